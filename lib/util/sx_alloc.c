@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "util/sx_alloc.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *sx_calloc(size_t n, size_t size)
+{
+	return calloc(n ? n : 1, size);
+}
+
+void *sx_realloc(void *p, size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n ? n : 1, size, &bytes))
+		return NULL;
+	return realloc(p, bytes);
+}
+
+int sx_reserve(void *array, size_t *cap, size_t need, size_t size)
+{
+	void *old, *grown;
+	size_t room;
+
+	if (need <= *cap)
+		return 0;
+	room = *cap + *cap / 2;
+	if (room < need)
+		room = need;
+	if (room < 16)
+		room = 16;
+	/* `array` is the address of a typed pointer: copied as bytes, never aliased. */
+	memcpy(&old, array, sizeof(old));
+	grown = sx_realloc(old, room, size);
+	if (!grown)
+		return -1;
+	memcpy(array, &grown, sizeof(grown));
+	*cap = room;
+	return 0;
+}

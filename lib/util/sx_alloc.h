@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Array allocation that cannot overflow. All return NULL when memory is short or n * size is
+ * beyond what a size_t holds; freed with free().
+ */
+
+#ifndef SX_ALLOC_H
+#define SX_ALLOC_H
+
+#include <stddef.h>
+
+/** n zeroed elements. */
+void *sx_calloc(size_t n, size_t size);
+
+/** Resize to n elements; p may be NULL. On failure p stays as it was. */
+void *sx_realloc(void *p, size_t n, size_t size);
+
+/**
+ * Make room for at least `need` elements in *array, growing by half. *cap is the room in
+ * elements. Returns 0, or -1 when memory is short: then nothing has changed.
+ */
+int sx_reserve(void *array, size_t *cap, size_t need, size_t size);
+
+#endif /* SX_ALLOC_H */

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Integers in bytes: little-endian inside values, big-endian in keys. Unaligned on purpose.
+ * The file format is for little-endian machines (doc/format.md), but nothing here assumes one.
+ */
+
+#ifndef SX_BYTES_H
+#define SX_BYTES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define SX_LE64(x) (x)
+#define SX_BE64(x) __builtin_bswap64(x)
+#else
+#define SX_LE64(x) __builtin_bswap64(x)
+#define SX_BE64(x) (x)
+#endif
+
+static inline uint64_t sx_load_le64(const void *p)
+{
+	uint64_t x;
+
+	memcpy(&x, p, 8);
+	return SX_LE64(x);
+}
+
+static inline void sx_store_le64(void *p, uint64_t x)
+{
+	x = SX_LE64(x);
+	memcpy(p, &x, 8);
+}
+
+static inline uint64_t sx_load_be64(const void *p)
+{
+	uint64_t x;
+
+	memcpy(&x, p, 8);
+	return SX_BE64(x);
+}
+
+static inline void sx_store_be64(void *p, uint64_t x)
+{
+	x = SX_BE64(x);
+	memcpy(p, &x, 8);
+}
+
+static inline uint32_t sx_load_le32(const void *p)
+{
+	const unsigned char *b = p;
+
+	return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static inline void sx_store_le32(void *p, uint32_t x)
+{
+	unsigned char *b = p;
+
+	b[0] = (unsigned char)x;
+	b[1] = (unsigned char)(x >> 8);
+	b[2] = (unsigned char)(x >> 16);
+	b[3] = (unsigned char)(x >> 24);
+}
+
+static inline uint16_t sx_load_le16(const void *p)
+{
+	const unsigned char *b = p;
+
+	return (uint16_t)(b[0] | b[1] << 8);
+}
+
+static inline void sx_store_le16(void *p, uint16_t x)
+{
+	unsigned char *b = p;
+
+	b[0] = (unsigned char)x;
+	b[1] = (unsigned char)(x >> 8);
+}
+
+/** The low n bits, n = 0..64. */
+static inline uint64_t sx_low_bits(unsigned n)
+{
+	return n >= 64 ? UINT64_MAX : ((uint64_t)1 << n) - 1;
+}
+
+#endif /* SX_BYTES_H */

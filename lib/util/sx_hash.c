@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "util/sx_hash.h"
+
+#include <xxhash.h>
+
+#include "util/sx_bytes.h"
+
+uint64_t sx_hash(const void *data, size_t size)
+{
+	/* xxHash allows NULL only from 0.8.2 on. */
+	return XXH3_64bits(size ? data : "", size);
+}
+
+uint64_t sx_hash_seed(const void *data, size_t size, uint64_t seed)
+{
+	return XXH3_64bits_withSeed(size ? data : "", size, seed);
+}
+
+uint64_t sx_hash_u64(uint64_t x)
+{
+	unsigned char bytes[8];
+
+	sx_store_le64(bytes, x);
+	return XXH3_64bits(bytes, sizeof(bytes));
+}
+
+uint64_t sx_hash_u64_pair(uint64_t a, uint64_t b)
+{
+	unsigned char bytes[16];
+
+	sx_store_le64(bytes, a);
+	sx_store_le64(bytes + 8, b);
+	return XXH3_64bits(bytes, sizeof(bytes));
+}
+
+unsigned sx_hash_version(void)
+{
+	return XXH_versionNumber();
+}

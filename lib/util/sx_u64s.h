@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * A growable array of 64-bit numbers. All zero is an empty one.
+ */
+
+#ifndef SX_U64S_H
+#define SX_U64S_H
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "util/sx_alloc.h"
+
+typedef struct sx_u64s {
+	uint64_t *at;
+	size_t n, cap;
+} sx_u64s;
+
+/** Returns 0, or -1 when memory is short. */
+static inline int sx_u64s_push(sx_u64s *a, uint64_t x)
+{
+	if (a->n == a->cap && sx_reserve(&a->at, &a->cap, a->n + 1, sizeof(*a->at)))
+		return -1;
+	a->at[a->n++] = x;
+	return 0;
+}
+
+static inline void sx_u64s_free(sx_u64s *a)
+{
+	free(a->at);
+	a->at = NULL;
+	a->n = a->cap = 0;
+}
+
+#endif /* SX_U64S_H */
