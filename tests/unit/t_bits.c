@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include <stdint.h>
+
+#include "kernel/sx_bits.h"
+#include "kernel/sx_cpu.h"
+#include "support/sxt.h"
+
+Suite *suite_bits(void);
+
+/* What extraction and deposit mean, bit by bit. */
+
+static uint64_t naive_pext(uint64_t x, uint64_t mask)
+{
+	uint64_t out = 0;
+	unsigned from, to = 0;
+
+	for (from = 0; from < 64; from++) {
+		if (mask >> from & 1)
+			out |= (x >> from & 1) << to++;
+	}
+	return out;
+}
+
+static uint64_t naive_pdep(uint64_t x, uint64_t mask)
+{
+	uint64_t out = 0;
+	unsigned from = 0, to;
+
+	for (to = 0; to < 64; to++) {
+		if (mask >> to & 1)
+			out |= (x >> from++ & 1) << to;
+	}
+	return out;
+}
+
+/* Every form there is, the one that was chosen at run time included. */
+static void check_all(uint64_t x, uint64_t mask)
+{
+	uint64_t pext = naive_pext(x, mask);
+	uint64_t pdep = naive_pdep(x, mask);
+
+	ck_assert_uint_eq(sx_pext_portable(x, mask), pext);
+	ck_assert_uint_eq(sx_pdep_portable(x, mask), pdep);
+	ck_assert_uint_eq(sx_pext(x, mask), pext);
+	ck_assert_uint_eq(sx_pdep(x, mask), pdep);
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("bmi2")) {
+		ck_assert_uint_eq(sx_pext_bmi2(x, mask), pext);
+		ck_assert_uint_eq(sx_pdep_bmi2(x, mask), pdep);
+	}
+#endif
+}
+
+START_TEST(test_random)
+{
+	sxt_rng rng;
+	uint64_t mask;
+	int i;
+
+	sxt_rng_init(&rng, 1);
+	for (i = 0; i < 30000; i++) {
+		/* Dense, half full and sparse masks: long, middling and short runs. */
+		mask = sxt_rng_u64(&rng);
+		if (i % 3 == 1)
+			mask |= sxt_rng_u64(&rng) | sxt_rng_u64(&rng);
+		if (i % 3 == 2)
+			mask &= sxt_rng_u64(&rng) & sxt_rng_u64(&rng);
+		check_all(sxt_rng_u64(&rng), mask);
+	}
+}
+END_TEST
+
+START_TEST(test_one_run)
+{
+	sxt_rng rng;
+	unsigned low, width;
+	uint64_t mask;
+
+	sxt_rng_init(&rng, 2);
+	for (low = 0; low < 64; low++) {
+		for (width = 1; width <= 64 - low; width++) {
+			mask = (UINT64_MAX >> (64 - width)) << low;
+			check_all(sxt_rng_u64(&rng), mask);
+			check_all(sxt_rng_u64(&rng), ~mask);
+			check_all(UINT64_MAX, mask);
+		}
+	}
+}
+END_TEST
+
+START_TEST(test_edges)
+{
+	static const uint64_t masks[] = {
+		0,
+		1,
+		UINT64_MAX,
+		UINT64_C(1) << 63,
+		UINT64_C(0x5555555555555555),
+		UINT64_C(0xaaaaaaaaaaaaaaaa),
+		UINT64_C(0x8000000000000001),
+	};
+	unsigned i, j;
+
+	for (i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+		for (j = 0; j < sizeof(masks) / sizeof(masks[0]); j++)
+			check_all(masks[i], masks[j]);
+	}
+	/* One case by hand, lest the loops above be wrong together. */
+	ck_assert_uint_eq(sx_pext(UINT64_C(0x12345678), UINT64_C(0xff00fff0)), 0x12567);
+	ck_assert_uint_eq(sx_pdep(UINT64_C(0x12567), UINT64_C(0xff00fff0)), 0x12005670);
+}
+END_TEST
+
+START_TEST(test_choice)
+{
+	const char *best = sx_cpu_has_fast_pext() ? "bmi2" : "portable";
+
+	ck_assert_str_eq(sx_bits_kernel(), best);
+	sx_bits_choose(0);
+	ck_assert_str_eq(sx_bits_kernel(), "portable");
+	check_all(UINT64_C(0x0123456789abcdef), UINT64_C(0xff0f00f0f0f0000f));
+	sx_bits_choose(1);
+	ck_assert_str_eq(sx_bits_kernel(), best);
+	check_all(UINT64_C(0x0123456789abcdef), UINT64_C(0xff0f00f0f0f0000f));
+#if defined(__x86_64__)
+	/* The instructions must never be chosen where they are missing. */
+	ck_assert(!sx_cpu_has_fast_pext() || __builtin_cpu_supports("bmi2"));
+#else
+	ck_assert(!sx_cpu_has_fast_pext());
+#endif
+}
+END_TEST
+
+Suite *suite_bits(void)
+{
+	Suite *suite = suite_create("bits");
+	TCase *tc = tcase_create("bits");
+
+	tcase_add_test(tc, test_random);
+	tcase_add_test(tc, test_one_run);
+	tcase_add_test(tc, test_edges);
+	tcase_add_test(tc, test_choice);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
