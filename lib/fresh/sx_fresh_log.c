@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "fresh/sx_fresh.h"
+#include "util/sx_err.h"
+
+#define APPEND_ROWS 16384 /* encoded at once */
+
+static int append_piece(sx_txn *txn, const sx_table *log, const sx_rows *rows, simidx_error *err)
+{
+	sx_changes changes = { rows, NULL };
+	size_t done = 0;
+	sx_delta delta;
+
+	return sx_table_merge(txn, log, &changes, &done, UINT64_MAX, &delta, err);
+}
+
+int sx_fresh_append(sx_txn *txn, const sx_table *log, const sx_fresh_row *rows, size_t n,
+		    uint64_t seq, simidx_error *err)
+{
+	sx_rows piece;
+	int rc = SIMIDX_OK;
+
+	sx_rows_init(&piece, SX_FRESH_COLS);
+	for (size_t i = 0; !rc && i < n; i++) {
+		const sx_fresh_row *r = &rows[i];
+		uint64_t cols[SX_FRESH_COLS] = { r->op, r->id, r->fp, r->fp2, r->label_hash };
+
+		if (sx_rows_push(&piece, seq + i, cols)) {
+			rc = sx_fail_nomem(err);
+		} else if (piece.n == APPEND_ROWS || i + 1 == n) {
+			rc = append_piece(txn, log, &piece, err);
+			piece.n = 0;
+		}
+	}
+	sx_rows_free(&piece);
+	return rc;
+}
+
+static int visit_piece(const sx_rows *rows, uint64_t *expected, uint64_t end,
+		       int (*visit)(void *ctx, uint64_t seq, const sx_fresh_row *row), void *ctx,
+		       simidx_error *err)
+{
+	for (size_t i = 0; i < rows->n && *expected < end; i++) {
+		sx_fresh_row r = { .op = (uint32_t)rows->col[0][i],
+				   .id = rows->col[1][i],
+				   .fp = rows->col[2][i],
+				   .fp2 = rows->col[3][i],
+				   .label_hash = rows->col[4][i] };
+		int rc;
+
+		if (rows->key[i] < *expected)
+			continue; /* the piece begins before the first row that was asked for */
+		if (rows->key[i] > *expected)
+			return sx_fail(err, SIMIDX_E_CORRUPT,
+				       "table fresh: row %" PRIu64 " is missing", *expected);
+		if ((rows->col[0][i] & ~(uint64_t)SX_FRESH_LABEL) != SX_FRESH_PUT)
+			return sx_fail(err, SIMIDX_E_CORRUPT,
+				       "table fresh: row %" PRIu64 " is of an unknown kind",
+				       *expected);
+		rc = visit(ctx, *expected, &r);
+		if (rc)
+			return rc;
+		++*expected;
+	}
+	return SIMIDX_OK;
+}
+
+int sx_fresh_read(sx_txn *txn, const sx_table *log, uint64_t first, uint64_t end,
+		  int (*visit)(void *ctx, uint64_t seq, const sx_fresh_row *row), void *ctx,
+		  simidx_error *err)
+{
+	sx_place from = { first, 0 };
+	sx_table_walk walk;
+	int rc;
+
+	if (first >= end)
+		return SIMIDX_OK;
+	rc = sx_table_walk_begin(&walk, txn, log, 0, &from, err);
+	while (!rc && first < end) {
+		rc = sx_table_walk_next(&walk, err);
+		if (!rc)
+			rc = visit_piece(&walk.rows, &first, end, visit, ctx, err);
+	}
+	sx_table_walk_end(&walk);
+	if (rc == SIMIDX_E_END)
+		rc = sx_fail(err, SIMIDX_E_CORRUPT, "table fresh: row %" PRIu64 " is missing", first);
+	return rc;
+}
+
+int sx_fresh_clear(sx_txn *txn, const sx_table *log, simidx_error *err)
+{
+	unsigned char bytes[SX_TABLE_MAX_KEY];
+	sx_slice key, value;
+	sx_cursor *cursor;
+	int rc = sx_cursor_open(txn, log->dbi, &cursor, err);
+
+	if (rc)
+		return rc;
+	while (!(rc = sx_cursor_first(cursor, &key, &value, err))) {
+		/* The key lies in a page that the removal may move. */
+		key.size = key.size < sizeof(bytes) ? key.size : sizeof(bytes);
+		memcpy(bytes, key.data, key.size);
+		key.data = bytes;
+		rc = sx_del(txn, log->dbi, key, err);
+		if (rc)
+			break;
+	}
+	sx_cursor_close(cursor);
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Fingerprints in memory, found by radius: the 4x16 plan over buckets of cache lines. Private
+ * to the mini-index.
+ *
+ * A bucket is the leading b bits of a table's permuted value, b no more than its prefix. It is a
+ * chain of lines of 128 bytes; half a line is 15 tags, the 32 bits behind the prefix, so that a
+ * query reads one cache line for 15 fingerprints and looks further only at tags that are near.
+ * Lines never move to another bucket and are only appended to, until b grows and all are laid
+ * out anew.
+ */
+
+#ifndef SX_MINI_LINES_H
+#define SX_MINI_LINES_H
+
+#include <stdint.h>
+
+#include "util/sx_u64s.h"
+
+typedef struct sx_mini_lines sx_mini_lines;
+
+/** NULL when memory is short or bits is out of range. */
+sx_mini_lines *sx_mini_lines_new(unsigned bits);
+
+/** NULL is allowed. */
+void sx_mini_lines_free(sx_mini_lines *lines);
+
+/** Add a fingerprint that is not there yet, first seen in row `row`. 0 or -1. */
+int sx_mini_lines_add(sx_mini_lines *lines, uint64_t fp, uint32_t row);
+
+/** Append the fingerprints within k <= 3 bits that were first seen before row `end`. 0 or -1. */
+int sx_mini_lines_near(const sx_mini_lines *lines, uint64_t query, unsigned k, uint64_t end,
+		       sx_u64s *fps, uint64_t *candidates);
+
+#endif /* SX_MINI_LINES_H */

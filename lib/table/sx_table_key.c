@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "table/sx_table.h"
+#include "util/sx_bytes.h"
+#include "util/sx_err.h"
+#include "util/sx_hash.h"
+
+/* The prefix, left-aligned in its 2 or 4 bytes. */
+static void put_prefix(const sx_perm *perm, uint64_t value, unsigned char *out)
+{
+	unsigned width = 8 * perm->prefix_bytes;
+	uint64_t prefix = sx_prefix_of(perm, value) << (width - perm->prefix_bits);
+
+	for (unsigned i = 0; i < perm->prefix_bytes; i++)
+		out[i] = (unsigned char)(prefix >> (width - 8 - 8 * i));
+}
+
+size_t sx_table_key(const sx_table *table, sx_place place, unsigned char *out)
+{
+	switch (table->kind) {
+	case SX_TABLE_PERMUTED:
+		put_prefix(table->perm, place.key, out);
+		sx_store_be64(out + table->perm->prefix_bytes,
+			      sx_unpermute(table->perm, place.key));
+		return table->perm->prefix_bytes + 8;
+	case SX_TABLE_PAIRS:
+		sx_store_be64(out, place.key);
+		sx_store_be64(out + 8, place.col0);
+		return 16;
+	default:
+		sx_store_be64(out, place.key);
+		return 8;
+	}
+}
+
+static int permuted_place(const sx_perm *perm, sx_slice key, sx_place *out)
+{
+	unsigned char prefix[4];
+	uint64_t fp;
+
+	if (key.size != perm->prefix_bytes + 8)
+		return -1;
+	fp = sx_load_be64((const unsigned char *)key.data + perm->prefix_bytes);
+	if (fp & ~sx_low_bits(perm->bits))
+		return -1;
+	out->key = sx_permute(perm, fp);
+	out->col0 = 0;
+	put_prefix(perm, out->key, prefix);
+	return memcmp(prefix, key.data, perm->prefix_bytes) ? -1 : 0;
+}
+
+int sx_table_place(const sx_table *table, sx_slice key, sx_place *out)
+{
+	if (table->kind == SX_TABLE_PERMUTED)
+		return permuted_place(table->perm, key, out);
+	if (key.size != (table->kind == SX_TABLE_PAIRS ? 16 : 8))
+		return -1;
+	out->key = sx_load_be64(key.data);
+	out->col0 = key.size == 16 ? sx_load_be64((const unsigned char *)key.data + 8) : 0;
+	return 0;
+}
+
+uint64_t sx_table_row_hash(const sx_table *table, const sx_rows *rows, size_t i)
+{
+	switch (table->kind) {
+	case SX_TABLE_PERMUTED:
+		return sx_hash_u64(sx_unpermute(table->perm, rows->key[i]));
+	case SX_TABLE_PAIRS:
+		return sx_hash_u64_pair(rows->key[i], rows->col[0][i]);
+	default: /* a number stands for an id, its first column for the fingerprint */
+		return sx_hash_u64_pair(rows->col[0][i], rows->key[i]);
+	}
+}
+
+int sx_table_damaged(const sx_table *table, sx_slice key, const char *what, simidx_error *err)
+{
+	char hex[2 * SX_TABLE_MAX_KEY + 1];
+	const unsigned char *bytes = key.data;
+	size_t n = key.size < SX_TABLE_MAX_KEY ? key.size : SX_TABLE_MAX_KEY;
+
+	for (size_t i = 0; i < n; i++)
+		snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
+	hex[2 * n] = '\0';
+	return sx_fail(err, SIMIDX_E_CORRUPT, "table %s, %s with key %s: %s", table->name,
+		       table->layout == SIMIDX_LAYOUT_BLOCKS ? "block" : "row", hex, what);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Merging sorted changes into a block table. Each block that changes touch is decoded, merged
+ * and written again. One that no longer fits is filled to the fill factor and the rest carried
+ * into the next block, if changes touch that one too; otherwise it is split evenly, because
+ * carrying into an untouched neighbour that is filled alike would never end. One that has
+ * become small joins its neighbour. A last remainder keeps the old block's key as its fence.
+ */
+
+#include <string.h>
+
+#include "table/sx_table.h"
+#include "util/sx_err.h"
+
+#define JOIN_PERCENT 75        /* two neighbours that together fit in this become one */
+#define CHANGES_A_ROUND 65536  /* merged into one block at once: bounds the memory */
+
+struct merge {
+	sx_txn *txn;
+	const sx_table *table;
+	const sx_changes *changes;
+	size_t at; /* first change that is not merged yet */
+	sx_cursor *cursor;
+	sx_rows old;   /* the block as it was */
+	sx_rows work;  /* it with its changes, behind what was carried into it */
+	sx_rows carry; /* what goes into the next block */
+	unsigned char *value;
+	sx_delta *delta;
+	simidx_error *err;
+	/* the block that is being merged */
+	unsigned char key[SX_TABLE_MAX_KEY];
+	size_t key_size; /* 0: there is none, all goes behind the last one */
+	int open_end;    /* it is the last one, and takes all that follows */
+	int cut;         /* more changes belong to it than one round takes */
+	/* the one behind it */
+	int has_next;
+	sx_place next_fence;
+	size_t next_used;
+};
+
+static sx_place change_place(const struct merge *m, size_t i)
+{
+	return sx_place_of(m->table, m->changes->rows, i);
+}
+
+/* Look at the block behind the one that the cursor is at. */
+static int peek_next(struct merge *m)
+{
+	sx_slice key, value;
+	sx_block block;
+	const char *wrong;
+	int rc = sx_cursor_next(m->cursor, &key, &value, m->err);
+
+	m->has_next = 0;
+	if (rc)
+		return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+	wrong = sx_block_open(&block, value.data, value.size, m->table->n_cols);
+	if (!wrong && sx_table_place(m->table, key, &m->next_fence))
+		wrong = "its key is not one of this table's";
+	if (wrong)
+		return sx_table_damaged(m->table, key, wrong, m->err);
+	m->has_next = 1;
+	m->next_used = block.used;
+	return SIMIDX_OK;
+}
+
+/* Take the block that the cursor found as the one to merge. */
+static int load_block(struct merge *m, sx_slice key, sx_slice value)
+{
+	sx_block block;
+	const char *wrong = sx_block_open(&block, value.data, value.size, m->table->n_cols);
+
+	if (!wrong && key.size > SX_TABLE_MAX_KEY)
+		wrong = "its key is too long";
+	if (!wrong && !sx_block_is_intact(&block))
+		wrong = "checksum mismatch";
+	m->old.n = 0;
+	if (!wrong)
+		wrong = sx_block_decode(&block, 0, block.n, &m->old);
+	if (wrong)
+		return sx_table_damaged(m->table, key, wrong, m->err);
+	memcpy(m->key, key.data, key.size);
+	m->key_size = key.size;
+	return SIMIDX_OK;
+}
+
+/*
+ * Find the block for the next change, or the one behind a carry. Behind the last block's key,
+ * the last block itself is taken and stays open at its end.
+ */
+static int find_block(struct merge *m)
+{
+	sx_place from = m->carry.n ? sx_place_of(m->table, &m->carry, m->carry.n - 1)
+				   : change_place(m, m->at);
+	unsigned char bytes[SX_TABLE_MAX_KEY];
+	sx_slice key = { bytes, sx_table_key(m->table, from, bytes) };
+	sx_slice value;
+	int rc = sx_cursor_seek(m->cursor, key, &key, &value, m->err);
+
+	m->key_size = 0;
+	m->old.n = 0;
+	m->has_next = 0;
+	m->open_end = rc == SIMIDX_E_END;
+	if (m->open_end && !m->carry.n)
+		rc = sx_cursor_last(m->cursor, &key, &value, m->err);
+	if (rc == SIMIDX_E_END)
+		return SIMIDX_OK;
+	if (!rc)
+		rc = load_block(m, key, value);
+	if (!rc && !m->open_end)
+		rc = peek_next(m);
+	return rc;
+}
+
+static int take(struct merge *m, const sx_rows *rows, size_t from, size_t n)
+{
+	return sx_rows_append(&m->work, rows, from, n) ? sx_fail_nomem(m->err) : SIMIDX_OK;
+}
+
+/* One change, which may meet the row that it is about. Returns 1 if it used that row up. */
+static int apply_change(struct merge *m, size_t change, int present, int *rc)
+{
+	int remove = m->changes->remove && m->changes->remove[change] != 0;
+
+	if (present == remove) { /* an addition that is new, or a removal of what is there */
+		m->delta->rows += remove ? -1 : 1;
+		if (remove)
+			return 1;
+		m->delta->digest += sx_table_row_hash(m->table, m->changes->rows, change);
+		*rc = take(m, m->changes->rows, change, 1);
+	}
+	return 0;
+}
+
+/* work = carry, then the old rows with the changes up to the block's fence. */
+static int merge_rows(struct merge *m)
+{
+	const sx_table *table = m->table;
+	size_t n = m->changes->rows->n;
+	sx_slice key = { m->key, m->key_size };
+	sx_place fence = { UINT64_MAX, UINT64_MAX };
+	size_t i = 0, end = m->at + CHANGES_A_ROUND;
+	int rc;
+
+	m->work.n = 0;
+	m->cut = 0;
+	if (!m->open_end && sx_table_place(table, key, &fence))
+		return sx_table_damaged(table, key, "its key is not one of this table's", m->err);
+	rc = take(m, &m->carry, 0, m->carry.n);
+	m->carry.n = 0;
+	for (; !rc && m->at < n; m->at++) {
+		sx_place place = change_place(m, m->at);
+		size_t same = i;
+		int present;
+
+		if (sx_place_cmp(place, fence) > 0)
+			break;
+		m->cut = m->at == end;
+		if (m->cut)
+			break;
+		while (same < m->old.n &&
+		       sx_place_cmp(sx_place_of(table, &m->old, same), place) < 0)
+			same++;
+		rc = take(m, &m->old, i, same - i);
+		i = same;
+		present = i < m->old.n &&
+			  !sx_place_cmp(sx_place_of(table, &m->old, i), place);
+		if (!rc && apply_change(m, m->at, present, &rc)) {
+			m->delta->digest -= sx_table_row_hash(table, &m->old, i);
+			i++;
+		}
+	}
+	return rc ? rc : take(m, &m->old, i, m->old.n - i);
+}
+
+static int put_block(struct merge *m, size_t from, size_t n, sx_slice key)
+{
+	sx_slice value = { m->value, m->table->block_size };
+
+	sx_block_encode(&m->work, from, n, m->value, m->table->block_size);
+	m->delta->written++;
+	return sx_put(m->txn, m->table->dbi, key, value, m->err);
+}
+
+/* Write rows of work under the key of the last of them. */
+static int put_own_key(struct merge *m, size_t from, size_t n)
+{
+	unsigned char bytes[SX_TABLE_MAX_KEY];
+	sx_slice key = { bytes, 0 };
+
+	key.size = sx_table_key(m->table, sx_place_of(m->table, &m->work, from + n - 1), bytes);
+	/* The old block's key goes away unless one of the new blocks ends exactly there. */
+	if (key.size == m->key_size && !memcmp(bytes, m->key, key.size))
+		m->key_size = 0;
+	return put_block(m, from, n, key);
+}
+
+static int drop_old_key(struct merge *m)
+{
+	sx_slice key = { m->key, m->key_size };
+	int rc;
+
+	if (!m->key_size)
+		return SIMIDX_OK;
+	m->key_size = 0;
+	m->delta->written++;
+	rc = sx_del(m->txn, m->table->dbi, key, m->err);
+	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
+}
+
+/* Whether changes touch the block behind this one anyway. */
+static int next_is_touched(const struct merge *m)
+{
+	return m->has_next && m->at < m->changes->rows->n &&
+	       sx_place_cmp(change_place(m, m->at), m->next_fence) <= 0;
+}
+
+/* What is left from row `from` on fits one block: keep it here, or give it to the next one. */
+static int finish_block(struct merge *m, size_t from)
+{
+	size_t left = m->work.n - from;
+	size_t bytes = left ? sx_block_bytes(&m->work, from, left) : 0;
+	size_t size = m->table->block_size;
+	sx_slice key = { m->key, m->key_size };
+	int carry = 0;
+
+	if (!left)
+		return drop_old_key(m);
+	if (m->open_end) {
+		int rc = put_own_key(m, from, left);
+
+		return rc ? rc : drop_old_key(m);
+	}
+	if (m->cut)
+		carry = 0; /* changes that come before these rows are still to be merged */
+	else if (from && next_is_touched(m))
+		carry = bytes < size / 2;
+	else if (m->has_next)
+		carry = bytes + m->next_used <= size * JOIN_PERCENT / 100;
+	if (!carry)
+		return put_block(m, from, left, key);
+	if (sx_rows_append(&m->carry, &m->work, from, left))
+		return sx_fail_nomem(m->err);
+	return drop_old_key(m);
+}
+
+static int write_blocks(struct merge *m)
+{
+	size_t size = m->table->block_size;
+	size_t filled = size * m->table->fill / 100;
+	size_t from = 0;
+	int rc;
+
+	while (from < m->work.n && from + sx_block_fit(&m->work, from, size) < m->work.n) {
+		size_t left = m->work.n - from;
+		size_t n = sx_block_fit(&m->work, from, filled);
+
+		if (left - n < n / 2 && !m->open_end && !next_is_touched(m))
+			n = left - left / 2;
+		rc = put_own_key(m, from, n);
+		if (rc)
+			return rc;
+		from += n;
+	}
+	return finish_block(m, from);
+}
+
+static int merge_blocks(struct merge *m, size_t *done, uint64_t max_written)
+{
+	int rc = SIMIDX_OK;
+
+	m->at = *done;
+	while (!rc && (m->carry.n ||
+		       (m->at < m->changes->rows->n && m->delta->written < max_written))) {
+		rc = find_block(m);
+		if (!rc)
+			rc = merge_rows(m);
+		if (!rc)
+			rc = write_blocks(m);
+	}
+	*done = m->at;
+	return rc;
+}
+
+int sx_table_merge(sx_txn *txn, const sx_table *table, const sx_changes *changes, size_t *done,
+		   uint64_t max_written, sx_delta *delta, simidx_error *err)
+{
+	struct merge m = { .txn = txn, .table = table, .changes = changes, .delta = delta,
+			   .err = err };
+	int rc;
+
+	memset(delta, 0, sizeof(*delta));
+	if (table->layout == SIMIDX_LAYOUT_ROWS)
+		return sx_table_merge_rows(txn, table, changes, done, max_written, delta, err);
+	sx_rows_init(&m.old, table->n_cols);
+	sx_rows_init(&m.work, table->n_cols);
+	sx_rows_init(&m.carry, table->n_cols);
+	m.value = sx_calloc(1, table->block_size);
+	rc = m.value ? sx_cursor_open(txn, table->dbi, &m.cursor, err) : sx_fail_nomem(err);
+	if (!rc)
+		rc = merge_blocks(&m, done, max_written);
+	sx_cursor_close(m.cursor);
+	sx_rows_free(&m.old);
+	sx_rows_free(&m.work);
+	sx_rows_free(&m.carry);
+	free(m.value);
+	return rc;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include <string.h>
+
+#include "table/sx_table.h"
+#include "util/sx_bytes.h"
+#include "util/sx_err.h"
+
+int sx_found_init(sx_found *found)
+{
+	memset(found, 0, sizeof(*found));
+	found->hits = sx_calloc(SX_MAX_BLOCK_ROWS, sizeof(*found->hits));
+	found->entry = sx_calloc(SX_MAX_BLOCK_ROWS, sizeof(*found->entry));
+	return found->hits && found->entry ? 0 : -1;
+}
+
+void sx_found_free(sx_found *found)
+{
+	free(found->hits);
+	free(found->entry);
+	sx_u64s_free(&found->keys);
+	memset(found, 0, sizeof(*found));
+}
+
+static int seek(const sx_table *table, sx_cursor *cursor, sx_place place, sx_slice *key,
+		sx_slice *value, simidx_error *err)
+{
+	unsigned char bytes[SX_TABLE_MAX_KEY];
+	sx_slice from = { bytes, sx_table_key(table, place, bytes) };
+
+	return sx_cursor_seek(cursor, from, key, value, err);
+}
+
+int sx_table_row_decode(const sx_table *table, sx_slice key, sx_slice value, sx_rows *rows,
+			simidx_error *err)
+{
+	unsigned in_key = table->kind == SX_TABLE_PAIRS;
+	const unsigned char *bytes = value.data;
+	uint64_t cols[SX_MAX_COLS];
+	sx_place place;
+
+	if (sx_table_place(table, key, &place))
+		return sx_table_damaged(table, key, "its key is not one of this table's", err);
+	if (value.size != 8 * (size_t)(table->n_cols - in_key))
+		return sx_table_damaged(table, key, "its value has the wrong size", err);
+	cols[0] = place.col0;
+	for (unsigned c = in_key; c < table->n_cols; c++)
+		cols[c] = sx_load_le64(bytes + 8 * (c - in_key));
+	return sx_rows_push(rows, place.key, cols) ? sx_fail_nomem(err) : SIMIDX_OK;
+}
+
+/* Compare the entries of a block that lie in [low, high]; *past: the block reaches behind. */
+static int near_in_block(const sx_table *table, sx_slice key, sx_slice value, uint64_t low,
+			 uint64_t high, uint64_t query, unsigned k, sx_found *found, int *past,
+			 simidx_error *err)
+{
+	sx_block block;
+	size_t from, to, n;
+	const char *wrong = sx_block_open(&block, value.data, value.size, 0);
+
+	if (wrong)
+		return sx_table_damaged(table, key, wrong, err);
+	from = sx_block_lower_bound(&block, low);
+	to = sx_block_upper_bound(&block, high);
+	*past = to < block.n;
+	if (to <= from)
+		return SIMIDX_OK;
+	found->candidates += to - from;
+	n = sx_block_near(&block, from, to, query, k, found->hits, found->entry);
+	if (sx_reserve(&found->keys.at, &found->keys.cap, found->keys.n + n, sizeof(uint64_t)))
+		return sx_fail_nomem(err);
+	if (n)
+		memcpy(found->keys.at + found->keys.n, found->hits, n * sizeof(uint64_t));
+	found->keys.n += n;
+	return SIMIDX_OK;
+}
+
+int sx_table_near(const sx_table *table, sx_cursor *cursor, uint64_t low, uint64_t high,
+		  uint64_t query, unsigned k, sx_found *found, simidx_error *err)
+{
+	sx_slice key, value;
+	sx_place place = { low, 0 };
+	int past, rc = seek(table, cursor, place, &key, &value, err);
+
+	for (; !rc; rc = sx_cursor_next(cursor, &key, &value, err)) {
+		if (sx_table_place(table, key, &place))
+			return sx_table_damaged(table, key, "its key is not one of this table's",
+						err);
+		if (table->layout == SIMIDX_LAYOUT_BLOCKS) {
+			rc = near_in_block(table, key, value, low, high, query, k, found, &past,
+					   err);
+			if (rc || past || place.key >= high)
+				return rc;
+			continue;
+		}
+		if (place.key > high)
+			return SIMIDX_OK;
+		found->candidates++;
+		if ((unsigned)__builtin_popcountll(place.key ^ query) <= k &&
+		    sx_u64s_push(&found->keys, place.key))
+			return sx_fail_nomem(err);
+	}
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
+/* First entry of a block at or behind a place (behind it, if `behind`). */
+static size_t block_bound(const sx_table *table, const sx_block *block, sx_place place, int behind)
+{
+	size_t i, end;
+
+	if (table->kind != SX_TABLE_PAIRS)
+		return behind ? sx_block_upper_bound(block, place.key)
+			      : sx_block_lower_bound(block, place.key);
+	i = sx_block_lower_bound(block, place.key);
+	end = sx_block_upper_bound(block, place.key);
+	while (i < end) {
+		size_t middle = i + (end - i) / 2;
+		uint64_t col0 = sx_block_col(block, 0, middle);
+
+		if (behind ? col0 <= place.col0 : col0 < place.col0)
+			i = middle + 1;
+		else
+			end = middle;
+	}
+	return i;
+}
+
+static int range_in_block(const sx_table *table, sx_slice key, sx_slice value, sx_place low,
+			  sx_place high, uint64_t most, sx_rows *rows, int *past,
+			  simidx_error *err)
+{
+	sx_block block;
+	size_t from, to;
+	const char *wrong = sx_block_open(&block, value.data, value.size, table->n_cols);
+
+	if (wrong)
+		return sx_table_damaged(table, key, wrong, err);
+	from = block_bound(table, &block, low, 0);
+	to = block_bound(table, &block, high, 1);
+	*past = to < block.n;
+	if (to <= from)
+		return SIMIDX_OK;
+	if (to - from > most)
+		to = from + (size_t)most;
+	wrong = sx_block_decode(&block, from, to - from, rows);
+	return wrong ? sx_table_damaged(table, key, wrong, err) : SIMIDX_OK;
+}
+
+int sx_table_range(const sx_table *table, sx_cursor *cursor, sx_place low, sx_place high,
+		   uint64_t limit, sx_rows *rows, simidx_error *err)
+{
+	uint64_t end = limit ? rows->n + limit : UINT64_MAX;
+	sx_slice key, value;
+	sx_place place;
+	int past, rc = seek(table, cursor, low, &key, &value, err);
+
+	for (; !rc && rows->n < end; rc = sx_cursor_next(cursor, &key, &value, err)) {
+		if (sx_table_place(table, key, &place))
+			return sx_table_damaged(table, key, "its key is not one of this table's",
+						err);
+		if (table->layout == SIMIDX_LAYOUT_BLOCKS) {
+			rc = range_in_block(table, key, value, low, high, end - rows->n, rows, &past,
+					    err);
+			if (rc || past || sx_place_cmp(place, high) >= 0)
+				return rc;
+			continue;
+		}
+		if (sx_place_cmp(place, high) > 0)
+			return SIMIDX_OK;
+		rc = sx_table_row_decode(table, key, value, rows, err);
+		if (rc)
+			return rc;
+	}
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
+int sx_table_has(const sx_table *table, sx_cursor *cursor, sx_place low, sx_place high, int *has,
+		 simidx_error *err)
+{
+	sx_rows rows;
+	int rc;
+
+	sx_rows_init(&rows, table->n_cols);
+	rc = sx_table_range(table, cursor, low, high, 1, &rows, err);
+	*has = rows.n > 0;
+	sx_rows_free(&rows);
+	return rc;
+}
