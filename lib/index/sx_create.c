@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/sx_index.h"
+#include "util/sx_err.h"
+
+#define DEFAULT_FILL 90
+#define DEFAULT_MODE 0600
+
+static int check_options(const char *path, const simidx_create_options *o, simidx_error *err)
+{
+	const unsigned known = SIMIDX_CREATE_TRUNCATE | SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2 |
+			       SIMIDX_CREATE_FORCE;
+
+	if (!path || o->size != sizeof(*o) || o->flags & ~known)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_create: bad path, options size or flags");
+	if (o->layout > SIMIDX_LAYOUT_ROWS)
+		return sx_fail(err, SIMIDX_E_ARG, "layout %u is unknown", o->layout);
+	if (o->fill && (o->fill < 50 || o->fill > 100))
+		return sx_fail(err, SIMIDX_E_ARG, "fill is %u; it may be 50 to 100 percent", o->fill);
+	if (o->flags & SIMIDX_CREATE_NO_IDS && o->flags & SIMIDX_CREATE_FP2)
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "second fingerprints belong to documents: they need ids");
+	if (o->n_probes > SX_MAX_PROBES || (o->n_probes && !o->probes) ||
+	    (o->profile && strlen(o->profile) > SX_MAX_PROFILE))
+		return sx_fail(err, SIMIDX_E_ARG, "the profile is too long or has too many probes");
+	return SIMIDX_OK;
+}
+
+static int make_header(const simidx_create_options *o, sx_header *h, simidx_error *err)
+{
+	unsigned bits = o->bits ? o->bits : SIMIDX_DEFAULT_BITS;
+	int rc = sx_plan_make(&h->plan, o->plan ? o->plan : "auto", bits, err);
+
+	if (rc)
+		return rc;
+	if (!sx_plan_is_usable(&h->plan))
+		return sx_fail(err, SIMIDX_E_UNSUPPORTED,
+			       "plan %s cannot be searched exactly by this version", h->plan.name);
+	h->major = SX_FORMAT_MAJOR;
+	h->minor = SX_FORMAT_MINOR;
+	h->bits = bits;
+	h->layout = o->layout;
+	h->fill = o->fill ? o->fill : DEFAULT_FILL;
+	h->flags = o->flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
+	return SIMIDX_OK;
+}
+
+/* Tables, header and profile of a new index, in one transaction. */
+static int fill_store(sx_store *store, sx_header *h, const simidx_create_options *o,
+		      simidx_error *err)
+{
+	simidx *index = sx_calloc(1, sizeof(*index));
+	sx_txn *txn = NULL;
+	int rc;
+
+	if (!index)
+		return sx_fail_nomem(err);
+	index->store = store;
+	index->flags = h->flags;
+	index->plan = h->plan;
+	h->page_size = (uint32_t)sx_store_page_size(store);
+	rc = sx_txn_begin_write(store, 0, &txn, err);
+	if (!rc)
+		rc = sx_table_open(txn, "meta", 1, &index->tables.meta, err);
+	if (!rc)
+		rc = sx_tables_open(index, txn, 1, err);
+	if (!rc)
+		rc = sx_profile_write(txn, index->tables.meta, o->profile ? o->profile : "",
+				      o->probes, o->n_probes, err);
+	if (!rc)
+		rc = sx_header_write(txn, index->tables.meta, h, err);
+	if (rc)
+		sx_txn_abort(txn);
+	else
+		rc = sx_txn_commit(txn, err);
+	free(index);
+	return rc;
+}
+
+/* A store in a private directory, complete and open. */
+static int build(const char *dir, const simidx_create_options *o, sx_store **out,
+		 simidx_error *err)
+{
+	sx_store_options how = { .map_size = o->map_size,
+				 .mode = o->mode ? o->mode : DEFAULT_MODE,
+				 .flags = o->flags & SIMIDX_CREATE_FORCE ? SX_STORE_FORCE : 0 };
+	sx_header *h = sx_calloc(1, sizeof(*h));
+	int rc = h ? make_header(o, h, err) : sx_fail_nomem(err);
+
+	if (!rc)
+		rc = sx_store_create(dir, &how, out, err);
+	if (!rc)
+		rc = sx_store_lock(*out, 0, err);
+	if (!rc) {
+		rc = fill_store(*out, h, o, err);
+		sx_store_unlock(*out);
+	}
+	free(h);
+	return rc;
+}
+
+/* Tell those who have the old index open that its place is going to be taken. */
+static int announce(simidx *old, simidx_error *err)
+{
+	sx_header *h = sx_calloc(1, sizeof(*h));
+	sx_txn *txn = NULL;
+	int rc = h ? sx_txn_begin_write(old->store, 0, &txn, err) : sx_fail_nomem(err);
+
+	if (!rc)
+		rc = sx_header_read(txn, old->tables.meta, h, err);
+	if (!rc) {
+		h->state |= SX_STATE_SUPERSEDED;
+		rc = sx_header_write(txn, old->tables.meta, h, err);
+	}
+	if (rc)
+		sx_txn_abort(txn);
+	else
+		rc = sx_txn_commit(txn, err);
+	free(h);
+	return rc;
+}
+
+/* Exchange the new directory for the index at the path, under that one's write lock. */
+static int replace(const char *dir, const char *path, unsigned mode, unsigned flags,
+		   simidx_error *err)
+{
+	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
+	simidx *old;
+	int rc;
+
+	how.flags = flags & SIMIDX_CREATE_FORCE ? SIMIDX_OPEN_FORCE : 0;
+	rc = simidx_open(path, &how, &old, err);
+	if (rc)
+		return rc; /* what is not an index of ours is not thrown away */
+	rc = sx_store_lock(old->store, 0, err);
+	if (!rc) {
+		rc = announce(old, err);
+		if (!rc)
+			rc = sx_dir_publish(dir, path, mode, 1, err);
+		sx_store_unlock(old->store);
+	}
+	simidx_close(old);
+	return rc;
+}
+
+static int publish(const char *dir, const char *path, const simidx_create_options *o,
+		   simidx_error *err)
+{
+	unsigned mode = o->mode ? o->mode : DEFAULT_MODE;
+	simidx_error first = { 0 };
+	int rc = sx_dir_publish(dir, path, mode, 0, &first);
+
+	/* A free name or an empty directory has just been taken. */
+	if (rc == SIMIDX_E_EXISTS && o->flags & SIMIDX_CREATE_TRUNCATE)
+		return replace(dir, path, mode, o->flags, err);
+	if (rc && err)
+		*err = first;
+	return rc;
+}
+
+int simidx_create(const char *path, const simidx_create_options *options, simidx **out,
+		  simidx_error *err)
+{
+	static const simidx_create_options defaults = SIMIDX_CREATE_OPTIONS_INIT;
+	sx_store *store = NULL;
+	char *dir = NULL;
+	int rc;
+
+	sx_err_clear(err);
+	if (!out)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_create: out is NULL");
+	*out = NULL;
+	if (!options)
+		options = &defaults;
+	rc = check_options(path, options, err);
+	if (rc)
+		return rc;
+	rc = sx_dir_prepare(path, &dir, err);
+	if (!rc)
+		rc = build(dir, options, &store, err);
+	if (!rc)
+		rc = publish(dir, path, options, err);
+	if (!rc)
+		rc = sx_store_set_path(store, path, err);
+	if (!rc)
+		rc = sx_index_open_store(store, 0, out, err);
+	else {
+		sx_store_close(store);
+		sx_dir_remove(dir);
+	}
+	free(dir);
+	return rc;
+}

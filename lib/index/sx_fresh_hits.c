@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "index/sx_fresh_hits.h"
+
+#include "util/sx_err.h"
+
+/*
+ * Rent or buy: adding a row to the mini-index costs about as much as reading it from the log
+ * this many times.
+ */
+#define READS_A_BUILD 8
+
+static int push_row(sx_fresh_rows *rows, const sx_fresh_row *row, simidx_error *err)
+{
+	if (sx_reserve(&rows->at, &rows->cap, rows->n + 1, sizeof(*rows->at)))
+		return sx_fail_nomem(err);
+	rows->at[rows->n++] = *row;
+	return SIMIDX_OK;
+}
+
+/* ---- the mini-index ---- */
+
+static int add_to_mini(void *ctx, uint64_t seq, const sx_fresh_row *row)
+{
+	(void)seq;
+	return sx_mini_add(ctx, row) ? SIMIDX_E_NOMEM : SIMIDX_OK;
+}
+
+static int is_begun(const sx_mini *mini, const sx_header *h)
+{
+	return mini && sx_mini_base(mini) == h->first_seq;
+}
+
+static int is_current(const sx_mini *mini, const sx_header *h)
+{
+	return is_begun(mini, h) && sx_mini_end(mini) >= h->next_seq;
+}
+
+static int extend_mini(simidx *index, const sx_snapshot *s, simidx_error *err)
+{
+	const sx_header *h = &s->header;
+	int rc;
+
+	if (index->mini && sx_mini_base(index->mini) > h->first_seq)
+		return SIMIDX_OK; /* it serves newer snapshots */
+	if (!index->mini || sx_mini_base(index->mini) < h->first_seq) {
+		sx_mini_free(index->mini);
+		index->mini = sx_mini_new(index->bits, h->first_seq);
+		if (!index->mini)
+			return sx_fail_nomem(err);
+	}
+	rc = sx_fresh_read(s->txn, &index->tables.fresh, sx_mini_end(index->mini), h->next_seq,
+			   add_to_mini, index->mini, err);
+	return rc == SIMIDX_E_NOMEM ? sx_fail_nomem(err) : rc;
+}
+
+int sx_mini_refresh(simidx *index, const sx_snapshot *s, simidx_error *err)
+{
+	int current, rc;
+
+	pthread_rwlock_rdlock(&index->mini_lock);
+	current = is_current(index->mini, &s->header);
+	pthread_rwlock_unlock(&index->mini_lock);
+	if (current)
+		return SIMIDX_OK;
+	pthread_rwlock_wrlock(&index->mini_lock);
+	rc = extend_mini(index, s, err);
+	pthread_rwlock_unlock(&index->mini_lock);
+	return rc;
+}
+
+void sx_mini_discard(simidx *index)
+{
+	pthread_rwlock_wrlock(&index->mini_lock);
+	sx_mini_free(index->mini);
+	index->mini = NULL;
+	pthread_rwlock_unlock(&index->mini_lock);
+}
+
+/* Append the rows of a chain that belong to the snapshot. */
+static int push_chain(const sx_mini *mini, const sx_header *h, uint32_t i,
+		      uint32_t (*next)(const sx_mini *mini, uint32_t i), sx_fresh_rows *rows,
+		      simidx_error *err)
+{
+	uint64_t n = h->next_seq - h->first_seq;
+
+	for (; i != SX_MINI_NONE && i < n; i = next(mini, i)) {
+		const sx_fresh_row *row = sx_mini_row(mini, i);
+
+		if (!sx_is_merged(h, row) && push_row(rows, row, err))
+			return SIMIDX_E_NOMEM;
+	}
+	return SIMIDX_OK;
+}
+
+static uint32_t no_next(const sx_mini *mini, uint32_t i)
+{
+	(void)mini;
+	(void)i;
+	return SX_MINI_NONE;
+}
+
+static int ask_mini(const sx_mini *mini, const sx_header *h, const sx_fresh_question *q,
+		    sx_fresh_rows *rows, uint64_t *candidates, simidx_error *err)
+{
+	sx_u64s fps = { 0 };
+	int rc = SIMIDX_OK;
+
+	if (q->ask == SX_ASK_ID)
+		return push_chain(mini, h, sx_mini_by_id(mini, q->value), no_next, rows, err);
+	if (q->ask == SX_ASK_LABEL)
+		return push_chain(mini, h, sx_mini_by_label(mini, q->value), sx_mini_next_label,
+				  rows, err);
+	if (sx_mini_near(mini, q->value, q->k, h->next_seq - h->first_seq, &fps, candidates))
+		rc = sx_fail_nomem(err);
+	for (size_t i = 0; !rc && i < fps.n; i++)
+		rc = push_chain(mini, h, sx_mini_by_fp(mini, fps.at[i]), sx_mini_next_fp, rows,
+				err);
+	sx_u64s_free(&fps);
+	return rc;
+}
+
+/* ---- the log itself ---- */
+
+struct scan {
+	const sx_header *header;
+	const sx_fresh_question *question;
+	sx_fresh_rows *rows;
+	uint64_t *candidates;
+	simidx_error *err;
+};
+
+static int matches(const sx_fresh_question *q, const sx_fresh_row *row)
+{
+	switch (q->ask) {
+	case SX_ASK_NEAR:
+		return simidx_is_near(row->fp, q->value, q->k);
+	case SX_ASK_ID:
+		return row->id == q->value;
+	default:
+		return row->op & SX_FRESH_LABEL && row->label_hash == q->value;
+	}
+}
+
+static int scan_row(void *ctx, uint64_t seq, const sx_fresh_row *row)
+{
+	struct scan *scan = ctx;
+
+	(void)seq;
+	++*scan->candidates;
+	if (!matches(scan->question, row) || sx_is_merged(scan->header, row))
+		return SIMIDX_OK;
+	return push_row(scan->rows, row, scan->err);
+}
+
+/* Ask the mini-index if it has all rows; *begun: it has some of them. */
+static int try_mini(simidx *index, const sx_header *h, const sx_fresh_question *question,
+		    sx_fresh_rows *rows, uint64_t *candidates, int *begun, int *asked,
+		    simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	pthread_rwlock_rdlock(&index->mini_lock);
+	*begun = is_begun(index->mini, h);
+	*asked = is_current(index->mini, h);
+	if (*asked)
+		rc = ask_mini(index->mini, h, question, rows, candidates, err);
+	pthread_rwlock_unlock(&index->mini_lock);
+	return rc;
+}
+
+int sx_fresh_hits(simidx *index, const sx_snapshot *s, const sx_fresh_question *question,
+		  uint64_t *rented, sx_fresh_rows *rows, uint64_t *candidates, simidx_error *err)
+{
+	const sx_header *h = &s->header;
+	uint64_t n = h->next_seq - h->first_seq;
+	struct scan scan = { h, question, rows, candidates, err };
+	int begun, asked, rc;
+
+	if (!n)
+		return SIMIDX_OK;
+	rc = try_mini(index, h, question, rows, candidates, &begun, &asked, err);
+	if (rc || asked)
+		return rc;
+	if (begun || *rented >= READS_A_BUILD * n) {
+		rc = sx_mini_refresh(index, s, err);
+		if (!rc)
+			rc = try_mini(index, h, question, rows, candidates, &begun, &asked, err);
+		if (rc || asked)
+			return rc;
+	}
+	*rented += n;
+	return sx_fresh_read(s->txn, &index->tables.fresh, h->first_seq, h->next_seq, scan_row,
+			     &scan, err);
+}
+
+static int load_row(void *ctx, uint64_t seq, const sx_fresh_row *row)
+{
+	(void)seq;
+	return push_row(ctx, row, NULL);
+}
+
+int sx_fresh_load(const sx_snapshot *s, sx_fresh_rows *rows, simidx_error *err)
+{
+	int rc = sx_fresh_read(s->txn, &s->index->tables.fresh, s->header.first_seq,
+			       s->header.next_seq, load_row, rows, err);
+
+	return rc == SIMIDX_E_NOMEM ? sx_fail_nomem(err) : rc;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The fresh rows of a snapshot that answer a question: by the mini-index, or by reading the log
+ * where building that would cost more than it saves.
+ */
+
+#ifndef SX_FRESH_HITS_H
+#define SX_FRESH_HITS_H
+
+#include "index/sx_index.h"
+
+enum sx_fresh_ask { SX_ASK_NEAR, SX_ASK_ID, SX_ASK_LABEL };
+
+typedef struct sx_fresh_question {
+	enum sx_fresh_ask ask;
+	uint64_t value; /* fingerprint, id, or hash of a label */
+	unsigned k;     /* SX_ASK_NEAR */
+} sx_fresh_question;
+
+/**
+ * Append the rows that match to `rows`, but those that postings already answer.
+ *
+ * @param rented      rows of the log read so far instead of building the mini-index; kept by
+ *                    the caller between calls
+ * @param candidates  raised by the rows or fingerprints compared
+ */
+int sx_fresh_hits(simidx *index, const sx_snapshot *snapshot, const sx_fresh_question *question,
+		  uint64_t *rented, sx_fresh_rows *rows, uint64_t *candidates, simidx_error *err);
+
+#endif /* SX_FRESH_HITS_H */

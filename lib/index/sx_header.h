@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The header record: what an index is, its counts and digests, and how far a merge has come.
+ * doc/format.md, "Header".
+ */
+
+#ifndef SX_HEADER_H
+#define SX_HEADER_H
+
+#include "plan/sx_plan.h"
+#include "store/sx_store.h"
+
+#define SX_FORMAT_MAJOR 0
+#define SX_FORMAT_MINOR 1
+
+/* Feature bits. Unknown incompatible ones are refused; unknown read-only compatible ones allow
+ * reading. None is defined yet. */
+#define SX_KNOWN_INCOMPAT 0u
+#define SX_KNOWN_RO_COMPAT 0u
+
+/* sx_header.state */
+#define SX_STATE_SUPERSEDED 1u /* another index is being, or was, put in its place */
+#define SX_STATE_MERGING 2u    /* a merge has begun; tables may be ahead of postings */
+#define SX_STATE_PARTIAL 4u    /* postings hold the fresh rows up to (merged_fp, merged_id) */
+
+/* Records behind those of the permuted tables. */
+#define SX_COUNT_POSTINGS 0
+#define SX_COUNT_DOCS 1
+#define SX_COUNT_OTHERS 2
+
+#define SX_MAX_COLUMNS 4 /* optional columns of postings */
+
+/** What the header knows of a table. */
+typedef struct sx_table_count {
+	uint64_t rows;
+	uint64_t digest;     /* sum of sx_table_row_hash() */
+	uint64_t generation; /* raised by every transaction that changes it */
+} sx_table_count;
+
+typedef struct sx_header {
+	unsigned major, minor;
+	uint32_t incompat, ro_compat, compat; /* feature bits */
+	uint32_t page_size;
+	unsigned bits, layout, fill;
+	uint32_t flags; /* SIMIDX_CREATE_NO_IDS, SIMIDX_CREATE_FP2 */
+	uint32_t state; /* SX_STATE_ */
+	uint64_t documents, labels, next_id;
+	uint64_t first_seq, next_seq; /* of the fresh rows */
+	uint64_t merged_fp, merged_id;
+	sx_plan plan;
+	sx_table_count table[SX_MAX_TABLES];
+	sx_table_count other[SX_COUNT_OTHERS];
+} sx_header;
+
+/** Largest encoded header, in bytes. */
+#define SX_HEADER_MAX_SIZE 2048
+
+/** Encode; returns the size. */
+size_t sx_header_encode(const sx_header *header, unsigned char *out);
+
+/**
+ * Decode and check.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_NOT_INDEX (no magic), SIMIDX_E_VERSION, SIMIDX_E_CORRUPT
+ */
+int sx_header_decode(sx_header *header, sx_slice bytes, simidx_error *err);
+
+/** Read the header from table `meta`; SIMIDX_E_NOT_INDEX if there is none. */
+int sx_header_read(sx_txn *txn, sx_dbi meta, sx_header *header, simidx_error *err);
+
+int sx_header_write(sx_txn *txn, sx_dbi meta, const sx_header *header, simidx_error *err);
+
+/* ------------------------------------------------------------------------------------------
+ * The profile record: how texts become fingerprints, for others to compare (sx_profile.c)
+ */
+
+#define SX_MAX_PROFILE 4096
+#define SX_MAX_PROBES 64
+
+typedef struct sx_profile {
+	char *text; /* NUL-terminated, never NULL once read */
+	uint64_t *probes;
+	size_t n_probes;
+} sx_profile;
+
+int sx_profile_write(sx_txn *txn, sx_dbi meta, const char *text, const uint64_t *probes,
+		     size_t n_probes, simidx_error *err);
+
+int sx_profile_read(sx_txn *txn, sx_dbi meta, sx_profile *out, simidx_error *err);
+
+void sx_profile_free(sx_profile *profile);
+
+#endif /* SX_HEADER_H */

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What an open index consists of; shared by the files of this folder.
+ */
+
+#ifndef SX_INDEX_H
+#define SX_INDEX_H
+
+#include <pthread.h>
+
+#include "fresh/sx_fresh.h"
+#include "index/sx_header.h"
+#include "table/sx_table.h"
+
+/** The sub-databases of an index. */
+typedef struct sx_tables {
+	sx_table permuted[SX_MAX_TABLES]; /* "t01".. */
+	sx_table postings;
+	sx_table docs;
+	sx_table by_label; /* key = hash of the label, column 0 = id; always in the rows layout */
+	sx_table fresh;
+	sx_dbi labels; /* id -> bytes of the label */
+	sx_dbi meta;
+} sx_tables;
+
+struct simidx {
+	sx_store *store;
+	int read_only;
+	unsigned bits, layout, fill;
+	uint32_t flags; /* SIMIDX_CREATE_NO_IDS, SIMIDX_CREATE_FP2 */
+	unsigned format_major, format_minor;
+	uint32_t ro_compat;
+	sx_plan plan;
+	sx_cover cover[SX_MAX_PLAN_RADIUS + 1]; /* tables to probe, by radius */
+	sx_profile profile;
+	sx_tables tables;
+
+	/*
+	 * The mini-index of the fresh rows, shared by all threads: made, extended and replaced
+	 * under the write side of the lock, read under the read side. It may hold rows that the
+	 * writer of this handle has not committed yet; readers stop at the end of their own
+	 * snapshot.
+	 */
+	pthread_rwlock_t mini_lock;
+	sx_mini *mini;
+
+	void (*progress)(void *ctx, const char *phase, uint64_t done, uint64_t total);
+	void *progress_ctx;
+};
+
+static inline int sx_has_ids(const simidx *index)
+{
+	return !(index->flags & SIMIDX_CREATE_NO_IDS);
+}
+
+/** One snapshot of an index, or the write transaction, with its header. */
+typedef struct sx_snapshot {
+	const simidx *index;
+	sx_txn *txn;
+	uint64_t id;      /* transaction number the header was read at; 0 = not read */
+	sx_header header;
+} sx_snapshot;
+
+/* ------------------------------------------------------------------------------------------
+ * Open (sx_open.c, sx_create.c)
+ */
+
+/** Open the sub-databases in a transaction, making them if asked to. */
+int sx_tables_open(simidx *index, sx_txn *txn, int create, simidx_error *err);
+
+/** A handle for an open store; takes the store over, also on failure. */
+int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_error *err);
+
+/** Report progress, if anybody listens. */
+void sx_progress(const simidx *index, const char *phase, uint64_t done, uint64_t total);
+
+/* ------------------------------------------------------------------------------------------
+ * Snapshots (sx_snapshot.c)
+ */
+
+/** Begin a read snapshot: transaction and header. SIMIDX_E_MOVED if the index was replaced. */
+int sx_snapshot_begin(sx_snapshot *snapshot, const simidx *index, simidx_error *err);
+
+/** Take a new snapshot with one that was reset. */
+int sx_snapshot_renew(sx_snapshot *snapshot, simidx_error *err);
+
+/** Give the snapshot back, keep the handle. */
+void sx_snapshot_reset(sx_snapshot *snapshot);
+
+/** End it. One that was never begun is allowed. */
+void sx_snapshot_end(sx_snapshot *snapshot);
+
+/**
+ * Have index->mini hold the fresh rows of the snapshot, or newer ones too. Afterwards it can be
+ * used under the read side of mini_lock if sx_mini_base() is the snapshot's first_seq;
+ * otherwise a merge has happened meanwhile, and the rows must be read from the snapshot.
+ */
+int sx_mini_refresh(simidx *index, const sx_snapshot *snapshot, simidx_error *err);
+
+/** Forget the mini-index: it holds rows that were never committed. */
+void sx_mini_discard(simidx *index);
+
+/* ------------------------------------------------------------------------------------------
+ * Documents (sx_docs.c)
+ */
+
+/** A document as it is collected; the label is looked up at the end. */
+typedef struct sx_doc {
+	uint64_t id, fp, fp2;
+} sx_doc;
+
+typedef struct sx_docs {
+	sx_doc *at;
+	size_t n, cap;
+} sx_docs;
+
+/** The fresh rows of a snapshot, in the order of arrival. */
+typedef struct sx_fresh_rows {
+	sx_fresh_row *at;
+	size_t n, cap;
+} sx_fresh_rows;
+
+/** Whether a fresh row is already answered by postings (a merge is half done). */
+static inline int sx_is_merged(const sx_header *h, const sx_fresh_row *row)
+{
+	return h->state & SX_STATE_PARTIAL &&
+	       (row->fp < h->merged_fp || (row->fp == h->merged_fp && row->id <= h->merged_id));
+}
+
+/** Append the documents of a fingerprint from postings, the first `limit` (0 = all) by id. */
+int sx_docs_of_postings(const sx_snapshot *snapshot, sx_cursor *postings, sx_rows *scratch,
+			uint64_t fp, uint64_t limit, sx_docs *docs, simidx_error *err);
+
+/** Append one document. */
+int sx_docs_push(sx_docs *docs, uint64_t id, uint64_t fp, uint64_t fp2, simidx_error *err);
+
+/** Sort documents [from, n) by id. */
+void sx_docs_sort_by_id(sx_docs *docs, size_t from);
+
+/** Find a document by id in docs (not among the fresh rows). SIMIDX_E_NOT_FOUND, err unset. */
+int sx_doc_by_id(const sx_snapshot *snapshot, uint64_t id, sx_doc *doc, simidx_error *err);
+
+/** The label of an id, in the map. SIMIDX_E_NOT_FOUND without setting err. */
+int sx_label_of(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_slice *label,
+		simidx_error *err);
+
+/** The ids in by_label (not fresh ones) whose label is exactly this: at most one. */
+int sx_id_of_label(sx_txn *txn, const sx_tables *tables, const void *label, size_t size,
+		   uint64_t *id, simidx_error *err);
+
+/** Load all fresh rows of a snapshot. */
+int sx_fresh_load(const sx_snapshot *snapshot, sx_fresh_rows *rows, simidx_error *err);
+
+/* ------------------------------------------------------------------------------------------
+ * Merge (sx_merge.c)
+ */
+
+/**
+ * Move all fresh rows into the tables, in transactions of its own. The caller holds the write
+ * lock and no transaction.
+ */
+int sx_merge_fresh(simidx *index, int no_meta_sync, simidx_error *err);
+
+#endif /* SX_INDEX_H */

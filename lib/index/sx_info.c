@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/sx_index.h"
+#include "util/sx_err.h"
+
+static void describe(const simidx *index, const sx_header *h, simidx_info *out)
+{
+	out->bits = index->bits;
+	out->layout = index->layout;
+	out->flags = index->flags;
+	out->fill = index->fill;
+	out->n_tables = index->plan.n_tables;
+	out->format_major = index->format_major;
+	out->format_minor = index->format_minor;
+	out->plan = index->plan.name;
+	out->profile = index->profile.text;
+	out->probes = index->profile.probes;
+	out->n_probes = index->profile.n_probes;
+	out->distinct = h->table[0].rows;
+	out->fresh_rows = h->next_seq - h->first_seq;
+	/* Without ids, rows that repeat a fingerprint are told apart only by the merge. */
+	out->documents = sx_has_ids(index) ? h->documents : out->distinct + out->fresh_rows;
+	out->next_id = sx_has_ids(index) ? h->next_id : SIMIDX_NO_ID;
+	out->labels = h->labels;
+	out->page_bytes = sx_store_page_size(index->store);
+}
+
+int simidx_get_info(simidx *index, simidx_info *out, simidx_error *err)
+{
+	sx_snapshot *s;
+	int rc;
+
+	sx_err_clear(err);
+	if (!index || !out || out->size != sizeof(*out))
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_get_info: bad index or struct size");
+	memset(out, 0, sizeof(*out));
+	out->size = sizeof(*out);
+	s = sx_calloc(1, sizeof(*s));
+	rc = s ? sx_snapshot_begin(s, index, err) : sx_fail_nomem(err);
+	if (!rc) {
+		describe(index, &s->header, out);
+		out->snapshot = s->id;
+		rc = sx_store_usage(s->txn, &out->file_bytes, &out->used_bytes, err);
+		sx_snapshot_end(s);
+	}
+	free(s);
+	return rc;
+}
+
+/* ---- one sub-database ---- */
+
+/* Sub-database number i: the permuted tables, then these. */
+enum { POSTINGS, DOCS, FRESH, LABELS, BY_LABEL, OTHERS };
+
+/* Entries and their bytes, by visiting every block. */
+static int measure(sx_txn *txn, const sx_table *table, simidx_table_info *out, simidx_error *err)
+{
+	sx_table_walk walk;
+	int rc = sx_table_walk_begin(&walk, txn, table, 0, NULL, err);
+
+	while (!rc && !(rc = sx_table_walk_next(&walk, err))) {
+		out->entries += walk.rows.n;
+		out->bytes_used += walk.used;
+	}
+	sx_table_walk_end(&walk);
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
+static int measure_labels(sx_txn *txn, sx_dbi dbi, simidx_table_info *out, simidx_error *err)
+{
+	sx_slice key, value;
+	sx_cursor *cursor;
+	int rc = sx_cursor_open(txn, dbi, &cursor, err);
+
+	if (rc)
+		return rc;
+	for (rc = sx_cursor_first(cursor, &key, &value, err); !rc;
+	     rc = sx_cursor_next(cursor, &key, &value, err)) {
+		out->entries++;
+		out->bytes_used += key.size + value.size;
+	}
+	sx_cursor_close(cursor);
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
+static int describe_table(const sx_snapshot *s, const sx_table *table, sx_dbi dbi,
+			  simidx_table_info *out, simidx_error *err)
+{
+	sx_dbi_stat stat;
+	int rc = sx_dbi_stat_get(s->txn, dbi, &stat, err);
+
+	if (rc)
+		return rc;
+	out->keys = stat.keys;
+	out->pages = stat.branch_pages + stat.leaf_pages + stat.overflow_pages;
+	out->overflow_pages = stat.overflow_pages;
+	return table ? measure(s->txn, table, out, err)
+		     : measure_labels(s->txn, dbi, out, err);
+}
+
+static int describe_number(simidx *index, const sx_snapshot *s, unsigned i,
+			   simidx_table_info *out, simidx_error *err)
+{
+	const sx_tables *t = &index->tables;
+	const sx_table *table = NULL;
+	unsigned n = index->plan.n_tables;
+
+	if (i < n) {
+		table = &t->permuted[i];
+		out->prefix_bits = index->plan.table[i].prefix_bits;
+		out->digest = s->header.table[i].digest;
+	} else if (!sx_has_ids(index)) {
+		if (i > n)
+			return SIMIDX_E_END;
+		table = &t->fresh;
+	} else if (i == n + POSTINGS) {
+		table = &t->postings;
+		out->digest = s->header.other[SX_COUNT_POSTINGS].digest;
+	} else if (i == n + DOCS) {
+		table = &t->docs;
+		out->digest = s->header.other[SX_COUNT_DOCS].digest;
+	} else if (i == n + FRESH) {
+		table = &t->fresh;
+	} else if (i == n + BY_LABEL) {
+		table = &t->by_label;
+	} else if (i >= n + OTHERS) {
+		return SIMIDX_E_END;
+	}
+	out->name = table ? table->name : "labels";
+	return describe_table(s, table, table ? table->dbi : t->labels, out, err);
+}
+
+int simidx_get_table_info(simidx *index, unsigned i, simidx_table_info *out, simidx_error *err)
+{
+	sx_snapshot *s;
+	int rc;
+
+	sx_err_clear(err);
+	if (!index || !out || out->size != sizeof(*out))
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_get_table_info: bad index or struct size");
+	memset(out, 0, sizeof(*out));
+	out->size = sizeof(*out);
+	s = sx_calloc(1, sizeof(*s));
+	rc = s ? sx_snapshot_begin(s, index, err) : sx_fail_nomem(err);
+	if (!rc) {
+		rc = describe_number(index, s, i, out, err);
+		sx_snapshot_end(s);
+	}
+	free(s);
+	return rc;
+}
+
+/* ---- backup ---- */
+
+int simidx_backup(simidx *index, const char *destination, simidx_error *err)
+{
+	char *dir = NULL;
+	int rc;
+
+	sx_err_clear(err);
+	if (!index || !destination)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_backup: index or destination is NULL");
+	rc = sx_store_check_fork(index->store, err);
+	if (!rc)
+		rc = sx_dir_prepare(destination, &dir, err);
+	if (rc)
+		return rc;
+	sx_progress(index, "backup", 0, 1);
+	rc = sx_store_copy(index->store, dir, err);
+	if (!rc)
+		rc = sx_dir_publish(dir, destination, 0600, 0, err);
+	if (!rc)
+		sx_progress(index, "backup", 1, 1);
+	else
+		sx_dir_remove(dir);
+	free(dir);
+	return rc;
+}

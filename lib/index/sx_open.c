@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/sx_index.h"
+#include "kernel/sx_bits.h"
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
+#include "util/sx_hash.h"
+
+const char *simidx_version(void)
+{
+	return SIMIDX_VERSION_STRING;
+}
+
+static char build_info[128];
+
+static void make_build_info(void)
+{
+	unsigned xxh = sx_hash_version();
+
+	snprintf(build_info, sizeof(build_info), "LMDB %s, xxHash %u.%u.%u, format %d.%d, %s",
+		 sx_store_lmdb_version(), xxh / 10000, xxh / 100 % 100, xxh % 100, SX_FORMAT_MAJOR,
+		 SX_FORMAT_MINOR, sx_bits_kernel());
+}
+
+const char *simidx_build_info(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, make_build_info);
+	return build_info;
+}
+
+static int open_table(const simidx *index, sx_txn *txn, int create, sx_table *table,
+		      const char *name, enum sx_table_kind kind, unsigned n_cols, simidx_error *err)
+{
+	memset(table, 0, sizeof(*table));
+	snprintf(table->name, sizeof(table->name), "%s", name);
+	table->kind = kind;
+	table->n_cols = n_cols;
+	table->layout = index->layout;
+	table->fill = index->fill;
+	table->block_size = sx_store_block_size(index->store);
+	return sx_table_open(txn, name, create, &table->dbi, err);
+}
+
+static int open_permuted(simidx *index, sx_txn *txn, int create, simidx_error *err)
+{
+	for (unsigned t = 0; t < index->plan.n_tables; t++) {
+		sx_table *table = &index->tables.permuted[t];
+		char name[16];
+		int rc;
+
+		snprintf(name, sizeof(name), "t%02u", t + 1);
+		rc = open_table(index, txn, create, table, name, SX_TABLE_PERMUTED, 0, err);
+		if (rc)
+			return rc;
+		table->perm = &index->plan.table[t];
+	}
+	return SIMIDX_OK;
+}
+
+static int open_documents(simidx *index, sx_txn *txn, int create, simidx_error *err)
+{
+	sx_tables *t = &index->tables;
+	unsigned cols = index->flags & SIMIDX_CREATE_FP2 ? 2 : 1;
+	int rc = open_table(index, txn, create, &t->postings, "postings", SX_TABLE_PAIRS, cols, err);
+
+	if (!rc)
+		rc = open_table(index, txn, create, &t->docs, "docs", SX_TABLE_NUMBERS, 1, err);
+	if (!rc)
+		rc = open_table(index, txn, create, &t->by_label, "by_label", SX_TABLE_PAIRS, 1,
+				err);
+	t->by_label.layout = SIMIDX_LAYOUT_ROWS;
+	if (!rc)
+		rc = sx_table_open(txn, "labels", create, &t->labels, err);
+	return rc;
+}
+
+int sx_tables_open(simidx *index, sx_txn *txn, int create, simidx_error *err)
+{
+	sx_tables *t = &index->tables;
+	int rc = open_permuted(index, txn, create, err);
+
+	if (!rc)
+		rc = open_table(index, txn, create, &t->fresh, "fresh", SX_TABLE_NUMBERS,
+				SX_FRESH_COLS, err);
+	t->fresh.fill = 100; /* only ever appended to */
+	if (!rc && sx_has_ids(index))
+		rc = open_documents(index, txn, create, err);
+	if (rc == SIMIDX_E_NOT_FOUND)
+		rc = sx_fail(err, SIMIDX_E_CORRUPT, "a table of the index is missing");
+	return rc;
+}
+
+/* Everything about an index that does not change while it is open. */
+static int load_description(simidx *index, sx_txn *txn, simidx_error *err)
+{
+	sx_header *h = sx_calloc(1, sizeof(*h));
+	int rc;
+
+	if (!h)
+		return sx_fail_nomem(err);
+	rc = sx_table_open(txn, "meta", 0, &index->tables.meta, err);
+	if (rc == SIMIDX_E_NOT_FOUND)
+		rc = sx_fail(err, SIMIDX_E_NOT_INDEX, "not a simidx index: an LMDB file of others");
+	if (!rc)
+		rc = sx_header_read(txn, index->tables.meta, h, err);
+	if (!rc && h->page_size != sx_store_page_size(index->store))
+		rc = sx_fail(err, SIMIDX_E_CORRUPT, "header: the page size is not the file's");
+	if (!rc)
+		rc = sx_profile_read(txn, index->tables.meta, &index->profile, err);
+	if (!rc) {
+		index->bits = h->bits;
+		index->layout = h->layout;
+		index->fill = h->fill;
+		index->flags = h->flags;
+		index->format_major = h->major;
+		index->format_minor = h->minor;
+		index->ro_compat = h->ro_compat;
+		index->plan = h->plan;
+		for (unsigned k = 0; !rc && k <= SX_MAX_PLAN_RADIUS; k++)
+			if (sx_plan_cover(&index->plan, k, &index->cover[k]))
+				rc = sx_fail(err, SIMIDX_E_UNSUPPORTED,
+					     "this version cannot search plan %s", h->plan.name);
+	}
+	free(h);
+	return rc;
+}
+
+int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_error *err)
+{
+	simidx *index = sx_calloc(1, sizeof(*index));
+	sx_txn *txn = NULL;
+	int rc;
+
+	if (!index) {
+		sx_store_close(store);
+		return sx_fail_nomem(err);
+	}
+	index->store = store;
+	index->read_only = (flags & (SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC)) != 0;
+	if (pthread_rwlock_init(&index->mini_lock, NULL)) {
+		sx_store_close(store);
+		free(index);
+		return sx_fail_nomem(err);
+	}
+	rc = sx_txn_begin_read(store, &txn, err);
+	if (!rc)
+		rc = load_description(index, txn, err);
+	if (!rc)
+		rc = sx_tables_open(index, txn, 0, err);
+	if (rc) {
+		sx_txn_abort(txn);
+		simidx_close(index);
+		return rc;
+	}
+	/* A read transaction is committed so that the tables stay open behind it. */
+	rc = sx_txn_commit(txn, err);
+	if (rc) {
+		simidx_close(index);
+		return rc;
+	}
+	*out = index;
+	return SIMIDX_OK;
+}
+
+int simidx_open(const char *path, const simidx_open_options *options, simidx **out,
+		simidx_error *err)
+{
+	static const simidx_open_options defaults = SIMIDX_OPEN_OPTIONS_INIT;
+	const unsigned known = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE;
+	sx_store_options how = { 0 };
+	sx_store *store;
+	int rc;
+
+	sx_err_clear(err);
+	if (!out)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_open: out is NULL");
+	*out = NULL;
+	if (!options)
+		options = &defaults;
+	if (!path || options->size != sizeof(*options) || options->flags & ~known)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_open: bad path, options size or flags");
+	if (options->flags & SIMIDX_OPEN_READ_ONLY)
+		how.flags |= SX_STORE_READ_ONLY;
+	if (options->flags & SIMIDX_OPEN_STATIC)
+		how.flags |= SX_STORE_STATIC;
+	if (options->flags & SIMIDX_OPEN_FORCE)
+		how.flags |= SX_STORE_FORCE;
+	how.map_size = options->map_size;
+	rc = sx_store_open(path, &how, &store, err);
+	return rc ? rc : sx_index_open_store(store, options->flags, out, err);
+}
+
+void simidx_close(simidx *index)
+{
+	if (!index)
+		return;
+	sx_store_close(index->store);
+	sx_mini_free(index->mini);
+	sx_profile_free(&index->profile);
+	pthread_rwlock_destroy(&index->mini_lock);
+	free(index);
+}
+
+void simidx_set_progress(simidx *index,
+			 void (*callback)(void *ctx, const char *phase, uint64_t done,
+					  uint64_t total),
+			 void *ctx)
+{
+	if (!index)
+		return;
+	index->progress = callback;
+	index->progress_ctx = ctx;
+}
+
+void sx_progress(const simidx *index, const char *phase, uint64_t done, uint64_t total)
+{
+	if (index->progress)
+		index->progress(index->progress_ctx, phase, done, total);
+}

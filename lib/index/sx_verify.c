@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Reading everything in one snapshot and checking it against itself: each block on its own, each
+ * table's count and digest against the header, and the tables against each other. While a merge
+ * is half done, the tables may be ahead of postings, and only the first two are checked.
+ */
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/sx_index.h"
+#include "util/sx_bytes.h"
+#include "util/sx_err.h"
+#include "util/sx_hash.h"
+
+/* What was counted in one table. */
+struct tally {
+	uint64_t rows, digest;
+	uint64_t distinct, distinct_digest; /* fingerprints of postings: what tables must hold */
+	int damaged;                        /* it could not be read whole: comparing is vain */
+};
+
+struct verify {
+	simidx *index;
+	sx_snapshot snapshot;
+	void (*callback)(void *ctx, const simidx_problem *problem);
+	void *ctx;
+	simidx_verify_report report;
+	struct tally permuted[SX_MAX_TABLES];
+	struct tally postings, docs, fresh, labels, by_label;
+	uint64_t fresh_labels; /* fresh rows with a label */
+	unsigned step, n_steps;
+	simidx_error *err;
+};
+
+static void problem(struct verify *v, const char *table, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void problem(struct verify *v, const char *table, const char *format, ...)
+{
+	char text[512];
+	simidx_problem p = { table, text };
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	v->report.problems++;
+	if (v->callback)
+		v->callback(v->ctx, &p);
+}
+
+static void step(struct verify *v)
+{
+	sx_progress(v->index, "verify", ++v->step, v->n_steps);
+}
+
+/* Add a piece of rows to a table's tally. */
+static void count_rows(struct tally *tally, const sx_table *table, const sx_rows *rows,
+		       uint64_t *last_fp)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		tally->digest += sx_table_row_hash(table, rows, i);
+		if (table->kind == SX_TABLE_PAIRS && (!tally->rows || rows->key[i] != *last_fp)) {
+			tally->distinct++;
+			tally->distinct_digest += sx_hash_u64(rows->key[i]);
+		}
+		*last_fp = rows->key[i];
+		tally->rows++;
+	}
+}
+
+/*
+ * Walk a table to its end, past damaged blocks. Returns only what stops the whole verification.
+ */
+static int read_table(struct verify *v, const sx_table *table, struct tally *tally,
+		      void (*see)(struct verify *v, const sx_rows *rows))
+{
+	simidx_error local = { 0 };
+	uint64_t last_fp = 0;
+	sx_table_walk walk;
+	int rc = sx_table_walk_begin(&walk, v->snapshot.txn, table, 1, NULL, v->err);
+
+	while (!rc) {
+		sx_err_clear(&local);
+		rc = sx_table_walk_next(&walk, &local);
+		if (rc == SIMIDX_E_END)
+			break;
+		v->report.blocks++;
+		if (rc == SIMIDX_E_CORRUPT) {
+			tally->damaged = 1;
+			problem(v, table->name, "%s", local.text);
+			rc = walk.stuck ? SIMIDX_E_END : SIMIDX_OK;
+			continue;
+		}
+		if (rc)
+			rc = sx_fail(v->err, rc, "%s", local.text);
+		v->report.entries += walk.rows.n;
+		count_rows(tally, table, &walk.rows, &last_fp);
+		if (see)
+			see(v, &walk.rows);
+	}
+	sx_table_walk_end(&walk);
+	step(v);
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
+/* A table against what the header says of it. */
+static void check_count(struct verify *v, const char *table, const struct tally *tally,
+			const sx_table_count *count)
+{
+	if (tally->damaged)
+		return;
+	if (tally->rows != count->rows)
+		problem(v, table, "it has %" PRIu64 " entries, the header says %" PRIu64,
+			tally->rows, count->rows);
+	if (tally->digest != count->digest)
+		problem(v, table, "its digest is %016" PRIx64 ", the header says %016" PRIx64,
+			tally->digest, count->digest);
+}
+
+static int check_permuted(struct verify *v)
+{
+	const sx_header *h = &v->snapshot.header;
+	int rc = SIMIDX_OK;
+
+	for (unsigned t = 0; !rc && t < v->index->plan.n_tables; t++) {
+		const sx_table *table = &v->index->tables.permuted[t];
+
+		rc = read_table(v, table, &v->permuted[t], NULL);
+		if (!rc)
+			check_count(v, table->name, &v->permuted[t], &h->table[t]);
+	}
+	return rc;
+}
+
+static int check_documents(struct verify *v)
+{
+	const sx_header *h = &v->snapshot.header;
+	int rc = read_table(v, &v->index->tables.postings, &v->postings, NULL);
+
+	if (!rc)
+		check_count(v, "postings", &v->postings, &h->other[SX_COUNT_POSTINGS]);
+	if (!rc)
+		rc = read_table(v, &v->index->tables.docs, &v->docs, NULL);
+	if (!rc)
+		check_count(v, "docs", &v->docs, &h->other[SX_COUNT_DOCS]);
+	return rc;
+}
+
+/* The log has every row from first_seq on, and none besides. */
+static void see_fresh(struct verify *v, const sx_rows *rows)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		v->fresh_labels += (rows->col[0][i] & SX_FRESH_LABEL) != 0;
+}
+
+static int see_fresh_row(void *ctx, uint64_t seq, const sx_fresh_row *row)
+{
+	(void)ctx;
+	(void)seq;
+	(void)row;
+	return SIMIDX_OK;
+}
+
+static int check_fresh(struct verify *v)
+{
+	const sx_header *h = &v->snapshot.header;
+	const sx_table *log = &v->index->tables.fresh;
+	simidx_error local = { 0 };
+	int rc = read_table(v, log, &v->fresh, see_fresh);
+
+	if (rc || v->fresh.damaged)
+		return rc;
+	if (v->fresh.rows != h->next_seq - h->first_seq)
+		problem(v, "fresh", "it has %" PRIu64 " rows, the header says %" PRIu64,
+			v->fresh.rows, h->next_seq - h->first_seq);
+	else if (sx_fresh_read(v->snapshot.txn, log, h->first_seq, h->next_seq, see_fresh_row,
+			       NULL, &local))
+		problem(v, "fresh", "%s", local.text);
+	return SIMIDX_OK;
+}
+
+/* ---- labels ---- */
+
+/* Each label belongs to an id; its hash is compared when by_label is read. */
+static int check_labels(struct verify *v)
+{
+	sx_slice key, value;
+	sx_cursor *cursor;
+	int rc = sx_cursor_open(v->snapshot.txn, v->index->tables.labels, &cursor, v->err);
+
+	if (rc)
+		return rc;
+	for (rc = sx_cursor_first(cursor, &key, &value, v->err); !rc;
+	     rc = sx_cursor_next(cursor, &key, &value, v->err)) {
+		v->labels.rows++;
+		if (key.size != 8 || !value.size || value.size > SIMIDX_MAX_LABEL)
+			problem(v, "labels", "entry %" PRIu64 " has a key or value of a wrong size",
+				v->labels.rows - 1);
+	}
+	sx_cursor_close(cursor);
+	step(v);
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
+static void see_by_label(struct verify *v, const sx_rows *rows)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		uint64_t id = rows->col[0][i];
+		sx_slice label;
+
+		if (sx_label_of(v->snapshot.txn, &v->index->tables, id, &label, NULL))
+			problem(v, "by_label", "document %" PRIu64 " has no label", id);
+		else if (sx_hash(label.data, label.size) != rows->key[i])
+			problem(v, "by_label", "the hash is not that of document %" PRIu64 "'s label",
+				id);
+	}
+}
+
+/* ---- tables against each other ---- */
+
+static void check_same(struct verify *v, const char *table, const struct tally *tally,
+		       uint64_t rows, uint64_t digest, const char *other)
+{
+	if (tally->damaged)
+		return;
+	if (tally->rows != rows)
+		problem(v, table, "it has %" PRIu64 " entries, %s %" PRIu64, tally->rows, other,
+			rows);
+	else if (tally->digest != digest)
+		problem(v, table, "its entries are not those of %s", other);
+}
+
+static void check_documents_agree(struct verify *v)
+{
+	const sx_header *h = &v->snapshot.header;
+
+	if (!v->postings.damaged) {
+		for (unsigned t = 0; t < v->index->plan.n_tables; t++)
+			check_same(v, v->index->tables.permuted[t].name, &v->permuted[t],
+				   v->postings.distinct, v->postings.distinct_digest,
+				   "the fingerprints of postings");
+		check_same(v, "docs", &v->docs, v->postings.rows, v->postings.digest, "postings");
+		if (v->postings.rows + v->fresh.rows != h->documents && !v->fresh.damaged)
+			problem(v, "postings",
+				"with the fresh rows there are %" PRIu64
+				" documents, the header says %" PRIu64,
+				v->postings.rows + v->fresh.rows, h->documents);
+	}
+	if (v->labels.rows != h->labels)
+		problem(v, "labels", "it has %" PRIu64 " entries, the header says %" PRIu64,
+			v->labels.rows, h->labels);
+	if (v->by_label.rows + v->fresh_labels != h->labels && !v->by_label.damaged &&
+	    !v->fresh.damaged)
+		problem(v, "by_label",
+			"with the fresh rows it has %" PRIu64 " labels, the header says %" PRIu64,
+			v->by_label.rows + v->fresh_labels, h->labels);
+}
+
+static void check_tables_agree(struct verify *v)
+{
+	if (v->permuted[0].damaged)
+		return;
+	for (unsigned t = 1; t < v->index->plan.n_tables; t++)
+		check_same(v, v->index->tables.permuted[t].name, &v->permuted[t],
+			   v->permuted[0].rows, v->permuted[0].digest, "t01");
+}
+
+static int verify_all(struct verify *v)
+{
+	int has_ids = sx_has_ids(v->index);
+	int merging = (v->snapshot.header.state & SX_STATE_MERGING) != 0;
+	int rc = check_permuted(v);
+
+	if (!rc)
+		rc = check_fresh(v);
+	if (!rc && has_ids)
+		rc = check_documents(v);
+	if (!rc && has_ids)
+		rc = check_labels(v);
+	if (!rc && has_ids)
+		rc = read_table(v, &v->index->tables.by_label, &v->by_label, see_by_label);
+	if (rc || merging)
+		return rc;
+	if (has_ids)
+		check_documents_agree(v);
+	else
+		check_tables_agree(v);
+	return SIMIDX_OK;
+}
+
+int simidx_verify(simidx *index, void (*callback)(void *ctx, const simidx_problem *problem),
+		  void *ctx, simidx_verify_report *out, simidx_error *err)
+{
+	struct verify *v;
+	int rc;
+
+	sx_err_clear(err);
+	if (!index || (out && out->size != sizeof(*out)))
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_verify: bad index or struct size");
+	v = sx_calloc(1, sizeof(*v));
+	if (!v)
+		return sx_fail_nomem(err);
+	v->index = index;
+	v->callback = callback;
+	v->ctx = ctx;
+	v->err = err;
+	v->n_steps = index->plan.n_tables + (sx_has_ids(index) ? 5 : 1);
+	rc = sx_snapshot_begin(&v->snapshot, index, err);
+	if (!rc) {
+		rc = verify_all(v);
+		v->report.documents = sx_has_ids(index)
+					      ? v->snapshot.header.documents
+					      : v->permuted[0].rows + v->fresh.rows;
+		sx_snapshot_end(&v->snapshot);
+	}
+	if (!rc && v->report.problems)
+		rc = sx_fail(err, SIMIDX_E_CORRUPT, "%" PRIu64 " problem%s found",
+			     v->report.problems, v->report.problems == 1 ? "" : "s");
+	if (out) {
+		*out = v->report;
+		out->size = sizeof(*out);
+	}
+	free(v);
+	return rc;
+}

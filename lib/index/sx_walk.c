@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * All documents in order: the tables and the fresh rows, merged.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/sx_index.h"
+#include "util/sx_err.h"
+#include "util/sx_sort.h"
+
+struct simidx_walk {
+	simidx *index;
+	sx_snapshot snapshot;
+	sx_table_walk table;  /* docs, or t01 in an index without ids */
+	size_t at;            /* next row of the piece that is loaded */
+	int table_ended;
+	sx_fresh_rows fresh;
+	uint32_t *order;      /* of the fresh rows, by what the walk is ordered by */
+	size_t fresh_at;
+	sx_cursor *postings;  /* for second fingerprints */
+	sx_rows row;          /* of postings */
+};
+
+static uint64_t sort_key(const simidx_walk *w, const sx_fresh_row *row)
+{
+	return sx_has_ids(w->index) ? row->id : row->fp;
+}
+
+static int load_fresh(simidx_walk *w, simidx_error *err)
+{
+	uint64_t *key;
+	int rc = sx_fresh_load(&w->snapshot, &w->fresh, err);
+
+	if (rc)
+		return rc;
+	key = sx_realloc(NULL, w->fresh.n, sizeof(*key));
+	w->order = sx_realloc(NULL, w->fresh.n, sizeof(*w->order));
+	for (size_t i = 0; key && i < w->fresh.n; i++)
+		key[i] = sort_key(w, &w->fresh.at[i]);
+	if (!key || !w->order || sx_sort_order(key, w->order, w->fresh.n, 0))
+		rc = sx_fail_nomem(err);
+	free(key);
+	return rc;
+}
+
+int simidx_walk_open(simidx *index, simidx_walk **out, simidx_error *err)
+{
+	const sx_table *table;
+	simidx_walk *w;
+	int rc;
+
+	sx_err_clear(err);
+	if (!out)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_walk_open: out is NULL");
+	*out = NULL;
+	if (!index)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_walk_open: index is NULL");
+	w = sx_calloc(1, sizeof(*w));
+	if (!w)
+		return sx_fail_nomem(err);
+	w->index = index;
+	sx_rows_init(&w->row, index->tables.postings.n_cols);
+	/* In the first table of every plan, permuted values are the fingerprints themselves. */
+	table = sx_has_ids(index) ? &index->tables.docs : &index->tables.permuted[0];
+	rc = sx_snapshot_begin(&w->snapshot, index, err);
+	if (!rc)
+		rc = load_fresh(w, err);
+	if (!rc)
+		rc = sx_table_walk_begin(&w->table, w->snapshot.txn, table, 0, NULL, err);
+	if (!rc && index->flags & SIMIDX_CREATE_FP2)
+		rc = sx_cursor_open(w->snapshot.txn, index->tables.postings.dbi, &w->postings, err);
+	if (rc)
+		simidx_walk_close(w);
+	else
+		*out = w;
+	return rc;
+}
+
+void simidx_walk_close(simidx_walk *w)
+{
+	if (!w)
+		return;
+	if (!sx_store_check_fork(w->index->store, NULL)) {
+		sx_cursor_close(w->postings);
+		if (w->table.table)
+			sx_table_walk_end(&w->table);
+		sx_snapshot_end(&w->snapshot);
+	}
+	sx_rows_free(&w->table.rows);
+	sx_rows_free(&w->row);
+	free(w->fresh.at);
+	free(w->order);
+	free(w);
+}
+
+/* Whether the table has a next row, loading the next piece if need be. */
+static int table_row(simidx_walk *w, int *has, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	if (!w->table_ended && w->at == w->table.rows.n) {
+		rc = sx_table_walk_next(&w->table, err);
+		w->at = 0;
+		w->table_ended = rc == SIMIDX_E_END;
+		if (w->table_ended)
+			rc = SIMIDX_OK;
+	}
+	*has = !w->table_ended;
+	return rc;
+}
+
+static int second_fingerprint(simidx_walk *w, simidx_match *out, simidx_error *err)
+{
+	sx_place place = { out->fp, out->id };
+	int rc;
+
+	w->row.n = 0;
+	rc = sx_table_range(&w->index->tables.postings, w->postings, place, place, 1, &w->row, err);
+	if (!rc && !w->row.n)
+		rc = sx_fail(err, SIMIDX_E_CORRUPT, "document %llu is in docs, not in postings",
+			     (unsigned long long)out->id);
+	if (!rc)
+		out->fp2 = w->row.col[1][0];
+	return rc;
+}
+
+static int take_table_row(simidx_walk *w, simidx_match *out, simidx_error *err)
+{
+	uint64_t key = w->table.rows.key[w->at];
+
+	if (!sx_has_ids(w->index)) {
+		out->id = SIMIDX_NO_ID;
+		out->fp = key;
+		w->at++;
+		return SIMIDX_OK;
+	}
+	out->id = key;
+	out->fp = w->table.rows.col[0][w->at++];
+	return w->postings ? second_fingerprint(w, out, err) : SIMIDX_OK;
+}
+
+/* The next fresh row; what is there several times without ids is one fingerprint. */
+static void take_fresh_row(simidx_walk *w, simidx_match *out)
+{
+	const sx_fresh_row *row = &w->fresh.at[w->order[w->fresh_at++]];
+
+	out->id = row->id;
+	out->fp = row->fp;
+	out->fp2 = row->fp2;
+	while (w->fresh_at < w->fresh.n &&
+	       sort_key(w, &w->fresh.at[w->order[w->fresh_at]]) == sort_key(w, row))
+		w->fresh_at++;
+}
+
+static int add_label(simidx_walk *w, simidx_match *out, simidx_error *err)
+{
+	sx_slice label;
+	int rc = sx_label_of(w->snapshot.txn, &w->index->tables, out->id, &label, err);
+
+	if (rc)
+		return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
+	out->label = label.data;
+	out->label_size = label.size;
+	out->flags |= SIMIDX_MATCH_LABEL;
+	return SIMIDX_OK;
+}
+
+int simidx_walk_next(simidx_walk *w, simidx_match *out, simidx_error *err)
+{
+	int has_table, has_fresh, rc;
+	uint64_t fresh_key, table_key;
+
+	sx_err_clear(err);
+	if (!w || !out)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_walk_next: walk or out is NULL");
+	memset(out, 0, sizeof(*out));
+	rc = sx_store_check_fork(w->index->store, err);
+	if (!rc)
+		rc = table_row(w, &has_table, err);
+	if (rc)
+		return rc;
+	has_fresh = w->fresh_at < w->fresh.n;
+	if (!has_table && !has_fresh)
+		return SIMIDX_E_END;
+	if (w->index->flags & SIMIDX_CREATE_FP2)
+		out->flags |= SIMIDX_MATCH_FP2;
+	fresh_key = has_fresh ? sort_key(w, &w->fresh.at[w->order[w->fresh_at]]) : 0;
+	table_key = has_table ? w->table.rows.key[w->at] : 0;
+	if (has_fresh && (!has_table || fresh_key <= table_key)) {
+		/* In both: a merge is half done, and the fresh row is the whole one. */
+		if (has_table && fresh_key == table_key)
+			w->at++;
+		take_fresh_row(w, out);
+	} else {
+		rc = take_table_row(w, out, err);
+	}
+	return rc || !sx_has_ids(w->index) ? rc : add_label(w, out, err);
+}
