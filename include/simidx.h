@@ -29,7 +29,8 @@
  *
  * Threads: a simidx handle may be used by many threads at once. A reader, a writer and a walk
  * belong to one thread at a time; they may move between threads when the caller orders the
- * hand-over. Every thread that searches opens a reader of its own.
+ * hand-over, a writer only while nothing is pending. Every thread that searches opens a reader
+ * of its own.
  *
  * Processes: any number of processes may read an index while one writes to it. A handle must
  * not be used in a child after fork(); every call there returns SIMIDX_E_FORK, and closing a
@@ -199,7 +200,8 @@ typedef struct simidx_sketch {
 	size_t size;            /**< sizeof(simidx_sketch); SIMIDX_SKETCH_INIT sets it */
 	uint64_t fp;            /**< the fingerprint, in the low `bits` bits */
 	uint64_t fp2;           /**< the second fingerprint, always 64 bits; 0 if not asked for */
-	int64_t sums[64];       /**< per bit: weights of features with it minus those without */
+	int64_t sums[64];       /**< per bit: weights of features with it minus those without; 0
+	                             from bit f on */
 	int64_t sums2[64];      /**< the same for fp2 */
 	uint8_t weights[64];    /**< per bit of fp: what a mismatch there says, 0..255 (below) */
 	uint8_t weights2[64];   /**< per bit of fp2 */
@@ -321,7 +323,8 @@ typedef struct simidx_open_options {
  * Open an index.
  *
  * A second open of the same directory in one process shares the first one's memory map; both
- * are closed on their own. SIMIDX_OPEN_STATIC is for an index on a read-only mount or one that
+ * are closed on their own. If the first one was read-only, so are all until it is closed.
+ * SIMIDX_OPEN_STATIC is for an index on a read-only mount or one that
  * belongs to somebody else: it takes no lock, so the caller vouches that nobody writes until
  * the handle is closed.
  *
@@ -454,7 +457,7 @@ typedef struct simidx_query {
 #define SIMIDX_QUERY_INIT { sizeof(simidx_query), 0, SIMIDX_DEFAULT_RADIUS, 0, 0 }
 
 #define SIMIDX_MATCH_FP2 1u   /**< fp2 is set */
-#define SIMIDX_MATCH_LABEL 2u /**< the document has a label */
+#define SIMIDX_MATCH_LABEL 2u /**< label is set: it was asked for, and there is one */
 
 /** A document that was found. */
 typedef struct simidx_match {

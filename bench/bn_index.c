@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Load and search an index of uniform random fingerprints, beside a linear scan of the same
+ * fingerprints in memory. One JSON object on stdout; README.md in this folder says how to read
+ * it.
+ */
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <simidx.h>
+
+#define COMMIT_ROWS 100000
+#define SCAN_QUERIES 200
+
+struct bench {
+	uint64_t documents, queries;
+	const char *plan, *dir;
+	unsigned layout, radius;
+	uint64_t *fp;     /* the stored fingerprints; their ids are their numbers */
+	uint64_t *query;
+	uint64_t *matches; /* by query, of the first SCAN_QUERIES */
+	double *us;       /* by query */
+	double load_s, mean_us, scan_us;
+	uint64_t found, candidates;
+	simidx *index;
+};
+
+static uint64_t random_state = 0x9e3779b97f4a7c15u;
+
+/* splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014). */
+static uint64_t random_u64(void)
+{
+	uint64_t z = random_state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void check(int rc, const simidx_error *err, const char *what)
+{
+	if (!rc)
+		return;
+	fprintf(stderr, "bn_index: %s: %s\n", what, err->text);
+	exit(2);
+}
+
+static void *allocate(uint64_t n, size_t size)
+{
+	void *p = calloc(n ? n : 1, size);
+
+	if (!p) {
+		fprintf(stderr, "bn_index: out of memory\n");
+		exit(2);
+	}
+	return p;
+}
+
+/* Half of the queries are stored fingerprints with 0..3 bits flipped, half are random. */
+static void generate(struct bench *b)
+{
+	b->fp = allocate(b->documents, sizeof(*b->fp));
+	b->query = allocate(b->queries, sizeof(*b->query));
+	b->us = allocate(b->queries, sizeof(*b->us));
+	b->matches = allocate(SCAN_QUERIES, sizeof(*b->matches));
+	for (uint64_t i = 0; i < b->documents; i++)
+		b->fp[i] = random_u64();
+	for (uint64_t i = 0; i < b->queries; i++) {
+		b->query[i] = random_u64();
+		if (i % 2 == 0) {
+			b->query[i] = b->fp[random_u64() % b->documents];
+			for (unsigned flips = random_u64() % 4; flips; flips--)
+				b->query[i] ^= (uint64_t)1 << random_u64() % 64;
+		}
+	}
+}
+
+static void load(struct bench *b)
+{
+	simidx_create_options how = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_writer_options writing = SIMIDX_WRITER_OPTIONS_INIT;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_writer *writer;
+	simidx_error err;
+	double start;
+
+	how.plan = b->plan;
+	how.layout = b->layout;
+	writing.merge_threshold = 1000000;
+	check(simidx_create(b->dir, &how, &b->index, &err), &err, "create");
+	check(simidx_writer_open(b->index, &writing, &writer, &err), &err, "writer");
+	start = seconds();
+	for (uint64_t i = 0; i < b->documents; i++) {
+		doc.fp = b->fp[i];
+		check(simidx_put(writer, &doc, NULL, &err), &err, "put");
+		if (i % COMMIT_ROWS == COMMIT_ROWS - 1)
+			check(simidx_commit(writer, &err), &err, "commit");
+	}
+	check(simidx_commit(writer, &err), &err, "commit");
+	check(simidx_merge(writer, &err), &err, "merge");
+	b->load_s = seconds() - start;
+	simidx_writer_close(writer);
+}
+
+static void search(struct bench *b)
+{
+	simidx_query query = SIMIDX_QUERY_INIT;
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	simidx_reader *reader;
+	simidx_error err;
+	double start;
+
+	query.radius = b->radius;
+	check(simidx_reader_open(b->index, &reader, &err), &err, "reader");
+	for (int pass = 0; pass < 2; pass++) { /* the first one warms the caches up */
+		b->found = b->candidates = 0;
+		start = seconds();
+		for (uint64_t i = 0; i < b->queries; i++) {
+			double before = seconds();
+
+			query.fp = b->query[i];
+			check(simidx_search(reader, &query, &results, &err), &err, "search");
+			b->us[i] = (seconds() - before) * 1e6;
+			b->found += results.n;
+			b->candidates += results.candidates;
+			if (i < SCAN_QUERIES)
+				b->matches[i] = results.n;
+		}
+		b->mean_us = (seconds() - start) * 1e6 / (double)b->queries;
+	}
+	simidx_reader_close(reader);
+}
+
+/* The same by comparing with every fingerprint; also proves that the index missed nothing. */
+static void scan(struct bench *b)
+{
+	uint64_t n = b->queries < SCAN_QUERIES ? b->queries : SCAN_QUERIES;
+	double start = seconds();
+
+	for (uint64_t q = 0; q < n; q++) {
+		uint64_t found = 0;
+
+		for (uint64_t i = 0; i < b->documents; i++)
+			found += (unsigned)__builtin_popcountll(b->fp[i] ^ b->query[q]) <= b->radius;
+		if (found != b->matches[q]) {
+			fprintf(stderr, "bn_index: query %" PRIu64 ": %" PRIu64 " matches, the scan %" PRIu64
+					"\n", q, b->matches[q], found);
+			exit(1);
+		}
+	}
+	b->scan_us = (seconds() - start) * 1e6 / (double)n;
+}
+
+static int compare_us(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* log2 of the number of sets of n 64-bit numbers, for each of the n, in bytes. */
+static double limit_bytes(double n)
+{
+	double all = ldexp(1, 64);
+
+	/* ln C(all, n) = n ln(all / n) + n - O(n^2 / all), Stirling for n!. */
+	return (n * log(all) - lgamma(n + 1)) / n / log(2) / 8;
+}
+
+static void report(struct bench *b)
+{
+	simidx_info info = SIMIDX_INFO_INIT;
+	simidx_table_info table = SIMIDX_TABLE_INFO_INIT;
+	simidx_error err;
+
+	check(simidx_get_info(b->index, &info, &err), &err, "info");
+	check(simidx_get_table_info(b->index, 0, &table, &err), &err, "info");
+	qsort(b->us, b->queries, sizeof(*b->us), compare_us);
+	printf("{\"bench\":\"index\",\"plan\":\"%s\",\"layout\":\"%s\",\"documents\":%" PRIu64
+	       ",\"radius\":%u,\"queries\":%" PRIu64 ",\"load_documents_per_s\":%.0f",
+	       info.plan, b->layout ? "rows" : "blocks", b->documents, b->radius, b->queries,
+	       (double)b->documents / b->load_s);
+	printf(",\"bytes_per_document\":%.2f,\"bytes_per_table_entry\":%.3f,\"limit\":%.3f",
+	       (double)info.used_bytes / (double)b->documents,
+	       (double)(table.pages * info.page_bytes) / (double)table.entries,
+	       limit_bytes((double)info.distinct));
+	printf(",\"query_mean_us\":%.3f,\"query_p50_us\":%.3f,\"query_p99_us\":%.3f"
+	       ",\"matches\":%.3f,\"candidates\":%.1f,\"scan_mean_us\":%.1f"
+	       ",\"scan_over_query\":%.0f}\n",
+	       b->mean_us, b->us[b->queries / 2], b->us[b->queries * 99 / 100],
+	       (double)b->found / (double)b->queries, (double)b->candidates / (double)b->queries,
+	       b->scan_us, b->scan_us / b->mean_us);
+}
+
+static uint64_t number(const char *text)
+{
+	char *end;
+	uint64_t n;
+
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	if (errno || *end || end == text || !n) {
+		fprintf(stderr, "bn_index: '%s' is not a number above 0\n", text);
+		exit(2);
+	}
+	return n;
+}
+
+static void usage(FILE *to)
+{
+	fprintf(to, "usage: bn_index [OPTIONS] DIR\n"
+		    "Load and search an index in DIR, which must not exist.\n"
+		    "  -n, --documents N  uniform fingerprints to store (1000000)\n"
+		    "  -q, --queries N    queries (100000)\n"
+		    "  -k, --radius K     0 to 3 (3)\n"
+		    "  -p, --plan PLAN    4x16, 10x26, 16x28, 20x31 (4x16)\n"
+		    "  -r, --rows         rows layout instead of blocks\n"
+		    "  -h, --help\n");
+}
+
+static void parse(struct bench *b, int argc, char **argv)
+{
+	static const struct option options[] = { { "documents", required_argument, NULL, 'n' },
+						 { "queries", required_argument, NULL, 'q' },
+						 { "radius", required_argument, NULL, 'k' },
+						 { "plan", required_argument, NULL, 'p' },
+						 { "rows", no_argument, NULL, 'r' },
+						 { "help", no_argument, NULL, 'h' },
+						 { NULL, 0, NULL, 0 } };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "n:q:k:p:rh", options, NULL)) != -1) {
+		switch (c) {
+		case 'n':
+			b->documents = number(optarg);
+			break;
+		case 'q':
+			b->queries = number(optarg);
+			break;
+		case 'k':
+			b->radius = (unsigned)(strcmp(optarg, "0") ? number(optarg) : 0);
+			break;
+		case 'p':
+			b->plan = optarg;
+			break;
+		case 'r':
+			b->layout = SIMIDX_LAYOUT_ROWS;
+			break;
+		case 'h':
+			usage(stdout);
+			exit(0);
+		default:
+			usage(stderr);
+			exit(2);
+		}
+	}
+	if (optind + 1 != argc) {
+		usage(stderr);
+		exit(2);
+	}
+	b->dir = argv[optind];
+}
+
+int main(int argc, char **argv)
+{
+	struct bench b = { .documents = 1000000, .queries = 100000, .plan = "4x16",
+			   .radius = SIMIDX_DEFAULT_RADIUS };
+
+	parse(&b, argc, argv);
+	generate(&b);
+	load(&b);
+	search(&b);
+	scan(&b);
+	report(&b);
+	simidx_close(b.index);
+	free(b.fp);
+	free(b.query);
+	free(b.us);
+	free(b.matches);
+	return 0;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Directories that appear and disappear whole, and copies of stores.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/sx_store_lmdb.h"
+#include "util/sx_err.h"
+
+static const char *const file_names[] = { SX_DATA_NAME, SX_LOCK_NAME, SX_WRITE_NAME };
+#define N_FILES (sizeof(file_names) / sizeof(file_names[0]))
+
+/*
+ * Where `path` leads, and the directory that holds it; both freed by the caller. A symbolic
+ * link is followed, so that what it points to is replaced and not the link.
+ */
+static int resolve(const char *path, char **target, char **parent, simidx_error *err)
+{
+	char *real = realpath(path, NULL);
+	const char *slash;
+	size_t n;
+
+	*target = real ? real : strdup(path);
+	*parent = NULL;
+	if (!*target)
+		return sx_fail_nomem(err);
+	n = strlen(*target);
+	while (n > 1 && (*target)[n - 1] == '/')
+		(*target)[--n] = '\0';
+	slash = strrchr(*target, '/');
+	if (!slash)
+		*parent = strdup(".");
+	else
+		*parent = strndup(*target, slash == *target ? 1 : (size_t)(slash - *target));
+	if (*parent)
+		return SIMIDX_OK;
+	free(*target);
+	*target = NULL;
+	return sx_fail_nomem(err);
+}
+
+int sx_dir_prepare(const char *path, char **out, simidx_error *err)
+{
+	char *target, *parent, *made = NULL;
+	int rc;
+
+	*out = NULL;
+	rc = resolve(path, &target, &parent, err);
+	if (rc)
+		return rc;
+	if (asprintf(&made, "%s/.simidx-XXXXXX", parent) < 0) {
+		made = NULL;
+		rc = sx_fail_nomem(err);
+	} else if (!mkdtemp(made)) {
+		rc = sx_fail_errno(err, errno, "cannot make a directory beside %s", path);
+		free(made);
+		made = NULL;
+	}
+	*out = made;
+	free(target);
+	free(parent);
+	return rc;
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Publishing
+ */
+
+static mode_t with_search(mode_t mode)
+{
+	return mode | (mode & 0444) >> 2;
+}
+
+/* Give the files and the directory their mode, and what is in data.mdb to the disk. */
+static int finish_files(const char *dir, int dir_fd, mode_t mode, simidx_error *err)
+{
+	size_t i;
+	int fd, rc = SIMIDX_OK;
+
+	for (i = 0; i < N_FILES; i++) {
+		if (fchmodat(dir_fd, file_names[i], mode, 0) && errno != ENOENT)
+			return sx_fail_errno(err, errno, "%s/%s", dir, file_names[i]);
+	}
+	/*
+	 * The lock files are not synced: what is in them means nothing after a power cut, and
+	 * closing a descriptor of lock.mdb would drop LMDB's locks.
+	 */
+	fd = openat(dir_fd, SX_DATA_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || fsync(fd))
+		rc = sx_write_fail(fd, errno, dir, err);
+	if (fd >= 0)
+		close(fd);
+	if (!rc && (fchmod(dir_fd, with_search(mode)) || fsync(dir_fd)))
+		rc = sx_fail_errno(err, errno, "%s", dir);
+	return rc;
+}
+
+/* The new files belong to whom the old ones belonged, as far as we may. */
+static void keep_owner(int dir_fd, const char *target)
+{
+	struct stat st;
+	size_t i;
+
+	if (stat(target, &st))
+		return;
+	for (i = 0; i <= N_FILES; i++) {
+		const char *name = i < N_FILES ? file_names[i] : ".";
+
+		if (fchownat(dir_fd, name, st.st_uid, st.st_gid, 0) &&
+		    fchownat(dir_fd, name, (uid_t)-1, st.st_gid, 0))
+			return;
+	}
+}
+
+/* rename() replaces an empty directory and nothing else. */
+static int move_in(const char *private_dir, const char *target, simidx_error *err)
+{
+	int e;
+
+	if (!rename(private_dir, target))
+		return SIMIDX_OK;
+	e = errno;
+	if (e == EEXIST || e == ENOTEMPTY || e == ENOTDIR)
+		return sx_fail(err, SIMIDX_E_EXISTS, "%s exists", target);
+	return sx_fail_errno(err, e, "cannot rename to %s", target);
+}
+
+static int exchange(const char *private_dir, const char *target, simidx_error *err)
+{
+	if (!renameat2(AT_FDCWD, private_dir, AT_FDCWD, target, RENAME_EXCHANGE))
+		return SIMIDX_OK;
+	if (errno == EINVAL || errno == ENOSYS)
+		return sx_fail(err, SIMIDX_E_UNSUPPORTED,
+			       "the file system of %s cannot exchange two directories",
+			       target);
+	return sx_fail_errno(err, errno, "cannot replace %s", target);
+}
+
+/* Whether there is a store at the target: nothing else is ever replaced. */
+static int is_store(const char *target)
+{
+	struct stat st;
+	char *data;
+	int found;
+
+	if (asprintf(&data, "%s/" SX_DATA_NAME, target) < 0)
+		return 0;
+	found = !lstat(data, &st);
+	free(data);
+	return found;
+}
+
+static int sync_dir(const char *dir, simidx_error *err)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc = SIMIDX_OK;
+
+	if (fd < 0 || fsync(fd))
+		rc = sx_fail_errno(err, errno, "cannot sync %s", dir);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+static int publish_at(const char *private_dir, const char *target, mode_t mode, int exchanges,
+		      simidx_error *err)
+{
+	int fd, rc;
+
+	fd = open(private_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return sx_fail_errno(err, errno, "%s", private_dir);
+	if (exchanges)
+		keep_owner(fd, target);
+	rc = finish_files(private_dir, fd, mode, err);
+	close(fd);
+	if (rc)
+		return rc;
+	/* An open in another thread looks at the path twice and must find the same there. */
+	sx_registry_lock();
+	rc = exchanges ? exchange(private_dir, target, err)
+		       : move_in(private_dir, target, err);
+	sx_registry_unlock();
+	return rc;
+}
+
+int sx_dir_publish(const char *private_dir, const char *path, unsigned mode, int replace,
+		   simidx_error *err)
+{
+	char *target, *parent;
+	int exchanges, rc;
+
+	rc = resolve(path, &target, &parent, err);
+	if (rc)
+		return rc;
+	exchanges = replace && is_store(target);
+	rc = publish_at(private_dir, target, mode ? (mode_t)mode : SX_DEFAULT_MODE, exchanges,
+			err);
+	if (!rc)
+		rc = sync_dir(parent, err);
+	/* What was there stands at the private path now, and only once that is on the disk. */
+	if (!rc && exchanges)
+		sx_dir_remove(private_dir);
+	free(target);
+	free(parent);
+	return rc;
+}
+
+void sx_dir_remove(const char *private_dir)
+{
+	size_t i;
+	int fd;
+
+	if (!private_dir)
+		return;
+	fd = open(private_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return;
+	for (i = 0; i < N_FILES; i++)
+		unlinkat(fd, file_names[i], 0);
+	close(fd);
+	rmdir(private_dir);
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Copy
+ */
+
+static int copy_to_fd(sx_store *store, void *ctx)
+{
+	const int *fd = ctx;
+
+	return mdb_env_copyfd2(store->env, *fd, MDB_CP_COMPACT);
+}
+
+int sx_store_copy(sx_store *store, const char *dir, simidx_error *err)
+{
+	int dir_fd, fd, rc;
+
+	rc = sx_check_directory(dir, SX_STORE_FORCE, &dir_fd, err);
+	if (rc)
+		return rc;
+	fd = openat(dir_fd, SX_DATA_NAME, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+		    SX_DEFAULT_MODE);
+	if (fd < 0) {
+		rc = sx_fail_errno(err, errno, "%s/" SX_DATA_NAME, dir);
+	} else {
+		rc = sx_txn_with_map(store, copy_to_fd, &fd, "cannot copy", err);
+		if (close(fd) && !rc)
+			rc = sx_fail_errno(err, errno, "%s/" SX_DATA_NAME, dir);
+	}
+	close(dir_fd);
+	return rc;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "support/sxt_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/sxt.h"
+
+void *sxt_alloc(size_t size)
+{
+	void *p = calloc(1, size ? size : 1);
+
+	ck_assert_ptr_nonnull(p);
+	return p;
+}
+
+void sxt_feature(simidx_feature *feature, const char *bytes, size_t size, unsigned count)
+{
+	feature->hash = simidx_hash_bytes(bytes, size);
+	feature->weight = (uint32_t)floorl(sqrtl((long double)count) * 65536);
+	feature->reserved = 0;
+}
+
+static int compare_strings(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/** The distinct strings of a list with their counts, as features. Returns how many. */
+static size_t count_strings(char **list, size_t n, simidx_feature *features)
+{
+	size_t i, j, n_features = 0;
+
+	qsort(list, n, sizeof(*list), compare_strings);
+	for (i = 0; i < n; i = j) {
+		for (j = i + 1; j < n && !strcmp(list[i], list[j]); j++)
+			continue;
+		sxt_feature(&features[n_features++], list[i], strlen(list[i]),
+			    (unsigned)(j - i));
+	}
+	return n_features;
+}
+
+simidx_sketch sxt_sketch_of_words(const char *words, unsigned bits)
+{
+	simidx_sketch sketch = SIMIDX_SKETCH_INIT;
+	size_t room = strlen(words) / 2 + 2, size = strlen(words) + 1, n = 0, n_words, i;
+	char **list = sxt_alloc(2 * room * sizeof(*list));
+	simidx_feature *features = sxt_alloc(2 * room * sizeof(*features));
+	char *copy = strdup(words), *save = NULL, *word;
+
+	for (word = strtok_r(copy, "|", &save); word; word = strtok_r(NULL, "|", &save))
+		list[n++] = strdup(word);
+	n_words = n;
+	for (i = 0; i + 1 < n_words; i++) {
+		list[n] = sxt_alloc(size + 1);
+		snprintf(list[n++], size + 1, "%s\x1f%s", list[i], list[i + 1]);
+	}
+	ck_assert_sx(simidx_hash_features(features, count_strings(list, n, features), bits,
+					  SXT_SKETCH_ALL, &sketch, &sxt_err),
+		     SIMIDX_OK);
+	sketch.n_tokens = n_words;
+	if (n_words < 64)
+		sketch.flags |= SIMIDX_SKETCH_SHORT;
+	for (i = 0; i < n; i++)
+		free(list[i]);
+	free(list);
+	free(features);
+	free(copy);
+	return sketch;
+}
+
+simidx_sketch sxt_sketch_of_text(simidx_text *text, const void *utf8, size_t size)
+{
+	simidx_sketch sketch = SIMIDX_SKETCH_INIT;
+
+	ck_assert_sx(simidx_text_fingerprint(text, utf8, size, SXT_SKETCH_ALL, &sketch,
+					     &sxt_err),
+		     SIMIDX_OK);
+	return sketch;
+}
+
+void sxt_assert_sketch(const simidx_sketch *got, const simidx_sketch *want, const char *what)
+{
+	ck_assert_msg(got->n_tokens == want->n_tokens, "%s: %llu words, not %llu", what,
+		      (unsigned long long)got->n_tokens, (unsigned long long)want->n_tokens);
+	ck_assert_msg(got->n_features == want->n_features, "%s: %llu features, not %llu", what,
+		      (unsigned long long)got->n_features,
+		      (unsigned long long)want->n_features);
+	ck_assert_msg(got->fp == want->fp && got->fp2 == want->fp2, "%s: fingerprints", what);
+	ck_assert_msg(!memcmp(got->sums, want->sums, sizeof(got->sums)), "%s: sums", what);
+	ck_assert_msg(!memcmp(got->sums2, want->sums2, sizeof(got->sums2)), "%s: sums2", what);
+	ck_assert_msg(!memcmp(got->weights, want->weights, sizeof(got->weights)),
+		      "%s: weights", what);
+	ck_assert_msg(!memcmp(got->weights2, want->weights2, sizeof(got->weights2)),
+		      "%s: weights2", what);
+	ck_assert_msg(got->flags == want->flags && got->bits == want->bits, "%s: flags", what);
+}

@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Handles, transactions, tables and cursors within one process.
+ */
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+#include "t_store.h"
+
+static char *path;
+static sx_store *store;
+
+static void setup(void)
+{
+	char *dir = sxt_dir_make();
+
+	path = sxt_path(dir, "x");
+	store = t_create(path, 0);
+	t_put(store, "a", "1");
+	free(dir);
+}
+
+static void teardown(void)
+{
+	sx_store_close(store);
+	free(path);
+}
+
+START_TEST(test_reopen)
+{
+	ck_assert_str_eq(sx_store_path(store), path);
+	ck_assert(sx_store_is_writable(store));
+	ck_assert(t_has(store, "a", "1"));
+	sx_store_close(store);
+	store = t_open(path, 0);
+	ck_assert(sx_store_is_writable(store));
+	ck_assert(t_has(store, "a", "1"));
+	ck_assert_int_eq(strncmp(sx_store_lmdb_version(), "0.9.", 4), 0);
+}
+END_TEST
+
+START_TEST(test_block_size)
+{
+	static const int extra[] = { 0, 1 };
+	static char bytes[1 << 17];
+	sx_dbi_stat stat;
+	size_t i;
+
+	ck_assert_uint_eq(sx_store_page_size(store), (size_t)sysconf(_SC_PAGESIZE));
+	for (i = 0; i < 2; i++) {
+		sx_slice value = { bytes, sx_store_block_size(store) + (size_t)extra[i] };
+		sx_txn *txn = t_write(store);
+		sx_dbi dbi = t_table(txn, 0);
+
+		ck_assert_sx(sx_put(txn, dbi, t_slice("k"), value, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(sx_dbi_stat_get(txn, dbi, &stat, &sxt_err), SIMIDX_OK);
+		ck_assert_uint_eq(stat.overflow_pages, i + 1);
+		ck_assert_uint_eq(stat.leaf_pages, 1);
+		ck_assert_uint_eq(stat.depth, 1);
+		t_commit(store, txn);
+	}
+}
+END_TEST
+
+START_TEST(test_put_last)
+{
+	sx_txn *txn = t_write(store);
+	sx_dbi dbi = t_table(txn, 0);
+
+	ck_assert_sx(sx_put_last(txn, dbi, t_slice("b"), t_slice("2"), &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_put_last(txn, dbi, t_slice("b"), t_slice("3"), &sxt_err),
+		     SIMIDX_E_EXISTS);
+	ck_assert_sx(sx_put_last(txn, dbi, t_slice("aa"), t_slice("3"), &sxt_err),
+		     SIMIDX_E_EXISTS);
+	ck_assert_sx(sx_put_last(txn, dbi, t_slice("c"), t_slice("3"), &sxt_err), SIMIDX_OK);
+	t_commit(store, txn);
+	ck_assert(t_has(store, "b", "2"));
+	ck_assert(t_has(store, "c", "3"));
+}
+END_TEST
+
+START_TEST(test_sizes)
+{
+	static char bytes[SX_STORE_MAX_KEY + 1];
+	sx_slice longest = { bytes, SX_STORE_MAX_KEY }, longer = { bytes, sizeof(bytes) };
+	sx_slice nothing = { NULL, 0 }, value;
+	sx_txn *txn = t_write(store);
+	sx_dbi dbi = t_table(txn, 0);
+
+	ck_assert_sx(sx_put(txn, dbi, nothing, t_slice("x"), &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(sx_put(txn, dbi, longer, t_slice("x"), &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(sx_put(txn, dbi, longest, nothing, &sxt_err), SIMIDX_OK);
+	t_commit(store, txn);
+	txn = t_read(store);
+	ck_assert_sx(sx_get(txn, dbi, longest, &value, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(value.size, 0);
+	sx_txn_abort(txn);
+}
+END_TEST
+
+START_TEST(test_tables)
+{
+	sx_dbi dbi, other;
+	sx_slice value;
+	sx_txn *txn;
+
+	/* Opened in a read transaction that is committed, a table stays open. */
+	txn = t_read(store);
+	ck_assert_sx(sx_table_open(txn, "u", 0, &other, &sxt_err), SIMIDX_E_NOT_FOUND);
+	dbi = t_table(txn, 0);
+	ck_assert_sx(sx_txn_commit(txn, &sxt_err), SIMIDX_OK);
+	txn = t_read(store);
+	ck_assert_sx(sx_get(txn, dbi, t_slice("a"), &value, &sxt_err), SIMIDX_OK);
+	ck_assert(t_equal(value, "1"));
+	sx_txn_abort(txn);
+	/* Two tables are two name spaces, and an aborted one is gone. */
+	txn = t_write(store);
+	ck_assert_sx(sx_table_open(txn, "u", 1, &other, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_ne(dbi, other);
+	ck_assert_int_eq(sx_get(txn, other, t_slice("a"), &value, &sxt_err),
+			 SIMIDX_E_NOT_FOUND);
+	ck_assert_sx(sx_table_open(txn, "u", 0, &dbi, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(dbi, other);
+	sx_txn_abort(txn);
+	sx_store_unlock(store);
+	txn = t_read(store);
+	ck_assert_sx(sx_table_open(txn, "u", 0, &dbi, &sxt_err), SIMIDX_E_NOT_FOUND);
+	sx_txn_abort(txn);
+}
+END_TEST
+
+/* Transactions that open tables side by side. */
+START_TEST(test_openers)
+{
+	sx_txn *first, *second, *third;
+	sx_slice value;
+	sx_dbi dbi, u;
+
+	sx_store_close(store);
+	store = t_open(path, 0);
+	first = t_read(store);
+	second = t_read(store);
+	/* One thread must not wait for itself. */
+	t_table(first, 0);
+	ck_assert_sx(sx_table_open(second, "t", 0, &dbi, &sxt_err), SIMIDX_E_STATE);
+	ck_assert_sx(sx_txn_commit(first, &sxt_err), SIMIDX_OK);
+	/* The second began before the table was open: LMDB's number means nothing to it yet. */
+	ck_assert_sx(sx_table_open(second, "t", 0, &dbi, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_get(second, dbi, t_slice("a"), &value, &sxt_err), SIMIDX_OK);
+	ck_assert(t_equal(value, "1"));
+	/* It opened nothing new, so a third one can, and is not in its way. */
+	third = t_write(store);
+	ck_assert_sx(sx_table_open(third, "u", 1, &u, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_put(third, u, t_slice("a"), t_slice("2"), &sxt_err), SIMIDX_OK);
+	t_commit(store, third);
+	ck_assert_sx(sx_get(second, dbi, t_slice("a"), &value, &sxt_err), SIMIDX_OK);
+	sx_txn_reset(second);
+	ck_assert_sx(sx_txn_renew(second, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_table_open(second, "u", 0, &dbi, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(u, dbi);
+	ck_assert_sx(sx_get(second, u, t_slice("a"), &value, &sxt_err), SIMIDX_OK);
+	ck_assert(t_equal(value, "2"));
+	sx_txn_abort(second);
+}
+END_TEST
+
+START_TEST(test_too_many_tables)
+{
+	sx_txn *txn = t_write(store);
+	char name[16];
+	sx_dbi dbi;
+	int i;
+
+	t_table(txn, 0);
+	for (i = 1; i < SX_STORE_MAX_TABLES; i++) {
+		snprintf(name, sizeof(name), "t%d", i);
+		ck_assert_sx(sx_table_open(txn, name, 1, &dbi, &sxt_err), SIMIDX_OK);
+	}
+	ck_assert_sx(sx_table_open(txn, "more", 1, &dbi, &sxt_err), SIMIDX_E_UNSUPPORTED);
+	t_commit(store, txn);
+}
+END_TEST
+
+START_TEST(test_table_flags)
+{
+	static const char name[] = "flagged-table";
+	char *data_path = sxt_path(path, "data.mdb"), *data, *at;
+	sx_txn *txn = t_write(store);
+	size_t size;
+	sx_dbi dbi;
+
+	ck_assert_sx(sx_table_open(txn, name, 1, &dbi, &sxt_err), SIMIDX_OK);
+	t_commit(store, txn);
+	sx_store_close(store);
+	/* Its record follows the name: 4 bytes, then the flags; 4 is LMDB's MDB_DUPSORT. */
+	data = sxt_file_read(data_path, &size);
+	at = memmem(data, size, name, sizeof(name) - 1);
+	ck_assert_ptr_nonnull(at);
+	ck_assert_int_eq(at[sizeof(name) - 1 + 4], 0);
+	at[sizeof(name) - 1 + 4] = 4;
+	sxt_file_write(data_path, data, size);
+	store = t_open(path, 0);
+	txn = t_read(store);
+	t_table(txn, 0);
+	ck_assert_sx(sx_table_open(txn, name, 0, &dbi, &sxt_err), SIMIDX_E_CORRUPT);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, name));
+	sx_txn_abort(txn);
+	free(data);
+	free(data_path);
+}
+END_TEST
+
+START_TEST(test_snapshots)
+{
+	sx_txn *old = t_read(store), *txn;
+	sx_dbi dbi = t_table(old, 0);
+	sx_slice key, value;
+	sx_cursor *cursor;
+	uint64_t id = sx_txn_id(old);
+
+	ck_assert_sx(sx_txn_commit(old, &sxt_err), SIMIDX_OK);
+	old = t_read(store);
+	ck_assert_sx(sx_cursor_open(old, dbi, &cursor, &sxt_err), SIMIDX_OK);
+	txn = t_write(store);
+	ck_assert_uint_eq(sx_txn_id(txn), id + 1);
+	ck_assert_sx(sx_put(txn, dbi, t_slice("a"), t_slice("2"), &sxt_err), SIMIDX_OK);
+	t_commit(store, txn);
+	ck_assert_uint_eq(sx_txn_id(old), id);
+	ck_assert_sx(sx_cursor_last(cursor, &key, &value, &sxt_err), SIMIDX_OK);
+	ck_assert(t_equal(value, "1"));
+	sx_txn_reset(old);
+	sx_txn_reset(old);
+	ck_assert_sx(sx_txn_renew(old, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_cursor_renew(old, cursor, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(sx_txn_id(old), id + 1);
+	ck_assert_sx(sx_cursor_last(cursor, &key, &value, &sxt_err), SIMIDX_OK);
+	ck_assert(t_equal(value, "2"));
+	sx_txn_abort(old);
+	sx_cursor_close(cursor);
+	sx_cursor_close(NULL);
+	sx_txn_abort(NULL);
+}
+END_TEST
+
+START_TEST(test_usage)
+{
+	char *data = sxt_path(path, "data.mdb"), *copy = sxt_dir_make();
+	char *copied = sxt_path(copy, "data.mdb");
+	uint64_t file, used, less, page = sx_store_page_size(store);
+	struct stat st;
+	sx_txn *txn;
+	int i;
+
+	t_rewrite(store, 200, 1);
+	txn = t_read(store);
+	ck_assert_sx(sx_store_usage(txn, &file, &used, &sxt_err), SIMIDX_OK);
+	sx_txn_abort(txn);
+	ck_assert_int_eq(stat(data, &st), 0);
+	ck_assert_uint_eq(file, (uint64_t)st.st_size);
+	ck_assert_uint_ge(used, 200 * page);
+	ck_assert_uint_le(used, file);
+	txn = t_write(store);
+	for (i = 0; i < 150; i++) {
+		char key[16];
+
+		snprintf(key, sizeof(key), "b%06d", i);
+		ck_assert_sx(sx_del(txn, t_table(txn, 0), t_slice(key), &sxt_err), SIMIDX_OK);
+	}
+	t_commit(store, txn);
+	txn = t_read(store);
+	ck_assert_sx(sx_store_usage(txn, &file, &less, &sxt_err), SIMIDX_OK);
+	sx_txn_abort(txn);
+	ck_assert_uint_le(less, used - 145 * page);
+	/* A compact copy has all that is in use but the free list's own pages. */
+	ck_assert_sx(sx_store_copy(store, copy, &sxt_err), SIMIDX_OK);
+	ck_assert_int_eq(stat(copied, &st), 0);
+	ck_assert_uint_le((uint64_t)st.st_size, less);
+	ck_assert_uint_ge((uint64_t)st.st_size + 3 * page, less);
+	free(copied);
+	free(copy);
+	free(data);
+}
+END_TEST
+
+START_TEST(test_read_only)
+{
+	sx_store *other;
+	sx_txn *txn;
+
+	sx_store_close(store);
+	store = t_open(path, SX_STORE_READ_ONLY);
+	ck_assert(!sx_store_is_writable(store));
+	ck_assert_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_E_READ_ONLY);
+	ck_assert_sx(sx_txn_begin_write(store, 0, &txn, &sxt_err), SIMIDX_E_READ_ONLY);
+	ck_assert_ptr_null(txn);
+	ck_assert(t_has(store, "a", "1"));
+	other = t_open(path, 0);
+	ck_assert_ptr_eq(other, store);
+	sx_store_close(other);
+}
+END_TEST
+
+START_TEST(test_shared)
+{
+	char *link = sxt_path(path, "../link"), *dotted = sxt_path(path, "././");
+	sx_store_options options = { .flags = SX_STORE_STATIC };
+	sx_store *other, *third;
+
+	ck_assert_int_eq(symlink("x", link), 0);
+	other = t_open(link, 0);
+	ck_assert_ptr_eq(other, store);
+	third = t_open(dotted, 0);
+	ck_assert_ptr_eq(third, store);
+	ck_assert_sx(sx_store_open(path, &options, &third, &sxt_err), SIMIDX_E_BUSY);
+	ck_assert_ptr_null(third);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, "SIMIDX_OPEN_STATIC"));
+	sx_store_close(other);
+	sx_store_close(other);
+	t_put(store, "b", "2");
+	sx_store_close(store);
+	/* And the other way round. */
+	store = t_open(path, SX_STORE_STATIC);
+	ck_assert(!sx_store_is_writable(store));
+	options.flags = 0;
+	ck_assert_sx(sx_store_open(path, &options, &third, &sxt_err), SIMIDX_E_BUSY);
+	ck_assert(t_has(store, "b", "2"));
+	free(dotted);
+	free(link);
+}
+END_TEST
+
+START_TEST(test_chdir)
+{
+	sx_store_close(store);
+	ck_assert_int_eq(chdir(path), 0);
+	ck_assert_int_eq(chdir(".."), 0);
+	store = t_open("x", 0);
+	ck_assert_str_eq(sx_store_path(store), "x");
+	ck_assert_int_eq(chdir("/"), 0);
+	ck_assert_sx(sx_store_check_path(store, &sxt_err), SIMIDX_OK);
+	t_put(store, "a", "2");
+}
+END_TEST
+
+START_TEST(test_no_meta_sync)
+{
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		char text[2] = { (char)('0' + i), 0 };
+		sx_txn *txn;
+
+		ck_assert_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(sx_txn_begin_write(store, i % 2, &txn, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(sx_put(txn, t_table(txn, 0), t_slice("a"), t_slice(text),
+				    &sxt_err),
+			     SIMIDX_OK);
+		t_commit(store, txn);
+		ck_assert(t_has(store, "a", text));
+	}
+}
+END_TEST
+
+/* A file whose last pages were taken and given back in one transaction is not cut short. */
+START_TEST(test_freed_at_end)
+{
+	char *data = sxt_path(path, "data.mdb");
+	struct stat before, after;
+	sx_txn *txn;
+	sx_dbi dbi;
+	int i;
+
+	ck_assert_int_eq(stat(data, &before), 0);
+	txn = t_write(store);
+	dbi = t_table(txn, 0);
+	ck_assert_sx(t_fill(txn, dbi, 100, 1, store, &sxt_err), SIMIDX_OK);
+	for (i = 0; i < 100; i++) {
+		char key[16];
+
+		snprintf(key, sizeof(key), "b%06d", i);
+		ck_assert_sx(sx_del(txn, dbi, t_slice(key), &sxt_err), SIMIDX_OK);
+	}
+	t_commit(store, txn);
+	ck_assert_int_eq(stat(data, &after), 0);
+	ck_assert_int_ge(after.st_size,
+			 before.st_size + 100 * (off_t)sx_store_page_size(store));
+	sx_store_close(store);
+	store = t_open(path, 0);
+	ck_assert(t_has(store, "a", "1"));
+	free(data);
+}
+END_TEST
+
+/* No descriptor of a store must reach a program that is started with exec(). */
+START_TEST(test_close_on_exec)
+{
+	int fd, found = 0;
+
+	ck_assert_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_OK);
+	for (fd = 3; fd < 100; fd++) {
+		char name[64], target[4096];
+		ssize_t n;
+
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+		n = readlink(name, target, sizeof(target));
+		if (n < (ssize_t)strlen(path) || memcmp(target, path, strlen(path)))
+			continue;
+		found++;
+		ck_assert_int_eq(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+	}
+	/* data.mdb twice, lock.mdb, write.lock */
+	ck_assert_int_ge(found, 4);
+	sx_store_unlock(store);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Threads
+ */
+
+#define THREADS 4
+
+static atomic_int failures, stop;
+
+/* Every snapshot must hold the same value under both keys. */
+static void *read_pairs(void *arg)
+{
+	sx_dbi dbi = *(sx_dbi *)arg;
+	sx_txn *txn = t_read(store);
+
+	while (!atomic_load(&stop)) {
+		sx_slice a, b;
+
+		if (sx_get(txn, dbi, t_slice("a"), &a, NULL) ||
+		    sx_get(txn, dbi, t_slice("b"), &b, NULL) || a.size != b.size ||
+		    memcmp(a.data, b.data, a.size))
+			atomic_fetch_add(&failures, 1);
+		sx_txn_reset(txn);
+		if (sx_txn_renew(txn, NULL))
+			atomic_fetch_add(&failures, 1);
+	}
+	sx_txn_abort(txn);
+	return NULL;
+}
+
+START_TEST(test_threads_read)
+{
+	pthread_t threads[THREADS];
+	sx_txn *txn;
+	sx_dbi dbi;
+	int i;
+
+	t_put(store, "b", "1");
+	txn = t_read(store);
+	dbi = t_table(txn, 0);
+	ck_assert_sx(sx_txn_commit(txn, &sxt_err), SIMIDX_OK);
+	for (i = 0; i < THREADS; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, read_pairs, &dbi), 0);
+	for (i = 0; i < 50; i++) {
+		char text[16];
+
+		snprintf(text, sizeof(text), "%d", i);
+		txn = t_write(store);
+		ck_assert_sx(sx_put(txn, dbi, t_slice("a"), t_slice(text), &sxt_err), 0);
+		ck_assert_sx(sx_put(txn, dbi, t_slice("b"), t_slice(text), &sxt_err), 0);
+		t_commit(store, txn);
+	}
+	atomic_store(&stop, 1);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	ck_assert_int_eq(atomic_load(&failures), 0);
+}
+END_TEST
+
+/* Open and close the store, find a table, take the write lock; all at once. */
+static void *use_all(void *arg)
+{
+	int i;
+
+	(void)arg;
+	for (i = 0; i < 30; i++) {
+		sx_store *mine = t_open(path, 0);
+		sx_txn *txn = t_read(mine);
+		sx_slice value;
+
+		if (sx_get(txn, t_table(txn, 0), t_slice("n"), &value, NULL))
+			atomic_fetch_add(&failures, 1);
+		if (i % 2 ? sx_txn_commit(txn, NULL) : (sx_txn_abort(txn), 0))
+			atomic_fetch_add(&failures, 1);
+		txn = t_write(mine);
+		if (!sx_get(txn, t_table(txn, 0), t_slice("n"), &value, NULL)) {
+			int n;
+
+			memcpy(&n, value.data, sizeof(n));
+			n++;
+			value = (sx_slice){ &n, sizeof(n) };
+			if (sx_put(txn, t_table(txn, 0), t_slice("n"), value, NULL))
+				atomic_fetch_add(&failures, 1);
+		}
+		t_commit(mine, txn);
+		sx_store_close(mine);
+	}
+	return NULL;
+}
+
+START_TEST(test_threads_all)
+{
+	pthread_t threads[THREADS];
+	sx_slice value;
+	sx_txn *txn;
+	int i, n = 0;
+
+	value = (sx_slice){ &n, sizeof(n) };
+	txn = t_write(store);
+	ck_assert_sx(sx_put(txn, t_table(txn, 0), t_slice("n"), value, &sxt_err), SIMIDX_OK);
+	t_commit(store, txn);
+	sx_store_close(store);
+	store = NULL;
+	for (i = 0; i < THREADS; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, use_all, NULL), 0);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	ck_assert_int_eq(atomic_load(&failures), 0);
+	store = t_open(path, 0);
+	txn = t_read(store);
+	ck_assert_sx(sx_get(txn, t_table(txn, 0), t_slice("n"), &value, &sxt_err), SIMIDX_OK);
+	memcpy(&n, value.data, sizeof(n));
+	ck_assert_int_eq(n, THREADS * 30);
+	sx_txn_abort(txn);
+}
+END_TEST
+
+Suite *suite_store(void);
+
+Suite *suite_store(void)
+{
+	Suite *suite = suite_create("store");
+	TCase *tcase = tcase_create("rules");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, test_reopen);
+	tcase_add_test(tcase, test_block_size);
+	tcase_add_test(tcase, test_put_last);
+	tcase_add_test(tcase, test_sizes);
+	tcase_add_test(tcase, test_tables);
+	tcase_add_test(tcase, test_openers);
+	tcase_add_test(tcase, test_too_many_tables);
+	tcase_add_test(tcase, test_table_flags);
+	tcase_add_test(tcase, test_snapshots);
+	tcase_add_test(tcase, test_usage);
+	tcase_add_test(tcase, test_read_only);
+	tcase_add_test(tcase, test_shared);
+	tcase_add_test(tcase, test_chdir);
+	tcase_add_test(tcase, test_no_meta_sync);
+	tcase_add_test(tcase, test_freed_at_end);
+	tcase_add_test(tcase, test_close_on_exec);
+	tcase_add_test(tcase, test_threads_read);
+	tcase_add_test(tcase, test_threads_all);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

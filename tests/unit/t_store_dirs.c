@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Directories of stores: made, published, exchanged, renamed and copied.
+ */
+
+#include <sys/stat.h>
+
+#include "t_store.h"
+
+static char *dir, *path, *data_path;
+
+static void setup(void)
+{
+	sx_store *store;
+
+	dir = sxt_dir_make();
+	path = sxt_path(dir, "x");
+	data_path = sxt_path(path, "data.mdb");
+	store = t_create(path, 0);
+	t_rewrite(store, 20, 1);
+	t_rewrite(store, 60, 2);
+	sx_store_close(store);
+}
+
+static void teardown(void)
+{
+	free(data_path);
+	free(path);
+	free(dir);
+}
+
+static mode_t mode_of(const char *where, const char *name)
+{
+	char *full = sxt_path(where, name);
+	struct stat st;
+
+	ck_assert_int_eq(stat(full, &st), 0);
+	free(full);
+	return st.st_mode & 07777;
+}
+
+static int exists(const char *where, const char *name)
+{
+	char *full = sxt_path(where, name);
+	struct stat st;
+	int found = !lstat(full, &st);
+
+	free(full);
+	return found;
+}
+
+/* A private directory with a store in it that holds this value. */
+static char *build(const char *target, const char *value)
+{
+	sx_store_options options = { .map_size = T_MAP };
+	sx_store *store;
+	char *private_dir;
+
+	ck_assert_sx(sx_dir_prepare(target, &private_dir, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_store_create(private_dir, &options, &store, &sxt_err), SIMIDX_OK);
+	t_put(store, "v", value);
+	sx_store_close(store);
+	return private_dir;
+}
+
+static int holds(const char *where, const char *value)
+{
+	sx_store *store = t_open(where, 0);
+	int has = t_has(store, "v", value);
+
+	sx_store_close(store);
+	return has;
+}
+
+/* The mode that was asked for, that of the files and that of the directory. */
+static const unsigned modes[][3] = {
+	{ 0, 0600, 0700 },    { 0600, 0600, 0700 }, { 0660, 0660, 0770 },
+	{ 0640, 0640, 0750 }, { 0644, 0644, 0755 }, { 0666, 0666, 0777 },
+};
+#define N_MODES 6
+
+static void check_modes(const char *where, const unsigned *mode)
+{
+	ck_assert_uint_eq(mode_of(where, "."), mode[2]);
+	ck_assert_uint_eq(mode_of(where, "data.mdb"), mode[1]);
+	ck_assert_uint_eq(mode_of(where, "lock.mdb"), mode[1]);
+	ck_assert_uint_eq(mode_of(where, "write.lock"), mode[1]);
+}
+
+START_TEST(test_publish_modes)
+{
+	const unsigned *mode = modes[_i / 2];
+	char *target = sxt_path(dir, "y"), *slashed = sxt_path(target, "//"), *private_dir;
+	char *lock = sxt_path(target, "lock.mdb"), *own = sxt_path(target, "write.lock");
+	sx_store *store;
+
+	umask((_i & 1) ? 077 : 0);
+	private_dir = build(slashed, "1");
+	ck_assert_uint_eq(mode_of(private_dir, "."), 0700);
+	ck_assert_int_eq(strncmp(private_dir, dir, strlen(dir)), 0);
+	ck_assert_int_eq(strncmp(private_dir + strlen(dir), "/.simidx-", 9), 0);
+	ck_assert_sx(sx_dir_publish(private_dir, slashed, mode[0], 0, &sxt_err), SIMIDX_OK);
+	ck_assert(!exists(private_dir, ""));
+	check_modes(target, mode);
+	/* Lock files that have to be made again are like the data file. */
+	ck_assert_int_eq(unlink(lock) | unlink(own), 0);
+	umask(0);
+	store = t_open(target, 0);
+	t_put(store, "v", "2");
+	sx_store_close(store);
+	check_modes(target, mode);
+	free(private_dir);
+	free(own);
+	free(lock);
+	free(slashed);
+	free(target);
+}
+END_TEST
+
+START_TEST(test_publish_exists)
+{
+	char *target = sxt_path(dir, "y"), *inside = sxt_path(target, "letter");
+	char *private_dir = build(target, "1"), *missing = sxt_path(dir, "a/b"), *none;
+
+	/* Neither a file nor a directory with something in it is touched, whatever `replace`. */
+	sxt_file_write(target, "x", 1);
+	ck_assert_sx(sx_dir_publish(private_dir, target, 0, 0, &sxt_err), SIMIDX_E_EXISTS);
+	ck_assert_sx(sx_dir_publish(private_dir, target, 0, 1, &sxt_err), SIMIDX_E_EXISTS);
+	ck_assert_int_eq(unlink(target), 0);
+	ck_assert_int_eq(mkdir(target, 0700), 0);
+	sxt_file_write(inside, "x", 1);
+	ck_assert_sx(sx_dir_publish(private_dir, target, 0, 0, &sxt_err), SIMIDX_E_EXISTS);
+	ck_assert_sx(sx_dir_publish(private_dir, target, 0, 1, &sxt_err), SIMIDX_E_EXISTS);
+	ck_assert(exists(target, "letter"));
+	/* Nor is a store, unless it is to be replaced. */
+	ck_assert_sx(sx_dir_publish(private_dir, path, 0, 0, &sxt_err), SIMIDX_E_EXISTS);
+	ck_assert(exists(private_dir, "data.mdb"));
+	/* An empty directory is. */
+	ck_assert_int_eq(unlink(inside), 0);
+	ck_assert_sx(sx_dir_publish(private_dir, target, 0, 0, &sxt_err), SIMIDX_OK);
+	ck_assert(holds(target, "1"));
+	ck_assert_sx(sx_dir_prepare(missing, &none, &sxt_err), SIMIDX_E_NOT_FOUND);
+	ck_assert_ptr_null(none);
+	free(missing);
+	free(private_dir);
+	free(inside);
+	free(target);
+}
+END_TEST
+
+START_TEST(test_replace)
+{
+	sx_store *store = t_open(path, 0), *fresh;
+	char *private_dir = build(path, "new");
+	sx_txn *txn = t_read(store);
+	sx_slice value;
+
+	ck_assert_sx(sx_store_check_path(store, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dir_publish(private_dir, path, 0640, 1, &sxt_err), SIMIDX_OK);
+	ck_assert(!exists(private_dir, ""));
+	ck_assert_uint_eq(mode_of(path, "."), 0750);
+	/* Who has the old one open sees its snapshot to the end, but cannot write. */
+	ck_assert_sx(sx_store_check_path(store, &sxt_err), SIMIDX_E_MOVED);
+	ck_assert_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_E_MOVED);
+	ck_assert_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_E_MOVED);
+	ck_assert_sx(sx_get(txn, t_table(txn, 0), t_slice("b000059"), &value, &sxt_err),
+		     SIMIDX_OK);
+	fresh = t_open(path, 0);
+	ck_assert_ptr_ne(fresh, store);
+	ck_assert(t_has(fresh, "v", "new"));
+	t_put(fresh, "v", "newer");
+	sx_txn_abort(txn);
+	sx_store_close(store);
+	sx_store_close(fresh);
+	free(private_dir);
+	/* Where nothing is, replacing is making. */
+	sxt_remove(path);
+	private_dir = build(path, "again");
+	ck_assert_sx(sx_dir_publish(private_dir, path, 0, 1, &sxt_err), SIMIDX_OK);
+	ck_assert(holds(path, "again"));
+	free(private_dir);
+}
+END_TEST
+
+START_TEST(test_replace_foreign)
+{
+	char *link = sxt_path(dir, "link"), *letter = sxt_path(path, "letter"), *private_dir;
+	struct stat st;
+
+	/* Through a link, what it points to is replaced. */
+	ck_assert_int_eq(symlink("x", link), 0);
+	private_dir = build(link, "1");
+	ck_assert_sx(sx_dir_publish(private_dir, link, 0, 1, &sxt_err), SIMIDX_OK);
+	ck_assert_int_eq(lstat(link, &st), 0);
+	ck_assert(S_ISLNK(st.st_mode));
+	ck_assert(holds(path, "1"));
+	free(private_dir);
+	/* Files that are not ours are not removed with the old directory. */
+	sxt_file_write(letter, "x", 1);
+	private_dir = build(path, "2");
+	ck_assert_sx(sx_dir_publish(private_dir, path, 0, 1, &sxt_err), SIMIDX_OK);
+	ck_assert(holds(path, "2"));
+	ck_assert(exists(private_dir, "letter"));
+	ck_assert(!exists(private_dir, "data.mdb"));
+	ck_assert(!exists(path, "letter"));
+	free(private_dir);
+	/* A private directory goes with its files. */
+	private_dir = build(path, "3");
+	sx_dir_remove(private_dir);
+	ck_assert(!exists(private_dir, ""));
+	sx_dir_remove(private_dir);
+	sx_dir_remove(NULL);
+	free(private_dir);
+	free(letter);
+	free(link);
+}
+END_TEST
+
+START_TEST(test_open_while_published)
+{
+	sx_store_options options = { .map_size = T_MAP };
+	char *target = sxt_path(dir, "y"), *private_dir;
+	sx_store *store, *other;
+
+	ck_assert_sx(sx_dir_prepare(target, &private_dir, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_store_create(private_dir, &options, &store, &sxt_err), SIMIDX_OK);
+	t_put(store, "v", "1");
+	ck_assert_sx(sx_dir_publish(private_dir, target, 0, 0, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_store_check_path(store, &sxt_err), SIMIDX_E_MOVED);
+	ck_assert_sx(sx_store_set_path(store, target, &sxt_err), SIMIDX_OK);
+	ck_assert_str_eq(sx_store_path(store), target);
+	ck_assert_sx(sx_store_check_path(store, &sxt_err), SIMIDX_OK);
+	t_put(store, "v", "2");
+	other = t_open(target, 0);
+	ck_assert_ptr_eq(other, store);
+	sx_store_close(other);
+	/* A directory that was renamed is found again by whoever opens it there. */
+	sxt_remove(path);
+	ck_assert_int_eq(rename(target, path), 0);
+	ck_assert_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_E_MOVED);
+	other = t_open(path, 0);
+	ck_assert_ptr_eq(other, store);
+	t_put(other, "v", "3");
+	sx_store_close(other);
+	ck_assert(t_has(store, "v", "3"));
+	sx_store_close(store);
+	free(private_dir);
+	free(target);
+}
+END_TEST
+
+START_TEST(test_copy)
+{
+	char *copy = sxt_dir_make(), *copied = sxt_path(copy, "data.mdb");
+	sx_store *store = t_open(path, 0), *other;
+	sx_slice value, expected;
+	sx_txn *txn, *copy_txn;
+	struct stat st, original;
+	int i;
+
+	ck_assert_int_eq(stat(data_path, &original), 0);
+	txn = t_read(store);
+	ck_assert_sx(sx_store_copy(store, copy, &sxt_err), SIMIDX_OK);
+	ck_assert_int_eq(stat(copied, &st), 0);
+	ck_assert_int_lt(st.st_size, original.st_size);
+	other = t_open(copy, 0);
+	copy_txn = t_read(other);
+	for (i = 0; i < 60; i++) {
+		char key[16];
+
+		snprintf(key, sizeof(key), "b%06d", i);
+		ck_assert_sx(sx_get(txn, t_table(txn, 0), t_slice(key), &expected, &sxt_err),
+			     0);
+		ck_assert_sx(sx_get(copy_txn, t_table(copy_txn, 0), t_slice(key), &value,
+				    &sxt_err),
+			     SIMIDX_OK);
+		ck_assert_uint_eq(value.size, expected.size);
+		ck_assert_mem_eq(value.data, expected.data, value.size);
+	}
+	sx_txn_abort(copy_txn);
+	sx_txn_abort(txn);
+	t_put(other, "v", "1");
+	sx_store_close(other);
+	ck_assert_sx(sx_store_copy(store, copy, &sxt_err), SIMIDX_E_EXISTS);
+	ck_assert_sx(sx_store_copy(store, copied, &sxt_err), SIMIDX_E_NOT_INDEX);
+	sx_store_close(store);
+	free(copied);
+	free(copy);
+}
+END_TEST
+
+Suite *suite_store_dirs(void);
+
+Suite *suite_store_dirs(void)
+{
+	Suite *suite = suite_create("store_dirs");
+	TCase *tcase = tcase_create("directories");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, test_publish_modes, 0, 2 * N_MODES);
+	tcase_add_test(tcase, test_publish_exists);
+	tcase_add_test(tcase, test_replace);
+	tcase_add_test(tcase, test_replace_foreign);
+	tcase_add_test(tcase, test_open_while_published);
+	tcase_add_test(tcase, test_copy);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

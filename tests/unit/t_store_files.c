@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What a store is opened from: good files, damaged ones and none.
+ */
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+
+#include "t_store.h"
+
+/* Where LMDB 0.9 keeps things in a meta page, as its documentation of the structs says. */
+#define AT_FLAGS 10
+#define AT_MAGIC 16
+#define AT_VERSION 20
+#define AT_PAGE_SIZE 40
+#define AT_FREE_ROOT 80
+#define AT_MAIN_ROOT 128
+#define AT_LAST_PAGE 136
+#define AT_TXN 144
+
+static char *dir, *path, *data_path;
+static unsigned char *good; /* a data file of a few hundred pages */
+static size_t good_size, page;
+
+/* The file system that fstatfs() finds, instead of the real one, unless it is 0. */
+static long fake_file_system;
+
+int fstatfs(int fd, struct statfs *out)
+{
+	int rc = (int)syscall(SYS_fstatfs, fd, out);
+
+	if (!rc && fake_file_system)
+		out->f_type = fake_file_system;
+	return rc;
+}
+
+static void setup(void)
+{
+	sx_store *store;
+
+	dir = sxt_dir_make();
+	path = sxt_path(dir, "x");
+	data_path = sxt_path(path, "data.mdb");
+	store = t_create(path, 0);
+	t_rewrite(store, 20, 1);
+	t_rewrite(store, 60, 2);
+	page = sx_store_page_size(store);
+	sx_store_close(store);
+	good = sxt_file_read(data_path, &good_size);
+}
+
+static void teardown(void)
+{
+	free(good);
+	free(data_path);
+	free(path);
+	free(dir);
+}
+
+/* Open and close: the code, and its text in sxt_err. */
+static int try_open(const char *where, unsigned flags)
+{
+	sx_store_options options = { .flags = flags, .map_size = T_MAP };
+	sx_store *store;
+	int rc;
+
+	sxt_error_clear(&sxt_err);
+	rc = sx_store_open(where, &options, &store, &sxt_err);
+	ck_assert_int_eq(rc, sxt_err.code);
+	if (rc)
+		ck_assert_ptr_null(store);
+	sx_store_close(store);
+	return rc;
+}
+
+START_TEST(test_cut_short)
+{
+	sxt_rng rng;
+	size_t size;
+	int i;
+
+	/* The newest transaction wrote the last page, so every byte of the file counts. */
+	sxt_rng_init(&rng, 1);
+	for (i = 0; i < 400; i++) {
+		int rc;
+
+		if (i < 200)
+			size = (size_t)i;
+		else if (i < 300)
+			size = (size_t)(i - 199) * page;
+		else
+			size = sxt_rng_below(&rng, good_size);
+		if (size >= good_size)
+			continue;
+		sxt_file_write(data_path, good, size);
+		rc = try_open(path, 0);
+		if (size < AT_VERSION)
+			ck_assert_int_eq(rc, SIMIDX_E_NOT_INDEX);
+		else
+			ck_assert_msg(rc == SIMIDX_E_CORRUPT &&
+					      strstr(sxt_err.text, "cut short"),
+				      "%zu bytes: %d %s", size, rc, sxt_err.text);
+	}
+	for (size = good_size - 2; size < good_size; size++) {
+		sxt_file_write(data_path, good, size);
+		ck_assert_int_eq(try_open(path, 0), SIMIDX_E_CORRUPT);
+	}
+	sxt_file_write(data_path, good, good_size);
+	ck_assert_int_eq(try_open(path, 0), SIMIDX_OK);
+	ck_assert_int_eq(try_open(path, SX_STORE_STATIC), SIMIDX_OK);
+}
+END_TEST
+
+static void put16(unsigned char *at, uint16_t x)
+{
+	memcpy(at, &x, sizeof(x));
+}
+
+static void put32(unsigned char *at, uint32_t x)
+{
+	memcpy(at, &x, sizeof(x));
+}
+
+static void put64(unsigned char *at, uint64_t x)
+{
+	memcpy(at, &x, sizeof(x));
+}
+
+/* A change of one or both meta pages, and what must come of it. */
+struct damage {
+	size_t at;
+	int width;
+	uint64_t value;
+	int code_both; /* in both pages */
+	int code_one;  /* in one of them */
+};
+
+static const struct damage damages[] = {
+	{ AT_MAGIC, 4, 0xBEEFC0DF, SIMIDX_E_NOT_INDEX, SIMIDX_E_CORRUPT },
+	{ AT_MAGIC, 4, 0xDEC0EFBE, SIMIDX_E_UNSUPPORTED, SIMIDX_E_CORRUPT },
+	{ AT_MAGIC, 4, 0, SIMIDX_E_NOT_INDEX, SIMIDX_E_CORRUPT },
+	{ AT_VERSION, 4, 0, SIMIDX_E_UNSUPPORTED, SIMIDX_E_CORRUPT },
+	{ AT_VERSION, 4, 2, SIMIDX_E_UNSUPPORTED, SIMIDX_E_CORRUPT },
+	{ AT_VERSION, 4, 999, SIMIDX_E_UNSUPPORTED, SIMIDX_E_CORRUPT },
+	{ AT_PAGE_SIZE, 4, 512, SIMIDX_E_UNSUPPORTED, SIMIDX_E_CORRUPT },
+	{ AT_PAGE_SIZE, 4, 65536, SIMIDX_E_UNSUPPORTED, SIMIDX_E_CORRUPT },
+	{ AT_PAGE_SIZE, 4, 0, SIMIDX_E_UNSUPPORTED, SIMIDX_E_CORRUPT },
+	{ AT_PAGE_SIZE, 4, 4095, SIMIDX_E_UNSUPPORTED, SIMIDX_E_CORRUPT },
+	{ AT_FLAGS, 2, 0x02, SIMIDX_E_CORRUPT, SIMIDX_E_CORRUPT },
+	{ AT_LAST_PAGE, 8, 0, SIMIDX_E_CORRUPT, SIMIDX_E_CORRUPT },
+	{ AT_LAST_PAGE, 8, UINT64_MAX, SIMIDX_E_CORRUPT, SIMIDX_E_CORRUPT },
+	{ AT_LAST_PAGE, 8, (uint64_t)1 << 52, SIMIDX_E_CORRUPT, SIMIDX_E_CORRUPT },
+	{ AT_MAIN_ROOT, 8, (uint64_t)1 << 40, SIMIDX_E_CORRUPT, SIMIDX_E_CORRUPT },
+	{ AT_FREE_ROOT, 8, (uint64_t)1 << 40, SIMIDX_E_CORRUPT, SIMIDX_E_CORRUPT },
+};
+
+static void inflict(unsigned char *meta, const struct damage *d)
+{
+	if (d->width == 2)
+		put16(meta + d->at, (uint16_t)d->value);
+	else if (d->width == 4)
+		put32(meta + d->at, (uint32_t)d->value);
+	else
+		put64(meta + d->at, d->value);
+}
+
+START_TEST(test_damaged_meta)
+{
+	const struct damage *d = &damages[_i];
+	unsigned char *bad = malloc(good_size);
+	int which;
+
+	for (which = 1; which <= 3; which++) {
+		memcpy(bad, good, good_size);
+		if (which & 1)
+			inflict(bad, d);
+		if (which & 2)
+			inflict(bad + page, d);
+		sxt_file_write(data_path, bad, good_size);
+		ck_assert_int_eq(try_open(path, 0), which == 3 ? d->code_both : d->code_one);
+	}
+	free(bad);
+}
+END_TEST
+
+START_TEST(test_foreign)
+{
+	unsigned char *bad = calloc(1, good_size);
+
+	/* A 32-bit LMDB has shorter page numbers, so its magic number stands at 12. */
+	put32(bad + 12, 0xBEEFC0DE);
+	sxt_file_write(data_path, bad, good_size);
+	ck_assert_int_eq(try_open(path, 0), SIMIDX_E_UNSUPPORTED);
+	/* A file whose pages are larger than ours: the second meta page is elsewhere. */
+	memcpy(bad, good, page);
+	put32(bad + AT_PAGE_SIZE, (uint32_t)(4 * page));
+	memset(bad + page, 0, page);
+	memcpy(bad + 4 * page, bad, page);
+	sxt_file_write(data_path, bad, good_size);
+	ck_assert_int_eq(try_open(path, 0), SIMIDX_E_UNSUPPORTED);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, "pages of"));
+	free(bad);
+}
+END_TEST
+
+/* Of the two meta pages the one with the higher transaction number counts. */
+START_TEST(test_newer_counts)
+{
+	unsigned char *bad = malloc(good_size), *older = bad, *newer = bad + page;
+	uint64_t txn[2];
+
+	memcpy(bad, good, good_size);
+	memcpy(&txn[0], bad + AT_TXN, 8);
+	memcpy(&txn[1], bad + page + AT_TXN, 8);
+	ck_assert_uint_ne(txn[0], txn[1]);
+	if (txn[0] > txn[1]) {
+		older = bad + page;
+		newer = bad;
+	}
+	put64(older + AT_LAST_PAGE, 1000000);
+	sxt_file_write(data_path, bad, good_size);
+	ck_assert_int_eq(try_open(path, 0), SIMIDX_OK);
+	put64(newer + AT_LAST_PAGE, good_size / page);
+	sxt_file_write(data_path, bad, good_size);
+	ck_assert_int_eq(try_open(path, 0), SIMIDX_E_CORRUPT);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, "cut short"));
+	free(bad);
+}
+END_TEST
+
+START_TEST(test_junk)
+{
+	static const char text[] = "This is a letter, not an index.\n";
+	unsigned char *bad = malloc(good_size);
+	sxt_rng rng;
+	size_t i;
+	int n;
+
+	sxt_file_write(data_path, text, sizeof(text) - 1);
+	ck_assert_int_eq(try_open(path, 0), SIMIDX_E_NOT_INDEX);
+	sxt_file_write(data_path, "", 0);
+	ck_assert_int_eq(try_open(path, 0), SIMIDX_E_NOT_INDEX);
+	sxt_rng_init(&rng, 2);
+	for (n = 0; n < 20; n++) {
+		for (i = 0; i < good_size; i++)
+			bad[i] = (unsigned char)sxt_rng_u64(&rng);
+		sxt_file_write(data_path, bad, good_size);
+		ck_assert_int_eq(try_open(path, 0), SIMIDX_E_NOT_INDEX);
+	}
+	/* Behind the last page anything may stand. */
+	sxt_file_write(data_path, good, good_size);
+	free(bad);
+	bad = malloc(good_size + 5000);
+	memcpy(bad, good, good_size);
+	memset(bad + good_size, 0xAA, 5000);
+	sxt_file_write(data_path, bad, good_size + 5000);
+	ck_assert_int_eq(try_open(path, 0), SIMIDX_OK);
+	free(bad);
+}
+END_TEST
+
+START_TEST(test_not_a_store)
+{
+	char *nothing = sxt_path(dir, "nothing"), *file = sxt_path(dir, "file");
+	char *empty = sxt_path(dir, "empty"), *inside = sxt_path(empty, "data.mdb");
+	char *lock = sxt_path(path, "lock.mdb");
+
+	ck_assert_int_eq(try_open(nothing, 0), SIMIDX_E_NOT_FOUND);
+	sxt_file_write(file, "x", 1);
+	ck_assert_int_eq(try_open(file, 0), SIMIDX_E_NOT_INDEX);
+	ck_assert_int_eq(mkdir(empty, 0700), 0);
+	ck_assert_int_eq(try_open(empty, 0), SIMIDX_E_NOT_INDEX);
+	ck_assert_int_eq(mkdir(inside, 0700), 0);
+	ck_assert_int_eq(try_open(empty, 0), SIMIDX_E_NOT_INDEX);
+	ck_assert_int_eq(rmdir(inside), 0);
+	ck_assert_int_eq(symlink(data_path, inside), 0);
+	ck_assert_int_eq(try_open(empty, 0), SIMIDX_E_NOT_INDEX);
+	ck_assert_int_eq(unlink(inside), 0);
+	ck_assert_int_eq(mkfifo(inside, 0600), 0);
+	ck_assert_int_eq(try_open(empty, 0), SIMIDX_E_NOT_INDEX);
+	ck_assert_int_eq(unlink(lock), 0);
+	ck_assert_int_eq(symlink(file, lock), 0);
+	ck_assert_int_eq(try_open(path, 0), SIMIDX_E_NOT_INDEX);
+	ck_assert_int_eq(unlink(lock), 0);
+	ck_assert_int_eq(try_open(path, 0), SIMIDX_OK);
+	free(lock);
+	free(inside);
+	free(empty);
+	free(file);
+	free(nothing);
+}
+END_TEST
+
+START_TEST(test_network_file_system)
+{
+	static const long refused[] = { 0x6969, 0xFF534D42, 0xFE534D42, 0x01021997,
+					0x65735546 };
+	/* ext4, xfs, btrfs, tmpfs, overlayfs */
+	static const long accepted[] = { 0xEF53, 0x58465342, 0x9123683E, 0x01021994,
+					 0x794C7630 };
+	sx_store_options options = { .map_size = T_MAP };
+	char *other = sxt_dir_make();
+	sx_store *store;
+	size_t i;
+
+	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		fake_file_system = refused[i];
+		ck_assert_int_eq(try_open(path, 0), SIMIDX_E_UNSUPPORTED);
+		ck_assert_int_eq(try_open(path, SX_STORE_FORCE), SIMIDX_OK);
+		ck_assert_sx(sx_store_create(other, &options, &store, &sxt_err),
+			     SIMIDX_E_UNSUPPORTED);
+	}
+	for (i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++) {
+		fake_file_system = accepted[i];
+		ck_assert_int_eq(try_open(path, 0), SIMIDX_OK);
+	}
+	free(other);
+}
+END_TEST
+
+START_TEST(test_create_rules)
+{
+	sx_store_options options = { .map_size = T_MAP };
+	sx_store *store;
+
+	ck_assert_sx(sx_store_create(path, &options, &store, &sxt_err), SIMIDX_E_EXISTS);
+	ck_assert_ptr_null(store);
+	options.flags = SX_STORE_READ_ONLY;
+	ck_assert_sx(sx_store_create(dir, &options, &store, &sxt_err), SIMIDX_E_ARG);
+}
+END_TEST
+
+Suite *suite_store_files(void);
+
+Suite *suite_store_files(void)
+{
+	Suite *suite = suite_create("store_files");
+	TCase *tcase = tcase_create("files");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, test_cut_short);
+	tcase_add_loop_test(tcase, test_damaged_meta, 0, sizeof(damages) / sizeof(damages[0]));
+	tcase_add_test(tcase, test_foreign);
+	tcase_add_test(tcase, test_newer_counts);
+	tcase_add_test(tcase, test_junk);
+	tcase_add_test(tcase, test_not_a_store);
+	tcase_add_test(tcase, test_network_file_system);
+	tcase_add_test(tcase, test_create_rules);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

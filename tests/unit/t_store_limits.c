@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * A store that runs out of address space or of disk space, or that belongs to somebody else.
+ */
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "t_store.h"
+
+#define NOBODY 65534
+#define SKIPPED 77 /* exit status of a child that could not set the scene */
+
+static char *dir, *path, *data_path;
+
+static void setup(void)
+{
+	dir = sxt_dir_make();
+	path = sxt_path(dir, "x");
+	data_path = sxt_path(path, "data.mdb");
+	sx_store_close(t_create(path, 0600));
+}
+
+static void teardown(void)
+{
+	free(data_path);
+	free(path);
+	free(dir);
+}
+
+/* ------------------------------------------------------------------------------------------
+ * The memory map
+ */
+
+START_TEST(test_map_full)
+{
+	sx_store_options options = { .map_size = 400000 };
+	sx_store *store;
+	sx_slice value;
+	sx_txn *txn;
+
+	ck_assert_sx(sx_store_open(path, &options, &store, &sxt_err), SIMIDX_OK);
+	t_rewrite(store, 20, 1);
+	txn = t_write(store);
+	ck_assert_sx(t_fill(txn, t_table(txn, 0), 1000, 2, store, &sxt_err),
+		     SIMIDX_E_MAP_FULL);
+	ck_assert_sx(sx_put(txn, t_table(txn, 0), t_slice("a"), t_slice("1"), &sxt_err),
+		     SIMIDX_E_STATE);
+	ck_assert_sx(sx_txn_commit(txn, &sxt_err), SIMIDX_E_STATE);
+	sx_store_unlock(store);
+	txn = t_read(store);
+	ck_assert_sx(sx_get(txn, t_table(txn, 0), t_slice("b000019"), &value, &sxt_err), 0);
+	ck_assert_int_eq(((const unsigned char *)value.data)[0], 1);
+	ck_assert_int_eq(sx_get(txn, t_table(txn, 0), t_slice("b000020"), &value, &sxt_err),
+			 SIMIDX_E_NOT_FOUND);
+	sx_txn_abort(txn);
+	t_put(store, "a", "1");
+	sx_store_close(store);
+	store = t_open(path, 0);
+	t_rewrite(store, 1000, 2);
+	sx_store_close(store);
+	/* A map that is smaller than the file is made as large as the file. */
+	options.map_size = 4096;
+	ck_assert_sx(sx_store_open(path, &options, &store, &sxt_err), SIMIDX_OK);
+	ck_assert(t_has(store, "a", "1"));
+	sx_store_close(store);
+}
+END_TEST
+
+static int grow(sxt_proc *me, void *ctx)
+{
+	sx_store *store = t_open(path, 0);
+
+	(void)ctx;
+	sxt_proc_tell(me);
+	while (!sxt_proc_wait(me)) {
+		static unsigned n = 500;
+
+		t_rewrite(store, n, 3);
+		n *= 2;
+		sxt_proc_tell(me);
+	}
+	return 0;
+}
+
+START_TEST(test_map_resized)
+{
+	sx_store_options options = { .map_size = 200000 };
+	sx_txn *txn, *held;
+	sx_store *store;
+	sxt_proc other;
+	sx_slice value;
+
+	sxt_proc_start(&other, grow, NULL);
+	ck_assert_int_eq(sxt_proc_wait(&other), 0);
+	ck_assert_sx(sx_store_open(path, &options, &store, &sxt_err), SIMIDX_OK);
+	t_rewrite(store, 10, 1);
+	/* While a transaction lives here, the map cannot move under it. */
+	held = t_read(store);
+	sxt_proc_tell(&other);
+	ck_assert_int_eq(sxt_proc_wait(&other), 0);
+	ck_assert_sx(sx_txn_begin_read(store, &txn, &sxt_err), SIMIDX_E_BUSY);
+	ck_assert_sx(sx_get(held, t_table(held, 0), t_slice("b000009"), &value, &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_int_eq(((const unsigned char *)value.data)[0], 1);
+	sx_txn_reset(held);
+	/* A handle that was reset does not hold it. */
+	ck_assert_sx(sx_txn_begin_read(store, &txn, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_get(txn, t_table(txn, 0), t_slice("b000499"), &value, &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_int_eq(((const unsigned char *)value.data)[0], 3);
+	sx_txn_abort(txn);
+	/* Renewing, writing and copying adopt it too. */
+	sxt_proc_tell(&other);
+	ck_assert_int_eq(sxt_proc_wait(&other), 0);
+	ck_assert_sx(sx_txn_renew(held, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_get(held, t_table(held, 0), t_slice("b000999"), &value, &sxt_err), 0);
+	sx_txn_abort(held);
+	sxt_proc_tell(&other);
+	ck_assert_int_eq(sxt_proc_wait(&other), 0);
+	t_put(store, "a", "1");
+	sxt_proc_tell(&other);
+	ck_assert_int_eq(sxt_proc_wait(&other), 0);
+	ck_assert_sx(sx_store_copy(store, dir, &sxt_err), SIMIDX_OK);
+	sx_store_close(store);
+	sxt_proc_kill(&other);
+}
+END_TEST
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+#ifndef SANITIZED
+/* With less address space than we would like to reserve. */
+static int open_small(sxt_proc *me, void *ctx)
+{
+	const rlim_t *limit = ctx;
+	struct rlimit space = { *limit, *limit };
+	sx_store_options options = { 0 };
+	simidx_error err = { 0 };
+	sx_store *store;
+	int i;
+
+	(void)me;
+	sxt_proc_assert(!setrlimit(RLIMIT_AS, &space));
+	sxt_proc_must(sx_store_open(path, &options, &store, &err), SIMIDX_OK, &err);
+	t_rewrite(store, 1000, 1);
+	for (i = 0; i < 16; i++)
+		sxt_proc_assert(malloc(1 << 20));
+	return 0;
+}
+
+START_TEST(test_map_halved)
+{
+	static rlim_t limits[] = { (rlim_t)200 << 20, (rlim_t)1100 << 20, (rlim_t)5 << 30,
+				   (rlim_t)1200 << 30 };
+
+	ck_assert_int_eq(sxt_proc_run(open_small, &limits[_i]), 0);
+}
+END_TEST
+#endif
+
+/* ------------------------------------------------------------------------------------------
+ * No space
+ */
+
+/* A limit on the size of files stands for a disk that is full: a write falls short. */
+static int write_beyond(sxt_proc *me, void *ctx)
+{
+	sx_store *store = t_open(path, 0);
+	struct rlimit limit;
+	simidx_error err = { 0 };
+	sx_txn *txn;
+	sx_dbi dbi;
+
+	(void)me;
+	(void)ctx;
+	t_rewrite(store, 20, 1);
+	signal(SIGXFSZ, SIG_IGN);
+	sxt_proc_assert(!getrlimit(RLIMIT_FSIZE, &limit));
+	limit.rlim_cur = 1000000;
+	sxt_proc_assert(!setrlimit(RLIMIT_FSIZE, &limit));
+	txn = t_write(store);
+	sxt_proc_must(sx_table_open(txn, "u", 1, &dbi, &err), SIMIDX_OK, &err);
+	sxt_proc_must(t_fill(txn, dbi, 500, 2, store, &err), SIMIDX_OK, &err);
+	sxt_proc_must(sx_txn_commit(txn, &err), SIMIDX_E_NO_SPACE, &err);
+	sx_store_unlock(store);
+	sxt_error_clear(&err);
+	txn = t_write(store);
+	sxt_proc_must(sx_table_open(txn, "u", 0, &dbi, &err), SIMIDX_E_NOT_FOUND, &err);
+	sxt_proc_must(t_fill(txn, t_table(txn, 0), 30, 1, store, &err), SIMIDX_OK, &err);
+	t_commit(store, txn);
+	return 0;
+}
+
+START_TEST(test_file_limit)
+{
+	sx_store *store;
+	sx_slice value;
+	sx_txn *txn;
+
+	ck_assert_int_eq(sxt_proc_run(write_beyond, NULL), 0);
+	store = t_open(path, 0);
+	txn = t_read(store);
+	ck_assert_sx(sx_get(txn, t_table(txn, 0), t_slice("b000029"), &value, &sxt_err), 0);
+	ck_assert_int_eq(((const unsigned char *)value.data)[0], 1);
+	ck_assert_int_eq(sx_get(txn, t_table(txn, 0), t_slice("b000030"), &value, &sxt_err),
+			 SIMIDX_E_NOT_FOUND);
+	sx_txn_abort(txn);
+	sx_store_close(store);
+}
+END_TEST
+
+/* A file system of our own at `where`, that nobody else sees. */
+static void mount_private(const char *where, const char *type, const char *source,
+			  unsigned long flags, const char *options)
+{
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount(source, where, type, flags, options))
+		_exit(SKIPPED);
+}
+
+static int fill_disk(sxt_proc *me, void *ctx)
+{
+	char *small = sxt_path(dir, "small"), *target = sxt_path(small, "y");
+	char *ballast = sxt_path(small, "ballast"), *copy = sxt_path(small, "copy");
+	static char bytes[600000];
+	simidx_error err = { 0 };
+	sx_store *store;
+	sx_txn *txn;
+
+	(void)me;
+	(void)ctx;
+	sxt_proc_assert(!mkdir(small, 0700));
+	mount_private(small, "tmpfs", "none", 0, "size=2M");
+	store = t_create(target, 0);
+	t_rewrite(store, 20, 1);
+	sxt_file_write(ballast, bytes, sizeof(bytes));
+	txn = t_write(store);
+	sxt_proc_must(t_fill(txn, t_table(txn, 0), 400, 2, store, &err), SIMIDX_OK, &err);
+	sxt_proc_must(sx_txn_commit(txn, &err), SIMIDX_E_NO_SPACE, &err);
+	sxt_proc_assert(strstr(err.text, "No space left"));
+	sx_store_unlock(store);
+	sxt_error_clear(&err);
+	sxt_proc_assert(!mkdir(copy, 0700));
+	sxt_proc_must(sx_store_copy(store, copy, &err), SIMIDX_E_NO_SPACE, &err);
+	sx_dir_remove(copy);
+	/* Readers go on, and with space again writers too, with the same handle. */
+	txn = t_read(store);
+	sxt_proc_assert(sx_get(txn, t_table(txn, 0), t_slice("b000020"), &(sx_slice){ 0 },
+			       NULL) == SIMIDX_E_NOT_FOUND);
+	sx_txn_abort(txn);
+	sxt_proc_assert(!unlink(ballast));
+	t_rewrite(store, 100, 2);
+	t_put(store, "a", "1");
+	sx_store_close(store);
+	store = t_open(target, 0);
+	sxt_proc_assert(t_has(store, "a", "1"));
+	sx_store_close(store);
+	return 0;
+}
+
+START_TEST(test_disk_full)
+{
+	int rc = sxt_proc_run(fill_disk, NULL);
+
+	ck_assert(rc == 0 || rc == SKIPPED);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Permissions
+ */
+
+/* Whether the test's directory can be reached by somebody else. */
+static int become_nobody(void)
+{
+	char *parent = sxt_path(dir, "..");
+	struct stat st;
+
+	sxt_proc_assert(!chmod(parent, 0711) && !chmod(dir, 0711));
+	free(parent);
+	return !seteuid(NOBODY) && !stat(path, &st);
+}
+
+static int open_as_nobody(sxt_proc *me, void *ctx)
+{
+	char *lock = sxt_path(path, "lock.mdb");
+	sx_store_options options = { .map_size = T_MAP };
+	simidx_error err = { 0 };
+	sx_store *store;
+
+	(void)me;
+	(void)ctx;
+	sxt_proc_assert(!chmod(path, 0755) && !chmod(data_path, 0600));
+	if (!become_nobody())
+		return SKIPPED;
+	/* Not to be read at all. */
+	sxt_proc_must(sx_store_open(path, &options, &store, &err), SIMIDX_E_PERMISSION, &err);
+	sxt_proc_assert(!strstr(err.text, "--static"));
+	sxt_proc_assert(!seteuid(0) && !chmod(data_path, 0644) && !seteuid(NOBODY));
+	/* To be read, but without locks. */
+	sxt_error_clear(&err);
+	sxt_proc_must(sx_store_open(path, &options, &store, &err), SIMIDX_E_PERMISSION, &err);
+	sxt_proc_assert(strstr(err.text, "--static") &&
+			strstr(err.text, "SIMIDX_OPEN_STATIC"));
+	store = t_open(path, SX_STORE_STATIC);
+	sxt_proc_assert(!sx_store_is_writable(store) && t_has(store, "a", "1"));
+	sx_store_close(store);
+	/* The same if the lock file is missing and cannot be made. */
+	sxt_proc_assert(!seteuid(0) && !unlink(lock) && !seteuid(NOBODY));
+	sxt_error_clear(&err);
+	sxt_proc_must(sx_store_open(path, &options, &store, &err), SIMIDX_E_PERMISSION, &err);
+	sxt_proc_assert(strstr(err.text, "--static"));
+	/* With a lock file for all, it can be read with locks. */
+	sxt_proc_assert(!seteuid(0));
+	sxt_file_write(lock, "", 0);
+	sxt_proc_assert(!chmod(lock, 0666) && !seteuid(NOBODY));
+	store = t_open(path, 0);
+	sxt_proc_assert(!sx_store_is_writable(store) && t_has(store, "a", "1"));
+	sxt_error_clear(&err);
+	sxt_proc_must(sx_store_lock(store, 0, &err), SIMIDX_E_READ_ONLY, &err);
+	sx_store_close(store);
+	sxt_proc_assert(!seteuid(0));
+	return 0;
+}
+
+START_TEST(test_nobody)
+{
+	sx_store *store = t_open(path, 0);
+	int rc;
+
+	t_put(store, "a", "1");
+	sx_store_close(store);
+	if (geteuid())
+		return;
+	rc = sxt_proc_run(open_as_nobody, NULL);
+	ck_assert(rc == 0 || rc == SKIPPED);
+}
+END_TEST
+
+static int open_read_only_mount(sxt_proc *me, void *ctx)
+{
+	sx_store_options options = { .map_size = T_MAP };
+	simidx_error err = { 0 };
+	sx_store *store;
+
+	(void)me;
+	(void)ctx;
+	mount_private(path, NULL, path, MS_BIND, NULL);
+	if (mount("none", path, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL))
+		return SKIPPED;
+	sxt_proc_must(sx_store_open(path, &options, &store, &err), SIMIDX_E_PERMISSION, &err);
+	sxt_proc_assert(strstr(err.text, "--static"));
+	store = t_open(path, SX_STORE_STATIC);
+	sxt_proc_assert(!sx_store_is_writable(store) && t_has(store, "a", "1"));
+	sx_store_close(store);
+	return 0;
+}
+
+START_TEST(test_read_only_mount)
+{
+	sx_store *store = t_open(path, 0);
+	int rc;
+
+	t_put(store, "a", "1");
+	sx_store_close(store);
+	rc = sxt_proc_run(open_read_only_mount, NULL);
+	ck_assert(rc == 0 || rc == SKIPPED);
+}
+END_TEST
+
+/* Root, writing first, must not shut the owner out. */
+START_TEST(test_owner_of_lock)
+{
+	char *own = sxt_path(path, "write.lock");
+	sx_store *store;
+	struct stat st;
+
+	if (!geteuid()) {
+		ck_assert_int_eq(unlink(own), 0);
+		ck_assert_int_eq(chown(data_path, NOBODY, NOBODY), 0);
+		ck_assert_int_eq(chmod(data_path, 0660), 0);
+		store = t_open(path, 0);
+		t_put(store, "a", "1");
+		sx_store_close(store);
+		ck_assert_int_eq(stat(own, &st), 0);
+		ck_assert_uint_eq(st.st_uid, NOBODY);
+		ck_assert_uint_eq(st.st_gid, NOBODY);
+		ck_assert_uint_eq(st.st_mode & 0777, 0660);
+	}
+	free(own);
+}
+END_TEST
+
+Suite *suite_store_limits(void);
+
+Suite *suite_store_limits(void)
+{
+	Suite *suite = suite_create("store_limits");
+	TCase *tcase = tcase_create("limits");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, test_map_full);
+	tcase_add_test(tcase, test_map_resized);
+#ifndef SANITIZED
+	tcase_add_loop_test(tcase, test_map_halved, 0, 4);
+#endif
+	tcase_add_test(tcase, test_file_limit);
+	tcase_add_test(tcase, test_disk_full);
+	tcase_add_test(tcase, test_nobody);
+	tcase_add_test(tcase, test_read_only_mount);
+	tcase_add_test(tcase, test_owner_of_lock);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
