@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The extractor words12 in steps, each in a file of its own:
+ *
+ *   sx_text_stretch.c    UTF-8 is cut into stretches that are handled one after the other
+ *   sx_text_utf8.c       stretch -> UTF-16, invalid sequences -> U+FFFD
+ *   sx_text_normalise.c  NFKC, then case fold, once each
+ *   sx_text_words.c      word boundaries -> words, as UTF-8
+ *   sx_text_features.c   words and pairs of words -> counts -> weighted features
+ *   sx_text_profile.c    what an index remembers about all this
+ *   sx_text.c            the handle, which runs the steps
+ *
+ * A text is not segmented as a whole but in stretches of about 64 KiB, which is faster, takes
+ * little memory whatever the length of the text, and keeps ICU's 32-bit lengths far from their
+ * limits. Stretches end only where neither normalisation nor word boundaries look across, so
+ * the words are those of the whole text.
+ */
+
+#ifndef SX_TEXT_H
+#define SX_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <unicode/ubrk.h>
+#include <unicode/unorm2.h>
+#include <unicode/utypes.h>
+
+#include <simidx.h>
+#include <simidx_text.h>
+
+#define SX_TEXT_MAX ((size_t)1 << 30) /* longest text, bytes */
+
+/* ------------------------------------------------------------------------------------------
+ * Stretches
+ */
+
+/* A stretch ends at the first good place behind this many bytes ... */
+#define SX_STRETCH_BYTES ((size_t)64 << 10)
+
+/*
+ * ... and where there is none, behind this many, between two characters. A word that is cut
+ * there counts as two. NFKC and case folding make at most 6 UTF-16 units of a UTF-8 byte (18
+ * of the 3 bytes of U+FDFA), so every length in a stretch stays below 2^30.
+ */
+#define SX_STRETCH_MAX_BYTES ((size_t)128 << 20)
+
+/**
+ * The length of the first stretch of a text: `size`, or the first length from `want` on behind
+ * which no step looks back and no step looks ahead, but at most `most` (4 or more).
+ */
+size_t sx_stretch(const uint8_t *utf8, size_t size, size_t want, size_t most);
+
+/* ------------------------------------------------------------------------------------------
+ * UTF-16
+ */
+
+/** A growing string of UTF-16 units. All zero is the empty one. */
+typedef struct sx_units {
+	UChar *at;
+	size_t n, room;
+} sx_units;
+
+/** Make room for n units in all. */
+int sx_units_reserve(sx_units *units, size_t n, simidx_error *err);
+
+/** Turn a failed ICU call into an error; `what` names the step. Returns the code. */
+int sx_fail_icu(simidx_error *err, UErrorCode status, const char *what);
+
+/**
+ * Decode a stretch into `out`. Each maximal subpart of an invalid sequence (Unicode, section
+ * 3.9, "U+FFFD Substitution of Maximal Subparts") becomes one U+FFFD.
+ */
+int sx_decode(sx_units *out, const uint8_t *utf8, size_t size, simidx_error *err);
+
+/**
+ * Put `text` into NFKC. `spare` is working space; the two may change places.
+ *
+ * A run of more than 1,024 units without a place where normalisation can start anew, such as
+ * a thousand combining marks on one letter, is normalised in pieces of that length: putting
+ * marks in order takes quadratic time.
+ */
+int sx_nfkc(sx_units *text, sx_units *spare, simidx_error *err);
+
+/**
+ * Apply Unicode's full default case folding, the same in every locale. NFKC is not applied
+ * again: the few characters whose folding is not in NFKC come out alike in all texts, because
+ * all texts were in NFKC before.
+ */
+int sx_fold(sx_units *text, sx_units *spare, simidx_error *err);
+
+/* ------------------------------------------------------------------------------------------
+ * Words
+ */
+
+#define SX_JOINT 0x1f       /* stands between the two words of a pair */
+#define SX_WORDS_BATCH 1024 /* words handed on at a time */
+
+/**
+ * Splits UTF-16 into words and hands them on in batches. The words lie one behind the other in
+ * UTF-8 with a joint between neighbours, so that a pair is as much a run of bytes as a word.
+ */
+typedef struct sx_words {
+	UBreakIterator *breaks; /* NULL until it is needed */
+	const UChar *units;     /* the stretch */
+	int32_t pos;            /* up to where it is split */
+	char *bytes;            /* of the batch */
+	size_t room;
+	size_t n;                   /* words in the batch */
+	size_t n_old;               /* 0 or 1: the last word of the batch before comes first */
+	size_t end[SX_WORDS_BATCH]; /* of each word in `bytes`; the joint follows */
+} sx_words;
+
+/** Begin a text: no word comes before its first one. */
+void sx_words_begin(sx_words *words);
+
+/** Take up the next stretch of the text; it must stay until the last batch of it. */
+int sx_words_split(sx_words *words, const sx_units *stretch, simidx_error *err);
+
+/** Fill the next batch. n == n_old means that the stretch has no more words. */
+int sx_words_fill(sx_words *words, simidx_error *err);
+
+/** Where word i begins in `bytes`. */
+static inline size_t sx_words_start(const sx_words *words, size_t i)
+{
+	return i ? words->end[i - 1] + 1 : 0;
+}
+
+/** Give the break iterator and its caches back; the next stretch opens a new one. */
+void sx_words_free(sx_words *words);
+
+/* ------------------------------------------------------------------------------------------
+ * Features
+ */
+
+/**
+ * The multiset of a text's words and pairs, while it is counted: an open-addressing table by
+ * hash, with the count in place of the weight.
+ */
+typedef struct sx_features {
+	simidx_feature *slot; /* weight 0 = free */
+	size_t room;          /* slots allocated */
+	size_t n_slots;       /* slots in use, a power of two */
+	size_t n;             /* features */
+	uint64_t n_words;
+} sx_features;
+
+/** Begin a text of `text_size` bytes. */
+int sx_features_begin(sx_features *features, size_t text_size, simidx_error *err);
+
+/** Count the words of a batch, but the old one, and the pairs that end with them. */
+int sx_features_count(sx_features *features, const sx_words *words, simidx_error *err);
+
+/**
+ * Turn counts into weights: the first n slots hold the features afterwards, in no particular
+ * order. Nothing more can be counted.
+ */
+void sx_features_finish(sx_features *features);
+
+/** floor(sqrt(count) * 2^16). */
+uint32_t sx_sqrt_weight(uint32_t count);
+
+/* ------------------------------------------------------------------------------------------
+ * Profile
+ */
+
+#define SX_PROFILE_SIZE 32
+#define SX_N_PROBES 16
+#define SX_EXTRACTOR "words12"
+
+/** A probe text: what it is called in messages, and the text, NUL-terminated UTF-8. */
+typedef struct sx_probe {
+	const char *name;
+	const char *text;
+} sx_probe;
+
+/*
+ * Changing a probe, or the order of them, makes every older index unusable for new texts: a
+ * change needs a new version of the extractor.
+ */
+extern const sx_probe sx_probes[SX_N_PROBES];
+
+/** Write the profile of words12 for f = bits. */
+void sx_profile_format(char profile[SX_PROFILE_SIZE], unsigned bits);
+
+/**
+ * Whether an index with this profile, "" or NULL if it has none, is one of words12 in this
+ * version with f = bits: else SIMIDX_E_MISMATCH or SIMIDX_E_UNSUPPORTED.
+ */
+int sx_profile_check(const char *profile, unsigned bits, simidx_error *err);
+
+/** Compare the probes of an index with this installation's: SIMIDX_E_MISMATCH names one. */
+int sx_probes_check(const uint64_t *stored, size_t n_stored, const uint64_t *own,
+		    simidx_error *err);
+
+/* ------------------------------------------------------------------------------------------
+ * The handle
+ */
+
+struct simidx_text {
+	unsigned bits;
+	size_t stretch;     /* SX_STRETCH_BYTES, less in tests */
+	size_t stretch_max; /* SX_STRETCH_MAX_BYTES, less in tests */
+	sx_units units, spare;
+	sx_words words;
+	sx_features features;
+	char profile[SX_PROFILE_SIZE];
+	uint64_t probes[SX_N_PROBES];
+};
+
+/** Count the features of a text: on success text->features is finished. */
+int sx_text_extract(simidx_text *text, const uint8_t *utf8, size_t size, simidx_error *err);
+
+#endif /* SX_TEXT_H */
