@@ -20,6 +20,7 @@
 #include "util/sx_err.h"
 
 #define MAX_READERS 1024
+#define LOCK_FILE_BYTES (64 * MAX_READERS + 4096) /* LMDB: a cache line each, and a head */
 #define DEFAULT_MAP ((uint64_t)1 << 40)
 #define OPEN_TRIES 3
 
@@ -262,6 +263,35 @@ static unsigned read_ahead_flag(uint64_t file_bytes)
 	return 0;
 }
 
+/*
+ * Have all of lock.mdb on the disk before LMDB makes and maps it: on a full disk LMDB would make
+ * a file with holes, and the process would be killed when it first writes to one. Opening it
+ * here drops no locks, because this process does not have the store open.
+ */
+static int reserve_lock_file(const char *dir, mode_t mode, simidx_error *err)
+{
+	char *path = absolute(dir, SX_LOCK_NAME);
+	int fd, rc = SIMIDX_OK;
+	struct stat st;
+
+	if (!path)
+		return sx_fail_nomem(err);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode);
+	if (fd < 0 || fstat(fd, &st)) {
+		rc = sx_fail_errno(err, errno, "%s", path);
+	} else if (st.st_size < LOCK_FILE_BYTES &&
+		   fallocate(fd, 0, st.st_size, LOCK_FILE_BYTES - st.st_size) &&
+		   errno != EOPNOTSUPP) {
+		rc = sx_write_fail(fd, errno, path, err);
+		if (!st.st_size)
+			unlink(path);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return rc;
+}
+
 /* Open LMDB. `flags` are LMDB's. On failure the caller destroys the store. */
 static int open_env(sx_store *store, const char *dir, unsigned flags, mode_t mode,
 		    uint64_t map_size, uint64_t file_bytes, simidx_error *err)
@@ -273,6 +303,11 @@ static int open_env(sx_store *store, const char *dir, unsigned flags, mode_t mod
 	if (!size)
 		return sx_fail(err, SIMIDX_E_NOMEM,
 			       "%s: not enough address space to map the file", dir);
+	if (!(flags & MDB_NOLOCK)) {
+		rc = reserve_lock_file(dir, mode, err);
+		if (rc)
+			return rc;
+	}
 	rc = mdb_env_create(&store->env);
 	if (!rc)
 		rc = mdb_env_set_maxdbs(store->env, SX_STORE_MAX_TABLES);

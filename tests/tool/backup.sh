@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# backup of an index that is being written to: a whole snapshot.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+"$helpers/linear_scan" documents 250000 9 >documents.tsv
+head -50000 documents.tsv >first.tsv
+tail -n +50001 documents.tsv >rest.tsv
+
+run 0 "$load" -q live first.tsv
+run 0 "$query" live backup copy
+run 0 "$query" copy verify
+run 0 "$query" copy dump
+same out first.tsv
+run 0 "$query" copy search -k 0 "$(cut -f 2 first.tsv | head -1)"
+
+# Somebody adds 200,000 documents meanwhile: a backup holds whole batches.
+"$load" -q live rest.tsv &
+loader=$!
+n=0
+while kill -0 $loader 2>/dev/null && [ $n -lt 20 ]; do
+	run 0 "$query" live backup copy-$n
+	n=$((n + 1))
+done
+wait $loader || fail 'the load failed'
+run 0 "$query" live backup copy-$n
+for ((i = 0; i <= n; i++)); do
+	run 0 "$query" copy-$i verify
+	"$query" copy-$i dump >copied
+	lines=$(wc -l <copied)
+	case $lines in
+	50000 | 150000 | 250000) ;;
+	*) fail "copy-$i holds $lines documents" ;;
+	esac
+	head -"$lines" documents.tsv | cmp -s - copied || fail "copy-$i holds other documents"
+done
+[ "$lines" -eq 250000 ] || fail 'the last copy is not whole'
+
+# Never over something.
+run 2 "$query" live backup copy
+says 'simidx-query: live: '
+run 2 "$query" live backup no/parent
+mkdir empty
+run 0 "$query" live backup empty
+run 0 "$query" empty verify
+finish

@@ -1,0 +1,177 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# Rows that mean nothing: told with file and line, left out, the others stored, exit 1. Inputs
+# that are not there: exit 2 before anything is made.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+good=00000000000000aa
+
+run 0 "$load" -q base -F tsv - <<<"5	$good	five"
+"$query" base dump >before
+
+# The index must be as it was.
+unchanged() {
+	run 0 "$query" base dump
+	same out before
+}
+
+printf '%s\n' "$good	$good" "-1	$good" "9223372036854775808	$good" "6" "6	" "6	123" \
+	"6	${good}0" "6	0x${good}0" "6	0000000000000_aa" "6	$good	x	y" "6	$good	\\q" \
+	"6	$good	\\x4" "6 	$good" "" >rows.tsv
+run 1 "$load" -q base rows.tsv
+errors <<'END'
+simidx-load: rows.tsv:1: id: expected a decimal number in 0..9223372036854775807, or nothing
+simidx-load: rows.tsv:2: id: expected a decimal number in 0..9223372036854775807, or nothing
+simidx-load: rows.tsv:3: id: expected a decimal number in 0..9223372036854775807, or nothing
+simidx-load: rows.tsv:4: expected the columns id, fingerprint, label, found one column
+simidx-load: rows.tsv:5: fingerprint: expected 16 hexadecimal digits, found 0
+simidx-load: rows.tsv:6: fingerprint: expected 16 hexadecimal digits, found 3
+simidx-load: rows.tsv:7: fingerprint: expected 16 hexadecimal digits, found 17
+simidx-load: rows.tsv:8: fingerprint: expected 16 hexadecimal digits, found 17
+simidx-load: rows.tsv:9: fingerprint: expected 16 hexadecimal digits, found byte 0x5f in place of digit 14
+simidx-load: rows.tsv:10: expected the columns id, fingerprint, label, found more than three columns
+simidx-load: rows.tsv:11: label: a backslash that begins none of \t \n \r \\ \xHH
+simidx-load: rows.tsv:12: label: a backslash that begins none of \t \n \r \\ \xHH
+simidx-load: rows.tsv:13: id: expected a decimal number in 0..9223372036854775807, or nothing
+simidx-load: rows.tsv:14: expected the columns id, fingerprint, label, found one column
+END
+unchanged
+
+# What only the index can know: a used id, a used label, the same inside one load; a label that
+# is too long.
+{
+	printf '%s\n' "5	$good" "	$good	five" "	$good	same" "	$good	same" "9	$good"
+	printf '9\t%s\n\t%s\t%070000d\n' "$good" "$good" 1
+} >used.tsv
+run 0 "$load" -q used -F tsv - <before
+run 1 "$load" used used.tsv
+for line in 1 2 4 6 7; do
+	says "simidx-load: used.tsv:$line: "
+done
+says '2 documents stored, 5 rows rejected'
+[ "$(grep -c ': used.tsv:' err)" -eq 5 ] || fail 'other lines were rejected'
+run 0 "$query" used get --label five same
+output <<END
+five	5	$good	0	five
+same	6	$good	0	same
+END
+
+# The first 20 are told, the rest counted.
+yes zz | head -1000 >many
+run 1 "$load" base -F lines many
+[ "$(grep -c ': many:' err)" -eq 20 ] || fail 'not 20 told'
+says 'simidx-load: more rejected rows are only counted'
+says '0 documents stored, 1000 rows rejected'
+unchanged
+
+# A line that is too long is passed over, and the next one is read.
+{
+	head -c $((70 << 20)) /dev/zero | tr '\0' a
+	printf '\n%s\nb\n' 00000000000000bb
+} >long
+run 1 "$load" longs -F lines long
+says 'simidx-load: long:1: line is longer than 64 MiB'
+says 'simidx-load: long:3: '
+says '1 documents stored, 2 rows rejected'
+
+# Inputs that cannot be had.
+mkdir directory
+printf '%s\n' "$good" >good
+for input in missing.tsv directory table.csv vector.npy rows.tsv.gz rows.tsv.zst; do
+	run 2 "$load" fresh good.tsv "$input"
+	run 2 "$load" fresh "$input"
+	says "simidx-load: $input: "
+done
+run 2 "$load" fresh --files-from missing
+run 2 "$load" fresh -r missing
+run 2 "$load" fresh -r good
+run 1 "$load" fresh -F lines many
+# A file that breaks off is the end of the load; a text that does is one text less.
+if [ -r /proc/self/mem ]; then
+	run 2 "$load" fresh -F lines good /proc/self/mem
+	errors <<'END'
+simidx-load: /proc/self/mem: cannot read: Input/output error
+simidx-load: fresh: holds 0 documents; of this input 0 rows were committed
+END
+	rm -r fresh
+	run 2 "$load" fresh -F lines /proc/self/mem
+fi
+[ ! -e fresh ] || fail 'an index was made of nothing'
+run 2 "$load" no/such/parent -F lines good
+says 'simidx-load: no/such/parent: '
+run 2 "$load" good -F lines good
+says 'simidx-load: good'
+run 2 "$load" directory/../base -F lines good/x
+
+# Control bytes of names do not reach the terminal.
+run 2 "$load" fresh $'bad\033[31m\x9b\n.tsv'
+says 'bad\x1b[31m\x9b\n.tsv: cannot open'
+
+# Queries.
+run 2 "$query" base search $good 123 -F lines
+run 2 "$query" base search $good 123
+output <<<"$good	5	$good	0	five"
+errors <<<'simidx-query: 123: fingerprint: expected 16 hexadecimal digits, found 3'
+printf '%s\n' $good x 00000000000000ab >lines
+run 2 "$query" base search -F lines lines missing
+output <<END
+$good	5	$good	0	five
+00000000000000ab	5	$good	1	five
+END
+errors <<'END'
+simidx-query: lines:2: fingerprint: expected 16 hexadecimal digits, found byte 0x78 in place of digit 1
+simidx-query: missing: cannot open: No such file or directory
+END
+run 1 "$query" base search ffffffffffffffff
+output </dev/null
+
+[ -n "${SX_JSON-}" ] || finish
+cat >rows.jsonl <<'END'
+{"id": 6
+{"id": 6} x
+[6]
+{"id": 6}
+{"id": 6, "fp": "12"}
+{"id": 6, "fp": 12}
+{"id": -6, "fp": "00000000000000aa"}
+{"id": 6.0, "fp": "00000000000000aa"}
+{"id": 9223372036854775808, "fp": "00000000000000aa"}
+{"id": "a", "label": "b", "fp": "00000000000000aa"}
+{"id": 6, "id": 7, "fp": "00000000000000aa"}
+{"label_hex": "abc", "fp": "00000000000000aa"}
+{"label": 7, "fp": "00000000000000aa"}
+{"features": []}
+{"features": [["a", 1], ["b", 0]]}
+{"features": [["a", 65536]]}
+{"features": [["a"]]}
+{"fp": "00000000000000aa", "text": "a"}
+{"text": "a", "fp2": "00000000000000aa"}
+{"fp": "00000000000000aa", "fp2": "aa"}
+END
+run 1 "$load" -q base rows.jsonl
+sed -E 's/(malformed JSON at column [0-9]+): .*/\1/' err >told
+diff - told <<'END' || fail 'messages about JSON'
+simidx-load: rows.jsonl:1: malformed JSON at column 8
+simidx-load: rows.jsonl:2: malformed JSON at column 11
+simidx-load: rows.jsonl:3: expected a JSON object
+simidx-load: rows.jsonl:4: expected one of "text", "fp" and "features"
+simidx-load: rows.jsonl:5: "fp": expected 16 hexadecimal digits, found 2
+simidx-load: rows.jsonl:6: "fp": expected a string of 16 hexadecimal digits
+simidx-load: rows.jsonl:7: "id": expected a number in 0..9223372036854775807
+simidx-load: rows.jsonl:8: "id": expected an integer or a string
+simidx-load: rows.jsonl:9: malformed JSON at column 26
+simidx-load: rows.jsonl:10: more than one label: a string "id", "label" and "label_hex" exclude each other
+simidx-load: rows.jsonl:11: malformed JSON at column 14
+simidx-load: rows.jsonl:12: "label_hex": expected an even number of hexadecimal digits
+simidx-load: rows.jsonl:13: "label": expected a string
+simidx-load: rows.jsonl:14: "features": expected a list of ["word", weight]
+simidx-load: rows.jsonl:15: "features": number 2: expected ["word", weight] with a weight of 1/65536..65535
+simidx-load: rows.jsonl:16: "features": number 1: expected ["word", weight] with a weight of 1/65536..65535
+simidx-load: rows.jsonl:17: "features": number 1: expected ["word", weight] with a weight of 1/65536..65535
+simidx-load: rows.jsonl:18: expected one of "text", "fp" and "features"
+simidx-load: rows.jsonl:19: "fp2" goes with "fp" only
+simidx-load: rows.jsonl:20: "fp2": expected 16 hexadecimal digits, found 2
+END
+unchanged
+finish

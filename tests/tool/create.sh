@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# When an index is made, with what, and what must agree with one that is there.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+printf '00000000000000aa\n' >a
+printf '00000000000000bb\n' >b
+printf '\t00000000000000bb\tlabel\n' >labelled.tsv
+
+# holds INDEX FP...
+holds() {
+	local index=$1
+	shift
+	"$query" "$index" dump | cut -f 2 >held
+	printf '%s\n' "$@" | cmp -s - held || { fail "$index holds other documents"; cat held; }
+}
+
+run 0 "$load" one -F lines a
+run 0 "$load" one -F lines b
+holds one 00000000000000aa 00000000000000bb
+run 2 "$load" --create must one -F lines b
+says 'simidx-load: one: exists already'
+holds one 00000000000000aa 00000000000000bb
+run 0 "$load" --create must two -F lines b
+run 0 "$load" --create if-missing two -F lines a
+holds two 00000000000000bb 00000000000000aa
+run 0 "$load" --create truncate two -F lines a
+holds two 00000000000000aa
+run 0 "$load" --create truncate three -F lines a
+holds three 00000000000000aa
+# An empty directory is as good as nothing, another one is not.
+mkdir empty other
+touch other/file
+run 0 "$load" empty -F lines a
+holds empty 00000000000000aa
+run 2 "$load" --create truncate other -F lines a
+run 2 "$load" --create must other -F lines a
+run 2 "$load" other -F lines a
+[ -e other/file ] || fail 'a directory that is no index was replaced'
+# Nothing that can be stored: what is there stays, and nothing is made.
+run 1 "$load" --create truncate two -F lines - <<<x
+holds two 00000000000000aa
+run 1 "$load" four -F lines - <<<x
+[ ! -e four ] || fail 'an index of nothing'
+# Nothing at all is an empty index.
+run 0 "$load" five -F lines /dev/null
+run 0 "$query" five dump
+output </dev/null
+run 1 "$query" five search 00000000000000aa
+run 0 "$query" five verify
+
+# Options that contradict the index.
+run 2 "$load" --bits 32 one -F lines a
+says 'simidx-load: one: has fingerprints of 64 bits, not of 32'
+run 2 "$load" --layout rows one -F lines a
+says 'simidx-load: one: has the layout blocks, not rows'
+run 2 "$load" --plan 10x26 one -F lines a
+says 'simidx-load: one: has the plan 4x16, not 10x26'
+run 2 "$load" --ids none one -F lines a
+says 'simidx-load: one: has ids, so --ids none does not fit'
+run 2 "$load" --fp2 one -F lines a
+says 'simidx-load: one: has no second fingerprints, so --fp2 does not fit'
+holds one 00000000000000aa 00000000000000bb
+run 0 "$load" --bits 64 --layout blocks --plan 4x16 --ids auto --no-fp2 one -F lines a
+run 0 "$load" --plan auto one -F lines a
+
+# Without ids.
+run 0 "$load" --ids none plain -F lines a
+run 1 "$load" plain labelled.tsv
+says 'simidx-load: labelled.tsv:1: '
+run 1 "$load" plain -F tsv - <<<'7	00000000000000bb'
+run 0 "$load" plain -F tsv - <<<'	00000000000000bb'
+holds plain 00000000000000aa 00000000000000bb
+run 2 "$query" plain get --id 0
+
+# With second fingerprints: rows without one do not fit.
+run 0 "$load" --fp2 double -F lines /dev/null
+run 1 "$load" double -F lines a
+says 'simidx-load: a:1: '
+run 2 "$load" --no-fp2 double -F lines a
+says 'simidx-load: double: has second fingerprints, so --no-fp2 does not fit'
+
+# Merging: a first load leaves nothing fresh, a small addition does, unless told otherwise.
+fresh() {
+	"$query" "$1" stats | awk '/^fresh rows/ { print $3 }'
+}
+[ "$(fresh three)" = 0 ] || fail 'fresh rows after a first load'
+run 0 "$load" three -F lines b
+[ "$(fresh three)" = 1 ] || fail 'no fresh row after an addition'
+run 0 "$load" --merge always three -F lines b
+[ "$(fresh three)" = 0 ] || fail 'fresh rows after --merge always'
+run 0 "$load" --merge never six -F lines b
+[ "$(fresh six)" = 1 ] || fail 'no fresh row after --merge never'
+run 0 "$load" --durability normal --wait 1000 six -F lines b
+finish

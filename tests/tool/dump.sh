@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# dump -> load -> dump is the same, whatever the labels.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+
+printf '%s\n' '3	00000000000000aa	plain' '4	00000000000000aa	tab\tnewline\nreturn\r' \
+	'5	00000000000000aa	back\\slash \\t \\x41' '6	00000000000000ab	\xff\xfe\x00\x01\x7f' \
+	'7	00000000000000ac	' '8	00000000000000ad	Grüße 世界 𝔸' \
+	'9	00000000000000ae	"quoted", {json}' '1000000000000	00000000000000af	\xc2\x9b31m' \
+	'1000000000001	00000000000000af	\xed\xa0\x80 \xc0\x80 \xf4\x90\x80\x80 \xe4\xb8' |
+	sort -n >first.tsv
+run 0 "$load" -q first first.tsv
+run 0 "$query" first dump
+same out first.tsv
+
+run 0 "$query" first get --label $'tab\tnewline\nreturn\r' 'back\slash \t \x41' 'Grüße 世界 𝔸'
+output <<'END'
+tab\tnewline\nreturn\r	4	00000000000000aa	0	tab\tnewline\nreturn\r
+back\\slash \\t \\x41	5	00000000000000aa	0	back\\slash \\t \\x41
+Grüße 世界 𝔸	8	00000000000000ad	0	Grüße 世界 𝔸
+END
+
+# Enough for many blocks; without labels and with; fresh and merged.
+"$helpers/linear_scan" documents 30000 7 >large.tsv
+run 0 "$load" -q --merge never large large.tsv
+run 0 "$query" large dump
+same out large.tsv
+cp out dumped
+run 0 "$load" -q --layout rows again -F tsv dumped
+run 0 "$query" again dump
+same out large.tsv
+
+[ -n "${SX_JSON-}" ] || finish
+for index in first large; do
+	run 0 "$query" $index dump --format jsonl
+	cp out $index.jsonl
+	run 0 "$load" -q $index-again $index.jsonl
+	run 0 "$query" $index-again dump
+	same out $index.tsv
+	run 0 "$query" --json $index-again dump
+	same out $index.jsonl
+done
+# It is JSON, and the columns are the same: jq would do, python3 is more often there.
+if command -v python3 >/dev/null; then
+	python3 - first.jsonl <<'END' >columns || fail 'not JSON'
+import json, sys
+for line in open(sys.argv[1], encoding="utf-8"):
+    row = json.loads(line)
+    label = row.get("label", "").encode() or bytes.fromhex(row.get("label_hex", ""))
+    print(row["id"], row["fp"], label.hex())
+END
+	grep -qx '6 00000000000000ab fffe00017f' columns || fail 'label_hex'
+	grep -qx '4 00000000000000aa 746162096e65776c696e650a72657475726e0d' columns || fail 'label'
+fi
+
+# The second fingerprint goes with it.
+cat >two.jsonl <<'END'
+{"id":1,"label":"a","fp":"00000000000000aa","fp2":"ffffffffffffffff"}
+{"id":2,"fp":"00000000000000aa","fp2":"0000000000000000"}
+END
+run 0 "$load" -q --fp2 two two.jsonl
+run 0 "$query" two dump --format jsonl
+same out two.jsonl
+run 0 "$load" -q --merge never --fp2 two-fresh two.jsonl
+run 0 "$query" two-fresh dump --format jsonl
+same out two.jsonl
+
+# No ids.
+run 0 "$load" -q --ids none plain -F lines - <<<$'00000000000000bb\n00000000000000aa\n00000000000000bb'
+run 0 "$query" plain dump --format jsonl
+output <<'END'
+{"fp":"00000000000000aa"}
+{"fp":"00000000000000bb"}
+END
+cp out dumped
+run 0 "$load" -q --ids none plain-again -F jsonl dumped
+run 0 "$query" plain-again dump
+output <<'END'
+	00000000000000aa	
+	00000000000000bb	
+END
+finish

@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# Every format, by option and by name, with every freedom that it has.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+
+# lines: 0x, capitals, a carriage return, no newline at the end, standard input.
+printf '0123456789abcdef\n0x00000000000000AB\r\n0X00000000000000ff' >fps
+run 0 "$load" -F lines a fps
+says '3 documents stored, 0 rows rejected, 0 files skipped'
+run 0 "$load" -F lines a - <<<'1111111111111111'
+run 0 "$query" a dump
+output <<'END'
+0	0123456789abcdef	
+1	00000000000000ab	
+2	00000000000000ff	
+3	1111111111111111	
+END
+
+# tsv: by name and by option; ids given, assigned and going on; escapes; two or three columns.
+printf '%s\n' '10	00000000000000aa	ten' '	00000000000000bb	\t\n\r\\\xff\x00z' \
+	'5	00000000000000cc' '	00000000000000dd	' >some.tsv
+run 0 "$load" b some.tsv
+run 0 "$load" -q -F tsv b - <<<'9223372036854775807	00000000000000ee	last'
+errors </dev/null
+run 0 "$query" b dump
+output <<'END'
+5	00000000000000cc	
+10	00000000000000aa	ten
+11	00000000000000bb	\t\n\r\\\xff\x00z
+12	00000000000000dd	
+9223372036854775807	00000000000000ee	last
+END
+run 0 "$query" b search -k 0 -F tsv - <<'END'
+77	00000000000000aa	the label
+78	00000000000000aa
+	00000000000000aa
+END
+output <<'END'
+the label	10	00000000000000aa	0	ten
+78	10	00000000000000aa	0	ten
+00000000000000aa	10	00000000000000aa	0	ten
+END
+
+# get, by all three; never guessed.
+run 0 "$query" b get 00000000000000aa 0x00000000000000CC
+output <<'END'
+00000000000000aa	10	00000000000000aa	0	ten
+00000000000000cc	5	00000000000000cc	0	
+END
+run 1 "$query" b get --id 10 7
+output <<<'10	10	00000000000000aa	0	ten'
+errors <<<'simidx-query: 7: not found'
+run 1 "$query" b get --label ten 10
+output <<<'ten	10	00000000000000aa	0	ten'
+run 2 "$query" b get --id ten 10 7
+output <<<'10	10	00000000000000aa	0	ten'
+run 2 "$query" b get ten
+says 'simidx-query: ten: fingerprint: expected 16 hexadecimal digits'
+
+# Fingerprints of other widths.
+printf '7\t1ffff\tx\n8\t3ffff\n9\tffff\n' >narrow.tsv
+run 1 "$load" --bits 17 c narrow.tsv
+errors <<END
+simidx-load: narrow.tsv:2: fingerprint: wider than 17 bits
+simidx-load: narrow.tsv:3: fingerprint: expected 5 hexadecimal digits, found 4
+$(tail -1 err)
+END
+run 0 "$query" c search 1fffe
+output <<<'1fffe	7	1ffff	1	x'
+run 1 "$query" c search 00000
+
+[ -n "${SX_JSON-}" ] || finish
+cat >some.jsonl <<'END'
+{"id": 3, "fp": "00000000000000aa", "label": "three"}
+{"id": "four", "fp": "0x00000000000000BB", "other": [1, {"x": null}]}
+{"label_hex": "ff0041", "fp": "00000000000000cc"}
+{"fp": "00000000000000dd"}
+{"id": 100, "features": [["word", 1], ["Wort", 0.5]]}
+{"id": 101, "features": [["Wort", 0.5], ["word", 1]]}
+{"id": 102, "features": [["word", 1]]}
+END
+run 0 "$load" d some.jsonl
+run 0 "$load" --create must e -F jsonl - <some.jsonl
+"$query" e dump >from-stdin
+run 0 "$query" d dump
+same out from-stdin
+head -4 out >head
+diff head - <<'END' || fail 'jsonl'
+3	00000000000000aa	three
+4	00000000000000bb	four
+5	00000000000000cc	\xff\x00A
+6	00000000000000dd	
+END
+# The heavier word alone decides, whatever the order.
+[ "$(sed -n '5,7p' out | cut -f 2 | sort -u | wc -l)" -eq 1 ] || fail 'features'
+run 0 "$query" --json d search -k 0 -F jsonl - <<'END'
+{"id": "q1", "fp": "00000000000000aa"}
+{"id": 12, "fp": "1111111111111111"}
+{"label_hex": "fe", "fp": "00000000000000cc"}
+END
+output <<'END'
+{"query":"q1","fingerprint":"00000000000000aa","matches":[{"id":3,"fp":"00000000000000aa","distance":0,"label":"three"}],"truncated":false}
+{"query":"12","fingerprint":"1111111111111111","matches":[],"truncated":false}
+{"query_hex":"fe","fingerprint":"00000000000000cc","matches":[{"id":5,"fp":"00000000000000cc","distance":0,"label_hex":"ff0041"}],"truncated":false}
+END
+run 0 "$query" --json d stats
+[ "$(wc -l <out)" -eq 1 ] || fail 'stats --json is not one line'
+grep -q '"documents":7,' out || fail 'stats --json counts'
+finish

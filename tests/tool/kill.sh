@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# simidx-load killed at any moment: no index, or one that opens, is sound and holds whole
+# batches. SIMIDX_LONG=1 does it more often.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+rounds=20
+[ -z "${SIMIDX_LONG-}" ] || rounds=200
+RANDOM=1
+"$helpers/linear_scan" documents 250000 11 >documents.tsv
+
+# How long it takes when nobody disturbs it, in milliseconds.
+started=$(date +%s%N)
+run 0 "$load" -q whole documents.tsv
+whole=$((($(date +%s%N) - started) / 1000000 + 1))
+
+none=0 all=0 part=0 killed=0
+# check: what is at ./index after a kill. Leaves its number of documents in $lines.
+check() {
+	lines=0
+	if [ ! -e index ]; then
+		none=$((none + 1))
+		return
+	fi
+	run 0 "$query" index verify
+	run 0 "$query" index dump
+	lines=$(wc -l <out)
+	case $lines in
+	250000) all=$((all + 1)) ;;
+	0 | 100000 | 200000) part=$((part + 1)) ;;
+	*) fail "$lines documents are no whole batches" ;;
+	esac
+	head -"$lines" documents.tsv | cmp -s - out || fail 'other documents than the first'
+}
+
+for ((round = 0; round < rounds; round++)); do
+	# Every third round goes on with what the one before left.
+	if [ $((round % 3)) -eq 0 ] || [ ! -e index ] || [ "$lines" -eq 250000 ]; then
+		rm -rf index
+		lines=0
+	fi
+	tail -n +$((lines + 1)) documents.tsv >rest.tsv
+	"$load" -q index rest.tsv 2>/dev/null &
+	loader=$!
+	# Now and then in the first moments, when the index is being made.
+	span=$whole
+	[ $((round % 4)) -ne 0 ] || span=40
+	pause=$((RANDOM * span / 32768))
+	sleep $((pause / 1000)).$(printf %03d $((pause % 1000)))
+	kill -9 $loader 2>/dev/null
+	wait $loader 2>/dev/null
+	[ $? -eq 137 ] && killed=$((killed + 1))
+	check
+done
+echo "$rounds rounds, $killed killed: no index $none, part $part, all $all"
+
+# And the next load finishes the work, merges included.
+[ -e index ] || lines=0
+if [ "$lines" -lt 250000 ]; then
+	tail -n +$((lines + 1)) documents.tsv >rest.tsv
+	run 0 "$load" -q --merge always index rest.tsv
+fi
+run 0 "$query" index verify
+run 0 "$query" index dump
+same out documents.tsv
+finish

@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# An index in a read-only directory that belongs to somebody else can be searched with --static,
+# and without it the message names the option.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+[ "$(id -u)" -eq 0 ] || skip 'only root can become somebody else'
+command -v setpriv >/dev/null || skip 'no setpriv'
+
+# The build may lie where nobody else can read: take the program and its libraries along.
+mkdir bin
+program=$SX_BUILDDIR/tools/.libs/simidx-query
+[ -e "$program" ] || program=$query
+cp "$program" bin/
+cp "$SX_BUILDDIR"/lib/.libs/*.so* "$SX_BUILDDIR"/lib/text/.libs/*.so* bin/ 2>/dev/null
+chmod -R go+rX bin
+chmod 755 "$tmp"
+as_nobody() {
+	setpriv --reuid=65534 --regid=65534 --clear-groups \
+		env LD_LIBRARY_PATH="$tmp/bin" "$tmp/bin/simidx-query" "$@"
+}
+as_nobody --version >/dev/null 2>&1 || skip 'nobody cannot run the program here'
+
+run 0 "$load" -q index -F lines - <<<$'00000000000000aa\n00000000000000ab'
+chmod 755 index
+chmod 644 index/*
+before=$(cat index/* | cksum)
+run 2 as_nobody index search 00000000000000aa
+says 'simidx-query: index: '
+grep -qi static err || fail '--static is not named'
+cat err
+run 0 as_nobody --static index search 00000000000000aa
+output <<'END'
+00000000000000aa	0	00000000000000aa	0	
+00000000000000aa	1	00000000000000ab	1	
+END
+run 0 as_nobody --static index stats
+run 0 as_nobody --static index verify
+run 0 as_nobody --static index dump
+[ "$(cat index/* | cksum)" = "$before" ] || fail 'something was written'
+chmod 600 index/data.mdb
+run 2 as_nobody --static index search 00000000000000aa
+says 'simidx-query: index/data.mdb: '
+finish

@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# SIGINT and SIGTERM: what was committed stays, what was not goes, and both are told.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+"$helpers/linear_scan" documents 250000 13 >documents.tsv
+mkfifo pipe
+
+for signal in TERM INT; do
+	rm -rf index
+	# It reads 250,000 rows and then waits for more.
+	"$load" index -F tsv pipe 2>stopped &
+	loader=$!
+	exec 3>pipe
+	cat documents.tsv >&3
+	for ((i = 0; i < 600; i++)); do
+		[ "$("$query" -q index dump 2>/dev/null | wc -l)" -ge 200000 ] && break
+		sleep 0.1
+	done
+	# Row 200,001 has been put, so the write lock is held: another load does not wait for it.
+	run 2 "$load" --wait 0 index -F lines - <<<0123456789abcdef
+	says 'simidx-load: index: '
+	kill -$signal $loader
+	wait $loader
+	code=$?
+	exec 3>&-
+	[ $code -eq 2 ] || fail "exit $code after SIG$signal"
+	cp stopped err
+	errors <<'END'
+simidx-load: stopped by a signal
+simidx-load: index: holds 200000 documents; of this input 200000 rows were committed
+END
+	run 0 "$query" index verify
+	run 0 "$query" index dump
+	head -200000 documents.tsv | cmp - out || fail 'other documents'
+	# It was rolled back, not left locked.
+	run 0 "$load" --wait 0 -q index -F lines - <<<0123456789abcdef
+done
+finish

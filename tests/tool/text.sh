@@ -1,0 +1,145 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# Texts: files, trees, lists, JSON; what is skipped; extractors that do not agree.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+need_text
+
+# words N SEED: a text of N words.
+words() {
+	awk -v n="$1" -v seed="$2" 'BEGIN {
+		srand(seed)
+		for (i = 0; i < n; i++)
+			printf "%s%c", "w" int(rand() * 5000), i % 12 == 11 ? 10 : 32
+	}'
+}
+mkdir -p tree/a/b tree/c
+for i in 1 2 3 4; do
+	words 400 $i >tree/a/$i.txt
+done
+words 400 5 >tree/a/b/five
+cp tree/a/b/five tree/c/same
+words 20 6 >tree/c/short
+printf 'text\0text' >tree/c/binary
+: >tree/empty
+words 300 7 >"tree/c/new
+line.tsv"
+ln -s ../a/1.txt tree/c/link
+printf 'late\0' | cat tree/a/1.txt tree/a/2.txt tree/a/3.txt tree/a/4.txt - >tree/c/late
+
+run 0 "$load" ix -r tree
+errors <<END
+simidx-load: tree/c/binary: skipped: contains a NUL byte, so it is no text
+simidx-load: 2 texts have fewer than 64 words: one edit moves their fingerprints far
+$(tail -1 err)
+END
+says '10 documents stored, 0 rows rejected, 1 files skipped'
+run 0 "$query" ix dump
+cut -f 3 out >labels
+diff - labels <<'END' || fail 'labels, in the order of the names'
+tree/a/1.txt
+tree/a/2.txt
+tree/a/3.txt
+tree/a/4.txt
+tree/a/b/five
+tree/c/late
+tree/c/new\nline.tsv
+tree/c/same
+tree/c/short
+tree/empty
+END
+run 0 "$query" ix search --text tree/a/b/five tree/a/1.txt tree/c/binary
+cut -f 1,4,5 out >found
+diff - found <<'END' || fail 'search by text'
+tree/a/b/five	0	tree/a/b/five
+tree/a/b/five	0	tree/c/same
+tree/a/1.txt	0	tree/a/1.txt
+END
+says 'tree/c/binary: skipped'
+run 2 "$query" ix search --text missing
+says 'simidx-query: missing: cannot open: No such file or directory'
+words 400 99 >other
+run 1 "$query" ix search --text other
+run 0 "$query" ix search --text - <tree/a/1.txt
+grep -q '^-	0	.*tree/a/1.txt$' out || fail 'text on standard input'
+
+# The same by other ways: operands, lists with and without NUL.
+run 0 "$load" -q operands tree/a/1.txt tree/a/b/five
+printf 'tree/a/1.txt\n\ntree/a/b/five\n' >list
+run 0 "$load" -q ix-list --files-from list
+printf 'tree/a/1.txt\0tree/a/b/five\0' | run 0 "$load" -q ix-list0 -0 --files-from -
+"$query" operands dump >expected
+for index in ix-list ix-list0; do
+	run 0 "$query" $index dump
+	same out expected
+done
+# A .tsv in a list or a tree is a text like any other; one that is gone is a rejected row.
+printf 'tree/c/new\nline.tsv\0gone\0' >names
+run 1 "$load" -q ix-gone -0 --files-from names
+errors <<<'simidx-load: gone: cannot open: No such file or directory'
+run 0 "$query" ix-gone get --label $'tree/c/new\nline.tsv'
+# The same path twice is the same label.
+run 1 "$load" ix tree/a/1.txt
+says 'simidx-load: tree/a/1.txt: '
+
+# Texts and bare fingerprints do not mix, nor do extractors.
+run 0 "$load" -q bare -F lines - <<<0123456789abcdef
+run 2 "$load" bare tree/a/1.txt
+says 'simidx-load: bare: '
+run 2 "$query" bare search --text tree/a/1.txt
+run 2 "$load" --extractor words12 bare -F lines - <<<0123456789abcdef
+says 'simidx-load: bare: holds bare fingerprints, so --extractor words12 does not fit'
+run 2 "$load" --extractor words99 new tree/a/1.txt
+says 'words99'
+says 'words12'
+run 0 "$load" -q --extractor words12 ix tree/c/link
+run 2 "$load" --extractor words99 ix other
+says 'simidx-load: ix: was made by the extractor words12, not by words99'
+run 1 "$load" ix -F lines - <<<0123456789abcdef
+says 'simidx-load: -:1: '
+
+run 0 "$helpers/foreign_index" foreign 'words99 v1 bits=64' 1
+run 2 "$load" --extractor words12 foreign other
+says 'simidx-load: foreign: was made by the extractor words99, not by words12'
+run 2 "$load" foreign other
+says 'simidx-load: foreign: '
+run 2 "$query" foreign search --text other
+# Same name, other fingerprints: another version of the word boundaries.
+profile=$("$query" ix stats | sed -n 's/^texts by *//p')
+run 0 "$helpers/foreign_index" drifted "$profile" 1
+run 2 "$load" drifted other
+says 'simidx-load: drifted: '
+for index in foreign drifted; do
+	run 0 "$query" $index dump
+	output </dev/null
+done
+
+# Narrow fingerprints are made from texts too.
+run 0 "$load" -q --bits 32 narrow tree/a/1.txt
+run 0 "$query" narrow search --text tree/a/1.txt
+awk -F '\t' 'length($3) != 8' out | grep -q . && fail 'not 8 digits'
+
+# Without ids there are no labels to keep, and no place for a second fingerprint.
+run 0 "$load" -q --ids none plain -r tree
+run 0 "$query" plain search --text tree/a/2.txt
+[ "$(cut -f 1,2,4,5 out)" = "tree/a/2.txt		0	" ] || fail 'index without ids'
+
+[ -n "${SX_JSON-}" ] || finish
+# A text is the same whether it comes as a file or as JSON.
+run 0 "$load" -q json -F jsonl - <<<'{"id": "greeting", "text": "hello world, hello"}'
+printf 'hello world, hello' >greeting
+run 0 "$load" -q file greeting
+[ "$("$query" json dump | cut -f 2)" = "$("$query" file dump | cut -f 2)" ] ||
+	fail 'JSON text has another fingerprint'
+"$query" file dump --format jsonl | grep -q '"fp2":"' || fail 'no fp2 in an index of texts'
+run 0 "$load" -q --no-fp2 single greeting
+"$query" single dump --format jsonl | grep -q fp2 && fail 'fp2 in spite of --no-fp2'
+# A dump taken back with its extractor is an index of texts again.
+run 0 "$query" ix dump --format jsonl
+cp out dumped
+run 0 "$load" -q --extractor words12 back -F jsonl dumped
+run 0 "$query" back dump --format jsonl
+same out dumped
+run 0 "$query" back search --text tree/a/1.txt
+finish

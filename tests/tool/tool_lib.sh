@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# Read by the tests of the tools: a directory of their own, and checks that tell what is wrong.
+# shellcheck shell=bash
+set -u
+export LC_ALL=C
+load=$SX_BUILDDIR/tools/simidx-load
+query=$SX_BUILDDIR/tools/simidx-query
+helpers=$SX_BUILDDIR/tests/tool
+failures=0
+tmp=$(mktemp -d)
+trap 'chmod -R u+rwx "$tmp"; rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 99
+ulimit -c 0
+
+skip() {
+	echo "skipped: $*"
+	exit 77
+}
+
+need_json() {
+	[ -n "${SX_JSON-}" ] || skip 'built without JSON support'
+}
+
+need_text() {
+	[ -n "${SX_TEXT-}" ] || skip 'built without text support'
+}
+
+fail() {
+	echo "FAILED: $*"
+	failures=$((failures + 1))
+}
+
+# run CODE COMMAND...: stdout goes to ./out, stderr to ./err.
+run() {
+	local want=$1 got
+	shift
+	"$@" >out 2>err
+	got=$?
+	if [ "$got" -ne "$want" ]; then
+		fail "exit $got, not $want: $*"
+		head -5 out err
+	fi
+}
+
+# output: stdout of the last run must equal standard input; errors: stderr likewise.
+output() {
+	diff - out >difference && return
+	fail "standard output is not as expected (<)"
+	cat difference
+}
+
+errors() {
+	diff - err >difference && return
+	fail "standard error is not as expected (<)"
+	cat difference
+}
+
+# says TEXT: stderr of the last run must contain it.
+says() {
+	grep -qF -- "$1" err || { fail "not told: $1"; cat err; }
+}
+
+# same FILE FILE
+same() {
+	cmp "$1" "$2" || fail "$1 and $2 differ"
+}
+
+finish() {
+	[ "$failures" -eq 0 ] || { echo "$failures failures"; exit 1; }
+	exit 0
+}

@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# One flipped bit in a block: verify names the table, and exits 1.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+
+"$helpers/linear_scan" documents 20000 5 >documents.tsv
+run 0 "$load" -q good documents.tsv
+run 0 "$query" good verify
+says 'simidx-query: good: sound: '
+says ' 20000 documents'
+output </dev/null
+
+# A copy has no free pages, so every block in it is in use.
+run 0 "$query" good backup tight
+pages=$(($(stat -c %s tight/data.mdb) / 4096))
+
+# A block fills an overflow page, which begins with its own number and has the flag 4 at byte 10.
+for ((page = 2; page < pages; page++)); do
+	[ "$(od -An -tu8 -j $((page * 4096)) -N 8 tight/data.mdb)" -eq $page ] || continue
+	[ "$(od -An -tu2 -j $((page * 4096 + 10)) -N 2 tight/data.mdb)" -eq 4 ] || continue
+	echo "$page"
+done >blocks
+[ "$(wc -l <blocks)" -ge 200 ] || fail "only $(wc -l <blocks) blocks found"
+
+# damage PAGE: one bit of ./copy, behind the header of the page, where the entries of even a
+# small block are.
+damage() {
+	local offset=$(($1 * 4096 + 16 + $1 * 37 % 200)) byte
+	rm -rf copy
+	cp -r tight copy
+	byte=$(od -An -tu1 -j $offset -N 1 copy/data.mdb)
+	# shellcheck disable=SC2059
+	printf "\\x$(printf %02x $((byte ^ 1 << $1 % 8)))" |
+		dd of=copy/data.mdb bs=1 seek=$offset conv=notrunc status=none
+}
+
+: >named
+for page in $(awk 'NR % 6 == 1' blocks); do
+	damage "$page"
+	run 1 "$query" copy verify
+	says 'simidx-query: copy: damaged: '
+	head -1 out | cut -f 1 >>named
+done
+sort named | uniq -c
+for table in t01 t02 t03 t04 postings docs; do
+	grep -qx $table named || fail "no damage was found in $table"
+done
+
+# With --json an object each.
+if [ -n "${SX_JSON-}" ]; then
+	damage "$(head -1 blocks)"
+	run 1 "$query" --json copy verify
+	grep -q '^{"table":"' out || fail 'no JSON'
+fi
+
+# Rows layout, and an index with fresh rows only: sound too.
+run 0 "$load" -q --layout rows rows documents.tsv
+run 0 "$query" rows verify
+run 0 "$load" -q --merge never fresh documents.tsv
+run 0 "$query" fresh verify
+run 2 "$query" missing verify
+finish

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "common/tl_msg.h"
+
+#include "common/tl_escape.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A message names at most a path or two and a reason; what is longer is cut. */
+#define MESSAGE_SIZE 12288
+
+/* Not the second one: timeout(1) sends its signal to the process and then to the group. */
+#define SIGNALS_TO_DIE 3
+
+static const char *program_name = "simidx";
+static int is_quiet;
+static int progress_stands;
+static volatile sig_atomic_t stop_signals;
+
+void tl_msg_init(const char *program)
+{
+	program_name = program;
+}
+
+const char *tl_program(void)
+{
+	return program_name;
+}
+
+void tl_set_quiet(int quiet)
+{
+	is_quiet = quiet;
+}
+
+static void print_message(const char *format, va_list ap)
+	__attribute__((format(printf, 1, 0)));
+
+static void print_message(const char *format, va_list ap)
+{
+	static char text[MESSAGE_SIZE];
+
+	tl_progress_clear();
+	vsnprintf(text, sizeof(text), format, ap);
+	fprintf(stderr, "%s: ", program_name);
+	tl_put_message(stderr, text, strlen(text));
+	fputc('\n', stderr);
+}
+
+int tl_error(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	print_message(format, ap);
+	va_end(ap);
+	return TL_TROUBLE;
+}
+
+int tl_index_error(const char *path, const simidx_error *err)
+{
+	size_t length = strlen(path);
+	char behind = strncmp(err->text, path, length) == 0 ? err->text[length] : 'x';
+
+	/* What goes wrong with the files themselves begins with their path already. */
+	if (behind == ':' || behind == '/' || behind == ' ')
+		return tl_error("%s", err->text);
+	return tl_error("%s: %s", path, err->text);
+}
+
+void tl_notice(const char *format, ...)
+{
+	va_list ap;
+
+	if (is_quiet)
+		return;
+	va_start(ap, format);
+	print_message(format, ap);
+	va_end(ap);
+}
+
+int tl_usage_error(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	print_message(format, ap);
+	va_end(ap);
+	fprintf(stderr, "Try '%s --help'.\n", program_name);
+	return TL_TROUBLE;
+}
+
+int tl_progress_wanted(void)
+{
+	return !is_quiet && isatty(STDERR_FILENO);
+}
+
+void tl_progress_show(const char *format, ...)
+{
+	va_list ap;
+
+	fputc('\r', stderr);
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	fputs("\033[K", stderr);
+	fflush(stderr);
+	progress_stands = 1;
+}
+
+void tl_progress_phase(void *ctx, const char *phase, uint64_t done, uint64_t total)
+{
+	static double shown;
+	double now = tl_seconds();
+
+	(void)ctx;
+	if (now - shown < TL_PROGRESS_SECONDS)
+		return;
+	shown = now;
+	if (total)
+		tl_progress_show("%s %.0f %%", phase, 100.0 * (double)done / (double)total);
+	else
+		tl_progress_show("%s", phase);
+}
+
+void tl_progress_clear(void)
+{
+	if (!progress_stands)
+		return;
+	fputs("\r\033[K", stderr);
+	fflush(stderr);
+	progress_stands = 0;
+}
+
+static void note_signal(int number)
+{
+	if (++stop_signals < SIGNALS_TO_DIE)
+		return;
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+void tl_stop_on_signals(void)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = note_signal;
+	/* No SA_RESTART: a read that waits for input shall notice. */
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+int tl_stop_requested(void)
+{
+	return stop_signals > 0;
+}
+
+double tl_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Messages on stderr, exit codes and the request to stop. Every message is one line, "PROGRAM:
+ * text", with control bytes and invalid UTF-8 escaped, so that no path or label can play with
+ * a terminal. A progress line, if one stands, is taken away first.
+ */
+
+#ifndef TL_MSG_H
+#define TL_MSG_H
+
+#include <simidx.h>
+
+/** Exit codes of both tools. */
+enum tl_exit {
+	TL_OK = 0,      /* something matched, all done */
+	TL_PARTLY = 1,  /* nothing matched, rows rejected, damage found */
+	TL_TROUBLE = 2  /* could not do it */
+};
+
+/** Name the program for messages; must come first. */
+void tl_msg_init(const char *program);
+
+/** The name given to tl_msg_init(). */
+const char *tl_program(void);
+
+/** Whether notices, summaries and progress are wanted (they are, until this says no). */
+void tl_set_quiet(int quiet);
+
+/** Something failed: always printed. Returns TL_TROUBLE, so that it can end a function. */
+int tl_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** As tl_error() for an error of the library, with the path of the index in front. */
+int tl_index_error(const char *path, const simidx_error *err);
+
+/** Something to know: printed unless quiet. */
+void tl_notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** As tl_error(), followed by where the options are explained. */
+int tl_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** Least time between two progress lines. */
+#define TL_PROGRESS_SECONDS 0.2
+
+/** Whether a progress line would be seen: stderr is a terminal and not quiet. */
+int tl_progress_wanted(void);
+
+/** Replace the progress line. Only where tl_progress_wanted(). */
+void tl_progress_show(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** A callback for simidx_set_progress() that replaces the progress line. */
+void tl_progress_phase(void *ctx, const char *phase, uint64_t done, uint64_t total);
+
+/** Take the progress line away. */
+void tl_progress_clear(void);
+
+/** Let SIGINT and SIGTERM ask for a clean stop; a third one ends the program at once. */
+void tl_stop_on_signals(void);
+
+/** Whether a signal asked to stop. */
+int tl_stop_requested(void);
+
+/** Seconds of a clock that only goes forward. */
+double tl_seconds(void);
+
+#endif /* TL_MSG_H */

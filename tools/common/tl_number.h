@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Numbers from text: exact, whole fields only, no sign, no blanks, no locale. strtoull() takes
+ * "-1", " 1" and "1x", and half a fingerprint is as good as a wrong one.
+ */
+
+#ifndef TL_NUMBER_H
+#define TL_NUMBER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Value of a hexadecimal digit, or -1. */
+int tl_hex_digit(char c);
+
+/** Decimal digits only. Returns 0, or -1 if it is no number or above `max`. */
+int tl_parse_decimal(const char *s, size_t n, uint64_t max, uint64_t *out);
+
+/** Digits of a fingerprint of `bits` bits. */
+unsigned tl_hex_width(unsigned bits);
+
+/**
+ * A fingerprint of `bits` bits: exactly tl_hex_width() hexadecimal digits, "0x" before them
+ * allowed.
+ *
+ * @param what    its name for the message, such as "fingerprint"
+ * @param reason  on failure: what was expected and what was there
+ * @param size    room there
+ * @return 0 or -1
+ */
+int tl_parse_fingerprint(const char *s, size_t n, unsigned bits, const char *what,
+			 uint64_t *out, char *reason, size_t size);
+
+#endif /* TL_NUMBER_H */

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The inputs of a run one after another: operands, then what --files-from lists, then the
+ * files of directories in the order of their names.
+ */
+
+#ifndef IN_FILES_H
+#define IN_FILES_H
+
+#include "input/in_reader.h"
+
+/** What was asked for; everything is borrowed. */
+struct in_files_options {
+	char **operands;
+	size_t n_operands;
+	char **lists;        /* --files-from */
+	size_t n_lists;
+	char **directories;  /* -r */
+	size_t n_directories;
+	char separator;      /* between the names of a list */
+	const struct in_format *format; /* of everything; NULL = operands by name, rest text */
+};
+
+/** One input. */
+struct in_file {
+	const char *path;    /* borrowed until the next call */
+	const struct in_format *format;
+	int is_stdin;
+};
+
+struct in_files;
+
+/** Begin. The options must live as long. Returns NULL when memory is short. */
+struct in_files *in_files_open(const struct in_files_options *options);
+
+/** Free. NULL is allowed. */
+void in_files_close(struct in_files *files);
+
+/**
+ * The next input.
+ *
+ * @return IN_ROW; IN_END; IN_REJECTED for a file or directory that cannot be had; IN_FATAL
+ *         when a list cannot be read. in_files_reason() tells why
+ */
+enum in_result in_files_next(struct in_files *files, struct in_file *file);
+
+/** Why, with the path in it. */
+const char *in_files_reason(const struct in_files *files);
+
+/**
+ * Check operands, lists and directories before anything else is done: they must be there and
+ * readable, and their formats known to this build.
+ *
+ * @param total_bytes  set to the size of all of them, or 0 when it cannot be told
+ * @return 0, or -1 with a message
+ */
+int in_files_check(const struct in_files_options *options, uint64_t *total_bytes);
+
+#endif /* IN_FILES_H */

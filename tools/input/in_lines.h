@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Lines of a file descriptor, without a copy, at most IN_MAX_LINE bytes each.
+ */
+
+#ifndef IN_LINES_H
+#define IN_LINES_H
+
+#include "input/in_row.h"
+
+/** A file being read; the buffer is kept from one file to the next. */
+struct in_lines {
+	int fd;
+	char separator;   /* '\n', or '\0' for lists of names */
+	int at_end;       /* read() has said so */
+	int sys_errno;    /* behind IN_FATAL; EINTR when a signal asked to stop */
+	char *buffer;
+	size_t capacity;
+	size_t start;     /* what is left to deliver: buffer[start..end) */
+	size_t end;
+	uint64_t line;    /* number of the last line delivered, from 1 */
+	uint64_t bytes;   /* read so far */
+};
+
+/** Begin with a file; `fd` stays the caller's. */
+void in_lines_begin(struct in_lines *lines, int fd, char separator);
+
+/** Free the buffer. */
+void in_lines_free(struct in_lines *lines);
+
+/**
+ * The next line without its separator and, for '\n', without one carriage return before it.
+ *
+ * @return IN_ROW; IN_END; IN_REJECTED for a line that is too long, which is passed over;
+ *         IN_FATAL with sys_errno
+ */
+enum in_result in_lines_next(struct in_lines *lines, const char **line, size_t *size);
+
+/**
+ * Read more of the file into the buffer.
+ *
+ * @param max  the buffer does not grow above this
+ * @return IN_ROW if something was read; IN_END; IN_REJECTED if the buffer is full at `max`;
+ *         IN_FATAL with sys_errno
+ */
+enum in_result in_lines_fill(struct in_lines *lines, size_t max);
+
+#endif /* IN_LINES_H */

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Rows of one input at a time, in one of the formats. A format is a function that delivers the
+ * next row; everything else is common.
+ */
+
+#ifndef IN_READER_H
+#define IN_READER_H
+
+#include "input/in_lines.h"
+
+struct in_reader;
+
+/** A file format. */
+struct in_format {
+	const char *name;    /* as given to --format */
+	const char *suffix;  /* a file name that ends so has this format; NULL = none */
+	/** Deliver the next row into `row`, which is empty; NULL when this build cannot. */
+	enum in_result (*next)(struct in_reader *reader, struct in_row *row);
+	/** Free what the last row borrowed from; may be NULL. */
+	void (*release)(struct in_reader *reader);
+};
+
+/** The formats, and the functions behind them. */
+extern const struct in_format in_format_text;
+extern const struct in_format in_format_lines;
+extern const struct in_format in_format_tsv;
+extern const struct in_format in_format_jsonl;
+
+/** Reads one input after another, keeping its buffers. */
+struct in_reader {
+	const struct in_format *format;
+	const char *path;          /* borrowed; "-" for standard input */
+	unsigned bits;             /* of fingerprints */
+	uint64_t line;             /* of the last row; 0 when the row is the whole file */
+	uint64_t bytes;            /* of the inputs before this one */
+	char reason[512];          /* behind IN_FATAL, IN_REJECTED, IN_SKIPPED */
+	struct in_lines lines;
+	int done;                  /* the only row of a text was delivered */
+	void *json;                /* the row that is being borrowed from */
+	char *scratch;             /* unescaped label */
+	size_t scratch_size;
+	simidx_feature *features;
+	size_t features_size;      /* room, in elements */
+};
+
+/** An empty reader for fingerprints of `bits` bits. */
+void in_reader_init(struct in_reader *reader, unsigned bits);
+
+/** Free what a reader holds. */
+void in_reader_free(struct in_reader *reader);
+
+/**
+ * Begin with an input, ending the one before.
+ *
+ * @param path    stays the caller's until the next call
+ * @param format  its format
+ * @param is_stdin  read standard input; path is only its name
+ * @return IN_ROW; IN_REJECTED with a reason when it cannot be opened
+ */
+enum in_result in_reader_open(struct in_reader *reader, const char *path,
+			      const struct in_format *format, int is_stdin);
+
+/** The next row. */
+enum in_result in_reader_next(struct in_reader *reader, struct in_row *row);
+
+/** Bytes read of all inputs so far. */
+uint64_t in_reader_bytes(const struct in_reader *reader);
+
+/** Where the last row came from, "FILE:LINE" or "FILE"; valid until the next call. */
+const char *in_reader_place(const struct in_reader *reader);
+
+/** Set the reason. Returns `result`, so that it can end a function. */
+enum in_result in_fail(struct in_reader *reader, enum in_result result,
+		       const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/** For the line formats: the next line, its number and the reason if it is none. */
+enum in_result in_next_line(struct in_reader *reader, const char **line, size_t *size);
+
+/** Room for `size` bytes in reader->scratch. Returns 0 or -1. */
+int in_scratch(struct in_reader *reader, size_t size);
+
+/** The format with a name, or NULL. */
+const struct in_format *in_format_named(const char *name);
+
+/** The names of all formats, ending with NULL. */
+extern const char *const in_format_names[];
+
+/**
+ * The format that a file name stands for.
+ *
+ * @param reason  set when the name is that of a format that cannot be read, else NULL
+ * @return a format (text for names that say nothing), or NULL with a reason
+ */
+const struct in_format *in_format_of_path(const char *path, const char **reason);
+
+/** What to say when this build cannot read a format, or NULL. */
+const char *in_format_missing(const struct in_format *format);
+
+#endif /* IN_READER_H */

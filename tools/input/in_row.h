@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * One row of input, whatever file format it came from.
+ */
+
+#ifndef IN_ROW_H
+#define IN_ROW_H
+
+#include "common/tl_text.h"
+
+#include <simidx.h>
+
+/** Longest line of a file, and longest text document, in bytes. */
+#define IN_MAX_LINE ((size_t)64 << 20)
+#define IN_MAX_TEXT ((size_t)1 << 30)
+
+/** What reading a row came to. */
+enum in_result {
+	IN_FATAL = -1,   /* the input cannot be read on; the reason is told */
+	IN_END = 0,      /* no more */
+	IN_ROW = 1,      /* here it is */
+	IN_REJECTED = 2, /* a row that means nothing; the reason is told, reading goes on */
+	IN_SKIPPED = 3   /* a file that is no text, left out; the reason is told */
+};
+
+/** What a row carries. */
+enum in_kind {
+	IN_FINGERPRINT, /* a finished fingerprint */
+	IN_TEXT,        /* a text to make one from */
+	IN_FEATURES     /* weighted features to make one from */
+};
+
+/** A row; all pointers are borrowed until the next row. */
+struct in_row {
+	enum in_kind kind;
+	int has_fp2;
+	uint64_t id;                     /* SIMIDX_NO_ID when it has none */
+	const char *label;               /* NULL when it has none */
+	size_t label_size;
+	uint64_t fp;                     /* IN_FINGERPRINT */
+	uint64_t fp2;                    /* IN_FINGERPRINT with has_fp2 */
+	const char *text;                /* IN_TEXT */
+	size_t text_size;
+	const simidx_feature *features;  /* IN_FEATURES */
+	size_t n_features;
+};
+
+/**
+ * The fingerprint of a row.
+ *
+ * @param text   needed for IN_TEXT rows
+ * @param flags  SIMIDX_SKETCH_FP2 when a second one is wanted of texts and features
+ * @param out    fp, fp2 and flags are set; a finished fingerprint is only copied
+ * @return 0 or a SIMIDX_E_ code
+ */
+int in_sketch_row(const struct in_row *row, unsigned bits, struct tl_text *text,
+		  unsigned flags, simidx_sketch *out, simidx_error *err);
+
+#endif /* IN_ROW_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "common/tl_msg.h"
+#include "common/tl_options.h"
+#include "load/ld_run.h"
+
+int main(int argc, char **argv)
+{
+	struct ld_options options;
+	struct ld_target target;
+	int code;
+
+	tl_msg_init("simidx-load");
+	tl_ignore_sigpipe();
+	code = ld_parse_options(argc, argv, &options);
+	if (code == LD_PROCEED) {
+		tl_stop_on_signals();
+		code = ld_target_open(&target, &options);
+		if (!code)
+			code = ld_run(&options, &target);
+		ld_target_close(&target);
+	}
+	ld_free_options(&options);
+	return tl_finish_output(code);
+}

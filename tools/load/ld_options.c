@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "load/ld_options.h"
+
+#include "common/tl_msg.h"
+#include "common/tl_options.h"
+#include "load/ld_help.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Options without a letter. */
+enum long_option {
+	OPT_BITS = TL_LONG_OPTION,
+	OPT_CREATE,
+	OPT_DURABILITY,
+	OPT_EXTRACTOR,
+	OPT_FILES_FROM,
+	OPT_FORCE,
+	OPT_FP2,
+	OPT_HELP,
+	OPT_IDS,
+	OPT_LAYOUT,
+	OPT_MERGE,
+	OPT_NO_FP2,
+	OPT_PLAN,
+	OPT_VERSION,
+	OPT_WAIT
+};
+
+static const struct option long_options[] = {
+	{ "bits", required_argument, NULL, OPT_BITS },
+	{ "create", required_argument, NULL, OPT_CREATE },
+	{ "durability", required_argument, NULL, OPT_DURABILITY },
+	{ "extractor", required_argument, NULL, OPT_EXTRACTOR },
+	{ "files-from", required_argument, NULL, OPT_FILES_FROM },
+	{ "force", no_argument, NULL, OPT_FORCE },
+	{ "format", required_argument, NULL, 'F' },
+	{ "fp2", no_argument, NULL, OPT_FP2 },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ "ids", required_argument, NULL, OPT_IDS },
+	{ "layout", required_argument, NULL, OPT_LAYOUT },
+	{ "merge", required_argument, NULL, OPT_MERGE },
+	{ "no-fp2", no_argument, NULL, OPT_NO_FP2 },
+	{ "plan", required_argument, NULL, OPT_PLAN },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "recursive", required_argument, NULL, 'r' },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "wait", required_argument, NULL, OPT_WAIT },
+	{ NULL, 0, NULL, 0 }
+};
+
+/* In the order of the enums that they stand for. */
+static const char *const create_words[] = { "if-missing", "must", "truncate", NULL };
+static const char *const merge_words[] = { "auto", "always", "never", NULL };
+static const char *const layout_words[] = { "blocks", "rows", NULL };
+static const char *const durability_words[] = { "full", "normal", NULL };
+static const char *const ids_words[] = { "auto", "none", NULL };
+
+static int add_name(char ***names, size_t *n, char *name)
+{
+	char **larger = realloc(*names, (*n + 1) * sizeof(*larger));
+
+	if (!larger) {
+		tl_error("out of memory");
+		return -1;
+	}
+	*names = larger;
+	larger[(*n)++] = name;
+	return 0;
+}
+
+static int set_word(const char *name, const char *const *words, int *out)
+{
+	*out = tl_option_word(name, optarg, words);
+	return *out < 0 ? -1 : 0;
+}
+
+static int set_number(const char *name, uint64_t min, uint64_t max, uint64_t *out)
+{
+	return tl_option_number(name, optarg, min, max, out);
+}
+
+static int set_format(struct ld_options *options)
+{
+	if (tl_option_word("--format", optarg, in_format_names) < 0)
+		return -1;
+	options->inputs.format = in_format_named(optarg);
+	return 0;
+}
+
+/* Options about the inputs. Returns 0, -1 after a message, 1 if it is none of them. */
+static int take_input_option(struct ld_options *options, int c)
+{
+	struct in_files_options *inputs = &options->inputs;
+
+	switch (c) {
+	case 'F':
+		return set_format(options);
+	case 'r':
+		return add_name(&inputs->directories, &inputs->n_directories, optarg);
+	case '0':
+		inputs->separator = '\0';
+		return 0;
+	case OPT_FILES_FROM:
+		return add_name(&inputs->lists, &inputs->n_lists, optarg);
+	default:
+		return 1;
+	}
+}
+
+/* Options about the index. Returns as take_input_option(). */
+static int take_index_option(struct ld_options *options, int c)
+{
+	uint64_t number = 0;
+	int word = 0, rc = 0;
+
+	switch (c) {
+	case OPT_BITS:
+		rc = set_number("--bits", SIMIDX_MIN_BITS, SIMIDX_MAX_BITS, &number);
+		options->bits = (unsigned)number;
+		return rc;
+	case OPT_CREATE:
+		rc = set_word("--create", create_words, &word);
+		options->create = (enum ld_create)word;
+		return rc;
+	case OPT_EXTRACTOR:
+		options->extractor = optarg;
+		return 0;
+	case OPT_FP2:
+		options->fp2 = 1;
+		return 0;
+	case OPT_NO_FP2:
+		options->fp2 = 0;
+		return 0;
+	case OPT_IDS:
+		return set_word("--ids", ids_words, &options->no_ids);
+	case OPT_LAYOUT:
+		return set_word("--layout", layout_words, &options->layout);
+	case OPT_PLAN:
+		options->plan = optarg;
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+/* Options about writing. Returns as take_input_option(). */
+static int take_writing_option(struct ld_options *options, int c)
+{
+	uint64_t number = 0;
+	int word = 0, rc = 0;
+
+	switch (c) {
+	case 'q':
+		tl_set_quiet(1);
+		return 0;
+	case OPT_DURABILITY:
+		rc = set_word("--durability", durability_words, &word);
+		options->durability = (unsigned)word;
+		return rc;
+	case OPT_FORCE:
+		options->force = 1;
+		return 0;
+	case OPT_MERGE:
+		rc = set_word("--merge", merge_words, &word);
+		options->merge = (enum ld_merge)word;
+		return rc;
+	case OPT_WAIT:
+		rc = set_number("--wait", 0, INT_MAX, &number);
+		options->wait_ms = (int)number;
+		return rc;
+	default:
+		return 1;
+	}
+}
+
+static int take_operands(int argc, char **argv, struct ld_options *options)
+{
+	struct in_files_options *inputs = &options->inputs;
+	size_t i;
+
+	if (optind == argc)
+		return tl_usage_error("no index given");
+	options->index = argv[optind++];
+	if (strcmp(options->index, "-") == 0)
+		return tl_usage_error("'-' stands for no stored index, and this needs one");
+	inputs->operands = argv + optind;
+	inputs->n_operands = (size_t)(argc - optind);
+	if (inputs->n_operands + inputs->n_lists + inputs->n_directories == 0)
+		return tl_usage_error("no input given");
+	for (i = 0; i < inputs->n_operands; i++)
+		if (strcmp(inputs->operands[i], "-") == 0 && !inputs->format)
+			return tl_usage_error("standard input needs its format: -F FORMAT");
+	if (in_files_check(inputs, &options->total_bytes))
+		return TL_TROUBLE;
+	return LD_PROCEED;
+}
+
+int ld_parse_options(int argc, char **argv, struct ld_options *options)
+{
+	int c, rc;
+
+	memset(options, 0, sizeof(*options));
+	options->inputs.separator = '\n';
+	options->layout = options->no_ids = options->fp2 = options->wait_ms = -1;
+	while ((c = tl_next_option(argc, argv, ":0F:qr:", long_options)) != TL_OPTION_END) {
+		if (c == TL_OPTION_BAD)
+			return TL_TROUBLE;
+		if (c == OPT_HELP)
+			return tl_print_help(ld_help);
+		if (c == OPT_VERSION)
+			return tl_print_version();
+		rc = take_input_option(options, c);
+		if (rc > 0)
+			rc = take_index_option(options, c);
+		if (rc > 0)
+			rc = take_writing_option(options, c);
+		if (rc)
+			return TL_TROUBLE;
+	}
+	return take_operands(argc, argv, options);
+}
+
+void ld_free_options(struct ld_options *options)
+{
+	free(options->inputs.lists);
+	free(options->inputs.directories);
+}

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+
+bin_PROGRAMS += tools/simidx-load tools/simidx-query
+noinst_LIBRARIES += tools/libcommon.a
+
+tools_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
+tools_libs = tools/libcommon.a
+if HAVE_TEXT
+tools_libs += lib/text/libsimidx-text.la
+endif
+tools_libs += lib/libsimidx.la $(JANSSON_LIBS) -lm
+
+# What both tools share: messages and options, and the parsers of every input format.
+tools_libcommon_a_SOURCES = \
+	tools/common/tl_escape.c \
+	tools/common/tl_escape.h \
+	tools/common/tl_msg.c \
+	tools/common/tl_msg.h \
+	tools/common/tl_number.c \
+	tools/common/tl_number.h \
+	tools/common/tl_options.c \
+	tools/common/tl_options.h \
+	tools/common/tl_text.c \
+	tools/common/tl_text.h \
+	tools/input/in_files.c \
+	tools/input/in_files.h \
+	tools/input/in_format.c \
+	tools/input/in_jsonl.c \
+	tools/input/in_lines.c \
+	tools/input/in_lines.h \
+	tools/input/in_reader.c \
+	tools/input/in_reader.h \
+	tools/input/in_row.c \
+	tools/input/in_row.h \
+	tools/input/in_text.c \
+	tools/input/in_tsv.c
+tools_libcommon_a_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS)
+
+tools_simidx_load_SOURCES = \
+	tools/load/ld_help.c \
+	tools/load/ld_help.h \
+	tools/load/ld_main.c \
+	tools/load/ld_options.c \
+	tools/load/ld_options.h \
+	tools/load/ld_run.c \
+	tools/load/ld_run.h \
+	tools/load/ld_target.c \
+	tools/load/ld_target.h
+tools_simidx_load_CPPFLAGS = $(tools_cppflags)
+tools_simidx_load_LDADD = $(tools_libs)
+
+tools_simidx_query_SOURCES = \
+	tools/query/qr_backup.c \
+	tools/query/qr_command.c \
+	tools/query/qr_command.h \
+	tools/query/qr_dump.c \
+	tools/query/qr_get.c \
+	tools/query/qr_json.c \
+	tools/query/qr_json.h \
+	tools/query/qr_main.c \
+	tools/query/qr_print.c \
+	tools/query/qr_print.h \
+	tools/query/qr_search.c \
+	tools/query/qr_stats.c \
+	tools/query/qr_stats.h \
+	tools/query/qr_verify.c
+tools_simidx_query_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS)
+tools_simidx_query_LDADD = $(tools_libs)

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "query/qr_command.h"
+
+#include "common/tl_msg.h"
+#include "common/tl_options.h"
+
+#include <stdio.h>
+
+int qr_try_open(struct qr_context *ctx, simidx_error *err)
+{
+	simidx_open_options options = SIMIDX_OPEN_OPTIONS_INIT;
+	simidx_info info = SIMIDX_INFO_INIT;
+	int rc;
+
+	options.flags = ctx->open_flags | SIMIDX_OPEN_READ_ONLY;
+	rc = simidx_open(ctx->path, &options, &ctx->index, err);
+	ctx->info = info;
+	if (!rc)
+		rc = simidx_get_info(ctx->index, &ctx->info, err);
+	if (!rc && tl_progress_wanted())
+		simidx_set_progress(ctx->index, tl_progress_phase, NULL);
+	return rc;
+}
+
+int qr_open(struct qr_context *ctx)
+{
+	simidx_error err;
+
+	return qr_try_open(ctx, &err) ? qr_fail(ctx, &err) : 0;
+}
+
+int qr_fail(const struct qr_context *ctx, const simidx_error *err)
+{
+	return tl_index_error(ctx->path, err);
+}
+
+int qr_print_help(const struct qr_command *command)
+{
+	printf("Usage: simidx-query [GLOBAL]... INDEX %s %s\n\n", command->name,
+	       command->arguments);
+	return tl_print_help(command->help);
+}
+
+int qr_no_options(const struct qr_command *command, int argc, char **argv, int n)
+{
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, TL_LONG_OPTION },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while ((c = tl_next_option(argc, argv, ":", options)) != TL_OPTION_END)
+		return c == TL_LONG_OPTION ? qr_print_help(command) : TL_TROUBLE;
+	if (argc - optind != n)
+		return tl_usage_error("%s takes %d arguments, found %d", command->name, n,
+				      argc - optind);
+	return QR_PROCEED;
+}

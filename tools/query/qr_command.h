@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What the commands of simidx-query have in common.
+ */
+
+#ifndef QR_COMMAND_H
+#define QR_COMMAND_H
+
+#include <simidx.h>
+
+/** Given to every command. */
+struct qr_context {
+	const char *path;      /* of the index */
+	unsigned open_flags;   /* SIMIDX_OPEN_ flags */
+	int json;              /* --json */
+	simidx *index;         /* NULL until qr_open() */
+	simidx_info info;      /* as it was then */
+};
+
+/** A command; argv[0] is its name. */
+struct qr_command {
+	const char *name;
+	const char *arguments;  /* for the usage line */
+	const char *summary;    /* for the list of commands */
+	/**
+	 * Read the options, open the index and do it. Returns the exit code; stdout is closed
+	 * by the caller.
+	 */
+	int (*run)(struct qr_context *ctx, int argc, char **argv);
+	const char *const *help;  /* lines below the usage line, ending with NULL */
+};
+
+extern const struct qr_command qr_search;
+extern const struct qr_command qr_get;
+extern const struct qr_command qr_stats;
+extern const struct qr_command qr_dump;
+extern const struct qr_command qr_verify;
+extern const struct qr_command qr_backup;
+
+/** Open the index and read what it is. Returns 0 or the code in err. */
+int qr_try_open(struct qr_context *ctx, simidx_error *err);
+
+/** As qr_try_open(). Returns 0, or TL_TROUBLE with a message. */
+int qr_open(struct qr_context *ctx);
+
+/** Tell an error of the library. Returns TL_TROUBLE. */
+int qr_fail(const struct qr_context *ctx, const simidx_error *err);
+
+/** What qr_no_options() and qr_common_option() return when the command is to go on. */
+#define QR_PROCEED -1
+
+/** Print a command's help to stdout. Returns the exit code. */
+int qr_print_help(const struct qr_command *command);
+
+/**
+ * For commands whose only option is --help and which take `n` operands.
+ *
+ * @return QR_PROCEED with optind at the first operand, or the exit code
+ */
+int qr_no_options(const struct qr_command *command, int argc, char **argv, int n);
+
+#endif /* QR_COMMAND_H */

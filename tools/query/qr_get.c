@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "query/qr_command.h"
+
+#include "common/tl_msg.h"
+#include "common/tl_number.h"
+#include "common/tl_options.h"
+#include "query/qr_print.h"
+
+#include <string.h>
+
+/* What the operands are. */
+enum get_by { BY_FINGERPRINT, BY_ID, BY_LABEL };
+
+/* A look-up: the operand as the query, and what it found. */
+struct look_up {
+	struct qr_query query;
+	char fp_text[QR_FP_SIZE];
+	simidx_match match;
+	const simidx_match *matches;
+	size_t n;
+};
+
+static int by_fingerprint(const struct qr_context *ctx, simidx_reader *reader,
+			  struct look_up *look, simidx_error *err)
+{
+	simidx_query query = SIMIDX_QUERY_INIT;
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	int rc;
+
+	query.fp = look->query.fp;
+	query.radius = 0;
+	query.flags = SIMIDX_QUERY_LABELS;
+	rc = simidx_search(reader, &query, &results, err);
+	look->query.name_size = qr_format_fingerprint(look->fp_text, query.fp, ctx->info.bits);
+	look->query.name = look->fp_text;
+	look->matches = results.matches;
+	look->n = results.n;
+	return !rc && results.n == 0 ? SIMIDX_E_NOT_FOUND : rc;
+}
+
+/* Tell what is wrong with an operand. Returns whether it is one that can be looked up. */
+static int read_operand(const struct qr_context *ctx, enum get_by by, const char *operand,
+			uint64_t *number)
+{
+	char reason[256];
+	size_t size = strlen(operand);
+
+	if (by == BY_ID && tl_parse_decimal(operand, size, SIMIDX_MAX_ID, number)) {
+		tl_error("%s: expected an id, a decimal number in 0..%llu", operand,
+			 (unsigned long long)SIMIDX_MAX_ID);
+		return 0;
+	}
+	if (by == BY_FINGERPRINT &&
+	    tl_parse_fingerprint(operand, size, ctx->info.bits, "fingerprint", number, reason,
+				 sizeof(reason))) {
+		tl_error("%s: %s", operand, reason);
+		return 0;
+	}
+	return 1;
+}
+
+/* Look up one operand and print it. Returns an exit code as far as this operand goes. */
+static int get_one(struct qr_context *ctx, simidx_reader *reader, enum get_by by,
+		   const char *operand, int *stop)
+{
+	struct look_up look = { .query = { .name = operand, .name_size = strlen(operand) } };
+	simidx_error err;
+	uint64_t number = 0;
+	int rc;
+
+	if (!read_operand(ctx, by, operand, &number))
+		return TL_TROUBLE;
+	look.matches = &look.match;
+	look.n = 1;
+	if (by == BY_ID) {
+		rc = simidx_get_id(reader, number, &look.match, &err);
+	} else if (by == BY_LABEL) {
+		rc = simidx_get_label(reader, operand, strlen(operand), &look.match, &err);
+	} else {
+		look.query.has_fp = 1;
+		look.query.fp = number;
+		rc = by_fingerprint(ctx, reader, &look, &err);
+	}
+	if (rc == SIMIDX_E_NOT_FOUND) {
+		look.n = 0;
+		tl_notice("%s: not found", operand);
+	} else if (rc) {
+		*stop = 1;
+		return qr_fail(ctx, &err);
+	}
+	*stop = qr_print_matches(ctx, &look.query, look.matches, look.n, 0);
+	return look.n ? TL_OK : TL_PARTLY;
+}
+
+static int get_all(struct qr_context *ctx, enum get_by by, char **operands, int n)
+{
+	simidx_reader *reader;
+	simidx_error err;
+	int code = TL_OK, stop = 0, one, i;
+
+	if (qr_open(ctx))
+		return TL_TROUBLE;
+	if (simidx_reader_open(ctx->index, &reader, &err))
+		return qr_fail(ctx, &err);
+	for (i = 0; i < n && !stop; i++) {
+		one = get_one(ctx, reader, by, operands[i], &stop);
+		if (one > code)
+			code = one;
+	}
+	simidx_reader_close(reader);
+	return code;
+}
+
+/* Options without a letter. */
+enum long_option { OPT_HELP = TL_LONG_OPTION, OPT_ID, OPT_LABEL };
+
+static int run_get(struct qr_context *ctx, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, OPT_HELP },
+		{ "id", no_argument, NULL, OPT_ID },
+		{ "label", no_argument, NULL, OPT_LABEL },
+		{ NULL, 0, NULL, 0 },
+	};
+	enum get_by by = BY_FINGERPRINT, wanted;
+	int c;
+
+	while ((c = tl_next_option(argc, argv, ":", options)) != TL_OPTION_END) {
+		if (c == TL_OPTION_BAD)
+			return TL_TROUBLE;
+		if (c == OPT_HELP)
+			return qr_print_help(&qr_get);
+		wanted = c == OPT_ID ? BY_ID : BY_LABEL;
+		if (by != BY_FINGERPRINT && by != wanted)
+			return tl_usage_error("--id and --label exclude each other");
+		by = wanted;
+	}
+	if (optind == argc)
+		return tl_usage_error("get: nothing to look up");
+	return get_all(ctx, by, argv + optind, argc - optind);
+}
+
+static const char *const help[] = {
+	"Print the documents that have exactly these fingerprints or, with an option,",
+	"these ids or labels. What an argument is, is never guessed.",
+	"",
+	"  --id      the arguments are ids",
+	"  --label   the arguments are labels, compared byte by byte",
+	"  --help    print this and stop",
+	"",
+	"Output as for search: query, id, fingerprint, distance (0) and label.",
+	"Exit status: 0 all found; 1 something was not found; 2 trouble.",
+	NULL
+};
+
+const struct qr_command qr_get = { "get", "FP... | --id ID... | --label LABEL...",
+				   "documents by fingerprint, id or label", run_get, help };

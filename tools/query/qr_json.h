@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * JSON on stdout, one object a line. Only where qr_json_missing() says NULL; otherwise these
+ * print its message. All return 0, or TL_TROUBLE when nothing (more) could be printed.
+ */
+
+#ifndef QR_JSON_H
+#define QR_JSON_H
+
+#include "query/qr_print.h"
+#include "query/qr_stats.h"
+
+/** What to say when JSON support is missing; NULL when it is there. */
+const char *qr_json_missing(void);
+
+/** What a query found. */
+int qr_json_matches(const struct qr_context *ctx, const struct qr_query *query,
+		    const simidx_match *matches, size_t n, int truncated);
+
+/** A stored document, as simidx-load takes it back. */
+int qr_json_document(const struct qr_context *ctx, const simidx_match *document);
+
+/** What an index is and holds. */
+int qr_json_stats(const struct qr_context *ctx, const struct qr_table *tables, size_t n);
+
+/** Something that verify found. */
+int qr_json_problem(const char *table, const char *text);
+
+#endif /* QR_JSON_H */

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "query/qr_command.h"
+
+#include "common/tl_msg.h"
+#include "common/tl_options.h"
+#include "query/qr_json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct qr_command *const commands[] = {
+	&qr_search, &qr_get, &qr_stats, &qr_dump, &qr_verify, &qr_backup,
+};
+
+#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static const char *const global_help[] = {
+	"Global options, before INDEX:",
+	"  --static     nobody writes to the index meanwhile: take no locks. For an index",
+	"               on a read-only file system or one that belongs to somebody else",
+	"  --json       print JSON, one object a line",
+	"  --force      accept a network file system, at your own risk",
+	"  -q, --quiet  no progress, notices and summaries",
+	"  --help, --version   print this or the version, and stop",
+	"",
+	"'simidx-query INDEX COMMAND --help' describes a command.",
+	"",
+	"Exit status: 0 something matched, all done; 1 nothing matched, something was not",
+	"found, damage was found; 2 it could not be done.",
+	NULL
+};
+
+static int print_help(void)
+{
+	size_t i;
+
+	puts("Usage: simidx-query [GLOBAL]... INDEX COMMAND [OPTION]... [ARGUMENT]...\n\n"
+	     "Search and inspect the near-duplicate index INDEX (a directory).\n\n"
+	     "Commands:");
+	for (i = 0; i < N_COMMANDS; i++)
+		printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
+	return tl_print_help(global_help);
+}
+
+static const struct qr_command *find_command(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < N_COMMANDS; i++)
+		if (strcmp(commands[i]->name, name) == 0)
+			return commands[i];
+	return NULL;
+}
+
+/* Options without a letter. */
+enum long_option { OPT_FORCE = TL_LONG_OPTION, OPT_HELP, OPT_JSON, OPT_STATIC, OPT_VERSION };
+
+/* The options before INDEX. Returns QR_PROCEED or the exit code. */
+static int take_globals(struct qr_context *ctx, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "force", no_argument, NULL, OPT_FORCE },
+		{ "help", no_argument, NULL, OPT_HELP },
+		{ "json", no_argument, NULL, OPT_JSON },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "static", no_argument, NULL, OPT_STATIC },
+		{ "version", no_argument, NULL, OPT_VERSION },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while ((c = tl_next_option(argc, argv, "+:q", options)) != TL_OPTION_END) {
+		switch (c) {
+		case OPT_FORCE:
+			ctx->open_flags |= SIMIDX_OPEN_FORCE;
+			break;
+		case OPT_HELP:
+			return print_help();
+		case OPT_JSON:
+			ctx->json = 1;
+			break;
+		case 'q':
+			tl_set_quiet(1);
+			break;
+		case OPT_STATIC:
+			ctx->open_flags |= SIMIDX_OPEN_STATIC;
+			break;
+		case OPT_VERSION:
+			return tl_print_version();
+		default:
+			return TL_TROUBLE;
+		}
+	}
+	if (ctx->json && qr_json_missing())
+		return tl_error("%s", qr_json_missing());
+	return QR_PROCEED;
+}
+
+static int run(struct qr_context *ctx, int argc, char **argv)
+{
+	const struct qr_command *command;
+	int code = take_globals(ctx, argc, argv), first;
+
+	if (code != QR_PROCEED)
+		return code;
+	if (argc - optind < 2)
+		return tl_usage_error("expected INDEX COMMAND");
+	ctx->path = argv[optind];
+	if (strcmp(ctx->path, "-") == 0)
+		return tl_usage_error("'-' stands for no stored index, and all commands need "
+				      "one");
+	first = optind + 1;
+	command = find_command(argv[first]);
+	if (!command)
+		return tl_usage_error("unknown command '%s'", argv[first]);
+	tl_restart_options();
+	return command->run(ctx, argc - first, argv + first);
+}
+
+int main(int argc, char **argv)
+{
+	struct qr_context ctx = { 0 };
+	int code;
+
+	tl_msg_init("simidx-query");
+	tl_ignore_sigpipe();
+	code = run(&ctx, argc, argv);
+	simidx_close(ctx.index);
+	tl_progress_clear();
+	return tl_finish_output(code);
+}

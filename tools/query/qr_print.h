@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Matches on stdout, as tab-separated columns or as JSON.
+ */
+
+#ifndef QR_PRINT_H
+#define QR_PRINT_H
+
+#include "query/qr_command.h"
+
+/** What was asked, as the first column names it. */
+struct qr_query {
+	const char *name;
+	size_t name_size;
+	int has_fp;      /* fp is set */
+	uint64_t fp;
+};
+
+/** Print what a query found. Returns 0, or TL_TROUBLE when stdout takes no more. */
+int qr_print_matches(const struct qr_context *ctx, const struct qr_query *query,
+		     const simidx_match *matches, size_t n, int truncated);
+
+/** The id of a match as a column: nothing where there is none. */
+void qr_print_id(uint64_t id);
+
+/** A fingerprint of `bits` bits in hexadecimal, fixed width. */
+void qr_print_fingerprint(uint64_t fp, unsigned bits);
+
+/** Room for a fingerprint as a string. */
+#define QR_FP_SIZE 17
+
+/** As qr_print_fingerprint(), into a string. Returns its length. */
+size_t qr_format_fingerprint(char out[QR_FP_SIZE], uint64_t fp, unsigned bits);
+
+#endif /* QR_PRINT_H */

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "query/qr_stats.h"
+
+#include "common/tl_escape.h"
+#include "common/tl_msg.h"
+#include "common/tl_options.h"
+#include "query/qr_json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *qr_layout_name(const simidx_info *info)
+{
+	return info->layout == SIMIDX_LAYOUT_ROWS ? "rows" : "blocks";
+}
+
+double qr_bytes_per_document(const simidx_info *info)
+{
+	return info->documents ? (double)info->used_bytes / (double)info->documents : -1;
+}
+
+double qr_bytes_per_entry(const simidx_table_info *table, uint64_t page_bytes)
+{
+	if (!table->entries)
+		return -1;
+	return (double)table->pages * (double)page_bytes / (double)table->entries;
+}
+
+double qr_table_fill(const simidx_table_info *table, uint64_t page_bytes)
+{
+	if (!table->pages || !page_bytes)
+		return -1;
+	return (double)table->bytes_used / ((double)table->pages * (double)page_bytes);
+}
+
+/*
+ * ln C(M, n) = ln(M! / (M - n)!) - ln n!. With M = 2^64 the two factorials of the first term
+ * agree in more digits than a double has, so Stirling's formula is applied to their quotient:
+ * n ln M - (M - n + 1/2) ln(1 - n/M) - n, with a correction that matters only when M - n is
+ * small.
+ */
+double qr_limit_bits(unsigned bits, uint64_t n)
+{
+	double m = ldexp(1.0, (int)bits), count = (double)n, rest = m - count, nats;
+
+	if (n == 0)
+		return -1;
+	if (rest < 1)
+		return 0;
+	nats = count * log(m) - (rest + 0.5) * log1p(-count / m) - count + 1 / (12 * m) -
+	       1 / (12 * rest) - lgamma(count + 1);
+	return nats / log(2.0) / count;
+}
+
+/* All sub-databases; *out is for free(). Returns 0 or TL_TROUBLE. */
+static int read_tables(struct qr_context *ctx, struct qr_table **out, size_t *n)
+{
+	struct qr_table *tables = NULL, *larger;
+	simidx_table_info info = SIMIDX_TABLE_INFO_INIT;
+	simidx_error err;
+	int rc;
+
+	*out = NULL;
+	*n = 0;
+	for (;;) {
+		rc = simidx_get_table_info(ctx->index, (unsigned)*n, &info, &err);
+		if (rc)
+			break;
+		larger = realloc(tables, (*n + 1) * sizeof(*tables));
+		if (!larger) {
+			free(tables);
+			return tl_error("out of memory");
+		}
+		tables = larger;
+		snprintf(tables[*n].name, sizeof(tables[*n].name), "%s", info.name);
+		tables[(*n)++].info = info;
+	}
+	if (rc != SIMIDX_E_END) {
+		free(tables);
+		return qr_fail(ctx, &err);
+	}
+	*out = tables;
+	return 0;
+}
+
+static void print_count(const char *name, uint64_t value)
+{
+	printf("%-20s  %llu\n", name, (unsigned long long)value);
+}
+
+static void print_word(const char *name, const char *value)
+{
+	printf("%-20s  ", name);
+	tl_put_escaped(stdout, value, strlen(value));
+	putchar('\n');
+}
+
+static void print_info(const struct qr_context *ctx)
+{
+	const simidx_info *info = &ctx->info;
+	double bytes = qr_bytes_per_document(info);
+
+	print_word("index", ctx->path);
+	print_count("documents", info->documents);
+	print_count("distinct in tables", info->distinct);
+	print_count("fresh rows", info->fresh_rows);
+	print_count("labels", info->labels);
+	print_count("next id", info->next_id);
+	print_count("bits", info->bits);
+	print_word("plan", info->plan);
+	print_word("layout", qr_layout_name(info));
+	printf("%-20s  %u %%\n", "fill of merges", info->fill);
+	print_word("ids", info->flags & SIMIDX_CREATE_NO_IDS ? "no" : "yes");
+	print_word("second fingerprints", info->flags & SIMIDX_CREATE_FP2 ? "yes" : "no");
+	print_word("texts by", *info->profile ? info->profile : "-");
+	printf("%-20s  %u.%u\n", "format", info->format_major, info->format_minor);
+	print_count("file bytes", info->file_bytes);
+	print_count("used bytes", info->used_bytes);
+	if (bytes >= 0)
+		printf("%-20s  %.2f\n", "bytes per document", bytes);
+}
+
+static void print_figure(double value, double factor, int width)
+{
+	if (value < 0)
+		printf("  %*s", width, "-");
+	else
+		printf("  %*.2f", width, value * factor);
+}
+
+static void print_tables(const struct qr_context *ctx, const struct qr_table *tables, size_t n)
+{
+	const simidx_table_info *info;
+	size_t i;
+
+	printf("\n%-9s  %6s  %12s  %12s  %10s  %11s  %7s\n", "table", "prefix", "entries",
+	       "keys", "pages", "bytes/entry", "fill, %");
+	for (i = 0; i < n; i++) {
+		info = &tables[i].info;
+		printf("%-9s  ", tables[i].name);
+		if (info->prefix_bits)
+			printf("%6u", info->prefix_bits);
+		else
+			printf("%6s", "-");
+		printf("  %12llu  %12llu  %10llu", (unsigned long long)info->entries,
+		       (unsigned long long)info->keys, (unsigned long long)info->pages);
+		print_figure(qr_bytes_per_entry(info, ctx->info.page_bytes), 1, 11);
+		print_figure(qr_table_fill(info, ctx->info.page_bytes), 100, 7);
+		putchar('\n');
+	}
+}
+
+static void print_limit(const struct qr_context *ctx)
+{
+	double bits = qr_limit_bits(ctx->info.bits, ctx->info.distinct);
+
+	if (bits < 0)
+		return;
+	printf("\nLimit for a table t..: %.2f bits = %.2f bytes an entry. This is\n"
+	       "log2(C(2^%u, %llu)) / %llu: a set of so many random fingerprints\n"
+	       "carries that much information, however it is stored.\n",
+	       bits, bits / 8, ctx->info.bits, (unsigned long long)ctx->info.distinct,
+	       (unsigned long long)ctx->info.distinct);
+}
+
+static int run_stats(struct qr_context *ctx, int argc, char **argv)
+{
+	struct qr_table *tables = NULL;
+	size_t n = 0;
+	int code = qr_no_options(&qr_stats, argc, argv, 0);
+
+	if (code != QR_PROCEED)
+		return code;
+	code = qr_open(ctx);
+	if (!code)
+		code = read_tables(ctx, &tables, &n);
+	if (code)
+		return code;
+	if (ctx->json) {
+		code = qr_json_stats(ctx, tables, n);
+	} else {
+		print_info(ctx);
+		print_tables(ctx, tables, n);
+		print_limit(ctx);
+	}
+	free(tables);
+	return code;
+}
+
+static const char *const help[] = {
+	"Print what the index is and holds: its documents and, for each sub-database, its",
+	"entries, LMDB keys (each stands for a block of entries, or for one entry in the",
+	"layout rows), pages, bytes of pages for each entry, and how much of the pages",
+	"the entries fill. Fresh rows are changes that a merge has not yet moved into the",
+	"tables; every search finds them. With --json: one object.",
+	NULL
+};
+
+const struct qr_command qr_stats = { "stats", "",
+				     "what the index is and holds, and what that takes",
+				     run_stats, help };
