@@ -36,6 +36,8 @@ struct simidx {
 	sx_cover cover[SX_MAX_PLAN_RADIUS + 1]; /* tables to probe, by radius */
 	sx_profile profile;
 	sx_tables tables;
+	/* What one transaction of a merge writes: about so many blocks, or rows. */
+	uint64_t merge_blocks, merge_rows;
 
 	/*
 	 * The mini-index of the fresh rows, shared by all threads: made, extended and replaced

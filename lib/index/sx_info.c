@@ -102,6 +102,11 @@ static int describe_table(const sx_snapshot *s, const sx_table *table, sx_dbi db
 		     : measure_labels(s->txn, dbi, out, err);
 }
 
+static int no_more_tables(simidx_error *err)
+{
+	return sx_fail(err, SIMIDX_E_END, "there are no more sub-databases");
+}
+
 static int describe_number(simidx *index, const sx_snapshot *s, unsigned i,
 			   simidx_table_info *out, simidx_error *err)
 {
@@ -115,7 +120,7 @@ static int describe_number(simidx *index, const sx_snapshot *s, unsigned i,
 		out->digest = s->header.table[i].digest;
 	} else if (!sx_has_ids(index)) {
 		if (i > n)
-			return SIMIDX_E_END;
+			return no_more_tables(err);
 		table = &t->fresh;
 	} else if (i == n + POSTINGS) {
 		table = &t->postings;
@@ -128,7 +133,7 @@ static int describe_number(simidx *index, const sx_snapshot *s, unsigned i,
 	} else if (i == n + BY_LABEL) {
 		table = &t->by_label;
 	} else if (i >= n + OTHERS) {
-		return SIMIDX_E_END;
+		return no_more_tables(err);
 	}
 	out->name = table ? table->name : "labels";
 	return describe_table(s, table, table ? table->dbi : t->labels, out, err);

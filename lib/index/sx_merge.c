@@ -17,10 +17,6 @@
 #include "util/sx_err.h"
 #include "util/sx_sort.h"
 
-/* Written by one transaction: 16 MB of blocks, or as many rows as make about that. */
-#define BLOCKS_A_TRANSACTION 4096
-#define ROWS_A_TRANSACTION 100000
-
 struct run {
 	simidx *index;
 	int no_meta_sync;
@@ -37,7 +33,11 @@ static int begin(struct run *run)
 {
 	int rc = sx_txn_begin_write(run->index->store, run->no_meta_sync, &run->txn, run->err);
 
-	return rc ? rc : sx_header_read(run->txn, run->index->tables.meta, &run->header, run->err);
+	if (!rc)
+		rc = sx_header_read(run->txn, run->index->tables.meta, &run->header, run->err);
+	/* The path was checked when the lock was taken: an announced exchange never came. */
+	run->header.state &= ~SX_STATE_SUPERSEDED;
+	return rc;
 }
 
 static int commit(struct run *run)
@@ -53,18 +53,16 @@ static int commit(struct run *run)
 	return sx_txn_commit(txn, run->err);
 }
 
-static uint64_t written_a_transaction(const sx_table *table)
-{
-	return table->layout == SIMIDX_LAYOUT_BLOCKS ? BLOCKS_A_TRANSACTION : ROWS_A_TRANSACTION;
-}
-
 /* One transaction's worth of changes to a table; the caller commits. */
 static int merge_piece(struct run *run, const sx_table *table, sx_table_count *count,
 		       const sx_rows *rows, size_t *done)
 {
+	const simidx *index = run->index;
 	sx_changes changes = { rows, NULL };
 	sx_delta delta;
-	int rc = sx_table_merge(run->txn, table, &changes, done, written_a_transaction(table),
+	int rc = sx_table_merge(run->txn, table, &changes, done,
+				table->layout == SIMIDX_LAYOUT_BLOCKS ? index->merge_blocks
+								      : index->merge_rows,
 				&delta, run->err);
 
 	if (!rc && count) {

@@ -11,6 +11,10 @@
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 
+/* A transaction of a merge writes 16 MB of blocks, or as many rows as make about that. */
+#define MERGE_BLOCKS 4096
+#define MERGE_ROWS 100000
+
 const char *simidx_version(void)
 {
 	return SIMIDX_VERSION_STRING;
@@ -92,9 +96,10 @@ int sx_tables_open(simidx *index, sx_txn *txn, int create, simidx_error *err)
 	t->fresh.fill = 100; /* only ever appended to */
 	if (!rc && sx_has_ids(index))
 		rc = open_documents(index, txn, create, err);
-	if (rc == SIMIDX_E_NOT_FOUND)
-		rc = sx_fail(err, SIMIDX_E_CORRUPT, "a table of the index is missing");
-	return rc;
+	if (rc != SIMIDX_E_NOT_FOUND)
+		return rc;
+	sx_err_clear(err);
+	return sx_fail(err, SIMIDX_E_CORRUPT, "a table of the index is missing");
 }
 
 /* Everything about an index that does not change while it is open. */
@@ -106,8 +111,10 @@ static int load_description(simidx *index, sx_txn *txn, simidx_error *err)
 	if (!h)
 		return sx_fail_nomem(err);
 	rc = sx_table_open(txn, "meta", 0, &index->tables.meta, err);
-	if (rc == SIMIDX_E_NOT_FOUND)
+	if (rc == SIMIDX_E_NOT_FOUND) {
+		sx_err_clear(err);
 		rc = sx_fail(err, SIMIDX_E_NOT_INDEX, "not a simidx index: an LMDB file of others");
+	}
 	if (!rc)
 		rc = sx_header_read(txn, index->tables.meta, h, err);
 	if (!rc && h->page_size != sx_store_page_size(index->store))
@@ -143,6 +150,8 @@ int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_er
 		return sx_fail_nomem(err);
 	}
 	index->store = store;
+	index->merge_blocks = MERGE_BLOCKS;
+	index->merge_rows = MERGE_ROWS;
 	index->read_only = (flags & (SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC)) != 0;
 	if (pthread_rwlock_init(&index->mini_lock, NULL)) {
 		sx_store_close(store);

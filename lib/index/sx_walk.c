@@ -185,7 +185,7 @@ int simidx_walk_next(simidx_walk *w, simidx_match *out, simidx_error *err)
 		return rc;
 	has_fresh = w->fresh_at < w->fresh.n;
 	if (!has_table && !has_fresh)
-		return SIMIDX_E_END;
+		return sx_fail(err, SIMIDX_E_END, "there are no more documents");
 	if (w->index->flags & SIMIDX_CREATE_FP2)
 		out->flags |= SIMIDX_MATCH_FP2;
 	fresh_key = has_fresh ? sort_key(w, &w->fresh.at[w->order[w->fresh_at]]) : 0;

@@ -92,13 +92,11 @@ static int begin_transaction(simidx_writer *w, simidx_error *err)
 /* Take the lock and a write transaction, finishing a merge that was killed. */
 static int begin(simidx_writer *w, simidx_error *err)
 {
-	int rc;
+	int rc = sx_store_check_fork(w->index->store, err);
 
-	if (w->snapshot.txn)
-		return SIMIDX_OK;
-	rc = sx_store_check_fork(w->index->store, err);
-	if (!rc)
-		rc = sx_store_lock(w->index->store, w->options.wait_ms, err);
+	if (rc || w->snapshot.txn)
+		return rc;
+	rc = sx_store_lock(w->index->store, w->options.wait_ms, err);
 	if (rc)
 		return rc;
 	w->locked = 1;
@@ -357,6 +355,9 @@ int simidx_commit(simidx_writer *w, simidx_error *err)
 	sx_err_clear(err);
 	if (!w)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_commit: writer is NULL");
+	rc = sx_store_check_fork(w->index->store, err);
+	if (rc)
+		return rc;
 	if (!w->pending.n && w->options.merge == SIMIDX_MERGE_NEVER) {
 		drop(w);
 		return SIMIDX_OK;
@@ -379,7 +380,8 @@ uint64_t simidx_writer_pending(const simidx_writer *w)
 
 void simidx_rollback(simidx_writer *w)
 {
-	if (w)
+	/* In a child after fork(), the transaction and the lock are the parent's. */
+	if (w && !sx_store_check_fork(w->index->store, NULL))
 		drop(w);
 }
 
@@ -387,9 +389,7 @@ void simidx_writer_close(simidx_writer *w)
 {
 	if (!w)
 		return;
-	/* A child after fork() must leave the parent's transaction and lock alone. */
-	if (!sx_store_check_fork(w->index->store, NULL))
-		drop(w);
+	simidx_rollback(w);
 	free(w->pending.at);
 	free(w);
 }
@@ -401,6 +401,9 @@ int simidx_merge(simidx_writer *w, simidx_error *err)
 	sx_err_clear(err);
 	if (!w)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_merge: writer is NULL");
+	rc = sx_store_check_fork(w->index->store, err);
+	if (rc)
+		return rc;
 	if (w->pending.n)
 		return sx_fail(err, SIMIDX_E_STATE, "simidx_merge: documents wait for a commit");
 	rc = begin(w, err);

@@ -120,7 +120,7 @@ typedef struct sx_table_walk {
 	sx_rows rows;   /* the piece: one block, or up to 256 rows */
 	sx_slice key;   /* store key of its last row (or fence) */
 	size_t used;    /* bytes of the piece without padding */
-	sx_place last;  /* last place before this piece */
+	sx_place last;  /* place of the store key before this piece */
 	int started;
 	int check;      /* verify checksums */
 	int stuck;      /* the store itself failed: there is no going on */

@@ -21,6 +21,7 @@ struct merge {
 	sx_txn *txn;
 	const sx_table *table;
 	const sx_changes *changes;
+	uint64_t max_written;
 	size_t at; /* first change that is not merged yet */
 	sx_cursor *cursor;
 	sx_rows old;   /* the block as it was */
@@ -235,10 +236,11 @@ static int finish_block(struct merge *m, size_t from)
 	}
 	if (m->cut)
 		carry = 0; /* changes that come before these rows are still to be merged */
-	else if (from && next_is_touched(m))
-		carry = bytes < size / 2;
-	else if (m->has_next)
-		carry = bytes + m->next_used <= size * JOIN_PERCENT / 100;
+	else if (m->delta->written >= m->max_written)
+		carry = 0; /* where every block is touched, carrying would never end */
+	else if (m->has_next) /* one that is touched is written anyway: fill it up */
+		carry = bytes + (next_is_touched(m) ? 0 : m->next_used) <=
+			size * JOIN_PERCENT / 100;
 	if (!carry)
 		return put_block(m, from, left, key);
 	if (sx_rows_append(&m->carry, &m->work, from, left))
@@ -267,13 +269,13 @@ static int write_blocks(struct merge *m)
 	return finish_block(m, from);
 }
 
-static int merge_blocks(struct merge *m, size_t *done, uint64_t max_written)
+static int merge_blocks(struct merge *m, size_t *done)
 {
 	int rc = SIMIDX_OK;
 
 	m->at = *done;
 	while (!rc && (m->carry.n ||
-		       (m->at < m->changes->rows->n && m->delta->written < max_written))) {
+		       (m->at < m->changes->rows->n && m->delta->written < m->max_written))) {
 		rc = find_block(m);
 		if (!rc)
 			rc = merge_rows(m);
@@ -287,8 +289,8 @@ static int merge_blocks(struct merge *m, size_t *done, uint64_t max_written)
 int sx_table_merge(sx_txn *txn, const sx_table *table, const sx_changes *changes, size_t *done,
 		   uint64_t max_written, sx_delta *delta, simidx_error *err)
 {
-	struct merge m = { .txn = txn, .table = table, .changes = changes, .delta = delta,
-			   .err = err };
+	struct merge m = { .txn = txn, .table = table, .changes = changes,
+			   .max_written = max_written, .delta = delta, .err = err };
 	int rc;
 
 	memset(delta, 0, sizeof(*delta));
@@ -300,7 +302,7 @@ int sx_table_merge(sx_txn *txn, const sx_table *table, const sx_changes *changes
 	m.value = sx_calloc(1, table->block_size);
 	rc = m.value ? sx_cursor_open(txn, table->dbi, &m.cursor, err) : sx_fail_nomem(err);
 	if (!rc)
-		rc = merge_blocks(&m, done, max_written);
+		rc = merge_blocks(&m, done);
 	sx_cursor_close(m.cursor);
 	sx_rows_free(&m.old);
 	sx_rows_free(&m.work);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
+/* With _GNU_SOURCE, glibc has another strerror_r(), which need not fill the buffer. */
+#undef _GNU_SOURCE
+#define _XOPEN_SOURCE 700
+
 #include "util/sx_err.h"
 
 #include <errno.h>
@@ -94,7 +98,7 @@ int sx_fail_errno(simidx_error *err, int sys_errno, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(err->text, sizeof(err->text), format, ap);
 	va_end(ap);
-	/* The XSI form is thread-safe and, unlike the GNU one, the same in every libc. */
+	/* This form is thread-safe and the same in every libc. */
 	if (strerror_r(sys_errno, reason, sizeof(reason)))
 		snprintf(reason, sizeof(reason), "error %d", sys_errno);
 	used = strlen(err->text);
