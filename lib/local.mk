@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+
+# All objects are built once, into libraries that are not installed; the unit tests link these
+# and so reach what libsimidx does not export.
+noinst_LTLIBRARIES += lib/libsx-base.la lib/libsx-core.la
+lib_LTLIBRARIES += lib/libsimidx.la
+include_HEADERS += include/simidx.h
+nodist_pkgconfig_DATA += lib/libsimidx.pc
+
+lib_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
+lib_cflags = $(AM_CFLAGS) -fvisibility=hidden
+
+# What libsimidx-text has a hidden copy of.
+lib_libsx_base_la_SOURCES = \
+	lib/util/sx_alloc.c \
+	lib/util/sx_alloc.h \
+	lib/util/sx_bytes.h \
+	lib/util/sx_err.c \
+	lib/util/sx_err.h
+lib_libsx_base_la_CPPFLAGS = $(lib_cppflags)
+lib_libsx_base_la_CFLAGS = $(lib_cflags)
+
+# From the lowest layer up.
+lib_libsx_core_la_SOURCES = \
+	lib/util/sx_hash.c \
+	lib/util/sx_hash.h \
+	lib/util/sx_sort.c \
+	lib/util/sx_sort.h \
+	lib/util/sx_u64s.h \
+	lib/kernel/sx_bits.c \
+	lib/kernel/sx_bits.h \
+	lib/kernel/sx_bits_bmi2.c \
+	lib/kernel/sx_bits_portable.c \
+	lib/kernel/sx_cpu.c \
+	lib/kernel/sx_cpu.h \
+	lib/kernel/sx_near.h \
+	lib/kernel/sx_near_scalar.c \
+	lib/store/sx_store.c \
+	lib/store/sx_store.h \
+	lib/store/sx_store_check.c \
+	lib/store/sx_store_dir.c \
+	lib/store/sx_store_err.c \
+	lib/store/sx_store_lmdb.h \
+	lib/store/sx_store_lock.c \
+	lib/store/sx_store_names.c \
+	lib/store/sx_store_table.c \
+	lib/store/sx_store_txn.c \
+	lib/block/sx_block.c \
+	lib/block/sx_block.h \
+	lib/block/sx_block_encode.c \
+	lib/block/sx_block_layout.h \
+	lib/block/sx_rows.c \
+	lib/block/sx_rows.h \
+	lib/sketch/sx_sketch.c \
+	lib/sketch/sx_sketch.h \
+	lib/plan/sx_cover.c \
+	lib/plan/sx_perm.c \
+	lib/plan/sx_plan.c \
+	lib/plan/sx_plan.h \
+	lib/table/sx_table.h \
+	lib/table/sx_table_key.c \
+	lib/table/sx_table_merge.c \
+	lib/table/sx_table_merge_rows.c \
+	lib/table/sx_table_read.c \
+	lib/table/sx_table_walk.c \
+	lib/fresh/sx_fresh.h \
+	lib/fresh/sx_fresh_log.c \
+	lib/fresh/sx_mini.c \
+	lib/fresh/sx_mini_lines.c \
+	lib/fresh/sx_mini_lines.h \
+	lib/index/sx_create.c \
+	lib/index/sx_docs.c \
+	lib/index/sx_fresh_hits.c \
+	lib/index/sx_fresh_hits.h \
+	lib/index/sx_header.c \
+	lib/index/sx_header.h \
+	lib/index/sx_index.h \
+	lib/index/sx_info.c \
+	lib/index/sx_merge.c \
+	lib/index/sx_open.c \
+	lib/index/sx_profile.c \
+	lib/index/sx_reader.c \
+	lib/index/sx_reader.h \
+	lib/index/sx_search.c \
+	lib/index/sx_snapshot.c \
+	lib/index/sx_verify.c \
+	lib/index/sx_walk.c \
+	lib/index/sx_writer.c
+lib_libsx_core_la_CPPFLAGS = $(lib_cppflags) $(LMDB_CFLAGS) $(XXHASH_CFLAGS)
+lib_libsx_core_la_CFLAGS = $(lib_cflags)
+lib_libsx_core_la_LIBADD = lib/libsx-base.la $(LMDB_LIBS) $(XXHASH_LIBS)
+
+# -version-info CURRENT:REVISION:AGE is not the version of the package. At a release:
+#   only the code changed                    REVISION + 1
+#   functions were added                     CURRENT + 1, REVISION = 0, AGE + 1
+#   functions were removed or changed,
+#   or a struct without a size field grew    CURRENT + 1, REVISION = 0, AGE = 0
+# The SONAME ends in CURRENT - AGE, and so does the name of the node in libsimidx.map.
+lib_libsimidx_la_SOURCES =
+lib_libsimidx_la_LIBADD = lib/libsx-core.la
+lib_libsimidx_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
+	-Wl,--version-script=$(top_srcdir)/lib/libsimidx.map
+EXTRA_lib_libsimidx_la_DEPENDENCIES = lib/libsimidx.map
+EXTRA_DIST += lib/libsimidx.map
+
+if HAVE_TEXT
+noinst_LTLIBRARIES += lib/text/libsx-text.la
+lib_LTLIBRARIES += lib/text/libsimidx-text.la
+include_HEADERS += include/simidx_text.h
+nodist_pkgconfig_DATA += lib/text/libsimidx-text.pc
+endif
+
+lib_text_libsx_text_la_SOURCES = \
+	lib/text/sx_text.c \
+	lib/text/sx_text.h \
+	lib/text/sx_text_features.c \
+	lib/text/sx_text_normalise.c \
+	lib/text/sx_text_profile.c \
+	lib/text/sx_text_stretch.c \
+	lib/text/sx_text_utf8.c \
+	lib/text/sx_text_words.c
+lib_text_libsx_text_la_CPPFLAGS = $(lib_cppflags) $(ICU_CFLAGS)
+lib_text_libsx_text_la_CFLAGS = $(lib_cflags)
+lib_text_libsx_text_la_LIBADD = $(ICU_LIBS)
+
+# The rules for -version-info are those of libsimidx above.
+lib_text_libsimidx_text_la_SOURCES =
+lib_text_libsimidx_text_la_LIBADD = lib/text/libsx-text.la lib/libsx-base.la lib/libsimidx.la
+lib_text_libsimidx_text_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
+	-Wl,--version-script=$(top_srcdir)/lib/text/libsimidx-text.map
+EXTRA_lib_text_libsimidx_text_la_DEPENDENCIES = lib/text/libsimidx-text.map
+EXTRA_DIST += lib/text/libsimidx-text.map

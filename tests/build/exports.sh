@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# Fails unless the functions that the public headers declare, those that the version scripts
+# export and those that the shared libraries show are the same.
+# Usage: exports.sh [TREE]
+set -eu
+src=${1:-$SX_SRCDIR}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+status=0
+
+# A name directly before a parenthesis is a function, once comments and macros are gone.
+declared() {
+	$SX_CC -E -P -I"$src/include" "$src/include/$1" |
+		grep -o 'simidx_[a-z0-9_]*[[:space:]]*(' | tr -d ' \t(' | sort -u
+}
+
+in_map() {
+	sed -n 's/^[[:space:]]*\([a-z_][a-z0-9_]*\);$/\1/p' "$src/$1" | sort
+}
+
+exported() {
+	$SX_NM -D --defined-only "$1" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort
+}
+
+compare() {
+	if ! diff -u "$tmp/$1" "$tmp/$2"; then
+		echo "$1 and $2 differ"
+		status=1
+	fi
+}
+
+declared simidx.h >"$tmp/simidx.h"
+in_map lib/libsimidx.map >"$tmp/libsimidx.map"
+compare simidx.h libsimidx.map
+
+declared simidx_text.h | comm -23 - "$tmp/simidx.h" >"$tmp/simidx_text.h"
+in_map lib/text/libsimidx-text.map >"$tmp/libsimidx-text.map"
+compare simidx_text.h libsimidx-text.map
+
+so=$SX_BUILDDIR/lib/.libs/libsimidx.so
+if [ ! -e "$so" ]; then
+	echo "no shared library was built: $so"
+	[ $status -eq 0 ] && status=77
+	exit $status
+fi
+exported "$so" >"$tmp/libsimidx.so"
+compare simidx.h libsimidx.so
+if [ -n "${SX_TEXT-}" ]; then
+	exported "$SX_BUILDDIR/lib/text/.libs/libsimidx-text.so" >"$tmp/libsimidx-text.so"
+	compare simidx_text.h libsimidx-text.so
+fi
+exit $status

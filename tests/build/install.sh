@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# Installs into a private directory, looks at what is there, and has a program found by
+# pkg-config build and run against it.
+set -eu
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+stage=$tmp/stage
+unset MAKEFLAGS MAKELEVEL
+
+$SX_MAKE -C "$SX_BUILDDIR" install DESTDIR="$stage" >"$tmp/log" 2>&1 || {
+	cat "$tmp/log"
+	exit 1
+}
+
+fail() {
+	echo "$*"
+	exit 1
+}
+
+pc=$(find "$stage" -name libsimidx.pc)
+[ -n "$pc" ] || fail 'libsimidx.pc is not installed'
+pc_dir=${pc%/*}
+lib_dir=${pc_dir%/pkgconfig}
+PKG_CONFIG_PATH=$pc_dir
+PKG_CONFIG_SYSROOT_DIR=$stage
+LD_LIBRARY_PATH=$lib_dir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR LD_LIBRARY_PATH
+
+(cd "$stage" && find . -name '*.h' | sed 's|.*/||' | sort) >"$tmp/headers"
+{
+	echo simidx.h
+	[ -z "${SX_TEXT-}" ] || echo simidx_text.h
+} | diff -u - "$tmp/headers" || fail 'installed headers are not the public ones'
+! find "$stage" -name '*sx-*' | grep . || fail 'an internal library is installed'
+for tool in simidx-load simidx-query; do
+	path=$(find "$stage" -path "*/bin/$tool")
+	[ -n "$path" ] || fail "$tool is not installed"
+	"$path" --version
+done
+
+cat >"$tmp/consumer.c" <<'EOF'
+#include <stdio.h>
+#include <string.h>
+
+#include <simidx.h>
+
+int main(int argc, char **argv)
+{
+	simidx_writer *writer = NULL;
+	simidx_reader *reader = NULL;
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	simidx_query query = SIMIDX_QUERY_INIT;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_error err;
+	simidx *index = NULL;
+	int ok;
+
+	if (argc != 2 || strcmp(simidx_version(), SIMIDX_VERSION_STRING))
+		return 2;
+	doc.fp = 0xff;
+	query.fp = 0xf8;
+	ok = !simidx_create(argv[1], NULL, &index, &err) &&
+	     !simidx_writer_open(index, NULL, &writer, &err) &&
+	     !simidx_put(writer, &doc, NULL, &err) && !simidx_commit(writer, &err) &&
+	     !simidx_reader_open(index, &reader, &err) &&
+	     !simidx_search(reader, &query, &results, &err);
+	if (!ok)
+		fprintf(stderr, "%s\n", err.text);
+	else if (results.n != 1 || results.matches[0].distance != 3)
+		ok = 0;
+	simidx_reader_close(reader);
+	simidx_writer_close(writer);
+	simidx_close(index);
+	return !ok;
+}
+EOF
+cat >"$tmp/text.c" <<'EOF'
+#include <stdio.h>
+
+#include <simidx_text.h>
+
+int main(void)
+{
+	simidx_sketch sketch = SIMIDX_SKETCH_INIT;
+	simidx_text *text;
+	simidx_error err;
+	int failed;
+
+	if (simidx_text_open(NULL, &text, &err)) {
+		fprintf(stderr, "%s\n", err.text);
+		return 1;
+	}
+	failed = simidx_text_fingerprint(text, "three small words", 17, 0, &sketch, &err);
+	simidx_text_close(text);
+	return failed || sketch.n_tokens != 3;
+}
+EOF
+
+# build OUTPUT SOURCE MODULE [--static]
+build() {
+	output=$1
+	source=$2
+	shift 2
+	flags=$($SX_PKG_CONFIG --cflags --libs "$@")
+	echo "$*: $flags"
+	# shellcheck disable=SC2086
+	$SX_CC $SX_CFLAGS -o "$output" "$source" $flags
+}
+
+build "$tmp/consumer" "$tmp/consumer.c" libsimidx
+"$tmp/consumer" "$tmp/index" || fail 'the installed library does not work'
+if [ -n "${SX_TEXT-}" ]; then
+	build "$tmp/text" "$tmp/text.c" libsimidx-text
+	"$tmp/text" || fail 'the installed libsimidx-text does not work'
+fi
+if [ -e "$lib_dir/libsimidx.a" ] && [ -e "$lib_dir/libsimidx.so" ]; then
+	rm "$lib_dir"/libsimidx*.so*
+	build "$tmp/static" "$tmp/consumer.c" --static libsimidx
+	"$tmp/static" "$tmp/index2" || fail 'the installed static library does not work'
+fi

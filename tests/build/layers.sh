@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# Fails when a file includes what its layer may not know (CONTRIBUTING.md, "Layers").
+# Usage: layers.sh [TREE]
+set -eu
+cd "${1:-${SX_SRCDIR:-.}}"
+
+headers=$(find lib -name '*.h' | sed 's|^lib/||' | sort | tr '\n' ' ')
+files=$(find include lib tools bench tests/format -name '*.[ch]' 2>/dev/null | sort)
+[ -n "$files" ]
+
+status=0
+
+# shellcheck disable=SC2086
+awk -v headers="$headers" '
+BEGIN {
+	n = split("util kernel store block sketch plan table fresh index", order, " ")
+	for (i = 1; i <= n; i++)
+		rank[order[i]] = i
+	m = split(headers, list, " ")
+	for (i = 1; i <= m; i++) {
+		private[list[i]] = 1
+		base = list[i]
+		sub(/.*\//, "", base)
+		private_base[base] = list[i]
+	}
+}
+function bad(why) {
+	printf "%s:%d: %s\n", FILENAME, FNR, why
+	failures++
+}
+function only(where, what) {
+	if (FILENAME !~ "^" where "/")
+		bad(what " is known to " where " alone")
+}
+function check_lib(name, quoted,    mine, folder) {
+	split(FILENAME, part, "/")
+	mine = part[2]
+	folder = name
+	sub(/\/.*/, "", folder)
+	if (name in private_base && !(name in private))
+		bad("write the folder: \"" private_base[name] "\"")
+	if (!(name in private)) {
+		if (quoted && name != "config.h")
+			bad("no such header in lib: " name)
+		return
+	}
+	if (!quoted)
+		bad("private headers stand in quotes: " name)
+	if (mine == folder)
+		return
+	if (mine == "text" ? folder != "util" : rank[folder] > rank[mine] || !rank[folder])
+		bad(mine " may not include " folder)
+}
+FNR == 1 && FILENAME ~ /^lib\// {
+	split(FILENAME, part, "/")
+	if (part[2] != "text" && !rank[part[2]])
+		bad("lib/" part[2] " is not a known layer")
+}
+/^[ \t]*#[ \t]*include[ \t]*[<"]/ {
+	quoted = $0 ~ /include[ \t]*"/
+	name = $0
+	sub(/^[^<"]*[<"]/, "", name)
+	sub(/[>"].*/, "", name)
+	base = name
+	sub(/.*\//, "", base)
+
+	if (name == "lmdb.h")
+		only("(lib/store|tests/format)", name)
+	if (base ~ /^xx(h3|hash)\.h$/)
+		only("(lib/util|tests/format)", name)
+	if (name ~ /^unicode\//)
+		only("lib/text", "ICU")
+	if (name == "jansson.h")
+		only("tools", name)
+	if (base == "check.h")
+		bad("Check belongs to the tests")
+	if (name ~ /(^|\/)\.\.\//)
+		bad("no .. in an include: " name)
+
+	if (FILENAME ~ /^lib\//)
+		check_lib(name, quoted)
+	else if (FILENAME ~ /^tools\// && (name in private || base in private_base))
+		bad("a tool may not include a private header of lib: " name)
+	else if (FILENAME ~ /^tests\/format\// && (name in private || base in private_base))
+		bad("the decoder may not know the library: " name)
+	else if (FILENAME ~ /^include\// && (quoted || base ~ /^sx_/))
+		bad("a public header may include public ones only: " name)
+	if (name == "simidx_text.h" && FILENAME ~ /^lib\// && FILENAME !~ /^lib\/text\//)
+		bad("libsimidx may not know libsimidx-text")
+}
+END { exit failures > 0 }
+' $files || status=1
+
+# LMDB must not be used across a fork. Check runs tests in forked children, but an unchecked
+# fixture in their parent; a test that got this wrong would pass now and then.
+if grep -rn tcase_add_unchecked_fixture tests --include='*.[ch]'; then
+	echo 'use tcase_add_checked_fixture() instead'
+	status=1
+fi
+
+exit $status

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * A merge that is killed at any of its commits, or watched at each of them, changes no answer,
+ * and the next writer finishes it. Linked with --wrap=mdb_txn_commit, so that a child can end
+ * or wait right before or behind a commit; the steps of a merge are made small for it.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/sx_index.h"
+#include "support/sxt_model.h"
+
+#define KILLED 42
+#define MERGED 1500 /* documents that are merged before */
+#define ALL 2400    /* and those, fresh ones included, that the merge is about */
+#define LATER 20    /* put by the next writer */
+
+struct MDB_txn;
+
+int __real_mdb_txn_commit(struct MDB_txn *txn);
+int __wrap_mdb_txn_commit(struct MDB_txn *txn);
+
+/* Set in children only. */
+static unsigned commits, kill_at;
+static int kill_behind;
+static sxt_proc *watcher;
+
+int __wrap_mdb_txn_commit(struct MDB_txn *txn)
+{
+	int rc;
+
+	commits++;
+	if (commits == kill_at && !kill_behind)
+		_exit(KILLED);
+	rc = __real_mdb_txn_commit(txn);
+	if (commits == kill_at)
+		_exit(KILLED);
+	if (watcher) {
+		sxt_proc_tell(watcher);
+		sxt_proc_wait(watcher);
+	}
+	return rc;
+}
+
+static char *dir, *path, *data_path;
+static unsigned char *data; /* of the index before the merge */
+static size_t data_size;
+static sxt_model model;
+static sxt_rng rng;
+
+static void set_up(void)
+{
+	dir = sxt_dir_make();
+	path = sxt_path(dir, "index");
+	data_path = sxt_path(path, "data.mdb");
+	sxt_rng_init(&rng, 1);
+}
+
+static void tear_down(void)
+{
+	sxt_model_free(&model);
+	sxt_remove(dir);
+	free(data);
+	free(data_path);
+	free(path);
+	free(dir);
+}
+
+static void make(unsigned layout, unsigned flags, const char *plan)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+	uint64_t centre = 0;
+	simidx *index;
+
+	o.layout = layout;
+	o.flags = flags;
+	o.plan = plan;
+	o.bits = 48;
+	sxt_model_init(&model, o.bits, flags);
+	for (unsigned i = 0; i < ALL + LATER; i++) {
+		/* Among others, many documents on one fingerprint: postings alone repeat keys. */
+		if (i % 4 == 0)
+			centre = sxt_rng_u64(&rng) >> 16;
+		sxt_model_add(&model,
+			      i % 7 == 0 ? 12345 : sxt_rng_flip(&rng, centre, o.bits, i % 4),
+			      &rng);
+	}
+	index = sxt_create(path, &o);
+	sxt_model_store(&model, 0, MERGED, index);
+	sxt_merge(index);
+	sxt_model_store(&model, MERGED, ALL, index);
+	simidx_close(index);
+	data = sxt_file_read(data_path, &data_size);
+}
+
+/* Back to before the merge. */
+static void restore(void)
+{
+	sxt_file_write(data_path, data, data_size);
+}
+
+static simidx *open_with_small_steps(void)
+{
+	simidx *index = sxt_open(path, 0);
+
+	index->merge_blocks = 1;
+	index->merge_rows = 250;
+	return index;
+}
+
+/* Ends with KILLED, or 0 if the merge needs fewer commits. */
+static int merge_until_killed(sxt_proc *me, void *ctx)
+{
+	simidx *index = open_with_small_steps();
+
+	(void)me;
+	commits = 0;
+	kill_at = *(unsigned *)ctx / 2;
+	kill_behind = *(unsigned *)ctx % 2;
+	sxt_merge(index);
+	kill_at = 0;
+	simidx_close(index);
+	return 0;
+}
+
+static void search(const sxt_model *m, size_t n, simidx_reader *reader)
+{
+	simidx_query query = SIMIDX_QUERY_INIT;
+
+	for (unsigned i = 0; i < 12; i++) {
+		const sxt_doc *doc = &m->at[sxt_rng_below(&rng, n)];
+		size_t n_hits;
+		sxt_hit *hits;
+
+		query.fp = i ? sxt_rng_flip(&rng, doc->fp, m->bits, i % 4) : 12345;
+		query.limit = i % 5;
+		query.flags = SIMIDX_QUERY_LABELS;
+		hits = sxt_model_near(m, n, query.fp, query.radius, &n_hits);
+		sxt_check_limit(m, hits, n_hits, reader, &query);
+		free(hits);
+	}
+}
+
+static void check(simidx *index, size_t n)
+{
+	simidx_reader *reader = sxt_reader(index);
+
+	search(&model, n, reader);
+	simidx_reader_close(reader);
+	sxt_check_content(&model, n, index);
+}
+
+static unsigned state_of(simidx *index)
+{
+	sx_snapshot snapshot;
+
+	ck_assert_sx(sx_snapshot_begin(&snapshot, index, &sxt_err), SIMIDX_OK);
+	sx_snapshot_end(&snapshot);
+	return snapshot.header.state;
+}
+
+/* Check what a killed merge has left; `seen` collects the states of headers. */
+static void check_left_over(unsigned *seen)
+{
+	simidx *index = sxt_open(path, 0);
+
+	*seen |= 1u << state_of(index);
+	check(index, ALL);
+	simidx_close(index);
+}
+
+/* The next writer finishes it, with steps of another size. */
+static void check_next_writer(void)
+{
+	simidx_info info = SIMIDX_INFO_INIT;
+	simidx *index = sxt_open(path, 0);
+
+	sxt_model_store(&model, ALL, ALL + LATER, index);
+	ck_assert_uint_eq(state_of(index), 0);
+	ck_assert_sx(simidx_get_info(index, &info, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_ge(info.fresh_rows, LATER);
+	check(index, ALL + LATER);
+	sxt_merge(index);
+	check(index, ALL + LATER);
+	simidx_close(index);
+}
+
+/* Commits that the whole merge takes. */
+static unsigned count_commits(void)
+{
+	unsigned n = 0, argument;
+	int status = KILLED;
+
+	while (status == KILLED) {
+		argument = 2 * ++n;
+		restore();
+		status = sxt_proc_run(merge_until_killed, &argument);
+	}
+	ck_assert_int_eq(status, 0);
+	return n - 1;
+}
+
+static const struct variant {
+	const char *plan;
+	unsigned layout, flags;
+} variants[] = {
+	{ "4x16", SIMIDX_LAYOUT_BLOCKS, SIMIDX_CREATE_FP2 },
+	{ "4x16", SIMIDX_LAYOUT_ROWS, SIMIDX_CREATE_FP2 },
+	{ "10x26", SIMIDX_LAYOUT_BLOCKS, 0 },
+	{ "4x16", SIMIDX_LAYOUT_BLOCKS, SIMIDX_CREATE_NO_IDS },
+	{ "4x16", SIMIDX_LAYOUT_ROWS, SIMIDX_CREATE_NO_IDS },
+};
+
+#define N_VARIANTS ((int)(sizeof(variants) / sizeof(variants[0])))
+
+static void make_variant(int i)
+{
+	make(variants[i].layout, variants[i].flags, variants[i].plan);
+}
+
+/* All states must have been met, or the test does not test what it says. */
+static void check_states_seen(int variant, unsigned seen)
+{
+	unsigned all = 1u << 0 | 1u << SX_STATE_MERGING;
+
+	if (!(variants[variant].flags & SIMIDX_CREATE_NO_IDS))
+		all |= 1u << (SX_STATE_MERGING | SX_STATE_PARTIAL);
+	ck_assert_uint_eq(seen, all);
+}
+
+START_TEST(killed)
+{
+	unsigned n, seen = 0;
+
+	make_variant(_i);
+	n = count_commits();
+	ck_assert_uint_gt(n, 2 * 4);
+	for (unsigned at = 2; at < 2 * (n + 1); at++) {
+		restore();
+		ck_assert_int_eq(sxt_proc_run(merge_until_killed, &at), KILLED);
+		check_left_over(&seen);
+		if (at % 3 == 0) { /* killed again while it is being finished */
+			unsigned again = 2 + (unsigned)sxt_rng_below(&rng, 2 * n);
+			int status = sxt_proc_run(merge_until_killed, &again);
+
+			ck_assert(status == 0 || status == KILLED);
+			check_left_over(&seen);
+		}
+		check_next_writer();
+	}
+	check_states_seen(_i, seen);
+}
+END_TEST
+
+static int merge_watched(sxt_proc *me, void *ctx)
+{
+	simidx *index = open_with_small_steps();
+
+	(void)ctx;
+	sxt_proc_wait(me);
+	watcher = me;
+	sxt_merge(index);
+	simidx_close(index);
+	return 0;
+}
+
+/* A reader that lives through the merge sees every state that is committed, and no other. */
+START_TEST(watched)
+{
+	simidx_reader *reader;
+	unsigned seen = 0;
+	sxt_proc child;
+	simidx *index;
+
+	make_variant(_i);
+	restore();
+	sxt_proc_start(&child, merge_watched, NULL);
+	index = sxt_open(path, 0);
+	reader = sxt_reader(index);
+	search(&model, ALL, reader);
+	do {
+		seen |= 1u << state_of(index);
+		search(&model, ALL, reader);
+		sxt_proc_tell(&child);
+	} while (!sxt_proc_wait(&child));
+	ck_assert_int_eq(sxt_proc_finish(&child), 0);
+	check_states_seen(_i, seen);
+	search(&model, ALL, reader);
+	simidx_reader_close(reader);
+	check(index, ALL);
+	simidx_close(index);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("merge_kill");
+	TCase *tc = tcase_create("merge");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(tc, 600);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_loop_test(tc, killed, 0, N_VARIANTS);
+	tcase_add_loop_test(tc, watched, 0, N_VARIANTS);
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	sxt_start();
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	sxt_finish();
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Decodes the golden indexes by doc/format.md alone and compares all that is in them with what
+ * was put. Exit code 77: this machine's pages are not those of the golden files.
+ */
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "decode.h"
+
+static const char *doing = "";
+
+void must(int ok, const char *format, ...)
+{
+	va_list ap;
+
+	if (ok)
+		return;
+	fprintf(stderr, "decode: %s: ", doing);
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	exit(EXIT_FAILURE);
+}
+
+uint64_t le(const unsigned char *p, unsigned n)
+{
+	uint64_t x = 0;
+
+	while (n--)
+		x = x << 8 | p[n];
+	return x;
+}
+
+uint64_t be(const unsigned char *p, unsigned n)
+{
+	uint64_t x = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		x = x << 8 | p[i];
+	return x;
+}
+
+uint64_t hash(const void *data, size_t size)
+{
+	return XXH3_64bits(data, size);
+}
+
+uint64_t hash_1(uint64_t a)
+{
+	unsigned char bytes[8];
+
+	for (unsigned i = 0; i < 8; i++)
+		bytes[i] = (unsigned char)(a >> 8 * i);
+	return hash(bytes, 8);
+}
+
+uint64_t hash_2(uint64_t a, uint64_t b)
+{
+	unsigned char bytes[16];
+
+	for (unsigned i = 0; i < 8; i++) {
+		bytes[i] = (unsigned char)(a >> 8 * i);
+		bytes[8 + i] = (unsigned char)(b >> 8 * i);
+	}
+	return hash(bytes, 16);
+}
+
+/* ------------------------------------------------------------------------------------------
+ * What must be there
+ */
+
+static struct golden_doc docs[MAX_ROWS];
+static struct rows rows;
+
+static int has_ids(const struct file *file)
+{
+	return !(file->golden->flags & GOLDEN_NO_IDS);
+}
+
+/* Documents that are merged, and all of them. */
+static unsigned n_merged(const struct file *file)
+{
+	return file->golden->part[1];
+}
+
+static unsigned n_docs(const struct file *file)
+{
+	return file->golden->part[2];
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	for (unsigned i = 0; i < 3; i++)
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+	return 0;
+}
+
+/* Compare a table's entries with `n` expected ones, each a key and two columns, in any order. */
+static void compare_rows(const char *name, uint64_t (*want)[3], unsigned n, unsigned n_cols)
+{
+	qsort(want, n, sizeof(*want), by_number);
+	must(rows.n == n, "%s: %u entries, not %u", name, rows.n, n);
+	for (unsigned i = 0; i < n; i++) {
+		must(rows.key[i] == want[i][0], "%s: entry %u has key %016" PRIx64, name, i,
+		     rows.key[i]);
+		for (unsigned c = 0; c < n_cols; c++)
+			must(rows.col[c][i] == want[i][1 + c], "%s: entry %u, column %u", name, i,
+			     c);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Header and profile
+ */
+
+static uint64_t digest_of_docs(const struct file *file)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; has_ids(file) && i < n_merged(file); i++)
+		sum += hash_2(docs[i].fp, docs[i].id);
+	return sum;
+}
+
+/* Distinct merged fingerprints: their number and digest. */
+static unsigned distinct(const struct file *file, uint64_t *digest)
+{
+	unsigned n = 0;
+
+	*digest = 0;
+	for (unsigned i = 0; i < n_merged(file); i++) {
+		unsigned j = 0;
+
+		while (docs[j].fp != docs[i].fp)
+			j++;
+		if (j < i)
+			continue;
+		*digest += hash_1(docs[i].fp);
+		n++;
+	}
+	return n;
+}
+
+static void check_record(const unsigned char *b, const struct permutation *p, uint64_t entries,
+			 uint64_t digest, const char *what)
+{
+	for (unsigned i = 0; i < 3; i++)
+		must(le(b + 8 * i, 8) == (p ? p->lead[i] : 0), "header: lead %u of %s", i, what);
+	must(le(b + 24, 8) == entries, "header: entries of %s", what);
+	must(le(b + 32, 8) == digest, "header: digest of %s", what);
+	/* Two merges, of one transaction a table each. */
+	must(le(b + 40, 8) == (entries ? 2 : 0), "header: generation of %s", what);
+}
+
+static void check_counts(const struct file *file, const unsigned char *b)
+{
+	uint64_t labels = 0, next_id = 0;
+
+	for (unsigned i = 0; i < n_docs(file); i++) {
+		labels += docs[i].label_size != 0;
+		if (has_ids(file) && docs[i].id >= next_id)
+			next_id = docs[i].id + 1;
+	}
+	must(le(b + 56, 8) == n_docs(file), "header: documents");
+	must(le(b + 64, 8) == labels, "header: labels");
+	must(le(b + 72, 8) == next_id, "header: next id");
+	must(le(b + 80, 8) == n_merged(file), "header: first sequence number");
+	must(le(b + 88, 8) == n_docs(file), "header: next sequence number");
+	must(!le(b + 96, 8) && !le(b + 104, 8), "header: merged place");
+}
+
+static void check_header(struct file *file, const MDB_val *value)
+{
+	const struct golden *g = file->golden;
+	const unsigned char *b = value->mv_data;
+	char plan[16] = "", columns[32] = "";
+	unsigned n, n_columns = g->flags & GOLDEN_FP2 ? 1 : 0;
+	uint64_t digest;
+
+	memcpy(plan, g->plan, strlen(g->plan));
+	if (n_columns)
+		memcpy(columns, "fp2", 3);
+	file->n_tables = plan_tables(g->plan, g->bits, file->table);
+	n = file->n_tables;
+	must(value->mv_size == 152 + 48 * (n + 2) + 8, "header: %zu bytes", value->mv_size);
+	must(!memcmp(b, "simidx\x1a\x0a", 8), "header: magic");
+	must(le(b + 8, 2) == 0 && le(b + 10, 2) == 1, "header: version");
+	must(!le(b + 12, 4) && !le(b + 16, 4) && !le(b + 20, 4), "header: features");
+	must(le(b + 24, 4) == file->page_size, "header: page size");
+	must(b[28] == g->bits && b[29] == g->is_rows && b[30] == g->fill && b[31] == n,
+	     "header: f, layout, fill or tables");
+	must(!memcmp(b + 32, plan, 16), "header: plan");
+	must(le(b + 48, 4) == g->flags && !le(b + 52, 4), "header: flags or state");
+	check_counts(file, b);
+	must(b[112] == n_columns && !le(b + 113, 7), "header: number of columns");
+	must(!memcmp(b + 120, columns, 32), "header: names of columns");
+	for (unsigned t = 0; t < n; t++) {
+		unsigned entries = distinct(file, &digest);
+
+		check_record(b + 152 + 48 * t, &file->table[t], entries, digest, "a table");
+	}
+	for (unsigned i = 0; i < 2; i++)
+		check_record(b + 152 + 48 * (n + i), NULL, has_ids(file) ? n_merged(file) : 0,
+			     digest_of_docs(file), i ? "docs" : "postings");
+	must(le(b + value->mv_size - 8, 8) == hash(b, value->mv_size - 8), "header: checksum");
+}
+
+static void check_profile(const struct file *file, const MDB_val *value)
+{
+	const struct golden *g = file->golden;
+	const unsigned char *b = value->mv_data;
+	size_t length = strlen(g->profile), at = 8 + length;
+
+	must(value->mv_size == 8 + length + 8 * g->n_probes + 8, "profile: %zu bytes",
+	     value->mv_size);
+	must(le(b, 4) == length && le(b + 4, 4) == g->n_probes, "profile: lengths");
+	must(!memcmp(b + 8, g->profile, length), "profile: text");
+	for (unsigned i = 0; i < g->n_probes; i++, at += 8)
+		must(le(b + at, 8) == golden_probe(i), "profile: probe %u", i);
+	must(le(b + at, 8) == hash(b, at), "profile: checksum");
+}
+
+static void check_meta(struct file *file)
+{
+	MDB_dbi dbi = open_table(file, "meta");
+	MDB_val key, value;
+	MDB_stat stat;
+
+	must(!mdb_stat(file->txn, dbi, &stat) && stat.ms_entries == 2, "meta: records");
+	key.mv_data = (void *)(uintptr_t)"header";
+	key.mv_size = 6;
+	must(!mdb_get(file->txn, dbi, &key, &value), "meta: no header");
+	check_header(file, &value);
+	key.mv_data = (void *)(uintptr_t)"profile";
+	key.mv_size = 7;
+	must(!mdb_get(file->txn, dbi, &key, &value), "meta: no profile");
+	check_profile(file, &value);
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Tables
+ */
+
+static uint64_t want[MAX_ROWS][3];
+
+static void check_permuted(const struct file *file)
+{
+	for (unsigned t = 0; t < file->n_tables; t++) {
+		unsigned n = 0;
+		char name[16];
+
+		snprintf(name, sizeof(name), "t%02u", t + 1);
+		read_table(file, name, PERMUTED, &file->table[t], 0, file->golden->is_rows, &rows);
+		for (unsigned i = 0; i < n_merged(file); i++) {
+			unsigned j = 0;
+
+			while (docs[j].fp != docs[i].fp)
+				j++;
+			if (j < i)
+				continue;
+			want[n][0] = permute(&file->table[t], docs[i].fp);
+			want[n][1] = want[n][2] = 0;
+			n++;
+		}
+		compare_rows(name, want, n, 0);
+	}
+}
+
+static void check_postings(const struct file *file)
+{
+	unsigned n_cols = file->golden->flags & GOLDEN_FP2 ? 2 : 1;
+
+	read_table(file, "postings", PAIRS, NULL, n_cols, file->golden->is_rows, &rows);
+	for (unsigned i = 0; i < n_merged(file); i++) {
+		want[i][0] = docs[i].fp;
+		want[i][1] = docs[i].id;
+		want[i][2] = docs[i].fp2;
+	}
+	compare_rows("postings", want, n_merged(file), n_cols);
+}
+
+static void check_docs(const struct file *file)
+{
+	read_table(file, "docs", NUMBERS, NULL, 1, file->golden->is_rows, &rows);
+	for (unsigned i = 0; i < n_merged(file); i++) {
+		want[i][0] = docs[i].id;
+		want[i][1] = docs[i].fp;
+		want[i][2] = 0;
+	}
+	compare_rows("docs", want, n_merged(file), 1);
+}
+
+static void check_fresh(const struct file *file)
+{
+	unsigned n = n_docs(file) - n_merged(file);
+
+	read_table(file, "fresh", NUMBERS, NULL, 5, file->golden->is_rows, &rows);
+	must(rows.n == n, "fresh: %u rows, not %u", rows.n, n);
+	for (unsigned i = 0; i < n; i++) {
+		const struct golden_doc *d = &docs[n_merged(file) + i];
+
+		must(rows.key[i] == n_merged(file) + i, "fresh: sequence number of row %u", i);
+		must(rows.col[0][i] == (d->label_size ? 17 : 1) && rows.col[1][i] == d->id &&
+			     rows.col[2][i] == d->fp && rows.col[3][i] == d->fp2 &&
+			     rows.col[4][i] == (d->label_size ? hash(d->label, d->label_size) : 0),
+		     "fresh: row %u", i);
+	}
+}
+
+static void check_labels(const struct file *file)
+{
+	MDB_dbi dbi = open_table(file, "labels");
+	unsigned n = 0, merged = 0;
+	MDB_stat stat;
+
+	for (unsigned i = 0; i < n_docs(file); i++) {
+		unsigned char bytes[8];
+		MDB_val key = { 8, bytes }, value;
+
+		for (unsigned b = 0; b < 8; b++)
+			bytes[b] = (unsigned char)(docs[i].id >> (56 - 8 * b));
+		if (mdb_get(file->txn, dbi, &key, &value))
+			value.mv_size = 0;
+		must(value.mv_size == docs[i].label_size &&
+			     (!value.mv_size || !memcmp(value.mv_data, docs[i].label, value.mv_size)),
+		     "labels: document %u", i);
+		n += docs[i].label_size != 0;
+	}
+	must(!mdb_stat(file->txn, dbi, &stat) && stat.ms_entries == n, "labels: number");
+	/* Always in rows, and fresh ones are not in it yet. */
+	read_table(file, "by_label", PAIRS, NULL, 1, 1, &rows);
+	for (unsigned i = 0; i < n_merged(file); i++) {
+		if (!docs[i].label_size)
+			continue;
+		want[merged][0] = hash(docs[i].label, docs[i].label_size);
+		want[merged][1] = docs[i].id;
+		want[merged][2] = 0;
+		merged++;
+	}
+	compare_rows("by_label", want, merged, 1);
+}
+
+/* No sub-databases but those that the description lists. */
+static void check_names(const struct file *file)
+{
+	MDB_dbi dbi = open_table(file, NULL);
+	MDB_stat stat;
+
+	must(!mdb_stat(file->txn, dbi, &stat), "names");
+	must(stat.ms_entries == file->n_tables + (has_ids(file) ? 6 : 2), "%zu sub-databases",
+	     stat.ms_entries);
+}
+
+static void decode(const struct golden *g, const char *dir)
+{
+	struct file file = { .golden = g };
+	char path[4096];
+	MDB_stat stat;
+
+	must((size_t)snprintf(path, sizeof(path), "%s/%s", dir, g->name) < sizeof(path), "path");
+	doing = g->name;
+	for (unsigned i = 0; i < g->part[2]; i++)
+		golden_doc(g, i, &docs[i]);
+	must(!mdb_env_create(&file.env) && !mdb_env_set_maxdbs(file.env, 64), "LMDB");
+	must(!mdb_env_open(file.env, path, MDB_RDONLY | MDB_NOLOCK, 0), "cannot open %s", path);
+	must(!mdb_env_stat(file.env, &stat), "stat");
+	file.page_size = stat.ms_psize;
+	must(!mdb_txn_begin(file.env, NULL, MDB_RDONLY, &file.txn), "transaction");
+	check_meta(&file);
+	check_names(&file);
+	check_permuted(&file);
+	check_fresh(&file);
+	if (has_ids(&file)) {
+		check_postings(&file);
+		check_docs(&file);
+		check_labels(&file);
+	}
+	mdb_txn_abort(file.txn);
+	mdb_env_close(file.env);
+	printf("%s: %u documents decoded\n", g->name, n_docs(&file));
+}
+
+int main(int argc, char **argv)
+{
+	const char *source = getenv("SX_SRCDIR");
+	const union {
+		uint16_t number;
+		unsigned char byte;
+	} order = { 1 };
+	char dir[4096];
+
+	if (sysconf(_SC_PAGESIZE) != 4096 || !order.byte || sizeof(size_t) != 8)
+		return 77;
+	snprintf(dir, sizeof(dir), "%s/tests/format/golden", source ? source : ".");
+	for (size_t i = 0; i < N_GOLDENS; i++)
+		decode(&goldens[i], argc > 1 ? argv[1] : dir);
+	return 0;
+}

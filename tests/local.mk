@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+
+# Exported to every test. Scripts skip what needs a part that was not built.
+AM_TESTS_ENVIRONMENT = \
+	SX_SRCDIR='$(abs_top_srcdir)'; \
+	SX_BUILDDIR='$(abs_top_builddir)'; \
+	SX_CC='$(CC)'; \
+	SX_CXX='$(CXX)'; \
+	SX_CFLAGS='$(SX_CFLAGS) $(CFLAGS)'; \
+	SX_MAKE='$(MAKE)'; \
+	SX_NM='$(NM)'; \
+	SX_PKG_CONFIG='$(PKG_CONFIG)'; \
+	SX_VERSION='$(VERSION)'; \
+	export SX_SRCDIR SX_BUILDDIR SX_CC SX_CXX SX_CFLAGS SX_MAKE SX_NM SX_PKG_CONFIG SX_VERSION;
+if HAVE_TEXT
+AM_TESTS_ENVIRONMENT += SX_TEXT=1; export SX_TEXT;
+endif
+if HAVE_JSON
+AM_TESTS_ENVIRONMENT += SX_JSON=1; export SX_JSON;
+endif
+
+# No compiler is set for .sh: scripts run by their first line.
+TEST_EXTENSIONS = .sh
+
+# ---------------------------------------------------------------------------------------------
+# Unit tests: one program, linked with all objects of the libraries; and programs of their own
+# where calls of the library are made to fail
+
+if ENABLE_TESTS
+check_PROGRAMS += tests/unit/run tests/fault/merge_kill
+TESTS += tests/unit/run tests/fault/merge_kill
+endif
+
+tests_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/lib -I$(top_srcdir)/tests $(CHECK_CFLAGS)
+
+tests_support = \
+	tests/support/sxt.c \
+	tests/support/sxt.h \
+	tests/support/sxt_model.c \
+	tests/support/sxt_model.h \
+	tests/support/sxt_nosync.c \
+	tests/support/sxt_proc.c \
+	tests/support/sxt_proc.h
+
+# A suite is named in suites.h too.
+unit_core = \
+	tests/unit/main.c \
+	tests/unit/suites.h \
+	tests/unit/t_bits.c \
+	tests/unit/t_block.c \
+	tests/unit/t_block.h \
+	tests/unit/t_block_hostile.c \
+	tests/unit/t_block_rows.h \
+	tests/unit/t_fast.h \
+	tests/unit/t_fresh.c \
+	tests/unit/t_header.c \
+	tests/unit/t_index.h \
+	tests/unit/t_index_api.c \
+	tests/unit/t_index_bad.c \
+	tests/unit/t_index_live.c \
+	tests/unit/t_index_moved.c \
+	tests/unit/t_index_oracle.c \
+	tests/unit/t_index_write.c \
+	tests/unit/t_near.c \
+	tests/unit/t_plan.c \
+	tests/unit/t_sketch.c \
+	tests/unit/t_store.c \
+	tests/unit/t_store.h \
+	tests/unit/t_store_dirs.c \
+	tests/unit/t_store_files.c \
+	tests/unit/t_store_limits.c \
+	tests/unit/t_store_model.c \
+	tests/unit/t_store_procs.c \
+	tests/unit/t_table.c \
+	tests/unit/t_table.h \
+	tests/unit/t_table_check.c \
+	tests/unit/t_table_damage.c \
+	tests/unit/t_table_merge.c \
+	tests/unit/t_table_model.c \
+	tests/unit/t_util.c
+
+unit_text = \
+	tests/support/sxt_text.c \
+	tests/support/sxt_text.h \
+	tests/unit/t_text.c \
+	tests/unit/t_text_long.c
+
+tests_unit_run_SOURCES = $(tests_support) $(unit_core)
+tests_unit_run_CPPFLAGS = $(tests_cppflags)
+tests_unit_run_LDADD =
+if HAVE_TEXT
+tests_unit_run_SOURCES += $(unit_text)
+tests_unit_run_CPPFLAGS += $(ICU_CFLAGS)
+tests_unit_run_LDADD += lib/text/libsx-text.la
+endif
+tests_unit_run_LDADD += lib/libsx-core.la $(CHECK_LIBS) -lm
+
+tests_fault_merge_kill_SOURCES = $(tests_support) tests/fault/merge_kill.c
+tests_fault_merge_kill_CPPFLAGS = $(tests_cppflags)
+tests_fault_merge_kill_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=mdb_txn_commit
+tests_fault_merge_kill_LDADD = lib/libsx-core.la $(CHECK_LIBS) -lm
+
+# ---------------------------------------------------------------------------------------------
+# The file format: tests/format/README.md
+
+check_PROGRAMS += tests/format/decode tests/format/make_golden
+TESTS += tests/format/decode tests/format/golden.sh
+EXTRA_DIST += \
+	tests/format/README.md \
+	tests/format/golden.sh \
+	tests/format/golden/bare/data.mdb \
+	tests/format/golden/blocks/data.mdb \
+	tests/format/golden/rows/data.mdb
+
+# Nothing of lib/ here: it stands for a stranger who has only doc/format.md.
+tests_format_decode_SOURCES = \
+	tests/format/decode.c \
+	tests/format/decode.h \
+	tests/format/decode_plan.c \
+	tests/format/decode_table.c \
+	tests/format/golden.h
+tests_format_decode_CPPFLAGS = $(AM_CPPFLAGS) $(LMDB_CFLAGS) $(XXHASH_CFLAGS)
+tests_format_decode_LDADD = $(LMDB_LIBS) $(XXHASH_LIBS)
+
+tests_format_make_golden_SOURCES = tests/format/make_golden.c tests/format/golden.h
+tests_format_make_golden_LDADD = lib/libsimidx.la
+
+# ---------------------------------------------------------------------------------------------
+# Scripts
+
+build_tests = \
+	tests/build/bench.sh \
+	tests/build/exports.sh \
+	tests/build/headers.sh \
+	tests/build/install.sh \
+	tests/build/layers.sh \
+	tests/build/paths.sh \
+	tests/build/readme.sh \
+	tests/build/sizes.sh \
+	tests/build/version.sh
+
+tool_tests = \
+	tests/tool/backup.sh \
+	tests/tool/bad_index.sh \
+	tests/tool/bad_input.sh \
+	tests/tool/create.sh \
+	tests/tool/dump.sh \
+	tests/tool/formats.sh \
+	tests/tool/help.sh \
+	tests/tool/kill.sh \
+	tests/tool/output.sh \
+	tests/tool/scan.sh \
+	tests/tool/static.sh \
+	tests/tool/stop.sh \
+	tests/tool/text.sh \
+	tests/tool/verify.sh
+
+TESTS += $(build_tests) $(tool_tests)
+EXTRA_DIST += $(build_tests) $(tool_tests) tests/tool/tool_lib.sh
+
+# What the scripts need besides the tools.
+check_PROGRAMS += tests/tool/foreign_index tests/tool/linear_scan
+tests_tool_foreign_index_LDADD = lib/libsimidx.la
+
+# To install, libtool links libraries anew and for a moment puts them in the place of those that
+# other tests run with.
+tests/build/install.log: $(filter-out tests/build/install.log,$(TEST_LOGS))
+
+# The same tests with SIMIDX_LONG=1, which some of them look at.
+check-long:
+	SIMIDX_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check
+.PHONY: check-long

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The suites of the unit tests, from the lowest layer up: X(name) stands for
+ * `Suite *suite_name(void)` in t_name.c. Included more than once, so it has no guard. A suite
+ * of libsimidx-text stands between the last #if and #endif.
+ */
+
+X(util)
+X(bits)
+X(near)
+X(store)
+X(store_model)
+X(store_files)
+X(store_dirs)
+X(store_procs)
+X(store_limits)
+X(block)
+X(block_hostile)
+X(sketch)
+X(plan)
+X(table)
+X(table_merge)
+X(table_damage)
+X(fresh)
+X(header)
+X(index_oracle)
+X(index_api)
+X(index_write)
+X(index_moved)
+X(index_live)
+X(index_bad)
+
+#if HAVE_TEXT
+X(text)
+X(text_long)
+#endif

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The log of fresh rows and the mini-index, against plain arrays of rows.
+ */
+
+#include <stdio.h>
+
+#include "fresh/sx_fresh.h"
+#include "t_fast.h"
+#include "t_table.h"
+
+Suite *suite_fresh(void);
+
+static const struct t_kind log_kind = { "log", SX_TABLE_NUMBERS, SX_FRESH_COLS, NULL, 0, 0 };
+
+static sx_fresh_row random_row(sxt_rng *rng)
+{
+	sx_fresh_row row = { .id = sxt_rng_u64(rng) >> 1, .fp = sxt_rng_u64(rng) };
+
+	row.fp2 = sxt_rng_below(rng, 2) ? sxt_rng_u64(rng) : 0;
+	row.op = SX_FRESH_PUT;
+	if (sxt_rng_below(rng, 2)) {
+		row.op |= SX_FRESH_LABEL;
+		row.label_hash = sxt_rng_u64(rng);
+	}
+	return row;
+}
+
+static int same_row(const sx_fresh_row *a, const sx_fresh_row *b)
+{
+	return a->id == b->id && a->fp == b->fp && a->fp2 == b->fp2 &&
+	       a->label_hash == b->label_hash && a->op == b->op;
+}
+
+/* ------------------------------------------------------------------------------------------
+ * The log
+ */
+
+#define LOG_ROWS 40000
+#define LOG_BASE 1000
+
+struct visits {
+	const sx_fresh_row *rows; /* row i has sequence number LOG_BASE + i */
+	uint64_t next, n, stop_after;
+};
+
+static int visit(void *ctx, uint64_t seq, const sx_fresh_row *row)
+{
+	struct visits *v = ctx;
+
+	t_must_eq(seq, v->next);
+	t_must(same_row(row, &v->rows[seq - LOG_BASE]));
+	v->next++;
+	v->n++;
+	return v->n == v->stop_after ? 42 : 0;
+}
+
+static void check_read(struct t_tab *tab, const sx_fresh_row *rows, uint64_t first,
+		       uint64_t end)
+{
+	struct visits v = { .rows = rows, .next = first };
+
+	ck_assert_sx(sx_fresh_read(tab->txn, &tab->table, first, end, visit, &v, &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_uint_eq(v.n, end > first ? end - first : 0);
+}
+
+static sx_fresh_row *random_rows(sxt_rng *rng, size_t n)
+{
+	sx_fresh_row *rows = malloc(n * sizeof(*rows));
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		rows[i] = random_row(rng);
+	return rows;
+}
+
+/* Append all in pieces of random sizes, from one row to more than are encoded at once. */
+static void append_all(struct t_tab *tab, sxt_rng *rng, const sx_fresh_row *rows)
+{
+	static const uint64_t sizes[] = { 1, 3, 100, 500, 20000 };
+	size_t at = 0;
+
+	while (at < LOG_ROWS) {
+		size_t n = 1 + sxt_rng_below(rng, sizes[sxt_rng_below(rng, 5)]);
+
+		n = n < LOG_ROWS - at ? n : LOG_ROWS - at;
+		ck_assert_sx(sx_fresh_append(tab->txn, &tab->table, rows + at, n,
+					     LOG_BASE + at, &sxt_err),
+			     SIMIDX_OK);
+		at += n;
+	}
+}
+
+START_TEST(test_log)
+{
+	const uint64_t base = LOG_BASE, end = LOG_BASE + LOG_ROWS;
+	uint64_t first, last;
+	sx_fresh_row *rows;
+	struct t_tab tab;
+	sx_dbi_stat stat;
+	sxt_rng rng;
+	unsigned i;
+
+	sxt_rng_init(&rng, 1500 + (uint64_t)_i);
+	t_tab_open(&tab, &log_kind, (unsigned)_i, 100);
+	rows = random_rows(&rng, LOG_ROWS);
+	check_read(&tab, rows, base, base);
+	check_read(&tab, rows, end, base);
+	append_all(&tab, &rng, rows);
+	t_tab_commit(&tab);
+	ck_assert_sx(sx_dbi_stat_get(tab.txn, tab.table.dbi, &stat, &sxt_err), SIMIDX_OK);
+	if (_i)
+		ck_assert_uint_eq(stat.keys, LOG_ROWS);
+	else /* 8 bytes of 5 random columns, 1 of op: 35 to 41 bytes a row */
+		ck_assert_uint_lt(stat.keys, LOG_ROWS / 80);
+	check_read(&tab, rows, base, end);
+	check_read(&tab, rows, end, end);
+	for (i = 0; i < 100; i++) {
+		first = base + sxt_rng_below(&rng, LOG_ROWS);
+		last = first +
+		       sxt_rng_below(&rng, sxt_rng_below(&rng, 2) ? 300 : end - first + 1);
+		check_read(&tab, rows, first, last < end ? last : end);
+	}
+	free(rows);
+	t_tab_close(&tab);
+}
+END_TEST
+
+START_TEST(test_log_visit_ends)
+{
+	sx_fresh_row *rows;
+	struct visits v = { .next = LOG_BASE, .stop_after = 500 };
+	struct t_tab tab;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1510);
+	t_tab_open(&tab, &log_kind, (unsigned)_i, 100);
+	v.rows = rows = random_rows(&rng, 1000);
+	ck_assert_sx(sx_fresh_append(tab.txn, &tab.table, rows, 1000, LOG_BASE, &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_int_eq(sx_fresh_read(tab.txn, &tab.table, LOG_BASE, LOG_BASE + 1000, visit,
+				       &v, &sxt_err),
+			 42);
+	ck_assert_uint_eq(v.n, 500);
+	free(rows);
+	t_tab_close(&tab);
+}
+END_TEST
+
+/* What is asked for but is not there; the rows before it are delivered. */
+static void check_missing(struct t_tab *tab, const sx_fresh_row *rows, uint64_t first,
+			  uint64_t end, uint64_t missing)
+{
+	struct visits v = { .rows = rows, .next = first };
+	char text[64];
+
+	ck_assert_sx(sx_fresh_read(tab->txn, &tab->table, first, end, visit, &v, &sxt_err),
+		     SIMIDX_E_CORRUPT);
+	snprintf(text, sizeof(text), "row %" PRIu64 " is missing", missing);
+	ck_assert_msg(strstr(sxt_err.text, text) && strstr(sxt_err.text, "fresh"), "%s",
+		      sxt_err.text);
+	ck_assert_uint_eq(v.n, missing - first);
+}
+
+START_TEST(test_log_missing)
+{
+	const uint64_t base = LOG_BASE;
+	sx_fresh_row *rows;
+	struct t_tab tab;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1520);
+	t_tab_open(&tab, &log_kind, (unsigned)_i, 100);
+	rows = random_rows(&rng, 3000);
+	check_missing(&tab, rows, base, base + 1, base);
+	ck_assert_sx(sx_fresh_append(tab.txn, &tab.table, rows, 1000, base, &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_sx(sx_fresh_append(tab.txn, &tab.table, rows + 1001, 999, base + 1001,
+				     &sxt_err),
+		     SIMIDX_OK);
+	check_read(&tab, rows, base, base + 1000);
+	check_read(&tab, rows, base + 1001, base + 2000);
+	check_missing(&tab, rows, base, base + 2000, base + 1000);
+	check_missing(&tab, rows, base + 900, base + 1001, base + 1000);
+	check_missing(&tab, rows, base + 1000, base + 1001, base + 1000);
+	check_missing(&tab, rows, base + 1500, base + 2001, base + 2000);
+	check_missing(&tab, rows, base - 1, base + 1, base - 1);
+	check_missing(&tab, rows, base + 5000, base + 5001, base + 5000);
+	free(rows);
+	t_tab_close(&tab);
+}
+END_TEST
+
+START_TEST(test_log_unknown_kind)
+{
+	static const uint32_t ops[] = { 0, 2, 3, 17 + 32, 16, 1u << 31 | 1 };
+	struct visits v = { .next = LOG_BASE };
+	sx_fresh_row *rows;
+	struct t_tab tab;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1530);
+	t_tab_open(&tab, &log_kind, SIMIDX_LAYOUT_BLOCKS, 100);
+	v.rows = rows = random_rows(&rng, 10);
+	rows[7].op = ops[_i];
+	ck_assert_sx(sx_fresh_append(tab.txn, &tab.table, rows, 10, LOG_BASE, &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_sx(sx_fresh_read(tab.txn, &tab.table, LOG_BASE, LOG_BASE + 10, visit, &v,
+				   &sxt_err),
+		     SIMIDX_E_CORRUPT);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, "row 1007"));
+	ck_assert_uint_eq(v.n, 7);
+	free(rows);
+	t_tab_close(&tab);
+}
+END_TEST
+
+START_TEST(test_log_clear)
+{
+	sx_fresh_row *rows;
+	struct t_tab tab;
+	sx_dbi_stat stat;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1540);
+	t_tab_open(&tab, &log_kind, (unsigned)_i, 100);
+	rows = random_rows(&rng, 6000);
+	ck_assert_sx(sx_fresh_clear(tab.txn, &tab.table, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_fresh_append(tab.txn, &tab.table, rows, 3000, LOG_BASE, &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_sx(sx_fresh_clear(tab.txn, &tab.table, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_stat_get(tab.txn, tab.table.dbi, &stat, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(stat.keys, 0);
+	check_missing(&tab, rows, LOG_BASE, LOG_BASE + 1, LOG_BASE);
+	/* Numbers go on behind what was there. */
+	ck_assert_sx(sx_fresh_append(tab.txn, &tab.table, rows + 3000, 3000, LOG_BASE + 3000,
+				     &sxt_err),
+		     SIMIDX_OK);
+	check_read(&tab, rows, LOG_BASE + 3000, LOG_BASE + 6000);
+	free(rows);
+	t_tab_close(&tab);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * The mini-index
+ */
+
+static const unsigned widths[] = { 16, 17, 31, 32, 48, 63, 64 };
+
+#define N_WIDTHS (sizeof(widths) / sizeof(widths[0]))
+#define N_SETS 5
+
+static const size_t set_sizes[N_SETS] = { 50000, 20000, 5000, 20000, 3000 };
+
+static uint64_t random_fp(sxt_rng *rng, unsigned set, unsigned bits, const uint64_t *centre)
+{
+	uint64_t most = UINT64_MAX >> (64 - bits);
+
+	switch (set) {
+	case 0: /* uniform */
+		return sxt_rng_u64(rng) & most;
+	case 1: /* 50 clusters */
+		return sxt_rng_flip(rng, centre[sxt_rng_below(rng, 50)] & most, bits,
+				    (unsigned)sxt_rng_below(rng, 7));
+	case 2: /* all equal */
+		return centre[0] & most;
+	case 3: /* hot prefix: the leading eighth and the last bits are always the same */
+		return (sxt_rng_u64(rng) & most >> bits / 8) | (most & 7);
+	default: /* dense: 0, 1, 2, .. and their complements */
+		return sxt_rng_below(rng, 2) ? sxt_rng_below(rng, 2000)
+					     : most - sxt_rng_below(rng, 2000);
+	}
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Distinct fingerprints of rows [0, end) within k bits. */
+static size_t naive_near(const uint64_t *fps, size_t end, uint64_t query, unsigned k,
+			 uint64_t *out)
+{
+	size_t n = 0, kept = 0, i;
+
+	for (i = 0; i < end; i++)
+		if ((unsigned)__builtin_popcountll(fps[i] ^ query) <= k)
+			out[n++] = fps[i];
+	if (n)
+		qsort(out, n, sizeof(*out), by_value);
+	for (i = 0; i < n; i++)
+		if (!kept || out[kept - 1] != out[i])
+			out[kept++] = out[i];
+	return kept;
+}
+
+static void check_near(const sx_mini *mini, const uint64_t *fps, uint64_t end, uint64_t n,
+		       uint64_t query, unsigned k, uint64_t *scratch)
+{
+	size_t want = naive_near(fps, end < n ? end : n, query, k, scratch), i;
+	uint64_t candidates = 5;
+	sx_u64s got = { 0 };
+
+	t_must(!sx_u64s_push(&got, 12345)); /* what was there stays */
+	t_must(!sx_mini_near(mini, query, k, end, &got, &candidates));
+	t_must_eq(got.at[0], 12345);
+	t_must_eq(got.n, want + 1);
+	t_must(candidates >= want + 5);
+	qsort(got.at + 1, want, sizeof(uint64_t), by_value);
+	for (i = 0; i < want; i++)
+		t_must_eq(got.at[i + 1], scratch[i]);
+	sx_u64s_free(&got);
+}
+
+/* Some queries over the n rows that are there. */
+static void check_queries(sxt_rng *rng, const sx_mini *mini, const uint64_t *fps, uint64_t n,
+			  unsigned bits, uint64_t *scratch)
+{
+	unsigned i, k;
+
+	for (i = 0; i < 12; i++) {
+		uint64_t query = fps[sxt_rng_below(rng, n)];
+
+		query = i == 11 ? sxt_rng_u64(rng) & UINT64_MAX >> (64 - bits)
+				: sxt_rng_flip(rng, query, bits,
+					       (unsigned)sxt_rng_below(rng, 5));
+		for (k = 0; k <= 3; k++) {
+			check_near(mini, fps, n, n, query, k, scratch);
+			check_near(mini, fps, sxt_rng_below(rng, n + 1), n, query, k, scratch);
+		}
+		check_near(mini, fps, UINT64_MAX, n, query, 3, scratch);
+		check_near(mini, fps, 0, n, query, 3, scratch);
+	}
+}
+
+START_TEST(test_mini_near)
+{
+	unsigned bits = widths[_i / N_SETS], set = (unsigned)_i % N_SETS, i;
+	size_t n = set_sizes[set], at, checkpoint = 1;
+	uint64_t *fps = calloc(n, sizeof(*fps)), *scratch = malloc(n * sizeof(*scratch));
+	uint64_t centre[50];
+	sx_mini *mini = sx_mini_new(bits, 77);
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1600 + (uint64_t)_i);
+	for (i = 0; i < 50; i++)
+		centre[i] = sxt_rng_u64(&rng);
+	ck_assert_ptr_nonnull(mini);
+	check_near(mini, fps, 0, 0, 0, 3, scratch);
+	for (at = 0; at < n; at++) {
+		sx_fresh_row row = { .id = at,
+				     .fp = random_fp(&rng, set, bits, centre),
+				     .op = SX_FRESH_PUT };
+
+		fps[at] = row.fp;
+		t_must(!sx_mini_add(mini, &row));
+		/* While it grows, so at many numbers of buckets. */
+		if (at + 1 == checkpoint || at + 1 == n) {
+			check_queries(&rng, mini, fps, at + 1, bits, scratch);
+			checkpoint = checkpoint * 3 + 1;
+		}
+	}
+	ck_assert_uint_eq(sx_mini_base(mini), 77);
+	ck_assert_uint_eq(sx_mini_end(mini), 77 + n);
+	sx_mini_free(mini);
+	free(fps);
+	free(scratch);
+}
+END_TEST
+
+enum column { FP, ID, LABEL };
+
+/* The first row from number i on that has a value, by a look at all; n if there is none. */
+static size_t next_row(const sx_fresh_row *rows, size_t n, size_t i, enum column column,
+		       uint64_t x)
+{
+	for (; i < n; i++) {
+		if (column == FP && rows[i].fp == x)
+			break;
+		if (column == ID && rows[i].id == x && x != SIMIDX_NO_ID)
+			break;
+		if (column == LABEL && rows[i].op & SX_FRESH_LABEL && rows[i].label_hash == x)
+			break;
+	}
+	return i;
+}
+
+static void check_chain(const sx_mini *mini, const sx_fresh_row *rows, size_t n,
+			enum column column, uint64_t x)
+{
+	uint32_t at = column == FP ? sx_mini_by_fp(mini, x) : sx_mini_by_label(mini, x);
+	size_t i = next_row(rows, n, 0, column, x);
+
+	while (at != SX_MINI_NONE) {
+		t_must_eq(at, i);
+		i = next_row(rows, n, i + 1, column, x);
+		at = column == FP ? sx_mini_next_fp(mini, at) : sx_mini_next_label(mini, at);
+	}
+	t_must_eq(i, n);
+}
+
+static void check_chains(const sx_mini *mini, const sx_fresh_row *rows, size_t n, uint64_t fp,
+			 uint64_t id, uint64_t label)
+{
+	size_t i = next_row(rows, n, 0, ID, id);
+
+	check_chain(mini, rows, n, FP, fp);
+	check_chain(mini, rows, n, LABEL, label);
+	t_must_eq(sx_mini_by_id(mini, id), i < n ? i : SX_MINI_NONE);
+}
+
+START_TEST(test_mini_chains)
+{
+	const size_t n = 20000;
+	/* How many different values there are: from all in one chain to no chain at all. */
+	uint64_t spread = (uint64_t[]){ 1, 50, 3000, UINT64_MAX }[_i];
+	sx_fresh_row *rows = malloc(n * sizeof(*rows));
+	sx_mini *mini = sx_mini_new(64, UINT64_C(1) << 40);
+	size_t i;
+	sxt_rng rng;
+	unsigned q;
+
+	sxt_rng_init(&rng, 1700 + (uint64_t)_i);
+	for (i = 0; i < n; i++) {
+		rows[i] = random_row(&rng);
+		rows[i].fp = sxt_rng_below(&rng, spread);
+		rows[i].id = sxt_rng_below(&rng, 10) ? sxt_rng_below(&rng, spread)
+						     : SIMIDX_NO_ID;
+		/* A row without a label may hold any number there: it is none. */
+		rows[i].label_hash = sxt_rng_below(&rng, spread);
+		t_must(!sx_mini_add(mini, &rows[i]));
+		if (i + 1 < n && sxt_rng_below(&rng, 1000))
+			continue;
+		for (q = 0; q < 20; q++) {
+			const sx_fresh_row *a = &rows[sxt_rng_below(&rng, i + 1)];
+
+			check_chains(mini, rows, i + 1, a->fp, a->id, a->label_hash);
+			check_chains(mini, rows, i + 1, sxt_rng_below(&rng, spread), spread,
+				     spread);
+		}
+		check_chains(mini, rows, i + 1, UINT64_MAX, SIMIDX_NO_ID, 0);
+	}
+	for (i = 0; i < n; i++)
+		t_must(same_row(sx_mini_row(mini, (uint32_t)i), &rows[i]));
+	ck_assert_uint_eq(sx_mini_base(mini), UINT64_C(1) << 40);
+	ck_assert_uint_eq(sx_mini_end(mini), (UINT64_C(1) << 40) + n);
+	sx_mini_free(mini);
+	free(rows);
+}
+END_TEST
+
+START_TEST(test_mini_edges)
+{
+	sx_mini *mini = sx_mini_new(64, 0);
+
+	ck_assert_uint_eq(sx_mini_end(mini), 0);
+	ck_assert_uint_eq(sx_mini_by_fp(mini, 0), SX_MINI_NONE);
+	ck_assert_uint_eq(sx_mini_by_id(mini, 0), SX_MINI_NONE);
+	ck_assert_uint_eq(sx_mini_by_label(mini, 0), SX_MINI_NONE);
+	sx_mini_free(mini);
+	sx_mini_free(NULL);
+	ck_assert_ptr_null(sx_mini_new(15, 0));
+	ck_assert_ptr_null(sx_mini_new(65, 0));
+}
+END_TEST
+
+Suite *suite_fresh(void)
+{
+	Suite *suite = suite_create("fresh");
+	TCase *tc = tcase_create("log");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, test_log, 0, 2);
+	tcase_add_loop_test(tc, test_log_visit_ends, 0, 2);
+	tcase_add_loop_test(tc, test_log_missing, 0, 2);
+	tcase_add_loop_test(tc, test_log_unknown_kind, 0, 6);
+	tcase_add_loop_test(tc, test_log_clear, 0, 2);
+	suite_add_tcase(suite, tc);
+	tc = tcase_create("mini");
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, test_mini_near, 0, N_WIDTHS * N_SETS);
+	tcase_add_loop_test(tc, test_mini_chains, 0, 4);
+	tcase_add_test(tc, test_mini_edges);
+	suite_add_tcase(suite, tc);
+	return suite;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What the suites about writing share. Failures end the process, so that children can use it.
+ */
+
+#ifndef T_INDEX_H
+#define T_INDEX_H
+
+#include <string.h>
+
+#include "support/sxt_model.h"
+
+static inline simidx_doc t_document(uint64_t id, uint64_t fp, const char *label)
+{
+	simidx_doc doc = SIMIDX_DOC_INIT;
+
+	doc.id = id;
+	doc.fp = fp;
+	doc.label = label;
+	doc.label_size = label ? strlen(label) : 0;
+	return doc;
+}
+
+/** Put a document; returns the code, and checks that the error says the same. */
+static inline int t_put(simidx_writer *writer, uint64_t id, uint64_t fp, const char *label)
+{
+	simidx_doc doc = t_document(id, fp, label);
+	simidx_error err;
+	uint64_t got = 0;
+	int rc = simidx_put(writer, &doc, &got, &err);
+
+	sxt_proc_assert(rc == err.code && !rc == !err.text[0]);
+	sxt_proc_assert(rc ? got == SIMIDX_NO_ID : id == SIMIDX_NO_ID || got == id);
+	return rc;
+}
+
+/** Documents with exactly this fingerprint. */
+static inline size_t t_count(simidx *index, uint64_t fp)
+{
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	simidx_query query = SIMIDX_QUERY_INIT;
+	simidx_reader *reader = sxt_reader(index);
+	simidx_error err;
+
+	query.fp = fp;
+	query.radius = 0;
+	sxt_proc_must(simidx_search(reader, &query, &results, &err), SIMIDX_OK, &err);
+	simidx_reader_close(reader);
+	return results.n;
+}
+
+static inline simidx_info t_info(simidx *index)
+{
+	simidx_info info = SIMIDX_INFO_INIT;
+	simidx_error err;
+
+	sxt_proc_must(simidx_get_info(index, &info, &err), SIMIDX_OK, &err);
+	return info;
+}
+
+/** A writer that does not wait for the lock. */
+static inline simidx_writer *t_impatient_writer(simidx *index)
+{
+	simidx_writer_options o = SIMIDX_WRITER_OPTIONS_INIT;
+	simidx_writer *writer;
+	simidx_error err;
+
+	o.wait_ms = 0;
+	sxt_proc_must(simidx_writer_open(index, &o, &writer, &err), SIMIDX_OK, &err);
+	return writer;
+}
+
+#endif /* T_INDEX_H */

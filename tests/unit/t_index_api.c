@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Creating, opening, replacing, describing and backing up: arguments and error codes.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "support/sxt_model.h"
+
+Suite *suite_index_api(void);
+
+static char *dir, *path;
+
+static void set_up(void)
+{
+	dir = sxt_dir_make();
+	path = sxt_path(dir, "index");
+}
+
+static void tear_down(void)
+{
+	sxt_remove(dir);
+	free(path);
+	free(dir);
+}
+
+static int exists(const char *name)
+{
+	struct stat st;
+
+	return !lstat(name, &st);
+}
+
+/* An index with n documents, id = position, fp = 16 * id; the handle is open. */
+static simidx *make_index(size_t n, unsigned flags)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_writer *writer;
+	simidx *index;
+
+	o.flags = flags;
+	index = sxt_create(path, &o);
+	writer = sxt_writer(index, 0);
+	for (size_t i = 0; i < n; i++) {
+		simidx_doc doc = SIMIDX_DOC_INIT;
+
+		doc.fp = 16 * i;
+		ck_assert_sx(simidx_put(writer, &doc, NULL, &sxt_err), SIMIDX_OK);
+	}
+	ck_assert_sx(simidx_commit(writer, &sxt_err), SIMIDX_OK);
+	simidx_writer_close(writer);
+	return index;
+}
+
+static uint64_t count_documents(simidx *index)
+{
+	simidx_info info = SIMIDX_INFO_INIT;
+	simidx_error err;
+
+	sxt_proc_must(simidx_get_info(index, &info, &err), SIMIDX_OK, &err);
+	return info.documents;
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Creating
+ */
+
+static void refuse(const simidx_create_options *o, int code)
+{
+	simidx *index = (simidx *)&index;
+
+	ck_assert_sx(simidx_create(path, o, &index, &sxt_err), code);
+	ck_assert_ptr_null(index);
+	ck_assert_int_eq(sxt_err.code, code);
+	ck_assert_uint_ne(strlen(sxt_err.text), 0);
+	ck_assert(!exists(path));
+	ck_assert_int_eq(simidx_create(path, o, &index, NULL), code);
+}
+
+#define REFUSE(code, ...)                                                                     \
+	do {                                                                                  \
+		simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;                         \
+                                                                                              \
+		__VA_ARGS__;                                                                  \
+		refuse(&o, code);                                                             \
+	} while (0)
+
+START_TEST(create_refuses)
+{
+	char *long_profile = calloc(1, 4098);
+	uint64_t probes[65] = { 0 };
+	simidx *index;
+
+	memset(long_profile, 'x', 4097);
+	REFUSE(SIMIDX_E_ARG, o.size = 0);
+	REFUSE(SIMIDX_E_ARG, o.size = sizeof(o) - 1);
+	REFUSE(SIMIDX_E_ARG, o.size = sizeof(o) + 8);
+	REFUSE(SIMIDX_E_ARG, o.bits = 15);
+	REFUSE(SIMIDX_E_ARG, o.bits = 65);
+	REFUSE(SIMIDX_E_ARG, o.bits = 1);
+	REFUSE(SIMIDX_E_ARG, o.layout = 2);
+	REFUSE(SIMIDX_E_ARG, o.flags = 16);
+	REFUSE(SIMIDX_E_ARG, o.fill = 49);
+	REFUSE(SIMIDX_E_ARG, o.fill = 101);
+	REFUSE(SIMIDX_E_ARG, o.plan = "4x17");
+	REFUSE(SIMIDX_E_ARG, o.plan = "");
+	REFUSE(SIMIDX_E_ARG, o.profile = long_profile);
+	REFUSE(SIMIDX_E_ARG, o.n_probes = 1);
+	REFUSE(SIMIDX_E_ARG, (o.n_probes = 65, o.probes = probes));
+	REFUSE(SIMIDX_E_ARG, o.flags = SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
+	REFUSE(SIMIDX_E_UNSUPPORTED, o.plan = "3x22");
+	REFUSE(SIMIDX_E_UNSUPPORTED, o.plan = "2x32");
+	ck_assert_sx(simidx_create(NULL, NULL, &index, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_ptr_null(index);
+	ck_assert_sx(simidx_create(path, NULL, NULL, &sxt_err), SIMIDX_E_ARG);
+	free(path);
+	path = sxt_path(dir, "missing/index");
+	REFUSE(SIMIDX_E_NOT_FOUND, (void)o);
+	/* Nothing is left behind, neither at the path nor beside it. */
+	ck_assert_int_eq(rmdir(dir), 0);
+	free(long_profile);
+}
+END_TEST
+
+START_TEST(create_describes)
+{
+	static const char *const plans[] = { NULL, "auto", "4x16", "10x26", "16x28", "20x31" };
+	static const unsigned tables[] = { 4, 4, 4, 10, 16, 20 };
+	uint64_t probes[64];
+
+	for (size_t i = 0; i < 64; i++)
+		probes[i] = i * i;
+	for (unsigned i = 0; i < 6; i++) {
+		simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+		simidx_info info = SIMIDX_INFO_INIT;
+		simidx *index;
+
+		o.plan = plans[i];
+		o.bits = i ? 16 + 9 * i : 0;
+		o.layout = i % 2;
+		o.flags = i % 3 ? SIMIDX_CREATE_FP2 : SIMIDX_CREATE_NO_IDS;
+		o.fill = i ? 50 + 10 * i : 0;
+		o.profile = i > 2 ? "words12 v1" : NULL;
+		o.probes = probes;
+		o.n_probes = i > 2 ? 64 : 0;
+		index = sxt_create(path, &o);
+		ck_assert_sx(simidx_get_info(index, &info, &sxt_err), SIMIDX_OK);
+		simidx_close(index);
+		index = sxt_open(path, 0);
+		ck_assert_sx(simidx_get_info(index, &info, &sxt_err), SIMIDX_OK);
+		ck_assert_uint_eq(info.bits, i ? o.bits : 64);
+		ck_assert_uint_eq(info.layout, o.layout);
+		ck_assert_uint_eq(info.flags, o.flags);
+		ck_assert_uint_eq(info.fill, i ? o.fill : 90);
+		ck_assert_uint_eq(info.n_tables, tables[i]);
+		ck_assert_str_eq(info.plan, i < 2 ? "4x16" : plans[i]);
+		ck_assert_str_eq(info.profile, o.profile ? o.profile : "");
+		ck_assert_uint_eq(info.n_probes, o.n_probes);
+		ck_assert_int_eq(memcmp(info.probes, probes, 8 * o.n_probes), 0);
+		ck_assert_uint_eq(info.format_major, 0);
+		ck_assert_uint_eq(info.documents + info.distinct + info.fresh_rows + info.labels,
+				  0);
+		ck_assert_uint_eq(info.page_bytes, (uint64_t)sysconf(_SC_PAGESIZE));
+		simidx_close(index);
+		sxt_remove(path);
+	}
+}
+END_TEST
+
+START_TEST(create_where_something_is)
+{
+	char *file = sxt_path(dir, "file"), *full = sxt_path(dir, "full");
+	char *in_full = sxt_path(full, "note");
+	simidx *index;
+
+	/* An empty directory is taken. */
+	ck_assert_int_eq(mkdir(path, 0755), 0);
+	index = make_index(3, 0);
+	simidx_close(index);
+	/* An index is not, nor a file, nor a directory with something in it. */
+	ck_assert_sx(simidx_create(path, NULL, &index, &sxt_err), SIMIDX_E_EXISTS);
+	ck_assert_ptr_null(index);
+	sxt_file_write(file, "text", 4);
+	ck_assert_sx(simidx_create(file, NULL, &index, &sxt_err), SIMIDX_E_EXISTS);
+	ck_assert_int_eq(mkdir(full, 0755), 0);
+	sxt_file_write(in_full, "text", 4);
+	ck_assert_sx(simidx_create(full, NULL, &index, &sxt_err), SIMIDX_E_EXISTS);
+	index = sxt_open(path, 0);
+	ck_assert_uint_eq(count_documents(index), 3);
+	simidx_close(index);
+	ck_assert(exists(file) && exists(in_full));
+	free(file);
+	free(in_full);
+	free(full);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Opening
+ */
+
+START_TEST(open_refuses)
+{
+	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
+	char *file = sxt_path(dir, "file");
+	simidx *index = (simidx *)&index;
+
+	ck_assert_sx(simidx_open(path, NULL, &index, &sxt_err), SIMIDX_E_NOT_FOUND);
+	ck_assert_ptr_null(index);
+	ck_assert_int_eq(sxt_err.code, SIMIDX_E_NOT_FOUND);
+	ck_assert_sx(simidx_open(NULL, NULL, &index, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_open(path, NULL, NULL, &sxt_err), SIMIDX_E_ARG);
+	o.size++;
+	ck_assert_sx(simidx_open(path, &o, &index, &sxt_err), SIMIDX_E_ARG);
+	o.size--;
+	o.flags = 8;
+	ck_assert_sx(simidx_open(path, &o, &index, &sxt_err), SIMIDX_E_ARG);
+	sxt_file_write(file, "text", 4);
+	ck_assert_sx(simidx_open(file, NULL, &index, &sxt_err), SIMIDX_E_NOT_INDEX);
+	ck_assert_int_eq(mkdir(path, 0755), 0);
+	ck_assert_sx(simidx_open(path, NULL, &index, &sxt_err), SIMIDX_E_NOT_INDEX);
+	ck_assert_int_eq(simidx_open(path, NULL, &index, NULL), SIMIDX_E_NOT_INDEX);
+	free(file);
+}
+END_TEST
+
+START_TEST(open_read_only)
+{
+	simidx *index = make_index(3, 0);
+	simidx_writer *writer = (simidx_writer *)&writer;
+	simidx *reading = sxt_open(path, SIMIDX_OPEN_READ_ONLY);
+
+	ck_assert_sx(simidx_writer_open(reading, NULL, &writer, &sxt_err), SIMIDX_E_READ_ONLY);
+	ck_assert_ptr_null(writer);
+	ck_assert_uint_eq(count_documents(reading), 3);
+	simidx_close(index);
+	simidx_close(reading);
+	/* Alone in the process, too. */
+	reading = sxt_open(path, SIMIDX_OPEN_READ_ONLY);
+	ck_assert_sx(simidx_writer_open(reading, NULL, &writer, &sxt_err), SIMIDX_E_READ_ONLY);
+	sxt_check_sound(reading);
+	simidx_close(reading);
+}
+END_TEST
+
+START_TEST(open_static)
+{
+	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
+	simidx *index = make_index(3, 0), *other;
+	simidx_writer *writer;
+	char *lock = sxt_path(path, "lock.mdb");
+
+	o.flags = SIMIDX_OPEN_STATIC;
+	ck_assert_sx(simidx_open(path, &o, &other, &sxt_err), SIMIDX_E_BUSY);
+	ck_assert_ptr_null(other);
+	simidx_close(index);
+	sxt_remove(lock);
+	index = sxt_open(path, SIMIDX_OPEN_STATIC);
+	ck_assert_sx(simidx_writer_open(index, NULL, &writer, &sxt_err), SIMIDX_E_READ_ONLY);
+	ck_assert_uint_eq(count_documents(index), 3);
+	sxt_check_sound(index);
+	ck_assert(!exists(lock));
+	ck_assert_sx(simidx_open(path, NULL, &other, &sxt_err), SIMIDX_E_BUSY);
+	simidx_close(index);
+	free(lock);
+}
+END_TEST
+
+/* As somebody who may not write here; root takes the identity of nobody for it. */
+static int without_permission(sxt_proc *me, void *ctx)
+{
+	char *other = sxt_path(dir, "other");
+	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
+	simidx_error err;
+	simidx *index;
+
+	(void)me;
+	(void)ctx;
+	if (!geteuid() && (setegid(65534) || seteuid(65534)))
+		return 77;
+	sxt_proc_must(simidx_create(other, NULL, &index, &err), SIMIDX_E_PERMISSION, &err);
+	sxt_proc_must(simidx_open(path, NULL, &index, &err), SIMIDX_E_PERMISSION, &err);
+	sxt_proc_assert(strstr(err.text, "SIMIDX_OPEN_STATIC"));
+	sxt_proc_assert(err.sys_errno == EACCES);
+	o.flags = SIMIDX_OPEN_STATIC;
+	sxt_proc_must(simidx_open(path, &o, &index, &err), SIMIDX_OK, &err);
+	sxt_proc_assert(count_documents(index) == 3);
+	simidx_close(index);
+	free(other);
+	return 0;
+}
+
+START_TEST(permission)
+{
+	char *data = sxt_path(path, "data.mdb"), *lock = sxt_path(path, "lock.mdb");
+	struct stat st;
+
+	simidx_close(make_index(3, 0));
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0700);
+	ck_assert_int_eq(stat(data, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0600);
+	ck_assert_int_eq(chmod(path, 0555) | chmod(data, 0444) | chmod(lock, 0444), 0);
+	/* The directory of the run belongs to us alone. */
+	ck_assert_int_eq(chmod(dir, 0555), 0);
+	{
+		char *run = sxt_path(dir, "..");
+
+		ck_assert_int_eq(chmod(run, 0711), 0);
+		free(run);
+	}
+	ck_assert_int_eq(sxt_proc_run(without_permission, NULL), 0);
+	ck_assert_int_eq(chmod(dir, 0755), 0);
+	free(data);
+	free(lock);
+}
+END_TEST
+
+/* Two handles on one path are one file, and are closed on their own. */
+START_TEST(two_handles)
+{
+	simidx *first = make_index(3, 0), *second = sxt_open(path, 0);
+	simidx_writer *writer = sxt_writer(second, 0);
+	simidx_reader *reader = sxt_reader(first);
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	simidx_query query = SIMIDX_QUERY_INIT;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+
+	doc.fp = query.fp = UINT64_MAX;
+	ck_assert_sx(simidx_put(writer, &doc, NULL, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_search(reader, &query, &results, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(results.n, 0);
+	sxt_commit(writer);
+	ck_assert_sx(simidx_search(reader, &query, &results, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(results.n, 1);
+	simidx_writer_close(writer);
+	simidx_close(second);
+	ck_assert_sx(simidx_search(reader, &query, &results, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(results.n, 1);
+	simidx_reader_close(reader);
+	simidx_close(first);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Arguments of all others
+ */
+
+START_TEST(null_arguments)
+{
+	simidx *index = make_index(1, 0);
+	simidx_reader *reader = sxt_reader(index);
+	simidx_writer *writer = sxt_writer(index, 0);
+	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
+	simidx_table_info table = SIMIDX_TABLE_INFO_INIT;
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	simidx_query query = SIMIDX_QUERY_INIT;
+	simidx_info info = SIMIDX_INFO_INIT;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_reader *no_reader = reader;
+	simidx_writer *no_writer = writer;
+	simidx_match match;
+	simidx_walk *walk;
+	uint64_t id;
+
+#define ARG(call) ck_assert_sx(call, SIMIDX_E_ARG)
+	ARG(simidx_get_info(NULL, &info, &sxt_err));
+	ARG(simidx_get_info(index, NULL, &sxt_err));
+	ARG(simidx_get_table_info(NULL, 0, &table, &sxt_err));
+	ARG(simidx_get_table_info(index, 0, NULL, &sxt_err));
+	ARG(simidx_reader_open(NULL, &no_reader, &sxt_err));
+	ck_assert_ptr_null(no_reader);
+	ARG(simidx_reader_open(index, NULL, &sxt_err));
+	ARG(simidx_search(NULL, &query, &results, &sxt_err));
+	ARG(simidx_search(reader, NULL, &results, &sxt_err));
+	ARG(simidx_search(reader, &query, NULL, &sxt_err));
+	ARG(simidx_get_id(NULL, 0, &match, &sxt_err));
+	ARG(simidx_get_id(reader, 0, NULL, &sxt_err));
+	ARG(simidx_get_label(NULL, "x", 1, &match, &sxt_err));
+	ARG(simidx_get_label(reader, NULL, 1, &match, &sxt_err));
+	ARG(simidx_get_label(reader, "x", 1, NULL, &sxt_err));
+	ARG(simidx_walk_open(NULL, &walk, &sxt_err));
+	ck_assert_ptr_null(walk);
+	ARG(simidx_walk_open(index, NULL, &sxt_err));
+	ARG(simidx_walk_next(NULL, &match, &sxt_err));
+	ARG(simidx_writer_open(NULL, NULL, &no_writer, &sxt_err));
+	ck_assert_ptr_null(no_writer);
+	ARG(simidx_writer_open(index, NULL, NULL, &sxt_err));
+	ARG(simidx_put(NULL, &doc, &id, &sxt_err));
+	ARG(simidx_put(writer, NULL, &id, &sxt_err));
+	ck_assert_uint_eq(id, SIMIDX_NO_ID);
+	ARG(simidx_commit(NULL, &sxt_err));
+	ARG(simidx_merge(NULL, &sxt_err));
+	ARG(simidx_verify(NULL, NULL, NULL, &report, &sxt_err));
+	ARG(simidx_backup(NULL, path, &sxt_err));
+	ARG(simidx_backup(index, NULL, &sxt_err));
+
+	simidx_close(NULL);
+	simidx_reader_close(NULL);
+	simidx_writer_close(NULL);
+	simidx_walk_close(NULL);
+	simidx_rollback(NULL);
+	simidx_set_progress(NULL, NULL, NULL);
+	ck_assert_uint_eq(simidx_writer_pending(NULL), 0);
+	simidx_writer_close(writer);
+	simidx_reader_close(reader);
+	simidx_close(index);
+}
+END_TEST
+
+START_TEST(struct_sizes_and_flags)
+{
+	simidx *index = make_index(1, 0);
+	simidx_reader *reader = sxt_reader(index);
+	simidx_writer *writer = sxt_writer(index, 0);
+	simidx_writer_options how = SIMIDX_WRITER_OPTIONS_INIT;
+	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
+	simidx_table_info table = SIMIDX_TABLE_INFO_INIT;
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	simidx_query query = SIMIDX_QUERY_INIT;
+	simidx_info info = SIMIDX_INFO_INIT;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+
+	info.size--;
+	ARG(simidx_get_info(index, &info, &sxt_err));
+	table.size++;
+	ARG(simidx_get_table_info(index, 0, &table, &sxt_err));
+	report.size = 0;
+	ARG(simidx_verify(index, NULL, NULL, &report, &sxt_err));
+	query.size++;
+	ARG(simidx_search(reader, &query, &results, &sxt_err));
+	query.size--;
+	query.flags = 2;
+	ARG(simidx_search(reader, &query, &results, &sxt_err));
+	query.flags = 0;
+	results.size = 1;
+	ARG(simidx_search(reader, &query, &results, &sxt_err));
+	doc.size = 0;
+	ARG(simidx_put(writer, &doc, NULL, &sxt_err));
+	doc.size = sizeof(doc);
+	doc.flags = 2;
+	ARG(simidx_put(writer, &doc, NULL, &sxt_err));
+#undef ARG
+#define OPTIONS(change)                                                                       \
+	do {                                                                                  \
+		simidx_writer_options good = how;                                             \
+		simidx_writer *none = writer;                                                 \
+                                                                                              \
+		change;                                                                       \
+		ck_assert_sx(simidx_writer_open(index, &how, &none, &sxt_err), SIMIDX_E_ARG); \
+		ck_assert_ptr_null(none);                                                     \
+		how = good;                                                                   \
+	} while (0)
+	OPTIONS(how.size = 0);
+	OPTIONS(how.durability = 2);
+	OPTIONS(how.merge = 2);
+	OPTIONS(how.wait_ms = -2);
+#undef OPTIONS
+	simidx_writer_close(writer);
+	simidx_reader_close(reader);
+	simidx_close(index);
+}
+END_TEST
+
+START_TEST(search_ranges)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	simidx_query query = SIMIDX_QUERY_INIT;
+	simidx_reader *reader;
+	simidx *index;
+
+	o.bits = 33;
+	index = sxt_create(path, &o);
+	reader = sxt_reader(index);
+	query.radius = SIMIDX_MAX_RADIUS + 1;
+	results.n = 7;
+	ck_assert_sx(simidx_search(reader, &query, &results, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_uint_eq(results.n, 0);
+	ck_assert_ptr_null(results.matches);
+	query.radius = 64;
+	ck_assert_sx(simidx_search(reader, &query, &results, &sxt_err), SIMIDX_E_RANGE);
+	query.radius = 0;
+	query.fp = UINT64_C(1) << 33;
+	ck_assert_sx(simidx_search(reader, &query, &results, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_int_eq(sxt_err.code, SIMIDX_E_RANGE);
+	query.fp--;
+	ck_assert_sx(simidx_search(reader, &query, &results, &sxt_err), SIMIDX_OK);
+	simidx_reader_close(reader);
+	simidx_close(index);
+}
+END_TEST
+
+/* Names and sums of all sub-databases, with ids and without. */
+START_TEST(table_info)
+{
+	static const char *const names[] = { "t01",  "t02",   "t03",    "t04",     "postings",
+					     "docs", "fresh", "labels", "by_label" };
+	static const char *const bare[] = { "t01", "t02", "t03", "t04", "fresh" };
+	int without = _i;
+	simidx *index = make_index(5, without ? SIMIDX_CREATE_NO_IDS : 0);
+	unsigned n = without ? 5 : 9;
+	simidx_table_info t = SIMIDX_TABLE_INFO_INIT;
+
+	sxt_merge(index);
+	for (unsigned i = 0; i < n; i++) {
+		int is_label = i > 6, is_fresh = i == (without ? 4 : 6);
+
+		ck_assert_sx(simidx_get_table_info(index, i, &t, &sxt_err), SIMIDX_OK);
+		ck_assert_str_eq(t.name, without ? bare[i] : names[i]);
+		ck_assert_uint_eq(t.prefix_bits, i < 4 ? 16 : 0);
+		ck_assert_uint_eq(t.entries, is_label || is_fresh ? 0 : 5);
+		ck_assert_uint_eq(t.keys, is_label || is_fresh ? 0 : 1);
+		ck_assert_uint_eq(t.overflow_pages, t.keys);
+		ck_assert_int_eq(t.digest != 0, !is_label && !is_fresh);
+	}
+	ck_assert_sx(simidx_get_table_info(index, n, &t, &sxt_err), SIMIDX_E_END);
+	ck_assert_int_eq(sxt_err.code, SIMIDX_E_END);
+	ck_assert_uint_ne(strlen(sxt_err.text), 0);
+	ck_assert_sx(simidx_get_table_info(index, UINT32_MAX, &t, &sxt_err), SIMIDX_E_END);
+	simidx_close(index);
+}
+END_TEST
+
+/* The last error of a walk has a code and a text like any other. */
+START_TEST(walk_end)
+{
+	simidx *index = make_index(2, 0);
+	simidx_match match;
+	simidx_walk *walk;
+
+	ck_assert_sx(simidx_walk_open(index, &walk, &sxt_err), SIMIDX_OK);
+	for (uint64_t id = 0; id < 2; id++) {
+		ck_assert_sx(simidx_walk_next(walk, &match, &sxt_err), SIMIDX_OK);
+		ck_assert_uint_eq(match.id, id);
+	}
+	ck_assert_sx(simidx_walk_next(walk, &match, &sxt_err), SIMIDX_E_END);
+	ck_assert_int_eq(sxt_err.code, SIMIDX_E_END);
+	ck_assert_uint_ne(strlen(sxt_err.text), 0);
+	simidx_walk_close(walk);
+	simidx_close(index);
+}
+END_TEST
+
+Suite *suite_index_api(void)
+{
+	Suite *suite = suite_create("index_api");
+	TCase *tc = tcase_create("api");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_test(tc, create_refuses);
+	tcase_add_test(tc, create_describes);
+	tcase_add_test(tc, create_where_something_is);
+	tcase_add_test(tc, open_refuses);
+	tcase_add_test(tc, open_read_only);
+	tcase_add_test(tc, open_static);
+	tcase_add_test(tc, permission);
+	tcase_add_test(tc, two_handles);
+	tcase_add_test(tc, null_arguments);
+	tcase_add_test(tc, struct_sizes_and_flags);
+	tcase_add_test(tc, search_ranges);
+	tcase_add_loop_test(tc, table_info, 0, 2);
+	tcase_add_test(tc, walk_end);
+	suite_add_tcase(suite, tc);
+	return suite;
+}

@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Files that are not what they should be, and writes that fail: a code and a text, never a
+ * signal, and what was there before stays.
+ */
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "index/sx_index.h"
+#include "support/sxt_model.h"
+
+Suite *suite_index_bad(void);
+
+#define MERGED 2000
+#define ALL 2300
+
+static char *dir, *path, *data_path;
+static sxt_model model;
+static sxt_rng rng;
+
+static void set_up(void)
+{
+	dir = sxt_dir_make();
+	path = sxt_path(dir, "index");
+	data_path = sxt_path(path, "data.mdb");
+	sxt_rng_init(&rng, 1);
+	sxt_model_init(&model, 64, SIMIDX_CREATE_FP2);
+	while (model.n < ALL)
+		sxt_model_add(&model, sxt_rng_u64(&rng), &rng);
+}
+
+static void tear_down(void)
+{
+	sxt_model_free(&model);
+	sxt_remove(dir);
+	free(data_path);
+	free(path);
+	free(dir);
+}
+
+static void make_index(unsigned layout)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx *index;
+
+	o.flags = SIMIDX_CREATE_FP2;
+	o.layout = layout;
+	index = sxt_create(path, &o);
+	sxt_model_store(&model, 0, MERGED, index);
+	sxt_merge(index);
+	sxt_model_store(&model, MERGED, ALL, index);
+	simidx_close(index);
+}
+
+static void open_fails(int code)
+{
+	simidx *index = (simidx *)&index;
+
+	ck_assert_sx(simidx_open(path, NULL, &index, &sxt_err), code);
+	ck_assert_ptr_null(index);
+	ck_assert_int_eq(sxt_err.code, code);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, " "));
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Not an index, or another one
+ */
+
+START_TEST(other_files)
+{
+	unsigned char noise[20000];
+
+	ck_assert_int_eq(mkdir(path, 0755), 0);
+	open_fails(SIMIDX_E_NOT_INDEX);
+	sxt_file_write(data_path, "", 0);
+	open_fails(SIMIDX_E_NOT_INDEX);
+	for (size_t i = 0; i < sizeof(noise); i++)
+		noise[i] = (unsigned char)sxt_rng_u64(&rng);
+	for (size_t n = 1; n <= sizeof(noise); n = 3 * n - 1) {
+		sxt_file_write(data_path, noise, n);
+		open_fails(SIMIDX_E_NOT_INDEX);
+	}
+	sxt_remove(data_path);
+	ck_assert_int_eq(mkdir(data_path, 0755), 0);
+	open_fails(SIMIDX_E_NOT_INDEX);
+	sxt_remove(path);
+	sxt_file_write(path, noise, 100);
+	open_fails(SIMIDX_E_NOT_INDEX);
+}
+END_TEST
+
+/* LMDB files of others: without our table, without the header, with something else in it. */
+START_TEST(other_lmdb_files)
+{
+	sx_store_options how = { .map_size = 1 << 20 };
+	sx_slice key = { "header", 6 }, value = { "hello", 5 };
+	simidx_error err = { 0 };
+	sx_store *store;
+	sx_txn *txn;
+	sx_dbi dbi;
+
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(mkdir(path, 0755), 0);
+		sxt_proc_must(sx_store_create(path, &how, &store, &err), SIMIDX_OK, &err);
+		sxt_proc_must(sx_store_lock(store, 0, &err), SIMIDX_OK, &err);
+		sxt_proc_must(sx_txn_begin_write(store, 0, &txn, &err), SIMIDX_OK, &err);
+		sxt_proc_must(sx_table_open(txn, i ? "meta" : "t", 1, &dbi, &err), SIMIDX_OK,
+			      &err);
+		if (i == 2)
+			sxt_proc_must(sx_put(txn, dbi, key, value, &err), SIMIDX_OK, &err);
+		sxt_proc_must(sx_txn_commit(txn, &err), SIMIDX_OK, &err);
+		sx_store_unlock(store);
+		sx_store_close(store);
+		open_fails(SIMIDX_E_NOT_INDEX);
+		sxt_remove(path);
+	}
+}
+END_TEST
+
+/* Rewrite the header or the profile of a closed index. */
+static void rewrite(void (*change)(simidx *index, sx_txn *txn, int i), int i)
+{
+	simidx *index = sxt_open(path, 0);
+	simidx_error err = { 0 };
+	sx_txn *txn;
+
+	sxt_proc_must(sx_store_lock(index->store, 0, &err), SIMIDX_OK, &err);
+	sxt_proc_must(sx_txn_begin_write(index->store, 0, &txn, &err), SIMIDX_OK, &err);
+	change(index, txn, i);
+	sxt_proc_must(sx_txn_commit(txn, &err), SIMIDX_OK, &err);
+	sx_store_unlock(index->store);
+	simidx_close(index);
+}
+
+static void change_header(simidx *index, sx_txn *txn, int i)
+{
+	simidx_error err = { 0 };
+	sx_header h;
+
+	sxt_proc_must(sx_header_read(txn, index->tables.meta, &h, &err), SIMIDX_OK, &err);
+	h.major += i == 0;
+	h.minor += i == 1;
+	h.incompat |= i == 2 ? 0x80 : 0;
+	h.ro_compat |= i == 3 ? 0x80 : 0;
+	h.compat |= i == 4 ? 0x80 : 0;
+	h.page_size *= i == 5 ? 2 : 1;
+	if (i == 6) /* which has more tables */
+		sxt_proc_must(sx_plan_make(&h.plan, "10x26", 64, &err), SIMIDX_OK, &err);
+	sxt_proc_must(sx_header_write(txn, index->tables.meta, &h, &err), SIMIDX_OK, &err);
+}
+
+START_TEST(other_versions)
+{
+	static const int codes[] = { SIMIDX_E_VERSION, SIMIDX_E_VERSION, SIMIDX_E_VERSION,
+				     SIMIDX_OK,        SIMIDX_OK,        SIMIDX_E_CORRUPT,
+				     SIMIDX_E_CORRUPT };
+	simidx_writer *writer = NULL;
+	simidx *index;
+
+	make_index(SIMIDX_LAYOUT_BLOCKS);
+	rewrite(change_header, _i);
+	if (codes[_i]) {
+		open_fails(codes[_i]);
+		return;
+	}
+	index = sxt_open(path, 0);
+	ck_assert_sx(simidx_writer_open(index, NULL, &writer, &sxt_err),
+		     _i == 3 ? SIMIDX_E_READ_ONLY : SIMIDX_OK);
+	simidx_writer_close(writer);
+	sxt_check_content(&model, ALL, index);
+	simidx_close(index);
+}
+END_TEST
+
+static void change_profile(simidx *index, sx_txn *txn, int i)
+{
+	static const unsigned char long_text[] = "\1\x10\0\0\0\0\0\0";
+	static const unsigned char many_probes[] = "\0\0\0\0\x41\0\0\0";
+	sx_slice key = { "profile", 7 }, value = { "12345678", 8 };
+	unsigned char copy[64];
+	simidx_error err = { 0 };
+
+	if (i == 0) {
+		sxt_proc_must(sx_del(txn, index->tables.meta, key, &err), SIMIDX_OK, &err);
+		return;
+	}
+	if (i >= 4) { /* one flipped bit */
+		sxt_proc_must(sx_get(txn, index->tables.meta, key, &value, &err), SIMIDX_OK,
+			      &err);
+		memcpy(copy, value.data, value.size);
+		copy[(i - 4) / 8] ^= (unsigned char)(1u << (i - 4) % 8);
+		value.data = copy;
+	} else if (i > 1) {
+		memset(copy, 0, sizeof(copy));
+		memcpy(copy, i == 2 ? long_text : many_probes, 8);
+		value.data = copy;
+		value.size = 16;
+	}
+	sxt_proc_must(sx_put(txn, index->tables.meta, key, value, &err), SIMIDX_OK, &err);
+}
+
+START_TEST(damaged_profile)
+{
+	simidx_close(sxt_create(path, NULL)); /* 16 bytes of profile */
+	rewrite(change_profile, _i);
+	open_fails(SIMIDX_E_CORRUPT);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Truncated
+ */
+
+START_TEST(cut_short)
+{
+	size_t size, step = 1021;
+	unsigned char *bytes;
+
+	make_index((unsigned)_i);
+	bytes = sxt_file_read(data_path, &size);
+	for (size_t n = 0; n < size; n += n < 9000 ? 509 : step) {
+		simidx *index = NULL;
+		int rc;
+
+		ck_assert_int_eq(truncate(data_path, (off_t)n), 0);
+		rc = simidx_open(path, NULL, &index, &sxt_err);
+		ck_assert_msg(rc == SIMIDX_E_CORRUPT || (n < 8192 && rc == SIMIDX_E_NOT_INDEX),
+			      "%zu bytes: %s", n, simidx_error_name(rc));
+		sxt_file_write(data_path, bytes, size);
+	}
+	{
+		simidx *index = sxt_open(path, 0);
+
+		sxt_check_content(&model, ALL, index);
+		simidx_close(index);
+	}
+	free(bytes);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Flipped bits
+ */
+
+static char seen_table[32];
+
+static void note_table(void *ctx, const simidx_problem *problem)
+{
+	const char *want = ctx;
+
+	ck_assert_str_eq(problem->table, want);
+	snprintf(seen_table, sizeof(seen_table), "%s", problem->table);
+}
+
+/* Where the bytes of a value stand in the file; they are known to stand there once. */
+static off_t find_in_file(const void *value, size_t n)
+{
+	size_t size;
+	unsigned char *bytes = sxt_file_read(data_path, &size);
+	unsigned char *found = memmem(bytes, size, value, n);
+	off_t at = found - bytes;
+
+	ck_assert_ptr_nonnull(found);
+	free(bytes);
+	return at;
+}
+
+static void flip(int fd, off_t at, unsigned bit)
+{
+	unsigned char byte;
+
+	ck_assert_int_eq(pread(fd, &byte, 1, at), 1);
+	byte ^= (unsigned char)(1u << bit);
+	ck_assert_int_eq(pwrite(fd, &byte, 1, at), 1);
+}
+
+/* Copy a block of a table: its last one, or the first. */
+static void copy_block(simidx *index, const sx_table *table, int last, unsigned char *block)
+{
+	simidx_error err = { 0 };
+	sx_slice key, value;
+	sx_cursor *cursor;
+	sx_txn *txn;
+
+	sxt_proc_must(sx_txn_begin_read(index->store, &txn, &err), SIMIDX_OK, &err);
+	sxt_proc_must(sx_cursor_open(txn, table->dbi, &cursor, &err), SIMIDX_OK, &err);
+	sxt_proc_must(last ? sx_cursor_last(cursor, &key, &value, &err)
+			   : sx_cursor_first(cursor, &key, &value, &err),
+		      SIMIDX_OK, &err);
+	ck_assert_uint_eq(value.size, table->block_size);
+	memcpy(block, value.data, value.size);
+	sx_cursor_close(cursor);
+	sx_txn_abort(txn);
+}
+
+/* Whatever is damaged: an answer or an error that names a table. */
+static void use_damaged(simidx *index)
+{
+	simidx_reader *reader = sxt_reader(index);
+	simidx_match match;
+	simidx_walk *walk;
+	int rc = SIMIDX_OK;
+
+	for (unsigned i = 0; i < 4; i++) {
+		simidx_results results = SIMIDX_RESULTS_INIT;
+		simidx_query query = SIMIDX_QUERY_INIT;
+		const sxt_doc *doc = &model.at[sxt_rng_below(&rng, ALL)];
+
+		query.fp = doc->fp;
+		query.flags = SIMIDX_QUERY_LABELS;
+		rc = simidx_search(reader, &query, &results, &sxt_err);
+		ck_assert(!rc || (rc == SIMIDX_E_CORRUPT && strstr(sxt_err.text, "table ")));
+		rc = simidx_get_id(reader, doc->id, &match, &sxt_err);
+		ck_assert(!rc || rc == SIMIDX_E_CORRUPT || rc == SIMIDX_E_NOT_FOUND);
+	}
+	simidx_reader_close(reader);
+	rc = simidx_walk_open(index, &walk, &sxt_err);
+	ck_assert(!rc || rc == SIMIDX_E_CORRUPT);
+	for (size_t i = 0; !rc && i < 2 * ALL; i++)
+		rc = simidx_walk_next(walk, &match, &sxt_err);
+	ck_assert(rc == SIMIDX_E_END || rc == SIMIDX_E_CORRUPT);
+	simidx_walk_close(walk);
+}
+
+/* The map is of the file, so a changed byte is seen by an index that is open. */
+START_TEST(flipped_bits)
+{
+	int fd, last = _i % 2;
+	unsigned char *block;
+	simidx *index;
+	const sx_table *table;
+	unsigned step;
+	off_t at;
+
+	make_index(SIMIDX_LAYOUT_BLOCKS);
+	fd = open(data_path, O_RDWR | O_CLOEXEC);
+	index = sxt_open(path, 0);
+	{
+		const sx_table *const tables[] = { &index->tables.permuted[0],
+						   &index->tables.permuted[3],
+						   &index->tables.postings,
+						   &index->tables.docs, &index->tables.fresh };
+
+		table = tables[_i / 2];
+	}
+	step = sxt_is_long() ? 1 : 211;
+	block = malloc(table->block_size);
+	copy_block(index, table, last, block);
+	at = find_in_file(block, table->block_size);
+	for (size_t bit = 0; bit < 8 * table->block_size; bit += bit < 128 ? 1 : step) {
+		seen_table[0] = '\0';
+		flip(fd, at + (off_t)(bit / 8), bit % 8);
+		ck_assert_sx(simidx_verify(index, note_table, (void *)(uintptr_t)table->name, NULL,
+					   &sxt_err),
+			     SIMIDX_E_CORRUPT);
+		ck_assert_str_eq(seen_table, table->name);
+		if (bit < 128 || bit % 8 == 0)
+			use_damaged(index);
+		flip(fd, at + (off_t)(bit / 8), bit % 8);
+	}
+	sxt_check_content(&model, ALL, index);
+	simidx_close(index);
+	free(block);
+	close(fd);
+}
+END_TEST
+
+/* A block full of noise, and noise in a part of it. */
+START_TEST(noise_in_a_block)
+{
+	unsigned rounds = sxt_is_long() ? 5000 : 200;
+	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
+	unsigned char *block, *noise;
+	simidx *index;
+	off_t at;
+	int fd;
+
+	make_index(SIMIDX_LAYOUT_BLOCKS);
+	fd = open(data_path, O_RDWR | O_CLOEXEC);
+	index = sxt_open(path, 0);
+	{
+		const sx_table *const tables[] = { &index->tables.permuted[1],
+						   &index->tables.postings,
+						   &index->tables.docs, &index->tables.fresh };
+		const sx_table *table = tables[_i];
+		size_t size = table->block_size;
+
+		block = malloc(size);
+		noise = malloc(size);
+		copy_block(index, table, 0, block);
+		at = find_in_file(block, size);
+		for (unsigned i = 0; i < rounds; i++) {
+			size_t from = i % 2 ? sxt_rng_below(&rng, size) : sxt_rng_below(&rng, 24);
+			size_t n = 1 + sxt_rng_below(&rng, i % 3 ? 4 : size - from);
+
+			memcpy(noise, block, size);
+			for (size_t b = from; b < from + n && b < size; b++)
+				noise[b] = (unsigned char)sxt_rng_u64(&rng);
+			ck_assert_int_eq(pwrite(fd, noise, size, at), (ssize_t)size);
+			use_damaged(index);
+			if (memcmp(noise, block, size))
+				ck_assert_sx(simidx_verify(index, NULL, NULL, &report, &sxt_err),
+					     SIMIDX_E_CORRUPT);
+		}
+		ck_assert_int_eq(pwrite(fd, block, size, at), (ssize_t)size);
+	}
+	sxt_check_content(&model, ALL, index);
+	simidx_close(index);
+	free(block);
+	free(noise);
+	close(fd);
+}
+END_TEST
+
+/* A label's bytes have no checksum, but by_label has their hash. */
+START_TEST(damaged_label)
+{
+	simidx *index;
+	size_t i = 0;
+	int fd;
+
+	make_index((unsigned)_i);
+	while (model.at[i].label_size < 8)
+		i++;
+	fd = open(data_path, O_RDWR | O_CLOEXEC);
+	index = sxt_open(path, 0);
+	flip(fd, find_in_file(model.at[i].label, model.at[i].label_size), 1);
+	ck_assert_sx(simidx_verify(index, note_table, (void *)(uintptr_t)"by_label", NULL,
+				   &sxt_err),
+		     SIMIDX_E_CORRUPT);
+	simidx_close(index);
+	close(fd);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * No room
+ */
+
+static int put_until_full(simidx_writer *writer, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	for (uint64_t i = 0; !rc && i < 40000; i++) {
+		simidx_doc doc = SIMIDX_DOC_INIT;
+		char label[128];
+
+		memset(label, 'z', sizeof(label));
+		doc.label = label;
+		doc.label_size = (size_t)snprintf(label, sizeof(label), "full %ju", (uintmax_t)i);
+		doc.fp = i * 0x9e3779b97f4a7c15u;
+		doc.flags = SIMIDX_DOC_FP2;
+		rc = simidx_put(writer, &doc, NULL, err);
+	}
+	return rc ? rc : simidx_commit(writer, err);
+}
+
+/* A file without free pages that may grow by some, and later by as many as it likes. */
+static int fill_disk(sxt_proc *me, void *ctx)
+{
+	int merging = *(int *)ctx;
+	simidx *index = sxt_open(path, 0);
+	simidx_writer *writer = sxt_writer(index, merging ? 1 : 0);
+	struct rlimit limit = { 0, RLIM_INFINITY };
+	simidx_info info = SIMIDX_INFO_INIT;
+	simidx_error err;
+	struct stat st;
+
+	(void)me;
+	signal(SIGXFSZ, SIG_IGN);
+	sxt_proc_assert(!stat(data_path, &st));
+	limit.rlim_cur = (rlim_t)st.st_size + (merging ? 14 : 100) * 4096;
+	sxt_proc_assert(!setrlimit(RLIMIT_FSIZE, &limit));
+	if (merging) /* the rows fit, the merge of all fresh ones does not */
+		sxt_model_put(&model, ALL, ALL + 10, writer);
+	for (int i = 0; i < 2; i++) {
+		sxt_proc_must(merging ? simidx_commit(writer, &err) : put_until_full(writer, &err),
+			      SIMIDX_E_NO_SPACE, &err);
+		sxt_proc_assert(simidx_writer_pending(writer) == 0);
+		sxt_proc_must(simidx_get_info(index, &info, &err), SIMIDX_OK, &err);
+		sxt_proc_assert(info.documents == ALL + (merging ? 10 : 0));
+	}
+	sxt_proc_must(simidx_verify(index, NULL, NULL, NULL, &err), SIMIDX_OK, &err);
+	limit.rlim_cur = RLIM_INFINITY;
+	sxt_proc_assert(!setrlimit(RLIMIT_FSIZE, &limit));
+	if (!merging)
+		sxt_model_put(&model, ALL, ALL + 10, writer);
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+	simidx_close(index);
+	return 0;
+}
+
+START_TEST(disk_full)
+{
+	char *copy = sxt_path(dir, "copy");
+	int merging = _i;
+	simidx *index;
+
+	while (model.n < ALL + 10)
+		sxt_model_add(&model, sxt_rng_u64(&rng), &rng);
+	make_index(SIMIDX_LAYOUT_BLOCKS);
+	index = sxt_open(path, 0);
+	ck_assert_sx(simidx_backup(index, copy, &sxt_err), SIMIDX_OK);
+	simidx_close(index);
+	sxt_remove(path);
+	ck_assert_int_eq(rename(copy, path), 0);
+	ck_assert_int_eq(sxt_proc_run(fill_disk, &merging), 0);
+	index = sxt_open(path, 0);
+	sxt_check_content(&model, ALL + 10, index);
+	sxt_merge(index);
+	sxt_check_content(&model, ALL + 10, index);
+	simidx_close(index);
+	free(copy);
+}
+END_TEST
+
+static int create_on_full_disk(sxt_proc *me, void *ctx)
+{
+	struct rlimit limit = { 4096, RLIM_INFINITY };
+	simidx_error err;
+	simidx *index;
+
+	(void)me;
+	(void)ctx;
+	signal(SIGXFSZ, SIG_IGN);
+	sxt_proc_assert(!setrlimit(RLIMIT_FSIZE, &limit));
+	sxt_proc_must(simidx_create(path, NULL, &index, &err), SIMIDX_E_NO_SPACE, &err);
+	return 0;
+}
+
+START_TEST(create_without_space)
+{
+	ck_assert_int_eq(sxt_proc_run(create_on_full_disk, NULL), 0);
+	ck_assert_int_eq(rmdir(dir), 0); /* nothing left behind */
+}
+END_TEST
+
+START_TEST(map_full)
+{
+	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
+	simidx_writer *writer;
+	simidx *index;
+
+	make_index(SIMIDX_LAYOUT_BLOCKS);
+	o.map_size = 1 << 20;
+	ck_assert_sx(simidx_open(path, &o, &index, &sxt_err), SIMIDX_OK);
+	writer = sxt_writer(index, 0);
+	ck_assert_sx(put_until_full(writer, &sxt_err), SIMIDX_E_MAP_FULL);
+	ck_assert_uint_eq(simidx_writer_pending(writer), 0);
+	sxt_check_content(&model, ALL, index);
+	simidx_writer_close(writer);
+	simidx_close(index);
+	/* With more room it goes on. */
+	index = sxt_open(path, 0);
+	writer = sxt_writer(index, 0);
+	ck_assert_sx(put_until_full(writer, &sxt_err), SIMIDX_OK);
+	sxt_check_sound(index);
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+END_TEST
+
+Suite *suite_index_bad(void)
+{
+	Suite *suite = suite_create("index_bad");
+	TCase *tc = tcase_create("bad");
+
+	tcase_set_timeout(tc, 300);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_test(tc, other_files);
+	tcase_add_test(tc, other_lmdb_files);
+	tcase_add_loop_test(tc, other_versions, 0, 7);
+	tcase_add_loop_test(tc, damaged_profile, 0, 4 + 16 * 8);
+	tcase_add_loop_test(tc, cut_short, 0, 2);
+	tcase_add_loop_test(tc, flipped_bits, 0, 10);
+	tcase_add_loop_test(tc, noise_in_a_block, 0, 4);
+	tcase_add_loop_test(tc, damaged_label, 0, 2);
+	tcase_add_loop_test(tc, disk_full, 0, 2);
+	tcase_add_test(tc, create_without_space);
+	tcase_add_test(tc, map_full);
+	suite_add_tcase(suite, tc);
+	return suite;
+}

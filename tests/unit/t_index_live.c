@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Readers while somebody writes: another process, other threads, a walk, a backup.
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "support/sxt_model.h"
+
+Suite *suite_index_live(void);
+
+#define BATCH 7 /* documents of a commit, all on one fingerprint */
+#define TARGET 0x0123456789abcdefu
+
+static char *dir, *path;
+
+static void set_up(void)
+{
+	dir = sxt_dir_make();
+	path = sxt_path(dir, "index");
+}
+
+static void tear_down(void)
+{
+	sxt_remove(dir);
+	free(path);
+	free(dir);
+}
+
+static void commit_batch(simidx_writer *writer)
+{
+	simidx_error err;
+
+	for (int i = 0; i < BATCH; i++) {
+		simidx_doc doc = SIMIDX_DOC_INIT;
+
+		doc.fp = TARGET ^ (unsigned)i % 4; /* up to two bits away */
+		sxt_proc_must(simidx_put(writer, &doc, NULL, &err), SIMIDX_OK, &err);
+	}
+	sxt_commit(writer);
+}
+
+static size_t count_near(simidx_reader *reader)
+{
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	simidx_query query = SIMIDX_QUERY_INIT;
+	simidx_error err;
+
+	query.fp = TARGET;
+	sxt_proc_must(simidx_search(reader, &query, &results, &err), SIMIDX_OK, &err);
+	for (size_t i = 1; i < results.n; i++)
+		sxt_proc_assert(results.matches[i - 1].distance < results.matches[i].distance ||
+				results.matches[i - 1].id < results.matches[i].id);
+	return results.n;
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Another process
+ */
+
+struct plan {
+	unsigned commits;
+	unsigned threshold; /* 0 = no merges */
+	int in_turns;
+};
+
+static int commit_all(sxt_proc *me, void *ctx)
+{
+	const struct plan *plan = ctx;
+	simidx *index = sxt_open(path, 0);
+	simidx_writer *writer = sxt_writer(index, plan->threshold);
+
+	for (unsigned i = 0; i < plan->commits; i++) {
+		commit_batch(writer);
+		sxt_proc_tell(me);
+		if (plan->in_turns)
+			sxt_proc_wait(me);
+	}
+	simidx_writer_close(writer);
+	simidx_close(index);
+	return 0;
+}
+
+/* In turns: each commit is seen by the next search, by log, mini-index and tables. */
+START_TEST(sees_each_commit)
+{
+	struct plan plan = { 40, _i ? 50 : 0, 1 };
+	simidx_reader *reader, *second;
+	simidx *index;
+	sxt_proc child;
+
+	simidx_close(sxt_create(path, NULL));
+	sxt_proc_start(&child, commit_all, &plan);
+	index = sxt_open(path, SIMIDX_OPEN_READ_ONLY);
+	reader = sxt_reader(index);
+	second = sxt_reader(index);
+	for (unsigned i = 1; i <= plan.commits; i++) {
+		ck_assert_int_eq(sxt_proc_wait(&child), 0);
+		ck_assert_uint_eq(count_near(reader), i * BATCH);
+		if (i % 5 == 0)
+			ck_assert_uint_eq(count_near(second), i * BATCH);
+		sxt_proc_tell(&child);
+	}
+	ck_assert_int_eq(sxt_proc_finish(&child), 0);
+	simidx_reader_close(reader);
+	simidx_reader_close(second);
+	sxt_check_sound(index);
+	simidx_close(index);
+}
+END_TEST
+
+/* Unhurried by each other: no search ever sees part of a commit, or less than the one before. */
+START_TEST(never_half_a_commit)
+{
+	struct plan plan = { sxt_is_long() ? 2000 : 150, _i ? 100 : 0, 0 };
+	size_t seen = 0, n;
+	simidx_reader *reader;
+	simidx *index;
+	sxt_proc child;
+
+	simidx_close(sxt_create(path, NULL));
+	sxt_proc_start(&child, commit_all, &plan);
+	index = sxt_open(path, 0);
+	reader = sxt_reader(index);
+	while (seen < plan.commits * BATCH) {
+		n = count_near(reader);
+		ck_assert_uint_eq(n % BATCH, 0);
+		ck_assert_uint_ge(n, seen);
+		seen = n;
+	}
+	ck_assert_int_eq(sxt_proc_finish(&child), 0);
+	ck_assert_uint_eq(count_near(reader), plan.commits * BATCH);
+	simidx_reader_close(reader);
+	sxt_check_sound(index);
+	simidx_close(index);
+}
+END_TEST
+
+/* A writer that is killed leaves what it had committed. */
+START_TEST(writer_killed)
+{
+	struct plan plan = { UINT32_MAX, 60, 0 };
+	simidx_reader *reader;
+	simidx_writer *writer;
+	simidx *index;
+	sxt_proc child;
+	size_t n;
+
+	simidx_close(sxt_create(path, NULL));
+	for (int round = 0; round < 5; round++) {
+		unsigned acknowledged = 0;
+
+		index = sxt_open(path, 0);
+		reader = sxt_reader(index);
+		n = count_near(reader);
+		simidx_reader_close(reader);
+		simidx_close(index);
+		sxt_proc_start(&child, commit_all, &plan);
+		while (acknowledged < 10 + 7 * (unsigned)round) {
+			ck_assert_int_eq(sxt_proc_wait(&child), 0);
+			acknowledged++;
+		}
+		sxt_proc_kill(&child);
+		index = sxt_open(path, 0);
+		sxt_check_sound(index);
+		reader = sxt_reader(index);
+		ck_assert_uint_ge(count_near(reader), n + acknowledged * BATCH);
+		ck_assert_uint_eq(count_near(reader) % BATCH, 0);
+		n = count_near(reader);
+		writer = sxt_writer(index, 60);
+		commit_batch(writer);
+		ck_assert_uint_eq(count_near(reader), n + BATCH);
+		sxt_check_sound(index);
+		simidx_writer_close(writer);
+		simidx_reader_close(reader);
+		simidx_close(index);
+	}
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Threads
+ */
+
+#define READERS 4
+
+struct shared {
+	simidx *index;
+	atomic_uint committed; /* batches that are certainly there */
+	atomic_int stop;
+	atomic_int failures;
+};
+
+static void *search_on(void *ctx)
+{
+	struct shared *shared = ctx;
+	simidx_reader *reader = sxt_reader(shared->index);
+
+	while (!atomic_load(&shared->stop)) {
+		unsigned before = atomic_load(&shared->committed);
+		size_t n = count_near(reader);
+		simidx_match match;
+		simidx_error err;
+
+		if (n < (size_t)before * BATCH || n % BATCH)
+			atomic_fetch_add(&shared->failures, 1);
+		if (before && simidx_get_id(reader, (uint64_t)before * BATCH - 1, &match, &err))
+			atomic_fetch_add(&shared->failures, 1);
+	}
+	simidx_reader_close(reader);
+	return NULL;
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Four readers and a writer on one handle; ids are given, so the mini-index is used by all. */
+START_TEST(threads)
+{
+	double end = seconds() + (sxt_is_long() ? 10 : 1.5);
+	struct shared shared = { .index = sxt_create(path, NULL) };
+	simidx_writer *writer = sxt_writer(shared.index, 600);
+	pthread_t thread[READERS];
+	simidx_error err;
+
+	for (int i = 0; i < READERS; i++)
+		ck_assert_int_eq(pthread_create(&thread[i], NULL, search_on, &shared), 0);
+	for (unsigned batch = 0; seconds() < end; batch++) {
+		for (unsigned i = BATCH; i--;) {
+			simidx_doc doc = SIMIDX_DOC_INIT;
+
+			doc.id = batch * BATCH + i;
+			doc.fp = TARGET ^ i % 4;
+			ck_assert_sx_err(simidx_put(writer, &doc, NULL, &err), SIMIDX_OK, &err);
+		}
+		if (batch % 5 == 4) {
+			simidx_rollback(writer); /* rows that some readers' mini-index had */
+			batch--;
+			for (unsigned i = BATCH; i--;) {
+				simidx_doc doc = SIMIDX_DOC_INIT;
+
+				doc.id = (batch + 1) * BATCH + i;
+				doc.fp = TARGET ^ i % 3;
+				ck_assert_sx_err(simidx_put(writer, &doc, NULL, &err), SIMIDX_OK,
+						 &err);
+			}
+			batch++;
+		}
+		ck_assert_sx_err(simidx_commit(writer, &err), SIMIDX_OK, &err);
+		atomic_store(&shared.committed, batch + 1);
+	}
+	atomic_store(&shared.stop, 1);
+	for (int i = 0; i < READERS; i++)
+		pthread_join(thread[i], NULL);
+	ck_assert_int_eq(atomic_load(&shared.failures), 0);
+	ck_assert_uint_gt(atomic_load(&shared.committed), 10);
+	simidx_writer_close(writer);
+	sxt_check_sound(shared.index);
+	simidx_close(shared.index);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Walks
+ */
+
+/* A walk stays in its snapshot, whatever is added and merged meanwhile. */
+START_TEST(walk_is_a_snapshot)
+{
+	simidx_writer *writer;
+	simidx_match match;
+	simidx_walk *walk;
+	sxt_model model;
+	simidx *index;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1);
+	sxt_model_init(&model, 64, 0);
+	for (unsigned i = 0; i < 3000; i++)
+		sxt_model_add(&model, sxt_rng_u64(&rng), &rng);
+	index = sxt_create(path, NULL);
+	sxt_model_store(&model, 0, 1000, index);
+	sxt_merge(index);
+	sxt_model_store(&model, 1000, 2000, index);
+	ck_assert_sx(simidx_walk_open(index, &walk, &sxt_err), SIMIDX_OK);
+	writer = sxt_writer(index, 1);
+	for (uint64_t i = 0, last = 0; i < 2000; i++) {
+		ck_assert_sx(simidx_walk_next(walk, &match, &sxt_err), SIMIDX_OK);
+		ck_assert(!i || match.id > last);
+		last = match.id;
+		if (i == 10 || i == 500) {
+			sxt_model_put(&model, i == 10 ? 2000 : 2500, i == 10 ? 2500 : 3000, writer);
+			sxt_commit(writer);
+		}
+	}
+	ck_assert_sx(simidx_walk_next(walk, &match, &sxt_err), SIMIDX_E_END);
+	simidx_walk_close(walk);
+	simidx_writer_close(writer);
+	sxt_check_content(&model, 3000, index);
+	simidx_close(index);
+	sxt_model_free(&model);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Backups
+ */
+
+static void count_progress(void *ctx, const char *phase, uint64_t done, uint64_t total)
+{
+	unsigned *calls = ctx;
+
+	ck_assert_str_eq(phase, "backup");
+	ck_assert_uint_le(done, total);
+	++*calls;
+}
+
+/* While another process commits: each copy is a state that was committed. */
+START_TEST(backup_live)
+{
+	struct plan plan = { sxt_is_long() ? 1500 : 120, 90, 0 };
+	simidx *index, *copy;
+	sxt_proc child;
+	size_t last = 0;
+
+	simidx_close(sxt_create(path, NULL));
+	sxt_proc_start(&child, commit_all, &plan);
+	index = sxt_open(path, 0);
+	for (int i = 0; i < 12 || last < plan.commits * BATCH; i++) {
+		char *target = sxt_path(dir, "copy");
+		simidx_reader *reader;
+		size_t n;
+
+		ck_assert_sx(simidx_backup(index, target, &sxt_err), SIMIDX_OK);
+		copy = sxt_open(target, 0);
+		sxt_check_sound(copy);
+		reader = sxt_reader(copy);
+		n = count_near(reader);
+		ck_assert_uint_eq(n % BATCH, 0);
+		ck_assert_uint_ge(n, last);
+		last = n;
+		simidx_reader_close(reader);
+		simidx_close(copy);
+		sxt_remove(target);
+		free(target);
+	}
+	ck_assert_int_eq(sxt_proc_finish(&child), 0);
+	simidx_close(index);
+}
+END_TEST
+
+START_TEST(backup_equals)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+	char *target = sxt_path(dir, "copy"), *missing = sxt_path(dir, "missing/copy");
+	char *note = sxt_path(dir, "copy/note");
+	simidx *index, *copy;
+	unsigned calls = 0;
+	sxt_model model;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1);
+	sxt_model_init(&model, 64, SIMIDX_CREATE_FP2);
+	for (int i = 0; i < 2000; i++)
+		sxt_model_add(&model, sxt_rng_u64(&rng), &rng);
+	o.flags = SIMIDX_CREATE_FP2;
+	o.profile = "words12 v1";
+	index = sxt_create(path, &o);
+	sxt_model_store(&model, 0, 1000, index);
+	sxt_merge(index);
+	sxt_model_store(&model, 1000, 1500, index);
+	simidx_set_progress(index, count_progress, &calls);
+	ck_assert_int_eq(mkdir(target, 0755), 0); /* empty: it is taken */
+	ck_assert_sx(simidx_backup(index, target, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_gt(calls, 0);
+	simidx_set_progress(index, NULL, NULL);
+	/* The copy is an index of its own. */
+	copy = sxt_open(target, 0);
+	sxt_check_content(&model, 1500, copy);
+	sxt_model_store(&model, 1500, 2000, copy);
+	sxt_merge(copy);
+	sxt_check_content(&model, 2000, copy);
+	sxt_check_content(&model, 1500, index);
+	simidx_close(copy);
+	ck_assert_sx(simidx_backup(index, target, &sxt_err), SIMIDX_E_EXISTS);
+	ck_assert_sx(simidx_backup(index, path, &sxt_err), SIMIDX_E_EXISTS);
+	ck_assert_sx(simidx_backup(index, missing, &sxt_err), SIMIDX_E_NOT_FOUND);
+	sxt_remove(target);
+	ck_assert_int_eq(mkdir(target, 0755), 0);
+	sxt_file_write(note, "text", 4);
+	ck_assert_sx(simidx_backup(index, target, &sxt_err), SIMIDX_E_EXISTS);
+	simidx_close(index);
+	sxt_model_free(&model);
+	free(target);
+	free(missing);
+	free(note);
+}
+END_TEST
+
+Suite *suite_index_live(void)
+{
+	Suite *suite = suite_create("index_live");
+	TCase *tc = tcase_create("live");
+
+	tcase_set_timeout(tc, 300);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_loop_test(tc, sees_each_commit, 0, 2);
+	tcase_add_loop_test(tc, never_half_a_commit, 0, 2);
+	tcase_add_test(tc, writer_killed);
+	tcase_add_test(tc, threads);
+	tcase_add_test(tc, walk_is_a_snapshot);
+	tcase_add_test(tc, backup_live);
+	tcase_add_test(tc, backup_equals);
+	suite_add_tcase(suite, tc);
+	return suite;
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What becomes of handles when another index takes the place of theirs, and after fork().
+ */
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "index/sx_index.h"
+#include "t_index.h"
+
+Suite *suite_index_moved(void);
+
+static char *dir, *path;
+
+static void set_up(void)
+{
+	dir = sxt_dir_make();
+	path = sxt_path(dir, "index");
+}
+
+static void tear_down(void)
+{
+	sxt_remove(dir);
+	free(path);
+	free(dir);
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Replacing an index
+ */
+
+/* What an old handle answers once another index has its place. */
+static void must_have_moved(simidx *index, simidx_reader *reader, simidx_writer *writer)
+{
+	simidx_table_info table = SIMIDX_TABLE_INFO_INIT;
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	simidx_query query = SIMIDX_QUERY_INIT;
+	simidx_info info = SIMIDX_INFO_INIT;
+	simidx_match match;
+	simidx_error err;
+	simidx_walk *walk;
+
+	for (int i = 0; i < 2; i++) {
+		sxt_proc_must(simidx_search(reader, &query, &results, &err), SIMIDX_E_MOVED,
+			      &err);
+		sxt_proc_assert(results.n == 0);
+		sxt_proc_must(simidx_get_id(reader, 0, &match, &err), SIMIDX_E_MOVED, &err);
+		sxt_proc_assert(t_put(writer, SIMIDX_NO_ID, 1, NULL) == SIMIDX_E_MOVED);
+	}
+	sxt_proc_must(simidx_merge(writer, &err), SIMIDX_E_MOVED, &err);
+	sxt_proc_must(simidx_get_info(index, &info, &err), SIMIDX_E_MOVED, &err);
+	sxt_proc_must(simidx_get_table_info(index, 0, &table, &err), SIMIDX_E_MOVED, &err);
+	sxt_proc_must(simidx_walk_open(index, &walk, &err), SIMIDX_E_MOVED, &err);
+	sxt_proc_must(simidx_verify(index, NULL, NULL, NULL, &err), SIMIDX_E_MOVED, &err);
+}
+
+/* A handle, a reader and a walk from before; the walk must end where its snapshot does. */
+static int see_it_replaced(sxt_proc *me, void *ctx)
+{
+	simidx *index = sxt_open(path, 0);
+	simidx_reader *reader = sxt_reader(index);
+	simidx_writer *writer = sxt_writer(index, 0);
+	simidx_match match;
+	simidx_error err;
+	simidx_walk *walk;
+
+	(void)ctx;
+	sxt_proc_must(simidx_walk_open(index, &walk, &err), SIMIDX_OK, &err);
+	if (me) {
+		sxt_proc_tell(me);
+		sxt_proc_wait(me);
+	} else {
+		simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+
+		o.flags = SIMIDX_CREATE_TRUNCATE;
+		simidx_close(sxt_create(path, &o));
+	}
+	for (uint64_t id = 0; id < 900; id++) {
+		sxt_proc_must(simidx_walk_next(walk, &match, &err), SIMIDX_OK, &err);
+		sxt_proc_assert(match.id == id && match.fp == id * id);
+	}
+	sxt_proc_must(simidx_walk_next(walk, &match, &err), SIMIDX_E_END, &err);
+	simidx_walk_close(walk);
+	must_have_moved(index, reader, writer);
+	simidx_writer_close(writer);
+	simidx_reader_close(reader);
+	simidx_close(index);
+	index = sxt_open(path, 0);
+	sxt_proc_assert(t_info(index).documents == 0);
+	writer = sxt_writer(index, 0);
+	sxt_proc_assert(t_put(writer, SIMIDX_NO_ID, 1, NULL) == SIMIDX_OK);
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+	simidx_close(index);
+	return 0;
+}
+
+static void make_900(void)
+{
+	simidx *index = sxt_create(path, NULL);
+	simidx_writer *writer = sxt_writer(index, 0);
+
+	for (uint64_t i = 0; i < 900; i++) {
+		ck_assert_int_eq(t_put(writer, i, i * i, NULL), SIMIDX_OK);
+		if (i == 600) {
+			sxt_commit(writer);
+			ck_assert_sx(simidx_merge(writer, &sxt_err), SIMIDX_OK);
+		}
+	}
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+
+START_TEST(replaced_within_a_process)
+{
+	make_900();
+	ck_assert_int_eq(see_it_replaced(NULL, NULL), 0);
+}
+END_TEST
+
+START_TEST(replaced_by_another_process)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+	sxt_proc child;
+	simidx *index;
+
+	make_900();
+	sxt_proc_start(&child, see_it_replaced, NULL);
+	ck_assert_int_eq(sxt_proc_wait(&child), 0);
+	o.flags = SIMIDX_CREATE_TRUNCATE;
+	index = sxt_create(path, &o);
+	ck_assert_uint_eq(t_info(index).documents, 0);
+	sxt_proc_tell(&child);
+	ck_assert_int_eq(sxt_proc_finish(&child), 0);
+	ck_assert_uint_eq(t_info(index).documents, 1);
+	simidx_close(index);
+}
+END_TEST
+
+/* With the flag, a free name is made and what is not an index stays as it is. */
+START_TEST(truncate_elsewhere)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+	char *full = sxt_path(dir, "full"), *note = sxt_path(full, "note");
+	char *data = sxt_path(full, "data.mdb");
+	simidx *index;
+	char *bytes;
+	size_t size;
+
+	o.flags = SIMIDX_CREATE_TRUNCATE;
+	simidx_close(sxt_create(path, &o));
+	ck_assert_int_eq(mkdir(full, 0755), 0);
+	sxt_file_write(note, "text", 4);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_sx(simidx_create(full, &o, &index, &sxt_err), SIMIDX_E_NOT_INDEX);
+		ck_assert_ptr_null(index);
+		ck_assert_sx(simidx_create(note, &o, &index, &sxt_err), SIMIDX_E_NOT_INDEX);
+		bytes = sxt_file_read(note, &size);
+		ck_assert_str_eq(bytes, "text");
+		free(bytes);
+		sxt_file_write(data, "text", 4);
+	}
+	free(full);
+	free(note);
+	free(data);
+}
+END_TEST
+
+/* Announced but never done: all goes on, and the next writer takes the announcement back. */
+START_TEST(announced_only)
+{
+	simidx *index = sxt_create(path, NULL);
+	simidx_writer *writer = sxt_writer(index, 0);
+	simidx_reader *reader = sxt_reader(index);
+	simidx_error err = { 0 };
+	sx_header header;
+	sx_txn *txn;
+
+	ck_assert_int_eq(t_put(writer, 1, 1, NULL), SIMIDX_OK);
+	sxt_commit(writer);
+	for (int i = 0; i < 2; i++) {
+		sxt_proc_must(sx_store_lock(index->store, 0, &err), SIMIDX_OK, &err);
+		sxt_proc_must(sx_txn_begin_write(index->store, 0, &txn, &err), SIMIDX_OK, &err);
+		sxt_proc_must(sx_header_read(txn, index->tables.meta, &header, &err), SIMIDX_OK,
+			      &err);
+		header.state |= SX_STATE_SUPERSEDED;
+		sxt_proc_must(sx_header_write(txn, index->tables.meta, &header, &err), SIMIDX_OK,
+			      &err);
+		sxt_proc_must(sx_txn_commit(txn, &err), SIMIDX_OK, &err);
+		sx_store_unlock(index->store);
+
+		ck_assert_uint_eq(t_count(index, 1), 1 + (size_t)i);
+		sxt_check_sound(index);
+		if (i)
+			ck_assert_sx(simidx_merge(writer, &sxt_err), SIMIDX_OK);
+		else
+			ck_assert_int_eq(t_put(writer, 2, 1, NULL), SIMIDX_OK);
+		sxt_commit(writer);
+		sxt_proc_must(sx_txn_begin_read(index->store, &txn, &err), SIMIDX_OK, &err);
+		sxt_proc_must(sx_header_read(txn, index->tables.meta, &header, &err), SIMIDX_OK,
+			      &err);
+		sx_txn_abort(txn);
+		ck_assert_uint_eq(header.state, 0);
+		ck_assert_uint_eq(t_count(index, 1), 2);
+	}
+	simidx_reader_close(reader);
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * After fork()
+ */
+
+struct handles {
+	simidx *index;
+	simidx_reader *reader;
+	simidx_writer *pending, *idle;
+	simidx_walk *walk;
+};
+
+static int use_after_fork(sxt_proc *me, void *ctx)
+{
+	struct handles *h = ctx;
+	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
+	simidx_table_info table = SIMIDX_TABLE_INFO_INIT;
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	simidx_query query = SIMIDX_QUERY_INIT;
+	simidx_info info = SIMIDX_INFO_INIT;
+	char *copy = sxt_path(dir, "copy");
+	simidx_match match;
+	simidx_reader *reader;
+	simidx_writer *writer;
+	simidx_error err;
+	simidx_walk *walk;
+
+	(void)me;
+#define FORKED(call) sxt_proc_must(call, SIMIDX_E_FORK, &err)
+	FORKED(simidx_get_info(h->index, &info, &err));
+	FORKED(simidx_get_table_info(h->index, 0, &table, &err));
+	FORKED(simidx_reader_open(h->index, &reader, &err));
+	FORKED(simidx_search(h->reader, &query, &results, &err));
+	FORKED(simidx_get_id(h->reader, 1, &match, &err));
+	FORKED(simidx_get_label(h->reader, "one", 3, &match, &err));
+	FORKED(simidx_walk_open(h->index, &walk, &err));
+	FORKED(simidx_walk_next(h->walk, &match, &err));
+	FORKED(simidx_writer_open(h->index, NULL, &writer, &err));
+	FORKED(simidx_verify(h->index, NULL, NULL, &report, &err));
+	FORKED(simidx_backup(h->index, copy, &err));
+	sxt_proc_assert(t_put(h->idle, 77, 1, NULL) == SIMIDX_E_FORK);
+	sxt_proc_assert(t_put(h->pending, 77, 1, NULL) == SIMIDX_E_FORK);
+	sxt_proc_assert(t_put(h->pending, 2, 1, "one") == SIMIDX_E_FORK);
+	FORKED(simidx_commit(h->idle, &err));
+	FORKED(simidx_merge(h->idle, &err));
+	FORKED(simidx_merge(h->pending, &err));
+	FORKED(simidx_commit(h->pending, &err));
+#undef FORKED
+	simidx_rollback(h->pending);
+	simidx_rollback(h->idle);
+	simidx_walk_close(h->walk);
+	simidx_reader_close(h->reader);
+	simidx_writer_close(h->pending);
+	simidx_writer_close(h->idle);
+	simidx_close(h->index);
+	/* The path can be opened afresh, and the parent is still writing. */
+	h->index = sxt_open(path, 0);
+	sxt_proc_assert(t_count(h->index, 1) == 1);
+	writer = t_impatient_writer(h->index);
+	sxt_proc_assert(t_put(writer, 78, 1, NULL) == SIMIDX_E_BUSY);
+	simidx_writer_close(writer);
+	simidx_close(h->index);
+	free(copy);
+	return 0;
+}
+
+START_TEST(after_fork)
+{
+	struct handles h;
+	simidx_match match;
+
+	h.index = sxt_create(path, NULL);
+	h.reader = sxt_reader(h.index);
+	h.pending = sxt_writer(h.index, _i ? 1 : 0);
+	h.idle = sxt_writer(h.index, _i ? 1 : 0);
+	ck_assert_int_eq(t_put(h.pending, 1, 1, "one"), SIMIDX_OK);
+	sxt_commit(h.pending);
+	ck_assert_int_eq(t_put(h.pending, 5, 5, "five"), SIMIDX_OK);
+	ck_assert_sx(simidx_walk_open(h.index, &h.walk, &sxt_err), SIMIDX_OK);
+	ck_assert_int_eq(sxt_proc_run(use_after_fork, &h), 0);
+	/* The parent has not noticed anything. */
+	ck_assert_sx(simidx_walk_next(h.walk, &match, &sxt_err), SIMIDX_OK);
+	ck_assert_int_eq(t_put(h.pending, 6, 6, NULL), SIMIDX_OK);
+	sxt_commit(h.pending);
+	ck_assert_uint_eq(t_info(h.index).documents, 3);
+	ck_assert_uint_eq(t_count(h.index, 5), 1);
+	simidx_walk_close(h.walk);
+	simidx_writer_close(h.idle);
+	simidx_writer_close(h.pending);
+	simidx_reader_close(h.reader);
+	sxt_check_sound(h.index);
+	simidx_close(h.index);
+}
+END_TEST
+
+Suite *suite_index_moved(void)
+{
+	Suite *suite = suite_create("index_moved");
+	TCase *tc = tcase_create("moved");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_test(tc, replaced_within_a_process);
+	tcase_add_test(tc, replaced_by_another_process);
+	tcase_add_test(tc, truncate_elsewhere);
+	tcase_add_test(tc, announced_only);
+	tcase_add_loop_test(tc, after_fork, 0, 2);
+	suite_add_tcase(suite, tc);
+	return suite;
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Putting documents: what is refused, what a rollback leaves, and who may write.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "t_index.h"
+
+Suite *suite_index_write(void);
+
+static char *dir, *path;
+
+static void set_up(void)
+{
+	dir = sxt_dir_make();
+	path = sxt_path(dir, "index");
+}
+
+static void tear_down(void)
+{
+	sxt_remove(dir);
+	free(path);
+	free(dir);
+}
+
+/* ------------------------------------------------------------------------------------------
+ * What may be put
+ */
+
+/* A taken id or label is refused wherever the first one lies: pending, fresh, merged. */
+START_TEST(duplicates)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_writer *writer;
+	simidx *index;
+
+	o.layout = (unsigned)_i % 2;
+	index = sxt_create(path, &o);
+	writer = sxt_writer(index, 0);
+	for (int state = 0; state < 3; state++) {
+		if (!state) {
+			ck_assert_int_eq(t_put(writer, 100, 1, "one"), SIMIDX_OK);
+			ck_assert_int_eq(t_put(writer, 7, 2, NULL), SIMIDX_OK);
+		} else if (state == 1) {
+			sxt_commit(writer);
+		} else {
+			sxt_commit(writer);
+			ck_assert_sx(simidx_merge(writer, &sxt_err), SIMIDX_OK);
+		}
+		ck_assert_int_eq(t_put(writer, 100, 9, NULL), SIMIDX_E_DUPLICATE);
+		ck_assert_int_eq(t_put(writer, 7, 9, "two"), SIMIDX_E_DUPLICATE);
+		ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID, 9, "one"), SIMIDX_E_DUPLICATE);
+		ck_assert_int_eq(t_put(writer, 50, 9, "one"), SIMIDX_E_DUPLICATE);
+		/* Another label, another id, the same fingerprint: all allowed. */
+		ck_assert_int_eq(t_put(writer, 8 + (uint64_t)state, 1, NULL), SIMIDX_OK);
+	}
+	ck_assert_uint_eq(simidx_writer_pending(writer), 1);
+	sxt_commit(writer);
+	ck_assert_uint_eq(t_count(index, 9), 0);
+	ck_assert_uint_eq(t_count(index, 1), 4);
+	ck_assert_uint_eq(t_info(index).labels, 1);
+	sxt_check_sound(index);
+	/* What was refused has taken neither id nor label. */
+	ck_assert_int_eq(t_put(writer, 50, 9, "two"), SIMIDX_OK);
+	sxt_commit(writer);
+	ck_assert_uint_eq(t_count(index, 9), 1);
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+END_TEST
+
+START_TEST(ranges)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+	char *label = calloc(1, SIMIDX_MAX_LABEL + 2);
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_reader *reader;
+	simidx_writer *writer;
+	simidx_match match;
+	simidx *index;
+	uint64_t id;
+
+	memset(label, 'x', SIMIDX_MAX_LABEL + 1);
+	o.bits = 40;
+	index = sxt_create(path, &o);
+	writer = sxt_writer(index, 0);
+	ck_assert_int_eq(t_put(writer, 0, UINT64_C(1) << 40, NULL), SIMIDX_E_RANGE);
+	ck_assert_int_eq(t_put(writer, SIMIDX_MAX_ID + 1, 0, NULL), SIMIDX_E_RANGE);
+	ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID - 1, 0, NULL), SIMIDX_E_RANGE);
+	ck_assert_int_eq(t_put(writer, 0, 0, ""), SIMIDX_E_RANGE);
+	ck_assert_int_eq(t_put(writer, 0, 0, label), SIMIDX_E_RANGE);
+	label[SIMIDX_MAX_LABEL] = '\0';
+	ck_assert_int_eq(t_put(writer, 0, 0, label), SIMIDX_OK);
+	/* The same bytes but one, with a NUL among them: a label is bytes, not a string. */
+	label[5] = '\0';
+	doc.label = label;
+	doc.label_size = SIMIDX_MAX_LABEL;
+	ck_assert_sx(simidx_put(writer, &doc, &id, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(id, 1);
+	ck_assert_int_eq(t_put(writer, SIMIDX_MAX_ID, (UINT64_C(1) << 40) - 1, "last"), SIMIDX_OK);
+	/* No id is left above the largest. */
+	ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID, 0, NULL), SIMIDX_E_RANGE);
+	ck_assert_int_eq(t_put(writer, 2, 0, NULL), SIMIDX_OK);
+	sxt_commit(writer);
+	for (int merged = 0; merged < 2; merged++) {
+		reader = sxt_reader(index);
+		ck_assert_sx(simidx_get_label(reader, label, SIMIDX_MAX_LABEL, &match, &sxt_err),
+			     SIMIDX_OK);
+		ck_assert_uint_eq(match.id, 1);
+		ck_assert_uint_eq(match.label_size, SIMIDX_MAX_LABEL);
+		ck_assert_int_eq(memcmp(match.label, label, SIMIDX_MAX_LABEL), 0);
+		ck_assert_sx(simidx_get_id(reader, SIMIDX_MAX_ID, &match, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_get_id(reader, SIMIDX_NO_ID, &match, &sxt_err),
+			     SIMIDX_E_NOT_FOUND);
+		ck_assert_sx(simidx_get_label(reader, NULL, 0, &match, &sxt_err),
+			     SIMIDX_E_NOT_FOUND);
+		simidx_reader_close(reader);
+		sxt_check_sound(index);
+		ck_assert_uint_eq(t_info(index).next_id, SIMIDX_MAX_ID + 1);
+		sxt_merge(index);
+	}
+	simidx_writer_close(writer);
+	simidx_close(index);
+	free(label);
+}
+END_TEST
+
+START_TEST(without_ids)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_reader *reader;
+	simidx_writer *writer;
+	simidx_match match;
+	simidx *index;
+
+	o.flags = SIMIDX_CREATE_NO_IDS;
+	index = sxt_create(path, &o);
+	writer = sxt_writer(index, 0);
+	ck_assert_int_eq(t_put(writer, 0, 1, NULL), SIMIDX_E_MISMATCH);
+	ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID, 1, "label"), SIMIDX_E_MISMATCH);
+	doc.flags = SIMIDX_DOC_FP2;
+	ck_assert_sx(simidx_put(writer, &doc, NULL, &sxt_err), SIMIDX_E_MISMATCH);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID, 1, NULL), SIMIDX_OK);
+	sxt_commit(writer);
+	ck_assert_uint_eq(t_count(index, 1), 1);
+	ck_assert_uint_eq(t_info(index).fresh_rows, 3);
+	sxt_merge(index);
+	ck_assert_uint_eq(t_count(index, 1), 1);
+	ck_assert_uint_eq(t_info(index).documents, 1);
+	ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID, 1, NULL), SIMIDX_OK);
+	sxt_commit(writer);
+	ck_assert_uint_eq(t_count(index, 1), 1);
+	reader = sxt_reader(index);
+	ck_assert_sx(simidx_get_id(reader, 0, &match, &sxt_err), SIMIDX_E_UNSUPPORTED);
+	ck_assert_sx(simidx_get_label(reader, "x", 1, &match, &sxt_err), SIMIDX_E_UNSUPPORTED);
+	simidx_reader_close(reader);
+	sxt_check_sound(index);
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+END_TEST
+
+START_TEST(second_fingerprints)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_writer *writer;
+	simidx *index;
+
+	o.bits = 20;
+	o.flags = _i ? SIMIDX_CREATE_FP2 : 0;
+	index = sxt_create(path, &o);
+	writer = sxt_writer(index, 0);
+	doc.flags = _i ? 0 : SIMIDX_DOC_FP2;
+	ck_assert_sx(simidx_put(writer, &doc, NULL, &sxt_err), SIMIDX_E_MISMATCH);
+	doc.flags = _i ? SIMIDX_DOC_FP2 : 0;
+	doc.fp2 = UINT64_MAX; /* 64 bits whatever f is; ignored without the flag */
+	ck_assert_sx(simidx_put(writer, &doc, NULL, &sxt_err), SIMIDX_OK);
+	sxt_commit(writer);
+	for (int merged = 0; merged < 2; merged++) {
+		simidx_reader *reader = sxt_reader(index);
+		simidx_match match;
+
+		ck_assert_sx(simidx_get_id(reader, 0, &match, &sxt_err), SIMIDX_OK);
+		ck_assert_uint_eq(match.fp2, _i ? UINT64_MAX : 0);
+		ck_assert_uint_eq(match.flags, _i ? SIMIDX_MATCH_FP2 : 0);
+		simidx_reader_close(reader);
+		sxt_merge(index);
+	}
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Rollback
+ */
+
+/* Nothing is left, neither in the file nor in the mini-index that the rows were in. */
+START_TEST(rollback)
+{
+	simidx *index = sxt_create(path, NULL);
+	simidx_writer *writer = sxt_writer(index, 0);
+	simidx_reader *reader = sxt_reader(index);
+	simidx_match match;
+
+	ck_assert_int_eq(t_put(writer, 5, 1, "kept"), SIMIDX_OK);
+	sxt_commit(writer);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(t_put(writer, 3, 2, "lost"), SIMIDX_OK); /* looked up: id < next */
+		ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID, 2, NULL), SIMIDX_OK);
+		ck_assert_uint_eq(simidx_writer_pending(writer), 2);
+		ck_assert_uint_eq(t_count(index, 2), 0); /* not committed yet */
+		ck_assert_sx(simidx_get_label(reader, "lost", 4, &match, &sxt_err),
+			     SIMIDX_E_NOT_FOUND);
+		if (i < 2) {
+			simidx_rollback(writer);
+			ck_assert_uint_eq(simidx_writer_pending(writer), 0);
+		} else {
+			simidx_writer_close(writer);
+		}
+		ck_assert_uint_eq(t_count(index, 2), 0);
+		ck_assert_uint_eq(t_info(index).documents, 1);
+		ck_assert_uint_eq(t_info(index).labels, 1);
+		ck_assert_uint_eq(t_info(index).next_id, 6);
+		sxt_check_sound(index);
+	}
+	/* Other rows under the same sequence numbers: only these are found. */
+	writer = sxt_writer(index, 0);
+	ck_assert_int_eq(t_put(writer, 3, 4, "lost"), SIMIDX_OK);
+	ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID, 4, NULL), SIMIDX_OK);
+	ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID, 5, NULL), SIMIDX_OK);
+	sxt_commit(writer);
+	for (int i = 0; i < 30; i++) { /* by the log and by the mini-index */
+		ck_assert_uint_eq(t_count(index, 2), 0);
+		ck_assert_uint_eq(t_count(index, 4), 2);
+		ck_assert_uint_eq(t_count(index, 5), 1);
+		ck_assert_sx(simidx_get_label(reader, "lost", 4, &match, &sxt_err), SIMIDX_OK);
+		ck_assert_uint_eq(match.fp, 4);
+		ck_assert_sx(simidx_get_id(reader, 3, &match, &sxt_err), SIMIDX_OK);
+		ck_assert_uint_eq(match.fp, 4);
+	}
+	sxt_check_sound(index);
+	simidx_writer_close(writer);
+	simidx_reader_close(reader);
+	simidx_close(index);
+}
+END_TEST
+
+START_TEST(commit_of_nothing)
+{
+	simidx *index = sxt_create(path, NULL);
+	simidx_writer *writer = sxt_writer(index, 0), *merging = sxt_writer(index, 1);
+	uint64_t before = t_info(index).snapshot;
+
+	sxt_commit(writer);
+	sxt_commit(merging);
+	ck_assert_sx(simidx_merge(writer, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(t_info(index).snapshot, before);
+	/* Two rows are more than the threshold of one: the commit merges. */
+	ck_assert_int_eq(t_put(writer, 1, 1, NULL), SIMIDX_OK);
+	ck_assert_sx(simidx_merge(writer, &sxt_err), SIMIDX_E_STATE);
+	sxt_commit(writer);
+	sxt_commit(merging);
+	ck_assert_uint_eq(t_info(index).fresh_rows, 1);
+	ck_assert_int_eq(t_put(merging, 2, 1, NULL), SIMIDX_OK);
+	sxt_commit(merging);
+	ck_assert_uint_eq(t_info(index).fresh_rows, 0);
+	ck_assert_uint_eq(t_info(index).distinct, 1);
+	simidx_writer_close(writer);
+	simidx_writer_close(merging);
+	simidx_close(index);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * One writer at a time
+ */
+
+static int hold_lock(sxt_proc *me, void *ctx)
+{
+	simidx *index = sxt_open(path, 0);
+	simidx_writer *writer = t_impatient_writer(index);
+
+	(void)ctx;
+	sxt_proc_assert(t_put(writer, 1, 1, "child") == SIMIDX_OK);
+	sxt_proc_tell(me);
+	sxt_proc_wait(me);
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+	simidx_close(index);
+	return 0;
+}
+
+START_TEST(busy_between_processes)
+{
+	simidx_create_options truncate = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_writer *writer;
+	simidx *index, *made;
+	sxt_proc child;
+
+	simidx_close(sxt_create(path, NULL));
+	sxt_proc_start(&child, hold_lock, NULL);
+	ck_assert_int_eq(sxt_proc_wait(&child), 0);
+	index = sxt_open(path, 0);
+	writer = t_impatient_writer(index);
+	ck_assert_int_eq(t_put(writer, 2, 2, NULL), SIMIDX_E_BUSY);
+	ck_assert_sx(simidx_merge(writer, &sxt_err), SIMIDX_E_BUSY);
+	truncate.flags = SIMIDX_CREATE_TRUNCATE;
+	ck_assert_sx(simidx_create(path, &truncate, &made, &sxt_err), SIMIDX_E_BUSY);
+	ck_assert_ptr_null(made);
+	ck_assert_uint_eq(simidx_writer_pending(writer), 0);
+	ck_assert_uint_eq(t_info(index).documents, 0);
+	sxt_proc_tell(&child);
+	ck_assert_int_eq(sxt_proc_finish(&child), 0);
+	ck_assert_int_eq(t_put(writer, 2, 2, NULL), SIMIDX_OK);
+	sxt_commit(writer);
+	ck_assert_uint_eq(t_info(index).documents, 2);
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+END_TEST
+
+START_TEST(busy_within_a_process)
+{
+	simidx_create_options truncate = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx *index = sxt_create(path, NULL), *second = sxt_open(path, 0), *made;
+	simidx_writer *writer = sxt_writer(index, 0);
+	simidx_writer *same = t_impatient_writer(index), *other = t_impatient_writer(second);
+
+	ck_assert_int_eq(t_put(writer, 1, 1, NULL), SIMIDX_OK);
+	ck_assert_int_eq(t_put(same, 2, 2, NULL), SIMIDX_E_BUSY);
+	ck_assert_int_eq(t_put(other, 2, 2, NULL), SIMIDX_E_BUSY);
+	truncate.flags = SIMIDX_CREATE_TRUNCATE;
+	ck_assert_sx(simidx_create(path, &truncate, &made, &sxt_err), SIMIDX_E_BUSY);
+	simidx_rollback(writer);
+	ck_assert_int_eq(t_put(other, 2, 2, NULL), SIMIDX_OK);
+	ck_assert_int_eq(t_put(same, 3, 3, NULL), SIMIDX_E_BUSY);
+	sxt_commit(other);
+	ck_assert_int_eq(t_put(same, 3, 3, NULL), SIMIDX_OK);
+	sxt_commit(same);
+	ck_assert_uint_eq(t_info(index).documents, 2);
+	simidx_writer_close(writer);
+	simidx_writer_close(same);
+	simidx_writer_close(other);
+	simidx_close(second);
+	simidx_close(index);
+}
+END_TEST
+
+Suite *suite_index_write(void)
+{
+	Suite *suite = suite_create("index_write");
+	TCase *tc = tcase_create("write");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_loop_test(tc, duplicates, 0, 2);
+	tcase_add_test(tc, ranges);
+	tcase_add_test(tc, without_ids);
+	tcase_add_loop_test(tc, second_fingerprints, 0, 2);
+	tcase_add_test(tc, rollback);
+	tcase_add_test(tc, commit_of_nothing);
+	tcase_add_test(tc, busy_between_processes);
+	tcase_add_test(tc, busy_within_a_process);
+	suite_add_tcase(suite, tc);
+	return suite;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Tables with records that no merge has written: they are refused and named, the rest is read.
+ */
+
+#include <stdio.h>
+
+#include "t_table.h"
+
+Suite *suite_table_damage(void);
+
+static const struct t_kind permuted = { "permuted", SX_TABLE_PERMUTED, 0, "4x16", 64, 2 };
+static const struct t_kind pairs = { "pairs", SX_TABLE_PAIRS, 1, NULL, 0, 0 };
+static const struct t_kind numbers = { "numbers", SX_TABLE_NUMBERS, 1, NULL, 0, 0 };
+
+/* A copy of record number i; the key as it is shown in messages. */
+static void get_record(struct t_tab *tab, size_t i, unsigned char *key_bytes, sx_slice *key,
+		       unsigned char *value_bytes, sx_slice *value, char *hex)
+{
+	sx_cursor *cursor;
+	size_t b;
+	int rc;
+
+	ck_assert_sx(sx_cursor_open(tab->txn, tab->table.dbi, &cursor, &sxt_err), SIMIDX_OK);
+	rc = sx_cursor_first(cursor, key, value, &sxt_err);
+	while (!rc && i--)
+		rc = sx_cursor_next(cursor, key, value, &sxt_err);
+	ck_assert_int_eq(rc, SIMIDX_OK);
+	memcpy(key_bytes, key->data, key->size);
+	memcpy(value_bytes, value->data, value->size);
+	key->data = key_bytes;
+	value->data = value_bytes;
+	sx_cursor_close(cursor);
+	for (b = 0; b < key->size; b++)
+		sprintf(hex + 2 * b, "%02x", key_bytes[b]);
+}
+
+/* Walk all; *rows is how many rows came, *bad how many pieces were refused. */
+static void count_walk(struct t_tab *tab, int check, const char *hex, size_t *rows,
+		       size_t *bad)
+{
+	sx_table_walk walk;
+	simidx_error err;
+	int rc;
+
+	*rows = *bad = 0;
+	ck_assert_sx(sx_table_walk_begin(&walk, tab->txn, &tab->table, check, NULL, &sxt_err),
+		     SIMIDX_OK);
+	for (;;) {
+		sxt_error_clear(&err);
+		rc = sx_table_walk_next(&walk, &err);
+		if (rc == SIMIDX_E_END)
+			break;
+		if (!rc) {
+			*rows += walk.rows.n;
+			continue;
+		}
+		ck_assert_int_eq(rc, SIMIDX_E_CORRUPT);
+		ck_assert_int_eq(err.code, SIMIDX_E_CORRUPT);
+		ck_assert_int_eq(walk.stuck, 0);
+		ck_assert_ptr_nonnull(strstr(err.text, "table table"));
+		ck_assert_ptr_nonnull(strstr(err.text, hex));
+		++*bad;
+	}
+	sx_table_walk_end(&walk);
+}
+
+static void check_refused(struct t_tab *tab, const struct t_rows *list, const char *hex)
+{
+	unsigned char *remove;
+	size_t done = 0;
+	sx_delta delta;
+	sx_rows rows;
+	sx_changes changes = { &rows, NULL };
+
+	t_changes(tab, list, &rows, &remove);
+	changes.remove = remove;
+	ck_assert_sx(sx_table_merge(tab->txn, &tab->table, &changes, &done, UINT64_MAX, &delta,
+				    &sxt_err),
+		     SIMIDX_E_CORRUPT);
+	ck_assert_msg(strstr(sxt_err.text, "table table") && strstr(sxt_err.text, hex), "%s",
+		      sxt_err.text);
+	sx_rows_free(&rows);
+	free(remove);
+}
+
+/* One byte of one block is wrong: wherever it is, a merge does not carry it on. */
+START_TEST(test_damaged_block)
+{
+	static const size_t offsets[] = { 0, 3, 5, 9, 16, 1000, 3000, 3500, 4079 };
+	unsigned char key_bytes[SX_TABLE_MAX_KEY], value_bytes[T_MOST_ENTRIES];
+	char hex[2 * SX_TABLE_MAX_KEY + 1];
+	size_t end[200], n, record, first, rows, bad;
+	struct t_rows list = { 0 };
+	sx_slice key, value;
+	struct t_tab tab;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1370 + (uint64_t)_i);
+	t_tab_open(&tab, _i % 2 ? &pairs : &permuted, SIMIDX_LAYOUT_BLOCKS, 90);
+	t_add_uniform(&tab, &rng, &list, 10000);
+	t_merge(&tab, &list, 0);
+	t_tab_commit(&tab);
+	n = t_block_ends(&tab, end, 200);
+	record = _i == 0 ? 0 : _i == 1 ? n - 1 : 1 + sxt_rng_below(&rng, n - 2);
+	get_record(&tab, record, key_bytes, &key, value_bytes, &value, hex);
+	ck_assert_uint_eq(value.size, tab.table.block_size);
+	value_bytes[offsets[_i]] ^= (unsigned char)(1u << sxt_rng_below(&rng, 8));
+	ck_assert_sx(sx_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);
+
+	count_walk(&tab, 1, hex, &rows, &bad);
+	ck_assert_uint_eq(bad, 1);
+	first = record ? end[record - 1] + 1 : 0;
+	ck_assert_uint_eq(rows, tab.model.n - (end[record] + 1 - first));
+
+	/* A change for this block; and one for all blocks. */
+	list.n = 0;
+	t_rows_add(&tab, &list, tab.model.at[end[record]].fp, tab.model.at[end[record]].col,
+		   1);
+	check_refused(&tab, &list, hex);
+	list.n = 0;
+	t_add_uniform(&tab, &rng, &list, 1000);
+	check_refused(&tab, &list, hex);
+	t_rows_free(&list);
+	t_tab_close(&tab);
+}
+END_TEST
+
+/* A record that is intact but under a key that is not the table's. */
+START_TEST(test_wrong_key)
+{
+	unsigned char key_bytes[SX_TABLE_MAX_KEY], value_bytes[T_MOST_ENTRIES];
+	char hex[2 * SX_TABLE_MAX_KEY + 1];
+	sx_place all = { 0, 0 }, last = { UINT64_MAX, UINT64_MAX };
+	struct t_rows list = { 0 };
+	size_t count, bad, n;
+	sx_slice key, value;
+	sx_cursor *cursor;
+	struct t_tab tab;
+	sx_found found;
+	sx_rows rows;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1390);
+	t_tab_open(&tab, &permuted, _i ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS, 90);
+	t_add_uniform(&tab, &rng, &list, 5000);
+	t_merge(&tab, &list, 0);
+	get_record(&tab, 3, key_bytes, &key, value_bytes, &value, hex);
+	n = tab.model.n;
+	/* Its prefix says something else than its fingerprint; the order stays as it is. */
+	ck_assert_sx(sx_del(tab.txn, tab.table.dbi, key, &sxt_err), SIMIDX_OK);
+	key_bytes[key.size - 1] ^= 1;
+	key_bytes[6] ^= 0x80; /* a bit of the third block, which leads in this table */
+	sprintf(hex, "%02x%02x", key_bytes[0], key_bytes[1]);
+	ck_assert_sx(sx_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);
+
+	count_walk(&tab, 1, hex, &count, &bad);
+	ck_assert_uint_eq(bad, 1);
+	ck_assert_uint_lt(count, n);
+	ck_assert_sx(sx_cursor_open(tab.txn, tab.table.dbi, &cursor, &sxt_err), SIMIDX_OK);
+	sx_rows_init(&rows, 0);
+	ck_assert_sx(sx_table_range(&tab.table, cursor, all, last, 0, &rows, &sxt_err),
+		     SIMIDX_E_CORRUPT);
+	t_must(!sx_found_init(&found));
+	ck_assert_sx(sx_table_near(&tab.table, cursor, 0, UINT64_MAX, 0, 3, &found, &sxt_err),
+		     SIMIDX_E_CORRUPT);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, hex));
+	sx_cursor_close(cursor);
+	sx_found_free(&found);
+	sx_rows_free(&rows);
+	t_rows_free(&list);
+	t_tab_close(&tab);
+}
+END_TEST
+
+/* A row of the rows layout with a value of another size. */
+START_TEST(test_wrong_value)
+{
+	unsigned char key_bytes[SX_TABLE_MAX_KEY], value_bytes[64] = { 0 };
+	char hex[2 * SX_TABLE_MAX_KEY + 1];
+	struct t_rows list = { 0 };
+	sx_slice key, value;
+	struct t_tab tab;
+	size_t count, bad;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1400);
+	t_tab_open(&tab, &numbers, SIMIDX_LAYOUT_ROWS, 90);
+	t_add_uniform(&tab, &rng, &list, 1000);
+	t_merge(&tab, &list, 0);
+	get_record(&tab, 600, key_bytes, &key, value_bytes, &value, hex);
+	value.size = _i ? 9 : 7;
+	ck_assert_sx(sx_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);
+	count_walk(&tab, 1, hex, &count, &bad);
+	ck_assert_uint_eq(bad, 1);
+	/* At most the piece that it is in is lost. */
+	ck_assert_uint_ge(count, 1000 - 256);
+	list.n = 0;
+	t_rows_add(&tab, &list, tab.model.at[600].key, tab.model.at[600].col, 1);
+	check_refused(&tab, &list, hex);
+	t_rows_free(&list);
+	t_tab_close(&tab);
+}
+END_TEST
+
+/* Put rows [from, from + n) of the model as an intact block under the key of row `fence`. */
+static void put_block(struct t_tab *tab, size_t from, size_t n, size_t fence)
+{
+	unsigned char bytes[SX_TABLE_MAX_KEY], value[T_MOST_ENTRIES];
+	sx_place place = { tab->model.at[fence].key, 0 };
+	sx_slice key = { bytes, 0 }, data = { value, tab->table.block_size };
+	sx_rows rows;
+	size_t i;
+
+	sx_rows_init(&rows, tab->table.n_cols);
+	for (i = from; i < from + n; i++)
+		t_must(!sx_rows_push(&rows, tab->model.at[i].key, tab->model.at[i].col));
+	sx_block_encode(&rows, 0, n, value, tab->table.block_size);
+	key.size = sx_table_key(&tab->table, place, bytes);
+	ck_assert_sx(sx_put(tab->txn, tab->table.dbi, key, data, &sxt_err), SIMIDX_OK);
+	sx_rows_free(&rows);
+}
+
+/* Blocks that are intact one by one, but do not follow each other as they must. */
+START_TEST(test_order)
+{
+	struct t_rows list = { 0 };
+	struct t_tab tab;
+	size_t count, bad;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1410);
+	t_tab_open(&tab, &permuted, SIMIDX_LAYOUT_BLOCKS, 90);
+	t_add_uniform(&tab, &rng, &list, 1000);
+	tab.model = list;
+	put_block(&tab, 0, 100, 99);
+	switch (_i) {
+	case 0: /* as it should be, once with a fence */
+		put_block(&tab, 100, 100, 220);
+		put_block(&tab, 300, 100, 399);
+		break;
+	case 1: /* an entry lies behind the key */
+		put_block(&tab, 100, 100, 198);
+		put_block(&tab, 300, 100, 399);
+		break;
+	case 2: /* an entry is in two blocks */
+		put_block(&tab, 99, 100, 199);
+		put_block(&tab, 300, 100, 399);
+		break;
+	default: /* a fence passes the next block's first entry: it would not be found */
+		put_block(&tab, 100, 100, 310);
+		put_block(&tab, 300, 100, 399);
+	}
+	count_walk(&tab, 1, "", &count, &bad);
+	ck_assert_uint_eq(bad, _i > 0);
+	ck_assert_uint_eq(count, _i ? 200 : 300);
+	t_tab_close(&tab);
+}
+END_TEST
+
+Suite *suite_table_damage(void)
+{
+	Suite *suite = suite_create("table_damage");
+	TCase *tc = tcase_create("damage");
+
+	tcase_add_loop_test(tc, test_damaged_block, 0, 9);
+	tcase_add_loop_test(tc, test_wrong_key, 0, 2);
+	tcase_add_loop_test(tc, test_wrong_value, 0, 2);
+	tcase_add_loop_test(tc, test_order, 0, 4);
+	suite_add_tcase(suite, tc);
+	return suite;
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * How merges leave the blocks of a table: how full, joined, split, and behind which keys.
+ */
+
+#include "t_table.h"
+
+Suite *suite_table_merge(void);
+
+static const struct t_kind permuted = { "permuted", SX_TABLE_PERMUTED, 0, "4x16", 64, 2 };
+static const struct t_kind pairs = { "pairs", SX_TABLE_PAIRS, 1, NULL, 0, 0 };
+static const struct t_kind numbers = { "numbers", SX_TABLE_NUMBERS, 1, NULL, 0, 0 };
+
+/* n random rows of the model, to be removed. */
+static void add_removals(const struct t_tab *tab, sxt_rng *rng, struct t_rows *list, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < tab->model.n; i++) {
+		/* As many of those that are left as are still to be chosen. */
+		if (sxt_rng_below(rng, tab->model.n - i) >= n)
+			continue;
+		t_rows_add(tab, list, tab->model.at[i].fp, tab->model.at[i].col, 1);
+		n--;
+	}
+}
+
+/* ------------------------------------------------------------------------------------------
+ * How full blocks are
+ */
+
+/*
+ * A uniform table that grows by 30 % in merges of a tenth: each touches every block, so each
+ * leaves blocks that are filled to 90 % or carried on. 0.85 is what is promised.
+ */
+START_TEST(test_growth)
+{
+	struct t_rows list = { 0 };
+	const size_t n = 60000;
+	struct t_tab tab;
+	sxt_rng rng;
+	int i;
+
+	sxt_rng_init(&rng, 1300 + (uint64_t)_i);
+	t_tab_open(&tab, _i ? &pairs : &permuted, SIMIDX_LAYOUT_BLOCKS, 90);
+	t_add_uniform(&tab, &rng, &list, n);
+	t_merge(&tab, &list, 0);
+	/* Fill factor 90 %, less what no further entry fits into, and the last block. */
+	ck_assert_double_gt(t_fill_of(&tab), 0.88);
+	ck_assert_double_lt(t_fill_of(&tab), 0.91);
+	for (i = 0; i < 3; i++) {
+		list.n = 0;
+		t_add_uniform(&tab, &rng, &list, n / 10);
+		t_merge(&tab, &list, 0);
+		ck_assert_double_gt(t_fill_of(&tab), 0.85);
+	}
+	t_check_all(&tab);
+	t_rows_free(&list);
+	t_tab_close(&tab);
+}
+END_TEST
+
+/* Ascending numbers, a few at a time, as the log of fresh rows grows: nothing is split. */
+START_TEST(test_append)
+{
+	struct t_rows list = { 0 };
+	struct t_tab tab;
+	uint64_t seq, cols[SX_MAX_COLS] = { 0 };
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1310);
+	t_tab_open(&tab, &numbers, SIMIDX_LAYOUT_BLOCKS, 100);
+	for (seq = 0; seq < 20000; seq++) {
+		cols[0] = sxt_rng_u64(&rng);
+		t_rows_add(&tab, &list, seq, cols, 0);
+		if (sxt_rng_below(&rng, 100))
+			continue;
+		t_merge(&tab, &list, 0);
+		list.n = 0;
+	}
+	t_merge(&tab, &list, 0);
+	t_check_all(&tab);
+	ck_assert_double_gt(t_fill_of(&tab), 0.98);
+	t_rows_free(&list);
+	t_tab_close(&tab);
+}
+END_TEST
+
+/* The last block when it is exactly full, and when a change behind it changes nothing. */
+START_TEST(test_last_block)
+{
+	struct t_rows list = { 0 }, one = { 0 };
+	uint64_t cols[SX_MAX_COLS] = { 0 }, seq;
+	unsigned char *remove;
+	struct t_tab tab;
+	sx_rows rows;
+	size_t n;
+
+	t_tab_open(&tab, &numbers, SIMIDX_LAYOUT_BLOCKS, 100);
+	for (seq = 0; seq < 10000; seq++) {
+		cols[0] = seq * seq;
+		t_rows_add(&tab, &list, seq, cols, 0);
+	}
+	t_changes(&tab, &list, &rows, &remove);
+	n = sx_block_fit(&rows, 0, tab.table.block_size);
+	ck_assert_uint_lt(n, list.n);
+	list.n = n;
+	t_merge(&tab, &list, 0);
+	t_check_all(&tab);
+	t_rows_add(&tab, &one, n, cols, 1);
+	t_merge(&tab, &one, 0);
+	t_check_all(&tab);
+	one.at[0].remove = 0;
+	t_merge(&tab, &one, 0);
+	t_check_all(&tab);
+	ck_assert_uint_eq(tab.model.n, n + 1);
+	sx_rows_free(&rows);
+	free(remove);
+	t_rows_free(&list);
+	t_rows_free(&one);
+	t_tab_close(&tab);
+}
+END_TEST
+
+/*
+ * Removals leave no crowd of small blocks: what fills at most 75 % of a block is given to the
+ * next one if that is touched too, and here all are. So all fill more than that, except the
+ * last one or two of about forty.
+ */
+START_TEST(test_shrink)
+{
+	unsigned merges = (unsigned)_i ? 10 : 1, i;
+	struct t_rows list = { 0 };
+	const size_t n = 60000;
+	struct t_tab tab;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1320 + (uint64_t)_i);
+	t_tab_open(&tab, &permuted, SIMIDX_LAYOUT_BLOCKS, 90);
+	t_add_uniform(&tab, &rng, &list, n);
+	t_merge(&tab, &list, 0);
+	for (i = 0; i < merges; i++) {
+		list.n = 0;
+		add_removals(&tab, &rng, &list, n * 9 / 10 / merges);
+		t_merge(&tab, &list, 0);
+	}
+	t_check_all(&tab);
+	ck_assert_uint_lt(tab.model.n, n / 10 + 100);
+	ck_assert_double_ge(t_fill_of(&tab), 0.73);
+	t_rows_free(&list);
+	t_tab_close(&tab);
+}
+END_TEST
+
+/*
+ * Neighbourhoods thinned out one after another, from the last to the first. A block joins the one
+ * behind it when it was touched and both together fill no more than 75 %, so afterwards any two
+ * neighbours fill more than that.
+ */
+START_TEST(test_shrink_locally)
+{
+	struct t_rows list = { 0 };
+	uint64_t blocks, used;
+	struct t_tab tab;
+	size_t at, i;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1330);
+	t_tab_open(&tab, &permuted, SIMIDX_LAYOUT_BLOCKS, 90);
+	t_add_uniform(&tab, &rng, &list, 30000);
+	t_merge(&tab, &list, 0);
+	for (at = tab.model.n; at >= 100; at -= 100) {
+		list.n = 0;
+		for (i = at - 100; i < at; i++)
+			if (i % 10 > 2)
+				t_rows_add(&tab, &list, tab.model.at[i].fp,
+					   tab.model.at[i].col, 1);
+		t_merge(&tab, &list, 0);
+	}
+	t_check_all(&tab);
+	t_check_ranges(&tab, &rng, 30);
+	t_usage(&tab, &blocks, &used);
+	ck_assert_uint_gt(used, blocks / 2 * (tab.table.block_size * 3 / 4));
+	t_rows_free(&list);
+	t_tab_close(&tab);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * More changes for one block than are merged in a round
+ */
+
+#define MANY 150000
+
+/* `above`: a last row that all changes come before; without it the block is open at its end. */
+static void many_changes(int above, int twice)
+{
+	struct t_rows list = { 0 };
+	uint64_t cols[SX_MAX_COLS] = { 7 }, i;
+	struct t_tab tab;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1340);
+	t_tab_open(&tab, &numbers, SIMIDX_LAYOUT_BLOCKS, 90);
+	for (i = 0; i < 300; i++)
+		t_rows_add(&tab, &list, i * 500, cols, 0);
+	if (above)
+		t_rows_add(&tab, &list, UINT64_MAX, cols, 0);
+	t_merge(&tab, &list, 0);
+	list.n = 0;
+	/* All 300 go; so many are not there to be removed, and in between some are new. */
+	for (i = 0; i < MANY; i++)
+		t_rows_add(&tab, &list, i, cols, i % 500 == 0 || i % 7);
+	t_merge(&tab, &list, twice ? 3 : 0);
+	t_check_all(&tab);
+	t_check_ranges(&tab, &rng, 10);
+	t_rows_free(&list);
+	t_tab_close(&tab);
+}
+
+START_TEST(test_rounds)
+{
+	many_changes(_i % 2, _i / 2);
+}
+END_TEST
+
+/* The first round empties the block; what follows belongs there still. */
+START_TEST(test_round_that_empties)
+{
+	struct t_rows list = { 0 };
+	uint64_t cols[SX_MAX_COLS] = { 7 }, i;
+	struct t_tab tab;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1350);
+	t_tab_open(&tab, &numbers, SIMIDX_LAYOUT_BLOCKS, 90);
+	for (i = 0; i < 200; i++)
+		t_rows_add(&tab, &list, i, cols, 0);
+	if (_i) {
+		for (i = 0; i < 2000; i++)
+			t_rows_add(&tab, &list, UINT64_MAX - 2000 + i, cols, 0);
+	}
+	t_merge(&tab, &list, 0);
+	list.n = 0;
+	for (i = 0; i < MANY; i++)
+		t_rows_add(&tab, &list, i, cols, i < 100000);
+	t_merge(&tab, &list, 0);
+	t_check_all(&tab);
+	t_check_ranges(&tab, &rng, 10);
+	ck_assert_uint_eq(tab.model.n, 50000 + (_i ? 2000 : 0));
+	t_rows_free(&list);
+	t_tab_close(&tab);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Fences
+ */
+
+/* Remove the last entries of each block: its key is then a fence. Then add around the fences. */
+START_TEST(test_fences)
+{
+	struct t_rows list = { 0 }, ends = { 0 };
+	size_t end[200], n, i;
+	uint64_t cols[SX_MAX_COLS] = { 0 }, probe;
+	struct t_tab tab;
+	sx_cursor *cursor;
+	sxt_rng rng;
+	int has;
+
+	sxt_rng_init(&rng, 1360);
+	t_tab_open(&tab, &numbers, SIMIDX_LAYOUT_BLOCKS, 90);
+	t_add_uniform(&tab, &rng, &list, 20000);
+	t_merge(&tab, &list, 0);
+	n = t_block_ends(&tab, end, 200);
+	ck_assert_uint_gt(n, 20);
+	list.n = 0;
+	for (i = 0; i < n; i++) {
+		t_rows_add(&tab, &ends, tab.model.at[end[i]].key, tab.model.at[end[i]].col, 1);
+		t_rows_add(&tab, &list, tab.model.at[end[i] - 1].key,
+			   tab.model.at[end[i] - 1].col, 1);
+		t_rows_add(&tab, &list, tab.model.at[end[i]].key, tab.model.at[end[i]].col, 1);
+	}
+	t_merge(&tab, &list, 0);
+	t_check_all(&tab);
+	ck_assert_sx(sx_cursor_open(tab.txn, tab.table.dbi, &cursor, &sxt_err), SIMIDX_OK);
+	for (i = 0; i < n; i++) {
+		for (probe = ends.at[i].key - 1; probe != ends.at[i].key + 2; probe++) {
+			sx_place place = { probe, 0 };
+
+			ck_assert_sx(sx_table_has(&tab.table, cursor, place, place, &has,
+						  &sxt_err),
+				     SIMIDX_OK);
+			ck_assert_int_eq(has, 0);
+		}
+	}
+	sx_cursor_close(cursor);
+	t_check_ranges(&tab, &rng, 20);
+	/* One before, at and behind each fence, one fence at a time. */
+	for (i = 0; i < n; i++) {
+		list.n = 0;
+		for (probe = ends.at[i].key - 1; probe != ends.at[i].key + 2; probe++)
+			if (probe % 3 != i % 3)
+				t_rows_add(&tab, &list, probe, cols, 0);
+		t_rows_sort(&list);
+		t_merge(&tab, &list, 0);
+	}
+	t_check_all(&tab);
+	t_check_ranges(&tab, &rng, 20);
+	t_rows_free(&list);
+	t_rows_free(&ends);
+	t_tab_close(&tab);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Pieces
+ */
+
+/*
+ * A merge stops about where it was told to, and tells where: with one change for every other
+ * block, and where so much is added to all blocks that each overflows into the next one. The step
+ * that passes the limit may write a few blocks and take one away.
+ */
+START_TEST(test_max_written)
+{
+	unsigned layout = (unsigned)_i % 2;
+	int dense = _i / 2;
+	struct t_rows list = { 0 };
+	sx_changes changes = { 0 };
+	size_t done = 0, before, i;
+	unsigned char *remove;
+	struct t_tab tab;
+	sx_delta delta;
+	sx_rows rows;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1365);
+	t_tab_open(&tab, &permuted, layout, 90);
+	t_add_uniform(&tab, &rng, &list, 20000);
+	t_merge(&tab, &list, 0);
+	list.n = 0;
+	if (dense)
+		t_add_uniform(&tab, &rng, &list, 10000);
+	for (i = 500; !dense && i < tab.model.n; i += 1000)
+		t_rows_add(&tab, &list, tab.model.at[i].fp, NULL, 1);
+	t_changes(&tab, &list, &rows, &remove);
+	changes.rows = &rows;
+	changes.remove = remove;
+	while (done < list.n) {
+		before = done;
+		ck_assert_sx(sx_table_merge(tab.txn, &tab.table, &changes, &done, 5, &delta,
+					    &sxt_err),
+			     SIMIDX_OK);
+		ck_assert_uint_gt(done, before);
+		ck_assert_int_eq(dense ? -delta.rows : delta.rows,
+				 (int64_t)before - (int64_t)done);
+		ck_assert_uint_le(delta.written, 5 + 4);
+		ck_assert(delta.written >= 5 || done == list.n);
+	}
+	sx_rows_free(&rows);
+	free(remove);
+	t_rows_free(&list);
+	t_tab_close(&tab);
+}
+END_TEST
+
+Suite *suite_table_merge(void)
+{
+	Suite *suite = suite_create("table_merge");
+	TCase *tc = tcase_create("fill");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, test_growth, 0, 2);
+	tcase_add_test(tc, test_append);
+	tcase_add_test(tc, test_last_block);
+	tcase_add_loop_test(tc, test_shrink, 0, 2);
+	tcase_add_test(tc, test_shrink_locally);
+	suite_add_tcase(suite, tc);
+	tc = tcase_create("rounds");
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, test_rounds, 0, 4);
+	tcase_add_loop_test(tc, test_round_that_empties, 0, 2);
+	tcase_add_test(tc, test_fences);
+	tcase_add_loop_test(tc, test_max_written, 0, 4);
+	suite_add_tcase(suite, tc);
+	return suite;
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * words12: words, features, UTF-8, handles and profiles. Long texts are in t_text_long.c.
+ */
+
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/sxt.h"
+#include "support/sxt_text.h"
+#include "text/sx_text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define TEXT(literal) literal, sizeof(literal) - 1
+
+static simidx_text *text;
+
+static void setup(void)
+{
+	ck_assert_sx(simidx_text_open(NULL, &text, &sxt_err), SIMIDX_OK);
+}
+
+static void teardown(void)
+{
+	simidx_text_close(text);
+	text = NULL;
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Words and features
+ */
+
+START_TEST(test_features_by_hand)
+{
+	static const char rose[] = "A rose is a rose is a rose.";
+	simidx_sketch got, want = SIMIDX_SKETCH_INIT;
+	simidx_feature features[6];
+
+	sxt_feature(&features[0], "a", 1, 3);
+	sxt_feature(&features[1], "rose", 4, 3);
+	sxt_feature(&features[2], "is", 2, 2);
+	sxt_feature(&features[3], "a\x1frose", 6, 3);
+	sxt_feature(&features[4], "rose\x1fis", 7, 2);
+	sxt_feature(&features[5], "is\037a", 4, 2);
+	ck_assert_uint_eq(features[0].weight, 113511); /* 1.7320508 * 65536 = 113511.68 */
+	ck_assert_uint_eq(features[2].weight, 92681);  /* 1.4142136 * 65536 = 92681.90 */
+	ck_assert_sx(simidx_hash_features(features, 6, 64, SXT_SKETCH_ALL, &want, &sxt_err),
+		     SIMIDX_OK);
+	want.n_tokens = 8;
+	want.flags |= SIMIDX_SKETCH_SHORT;
+	got = sxt_sketch_of_text(text, rose, strlen(rose));
+	sxt_assert_sketch(&got, &want, rose);
+}
+END_TEST
+
+static const struct {
+	const char *utf8;
+	size_t size;
+	const char *words;
+} cases[] = {
+	{ TEXT("The QUICK, brown fox"), "the|quick|brown|fox" },
+	{ TEXT("can't stop; rock'n'roll"), "can't|stop|rock'n'roll" },
+	{ TEXT("3.14 and 1,000: foo_bar"), "3.14|and|1,000|foo_bar" },
+	{ TEXT("one\ntwo\r\nthree\ttwo"), "one|two|three|two" },
+	/* full width, ligatures, compatibility characters */
+	{ TEXT("ＡＢＣ　１２３，４５６．７"), "abc|123,456.7" },
+	{ TEXT("ﬁne ﬂow ﬆ"), "fine|flow|st" },
+	{ TEXT("Ⅻ ① x² ℡"), "xii|1|x2|tel" },
+	{ TEXT("ｶﾞﾗｽ"), "ガラス" },
+	/* case */
+	{ TEXT("Straße STRASSE"), "strasse|strasse" },
+	{ TEXT("ΣΊΣΥΦΟΣ σίσυφος"), "σίσυφοσ|σίσυφοσ" },
+	{ TEXT("Привет ПРИВЕТ"), "привет|привет" },
+	{ TEXT("\u0130"), "i\u0307" },
+	/* combining marks: composed, and in canonical order */
+	{ TEXT("cafe\u0301 caf\u00e9 \u212bngstro\u0308m"),
+	  "caf\u00e9|caf\u00e9|\u00e5ngstr\u00f6m" },
+	{ TEXT("q\u0307\u0323 q\u0323\u0307"), "q\u0323\u0307|q\u0323\u0307" },
+	{ TEXT("\u1112\u1161\u11ab"), "\ud55c" },
+	/* scripts without spaces between words */
+	{ TEXT("我们喜欢音乐。"), "我们|喜欢|音乐" },
+	{ TEXT("ภาษาไทย"), "ภาษา|ไทย" },
+	{ TEXT("コンピューター"), "コンピューター" },
+	{ TEXT("צה\"ל"), "צה\"ל" },
+	/* what is no word: controls, emoji, signs; NUL is a control like any other */
+	{ TEXT("a\0b\0\0c"), "a|b|c" },
+	{ TEXT("a\037b \x7f c"), "a|b|c" },
+	{ TEXT("a👍🏽b 👩‍👩‍👧 c++"), "a|b|c" },
+	{ TEXT("\ufeffbom"), "bom" },
+	/* invalid UTF-8 separates words as U+FFFD does */
+	{ TEXT("caf\xe9 au\xc3lait \xf0\x9f\x91"), "caf|au|lait" },
+	{ TEXT("x\xed\xa0\x80y\xc0\xafz"), "x|y|z" },
+	/* beyond the BMP */
+	{ TEXT("𝐀𝐁𝐂 𐐀𐐁"), "abc|𐐨𐐩" },
+};
+
+START_TEST(test_words)
+{
+	simidx_sketch want = sxt_sketch_of_words(cases[_i].words, 64);
+	simidx_sketch got = sxt_sketch_of_text(text, cases[_i].utf8, cases[_i].size);
+
+	sxt_assert_sketch(&got, &want, cases[_i].words);
+}
+END_TEST
+
+static const struct {
+	const char *utf8;
+	size_t size;
+} empty[] = {
+	{ NULL, 0 },
+	{ TEXT("") },
+	{ TEXT(" ") },
+	{ TEXT("\r\n\n\n") },
+	{ TEXT("!?... -- \"\" \u2026\u2014\u3002\uff01") },
+	{ TEXT("\0\0\0") },
+	{ TEXT("👩‍👩‍👧 🇫🇷 ©") },
+	{ TEXT("\xff\xfe\x80") },
+	{ TEXT("\u0301\u0301") },
+};
+
+START_TEST(test_no_words)
+{
+	simidx_sketch got = sxt_sketch_of_text(text, empty[_i].utf8, empty[_i].size);
+
+	ck_assert_uint_eq(got.fp, 0);
+	ck_assert_uint_eq(got.fp2, 0);
+	ck_assert_uint_eq(got.n_tokens, 0);
+	ck_assert_uint_eq(got.n_features, 0);
+	ck_assert_uint_eq(got.flags, SXT_SKETCH_ALL | SIMIDX_SKETCH_SHORT);
+}
+END_TEST
+
+START_TEST(test_short_flag)
+{
+	char words[200] = "";
+	unsigned i;
+
+	for (i = 0; i < 63; i++)
+		strcat(words, "w ");
+	ck_assert(sxt_sketch_of_text(text, words, strlen(words)).flags & SIMIDX_SKETCH_SHORT);
+	strcat(words, "w");
+	ck_assert(
+		!(sxt_sketch_of_text(text, words, strlen(words)).flags & SIMIDX_SKETCH_SHORT));
+}
+END_TEST
+
+START_TEST(test_bits)
+{
+	static const unsigned bits[] = { 16, 31, 32, 48, 64 };
+	static const char utf8[] = "Narrow fingerprints are the low bits of the wide ones.";
+	simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
+	simidx_sketch wide, narrow, want;
+	char profile[64];
+
+	wide = sxt_sketch_of_text(text, utf8, strlen(utf8));
+	teardown();
+	options.bits = bits[_i];
+	options.extractor = "words12";
+	ck_assert_sx(simidx_text_open(&options, &text, &sxt_err), SIMIDX_OK);
+	narrow = sxt_sketch_of_text(text, utf8, strlen(utf8));
+	want = sxt_sketch_of_words("narrow|fingerprints|are|the|low|bits|of|the|wide|ones",
+				   bits[_i]);
+	sxt_assert_sketch(&narrow, &want, "narrow");
+	ck_assert_uint_eq(narrow.fp, wide.fp & (UINT64_MAX >> (64 - bits[_i])));
+	ck_assert_uint_eq(narrow.fp2, wide.fp2);
+	snprintf(profile, sizeof(profile), "words12 v1 bits=%u", bits[_i]);
+	ck_assert_str_eq(simidx_text_profile(text), profile);
+}
+END_TEST
+
+START_TEST(test_sqrt_weight)
+{
+	sxt_rng rng;
+	uint32_t count;
+	unsigned i;
+
+	sxt_rng_init(&rng, 700);
+	for (count = 1; count <= 1000; count++)
+		ck_assert_uint_eq(sx_sqrt_weight(count),
+				  (uint32_t)floorl(sqrtl((long double)count) * 65536));
+	for (i = 0; i < 10000; i++) {
+		uint64_t root, square;
+
+		count = i ? (uint32_t)(sxt_rng_u64(&rng) >> (32 + i % 32)) | 1 : UINT32_MAX;
+		root = sx_sqrt_weight(count);
+		square = (uint64_t)count << 32;
+		ck_assert(root * root <= square);
+		ck_assert(square - root * root <= 2 * root);
+	}
+}
+END_TEST
+
+START_TEST(test_similar)
+{
+	char one[8192] = "", edited[8192] = "", other[8192] = "", word[16];
+	simidx_sketch sketch[3];
+	size_t edit, i;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 701);
+	edit = sxt_rng_below(&rng, 400);
+	for (i = 0; i < 400; i++) {
+		snprintf(word, sizeof(word), "w%u ", (unsigned)sxt_rng_below(&rng, 100000));
+		strcat(one, word);
+		strcat(edited, i == edit ? "replaced " : word);
+		word[0] = 'u';
+		strcat(other, word);
+	}
+	sketch[0] = sxt_sketch_of_text(text, one, strlen(one));
+	sketch[1] = sxt_sketch_of_text(text, edited, strlen(edited));
+	sketch[2] = sxt_sketch_of_text(text, other, strlen(other));
+	/* One word of 400: about 2 bits. Nothing in common: 32 on average, deviation 4. */
+	ck_assert_uint_le(simidx_distance(sketch[0].fp, sketch[1].fp), 10);
+	ck_assert_uint_gt(simidx_distance(sketch[0].fp, sketch[2].fp), 10);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * UTF-8
+ */
+
+/* The first four are the examples of the Unicode Standard, section 3.9, tables 3-8 to 3-11. */
+static const struct {
+	const char *bytes;
+	size_t size;
+	const char *want; /* valid UTF-8 */
+} decodings[] = {
+	{ TEXT("\xc0\xaf\xe0\x80\xbf\xf0\x81\x82\x41"),
+	  "\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffdA" },
+	{ TEXT("\xed\xa0\x80\xed\xbf\xbf\xed\xaf\x41"),
+	  "\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffdA" },
+	{ TEXT("\xf4\x91\x92\x93\xff\x41\x80\xbf\x42"),
+	  "\ufffd\ufffd\ufffd\ufffd\ufffdA\ufffd\ufffdB" },
+	{ TEXT("\xe1\x80\xe2\xf0\x91\x92\xf1\xbf\x41"), "\ufffd\ufffd\ufffd\ufffdA" },
+	{ TEXT("\x61\xf1\x80\x80\xe1\x80\xc2\x62\x80\x63\x80\xbf\x64"),
+	  "a\ufffd\ufffd\ufffdb\ufffdc\ufffd\ufffdd" },
+	{ TEXT("\xc3"), "\ufffd" },
+	{ TEXT("x\xe4\xb8"), "x\ufffd" },
+	{ TEXT("x\xf0\x9f\x91"), "x\ufffd" },
+	{ TEXT("\xf8\x88\x80\x80\x80"), "\ufffd\ufffd\ufffd\ufffd\ufffd" },
+	{ TEXT("\xe4\xb8\n\xb8"), "\ufffd\n\ufffd" },
+	{ TEXT("\xef\xbf\xbd\xef\xbf\xbf\xf4\x8f\xbf\xbf"),
+	  "\ufffd\xef\xbf\xbf\xf4\x8f\xbf\xbf" },
+};
+
+START_TEST(test_decode)
+{
+	sx_units got = { NULL, 0, 0 }, want = { NULL, 0, 0 };
+
+	ck_assert_sx(sx_decode(&got, (const uint8_t *)decodings[_i].bytes, decodings[_i].size,
+			       &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_sx(sx_decode(&want, (const uint8_t *)decodings[_i].want,
+			       strlen(decodings[_i].want), &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_uint_eq(got.n, want.n);
+	ck_assert(!memcmp(got.at, want.at, got.n * sizeof(*got.at)));
+	free(got.at);
+	free(want.at);
+}
+END_TEST
+
+/** What lengths in a stretch are bounded by (SX_STRETCH_MAX_BYTES), for this ICU's Unicode. */
+START_TEST(test_growth)
+{
+	sx_units units = { NULL, 0, 0 }, spare = { NULL, 0, 0 };
+	char utf8[4];
+	uint32_t c;
+	size_t n;
+
+	for (c = 0; c < 0x110000; c++) {
+		if (c >= 0xd800 && c < 0xe000)
+			continue;
+		n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+		utf8[0] = (char)(n == 1 ? c : (0xf00u >> n) | c >> (6 * (n - 1)));
+		utf8[1] = (char)(0x80 | (c >> (6 * (n > 1 ? n - 2 : 0)) & 0x3f));
+		utf8[2] = (char)(0x80 | (c >> (6 * (n > 2 ? n - 3 : 0)) & 0x3f));
+		utf8[3] = (char)(0x80 | (c & 0x3f));
+		ck_assert_sx(sx_decode(&units, (const uint8_t *)utf8, n, &sxt_err), SIMIDX_OK);
+		ck_assert_uint_eq(units.n, n == 4 ? 2 : 1);
+		ck_assert_sx(sx_nfkc(&units, &spare, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(sx_fold(&units, &spare, &sxt_err), SIMIDX_OK);
+		ck_assert_msg(units.n <= 6 * n, "U+%04X becomes %zu units", c, units.n);
+	}
+	free(units.at);
+	free(spare.at);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Handles and profiles
+ */
+
+START_TEST(test_arguments)
+{
+	simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
+	simidx_sketch sketch = SIMIDX_SKETCH_INIT;
+	simidx_text *none = text;
+
+	options.extractor = "words99";
+	ck_assert_sx(simidx_text_open(&options, &none, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_ptr_null(none);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, "words12"));
+	options.extractor = NULL;
+	options.bits = 15;
+	ck_assert_sx(simidx_text_open(&options, &none, &sxt_err), SIMIDX_E_ARG);
+	options.bits = 65;
+	ck_assert_sx(simidx_text_open(&options, &none, NULL), SIMIDX_E_ARG);
+	options.bits = 64;
+	options.size--;
+	ck_assert_sx(simidx_text_open(&options, &none, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_text_open(NULL, NULL, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_text_open_for(NULL, &none, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_ptr_null(none);
+
+	sketch.n_tokens = 7;
+	ck_assert_sx(simidx_text_fingerprint(text, "a", ((size_t)1 << 30) + 1, 0, &sketch,
+					     &sxt_err),
+		     SIMIDX_E_RANGE);
+	ck_assert_uint_eq(sketch.n_tokens, 0);
+	ck_assert_sx(simidx_text_fingerprint(text, "a", 1, 8, &sketch, &sxt_err),
+		     SIMIDX_E_ARG);
+	ck_assert_sx(simidx_text_fingerprint(text, NULL, 1, 0, &sketch, &sxt_err),
+		     SIMIDX_E_ARG);
+	ck_assert_sx(simidx_text_fingerprint(NULL, "a", 1, 0, &sketch, &sxt_err),
+		     SIMIDX_E_ARG);
+	ck_assert_sx(simidx_text_fingerprint(text, "a", 1, 0, NULL, &sxt_err), SIMIDX_E_ARG);
+	sketch.size = 8;
+	ck_assert_sx(simidx_text_fingerprint(text, "a", 1, 0, &sketch, &sxt_err),
+		     SIMIDX_E_ARG);
+	simidx_text_close(NULL);
+}
+END_TEST
+
+START_TEST(test_probes)
+{
+	simidx_text *other = NULL;
+	const uint64_t *probes, *again;
+	const char *probe;
+	simidx_sketch sketch;
+	size_t n = 0, i, j;
+
+	probes = simidx_text_probes(text, &n);
+	ck_assert_uint_eq(n, 16);
+	for (i = 0; i < n; i++) {
+		probe = sx_probes[i].text;
+		sketch = sxt_sketch_of_text(text, probe, strlen(probe));
+		ck_assert_uint_eq(probes[i], sketch.fp);
+		ck_assert_uint_gt(sketch.n_tokens, 10);
+		for (j = 0; j < i; j++)
+			ck_assert_uint_ne(probes[i], probes[j]);
+	}
+	ck_assert_sx(simidx_text_open(NULL, &other, &sxt_err), SIMIDX_OK);
+	again = simidx_text_probes(other, &n);
+	ck_assert(!memcmp(probes, again, n * sizeof(*probes)));
+	simidx_text_close(other);
+	ck_assert(!strncmp(simidx_text_build_info(), "ICU ", 4));
+}
+END_TEST
+
+START_TEST(test_profile_of_an_index)
+{
+	ck_assert_str_eq(simidx_text_profile(text), "words12 v1 bits=64");
+	ck_assert_sx(sx_profile_check("words12 v1 bits=64", 64, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_profile_check("words12 v1 bits=32", 32, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_profile_check("", 64, &sxt_err), SIMIDX_E_MISMATCH);
+	ck_assert_sx(sx_profile_check(NULL, 64, &sxt_err), SIMIDX_E_MISMATCH);
+	ck_assert_sx(sx_profile_check("words12 v1 bits=32", 64, &sxt_err), SIMIDX_E_MISMATCH);
+	ck_assert_sx(sx_profile_check("words12 v1 bits=64 x", 64, &sxt_err),
+		     SIMIDX_E_MISMATCH);
+	ck_assert_sx(sx_profile_check("words12 v2 bits=64", 64, &sxt_err),
+		     SIMIDX_E_UNSUPPORTED);
+	ck_assert_sx(sx_profile_check("words120 v1 bits=64", 64, &sxt_err),
+		     SIMIDX_E_UNSUPPORTED);
+	ck_assert_sx(sx_profile_check("my own", 64, &sxt_err), SIMIDX_E_UNSUPPORTED);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, "my own"));
+}
+END_TEST
+
+START_TEST(test_probes_of_an_index)
+{
+	uint64_t stored[SX_N_PROBES];
+	size_t n;
+	const uint64_t *own = simidx_text_probes(text, &n);
+
+	memcpy(stored, own, sizeof(stored));
+	ck_assert_sx(sx_probes_check(stored, n, own, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_probes_check(NULL, 0, own, &sxt_err), SIMIDX_E_MISMATCH);
+	ck_assert_sx(sx_probes_check(stored, n - 1, own, &sxt_err), SIMIDX_E_MISMATCH);
+	stored[8] ^= 1;
+	ck_assert_sx(sx_probes_check(stored, n, own, &sxt_err), SIMIDX_E_MISMATCH);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, "Thai"));
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, simidx_text_build_info()));
+}
+END_TEST
+
+static TCase *add_case(Suite *suite, const char *name, double timeout)
+{
+	TCase *tc = tcase_create(name);
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_set_timeout(tc, timeout);
+	suite_add_tcase(suite, tc);
+	return tc;
+}
+
+Suite *suite_text(void);
+
+Suite *suite_text(void)
+{
+	Suite *suite = suite_create("text");
+	TCase *tc;
+
+	tc = add_case(suite, "words", 60);
+	tcase_add_test(tc, test_features_by_hand);
+	tcase_add_loop_test(tc, test_words, 0, COUNT(cases));
+	tcase_add_loop_test(tc, test_no_words, 0, COUNT(empty));
+	tcase_add_test(tc, test_short_flag);
+	tcase_add_loop_test(tc, test_bits, 0, 5);
+	tcase_add_test(tc, test_sqrt_weight);
+	tcase_add_test(tc, test_similar);
+
+	tc = add_case(suite, "utf8", 60);
+	tcase_add_loop_test(tc, test_decode, 0, COUNT(decodings));
+	tcase_add_test(tc, test_growth);
+
+	tc = add_case(suite, "handles", 60);
+	tcase_add_test(tc, test_arguments);
+	tcase_add_test(tc, test_probes);
+	tcase_add_test(tc, test_profile_of_an_index);
+	tcase_add_test(tc, test_probes_of_an_index);
+
+	return suite;
+}
