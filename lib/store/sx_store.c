@@ -20,7 +20,8 @@
 #include "util/sx_err.h"
 
 #define MAX_READERS 1024
-#define LOCK_FILE_BYTES (64 * MAX_READERS + 4096) /* LMDB: a cache line each, and a head */
+/* As LMDB makes it: a cache line a reader, and a head. A longer one would mean more readers. */
+#define LOCK_FILE_BYTES (64 * (MAX_READERS + 2))
 #define DEFAULT_MAP ((uint64_t)1 << 40)
 #define OPEN_TRIES 3
 
