@@ -102,7 +102,10 @@ int sx_fresh_clear(sx_txn *txn, const sx_table *log, simidx_error *err)
 		return rc;
 	while (!(rc = sx_cursor_first(cursor, &key, &value, err))) {
 		/* The key lies in a page that the removal may move. */
-		key.size = key.size < sizeof(bytes) ? key.size : sizeof(bytes);
+		if (key.size > sizeof(bytes)) {
+			rc = sx_table_damaged(log, key, "its key is too long", err);
+			break;
+		}
 		memcpy(bytes, key.data, key.size);
 		key.data = bytes;
 		rc = sx_del(txn, log->dbi, key, err);

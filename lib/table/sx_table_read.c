@@ -150,7 +150,7 @@ static int range_in_block(const sx_table *table, sx_slice key, sx_slice value, s
 int sx_table_range(const sx_table *table, sx_cursor *cursor, sx_place low, sx_place high,
 		   uint64_t limit, sx_rows *rows, simidx_error *err)
 {
-	uint64_t end = limit ? rows->n + limit : UINT64_MAX;
+	uint64_t end = limit && limit < UINT64_MAX - rows->n ? rows->n + limit : UINT64_MAX;
 	sx_slice key, value;
 	sx_place place;
 	int past, rc = seek(table, cursor, low, &key, &value, err);

@@ -100,7 +100,7 @@ void t_usage(struct t_tab *tab, uint64_t *blocks, uint64_t *used);
 /** used / (blocks * size) */
 double t_fill_of(struct t_tab *tab);
 
-/** Numbers of the model's rows that are the last ones of the first blocks; returns how many. */
+/** Which rows of the model are the last ones of the first blocks; returns how many. */
 size_t t_block_ends(struct t_tab *tab, size_t *end, size_t most);
 
 #endif /* T_TABLE_H */

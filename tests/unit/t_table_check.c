@@ -50,7 +50,7 @@ static void check_walk(struct t_tab *tab, const struct t_row *from)
 	sx_table_walk_end(&walk);
 }
 
-/* A block's record: its rows follow in the model, its key is a fence between them and the next. */
+/* A block's record: the model's next rows, under a key that parts them from those behind. */
 static size_t check_block(const struct t_tab *tab, sx_slice key, sx_slice value, size_t at,
 			  struct t_entry *entries, uint64_t *used)
 {

@@ -155,9 +155,9 @@ START_TEST(test_shrink)
 END_TEST
 
 /*
- * Neighbourhoods thinned out one after another, from the last to the first. A block joins the one
- * behind it when it was touched and both together fill no more than 75 %, so afterwards any two
- * neighbours fill more than that.
+ * Neighbourhoods thinned out one after another, from the last to the first. A block joins the
+ * one behind it when it was touched and both together fill no more than 75 %, so afterwards any
+ * two neighbours fill more than that.
  */
 START_TEST(test_shrink_locally)
 {
@@ -194,7 +194,7 @@ END_TEST
 
 #define MANY 150000
 
-/* `above`: a last row that all changes come before; without it the block is open at its end. */
+/* `above`: there is a row behind all changes; without it the block is open at its end. */
 static void many_changes(int above, int twice)
 {
 	struct t_rows list = { 0 };
@@ -259,7 +259,7 @@ END_TEST
  * Fences
  */
 
-/* Remove the last entries of each block: its key is then a fence. Then add around the fences. */
+/* Remove the last entries of each block: its key is then a fence. Then add around it. */
 START_TEST(test_fences)
 {
 	struct t_rows list = { 0 }, ends = { 0 };
