@@ -294,6 +294,8 @@ typedef struct simidx_create_options {
  * @param out      the handle, for simidx_close()
  * @return SIMIDX_OK;
  *         SIMIDX_E_EXISTS     something is at the path that may not be replaced;
+ *         SIMIDX_E_NOT_INDEX, SIMIDX_E_VERSION, SIMIDX_E_CORRUPT  _TRUNCATE: what is at the path
+ *                             is no sound index of this version, so it is left alone;
  *         SIMIDX_E_UNSUPPORTED the plan is not usable yet, the file system is a network one, or
  *                             LMDB is not of the 0.9 series;
  *         SIMIDX_E_ARG        unknown plan or layout, bits, fill or probes out of range;
@@ -680,7 +682,8 @@ typedef struct simidx_verify_report {
  * @param out       may be NULL
  * @return SIMIDX_OK if it is sound; SIMIDX_E_CORRUPT if there was a problem; SIMIDX_E_MOVED
  *
- * Cost: reads the whole file once.
+ * Entries of the rows layout have no checksums: there, damage is found in keys, order, counts,
+ * fingerprints, ids and labels, but not in second fingerprints. Cost: reads the whole file once.
  */
 int simidx_verify(simidx *index, void (*callback)(void *ctx, const simidx_problem *problem),
 		  void *ctx, simidx_verify_report *out, simidx_error *err) SIMIDX_CHECK_RESULT;

@@ -233,12 +233,14 @@ static void check_states_seen(int variant, unsigned seen)
 
 START_TEST(killed)
 {
-	unsigned n, seen = 0;
+	unsigned n, seen = 0, step;
 
 	make_variant(_i);
 	n = count_commits();
 	ck_assert_uint_gt(n, 2 * 4);
-	for (unsigned at = 2; at < 2 * (n + 1); at++) {
+	/* With ten tables there are many, most of them alike. */
+	step = sxt_is_long() || n < 50 ? 1 : 3;
+	for (unsigned at = 2; at < 2 * (n + 1); at += step) {
 		restore();
 		ck_assert_int_eq(sxt_proc_run(merge_until_killed, &at), KILLED);
 		check_left_over(&seen);

@@ -135,7 +135,7 @@ static void parse_block(const struct reading *r, const MDB_val *value)
 	must(r->rows->n + n <= MAX_ROWS, "%s: too many entries", r->name);
 	at = parse_keys(r, b, n);
 	for (unsigned c = 0; c < r->n_cols; c++) {
-		uint64_t minimum, least = UINT64_MAX;
+		uint64_t minimum, least = UINT64_MAX, most = 0;
 		uint64_t *col = r->rows->col[c] + r->rows->n;
 		unsigned v;
 
@@ -147,8 +147,12 @@ static void parse_block(const struct reading *r, const MDB_val *value)
 		for (unsigned i = 0; i < n; i++) {
 			col[i] = minimum + le(b + at + (size_t)i * v, v);
 			least = col[i] < least ? col[i] : least;
+			most = col[i] > most ? col[i] : most;
 		}
 		must(least == minimum, "%s: minimum of column %u", r->name, c);
+		must((v == 8 || (most - least) >> 8 * v == 0) &&
+			     (!v || (most - least) >> 8 * (v - 1)),
+		     "%s: width of column %u", r->name, c);
 		at += (size_t)n * v;
 	}
 	for (; at < size; at++)

@@ -310,6 +310,8 @@ void sxt_check_search(const sxt_model *m, size_t n, simidx_reader *reader, uint6
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
 		if (i > 2 && (!n_hits || limits[i] == limits[i - 1]))
 			continue;
+		if (i > 3 && n_hits > 10000) /* no news, and slow */
+			break;
 		query.limit = limits[i];
 		query.flags = i % 2 ? 0 : SIMIDX_QUERY_LABELS;
 		sxt_check_limit(m, hits, n_hits, reader, &query);

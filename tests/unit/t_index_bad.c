@@ -208,9 +208,12 @@ static void change_profile(simidx *index, sx_txn *txn, int i)
 
 START_TEST(damaged_profile)
 {
-	simidx_close(sxt_create(path, NULL)); /* 16 bytes of profile */
-	rewrite(change_profile, _i);
-	open_fails(SIMIDX_E_CORRUPT);
+	for (int i = 0; i < 4 + 16 * 8; i++) { /* an empty profile takes 16 bytes */
+		simidx_close(sxt_create(path, NULL));
+		rewrite(change_profile, i);
+		open_fails(SIMIDX_E_CORRUPT);
+		sxt_remove(path);
+	}
 }
 END_TEST
 
@@ -220,7 +223,7 @@ END_TEST
 
 START_TEST(cut_short)
 {
-	size_t size, step = 1021;
+	size_t size, step = sxt_is_long() ? 511 : 4093;
 	unsigned char *bytes;
 
 	make_index((unsigned)_i);
@@ -350,7 +353,7 @@ START_TEST(flipped_bits)
 
 		table = tables[_i / 2];
 	}
-	step = sxt_is_long() ? 1 : 211;
+	step = sxt_is_long() ? 1 : 331;
 	block = malloc(table->block_size);
 	copy_block(index, table, last, block);
 	at = find_in_file(block, table->block_size);
@@ -578,7 +581,7 @@ Suite *suite_index_bad(void)
 	tcase_add_test(tc, other_files);
 	tcase_add_test(tc, other_lmdb_files);
 	tcase_add_loop_test(tc, other_versions, 0, 7);
-	tcase_add_loop_test(tc, damaged_profile, 0, 4 + 16 * 8);
+	tcase_add_test(tc, damaged_profile);
 	tcase_add_loop_test(tc, cut_short, 0, 2);
 	tcase_add_loop_test(tc, flipped_bits, 0, 10);
 	tcase_add_loop_test(tc, noise_in_a_block, 0, 4);

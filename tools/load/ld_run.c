@@ -247,7 +247,7 @@ static void tell_summary(const struct run *run)
 	double seconds = tl_seconds() - run->started;
 
 	if (run->short_texts)
-		tl_notice("%llu texts have fewer than %d words: one edit moves their "
+		tl_notice("%llu texts are shorter than %d words: one edit moves their "
 			  "fingerprints far",
 			  (unsigned long long)run->short_texts, SIMIDX_SHORT_TOKENS);
 	tl_notice("%llu documents stored, %llu rows rejected, %llu files skipped, %.2f s, "
