@@ -27,6 +27,10 @@ lib_libsx_core_la_SOURCES = \
 	lib/util/sx_hash.h \
 	lib/util/sx_sort.c \
 	lib/util/sx_sort.h \
+	lib/util/sx_sorter.c \
+	lib/util/sx_sorter.h \
+	lib/util/sx_spill.c \
+	lib/util/sx_spill.h \
 	lib/util/sx_u64s.h \
 	lib/kernel/sx_bits.c \
 	lib/kernel/sx_bits.h \
@@ -58,6 +62,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/plan/sx_perm.c \
 	lib/plan/sx_plan.c \
 	lib/plan/sx_plan.h \
+	lib/table/sx_append.c \
+	lib/table/sx_append.h \
 	lib/table/sx_table.h \
 	lib/table/sx_table_key.c \
 	lib/table/sx_table_merge.c \
@@ -77,6 +83,11 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_header.h \
 	lib/index/sx_index.h \
 	lib/index/sx_info.c \
+	lib/index/sx_loader.c \
+	lib/index/sx_loader.h \
+	lib/index/sx_loader_docs.c \
+	lib/index/sx_loader_labels.c \
+	lib/index/sx_loader_tables.c \
 	lib/index/sx_merge.c \
 	lib/index/sx_open.c \
 	lib/index/sx_profile.c \

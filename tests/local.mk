@@ -65,6 +65,7 @@ unit_core = \
 	tests/unit/t_near.c \
 	tests/unit/t_plan.c \
 	tests/unit/t_sketch.c \
+	tests/unit/t_sorter.c \
 	tests/unit/t_store.c \
 	tests/unit/t_store.h \
 	tests/unit/t_store_dirs.c \

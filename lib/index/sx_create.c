@@ -10,7 +10,7 @@
 #define DEFAULT_FILL 90
 #define DEFAULT_MODE 0600
 
-static int check_options(const char *path, const simidx_create_options *o, simidx_error *err)
+int sx_create_check(const char *path, const simidx_create_options *o, simidx_error *err)
 {
 	const unsigned known = SIMIDX_CREATE_TRUNCATE | SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2 |
 			       SIMIDX_CREATE_FORCE;
@@ -81,9 +81,8 @@ static int fill_store(sx_store *store, sx_header *h, const simidx_create_options
 	return rc;
 }
 
-/* A store in a private directory, complete and open. */
-static int build(const char *dir, const simidx_create_options *o, sx_store **out,
-		 simidx_error *err)
+int sx_create_build(const char *dir, const simidx_create_options *o, sx_store **out,
+		    simidx_error *err)
 {
 	sx_store_options how = { .map_size = o->map_size,
 				 .mode = o->mode ? o->mode : DEFAULT_MODE,
@@ -124,6 +123,14 @@ static int announce(simidx *old, simidx_error *err)
 	return rc;
 }
 
+int sx_create_exchange(simidx *old, const char *dir, const char *path, unsigned mode,
+		       simidx_error *err)
+{
+	int rc = announce(old, err);
+
+	return rc ? rc : sx_dir_publish(dir, path, mode, 1, err);
+}
+
 /* Exchange the new directory for the index at the path, under that one's write lock. */
 static int replace(const char *dir, const char *path, unsigned mode, unsigned flags,
 		   simidx_error *err)
@@ -138,17 +145,15 @@ static int replace(const char *dir, const char *path, unsigned mode, unsigned fl
 		return rc; /* what is not an index of ours is not thrown away */
 	rc = sx_store_lock(old->store, 0, err);
 	if (!rc) {
-		rc = announce(old, err);
-		if (!rc)
-			rc = sx_dir_publish(dir, path, mode, 1, err);
+		rc = sx_create_exchange(old, dir, path, mode, err);
 		sx_store_unlock(old->store);
 	}
 	simidx_close(old);
 	return rc;
 }
 
-static int publish(const char *dir, const char *path, const simidx_create_options *o,
-		   simidx_error *err)
+int sx_create_publish(const char *dir, const char *path, const simidx_create_options *o,
+		      simidx_error *err)
 {
 	unsigned mode = o->mode ? o->mode : DEFAULT_MODE;
 	simidx_error first = { 0 };
@@ -176,14 +181,14 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 	*out = NULL;
 	if (!options)
 		options = &defaults;
-	rc = check_options(path, options, err);
+	rc = sx_create_check(path, options, err);
 	if (rc)
 		return rc;
 	rc = sx_dir_prepare(path, &dir, err);
 	if (!rc)
-		rc = build(dir, options, &store, err);
+		rc = sx_create_build(dir, options, &store, err);
 	if (!rc)
-		rc = publish(dir, path, options, err);
+		rc = sx_create_publish(dir, path, options, err);
 	if (!rc)
 		rc = sx_store_set_path(store, path, err);
 	if (!rc)

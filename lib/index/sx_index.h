@@ -72,6 +72,21 @@ typedef struct sx_snapshot {
 /** Open the sub-databases in a transaction, making them if asked to. */
 int sx_tables_open(simidx *index, sx_txn *txn, int create, simidx_error *err);
 
+/** SIMIDX_E_ARG if the options or the path are not what simidx_create() takes. */
+int sx_create_check(const char *path, const simidx_create_options *options, simidx_error *err);
+
+/** An empty index in a private directory, open. On failure *out may be set and must be closed. */
+int sx_create_build(const char *dir, const simidx_create_options *options, sx_store **out,
+		    simidx_error *err);
+
+/** Put a private directory at the path, as simidx_create() does. */
+int sx_create_publish(const char *dir, const char *path, const simidx_create_options *options,
+		      simidx_error *err);
+
+/** Exchange a private directory for an index; the caller holds that one's write lock. */
+int sx_create_exchange(simidx *old, const char *dir, const char *path, unsigned mode,
+		       simidx_error *err);
+
 /** A handle for an open store; takes the store over, also on failure. */
 int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_error *err);
 
@@ -154,6 +169,15 @@ int sx_id_of_label(sx_txn *txn, const sx_tables *tables, const void *label, size
 
 /** Load all fresh rows of a snapshot. */
 int sx_fresh_load(const sx_snapshot *snapshot, sx_fresh_rows *rows, simidx_error *err);
+
+/** Go back to the first document, in the same snapshot. */
+int sx_walk_rewind(simidx_walk *walk, simidx_error *err);
+
+/** The label of a document in the snapshot of a walk, in the map. */
+int sx_walk_label(simidx_walk *walk, uint64_t id, sx_slice *label, simidx_error *err);
+
+/** What can be said of a document to store without looking anything up. */
+int sx_check_doc(const simidx *index, const simidx_doc *doc, simidx_error *err);
 
 /* ------------------------------------------------------------------------------------------
  * Merge (sx_merge.c)

@@ -80,6 +80,26 @@ int simidx_walk_open(simidx *index, simidx_walk **out, simidx_error *err)
 	return rc;
 }
 
+int sx_walk_rewind(simidx_walk *w, simidx_error *err)
+{
+	const sx_table *table = w->table.table;
+
+	sx_table_walk_end(&w->table);
+	w->at = 0;
+	w->fresh_at = 0;
+	w->table_ended = 0;
+	return sx_table_walk_begin(&w->table, w->snapshot.txn, table, 0, NULL, err);
+}
+
+int sx_walk_label(simidx_walk *w, uint64_t id, sx_slice *label, simidx_error *err)
+{
+	int rc = sx_label_of(w->snapshot.txn, &w->index->tables, id, label, err);
+
+	if (rc == SIMIDX_E_NOT_FOUND)
+		rc = sx_fail(err, SIMIDX_E_CORRUPT, "table labels: an entry is missing");
+	return rc;
+}
+
 void simidx_walk_close(simidx_walk *w)
 {
 	if (!w)

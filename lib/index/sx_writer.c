@@ -114,12 +114,10 @@ static int begin(simidx_writer *w, simidx_error *err)
 
 /* ---- put ---- */
 
-static int check_doc(const simidx_writer *w, const simidx_doc *doc, simidx_error *err)
+int sx_check_doc(const simidx *index, const simidx_doc *doc, simidx_error *err)
 {
-	const simidx *index = w->index;
-
 	if (doc->size != sizeof(*doc) || doc->flags & ~SIMIDX_DOC_FP2)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_put: bad struct size or flags");
+		return sx_fail(err, SIMIDX_E_ARG, "document: bad struct size or flags");
 	if (doc->fp & ~sx_low_bits(index->bits))
 		return sx_fail(err, SIMIDX_E_RANGE, "the fingerprint has more than %u bits",
 			       index->bits);
@@ -304,7 +302,7 @@ int simidx_put(simidx_writer *w, const simidx_doc *doc, uint64_t *id, simidx_err
 		*id = SIMIDX_NO_ID;
 	if (!w || !doc)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_put: writer or doc is NULL");
-	rc = check_doc(w, doc, err);
+	rc = sx_check_doc(w->index, doc, err);
 	if (!rc)
 		rc = begin(w, err);
 	return rc ? rc : put(w, doc, id, err);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "store/sx_store_lmdb.h"
@@ -543,6 +544,26 @@ size_t sx_store_page_size(const sx_store *store)
 size_t sx_store_block_size(const sx_store *store)
 {
 	return store->page_size - 16; /* the page's header */
+}
+
+int sx_store_mode(const sx_store *store, unsigned *mode, simidx_error *err)
+{
+	struct stat st;
+
+	if (fstat(store->data_fd, &st))
+		return sx_fail_errno(err, errno, "%s", sx_store_path(store));
+	*mode = st.st_mode & 0777;
+	return SIMIDX_OK;
+}
+
+int sx_store_free_bytes(const sx_store *store, uint64_t *bytes, simidx_error *err)
+{
+	struct statvfs fs;
+
+	if (fstatvfs(store->data_fd, &fs))
+		return sx_fail_errno(err, errno, "%s", sx_store_path(store));
+	*bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	return SIMIDX_OK;
 }
 
 int sx_store_check_path(const sx_store *store, simidx_error *err)

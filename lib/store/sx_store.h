@@ -97,6 +97,12 @@ size_t sx_store_block_size(const sx_store *store);
  */
 int sx_store_check_path(const sx_store *store, simidx_error *err);
 
+/** Permissions of the data file. */
+int sx_store_mode(const sx_store *store, unsigned *mode, simidx_error *err);
+
+/** Bytes that the file system of the store has free for us. */
+int sx_store_free_bytes(const sx_store *store, uint64_t *bytes, simidx_error *err);
+
 /**
  * Size of the data file, and how much of it is in use (not free pages), in bytes. Only in a read
  * transaction; costs a walk over the list of free pages.

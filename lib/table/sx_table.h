@@ -172,4 +172,8 @@ int sx_table_merge_rows(sx_txn *txn, const sx_table *table, const sx_changes *ch
 int sx_table_row_decode(const sx_table *table, sx_slice key, sx_slice value, sx_rows *rows,
 			simidx_error *err);
 
+/** The value of row i in the rows layout, at most 8 * SX_MAX_COLS bytes; returns its size. */
+size_t sx_table_row_encode(const sx_table *table, const sx_rows *rows, size_t i,
+			   unsigned char *out);
+
 #endif /* SX_TABLE_H */

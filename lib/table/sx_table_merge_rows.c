@@ -4,19 +4,7 @@
 #include <string.h>
 
 #include "table/sx_table.h"
-#include "util/sx_bytes.h"
 #include "util/sx_err.h"
-
-/* Every column that is not part of the key, 8 little-endian bytes each. */
-static size_t encode_value(const sx_table *table, const sx_rows *rows, size_t i,
-			   unsigned char *out)
-{
-	size_t size = 0;
-
-	for (unsigned c = table->kind == SX_TABLE_PAIRS; c < table->n_cols; c++, size += 8)
-		sx_store_le64(out + size, rows->col[c][i]);
-	return size;
-}
 
 /* The digest counts the row that is stored, not the one that a removal was asked with. */
 static int remove_row(sx_txn *txn, const sx_table *table, sx_slice key, sx_slice value,
@@ -56,7 +44,7 @@ int sx_table_merge_rows(sx_txn *txn, const sx_table *table, const sx_changes *ch
 		if (remove) {
 			rc = remove_row(txn, table, key, old, delta, err);
 		} else {
-			value.size = encode_value(table, rows, i, value_bytes);
+			value.size = sx_table_row_encode(table, rows, i, value_bytes);
 			delta->digest += sx_table_row_hash(table, rows, i);
 			rc = sx_put(txn, table->dbi, key, value, err);
 		}

@@ -50,6 +50,16 @@ int sx_table_row_decode(const sx_table *table, sx_slice key, sx_slice value, sx_
 	return sx_rows_push(rows, place.key, cols) ? sx_fail_nomem(err) : SIMIDX_OK;
 }
 
+size_t sx_table_row_encode(const sx_table *table, const sx_rows *rows, size_t i,
+			   unsigned char *out)
+{
+	size_t size = 0;
+
+	for (unsigned c = table->kind == SX_TABLE_PAIRS; c < table->n_cols; c++, size += 8)
+		sx_store_le64(out + size, rows->col[c][i]);
+	return size;
+}
+
 /* Compare the entries of a block that lie in [low, high]; *past: the block reaches behind. */
 static int near_in_block(const sx_table *table, sx_slice key, sx_slice value, uint64_t low,
 			 uint64_t high, uint64_t query, unsigned k, sx_found *found, int *past,

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "index/sx_loader.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/sx_bytes.h"
+#include "util/sx_err.h"
+#include "util/sx_hash.h"
+
+#define DEFAULT_MEMORY ((uint64_t)1 << 30)
+#define MIN_MEMORY ((uint64_t)64 << 20)
+#define LABEL_BUFFER ((size_t)1 << 20)
+
+/* Written by one transaction: LMDB keeps its pages in memory until the commit. */
+#define PUTS_A_TRANSACTION 8192
+
+void sx_loader_progress(const simidx_loader *l, const char *phase, uint64_t done, uint64_t total)
+{
+	if (l->options.progress)
+		l->options.progress(l->options.ctx, phase, done, total);
+}
+
+int sx_loader_pace(simidx_loader *l, uint64_t *written, simidx_error *err)
+{
+	sx_txn *txn = l->txn;
+	int rc;
+
+	if (*written < PUTS_A_TRANSACTION)
+		return SIMIDX_OK;
+	*written = 0;
+	l->txn = NULL;
+	rc = sx_txn_commit(txn, err);
+	return rc ? rc : sx_txn_begin_write(l->index->store, 0, &l->txn, err);
+}
+
+/* ---- open ---- */
+
+static int copy_create(simidx_loader *l, const simidx_create_options *create, simidx_error *err)
+{
+	simidx_create_options *own = &l->create;
+	uint64_t *probes = sx_calloc(create->n_probes, sizeof(*probes));
+
+	*own = *create;
+	own->plan = strdup(create->plan ? create->plan : "auto");
+	own->profile = strdup(create->profile ? create->profile : "");
+	own->probes = probes;
+	if (!own->plan || !own->profile || !probes)
+		return sx_fail_nomem(err);
+	if (create->n_probes)
+		memcpy(probes, create->probes, create->n_probes * sizeof(*probes));
+	return SIMIDX_OK;
+}
+
+/* Take the index at the path as the first source, locked against other writers. */
+static int open_old(simidx_loader *l, simidx_error *err)
+{
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	int rc = simidx_open(l->path, NULL, &l->old, err);
+
+	if (!rc)
+		rc = sx_store_lock(l->old->store, l->options.wait_ms, err);
+	if (rc)
+		return rc;
+	l->locked = 1;
+	create.bits = l->old->bits;
+	create.layout = l->old->layout;
+	create.flags = l->old->flags;
+	create.fill = l->old->fill;
+	create.plan = l->old->plan.name;
+	create.profile = l->old->profile.text;
+	create.probes = l->old->profile.probes;
+	create.n_probes = l->old->profile.n_probes;
+	rc = sx_store_mode(l->old->store, &create.mode, err);
+	if (rc)
+		return rc;
+	l->is_merge = 1;
+	rc = copy_create(l, &create, err);
+	return rc ? rc : simidx_loader_add_index(l, l->old, err);
+}
+
+static int prepare_sorters(simidx_loader *l, simidx_error *err)
+{
+	int has_ids = !(l->create.flags & SIMIDX_CREATE_NO_IDS);
+	int has_fp2 = (l->create.flags & SIMIDX_CREATE_FP2) != 0;
+	const char *dir = l->tmpdir ? l->tmpdir : l->dir;
+	size_t half = l->memory / 2, eighth = l->memory / 8;
+	int rc;
+
+	rc = sx_sorter_new(has_ids ? 2 + has_fp2 : 1, has_ids ? 2 : 1, 0, half, dir, &l->by_fp, err);
+	if (rc || !has_ids)
+		return rc;
+	rc = sx_sorter_new(3 + has_fp2, 1, 0, half, dir, &l->by_id, err);
+	if (!rc)
+		rc = sx_sorter_new(3, 1, 0, eighth, dir, &l->label_rows, err);
+	if (!rc)
+		rc = sx_sorter_new(4, 2, 0, eighth, dir, &l->label_hashes, err);
+	if (!rc)
+		rc = sx_sorter_new(2, 2, 0, eighth, dir, &l->by_label, err);
+	return rc;
+}
+
+static int open_new(simidx_loader *l, simidx_error *err)
+{
+	sx_store *store = NULL;
+	int rc = sx_dir_prepare(l->path, &l->dir, err);
+
+	if (!rc)
+		rc = sx_create_build(l->dir, &l->create, &store, err);
+	if (rc) {
+		sx_store_close(store);
+		return rc;
+	}
+	rc = sx_index_open_store(store, 0, &l->index, err);
+	return rc ? rc : prepare_sorters(l, err);
+}
+
+static int check_loader_options(const simidx_loader_options *o, simidx_error *err)
+{
+	if (o->size != sizeof(*o) || o->duplicates > SIMIDX_DUPLICATES_LAST || o->wait_ms < -1)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_open: bad options");
+	if (o->memory && o->memory < MIN_MEMORY)
+		return sx_fail(err, SIMIDX_E_ARG, "loading needs at least %d MiB of memory",
+			       (int)(MIN_MEMORY >> 20));
+	return SIMIDX_OK;
+}
+
+int simidx_loader_open(const char *path, const simidx_create_options *create,
+		       const simidx_loader_options *options, simidx_loader **out,
+		       simidx_error *err)
+{
+	static const simidx_loader_options defaults = SIMIDX_LOADER_OPTIONS_INIT;
+	simidx_loader *l;
+	int rc;
+
+	sx_err_clear(err);
+	if (!out)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_open: out is NULL");
+	*out = NULL;
+	if (!options)
+		options = &defaults;
+	if (!path)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_open: path is NULL");
+	rc = check_loader_options(options, err);
+	if (!rc && create)
+		rc = sx_create_check(path, create, err);
+	if (rc)
+		return rc;
+	l = sx_calloc(1, sizeof(*l));
+	if (!l)
+		return sx_fail_nomem(err);
+	l->options = *options;
+	l->memory = (size_t)(options->memory ? options->memory : DEFAULT_MEMORY);
+	l->path = strdup(path);
+	l->tmpdir = options->tmpdir ? strdup(options->tmpdir) : NULL;
+	if (!l->path || (options->tmpdir && !l->tmpdir))
+		rc = sx_fail_nomem(err);
+	if (!rc)
+		rc = create ? copy_create(l, create, err) : open_old(l, err);
+	if (!rc)
+		rc = open_new(l, err);
+	if (rc)
+		simidx_loader_close(l);
+	else
+		*out = l;
+	return rc;
+}
+
+void simidx_loader_close(simidx_loader *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->n_sources; i++)
+		simidx_walk_close(l->source[i]);
+	sx_txn_abort(l->txn);
+	simidx_close(l->index);
+	sx_dir_remove(l->dir); /* after a success it is not there any more */
+	sx_sorter_free(l->by_id);
+	sx_sorter_free(l->label_rows);
+	sx_sorter_free(l->label_hashes);
+	sx_sorter_free(l->by_fp);
+	sx_sorter_free(l->by_label);
+	sx_spill_free(l->label_bytes);
+	sx_spill_free(l->distinct);
+	if (l->locked)
+		sx_store_unlock(l->old->store);
+	simidx_close(l->old);
+	free((char *)l->create.plan);
+	free((char *)l->create.profile);
+	free((uint64_t *)l->create.probes);
+	free(l->drop);
+	free(l->dir);
+	free(l->path);
+	free(l->tmpdir);
+	free(l);
+}
+
+/* ---- adding ---- */
+
+int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
+{
+	const simidx_create_options *c;
+	const char *what = NULL;
+	simidx_info info = SIMIDX_INFO_INIT;
+	int rc;
+
+	sx_err_clear(err);
+	if (!l || !source || l->n_sources == SX_MAX_SOURCES)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_add_index: bad loader or source");
+	if (l->n_rows)
+		return sx_fail(err, SIMIDX_E_STATE, "indexes are added before documents");
+	c = &l->create;
+	if ((c->bits ? c->bits : SIMIDX_DEFAULT_BITS) != source->bits)
+		what = "another number of bits";
+	else if ((c->flags ^ source->flags) & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2))
+		what = "other columns";
+	else if (strcmp(c->profile, source->profile.text) ||
+		 c->n_probes != source->profile.n_probes ||
+		 memcmp(c->probes, source->profile.probes, c->n_probes * sizeof(uint64_t)))
+		what = "another profile";
+	if (what)
+		return sx_fail(err, SIMIDX_E_MISMATCH, "%s: it has %s",
+			       sx_store_path(source->store), what);
+	rc = simidx_get_info(source, &info, err);
+	if (rc)
+		return rc;
+	if (info.next_id != SIMIDX_NO_ID && info.next_id > l->next_id)
+		l->next_id = info.next_id;
+	rc = simidx_walk_open(source, &l->source[l->n_sources], err);
+	if (rc)
+		return rc;
+	l->n_sources++;
+	l->n_source_documents += info.documents;
+	l->n_source_labels += info.labels;
+	return SIMIDX_OK;
+}
+
+static int check_put(const simidx_loader *l, const simidx_doc *doc, simidx_error *err)
+{
+	if (l->broken)
+		return sx_fail(err, SIMIDX_E_STATE, "an earlier put failed for good");
+	return sx_check_doc(l->index, doc, err);
+}
+
+/* Keep a label until its document's turn comes. */
+static int put_label(simidx_loader *l, const simidx_doc *doc, uint64_t id, simidx_error *err)
+{
+	unsigned char length[8];
+	uint64_t row[3] = { id, l->n_rows, 0 };
+	uint64_t hash[4] = { sx_hash(doc->label, doc->label_size), l->n_sources, l->n_rows, 0 };
+	int rc = SIMIDX_OK;
+
+	if (!l->label_bytes)
+		rc = sx_spill_new(l->tmpdir ? l->tmpdir : l->dir, LABEL_BUFFER, &l->label_bytes,
+				  err);
+	if (rc)
+		return rc;
+	row[2] = hash[3] = sx_spill_size(l->label_bytes);
+	sx_store_le64(length, doc->label_size);
+	rc = sx_spill_write(l->label_bytes, length, sizeof(length), err);
+	if (!rc)
+		rc = sx_spill_write(l->label_bytes, doc->label, doc->label_size, err);
+	if (!rc)
+		rc = sx_sorter_add(l->label_rows, row, err);
+	return rc ? rc : sx_sorter_add(l->label_hashes, hash, err);
+}
+
+static int put(simidx_loader *l, const simidx_doc *doc, uint64_t *id, simidx_error *err)
+{
+	uint64_t given = doc->id == SIMIDX_NO_ID ? l->next_id : doc->id;
+	uint64_t record[4] = { given, l->n_rows, doc->fp, doc->fp2 };
+	int rc;
+
+	if (!l->by_id)
+		return sx_sorter_add(l->by_fp, &doc->fp, err);
+	rc = sx_sorter_add(l->by_id, record, err);
+	if (!rc && doc->label)
+		rc = put_label(l, doc, given, err);
+	if (rc)
+		return rc;
+	if (given >= l->next_id)
+		l->next_id = given + 1;
+	if (id)
+		*id = given;
+	return SIMIDX_OK;
+}
+
+int simidx_loader_put(simidx_loader *l, const simidx_doc *doc, uint64_t *id, simidx_error *err)
+{
+	int rc;
+
+	sx_err_clear(err);
+	if (id)
+		*id = SIMIDX_NO_ID;
+	if (!l || !doc)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_put: loader or doc is NULL");
+	rc = check_put(l, doc, err);
+	if (!rc && l->by_id && doc->id == SIMIDX_NO_ID && l->next_id > SIMIDX_MAX_ID)
+		rc = sx_fail(err, SIMIDX_E_RANGE, "there is no id above the largest one");
+	if (rc)
+		return rc;
+	rc = put(l, doc, id, err);
+	if (rc)
+		l->broken = 1;
+	l->n_rows++;
+	return rc;
+}
+
+/* ---- finish ---- */
+
+/* About the bytes that n documents take, so that a full disk is told before the work. */
+static uint64_t estimate(const simidx_loader *l, uint64_t n)
+{
+	double bits = l->index->bits, entry, document = 0;
+
+	if (!n)
+		return 0;
+	entry = (bits - log2((double)n) + 2) / 8 * 110 / l->index->fill;
+	if (entry < 1)
+		entry = 1;
+	if (l->index->layout == SIMIDX_LAYOUT_ROWS)
+		entry = 32;
+	if (l->by_id)
+		document = 22 + (l->create.flags & SIMIDX_CREATE_FP2 ? 9 : 0);
+	return (uint64_t)((double)n * (entry * l->index->plan.n_tables + document)) +
+	       (l->label_bytes ? 2 * sx_spill_size(l->label_bytes) : 0);
+}
+
+static int check_space(simidx_loader *l, simidx_error *err)
+{
+	uint64_t n = l->n_source_documents + sx_sorter_count(l->by_id ? l->by_id : l->by_fp);
+	uint64_t free_bytes;
+	int rc = sx_store_free_bytes(l->index->store, &free_bytes, err);
+
+	if (rc)
+		return rc;
+	if (estimate(l, n) > free_bytes)
+		return sx_fail(err, SIMIDX_E_NO_SPACE,
+			       "about %llu MB are needed beside %s, %llu MB are free",
+			       (unsigned long long)(estimate(l, n) >> 20), l->path,
+			       (unsigned long long)(free_bytes >> 20));
+	return SIMIDX_OK;
+}
+
+static int write_header(simidx_loader *l, simidx_error *err)
+{
+	sx_txn *txn = l->txn;
+	int rc;
+
+	l->header.next_id = l->next_id;
+	rc = sx_header_write(txn, l->index->tables.meta, &l->header, err);
+	if (rc)
+		return rc;
+	l->txn = NULL;
+	return sx_txn_commit(txn, err);
+}
+
+static int build(simidx_loader *l, simidx_error *err)
+{
+	int rc = check_space(l, err);
+
+	if (!rc)
+		rc = sx_txn_begin_write(l->index->store, 0, &l->txn, err);
+	if (!rc)
+		rc = sx_header_read(l->txn, l->index->tables.meta, &l->header, err);
+	if (!rc && l->by_id)
+		rc = sx_loader_find_drops(l, err);
+	if (!rc)
+		rc = sx_loader_write_docs(l, err);
+	if (!rc)
+		rc = sx_loader_write_tables(l, err);
+	return rc ? rc : write_header(l, err);
+}
+
+static int publish(simidx_loader *l, simidx_error *err)
+{
+	int rc;
+
+	sx_store_unlock(l->index->store);
+	simidx_close(l->index);
+	l->index = NULL;
+	if (!l->is_merge)
+		return sx_create_publish(l->dir, l->path, &l->create, err);
+	rc = sx_store_check_path(l->old->store, err);
+	return rc ? rc : sx_create_exchange(l->old, l->dir, l->path, l->create.mode, err);
+}
+
+int simidx_loader_finish(simidx_loader *l, simidx_loader_report *report, simidx_error *err)
+{
+	int rc;
+
+	sx_err_clear(err);
+	if (!l || (report && report->size != sizeof(*report)))
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_finish: bad loader or report");
+	if (l->broken || !l->index)
+		return sx_fail(err, SIMIDX_E_STATE, "the loader is finished, or a put failed");
+	rc = sx_store_lock(l->index->store, 0, err);
+	if (rc)
+		return rc;
+	rc = build(l, err);
+	if (rc) {
+		sx_txn_abort(l->txn);
+		l->txn = NULL;
+		l->broken = 1;
+		sx_store_unlock(l->index->store);
+		return rc;
+	}
+	l->report.documents = l->header.documents;
+	l->report.distinct = l->n_distinct;
+	rc = publish(l, err);
+	if (!rc && report) {
+		*report = l->report;
+		report->size = sizeof(*report);
+	}
+	return rc;
+}

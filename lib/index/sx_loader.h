@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The bulk loader, shared by its files. What is put goes through two external sorts:
+ *
+ *   by id                   drops duplicates; writes docs and labels
+ *   by (fingerprint, id)    writes postings and the list of distinct fingerprints
+ *
+ * and each permuted table is made from that list by a stable sort by its prefix. Indexes whose
+ * documents are taken over are walked in the order of ids, beside the first sort.
+ */
+
+#ifndef SX_LOADER_H
+#define SX_LOADER_H
+
+#include "index/sx_index.h"
+#include "util/sx_sorter.h"
+#include "util/sx_spill.h"
+
+#define SX_MAX_SOURCES 256
+
+/** A document that is left out because of its label. */
+typedef struct sx_loader_drop {
+	uint64_t source; /* number of the index it is in; n_sources: it was put */
+	uint64_t key;    /* its id there, or its row */
+} sx_loader_drop;
+
+struct simidx_loader {
+	simidx_loader_options options;
+	size_t memory;
+	char *path, *dir, *tmpdir; /* target; where the index is built; of temporary files */
+	unsigned mode;             /* of the files */
+	simidx *old;               /* the index at the path, whose write lock is held; or NULL */
+	int locked;
+	simidx_create_options create; /* of the new index; what it points to is owned */
+	int is_merge;                 /* the exchange replaces `old` */
+	simidx *index;                /* the new one, open in `dir` */
+	simidx_walk *source[SX_MAX_SOURCES]; /* snapshots of what is taken over */
+	size_t n_sources;
+	uint64_t n_source_documents, n_source_labels;
+
+	uint64_t n_rows, next_id;
+	sx_sorter *by_id;        /* id, row, fingerprint, second fingerprint if there are such */
+	sx_sorter *label_rows;   /* id, row, place in label_bytes: of rows with a label */
+	sx_sorter *label_hashes; /* hash, source, id or row, place: to find labels used twice */
+	sx_spill *label_bytes;   /* length (8 bytes), bytes */
+	sx_loader_drop *drop;    /* sorted */
+	size_t n_drops, drops_cap;
+	int broken; /* a temporary file failed: what was put is not complete */
+
+	sx_sorter *by_fp;       /* fingerprint, id, second fingerprint; or fingerprint alone */
+	sx_sorter *by_label;    /* hash, id */
+	sx_spill *distinct;     /* fingerprints, ascending, 8 bytes each */
+	uint64_t n_distinct, distinct_digest;
+	sx_txn *txn;
+	sx_header header;
+	simidx_loader_report report;
+};
+
+/** Report progress, if anybody listens. */
+void sx_loader_progress(const simidx_loader *loader, const char *phase, uint64_t done,
+			uint64_t total);
+
+/** Commit and begin again when much was written; *written is what counts it. */
+int sx_loader_pace(simidx_loader *loader, uint64_t *written, simidx_error *err);
+
+/** sx_loader_labels.c: find the documents whose label another one has. */
+int sx_loader_find_drops(simidx_loader *loader, simidx_error *err);
+
+/** Whether a document was found so. */
+int sx_loader_is_dropped(const simidx_loader *loader, uint64_t source, uint64_t key);
+
+/** Read a label that was put. *label is resized; the caller frees it. */
+int sx_loader_label(simidx_loader *loader, uint64_t at, unsigned char **label, size_t *cap,
+		    size_t *size, simidx_error *err);
+
+/** sx_loader_docs.c: docs and labels; fills by_fp and by_label. */
+int sx_loader_write_docs(simidx_loader *loader, simidx_error *err);
+
+/** sx_loader_tables.c: postings, by_label and the permuted tables. */
+int sx_loader_write_tables(simidx_loader *loader, simidx_error *err);
+
+#endif /* SX_LOADER_H */

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * All documents in the order of their ids: those of the indexes that are taken over and what was
+ * put. Of several with one id, one stays.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/sx_loader.h"
+#include "table/sx_append.h"
+#include "util/sx_bytes.h"
+#include "util/sx_err.h"
+#include "util/sx_hash.h"
+
+#define PROGRESS_ROWS 65536
+
+/* The document whose turn it is in one stream. */
+struct stream {
+	int ended;
+	uint64_t key; /* its id, or its row if it was put */
+	sx_doc doc;
+	sx_slice label; /* of a source: in its map */
+	uint64_t at;    /* of what was put: place of the label + 1, 0 = none */
+};
+
+struct docs {
+	simidx_loader *l;
+	simidx_error *err;
+	struct stream *stream; /* the sources, then what was put */
+	const uint64_t *label_row; /* the next one, or NULL */
+	sx_append append;
+	/* the document that stays unless another one with its id takes its place */
+	int has_kept;
+	sx_doc kept;
+	uint64_t kept_source, kept_key;
+	unsigned char *label;
+	size_t label_cap, label_size;
+	uint64_t labels_written;
+	uint64_t done, total;
+};
+
+static int next_of_source(struct docs *d, size_t i)
+{
+	struct stream *s = &d->stream[i];
+	simidx_match m;
+	int rc;
+
+	do {
+		rc = simidx_walk_next(d->l->source[i], &m, d->err);
+		s->ended = rc == SIMIDX_E_END;
+		if (s->ended)
+			sx_err_clear(d->err); /* the end is no error here */
+		if (rc)
+			return s->ended ? SIMIDX_OK : rc;
+	} while (sx_loader_is_dropped(d->l, i, m.id));
+	s->key = m.id;
+	s->doc = (sx_doc){ m.id, m.fp, m.fp2 };
+	s->label = (sx_slice){ m.label, m.label_size };
+	return SIMIDX_OK;
+}
+
+static int next_label_row(struct docs *d)
+{
+	int rc = sx_sorter_next(d->l->label_rows, &d->label_row, d->err);
+
+	if (rc)
+		d->label_row = NULL;
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
+/* The label of a row: both sorters are in the order of (id, row). */
+static int find_label(struct docs *d, struct stream *s)
+{
+	int rc = SIMIDX_OK;
+
+	s->at = 0;
+	if (d->label_row && d->label_row[1] == s->key) {
+		s->at = d->label_row[2] + 1;
+		rc = next_label_row(d);
+	}
+	return rc;
+}
+
+static int next_put(struct docs *d)
+{
+	simidx_loader *l = d->l;
+	struct stream *s = &d->stream[l->n_sources];
+	const uint64_t *record;
+	int rc;
+
+	do {
+		rc = sx_sorter_next(l->by_id, &record, d->err);
+		s->ended = rc == SIMIDX_E_END;
+		if (rc)
+			return s->ended ? SIMIDX_OK : rc;
+		s->key = record[1];
+		s->doc.id = record[0];
+		s->doc.fp = record[2];
+		s->doc.fp2 = l->create.flags & SIMIDX_CREATE_FP2 ? record[3] : 0;
+		rc = find_label(d, s);
+	} while (!rc && sx_loader_is_dropped(l, l->n_sources, s->key));
+	return rc;
+}
+
+static int next(struct docs *d, size_t i)
+{
+	return i < d->l->n_sources ? next_of_source(d, i) : next_put(d);
+}
+
+/* ---- writing ---- */
+
+static int write_label(struct docs *d, uint64_t id)
+{
+	simidx_loader *l = d->l;
+	unsigned char bytes[8];
+	sx_slice key = { bytes, sizeof(bytes) }, value = { d->label, d->label_size };
+	uint64_t record[2] = { sx_hash(d->label, d->label_size), id };
+	int rc;
+
+	sx_store_be64(bytes, id);
+	rc = sx_put_last(l->txn, l->index->tables.labels, key, value, d->err);
+	l->header.labels++;
+	/* A page holds some dozens of labels. */
+	d->labels_written += value.size > 2000 ? 16 : 1;
+	return rc ? rc : sx_sorter_add(l->by_label, record, d->err);
+}
+
+static int write_kept(struct docs *d)
+{
+	simidx_loader *l = d->l;
+	uint64_t record[3] = { d->kept.fp, d->kept.id, d->kept.fp2 };
+	int rc;
+
+	if (!d->has_kept)
+		return SIMIDX_OK;
+	d->has_kept = 0;
+	if (d->kept.id >= l->next_id)
+		l->next_id = d->kept.id + 1;
+	rc = sx_append_row(&d->append, d->kept.id, &d->kept.fp, d->err);
+	if (!rc)
+		rc = sx_sorter_add(l->by_fp, record, d->err);
+	if (!rc && d->label_size)
+		rc = write_label(d, d->kept.id);
+	if (!rc)
+		rc = sx_loader_pace(l, &d->append.written, d->err);
+	if (!rc) {
+		uint64_t pages = d->labels_written / 16;
+
+		rc = sx_loader_pace(l, &pages, d->err);
+		if (!pages)
+			d->labels_written = 0;
+	}
+	d->append.txn = l->txn;
+	return rc;
+}
+
+/* Take the document of a stream as the one that stays. */
+static int keep(struct docs *d, size_t i)
+{
+	struct stream *s = &d->stream[i];
+
+	d->has_kept = 1;
+	d->kept = s->doc;
+	d->kept_source = i;
+	d->kept_key = s->key;
+	d->label_size = 0;
+	if (i == d->l->n_sources)
+		return s->at ? sx_loader_label(d->l, s->at - 1, &d->label, &d->label_cap,
+					       &d->label_size, d->err)
+			     : SIMIDX_OK;
+	if (!s->label.size)
+		return SIMIDX_OK;
+	if (sx_reserve(&d->label, &d->label_cap, s->label.size, 1))
+		return sx_fail_nomem(d->err);
+	memcpy(d->label, s->label.data, s->label.size);
+	d->label_size = s->label.size;
+	return SIMIDX_OK;
+}
+
+/* Another document has the id of the one that is kept. */
+static int settle(struct docs *d, size_t i)
+{
+	simidx_loader *l = d->l;
+	char reason[64];
+
+	l->report.duplicates++;
+	if (l->options.duplicates == SIMIDX_DUPLICATES_LAST)
+		return keep(d, i);
+	if (l->options.duplicates == SIMIDX_DUPLICATES_REJECT && l->options.rejected &&
+	    i == l->n_sources) {
+		snprintf(reason, sizeof(reason), "id %" PRIu64 " is already in use", d->kept.id);
+		l->options.rejected(l->options.ctx, d->stream[i].key, reason);
+	}
+	return SIMIDX_OK;
+}
+
+/* The stream whose document comes next; among equal ids the earlier one. -1: all have ended. */
+static int first_stream(const struct docs *d)
+{
+	int first = -1;
+
+	for (size_t i = 0; i <= d->l->n_sources; i++)
+		if (!d->stream[i].ended &&
+		    (first < 0 || d->stream[i].doc.id < d->stream[first].doc.id))
+			first = (int)i;
+	return first;
+}
+
+static int take_document(struct docs *d, size_t i)
+{
+	int rc;
+
+	if (d->has_kept && d->kept.id == d->stream[i].doc.id) {
+		rc = settle(d, i);
+	} else {
+		rc = write_kept(d);
+		if (!rc)
+			rc = keep(d, i);
+	}
+	if (++d->done % PROGRESS_ROWS == 0)
+		sx_loader_progress(d->l, "documents", d->done, d->total);
+	return rc ? rc : next(d, i);
+}
+
+static int prime(struct docs *d)
+{
+	simidx_loader *l = d->l;
+	int rc = sx_sorter_finish(l->by_id, l->memory / 4, d->err);
+
+	if (!rc)
+		rc = sx_sorter_finish(l->label_rows, l->memory / 16, d->err);
+	if (!rc)
+		rc = next_label_row(d);
+	for (size_t i = 0; !rc && i <= l->n_sources; i++)
+		rc = next(d, i);
+	return rc;
+}
+
+static int write_all(struct docs *d)
+{
+	simidx_loader *l = d->l;
+	int i, rc = prime(d);
+
+	while (!rc && (i = first_stream(d)) >= 0)
+		rc = take_document(d, (size_t)i);
+	if (!rc)
+		rc = write_kept(d);
+	if (!rc)
+		rc = sx_append_finish(&d->append, d->err);
+	if (rc)
+		return rc;
+	l->header.documents = d->append.count;
+	l->header.other[SX_COUNT_DOCS].rows = d->append.count;
+	l->header.other[SX_COUNT_DOCS].digest = d->append.digest;
+	l->header.other[SX_COUNT_DOCS].generation++;
+	return SIMIDX_OK;
+}
+
+/* Without ids there are fingerprints alone, and only those of the sources are still missing. */
+static int add_fingerprints(simidx_loader *l, simidx_error *err)
+{
+	simidx_match m;
+	int rc = SIMIDX_OK;
+
+	for (size_t i = 0; !rc && i < l->n_sources; i++) {
+		while (!(rc = simidx_walk_next(l->source[i], &m, err)) &&
+		       !(rc = sx_sorter_add(l->by_fp, &m.fp, err)))
+			;
+		if (rc == SIMIDX_E_END) {
+			sx_err_clear(err);
+			rc = SIMIDX_OK;
+		}
+	}
+	return rc;
+}
+
+int sx_loader_write_docs(simidx_loader *l, simidx_error *err)
+{
+	struct docs d = { .l = l, .err = err };
+	int rc;
+
+	if (!l->by_id)
+		return add_fingerprints(l, err);
+	d.total = l->n_source_documents + sx_sorter_count(l->by_id);
+	d.stream = sx_calloc(l->n_sources + 1, sizeof(*d.stream));
+	rc = d.stream ? sx_append_begin(&d.append, &l->index->tables.docs, l->txn, err)
+		      : sx_fail_nomem(err);
+	if (!rc)
+		rc = write_all(&d);
+	if (!rc)
+		sx_loader_progress(l, "documents", d.total, d.total);
+	sx_append_end(&d.append);
+	free(d.stream);
+	free(d.label);
+	l->report.spill_bytes += l->label_bytes ? sx_spill_size(l->label_bytes) : 0;
+	sx_spill_free(l->label_bytes);
+	l->label_bytes = NULL;
+	l->report.spill_bytes += sx_sorter_spilled(l->by_id) + sx_sorter_spilled(l->label_rows);
+	sx_sorter_free(l->by_id);
+	sx_sorter_free(l->label_rows);
+	l->by_id = l->label_rows = NULL;
+	return rc;
+}

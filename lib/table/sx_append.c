@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "table/sx_append.h"
+
+#include <string.h>
+
+#include "util/sx_bytes.h"
+#include "util/sx_err.h"
+
+/* Rows that are collected before blocks are cut from them: more than any block holds. */
+#define PENDING_ROWS (2 * SX_MAX_BLOCK_ROWS)
+
+int sx_append_begin(sx_append *a, const sx_table *table, sx_txn *txn, simidx_error *err)
+{
+	memset(a, 0, sizeof(*a));
+	a->table = table;
+	a->txn = txn;
+	sx_rows_init(&a->rows, table->n_cols);
+	a->value = sx_calloc(1, table->block_size);
+	if (a->value && !sx_rows_reserve(&a->rows, PENDING_ROWS))
+		return SIMIDX_OK;
+	sx_append_end(a);
+	return sx_fail_nomem(err);
+}
+
+void sx_append_end(sx_append *a)
+{
+	sx_rows_free(&a->rows);
+	free(a->value);
+	memset(a, 0, sizeof(*a));
+}
+
+static int put(sx_append *a, sx_place place, size_t value_size, simidx_error *err)
+{
+	unsigned char bytes[SX_TABLE_MAX_KEY];
+	sx_slice key = { bytes, sx_table_key(a->table, place, bytes) };
+	sx_slice value = { a->value, value_size };
+
+	a->written++;
+	return sx_put_last(a->txn, a->table->dbi, key, value, err);
+}
+
+static int write_rows(sx_append *a, simidx_error *err)
+{
+	for (size_t i = 0; i < a->rows.n; i++) {
+		size_t size = sx_table_row_encode(a->table, &a->rows, i, a->value);
+		int rc = put(a, sx_place_of(a->table, &a->rows, i), size, err);
+
+		if (rc)
+			return rc;
+	}
+	a->rows.n = 0;
+	return SIMIDX_OK;
+}
+
+/* Cut blocks while more rows than one block takes are left, or to the last row. */
+static int write_blocks(sx_append *a, int all, simidx_error *err)
+{
+	size_t budget = a->table->block_size * a->table->fill / 100;
+	size_t from = 0, left;
+
+	while ((left = a->rows.n - from) > (all ? 0 : SX_MAX_BLOCK_ROWS)) {
+		size_t n = sx_block_fit(&a->rows, from, budget);
+		int rc;
+
+		sx_block_encode(&a->rows, from, n, a->value, a->table->block_size);
+		rc = put(a, sx_place_of(a->table, &a->rows, from + n - 1), a->table->block_size,
+			 err);
+		if (rc)
+			return rc;
+		from += n;
+	}
+	memmove(a->rows.key, a->rows.key + from, left * sizeof(uint64_t));
+	for (unsigned c = 0; c < a->rows.n_cols; c++)
+		memmove(a->rows.col[c], a->rows.col[c] + from, left * sizeof(uint64_t));
+	a->rows.n = left;
+	return SIMIDX_OK;
+}
+
+static int write_pending(sx_append *a, int all, simidx_error *err)
+{
+	if (a->table->layout == SIMIDX_LAYOUT_ROWS)
+		return write_rows(a, err);
+	return write_blocks(a, all, err);
+}
+
+/* Count what was pushed from row `from` on, and check that it ascends. */
+static int take(sx_append *a, size_t from, simidx_error *err)
+{
+	for (size_t i = from; i < a->rows.n; i++) {
+		sx_place here = sx_place_of(a->table, &a->rows, i);
+
+		if (a->count++ && sx_place_cmp(here, a->last) <= 0)
+			return sx_fail(err, SIMIDX_E_CORRUPT, "table %s: entries out of order",
+				       a->table->name);
+		a->last = here;
+		if (a->table->kind != SX_TABLE_PERMUTED)
+			a->digest += sx_table_row_hash(a->table, &a->rows, i);
+	}
+	return a->rows.n >= PENDING_ROWS ? write_pending(a, 0, err) : SIMIDX_OK;
+}
+
+int sx_append_row(sx_append *a, uint64_t key, const uint64_t *cols, simidx_error *err)
+{
+	if (sx_rows_push(&a->rows, key, cols))
+		return sx_fail_nomem(err);
+	return take(a, a->rows.n - 1, err);
+}
+
+int sx_append_keys(sx_append *a, const uint64_t *key, size_t n, simidx_error *err)
+{
+	while (n) {
+		size_t from = a->rows.n;
+		size_t some = n < PENDING_ROWS - from ? n : PENDING_ROWS - from;
+		int rc;
+
+		if (sx_rows_reserve(&a->rows, some))
+			return sx_fail_nomem(err);
+		memcpy(a->rows.key + from, key, some * sizeof(uint64_t));
+		a->rows.n += some;
+		rc = take(a, from, err);
+		if (rc)
+			return rc;
+		key += some;
+		n -= some;
+	}
+	return SIMIDX_OK;
+}
+
+int sx_append_finish(sx_append *a, simidx_error *err)
+{
+	return write_pending(a, 1, err);
+}

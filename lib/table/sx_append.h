@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Filling an empty table from a sorted stream, in the blocks layout or the rows layout: every
+ * block but the last one full to the fill factor.
+ */
+
+#ifndef SX_APPEND_H
+#define SX_APPEND_H
+
+#include "table/sx_table.h"
+
+typedef struct sx_append {
+	const sx_table *table;
+	sx_txn *txn;          /* the caller may commit and set another one between two calls */
+	sx_rows rows;         /* not written yet */
+	unsigned char *value;
+	uint64_t count;       /* rows added */
+	uint64_t digest;      /* sum of their sx_table_row_hash(); not for permuted tables, which
+	                         all have the digest of the stream they are made from */
+	uint64_t written;     /* LMDB records put since the caller last set it to 0 */
+	sx_place last;
+} sx_append;
+
+/** Begin. Returns SIMIDX_OK or SIMIDX_E_NOMEM. */
+int sx_append_begin(sx_append *append, const sx_table *table, sx_txn *txn, simidx_error *err);
+
+/** Add a row behind all others; cols as for sx_rows_push(). */
+int sx_append_row(sx_append *append, uint64_t key, const uint64_t *cols, simidx_error *err);
+
+/** Add n keys of a table without columns. */
+int sx_append_keys(sx_append *append, const uint64_t *key, size_t n, simidx_error *err);
+
+/** Write what is left. */
+int sx_append_finish(sx_append *append, simidx_error *err);
+
+/** Free the buffers. One that was never begun, all zero, is allowed. */
+void sx_append_end(sx_append *append);
+
+#endif /* SX_APPEND_H */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * External sort of records of 64-bit words, in bounded memory: sorted runs in a temporary file,
+ * merged when they are read. Stable: records with equal keys come out in the order they came in.
+ */
+
+#ifndef SX_SORTER_H
+#define SX_SORTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <simidx.h>
+
+#define SX_SORTER_MAX_WORDS 5
+
+typedef struct sx_sorter sx_sorter;
+
+/**
+ * @param words   of a record, 1..SX_SORTER_MAX_WORDS
+ * @param keys    how many of them, the first 1 or 2, are the key
+ * @param shift   low bits of the first key that do not count, 0..63: for records that are in
+ *                order already where the other bits are equal
+ * @param memory  bytes to use, at least 1 MiB
+ * @param dir     where the temporary file is made, when one is needed
+ */
+int sx_sorter_new(unsigned words, unsigned keys, unsigned shift, size_t memory, const char *dir,
+		  sx_sorter **out, simidx_error *err);
+
+/** NULL is allowed. */
+void sx_sorter_free(sx_sorter *sorter);
+
+/** Add a record. */
+int sx_sorter_add(sx_sorter *sorter, const uint64_t *record, simidx_error *err);
+
+/** Records added. */
+uint64_t sx_sorter_count(const sx_sorter *sorter);
+
+/** Bytes written to the temporary file. */
+uint64_t sx_sorter_spilled(const sx_sorter *sorter);
+
+/**
+ * End adding; sx_sorter_next() may follow. `memory` is the budget from now on, for those who
+ * sort one thing while another is being added.
+ */
+int sx_sorter_finish(sx_sorter *sorter, size_t memory, simidx_error *err);
+
+/**
+ * The next record in order; *record stays valid until the next call.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_END behind the last one, without setting err
+ */
+int sx_sorter_next(sx_sorter *sorter, const uint64_t **record, simidx_error *err);
+
+#endif /* SX_SORTER_H */
