@@ -3,7 +3,6 @@
 
 #include "index/sx_loader.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -314,13 +313,12 @@ int simidx_loader_put(simidx_loader *l, const simidx_doc *doc, uint64_t *id, sim
 /* About the bytes that n documents take, so that a full disk is told before the work. */
 static uint64_t estimate(const simidx_loader *l, uint64_t n)
 {
-	double bits = l->index->bits, entry, document = 0;
+	double entry, document = 0;
+	int bits = (int)l->index->bits - (63 - __builtin_clzll(n | 1)); /* left by log2(n) */
 
 	if (!n)
 		return 0;
-	entry = (bits - log2((double)n) + 2) / 8 * 110 / l->index->fill;
-	if (entry < 1)
-		entry = 1;
+	entry = (bits > 6 ? bits + 2 : 8) / 8.0 * 110 / l->index->fill;
 	if (l->index->layout == SIMIDX_LAYOUT_ROWS)
 		entry = 32;
 	if (l->by_id)
