@@ -7,33 +7,37 @@
 
 #define EXPECTED "%s: expected %u hexadecimal digits, found "
 
+/* Digits by their byte, plus 1; a table because there are 16 of them in every row. */
+static const unsigned char hex_values[256] = {
+	['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
+	['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
+static int hex_value(char c)
+{
+	return hex_values[(unsigned char)c] - 1;
+}
+
 int tl_hex_digit(char c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
+	return hex_value(c);
 }
 
 int tl_parse_decimal(const char *s, size_t n, uint64_t max, uint64_t *out)
 {
-	uint64_t value = 0, digit;
+	uint64_t value = 0;
 	size_t i;
 
 	*out = 0;
-	if (n == 0)
-		return -1;
 	for (i = 0; i < n; i++) {
-		if (s[i] < '0' || s[i] > '9')
+		if (s[i] < '0' || s[i] > '9' || __builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, (uint64_t)(s[i] - '0'), &value))
 			return -1;
-		digit = (uint64_t)(s[i] - '0');
-		if (value > max / 10 || digit > max - value * 10)
-			return -1;
-		value = value * 10 + digit;
 	}
+	if (n == 0 || value > max)
+		return -1;
 	*out = value;
 	return 0;
 }
@@ -57,7 +61,7 @@ int tl_parse_fingerprint(const char *s, size_t n, unsigned bits, const char *wha
 		n -= 2;
 	}
 	for (i = 0; i < n && i <= width; i++) {
-		digit = tl_hex_digit(s[i]);
+		digit = hex_value(s[i]);
 		if (digit < 0) {
 			snprintf(reason, size, EXPECTED "byte 0x%02x in place of digit %zu",
 				 what, width, (unsigned)(unsigned char)s[i], i + 1);
