@@ -5,7 +5,8 @@
 # Read by check.sh, quickstart.sh and .ci/run, which stand in the top directory of the source.
 
 packages='autoconf automake libtool pkg-config make gcc g++ libc6-dev
-	liblmdb-dev lmdb-utils libxxhash-dev libicu-dev libjansson-dev check'
+	liblmdb-dev lmdb-utils libxxhash-dev libicu-dev libjansson-dev zlib1g-dev libzstd-dev
+	zstd check'
 
 say() {
 	printf '\n== %s\n' "$*" >&2

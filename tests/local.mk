@@ -19,6 +19,12 @@ endif
 if HAVE_JSON
 AM_TESTS_ENVIRONMENT += SX_JSON=1; export SX_JSON;
 endif
+if HAVE_ZLIB
+AM_TESTS_ENVIRONMENT += SX_ZLIB=1; export SX_ZLIB;
+endif
+if HAVE_ZSTD
+AM_TESTS_ENVIRONMENT += SX_ZSTD=1; export SX_ZSTD;
+endif
 
 # No compiler is set for .sh: scripts run by their first line.
 TEST_EXTENSIONS = .sh

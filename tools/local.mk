@@ -9,12 +9,14 @@ tools_libs = tools/libcommon.a
 if HAVE_TEXT
 tools_libs += lib/text/libsimidx-text.la
 endif
-tools_libs += lib/libsimidx.la $(JANSSON_LIBS) -lm
+tools_libs += lib/libsimidx.la $(JANSSON_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) -lm
 
 # What both tools share: messages and options, and the parsers of every input format.
 tools_libcommon_a_SOURCES = \
 	tools/common/tl_escape.c \
 	tools/common/tl_escape.h \
+	tools/common/tl_fp.c \
+	tools/common/tl_fp.h \
 	tools/common/tl_msg.c \
 	tools/common/tl_msg.h \
 	tools/common/tl_number.c \
@@ -23,19 +25,35 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_options.h \
 	tools/common/tl_text.c \
 	tools/common/tl_text.h \
+	tools/input/in_bare.c \
+	tools/input/in_bin.c \
+	tools/input/in_codec.c \
+	tools/input/in_codec.h \
+	tools/input/in_columns.c \
+	tools/input/in_columns.h \
+	tools/input/in_csv.c \
 	tools/input/in_files.c \
 	tools/input/in_files.h \
 	tools/input/in_format.c \
+	tools/input/in_gzip.c \
 	tools/input/in_jsonl.c \
 	tools/input/in_lines.c \
 	tools/input/in_lines.h \
+	tools/input/in_npy.c \
 	tools/input/in_reader.c \
 	tools/input/in_reader.h \
 	tools/input/in_row.c \
 	tools/input/in_row.h \
+	tools/input/in_source.c \
+	tools/input/in_source.h \
+	tools/input/in_table.c \
+	tools/input/in_table.h \
 	tools/input/in_text.c \
-	tools/input/in_tsv.c
-tools_libcommon_a_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS)
+	tools/input/in_tsv.c \
+	tools/input/in_wrap.c \
+	tools/input/in_wrap.h \
+	tools/input/in_zstd.c
+tools_libcommon_a_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 
 tools_simidx_load_SOURCES = \
 	tools/load/ld_help.c \

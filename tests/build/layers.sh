@@ -75,6 +75,8 @@ FNR == 1 && FILENAME ~ /^lib\// {
 		only("lib/text", "ICU")
 	if (name == "jansson.h")
 		only("tools", name)
+	if (name == "zlib.h" || name == "zstd.h")
+		only("tools/input", name)
 	if (base == "check.h")
 		bad("Check belongs to the tests")
 	if (name ~ /(^|\/)\.\.\//)

@@ -52,8 +52,10 @@ for bits in 15 65 x -1 ' 16' 0x10 16x 99999999999999999999; do
 done
 run 2 "$load" --layout columns index file
 says "--layout: expected one of blocks, rows, found 'columns'"
-run 2 "$load" -F csv index file
-says "--format: expected one of text, lines, tsv, jsonl, found 'csv'"
+run 2 "$load" -F xml index file
+says "--format: expected one of text, lines, tsv, csv, jsonl, bin, npy, dump, found 'xml'"
+run 2 "$load" --fp octal index file
+says "--fp: expected one of hex, dec, sdec, base64, found 'octal'"
 run 2 "$load" index -
 says 'standard input needs its format'
 run 2 "$load" index

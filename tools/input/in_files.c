@@ -33,15 +33,15 @@ struct in_files *in_files_open(const struct in_files_options *options)
 
 	if (files) {
 		files->options = options;
-		files->lines.fd = -1;
+		files->lines.source.fd = -1;
 	}
 	return files;
 }
 
 static void close_list(struct in_files *files)
 {
-	if (files->in_list && files->lines.fd > STDIN_FILENO)
-		close(files->lines.fd);
+	if (files->in_list && files->lines.source.fd > STDIN_FILENO)
+		close(files->lines.source.fd);
 	files->in_list = 0;
 }
 
@@ -147,7 +147,7 @@ static enum in_result next_listed(struct in_files *files, struct in_file *file)
 	if (rc == IN_END)
 		close_list(files);
 	if (rc == IN_FATAL)
-		return fail(files, rc, list, "cannot read", files->lines.sys_errno);
+		return fail(files, rc, list, files->lines.source.reason, 0);
 	if (rc == IN_REJECTED)
 		return fail(files, rc, list, "a name is too long", 0);
 	if (rc == IN_ROW)
@@ -250,7 +250,8 @@ static int check_path(const char *path, int want_directory, struct stat *status)
 	return 0;
 }
 
-static int check_format(const char *path, const struct in_format *format)
+static int check_format(const char *path, const struct in_format *format,
+			const struct in_columns *columns)
 {
 	const char *reason = NULL;
 
@@ -259,17 +260,19 @@ static int check_format(const char *path, const struct in_format *format)
 	if (!reason)
 		reason = in_format_missing(format);
 	if (!reason)
+		reason = in_format_misfit(format, columns);
+	if (!reason)
 		return 0;
 	tl_error("%s: %s", path, reason);
 	return -1;
 }
 
-static int check_operand(const char *path, const struct in_format *format, uint64_t *bytes,
-			 int *unknown)
+static int check_operand(const char *path, const struct in_files_options *options,
+			 uint64_t *bytes, int *unknown)
 {
 	struct stat status;
 
-	if (check_format(path, format))
+	if (check_format(path, options->format, &options->columns))
 		return -1;
 	if (strcmp(path, "-") == 0) {
 		*unknown = 1;
@@ -294,17 +297,17 @@ int in_files_check(const struct in_files_options *options, uint64_t *total_bytes
 
 	*total_bytes = 0;
 	for (i = 0; i < options->n_operands; i++)
-		if (check_operand(options->operands[i], format, &bytes, &unknown))
+		if (check_operand(options->operands[i], options, &bytes, &unknown))
 			return -1;
 	if (!format)
 		format = &in_format_text;
 	for (i = 0; i < options->n_lists; i++)
-		if (check_format(options->lists[i], format) ||
+		if (check_format(options->lists[i], format, &options->columns) ||
 		    (strcmp(options->lists[i], "-") != 0 &&
 		     check_path(options->lists[i], 0, &status)))
 			return -1;
 	for (i = 0; i < options->n_directories; i++)
-		if (check_format(options->directories[i], format) ||
+		if (check_format(options->directories[i], format, &options->columns) ||
 		    check_path(options->directories[i], 1, &status))
 			return -1;
 	if (!unknown)

@@ -21,6 +21,7 @@ struct in_files_options {
 	size_t n_directories;
 	char separator;      /* between the names of a list */
 	const struct in_format *format; /* of everything; NULL = operands by name, rest text */
+	struct in_columns columns;      /* of everything */
 };
 
 /** One input. */
@@ -51,7 +52,7 @@ const char *in_files_reason(const struct in_files *files);
 
 /**
  * Check operands, lists and directories before anything else is done: they must be there and
- * readable, and their formats known to this build.
+ * readable, their formats known to this build and fit for the options about columns.
  *
  * @param total_bytes  set to the size of all of them, or 0 when it cannot be told
  * @return 0, or -1 with a message

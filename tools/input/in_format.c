@@ -6,18 +6,17 @@
 #include <string.h>
 
 static const struct in_format *const formats[] = {
-	&in_format_text,
-	&in_format_lines,
-	&in_format_tsv,
-	&in_format_jsonl,
+	&in_format_text, &in_format_lines, &in_format_tsv, &in_format_csv,
+	&in_format_jsonl, &in_format_bin, &in_format_npy, &in_format_dump,
 };
 
 #define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
-const char *const in_format_names[] = { "text", "lines", "tsv", "jsonl", NULL };
+const char *const in_format_names[] = { "text",  "lines", "tsv", "csv",  "jsonl",
+					"bin",   "npy",   "dump", NULL };
 
-/* Names that promise a format which would be nonsense as text and cannot be read yet. */
-static const char *const unsupported[] = { ".csv", ".npy", ".gz", ".zst", ".bz2", ".xz" };
+/* Names that promise a format which would be nonsense as text and cannot be read. */
+static const char *const unsupported[] = { ".bz2", ".xz" };
 
 #define N_UNSUPPORTED (sizeof(unsupported) / sizeof(unsupported[0]))
 
@@ -31,29 +30,51 @@ const struct in_format *in_format_named(const char *name)
 	return NULL;
 }
 
-static int ends_in(const char *path, const char *suffix)
+/* Whether the first `n` bytes of a path end in a suffix, behind something. */
+static int ends_in(const char *path, size_t n, const char *suffix)
 {
-	size_t n = strlen(path), m = strlen(suffix);
+	size_t m = strlen(suffix);
 
-	return n > m && strcmp(path + n - m, suffix) == 0;
+	return n > m && memcmp(path + n - m, suffix, m) == 0;
 }
 
 const struct in_format *in_format_of_path(const char *path, const char **reason)
 {
-	size_t i;
+	const struct in_codec *codec = in_codec_of_path(path);
+	size_t n = strlen(path), i;
 
-	*reason = NULL;
+	*reason = codec ? in_codec_missing(codec) : NULL;
+	if (*reason)
+		return NULL;
+	if (codec)
+		n -= strlen(codec->suffix);
 	for (i = 0; i < N_FORMATS; i++)
-		if (formats[i]->suffix && ends_in(path, formats[i]->suffix))
+		if (formats[i]->suffix && ends_in(path, n, formats[i]->suffix))
 			return formats[i];
 	for (i = 0; i < N_UNSUPPORTED; i++) {
-		if (!ends_in(path, unsupported[i]))
+		if (!ends_in(path, n, unsupported[i]))
 			continue;
 		*reason = "files of this name are not supported by this build; "
 			  "--format says what it is if the name misleads";
 		return NULL;
 	}
 	return &in_format_text;
+}
+
+const char *in_format_misfit(const struct in_format *format, const struct in_columns *columns)
+{
+	if (columns->header && !(format->takes & IN_TAKES_HEADER))
+		return "--header is for the formats tsv and csv";
+	if (columns->encoding != TL_HEX && !(format->takes & IN_TAKES_ENCODING))
+		return "--fp is for the formats lines, tsv, csv and jsonl";
+	if (!columns->id && !columns->fp && !columns->label)
+		return NULL;
+	if (!(format->takes & IN_TAKES_FIELDS))
+		return "--id-field, --fp-field and --label-field are for the formats tsv, csv "
+		       "and jsonl";
+	if (!(format->takes & IN_TAKES_HEADER) || columns->header)
+		return NULL;
+	return in_columns_check_numbers(columns);
 }
 
 const char *in_format_missing(const struct in_format *format)

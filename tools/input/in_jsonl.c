@@ -7,13 +7,16 @@
 
 #include "input/in_reader.h"
 
+#define JSONL_TAKES (IN_TAKES_FIELDS | IN_TAKES_ENCODING)
+
 #ifndef HAVE_JSON
 
-const struct in_format in_format_jsonl = { "jsonl", ".jsonl", NULL, NULL };
+const struct in_format in_format_jsonl = { "jsonl", ".jsonl", JSONL_TAKES, NULL, NULL };
 
 #else
 
 #include "common/tl_number.h"
+#include "input/in_wrap.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -30,15 +33,34 @@ static void release_json(struct in_reader *reader)
 
 static enum in_result parse_line(struct in_reader *reader, const char *line, size_t size)
 {
-	json_error_t error;
+	const size_t flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
+	json_error_t error, again;
+	size_t wrapped;
 
-	reader->json = json_loadb(line, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+	reader->json = json_loadb(line, size, flags, &error);
+	if (!reader->json && reader->columns->encoding == TL_DEC) {
+		if (in_scratch(reader, IN_WRAPPED_SIZE(size)))
+			return in_fail(reader, IN_REJECTED, "out of memory");
+		wrapped = in_wrap_numbers(line, size, reader->scratch);
+		if (wrapped > size)
+			reader->json = json_loadb(reader->scratch, wrapped, flags, &again);
+	}
 	if (!reader->json)
 		return in_fail(reader, IN_REJECTED, "malformed JSON at column %d: %s",
 			       error.column, error.text);
 	if (!json_is_object((json_t *)reader->json))
 		return in_fail(reader, IN_REJECTED, "expected a JSON object");
 	return IN_ROW;
+}
+
+static const char *id_key(const struct in_reader *reader)
+{
+	return reader->columns->id ? reader->columns->id : "id";
+}
+
+static const char *label_key(const struct in_reader *reader)
+{
+	return reader->columns->label ? reader->columns->label : "label";
 }
 
 static enum in_result take_label(struct in_reader *reader, struct in_row *row,
@@ -48,8 +70,9 @@ static enum in_result take_label(struct in_reader *reader, struct in_row *row,
 		return in_fail(reader, IN_REJECTED, "\"%s\": expected a string", key);
 	if (row->label)
 		return in_fail(reader, IN_REJECTED,
-			       "more than one label: a string \"id\", "
-			       "\"label\" and \"label_hex\" exclude each other");
+			       "more than one label: a string \"%s\", "
+			       "\"%s\" and \"label_hex\" exclude each other",
+			       id_key(reader), label_key(reader));
 	row->label = json_string_value(value);
 	row->label_size = json_string_length(value);
 	return IN_ROW;
@@ -86,31 +109,57 @@ static enum in_result take_label_hex(struct in_reader *reader, struct in_row *ro
 static enum in_result take_id(struct in_reader *reader, struct in_row *row,
 			      const json_t *value)
 {
+	const char *key = id_key(reader);
+
 	if (json_is_string(value))
-		return take_label(reader, row, value, "id");
+		return take_label(reader, row, value, key);
 	if (!json_is_integer(value))
-		return in_fail(reader, IN_REJECTED, "\"id\": expected an integer or a string");
+		return in_fail(reader, IN_REJECTED, "\"%s\": expected an integer or a string",
+			       key);
 	if (json_integer_value(value) < 0)
-		return in_fail(reader, IN_REJECTED, "\"id\": expected a number in 0..%llu",
+		return in_fail(reader, IN_REJECTED, "\"%s\": expected a number in 0..%llu", key,
 			       (unsigned long long)SIMIDX_MAX_ID);
 	row->id = (uint64_t)json_integer_value(value);
 	return IN_ROW;
 }
 
-static enum in_result take_hex(struct in_reader *reader, const json_t *value, const char *key,
-			       unsigned bits, uint64_t *out)
+/* The digits of a number that in_wrap_numbers() kept from jansson, or NULL. */
+static const char *wrapped_number(const json_t *value)
 {
-	char what[16];
+	const json_t *string = json_array_get(value, 0);
+
+	if (json_array_size(value) != 1 || !json_is_string(string) ||
+	    json_string_length(string) < 2 || json_string_value(string)[0] != '\0')
+		return NULL;
+	return json_string_value(string) + 1;
+}
+
+static enum in_result take_fingerprint(struct in_reader *reader, const json_t *value,
+				       const char *key, unsigned bits, uint64_t *out)
+{
+	enum tl_encoding encoding = reader->columns->encoding;
+	int is_decimal = encoding == TL_DEC || encoding == TL_SDEC;
+	const char *text = json_string_value(value);
+	size_t n = json_string_length(value);
+	char what[64], digits[24];
 
 	snprintf(what, sizeof(what), "\"%s\"", key);
-	if (!json_is_string(value))
+	if (is_decimal && json_is_integer(value)) {
+		n = (size_t)snprintf(digits, sizeof(digits), "%lld",
+				     (long long)json_integer_value(value));
+		text = digits;
+	} else if (encoding == TL_DEC && wrapped_number(value)) {
+		text = wrapped_number(value);
+		n = strlen(text);
+	}
+	if (text)
+		return in_fingerprint(reader, text, n, what, bits, out);
+	if (encoding == TL_HEX)
 		return in_fail(reader, IN_REJECTED,
 			       "%s: expected a string of %u hexadecimal digits", what,
 			       tl_hex_width(bits));
-	if (tl_parse_fingerprint(json_string_value(value), json_string_length(value), bits,
-				 what, out, reader->reason, sizeof(reader->reason)))
-		return IN_REJECTED;
-	return IN_ROW;
+	return in_fail(reader, IN_REJECTED, "%s: expected a string%s", what,
+		       is_decimal ? " or a whole number" : " of base64");
 }
 
 /* ["word", weight], the weight as 16.16 fixed point. Returns 0, or -1 for anything else. */
@@ -161,12 +210,20 @@ static enum in_result take_features(struct in_reader *reader, struct in_row *row
 static enum in_result take_content(struct in_reader *reader, struct in_row *row,
 				   const json_t *object)
 {
-	const json_t *text = json_object_get(object, "text");
-	const json_t *fp = json_object_get(object, "fp");
+	const char *key = reader->columns->fp;
+	const json_t *fp = json_object_get(object, key ? key : "fp");
 	const json_t *fp2 = json_object_get(object, "fp2");
-	const json_t *features = json_object_get(object, "features");
+	const json_t *text = NULL, *features = NULL;
 	enum in_result rc;
 
+	/* Whoever names the member of the fingerprints wants these and nothing else. */
+	if (!key) {
+		text = json_object_get(object, "text");
+		features = json_object_get(object, "features");
+		key = "fp";
+	} else if (!fp) {
+		return in_fail(reader, IN_REJECTED, "expected a member \"%s\"", key);
+	}
 	if (!!text + !!fp + !!features != 1)
 		return in_fail(reader, IN_REJECTED,
 			       "expected one of \"text\", \"fp\" and \"features\"");
@@ -183,11 +240,11 @@ static enum in_result take_content(struct in_reader *reader, struct in_row *row,
 		return IN_ROW;
 	}
 	row->kind = IN_FINGERPRINT;
-	rc = take_hex(reader, fp, "fp", reader->bits, &row->fp);
+	rc = take_fingerprint(reader, fp, key, reader->bits, &row->fp);
 	if (rc != IN_ROW || !fp2)
 		return rc;
 	row->has_fp2 = 1;
-	return take_hex(reader, fp2, "fp2", SECOND_BITS, &row->fp2);
+	return take_fingerprint(reader, fp2, "fp2", SECOND_BITS, &row->fp2);
 }
 
 /* One object a line; members that have no meaning here are passed over. */
@@ -205,13 +262,13 @@ static enum in_result next_json(struct in_reader *reader, struct in_row *row)
 	if (rc != IN_ROW)
 		return rc;
 	object = reader->json;
-	value = json_object_get(object, "id");
+	value = json_object_get(object, id_key(reader));
 	if (value)
 		rc = take_id(reader, row, value);
-	value = json_object_get(object, "label");
+	value = json_object_get(object, label_key(reader));
 	if (rc == IN_ROW && value)
-		rc = take_label(reader, row, value, "label");
-	value = json_object_get(object, "label_hex");
+		rc = take_label(reader, row, value, label_key(reader));
+	value = reader->columns->label ? NULL : json_object_get(object, "label_hex");
 	if (rc == IN_ROW && value)
 		rc = take_label_hex(reader, row, value);
 	if (rc == IN_ROW)
@@ -219,6 +276,7 @@ static enum in_result next_json(struct in_reader *reader, struct in_row *row)
 	return rc;
 }
 
-const struct in_format in_format_jsonl = { "jsonl", ".jsonl", next_json, release_json };
+const struct in_format in_format_jsonl = { "jsonl", ".jsonl", JSONL_TAKES, next_json,
+					    release_json };
 
 #endif

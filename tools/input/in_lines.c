@@ -3,29 +3,27 @@
 
 #include "input/in_lines.h"
 
-#include "common/tl_msg.h"
-
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define FIRST_SIZE ((size_t)256 << 10)
 
 void in_lines_begin(struct in_lines *lines, int fd, char separator)
 {
-	lines->fd = fd;
+	in_source_begin(&lines->source, fd);
 	lines->separator = separator;
 	lines->at_end = 0;
-	lines->sys_errno = 0;
 	lines->start = 0;
 	lines->end = 0;
 	lines->line = 0;
-	lines->bytes = 0;
+	lines->filled = 0;
 }
 
 void in_lines_free(struct in_lines *lines)
 {
+	in_source_free(&lines->source);
 	free(lines->buffer);
 	lines->buffer = NULL;
 	lines->capacity = 0;
@@ -52,7 +50,9 @@ static enum in_result make_room(struct in_lines *lines, size_t max)
 		size = max;
 	larger = realloc(lines->buffer, size);
 	if (!larger) {
-		lines->sys_errno = ENOMEM;
+		lines->source.sys_errno = ENOMEM;
+		snprintf(lines->source.reason, sizeof(lines->source.reason),
+			 "cannot read: %s", strerror(ENOMEM));
 		return IN_FATAL;
 	}
 	lines->buffer = larger;
@@ -62,8 +62,7 @@ static enum in_result make_room(struct in_lines *lines, size_t max)
 
 enum in_result in_lines_fill(struct in_lines *lines, size_t max)
 {
-	size_t room;
-	ssize_t got;
+	size_t room, got;
 	enum in_result rc;
 
 	if (lines->at_end)
@@ -72,24 +71,26 @@ enum in_result in_lines_fill(struct in_lines *lines, size_t max)
 	if (rc != IN_ROW)
 		return rc;
 	room = (lines->capacity < max ? lines->capacity : max) - lines->end;
-	do {
-		if (tl_stop_requested()) {
-			lines->sys_errno = EINTR;
-			return IN_FATAL;
-		}
-		got = read(lines->fd, lines->buffer + lines->end, room);
-	} while (got < 0 && errno == EINTR);
-	if (got < 0) {
-		lines->sys_errno = errno;
-		return IN_FATAL;
-	}
-	if (got == 0) {
+	rc = in_source_read(&lines->source, lines->buffer + lines->end, room, &got);
+	if (rc == IN_END)
 		lines->at_end = 1;
-		return IN_END;
-	}
-	lines->end += (size_t)got;
-	lines->bytes += (uint64_t)got;
-	return IN_ROW;
+	lines->end += got;
+	lines->filled += got;
+	return rc;
+}
+
+enum in_result in_lines_need(struct in_lines *lines, size_t n)
+{
+	enum in_result rc = IN_ROW;
+
+	while (rc == IN_ROW && lines->end - lines->start < n)
+		rc = in_lines_fill(lines, IN_MAX_LINE + 2);
+	return rc;
+}
+
+uint64_t in_lines_offset(const struct in_lines *lines)
+{
+	return lines->filled - (lines->end - lines->start);
 }
 
 /* Pass over the rest of a line that is too long for the buffer. */

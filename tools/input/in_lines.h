@@ -2,26 +2,26 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Lines of a file descriptor, without a copy, at most IN_MAX_LINE bytes each.
+ * Lines of a file, decompressed if need be, without a copy, at most IN_MAX_LINE bytes each;
+ * for other formats the bytes as they come.
  */
 
 #ifndef IN_LINES_H
 #define IN_LINES_H
 
-#include "input/in_row.h"
+#include "input/in_source.h"
 
 /** A file being read; the buffer is kept from one file to the next. */
 struct in_lines {
-	int fd;
+	struct in_source source;
 	char separator;   /* '\n', or '\0' for lists of names */
-	int at_end;       /* read() has said so */
-	int sys_errno;    /* behind IN_FATAL; EINTR when a signal asked to stop */
+	int at_end;       /* the source has said so */
 	char *buffer;
 	size_t capacity;
 	size_t start;     /* what is left to deliver: buffer[start..end) */
 	size_t end;
 	uint64_t line;    /* number of the last line delivered, from 1 */
-	uint64_t bytes;   /* read so far */
+	uint64_t filled;  /* bytes that came from the source so far */
 };
 
 /** Begin with a file; `fd` stays the caller's. */
@@ -34,7 +34,7 @@ void in_lines_free(struct in_lines *lines);
  * The next line without its separator and, for '\n', without one carriage return before it.
  *
  * @return IN_ROW; IN_END; IN_REJECTED for a line that is too long, which is passed over;
- *         IN_FATAL with sys_errno
+ *         IN_FATAL with a reason in `source`
  */
 enum in_result in_lines_next(struct in_lines *lines, const char **line, size_t *size);
 
@@ -43,8 +43,19 @@ enum in_result in_lines_next(struct in_lines *lines, const char **line, size_t *
  *
  * @param max  the buffer does not grow above this
  * @return IN_ROW if something was read; IN_END; IN_REJECTED if the buffer is full at `max`;
- *         IN_FATAL with sys_errno
+ *         IN_FATAL with a reason in `source`
  */
 enum in_result in_lines_fill(struct in_lines *lines, size_t max);
+
+/**
+ * Have at least `n` bytes in the buffer.
+ *
+ * @param n  1..IN_MAX_LINE
+ * @return IN_ROW; IN_END if the file ends before; IN_FATAL as above
+ */
+enum in_result in_lines_need(struct in_lines *lines, size_t n);
+
+/** How far the bytes in the buffer are from the beginning of the (decompressed) file. */
+uint64_t in_lines_offset(const struct in_lines *lines);
 
 #endif /* IN_LINES_H */

@@ -14,22 +14,26 @@
 
 void in_reader_init(struct in_reader *reader, unsigned bits)
 {
+	static const struct in_columns default_columns;
+
 	memset(reader, 0, sizeof(*reader));
 	reader->bits = bits;
+	reader->columns = &default_columns;
 	reader->path = "";
-	reader->lines.fd = -1;
+	reader->lines.source.fd = -1;
 }
 
 static void close_input(struct in_reader *reader)
 {
 	if (reader->format && reader->format->release)
 		reader->format->release(reader);
-	if (reader->lines.fd > STDIN_FILENO)
-		close(reader->lines.fd);
-	reader->bytes += reader->lines.bytes;
+	if (reader->lines.source.fd > STDIN_FILENO)
+		close(reader->lines.source.fd);
+	reader->bytes += reader->lines.source.bytes;
 	in_lines_begin(&reader->lines, -1, '\n');
 	reader->line = 0;
 	reader->done = 0;
+	reader->begun = 0;
 }
 
 void in_reader_free(struct in_reader *reader)
@@ -54,6 +58,9 @@ enum in_result in_reader_open(struct in_reader *reader, const char *path,
 	if (fd < 0)
 		return in_fail(reader, IN_REJECTED, "cannot open: %s", strerror(errno));
 	in_lines_begin(&reader->lines, fd, '\n');
+	/* A text is what its name says; in a directory of texts something else may begin so. */
+	reader->lines.source.plain =
+		format == &in_format_text && !is_stdin && !in_codec_of_path(path);
 	if (!fstat(fd, &status) && S_ISDIR(status.st_mode))
 		return in_fail(reader, IN_REJECTED, "is a directory");
 	return IN_ROW;
@@ -68,7 +75,7 @@ enum in_result in_reader_next(struct in_reader *reader, struct in_row *row)
 
 uint64_t in_reader_bytes(const struct in_reader *reader)
 {
-	return reader->bytes + reader->lines.bytes;
+	return reader->bytes + reader->lines.source.bytes;
 }
 
 const char *in_reader_place(const struct in_reader *reader)
@@ -103,8 +110,58 @@ enum in_result in_next_line(struct in_reader *reader, const char **line, size_t 
 	if (rc == IN_REJECTED)
 		in_fail(reader, rc, "line is longer than %zu MiB", IN_MAX_LINE >> 20);
 	else if (rc == IN_FATAL)
-		in_fail(reader, rc, "cannot read: %s", strerror(reader->lines.sys_errno));
+		in_fail(reader, rc, "%s", reader->lines.source.reason);
 	return rc;
+}
+
+enum in_result in_next_bytes(struct in_reader *reader, size_t n, const unsigned char **bytes)
+{
+	struct in_lines *lines = &reader->lines;
+	enum in_result rc = IN_ROW;
+
+	if (lines->end - lines->start < n)
+		rc = in_lines_need(lines, n);
+	if (rc == IN_FATAL)
+		return in_fail(reader, rc, "%s", lines->source.reason);
+	if (rc == IN_END && lines->end == lines->start)
+		return rc;
+	reader->line++;
+	if (rc == IN_END)
+		return in_fail(reader, IN_FATAL, "ends at byte %llu, inside record %llu",
+			       (unsigned long long)lines->filled,
+			       (unsigned long long)reader->line);
+	*bytes = (const unsigned char *)lines->buffer + lines->start;
+	lines->start += n;
+	return rc;
+}
+
+uint64_t in_le64(const unsigned char *bytes)
+{
+	uint64_t value = 0;
+	int i;
+
+	for (i = 7; i >= 0; i--)
+		value = value << 8 | bytes[i];
+	return value;
+}
+
+enum in_result in_fingerprint(struct in_reader *reader, const char *s, size_t n,
+			      const char *what, unsigned bits, uint64_t *out)
+{
+	if (tl_parse_encoded(reader->columns->encoding, s, n, bits, what, out, reader->reason,
+			     sizeof(reader->reason)))
+		return IN_REJECTED;
+	return IN_ROW;
+}
+
+enum in_result in_number(struct in_reader *reader, uint64_t fp, struct in_row *row)
+{
+	row->kind = IN_FINGERPRINT;
+	row->fp = fp;
+	if (reader->bits < 64 && fp >> reader->bits != 0)
+		return in_fail(reader, IN_REJECTED, "fingerprint: wider than %u bits",
+			       reader->bits);
+	return IN_ROW;
 }
 
 int in_scratch(struct in_reader *reader, size_t size)

@@ -9,6 +9,7 @@
 #ifndef IN_READER_H
 #define IN_READER_H
 
+#include "input/in_columns.h"
 #include "input/in_lines.h"
 
 struct in_reader;
@@ -17,6 +18,7 @@ struct in_reader;
 struct in_format {
 	const char *name;    /* as given to --format */
 	const char *suffix;  /* a file name that ends so has this format; NULL = none */
+	unsigned takes;      /* IN_TAKES_ flags: which options of struct in_columns */
 	/** Deliver the next row into `row`, which is empty; NULL when this build cannot. */
 	enum in_result (*next)(struct in_reader *reader, struct in_row *row);
 	/** Free what the last row borrowed from; may be NULL. */
@@ -27,18 +29,27 @@ struct in_format {
 extern const struct in_format in_format_text;
 extern const struct in_format in_format_lines;
 extern const struct in_format in_format_tsv;
+extern const struct in_format in_format_csv;
 extern const struct in_format in_format_jsonl;
+extern const struct in_format in_format_bin;
+extern const struct in_format in_format_npy;
+extern const struct in_format in_format_dump;
 
 /** Reads one input after another, keeping its buffers. */
 struct in_reader {
 	const struct in_format *format;
+	const struct in_columns *columns; /* how rows are written; borrowed */
 	const char *path;          /* borrowed; "-" for standard input */
 	unsigned bits;             /* of fingerprints */
-	uint64_t line;             /* of the last row; 0 when the row is the whole file */
+	uint64_t line;             /* of the last row, or its number where there are no lines;
+				    * 0 when the row is the whole file */
 	uint64_t bytes;            /* of the inputs before this one */
 	char reason[512];          /* behind IN_FATAL, IN_REJECTED, IN_SKIPPED */
 	struct in_lines lines;
 	int done;                  /* the only row of a text was delivered */
+	int begun;                 /* what stands before the first row was read */
+	struct in_table table;     /* tsv, csv: the columns of this input */
+	uint64_t left;             /* npy: numbers that are to come */
 	void *json;                /* the row that is being borrowed from */
 	char *scratch;             /* unescaped label */
 	size_t scratch_size;
@@ -46,7 +57,10 @@ struct in_reader {
 	size_t features_size;      /* room, in elements */
 };
 
-/** An empty reader for fingerprints of `bits` bits. */
+/**
+ * An empty reader for fingerprints of `bits` bits, with the default columns; others may be set
+ * then.
+ */
 void in_reader_init(struct in_reader *reader, unsigned bits);
 
 /** Free what a reader holds. */
@@ -66,7 +80,7 @@ enum in_result in_reader_open(struct in_reader *reader, const char *path,
 /** The next row. */
 enum in_result in_reader_next(struct in_reader *reader, struct in_row *row);
 
-/** Bytes read of all inputs so far. */
+/** Bytes read of all inputs so far, as they are stored: compressed or not. */
 uint64_t in_reader_bytes(const struct in_reader *reader);
 
 /** Where the last row came from, "FILE:LINE" or "FILE"; valid until the next call. */
@@ -79,6 +93,29 @@ enum in_result in_fail(struct in_reader *reader, enum in_result result,
 
 /** For the line formats: the next line, its number and the reason if it is none. */
 enum in_result in_next_line(struct in_reader *reader, const char **line, size_t *size);
+
+/**
+ * For the binary formats: the next `n` bytes, one row; its number is counted in `line`.
+ *
+ * @return IN_ROW; IN_END; IN_FATAL with a reason, also when the input ends inside the row
+ */
+enum in_result in_next_bytes(struct in_reader *reader, size_t n, const unsigned char **bytes);
+
+/** A little-endian number. */
+uint64_t in_le64(const unsigned char *bytes);
+
+/**
+ * A fingerprint as the options say that it is written.
+ *
+ * @param what  its name for the message
+ * @param bits  of it
+ * @return IN_ROW; IN_REJECTED with a reason
+ */
+enum in_result in_fingerprint(struct in_reader *reader, const char *s, size_t n,
+			      const char *what, unsigned bits, uint64_t *out);
+
+/** Store a fingerprint that came as a number. Returns as in_fingerprint(). */
+enum in_result in_number(struct in_reader *reader, uint64_t fp, struct in_row *row);
 
 /** Room for `size` bytes in reader->scratch. Returns 0 or -1. */
 int in_scratch(struct in_reader *reader, size_t size);
@@ -96,6 +133,9 @@ extern const char *const in_format_names[];
  * @return a format (text for names that say nothing), or NULL with a reason
  */
 const struct in_format *in_format_of_path(const char *path, const char **reason);
+
+/** Which option of `columns` makes no sense for a format, and why, or NULL. */
+const char *in_format_misfit(const struct in_format *format, const struct in_columns *columns);
 
 /** What to say when this build cannot read a format, or NULL. */
 const char *in_format_missing(const struct in_format *format);

@@ -16,11 +16,10 @@ static enum in_result fill_to(struct in_reader *reader, size_t max)
 
 	while (rc == IN_ROW && reader->lines.end < max)
 		rc = in_lines_fill(&reader->lines, IN_MAX_TEXT + 1);
-	if (rc == IN_FATAL && reader->lines.sys_errno != EINTR)
-		return in_fail(reader, IN_REJECTED, "cannot read: %s",
-			       strerror(reader->lines.sys_errno));
 	if (rc == IN_FATAL)
-		return in_fail(reader, rc, "interrupted");
+		return in_fail(reader,
+			       reader->lines.source.sys_errno == EINTR ? IN_FATAL : IN_REJECTED,
+			       "%s", reader->lines.source.reason);
 	return rc == IN_REJECTED ? IN_ROW : rc;
 }
 
@@ -54,4 +53,4 @@ static enum in_result next_text(struct in_reader *reader, struct in_row *row)
 	return IN_ROW;
 }
 
-const struct in_format in_format_text = { "text", NULL, next_text, NULL };
+const struct in_format in_format_text = { "text", NULL, 0, next_text, NULL };

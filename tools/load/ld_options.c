@@ -49,6 +49,7 @@ static const struct option long_options[] = {
 	{ "recursive", required_argument, NULL, 'r' },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "wait", required_argument, NULL, OPT_WAIT },
+	IN_COLUMNS_OPTIONS,
 	{ NULL, 0, NULL, 0 }
 };
 
@@ -107,7 +108,7 @@ static int take_input_option(struct ld_options *options, int c)
 	case OPT_FILES_FROM:
 		return add_name(&inputs->lists, &inputs->n_lists, optarg);
 	default:
-		return 1;
+		return in_columns_take(&inputs->columns, c, optarg);
 	}
 }
 

@@ -268,6 +268,7 @@ int ld_run(const struct ld_options *options, struct ld_target *target)
 	run.target = target;
 	run.started = run.shown = tl_seconds();
 	in_reader_init(&run.reader, target->bits);
+	run.reader.columns = &options->inputs.columns;
 	code = files ? load_files(&run, files) : tl_error("out of memory");
 	if (!code && tl_stop_requested())
 		code = TL_TROUBLE;

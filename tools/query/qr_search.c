@@ -4,7 +4,6 @@
 #include "query/qr_command.h"
 
 #include "common/tl_msg.h"
-#include "common/tl_number.h"
 #include "common/tl_options.h"
 #include "input/in_reader.h"
 #include "query/qr_print.h"
@@ -18,6 +17,7 @@ struct search {
 	simidx_reader *reader;
 	struct tl_text *text;           /* NULL until the first text */
 	const struct in_format *format; /* NULL: operands are fingerprints */
+	struct in_columns columns;
 	struct in_reader rows;
 	unsigned radius;
 	uint64_t limit;
@@ -135,8 +135,9 @@ static int search_operand(struct search *search, const char *operand)
 		return search_file(search, operand, search->format);
 	if (strcmp(operand, "-") == 0)
 		return search_file(search, operand, &in_format_lines);
-	if (tl_parse_fingerprint(operand, strlen(operand), search->ctx->info.bits,
-				 "fingerprint", &fp, reason, sizeof(reason))) {
+	if (tl_parse_encoded(search->columns.encoding, operand, strlen(operand),
+			     search->ctx->info.bits, "fingerprint", &fp, reason,
+			     sizeof(reason))) {
 		tl_error("%s: %s", operand, reason);
 		search->malformed = 1;
 		return 0;
@@ -154,6 +155,7 @@ static int search_all(struct search *search, char **operands, int n)
 	if (simidx_reader_open(search->ctx->index, &search->reader, &err))
 		return qr_fail(search->ctx, &err);
 	in_reader_init(&search->rows, search->ctx->info.bits);
+	search->rows.columns = &search->columns;
 	for (i = 0; i < n && !code; i++)
 		code = search_operand(search, operands[i]);
 	if (search->truncated)
@@ -189,6 +191,10 @@ enum long_option { OPT_HELP = TL_LONG_OPTION, OPT_LIMIT, OPT_TEXT };
 static int take_option(struct search *search, int c)
 {
 	uint64_t number;
+	int rc = in_columns_take(&search->columns, c, optarg);
+
+	if (rc <= 0)
+		return rc ? TL_TROUBLE : 0;
 
 	switch (c) {
 	case 'k':
@@ -218,9 +224,11 @@ static int run_search(struct qr_context *ctx, int argc, char **argv)
 		{ "radius", required_argument, NULL, 'k' },
 		{ "text", no_argument, NULL, OPT_TEXT },
 		{ "within", required_argument, NULL, 'k' },
+		IN_COLUMNS_OPTIONS,
 		{ NULL, 0, NULL, 0 },
 	};
 	struct search search = { .ctx = ctx, .radius = SIMIDX_DEFAULT_RADIUS };
+	const char *misfit;
 	int c;
 
 	while ((c = tl_next_option(argc, argv, ":F:k:", options)) != TL_OPTION_END) {
@@ -231,16 +239,26 @@ static int run_search(struct qr_context *ctx, int argc, char **argv)
 	}
 	if (optind == argc)
 		return tl_usage_error("search: no queries given");
+	misfit = in_format_misfit(search.format ? search.format : &in_format_lines,
+				  &search.columns);
+	if (misfit)
+		return tl_usage_error("%s", misfit);
 	return search_all(&search, argv + optind, argc - optind);
 }
 
 static const char *const help[] = {
 	"Print all documents whose fingerprints differ from a query's in at most K bits.",
 	"",
-	"Queries are fingerprints in hexadecimal; '-' for fingerprints on standard input,",
-	"one a line; or, with one of these options, files, '-' being standard input:",
+	"Queries are fingerprints, in hexadecimal; '-' for fingerprints on standard",
+	"input, one a line; or, with one of these options, files, '-' being standard",
+	"input:",
 	"  --text               each file is a UTF-8 text",
-	"  -F, --format FORMAT  text, lines, tsv or jsonl: see simidx-load --help",
+	"  -F, --format FORMAT  text, lines, tsv, csv, jsonl, bin, npy or dump; these,",
+	"                       compression and the next options as in simidx-load --help",
+	"  --fp hex|dec|sdec|base64",
+	"                       how fingerprints are written, here as well as in files",
+	"  --header, --id-field NAME, --fp-field NAME, --label-field NAME",
+	"                       columns of files",
 	"",
 	"  -k, --radius K       at most K bits differ, 0..3 (default 3); also --within K",
 	"  --limit N            no more than the N nearest documents for each query",

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "input/in_reader.h"
+
+/* A fingerprint a line, nothing else. */
+static enum in_result next_bare(struct in_reader *reader, struct in_row *row)
+{
+	const char *line;
+	size_t size;
+	enum in_result rc = in_next_line(reader, &line, &size);
+
+	if (rc != IN_ROW)
+		return rc;
+	row->kind = IN_FINGERPRINT;
+	return in_fingerprint(reader, line, size, "fingerprint", reader->bits, &row->fp);
+}
+
+const struct in_format in_format_lines = { "lines", NULL, IN_TAKES_ENCODING, next_bare, NULL };

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "input/in_columns.h"
+
+#include "common/tl_number.h"
+#include "common/tl_options.h"
+
+#include <string.h>
+
+#define MAX_COLUMN 1000000
+
+int in_columns_take(struct in_columns *columns, int c, const char *value)
+{
+	int word;
+
+	switch (c) {
+	case IN_OPT_FP:
+		word = tl_option_word("--fp", value, tl_encoding_names);
+		columns->encoding = (enum tl_encoding)word;
+		return word < 0 ? -1 : 0;
+	case IN_OPT_FP_FIELD:
+		columns->fp = value;
+		return 0;
+	case IN_OPT_HEADER:
+		columns->header = 1;
+		return 0;
+	case IN_OPT_ID_FIELD:
+		columns->id = value;
+		return 0;
+	case IN_OPT_LABEL_FIELD:
+		columns->label = value;
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+/* A column number that was given, else 0. Returns 0 or -1. */
+static int read_number(const char *text, uint64_t *out)
+{
+	*out = 0;
+	if (!text)
+		return 0;
+	return tl_parse_decimal(text, strlen(text), MAX_COLUMN, out) || *out == 0 ? -1 : 0;
+}
+
+const char *in_columns_check_numbers(const struct in_columns *columns)
+{
+	uint64_t number;
+
+	if (read_number(columns->id, &number))
+		return "--id-field: without --header a column number is expected, from 1";
+	if (read_number(columns->fp, &number))
+		return "--fp-field: without --header a column number is expected, from 1";
+	if (read_number(columns->label, &number))
+		return "--label-field: without --header a column number is expected, from 1";
+	if (!columns->fp && (columns->id || columns->label))
+		return "--fp-field is needed too: without --header, if one column is given, "
+		       "all are";
+	return NULL;
+}
+
+void in_columns_number(const struct in_columns *columns, struct in_table *table)
+{
+	memset(table, 0, sizeof(*table));
+	if (!columns->fp) {
+		table->id = 1;
+		table->fp = 2;
+		table->label = 3;
+		table->exact = 1;
+		return;
+	}
+	read_number(columns->id, &table->id);
+	read_number(columns->fp, &table->fp);
+	read_number(columns->label, &table->label);
+}

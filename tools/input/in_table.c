@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "input/in_table.h"
+
+#include "common/tl_escape.h"
+#include "common/tl_number.h"
+
+#include <string.h>
+
+#define COLUMNS "expected the columns id, fingerprint, label, "
+
+/* The fields of a row that are read. */
+struct fields {
+	struct in_field id;
+	struct in_field fp;
+	struct in_field label;
+};
+
+int in_cut_field(struct in_cursor *cursor, char separator, struct in_field *field)
+{
+	char *found;
+
+	if (!cursor->at)
+		return 0;
+	found = memchr(cursor->at, separator, (size_t)(cursor->end - cursor->at));
+	field->data = cursor->at;
+	field->size = (size_t)((found ? found : cursor->end) - cursor->at);
+	cursor->at = found ? found + 1 : NULL;
+	return 1;
+}
+
+/* Note the number of a column if it is the one of this name. Two of that name are one too many. */
+static enum in_result match_name(struct in_reader *reader, const struct in_field *field,
+				 const char *name, uint64_t number, uint64_t *column)
+{
+	if (field->size != strlen(name) || memcmp(field->data, name, field->size) != 0)
+		return IN_ROW;
+	if (*column)
+		return in_fail(reader, IN_FATAL, "the header names two columns \"%s\"", name);
+	*column = number;
+	return IN_ROW;
+}
+
+/* Spreadsheets put it before UTF-8. */
+static void skip_byte_order_mark(struct in_field *field)
+{
+	if (field->size >= 3 && memcmp(field->data, "\xef\xbb\xbf", 3) == 0) {
+		field->data += 3;
+		field->size -= 3;
+	}
+}
+
+static enum in_result read_header(struct in_reader *reader, const struct in_syntax *syntax)
+{
+	const struct in_columns *columns = reader->columns;
+	const char *id = columns->id ? columns->id : "id";
+	const char *fp = columns->fp ? columns->fp : "fp";
+	const char *label = columns->label ? columns->label : "label";
+	struct in_table *table = &reader->table;
+	struct in_cursor cursor;
+	struct in_field field;
+	uint64_t n = 0;
+	enum in_result rc = syntax->next_row(reader, &cursor);
+
+	memset(table, 0, sizeof(*table));
+	if (rc == IN_REJECTED)
+		return IN_FATAL;
+	while (rc == IN_ROW && syntax->next_field(&cursor, &field)) {
+		if (++n == 1)
+			skip_byte_order_mark(&field);
+		rc = match_name(reader, &field, id, n, &table->id);
+		if (rc == IN_ROW)
+			rc = match_name(reader, &field, fp, n, &table->fp);
+		if (rc == IN_ROW)
+			rc = match_name(reader, &field, label, n, &table->label);
+	}
+	if (rc != IN_ROW)
+		return rc;
+	if (!table->fp)
+		return in_fail(reader, IN_FATAL, "the header names no column \"%s\"%s", fp,
+			       columns->fp ? "" : "; --fp-field tells which it is");
+	if ((columns->id && !table->id) || (columns->label && !table->label))
+		return in_fail(reader, IN_FATAL, "the header names no column \"%s\"",
+			       columns->id && !table->id ? id : label);
+	return IN_ROW;
+}
+
+/* Cut a row and keep the fields that matter. Columns that are not needed are not looked at. */
+static enum in_result pick_fields(struct in_reader *reader, const struct in_syntax *syntax,
+				  struct in_cursor *cursor, struct fields *fields)
+{
+	const struct in_table *table = &reader->table;
+	uint64_t needed = table->id > table->fp ? table->id : table->fp;
+	uint64_t last = table->label > needed ? table->label : needed;
+	struct in_field field;
+	uint64_t n = 0;
+
+	memset(fields, 0, sizeof(*fields));
+	while (n < last && syntax->next_field(cursor, &field)) {
+		n++;
+		if (n == table->id)
+			fields->id = field;
+		if (n == table->fp)
+			fields->fp = field;
+		if (n == table->label)
+			fields->label = field;
+	}
+	if (n < needed && table->exact)
+		return in_fail(reader, IN_REJECTED, COLUMNS "found one column");
+	if (n < needed)
+		return in_fail(reader, IN_REJECTED, "expected %llu columns or more, found %llu",
+			       (unsigned long long)needed, (unsigned long long)n);
+	if (table->exact && cursor->at)
+		return in_fail(reader, IN_REJECTED, COLUMNS "found more than three columns");
+	return IN_ROW;
+}
+
+static enum in_result take_label(struct in_reader *reader, struct in_row *row,
+				 const struct in_field *field, int escapes)
+{
+	if (field->size == 0)
+		return IN_ROW;
+	row->label = field->data;
+	row->label_size = field->size;
+	if (!escapes || !memchr(field->data, '\\', field->size))
+		return IN_ROW;
+	if (in_scratch(reader, field->size))
+		return in_fail(reader, IN_REJECTED, "label: out of memory");
+	if (tl_unescape(field->data, field->size, reader->scratch, &row->label_size))
+		return in_fail(
+			reader, IN_REJECTED,
+			"label: a backslash that begins none of \\t \\n \\r \\\\ \\xHH");
+	row->label = reader->scratch;
+	return IN_ROW;
+}
+
+/* The id may be empty, the label empty or left out. */
+enum in_result in_table_next(struct in_reader *reader, struct in_row *row,
+			     const struct in_syntax *syntax)
+{
+	struct in_cursor cursor;
+	struct fields fields;
+	enum in_result rc = IN_ROW;
+
+	if (!reader->begun) {
+		reader->begun = 1;
+		if (reader->columns->header)
+			rc = read_header(reader, syntax);
+		else
+			in_columns_number(reader->columns, &reader->table);
+	}
+	if (rc == IN_ROW)
+		rc = syntax->next_row(reader, &cursor);
+	if (rc == IN_ROW)
+		rc = pick_fields(reader, syntax, &cursor, &fields);
+	if (rc != IN_ROW)
+		return rc;
+	row->kind = IN_FINGERPRINT;
+	if (fields.id.size > 0 &&
+	    tl_parse_decimal(fields.id.data, fields.id.size, SIMIDX_MAX_ID, &row->id))
+		return in_fail(reader, IN_REJECTED,
+			       "id: expected a decimal number in 0..%llu, or nothing",
+			       (unsigned long long)SIMIDX_MAX_ID);
+	rc = in_fingerprint(reader, fields.fp.data, fields.fp.size, "fingerprint",
+			    reader->bits, &row->fp);
+	if (rc == IN_ROW)
+		rc = take_label(reader, row, &fields.label, syntax->escapes);
+	return rc;
+}

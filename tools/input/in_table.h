@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What all formats with one row a line and columns have in common: which columns are what, and
+ * what stands in them. How lines are cut into fields is the format's own.
+ */
+
+#ifndef IN_TABLE_H
+#define IN_TABLE_H
+
+#include "input/in_reader.h"
+
+/** One row being cut into fields. */
+struct in_cursor {
+	char *at;   /* NULL behind the last field */
+	char *end;
+};
+
+/** A field; borrowed until the next row. */
+struct in_field {
+	const char *data;
+	size_t size;
+};
+
+/** A way to write tables. */
+struct in_syntax {
+	/** Begin with the next row. Returns as in_next_line(). */
+	enum in_result (*next_row)(struct in_reader *reader, struct in_cursor *cursor);
+	/** Cut the next field off. Returns whether there was one. */
+	int (*next_field)(struct in_cursor *cursor, struct in_field *field);
+	int escapes;  /* labels have backslash escapes */
+};
+
+/** The next row of a table, for struct in_format. */
+enum in_result in_table_next(struct in_reader *reader, struct in_row *row,
+			     const struct in_syntax *syntax);
+
+/** Cut a field that ends at the next `separator` or the end of the row off. */
+int in_cut_field(struct in_cursor *cursor, char separator, struct in_field *field);
+
+#endif /* IN_TABLE_H */
