@@ -151,7 +151,11 @@ tool_tests = \
 	tests/tool/backup.sh \
 	tests/tool/bad_index.sh \
 	tests/tool/bad_input.sh \
+	tests/tool/binary.sh \
+	tests/tool/columns.sh \
+	tests/tool/compressed.sh \
 	tests/tool/create.sh \
+	tests/tool/csv.sh \
 	tests/tool/dump.sh \
 	tests/tool/formats.sh \
 	tests/tool/help.sh \

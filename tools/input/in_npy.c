@@ -22,6 +22,9 @@
 /* An array of plain numbers has some 120 bytes. */
 #define MAX_HEADER 65536
 
+/* More do not fit into a file. */
+#define MAX_NUMBERS (UINT64_MAX / sizeof(uint64_t))
+
 static enum in_result fail_short(struct in_reader *reader)
 {
 	return in_fail(reader, IN_FATAL, "ends at byte %llu, inside the header of an .npy file",
@@ -125,16 +128,16 @@ static int is_text(const char *value, size_t n, const char *text)
 static int read_shape(const char *value, size_t n, uint64_t *out)
 {
 	const char *begin = value + 1, *end = value + n - 1;
+	int commas = 0;
 
 	if (n < 3 || *value != '(' || *end != ')')
 		return -1;
 	while (begin < end && *begin == ' ')
 		begin++;
-	while (begin < end && end[-1] == ' ')
-		end--;
-	if (begin == end || *--end != ',')
-		return -1;
-	return tl_parse_decimal(begin, (size_t)(end - begin), UINT64_MAX / 8, out);
+	for (; begin < end && (end[-1] == ' ' || end[-1] == ','); end--)
+		commas += end[-1] == ',';
+	return commas == 1 ? tl_parse_decimal(begin, (size_t)(end - begin), MAX_NUMBERS, out) :
+			     -1;
 }
 
 static enum in_result read_header(struct in_reader *reader)

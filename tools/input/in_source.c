@@ -196,6 +196,8 @@ enum in_result in_source_read(struct in_source *source, char *buffer, size_t roo
 	enum in_result rc = IN_ROW;
 
 	*got = 0;
+	if (source->reason[0])
+		return IN_FATAL;
 	if (!source->begun) {
 		rc = read_first(source, buffer, room, got);
 		if (rc != IN_ROW || !source->codec)

@@ -39,7 +39,7 @@ void in_source_free(struct in_source *source);
  *
  * @param room  bytes that fit into `buffer`, at least 4
  * @param got   set to the bytes that were read, at least 1 with IN_ROW
- * @return IN_ROW; IN_END; IN_FATAL with a reason
+ * @return IN_ROW; IN_END; IN_FATAL with a reason, from then on always
  */
 enum in_result in_source_read(struct in_source *source, char *buffer, size_t room,
 			      size_t *got);

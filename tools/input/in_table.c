@@ -43,12 +43,12 @@ static enum in_result match_name(struct in_reader *reader, const struct in_field
 }
 
 /* Spreadsheets put it before UTF-8. */
-static void skip_byte_order_mark(struct in_field *field)
+static void skip_byte_order_mark(struct in_lines *lines)
 {
-	if (field->size >= 3 && memcmp(field->data, "\xef\xbb\xbf", 3) == 0) {
-		field->data += 3;
-		field->size -= 3;
-	}
+	/* What goes wrong here goes wrong again with the first row, and is told there. */
+	if (in_lines_need(lines, 3) == IN_ROW &&
+	    memcmp(lines->buffer + lines->start, "\xef\xbb\xbf", 3) == 0)
+		lines->start += 3;
 }
 
 static enum in_result read_header(struct in_reader *reader, const struct in_syntax *syntax)
@@ -67,8 +67,7 @@ static enum in_result read_header(struct in_reader *reader, const struct in_synt
 	if (rc == IN_REJECTED)
 		return IN_FATAL;
 	while (rc == IN_ROW && syntax->next_field(&cursor, &field)) {
-		if (++n == 1)
-			skip_byte_order_mark(&field);
+		n++;
 		rc = match_name(reader, &field, id, n, &table->id);
 		if (rc == IN_ROW)
 			rc = match_name(reader, &field, fp, n, &table->fp);
@@ -145,6 +144,7 @@ enum in_result in_table_next(struct in_reader *reader, struct in_row *row,
 
 	if (!reader->begun) {
 		reader->begun = 1;
+		skip_byte_order_mark(&reader->lines);
 		if (reader->columns->header)
 			rc = read_header(reader, syntax);
 		else
