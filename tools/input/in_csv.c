@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Comma-separated values after RFC 4180: a field that begins with a quote ends with one and may
- * hold commas, newlines and, doubled, quotes.
+ * Comma-separated values after RFC 4180: a field that begins with a quote ends with one and
+ * may hold commas, newlines and, doubled, quotes.
  */
 
 #include "input/in_table.h"
@@ -76,8 +76,8 @@ static enum in_result find_end(struct in_reader *reader, size_t *size, uint64_t 
 }
 
 /*
- * A row with quotes: more lines may belong to it. Of a broken one only the first line is passed
- * over, because a quote too many would else swallow all rows up to the next quote.
+ * A row with quotes: more lines may belong to it. Of a broken one only the first line is
+ * passed over, because a quote too many would else swallow all rows up to the next quote.
  */
 static enum in_result quoted_row(struct in_reader *reader, const char *line,
 				 struct in_cursor *cursor)

@@ -30,7 +30,7 @@ int in_cut_field(struct in_cursor *cursor, char separator, struct in_field *fiel
 	return 1;
 }
 
-/* Note the number of a column if it is the one of this name. Two of that name are one too many. */
+/* Note the number of a column if it has this name. Two of that name are one too many. */
 static enum in_result match_name(struct in_reader *reader, const struct in_field *field,
 				 const char *name, uint64_t number, uint64_t *column)
 {
