@@ -121,7 +121,8 @@ extern "C" {
 	X(SIMIDX_E_BUSY, -18, "locked by another writer")                                     \
 	X(SIMIDX_E_MOVED, -19, "index was replaced by another one; open it again")            \
 	X(SIMIDX_E_FORK, -20, "handle was opened before fork()")                              \
-	X(SIMIDX_E_UNSUPPORTED, -21, "not supported here")
+	X(SIMIDX_E_UNSUPPORTED, -21, "not supported here")                                    \
+	X(SIMIDX_E_STOPPED, -22, "stopped by the caller")
 
 enum simidx_code {
 #define SIMIDX_ENUM(name, value, text) name = value,
@@ -630,6 +631,32 @@ int simidx_put(simidx_writer *writer, const simidx_doc *doc, uint64_t *id, simid
  */
 int simidx_commit(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_RESULT;
 
+/** Most bytes of a mark. */
+#define SIMIDX_MAX_MARK 1024
+
+/**
+ * Have the next commit store a few bytes of the caller's, in one with the documents: for
+ * programs that read documents from somewhere, how far they have come. There is one mark in an
+ * index; it stays until another one is stored. A rollback forgets what was set. An index that
+ * simidx_loader_finish() has made has no mark.
+ *
+ * @param data  `size` bytes, copied
+ * @param size  1..SIMIDX_MAX_MARK
+ * @return SIMIDX_OK; SIMIDX_E_RANGE when it is too long or empty
+ */
+int simidx_set_mark(simidx_writer *writer, const void *data, size_t size, simidx_error *err)
+	SIMIDX_CHECK_RESULT;
+
+/**
+ * Read the mark of the last commit that stored one.
+ *
+ * @param buffer  room for `size` bytes; a longer mark is cut
+ * @param n       set to the length of the whole mark
+ * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND when there is none; SIMIDX_E_MOVED, SIMIDX_E_CORRUPT
+ */
+int simidx_get_mark(simidx *index, void *buffer, size_t size, size_t *n, simidx_error *err)
+	SIMIDX_CHECK_RESULT;
+
 /** Documents put since the last commit or rollback. */
 uint64_t simidx_writer_pending(const simidx_writer *writer);
 
@@ -676,13 +703,17 @@ typedef struct simidx_loader_options {
 	/** Called by simidx_loader_finish() for each document that is left out. `row` counts the
 	    calls of simidx_loader_put() from 0; may be NULL. */
 	void (*rejected)(void *ctx, uint64_t row, const char *reason);
-	/** Called now and then, as for simidx_set_progress(); may be NULL. */
+	/** Called now and then by simidx_loader_finish(), as for simidx_set_progress(); may be
+	    NULL. */
 	void (*progress)(void *ctx, const char *phase, uint64_t done, uint64_t total);
-	void *ctx;          /**< passed to both */
+	/** Asked now and then by simidx_loader_finish(), for the last time before the exchange:
+	    non-zero ends it with SIMIDX_E_STOPPED. May be NULL. */
+	int (*stop)(void *ctx);
+	void *ctx;          /**< passed to all of them */
 } simidx_loader_options;
 
 #define SIMIDX_LOADER_OPTIONS_INIT \
-	{ sizeof(simidx_loader_options), 0, NULL, 0, 0, -1, NULL, NULL, NULL }
+	{ sizeof(simidx_loader_options), 0, NULL, 0, 0, -1, NULL, NULL, NULL, NULL }
 
 /** What a loader did. */
 typedef struct simidx_loader_report {
@@ -746,7 +777,7 @@ int simidx_loader_put(simidx_loader *loader, const simidx_doc *doc, uint64_t *id
  *
  * @param report  may be NULL
  * @return SIMIDX_OK; SIMIDX_E_NO_SPACE, SIMIDX_E_IO, SIMIDX_E_CORRUPT (a source is damaged),
- *         SIMIDX_E_MOVED: nothing at the path has changed
+ *         SIMIDX_E_MOVED, SIMIDX_E_STOPPED: nothing at the path has changed
  */
 int simidx_loader_finish(simidx_loader *loader, simidx_loader_report *report, simidx_error *err)
 	SIMIDX_CHECK_RESULT;

@@ -88,15 +88,24 @@ int sx_create_build(const char *dir, const simidx_create_options *o, sx_store **
 				 .mode = o->mode ? o->mode : DEFAULT_MODE,
 				 .flags = o->flags & SIMIDX_CREATE_FORCE ? SX_STORE_FORCE : 0 };
 	sx_header *h = sx_calloc(1, sizeof(*h));
-	int rc = h ? make_header(o, h, err) : sx_fail_nomem(err);
+	int fd = -1, rc = h ? make_header(o, h, err) : sx_fail_nomem(err);
 
+	*out = NULL;
+	if (!rc)
+		rc = sx_dir_lock(dir, &fd, err);
 	if (!rc)
 		rc = sx_store_create(dir, &how, out, err);
-	if (!rc)
-		rc = sx_store_lock(*out, 0, err);
 	if (!rc) {
+		sx_store_adopt_lock(*out, fd);
 		rc = fill_store(*out, h, o, err);
-		sx_store_unlock(*out);
+		if (rc)
+			sx_store_unlock(*out);
+	} else {
+		sx_dir_unlock(fd);
+	}
+	if (rc) {
+		sx_store_close(*out);
+		*out = NULL;
 	}
 	free(h);
 	return rc;
@@ -189,6 +198,8 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 		rc = sx_create_build(dir, options, &store, err);
 	if (!rc)
 		rc = sx_create_publish(dir, path, options, err);
+	if (store)
+		sx_store_unlock(store);
 	if (!rc)
 		rc = sx_store_set_path(store, path, err);
 	if (!rc)

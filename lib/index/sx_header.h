@@ -92,4 +92,13 @@ int sx_profile_read(sx_txn *txn, sx_dbi meta, sx_profile *out, simidx_error *err
 
 void sx_profile_free(sx_profile *profile);
 
+/* ------------------------------------------------------------------------------------------
+ * The mark: bytes of the caller's, stored with a commit (sx_mark.c)
+ */
+
+int sx_mark_write(sx_txn *txn, sx_dbi meta, const void *data, size_t size, simidx_error *err);
+
+/** The mark, in the map. SIMIDX_E_NOT_FOUND without setting err. */
+int sx_mark_read(sx_txn *txn, sx_dbi meta, sx_slice *out, simidx_error *err);
+
 #endif /* SX_HEADER_H */

@@ -75,7 +75,7 @@ int sx_tables_open(simidx *index, sx_txn *txn, int create, simidx_error *err);
 /** SIMIDX_E_ARG if the options or the path are not what simidx_create() takes. */
 int sx_create_check(const char *path, const simidx_create_options *options, simidx_error *err);
 
-/** An empty index in a private directory, open. On failure *out may be set and must be closed. */
+/** An empty index in a private directory, open, its write lock held. On failure *out is NULL. */
 int sx_create_build(const char *dir, const simidx_create_options *options, sx_store **out,
 		    simidx_error *err);
 

@@ -164,7 +164,7 @@ int simidx_get_table_info(simidx *index, unsigned i, simidx_table_info *out, sim
 int simidx_backup(simidx *index, const char *destination, simidx_error *err)
 {
 	char *dir = NULL;
-	int rc;
+	int fd = -1, rc;
 
 	sx_err_clear(err);
 	if (!index || !destination)
@@ -175,13 +175,16 @@ int simidx_backup(simidx *index, const char *destination, simidx_error *err)
 	if (rc)
 		return rc;
 	sx_progress(index, "backup", 0, 1);
-	rc = sx_store_copy(index->store, dir, err);
+	rc = sx_dir_lock(dir, &fd, err);
+	if (!rc)
+		rc = sx_store_copy(index->store, dir, err);
 	if (!rc)
 		rc = sx_dir_publish(dir, destination, 0600, 0, err);
 	if (!rc)
 		sx_progress(index, "backup", 1, 1);
 	else
 		sx_dir_remove(dir);
+	sx_dir_unlock(fd);
 	free(dir);
 	return rc;
 }

@@ -17,10 +17,19 @@
 /* Written by one transaction: LMDB keeps its pages in memory until the commit. */
 #define PUTS_A_TRANSACTION 8192
 
-void sx_loader_progress(const simidx_loader *l, const char *phase, uint64_t done, uint64_t total)
+int sx_loader_check_stop(const simidx_loader *l, simidx_error *err)
+{
+	if (l->options.stop && l->options.stop(l->options.ctx))
+		return sx_fail(err, SIMIDX_E_STOPPED, "stopped; nothing has changed");
+	return SIMIDX_OK;
+}
+
+int sx_loader_progress(const simidx_loader *l, const char *phase, uint64_t done, uint64_t total,
+		       simidx_error *err)
 {
 	if (l->options.progress)
 		l->options.progress(l->options.ctx, phase, done, total);
+	return sx_loader_check_stop(l, err);
 }
 
 int sx_loader_pace(simidx_loader *l, uint64_t *written, simidx_error *err)
@@ -31,6 +40,9 @@ int sx_loader_pace(simidx_loader *l, uint64_t *written, simidx_error *err)
 	if (*written < PUTS_A_TRANSACTION)
 		return SIMIDX_OK;
 	*written = 0;
+	rc = sx_loader_check_stop(l, err);
+	if (rc)
+		return rc;
 	l->txn = NULL;
 	rc = sx_txn_commit(txn, err);
 	return rc ? rc : sx_txn_begin_write(l->index->store, 0, &l->txn, err);
@@ -109,11 +121,8 @@ static int open_new(simidx_loader *l, simidx_error *err)
 
 	if (!rc)
 		rc = sx_create_build(l->dir, &l->create, &store, err);
-	if (rc) {
-		sx_store_close(store);
-		return rc;
-	}
-	rc = sx_index_open_store(store, 0, &l->index, err);
+	if (!rc)
+		rc = sx_index_open_store(store, 0, &l->index, err);
 	return rc ? rc : prepare_sorters(l, err);
 }
 
@@ -168,14 +177,21 @@ int simidx_loader_open(const char *path, const simidx_create_options *create,
 	return rc;
 }
 
+static void close_new(simidx_loader *l)
+{
+	if (l->index)
+		sx_store_unlock(l->index->store);
+	simidx_close(l->index);
+	l->index = NULL;
+}
+
 void simidx_loader_close(simidx_loader *l)
 {
 	if (!l)
 		return;
 	for (size_t i = 0; i < l->n_sources; i++)
 		simidx_walk_close(l->source[i]);
-	sx_txn_abort(l->txn);
-	simidx_close(l->index);
+	close_new(l);
 	sx_dir_remove(l->dir); /* after a success it is not there any more */
 	sx_sorter_free(l->by_id);
 	sx_sorter_free(l->label_rows);
@@ -299,12 +315,11 @@ int simidx_loader_put(simidx_loader *l, const simidx_doc *doc, uint64_t *id, sim
 	rc = check_put(l, doc, err);
 	if (!rc && l->by_id && doc->id == SIMIDX_NO_ID && l->next_id > SIMIDX_MAX_ID)
 		rc = sx_fail(err, SIMIDX_E_RANGE, "there is no id above the largest one");
-	if (rc)
-		return rc;
-	rc = put(l, doc, id, err);
-	if (rc)
-		l->broken = 1;
-	l->n_rows++;
+	if (!rc) {
+		rc = put(l, doc, id, err);
+		l->broken = rc != SIMIDX_OK;
+	}
+	l->n_rows++; /* documents that are refused count, too */
 	return rc;
 }
 
@@ -373,16 +388,15 @@ static int build(simidx_loader *l, simidx_error *err)
 	return rc ? rc : write_header(l, err);
 }
 
+/* The new index stays locked until it is in its place, or others would think it abandoned. */
 static int publish(simidx_loader *l, simidx_error *err)
 {
-	int rc;
+	int rc = sx_loader_check_stop(l, err);
 
-	sx_store_unlock(l->index->store);
-	simidx_close(l->index);
-	l->index = NULL;
-	if (!l->is_merge)
+	if (!rc && !l->is_merge)
 		return sx_create_publish(l->dir, l->path, &l->create, err);
-	rc = sx_store_check_path(l->old->store, err);
+	if (!rc)
+		rc = sx_store_check_path(l->old->store, err);
 	return rc ? rc : sx_create_exchange(l->old, l->dir, l->path, l->create.mode, err);
 }
 
@@ -393,22 +407,17 @@ int simidx_loader_finish(simidx_loader *l, simidx_loader_report *report, simidx_
 	sx_err_clear(err);
 	if (!l || (report && report->size != sizeof(*report)))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_finish: bad loader or report");
-	if (l->broken || !l->index)
+	if (l->broken)
 		return sx_fail(err, SIMIDX_E_STATE, "the loader is finished, or a put failed");
-	rc = sx_store_lock(l->index->store, 0, err);
-	if (rc)
-		return rc;
+	l->broken = 1; /* once only, whatever comes of it */
 	rc = build(l, err);
-	if (rc) {
-		sx_txn_abort(l->txn);
-		l->txn = NULL;
-		l->broken = 1;
-		sx_store_unlock(l->index->store);
-		return rc;
-	}
+	sx_txn_abort(l->txn);
+	l->txn = NULL;
 	l->report.documents = l->header.documents;
 	l->report.distinct = l->n_distinct;
-	rc = publish(l, err);
+	if (!rc)
+		rc = publish(l, err);
+	close_new(l);
 	if (!rc && report) {
 		*report = l->report;
 		report->size = sizeof(*report);

@@ -47,7 +47,7 @@ struct simidx_loader {
 	sx_spill *label_bytes;   /* length (8 bytes), bytes */
 	sx_loader_drop *drop;    /* sorted */
 	size_t n_drops, drops_cap;
-	int broken; /* a temporary file failed: what was put is not complete */
+	int broken; /* a temporary file failed, so that what was put is not complete; or finished */
 
 	sx_sorter *by_fp;       /* fingerprint, id, second fingerprint; or fingerprint alone */
 	sx_sorter *by_label;    /* hash, id */
@@ -58,9 +58,12 @@ struct simidx_loader {
 	simidx_loader_report report;
 };
 
-/** Report progress, if anybody listens. */
-void sx_loader_progress(const simidx_loader *loader, const char *phase, uint64_t done,
-			uint64_t total);
+/** SIMIDX_E_STOPPED if the caller asks for it. */
+int sx_loader_check_stop(const simidx_loader *loader, simidx_error *err);
+
+/** Report progress, if anybody listens; then as sx_loader_check_stop(). */
+int sx_loader_progress(const simidx_loader *loader, const char *phase, uint64_t done,
+		       uint64_t total, simidx_error *err);
 
 /** Commit and begin again when much was written; *written is what counts it. */
 int sx_loader_pace(simidx_loader *loader, uint64_t *written, simidx_error *err);

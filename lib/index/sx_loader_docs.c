@@ -222,8 +222,8 @@ static int take_document(struct docs *d, size_t i)
 		if (!rc)
 			rc = keep(d, i);
 	}
-	if (++d->done % PROGRESS_ROWS == 0)
-		sx_loader_progress(d->l, "documents", d->done, d->total);
+	if (!rc && ++d->done % PROGRESS_ROWS == 0)
+		rc = sx_loader_progress(d->l, "documents", d->done, d->total, d->err);
 	return rc ? rc : next(d, i);
 }
 
@@ -293,7 +293,7 @@ int sx_loader_write_docs(simidx_loader *l, simidx_error *err)
 	if (!rc)
 		rc = write_all(&d);
 	if (!rc)
-		sx_loader_progress(l, "documents", d.total, d.total);
+		rc = sx_loader_progress(l, "documents", d.total, d.total, err);
 	sx_append_end(&d.append);
 	free(d.stream);
 	free(d.label);

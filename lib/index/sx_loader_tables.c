@@ -48,15 +48,15 @@ static int write_postings(simidx_loader *l, sx_append *append, simidx_error *err
 		if (!rc && append->table)
 			rc = sx_loader_pace(l, &append->written, err);
 		append->txn = l->txn;
+		if (!rc && ++done % PROGRESS_ROWS == 0)
+			rc = sx_loader_progress(l, "postings", done, total, err);
 		if (rc)
 			return rc;
-		if (++done % PROGRESS_ROWS == 0)
-			sx_loader_progress(l, "postings", done, total);
 	}
 	if (rc != SIMIDX_E_END)
 		return rc;
-	sx_loader_progress(l, "postings", total, total);
-	return append->table ? sx_append_finish(append, err) : SIMIDX_OK;
+	rc = sx_loader_progress(l, "postings", total, total, err);
+	return !rc && append->table ? sx_append_finish(append, err) : rc;
 }
 
 static int make_postings(simidx_loader *l, simidx_error *err)
@@ -235,7 +235,8 @@ static int make_permuted(simidx_loader *l, simidx_error *err)
 		end_job(now, l);
 		if (!rc && !two && t + 1 < n)
 			start_job(later, l, t + 1, memory, 0);
-		sx_loader_progress(l, "tables", t + 1, n);
+		if (!rc)
+			rc = sx_loader_progress(l, "tables", t + 1, n, err);
 	}
 	/* The other thread may still be at work on what is going to be freed. */
 	end_job(&job[0], l);

@@ -272,12 +272,27 @@ static void check_tables_agree(struct verify *v)
 			   v->permuted[0].rows, v->permuted[0].digest, "t01");
 }
 
+static int check_mark(struct verify *v)
+{
+	simidx_error err = { 0 };
+	sx_slice mark;
+	int rc = sx_mark_read(v->snapshot.txn, v->index->tables.meta, &mark, &err);
+
+	if (rc == SIMIDX_E_CORRUPT)
+		problem(v, "meta", "%s", err.text);
+	else if (rc && rc != SIMIDX_E_NOT_FOUND)
+		return sx_fail(v->err, rc, "%s", err.text);
+	return SIMIDX_OK;
+}
+
 static int verify_all(struct verify *v)
 {
 	int has_ids = sx_has_ids(v->index);
 	int merging = (v->snapshot.header.state & SX_STATE_MERGING) != 0;
-	int rc = check_permuted(v);
+	int rc = check_mark(v);
 
+	if (!rc)
+		rc = check_permuted(v);
 	if (!rc)
 		rc = check_fresh(v);
 	if (!rc && has_ids)

@@ -19,6 +19,8 @@ struct simidx_writer {
 	sx_snapshot snapshot;  /* of the write transaction, its header as the commit will have it */
 	sx_fresh_rows pending; /* put since the last commit; not in the log yet */
 	int uses_mini;         /* pending rows are in the mini-index, too */
+	unsigned char mark[SIMIDX_MAX_MARK]; /* for the next commit */
+	size_t mark_size;      /* 0 = none */
 };
 
 static int no_meta_sync(const simidx_writer *w)
@@ -70,6 +72,7 @@ static void drop(simidx_writer *w)
 		sx_mini_discard(w->index);
 	w->uses_mini = 0;
 	w->pending.n = 0;
+	w->mark_size = 0;
 	if (w->locked)
 		sx_store_unlock(w->index->store);
 	w->locked = 0;
@@ -320,6 +323,8 @@ static int store_pending(simidx_writer *w, simidx_error *err)
 	s->header.next_seq += w->pending.n;
 	if (!rc)
 		rc = sx_header_write(txn, w->index->tables.meta, &s->header, err);
+	if (!rc && w->mark_size)
+		rc = sx_mark_write(txn, w->index->tables.meta, w->mark, w->mark_size, err);
 	if (rc)
 		return rc;
 	s->txn = NULL; /* the commit frees it, whatever comes of it */
@@ -356,12 +361,12 @@ int simidx_commit(simidx_writer *w, simidx_error *err)
 	rc = sx_store_check_fork(w->index->store, err);
 	if (rc)
 		return rc;
-	if (!w->pending.n && w->options.merge == SIMIDX_MERGE_NEVER) {
+	if (!w->pending.n && !w->mark_size && w->options.merge == SIMIDX_MERGE_NEVER) {
 		drop(w);
 		return SIMIDX_OK;
 	}
 	rc = begin(w, err);
-	if (!rc && w->pending.n)
+	if (!rc && (w->pending.n || w->mark_size))
 		rc = store_pending(w, err);
 	if (!rc && merge_is_due(w)) {
 		sx_snapshot_end(&w->snapshot);
@@ -369,6 +374,19 @@ int simidx_commit(simidx_writer *w, simidx_error *err)
 	}
 	drop(w);
 	return rc;
+}
+
+int simidx_set_mark(simidx_writer *w, const void *data, size_t size, simidx_error *err)
+{
+	sx_err_clear(err);
+	if (!w || !data)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_set_mark: writer or data is NULL");
+	if (!size || size > sizeof(w->mark))
+		return sx_fail(err, SIMIDX_E_RANGE, "a mark has 1 to %d bytes, this one %zu",
+			       SIMIDX_MAX_MARK, size);
+	memcpy(w->mark, data, size);
+	w->mark_size = size;
+	return SIMIDX_OK;
 }
 
 uint64_t simidx_writer_pending(const simidx_writer *w)

@@ -218,6 +218,8 @@ static int new_store(const char *dir, sx_store **out, simidx_error *err)
 /* Undo new_store() and open_env(). */
 static void destroy_store(sx_store *store)
 {
+	if (store->lock_fd >= 0)
+		close(store->lock_fd);
 	if (store->env)
 		mdb_env_close(store->env);
 	pthread_cond_destroy(&store->changed);

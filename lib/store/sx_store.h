@@ -136,6 +136,9 @@ int sx_store_lock(sx_store *store, int wait_ms, simidx_error *err);
 /** Release the write lock. */
 void sx_store_unlock(sx_store *store);
 
+/** Hold the write lock of a store that was just created by the lock of its directory. */
+void sx_store_adopt_lock(sx_store *store, int fd);
+
 /**
  * Begin the write transaction; the caller holds the write lock. Unlike the lock it belongs to
  * one thread: LMDB's mutex can only be unlocked by the thread that begins here.
@@ -219,11 +222,23 @@ int sx_cursor_prev(sx_cursor *cursor, sx_slice *key, sx_slice *value, simidx_err
  */
 
 /**
- * Make a private directory (mode 0700) beside `path`, for building what will stand there.
+ * Make a private directory (mode 0700) beside `path`, for building what will stand there. Those
+ * that were left behind are removed: their write lock is free, or there is none after a minute.
  *
  * @param out  its path, freed by the caller
  */
 int sx_dir_prepare(const char *path, char **out, simidx_error *err);
+
+/**
+ * Take the write lock of a private directory that has no store yet, so that others see that
+ * somebody is at work there.
+ *
+ * @param fd  for sx_store_adopt_lock(), or sx_dir_unlock()
+ */
+int sx_dir_lock(const char *private_dir, int *fd, simidx_error *err);
+
+/** Release such a lock. -1 is allowed. */
+void sx_dir_unlock(int fd);
 
 /**
  * Put a finished private directory in the place of `path`, durably: the files and the directory

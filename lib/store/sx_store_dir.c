@@ -5,11 +5,14 @@
  * Directories that appear and disappear whole, and copies of stores.
  */
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/sx_store_lmdb.h"
@@ -17,6 +20,16 @@
 
 static const char *const file_names[] = { SX_DATA_NAME, SX_LOCK_NAME, SX_WRITE_NAME };
 #define N_FILES (sizeof(file_names) / sizeof(file_names[0]))
+
+/* Names of private directories: this and six random characters. */
+#define PRIVATE_PREFIX ".simidx-"
+#define PRIVATE_LENGTH (sizeof(PRIVATE_PREFIX) - 1 + 6)
+
+/* The write lock's file before it is locked. */
+#define NEW_LOCK_NAME SX_WRITE_NAME ".new"
+
+/* A private directory without a lock is that of a process that died, if it is older than this. */
+#define UNLOCKED_SECONDS 60
 
 /*
  * Where `path` leads, and the directory that holds it; both freed by the caller. A symbolic
@@ -47,6 +60,83 @@ static int resolve(const char *path, char **target, char **parent, simidx_error 
 	return sx_fail_nomem(err);
 }
 
+static int sync_dir(const char *dir, simidx_error *err)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc = SIMIDX_OK;
+
+	if (fd < 0 || fsync(fd))
+		rc = sx_fail_errno(err, errno, "cannot sync %s", dir);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+static void unlink_files(int dir_fd)
+{
+	for (size_t i = 0; i < N_FILES; i++)
+		unlinkat(dir_fd, file_names[i], 0);
+	unlinkat(dir_fd, NEW_LOCK_NAME, 0);
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Private directories
+ */
+
+/*
+ * Whether nobody builds in a directory any more: a builder holds the write lock from the first
+ * moments on. *lock_fd is to be closed; while it is open, the lock is ours.
+ */
+static int is_abandoned(int dir_fd, int *lock_fd)
+{
+	struct stat st;
+
+	*lock_fd = openat(dir_fd, SX_WRITE_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (*lock_fd >= 0)
+		return !flock(*lock_fd, LOCK_EX | LOCK_NB);
+	return errno == ENOENT && !fstat(dir_fd, &st) &&
+	       st.st_mtime + UNLOCKED_SECONDS < time(NULL);
+}
+
+static void remove_if_abandoned(int parent_fd, const char *name)
+{
+	int lock_fd, dir_fd = openat(parent_fd, name,
+				     O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (dir_fd < 0)
+		return;
+	if (is_abandoned(dir_fd, &lock_fd)) {
+		unlink_files(dir_fd);
+		unlinkat(parent_fd, name, AT_REMOVEDIR);
+	}
+	if (lock_fd >= 0)
+		close(lock_fd);
+	close(dir_fd);
+}
+
+/*
+ * Remove what builders that were killed left in a directory. One of them may be an index that
+ * has been exchanged for another: first see to it that the exchange is on the disk.
+ */
+static void remove_leftovers(const char *parent)
+{
+	const struct dirent *entry;
+	DIR *dir = opendir(parent);
+	int synced = 0;
+
+	while (dir && (entry = readdir(dir)) != NULL) {
+		if (strlen(entry->d_name) != PRIVATE_LENGTH ||
+		    strncmp(entry->d_name, PRIVATE_PREFIX, sizeof(PRIVATE_PREFIX) - 1))
+			continue;
+		if (!synced && sync_dir(parent, NULL))
+			break;
+		synced = 1;
+		remove_if_abandoned(dirfd(dir), entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 int sx_dir_prepare(const char *path, char **out, simidx_error *err)
 {
 	char *target, *parent, *made = NULL;
@@ -56,7 +146,8 @@ int sx_dir_prepare(const char *path, char **out, simidx_error *err)
 	rc = resolve(path, &target, &parent, err);
 	if (rc)
 		return rc;
-	if (asprintf(&made, "%s/.simidx-XXXXXX", parent) < 0) {
+	remove_leftovers(parent);
+	if (asprintf(&made, "%s/" PRIVATE_PREFIX "XXXXXX", parent) < 0) {
 		made = NULL;
 		rc = sx_fail_nomem(err);
 	} else if (!mkdtemp(made)) {
@@ -67,6 +158,28 @@ int sx_dir_prepare(const char *path, char **out, simidx_error *err)
 	*out = made;
 	free(target);
 	free(parent);
+	return rc;
+}
+
+int sx_dir_lock(const char *private_dir, int *fd, simidx_error *err)
+{
+	int dir_fd = open(private_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	int rc = SIMIDX_OK;
+
+	/* It gets its name when it is locked, or others could take it for an abandoned one. */
+	*fd = dir_fd < 0 ? -1
+			 : openat(dir_fd, NEW_LOCK_NAME,
+				  O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+				  SX_DEFAULT_MODE);
+	if (*fd < 0 || flock(*fd, LOCK_EX | LOCK_NB) ||
+	    renameat(dir_fd, NEW_LOCK_NAME, dir_fd, SX_WRITE_NAME)) {
+		rc = sx_fail_errno(err, errno, "%s: the lock file " SX_WRITE_NAME, private_dir);
+		if (*fd >= 0)
+			close(*fd);
+		*fd = -1;
+	}
+	if (dir_fd >= 0)
+		close(dir_fd);
 	return rc;
 }
 
@@ -158,18 +271,6 @@ static int is_store(const char *target)
 	return found;
 }
 
-static int sync_dir(const char *dir, simidx_error *err)
-{
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int rc = SIMIDX_OK;
-
-	if (fd < 0 || fsync(fd))
-		rc = sx_fail_errno(err, errno, "cannot sync %s", dir);
-	if (fd >= 0)
-		close(fd);
-	return rc;
-}
-
 static int publish_at(const char *private_dir, const char *target, mode_t mode, int exchanges,
 		      simidx_error *err)
 {
@@ -216,7 +317,6 @@ int sx_dir_publish(const char *private_dir, const char *path, unsigned mode, int
 
 void sx_dir_remove(const char *private_dir)
 {
-	size_t i;
 	int fd;
 
 	if (!private_dir)
@@ -224,8 +324,7 @@ void sx_dir_remove(const char *private_dir)
 	fd = open(private_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return;
-	for (i = 0; i < N_FILES; i++)
-		unlinkat(fd, file_names[i], 0);
+	unlink_files(fd);
 	close(fd);
 	rmdir(private_dir);
 }

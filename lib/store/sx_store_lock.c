@@ -173,6 +173,20 @@ fail:
 	return rc;
 }
 
+void sx_dir_unlock(int fd)
+{
+	if (fd >= 0)
+		release_file(fd);
+}
+
+void sx_store_adopt_lock(sx_store *store, int fd)
+{
+	pthread_mutex_lock(&store->mutex);
+	store->write_locked = 1;
+	pthread_mutex_unlock(&store->mutex);
+	store->lock_fd = fd;
+}
+
 void sx_store_unlock(sx_store *store)
 {
 	/* In a child the descriptor was closed by the fork, and the lock is the parent's. */
