@@ -154,6 +154,9 @@ tool_tests = \
 	tests/tool/binary.sh \
 	tests/tool/columns.sh \
 	tests/tool/compressed.sh \
+	tests/tool/bulk.sh \
+	tests/tool/bulk_resume.sh \
+	tests/tool/bulk_rows.sh \
 	tests/tool/create.sh \
 	tests/tool/csv.sh \
 	tests/tool/dump.sh \

@@ -59,13 +59,23 @@ tools_simidx_load_SOURCES = \
 	tools/load/ld_help.c \
 	tools/load/ld_help.h \
 	tools/load/ld_main.c \
+	tools/load/ld_mark.c \
+	tools/load/ld_mark.h \
 	tools/load/ld_options.c \
 	tools/load/ld_options.h \
+	tools/load/ld_places.c \
+	tools/load/ld_places.h \
+	tools/load/ld_queue.c \
+	tools/load/ld_queue.h \
+	tools/load/ld_report.c \
+	tools/load/ld_report.h \
 	tools/load/ld_run.c \
 	tools/load/ld_run.h \
+	tools/load/ld_store.c \
+	tools/load/ld_summary.c \
 	tools/load/ld_target.c \
 	tools/load/ld_target.h
-tools_simidx_load_CPPFLAGS = $(tools_cppflags)
+tools_simidx_load_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS)
 tools_simidx_load_LDADD = $(tools_libs)
 
 tools_simidx_query_SOURCES = \

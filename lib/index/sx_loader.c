@@ -363,6 +363,8 @@ static int write_header(simidx_loader *l, simidx_error *err)
 	sx_txn *txn = l->txn;
 	int rc;
 
+	if (l->create.flags & SIMIDX_CREATE_NO_IDS)
+		l->header.documents = l->n_distinct;
 	l->header.next_id = l->next_id;
 	rc = sx_header_write(txn, l->index->tables.meta, &l->header, err);
 	if (rc)

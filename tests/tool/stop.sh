@@ -10,7 +10,7 @@ mkfifo pipe
 for signal in TERM INT; do
 	rm -rf index
 	# It reads 250,000 rows and then waits for more.
-	"$load" index -F tsv pipe 2>stopped &
+	"$load" --mode insert index -F tsv pipe 2>stopped &
 	loader=$!
 	exec 3>pipe
 	cat documents.tsv >&3
@@ -29,7 +29,7 @@ for signal in TERM INT; do
 	cp stopped err
 	errors <<'END'
 simidx-load: stopped by a signal
-simidx-load: index: holds 200000 documents; of this input 200000 rows were committed
+simidx-load: index: holds 200000 documents; of this input 200000 rows were committed; --resume goes on behind them
 END
 	run 0 "$query" index verify
 	run 0 "$query" index dump

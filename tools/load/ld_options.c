@@ -4,8 +4,10 @@
 #include "load/ld_options.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_number.h"
 #include "common/tl_options.h"
 #include "load/ld_help.h"
+#include "load/ld_report.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -18,14 +20,25 @@ enum long_option {
 	OPT_DURABILITY,
 	OPT_EXTRACTOR,
 	OPT_FILES_FROM,
+	OPT_FILL,
 	OPT_FORCE,
 	OPT_FP2,
+	OPT_FROM,
 	OPT_HELP,
 	OPT_IDS,
 	OPT_LAYOUT,
+	OPT_MAX_ERRORS,
+	OPT_MEMORY,
 	OPT_MERGE,
+	OPT_MODE,
 	OPT_NO_FP2,
+	OPT_ON_DUPLICATE,
 	OPT_PLAN,
+	OPT_REJECTS,
+	OPT_RESUME,
+	OPT_SUMMARY,
+	OPT_THREADS,
+	OPT_TMPDIR,
 	OPT_VERSION,
 	OPT_WAIT
 };
@@ -36,17 +49,28 @@ static const struct option long_options[] = {
 	{ "durability", required_argument, NULL, OPT_DURABILITY },
 	{ "extractor", required_argument, NULL, OPT_EXTRACTOR },
 	{ "files-from", required_argument, NULL, OPT_FILES_FROM },
+	{ "fill", required_argument, NULL, OPT_FILL },
 	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "format", required_argument, NULL, 'F' },
 	{ "fp2", no_argument, NULL, OPT_FP2 },
+	{ "from", required_argument, NULL, OPT_FROM },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "ids", required_argument, NULL, OPT_IDS },
 	{ "layout", required_argument, NULL, OPT_LAYOUT },
+	{ "max-errors", required_argument, NULL, OPT_MAX_ERRORS },
+	{ "memory", required_argument, NULL, OPT_MEMORY },
 	{ "merge", required_argument, NULL, OPT_MERGE },
+	{ "mode", required_argument, NULL, OPT_MODE },
 	{ "no-fp2", no_argument, NULL, OPT_NO_FP2 },
+	{ "on-duplicate", required_argument, NULL, OPT_ON_DUPLICATE },
 	{ "plan", required_argument, NULL, OPT_PLAN },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "recursive", required_argument, NULL, 'r' },
+	{ "rejects", required_argument, NULL, OPT_REJECTS },
+	{ "resume", no_argument, NULL, OPT_RESUME },
+	{ "summary", required_argument, NULL, OPT_SUMMARY },
+	{ "threads", required_argument, NULL, OPT_THREADS },
+	{ "tmpdir", required_argument, NULL, OPT_TMPDIR },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "wait", required_argument, NULL, OPT_WAIT },
 	IN_COLUMNS_OPTIONS,
@@ -59,6 +83,12 @@ static const char *const merge_words[] = { "auto", "always", "never", NULL };
 static const char *const layout_words[] = { "blocks", "rows", NULL };
 static const char *const durability_words[] = { "full", "normal", NULL };
 static const char *const ids_words[] = { "auto", "none", NULL };
+static const char *const mode_words[] = { "auto", "insert", "rebuild", NULL };
+static const char *const duplicate_words[] = { "reject", "first", "last", NULL };
+
+#define MIN_MEMORY ((uint64_t)64 << 20)
+#define DEFAULT_MEMORY ((uint64_t)1 << 30)
+#define MAX_THREADS 256
 
 static int add_name(char ***names, size_t *n, char *name)
 {
@@ -82,6 +112,26 @@ static int set_word(const char *name, const char *const *words, int *out)
 static int set_number(const char *name, uint64_t min, uint64_t max, uint64_t *out)
 {
 	return tl_option_number(name, optarg, min, max, out);
+}
+
+/* A number of bytes, perhaps with K, M or G behind it. */
+static int set_memory(struct ld_options *options)
+{
+	static const char units[] = "KMG";
+	size_t length = strlen(optarg);
+	const char *unit = length ? strchr(units, optarg[length - 1]) : NULL;
+	unsigned shift = unit && *unit ? 10 * (unsigned)(unit - units + 1) : 0;
+	uint64_t number;
+
+	if (!tl_parse_decimal(optarg, length - (shift != 0), (SIZE_MAX / 2) >> shift, &number) &&
+	    number << shift >= MIN_MEMORY) {
+		options->memory = number << shift;
+		return 0;
+	}
+	tl_usage_error("--memory: expected a size of at least 64M, such as 400M or 2G, "
+		       "found '%s'",
+		       optarg);
+	return -1;
 }
 
 static int set_format(struct ld_options *options)
@@ -130,6 +180,10 @@ static int take_index_option(struct ld_options *options, int c)
 	case OPT_EXTRACTOR:
 		options->extractor = optarg;
 		return 0;
+	case OPT_FILL:
+		rc = set_number("--fill", 50, 100, &number);
+		options->fill = (unsigned)number;
+		return rc;
 	case OPT_FP2:
 		options->fp2 = 1;
 		return 0;
@@ -148,6 +202,60 @@ static int take_index_option(struct ld_options *options, int c)
 	}
 }
 
+/* Options about loading in bulk. Returns as take_input_option(). */
+static int take_bulk_option(struct ld_options *options, int c)
+{
+	uint64_t number = 0;
+	int word = 0, rc = 0;
+
+	switch (c) {
+	case OPT_FROM:
+		return add_name(&options->from, &options->n_from, optarg);
+	case OPT_MEMORY:
+		return set_memory(options);
+	case OPT_MODE:
+		rc = set_word("--mode", mode_words, &word);
+		options->mode = (enum ld_mode)word;
+		return rc;
+	case OPT_ON_DUPLICATE:
+		rc = set_word("--on-duplicate", duplicate_words, &word);
+		options->duplicates = (unsigned)word;
+		return rc;
+	case OPT_RESUME:
+		options->resume = 1;
+		return 0;
+	case OPT_THREADS:
+		rc = set_number("--threads", 1, MAX_THREADS, &number);
+		options->threads = (unsigned)number;
+		return rc;
+	case OPT_TMPDIR:
+		options->tmpdir = optarg;
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+/* Options about what is told. Returns as take_input_option(). */
+static int take_telling_option(struct ld_options *options, int c)
+{
+	switch (c) {
+	case 'q':
+		tl_set_quiet(1);
+		return 0;
+	case OPT_MAX_ERRORS:
+		return set_number("--max-errors", 0, UINT64_MAX - 1, &options->max_errors);
+	case OPT_REJECTS:
+		options->rejects = optarg;
+		return 0;
+	case OPT_SUMMARY:
+		options->summary = optarg;
+		return 0;
+	default:
+		return 1;
+	}
+}
+
 /* Options about writing. Returns as take_input_option(). */
 static int take_writing_option(struct ld_options *options, int c)
 {
@@ -155,9 +263,6 @@ static int take_writing_option(struct ld_options *options, int c)
 	int word = 0, rc = 0;
 
 	switch (c) {
-	case 'q':
-		tl_set_quiet(1);
-		return 0;
 	case OPT_DURABILITY:
 		rc = set_word("--durability", durability_words, &word);
 		options->durability = (unsigned)word;
@@ -178,6 +283,30 @@ static int take_writing_option(struct ld_options *options, int c)
 	}
 }
 
+/* Options that exclude each other, or that this build cannot follow. */
+static int check_together(const struct ld_options *options)
+{
+	const char *missing = ld_summary_missing();
+
+	if (options->mode == LD_MODE_INSERT && options->n_from)
+		return tl_usage_error("--from: indexes are taken over by a rebuild only, so "
+				      "--mode insert does not fit");
+	if (options->mode == LD_MODE_INSERT &&
+	    options->duplicates == SIMIDX_DUPLICATES_LAST)
+		return tl_usage_error("--on-duplicate last: documents are replaced by a rebuild "
+				      "only, so --mode insert does not fit");
+	if (options->resume && (options->mode == LD_MODE_REBUILD || options->n_from ||
+				options->duplicates == SIMIDX_DUPLICATES_LAST))
+		return tl_usage_error("--resume: a rebuild stores all or nothing, so there is "
+				      "nothing to resume");
+	if (options->resume && options->create != LD_CREATE_IF_MISSING)
+		return tl_usage_error("--resume goes on with an index that is there, so --create "
+				      "does not fit");
+	if (options->summary && missing)
+		return tl_error("--summary: %s", missing);
+	return LD_PROCEED;
+}
+
 static int take_operands(int argc, char **argv, struct ld_options *options)
 {
 	struct in_files_options *inputs = &options->inputs;
@@ -190,14 +319,14 @@ static int take_operands(int argc, char **argv, struct ld_options *options)
 		return tl_usage_error("'-' stands for no stored index, and this needs one");
 	inputs->operands = argv + optind;
 	inputs->n_operands = (size_t)(argc - optind);
-	if (inputs->n_operands + inputs->n_lists + inputs->n_directories == 0)
+	if (inputs->n_operands + inputs->n_lists + inputs->n_directories + options->n_from == 0)
 		return tl_usage_error("no input given");
 	for (i = 0; i < inputs->n_operands; i++)
 		if (strcmp(inputs->operands[i], "-") == 0 && !inputs->format)
 			return tl_usage_error("standard input needs its format: -F FORMAT");
 	if (in_files_check(inputs, &options->total_bytes))
 		return TL_TROUBLE;
-	return LD_PROCEED;
+	return check_together(options);
 }
 
 int ld_parse_options(int argc, char **argv, struct ld_options *options)
@@ -207,6 +336,8 @@ int ld_parse_options(int argc, char **argv, struct ld_options *options)
 	memset(options, 0, sizeof(*options));
 	options->inputs.separator = '\n';
 	options->layout = options->no_ids = options->fp2 = options->wait_ms = -1;
+	options->memory = DEFAULT_MEMORY;
+	options->max_errors = UINT64_MAX;
 	while ((c = tl_next_option(argc, argv, ":0F:qr:", long_options)) != TL_OPTION_END) {
 		if (c == TL_OPTION_BAD)
 			return TL_TROUBLE;
@@ -218,7 +349,11 @@ int ld_parse_options(int argc, char **argv, struct ld_options *options)
 		if (rc > 0)
 			rc = take_index_option(options, c);
 		if (rc > 0)
+			rc = take_bulk_option(options, c);
+		if (rc > 0)
 			rc = take_writing_option(options, c);
+		if (rc > 0)
+			rc = take_telling_option(options, c);
 		if (rc)
 			return TL_TROUBLE;
 	}
@@ -229,4 +364,5 @@ void ld_free_options(struct ld_options *options)
 {
 	free(options->inputs.lists);
 	free(options->inputs.directories);
+	free(options->from);
 }

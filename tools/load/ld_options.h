@@ -16,6 +16,9 @@ enum ld_create { LD_CREATE_IF_MISSING, LD_CREATE_MUST, LD_CREATE_TRUNCATE };
 /** When to merge. */
 enum ld_merge { LD_MERGE_AUTO, LD_MERGE_ALWAYS, LD_MERGE_NEVER };
 
+/** How documents get into an index that is there. */
+enum ld_mode { LD_MODE_AUTO, LD_MODE_INSERT, LD_MODE_REBUILD };
+
 /** Parsed options. NULL, 0 and -1 stand for "not given" where noted. */
 struct ld_options {
 	const char *index;
@@ -32,6 +35,18 @@ struct ld_options {
 	int wait_ms;            /* -1 = for ever */
 	unsigned durability;    /* enum simidx_durability */
 	int force;
+	enum ld_mode mode;
+	int resume;
+	char **from;            /* indexes to take over */
+	size_t n_from;
+	uint64_t memory;        /* bytes */
+	const char *tmpdir;     /* NULL = that of the index */
+	unsigned threads;       /* 0 = one a core */
+	unsigned fill;          /* 0 */
+	unsigned duplicates;    /* enum simidx_duplicates */
+	const char *rejects;    /* NULL */
+	uint64_t max_errors;    /* UINT64_MAX = any number */
+	const char *summary;    /* NULL */
 };
 
 /** What ld_parse_options() came to, besides an exit code. */

@@ -5,285 +5,277 @@
 
 #include "common/tl_msg.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* Messages about single rows and files beyond this are only counted. */
-#define MAX_TOLD 20
+#define MAX_THREADS 256
 
-/* One load. */
-struct run {
-	const struct ld_options *options;
-	struct ld_target *target;
-	struct in_reader reader;
-	uint64_t rows;           /* read, rejected ones included */
-	uint64_t rows_committed; /* of these, those before the last commit */
-	uint64_t stored;         /* documents committed */
-	uint64_t rejected;
-	uint64_t skipped;
-	uint64_t short_texts;
-	double started;
-	double shown; /* when the progress line was last drawn */
-};
+/* ---- texts ---- */
 
-static void show_progress(struct run *run)
+static unsigned count_threads(const struct ld_options *options)
 {
-	double now = tl_seconds();
-	double seconds = now - run->started;
-	uint64_t bytes = in_reader_bytes(&run->reader);
-	char percent[16] = "";
+	long n = options->threads ? (long)options->threads : sysconf(_SC_NPROCESSORS_ONLN);
 
-	if (now - run->shown < TL_PROGRESS_SECONDS)
-		return;
-	run->shown = now;
-	if (run->options->total_bytes)
-		snprintf(percent, sizeof(percent), ", %.0f %%",
-			 100.0 * (double)bytes / (double)run->options->total_bytes);
-	tl_progress_show("%llu rows, %.0f rows/s, %.1f MB%s", (unsigned long long)run->rows,
-			 seconds > 0 ? (double)run->rows / seconds : 0.0, (double)bytes / 1e6,
-			 percent);
+	return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (unsigned)n;
 }
 
-static void reject(struct run *run, const char *place, const char *reason)
+static unsigned sketch_flags(const struct ld_run *run)
 {
-	run->rejected++;
-	if (run->rejected <= MAX_TOLD)
-		tl_error("%s%s%s", place, *place ? ": " : "", reason);
-	else if (run->rejected == MAX_TOLD + 1)
-		tl_error("more rejected rows are only counted");
+	return run->target->flags & SIMIDX_CREATE_FP2 ? SIMIDX_SKETCH_FP2 : 0;
 }
 
-static void skip(struct run *run)
+/* From the first text on, everything goes through the queue. */
+static int start_queue(struct ld_run *run)
 {
-	run->skipped++;
-	if (run->skipped <= MAX_TOLD)
-		tl_notice("%s: skipped: %s", in_reader_place(&run->reader),
-			  run->reader.reason);
-	else if (run->skipped == MAX_TOLD + 1)
-		tl_notice("more skipped files are only counted");
-}
+	unsigned i, n = count_threads(run->options);
+	struct tl_text **text = calloc(n, sizeof(*text));
+	int code = text ? 0 : tl_error("out of memory");
 
-static int fail(const struct run *run, const simidx_error *err)
-{
-	return tl_index_error(run->options->index, err);
-}
-
-/* The number of the last transaction; 0 when it cannot be read. */
-static uint64_t last_transaction(const struct run *run)
-{
-	simidx_info info = SIMIDX_INFO_INIT;
-
-	if (simidx_get_info(run->target->index, &info, NULL))
-		return 0;
-	return info.snapshot;
-}
-
-static int commit(struct run *run)
-{
-	uint64_t pending = simidx_writer_pending(run->target->writer);
-	uint64_t before = last_transaction(run);
-	simidx_error err;
-	int rc = simidx_commit(run->target->writer, &err);
-
-	/* If only the merge failed that a commit may end with, the documents are stored. */
-	if (!rc || (before && last_transaction(run) > before)) {
-		run->stored += pending;
-		run->rows_committed = run->rows;
+	for (i = 0; !code && i < n; i++)
+		code = ld_target_extractor(run->target, &text[i]);
+	if (!code) {
+		run->queue = ld_queue_new(text, n, run->target->bits, sketch_flags(run),
+					  ld_store_item, run);
+		code = run->queue ? 0 : TL_TROUBLE;
+	} else {
+		while (text && i > 0)
+			tl_text_close(text[--i]);
 	}
-	return rc ? fail(run, &err) : 0;
+	free(text);
+	return code;
 }
 
-/* Errors of simidx_put() that are about the document and leave the transaction as it was. */
-static int is_rejection(int code)
+/* Deal with an item in its turn. */
+static int take(struct ld_run *run, struct ld_item *item)
 {
-	return code == SIMIDX_E_DUPLICATE || code == SIMIDX_E_RANGE ||
-	       code == SIMIDX_E_MISMATCH;
+	int code = 0;
+
+	if (item->result == IN_ROW)
+		code = ld_target_prepare(run->target, &item->row);
+	if (!code && item->result == IN_ROW && item->row.kind == IN_TEXT && !run->queue)
+		code = start_queue(run);
+	if (code)
+		return code;
+	if (run->queue)
+		return ld_queue_add(run->queue, item);
+	if (item->result == IN_ROW && item->row.kind == IN_FINGERPRINT) {
+		item->fp = item->row.fp;
+		item->fp2 = item->row.fp2;
+	} else if (item->result == IN_ROW) {
+		ld_item_sketch(item, NULL, run->target->bits, sketch_flags(run));
+	}
+	code = ld_store_item(run, item);
+	ld_item_clear(item);
+	return code;
 }
 
-static void fill_document(const struct run *run, const struct in_row *row,
-			  const simidx_sketch *sketch, simidx_doc *doc)
+/* ---- reading ---- */
+
+/* Pass over the rows of an input that were stored before. */
+static int skip_rows(struct ld_run *run, uint64_t rows)
 {
-	int wants_fp2 = (run->target->flags & SIMIDX_CREATE_FP2) != 0;
-	int has_ids = (run->target->flags & SIMIDX_CREATE_NO_IDS) == 0;
+	struct in_row row;
 
-	doc->id = row->id;
-	doc->fp = sketch->fp;
-	if (row->kind == IN_FINGERPRINT ? row->has_fp2 : wants_fp2) {
-		doc->fp2 = sketch->fp2;
-		doc->flags |= SIMIDX_DOC_FP2;
-	}
-	/* The path of a text file is our own idea of a label, so it may be dropped. */
-	if (has_ids || row->label != run->reader.path) {
-		doc->label = row->label;
-		doc->label_size = row->label_size;
-	}
-}
+	for (uint64_t i = 0; i < rows && !tl_stop_requested(); i++) {
+		enum in_result rc = in_reader_next(&run->reader, &row);
 
-/* Store one row. Returns 0, also when it was rejected, or TL_TROUBLE. */
-static int store(struct run *run, const struct in_row *row)
-{
-	simidx_doc doc = SIMIDX_DOC_INIT;
-	simidx_sketch sketch;
-	simidx_error err;
-	unsigned flags = 0;
-	int rc = ld_target_prepare(run->target, row);
-
-	if (rc)
-		return rc;
-	if (run->target->flags & SIMIDX_CREATE_FP2)
-		flags |= SIMIDX_SKETCH_FP2;
-	rc = in_sketch_row(row, run->target->bits, run->target->text, flags, &sketch, &err);
-	if (rc == SIMIDX_E_RANGE) {
-		reject(run, in_reader_place(&run->reader), err.text);
-		return 0;
+		if (rc == IN_FATAL && tl_stop_requested())
+			return 0;
+		if (rc == IN_FATAL || rc == IN_END)
+			return tl_error("%s: --resume: it has fewer rows than were read before",
+					run->reader.path);
+		ld_report_progress(&run->report, in_reader_bytes(&run->reader));
 	}
-	if (rc)
-		return fail(run, &err);
-	fill_document(run, row, &sketch, &doc);
-	rc = simidx_put(run->target->writer, &doc, NULL, &err);
-	if (is_rejection(rc)) {
-		reject(run, in_reader_place(&run->reader), err.text);
-		return 0;
-	}
-	if (rc)
-		return fail(run, &err);
-	if (sketch.flags & SIMIDX_SKETCH_SHORT)
-		run->short_texts++;
-	if (simidx_writer_pending(run->target->writer) >= LD_BATCH)
-		return commit(run);
 	return 0;
 }
 
-/* All rows of the input that the reader is at. Returns 0 or TL_TROUBLE. */
-static int load_input(struct run *run)
+/* All rows of the input that the reader is at. Returns 0 or an exit code. */
+static int load_input(struct ld_run *run, uint64_t file, uint64_t skipped)
 {
-	const int wants_progress = tl_progress_wanted();
-	struct in_row row;
-	enum in_result rc;
-	int code = 0;
+	struct ld_item item;
+	int code = skip_rows(run, skipped);
 
+	memset(&item, 0, sizeof(item));
+	item.path = run->reader.path;
+	item.file = file;
+	item.rows = skipped;
 	while (!code && !tl_stop_requested()) {
-		rc = in_reader_next(&run->reader, &row);
-		if (rc == IN_END || (rc == IN_FATAL && tl_stop_requested()))
+		item.result = in_reader_next(&run->reader, &item.row);
+		if (item.result == IN_END || (item.result == IN_FATAL && tl_stop_requested()))
 			break;
-		if (rc == IN_FATAL)
+		if (item.result == IN_FATAL)
 			return tl_error("%s: %s", in_reader_place(&run->reader),
 					run->reader.reason);
-		run->rows++;
-		if (rc == IN_ROW)
-			code = store(run, &row);
-		else if (rc == IN_REJECTED)
-			reject(run, in_reader_place(&run->reader), run->reader.reason);
-		else
-			skip(run);
-		if (wants_progress)
-			show_progress(run);
+		run->report.rows++;
+		item.rows++;
+		item.line = run->reader.line;
+		item.reason = run->reader.reason;
+		item.is_path_label = item.row.label == run->reader.path;
+		item.flags = 0;
+		item.code = 0;
+		code = take(run, &item);
+		ld_report_progress(&run->report, in_reader_bytes(&run->reader));
 	}
 	return code;
 }
 
-static int load_files(struct run *run, struct in_files *files)
+/* An input that cannot be had is one rejected row. */
+static int reject_file(struct ld_run *run, uint64_t file, const char *path, const char *reason)
+{
+	struct ld_item item;
+
+	memset(&item, 0, sizeof(item));
+	item.result = IN_REJECTED;
+	item.path = path;
+	item.reason = reason;
+	item.file = file;
+	return take(run, &item);
+}
+
+static int load_file(struct ld_run *run, uint64_t number, const struct in_file *file)
+{
+	uint64_t skipped = number == run->start.files ? run->start.rows : 0;
+
+	if (in_reader_open(&run->reader, file->path, file->format, file->is_stdin) != IN_ROW)
+		return reject_file(run, number, file->path, run->reader.reason);
+	return load_input(run, number, skipped);
+}
+
+static int load_files(struct ld_run *run, struct in_files *files)
 {
 	struct in_file file;
-	enum in_result rc = IN_ROW;
 	int code = 0;
 
-	while (!code && !tl_stop_requested()) {
-		rc = in_files_next(files, &file);
+	for (uint64_t number = 0; !code && !tl_stop_requested(); number++) {
+		enum in_result rc = in_files_next(files, &file);
+
 		if (rc == IN_END || (rc == IN_FATAL && tl_stop_requested()))
 			break;
 		if (rc == IN_FATAL)
 			return tl_error("%s", in_files_reason(files));
-		if (rc == IN_ROW) {
-			rc = in_reader_open(&run->reader, file.path, file.format,
-					    file.is_stdin);
-			if (rc == IN_ROW)
-				code = load_input(run);
-			else
-				reject(run, file.path, run->reader.reason);
-		} else {
-			reject(run, "", in_files_reason(files));
-		}
+		if (number < run->start.files)
+			continue;
+		if (rc == IN_ROW)
+			code = load_file(run, number, &file);
+		else
+			code = reject_file(run, number, "", in_files_reason(files));
 	}
+	if (!code && run->queue && !tl_stop_requested())
+		code = ld_queue_flush(run->queue);
 	return code;
 }
 
-/* After the last row: an empty input makes an empty index, and then all is committed. */
-static int finish(struct run *run)
-{
-	enum ld_merge merge = run->options->merge;
-	simidx_error err;
-	int code;
+/* ---- the end ---- */
 
-	if (!run->target->index && run->rejected > 0)
-		return 0;
-	code = ld_target_prepare(run->target, NULL);
-	if (!code)
-		code = commit(run);
-	if (code)
-		return code;
-	if (merge == LD_MERGE_NEVER || (merge == LD_MERGE_AUTO && !run->target->created))
-		return 0;
-	if (simidx_merge(run->target->writer, &err))
-		return fail(run, &err);
-	return 0;
+/* How large the index is now; a loader has put another one in its place. */
+static void measure(struct ld_run *run)
+{
+	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
+	simidx_info info = SIMIDX_INFO_INIT;
+	simidx *index = NULL;
+
+	how.flags = SIMIDX_OPEN_READ_ONLY | (run->options->force ? SIMIDX_OPEN_FORCE : 0);
+	if (!run->finished && run->target->index) {
+		if (!simidx_get_info(run->target->index, &info, NULL))
+			run->report.index_bytes = info.file_bytes;
+	} else if (run->finished && !simidx_open(run->options->index, &how, &index, NULL)) {
+		if (!simidx_get_info(index, &info, NULL))
+			run->report.index_bytes = info.file_bytes;
+		simidx_close(index);
+	}
 }
 
-/* What a load that did not finish leaves behind. Without an index, nothing. */
-static void tell_failure(const struct run *run)
+/* What a load that did not finish leaves behind, and how to go on. */
+static void tell_failure(const struct ld_run *run)
 {
+	const struct ld_target *target = run->target;
+	const char *path = run->options->index;
 	simidx_info info = SIMIDX_INFO_INIT;
 
 	if (tl_stop_requested())
 		tl_error("stopped by a signal");
-	if (run->target->index && !simidx_get_info(run->target->index, &info, NULL))
-		tl_error("%s: holds %llu documents; of this input %llu rows were committed",
-			 run->options->index, (unsigned long long)info.documents,
-			 (unsigned long long)run->rows_committed);
+	if (run->finished)
+		return;
+	if (target->loader && !run->inserted) {
+		tl_error("%s: nothing has changed; run the load again", path);
+	} else if (target->index && !simidx_get_info(target->index, &info, NULL)) {
+		tl_error("%s: holds %llu documents; of this input %llu rows were committed%s",
+			 path, (unsigned long long)info.documents,
+			 (unsigned long long)run->rows_committed,
+			 run->rows_committed ? "; --resume goes on behind them" : "");
+	}
 }
 
-static void tell_summary(const struct run *run)
+static int begin(struct ld_run *run)
 {
-	double seconds = tl_seconds() - run->started;
+	const struct ld_options *options = run->options;
+	struct ld_target *target = run->target;
+	int code = ld_report_begin(&run->report, options);
 
-	if (run->short_texts)
-		tl_notice("%llu texts are shorter than %d words: one edit moves their "
-			  "fingerprints far",
-			  (unsigned long long)run->short_texts, SIMIDX_SHORT_TOKENS);
-	tl_notice("%llu documents stored, %llu rows rejected, %llu files skipped, %.2f s, "
-		  "%.0f rows/s",
-		  (unsigned long long)run->stored, (unsigned long long)run->rejected,
-		  (unsigned long long)run->skipped, seconds,
-		  seconds > 0 ? (double)run->rows / seconds : 0.0);
+	in_reader_init(&run->reader, target->bits);
+	run->reader.columns = &options->inputs.columns;
+	if (!code && options->resume && target->index)
+		code = ld_mark_get(options, target->index, target->bits, &run->start);
+	else if (!code)
+		code = ld_mark_digest(options, target->bits, &run->mark.digest);
+	if (code || !options->resume || !target->index)
+		return code;
+	run->mark = run->start;
+	run->rows_committed = run->report.resumed = run->start.total;
+	tl_notice("%s: going on behind row %llu of this input", options->index,
+		  (unsigned long long)run->start.total);
+	return 0;
+}
+
+static void end(struct ld_run *run)
+{
+	ld_queue_free(run->queue);
+	ld_places_free(run->places);
+	in_reader_free(&run->reader);
+}
+
+static const char *mode_name(const struct ld_run *run)
+{
+	if (!run->target->loader)
+		return "insert";
+	if (!run->target->index)
+		return "create";
+	return run->inserted ? "insert, rebuild" : "rebuild";
 }
 
 int ld_run(const struct ld_options *options, struct ld_target *target)
 {
 	struct in_files *files = in_files_open(&options->inputs);
-	struct run run;
+	struct ld_run run;
 	int code;
 
 	memset(&run, 0, sizeof(run));
 	run.options = options;
 	run.target = target;
-	run.started = run.shown = tl_seconds();
-	in_reader_init(&run.reader, target->bits);
-	run.reader.columns = &options->inputs.columns;
-	code = files ? load_files(&run, files) : tl_error("out of memory");
+	ld_store_listen(&run);
+	code = begin(&run);
+	if (!code)
+		code = files ? load_files(&run, files) : tl_error("out of memory");
 	if (!code && tl_stop_requested())
 		code = TL_TROUBLE;
+	run.report.bytes = in_reader_bytes(&run.reader);
 	if (!code)
-		code = finish(&run);
+		code = ld_store_finish(&run);
 	if (target->writer)
 		simidx_rollback(target->writer);
 	tl_progress_clear();
+	run.report.mode = mode_name(&run);
+	measure(&run);
 	if (code)
 		tell_failure(&run);
 	else
-		tell_summary(&run);
-	in_reader_free(&run.reader);
-	in_files_close(files);
-	if (!code && run.rejected)
+		ld_report_tell(&run.report);
+	if (!code && run.report.rejected)
 		code = TL_PARTLY;
+	code = ld_summary_write(&run.report, code);
+	code = ld_report_end(&run.report, code);
+	end(&run);
+	in_files_close(files);
 	return code;
 }

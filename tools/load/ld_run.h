@@ -8,10 +8,31 @@
 #ifndef LD_RUN_H
 #define LD_RUN_H
 
+#include "load/ld_mark.h"
+#include "load/ld_places.h"
+#include "load/ld_queue.h"
+#include "load/ld_report.h"
 #include "load/ld_target.h"
 
 /** Documents between two commits. */
 #define LD_BATCH 100000
+
+/** One load. */
+struct ld_run {
+	const struct ld_options *options;
+	struct ld_target *target;
+	struct ld_report report;
+	struct in_reader reader;
+	struct ld_queue *queue;   /* of texts; NULL until there is one */
+	struct ld_places *places; /* of what was put into a loader */
+	struct ld_mark mark;      /* where the last row that was dealt with stands */
+	struct ld_mark start;     /* --resume: what is before this is passed over */
+	uint64_t put;             /* documents, in this run */
+	uint64_t stored;          /* of these committed by the writer */
+	uint64_t rows_committed;  /* as mark.total at the last commit */
+	int inserted;             /* the writer was used */
+	int finished;             /* the loader was: its index is in its place */
+};
 
 /**
  * Load all inputs and print what came of it.
@@ -19,5 +40,17 @@
  * @return the exit code
  */
 int ld_run(const struct ld_options *options, struct ld_target *target);
+
+/** ld_store.c: store an item, or count why not. Returns 0 or an exit code. */
+int ld_store_item(void *ctx, const struct ld_item *item);
+
+/** Commit what the writer has. Returns 0 or an exit code. */
+int ld_store_commit(struct ld_run *run);
+
+/** Everything has been put: commit and merge, or build. Returns 0 or an exit code. */
+int ld_store_finish(struct ld_run *run);
+
+/** Set the callbacks of a loader. */
+void ld_store_listen(struct ld_run *run);
 
 #endif /* LD_RUN_H */

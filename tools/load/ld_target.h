@@ -2,7 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The index that a load writes to: found or made, with an extractor and a writer that fit it.
+ * The index that a load writes to: found, or made, and what documents are put in with. That is
+ * a loader where the index is built whole, else a writer.
  */
 
 #ifndef LD_TARGET_H
@@ -13,32 +14,54 @@
 /** An index being loaded. */
 struct ld_target {
 	const struct ld_options *options;
-	simidx *index;          /* NULL until it is opened or made */
-	simidx_writer *writer;  /* NULL until the first row */
+	simidx *index;          /* the one that is there, or was made for a writer; or NULL */
+	simidx_writer *writer;  /* NULL until the first row, and with a loader */
+	simidx_loader *loader;  /* NULL until the first row, and with a writer */
+	simidx **from;          /* the indexes to take over */
 	struct tl_text *text;   /* NULL until the first text */
 	unsigned bits;
 	unsigned flags;         /* SIMIDX_CREATE_NO_IDS and _FP2 of the index */
-	int created;            /* made by this load */
+	int created;            /* it was not there */
+	uint64_t documents;     /* in it before */
+	uint64_t used_bytes;
+	/* For a loader; the caller sets the callbacks before the first row. */
+	simidx_loader_options how;
 };
 
 /**
- * Open the index if it is there and is to be added to, else check that it may be made; nothing
- * is written.
+ * Open the index if it is there and is to be added to, else check that it may be made; open
+ * those that are to be taken over. Nothing is written.
  *
  * @return 0, or TL_TROUBLE with a message
  */
 int ld_target_open(struct ld_target *target, const struct ld_options *options);
 
 /**
- * Get ready for a row: make the index if there is none, open the writer, and the extractor if
- * the row is a text.
+ * Get ready for a row: a loader or writer that fits, and the extractor if the row is a text.
  *
  * @param row  NULL at the end of an input without any row
  * @return 0, or TL_TROUBLE with a message
  */
 int ld_target_prepare(struct ld_target *target, const struct in_row *row);
 
-/** Close what is open; what was not committed is forgotten. */
+/** Another extractor like the target's, for a thread. Returns 0, or TL_TROUBLE with a message. */
+int ld_target_extractor(struct ld_target *target, struct tl_text **text);
+
+/**
+ * From a writer, with nothing pending, to a loader for all that comes.
+ *
+ * @param rows  documents that are still to come, about; 0 = not known
+ * @return 0, or TL_TROUBLE with a message
+ */
+int ld_target_rebuild(struct ld_target *target, uint64_t rows);
+
+/** Put a document. Returns as simidx_put() or simidx_loader_put(). */
+int ld_target_put(struct ld_target *target, const simidx_doc *doc, simidx_error *err);
+
+/** Directory for temporary files: that of --tmpdir, or the one that the index is in. */
+void ld_target_tmpdir(const struct ld_options *options, char *out, size_t size);
+
+/** Close what is open; what was not committed or finished is forgotten. */
 void ld_target_close(struct ld_target *target);
 
 #endif /* LD_TARGET_H */

@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# --resume: loads by insertion that were killed at any moment go on where they were; and loads
+# that build are begun again. SIMIDX_LONG=1 does it more often.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+export TMPDIR=$tmp
+rounds=8
+[ -z "${SIMIDX_LONG-}" ] || rounds=100
+RANDOM=2
+"$helpers/linear_scan" documents 420000 23 >documents.tsv
+# Ids are assigned, so that a row that came twice or not at all would show; bad rows between.
+head -120000 documents.tsv | cut -f 2 >one.fps
+{ echo bad; tail -n +120001 documents.tsv | head -150000 | cut -f 2; echo x; } >two.fps
+tail -n +270001 documents.tsv | cut -f 2 >three.fps
+cut -f 2 documents.tsv | awk '{ printf "%d\t%s\n", NR - 1, $1 }' >expected
+inputs=(-F lines one.fps two.fps three.fps)
+
+started=$(date +%s%N)
+run 1 "$load" -q --mode insert whole "${inputs[@]}"
+whole=$((($(date +%s%N) - started) / 1000000 + 1))
+"$query" whole dump | cut -f 1,2 >dumped
+same expected dumped
+
+# start_and_kill COMMAND...
+start_and_kill() {
+	local pause loader span=$whole
+	[ $((round % 4)) -ne 0 ] || span=60
+	pause=$((RANDOM * span / 32768))
+	"$@" 2>/dev/null &
+	loader=$!
+	sleep $((pause / 1000)).$(printf %03d $((pause % 1000)))
+	kill -9 $loader 2>/dev/null
+	wait $loader 2>/dev/null
+	code=$?
+	[ $code -eq 137 ] && killed=$((killed + 1))
+}
+check() {
+	"$query" "$1" verify >/dev/null || fail "$1 is not sound"
+	"$query" "$1" dump | cut -f 1,2 >dumped
+	same expected dumped
+	ls -d .simidx-* 2>/dev/null && fail 'rubbish'
+}
+
+killed=0
+for ((round = 0; round < rounds; round++)); do
+	rm -rf ix
+	code=137
+	for ((tries = 0; tries < 4 && code == 137; tries++)); do
+		start_and_kill "$load" -q --mode insert --resume ix "${inputs[@]}"
+	done
+	[ $code -ne 137 ] || "$load" -q --mode insert --resume ix "${inputs[@]}" 2>/dev/null
+	check ix
+	# By building: killed, and begun again.
+	rm -rf built
+	code=137
+	for ((tries = 0; tries < 2 && code == 137; tries++)); do
+		start_and_kill "$load" -q built "${inputs[@]}"
+		[ $code -ne 137 ] || [ ! -e built ] || check built
+	done
+	[ -e built ] || "$load" -q built "${inputs[@]}" 2>/dev/null
+	check built
+	# Into an index that is there: inserted, then rebuilt.
+	rm -rf both
+	"$load" -q both -F lines one.fps
+	code=137
+	for ((tries = 0; tries < 3 && code == 137; tries++)); do
+		resume=--resume
+		[ $tries -gt 0 ] || resume=
+		# Nothing was committed yet: begin again.
+		[ "$("$query" both dump | wc -l)" -gt 120000 ] || resume=
+		start_and_kill "$load" -q $resume both -F lines two.fps three.fps
+	done
+	if [ "$code" -eq 137 ]; then
+		n=$("$query" both dump | wc -l)
+		resume=--resume
+		[ $n -gt 120000 ] || resume=
+		[ $n -eq 420000 ] || "$load" -q $resume both -F lines two.fps three.fps 2>/dev/null
+	fi
+	# Directories of killed builders go with the next build beside them.
+	rm -rf none
+	"$load" -q none -F lines /dev/null
+	check both
+done
+echo "$rounds rounds, $killed killed"
+
+# Standard input, interrupted by a signal: rows are passed over, and rejected ones not told again.
+mkfifo pipe
+"$load" -q --mode insert piped -F lines - <pipe 2>/dev/null &
+loader=$!
+exec 3>pipe
+{ echo bad; cat one.fps; } >&3
+while [ "$("$query" piped dump 2>/dev/null | wc -l)" -lt 100000 ]; do sleep 0.1; done
+kill -TERM $loader
+wait $loader
+exec 3>&-
+{ echo bad; cut -f 2 documents.tsv; } >all
+run 0 "$load" --mode insert --resume piped -F lines - <all
+says 'simidx-load: piped: going on behind row 100001 of this input'
+grep -q 'bad\|rejected row' err && grep -v ' 0 rows rejected' err | grep -q 'bad' &&
+	fail 'a rejected row was told again'
+check piped
+# All is there: nothing more to do.
+run 0 "$load" --mode insert --resume piped -F lines - <all
+says '0 documents stored'
+check piped
+
+# Other inputs, or none that are known, are refused.
+run 2 "$load" --mode insert --resume piped -F lines one.fps
+says 'simidx-load: piped: --resume: the load that was interrupted had other inputs'
+run 2 "$load" --mode insert --resume whole -F lines one.fps two.fps
+echo 0123456789abcdef >>three.fps
+run 2 "$load" --mode insert --resume whole "${inputs[@]}"
+says 'simidx-load: whole: --resume: the load that was interrupted had other inputs'
+run 2 "$load" --resume built "${inputs[@]}"
+says 'simidx-load: built: --resume: it does not say how far a load has come'
+run 2 "$load" --resume --mode rebuild whole "${inputs[@]}"
+run 2 "$load" --resume --create truncate whole "${inputs[@]}"
+# Without --resume the mark does not matter.
+run 0 "$load" -q --mode insert piped -F lines - <<<0123456789abcdef
+[ "$("$query" piped dump | wc -l)" -eq 420001 ] || fail 'a load without --resume'
+finish

@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# Loading in bulk: rejected rows and duplicates, told with their places; the summary.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+"$helpers/linear_scan" documents 3000 5 >good.tsv
+largest=$(cut -f 1 good.tsv | sort -n | tail -1)
+fp=00000000000000aa
+
+# Bad rows of every kind in the middle of a file, ids and labels that are in use.
+printf '%s\t%s\tonce\n' $((largest + 1)) $fp >labelled.tsv
+{
+	head -1000 good.tsv
+	printf '%s\t%s\n' x $fp
+	printf '%s\t%s\n' $((largest + 2)) 12
+	printf '%s\t%s\tonce\n' $((largest + 3)) $fp
+	head -1 good.tsv
+	printf '9223372036854775808\t%s\n' $fp
+	printf '%s\n' alone
+	tail -n +1001 good.tsv
+	sed -n 2500p good.tsv
+} >bad.tsv
+cat >reasons <<'END'
+bad.tsv:1001	id: expected a number in 0..9223372036854775807
+bad.tsv:1002	fingerprint: expected 16 hexadecimal digits, found 2
+bad.tsv:1003	the label is already in use
+bad.tsv:1004	id ID1 is already in use
+bad.tsv:1005	id: expected a number in 0..9223372036854775807
+bad.tsv:1006	expected 2 or 3 columns, found 1
+bad.tsv:3007	id ID2 is already in use
+END
+sed -i "s/ID1/$(head -1 good.tsv | cut -f 1)/; s/ID2/$(sed -n 2500p good.tsv | cut -f 1)/" reasons
+cat labelled.tsv good.tsv | sort -n >stored
+
+for mode in insert auto rebuild; do
+	rm -rf ix
+	[ $mode != rebuild ] || run 0 "$load" -q ix -F tsv /dev/null
+	run 1 "$load" --mode $mode --rejects rejects --summary summary.json ix labelled.tsv bad.tsv
+	says '3001 documents stored, 7 rows rejected, 0 files skipped'
+	# A builder tells of duplicates at its end.
+	sort -t : -k 2n rejects >sorted
+	sed -n '/column/!p' reasons >known
+	sed -n '/column/!p' sorted | sed 's/\(id: expected a number in 0..9223372036854775807\).*/\1/' |
+		diff known - || fail "rejected rows: $mode"
+	[ "$(cut -f 1 sorted)" = "$(cut -f 1 reasons)" ] || fail "places of rejected rows: $mode"
+	"$query" ix dump | sort -n >dumped
+	same stored dumped
+	if [ -n "${SX_JSON-}" ]; then
+		python3 - summary.json $mode <<'END' || fail "summary: $mode"
+import json, os, sys
+s = json.load(open(sys.argv[1]))
+want = {'insert': 'insert', 'auto': 'create', 'rebuild': 'rebuild'}[sys.argv[2]]
+assert s['mode'] == want, s
+assert (s['rows'], s['stored'], s['rejected'], s['skipped']) == (3008, 3001, 7, 0), s
+assert s['duplicates'] == 3 and s['exit'] == 1 and s['resumed'] == 0, s
+assert s['bytes'] == os.path.getsize('bad.tsv') + os.path.getsize('labelled.tsv'), s
+assert s['index_bytes'] == os.path.getsize('ix/data.mdb'), s
+assert s['peak_rss'] > 1 << 20 and s['seconds'] > 0 and s['rows_per_s'] > 0, s
+assert s['phases'][0]['name'] == 'read' and abs(sum(p['seconds'] for p in s['phases']) - s['seconds']) < 0.5, s
+END
+	fi
+done
+
+# --max-errors: the last commit stays; a builder changes nothing, whenever it finds out.
+run 1 "$load" -q --max-errors 7 --create truncate ix labelled.tsv bad.tsv
+"$query" ix dump >before
+for max in 2 4 6; do
+	run 2 "$load" -q --max-errors $max --create truncate ix labelled.tsv bad.tsv
+	says "more than $max rows were rejected (--max-errors)"
+	run 2 "$load" -q --max-errors $max new labelled.tsv bad.tsv
+	[ ! -e new ] || fail 'an index in spite of --max-errors'
+	"$query" ix dump >out
+	same before out
+done
+
+# first and last, into a new index and into one that is there.
+printf '1\t%s\ta\n2\t%s\tb\n3\t%s\tc\n' $fp $fp $fp >old.tsv
+printf '1\t%s\tx\n4\t%s\tb\n5\t%s\td\n' 000000000000000{1,2,3} >new.tsv
+for way in together after; do
+	for policy in first last; do
+		rm -rf ix
+		if [ $way = together ]; then
+			run 0 "$load" -q --on-duplicate $policy ix old.tsv new.tsv
+		else
+			run 0 "$load" -q ix old.tsv
+			run 0 "$load" -q --on-duplicate $policy ix new.tsv
+		fi
+		run 0 "$query" ix verify
+		run 0 "$query" ix dump
+		if [ $policy = first ]; then
+			printf '5\t0000000000000003\td\n' | cat old.tsv - | output
+		else
+			printf '1\t%s\tx\n3\t%s\tc\n4\t%s\tb\n5\t%s\td\n' \
+				0000000000000001 $fp 0000000000000002 0000000000000003 | output
+		fi
+	done
+done
+
+# Text files have no lines.
+if [ -n "${SX_TEXT-}" ]; then
+	mkdir texts
+	for ((i = 0; i < 300; i++)); do echo "text number $i of three hundred" >texts/$i; done
+	run 1 "$load" -q --rejects rejects texts-ix texts/7 -r texts
+	printf 'texts/7\tthe label is already in use\n' | diff - rejects || fail 'a text twice'
+fi
+run 2 "$load" -q --rejects no/such/file new good.tsv
+says 'simidx-load: no/such/file: cannot write'
+[ -n "${SX_JSON-}" ] || finish
+run 0 "$load" -q --summary /dev/null new good.tsv
+finish

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "load/ld_mark.h"
+
+#include "common/tl_msg.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The record: a name, then four numbers of 8 bytes, little-endian. */
+#define NAME "ld-mark1"
+#define NAME_SIZE 8
+#define MARK_SIZE (NAME_SIZE + 4 * 8)
+
+static void put_u64(unsigned char *out, uint64_t value)
+{
+	for (int i = 0; i < 8; i++)
+		out[i] = (unsigned char)(value >> 8 * i);
+}
+
+static uint64_t get_u64(const unsigned char *in)
+{
+	uint64_t value = 0;
+
+	for (int i = 0; i < 8; i++)
+		value |= (uint64_t)in[i] << 8 * i;
+	return value;
+}
+
+/* A name, and for a regular file its size: what was appended to it would be rows, too. */
+static void describe(FILE *out, char kind, const char *name)
+{
+	struct stat status;
+
+	fprintf(out, "%c%s", kind, name);
+	fputc('\0', out);
+	if (strcmp(name, "-") != 0 && !stat(name, &status) && S_ISREG(status.st_mode))
+		fprintf(out, "%llu", (unsigned long long)status.st_size);
+	fputc('\0', out);
+}
+
+int ld_mark_digest(const struct ld_options *options, unsigned bits, uint64_t *digest)
+{
+	const struct in_files_options *inputs = &options->inputs;
+	char *text = NULL;
+	size_t i, size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	*digest = 0;
+	if (!out)
+		return tl_error("out of memory");
+	fprintf(out, "%u %s %d", bits, inputs->format ? inputs->format->name : "",
+		inputs->separator);
+	for (i = 0; i < inputs->n_operands; i++)
+		describe(out, 'o', inputs->operands[i]);
+	for (i = 0; i < inputs->n_lists; i++)
+		describe(out, 'l', inputs->lists[i]);
+	for (i = 0; i < inputs->n_directories; i++)
+		describe(out, 'd', inputs->directories[i]);
+	if (fclose(out)) {
+		free(text);
+		return tl_error("out of memory");
+	}
+	*digest = simidx_hash_bytes(text, size);
+	free(text);
+	return 0;
+}
+
+int ld_mark_set(const struct ld_options *options, simidx_writer *writer,
+		const struct ld_mark *mark)
+{
+	unsigned char bytes[MARK_SIZE] = NAME;
+	simidx_error err;
+
+	put_u64(bytes + NAME_SIZE, mark->digest);
+	put_u64(bytes + NAME_SIZE + 8, mark->files);
+	put_u64(bytes + NAME_SIZE + 16, mark->rows);
+	put_u64(bytes + NAME_SIZE + 24, mark->total);
+	if (simidx_set_mark(writer, bytes, sizeof(bytes), &err))
+		return tl_index_error(options->index, &err);
+	return 0;
+}
+
+int ld_mark_get(const struct ld_options *options, simidx *index, unsigned bits,
+		struct ld_mark *mark)
+{
+	unsigned char bytes[MARK_SIZE];
+	uint64_t digest;
+	simidx_error err;
+	size_t n;
+	int rc = simidx_get_mark(index, bytes, sizeof(bytes), &n, &err);
+
+	if (rc == SIMIDX_E_NOT_FOUND || (!rc && (n != MARK_SIZE || memcmp(bytes, NAME, NAME_SIZE))))
+		return tl_error("%s: --resume: it does not say how far a load has come",
+				options->index);
+	if (rc)
+		return tl_index_error(options->index, &err);
+	mark->digest = get_u64(bytes + NAME_SIZE);
+	mark->files = get_u64(bytes + NAME_SIZE + 8);
+	mark->rows = get_u64(bytes + NAME_SIZE + 16);
+	mark->total = get_u64(bytes + NAME_SIZE + 24);
+	rc = ld_mark_digest(options, bits, &digest);
+	if (!rc && digest != mark->digest)
+		rc = tl_error("%s: --resume: the load that was interrupted had other inputs",
+			      options->index);
+	return rc;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * How far an input has been stored: kept in the index with each commit, for --resume.
+ */
+
+#ifndef LD_MARK_H
+#define LD_MARK_H
+
+#include "load/ld_options.h"
+
+/** A place in the inputs: what is before it is stored or was rejected. */
+struct ld_mark {
+	uint64_t digest; /* of what the inputs are and how they are read */
+	uint64_t files;  /* inputs that are done */
+	uint64_t rows;   /* and rows of the next one */
+	uint64_t total;  /* rows of all inputs */
+};
+
+/** What the inputs are and how they are read, in one number. */
+int ld_mark_digest(const struct ld_options *options, unsigned bits, uint64_t *digest);
+
+/** Have the writer's next commit store a mark. Returns 0, or TL_TROUBLE with a message. */
+int ld_mark_set(const struct ld_options *options, simidx_writer *writer,
+		const struct ld_mark *mark);
+
+/**
+ * Read the mark of an index, which must be one of these inputs.
+ *
+ * @return 0, or TL_TROUBLE with a message
+ */
+int ld_mark_get(const struct ld_options *options, simidx *index, unsigned bits,
+		struct ld_mark *mark);
+
+#endif /* LD_MARK_H */

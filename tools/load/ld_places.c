@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "load/ld_places.h"
+
+#include "common/tl_msg.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The first of rows that come from one line after another. */
+struct piece {
+	uint64_t row;
+	uint64_t line;
+	uint64_t path; /* where it is in the file of names */
+};
+
+struct ld_places {
+	FILE *pieces, *paths;
+	uint64_t n_pieces, n_rows, paths_size;
+	uint64_t file; /* of the last row */
+	struct piece last;
+};
+
+static FILE *open_nameless(const char *dir)
+{
+	FILE *file = NULL;
+	char *path;
+	int fd;
+
+	if (asprintf(&path, "%s/.simidx-rows-XXXXXX", dir) < 0)
+		return NULL;
+	fd = mkstemp(path);
+	if (fd >= 0) {
+		unlink(path);
+		file = fdopen(fd, "w+");
+	}
+	free(path);
+	return file;
+}
+
+struct ld_places *ld_places_new(const char *dir)
+{
+	struct ld_places *places = calloc(1, sizeof(*places));
+
+	if (!places) {
+		tl_error("out of memory");
+		return NULL;
+	}
+	places->pieces = open_nameless(dir);
+	if (places->pieces)
+		places->paths = open_nameless(dir);
+	if (places->paths)
+		return places;
+	tl_error("cannot make a temporary file in %s: %s", dir, strerror(errno));
+	ld_places_free(places);
+	return NULL;
+}
+
+void ld_places_free(struct ld_places *places)
+{
+	if (!places)
+		return;
+	if (places->pieces)
+		fclose(places->pieces);
+	if (places->paths)
+		fclose(places->paths);
+	free(places);
+}
+
+static int add_path(struct ld_places *places, const char *path)
+{
+	size_t size = strlen(path) + 1;
+
+	places->last.path = places->paths_size;
+	places->paths_size += size;
+	return fwrite(path, 1, size, places->paths) == size ? 0 : -1;
+}
+
+int ld_places_add(struct ld_places *places, uint64_t file, const char *path, uint64_t line)
+{
+	struct piece *last = &places->last;
+	uint64_t row = places->n_rows++;
+	int is_first = places->n_pieces == 0;
+
+	if (!is_first && file == places->file && line == last->line + (row - last->row))
+		return 0;
+	if ((is_first || file != places->file) && add_path(places, path))
+		return tl_error("temporary file: %s", strerror(errno));
+	places->file = file;
+	last->row = row;
+	last->line = line;
+	places->n_pieces++;
+	if (fwrite(last, sizeof(*last), 1, places->pieces) != 1)
+		return tl_error("temporary file: %s", strerror(errno));
+	return 0;
+}
+
+static int read_piece(struct ld_places *places, uint64_t i, struct piece *piece)
+{
+	if (fseeko(places->pieces, (off_t)(i * sizeof(*piece)), SEEK_SET))
+		return -1;
+	return fread(piece, sizeof(*piece), 1, places->pieces) == 1 ? 0 : -1;
+}
+
+/* The last piece that begins at the row or before it. */
+static int find_piece(struct ld_places *places, uint64_t row, struct piece *found)
+{
+	uint64_t low = 0, high = places->n_pieces;
+
+	if (row >= places->n_rows)
+		return -1;
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2;
+		struct piece piece;
+
+		if (read_piece(places, middle, &piece))
+			return -1;
+		if (piece.row <= row)
+			low = middle;
+		else
+			high = middle;
+	}
+	return read_piece(places, low, found);
+}
+
+void ld_place_print(const char *path, uint64_t line, char *out, size_t size)
+{
+	if (line)
+		snprintf(out, size, "%s:%llu", path, (unsigned long long)line);
+	else
+		snprintf(out, size, "%s", path);
+}
+
+void ld_places_get(struct ld_places *places, uint64_t row, char *out, size_t size)
+{
+	char path[PATH_MAX];
+	struct piece piece;
+	size_t n;
+
+	if (find_piece(places, row, &piece) ||
+	    fseeko(places->paths, (off_t)piece.path, SEEK_SET)) {
+		snprintf(out, size, "row %llu", (unsigned long long)row + 1);
+		return;
+	}
+	n = fread(path, 1, sizeof(path) - 1, places->paths);
+	path[n] = '\0';
+	ld_place_print(path, piece.line ? piece.line + (row - piece.row) : 0, out, size);
+}

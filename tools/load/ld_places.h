@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Where the rows that were handed to a loader came from: it tells of duplicates at the end, by
+ * the number of the row. Rows of neighbouring lines share a record, and the records are kept in
+ * temporary files, so a load of a million text files does not keep their names in memory.
+ */
+
+#ifndef LD_PLACES_H
+#define LD_PLACES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct ld_places;
+
+/** Nothing yet. `dir` is where the temporary files are made. NULL with a message. */
+struct ld_places *ld_places_new(const char *dir);
+
+/** NULL is allowed. */
+void ld_places_free(struct ld_places *places);
+
+/**
+ * Note the place of the next row; rows are counted from 0.
+ *
+ * @param file  number of the input, never less than the one before
+ * @param line  0: the row is the whole file
+ * @return 0, or TL_TROUBLE with a message
+ */
+int ld_places_add(struct ld_places *places, uint64_t file, const char *path, uint64_t line);
+
+/** Write "FILE:LINE" or "FILE" of a row, cut to `size` bytes. */
+void ld_places_get(struct ld_places *places, uint64_t row, char *out, size_t size);
+
+/** The same of a place that is at hand. */
+void ld_place_print(const char *path, uint64_t line, char *out, size_t size);
+
+#endif /* LD_PLACES_H */

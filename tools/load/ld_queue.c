@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "load/ld_queue.h"
+
+#include "common/tl_msg.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A batch is handed over when it has so many items or bytes; a larger item is one of its own. */
+#define BATCH_ITEMS 128
+#define BATCH_BYTES ((size_t)256 << 10)
+
+/* Texts that wait, in bytes; one is always taken, however large. */
+#define MAX_WAITING ((size_t)64 << 20)
+
+enum state { FILLING, READY, DONE };
+
+struct batch {
+	enum state state; /* guarded by the queue's mutex */
+	struct ld_item item[BATCH_ITEMS];
+	size_t n;
+	char *bytes; /* what the items point to */
+	size_t used, room;
+	const char *path; /* the copy of the last item's path */
+	uint64_t file;
+};
+
+struct worker {
+	struct ld_queue *queue;
+	struct tl_text *text;
+	pthread_t thread;
+};
+
+struct ld_queue {
+	struct worker *worker;
+	unsigned n_workers, n_started;
+	unsigned bits, flags;
+	ld_take *take;
+	void *ctx;
+	/* A ring: of `n` batches those from `oldest` on are in use, the last one being filled. */
+	struct batch *batch;
+	size_t n, oldest, in_use;
+	int filling;    /* the last one is: it is not the workers' yet */
+	size_t waiting; /* bytes in them */
+	pthread_mutex_t mutex;
+	pthread_cond_t work, done;
+	size_t next_work, n_ready; /* what the workers have not taken yet; guarded, as ending */
+	int ending;
+};
+
+void ld_item_sketch(struct ld_item *item, struct tl_text *text, unsigned bits, unsigned flags)
+{
+	simidx_sketch sketch;
+	simidx_error err;
+
+	item->code = in_sketch_row(&item->row, bits, text, flags, &sketch, &err);
+	item->fp = sketch.fp;
+	item->fp2 = sketch.fp2;
+	item->flags = sketch.flags;
+	item->error = item->code ? strdup(err.text) : NULL;
+}
+
+void ld_item_clear(struct ld_item *item)
+{
+	free(item->error);
+	item->error = NULL;
+}
+
+/* ---- the threads ---- */
+
+static void work_on(struct ld_queue *queue, struct batch *batch, struct tl_text *text)
+{
+	for (size_t i = 0; i < batch->n; i++)
+		if (batch->item[i].result == IN_ROW)
+			ld_item_sketch(&batch->item[i], text, queue->bits, queue->flags);
+}
+
+static void *run_worker(void *ctx)
+{
+	struct worker *worker = ctx;
+	struct ld_queue *queue = worker->queue;
+
+	pthread_mutex_lock(&queue->mutex);
+	for (;;) {
+		struct batch *batch;
+
+		while (!queue->n_ready && !queue->ending)
+			pthread_cond_wait(&queue->work, &queue->mutex);
+		if (queue->ending)
+			break;
+		batch = &queue->batch[queue->next_work];
+		queue->next_work = (queue->next_work + 1) % queue->n;
+		queue->n_ready--;
+		pthread_mutex_unlock(&queue->mutex);
+		work_on(queue, batch, worker->text);
+		pthread_mutex_lock(&queue->mutex);
+		batch->state = DONE;
+		pthread_cond_signal(&queue->done);
+	}
+	pthread_mutex_unlock(&queue->mutex);
+	return NULL;
+}
+
+/* Signals are for the thread that reads: its read() is to return. */
+static int start_workers(struct ld_queue *queue)
+{
+	sigset_t all, before;
+	unsigned i;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	for (i = 0; i < queue->n_workers; i++) {
+		if (pthread_create(&queue->worker[i].thread, NULL, run_worker,
+				   &queue->worker[i]))
+			break;
+		queue->n_started++;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return queue->n_started ? 0 : -1;
+}
+
+struct ld_queue *ld_queue_new(struct tl_text **text, unsigned n_threads, unsigned bits,
+			      unsigned flags, ld_take *take, void *ctx)
+{
+	struct ld_queue *queue = calloc(1, sizeof(*queue));
+	struct worker *worker = calloc(n_threads, sizeof(*worker));
+	struct batch *batch = calloc(2 * n_threads + 2, sizeof(*batch));
+
+	if (!queue || !worker || !batch) {
+		while (n_threads > 0)
+			tl_text_close(text[--n_threads]);
+		free(queue);
+		free(worker);
+		free(batch);
+		tl_error("out of memory");
+		return NULL;
+	}
+	queue->worker = worker;
+	queue->n_workers = n_threads;
+	queue->batch = batch;
+	queue->n = 2 * n_threads + 2;
+	queue->bits = bits;
+	queue->flags = flags;
+	queue->take = take;
+	queue->ctx = ctx;
+	pthread_mutex_init(&queue->mutex, NULL);
+	pthread_cond_init(&queue->work, NULL);
+	pthread_cond_init(&queue->done, NULL);
+	for (unsigned i = 0; i < n_threads; i++) {
+		worker[i].queue = queue;
+		worker[i].text = text[i];
+	}
+	if (!start_workers(queue))
+		return queue;
+	tl_error("cannot start a thread");
+	ld_queue_free(queue);
+	return NULL;
+}
+
+void ld_queue_free(struct ld_queue *queue)
+{
+	if (!queue)
+		return;
+	pthread_mutex_lock(&queue->mutex);
+	queue->ending = 1;
+	pthread_cond_broadcast(&queue->work);
+	pthread_mutex_unlock(&queue->mutex);
+	for (unsigned i = 0; i < queue->n_started; i++)
+		pthread_join(queue->worker[i].thread, NULL);
+	for (unsigned i = 0; i < queue->n_workers; i++)
+		tl_text_close(queue->worker[i].text);
+	for (size_t i = 0; i < queue->n; i++) {
+		for (size_t k = 0; k < queue->batch[i].n; k++)
+			ld_item_clear(&queue->batch[i].item[k]);
+		free(queue->batch[i].bytes);
+	}
+	pthread_mutex_destroy(&queue->mutex);
+	pthread_cond_destroy(&queue->work);
+	pthread_cond_destroy(&queue->done);
+	free(queue->batch);
+	free(queue->worker);
+	free(queue);
+}
+
+/* ---- handing on ---- */
+
+static void reset(struct ld_queue *queue, struct batch *batch)
+{
+	queue->waiting -= batch->used;
+	batch->n = batch->used = 0;
+	batch->path = NULL;
+	batch->state = FILLING;
+	/* What one large text needed is not kept. */
+	if (batch->room > BATCH_BYTES) {
+		free(batch->bytes);
+		batch->bytes = NULL;
+		batch->room = 0;
+	}
+}
+
+/* The oldest batch, waiting until it is done. */
+static int hand_on_oldest(struct ld_queue *queue)
+{
+	struct batch *batch = &queue->batch[queue->oldest];
+	int code = 0;
+
+	pthread_mutex_lock(&queue->mutex);
+	while (batch->state != DONE)
+		pthread_cond_wait(&queue->done, &queue->mutex);
+	pthread_mutex_unlock(&queue->mutex);
+	for (size_t i = 0; i < batch->n; i++) {
+		if (!code)
+			code = queue->take(queue->ctx, &batch->item[i]);
+		ld_item_clear(&batch->item[i]);
+	}
+	reset(queue, batch);
+	queue->oldest = (queue->oldest + 1) % queue->n;
+	queue->in_use--;
+	return code;
+}
+
+static int oldest_is_done(struct ld_queue *queue)
+{
+	int done;
+
+	pthread_mutex_lock(&queue->mutex);
+	done = queue->batch[queue->oldest].state == DONE;
+	pthread_mutex_unlock(&queue->mutex);
+	return done;
+}
+
+static struct batch *newest(struct ld_queue *queue)
+{
+	return &queue->batch[(queue->oldest + queue->in_use - 1) % queue->n];
+}
+
+/* Give the batch that is being filled to the workers. */
+static void submit(struct ld_queue *queue)
+{
+	pthread_mutex_lock(&queue->mutex);
+	newest(queue)->state = READY;
+	queue->filling = 0;
+	queue->n_ready++;
+	pthread_cond_signal(&queue->work);
+	pthread_mutex_unlock(&queue->mutex);
+}
+
+int ld_queue_flush(struct ld_queue *queue)
+{
+	int code = 0;
+
+	if (queue->filling)
+		submit(queue);
+	while (!code && queue->in_use > 0)
+		code = hand_on_oldest(queue);
+	return code;
+}
+
+/* ---- adding ---- */
+
+static size_t bytes_of(const struct ld_item *item)
+{
+	size_t n = strlen(item->path) + 1;
+
+	if (item->result != IN_ROW)
+		return n + strlen(item->reason) + 1;
+	n += item->row.label ? item->row.label_size : 0;
+	if (item->row.kind == IN_TEXT)
+		n += item->row.text_size;
+	if (item->row.kind == IN_FEATURES)
+		n += item->row.n_features * sizeof(simidx_feature) + sizeof(simidx_feature);
+	return n;
+}
+
+static const char *copy(struct batch *batch, const void *data, size_t size)
+{
+	char *to = batch->bytes + batch->used;
+
+	if (size)
+		memcpy(to, data, size);
+	batch->used += size;
+	return to;
+}
+
+static const simidx_feature *copy_features(struct batch *batch, const struct in_row *row)
+{
+	size_t over = batch->used % sizeof(uint64_t);
+	const void *features;
+
+	if (over)
+		batch->used += sizeof(uint64_t) - over;
+	features = copy(batch, row->features, row->n_features * sizeof(*row->features));
+	return features;
+}
+
+static void append(struct batch *batch, const struct ld_item *item)
+{
+	struct ld_item *own = &batch->item[batch->n++];
+
+	*own = *item;
+	if (!batch->path || batch->file != item->file) {
+		batch->path = copy(batch, item->path, strlen(item->path) + 1);
+		batch->file = item->file;
+	}
+	own->path = batch->path;
+	if (item->result != IN_ROW) {
+		own->reason = copy(batch, item->reason, strlen(item->reason) + 1);
+		return;
+	}
+	if (item->row.label)
+		own->row.label = copy(batch, item->row.label, item->row.label_size);
+	if (item->row.kind == IN_TEXT)
+		own->row.text = copy(batch, item->row.text, item->row.text_size);
+	if (item->row.kind == IN_FEATURES)
+		own->row.features = copy_features(batch, &item->row);
+}
+
+/* A batch that is empty or has room for `need` bytes, to fill. */
+static int find_room(struct ld_queue *queue, size_t need)
+{
+	int code = 0;
+
+	if (queue->filling && newest(queue)->n < BATCH_ITEMS &&
+	    newest(queue)->used + need <= newest(queue)->room)
+		return 0;
+	if (queue->filling)
+		submit(queue);
+	while (!code && queue->in_use > 0 &&
+	       (queue->in_use == queue->n || queue->waiting + need > MAX_WAITING ||
+		oldest_is_done(queue)))
+		code = hand_on_oldest(queue);
+	queue->in_use++;
+	queue->filling = 1;
+	return code;
+}
+
+int ld_queue_add(struct ld_queue *queue, const struct ld_item *item)
+{
+	size_t before, need = bytes_of(item);
+	struct batch *batch;
+	int code = find_room(queue, need);
+
+	if (code)
+		return code;
+	batch = newest(queue);
+	if (batch->used + need > batch->room) {
+		size_t room = need > BATCH_BYTES ? need : BATCH_BYTES;
+		char *bytes = realloc(batch->bytes, room);
+
+		if (!bytes)
+			return tl_error("out of memory");
+		batch->bytes = bytes;
+		batch->room = room;
+	}
+	before = batch->used;
+	append(batch, item);
+	queue->waiting += batch->used - before;
+	return 0;
+}

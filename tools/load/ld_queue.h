@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Texts on their way to the index: fingerprinted by several threads, handed on in the order in
+ * which they came. The thread that reads also writes, so nothing else needs a lock.
+ */
+
+#ifndef LD_QUEUE_H
+#define LD_QUEUE_H
+
+#include "input/in_reader.h"
+
+/** What reading came to, and what became of it. */
+struct ld_item {
+	enum in_result result;  /* IN_ROW, IN_REJECTED or IN_SKIPPED */
+	struct in_row row;      /* IN_ROW */
+	const char *reason;     /* otherwise */
+	const char *path;       /* of the input */
+	int is_path_label;      /* the row's label is our own idea: its path */
+	uint64_t file;          /* number of the input, from 0 */
+	uint64_t line;          /* 0 = the row is the whole file */
+	uint64_t rows;          /* of this input up to here; 0 = there will be none of it */
+	/* filled in by the queue */
+	int code;               /* 0 or a SIMIDX_E_ code */
+	uint64_t fp, fp2;
+	unsigned flags;         /* of simidx_sketch */
+	char *error;            /* with a code; may be NULL when memory was short */
+};
+
+struct ld_queue;
+
+/** Takes a finished item. Returns 0, or an exit code that ends the load. */
+typedef int ld_take(void *ctx, const struct ld_item *item);
+
+/**
+ * Start the threads.
+ *
+ * @param text   an extractor for each thread; they become the queue's, also on failure
+ * @param flags  of simidx_hash_features()
+ * @return NULL with a message
+ */
+struct ld_queue *ld_queue_new(struct tl_text **text, unsigned n_threads, unsigned bits,
+			      unsigned flags, ld_take *take, void *ctx);
+
+/** Stop the threads; what was not handed on is lost. NULL is allowed. */
+void ld_queue_free(struct ld_queue *queue);
+
+/** Add a copy of an item; earlier ones may be handed on. Returns 0 or an exit code. */
+int ld_queue_add(struct ld_queue *queue, const struct ld_item *item);
+
+/** Hand on everything. Returns 0 or an exit code. */
+int ld_queue_flush(struct ld_queue *queue);
+
+/** Make the fingerprint of an item in this thread. */
+void ld_item_sketch(struct ld_item *item, struct tl_text *text, unsigned bits, unsigned flags);
+
+/** Free what ld_item_sketch() left. */
+void ld_item_clear(struct ld_item *item);
+
+#endif /* LD_QUEUE_H */

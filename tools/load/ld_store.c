@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Documents into the index: by a writer that commits now and then, or by a loader that builds
+ * the index whole.
+ */
+
+#include "load/ld_run.h"
+
+#include "common/tl_msg.h"
+
+#include <string.h>
+
+/* A place with a long path is cut in messages. */
+#define PLACE_SIZE 8192
+
+/* More documents than a batch, and than one in so many of the index, are for a rebuild. */
+#define INSERTED_SHARE 20
+
+static int fail(const struct ld_run *run, const simidx_error *err)
+{
+	return tl_index_error(run->options->index, err);
+}
+
+static int reject(struct ld_run *run, const struct ld_item *item, const char *reason)
+{
+	char place[PLACE_SIZE];
+
+	ld_place_print(item->path, item->line, place, sizeof(place));
+	ld_report_reject(&run->report, place, reason);
+	if (ld_report_too_many(&run->report))
+		return tl_error("more than %llu rows were rejected (--max-errors)",
+				(unsigned long long)run->options->max_errors);
+	return 0;
+}
+
+/* ---- the writer ---- */
+
+/* The number of the last transaction; 0 when it cannot be read. */
+static uint64_t last_transaction(const struct ld_run *run)
+{
+	simidx_info info = SIMIDX_INFO_INIT;
+
+	if (simidx_get_info(run->target->index, &info, NULL))
+		return 0;
+	return info.snapshot;
+}
+
+int ld_store_commit(struct ld_run *run)
+{
+	uint64_t pending = simidx_writer_pending(run->target->writer);
+	uint64_t before = last_transaction(run);
+	simidx_error err;
+	int rc = ld_mark_set(run->options, run->target->writer, &run->mark);
+
+	if (rc)
+		return rc;
+	rc = simidx_commit(run->target->writer, &err);
+	/* If only the merge failed that a commit may end with, the documents are stored. */
+	if (!rc || (before && last_transaction(run) > before)) {
+		run->stored += pending;
+		run->rows_committed = run->mark.total;
+	}
+	return rc ? fail(run, &err) : 0;
+}
+
+/* Rows that are still to come, by what was read so far; 0 = not known. */
+static uint64_t rows_left(const struct ld_run *run)
+{
+	uint64_t total = run->options->total_bytes, bytes = in_reader_bytes(&run->reader);
+
+	if (!bytes || total <= bytes)
+		return 0;
+	return (uint64_t)((double)run->report.rows * (double)(total - bytes) / (double)bytes);
+}
+
+/* Whether the writer, with nothing pending, was given so much that the rest is for a loader. */
+static int is_too_much(const struct ld_run *run)
+{
+	const struct ld_target *target = run->target;
+
+	return target->writer && run->put >= LD_BATCH && !target->created &&
+	       run->options->mode == LD_MODE_AUTO && run->options->merge != LD_MERGE_NEVER &&
+	       run->put > target->documents / INSERTED_SHARE &&
+	       simidx_writer_pending(target->writer) == 0;
+}
+
+static int go_over(struct ld_run *run)
+{
+	run->target->documents += run->stored;
+	return ld_target_rebuild(run->target, rows_left(run));
+}
+
+/* ---- one row ---- */
+
+static void fill_document(const struct ld_run *run, const struct ld_item *item, simidx_doc *doc)
+{
+	unsigned flags = run->target->flags;
+	int wants_fp2 = item->row.kind == IN_FINGERPRINT ? item->row.has_fp2
+							 : (flags & SIMIDX_CREATE_FP2) != 0;
+
+	doc->id = item->row.id;
+	doc->fp = item->fp;
+	if (wants_fp2) {
+		doc->fp2 = item->fp2;
+		doc->flags |= SIMIDX_DOC_FP2;
+	}
+	/* The path of a text file is our own idea of a label, so it may be dropped. */
+	if (!(flags & SIMIDX_CREATE_NO_IDS) || !item->is_path_label) {
+		doc->label = item->row.label;
+		doc->label_size = item->row.label_size;
+	}
+}
+
+/* Errors of a put that are about the document and leave everything else as it was. */
+static int is_rejection(int code)
+{
+	return code == SIMIDX_E_DUPLICATE || code == SIMIDX_E_RANGE ||
+	       code == SIMIDX_E_MISMATCH;
+}
+
+/* A loader tells of rows by their number. */
+static int note_place(struct ld_run *run, const struct ld_item *item)
+{
+	char tmpdir[PLACE_SIZE];
+
+	if (!run->target->loader)
+		return 0;
+	if (!run->places) {
+		ld_target_tmpdir(run->options, tmpdir, sizeof(tmpdir));
+		run->places = ld_places_new(tmpdir);
+	}
+	return run->places ? ld_places_add(run->places, item->file, item->path, item->line)
+			   : TL_TROUBLE;
+}
+
+static int put(struct ld_run *run, const struct ld_item *item)
+{
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_error err;
+	int rc = is_too_much(run) ? go_over(run) : 0;
+
+	if (!rc)
+		rc = note_place(run, item);
+	if (rc)
+		return rc;
+	fill_document(run, item, &doc);
+	rc = ld_target_put(run->target, &doc, &err);
+	if (rc == SIMIDX_E_DUPLICATE)
+		run->report.duplicates++;
+	if (rc == SIMIDX_E_DUPLICATE && run->options->duplicates == SIMIDX_DUPLICATES_FIRST)
+		return 0;
+	if (is_rejection(rc))
+		return reject(run, item, err.text);
+	if (rc)
+		return fail(run, &err);
+	run->put++;
+	run->inserted |= run->target->writer != NULL;
+	if (item->flags & SIMIDX_SKETCH_SHORT)
+		run->report.short_texts++;
+	return 0;
+}
+
+int ld_store_item(void *ctx, const struct ld_item *item)
+{
+	struct ld_run *run = ctx;
+	char place[PLACE_SIZE];
+	int code = 0;
+
+	/* First of all: a commit or a rebuild that this row causes is behind it. */
+	run->mark.files = item->rows ? item->file : item->file + 1;
+	run->mark.rows = item->rows;
+	run->mark.total++;
+	if (item->result == IN_SKIPPED) {
+		ld_place_print(item->path, item->line, place, sizeof(place));
+		ld_report_skip(&run->report, place, item->reason);
+	} else if (item->result == IN_REJECTED) {
+		code = reject(run, item, item->reason);
+	} else if (item->code == SIMIDX_E_RANGE) {
+		code = reject(run, item, item->error ? item->error : "out of range");
+	} else if (item->code) {
+		code = tl_error("%s: %s", run->options->index,
+				item->error ? item->error : simidx_strerror(item->code));
+	} else {
+		code = put(run, item);
+		if (!code && simidx_writer_pending(run->target->writer) >= LD_BATCH)
+			code = ld_store_commit(run);
+	}
+	return code;
+}
+
+/* ---- the end ---- */
+
+static void hear_rejected(void *ctx, uint64_t row, const char *reason)
+{
+	struct ld_run *run = ctx;
+	char place[PLACE_SIZE];
+
+	ld_places_get(run->places, row, place, sizeof(place));
+	ld_report_reject(&run->report, place, reason);
+}
+
+static void hear_progress(void *ctx, const char *phase, uint64_t done, uint64_t total)
+{
+	struct ld_run *run = ctx;
+
+	ld_report_work(&run->report, phase, done, total);
+}
+
+static int wants_stop(void *ctx)
+{
+	const struct ld_run *run = ctx;
+
+	return tl_stop_requested() || ld_report_too_many(&run->report);
+}
+
+void ld_store_listen(struct ld_run *run)
+{
+	run->target->how.rejected = hear_rejected;
+	run->target->how.progress = hear_progress;
+	run->target->how.stop = wants_stop;
+	run->target->how.ctx = run;
+}
+
+/* Documents of other indexes, not rows: they have no place that could be told. */
+static void tell_left_out(struct ld_run *run, uint64_t duplicates, uint64_t told)
+{
+	if (run->options->duplicates != SIMIDX_DUPLICATES_REJECT || duplicates <= told)
+		return;
+	tl_error("%llu documents of the indexes that are taken over were left out: their ids "
+		 "or labels are in use",
+		 (unsigned long long)(duplicates - told));
+	run->report.rejected += duplicates - told;
+}
+
+static int finish_loader(struct ld_run *run)
+{
+	simidx_loader_report report = SIMIDX_LOADER_REPORT_INIT;
+	uint64_t rejected = run->report.rejected;
+	simidx_error err;
+	int rc = simidx_loader_finish(run->target->loader, &report, &err);
+
+	if (rc == SIMIDX_E_STOPPED && !tl_stop_requested())
+		return tl_error("more than %llu rows were rejected (--max-errors)",
+				(unsigned long long)run->options->max_errors);
+	if (rc == SIMIDX_E_STOPPED)
+		return TL_TROUBLE;
+	if (rc)
+		return fail(run, &err);
+	run->finished = 1;
+	tell_left_out(run, report.duplicates, run->report.rejected - rejected);
+	run->report.duplicates += report.duplicates;
+	run->report.stored = run->stored + report.documents - run->target->documents;
+	return 0;
+}
+
+static int finish_writer(struct ld_run *run)
+{
+	enum ld_merge merge = run->options->merge;
+	simidx_error err;
+	int code = ld_store_commit(run);
+
+	run->report.stored = run->stored;
+	if (code || merge == LD_MERGE_NEVER ||
+	    (merge == LD_MERGE_AUTO && !run->target->created))
+		return code;
+	ld_report_phase(&run->report, "merge");
+	if (simidx_merge(run->target->writer, &err))
+		return fail(run, &err);
+	return 0;
+}
+
+int ld_store_finish(struct ld_run *run)
+{
+	struct ld_target *target = run->target;
+	int code;
+
+	/* Without a row that can be stored, nothing is made; an empty input is another matter. */
+	if (!target->index && !target->loader && run->report.rejected > 0 &&
+	    !run->options->n_from)
+		return 0;
+	code = ld_target_prepare(target, NULL);
+	if (code)
+		return code;
+	return target->loader ? finish_loader(run) : finish_writer(run);
+}
