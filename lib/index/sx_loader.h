@@ -20,7 +20,7 @@
 
 #define SX_MAX_SOURCES 256
 
-/** A document that is left out because of its label. */
+/** A document that is left out because of its label, or of its id if there are such labels. */
 typedef struct sx_loader_drop {
 	uint64_t source; /* number of the index it is in; n_sources: it was put */
 	uint64_t key;    /* its id there, or its row */
@@ -45,8 +45,9 @@ struct simidx_loader {
 	sx_sorter *label_rows;   /* id, row, place in label_bytes: of rows with a label */
 	sx_sorter *label_hashes; /* hash, source, id or row, place: to find labels used twice */
 	sx_spill *label_bytes;   /* length (8 bytes), bytes */
+	int by_id_is_sorted;     /* by_id has been finished, and rewound */
 	sx_loader_drop *drop;    /* sorted */
-	size_t n_drops, drops_cap;
+	size_t n_drops;
 	int broken; /* a temporary file failed, so that what was put is not complete; or finished */
 
 	sx_sorter *by_fp;       /* fingerprint, id, second fingerprint; or fingerprint alone */
@@ -68,7 +69,7 @@ int sx_loader_progress(const simidx_loader *loader, const char *phase, uint64_t 
 /** Commit and begin again when much was written; *written is what counts it. */
 int sx_loader_pace(simidx_loader *loader, uint64_t *written, simidx_error *err);
 
-/** sx_loader_labels.c: find the documents whose label another one has. */
+/** sx_loader_labels.c: find the documents that are left out because of a label. */
 int sx_loader_find_drops(simidx_loader *loader, simidx_error *err);
 
 /** Whether a document was found so. */
@@ -77,6 +78,11 @@ int sx_loader_is_dropped(const simidx_loader *loader, uint64_t source, uint64_t 
 /** Read a label that was put. *label is resized; the caller frees it. */
 int sx_loader_label(simidx_loader *loader, uint64_t at, unsigned char **label, size_t *cap,
 		    size_t *size, simidx_error *err);
+
+/** sx_loader_docs.c: call see() for all documents in the order of (id, source, row). */
+int sx_loader_each_id(simidx_loader *loader,
+		      int (*see)(void *ctx, uint64_t id, uint64_t source, uint64_t key), void *ctx,
+		      simidx_error *err);
 
 /** sx_loader_docs.c: docs and labels; fills by_fp and by_label. */
 int sx_loader_write_docs(simidx_loader *loader, simidx_error *err);

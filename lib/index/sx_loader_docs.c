@@ -227,10 +227,18 @@ static int take_document(struct docs *d, size_t i)
 	return rc ? rc : next(d, i);
 }
 
+static int finish_by_id(struct docs *d)
+{
+	int sorted = d->l->by_id_is_sorted;
+
+	d->l->by_id_is_sorted = 1;
+	return sorted ? SIMIDX_OK : sx_sorter_finish(d->l->by_id, d->l->memory / 4, d->err);
+}
+
 static int prime(struct docs *d)
 {
 	simidx_loader *l = d->l;
-	int rc = sx_sorter_finish(l->by_id, l->memory / 4, d->err);
+	int rc = finish_by_id(d);
 
 	if (!rc)
 		rc = sx_sorter_finish(l->label_rows, l->memory / 16, d->err);
@@ -259,6 +267,36 @@ static int write_all(struct docs *d)
 	l->header.other[SX_COUNT_DOCS].digest = d->append.digest;
 	l->header.other[SX_COUNT_DOCS].generation++;
 	return SIMIDX_OK;
+}
+
+/* Begin again, for the pass that writes. */
+static int rewind_all(struct docs *d)
+{
+	int rc = sx_sorter_rewind(d->l->by_id, d->err);
+
+	for (size_t i = 0; !rc && i < d->l->n_sources; i++)
+		rc = sx_walk_rewind(d->l->source[i], d->err);
+	return rc;
+}
+
+int sx_loader_each_id(simidx_loader *l,
+		      int (*see)(void *ctx, uint64_t id, uint64_t source, uint64_t key), void *ctx,
+		      simidx_error *err)
+{
+	struct docs d = { .l = l, .err = err }; /* without label_row: labels are not looked at */
+	int i, rc;
+
+	d.stream = sx_calloc(l->n_sources + 1, sizeof(*d.stream));
+	rc = d.stream ? finish_by_id(&d) : sx_fail_nomem(err);
+	for (size_t k = 0; !rc && k <= l->n_sources; k++)
+		rc = next(&d, k);
+	while (!rc && (i = first_stream(&d)) >= 0) {
+		rc = see(ctx, d.stream[i].doc.id, (uint64_t)i, d.stream[i].key);
+		if (!rc)
+			rc = next(&d, (size_t)i);
+	}
+	free(d.stream);
+	return rc ? rc : rewind_all(&d);
 }
 
 /* Without ids there are fingerprints alone, and only those of the sources are still missing. */

@@ -18,6 +18,7 @@
 
 /* A sorted run in the temporary file, and the part of it that is in memory. */
 struct run {
+	uint64_t start, total; /* first byte, records */
 	uint64_t at;   /* byte of the first record that is not in memory */
 	uint64_t left; /* records from there on */
 	uint64_t *record;
@@ -231,8 +232,8 @@ static int spill_run(sx_sorter *s, simidx_error *err)
 		return sx_fail_nomem(err);
 	run = &s->run[s->n_runs++];
 	memset(run, 0, sizeof(*run));
-	run->at = sx_spill_size(s->spill);
-	run->left = s->n;
+	run->at = run->start = sx_spill_size(s->spill);
+	run->left = run->total = s->n;
 	s->n = 0;
 	return sx_spill_write(s->spill, s->record, bytes, err);
 }
@@ -323,7 +324,21 @@ int sx_sorter_finish(sx_sorter *s, size_t memory, simidx_error *err)
 	s->room = room;
 	for (size_t i = 0; !rc && i < s->n_runs; i++) {
 		s->run[i].record = sx_realloc(NULL, room * s->words, sizeof(uint64_t));
-		rc = s->run[i].record ? load_run(s, &s->run[i], room, err) : sx_fail_nomem(err);
+		if (!s->run[i].record)
+			rc = sx_fail_nomem(err);
+	}
+	return rc ? rc : sx_sorter_rewind(s, err);
+}
+
+int sx_sorter_rewind(sx_sorter *s, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	s->started = 0;
+	for (size_t i = 0; !rc && i < s->n_runs; i++) {
+		s->run[i].at = s->run[i].start;
+		s->run[i].left = s->run[i].total;
+		rc = load_run(s, &s->run[i], s->room, err);
 		s->heap[i] = i;
 	}
 	if (rc)

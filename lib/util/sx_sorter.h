@@ -54,4 +54,7 @@ int sx_sorter_finish(sx_sorter *sorter, size_t memory, simidx_error *err);
  */
 int sx_sorter_next(sx_sorter *sorter, const uint64_t **record, simidx_error *err);
 
+/** Begin again with the first record. */
+int sx_sorter_rewind(sx_sorter *sorter, simidx_error *err);
+
 #endif /* SX_SORTER_H */

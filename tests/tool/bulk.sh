@@ -11,12 +11,13 @@ head -50000 all.tsv >first.tsv
 tail -n +50001 all.tsv >rest.tsv
 shuf --random-source=<(yes) all.tsv >shuffled.tsv
 
-# digests INDEX: what must be equal, whatever the way: the dump, and the digest of each table.
+# digests INDEX: what must be equal, whatever the way: the dump, and the counts of each table;
+# verify compares the digests of the tables.
 digests() {
-	"$query" "$1" verify || echo 'not sound'
+	"$query" "$1" verify >/dev/null || echo 'not sound'
 	"$query" "$1" dump | md5sum
-	"$query" --json "$1" stats | tr ',{' '\n\n' | grep -E '"(name|digest|entries|next_id|labels|documents|distinct)"' |
-		grep -v fresh
+	"$query" "$1" stats | grep -E '^(documents|distinct|labels|next id)'
+	"$query" "$1" stats | awk '/^t01/ { rows = 1 } /^$/ { rows = 0 } rows { print $1, $3 }'
 }
 # same_as_whole INDEX: with nothing fresh.
 same_as_whole() {

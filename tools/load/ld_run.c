@@ -211,15 +211,17 @@ static int begin(struct ld_run *run)
 {
 	const struct ld_options *options = run->options;
 	struct ld_target *target = run->target;
+	/* Into an empty index: the load was interrupted before its first commit. */
+	int resumes = options->resume && target->index && target->documents > 0;
 	int code = ld_report_begin(&run->report, options);
 
 	in_reader_init(&run->reader, target->bits);
 	run->reader.columns = &options->inputs.columns;
-	if (!code && options->resume && target->index)
+	if (!code && resumes)
 		code = ld_mark_get(options, target->index, target->bits, &run->start);
 	else if (!code)
 		code = ld_mark_digest(options, target->bits, &run->mark.digest);
-	if (code || !options->resume || !target->index)
+	if (code || !resumes)
 		return code;
 	run->mark = run->start;
 	run->rows_committed = run->report.resumed = run->start.total;
