@@ -68,6 +68,7 @@ unit_core = \
 	tests/unit/t_index_moved.c \
 	tests/unit/t_index_oracle.c \
 	tests/unit/t_index_write.c \
+	tests/unit/t_loader.c \
 	tests/unit/t_near.c \
 	tests/unit/t_plan.c \
 	tests/unit/t_sketch.c \

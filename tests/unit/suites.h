@@ -32,6 +32,7 @@ X(index_write)
 X(index_moved)
 X(index_live)
 X(index_bad)
+X(loader)
 
 #if HAVE_TEXT
 X(text)

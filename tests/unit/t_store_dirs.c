@@ -5,7 +5,9 @@
  * Directories of stores: made, published, exchanged, renamed and copied.
  */
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "t_store.h"
 
@@ -73,6 +75,70 @@ static int holds(const char *where, const char *value)
 	sx_store_close(store);
 	return has;
 }
+
+/* Make a private directory look a minute and a bit old. */
+static void make_old(const char *private_dir)
+{
+	struct timespec times[2] = { { .tv_sec = time(NULL) - 70 }, { .tv_sec = time(NULL) - 70 } };
+
+	ck_assert_int_eq(utimensat(AT_FDCWD, private_dir, times, 0), 0);
+}
+
+/* What builders left goes away; what somebody builds, and what is none of ours, stays. */
+START_TEST(test_leftovers)
+{
+	static const char *const kept[] = { ".simidx-abcde", ".simidx-abcdefg", "simidx-abcdef" };
+	char *target = sxt_path(dir, "y"), *unlocked, *locked, *young, *stopped, *mine, *file;
+	sx_store *store;
+	int fd;
+
+	/* Built by a process that is gone, whenever that was. */
+	unlocked = build(target, "1");
+	ck_assert_sx(sx_dir_prepare(target, &locked, &sxt_err), SIMIDX_OK);
+	ck_assert(!exists(unlocked, ""));
+	ck_assert_sx(sx_dir_lock(locked, &fd, &sxt_err), SIMIDX_OK);
+	ck_assert(exists(locked, "write.lock"));
+	make_old(locked);
+	/* Without a lock only for the first moments. */
+	ck_assert_sx(sx_dir_prepare(target, &young, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dir_prepare(target, &stopped, &sxt_err), SIMIDX_OK);
+	make_old(stopped);
+	/* Not private directories: other names, a file. */
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		char *other = sxt_path(dir, kept[i]);
+
+		ck_assert_int_eq(mkdir(other, 0700), 0);
+		make_old(other);
+		free(other);
+	}
+	file = sxt_path(dir, ".simidx-ABCDEF");
+	sxt_file_write(file, "x", 1);
+	make_old(file);
+	ck_assert_sx(sx_dir_prepare(target, &mine, &sxt_err), SIMIDX_OK);
+	ck_assert(exists(locked, "") && exists(young, "") && exists(mine, ""));
+	ck_assert(!exists(stopped, ""));
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		ck_assert(exists(dir, kept[i]));
+	ck_assert(exists(dir, ".simidx-ABCDEF"));
+	/* A store takes the lock over, and others wait for it as for any. */
+	ck_assert_sx(sx_store_create(locked, &(sx_store_options){ .map_size = T_MAP }, &store,
+				     &sxt_err),
+		     SIMIDX_OK);
+	sx_store_adopt_lock(store, fd);
+	ck_assert_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_E_BUSY);
+	sx_store_unlock(store);
+	ck_assert_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_OK);
+	sx_store_unlock(store);
+	sx_store_close(store);
+	free(file);
+	free(mine);
+	free(stopped);
+	free(young);
+	free(locked);
+	free(unlocked);
+	free(target);
+}
+END_TEST
 
 /* The mode that was asked for, that of the files and that of the directory. */
 static const unsigned modes[][3] = {
@@ -301,6 +367,7 @@ Suite *suite_store_dirs(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, test_publish_modes, 0, 2 * N_MODES);
+	tcase_add_test(tcase, test_leftovers);
 	tcase_add_test(tcase, test_publish_exists);
 	tcase_add_test(tcase, test_replace);
 	tcase_add_test(tcase, test_replace_foreign);
