@@ -81,27 +81,25 @@ static int fill_store(sx_store *store, sx_header *h, const simidx_create_options
 	return rc;
 }
 
-int sx_create_build(const char *dir, const simidx_create_options *o, sx_store **out,
+int sx_create_build(const char *dir, int lock_fd, const simidx_create_options *o, sx_store **out,
 		    simidx_error *err)
 {
 	sx_store_options how = { .map_size = o->map_size,
 				 .mode = o->mode ? o->mode : DEFAULT_MODE,
 				 .flags = o->flags & SIMIDX_CREATE_FORCE ? SX_STORE_FORCE : 0 };
 	sx_header *h = sx_calloc(1, sizeof(*h));
-	int fd = -1, rc = h ? make_header(o, h, err) : sx_fail_nomem(err);
+	int rc = h ? make_header(o, h, err) : sx_fail_nomem(err);
 
 	*out = NULL;
 	if (!rc)
-		rc = sx_dir_lock(dir, &fd, err);
-	if (!rc)
 		rc = sx_store_create(dir, &how, out, err);
 	if (!rc) {
-		sx_store_adopt_lock(*out, fd);
+		sx_store_adopt_lock(*out, lock_fd);
 		rc = fill_store(*out, h, o, err);
 		if (rc)
 			sx_store_unlock(*out);
 	} else {
-		sx_dir_unlock(fd);
+		sx_dir_unlock(lock_fd);
 	}
 	if (rc) {
 		sx_store_close(*out);
@@ -182,7 +180,7 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 	static const simidx_create_options defaults = SIMIDX_CREATE_OPTIONS_INIT;
 	sx_store *store = NULL;
 	char *dir = NULL;
-	int rc;
+	int lock_fd, rc;
 
 	sx_err_clear(err);
 	if (!out)
@@ -193,9 +191,9 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 	rc = sx_create_check(path, options, err);
 	if (rc)
 		return rc;
-	rc = sx_dir_prepare(path, &dir, err);
+	rc = sx_dir_prepare(path, &dir, &lock_fd, err);
 	if (!rc)
-		rc = sx_create_build(dir, options, &store, err);
+		rc = sx_create_build(dir, lock_fd, options, &store, err);
 	if (!rc)
 		rc = sx_create_publish(dir, path, options, err);
 	if (store)

@@ -75,9 +75,12 @@ int sx_tables_open(simidx *index, sx_txn *txn, int create, simidx_error *err);
 /** SIMIDX_E_ARG if the options or the path are not what simidx_create() takes. */
 int sx_create_check(const char *path, const simidx_create_options *options, simidx_error *err);
 
-/** An empty index in a private directory, open, its write lock held. On failure *out is NULL. */
-int sx_create_build(const char *dir, const simidx_create_options *options, sx_store **out,
-		    simidx_error *err);
+/**
+ * An empty index in a private directory, open, its write lock held: that is `lock_fd`, which is
+ * taken over also on failure. Then *out is NULL.
+ */
+int sx_create_build(const char *dir, int lock_fd, const simidx_create_options *options,
+		    sx_store **out, simidx_error *err);
 
 /** Put a private directory at the path, as simidx_create() does. */
 int sx_create_publish(const char *dir, const char *path, const simidx_create_options *options,

@@ -171,13 +171,11 @@ int simidx_backup(simidx *index, const char *destination, simidx_error *err)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_backup: index or destination is NULL");
 	rc = sx_store_check_fork(index->store, err);
 	if (!rc)
-		rc = sx_dir_prepare(destination, &dir, err);
+		rc = sx_dir_prepare(destination, &dir, &fd, err);
 	if (rc)
 		return rc;
 	sx_progress(index, "backup", 0, 1);
-	rc = sx_dir_lock(dir, &fd, err);
-	if (!rc)
-		rc = sx_store_copy(index->store, dir, err);
+	rc = sx_store_copy(index->store, dir, err);
 	if (!rc)
 		rc = sx_dir_publish(dir, destination, 0600, 0, err);
 	if (!rc)

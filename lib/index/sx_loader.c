@@ -117,10 +117,10 @@ static int prepare_sorters(simidx_loader *l, simidx_error *err)
 static int open_new(simidx_loader *l, simidx_error *err)
 {
 	sx_store *store = NULL;
-	int rc = sx_dir_prepare(l->path, &l->dir, err);
+	int lock_fd, rc = sx_dir_prepare(l->path, &l->dir, &lock_fd, err);
 
 	if (!rc)
-		rc = sx_create_build(l->dir, &l->create, &store, err);
+		rc = sx_create_build(l->dir, lock_fd, &l->create, &store, err);
 	if (!rc)
 		rc = sx_index_open_store(store, 0, &l->index, err);
 	return rc ? rc : prepare_sorters(l, err);

@@ -222,20 +222,14 @@ int sx_cursor_prev(sx_cursor *cursor, sx_slice *key, sx_slice *value, simidx_err
  */
 
 /**
- * Make a private directory (mode 0700) beside `path`, for building what will stand there. Those
- * that were left behind are removed: their write lock is free, or there is none after a minute.
+ * Make a private directory (mode 0700) beside `path`, for building what will stand there, and
+ * take its write lock, so that others see that somebody is at work. Those that were left behind
+ * by builders that died are removed.
  *
- * @param out  its path, freed by the caller
+ * @param out      its path, freed by the caller
+ * @param lock_fd  the lock: for sx_store_adopt_lock(), or sx_dir_unlock() when it is published
  */
-int sx_dir_prepare(const char *path, char **out, simidx_error *err);
-
-/**
- * Take the write lock of a private directory that has no store yet, so that others see that
- * somebody is at work there.
- *
- * @param fd  for sx_store_adopt_lock(), or sx_dir_unlock()
- */
-int sx_dir_lock(const char *private_dir, int *fd, simidx_error *err);
+int sx_dir_prepare(const char *path, char **out, int *lock_fd, simidx_error *err);
 
 /** Release such a lock. -1 is allowed. */
 void sx_dir_unlock(int fd);

@@ -28,8 +28,14 @@ static const char *const file_names[] = { SX_DATA_NAME, SX_LOCK_NAME, SX_WRITE_N
 /* The write lock's file before it is locked. */
 #define NEW_LOCK_NAME SX_WRITE_NAME ".new"
 
-/* A private directory without a lock is that of a process that died, if it is older than this. */
+/*
+ * A private directory without a lock is that of a process that died. When it cannot be known
+ * that nobody is about to lock it, it must be older than this.
+ */
 #define UNLOCKED_SECONDS 60
+
+/* How often to try to lock the parent, a millisecond apart: others hold it for moments. */
+#define PARENT_TRIES 500
 
 /*
  * Where `path` leads, and the directory that holds it; both freed by the caller. A symbolic
@@ -84,28 +90,51 @@ static void unlink_files(int dir_fd)
  */
 
 /*
- * Whether nobody builds in a directory any more: a builder holds the write lock from the first
- * moments on. *lock_fd is to be closed; while it is open, the lock is ours.
+ * The lock of the directory in which private ones are made: held while one is made and locked,
+ * and while those that were left behind are removed. Returns a descriptor, -1 if it cannot be
+ * had; then we do without.
  */
-static int is_abandoned(int dir_fd, int *lock_fd)
+static int lock_parent(const char *parent)
+{
+	int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct timespec pause = { .tv_nsec = 1000000 };
+
+	for (int i = 0; fd >= 0 && i < PARENT_TRIES; i++) {
+		if (!flock(fd, LOCK_EX | LOCK_NB))
+			return fd;
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/*
+ * Whether nobody builds in a directory any more: a builder holds its write lock. *lock_fd is to
+ * be closed; while it is open, the lock is ours.
+ */
+static int is_abandoned(int dir_fd, int parent_is_locked, int *lock_fd)
 {
 	struct stat st;
 
 	*lock_fd = openat(dir_fd, SX_WRITE_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (*lock_fd >= 0)
 		return !flock(*lock_fd, LOCK_EX | LOCK_NB);
-	return errno == ENOENT && !fstat(dir_fd, &st) &&
-	       st.st_mtime + UNLOCKED_SECONDS < time(NULL);
+	return errno == ENOENT &&
+	       (parent_is_locked ||
+		(!fstat(dir_fd, &st) && st.st_mtime + UNLOCKED_SECONDS < time(NULL)));
 }
 
-static void remove_if_abandoned(int parent_fd, const char *name)
+static void remove_if_abandoned(int parent_fd, const char *name, int parent_is_locked)
 {
 	int lock_fd, dir_fd = openat(parent_fd, name,
 				     O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 
 	if (dir_fd < 0)
 		return;
-	if (is_abandoned(dir_fd, &lock_fd)) {
+	if (is_abandoned(dir_fd, parent_is_locked, &lock_fd)) {
 		unlink_files(dir_fd);
 		unlinkat(parent_fd, name, AT_REMOVEDIR);
 	}
@@ -118,7 +147,7 @@ static void remove_if_abandoned(int parent_fd, const char *name)
  * Remove what builders that were killed left in a directory. One of them may be an index that
  * has been exchanged for another: first see to it that the exchange is on the disk.
  */
-static void remove_leftovers(const char *parent)
+static void remove_leftovers(const char *parent, int parent_is_locked)
 {
 	const struct dirent *entry;
 	DIR *dir = opendir(parent);
@@ -131,37 +160,14 @@ static void remove_leftovers(const char *parent)
 		if (!synced && sync_dir(parent, NULL))
 			break;
 		synced = 1;
-		remove_if_abandoned(dirfd(dir), entry->d_name);
+		remove_if_abandoned(dirfd(dir), entry->d_name, parent_is_locked);
 	}
 	if (dir)
 		closedir(dir);
 }
 
-int sx_dir_prepare(const char *path, char **out, simidx_error *err)
-{
-	char *target, *parent, *made = NULL;
-	int rc;
-
-	*out = NULL;
-	rc = resolve(path, &target, &parent, err);
-	if (rc)
-		return rc;
-	remove_leftovers(parent);
-	if (asprintf(&made, "%s/" PRIVATE_PREFIX "XXXXXX", parent) < 0) {
-		made = NULL;
-		rc = sx_fail_nomem(err);
-	} else if (!mkdtemp(made)) {
-		rc = sx_fail_errno(err, errno, "cannot make a directory beside %s", path);
-		free(made);
-		made = NULL;
-	}
-	*out = made;
-	free(target);
-	free(parent);
-	return rc;
-}
-
-int sx_dir_lock(const char *private_dir, int *fd, simidx_error *err)
+/* Make and lock the write lock's file of a new directory. */
+static int lock_private(const char *private_dir, int *fd, simidx_error *err)
 {
 	int dir_fd = open(private_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	int rc = SIMIDX_OK;
@@ -174,12 +180,53 @@ int sx_dir_lock(const char *private_dir, int *fd, simidx_error *err)
 	if (*fd < 0 || flock(*fd, LOCK_EX | LOCK_NB) ||
 	    renameat(dir_fd, NEW_LOCK_NAME, dir_fd, SX_WRITE_NAME)) {
 		rc = sx_fail_errno(err, errno, "%s: the lock file " SX_WRITE_NAME, private_dir);
-		if (*fd >= 0)
-			close(*fd);
+		sx_dir_unlock(*fd);
 		*fd = -1;
 	}
 	if (dir_fd >= 0)
 		close(dir_fd);
+	return rc;
+}
+
+static int make_private(const char *parent, const char *path, char **out, int *lock_fd,
+			simidx_error *err)
+{
+	char *made;
+	int rc = SIMIDX_OK;
+
+	if (asprintf(&made, "%s/" PRIVATE_PREFIX "XXXXXX", parent) < 0)
+		return sx_fail_nomem(err);
+	if (!mkdtemp(made)) {
+		rc = sx_fail_errno(err, errno, "cannot make a directory beside %s", path);
+		free(made);
+		return rc;
+	}
+	rc = lock_private(made, lock_fd, err);
+	if (rc) {
+		sx_dir_remove(made);
+		free(made);
+	} else {
+		*out = made;
+	}
+	return rc;
+}
+
+int sx_dir_prepare(const char *path, char **out, int *lock_fd, simidx_error *err)
+{
+	char *target, *parent;
+	int parent_fd, rc;
+
+	*out = NULL;
+	*lock_fd = -1;
+	rc = resolve(path, &target, &parent, err);
+	if (rc)
+		return rc;
+	parent_fd = lock_parent(parent);
+	remove_leftovers(parent, parent_fd >= 0);
+	rc = make_private(parent, path, out, lock_fd, err);
+	sx_dir_unlock(parent_fd);
+	free(target);
+	free(parent);
 	return rc;
 }
 

@@ -37,11 +37,13 @@ static inline sx_store *t_create(const char *path, unsigned mode)
 	simidx_error err = { 0 };
 	sx_store *store;
 	char *dir;
+	int fd;
 
-	sxt_proc_must(sx_dir_prepare(path, &dir, &err), SIMIDX_OK, &err);
+	sxt_proc_must(sx_dir_prepare(path, &dir, &fd, &err), SIMIDX_OK, &err);
 	sxt_proc_must(sx_store_create(dir, &options, &store, &err), SIMIDX_OK, &err);
 	sxt_proc_must(sx_dir_publish(dir, path, mode, 0, &err), SIMIDX_OK, &err);
 	sxt_proc_must(sx_store_set_path(store, path, &err), SIMIDX_OK, &err);
+	sx_dir_unlock(fd);
 	free(dir);
 	return store;
 }

@@ -6,6 +6,7 @@
  */
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -59,8 +60,10 @@ static char *build(const char *target, const char *value)
 	sx_store_options options = { .map_size = T_MAP };
 	sx_store *store;
 	char *private_dir;
+	int fd;
 
-	ck_assert_sx(sx_dir_prepare(target, &private_dir, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dir_prepare(target, &private_dir, &fd, &sxt_err), SIMIDX_OK);
+	sx_dir_unlock(fd);
 	ck_assert_sx(sx_store_create(private_dir, &options, &store, &sxt_err), SIMIDX_OK);
 	t_put(store, "v", value);
 	sx_store_close(store);
@@ -88,38 +91,46 @@ static void make_old(const char *private_dir)
 START_TEST(test_leftovers)
 {
 	static const char *const kept[] = { ".simidx-abcde", ".simidx-abcdefg", "simidx-abcdef" };
-	char *target = sxt_path(dir, "y"), *unlocked, *locked, *young, *stopped, *mine, *file;
+	char *target = sxt_path(dir, "y"), *unlocked, *locked, *empty, *mine, *file;
 	sx_store *store;
-	int fd;
+	int fd, empty_fd, my_fd;
 
 	/* Built by a process that is gone, whenever that was. */
 	unlocked = build(target, "1");
-	ck_assert_sx(sx_dir_prepare(target, &locked, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dir_prepare(target, &locked, &fd, &sxt_err), SIMIDX_OK);
 	ck_assert(!exists(unlocked, ""));
-	ck_assert_sx(sx_dir_lock(locked, &fd, &sxt_err), SIMIDX_OK);
 	ck_assert(exists(locked, "write.lock"));
-	make_old(locked);
-	/* Without a lock only for the first moments. */
-	ck_assert_sx(sx_dir_prepare(target, &young, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_dir_prepare(target, &stopped, &sxt_err), SIMIDX_OK);
-	make_old(stopped);
+	/* Killed in the first or the last moments. */
+	empty = sxt_path(dir, ".simidx-empty1");
+	ck_assert_int_eq(mkdir(empty, 0700), 0);
 	/* Not private directories: other names, a file. */
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
 		char *other = sxt_path(dir, kept[i]);
 
 		ck_assert_int_eq(mkdir(other, 0700), 0);
-		make_old(other);
 		free(other);
 	}
 	file = sxt_path(dir, ".simidx-ABCDEF");
 	sxt_file_write(file, "x", 1);
-	make_old(file);
-	ck_assert_sx(sx_dir_prepare(target, &mine, &sxt_err), SIMIDX_OK);
-	ck_assert(exists(locked, "") && exists(young, "") && exists(mine, ""));
-	ck_assert(!exists(stopped, ""));
+	ck_assert_sx(sx_dir_prepare(target, &mine, &my_fd, &sxt_err), SIMIDX_OK);
+	ck_assert(exists(locked, "") && exists(mine, "") && !exists(empty, ""));
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
 		ck_assert(exists(dir, kept[i]));
 	ck_assert(exists(dir, ".simidx-ABCDEF"));
+	/* While somebody else holds the parent's lock, only what is old counts as left behind. */
+	empty_fd = open(dir, O_RDONLY | O_DIRECTORY);
+	ck_assert_int_eq(flock(empty_fd, LOCK_EX), 0);
+	for (int old = 0; old < 2; old++) {
+		ck_assert_int_eq(mkdir(empty, 0700) && !old, 0);
+		if (old)
+			make_old(empty);
+		sx_dir_unlock(my_fd);
+		free(mine);
+		ck_assert_sx(sx_dir_prepare(target, &mine, &my_fd, &sxt_err), SIMIDX_OK);
+		ck_assert_int_eq(exists(empty, ""), !old);
+	}
+	close(empty_fd);
+	sx_dir_unlock(my_fd);
 	/* A store takes the lock over, and others wait for it as for any. */
 	ck_assert_sx(sx_store_create(locked, &(sx_store_options){ .map_size = T_MAP }, &store,
 				     &sxt_err),
@@ -132,8 +143,7 @@ START_TEST(test_leftovers)
 	sx_store_close(store);
 	free(file);
 	free(mine);
-	free(stopped);
-	free(young);
+	free(empty);
 	free(locked);
 	free(unlocked);
 	free(target);
@@ -189,6 +199,7 @@ START_TEST(test_publish_exists)
 {
 	char *target = sxt_path(dir, "y"), *inside = sxt_path(target, "letter");
 	char *private_dir = build(target, "1"), *missing = sxt_path(dir, "a/b"), *none;
+	int fd;
 
 	/* Neither a file nor a directory with something in it is touched, whatever `replace`. */
 	sxt_file_write(target, "x", 1);
@@ -207,7 +218,7 @@ START_TEST(test_publish_exists)
 	ck_assert_int_eq(unlink(inside), 0);
 	ck_assert_sx(sx_dir_publish(private_dir, target, 0, 0, &sxt_err), SIMIDX_OK);
 	ck_assert(holds(target, "1"));
-	ck_assert_sx(sx_dir_prepare(missing, &none, &sxt_err), SIMIDX_E_NOT_FOUND);
+	ck_assert_sx(sx_dir_prepare(missing, &none, &fd, &sxt_err), SIMIDX_E_NOT_FOUND);
 	ck_assert_ptr_null(none);
 	free(missing);
 	free(private_dir);
@@ -288,9 +299,11 @@ START_TEST(test_open_while_published)
 {
 	sx_store_options options = { .map_size = T_MAP };
 	char *target = sxt_path(dir, "y"), *private_dir;
+	int fd;
 	sx_store *store, *other;
 
-	ck_assert_sx(sx_dir_prepare(target, &private_dir, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dir_prepare(target, &private_dir, &fd, &sxt_err), SIMIDX_OK);
+	sx_dir_unlock(fd);
 	ck_assert_sx(sx_store_create(private_dir, &options, &store, &sxt_err), SIMIDX_OK);
 	t_put(store, "v", "1");
 	ck_assert_sx(sx_dir_publish(private_dir, target, 0, 0, &sxt_err), SIMIDX_OK);

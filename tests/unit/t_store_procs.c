@@ -201,13 +201,14 @@ static int replace_locked(sxt_proc *me, void *ctx)
 	sx_store *store = t_open(path, 0), *fresh;
 	simidx_error err = { 0 };
 	char *private_dir;
+	int fd;
 
 	(void)ctx;
 	sxt_proc_must(sx_store_lock(store, 0, &err), SIMIDX_OK, &err);
 	sxt_proc_tell(me);
 	sxt_proc_wait(me);
 	usleep(20000);
-	sxt_proc_must(sx_dir_prepare(path, &private_dir, &err), SIMIDX_OK, &err);
+	sxt_proc_must(sx_dir_prepare(path, &private_dir, &fd, &err), SIMIDX_OK, &err);
 	sxt_proc_must(sx_store_create(private_dir, &options, &fresh, &err), SIMIDX_OK, &err);
 	sxt_proc_must(sx_dir_publish(private_dir, path, 0, 1, &err), SIMIDX_OK, &err);
 	sx_store_unlock(store);
