@@ -758,7 +758,8 @@ int simidx_loader_add_index(simidx_loader *loader, simidx *source, simidx_error 
 	SIMIDX_CHECK_RESULT;
 
 /**
- * Add a document. Ids and labels that are in use are found out by simidx_loader_finish().
+ * Add a document. Ids and labels that are in use are found out by simidx_loader_finish(); a
+ * document that is left out there keeps the id that it got, so ids have a gap.
  *
  * @param id  if not NULL: the id that the document got
  * @return SIMIDX_OK; SIMIDX_E_RANGE, SIMIDX_E_MISMATCH as simidx_put(), the document is left out

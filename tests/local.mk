@@ -158,6 +158,7 @@ tool_tests = \
 	tests/tool/bulk.sh \
 	tests/tool/bulk_resume.sh \
 	tests/tool/bulk_rows.sh \
+	tests/tool/bulk_text.sh \
 	tests/tool/create.sh \
 	tests/tool/csv.sh \
 	tests/tool/dump.sh \

@@ -289,6 +289,7 @@ static int create_index(struct ld_target *target, int of_texts)
 		rc = fail(target, &err);
 	target->flags = create.flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
 	target->created = 1;
+	target->of_texts = of_texts;
 	return rc;
 }
 
@@ -361,6 +362,10 @@ int ld_target_extractor(struct ld_target *target, struct tl_text **text)
 
 	if (!like && target->options->n_from)
 		like = target->from[0];
+	if (!like && !target->of_texts)
+		return tl_error("%s: is going to hold bare fingerprints, as the first row is "
+				"one; --extractor makes an index of texts",
+				target->options->index);
 	if (like)
 		rc = tl_text_open_for(like, text, &err);
 	else

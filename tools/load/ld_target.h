@@ -22,6 +22,7 @@ struct ld_target {
 	unsigned bits;
 	unsigned flags;         /* SIMIDX_CREATE_NO_IDS and _FP2 of the index */
 	int created;            /* it was not there */
+	int of_texts;           /* then: it is one of texts */
 	uint64_t documents;     /* in it before */
 	uint64_t used_bytes;
 	/* For a loader; the caller sets the callbacks before the first row. */

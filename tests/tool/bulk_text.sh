@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# Texts in bulk: whatever the threads, ids in the order of the input, and rejected rows told in
+# their order with their places.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+need_text
+need_json
+
+# Texts of very different lengths, features, bad rows, and one text larger than any batch.
+awk 'BEGIN {
+	srand(3)
+	for (i = 0; i < 6000; i++) {
+		n = i % 500 == 7 ? 4000 : int(rand() * 60)
+		text = ""
+		for (k = 0; k < n; k++)
+			text = text "word" int(rand() * 3000) " "
+		if (i % 97 == 5)
+			print "{\"text\": 7}"
+		else if (i % 31 == 3)
+			print "{\"features\": [[\"a" i "\", 1], [\"b\", 2.5]]}"
+		else
+			print "{\"label\": \"" (i % 1013 == 1012 ? "twice" : "l" i) "\", \"text\": \"" text "\"}"
+	}
+}' >texts.jsonl
+{
+	printf '{"label": "large", "text": "'
+	yes 'one large text' | head -100000 | tr '\n' ' '
+	printf '"}\n'
+} >large.jsonl
+mkdir files
+for ((i = 0; i < 400; i++)); do
+	echo "file number $i is a short text, and no other has the number $i" >files/$i
+done
+printf 'a\0b' >files/binary
+inputs=(texts.jsonl large.jsonl texts.jsonl)
+
+for mode in auto insert; do
+	for threads in 1 2 7; do
+		run 1 "$load" --mode $mode --threads $threads --rejects rejects-$threads \
+			--summary summary ix-$mode-$threads "${inputs[@]}"
+		tail -n +22 err | sed 's/, [0-9.]* s, .*//' >told-$threads
+		"$query" ix-$mode-$threads verify 2>/dev/null || fail 'not sound'
+		"$query" ix-$mode-$threads dump --format jsonl >dump-$mode-$threads
+		sed 's/"id":[0-9]*//' dump-$mode-$threads >documents-$mode-$threads
+		run 0 "$load" -q --mode $mode --threads $threads files-$mode-$threads files/[0-9]*
+		"$query" files-$mode-$threads dump >files-dump-$mode-$threads
+	done
+	same rejects-1 rejects-2
+	same rejects-1 rejects-7
+	same told-1 told-7
+	same dump-$mode-1 dump-$mode-2
+	same dump-$mode-1 dump-$mode-7
+done
+for threads in 2 7; do
+	for mode in auto insert; do
+		# Rows that are left out at the end have got an id.
+		same documents-auto-1 documents-$mode-$threads
+		same files-dump-auto-1 files-dump-$mode-$threads
+	done
+done
+# 62 rows of each pass are bad, and all labels of the second one are in use.
+grep -c '^texts.jsonl:[0-9]*	"text"' rejects-1 >bad
+[ "$(cat bad)" -eq 124 ] || fail 'not 124 bad rows'
+head -1 rejects-1 | grep -q '^texts.jsonl:6	' || fail 'not the first bad row'
+[ "$(wc -l <files-dump-auto-1)" -eq 400 ] || fail 'not 400 files'
+
+# The same fingerprints as one by one.
+for i in 0 17 399; do
+	run 0 "$query" files-auto-7 search -k 0 --text files/$i
+	grep -q "	files/$i\$" out || fail "files/$i has another fingerprint"
+done
+# A queue full of work is dropped when something fails.
+run 2 "$load" -q --threads 4 --max-errors 0 new texts.jsonl
+[ ! -e new ] || fail 'an index in spite of --max-errors'
+# Skipped files count, and are told.
+run 0 "$load" --threads 3 skipped files/1 files/binary files/2
+says 'simidx-load: files/binary: skipped: contains a NUL byte, so it is no text'
+says '2 documents stored, 0 rows rejected, 1 files skipped'
+# A text among fingerprints is for an index of texts only.
+printf '%s\n' '{"fp": "0123456789abcdef"}' '{"text": "a"}' >mixed.jsonl
+run 2 "$load" mixed mixed.jsonl
+[ ! -e mixed ] || fail 'texts in an index of bare fingerprints'
+finish
