@@ -43,6 +43,8 @@ tests_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/lib -I$(top_srcdir)/tests $(CHEC
 tests_support = \
 	tests/support/sxt.c \
 	tests/support/sxt.h \
+	tests/support/sxt_load.c \
+	tests/support/sxt_load.h \
 	tests/support/sxt_model.c \
 	tests/support/sxt_model.h \
 	tests/support/sxt_nosync.c \
@@ -69,6 +71,7 @@ unit_core = \
 	tests/unit/t_index_oracle.c \
 	tests/unit/t_index_write.c \
 	tests/unit/t_loader.c \
+	tests/unit/t_loader_live.c \
 	tests/unit/t_near.c \
 	tests/unit/t_plan.c \
 	tests/unit/t_sketch.c \
