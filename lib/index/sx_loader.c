@@ -15,7 +15,10 @@
 #define LABEL_BUFFER ((size_t)1 << 20)
 
 /* Written by one transaction: LMDB keeps its pages in memory until the commit. */
-#define PUTS_A_TRANSACTION 8192
+#define PAGES_A_TRANSACTION 4096
+
+/* Rows of the rows layout that fill a page, at least, whatever they hold. */
+#define ROWS_A_PAGE 50
 
 int sx_loader_check_stop(const simidx_loader *l, simidx_error *err)
 {
@@ -32,20 +35,27 @@ int sx_loader_progress(const simidx_loader *l, const char *phase, uint64_t done,
 	return sx_loader_check_stop(l, err);
 }
 
-int sx_loader_pace(simidx_loader *l, uint64_t *written, simidx_error *err)
+int sx_loader_pace(simidx_loader *l, uint64_t *written, uint64_t a_page, simidx_error *err)
 {
 	sx_txn *txn = l->txn;
 	int rc;
 
-	if (*written < PUTS_A_TRANSACTION)
+	l->pages += *written / a_page;
+	*written %= a_page;
+	if (l->pages < PAGES_A_TRANSACTION)
 		return SIMIDX_OK;
-	*written = 0;
+	l->pages = 0;
 	rc = sx_loader_check_stop(l, err);
 	if (rc)
 		return rc;
 	l->txn = NULL;
 	rc = sx_txn_commit(txn, err);
 	return rc ? rc : sx_txn_begin_write(l->index->store, 0, &l->txn, err);
+}
+
+uint64_t sx_loader_a_page(const sx_append *append)
+{
+	return append->table->layout == SIMIDX_LAYOUT_BLOCKS ? 1 : ROWS_A_PAGE;
 }
 
 /* ---- open ---- */

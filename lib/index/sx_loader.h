@@ -15,6 +15,7 @@
 #define SX_LOADER_H
 
 #include "index/sx_index.h"
+#include "table/sx_append.h"
 #include "util/sx_sorter.h"
 #include "util/sx_spill.h"
 
@@ -55,6 +56,7 @@ struct simidx_loader {
 	sx_spill *distinct;     /* fingerprints, ascending, 8 bytes each */
 	uint64_t n_distinct, distinct_digest;
 	sx_txn *txn;
+	uint64_t pages; /* written in it, about */
 	sx_header header;
 	simidx_loader_report report;
 };
@@ -66,8 +68,14 @@ int sx_loader_check_stop(const simidx_loader *loader, simidx_error *err);
 int sx_loader_progress(const simidx_loader *loader, const char *phase, uint64_t done,
 		       uint64_t total, simidx_error *err);
 
-/** Commit and begin again when much was written; *written is what counts it. */
-int sx_loader_pace(simidx_loader *loader, uint64_t *written, simidx_error *err);
+/**
+ * Commit and begin again when much was written since the last commit: *written, of which so many
+ * fill a page. What is less than a page stays there.
+ */
+int sx_loader_pace(simidx_loader *loader, uint64_t *written, uint64_t a_page, simidx_error *err);
+
+/** LMDB records of an append that fill a page: one, if they are blocks. */
+uint64_t sx_loader_a_page(const sx_append *append);
 
 /** sx_loader_labels.c: find the documents that are left out because of a label. */
 int sx_loader_find_drops(simidx_loader *loader, simidx_error *err);

@@ -40,7 +40,7 @@ struct docs {
 	uint64_t kept_source, kept_key;
 	unsigned char *label;
 	size_t label_cap, label_size;
-	uint64_t labels_written;
+	uint64_t label_bytes; /* written since the last commit for them, about */
 	uint64_t done, total;
 };
 
@@ -125,8 +125,8 @@ static int write_label(struct docs *d, uint64_t id)
 	sx_store_be64(bytes, id);
 	rc = sx_put_last(l->txn, l->index->tables.labels, key, value, d->err);
 	l->header.labels++;
-	/* A page holds some dozens of labels. */
-	d->labels_written += value.size > 2000 ? 16 : 1;
+	/* With its key and what stays free in a page. */
+	d->label_bytes += value.size + value.size / 4 + 32;
 	return rc ? rc : sx_sorter_add(l->by_label, record, d->err);
 }
 
@@ -147,14 +147,10 @@ static int write_kept(struct docs *d)
 	if (!rc && d->label_size)
 		rc = write_label(d, d->kept.id);
 	if (!rc)
-		rc = sx_loader_pace(l, &d->append.written, d->err);
-	if (!rc) {
-		uint64_t pages = d->labels_written / 16;
-
-		rc = sx_loader_pace(l, &pages, d->err);
-		if (!pages)
-			d->labels_written = 0;
-	}
+		rc = sx_loader_pace(l, &d->append.written, sx_loader_a_page(&d->append), d->err);
+	if (!rc)
+		rc = sx_loader_pace(l, &d->label_bytes, sx_store_page_size(l->index->store),
+				    d->err);
 	d->append.txn = l->txn;
 	return rc;
 }

@@ -46,7 +46,7 @@ static int write_postings(simidx_loader *l, sx_append *append, simidx_error *err
 		if (!rc && append->table)
 			rc = sx_append_row(append, record[0], record + 1, err);
 		if (!rc && append->table)
-			rc = sx_loader_pace(l, &append->written, err);
+			rc = sx_loader_pace(l, &append->written, sx_loader_a_page(append), err);
 		append->txn = l->txn;
 		if (!rc && ++done % PROGRESS_ROWS == 0)
 			rc = sx_loader_progress(l, "postings", done, total, err);
@@ -94,15 +94,9 @@ static int make_by_label(simidx_loader *l, simidx_error *err)
 		return rc;
 	rc = sx_sorter_finish(l->by_label, l->memory / 8, err);
 	while (!rc && !(rc = sx_sorter_next(l->by_label, &record, err))) {
-		/* Some hundred rows share a page. */
-		uint64_t pages;
-
 		rc = sx_append_row(&append, record[0], record + 1, err);
-		pages = append.written / 64;
 		if (!rc)
-			rc = sx_loader_pace(l, &pages, err);
-		if (!pages)
-			append.written %= 64;
+			rc = sx_loader_pace(l, &append.written, sx_loader_a_page(&append), err);
 		append.txn = l->txn;
 	}
 	if (rc == SIMIDX_E_END)
@@ -192,7 +186,7 @@ static int write_table(simidx_loader *l, struct job *job, simidx_error *err)
 	while (!(rc = sx_sorter_next(job->sorter, &value, err))) {
 		rc = sx_append_keys(&append, value, 1, err);
 		if (!rc)
-			rc = sx_loader_pace(l, &append.written, err);
+			rc = sx_loader_pace(l, &append.written, sx_loader_a_page(&append), err);
 		append.txn = l->txn;
 		if (rc)
 			break;
