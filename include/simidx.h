@@ -657,6 +657,9 @@ int simidx_set_mark(simidx_writer *writer, const void *data, size_t size, simidx
 int simidx_get_mark(simidx *index, void *buffer, size_t size, size_t *n, simidx_error *err)
 	SIMIDX_CHECK_RESULT;
 
+/** Documents that this writer has committed since it was opened. */
+uint64_t simidx_writer_stored(const simidx_writer *writer);
+
 /** Documents put since the last commit or rollback. */
 uint64_t simidx_writer_pending(const simidx_writer *writer);
 

@@ -35,6 +35,8 @@ tools_libcommon_a_SOURCES = \
 	tools/input/in_files.c \
 	tools/input/in_files.h \
 	tools/input/in_format.c \
+	tools/input/in_guard.c \
+	tools/input/in_guard.h \
 	tools/input/in_gzip.c \
 	tools/input/in_jsonl.c \
 	tools/input/in_lines.c \

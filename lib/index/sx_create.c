@@ -15,7 +15,7 @@ int sx_create_check(const char *path, const simidx_create_options *o, simidx_err
 	const unsigned known = SIMIDX_CREATE_TRUNCATE | SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2 |
 			       SIMIDX_CREATE_FORCE;
 
-	if (!path || o->size != sizeof(*o) || o->flags & ~known)
+	if (!path || !*path || o->size != sizeof(*o) || o->flags & ~known)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_create: bad path, options size or flags");
 	if (o->layout > SIMIDX_LAYOUT_ROWS)
 		return sx_fail(err, SIMIDX_E_ARG, "layout %u is unknown", o->layout);

@@ -18,6 +18,7 @@ struct simidx_writer {
 	int locked;            /* the write lock is held */
 	sx_snapshot snapshot;  /* of the write transaction, its header as the commit will have it */
 	sx_fresh_rows pending; /* put since the last commit; not in the log yet */
+	uint64_t stored;       /* documents that this writer has committed */
 	int uses_mini;         /* pending rows are in the mini-index, too */
 	unsigned char mark[SIMIDX_MAX_MARK]; /* for the next commit */
 	size_t mark_size;      /* 0 = none */
@@ -387,6 +388,11 @@ int simidx_set_mark(simidx_writer *w, const void *data, size_t size, simidx_erro
 	memcpy(w->mark, data, size);
 	w->mark_size = size;
 	return SIMIDX_OK;
+}
+
+uint64_t simidx_writer_stored(const simidx_writer *w)
+{
+	return w ? w->stored : 0;
 }
 
 uint64_t simidx_writer_pending(const simidx_writer *w)

@@ -5,6 +5,7 @@
 
 #include "common/tl_escape.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,8 +24,21 @@ static int is_quiet;
 static int progress_stands;
 static volatile sig_atomic_t stop_signals;
 
+/*
+ * A standard descriptor that is closed would be given to the next file that is opened, and
+ * messages would be written into the index. What takes its place fails as a closed one does.
+ */
+static void fill_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			_exit(TL_TROUBLE);
+}
+
 void tl_msg_init(const char *program)
 {
+	fill_standard_descriptors();
 	program_name = program;
 }
 

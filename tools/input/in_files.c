@@ -4,6 +4,7 @@
 #include "input/in_files.h"
 
 #include "common/tl_msg.h"
+#include "input/in_guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -103,6 +104,8 @@ static enum in_result open_next_list(struct in_files *files)
 	if (files->next_list == files->options->n_lists)
 		return IN_END;
 	path = files->options->lists[files->next_list++];
+	if (strcmp(path, "-") != 0 && in_guard_is_file(path))
+		return fail(files, IN_FATAL, path, "is a file of the index itself", 0);
 	if (strcmp(path, "-") != 0)
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -195,6 +198,9 @@ static enum in_result next_walked(struct in_files *files, struct in_file *file)
 		}
 		if (entry->fts_info == FTS_F)
 			break;
+		if (entry->fts_info == FTS_D && entry->fts_level > 0 &&
+		    in_guard_is_directory(entry->fts_name, entry->fts_statp))
+			fts_set(files->walk, entry, FTS_SKIP);
 		if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR ||
 		    entry->fts_info == FTS_NS)
 			return fail(files, IN_REJECTED, entry->fts_path, "cannot read",

@@ -3,6 +3,8 @@
 
 #include "input/in_reader.h"
 
+#include "input/in_guard.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -53,6 +55,8 @@ enum in_result in_reader_open(struct in_reader *reader, const char *path,
 	close_input(reader);
 	reader->path = path;
 	reader->format = format;
+	if (!is_stdin && in_guard_is_file(path))
+		return in_fail(reader, IN_REJECTED, "is a file of the index itself");
 	if (!is_stdin)
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)

@@ -5,6 +5,7 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "input/in_guard.h"
 #include "common/tl_options.h"
 #include "load/ld_help.h"
 #include "load/ld_report.h"
@@ -315,6 +316,9 @@ static int take_operands(int argc, char **argv, struct ld_options *options)
 	if (optind == argc)
 		return tl_usage_error("no index given");
 	options->index = argv[optind++];
+	in_guard_add(options->index);
+	for (size_t i = 0; i < options->n_from; i++)
+		in_guard_add(options->from[i]);
 	if (strcmp(options->index, "-") == 0)
 		return tl_usage_error("'-' stands for no stored index, and this needs one");
 	inputs->operands = argv + optind;

@@ -154,7 +154,7 @@ void ld_report_tell(struct ld_report *report)
 
 	end_phase(report);
 	if (report->short_texts)
-		tl_notice("%llu texts have fewer than %d words: one edit moves their "
+		tl_notice("%llu texts are shorter than %d words: one edit moves their "
 			  "fingerprints far",
 			  (unsigned long long)report->short_texts, SIMIDX_SHORT_TOKENS);
 	tl_notice("%llu documents stored, %llu rows rejected, %llu files skipped, %.2f s, "

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "input/in_guard.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_GUARDED 260
+#define PATH_SIZE 8192
+
+/* How the library names directories in which it builds. */
+#define PRIVATE_PREFIX ".simidx-"
+
+static const char *guarded[MAX_GUARDED];
+static size_t n_guarded;
+
+void in_guard_add(const char *index)
+{
+	if (n_guarded < MAX_GUARDED)
+		guarded[n_guarded++] = index;
+}
+
+static int is_same(const char *path, const struct stat *status)
+{
+	struct stat other;
+
+	return !stat(path, &other) && other.st_dev == status->st_dev &&
+	       other.st_ino == status->st_ino;
+}
+
+int in_guard_is_file(const char *path)
+{
+	static const char *const names[] = { "lock.mdb", "data.mdb", "write.lock" };
+	char file[PATH_SIZE];
+	struct stat status;
+	size_t i, n;
+
+	if (!n_guarded || stat(path, &status) || !S_ISREG(status.st_mode))
+		return 0;
+	for (i = 0; i < n_guarded; i++)
+		for (n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+			snprintf(file, sizeof(file), "%s/%s", guarded[i], names[n]);
+			if (is_same(file, &status))
+				return 1;
+		}
+	return 0;
+}
+
+int in_guard_is_directory(const char *name, const struct stat *status)
+{
+	size_t i;
+
+	if (!strncmp(name, PRIVATE_PREFIX, strlen(PRIVATE_PREFIX)))
+		return 1;
+	for (i = 0; i < n_guarded; i++)
+		if (is_same(guarded[i], status))
+			return 1;
+	return 0;
+}

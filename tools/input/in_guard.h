@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The files of the indexes that are open are no inputs. It is not only that nobody wants them:
+ * closing any descriptor of LMDB's lock file drops the locks of the whole process, and then
+ * other processes take its readers for dead.
+ */
+
+#ifndef IN_GUARD_H
+#define IN_GUARD_H
+
+#include <sys/stat.h>
+
+/** From now on the files in this directory are none; it need not be there yet. Borrowed. */
+void in_guard_add(const char *index);
+
+/** Whether a path leads to one of these files. To be asked before it is opened. */
+int in_guard_is_file(const char *path);
+
+/** Whether a directory is such an index, or one that is being built. */
+int in_guard_is_directory(const char *name, const struct stat *status);
+
+#endif /* IN_GUARD_H */
