@@ -688,7 +688,10 @@ int simidx_merge(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_RESULT;
 
 typedef struct simidx_loader simidx_loader; /**< builds a whole index at once */
 
-/** What becomes of documents with the same id or the same label. */
+/**
+ * What becomes of documents with the same id or the same label. They are judged one after
+ * another, as a writer would: one that is left out is in the way of none that comes later.
+ */
 enum simidx_duplicates {
 	SIMIDX_DUPLICATES_REJECT = 0, /**< the first stays, later ones are reported (default) */
 	SIMIDX_DUPLICATES_FIRST = 1,  /**< the first stays, silently */
