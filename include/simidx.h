@@ -20,8 +20,8 @@
  *    SIMIDX_E_FORK can come from any of them that takes a handle.
  *  - The last parameter `err` may be NULL. Otherwise it is cleared on entry and, on failure,
  *    holds the code, the errno if there was one, and a sentence for a person.
- *  - Out-parameters are set to NULL or 0 before anything else happens, so they are defined on
- *    every path.
+ *  - Out-parameters are set before anything else happens, to NULL, 0 or SIMIDX_NO_ID, so they
+ *    are defined on every path.
  *  - Option structs begin with their size, set by their _INIT macro, so that fields can be
  *    added at the end without breaking programs built against an older header.
  *  - The library never prints, exits or aborts, installs no signal handler, reads no
@@ -34,7 +34,9 @@
  *
  * Processes: any number of processes may read an index while one writes to it. A handle must
  * not be used in a child after fork(); every call there returns SIMIDX_E_FORK, and closing a
- * handle only frees memory. The directory must be on a local file system, because LMDB's locks
+ * handle only frees memory. While an index is open, the process must not itself open and close
+ * the lock.mdb in its directory, be it to copy it: that drops LMDB's locks (fcntl(2)). Use
+ * simidx_backup(). The directory must be on a local file system, because LMDB's locks
  * and memory map are not coherent on NFS, CIFS or 9p: those are refused unless forced.
  */
 
@@ -439,7 +441,8 @@ void simidx_set_progress(simidx *index,
  * costs nothing and does not make the file grow.
  *
  * @param out  the reader, for simidx_reader_close()
- * @return SIMIDX_OK; SIMIDX_E_BUSY when LMDB's reader slots are all taken (1,024)
+ * @return SIMIDX_OK; SIMIDX_E_BUSY when LMDB's reader slots are all taken (1,024);
+ *         SIMIDX_E_MOVED, SIMIDX_E_CORRUPT
  */
 int simidx_reader_open(simidx *index, simidx_reader **out, simidx_error *err) SIMIDX_CHECK_RESULT;
 
@@ -592,7 +595,7 @@ typedef struct simidx_doc {
 	uint64_t fp;       /**< fingerprint; bits above f must be 0 */
 	uint64_t fp2;      /**< second fingerprint, with SIMIDX_DOC_FP2 */
 	const char *label; /**< URL, path or any other key; NULL = none. Copied */
-	size_t label_size; /**< in bytes, 1..SIMIDX_MAX_LABEL when label is not NULL */
+	size_t label_size; /**< in bytes, 1..SIMIDX_MAX_LABEL; not looked at when label is NULL */
 	unsigned flags;    /**< SIMIDX_DOC_ flags */
 } simidx_doc;
 
@@ -623,9 +626,8 @@ int simidx_put(simidx_writer *writer, const simidx_doc *doc, uint64_t *id, simid
  *
  * @return SIMIDX_OK;
  *         SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_IO: the transaction is lost and the
- *         index as it was before. If it was the merge that failed, the rows are stored, and a
- *         later merge takes up the work: simidx_writer_pending() tells which, it is 0 in both
- *         cases but the index's document count differs
+ *         index as it was before; or the merge failed, then the rows are stored and a later
+ *         merge takes up the work: simidx_writer_stored() tells which
  *
  * Cost: a few pages and one fsync; a merge rewrites the tables' blocks that it touches.
  */
@@ -706,6 +708,7 @@ typedef struct simidx_loader_options {
 	unsigned threads;   /**< 0 = one a core, at most 2 are used */
 	unsigned duplicates; /**< enum simidx_duplicates */
 	int wait_ms;        /**< longest wait for another writer, as in simidx_writer_options */
+	unsigned flags;     /**< SIMIDX_OPEN_FORCE, for the index at the path */
 	/** Called by simidx_loader_finish() for each document that is left out. `row` counts the
 	    calls of simidx_loader_put() from 0; may be NULL. */
 	void (*rejected)(void *ctx, uint64_t row, const char *reason);
@@ -719,7 +722,7 @@ typedef struct simidx_loader_options {
 } simidx_loader_options;
 
 #define SIMIDX_LOADER_OPTIONS_INIT \
-	{ sizeof(simidx_loader_options), 0, NULL, 0, 0, -1, NULL, NULL, NULL, NULL }
+	{ sizeof(simidx_loader_options), 0, NULL, 0, 0, -1, 0, NULL, NULL, NULL, NULL }
 
 /** What a loader did. */
 typedef struct simidx_loader_report {

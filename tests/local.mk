@@ -166,6 +166,7 @@ tool_tests = \
 	tests/tool/csv.sh \
 	tests/tool/dump.sh \
 	tests/tool/formats.sh \
+	tests/tool/guard.sh \
 	tests/tool/help.sh \
 	tests/tool/kill.sh \
 	tests/tool/output.sh \

@@ -80,8 +80,11 @@ static int copy_create(simidx_loader *l, const simidx_create_options *create, si
 static int open_old(simidx_loader *l, simidx_error *err)
 {
 	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
-	int rc = simidx_open(l->path, NULL, &l->old, err);
+	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
+	int rc;
 
+	how.flags = l->options.flags;
+	rc = simidx_open(l->path, &how, &l->old, err);
 	if (!rc)
 		rc = sx_store_lock(l->old->store, l->options.wait_ms, err);
 	if (rc)
@@ -90,6 +93,8 @@ static int open_old(simidx_loader *l, simidx_error *err)
 	create.bits = l->old->bits;
 	create.layout = l->old->layout;
 	create.flags = l->old->flags;
+	if (l->options.flags & SIMIDX_OPEN_FORCE)
+		create.flags |= SIMIDX_CREATE_FORCE;
 	create.fill = l->old->fill;
 	create.plan = l->old->plan.name;
 	create.profile = l->old->profile.text;
@@ -138,7 +143,8 @@ static int open_new(simidx_loader *l, simidx_error *err)
 
 static int check_loader_options(const simidx_loader_options *o, simidx_error *err)
 {
-	if (o->size != sizeof(*o) || o->duplicates > SIMIDX_DUPLICATES_LAST || o->wait_ms < -1)
+	if (o->size != sizeof(*o) || o->duplicates > SIMIDX_DUPLICATES_LAST || o->wait_ms < -1 ||
+	    o->flags & ~SIMIDX_OPEN_FORCE)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_open: bad options");
 	if (o->memory && o->memory < MIN_MEMORY)
 		return sx_fail(err, SIMIDX_E_ARG, "loading needs at least %d MiB of memory",

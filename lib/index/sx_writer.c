@@ -330,8 +330,10 @@ static int store_pending(simidx_writer *w, simidx_error *err)
 		return rc;
 	s->txn = NULL; /* the commit frees it, whatever comes of it */
 	rc = sx_txn_commit(txn, err);
-	if (!rc)
+	if (!rc) {
+		w->stored += w->pending.n;
 		w->pending.n = 0; /* so that the mini-index keeps the rows */
+	}
 	return rc;
 }
 

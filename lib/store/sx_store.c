@@ -296,6 +296,30 @@ static int reserve_lock_file(const char *dir, mode_t mode, simidx_error *err)
 	return rc;
 }
 
+/*
+ * mdb_env_open(), with none of LMDB's descriptors below 3: in a process whose standard output or
+ * error is closed, whoever prints would write into the index.
+ */
+static int open_above_standard(MDB_env *env, const char *dir, unsigned flags, mode_t mode)
+{
+	int held[3], n = 0, rc;
+
+	while (n < 3) {
+		held[n] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (held[n] < 0)
+			break;
+		if (held[n] > STDERR_FILENO) {
+			close(held[n]);
+			break;
+		}
+		n++;
+	}
+	rc = mdb_env_open(env, dir, flags, mode);
+	while (n)
+		close(held[--n]);
+	return rc;
+}
+
 /* Open LMDB. `flags` are LMDB's. On failure the caller destroys the store. */
 static int open_env(sx_store *store, const char *dir, unsigned flags, mode_t mode,
 		    uint64_t map_size, uint64_t file_bytes, simidx_error *err)
@@ -320,7 +344,7 @@ static int open_env(sx_store *store, const char *dir, unsigned flags, mode_t mod
 	if (!rc)
 		rc = mdb_env_set_mapsize(store->env, size);
 	if (!rc)
-		rc = mdb_env_open(store->env, dir, flags | MDB_NOTLS, mode);
+		rc = open_above_standard(store->env, dir, flags | MDB_NOTLS, mode);
 	if (!rc)
 		rc = mdb_env_get_fd(store->env, &store->data_fd);
 	if (rc)

@@ -38,6 +38,18 @@ static int open_nameless(const char *dir)
 	return fd;
 }
 
+/* Where standard output or error is closed, what is printed must not land in our file. */
+static int above_standard(int fd)
+{
+	int higher;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	higher = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	close(fd);
+	return higher;
+}
+
 int sx_spill_new(const char *dir, size_t buffer, sx_spill **out, simidx_error *err)
 {
 	sx_spill *s = sx_calloc(1, sizeof(*s));
@@ -54,7 +66,7 @@ int sx_spill_new(const char *dir, size_t buffer, sx_spill **out, simidx_error *e
 		sx_spill_free(s);
 		return sx_fail_nomem(err);
 	}
-	s->fd = open_nameless(dir);
+	s->fd = above_standard(open_nameless(dir));
 	if (s->fd < 0) {
 		rc = sx_fail_errno(err, errno, "cannot make a temporary file in %s", dir);
 		sx_spill_free(s);

@@ -9,6 +9,17 @@ if [ ! -e "$readme" ]; then
 	echo 'no README.md'
 	exit 77
 fi
+if grep -n '@[A-Z_]*@' "$readme"; then
+	echo 'README.md has a place that was not filled in'
+	exit 1
+fi
+# What it links to is there, also in a tarball.
+for link in $(grep -o '](\([^)#:]*\))' "$readme" | tr -d ']()'); do
+	[ -e "$SX_SRCDIR/$link" ] || {
+		echo "README.md links to $link, which is not there"
+		exit 1
+	}
+done
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 

@@ -54,6 +54,10 @@ int ld_mark_digest(const struct ld_options *options, unsigned bits, uint64_t *di
 		return tl_error("out of memory");
 	fprintf(out, "%u %s %d", bits, inputs->format ? inputs->format->name : "",
 		inputs->separator);
+	fprintf(out, " %d %d %s %s %s", inputs->columns.header, (int)inputs->columns.encoding,
+		inputs->columns.id ? inputs->columns.id : "",
+		inputs->columns.fp ? inputs->columns.fp : "",
+		inputs->columns.label ? inputs->columns.label : "");
 	for (i = 0; i < inputs->n_operands; i++)
 		describe(out, 'o', inputs->operands[i]);
 	for (i = 0; i < inputs->n_lists; i++)

@@ -317,7 +317,7 @@ static int take_operands(int argc, char **argv, struct ld_options *options)
 		return tl_usage_error("no index given");
 	options->index = argv[optind++];
 	in_guard_add(options->index);
-	for (size_t i = 0; i < options->n_from; i++)
+	for (i = 0; i < options->n_from; i++)
 		in_guard_add(options->from[i]);
 	if (strcmp(options->index, "-") == 0)
 		return tl_usage_error("'-' stands for no stored index, and this needs one");

@@ -37,31 +37,21 @@ static int reject(struct ld_run *run, const struct ld_item *item, const char *re
 
 /* ---- the writer ---- */
 
-/* The number of the last transaction; 0 when it cannot be read. */
-static uint64_t last_transaction(const struct ld_run *run)
-{
-	simidx_info info = SIMIDX_INFO_INIT;
-
-	if (simidx_get_info(run->target->index, &info, NULL))
-		return 0;
-	return info.snapshot;
-}
-
 int ld_store_commit(struct ld_run *run)
 {
-	uint64_t pending = simidx_writer_pending(run->target->writer);
-	uint64_t before = last_transaction(run);
+	simidx_writer *writer = run->target->writer;
 	simidx_error err;
-	int rc = ld_mark_set(run->options, run->target->writer, &run->mark);
+	int rc = ld_mark_set(run->options, writer, &run->mark);
 
 	if (rc)
 		return rc;
-	rc = simidx_commit(run->target->writer, &err);
+	do
+		rc = simidx_commit(writer, &err);
+	while (rc == SIMIDX_E_BUSY && ld_target_waits(run->target));
 	/* If only the merge failed that a commit may end with, the documents are stored. */
-	if (!rc || (before && last_transaction(run) > before)) {
-		run->stored += pending;
+	if (!rc || simidx_writer_stored(writer) > run->stored)
 		run->rows_committed = run->mark.total;
-	}
+	run->stored = simidx_writer_stored(writer);
 	return rc ? fail(run, &err) : 0;
 }
 
@@ -246,6 +236,10 @@ static int finish_loader(struct ld_run *run)
 				(unsigned long long)run->options->max_errors);
 	if (rc == SIMIDX_E_STOPPED)
 		return TL_TROUBLE;
+	if (rc == SIMIDX_E_EXISTS)
+		return tl_error("%s: somebody else made it meanwhile; nothing was stored, "
+				"run the load again to add to it",
+				run->options->index);
 	if (rc)
 		return fail(run, &err);
 	run->finished = 1;
@@ -266,9 +260,10 @@ static int finish_writer(struct ld_run *run)
 	    (merge == LD_MERGE_AUTO && !run->target->created))
 		return code;
 	ld_report_phase(&run->report, "merge");
-	if (simidx_merge(run->target->writer, &err))
-		return fail(run, &err);
-	return 0;
+	do
+		code = simidx_merge(run->target->writer, &err);
+	while (code == SIMIDX_E_BUSY && ld_target_waits(run->target));
+	return code ? fail(run, &err) : 0;
 }
 
 int ld_store_finish(struct ld_run *run)

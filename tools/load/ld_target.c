@@ -17,6 +17,15 @@
 /* Temporary space for a document while an index is built, in bytes, about. */
 #define SPILL_A_DOCUMENT 40
 
+#define WAIT_SLICE_MS 200
+
+/* The library waits for other writers a moment at a time, so that a signal ends the waiting. */
+static int wait_slice(const struct ld_options *options)
+{
+	return options->wait_ms < 0 || options->wait_ms > WAIT_SLICE_MS ? WAIT_SLICE_MS
+									 : options->wait_ms;
+}
+
 static int fail(const struct ld_target *target, const simidx_error *err)
 {
 	return tl_index_error(target->options->index, err);
@@ -178,7 +187,8 @@ int ld_target_open(struct ld_target *target, const struct ld_options *options)
 	target->how.tmpdir = options->tmpdir;
 	target->how.threads = options->threads;
 	target->how.duplicates = options->duplicates;
-	target->how.wait_ms = options->wait_ms;
+	target->how.wait_ms = wait_slice(options);
+	target->how.flags = options->force ? SIMIDX_OPEN_FORCE : 0;
 	if (!missing && options->create == LD_CREATE_MUST)
 		return tl_error("%s: exists already", options->index);
 	if (!missing && options->create == LD_CREATE_TRUNCATE && check_replaced(options))
@@ -266,10 +276,14 @@ static int open_loader(struct ld_target *target, const simidx_create_options *cr
 {
 	simidx_error err;
 
-	if (simidx_loader_open(target->options->index, create, &target->how, &target->loader,
-			       &err))
-		return fail(target, &err);
-	return add_sources(target);
+	int rc;
+
+	do
+		rc = simidx_loader_open(target->options->index, create, &target->how,
+					&target->loader, &err);
+	while (rc == SIMIDX_E_BUSY && ld_target_waits(target));
+	target->waiting_since = 0;
+	return rc ? fail(target, &err) : add_sources(target);
 }
 
 /* Into a new index: with a loader, unless it is to grow commit by commit. */
@@ -285,7 +299,12 @@ static int create_index(struct ld_target *target, int of_texts)
 
 	if (!rc && !inserts)
 		rc = open_loader(target, &create);
-	else if (!rc && simidx_create(options->index, &create, &target->index, &err))
+	else if (!rc)
+		rc = simidx_create(options->index, &create, &target->index, &err);
+	/* Another load may have been quicker: then this one adds to what is there. */
+	if (inserts && rc == SIMIDX_E_EXISTS && options->create == LD_CREATE_IF_MISSING)
+		return open_existing(target);
+	if (inserts && rc < 0)
 		rc = fail(target, &err);
 	target->flags = create.flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
 	target->created = 1;
@@ -300,7 +319,7 @@ static int open_writer(struct ld_target *target)
 	simidx_error err;
 
 	writer.durability = options->durability;
-	writer.wait_ms = options->wait_ms;
+	writer.wait_ms = wait_slice(options);
 	if (options->merge == LD_MERGE_NEVER)
 		writer.merge = SIMIDX_MERGE_NEVER;
 	if (target->created)
@@ -387,10 +406,28 @@ int ld_target_prepare(struct ld_target *target, const struct in_row *row)
 	return rc;
 }
 
+int ld_target_waits(struct ld_target *target)
+{
+	double now = tl_seconds();
+
+	if (!target->waiting_since)
+		target->waiting_since = now;
+	return !tl_stop_requested() &&
+	       (target->options->wait_ms < 0 ||
+		(now - target->waiting_since) * 1000 < target->options->wait_ms);
+}
+
 int ld_target_put(struct ld_target *target, const simidx_doc *doc, simidx_error *err)
 {
-	return target->loader ? simidx_loader_put(target->loader, doc, NULL, err)
-			      : simidx_put(target->writer, doc, NULL, err);
+	int rc;
+
+	if (target->loader)
+		return simidx_loader_put(target->loader, doc, NULL, err);
+	do
+		rc = simidx_put(target->writer, doc, NULL, err);
+	while (rc == SIMIDX_E_BUSY && ld_target_waits(target));
+	target->waiting_since = 0;
+	return rc;
 }
 
 void ld_target_tmpdir(const struct ld_options *options, char *out, size_t size)

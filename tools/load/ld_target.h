@@ -25,6 +25,7 @@ struct ld_target {
 	int of_texts;           /* then: it is one of texts */
 	uint64_t documents;     /* in it before */
 	uint64_t used_bytes;
+	double waiting_since;   /* for another writer; 0: not waiting */
 	/* For a loader; the caller sets the callbacks before the first row. */
 	simidx_loader_options how;
 };
@@ -55,6 +56,12 @@ int ld_target_extractor(struct ld_target *target, struct tl_text **text);
  * @return 0, or TL_TROUBLE with a message
  */
 int ld_target_rebuild(struct ld_target *target, uint64_t rows);
+
+/**
+ * After SIMIDX_E_BUSY: whether to try again. Not when --wait is over or a signal has come. The
+ * caller sets waiting_since to 0 when it has what it waited for.
+ */
+int ld_target_waits(struct ld_target *target);
 
 /** Put a document. Returns as simidx_put() or simidx_loader_put(). */
 int ld_target_put(struct ld_target *target, const simidx_doc *doc, simidx_error *err);

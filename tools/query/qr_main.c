@@ -5,6 +5,7 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
+#include "input/in_guard.h"
 #include "query/qr_json.h"
 
 #include <stdio.h>
@@ -108,6 +109,7 @@ static int run(struct qr_context *ctx, int argc, char **argv)
 	if (argc - optind < 2)
 		return tl_usage_error("expected INDEX COMMAND");
 	ctx->path = argv[optind];
+	in_guard_add(ctx->path);
 	if (strcmp(ctx->path, "-") == 0)
 		return tl_usage_error("'-' stands for no stored index, and all commands need "
 				      "one");

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# What could hurt an index from outside its own code: messages that land in its files, and
+# inputs that are its files.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+
+printf '1\t00112233445566ff\ta\n2\t00112233445566fe\tb\n' >documents.tsv
+run 0 "$load" -q index documents.tsv
+
+# With all standard descriptors closed, the files of the index would get their numbers.
+"$load" index documents.tsv <&- >&- 2>&-
+[ $? -eq 1 ] || fail 'a load with closed descriptors: the rows are known already, so exit 1'
+"$query" index search 00112233445566ff 0011 <&- >&- 2>&-
+[ $? -eq 2 ] || fail 'a search with closed descriptors cannot print, so exit 2'
+run 0 "$query" index verify
+run 0 "$query" index search -k 0 00112233445566ff
+
+# To open and close lock.mdb would drop the locks of the process.
+locks() {
+	grep -c ":$(stat -c %i index/lock.mdb) " /proc/locks
+}
+mkfifo names
+"$load" -F lines --files-from names index 2>err &
+pid=$!
+exec 9>names
+printf 'documents.tsv\nindex/lock.mdb\n' >&9
+for _ in $(seq 100); do
+	grep -q 'is a file of the index itself' err && break
+	sleep 0.05
+done
+says 'index/lock.mdb: is a file of the index itself'
+[ "$(locks)" -gt 0 ] || fail 'the locks of lock.mdb are gone'
+exec 9>&-
+wait $pid
+[ $? -eq 1 ] || fail 'rejected inputs, so exit 1'
+
+if [ -n "${SX_TEXT-}" ]; then
+	mkdir texts
+	for word in one two three; do
+		yes "$word of these is a text" | head -30 >texts/$word
+	done
+	run 0 "$load" -r texts texts/index
+	says '3 documents stored'
+	run 1 "$load" -r texts texts/index
+	says '3 rows rejected, 0 files skipped'
+	run 2 "$query" texts/index search --text texts/index/lock.mdb
+	says 'texts/index/lock.mdb: is a file of the index itself'
+fi
+
+# A signal ends the waiting for another writer.
+(
+	exec 8<>index/write.lock
+	flock 8
+	touch locked
+	sleep 10
+) &
+holder=$!
+while [ ! -e locked ]; do sleep 0.05; done
+printf '9\t00112233445566f0\n' >more.tsv
+"$load" index more.tsv 2>err &
+pid=$!
+sleep 0.3
+kill -TERM $pid
+wait $pid
+[ $? -eq 2 ] || fail 'stopped while waiting, so exit 2'
+says 'stopped by a signal'
+run 2 "$load" --wait 100 index more.tsv
+says 'locked by another writer'
+kill $holder
+wait $holder 2>/dev/null
+finish
