@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <simidx.h>
@@ -24,12 +25,14 @@
 struct bench {
 	uint64_t documents, queries;
 	const char *plan, *dir;
-	unsigned layout, radius;
+	unsigned layout, radius, fill, threads;
+	uint64_t memory;
+	int inserts; /* commit by commit instead of in bulk */
 	uint64_t *fp;     /* the stored fingerprints; their ids are their numbers */
 	uint64_t *query;
 	uint64_t *matches; /* by query, of the first SCAN_QUERIES */
 	double *us;       /* by query */
-	double load_s, mean_us, scan_us;
+	double load_s, peak_mb, mean_us, scan_us;
 	uint64_t found, candidates;
 	simidx *index;
 };
@@ -92,20 +95,36 @@ static void generate(struct bench *b)
 	}
 }
 
-static void load(struct bench *b)
+static void load(struct bench *b, const simidx_create_options *how)
 {
-	simidx_create_options how = SIMIDX_CREATE_OPTIONS_INIT;
-	simidx_writer_options writing = SIMIDX_WRITER_OPTIONS_INIT;
+	simidx_loader_options loading = SIMIDX_LOADER_OPTIONS_INIT;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_loader *loader;
+	simidx_error err;
+	double start = seconds();
+
+	loading.memory = b->memory;
+	loading.threads = b->threads;
+	check(simidx_loader_open(b->dir, how, &loading, &loader, &err), &err, "loader");
+	for (uint64_t i = 0; i < b->documents; i++) {
+		doc.fp = b->fp[i];
+		check(simidx_loader_put(loader, &doc, NULL, &err), &err, "put");
+	}
+	check(simidx_loader_finish(loader, NULL, &err), &err, "finish");
+	b->load_s = seconds() - start;
+	simidx_loader_close(loader);
+	check(simidx_open(b->dir, NULL, &b->index, &err), &err, "open");
+}
+
+static void insert(struct bench *b, const simidx_create_options *how)
+{
 	simidx_doc doc = SIMIDX_DOC_INIT;
 	simidx_writer *writer;
 	simidx_error err;
 	double start;
 
-	how.plan = b->plan;
-	how.layout = b->layout;
-	writing.merge_threshold = 1000000;
-	check(simidx_create(b->dir, &how, &b->index, &err), &err, "create");
-	check(simidx_writer_open(b->index, &writing, &writer, &err), &err, "writer");
+	check(simidx_create(b->dir, how, &b->index, &err), &err, "create");
+	check(simidx_writer_open(b->index, NULL, &writer, &err), &err, "writer");
 	start = seconds();
 	for (uint64_t i = 0; i < b->documents; i++) {
 		doc.fp = b->fp[i];
@@ -194,9 +213,10 @@ static void report(struct bench *b)
 	check(simidx_get_table_info(b->index, 0, &table, &err), &err, "info");
 	qsort(b->us, b->queries, sizeof(*b->us), compare_us);
 	printf("{\"bench\":\"index\",\"plan\":\"%s\",\"layout\":\"%s\",\"documents\":%" PRIu64
-	       ",\"radius\":%u,\"queries\":%" PRIu64 ",\"load_documents_per_s\":%.0f",
+	       ",\"radius\":%u,\"queries\":%" PRIu64 ",\"how\":\"%s\",\"load_documents_per_s\":%.0f"
+	       ",\"peak_rss_mb\":%.0f",
 	       info.plan, b->layout ? "rows" : "blocks", b->documents, b->radius, b->queries,
-	       (double)b->documents / b->load_s);
+	       b->inserts ? "insert" : "load", (double)b->documents / b->load_s, b->peak_mb);
 	printf(",\"bytes_per_document\":%.2f,\"bytes_per_table_entry\":%.3f,\"limit\":%.3f",
 	       (double)info.used_bytes / (double)b->documents,
 	       (double)(table.pages * info.page_bytes) / (double)table.entries,
@@ -232,6 +252,10 @@ static void usage(FILE *to)
 		    "  -k, --radius K     0 to 3 (3)\n"
 		    "  -p, --plan PLAN    4x16, 10x26, 16x28, 20x31 (4x16)\n"
 		    "  -r, --rows         rows layout instead of blocks\n"
+		    "  -i, --insert       commit by commit instead of in bulk\n"
+		    "  -f, --fill PCT     how full blocks are made (90)\n"
+		    "  -m, --memory MB    of the loader (1024)\n"
+		    "  -t, --threads N    of the loader (2)\n"
 		    "  -h, --help\n");
 }
 
@@ -242,11 +266,15 @@ static void parse(struct bench *b, int argc, char **argv)
 						 { "radius", required_argument, NULL, 'k' },
 						 { "plan", required_argument, NULL, 'p' },
 						 { "rows", no_argument, NULL, 'r' },
+						 { "insert", no_argument, NULL, 'i' },
+						 { "fill", required_argument, NULL, 'f' },
+						 { "memory", required_argument, NULL, 'm' },
+						 { "threads", required_argument, NULL, 't' },
 						 { "help", no_argument, NULL, 'h' },
 						 { NULL, 0, NULL, 0 } };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "n:q:k:p:rh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "n:q:k:p:rif:m:t:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'n':
 			b->documents = number(optarg);
@@ -262,6 +290,18 @@ static void parse(struct bench *b, int argc, char **argv)
 			break;
 		case 'r':
 			b->layout = SIMIDX_LAYOUT_ROWS;
+			break;
+		case 'i':
+			b->inserts = 1;
+			break;
+		case 'f':
+			b->fill = (unsigned)number(optarg);
+			break;
+		case 'm':
+			b->memory = number(optarg) << 20;
+			break;
+		case 't':
+			b->threads = (unsigned)number(optarg);
 			break;
 		case 'h':
 			usage(stdout);
@@ -280,12 +320,22 @@ static void parse(struct bench *b, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	simidx_create_options how = SIMIDX_CREATE_OPTIONS_INIT;
+	struct rusage used;
 	struct bench b = { .documents = 1000000, .queries = 100000, .plan = "4x16",
 			   .radius = SIMIDX_DEFAULT_RADIUS };
 
 	parse(&b, argc, argv);
+	how.plan = b.plan;
+	how.layout = b.layout;
+	how.fill = b.fill;
 	generate(&b);
-	load(&b);
+	if (b.inserts)
+		insert(&b, &how);
+	else
+		load(&b, &how);
+	getrusage(RUSAGE_SELF, &used);
+	b.peak_mb = (double)used.ru_maxrss / 1024;
 	search(&b);
 	scan(&b);
 	report(&b);

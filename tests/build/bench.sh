@@ -8,7 +8,7 @@ set -eu
 "$SX_MAKE" -C "$SX_BUILDDIR" bench >/dev/null
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-for how in '--plan 4x16' '--plan 10x26 --rows'; do
+for how in '--plan 4x16' '--plan 10x26 --rows' '--insert'; do
 	# shellcheck disable=SC2086 # options are words
 	"$SX_BUILDDIR/bench/bn_index" --documents 2000 --queries 300 $how "$dir/index" >"$dir/out"
 	grep -q '"query_mean_us":[0-9]' "$dir/out"
