@@ -27,7 +27,7 @@ bad.tsv:1002	fingerprint: expected 16 hexadecimal digits, found 2
 bad.tsv:1003	the label is already in use
 bad.tsv:1004	id ID1 is already in use
 bad.tsv:1005	id: expected a decimal number in 0..9223372036854775807, or nothing
-bad.tsv:1006	id: expected a decimal number in 0..9223372036854775807, or nothing
+bad.tsv:1006	expected the columns id, fingerprint, label, found one column
 bad.tsv:3007	id ID2 is already in use
 END
 sed -i "s/ID1/$(head -1 good.tsv | cut -f 1)/; s/ID2/$(sed -n 2500p good.tsv | cut -f 1)/" reasons
