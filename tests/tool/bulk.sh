@@ -48,7 +48,7 @@ same_as_whole rebuilt
 head -20000 all.tsv >small.tsv
 tail -n +20001 all.tsv >large.tsv
 run 0 "$load" -q over small.tsv
-run 0 "$load" --summary over.json over large.tsv
+run 0 "$load" over large.tsv
 says 'simidx-load: over: rebuilding: needs about '
 same_as_whole over
 # Shards, in either order, into a new index and into one that is there.

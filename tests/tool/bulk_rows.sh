@@ -36,7 +36,8 @@ cat labelled.tsv good.tsv | sort -n >stored
 for mode in insert auto rebuild; do
 	rm -rf ix
 	[ $mode != rebuild ] || run 0 "$load" -q ix -F tsv /dev/null
-	run 1 "$load" --mode $mode --rejects rejects --summary summary.json ix labelled.tsv bad.tsv
+	run 1 "$load" --mode $mode --rejects rejects ${SX_JSON:+--summary summary.json} \
+		ix labelled.tsv bad.tsv
 	says '3001 documents stored, 7 rows rejected, 0 files skipped'
 	# A builder tells of duplicates at its end.
 	sort -t : -k 2n rejects >sorted
