@@ -6,6 +6,7 @@
 #include "common/tl_msg.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,20 +27,30 @@ struct ld_places {
 	struct piece last;
 };
 
+/* A file that never has a name where the file system can do that, else for a moment only. */
+static int make_nameless(const char *dir)
+{
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+	char *path;
+
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
+		return fd;
+	if (asprintf(&path, "%s/.simidx-rows-XXXXXX", dir) < 0)
+		return -1;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	free(path);
+	return fd;
+}
+
 static FILE *open_nameless(const char *dir)
 {
-	FILE *file = NULL;
-	char *path;
-	int fd;
+	int fd = make_nameless(dir);
+	FILE *file = fd >= 0 ? fdopen(fd, "w+") : NULL;
 
-	if (asprintf(&path, "%s/.simidx-rows-XXXXXX", dir) < 0)
-		return NULL;
-	fd = mkstemp(path);
-	if (fd >= 0) {
-		unlink(path);
-		file = fdopen(fd, "w+");
-	}
-	free(path);
+	if (fd >= 0 && !file)
+		close(fd);
 	return file;
 }
 
