@@ -730,10 +730,11 @@ typedef struct simidx_loader_report {
 	uint64_t documents;   /**< in the index now */
 	uint64_t distinct;    /**< distinct fingerprints */
 	uint64_t duplicates;  /**< documents left out for their id or label */
+	uint64_t left_out;    /**< of these, documents that were put */
 	uint64_t spill_bytes; /**< written to temporary files */
 } simidx_loader_report;
 
-#define SIMIDX_LOADER_REPORT_INIT { sizeof(simidx_loader_report), 0, 0, 0, 0 }
+#define SIMIDX_LOADER_REPORT_INIT { sizeof(simidx_loader_report), 0, 0, 0, 0, 0 }
 
 /**
  * Begin to build an index at `path`.

@@ -185,8 +185,11 @@ static int settle(struct docs *d, size_t i)
 	char reason[64];
 
 	l->report.duplicates++;
-	if (l->options.duplicates == SIMIDX_DUPLICATES_LAST)
+	if (l->options.duplicates == SIMIDX_DUPLICATES_LAST) {
+		l->report.left_out += d->kept_source == l->n_sources;
 		return keep(d, i);
+	}
+	l->report.left_out += i == l->n_sources;
 	if (l->options.duplicates == SIMIDX_DUPLICATES_REJECT && l->options.rejected &&
 	    i == l->n_sources) {
 		snprintf(reason, sizeof(reason), "id %" PRIu64 " is already in use", d->kept.id);

@@ -219,6 +219,7 @@ static void drop(struct suspects *s, const struct suspect *which, const char *re
 
 	l->drop[l->n_drops++] = (sx_loader_drop){ which->source, which->key };
 	l->report.duplicates++;
+	l->report.left_out += which->source == l->n_sources;
 	if (which->source == l->n_sources && l->options.duplicates == SIMIDX_DUPLICATES_REJECT &&
 	    l->options.rejected)
 		l->options.rejected(l->options.ctx, which->key, reason);
@@ -234,11 +235,17 @@ struct holders {
 
 static size_t *id_holder(const struct holders *h, uint64_t id)
 {
-	const uint64_t *at = bsearch(&id, h->id, h->n, sizeof(id), compare_ids);
+	size_t from = 0, to = h->n;
 
-	while (at > h->id && at[-1] == id)
-		at--;
-	return &h->of_id[at - h->id];
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (h->id[middle] < id)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return &h->of_id[from];
 }
 
 static size_t *label_holder(struct holders *h, uint64_t label)

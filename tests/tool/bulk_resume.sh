@@ -101,10 +101,20 @@ says 'simidx-load: piped: going on behind row 100001 of this input'
 grep -q 'bad\|rejected row' err && grep -v ' 0 rows rejected' err | grep -q 'bad' &&
 	fail 'a rejected row was told again'
 check piped
-# All is there: nothing more to do.
-run 0 "$load" --mode insert --resume piped -F lines - <all
-says '0 documents stored'
+# All is there. What standard input brings next may be something else, so it is not passed over.
+run 2 "$load" --mode insert --resume piped -F lines - <all
+says 'simidx-load: piped: --resume: the last load came to its end'
 check piped
+# Nor may another file that got the name of the one before; the same one has nothing new.
+printf '1\t0000000000000001\n2\t0000000000000002\n' >day.tsv
+run 0 "$load" -q --mode insert days day.tsv
+run 0 "$load" --mode insert --resume days day.tsv
+says '0 documents stored'
+printf '3\t0000000000000003\n4\t0000000000000004\n' >day.tsv
+run 2 "$load" --mode insert --resume days day.tsv
+says 'simidx-load: days: --resume: the load that was interrupted had other inputs'
+run 0 "$load" --mode insert days day.tsv
+says '2 documents stored'
 
 # Other inputs, or none that are known, are refused.
 run 2 "$load" --mode insert --resume piped -F lines one.fps

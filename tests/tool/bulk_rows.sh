@@ -102,6 +102,16 @@ if [ -n "${SX_TEXT-}" ]; then
 	run 1 "$load" -q --rejects rejects texts-ix texts/7 -r texts
 	printf 'texts/7\tthe label is already in use\n' | diff - rejects || fail 'a text twice'
 fi
+# One document that takes the place of two; and ids and labels that many share, in time that does
+# not grow with their square.
+printf '1\t%016x\ta\n2\t%016x\tb\n' 1 2 | run 0 "$load" -q -F tsv two -
+printf '1\t%016x\tb\n' 9 | run 0 "$load" --on-duplicate last -F tsv two -
+says '1 documents stored'
+run 0 "$query" two dump
+printf '1\t0000000000000009\tb\n' | output
+awk 'BEGIN { for (i = 1; i <= 300000; i++) printf "0\t%016x\t%s\n", i * 7919, i < 3 ? "dup" : "u" i }' >same.tsv
+run 0 "$load" --on-duplicate first one-id same.tsv
+says '1 documents stored'
 run 2 "$load" -q --rejects no/such/file new good.tsv
 says 'simidx-load: no/such/file: cannot write'
 [ -n "${SX_JSON-}" ] || finish

@@ -13,6 +13,7 @@
 /* The record: a name, then four numbers of 8 bytes, little-endian. */
 #define NAME "ld-mark1"
 #define NAME_SIZE 8
+#define HEAD_SIZE 65536
 #define MARK_SIZE (NAME_SIZE + 4 * 8)
 
 static void put_u64(unsigned char *out, uint64_t value)
@@ -30,7 +31,19 @@ static uint64_t get_u64(const unsigned char *in)
 	return value;
 }
 
-/* A name, and for a regular file its size: what was appended to it would be rows, too. */
+/* How a file begins. */
+static uint64_t hash_head(const char *name)
+{
+	static char head[HEAD_SIZE];
+	FILE *file = fopen(name, "rbe");
+	size_t n = file ? fread(head, 1, sizeof(head), file) : 0;
+
+	if (file)
+		fclose(file);
+	return simidx_hash_bytes(head, n);
+}
+
+/* A name, and of a regular file what tells it from another one that gets the same name. */
 static void describe(FILE *out, char kind, const char *name)
 {
 	struct stat status;
@@ -38,8 +51,20 @@ static void describe(FILE *out, char kind, const char *name)
 	fprintf(out, "%c%s", kind, name);
 	fputc('\0', out);
 	if (strcmp(name, "-") != 0 && !stat(name, &status) && S_ISREG(status.st_mode))
-		fprintf(out, "%llu", (unsigned long long)status.st_size);
+		fprintf(out, "%llu %lld.%09ld %llx", (unsigned long long)status.st_size,
+			(long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+			(unsigned long long)hash_head(name));
 	fputc('\0', out);
+}
+
+static int reads_stdin(const struct in_files_options *inputs)
+{
+	size_t i;
+	int found = 0;
+
+	for (i = 0; i < inputs->n_operands; i++)
+		found |= strcmp(inputs->operands[i], "-") == 0;
+	return found;
 }
 
 int ld_mark_digest(const struct ld_options *options, unsigned bits, uint64_t *digest)
@@ -107,6 +132,9 @@ int ld_mark_get(const struct ld_options *options, simidx *index, unsigned bits,
 	mark->rows = get_u64(bytes + NAME_SIZE + 16);
 	mark->total = get_u64(bytes + NAME_SIZE + 24);
 	rc = ld_mark_digest(options, bits, &digest);
+	/* What comes from standard input next cannot be told from what came before. */
+	if (!rc && mark->files == LD_MARK_COMPLETE && reads_stdin(&options->inputs))
+		return tl_error("%s: --resume: the last load came to its end", options->index);
 	if (!rc && digest != mark->digest)
 		rc = tl_error("%s: --resume: the load that was interrupted had other inputs",
 			      options->index);

@@ -10,6 +10,9 @@
 
 #include "load/ld_options.h"
 
+/** Number of inputs that are done when all are. */
+#define LD_MARK_COMPLETE UINT64_MAX
+
 /** A place in the inputs: what is before it is stored or was rejected. */
 struct ld_mark {
 	uint64_t digest; /* of what the inputs are and how they are read */

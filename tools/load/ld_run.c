@@ -51,6 +51,10 @@ static int take(struct ld_run *run, struct ld_item *item)
 {
 	int code = 0;
 
+	if (item->result == IN_ROW && item->row.kind == IN_TEXT && ld_target_is_bare(run->target)) {
+		item->result = IN_REJECTED;
+		item->reason = "a text, and the index holds bare fingerprints";
+	}
 	if (item->result == IN_ROW)
 		code = ld_target_prepare(run->target, &item->row);
 	if (!code && item->result == IN_ROW && item->row.kind == IN_TEXT && !run->queue)

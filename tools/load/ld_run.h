@@ -29,6 +29,8 @@ struct ld_run {
 	struct ld_mark start;     /* --resume: what is before this is passed over */
 	uint64_t put;             /* documents, in this run */
 	uint64_t stored;          /* of these committed by the writer */
+	uint64_t label_bytes;     /* put since the last commit */
+	int marked;               /* the index has a mark of this load */
 	uint64_t rows_committed;  /* as mark.total at the last commit */
 	int inserted;             /* the writer was used */
 	int finished;             /* the loader was: its index is in its place */

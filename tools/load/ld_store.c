@@ -18,6 +18,9 @@
 /* More documents than a batch, and than one in so many of the index, are for a rebuild. */
 #define INSERTED_SHARE 20
 
+/* A batch ends early when it has so many bytes of labels: LMDB keeps them in memory. */
+#define BATCH_LABEL_BYTES ((uint64_t)16 << 20)
+
 static int fail(const struct ld_run *run, const simidx_error *err)
 {
 	return tl_index_error(run->options->index, err);
@@ -52,6 +55,7 @@ int ld_store_commit(struct ld_run *run)
 	if (!rc || simidx_writer_stored(writer) > run->stored)
 		run->rows_committed = run->mark.total;
 	run->stored = simidx_writer_stored(writer);
+	run->label_bytes = 0;
 	return rc ? fail(run, &err) : 0;
 }
 
@@ -125,12 +129,38 @@ static int note_place(struct ld_run *run, const struct ld_item *item)
 			   : TL_TROUBLE;
 }
 
+/*
+ * Before the first row: the mark of an earlier load must not be taken for one of this load, even
+ * if this one is killed before its first commit.
+ */
+static int mark_begin(struct ld_run *run)
+{
+	struct ld_mark begin = { run->mark.digest, run->start.files, run->start.rows,
+				 run->start.total };
+	simidx_error err;
+	int rc;
+
+	if (!run->target->writer || run->marked)
+		return 0;
+	run->marked = 1;
+	rc = ld_mark_set(run->options, run->target->writer, &begin);
+	if (rc)
+		return rc;
+	do
+		rc = simidx_commit(run->target->writer, &err);
+	while (rc == SIMIDX_E_BUSY && ld_target_waits(run->target));
+	run->target->waiting_since = 0;
+	return rc ? fail(run, &err) : 0;
+}
+
 static int put(struct ld_run *run, const struct ld_item *item)
 {
 	simidx_doc doc = SIMIDX_DOC_INIT;
 	simidx_error err;
 	int rc = is_too_much(run) ? go_over(run) : 0;
 
+	if (!rc)
+		rc = mark_begin(run);
 	if (!rc)
 		rc = note_place(run, item);
 	if (rc)
@@ -147,6 +177,8 @@ static int put(struct ld_run *run, const struct ld_item *item)
 		return fail(run, &err);
 	run->put++;
 	run->inserted |= run->target->writer != NULL;
+	if (run->target->writer && doc.label)
+		run->label_bytes += doc.label_size;
 	if (item->flags & SIMIDX_SKETCH_SHORT)
 		run->report.short_texts++;
 	return 0;
@@ -174,7 +206,8 @@ int ld_store_item(void *ctx, const struct ld_item *item)
 				item->error ? item->error : simidx_strerror(item->code));
 	} else {
 		code = put(run, item);
-		if (!code && simidx_writer_pending(run->target->writer) >= LD_BATCH)
+		if (!code && (simidx_writer_pending(run->target->writer) >= LD_BATCH ||
+			      run->label_bytes >= BATCH_LABEL_BYTES))
 			code = ld_store_commit(run);
 	}
 	return code;
@@ -224,6 +257,14 @@ static void tell_left_out(struct ld_run *run, uint64_t duplicates, uint64_t told
 	run->report.rejected += duplicates - told;
 }
 
+/* Documents of --from that stayed. */
+static uint64_t documents_taken_over(const struct ld_run *run, const simidx_loader_report *report)
+{
+	uint64_t before = run->target->documents + run->put - report->left_out;
+
+	return report->documents > before ? report->documents - before : 0;
+}
+
 static int finish_loader(struct ld_run *run)
 {
 	simidx_loader_report report = SIMIDX_LOADER_REPORT_INIT;
@@ -245,7 +286,9 @@ static int finish_loader(struct ld_run *run)
 	run->finished = 1;
 	tell_left_out(run, report.duplicates, run->report.rejected - rejected);
 	run->report.duplicates += report.duplicates;
-	run->report.stored = run->stored + report.documents - run->target->documents;
+	run->report.stored = run->put - report.left_out;
+	if (run->options->n_from)
+		run->report.stored += documents_taken_over(run, &report);
 	return 0;
 }
 
@@ -253,8 +296,11 @@ static int finish_writer(struct ld_run *run)
 {
 	enum ld_merge merge = run->options->merge;
 	simidx_error err;
-	int code = ld_store_commit(run);
+	int code;
 
+	run->mark.files = LD_MARK_COMPLETE;
+	run->mark.rows = 0;
+	code = ld_store_commit(run);
 	run->report.stored = run->stored;
 	if (code || merge == LD_MERGE_NEVER ||
 	    (merge == LD_MERGE_AUTO && !run->target->created))

@@ -406,6 +406,20 @@ int ld_target_prepare(struct ld_target *target, const struct in_row *row)
 	return rc;
 }
 
+int ld_target_is_bare(const struct ld_target *target)
+{
+	simidx_info info = SIMIDX_INFO_INIT;
+	simidx *like = target->index;
+
+	if (target->text || (!target->writer && !target->loader))
+		return 0;
+	if (!like && target->options->n_from)
+		like = target->from[0];
+	if (!like)
+		return !target->of_texts;
+	return !simidx_get_info(like, &info, NULL) && !*info.profile;
+}
+
 int ld_target_waits(struct ld_target *target)
 {
 	double now = tl_seconds();

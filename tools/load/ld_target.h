@@ -57,6 +57,9 @@ int ld_target_extractor(struct ld_target *target, struct tl_text **text);
  */
 int ld_target_rebuild(struct ld_target *target, uint64_t rows);
 
+/** Whether documents go into an index of bare fingerprints already, so that a text cannot. */
+int ld_target_is_bare(const struct ld_target *target);
+
 /**
  * After SIMIDX_E_BUSY: whether to try again. Not when --wait is over or a signal has come. The
  * caller sets waiting_since to 0 when it has what it waited for.
