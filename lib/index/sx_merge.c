@@ -127,17 +127,28 @@ static int merge_permuted(struct run *run)
 	return rc;
 }
 
-static int merge_docs(struct run *run)
+/* The rows in the order of their ids, freed by the caller; NULL when memory is short. */
+static uint32_t *order_by_id(struct run *run)
 {
 	size_t n = run->rows.n;
 	uint32_t *order = sx_realloc(NULL, n, sizeof(*order));
-	sx_rows changes;
-	int rc;
 
-	sx_rows_init(&changes, 1);
 	for (size_t i = 0; i < n; i++)
 		run->key[i] = run->rows.at[i].id;
-	rc = order && !sx_sort_order(run->key, order, n, 0) ? SIMIDX_OK : nomem(run);
+	if (order && !sx_sort_order(run->key, order, n, 0))
+		return order;
+	free(order);
+	return NULL;
+}
+
+static int merge_docs(struct run *run)
+{
+	size_t n = run->rows.n;
+	uint32_t *order = order_by_id(run);
+	int rc = order ? SIMIDX_OK : nomem(run);
+	sx_rows changes;
+
+	sx_rows_init(&changes, 1);
 	for (size_t i = 0; !rc && i < n; i++) {
 		const sx_fresh_row *row = &run->rows.at[order[i]];
 
@@ -155,14 +166,11 @@ static int merge_docs(struct run *run)
 static int merge_labels(struct run *run)
 {
 	size_t n = run->rows.n;
-	uint32_t *order = sx_realloc(NULL, n, sizeof(*order));
+	uint32_t *order = order_by_id(run);
+	int rc = order ? SIMIDX_OK : nomem(run);
 	sx_rows changes;
-	int rc;
 
 	sx_rows_init(&changes, 1);
-	for (size_t i = 0; i < n; i++)
-		run->key[i] = run->rows.at[i].id;
-	rc = order && !sx_sort_order(run->key, order, n, 0) ? SIMIDX_OK : nomem(run);
 	for (size_t i = 0; i < n; i++)
 		run->key[i] = run->rows.at[i].label_hash;
 	if (!rc && sx_sort_order(run->key, order, n, 1))

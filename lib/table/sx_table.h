@@ -105,10 +105,6 @@ int sx_table_near(const sx_table *table, sx_cursor *cursor, uint64_t low, uint64
 int sx_table_range(const sx_table *table, sx_cursor *cursor, sx_place low, sx_place high,
 		   uint64_t limit, sx_rows *rows, simidx_error *err);
 
-/** Whether there is a row in [low, high]. */
-int sx_table_has(const sx_table *table, sx_cursor *cursor, sx_place low, sx_place high, int *has,
-		 simidx_error *err);
-
 /* ------------------------------------------------------------------------------------------
  * Walking (sx_table_walk.c)
  */

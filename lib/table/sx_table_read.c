@@ -184,16 +184,3 @@ int sx_table_range(const sx_table *table, sx_cursor *cursor, sx_place low, sx_pl
 	}
 	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
 }
-
-int sx_table_has(const sx_table *table, sx_cursor *cursor, sx_place low, sx_place high, int *has,
-		 simidx_error *err)
-{
-	sx_rows rows;
-	int rc;
-
-	sx_rows_init(&rows, table->n_cols);
-	rc = sx_table_range(table, cursor, low, high, 1, &rows, err);
-	*has = rows.n > 0;
-	sx_rows_free(&rows);
-	return rc;
-}

@@ -48,7 +48,7 @@ int qr_open(struct qr_context *ctx);
 /** Tell an error of the library. Returns TL_TROUBLE. */
 int qr_fail(const struct qr_context *ctx, const simidx_error *err);
 
-/** What qr_no_options() and qr_common_option() return when the command is to go on. */
+/** What qr_no_options() returns when the command is to go on. */
 #define QR_PROCEED -1
 
 /** Print a command's help to stdout. Returns the exit code. */
