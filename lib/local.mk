@@ -101,7 +101,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_writer.c
 lib_libsx_core_la_CPPFLAGS = $(lib_cppflags) $(LMDB_CFLAGS) $(XXHASH_CFLAGS)
 lib_libsx_core_la_CFLAGS = $(lib_cflags)
-lib_libsx_core_la_LIBADD = lib/libsx-base.la $(LMDB_LIBS) $(XXHASH_LIBS)
+# xxHash is compiled in: lib/util/sx_hash.c.
+lib_libsx_core_la_LIBADD = lib/libsx-base.la $(LMDB_LIBS)
 
 # -version-info CURRENT:REVISION:AGE is not the version of the package. At a release:
 #   only the code changed                    REVISION + 1

@@ -3,6 +3,11 @@
 
 #include "util/sx_hash.h"
 
+/*
+ * Compiled in: a hash of a few bytes takes no longer than a call into another library, and
+ * features and keys are hashed by the million.
+ */
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "util/sx_bytes.h"
@@ -24,6 +29,17 @@ uint64_t sx_hash_u64(uint64_t x)
 
 	sx_store_le64(bytes, x);
 	return XXH3_64bits(bytes, sizeof(bytes));
+}
+
+void sx_hash_u64s_seed(uint64_t *out, const uint64_t *in, size_t n, uint64_t seed)
+{
+	unsigned char bytes[8];
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		sx_store_le64(bytes, in[i]);
+		out[i] = XXH3_64bits_withSeed(bytes, sizeof(bytes), seed);
+	}
 }
 
 uint64_t sx_hash_u64_pair(uint64_t a, uint64_t b)

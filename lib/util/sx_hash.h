@@ -20,10 +20,16 @@ uint64_t sx_hash_seed(const void *data, size_t size, uint64_t seed);
 /** XXH3-64 of the 8 little-endian bytes of x. */
 uint64_t sx_hash_u64(uint64_t x);
 
+/**
+ * XXH3-64 with a seed of the 8 little-endian bytes of each of n numbers; `out` and `in` may be
+ * the same.
+ */
+void sx_hash_u64s_seed(uint64_t *out, const uint64_t *in, size_t n, uint64_t seed);
+
 /** XXH3-64 of the 16 little-endian bytes of a, then b. */
 uint64_t sx_hash_u64_pair(uint64_t a, uint64_t b);
 
-/** The version of xxHash that is running, as major * 10000 + minor * 100 + release. */
+/** The version of xxHash that is compiled in, as major * 10000 + minor * 100 + release. */
 unsigned sx_hash_version(void);
 
 #endif /* SX_HASH_H */

@@ -314,6 +314,7 @@ START_TEST(test_hash)
 		0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01, /* two numbers */
 		0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x80,
 	};
+	uint64_t numbers[2] = { UINT64_C(0x0123456789abcdef), UINT64_C(0x8000000000000001) };
 
 	/* XXH3-64 of nothing, from the sanity table of xxHash itself. */
 	ck_assert_uint_eq(sx_hash("", 0), UINT64_C(0x2d06800538d394c2));
@@ -323,6 +324,9 @@ START_TEST(test_hash)
 	ck_assert_uint_eq(sx_hash_u64_pair(UINT64_C(0x0123456789abcdef),
 					   UINT64_C(0x8000000000000001)),
 			  sx_hash(bytes, 16));
+	sx_hash_u64s_seed(numbers, numbers, 2, 77);
+	ck_assert_uint_eq(numbers[0], sx_hash_seed(bytes, 8, 77));
+	ck_assert_uint_eq(numbers[1], sx_hash_seed(bytes + 8, 8, 77));
 	ck_assert_uint_ge(sx_hash_version(), 800); /* XXH3 is stable since 0.8.0 */
 }
 END_TEST
