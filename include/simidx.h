@@ -239,7 +239,8 @@ typedef struct simidx_sketch {
  * @param out       the result; out->size must be set
  * @return SIMIDX_OK; SIMIDX_E_ARG for bad bits, flags, n or out
  *
- * Cost: about 64 additions a feature, twice that with _FP2. Thread-safe.
+ * Cost: a few nanoseconds a feature, twice that with _FP2; least for features of the same
+ * weight. Thread-safe.
  */
 int simidx_hash_features(const simidx_feature *features, size_t n, unsigned bits, unsigned flags,
 			 simidx_sketch *out, simidx_error *err) SIMIDX_CHECK_RESULT;

@@ -5,11 +5,14 @@
 
 #include <string.h>
 
-#include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 
 #define N_NIBBLES 16
+#define N_PLANES 32 /* a count of features is below 2^32 */
+#define AT_ONCE 64  /* features that are counted together */
+#define AT_ONCE_PLANES 7
+#define GUESS_FROM 16
 
 unsigned simidx_distance(uint64_t a, uint64_t b)
 {
@@ -46,14 +49,6 @@ uint64_t sx_isqrt(uint64_t high, uint64_t low)
 	return root;
 }
 
-static uint64_t hash_again(uint64_t hash)
-{
-	unsigned char bytes[8];
-
-	sx_store_le64(bytes, hash);
-	return sx_hash_seed(bytes, sizeof(bytes), SX_FP2_SEED);
-}
-
 /* The weights of the features whose hash has each of a nibble's bits. Spoils its input. */
 static void split_nibble(uint64_t of_value[16], uint64_t *with)
 {
@@ -71,28 +66,170 @@ static void split_nibble(uint64_t of_value[16], uint64_t *with)
 }
 
 /*
- * Sixteen additions a feature instead of 64: first the weights for each value of each of the
- * hash's sixteen nibbles, then from these, once a text, the weights for each bit. Sums are
- * taken modulo 2^64; the results fit.
+ * How much weight each bit has. Most features of a text occur once in it and have the same
+ * weight. These are counted, 64 counters at a time: bit b of plane p is bit p of the count of
+ * bit b. The others take sixteen additions instead of 64: first the weights for each value of
+ * each of the hash's sixteen nibbles, then from these, once a text, the weights for each bit.
+ * Sums are taken modulo 2^64; the results fit.
  */
-static void sum_bits(const simidx_feature *features, size_t n, int again, int64_t *sums)
+typedef struct adder {
+	uint64_t plane[N_PLANES];
+	uint64_t of_value[N_NIBBLES][16];
+} adder;
+
+/* Two digits of the sum of three bits, 64 times. */
+static void add_three(uint64_t *high, uint64_t *low, uint64_t a, uint64_t b)
 {
-	uint64_t of_value[N_NIBBLES][16] = { { 0 } };
-	uint64_t with[64], total = 0, hash;
-	unsigned nibble, b;
+	uint64_t differ = *low ^ a;
+
+	*high = (*low & a) | (differ & b);
+	*low = differ ^ b;
+}
+
+static void count_eight(uint64_t *plane, const uint64_t *hash)
+{
+	uint64_t two[4], four[2], carry, next;
+	unsigned i;
+
+	add_three(&two[0], &plane[0], hash[0], hash[1]);
+	add_three(&two[1], &plane[0], hash[2], hash[3]);
+	add_three(&two[2], &plane[0], hash[4], hash[5]);
+	add_three(&two[3], &plane[0], hash[6], hash[7]);
+	add_three(&four[0], &plane[1], two[0], two[1]);
+	add_three(&four[1], &plane[1], two[2], two[3]);
+	add_three(&carry, &plane[2], four[0], four[1]);
+#pragma GCC unroll 8
+	for (i = 3; i < AT_ONCE_PLANES; i++) {
+		next = plane[i] & carry;
+		plane[i] ^= carry;
+		carry = next;
+	}
+}
+
+/* Count n <= AT_ONCE hashes; n is a multiple of 8. */
+static void count_hashes(adder *a, const uint64_t *hash, size_t n)
+{
+	uint64_t plane[AT_ONCE_PLANES] = { 0 }, carry = 0, next;
 	size_t i;
 
-	for (i = 0; i < n; i++) {
-		hash = again ? hash_again(features[i].hash) : features[i].hash;
-		total += features[i].weight;
+	for (i = 0; i < n; i += 8)
+		count_eight(plane, hash + i);
+	for (i = 0; i < AT_ONCE_PLANES; i++) {
+		add_three(&next, &a->plane[i], plane[i], carry);
+		carry = next;
+	}
+	for (; carry; i++) {
+		next = a->plane[i] & carry;
+		a->plane[i] ^= carry;
+		carry = next;
+	}
+}
+
+static void add_hash(adder *a, uint64_t hash, uint64_t weight)
+{
+	unsigned nibble;
+
 #pragma GCC unroll 16 /* twice as fast: shifts by constants, no counter */
-		for (nibble = 0; nibble < N_NIBBLES; nibble++)
-			of_value[nibble][hash >> 4 * nibble & 15] += features[i].weight;
+	for (nibble = 0; nibble < N_NIBBLES; nibble++)
+		a->of_value[nibble][hash >> 4 * nibble & 15] += weight;
+}
+
+/* Some of the features, in the order of the text. */
+typedef struct batch {
+	uint64_t hash[AT_ONCE];
+	uint64_t is_common[AT_ONCE]; /* all ones, or 0; 0 behind the last one */
+	uint32_t weight[AT_ONCE];
+	uint8_t rest[AT_ONCE]; /* those that are not */
+	size_t n, n_rest;
+} batch;
+
+/* Returns the sum of the weights. */
+static uint64_t fill_batch(batch *t, const simidx_feature *features, size_t n, uint32_t common)
+{
+	uint64_t total = 0;
+	size_t i;
+
+	/* No branches: which feature is which cannot be predicted. */
+	t->n_rest = 0;
+	for (i = 0; i < n; i++) {
+		t->hash[i] = features[i].hash;
+		t->weight[i] = features[i].weight;
+		total += features[i].weight;
+		t->is_common[i] = 0 - (uint64_t)(features[i].weight == common);
+		t->rest[t->n_rest] = (uint8_t)i;
+		t->n_rest += features[i].weight != common;
+	}
+	for (; i % 8; i++)
+		t->is_common[i] = t->hash[i] = 0;
+	t->n = i;
+	return total;
+}
+
+static void add_batch(adder *a, const batch *t, const uint64_t *hash)
+{
+	uint64_t common[AT_ONCE];
+	size_t i;
+
+	if (t->n_rest < t->n) {
+		for (i = 0; i < t->n; i++)
+			common[i] = hash[i] & t->is_common[i];
+		count_hashes(a, common, t->n);
+	}
+	for (i = 0; i < t->n_rest; i++)
+		add_hash(a, hash[t->rest[i]], t->weight[t->rest[i]]);
+}
+
+/* The sums of all bits. Spoils the adder. */
+static void finish_sums(adder *a, uint64_t common, uint64_t total, int64_t *sums)
+{
+	uint64_t with[64];
+	unsigned nibble, b, p;
+
+	/* A plane is like a hash that 2^p features have. */
+	for (p = 0; p < N_PLANES; p++) {
+		if (a->plane[p])
+			add_hash(a, a->plane[p], common << p);
 	}
 	for (nibble = 0; nibble < N_NIBBLES; nibble++)
-		split_nibble(of_value[nibble], with + 4 * nibble);
+		split_nibble(a->of_value[nibble], with + 4 * nibble);
 	for (b = 0; b < 64; b++)
 		sums[b] = (int64_t)(2 * with[b] - total);
+}
+
+/* Any weight gives the right sums: so look at a few only. */
+static uint32_t guess_common(const simidx_feature *features, size_t n)
+{
+	uint32_t least = UINT32_MAX;
+	size_t i;
+
+	for (i = 0; i < n && i < GUESS_FROM; i++)
+		least = features[i].weight < least ? features[i].weight : least;
+	return least;
+}
+
+/* The sums over the hashes, and over the second hashes if sums2 is not NULL. */
+static void sum_bits(const simidx_feature *features, size_t n, int64_t *sums, int64_t *sums2)
+{
+	uint32_t common = guess_common(features, n);
+	uint64_t total = 0;
+	adder first = { 0 }, second;
+	size_t i, some;
+	batch t;
+
+	if (sums2)
+		memset(&second, 0, sizeof(second));
+	for (i = 0; i < n; i += some) {
+		some = n - i < AT_ONCE ? n - i : AT_ONCE;
+		total += fill_batch(&t, features + i, some, common);
+		add_batch(&first, &t, t.hash);
+		if (!sums2)
+			continue;
+		sx_hash_u64s_seed(t.hash, t.hash, t.n, SX_FP2_SEED);
+		add_batch(&second, &t, t.hash);
+	}
+	finish_sums(&first, common, total, sums);
+	if (sums2)
+		finish_sums(&second, common, total, sums2);
 }
 
 static uint64_t sign_bits(const int64_t *sums, unsigned bits)
@@ -111,12 +248,14 @@ static uint64_t weight_norm(const simidx_feature *features, size_t n)
 	uint64_t high = 0, low = 0, square;
 	size_t i;
 
+	/* Both halves for themselves: there are less than 2^32 of them. */
 	for (i = 0; i < n; i++) {
 		square = (uint64_t)features[i].weight * features[i].weight;
-		low += square;
-		high += low < square;
+		low += square & UINT32_MAX;
+		high += square >> 32;
 	}
-	return sx_isqrt(high, low);
+	high += low >> 32;
+	return sx_isqrt(high >> 32, high << 32 | (low & UINT32_MAX));
 }
 
 static void weigh_bits(const int64_t *sums, unsigned bits, uint64_t norm, uint8_t *weights)
@@ -165,14 +304,12 @@ int simidx_hash_features(const simidx_feature *features, size_t n, unsigned bits
 	out->bits = bits;
 	out->flags = flags;
 	out->n_features = n;
-	sum_bits(features, n, 0, out->sums);
+	sum_bits(features, n, out->sums, flags & SIMIDX_SKETCH_FP2 ? out->sums2 : NULL);
 	/* Bits that the fingerprint does not have say nothing. */
 	memset(out->sums + bits, 0, (64 - bits) * sizeof(out->sums[0]));
 	out->fp = sign_bits(out->sums, bits);
-	if (flags & SIMIDX_SKETCH_FP2) {
-		sum_bits(features, n, 1, out->sums2);
+	if (flags & SIMIDX_SKETCH_FP2)
 		out->fp2 = sign_bits(out->sums2, 64);
-	}
 	if (flags & SIMIDX_SKETCH_WEIGHTS) {
 		norm = weight_norm(features, n);
 		weigh_bits(out->sums, bits, norm, out->weights);

@@ -144,6 +144,35 @@ START_TEST(test_against_definition)
 }
 END_TEST
 
+/* Many features of one weight among others of any: first a few of these, then one in `every`. */
+START_TEST(test_common_weight)
+{
+	static const size_t sizes[] = { 7, 8, 9, 63, 64, 65, 127, 128, 1025, MAX_N };
+	static const unsigned every[] = { 1, 2, 10, MAX_N };
+	unsigned i, j;
+	sxt_rng rng;
+	size_t at;
+
+	sxt_rng_init(&rng, 9);
+	for (i = 0; i < 10; i++) {
+		for (j = 0; j < 4; j++) {
+			random_features(&rng, sizes[i], UINT32_MAX);
+			for (at = 20 * (j % 2); at < sizes[i]; at++) {
+				if (at % every[j])
+					features[at].weight = 65536;
+			}
+			check_sketch(sizes[i], 64);
+		}
+	}
+	/* Counts of 1025, 1024, 1 and 0 in different bits: most of their digits are 0. */
+	for (at = 0; at < 1025; at++) {
+		features[at].hash = at ? 0xff00 : 0x0ff0;
+		features[at].weight = UINT32_MAX;
+	}
+	check_sketch(1025, 64);
+}
+END_TEST
+
 /* Sums near their ends: weights that go beyond 32 and their squares beyond 64 bits. */
 START_TEST(test_extreme_weights)
 {
@@ -477,6 +506,7 @@ Suite *suite_sketch(void)
 
 #if defined(__SIZEOF_INT128__)
 	tcase_add_test(tc, test_against_definition);
+	tcase_add_test(tc, test_common_weight);
 	tcase_add_test(tc, test_extreme_weights);
 	tcase_add_test(tc, test_weight_rounding);
 #endif
