@@ -127,6 +127,8 @@ endif
 lib_text_libsx_text_la_SOURCES = \
 	lib/text/sx_text.c \
 	lib/text/sx_text.h \
+	lib/text/sx_text_ascii.c \
+	lib/text/sx_text_ascii.h \
 	lib/text/sx_text_features.c \
 	lib/text/sx_text_normalise.c \
 	lib/text/sx_text_profile.c \

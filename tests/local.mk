@@ -95,6 +95,7 @@ unit_text = \
 	tests/support/sxt_text.c \
 	tests/support/sxt_text.h \
 	tests/unit/t_text.c \
+	tests/unit/t_text_ascii.c \
 	tests/unit/t_text_long.c
 
 tests_unit_run_SOURCES = $(tests_support) $(unit_core)

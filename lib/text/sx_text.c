@@ -23,7 +23,9 @@ static int count_stretch(simidx_text *text, const uint8_t *utf8, size_t size,
 	sx_words *words = &text->words;
 	int rc;
 
-	rc = sx_decode(&text->units, utf8, size, err);
+	rc = sx_words_stretch(words, &utf8, &size, err);
+	if (!rc)
+		rc = sx_decode(&text->units, utf8, size, err);
 	if (!rc)
 		rc = sx_nfkc(&text->units, &text->spare, err);
 	if (!rc)
@@ -121,6 +123,7 @@ static int open_bits(unsigned bits, simidx_text **out, simidx_error *err)
 	text->bits = bits;
 	text->stretch = SX_STRETCH_BYTES;
 	text->stretch_max = SX_STRETCH_MAX_BYTES;
+	text->words.ascii = sx_ascii_shared();
 	sx_profile_format(text->profile, bits);
 	/* This also shows that ICU has all that it takes. */
 	for (i = 0; i < SX_N_PROBES && !rc; i++) {

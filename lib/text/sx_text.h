@@ -8,6 +8,7 @@
  *   sx_text_utf8.c       stretch -> UTF-16, invalid sequences -> U+FFFD
  *   sx_text_normalise.c  NFKC, then case fold, once each
  *   sx_text_words.c      word boundaries -> words, as UTF-8
+ *   sx_text_ascii.c      UTF-8 of ASCII -> words, past the three steps before
  *   sx_text_features.c   words and pairs of words -> counts -> weighted features
  *   sx_text_profile.c    what an index remembers about all this
  *   sx_text.c            the handle, which runs the steps
@@ -30,6 +31,8 @@
 
 #include <simidx.h>
 #include <simidx_text.h>
+
+#include "text/sx_text_ascii.h"
 
 #define SX_TEXT_MAX ((size_t)1 << 30) /* longest text, bytes */
 
@@ -99,14 +102,23 @@ int sx_fold(sx_units *text, sx_units *spare, simidx_error *err);
 #define SX_WORDS_BATCH 1024 /* words handed on at a time */
 
 /**
- * Splits UTF-16 into words and hands them on in batches. The words lie one behind the other in
+ * Splits text into words and hands them on in batches. The words lie one behind the other in
  * UTF-8 with a joint between neighbours, so that a pair is as much a run of bytes as a word.
+ *
+ * Either all of the text comes as normalised UTF-16, or only the islands of other than ASCII
+ * do, in lines of their own; then the words between these are found in the UTF-8.
  */
 typedef struct sx_words {
-	UBreakIterator *breaks; /* NULL until it is needed */
-	const UChar *units;     /* the stretch */
-	int32_t pos;            /* up to where it is split */
-	char *bytes;            /* of the batch */
+	UBreakIterator *breaks;    /* NULL until it is needed */
+	const UChar *units;        /* what ICU splits */
+	int32_t unit;              /* up to where it is split */
+	const sx_ascii *ascii;     /* NULL: islands are not looked for */
+	const uint8_t *utf8;       /* the stretch; NULL: all of it is in `units` */
+	size_t pos, size;          /* up to where the stretch is split; its size */
+	size_t island, island_end; /* the first island that is not split yet */
+	char *islands;             /* all of them, a line each */
+	size_t islands_room;
+	char *bytes; /* of the batch */
 	size_t room;
 	size_t n;                   /* words in the batch */
 	size_t n_old;               /* 0 or 1: the last word of the batch before comes first */
@@ -116,8 +128,15 @@ typedef struct sx_words {
 /** Begin a text: no word comes before its first one. */
 void sx_words_begin(sx_words *words);
 
-/** Take up the next stretch of the text; it must stay until the last batch of it. */
-int sx_words_split(sx_words *words, const sx_units *stretch, simidx_error *err);
+/**
+ * Take up a stretch of UTF-8, which must stay until the last batch of it. *utf8 and *size
+ * become the part of it that ICU has to split, maybe nothing: to be decoded, normalised and
+ * given to sx_words_split(). Without this call, all that is given there is split.
+ */
+int sx_words_stretch(sx_words *words, const uint8_t **utf8, size_t *size, simidx_error *err);
+
+/** Take up the UTF-16 of a stretch; it must stay until the last batch of it. */
+int sx_words_split(sx_words *words, const sx_units *units, simidx_error *err);
 
 /** Fill the next batch. n == n_old means that the stretch has no more words. */
 int sx_words_fill(sx_words *words, simidx_error *err);
@@ -128,7 +147,7 @@ static inline size_t sx_words_start(const sx_words *words, size_t i)
 	return i ? words->end[i - 1] + 1 : 0;
 }
 
-/** Give the break iterator and its caches back; the next stretch opens a new one. */
+/** Give buffers, the break iterator and its caches back; the next stretch gets new ones. */
 void sx_words_free(sx_words *words);
 
 /* ------------------------------------------------------------------------------------------

@@ -73,6 +73,8 @@ int sx_nfkc(sx_units *text, sx_units *spare, simidx_error *err)
 	size_t done = 0, end;
 	int rc;
 
+	if (!text->n)
+		return SIMIDX_OK;
 	nfkc = unorm2_getNFKCInstance(&status);
 	if (U_SUCCESS(status))
 		done = (size_t)unorm2_spanQuickCheckYes(nfkc, text->at, (int32_t)text->n,
@@ -104,6 +106,8 @@ int sx_fold(sx_units *text, sx_units *spare, simidx_error *err)
 	int32_t n;
 	int rc;
 
+	if (!text->n)
+		return SIMIDX_OK;
 	/* Folding seldom makes a text longer; when it does, ICU says how long it becomes. */
 	do {
 		rc = sx_units_reserve(spare, need, err);

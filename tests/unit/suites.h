@@ -37,5 +37,6 @@ X(loader_live)
 
 #if HAVE_TEXT
 X(text)
+X(text_ascii)
 X(text_long)
 #endif
