@@ -72,7 +72,7 @@ FNR == 1 && FILENAME ~ /^lib\// {
 	if (base ~ /^xx(h3|hash)\.h$/)
 		only("(lib/util|tests/format)", name)
 	if (name ~ /^unicode\//)
-		only("lib/text", "ICU")
+		only("(lib/text|bench)", "ICU")
 	if (name == "jansson.h")
 		only("tools", name)
 	if (name == "zlib.h" || name == "zstd.h")
