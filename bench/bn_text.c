@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Fingerprint texts, beside ICU's word segmentation alone of the same texts. One JSON object on
+ * stdout; README.md in this folder says how to read it.
+ */
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <unicode/ubrk.h>
+#include <unicode/ustring.h>
+
+#include <simidx.h>
+#include <simidx_text.h>
+
+#define SKETCH_FLAGS (SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS)
+#define MAX_BYTES (1L << 30)
+
+struct text {
+	char *utf8;
+	size_t size;
+	UChar *units;
+	int32_t n_units;
+};
+
+struct bench {
+	size_t n_texts, rounds;
+	struct text *texts;
+	simidx_text *extractor;
+	UBreakIterator *breaks;
+	uint64_t words, features, icu_words;
+	double *ours, *icu, *ratio; /* by round: seconds, seconds, quotient */
+};
+
+static void fail(const char *what, const char *why)
+{
+	fprintf(stderr, "bn_text: %s: %s\n", what, why);
+	exit(2);
+}
+
+static void *allocate(size_t n, size_t size)
+{
+	void *p = calloc(n ? n : 1, size);
+
+	if (!p)
+		fail("memory", "out of it");
+	return p;
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void read_text(struct text *text, const char *path)
+{
+	FILE *file = fopen(path, "rb");
+	long size = -1;
+
+	if (file && !fseek(file, 0, SEEK_END))
+		size = ftell(file);
+	if (size < 0 || size > MAX_BYTES)
+		fail(path, "cannot be read, or is too large");
+	rewind(file);
+	text->size = (size_t)size;
+	text->utf8 = allocate(text->size, 1);
+	if (fread(text->utf8, 1, text->size, file) != text->size)
+		fail(path, "cannot be read");
+	fclose(file);
+}
+
+static void decode(struct text *text)
+{
+	UErrorCode status = U_ZERO_ERROR;
+
+	text->units = allocate(text->size, sizeof(*text->units));
+	u_strFromUTF8WithSub(text->units, (int32_t)text->size, &text->n_units, text->utf8,
+			     (int32_t)text->size, 0xfffd, NULL, &status);
+	if (U_FAILURE(status))
+		fail("decode", u_errorName(status));
+}
+
+static void open_all(struct bench *b, char **paths)
+{
+	UErrorCode status = U_ZERO_ERROR;
+	simidx_error err;
+	size_t i;
+
+	b->texts = allocate(b->n_texts, sizeof(*b->texts));
+	b->ours = allocate(b->rounds, sizeof(*b->ours));
+	b->icu = allocate(b->rounds, sizeof(*b->icu));
+	b->ratio = allocate(b->rounds, sizeof(*b->ratio));
+	for (i = 0; i < b->n_texts; i++) {
+		read_text(&b->texts[i], paths[i]);
+		decode(&b->texts[i]);
+	}
+	if (simidx_text_open(NULL, &b->extractor, &err))
+		fail("open", err.text);
+	b->breaks = ubrk_open(UBRK_WORD, "", NULL, 0, &status);
+	if (U_FAILURE(status))
+		fail("ICU", u_errorName(status));
+}
+
+static void fingerprint(struct bench *b)
+{
+	simidx_sketch sketch = SIMIDX_SKETCH_INIT;
+	simidx_error err;
+	size_t i;
+
+	b->words = b->features = 0;
+	for (i = 0; i < b->n_texts; i++) {
+		if (simidx_text_fingerprint(b->extractor, b->texts[i].utf8, b->texts[i].size,
+					    SKETCH_FLAGS, &sketch, &err))
+			fail("fingerprint", err.text);
+		b->words += sketch.n_tokens;
+		b->features += sketch.n_features;
+	}
+}
+
+/* As little as can be done with ICU: boundaries of text that is in UTF-16 already. */
+static void segment(struct bench *b)
+{
+	UErrorCode status = U_ZERO_ERROR;
+	size_t i;
+
+	b->icu_words = 0;
+	for (i = 0; i < b->n_texts; i++) {
+		ubrk_setText(b->breaks, b->texts[i].units, b->texts[i].n_units, &status);
+		if (U_FAILURE(status))
+			fail("ICU", u_errorName(status));
+		while (ubrk_next(b->breaks) != UBRK_DONE)
+			b->icu_words += ubrk_getRuleStatus(b->breaks) >= UBRK_WORD_NONE_LIMIT;
+	}
+}
+
+static double timed(void (*run)(struct bench *b), struct bench *b)
+{
+	double start = cpu_seconds();
+
+	run(b);
+	return cpu_seconds() - start;
+}
+
+static void measure(struct bench *b)
+{
+	size_t i;
+
+	/* The first round warms the caches up. */
+	fingerprint(b);
+	segment(b);
+	for (i = 0; i < b->rounds; i++) {
+		b->ours[i] = timed(fingerprint, b);
+		b->icu[i] = timed(segment, b);
+		b->ratio[i] = b->ours[i] / b->icu[i];
+	}
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double median(double *of, size_t n)
+{
+	qsort(of, n, sizeof(*of), compare_doubles);
+	return (of[(n - 1) / 2] + of[n / 2]) / 2;
+}
+
+static void report(struct bench *b)
+{
+	double bytes = 0, ours, icu, ratio;
+	size_t i;
+
+	for (i = 0; i < b->n_texts; i++)
+		bytes += (double)b->texts[i].size;
+	ours = median(b->ours, b->rounds);
+	icu = median(b->icu, b->rounds);
+	ratio = median(b->ratio, b->rounds);
+	printf("{\"bench\":\"text\",\"profile\":\"%s\",\"icu\":\"%s\",\"texts\":%zu"
+	       ",\"bytes\":%.0f,\"rounds\":%zu,\"words\":%llu,\"features\":%llu"
+	       ",\"icu_words\":%llu",
+	       simidx_text_profile(b->extractor), simidx_text_build_info(), b->n_texts, bytes,
+	       b->rounds, (unsigned long long)b->words, (unsigned long long)b->features,
+	       (unsigned long long)b->icu_words);
+	printf(",\"mb_per_s\":%.1f,\"icu_mb_per_s\":%.1f,\"ratio\":%.3f,\"ratio_min\":%.3f"
+	       ",\"ratio_max\":%.3f}\n",
+	       bytes / ours / 1e6, bytes / icu / 1e6, ratio, b->ratio[0],
+	       b->ratio[b->rounds - 1]);
+}
+
+static void usage(FILE *to)
+{
+	fprintf(to, "usage: bn_text [OPTIONS] FILE...\n"
+		    "Fingerprint texts, one a file, beside ICU's word segmentation alone.\n"
+		    "  -r, --rounds N  of both, in turns (9)\n"
+		    "  -h, --help\n");
+}
+
+static size_t number(const char *text)
+{
+	unsigned long n;
+	char *end;
+
+	errno = 0;
+	n = strtoul(text, &end, 10);
+	if (errno || *end || end == text || !n || n > 1000000)
+		fail(text, "is not a number in 1..1000000");
+	return n;
+}
+
+static void parse(struct bench *b, int argc, char **argv)
+{
+	static const struct option options[] = { { "rounds", required_argument, NULL, 'r' },
+						 { "help", no_argument, NULL, 'h' },
+						 { NULL, 0, NULL, 0 } };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "r:h", options, NULL)) != -1) {
+		switch (c) {
+		case 'r':
+			b->rounds = number(optarg);
+			break;
+		case 'h':
+			usage(stdout);
+			exit(0);
+		default:
+			usage(stderr);
+			exit(2);
+		}
+	}
+	if (optind == argc) {
+		usage(stderr);
+		exit(2);
+	}
+	b->n_texts = (size_t)(argc - optind);
+}
+
+int main(int argc, char **argv)
+{
+	struct bench b = { .rounds = 9 };
+	size_t i;
+
+	parse(&b, argc, argv);
+	open_all(&b, argv + optind);
+	measure(&b);
+	report(&b);
+	for (i = 0; i < b.n_texts; i++) {
+		free(b.texts[i].utf8);
+		free(b.texts[i].units);
+	}
+	free(b.texts);
+	free(b.ours);
+	free(b.icu);
+	free(b.ratio);
+	ubrk_close(b.breaks);
+	simidx_text_close(b.extractor);
+	return 0;
+}
