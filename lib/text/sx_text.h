@@ -154,6 +154,8 @@ void sx_words_free(sx_words *words);
  * Features
  */
 
+#define SX_SMALL_COUNTS 64
+
 /**
  * The multiset of a text's words and pairs, while it is counted: an open-addressing table by
  * hash, with the count in place of the weight.
@@ -164,6 +166,7 @@ typedef struct sx_features {
 	size_t n_slots;       /* slots in use, a power of two */
 	size_t n;             /* features */
 	uint64_t n_words;
+	uint32_t weight_of[SX_SMALL_COUNTS]; /* by count; 0 = not known yet */
 } sx_features;
 
 /** Begin a text of `text_size` bytes. */

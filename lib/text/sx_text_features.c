@@ -123,16 +123,26 @@ int sx_features_count(sx_features *features, const sx_words *words, simidx_error
 	return SIMIDX_OK;
 }
 
+/** The weight of a count; those of small counts are worked out once a handle. */
+static uint32_t weight_of(sx_features *features, uint32_t count)
+{
+	if (count >= SX_SMALL_COUNTS)
+		return sx_sqrt_weight(count);
+	if (!features->weight_of[count])
+		features->weight_of[count] = sx_sqrt_weight(count);
+	return features->weight_of[count];
+}
+
 void sx_features_finish(sx_features *features)
 {
 	simidx_feature *slot = features->slot;
 	size_t i, n = 0;
 
+	/* No branches: which slots are free cannot be predicted. */
 	for (i = 0; i < features->n_slots; i++) {
-		if (!slot[i].weight)
-			continue;
-		slot[n].hash = slot[i].hash;
-		slot[n].weight = sx_sqrt_weight(slot[i].weight);
-		n++;
+		slot[n] = slot[i];
+		n += slot[i].weight != 0;
 	}
+	for (i = 0; i < n; i++)
+		slot[i].weight = weight_of(features, slot[i].weight);
 }
