@@ -231,6 +231,18 @@ int sx_cursor_prev(sx_cursor *cursor, sx_slice *key, sx_slice *value, simidx_err
  */
 int sx_dir_prepare(const char *path, char **out, int *lock_fd, simidx_error *err);
 
+/**
+ * The same for work that takes long: SIMIDX_E_BUSY while another builder has claimed the path.
+ * Only those who claim, and can see each other's directories, know of each other.
+ */
+int sx_dir_claim(const char *path, char **out, int *lock_fd, simidx_error *err);
+
+/** Whether nothing is at a path, or an empty directory: sx_dir_publish() may put a store there. */
+int sx_dir_is_free(const char *path);
+
+/** Remove what builders that died left beside a store. Costs a look into the directory it is in. */
+void sx_store_clean(const sx_store *store);
+
 /** Release such a lock. -1 is allowed. */
 void sx_dir_unlock(int fd);
 

@@ -37,6 +37,8 @@ static const char *const file_names[] = { SX_DATA_NAME, SX_LOCK_NAME, SX_WRITE_N
 /* How often to try to lock the parent, a millisecond apart: others hold it for moments. */
 #define PARENT_TRIES 500
 
+#define MAX_NAME 255
+
 /*
  * Where `path` leads, and the directory that holds it; both freed by the caller. A symbolic
  * link is followed, so that what it points to is replaced and not the link.
@@ -94,15 +96,15 @@ static void unlink_files(int dir_fd)
  * and while those that were left behind are removed. Returns a descriptor, -1 if it cannot be
  * had; then we do without.
  */
-static int lock_parent(const char *parent)
+static int lock_parent(const char *parent, int tries)
 {
 	int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct timespec pause = { .tv_nsec = 1000000 };
 
-	for (int i = 0; fd >= 0 && i < PARENT_TRIES; i++) {
+	while (fd >= 0) {
 		if (!flock(fd, LOCK_EX | LOCK_NB))
 			return fd;
-		if (errno != EWOULDBLOCK && errno != EINTR)
+		if ((errno != EWOULDBLOCK && errno != EINTR) || --tries <= 0)
 			break;
 		nanosleep(&pause, NULL);
 	}
@@ -127,31 +129,46 @@ static int is_abandoned(int dir_fd, int parent_is_locked, int *lock_fd)
 		(!fstat(dir_fd, &st) && st.st_mtime + UNLOCKED_SECONDS < time(NULL)));
 }
 
-static void remove_if_abandoned(int parent_fd, const char *name, int parent_is_locked)
+/* Whether a builder has written into its lock file that it works for the name. */
+static int claims(int lock_fd, const char *target_name)
 {
-	int lock_fd, dir_fd = openat(parent_fd, name,
-				     O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	char name[MAX_NAME + 1];
+	ssize_t n = pread(lock_fd, name, sizeof(name), 0);
+
+	return n > 0 && (size_t)n == strlen(target_name) && !memcmp(name, target_name, (size_t)n);
+}
+
+/* Returns whether somebody is building there for `target_name`, which may be NULL. */
+static int remove_if_abandoned(int parent_fd, const char *name, int parent_is_locked,
+			       const char *target_name)
+{
+	int claimed = 0, lock_fd, dir_fd = openat(parent_fd, name,
+						  O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 
 	if (dir_fd < 0)
-		return;
+		return 0;
 	if (is_abandoned(dir_fd, parent_is_locked, &lock_fd)) {
 		unlink_files(dir_fd);
 		unlinkat(parent_fd, name, AT_REMOVEDIR);
+	} else if (lock_fd >= 0 && target_name) {
+		claimed = claims(lock_fd, target_name);
 	}
 	if (lock_fd >= 0)
 		close(lock_fd);
 	close(dir_fd);
+	return claimed;
 }
 
 /*
  * Remove what builders that were killed left in a directory. One of them may be an index that
- * has been exchanged for another: first see to it that the exchange is on the disk.
+ * has been exchanged for another: first see to it that the exchange is on the disk. Returns
+ * whether a builder that lives has claimed `target_name`, which may be NULL.
  */
-static void remove_leftovers(const char *parent, int parent_is_locked)
+static int remove_leftovers(const char *parent, int parent_is_locked, const char *target_name)
 {
 	const struct dirent *entry;
 	DIR *dir = opendir(parent);
-	int synced = 0;
+	int claimed = 0, synced = 0;
 
 	while (dir && (entry = readdir(dir)) != NULL) {
 		if (strlen(entry->d_name) != PRIVATE_LENGTH ||
@@ -160,15 +177,37 @@ static void remove_leftovers(const char *parent, int parent_is_locked)
 		if (!synced && sync_dir(parent, NULL))
 			break;
 		synced = 1;
-		remove_if_abandoned(dirfd(dir), entry->d_name, parent_is_locked);
+		claimed |= remove_if_abandoned(dirfd(dir), entry->d_name, parent_is_locked,
+					       target_name);
 	}
 	if (dir)
 		closedir(dir);
+	return claimed;
 }
 
-/* Make and lock the write lock's file of a new directory. */
-static int lock_private(const char *private_dir, int *fd, simidx_error *err)
+void sx_store_clean(const sx_store *store)
 {
+	char *dir = strdup(atomic_load(&store->place)->data), *target, *parent;
+	int parent_fd;
+
+	if (!dir)
+		return;
+	*strrchr(dir, '/') = '\0';
+	if (!resolve(dir, &target, &parent, NULL)) {
+		/* Who holds the parent's lock cleans up, too: there is nothing to wait for. */
+		parent_fd = lock_parent(parent, 1);
+		remove_leftovers(parent, parent_fd >= 0, NULL);
+		sx_dir_unlock(parent_fd);
+		free(target);
+		free(parent);
+	}
+	free(dir);
+}
+
+/* Make and lock the write lock's file of a new directory; it says what is claimed, if anything. */
+static int lock_private(const char *private_dir, const char *claim, int *fd, simidx_error *err)
+{
+	size_t n = claim ? strlen(claim) : 0;
 	int dir_fd = open(private_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	int rc = SIMIDX_OK;
 
@@ -178,6 +217,7 @@ static int lock_private(const char *private_dir, int *fd, simidx_error *err)
 				  O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
 				  SX_DEFAULT_MODE);
 	if (*fd < 0 || flock(*fd, LOCK_EX | LOCK_NB) ||
+	    (n && write(*fd, claim, n) != (ssize_t)n) ||
 	    renameat(dir_fd, NEW_LOCK_NAME, dir_fd, SX_WRITE_NAME)) {
 		rc = sx_fail_errno(err, errno, "%s: the lock file " SX_WRITE_NAME, private_dir);
 		sx_dir_unlock(*fd);
@@ -188,8 +228,8 @@ static int lock_private(const char *private_dir, int *fd, simidx_error *err)
 	return rc;
 }
 
-static int make_private(const char *parent, const char *path, char **out, int *lock_fd,
-			simidx_error *err)
+static int make_private(const char *parent, const char *path, const char *claim, char **out,
+			int *lock_fd, simidx_error *err)
 {
 	char *made;
 	int rc = SIMIDX_OK;
@@ -201,7 +241,7 @@ static int make_private(const char *parent, const char *path, char **out, int *l
 		free(made);
 		return rc;
 	}
-	rc = lock_private(made, lock_fd, err);
+	rc = lock_private(made, claim, lock_fd, err);
 	if (rc) {
 		sx_dir_remove(made);
 		free(made);
@@ -211,8 +251,16 @@ static int make_private(const char *parent, const char *path, char **out, int *l
 	return rc;
 }
 
-int sx_dir_prepare(const char *path, char **out, int *lock_fd, simidx_error *err)
+static const char *last_name(const char *target)
 {
+	const char *slash = strrchr(target, '/');
+
+	return slash ? slash + 1 : target;
+}
+
+static int prepare(const char *path, int is_claim, char **out, int *lock_fd, simidx_error *err)
+{
+	const char *claim = NULL;
 	char *target, *parent;
 	int parent_fd, rc;
 
@@ -221,13 +269,45 @@ int sx_dir_prepare(const char *path, char **out, int *lock_fd, simidx_error *err
 	rc = resolve(path, &target, &parent, err);
 	if (rc)
 		return rc;
-	parent_fd = lock_parent(parent);
-	remove_leftovers(parent, parent_fd >= 0);
-	rc = make_private(parent, path, out, lock_fd, err);
+	if (is_claim && strlen(last_name(target)) <= MAX_NAME)
+		claim = last_name(target);
+	parent_fd = lock_parent(parent, PARENT_TRIES);
+	if (remove_leftovers(parent, parent_fd >= 0, claim))
+		rc = sx_fail(err, SIMIDX_E_BUSY, "%s is being built by somebody else", path);
+	else
+		rc = make_private(parent, path, claim, out, lock_fd, err);
 	sx_dir_unlock(parent_fd);
 	free(target);
 	free(parent);
 	return rc;
+}
+
+int sx_dir_prepare(const char *path, char **out, int *lock_fd, simidx_error *err)
+{
+	return prepare(path, 0, out, lock_fd, err);
+}
+
+int sx_dir_claim(const char *path, char **out, int *lock_fd, simidx_error *err)
+{
+	return prepare(path, 1, out, lock_fd, err);
+}
+
+int sx_dir_is_free(const char *path)
+{
+	const struct dirent *entry;
+	struct stat st;
+	DIR *dir;
+	int is_free = 1;
+
+	if (lstat(path, &st))
+		return 1; /* what is wrong with it is told when it is used */
+	dir = opendir(path);
+	while (dir && is_free && (entry = readdir(dir)) != NULL)
+		is_free = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+	if (!dir)
+		return 0;
+	closedir(dir);
+	return is_free;
 }
 
 /* ------------------------------------------------------------------------------------------

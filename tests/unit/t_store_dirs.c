@@ -87,6 +87,51 @@ static void make_old(const char *private_dir)
 	ck_assert_int_eq(utimensat(AT_FDCWD, private_dir, times, 0), 0);
 }
 
+/* One builder at a time for a path, but not for another path, nor for what is quickly made. */
+START_TEST(test_claim)
+{
+	char *target = sxt_path(dir, "y"), *longer = sxt_path(dir, "yy"), *mine, *other;
+	sx_store *store;
+	int fd, other_fd;
+
+	ck_assert_sx(sx_dir_claim(target, &mine, &fd, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dir_claim(target, &other, &other_fd, &sxt_err), SIMIDX_E_BUSY);
+	ck_assert_ptr_null(other);
+	ck_assert_int_eq(other_fd, -1);
+	ck_assert_sx(sx_dir_claim(longer, &other, &other_fd, &sxt_err), SIMIDX_OK);
+	sx_dir_unlock(other_fd);
+	free(other);
+	ck_assert_sx(sx_dir_prepare(target, &other, &other_fd, &sxt_err), SIMIDX_OK);
+	sx_dir_unlock(other_fd);
+	free(other);
+	/* Who claims cleans up, too. */
+	ck_assert_sx(sx_dir_claim(longer, &other, &other_fd, &sxt_err), SIMIDX_OK);
+	sx_dir_unlock(other_fd);
+	free(other);
+	sx_dir_unlock(fd);
+	ck_assert(exists(mine, ""));
+	ck_assert_sx(sx_dir_claim(target, &other, &other_fd, &sxt_err), SIMIDX_OK);
+	ck_assert(!exists(mine, ""));
+	free(mine);
+	/* So does a store that is there, of what nobody is at work on. */
+	store = t_open(path, 0);
+	sx_store_clean(store);
+	ck_assert(exists(other, ""));
+	sx_dir_unlock(other_fd);
+	sx_store_clean(store);
+	ck_assert(!exists(other, ""));
+	sx_store_close(store);
+	/* Free is what nothing is at, or an empty directory. */
+	ck_assert(sx_dir_is_free(target));
+	ck_assert_int_eq(mkdir(target, 0700), 0);
+	ck_assert(sx_dir_is_free(target));
+	ck_assert(!sx_dir_is_free(path) && !sx_dir_is_free(data_path));
+	free(other);
+	free(target);
+	free(longer);
+}
+END_TEST
+
 /* What builders left goes away; what somebody builds, and what is none of ours, stays. */
 START_TEST(test_leftovers)
 {
@@ -380,6 +425,7 @@ Suite *suite_store_dirs(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, test_publish_modes, 0, 2 * N_MODES);
+	tcase_add_test(tcase, test_claim);
 	tcase_add_test(tcase, test_leftovers);
 	tcase_add_test(tcase, test_publish_exists);
 	tcase_add_test(tcase, test_replace);
