@@ -640,8 +640,8 @@ int simidx_commit(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_RESULT;
 /**
  * Have the next commit store a few bytes of the caller's, in one with the documents: for
  * programs that read documents from somewhere, how far they have come. There is one mark in an
- * index; it stays until another one is stored. A rollback forgets what was set. An index that
- * simidx_loader_finish() has made has no mark.
+ * index; it stays until another one is stored, also when a loader rebuilds the index
+ * (simidx_loader_set_mark()). A rollback forgets what was set.
  *
  * @param data  `size` bytes, copied
  * @param size  1..SIMIDX_MAX_MARK
@@ -708,16 +708,19 @@ typedef struct simidx_loader_options {
 	const char *tmpdir; /**< directory of the temporary files; NULL = that of the index */
 	unsigned threads;   /**< 0 = one a core, at most 2 are used */
 	unsigned duplicates; /**< enum simidx_duplicates */
-	int wait_ms;        /**< longest wait for another writer, as in simidx_writer_options */
+	int wait_ms;        /**< longest wait for another writer or loader, as in
+	                         simidx_writer_options; in simidx_loader_open(), and again in
+	                         simidx_loader_finish() for an index that is to be replaced */
 	unsigned flags;     /**< SIMIDX_OPEN_FORCE, for the index at the path */
 	/** Called by simidx_loader_finish() for each document that is left out. `row` counts the
 	    calls of simidx_loader_put() from 0; may be NULL. */
 	void (*rejected)(void *ctx, uint64_t row, const char *reason);
-	/** Called now and then by simidx_loader_finish(), as for simidx_set_progress(); may be
-	    NULL. */
+	/** Called now and then by simidx_loader_finish(), as for simidx_set_progress(), and with
+	    the phase "waiting" and two zeros while others are waited for; may be NULL. */
 	void (*progress)(void *ctx, const char *phase, uint64_t done, uint64_t total);
-	/** Asked now and then by simidx_loader_finish(), for the last time before the exchange:
-	    non-zero ends it with SIMIDX_E_STOPPED. May be NULL. */
+	/** Asked now and then by simidx_loader_finish(), for the last time before the exchange,
+	    and by simidx_loader_open() while it waits: non-zero ends them with SIMIDX_E_STOPPED.
+	    May be NULL. */
 	int (*stop)(void *ctx);
 	void *ctx;          /**< passed to all of them */
 } simidx_loader_options;
@@ -746,11 +749,19 @@ typedef struct simidx_loader_report {
  * there stays locked for writers until the loader is closed, readers go on with it and get
  * SIMIDX_E_MOVED after the exchange.
  *
+ * There is one loader at a time for a path, so that none works for nothing: another one waits
+ * until the first is closed, and sees then what that has made.
+ *
  * @param create   options of a new index (simidx_create()), or NULL to add to the one at path
  * @param options  NULL for the defaults
  * @param out      for simidx_loader_close()
  * @return SIMIDX_OK; the codes of simidx_create() and, without create, of simidx_open();
- *         SIMIDX_E_BUSY when another writer held the lock for longer than wait_ms
+ *         SIMIDX_E_EXISTS  create without SIMIDX_CREATE_TRUNCATE: something is there, perhaps
+ *                          what another loader has made while this one waited for it;
+ *         SIMIDX_E_BUSY    another writer or loader was there for longer than wait_ms;
+ *         SIMIDX_E_STOPPED the caller's stop() ended the wait;
+ *         SIMIDX_E_MOVED   without create: others replaced the index a thousand times while it
+ *                          was being opened; one that is replaced meanwhile is opened again
  */
 int simidx_loader_open(const char *path, const simidx_create_options *create,
 		       const simidx_loader_options *options, simidx_loader **out,
@@ -770,7 +781,8 @@ int simidx_loader_add_index(simidx_loader *loader, simidx *source, simidx_error 
 
 /**
  * Add a document. Ids and labels that are in use are found out by simidx_loader_finish(); a
- * document that is left out there keeps the id that it got, so ids have a gap.
+ * document that is left out there keeps the id that it got, so ids have a gap (simidx_put() gives
+ * such an id to the next document).
  *
  * @param id  if not NULL: the id that the document got
  * @return SIMIDX_OK; SIMIDX_E_RANGE, SIMIDX_E_MISMATCH as simidx_put(), the document is left out
@@ -778,6 +790,30 @@ int simidx_loader_add_index(simidx_loader *loader, simidx *source, simidx_error 
  */
 int simidx_loader_put(simidx_loader *loader, const simidx_doc *doc, uint64_t *id,
 		      simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Say how many documents are going to be put in all, about, to learn before the work whether
+ * they will fit on the disk. simidx_loader_finish() looks again, when it knows.
+ *
+ * @param documents    without those of indexes that are taken over
+ * @param label_bytes  of their labels
+ * @return SIMIDX_OK; SIMIDX_E_NO_SPACE: the text says how much is needed and where, beside the
+ *         path or in tmpdir; SIMIDX_E_RANGE for numbers above SIMIDX_MAX_ID; SIMIDX_E_STATE
+ *         after simidx_loader_finish(). Loading may go on all the same
+ */
+int simidx_loader_expect(simidx_loader *loader, uint64_t documents, uint64_t label_bytes,
+			 simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Have the index that is made carry a mark (simidx_set_mark()). Without this call it is that of
+ * the index that was at the path, if there was one; those of indexes that are added do not matter.
+ *
+ * @param data  `size` bytes, copied
+ * @param size  1..SIMIDX_MAX_MARK
+ * @return SIMIDX_OK; SIMIDX_E_RANGE when it is too long or empty
+ */
+int simidx_loader_set_mark(simidx_loader *loader, const void *data, size_t size,
+			   simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
  * Sort, build and put the index in its place. Only simidx_loader_close() may follow.
@@ -789,7 +825,9 @@ int simidx_loader_put(simidx_loader *loader, const simidx_doc *doc, uint64_t *id
  *
  * @param report  may be NULL
  * @return SIMIDX_OK; SIMIDX_E_NO_SPACE, SIMIDX_E_IO, SIMIDX_E_CORRUPT (a source is damaged),
- *         SIMIDX_E_MOVED, SIMIDX_E_STOPPED: nothing at the path has changed
+ *         SIMIDX_E_MOVED, SIMIDX_E_STOPPED; SIMIDX_E_EXISTS (somebody has made an index at the
+ *         path, not with a loader), SIMIDX_E_BUSY (the index that is to be replaced was at work
+ *         for longer than wait_ms): nothing at the path has changed
  */
 int simidx_loader_finish(simidx_loader *loader, simidx_loader_report *report, simidx_error *err)
 	SIMIDX_CHECK_RESULT;

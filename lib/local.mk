@@ -87,6 +87,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_loader.h \
 	lib/index/sx_loader_docs.c \
 	lib/index/sx_loader_labels.c \
+	lib/index/sx_loader_space.c \
 	lib/index/sx_loader_tables.c \
 	lib/index/sx_mark.c \
 	lib/index/sx_merge.c \

@@ -72,6 +72,7 @@ unit_core = \
 	tests/unit/t_index_write.c \
 	tests/unit/t_loader.c \
 	tests/unit/t_loader_live.c \
+	tests/unit/t_loader_procs.c \
 	tests/unit/t_near.c \
 	tests/unit/t_plan.c \
 	tests/unit/t_sketch.c \

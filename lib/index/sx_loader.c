@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
@@ -13,6 +14,12 @@
 #define DEFAULT_MEMORY ((uint64_t)1 << 30)
 #define MIN_MEMORY ((uint64_t)64 << 20)
 #define LABEL_BUFFER ((size_t)1 << 20)
+
+/* Longest pause before looking again whether others are done. */
+#define MAX_PAUSE_MS 50
+
+/* An index may be exchanged for another while we wait for its lock, but not so often. */
+#define MAX_MOVES 1000
 
 /* Written by one transaction: LMDB keeps its pages in memory until the commit. */
 #define PAGES_A_TRANSACTION 4096
@@ -58,6 +65,63 @@ uint64_t sx_loader_a_page(const sx_append *append)
 	return append->table->layout == SIMIDX_LAYOUT_BLOCKS ? 1 : ROWS_A_PAGE;
 }
 
+/* ---- other builders and writers ---- */
+
+/*
+ * Do what others may be in the way of (SIMIDX_E_BUSY), until the time is over. In short pauses,
+ * so that the caller can end it.
+ */
+static int be_patient(simidx_loader *l, int (*attempt)(simidx_loader *l, simidx_error *err),
+		      simidx_error *err)
+{
+	struct timespec pause;
+	int ms = 1, rc;
+
+	for (;;) {
+		rc = attempt(l, err);
+		if (rc != SIMIDX_E_BUSY || !l->wait_ms)
+			return rc;
+		sx_err_clear(err);
+		rc = sx_loader_progress(l, "waiting", 0, 0, err);
+		if (rc)
+			return rc;
+		if (l->wait_ms > 0) {
+			ms = ms < l->wait_ms ? ms : l->wait_ms;
+			l->wait_ms -= ms;
+		}
+		pause = (struct timespec){ .tv_nsec = ms * 1000000L };
+		nanosleep(&pause, NULL);
+		ms = ms * 2 < MAX_PAUSE_MS ? ms * 2 : MAX_PAUSE_MS;
+	}
+}
+
+/* One builder at a time for a path: the others would have worked for nothing. */
+static int claim(simidx_loader *l, simidx_error *err)
+{
+	return sx_dir_claim(l->path, &l->dir, &l->claim_fd, err);
+}
+
+/* Open and lock the index at the path; again, if another one was put there meanwhile. */
+static int lock_old(simidx_loader *l, simidx_error *err)
+{
+	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
+	int rc = SIMIDX_E_MOVED;
+
+	how.flags = l->options.flags;
+	for (int i = 0; rc == SIMIDX_E_MOVED && i < MAX_MOVES; i++) {
+		sx_err_clear(err);
+		rc = simidx_open(l->path, &how, &l->old, err);
+		if (!rc)
+			rc = sx_store_lock(l->old->store, 0, err);
+		if (rc) {
+			simidx_close(l->old);
+			l->old = NULL;
+		}
+	}
+	l->locked = !rc;
+	return rc;
+}
+
 /* ---- open ---- */
 
 static int copy_create(simidx_loader *l, const simidx_create_options *create, simidx_error *err)
@@ -76,20 +140,26 @@ static int copy_create(simidx_loader *l, const simidx_create_options *create, si
 	return SIMIDX_OK;
 }
 
+static int keep_mark(simidx_loader *l, simidx_error *err)
+{
+	int rc = simidx_get_mark(l->old, l->mark, sizeof(l->mark), &l->mark_size, err);
+
+	if (rc != SIMIDX_E_NOT_FOUND)
+		return rc;
+	sx_err_clear(err);
+	return SIMIDX_OK;
+}
+
 /* Take the index at the path as the first source, locked against other writers. */
 static int open_old(simidx_loader *l, simidx_error *err)
 {
 	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
-	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
-	int rc;
+	int rc = be_patient(l, lock_old, err);
 
-	how.flags = l->options.flags;
-	rc = simidx_open(l->path, &how, &l->old, err);
 	if (!rc)
-		rc = sx_store_lock(l->old->store, l->options.wait_ms, err);
+		rc = keep_mark(l, err);
 	if (rc)
 		return rc;
-	l->locked = 1;
 	create.bits = l->old->bits;
 	create.layout = l->old->layout;
 	create.flags = l->old->flags;
@@ -132,13 +202,26 @@ static int prepare_sorters(simidx_loader *l, simidx_error *err)
 static int open_new(simidx_loader *l, simidx_error *err)
 {
 	sx_store *store = NULL;
-	int lock_fd, rc = sx_dir_prepare(l->path, &l->dir, &lock_fd, err);
+	int lock_fd = l->claim_fd, rc;
 
-	if (!rc)
-		rc = sx_create_build(l->dir, lock_fd, &l->create, &store, err);
+	l->claim_fd = -1;
+	rc = sx_create_build(l->dir, lock_fd, &l->create, &store, err);
 	if (!rc)
 		rc = sx_index_open_store(store, 0, &l->index, err);
 	return rc ? rc : prepare_sorters(l, err);
+}
+
+/* First the claim, so that nobody waits for it while holding the lock of the index. */
+static int begin(simidx_loader *l, const simidx_create_options *create, simidx_error *err)
+{
+	int rc = be_patient(l, claim, err);
+
+	if (rc)
+		return rc;
+	if (create && !(create->flags & SIMIDX_CREATE_TRUNCATE) && !sx_dir_is_free(l->path))
+		return sx_fail(err, SIMIDX_E_EXISTS, "%s exists", l->path);
+	rc = create ? copy_create(l, create, err) : open_old(l, err);
+	return rc ? rc : open_new(l, err);
 }
 
 static int check_loader_options(const simidx_loader_options *o, simidx_error *err)
@@ -177,15 +260,15 @@ int simidx_loader_open(const char *path, const simidx_create_options *create,
 	if (!l)
 		return sx_fail_nomem(err);
 	l->options = *options;
+	l->wait_ms = options->wait_ms;
+	l->claim_fd = -1;
 	l->memory = (size_t)(options->memory ? options->memory : DEFAULT_MEMORY);
 	l->path = strdup(path);
 	l->tmpdir = options->tmpdir ? strdup(options->tmpdir) : NULL;
 	if (!l->path || (options->tmpdir && !l->tmpdir))
 		rc = sx_fail_nomem(err);
 	if (!rc)
-		rc = create ? copy_create(l, create, err) : open_old(l, err);
-	if (!rc)
-		rc = open_new(l, err);
+		rc = begin(l, create, err);
 	if (rc)
 		simidx_loader_close(l);
 	else
@@ -208,6 +291,7 @@ void simidx_loader_close(simidx_loader *l)
 	for (size_t i = 0; i < l->n_sources; i++)
 		simidx_walk_close(l->source[i]);
 	close_new(l);
+	sx_dir_unlock(l->claim_fd);
 	sx_dir_remove(l->dir); /* after a success it is not there any more */
 	sx_sorter_free(l->by_id);
 	sx_sorter_free(l->label_rows);
@@ -339,40 +423,20 @@ int simidx_loader_put(simidx_loader *l, const simidx_doc *doc, uint64_t *id, sim
 	return rc;
 }
 
-/* ---- finish ---- */
-
-/* About the bytes that n documents take, so that a full disk is told before the work. */
-static uint64_t estimate(const simidx_loader *l, uint64_t n)
+int simidx_loader_set_mark(simidx_loader *l, const void *data, size_t size, simidx_error *err)
 {
-	double entry, document = 0;
-	int bits = (int)l->index->bits - (63 - __builtin_clzll(n | 1)); /* left by log2(n) */
-
-	if (!n)
-		return 0;
-	entry = (bits > 6 ? bits + 2 : 8) / 8.0 * 110 / l->index->fill;
-	if (l->index->layout == SIMIDX_LAYOUT_ROWS)
-		entry = 32;
-	if (l->by_id)
-		document = 22 + (l->create.flags & SIMIDX_CREATE_FP2 ? 9 : 0);
-	return (uint64_t)((double)n * (entry * l->index->plan.n_tables + document)) +
-	       (l->label_bytes ? 2 * sx_spill_size(l->label_bytes) : 0);
-}
-
-static int check_space(simidx_loader *l, simidx_error *err)
-{
-	uint64_t n = l->n_source_documents + sx_sorter_count(l->by_id ? l->by_id : l->by_fp);
-	uint64_t free_bytes;
-	int rc = sx_store_free_bytes(l->index->store, &free_bytes, err);
-
-	if (rc)
-		return rc;
-	if (estimate(l, n) > free_bytes)
-		return sx_fail(err, SIMIDX_E_NO_SPACE,
-			       "about %llu MB are needed beside %s, %llu MB are free",
-			       (unsigned long long)(estimate(l, n) >> 20), l->path,
-			       (unsigned long long)(free_bytes >> 20));
+	sx_err_clear(err);
+	if (!l || !data)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_set_mark: loader or data is NULL");
+	if (!size || size > sizeof(l->mark))
+		return sx_fail(err, SIMIDX_E_RANGE, "a mark has 1 to %d bytes, this one %zu",
+			       SIMIDX_MAX_MARK, size);
+	memcpy(l->mark, data, size);
+	l->mark_size = size;
 	return SIMIDX_OK;
 }
+
+/* ---- finish ---- */
 
 static int write_header(simidx_loader *l, simidx_error *err)
 {
@@ -383,6 +447,8 @@ static int write_header(simidx_loader *l, simidx_error *err)
 		l->header.documents = l->n_distinct;
 	l->header.next_id = l->next_id;
 	rc = sx_header_write(txn, l->index->tables.meta, &l->header, err);
+	if (!rc && l->mark_size)
+		rc = sx_mark_write(txn, l->index->tables.meta, l->mark, l->mark_size, err);
 	if (rc)
 		return rc;
 	l->txn = NULL;
@@ -391,7 +457,7 @@ static int write_header(simidx_loader *l, simidx_error *err)
 
 static int build(simidx_loader *l, simidx_error *err)
 {
-	int rc = check_space(l, err);
+	int rc = sx_loader_check_space(l, err);
 
 	if (!rc)
 		rc = sx_txn_begin_write(l->index->store, 0, &l->txn, err);
@@ -406,13 +472,24 @@ static int build(simidx_loader *l, simidx_error *err)
 	return rc ? rc : write_header(l, err);
 }
 
+/* An index that is to be replaced may be at work. */
+static int publish_new(simidx_loader *l, simidx_error *err)
+{
+	int rc = sx_create_publish(l->dir, l->path, &l->create, err);
+
+	if (rc != SIMIDX_E_MOVED)
+		return rc;
+	sx_err_clear(err);
+	return sx_fail(err, SIMIDX_E_BUSY, "%s is being replaced by somebody else", l->path);
+}
+
 /* The new index stays locked until it is in its place, or others would think it abandoned. */
 static int publish(simidx_loader *l, simidx_error *err)
 {
 	int rc = sx_loader_check_stop(l, err);
 
 	if (!rc && !l->is_merge)
-		return sx_create_publish(l->dir, l->path, &l->create, err);
+		return be_patient(l, publish_new, err);
 	if (!rc)
 		rc = sx_store_check_path(l->old->store, err);
 	return rc ? rc : sx_create_exchange(l->old, l->dir, l->path, l->create.mode, err);
@@ -428,6 +505,7 @@ int simidx_loader_finish(simidx_loader *l, simidx_loader_report *report, simidx_
 	if (l->broken)
 		return sx_fail(err, SIMIDX_E_STATE, "the loader is finished, or a put failed");
 	l->broken = 1; /* once only, whatever comes of it */
+	l->wait_ms = l->options.wait_ms;
 	rc = build(l, err);
 	sx_txn_abort(l->txn);
 	l->txn = NULL;

@@ -30,7 +30,9 @@ typedef struct sx_loader_drop {
 struct simidx_loader {
 	simidx_loader_options options;
 	size_t memory;
+	int wait_ms;               /* that others may still take; -1 = for ever */
 	char *path, *dir, *tmpdir; /* target; where the index is built; of temporary files */
+	int claim_fd;              /* the lock of `dir` until its store has it; or -1 */
 	unsigned mode;             /* of the files */
 	simidx *old;               /* the index at the path, whose write lock is held; or NULL */
 	int locked;
@@ -58,6 +60,8 @@ struct simidx_loader {
 	sx_txn *txn;
 	uint64_t pages; /* written in it, about */
 	sx_header header;
+	unsigned char mark[SIMIDX_MAX_MARK]; /* of the new index */
+	size_t mark_size;                    /* 0 = none */
 	simidx_loader_report report;
 };
 
@@ -76,6 +80,9 @@ int sx_loader_pace(simidx_loader *loader, uint64_t *written, uint64_t a_page, si
 
 /** LMDB records of an append that fill a page: one, if they are blocks. */
 uint64_t sx_loader_a_page(const sx_append *append);
+
+/** sx_loader_space.c: SIMIDX_E_NO_SPACE if what is there for sure will not fit. */
+int sx_loader_check_space(const simidx_loader *loader, simidx_error *err);
 
 /** sx_loader_labels.c: find the documents that are left out because of a label. */
 int sx_loader_find_drops(simidx_loader *loader, simidx_error *err);

@@ -16,6 +16,7 @@ struct simidx_writer {
 	simidx *index;
 	simidx_writer_options options;
 	int locked;            /* the write lock is held */
+	int cleaned;           /* leftovers of builders that died were looked for */
 	sx_snapshot snapshot;  /* of the write transaction, its header as the commit will have it */
 	sx_fresh_rows pending; /* put since the last commit; not in the log yet */
 	uint64_t stored;       /* documents that this writer has committed */
@@ -104,6 +105,9 @@ static int begin(simidx_writer *w, simidx_error *err)
 	if (rc)
 		return rc;
 	w->locked = 1;
+	if (!w->cleaned)
+		sx_store_clean(w->index->store);
+	w->cleaned = 1;
 	rc = begin_transaction(w, err);
 	if (!rc && w->snapshot.header.state & SX_STATE_MERGING) {
 		sx_snapshot_end(&w->snapshot);

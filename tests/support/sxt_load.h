@@ -40,6 +40,12 @@ simidx_loader *sxt_loader(const simidx_create_options *create, unsigned policy,
 /** Finish and close it. */
 void sxt_load_finish(simidx_loader *loader, simidx_loader_report *report);
 
+/** Commit `n` documents with fingerprints that are told by their numbers; also in a child. */
+void sxt_load_put(simidx *index, uint64_t from, uint64_t n);
+
+/** Documents in an index; also in a child. */
+uint64_t sxt_load_count(simidx *index);
+
 /** Private directories and temporary files in the directory. */
 int sxt_load_hidden(void);
 

@@ -34,6 +34,7 @@ X(index_live)
 X(index_bad)
 X(loader)
 X(loader_live)
+X(loader_procs)
 
 #if HAVE_TEXT
 X(text)

@@ -2,8 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The bulk loader among other processes, when it is stopped or fails, with more than fits in
- * memory; and marks.
+ * The bulk loader when it is stopped or fails, with more than fits in memory; and marks.
  */
 
 #include <stdlib.h>
@@ -83,132 +82,6 @@ START_TEST(test_one_fingerprint)
 }
 END_TEST
 
-/* ---- other processes ---- */
-
-static void put_some(simidx *index, uint64_t from, uint64_t n)
-{
-	simidx_writer *writer = sxt_writer(index, 0);
-	simidx_doc doc = SIMIDX_DOC_INIT;
-	simidx_error err;
-
-	for (uint64_t i = 0; i < n; i++) {
-		doc.fp = (from + i) * 0x9e3779b97f4a7c15;
-		sxt_proc_must(simidx_put(writer, &doc, NULL, &err), SIMIDX_OK, &err);
-	}
-	sxt_commit(writer);
-	simidx_writer_close(writer);
-}
-
-static uint64_t count_documents(simidx *index)
-{
-	simidx_info info = SIMIDX_INFO_INIT;
-	simidx_error err;
-
-	sxt_proc_must(simidx_get_info(index, &info, &err), SIMIDX_OK, &err);
-	return info.documents;
-}
-
-/* Has the old index open while another one takes its place. */
-static int old_user(sxt_proc *me, void *ctx)
-{
-	simidx *index = sxt_open(sxt_load_path, 0);
-	simidx_writer_options o = SIMIDX_WRITER_OPTIONS_INIT;
-	simidx_doc doc = SIMIDX_DOC_INIT;
-	simidx_writer *writer;
-	simidx_match match;
-	simidx_walk *walk;
-	simidx_error err;
-	uint64_t n = 1;
-	int rc;
-
-	(void)ctx;
-	put_some(index, 100, 50);
-	sxt_proc_must(simidx_walk_open(index, &walk, &err), SIMIDX_OK, &err);
-	sxt_proc_must(simidx_walk_next(walk, &match, &err), SIMIDX_OK, &err);
-	sxt_proc_tell(me);
-	sxt_proc_wait(me); /* the loader is open and holds the lock */
-	o.wait_ms = 0;
-	sxt_proc_must(simidx_writer_open(index, &o, &writer, &err), SIMIDX_OK, &err);
-	sxt_proc_must(simidx_put(writer, &doc, NULL, &err), SIMIDX_E_BUSY, &err);
-	sxt_proc_tell(me);
-	sxt_proc_wait(me); /* exchanged */
-	while (!(rc = simidx_walk_next(walk, &match, &err)))
-		n++;
-	sxt_proc_assert(rc == SIMIDX_E_END && n == 150);
-	simidx_walk_close(walk);
-	sxt_proc_must(simidx_put(writer, &doc, NULL, &err), SIMIDX_E_MOVED, &err);
-	sxt_proc_must(simidx_walk_open(index, &walk, &err), SIMIDX_E_MOVED, &err);
-	simidx_writer_close(writer);
-	simidx_close(index);
-	index = sxt_open(sxt_load_path, 0);
-	sxt_proc_assert(count_documents(index) == 151);
-	put_some(index, 500, 1);
-	sxt_proc_assert(count_documents(index) == 152);
-	simidx_close(index);
-	return 0;
-}
-
-START_TEST(test_moved)
-{
-	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
-	simidx_doc doc = SIMIDX_DOC_INIT;
-	simidx_loader_report report;
-	simidx_loader *loader;
-	simidx *index = sxt_create(sxt_load_path, &create);
-	sxt_proc proc;
-
-	put_some(index, 0, 100);
-	simidx_close(index);
-	sxt_proc_start(&proc, old_user, NULL);
-	ck_assert_int_eq(sxt_proc_wait(&proc), 0);
-	loader = sxt_loader(NULL, 0, NULL);
-	sxt_proc_tell(&proc);
-	ck_assert_int_eq(sxt_proc_wait(&proc), 0);
-	ck_assert_sx(simidx_loader_put(loader, &doc, NULL, &sxt_err), SIMIDX_OK);
-	sxt_load_finish(loader, &report);
-	ck_assert_uint_eq(report.documents, 151);
-	sxt_proc_tell(&proc);
-	ck_assert_int_eq(sxt_proc_finish(&proc), 0);
-	ck_assert_int_eq(sxt_load_hidden(), 0);
-}
-END_TEST
-
-static int load_and_wait(sxt_proc *me, void *ctx)
-{
-	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
-	simidx_loader *loader;
-	simidx_error err;
-
-	(void)ctx;
-	sxt_proc_must(simidx_loader_open(sxt_load_path, &create, NULL, &loader, &err), SIMIDX_OK, &err);
-	sxt_proc_tell(me);
-	sxt_proc_wait(me);
-	return 0;
-}
-
-/* A builder that was killed leaves a directory that the next one removes; a live one keeps it. */
-START_TEST(test_killed)
-{
-	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
-	simidx *index;
-	sxt_proc proc;
-
-	sxt_proc_start(&proc, load_and_wait, NULL);
-	ck_assert_int_eq(sxt_proc_wait(&proc), 0);
-	ck_assert_int_eq(sxt_load_hidden(), 1);
-	index = sxt_create(sxt_load_other, &create);
-	ck_assert_sx(simidx_backup(index, sxt_load_path, &sxt_err), SIMIDX_OK);
-	sxt_remove(sxt_load_path);
-	ck_assert_int_eq(sxt_load_hidden(), 1);
-	sxt_proc_kill(&proc);
-	ck_assert_int_eq(sxt_load_hidden(), 1);
-	ck_assert_int_ne(access(sxt_load_path, F_OK), 0);
-	ck_assert_sx(simidx_backup(index, sxt_load_path, &sxt_err), SIMIDX_OK);
-	ck_assert_int_eq(sxt_load_hidden(), 0);
-	simidx_close(index);
-}
-END_TEST
-
 /* ---- errors ---- */
 
 START_TEST(test_stop)
@@ -270,10 +143,10 @@ START_TEST(test_errors)
 	o.tmpdir = NULL;
 	ck_assert_sx(simidx_loader_open(sxt_load_path, &create, &o, &loader, &sxt_err), SIMIDX_OK);
 	index = sxt_create(sxt_load_path, &create);
-	put_some(index, 0, 3);
+	sxt_load_put(index, 0, 3);
 	ck_assert_sx(simidx_loader_finish(loader, NULL, &sxt_err), SIMIDX_E_EXISTS);
 	simidx_loader_close(loader);
-	ck_assert_uint_eq(count_documents(index), 3);
+	ck_assert_uint_eq(sxt_load_count(index), 3);
 	/* A writer at work. */
 	ck_assert_sx(sx_store_lock(index->store, 0, &sxt_err), SIMIDX_OK);
 	o.wait_ms = 0;
@@ -314,6 +187,54 @@ START_TEST(test_no_space)
 	ck_assert_int_eq(umount(small), 0);
 	ck_assert_int_eq(rc, SIMIDX_E_NO_SPACE);
 out:
+	free(inside);
+	free(small);
+}
+END_TEST
+
+/* Whether what is to come will fit: where the index is, and where the temporary files are. */
+START_TEST(test_expect)
+{
+	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
+	char *small = sxt_path(sxt_load_dir, "small"), *inside = sxt_path(small, "index");
+	simidx_loader_options o = SIMIDX_LOADER_OPTIONS_INIT;
+	simidx_loader *loader;
+
+	o.memory = (uint64_t)64 << 20;
+	create.map_size = (uint64_t)1 << 30;
+	ck_assert_int_eq(mkdir(small, 0700), 0);
+	ck_assert_sx(simidx_loader_open(sxt_load_path, &create, &o, &loader, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_loader_expect(loader, 1000, 0, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_loader_expect(loader, (uint64_t)1 << 50, 0, &sxt_err),
+		     SIMIDX_E_NO_SPACE);
+	ck_assert_sx(simidx_loader_expect(loader, 1, (uint64_t)1 << 60, &sxt_err),
+		     SIMIDX_E_NO_SPACE);
+	ck_assert_sx(simidx_loader_expect(loader, UINT64_MAX, 0, &sxt_err), SIMIDX_E_RANGE);
+	/* It changes nothing. */
+	ck_assert_sx(simidx_loader_finish(loader, NULL, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_loader_expect(loader, 1, 0, &sxt_err), SIMIDX_E_STATE);
+	simidx_loader_close(loader);
+	sxt_remove(sxt_load_path);
+	if (geteuid() || mount("none", small, "tmpfs", 0, "size=8m"))
+		goto out; /* not allowed here */
+	ck_assert_sx(simidx_loader_open(inside, &create, &o, &loader, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_loader_expect(loader, 100000, 0, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_loader_expect(loader, 300000, 0, &sxt_err), SIMIDX_E_NO_SPACE);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, inside));
+	simidx_loader_close(loader);
+	/* 300,000 records of 24 bytes stay in memory, a million are written; so are labels. */
+	o.tmpdir = small;
+	ck_assert_sx(simidx_loader_open(sxt_load_path, &create, &o, &loader, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_loader_expect(loader, 300000, 0, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_loader_expect(loader, 1000000, 0, &sxt_err), SIMIDX_E_NO_SPACE);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, small));
+	ck_assert_ptr_null(strstr(sxt_err.text, sxt_load_path));
+	ck_assert_sx(simidx_loader_expect(loader, 1000, (uint64_t)9 << 20, &sxt_err),
+		     SIMIDX_E_NO_SPACE);
+	simidx_loader_close(loader);
+	ck_assert_int_eq(umount(small), 0);
+out:
+	ck_assert_int_eq(sxt_load_hidden(), 0);
 	free(inside);
 	free(small);
 }
@@ -369,7 +290,6 @@ START_TEST(test_mark)
 	simidx *index = sxt_create(sxt_load_path, NULL);
 	simidx_writer *writer = sxt_writer(index, 0);
 	char mark[2000];
-	simidx_loader_report report;
 	size_t n;
 
 	get_mark(index, mark, SIMIDX_E_NOT_FOUND);
@@ -384,7 +304,7 @@ START_TEST(test_mark)
 	ck_assert_sx(simidx_set_mark(writer, "two", 3, &sxt_err), SIMIDX_OK);
 	simidx_rollback(writer);
 	sxt_commit(writer);
-	put_some(index, 0, 3);
+	sxt_load_put(index, 0, 3);
 	get_mark(index, mark, SIMIDX_OK);
 	ck_assert_str_eq(mark, "one");
 	memset(mark, 'x', SIMIDX_MAX_MARK);
@@ -397,11 +317,48 @@ START_TEST(test_mark)
 	sxt_check_sound(index);
 	simidx_writer_close(writer);
 	simidx_close(index);
-	/* An index that is built whole has none. */
-	sxt_load_finish(sxt_loader(NULL, 0, NULL), &report);
+}
+END_TEST
+
+/* A rebuild keeps it, or stores another one; a new index has none that nobody has set. */
+START_TEST(test_mark_of_loader)
+{
+	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
+	simidx *index = sxt_create(sxt_load_other, &create);
+	simidx_loader *loader = sxt_loader(&create, 0, NULL);
+	simidx_writer *writer = sxt_writer(index, 0);
+	simidx_loader_report report;
+	char mark[2000];
+
+	ck_assert_sx(simidx_set_mark(writer, "source", 6, &sxt_err), SIMIDX_OK);
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+	ck_assert_sx(simidx_loader_add_index(loader, index, &sxt_err), SIMIDX_OK);
+	sxt_load_finish(loader, &report);
+	simidx_close(index);
 	index = sxt_open(sxt_load_path, 0);
 	get_mark(index, mark, SIMIDX_E_NOT_FOUND);
-	ck_assert_uint_eq(count_documents(index), 3);
+	simidx_close(index);
+
+	loader = sxt_loader(NULL, 0, NULL);
+	ck_assert_sx(simidx_loader_set_mark(loader, "", 0, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_sx(simidx_loader_set_mark(loader, mark, SIMIDX_MAX_MARK + 1, &sxt_err),
+		     SIMIDX_E_RANGE);
+	ck_assert_sx(simidx_loader_set_mark(loader, "first", 5, &sxt_err), SIMIDX_OK);
+	memset(mark, 'x', SIMIDX_MAX_MARK);
+	ck_assert_sx(simidx_loader_set_mark(loader, mark, SIMIDX_MAX_MARK, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_loader_set_mark(loader, "second", 6, &sxt_err), SIMIDX_OK);
+	sxt_load_finish(loader, &report);
+	index = sxt_open(sxt_load_path, 0);
+	ck_assert_uint_eq(get_mark(index, mark, SIMIDX_OK), 6);
+	ck_assert_str_eq(mark, "second");
+	simidx_close(index);
+
+	sxt_load_finish(sxt_loader(NULL, 0, NULL), &report);
+	index = sxt_open(sxt_load_path, 0);
+	ck_assert_uint_eq(get_mark(index, mark, SIMIDX_OK), 6);
+	ck_assert_str_eq(mark, "second");
+	sxt_check_sound(index);
 	simidx_close(index);
 }
 END_TEST
@@ -415,13 +372,13 @@ Suite *suite_loader_live(void)
 	tcase_set_timeout(tc, sxt_is_long() ? 600 : 120);
 	tcase_add_test(tc, test_row_numbers);
 	tcase_add_test(tc, test_one_fingerprint);
-	tcase_add_test(tc, test_moved);
-	tcase_add_test(tc, test_killed);
 	tcase_add_test(tc, test_stop);
 	tcase_add_test(tc, test_errors);
 	tcase_add_test(tc, test_no_space);
+	tcase_add_test(tc, test_expect);
 	tcase_add_test(tc, test_spills);
 	tcase_add_test(tc, test_mark);
+	tcase_add_test(tc, test_mark_of_loader);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
