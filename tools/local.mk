@@ -58,8 +58,12 @@ tools_libcommon_a_SOURCES = \
 tools_libcommon_a_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 
 tools_simidx_load_SOURCES = \
+	tools/load/ld_fit.c \
+	tools/load/ld_fit.h \
 	tools/load/ld_help.c \
 	tools/load/ld_help.h \
+	tools/load/ld_late.c \
+	tools/load/ld_late.h \
 	tools/load/ld_main.c \
 	tools/load/ld_mark.c \
 	tools/load/ld_mark.h \

@@ -457,8 +457,11 @@ static int write_header(simidx_loader *l, simidx_error *err)
 
 static int build(simidx_loader *l, simidx_error *err)
 {
+	uint64_t n = l->n_source_documents + sx_sorter_count(l->by_id ? l->by_id : l->by_fp);
 	int rc = sx_loader_check_space(l, err);
 
+	if (!rc)
+		rc = sx_loader_progress(l, "documents", 0, n, err);
 	if (!rc)
 		rc = sx_txn_begin_write(l->index->store, 0, &l->txn, err);
 	if (!rc)

@@ -117,6 +117,30 @@ says 'simidx-load: days: --resume: the load that was interrupted had other input
 run 0 "$load" --mode insert days day.tsv
 says '2 documents stored'
 
+# A load that builds leaves the same mark as one that inserts: nothing is to be done twice.
+for how in '' '--mode rebuild' '--mode insert'; do
+	rm -rf finished
+	[ "$how" != '--mode rebuild' ] || "$load" -q finished -F lines /dev/null
+	run 1 "$load" -q $how finished "${inputs[@]}"
+	run 0 "$load" --resume finished "${inputs[@]}"
+	says 'simidx-load: finished: going on behind row 420002 of this input'
+	says '0 documents stored, 0 rows rejected'
+	check finished
+done
+# One that was inserted in part, then built to the end.
+"$load" -q over -F lines one.fps
+run 1 "$load" over -F lines two.fps three.fps
+says 'simidx-load: over: rebuilding'
+run 0 "$load" --resume over -F lines two.fps three.fps
+says '0 documents stored'
+check over
+# Taking over another index is no input: what was said before stays.
+"$load" -q --ids none base -F lines one.fps
+"$load" -q --ids none empty -F lines /dev/null
+run 0 "$load" -q --from empty base
+run 0 "$load" --resume base -F lines one.fps
+says '0 documents stored'
+
 # Other inputs, or none that are known, are refused.
 run 2 "$load" --mode insert --resume piped -F lines one.fps
 says 'simidx-load: piped: --resume: the load that was interrupted had other inputs'
@@ -125,7 +149,7 @@ echo 0123456789abcdef >>three.fps
 run 2 "$load" --mode insert --resume whole "${inputs[@]}"
 says 'simidx-load: whole: --resume: the load that was interrupted had other inputs'
 run 2 "$load" --resume built "${inputs[@]}"
-says 'simidx-load: built: --resume: it does not say how far a load has come'
+says 'simidx-load: built: --resume: the load that was interrupted had other inputs'
 run 2 "$load" --resume --mode rebuild whole "${inputs[@]}"
 run 2 "$load" --resume --create truncate whole "${inputs[@]}"
 # Without --resume the mark does not matter.

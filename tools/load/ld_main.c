@@ -8,7 +8,6 @@
 int main(int argc, char **argv)
 {
 	struct ld_options options;
-	struct ld_target target;
 	int code;
 
 	tl_msg_init("simidx-load");
@@ -16,10 +15,7 @@ int main(int argc, char **argv)
 	code = ld_parse_options(argc, argv, &options);
 	if (code == LD_PROCEED) {
 		tl_stop_on_signals();
-		code = ld_target_open(&target, &options);
-		if (!code)
-			code = ld_run(&options, &target);
-		ld_target_close(&target);
+		code = ld_run(&options);
 	}
 	ld_free_options(&options);
 	return tl_finish_output(code);

@@ -98,19 +98,20 @@ int ld_mark_digest(const struct ld_options *options, unsigned bits, uint64_t *di
 	return 0;
 }
 
-int ld_mark_set(const struct ld_options *options, simidx_writer *writer,
+int ld_mark_set(const struct ld_options *options, simidx_writer *writer, simidx_loader *loader,
 		const struct ld_mark *mark)
 {
 	unsigned char bytes[MARK_SIZE] = NAME;
 	simidx_error err;
+	int rc;
 
 	put_u64(bytes + NAME_SIZE, mark->digest);
 	put_u64(bytes + NAME_SIZE + 8, mark->files);
 	put_u64(bytes + NAME_SIZE + 16, mark->rows);
 	put_u64(bytes + NAME_SIZE + 24, mark->total);
-	if (simidx_set_mark(writer, bytes, sizeof(bytes), &err))
-		return tl_index_error(options->index, &err);
-	return 0;
+	rc = loader ? simidx_loader_set_mark(loader, bytes, sizeof(bytes), &err)
+		    : simidx_set_mark(writer, bytes, sizeof(bytes), &err);
+	return rc ? tl_index_error(options->index, &err) : 0;
 }
 
 int ld_mark_get(const struct ld_options *options, simidx *index, unsigned bits,

@@ -24,8 +24,11 @@ struct ld_mark {
 /** What the inputs are and how they are read, in one number. */
 int ld_mark_digest(const struct ld_options *options, unsigned bits, uint64_t *digest);
 
-/** Have the writer's next commit store a mark. Returns 0, or TL_TROUBLE with a message. */
-int ld_mark_set(const struct ld_options *options, simidx_writer *writer,
+/**
+ * Have the next commit of the writer store a mark, or the index of the loader if that is not
+ * NULL. Returns 0, or TL_TROUBLE with a message.
+ */
+int ld_mark_set(const struct ld_options *options, simidx_writer *writer, simidx_loader *loader,
 		const struct ld_mark *mark);
 
 /**

@@ -284,11 +284,27 @@ static int take_writing_option(struct ld_options *options, int c)
 	}
 }
 
+/* Why the index is going to be built whole, whatever comes; or NULL. */
+static const char *reason_to_build(const struct ld_options *options)
+{
+	if (options->n_from)
+		return "--from";
+	if (options->mode == LD_MODE_REBUILD)
+		return "--mode rebuild";
+	return options->duplicates == SIMIDX_DUPLICATES_LAST ? "--on-duplicate last" : NULL;
+}
+
 /* Options that exclude each other, or that this build cannot follow. */
 static int check_together(const struct ld_options *options)
 {
-	const char *missing = ld_summary_missing();
+	const char *missing = ld_summary_missing(), *builds = reason_to_build(options);
 
+	if (options->merge == LD_MERGE_NEVER && builds)
+		return tl_usage_error("--merge never: %s builds the index whole, with everything "
+				      "merged",
+				      builds);
+	if (options->inputs.separator == '\0' && !options->inputs.n_lists)
+		return tl_usage_error("-0 is about the lists of --files-from, and none is given");
 	if (options->mode == LD_MODE_INSERT && options->n_from)
 		return tl_usage_error("--from: indexes are taken over by a rebuild only, so "
 				      "--mode insert does not fit");
@@ -296,8 +312,7 @@ static int check_together(const struct ld_options *options)
 	    options->duplicates == SIMIDX_DUPLICATES_LAST)
 		return tl_usage_error("--on-duplicate last: documents are replaced by a rebuild "
 				      "only, so --mode insert does not fit");
-	if (options->resume && (options->mode == LD_MODE_REBUILD || options->n_from ||
-				options->duplicates == SIMIDX_DUPLICATES_LAST))
+	if (options->resume && builds)
 		return tl_usage_error("--resume: a rebuild stores all or nothing, so there is "
 				      "nothing to resume");
 	if (options->resume && options->create != LD_CREATE_IF_MISSING)

@@ -12,6 +12,24 @@
 /* Messages about single rows and files beyond this are only counted. */
 #define MAX_TOLD 20
 
+/* Time since the current phase began, or went on, goes to it. */
+static void end_phase(struct ld_report *report)
+{
+	double now = tl_seconds();
+
+	if (report->n_phases)
+		report->phase[report->current].seconds += now - report->phase_started;
+	report->phase_started = now;
+}
+
+static int open_output(const char *path, FILE **out)
+{
+	if (!path)
+		return 0;
+	*out = fopen(path, "we");
+	return *out ? 0 : tl_error("%s: cannot write: %s", path, strerror(errno));
+}
+
 int ld_report_begin(struct ld_report *report, const struct ld_options *options)
 {
 	memset(report, 0, sizeof(*report));
@@ -20,18 +38,18 @@ int ld_report_begin(struct ld_report *report, const struct ld_options *options)
 	report->started = report->phase_started = report->shown = tl_seconds();
 	report->wants_progress = tl_progress_wanted();
 	ld_report_phase(report, "read");
-	if (!options->rejects)
-		return 0;
-	report->rejects = fopen(options->rejects, "we");
-	if (report->rejects)
-		return 0;
-	return tl_error("%s: cannot write: %s", options->rejects, strerror(errno));
+	if (open_output(options->rejects, &report->rejects))
+		return TL_TROUBLE;
+	return open_output(options->summary, &report->summary);
 }
 
 int ld_report_end(struct ld_report *report, int code)
 {
 	int failed;
 
+	end_phase(report);
+	if (report->summary)
+		code = ld_summary_write(report, code);
 	if (!report->rejects)
 		return code;
 	failed = ferror(report->rejects);
@@ -72,25 +90,20 @@ int ld_report_too_many(const struct ld_report *report)
 
 /* ---- progress ---- */
 
-/* Time since the last phase began goes to it. */
-static void end_phase(struct ld_report *report)
-{
-	double now = tl_seconds();
-
-	if (report->n_phases)
-		report->phase[report->n_phases - 1].seconds += now - report->phase_started;
-	report->phase_started = now;
-}
-
 void ld_report_phase(struct ld_report *report, const char *name)
 {
-	struct ld_phase *phase;
+	unsigned i = 0;
 
 	end_phase(report);
-	if (report->n_phases == LD_MAX_PHASES)
+	while (i < report->n_phases &&
+	       strncmp(report->phase[i].name, name, sizeof(report->phase[i].name) - 1) != 0)
+		i++;
+	if (i == LD_MAX_PHASES)
 		return;
-	phase = &report->phase[report->n_phases++];
-	snprintf(phase->name, sizeof(phase->name), "%s", name);
+	if (i == report->n_phases)
+		snprintf(report->phase[report->n_phases++].name, sizeof(report->phase[i].name),
+			 "%s", name);
+	report->current = i;
 }
 
 /* "12 s", "3 min": what is left when `done` of `total` took so long. */
@@ -118,12 +131,16 @@ static int is_time(struct ld_report *report, double now)
 void ld_report_progress(struct ld_report *report, uint64_t bytes)
 {
 	double now = report->wants_progress ? tl_seconds() : 0;
-	double seconds = now - report->started, total = (double)report->options->total_bytes;
+	double seconds, passed = (double)report->passed;
+	double total = (double)report->options->total_bytes;
 	char left[40], percent[24] = "";
 
+	if (report->current)
+		ld_report_phase(report, "read");
 	if (!is_time(report, now))
 		return;
-	time_left(seconds, (double)bytes, total, left, sizeof(left));
+	seconds = report->phase[0].seconds + now - report->phase_started;
+	time_left(seconds, (double)bytes - passed, total - passed, left, sizeof(left));
 	if (total > 0)
 		snprintf(percent, sizeof(percent), ", %.0f %%", 100.0 * (double)bytes / total);
 	tl_progress_show("reading: %llu rows, %.0f rows/s, %.1f MB%s%s",
@@ -132,27 +149,44 @@ void ld_report_progress(struct ld_report *report, uint64_t bytes)
 			 (double)bytes / 1e6, percent, left);
 }
 
+/* Steps are few, all else is rows. */
+static int counts_steps(const char *phase)
+{
+	return strcmp(phase, "tables") == 0 || strcmp(phase, "merge") == 0;
+}
+
 void ld_report_work(struct ld_report *report, const char *phase, uint64_t done, uint64_t total)
 {
-	char left[40];
-	double now;
+	char left[40], rate[60] = "";
+	double now, seconds, since;
 
-	if (strncmp(report->phase[report->n_phases - 1].name, phase,
-		    sizeof(report->phase[0].name) - 1))
+	if (strncmp(report->phase[report->current].name, phase,
+		    sizeof(report->phase[0].name) - 1) != 0) {
 		ld_report_phase(report, phase);
-	now = tl_seconds();
+		report->phase_done = done;
+	}
+	now = report->wants_progress ? tl_seconds() : 0;
 	if (!is_time(report, now))
 		return;
-	time_left(now - report->phase_started, (double)done, (double)total, left, sizeof(left));
-	tl_progress_show("%s: %.0f %%%s", phase,
-			 total ? 100.0 * (double)done / (double)total : 0.0, left);
+	seconds = now - report->phase_started;
+	if (!total) {
+		tl_progress_show("%s: %.0f s", phase, seconds);
+		return;
+	}
+	since = (double)done - (double)report->phase_done;
+	time_left(seconds, since, (double)total - (double)report->phase_done, left, sizeof(left));
+	if (!counts_steps(phase))
+		snprintf(rate, sizeof(rate), " rows, %.0f rows/s",
+			 since > 0 && seconds > 0 ? since / seconds : 0.0);
+	tl_progress_show("%s: %llu of %llu%s, %.0f %%%s", phase, (unsigned long long)done,
+			 (unsigned long long)total, rate, 100.0 * (double)done / (double)total,
+			 left);
 }
 
 void ld_report_tell(struct ld_report *report)
 {
 	double seconds = tl_seconds() - report->started;
 
-	end_phase(report);
 	if (report->short_texts)
 		tl_notice("%llu texts are shorter than %d words: one edit moves their "
 			  "fingerprints far",

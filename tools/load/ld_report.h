@@ -34,17 +34,20 @@ struct ld_report {
 	uint64_t index_bytes; /* of the data file in the end */
 	const char *mode;    /* "create", "insert", "rebuild" or "insert, rebuild" */
 	FILE *rejects;       /* --rejects */
-	struct ld_phase phase[LD_MAX_PHASES];
-	unsigned n_phases;
+	FILE *summary;       /* --summary */
+	struct ld_phase phase[LD_MAX_PHASES]; /* the first one is "read" */
+	unsigned n_phases, current;
 	double started, phase_started;
+	uint64_t phase_done; /* when it began or went on */
 	double shown;        /* when the progress line was last drawn */
+	uint64_t passed;     /* bytes of rows that were passed over */
 	int wants_progress;
 };
 
-/** Begin; opens the file of rejected rows. Returns 0, or TL_TROUBLE with a message. */
+/** Begin; opens --rejects and --summary. Returns 0, or TL_TROUBLE with a message. */
 int ld_report_begin(struct ld_report *report, const struct ld_options *options);
 
-/** Close what is open. Returns `code`, or TL_TROUBLE when not all could be written. */
+/** Write the summary and close what is open. Returns `code`, or TL_TROUBLE when not all could be written. */
 int ld_report_end(struct ld_report *report, int code);
 
 /** A row or file is left out. `place` may be empty. */
@@ -56,13 +59,13 @@ void ld_report_skip(struct ld_report *report, const char *place, const char *rea
 /** Whether more rows were rejected than --max-errors allows. */
 int ld_report_too_many(const struct ld_report *report);
 
-/** Another part of the work begins. */
+/** Another part of the work begins, or one goes on. */
 void ld_report_phase(struct ld_report *report, const char *name);
 
 /** Draw the progress line of reading, if it is time. `bytes` are those read so far. */
 void ld_report_progress(struct ld_report *report, uint64_t bytes);
 
-/** Draw that of a phase, which begins if it is not the last one. */
+/** Draw that of another phase, which begins or goes on if it is not the current one. */
 void ld_report_work(struct ld_report *report, const char *phase, uint64_t done, uint64_t total);
 
 /** Print the summary on stderr. */
@@ -71,7 +74,7 @@ void ld_report_tell(struct ld_report *report);
 /** What to say when summaries in JSON cannot be written; NULL when they can. */
 const char *ld_summary_missing(void);
 
-/** Write --summary. Returns 0, or TL_TROUBLE with a message. */
+/** Write --summary and close it. Returns `code`, or TL_TROUBLE with a message. */
 int ld_summary_write(struct ld_report *report, int code);
 
 #endif /* LD_REPORT_H */

@@ -11,6 +11,9 @@
 
 #define MAX_THREADS 256
 
+/* Rows that are passed over between two looks at the clock. */
+#define SKIPPED_AT_ONCE 1024
+
 /* ---- texts ---- */
 
 static unsigned count_threads(const struct ld_options *options)
@@ -89,8 +92,10 @@ static int skip_rows(struct ld_run *run, uint64_t rows)
 		if (rc == IN_FATAL || rc == IN_END)
 			return tl_error("%s: --resume: it has fewer rows than were read before",
 					run->reader.path);
-		ld_report_progress(&run->report, in_reader_bytes(&run->reader));
+		if (i % SKIPPED_AT_ONCE == 0)
+			ld_report_work(&run->report, "skip", i, rows);
 	}
+	run->report.passed = in_reader_bytes(&run->reader);
 	return 0;
 }
 
@@ -201,7 +206,7 @@ static void tell_failure(const struct ld_run *run)
 		tl_error("stopped by a signal");
 	if (run->finished)
 		return;
-	if (target->loader && !run->inserted) {
+	if (!run->inserted && (target->loader || !target->index)) {
 		tl_error("%s: nothing has changed; run the load again", path);
 	} else if (target->index && !simidx_get_info(target->index, &info, NULL)) {
 		tl_error("%s: holds %llu documents; of this input %llu rows were committed%s",
@@ -217,13 +222,13 @@ static int begin(struct ld_run *run)
 	struct ld_target *target = run->target;
 	/* Into an empty index: the load was interrupted before its first commit. */
 	int resumes = options->resume && target->index && target->documents > 0;
-	int code = ld_report_begin(&run->report, options);
+	int code;
 
 	in_reader_init(&run->reader, target->bits);
 	run->reader.columns = &options->inputs.columns;
-	if (!code && resumes)
+	if (resumes)
 		code = ld_mark_get(options, target->index, target->bits, &run->start);
-	else if (!code)
+	else
 		code = ld_mark_digest(options, target->bits, &run->mark.digest);
 	if (code || !resumes)
 		return code;
@@ -250,38 +255,51 @@ static const char *mode_name(const struct ld_run *run)
 	return run->inserted ? "insert, rebuild" : "rebuild";
 }
 
-int ld_run(const struct ld_options *options, struct ld_target *target)
+static int run_inputs(struct ld_run *run)
 {
-	struct in_files *files = in_files_open(&options->inputs);
+	struct in_files *files = in_files_open(&run->options->inputs);
+	struct ld_target *target = run->target;
+	int code = begin(run);
+
+	if (!code)
+		code = files ? load_files(run, files) : tl_error("out of memory");
+	if (!code && tl_stop_requested())
+		code = TL_TROUBLE;
+	run->report.bytes = in_reader_bytes(&run->reader);
+	if (!code)
+		code = ld_store_finish(run);
+	if (target->writer)
+		simidx_rollback(target->writer);
+	tl_progress_clear();
+	if (!run->finished)
+		run->report.stored = ld_target_stored(target);
+	run->report.mode = mode_name(run);
+	measure(run);
+	if (code)
+		tell_failure(run);
+	else
+		ld_report_tell(&run->report);
+	end(run);
+	in_files_close(files);
+	return !code && run->report.rejected ? TL_PARTLY : code;
+}
+
+int ld_run(const struct ld_options *options)
+{
+	struct ld_target target;
 	struct ld_run run;
 	int code;
 
 	memset(&run, 0, sizeof(run));
 	run.options = options;
-	run.target = target;
-	ld_store_listen(&run);
-	code = begin(&run);
-	if (!code)
-		code = files ? load_files(&run, files) : tl_error("out of memory");
-	if (!code && tl_stop_requested())
-		code = TL_TROUBLE;
-	run.report.bytes = in_reader_bytes(&run.reader);
-	if (!code)
-		code = ld_store_finish(&run);
-	if (target->writer)
-		simidx_rollback(target->writer);
-	tl_progress_clear();
-	run.report.mode = mode_name(&run);
-	measure(&run);
-	if (code)
-		tell_failure(&run);
-	else
-		ld_report_tell(&run.report);
-	if (!code && run.report.rejected)
-		code = TL_PARTLY;
-	code = ld_summary_write(&run.report, code);
-	code = ld_report_end(&run.report, code);
-	end(&run);
-	in_files_close(files);
-	return code;
+	run.target = &target;
+	code = ld_report_begin(&run.report, options);
+	if (!code) {
+		code = ld_target_open(&target, options);
+		ld_store_listen(&run);
+		if (!code)
+			code = run_inputs(&run);
+		ld_target_close(&target);
+	}
+	return ld_report_end(&run.report, code);
 }

@@ -8,6 +8,7 @@
 #ifndef LD_RUN_H
 #define LD_RUN_H
 
+#include "load/ld_late.h"
 #include "load/ld_mark.h"
 #include "load/ld_places.h"
 #include "load/ld_queue.h"
@@ -27,9 +28,11 @@ struct ld_run {
 	struct ld_places *places; /* of what was put into a loader */
 	struct ld_mark mark;      /* where the last row that was dealt with stands */
 	struct ld_mark start;     /* --resume: what is before this is passed over */
+	struct ld_late late;      /* rows that a loader has rejected at its end */
 	uint64_t put;             /* documents, in this run */
-	uint64_t stored;          /* of these committed by the writer */
 	uint64_t label_bytes;     /* put since the last commit */
+	uint64_t all_label_bytes; /* put */
+	int space_checked;        /* it was seen whether what is to come will fit */
 	int marked;               /* the index has a mark of this load */
 	uint64_t rows_committed;  /* as mark.total at the last commit */
 	int inserted;             /* the writer was used */
@@ -41,7 +44,7 @@ struct ld_run {
  *
  * @return the exit code
  */
-int ld_run(const struct ld_options *options, struct ld_target *target);
+int ld_run(const struct ld_options *options);
 
 /** ld_store.c: store an item, or count why not. Returns 0 or an exit code. */
 int ld_store_item(void *ctx, const struct ld_item *item);

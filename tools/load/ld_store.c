@@ -18,6 +18,10 @@
 /* More documents than a batch, and than one in so many of the index, are for a rebuild. */
 #define INSERTED_SHARE 20
 
+/* What tells how much is to come: the reader is ahead by a buffer, which must not matter. */
+#define SAMPLE_ROWS 10000
+#define SAMPLE_BYTES 4000000
+
 /* A batch ends early when it has so many bytes of labels: LMDB keeps them in memory. */
 #define BATCH_LABEL_BYTES ((uint64_t)16 << 20)
 
@@ -40,23 +44,32 @@ static int reject(struct ld_run *run, const struct ld_item *item, const char *re
 
 /* ---- the writer ---- */
 
+/* With a mark, also if nothing else is to be stored. */
+static int commit(struct ld_run *run, const struct ld_mark *mark)
+{
+	struct ld_target *target = run->target;
+	simidx_error err;
+	int rc;
+
+	do {
+		rc = ld_mark_set(run->options, target->writer, NULL, mark);
+		if (rc)
+			return rc;
+		rc = simidx_commit(target->writer, &err);
+	} while (ld_target_again(target, rc));
+	return rc ? fail(run, &err) : 0;
+}
+
 int ld_store_commit(struct ld_run *run)
 {
-	simidx_writer *writer = run->target->writer;
-	simidx_error err;
-	int rc = ld_mark_set(run->options, writer, &run->mark);
+	uint64_t stored = ld_target_stored(run->target);
+	int rc = commit(run, &run->mark);
 
-	if (rc)
-		return rc;
-	do
-		rc = simidx_commit(writer, &err);
-	while (rc == SIMIDX_E_BUSY && ld_target_waits(run->target));
 	/* If only the merge failed that a commit may end with, the documents are stored. */
-	if (!rc || simidx_writer_stored(writer) > run->stored)
+	if (!rc || ld_target_stored(run->target) > stored)
 		run->rows_committed = run->mark.total;
-	run->stored = simidx_writer_stored(writer);
 	run->label_bytes = 0;
-	return rc ? fail(run, &err) : 0;
+	return rc;
 }
 
 /* Rows that are still to come, by what was read so far; 0 = not known. */
@@ -80,9 +93,30 @@ static int is_too_much(const struct ld_run *run)
 	       simidx_writer_pending(target->writer) == 0;
 }
 
+/*
+ * Once enough was read to tell from it how much is to come: whether it will fit. Later rows may
+ * be shorter than the first ones, so only what will not fit by far ends the load here; a loader
+ * looks again when all is known.
+ */
+static int check_space(struct ld_run *run)
+{
+	uint64_t in_loader = run->put - ld_target_stored(run->target), documents;
+	simidx_error err;
+
+	if (run->space_checked || !run->target->loader || in_loader < SAMPLE_ROWS ||
+	    in_reader_bytes(&run->reader) < SAMPLE_BYTES)
+		return 0;
+	run->space_checked = 1;
+	documents = in_loader + rows_left(run) / 3 * 2;
+	if (simidx_loader_expect(run->target->loader, documents,
+				 run->all_label_bytes / in_loader * documents, &err))
+		return fail(run, &err);
+	return 0;
+}
+
 static int go_over(struct ld_run *run)
 {
-	run->target->documents += run->stored;
+	run->space_checked = 1;
 	return ld_target_rebuild(run->target, rows_left(run));
 }
 
@@ -137,27 +171,18 @@ static int mark_begin(struct ld_run *run)
 {
 	struct ld_mark begin = { run->mark.digest, run->start.files, run->start.rows,
 				 run->start.total };
-	simidx_error err;
-	int rc;
 
 	if (!run->target->writer || run->marked)
 		return 0;
 	run->marked = 1;
-	rc = ld_mark_set(run->options, run->target->writer, &begin);
-	if (rc)
-		return rc;
-	do
-		rc = simidx_commit(run->target->writer, &err);
-	while (rc == SIMIDX_E_BUSY && ld_target_waits(run->target));
-	run->target->waiting_since = 0;
-	return rc ? fail(run, &err) : 0;
+	return commit(run, &begin);
 }
 
 static int put(struct ld_run *run, const struct ld_item *item)
 {
 	simidx_doc doc = SIMIDX_DOC_INIT;
 	simidx_error err;
-	int rc = is_too_much(run) ? go_over(run) : 0;
+	int rc = is_too_much(run) ? go_over(run) : check_space(run);
 
 	if (!rc)
 		rc = mark_begin(run);
@@ -179,6 +204,8 @@ static int put(struct ld_run *run, const struct ld_item *item)
 	run->inserted |= run->target->writer != NULL;
 	if (run->target->writer && doc.label)
 		run->label_bytes += doc.label_size;
+	else if (doc.label)
+		run->all_label_bytes += doc.label_size;
 	if (item->flags & SIMIDX_SKETCH_SHORT)
 		run->report.short_texts++;
 	return 0;
@@ -215,13 +242,20 @@ int ld_store_item(void *ctx, const struct ld_item *item)
 
 /* ---- the end ---- */
 
-static void hear_rejected(void *ctx, uint64_t row, const char *reason)
+static void tell_rejected(void *ctx, uint64_t row, const char *reason)
 {
 	struct ld_run *run = ctx;
 	char place[PLACE_SIZE];
 
 	ld_places_get(run->places, row, place, sizeof(place));
 	ld_report_reject(&run->report, place, reason);
+}
+
+static void hear_rejected(void *ctx, uint64_t row, const char *reason)
+{
+	struct ld_run *run = ctx;
+
+	ld_late_add(&run->late, row, reason, tell_rejected, run);
 }
 
 static void hear_progress(void *ctx, const char *phase, uint64_t done, uint64_t total)
@@ -235,7 +269,8 @@ static int wants_stop(void *ctx)
 {
 	const struct ld_run *run = ctx;
 
-	return tl_stop_requested() || ld_report_too_many(&run->report);
+	return tl_stop_requested() ||
+	       run->report.rejected + run->late.n > run->options->max_errors;
 }
 
 void ld_store_listen(struct ld_run *run)
@@ -265,13 +300,28 @@ static uint64_t documents_taken_over(const struct ld_run *run, const simidx_load
 	return report->documents > before ? report->documents - before : 0;
 }
 
+/* All of this input is in the index now. Without one, what the index says of its own stays. */
+static int mark_loader(struct ld_run *run)
+{
+	const struct in_files_options *inputs = &run->options->inputs;
+
+	if (inputs->n_operands + inputs->n_lists + inputs->n_directories == 0)
+		return 0;
+	return ld_mark_set(run->options, NULL, run->target->loader, &run->mark);
+}
+
 static int finish_loader(struct ld_run *run)
 {
 	simidx_loader_report report = SIMIDX_LOADER_REPORT_INIT;
 	uint64_t rejected = run->report.rejected;
 	simidx_error err;
-	int rc = simidx_loader_finish(run->target->loader, &report, &err);
+	int rc = mark_loader(run);
 
+	if (rc)
+		return rc;
+	rc = simidx_loader_finish(run->target->loader, &report, &err);
+	tl_progress_clear();
+	ld_late_flush(&run->late, tell_rejected, run);
 	if (rc == SIMIDX_E_STOPPED && !tl_stop_requested())
 		return tl_error("more than %llu rows were rejected (--max-errors)",
 				(unsigned long long)run->options->max_errors);
@@ -296,19 +346,15 @@ static int finish_writer(struct ld_run *run)
 {
 	enum ld_merge merge = run->options->merge;
 	simidx_error err;
-	int code;
+	int code = ld_store_commit(run);
 
-	run->mark.files = LD_MARK_COMPLETE;
-	run->mark.rows = 0;
-	code = ld_store_commit(run);
-	run->report.stored = run->stored;
 	if (code || merge == LD_MERGE_NEVER ||
 	    (merge == LD_MERGE_AUTO && !run->target->created))
 		return code;
 	ld_report_phase(&run->report, "merge");
 	do
 		code = simidx_merge(run->target->writer, &err);
-	while (code == SIMIDX_E_BUSY && ld_target_waits(run->target));
+	while (ld_target_again(run->target, code));
 	return code ? fail(run, &err) : 0;
 }
 
@@ -324,5 +370,7 @@ int ld_store_finish(struct ld_run *run)
 	code = ld_target_prepare(target, NULL);
 	if (code)
 		return code;
+	run->mark.files = LD_MARK_COMPLETE;
+	run->mark.rows = 0;
 	return target->loader ? finish_loader(run) : finish_writer(run);
 }

@@ -34,15 +34,11 @@ static json_t *phases(const struct ld_report *report)
 
 int ld_summary_write(struct ld_report *report, int code)
 {
-	const char *path = report->options->summary;
 	double seconds = tl_seconds() - report->started;
 	struct rusage usage;
 	json_t *summary;
-	FILE *out;
 	int failed;
 
-	if (!path)
-		return code;
 	getrusage(RUSAGE_SELF, &usage);
 	summary = json_pack(
 		"{s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:o}",
@@ -53,14 +49,15 @@ int ld_summary_write(struct ld_report *report, int code)
 		seconds > 0 ? (double)report->rows / seconds : 0.0, "bytes",
 		(json_int_t)report->bytes, "peak_rss", (json_int_t)usage.ru_maxrss * 1024,
 		"index_bytes", (json_int_t)report->index_bytes, "phases", phases(report));
-	out = fopen(path, "we");
-	failed = !summary || !out || json_dumpf(summary, out, JSON_INDENT(1)) ||
-		 fputc('\n', out) == EOF;
-	if (out && fclose(out))
+	failed = !summary || json_dumpf(summary, report->summary, JSON_INDENT(1)) ||
+		 fputc('\n', report->summary) == EOF;
+	if (fclose(report->summary))
 		failed = 1;
+	report->summary = NULL;
 	json_decref(summary);
 	if (failed)
-		return tl_error("%s: cannot write the summary: %s", path, strerror(errno));
+		return tl_error("%s: cannot write the summary: %s", report->options->summary,
+				strerror(errno));
 	return code;
 }
 

@@ -4,6 +4,7 @@
 #include "load/ld_target.h"
 
 #include "common/tl_msg.h"
+#include "load/ld_fit.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -50,54 +51,6 @@ static int is_missing(const char *path)
 	return missing;
 }
 
-static const char *layout_name(unsigned layout)
-{
-	return layout == SIMIDX_LAYOUT_ROWS ? "rows" : "blocks";
-}
-
-/* An option that was given must say what the index is. */
-static int check_options(const struct ld_options *options, const simidx_info *info)
-{
-	const char *path = options->index;
-	int has_fp2 = (info->flags & SIMIDX_CREATE_FP2) != 0;
-	int has_no_ids = (info->flags & SIMIDX_CREATE_NO_IDS) != 0;
-
-	if (options->bits && options->bits != info->bits)
-		return tl_error("%s: has fingerprints of %u bits, not of %u", path, info->bits,
-				options->bits);
-	if (options->plan && strcmp(options->plan, "auto") != 0 &&
-	    strcmp(options->plan, info->plan) != 0)
-		return tl_error("%s: has the plan %s, not %s", path, info->plan,
-				options->plan);
-	if (options->layout >= 0 && (unsigned)options->layout != info->layout)
-		return tl_error("%s: has the layout %s, not %s", path,
-				layout_name(info->layout),
-				layout_name((unsigned)options->layout));
-	if (options->no_ids > 0 && !has_no_ids)
-		return tl_error("%s: has ids, so --ids none does not fit", path);
-	if (options->fp2 >= 0 && options->fp2 != has_fp2)
-		return tl_error("%s: has %ssecond fingerprints, so --%s does not fit", path,
-				has_fp2 ? "" : "no ", options->fp2 ? "fp2" : "no-fp2");
-	return 0;
-}
-
-/* The profile begins with the name of the extractor that made the index. */
-static int check_extractor(const struct ld_options *options, const simidx_info *info)
-{
-	size_t length = strcspn(info->profile, " ");
-
-	if (!options->extractor)
-		return 0;
-	if (length == 0)
-		return tl_error("%s: holds bare fingerprints, so --extractor %s does not fit",
-				options->index, options->extractor);
-	if (strlen(options->extractor) == length &&
-	    strncmp(options->extractor, info->profile, length) == 0)
-		return 0;
-	return tl_error("%s: was made by the extractor %.*s, not by %s", options->index,
-			(int)length, info->profile, options->extractor);
-}
-
 static int open_existing(struct ld_target *target)
 {
 	simidx_open_options options = SIMIDX_OPEN_OPTIONS_INIT;
@@ -114,8 +67,51 @@ static int open_existing(struct ld_target *target)
 	target->flags = info.flags;
 	target->documents = info.documents;
 	target->used_bytes = info.used_bytes;
-	rc = check_options(target->options, &info);
-	return rc ? rc : check_extractor(target->options, &info);
+	target->profile = strdup(info.profile);
+	if (!target->profile)
+		return tl_error("out of memory");
+	rc = ld_fit_options(target->options, &info);
+	return rc ? rc : ld_fit_extractor(target->options, target->options->index, &info);
+}
+
+static void close_writer(struct ld_target *target)
+{
+	uint64_t stored = simidx_writer_stored(target->writer);
+
+	target->stored += stored;
+	target->documents += stored;
+	simidx_writer_close(target->writer);
+	target->writer = NULL;
+}
+
+/*
+ * Open what is at the path now, in place of what was there. What has been read was read for an
+ * index of that kind; of one that was not there when we began only the bits matter as yet.
+ */
+static int open_again(struct ld_target *target)
+{
+	unsigned bits = target->bits, flags = target->flags;
+	char *profile = target->profile;
+	simidx *old = target->index;
+	uint64_t documents;
+	int rc;
+
+	close_writer(target);
+	documents = target->documents;
+	target->index = NULL;
+	target->profile = NULL;
+	rc = open_existing(target);
+	if (!rc && (bits != target->bits ||
+		    (profile && (flags != target->flags || strcmp(profile, target->profile) != 0))))
+		rc = tl_error("%s: an index of another kind has been put there meanwhile",
+			      target->options->index);
+	if (!rc && target->stored && target->documents < documents)
+		rc = tl_error("%s: has been replaced meanwhile, and documents that were stored "
+			      "are not there any more",
+			      target->options->index);
+	simidx_close(old);
+	free(profile);
+	return rc;
 }
 
 /* Learn now, not after an hour of reading, that an extractor is not known. */
@@ -171,7 +167,7 @@ static int take_after_source(struct ld_target *target)
 		return tl_index_error(target->options->from[0], &err);
 	if (!target->options->bits)
 		target->bits = info.bits;
-	return 0;
+	return ld_fit_extractor(target->options, target->options->from[0], &info);
 }
 
 int ld_target_open(struct ld_target *target, const struct ld_options *options)
@@ -187,11 +183,13 @@ int ld_target_open(struct ld_target *target, const struct ld_options *options)
 	target->how.tmpdir = options->tmpdir;
 	target->how.threads = options->threads;
 	target->how.duplicates = options->duplicates;
-	target->how.wait_ms = wait_slice(options);
+	target->how.wait_ms = options->wait_ms;
 	target->how.flags = options->force ? SIMIDX_OPEN_FORCE : 0;
 	if (!missing && options->create == LD_CREATE_MUST)
 		return tl_error("%s: exists already", options->index);
 	if (!missing && options->create == LD_CREATE_TRUNCATE && check_replaced(options))
+		return TL_TROUBLE;
+	if (ld_fit_sources(options))
 		return TL_TROUBLE;
 	if (!missing && options->create == LD_CREATE_IF_MISSING)
 		rc = open_existing(target);
@@ -272,18 +270,43 @@ static int add_sources(struct ld_target *target)
 	return 0;
 }
 
-static int open_loader(struct ld_target *target, const simidx_create_options *create)
+/* Without a message when a signal has ended the wait for others: that is told at the end. */
+static int fail_loader(const struct ld_target *target, int rc, const simidx_error *err)
+{
+	return rc == SIMIDX_E_STOPPED ? TL_TROUBLE : fail(target, err);
+}
+
+/* `rows`: documents that are still to come, about. */
+static int open_loader(struct ld_target *target, const simidx_create_options *create,
+		       uint64_t rows)
 {
 	simidx_error err;
+	int rc = simidx_loader_open(target->options->index, create, &target->how,
+				    &target->loader, &err);
 
-	int rc;
+	/* Another load may have been quicker: then this one adds to what is there. */
+	if (rc == SIMIDX_E_EXISTS && target->options->create == LD_CREATE_IF_MISSING)
+		return open_again(target);
+	if (rc)
+		return fail_loader(target, rc, &err);
+	rc = add_sources(target);
+	if (!rc && simidx_loader_expect(target->loader, rows, 0, &err))
+		rc = fail(target, &err);
+	return rc;
+}
 
-	do
-		rc = simidx_loader_open(target->options->index, create, &target->how,
-					&target->loader, &err);
-	while (rc == SIMIDX_E_BUSY && ld_target_waits(target));
-	target->waiting_since = 0;
-	return rc ? fail(target, &err) : add_sources(target);
+/* An empty index for a writer. Made by a loader, so that other loaders are waited for. */
+static int make_empty(struct ld_target *target)
+{
+	simidx_error err;
+	int rc = simidx_loader_finish(target->loader, NULL, &err);
+
+	simidx_loader_close(target->loader);
+	target->loader = NULL;
+	if (rc && !(rc == SIMIDX_E_EXISTS && target->options->create == LD_CREATE_IF_MISSING))
+		return fail_loader(target, rc, &err);
+	target->created = !rc;
+	return open_again(target);
 }
 
 /* Into a new index: with a loader, unless it is to grow commit by commit. */
@@ -292,24 +315,23 @@ static int create_index(struct ld_target *target, int of_texts)
 	const struct ld_options *options = target->options;
 	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
 	int inserts = options->mode == LD_MODE_INSERT ||
-		      (options->mode == LD_MODE_AUTO && options->merge == LD_MERGE_NEVER &&
-		       !options->n_from && options->duplicates != SIMIDX_DUPLICATES_LAST);
-	simidx_error err;
+		      (options->mode == LD_MODE_AUTO && options->merge == LD_MERGE_NEVER);
 	int rc = fill_create(target, of_texts, &create);
 
-	if (!rc && !inserts)
-		rc = open_loader(target, &create);
-	else if (!rc)
-		rc = simidx_create(options->index, &create, &target->index, &err);
-	/* Another load may have been quicker: then this one adds to what is there. */
-	if (inserts && rc == SIMIDX_E_EXISTS && options->create == LD_CREATE_IF_MISSING)
-		return open_existing(target);
-	if (inserts && rc < 0)
-		rc = fail(target, &err);
+	if (!rc)
+		rc = open_loader(target, &create, 0);
+	if (!rc && target->loader && inserts)
+		rc = make_empty(target);
+	if (rc || (target->index && !target->created)) {
+		/* The extractor follows from what is there. */
+		tl_text_close(target->text);
+		target->text = NULL;
+		return rc;
+	}
 	target->flags = create.flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
 	target->created = 1;
 	target->of_texts = of_texts;
-	return rc;
+	return 0;
 }
 
 static int open_writer(struct ld_target *target)
@@ -326,25 +348,29 @@ static int open_writer(struct ld_target *target)
 		writer.merge_threshold = FIRST_LOAD_THRESHOLD;
 	if (simidx_writer_open(target->index, &writer, &target->writer, &err))
 		return fail(target, &err);
-	if (tl_progress_wanted())
-		simidx_set_progress(target->index, tl_progress_phase, NULL);
+	simidx_set_progress(target->index, target->how.progress, target->how.ctx);
 	return 0;
 }
 
 int ld_target_rebuild(struct ld_target *target, uint64_t rows)
 {
-	uint64_t all = target->documents + rows, bytes = 0;
-	double growth = target->documents ? (double)all / (double)target->documents : 1;
+	uint64_t all, bytes;
+	double growth = 1;
+	int rc;
 
-	simidx_writer_close(target->writer);
-	target->writer = NULL;
+	close_writer(target);
+	all = target->documents + rows;
+	if (target->documents)
+		growth = (double)all / (double)target->documents;
 	bytes = (uint64_t)((double)target->used_bytes * growth);
 	if (all * SPILL_A_DOCUMENT > target->options->memory)
 		bytes += all * SPILL_A_DOCUMENT;
 	tl_notice("%s: rebuilding: needs about %llu MB%s", target->options->index,
 		  (unsigned long long)bytes / 1000000 + 1,
 		  rows ? "" : " and what the new documents take");
-	return open_loader(target, NULL);
+	rc = open_loader(target, NULL, rows);
+	/* Others may have put another index there before the loader locked it. */
+	return rc ? rc : open_again(target);
 }
 
 /* Documents of the indexes that are taken over. */
@@ -365,8 +391,12 @@ static int open_sink(struct ld_target *target, int is_text)
 {
 	const struct ld_options *options = target->options;
 
-	if (!target->index)
-		return create_index(target, is_text || options->extractor);
+	if (!target->index) {
+		int rc = create_index(target, is_text || options->extractor);
+
+		if (rc || target->created)
+			return rc;
+	}
 	if (options->mode == LD_MODE_REBUILD || options->n_from ||
 	    options->duplicates == SIMIDX_DUPLICATES_LAST)
 		return ld_target_rebuild(target, documents_from(target));
@@ -420,15 +450,29 @@ int ld_target_is_bare(const struct ld_target *target)
 	return !simidx_get_info(like, &info, NULL) && !*info.profile;
 }
 
-int ld_target_waits(struct ld_target *target)
+static int waits(struct ld_target *target)
 {
 	double now = tl_seconds();
 
 	if (!target->waiting_since)
 		target->waiting_since = now;
+	target->how.progress(target->how.ctx, "waiting", 0, 0);
 	return !tl_stop_requested() &&
 	       (target->options->wait_ms < 0 ||
 		(now - target->waiting_since) * 1000 < target->options->wait_ms);
+}
+
+int ld_target_again(struct ld_target *target, int rc)
+{
+	if (rc == SIMIDX_E_BUSY)
+		return waits(target);
+	target->waiting_since = 0;
+	return rc == SIMIDX_E_MOVED && !open_again(target) && !open_writer(target);
+}
+
+uint64_t ld_target_stored(const struct ld_target *target)
+{
+	return target->stored + simidx_writer_stored(target->writer);
 }
 
 int ld_target_put(struct ld_target *target, const simidx_doc *doc, simidx_error *err)
@@ -439,8 +483,7 @@ int ld_target_put(struct ld_target *target, const simidx_doc *doc, simidx_error 
 		return simidx_loader_put(target->loader, doc, NULL, err);
 	do
 		rc = simidx_put(target->writer, doc, NULL, err);
-	while (rc == SIMIDX_E_BUSY && ld_target_waits(target));
-	target->waiting_since = 0;
+	while (ld_target_again(target, rc));
 	return rc;
 }
 
@@ -470,6 +513,7 @@ void ld_target_close(struct ld_target *target)
 	for (size_t i = 0; target->from && i < target->options->n_from; i++)
 		simidx_close(target->from[i]);
 	free(target->from);
+	free(target->profile);
 	tl_text_close(target->text);
 	memset(target, 0, sizeof(*target));
 }

@@ -23,7 +23,9 @@ struct ld_target {
 	unsigned flags;         /* SIMIDX_CREATE_NO_IDS and _FP2 of the index */
 	int created;            /* it was not there */
 	int of_texts;           /* then: it is one of texts */
-	uint64_t documents;     /* in it before */
+	char *profile;          /* of the index that is open; or NULL */
+	uint64_t documents;     /* in it when it was opened */
+	uint64_t stored;        /* committed by writers that are closed */
 	uint64_t used_bytes;
 	double waiting_since;   /* for another writer; 0: not waiting */
 	/* For a loader; the caller sets the callbacks before the first row. */
@@ -50,7 +52,8 @@ int ld_target_prepare(struct ld_target *target, const struct in_row *row);
 int ld_target_extractor(struct ld_target *target, struct tl_text **text);
 
 /**
- * From a writer, with nothing pending, to a loader for all that comes.
+ * From a writer, with nothing pending, to a loader for all that comes. `documents` includes then
+ * what was committed.
  *
  * @param rows  documents that are still to come, about; 0 = not known
  * @return 0, or TL_TROUBLE with a message
@@ -61,10 +64,14 @@ int ld_target_rebuild(struct ld_target *target, uint64_t rows);
 int ld_target_is_bare(const struct ld_target *target);
 
 /**
- * After SIMIDX_E_BUSY: whether to try again. Not when --wait is over or a signal has come. The
- * caller sets waiting_since to 0 when it has what it waited for.
+ * After a call of the writer with nothing pending: whether to try again, perhaps with another
+ * writer. After SIMIDX_E_BUSY until --wait is over or a signal has come; after SIMIDX_E_MOVED,
+ * with the index that stands there now.
  */
-int ld_target_waits(struct ld_target *target);
+int ld_target_again(struct ld_target *target, int rc);
+
+/** Documents that were committed by writers. */
+uint64_t ld_target_stored(const struct ld_target *target);
 
 /** Put a document. Returns as simidx_put() or simidx_loader_put(). */
 int ld_target_put(struct ld_target *target, const simidx_doc *doc, simidx_error *err);

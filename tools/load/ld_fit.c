@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "load/ld_fit.h"
+
+#include "common/tl_msg.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *layout_name(unsigned layout)
+{
+	return layout == SIMIDX_LAYOUT_ROWS ? "rows" : "blocks";
+}
+
+int ld_fit_options(const struct ld_options *options, const simidx_info *info)
+{
+	const char *path = options->index;
+	int has_fp2 = (info->flags & SIMIDX_CREATE_FP2) != 0;
+	int has_no_ids = (info->flags & SIMIDX_CREATE_NO_IDS) != 0;
+
+	if (options->bits && options->bits != info->bits)
+		return tl_error("%s: has fingerprints of %u bits, not of %u", path, info->bits,
+				options->bits);
+	if (options->plan && strcmp(options->plan, "auto") != 0 &&
+	    strcmp(options->plan, info->plan) != 0)
+		return tl_error("%s: has the plan %s, not %s", path, info->plan,
+				options->plan);
+	if (options->layout >= 0 && (unsigned)options->layout != info->layout)
+		return tl_error("%s: has the layout %s, not %s", path,
+				layout_name(info->layout),
+				layout_name((unsigned)options->layout));
+	if (options->fill && options->fill != info->fill)
+		return tl_error("%s: has blocks filled to %u %%, not to %u", path, info->fill,
+				options->fill);
+	if (options->no_ids > 0 && !has_no_ids)
+		return tl_error("%s: has ids, so --ids none does not fit", path);
+	if (options->fp2 >= 0 && options->fp2 != has_fp2)
+		return tl_error("%s: has %ssecond fingerprints, so --%s does not fit", path,
+				has_fp2 ? "" : "no ", options->fp2 ? "fp2" : "no-fp2");
+	return 0;
+}
+
+/* The profile begins with the name of the extractor that made the index. */
+int ld_fit_extractor(const struct ld_options *options, const char *path, const simidx_info *info)
+{
+	size_t length = strcspn(info->profile, " ");
+
+	if (!options->extractor)
+		return 0;
+	if (length == 0)
+		return tl_error("%s: holds bare fingerprints, so --extractor %s does not fit",
+				path, options->extractor);
+	if (strlen(options->extractor) == length &&
+	    strncmp(options->extractor, info->profile, length) == 0)
+		return 0;
+	return tl_error("%s: was made by the extractor %.*s, not by %s", path, (int)length,
+			info->profile, options->extractor);
+}
+
+static int is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+int ld_fit_sources(const struct ld_options *options)
+{
+	for (size_t i = 0; i < options->n_from; i++)
+		if (is_same_file(options->from[i], options->index))
+			return tl_error("--from %s: is the index itself", options->from[i]);
+	return 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Whether the options fit an index that is there.
+ */
+
+#ifndef LD_FIT_H
+#define LD_FIT_H
+
+#include "load/ld_options.h"
+
+/** An option that was given must say what the index is. Returns 0, or TL_TROUBLE with a message. */
+int ld_fit_options(const struct ld_options *options, const simidx_info *info);
+
+/** So must --extractor say what made the index at `path`, or one that is taken over. */
+int ld_fit_extractor(const struct ld_options *options, const char *path, const simidx_info *info);
+
+/** An index cannot be taken over into itself. */
+int ld_fit_sources(const struct ld_options *options);
+
+#endif /* LD_FIT_H */
