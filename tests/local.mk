@@ -161,9 +161,12 @@ tool_tests = \
 	tests/tool/columns.sh \
 	tests/tool/compressed.sh \
 	tests/tool/bulk.sh \
+	tests/tool/bulk_progress.sh \
 	tests/tool/bulk_resume.sh \
 	tests/tool/bulk_rows.sh \
+	tests/tool/bulk_space.sh \
 	tests/tool/bulk_text.sh \
+	tests/tool/bulk_together.sh \
 	tests/tool/create.sh \
 	tests/tool/csv.sh \
 	tests/tool/dump.sh \

@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# What a load shows on a terminal while it works.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+command -v script >/dev/null || skip 'without script(1) there is no terminal'
+
+# on_terminal NAME COMMAND...: in the background, with what is shown in NAME; $! is its number.
+on_terminal() {
+	local name=$1
+	shift
+	script -qec "$*" /dev/null </dev/null 2>&1 3>&- | tr '\r' '\n' | sed 's/\x1b\[K//g' >"$name" &
+}
+# shows NAME PATTERN
+shows() {
+	grep -qxE "$2" "$1" || { fail "not shown: $2"; sort "$1" | uniq -c | head -20; }
+}
+
+# The size is known, and how much is left.
+yes 0123456789abcdef | head -4000000 >all.fps
+on_terminal file "$load" --ids none --memory 64M ix1 -F lines all.fps
+wait $!
+shows file 'reading: [0-9]+ rows, [0-9]+ rows/s, [0-9.]+ MB, [0-9]+ %, [0-9]+ s left'
+shows file 'simidx-load: 4000000 documents stored, .*'
+on_terminal quiet "$load" -q --create truncate --ids none --memory 64M ix1 -F lines all.fps
+wait $!
+[ ! -s quiet ] || fail 'something is shown in spite of -q'
+
+# It is not. The moment at which the line is drawn again is past each time.
+mkfifo pipe
+on_terminal pipe1 "$load" ix2 -F lines pipe
+first=$!
+exec 3>pipe
+for i in 1 2 3; do
+	head -100000 all.fps >&3
+	sleep 0.3
+done
+# Another load waits for this one, and shows it.
+on_terminal waiting "$load" --wait 1000 ix2 -F lines all.fps
+wait $!
+shows waiting 'waiting: [0-9]+ s'
+shows waiting 'simidx-load: ix2 is being built by somebody else'
+exec 3>&-
+wait $first
+shows pipe1 'reading: [0-9]+ rows, [0-9]+ rows/s, [0-9.]+ MB'
+shows pipe1 'documents: 0 of 300000 rows, 0 rows/s, 0 %'
+shows pipe1 'simidx-load: 300000 documents stored, .*'
+finish
