@@ -110,6 +110,20 @@ for how in '--mode auto' '--mode insert' '--mode rebuild'; do
 	has ix 2001
 done
 
+# Texts: it has opened the index, and has read nothing yet.
+if [ -n "${SX_TEXT-}" ] && [ -n "${SX_JSON-}" ]; then
+	echo '{"text": "one of the two texts that are stored here"}' >text.jsonl
+	"$load" -q texts text.jsonl
+	"$load" -q --threads 2 texts -F jsonl pipe 2>told &
+	loader=$!
+	exec 3>pipe
+	run 0 "$load" -q --mode rebuild texts text.jsonl
+	cat text.jsonl >&3
+	exec 3>&-
+	ended $loader 0 'texts into an index that was rebuilt'
+	has texts 3
+fi
+
 # In the middle of a load by insertion, between two commits.
 # half_way INDEX COMMAND...: 100,000 rows are committed, COMMAND has run, the rest comes.
 half_way() {

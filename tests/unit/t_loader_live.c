@@ -204,6 +204,7 @@ START_TEST(test_expect)
 	create.map_size = (uint64_t)1 << 30;
 	ck_assert_int_eq(mkdir(small, 0700), 0);
 	ck_assert_sx(simidx_loader_open(sxt_load_path, &create, &o, &loader, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_loader_expect(NULL, 1, 0, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(simidx_loader_expect(loader, 1000, 0, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(simidx_loader_expect(loader, (uint64_t)1 << 50, 0, &sxt_err),
 		     SIMIDX_E_NO_SPACE);
@@ -341,6 +342,8 @@ START_TEST(test_mark_of_loader)
 	simidx_close(index);
 
 	loader = sxt_loader(NULL, 0, NULL);
+	ck_assert_sx(simidx_loader_set_mark(NULL, "x", 1, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_loader_set_mark(loader, NULL, 1, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(simidx_loader_set_mark(loader, "", 0, &sxt_err), SIMIDX_E_RANGE);
 	ck_assert_sx(simidx_loader_set_mark(loader, mark, SIMIDX_MAX_MARK + 1, &sxt_err),
 		     SIMIDX_E_RANGE);

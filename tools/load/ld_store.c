@@ -44,10 +44,14 @@ static int reject(struct ld_run *run, const struct ld_item *item, const char *re
 
 /* ---- the writer ---- */
 
-/* With a mark, also if nothing else is to be stored. */
+/*
+ * With a mark, also if nothing else is to be stored. What was put is lost when a commit fails,
+ * so only one without anything put can be tried again.
+ */
 static int commit(struct ld_run *run, const struct ld_mark *mark)
 {
 	struct ld_target *target = run->target;
+	uint64_t pending = simidx_writer_pending(target->writer);
 	simidx_error err;
 	int rc;
 
@@ -56,7 +60,7 @@ static int commit(struct ld_run *run, const struct ld_mark *mark)
 		if (rc)
 			return rc;
 		rc = simidx_commit(target->writer, &err);
-	} while (ld_target_again(target, rc));
+	} while (!pending && ld_target_again(target, rc));
 	return rc ? fail(run, &err) : 0;
 }
 

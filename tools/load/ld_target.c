@@ -405,20 +405,22 @@ static int open_sink(struct ld_target *target, int is_text)
 
 int ld_target_extractor(struct ld_target *target, struct tl_text **text)
 {
-	simidx *like = target->index;
+	const struct ld_options *options = target->options;
 	simidx_error err;
 	int rc;
 
-	if (!like && target->options->n_from)
-		like = target->from[0];
-	if (!like && !target->of_texts)
+	if (!target->index && !options->n_from && !target->of_texts)
 		return tl_error("%s: is going to hold bare fingerprints, as the first row is "
 				"one; --extractor makes an index of texts",
-				target->options->index);
-	if (like)
-		rc = tl_text_open_for(like, text, &err);
-	else
-		rc = tl_text_open(target->options->extractor, target->bits, text, &err);
+				options->index);
+	do {
+		if (target->index)
+			rc = tl_text_open_for(target->index, text, &err);
+		else if (options->n_from)
+			rc = tl_text_open_for(target->from[0], text, &err);
+		else
+			rc = tl_text_open(options->extractor, target->bits, text, &err);
+	} while (target->index && ld_target_again(target, rc));
 	return rc ? fail(target, &err) : 0;
 }
 
@@ -439,15 +441,14 @@ int ld_target_prepare(struct ld_target *target, const struct in_row *row)
 int ld_target_is_bare(const struct ld_target *target)
 {
 	simidx_info info = SIMIDX_INFO_INIT;
-	simidx *like = target->index;
 
 	if (target->text || (!target->writer && !target->loader))
 		return 0;
-	if (!like && target->options->n_from)
-		like = target->from[0];
-	if (!like)
+	if (target->index)
+		return !*target->profile;
+	if (!target->options->n_from)
 		return !target->of_texts;
-	return !simidx_get_info(like, &info, NULL) && !*info.profile;
+	return !simidx_get_info(target->from[0], &info, NULL) && !*info.profile;
 }
 
 static int waits(struct ld_target *target)
