@@ -38,7 +38,8 @@ static uint64_t index_bytes(const simidx_loader *l, uint64_t n, uint64_t label_b
 		entry = 32;
 	if (l->by_id)
 		document = 22 + (l->create.flags & SIMIDX_CREATE_FP2 ? 9 : 0);
-	return (uint64_t)((double)n * (entry * l->index->plan.n_tables + document)) + 2 * label_bytes;
+	return (uint64_t)((double)n * (entry * l->index->plan.n_tables + document)) +
+	       2 * label_bytes;
 }
 
 /* What a sorter with `memory` bytes writes to its file: nothing if all of it fits in a half. */
@@ -59,7 +60,8 @@ static uint64_t by_fp_bytes(const simidx_loader *l, uint64_t n)
 static int fail(const char *where, const char *what, uint64_t needed, uint64_t there,
 		simidx_error *err)
 {
-	return sx_fail(err, SIMIDX_E_NO_SPACE, "about %llu MB are needed %s %s, %llu MB are free",
+	return sx_fail(err, SIMIDX_E_NO_SPACE,
+		       "about %llu MB are needed %s %s, %llu MB are free",
 		       (unsigned long long)(needed >> 20) + 1, what, where,
 		       (unsigned long long)(there >> 20));
 }
@@ -118,8 +120,8 @@ int simidx_loader_expect(simidx_loader *l, uint64_t documents, uint64_t label_by
 	needs.index = index_bytes(l, n, label_bytes);
 	needs.sort = by_fp_bytes(l, n) + label_bytes;
 	if (l->by_id)
-		needs.sort += sorter_bytes(documents, l->create.flags & SIMIDX_CREATE_FP2 ? 4 : 3,
-					   l->memory / 2);
+		needs.sort += sorter_bytes(
+			documents, l->create.flags & SIMIDX_CREATE_FP2 ? 4 : 3, l->memory / 2);
 	/* The list of fingerprints, and of the tables the one being written and the next one. */
 	needs.build = n * sizeof(uint64_t) + 2 * sorter_bytes(n, 1, l->memory / 4);
 	/* What was put already may lie in files already. */
