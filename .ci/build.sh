@@ -5,7 +5,7 @@
 # Read by check.sh, quickstart.sh and .ci/run, which stand in the top directory of the source.
 
 packages='autoconf automake libtool pkg-config make gcc g++ libc6-dev
-	liblmdb-dev lmdb-utils libxxhash-dev libicu-dev libjansson-dev zlib1g-dev libzstd-dev
+	liblmdb-dev lmdb-utils libxxhash-dev libicu-dev libstemmer-dev libjansson-dev zlib1g-dev libzstd-dev
 	zstd check'
 
 say() {

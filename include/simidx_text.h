@@ -5,15 +5,34 @@
  * simidx_text.h - UTF-8 text to SimHash fingerprints (libsimidx-text, which needs ICU).
  *
  * The conventions of simidx.h hold here too. An extractor turns a text into weighted features,
- * simidx_hash_features() turns those into a fingerprint. The default, "words12":
+ * simidx_hash_features() turns those into a fingerprint. The steps:
  *
- *   UTF-8 (each maximal invalid sequence becomes U+FFFD) -> NFKC -> case fold -> ICU word
- *   boundaries (words are the segments with letters, digits or ideographs) -> the multiset of
- *   words and of pairs of adjacent words, joined by byte 0x1f -> weight sqrt(count) in 16.16
- *   fixed point -> simidx_hash_bytes() of the feature's UTF-8 bytes.
+ *   1. UTF-8 (each maximal invalid sequence becomes U+FFFD), without characters that are never
+ *      seen (Unicode's Default_Ignorable_Code_Point, such as soft hyphens and zero-width
+ *      joiners; but U+200B, which separates words, stays) -> NFKC, which also replaces
+ *      full-width forms -> case fold.
+ *   2. Tokens. Words: the segments between ICU's word boundaries that have letters, digits or
+ *      ideographs. Or, "han": each Han character, and other runs of letters, digits and marks.
+ *      Or single characters: letters, digits and marks, and one space for each run of others
+ *      between them.
+ *   3. Where asked for: neighbours that together spell a word of a list become one token, stop
+ *      words are left out, what remains is stemmed. Pairs reach over what was left out.
+ *   4. Features: the multiset of n-grams, n neighbouring tokens joined by byte 0x1f (characters
+ *      by nothing), of the lengths asked for; all tokens of a text that has none of these.
+ *   5. A weight for each, in 16.16 fixed point; the heaviest only, where asked for.
+ *   6. simidx_hash_bytes() of the feature's UTF-8 bytes.
+ *
+ *   extractor  tokens      n-grams  weights  for
+ *   words12    words       1, 2     sqrt     the default: separates best in weighted searches
+ *   words1     words       1        sqrt     the best for plain k = 3
+ *   han12      han         1, 2     sqrt     results that no update of ICU's dictionaries
+ *                                            changes
+ *   char-N     characters  N        sqrt     any script without a notion of words; N = 1..16
+ *   tfidf      words       1        tfidf    topics of long texts, with an IDF dictionary: the
+ *                                            20 heaviest; poor on short news
  *
  * Integer arithmetic throughout: with the same ICU word boundaries, fingerprints are equal on
- * every machine.
+ * every machine. What an index was made with is its profile; see simidx_text_profile().
  */
 
 #ifndef SIMIDX_TEXT_H
@@ -31,26 +50,80 @@ extern "C" {
 /** An extractor, ready to use by one thread at a time. */
 typedef struct simidx_text simidx_text;
 
-/** How to extract. */
+/** Longest n-gram. */
+#define SIMIDX_TEXT_MAX_GRAM 16
+
+/** For simidx_text_options.top: keep all features; choose the number by the text's length. */
+#define SIMIDX_TEXT_TOP_ALL UINT32_MAX
+#define SIMIDX_TEXT_TOP_AUTO (UINT32_MAX - 1)
+
+/** How to extract. Strings and lists are read while the extractor is made, not later. */
 typedef struct simidx_text_options {
 	size_t size;           /**< sizeof; SIMIDX_TEXT_OPTIONS_INIT sets it */
-	const char *extractor; /**< "words12"; NULL = the default */
+	const char *extractor; /**< a name of the table above; NULL = "words12" */
 	unsigned bits;         /**< f, 16..64; 0 = 64 */
+	/** Bit n - 1: n-grams are features, n up to SIMIDX_TEXT_MAX_GRAM; 0 = as the extractor
+	    says. Not for char-N. */
+	unsigned grams;
+	/** NULL = as the extractor says, or with c occurrences in the text, all times 2^16 and
+	    rounded down: "sqrt" sqrt(c), "log" 1 + ln(c), "raw" c, "binary" 1, "tfidf" c times
+	    the feature's value in `idf`, at most 2^32 - 1 */
+	const char *weights;
+	/** Keep this many features, the heaviest, ties by smaller hash; 0 = as the extractor
+	    says. SIMIDX_TEXT_TOP_AUTO: 16 or, if more, 4 times the square root of the number of
+	    tokens, rounded down. */
+	uint32_t top;
+	const char *stop;      /**< stop words in here: "en", "zh" or "en,zh"; NULL = none */
+	/** More stop words, UTF-8, one a line; normalised as texts are. NULL = none */
+	const char *stop_words;
+	size_t stop_words_size;
+	/** Words that count as one token though step 2 may cut them, one a line; what follows
+	    a blank is passed over, as in jieba's user dictionaries. NULL = none */
+	const char *words;
+	size_t words_size;
+	/** "word idf" a line, as jieba's idf.txt.utf8, for the weights "tfidf". Pairs are two
+	    words with a blank. Unknown features get the median of all. NULL = none */
+	const char *idf;
+	size_t idf_size;
+	/** A language of libstemmer, such as "english"; NULL = none */
+	const char *stem;
+	/** Texts with fewer tokens are flagged SIMIDX_SKETCH_SHORT; 0 = SIMIDX_SHORT_TOKENS */
+	uint32_t min_tokens;
+	/** Not 0: such texts have one feature, all tokens of step 3 before stop words are left
+	    out, so that only texts with the same words in the same order have the same
+	    fingerprint, and others one that is far from all. */
+	int short_exact;
 } simidx_text_options;
 
-#define SIMIDX_TEXT_OPTIONS_INIT { sizeof(simidx_text_options), NULL, 0 }
+#define SIMIDX_TEXT_OPTIONS_INIT                                                              \
+	{ sizeof(simidx_text_options), NULL, 0, 0, NULL, 0, NULL, NULL, 0, NULL, 0, NULL, 0,  \
+	  NULL, 0, 0 }
 
 /**
  * Make an extractor.
  *
  * @param options  NULL for the defaults
  * @param out      for simidx_text_close()
- * @return SIMIDX_OK; SIMIDX_E_ARG for an unknown extractor (the text lists the known ones) or
- *         bits out of range; SIMIDX_E_UNSUPPORTED when ICU lacks its word-boundary data
+ * @return SIMIDX_OK; SIMIDX_E_ARG for an unknown extractor, weights, list or language (the text
+ *         lists the known ones), numbers out of range, options that exclude each other,
+ *         "tfidf" without a dictionary, or a list that cannot be read (the text tells the
+ *         line); SIMIDX_E_UNSUPPORTED when ICU lacks its word-boundary data, or for stemming
+ *         without libstemmer
  *
- * Cost: some milliseconds. Each thread opens its own.
+ * Cost: some milliseconds, and about 1 us a line of the lists. Each thread needs its own:
+ * simidx_text_clone().
  */
 int simidx_text_open(const simidx_text_options *options, simidx_text **out, simidx_error *err)
+	SIMIDX_CHECK_RESULT;
+
+/**
+ * Make another extractor that does the same, for another thread. Lists are shared, so this
+ * takes neither the time nor the memory for them again; each of the two may be closed first.
+ *
+ * @param text  not used by another thread meanwhile
+ * @return SIMIDX_OK; SIMIDX_E_NOMEM; SIMIDX_E_ARG
+ */
+int simidx_text_clone(const simidx_text *text, simidx_text **out, simidx_error *err)
 	SIMIDX_CHECK_RESULT;
 
 /** Free an extractor. NULL is allowed. */
@@ -76,8 +149,34 @@ int simidx_text_fingerprint(simidx_text *text, const void *utf8, size_t size, un
 			    simidx_sketch *out, simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
+ * All features of a text with their bytes, the heaviest first, ties by smaller hash: to see why
+ * texts match, or to count words.
+ *
+ * @param utf8   as for simidx_text_fingerprint()
+ * @param callback  called for each feature, with bytes that are valid until it returns;
+ *                  anything but 0 ends the call, which returns it
+ * @return SIMIDX_OK; what `callback` returned; SIMIDX_E_RANGE; SIMIDX_E_NOMEM
+ */
+int simidx_text_each_feature(simidx_text *text, const void *utf8, size_t size,
+			     int (*callback)(void *ctx, const simidx_feature *feature,
+					     const char *bytes, size_t n_bytes),
+			     void *ctx, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * The inverse document frequency of a word: ln(1 + n_documents / n_with), in 16.16 fixed point,
+ * rounded down. Integer arithmetic, so that dictionaries are equal on every machine.
+ *
+ * @param n_documents  documents in all, at most 2^40
+ * @param n_with       of these have the word; 1..n_documents
+ * @return 45426 (ln 2) or more; 0 for numbers out of range
+ */
+uint32_t simidx_text_idf(uint64_t n_documents, uint64_t n_with) SIMIDX_CONST;
+
+/**
  * How this extractor works, as one line to store in an index (simidx_create_options.profile):
- * name, version and parameters, such as "words12 v1 bits=64".
+ * name, version, parameters and hashes of the lists, such as
+ * "words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0". What only flags texts
+ * (min_tokens without short_exact) is not in it.
  *
  * @return a string that lives as long as the extractor
  */
@@ -94,15 +193,23 @@ const char *simidx_text_profile(const simidx_text *text);
 const uint64_t *simidx_text_probes(const simidx_text *text, size_t *n);
 
 /**
- * Make an extractor that fits an index: the one that its profile names.
+ * Make an extractor that fits an index: the one that its profile describes.
  *
- * @return SIMIDX_OK; SIMIDX_E_MISMATCH when the index holds bare fingerprints, or its probe
- *         fingerprints differ from what this installation computes (the text tells which);
- *         SIMIDX_E_UNSUPPORTED when its extractor is not known here
+ * @param options  NULL, or what is to be checked: what is given must be as in the profile, what
+ *                 is left at its default is taken from there. An index does not hold lists, only
+ *                 their hashes, so lists must be given again
+ * @return SIMIDX_OK; SIMIDX_E_MISMATCH when the index holds bare fingerprints, when its profile
+ *         and the options differ, or when its probe fingerprints differ from what this
+ *         installation computes (the text tells what differs); SIMIDX_E_UNSUPPORTED when its
+ *         extractor is not known here; otherwise as simidx_text_open()
  */
-int simidx_text_open_for(simidx *index, simidx_text **out, simidx_error *err) SIMIDX_CHECK_RESULT;
+int simidx_text_open_for(simidx *index, const simidx_text_options *options, simidx_text **out,
+			 simidx_error *err) SIMIDX_CHECK_RESULT;
 
-/** Versions of ICU and of its data, for bug reports: a static string such as "ICU 72.1". */
+/**
+ * What the library runs on, for bug reports: a static string such as "ICU 72.1, libstemmer" or
+ * "ICU 72.1".
+ */
 const char *simidx_text_build_info(void);
 
 #ifdef __cplusplus

@@ -16,6 +16,9 @@ AM_TESTS_ENVIRONMENT = \
 if HAVE_TEXT
 AM_TESTS_ENVIRONMENT += SX_TEXT=1; export SX_TEXT;
 endif
+if HAVE_STEMMER
+AM_TESTS_ENVIRONMENT += SX_STEMMER=1; export SX_STEMMER;
+endif
 if HAVE_JSON
 AM_TESTS_ENVIRONMENT += SX_JSON=1; export SX_JSON;
 endif
@@ -97,6 +100,7 @@ unit_text = \
 	tests/support/sxt_text.h \
 	tests/unit/t_text.c \
 	tests/unit/t_text_ascii.c \
+	tests/unit/t_text_extract.c \
 	tests/unit/t_text_long.c
 
 tests_unit_run_SOURCES = $(tests_support) $(unit_core)

@@ -10,28 +10,42 @@
 
 #include <unicode/uversion.h>
 
-#include "util/sx_alloc.h"
 #include "util/sx_err.h"
 
 /* What one buffer may keep for the next text. */
 #define KEEP_BYTES ((size_t)4 << 20)
 
-/** Count the words and pairs of one stretch. */
+static int normalise(simidx_text *text, const uint8_t *utf8, size_t size, simidx_error *err)
+{
+	sx_units *units = &text->units;
+	int rc = sx_decode(units, utf8, size, err);
+
+	if (rc)
+		return rc;
+	/* First, because NFKC does not compose over what is dropped. */
+	units->n = sx_drop_ignorable(units->at, units->n);
+	rc = sx_nfkc(units, &text->spare, err);
+	return rc ? rc : sx_fold(units, &text->spare, err);
+}
+
+/** Begin to split one stretch into words. */
+static int split_words(simidx_text *text, const uint8_t *utf8, size_t size, simidx_error *err)
+{
+	int rc = sx_words_stretch(&text->words, &utf8, &size, err);
+
+	if (!rc)
+		rc = normalise(text, utf8, size, err);
+	return rc ? rc : sx_words_split(&text->words, &text->units, err);
+}
+
+/** Count the words and pairs of one stretch where they lie. */
 static int count_stretch(simidx_text *text, const uint8_t *utf8, size_t size,
 			 simidx_error *err)
 {
 	sx_words *words = &text->words;
 	int rc;
 
-	rc = sx_words_stretch(words, &utf8, &size, err);
-	if (!rc)
-		rc = sx_decode(&text->units, utf8, size, err);
-	if (!rc)
-		rc = sx_nfkc(&text->units, &text->spare, err);
-	if (!rc)
-		rc = sx_fold(&text->units, &text->spare, err);
-	if (!rc)
-		rc = sx_words_split(words, &text->units, err);
+	rc = split_words(text, utf8, size, err);
 	while (!rc) {
 		rc = sx_words_fill(words, err);
 		if (rc || words->n == words->n_old)
@@ -41,19 +55,114 @@ static int count_stretch(simidx_text *text, const uint8_t *utf8, size_t size,
 	return rc;
 }
 
-int sx_text_extract(simidx_text *text, const uint8_t *utf8, size_t size, simidx_error *err)
+static int count_plain(simidx_text *text, const uint8_t *utf8, size_t size, simidx_error *err)
 {
 	size_t n;
-	int rc;
+	int rc = SIMIDX_OK;
 
 	sx_words_begin(&text->words);
-	rc = sx_features_begin(&text->features, size, err);
 	for (; size && !rc; utf8 += n, size -= n) {
 		n = sx_stretch(utf8, size, text->stretch, text->stretch_max);
 		rc = count_stretch(text, utf8, n, err);
 	}
+	return rc;
+}
+
+/** Hand on the words of one stretch. */
+static int each_word(simidx_text *text, const uint8_t *utf8, size_t size, sx_take_token *take,
+		     void *ctx, simidx_error *err)
+{
+	sx_words *words = &text->words;
+	size_t i, start;
+	int rc = split_words(text, utf8, size, err);
+
+	while (!rc) {
+		rc = sx_words_fill(words, err);
+		if (rc || words->n == words->n_old)
+			break;
+		for (i = words->n_old; i < words->n && !rc; i++) {
+			start = sx_words_start(words, i);
+			rc = take(ctx, words->bytes + start, words->end[i] - start, err);
+		}
+	}
+	return rc;
+}
+
+/** Hand on other tokens of one stretch. */
+static int each_other(simidx_text *text, const uint8_t *utf8, size_t size, sx_take_token *take,
+		      void *ctx, simidx_error *err)
+{
+	const sx_units *units = &text->units;
+	int rc = normalise(text, utf8, size, err);
+
+	if (rc)
+		return rc;
+	if (text->settings.tokens == SX_TOKENS_HAN)
+		return sx_han_split(units->at, units->n, &text->token, take, ctx, err);
+	return sx_chars_split(&text->chars, units->at, units->n, take, ctx, err);
+}
+
+int sx_text_tokens(simidx_text *text, const uint8_t *utf8, size_t size, sx_take_token *take,
+		   void *ctx, simidx_error *err)
+{
+	size_t n;
+	int rc = SIMIDX_OK;
+
+	sx_words_begin(&text->words);
+	memset(&text->chars, 0, sizeof(text->chars));
+	for (; size && !rc; utf8 += n, size -= n) {
+		n = sx_stretch(utf8, size, text->stretch, text->stretch_max);
+		if (text->settings.tokens == SX_TOKENS_WORDS)
+			rc = each_word(text, utf8, n, take, ctx, err);
+		else
+			rc = each_other(text, utf8, n, take, ctx, err);
+	}
+	return rc;
+}
+
+/** A short text as one feature: all its tokens. */
+static int count_whole(simidx_text *text, sx_gram_names *names, simidx_error *err)
+{
+	uint64_t n_words = text->features.n_words;
+	const sx_bytes *whole = &text->filter.whole;
+	int rc = sx_features_begin(&text->features, 0, err);
+
+	text->features.n_words = n_words;
+	if (names)
+		names->n = names->bytes.n = 0;
+	return rc ? rc : sx_features_add(&text->features, whole->at, whole->n, names, err);
+}
+
+/** Count n-grams by way of the filters. */
+static int count_tokens(simidx_text *text, const uint8_t *utf8, size_t size, sx_gram_names *names,
+			simidx_error *err)
+{
+	const sx_settings *settings = &text->settings;
+	int rc;
+
+	sx_grams_begin(&text->grams, settings, &text->features, names);
+	sx_filter_begin(&text->filter, text->lists, settings->exact, text->grams.joint);
+	text->filter.take = sx_grams_take;
+	text->filter.ctx = &text->grams;
+	rc = sx_text_tokens(text, utf8, size, sx_filter_take, &text->filter, err);
 	if (!rc)
-		sx_features_finish(&text->features);
+		rc = sx_filter_end(&text->filter, err);
+	if (!rc && settings->exact && text->features.n_words < settings->min_tokens)
+		return count_whole(text, names, err);
+	return rc ? rc : sx_grams_end(&text->grams, err);
+}
+
+int sx_text_extract(simidx_text *text, const uint8_t *utf8, size_t size, sx_gram_names *names,
+		    simidx_error *err)
+{
+	int rc = sx_features_begin(&text->features, size, err);
+
+	if (!rc && text->plain && !names)
+		rc = count_plain(text, utf8, size, err);
+	else if (!rc)
+		rc = count_tokens(text, utf8, size, names, err);
+	if (!rc)
+		sx_features_finish(&text->features, &text->settings, text->lists);
 	return rc;
 }
 
@@ -70,6 +179,18 @@ static void trim(simidx_text *text)
 		memset(&text->units, 0, sizeof(text->units));
 		memset(&text->spare, 0, sizeof(text->spare));
 		sx_words_free(&text->words);
+	}
+	if (text->token.room + text->filter.waiting.room + text->filter.whole.room +
+		    text->grams.bytes.room >
+	    KEEP_BYTES) {
+		free(text->token.at);
+		free(text->filter.waiting.at);
+		free(text->filter.whole.at);
+		free(text->grams.bytes.at);
+		memset(&text->token, 0, sizeof(text->token));
+		memset(&text->filter.waiting, 0, sizeof(text->filter.waiting));
+		memset(&text->filter.whole, 0, sizeof(text->filter.whole));
+		memset(&text->grams.bytes, 0, sizeof(text->grams.bytes));
 	}
 	if (text->features.room * sizeof(*text->features.slot) > KEEP_BYTES) {
 		free(text->features.slot);
@@ -96,107 +217,61 @@ int simidx_text_fingerprint(simidx_text *text, const void *utf8, size_t size, un
 		return sx_fail(err, SIMIDX_E_RANGE, "text of %zu bytes is longer than %zu",
 			       size, SX_TEXT_MAX);
 
-	rc = sx_text_extract(text, utf8, size, err);
+	rc = sx_text_extract(text, utf8, size, NULL, err);
 	if (!rc)
-		rc = simidx_hash_features(text->features.slot, text->features.n, text->bits,
-					  flags, out, err);
+		rc = simidx_hash_features(text->features.slot, text->features.n,
+					  text->settings.bits, flags, out, err);
 	n_words = text->features.n_words;
 	trim(text);
 	if (rc)
 		return rc;
 	out->n_tokens = n_words;
-	if (n_words < SIMIDX_SHORT_TOKENS)
+	if (n_words < text->settings.min_tokens)
 		out->flags |= SIMIDX_SKETCH_SHORT;
 	return SIMIDX_OK;
 }
 
-static int open_bits(unsigned bits, simidx_text **out, simidx_error *err)
+typedef int feature_callback(void *ctx, const simidx_feature *feature, const char *bytes,
+			     size_t n_bytes);
+
+static int hand_on_features(const simidx_text *text, const sx_gram_names *names,
+			    feature_callback *callback, void *ctx)
 {
-	simidx_sketch sketch = SIMIDX_SKETCH_INIT;
-	simidx_text *text;
+	const simidx_feature *feature = text->features.slot;
+	const struct sx_gram_name *name;
 	size_t i;
-	int rc = SIMIDX_OK;
+	int rc = 0;
 
-	text = sx_calloc(1, sizeof(*text));
-	if (!text)
-		return sx_fail_nomem(err);
-	text->bits = bits;
-	text->stretch = SX_STRETCH_BYTES;
-	text->stretch_max = SX_STRETCH_MAX_BYTES;
-	text->words.ascii = sx_ascii_shared();
-	sx_profile_format(text->profile, bits);
-	/* This also shows that ICU has all that it takes. */
-	for (i = 0; i < SX_N_PROBES && !rc; i++) {
-		rc = simidx_text_fingerprint(text, sx_probes[i].text,
-					     strlen(sx_probes[i].text), 0, &sketch, err);
-		text->probes[i] = sketch.fp;
+	for (i = 0; i < text->features.n && !rc; i++) {
+		name = sx_gram_names_find(names, feature[i].hash);
+		/* A text without tokens may be a feature without bytes. */
+		rc = callback(ctx, &feature[i], name->size ? names->bytes.at + name->offset : "",
+			      name->size);
 	}
-	if (rc) {
-		simidx_text_close(text);
-		return rc;
-	}
-	*out = text;
-	return SIMIDX_OK;
+	return rc;
 }
 
-int simidx_text_open(const simidx_text_options *options, simidx_text **out, simidx_error *err)
+int simidx_text_each_feature(simidx_text *text, const void *utf8, size_t size,
+			     feature_callback *callback, void *ctx, simidx_error *err)
 {
-	simidx_text_options o = SIMIDX_TEXT_OPTIONS_INIT;
-
-	sx_err_clear(err);
-	if (!out)
-		return sx_fail(err, SIMIDX_E_ARG, "out is NULL");
-	*out = NULL;
-	if (options) {
-		if (options->size != sizeof(o))
-			return sx_fail(err, SIMIDX_E_ARG, "options of another size");
-		o = *options;
-	}
-	if (o.extractor && strcmp(o.extractor, SX_EXTRACTOR) != 0)
-		return sx_fail(err, SIMIDX_E_ARG, "unknown extractor \"%.64s\"; known: %s",
-			       o.extractor, SX_EXTRACTOR);
-	if (!o.bits)
-		o.bits = SIMIDX_DEFAULT_BITS;
-	if (o.bits < SIMIDX_MIN_BITS || o.bits > SIMIDX_MAX_BITS)
-		return sx_fail(err, SIMIDX_E_ARG, "%u bits are not in %d..%d", o.bits,
-			       SIMIDX_MIN_BITS, SIMIDX_MAX_BITS);
-	return open_bits(o.bits, out, err);
-}
-
-int simidx_text_open_for(simidx *index, simidx_text **out, simidx_error *err)
-{
-	simidx_info info = SIMIDX_INFO_INIT;
-	simidx_text *text = NULL;
+	sx_gram_names names = { 0 };
 	int rc;
 
 	sx_err_clear(err);
-	if (!out)
-		return sx_fail(err, SIMIDX_E_ARG, "out is NULL");
-	*out = NULL;
-	rc = simidx_get_info(index, &info, err);
-	if (!rc)
-		rc = sx_profile_check(info.profile, info.bits, err);
-	if (!rc)
-		rc = open_bits(info.bits, &text, err);
-	if (!rc)
-		rc = sx_probes_check(info.probes, info.n_probes, text->probes, err);
-	if (rc) {
-		simidx_text_close(text);
-		return rc;
+	if (!text || !callback || (!utf8 && size))
+		return sx_fail(err, SIMIDX_E_ARG, "extractor, function or text is NULL");
+	if (size > SX_TEXT_MAX)
+		return sx_fail(err, SIMIDX_E_RANGE, "text of %zu bytes is longer than %zu",
+			       size, SX_TEXT_MAX);
+	rc = sx_text_extract(text, utf8, size, &names, err);
+	if (!rc) {
+		sx_features_sort(&text->features);
+		sx_gram_names_sort(&names);
+		rc = hand_on_features(text, &names, callback, ctx);
 	}
-	*out = text;
-	return SIMIDX_OK;
-}
-
-void simidx_text_close(simidx_text *text)
-{
-	if (!text)
-		return;
-	free(text->units.at);
-	free(text->spare.at);
-	sx_words_free(&text->words);
-	free(text->features.slot);
-	free(text);
+	sx_gram_names_free(&names);
+	trim(text);
+	return rc;
 }
 
 const char *simidx_text_profile(const simidx_text *text)
@@ -211,7 +286,7 @@ const uint64_t *simidx_text_probes(const simidx_text *text, size_t *n)
 	return text ? text->probes : NULL;
 }
 
-static char build_info[U_MAX_VERSION_STRING_LENGTH + 4];
+static char build_info[U_MAX_VERSION_STRING_LENGTH + 32];
 
 static void make_build_info(void)
 {
@@ -220,7 +295,7 @@ static void make_build_info(void)
 
 	u_getVersion(parts);
 	u_versionToString(parts, version);
-	snprintf(build_info, sizeof(build_info), "ICU %s", version);
+	snprintf(build_info, sizeof(build_info), "ICU %s%s", version, sx_stem_build_info());
 }
 
 const char *simidx_text_build_info(void)

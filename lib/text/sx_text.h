@@ -2,16 +2,21 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The extractor words12 in steps, each in a file of its own:
+ * The extractors in steps, each in a file of its own:
  *
+ *   sx_text_settings.c   options -> what is to be done
+ *   sx_text_profile.c    what an index remembers about that
+ *   sx_text_lists.c      stop words and other lists; sx_text_dict.c, sx_text_stop.c
  *   sx_text_stretch.c    UTF-8 is cut into stretches that are handled one after the other
  *   sx_text_utf8.c       stretch -> UTF-16, invalid sequences -> U+FFFD
  *   sx_text_normalise.c  NFKC, then case fold, once each
  *   sx_text_words.c      word boundaries -> words, as UTF-8
  *   sx_text_ascii.c      UTF-8 of ASCII -> words, past the three steps before
- *   sx_text_features.c   words and pairs of words -> counts -> weighted features
- *   sx_text_profile.c    what an index remembers about all this
- *   sx_text.c            the handle, which runs the steps
+ *   sx_text_features.c   words and pairs of words -> counts
+ *   sx_text_tokens.h     other tokens than words, what is done to them, other n-grams
+ *   sx_text_weight.c     counts -> weighted features
+ *   sx_text_probes.c     texts that show whether two installations agree
+ *   sx_text.c            the handle, which runs the steps; sx_text_open.c makes it
  *
  * A text is not segmented as a whole but in stretches of about 64 KiB, which is faster, takes
  * little memory whatever the length of the text, and keeps ICU's 32-bit lengths far from their
@@ -33,6 +38,9 @@
 #include <simidx_text.h>
 
 #include "text/sx_text_ascii.h"
+#include "text/sx_text_lists.h"
+#include "text/sx_text_settings.h"
+#include "text/sx_text_tokens.h"
 
 #define SX_TEXT_MAX ((size_t)1 << 30) /* longest text, bytes */
 
@@ -175,22 +183,37 @@ int sx_features_begin(sx_features *features, size_t text_size, simidx_error *err
 /** Count the words of a batch, but the old one, and the pairs that end with them. */
 int sx_features_count(sx_features *features, const sx_words *words, simidx_error *err);
 
+/** Count one feature; noting its bytes, if it is new and `names` is not NULL. */
+int sx_features_add(sx_features *features, const char *bytes, size_t size, sx_gram_names *names,
+		    simidx_error *err);
+
 /**
- * Turn counts into weights: the first n slots hold the features afterwards, in no particular
- * order. Nothing more can be counted.
+ * Turn counts into weights and keep the heaviest: the first n slots hold the features
+ * afterwards, in no particular order. Nothing more can be counted.
  */
-void sx_features_finish(sx_features *features);
+void sx_features_finish(sx_features *features, const sx_settings *settings,
+			const sx_lists *lists);
+
+/** The heaviest first, ties by smaller hash. */
+void sx_features_sort(sx_features *features);
 
 /** floor(sqrt(count) * 2^16). */
 uint32_t sx_sqrt_weight(uint32_t count);
 
+/** floor((1 + ln(count)) * 2^16), for counts from 1 on. */
+uint32_t sx_log_weight(uint32_t count);
+
+/** ln(x) * 2^56, for x from 1 on, less than 2 too small. */
+uint64_t sx_ln(uint64_t x);
+
+/** By enum sx_weights. */
+extern const char *const sx_weights_names[];
+
 /* ------------------------------------------------------------------------------------------
- * Profile
+ * Probes
  */
 
-#define SX_PROFILE_SIZE 32
 #define SX_N_PROBES 16
-#define SX_EXTRACTOR "words12"
 
 /** A probe text: what it is called in messages, and the text, NUL-terminated UTF-8. */
 typedef struct sx_probe {
@@ -204,15 +227,6 @@ typedef struct sx_probe {
  */
 extern const sx_probe sx_probes[SX_N_PROBES];
 
-/** Write the profile of words12 for f = bits. */
-void sx_profile_format(char profile[SX_PROFILE_SIZE], unsigned bits);
-
-/**
- * Whether an index with this profile, "" or NULL if it has none, is one of words12 in this
- * version with f = bits: else SIMIDX_E_MISMATCH or SIMIDX_E_UNSUPPORTED.
- */
-int sx_profile_check(const char *profile, unsigned bits, simidx_error *err);
-
 /** Compare the probes of an index with this installation's: SIMIDX_E_MISMATCH names one. */
 int sx_probes_check(const uint64_t *stored, size_t n_stored, const uint64_t *own,
 		    simidx_error *err);
@@ -222,17 +236,32 @@ int sx_probes_check(const uint64_t *stored, size_t n_stored, const uint64_t *own
  */
 
 struct simidx_text {
-	unsigned bits;
+	sx_settings settings; /* lists in it are not valid any more */
+	sx_lists *lists;
+	int plain;          /* words12 in its simplest form: no token is looked at */
 	size_t stretch;     /* SX_STRETCH_BYTES, less in tests */
 	size_t stretch_max; /* SX_STRETCH_MAX_BYTES, less in tests */
 	sx_units units, spare;
 	sx_words words;
+	sx_bytes token;
+	sx_chars chars;
+	sx_filter filter;
+	sx_grams grams;
 	sx_features features;
 	char profile[SX_PROFILE_SIZE];
 	uint64_t probes[SX_N_PROBES];
 };
 
-/** Count the features of a text: on success text->features is finished. */
-int sx_text_extract(simidx_text *text, const uint8_t *utf8, size_t size, simidx_error *err);
+/** Cut a text into tokens; nothing is done to them. */
+int sx_text_tokens(simidx_text *text, const uint8_t *utf8, size_t size, sx_take_token *take,
+		   void *ctx, simidx_error *err);
+
+/**
+ * Count the features of a text: on success text->features is finished.
+ *
+ * @param names  NULL, or where the bytes of all features are noted
+ */
+int sx_text_extract(simidx_text *text, const uint8_t *utf8, size_t size, sx_gram_names *names,
+		    simidx_error *err);
 
 #endif /* SX_TEXT_H */

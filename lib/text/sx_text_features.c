@@ -14,27 +14,6 @@
 #define MIN_SLOTS 256
 #define MAX_FIRST_SLOTS 65536
 
-uint32_t sx_sqrt_weight(uint32_t count)
-{
-	uint64_t rest = (uint64_t)count << 32;
-	uint64_t root = 0, bit = (uint64_t)1 << 62;
-
-	if (count == 1)
-		return (uint32_t)1 << 16;
-	/* Bit by bit, from the top: floor(sqrt(count * 2^32)). */
-	while (bit > rest)
-		bit >>= 2;
-	for (; bit; bit >>= 2) {
-		if (rest >= root + bit) {
-			rest -= root + bit;
-			root = (root >> 1) + bit;
-		} else {
-			root >>= 1;
-		}
-	}
-	return (uint32_t)root;
-}
-
 int sx_features_begin(sx_features *features, size_t text_size, simidx_error *err)
 {
 	size_t n_slots = MIN_SLOTS;
@@ -99,6 +78,22 @@ static void add(sx_features *features, const char *bytes, size_t size)
 	}
 }
 
+int sx_features_add(sx_features *features, const char *bytes, size_t size, sx_gram_names *names,
+		    simidx_error *err)
+{
+	size_t n = features->n;
+	int rc = SIMIDX_OK;
+
+	if (n + 1 > features->n_slots - features->n_slots / 4)
+		rc = grow(features, err);
+	if (rc)
+		return rc;
+	add(features, bytes, size);
+	if (!names || features->n == n)
+		return SIMIDX_OK;
+	return sx_gram_names_add(names, simidx_hash_bytes(bytes, size), bytes, size, err);
+}
+
 int sx_features_count(sx_features *features, const sx_words *words, simidx_error *err)
 {
 	size_t i, start, end;
@@ -121,28 +116,4 @@ int sx_features_count(sx_features *features, const sx_words *words, simidx_error
 	}
 	features->n_words += words->n - words->n_old;
 	return SIMIDX_OK;
-}
-
-/** The weight of a count; those of small counts are worked out once a handle. */
-static uint32_t weight_of(sx_features *features, uint32_t count)
-{
-	if (count >= SX_SMALL_COUNTS)
-		return sx_sqrt_weight(count);
-	if (!features->weight_of[count])
-		features->weight_of[count] = sx_sqrt_weight(count);
-	return features->weight_of[count];
-}
-
-void sx_features_finish(sx_features *features)
-{
-	simidx_feature *slot = features->slot;
-	size_t i, n = 0;
-
-	/* No branches: which slots are free cannot be predicted. */
-	for (i = 0; i < features->n_slots; i++) {
-		slot[n] = slot[i];
-		n += slot[i].weight != 0;
-	}
-	for (i = 0; i < n; i++)
-		slot[i].weight = weight_of(features, slot[i].weight);
 }

@@ -1,116 +1,257 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "text/sx_text.h"
+/*
+ * A profile is a line of words: the extractor's name, the version of all that is done here, and
+ * then "key=value", always in this order. Keys that are not there are at "no". Any difference
+ * between two profiles may make different fingerprints, so the order and the spelling are part
+ * of the version.
+ */
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "text/sx_text.h"
 #include "util/sx_err.h"
 
-#define PROFILE_START SX_EXTRACTOR " v1 "
+#define VERSION "v1"
 
-/* clang-format off */
-const sx_probe sx_probes[SX_N_PROBES] = {
-	{ "English",
-	  "A near-duplicate isn't always easy to see: the reader's copy may carry another date, a "
-	  "shorter title or one more paragraph, and yet it tells the same story. We count words, "
-	  "and pairs of neighbouring words, because their order matters." },
-	{ "German",
-	  "Größere Sammlungen enthalten fast immer dieselben Straßenkarten, Übersichten und "
-	  "Merkblätter in mehreren Fassungen. Wer sie ordnet, prüft zuerst die Überschrift und "
-	  "danach jede einzelne Bahnhofsgaststätte." },
-	{ "French",
-	  "Aujourd'hui, l'archiviste a retrouvé deux lettres presque identiques ; l'une d'elles "
-	  "portait une date effacée. « Qu'est-ce que cela change ? » demanda l'élève, étonnée." },
-	{ "Russian",
-	  "Вечером библиотекарь сравнил оба списка и нашёл, что они отличаются только одной "
-	  "строкой. Ещё раз: никакие числа, кроме года, не изменились." },
-	{ "Greek",
-	  "Ο βιβλιοθηκάριος διάβασε δύο φορές το ίδιο κείμενο· μόνο η τελευταία ΛΕΞΗ ήταν "
-	  "διαφορετική. Ποιος άλλαξε τους τόνους, και γιατί;" },
-	{ "Arabic",
-	  "وجدت أمينة المكتبة نسختين من الرسالة نفسها، ولم يكن بينهما فرق إلا في السطر الأخير. "
-	  "كُتِبَتِ الأولى عام ١٩٧٢ والثانية بعد ذلك بقليل." },
-	{ "Hebrew",
-	  "הספרן השווה בין שני העותקים ומצא שרק התאריך שונה. בצה\"ל וב-ד\"ש נכתבו "
-	  "ראשי התיבות כרגיל, וגם צ'ק אחד נשאר בתיק." },
-	{ "Hindi",
-	  "पुस्तकालय में एक ही पत्र की दो प्रतियाँ मिलीं। दूसरी प्रति में केवल अंतिम पंक्ति बदली "
-	  "हुई थी, बाकी सब शब्द वैसे ही थे।" },
-	{ "Thai",
-	  "บรรณารักษ์พบจดหมายสองฉบับที่เหมือนกันเกือบทุกคำ ต่างกันเพียงวันที่และชื่อผู้ส่ง "
-	  "เราจึงนับคำและคู่ของคำที่อยู่ติดกัน" },
-	{ "simplified Chinese",
-	  "图书管理员把两份报告放在一起比较，发现内容几乎完全相同，只有日期和最后一段不一样。"
-	  "我们统计每个词语以及相邻的两个词语，因为顺序也很重要。" },
-	{ "traditional Chinese",
-	  "圖書館員把兩份報告放在一起比較，發現內容幾乎完全相同，只有日期和最後一段不一樣。"
-	  "研究生命的起源並不容易，臺灣的學者這樣說。" },
-	{ "Japanese",
-	  "図書館の職員が二通の手紙を比べたところ、日付と最後の一行だけが違っていました。"
-	  "コンピューターで単語を数え、隣り合う言葉の組も調べます。" },
-	{ "Korean",
-	  "사서가 두 편지를 나란히 놓고 비교해 보니 날짜와 마지막 줄만 달랐다. 우리는 낱말과 "
-	  "이웃한 낱말의 짝을 함께 세며, 漢字가 섞인 글도 다룬다." },
-	{ "numbers and signs",
-	  "v2.10.3 costs 4,095,000.50 EUR (about 3½ times $1.2e6) on 2024-02-29 at 07:45; see "
-	  "https://www.example.org/a_b/c?id=42&x=%20#top or mail first.last+tag@example.com. "
-	  "C++ & C#, 50% off, 👩‍👩‍👧 🇫🇷🇯🇵 👍🏽 #tag @name x² ≥ 10 µm, № 5, 3×4." },
-	{ "full-width forms",
-	  "ＦＵＬＬ　ｗｉｄｔｈ，１２３．４５％ ｶﾞｷﾞｸﾞ ﾊﾟｿｺﾝ ﬁne ﬂow ①②③ ㍿ ㌔ Ⅻ ℡ ﷺ "
-	  "ＡＢＣ－９（ｔｅｓｔ）" },
-	{ "combining marks",
-	  "cafe\u0301 re\u0301sume\u0301 A\u030angstro\u0308m \u212b \u1e9e stra\u00dfe "
-	  "I\u0307stanbul \u0130 \u01c4 \u0149 \u03b1\u0345 \u1fb3 q\u0323\u0307 q\u0307\u0323 "
-	  "Vie\u0323\u0302t \u1112\u1161\u11ab\u1100\u1173\u11af soft\u00adhyphen zero\u200dwidth "
-	  "no\u200bspace" },
-};
-/* clang-format on */
+/* The hash of features, and of everything here; its seed. */
+#define HASH "hash=xxh3-64 seed=0"
 
-void sx_profile_format(char profile[SX_PROFILE_SIZE], unsigned bits)
+/* ------------------------------------------------------------------------------------------
+ * Writing
+ */
+
+/** Append; SX_PROFILE_SIZE has room for all keys at their longest. */
+__attribute__((format(printf, 3, 4))) static void add(char profile[SX_PROFILE_SIZE], size_t *n,
+						      const char *format, ...)
 {
-	snprintf(profile, SX_PROFILE_SIZE, PROFILE_START "bits=%u", bits);
+	va_list ap;
+	int printed;
+
+	va_start(ap, format);
+	printed = vsnprintf(profile + *n, SX_PROFILE_SIZE - *n, format, ap);
+	va_end(ap);
+	if (printed > 0 && (size_t)printed < SX_PROFILE_SIZE - *n)
+		*n += (size_t)printed;
 }
 
-int sx_profile_check(const char *profile, unsigned bits, simidx_error *err)
+static void add_list(char profile[SX_PROFILE_SIZE], size_t *n, const char *key,
+		     const sx_given *given)
 {
-	char own[SX_PROFILE_SIZE];
+	if (given->data)
+		add(profile, n, " %s=%016" PRIx64, key, given->hash);
+}
 
-	if (!profile || !*profile)
+void sx_text_profile_format(char profile[SX_PROFILE_SIZE], const sx_settings *s)
+{
+	const char *separator = "=";
+	size_t n = 0;
+	unsigned gram;
+
+	add(profile, &n, "%s " VERSION " bits=%u grams", s->name, s->bits);
+	for (gram = 1; gram <= s->max_gram; gram++) {
+		if (s->grams >> (gram - 1) & 1) {
+			add(profile, &n, "%s%u", separator, gram);
+			separator = ",";
+		}
+	}
+	add(profile, &n, " weights=%s " HASH, sx_weights_names[s->weights]);
+	if (s->top == SIMIDX_TEXT_TOP_AUTO)
+		add(profile, &n, " top=auto");
+	else if (s->top != SIMIDX_TEXT_TOP_ALL)
+		add(profile, &n, " top=%u", (unsigned)s->top);
+	if (s->stop)
+		add(profile, &n, " stop=%s%s%s", s->stop & SX_STOP_EN ? "en" : "",
+		    s->stop == (SX_STOP_EN | SX_STOP_ZH) ? "," : "",
+		    s->stop & SX_STOP_ZH ? "zh" : "");
+	add_list(profile, &n, "stop-words", &s->stop_words);
+	add_list(profile, &n, "words", &s->words);
+	add_list(profile, &n, "idf", &s->idf);
+	if (*s->stem)
+		add(profile, &n, " stem=%s", s->stem);
+	if (s->exact)
+		add(profile, &n, " exact=%u", (unsigned)s->min_tokens);
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Reading
+ */
+
+/** The value of a key, which ends at a blank or the end; NULL if it is not there. */
+static const char *find(const char *profile, const char *key, size_t *size)
+{
+	size_t n = strlen(key);
+	const char *at = profile;
+
+	while ((at = strchr(at, ' ')) != NULL) {
+		at++;
+		if (!strncmp(at, key, n) && at[n] == '=') {
+			*size = strcspn(at + n + 1, " ");
+			return at + n + 1;
+		}
+	}
+	*size = 0;
+	return NULL;
+}
+
+/** Copy a value that fits; what does not fit is not one of ours and stays out. */
+static const char *copy(const char *profile, const char *key, char *out, size_t room)
+{
+	size_t size;
+	const char *value = find(profile, key, &size);
+
+	if (!value || size >= room)
+		return NULL;
+	memcpy(out, value, size);
+	out[size] = '\0';
+	return out;
+}
+
+static unsigned read_grams(const char *profile)
+{
+	size_t size;
+	const char *value = find(profile, "grams", &size);
+	const char *end = value + size;
+	unsigned grams = 0;
+	unsigned long n;
+	char *next;
+
+	while (value && value < end) {
+		n = strtoul(value, &next, 10);
+		if (next == value || n < 1 || n > SIMIDX_TEXT_MAX_GRAM)
+			return 0;
+		grams |= 1u << (n - 1);
+		value = next + (*next == ',');
+	}
+	return grams;
+}
+
+static uint32_t read_number(const char *profile, const char *key)
+{
+	size_t size;
+	const char *value = find(profile, key, &size);
+	unsigned long n = value ? strtoul(value, NULL, 10) : 0;
+
+	return n < SIMIDX_TEXT_TOP_AUTO ? (uint32_t)n : 0;
+}
+
+static uint32_t read_top(const char *profile)
+{
+	size_t size;
+	const char *value = find(profile, "top", &size);
+
+	if (!value)
+		return SIMIDX_TEXT_TOP_ALL;
+	if (size == 4 && !memcmp(value, "auto", 4))
+		return SIMIDX_TEXT_TOP_AUTO;
+	return read_number(profile, "top");
+}
+
+int sx_text_profile_read(const char *profile, unsigned bits, simidx_text_options *o,
+		    sx_profile_strings *strings, simidx_error *err)
+{
+	static const char version[] = " " VERSION " ";
+	size_t length = profile ? strcspn(profile, " ") : 0;
+
+	if (!length)
 		return sx_fail(err, SIMIDX_E_MISMATCH,
 			       "the index holds bare fingerprints: it does not say how texts "
 			       "become fingerprints");
-	if (strncmp(profile, PROFILE_START, strlen(PROFILE_START)) != 0)
+	if (length < sizeof(strings->name)) {
+		memcpy(strings->name, profile, length);
+		strings->name[length] = '\0';
+	}
+	if (length >= sizeof(strings->name) ||
+	    strncmp(profile + length, version, strlen(version)) != 0 ||
+	    !sx_extractor_is_known(strings->name))
 		return sx_fail(err, SIMIDX_E_UNSUPPORTED,
-			       "the index needs the extractor \"%.64s\", unknown here",
-			       profile);
-	sx_profile_format(own, bits);
-	if (strcmp(profile, own) != 0)
-		return sx_fail(err, SIMIDX_E_MISMATCH,
-			       "the index has the profile \"%.64s\", but %u bits need \"%s\"",
-			       profile, bits, own);
+			       "the index needs the extractor \"%.64s\", unknown here", profile);
+	if (!o->extractor)
+		o->extractor = strings->name;
+	if (!o->bits)
+		o->bits = bits;
+	if (!o->grams)
+		o->grams = read_grams(profile);
+	if (!o->weights)
+		o->weights = copy(profile, "weights", strings->weights, sizeof(strings->weights));
+	if (!o->top)
+		o->top = read_top(profile);
+	if (!o->stop)
+		o->stop = copy(profile, "stop", strings->stop, sizeof(strings->stop));
+	if (!o->stem)
+		o->stem = copy(profile, "stem", strings->stem, sizeof(strings->stem));
+	if (read_number(profile, "exact")) {
+		o->short_exact = 1;
+		if (!o->min_tokens)
+			o->min_tokens = read_number(profile, "exact");
+	}
 	return SIMIDX_OK;
 }
 
-int sx_probes_check(const uint64_t *stored, size_t n_stored, const uint64_t *own,
-		    simidx_error *err)
-{
-	size_t i;
+/* ------------------------------------------------------------------------------------------
+ * Comparing
+ */
 
-	if (n_stored != SX_N_PROBES)
-		return sx_fail(err, SIMIDX_E_MISMATCH,
-			       "the index has %zu fingerprints of probe texts, not %d",
-			       n_stored, SX_N_PROBES);
-	for (i = 0; i < SX_N_PROBES; i++) {
-		if (stored[i] != own[i])
-			return sx_fail(err, SIMIDX_E_MISMATCH,
-				       "probe text %zu (%s) has fingerprint %016" PRIx64
-				       " in the index and %016" PRIx64
-				       " here: %s splits texts into other words",
-				       i + 1, sx_probes[i].name, stored[i], own[i],
-				       simidx_text_build_info());
+/** The word of a profile that has this word's key; the first word of all is the key "". */
+static const char *counterpart(const char *profile, const char *word, size_t key, size_t *size)
+{
+	const char *at = profile + strcspn(profile, " ");
+
+	for (*size = (size_t)(at - profile); key && *at; at += *size) {
+		at += *at == ' ';
+		*size = strcspn(at, " ");
+		if (*size >= key && !memcmp(at, word, key) && (*size == key || at[key] == '='))
+			return at;
 	}
-	return SIMIDX_OK;
+	return key ? NULL : profile;
+}
+
+/**
+ * The first word of a profile that is not in another one, NULL if there is none; and what
+ * stands there instead, NULL if nothing does.
+ */
+static const char *difference(const char *profile, const char *from, size_t *size,
+			      const char **instead, size_t *instead_size)
+{
+	const char *at = profile;
+	size_t key;
+
+	for (; *at; at += *size) {
+		at += *at == ' ';
+		*size = strcspn(at, " ");
+		key = at == profile ? 0 : strcspn(at, "= ");
+		*instead = counterpart(from, at, key, instead_size);
+		if (!*instead || *size != *instead_size || memcmp(at, *instead, *size) != 0)
+			return at;
+	}
+	return NULL;
+}
+
+int sx_text_profile_check(const char *stored, const char *own, simidx_error *err)
+{
+	const char *word, *instead;
+	size_t size, instead_size;
+
+	if (!strcmp(stored, own))
+		return SIMIDX_OK;
+	word = difference(stored, own, &size, &instead, &instead_size);
+	if (word && instead)
+		return sx_fail(err, SIMIDX_E_MISMATCH,
+			       "the index makes fingerprints with %.*s, not with %.*s",
+			       (int)size, word, (int)instead_size, instead);
+	if (word)
+		return sx_fail(err, SIMIDX_E_MISMATCH,
+			       "the index makes fingerprints with %.*s, which was not given",
+			       (int)size, word);
+	word = difference(own, stored, &size, &instead, &instead_size);
+	if (word)
+		return sx_fail(err, SIMIDX_E_MISMATCH,
+			       "the index makes fingerprints without %.*s", (int)size, word);
+	return sx_fail(err, SIMIDX_E_UNSUPPORTED,
+		       "the profile \"%.160s\" of the index is in another order", stored);
 }

@@ -73,6 +73,8 @@ FNR == 1 && FILENAME ~ /^lib\// {
 		only("(lib/util|tests/format)", name)
 	if (name ~ /^unicode\//)
 		only("(lib/text|bench)", "ICU")
+	if (name == "libstemmer.h")
+		only("lib/text", "libstemmer")
 	if (name == "jansson.h")
 		only("tools", name)
 	if (name == "zlib.h" || name == "zstd.h")

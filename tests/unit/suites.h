@@ -40,4 +40,5 @@ X(loader_procs)
 X(text)
 X(text_ascii)
 X(text_long)
+X(text_extract)
 #endif

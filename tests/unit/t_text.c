@@ -156,7 +156,7 @@ START_TEST(test_bits)
 	static const char utf8[] = "Narrow fingerprints are the low bits of the wide ones.";
 	simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
 	simidx_sketch wide, narrow, want;
-	char profile[64];
+	char profile[80];
 
 	wide = sxt_sketch_of_text(text, utf8, strlen(utf8));
 	teardown();
@@ -169,7 +169,8 @@ START_TEST(test_bits)
 	sxt_assert_sketch(&narrow, &want, "narrow");
 	ck_assert_uint_eq(narrow.fp, wide.fp & (UINT64_MAX >> (64 - bits[_i])));
 	ck_assert_uint_eq(narrow.fp2, wide.fp2);
-	snprintf(profile, sizeof(profile), "words12 v1 bits=%u", bits[_i]);
+	snprintf(profile, sizeof(profile),
+		 "words12 v1 bits=%u grams=1,2 weights=sqrt hash=xxh3-64 seed=0", bits[_i]);
 	ck_assert_str_eq(simidx_text_profile(text), profile);
 }
 END_TEST
@@ -316,7 +317,7 @@ START_TEST(test_arguments)
 	options.size--;
 	ck_assert_sx(simidx_text_open(&options, &none, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(simidx_text_open(NULL, NULL, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_text_open_for(NULL, &none, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_text_open_for(NULL, NULL, &none, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_ptr_null(none);
 
 	sketch.n_tokens = 7;
@@ -366,20 +367,24 @@ END_TEST
 
 START_TEST(test_profile_of_an_index)
 {
-	ck_assert_str_eq(simidx_text_profile(text), "words12 v1 bits=64");
-	ck_assert_sx(sx_profile_check("words12 v1 bits=64", 64, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_profile_check("words12 v1 bits=32", 32, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_profile_check("", 64, &sxt_err), SIMIDX_E_MISMATCH);
-	ck_assert_sx(sx_profile_check(NULL, 64, &sxt_err), SIMIDX_E_MISMATCH);
-	ck_assert_sx(sx_profile_check("words12 v1 bits=32", 64, &sxt_err), SIMIDX_E_MISMATCH);
-	ck_assert_sx(sx_profile_check("words12 v1 bits=64 x", 64, &sxt_err),
-		     SIMIDX_E_MISMATCH);
-	ck_assert_sx(sx_profile_check("words12 v2 bits=64", 64, &sxt_err),
+	static const char known[] =
+		"words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0";
+	simidx_text_options o = SIMIDX_TEXT_OPTIONS_INIT;
+	sx_profile_strings strings;
+
+	ck_assert_str_eq(simidx_text_profile(text), known);
+	ck_assert_sx(sx_text_profile_read(known, 64, &o, &strings, &sxt_err), SIMIDX_OK);
+	ck_assert_str_eq(o.extractor, "words12");
+	ck_assert_sx(sx_text_profile_read("", 64, &o, &strings, &sxt_err), SIMIDX_E_MISMATCH);
+	ck_assert_sx(sx_text_profile_read(NULL, 64, &o, &strings, &sxt_err), SIMIDX_E_MISMATCH);
+	ck_assert_sx(sx_text_profile_read("words12 v2 bits=64", 64, &o, &strings, &sxt_err),
 		     SIMIDX_E_UNSUPPORTED);
-	ck_assert_sx(sx_profile_check("words120 v1 bits=64", 64, &sxt_err),
+	ck_assert_sx(sx_text_profile_read("words120 v1 bits=64", 64, &o, &strings, &sxt_err),
 		     SIMIDX_E_UNSUPPORTED);
-	ck_assert_sx(sx_profile_check("my own", 64, &sxt_err), SIMIDX_E_UNSUPPORTED);
+	ck_assert_sx(sx_text_profile_read("my own", 64, &o, &strings, &sxt_err),
+		     SIMIDX_E_UNSUPPORTED);
 	ck_assert_ptr_nonnull(strstr(sxt_err.text, "my own"));
+	ck_assert_sx(sx_text_profile_check(known, known, &sxt_err), SIMIDX_OK);
 }
 END_TEST
 

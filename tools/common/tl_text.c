@@ -40,7 +40,7 @@ int tl_text_open(const char *extractor, unsigned bits, struct tl_text **out, sim
 int tl_text_open_for(simidx *index, struct tl_text **out, simidx_error *err)
 {
 	simidx_text *text;
-	int rc = simidx_text_open_for(index, &text, err);
+	int rc = simidx_text_open_for(index, NULL, &text, err);
 
 	*out = (struct tl_text *)text;
 	return rc;

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "text/sx_text_tokens.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/sx_text.h"
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
+
+/* The last tokens are moved to the front when so many bytes are before them. */
+#define USED_BYTES ((size_t)64 << 10)
+
+int sx_bytes_add(sx_bytes *bytes, const void *data, size_t size, simidx_error *err)
+{
+	if (sx_reserve(&bytes->at, &bytes->room, bytes->n + size, 1))
+		return sx_fail_nomem(err);
+	if (size)
+		memcpy(bytes->at + bytes->n, data, size);
+	bytes->n += size;
+	return SIMIDX_OK;
+}
+
+void sx_grams_begin(sx_grams *g, const sx_settings *settings, sx_features *features,
+		    sx_gram_names *names)
+{
+	g->lengths = settings->grams;
+	g->longest = settings->max_gram;
+	g->joint = settings->tokens == SX_TOKENS_CHARS ? -1 : SX_JOINT;
+	g->features = features;
+	g->names = names;
+	g->bytes.n = 0;
+	g->n = 0;
+}
+
+/** Where the token begins that is `back` before the last one. */
+static size_t start_of(const sx_grams *g, unsigned back)
+{
+	return g->start[(g->n - 1 - back) % SIMIDX_TEXT_MAX_GRAM];
+}
+
+/** Forget all but the last longest - 1 tokens. */
+static void forget(sx_grams *g)
+{
+	size_t from = g->bytes.n, i;
+	uint64_t kept = g->n < g->longest - 1 ? g->n : g->longest - 1;
+
+	if (kept)
+		from = start_of(g, (unsigned)kept - 1);
+	g->bytes.n -= from;
+	memmove(g->bytes.at, g->bytes.at + from, g->bytes.n);
+	for (i = 0; i < kept; i++)
+		g->start[(g->n - 1 - i) % SIMIDX_TEXT_MAX_GRAM] -= from;
+}
+
+static int count(sx_grams *g, size_t start, simidx_error *err)
+{
+	return sx_features_add(g->features, g->bytes.at + start, g->bytes.n - start, g->names,
+			       err);
+}
+
+int sx_grams_take(void *ctx, const char *bytes, size_t size, simidx_error *err)
+{
+	sx_grams *g = ctx;
+	const char joint = (char)g->joint;
+	int rc = SIMIDX_OK;
+	unsigned n;
+
+	if (g->bytes.n > USED_BYTES)
+		forget(g);
+	if (g->bytes.n && g->joint >= 0)
+		rc = sx_bytes_add(&g->bytes, &joint, 1, err);
+	g->start[g->n++ % SIMIDX_TEXT_MAX_GRAM] = g->bytes.n;
+	if (!rc)
+		rc = sx_bytes_add(&g->bytes, bytes, size, err);
+	g->features->n_words++;
+	for (n = 1; n <= g->longest && n <= g->n && !rc; n++)
+		if (g->lengths >> (n - 1) & 1)
+			rc = count(g, start_of(g, n - 1), err);
+	return rc;
+}
+
+int sx_grams_end(sx_grams *g, simidx_error *err)
+{
+	/* Shorter than all n-grams: then no n-gram was cut, and all is still there. */
+	if (!g->n || g->features->n)
+		return SIMIDX_OK;
+	return count(g, 0, err);
+}
+
+int sx_gram_names_add(sx_gram_names *names, uint64_t hash, const char *bytes, size_t size,
+		 simidx_error *err)
+{
+	struct sx_gram_name *name;
+
+	if (sx_reserve(&names->name, &names->room, names->n + 1, sizeof(*names->name)))
+		return sx_fail_nomem(err);
+	name = &names->name[names->n++];
+	name->hash = hash;
+	name->offset = names->bytes.n;
+	name->size = size;
+	return sx_bytes_add(&names->bytes, bytes, size, err);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct sx_gram_name *x = a, *y = b;
+
+	return (x->hash > y->hash) - (x->hash < y->hash);
+}
+
+void sx_gram_names_sort(sx_gram_names *names)
+{
+	if (names->n)
+		qsort(names->name, names->n, sizeof(*names->name), compare_names);
+}
+
+const struct sx_gram_name *sx_gram_names_find(const sx_gram_names *names, uint64_t hash)
+{
+	struct sx_gram_name key = { hash, 0, 0 };
+
+	return names->n ? bsearch(&key, names->name, names->n, sizeof(key), compare_names) : NULL;
+}
+
+void sx_gram_names_free(sx_gram_names *names)
+{
+	free(names->bytes.at);
+	free(names->name);
+	memset(names, 0, sizeof(*names));
+}

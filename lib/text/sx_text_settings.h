@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What an extractor does, from options or from the profile of an index, and the profile that
+ * says it.
+ */
+
+#ifndef SX_TEXT_SETTINGS_H
+#define SX_TEXT_SETTINGS_H
+
+#include <stdint.h>
+
+#include <simidx_text.h>
+
+/** What a text is cut into. */
+enum sx_tokens { SX_TOKENS_WORDS, SX_TOKENS_HAN, SX_TOKENS_CHARS };
+
+/** What a feature weighs. */
+enum sx_weights { SX_SQRT, SX_LOG, SX_RAW, SX_BINARY, SX_TFIDF };
+
+/** Built-in lists of stop words, as a set. */
+#define SX_STOP_EN 1u
+#define SX_STOP_ZH 2u
+
+#define SX_NAME_SIZE 16
+#define SX_STEM_SIZE 24
+
+/** A list that a caller gave. */
+typedef struct sx_given {
+	const char *data; /* NULL = none; the caller's */
+	size_t size;
+	uint64_t hash; /* of the bytes */
+} sx_given;
+
+/** All that decides about the fingerprint of a text, checked and complete. */
+typedef struct sx_settings {
+	char name[SX_NAME_SIZE]; /* of the extractor */
+	unsigned bits;
+	enum sx_tokens tokens;
+	unsigned grams;    /* bit n - 1: n-grams */
+	unsigned max_gram; /* the longest of them */
+	enum sx_weights weights;
+	uint32_t top;
+	unsigned stop; /* SX_STOP_ flags */
+	sx_given stop_words, words, idf;
+	char stem[SX_STEM_SIZE]; /* "" = none */
+	uint32_t min_tokens;
+	int exact;
+} sx_settings;
+
+/** Whether an extractor of this name is known. */
+int sx_extractor_is_known(const char *name);
+
+/** Check options, which are complete (not NULL), and fill in what they leave open. */
+int sx_settings_make(sx_settings *settings, const simidx_text_options *options,
+		     simidx_error *err);
+
+#define SX_PROFILE_SIZE 256
+
+/** Write the profile. */
+void sx_text_profile_format(char profile[SX_PROFILE_SIZE], const sx_settings *settings);
+
+/** Where sx_text_profile_read() keeps what the options point to. */
+typedef struct sx_profile_strings {
+	char name[SX_NAME_SIZE], weights[8], stop[8], stem[SX_STEM_SIZE];
+} sx_profile_strings;
+
+/**
+ * Set those options that are at their defaults to what the profile of an index says, "" or
+ * NULL if it has none. SIMIDX_E_MISMATCH for bare fingerprints, SIMIDX_E_UNSUPPORTED for a
+ * profile that does not begin as this version's do.
+ */
+int sx_text_profile_read(const char *profile, unsigned bits, simidx_text_options *options,
+		    sx_profile_strings *strings, simidx_error *err);
+
+/** Compare the profile of an index with an extractor's: SIMIDX_E_MISMATCH names a difference. */
+int sx_text_profile_check(const char *stored, const char *own, simidx_error *err);
+
+#endif /* SX_TEXT_SETTINGS_H */
