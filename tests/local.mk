@@ -174,12 +174,15 @@ tool_tests = \
 	tests/tool/create.sh \
 	tests/tool/csv.sh \
 	tests/tool/dump.sh \
+	tests/tool/extractors.sh \
 	tests/tool/formats.sh \
 	tests/tool/guard.sh \
 	tests/tool/help.sh \
+	tests/tool/idf.sh \
 	tests/tool/kill.sh \
 	tests/tool/output.sh \
 	tests/tool/scan.sh \
+	tests/tool/similar.sh \
 	tests/tool/static.sh \
 	tests/tool/stop.sh \
 	tests/tool/text.sh \

@@ -25,6 +25,8 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_options.h \
 	tools/common/tl_text.c \
 	tools/common/tl_text.h \
+	tools/common/tl_text_options.c \
+	tools/common/tl_text_options.h \
 	tools/input/in_bare.c \
 	tools/input/in_bin.c \
 	tools/input/in_codec.c \
@@ -32,6 +34,7 @@ tools_libcommon_a_SOURCES = \
 	tools/input/in_columns.c \
 	tools/input/in_columns.h \
 	tools/input/in_csv.c \
+	tools/input/in_features.c \
 	tools/input/in_files.c \
 	tools/input/in_files.h \
 	tools/input/in_format.c \
@@ -90,12 +93,16 @@ tools_simidx_query_SOURCES = \
 	tools/query/qr_command.h \
 	tools/query/qr_dump.c \
 	tools/query/qr_get.c \
+	tools/query/qr_idf.c \
 	tools/query/qr_json.c \
 	tools/query/qr_json.h \
 	tools/query/qr_main.c \
 	tools/query/qr_print.c \
 	tools/query/qr_print.h \
 	tools/query/qr_search.c \
+	tools/query/qr_similar.c \
+	tools/query/qr_similar.h \
+	tools/query/qr_similar_json.c \
 	tools/query/qr_stats.c \
 	tools/query/qr_stats.h \
 	tools/query/qr_verify.c

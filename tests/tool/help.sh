@@ -30,7 +30,7 @@ while read -r option; do
 	grep -q 'unknown option' err && fail "unknown: $option"
 done <options
 
-for command in search get stats dump verify backup; do
+for command in search get similar stats dump verify backup idf; do
 	run 0 "$query" no-such-index "$command" --help
 	grep -q "^Usage: simidx-query .* $command" out || fail "no usage line: $command"
 	[ -z "$(awk 'length($0) > 80' out)" ] || fail "a line of $command --help is too long"
@@ -53,7 +53,7 @@ done
 run 2 "$load" --layout columns index file
 says "--layout: expected one of blocks, rows, found 'columns'"
 run 2 "$load" -F xml index file
-says "--format: expected one of text, lines, tsv, csv, jsonl, bin, npy, dump, found 'xml'"
+says "--format: expected one of text, lines, tsv, csv, jsonl, bin, npy, dump, features, found 'xml'"
 run 2 "$load" --fp octal index file
 says "--fp: expected one of hex, dec, sdec, base64, found 'octal'"
 run 2 "$load" index -

@@ -31,7 +31,7 @@ printf 'late\0' | cat tree/a/1.txt tree/a/2.txt tree/a/3.txt tree/a/4.txt - >tre
 run 0 "$load" ix -r tree
 errors <<END
 simidx-load: tree/c/binary: skipped: contains a NUL byte, so it is no text
-simidx-load: 2 texts are shorter than 64 words: one edit moves their fingerprints far
+simidx-load: 2 texts are shorter than 64 tokens: one edit moves their fingerprints far
 $(tail -1 err)
 END
 says '10 documents stored, 0 rows rejected, 1 files skipped'

@@ -4,6 +4,10 @@
 #include "common/tl_number.h"
 
 #include <stdio.h>
+#include <string.h>
+
+/* With so many digits, a fraction times 2^16 still fits 64 bits. */
+#define MAX_SCALE UINT64_C(1000000000000)
 
 #define EXPECTED "%s: expected %u hexadecimal digits, found "
 
@@ -39,6 +43,30 @@ int tl_parse_decimal(const char *s, size_t n, uint64_t max, uint64_t *out)
 	if (n == 0 || value > max)
 		return -1;
 	*out = value;
+	return 0;
+}
+
+int tl_parse_fixed(const char *s, size_t n, uint32_t *out)
+{
+	const char *point = n ? memchr(s, '.', n) : NULL;
+	size_t whole_size = point ? (size_t)(point - s) : n;
+	uint64_t whole, fraction = 0, scale = 1, fixed;
+	size_t i;
+
+	if (tl_parse_decimal(s, whole_size, UINT16_MAX, &whole))
+		return -1;
+	for (i = whole_size + 1; i < n; i++) {
+		if (s[i] < '0' || s[i] > '9')
+			return -1;
+		if (scale == MAX_SCALE)
+			continue;
+		fraction = 10 * fraction + (uint64_t)(s[i] - '0');
+		scale *= 10;
+	}
+	fixed = (whole << 16) + ((fraction << 16) + scale / 2) / scale;
+	if (fixed > UINT32_MAX)
+		return -1;
+	*out = (uint32_t)fixed;
 	return 0;
 }
 

@@ -18,6 +18,14 @@ int tl_hex_digit(char c);
 /** Decimal digits only. Returns 0, or -1 if it is no number or above `max`. */
 int tl_parse_decimal(const char *s, size_t n, uint64_t max, uint64_t *out);
 
+/**
+ * Digits with or without a fraction, "0" to "65535.99998", as 16.16 fixed point, rounded to the
+ * nearest, a half up. Digits beyond the twelfth behind the point do not count.
+ *
+ * @return 0 or -1
+ */
+int tl_parse_fixed(const char *s, size_t n, uint32_t *out);
+
 /** Digits of a fingerprint of `bits` bits. */
 unsigned tl_hex_width(unsigned bits);
 

@@ -24,25 +24,59 @@ const char *tl_text_missing(void)
 	return NULL;
 }
 
-int tl_text_open(const char *extractor, unsigned bits, struct tl_text **out, simidx_error *err)
+static simidx_text_options translate(const struct tl_text_options *from, unsigned bits)
 {
-	simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
-	simidx_text *text;
-	int rc;
+	simidx_text_options to = SIMIDX_TEXT_OPTIONS_INIT;
 
-	options.extractor = extractor;
-	options.bits = bits;
-	rc = simidx_text_open(&options, &text, err);
+	to.bits = bits;
+	if (!from)
+		return to;
+	to.extractor = from->extractor;
+	to.grams = from->grams;
+	to.weights = from->weights;
+	to.top = from->top;
+	if (from->stop_en || from->stop_zh)
+		to.stop = !from->stop_zh ? "en" : !from->stop_en ? "zh" : "en,zh";
+	to.stop_words = from->stop.data;
+	to.stop_words_size = from->stop.size;
+	to.words = from->words.data;
+	to.words_size = from->words.size;
+	to.idf = from->idf.data;
+	to.idf_size = from->idf.size;
+	to.stem = from->stem;
+	to.min_tokens = from->min_tokens;
+	to.short_exact = from->short_texts == TL_SHORT_EXACT;
+	return to;
+}
+
+int tl_text_open(const struct tl_text_options *options, unsigned bits, struct tl_text **out,
+		 simidx_error *err)
+{
+	simidx_text_options how = translate(options, bits);
+	simidx_text *text;
+	int rc = simidx_text_open(&how, &text, err);
+
 	*out = (struct tl_text *)text;
 	return rc;
 }
 
-int tl_text_open_for(simidx *index, struct tl_text **out, simidx_error *err)
+int tl_text_open_for(simidx *index, const struct tl_text_options *options, struct tl_text **out,
+		     simidx_error *err)
 {
+	simidx_text_options how = translate(options, 0);
 	simidx_text *text;
-	int rc = simidx_text_open_for(index, NULL, &text, err);
+	int rc = simidx_text_open_for(index, &how, &text, err);
 
 	*out = (struct tl_text *)text;
+	return rc;
+}
+
+int tl_text_clone(struct tl_text *text, struct tl_text **out, simidx_error *err)
+{
+	simidx_text *clone;
+	int rc = simidx_text_clone(real(text), &clone, err);
+
+	*out = (struct tl_text *)clone;
 	return rc;
 }
 
@@ -55,6 +89,22 @@ int tl_text_fingerprint(struct tl_text *text, const void *utf8, size_t size, uns
 			simidx_sketch *out, simidx_error *err)
 {
 	return simidx_text_fingerprint(real(text), utf8, size, flags, out, err);
+}
+
+int tl_text_each_feature(struct tl_text *text, const void *utf8, size_t size,
+			 tl_text_feature *callback, void *ctx, simidx_error *err)
+{
+	return simidx_text_each_feature(real(text), utf8, size, callback, ctx, err);
+}
+
+uint32_t tl_text_idf(uint64_t n_documents, uint64_t n_with)
+{
+	return simidx_text_idf(n_documents, n_with);
+}
+
+const char *tl_text_profile(const struct tl_text *text)
+{
+	return simidx_text_profile((const simidx_text *)text);
 }
 
 void tl_text_describe(const struct tl_text *text, simidx_create_options *options)
@@ -87,17 +137,27 @@ static int fail(simidx_error *err)
 	return err->code;
 }
 
-int tl_text_open(const char *extractor, unsigned bits, struct tl_text **out, simidx_error *err)
+int tl_text_open(const struct tl_text_options *options, unsigned bits, struct tl_text **out,
+		 simidx_error *err)
 {
-	(void)extractor;
+	(void)options;
 	(void)bits;
 	*out = NULL;
 	return fail(err);
 }
 
-int tl_text_open_for(simidx *index, struct tl_text **out, simidx_error *err)
+int tl_text_open_for(simidx *index, const struct tl_text_options *options, struct tl_text **out,
+		     simidx_error *err)
 {
 	(void)index;
+	(void)options;
+	*out = NULL;
+	return fail(err);
+}
+
+int tl_text_clone(struct tl_text *text, struct tl_text **out, simidx_error *err)
+{
+	(void)text;
 	*out = NULL;
 	return fail(err);
 }
@@ -116,6 +176,30 @@ int tl_text_fingerprint(struct tl_text *text, const void *utf8, size_t size, uns
 	(void)flags;
 	(void)out;
 	return fail(err);
+}
+
+int tl_text_each_feature(struct tl_text *text, const void *utf8, size_t size,
+			 tl_text_feature *callback, void *ctx, simidx_error *err)
+{
+	(void)text;
+	(void)utf8;
+	(void)size;
+	(void)callback;
+	(void)ctx;
+	return fail(err);
+}
+
+uint32_t tl_text_idf(uint64_t n_documents, uint64_t n_with)
+{
+	(void)n_documents;
+	(void)n_with;
+	return 0;
+}
+
+const char *tl_text_profile(const struct tl_text *text)
+{
+	(void)text;
+	return "";
 }
 
 void tl_text_describe(const struct tl_text *text, simidx_create_options *options)

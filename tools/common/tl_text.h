@@ -9,6 +9,8 @@
 #ifndef TL_TEXT_H
 #define TL_TEXT_H
 
+#include "common/tl_text_options.h"
+
 #include <simidx.h>
 
 struct tl_text;
@@ -16,12 +18,16 @@ struct tl_text;
 /** What to say when text support is missing; NULL when it is there. */
 const char *tl_text_missing(void);
 
-/** As simidx_text_open(). */
-int tl_text_open(const char *extractor, unsigned bits, struct tl_text **out, simidx_error *err)
-	SIMIDX_CHECK_RESULT;
+/** As simidx_text_open(); options may be NULL. */
+int tl_text_open(const struct tl_text_options *options, unsigned bits, struct tl_text **out,
+		 simidx_error *err) SIMIDX_CHECK_RESULT;
 
-/** As simidx_text_open_for(). */
-int tl_text_open_for(simidx *index, struct tl_text **out, simidx_error *err)
+/** As simidx_text_open_for(); options may be NULL. */
+int tl_text_open_for(simidx *index, const struct tl_text_options *options, struct tl_text **out,
+		     simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/** As simidx_text_clone(). */
+int tl_text_clone(struct tl_text *text, struct tl_text **out, simidx_error *err)
 	SIMIDX_CHECK_RESULT;
 
 /** As simidx_text_close(). */
@@ -30,6 +36,21 @@ void tl_text_close(struct tl_text *text);
 /** As simidx_text_fingerprint(). */
 int tl_text_fingerprint(struct tl_text *text, const void *utf8, size_t size, unsigned flags,
 			simidx_sketch *out, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/** Gets a feature and its bytes. */
+typedef int tl_text_feature(void *ctx, const simidx_feature *feature, const char *bytes,
+			    size_t n_bytes);
+
+/** As simidx_text_each_feature(). */
+int tl_text_each_feature(struct tl_text *text, const void *utf8, size_t size,
+			 tl_text_feature *callback, void *ctx, simidx_error *err)
+	SIMIDX_CHECK_RESULT;
+
+/** As simidx_text_idf(). */
+uint32_t tl_text_idf(uint64_t n_documents, uint64_t n_with);
+
+/** As simidx_text_profile(). */
+const char *tl_text_profile(const struct tl_text *text);
 
 /** Set profile and probes of the options; they live as long as the extractor. */
 void tl_text_describe(const struct tl_text *text, simidx_create_options *options);

@@ -8,12 +8,13 @@
 static const struct in_format *const formats[] = {
 	&in_format_text, &in_format_lines, &in_format_tsv, &in_format_csv,
 	&in_format_jsonl, &in_format_bin, &in_format_npy, &in_format_dump,
+	&in_format_features,
 };
 
 #define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 const char *const in_format_names[] = { "text",  "lines", "tsv", "csv",  "jsonl",
-					"bin",   "npy",   "dump", NULL };
+					"bin",   "npy",   "dump", "features", NULL };
 
 /* Names that promise a format which would be nonsense as text and cannot be read. */
 static const char *const unsupported[] = { ".bz2", ".xz" };

@@ -34,6 +34,7 @@ extern const struct in_format in_format_jsonl;
 extern const struct in_format in_format_bin;
 extern const struct in_format in_format_npy;
 extern const struct in_format in_format_dump;
+extern const struct in_format in_format_features;
 
 /** Reads one input after another, keeping its buffers. */
 struct in_reader {

@@ -46,16 +46,16 @@ int ld_fit_extractor(const struct ld_options *options, const char *path, const s
 {
 	size_t length = strcspn(info->profile, " ");
 
-	if (!options->extractor)
+	if (!options->text.extractor)
 		return 0;
 	if (length == 0)
 		return tl_error("%s: holds bare fingerprints, so --extractor %s does not fit",
-				path, options->extractor);
-	if (strlen(options->extractor) == length &&
-	    strncmp(options->extractor, info->profile, length) == 0)
+				path, options->text.extractor);
+	if (strlen(options->text.extractor) == length &&
+	    strncmp(options->text.extractor, info->profile, length) == 0)
 		return 0;
 	return tl_error("%s: was made by the extractor %.*s, not by %s", path, (int)length,
-			info->profile, options->extractor);
+			info->profile, options->text.extractor);
 }
 
 static int is_same_file(const char *a, const char *b)

@@ -3,6 +3,8 @@
 
 #include "load/ld_help.h"
 
+#include "common/tl_text_options.h"
+
 #include <stddef.h>
 
 const char *const ld_help[] = {
@@ -40,6 +42,8 @@ const char *const ld_help[] = {
 	"         An id of 2^64-1 is assigned",
 	"  npy    a NumPy array of fingerprints, one dimension, uint64; ids assigned",
 	"  dump   what 'simidx-query INDEX dump' prints",
+	"  features  a file is one document, labelled with its path: a line for each",
+	"         feature, the feature, a tab, its weight. Taken as they are",
 	"Lines and rows may have 64 MiB, text files 1 GiB. Assigned ids go on from the",
 	"largest, beginning with 0.",
 	"",
@@ -64,12 +68,17 @@ const char *const ld_help[] = {
 	"  --fill PERCENT       how full blocks are made, 50..100 (default 90)",
 	"  --bits F             bits of a fingerprint, 16..64 (default 64)",
 	"  --ids auto|none      none: distinct fingerprints only, no ids, no labels",
-	"  --extractor NAME     how texts become fingerprints (default words12). The",
-	"                       index is one of texts if this is given or the first row",
-	"                       is a text, else one of bare fingerprints",
 	"  --fp2, --no-fp2      with or without a second fingerprint for each document",
 	"                       (default: with it in an index of texts that has ids)",
 	"An index that is there must agree with those of these options that are given.",
+	"",
+	"How texts become fingerprints, when the index is created (doc/text.md):",
+	TL_TEXT_HELP,
+	"An index is one of texts if one of these but the last two is given or the first",
+	"row is a text, else one of bare fingerprints. It remembers all of this, but of",
+	"FILEs only hashes: they must be given again when it is loaded or searched, and",
+	"what differs is refused. --min-tokens and --short flag or reject are of a run; a",
+	"text that is rejected is a rejected row.",
 	"",
 	"Writing:",
 	"  --mode MODE          insert: commit every 100,000 documents, while others",

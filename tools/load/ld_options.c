@@ -19,7 +19,6 @@ enum long_option {
 	OPT_BITS = TL_LONG_OPTION,
 	OPT_CREATE,
 	OPT_DURABILITY,
-	OPT_EXTRACTOR,
 	OPT_FILES_FROM,
 	OPT_FILL,
 	OPT_FORCE,
@@ -48,7 +47,6 @@ static const struct option long_options[] = {
 	{ "bits", required_argument, NULL, OPT_BITS },
 	{ "create", required_argument, NULL, OPT_CREATE },
 	{ "durability", required_argument, NULL, OPT_DURABILITY },
-	{ "extractor", required_argument, NULL, OPT_EXTRACTOR },
 	{ "files-from", required_argument, NULL, OPT_FILES_FROM },
 	{ "fill", required_argument, NULL, OPT_FILL },
 	{ "force", no_argument, NULL, OPT_FORCE },
@@ -75,6 +73,7 @@ static const struct option long_options[] = {
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "wait", required_argument, NULL, OPT_WAIT },
 	IN_COLUMNS_OPTIONS,
+	TL_TEXT_OPTIONS,
 	{ NULL, 0, NULL, 0 }
 };
 
@@ -178,9 +177,6 @@ static int take_index_option(struct ld_options *options, int c)
 		rc = set_word("--create", create_words, &word);
 		options->create = (enum ld_create)word;
 		return rc;
-	case OPT_EXTRACTOR:
-		options->extractor = optarg;
-		return 0;
 	case OPT_FILL:
 		rc = set_number("--fill", 50, 100, &number);
 		options->fill = (unsigned)number;
@@ -366,6 +362,8 @@ int ld_parse_options(int argc, char **argv, struct ld_options *options)
 			return tl_print_version();
 		rc = take_input_option(options, c);
 		if (rc > 0)
+			rc = tl_text_take(&options->text, c, optarg);
+		if (rc > 0)
 			rc = take_index_option(options, c);
 		if (rc > 0)
 			rc = take_bulk_option(options, c);
@@ -384,4 +382,5 @@ void ld_free_options(struct ld_options *options)
 	free(options->inputs.lists);
 	free(options->inputs.directories);
 	free(options->from);
+	tl_text_options_free(&options->text);
 }

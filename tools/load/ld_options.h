@@ -8,6 +8,7 @@
 #ifndef LD_OPTIONS_H
 #define LD_OPTIONS_H
 
+#include "common/tl_text_options.h"
 #include "input/in_files.h"
 
 /** What to do about an index that is, or is not, there. */
@@ -27,7 +28,7 @@ struct ld_options {
 	enum ld_create create;
 	enum ld_merge merge;
 	const char *plan;       /* NULL */
-	const char *extractor;  /* NULL */
+	struct tl_text_options text;
 	int layout;             /* enum simidx_layout, or -1 */
 	unsigned bits;          /* 0 */
 	int no_ids;             /* 1 = none, 0 = auto, or -1 */
@@ -60,7 +61,7 @@ struct ld_options {
  */
 int ld_parse_options(int argc, char **argv, struct ld_options *options);
 
-/** Free the lists of names. */
+/** Free the lists of names and words. */
 void ld_free_options(struct ld_options *options);
 
 #endif /* LD_OPTIONS_H */

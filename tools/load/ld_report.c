@@ -188,9 +188,10 @@ void ld_report_tell(struct ld_report *report)
 	double seconds = tl_seconds() - report->started;
 
 	if (report->short_texts)
-		tl_notice("%llu texts are shorter than %d words: one edit moves their "
+		tl_notice("%llu texts are shorter than %u tokens: one edit moves their "
 			  "fingerprints far",
-			  (unsigned long long)report->short_texts, SIMIDX_SHORT_TOKENS);
+			  (unsigned long long)report->short_texts,
+			  (unsigned)tl_text_min_tokens(&report->options->text));
 	tl_notice("%llu documents stored, %llu rows rejected, %llu files skipped, %.2f s, "
 		  "%.0f rows/s",
 		  (unsigned long long)report->stored, (unsigned long long)report->rejected,

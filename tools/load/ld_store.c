@@ -10,6 +10,7 @@
 
 #include "common/tl_msg.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A place with a long path is cut in messages. */
@@ -185,6 +186,7 @@ static int mark_begin(struct ld_run *run)
 static int put(struct ld_run *run, const struct ld_item *item)
 {
 	simidx_doc doc = SIMIDX_DOC_INIT;
+	char reason[80];
 	simidx_error err;
 	int rc = is_too_much(run) ? go_over(run) : check_space(run);
 
@@ -194,6 +196,12 @@ static int put(struct ld_run *run, const struct ld_item *item)
 		rc = note_place(run, item);
 	if (rc)
 		return rc;
+	if (item->flags & SIMIDX_SKETCH_SHORT &&
+	    run->options->text.short_texts == TL_SHORT_REJECT) {
+		snprintf(reason, sizeof(reason), "a text of fewer than %u tokens (--short)",
+			 (unsigned)tl_text_min_tokens(&run->options->text));
+		return reject(run, item, reason);
+	}
 	fill_document(run, item, &doc);
 	rc = ld_target_put(run->target, &doc, &err);
 	if (rc == SIMIDX_E_DUPLICATE)

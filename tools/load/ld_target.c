@@ -51,6 +51,19 @@ static int is_missing(const char *path)
 	return missing;
 }
 
+/* Learn now that texts cannot be handled as the options say. */
+static int fit_text(struct ld_target *target, simidx *like, const char *path)
+{
+	simidx_error err;
+
+	if (!tl_text_is_given(&target->options->text))
+		return 0;
+	tl_text_close(target->text);
+	return tl_text_open_for(like, &target->options->text, &target->text, &err) ?
+		       tl_index_error(path, &err) :
+		       0;
+}
+
 static int open_existing(struct ld_target *target)
 {
 	simidx_open_options options = SIMIDX_OPEN_OPTIONS_INIT;
@@ -71,7 +84,9 @@ static int open_existing(struct ld_target *target)
 	if (!target->profile)
 		return tl_error("out of memory");
 	rc = ld_fit_options(target->options, &info);
-	return rc ? rc : ld_fit_extractor(target->options, target->options->index, &info);
+	if (!rc)
+		rc = ld_fit_extractor(target->options, target->options->index, &info);
+	return rc ? rc : fit_text(target, target->index, target->options->index);
 }
 
 static void close_writer(struct ld_target *target)
@@ -114,15 +129,15 @@ static int open_again(struct ld_target *target)
 	return rc;
 }
 
-/* Learn now, not after an hour of reading, that an extractor is not known. */
+/* Learn now, not after an hour of reading, that texts cannot be handled so. */
 static int try_extractor(struct ld_target *target)
 {
 	simidx_error err;
 
-	if (!target->options->extractor)
+	if (!tl_text_is_given(&target->options->text))
 		return 0;
-	if (tl_text_open(target->options->extractor, target->bits, &target->text, &err))
-		return tl_error("--extractor: %s", err.text);
+	if (tl_text_open(&target->options->text, target->bits, &target->text, &err))
+		return tl_error("%s", err.text);
 	return 0;
 }
 
@@ -251,7 +266,7 @@ static int fill_create(struct ld_target *target, int of_texts, simidx_create_opt
 	if (options->n_from)
 		return fill_from_source(target, create);
 	if (of_texts) {
-		if (!target->text && tl_text_open(NULL, target->bits, &target->text, &err))
+		if (!target->text && tl_text_open(&options->text, target->bits, &target->text, &err))
 			return fail(target, &err);
 		tl_text_describe(target->text, create);
 	}
@@ -392,7 +407,7 @@ static int open_sink(struct ld_target *target, int is_text)
 	const struct ld_options *options = target->options;
 
 	if (!target->index) {
-		int rc = create_index(target, is_text || options->extractor);
+		int rc = create_index(target, is_text || tl_text_is_given(&options->text));
 
 		if (rc || target->created)
 			return rc;
@@ -414,12 +429,14 @@ int ld_target_extractor(struct ld_target *target, struct tl_text **text)
 				"one; --extractor makes an index of texts",
 				options->index);
 	do {
-		if (target->index)
-			rc = tl_text_open_for(target->index, text, &err);
+		if (target->text)
+			rc = tl_text_clone(target->text, text, &err);
+		else if (target->index)
+			rc = tl_text_open_for(target->index, &options->text, text, &err);
 		else if (options->n_from)
-			rc = tl_text_open_for(target->from[0], text, &err);
+			rc = tl_text_open_for(target->from[0], &options->text, text, &err);
 		else
-			rc = tl_text_open(options->extractor, target->bits, text, &err);
+			rc = tl_text_open(&options->text, target->bits, text, &err);
 	} while (target->index && ld_target_again(target, rc));
 	return rc ? fail(target, &err) : 0;
 }

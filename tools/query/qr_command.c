@@ -7,6 +7,12 @@
 #include "common/tl_options.h"
 
 #include <stdio.h>
+#include <string.h>
+
+int qr_is_no_index(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
 
 int qr_try_open(struct qr_context *ctx, simidx_error *err)
 {

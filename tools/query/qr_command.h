@@ -8,11 +8,14 @@
 #ifndef QR_COMMAND_H
 #define QR_COMMAND_H
 
+#include "input/in_files.h"
+
 #include <simidx.h>
 
 /** Given to every command. */
 struct qr_context {
-	const char *path;      /* of the index */
+	const char *path;      /* of the index; "-" for none */
+	struct in_files_options inputs; /* --input, -F; for commands on "-" */
 	unsigned open_flags;   /* SIMIDX_OPEN_ flags */
 	int json;              /* --json */
 	simidx *index;         /* NULL until qr_open() */
@@ -38,6 +41,11 @@ extern const struct qr_command qr_stats;
 extern const struct qr_command qr_dump;
 extern const struct qr_command qr_verify;
 extern const struct qr_command qr_backup;
+extern const struct qr_command qr_similar;
+extern const struct qr_command qr_idf;
+
+/** Whether a path stands for no stored index. */
+int qr_is_no_index(const char *path);
 
 /** Open the index and read what it is. Returns 0 or the code in err. */
 int qr_try_open(struct qr_context *ctx, simidx_error *err);

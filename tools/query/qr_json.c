@@ -114,6 +114,10 @@ int qr_json_matches(const struct qr_context *ctx, const struct qr_query *query,
 	failed |= set_bytes(object, "query", "query_hex", query->name, query->name_size);
 	if (query->has_fp)
 		failed |= set_fingerprint(object, "fingerprint", query->fp, ctx->info.bits);
+	if (query->is_text) {
+		failed |= set_integer(object, "tokens", query->n_tokens);
+		failed |= json_object_set_new(object, "short", json_boolean(query->is_short));
+	}
 	for (i = 0; i < n && !failed; i++)
 		failed |= add_match(list, &matches[i], ctx->info.bits);
 	failed |= json_object_set_new(object, "matches", list);

@@ -9,10 +9,12 @@
 #include "query/qr_json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct qr_command *const commands[] = {
-	&qr_search, &qr_get, &qr_stats, &qr_dump, &qr_verify, &qr_backup,
+	&qr_search, &qr_get,    &qr_similar, &qr_stats,
+	&qr_dump,   &qr_verify, &qr_backup,  &qr_idf,
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -22,6 +24,9 @@ static const char *const global_help[] = {
 	"  --static     nobody writes to the index meanwhile: take no locks. For an index",
 	"               on a read-only file system or one that belongs to somebody else",
 	"  --json       print JSON, one object a line",
+	"  --input FILE, -F, --format FORMAT",
+	"               for INDEX '-', which is no stored index: what there is instead. Files",
+	"               and formats as in simidx-load; --input may be repeated",
 	"  --force      accept a network file system, at your own risk",
 	"  -q, --quiet  no progress, notices and summaries",
 	"  --help, --version   print this or the version, and stop",
@@ -56,14 +61,45 @@ static const struct qr_command *find_command(const char *name)
 }
 
 /* Options without a letter. */
-enum long_option { OPT_FORCE = TL_LONG_OPTION, OPT_HELP, OPT_JSON, OPT_STATIC, OPT_VERSION };
+enum long_option {
+	OPT_FORCE = TL_LONG_OPTION,
+	OPT_HELP,
+	OPT_INPUT,
+	OPT_JSON,
+	OPT_STATIC,
+	OPT_VERSION
+};
+
+static int add_input(struct in_files_options *inputs, char *path)
+{
+	char **larger = realloc(inputs->operands, (inputs->n_operands + 1) * sizeof(*larger));
+
+	if (!larger)
+		return tl_error("out of memory");
+	inputs->operands = larger;
+	larger[inputs->n_operands++] = path;
+	return 0;
+}
+
+/* Standard input has no name that tells its format. */
+static int check_inputs(const struct in_files_options *inputs, int has_index)
+{
+	if (has_index && (inputs->n_operands || inputs->format))
+		return tl_usage_error("--input and -F go with the INDEX '-'");
+	for (size_t i = 0; i < inputs->n_operands; i++)
+		if (strcmp(inputs->operands[i], "-") == 0 && !inputs->format)
+			return tl_usage_error("standard input needs its format: -F FORMAT");
+	return 0;
+}
 
 /* The options before INDEX. Returns QR_PROCEED or the exit code. */
 static int take_globals(struct qr_context *ctx, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "force", no_argument, NULL, OPT_FORCE },
+		{ "format", required_argument, NULL, 'F' },
 		{ "help", no_argument, NULL, OPT_HELP },
+		{ "input", required_argument, NULL, OPT_INPUT },
 		{ "json", no_argument, NULL, OPT_JSON },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "static", no_argument, NULL, OPT_STATIC },
@@ -72,13 +108,22 @@ static int take_globals(struct qr_context *ctx, int argc, char **argv)
 	};
 	int c;
 
-	while ((c = tl_next_option(argc, argv, "+:q", options)) != TL_OPTION_END) {
+	while ((c = tl_next_option(argc, argv, "+:F:q", options)) != TL_OPTION_END) {
 		switch (c) {
 		case OPT_FORCE:
 			ctx->open_flags |= SIMIDX_OPEN_FORCE;
 			break;
 		case OPT_HELP:
 			return print_help();
+		case 'F':
+			if (tl_option_word("--format", optarg, in_format_names) < 0)
+				return TL_TROUBLE;
+			ctx->inputs.format = in_format_named(optarg);
+			break;
+		case OPT_INPUT:
+			if (add_input(&ctx->inputs, optarg))
+				return TL_TROUBLE;
+			break;
 		case OPT_JSON:
 			ctx->json = 1;
 			break;
@@ -109,14 +154,17 @@ static int run(struct qr_context *ctx, int argc, char **argv)
 	if (argc - optind < 2)
 		return tl_usage_error("expected INDEX COMMAND");
 	ctx->path = argv[optind];
-	in_guard_add(ctx->path);
-	if (strcmp(ctx->path, "-") == 0)
-		return tl_usage_error("'-' stands for no stored index, and all commands need "
-				      "one");
 	first = optind + 1;
+	if (check_inputs(&ctx->inputs, !qr_is_no_index(ctx->path)))
+		return TL_TROUBLE;
 	command = find_command(argv[first]);
 	if (!command)
 		return tl_usage_error("unknown command '%s'", argv[first]);
+	if (!qr_is_no_index(ctx->path))
+		in_guard_add(ctx->path);
+	else if (command != &qr_similar && command != &qr_idf)
+		return tl_usage_error("'-' stands for no stored index, and %s needs one",
+				      command->name);
 	tl_restart_options();
 	return command->run(ctx, argc - first, argv + first);
 }
@@ -130,6 +178,7 @@ int main(int argc, char **argv)
 	tl_ignore_sigpipe();
 	code = run(&ctx, argc, argv);
 	simidx_close(ctx.index);
+	free(ctx.inputs.operands);
 	tl_progress_clear();
 	return tl_finish_output(code);
 }

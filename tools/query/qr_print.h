@@ -16,6 +16,9 @@ struct qr_query {
 	size_t name_size;
 	int has_fp;      /* fp is set */
 	uint64_t fp;
+	int is_text;     /* the two below are set */
+	int is_short;
+	uint64_t n_tokens;
 };
 
 /** Print what a query found. Returns 0, or TL_TROUBLE when stdout takes no more. */

@@ -15,6 +15,7 @@
 struct search {
 	struct qr_context *ctx;
 	simidx_reader *reader;
+	struct tl_text_options text_options;
 	struct tl_text *text;           /* NULL until the first text */
 	const struct in_format *format; /* NULL: operands are fingerprints */
 	struct in_columns columns;
@@ -22,6 +23,7 @@ struct search {
 	unsigned radius;
 	uint64_t limit;
 	uint64_t truncated; /* answers that were cut */
+	uint64_t short_texts; /* among the queries */
 	int matched;        /* something was found */
 	int malformed;      /* a query was not one */
 };
@@ -50,7 +52,7 @@ static int search_one(struct search *search, const struct qr_query *query)
 /* A query that is its fingerprint. */
 static int search_fingerprint(struct search *search, uint64_t fp)
 {
-	struct qr_query query = { NULL, 0, 1, fp };
+	struct qr_query query = { .has_fp = 1, .fp = fp };
 	char text[QR_FP_SIZE];
 
 	query.name_size = qr_format_fingerprint(text, fp, search->ctx->info.bits);
@@ -59,17 +61,22 @@ static int search_fingerprint(struct search *search, uint64_t fp)
 }
 
 /* A row is called by its label, else its id, else its fingerprint. */
-static int search_named(struct search *search, const struct in_row *row, uint64_t fp)
+static int search_named(struct search *search, const struct in_row *row,
+			const simidx_sketch *sketch)
 {
-	struct qr_query query = { row->label, row->label_size, 1, fp };
-	char id[24];
+	struct qr_query query = { row->label, row->label_size, 1, sketch->fp, 0, 0, 0 };
+	char name[24];
 
-	if (!row->label && row->id == SIMIDX_NO_ID)
-		return search_fingerprint(search, fp);
+	query.is_text = row->kind == IN_TEXT;
+	query.is_short = (sketch->flags & SIMIDX_SKETCH_SHORT) != 0;
+	query.n_tokens = sketch->n_tokens;
 	if (!row->label) {
+		query.name = name;
 		query.name_size =
-			(size_t)snprintf(id, sizeof(id), "%llu", (unsigned long long)row->id);
-		query.name = id;
+			row->id == SIMIDX_NO_ID ?
+				qr_format_fingerprint(name, sketch->fp, search->ctx->info.bits) :
+				(size_t)snprintf(name, sizeof(name), "%llu",
+						 (unsigned long long)row->id);
 	}
 	return search_one(search, &query);
 }
@@ -81,7 +88,7 @@ static int search_row(struct search *search, const struct in_row *row)
 	int rc;
 
 	if (row->kind == IN_TEXT && !search->text &&
-	    tl_text_open_for(search->ctx->index, &search->text, &err))
+	    tl_text_open_for(search->ctx->index, &search->text_options, &search->text, &err))
 		return qr_fail(search->ctx, &err);
 	rc = in_sketch_row(row, search->ctx->info.bits, search->text, 0, &sketch, &err);
 	if (rc == SIMIDX_E_RANGE) {
@@ -91,7 +98,17 @@ static int search_row(struct search *search, const struct in_row *row)
 	}
 	if (rc)
 		return qr_fail(search->ctx, &err);
-	return search_named(search, row, sketch.fp);
+	if (sketch.flags & SIMIDX_SKETCH_SHORT) {
+		search->short_texts++;
+		if (search->text_options.short_texts == TL_SHORT_REJECT) {
+			tl_error("%s: a text of fewer than %u tokens (--short)",
+				 in_reader_place(&search->rows),
+				 (unsigned)tl_text_min_tokens(&search->text_options));
+			search->malformed = 1;
+			return 0;
+		}
+	}
+	return search_named(search, row, &sketch);
 }
 
 /* All rows of a file. A query that means nothing is told and passed over. */
@@ -162,6 +179,11 @@ static int search_all(struct search *search, char **operands, int n)
 		tl_error("%llu answers were cut at %llu matches",
 			 (unsigned long long)search->truncated,
 			 (unsigned long long)search->limit);
+	if (search->short_texts && search->text_options.short_texts != TL_SHORT_REJECT)
+		tl_notice("%llu of the texts are shorter than %u tokens: one edit moves their "
+			  "fingerprints far",
+			  (unsigned long long)search->short_texts,
+			  (unsigned)tl_text_min_tokens(&search->text_options));
 	in_reader_free(&search->rows);
 	tl_text_close(search->text);
 	simidx_reader_close(search->reader);
@@ -193,6 +215,8 @@ static int take_option(struct search *search, int c)
 	uint64_t number;
 	int rc = in_columns_take(&search->columns, c, optarg);
 
+	if (rc > 0)
+		rc = tl_text_take(&search->text_options, c, optarg);
 	if (rc <= 0)
 		return rc ? TL_TROUBLE : 0;
 
@@ -225,25 +249,30 @@ static int run_search(struct qr_context *ctx, int argc, char **argv)
 		{ "text", no_argument, NULL, OPT_TEXT },
 		{ "within", required_argument, NULL, 'k' },
 		IN_COLUMNS_OPTIONS,
+		TL_TEXT_OPTIONS,
 		{ NULL, 0, NULL, 0 },
 	};
 	struct search search = { .ctx = ctx, .radius = SIMIDX_DEFAULT_RADIUS };
 	const char *misfit;
-	int c;
+	int c, code = 0;
 
 	while ((c = tl_next_option(argc, argv, ":F:k:", options)) != TL_OPTION_END) {
 		if (c == OPT_HELP)
 			return qr_print_help(&qr_search);
-		if (take_option(&search, c))
-			return TL_TROUBLE;
+		code = take_option(&search, c);
+		if (code)
+			break;
 	}
-	if (optind == argc)
-		return tl_usage_error("search: no queries given");
+	if (!code && optind == argc)
+		code = tl_usage_error("search: no queries given");
 	misfit = in_format_misfit(search.format ? search.format : &in_format_lines,
 				  &search.columns);
-	if (misfit)
-		return tl_usage_error("%s", misfit);
-	return search_all(&search, argv + optind, argc - optind);
+	if (!code && misfit)
+		code = tl_usage_error("%s", misfit);
+	if (!code)
+		code = search_all(&search, argv + optind, argc - optind);
+	tl_text_options_free(&search.text_options);
+	return code;
 }
 
 static const char *const help[] = {
@@ -253,12 +282,19 @@ static const char *const help[] = {
 	"input, one a line; or, with one of these options, files, '-' being standard",
 	"input:",
 	"  --text               each file is a UTF-8 text",
-	"  -F, --format FORMAT  text, lines, tsv, csv, jsonl, bin, npy or dump; these,",
-	"                       compression and the next options as in simidx-load --help",
+	"  -F, --format FORMAT  text, lines, tsv, csv, jsonl, bin, npy, dump or features;",
+	"                       these, compression and the next options as in",
+	"                       simidx-load --help",
 	"  --fp hex|dec|sdec|base64",
 	"                       how fingerprints are written, here as well as in files",
 	"  --header, --id-field NAME, --fp-field NAME, --label-field NAME",
 	"                       columns of files",
+	"",
+	"Texts become fingerprints as those of the index did. What it does not hold must",
+	"be given again: --stop FILE, --words FILE and --idf FILE. Other options about",
+	"texts (simidx-load --help) are checked against it. About the queries:",
+	"  --min-tokens N       a text with fewer tokens is short (default 64)",
+	"  --short flag|reject  tell how many are short (default), or answer none of them",
 	"",
 	"  -k, --radius K       at most K bits differ, 0..3 (default 3); also --within K",
 	"  --limit N            no more than the N nearest documents for each query",
@@ -270,7 +306,8 @@ static const char *const help[] = {
 	"text, or the label of a row, else its id. Queries and labels have the escapes",
 	"\\t \\n \\r \\\\ \\xHH. With --json: a line for each query, an object with members",
 	"query, fingerprint, matches (a list of objects with id, fp, distance, label) and",
-	"truncated; names that are not UTF-8 are hexadecimal in query_hex and label_hex.",
+	"truncated, of texts also tokens and short; names that are not UTF-8 are",
+	"hexadecimal in query_hex and label_hex.",
 	"",
 	"Exit status: 0 something matched; 1 nothing matched; 2 trouble, also with only",
 	"one query, which is told with its file and line while the others are answered.",

@@ -1,0 +1,130 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# How texts become fingerprints: options, what an index remembers of them, what is refused;
+# short texts; features of others.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+need_text
+
+profile() {
+	"$query" "$1" stats | sed -n 's/^texts by *//p'
+}
+rest='hash=xxh3-64 seed=0'
+for i in $(seq 80); do printf 'word%d ' "$i"; done >long
+printf 'Seven words are all that is here' >short
+
+# Each option is in the profile; a text finds itself by it.
+printf 'word1\n' >list
+while IFS='|' read -r options want; do
+	rm -rf ix
+	# shellcheck disable=SC2086
+	run 0 "$load" -q $options ix long
+	[ "$(profile ix)" = "$want" ] || fail "profile of $options: $(profile ix)"
+	files=$(grep -oE -- '--(stop|words|idf) list' <<<"$options")
+	# shellcheck disable=SC2086
+	run 0 "$query" ix search --text $files long
+	# shellcheck disable=SC2086
+	run 0 "$query" ix search --text $options long
+done <<END
+--extractor words12|words12 v1 bits=64 grams=1,2 weights=sqrt $rest
+--extractor words1 --weights log|words1 v1 bits=64 grams=1 weights=log $rest
+--extractor han12 --stop zh --stop en|han12 v1 bits=64 grams=1,2 weights=sqrt $rest stop=en,zh
+--extractor char-4 --top 50|char-4 v1 bits=64 grams=4 weights=sqrt $rest top=50
+--grams 1,3 --top auto|words12 v1 bits=64 grams=1,3 weights=sqrt $rest top=auto
+--weights binary --short exact|words12 v1 bits=64 grams=1,2 weights=binary $rest exact=64
+--weights raw --short exact --min-tokens 9|words12 v1 bits=64 grams=1,2 weights=raw $rest exact=9
+END
+run 0 "$load" -q --stop list listed long
+[[ $(profile listed) =~ \ stop-words=[0-9a-f]{16}$ ]] || fail "hash of a list: $(profile listed)"
+run 2 "$query" listed search --text long
+says 'the index makes fingerprints with stop-words='
+says 'which was not given'
+run 2 "$load" listed short
+says 'which was not given'
+run 0 "$load" -q --stop list listed short
+run 2 "$load" listed --stop list --weights log short
+says 'weights=sqrt, not with weights=log'
+run 2 "$query" listed search --text --stop list --stop en long
+says 'without stop=en'
+# A text is refused before anything is read, bare fingerprints are not.
+run 2 "$load" ix --stop en -F lines - <<<0123456789abcdef
+says 'without stop=en'
+
+if [ -n "${SX_STEMMER-}" ]; then
+	printf 'words' >plural
+	printf 'Word' >singular
+	run 0 "$query" - similar --stem english --tsv --show 0 plural singular
+	grep -q '^distance	0	0	' out || fail 'stems'
+	run 2 "$load" --stem klingon new long
+	says 'klingon'
+else
+	run 2 "$load" --stem english new long
+	says 'libstemmer'
+fi
+for bad in '--grams 0' '--grams 17' '--grams 1,' '--grams x' '--weights cube' '--top 0' \
+	'--short maybe' '--min-tokens 0' '--stop missing' '--extractor char-0' '--idf list'; do
+	# shellcheck disable=SC2086
+	run 2 "$load" $bad new long
+done
+[ ! -e new ] || fail 'an index was made'
+
+# Short texts: told, rejected, or matched exactly.
+run 0 "$load" flagged long short
+says '1 texts are shorter than 64 tokens'
+run 0 "$query" flagged search --text short
+says '1 of the texts are shorter than 64 tokens'
+run 0 "$load" --min-tokens 7 seven short
+grep -q shorter err && fail 'seven words are fewer than seven'
+run 1 "$load" rejected --short reject long short
+says 'simidx-load: short: a text of fewer than 64 tokens (--short)'
+[ "$("$query" rejected dump | cut -f 3)" = long ] || fail 'a short text was stored'
+run 0 "$query" flagged search --text --min-tokens 7 --short reject short
+run 2 "$query" flagged search --text --short reject short
+says 'short: a text of fewer than 64 tokens (--short)'
+output </dev/null
+run 2 "$query" flagged search --text --short exact short
+says 'without exact=64'
+
+printf 'SEVEN words; are all that is  here.' >same
+printf 'Seven words are all that is there' >near
+printf 'words seven are all that is here' >order
+: >empty
+printf -- '-- ' >none
+run 0 "$load" -q --short exact exact short same near order empty none long
+run 0 "$query" -q exact search --text short same near order empty
+cut -f 1,4,5 out | sort >found
+sort <<'END' | diff - found || fail 'short texts match others than their equals'
+short	0	same
+short	0	short
+same	0	same
+same	0	short
+near	0	near
+order	0	order
+empty	0	empty
+empty	0	none
+END
+
+# Features that others made: lines of them, weights as they are written.
+printf 'fox\t2.5\ndog\t1\n' >a.features
+printf 'dog\t1.0\nfox\t2.50\n' >b.features
+run 0 "$load" -q features -F features a.features
+run 0 "$query" features search -F features b.features
+output <<<"b.features	0	$("$query" features dump | cut -f 2)	0	a.features"
+run 2 "$query" features search --text long
+for line in 'fox' 'fox	' 'fox	-1' 'fox	0' 'fox	65536' '	1' 'fox	1e3' ''; do
+	printf 'dog\t1\n%s\n' "$line" >bad.features
+	[ -n "$line" ] || : >bad.features
+	run 1 "$load" features -F features bad.features
+done
+says 'bad.features: no features'
+
+[ -n "${SX_JSON-}" ] || finish
+run 0 "$query" --json flagged search --text short long
+grep -qE '^\{"query":"short","fingerprint":"[0-9a-f]{16}","tokens":7,"short":true,' out ||
+	fail 'no tokens in JSON'
+grep -q '"tokens":80,"short":false' out || fail 'a long text is short'
+run 0 "$load" -q json -F jsonl - <<<'{"features": [["fox", 2.5], ["dog", 1]]}'
+[ "$("$query" json dump | cut -f 2)" = "$("$query" features dump | cut -f 2)" ] ||
+	fail 'features in JSON are others'
+finish

@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# A dictionary of a collection, what it says, and texts that are weighed by it.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+need_text
+
+printf 'The fox, the FOX and the dog.' >1
+printf 'A dog and a cat' >2
+printf 'the cat; the fox!' >3
+printf 'hill' >4
+# ln(1 + 4/n), rounded down to 16 binary places and printed with six digits.
+run 0 "$query" -q --input 1 --input 2 --input 3 --input 4 - idf
+output <<'END'
+a 1.609436
+and 1.098602
+cat 1.098602
+dog 1.098602
+fox 1.098602
+hill 1.609436
+the 1.098602
+END
+cp out idf
+run 0 "$query" -q --input 1 --input 2 --input 3 --input 4 - idf --min-texts 2 --stop en
+output <<'END'
+cat 1.098602
+dog 1.098602
+fox 1.098602
+END
+run 0 "$query" --input 4 --input 4 - idf --extractor words12
+output <<<'hill 0.693146'
+says '1 words in 2 texts'
+run 0 "$query" -q --input 4 --input 1 - idf --grams 2
+output <<'END'
+and the 1.098602
+fox and 1.098602
+fox the 1.098602
+hill 1.098602
+the dog 1.098602
+the fox 1.098602
+END
+run 0 "$query" -q -F text --input - - idf <4
+output <<<'hill 0.693146'
+
+# It is read back as it was: the profile has its hash, not another one's.
+run 0 "$load" -q --extractor tfidf --idf idf ix 1 2 3
+run 0 "$query" ix search --text --idf idf 1
+cut -f 1,4 out | grep -qx '1	0' || fail 'a text does not find itself'
+run 2 "$query" ix search --text 1
+says 'dictionary'
+sed 's/^hill.*/hill 2/' idf >other
+run 2 "$query" ix search --text --idf other 1
+says 'the index makes fingerprints with idf='
+run 2 "$load" ix --idf other 4
+says 'the index makes fingerprints with idf='
+run 0 "$query" - similar --tsv --show 1 --extractor tfidf --idf idf 4 1
+# 1.609436 in units of 1/65536, and as often as it occurs.
+grep -qx 'feature	0.00000	3.29581	the' out || fail 'three times 1.098602'
+
+run 2 "$query" - idf
+says 'no --input FILE given'
+run 2 "$query" ix idf
+run 2 "$query" --input 1 ix idf
+says '--input and -F go with'
+run 2 "$query" --input missing - idf
+says 'missing: cannot open'
+run 2 "$query" --input 1 - idf --weights raw
+run 2 "$query" --input - - idf
+says 'standard input needs its format'
+printf 'dog\n' >bad
+run 2 "$load" --extractor tfidf --idf bad new 1
+says 'line 1'
+run 2 "$load" --extractor tfidf new 1
+says 'dictionary'
+[ ! -e new ] || fail 'an index was made'
+
+[ -n "${SX_JSON-}" ] || finish
+printf '{"text": "hill"}\n{"text": "a hill"}\n' >texts.jsonl
+run 0 "$query" -q --input texts.jsonl - idf
+output <<'END'
+a 1.098602
+hill 0.693146
+END
+printf '{"text": "hill"}\n{"fp": "0123456789abcdef"}\n' >mixed.jsonl
+run 2 "$query" --input mixed.jsonl - idf
+output </dev/null
+says 'mixed.jsonl:2: no text'
+finish

@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# similar: three sentences against figures that were computed without the library, and against
+# what doc/text.md says about them; an index in place of '-'; JSON.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+need_text
+
+printf 'the cat sat on the mat' >1
+printf 'the cat sat on a mat\n' >2
+printf 'We all scream for ice-cream!' >3
+char2='--extractor char-2 --bits 32'
+
+# From a program in Python: pairs of neighbouring characters, floor(sqrt(c) * 2^16), xxh3_64.
+cat >texts <<'END'
+text	1	39c1c6ba	c33e8d6e44eaaac5	22	15	1
+text	2	39c1e7ba	c13a8d6e44eabcd5	20	16	1
+text	3	63d56e61	d0397a241134bf55	27	21	1
+END
+# shellcheck disable=SC2086
+while read -r a b expected; do
+	run 0 "$query" - similar $char2 --tsv --show 0 $a $b
+	{
+		sed -n "${a}p" texts
+		sed -n "${b}p" texts
+		printf 'distance\t%s\n' "${expected// /$'\t'}"
+	} >want
+	diff want out || fail "sentences $a and $b"
+done <<'END'
+1 2 2 6 2.18750 1.96875 0.9133
+1 3 15 31 30.96875 32.25000 0.1712
+2 3 15 27 30.68750 28.12500 0.1986
+END
+
+# The documentation has the same: a line for each sentence, and the distances.
+doc=$SX_SRCDIR/doc/text.md
+grep -qF '| the cat sat on the mat | `39c1c6ba` | 0 | 2 | 15 |' "$doc" || fail 'doc: sentence 1'
+grep -qF '| the cat sat on a mat | `39c1e7ba` | 2 | 0 | 15 |' "$doc" || fail 'doc: sentence 2'
+grep -qF '| we all scream for ice cream | `63d56e61` | 15 | 15 | 0 |' "$doc" ||
+	fail 'doc: sentence 3'
+
+# Readable; the bits that differ are marked, features come with both weights.
+# shellcheck disable=SC2086
+run 0 "$query" - similar $char2 --show 32 1 2
+[ "$(grep -c differs out)" -eq 2 ] || fail 'not two bits that differ'
+grep -qx '    1.7320    1.7320  "at"' out || fail 'sqrt(3) for "at"'
+grep -qx '         -    1.0000  " a"' out || fail 'a feature of one text alone'
+grep -q '^distance  *2 of 32 bits, second fingerprints 6 of 64$' out || fail 'distance'
+
+# With an index: as its profile says.
+run 0 "$load" -q --bits 32 --extractor char-2 ix 1
+run 0 "$query" ix similar --tsv 1 2
+grep -q '^distance	2	6	' out || fail 'similar by the profile of an index'
+run 2 "$query" ix similar --extractor words1 1 2
+says 'the index makes fingerprints with char-2, not with words1'
+run 2 "$query" ix similar --bits 32 1 2
+run 0 "$load" -q -F lines bare - <<<0123456789abcdef
+run 2 "$query" bare similar 1 2
+says 'holds bare fingerprints'
+
+# Equal texts; empty ones; standard input.
+run 0 "$query" - similar --tsv --show 0 - 1 <1
+grep -qx 'distance	0	0	0.00000	0.00000	1.0000' out || fail 'equal texts'
+: >empty
+run 0 "$query" - similar empty empty
+run 2 "$query" - similar - -
+run 2 "$query" - similar 1
+run 2 "$query" - similar 1 missing
+says 'missing: cannot open'
+run 2 "$query" - search 0123456789abcdef
+says "'-' stands for no stored index"
+
+[ -n "${SX_JSON-}" ] || finish
+# shellcheck disable=SC2086
+run 0 "$query" --json - similar $char2 --show 1 1 2
+for member in '"profile":"char-2 v1 bits=32 ' '"fp":"39c1c6ba","fp2":"c33e8d6e44eaaac5","tokens":22' \
+	'"distance":2,"distance2":6,"weighted":[2.1875,1.96875]' \
+	'"bits":[{"bit":15,"weights":[0.03125,0.0625],"differs":false}]' '{"feature":"at",'; do
+	grep -qF "$member" out || fail "JSON: no $member"
+done
+finish

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "common/tl_text_options.h"
+
+#include "common/tl_msg.h"
+#include "common/tl_number.h"
+#include "common/tl_options.h"
+
+#include <errno.h>
+#include <simidx.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_GRAM 16
+
+/* As in simidx_text.h, which may not be there. */
+#define TOP_ALL UINT32_MAX
+#define TOP_AUTO (UINT32_MAX - 1)
+
+#define MAX_LIST ((size_t)1 << 30)
+#define READ_SIZE ((size_t)64 << 10)
+
+static const char *const short_words[] = { "flag", "reject", "exact", NULL };
+
+/* Room for READ_SIZE bytes more, and a newline. Returns 0, or -1 after a message. */
+static int make_room(struct tl_list *list, const char *path)
+{
+	char *larger = NULL;
+
+	if (list->size < MAX_LIST)
+		larger = realloc(list->data, list->size + READ_SIZE + 1);
+	if (!larger) {
+		tl_error("%s: %s", path, list->size < MAX_LIST ? "out of memory" : "too long");
+		return -1;
+	}
+	list->data = larger;
+	return 0;
+}
+
+/* Append a file to a list, and a newline if it has none at its end. */
+static int read_list(struct tl_list *list, const char *name, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	size_t got = 1;
+	int failed = 0;
+
+	if (!file) {
+		tl_error("%s: %s: cannot open: %s", name, path, strerror(errno));
+		return -1;
+	}
+	while (got > 0 && !failed) {
+		failed = make_room(list, path);
+		got = failed ? 0 : fread(list->data + list->size, 1, READ_SIZE, file);
+		list->size += got;
+	}
+	if (!failed && ferror(file)) {
+		tl_error("%s: %s: cannot read: %s", name, path, strerror(errno));
+		failed = -1;
+	}
+	fclose(file);
+	if (!failed && list->size && list->data[list->size - 1] != '\n')
+		list->data[list->size++] = '\n';
+	return failed;
+}
+
+static int take_grams(struct tl_text_options *options, const char *value)
+{
+	uint64_t n;
+	size_t size;
+
+	options->grams = 0;
+	for (;; value += size + 1) {
+		size = strcspn(value, ",");
+		if (tl_parse_decimal(value, size, MAX_GRAM, &n) || n < 1) {
+			tl_usage_error("--grams: expected numbers in 1..%d with commas between, "
+				       "found '%s'",
+				       MAX_GRAM, value);
+			return -1;
+		}
+		options->grams |= 1u << (n - 1);
+		if (!value[size])
+			return 0;
+	}
+}
+
+static int take_top(struct tl_text_options *options, const char *value)
+{
+	uint64_t n;
+
+	if (strcmp(value, "auto") == 0) {
+		options->top = TOP_AUTO;
+	} else if (strcmp(value, "all") == 0) {
+		options->top = TOP_ALL;
+	} else {
+		if (tl_option_number("--top", value, 1, TOP_AUTO - 1, &n))
+			return -1;
+		options->top = (uint32_t)n;
+	}
+	return 0;
+}
+
+static int take_stop(struct tl_text_options *options, const char *value)
+{
+	if (strcmp(value, "en") == 0)
+		options->stop_en = 1;
+	else if (strcmp(value, "zh") == 0)
+		options->stop_zh = 1;
+	else
+		return read_list(&options->stop, "--stop", value);
+	return 0;
+}
+
+/* Two dictionaries would leave open which of two values of a word is meant. */
+static int take_idf(struct tl_text_options *options, const char *value)
+{
+	if (!options->idf.data)
+		return read_list(&options->idf, "--idf", value);
+	tl_usage_error("--idf is given twice");
+	return -1;
+}
+
+int tl_text_take(struct tl_text_options *options, int c, const char *value)
+{
+	uint64_t n = 0;
+	int word;
+
+	switch (c) {
+	case TL_OPT_EXTRACTOR:
+		options->extractor = value;
+		return 0;
+	case TL_OPT_GRAMS:
+		return take_grams(options, value);
+	case TL_OPT_IDF:
+		return take_idf(options, value);
+	case TL_OPT_MIN_TOKENS:
+		if (tl_option_number("--min-tokens", value, 1, UINT32_MAX / 2, &n))
+			return -1;
+		options->min_tokens = (uint32_t)n;
+		return 0;
+	case TL_OPT_SHORT:
+		word = tl_option_word("--short", value, short_words);
+		options->short_texts = (enum tl_short)word;
+		return word < 0 ? -1 : 0;
+	case TL_OPT_STEM:
+		options->stem = value;
+		return 0;
+	case TL_OPT_STOP:
+		return take_stop(options, value);
+	case TL_OPT_TOP:
+		return take_top(options, value);
+	case TL_OPT_WEIGHTS:
+		options->weights = value;
+		return 0;
+	case TL_OPT_WORDS:
+		return read_list(&options->words, "--words", value);
+	default:
+		return 1;
+	}
+}
+
+int tl_text_is_given(const struct tl_text_options *o)
+{
+	return o->extractor || o->grams || o->weights || o->top || o->stop_en || o->stop_zh ||
+	       o->stop.data || o->words.data || o->idf.data || o->stem ||
+	       o->short_texts == TL_SHORT_EXACT;
+}
+
+uint32_t tl_text_min_tokens(const struct tl_text_options *options)
+{
+	return options->min_tokens ? options->min_tokens : SIMIDX_SHORT_TOKENS;
+}
+
+void tl_text_options_free(struct tl_text_options *options)
+{
+	free(options->stop.data);
+	free(options->words.data);
+	free(options->idf.data);
+}

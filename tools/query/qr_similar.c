@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "query/qr_similar.h"
+
+#include "common/tl_escape.h"
+#include "common/tl_msg.h"
+#include "common/tl_options.h"
+#include "input/in_reader.h"
+#include "query/qr_print.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_SHOWN 10
+
+/* Weights are given in units of 1/32. */
+#define WEIGHT_UNIT 32
+
+/* Stands between the tokens of a feature. */
+#define JOINT 0x1f
+
+enum style { READABLE, TSV };
+
+struct options {
+	struct tl_text_options text;
+	uint64_t bits;
+	enum style style;
+	uint64_t show;
+};
+
+/* ---- features ---- */
+
+/* Collects the features of one text. */
+struct collector {
+	struct qr_similar *similar;
+	size_t room;
+	int which;
+};
+
+static int collect(void *ctx, const simidx_feature *feature, const char *bytes, size_t n_bytes)
+{
+	struct collector *c = ctx;
+	struct qr_similar *s = c->similar;
+	struct qr_feature *larger, *own;
+
+	if (s->n_features == c->room) {
+		c->room = c->room ? 2 * c->room : 256;
+		larger = realloc(s->feature, c->room * sizeof(*larger));
+		if (!larger)
+			return SIMIDX_E_NOMEM;
+		s->feature = larger;
+	}
+	own = &s->feature[s->n_features];
+	memset(own, 0, sizeof(*own));
+	own->hash = feature->hash;
+	own->weight[c->which] = feature->weight;
+	own->size = n_bytes;
+	own->bytes = malloc(n_bytes + 1);
+	if (!own->bytes)
+		return SIMIDX_E_NOMEM;
+	memcpy(own->bytes, bytes, n_bytes);
+	s->n_features++;
+	return 0;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct qr_feature *x = a, *y = b;
+
+	return (x->hash > y->hash) - (x->hash < y->hash);
+}
+
+static uint32_t heavier(const struct qr_feature *feature)
+{
+	return feature->weight[0] > feature->weight[1] ? feature->weight[0] : feature->weight[1];
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	uint32_t x = heavier(a), y = heavier(b);
+
+	return x != y ? (x < y ? 1 : -1) : by_hash(a, b);
+}
+
+/* What both texts have becomes one feature with two weights. */
+static void join_features(struct qr_similar *s)
+{
+	double both = 0, square[2] = { 0, 0 };
+	struct qr_feature *f = s->feature;
+	size_t i, n = 0;
+
+	if (s->n_features)
+		qsort(f, s->n_features, sizeof(*f), by_hash);
+	for (i = 0; i < s->n_features; i++) {
+		if (n && f[n - 1].hash == f[i].hash) {
+			f[n - 1].weight[0] += f[i].weight[0];
+			f[n - 1].weight[1] += f[i].weight[1];
+			free(f[i].bytes);
+		} else {
+			f[n++] = f[i];
+		}
+	}
+	s->n_features = n;
+	for (i = 0; i < n; i++) {
+		both += (double)f[i].weight[0] * f[i].weight[1];
+		square[0] += (double)f[i].weight[0] * f[i].weight[0];
+		square[1] += (double)f[i].weight[1] * f[i].weight[1];
+	}
+	s->cosine = both > 0 ? both / sqrt(square[0]) / sqrt(square[1]) : 0;
+	if (n)
+		qsort(f, n, sizeof(*f), by_weight);
+}
+
+void qr_similar_name(const struct qr_feature *feature, char *out)
+{
+	for (size_t i = 0; i < feature->size; i++)
+		out[i] = feature->bytes[i];
+	for (size_t i = 0; i < feature->size; i++)
+		if (out[i] == JOINT)
+			out[i] = ' ';
+}
+
+/* ---- comparing ---- */
+
+static unsigned weigh(const simidx_sketch *by, const simidx_sketch *other)
+{
+	uint64_t differ = by->fp ^ other->fp, differ2 = by->fp2 ^ other->fp2;
+	unsigned sum = 0;
+
+	for (unsigned b = 0; b < 64; b++) {
+		sum += differ >> b & 1 ? by->weights[b] : 0;
+		sum += differ2 >> b & 1 ? by->weights2[b] : 0;
+	}
+	return sum;
+}
+
+/* The bits in the order of the weights of the first text, equal ones the lower first. */
+static void order_bits(struct qr_similar *s)
+{
+	const uint8_t *weight = s->sketch[0].weights;
+	unsigned i, k;
+
+	for (i = 0; i < s->bits; i++) {
+		for (k = i; k > 0 && weight[s->bit[k - 1]] > weight[i]; k--)
+			s->bit[k] = s->bit[k - 1];
+		s->bit[k] = (uint8_t)i;
+	}
+}
+
+static void compare(struct qr_similar *s)
+{
+	s->distance = simidx_distance(s->sketch[0].fp, s->sketch[1].fp);
+	s->distance2 = simidx_distance(s->sketch[0].fp2, s->sketch[1].fp2);
+	s->weighted[0] = weigh(&s->sketch[0], &s->sketch[1]);
+	s->weighted[1] = weigh(&s->sketch[1], &s->sketch[0]);
+	order_bits(s);
+	join_features(s);
+}
+
+/* ---- reading ---- */
+
+static int take_text(struct qr_similar *s, int which, struct tl_text *text,
+		     const struct in_row *row)
+{
+	const unsigned flags = SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS;
+	struct collector collector = { s, s->n_features, which };
+	simidx_error err;
+	int rc;
+
+	s->sketch[which] = (simidx_sketch)SIMIDX_SKETCH_INIT;
+	rc = tl_text_fingerprint(text, row->text, row->text_size, flags, &s->sketch[which],
+				 &err);
+	if (!rc)
+		rc = tl_text_each_feature(text, row->text, row->text_size, collect, &collector,
+					  &err);
+	if (rc)
+		return tl_error("%s: %s", s->path[which],
+				*err.text ? err.text : simidx_strerror(rc));
+	return 0;
+}
+
+static int read_text(struct qr_similar *s, int which, struct tl_text *text)
+{
+	const char *path = s->path[which];
+	struct in_reader reader;
+	struct in_row row;
+	enum in_result rc;
+	int code;
+
+	in_reader_init(&reader, s->bits);
+	rc = in_reader_open(&reader, path, &in_format_text, strcmp(path, "-") == 0);
+	if (rc == IN_ROW)
+		rc = in_reader_next(&reader, &row);
+	if (rc == IN_ROW)
+		code = take_text(s, which, text, &row);
+	else
+		code = tl_error("%s: %s", path, reader.reason);
+	in_reader_free(&reader);
+	return code;
+}
+
+static int open_text(struct qr_context *ctx, const struct options *options,
+		     struct qr_similar *s, struct tl_text **text)
+{
+	simidx_error err;
+
+	s->bits = options->bits ? (unsigned)options->bits : SIMIDX_DEFAULT_BITS;
+	if (qr_is_no_index(ctx->path))
+		return tl_text_open(&options->text, s->bits, text, &err) ?
+			       tl_error("%s", err.text) :
+			       0;
+	if (options->bits)
+		return tl_usage_error("--bits: how many %s has cannot be chosen", ctx->path);
+	if (qr_open(ctx))
+		return TL_TROUBLE;
+	s->bits = ctx->info.bits;
+	return tl_text_open_for(ctx->index, &options->text, text, &err) ? qr_fail(ctx, &err) : 0;
+}
+
+/* ---- printing ---- */
+
+static void print_fps(const struct qr_similar *s, const char *name, int second)
+{
+	char text[2][QR_FP_SIZE];
+
+	for (int i = 0; i < 2; i++)
+		qr_format_fingerprint(text[i], second ? s->sketch[i].fp2 : s->sketch[i].fp,
+				      second ? 64 : s->bits);
+	printf("%-20s  %-20s  %s\n", name, text[0], text[1]);
+}
+
+static void print_number(const char *name, uint64_t a, uint64_t b)
+{
+	printf("%-20s  %-20llu  %llu\n", name, (unsigned long long)a, (unsigned long long)b);
+}
+
+static void print_path(const char *name, const char *path)
+{
+	printf("%-20s  ", name);
+	tl_put_escaped(stdout, path, strlen(path));
+	putchar('\n');
+}
+
+static void print_feature_name(const struct qr_feature *feature)
+{
+	char *name = malloc(feature->size + 1);
+
+	if (!name)
+		return;
+	qr_similar_name(feature, name);
+	tl_put_escaped(stdout, name, feature->size);
+	free(name);
+}
+
+static int differs(const struct qr_similar *s, unsigned bit)
+{
+	return (s->sketch[0].fp ^ s->sketch[1].fp) >> bit & 1;
+}
+
+static void print_bits(const struct qr_similar *s)
+{
+	printf("\nBits of the fingerprint, the least certain of the first text first:\n"
+	       "%4s  %8s  %8s\n",
+	       "bit", "weight", "weight");
+	for (unsigned i = 0; i < s->bits && i < s->show; i++)
+		printf("%4u  %8.2f  %8.2f%s\n", s->bit[i],
+		       (double)s->sketch[0].weights[s->bit[i]] / WEIGHT_UNIT,
+		       (double)s->sketch[1].weights[s->bit[i]] / WEIGHT_UNIT,
+		       differs(s, s->bit[i]) ? "  differs" : "");
+}
+
+static void print_feature(const struct qr_feature *feature)
+{
+	for (int i = 0; i < 2; i++) {
+		if (feature->weight[i])
+			printf("%10.4f", feature->weight[i] / 65536.0);
+		else
+			printf("%10s", "-");
+	}
+	printf("  \"");
+	print_feature_name(feature);
+	puts("\"");
+}
+
+static void print_features(const struct qr_similar *s)
+{
+	uint64_t shown = 0;
+	size_t i;
+
+	printf("\nFeatures that weigh most:\n");
+	for (i = 0; i < s->n_features && i < s->show; i++)
+		print_feature(&s->feature[i]);
+	printf("\nFeatures of one text alone that weigh most:\n");
+	for (i = 0; i < s->n_features && shown < s->show; i++) {
+		if (s->feature[i].weight[0] && s->feature[i].weight[1])
+			continue;
+		print_feature(&s->feature[i]);
+		shown++;
+	}
+}
+
+static void print_readable(const struct qr_similar *s)
+{
+	const simidx_sketch *a = &s->sketch[0], *b = &s->sketch[1];
+
+	print_path("first text", s->path[0]);
+	print_path("second text", s->path[1]);
+	print_path("profile", s->profile);
+	print_fps(s, "fingerprints", 0);
+	print_fps(s, "second fingerprints", 1);
+	print_number("tokens", a->n_tokens, b->n_tokens);
+	print_number("features", a->n_features, b->n_features);
+	printf("%-20s  %-20s  %s\n", "short", a->flags & SIMIDX_SKETCH_SHORT ? "yes" : "no",
+	       b->flags & SIMIDX_SKETCH_SHORT ? "yes" : "no");
+	printf("\n%-20s  %u of %u bits, second fingerprints %u of 64\n", "distance",
+	       s->distance, s->bits, s->distance2);
+	printf("%-20s  %.2f by the first text, %.2f by the second\n", "weighted distance",
+	       (double)s->weighted[0] / WEIGHT_UNIT, (double)s->weighted[1] / WEIGHT_UNIT);
+	printf("%-20s  %.4f\n", "cosine of features", s->cosine);
+	print_bits(s);
+	print_features(s);
+}
+
+static void print_tsv(const struct qr_similar *s)
+{
+	char fp[QR_FP_SIZE];
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		const simidx_sketch *sketch = &s->sketch[i];
+
+		printf("text\t");
+		tl_put_escaped(stdout, s->path[i], strlen(s->path[i]));
+		qr_format_fingerprint(fp, sketch->fp, s->bits);
+		printf("\t%s\t%016llx\t%llu\t%llu\t%d\n", fp, (unsigned long long)sketch->fp2,
+		       (unsigned long long)sketch->n_tokens,
+		       (unsigned long long)sketch->n_features,
+		       (sketch->flags & SIMIDX_SKETCH_SHORT) != 0);
+	}
+	printf("distance\t%u\t%u\t%.5f\t%.5f\t%.4f\n", s->distance, s->distance2,
+	       (double)s->weighted[0] / WEIGHT_UNIT, (double)s->weighted[1] / WEIGHT_UNIT,
+	       s->cosine);
+	for (i = 0; i < s->bits && i < s->show; i++)
+		printf("bit\t%u\t%.5f\t%.5f\t%d\n", s->bit[i],
+		       (double)s->sketch[0].weights[s->bit[i]] / WEIGHT_UNIT,
+		       (double)s->sketch[1].weights[s->bit[i]] / WEIGHT_UNIT,
+		       differs(s, s->bit[i]));
+	for (i = 0; i < s->n_features && i < s->show; i++) {
+		printf("feature\t%.5f\t%.5f\t", s->feature[i].weight[0] / 65536.0,
+		       s->feature[i].weight[1] / 65536.0);
+		print_feature_name(&s->feature[i]);
+		putchar('\n');
+	}
+}
+
+/* ---- the command ---- */
+
+static int compare_files(struct qr_context *ctx, const struct options *options, char **path)
+{
+	struct qr_similar s = { .path = { path[0], path[1] }, .show = options->show };
+	struct tl_text *text = NULL;
+	int code = open_text(ctx, options, &s, &text);
+
+	for (int i = 0; i < 2 && !code; i++)
+		code = read_text(&s, i, text);
+	if (!code) {
+		s.profile = tl_text_profile(text);
+		compare(&s);
+		if (ctx->json)
+			code = qr_similar_json(&s);
+		else if (options->style == TSV)
+			print_tsv(&s);
+		else
+			print_readable(&s);
+	}
+	for (size_t i = 0; i < s.n_features; i++)
+		free(s.feature[i].bytes);
+	free(s.feature);
+	tl_text_close(text);
+	return code;
+}
+
+/* Options without a letter. */
+enum long_option { OPT_BITS = TL_LONG_OPTION, OPT_HELP, OPT_SHOW, OPT_TSV };
+
+static int take_option(struct options *options, int c)
+{
+	int rc = tl_text_take(&options->text, c, optarg);
+
+	if (rc <= 0)
+		return rc ? TL_TROUBLE : 0;
+	switch (c) {
+	case OPT_BITS:
+		return tl_option_number("--bits", optarg, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS,
+					&options->bits) ?
+			       TL_TROUBLE :
+			       0;
+	case OPT_SHOW:
+		return tl_option_number("--show", optarg, 0, UINT64_MAX, &options->show) ?
+			       TL_TROUBLE :
+			       0;
+	case OPT_TSV:
+		options->style = TSV;
+		return 0;
+	default:
+		return TL_TROUBLE;
+	}
+}
+
+static int run_similar(struct qr_context *ctx, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "bits", required_argument, NULL, OPT_BITS },
+		{ "help", no_argument, NULL, OPT_HELP },
+		{ "show", required_argument, NULL, OPT_SHOW },
+		{ "tsv", no_argument, NULL, OPT_TSV },
+		TL_TEXT_OPTIONS,
+		{ NULL, 0, NULL, 0 },
+	};
+	struct options options = { .show = DEFAULT_SHOWN };
+	int c, code = 0;
+
+	while (!code && (c = tl_next_option(argc, argv, ":", longs)) != TL_OPTION_END) {
+		if (c == OPT_HELP)
+			return qr_print_help(&qr_similar);
+		code = take_option(&options, c);
+	}
+	if (!code && tl_text_missing())
+		code = tl_error("%s", tl_text_missing());
+	if (!code && argc - optind != 2)
+		code = tl_usage_error("similar takes 2 arguments, found %d", argc - optind);
+	if (!code && strcmp(argv[optind], "-") == 0 && strcmp(argv[optind + 1], "-") == 0)
+		code = tl_usage_error("standard input cannot be both texts");
+	if (!code)
+		code = compare_files(ctx, &options, argv + optind);
+	tl_text_options_free(&options.text);
+	return code;
+}
+
+static const char *const help[] = {
+	"Tell why two texts are, or are not, near to each other: their fingerprints, how",
+	"far these are apart, how certain their bits are, and what the texts consist of.",
+	"A FILE is a UTF-8 text, '-' standard input. INDEX may be '-'.",
+	"",
+	"The weight of a bit tells how much it takes to change it, in units in which 0.8",
+	"is usual. The weighted distance adds up the weights of the bits that differ, in",
+	"both fingerprints: bits that were nearly even count little.",
+	"",
+	"  --show N             so many bits and features (default 10)",
+	"  --tsv                columns separated by tabs, for programs: \"text\" path,",
+	"                       fingerprint, second one, tokens, features, 1 if short;",
+	"                       \"distance\" of the first and second fingerprints, weighted",
+	"                       by the first and the second text, cosine of the features;",
+	"                       \"bit\" number, weight in each text, 1 if it differs;",
+	"                       \"feature\" weight in each text, feature",
+	"  --help               print this and stop",
+	"",
+	"Texts are handled as INDEX says, which does not hold the files of --stop,",
+	"--words and --idf, so these must be given again. For '-' the options say how:",
+	"  --bits F             bits of a fingerprint, 16..64 (default 64)",
+	TL_TEXT_HELP,
+	NULL
+};
+
+const struct qr_command qr_similar = { "similar", "[OPTION]... FILE FILE",
+				       "why two texts are near to each other or not",
+				       run_similar, help };
