@@ -47,6 +47,15 @@ run 2 "$load" listed --stop list --weights log short
 says 'weights=sqrt, not with weights=log'
 run 2 "$query" listed search --text --stop list --stop en long
 says 'without stop=en'
+# What is taken over says how texts are handled.
+run 2 "$load" new --from listed --stop en long
+says 'simidx-load: listed: '
+says 'stop-words='
+run 2 "$load" new --from listed long
+run 0 "$load" -q taken --from ix --short exact --min-tokens 9 short
+[ "$(profile taken)" = "$(profile ix)" ] || fail 'profile of an index taken over'
+run 0 "$query" -q taken search --text long short
+[ "$(cut -f 1,5 out | sort)" = $'long\tlong\nshort\tshort' ] || fail 'texts of an index taken over'
 # A text is refused before anything is read, bare fingerprints are not.
 run 2 "$load" ix --stop en -F lines - <<<0123456789abcdef
 says 'without stop=en'

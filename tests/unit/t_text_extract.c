@@ -348,6 +348,53 @@ START_TEST(test_long_text_in_stretches)
 }
 END_TEST
 
+/* Any bytes at all: features do not depend on where the text was cut, and nothing breaks. */
+START_TEST(test_any_bytes)
+{
+	static const char *const bits[] = {
+		"a", "B ", "\n", " x", "7", ".", "'", "\xff", "\xc3", "\xc3\xa9", "\xe4\xba", "\u4eac",
+		"\u3002a", "\u0301", "\u00ad", "\u200b", "\ufeff", "\U000e0041", "\uff21", "\ufdfa", "",
+	};
+	static const char words[] = "ab\n77\naaa\n\u4eac\u4eac";
+	static const simidx_text_options how[] = {
+		{ .size = SIZE, .extractor = "han12", LIST(words, words) },
+		{ .size = SIZE, .extractor = "char-3" },
+		{ .size = SIZE, .grams = 5, .stop = "en,zh", LIST(words, words) },
+		{ .size = SIZE, .short_exact = 1, .min_tokens = 40 },
+		{ .size = SIZE },
+	};
+	simidx_text *text = open_text(&how[_i]);
+	simidx_sketch whole, pieces;
+	char *utf8 = sxt_alloc(8000);
+	size_t i, k, n;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 713 + (uint64_t)_i);
+	for (i = 0; i < 300; i++) {
+		n = 0;
+		for (k = sxt_rng_below(&rng, 1000); k; k--) {
+			const char *bit = bits[sxt_rng_below(&rng, COUNT(bits))];
+
+			/* The empty one stands for NUL. */
+			memcpy(utf8 + n, bit, strlen(bit) + !*bit);
+			n += strlen(bit) + !*bit;
+		}
+		text->stretch = SX_STRETCH_BYTES;
+		whole = sxt_sketch_of_text(text, utf8, n);
+		text->stretch = 1 + sxt_rng_below(&rng, 50);
+		pieces = sxt_sketch_of_text(text, utf8, n);
+		sxt_assert_sketch(&pieces, &whole, "pieces");
+		/* And ICU alone, for ASCII too. */
+		text->words.ascii = NULL;
+		pieces = sxt_sketch_of_text(text, utf8, n);
+		sxt_assert_sketch(&pieces, &whole, "without ASCII");
+		text->words.ascii = sx_ascii_shared();
+	}
+	free(utf8);
+	simidx_text_close(text);
+}
+END_TEST
+
 static const struct {
 	simidx_text_options options;
 	const char *says;
@@ -642,6 +689,7 @@ Suite *suite_text_extract(void)
 	tcase_add_test(tc, test_built_in_stop_words);
 	tcase_add_test(tc, test_joining_loses_nothing);
 	tcase_add_loop_test(tc, test_long_text_in_stretches, 0, 4);
+	tcase_add_loop_test(tc, test_any_bytes, 0, 5);
 	tcase_add_loop_test(tc, test_wrong_options, 0, COUNT(wrong));
 	tcase_add_test(tc, test_unknown_stems);
 

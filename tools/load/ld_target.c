@@ -134,7 +134,8 @@ static int try_extractor(struct ld_target *target)
 {
 	simidx_error err;
 
-	if (!tl_text_is_given(&target->options->text))
+	/* With --from, how is what the first of them says. */
+	if (!tl_text_is_given(&target->options->text) || target->options->n_from)
 		return 0;
 	if (tl_text_open(&target->options->text, target->bits, &target->text, &err))
 		return tl_error("%s", err.text);
@@ -182,7 +183,9 @@ static int take_after_source(struct ld_target *target)
 		return tl_index_error(target->options->from[0], &err);
 	if (!target->options->bits)
 		target->bits = info.bits;
-	return ld_fit_extractor(target->options, target->options->from[0], &info);
+	if (ld_fit_extractor(target->options, target->options->from[0], &info))
+		return TL_TROUBLE;
+	return fit_text(target, target->from[0], target->options->from[0]);
 }
 
 int ld_target_open(struct ld_target *target, const struct ld_options *options)
