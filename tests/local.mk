@@ -101,7 +101,8 @@ unit_text = \
 	tests/unit/t_text.c \
 	tests/unit/t_text_ascii.c \
 	tests/unit/t_text_extract.c \
-	tests/unit/t_text_long.c
+	tests/unit/t_text_long.c \
+	tests/unit/t_text_profile.c
 
 tests_unit_run_SOURCES = $(tests_support) $(unit_core)
 tests_unit_run_CPPFLAGS = $(tests_cppflags)

@@ -41,4 +41,5 @@ X(text)
 X(text_ascii)
 X(text_long)
 X(text_extract)
+X(text_profile)
 #endif

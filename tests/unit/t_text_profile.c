@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Normalisation, features with their bytes, profiles, and extractors for an index.
+ */
+
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <unicode/uchar.h>
+#include <unicode/utf16.h>
+
+#include "support/sxt.h"
+#include "support/sxt_text.h"
+#include "text/sx_text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define SIZE sizeof(simidx_text_options)
+#define LIST(name, literal) .name = (literal), .name##_size = sizeof(literal) - 1
+
+static simidx_text *open_text(const simidx_text_options *options)
+{
+	simidx_text *text = NULL;
+
+	ck_assert_sx(simidx_text_open(options, &text, &sxt_err), SIMIDX_OK);
+	return text;
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Normalisation
+ */
+
+/* The same text and how it may be written; each pair has equal tokens. */
+static const struct {
+	const char *utf8, *words;
+} alike[] = {
+	{ "soft\u00adhyphen", "softhyphen" },
+	{ "zero\u200dwidth \u2060joiner\ufeff", "zerowidth|joiner" },
+	{ "no\u200bspace", "no|space" },
+	{ "\u202eright\u202c to \u200fleft\u200e", "right|to|left" },
+	{ "e\u034f\u0301te\u0301", "\u00e9t\u00e9" },
+	{ "vari\ufe0fant\U000e0101", "variant" },
+	{ "ＦＵＬＬ\u3000ｗｉｄｔｈ１２３．４５％", "full|width123.45" },
+	{ "ﾊﾟｿｺﾝ", "パソコン" },
+	{ "tab\tline\vfeed\fnext\xc2\x85" "end\u2028par", "tab|line|feed|next|end|par" },
+	{ "bell\aescape\033null\001x", "bell|escape|null|x" },
+};
+
+START_TEST(test_written_otherwise)
+{
+	simidx_text *text = open_text(NULL);
+	simidx_sketch want = sxt_sketch_of_words(alike[_i].words, 64);
+	simidx_sketch got = sxt_sketch_of_text(text, alike[_i].utf8, strlen(alike[_i].utf8));
+
+	sxt_assert_sketch(&got, &want, alike[_i].words);
+	simidx_text_close(text);
+}
+END_TEST
+
+/* Our list of ranges against ICU's property, over all of Unicode. */
+START_TEST(test_ignorable_characters)
+{
+	UChar units[4];
+	UChar32 c;
+	size_t n, left;
+	int is_ignorable;
+
+	for (c = 0; c <= 0x10ffff; c++) {
+		if (U_IS_SURROGATE(c))
+			continue;
+		n = 0;
+		U16_APPEND_UNSAFE(units, n, c);
+		left = sx_drop_ignorable(units, n);
+		is_ignorable = u_hasBinaryProperty(c, UCHAR_DEFAULT_IGNORABLE_CODE_POINT) &&
+			       c != 0x200b;
+		if (left != (is_ignorable ? 0 : n))
+			ck_abort_msg("U+%04X", (unsigned)c);
+	}
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Features, profiles
+ */
+
+struct seen {
+	char all[400];
+	size_t n;
+	uint64_t sum;
+	unsigned stop_after;
+};
+
+static int see(void *ctx, const simidx_feature *feature, const char *utf8, size_t size)
+{
+	struct seen *seen = ctx;
+
+	ck_assert_uint_eq(feature->hash, simidx_hash_bytes(utf8, size));
+	seen->n += (size_t)snprintf(seen->all + seen->n, sizeof(seen->all) - seen->n, "%u:%.*s|",
+				    (unsigned)feature->weight, (int)size, utf8);
+	return seen->stop_after && --seen->stop_after == 0 ? 7 : 0;
+}
+
+START_TEST(test_each_feature)
+{
+	simidx_text_options options = { .size = SIZE, .weights = "raw", .grams = 1 };
+	simidx_text *text = open_text(&options);
+	struct seen seen = { .n = 0 };
+
+	ck_assert_sx(simidx_text_each_feature(text, "b a B c b a", 11, see, &seen, &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_str_eq(seen.all, "196608:b|131072:a|65536:c|");
+	seen = (struct seen){ .stop_after = 2 };
+	ck_assert_sx(simidx_text_each_feature(text, "b a B c b a", 11, see, &seen, &sxt_err), 7);
+	ck_assert_str_eq(seen.all, "196608:b|131072:a|");
+	ck_assert_sx(simidx_text_each_feature(text, "b", 1, NULL, NULL, &sxt_err), SIMIDX_E_ARG);
+	simidx_text_close(text);
+
+	/* Whether bytes are kept or not, features are the same. */
+	text = open_text(NULL);
+	seen = (struct seen){ .n = 0 };
+	ck_assert_sx(simidx_text_each_feature(text, "x y x y", 7, see, &seen, &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_ptr_nonnull(strstr(seen.all, "92681:x\x1fy|"));
+	ck_assert_ptr_nonnull(strstr(seen.all, "65536:y\x1fx|"));
+	simidx_text_close(text);
+	options = (simidx_text_options){ .size = SIZE, .short_exact = 1 };
+	text = open_text(&options);
+	seen = (struct seen){ .n = 0 };
+	ck_assert_sx(simidx_text_each_feature(text, "", 0, see, &seen, &sxt_err), SIMIDX_OK);
+	ck_assert_str_eq(seen.all, "65536:|");
+	simidx_text_close(text);
+}
+END_TEST
+
+static const struct {
+	simidx_text_options options;
+	const char *profile;
+} profiles[] = {
+	{ { .size = SIZE }, "words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0" },
+	{ { .size = SIZE, .bits = 32, .extractor = "char-2" },
+	  "char-2 v1 bits=32 grams=2 weights=sqrt hash=xxh3-64 seed=0" },
+	{ { .size = SIZE, .extractor = "han12", .grams = 0x8005, .weights = "log",
+	    .top = SIMIDX_TEXT_TOP_AUTO, .stop = "zh", .short_exact = 1, .min_tokens = 50 },
+	  "han12 v1 bits=64 grams=1,3,16 weights=log hash=xxh3-64 seed=0 top=auto stop=zh "
+	  "exact=50" },
+	/* XXH3-64 of "a 1", "b" and "c" from Python's xxhash. */
+	{ { .size = SIZE, .extractor = "tfidf", .stop = "zh,en", LIST(idf, "a 1"), LIST(words, "b"),
+	    LIST(stop_words, "c"), .min_tokens = 9 },
+	  "tfidf v1 bits=64 grams=1 weights=tfidf hash=xxh3-64 seed=0 top=20 stop=en,zh "
+	  "stop-words=8c40219a46b9f81b words=575a0b1c44d8843f idf=32c2a426fb19b3c2" },
+};
+
+START_TEST(test_profile)
+{
+	simidx_text_options read = { .size = SIZE };
+	sx_profile_strings strings;
+	sx_settings settings;
+	char again[SX_PROFILE_SIZE];
+	simidx_text *text = open_text(&profiles[_i].options);
+
+	ck_assert_str_eq(simidx_text_profile(text), profiles[_i].profile);
+	simidx_text_close(text);
+
+	/* Options taken from the profile, and the lists again, make the same one. */
+	read.idf = profiles[_i].options.idf;
+	read.idf_size = profiles[_i].options.idf_size;
+	read.words = profiles[_i].options.words;
+	read.words_size = profiles[_i].options.words_size;
+	read.stop_words = profiles[_i].options.stop_words;
+	read.stop_words_size = profiles[_i].options.stop_words_size;
+	ck_assert_sx(sx_text_profile_read(profiles[_i].profile, profiles[_i].options.bits, &read,
+				     &strings, &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_sx(sx_settings_make(&settings, &read, &sxt_err), SIMIDX_OK);
+	sx_text_profile_format(again, &settings);
+	ck_assert_sx(sx_text_profile_check(profiles[_i].profile, again, &sxt_err), SIMIDX_OK);
+}
+END_TEST
+
+static const struct {
+	const char *stored, *own, *says;
+} differences[] = {
+	{ "words12 v1 a=1", "words1 v1 a=1", "with words12, not with words1" },
+	{ "words12 v1 a=1", "words12 v1 a=2", "with a=1, not with a=2" },
+	{ "words12 v1 a=1 b=2", "words12 v1 a=1", "with b=2, which was not given" },
+	{ "words12 v1 a=1", "words12 v1 a=1 b=2", "without b=2" },
+	{ "words12 v1 a=1 b=2", "words12 v1 b=2", "with a=1, which was not given" },
+	{ "words12 v1 b=2", "words12 v1 a=1 b=2", "without a=1" },
+	{ "words12 v1 ab=2", "words12 v1 a=2", "with ab=2, which was not given" },
+	{ "words12 v1 a=2 b=1", "words12 v1 b=1 a=2", "order" },
+};
+
+START_TEST(test_differences)
+{
+	ck_assert_int_ne(sx_text_profile_check(differences[_i].stored, differences[_i].own, &sxt_err),
+			 SIMIDX_OK);
+	ck_assert_msg(strstr(sxt_err.text, differences[_i].says) != NULL, "%s", sxt_err.text);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * An extractor for an index
+ */
+
+static simidx *make_index(const char *path, const simidx_text *like)
+{
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx *index = NULL;
+
+	create.profile = simidx_text_profile(like);
+	create.probes = simidx_text_probes(like, &create.n_probes);
+	ck_assert_sx(simidx_create(path, &create, &index, &sxt_err), SIMIDX_OK);
+	return index;
+}
+
+START_TEST(test_open_for)
+{
+	static const char idf[] = "a 1\nb 2";
+	simidx_text_options options = { .size = SIZE, .extractor = "words1", .weights = "tfidf",
+					.top = SIMIDX_TEXT_TOP_AUTO, LIST(idf, idf) };
+	simidx_text_options given = { .size = SIZE };
+	simidx_text *text = open_text(&options), *same = NULL;
+	char *dir = sxt_dir_make(), *path = sxt_path(dir, "index");
+	simidx *index = make_index(path, text);
+
+	ck_assert_sx(simidx_text_open_for(index, NULL, &same, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, "dictionary"));
+	given.idf = idf;
+	given.idf_size = sizeof(idf) - 1;
+	ck_assert_sx(simidx_text_open_for(index, &given, &same, &sxt_err), SIMIDX_OK);
+	ck_assert_str_eq(simidx_text_profile(same), simidx_text_profile(text));
+	simidx_text_close(same);
+	given.idf = "a 1\nb 3";
+	ck_assert_sx(simidx_text_open_for(index, &given, &same, &sxt_err), SIMIDX_E_MISMATCH);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, "idf="));
+	given.idf = idf;
+	given.stop = "en";
+	ck_assert_sx(simidx_text_open_for(index, &given, &same, &sxt_err), SIMIDX_E_MISMATCH);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, "without stop=en"));
+	ck_assert_ptr_null(same);
+	simidx_close(index);
+	simidx_text_close(text);
+	sxt_remove(dir);
+	free(path);
+	free(dir);
+}
+END_TEST
+
+Suite *suite_text_profile(void);
+
+Suite *suite_text_profile(void)
+{
+	Suite *suite = suite_create("text_profile");
+	TCase *tc;
+
+	tc = tcase_create("normalisation");
+	tcase_set_timeout(tc, 60);
+	suite_add_tcase(suite, tc);
+	tcase_add_loop_test(tc, test_written_otherwise, 0, COUNT(alike));
+	tcase_add_test(tc, test_ignorable_characters);
+
+	tc = tcase_create("profiles");
+	tcase_set_timeout(tc, 60);
+	suite_add_tcase(suite, tc);
+	tcase_add_test(tc, test_each_feature);
+	tcase_add_loop_test(tc, test_profile, 0, COUNT(profiles));
+	tcase_add_loop_test(tc, test_differences, 0, COUNT(differences));
+	tcase_add_test(tc, test_open_for);
+
+	return suite;
+}
