@@ -23,8 +23,12 @@ lib_libsx_base_la_CFLAGS = $(lib_cflags)
 
 # From the lowest layer up.
 lib_libsx_core_la_SOURCES = \
+	lib/util/sx_frames.c \
+	lib/util/sx_frames.h \
 	lib/util/sx_hash.c \
 	lib/util/sx_hash.h \
+	lib/util/sx_radix.c \
+	lib/util/sx_radix.h \
 	lib/util/sx_sort.c \
 	lib/util/sx_sort.h \
 	lib/util/sx_sorter.c \

@@ -8,26 +8,27 @@
 
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
-#include "util/sx_spill.h"
+#include "util/sx_frames.h"
+#include "util/sx_radix.h"
 
-#define DIGIT_BITS 11
-#define BUCKETS ((size_t)1 << DIGIT_BITS)
-#define DIGITS 6 /* of 11 bits in 64 */
 #define SPILL_BUFFER ((size_t)1 << 20)
-#define MIN_RUN_BUFFER ((size_t)16 << 10)
+#define MAX_RUN_BUFFER ((size_t)256 << 10) /* larger reads are no faster */
 
-/* A sorted run in the temporary file, and the part of it that is in memory. */
+/* A sorted run in the temporary file, and the frame of it whose turn it is. */
 struct run {
-	uint64_t start, total; /* first byte, records */
-	uint64_t at;   /* byte of the first record that is not in memory */
-	uint64_t left; /* records from there on */
-	uint64_t *record;
-	size_t n, next; /* records in memory, and the one that is its turn */
+	uint64_t start, end; /* bytes of the file */
+	sx_frames frames;
+	size_t next; /* record of the frame */
+};
+
+/* What the next record of a run is compared by. */
+struct head {
+	uint64_t key, second;
+	size_t order; /* ties: the older run first; SIZE_MAX where a run has ended */
 };
 
 struct sx_sorter {
 	unsigned words, keys, shift;
-	size_t memory;
 	char *dir;
 	uint64_t count;
 	uint64_t *record, *scratch; /* the run that is being filled; where it is sorted to */
@@ -35,9 +36,12 @@ struct sx_sorter {
 	sx_spill *spill;
 	struct run *run;
 	size_t n_runs, runs_cap;
-	size_t *heap; /* numbers of runs, the smallest head first; ties: the older run */
-	size_t n_heap;
-	int started; /* the head of the heap has been handed out */
+	/* A tournament of the runs: node i has the children 2i and 2i + 1, run r is leaf n_runs + r. */
+	struct head *head; /* of each run */
+	size_t *loser;     /* of each inner node; [0]: the winner of all */
+	uint64_t left;     /* records that have not been merged */
+	uint64_t *out;     /* merged, or all records where nothing was spilled */
+	size_t out_n, out_next;
 };
 
 int sx_sorter_new(unsigned words, unsigned keys, unsigned shift, size_t memory, const char *dir,
@@ -51,7 +55,6 @@ int sx_sorter_new(unsigned words, unsigned keys, unsigned shift, size_t memory, 
 	s->words = words;
 	s->keys = keys;
 	s->shift = shift;
-	s->memory = memory;
 	s->room = memory / (2 * words * sizeof(uint64_t));
 	s->dir = strdup(dir);
 	if (!s->dir) {
@@ -73,14 +76,22 @@ void sx_sorter_free(sx_sorter *s)
 {
 	if (!s)
 		return;
+	if (s->n_runs)
+		free(s->out);
 	free_buffers(s);
 	for (size_t i = 0; i < s->n_runs; i++)
-		free(s->run[i].record);
+		sx_frames_free(&s->run[i].frames);
 	free(s->run);
-	free(s->heap);
+	free(s->head);
+	free(s->loser);
 	sx_spill_free(s->spill);
 	free(s->dir);
 	free(s);
+}
+
+unsigned sx_sorter_words(const sx_sorter *s)
+{
+	return s->words;
 }
 
 uint64_t sx_sorter_count(const sx_sorter *s)
@@ -93,134 +104,32 @@ uint64_t sx_sorter_spilled(const sx_sorter *s)
 	return s->spill ? sx_spill_size(s->spill) : 0;
 }
 
-/* ---- one run in memory ---- */
-
-/* -1, 0 or 1: the order of two records. */
-static inline int compare(const sx_sorter *s, const uint64_t *a, const uint64_t *b)
+void sx_sorter_give_spill(sx_sorter *s, sx_spill *spill)
 {
-	uint64_t x = a[0] >> s->shift, y = b[0] >> s->shift;
-
-	if (x != y)
-		return x < y ? -1 : 1;
-	if (s->keys > 1 && a[1] != b[1])
-		return a[1] < b[1] ? -1 : 1;
-	return 0;
+	s->spill = spill;
 }
 
-static int is_sorted(const sx_sorter *s)
+sx_spill *sx_sorter_take_spill(sx_sorter *s)
 {
-	const uint64_t *a = s->record, *b = a + s->words;
+	sx_spill *spill = s->spill;
 
-	for (size_t i = 1; i < s->n; i++, a = b, b += s->words)
-		if (compare(s, a, b) > 0)
-			return 0;
-	return 1;
-}
-
-/* One pass over one digit of one key. The number of words is a constant where it is called. */
-static inline __attribute__((always_inline)) void
-scatter(const uint64_t *from, uint64_t *to, size_t n, unsigned words, unsigned key, unsigned shift,
-	size_t *start)
-{
-	for (size_t i = 0; i < n; i++, from += words) {
-		size_t at = start[from[key] >> shift & (BUCKETS - 1)]++;
-
-		memcpy(to + at * words, from, words * sizeof(uint64_t));
-	}
-}
-
-static void scatter_words(const sx_sorter *s, unsigned key, unsigned shift, size_t *start)
-{
-	switch (s->words) {
-	case 1:
-		scatter(s->record, s->scratch, s->n, 1, key, shift, start);
-		break;
-	case 2:
-		scatter(s->record, s->scratch, s->n, 2, key, shift, start);
-		break;
-	case 3:
-		scatter(s->record, s->scratch, s->n, 3, key, shift, start);
-		break;
-	case 4:
-		scatter(s->record, s->scratch, s->n, 4, key, shift, start);
-		break;
-	default:
-		scatter(s->record, s->scratch, s->n, 5, key, shift, start);
-		break;
-	}
-}
-
-/* Digits of a key from bit `shift` on. */
-static unsigned digits_above(unsigned shift)
-{
-	return (64 - shift + DIGIT_BITS - 1) / DIGIT_BITS;
-}
-
-/* Counts of all digits of one key, in one pass. */
-static void count_digits(const sx_sorter *s, unsigned key, unsigned shift,
-			 size_t (*count)[BUCKETS])
-{
-	const uint64_t *record = s->record + key;
-	unsigned digits = digits_above(shift);
-
-	memset(count, 0, DIGITS * sizeof(*count));
-	for (size_t i = 0; i < s->n; i++, record += s->words) {
-		uint64_t x = *record >> shift;
-
-		for (unsigned d = 0; d < digits; d++, x >>= DIGIT_BITS)
-			count[d][x & (BUCKETS - 1)]++;
-	}
-}
-
-/* Turn counts into start places; 0 when all records are in one bucket. */
-static int make_starts(size_t *count, size_t n)
-{
-	size_t at = 0;
-
-	for (size_t b = 0; b < BUCKETS; b++) {
-		size_t here = count[b];
-
-		if (here == n)
-			return 0;
-		count[b] = at;
-		at += here;
-	}
-	return 1;
-}
-
-/* Radix sort, the least significant digit of the last key first. */
-static int sort_run(sx_sorter *s, simidx_error *err)
-{
-	size_t(*count)[BUCKETS];
-
-	if (is_sorted(s))
-		return SIMIDX_OK;
-	count = sx_calloc(DIGITS, sizeof(*count));
-	if (!count)
-		return sx_fail_nomem(err);
-	for (unsigned key = s->keys; key-- > 0;) {
-		unsigned shift = key ? 0 : s->shift;
-
-		count_digits(s, key, shift, count);
-		for (unsigned d = 0; d < digits_above(shift); d++) {
-			uint64_t *swap = s->record;
-
-			if (!make_starts(count[d], s->n))
-				continue;
-			scatter_words(s, key, shift + DIGIT_BITS * d, count[d]);
-			s->record = s->scratch;
-			s->scratch = swap;
-		}
-	}
-	free(count);
-	return SIMIDX_OK;
+	if (spill)
+		sx_spill_clear(spill);
+	s->spill = NULL;
+	return spill;
 }
 
 /* ---- adding ---- */
 
+static int sort_run(sx_sorter *s, simidx_error *err)
+{
+	if (sx_radix_sort(&s->record, &s->scratch, s->n, s->words, s->keys, s->shift))
+		return sx_fail_nomem(err);
+	return SIMIDX_OK;
+}
+
 static int spill_run(sx_sorter *s, simidx_error *err)
 {
-	size_t bytes = s->n * s->words * sizeof(uint64_t);
 	struct run *run;
 	int rc = sort_run(s, err);
 
@@ -232,13 +141,15 @@ static int spill_run(sx_sorter *s, simidx_error *err)
 		return sx_fail_nomem(err);
 	run = &s->run[s->n_runs++];
 	memset(run, 0, sizeof(*run));
-	run->at = run->start = sx_spill_size(s->spill);
-	run->left = run->total = s->n;
+	run->start = sx_spill_size(s->spill);
+	rc = sx_frames_write(s->spill, s->record, s->n, s->words, err);
+	run->end = sx_spill_size(s->spill);
 	s->n = 0;
-	return sx_spill_write(s->spill, s->record, bytes, err);
+	return rc;
 }
 
-int sx_sorter_add(sx_sorter *s, const uint64_t *record, simidx_error *err)
+/* Room for at least one more record. */
+static int make_room(sx_sorter *s, simidx_error *err)
 {
 	if (!s->record) {
 		s->record = sx_realloc(NULL, s->room * s->words, sizeof(uint64_t));
@@ -246,148 +157,251 @@ int sx_sorter_add(sx_sorter *s, const uint64_t *record, simidx_error *err)
 		if (!s->record || !s->scratch)
 			return sx_fail_nomem(err);
 	}
-	if (s->n == s->room) {
-		int rc = spill_run(s, err);
+	return s->n == s->room ? spill_run(s, err) : SIMIDX_OK;
+}
+
+int sx_sorter_add_some(sx_sorter *s, const uint64_t *record, size_t n, simidx_error *err)
+{
+	while (n) {
+		size_t some;
+		int rc = s->record && s->n < s->room ? SIMIDX_OK : make_room(s, err);
 
 		if (rc)
 			return rc;
+		some = n < s->room - s->n ? n : s->room - s->n;
+		memcpy(s->record + s->n * s->words, record, some * s->words * sizeof(uint64_t));
+		s->n += some;
+		s->count += some;
+		record += some * s->words;
+		n -= some;
 	}
-	memcpy(s->record + s->n * s->words, record, s->words * sizeof(uint64_t));
-	s->n++;
-	s->count++;
 	return SIMIDX_OK;
 }
 
-/* ---- reading ---- */
-
-static int load_run(sx_sorter *s, struct run *run, size_t room, simidx_error *err)
+int sx_sorter_add(sx_sorter *s, const uint64_t *record, simidx_error *err)
 {
-	size_t n = run->left < room ? (size_t)run->left : room;
-	size_t bytes = n * s->words * sizeof(uint64_t);
-	int rc = sx_spill_read(s->spill, run->at, run->record, bytes, err);
+	return sx_sorter_add_some(s, record, 1, err);
+}
 
-	run->at += bytes;
-	run->left -= n;
-	run->n = n;
-	run->next = 0;
+/* ---- merging ---- */
+
+/* Ties are rare where keys are random, and a wrong guess costs more than the comparison. */
+static inline int is_before(const struct head *a, const struct head *b)
+{
+	if (__builtin_expect(a->key == b->key, 0))
+		return a->second < b->second || (a->second == b->second && a->order < b->order);
+	return a->key < b->key;
+}
+
+/* Make the head of a run that of its next record, which may be in the next frame. */
+static inline int set_head(sx_sorter *s, size_t r, simidx_error *err)
+{
+	struct run *run = &s->run[r];
+	struct head *head = &s->head[r];
+	const uint64_t *record;
+
+	if (run->next == run->frames.n) {
+		int rc = sx_frames_next(&run->frames, err);
+
+		run->next = 0;
+		if (rc) {
+			*head = (struct head){ UINT64_MAX, UINT64_MAX, SIZE_MAX };
+			return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+		}
+	}
+	record = run->frames.record + run->next * s->words;
+	head->key = record[0] >> s->shift;
+	head->second = s->keys > 1 ? record[1] : 0;
+	return SIMIDX_OK;
+}
+
+/* The head of a run has changed: play against all that it or those before it had beaten. */
+static inline size_t replay(sx_sorter *s, size_t run)
+{
+	size_t winner = run;
+
+	for (size_t node = (s->n_runs + run) / 2; node; node /= 2) {
+		size_t other = s->loser[node];
+		size_t lost = (size_t)0 - (size_t)is_before(&s->head[other], &s->head[winner]);
+		size_t swap = (other ^ winner) & lost;
+
+		s->loser[node] = other ^ swap;
+		winner ^= swap;
+	}
+	return winner;
+}
+
+/* The smallest key of the other runs: so far the winner goes on. */
+static uint64_t others(const sx_sorter *s, size_t winner)
+{
+	uint64_t key = UINT64_MAX;
+
+	for (size_t node = (s->n_runs + winner) / 2; node; node /= 2)
+		if (s->head[s->loser[node]].key < key)
+			key = s->head[s->loser[node]].key;
+	return key;
+}
+
+/* Fill out[] with the next records. The number of words is a constant where it is called. */
+static inline __attribute__((always_inline)) int merge(sx_sorter *s, unsigned words,
+						       simidx_error *err)
+{
+	size_t n = s->left < SX_SORTER_SOME ? (size_t)s->left : SX_SORTER_SOME;
+	size_t winner = s->loser[0];
+	uint64_t bound = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct run *run = &s->run[winner];
+		struct head *head = &s->head[winner], last = *head;
+		size_t next;
+		int rc;
+
+		memcpy(s->out + i * words, run->frames.record + run->next * words,
+		       words * sizeof(uint64_t));
+		run->next++;
+		rc = set_head(s, winner, err);
+		if (rc)
+			return rc;
+		/* Among equal keys this run stays the first. */
+		if (head->key < bound || (head->key == last.key && head->second == last.second &&
+					  head->order == last.order))
+			continue;
+		next = replay(s, winner);
+		bound = next == winner ? others(s, winner) : 0;
+		winner = next;
+	}
+	s->loser[0] = winner;
+	s->left -= n;
+	s->out_n = n;
+	return SIMIDX_OK;
+}
+
+static int merge_words(sx_sorter *s, simidx_error *err)
+{
+	switch (s->words) {
+	case 1:
+		return merge(s, 1, err);
+	case 2:
+		return merge(s, 2, err);
+	case 3:
+		return merge(s, 3, err);
+	case 4:
+		return merge(s, 4, err);
+	default:
+		return merge(s, 5, err);
+	}
+}
+
+/* The first round of the tournament. winner[]: room for 2 * n_runs. */
+static void play(sx_sorter *s, size_t *winner)
+{
+	for (size_t node = 2 * s->n_runs; node-- > 1;) {
+		size_t a, b;
+
+		if (node >= s->n_runs) {
+			winner[node] = node - s->n_runs;
+			continue;
+		}
+		a = winner[2 * node];
+		b = winner[2 * node + 1];
+		winner[node] = is_before(&s->head[a], &s->head[b]) ? a : b;
+		s->loser[node] = winner[node] == a ? b : a;
+	}
+	s->loser[0] = winner[1];
+}
+
+static int begin_merge(sx_sorter *s, simidx_error *err)
+{
+	size_t *winner = sx_calloc(2 * s->n_runs, sizeof(*winner));
+	int rc = winner ? SIMIDX_OK : sx_fail_nomem(err);
+
+	for (size_t i = 0; !rc && i < s->n_runs; i++) {
+		sx_frames_seek(&s->run[i].frames, s->run[i].start, s->run[i].end);
+		s->run[i].next = 0;
+		s->head[i].order = i;
+		rc = set_head(s, i, err);
+	}
+	if (!rc)
+		play(s, winner);
+	free(winner);
+	s->left = s->count;
+	s->out_n = 0;
 	return rc;
 }
 
-static const uint64_t *head(const sx_sorter *s, size_t run)
+static int prepare_merge(sx_sorter *s, size_t memory, simidx_error *err)
 {
-	return s->run[run].record + s->run[run].next * s->words;
-}
+	size_t buffer = memory / s->n_runs;
+	int rc = SIMIDX_OK;
 
-static int is_before(const sx_sorter *s, size_t a, size_t b)
-{
-	int order = compare(s, head(s, a), head(s, b));
-
-	return order ? order < 0 : a < b;
-}
-
-static void sift_down(sx_sorter *s, size_t i)
-{
-	size_t moving = s->heap[i];
-
-	for (;;) {
-		size_t child = 2 * i + 1;
-
-		if (child >= s->n_heap)
-			break;
-		if (child + 1 < s->n_heap && is_before(s, s->heap[child + 1], s->heap[child]))
-			child++;
-		if (!is_before(s, s->heap[child], moving))
-			break;
-		s->heap[i] = s->heap[child];
-		i = child;
-	}
-	s->heap[i] = moving;
+	s->head = sx_calloc(s->n_runs, sizeof(*s->head));
+	s->loser = sx_calloc(s->n_runs, sizeof(*s->loser));
+	s->out = sx_realloc(NULL, SX_SORTER_SOME * s->words, sizeof(*s->out));
+	if (!s->head || !s->loser || !s->out)
+		return sx_fail_nomem(err);
+	if (buffer > MAX_RUN_BUFFER)
+		buffer = MAX_RUN_BUFFER;
+	for (size_t i = 0; !rc && i < s->n_runs; i++)
+		rc = sx_frames_init(&s->run[i].frames, s->spill, s->words, buffer, err);
+	return rc;
 }
 
 int sx_sorter_finish(sx_sorter *s, size_t memory, simidx_error *err)
 {
-	size_t buffer, room;
-	int rc;
+	int rc = s->n ? (s->n_runs ? spill_run : sort_run)(s, err) : SIMIDX_OK;
 
-	/* What fits in memory stays there. */
-	if (!s->n_runs)
-		return s->n ? sort_run(s, err) : SIMIDX_OK;
-	rc = s->n ? spill_run(s, err) : SIMIDX_OK;
-	free_buffers(s);
-	s->heap = sx_calloc(s->n_runs, sizeof(*s->heap));
-	if (!rc && !s->heap)
-		rc = sx_fail_nomem(err);
-	buffer = memory / s->n_runs;
-	if (buffer < MIN_RUN_BUFFER)
-		buffer = MIN_RUN_BUFFER;
-	room = buffer / (s->words * sizeof(uint64_t));
-	s->room = room;
-	for (size_t i = 0; !rc && i < s->n_runs; i++) {
-		s->run[i].record = sx_realloc(NULL, room * s->words, sizeof(uint64_t));
-		if (!s->run[i].record)
-			rc = sx_fail_nomem(err);
+	if (rc)
+		return rc;
+	if (s->n_runs) {
+		free_buffers(s);
+		rc = prepare_merge(s, memory, err);
+	} else {
+		/* What fits in memory stays there. */
+		free(s->scratch);
+		s->scratch = NULL;
+		s->out = s->record;
 	}
 	return rc ? rc : sx_sorter_rewind(s, err);
 }
 
 int sx_sorter_rewind(sx_sorter *s, simidx_error *err)
 {
-	int rc = SIMIDX_OK;
-
-	s->started = 0;
-	for (size_t i = 0; !rc && i < s->n_runs; i++) {
-		s->run[i].at = s->run[i].start;
-		s->run[i].left = s->run[i].total;
-		rc = load_run(s, &s->run[i], s->room, err);
-		s->heap[i] = i;
-	}
-	if (rc)
-		return rc;
-	s->n_heap = s->n_runs;
-	for (size_t i = s->n_heap; i-- > 0;)
-		sift_down(s, i);
-	return SIMIDX_OK;
+	s->out_next = 0;
+	s->out_n = s->n;
+	return s->n_runs ? begin_merge(s, err) : SIMIDX_OK;
 }
 
-/* Step over the record that was handed out last. */
-static int advance(sx_sorter *s, simidx_error *err)
+int sx_sorter_some(sx_sorter *s, const uint64_t **record, size_t *n, simidx_error *err)
 {
-	struct run *run = &s->run[s->heap[0]];
-	int rc = SIMIDX_OK;
+	if (s->out_next == s->out_n) {
+		int rc = SIMIDX_E_END;
 
-	if (++run->next == run->n) {
-		if (run->left)
-			rc = load_run(s, run, s->room, err);
-		else
-			s->heap[0] = s->heap[--s->n_heap];
+		if (s->left) {
+			s->out_next = 0;
+			rc = merge_words(s, err);
+		}
+		if (rc)
+			return rc;
 	}
-	if (!rc && s->n_heap)
-		sift_down(s, 0);
-	return rc;
+	*record = s->out + s->out_next * s->words;
+	*n = s->out_n - s->out_next;
+	if (*n > SX_SORTER_SOME)
+		*n = SX_SORTER_SOME;
+	s->out_next += *n;
+	return SIMIDX_OK;
 }
 
 int sx_sorter_next(sx_sorter *s, const uint64_t **record, simidx_error *err)
 {
 	int rc = SIMIDX_OK;
+	size_t n;
 
-	if (!s->n_runs) {
-		/* `room` counts what was handed out: nothing is added any more. */
-		if (!s->started) {
-			s->started = 1;
-			s->room = 0;
-		}
-		if (s->room == s->n)
-			return SIMIDX_E_END;
-		*record = s->record + s->room++ * s->words;
-		return SIMIDX_OK;
+	if (s->out_next < s->out_n) {
+		*record = s->out + s->out_next++ * s->words;
+	} else {
+		rc = sx_sorter_some(s, record, &n, err);
+		if (!rc)
+			s->out_next -= n - 1;
 	}
-	if (s->started)
-		rc = advance(s, err);
-	s->started = 1;
-	if (rc)
-		return rc;
-	if (!s->n_heap)
-		return SIMIDX_E_END;
-	*record = head(s, s->heap[0]);
-	return SIMIDX_OK;
+	return rc;
 }

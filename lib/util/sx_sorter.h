@@ -12,9 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <simidx.h>
+#include "util/sx_spill.h"
 
 #define SX_SORTER_MAX_WORDS 5
+#define SX_SORTER_SOME 1024
 
 typedef struct sx_sorter sx_sorter;
 
@@ -35,11 +36,23 @@ void sx_sorter_free(sx_sorter *sorter);
 /** Add a record. */
 int sx_sorter_add(sx_sorter *sorter, const uint64_t *record, simidx_error *err);
 
+/** Add n records that lie one after another. */
+int sx_sorter_add_some(sx_sorter *sorter, const uint64_t *record, size_t n, simidx_error *err);
+
+/** Words of a record. */
+unsigned sx_sorter_words(const sx_sorter *sorter);
+
 /** Records added. */
 uint64_t sx_sorter_count(const sx_sorter *sorter);
 
 /** Bytes written to the temporary file. */
 uint64_t sx_sorter_spilled(const sx_sorter *sorter);
+
+/** Spill to a file that is there and empty, instead of making one. The sorter owns it. */
+void sx_sorter_give_spill(sx_sorter *sorter, sx_spill *spill);
+
+/** Take the temporary file away from a sorter that is not going to be read, emptied, or NULL. */
+sx_spill *sx_sorter_take_spill(sx_sorter *sorter);
 
 /**
  * End adding; sx_sorter_next() may follow. `memory` is the budget from now on, for those who
@@ -53,6 +66,9 @@ int sx_sorter_finish(sx_sorter *sorter, size_t memory, simidx_error *err);
  * @return SIMIDX_OK; SIMIDX_E_END behind the last one, without setting err
  */
 int sx_sorter_next(sx_sorter *sorter, const uint64_t **record, simidx_error *err);
+
+/** The next records in order, 1..SX_SORTER_SOME of them, else as sx_sorter_next(). */
+int sx_sorter_some(sx_sorter *sorter, const uint64_t **record, size_t *n, simidx_error *err);
 
 /** Begin again with the first record. */
 int sx_sorter_rewind(sx_sorter *sorter, simidx_error *err);

@@ -16,7 +16,8 @@
 struct sx_spill {
 	int fd;
 	char *dir;
-	uint64_t size; /* buffered bytes included */
+	uint64_t size;    /* buffered bytes included */
+	uint64_t written; /* without them */
 	unsigned char *buffer;
 	size_t used, room;
 };
@@ -87,10 +88,15 @@ void sx_spill_free(sx_spill *s)
 	free(s);
 }
 
+void sx_spill_clear(sx_spill *s)
+{
+	s->size = s->used = s->written = 0;
+}
+
 static int write_all(sx_spill *s, const unsigned char *data, size_t size, simidx_error *err)
 {
 	while (size) {
-		ssize_t n = write(s->fd, data, size);
+		ssize_t n = pwrite(s->fd, data, size, (off_t)s->written);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -99,6 +105,7 @@ static int write_all(sx_spill *s, const unsigned char *data, size_t size, simidx
 					     s->dir);
 		data += n;
 		size -= (size_t)n;
+		s->written += (uint64_t)n;
 	}
 	return SIMIDX_OK;
 }

@@ -22,6 +22,12 @@ int sx_spill_new(const char *dir, size_t buffer, sx_spill **out, simidx_error *e
 /** NULL is allowed. */
 void sx_spill_free(sx_spill *spill);
 
+/**
+ * Forget what was written. The file keeps its space, which makes it quicker to write again than
+ * a new one.
+ */
+void sx_spill_clear(sx_spill *spill);
+
 /** Append bytes. */
 int sx_spill_write(sx_spill *spill, const void *data, size_t size, simidx_error *err);
 

@@ -262,7 +262,8 @@ START_TEST(test_spills)
 	}
 	sxt_load_finish(loader, &report);
 	ck_assert_uint_eq(report.documents, n);
-	ck_assert_uint_gt(report.spill_bytes, 24 * n);
+	/* Random fingerprints in no order have no shorter form. */
+	ck_assert_uint_gt(report.spill_bytes, 8 * n);
 	index = sxt_open(sxt_load_path, 0);
 	sxt_check_sound(index);
 	ck_assert_sx(simidx_walk_open(index, &walk, &sxt_err), SIMIDX_OK);
