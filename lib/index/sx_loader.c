@@ -60,9 +60,16 @@ int sx_loader_pace(simidx_loader *l, uint64_t *written, uint64_t a_page, simidx_
 	return rc ? rc : sx_txn_begin_write(l->index->store, 0, &l->txn, err);
 }
 
-uint64_t sx_loader_a_page(const sx_append *append)
+int sx_loader_append(simidx_loader *l, sx_append *append, const uint64_t *record, size_t n,
+		     simidx_error *err)
 {
-	return append->table->layout == SIMIDX_LAYOUT_BLOCKS ? 1 : ROWS_A_PAGE;
+	int is_blocks = append->table->layout == SIMIDX_LAYOUT_BLOCKS;
+	int rc = sx_append_rows(append, record, n, err);
+
+	if (!rc && append->written)
+		rc = sx_loader_pace(l, &append->written, is_blocks ? 1 : ROWS_A_PAGE, err);
+	append->txn = l->txn;
+	return rc;
 }
 
 /* ---- other builders and writers ---- */
@@ -186,7 +193,8 @@ static int prepare_sorters(simidx_loader *l, simidx_error *err)
 	size_t half = l->memory / 2, eighth = l->memory / 8;
 	int rc;
 
-	rc = sx_sorter_new(has_ids ? 2 + has_fp2 : 1, has_ids ? 2 : 1, 0, half, dir, &l->by_fp, err);
+	/* Documents and labels come in the order of ids, which a stable sort keeps. */
+	rc = sx_sorter_new(has_ids ? 2 + has_fp2 : 1, 1, 0, half, dir, &l->by_fp, err);
 	if (rc || !has_ids)
 		return rc;
 	rc = sx_sorter_new(3 + has_fp2, 1, 0, half, dir, &l->by_id, err);
@@ -195,7 +203,7 @@ static int prepare_sorters(simidx_loader *l, simidx_error *err)
 	if (!rc)
 		rc = sx_sorter_new(4, 2, 0, eighth, dir, &l->label_hashes, err);
 	if (!rc)
-		rc = sx_sorter_new(2, 2, 0, eighth, dir, &l->by_label, err);
+		rc = sx_sorter_new(2, 1, 0, eighth, dir, &l->by_label, err);
 	return rc;
 }
 
@@ -300,6 +308,7 @@ void simidx_loader_close(simidx_loader *l)
 	sx_sorter_free(l->by_label);
 	sx_spill_free(l->label_bytes);
 	sx_spill_free(l->distinct);
+	sx_spill_free(l->spare);
 	if (l->locked)
 		sx_store_unlock(l->old->store);
 	simidx_close(l->old);

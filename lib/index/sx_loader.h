@@ -55,7 +55,8 @@ struct simidx_loader {
 
 	sx_sorter *by_fp;       /* fingerprint, id, second fingerprint; or fingerprint alone */
 	sx_sorter *by_label;    /* hash, id */
-	sx_spill *distinct;     /* fingerprints, ascending, 8 bytes each */
+	sx_spill *distinct;     /* frames of fingerprints, ascending */
+	sx_spill *spare;        /* a temporary file that is not needed any more */
 	uint64_t n_distinct, distinct_digest;
 	sx_txn *txn;
 	uint64_t pages; /* written in it, about */
@@ -78,8 +79,9 @@ int sx_loader_progress(const simidx_loader *loader, const char *phase, uint64_t 
  */
 int sx_loader_pace(simidx_loader *loader, uint64_t *written, uint64_t a_page, simidx_error *err);
 
-/** LMDB records of an append that fill a page: one, if they are blocks. */
-uint64_t sx_loader_a_page(const sx_append *append);
+/** Append rows as sx_append_rows(), and pace. */
+int sx_loader_append(simidx_loader *loader, sx_append *append, const uint64_t *record, size_t n,
+		     simidx_error *err);
 
 /** sx_loader_space.c: SIMIDX_E_NO_SPACE if what is there for sure will not fit. */
 int sx_loader_check_space(const simidx_loader *loader, simidx_error *err);

@@ -18,6 +18,7 @@
 #include "util/sx_hash.h"
 
 #define PROGRESS_ROWS 65536
+#define ROWS_AT_ONCE 256
 
 /* The document whose turn it is in one stream. */
 struct stream {
@@ -40,6 +41,9 @@ struct docs {
 	uint64_t kept_source, kept_key;
 	unsigned char *label;
 	size_t label_cap, label_size;
+	/* those that stay and are not written yet: id, fingerprint; and records of by_fp */
+	uint64_t row[2 * ROWS_AT_ONCE], record[3 * ROWS_AT_ONCE];
+	size_t n_rows;
 	uint64_t label_bytes; /* written since the last commit for them, about */
 	uint64_t done, total;
 };
@@ -130,25 +134,41 @@ static int write_label(struct docs *d, uint64_t id)
 	return rc ? rc : sx_sorter_add(l->by_label, record, d->err);
 }
 
+/* Pass on the documents that wait: appending them one by one would cost more. */
+static int write_rows(struct docs *d)
+{
+	simidx_loader *l = d->l;
+	size_t n = d->n_rows;
+	int rc;
+
+	if (!n)
+		return SIMIDX_OK;
+	d->n_rows = 0;
+	rc = sx_loader_append(l, &d->append, d->row, n, d->err);
+	return rc ? rc : sx_sorter_add_some(l->by_fp, d->record, n, d->err);
+}
+
 static int write_kept(struct docs *d)
 {
 	simidx_loader *l = d->l;
-	uint64_t record[3] = { d->kept.fp, d->kept.id, d->kept.fp2 };
-	int rc;
+	unsigned words = sx_sorter_words(l->by_fp);
+	uint64_t *row = d->row + 2 * d->n_rows, *record = d->record + words * d->n_rows;
+	int rc = SIMIDX_OK;
 
 	if (!d->has_kept)
 		return SIMIDX_OK;
 	d->has_kept = 0;
 	if (d->kept.id >= l->next_id)
 		l->next_id = d->kept.id + 1;
-	rc = sx_append_row(&d->append, d->kept.id, &d->kept.fp, d->err);
-	if (!rc)
-		rc = sx_sorter_add(l->by_fp, record, d->err);
+	row[0] = record[1] = d->kept.id;
+	row[1] = record[0] = d->kept.fp;
+	if (words > 2)
+		record[2] = d->kept.fp2;
+	if (++d->n_rows == ROWS_AT_ONCE)
+		rc = write_rows(d);
 	if (!rc && d->label_size)
 		rc = write_label(d, d->kept.id);
-	if (!rc)
-		rc = sx_loader_pace(l, &d->append.written, sx_loader_a_page(&d->append), d->err);
-	if (!rc)
+	if (!rc && d->label_bytes)
 		rc = sx_loader_pace(l, &d->label_bytes, sx_store_page_size(l->index->store),
 				    d->err);
 	d->append.txn = l->txn;
@@ -258,6 +278,8 @@ static int write_all(struct docs *d)
 	if (!rc)
 		rc = write_kept(d);
 	if (!rc)
+		rc = write_rows(d);
+	if (!rc)
 		rc = sx_append_finish(&d->append, d->err);
 	if (rc)
 		return rc;
@@ -338,6 +360,7 @@ int sx_loader_write_docs(simidx_loader *l, simidx_error *err)
 	sx_spill_free(l->label_bytes);
 	l->label_bytes = NULL;
 	l->report.spill_bytes += sx_sorter_spilled(l->by_id) + sx_sorter_spilled(l->label_rows);
+	l->distinct = sx_sorter_take_spill(l->by_id);
 	sx_sorter_free(l->by_id);
 	sx_sorter_free(l->label_rows);
 	l->by_id = l->label_rows = NULL;

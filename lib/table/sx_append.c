@@ -85,44 +85,59 @@ static int write_pending(sx_append *a, int all, simidx_error *err)
 	return write_blocks(a, all, err);
 }
 
+/* Copy rows behind those that wait. */
+static void push(sx_append *a, const uint64_t *record, size_t n)
+{
+	unsigned words = 1 + a->rows.n_cols;
+
+	for (size_t i = 0; i < n; i++)
+		a->rows.key[a->rows.n + i] = record[i * words];
+	for (unsigned c = 0; c < a->rows.n_cols; c++)
+		for (size_t i = 0; i < n; i++)
+			a->rows.col[c][a->rows.n + i] = record[i * words + 1 + c];
+	a->rows.n += n;
+}
+
+/* Whether row i, 1 or above, is behind the one before it. */
+static inline int ascends(const sx_append *a, size_t i)
+{
+	const uint64_t *key = a->rows.key;
+
+	return key[i] > key[i - 1] ||
+	       (key[i] == key[i - 1] && a->table->kind == SX_TABLE_PAIRS &&
+		a->rows.col[0][i] > a->rows.col[0][i - 1]);
+}
+
 /* Count what was pushed from row `from` on, and check that it ascends. */
 static int take(sx_append *a, size_t from, simidx_error *err)
 {
-	for (size_t i = from; i < a->rows.n; i++) {
-		sx_place here = sx_place_of(a->table, &a->rows, i);
+	int ok = !a->count || sx_place_cmp(a->last, sx_place_of(a->table, &a->rows, from)) < 0;
 
-		if (a->count++ && sx_place_cmp(here, a->last) <= 0)
-			return sx_fail(err, SIMIDX_E_CORRUPT, "table %s: entries out of order",
-				       a->table->name);
-		a->last = here;
-		if (a->table->kind != SX_TABLE_PERMUTED)
+	for (size_t i = from + 1; i < a->rows.n; i++)
+		ok &= ascends(a, i);
+	if (!ok)
+		return sx_fail(err, SIMIDX_E_CORRUPT, "table %s: entries out of order",
+			       a->table->name);
+	a->count += a->rows.n - from;
+	a->last = sx_place_of(a->table, &a->rows, a->rows.n - 1);
+	if (a->table->kind == SX_TABLE_NUMBERS)
+		for (size_t i = from; i < a->rows.n; i++)
 			a->digest += sx_table_row_hash(a->table, &a->rows, i);
-	}
 	return a->rows.n >= PENDING_ROWS ? write_pending(a, 0, err) : SIMIDX_OK;
 }
 
-int sx_append_row(sx_append *a, uint64_t key, const uint64_t *cols, simidx_error *err)
-{
-	if (sx_rows_push(&a->rows, key, cols))
-		return sx_fail_nomem(err);
-	return take(a, a->rows.n - 1, err);
-}
-
-int sx_append_keys(sx_append *a, const uint64_t *key, size_t n, simidx_error *err)
+int sx_append_rows(sx_append *a, const uint64_t *record, size_t n, simidx_error *err)
 {
 	while (n) {
 		size_t from = a->rows.n;
 		size_t some = n < PENDING_ROWS - from ? n : PENDING_ROWS - from;
 		int rc;
 
-		if (sx_rows_reserve(&a->rows, some))
-			return sx_fail_nomem(err);
-		memcpy(a->rows.key + from, key, some * sizeof(uint64_t));
-		a->rows.n += some;
+		push(a, record, some);
 		rc = take(a, from, err);
 		if (rc)
 			return rc;
-		key += some;
+		record += some * (1 + a->rows.n_cols);
 		n -= some;
 	}
 	return SIMIDX_OK;

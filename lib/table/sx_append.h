@@ -17,8 +17,8 @@ typedef struct sx_append {
 	sx_rows rows;         /* not written yet */
 	unsigned char *value;
 	uint64_t count;       /* rows added */
-	uint64_t digest;      /* sum of their sx_table_row_hash(); not for permuted tables, which
-	                         all have the digest of the stream they are made from */
+	uint64_t digest;      /* sum of their sx_table_row_hash(), of a table of numbers; the others
+	                         have the digest of the stream that they are made from */
 	uint64_t written;     /* LMDB records put since the caller last set it to 0 */
 	sx_place last;
 } sx_append;
@@ -26,11 +26,8 @@ typedef struct sx_append {
 /** Begin. Returns SIMIDX_OK or SIMIDX_E_NOMEM. */
 int sx_append_begin(sx_append *append, const sx_table *table, sx_txn *txn, simidx_error *err);
 
-/** Add a row behind all others; cols as for sx_rows_push(). */
-int sx_append_row(sx_append *append, uint64_t key, const uint64_t *cols, simidx_error *err);
-
-/** Add n keys of a table without columns. */
-int sx_append_keys(sx_append *append, const uint64_t *key, size_t n, simidx_error *err);
+/** Add n rows behind all others: of each its key, then its columns. */
+int sx_append_rows(sx_append *append, const uint64_t *record, size_t n, simidx_error *err);
 
 /** Write what is left. */
 int sx_append_finish(sx_append *append, simidx_error *err);
