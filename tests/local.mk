@@ -74,6 +74,7 @@ unit_core = \
 	tests/unit/t_index_oracle.c \
 	tests/unit/t_index_write.c \
 	tests/unit/t_loader.c \
+	tests/unit/t_loader_labels.c \
 	tests/unit/t_loader_live.c \
 	tests/unit/t_loader_procs.c \
 	tests/unit/t_near.c \

@@ -7,13 +7,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "util/sx_bytes.h"
 #include "util/sx_err.h"
-#include "util/sx_hash.h"
 
 #define DEFAULT_MEMORY ((uint64_t)1 << 30)
 #define MIN_MEMORY ((uint64_t)64 << 20)
-#define LABEL_BUFFER ((size_t)1 << 20)
 
 /* Longest pause before looking again whether others are done. */
 #define MAX_PAUSE_MS 50
@@ -185,11 +182,16 @@ static int open_old(simidx_loader *l, simidx_error *err)
 	return rc ? rc : simidx_loader_add_index(l, l->old, err);
 }
 
+/*
+ * A sorter that is finished keeps half of its memory or less. So there is never more in use at
+ * once than l->memory: at most half by by_fp or by what finds shared labels, a quarter by by_id
+ * (half while it is filled and sorted, when by_fp is empty), and the rest for labels.
+ */
 static int prepare_sorters(simidx_loader *l, simidx_error *err)
 {
 	int has_ids = !(l->create.flags & SIMIDX_CREATE_NO_IDS);
 	int has_fp2 = (l->create.flags & SIMIDX_CREATE_FP2) != 0;
-	const char *dir = l->tmpdir ? l->tmpdir : l->dir;
+	const char *dir = sx_loader_tmpdir(l);
 	size_t half = l->memory / 2, eighth = l->memory / 8;
 	int rc;
 
@@ -201,7 +203,7 @@ static int prepare_sorters(simidx_loader *l, simidx_error *err)
 	if (!rc)
 		rc = sx_sorter_new(3, 1, 0, eighth, dir, &l->label_rows, err);
 	if (!rc)
-		rc = sx_sorter_new(4, 2, 0, eighth, dir, &l->label_hashes, err);
+		rc = sx_sorter_new(5, 1, 0, eighth, dir, &l->label_hashes, err);
 	if (!rc)
 		rc = sx_sorter_new(2, 1, 0, eighth, dir, &l->by_label, err);
 	return rc;
@@ -304,6 +306,7 @@ void simidx_loader_close(simidx_loader *l)
 	sx_sorter_free(l->by_id);
 	sx_sorter_free(l->label_rows);
 	sx_sorter_free(l->label_hashes);
+	sx_sorter_free(l->drops);
 	sx_sorter_free(l->by_fp);
 	sx_sorter_free(l->by_label);
 	sx_spill_free(l->label_bytes);
@@ -315,7 +318,6 @@ void simidx_loader_close(simidx_loader *l)
 	free((char *)l->create.plan);
 	free((char *)l->create.profile);
 	free((uint64_t *)l->create.probes);
-	free(l->drop);
 	free(l->dir);
 	free(l->path);
 	free(l->tmpdir);
@@ -369,29 +371,6 @@ static int check_put(const simidx_loader *l, const simidx_doc *doc, simidx_error
 	return sx_check_doc(l->index, doc, err);
 }
 
-/* Keep a label until its document's turn comes. */
-static int put_label(simidx_loader *l, const simidx_doc *doc, uint64_t id, simidx_error *err)
-{
-	unsigned char length[8];
-	uint64_t row[3] = { id, l->n_rows, 0 };
-	uint64_t hash[4] = { sx_hash(doc->label, doc->label_size), l->n_sources, l->n_rows, 0 };
-	int rc = SIMIDX_OK;
-
-	if (!l->label_bytes)
-		rc = sx_spill_new(l->tmpdir ? l->tmpdir : l->dir, LABEL_BUFFER, &l->label_bytes,
-				  err);
-	if (rc)
-		return rc;
-	row[2] = hash[3] = sx_spill_size(l->label_bytes);
-	sx_store_le64(length, doc->label_size);
-	rc = sx_spill_write(l->label_bytes, length, sizeof(length), err);
-	if (!rc)
-		rc = sx_spill_write(l->label_bytes, doc->label, doc->label_size, err);
-	if (!rc)
-		rc = sx_sorter_add(l->label_rows, row, err);
-	return rc ? rc : sx_sorter_add(l->label_hashes, hash, err);
-}
-
 static int put(simidx_loader *l, const simidx_doc *doc, uint64_t *id, simidx_error *err)
 {
 	uint64_t given = doc->id == SIMIDX_NO_ID ? l->next_id : doc->id;
@@ -402,7 +381,7 @@ static int put(simidx_loader *l, const simidx_doc *doc, uint64_t *id, simidx_err
 		return sx_sorter_add(l->by_fp, &doc->fp, err);
 	rc = sx_sorter_add(l->by_id, record, err);
 	if (!rc && doc->label)
-		rc = put_label(l, doc, given, err);
+		rc = sx_loader_put_label(l, doc, given, err);
 	if (rc)
 		return rc;
 	if (given >= l->next_id)

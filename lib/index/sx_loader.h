@@ -7,8 +7,9 @@
  *   by id                   drops duplicates; writes docs and labels
  *   by (fingerprint, id)    writes postings and the list of distinct fingerprints
  *
- * and each permuted table is made from that list by a stable sort by its prefix. Indexes whose
- * documents are taken over are walked in the order of ids, beside the first sort.
+ * and each permuted table is made from that list by a stable sort by its prefix; the first one
+ * of a plan is in the order of the list. Indexes whose documents are taken over are walked in the
+ * order of ids, beside the first sort. Documents that a shared label leaves out are found first.
  */
 
 #ifndef SX_LOADER_H
@@ -21,11 +22,11 @@
 
 #define SX_MAX_SOURCES 256
 
-/** A document that is left out because of its label, or of its id if there are such labels. */
-typedef struct sx_loader_drop {
-	uint64_t source; /* number of the index it is in; n_sources: it was put */
-	uint64_t key;    /* its id there, or its row */
-} sx_loader_drop;
+/** Bytes of a label, copied. */
+typedef struct sx_loader_bytes {
+	unsigned char *at; /* the owner frees it */
+	size_t size, cap;
+} sx_loader_bytes;
 
 struct simidx_loader {
 	simidx_loader_options options;
@@ -45,12 +46,11 @@ struct simidx_loader {
 
 	uint64_t n_rows, next_id;
 	sx_sorter *by_id;        /* id, row, fingerprint, second fingerprint if there are such */
-	sx_sorter *label_rows;   /* id, row, place in label_bytes: of rows with a label */
-	sx_sorter *label_hashes; /* hash, source, id or row, place: to find labels used twice */
-	sx_spill *label_bytes;   /* length (8 bytes), bytes */
+	sx_sorter *label_rows;   /* id, row, where the label is: of rows with a label */
+	sx_sorter *label_hashes; /* hash, source, id or row, where, id: to find shared labels */
+	sx_spill *label_bytes;   /* one label after another */
 	int by_id_is_sorted;     /* by_id has been finished, and rewound */
-	sx_loader_drop *drop;    /* sorted */
-	size_t n_drops;
+	sx_sorter *drops;        /* id, sx_loader_order(): what is left out; or NULL */
 	int broken; /* a temporary file failed, so that what was put is not complete; or finished */
 
 	sx_sorter *by_fp;       /* fingerprint, id, second fingerprint; or fingerprint alone */
@@ -86,17 +86,37 @@ int sx_loader_append(simidx_loader *loader, sx_append *append, const uint64_t *r
 /** sx_loader_space.c: SIMIDX_E_NO_SPACE if what is there for sure will not fit. */
 int sx_loader_check_space(const simidx_loader *loader, simidx_error *err);
 
-/** sx_loader_labels.c: find the documents that are left out because of a label. */
+/** Where temporary files are made. */
+static inline const char *sx_loader_tmpdir(const simidx_loader *loader)
+{
+	return loader->tmpdir ? loader->tmpdir : loader->dir;
+}
+
+/** sx_loader_labels.c: keep the label of what is put until its document's turn comes. */
+int sx_loader_put_label(simidx_loader *loader, const simidx_doc *doc, uint64_t id,
+			simidx_error *err);
+
+/** Read a label that was put; `where` is that of label_rows. */
+int sx_loader_label(simidx_loader *loader, uint64_t where, sx_loader_bytes *label,
+		    simidx_error *err);
+
+/**
+ * The order of the documents that have one id: those of the sources, of which each has one at
+ * most, and then what was put. `key` is the row of what was put.
+ */
+uint64_t sx_loader_order(const simidx_loader *loader, uint64_t source, uint64_t key);
+
+/**
+ * Find the documents that are left out because of their label, or of their id where another one
+ * with that id has such a label. What has an id twice and no label that is shared is left to
+ * sx_loader_write_docs(). Linear.
+ */
 int sx_loader_find_drops(simidx_loader *loader, simidx_error *err);
 
-/** Whether a document was found so. */
-int sx_loader_is_dropped(const simidx_loader *loader, uint64_t source, uint64_t key);
-
-/** Read a label that was put. *label is resized; the caller frees it. */
-int sx_loader_label(simidx_loader *loader, uint64_t at, unsigned char **label, size_t *cap,
-		    size_t *size, simidx_error *err);
-
-/** sx_loader_docs.c: call see() for all documents in the order of (id, source, row). */
+/**
+ * sx_loader_docs.c: call see() for all documents in the order of (id, source, row). `key` is the
+ * id of a document of a source, and the row of what was put.
+ */
 int sx_loader_each_id(simidx_loader *loader,
 		      int (*see)(void *ctx, uint64_t id, uint64_t source, uint64_t key), void *ctx,
 		      simidx_error *err);

@@ -26,7 +26,7 @@ struct stream {
 	uint64_t key; /* its id, or its row if it was put */
 	sx_doc doc;
 	sx_slice label; /* of a source: in its map */
-	uint64_t at;    /* of what was put: place of the label + 1, 0 = none */
+	uint64_t where; /* of what was put: its label, 0 = none */
 };
 
 struct docs {
@@ -34,13 +34,13 @@ struct docs {
 	simidx_error *err;
 	struct stream *stream; /* the sources, then what was put */
 	const uint64_t *label_row; /* the next one, or NULL */
+	const uint64_t *drop;      /* the next one, or NULL */
 	sx_append append;
 	/* the document that stays unless another one with its id takes its place */
 	int has_kept;
 	sx_doc kept;
 	uint64_t kept_source, kept_key;
-	unsigned char *label;
-	size_t label_cap, label_size;
+	sx_loader_bytes label; /* size 0: none */
 	/* those that stay and are not written yet: id, fingerprint; and records of by_fp */
 	uint64_t row[2 * ROWS_AT_ONCE], record[3 * ROWS_AT_ONCE];
 	size_t n_rows;
@@ -52,42 +52,37 @@ static int next_of_source(struct docs *d, size_t i)
 {
 	struct stream *s = &d->stream[i];
 	simidx_match m;
-	int rc;
+	int rc = simidx_walk_next(d->l->source[i], &m, d->err);
 
-	do {
-		rc = simidx_walk_next(d->l->source[i], &m, d->err);
-		s->ended = rc == SIMIDX_E_END;
-		if (s->ended)
-			sx_err_clear(d->err); /* the end is no error here */
-		if (rc)
-			return s->ended ? SIMIDX_OK : rc;
-	} while (sx_loader_is_dropped(d->l, i, m.id));
+	s->ended = rc == SIMIDX_E_END;
+	if (s->ended)
+		sx_err_clear(d->err); /* the end is no error here */
+	if (rc)
+		return s->ended ? SIMIDX_OK : rc;
 	s->key = m.id;
 	s->doc = (sx_doc){ m.id, m.fp, m.fp2 };
 	s->label = (sx_slice){ m.label, m.label_size };
 	return SIMIDX_OK;
 }
 
-static int next_label_row(struct docs *d)
+/* The next record of a sorter, NULL behind the last one. */
+static int next_record(struct docs *d, sx_sorter *sorter, const uint64_t **record)
 {
-	int rc = sx_sorter_next(d->l->label_rows, &d->label_row, d->err);
+	int rc = sx_sorter_next(sorter, record, d->err);
 
 	if (rc)
-		d->label_row = NULL;
+		*record = NULL;
 	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
 }
 
 /* The label of a row: both sorters are in the order of (id, row). */
 static int find_label(struct docs *d, struct stream *s)
 {
-	int rc = SIMIDX_OK;
-
-	s->at = 0;
-	if (d->label_row && d->label_row[1] == s->key) {
-		s->at = d->label_row[2] + 1;
-		rc = next_label_row(d);
-	}
-	return rc;
+	s->where = 0;
+	if (!d->label_row || d->label_row[1] != s->key)
+		return SIMIDX_OK;
+	s->where = d->label_row[2];
+	return next_record(d, d->l->label_rows, &d->label_row);
 }
 
 static int next_put(struct docs *d)
@@ -95,20 +90,16 @@ static int next_put(struct docs *d)
 	simidx_loader *l = d->l;
 	struct stream *s = &d->stream[l->n_sources];
 	const uint64_t *record;
-	int rc;
+	int rc = sx_sorter_next(l->by_id, &record, d->err);
 
-	do {
-		rc = sx_sorter_next(l->by_id, &record, d->err);
-		s->ended = rc == SIMIDX_E_END;
-		if (rc)
-			return s->ended ? SIMIDX_OK : rc;
-		s->key = record[1];
-		s->doc.id = record[0];
-		s->doc.fp = record[2];
-		s->doc.fp2 = l->create.flags & SIMIDX_CREATE_FP2 ? record[3] : 0;
-		rc = find_label(d, s);
-	} while (!rc && sx_loader_is_dropped(l, l->n_sources, s->key));
-	return rc;
+	s->ended = rc == SIMIDX_E_END;
+	if (rc)
+		return s->ended ? SIMIDX_OK : rc;
+	s->key = record[1];
+	s->doc.id = record[0];
+	s->doc.fp = record[2];
+	s->doc.fp2 = l->create.flags & SIMIDX_CREATE_FP2 ? record[3] : 0;
+	return find_label(d, s);
 }
 
 static int next(struct docs *d, size_t i)
@@ -122,8 +113,8 @@ static int write_label(struct docs *d, uint64_t id)
 {
 	simidx_loader *l = d->l;
 	unsigned char bytes[8];
-	sx_slice key = { bytes, sizeof(bytes) }, value = { d->label, d->label_size };
-	uint64_t record[2] = { sx_hash(d->label, d->label_size), id };
+	sx_slice key = { bytes, sizeof(bytes) }, value = { d->label.at, d->label.size };
+	uint64_t record[2] = { sx_hash(value.data, value.size), id };
 	int rc;
 
 	sx_store_be64(bytes, id);
@@ -166,7 +157,7 @@ static int write_kept(struct docs *d)
 		record[2] = d->kept.fp2;
 	if (++d->n_rows == ROWS_AT_ONCE)
 		rc = write_rows(d);
-	if (!rc && d->label_size)
+	if (!rc && d->label.size)
 		rc = write_label(d, d->kept.id);
 	if (!rc && d->label_bytes)
 		rc = sx_loader_pace(l, &d->label_bytes, sx_store_page_size(l->index->store),
@@ -184,17 +175,15 @@ static int keep(struct docs *d, size_t i)
 	d->kept = s->doc;
 	d->kept_source = i;
 	d->kept_key = s->key;
-	d->label_size = 0;
+	d->label.size = 0;
 	if (i == d->l->n_sources)
-		return s->at ? sx_loader_label(d->l, s->at - 1, &d->label, &d->label_cap,
-					       &d->label_size, d->err)
-			     : SIMIDX_OK;
+		return s->where ? sx_loader_label(d->l, s->where, &d->label, d->err) : SIMIDX_OK;
 	if (!s->label.size)
 		return SIMIDX_OK;
-	if (sx_reserve(&d->label, &d->label_cap, s->label.size, 1))
+	if (sx_reserve(&d->label.at, &d->label.cap, s->label.size, 1))
 		return sx_fail_nomem(d->err);
-	memcpy(d->label, s->label.data, s->label.size);
-	d->label_size = s->label.size;
+	memcpy(d->label.at, s->label.data, s->label.size);
+	d->label.size = s->label.size;
 	return SIMIDX_OK;
 }
 
@@ -230,11 +219,20 @@ static int first_stream(const struct docs *d)
 	return first;
 }
 
+/* Whether the next document is left out because of a label: drops are in the same order. */
+static int is_dropped(const struct docs *d, size_t i)
+{
+	return d->drop && d->drop[0] == d->stream[i].doc.id &&
+	       d->drop[1] == sx_loader_order(d->l, i, d->stream[i].key);
+}
+
 static int take_document(struct docs *d, size_t i)
 {
 	int rc;
 
-	if (d->has_kept && d->kept.id == d->stream[i].doc.id) {
+	if (is_dropped(d, i)) {
+		rc = next_record(d, d->l->drops, &d->drop);
+	} else if (d->has_kept && d->kept.id == d->stream[i].doc.id) {
 		rc = settle(d, i);
 	} else {
 		rc = write_kept(d);
@@ -262,7 +260,9 @@ static int prime(struct docs *d)
 	if (!rc)
 		rc = sx_sorter_finish(l->label_rows, l->memory / 16, d->err);
 	if (!rc)
-		rc = next_label_row(d);
+		rc = next_record(d, l->label_rows, &d->label_row);
+	if (!rc && l->drops)
+		rc = next_record(d, l->drops, &d->drop);
 	for (size_t i = 0; !rc && i <= l->n_sources; i++)
 		rc = next(d, i);
 	return rc;
@@ -305,6 +305,7 @@ int sx_loader_each_id(simidx_loader *l,
 		      simidx_error *err)
 {
 	struct docs d = { .l = l, .err = err }; /* without label_row: labels are not looked at */
+	uint64_t done = 0;
 	int i, rc;
 
 	d.stream = sx_calloc(l->n_sources + 1, sizeof(*d.stream));
@@ -315,6 +316,8 @@ int sx_loader_each_id(simidx_loader *l,
 		rc = see(ctx, d.stream[i].doc.id, (uint64_t)i, d.stream[i].key);
 		if (!rc)
 			rc = next(&d, (size_t)i);
+		if (!rc && ++done % PROGRESS_ROWS == 0)
+			rc = sx_loader_check_stop(l, err);
 	}
 	free(d.stream);
 	return rc ? rc : rewind_all(&d);
@@ -323,13 +326,17 @@ int sx_loader_each_id(simidx_loader *l,
 /* Without ids there are fingerprints alone, and only those of the sources are still missing. */
 static int add_fingerprints(simidx_loader *l, simidx_error *err)
 {
+	uint64_t done = 0;
 	simidx_match m;
 	int rc = SIMIDX_OK;
 
 	for (size_t i = 0; !rc && i < l->n_sources; i++) {
-		while (!(rc = simidx_walk_next(l->source[i], &m, err)) &&
-		       !(rc = sx_sorter_add(l->by_fp, &m.fp, err)))
-			;
+		while (!rc && !(rc = simidx_walk_next(l->source[i], &m, err))) {
+			rc = sx_sorter_add(l->by_fp, &m.fp, err);
+			if (!rc && ++done % PROGRESS_ROWS == 0)
+				rc = sx_loader_progress(l, "documents", done,
+							l->n_source_documents, err);
+		}
 		if (rc == SIMIDX_E_END) {
 			sx_err_clear(err);
 			rc = SIMIDX_OK;
@@ -355,7 +362,7 @@ int sx_loader_write_docs(simidx_loader *l, simidx_error *err)
 		rc = sx_loader_progress(l, "documents", d.total, d.total, err);
 	sx_append_end(&d.append);
 	free(d.stream);
-	free(d.label);
+	free(d.label.at);
 	l->report.spill_bytes += l->label_bytes ? sx_spill_size(l->label_bytes) : 0;
 	sx_spill_free(l->label_bytes);
 	l->label_bytes = NULL;

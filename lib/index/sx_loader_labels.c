@@ -1,390 +1,353 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
+/*
+ * Labels while loading: where they wait, and the documents that are left out because of one.
+ *
+ * Whether a document stays can depend on others by its label and by its id, so all documents
+ * with a label that is shared, or with the id of such a document, are judged one after another:
+ *
+ *   label_hashes   sorted by hash, shows the labels that are shared
+ *   shared         the documents that have them, sorted by id; beside all documents in the order
+ *                  of ids this shows who else has such an id
+ *   suspects       all of these, sorted as a writer would have put them: now they are judged
+ *   drops          those that are left out, sorted by id, for sx_loader_write_docs()
+ *
+ * Everything is sorted through temporary files; in memory are only two bits a suspect.
+ */
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "index/sx_loader.h"
+#include "util/sx_alloc.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 
-/* A document with a label, in a group of those whose labels have the same hash. */
-struct holder {
-	uint64_t source, key, at;
-};
+#define LABEL_BUFFER ((size_t)1 << 20)
+#define SIZE_BITS 16 /* of a label's size, below its place */
+#define NO_LABEL UINT64_MAX
 
-struct group {
-	struct holder *holder;
-	size_t n, cap;
-	uint64_t hash;
-};
-
-int sx_loader_label(simidx_loader *l, uint64_t at, unsigned char **label, size_t *cap,
-		    size_t *size, simidx_error *err)
+int sx_loader_put_label(simidx_loader *l, const simidx_doc *doc, uint64_t id, simidx_error *err)
 {
-	unsigned char length[8];
-	int rc = sx_spill_read(l->label_bytes, at, length, sizeof(length), err);
+	uint64_t row[3] = { id, l->n_rows, doc->label_size };
+	uint64_t hash[5] = { sx_hash(doc->label, doc->label_size), l->n_sources, l->n_rows, 0, id };
+	int rc = SIMIDX_OK;
 
+	if (!l->label_bytes)
+		rc = sx_spill_new(sx_loader_tmpdir(l), LABEL_BUFFER, &l->label_bytes, err);
 	if (rc)
 		return rc;
-	*size = (size_t)sx_load_le64(length);
-	if (sx_reserve(label, cap, *size, 1))
-		return sx_fail_nomem(err);
-	return sx_spill_read(l->label_bytes, at + sizeof(length), *label, *size, err);
+	row[2] |= sx_spill_size(l->label_bytes) << SIZE_BITS;
+	hash[3] = row[2];
+	rc = sx_spill_write(l->label_bytes, doc->label, doc->label_size, err);
+	if (!rc)
+		rc = sx_sorter_add(l->label_rows, row, err);
+	return rc ? rc : sx_sorter_add(l->label_hashes, hash, err);
 }
 
+int sx_loader_label(simidx_loader *l, uint64_t where, sx_loader_bytes *label, simidx_error *err)
+{
+	label->size = (size_t)(where & sx_low_bits(SIZE_BITS));
+	if (sx_reserve(&label->at, &label->cap, label->size, 1))
+		return sx_fail_nomem(err);
+	return sx_spill_read(l->label_bytes, where >> SIZE_BITS, label->at, label->size, err);
+}
+
+uint64_t sx_loader_order(const simidx_loader *l, uint64_t source, uint64_t key)
+{
+	return source < l->n_sources ? source : l->n_sources + key;
+}
+
+struct search {
+	simidx_loader *l;
+	simidx_error *err;
+	uint64_t done;
+	/* labels with one hash */
+	int has_first;
+	uint64_t first[5]; /* record of the first one */
+	int is_loaded;     /* its label is there */
+	int is_shared;     /* another one was equal; then the last number is theirs */
+	sx_loader_bytes label, other;
+	sx_sorter *different; /* equal hashes, but another label than the first one */
+	sx_sorter *shared; /* id, order, number of the label */
+	uint64_t n_labels;
+	/* documents with one id */
+	const uint64_t *next_shared;
+	uint64_t id;
+	int is_suspect;
+	sx_sorter *suspects; /* source, key, number of the label, number of the id, id */
+	uint64_t n_ids;
+};
+
+static int check_stop(struct search *s)
+{
+	return ++s->done % 65536 ? SIMIDX_OK : sx_loader_check_stop(s->l, s->err);
+}
+
+static int new_sorter(struct search *s, unsigned words, unsigned keys, sx_sorter **out)
+{
+	return sx_sorter_new(words, keys, 0, s->l->memory / 8, sx_loader_tmpdir(s->l), out, s->err);
+}
+
+/* ---- labels that are shared ---- */
+
 /* Labels of the indexes that are taken over meet the new ones by their hashes. */
-static int add_source_labels(simidx_loader *l, size_t i, simidx_error *err)
+static int add_source_labels(struct search *s, size_t i)
 {
 	simidx_match doc;
 	int rc;
 
-	while (!(rc = simidx_walk_next(l->source[i], &doc, err))) {
-		uint64_t record[4] = { 0, i, doc.id, 0 };
+	while (!(rc = simidx_walk_next(s->l->source[i], &doc, s->err))) {
+		uint64_t record[5] = { 0, i, doc.id, 0, doc.id };
 
-		if (!doc.label)
-			continue;
-		record[0] = sx_hash(doc.label, doc.label_size);
-		rc = sx_sorter_add(l->label_hashes, record, err);
+		rc = check_stop(s);
+		if (!rc && doc.label) {
+			record[0] = sx_hash(doc.label, doc.label_size);
+			rc = sx_sorter_add(s->l->label_hashes, record, s->err);
+		}
 		if (rc)
 			return rc;
 	}
 	if (rc != SIMIDX_E_END)
 		return rc;
-	sx_err_clear(err);
-	return sx_walk_rewind(l->source[i], err);
+	sx_err_clear(s->err);
+	return sx_walk_rewind(s->l->source[i], s->err);
 }
 
-/* The label of one holder, copied. */
-static int get_label(simidx_loader *l, const struct holder *h, unsigned char **label,
-		     size_t *cap, size_t *size, simidx_error *err)
+/* The label of a record of label_hashes. */
+static int get_label(struct search *s, const uint64_t *record, sx_loader_bytes *label)
 {
 	sx_slice stored;
 	int rc;
 
-	if (h->source == l->n_sources)
-		return sx_loader_label(l, h->at, label, cap, size, err);
-	rc = sx_walk_label(l->source[h->source], h->key, &stored, err);
+	if (record[1] == s->l->n_sources)
+		return sx_loader_label(s->l, record[3], label, s->err);
+	rc = sx_walk_label(s->l->source[record[1]], record[2], &stored, s->err);
 	if (rc)
 		return rc;
-	if (sx_reserve(label, cap, stored.size, 1))
-		return sx_fail_nomem(err);
-	memcpy(*label, stored.data, stored.size);
-	*size = stored.size;
+	if (sx_reserve(&label->at, &label->cap, stored.size, 1))
+		return sx_fail_nomem(s->err);
+	memcpy(label->at, stored.data, stored.size);
+	label->size = stored.size;
 	return SIMIDX_OK;
 }
 
-static int same_label(simidx_loader *l, const struct holder *a, const struct holder *b, int *same,
-		      simidx_error *err)
+static int add_shared(struct search *s, const uint64_t *record)
 {
-	unsigned char *x = NULL, *y = NULL;
-	size_t x_cap = 0, y_cap = 0, x_size = 0, y_size = 0;
-	int rc = get_label(l, a, &x, &x_cap, &x_size, err);
+	uint64_t shared[3] = { record[4], sx_loader_order(s->l, record[1], record[2]),
+			       s->n_labels - 1 };
+
+	return sx_sorter_add(s->shared, shared, s->err);
+}
+
+/* Two labels have the same hash. */
+static int compare_labels(struct search *s, const uint64_t *record)
+{
+	int rc = s->is_loaded ? SIMIDX_OK : get_label(s, s->first, &s->label);
 
 	if (!rc)
-		rc = get_label(l, b, &y, &y_cap, &y_size, err);
-	*same = !rc && x_size == y_size && !memcmp(x, y, x_size);
-	free(x);
-	free(y);
-	return rc;
-}
-
-/* A document that shares its label with another one, or its id with such a document. */
-struct suspect {
-	uint64_t source, key;
-	uint64_t id;
-	uint64_t label; /* number of the label that is shared, or NO_LABEL */
-};
-
-#define NO_LABEL UINT64_MAX
-
-struct suspects {
-	simidx_loader *l;
-	simidx_error *err;
-	struct suspect *at;
-	size_t n, cap;
-	size_t n_known; /* of these, those with a shared label, sorted */
-	uint64_t n_labels;
-	/* the documents with one id */
-	sx_loader_drop *same;
-	size_t n_same, same_cap;
-	uint64_t same_id;
-};
-
-static int suspect(struct suspects *s, uint64_t source, uint64_t key, uint64_t id, uint64_t label)
-{
-	if (sx_reserve(&s->at, &s->cap, s->n + 1, sizeof(*s->at)))
-		return sx_fail_nomem(s->err);
-	s->at[s->n++] = (struct suspect){ source, key, id, label };
-	return SIMIDX_OK;
-}
-
-/* All holders of one hash: those with equal labels are suspects. */
-static int settle_group(struct suspects *s, struct group *g)
-{
-	int rc = SIMIDX_OK;
-
-	while (!rc && g->n > 1) {
-		struct holder first = g->holder[0];
-		size_t others = 0, equal = 0;
-
-		for (size_t i = 1; !rc && i < g->n; i++) {
-			struct holder here = g->holder[i];
-			int same;
-
-			rc = same_label(s->l, &first, &here, &same, s->err);
-			if (rc || !same) {
-				g->holder[others++] = here;
-				continue;
-			}
-			if (!equal++)
-				rc = suspect(s, first.source, first.key, 0, s->n_labels);
-			if (!rc)
-				rc = suspect(s, here.source, here.key, 0, s->n_labels);
-		}
-		s->n_labels += equal > 0;
-		/* Only other labels with the same hash are left, if anything. */
-		g->n = others;
+		rc = get_label(s, record, &s->other);
+	if (rc)
+		return rc;
+	s->is_loaded = 1;
+	if (s->label.size != s->other.size || memcmp(s->label.at, s->other.at, s->label.size)) {
+		if (!s->different)
+			rc = new_sorter(s, 5, 1, &s->different);
+		return rc ? rc : sx_sorter_add(s->different, record, s->err);
 	}
-	g->n = 0;
-	return rc;
+	if (!s->is_shared) {
+		s->is_shared = 1;
+		s->n_labels++;
+		rc = add_shared(s, s->first);
+	}
+	return rc ? rc : add_shared(s, record);
+}
+
+/* One pass over records sorted by hash. */
+static int find_shared(struct search *s, sx_sorter *hashes)
+{
+	const uint64_t *record;
+	int rc = sx_sorter_finish(hashes, s->l->memory / 8, s->err);
+
+	s->has_first = 0;
+	while (!rc && !(rc = sx_sorter_next(hashes, &record, s->err))) {
+		rc = check_stop(s);
+		if (!rc && s->has_first && record[0] == s->first[0]) {
+			rc = compare_labels(s, record);
+			continue;
+		}
+		memcpy(s->first, record, sizeof(s->first));
+		s->has_first = 1;
+		s->is_loaded = s->is_shared = 0;
+	}
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
+/* What had the hash of another label goes round again, without that label. */
+static int find_all_shared(struct search *s)
+{
+	simidx_loader *l = s->l;
+	int rc = new_sorter(s, 3, 2, &s->shared);
+
+	while (!rc && l->label_hashes) {
+		rc = find_shared(s, l->label_hashes);
+		sx_sorter_free(l->label_hashes);
+		l->label_hashes = s->different;
+		s->different = NULL;
+	}
+	return rc ? rc : sx_sorter_finish(s->shared, l->memory / 8, s->err);
 }
 
 /* ---- who has the ids ---- */
 
-static int compare_suspects(const void *a, const void *b)
+static int next_shared(struct search *s)
 {
-	const struct suspect *x = a, *y = b;
+	int rc = sx_sorter_next(s->shared, &s->next_shared, s->err);
 
-	if (x->source != y->source)
-		return x->source < y->source ? -1 : 1;
-	return x->key < y->key ? -1 : x->key > y->key;
+	if (rc)
+		s->next_shared = NULL;
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
 }
 
-static struct suspect *find_suspect(struct suspects *s, const sx_loader_drop *document)
-{
-	struct suspect wanted = { document->source, document->key, 0, 0 };
-
-	return bsearch(&wanted, s->at, s->n_known, sizeof(*s->at), compare_suspects);
-}
-
-/* The documents with one id are there: if one is suspect, all are. */
-static int settle_same(struct suspects *s)
-{
-	int found = 0, rc = SIMIDX_OK;
-
-	for (size_t i = 0; i < s->n_same; i++)
-		found |= find_suspect(s, &s->same[i]) != NULL;
-	for (size_t i = 0; !rc && found && i < s->n_same; i++) {
-		struct suspect *known = find_suspect(s, &s->same[i]);
-
-		if (known)
-			known->id = s->same_id;
-		else
-			rc = suspect(s, s->same[i].source, s->same[i].key, s->same_id, NO_LABEL);
-	}
-	s->n_same = 0;
-	return rc;
-}
-
+/* Of the documents with one id, all are suspects or none. */
 static int see_id(void *ctx, uint64_t id, uint64_t source, uint64_t key)
 {
-	struct suspects *s = ctx;
-	int rc = s->n_same && id != s->same_id ? settle_same(s) : SIMIDX_OK;
+	struct search *s = ctx;
+	uint64_t record[5] = { source, key, NO_LABEL, 0, id };
+	int rc = SIMIDX_OK;
 
-	if (!rc && sx_reserve(&s->same, &s->same_cap, s->n_same + 1, sizeof(*s->same)))
-		rc = sx_fail_nomem(s->err);
-	if (rc)
-		return rc;
-	s->same_id = id;
-	s->same[s->n_same++] = (sx_loader_drop){ source, key };
-	return SIMIDX_OK;
+	if (!s->is_suspect || id != s->id) {
+		s->is_suspect = s->next_shared && s->next_shared[0] == id;
+		s->n_ids += s->is_suspect;
+		s->id = id;
+	}
+	if (!s->is_suspect)
+		return SIMIDX_OK;
+	record[3] = s->n_ids - 1;
+	if (s->next_shared && s->next_shared[0] == id &&
+	    s->next_shared[1] == sx_loader_order(s->l, source, key)) {
+		record[2] = s->next_shared[2];
+		rc = next_shared(s);
+	}
+	/* Where the last one stays, they are judged from the last to the first. */
+	if (s->l->options.duplicates == SIMIDX_DUPLICATES_LAST) {
+		record[0] = ~record[0];
+		record[1] = ~record[1];
+	}
+	return rc ? rc : sx_sorter_add(s->suspects, record, s->err);
+}
+
+static int find_suspects(struct search *s)
+{
+	int rc = new_sorter(s, 5, 2, &s->suspects);
+
+	if (!rc)
+		rc = next_shared(s);
+	if (!rc)
+		rc = sx_loader_each_id(s->l, see_id, s, s->err);
+	sx_sorter_free(s->shared);
+	s->shared = NULL;
+	return rc ? rc : sx_sorter_finish(s->suspects, s->l->memory / 8, s->err);
 }
 
 /* ---- one after another ---- */
 
-static int compare_ids(const void *a, const void *b)
+static int test(const unsigned char *bits, uint64_t i)
 {
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
+	return bits[i / 8] >> i % 8 & 1;
 }
 
-static void drop(struct suspects *s, const struct suspect *which, const char *reason)
+static void set(unsigned char *bits, uint64_t i)
+{
+	bits[i / 8] |= (unsigned char)(1u << i % 8);
+}
+
+static int drop(struct search *s, uint64_t id, uint64_t source, uint64_t key, int by_id)
 {
 	simidx_loader *l = s->l;
+	uint64_t record[2] = { id, sx_loader_order(l, source, key) };
+	char reason[64] = "the label is already in use";
 
-	l->drop[l->n_drops++] = (sx_loader_drop){ which->source, which->key };
 	l->report.duplicates++;
-	l->report.left_out += which->source == l->n_sources;
-	if (which->source == l->n_sources && l->options.duplicates == SIMIDX_DUPLICATES_REJECT &&
+	l->report.left_out += source == l->n_sources;
+	if (by_id)
+		snprintf(reason, sizeof(reason), "id %" PRIu64 " is already in use", id);
+	if (source == l->n_sources && l->options.duplicates == SIMIDX_DUPLICATES_REJECT &&
 	    l->options.rejected)
-		l->options.rejected(l->options.ctx, which->key, reason);
-}
-
-/* Who has which id and label by now, as the number of the suspect + 1. */
-struct holders {
-	const uint64_t *id; /* of all suspects, sorted */
-	size_t n;
-	size_t *of_id, *of_label; /* by the first place in id[]; by the number of the label */
-	size_t no_label;          /* stands for the holder of none */
-};
-
-static size_t *id_holder(const struct holders *h, uint64_t id)
-{
-	size_t from = 0, to = h->n;
-
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (h->id[middle] < id)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return &h->of_id[from];
-}
-
-static size_t *label_holder(struct holders *h, uint64_t label)
-{
-	h->no_label = 0;
-	return label == NO_LABEL ? &h->no_label : &h->of_label[label];
-}
-
-/* Another document takes the id or the label of an older one, which loses both. */
-static void replace(struct suspects *s, struct holders *h, size_t number)
-{
-	const struct suspect *old;
-
-	if (!number)
-		return;
-	old = &s->at[number - 1];
-	*id_holder(h, old->id) = 0;
-	*label_holder(h, old->label) = 0;
-	drop(s, old, NULL);
-}
-
-/* Put the suspects one after another, as a writer would. */
-static void put_suspects(struct suspects *s, struct holders *h)
-{
-	int last_stays = s->l->options.duplicates == SIMIDX_DUPLICATES_LAST;
-	char reason[64];
-
-	for (size_t i = 0; i < s->n; i++) {
-		const struct suspect *here = &s->at[i];
-		size_t by_id = *id_holder(h, here->id), by_label = *label_holder(h, here->label);
-
-		if (!last_stays && (by_id || by_label)) {
-			snprintf(reason, sizeof(reason), "id %" PRIu64 " is already in use",
-				 here->id);
-			drop(s, here, by_id ? reason : "the label is already in use");
-			continue;
-		}
-		replace(s, h, by_id);
-		if (by_label != by_id)
-			replace(s, h, by_label);
-		*id_holder(h, here->id) = *label_holder(h, here->label) = i + 1;
-	}
-}
-
-static int compare_drops(const void *a, const void *b)
-{
-	const sx_loader_drop *x = a, *y = b;
-
-	if (x->source != y->source)
-		return x->source < y->source ? -1 : 1;
-	return x->key < y->key ? -1 : x->key > y->key;
-}
-
-static int judge(struct suspects *s)
-{
-	simidx_loader *l = s->l;
-	uint64_t *id = sx_realloc(NULL, s->n, sizeof(*id));
-	struct holders h = { .id = id,
-			     .n = s->n,
-			     .of_id = sx_calloc(s->n, sizeof(size_t)),
-			     .of_label = sx_calloc(s->n_labels, sizeof(size_t)) };
-	int rc = SIMIDX_OK;
-
-	l->drop = sx_calloc(s->n, sizeof(*l->drop));
-	if (!id || !h.of_id || !h.of_label || !l->drop) {
-		rc = sx_fail_nomem(s->err);
-	} else {
-		qsort(s->at, s->n, sizeof(*s->at), compare_suspects);
-		for (size_t i = 0; i < s->n; i++)
-			id[i] = s->at[i].id;
-		qsort(id, s->n, sizeof(*id), compare_ids);
-		put_suspects(s, &h);
-		qsort(l->drop, l->n_drops, sizeof(*l->drop), compare_drops);
-	}
-	free(id);
-	free(h.of_id);
-	free(h.of_label);
-	return rc;
-}
-
-/* The documents whose label another one has. */
-static int find_same_labels(struct suspects *s)
-{
-	simidx_loader *l = s->l;
-	const uint64_t *record;
-	struct group g = { 0 };
-	int rc = sx_sorter_finish(l->label_hashes, l->memory / 8, s->err);
-
-	while (!rc && !(rc = sx_sorter_next(l->label_hashes, &record, s->err))) {
-		if (g.n && record[0] != g.hash)
-			rc = settle_group(s, &g);
-		if (!rc && sx_reserve(&g.holder, &g.cap, g.n + 1, sizeof(*g.holder)))
-			rc = sx_fail_nomem(s->err);
-		if (rc)
-			break;
-		g.hash = record[0];
-		g.holder[g.n++] = (struct holder){ record[1], record[2], record[3] };
-	}
-	if (rc == SIMIDX_E_END)
-		rc = settle_group(s, &g);
-	free(g.holder);
-	sx_sorter_free(l->label_hashes);
-	l->label_hashes = NULL;
-	return rc;
+		l->options.rejected(l->options.ctx, key, reason);
+	return sx_sorter_add(l->drops, record, s->err);
 }
 
 /*
- * Whether a document stays can depend on others by its id and by its label, so those for whom
- * it does are put one after another. Documents with one id and no label that is shared are left
- * to sx_loader_write_docs().
+ * Who is the first to have an id and a label stays. From the first to the last, one who does not
+ * stay takes neither; from the last to the first it takes both: each one that comes later
+ * replaces those before it, and what becomes of it itself does not bring them back.
  */
+static int judge_all(struct search *s, unsigned char *ids, unsigned char *labels)
+{
+	int last_stays = s->l->options.duplicates == SIMIDX_DUPLICATES_LAST;
+	uint64_t flip = last_stays ? UINT64_MAX : 0;
+	const uint64_t *r;
+	int rc;
+
+	while (!(rc = sx_sorter_next(s->suspects, &r, s->err))) {
+		int by_id = test(ids, r[3]);
+		int by_label = r[2] != NO_LABEL && test(labels, r[2]);
+
+		rc = check_stop(s);
+		if (!rc && (by_id || by_label))
+			rc = drop(s, r[4], r[0] ^ flip, r[1] ^ flip, by_id);
+		if (rc)
+			return rc;
+		if (!last_stays && (by_id || by_label))
+			continue;
+		set(ids, r[3]);
+		if (r[2] != NO_LABEL)
+			set(labels, r[2]);
+	}
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
+static int judge(struct search *s)
+{
+	unsigned char *ids = sx_calloc(s->n_ids / 8 + 1, 1);
+	unsigned char *labels = sx_calloc(s->n_labels / 8 + 1, 1);
+	int rc = ids && labels ? SIMIDX_OK : sx_fail_nomem(s->err);
+
+	if (!rc)
+		rc = new_sorter(s, 2, 2, &s->l->drops);
+	if (!rc)
+		rc = judge_all(s, ids, labels);
+	if (!rc)
+		rc = sx_sorter_finish(s->l->drops, s->l->memory / 16, s->err);
+	free(ids);
+	free(labels);
+	return rc;
+}
+
 int sx_loader_find_drops(simidx_loader *l, simidx_error *err)
 {
-	struct suspects s = { .l = l, .err = err };
+	struct search s = { .l = l, .err = err };
 	int rc = SIMIDX_OK;
 
 	if (!l->label_bytes && (!l->n_source_labels || l->n_sources < 2))
 		return SIMIDX_OK; /* no label can meet another one */
 	for (size_t i = 0; !rc && l->n_source_labels && i < l->n_sources; i++)
-		rc = add_source_labels(l, i, err);
+		rc = add_source_labels(&s, i);
 	if (!rc)
-		rc = find_same_labels(&s);
-	if (!rc && s.n) {
-		s.n_known = s.n;
-		qsort(s.at, s.n, sizeof(*s.at), compare_suspects);
-		rc = sx_loader_each_id(l, see_id, &s, err);
-		if (!rc)
-			rc = settle_same(&s);
-		if (!rc)
-			rc = judge(&s);
-	}
-	free(s.at);
-	free(s.same);
+		rc = find_all_shared(&s);
+	if (!rc && s.n_labels)
+		rc = find_suspects(&s);
+	if (!rc && s.n_labels)
+		rc = judge(&s);
+	sx_sorter_free(s.different);
+	sx_sorter_free(s.shared);
+	sx_sorter_free(s.suspects);
+	free(s.label.at);
+	free(s.other.at);
 	return rc;
-}
-
-int sx_loader_is_dropped(const simidx_loader *l, uint64_t source, uint64_t key)
-{
-	sx_loader_drop wanted = { source, key };
-
-	return l->n_drops && bsearch(&wanted, l->drop, l->n_drops, sizeof(*l->drop), compare_drops);
 }

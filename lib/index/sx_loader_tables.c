@@ -92,7 +92,7 @@ static int make_postings(simidx_loader *l, simidx_error *err)
 	int rc = sx_sorter_finish(l->by_fp, l->memory / 2, err);
 
 	if (!rc && !l->distinct)
-		rc = sx_spill_new(l->tmpdir ? l->tmpdir : l->dir, LIST_BUFFER, &l->distinct, err);
+		rc = sx_spill_new(sx_loader_tmpdir(l), LIST_BUFFER, &l->distinct, err);
 	if (!rc && has_ids)
 		rc = sx_append_begin(&append, &l->index->tables.postings, l->txn, err);
 	if (!rc)
@@ -209,7 +209,7 @@ static void start_job(struct job *job, unsigned t, int in_thread)
 	if (is_identity(perm))
 		return;
 	job->rc = sx_sorter_new(1, 1, perm->bits - perm->prefix_bits, job->memory,
-				l->tmpdir ? l->tmpdir : l->dir, &job->sorter, &job->err);
+				sx_loader_tmpdir(l), &job->sorter, &job->err);
 	if (job->rc)
 		return;
 	sx_sorter_give_spill(job->sorter, job->spill);

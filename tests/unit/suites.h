@@ -33,6 +33,7 @@ X(index_moved)
 X(index_live)
 X(index_bad)
 X(loader)
+X(loader_labels)
 X(loader_live)
 X(loader_procs)
 
