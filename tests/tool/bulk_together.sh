@@ -69,10 +69,14 @@ has ix 1000
 rm -rf ix
 reading pipe ix
 until_it_builds
+: >told2
 "$load" -q ix -F lines first.fps 2>told2 3>&- &
 second=$!
-sleep 0.2
-kill -INT $second
+# Again and again: before its handler stands the signal is ignored.
+until [ -s told2 ]; do
+	sleep 0.5
+	kill -INT $second
+done
 ended $second 2 stopped
 printf 'simidx-load: %s\n' 'stopped by a signal' 'ix: nothing has changed; run the load again' |
 	diff - told2 || fail 'what is told by a load that is stopped while it waits'
