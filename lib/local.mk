@@ -40,9 +40,16 @@ lib_libsx_core_la_SOURCES = \
 	lib/kernel/sx_bits.h \
 	lib/kernel/sx_bits_bmi2.c \
 	lib/kernel/sx_bits_portable.c \
+	lib/kernel/sx_bitmap_plain.h \
 	lib/kernel/sx_cpu.c \
 	lib/kernel/sx_cpu.h \
+	lib/kernel/sx_kernel.c \
+	lib/kernel/sx_kernel.h \
 	lib/kernel/sx_near.h \
+	lib/kernel/sx_near_avx2.c \
+	lib/kernel/sx_near_emit.h \
+	lib/kernel/sx_near_plain.h \
+	lib/kernel/sx_near_popcnt.c \
 	lib/kernel/sx_near_scalar.c \
 	lib/store/sx_store.c \
 	lib/store/sx_store.h \
@@ -58,6 +65,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/block/sx_block.h \
 	lib/block/sx_block_encode.c \
 	lib/block/sx_block_layout.h \
+	lib/block/sx_block_search.c \
+	lib/block/sx_block_search.h \
 	lib/block/sx_rows.c \
 	lib/block/sx_rows.h \
 	lib/sketch/sx_sketch.c \

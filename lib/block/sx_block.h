@@ -10,6 +10,8 @@
  * a range covers and completes the rare hit. A column is a base and, for each entry, the
  * difference from it in as few whole bytes as the block needs. doc/format.md, "Blocks".
  *
+ * What a search calls with a kernel of its choice stands in sx_block_search.h.
+ *
  * Pure functions. Nothing read from a value is trusted: sx_block_open() bounds every size, and
  * no function here reads outside the value whatever its bytes are.
  */
@@ -84,20 +86,10 @@ size_t sx_block_lower_bound(const sx_block *block, uint64_t key);
 /** The first entry whose key is > `key`. */
 size_t sx_block_upper_bound(const sx_block *block, uint64_t key);
 
-/** Key of entry i < block->n. */
+/** Key of entry i < block->n; 0 if a damaged bitmap has no bit for it. */
 uint64_t sx_block_key(const sx_block *block, size_t i);
 
 /** Value of column c at entry i. */
 uint64_t sx_block_col(const sx_block *block, unsigned c, size_t i);
-
-/**
- * The keys among entries [from, to) that differ from `query` in at most k bits.
- *
- * @param hits   room for to - from keys, in ascending order
- * @param entry  room for to - from numbers (scratch)
- * @return how many
- */
-size_t sx_block_near(const sx_block *block, size_t from, size_t to, uint64_t query, unsigned k,
-		     uint64_t *hits, uint16_t *entry);
 
 #endif /* SX_BLOCK_H */

@@ -2,25 +2,34 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The hot loop of a search: which entries of a block can be near a query, judged by the low
- * bytes that the block holds literally.
+ * The parts of the kernels, for sx_kernel.c to choose among. What they do: sx_kernel.h. Each
+ * runs only on a CPU with the instructions in its name.
  */
 
 #ifndef SX_NEAR_H
 #define SX_NEAR_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "kernel/sx_kernel.h"
 
-/**
- * Entry i has its low `width` bytes (0..8), little-endian, at low + i * width. Write the
- * numbers of the entries whose low bytes differ from `query` in at most k bits to hits, in
- * ascending order; returns how many. Reads up to 8 bytes past the last entry.
- *
- * @param n     at most 65,536
- * @param hits  room for n
- */
-size_t sx_near_low(const unsigned char *low, unsigned width, size_t n, uint64_t query, unsigned k,
-		   uint16_t *hits);
+#define SX_NEAR_DECLARE(isa)                                                                  \
+	size_t sx_near_low_##isa(const unsigned char *low, unsigned width, size_t n,          \
+				 size_t readable, uint64_t query, unsigned k, uint16_t *hits); \
+	size_t sx_near_u64_##isa(const uint64_t *fps, size_t n, uint64_t query, unsigned k,   \
+				 uint32_t *hits);
+
+#define SX_BITMAP_DECLARE(isa)                                                                \
+	sx_ranks sx_ranks_##isa(const unsigned char *bitmap, size_t n_words, sx_ranks zeros); \
+	size_t sx_complete_##isa(const sx_coded *coded, size_t from, const uint16_t *entry,   \
+				 size_t n, uint64_t query, unsigned k, uint64_t *keys);         \
+	size_t sx_decode_##isa(const sx_coded *coded, size_t from, size_t n, uint64_t *keys);
+
+SX_NEAR_DECLARE(scalar)
+SX_BITMAP_DECLARE(scalar)
+#if defined(__x86_64__)
+SX_NEAR_DECLARE(popcnt)
+SX_BITMAP_DECLARE(popcnt)
+SX_NEAR_DECLARE(avx2)
+SX_BITMAP_DECLARE(bmi2)
+#endif
 
 #endif /* SX_NEAR_H */

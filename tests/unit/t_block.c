@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "block/sx_block_search.h"
 #include "t_block_rows.h"
 
 Suite *suite_block(void);
@@ -333,7 +334,7 @@ static void check_near(const sx_block *block, const sx_rows *rows, size_t from, 
 	uint64_t *hits = malloc(room * sizeof(*hits));
 	uint16_t *entry = malloc(room * sizeof(*entry));
 
-	found = sx_block_near(block, from, to, query, k, hits, entry);
+	found = sx_block_near(sx_kernel_best(), block, from, to, query, k, hits, entry);
 	for (i = from; i < to; i++) {
 		if ((unsigned)__builtin_popcountll(rows->key[i] ^ query) > k)
 			continue;

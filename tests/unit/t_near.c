@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/sx_near.h"
+#include "kernel/sx_kernel.h"
 #include "support/sxt.h"
 #include "t_fast.h"
 
@@ -35,7 +35,7 @@ static void check_near(const unsigned char *low, unsigned width, size_t n, uint6
 {
 	/* Exactly the room that is promised, for the sanitizer to guard. */
 	uint16_t *hits = malloc(n ? n * sizeof(*hits) : 1);
-	size_t found = sx_near_low(low, width, n, query, k, hits), seen = 0, i;
+	size_t found = sx_kernel_best()->near_low(low, width, n, n * width, query, k, hits), seen = 0, i;
 
 	for (i = 0; i < n; i++) {
 		if (distance(low + i * width, width, query) > k)
@@ -87,9 +87,9 @@ START_TEST(test_most)
 	uint16_t *hits = malloc(n * sizeof(*hits));
 
 	memset(low, 0xff, n - 1);
-	ck_assert_uint_eq(sx_near_low(low, 1, n, 0, 7, hits), 1);
+	ck_assert_uint_eq(sx_kernel_best()->near_low(low, 1, n, n, 0, 7, hits), 1);
 	ck_assert_uint_eq(hits[0], 65535);
-	ck_assert_uint_eq(sx_near_low(low, 1, n, 0, 8, hits), n);
+	ck_assert_uint_eq(sx_kernel_best()->near_low(low, 1, n, n, 0, 8, hits), n);
 	ck_assert_uint_eq(hits[65535], 65535);
 	free(low);
 	free(hits);

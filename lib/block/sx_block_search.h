@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Blocks as a search sees them: keys only, one probe after the other, with the kernel that the
+ * caller has chosen. A probe is open_keys, range, near.
+ */
+
+#ifndef SX_BLOCK_SEARCH_H
+#define SX_BLOCK_SEARCH_H
+
+#include "block/sx_block.h"
+#include "block/sx_block_layout.h"
+#include "kernel/sx_kernel.h"
+#include "util/sx_bytes.h"
+
+/**
+ * sx_block_open() for the keys alone: columns and `used` are not set.
+ *
+ * @return NULL, or what is wrong: a static string
+ */
+static inline const char *sx_block_open_keys(sx_block *b, const void *value, size_t size)
+{
+	uint32_t shape;
+
+	if (size < SX_MIN_BLOCK_SIZE || size > SX_MAX_BLOCK_SIZE)
+		return "its size is not a block's";
+	b->data = (const unsigned char *)value;
+	b->size = size;
+	b->n_cols = 0;
+	shape = sx_load_le32(b->data + SHAPE_AT);
+	b->width = shape & SHAPE_WIDTH_MASK;
+	b->n = shape >> SHAPE_N_SHIFT & SHAPE_N_MASK;
+	b->n_words = shape >> SHAPE_WORDS_SHIFT;
+	b->base = sx_load_le64(b->data + BASE_AT);
+	if (!b->n || b->width > 8 || b->n_words * 64 < b->n ||
+	    b->n * b->width + b->n_words * 8 > size - BLOCK_HEADER)
+		return "its header is impossible";
+	b->low = b->data + BLOCK_HEADER;
+	b->bitmap = b->low + b->n * b->width;
+	return NULL;
+}
+
+/** Low bytes of entry i. The 8 bytes read may reach into the bitmap, which has at least 8. */
+static inline uint64_t sx_block_low(const sx_block *b, size_t i)
+{
+	return sx_load_le64(b->low + i * b->width) & sx_low_bits(8 * b->width);
+}
+
+/** The keys as the kernels take them. */
+static inline sx_coded sx_block_coded(const sx_block *b)
+{
+	return (sx_coded){ b->low, b->bitmap, b->n_words, b->width, b->base };
+}
+
+/**
+ * The entries with keys in [low, high], low <= high: [*from, *to), *from <= *to <= block->n.
+ * One pass over the bitmap when no low bytes need to be compared: those of `low` are 0, and all
+ * bits of those of `high` are set, as for a prefix that is no longer than the high part.
+ */
+void sx_block_range(const sx_kernel *kernel, const sx_block *block, uint64_t low, uint64_t high,
+		    size_t *from, size_t *to);
+
+/**
+ * The keys among entries [from, to) that differ from `query` in at most k bits.
+ *
+ * @param hits   room for to - from keys, in ascending order
+ * @param entry  room for to - from numbers (scratch)
+ * @return how many
+ */
+size_t sx_block_near(const sx_kernel *kernel, const sx_block *block, size_t from, size_t to,
+		     uint64_t query, unsigned k, uint64_t *hits, uint16_t *entry);
+
+#endif /* SX_BLOCK_SEARCH_H */

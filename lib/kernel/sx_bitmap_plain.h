@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The bitmap functions of sx_near.h, to be inlined into functions that are compiled for some
+ * instruction set.
+ */
+
+#ifndef SX_BITMAP_PLAIN_H
+#define SX_BITMAP_PLAIN_H
+
+#include "kernel/sx_kernel.h"
+#include "kernel/sx_near_plain.h"
+
+/** Place of set bit number i of a word that has more than i. */
+typedef unsigned sx_select_fn(uint64_t word, unsigned i);
+
+/**
+ * By halving: counts of ever smaller groups tell on which side the bit is.
+ */
+SX_INLINE unsigned sx_select_halving(uint64_t word, unsigned i)
+{
+	const uint64_t fives = UINT64_C(0x5555555555555555), threes = UINT64_C(0x3333333333333333);
+	uint64_t pairs = word - (word >> 1 & fives);
+	uint64_t fours = (pairs & threes) + (pairs >> 2 & threes);
+	uint64_t sums = ((fours + (fours >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) *
+			UINT64_C(0x0101010101010101); /* byte b: bits in bytes 0..b */
+	/* A byte's top bit stays where bits 0..b are not more than i; no sum is above 64. */
+	uint64_t over = (i * UINT64_C(0x0101010101010101) | UINT64_C(0x8080808080808080)) - sums;
+	unsigned place = 8 * (unsigned)(((over >> 7 & UINT64_C(0x0101010101010101)) *
+					 UINT64_C(0x0101010101010101)) >> 56);
+	unsigned left = i - (unsigned)(sums << 8 >> place & 0xff), here, right;
+
+	here = (unsigned)(fours >> place) & 0xf;
+	right = left >= here;
+	left -= here & -right;
+	place += 4 * right;
+	here = (unsigned)(pairs >> place) & 3;
+	right = left >= here;
+	left -= here & -right;
+	place += 2 * right;
+	here = (unsigned)(word >> place) & 1;
+	return place + (left >= here);
+}
+
+/** ranks() */
+SX_INLINE sx_ranks sx_ranks_plain(sx_count_fn *count, sx_select_fn *select,
+				  const unsigned char *bitmap, size_t n_words, sx_ranks zeros)
+{
+	uint64_t want[2] = { zeros.from, zeros.to }, ones[2] = { 0, 0 };
+	uint64_t before = 0; /* zeros in the words before w */
+	size_t w = 0;
+
+	for (unsigned e = 0; e < 2; e++) {
+		if (!want[e])
+			continue;
+		for (; w < n_words; w++) {
+			uint64_t clear = ~sx_load_le64(bitmap + 8 * w);
+			unsigned here = count(clear);
+
+			if (want[e] - before <= here) {
+				unsigned i = (unsigned)(want[e] - before - 1);
+
+				ones[e] = 64 * w + select(clear, i) - (want[e] - 1);
+				break;
+			}
+			before += here;
+		}
+		if (w == n_words)
+			ones[e] = 64 * w - before;
+	}
+	return (sx_ranks){ ones[0], ones[1] };
+}
+
+/** Key of entry i, whose bit is number `place`. Its low bytes are followed by a bitmap word. */
+SX_INLINE uint64_t sx_key_at(const sx_coded *c, size_t i, uint64_t place)
+{
+	uint64_t low = sx_load_le64(c->low + i * c->width) & sx_low_bits(8 * c->width);
+
+	return c->width >= 8 ? low : (c->base + place - i) << (8 * c->width) | low;
+}
+
+/** complete() */
+SX_INLINE size_t sx_complete_plain(sx_count_fn *count, sx_select_fn *select, const sx_coded *c,
+				   size_t from, const uint16_t *entry, size_t n, uint64_t query,
+				   unsigned k, uint64_t *keys)
+{
+	size_t w = 0, before = 0, h = 0, kept = 0; /* `before` set bits in the words before w */
+
+	for (; w < c->n_words && h < n; w++) {
+		uint64_t word = sx_load_le64(c->bitmap + 8 * w);
+		size_t end = before + count(word);
+
+		for (; h < n && from + entry[h] < end; h++) {
+			size_t i = from + entry[h];
+			unsigned place = select(word, (unsigned)(i - before));
+
+			keys[kept] = sx_key_at(c, i, 64 * w + place);
+			kept += count(keys[kept] ^ query) <= k;
+		}
+		before = end;
+	}
+	return kept;
+}
+
+/** decode() */
+SX_INLINE size_t sx_decode_plain(sx_count_fn *count, sx_select_fn *select, const sx_coded *coded,
+				 size_t from, size_t n, uint64_t *keys)
+{
+	const sx_coded c = *coded; /* a copy that no store to keys can change */
+	size_t w = 0, before = 0, i = from;
+	uint64_t word;
+
+	for (; w < c.n_words; before += count(word), w++) {
+		word = sx_load_le64(c.bitmap + 8 * w);
+		if (before + count(word) > from)
+			break;
+	}
+	for (uint64_t left = 0; w < c.n_words && i < from + n; w++) {
+		left = sx_load_le64(c.bitmap + 8 * w);
+		if (before < from)
+			left &= UINT64_MAX << select(left, (unsigned)(from - before));
+		before = from;
+		for (; left && i < from + n; left &= left - 1, i++)
+			keys[i - from] = sx_key_at(&c, i, 64 * w + (unsigned)__builtin_ctzll(left));
+	}
+	return i - from;
+}
+
+#endif /* SX_BITMAP_PLAIN_H */

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The hot loops of a search, one set for each level of vector instructions, chosen at run time:
+ * which fingerprints can be near a query, and where the entries of a block's bitmap are.
+ * Pure functions; every set gives the same answers.
+ */
+
+#ifndef SX_KERNEL_H
+#define SX_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Both ends of a range: see ranks() below. */
+typedef struct sx_ranks {
+	uint64_t from, to;
+} sx_ranks;
+
+/**
+ * Sorted keys, Elias-Fano coded: their low `width` bytes, `base` + what the bitmap says above.
+ * Key i sets bit i + (high part - base). The bitmap is of little-endian 64-bit words, at least
+ * one, and lies directly behind the low bytes.
+ */
+typedef struct sx_coded {
+	const unsigned char *low, *bitmap;
+	size_t n_words;
+	unsigned width; /* 0..8; with 8 there is no high part */
+	uint64_t base;
+} sx_coded;
+
+typedef struct sx_kernel {
+	/** "scalar", "popcnt", "avx2", "avx512" or "neon". */
+	const char *name;
+
+	/**
+	 * Entry i has its low `width` bytes (0..8), little-endian, at low + i * width. Write the
+	 * numbers of the entries whose low bytes differ from those of `query` in at most k bits,
+	 * ascending; returns how many.
+	 *
+	 * @param n         at most 65,536
+	 * @param readable  bytes at `low` that may be read, at least n * width: none behind are
+	 * @param hits      room for n
+	 */
+	size_t (*near_low)(const unsigned char *low, unsigned width, size_t n, size_t readable,
+			   uint64_t query, unsigned k, uint16_t *hits);
+
+	/** The same for whole fingerprints: the numbers i with fps[i] near query. n < 2^32. */
+	size_t (*near_u64)(const uint64_t *fps, size_t n, uint64_t query, unsigned k,
+			   uint32_t *hits);
+
+	/**
+	 * The set bits before the zeros.from-th and before the zeros.to-th zero of a bitmap of
+	 * little-endian 64-bit words. The zeros are counted from 1; before the 0-th there is
+	 * nothing, and before one that does not exist is everything. zeros.from <= zeros.to.
+	 */
+	sx_ranks (*ranks)(const unsigned char *bitmap, size_t n_words, sx_ranks zeros);
+
+	/**
+	 * Of the keys number from + entry[h], h < n, entry ascending: write those that differ from
+	 * query in at most k bits, ascending; returns how many. Keys that have no bit in a
+	 * damaged bitmap are left out. `keys` has room for n.
+	 */
+	size_t (*complete)(const sx_coded *coded, size_t from, const uint16_t *entry, size_t n,
+			   uint64_t query, unsigned k, uint64_t *keys);
+
+	/**
+	 * Write the n keys from number `from` on. Returns how many there are: fewer than n only
+	 * when a damaged bitmap has fewer bits.
+	 */
+	size_t (*decode)(const sx_coded *coded, size_t from, size_t n, uint64_t *keys);
+} sx_kernel;
+
+/** The best one for this CPU. Chosen once, before main(). */
+const sx_kernel *sx_kernel_best(void);
+
+/** One by its name; NULL if there is none of this name or this CPU cannot run it. */
+const sx_kernel *sx_kernel_find(const char *name);
+
+/** Those that this CPU can run, i = 0, 1, ... from the plainest to the best; NULL at the end. */
+const sx_kernel *sx_kernel_list(unsigned i);
+
+#endif /* SX_KERNEL_H */
