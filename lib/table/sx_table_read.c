@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "block/sx_block_search.h"
 #include "table/sx_table.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
@@ -67,17 +68,16 @@ static int near_in_block(const sx_table *table, sx_slice key, sx_slice value, ui
 {
 	sx_block block;
 	size_t from, to, n;
-	const char *wrong = sx_block_open(&block, value.data, value.size, 0);
+	const char *wrong = sx_block_open_keys(&block, value.data, value.size);
 
 	if (wrong)
 		return sx_table_damaged(table, key, wrong, err);
-	from = sx_block_lower_bound(&block, low);
-	to = sx_block_upper_bound(&block, high);
+	sx_block_range(sx_kernel_best(), &block, low, high, &from, &to);
 	*past = to < block.n;
 	if (to <= from)
 		return SIMIDX_OK;
 	found->candidates += to - from;
-	n = sx_block_near(&block, from, to, query, k, found->hits, found->entry);
+	n = sx_block_near(sx_kernel_best(), &block, from, to, query, k, found->hits, found->entry);
 	if (sx_reserve(&found->keys.at, &found->keys.cap, found->keys.n + n, sizeof(uint64_t)))
 		return sx_fail_nomem(err);
 	if (n)
