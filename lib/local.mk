@@ -47,7 +47,9 @@ lib_libsx_core_la_SOURCES = \
 	lib/kernel/sx_kernel.h \
 	lib/kernel/sx_near.h \
 	lib/kernel/sx_near_avx2.c \
+	lib/kernel/sx_near_avx512.c \
 	lib/kernel/sx_near_emit.h \
+	lib/kernel/sx_near_neon.c \
 	lib/kernel/sx_near_plain.h \
 	lib/kernel/sx_near_popcnt.c \
 	lib/kernel/sx_near_scalar.c \

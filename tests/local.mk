@@ -56,6 +56,8 @@ tests_support = \
 
 # A suite is named in suites.h too.
 unit_core = \
+	tests/kernel/kernel_check.c \
+	tests/kernel/kernel_check.h \
 	tests/unit/main.c \
 	tests/unit/suites.h \
 	tests/unit/t_bits.c \
@@ -78,6 +80,7 @@ unit_core = \
 	tests/unit/t_loader_live.c \
 	tests/unit/t_loader_procs.c \
 	tests/unit/t_near.c \
+	tests/unit/t_near.h \
 	tests/unit/t_plan.c \
 	tests/unit/t_sketch.c \
 	tests/unit/t_sorter.c \
@@ -144,6 +147,12 @@ tests_format_decode_LDADD = $(LMDB_LIBS) $(XXHASH_LIBS)
 
 tests_format_make_golden_SOURCES = tests/format/make_golden.c tests/format/golden.h
 tests_format_make_golden_LDADD = lib/libsimidx.la
+
+# ---------------------------------------------------------------------------------------------
+# Kernels of other machines
+
+TESTS += tests/kernel/neon.sh
+EXTRA_DIST += tests/kernel/kernel_run.c tests/kernel/neon.sh
 
 # ---------------------------------------------------------------------------------------------
 # Scripts

@@ -72,7 +72,7 @@ typedef struct sx_kernel {
 	size_t (*decode)(const sx_coded *coded, size_t from, size_t n, uint64_t *keys);
 } sx_kernel;
 
-/** The best one for this CPU. Chosen once, before main(). */
+/** The best one for this CPU, unless another one was forced. Chosen once, before main(). */
 const sx_kernel *sx_kernel_best(void);
 
 /** One by its name; NULL if there is none of this name or this CPU cannot run it. */
@@ -80,5 +80,13 @@ const sx_kernel *sx_kernel_find(const char *name);
 
 /** Those that this CPU can run, i = 0, 1, ... from the plainest to the best; NULL at the end. */
 const sx_kernel *sx_kernel_list(unsigned i);
+
+/**
+ * Let sx_kernel_best() return the one of this name from now on, or with NULL the best again.
+ * Not thread-safe: tests call it to run everything on one kernel.
+ *
+ * @return 0, or -1 if there is no such kernel here: then the best is in force
+ */
+int sx_kernel_force(const char *name);
 
 #endif /* SX_KERNEL_H */

@@ -29,7 +29,12 @@ SX_BITMAP_DECLARE(scalar)
 SX_NEAR_DECLARE(popcnt)
 SX_BITMAP_DECLARE(popcnt)
 SX_NEAR_DECLARE(avx2)
+SX_NEAR_DECLARE(avx512)
 SX_BITMAP_DECLARE(bmi2)
+sx_ranks sx_ranks_avx512(const unsigned char *bitmap, size_t n_words, sx_ranks zeros);
+#elif defined(__aarch64__)
+SX_NEAR_DECLARE(neon)
+SX_BITMAP_DECLARE(neon)
 #endif
 
 #endif /* SX_NEAR_H */

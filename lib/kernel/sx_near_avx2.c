@@ -26,45 +26,88 @@ AVX2 SX_INLINE unsigned few_bits(__m256i x, __m256i k)
 	return 15u ^ (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(sums, k)));
 }
 
-/* Four entries, two in each half: what 16 bytes always hold. */
-AVX2 SX_INLINE __m256i load_four(const unsigned char *p, unsigned width, __m256i spread)
+/* How to find the entries that are near, four at a time. */
+struct filter {
+	__m256i spread, want, k;
+	unsigned width;
+};
+
+/*
+ * Bit j: entry j of the four from p on is near. Two entries lie in 16 bytes whatever their width,
+ * which is what a shuffle can reach.
+ */
+AVX2 SX_INLINE unsigned near_four(const struct filter *f, const unsigned char *p)
 {
 	__m128i low = _mm_loadu_si128((const __m128i *)p);
-	__m128i high = _mm_loadu_si128((const __m128i *)(p + 2 * width));
+	__m128i high = _mm_loadu_si128((const __m128i *)(p + 2 * f->width));
+	__m256i x = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 
-	return _mm256_shuffle_epi8(_mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1),
-				   spread);
+	return few_bits(_mm256_xor_si256(_mm256_shuffle_epi8(x, f->spread), f->want), f->k);
+}
+
+AVX2 SX_INLINE unsigned near_eight(const struct filter *f, const unsigned char *p)
+{
+	return near_four(f, p) | near_four(f, p + 4 * f->width) << 4;
+}
+
+/*
+ * sx_emit_u16() with room for three more numbers than are written: four at a time, so that few
+ * branches depend on how many are near.
+ */
+AVX2 SX_INLINE size_t emit(uint64_t near, size_t i, uint16_t *hits, size_t found)
+{
+	unsigned n = (unsigned)_mm_popcnt_u64(near);
+
+	for (uint16_t *to = hits + found, *end = to + n; to < end; to += 4) {
+		for (unsigned j = 0; j < 4; j++, near = _blsr_u64(near))
+			to[j] = (uint16_t)(i + _tzcnt_u64(near));
+	}
+	return found + n;
 }
 
 /* For the shuffle: bytes 0..width-1 to one 64-bit element, the next ones to the other. */
 AVX2 SX_INLINE __m256i spread_of(unsigned width)
 {
-	uint64_t first = UINT64_C(0x0706050403020100) | ~sx_low_bits(8 * width);
-	uint64_t second = first + (width * UINT64_C(0x0101010101010101) & sx_low_bits(8 * width));
+	uint64_t used = sx_low_bits(8 * width);
+	uint64_t first = UINT64_C(0x0706050403020100) | ~used; /* ff: zero */
+	uint64_t second = first + (width * UINT64_C(0x0101010101010101) & used);
 
 	return _mm256_setr_epi64x((long long)first, (long long)second, (long long)first,
 				  (long long)second);
 }
 
+/*
+ * Eight entries, and if there are more, 16 that follow: for the few entries of most probes no
+ * branch is hard to foresee, and no cache line is touched far behind the last of them.
+ */
 AVX2 size_t sx_near_low_avx2(const unsigned char *low, unsigned width, size_t n, size_t readable,
 			     uint64_t query, unsigned k, uint16_t *hits)
 {
-	__m256i spread = spread_of(width), most = _mm256_set1_epi64x(k);
-	__m256i want = _mm256_set1_epi64x((long long)(query & sx_low_bits(8 * width)));
-	size_t need = 2 * width + 16, found = 0, i = 0;
+	struct filter f = {
+		spread_of(width),
+		_mm256_set1_epi64x((long long)(query & sx_low_bits(8 * width))),
+		_mm256_set1_epi64x(k),
+		width,
+	};
+	size_t need = 22 * width + 16, found = 0, i = 0;
 
 	while (i < n && readable - i * width >= need) {
-		uint64_t near = 0;
-		unsigned j = 0;
+		const unsigned char *p = low + i * width;
+		uint64_t near = near_eight(&f, p);
+		size_t here = 8;
 
-		for (; j < 64 && i < n && readable - i * width >= need; j += 4, i += 4) {
-			__m256i x = load_four(low + i * width, width, spread);
-
-			near |= (uint64_t)few_bits(_mm256_xor_si256(x, want), most) << j;
+		if (n - i > 8) {
+			near |= near_eight(&f, p + 8 * width) << 8;
+			near |= near_eight(&f, p + 16 * width) << 16;
+			here = 24;
 		}
-		if (i > n)
-			near &= UINT64_MAX >> (64 - j + (i - n));
-		found = sx_emit_u16(near, i - j, hits, found);
+		if (n - i < here)
+			near &= sx_low_bits((unsigned)(n - i));
+		if (n - i >= 24 + 3)
+			found = emit(near, i, hits, found);
+		else
+			found = sx_emit_u16(near, i, hits, found);
+		i += here;
 	}
 	return sx_near_low_plain(sx_count_builtin, low, width, i, n, readable, query, k, hits,
 				 found);

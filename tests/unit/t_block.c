@@ -5,6 +5,7 @@
 
 #include "block/sx_block_search.h"
 #include "t_block_rows.h"
+#include "t_near.h"
 
 Suite *suite_block(void);
 
@@ -132,6 +133,8 @@ START_TEST(test_round_trip)
 	sx_rows rows;
 	sxt_rng rng;
 
+	/* Each shape with each kernel. */
+	t_kernel_round(_i % T_MOST_KERNELS, 1);
 	sxt_rng_init(&rng, 300 + (uint64_t)_i);
 	for (s = 0; s < N_SIZES; s++) {
 		t_rows_fill(&rng, &rows, shape, widths[sxt_rng_below(&rng, N_WIDTHS)],
@@ -271,6 +274,33 @@ static void check_bounds(const sx_block *block, const sx_rows *rows, uint64_t ke
 	t_must_eq(sx_block_upper_bound(block, key), upper);
 }
 
+static void check_range(const sx_block *block, const sx_rows *rows, uint64_t low, uint64_t high)
+{
+	size_t lower = 0, upper = 0, from, to, i;
+	const sx_kernel *kernel;
+	unsigned j;
+
+	for (i = 0; i < block->n; i++) {
+		lower += rows->key[i] < low;
+		upper += rows->key[i] <= high;
+	}
+	for (j = 0; (kernel = sx_kernel_list(j)); j++) {
+		sx_block_range(kernel, block, low, high, &from, &to);
+		t_must_eq(from, lower);
+		t_must_eq(to, upper);
+	}
+}
+
+/* Ranges as a search asks for them, prefixes of all lengths, and any others. */
+static void check_ranges(sxt_rng *rng, const sx_block *block, const sx_rows *rows, uint64_t key)
+{
+	uint64_t rest = UINT64_MAX >> sxt_rng_below(rng, 64), other;
+
+	check_range(block, rows, key & ~rest, key | rest);
+	other = rows->key[sxt_rng_below(rng, block->n)] + sxt_rng_below(rng, 3) - 1;
+	check_range(block, rows, key < other ? key : other, key < other ? other : key);
+}
+
 START_TEST(test_bounds)
 {
 	unsigned shape = (unsigned)_i, w;
@@ -288,10 +318,14 @@ START_TEST(test_bounds)
 		check_bounds(&block, &rows, 1);
 		check_bounds(&block, &rows, UINT64_MAX);
 		check_bounds(&block, &rows, UINT64_MAX - 1);
+		check_range(&block, &rows, 0, UINT64_MAX);
+		check_range(&block, &rows, 1, UINT64_MAX - 1);
 		for (i = 0; i < block.n; i++) {
 			check_bounds(&block, &rows, rows.key[i]);
 			check_bounds(&block, &rows, rows.key[i] - 1);
 			check_bounds(&block, &rows, rows.key[i] + 1);
+			check_ranges(&rng, &block, &rows, rows.key[i]);
+			check_ranges(&rng, &block, &rows, sxt_rng_u64(&rng));
 			check_bounds(&block, &rows,
 				     rows.key[i] ^ 1u << sxt_rng_below(&rng, 32));
 			check_bounds(&block, &rows,
@@ -319,6 +353,7 @@ START_TEST(test_bounds_large)
 		uint64_t key = rows.key[sxt_rng_below(&rng, block.n)];
 
 		check_bounds(&block, &rows, key - 1 + sxt_rng_below(&rng, 3));
+		check_ranges(&rng, &block, &rows, key);
 	}
 	check_bounds(&block, &rows, rows.key[block.n - 1]);
 	check_bounds(&block, &rows, rows.key[block.n - 1] + 1);
@@ -330,26 +365,30 @@ END_TEST
 static void check_near(const sx_block *block, const sx_rows *rows, size_t from, size_t to,
 		       uint64_t query, unsigned k)
 {
-	size_t room = to - from ? to - from : 1, found, seen = 0, i;
+	size_t room = to - from ? to - from : 1, found, seen, i;
 	uint64_t *hits = malloc(room * sizeof(*hits));
 	uint16_t *entry = malloc(room * sizeof(*entry));
+	const sx_kernel *kernel;
+	unsigned j;
 
-	found = sx_block_near(sx_kernel_best(), block, from, to, query, k, hits, entry);
-	for (i = from; i < to; i++) {
-		if ((unsigned)__builtin_popcountll(rows->key[i] ^ query) > k)
-			continue;
-		t_must(seen < found);
-		t_must_eq(hits[seen], rows->key[i]);
-		seen++;
+	for (j = 0; (kernel = sx_kernel_list(j)); j++) {
+		found = sx_block_near(kernel, block, from, to, query, k, hits, entry);
+		for (i = from, seen = 0; i < to; i++) {
+			if ((unsigned)__builtin_popcountll(rows->key[i] ^ query) > k)
+				continue;
+			t_must(seen < found);
+			t_must_eq(hits[seen], rows->key[i]);
+			seen++;
+		}
+		t_must_eq(found, seen);
 	}
-	t_must_eq(found, seen);
 	free(hits);
 	free(entry);
 }
 
 START_TEST(test_near)
 {
-	static const unsigned radii[] = { 0, 1, 2, 3, 64 };
+	static const unsigned radii[] = { 0, 1, 2, 3, 16, 64 };
 	unsigned shape = (unsigned)_i, w, r;
 	unsigned char *value;
 	size_t from, to, i;
@@ -368,7 +407,7 @@ START_TEST(test_near)
 
 			from = sxt_rng_below(&rng, block.n + 1);
 			to = from + sxt_rng_below(&rng, block.n - from + 1);
-			for (r = 0; r < 5; r++) {
+			for (r = 0; r < sizeof(radii) / sizeof(radii[0]); r++) {
 				check_near(&block, &rows, 0, block.n, query, radii[r]);
 				check_near(&block, &rows, from, to, query, radii[r]);
 			}

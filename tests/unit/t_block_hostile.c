@@ -8,6 +8,7 @@
 
 #include "block/sx_block_search.h"
 #include "t_block_rows.h"
+#include "t_near.h"
 
 Suite *suite_block_hostile(void);
 
@@ -33,10 +34,14 @@ static void use_block(sxt_rng *rng, const sx_block *block, size_t size)
 		to = sx_block_upper_bound(block, key);
 		t_must(from <= block->n);
 		t_must(to <= block->n);
+		sx_block_range(sx_kernel_best(), block, key, key | sxt_rng_u64(rng) >> 4 * i, &from,
+			       &to);
+		t_must(from <= to);
+		t_must(to <= block->n);
 		from = sxt_rng_below(rng, block->n + 1);
 		to = from + sxt_rng_below(rng, block->n - from + 1);
-		t_must(sx_block_near(sx_kernel_best(), block, from, to, key, (unsigned)i % 4, hits, entry) <=
-		       to - from);
+		t_must(sx_block_near(sx_kernel_best(), block, from, to, key, (unsigned)i * 3, hits,
+				     entry) <= to - from);
 		sx_rows_init(&rows, block->n_cols);
 		if (!sx_block_decode(block, from, to - from, &rows))
 			t_must_eq(rows.n, to - from);
@@ -96,15 +101,20 @@ static size_t random_size(sxt_rng *rng)
 	return SX_MIN_BLOCK_SIZE + sxt_rng_below(rng, sxt_rng_below(rng, 20) ? 4000 : 65025);
 }
 
+#define RANDOM_ROUNDS 4
+
 START_TEST(test_random)
 {
-	unsigned char *bytes = malloc(SX_MAX_BLOCK_SIZE);
+	unsigned char *bytes;
 	size_t i, b, size, opened = 0;
 	unsigned n_cols;
 	sxt_rng rng;
 
+	if (t_kernel_round(_i, RANDOM_ROUNDS) < 0)
+		return;
+	bytes = malloc(SX_MAX_BLOCK_SIZE);
 	sxt_rng_init(&rng, 800 + (uint64_t)_i);
-	for (i = 0; i < 2000; i++) {
+	for (i = 0; i < 1000; i++) {
 		size = random_size(&rng);
 		for (b = 0; b < size; b++)
 			bytes[b] = (unsigned char)sxt_rng_u64(&rng);
@@ -128,14 +138,19 @@ START_TEST(test_random)
 }
 END_TEST
 
+#define FLIP_ROUNDS 6
+
 START_TEST(test_flips)
 {
-	unsigned n_cols = (unsigned)_i, shape, flip;
+	int round = t_kernel_round(_i, FLIP_ROUNDS);
+	unsigned n_cols = (unsigned)round, shape, flip;
 	size_t i, size, opened = 0;
 	unsigned char *value;
 	sx_rows rows;
 	sxt_rng rng;
 
+	if (round < 0)
+		return;
 	sxt_rng_init(&rng, 850 + n_cols);
 	for (shape = 0; shape < T_SHAPES; shape++) {
 		size = random_size(&rng);
@@ -260,6 +275,8 @@ START_TEST(test_short_bitmap)
 	sxt_rng rng;
 	size_t n;
 
+	if (t_kernel_round(_i, 1) < 0)
+		return;
 	sxt_rng_init(&rng, 890);
 	t_rows_fill(&rng, &rows, 0, 64, 300, 0);
 	value = t_encode_open(&rows, T_BLOCK_SIZE, &block);
@@ -284,12 +301,12 @@ Suite *suite_block_hostile(void)
 	TCase *tc = tcase_create("hostile");
 
 	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, test_random, 0, 4);
-	tcase_add_loop_test(tc, test_flips, 0, 6);
+	tcase_add_loop_test(tc, test_random, 0, T_MOST_KERNELS * RANDOM_ROUNDS);
+	tcase_add_loop_test(tc, test_flips, 0, T_MOST_KERNELS * FLIP_ROUNDS);
 	tcase_add_test(tc, test_sizes);
 	tcase_add_test(tc, test_headers);
 	tcase_add_test(tc, test_checksum);
-	tcase_add_test(tc, test_short_bitmap);
+	tcase_add_loop_test(tc, test_short_bitmap, 0, T_MOST_KERNELS);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

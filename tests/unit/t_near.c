@@ -1,98 +1,121 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/sx_kernel.h"
+#include "kernel/kernel_check.h"
 #include "support/sxt.h"
-#include "t_fast.h"
+#include "t_near.h"
 
 Suite *suite_near(void);
 
-static unsigned naive_popcount(uint64_t x)
+static unsigned rounds(void)
 {
-	unsigned n = 0;
-
-	for (; x; x >>= 1)
-		n += x & 1;
-	return n;
+	return sxt_is_long() ? 300 : 20;
 }
 
-/* Distance in the low bytes, byte by byte. */
-static unsigned distance(const unsigned char *low, unsigned width, uint64_t query)
+START_TEST(test_near_low)
 {
-	unsigned d = 0, i;
+	const sx_kernel *kernel = sx_kernel_list((unsigned)_i / 9);
 
-	for (i = 0; i < width; i++)
-		d += naive_popcount(low[i] ^ (query >> (8 * i) & 0xff));
-	return d;
-}
-
-static void check_near(const unsigned char *low, unsigned width, size_t n, uint64_t query,
-		       unsigned k)
-{
-	/* Exactly the room that is promised, for the sanitizer to guard. */
-	uint16_t *hits = malloc(n ? n * sizeof(*hits) : 1);
-	size_t found = sx_kernel_best()->near_low(low, width, n, n * width, query, k, hits), seen = 0, i;
-
-	for (i = 0; i < n; i++) {
-		if (distance(low + i * width, width, query) > k)
-			continue;
-		t_must(seen < found);
-		t_must_eq(hits[seen], i);
-		seen++;
-	}
-	ck_assert_uint_eq(found, seen);
-	free(hits);
-}
-
-START_TEST(test_widths)
-{
-	static const size_t counts[] = { 0, 1, 2, 7, 8, 9, 63, 64, 65, 700, 16383 };
-	unsigned width = (unsigned)_i, k, c;
-	uint64_t query;
-	sxt_rng rng;
-
-	sxt_rng_init(&rng, 200 + width);
-	for (c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
-		size_t n = counts[c], size = n * width, i;
-		unsigned char *low = malloc(size + 8); /* 8 bytes more may be read */
-
-		query = sxt_rng_u64(&rng);
-		for (i = 0; i < n; i++) {
-			unsigned d = (unsigned)sxt_rng_below(&rng, width ? 8 : 1), b;
-			uint64_t x = width ? sxt_rng_flip(&rng, query, 8 * width, d) : 0;
-
-			for (b = 0; b < width; b++)
-				low[i * width + b] = (unsigned char)(x >> (8 * b));
-		}
-		for (i = 0; i < 8; i++)
-			low[size + i] = (unsigned char)sxt_rng_u64(&rng);
-		for (k = 0; k <= 8; k++)
-			check_near(low, width, n, query, k);
-		check_near(low, width, n, query, 64);
-		check_near(low, width, n, ~query, 3);
-		free(low);
-	}
+	if (kernel)
+		ck_assert(!kernel_check_near_low(kernel, (unsigned)_i % 9, sxt_seed(), rounds()));
 }
 END_TEST
 
-/* The last number that a hit can have. */
-START_TEST(test_most)
+START_TEST(test_near_u64)
 {
-	size_t n = 65536;
-	unsigned char *low = calloc(n + 8, 1);
-	uint16_t *hits = malloc(n * sizeof(*hits));
+	const sx_kernel *kernel = sx_kernel_list((unsigned)_i);
 
-	memset(low, 0xff, n - 1);
-	ck_assert_uint_eq(sx_kernel_best()->near_low(low, 1, n, n, 0, 7, hits), 1);
-	ck_assert_uint_eq(hits[0], 65535);
-	ck_assert_uint_eq(sx_kernel_best()->near_low(low, 1, n, n, 0, 8, hits), n);
-	ck_assert_uint_eq(hits[65535], 65535);
-	free(low);
-	free(hits);
+	if (kernel)
+		ck_assert(!kernel_check_near_u64(kernel, sxt_seed(), rounds()));
+}
+END_TEST
+
+START_TEST(test_bitmaps)
+{
+	const sx_kernel *kernel = sx_kernel_list((unsigned)_i);
+
+	if (!kernel)
+		return;
+	ck_assert(!kernel_check_ranks(kernel, sxt_seed(), rounds()));
+	ck_assert(!kernel_check_coded(kernel, sxt_seed(), 10 * rounds()));
+}
+END_TEST
+
+START_TEST(test_choice)
+{
+	const sx_kernel *kernel, *last = NULL;
+	unsigned i;
+
+	ck_assert_str_eq(sx_kernel_list(0)->name, "scalar");
+	for (i = 0; (kernel = sx_kernel_list(i)); i++) {
+		ck_assert_ptr_eq(sx_kernel_find(kernel->name), kernel);
+		last = kernel;
+	}
+	ck_assert_uint_le(i, T_MOST_KERNELS);
+	ck_assert_ptr_null(sx_kernel_list(i + 1));
+	ck_assert_ptr_eq(sx_kernel_best(), last);
+	ck_assert_ptr_null(sx_kernel_find("none"));
+	ck_assert_ptr_null(sx_kernel_find(""));
+	for (i = 0; (kernel = sx_kernel_list(i)); i++) {
+		ck_assert_int_eq(sx_kernel_force(kernel->name), 0);
+		ck_assert_ptr_eq(sx_kernel_best(), kernel);
+	}
+	ck_assert_int_eq(sx_kernel_force("none"), -1);
+	ck_assert_ptr_eq(sx_kernel_best(), last);
+	ck_assert_int_eq(sx_kernel_force("scalar"), 0);
+	ck_assert_int_eq(sx_kernel_force(NULL), 0);
+	ck_assert_ptr_eq(sx_kernel_best(), last);
+}
+END_TEST
+
+/* Whether the kernel of Linux names a flag of this CPU, which it does only if it supports it. */
+static int cpu_has(const char *cpuinfo, const char *flag)
+{
+	const char *flags = strstr(cpuinfo, "\nflags");
+	size_t length = strlen(flag);
+
+	if (!flags)
+		return 0;
+	for (const char *end = strchr(flags + 1, '\n'); (flags = strstr(flags, flag)); flags++)
+		if (end && flags > end)
+			return 0;
+		else if (flags[-1] == ' ' && (flags[length] == ' ' || flags[length] == '\n'))
+			return 1;
+	return 0;
+}
+
+/* What is there is used, and what is not there is not. */
+START_TEST(test_cpu)
+{
+	static const char *const avx512[] = { "avx512f", "avx512bw", "avx512vl", "avx512vbmi",
+					      "avx512_vbmi2", "avx512_vpopcntdq" };
+	int popcnt, avx2, wide = 1;
+	char *cpuinfo;
+	FILE *file = fopen("/proc/cpuinfo", "r");
+	size_t n, i;
+
+	if (!file)
+		return;
+	cpuinfo = malloc(100001);
+	n = fread(cpuinfo, 1, 100000, file);
+	cpuinfo[n] = 0;
+	fclose(file);
+	popcnt = cpu_has(cpuinfo, "popcnt");
+	avx2 = popcnt && cpu_has(cpuinfo, "avx2") && cpu_has(cpuinfo, "bmi1");
+	for (i = 0; i < sizeof(avx512) / sizeof(avx512[0]); i++)
+		wide = wide && cpu_has(cpuinfo, avx512[i]);
+#if defined(__x86_64__)
+	if (strstr(cpuinfo, "\nflags")) {
+		ck_assert_int_eq(sx_kernel_find("popcnt") != NULL, popcnt);
+		ck_assert_int_eq(sx_kernel_find("avx2") != NULL, avx2);
+		ck_assert_int_eq(sx_kernel_find("avx512") != NULL, avx2 && wide);
+	}
+#endif
+	free(cpuinfo);
 }
 END_TEST
 
@@ -101,8 +124,12 @@ Suite *suite_near(void)
 	Suite *suite = suite_create("near");
 	TCase *tc = tcase_create("near");
 
-	tcase_add_loop_test(tc, test_widths, 0, 9);
-	tcase_add_test(tc, test_most);
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, test_near_low, 0, 9 * T_MOST_KERNELS);
+	tcase_add_loop_test(tc, test_near_u64, 0, T_MOST_KERNELS);
+	tcase_add_loop_test(tc, test_bitmaps, 0, T_MOST_KERNELS);
+	tcase_add_test(tc, test_choice);
+	tcase_add_test(tc, test_cpu);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
