@@ -40,6 +40,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/kernel/sx_bits.h \
 	lib/kernel/sx_bits_bmi2.c \
 	lib/kernel/sx_bits_portable.c \
+	lib/kernel/sx_bitmap_avx512.c \
 	lib/kernel/sx_bitmap_plain.h \
 	lib/kernel/sx_cpu.c \
 	lib/kernel/sx_cpu.h \
@@ -48,6 +49,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/kernel/sx_near.h \
 	lib/kernel/sx_near_avx2.c \
 	lib/kernel/sx_near_avx512.c \
+	lib/kernel/sx_near_avx512.h \
 	lib/kernel/sx_near_emit.h \
 	lib/kernel/sx_near_neon.c \
 	lib/kernel/sx_near_plain.h \

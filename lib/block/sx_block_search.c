@@ -22,7 +22,8 @@ static size_t first_not_below(const sx_block *b, size_t from, size_t to, uint64_
  * The entries with high parts (less the base) in [from, to]. A zero of the bitmap ends each high
  * part. There are fewer than `all` zeros, so that is high enough for any number.
  */
-static sx_ranks with_high(const sx_kernel *kernel, const sx_block *b, uint64_t from, uint64_t to)
+static sx_ranks with_high(const sx_kernel *kernel, const sx_block *b, uint64_t from,
+			  uint64_t to)
 {
 	uint64_t all = 64 * (uint64_t)b->n_words;
 	sx_ranks zeros = { from < all ? from : all, (to < all ? to : all) + 1 };
@@ -71,8 +72,8 @@ size_t sx_block_near(const sx_kernel *kernel, const sx_block *b, size_t from, si
 		     uint64_t query, unsigned k, uint64_t *hits, uint16_t *entry)
 {
 	const unsigned char *low = b->low + from * b->width;
-	size_t n = kernel->near_low(low, b->width, to - from, b->size - (size_t)(low - b->data),
-				    query, k, entry);
+	size_t n = kernel->near_low(low, b->width, to - from,
+				    b->size - (size_t)(low - b->data), query, k, entry);
 	sx_coded coded;
 
 	if (!n)

@@ -20,15 +20,15 @@ typedef unsigned sx_select_fn(uint64_t word, unsigned i);
  */
 SX_INLINE unsigned sx_select_halving(uint64_t word, unsigned i)
 {
-	const uint64_t fives = UINT64_C(0x5555555555555555), threes = UINT64_C(0x3333333333333333);
-	uint64_t pairs = word - (word >> 1 & fives);
-	uint64_t fours = (pairs & threes) + (pairs >> 2 & threes);
-	uint64_t sums = ((fours + (fours >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) *
-			UINT64_C(0x0101010101010101); /* byte b: bits in bytes 0..b */
-	/* A byte's top bit stays where bits 0..b are not more than i; no sum is above 64. */
-	uint64_t over = (i * UINT64_C(0x0101010101010101) | UINT64_C(0x8080808080808080)) - sums;
-	unsigned place = 8 * (unsigned)(((over >> 7 & UINT64_C(0x0101010101010101)) *
-					 UINT64_C(0x0101010101010101)) >> 56);
+	const uint64_t byte = UINT64_C(0x0101010101010101);
+	uint64_t pairs = word - (word >> 1 & UINT64_C(0x5555555555555555));
+	uint64_t fours = (pairs & UINT64_C(0x3333333333333333)) +
+			 (pairs >> 2 & UINT64_C(0x3333333333333333));
+	/* In byte b the bits of bytes 0..b: 64 at most. */
+	uint64_t sums = ((fours + (fours >> 4)) & 0xf * byte) * byte;
+	/* The top bit of byte b is left where they are not more than i. */
+	uint64_t over = (i * byte | 0x80 * byte) - sums;
+	unsigned place = 8 * (unsigned)((over >> 7 & byte) * byte >> 56);
 	unsigned left = i - (unsigned)(sums << 8 >> place & 0xff), here, right;
 
 	here = (unsigned)(fours >> place) & 0xf;
@@ -82,11 +82,12 @@ SX_INLINE uint64_t sx_key_at(const sx_coded *c, size_t i, uint64_t place)
 
 /** complete() */
 SX_INLINE size_t sx_complete_plain(sx_count_fn *count, sx_select_fn *select, const sx_coded *c,
-				   size_t from, const uint16_t *entry, size_t n, uint64_t query,
-				   unsigned k, uint64_t *keys)
+				   size_t from, const uint16_t *entry, size_t n,
+				   uint64_t query, unsigned k, uint64_t *keys)
 {
-	size_t w = 0, before = 0, h = 0, kept = 0; /* `before` set bits in the words before w */
+	size_t w = 0, before = 0, h = 0, kept = 0;
 
+	/* `before` bits are set in the words before w. */
 	for (; w < c->n_words && h < n; w++) {
 		uint64_t word = sx_load_le64(c->bitmap + 8 * w);
 		size_t end = before + count(word);
@@ -104,25 +105,33 @@ SX_INLINE size_t sx_complete_plain(sx_count_fn *count, sx_select_fn *select, con
 }
 
 /** decode() */
-SX_INLINE size_t sx_decode_plain(sx_count_fn *count, sx_select_fn *select, const sx_coded *coded,
-				 size_t from, size_t n, uint64_t *keys)
+SX_INLINE size_t sx_decode_plain(sx_count_fn *count, sx_select_fn *select,
+				 const sx_coded *coded, size_t from, size_t n, uint64_t *keys)
 {
 	const sx_coded c = *coded; /* a copy that no store to keys can change */
 	size_t w = 0, before = 0, i = from;
-	uint64_t word;
+	uint64_t word = 0;
 
-	for (; w < c.n_words; before += count(word), w++) {
+	for (; w < c.n_words; w++) {
+		unsigned here;
+
 		word = sx_load_le64(c.bitmap + 8 * w);
-		if (before + count(word) > from)
+		here = count(word);
+		if (from - before < here)
 			break;
+		before += here;
 	}
-	for (uint64_t left = 0; w < c.n_words && i < from + n; w++) {
-		left = sx_load_le64(c.bitmap + 8 * w);
-		if (before < from)
-			left &= UINT64_MAX << select(left, (unsigned)(from - before));
-		before = from;
-		for (; left && i < from + n; left &= left - 1, i++)
-			keys[i - from] = sx_key_at(&c, i, 64 * w + (unsigned)__builtin_ctzll(left));
+	if (w == c.n_words || !n)
+		return 0;
+	/* From here on `word` is what is left of word w. */
+	word &= UINT64_MAX << select(word, (unsigned)(from - before));
+	while (i < from + n) {
+		for (; word && i < from + n; word &= word - 1, i++)
+			keys[i - from] =
+				sx_key_at(&c, i, 64 * w + (unsigned)__builtin_ctzll(word));
+		if (++w == c.n_words)
+			break;
+		word = sx_load_le64(c.bitmap + 8 * w);
 	}
 	return i - from;
 }

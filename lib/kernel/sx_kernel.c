@@ -38,10 +38,11 @@ static void choose(void)
 	usable[n_usable++] = sx_cpu_has_fast_pext()
 				     ? (sx_kernel){ "avx2", NEAR(avx2), BITMAP(bmi2) }
 				     : (sx_kernel){ "avx2", NEAR(avx2), BITMAP(popcnt) };
-	if (has_avx512()) {
-		usable[n_usable] = (sx_kernel){ "avx512", NEAR(avx512), BITMAP(bmi2) };
-		usable[n_usable++].ranks = sx_ranks_avx512;
-	}
+	if (has_avx512())
+		usable[n_usable++] = (sx_kernel){ "avx512", NEAR(avx512),
+						  .ranks = sx_ranks_avx512,
+						  .complete = sx_complete_bmi2,
+						  .decode = sx_decode_avx512 };
 }
 #elif defined(__aarch64__)
 static void choose(void)

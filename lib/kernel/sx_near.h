@@ -17,11 +17,20 @@
 	size_t sx_near_u64_##isa(const uint64_t *fps, size_t n, uint64_t query, unsigned k,   \
 				 uint32_t *hits);
 
-#define SX_BITMAP_DECLARE(isa)                                                                \
-	sx_ranks sx_ranks_##isa(const unsigned char *bitmap, size_t n_words, sx_ranks zeros); \
+#define SX_RANKS_DECLARE(isa)                                                                 \
+	sx_ranks sx_ranks_##isa(const unsigned char *bitmap, size_t n_words, sx_ranks zeros);
+
+#define SX_COMPLETE_DECLARE(isa)                                                              \
 	size_t sx_complete_##isa(const sx_coded *coded, size_t from, const uint16_t *entry,   \
-				 size_t n, uint64_t query, unsigned k, uint64_t *keys);         \
+				 size_t n, uint64_t query, unsigned k, uint64_t *keys);
+
+#define SX_DECODE_DECLARE(isa)                                                                \
 	size_t sx_decode_##isa(const sx_coded *coded, size_t from, size_t n, uint64_t *keys);
+
+#define SX_BITMAP_DECLARE(isa)                                                                \
+	SX_RANKS_DECLARE(isa)                                                                 \
+	SX_COMPLETE_DECLARE(isa)                                                              \
+	SX_DECODE_DECLARE(isa)
 
 SX_NEAR_DECLARE(scalar)
 SX_BITMAP_DECLARE(scalar)
@@ -31,7 +40,8 @@ SX_BITMAP_DECLARE(popcnt)
 SX_NEAR_DECLARE(avx2)
 SX_NEAR_DECLARE(avx512)
 SX_BITMAP_DECLARE(bmi2)
-sx_ranks sx_ranks_avx512(const unsigned char *bitmap, size_t n_words, sx_ranks zeros);
+SX_RANKS_DECLARE(avx512)
+SX_DECODE_DECLARE(avx512)
 #elif defined(__aarch64__)
 SX_NEAR_DECLARE(neon)
 SX_BITMAP_DECLARE(neon)

@@ -23,7 +23,8 @@ AVX2 SX_INLINE unsigned few_bits(__m256i x, __m256i k)
 	__m256i sums = _mm256_add_epi8(low, _mm256_shuffle_epi8(bits, high));
 
 	sums = _mm256_sad_epu8(sums, _mm256_setzero_si256());
-	return 15u ^ (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(sums, k)));
+	return 15u ^
+	       (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(sums, k)));
 }
 
 /* How to find the entries that are near, four at a time. */
@@ -51,7 +52,7 @@ AVX2 SX_INLINE unsigned near_eight(const struct filter *f, const unsigned char *
 }
 
 /*
- * sx_emit_u16() with room for three more numbers than are written: four at a time, so that few
+ * sx_emit_u16() where there is room for a multiple of four numbers: four at a time, so that few
  * branches depend on how many are near.
  */
 AVX2 SX_INLINE size_t emit(uint64_t near, size_t i, uint16_t *hits, size_t found)
@@ -80,8 +81,8 @@ AVX2 SX_INLINE __m256i spread_of(unsigned width)
  * Eight entries, and if there are more, 16 that follow: for the few entries of most probes no
  * branch is hard to foresee, and no cache line is touched far behind the last of them.
  */
-AVX2 size_t sx_near_low_avx2(const unsigned char *low, unsigned width, size_t n, size_t readable,
-			     uint64_t query, unsigned k, uint16_t *hits)
+AVX2 size_t sx_near_low_avx2(const unsigned char *low, unsigned width, size_t n,
+			     size_t readable, uint64_t query, unsigned k, uint16_t *hits)
 {
 	struct filter f = {
 		spread_of(width),
@@ -101,12 +102,11 @@ AVX2 size_t sx_near_low_avx2(const unsigned char *low, unsigned width, size_t n,
 			near |= near_eight(&f, p + 16 * width) << 16;
 			here = 24;
 		}
-		if (n - i < here)
-			near &= sx_low_bits((unsigned)(n - i));
-		if (n - i >= 24 + 3)
+		if (n - i >= here)
 			found = emit(near, i, hits, found);
 		else
-			found = sx_emit_u16(near, i, hits, found);
+			found = sx_emit_u16(near & sx_low_bits((unsigned)(n - i)), i, hits,
+					    found);
 		i += here;
 	}
 	return sx_near_low_plain(sx_count_builtin, low, width, i, n, readable, query, k, hits,

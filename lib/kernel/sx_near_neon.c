@@ -40,7 +40,8 @@ SX_INLINE uint8x16_t count_two(const struct filter *f, const unsigned char *p)
 }
 
 /* Bit j: the j-th of eight counts, of eight bytes each, is at most k. */
-SX_INLINE uint64_t few_bits(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d, uint8x8_t k)
+SX_INLINE uint64_t few_bits(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d,
+			    uint8x8_t k)
 {
 	static const unsigned char places[8] = { 1, 2, 4, 8, 16, 32, 64, 128 };
 	uint8x16_t sums = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
@@ -81,7 +82,8 @@ size_t sx_near_low_neon(const unsigned char *low, unsigned width, size_t n, size
 				 found);
 }
 
-size_t sx_near_u64_neon(const uint64_t *fps, size_t n, uint64_t query, unsigned k, uint32_t *hits)
+size_t sx_near_u64_neon(const uint64_t *fps, size_t n, uint64_t query, unsigned k,
+			uint32_t *hits)
 {
 	uint64x2_t want = vdupq_n_u64(query);
 	uint8x8_t most = vdup_n_u8((uint8_t)(k < 64 ? k : 64));
@@ -108,8 +110,8 @@ sx_ranks sx_ranks_neon(const unsigned char *bitmap, size_t n_words, sx_ranks zer
 size_t sx_complete_neon(const sx_coded *coded, size_t from, const uint16_t *entry, size_t n,
 			uint64_t query, unsigned k, uint64_t *keys)
 {
-	return sx_complete_plain(sx_count_builtin, sx_select_halving, coded, from, entry, n, query,
-				 k, keys);
+	return sx_complete_plain(sx_count_builtin, sx_select_halving, coded, from, entry, n,
+				 query, k, keys);
 }
 
 size_t sx_decode_neon(const sx_coded *coded, size_t from, size_t n, uint64_t *keys)

@@ -35,9 +35,9 @@ SX_INLINE uint64_t sx_load_low(const unsigned char *p, unsigned width, size_t re
 }
 
 /** near_low() for entries [from, n), behind `found` hits. */
-SX_INLINE size_t sx_near_low_plain(sx_count_fn *count, const unsigned char *low, unsigned width,
-				   size_t from, size_t n, size_t readable, uint64_t query,
-				   unsigned k, uint16_t *hits, size_t found)
+SX_INLINE size_t sx_near_low_plain(sx_count_fn *count, const unsigned char *low,
+				   unsigned width, size_t from, size_t n, size_t readable,
+				   uint64_t query, unsigned k, uint16_t *hits, size_t found)
 {
 	query &= sx_low_bits(8 * width);
 	/* Written without a branch on the outcome: the next hit overwrites a miss. */
@@ -51,8 +51,9 @@ SX_INLINE size_t sx_near_low_plain(sx_count_fn *count, const unsigned char *low,
 }
 
 /** near_u64() for fingerprints [from, n), behind `found` hits. */
-SX_INLINE size_t sx_near_u64_plain(sx_count_fn *count, const uint64_t *fps, size_t from, size_t n,
-				   uint64_t query, unsigned k, uint32_t *hits, size_t found)
+SX_INLINE size_t sx_near_u64_plain(sx_count_fn *count, const uint64_t *fps, size_t from,
+				   size_t n, uint64_t query, unsigned k, uint32_t *hits,
+				   size_t found)
 {
 	for (size_t i = from; i < n; i++) {
 		hits[found] = (uint32_t)i;

@@ -15,7 +15,8 @@
 POPCNT size_t sx_near_low_popcnt(const unsigned char *low, unsigned width, size_t n,
 				 size_t readable, uint64_t query, unsigned k, uint16_t *hits)
 {
-	return sx_near_low_plain(sx_count_builtin, low, width, 0, n, readable, query, k, hits, 0);
+	return sx_near_low_plain(sx_count_builtin, low, width, 0, n, readable, query, k, hits,
+				 0);
 }
 
 POPCNT size_t sx_near_u64_popcnt(const uint64_t *fps, size_t n, uint64_t query, unsigned k,
@@ -29,10 +30,11 @@ POPCNT sx_ranks sx_ranks_popcnt(const unsigned char *bitmap, size_t n_words, sx_
 	return sx_ranks_plain(sx_count_builtin, sx_select_halving, bitmap, n_words, zeros);
 }
 
-POPCNT size_t sx_complete_popcnt(const sx_coded *coded, size_t from, const uint16_t *entry, size_t n,
-				 uint64_t query, unsigned k, uint64_t *keys)
+POPCNT size_t sx_complete_popcnt(const sx_coded *coded, size_t from, const uint16_t *entry,
+				 size_t n, uint64_t query, unsigned k, uint64_t *keys)
 {
-	return sx_complete_plain(sx_count_builtin, sx_select_halving, coded, from, entry, n, query, k, keys);
+	return sx_complete_plain(sx_count_builtin, sx_select_halving, coded, from, entry, n,
+				 query, k, keys);
 }
 
 POPCNT size_t sx_decode_popcnt(const sx_coded *coded, size_t from, size_t n, uint64_t *keys)
@@ -50,10 +52,11 @@ BMI2 sx_ranks sx_ranks_bmi2(const unsigned char *bitmap, size_t n_words, sx_rank
 	return sx_ranks_plain(sx_count_builtin, select_pdep, bitmap, n_words, zeros);
 }
 
-BMI2 size_t sx_complete_bmi2(const sx_coded *coded, size_t from, const uint16_t *entry, size_t n,
-			     uint64_t query, unsigned k, uint64_t *keys)
+BMI2 size_t sx_complete_bmi2(const sx_coded *coded, size_t from, const uint16_t *entry,
+			     size_t n, uint64_t query, unsigned k, uint64_t *keys)
 {
-	return sx_complete_plain(sx_count_builtin, select_pdep, coded, from, entry, n, query, k, keys);
+	return sx_complete_plain(sx_count_builtin, select_pdep, coded, from, entry, n, query,
+				 k, keys);
 }
 
 BMI2 size_t sx_decode_bmi2(const sx_coded *coded, size_t from, size_t n, uint64_t *keys)

@@ -33,7 +33,8 @@ sx_ranks sx_ranks_scalar(const unsigned char *bitmap, size_t n_words, sx_ranks z
 size_t sx_complete_scalar(const sx_coded *coded, size_t from, const uint16_t *entry, size_t n,
 			  uint64_t query, unsigned k, uint64_t *keys)
 {
-	return sx_complete_plain(count, sx_select_halving, coded, from, entry, n, query, k, keys);
+	return sx_complete_plain(count, sx_select_halving, coded, from, entry, n, query, k,
+				 keys);
 }
 
 size_t sx_decode_scalar(const sx_coded *coded, size_t from, size_t n, uint64_t *keys)

@@ -37,8 +37,8 @@ static uint64_t rng_below(struct rng *r, uint64_t n)
 
 static int fail(const sx_kernel *kernel, const char *what, uint64_t a, uint64_t b, uint64_t c)
 {
-	fprintf(stderr, "%s: %s (%" PRIu64 ", %" PRIu64 ", %" PRIu64 ")\n", kernel->name, what, a, b,
-		c);
+	fprintf(stderr, "%s: %s (%" PRIu64 ", %" PRIu64 ", %" PRIu64 ")\n", kernel->name, what,
+		a, b, c);
 	return -1;
 }
 
@@ -78,7 +78,8 @@ static unsigned bits_of(uint64_t x)
  */
 
 /* A number of `bits` bits at a distance from `query` that suits pattern number `pattern`. */
-static uint64_t entry_of(struct rng *r, unsigned pattern, size_t i, uint64_t query, unsigned bits)
+static uint64_t entry_of(struct rng *r, unsigned pattern, size_t i, uint64_t query,
+			 unsigned bits)
 {
 	uint64_t mask = bits ? UINT64_MAX >> (64 - bits) : 0, x = query & mask;
 	unsigned flips;
@@ -120,8 +121,9 @@ static int check_hits(const sx_kernel *kernel, const unsigned *distance, size_t 
 }
 
 /* One list, for every k. `behind` more bytes may be read. */
-static int check_low(const sx_kernel *kernel, struct rng *r, unsigned char *end, uint16_t *hits_end,
-		     unsigned width, size_t n, unsigned pattern, size_t behind)
+static int check_low(const sx_kernel *kernel, struct rng *r, unsigned char *end,
+		     uint16_t *hits_end, unsigned width, size_t n, unsigned pattern,
+		     size_t behind)
 {
 	static unsigned distance[MOST_ENTRIES];
 	unsigned char *low = end - behind - n * width;
@@ -134,18 +136,20 @@ static int check_low(const sx_kernel *kernel, struct rng *r, unsigned char *end,
 		distance[i] = 0;
 		for (unsigned b = 0; b < width; b++) {
 			low[i * width + b] = (unsigned char)(x >> (8 * b));
-			distance[i] += bits_of((x >> (8 * b) & 0xff) ^ (query >> (8 * b) & 0xff));
+			distance[i] +=
+				bits_of((x >> (8 * b) & 0xff) ^ (query >> (8 * b) & 0xff));
 		}
 	}
 	for (size_t i = 0; i < behind; i++) /* what would be hits, if it were looked at */
 		low[n * width + i] = (unsigned char)(width ? query >> (8 * (i % width)) : 0);
 	for (unsigned k = 0; k <= 65; k++) {
 		unsigned radius = k < 65 ? k : UINT32_MAX;
-		size_t found = kernel->near_low(low, width, n, n * width + behind, query, radius,
-						hits);
+		size_t found = kernel->near_low(low, width, n, n * width + behind, query,
+						radius, hits);
 
 		if (check_hits(kernel, distance, n, radius, hits, NULL, found))
-			return fail(kernel, "near_low: width, pattern, behind", width, pattern, behind);
+			return fail(kernel, "near_low: width, pattern, behind", width, pattern,
+				    behind);
 	}
 	return 0;
 }
@@ -164,7 +168,8 @@ static int check_most(const sx_kernel *kernel)
 		memset(low, 0xff, n - 1);
 		found = kernel->near_low(low, 1, n, n, 0, 7, hits);
 		if (found != 1 || hits[0] != 65535)
-			rc = fail(kernel, "the last of 65536 is the only hit", found, hits[0], 0);
+			rc = fail(kernel, "the last of 65536 is the only hit", found, hits[0],
+				  0);
 		found = kernel->near_low(low, 1, n, n, 0, 8, hits);
 		for (size_t i = 0; !rc && i < n; i++)
 			if (found != n || hits[i] != i)
@@ -175,7 +180,8 @@ static int check_most(const sx_kernel *kernel)
 	return rc;
 }
 
-int kernel_check_near_low(const sx_kernel *kernel, unsigned width, uint64_t seed, unsigned rounds)
+int kernel_check_near_low(const sx_kernel *kernel, unsigned width, uint64_t seed,
+			  unsigned rounds)
 {
 	struct rng r = { seed * 1000 + width };
 	unsigned char *end = fenced(), *hits = fenced();
@@ -188,7 +194,8 @@ int kernel_check_near_low(const sx_kernel *kernel, unsigned width, uint64_t seed
 		size_t n = rng_below(&r, MOST_ENTRIES + 1);
 		size_t behind = rng_below(&r, 3) ? rng_below(&r, 300) : 0;
 
-		rc = check_low(kernel, &r, end, (uint16_t *)(void *)hits, width, n, i % 6, behind);
+		rc = check_low(kernel, &r, end, (uint16_t *)(void *)hits, width, n, i % 6,
+			       behind);
 	}
 	if (!rc)
 		rc = check_most(kernel);
@@ -197,8 +204,8 @@ int kernel_check_near_low(const sx_kernel *kernel, unsigned width, uint64_t seed
 	return rc;
 }
 
-static int check_u64(const sx_kernel *kernel, struct rng *r, unsigned char *end, uint32_t *hits_end,
-		     size_t n, unsigned pattern)
+static int check_u64(const sx_kernel *kernel, struct rng *r, unsigned char *end,
+		     uint32_t *hits_end, size_t n, unsigned pattern)
 {
 	static unsigned distance[MOST_ENTRIES];
 	uint64_t *fps = (uint64_t *)(void *)end - n, query = rng_u64(r);
@@ -301,16 +308,19 @@ int kernel_check_ranks(const sx_kernel *kernel, uint64_t seed, unsigned rounds)
 			uint64_t most = 64 * n_words + 3;
 			sx_ranks zeros = { j < 6 ? j / 2 : rng_below(&r, most), 0 }, ones;
 
-			zeros.to = j % 5 ? zeros.from + rng_below(&r, most - zeros.from + 1) : most;
+			zeros.to = j % 5 ? zeros.from + rng_below(&r, most - zeros.from + 1)
+					 : most;
 			if (j == 50)
 				zeros.to = UINT64_MAX;
 			if (zeros.to < zeros.from)
 				zeros.to = zeros.from;
 			ones = kernel->ranks(bitmap, n_words, zeros);
 			if (ones.from != ones_before(bitmap, n_words, zeros.from))
-				rc = fail(kernel, "ranks: from, words", ones.from, zeros.from, n_words);
+				rc = fail(kernel, "ranks: from, words", ones.from, zeros.from,
+					  n_words);
 			if (ones.to != ones_before(bitmap, n_words, zeros.to))
-				rc = fail(kernel, "ranks: to, words", ones.to, zeros.to, n_words);
+				rc = fail(kernel, "ranks: to, words", ones.to, zeros.to,
+					  n_words);
 		}
 	}
 	unfenced(end);
@@ -412,12 +422,14 @@ int kernel_check_coded(const sx_kernel *kernel, uint64_t seed, unsigned rounds)
 		make_coded(&r, end, &c);
 		for (unsigned j = 0; !rc && j < 20; j++) {
 			size_t from = j % 4 ? rng_below(&r, c.entries) : 0;
-			size_t n = j % 3 ? rng_below(&r, c.entries - from + 1) : c.entries - from;
+			size_t n = j % 3 ? rng_below(&r, c.entries - from + 1)
+					 : c.entries - from;
 
 			rc = check_decode(kernel, &c, from, n, keys);
 			if (!rc)
 				rc = check_complete(kernel, &r, &c, from, 1 + j * j / 4,
-						    j % 3 ? (unsigned)rng_below(&r, 40) : 64, keys);
+						    j % 3 ? (unsigned)rng_below(&r, 40) : 64,
+						    keys);
 		}
 	}
 	unfenced(end);

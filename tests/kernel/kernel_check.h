@@ -15,7 +15,8 @@
 #include "kernel/sx_kernel.h"
 
 /** near_low() for one width of 0..8; `rounds` random lists of up to 2000 entries. */
-int kernel_check_near_low(const sx_kernel *kernel, unsigned width, uint64_t seed, unsigned rounds);
+int kernel_check_near_low(const sx_kernel *kernel, unsigned width, uint64_t seed,
+			  unsigned rounds);
 
 /** near_u64() */
 int kernel_check_near_u64(const sx_kernel *kernel, uint64_t seed, unsigned rounds);

@@ -21,7 +21,8 @@ START_TEST(test_near_low)
 	const sx_kernel *kernel = sx_kernel_list((unsigned)_i / 9);
 
 	if (kernel)
-		ck_assert(!kernel_check_near_low(kernel, (unsigned)_i % 9, sxt_seed(), rounds()));
+		ck_assert(!kernel_check_near_low(kernel, (unsigned)_i % 9, sxt_seed(),
+						 rounds()));
 }
 END_TEST
 
@@ -91,8 +92,10 @@ static int cpu_has(const char *cpuinfo, const char *flag)
 /* What is there is used, and what is not there is not. */
 START_TEST(test_cpu)
 {
-	static const char *const avx512[] = { "avx512f", "avx512bw", "avx512vl", "avx512vbmi",
-					      "avx512_vbmi2", "avx512_vpopcntdq" };
+	static const char *const avx512[] = {
+		"avx512f",    "avx512bw",     "avx512vl",
+		"avx512vbmi", "avx512_vbmi2", "avx512_vpopcntdq"
+	};
 	int popcnt, avx2, wide = 1;
 	char *cpuinfo;
 	FILE *file = fopen("/proc/cpuinfo", "r");
