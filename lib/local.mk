@@ -75,10 +75,23 @@ lib_libsx_core_la_SOURCES = \
 	lib/block/sx_rows.h \
 	lib/sketch/sx_sketch.c \
 	lib/sketch/sx_sketch.h \
+	lib/plan/sx_arith.c \
+	lib/plan/sx_arith.h \
 	lib/plan/sx_cover.c \
+	lib/plan/sx_errors.h \
+	lib/plan/sx_levels.c \
+	lib/plan/sx_options.c \
+	lib/plan/sx_options.h \
 	lib/plan/sx_perm.c \
 	lib/plan/sx_plan.c \
 	lib/plan/sx_plan.h \
+	lib/plan/sx_planner.c \
+	lib/plan/sx_planner.h \
+	lib/plan/sx_probes.c \
+	lib/plan/sx_probes.h \
+	lib/plan/sx_strategy.c \
+	lib/plan/sx_strategy.h \
+	lib/plan/sx_strategy_exact.c \
 	lib/table/sx_append.c \
 	lib/table/sx_append.h \
 	lib/table/sx_table.h \

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Probes: ranges of permuted values to be looked up in the tables of a plan.
+ */
+
+#ifndef SX_PROBES_H
+#define SX_PROBES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plan/sx_plan.h"
+
+/** One range of permuted values, looked up in one table. */
+typedef struct sx_probe {
+	uint64_t low, high; /* both included */
+	unsigned table;     /* from 0 */
+	unsigned cost;      /* of its pattern; without weights the errors in the probed bits */
+} sx_probe;
+
+/** A growable array of probes. All zero is an empty one; n = 0 keeps the memory. */
+typedef struct sx_probes {
+	sx_probe *at;
+	size_t n, cap;
+} sx_probes;
+
+/** Make room for `more` further ones. Returns 0, or -1 when memory is short. */
+int sx_probes_reserve(sx_probes *probes, size_t more);
+
+void sx_probes_free(sx_probes *probes);
+
+/**
+ * Append the range of all permuted values that begin with `lead`, which has `bits` bits, 0 (all
+ * values) to 32. There must be room.
+ */
+static inline void sx_probes_add(sx_probes *probes, const sx_plan *plan, unsigned table,
+				 uint64_t lead, unsigned bits, unsigned cost)
+{
+	sx_probe *probe = &probes->at[probes->n++];
+	unsigned below = plan->bits - bits; /* 64 only where bits = lead = 0 */
+
+	probe->low = below < 64 ? lead << below : 0;
+	probe->high = probe->low | (below < 64 ? ((uint64_t)1 << below) - 1 : UINT64_MAX);
+	probe->table = table;
+	probe->cost = cost;
+}
+
+#endif /* SX_PROBES_H */

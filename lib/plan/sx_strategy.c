@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "plan/sx_strategy.h"
+
+#include <string.h>
+
+#include "kernel/sx_bits.h"
+#include "plan/sx_arith.h"
+#include "util/sx_bytes.h"
+
+void sx_strategy_init(sx_strategy *strategy, unsigned radius, uint64_t ignore)
+{
+	memset(strategy, 0, sizeof(*strategy));
+	strategy->radius = radius;
+	strategy->ignore = ignore;
+	memset(strategy->errors, -1, sizeof(strategy->errors));
+}
+
+/* A table of a strategy, in terms of the leading bits of its permuted values. */
+struct lead {
+	unsigned bits;
+	unsigned flipped; /* leading bits in which errors are made */
+	uint64_t ignored; /* places that do not count, right-aligned in `bits` */
+};
+
+static struct lead lead_of(const sx_plan *plan, const sx_strategy *strategy, unsigned table)
+{
+	struct lead lead = { strategy->bits[table], strategy->merged[table], 0 };
+
+	if (!lead.flipped)
+		lead.flipped = lead.bits;
+	if (strategy->ignore)
+		lead.ignored = sx_lead_of(&plan->table[table], strategy->ignore, lead.bits);
+	return lead;
+}
+
+static uint64_t count_probes(const sx_plan *plan, const sx_strategy *strategy, unsigned table)
+{
+	struct lead lead = lead_of(plan, strategy, table);
+	sx_shape shape;
+
+	shape.bits = lead.bits;
+	shape.ignored = (unsigned)__builtin_popcountll(lead.ignored);
+	shape.flipped = lead.flipped;
+	shape.flipped_ignored =
+		(unsigned)__builtin_popcountll(lead.ignored >> (lead.bits - lead.flipped));
+	return sx_shape_probes(&shape, (unsigned)strategy->errors[table]);
+}
+
+void sx_strategy_add(const sx_plan *plan, sx_strategy *strategy, unsigned table,
+		     unsigned errors, unsigned bits, unsigned merged)
+{
+	uint64_t probes;
+
+	strategy->order[strategy->n++] = (uint8_t)table;
+	strategy->errors[table] = (int8_t)errors;
+	strategy->bits[table] = (uint8_t)bits;
+	strategy->merged[table] = (uint8_t)merged;
+	strategy->counts[table] =
+		sx_leading_mask(&plan->table[table], bits) & ~strategy->ignore;
+	probes = count_probes(plan, strategy, table);
+	if (probes > UINT64_MAX - strategy->probes)
+		strategy->probes = UINT64_MAX;
+	else
+		strategy->probes += probes;
+}
+
+void sx_strategy_make_scan(sx_strategy *strategy)
+{
+	sx_strategy_init(strategy, strategy->radius, strategy->ignore);
+	strategy->scan = 1;
+	strategy->n = 1;
+	strategy->probes = 1;
+}
+
+/* One range for each way to set the ignored bits. */
+static void add_ignored(const sx_plan *plan, unsigned table, uint64_t lead, unsigned bits,
+			uint64_t ignored, unsigned errors, sx_probes *out)
+{
+	uint64_t set = 0;
+
+	do {
+		sx_probes_add(out, plan, table, lead ^ set, bits, errors);
+		set = (set - ignored) & ignored;
+	} while (set);
+}
+
+/* The ranges for exactly so many errors. */
+static void add_errors(const sx_plan *plan, unsigned table, uint64_t value,
+		       const struct lead *lead, unsigned errors, sx_probes *out)
+{
+	uint64_t counted = sx_low_bits(lead->bits) & ~lead->ignored;
+	uint64_t flips = sx_low_bits(errors), end;
+
+	counted &= ~sx_low_bits(lead->bits - lead->flipped);
+	end = (uint64_t)1 << __builtin_popcountll(counted);
+	for (; flips < end; flips = sx_next_combination(flips)) {
+		add_ignored(plan, table, value ^ sx_pdep(flips, counted), lead->bits,
+			    lead->ignored, errors, out);
+		if (!errors)
+			break;
+	}
+}
+
+static void add_table(const sx_plan *plan, const sx_strategy *strategy, unsigned table,
+		      uint64_t fp, sx_probes *out)
+{
+	struct lead lead = lead_of(plan, strategy, table);
+	uint64_t value = sx_lead_of(&plan->table[table], fp, lead.bits);
+	unsigned below = lead.bits - lead.flipped, errors = 0;
+
+	if (below) {
+		add_ignored(plan, table, value >> below, lead.flipped, lead.ignored >> below, 0,
+			    out);
+		errors = 1;
+	}
+	for (; errors <= (unsigned)strategy->errors[table]; errors++)
+		add_errors(plan, table, value, &lead, errors, out);
+}
+
+int sx_strategy_probes(const sx_plan *plan, const sx_strategy *strategy, uint64_t fp,
+		       sx_probes *out)
+{
+	unsigned i;
+
+	if (strategy->probes > SIZE_MAX || sx_probes_reserve(out, (size_t)strategy->probes))
+		return -1;
+	if (strategy->scan) {
+		sx_probes_add(out, plan, strategy->order[0], 0, 0, 0);
+		return 0;
+	}
+	for (i = 0; i < strategy->n; i++)
+		add_table(plan, strategy, strategy->order[i], fp, out);
+	return 0;
+}
+
+int sx_strategy_is_first(const sx_strategy *strategy, unsigned table, uint64_t differ)
+{
+	int earlier = 0;
+	unsigned t;
+
+	if (strategy->scan)
+		return 1;
+	for (t = 0; t < table; t++)
+		earlier |= __builtin_popcountll(differ & strategy->counts[t]) <=
+			   strategy->errors[t];
+	return !earlier & (__builtin_popcountll(differ & strategy->counts[table]) <=
+			   strategy->errors[table]);
+}

@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/sx_planner.h"
+#include "support/sxt.h"
+#include "t_fast.h"
+#include "util/sx_bytes.h"
+
+#define N_PLANS 6
+#define N_WIDTHS 4
+
+Suite *suite_plan_probes(void);
+
+static const char *const names[N_PLANS] = { "4x16", "10x26", "16x28", "20x31", "3x22", "2x32" };
+static const unsigned widths[N_WIDTHS] = { 16, 32, 48, 64 };
+static const sx_costs costs = { 30, 50, 0.3, 0.2, 700 };
+
+/* Of loop i: every plan with every width. */
+static void make(sx_plan *plan, int i)
+{
+	ck_assert_sx(sx_plan_make(plan, names[i / N_WIDTHS], widths[i % N_WIDTHS], &sxt_err),
+		     SIMIDX_OK);
+}
+
+static unsigned ones(uint64_t x)
+{
+	unsigned n = 0;
+
+	for (; x; x &= x - 1)
+		n++;
+	return n;
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Sizes
+ */
+
+/* Buckets of unequal sizes, and some that hold very many. */
+typedef struct crowd {
+	const sx_plan *plan;
+	unsigned hot_table;
+	uint64_t hot, hot_rows; /* a permuted value of that table, and how many are with it */
+	uint64_t seed;
+} crowd;
+
+static uint64_t crowd_size(void *ctx, unsigned table, uint64_t low, uint64_t high)
+{
+	const crowd *c = ctx;
+	uint64_t seed = c->seed ^ low * 3 ^ table;
+	sxt_rng rng = { seed };
+	uint64_t n = high - low;
+
+	n = (uint64_t)((double)n / 18446744073709551616. * 1e7 *
+		       (double)sxt_rng_below(&rng, 5));
+	if (table == c->hot_table && low <= c->hot && c->hot <= high)
+		n += c->hot_rows;
+	return n;
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Counts
+ */
+
+/*
+ * Single blocks: sum (threshold + 1) = k + 1, and a threshold t takes sum C(16, 0..t) probes;
+ * 3x22 makes its errors in the block of 24 bits first. Pairs of five blocks: k = 2 needs a pair
+ * in every three blocks, T(5, 3, 2) = 4; triples of six, a triple in every four, T(6, 4, 3) = 6.
+ */
+START_TEST(test_counts)
+{
+	static const struct {
+		const char *name;
+		unsigned n;
+		unsigned probes[8];
+	} want[] = {
+		{ "4x16", 8, { 1, 2, 3, 4, 20, 36, 52, 68 } },
+		{ "10x26", 5, { 1, 2, 4, 10, 80 } },
+		{ "16x28", 4, { 1, 2, 6, 16 } },
+		{ "20x31", 4, { 1, 2, 6, 20 } },
+		{ "3x22", 5, { 1, 2, 3, 27, 47 } },
+		{ "2x32", 4, { 1, 2, 34, 66 } },
+	};
+	/* So many rows that first leads are out of the question. */
+	sx_sizes sizes = { 100000000, NULL, NULL, 0 };
+	sx_strategy strategy;
+	sx_probes probes = { 0 };
+	sx_plan plan;
+	unsigned i, k;
+
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		ck_assert_sx(sx_plan_make(&plan, want[i].name, 64, &sxt_err), SIMIDX_OK);
+		for (k = 0; k < want[i].n; k++) {
+			sx_request request = { k, 0, 1 };
+
+			sx_choose_strategy(&plan, &request, &costs, &sizes, &strategy, NULL);
+			ck_assert_int_eq(strategy.scan, 0);
+			ck_assert_int_eq(sx_strategy_is_exact(&plan, &strategy), 1);
+			ck_assert_msg(strategy.probes == want[i].probes[k],
+				      "%s, k = %u: %u probes", want[i].name, k,
+				      (unsigned)strategy.probes);
+			probes.n = 0;
+			ck_assert_int_eq(sx_strategy_probes(&plan, &strategy, 5, &probes), 0);
+			ck_assert_uint_eq(probes.n, strategy.probes);
+		}
+	}
+	sx_probes_free(&probes);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * The condition, against all distributions of errors over the bits
+ */
+
+/* Bits that the same tables see, found anew. */
+typedef struct groups {
+	unsigned n;
+	unsigned size[64];
+	uint32_t seen_by[64];
+} groups;
+
+static void find_groups(const sx_plan *plan, const sx_strategy *s, groups *g)
+{
+	uint32_t seen_by;
+	unsigned bit, t, i;
+
+	memset(g, 0, sizeof(*g));
+	for (bit = 0; bit < plan->bits; bit++) {
+		if (s->ignore >> bit & 1)
+			continue;
+		seen_by = 0;
+		for (t = 0; t < plan->n_tables; t++) {
+			uint64_t value = sx_permute(&plan->table[t], UINT64_C(1) << bit);
+
+			if (s->errors[t] >= 0 && value >> (plan->bits - s->bits[t]))
+				seen_by |= UINT32_C(1) << t;
+		}
+		for (i = 0; i < g->n && g->seen_by[i] != seen_by; i++)
+			;
+		g->n += i == g->n;
+		g->seen_by[i] = seen_by;
+		g->size[i]++;
+	}
+}
+
+static double ways(unsigned k, unsigned n)
+{
+	double w = 1;
+	unsigned i;
+
+	for (i = 1; i <= k; i++)
+		w *= (double)(n - 1 + i) / i;
+	return w;
+}
+
+/* Whether no distribution of exactly so many further errors is missed by all. */
+static int all_caught(const groups *g, const sx_strategy *s, unsigned first, unsigned left,
+		      int *seen)
+{
+	unsigned i, t, e;
+	int ok = 1;
+
+	if (!left || first == g->n) {
+		for (t = 0; t < SX_MAX_TABLES; t++) {
+			if (s->errors[t] >= 0 && seen[t] <= s->errors[t])
+				return 1;
+		}
+		return 0;
+	}
+	for (e = 0; ok && e <= left && e <= g->size[first]; e++) {
+		ok = all_caught(g, s, first + 1, left - e, seen);
+		for (t = 0; t < SX_MAX_TABLES; t++)
+			seen[t] += (int)(g->seen_by[first] >> t & 1);
+	}
+	for (i = 0; i < e; i++) {
+		for (t = 0; t < SX_MAX_TABLES; t++)
+			seen[t] -= (int)(g->seen_by[first] >> t & 1);
+	}
+	return ok;
+}
+
+/* 1, 0, or -1 where there are too many distributions to look at. */
+static int is_exact(const sx_plan *plan, const sx_strategy *s)
+{
+	int seen[SX_MAX_TABLES] = { 0 };
+	groups g;
+
+	if (s->scan)
+		return 1;
+	find_groups(plan, s, &g);
+	if (ways(s->radius, g.n) > (sxt_is_long() ? 3e6 : 3e4))
+		return -1;
+	return all_caught(&g, s, 0, s->radius, seen);
+}
+
+/* ------------------------------------------------------------------------------------------
+ * The probes, against all or many fingerprints
+ */
+
+static int is_probed(const sx_plan *plan, const sx_probes *probes, unsigned table, uint64_t x)
+{
+	uint64_t value = sx_permute(&plan->table[table], x);
+	int found = 0;
+	size_t i;
+
+	for (i = 0; i < probes->n; i++)
+		found += probes->at[i].table == table && probes->at[i].low <= value &&
+			 value <= probes->at[i].high;
+	t_must(found <= 1);
+	return found;
+}
+
+/* From how many tables x would be reported. */
+static unsigned count_reports(const sx_plan *plan, const sx_strategy *s, const sx_probes *probes,
+			      uint64_t q, uint64_t x)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < s->n; i++)
+		n += sx_strategy_is_first(s, s->order[i], x ^ q) &&
+		     is_probed(plan, probes, s->order[i], x);
+	return n;
+}
+
+static void check_reports(const sx_plan *plan, const sx_strategy *s, sxt_rng *rng)
+{
+	uint64_t q = sxt_rng_u64(rng) & sx_low_bits(plan->bits), x, where;
+	sx_probes probes = { 0 };
+	unsigned i, e;
+
+	t_must(!sx_strategy_probes(plan, s, q, &probes));
+	t_must_eq(probes.n, s->probes);
+	for (i = 0; i < 200; i++) {
+		/* Errors all over, or crowded together in some of the bits. */
+		where = sxt_rng_u64(rng) & sx_low_bits(plan->bits);
+		where = i % 3 ? where : UINT64_MAX;
+		x = q ^ (s->ignore & sxt_rng_u64(rng));
+		for (e = 0; e < 3 * s->radius; e++) {
+			uint64_t bit = UINT64_C(1) << sxt_rng_below(rng, plan->bits);
+
+			if ((where & bit) && ones((x ^ q ^ bit) & ~s->ignore) <= s->radius)
+				x ^= bit;
+		}
+		t_must_eq(count_reports(plan, s, &probes, q, x), 1);
+		x = sxt_rng_u64(rng) & sx_low_bits(plan->bits);
+		t_must(count_reports(plan, s, &probes, q, x) <= 1);
+	}
+	sx_probes_free(&probes);
+}
+
+/* All 65,536 fingerprints of 16 bits. */
+static void check_all_reports(const sx_plan *plan, const sx_strategy *s, uint64_t q)
+{
+	static uint8_t probed[SX_MAX_TABLES][65536];
+	sx_probes probes = { 0 };
+	uint64_t x, value;
+	unsigned t, n;
+	size_t i;
+
+	memset(probed, 0, sizeof(probed));
+	t_must(!sx_strategy_probes(plan, s, q, &probes));
+	for (i = 0; i < probes.n; i++) {
+		for (value = probes.at[i].low; value <= probes.at[i].high; value++)
+			t_must(!probed[probes.at[i].table][value]++);
+	}
+	for (x = 0; x < 65536; x++) {
+		n = 0;
+		for (t = 0; t < plan->n_tables; t++)
+			n += probed[t][sx_permute(&plan->table[t], x)] &&
+			     sx_strategy_is_first(s, t, x ^ q);
+		t_must(n <= 1);
+		t_must(n == 1 || ones((x ^ q) & ~s->ignore) > s->radius);
+	}
+	sx_probes_free(&probes);
+}
+
+static void check_strategy(const sx_plan *plan, const sx_strategy *s, sxt_rng *rng)
+{
+	t_must(s->probes <= SX_MAX_QUERY_PROBES);
+	t_must(sx_strategy_is_exact(plan, s) == 1);
+	t_must(is_exact(plan, s) != 0);
+	if (s->probes < 3000)
+		check_reports(plan, s, rng);
+}
+
+/* Costs under which probes are cheap or dear beside rows. */
+static sx_costs any_costs(sxt_rng *rng)
+{
+	sx_costs c = costs;
+
+	c.probe = (double)sxt_rng_below(rng, 300);
+	c.candidate = (double)sxt_rng_below(rng, 100) / 100;
+	c.scanned = 10 + (double)sxt_rng_below(rng, 100);
+	return c;
+}
+
+START_TEST(test_exact)
+{
+	sx_strategy strategy;
+	sx_plan plan;
+	sxt_rng rng;
+	unsigned k;
+
+	sxt_rng_init(&rng, (uint64_t)_i);
+	make(&plan, _i);
+	for (k = 0; k <= 12; k++) {
+		sx_request request = { k, 0, (int)sxt_rng_below(&rng, 2) };
+		uint64_t fp = sxt_rng_u64(&rng) & sx_low_bits(plan.bits);
+		crowd c = { &plan, (unsigned)sxt_rng_below(&rng, plan.n_tables), 0, 5000000,
+			    sxt_rng_u64(&rng) };
+		sx_sizes sizes = { UINT64_C(1) << sxt_rng_below(&rng, plan.bits < 34 ?
+								plan.bits : 34),
+				   NULL, &c, fp };
+		sx_costs any = any_costs(&rng);
+
+		sx_choose_strategy(&plan, &request, &any, &sizes, &strategy, NULL);
+		check_strategy(&plan, &strategy, &rng);
+		c.hot = sx_permute(&plan.table[c.hot_table], fp);
+		sizes.size = crowd_size;
+		sx_choose_strategy(&plan, &request, &any, &sizes, &strategy, NULL);
+		check_strategy(&plan, &strategy, &rng);
+	}
+}
+END_TEST
+
+START_TEST(test_masks)
+{
+	sx_strategy strategy;
+	unsigned i, b;
+	sx_plan plan;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, (uint64_t)_i);
+	make(&plan, _i);
+	for (i = 0; i < 40; i++) {
+		sx_request request = { (unsigned)sxt_rng_below(&rng, 9), 0, i % 5 == 4 };
+		sx_sizes sizes = { 1000000, NULL, NULL, 0 };
+		unsigned n = (unsigned)sxt_rng_below(&rng, 17), run = 1 + i % 8;
+		unsigned at = 0;
+
+		/* Single bits, or runs of them. */
+		for (b = 0; b < n; b++) {
+			at = b % run ? at + 1 : (unsigned)sxt_rng_below(&rng, 64);
+			request.ignore |= (UINT64_C(1) << at % plan.bits);
+		}
+		sx_choose_strategy(&plan, &request, &costs, &sizes, &strategy, NULL);
+		check_strategy(&plan, &strategy, &rng);
+	}
+}
+END_TEST
+
+/* Strategies that nobody would choose: the condition must tell them apart. */
+START_TEST(test_condition)
+{
+	unsigned i, t, n_exact = 0, n_other = 0;
+	sx_strategy s;
+	sx_plan plan;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, (uint64_t)_i);
+	make(&plan, _i);
+	for (i = 0; i < 300; i++) {
+		unsigned most = 1 + i % 3;
+		uint64_t ignore = 0;
+		int want;
+
+		if (i % 4 == 3)
+			ignore = sxt_rng_u64(&rng) & sxt_rng_u64(&rng) & sxt_rng_u64(&rng);
+		sx_strategy_init(&s, (unsigned)sxt_rng_below(&rng, 5), ignore);
+		for (t = 0; t < plan.n_tables; t++) {
+			unsigned bits = plan.table[t].prefix_bits;
+
+			if (!sxt_rng_below(&rng, 4))
+				continue;
+			if (i % 2)
+				bits = 1 + (unsigned)sxt_rng_below(&rng, bits);
+			sx_strategy_add(&plan, &s, t, (unsigned)sxt_rng_below(&rng, most),
+					bits, 0);
+		}
+		want = is_exact(&plan, &s);
+		if (want < 0)
+			continue;
+		t_must(sx_strategy_is_exact(&plan, &s) == want);
+		n_exact += want > 0;
+		n_other += !want;
+	}
+	ck_assert_uint_gt(n_exact, 5);
+	ck_assert_uint_gt(n_other, 5);
+}
+END_TEST
+
+/* Every fingerprint of 16 bits, every radius, some masks, with and without merging. */
+START_TEST(test_all_of_16)
+{
+	/* So that scans are a last resort. */
+	static const sx_costs dear = { 1, 1, 0.1, 100000, 700 };
+	sx_sizes sizes = { 60000, NULL, NULL, 0 };
+	sx_strategy s;
+	sx_plan plan;
+	sxt_rng rng;
+	unsigned k;
+
+	sxt_rng_init(&rng, (uint64_t)_i);
+	make(&plan, _i * N_WIDTHS);
+	ck_assert_uint_eq(plan.bits, 16);
+	for (k = 0; k <= 18; k++) {
+		sx_request request = { k, 0, k % 3 == 2 };
+
+		sx_choose_strategy(&plan, &request, &dear, &sizes, &s, NULL);
+		check_all_reports(&plan, &s, sxt_rng_u64(&rng) & 0xffff);
+		request.ignore = sxt_rng_u64(&rng) & sxt_rng_u64(&rng) & 0xffff;
+		sx_choose_strategy(&plan, &request, &costs, &sizes, &s, NULL);
+		check_all_reports(&plan, &s, sxt_rng_u64(&rng) & 0xffff);
+	}
+}
+END_TEST
+
+/* Any radius up to all bits, and beyond. */
+START_TEST(test_large_radius)
+{
+	sx_sizes sizes = { 10000000, NULL, NULL, 0 };
+	sx_strategy s;
+	sx_plan plan;
+	unsigned k;
+
+	make(&plan, _i);
+	for (k = 13; k < 70; k += 5) {
+		sx_request request = { k, 0, 0 };
+
+		sx_choose_strategy(&plan, &request, &costs, &sizes, &s, NULL);
+		ck_assert_int_eq(sx_strategy_is_exact(&plan, &s), 1);
+		if (k >= plan.bits)
+			ck_assert_int_eq(s.scan, 1);
+	}
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Choices
+ */
+
+/* Two tables of 32 bits at one error each, of which those in m bits are flipped. */
+static double merged_ns(unsigned m, double rows)
+{
+	double candidates = rows / (double)(UINT64_C(1) << m) + m * rows / 4294967296.;
+
+	return 2 * ((m + 1) * (30. + 50) + candidates * (0.3 + 50. / 700));
+}
+
+/* Merging two wide prefixes: no other number of flipped bits would be cheaper. */
+START_TEST(test_merged)
+{
+	sx_sizes sizes = { 100000000, NULL, NULL, 0 };
+	sx_request request = { 3, 0, 0 };
+	sx_strategy s;
+	sx_plan plan;
+	unsigned m;
+
+	ck_assert_sx(sx_plan_make(&plan, "2x32", 64, &sxt_err), SIMIDX_OK);
+	sx_choose_strategy(&plan, &request, &costs, &sizes, &s, NULL);
+	ck_assert_uint_eq(s.n, 2);
+	ck_assert_uint_gt(s.merged[0], 0);
+	ck_assert_uint_eq(s.merged[0], s.merged[1]);
+	ck_assert_uint_eq(s.probes, 2 * (s.merged[0] + 1u));
+	ck_assert_double_eq_tol(s.ns, merged_ns(s.merged[0], 1e8), 1);
+	for (m = 1; m < 32; m++)
+		ck_assert_double_ge(merged_ns(m, 1e8), s.ns - 1);
+}
+END_TEST
+
+/* A crowded bucket is stepped round. */
+START_TEST(test_hot_bucket)
+{
+	uint64_t fp = UINT64_C(0x123456789abcdef0);
+	crowd c = { NULL, 2, 0, 5000000, 7 };
+	sx_sizes sizes = { 10000000, crowd_size, &c, fp };
+	sx_request request = { 3, 0, 0 };
+	sx_probes probes = { 0 };
+	sx_strategy even, s;
+	uint64_t rows = 0;
+	sx_plan plan;
+	size_t i;
+
+	ck_assert_sx(sx_plan_make(&plan, "4x16", 64, &sxt_err), SIMIDX_OK);
+	c.hot = sx_permute(&plan.table[2], fp);
+	sizes.size = NULL;
+	sx_choose_strategy(&plan, &request, &costs, &sizes, &even, NULL);
+	ck_assert_int_eq(even.errors[2], 0);
+	sizes.size = crowd_size;
+	ck_assert_int_eq(sx_strategy_probes(&plan, &even, fp, &probes), 0);
+	for (i = 0; i < probes.n; i++)
+		rows += crowd_size(&c, probes.at[i].table, probes.at[i].low,
+				   probes.at[i].high);
+	ck_assert_int_eq(sx_strategy_is_poor(&even, rows), 1);
+	ck_assert_int_eq(sx_strategy_is_poor(&even, rows - 5000000), 0);
+	sx_choose_strategy(&plan, &request, &costs, &sizes, &s, NULL);
+	ck_assert_int_eq(sx_strategy_is_exact(&plan, &s), 1);
+	ck_assert_int_eq(s.errors[2], -1);
+	ck_assert_uint_lt(s.candidates, 50000);
+	sx_probes_free(&probes);
+}
+END_TEST
+
+START_TEST(test_explain)
+{
+	sx_sizes sizes = { 100000000, NULL, NULL, 0 };
+	sx_request request = { 5, 0, 0 };
+	sx_strategy s;
+	sx_choice choice;
+	unsigned i, scans = 0;
+	sx_plan plan;
+
+	make(&plan, _i);
+	sx_choose_strategy(&plan, &request, &costs, &sizes, &s, &choice);
+	ck_assert_uint_ge(choice.n, 3);
+	ck_assert_uint_le(choice.n, SX_MAX_ALTERNATIVES);
+	ck_assert_uint_lt(choice.chosen, choice.n);
+	ck_assert_mem_eq(&choice.of[choice.chosen].strategy, &s, sizeof(s));
+	for (i = 0; i < choice.n; i++) {
+		ck_assert_double_ge(choice.of[i].strategy.ns, s.ns);
+		ck_assert_int_eq(sx_strategy_is_exact(&plan, &choice.of[i].strategy), 1);
+		scans += choice.of[i].strategy.scan != 0;
+		ck_assert_int_eq(!strcmp(choice.of[i].what, "scan"),
+				 choice.of[i].strategy.scan);
+	}
+	ck_assert_uint_eq(scans, 1);
+	/* Few rows: reading them all is cheapest. */
+	sizes.rows = 50;
+	sx_choose_strategy(&plan, &request, &costs, &sizes, &s, &choice);
+	ck_assert_int_eq(s.scan, 1);
+	ck_assert_uint_eq(s.candidates, 50);
+}
+END_TEST
+
+Suite *suite_plan_probes(void)
+{
+	Suite *suite = suite_create("plan_probes");
+	TCase *tc = tcase_create("strategies");
+	TCase *choices = tcase_create("choices");
+
+	tcase_add_test(tc, test_counts);
+	tcase_add_loop_test(tc, test_exact, 0, N_PLANS * N_WIDTHS);
+	tcase_add_loop_test(tc, test_masks, 0, N_PLANS * N_WIDTHS);
+	tcase_add_loop_test(tc, test_condition, 0, N_PLANS * N_WIDTHS);
+	tcase_add_loop_test(tc, test_all_of_16, 0, N_PLANS);
+	tcase_add_loop_test(tc, test_large_radius, 0, N_PLANS * N_WIDTHS);
+	tcase_set_timeout(tc, 60);
+	suite_add_tcase(suite, tc);
+	tcase_add_test(choices, test_merged);
+	tcase_add_test(choices, test_hot_bucket);
+	tcase_add_loop_test(choices, test_explain, 0, N_PLANS * N_WIDTHS);
+	suite_add_tcase(suite, choices);
+	return suite;
+}
