@@ -78,10 +78,15 @@ lib_libsx_core_la_SOURCES = \
 	lib/plan/sx_arith.c \
 	lib/plan/sx_arith.h \
 	lib/plan/sx_cover.c \
+	lib/plan/sx_coverage.c \
+	lib/plan/sx_coverage.h \
 	lib/plan/sx_errors.h \
 	lib/plan/sx_levels.c \
 	lib/plan/sx_options.c \
 	lib/plan/sx_options.h \
+	lib/plan/sx_patterns.c \
+	lib/plan/sx_patterns_complete.c \
+	lib/plan/sx_patterns.h \
 	lib/plan/sx_perm.c \
 	lib/plan/sx_plan.c \
 	lib/plan/sx_plan.h \

@@ -33,6 +33,19 @@ static int add_lead(sx_perm *perm, uint64_t lead)
 	return 0;
 }
 
+static void find_sources(sx_perm *perm)
+{
+	unsigned n = perm->prefix_bits, i;
+	uint64_t left;
+
+	for (i = 0; i < perm->n_leads; i++) {
+		n -= perm->lead_bits[i];
+		for (left = perm->lead[i]; left; left &= left - 1)
+			perm->source[n++] = (uint8_t)__builtin_ctzll(left);
+		n -= perm->lead_bits[i];
+	}
+}
+
 int sx_perm_init(sx_perm *perm, unsigned bits, const uint64_t *leads, unsigned n_leads)
 {
 	unsigned i;
@@ -47,6 +60,7 @@ int sx_perm_init(sx_perm *perm, unsigned bits, const uint64_t *leads, unsigned n
 			return -1;
 	}
 	perm->prefix_bytes = perm->prefix_bits <= 16 ? 2 : 4;
+	find_sources(perm);
 	return 0;
 }
 

@@ -35,6 +35,8 @@ typedef struct sx_perm {
 	uint64_t rest_mask;          /* the other bits */
 	unsigned prefix_bits;
 	unsigned prefix_bytes;       /* 2 or 4: width of the prefix in a key */
+	uint8_t source[SX_MAX_PREFIX_BITS]; /* by bit of the prefix, from the lowest: which bit of
+	                                       a fingerprint it is */
 } sx_perm;
 
 /** A plan for one f. */

@@ -168,6 +168,8 @@ static void check_table(const sx_perm *perm, unsigned bits, const list *prefix)
 	ck_assert_uint_eq(perm->prefix_bits, prefix->n);
 	ck_assert_uint_le(perm->prefix_bits, SX_MAX_PREFIX_BITS);
 	ck_assert_uint_eq(perm->prefix_bytes, perm->prefix_bits > 16 ? 4 : 2);
+	for (i = 0; i < prefix->n; i++)
+		ck_assert_uint_eq(perm->source[prefix->n - 1 - i], prefix->bit[i]);
 	sxt_rng_init(&rng, bits);
 	for (i = 0; i < 20; i++) {
 		fp = sxt_rng_u64(&rng) & low_bits(bits);

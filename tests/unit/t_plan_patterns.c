@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/sx_patterns.h"
+#include "support/sxt.h"
+#include "t_fast.h"
+#include "util/sx_bytes.h"
+
+#define N_PLANS 6
+
+Suite *suite_plan_patterns(void);
+
+static const char *const names[N_PLANS] = { "4x16", "3x22", "2x32", "10x26", "16x28", "20x31" };
+#define N_DISJOINT 3 /* of them, the first */
+
+static const sx_costs costs = { 30, 50, 0.3, 0.2, 700 };
+/* Scans are a last resort. */
+static const sx_costs dear_scans = { 1, 1, 0.1, 100000, 700 };
+
+static void make(sx_plan *plan, int i, unsigned bits)
+{
+	ck_assert_sx(sx_plan_make(plan, names[i], bits, &sxt_err), SIMIDX_OK);
+}
+
+/* Weights of several kinds: any, small ones with many ties, a mask, mostly one number. */
+static void make_weights(sxt_rng *rng, unsigned kind, uint8_t *weights)
+{
+	unsigned b;
+
+	for (b = 0; b < 64; b++) {
+		switch (kind % 4) {
+		case 0:
+			weights[b] = (uint8_t)sxt_rng_below(rng, 256);
+			break;
+		case 1:
+			weights[b] = (uint8_t)sxt_rng_below(rng, 4);
+			break;
+		case 2:
+			weights[b] = sxt_rng_below(rng, 3) != 0;
+			break;
+		default:
+			weights[b] = sxt_rng_below(rng, 8) ? 20 : (uint8_t)sxt_rng_below(rng, 90);
+		}
+	}
+}
+
+static unsigned distance(const uint8_t *weights, uint64_t a, uint64_t b)
+{
+	unsigned bit, sum = 0;
+
+	for (bit = 0; bit < 64; bit++) {
+		if ((a ^ b) >> bit & 1)
+			sum += weights[bit];
+	}
+	return sum;
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Order, against all patterns of all tables
+ */
+
+typedef struct pattern {
+	unsigned cost, table, number;
+	uint64_t low, high;
+} pattern;
+
+static int by_order(const void *a, const void *b)
+{
+	const pattern *x = a, *y = b;
+
+	if (x->cost != y->cost)
+		return x->cost < y->cost ? -1 : 1;
+	if (x->table != y->table)
+		return x->table < y->table ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* A bit of the permuted values of a table: its weight, its place. */
+typedef struct place {
+	unsigned weight, at;
+} place;
+
+static int by_weight(const void *a, const void *b)
+{
+	const place *x = a, *y = b;
+
+	return x->weight != y->weight ? (int)x->weight - (int)y->weight
+				      : (int)x->at - (int)y->at;
+}
+
+/* The bits of one table that are probed; returns how many, and the lowest in *low. */
+static unsigned find_places(const sx_plan *plan, unsigned t, const uint8_t *weights,
+			    place *places, unsigned *low)
+{
+	const sx_perm *perm = &plan->table[t];
+	unsigned i, n = 0, from = plan->bits - perm->prefix_bits;
+
+	for (*low = from; *low + 1 < plan->bits; ++*low) {
+		if (weights[__builtin_ctzll(sx_unpermute(perm, UINT64_C(1) << *low))])
+			break;
+	}
+	for (i = *low; i < plan->bits; i++) {
+		places[n].at = i;
+		places[n++].weight =
+			weights[__builtin_ctzll(sx_unpermute(perm, UINT64_C(1) << i))];
+	}
+	qsort(places, n, sizeof(*places), by_weight);
+	return n;
+}
+
+static pattern *all_patterns(const sx_plan *plan, uint64_t fp, const uint8_t *weights, size_t *n)
+{
+	pattern *all = malloc(sizeof(*all) * 20 * 1024), *p;
+	unsigned t, i, bits, low, number;
+	place places[64];
+
+	*n = 0;
+	for (t = 0; t < plan->n_tables; t++) {
+		bits = find_places(plan, t, weights, places, &low);
+		t_must(bits <= 10);
+		for (number = 0; number < 1u << bits; number++) {
+			p = &all[(*n)++];
+			p->table = t;
+			p->number = number;
+			p->cost = 0;
+			p->low = sx_permute(&plan->table[t], fp) >> low << low;
+			for (i = 0; i < bits; i++) {
+				if (number >> i & 1) {
+					p->low ^= UINT64_C(1) << places[i].at;
+					p->cost += places[i].weight;
+				}
+			}
+			p->high = p->low + (UINT64_C(1) << low) - 1;
+		}
+	}
+	qsort(all, *n, sizeof(*all), by_order);
+	return all;
+}
+
+static void check_order(const sx_plan *plan, uint64_t fp, const uint8_t *weights, uint64_t most)
+{
+	sx_probes probes = { 0 };
+	sx_pattern_end end;
+	pattern *all;
+	size_t n, i;
+
+	all = all_patterns(plan, fp, weights, &n);
+	t_must(!sx_pattern_probes(plan, fp, weights, most, &probes, &end));
+	t_must_eq(probes.n, most < n ? most : n);
+	t_must(!end.scan);
+	for (i = 0; i < probes.n; i++) {
+		t_must_eq(probes.at[i].cost, all[i].cost);
+		t_must_eq(probes.at[i].table, all[i].table);
+		t_must_eq(probes.at[i].low, all[i].low);
+		t_must_eq(probes.at[i].high, all[i].high);
+	}
+	sx_probes_free(&probes);
+	free(all);
+}
+
+START_TEST(test_order)
+{
+	uint8_t weights[64];
+	unsigned kind;
+	sx_plan plan;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, (uint64_t)_i);
+	for (kind = 0; kind < 12; kind++) {
+		make(&plan, _i, kind < 8 ? 16 : 20);
+		if (plan.table[0].prefix_bits > 10)
+			make(&plan, _i, 16);
+		make_weights(&rng, kind, weights);
+		check_order(&plan, sxt_rng_u64(&rng) & sx_low_bits(plan.bits), weights,
+			    sxt_rng_below(&rng, kind % 2 ? 40 : 2000));
+	}
+	make_weights(&rng, 0, weights);
+	check_order(&plan, 77, weights, UINT64_MAX);
+	check_order(&plan, 77, weights, 0);
+	memset(weights, 0, sizeof(weights));
+	check_order(&plan, 77, weights, 5);
+	check_order(&plan, 77, weights, 500);
+}
+END_TEST
+
+/* Bits 3 (weight 2), 17 (3) and 40 (4) are the cheapest, and 40 and 3 in tables 2 and 4. */
+START_TEST(test_by_hand)
+{
+	static const struct {
+		unsigned table, cost;
+		uint64_t value; /* of the first 16 bits */
+	} want[] = {
+		{ 0, 0, 0x1111 }, { 1, 0, 0x2222 }, { 2, 0, 0x3333 }, { 3, 0, 0x4444 },
+		{ 3, 2, 0x444c }, { 2, 3, 0x3331 }, { 1, 4, 0x2322 }, { 0, 100, 0x1110 },
+	};
+	sx_probes probes = { 0 };
+	uint8_t weights[64];
+	sx_pattern_end end;
+	sx_plan plan;
+	unsigned i;
+
+	make(&plan, 0, 64);
+	memset(weights, 100, sizeof(weights));
+	weights[3] = 2;
+	weights[17] = 3;
+	weights[40] = 4;
+	ck_assert_int_eq(sx_pattern_probes(&plan, UINT64_C(0x1111222233334444), weights, 8,
+					   &probes, &end),
+			 0);
+	ck_assert_uint_eq(probes.n, 8);
+	for (i = 0; i < 8; i++) {
+		ck_assert_uint_eq(probes.at[i].table, want[i].table);
+		ck_assert_uint_eq(probes.at[i].cost, want[i].cost);
+		ck_assert_uint_eq(probes.at[i].low, want[i].value << 48);
+		ck_assert_uint_eq(probes.at[i].high, want[i].value << 48 | sx_low_bits(48));
+	}
+	/* Each table misses a pattern that costs 100, and nothing cheaper. */
+	ck_assert_int_eq(end.complete_to, 399);
+	/* Of table 1, 0x1110 was probed and 0x1113 was not. */
+	ck_assert_int_eq(sx_pattern_is_first(&end, weights, 1, UINT64_C(1) << 48), 0);
+	ck_assert_int_eq(sx_pattern_is_first(&end, weights, 1, UINT64_C(2) << 48), 1);
+	ck_assert_int_eq(sx_pattern_is_first(&end, weights, 3, UINT64_C(0x80202) << 30), 1);
+	sx_probes_free(&probes);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * What is found, against all 65,536 fingerprints
+ */
+
+typedef struct found {
+	uint8_t probed[SX_MAX_TABLES][65536]; /* by permuted value */
+} found;
+
+static void mark(const sx_probes *probes, found *f)
+{
+	uint64_t value;
+	size_t i;
+
+	memset(f, 0, sizeof(*f));
+	for (i = 0; i < probes->n; i++) {
+		for (value = probes->at[i].low; value <= probes->at[i].high; value++)
+			t_must(!f->probed[probes->at[i].table][value]++);
+	}
+}
+
+/* Nothing up to complete_to is missed, and what is found is reported once. */
+static void check_found(const sx_plan *plan, uint64_t fp, const uint8_t *weights,
+			const sx_probes *probes, const sx_pattern_end *end)
+{
+	unsigned t, n_found, n_first, nearest = UINT32_MAX;
+	static found f;
+	uint64_t x;
+
+	mark(probes, &f);
+	for (x = 0; x < 65536; x++) {
+		n_found = n_first = 0;
+		for (t = 0; t < plan->n_tables; t++) {
+			if (!f.probed[t][sx_permute(&plan->table[t], x)])
+				continue;
+			n_found++;
+			n_first += sx_pattern_is_first(end, weights, t, x ^ fp) != 0;
+		}
+		t_must_eq(n_first, n_found > 0);
+		if (!n_found && distance(weights, x, fp) < nearest)
+			nearest = distance(weights, x, fp);
+	}
+	if (end->complete_to == SX_COMPLETE)
+		t_must_eq(nearest, UINT32_MAX);
+	else
+		t_must(end->complete_to < (int64_t)nearest);
+}
+
+/* The nearest that is missed by tables without common bits is known exactly. */
+static void check_nearest(const sx_plan *plan, uint64_t fp, const uint8_t *weights,
+			  const sx_probes *probes, const sx_pattern_end *end)
+{
+	static found f;
+	unsigned t, n;
+	uint64_t x;
+
+	if (end->complete_to == SX_COMPLETE)
+		return;
+	mark(probes, &f);
+	for (x = 0; x < 65536; x++) {
+		for (n = t = 0; t < plan->n_tables; t++)
+			n += f.probed[t][sx_permute(&plan->table[t], x)];
+		if (!n && distance(weights, x, fp) == (unsigned)(end->complete_to + 1))
+			return;
+	}
+	ck_abort_msg("nothing is missed at distance %u", (unsigned)end->complete_to + 1);
+}
+
+START_TEST(test_complete_to)
+{
+	sx_probes probes = { 0 };
+	uint8_t weights[64];
+	sx_pattern_end end;
+	unsigned kind;
+	sx_plan plan;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, (uint64_t)_i);
+	make(&plan, _i, 16);
+	for (kind = 0; kind < 16; kind++) {
+		uint64_t fp = sxt_rng_u64(&rng) & 0xffff;
+
+		make_weights(&rng, kind, weights);
+		probes.n = 0;
+		t_must(!sx_pattern_probes(&plan, fp, weights,
+					  sxt_rng_below(&rng, kind < 8 ? 40 : 300), &probes,
+					  &end));
+		check_found(&plan, fp, weights, &probes, &end);
+		if (_i < N_DISJOINT)
+			check_nearest(&plan, fp, weights, &probes, &end);
+	}
+	sx_probes_free(&probes);
+}
+END_TEST
+
+START_TEST(test_complete)
+{
+	sx_probes probes = { 0 };
+	uint8_t weights[64];
+	sx_pattern_end end;
+	unsigned kind, scans = 0;
+	sx_plan plan;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, (uint64_t)_i);
+	make(&plan, _i, 16);
+	for (kind = 0; kind < 24; kind++) {
+		uint64_t fp = sxt_rng_u64(&rng) & 0xffff;
+		unsigned sum, most;
+
+		make_weights(&rng, kind, weights);
+		sum = distance(weights, 0, 0xffff);
+		most = (unsigned)sxt_rng_below(&rng, sum / (1 + kind % 3) + 1);
+		probes.n = 0;
+		t_must(!sx_pattern_complete(&plan, fp, weights, most,
+					    kind % 4 ? &dear_scans : &costs, 60000, &probes,
+					    &end));
+		t_must(end.complete_to >= most);
+		check_found(&plan, fp, weights, &probes, &end);
+		scans += end.scan != 0;
+	}
+	ck_assert_uint_lt(scans, 20);
+	sx_probes_free(&probes);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * 64 bits
+ */
+
+/* Whether a probe has x; each table has it once at most. */
+static int is_probed(const sx_plan *plan, const sx_probes *probes, unsigned table, uint64_t x)
+{
+	uint64_t value = sx_permute(&plan->table[table], x);
+	int n = 0;
+	size_t i;
+
+	for (i = 0; i < probes->n; i++)
+		n += probes->at[i].table == table && probes->at[i].low <= value &&
+		     value <= probes->at[i].high;
+	t_must(n <= 1);
+	return n;
+}
+
+/* Fingerprints near the query, as cheap differences go. */
+static void check_near(const sx_plan *plan, uint64_t fp, const uint8_t *weights,
+		       const sx_probes *probes, const sx_pattern_end *end, sxt_rng *rng)
+{
+	unsigned i, e, t, n_found, n_first;
+	uint64_t x, bit;
+
+	for (i = 0; i < 150; i++) {
+		x = fp;
+		for (e = 0; e < 1 + i % 16; e++) {
+			bit = UINT64_C(1) << sxt_rng_below(rng, plan->bits);
+			if (distance(weights, fp, x ^ bit) <= end->complete_to + 30)
+				x ^= bit;
+		}
+		n_found = n_first = 0;
+		for (t = 0; t < plan->n_tables; t++) {
+			if (!is_probed(plan, probes, t, x))
+				continue;
+			n_found++;
+			n_first += sx_pattern_is_first(end, weights, t, x ^ fp) != 0;
+		}
+		t_must_eq(n_first, n_found > 0);
+		t_must(n_found || distance(weights, fp, x) > end->complete_to);
+	}
+}
+
+/* Weights as a text has them: most about 25, some near 0. */
+static void text_weights(sxt_rng *rng, uint8_t *weights)
+{
+	unsigned b, i;
+
+	for (b = 0; b < 64; b++) {
+		int sum = 0;
+
+		for (i = 0; i < 12; i++)
+			sum += (int)sxt_rng_below(rng, 33) - 16;
+		weights[b] = (uint8_t)(sum < 0 ? -sum : sum);
+	}
+}
+
+START_TEST(test_64)
+{
+	static const unsigned bits[] = { 64, 48, 33 };
+	sx_probes probes = { 0 };
+	uint8_t weights[64];
+	sx_pattern_end end;
+	unsigned i;
+	sx_plan plan;
+	sxt_rng rng;
+	size_t p;
+
+	sxt_rng_init(&rng, (uint64_t)_i);
+	for (i = 0; i < 6; i++) {
+		uint64_t fp, most = i % 2 ? 128 : 32;
+
+		make(&plan, _i, bits[i % 3]);
+		fp = sxt_rng_u64(&rng) & sx_low_bits(plan.bits);
+		text_weights(&rng, weights);
+		probes.n = 0;
+		t_must(!sx_pattern_probes(&plan, fp, weights, most, &probes, &end));
+		t_must_eq(probes.n, most);
+		for (p = 1; p < probes.n; p++)
+			t_must(probes.at[p - 1].cost <= probes.at[p].cost);
+		check_near(&plan, fp, weights, &probes, &end, &rng);
+		probes.n = 0;
+		t_must(!sx_pattern_complete(&plan, fp, weights, 30 + 10 * i, &costs,
+					    100000000, &probes, &end));
+		ck_assert_int_eq(end.scan, 0);
+		ck_assert_int_ge(end.complete_to, 30 + 10 * i);
+		check_near(&plan, fp, weights, &probes, &end, &rng);
+	}
+	sx_probes_free(&probes);
+}
+END_TEST
+
+/* A whole block without weight is stepped round: the other three do. */
+START_TEST(test_ignored_block)
+{
+	sx_probes probes = { 0 };
+	sx_pattern_end end;
+	uint8_t weights[64];
+	sx_plan plan;
+	sxt_rng rng;
+	size_t i;
+
+	sxt_rng_init(&rng, 1);
+	make(&plan, 0, 64);
+	text_weights(&rng, weights);
+	memset(weights + 16, 0, 15);
+	weights[31] = 1;
+	ck_assert_int_eq(sx_pattern_complete(&plan, 99, weights, 20, &costs, 10000000, &probes,
+					     &end),
+			 0);
+	ck_assert_int_eq(end.scan, 0);
+	ck_assert_uint_lt(probes.n, 100);
+	for (i = 0; i < probes.n; i++)
+		ck_assert_uint_ne(probes.at[i].table, 2);
+	/* Everything is asked for. */
+	probes.n = 0;
+	ck_assert_int_eq(sx_pattern_complete(&plan, 99, weights, 64 * 255, &costs, 10000000,
+					     &probes, &end),
+			 0);
+	ck_assert_int_eq(end.scan, 1);
+	ck_assert_uint_eq(probes.n, 1);
+	ck_assert_uint_eq(probes.at[0].low, 0);
+	ck_assert_uint_eq(probes.at[0].high, UINT64_MAX);
+	sx_probes_free(&probes);
+}
+END_TEST
+
+START_TEST(test_unit)
+{
+	uint8_t weights[64];
+	uint64_t ignore;
+
+	memset(weights, 0, sizeof(weights));
+	ck_assert_uint_eq(sx_weights_unit(weights, 32, &ignore), 1);
+	ck_assert_uint_eq(ignore, UINT64_C(0xffffffff));
+	weights[3] = weights[40] = 7;
+	ck_assert_uint_eq(sx_weights_unit(weights, 48, &ignore), 7);
+	ck_assert_uint_eq(ignore, sx_low_bits(48) & ~(UINT64_C(1) << 3 | UINT64_C(1) << 40));
+	weights[47] = 8;
+	ck_assert_uint_eq(sx_weights_unit(weights, 48, &ignore), 0);
+	ck_assert_uint_eq(sx_weights_unit(weights, 47, &ignore), 7);
+}
+END_TEST
+
+Suite *suite_plan_patterns(void)
+{
+	Suite *suite = suite_create("plan_patterns");
+	TCase *tc = tcase_create("patterns");
+
+	tcase_add_loop_test(tc, test_order, 0, N_PLANS);
+	tcase_add_test(tc, test_by_hand);
+	tcase_add_loop_test(tc, test_complete_to, 0, N_PLANS);
+	tcase_add_loop_test(tc, test_complete, 0, N_PLANS);
+	tcase_add_loop_test(tc, test_64, 0, N_PLANS);
+	tcase_add_test(tc, test_ignored_block);
+	tcase_add_test(tc, test_unit);
+	tcase_set_timeout(tc, 60);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
