@@ -92,6 +92,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/plan/sx_plan.h \
 	lib/plan/sx_planner.c \
 	lib/plan/sx_planner.h \
+	lib/plan/sx_predict.c \
+	lib/plan/sx_predict.h \
 	lib/plan/sx_probes.c \
 	lib/plan/sx_probes.h \
 	lib/plan/sx_strategy.c \

@@ -83,6 +83,7 @@ unit_core = \
 	tests/unit/t_near.h \
 	tests/unit/t_plan.c \
 	tests/unit/t_plan_patterns.c \
+	tests/unit/t_plan_predict.c \
 	tests/unit/t_plan_probes.c \
 	tests/unit/t_sketch.c \
 	tests/unit/t_sorter.c \

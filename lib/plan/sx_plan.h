@@ -54,7 +54,7 @@ typedef struct sx_cover {
 } sx_cover;
 
 /**
- * Make a plan: "4x16", "10x26", "16x28", "20x31", "3x22", "2x32", or "auto" (now 4x16). The
+ * Make a plan: "4x16", "10x26", "16x28", "20x31", "3x22", "2x32", or "auto": sx_plan_auto(0). The
  * name says the form for f = 64; any f in 16..64 is cut by the same arithmetic: m blocks of
  * f / m bits, the remainder one bit each to the first blocks; block a has the most significant
  * bits.
@@ -63,6 +63,9 @@ typedef struct sx_cover {
  *         out of range
  */
 int sx_plan_make(sx_plan *plan, const char *name, unsigned bits, simidx_error *err);
+
+/** The plan that "auto" takes where so many documents are expected; 0 = not known. */
+const char *sx_plan_auto(uint64_t documents);
 
 /** Whether an index with this plan can be searched by sx_plan_cover() up to radius 3. */
 int sx_plan_is_usable(const sx_plan *plan);

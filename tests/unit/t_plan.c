@@ -282,6 +282,9 @@ START_TEST(test_names)
 	make(&plan, "auto", 48);
 	make(&fixed, "4x16", 48);
 	ck_assert_mem_eq(&plan, &fixed, sizeof(plan));
+	ck_assert_str_eq(sx_plan_auto(0), "4x16");
+	ck_assert_str_eq(sx_plan_auto(50000000), "4x16");
+	ck_assert_str_eq(sx_plan_auto(50000001), "3x22");
 	for (i = 0; i < N_PLANS; i++) {
 		make(&plan, names[i], 64);
 		ck_assert_int_eq(sx_plan_is_usable(&plan), i < 4);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "plan/sx_predict.h"
+
+#include <string.h>
+
+#define BLOCK_BYTES 4080.  /* of a page of 4096 */
+#define PAGE_OVERHEAD 1.065 /* of a row: headers, pages above the blocks, whole low bytes */
+
+/* Base 2; x >= 1. Twenty bits behind the point, one for each squaring. */
+static double log_of(double x)
+{
+	double log = 0, bit = 1;
+
+	for (; x >= 2; x /= 2)
+		log++;
+	while (bit > 1e-6) {
+		x *= x;
+		bit /= 2;
+		if (x >= 2) {
+			x /= 2;
+			log += bit;
+		}
+	}
+	return log;
+}
+
+/*
+ * A set of N out of 2^f numbers takes log2(2^f! / N! (2^f - N)!) bits at least, for N far below
+ * 2^f that is N (f - log2 N + log2 e).
+ */
+double sx_row_bytes(unsigned bits, uint64_t rows, unsigned fill)
+{
+	double least = bits - log_of(rows ? (double)rows : 1) + 1.4427;
+
+	if (least < 1.4427)
+		least = 1.4427;
+	return least / 8 * PAGE_OVERHEAD * 100 / fill;
+}
+
+void sx_costs_typical(const sx_plan *plan, uint64_t documents, sx_costs *costs)
+{
+	double entries = (double)documents * plan->n_tables;
+
+	costs->probe = 20;
+	costs->block = 25 + 12 * log_of(1 + entries / 1e6);
+	costs->candidate = 0.7;
+	costs->scanned = 0.5;
+	costs->block_rows = BLOCK_BYTES / sx_row_bytes(plan->bits, documents, 100);
+}
+
+void sx_predict(const sx_plan *plan, uint64_t documents, unsigned radius, unsigned fill,
+		const sx_costs *costs, sx_prediction *out)
+{
+	sx_sizes sizes = { documents, NULL, NULL, 0 };
+	sx_request request = { radius, 0, 0 };
+	sx_costs typical;
+
+	memset(out, 0, sizeof(*out));
+	if (!costs) {
+		sx_costs_typical(plan, documents, &typical);
+		costs = &typical;
+	}
+	sx_choose_strategy(plan, &request, costs, &sizes, &out->strategy, NULL);
+	out->row_bytes = sx_row_bytes(plan->bits, documents, fill);
+	out->document_bytes = plan->n_tables * out->row_bytes;
+	out->blocks = (double)out->strategy.probes +
+		      (double)out->strategy.candidates * out->row_bytes / BLOCK_BYTES;
+}
