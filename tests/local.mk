@@ -82,6 +82,8 @@ unit_core = \
 	tests/unit/t_near.c \
 	tests/unit/t_near.h \
 	tests/unit/t_plan.c \
+	tests/unit/t_plan.h \
+	tests/unit/t_plan_choices.c \
 	tests/unit/t_plan_patterns.c \
 	tests/unit/t_plan_predict.c \
 	tests/unit/t_plan_probes.c \

@@ -8,23 +8,10 @@
 #include "plan/sx_planner.h"
 #include "support/sxt.h"
 #include "t_fast.h"
+#include "t_plan.h"
 #include "util/sx_bytes.h"
 
-#define N_PLANS 6
-#define N_WIDTHS 4
-
 Suite *suite_plan_probes(void);
-
-static const char *const names[N_PLANS] = { "4x16", "10x26", "16x28", "20x31", "3x22", "2x32" };
-static const unsigned widths[N_WIDTHS] = { 16, 32, 48, 64 };
-static const sx_costs costs = { 30, 50, 0.3, 0.2, 700 };
-
-/* Of loop i: every plan with every width. */
-static void make(sx_plan *plan, int i)
-{
-	ck_assert_sx(sx_plan_make(plan, names[i / N_WIDTHS], widths[i % N_WIDTHS], &sxt_err),
-		     SIMIDX_OK);
-}
 
 static unsigned ones(uint64_t x)
 {
@@ -32,32 +19,6 @@ static unsigned ones(uint64_t x)
 
 	for (; x; x &= x - 1)
 		n++;
-	return n;
-}
-
-/* ------------------------------------------------------------------------------------------
- * Sizes
- */
-
-/* Buckets of unequal sizes, and some that hold very many. */
-typedef struct crowd {
-	const sx_plan *plan;
-	unsigned hot_table;
-	uint64_t hot, hot_rows; /* a permuted value of that table, and how many are with it */
-	uint64_t seed;
-} crowd;
-
-static uint64_t crowd_size(void *ctx, unsigned table, uint64_t low, uint64_t high)
-{
-	const crowd *c = ctx;
-	uint64_t seed = c->seed ^ low * 3 ^ table;
-	sxt_rng rng = { seed };
-	uint64_t n = high - low;
-
-	n = (uint64_t)((double)n / 18446744073709551616. * 1e7 *
-		       (double)sxt_rng_below(&rng, 5));
-	if (table == c->hot_table && low <= c->hot && c->hot <= high)
-		n += c->hot_rows;
 	return n;
 }
 
@@ -310,7 +271,7 @@ START_TEST(test_exact)
 		sx_request request = { k, 0, (int)sxt_rng_below(&rng, 2) };
 		uint64_t fp = sxt_rng_u64(&rng) & sx_low_bits(plan.bits);
 		crowd c = { &plan, (unsigned)sxt_rng_below(&rng, plan.n_tables), 0, 5000000,
-			    sxt_rng_u64(&rng) };
+			    sxt_rng_u64(&rng), 1e7 };
 		sx_sizes sizes = { UINT64_C(1) << sxt_rng_below(&rng, plan.bits < 34 ?
 								plan.bits : 34),
 				   NULL, &c, fp };
@@ -438,108 +399,10 @@ START_TEST(test_large_radius)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------
- * Choices
- */
-
-/* Two tables of 32 bits at one error each, of which those in m bits are flipped. */
-static double merged_ns(unsigned m, double rows)
-{
-	double candidates = rows / (double)(UINT64_C(1) << m) + m * rows / 4294967296.;
-
-	return 2 * ((m + 1) * (30. + 50) + candidates * (0.3 + 50. / 700));
-}
-
-/* Merging two wide prefixes: no other number of flipped bits would be cheaper. */
-START_TEST(test_merged)
-{
-	sx_sizes sizes = { 100000000, NULL, NULL, 0 };
-	sx_request request = { 3, 0, 0 };
-	sx_strategy s;
-	sx_plan plan;
-	unsigned m;
-
-	ck_assert_sx(sx_plan_make(&plan, "2x32", 64, &sxt_err), SIMIDX_OK);
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &s, NULL);
-	ck_assert_uint_eq(s.n, 2);
-	ck_assert_uint_gt(s.merged[0], 0);
-	ck_assert_uint_eq(s.merged[0], s.merged[1]);
-	ck_assert_uint_eq(s.probes, 2 * (s.merged[0] + 1u));
-	ck_assert_double_eq_tol(s.ns, merged_ns(s.merged[0], 1e8), 1);
-	for (m = 1; m < 32; m++)
-		ck_assert_double_ge(merged_ns(m, 1e8), s.ns - 1);
-}
-END_TEST
-
-/* A crowded bucket is stepped round. */
-START_TEST(test_hot_bucket)
-{
-	uint64_t fp = UINT64_C(0x123456789abcdef0);
-	crowd c = { NULL, 2, 0, 5000000, 7 };
-	sx_sizes sizes = { 10000000, crowd_size, &c, fp };
-	sx_request request = { 3, 0, 0 };
-	sx_probes probes = { 0 };
-	sx_strategy even, s;
-	uint64_t rows = 0;
-	sx_plan plan;
-	size_t i;
-
-	ck_assert_sx(sx_plan_make(&plan, "4x16", 64, &sxt_err), SIMIDX_OK);
-	c.hot = sx_permute(&plan.table[2], fp);
-	sizes.size = NULL;
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &even, NULL);
-	ck_assert_int_eq(even.errors[2], 0);
-	sizes.size = crowd_size;
-	ck_assert_int_eq(sx_strategy_probes(&plan, &even, fp, &probes), 0);
-	for (i = 0; i < probes.n; i++)
-		rows += crowd_size(&c, probes.at[i].table, probes.at[i].low,
-				   probes.at[i].high);
-	ck_assert_int_eq(sx_strategy_is_poor(&even, rows), 1);
-	ck_assert_int_eq(sx_strategy_is_poor(&even, rows - 5000000), 0);
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &s, NULL);
-	ck_assert_int_eq(sx_strategy_is_exact(&plan, &s), 1);
-	ck_assert_int_eq(s.errors[2], -1);
-	ck_assert_uint_lt(s.candidates, 50000);
-	sx_probes_free(&probes);
-}
-END_TEST
-
-START_TEST(test_explain)
-{
-	sx_sizes sizes = { 100000000, NULL, NULL, 0 };
-	sx_request request = { 5, 0, 0 };
-	sx_strategy s;
-	sx_choice choice;
-	unsigned i, scans = 0;
-	sx_plan plan;
-
-	make(&plan, _i);
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &s, &choice);
-	ck_assert_uint_ge(choice.n, 3);
-	ck_assert_uint_le(choice.n, SX_MAX_ALTERNATIVES);
-	ck_assert_uint_lt(choice.chosen, choice.n);
-	ck_assert_mem_eq(&choice.of[choice.chosen].strategy, &s, sizeof(s));
-	for (i = 0; i < choice.n; i++) {
-		ck_assert_double_ge(choice.of[i].strategy.ns, s.ns);
-		ck_assert_int_eq(sx_strategy_is_exact(&plan, &choice.of[i].strategy), 1);
-		scans += choice.of[i].strategy.scan != 0;
-		ck_assert_int_eq(!strcmp(choice.of[i].what, "scan"),
-				 choice.of[i].strategy.scan);
-	}
-	ck_assert_uint_eq(scans, 1);
-	/* Few rows: reading them all is cheapest. */
-	sizes.rows = 50;
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &s, &choice);
-	ck_assert_int_eq(s.scan, 1);
-	ck_assert_uint_eq(s.candidates, 50);
-}
-END_TEST
-
 Suite *suite_plan_probes(void)
 {
 	Suite *suite = suite_create("plan_probes");
 	TCase *tc = tcase_create("strategies");
-	TCase *choices = tcase_create("choices");
 
 	tcase_add_test(tc, test_counts);
 	tcase_add_loop_test(tc, test_exact, 0, N_PLANS * N_WIDTHS);
@@ -549,9 +412,5 @@ Suite *suite_plan_probes(void)
 	tcase_add_loop_test(tc, test_large_radius, 0, N_PLANS * N_WIDTHS);
 	tcase_set_timeout(tc, 60);
 	suite_add_tcase(suite, tc);
-	tcase_add_test(choices, test_merged);
-	tcase_add_test(choices, test_hot_bucket);
-	tcase_add_loop_test(choices, test_explain, 0, N_PLANS * N_WIDTHS);
-	suite_add_tcase(suite, choices);
 	return suite;
 }
