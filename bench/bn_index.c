@@ -7,7 +7,6 @@
  * it.
  */
 
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
@@ -15,9 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include <simidx.h>
+
+#include "bn_util.h"
 
 #define COMMIT_ROWS 100000
 #define SCAN_QUERIES 200
@@ -39,58 +39,21 @@ struct bench {
 
 static uint64_t random_state = 0x9e3779b97f4a7c15u;
 
-/* splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014). */
-static uint64_t random_u64(void)
-{
-	uint64_t z = random_state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
-static double seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static void check(int rc, const simidx_error *err, const char *what)
-{
-	if (!rc)
-		return;
-	fprintf(stderr, "bn_index: %s: %s\n", what, err->text);
-	exit(2);
-}
-
-static void *allocate(uint64_t n, size_t size)
-{
-	void *p = calloc(n ? n : 1, size);
-
-	if (!p) {
-		fprintf(stderr, "bn_index: out of memory\n");
-		exit(2);
-	}
-	return p;
-}
-
 /* Half of the queries are stored fingerprints with 0..3 bits flipped, half are random. */
 static void generate(struct bench *b)
 {
-	b->fp = allocate(b->documents, sizeof(*b->fp));
-	b->query = allocate(b->queries, sizeof(*b->query));
-	b->us = allocate(b->queries, sizeof(*b->us));
-	b->matches = allocate(SCAN_QUERIES, sizeof(*b->matches));
+	b->fp = bn_alloc(b->documents, sizeof(*b->fp));
+	b->query = bn_alloc(b->queries, sizeof(*b->query));
+	b->us = bn_alloc(b->queries, sizeof(*b->us));
+	b->matches = bn_alloc(SCAN_QUERIES, sizeof(*b->matches));
 	for (uint64_t i = 0; i < b->documents; i++)
-		b->fp[i] = random_u64();
+		b->fp[i] = bn_random(&random_state);
 	for (uint64_t i = 0; i < b->queries; i++) {
-		b->query[i] = random_u64();
+		b->query[i] = bn_random(&random_state);
 		if (i % 2 == 0) {
-			b->query[i] = b->fp[random_u64() % b->documents];
-			for (unsigned flips = random_u64() % 4; flips; flips--)
-				b->query[i] ^= (uint64_t)1 << random_u64() % 64;
+			b->query[i] = b->fp[bn_random(&random_state) % b->documents];
+			for (unsigned flips = bn_random(&random_state) % 4; flips; flips--)
+				b->query[i] ^= (uint64_t)1 << bn_random(&random_state) % 64;
 		}
 	}
 }
@@ -101,19 +64,19 @@ static void load(struct bench *b, const simidx_create_options *how)
 	simidx_doc doc = SIMIDX_DOC_INIT;
 	simidx_loader *loader;
 	simidx_error err;
-	double start = seconds();
+	double start = bn_seconds();
 
 	loading.memory = b->memory;
 	loading.threads = b->threads;
-	check(simidx_loader_open(b->dir, how, &loading, &loader, &err), &err, "loader");
+	bn_check(simidx_loader_open(b->dir, how, &loading, &loader, &err), &err, "loader");
 	for (uint64_t i = 0; i < b->documents; i++) {
 		doc.fp = b->fp[i];
-		check(simidx_loader_put(loader, &doc, NULL, &err), &err, "put");
+		bn_check(simidx_loader_put(loader, &doc, NULL, &err), &err, "put");
 	}
-	check(simidx_loader_finish(loader, NULL, &err), &err, "finish");
-	b->load_s = seconds() - start;
+	bn_check(simidx_loader_finish(loader, NULL, &err), &err, "finish");
+	b->load_s = bn_seconds() - start;
 	simidx_loader_close(loader);
-	check(simidx_open(b->dir, NULL, &b->index, &err), &err, "open");
+	bn_check(simidx_open(b->dir, NULL, &b->index, &err), &err, "open");
 }
 
 static void insert(struct bench *b, const simidx_create_options *how)
@@ -123,18 +86,18 @@ static void insert(struct bench *b, const simidx_create_options *how)
 	simidx_error err;
 	double start;
 
-	check(simidx_create(b->dir, how, &b->index, &err), &err, "create");
-	check(simidx_writer_open(b->index, NULL, &writer, &err), &err, "writer");
-	start = seconds();
+	bn_check(simidx_create(b->dir, how, &b->index, &err), &err, "create");
+	bn_check(simidx_writer_open(b->index, NULL, &writer, &err), &err, "writer");
+	start = bn_seconds();
 	for (uint64_t i = 0; i < b->documents; i++) {
 		doc.fp = b->fp[i];
-		check(simidx_put(writer, &doc, NULL, &err), &err, "put");
+		bn_check(simidx_put(writer, &doc, NULL, &err), &err, "put");
 		if (i % COMMIT_ROWS == COMMIT_ROWS - 1)
-			check(simidx_commit(writer, &err), &err, "commit");
+			bn_check(simidx_commit(writer, &err), &err, "commit");
 	}
-	check(simidx_commit(writer, &err), &err, "commit");
-	check(simidx_merge(writer, &err), &err, "merge");
-	b->load_s = seconds() - start;
+	bn_check(simidx_commit(writer, &err), &err, "commit");
+	bn_check(simidx_merge(writer, &err), &err, "merge");
+	b->load_s = bn_seconds() - start;
 	simidx_writer_close(writer);
 }
 
@@ -147,22 +110,22 @@ static void search(struct bench *b)
 	double start;
 
 	query.radius = b->radius;
-	check(simidx_reader_open(b->index, &reader, &err), &err, "reader");
+	bn_check(simidx_reader_open(b->index, &reader, &err), &err, "reader");
 	for (int pass = 0; pass < 2; pass++) { /* the first one warms the caches up */
 		b->found = b->candidates = 0;
-		start = seconds();
+		start = bn_seconds();
 		for (uint64_t i = 0; i < b->queries; i++) {
-			double before = seconds();
+			double before = bn_seconds();
 
 			query.fp = b->query[i];
-			check(simidx_search(reader, &query, &results, &err), &err, "search");
-			b->us[i] = (seconds() - before) * 1e6;
+			bn_check(simidx_search(reader, &query, &results, &err), &err, "search");
+			b->us[i] = (bn_seconds() - before) * 1e6;
 			b->found += results.n;
 			b->candidates += results.candidates;
 			if (i < SCAN_QUERIES)
 				b->matches[i] = results.n;
 		}
-		b->mean_us = (seconds() - start) * 1e6 / (double)b->queries;
+		b->mean_us = (bn_seconds() - start) * 1e6 / (double)b->queries;
 	}
 	simidx_reader_close(reader);
 }
@@ -171,7 +134,7 @@ static void search(struct bench *b)
 static void scan(struct bench *b)
 {
 	uint64_t n = b->queries < SCAN_QUERIES ? b->queries : SCAN_QUERIES;
-	double start = seconds();
+	double start = bn_seconds();
 
 	for (uint64_t q = 0; q < n; q++) {
 		uint64_t found = 0;
@@ -184,14 +147,7 @@ static void scan(struct bench *b)
 			exit(1);
 		}
 	}
-	b->scan_us = (seconds() - start) * 1e6 / (double)n;
-}
-
-static int compare_us(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
+	b->scan_us = (bn_seconds() - start) * 1e6 / (double)n;
 }
 
 /* log2 of the number of sets of n 64-bit numbers, for each of the n, in bytes. */
@@ -209,9 +165,8 @@ static void report(struct bench *b)
 	simidx_table_info table = SIMIDX_TABLE_INFO_INIT;
 	simidx_error err;
 
-	check(simidx_get_info(b->index, &info, &err), &err, "info");
-	check(simidx_get_table_info(b->index, 0, &table, &err), &err, "info");
-	qsort(b->us, b->queries, sizeof(*b->us), compare_us);
+	bn_check(simidx_get_info(b->index, &info, &err), &err, "info");
+	bn_check(simidx_get_table_info(b->index, 0, &table, &err), &err, "info");
 	printf("{\"bench\":\"index\",\"plan\":\"%s\",\"layout\":\"%s\",\"documents\":%" PRIu64
 	       ",\"radius\":%u,\"queries\":%" PRIu64 ",\"how\":\"%s\",\"load_documents_per_s\":%.0f"
 	       ",\"peak_rss_mb\":%.0f",
@@ -224,23 +179,9 @@ static void report(struct bench *b)
 	printf(",\"query_mean_us\":%.3f,\"query_p50_us\":%.3f,\"query_p99_us\":%.3f"
 	       ",\"matches\":%.3f,\"candidates\":%.1f,\"scan_mean_us\":%.1f"
 	       ",\"scan_over_query\":%.0f}\n",
-	       b->mean_us, b->us[b->queries / 2], b->us[b->queries * 99 / 100],
+	       b->mean_us, bn_quantile(b->us, b->queries, 0.5), bn_quantile(b->us, b->queries, 0.99),
 	       (double)b->found / (double)b->queries, (double)b->candidates / (double)b->queries,
 	       b->scan_us, b->scan_us / b->mean_us);
-}
-
-static uint64_t number(const char *text)
-{
-	char *end;
-	uint64_t n;
-
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	if (errno || *end || end == text || !n) {
-		fprintf(stderr, "bn_index: '%s' is not a number above 0\n", text);
-		exit(2);
-	}
-	return n;
 }
 
 static void usage(FILE *to)
@@ -277,13 +218,13 @@ static void parse(struct bench *b, int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "n:q:k:p:rif:m:t:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'n':
-			b->documents = number(optarg);
+			b->documents = bn_number(optarg);
 			break;
 		case 'q':
-			b->queries = number(optarg);
+			b->queries = bn_number(optarg);
 			break;
 		case 'k':
-			b->radius = (unsigned)(strcmp(optarg, "0") ? number(optarg) : 0);
+			b->radius = (unsigned)(strcmp(optarg, "0") ? bn_number(optarg) : 0);
 			break;
 		case 'p':
 			b->plan = optarg;
@@ -295,13 +236,13 @@ static void parse(struct bench *b, int argc, char **argv)
 			b->inserts = 1;
 			break;
 		case 'f':
-			b->fill = (unsigned)number(optarg);
+			b->fill = (unsigned)bn_number(optarg);
 			break;
 		case 'm':
-			b->memory = number(optarg) << 20;
+			b->memory = bn_number(optarg) << 20;
 			break;
 		case 't':
-			b->threads = (unsigned)number(optarg);
+			b->threads = (unsigned)bn_number(optarg);
 			break;
 		case 'h':
 			usage(stdout);
@@ -325,6 +266,7 @@ int main(int argc, char **argv)
 	struct bench b = { .documents = 1000000, .queries = 100000, .plan = "4x16",
 			   .radius = SIMIDX_DEFAULT_RADIUS };
 
+	bn_program = "bn_index";
 	parse(&b, argc, argv);
 	how.plan = b.plan;
 	how.layout = b.layout;

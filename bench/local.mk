@@ -4,7 +4,7 @@
 # Built by `make bench`, and by the test that runs each once with little data.
 benchmarks = bench/bn_index$(EXEEXT)
 EXTRA_PROGRAMS += bench/bn_index
-bench_bn_index_SOURCES = bench/bn_index.c
+bench_bn_index_SOURCES = bench/bn_index.c bench/bn_util.c bench/bn_util.h
 bench_bn_index_LDADD = lib/libsimidx.la -lm
 
 if HAVE_TEXT
