@@ -2,21 +2,50 @@
 # Copyright the libsimidx authors
 
 # Built by `make bench`, and by the test that runs each once with little data.
-benchmarks = bench/bn_index$(EXEEXT)
-EXTRA_PROGRAMS += bench/bn_index
+bench_programs = bench/bn_index bench/bn_search
+if HAVE_TEXT
+bench_programs += bench/bn_text
+endif
+EXTRA_PROGRAMS += $(bench_programs)
+
+bench_common = \
+	bench/bn_arrays.c \
+	bench/bn_near.c \
+	bench/bn_near.h \
+	bench/bn_own.c \
+	bench/bn_own.h \
+	bench/bn_pass.c \
+	bench/bn_pass.h \
+	bench/bn_report.c \
+	bench/bn_report.h \
+	bench/bn_rival.c \
+	bench/bn_rival.h \
+	bench/bn_sets.c \
+	bench/bn_sets.h \
+	bench/bn_util.c \
+	bench/bn_util.h
+
 bench_bn_index_SOURCES = bench/bn_index.c bench/bn_util.c bench/bn_util.h
 bench_bn_index_LDADD = lib/libsimidx.la -lm
 
-if HAVE_TEXT
-benchmarks += bench/bn_text$(EXEEXT)
-EXTRA_PROGRAMS += bench/bn_text
-endif
+bench_bn_search_SOURCES = \
+	$(bench_common) \
+	bench/bn_mih.c \
+	bench/bn_naive.c \
+	bench/bn_scan.c \
+	bench/bn_search.c
+bench_bn_search_LDADD = lib/libsimidx.la
+
 bench_bn_text_SOURCES = bench/bn_text.c
 bench_bn_text_CPPFLAGS = $(AM_CPPFLAGS) $(ICU_CFLAGS)
 bench_bn_text_LDADD = lib/text/libsimidx-text.la lib/libsimidx.la $(ICU_LIBS)
 
-bench: $(benchmarks)
+bench: $(bench_programs:=$(EXEEXT))
 .PHONY: bench
 
-EXTRA_DIST += bench/README.md
-CLEANFILES += $(benchmarks)
+EXTRA_DIST += \
+	bench/README.md \
+	bench/mih.sh \
+	bench/mih/Cargo.toml \
+	bench/mih/src/main.rs
+CLEANFILES += $(bench_programs:=$(EXEEXT))

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Search a set of documents with the library and with what it competes with, in turns. All
+ * answers are compared. README.md in this folder tells how to read the figures.
+ */
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bn_pass.h"
+#include "bn_report.h"
+#include "bn_rival.h"
+#include "bn_util.h"
+
+#define MAX_ROWS_DOCUMENTS 10000000
+#define SINGLE "single" /* the passes "mean" and "times" */
+
+struct bench {
+	struct bn_setup setup;
+	uint64_t documents, queries;
+	unsigned rounds;
+	const char *set, *plans, *simd, *only, *works;
+	struct bn_set data;
+	struct bn_rival rival[BN_MAX_RIVALS];
+	unsigned n_rivals;
+	char names[512]; /* the works, cut at the commas */
+	const char *work[BN_MAX_WORKS];
+	unsigned n_works;
+	struct bn_report report;
+};
+
+/* Whether --only has it: by its whole name, without what follows @, or by its first word. */
+static int is_wanted(const struct bench *b, const char *name)
+{
+	char part[64];
+
+	if (bn_listed(b->only, name))
+		return 1;
+	snprintf(part, sizeof(part), "%.*s", (int)strcspn(name, "@"), name);
+	if (bn_listed(b->only, part))
+		return 1;
+	snprintf(part, sizeof(part), "%.*s", (int)strcspn(name, "@-"), name);
+	return bn_listed(b->only, part);
+}
+
+static void skipped(const char *name, const char *reason)
+{
+	printf("{\"bench\":\"search\",\"contestant\":\"%s\",\"skipped\":\"%s\"}\n", name,
+	       reason);
+	fprintf(stderr, "  %-22s skipped: %s\n", name, reason);
+}
+
+/* Take in what was just made in rival[n_rivals]. */
+static void add(struct bench *b, const char *name, int made, const char *reason)
+{
+	const struct bn_rival *rival = &b->rival[b->n_rivals];
+
+	if (made) {
+		skipped(name, reason);
+		return;
+	}
+	printf("{\"bench\":\"search\",\"set\":\"%s\",\"documents\":%llu,\"contestant\":\"%s\""
+	       ",\"build_s\":%.3f,\"bytes_per_document\":%.2f}\n",
+	       b->data.name, (unsigned long long)b->data.n, rival->name, rival->build_s,
+	       rival->bytes);
+	fprintf(stderr, "  %-22s %9.2f s to build %11.2f bytes a document\n", rival->name,
+		rival->build_s, rival->bytes);
+	if (++b->n_rivals == BN_MAX_RIVALS)
+		bn_die("too many contestants");
+}
+
+static struct bn_rival *next(struct bench *b)
+{
+	return &b->rival[b->n_rivals];
+}
+
+static void add_level(struct bench *b, enum bn_simd simd)
+{
+	static const char *const plans[] = { "4x16", "3x22", "2x32", "10x26" };
+	char name[64], reason[BN_REASON];
+
+	snprintf(name, sizeof(name), "scan@%s", bn_simd_name(simd));
+	if (is_wanted(b, name))
+		add(b, name, bn_scan_make(&b->setup, simd, next(b), reason), reason);
+	for (size_t i = 0; i < sizeof(plans) / sizeof(*plans); i++) {
+		snprintf(name, sizeof(name), "arrays-%s@%s", plans[i], bn_simd_name(simd));
+		if (bn_listed(b->plans, plans[i]) && is_wanted(b, name))
+			add(b, name,
+			    bn_arrays_make(&b->setup, plans[i], simd, next(b), reason),
+			    reason);
+	}
+}
+
+static void add_own(struct bench *b)
+{
+	static const char *const plans[] = { "auto",  "4x16",  "3x22", "2x32",
+					     "10x26", "16x28", "20x31" };
+	char name[64], reason[BN_REASON];
+
+	for (size_t i = 0; i < sizeof(plans) / sizeof(*plans); i++) {
+		if (!bn_listed(b->plans, plans[i]))
+			continue;
+		snprintf(name, sizeof(name), "simidx-%s", plans[i]);
+		if (is_wanted(b, name))
+			add(b, name,
+			    bn_own_make(&b->setup, plans[i], SIMIDX_LAYOUT_BLOCKS, next(b),
+					reason),
+			    reason);
+	}
+	if (!is_wanted(b, "rows-4x16") || !bn_listed(b->plans, "4x16"))
+		return;
+	snprintf(reason, sizeof(reason), "up to %d documents only", MAX_ROWS_DOCUMENTS);
+	if (b->documents > MAX_ROWS_DOCUMENTS)
+		skipped("rows-4x16", reason);
+	else
+		add(b, "rows-4x16",
+		    bn_own_make(&b->setup, "4x16", SIMIDX_LAYOUT_ROWS, next(b), reason),
+		    reason);
+}
+
+static void add_rivals(struct bench *b)
+{
+	char reason[BN_REASON];
+
+	fprintf(stderr, "%s, %llu documents\n", b->data.name, (unsigned long long)b->data.n);
+	/* Before anything is big: this one is forked. */
+	if (is_wanted(b, "mih-rs"))
+		add(b, "mih-rs", bn_mih_make(&b->setup, next(b), reason), reason);
+	for (int level = 0; level < BN_SIMD_LEVELS; level++) {
+		int best = (enum bn_simd)level == bn_simd_best();
+
+		if (!bn_simd_usable((enum bn_simd)level))
+			continue;
+		if (b->simd ? bn_listed(b->simd, bn_simd_name((enum bn_simd)level)) : best)
+			add_level(b, (enum bn_simd)level);
+	}
+	add_own(b);
+	if (is_wanted(b, "probes"))
+		add(b, "probes", bn_probes_make(&b->setup, next(b), reason), reason);
+	if (is_wanted(b, "neighbours"))
+		add(b, "neighbours", bn_neighbours_make(&b->setup, next(b), reason), reason);
+}
+
+/* The arrays of the same plan and instruction set; what has none is compared with the best 4x16. */
+static int arrays_of(const struct bench *b, const struct bn_rival *rival)
+{
+	enum bn_simd simd = rival->simd_set ? rival->simd : bn_simd_best();
+	const char *plan = *rival->plan ? rival->plan : "4x16";
+
+	for (unsigned i = 0; i < b->n_rivals; i++) {
+		const struct bn_rival *other = &b->rival[i];
+
+		if (!strncmp(other->name, "arrays-", 7) && simd == other->simd &&
+		    !strcmp(plan, other->plan))
+			return (int)i;
+	}
+	return -1;
+}
+
+static void begin_report(struct bench *b, unsigned class)
+{
+	struct bn_report *report = &b->report;
+
+	memset(report, 0, sizeof(*report));
+	report->bench = "search";
+	report->set = b->data.name;
+	report->class = b->data.classes[class].name;
+	report->documents = b->data.n;
+	report->rounds = b->rounds;
+	report->n_rivals = b->n_rivals;
+	report->n_works = b->n_works;
+	report->mih = report->base_work = report->base_rival = -1;
+	for (unsigned i = 0; i < b->n_rivals; i++) {
+		report->rival[i] = b->rival[i].name;
+		report->arrays[i] = arrays_of(b, &b->rival[i]);
+		if (b->rival[i].pass)
+			report->mih = (int)i;
+	}
+	for (unsigned w = 0; w < b->n_works; w++) {
+		report->work[w] = b->work[w];
+		if (!strcmp(b->work[w], SINGLE))
+			report->base_work = (int)w;
+	}
+	bn_report_begin(report);
+}
+
+static int is_p50(const char *work)
+{
+	return !strcmp(work, "swept") || !strcmp(work, "cold");
+}
+
+static void measure(struct bench *b, unsigned class, unsigned w, unsigned r,
+		    const struct bn_truth *truth)
+{
+	const char *work = b->work[w];
+	struct bn_rival *rival = &b->rival[r];
+	uint64_t n = b->data.classes[class].n, limit = 0;
+	struct bn_figures mean, times;
+
+	if (!strncmp(work, "limit-", 6)) {
+		if (!rival->limit || !class) /* only answers of the hot class are that long */
+			return;
+		limit = bn_number(work + 6);
+		work = SINGLE;
+	}
+	if (!strcmp(work, SINGLE)) {
+		bn_pass_run(rival, "mean", &b->data, class, limit, truth, &mean);
+		bn_pass_run(rival, "times", &b->data, class, limit, truth, &times);
+		mean.p50_us = times.p50_us;
+		mean.p99_us = times.p99_us;
+	} else if (bn_pass_applies(rival, work, n)) {
+		bn_pass_run(rival, work, &b->data, class, limit, truth, &mean);
+	} else {
+		return;
+	}
+	if (rival->max_queries && rival->max_queries < n)
+		n = rival->max_queries;
+	bn_report_add(&b->report, w, r, is_p50(work) ? mean.p50_us : mean.mean_us, mean.p50_us,
+		      mean.p99_us, (double)mean.sum.n / (double)n);
+}
+
+static void measure_class(struct bench *b, unsigned class, struct bn_truth *truth)
+{
+	begin_report(b, class);
+	for (unsigned r = 0; r < b->n_rivals; r++)
+		if (!b->rival[r].pass)
+			bn_pass_check(&b->rival[r], &b->data, class, truth);
+	for (unsigned r = 0; r < b->n_rivals; r++)
+		if (b->rival[r].pass)
+			bn_pass_check(&b->rival[r], &b->data, class, truth);
+	for (unsigned round = 0; round < b->rounds; round++)
+		for (unsigned w = 0; w < b->n_works; w++)
+			for (unsigned r = 0; r < b->n_rivals; r++)
+				if (strcmp(b->work[w], "cold"))
+					measure(b, class, w, r, truth);
+	/* Afterwards, as it leaves nothing warm. */
+	for (unsigned round = 0; round < b->rounds; round++)
+		for (unsigned w = 0; w < b->n_works; w++)
+			for (unsigned r = 0; r < b->n_rivals; r++)
+				if (!strcmp(b->work[w], "cold"))
+					measure(b, class, w, r, truth);
+	bn_report_print(&b->report);
+	bn_report_end(&b->report);
+}
+
+static void usage(FILE *to)
+{
+	fprintf(to,
+		"usage: bn_search [OPTIONS]\n"
+		"Search with the library and with its rivals in turns: JSON lines, and a table\n"
+		"on the standard error.\n"
+		"  -n, --documents N  to store (1000000)\n"
+		"  -q, --queries N    distinct queries (100000)\n"
+		"  -k, --radius K     (3)\n"
+		"  -s, --set NAME     uniform, clustered, hot16, equal, blocks3 (uniform)\n"
+		"  -p, --plan LIST    auto, 4x16, 3x22, 2x32, 10x26, 16x28, 20x31 (4x16,3x22)\n"
+		"  -x, --simd LIST    of rivals: scalar, avx2, avx512 (the best one)\n"
+		"  -w, --work LIST    single, batch-N, swept, threads-N, cold, limit-N\n"
+		"  -o, --only LIST    contestants, such as simidx, arrays-4x16, mih-rs (all)\n"
+		"  -r, --rounds N     (5)\n"
+		"  -d, --dir DIR      where indexes are built (.)\n"
+		"  -K, --keep         leave them there, and use those that are\n"
+		"  -m, --memory MB    of the loader (1024)\n"
+		"  -M, --mih PROGRAM  what bench/mih.sh has built\n"
+		"  -S, --seed N       (1)\n"
+		"  -h, --help\n");
+}
+
+static int set_option(struct bench *b, int c)
+{
+	switch (c) {
+	case 'n':
+		b->documents = bn_number(optarg);
+		break;
+	case 'q':
+		b->queries = bn_number(optarg);
+		break;
+	case 'k':
+		b->setup.radius = (unsigned)(strcmp(optarg, "0") ? bn_number(optarg) : 0);
+		break;
+	case 's':
+		b->set = optarg;
+		break;
+	case 'p':
+		b->plans = optarg;
+		break;
+	case 'x':
+		b->simd = optarg;
+		break;
+	case 'w':
+		b->works = optarg;
+		break;
+	case 'o':
+		b->only = optarg;
+		break;
+	case 'r':
+		b->rounds = (unsigned)bn_number(optarg);
+		break;
+	case 'd':
+		b->setup.dir = optarg;
+		break;
+	case 'K':
+		b->setup.keep = 1;
+		break;
+	case 'm':
+		b->setup.memory = bn_number(optarg) << 20;
+		break;
+	case 'M':
+		b->setup.mih = optarg;
+		break;
+	case 'S':
+		b->setup.seed = bn_number(optarg);
+		break;
+	default:
+		return -1;
+	}
+	return 0;
+}
+
+static void parse(struct bench *b, int argc, char **argv)
+{
+	static const struct option options[] = { { "documents", required_argument, NULL, 'n' },
+						 { "queries", required_argument, NULL, 'q' },
+						 { "radius", required_argument, NULL, 'k' },
+						 { "set", required_argument, NULL, 's' },
+						 { "plan", required_argument, NULL, 'p' },
+						 { "simd", required_argument, NULL, 'x' },
+						 { "work", required_argument, NULL, 'w' },
+						 { "only", required_argument, NULL, 'o' },
+						 { "rounds", required_argument, NULL, 'r' },
+						 { "dir", required_argument, NULL, 'd' },
+						 { "keep", no_argument, NULL, 'K' },
+						 { "memory", required_argument, NULL, 'm' },
+						 { "mih", required_argument, NULL, 'M' },
+						 { "seed", required_argument, NULL, 'S' },
+						 { "help", no_argument, NULL, 'h' },
+						 { NULL, 0, NULL, 0 } };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "n:q:k:s:p:x:w:o:r:d:Km:M:S:h", options, NULL)) !=
+	       -1) {
+		if (c == 'h') {
+			usage(stdout);
+			exit(0);
+		}
+		if (set_option(b, c)) {
+			usage(stderr);
+			exit(2);
+		}
+	}
+	if (optind != argc) {
+		usage(stderr);
+		exit(2);
+	}
+	snprintf(b->names, sizeof(b->names), "%s", b->works);
+	for (char *at = strtok(b->names, ","); at; at = strtok(NULL, ",")) {
+		if (b->n_works == BN_MAX_WORKS)
+			bn_die("too many kinds of work");
+		b->work[b->n_works++] = at;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct bench *b = bn_alloc(1, sizeof(*b));
+	struct bn_truth truth;
+
+	bn_program = "bn_search";
+	b->documents = 1000000;
+	b->queries = 100000;
+	b->rounds = 5;
+	b->set = "uniform";
+	b->plans = "4x16,3x22";
+	b->works = "single,batch-1000,batch-100000,swept,threads-1,threads-2,limit-100,cold";
+	b->setup.radius = SIMIDX_DEFAULT_RADIUS;
+	b->setup.seed = 1;
+	b->setup.dir = ".";
+	b->setup.set = &b->data;
+	parse(b, argc, argv);
+	printf("{\"bench\":\"search\",");
+	bn_print_machine();
+	printf(",\"radius\":%u,\"queries\":%llu,\"rounds\":%u,\"seed\":%llu}\n",
+	       b->setup.radius, (unsigned long long)b->queries, b->rounds,
+	       (unsigned long long)b->setup.seed);
+	bn_set_make(&b->data, b->set, b->documents, b->queries, b->setup.seed);
+	add_rivals(b);
+	bn_truth_make(&truth, &b->data);
+	for (unsigned class = 0; class < b->data.n_classes; class ++)
+		measure_class(b, class, &truth);
+	bn_truth_free(&truth);
+	while (b->n_rivals)
+		bn_rival_destroy(&b->rival[--b->n_rivals]);
+	bn_set_free(&b->data);
+	free(b);
+	return 0;
+}
