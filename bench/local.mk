@@ -2,7 +2,7 @@
 # Copyright the libsimidx authors
 
 # Built by `make bench`, and by the test that runs each once with little data.
-bench_programs = bench/bn_index bench/bn_search
+bench_programs = bench/bn_index bench/bn_live bench/bn_search
 if HAVE_TEXT
 bench_programs += bench/bn_text
 endif
@@ -35,6 +35,13 @@ bench_bn_search_SOURCES = \
 	bench/bn_scan.c \
 	bench/bn_search.c
 bench_bn_search_LDADD = lib/libsimidx.la
+
+bench_bn_live_SOURCES = \
+	$(bench_common) \
+	bench/bn_live.c \
+	bench/bn_stream.c \
+	bench/bn_stream.h
+bench_bn_live_LDADD = lib/libsimidx.la
 
 bench_bn_text_SOURCES = bench/bn_text.c
 bench_bn_text_CPPFLAGS = $(AM_CPPFLAGS) $(ICU_CFLAGS)

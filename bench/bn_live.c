@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * An index that changes, beside one with the same documents that does not, and beside arrays in
+ * memory: with fresh rows, right after merges, under a stream of commits. README.md in this
+ * folder tells how to read the figures.
+ */
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bn_own.h"
+#include "bn_pass.h"
+#include "bn_report.h"
+#include "bn_stream.h"
+#include "bn_util.h"
+
+#define COMMIT_ROWS 1000
+
+enum { ARRAYS, STATIC, LIVE, RIVALS };
+enum { HALF, FULL, FIRST_WINDOW, LAST_WINDOW = FIRST_WINDOW + 2, STREAM, STREAM_CPU, WORKS };
+
+/* Queries after a merge are told apart by how many there have been since. */
+static const uint64_t window_end[] = { 0, 100, 1000, 10000 };
+
+struct bench {
+	struct bn_setup setup; /* of the index that does not change */
+	const char *set, *plan;
+	uint64_t documents, queries, threshold;
+	unsigned rounds;
+	double seconds, per_second;
+	int in_process;
+	char live_dir[4096];
+
+	struct bn_set data; /* what is in the live index by now: data.n grows */
+	uint64_t *all;      /* its documents, and those to come */
+	uint64_t n_all;
+	struct bn_rival rival[RIVALS];
+	void *session[RIVALS];
+	simidx *index; /* of the live one */
+	simidx_writer *writer;
+	struct bn_truth truth; /* of the documents at the beginning */
+	struct bn_report report;
+	struct bn_stream stream;
+};
+
+static void put(struct bench *b, uint64_t n)
+{
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_error err;
+
+	for (uint64_t i = 1; i <= n; i++) {
+		doc.fp = b->all[b->data.n++];
+		bn_check(simidx_put(b->writer, &doc, NULL, &err), &err, "put");
+		if (i % COMMIT_ROWS == 0 || i == n)
+			bn_check(simidx_commit(b->writer, &err), &err, "commit");
+	}
+}
+
+/* The live index must answer as arrays with the same documents do. */
+static void check_live(struct bench *b)
+{
+	struct bn_setup setup = b->setup;
+	struct bn_rival arrays;
+	struct bn_truth truth;
+	char reason[BN_REASON];
+
+	setup.set = &b->data;
+	bn_truth_make(&truth, &b->data);
+	if (bn_arrays_make(&setup, "4x16", bn_simd_best(), &arrays, reason))
+		bn_die("arrays: %s", reason);
+	bn_pass_check(&arrays, &b->data, 0, &truth);
+	bn_pass_check(&b->rival[LIVE], &b->data, 0, &truth);
+	bn_rival_destroy(&arrays);
+	bn_truth_free(&truth);
+}
+
+/* Mean CPU time of some of the queries, into the report. */
+static void measure(struct bench *b, unsigned work, unsigned rival, uint64_t first, uint64_t n)
+{
+	const struct bn_rival *r = &b->rival[rival];
+	const struct bn_class *class = &b->data.classes[0];
+	double start = bn_cpu_seconds(), us;
+	uint64_t found = 0;
+
+	for (uint64_t i = first; i < first + n; i++)
+		found += r->search(b->session[rival], b->data.query[i % class->n]).n;
+	us = (bn_cpu_seconds() - start) * 1e6 / (double)n;
+	bn_report_add(&b->report, work, rival, us, 0, 0, (double)found / (double)n);
+}
+
+/* Searches with as many fresh rows as there are now. */
+static void measure_fresh(struct bench *b, unsigned work)
+{
+	check_live(b);
+	for (unsigned round = 0; round < b->rounds; round++)
+		for (unsigned r = 0; r < RIVALS; r++)
+			measure(b, work, r, 0, b->data.classes[0].n);
+}
+
+static void measure_merged(struct bench *b)
+{
+	unsigned windows = LAST_WINDOW - FIRST_WINDOW + 1;
+	simidx_error err;
+
+	for (unsigned round = 0; round < b->rounds; round++) {
+		uint64_t from = round * window_end[windows];
+
+		if (round)
+			put(b, COMMIT_ROWS);
+		bn_check(simidx_merge(b->writer, &err), &err, "merge");
+		for (unsigned r = RIVALS; r-- > 0;) /* the live one first */
+			for (unsigned w = 0; w < windows; w++)
+				measure(b, FIRST_WINDOW + w, r, from + window_end[w],
+					window_end[w + 1] - window_end[w]);
+	}
+	check_live(b);
+}
+
+static void print_stream(const struct bench *b, const struct bn_flow *flow)
+{
+	const struct bn_job *job = b->stream.job;
+
+	printf("{\"bench\":\"live\",\"set\":\"%s\",\"documents\":%llu,\"work\":\"stream\""
+	       ",\"writer\":\"%s\",\"commits\":%llu,\"rows\":%llu,\"per_second\":%.1f,\"merges\":%llu"
+	       ",\"late\":%llu,\"commit_mean_ms\":%.2f,\"commit_max_ms\":%.2f,\"queries\":%llu"
+	       ",\"query_max_us\":%.1f}\n",
+	       b->data.name, (unsigned long long)b->documents,
+	       b->in_process ? "thread" : "process", (unsigned long long)job->commits,
+	       (unsigned long long)job->rows, job->per_second, (unsigned long long)job->merges,
+	       (unsigned long long)job->late, job->commit_s * 1e3 / (double)job->commits,
+	       job->longest_s * 1e3, (unsigned long long)flow->queries, flow->max_us);
+}
+
+/* Queries while nothing is written, for a tenth of the time that the stream takes. */
+static void flow_static(struct bench *b, struct bn_flow *flow)
+{
+	for (unsigned r = ARRAYS; r <= STATIC; r++)
+		bn_flow_run(&b->rival[r], &b->data.classes[0], b->data.query, b->truth.answer,
+			    b->seconds / 10, NULL, &flow[r]);
+}
+
+static void report_flow(struct bench *b, unsigned rival, const struct bn_flow *x,
+			const struct bn_flow *y)
+{
+	bn_report_add(&b->report, STREAM, rival, (x->mean_us + y->mean_us) / 2,
+		      (x->p50_us + y->p50_us) / 2, (x->p99_us + y->p99_us) / 2, y->matches);
+	bn_report_add(&b->report, STREAM_CPU, rival, (x->cpu_us + y->cpu_us) / 2, 0, 0,
+		      y->matches);
+}
+
+/* From a half full tier of fresh rows on, so that a merge falls into the middle. */
+static void measure_stream(struct bench *b)
+{
+	struct bn_flow before[RIVALS], after[RIVALS], live;
+	struct bn_job *job = b->stream.job;
+
+	put(b, b->threshold / 2);
+	simidx_writer_close(b->writer);
+	b->writer = NULL;
+	job->threshold = b->threshold;
+	snprintf(job->dir, sizeof(job->dir), "%s", bn_own_dir(&b->rival[LIVE]));
+	memcpy(job->fp, b->all + b->data.n, job->commits * job->rows * sizeof(*job->fp));
+	flow_static(b, before);
+	bn_stream_start(&b->stream);
+	bn_flow_run(&b->rival[LIVE], &b->data.classes[0], b->data.query, b->truth.answer, 0,
+		    job, &live);
+	bn_stream_end(&b->stream);
+	flow_static(b, after);
+	for (unsigned r = ARRAYS; r <= STATIC; r++)
+		report_flow(b, r, &before[r], &after[r]);
+	report_flow(b, LIVE, &live, &live);
+	print_stream(b, &live);
+	b->data.n += job->commits * job->rows;
+	check_live(b);
+}
+
+/* The set, and documents of the same kind that come later. */
+static void make_documents(struct bench *b)
+{
+	uint64_t more = b->threshold + b->threshold / 2 + (uint64_t)b->rounds * COMMIT_ROWS +
+			b->stream.job->commits * COMMIT_ROWS;
+	struct bn_set later;
+
+	bn_set_make(&b->data, b->set, b->documents, b->queries, b->setup.seed);
+	bn_set_make(&later, b->set, more, 1, b->setup.seed + 1);
+	b->n_all = b->documents + more;
+	b->all = bn_alloc(b->n_all, sizeof(*b->all));
+	memcpy(b->all, b->data.fp, b->documents * sizeof(*b->all));
+	memcpy(b->all + b->documents, later.fp, more * sizeof(*b->all));
+	bn_set_free(&later);
+	free(b->data.fp);
+	b->data.fp = b->all;
+}
+
+static void make_rivals(struct bench *b)
+{
+	simidx_writer_options how = SIMIDX_WRITER_OPTIONS_INIT;
+	struct bn_setup live = b->setup;
+	char reason[BN_REASON];
+	simidx_error err;
+
+	snprintf(b->live_dir, sizeof(b->live_dir), "%s/bench-live-%ld", b->setup.dir,
+		 (long)getpid());
+	if (mkdir(b->live_dir, 0700))
+		bn_die("%s: %s", b->live_dir, strerror(errno));
+	live.dir = b->live_dir;
+	live.keep = 0;
+	if (bn_arrays_make(&b->setup, b->plan, bn_simd_best(), &b->rival[ARRAYS], reason) &&
+	    bn_arrays_make(&b->setup, "4x16", bn_simd_best(), &b->rival[ARRAYS], reason))
+		bn_die("arrays: %s", reason);
+	if (bn_own_make(&b->setup, b->plan, SIMIDX_LAYOUT_BLOCKS, &b->rival[STATIC], reason) ||
+	    bn_own_make(&live, b->plan, SIMIDX_LAYOUT_BLOCKS, &b->rival[LIVE], reason))
+		bn_die("%s: %s", b->plan, reason);
+	bn_own_open(bn_own_dir(&b->rival[LIVE]), &b->index);
+	how.merge = SIMIDX_MERGE_NEVER;
+	bn_check(simidx_writer_open(b->index, &how, &b->writer, &err), &err, "writer");
+	bn_truth_make(&b->truth, &b->data);
+	for (unsigned r = 0; r < RIVALS; r++) {
+		bn_pass_check(&b->rival[r], &b->data, 0, &b->truth);
+		b->session[r] = b->rival[r].open(&b->rival[r]);
+	}
+}
+
+static void begin_report(struct bench *b)
+{
+	static const char *const works[WORKS] = {
+		"fresh-half",        "fresh-full", "merged-0-100", "merged-100-1000",
+		"merged-1000-10000", "stream",     "stream-cpu",
+	};
+	struct bn_report *report = &b->report;
+
+	memset(report, 0, sizeof(*report));
+	report->bench = "live";
+	report->set = b->data.name;
+	report->class = b->data.classes[0].name;
+	report->documents = b->documents;
+	report->rounds = b->rounds;
+	report->n_rivals = RIVALS;
+	report->n_works = WORKS;
+	report->mih = report->base_work = -1;
+	report->base_rival = STATIC;
+	report->rival[ARRAYS] = b->rival[ARRAYS].name;
+	report->rival[STATIC] = "static";
+	report->rival[LIVE] = "live";
+	report->arrays[ARRAYS] = -1;
+	memcpy(report->work, works, sizeof(works));
+	bn_report_begin(report);
+}
+
+static void clean_up(struct bench *b)
+{
+	for (unsigned r = 0; r < RIVALS; r++)
+		b->rival[r].close(b->session[r]);
+	simidx_close(b->index);
+	for (unsigned r = 0; r < RIVALS; r++)
+		bn_rival_destroy(&b->rival[r]);
+	rmdir(b->live_dir);
+	bn_truth_free(&b->truth);
+	bn_report_end(&b->report);
+	bn_stream_free(&b->stream);
+	bn_set_free(&b->data);
+}
+
+static void usage(FILE *to)
+{
+	fprintf(to,
+		"usage: bn_live [OPTIONS]\n"
+		"Search an index that changes, beside one that does not: JSON lines, and a\n"
+		"table on the standard error.\n"
+		"  -n, --documents N  at the beginning (1000000)\n"
+		"  -q, --queries N    distinct queries (100000)\n"
+		"  -s, --set NAME     uniform, clustered, hot16, equal, blocks3 (uniform)\n"
+		"  -p, --plan PLAN    (4x16)\n"
+		"  -t, --threshold N  fresh rows before a merge (N / 16, 65536 to 1000000)\n"
+		"  -c, --commits N    of 1000 documents a second in the stream (10)\n"
+		"  -T, --seconds N    of the stream (what one merge needs)\n"
+		"  -i, --in-process   the stream is written by a thread, not by a process\n"
+		"  -r, --rounds N     (5)\n"
+		"  -d, --dir DIR      where indexes are built (.)\n"
+		"  -S, --seed N       (1)\n"
+		"  -h, --help\n");
+}
+
+static int set_option(struct bench *b, int c)
+{
+	switch (c) {
+	case 'n':
+		b->documents = bn_number(optarg);
+		break;
+	case 'q':
+		b->queries = bn_number(optarg);
+		break;
+	case 's':
+		b->set = optarg;
+		break;
+	case 'p':
+		b->plan = optarg;
+		break;
+	case 't':
+		b->threshold = bn_number(optarg);
+		break;
+	case 'c':
+		b->per_second = (double)bn_number(optarg);
+		break;
+	case 'T':
+		b->seconds = (double)bn_number(optarg);
+		break;
+	case 'i':
+		b->in_process = 1;
+		break;
+	case 'r':
+		b->rounds = (unsigned)bn_number(optarg);
+		break;
+	case 'd':
+		b->setup.dir = optarg;
+		break;
+	case 'S':
+		b->setup.seed = bn_number(optarg);
+		break;
+	default:
+		return -1;
+	}
+	return 0;
+}
+
+static void parse(struct bench *b, int argc, char **argv)
+{
+	static const struct option options[] = { { "documents", required_argument, NULL, 'n' },
+						 { "queries", required_argument, NULL, 'q' },
+						 { "set", required_argument, NULL, 's' },
+						 { "plan", required_argument, NULL, 'p' },
+						 { "threshold", required_argument, NULL, 't' },
+						 { "commits", required_argument, NULL, 'c' },
+						 { "seconds", required_argument, NULL, 'T' },
+						 { "in-process", no_argument, NULL, 'i' },
+						 { "rounds", required_argument, NULL, 'r' },
+						 { "dir", required_argument, NULL, 'd' },
+						 { "seed", required_argument, NULL, 'S' },
+						 { "help", no_argument, NULL, 'h' },
+						 { NULL, 0, NULL, 0 } };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "n:q:s:p:t:c:T:ir:d:S:h", options, NULL)) != -1) {
+		if (c == 'h') {
+			usage(stdout);
+			exit(0);
+		}
+		if (set_option(b, c)) {
+			usage(stderr);
+			exit(2);
+		}
+	}
+	if (optind != argc) {
+		usage(stderr);
+		exit(2);
+	}
+	if (!b->threshold) {
+		b->threshold = b->documents / 16 < 65536 ? 65536 : b->documents / 16;
+		b->threshold = b->threshold > 1000000 ? 1000000 : b->threshold;
+	}
+	/* A little more than the half of the tier that is free, and as much after the merge. */
+	if (b->seconds <= 0)
+		b->seconds = (double)b->threshold / COMMIT_ROWS / b->per_second + 1;
+}
+
+int main(int argc, char **argv)
+{
+	struct bench *b = bn_alloc(1, sizeof(*b));
+	uint64_t commits;
+
+	bn_program = "bn_live";
+	b->documents = 1000000;
+	b->queries = 100000;
+	b->rounds = 5;
+	b->per_second = 10;
+	b->set = "uniform";
+	b->plan = "4x16";
+	b->setup.radius = SIMIDX_DEFAULT_RADIUS;
+	b->setup.seed = 1;
+	b->setup.dir = ".";
+	b->setup.set = &b->data;
+	parse(b, argc, argv);
+	commits = (uint64_t)(b->seconds * b->per_second);
+	bn_stream_make(&b->stream, commits * COMMIT_ROWS, b->in_process);
+	b->stream.job->commits = commits;
+	b->stream.job->rows = COMMIT_ROWS;
+	b->stream.job->per_second = b->per_second;
+	printf("{\"bench\":\"live\",");
+	bn_print_machine();
+	printf(",\"plan\":\"%s\",\"queries\":%llu,\"rounds\":%u,\"threshold\":%llu,\"seed\":%llu}\n",
+	       b->plan, (unsigned long long)b->queries, b->rounds,
+	       (unsigned long long)b->threshold, (unsigned long long)b->setup.seed);
+	fflush(stdout);
+	make_documents(b);
+	make_rivals(b);
+	begin_report(b);
+	put(b, b->threshold / 2);
+	measure_fresh(b, HALF);
+	put(b, b->threshold - b->threshold / 2);
+	measure_fresh(b, FULL);
+	measure_merged(b);
+	measure_stream(b);
+	bn_report_print(&b->report);
+	clean_up(b);
+	free(b);
+	return 0;
+}
