@@ -160,6 +160,19 @@ int sx_txn_commit(sx_txn *txn, simidx_error *err);
 void sx_txn_abort(sx_txn *txn);
 
 /* ------------------------------------------------------------------------------------------
+ * Pages in memory (sx_store_pages.c)
+ */
+
+/** Raised when the map has moved: then addresses from earlier transactions mean nothing. */
+unsigned sx_store_map_changes(const sx_store *store);
+
+/** Whether the page at an address in the map is in memory. A system call. */
+int sx_store_is_resident(const sx_store *store, const void *p);
+
+/** Have the page at an address in the map read, without waiting for it. A system call. */
+void sx_store_will_need(const sx_store *store, const void *p);
+
+/* ------------------------------------------------------------------------------------------
  * Tables
  */
 

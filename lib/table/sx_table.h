@@ -20,6 +20,7 @@
 #define SX_TABLE_H
 
 #include "block/sx_block.h"
+#include "kernel/sx_kernel.h"
 #include "plan/sx_plan.h"
 #include "store/sx_store.h"
 #include "util/sx_u64s.h"
@@ -82,16 +83,19 @@ int sx_table_damaged(const sx_table *table, sx_slice key, const char *what, simi
  * Reading (sx_table_read.c). The cursor is one of this table's dbi.
  */
 
-/** What a probe reads and finds. */
+/** What probes read and find. */
 typedef struct sx_found {
+	const sx_kernel *kernel;
+	uint64_t most;       /* keys that may be compared; 0 = all */
 	sx_u64s keys;        /* matching keys, permuted values here */
 	uint64_t candidates; /* keys compared */
-	uint64_t *hits;      /* scratch of SX_MAX_BLOCK_ROWS */
+	uint64_t blocks;     /* read */
+	int is_cut;          /* there were more than `most` */
 	uint16_t *entry;     /* scratch of SX_MAX_BLOCK_ROWS */
 } sx_found;
 
-/** Make an empty one. Returns 0, or -1 when memory is short. */
-int sx_found_init(sx_found *found);
+/** Make an empty one, without a limit. Returns 0, or -1 when memory is short. */
+int sx_found_init(sx_found *found, const sx_kernel *kernel);
 
 void sx_found_free(sx_found *found);
 

@@ -8,17 +8,16 @@
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 
-int sx_found_init(sx_found *found)
+int sx_found_init(sx_found *found, const sx_kernel *kernel)
 {
 	memset(found, 0, sizeof(*found));
-	found->hits = sx_calloc(SX_MAX_BLOCK_ROWS, sizeof(*found->hits));
+	found->kernel = kernel;
 	found->entry = sx_calloc(SX_MAX_BLOCK_ROWS, sizeof(*found->entry));
-	return found->hits && found->entry ? 0 : -1;
+	return found->entry ? 0 : -1;
 }
 
 void sx_found_free(sx_found *found)
 {
-	free(found->hits);
 	free(found->entry);
 	sx_u64s_free(&found->keys);
 	memset(found, 0, sizeof(*found));
@@ -61,28 +60,40 @@ size_t sx_table_row_encode(const sx_table *table, const sx_rows *rows, size_t i,
 	return size;
 }
 
-/* Compare the entries of a block that lie in [low, high]; *past: the block reaches behind. */
+/* How many of n more keys may be compared; fewer than n, and that is the end. */
+static size_t allow(sx_found *found, size_t n)
+{
+	if (found->most && n > found->most - found->candidates) {
+		n = (size_t)(found->most - found->candidates);
+		found->is_cut = 1;
+	}
+	found->candidates += n;
+	return n;
+}
+
+/* Compare the entries of a block that lie in [low, high]; *past: there are no more behind it. */
 static int near_in_block(const sx_table *table, sx_slice key, sx_slice value, uint64_t low,
 			 uint64_t high, uint64_t query, unsigned k, sx_found *found, int *past,
 			 simidx_error *err)
 {
+	sx_u64s *keys = &found->keys;
 	sx_block block;
 	size_t from, to, n;
 	const char *wrong = sx_block_open_keys(&block, value.data, value.size);
 
 	if (wrong)
 		return sx_table_damaged(table, key, wrong, err);
-	sx_block_range(sx_kernel_best(), &block, low, high, &from, &to);
+	found->blocks++;
+	sx_block_range(found->kernel, &block, low, high, &from, &to);
 	*past = to < block.n;
 	if (to <= from)
 		return SIMIDX_OK;
-	found->candidates += to - from;
-	n = sx_block_near(sx_kernel_best(), &block, from, to, query, k, found->hits, found->entry);
-	if (sx_reserve(&found->keys.at, &found->keys.cap, found->keys.n + n, sizeof(uint64_t)))
+	n = allow(found, to - from);
+	*past |= found->is_cut;
+	if (sx_reserve(&keys->at, &keys->cap, keys->n + n, sizeof(*keys->at)))
 		return sx_fail_nomem(err);
-	if (n)
-		memcpy(found->keys.at + found->keys.n, found->hits, n * sizeof(uint64_t));
-	found->keys.n += n;
+	keys->n += sx_block_near(found->kernel, &block, from, from + n, query, k,
+				 keys->at + keys->n, found->entry);
 	return SIMIDX_OK;
 }
 
@@ -104,9 +115,8 @@ int sx_table_near(const sx_table *table, sx_cursor *cursor, uint64_t low, uint64
 				return rc;
 			continue;
 		}
-		if (place.key > high)
+		if (place.key > high || !allow(found, 1))
 			return SIMIDX_OK;
-		found->candidates++;
 		if ((unsigned)__builtin_popcountll(place.key ^ query) <= k &&
 		    sx_u64s_push(&found->keys, place.key))
 			return sx_fail_nomem(err);

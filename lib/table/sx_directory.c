@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "table/sx_directory.h"
+
+#include <stdlib.h>
+
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
+
+#define PAGE_HEADER 16 /* of LMDB, before the value of a block */
+
+/* Two to four slots a block. */
+static unsigned slot_bits(uint64_t blocks)
+{
+	unsigned b = 1;
+
+	while (b < 31 && (uint64_t)1 << b < 2 * blocks)
+		b++;
+	return b;
+}
+
+size_t sx_directory_size(uint64_t blocks)
+{
+	return sizeof(sx_directory) + (size_t)blocks * sizeof(sx_entry) +
+	       (((size_t)1 << slot_bits(blocks)) + 1) * sizeof(uint32_t);
+}
+
+void sx_directory_free(sx_directory *d)
+{
+	if (!d)
+		return;
+	free(d->slot);
+	free(d->entry);
+	free(d);
+}
+
+static int allocate(sx_directory *d, uint64_t blocks)
+{
+	d->slot = sx_calloc(((size_t)1 << slot_bits(blocks)) + 1, sizeof(*d->slot));
+	d->entry = sx_realloc(NULL, blocks ? blocks : 1, sizeof(*d->entry));
+	d->bytes = sx_directory_size(blocks);
+	return d->slot && d->entry ? 0 : -1;
+}
+
+/* Enter the next block. */
+static int add(sx_directory *d, sx_slice key, sx_slice value, simidx_error *err)
+{
+	const unsigned char *at = value.data;
+	ptrdiff_t away;
+	sx_place place;
+
+	if (sx_table_place(d->table, key, &place))
+		return sx_table_damaged(d->table, key, "its key is not one of this table's", err);
+	if (value.size != d->table->block_size)
+		return sx_table_damaged(d->table, key, "its size is not a block's", err);
+	if (!d->n)
+		d->anchor = at;
+	else if (place.key < d->entry[d->n - 1].last)
+		return sx_table_damaged(d->table, key, "its key is out of order", err);
+	away = at - d->anchor;
+	if (away % (ptrdiff_t)d->page_size)
+		return sx_table_damaged(d->table, key, "it does not have a page of its own", err);
+	d->entry[d->n].page = away / (ptrdiff_t)d->page_size;
+	d->entry[d->n++].last = place.key;
+	return SIMIDX_OK;
+}
+
+static int fill(sx_directory *d, sx_txn *txn, uint64_t blocks, simidx_error *err)
+{
+	sx_slice key, value;
+	sx_cursor *cursor;
+	int rc = sx_cursor_open(txn, d->table->dbi, &cursor, err);
+
+	if (rc)
+		return rc;
+	for (rc = sx_cursor_first(cursor, &key, &value, err); !rc;
+	     rc = sx_cursor_next(cursor, &key, &value, err)) {
+		if (d->n == blocks)
+			rc = sx_table_damaged(d->table, key, "there are more than it counts", err);
+		else
+			rc = add(d, key, value, err);
+		if (rc)
+			break;
+	}
+	sx_cursor_close(cursor);
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
+static void fill_slots(sx_directory *d)
+{
+	unsigned b = slot_bits(d->n), bits = 1;
+	size_t s = 0;
+
+	if (!d->n)
+		return;
+	d->max = d->entry[d->n - 1].last;
+	while (bits < 64 && d->max >> bits)
+		bits++;
+	d->shift = bits > b ? bits - b : 0;
+	for (size_t i = 0; i < d->n; i++)
+		while (s <= d->entry[i].last >> d->shift)
+			d->slot[s++] = (uint32_t)i;
+	/* The slot of the greatest key has an end too. */
+	d->slot[s] = (uint32_t)d->n;
+}
+
+static void look_at_one(sx_directory *d)
+{
+	sx_block block;
+
+	if (d->n && !sx_block_open(&block, sx_directory_block(d, d->n / 2), d->table->block_size,
+				   d->table->n_cols)) {
+		d->typical_n = (unsigned)block.n;
+		d->typical_width = block.width;
+		d->typical_words = (unsigned)block.n_words;
+		for (unsigned c = 0; c < d->table->n_cols; c++) {
+			d->typical_col[c] = (unsigned)(block.col[c] - block.data);
+			d->typical_col_width[c] = block.col_width[c];
+		}
+	}
+}
+
+int sx_directory_make(const sx_table *table, sx_txn *txn, uint64_t rows, sx_directory **out,
+		      simidx_error *err)
+{
+	sx_directory *d = NULL;
+	sx_dbi_stat stat;
+	int rc = sx_dbi_stat_get(txn, table->dbi, &stat, err);
+
+	*out = NULL;
+	if (!rc && stat.keys > UINT32_MAX)
+		rc = sx_fail(err, SIMIDX_E_CORRUPT, "table %s: too many blocks", table->name);
+	if (rc)
+		return rc;
+	d = sx_calloc(1, sizeof(*d));
+	if (!d)
+		return sx_fail_nomem(err);
+	d->table = table;
+	d->rows = rows;
+	d->page_size = table->block_size + PAGE_HEADER;
+	rc = allocate(d, stat.keys) ? sx_fail_nomem(err) : fill(d, txn, stat.keys, err);
+	if (rc) {
+		sx_directory_free(d);
+		return rc;
+	}
+	fill_slots(d);
+	look_at_one(d);
+	*out = d;
+	return SIMIDX_OK;
+}
+
+double sx_directory_part(const sx_directory *d, size_t i, uint64_t key)
+{
+	uint64_t before = i ? d->entry[i - 1].last : 0, last = d->entry[i].last;
+
+	if (last <= before || key <= before)
+		return 0;
+	return key >= last ? 1 : (double)(key - before) / (double)(last - before);
+}
+
+uint64_t sx_directory_count(const sx_directory *d, uint64_t low, uint64_t high)
+{
+	size_t from = sx_directory_find(d, low), to = sx_directory_find(d, high);
+	double blocks = (double)to - (double)from;
+
+	if (!d->n)
+		return 0;
+	if (to < d->n)
+		blocks += sx_directory_part(d, to, high);
+	if (from < d->n)
+		blocks -= sx_directory_part(d, from, low);
+	return blocks <= 0 ? 0 : (uint64_t)(blocks * (double)d->rows / (double)d->n);
+}

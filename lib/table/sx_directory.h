@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * A directory of the blocks of one table, in memory: the last key of each and where it lies,
+ * and an offset array over the leading bits of the keys. It takes the place of LMDB's descents.
+ *
+ * A directory holds addresses inside the memory map. They are those of the snapshot that it was
+ * made in, and of every other snapshot in which the table has the same generation, because a
+ * block never changes where it lies; as long as the map does not move. The caller sees to both.
+ * It only ever reads a directory, so threads may share one.
+ */
+
+#ifndef SX_DIRECTORY_H
+#define SX_DIRECTORY_H
+
+#include "table/sx_table.h"
+
+/** A block of a table. */
+typedef struct sx_entry {
+	uint64_t last; /* its last key, or the fence behind that; they ascend */
+	int64_t page;  /* where it lies, in pages from the anchor */
+} sx_entry;
+
+typedef struct sx_directory {
+	const sx_table *table;
+	size_t n;       /* blocks */
+	uint64_t rows;  /* entries of the table, as the caller said */
+	uint64_t max;   /* last key of the last block */
+	unsigned shift; /* slot of a key up to max: its bits from here on */
+	uint32_t *slot; /* first block whose last key is in this slot or behind; one more at the end */
+	sx_entry *entry; /* by block */
+	const unsigned char *anchor; /* the value of the first block */
+	size_t page_size;
+	size_t bytes;   /* memory that it takes */
+	/* Of some block in the middle, as a guess at where things lie in the others. */
+	unsigned typical_n, typical_width, typical_words;
+	unsigned typical_col[SX_MAX_COLS], typical_col_width[SX_MAX_COLS]; /* bytes from its start */
+} sx_directory;
+
+/** Memory that the directory of a table with so many blocks will take. */
+size_t sx_directory_size(uint64_t blocks);
+
+/**
+ * Make the directory of a table in the blocks layout. Reads the store's tree of keys, and of the
+ * blocks none but one.
+ *
+ * @param rows  entries of the table
+ * @return SIMIDX_OK; SIMIDX_E_CORRUPT if its keys or values are not what they should be, also
+ *         where LMDB keeps a block in another place than a page of its own
+ */
+int sx_directory_make(const sx_table *table, sx_txn *txn, uint64_t rows, sx_directory **out,
+		      simidx_error *err);
+
+/** NULL is allowed. */
+void sx_directory_free(sx_directory *directory);
+
+/** Have the CPU fetch where sx_directory_find() will begin to look for a key. */
+static inline void sx_directory_hint(const sx_directory *d, uint64_t key)
+{
+	if (key <= d->max)
+		__builtin_prefetch(&d->slot[key >> d->shift], 0, 3);
+}
+
+/** The first block whose last key is >= `key`; directory->n if there is none. */
+static inline size_t sx_directory_find(const sx_directory *d, uint64_t key)
+{
+	size_t from, to;
+
+	if (!d->n || key > d->max)
+		return d->n;
+	from = d->slot[key >> d->shift];
+	to = d->slot[(key >> d->shift) + 1];
+	/* Where keys are spread evenly a slot has less than one block; a hot one may have many. */
+	while (to - from > 8) {
+		size_t middle = from + (to - from) / 2;
+
+		if (d->entry[middle].last < key)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	while (from < to && d->entry[from].last < key)
+		from++;
+	return from;
+}
+
+/** Where the value of block i lies. */
+static inline const unsigned char *sx_directory_block(const sx_directory *d, size_t i)
+{
+	return d->anchor + (ptrdiff_t)d->entry[i].page * (ptrdiff_t)d->page_size;
+}
+
+/** About how many entries have keys in [low, high]; exact to some entries at either end. */
+uint64_t sx_directory_count(const sx_directory *directory, uint64_t low, uint64_t high);
+
+/** The part [0, 1] of block i, which covers `key`, that lies before it, if keys are spread evenly. */
+double sx_directory_part(const sx_directory *directory, size_t i, uint64_t key);
+
+#endif /* SX_DIRECTORY_H */

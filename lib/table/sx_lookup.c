@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "table/sx_lookup.h"
+
+#include "block/sx_block_search.h"
+#include "util/sx_err.h"
+
+#define LINE 64
+#define AHEAD 32      /* ranges whose directory entries are fetched beforehand */
+#define LOW_LINES 14  /* of a piece's low bytes that are fetched; the CPU sees to the rest */
+#define BITMAP_LINES 4
+#define BLOCK_HEADER 16
+#define GUESSED 320
+
+static void fetch(const void *p)
+{
+	__builtin_prefetch(p, 0, 3);
+}
+
+static void fetch_lines(const unsigned char *p, size_t size, unsigned most)
+{
+	const unsigned char *end = p + size;
+
+	p -= (uintptr_t)p % LINE;
+	for (unsigned i = 0; i < most && p < end; i++, p += LINE)
+		fetch(p);
+}
+
+void sx_lookup_begin(sx_lookup *l, const sx_range *ranges, size_t n)
+{
+	l->range = ranges;
+	l->n_ranges = n;
+	l->next = l->ahead = l->n = 0;
+	l->block = SIZE_MAX;
+	l->blocks = 0;
+}
+
+/* Have the directory entries of the next ranges fetched: offsets first, then what they lead to. */
+static void look_ahead(sx_lookup *l)
+{
+	size_t end = l->n_ranges - l->next < AHEAD ? l->n_ranges : l->next + AHEAD;
+	size_t i;
+
+	if (l->ahead > l->next)
+		return;
+	for (i = l->next; i < end; i++)
+		sx_directory_hint(l->range[i].directory, l->range[i].low);
+	for (i = l->next; i < end; i++) {
+		const sx_directory *d = l->range[i].directory;
+
+		if (l->range[i].low <= d->max) {
+			uint32_t first = d->slot[l->range[i].low >> d->shift];
+
+			fetch(&d->entry[first]);
+		}
+	}
+	l->ahead = end;
+}
+
+/*
+ * The part of a block in which a key lies, of 256, if keys are spread evenly. What is fetched by
+ * it may be wrong and then only costs time.
+ */
+static unsigned part_of(uint64_t before, uint64_t last, uint64_t key)
+{
+	if (key <= before)
+		return 0;
+	if (key >= last)
+		return 256;
+	return (unsigned)((float)(key - before) * 256.0f / (float)(last - before));
+}
+
+/*
+ * A block's bitmap and the entries of the range, about where those of its like are.
+ * Entries of evenly spread keys are 13 places away from where they should be, on average.
+ */
+static void fetch_inside(const sx_lookup *l, const sx_piece *p)
+{
+	const sx_range *r = &l->range[p->range];
+	const sx_directory *d = r->directory;
+	const unsigned char *value = p->value;
+	size_t block = p->number;
+	uint64_t before = block ? d->entry[block - 1].last : 0, last = d->entry[block].last;
+	unsigned from = part_of(before, last, r->low), to = part_of(before, last, r->high);
+	unsigned n = d->typical_n, slack = n / 32;
+	size_t low_bytes = (size_t)n * d->typical_width, bitmap = d->typical_words * 8;
+
+	from = from * n / 256;
+	to = to * n / 256 + slack;
+	from = from > slack ? from - slack : 0;
+	if (BLOCK_HEADER + low_bytes + bitmap > d->table->block_size)
+		return;
+	fetch_lines(value + BLOCK_HEADER + low_bytes, to * bitmap / n + LINE / 2, BITMAP_LINES);
+	/* Long ranges are fetched when it is known where they are: they must not stand in line
+	   before the bitmaps of other pieces. */
+	if ((to - from) * d->typical_width > GUESSED)
+		return;
+	fetch_lines(value + BLOCK_HEADER + (size_t)from * d->typical_width,
+		    (size_t)(to - from) * d->typical_width, LOW_LINES);
+	for (unsigned c = 0; c < d->table->n_cols; c++) {
+		unsigned width = d->typical_col_width[c];
+
+		fetch(value + d->typical_col[c] - 1);
+		fetch_lines(value + d->typical_col[c] + (size_t)from * width,
+			    (size_t)(to - from) * width, LOW_LINES);
+	}
+}
+
+static void add_piece(sx_lookup *l, const sx_directory *d, size_t block)
+{
+	sx_piece *p = &l->piece[l->n++];
+
+	p->value = sx_directory_block(d, block);
+	p->range = (uint32_t)l->next;
+	p->number = (uint32_t)block;
+	/* All the headers first, close together: where the page's address is not known to the CPU
+	   either, it looks for several at once. */
+	fetch(p->value);
+}
+
+void sx_lookup_find(sx_lookup *l)
+{
+	l->n = 0;
+	while (l->n < SX_LOOKUP_PIECES && l->next < l->n_ranges) {
+		const sx_range *r = &l->range[l->next];
+		const sx_directory *d = r->directory;
+		size_t i = l->block;
+
+		if (i == SIZE_MAX) {
+			look_ahead(l);
+			i = sx_directory_find(d, r->low);
+		}
+		/* A block may hold keys of the range unless the one before it ended behind it. */
+		while (i < d->n && l->n < SX_LOOKUP_PIECES) {
+			add_piece(l, d, i);
+			if (d->entry[i].last > r->high ||
+			    (d->entry[i].last == r->high && !d->table->n_cols))
+				i = d->n;
+			else
+				i++;
+		}
+		if (i < d->n) {
+			l->block = i;
+			break;
+		}
+		l->block = SIZE_MAX;
+		l->next++;
+	}
+	for (size_t i = 0; i < l->n; i++)
+		fetch_inside(l, &l->piece[i]);
+	l->blocks += l->n;
+}
+
+int sx_directory_damaged(const sx_directory *d, size_t block, const char *what, simidx_error *err)
+{
+	unsigned char bytes[SX_TABLE_MAX_KEY];
+	sx_place place = { d->entry[block].last, 0 };
+	sx_slice key = { bytes, sx_table_key(d->table, place, bytes) };
+
+	return sx_table_damaged(d->table, key, what, err);
+}
+
+int sx_lookup_locate(sx_lookup *l, const sx_kernel *kernel, simidx_error *err)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		sx_piece *p = &l->piece[i];
+		const sx_range *r = &l->range[p->range];
+		const sx_directory *d = r->directory;
+		size_t from, to;
+		sx_block block;
+		const char *wrong =
+			sx_block_open_keys(&block, p->value, d->table->block_size);
+
+		if (wrong)
+			return sx_directory_damaged(d, p->number, wrong, err);
+		sx_block_range(kernel, &block, r->low, r->high, &from, &to);
+		p->from = (uint16_t)from;
+		p->to = (uint16_t)to;
+		if (to > from)
+			fetch_lines(block.low + from * block.width, (to - from) * block.width,
+				    LOW_LINES);
+	}
+	return SIMIDX_OK;
+}
