@@ -75,8 +75,19 @@ extern "C" {
 /** The radius that the field uses for 64-bit fingerprints (Manku et al., section 2). */
 #define SIMIDX_DEFAULT_RADIUS 3
 
-/** The largest radius that a search accepts in this version. */
-#define SIMIDX_MAX_RADIUS 3
+/** The largest radius in bits: that of a search which returns everything. */
+#define SIMIDX_MAX_RADIUS 64
+
+/**
+ * What searches by the weights of a text use, with and without a second fingerprint: the
+ * distance that counts as near, how many bits may differ at most, and how many probes look for
+ * it (plan 3x22 needs more, as most of its prefixes are longer).
+ */
+#define SIMIDX_TEXT_RADIUS 144
+#define SIMIDX_TEXT_RADIUS_NO_FP2 59
+#define SIMIDX_TEXT_BITS 16
+#define SIMIDX_TEXT_PROBES 32
+#define SIMIDX_TEXT_PROBES_3X22 128
 
 /** Narrowest, widest and default fingerprint, in bits. */
 #define SIMIDX_MIN_BITS 16
@@ -272,17 +283,21 @@ typedef struct simidx_create_options {
 	unsigned layout;         /**< enum simidx_layout */
 	unsigned flags;          /**< SIMIDX_CREATE_ flags */
 	unsigned fill;           /**< how full merges leave a block, 50..100 percent; 0 = 90 */
-	const char *plan;        /**< "auto", "4x16", "10x26", "16x28", "20x31"; NULL = "auto" */
+	const char *plan;        /**< "4x16", "10x26", "16x28", "20x31", "3x22", "2x32", or "auto":
+	                              4x16 up to 50 million expected documents, 3x22 above; NULL =
+	                              "auto" */
 	const char *profile;     /**< how texts become fingerprints (simidx_text.h); NULL = none */
 	const uint64_t *probes;  /**< fingerprints of the profile's probe texts; may be NULL */
 	size_t n_probes;         /**< their number, at most 64 */
 	uint64_t map_size;       /**< address space to reserve, bytes; 0 = 1 TiB or what there is */
 	unsigned mode;           /**< permissions of the files; 0 = 0600. The directory gets the
 	                              same plus search permission where there is read permission */
+	uint64_t expect;         /**< documents that the index is going to have, for "auto"; 0 = not
+	                              known */
 } simidx_create_options;
 
 #define SIMIDX_CREATE_OPTIONS_INIT \
-	{ sizeof(simidx_create_options), 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0 }
+	{ sizeof(simidx_create_options), 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, 0 }
 
 /**
  * Make an empty index and open it for reading and writing.
@@ -300,8 +315,8 @@ typedef struct simidx_create_options {
  *         SIMIDX_E_EXISTS     something is at the path that may not be replaced;
  *         SIMIDX_E_NOT_INDEX, SIMIDX_E_VERSION, SIMIDX_E_CORRUPT  _TRUNCATE: what is at the path
  *                             is no sound index of this version, so it is left alone;
- *         SIMIDX_E_UNSUPPORTED the plan is not usable yet, the file system is a network one, or
- *                             LMDB is not of the 0.9 series;
+ *         SIMIDX_E_UNSUPPORTED the file system is a network one, or LMDB is not of the 0.9
+ *                             series;
  *         SIMIDX_E_ARG        unknown plan or layout, bits, fill or probes out of range;
  *         SIMIDX_E_NOT_FOUND  the parent directory is missing;
  *         SIMIDX_E_PERMISSION, SIMIDX_E_NO_SPACE, SIMIDX_E_IO from the file system;
@@ -321,9 +336,16 @@ typedef struct simidx_open_options {
 	size_t size;       /**< sizeof; SIMIDX_OPEN_OPTIONS_INIT sets it */
 	unsigned flags;    /**< SIMIDX_OPEN_ flags */
 	uint64_t map_size; /**< address space to reserve, bytes; 0 = 1 TiB or what there is */
+	uint64_t directory; /**< most bytes of memory for directories of the blocks, which searches
+	                         make when it pays (about 0.3 bytes a document); 0 = no limit,
+	                         SIMIDX_DIRECTORY_NEVER = none */
+	const char *kernel; /**< instruction set of the filters: "scalar", "popcnt", "avx2",
+	                         "avx512", "neon"; NULL = the best that the CPU has */
 } simidx_open_options;
 
-#define SIMIDX_OPEN_OPTIONS_INIT { sizeof(simidx_open_options), 0, 0 }
+#define SIMIDX_DIRECTORY_NEVER UINT64_MAX
+
+#define SIMIDX_OPEN_OPTIONS_INIT { sizeof(simidx_open_options), 0, 0, 0, NULL }
 
 /**
  * Open an index.
@@ -344,8 +366,8 @@ typedef struct simidx_open_options {
  *         SIMIDX_E_CORRUPT    it is cut short or its header is damaged;
  *         SIMIDX_E_PERMISSION no permission; the text names SIMIDX_OPEN_STATIC where that
  *                             would help;
- *         SIMIDX_E_UNSUPPORTED network file system, LMDB not of the 0.9 series, or another
- *                             page size or byte order;
+ *         SIMIDX_E_UNSUPPORTED network file system, LMDB not of the 0.9 series, another page
+ *                             size or byte order, or a kernel that this CPU cannot run;
  *         SIMIDX_E_BUSY       open in this process with _STATIC and without at once
  *
  * Cost: some milliseconds, whatever the size.
@@ -451,17 +473,52 @@ int simidx_reader_open(simidx *index, simidx_reader **out, simidx_error *err) SI
 void simidx_reader_close(simidx_reader *reader);
 
 #define SIMIDX_QUERY_LABELS 1u /**< deliver the labels too: one more look-up a document */
+#define SIMIDX_QUERY_FP2 2u    /**< judge by the second fingerprints too: fp2, radius2 */
 
-/** What to look for. */
+/** What a search is to return. */
+enum simidx_mode {
+	SIMIDX_ALL = 0,    /**< every match, or the `limit` nearest (default) */
+	SIMIDX_FIRST = 1,  /**< one match, whichever is found first */
+	SIMIDX_COUNT = 2,  /**< no matches, only how many there are */
+	SIMIDX_NEAREST = 3 /**< the `limit` nearest, by searches of growing radius */
+};
+
+/**
+ * What to look for.
+ *
+ * The distance of a document is the sum of the weights of the bits in which its fingerprint
+ * differs from `fp`: with `weights` NULL the Hamming distance; with weights of 0 and 1 the same
+ * under an ignore mask; with those of a simidx_sketch one that knows which bits an edit flips
+ * first. A match has a distance of at most `radius` and differs in at most `max_bits` bits. With
+ * SIMIDX_QUERY_FP2 the distances of both fingerprints must besides add up to at most `radius2`.
+ *
+ * By default all matches are found. `probes` or `complete` make a weighted search cheaper:
+ * what lies within simidx_results.complete_to is found for certain, the rest as far as the
+ * probes reach.
+ */
 typedef struct simidx_query {
 	size_t size;    /**< sizeof; SIMIDX_QUERY_INIT sets it */
 	uint64_t fp;    /**< the fingerprint; bits above f must be 0 */
-	unsigned radius; /**< k, 0..SIMIDX_MAX_RADIUS */
+	unsigned radius; /**< largest distance; 0..f, with weights any */
 	unsigned flags; /**< SIMIDX_QUERY_ flags */
 	uint64_t limit; /**< most documents to return, the nearest first; 0 = no limit */
+	unsigned mode;  /**< enum simidx_mode */
+	unsigned max_bits; /**< most bits that may differ; 0 = no such limit. Those of weight 0
+	                        count too */
+	const uint8_t *weights;  /**< f of them, weights[b] for bit b; NULL = 1 each */
+	const uint8_t *weights2; /**< 64 of them, for fp2; NULL = 1 each */
+	uint64_t fp2;     /**< second fingerprint, with SIMIDX_QUERY_FP2 */
+	unsigned radius2; /**< largest sum of both distances, with SIMIDX_QUERY_FP2 */
+	unsigned probes;  /**< with weights: look up so many ranges, the likeliest first; 0 = as
+	                       many as it takes */
+	unsigned complete; /**< with weights and probes = 0: distance up to which nothing may be
+	                        missed; 0 = radius */
+	unsigned reserved;       /**< zero */
+	uint64_t max_candidates; /**< stop after comparing so many fingerprints; 0 = never */
 } simidx_query;
 
-#define SIMIDX_QUERY_INIT { sizeof(simidx_query), 0, SIMIDX_DEFAULT_RADIUS, 0, 0 }
+#define SIMIDX_QUERY_INIT                                                                     \
+	{ sizeof(simidx_query), 0, SIMIDX_DEFAULT_RADIUS, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0 }
 
 #define SIMIDX_MATCH_FP2 1u   /**< fp2 is set */
 #define SIMIDX_MATCH_LABEL 2u /**< label is set: it was asked for, and there is one */
@@ -473,38 +530,142 @@ typedef struct simidx_match {
 	uint64_t fp2;      /**< its second fingerprint, if SIMIDX_MATCH_FP2 */
 	const char *label; /**< its label, not NUL-terminated; NULL if none or not asked for */
 	size_t label_size; /**< in bytes */
-	unsigned distance; /**< Hamming distance from the query; 0 where there was none */
+	unsigned distance; /**< bits in which fp differs from the query; 0 where there was none */
 	unsigned flags;    /**< SIMIDX_MATCH_ flags */
+	unsigned weighted; /**< distance by the query's weights, with SIMIDX_QUERY_FP2 that of both
+	                        fingerprints; equal to `distance` without either */
+	unsigned distance2; /**< bits in which fp2 differs, with SIMIDX_QUERY_FP2; else 0 */
 } simidx_match;
+
+#define SIMIDX_CUT_LIMIT 1u      /**< there are more matches than `limit` allows */
+#define SIMIDX_CUT_CANDIDATES 2u /**< the search ended at max_candidates */
 
 /** What a search found, and what it took. */
 typedef struct simidx_results {
 	size_t size;                 /**< sizeof; SIMIDX_RESULTS_INIT sets it */
-	const simidx_match *matches; /**< ordered by (distance, id), without ids by (distance,
+	const simidx_match *matches; /**< ordered by (weighted, id), without ids by (weighted,
 	                                  fingerprint) */
 	size_t n;                    /**< their number */
-	int truncated;               /**< 1: there are more than the limit allowed */
-	unsigned probes;             /**< ranges of the tables that were looked up */
+	int truncated;               /**< SIMIDX_CUT_ flags: why there may be more; 0 = that is all */
+	int complete_to;             /**< no document within this distance was missed, but for what
+	                                  `truncated` says; -1 = some at distance 0 may be */
+	uint64_t count;              /**< documents that match, as far as they were looked at: all
+	                                  of them unless the answer was cut or the mode is _FIRST */
+	uint64_t probes;             /**< ranges of the tables that were looked up */
+	uint64_t blocks;             /**< pages of the tables that were read for them */
 	uint64_t candidates;         /**< fingerprints that were compared with the query */
-	uint64_t fingerprints;       /**< distinct fingerprints within the radius */
+	uint64_t fingerprints;       /**< distinct fingerprints that are near enough */
 } simidx_results;
 
-#define SIMIDX_RESULTS_INIT { sizeof(simidx_results), NULL, 0, 0, 0, 0, 0 }
+#define SIMIDX_RESULTS_INIT { sizeof(simidx_results), NULL, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
- * Find every document within `query->radius` bits of `query->fp` (Manku et al., section 3).
+ * Find the documents near to a fingerprint (Manku et al., section 3), exactly.
+ *
+ * How is planned for each query from its radius and weights, the plan of the index and how full
+ * the ranges are that it would read: probes of some tables, or a scan of one where that is
+ * cheaper. Any radius is exact; what large ones cost, simidx_explain() tells.
  *
  * @param out  the results; borrowed from the reader until the next call on it
  * @return SIMIDX_OK, also when nothing matched (out->n is 0);
- *         SIMIDX_E_RANGE   radius above SIMIDX_MAX_RADIUS, or fp wider than f bits;
+ *         SIMIDX_E_RANGE   fp wider than f bits, or a radius above f without weights;
+ *         SIMIDX_E_MISMATCH  SIMIDX_QUERY_FP2 for an index without second fingerprints;
+ *         SIMIDX_E_ARG     unknown flags or mode, probes without weights, SIMIDX_NEAREST
+ *                          without limit;
  *         SIMIDX_E_MOVED   the index was replaced; close and open again;
  *         SIMIDX_E_CORRUPT a block that was read is damaged; the text names it
  *
- * Cost: one range of each table that the radius needs (4x16: k + 1 ranges of N/65,536 entries),
- * then one look-up a matching fingerprint. With a limit, documents beyond it are not read.
+ * Cost: with radius 3 and 4x16 four ranges of N/65,536 entries: 0.5 us at 10^6, 1.5 us at 10^7
+ * once the directories are made (first a few hundred searches without them, at twice to four
+ * times that); then one look-up a matching fingerprint. With a limit, documents beyond it are
+ * not read.
  */
 int simidx_search(simidx_reader *reader, const simidx_query *query, simidx_results *out,
 		  simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/** One way to look a query up, and what it costs by the planner's reckoning. */
+typedef struct simidx_choice {
+	char text[120];     /**< such as "t01<=0 t02<=0 t03<=1": errors allowed in the prefix */
+	uint64_t probes;    /**< ranges */
+	double candidates;  /**< fingerprints in them, expected */
+	double microseconds; /**< predicted */
+} simidx_choice;
+
+#define SIMIDX_MAX_CHOICES 8
+
+
+/** How a query is looked up, and why so. */
+typedef struct simidx_explanation {
+	size_t size;             /**< sizeof; SIMIDX_EXPLANATION_INIT sets it */
+	simidx_choice chosen;
+	simidx_choice rejected[SIMIDX_MAX_CHOICES]; /**< the best of the others, cheapest first */
+	unsigned n_rejected;
+	unsigned directories;    /**< tables that were looked up through a directory in memory */
+	const char *kernel;      /**< instruction set of the filter; a static string */
+	simidx_results results;  /**< counts of the search; no matches */
+} simidx_explanation;
+
+#define SIMIDX_EXPLANATION_INIT                                                               \
+	{ sizeof(simidx_explanation), { "", 0, 0, 0 }, { { "", 0, 0, 0 } }, 0, 0, NULL,       \
+	  SIMIDX_RESULTS_INIT }
+
+/**
+ * Search and tell how: what was chosen and rejected, and what it then took.
+ *
+ * @return as simidx_search()
+ */
+int simidx_explain(simidx_reader *reader, const simidx_query *query, simidx_explanation *out,
+		   simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/** How simidx_search_batch() works. */
+typedef struct simidx_batch_options {
+	size_t size;      /**< sizeof; SIMIDX_BATCH_OPTIONS_INIT sets it */
+	unsigned threads; /**< 0 = one a core */
+	/** Called for each query, in their order, from the thread of the caller; the results stay
+	    valid during the call. Anything but 0 ends the batch with SIMIDX_E_STOPPED. */
+	int (*deliver)(void *ctx, size_t i, const simidx_results *results);
+	void *ctx;        /**< passed through */
+} simidx_batch_options;
+
+#define SIMIDX_BATCH_OPTIONS_INIT { sizeof(simidx_batch_options), 0, NULL, NULL }
+
+/**
+ * Search many queries. From about 10,000 on that differ in nothing but the fingerprint they are
+ * sorted by the prefix of each table, so that neighbours share what is read (twice as fast);
+ * fewer are searched one after another. All see one snapshot, or each worker's share does.
+ *
+ * @param queries  `n` of them; each may have another radius, mode and so on
+ * @return as simidx_search(), of the first query that fails; SIMIDX_E_STOPPED
+ */
+int simidx_search_batch(simidx *index, const simidx_query *queries, size_t n,
+			const simidx_batch_options *options, simidx_error *err)
+	SIMIDX_CHECK_RESULT;
+
+/** What an index of some size would be like. */
+typedef struct simidx_prediction {
+	size_t size;          /**< sizeof; SIMIDX_PREDICTION_INIT sets it */
+	const char *plan;     /**< a static string */
+	unsigned n_tables;
+	double table_bytes;   /**< bytes a document of the permuted tables */
+	double bytes;         /**< of the whole index, postings and docs included */
+	double probes;        /**< of a query */
+	double candidates;
+	double microseconds;  /**< of a query on a machine of 2024 with all in memory */
+} simidx_prediction;
+
+#define SIMIDX_PREDICTION_INIT { sizeof(simidx_prediction), NULL, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Predict size and speed of an index, for choosing a plan.
+ *
+ * @param i          number of the plan, from 0 on
+ * @param bits       f
+ * @param documents  how many, with fingerprints spread evenly
+ * @param radius     of the queries
+ * @return SIMIDX_OK; SIMIDX_E_END if there are not that many plans; SIMIDX_E_ARG
+ */
+int simidx_predict(unsigned i, unsigned bits, uint64_t documents, unsigned radius,
+		   simidx_prediction *out, simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
  * Look up the document with an id, label included.

@@ -63,6 +63,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/store/sx_store_lmdb.h \
 	lib/store/sx_store_lock.c \
 	lib/store/sx_store_names.c \
+	lib/store/sx_store_pages.c \
 	lib/store/sx_store_table.c \
 	lib/store/sx_store_txn.c \
 	lib/block/sx_block.c \
@@ -101,6 +102,10 @@ lib_libsx_core_la_SOURCES = \
 	lib/plan/sx_strategy_exact.c \
 	lib/table/sx_append.c \
 	lib/table/sx_append.h \
+	lib/table/sx_directory.c \
+	lib/table/sx_directory.h \
+	lib/table/sx_lookup.c \
+	lib/table/sx_lookup.h \
 	lib/table/sx_table.h \
 	lib/table/sx_table_key.c \
 	lib/table/sx_table_merge.c \
@@ -112,8 +117,11 @@ lib_libsx_core_la_SOURCES = \
 	lib/fresh/sx_mini.c \
 	lib/fresh/sx_mini_lines.c \
 	lib/fresh/sx_mini_lines.h \
+	lib/index/sx_batch.c \
+	lib/index/sx_collect.c \
 	lib/index/sx_create.c \
 	lib/index/sx_docs.c \
+	lib/index/sx_explain.c \
 	lib/index/sx_fresh_hits.c \
 	lib/index/sx_fresh_hits.h \
 	lib/index/sx_header.c \
@@ -129,13 +137,20 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_mark.c \
 	lib/index/sx_merge.c \
 	lib/index/sx_open.c \
+	lib/index/sx_predictions.c \
 	lib/index/sx_profile.c \
+	lib/index/sx_postings.c \
+	lib/index/sx_query.c \
+	lib/index/sx_query.h \
 	lib/index/sx_reader.c \
 	lib/index/sx_reader.h \
 	lib/index/sx_search.c \
+	lib/index/sx_shelf.c \
+	lib/index/sx_shelf.h \
 	lib/index/sx_snapshot.c \
 	lib/index/sx_verify.c \
 	lib/index/sx_walk.c \
+	lib/index/sx_way.c \
 	lib/index/sx_writer.c
 lib_libsx_core_la_CPPFLAGS = $(lib_cppflags) $(LMDB_CFLAGS) $(XXHASH_CFLAGS)
 lib_libsx_core_la_CFLAGS = $(lib_cflags)

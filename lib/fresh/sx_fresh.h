@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/sx_kernel.h"
+#include "plan/sx_probes.h"
 #include "table/sx_table.h"
 
 #define SX_FRESH_PUT 1u    /* the document was added */
@@ -60,7 +62,7 @@ typedef struct sx_mini sx_mini;
 #define SX_MINI_NONE UINT32_MAX
 
 /** Make an empty one for f-bit fingerprints. NULL when memory is short. */
-sx_mini *sx_mini_new(unsigned bits, uint64_t base);
+sx_mini *sx_mini_new(unsigned bits, uint64_t base, const sx_kernel *kernel);
 
 /** NULL is allowed. */
 void sx_mini_free(sx_mini *mini);
@@ -87,12 +89,14 @@ uint32_t sx_mini_by_fp(const sx_mini *mini, uint64_t fp);
 uint32_t sx_mini_next_fp(const sx_mini *mini, uint32_t i);
 
 /**
- * Append the distinct fingerprints within k <= 3 bits of `query` among rows [0, end) to fps.
+ * Append the distinct fingerprints within k bits of `query` among rows [0, end) to fps: all that
+ * lie in the ranges of the probes, and perhaps others.
  *
+ * @param probes      of plan 4x16 for the same f
  * @param candidates  raised by the fingerprints compared
  * @return 0, or -1 when memory is short
  */
-int sx_mini_near(const sx_mini *mini, uint64_t query, unsigned k, uint64_t end, sx_u64s *fps,
-		 uint64_t *candidates);
+int sx_mini_near(const sx_mini *mini, const sx_probes *probes, uint64_t query, unsigned k,
+		 uint64_t end, sx_u64s *fps, uint64_t *candidates);
 
 #endif /* SX_FRESH_H */

@@ -97,14 +97,14 @@ static int reserve_slot(sx_mini *mini, unsigned kind)
 	return 0;
 }
 
-sx_mini *sx_mini_new(unsigned bits, uint64_t base)
+sx_mini *sx_mini_new(unsigned bits, uint64_t base, const sx_kernel *kernel)
 {
 	sx_mini *mini = sx_calloc(1, sizeof(*mini));
 
 	if (!mini)
 		return NULL;
 	mini->base = base;
-	mini->lines = sx_mini_lines_new(bits);
+	mini->lines = sx_mini_lines_new(bits, kernel);
 	if (!mini->lines)
 		goto fail;
 	for (unsigned kind = 0; kind < CHAINS; kind++)
@@ -202,8 +202,8 @@ uint32_t sx_mini_next_fp(const sx_mini *mini, uint32_t i)
 	return mini->node[i].next[BY_FP];
 }
 
-int sx_mini_near(const sx_mini *mini, uint64_t query, unsigned k, uint64_t end, sx_u64s *fps,
-		 uint64_t *candidates)
+int sx_mini_near(const sx_mini *mini, const sx_probes *probes, uint64_t query, unsigned k,
+		 uint64_t end, sx_u64s *fps, uint64_t *candidates)
 {
-	return sx_mini_lines_near(mini->lines, query, k, end, fps, candidates);
+	return sx_mini_lines_near(mini->lines, probes, query, k, end, fps, candidates);
 }

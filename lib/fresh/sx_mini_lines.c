@@ -8,12 +8,16 @@
 
 #include "plan/sx_plan.h"
 #include "util/sx_alloc.h"
+#include "util/sx_sort.h"
 
 #define TABLES 4
 #define LANES 15
 #define FIRST_BITS 4
 #define NO_LINE UINT32_MAX
 #define FULL_BUCKET 8 /* fingerprints a bucket, on average, from which b grows */
+#define MOST_VISITS 512 /* buckets that one question reads */
+#define VISIT_ENTRIES 64 /* fingerprints that can be compared in the time of a visit */
+#define PIECE 1024
 
 struct line {
 	uint32_t next; /* line of the same bucket, or NO_LINE */
@@ -28,17 +32,20 @@ struct table {
 	uint32_t *tail;    /* by bucket: its last line */
 };
 
-struct entry {
+struct question {
 	uint64_t fp;
-	uint32_t row;
+	uint64_t end; /* rows from here on do not count */
+	unsigned k;
 };
 
 struct sx_mini_lines {
 	sx_plan plan;
 	unsigned b, max_b;
 	struct table table[TABLES];
-	struct entry *entry;
-	size_t n, cap;
+	const sx_kernel *kernel;
+	uint64_t *fp;  /* all fingerprints, in the order they came */
+	uint32_t *row; /* where each was first seen */
+	size_t n, fp_cap, row_cap;
 };
 
 /* The permuted value, left-aligned in 64 bits. */
@@ -112,7 +119,7 @@ static int lay_out(sx_mini_lines *l, unsigned b)
 		if (table_init(&made[t], b))
 			goto fail;
 		for (size_t i = 0; i < l->n; i++) {
-			uint64_t value = aligned(l, t, l->entry[i].fp);
+			uint64_t value = aligned(l, t, l->fp[i]);
 
 			if (table_add(&made[t], value >> (64 - b), tag_of(l, t, value),
 				      (uint32_t)i)) {
@@ -133,12 +140,13 @@ fail:
 	return -1;
 }
 
-sx_mini_lines *sx_mini_lines_new(unsigned bits)
+sx_mini_lines *sx_mini_lines_new(unsigned bits, const sx_kernel *kernel)
 {
 	sx_mini_lines *l = sx_calloc(1, sizeof(*l));
 
 	if (!l)
 		return NULL;
+	l->kernel = kernel;
 	if (sx_plan_make(&l->plan, "4x16", bits, NULL))
 		goto fail;
 	l->max_b = l->plan.table[0].prefix_bits;
@@ -159,7 +167,8 @@ void sx_mini_lines_free(sx_mini_lines *l)
 		return;
 	for (unsigned t = 0; t < TABLES; t++)
 		table_free(&l->table[t]);
-	free(l->entry);
+	free(l->fp);
+	free(l->row);
 	free(l);
 }
 
@@ -167,7 +176,8 @@ int sx_mini_lines_add(sx_mini_lines *l, uint64_t fp, uint32_t row)
 {
 	unsigned b = l->b;
 
-	if (sx_reserve(&l->entry, &l->cap, l->n + 1, sizeof(*l->entry)))
+	if (sx_reserve(&l->fp, &l->fp_cap, l->n + 1, sizeof(*l->fp)) ||
+	    sx_reserve(&l->row, &l->row_cap, l->n + 1, sizeof(*l->row)))
 		return -1;
 	if (l->n >> b >= FULL_BUCKET && b < l->max_b &&
 	    lay_out(l, b + 2 < l->max_b ? b + 2 : l->max_b))
@@ -177,8 +187,8 @@ int sx_mini_lines_add(sx_mini_lines *l, uint64_t fp, uint32_t row)
 		if (sx_reserve(&l->table[t].line, &l->table[t].cap, l->table[t].n + 1,
 			       sizeof(struct line)))
 			return -1;
-	l->entry[l->n].fp = fp;
-	l->entry[l->n].row = row;
+	l->fp[l->n] = fp;
+	l->row[l->n] = row;
 	for (unsigned t = 0; t < TABLES; t++) {
 		uint64_t value = aligned(l, t, fp);
 
@@ -190,50 +200,108 @@ int sx_mini_lines_add(sx_mini_lines *l, uint64_t fp, uint32_t row)
 	return 0;
 }
 
-/* Whether fp and query share a bucket in one of the tables before t: it was reported there. */
-static int shared_earlier(const sx_mini_lines *l, unsigned t, uint64_t fp, uint64_t query)
+/* ---- looking up ---- */
+
+/* Which buckets of which tables are read: table in the upper half, bucket in the lower. */
+struct visits {
+	uint64_t at[MOST_VISITS];
+	size_t n;
+};
+
+/* Add the buckets of a probe; 0 when there are too many. */
+static int add_visits(const sx_mini_lines *l, const sx_probe *probe, struct visits *visits)
 {
-	while (t--)
-		if (!((aligned(l, t, fp) ^ aligned(l, t, query)) >> (64 - l->b)))
-			return 1;
-	return 0;
+	unsigned shift = l->plan.bits - l->b;
+	uint64_t low = probe->low >> shift, high = probe->high >> shift;
+
+	if (high - low >= MOST_VISITS - visits->n)
+		return 0;
+	while (low <= high)
+		visits->at[visits->n++] = (uint64_t)probe->table << 32 | low++;
+	return 1;
 }
 
-static int near_in_bucket(const sx_mini_lines *l, unsigned t, uint64_t query, unsigned k,
-			  uint64_t end, sx_u64s *fps, uint64_t *candidates)
+/*
+ * The buckets that the probes fall into, each once. 0 = too many, so that it is cheaper to look
+ * at everything.
+ */
+static int choose_visits(const sx_mini_lines *l, const sx_probes *probes, struct visits *visits)
+{
+	visits->n = 0;
+	for (size_t i = 0; i < probes->n; i++)
+		if (!add_visits(l, &probes->at[i], visits))
+			return 0;
+	if (visits->n * VISIT_ENTRIES > l->n)
+		return 0;
+	/* Several probes of a table end in one bucket where that is wider than a prefix. */
+	if (sx_sort_u64(visits->at, visits->n))
+		return 0;
+	visits->n = sx_unique_u64(visits->at, visits->n);
+	return 1;
+}
+
+static int near_in_bucket(const sx_mini_lines *l, unsigned t, uint32_t at, const struct question *q,
+			  sx_u64s *fps, uint64_t *candidates)
 {
 	const struct table *table = &l->table[t];
-	uint64_t value = aligned(l, t, query);
-	uint32_t tag = tag_of(l, t, value);
-	uint32_t at = (uint32_t)(value >> (64 - l->b));
+	uint32_t tag = tag_of(l, t, aligned(l, t, q->fp));
 
 	for (; at != NO_LINE; at = table->line[at].next) {
 		const struct line *line = &table->line[at];
 
 		for (unsigned i = 0; i < LANES; i++) {
-			const struct entry *e;
+			uint32_t e = line->entry[i];
 
-			if ((unsigned)__builtin_popcount(line->tag[i] ^ tag) > k ||
+			if ((unsigned)__builtin_popcount(line->tag[i] ^ tag) > q->k ||
 			    i >= line->used)
 				continue;
-			e = &l->entry[line->entry[i]];
 			++*candidates;
-			if ((unsigned)__builtin_popcountll(e->fp ^ query) > k || e->row >= end ||
-			    shared_earlier(l, t, e->fp, query))
+			if ((unsigned)__builtin_popcountll(l->fp[e] ^ q->fp) > q->k ||
+			    l->row[e] >= q->end)
 				continue;
-			if (sx_u64s_push(fps, e->fp))
+			if (sx_u64s_push(fps, l->fp[e]))
 				return -1;
 		}
 	}
 	return 0;
 }
 
-int sx_mini_lines_near(const sx_mini_lines *l, uint64_t query, unsigned k, uint64_t end,
-		       sx_u64s *fps, uint64_t *candidates)
+/* All fingerprints, one after another. */
+static int near_of_all(const sx_mini_lines *l, const struct question *q, sx_u64s *fps,
+		       uint64_t *candidates)
 {
-	/* k errors leave one of k + 1 blocks of bits untouched. */
-	for (unsigned t = 0; t <= k; t++)
-		if (near_in_bucket(l, t, query, k, end, fps, candidates))
+	uint32_t hit[PIECE];
+
+	for (size_t from = 0; from < l->n; from += PIECE) {
+		size_t n = l->n - from < PIECE ? l->n - from : PIECE;
+		size_t hits = l->kernel->near_u64(l->fp + from, n, q->fp, q->k, hit);
+
+		for (size_t i = 0; i < hits; i++)
+			if (l->row[from + hit[i]] < q->end &&
+			    sx_u64s_push(fps, l->fp[from + hit[i]]))
+				return -1;
+	}
+	*candidates += l->n;
+	return 0;
+}
+
+int sx_mini_lines_near(const sx_mini_lines *l, const sx_probes *probes, uint64_t query, unsigned k,
+		       uint64_t end, sx_u64s *fps, uint64_t *candidates)
+{
+	struct question q = { query, end, k };
+	struct visits visits;
+	size_t first = fps->n;
+
+	if (!choose_visits(l, probes, &visits))
+		return near_of_all(l, &q, fps, candidates);
+	for (size_t i = 0; i < visits.n; i++)
+		if (near_in_bucket(l, (unsigned)(visits.at[i] >> 32), (uint32_t)visits.at[i], &q,
+				   fps, candidates))
 			return -1;
+	if (fps->n - first < 2)
+		return 0;
+	if (sx_sort_u64(fps->at + first, fps->n - first))
+		return -1;
+	fps->n = first + sx_unique_u64(fps->at + first, fps->n - first);
 	return 0;
 }

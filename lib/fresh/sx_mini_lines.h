@@ -17,12 +17,14 @@
 
 #include <stdint.h>
 
+#include "kernel/sx_kernel.h"
+#include "plan/sx_probes.h"
 #include "util/sx_u64s.h"
 
 typedef struct sx_mini_lines sx_mini_lines;
 
 /** NULL when memory is short or bits is out of range. */
-sx_mini_lines *sx_mini_lines_new(unsigned bits);
+sx_mini_lines *sx_mini_lines_new(unsigned bits, const sx_kernel *kernel);
 
 /** NULL is allowed. */
 void sx_mini_lines_free(sx_mini_lines *lines);
@@ -30,8 +32,11 @@ void sx_mini_lines_free(sx_mini_lines *lines);
 /** Add a fingerprint that is not there yet, first seen in row `row`. 0 or -1. */
 int sx_mini_lines_add(sx_mini_lines *lines, uint64_t fp, uint32_t row);
 
-/** Append the fingerprints within k <= 3 bits that were first seen before row `end`. 0 or -1. */
-int sx_mini_lines_near(const sx_mini_lines *lines, uint64_t query, unsigned k, uint64_t end,
-		       sx_u64s *fps, uint64_t *candidates);
+/**
+ * Append the distinct fingerprints that differ from the query in at most k bits and were first
+ * seen before row `end`: those in the buckets of the probes, and perhaps others. 0 or -1.
+ */
+int sx_mini_lines_near(const sx_mini_lines *lines, const sx_probes *probes, uint64_t query,
+		       unsigned k, uint64_t end, sx_u64s *fps, uint64_t *candidates);
 
 #endif /* SX_MINI_LINES_H */

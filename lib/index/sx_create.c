@@ -33,13 +33,11 @@ int sx_create_check(const char *path, const simidx_create_options *o, simidx_err
 static int make_header(const simidx_create_options *o, sx_header *h, simidx_error *err)
 {
 	unsigned bits = o->bits ? o->bits : SIMIDX_DEFAULT_BITS;
-	int rc = sx_plan_make(&h->plan, o->plan ? o->plan : "auto", bits, err);
+	const char *plan = o->plan && strcmp(o->plan, "auto") ? o->plan : sx_plan_auto(o->expect);
+	int rc = sx_plan_make(&h->plan, plan, bits, err);
 
 	if (rc)
 		return rc;
-	if (!sx_plan_is_usable(&h->plan))
-		return sx_fail(err, SIMIDX_E_UNSUPPORTED,
-			       "plan %s cannot be searched exactly by this version", h->plan.name);
 	h->major = SX_FORMAT_MAJOR;
 	h->minor = SX_FORMAT_MINOR;
 	h->bits = bits;

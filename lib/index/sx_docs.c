@@ -9,50 +9,34 @@
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 
-int sx_docs_push(sx_docs *docs, uint64_t id, uint64_t fp, uint64_t fp2, simidx_error *err)
+int sx_docs_push(sx_docs *docs, const sx_doc *doc, simidx_error *err)
 {
-	sx_doc *doc;
-
 	if (sx_reserve(&docs->at, &docs->cap, docs->n + 1, sizeof(*docs->at)))
 		return sx_fail_nomem(err);
-	doc = &docs->at[docs->n++];
-	doc->id = id;
-	doc->fp = fp;
-	doc->fp2 = fp2;
+	docs->at[docs->n++] = *doc;
 	return SIMIDX_OK;
 }
 
-static int compare_ids(const void *a, const void *b)
+static int compare_docs(const void *a, const void *b)
 {
 	const sx_doc *x = a, *y = b;
 
-	return x->id < y->id ? -1 : x->id > y->id;
+	if (x->weighted != y->weighted)
+		return x->weighted < y->weighted ? -1 : 1;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->fp < y->fp ? -1 : x->fp > y->fp;
 }
 
-void sx_docs_sort_by_id(sx_docs *docs, size_t from)
+void sx_docs_sort(sx_docs *docs, size_t from)
 {
 	size_t i = from + 1;
 
 	/* One fingerprint's documents come in order already. */
-	while (i < docs->n && docs->at[i - 1].id < docs->at[i].id)
+	while (i < docs->n && compare_docs(&docs->at[i - 1], &docs->at[i]) < 0)
 		i++;
 	if (i < docs->n)
-		qsort(docs->at + from, docs->n - from, sizeof(*docs->at), compare_ids);
-}
-
-int sx_docs_of_postings(const sx_snapshot *s, sx_cursor *postings, sx_rows *scratch, uint64_t fp,
-			uint64_t limit, sx_docs *docs, simidx_error *err)
-{
-	sx_place low = { fp, 0 }, high = { fp, UINT64_MAX };
-	int has_fp2 = (s->index->flags & SIMIDX_CREATE_FP2) != 0;
-	int rc;
-
-	scratch->n = 0;
-	rc = sx_table_range(&s->index->tables.postings, postings, low, high, limit, scratch, err);
-	for (size_t i = 0; !rc && i < scratch->n; i++)
-		rc = sx_docs_push(docs, scratch->col[0][i], fp, has_fp2 ? scratch->col[1][i] : 0,
-				  err);
-	return rc;
+		qsort(docs->at + from, docs->n - from, sizeof(*docs->at), compare_docs);
 }
 
 /* The second fingerprint of a document, from postings. */

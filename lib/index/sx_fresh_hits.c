@@ -46,7 +46,7 @@ static int extend_mini(simidx *index, const sx_snapshot *s, simidx_error *err)
 		return SIMIDX_OK; /* it serves newer snapshots */
 	if (!index->mini || sx_mini_base(index->mini) < h->first_seq) {
 		sx_mini_free(index->mini);
-		index->mini = sx_mini_new(index->bits, h->first_seq);
+		index->mini = sx_mini_new(index->bits, h->first_seq, index->kernel);
 		if (!index->mini)
 			return sx_fail_nomem(err);
 	}
@@ -112,7 +112,8 @@ static int ask_mini(const sx_mini *mini, const sx_header *h, const sx_fresh_ques
 	if (q->ask == SX_ASK_LABEL)
 		return push_chain(mini, h, sx_mini_by_label(mini, q->value), sx_mini_next_label,
 				  rows, err);
-	if (sx_mini_near(mini, q->value, q->k, h->next_seq - h->first_seq, &fps, candidates))
+	if (sx_mini_near(mini, q->probes, q->value, q->k, h->next_seq - h->first_seq, &fps,
+			 candidates))
 		rc = sx_fail_nomem(err);
 	for (size_t i = 0; !rc && i < fps.n; i++)
 		rc = push_chain(mini, h, sx_mini_by_fp(mini, fps.at[i]), sx_mini_next_fp, rows,

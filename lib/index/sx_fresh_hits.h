@@ -10,13 +10,15 @@
 #define SX_FRESH_HITS_H
 
 #include "index/sx_index.h"
+#include "plan/sx_probes.h"
 
 enum sx_fresh_ask { SX_ASK_NEAR, SX_ASK_ID, SX_ASK_LABEL };
 
 typedef struct sx_fresh_question {
 	enum sx_fresh_ask ask;
 	uint64_t value; /* fingerprint, id, or hash of a label */
-	unsigned k;     /* SX_ASK_NEAR */
+	unsigned k;     /* SX_ASK_NEAR: bits that may differ */
+	const sx_probes *probes; /* SX_ASK_NEAR: what the mini-index looks up */
 } sx_fresh_question;
 
 /**

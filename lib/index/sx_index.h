@@ -12,6 +12,8 @@
 
 #include "fresh/sx_fresh.h"
 #include "index/sx_header.h"
+#include "index/sx_shelf.h"
+#include "plan/sx_planner.h"
 #include "table/sx_table.h"
 
 /** The sub-databases of an index. */
@@ -33,7 +35,10 @@ struct simidx {
 	unsigned format_major, format_minor;
 	uint32_t ro_compat;
 	sx_plan plan;
-	sx_cover cover[SX_MAX_PLAN_RADIUS + 1]; /* tables to probe, by radius */
+	sx_plan fresh_plan; /* of the mini-index */
+	int fresh_plan_is_same;
+	sx_costs costs;     /* what searching takes here */
+	const sx_kernel *kernel; /* of its filters */
 	sx_profile profile;
 	sx_tables tables;
 	/* What one transaction of a merge writes: about so many blocks, or rows. */
@@ -47,6 +52,7 @@ struct simidx {
 	 */
 	pthread_rwlock_t mini_lock;
 	sx_mini *mini;
+	sx_shelf shelf; /* directories of the tables */
 
 	void (*progress)(void *ctx, const char *phase, uint64_t done, uint64_t total);
 	void *progress_ctx;
@@ -59,7 +65,7 @@ static inline int sx_has_ids(const simidx *index)
 
 /** One snapshot of an index, or the write transaction, with its header. */
 typedef struct sx_snapshot {
-	const simidx *index;
+	simidx *index;
 	sx_txn *txn;
 	uint64_t id;      /* transaction number the header was read at; 0 = not read */
 	sx_header header;
@@ -101,7 +107,7 @@ void sx_progress(const simidx *index, const char *phase, uint64_t done, uint64_t
  */
 
 /** Begin a read snapshot: transaction and header. SIMIDX_E_MOVED if the index was replaced. */
-int sx_snapshot_begin(sx_snapshot *snapshot, const simidx *index, simidx_error *err);
+int sx_snapshot_begin(sx_snapshot *snapshot, simidx *index, simidx_error *err);
 
 /** Take a new snapshot with one that was reset. */
 int sx_snapshot_renew(sx_snapshot *snapshot, simidx_error *err);
@@ -123,12 +129,27 @@ int sx_mini_refresh(simidx *index, const sx_snapshot *snapshot, simidx_error *er
 void sx_mini_discard(simidx *index);
 
 /* ------------------------------------------------------------------------------------------
+ * Directories (sx_shelf.c)
+ */
+
+/**
+ * The directory of a table for a snapshot, or NULL: look up without it. May make it.
+ *
+ * @param t        table
+ * @param lookups  that are going to be made
+ * @param mine     what the reader holds for this table; replaced when it does not fit any more
+ */
+const sx_directory *sx_shelf_get(const sx_snapshot *snapshot, unsigned t, uint64_t lookups,
+				 sx_held **mine);
+
+/* ------------------------------------------------------------------------------------------
  * Documents (sx_docs.c)
  */
 
 /** A document as it is collected; the label is looked up at the end. */
 typedef struct sx_doc {
 	uint64_t id, fp, fp2;
+	unsigned weighted; /* simidx_match.weighted, in a search */
 } sx_doc;
 
 typedef struct sx_docs {
@@ -149,15 +170,11 @@ static inline int sx_is_merged(const sx_header *h, const sx_fresh_row *row)
 	       (row->fp < h->merged_fp || (row->fp == h->merged_fp && row->id <= h->merged_id));
 }
 
-/** Append the documents of a fingerprint from postings, the first `limit` (0 = all) by id. */
-int sx_docs_of_postings(const sx_snapshot *snapshot, sx_cursor *postings, sx_rows *scratch,
-			uint64_t fp, uint64_t limit, sx_docs *docs, simidx_error *err);
-
 /** Append one document. */
-int sx_docs_push(sx_docs *docs, uint64_t id, uint64_t fp, uint64_t fp2, simidx_error *err);
+int sx_docs_push(sx_docs *docs, const sx_doc *doc, simidx_error *err);
 
-/** Sort documents [from, n) by id. */
-void sx_docs_sort_by_id(sx_docs *docs, size_t from);
+/** Sort documents [from, n) by (weighted, id, fp). */
+void sx_docs_sort(sx_docs *docs, size_t from);
 
 /** Find a document by id in docs (not among the fresh rows). SIMIDX_E_NOT_FOUND, err unset. */
 int sx_doc_by_id(const sx_snapshot *snapshot, uint64_t id, sx_doc *doc, simidx_error *err);

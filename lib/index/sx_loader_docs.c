@@ -60,7 +60,7 @@ static int next_of_source(struct docs *d, size_t i)
 	if (rc)
 		return s->ended ? SIMIDX_OK : rc;
 	s->key = m.id;
-	s->doc = (sx_doc){ m.id, m.fp, m.fp2 };
+	s->doc = (sx_doc){ .id = m.id, .fp = m.fp, .fp2 = m.fp2 };
 	s->label = (sx_slice){ m.label, m.label_size };
 	return SIMIDX_OK;
 }

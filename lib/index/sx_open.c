@@ -7,6 +7,7 @@
 
 #include "index/sx_index.h"
 #include "kernel/sx_bits.h"
+#include "plan/sx_predict.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
@@ -130,32 +131,46 @@ static int load_description(simidx *index, sx_txn *txn, simidx_error *err)
 		index->format_minor = h->minor;
 		index->ro_compat = h->ro_compat;
 		index->plan = h->plan;
-		for (unsigned k = 0; !rc && k <= SX_MAX_PLAN_RADIUS; k++)
-			if (sx_plan_cover(&index->plan, k, &index->cover[k]))
-				rc = sx_fail(err, SIMIDX_E_UNSUPPORTED,
-					     "this version cannot search plan %s", h->plan.name);
+		rc = sx_plan_make(&index->fresh_plan, "4x16", h->bits, err);
+		index->fresh_plan_is_same = !strcmp(h->plan.name, index->fresh_plan.name);
+		sx_costs_typical(&index->plan, h->documents, &index->costs);
 	}
 	free(h);
 	return rc;
 }
 
-int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_error *err)
+/* A handle that knows its store and nothing of what is in it. */
+static simidx *make_handle(sx_store *store, unsigned flags)
 {
 	simidx *index = sx_calloc(1, sizeof(*index));
+
+	if (!index)
+		return NULL;
+	index->store = store;
+	index->merge_blocks = MERGE_BLOCKS;
+	index->merge_rows = MERGE_ROWS;
+	index->kernel = sx_kernel_best();
+	index->read_only = (flags & (SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC)) != 0;
+	if (pthread_rwlock_init(&index->mini_lock, NULL)) {
+		free(index);
+		return NULL;
+	}
+	if (sx_shelf_init(&index->shelf)) {
+		pthread_rwlock_destroy(&index->mini_lock);
+		free(index);
+		return NULL;
+	}
+	return index;
+}
+
+int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_error *err)
+{
+	simidx *index = make_handle(store, flags);
 	sx_txn *txn = NULL;
 	int rc;
 
 	if (!index) {
 		sx_store_close(store);
-		return sx_fail_nomem(err);
-	}
-	index->store = store;
-	index->merge_blocks = MERGE_BLOCKS;
-	index->merge_rows = MERGE_ROWS;
-	index->read_only = (flags & (SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC)) != 0;
-	if (pthread_rwlock_init(&index->mini_lock, NULL)) {
-		sx_store_close(store);
-		free(index);
 		return sx_fail_nomem(err);
 	}
 	rc = sx_txn_begin_read(store, &txn, err);
@@ -184,6 +199,7 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 	static const simidx_open_options defaults = SIMIDX_OPEN_OPTIONS_INIT;
 	const unsigned known = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE;
 	sx_store_options how = { 0 };
+	const sx_kernel *kernel;
 	sx_store *store;
 	int rc;
 
@@ -202,8 +218,18 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 	if (options->flags & SIMIDX_OPEN_FORCE)
 		how.flags |= SX_STORE_FORCE;
 	how.map_size = options->map_size;
+	kernel = options->kernel ? sx_kernel_find(options->kernel) : sx_kernel_best();
+	if (!kernel)
+		return sx_fail(err, SIMIDX_E_UNSUPPORTED, "this CPU has no kernel \"%.16s\"",
+			       options->kernel);
 	rc = sx_store_open(path, &how, &store, err);
-	return rc ? rc : sx_index_open_store(store, options->flags, out, err);
+	if (!rc)
+		rc = sx_index_open_store(store, options->flags, out, err);
+	if (rc)
+		return rc;
+	(*out)->kernel = kernel;
+	(*out)->shelf.max_bytes = options->directory;
+	return SIMIDX_OK;
 }
 
 void simidx_close(simidx *index)
@@ -212,6 +238,7 @@ void simidx_close(simidx *index)
 		return;
 	sx_store_close(index->store);
 	sx_mini_free(index->mini);
+	sx_shelf_free(&index->shelf);
 	sx_profile_free(&index->profile);
 	pthread_rwlock_destroy(&index->mini_lock);
 	free(index);

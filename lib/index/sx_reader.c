@@ -25,8 +25,9 @@ int simidx_reader_open(simidx *index, simidx_reader **out, simidx_error *err)
 	if (!r)
 		return sx_fail_nomem(err);
 	r->index = index;
+	r->watch = SX_WATCH;
 	sx_rows_init(&r->rows, index->tables.postings.n_cols);
-	rc = sx_found_init(&r->found) ? sx_fail_nomem(err) : SIMIDX_OK;
+	rc = sx_found_init(&r->found, index->kernel) ? sx_fail_nomem(err) : SIMIDX_OK;
 	if (!rc)
 		rc = sx_snapshot_begin(&r->snapshot, index, err);
 	if (rc) {
@@ -49,8 +50,17 @@ void simidx_reader_close(simidx_reader *r)
 		sx_cursor_close(r->postings);
 		sx_snapshot_end(&r->snapshot);
 	}
+	for (unsigned t = 0; t < SX_SHELF_TABLES; t++)
+		sx_shelf_drop(&r->index->shelf, r->held[t]);
 	sx_found_free(&r->found);
-	sx_u64s_free(&r->fps);
+	sx_probes_free(&r->probes);
+	sx_probes_free(&r->fresh_probes);
+	free(r->even[0]);
+	free(r->even[1]);
+	free(r->range);
+	free(r->range_probe);
+	free(r->posting);
+	free(r->hits.at);
 	sx_rows_free(&r->rows);
 	free(r->fresh.at);
 	free(r->docs.at);
@@ -96,7 +106,7 @@ static int add_labels(simidx_reader *r, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-int sx_reader_deliver(simidx_reader *r, uint64_t query, int labels, simidx_error *err)
+int sx_reader_deliver(simidx_reader *r, const sx_query *q, int labels, simidx_error *err)
 {
 	unsigned flags = r->index->flags & SIMIDX_CREATE_FP2 ? SIMIDX_MATCH_FP2 : 0;
 
@@ -110,8 +120,12 @@ int sx_reader_deliver(simidx_reader *r, uint64_t query, int labels, simidx_error
 		m->id = doc->id;
 		m->fp = doc->fp;
 		m->fp2 = doc->fp2;
-		m->distance = simidx_distance(doc->fp, query);
+		m->weighted = doc->weighted;
 		m->flags = flags;
+		if (q)
+			m->distance = simidx_distance(doc->fp, q->fp);
+		if (q && q->has_fp2)
+			m->distance2 = simidx_distance(doc->fp2, q->asked->fp2);
 	}
 	return labels && sx_has_ids(r->index) ? add_labels(r, err) : SIMIDX_OK;
 }
@@ -121,9 +135,9 @@ static int deliver_one(simidx_reader *r, const sx_doc *doc, simidx_match *out, s
 	int rc;
 
 	r->docs.n = 0;
-	rc = sx_docs_push(&r->docs, doc->id, doc->fp, doc->fp2, err);
+	rc = sx_docs_push(&r->docs, doc, err);
 	if (!rc)
-		rc = sx_reader_deliver(r, doc->fp, 1, err);
+		rc = sx_reader_deliver(r, NULL, 1, err);
 	if (!rc)
 		*out = r->match[0];
 	return rc;
@@ -132,9 +146,9 @@ static int deliver_one(simidx_reader *r, const sx_doc *doc, simidx_match *out, s
 /* Fresh rows first: while a merge is half done they are the ones that count. */
 static int find_id(simidx_reader *r, uint64_t id, simidx_match *out, simidx_error *err)
 {
-	sx_fresh_question q = { SX_ASK_ID, id, 0 };
+	sx_fresh_question q = { SX_ASK_ID, id, 0, NULL };
 	uint64_t candidates = 0;
-	sx_doc doc;
+	sx_doc doc = { .id = id };
 	int rc;
 
 	r->fresh.n = 0;
@@ -142,7 +156,6 @@ static int find_id(simidx_reader *r, uint64_t id, simidx_match *out, simidx_erro
 	if (rc)
 		return rc;
 	if (r->fresh.n) {
-		doc.id = id;
 		doc.fp = r->fresh.at[0].fp;
 		doc.fp2 = r->fresh.at[0].fp2;
 	} else {
@@ -156,7 +169,7 @@ static int find_id(simidx_reader *r, uint64_t id, simidx_match *out, simidx_erro
 static int find_label(simidx_reader *r, const char *label, size_t size, simidx_match *out,
 		      simidx_error *err)
 {
-	sx_fresh_question q = { SX_ASK_LABEL, sx_hash(label, size), 0 };
+	sx_fresh_question q = { SX_ASK_LABEL, sx_hash(label, size), 0, NULL };
 	uint64_t candidates = 0, id;
 	int rc;
 
@@ -164,7 +177,7 @@ static int find_label(simidx_reader *r, const char *label, size_t size, simidx_m
 	rc = sx_fresh_hits(r->index, &r->snapshot, &q, &r->rented, &r->fresh, &candidates, err);
 	for (size_t i = 0; !rc && i < r->fresh.n; i++) {
 		const sx_fresh_row *row = &r->fresh.at[i];
-		sx_doc doc = { row->id, row->fp, row->fp2 };
+		sx_doc doc = { row->id, row->fp, row->fp2, 0 };
 		sx_slice stored;
 
 		rc = sx_label_of(r->snapshot.txn, &r->index->tables, row->id, &stored, err);

@@ -8,18 +8,72 @@
 #ifndef SX_READER_H
 #define SX_READER_H
 
-#include "index/sx_index.h"
+#include "index/sx_query.h"
+#include "plan/sx_patterns.h"
+#include "plan/sx_planner.h"
+#include "table/sx_lookup.h"
+
+/** So many searches look whether their pages are in memory, once one was not. */
+#define SX_WATCH 32
+
+/** A fingerprint that was found, of the tables or of fresh rows. */
+typedef struct sx_hit {
+	uint64_t fp;
+	unsigned distance;
+	int in_tables;
+} sx_hit;
+
+typedef struct sx_hits {
+	sx_hit *at;
+	size_t n, cap;
+} sx_hits;
+
+/** The cheapest strategies of a plan where all ranges are even, by radius. */
+typedef struct sx_even {
+	uint64_t rows;     /* for about so many entries */
+	uint64_t known[2]; /* which of them are made */
+	sx_strategy strategy[SIMIDX_MAX_RADIUS + 1];
+} sx_even;
+
+/** How a query is looked up. */
+typedef struct sx_way {
+	const sx_strategy *strategy; /* one of the even ones, or `own` */
+	sx_strategy own;
+	int by_patterns;      /* of the weights, and not by the strategy */
+	sx_pattern_end end;   /* where those ended */
+	int complete_to;
+	uint64_t permuted[SX_MAX_TABLES]; /* sx_way_permuted() */
+	uint64_t permuted_known;
+} sx_way;
 
 struct simidx_reader {
 	simidx *index;
 	sx_snapshot snapshot;
 	sx_cursor *cursor[SX_MAX_TABLES]; /* of the permuted tables, opened when first probed */
 	sx_cursor *postings;
+	sx_held *held[SX_SHELF_TABLES];
+	const sx_directory *directory[SX_SHELF_TABLES]; /* for the query at hand; may be NULL */
+
+	sx_even *even[2]; /* of the tables and of the mini-index, made when first needed */
+
+	sx_way way;
+	sx_probes probes;
+	sx_probes fresh_probes;    /* of the mini-index, where its plan is another one */
+	sx_range *range;           /* of the probes that have a directory */
+	uint32_t *range_probe;     /* number of the probe */
+	size_t range_cap, probe_cap;
+	sx_lookup lookup;
+
+	sx_range *posting;         /* the ranges of postings that are read */
+	size_t posting_cap;
+	sx_lookup posting_lookup;
+
 	uint64_t rented;           /* sx_fresh_hits() */
-	sx_found found;            /* one probe */
-	sx_u64s fps;               /* matching fingerprints of the tables */
+	unsigned searches, watch;  /* sx_collect.c: when to look whether pages are in memory */
+	sx_found found;            /* keys of one range */
+	sx_hits hits;
 	sx_fresh_rows fresh;       /* matching fresh rows */
-	sx_rows rows;              /* postings of one fingerprint */
+	sx_rows rows;              /* postings of one piece */
 	sx_docs docs;
 	simidx_match *match;       /* what the caller sees */
 	size_t match_cap;
@@ -28,6 +82,75 @@ struct simidx_reader {
 };
 
 /** Turn reader->docs into reader->match, with labels if asked to. */
-int sx_reader_deliver(simidx_reader *reader, uint64_t query, int labels, simidx_error *err);
+int sx_reader_deliver(simidx_reader *reader, const sx_query *query, int labels,
+		      simidx_error *err);
+
+/** Search in the snapshot that the reader has. */
+int sx_search(simidx_reader *reader, const simidx_query *asked, simidx_results *out,
+	      simidx_error *err);
+
+/* ------------------------------------------------------------------------------------------
+ * sx_way.c: how to look a query up
+ */
+
+/**
+ * Choose reader->way and make reader->probes and, for the mini-index, reader->fresh_probes;
+ * directories are taken where there are such.
+ */
+int sx_way_choose(simidx_reader *reader, const sx_query *query, simidx_error *err);
+
+/**
+ * When the ranges turn out to be large: choose again for how full they really are.
+ *
+ * @return 1 if there is a better way now, 0 if not, < 0 for an error
+ */
+int sx_way_reconsider(simidx_reader *reader, const sx_query *query, simidx_error *err);
+
+/** The query in the order of a table. */
+uint64_t sx_way_permuted(simidx_reader *reader, const sx_query *query, unsigned t);
+
+/** Whether a fingerprint found by a probe is to be reported from that. */
+int sx_way_is_first(const simidx_reader *reader, const sx_query *query, const sx_probe *probe,
+		    uint64_t fp);
+
+/** Entries in the ranges of reader->probes, about. */
+uint64_t sx_way_candidates(simidx_reader *reader);
+
+/** What the planner considers for a query that goes by strategies. */
+void sx_way_consider(simidx_reader *reader, const sx_query *query, sx_choice *out);
+
+/* ------------------------------------------------------------------------------------------
+ * sx_collect.c: candidates and what they come to
+ */
+
+/**
+ * Fill reader->hits with the distinct fingerprints that the query accepts, nearest first, and
+ * reader->fresh with the fresh rows that have one. Counts go to `out`.
+ *
+ * @param enough  asked when hits have been added; 1 ends the search, < 0 is an error. May be NULL
+ */
+int sx_collect(simidx_reader *reader, const sx_query *query,
+	       int (*enough)(simidx_reader *reader, const sx_query *query, simidx_error *err),
+	       simidx_results *out, simidx_error *err);
+
+/**
+ * Have the pages of the pieces at hand read in parallel if they are not in memory, where that
+ * seems likely: looking costs a system call a page, so it is done for a sample of the searches
+ * and, as soon as a page is missing, for all of them.
+ */
+void sx_collect_pages(simidx_reader *reader, const sx_lookup *lookup);
+
+/* ------------------------------------------------------------------------------------------
+ * sx_postings.c: documents of hits
+ */
+
+/**
+ * Append the matching documents of hits [from, to) to reader->docs, or only count them.
+ *
+ * @param most   documents of each fingerprint are enough (0 = all)
+ * @param count  not NULL: add their number to it and append none
+ */
+int sx_postings_read(simidx_reader *reader, const sx_query *query, size_t from, size_t to,
+		     uint64_t most, uint64_t *count, simidx_error *err);
 
 #endif /* SX_READER_H */

@@ -2,205 +2,180 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Query -> probes -> candidates -> matching fingerprints -> documents.
+ * Fingerprints that were found -> documents, as the mode of the query wants them.
  */
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/sx_fresh_hits.h"
 #include "index/sx_reader.h"
-#include "util/sx_bytes.h"
 #include "util/sx_err.h"
-#include "util/sx_sort.h"
-
-static int table_cursor(simidx_reader *r, unsigned t, simidx_error *err)
-{
-	if (!r->cursor[t])
-		return sx_cursor_open(r->snapshot.txn, r->index->tables.permuted[t].dbi,
-				      &r->cursor[t], err);
-	return sx_cursor_renew(r->snapshot.txn, r->cursor[t], err);
-}
-
-/* Whether an earlier probe of the same query has found this fingerprint already. */
-static int found_earlier(const simidx *index, const sx_cover *cover, unsigned i, uint64_t fp,
-			 uint64_t query)
-{
-	while (i--)
-		if (!((fp ^ query) & index->plan.table[cover->table[i]].prefix_mask))
-			return 1;
-	return 0;
-}
-
-/* The range of one table that has the query's prefix. */
-static int probe(simidx_reader *r, const simidx_query *q, const sx_cover *cover, unsigned i,
-		 simidx_error *err)
-{
-	unsigned t = cover->table[i];
-	const sx_perm *perm = &r->index->plan.table[t];
-	uint64_t query = sx_permute(perm, q->fp);
-	uint64_t rest = sx_low_bits(perm->bits - perm->prefix_bits);
-	int rc = table_cursor(r, t, err);
-
-	r->found.keys.n = 0;
-	if (!rc)
-		rc = sx_table_near(&r->index->tables.permuted[t], r->cursor[t], query & ~rest,
-				   query | rest, query, q->radius, &r->found, err);
-	for (size_t h = 0; !rc && h < r->found.keys.n; h++) {
-		uint64_t fp = sx_unpermute(perm, r->found.keys.at[h]);
-
-		if (!found_earlier(r->index, cover, i, fp, q->fp) && sx_u64s_push(&r->fps, fp))
-			rc = sx_fail_nomem(err);
-	}
-	return rc;
-}
-
-/* All fingerprints within the radius: of the tables into fps, of fresh rows into fresh. */
-static int collect(simidx_reader *r, const simidx_query *q, simidx_results *out,
-		   simidx_error *err)
-{
-	const sx_cover *cover = &r->index->cover[q->radius];
-	sx_fresh_question question = { SX_ASK_NEAR, q->fp, q->radius };
-	int rc = SIMIDX_OK;
-
-	r->fps.n = 0;
-	r->fresh.n = 0;
-	r->found.candidates = 0;
-	for (unsigned i = 0; !rc && i < cover->n; i++)
-		rc = probe(r, q, cover, i, err);
-	if (!rc)
-		rc = sx_fresh_hits(r->index, &r->snapshot, &question, &r->rented, &r->fresh,
-				   &r->found.candidates, err);
-	out->probes = cover->n;
-	out->candidates = r->found.candidates;
-	return rc;
-}
-
-/* The distinct fingerprints among both, sorted, into found.keys. */
-static int distinct(simidx_reader *r, simidx_error *err)
-{
-	sx_u64s *all = &r->found.keys;
-
-	all->n = 0;
-	for (size_t i = 0; i < r->fps.n; i++)
-		if (sx_u64s_push(all, r->fps.at[i]))
-			return sx_fail_nomem(err);
-	for (size_t i = 0; i < r->fresh.n; i++)
-		if (sx_u64s_push(all, r->fresh.at[i].fp))
-			return sx_fail_nomem(err);
-	if (sx_sort_u64(all->at, all->n))
-		return sx_fail_nomem(err);
-	all->n = sx_unique_u64(all->at, all->n);
-	return SIMIDX_OK;
-}
 
 /* Without ids a document is a fingerprint, and a copy in both tiers is one. */
-static int fingerprints_at(simidx_reader *r, const simidx_query *q, unsigned distance,
-			   simidx_error *err)
+static int take_fingerprints(simidx_reader *r, size_t from, size_t to, uint64_t *count,
+			     simidx_error *err)
 {
 	int rc = SIMIDX_OK;
 
-	for (size_t i = 0; !rc && i < r->found.keys.n; i++)
-		if (simidx_distance(r->found.keys.at[i], q->fp) == distance)
-			rc = sx_docs_push(&r->docs, SIMIDX_NO_ID, r->found.keys.at[i], 0, err);
+	if (count)
+		*count += to - from;
+	for (size_t i = from; !rc && !count && i < to; i++) {
+		sx_doc doc = { SIMIDX_NO_ID, r->hits.at[i].fp, 0, r->hits.at[i].distance };
+
+		rc = sx_docs_push(&r->docs, &doc, err);
+	}
 	return rc;
 }
 
-/* The documents at one distance, by id; `most` of each fingerprint are enough (0 = all). */
-static int documents_at(simidx_reader *r, const simidx_query *q, unsigned distance, uint64_t most,
-			simidx_error *err)
+/* Documents of hits [from, to), in order; `most` of each fingerprint are enough (0 = all). */
+static int read_documents(simidx_reader *r, const sx_query *q, size_t from, size_t to,
+			  uint64_t most, simidx_error *err)
 {
-	size_t from = r->docs.n;
-	int rc = SIMIDX_OK;
+	size_t first = r->docs.n;
+	int rc;
 
 	if (!sx_has_ids(r->index))
-		return fingerprints_at(r, q, distance, err);
-	for (size_t i = 0; !rc && i < r->fps.n; i++)
-		if (simidx_distance(r->fps.at[i], q->fp) == distance)
-			rc = sx_docs_of_postings(&r->snapshot, r->postings, &r->rows, r->fps.at[i],
-						 most, &r->docs, err);
-	for (size_t i = 0; !rc && i < r->fresh.n; i++) {
-		const sx_fresh_row *row = &r->fresh.at[i];
-
-		if (simidx_distance(row->fp, q->fp) == distance)
-			rc = sx_docs_push(&r->docs, row->id, row->fp, row->fp2, err);
-	}
+		return take_fingerprints(r, from, to, NULL, err);
+	rc = sx_postings_read(r, q, from, to, most, NULL, err);
 	if (!rc)
-		sx_docs_sort_by_id(&r->docs, from);
+		sx_docs_sort(&r->docs, first);
 	return rc;
 }
 
-/* Documents in order of distance, until there is one more than the limit allows. */
-static int documents(simidx_reader *r, const simidx_query *q, simidx_results *out,
-		     simidx_error *err)
+/* The end of the hits that have the same distance as hit number `from`. */
+static size_t end_of_distance(const simidx_reader *r, size_t from)
 {
+	size_t to = from + 1;
+
+	while (to < r->hits.n && r->hits.at[to].distance == r->hits.at[from].distance)
+		to++;
+	return to;
+}
+
+/*
+ * Documents in order, until there is one more than the limit allows. Distance after distance,
+ * so that none is read that the limit cuts off; but with second fingerprints the order is known
+ * only when all have been read.
+ */
+static int deliver_documents(simidx_reader *r, const sx_query *q, simidx_results *out,
+			     simidx_error *err)
+{
+	uint64_t limit = q->asked->mode == SIMIDX_FIRST ? 1 : q->asked->limit;
+	size_t from = 0;
 	int rc = SIMIDX_OK;
 
 	r->docs.n = 0;
-	if (sx_has_ids(r->index))
-		rc = r->postings ? sx_cursor_renew(r->snapshot.txn, r->postings, err)
-				 : sx_cursor_open(r->snapshot.txn, r->index->tables.postings.dbi,
-						  &r->postings, err);
-	for (unsigned d = 0; !rc && d <= q->radius; d++) {
-		uint64_t most = q->limit ? q->limit - r->docs.n + 1 : 0;
+	while (!rc && from < r->hits.n && !(limit && r->docs.n > limit)) {
+		size_t to = q->has_fp2 || !limit ? r->hits.n : end_of_distance(r, from);
 
-		rc = documents_at(r, q, d, most, err);
-		if (q->limit && r->docs.n > q->limit) {
-			r->docs.n = (size_t)q->limit;
-			out->truncated = 1;
-			break;
-		}
+		rc = read_documents(r, q, from, to, limit && !q->has_fp2 ? limit - r->docs.n + 1 : 0,
+				    err);
+		from = to;
+	}
+	out->count = r->docs.n;
+	if (limit && r->docs.n > limit) {
+		r->docs.n = (size_t)limit;
+		/* To the other modes the limit is what they ask for. */
+		if (q->asked->mode == SIMIDX_ALL)
+			out->truncated |= SIMIDX_CUT_LIMIT;
 	}
 	return rc;
 }
 
-static int search(simidx_reader *r, const simidx_query *q, simidx_results *out, simidx_error *err)
+static int count_documents(simidx_reader *r, const sx_query *q, simidx_results *out,
+			   simidx_error *err)
 {
-	int rc = collect(r, q, out, err);
-
-	if (!rc)
-		rc = distinct(r, err);
-	if (rc)
-		return rc;
-	out->fingerprints = r->found.keys.n;
-	if (out->fingerprints)
-		rc = documents(r, q, out, err);
-	else
-		r->docs.n = 0;
-	if (!rc)
-		rc = sx_reader_deliver(r, q->fp, (q->flags & SIMIDX_QUERY_LABELS) != 0, err);
-	return rc;
+	r->docs.n = 0;
+	if (!sx_has_ids(r->index))
+		return take_fingerprints(r, 0, r->hits.n, &out->count, err);
+	return sx_postings_read(r, q, 0, r->hits.n, 0, &out->count, err);
 }
 
-static int check_query(const simidx_reader *r, const simidx_query *q, simidx_error *err)
-{
-	if (q->radius > SIMIDX_MAX_RADIUS)
-		return sx_fail(err, SIMIDX_E_RANGE, "radius %u: this version searches 0 to %d",
-			       q->radius, SIMIDX_MAX_RADIUS);
-	if (q->fp & ~sx_low_bits(r->index->bits))
-		return sx_fail(err, SIMIDX_E_RANGE, "the fingerprint has more than %u bits",
-			       r->index->bits);
-	return SIMIDX_OK;
-}
-
-int simidx_search(simidx_reader *r, const simidx_query *q, simidx_results *out, simidx_error *err)
+/* Whether the hits so far have a document that matches. With fresh rows these come last. */
+static int has_document(simidx_reader *r, const sx_query *q, simidx_error *err)
 {
 	int rc;
 
-	sx_err_clear(err);
-	if (!r || !q || !out || q->size != sizeof(*q) || out->size != sizeof(*out) ||
-	    q->flags & ~SIMIDX_QUERY_LABELS)
-		return sx_fail(err, SIMIDX_E_ARG,
-			       "simidx_search: bad reader, query, flags or struct size");
-	memset(out, 0, sizeof(*out));
-	out->size = sizeof(*out);
-	rc = check_query(r, q, err);
-	if (!rc)
-		rc = sx_snapshot_renew(&r->snapshot, err);
+	r->docs.n = 0;
+	rc = read_documents(r, q, 0, r->hits.n, q->has_fp2 ? 0 : 1, err);
+	return rc ? rc : r->docs.n > 0;
+}
+
+static int search_first(simidx_reader *r, const sx_query *q, simidx_results *out,
+			simidx_error *err)
+{
+	int rc = sx_collect(r, q, has_document, out, err);
+
+	return rc ? rc : deliver_documents(r, q, out, err);
+}
+
+static int search_all(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_error *err)
+{
+	int rc = sx_collect(r, q, NULL, out, err);
+
 	if (rc)
 		return rc;
-	rc = search(r, q, out, err);
-	sx_snapshot_reset(&r->snapshot);
+	return q->asked->mode == SIMIDX_COUNT ? count_documents(r, q, out, err)
+					      : deliver_documents(r, q, out, err);
+}
+
+/*
+ * The nearest by radius 0, 1, 2, ...: each costs several times as much as the one before, so the
+ * earlier ones add little. Where a scan is the cheapest way there is no use in growing.
+ */
+static int search_nearest(simidx_reader *r, const sx_query *query, simidx_results *out,
+			  simidx_error *err)
+{
+	sx_query q = *query;
+	int rc = SIMIDX_OK;
+
+	if (q.is_weighted)
+		return search_all(r, query, out, err);
+	for (q.radius = 0; !rc; q.radius++) {
+		int all = q.radius >= query->radius || (r->way.strategy && r->way.strategy->scan);
+
+		if (all)
+			q.radius = query->radius;
+		q.most_bits = q.radius < query->most_bits ? q.radius : query->most_bits;
+		rc = search_all(r, &q, out, err);
+		if (all || out->truncated || r->docs.n >= q.asked->limit)
+			break;
+	}
+	return rc;
+}
+
+static int search(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_error *err)
+{
+	int rc;
+
+	r->way.strategy = NULL;
+	r->docs.n = 0;
+	switch (q->asked->mode) {
+	case SIMIDX_FIRST:
+		rc = search_first(r, q, out, err);
+		break;
+	case SIMIDX_NEAREST:
+		rc = search_nearest(r, q, out, err);
+		break;
+	default:
+		rc = search_all(r, q, out, err);
+	}
+	if (!rc)
+		rc = sx_reader_deliver(r, q, (q->asked->flags & SIMIDX_QUERY_LABELS) != 0, err);
+	return rc;
+}
+
+int sx_search(simidx_reader *r, const simidx_query *asked, simidx_results *out,
+	      simidx_error *err)
+{
+	sx_query q;
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	rc = sx_query_init(&q, r->index, asked, err);
+	if (!rc)
+		rc = search(r, &q, out, err);
+	out->size = sizeof(*out);
 	if (rc) {
 		r->docs.n = 0;
 		return rc;
@@ -208,4 +183,23 @@ int simidx_search(simidx_reader *r, const simidx_query *q, simidx_results *out, 
 	out->matches = r->match;
 	out->n = r->docs.n;
 	return SIMIDX_OK;
+}
+
+int simidx_search(simidx_reader *r, const simidx_query *query, simidx_results *out,
+		  simidx_error *err)
+{
+	int rc;
+
+	sx_err_clear(err);
+	if (!r || !query || !out || out->size != sizeof(*out))
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_search: bad reader, query or struct size");
+	memset(out, 0, sizeof(*out));
+	out->size = sizeof(*out);
+	rc = sx_snapshot_renew(&r->snapshot, err);
+	if (rc)
+		return rc;
+	rc = sx_search(r, query, out, err);
+	sx_snapshot_reset(&r->snapshot);
+	return rc;
 }

@@ -27,7 +27,7 @@ static int load_header(sx_snapshot *s, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-int sx_snapshot_begin(sx_snapshot *s, const simidx *index, simidx_error *err)
+int sx_snapshot_begin(sx_snapshot *s, simidx *index, simidx_error *err)
 {
 	int rc;
 

@@ -142,6 +142,11 @@ static const struct family *find_family(const char *name)
 	return NULL;
 }
 
+const char *sx_plan_name(unsigned i)
+{
+	return i < N_FAMILIES ? families[i].name : NULL;
+}
+
 static int fail_unknown(const char *name, simidx_error *err)
 {
 	char known[N_FAMILIES * (sizeof(families[0].name) + 2)] = "";

@@ -64,6 +64,9 @@ typedef struct sx_cover {
  */
 int sx_plan_make(sx_plan *plan, const char *name, unsigned bits, simidx_error *err);
 
+/** Names of the plans there are, i = 0, 1, ...; NULL at the end. */
+const char *sx_plan_name(unsigned i);
+
 /** The plan that "auto" takes where so many documents are expected; 0 = not known. */
 const char *sx_plan_auto(uint64_t documents);
 

@@ -14,6 +14,7 @@ void sx_strategy_init(sx_strategy *strategy, unsigned radius, uint64_t ignore)
 	memset(strategy, 0, sizeof(*strategy));
 	strategy->radius = radius;
 	strategy->ignore = ignore;
+	strategy->single = !ignore;
 	memset(strategy->errors, -1, sizeof(strategy->errors));
 }
 
@@ -54,6 +55,7 @@ void sx_strategy_add(const sx_plan *plan, sx_strategy *strategy, unsigned table,
 	uint64_t probes;
 
 	strategy->order[strategy->n++] = (uint8_t)table;
+	strategy->single &= !errors;
 	strategy->errors[table] = (int8_t)errors;
 	strategy->bits[table] = (uint8_t)bits;
 	strategy->merged[table] = (uint8_t)merged;
@@ -70,6 +72,7 @@ void sx_strategy_make_scan(sx_strategy *strategy)
 {
 	sx_strategy_init(strategy, strategy->radius, strategy->ignore);
 	strategy->scan = 1;
+	strategy->single = 0;
 	strategy->n = 1;
 	strategy->probes = 1;
 }

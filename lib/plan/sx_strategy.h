@@ -27,6 +27,7 @@
 typedef struct sx_strategy {
 	unsigned radius;
 	uint64_t ignore;              /* bits that do not count */
+	int single;                   /* each table probed has one probe: no errors, no mask */
 	int scan;                     /* read the whole of table order[0] instead */
 	int first_leads;              /* only first leads are probed, of tables that have
 	                                 disjoint ones */

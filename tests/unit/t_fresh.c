@@ -28,6 +28,11 @@ static sx_fresh_row random_row(sxt_rng *rng)
 	return row;
 }
 
+static sx_mini *t_mini_new(unsigned bits, uint64_t base)
+{
+	return sx_mini_new(bits, base, sx_kernel_best());
+}
+
 static int same_row(const sx_fresh_row *a, const sx_fresh_row *b)
 {
 	return a->id == b->id && a->fp == b->fp && a->fp2 == b->fp2 &&
@@ -300,15 +305,33 @@ static size_t naive_near(const uint64_t *fps, size_t end, uint64_t query, unsign
 	return kept;
 }
 
+/* The probes of a radius: one for each of k + 1 blocks of bits where k is small, else all. */
+static const sx_probes *probes_of(unsigned bits, uint64_t query, unsigned k)
+{
+	static sx_probe at[4];
+	static sx_probes probes = { at, 0, 4 };
+	sx_plan plan;
+
+	t_must(!sx_plan_make(&plan, "4x16", bits, NULL));
+	probes.n = 0;
+	for (unsigned t = 0; t <= k && k < 4; t++)
+		sx_probes_add(&probes, &plan, t,
+			      sx_prefix_of(&plan.table[t], sx_permute(&plan.table[t], query)),
+			      plan.table[t].prefix_bits, 0);
+	if (k >= 4)
+		sx_probes_add(&probes, &plan, 0, 0, 0, 0);
+	return &probes;
+}
+
 static void check_near(const sx_mini *mini, const uint64_t *fps, uint64_t end, uint64_t n,
-		       uint64_t query, unsigned k, uint64_t *scratch)
+		       unsigned bits, uint64_t query, unsigned k, uint64_t *scratch)
 {
 	size_t want = naive_near(fps, end < n ? end : n, query, k, scratch), i;
 	uint64_t candidates = 5;
 	sx_u64s got = { 0 };
 
 	t_must(!sx_u64s_push(&got, 12345)); /* what was there stays */
-	t_must(!sx_mini_near(mini, query, k, end, &got, &candidates));
+	t_must(!sx_mini_near(mini, probes_of(bits, query, k), query, k, end, &got, &candidates));
 	t_must_eq(got.at[0], 12345);
 	t_must_eq(got.n, want + 1);
 	t_must(candidates >= want + 5);
@@ -330,12 +353,13 @@ static void check_queries(sxt_rng *rng, const sx_mini *mini, const uint64_t *fps
 		query = i == 11 ? sxt_rng_u64(rng) & UINT64_MAX >> (64 - bits)
 				: sxt_rng_flip(rng, query, bits,
 					       (unsigned)sxt_rng_below(rng, 5));
-		for (k = 0; k <= 3; k++) {
-			check_near(mini, fps, n, n, query, k, scratch);
-			check_near(mini, fps, sxt_rng_below(rng, n + 1), n, query, k, scratch);
+		for (k = 0; k <= 5; k++) {
+			check_near(mini, fps, n, n, bits, query, k, scratch);
+			check_near(mini, fps, sxt_rng_below(rng, n + 1), n, bits, query, k,
+				   scratch);
 		}
-		check_near(mini, fps, UINT64_MAX, n, query, 3, scratch);
-		check_near(mini, fps, 0, n, query, 3, scratch);
+		check_near(mini, fps, UINT64_MAX, n, bits, query, 3, scratch);
+		check_near(mini, fps, 0, n, bits, query, 3, scratch);
 	}
 }
 
@@ -345,14 +369,14 @@ START_TEST(test_mini_near)
 	size_t n = set_sizes[set], at, checkpoint = 1;
 	uint64_t *fps = calloc(n, sizeof(*fps)), *scratch = malloc(n * sizeof(*scratch));
 	uint64_t centre[50];
-	sx_mini *mini = sx_mini_new(bits, 77);
+	sx_mini *mini = t_mini_new(bits, 77);
 	sxt_rng rng;
 
 	sxt_rng_init(&rng, 1600 + (uint64_t)_i);
 	for (i = 0; i < 50; i++)
 		centre[i] = sxt_rng_u64(&rng);
 	ck_assert_ptr_nonnull(mini);
-	check_near(mini, fps, 0, 0, 0, 3, scratch);
+	check_near(mini, fps, 0, 0, bits, 0, 3, scratch);
 	for (at = 0; at < n; at++) {
 		sx_fresh_row row = { .id = at,
 				     .fp = random_fp(&rng, set, bits, centre),
@@ -421,7 +445,7 @@ START_TEST(test_mini_chains)
 	/* How many different values there are: from all in one chain to no chain at all. */
 	uint64_t spread = (uint64_t[]){ 1, 50, 3000, UINT64_MAX }[_i];
 	sx_fresh_row *rows = malloc(n * sizeof(*rows));
-	sx_mini *mini = sx_mini_new(64, UINT64_C(1) << 40);
+	sx_mini *mini = t_mini_new(64, UINT64_C(1) << 40);
 	size_t i;
 	sxt_rng rng;
 	unsigned q;
@@ -457,7 +481,7 @@ END_TEST
 
 START_TEST(test_mini_edges)
 {
-	sx_mini *mini = sx_mini_new(64, 0);
+	sx_mini *mini = t_mini_new(64, 0);
 
 	ck_assert_uint_eq(sx_mini_end(mini), 0);
 	ck_assert_uint_eq(sx_mini_by_fp(mini, 0), SX_MINI_NONE);
@@ -465,8 +489,8 @@ START_TEST(test_mini_edges)
 	ck_assert_uint_eq(sx_mini_by_label(mini, 0), SX_MINI_NONE);
 	sx_mini_free(mini);
 	sx_mini_free(NULL);
-	ck_assert_ptr_null(sx_mini_new(15, 0));
-	ck_assert_ptr_null(sx_mini_new(65, 0));
+	ck_assert_ptr_null(t_mini_new(15, 0));
+	ck_assert_ptr_null(t_mini_new(65, 0));
 }
 END_TEST
 

@@ -435,7 +435,7 @@ START_TEST(struct_sizes_and_flags)
 	query.size++;
 	ARG(simidx_search(reader, &query, &results, &sxt_err));
 	query.size--;
-	query.flags = 2;
+	query.flags = 4;
 	ARG(simidx_search(reader, &query, &results, &sxt_err));
 	query.flags = 0;
 	results.size = 1;

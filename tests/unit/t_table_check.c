@@ -275,7 +275,7 @@ void t_check_ranges(struct t_tab *tab, sxt_rng *rng, unsigned n)
 	if (tab->table.perm)
 		high.key >>= 64 - tab->table.perm->bits;
 	high.ord = tab->table.kind == SX_TABLE_PAIRS ? UINT64_MAX : 0;
-	t_must(!sx_found_init(&found));
+	t_must(!sx_found_init(&found, sx_kernel_best()));
 	ck_assert_sx(sx_cursor_open(tab->txn, tab->table.dbi, &cursor, &sxt_err), SIMIDX_OK);
 	check_range(tab, cursor, &low, &high, 0);
 	for (i = 0; i < n; i++) {

@@ -163,7 +163,7 @@ START_TEST(test_wrong_key)
 	sx_rows_init(&rows, 0);
 	ck_assert_sx(sx_table_range(&tab.table, cursor, all, last, 0, &rows, &sxt_err),
 		     SIMIDX_E_CORRUPT);
-	t_must(!sx_found_init(&found));
+	t_must(!sx_found_init(&found, sx_kernel_best()));
 	ck_assert_sx(sx_table_near(&tab.table, cursor, 0, UINT64_MAX, 0, 3, &found, &sxt_err),
 		     SIMIDX_E_CORRUPT);
 	ck_assert_ptr_nonnull(strstr(sxt_err.text, hex));

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Probes -> candidates -> matching fingerprints, of both tiers.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "block/sx_block_search.h"
+#include "index/sx_fresh_hits.h"
+#include "index/sx_reader.h"
+#include "util/sx_err.h"
+
+#define SAMPLE 64 /* one search in so many looks whether a page of it is in memory */
+
+/* What a collection is about. */
+struct task {
+	simidx_reader *r;
+	const sx_query *q;
+	int (*enough)(simidx_reader *reader, const sx_query *query, simidx_error *err);
+	simidx_results *out;
+	int done; /* enough was found, or too much was read */
+};
+
+/* ---- pages ---- */
+
+void sx_collect_pages(simidx_reader *r, const sx_lookup *lookup)
+{
+	const sx_store *store = r->index->store;
+	size_t n = r->watch ? lookup->n : lookup->n > 0;
+	int missing = 0;
+
+	if (!r->watch && r->searches % SAMPLE)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		const void *value = lookup->piece[i].value;
+
+		if (!sx_store_is_resident(store, value)) {
+			sx_store_will_need(store, value);
+			missing = 1;
+		}
+	}
+	if (missing)
+		r->watch = SX_WATCH;
+	else if (r->watch)
+		r->watch--;
+}
+
+/* ---- hits ---- */
+
+static int add_hit(simidx_reader *r, const sx_query *q, uint64_t fp, int in_tables,
+		   simidx_error *err)
+{
+	sx_hit *hit;
+
+	if (sx_reserve(&r->hits.at, &r->hits.cap, r->hits.n + 1, sizeof(*r->hits.at)))
+		return sx_fail_nomem(err);
+	hit = &r->hits.at[r->hits.n++];
+	hit->fp = fp;
+	/* Its documents are looked up soon. */
+	if (in_tables && r->held[SX_SHELF_POSTINGS])
+		sx_directory_hint(r->held[SX_SHELF_POSTINGS]->directory, fp);
+	hit->distance = sx_query_distance(q, fp);
+	hit->in_tables = in_tables;
+	return SIMIDX_OK;
+}
+
+/* Keys [from, n) of found->keys, found by a probe, become hits unless another one has them. */
+static int take_keys(struct task *task, const sx_probe *probe, size_t from, simidx_error *err)
+{
+	simidx_reader *r = task->r;
+	const sx_perm *perm = &r->index->plan.table[probe->table];
+	int rc = SIMIDX_OK;
+
+	for (size_t i = from; !rc && i < r->found.keys.n; i++) {
+		uint64_t fp = sx_unpermute(perm, r->found.keys.at[i]);
+
+		if (sx_query_accepts(task->q, fp) && sx_way_is_first(r, task->q, probe, fp))
+			rc = add_hit(r, task->q, fp, 1, err);
+	}
+	return rc;
+}
+
+static int ask_enough(struct task *task, size_t hits_before, simidx_error *err)
+{
+	int rc;
+
+	if (task->done || !task->enough || task->r->hits.n == hits_before)
+		return SIMIDX_OK;
+	rc = task->enough(task->r, task->q, err);
+	if (rc > 0)
+		task->done = 1;
+	return rc < 0 ? rc : SIMIDX_OK;
+}
+
+/* Candidates that may still be compared; the whole `n`, or less and then that is the end. */
+static uint64_t allow(struct task *task, uint64_t n)
+{
+	uint64_t most = task->q->asked->max_candidates;
+	uint64_t left = most - task->out->candidates;
+
+	if (most && n > left) {
+		task->done = 1;
+		task->out->truncated |= SIMIDX_CUT_CANDIDATES;
+		n = left;
+	}
+	task->out->candidates += n;
+	return n;
+}
+
+/* ---- through directories ---- */
+
+static int filter_piece(struct task *task, const sx_piece *piece, simidx_error *err)
+{
+	simidx_reader *r = task->r;
+	const sx_directory *d = r->range[piece->range].directory;
+	const sx_probe *probe = &r->probes.at[r->range_probe[piece->range]];
+	sx_u64s *keys = &r->found.keys;
+	sx_block block;
+	const char *wrong;
+	uint64_t n;
+
+	if (piece->to <= piece->from)
+		return SIMIDX_OK;
+	n = allow(task, (uint64_t)(piece->to - piece->from));
+	wrong = sx_block_open_keys(&block, piece->value, d->table->block_size);
+	if (wrong)
+		return sx_directory_damaged(d, piece->number, wrong, err);
+	if (sx_reserve(&keys->at, &keys->cap, (size_t)n, sizeof(*keys->at)))
+		return sx_fail_nomem(err);
+	keys->n = sx_block_near(r->index->kernel, &block, piece->from, piece->from + (size_t)n,
+				sx_way_permuted(r, task->q, probe->table), task->q->most_bits, keys->at,
+				r->found.entry);
+	return keys->n ? take_keys(task, probe, 0, err) : SIMIDX_OK;
+}
+
+static int collect_pieces(struct task *task, simidx_error *err)
+{
+	simidx_reader *r = task->r;
+	sx_lookup *l = &r->lookup;
+	int rc = SIMIDX_OK;
+
+	for (; !rc && !task->done && l->n; sx_lookup_find(l)) {
+		size_t hits = r->hits.n;
+
+		sx_collect_pages(r, l);
+		rc = sx_lookup_locate(l, r->index->kernel, err);
+		for (size_t i = 0; !rc && !task->done && i < l->n; i++)
+			rc = filter_piece(task, &l->piece[i], err);
+		if (!rc)
+			rc = ask_enough(task, hits, err);
+	}
+	task->out->blocks += l->blocks;
+	return rc;
+}
+
+/* ---- through LMDB's tree ---- */
+
+static int table_cursor(simidx_reader *r, unsigned t, simidx_error *err)
+{
+	if (!r->cursor[t])
+		return sx_cursor_open(r->snapshot.txn, r->index->tables.permuted[t].dbi,
+				      &r->cursor[t], err);
+	return sx_cursor_renew(r->snapshot.txn, r->cursor[t], err);
+}
+
+static int collect_probe(struct task *task, const sx_probe *probe, simidx_error *err)
+{
+	simidx_reader *r = task->r;
+	uint64_t most = task->q->asked->max_candidates;
+	size_t hits = r->hits.n;
+	int rc = table_cursor(r, probe->table, err);
+
+	r->found.keys.n = 0;
+	r->found.candidates = r->found.blocks = 0;
+	r->found.most = most ? most - task->out->candidates : 0;
+	r->found.is_cut = 0;
+	if (!rc)
+		rc = sx_table_near(&r->index->tables.permuted[probe->table],
+				   r->cursor[probe->table], probe->low, probe->high,
+				   sx_way_permuted(r, task->q, probe->table), task->q->most_bits, &r->found,
+				   err);
+	if (!rc)
+		rc = take_keys(task, probe, 0, err);
+	task->out->blocks += r->found.blocks;
+	task->out->candidates += r->found.candidates;
+	if (r->found.is_cut) {
+		task->done = 1;
+		task->out->truncated |= SIMIDX_CUT_CANDIDATES;
+	}
+	return rc ? rc : ask_enough(task, hits, err);
+}
+
+/* Separate the probes that have a directory. */
+static int make_ranges(simidx_reader *r, size_t *n_ranges, simidx_error *err)
+{
+	size_t n = 0;
+
+	if (sx_reserve(&r->range, &r->range_cap, r->probes.n, sizeof(*r->range)) ||
+	    sx_reserve(&r->range_probe, &r->probe_cap, r->probes.n, sizeof(*r->range_probe)))
+		return sx_fail_nomem(err);
+	for (size_t i = 0; i < r->probes.n; i++) {
+		const sx_probe *p = &r->probes.at[i];
+
+		if (!r->directory[p->table])
+			continue;
+		r->range[n].directory = r->directory[p->table];
+		r->range[n].low = p->low;
+		r->range[n].high = p->high;
+		r->range_probe[n++] = (uint32_t)i;
+	}
+	*n_ranges = n;
+	return SIMIDX_OK;
+}
+
+/*
+ * Begin to look the ranges up. When there are more blocks than usual, it is time to look how
+ * full they are, and perhaps to go another way.
+ */
+static int begin_pieces(struct task *task, size_t *n_ranges, simidx_error *err)
+{
+	simidx_reader *r = task->r;
+	int rc = make_ranges(r, n_ranges, err);
+
+	if (rc || !*n_ranges)
+		return rc;
+	sx_lookup_begin(&r->lookup, r->range, *n_ranges);
+	sx_lookup_find(&r->lookup);
+	if (r->lookup.n < SX_LOOKUP_PIECES)
+		return SIMIDX_OK;
+	rc = sx_way_reconsider(r, task->q, err);
+	if (rc <= 0)
+		return rc;
+	rc = make_ranges(r, n_ranges, err);
+	sx_lookup_begin(&r->lookup, r->range, *n_ranges);
+	sx_lookup_find(&r->lookup);
+	return rc;
+}
+
+static int collect_tables(struct task *task, simidx_error *err)
+{
+	simidx_reader *r = task->r;
+	size_t n_ranges;
+	int rc = begin_pieces(task, &n_ranges, err);
+
+	if (!rc && n_ranges)
+		rc = collect_pieces(task, err);
+	for (size_t i = 0; !rc && n_ranges < r->probes.n && !task->done && i < r->probes.n; i++)
+		if (!r->directory[r->probes.at[i].table])
+			rc = collect_probe(task, &r->probes.at[i], err);
+	task->out->probes += r->probes.n;
+	return rc;
+}
+
+/* ---- the fresh tier ---- */
+
+static int collect_fresh(struct task *task, simidx_error *err)
+{
+	simidx_reader *r = task->r;
+	const sx_probes *probes = r->index->fresh_plan_is_same ? &r->probes : &r->fresh_probes;
+	sx_fresh_question question = { SX_ASK_NEAR, task->q->fp, task->q->most_bits, probes };
+	size_t hits = r->hits.n, kept = 0;
+	int rc;
+
+	rc = sx_fresh_hits(r->index, &r->snapshot, &question, &r->rented, &r->fresh,
+			   &task->out->candidates, err);
+	for (size_t i = 0; !rc && i < r->fresh.n; i++) {
+		sx_fresh_row row = r->fresh.at[i];
+
+		if (!sx_query_accepts(task->q, row.fp))
+			continue;
+		r->fresh.at[kept++] = row;
+		rc = add_hit(r, task->q, row.fp, 0, err);
+	}
+	r->fresh.n = kept;
+	return rc ? rc : ask_enough(task, hits, err);
+}
+
+/* ---- both ---- */
+
+static int compare_hits(const void *a, const void *b)
+{
+	const sx_hit *x = a, *y = b;
+
+	if (x->distance != y->distance)
+		return x->distance < y->distance ? -1 : 1;
+	if (x->fp != y->fp)
+		return x->fp < y->fp ? -1 : 1;
+	return y->in_tables - x->in_tables;
+}
+
+/* Sort the hits and drop copies; the one of the tables stays. */
+static void sort_hits(sx_hits *hits)
+{
+	size_t n = 0;
+
+	if (hits->n > 1)
+		qsort(hits->at, hits->n, sizeof(*hits->at), compare_hits);
+	for (size_t i = 0; i < hits->n; i++)
+		if (!n || hits->at[i].fp != hits->at[n - 1].fp)
+			hits->at[n++] = hits->at[i];
+	hits->n = n;
+}
+
+int sx_collect(simidx_reader *r, const sx_query *q,
+	       int (*enough)(simidx_reader *reader, const sx_query *query, simidx_error *err),
+	       simidx_results *out, simidx_error *err)
+{
+	struct task task = { .r = r, .q = q, .enough = enough, .out = out };
+	int rc;
+
+	r->hits.n = r->fresh.n = 0;
+	r->searches++;
+	rc = sx_way_choose(r, q, err);
+	if (!rc)
+		rc = collect_tables(&task, err);
+	if (!rc && !task.done)
+		rc = collect_fresh(&task, err);
+	if (rc)
+		return rc;
+	sort_hits(&r->hits);
+	out->fingerprints = r->hits.n;
+	out->complete_to = r->way.complete_to;
+	return SIMIDX_OK;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What the planner thinks of a query, and what sizes and speeds it expects, for people.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "index/sx_reader.h"
+#include "util/sx_err.h"
+
+static void describe_thresholds(const sx_strategy *s, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (unsigned i = 0; i < s->n && used < size; i++) {
+		unsigned t = s->order[i];
+		int n = snprintf(text + used, size - used, "%st%02u<=%d/%u%s", i ? " " : "", t + 1,
+				 s->errors[t], s->bits[t], s->merged[t] ? "m" : "");
+
+		used += n > 0 ? (size_t)n : 0;
+	}
+	/* Plans with many tables do not fit. */
+	if (used >= size)
+		memcpy(text + size - 4, "...", 4);
+}
+
+static void describe(const sx_strategy *s, simidx_choice *out)
+{
+	memset(out, 0, sizeof(*out));
+	if (s->scan)
+		snprintf(out->text, sizeof(out->text), "scan of t%02u", s->order[0] + 1);
+	else
+		describe_thresholds(s, out->text, sizeof(out->text));
+	out->probes = s->scan ? 1 : s->probes;
+	out->candidates = (double)s->candidates;
+	out->microseconds = s->ns / 1000;
+}
+
+static int compare_choices(const simidx_choice *a, const simidx_choice *b)
+{
+	return a->microseconds < b->microseconds ? -1 : a->microseconds > b->microseconds;
+}
+
+/* Add one that was rejected, in the order of cost. */
+static void reject(simidx_explanation *out, const simidx_choice *choice)
+{
+	unsigned at = out->n_rejected;
+
+	if (at == SIMIDX_MAX_CHOICES)
+		return;
+	for (; at && compare_choices(choice, &out->rejected[at - 1]) < 0; at--)
+		out->rejected[at] = out->rejected[at - 1];
+	out->rejected[at] = *choice;
+	out->n_rejected++;
+}
+
+static void explain_strategies(simidx_reader *r, const sx_query *q, simidx_explanation *out)
+{
+	sx_choice considered = { 0 };
+	simidx_choice choice;
+
+	sx_way_consider(r, q, &considered);
+	for (unsigned i = 0; i < considered.n; i++) {
+		describe(&considered.of[i].strategy, &choice);
+		if (i == considered.chosen)
+			out->chosen = choice;
+		else
+			reject(out, &choice);
+	}
+}
+
+static void explain_patterns(simidx_reader *r, const sx_query *q, simidx_explanation *out)
+{
+	simidx_choice *c = &out->chosen;
+
+	snprintf(c->text, sizeof(c->text), "%zu patterns by weight, complete to %d", r->probes.n,
+		 r->way.complete_to);
+	c->probes = r->probes.n;
+	c->candidates = (double)sx_way_candidates(r);
+	c->microseconds = (r->index->costs.probe + r->index->costs.block) *
+				  (double)r->probes.n / 1000 +
+			  r->index->costs.candidate * c->candidates / 1000;
+	(void)q;
+}
+
+static int is_probed(const simidx_reader *r, unsigned t)
+{
+	size_t i = 0;
+
+	while (i < r->probes.n && r->probes.at[i].table != t)
+		i++;
+	return i < r->probes.n;
+}
+
+static int explain(simidx_reader *r, const simidx_query *asked, simidx_explanation *out,
+		   simidx_error *err)
+{
+	sx_query q;
+	int rc = sx_search(r, asked, &out->results, err);
+
+	if (!rc)
+		rc = sx_query_init(&q, r->index, asked, err);
+	if (!rc && r->way.by_patterns)
+		explain_patterns(r, &q, out);
+	else if (!rc)
+		explain_strategies(r, &q, out);
+	for (unsigned t = 0; !rc && t < r->index->plan.n_tables; t++)
+		out->directories += is_probed(r, t) && r->directory[t];
+	out->kernel = r->index->kernel->name;
+	out->results.matches = NULL;
+	out->results.n = 0;
+	return rc;
+}
+
+int simidx_explain(simidx_reader *r, const simidx_query *query, simidx_explanation *out,
+		   simidx_error *err)
+{
+	int rc;
+
+	sx_err_clear(err);
+	if (!r || !query || !out || out->size != sizeof(*out))
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_explain: bad reader, query or struct size");
+	memset(out, 0, sizeof(*out));
+	out->size = sizeof(*out);
+	out->kernel = "";
+	rc = sx_snapshot_renew(&r->snapshot, err);
+	if (rc)
+		return rc;
+	rc = explain(r, query, out, err);
+	sx_snapshot_reset(&r->snapshot);
+	return rc;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Documents of the fingerprints that were found: of those in the tables from postings, through
+ * the directory where there is one, all of them at once; of fresh rows as they are.
+ */
+
+#include <string.h>
+
+#include "index/sx_reader.h"
+#include "util/sx_err.h"
+
+/* Documents of which fingerprints, and what becomes of them. */
+struct reading {
+	simidx_reader *r;
+	const sx_query *q;
+	size_t from, to;   /* hits */
+	uint64_t most;     /* of each fingerprint, 0 = all */
+	uint64_t *count;   /* or NULL: they are appended */
+	uint64_t had;      /* documents of the fingerprint at hand */
+	uint32_t range;    /* its number */
+};
+
+static int take_document(struct reading *g, uint64_t id, uint64_t fp, uint64_t fp2,
+			 simidx_error *err)
+{
+	sx_doc doc = { id, fp, fp2, 0 };
+
+	if (!sx_query_judge(g->q, &doc, &doc.weighted))
+		return SIMIDX_OK;
+	g->had++;
+	if (g->count) {
+		++*g->count;
+		return SIMIDX_OK;
+	}
+	return sx_docs_push(&g->r->docs, &doc, err);
+}
+
+/* The first rows of `rows`, which have one fingerprint. */
+static int take_rows(struct reading *g, const sx_rows *rows, simidx_error *err)
+{
+	int has_fp2 = rows->n_cols > 1;
+	int rc = SIMIDX_OK;
+
+	for (size_t i = 0; !rc && i < rows->n && !(g->most && g->had >= g->most); i++)
+		rc = take_document(g, rows->col[0][i], rows->key[i], has_fp2 ? rows->col[1][i] : 0,
+				   err);
+	return rc;
+}
+
+static int take_piece(struct reading *g, const sx_piece *piece, simidx_error *err)
+{
+	simidx_reader *r = g->r;
+	const sx_directory *d = r->posting[piece->range].directory;
+	size_t n = (size_t)(piece->to - piece->from);
+	const char *wrong;
+	sx_block block;
+
+	if (piece->range != g->range)
+		g->had = 0;
+	g->range = piece->range;
+	if (piece->to <= piece->from || (g->most && g->had >= g->most))
+		return SIMIDX_OK;
+	if (g->count && !g->q->has_fp2) {
+		*g->count += n;
+		return SIMIDX_OK;
+	}
+	if (g->most && !g->q->has_fp2 && n > g->most - g->had)
+		n = (size_t)(g->most - g->had);
+	r->rows.n = 0;
+	wrong = sx_block_open(&block, piece->value, d->table->block_size, d->table->n_cols);
+	if (!wrong)
+		wrong = sx_block_decode(&block, piece->from, n, &r->rows);
+	if (wrong)
+		return sx_directory_damaged(d, piece->number, wrong, err);
+	return take_rows(g, &r->rows, err);
+}
+
+/* Every piece of all fingerprints: a run of equal ones may lie in several blocks. */
+static int read_pieces(struct reading *g, const sx_directory *d, simidx_error *err)
+{
+	simidx_reader *r = g->r;
+	sx_lookup *l = &r->posting_lookup;
+	size_t n = 0;
+	int rc = SIMIDX_OK;
+
+	if (sx_reserve(&r->posting, &r->posting_cap, g->to - g->from, sizeof(*r->posting)))
+		return sx_fail_nomem(err);
+	for (size_t i = g->from; i < g->to; i++)
+		if (r->hits.at[i].in_tables) {
+			r->posting[n].directory = d;
+			r->posting[n].low = r->posting[n].high = r->hits.at[i].fp;
+			n++;
+		}
+	sx_lookup_begin(l, r->posting, n);
+	g->range = UINT32_MAX;
+	for (sx_lookup_find(l); !rc && l->n; sx_lookup_find(l)) {
+		sx_collect_pages(r, l);
+		rc = sx_lookup_locate(l, r->index->kernel, err);
+		for (size_t i = 0; !rc && i < l->n; i++)
+			rc = take_piece(g, &l->piece[i], err);
+	}
+	return rc;
+}
+
+static int postings_cursor(simidx_reader *r, simidx_error *err)
+{
+	return r->postings ? sx_cursor_renew(r->snapshot.txn, r->postings, err)
+			   : sx_cursor_open(r->snapshot.txn, r->index->tables.postings.dbi,
+					    &r->postings, err);
+}
+
+static int read_by_tree(struct reading *g, simidx_error *err)
+{
+	simidx_reader *r = g->r;
+	int rc = postings_cursor(r, err);
+
+	for (size_t i = g->from; !rc && i < g->to; i++) {
+		sx_place low = { r->hits.at[i].fp, 0 }, high = { low.key, UINT64_MAX };
+
+		if (!r->hits.at[i].in_tables)
+			continue;
+		r->rows.n = 0;
+		g->had = 0;
+		rc = sx_table_range(&r->index->tables.postings, r->postings, low, high,
+				    g->q->has_fp2 ? 0 : g->most, &r->rows, err);
+		if (!rc)
+			rc = take_rows(g, &r->rows, err);
+	}
+	return rc;
+}
+
+/*
+ * Fresh rows whose fingerprints are among hits [from, to): those of their distances, as hits of
+ * one distance come together.
+ */
+static int take_fresh(struct reading *g, simidx_error *err)
+{
+	simidx_reader *r = g->r;
+	unsigned low = UINT32_MAX, high = 0;
+	int rc = SIMIDX_OK;
+
+	for (size_t i = g->from; i < g->to; i++) {
+		if (r->hits.at[i].distance < low)
+			low = r->hits.at[i].distance;
+		if (r->hits.at[i].distance > high)
+			high = r->hits.at[i].distance;
+	}
+	for (size_t i = 0; !rc && i < r->fresh.n; i++) {
+		const sx_fresh_row *row = &r->fresh.at[i];
+		unsigned distance = sx_query_distance(g->q, row->fp);
+
+		if (distance >= low && distance <= high)
+			rc = take_document(g, row->id, row->fp, row->fp2, err);
+	}
+	return rc;
+}
+
+int sx_postings_read(simidx_reader *r, const sx_query *q, size_t from, size_t to, uint64_t most,
+		     uint64_t *count, simidx_error *err)
+{
+	struct reading g = { r, q, from, to, most, count, 0, 0 };
+	const sx_directory *d;
+	size_t wanted = 0;
+	int rc = SIMIDX_OK;
+
+	if (from == to)
+		return SIMIDX_OK;
+	for (size_t i = from; i < to; i++)
+		wanted += (size_t)r->hits.at[i].in_tables;
+	if (wanted) {
+		d = sx_shelf_get(&r->snapshot, SX_SHELF_POSTINGS, wanted,
+				 &r->held[SX_SHELF_POSTINGS]);
+		rc = d ? read_pieces(&g, d, err) : read_by_tree(&g, err);
+	}
+	return rc ? rc : take_fresh(&g, err);
+}
