@@ -178,10 +178,3 @@ int sx_plan_make(sx_plan *plan, const char *name, unsigned bits, simidx_error *e
 			       plan->name);
 	return SIMIDX_OK;
 }
-
-int sx_plan_is_usable(const sx_plan *plan)
-{
-	sx_cover cover;
-
-	return !sx_plan_cover(plan, SX_MAX_PLAN_RADIUS, &cover);
-}

@@ -70,9 +70,6 @@ const char *sx_plan_name(unsigned i);
 /** The plan that "auto" takes where so many documents are expected; 0 = not known. */
 const char *sx_plan_auto(uint64_t documents);
 
-/** Whether an index with this plan can be searched by sx_plan_cover() up to radius 3. */
-int sx_plan_is_usable(const sx_plan *plan);
-
 /**
  * Fill in a table from its leads: masks, widths. The last lead is cut at its low end where the
  * prefix would pass 32 bits.

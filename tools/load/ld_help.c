@@ -63,7 +63,7 @@ const char *const ld_help[] = {
 	"The index, when it is created:",
 	"  --create WHEN        if-missing (default): if INDEX is not there; must: it",
 	"                       must not be there; truncate: replace it if it is there",
-	"  --plan PLAN          tables: auto (default), 4x16, 10x26, 16x28, 20x31",
+	"  --plan PLAN          tables: auto (default), 4x16, 10x26, 16x28, 20x31, 3x22, 2x32",
 	"  --layout LAYOUT      how they are stored: blocks (default) or rows",
 	"  --fill PERCENT       how full blocks are made, 50..100 (default 90)",
 	"  --bits F             bits of a fingerprint, 16..64 (default 64)",
