@@ -78,7 +78,6 @@ lib_libsx_core_la_SOURCES = \
 	lib/sketch/sx_sketch.h \
 	lib/plan/sx_arith.c \
 	lib/plan/sx_arith.h \
-	lib/plan/sx_cover.c \
 	lib/plan/sx_coverage.c \
 	lib/plan/sx_coverage.h \
 	lib/plan/sx_errors.h \

@@ -23,7 +23,6 @@
 #define SX_MAX_TABLES 32     /* of a plan */
 #define SX_MAX_LEADS 3       /* blocks of bits in a prefix */
 #define SX_MAX_PREFIX_BITS 32
-#define SX_MAX_PLAN_RADIUS 3 /* what single-pattern probes answer */
 
 /** One permuted table. Blocks of bits are masks over the low f bits of a fingerprint. */
 typedef struct sx_perm {
@@ -46,12 +45,6 @@ typedef struct sx_plan {
 	unsigned n_tables;
 	sx_perm table[SX_MAX_TABLES];
 } sx_plan;
-
-/** Which tables a radius needs: a match agrees with the query in the prefix of at least one. */
-typedef struct sx_cover {
-	unsigned n;
-	uint8_t table[SX_MAX_TABLES]; /* table numbers from 0, in probing order */
-} sx_cover;
 
 /**
  * Make a plan: "4x16", "10x26", "16x28", "20x31", "3x22", "2x32", or "auto": sx_plan_auto(0). The
@@ -89,13 +82,5 @@ static inline uint64_t sx_prefix_of(const sx_perm *perm, uint64_t value)
 {
 	return value >> (perm->bits - perm->prefix_bits);
 }
-
-/**
- * The fewest tables whose prefixes catch every fingerprint within `radius` bits: for
- * every way to put `radius` errors into the blocks of bits, one of them has none in its leads.
- *
- * @return 0, or -1 when the plan's tables cannot promise this radius by equal prefixes
- */
-int sx_plan_cover(const sx_plan *plan, unsigned radius, sx_cover *cover);
 
 #endif /* SX_PLAN_H */

@@ -418,145 +418,11 @@ START_TEST(test_portable)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------
- * Covers, against all ways to flip bits
- */
-
-/* The next larger number with as many ones, by looking; 0 when it leaves the low bits. */
-static uint64_t next_flips(uint64_t flips, unsigned bits)
-{
-	unsigned i, ones = 0;
-
-	/* Move the lowest one that has room, and all ones below it to the bottom. */
-	for (i = 0; i + 1 < bits; i++) {
-		if ((flips >> i & 3) == 1)
-			return (flips & ~low_bits(i + 1)) | UINT64_C(2) << i | low_bits(ones);
-		ones += flips >> i & 1;
-	}
-	return 0;
-}
-
-/* For each way to flip so many bits: the tables, as a set, that still have the prefix. */
-typedef struct way_list {
-	unsigned n;
-	uint32_t left[41664]; /* 64 choose 3 */
-} way_list;
-
-static uint64_t prefix_of(const sx_perm *perm, uint64_t fp)
-{
-	return sx_prefix_of(perm, sx_permute(perm, fp));
-}
-
-static void find_ways(const sx_plan *plan, unsigned distance, uint64_t fp, way_list *ways)
-{
-	uint64_t flips = low_bits(distance), prefix[SX_MAX_TABLES];
-	unsigned t;
-
-	ways->n = 0;
-	for (t = 0; t < plan->n_tables; t++)
-		prefix[t] = prefix_of(&plan->table[t], fp);
-	do {
-		ways->left[ways->n] = 0;
-		for (t = 0; t < plan->n_tables; t++) {
-			if (prefix_of(&plan->table[t], fp ^ flips) == prefix[t])
-				ways->left[ways->n] |= UINT32_C(1) << t;
-		}
-		ways->n++;
-		flips = next_flips(flips, plan->bits);
-	} while (flips);
-}
-
-static int catch_all(const way_list *ways, uint64_t tables)
-{
-	unsigned i;
-
-	for (i = 0; i < ways->n; i++) {
-		if (!(ways->left[i] & tables))
-			return 0;
-	}
-	return 1;
-}
-
-static void check_cover(const sx_plan *plan, unsigned radius, uint64_t fp)
-{
-	static way_list ways;
-	uint64_t tables = 0;
-	unsigned i, distance;
-	sx_cover cover;
-
-	if (sx_plan_cover(plan, radius, &cover)) {
-		ck_assert_uint_eq(cover.n, 0);
-		find_ways(plan, radius, fp, &ways);
-		ck_assert(!catch_all(&ways, low_bits(plan->n_tables)));
-		return;
-	}
-	for (i = 0; i < cover.n; i++) {
-		ck_assert_uint_lt(cover.table[i], plan->n_tables);
-		ck_assert(!i || cover.table[i - 1] < cover.table[i]);
-		tables |= UINT64_C(1) << cover.table[i];
-	}
-	for (distance = 0; distance <= radius; distance++) {
-		find_ways(plan, distance, fp, &ways);
-		ck_assert(catch_all(&ways, tables));
-	}
-	/* No set of one table less would do. */
-	tables = low_bits(cover.n - 1);
-	do {
-		ck_assert(!catch_all(&ways, tables));
-		tables = next_flips(tables, plan->n_tables);
-	} while (tables);
-}
-
-START_TEST(test_covers)
-{
-	const char *name = names[_i / N_WIDTHS];
-	unsigned bits = widths[_i % N_WIDTHS], radius;
-	sx_plan plan;
-	sxt_rng rng;
-
-	sxt_rng_init(&rng, (uint64_t)_i);
-	make(&plan, name, bits);
-	for (radius = 0; radius <= SX_MAX_PLAN_RADIUS; radius++)
-		check_cover(&plan, radius, sxt_rng_u64(&rng) & low_bits(bits));
-}
-END_TEST
-
-/*
- * How many tables there must be. m blocks with tables for all choices of r: k errors leave any
- * m - k blocks, so the tables have to be an (m, m - k, r) Turan system: T(5, 3, 2) = 4 and
- * T(6, 4, 3) = 6, T(m, r, r) all of them. 16x28 at k = 3: each table is alone with the errors in
- * the other three first blocks, one in each of the other three sub-blocks; its numbers for
- * k = 1 and 2 are those that test_covers finds no smaller set for.
- */
-START_TEST(test_numbers)
-{
-	static const int want[N_PLANS][SX_MAX_PLAN_RADIUS + 2] = {
-		{ 1, 2, 3, 4, -1 },  { 1, 2, 4, 10, -1 }, { 1, 2, 6, 16, -1 },
-		{ 1, 2, 6, 20, -1 }, { 1, 2, 3, -1, -1 }, { 1, 2, -1, -1, -1 },
-	};
-	unsigned bits, radius;
-	sx_cover cover;
-	sx_plan plan;
-	int n;
-
-	for (bits = SIMIDX_MIN_BITS; bits <= SIMIDX_MAX_BITS; bits++) {
-		make(&plan, names[_i], bits);
-		for (radius = 0; radius <= SX_MAX_PLAN_RADIUS + 1; radius++) {
-			n = sx_plan_cover(&plan, radius, &cover) ? -1 : (int)cover.n;
-			ck_assert_msg(n == want[_i][radius], "%s, %u bits, radius %u: %d",
-				      names[_i], bits, radius, n);
-		}
-		ck_assert_int_eq(sx_plan_cover(&plan, UINT32_MAX, &cover), -1);
-	}
-}
-END_TEST
-
 Suite *suite_plan(void)
 {
 	Suite *suite = suite_create("plan");
 	TCase *tables = tcase_create("tables");
 	TCase *perm = tcase_create("permutations");
-	TCase *covers = tcase_create("covers");
 
 	tcase_add_loop_test(tables, test_tables, 0, N_PLANS);
 	tcase_add_loop_test(tables, test_widths, 0, N_PREFIX_WIDTHS);
@@ -568,9 +434,5 @@ Suite *suite_plan(void)
 	tcase_add_loop_test(perm, test_order, 0, N_PLANS);
 	tcase_add_loop_test(perm, test_portable, 0, N_PLANS);
 	suite_add_tcase(suite, perm);
-	tcase_add_loop_test(covers, test_covers, 0, N_PLANS * N_WIDTHS);
-	tcase_add_loop_test(covers, test_numbers, 0, N_PLANS);
-	tcase_set_timeout(covers, 60);
-	suite_add_tcase(suite, covers);
 	return suite;
 }
