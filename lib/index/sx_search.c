@@ -119,6 +119,15 @@ static int search_all(simidx_reader *r, const sx_query *q, simidx_results *out, 
 					      : deliver_documents(r, q, out, err);
 }
 
+/* What was not found within a radius is beyond it, also by both fingerprints. */
+static int has_nearest(const simidx_reader *r, const sx_query *q)
+{
+	size_t limit = (size_t)q->asked->limit;
+
+	return r->docs.n >= q->asked->limit &&
+	       (!q->has_fp2 || r->docs.at[limit - 1].weighted <= q->radius);
+}
+
 /*
  * The nearest by radius 0, 1, 2, ...: each costs several times as much as the one before, so the
  * earlier ones add little. Where a scan is the cheapest way there is no use in growing.
@@ -138,7 +147,7 @@ static int search_nearest(simidx_reader *r, const sx_query *query, simidx_result
 			q.radius = query->radius;
 		q.most_bits = q.radius < query->most_bits ? q.radius : query->most_bits;
 		rc = search_all(r, &q, out, err);
-		if (all || out->truncated || r->docs.n >= q.asked->limit)
+		if (all || out->truncated || has_nearest(r, &q))
 			break;
 	}
 	return rc;
