@@ -207,6 +207,52 @@ static enum in_result take_features(struct in_reader *reader, struct in_row *row
 	return IN_ROW;
 }
 
+/* A list of `n` integers in 0..255. */
+static enum in_result read_weights(struct in_reader *reader, const json_t *value,
+				   const char *key, unsigned n, uint8_t *out)
+{
+	json_int_t weight = 0;
+	unsigned i;
+
+	for (i = 0; i < n && json_array_size(value) == n; i++) {
+		const json_t *element = json_array_get(value, i);
+
+		weight = json_is_integer(element) ? json_integer_value(element) : -1;
+		if (weight < 0 || weight > UINT8_MAX)
+			break;
+		out[i] = (uint8_t)weight;
+	}
+	if (i < n)
+		return in_fail(reader, IN_REJECTED, "\"%s\": expected a list of %u integers "
+			       "in 0..255, the first for the lowest bit", key, n);
+	return IN_ROW;
+}
+
+/* What mismatches cost. With a second fingerprint they are added up, so both have weights. */
+static enum in_result take_weights(struct in_reader *reader, struct in_row *row,
+				   const json_t *object)
+{
+	const json_t *first = json_object_get(object, "weights");
+	const json_t *second = json_object_get(object, "weights2");
+	enum in_result rc;
+
+	if (!reader->takes_weights || (!first && !second))
+		return IN_ROW;
+	if (row->kind != IN_FINGERPRINT || !first)
+		return in_fail(reader, IN_REJECTED, "%s", first ?
+			       "\"weights\" goes with \"fp\" only" :
+			       "\"weights2\" goes with \"weights\" only");
+	if (row->has_fp2 != !!second)
+		return in_fail(reader, IN_REJECTED, "\"weights\": \"fp2\" and \"weights2\" go "
+			       "together");
+	rc = read_weights(reader, first, "weights", reader->bits, reader->weights[0]);
+	row->weights = reader->weights[0];
+	if (rc != IN_ROW || !second)
+		return rc;
+	row->weights2 = reader->weights[1];
+	return read_weights(reader, second, "weights2", SECOND_BITS, reader->weights[1]);
+}
+
 static enum in_result take_content(struct in_reader *reader, struct in_row *row,
 				   const json_t *object)
 {
@@ -273,6 +319,8 @@ static enum in_result next_json(struct in_reader *reader, struct in_row *row)
 		rc = take_label_hex(reader, row, value);
 	if (rc == IN_ROW)
 		rc = take_content(reader, row, object);
+	if (rc == IN_ROW)
+		rc = take_weights(reader, row, object);
 	return rc;
 }
 

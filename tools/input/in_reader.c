@@ -25,6 +25,12 @@ void in_reader_init(struct in_reader *reader, unsigned bits)
 	reader->lines.source.fd = -1;
 }
 
+void in_reader_when_idle(struct in_reader *reader, int (*idle)(void *ctx, int fd), void *ctx)
+{
+	reader->lines.source.idle = idle;
+	reader->lines.source.idle_ctx = ctx;
+}
+
 static void close_input(struct in_reader *reader)
 {
 	if (reader->format && reader->format->release)

@@ -56,6 +56,8 @@ struct in_reader {
 	size_t scratch_size;
 	simidx_feature *features;
 	size_t features_size;      /* room, in elements */
+	int takes_weights;         /* jsonl: "weights" and "weights2" mean something */
+	uint8_t weights[2][64];
 };
 
 /**
@@ -63,6 +65,15 @@ struct in_reader {
  * then.
  */
 void in_reader_init(struct in_reader *reader, unsigned bits);
+
+/**
+ * Have a function called whenever reading is about to wait for more input: the time to do what
+ * was put off.
+ *
+ * @param idle  gets the descriptor that is read; anything but 0 ends the input as its end does
+ * @param ctx   passed through
+ */
+void in_reader_when_idle(struct in_reader *reader, int (*idle)(void *ctx, int fd), void *ctx);
 
 /** Free what a reader holds. */
 void in_reader_free(struct in_reader *reader);

@@ -41,6 +41,8 @@ struct in_row {
 	size_t label_size;
 	uint64_t fp;                     /* IN_FINGERPRINT */
 	uint64_t fp2;                    /* IN_FINGERPRINT with has_fp2 */
+	const uint8_t *weights;          /* IN_FINGERPRINT: one a bit of fp; NULL = none */
+	const uint8_t *weights2;         /* the same for fp2: there if both of these are */
 	const char *text;                /* IN_TEXT */
 	size_t text_size;
 	const simidx_feature *features;  /* IN_FEATURES */

@@ -6,6 +6,7 @@
 #include "common/tl_msg.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,11 +57,21 @@ static enum in_result fail(struct in_source *source, const char *format, ...)
 	return IN_FATAL;
 }
 
+/* Whether the next read would wait. A file, an end and an error are there at once. */
+static int would_wait(int fd)
+{
+	struct pollfd wanted = { fd, POLLIN, 0 };
+
+	return poll(&wanted, 1, 0) == 0;
+}
+
 static enum in_result read_file(struct in_source *source, void *buffer, size_t room,
 				size_t *got)
 {
 	ssize_t n;
 
+	if (source->idle && would_wait(source->fd) && source->idle(source->idle_ctx, source->fd))
+		return IN_END;
 	do {
 		errno = EINTR;
 		n = tl_stop_requested() ? -1 : read(source->fd, buffer, room);

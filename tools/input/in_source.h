@@ -25,6 +25,8 @@ struct in_source {
 	size_t end;
 	uint64_t bytes;                 /* read from the file */
 	int sys_errno;                  /* EINTR when a signal asked to stop */
+	int (*idle)(void *ctx, int fd); /* see in_reader_when_idle(); may be NULL */
+	void *idle_ctx;
 	char reason[256];               /* behind IN_FATAL */
 };
 
