@@ -70,6 +70,18 @@ int tl_parse_fixed(const char *s, size_t n, uint32_t *out)
 	return 0;
 }
 
+int tl_parse_bytes(const char *s, size_t n, uint64_t max, uint64_t *out)
+{
+	static const char units[] = "KMG";
+	const char *unit = n ? memchr(units, s[n - 1], 3) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+
+	if (tl_parse_decimal(s, n - (unit != NULL), max >> shift, out))
+		return -1;
+	*out <<= shift;
+	return 0;
+}
+
 unsigned tl_hex_width(unsigned bits)
 {
 	return (bits + 3) / 4;

@@ -117,15 +117,11 @@ static int set_number(const char *name, uint64_t min, uint64_t max, uint64_t *ou
 /* A number of bytes, perhaps with K, M or G behind it. */
 static int set_memory(struct ld_options *options)
 {
-	static const char units[] = "KMG";
-	size_t length = strlen(optarg);
-	const char *unit = length ? strchr(units, optarg[length - 1]) : NULL;
-	unsigned shift = unit && *unit ? 10 * (unsigned)(unit - units + 1) : 0;
 	uint64_t number;
 
-	if (!tl_parse_decimal(optarg, length - (shift != 0), (SIZE_MAX / 2) >> shift, &number) &&
-	    number << shift >= MIN_MEMORY) {
-		options->memory = number << shift;
+	if (!tl_parse_bytes(optarg, strlen(optarg), SIZE_MAX / 2, &number) &&
+	    number >= MIN_MEMORY) {
+		options->memory = number;
 		return 0;
 	}
 	tl_usage_error("--memory: expected a size of at least 64M, such as 400M or 2G, "
