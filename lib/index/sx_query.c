@@ -3,6 +3,8 @@
 
 #include "index/sx_query.h"
 
+#include <limits.h>
+
 #include "plan/sx_patterns.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
@@ -80,7 +82,8 @@ int sx_query_init(sx_query *q, const simidx *index, const simidx_query *a, simid
 		return rc;
 	q->asked = a;
 	q->fp = a->fp;
-	q->radius = a->radius;
+	/* No distance is as large, and complete_to is an int. */
+	q->radius = a->radius < INT_MAX ? a->radius : INT_MAX;
 	q->is_weighted = a->weights != NULL;
 	q->ignore = 0;
 	q->unit = a->weights ? sx_weights_unit(a->weights, index->bits, &q->ignore) : 1;
