@@ -52,7 +52,9 @@ tests_support = \
 	tests/support/sxt_model.h \
 	tests/support/sxt_nosync.c \
 	tests/support/sxt_proc.c \
-	tests/support/sxt_proc.h
+	tests/support/sxt_proc.h \
+	tests/support/sxt_query.c \
+	tests/support/sxt_query.h
 
 # A suite is named in suites.h too.
 unit_core = \
@@ -87,6 +89,8 @@ unit_core = \
 	tests/unit/t_plan_patterns.c \
 	tests/unit/t_plan_predict.c \
 	tests/unit/t_plan_probes.c \
+	tests/unit/t_search.h \
+	tests/unit/t_search_weighted.c \
 	tests/unit/t_sketch.c \
 	tests/unit/t_sorter.c \
 	tests/unit/t_store.c \

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * An index and its model, for the suites about searches: random, clustered and equal
+ * fingerprints, half of them fresh if wanted.
+ */
+
+#ifndef T_SEARCH_H
+#define T_SEARCH_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/sx_reader.h"
+#include "support/sxt_query.h"
+#include "t_fast.h"
+
+#define T_SEARCH_PLANS 6
+#define T_SEARCH_LAYOUTS 2
+#define T_SEARCH_WIDTHS 4
+#define T_SEARCH_COMBINATIONS (T_SEARCH_PLANS * T_SEARCH_LAYOUTS * T_SEARCH_WIDTHS)
+
+struct t_search {
+	const char *plan;
+	unsigned bits, layout, flags;
+	char *dir, *path;
+	sxt_model model;
+	sxt_rng rng;
+	uint64_t common2; /* all second fingerprints are near to this one */
+	simidx *index;
+	simidx_reader *reader;
+};
+
+static inline uint64_t t_search_mask(unsigned bits)
+{
+	return bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
+}
+
+static inline uint64_t t_search_any(struct t_search *s)
+{
+	return sxt_rng_u64(&s->rng) & t_search_mask(s->bits);
+}
+
+static inline void t_search_add(struct t_search *s, uint64_t fp)
+{
+	sxt_model_add(&s->model, fp, &s->rng);
+	if (s->flags & SIMIDX_CREATE_FP2)
+		s->model.at[s->model.n - 1].fp2 = sxt_rng_flip(
+			&s->rng, s->common2, 64, (unsigned)sxt_rng_below(&s->rng, 10));
+}
+
+/** Combination i of plan, layout and width: a model without documents, and no index yet. */
+static inline void t_search_init(struct t_search *s, int i, unsigned flags)
+{
+	static const char *const plans[T_SEARCH_PLANS] = { "4x16", "10x26", "16x28",
+							   "20x31", "3x22", "2x32" };
+	static const unsigned widths[T_SEARCH_WIDTHS] = { 64, 16, 33, 48 };
+
+	memset(s, 0, sizeof(*s));
+	s->plan = plans[i % T_SEARCH_PLANS];
+	s->layout = (unsigned)i / T_SEARCH_PLANS % T_SEARCH_LAYOUTS;
+	s->bits = widths[(unsigned)i / T_SEARCH_PLANS / T_SEARCH_LAYOUTS % T_SEARCH_WIDTHS];
+	s->flags = flags;
+	s->dir = sxt_dir_make();
+	s->path = sxt_path(s->dir, "index");
+	sxt_rng_init(&s->rng, 77000 + (uint64_t)i);
+	s->common2 = sxt_rng_u64(&s->rng);
+	sxt_model_init(&s->model, s->bits, flags);
+}
+
+/** `n` fingerprints: a half random, the others in clusters, some of them equal. */
+static inline void t_search_fill(struct t_search *s, size_t n)
+{
+	uint64_t centre = 0;
+
+	for (size_t i = 0; i < n / 2; i++)
+		t_search_add(s, t_search_any(s));
+	for (size_t i = 0; i < n - n / 2; i++) {
+		if (i % 40 == 0)
+			centre = t_search_any(s);
+		t_search_add(s, sxt_rng_flip(&s->rng, centre, s->bits, (unsigned)(i % 7)));
+	}
+	sxt_model_shuffle(&s->model, &s->rng);
+}
+
+/** Make the index and a reader. */
+static inline void t_search_create(struct t_search *s)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+
+	o.plan = s->plan;
+	o.bits = s->bits;
+	o.layout = s->layout;
+	o.flags = s->flags;
+	s->index = sxt_create(s->path, &o);
+	s->reader = sxt_reader(s->index);
+}
+
+/** Store all documents: the first `merged` in the tables, the others fresh. */
+static inline void t_search_store(struct t_search *s, size_t merged)
+{
+	t_search_create(s);
+	sxt_model_store(&s->model, 0, merged, s->index);
+	sxt_merge(s->index);
+	if (merged < s->model.n)
+		sxt_model_store(&s->model, merged, s->model.n, s->index);
+}
+
+static inline void t_search_end(struct t_search *s)
+{
+	simidx_reader_close(s->reader);
+	simidx_close(s->index);
+	sxt_model_free(&s->model);
+	sxt_remove(s->dir);
+	free(s->path);
+	free(s->dir);
+}
+
+/** A fingerprint near to one that is there, now and then any. */
+static inline uint64_t t_search_near(struct t_search *s)
+{
+	uint64_t fp = t_search_any(s);
+
+	if (s->model.n && sxt_rng_below(&s->rng, 8))
+		fp = s->model.at[sxt_rng_below(&s->rng, s->model.n)].fp;
+	return sxt_rng_flip(&s->rng, fp, s->bits, (unsigned)sxt_rng_below(&s->rng, 5));
+}
+
+/** Directories from the next search on, or none (for the index, and what its readers hold). */
+static inline void t_search_directories(struct t_search *s, int on)
+{
+	s->index->shelf.max_bytes = on ? 0 : SIMIDX_DIRECTORY_NEVER;
+	simidx_reader_close(s->reader);
+	s->reader = sxt_reader(s->index);
+}
+
+#endif /* T_SEARCH_H */

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Weighted queries against a linear scan: random weights and masks, both ways to look patterns
+ * up, second fingerprints; all plans, layouts and widths, both tiers.
+ */
+
+#include "t_search.h"
+
+Suite *suite_search_weighted(void);
+
+enum weights { ALL_KINDS, MANY_ZEROS, EQUAL, EXTREME, SMALL, NO_WEIGHT, N_WEIGHTS };
+
+static uint8_t any_weight(sxt_rng *rng, enum weights kind, uint8_t unit)
+{
+	switch (kind) {
+	case ALL_KINDS:
+		return (uint8_t)sxt_rng_below(rng, 256);
+	case MANY_ZEROS:
+		return (uint8_t)(sxt_rng_below(rng, 3) ? 0 : sxt_rng_below(rng, 20));
+	case EQUAL:
+		return (uint8_t)(sxt_rng_below(rng, 6) ? unit : 0);
+	case EXTREME:
+		return (uint8_t)(sxt_rng_below(rng, 2) ? 255 : 1);
+	case SMALL:
+		return (uint8_t)(1 + sxt_rng_below(rng, 4));
+	default:
+		return 0;
+	}
+}
+
+/* Weights behind the last bit of a fingerprint must not matter. */
+static void choose_weights(struct t_search *s, uint8_t weights[64])
+{
+	enum weights kind = (enum weights)sxt_rng_below(&s->rng, N_WEIGHTS);
+	uint8_t unit = (uint8_t)(1 + sxt_rng_below(&s->rng, 255));
+
+	for (unsigned b = 0; b < 64; b++)
+		weights[b] = any_weight(&s->rng, b < s->bits ? kind : ALL_KINDS, unit);
+}
+
+/* A radius that catches a few bits' worth of weight. */
+static unsigned choose_radius(struct t_search *s, const uint8_t weights[64])
+{
+	unsigned total = 0, n = (unsigned)sxt_rng_below(&s->rng, 7);
+
+	for (unsigned i = 0; i < n; i++)
+		total += weights[sxt_rng_below(&s->rng, s->bits)];
+	return total;
+}
+
+static void add_fp2(struct t_search *s, simidx_query *q, const uint8_t weights2[64])
+{
+	if (!(s->flags & SIMIDX_CREATE_FP2) || sxt_rng_below(&s->rng, 2))
+		return;
+	q->flags = SIMIDX_QUERY_FP2;
+	q->fp2 = sxt_rng_flip(&s->rng, s->common2, 64, 2);
+	q->weights2 = sxt_rng_below(&s->rng, 3) ? weights2 : NULL;
+	q->radius2 = q->radius + (unsigned)sxt_rng_below(&s->rng, q->weights2 ? 2000 : 16);
+}
+
+static void search_weighted(struct t_search *s)
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+	uint8_t weights[64], weights2[64];
+
+	choose_weights(s, weights);
+	for (unsigned b = 0; b < 64; b++)
+		weights2[b] = (uint8_t)sxt_rng_u64(&s->rng);
+	q.fp = t_search_near(s);
+	q.weights = weights;
+	q.radius = choose_radius(s, weights);
+	add_fp2(s, &q, weights2);
+	if (!sxt_rng_below(&s->rng, 4))
+		q.max_bits = 1 + (unsigned)sxt_rng_below(&s->rng, 8);
+	sxt_check_query(&s->model, s->model.n, s->reader, &q, NULL);
+	q.complete = 1 + (unsigned)sxt_rng_below(&s->rng, q.radius + 5);
+	sxt_check_query(&s->model, s->model.n, s->reader, &q, NULL);
+	q.complete = 0;
+	q.probes = 1 + (unsigned)sxt_rng_below(&s->rng, 200);
+	sxt_check_query(&s->model, s->model.n, s->reader, &q, NULL);
+}
+
+/* Without a number of probes nothing up to the radius is missed, or up to what was asked. */
+static void search_complete(struct t_search *s)
+{
+	simidx_results results;
+	simidx_query q = SIMIDX_QUERY_INIT;
+	uint8_t weights[64];
+
+	choose_weights(s, weights);
+	q.fp = t_search_near(s);
+	q.weights = weights;
+	q.radius = choose_radius(s, weights);
+	sxt_check_query(&s->model, s->model.n, s->reader, &q, &results);
+	ck_assert_int_eq(results.complete_to, q.radius);
+	q.complete = 1 + (unsigned)sxt_rng_below(&s->rng, q.radius + 1);
+	sxt_check_query(&s->model, s->model.n, s->reader, &q, &results);
+	ck_assert_int_ge(results.complete_to, q.complete < q.radius ? q.complete : q.radius);
+}
+
+/* A mask of up to 16 bits is weights of 0 and 1. */
+static void search_masked(struct t_search *s)
+{
+	uint64_t mask = sxt_rng_flip(&s->rng, 0, s->bits, (unsigned)sxt_rng_below(&s->rng, 17));
+	simidx_query q = SIMIDX_QUERY_INIT;
+	simidx_results results;
+	uint8_t weights[64];
+
+	for (unsigned b = 0; b < 64; b++)
+		weights[b] = !(mask >> b & 1);
+	q.fp = t_search_near(s);
+	q.weights = weights;
+	for (q.radius = 0; q.radius <= 6; q.radius++) {
+		sxt_check_query(&s->model, s->model.n, s->reader, &q, &results);
+		ck_assert_int_eq(results.complete_to, q.radius);
+	}
+}
+
+static void search_plain_fp2(struct t_search *s)
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+
+	q.flags = SIMIDX_QUERY_FP2;
+	q.fp = t_search_near(s);
+	q.fp2 = sxt_rng_flip(&s->rng, s->common2, 64, 1);
+	q.radius2 = (unsigned)sxt_rng_below(&s->rng, 20);
+	for (q.radius = 0; q.radius <= 7; q.radius++)
+		sxt_check_query(&s->model, s->model.n, s->reader, &q, NULL);
+}
+
+static void search_all(struct t_search *s)
+{
+	unsigned n = sxt_is_long() ? 200 : 8;
+
+	for (unsigned i = 0; i < n; i++) {
+		search_weighted(s);
+		search_complete(s);
+		search_masked(s);
+		if (s->flags & SIMIDX_CREATE_FP2)
+			search_plain_fp2(s);
+	}
+}
+
+/* Through directories and without, with the fresh rows read from the log and looked up. */
+START_TEST(weighted)
+{
+	static const unsigned flags[] = { SIMIDX_CREATE_FP2, 0, SIMIDX_CREATE_NO_IDS };
+	struct t_search s;
+
+	t_search_init(&s, _i, flags[(_i / T_SEARCH_PLANS) % 3]);
+	t_search_fill(&s, 800);
+	t_search_store(&s, _i % 5 == 4 ? 0 : 500);
+	for (int on = 0; on < 2; on++) {
+		t_search_directories(&s, on);
+		search_all(&s);
+	}
+	/* Or this does not test what it says. */
+	ck_assert(s.layout || _i % 5 == 4 || s.index->shelf.bytes);
+	t_search_end(&s);
+}
+END_TEST
+
+/* A radius that no sum of weights reaches finds everything. */
+START_TEST(huge_radius)
+{
+	static const unsigned radii[] = { 64 * 255, 1000000, INT32_MAX, 0x80000000u, UINT32_MAX };
+	simidx_query q = SIMIDX_QUERY_INIT;
+	uint8_t weights[64];
+	simidx_results r;
+	struct t_search s;
+
+	t_search_init(&s, _i, 0);
+	t_search_fill(&s, 300);
+	t_search_store(&s, 200);
+	q.weights = weights;
+	for (unsigned kind = 0; kind < N_WEIGHTS; kind++) {
+		for (unsigned b = 0; b < 64; b++)
+			weights[b] = any_weight(&s.rng, (enum weights)kind, 1);
+		for (unsigned i = 0; i < sizeof(radii) / sizeof(radii[0]); i++) {
+			q.radius = radii[i];
+			q.probes = 0;
+			sxt_check_query(&s.model, s.model.n, s.reader, &q, &r);
+			ck_assert_uint_eq(r.n, s.model.n);
+			q.probes = 5;
+			sxt_check_query(&s.model, s.model.n, s.reader, &q, NULL);
+		}
+	}
+	t_search_end(&s);
+}
+END_TEST
+
+Suite *suite_search_weighted(void)
+{
+	Suite *suite = suite_create("search_weighted");
+	TCase *tc = tcase_create("weighted");
+
+	tcase_set_timeout(tc, 600);
+	tcase_add_loop_test(tc, weighted, 0, T_SEARCH_COMBINATIONS);
+	tcase_add_loop_test(tc, huge_radius, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
