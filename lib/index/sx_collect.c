@@ -95,13 +95,22 @@ static int ask_enough(struct task *task, size_t hits_before, simidx_error *err)
 	return rc < 0 ? rc : SIMIDX_OK;
 }
 
-/* Candidates that may still be compared; the whole `n`, or less and then that is the end. */
+/* Candidates that may still be compared. */
+static uint64_t left_to_compare(const struct task *task)
+{
+	uint64_t most = task->q->asked->max_candidates, used = task->out->candidates;
+
+	if (!most)
+		return UINT64_MAX;
+	return used < most ? most - used : 0;
+}
+
+/* The whole `n`, or less and then that is the end. */
 static uint64_t allow(struct task *task, uint64_t n)
 {
-	uint64_t most = task->q->asked->max_candidates;
-	uint64_t left = most - task->out->candidates;
+	uint64_t left = left_to_compare(task);
 
-	if (most && n > left) {
+	if (n > left) {
 		task->done = 1;
 		task->out->truncated |= SIMIDX_CUT_CANDIDATES;
 		n = left;
@@ -169,13 +178,12 @@ static int table_cursor(simidx_reader *r, unsigned t, simidx_error *err)
 static int collect_probe(struct task *task, const sx_probe *probe, simidx_error *err)
 {
 	simidx_reader *r = task->r;
-	uint64_t most = task->q->asked->max_candidates;
 	size_t hits = r->hits.n;
 	int rc = table_cursor(r, probe->table, err);
 
 	r->found.keys.n = 0;
 	r->found.candidates = r->found.blocks = 0;
-	r->found.most = most ? most - task->out->candidates : 0;
+	r->found.most = left_to_compare(task);
 	r->found.is_cut = 0;
 	if (!rc)
 		rc = sx_table_near(&r->index->tables.permuted[probe->table],

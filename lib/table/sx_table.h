@@ -86,7 +86,7 @@ int sx_table_damaged(const sx_table *table, sx_slice key, const char *what, simi
 /** What probes read and find. */
 typedef struct sx_found {
 	const sx_kernel *kernel;
-	uint64_t most;       /* keys that may be compared; 0 = all */
+	uint64_t most;       /* keys that may be compared; UINT64_MAX = all */
 	sx_u64s keys;        /* matching keys, permuted values here */
 	uint64_t candidates; /* keys compared */
 	uint64_t blocks;     /* read */

@@ -12,6 +12,7 @@ int sx_found_init(sx_found *found, const sx_kernel *kernel)
 {
 	memset(found, 0, sizeof(*found));
 	found->kernel = kernel;
+	found->most = UINT64_MAX;
 	found->entry = sx_calloc(SX_MAX_BLOCK_ROWS, sizeof(*found->entry));
 	return found->entry ? 0 : -1;
 }
@@ -63,7 +64,7 @@ size_t sx_table_row_encode(const sx_table *table, const sx_rows *rows, size_t i,
 /* How many of n more keys may be compared; fewer than n, and that is the end. */
 static size_t allow(sx_found *found, size_t n)
 {
-	if (found->most && n > found->most - found->candidates) {
+	if (n > found->most - found->candidates) {
 		n = (size_t)(found->most - found->candidates);
 		found->is_cut = 1;
 	}
