@@ -138,7 +138,8 @@ static int search_nearest(simidx_reader *r, const sx_query *query, simidx_result
 	sx_query q = *query;
 	int rc = SIMIDX_OK;
 
-	if (q.is_weighted)
+	/* Where the order is not that of the radius, a later one may hold nearer ones. */
+	if (q.is_weighted || q.has_fp2)
 		return search_all(r, query, out, err);
 	for (q.radius = 0; !rc; q.radius++) {
 		int all = q.radius >= query->radius || (r->way.strategy && r->way.strategy->scan);
