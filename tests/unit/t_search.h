@@ -26,6 +26,7 @@ struct t_search {
 	unsigned bits, layout, flags;
 	char *dir, *path;
 	sxt_model model;
+	size_t merged; /* documents in the tables, the others are fresh */
 	sxt_rng rng;
 	uint64_t common2; /* all second fingerprints are near to this one */
 	simidx *index;
@@ -101,6 +102,7 @@ static inline void t_search_create(struct t_search *s)
 static inline void t_search_store(struct t_search *s, size_t merged)
 {
 	t_search_create(s);
+	s->merged = merged;
 	sxt_model_store(&s->model, 0, merged, s->index);
 	sxt_merge(s->index);
 	if (merged < s->model.n)

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Modes and limits of queries against a linear scan, and what searches cost where many
+ * fingerprints share a prefix.
+ */
+
+#include "t_search.h"
+
+Suite *suite_search_modes(void);
+
+/* A query with weights, a second fingerprint or neither. */
+static simidx_query any_query(struct t_search *s, uint8_t weights[64])
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+
+	q.fp = t_search_near(s);
+	q.radius = (unsigned)sxt_rng_below(&s->rng, 9);
+	if (sxt_rng_below(&s->rng, 3) == 0) {
+		for (unsigned b = 0; b < 64; b++)
+			weights[b] = (uint8_t)sxt_rng_below(&s->rng, 4);
+		q.weights = weights;
+	}
+	if (s->flags & SIMIDX_CREATE_FP2 && sxt_rng_below(&s->rng, 2)) {
+		q.flags = SIMIDX_QUERY_FP2;
+		q.fp2 = sxt_rng_flip(&s->rng, s->common2, 64, 3);
+		q.radius2 = q.radius + (unsigned)sxt_rng_below(&s->rng, 12);
+	}
+	return q;
+}
+
+static void check_first(struct t_search *s, simidx_query q, size_t n_found)
+{
+	simidx_results r;
+
+	q.mode = SIMIDX_FIRST;
+	q.limit = sxt_rng_below(&s->rng, 3);
+	sxt_check_query(&s->model, s->model.n, s->reader, &q, &r);
+	ck_assert_uint_eq(r.n, n_found > 0);
+	ck_assert_int_eq(r.truncated, 0);
+}
+
+static void check_count(struct t_search *s, simidx_query q, size_t n_found)
+{
+	simidx_results r;
+
+	q.mode = SIMIDX_COUNT;
+	sxt_check_query(&s->model, s->model.n, s->reader, &q, &r);
+	ck_assert_uint_eq(r.n, 0);
+	ck_assert_uint_eq(r.count, n_found);
+	ck_assert_int_eq(r.truncated, 0);
+}
+
+/* The first ones of all, in order, and nothing else. */
+static void check_nearest(struct t_search *s, simidx_query q, const sxt_found *found,
+			  size_t n_found)
+{
+	size_t want;
+	simidx_results r;
+
+	q.mode = SIMIDX_NEAREST;
+	q.limit = 1 + sxt_rng_below(&s->rng, 12);
+	want = q.limit < n_found ? (size_t)q.limit : n_found;
+	sxt_check_found(found, n_found, s->reader, &q, &r);
+	ck_assert_uint_eq(r.n, want);
+	for (size_t i = 0; i < want; i++) {
+		t_must_eq(r.matches[i].weighted, found[i].weighted);
+		t_must_eq(r.matches[i].id, found[i].doc->id);
+		t_must_eq(r.matches[i].fp, found[i].doc->fp);
+	}
+}
+
+static void check_limit(struct t_search *s, simidx_query q, const sxt_found *found,
+			size_t n_found)
+{
+	size_t want;
+	simidx_results r;
+
+	q.limit = 1 + sxt_rng_below(&s->rng, n_found + 2);
+	want = q.limit < n_found ? (size_t)q.limit : n_found;
+	sxt_check_found(found, n_found, s->reader, &q, &r);
+	ck_assert_uint_eq(r.n, want);
+	for (size_t i = 0; i < want; i++)
+		t_must_eq(r.matches[i].id, found[i].doc->id);
+	ck_assert_int_eq(r.truncated, want < n_found ? SIMIDX_CUT_LIMIT : 0);
+	ck_assert_uint_ge(r.count, want);
+}
+
+/* Cut where there was more to compare, and only there; fresh rows are compared in any case. */
+static void check_cut_of(const struct t_search *s, const simidx_query *q, uint64_t candidates,
+			 const simidx_results *r)
+{
+	int all_merged = s->merged == s->model.n;
+
+	t_must(!all_merged || r->candidates <= q->max_candidates);
+	t_must(!(r->truncated & ~SIMIDX_CUT_CANDIDATES));
+	if (q->max_candidates >= candidates)
+		t_must(!r->truncated);
+	else if (all_merged)
+		t_must(r->truncated);
+}
+
+static void check_cut(struct t_search *s, simidx_query q, const sxt_found *found,
+		      size_t n_found)
+{
+	simidx_results whole, r;
+
+	sxt_check_found(found, n_found, s->reader, &q, &whole);
+	for (unsigned i = 0; i < 4; i++) {
+		q.max_candidates = 1 + sxt_rng_below(&s->rng, whole.candidates + 2);
+		if (i == 3)
+			q.max_candidates = whole.candidates ? whole.candidates : 1;
+		sxt_check_found(found, n_found, s->reader, &q, &r);
+		check_cut_of(s, &q, whole.candidates, &r);
+		ck_assert_uint_le(r.n, whole.n);
+	}
+}
+
+/* At the edge of each table's candidates, which is where the next table begins. */
+static void check_every_cut(struct t_search *s)
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+	simidx_results whole, r;
+
+	q.fp = t_search_near(s);
+	sxt_check_query(&s->model, s->model.n, s->reader, &q, &whole);
+	for (q.max_candidates = 1; q.max_candidates <= whole.candidates; q.max_candidates++) {
+		sxt_check_query(&s->model, s->model.n, s->reader, &q, &r);
+		check_cut_of(s, &q, whole.candidates, &r);
+		if (whole.candidates > 50)
+			q.max_candidates += sxt_rng_below(&s->rng, whole.candidates / 20);
+	}
+}
+
+/* All modes also when they are cut. */
+static void check_cut_modes(struct t_search *s, simidx_query q, const sxt_found *found,
+			    size_t n_found)
+{
+	simidx_results r;
+
+	q.max_candidates = 1 + sxt_rng_below(&s->rng, 60);
+	for (q.mode = SIMIDX_ALL; q.mode <= SIMIDX_NEAREST; q.mode++) {
+		q.limit = 3;
+		sxt_check_found(found, n_found, s->reader, &q, &r);
+		t_must(s->merged < s->model.n || r.candidates <= q.max_candidates);
+		t_must(r.count <= n_found);
+		if (q.mode == SIMIDX_COUNT && !r.truncated)
+			t_must_eq(r.count, n_found);
+		if (q.mode == SIMIDX_FIRST && !r.n && n_found)
+			t_must(r.truncated);
+	}
+}
+
+static void check_modes(struct t_search *s)
+{
+	uint8_t weights[64];
+	size_t n_found;
+	simidx_query q = any_query(s, weights);
+	sxt_found *found = sxt_model_find(&s->model, s->model.n, &q, &n_found);
+
+	check_first(s, q, n_found);
+	check_count(s, q, n_found);
+	check_nearest(s, q, found, n_found);
+	check_limit(s, q, found, n_found);
+	check_cut(s, q, found, n_found);
+	check_cut_modes(s, q, found, n_found);
+	free(found);
+}
+
+static unsigned flags_of(int i)
+{
+	static const unsigned flags[] = { SIMIDX_CREATE_FP2, 0, SIMIDX_CREATE_NO_IDS };
+
+	return flags[i / T_SEARCH_PLANS % 3];
+}
+
+START_TEST(modes)
+{
+	struct t_search s;
+
+	t_search_init(&s, _i, flags_of(_i));
+	t_search_fill(&s, 700);
+	t_search_store(&s, _i % 5 == 4 ? 0 : 450 + 250 * (size_t)(_i % 2));
+	for (int on = 0; on < 2; on++) {
+		t_search_directories(&s, on);
+		s.reader->rented = UINT64_MAX / 2; /* fresh rows are looked up from now on */
+		for (unsigned i = 0; i < (sxt_is_long() ? 200 : 12); i++)
+			check_modes(&s);
+		for (unsigned i = 0; i < 3; i++)
+			check_every_cut(&s);
+	}
+	t_search_end(&s);
+}
+END_TEST
+
+/* Any radius, to the last bit. */
+START_TEST(any_radius)
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+	simidx_results r;
+	struct t_search s;
+
+	t_search_init(&s, _i, 0);
+	t_search_fill(&s, 400);
+	t_search_store(&s, 300);
+	for (q.radius = 0; q.radius <= s.bits; q.radius++) {
+		q.fp = t_search_near(&s);
+		sxt_check_query(&s.model, s.model.n, s.reader, &q, &r);
+		ck_assert_int_eq(r.complete_to, q.radius);
+	}
+	ck_assert_uint_eq(r.n, s.model.n);
+	ck_assert_int_eq(simidx_search(s.reader, &q, &r, NULL), SIMIDX_E_RANGE);
+	t_search_end(&s);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Skew
+ */
+
+/* All documents on one fingerprint, in both tiers: postings of many blocks. */
+START_TEST(one_fingerprint)
+{
+	enum { N = 100000 };
+	simidx_query q = SIMIDX_QUERY_INIT;
+	simidx_results r;
+	struct t_search s;
+	uint64_t fp;
+
+	t_search_init(&s, _i * T_SEARCH_PLANS, 0);
+	fp = t_search_any(&s);
+	while (s.model.n < N)
+		t_search_add(&s, fp);
+	t_search_store(&s, N - 500);
+	q.radius = 2;
+	q.fp = sxt_rng_flip(&s.rng, fp, s.bits, 2);
+	for (int on = 0; on < 2; on++) {
+		t_search_directories(&s, on);
+		for (q.mode = SIMIDX_ALL; q.mode <= SIMIDX_NEAREST; q.mode++) {
+			q.limit = q.mode == SIMIDX_NEAREST ? 5 : 0;
+			sxt_check_query(&s.model, N, s.reader, &q, &r);
+			t_must_eq(r.fingerprints, 1);
+			t_must_eq(r.n, q.mode == SIMIDX_ALL     ? N
+				       : q.mode == SIMIDX_COUNT ? 0
+				       : q.mode == SIMIDX_FIRST ? 1
+								: 5);
+			if (q.mode == SIMIDX_COUNT)
+				t_must_eq(r.count, N);
+		}
+	}
+	t_search_end(&s);
+}
+END_TEST
+
+#define HOT 60000
+#define EVEN 60000
+
+/* 60,000 fingerprints in one prefix of one table, and as many spread evenly. */
+static void make_hot(struct t_search *s, uint64_t hot)
+{
+	t_search_init(s, 0, SIMIDX_CREATE_NO_IDS);
+	for (unsigned i = 0; i < HOT; i++)
+		t_search_add(s, (t_search_any(s) >> 16) | hot << 48);
+	for (unsigned i = 0; i < EVEN; i++)
+		t_search_add(s, t_search_any(s));
+	t_search_store(s, s->model.n);
+}
+
+static void sum_costs(struct t_search *s, int into_hot, unsigned k, simidx_results *sum)
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+	simidx_results r;
+
+	memset(sum, 0, sizeof(*sum));
+	q.radius = k;
+	for (unsigned i = 0; i < 20; i++) {
+		q.fp = sxt_rng_flip(&s->rng,
+				    s->model.at[(into_hot ? 0 : HOT) + sxt_rng_below(&s->rng, EVEN)]
+					    .fp,
+				    48, k);
+		sxt_check_query(&s->model, s->model.n, s->reader, &q, &r);
+		ck_assert_int_eq(r.complete_to, k);
+		sum->candidates += r.candidates;
+		sum->blocks += r.blocks;
+		sum->probes += r.probes;
+	}
+}
+
+/* A query into it goes round it, one elsewhere does not see it. */
+START_TEST(hot_prefix)
+{
+	simidx_results hot, cold;
+	struct t_search s;
+
+	make_hot(&s, 0xbeef);
+	t_search_directories(&s, 1);
+	for (unsigned k = 1; k <= 3; k++) {
+		sum_costs(&s, 0, k, &cold);
+		/* k + 1 prefixes, of which one more than is expected by chance may be hit. */
+		ck_assert_uint_eq(cold.probes, 20 * (k + 1));
+		ck_assert_uint_lt(cold.candidates, 20 * (k + 1) * 8);
+		sum_costs(&s, 1, k, &hot);
+		ck_assert_msg(hot.candidates < 20 * HOT / 20, "%llu candidates, k %u",
+			      (unsigned long long)hot.candidates, k);
+		ck_assert_msg(hot.blocks < 20 * 80, "%llu blocks, k %u",
+			      (unsigned long long)hot.blocks, k);
+	}
+	t_search_end(&s);
+}
+END_TEST
+
+/* The same answers where all of a cluster share three blocks of four. */
+START_TEST(hot_everywhere)
+{
+	struct t_search s;
+
+	t_search_init(&s, 0, SIMIDX_CREATE_NO_IDS);
+	for (unsigned i = 0; i < 50000; i++)
+		t_search_add(&s, 0x1234567800000000 | (t_search_any(&s) & 0xffffffff));
+	t_search_store(&s, 48000);
+	for (unsigned k = 0; k <= 6; k++)
+		for (unsigned i = 0; i < 3; i++) {
+			simidx_query q = SIMIDX_QUERY_INIT;
+
+			q.fp = t_search_near(&s);
+			q.radius = k;
+			sxt_check_query(&s.model, s.model.n, s.reader, &q, NULL);
+		}
+	t_search_end(&s);
+}
+END_TEST
+
+Suite *suite_search_modes(void)
+{
+	Suite *suite = suite_create("search_modes");
+	TCase *modes_case = tcase_create("modes");
+	TCase *skew = tcase_create("skew");
+
+	tcase_set_timeout(modes_case, 600);
+	tcase_add_loop_test(modes_case, modes, 0, T_SEARCH_COMBINATIONS);
+	tcase_add_loop_test(modes_case, any_radius, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS);
+	suite_add_tcase(suite, modes_case);
+	tcase_set_timeout(skew, 600);
+	tcase_add_loop_test(skew, one_fingerprint, 0, T_SEARCH_LAYOUTS);
+	tcase_add_test(skew, hot_prefix);
+	tcase_add_test(skew, hot_everywhere);
+	suite_add_tcase(suite, skew);
+	return suite;
+}
