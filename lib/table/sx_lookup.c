@@ -89,7 +89,8 @@ static void fetch_inside(const sx_lookup *l, const sx_piece *p)
 	from = from * n / 256;
 	to = to * n / 256 + slack;
 	from = from > slack ? from - slack : 0;
-	if (BLOCK_HEADER + low_bytes + bitmap > d->table->block_size)
+	/* None is known where the block that was looked at is damaged. */
+	if (!n || BLOCK_HEADER + low_bytes + bitmap > d->table->block_size)
 		return;
 	fetch_lines(value + BLOCK_HEADER + low_bytes, to * bitmap / n + LINE / 2, BITMAP_LINES);
 	/* Long ranges are fetched when it is known where they are: they must not stand in line
