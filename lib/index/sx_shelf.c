@@ -62,12 +62,20 @@ static const sx_table *table_of(const simidx *index, unsigned t)
 	return t == SX_SHELF_POSTINGS ? &index->tables.postings : &index->tables.permuted[t];
 }
 
+/* Whether a new directory of a table may take so many bytes. The lock is held. */
+static int has_room(const sx_shelf *shelf, unsigned t, uint64_t bytes)
+{
+	const sx_held *old = shelf->table[t].held;
+
+	return !shelf->max_bytes ||
+	       shelf->bytes - (old ? old->directory->bytes : 0) + bytes <= shelf->max_bytes;
+}
+
 /* Whether it is time to make one. The lock is held. */
 static int is_due(sx_shelf *shelf, unsigned t, const sx_table_count *count, uint64_t lookups)
 {
 	uint64_t blocks = count->rows / TYPICAL_ROWS + 1;
 	uint64_t price = blocks / BLOCKS_A_LOOKUP;
-	uint64_t bytes = sx_directory_size(blocks);
 
 	if (shelf->table[t].generation < count->generation) {
 		shelf->table[t].generation = count->generation;
@@ -75,11 +83,7 @@ static int is_due(sx_shelf *shelf, unsigned t, const sx_table_count *count, uint
 		shelf->table[t].hopeless = 0;
 	}
 	shelf->table[t].debt += lookups;
-	if (shelf->table[t].held)
-		bytes -= shelf->table[t].held->directory->bytes < bytes
-				 ? shelf->table[t].held->directory->bytes
-				 : bytes;
-	if (shelf->max_bytes && shelf->bytes + bytes > shelf->max_bytes)
+	if (!has_room(shelf, t, sx_directory_size(blocks)))
 		return 0;
 	return shelf->table[t].generation == count->generation && !shelf->table[t].making &&
 	       !shelf->table[t].hopeless &&
@@ -117,6 +121,11 @@ static sx_held *make(sx_shelf *shelf, const sx_snapshot *s, unsigned t,
 	rc = sx_directory_make(table_of(s->index, t), s->txn, count->rows, &held->directory, NULL);
 	pthread_mutex_lock(&shelf->lock);
 	shelf->table[t].making = 0;
+	/* How many blocks there are was a guess until now. */
+	if (!rc && !has_room(shelf, t, held->directory->bytes)) {
+		sx_directory_free(held->directory);
+		rc = SIMIDX_E_RANGE;
+	}
 	if (rc) {
 		shelf->table[t].hopeless = rc != SIMIDX_E_NOMEM;
 		shelf->table[t].debt = 0;
