@@ -10,9 +10,11 @@ static unsigned sum(uint64_t differ, const uint8_t *weights)
 {
 	unsigned total = 0;
 
+	if (!weights)
+		return (unsigned)__builtin_popcountll(differ);
 	for (unsigned b = 0; b < 64; b++)
 		if (differ >> b & 1)
-			total += weights ? weights[b] : 1;
+			total += weights[b];
 	return total;
 }
 

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Searches through directories while the tables change under them: by this process and by
+ * another one, with old readers, several threads, little memory.
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "t_search.h"
+
+Suite *suite_search_directory(void);
+
+static void search_some(struct t_search *s, size_t n, simidx_reader *reader, unsigned times)
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+
+	for (unsigned i = 0; i < times; i++) {
+		q.fp = t_search_near(s);
+		q.radius = (unsigned)sxt_rng_below(&s->rng, 6);
+		sxt_check_query(&s->model, n, reader, &q, NULL);
+	}
+}
+
+/* Directories that the last search of a reader went through. */
+static unsigned used_by(const simidx_reader *reader)
+{
+	unsigned used = 0;
+
+	for (unsigned t = 0; t < reader->index->plan.n_tables; t++)
+		used += reader->directory[t] != NULL;
+	return used;
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Memory
+ */
+
+static uint64_t bytes_of_all(const simidx *index)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned t = 0; t < SX_SHELF_TABLES; t++)
+		if (index->shelf.table[t].held)
+			bytes += index->shelf.table[t].held->directory->bytes;
+	return bytes;
+}
+
+static void open_with(struct t_search *s, uint64_t directory)
+{
+	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
+
+	simidx_reader_close(s->reader);
+	simidx_close(s->index);
+	s->reader = NULL;
+	o.directory = directory;
+	o.map_size = (uint64_t)1 << 30;
+	ck_assert_sx(simidx_open(s->path, &o, &s->index, &sxt_err), SIMIDX_OK);
+	s->reader = sxt_reader(s->index);
+}
+
+/* None, too few bytes for any, for some, enough: the answers are the same. */
+START_TEST(most_bytes)
+{
+	struct t_search s;
+	uint64_t all;
+
+	t_search_init(&s, _i * T_SEARCH_PLANS * T_SEARCH_LAYOUTS, SIMIDX_CREATE_FP2);
+	t_search_fill(&s, 12000);
+	t_search_store(&s, s.model.n - 100);
+	open_with(&s, 0);
+	search_some(&s, s.model.n, s.reader, 30);
+	all = s.index->shelf.bytes;
+	ck_assert_uint_gt(all, 0);
+	ck_assert_uint_eq(bytes_of_all(s.index), all);
+	open_with(&s, SIMIDX_DIRECTORY_NEVER);
+	search_some(&s, s.model.n, s.reader, 30);
+	ck_assert_uint_eq(bytes_of_all(s.index), 0);
+	open_with(&s, 1);
+	search_some(&s, s.model.n, s.reader, 30);
+	ck_assert_uint_eq(bytes_of_all(s.index), 0);
+	for (uint64_t part = 1; part < 8; part++) {
+		open_with(&s, all * part / 7);
+		search_some(&s, s.model.n, s.reader, 20);
+		ck_assert_uint_eq(bytes_of_all(s.index), s.index->shelf.bytes);
+		ck_assert_msg(s.index->shelf.bytes <= all * part / 7,
+			      "%llu bytes of directories, at most %llu",
+			      (unsigned long long)s.index->shelf.bytes,
+			      (unsigned long long)(all * part / 7));
+	}
+	t_search_end(&s);
+}
+END_TEST
+
+/* Rent or buy: some searches without them, then with; and the same after a merge. */
+START_TEST(after_a_while)
+{
+	enum { N = 120000 };
+	simidx_results r = SIMIDX_RESULTS_INIT;
+	simidx_query q = SIMIDX_QUERY_INIT;
+	struct t_search s;
+
+	t_search_init(&s, 0, SIMIDX_CREATE_NO_IDS);
+	while (s.model.n < N)
+		t_search_add(&s, t_search_any(&s));
+	t_search_store(&s, N - 1000);
+	for (unsigned round = 0; round < 2; round++) {
+		unsigned used[40];
+
+		for (unsigned i = 0; i < 40; i++) {
+			q.fp = t_search_near(&s);
+			ck_assert_sx(simidx_search(s.reader, &q, &r, &sxt_err), SIMIDX_OK);
+			used[i] = used_by(s.reader);
+		}
+		ck_assert_uint_eq(used[0], 0);
+		ck_assert_uint_eq(used[39], 4);
+		search_some(&s, N, s.reader, 3);
+		if (!round)
+			sxt_merge(s.index);
+	}
+	t_search_end(&s);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Changes
+ */
+
+#define READERS 4
+
+/* Readers come and go, each with what it held when it searched last. */
+START_TEST(many_readers)
+{
+	simidx_reader *reader[READERS] = { NULL };
+	struct t_search s;
+	size_t n = 200;
+
+	t_search_init(&s, _i, 0);
+	t_search_fill(&s, 3000);
+	t_search_create(&s);
+	sxt_model_store(&s.model, 0, n, s.index);
+	for (unsigned step = 0; step < (sxt_is_long() ? 400 : 60); step++) {
+		size_t which = (size_t)sxt_rng_below(&s.rng, READERS), to = n;
+
+		switch (sxt_rng_below(&s.rng, 6)) {
+		case 0:
+			to = n + (size_t)sxt_rng_below(&s.rng, 200);
+			to = to < s.model.n ? to : s.model.n;
+			sxt_model_store(&s.model, n, to, s.index);
+			n = to;
+			break;
+		case 1:
+			sxt_merge(s.index);
+			break;
+		case 2:
+			simidx_reader_close(reader[which]);
+			reader[which] = NULL;
+			break;
+		default:
+			if (!reader[which])
+				reader[which] = sxt_reader(s.index);
+			search_some(&s, n, reader[which], 2);
+		}
+	}
+	for (size_t i = READERS; i-- > 0;)
+		simidx_reader_close(reader[i]);
+	t_search_end(&s);
+}
+END_TEST
+
+struct turns {
+	struct t_search *s;
+	size_t step;
+};
+
+/* The other process: each turn stores a part, every second one merges. */
+static int write_in_turns(sxt_proc *me, void *ctx)
+{
+	struct turns *turns = ctx;
+	struct t_search *s = turns->s;
+	simidx *index = sxt_open(s->path, 0);
+
+	for (size_t n = 0; n < s->model.n; n += turns->step) {
+		sxt_model_store(&s->model, n, n + turns->step, index);
+		if (n / turns->step % 2)
+			sxt_merge(index);
+		sxt_proc_tell(me);
+		if (sxt_proc_wait(me))
+			return 1;
+	}
+	simidx_close(index);
+	return 0;
+}
+
+/* Also when the file grows beyond this process's map, which then moves. */
+START_TEST(other_process)
+{
+	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
+	struct turns turns;
+	simidx_reader *reader[3];
+	struct t_search s;
+	size_t step = sxt_is_long() ? 2000 : 1000;
+	unsigned changes;
+	sxt_proc child;
+
+	t_search_init(&s, _i % 6, _i % 2 ? SIMIDX_CREATE_FP2 : 0);
+	t_search_fill(&s, 10 * step);
+	t_search_create(&s);
+	simidx_reader_close(s.reader);
+	simidx_close(s.index);
+	turns.s = &s;
+	turns.step = step;
+	sxt_proc_start(&child, write_in_turns, &turns);
+	o.flags = SIMIDX_OPEN_READ_ONLY;
+	o.map_size = _i < 6 ? (uint64_t)1 << 30 : 256 << 10;
+	ck_assert_int_eq(sxt_proc_wait(&child), 0);
+	ck_assert_sx(simidx_open(s.path, &o, &s.index, &sxt_err), SIMIDX_OK);
+	changes = sx_store_map_changes(s.index->store);
+	for (unsigned i = 0; i < 3; i++)
+		reader[i] = sxt_reader(s.index);
+	for (size_t n = turns.step, turn = 0; n <= s.model.n; n += turns.step, turn++) {
+		for (unsigned i = 0; i < 3; i++)
+			if (turn % (i + 1) == 0)
+				search_some(&s, n, reader[i], 6);
+		sxt_proc_tell(&child);
+		if (n < s.model.n)
+			ck_assert_int_eq(sxt_proc_wait(&child), 0);
+	}
+	ck_assert_int_eq(sxt_proc_finish(&child), 0);
+	ck_assert_uint_gt(s.index->shelf.bytes, 0);
+	if (_i >= 6)
+		ck_assert_uint_ne(sx_store_map_changes(s.index->store), changes);
+	simidx_reader_close(reader[0]);
+	simidx_reader_close(reader[1]);
+	s.reader = reader[2];
+	t_search_end(&s);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Threads
+ */
+
+#define THREADS 3
+#define QUERIES 24
+
+struct crowd {
+	struct t_search s;
+	simidx_query query[QUERIES];
+	sxt_found *found[QUERIES];
+	size_t n_found[QUERIES];
+	atomic_size_t stored, storing; /* documents: committed, and being so */
+	atomic_int end;
+};
+
+/* All that was there before, nothing that was not there behind. */
+static void check_between(struct crowd *c, size_t q, size_t before, size_t behind,
+			  const simidx_results *r)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < c->n_found[q]; i++) {
+		const sxt_found *f = &c->found[q][i];
+		size_t number = (size_t)(f->doc - c->s.model.at);
+
+		if (at < r->n && r->matches[at].id == f->doc->id) {
+			sxt_proc_assert(number < behind && r->matches[at].fp == f->doc->fp);
+			at++;
+		} else {
+			sxt_proc_assert(number >= before);
+		}
+	}
+	sxt_proc_assert(at == r->n);
+}
+
+static void *search_on(void *ctx)
+{
+	struct crowd *c = ctx;
+	simidx_results r = SIMIDX_RESULTS_INIT;
+	simidx_reader *reader = NULL;
+	simidx_error err;
+
+	for (unsigned i = 0; !atomic_load(&c->end); i++) {
+		size_t q = i % QUERIES, before = atomic_load(&c->stored);
+
+		if (i % 100 == 0) {
+			simidx_reader_close(reader);
+			reader = sxt_reader(c->s.index);
+		}
+		sxt_proc_must(simidx_search(reader, &c->query[q], &r, &err), SIMIDX_OK, &err);
+		check_between(c, q, before, atomic_load(&c->storing), &r);
+	}
+	simidx_reader_close(reader);
+	return NULL;
+}
+
+static void prepare_crowd(struct crowd *c)
+{
+	static const simidx_query none = SIMIDX_QUERY_INIT;
+
+	for (size_t q = 0; q < QUERIES; q++) {
+		c->query[q] = none;
+		c->query[q].fp = t_search_near(&c->s);
+		c->query[q].radius = (unsigned)(q % 8);
+		c->found[q] = sxt_model_find(&c->s.model, c->s.model.n, &c->query[q],
+					     &c->n_found[q]);
+	}
+}
+
+START_TEST(threads)
+{
+	static struct crowd c;
+	pthread_t thread[THREADS];
+	size_t step = 100;
+
+	t_search_init(&c.s, _i, 0);
+	t_search_fill(&c.s, sxt_is_long() ? 40000 : 4000);
+	t_search_create(&c.s);
+	prepare_crowd(&c);
+	for (size_t t = 0; t < THREADS; t++)
+		ck_assert_int_eq(pthread_create(&thread[t], NULL, search_on, &c), 0);
+	for (size_t n = 0; n < c.s.model.n; n += step) {
+		atomic_store(&c.storing, n + step);
+		sxt_model_store(&c.s.model, n, n + step, c.s.index);
+		atomic_store(&c.stored, n + step);
+		if (n / step % 3 == 2)
+			sxt_merge(c.s.index);
+	}
+	atomic_store(&c.end, 1);
+	for (size_t t = 0; t < THREADS; t++)
+		ck_assert_int_eq(pthread_join(thread[t], NULL), 0);
+	for (size_t q = 0; q < QUERIES; q++) {
+		sxt_check_found(c.found[q], c.n_found[q], c.s.reader, &c.query[q], NULL);
+		free(c.found[q]);
+	}
+	t_search_end(&c.s);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * An index in the place of this one
+ */
+
+START_TEST(replaced)
+{
+	simidx_loader_options o = SIMIDX_LOADER_OPTIONS_INIT;
+	simidx_query q = SIMIDX_QUERY_INIT;
+	simidx_loader *loader;
+	struct t_search s;
+	simidx_results r = SIMIDX_RESULTS_INIT;
+
+	t_search_init(&s, 0, 0);
+	t_search_fill(&s, 3000);
+	t_search_store(&s, s.model.n);
+	search_some(&s, s.model.n, s.reader, 10);
+	ck_assert_uint_gt(used_by(s.reader), 0);
+	o.memory = 64 << 20;
+	ck_assert_sx(simidx_loader_open(s.path, NULL, &o, &loader, &sxt_err), SIMIDX_OK);
+	search_some(&s, s.model.n, s.reader, 10);
+	ck_assert_sx(simidx_loader_finish(loader, NULL, &sxt_err), SIMIDX_OK);
+	simidx_loader_close(loader);
+	for (unsigned i = 0; i < 3; i++)
+		ck_assert_sx(simidx_search(s.reader, &q, &r, &sxt_err), SIMIDX_E_MOVED);
+	open_with(&s, 0);
+	search_some(&s, s.model.n, s.reader, 10);
+	ck_assert_uint_gt(used_by(s.reader), 0);
+	t_search_end(&s);
+}
+END_TEST
+
+Suite *suite_search_directory(void)
+{
+	Suite *suite = suite_create("search_directory");
+	TCase *memory = tcase_create("memory");
+	TCase *changes = tcase_create("changes");
+
+	tcase_set_timeout(memory, 120);
+	tcase_add_loop_test(memory, most_bytes, 0, 2);
+	tcase_add_test(memory, after_a_while);
+	suite_add_tcase(suite, memory);
+	tcase_set_timeout(changes, 600);
+	tcase_add_loop_test(changes, many_readers, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS);
+	tcase_add_loop_test(changes, other_process, 0, 12);
+	tcase_add_loop_test(changes, threads, 0, 2);
+	tcase_add_test(changes, replaced);
+	suite_add_tcase(suite, changes);
+	return suite;
+}
