@@ -57,15 +57,22 @@ static void reject(simidx_explanation *out, const simidx_choice *choice)
 	out->n_rejected++;
 }
 
+/*
+ * What was done is what was chosen. The search took it for even ranges unless these were far from
+ * it; what it is worth by their real sizes is told where it is among what is considered now.
+ */
 static void explain_strategies(simidx_reader *r, const sx_query *q, simidx_explanation *out)
 {
 	sx_choice considered = { 0 };
 	simidx_choice choice;
 
+	describe(r->way.strategy, &out->chosen);
 	sx_way_consider(r, q, &considered);
 	for (unsigned i = 0; i < considered.n; i++) {
 		describe(&considered.of[i].strategy, &choice);
-		if (i == considered.chosen)
+		/* Of many tables the text does not show all. */
+		if (!strcmp(choice.text, out->chosen.text) &&
+		    choice.probes == out->chosen.probes)
 			out->chosen = choice;
 		else
 			reject(out, &choice);
@@ -103,12 +110,15 @@ static int explain(simidx_reader *r, const simidx_query *asked, simidx_explanati
 
 	if (!rc)
 		rc = sx_query_init(&q, r->index, asked, err);
+	for (unsigned t = 0; !rc && t < r->index->plan.n_tables; t++)
+		out->directories += is_probed(r, t) && r->directory[t];
+	/* The nearest were found within some smaller radius. */
+	if (!rc && !q.is_weighted)
+		q.radius = r->way.strategy->radius;
 	if (!rc && r->way.by_patterns)
 		explain_patterns(r, &q, out);
 	else if (!rc)
 		explain_strategies(r, &q, out);
-	for (unsigned t = 0; !rc && t < r->index->plan.n_tables; t++)
-		out->directories += is_probed(r, t) && r->directory[t];
 	out->kernel = r->index->kernel->name;
 	out->results.matches = NULL;
 	out->results.n = 0;
