@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What must not change an answer (the kernel, an XOR of everything, another order of the bits),
+ * and what is said about searches: explanations and predictions.
+ */
+
+#include <math.h>
+#include <string.h>
+
+#include "t_search.h"
+
+Suite *suite_search_explain(void);
+
+/* ------------------------------------------------------------------------------------------
+ * Explanations
+ */
+
+static void check_same_counts(const simidx_results *a, const simidx_results *b)
+{
+	t_must_eq(a->count, b->count);
+	t_must_eq(a->probes, b->probes);
+	t_must_eq(a->blocks, b->blocks);
+	t_must_eq(a->candidates, b->candidates);
+	t_must_eq(a->fingerprints, b->fingerprints);
+	t_must(a->truncated == b->truncated && a->complete_to == b->complete_to);
+}
+
+static void check_choices(const simidx_explanation *e)
+{
+	t_must(e->chosen.text[0] && memchr(e->chosen.text, 0, sizeof(e->chosen.text)));
+	t_must(e->n_rejected <= SIMIDX_MAX_CHOICES);
+	for (unsigned i = 0; i < e->n_rejected; i++) {
+		const simidx_choice *c = &e->rejected[i];
+
+		t_must(c->text[0] && memchr(c->text, 0, sizeof(c->text)));
+		t_must(strcmp(c->text, e->chosen.text) || c->probes != e->chosen.probes);
+		t_must(!i || c->microseconds >= c[-1].microseconds);
+	}
+}
+
+static simidx_query any_query(struct t_search *s, uint8_t weights[64])
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+
+	for (unsigned b = 0; b < 64; b++)
+		weights[b] = (uint8_t)sxt_rng_below(&s->rng, 6);
+	q.fp = t_search_near(s);
+	q.radius = (unsigned)sxt_rng_below(&s->rng, 8);
+	q.limit = sxt_rng_below(&s->rng, 10);
+	if (sxt_rng_below(&s->rng, 2))
+		q.weights = weights;
+	if (q.weights && sxt_rng_below(&s->rng, 2))
+		q.probes = 1 + (unsigned)sxt_rng_below(&s->rng, 50);
+	if (sxt_rng_below(&s->rng, 4) == 0)
+		q.max_candidates = 1 + sxt_rng_below(&s->rng, 50);
+	return q;
+}
+
+static void check_explained(struct t_search *s, const simidx_query *q)
+{
+	simidx_explanation e = SIMIDX_EXPLANATION_INIT;
+	simidx_results r = SIMIDX_RESULTS_INIT;
+
+	ck_assert_sx(simidx_search(s->reader, q, &r, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_explain(s->reader, q, &e, &sxt_err), SIMIDX_OK);
+	check_same_counts(&e.results, &r);
+	t_must(!e.results.n && !e.results.matches);
+	check_choices(&e);
+	t_must(!strcmp(e.kernel, s->index->kernel->name));
+	/* What was chosen is what was done. */
+	if (!q->max_candidates && (q->mode == SIMIDX_ALL || q->mode == SIMIDX_COUNT))
+		ck_assert_msg(e.chosen.probes == r.probes, "chosen: %s, %llu probes; done: %llu",
+			      e.chosen.text, (unsigned long long)e.chosen.probes,
+			      (unsigned long long)r.probes);
+}
+
+START_TEST(explanations)
+{
+	struct t_search s;
+	uint8_t weights[64];
+
+	t_search_init(&s, _i, _i % 2 ? SIMIDX_CREATE_FP2 : 0);
+	t_search_fill(&s, 3000);
+	t_search_store(&s, 2900);
+	for (int on = 0; on < 2; on++) {
+		simidx_explanation e = SIMIDX_EXPLANATION_INIT;
+		simidx_query q = SIMIDX_QUERY_INIT;
+
+		t_search_directories(&s, on);
+		s.reader->rented = UINT64_MAX / 2;
+		ck_assert_sx(simidx_explain(s.reader, &q, &e, &sxt_err), SIMIDX_OK);
+		ck_assert_uint_eq(e.directories > 0, on && s.layout == SIMIDX_LAYOUT_BLOCKS);
+		for (unsigned i = 0; i < 40; i++) {
+			q = any_query(&s, weights);
+			q.mode = (unsigned)sxt_rng_below(&s.rng, 4);
+			q.limit += q.mode == SIMIDX_NEAREST;
+			check_explained(&s, &q);
+		}
+	}
+	t_search_end(&s);
+}
+END_TEST
+
+START_TEST(bad_explanations)
+{
+	simidx_explanation e = SIMIDX_EXPLANATION_INIT;
+	simidx_query q = SIMIDX_QUERY_INIT;
+	struct t_search s;
+
+	t_search_init(&s, 0, 0);
+	t_search_fill(&s, 100);
+	t_search_store(&s, 50);
+	ck_assert_sx(simidx_explain(NULL, &q, &e, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_explain(s.reader, NULL, &e, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_explain(s.reader, &q, NULL, &sxt_err), SIMIDX_E_ARG);
+	q.radius = 65;
+	ck_assert_sx(simidx_explain(s.reader, &q, &e, &sxt_err), SIMIDX_E_RANGE);
+	q.radius = 3;
+	q.flags = SIMIDX_QUERY_FP2;
+	ck_assert_sx(simidx_explain(s.reader, &q, &e, &sxt_err), SIMIDX_E_MISMATCH);
+	e.size--;
+	ck_assert_sx(simidx_explain(s.reader, &q, &e, &sxt_err), SIMIDX_E_ARG);
+	t_search_end(&s);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Predictions
+ */
+
+static void check_prediction(const simidx_prediction *p)
+{
+	t_must(p->plan && p->n_tables > 0);
+	t_must(isfinite(p->table_bytes) && isfinite(p->bytes) && p->bytes > p->table_bytes);
+	t_must(isfinite(p->probes) && p->probes >= 0 && isfinite(p->candidates));
+	t_must(isfinite(p->microseconds) && p->microseconds >= 0);
+}
+
+/* More documents or a larger radius never cost less. */
+START_TEST(predictions)
+{
+	static const unsigned widths[] = { 16, 33, 64 };
+	simidx_prediction p = SIMIDX_PREDICTION_INIT;
+	unsigned bits = widths[_i], i;
+	int rc = SIMIDX_OK;
+
+	for (i = 0; !rc; i++) {
+		for (unsigned k = 0; k <= 8 && !rc; k++) {
+			double before = 0;
+
+			for (uint64_t n = 1; n <= 1000000000 && !rc; n *= 10) {
+				rc = simidx_predict(i, bits, n, k, &p, NULL);
+				if (rc)
+					continue;
+				check_prediction(&p);
+				ck_assert_msg(p.microseconds >= before * 0.999,
+					      "plan %s, %llu documents, radius %u: %g us after %g",
+					      p.plan, (unsigned long long)n, k, p.microseconds,
+					      before);
+				before = p.microseconds;
+			}
+		}
+		for (unsigned k = 0; k <= 8 && !rc; k++) {
+			simidx_prediction less = SIMIDX_PREDICTION_INIT;
+
+			t_must(!simidx_predict(i, bits, 10000000, k, &less, NULL));
+			t_must(!simidx_predict(i, bits, 10000000, k + 1, &p, NULL));
+			ck_assert_msg(p.microseconds >= less.microseconds * 0.999,
+				      "plan %s, radius %u: %g us, %g us", p.plan, k,
+				      less.microseconds, p.microseconds);
+		}
+	}
+	ck_assert_int_eq(rc, SIMIDX_E_END);
+	ck_assert_uint_ge(i, T_SEARCH_PLANS + 1);
+}
+END_TEST
+
+START_TEST(bad_predictions)
+{
+	simidx_prediction p = SIMIDX_PREDICTION_INIT;
+
+	ck_assert_sx(simidx_predict(0, 64, 0, 3, &p, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_predict(0, 64, UINT64_MAX, 64, &p, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_predict(UINT32_MAX, 64, 1, 3, &p, &sxt_err), SIMIDX_E_END);
+	ck_assert_sx(simidx_predict(0, 64, 1, 65, &p, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_predict(0, 32, 1, 33, &p, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_predict(0, 15, 1, 3, &p, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_predict(0, 65, 1, 3, &p, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_predict(0, 64, 1, 3, NULL, &sxt_err), SIMIDX_E_ARG);
+	p.size++;
+	ck_assert_sx(simidx_predict(0, 64, 1, 3, &p, &sxt_err), SIMIDX_E_ARG);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Kernels
+ */
+
+START_TEST(kernels)
+{
+	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
+	const sx_kernel *kernel;
+	struct t_search s;
+	unsigned n = 0;
+
+	t_search_init(&s, _i, 0);
+	t_search_fill(&s, 2000);
+	t_search_store(&s, 1700);
+	o.map_size = (uint64_t)1 << 30;
+	for (; (kernel = sx_kernel_list(n)); n++) {
+		simidx_explanation e = SIMIDX_EXPLANATION_INIT;
+		simidx_query q = SIMIDX_QUERY_INIT;
+
+		simidx_reader_close(s.reader);
+		simidx_close(s.index);
+		o.kernel = kernel->name;
+		ck_assert_sx(simidx_open(s.path, &o, &s.index, &sxt_err), SIMIDX_OK);
+		s.reader = sxt_reader(s.index);
+		for (unsigned i = 0; i < 30; i++) {
+			q.fp = t_search_near(&s);
+			q.radius = i % 10;
+			sxt_check_query(&s.model, s.model.n, s.reader, &q, NULL);
+		}
+		ck_assert_sx(simidx_explain(s.reader, &q, &e, &sxt_err), SIMIDX_OK);
+		ck_assert_str_eq(e.kernel, kernel->name);
+	}
+	ck_assert_uint_ge(n, 1);
+	o.kernel = "abacus";
+	simidx_reader_close(s.reader);
+	simidx_close(s.index);
+	ck_assert_sx(simidx_open(s.path, &o, &s.index, &sxt_err), SIMIDX_E_UNSUPPORTED);
+	ck_assert_ptr_null(s.index);
+	s.reader = NULL;
+	t_search_end(&s);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Metamorphoses
+ */
+
+struct change {
+	uint64_t constant; /* of an XOR */
+	unsigned to[64];   /* where each bit goes */
+};
+
+static uint64_t changed(const struct change *c, unsigned bits, uint64_t fp)
+{
+	uint64_t x = 0;
+
+	for (unsigned b = 0; b < bits; b++)
+		x |= (fp >> b & 1) << c->to[b];
+	return x ^ c->constant;
+}
+
+static void choose_change(struct t_search *s, int permute, struct change *c)
+{
+	c->constant = permute ? 0 : t_search_any(s);
+	for (unsigned b = 0; b < s->bits; b++)
+		c->to[b] = b;
+	for (unsigned b = s->bits; permute && b > 1; b--) {
+		unsigned other = (unsigned)sxt_rng_below(&s->rng, b), was = c->to[b - 1];
+
+		c->to[b - 1] = c->to[other];
+		c->to[other] = was;
+	}
+}
+
+/* The same documents in another index, changed. */
+static void change_all(const struct t_search *s, const struct change *c, int i,
+		       struct t_search *out)
+{
+	t_search_init(out, i, s->flags);
+	for (size_t d = 0; d < s->model.n; d++)
+		t_search_add(out, changed(c, s->bits, s->model.at[d].fp));
+	t_search_store(out, s->merged);
+}
+
+static void check_same(struct t_search *a, struct t_search *b, const struct change *c,
+		       const simidx_query *query)
+{
+	simidx_results x = SIMIDX_RESULTS_INIT, y = SIMIDX_RESULTS_INIT;
+	simidx_query q = *query;
+	uint8_t weights[64] = { 0 };
+
+	q.fp = changed(c, a->bits, query->fp);
+	for (unsigned bit = 0; query->weights && bit < a->bits; bit++)
+		weights[c->to[bit]] = query->weights[bit];
+	q.weights = query->weights ? weights : NULL;
+	ck_assert_sx(simidx_search(a->reader, query, &x, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_search(b->reader, &q, &y, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(x.n, y.n);
+	t_must_eq(x.truncated, y.truncated);
+	for (size_t i = 0; i < x.n; i++) {
+		t_must_eq(x.matches[i].id, y.matches[i].id);
+		t_must_eq(x.matches[i].weighted, y.matches[i].weighted);
+		t_must_eq(x.matches[i].distance, y.matches[i].distance);
+		t_must_eq(changed(c, a->bits, x.matches[i].fp), y.matches[i].fp);
+	}
+}
+
+START_TEST(metamorphoses)
+{
+	struct t_search s, other;
+	struct change c;
+	uint8_t weights[64];
+
+	if (!sxt_is_long() && (_i / 2 / T_SEARCH_PLANS + _i) % 2)
+		return;
+	t_search_init(&s, _i / 2, 0);
+	t_search_fill(&s, 1000);
+	t_search_store(&s, 800);
+	choose_change(&s, _i % 2, &c);
+	change_all(&s, &c, _i / 2, &other);
+	for (unsigned i = 0; i < 40; i++) {
+		simidx_query q = any_query(&s, weights);
+
+		q.probes = 0; /* which prefixes are likely depends on the order of the bits */
+		q.max_candidates = 0;
+		check_same(&s, &other, &c, &q);
+	}
+	t_search_end(&s);
+	t_search_end(&other);
+}
+END_TEST
+
+Suite *suite_search_explain(void)
+{
+	Suite *suite = suite_create("search_explain");
+	TCase *said = tcase_create("said");
+	TCase *same = tcase_create("same");
+
+	tcase_set_timeout(said, 120);
+	tcase_add_loop_test(said, explanations, 0, T_SEARCH_COMBINATIONS);
+	tcase_add_test(said, bad_explanations);
+	tcase_add_loop_test(said, predictions, 0, 3);
+	tcase_add_test(said, bad_predictions);
+	suite_add_tcase(suite, said);
+	tcase_set_timeout(same, 120);
+	tcase_add_loop_test(same, kernels, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS);
+	tcase_add_loop_test(same, metamorphoses, 0, 2 * T_SEARCH_COMBINATIONS);
+	suite_add_tcase(suite, same);
+	return suite;
+}
