@@ -148,8 +148,11 @@ void sx_lookup_find(sx_lookup *l)
 		l->block = SIZE_MAX;
 		l->next++;
 	}
+	/* Of ranges in order, neighbours often share a block: then the guess would cost more than
+	   it saves. */
 	for (size_t i = 0; i < l->n; i++)
-		fetch_inside(l, &l->piece[i]);
+		if (!i || l->piece[i].value != l->piece[i - 1].value)
+			fetch_inside(l, &l->piece[i]);
 	l->blocks += l->n;
 }
 
