@@ -64,6 +64,7 @@ static int add_hit(simidx_reader *r, const sx_query *q, uint64_t fp, int in_tabl
 		sx_directory_hint(r->held[SX_SHELF_POSTINGS]->directory, fp);
 	hit->distance = sx_query_distance(q, fp);
 	hit->in_tables = in_tables;
+	hit->n_known = SX_UNKNOWN;
 	return SIMIDX_OK;
 }
 
@@ -331,5 +332,26 @@ int sx_collect(simidx_reader *r, const sx_query *q,
 	sort_hits(&r->hits);
 	out->fingerprints = r->hits.n;
 	out->complete_to = r->way.complete_to;
+	return SIMIDX_OK;
+}
+
+int sx_collect_found(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_error *err)
+{
+	struct task task = { .r = r, .q = q, .out = out };
+	const sx_header *h = &r->snapshot.header;
+	int rc = SIMIDX_OK;
+
+	r->fresh.n = 0;
+	/* The mini-index may look up the probes of the tables. */
+	if (h->next_seq > h->first_seq) {
+		rc = sx_way_choose(r, q, err);
+		if (!rc)
+			rc = collect_fresh(&task, err);
+	}
+	if (rc)
+		return rc;
+	sort_hits(&r->hits);
+	out->fingerprints = r->hits.n;
+	out->complete_to = (int)q->radius;
 	return SIMIDX_OK;
 }

@@ -77,6 +77,12 @@ static int take_piece(struct reading *g, const sx_piece *piece, simidx_error *er
 	return take_rows(g, &r->rows, err);
 }
 
+/* Whether its documents are still to be read from the table. */
+static int is_wanted(const sx_hit *hit)
+{
+	return hit->in_tables && hit->n_known == SX_UNKNOWN;
+}
+
 /* Every piece of all fingerprints: a run of equal ones may lie in several blocks. */
 static int read_pieces(struct reading *g, const sx_directory *d, simidx_error *err)
 {
@@ -88,7 +94,7 @@ static int read_pieces(struct reading *g, const sx_directory *d, simidx_error *e
 	if (sx_reserve(&r->posting, &r->posting_cap, g->to - g->from, sizeof(*r->posting)))
 		return sx_fail_nomem(err);
 	for (size_t i = g->from; i < g->to; i++)
-		if (r->hits.at[i].in_tables) {
+		if (is_wanted(&r->hits.at[i])) {
 			r->posting[n].directory = d;
 			r->posting[n].low = r->posting[n].high = r->hits.at[i].fp;
 			n++;
@@ -119,7 +125,7 @@ static int read_by_tree(struct reading *g, simidx_error *err)
 	for (size_t i = g->from; !rc && i < g->to; i++) {
 		sx_place low = { r->hits.at[i].fp, 0 }, high = { low.key, UINT64_MAX };
 
-		if (!r->hits.at[i].in_tables)
+		if (!is_wanted(&r->hits.at[i]))
 			continue;
 		r->rows.n = 0;
 		g->had = 0;
@@ -127,6 +133,28 @@ static int read_by_tree(struct reading *g, simidx_error *err)
 				    g->q->has_fp2 ? 0 : g->most, &r->rows, err);
 		if (!rc)
 			rc = take_rows(g, &r->rows, err);
+	}
+	return rc;
+}
+
+/* Those that were read beforehand. */
+static int take_known(struct reading *g, simidx_error *err)
+{
+	const simidx_reader *r = g->r;
+	int rc = SIMIDX_OK;
+
+	for (size_t i = g->from; !rc && i < g->to; i++) {
+		const sx_hit *hit = &r->hits.at[i];
+
+		g->had = 0;
+		if (!hit->in_tables || is_wanted(hit))
+			continue;
+		for (uint32_t k = 0;
+		     !rc && k < hit->n_known && !(g->most && g->had >= g->most); k++) {
+			const sx_doc *doc = &r->known[hit->known + k];
+
+			rc = take_document(g, doc->id, doc->fp, doc->fp2, err);
+		}
 	}
 	return rc;
 }
@@ -168,8 +196,10 @@ int sx_postings_read(simidx_reader *r, const sx_query *q, size_t from, size_t to
 	if (from == to)
 		return SIMIDX_OK;
 	for (size_t i = from; i < to; i++)
-		wanted += (size_t)r->hits.at[i].in_tables;
-	if (wanted) {
+		wanted += (size_t)is_wanted(&r->hits.at[i]);
+	if (r->known)
+		rc = take_known(&g, err);
+	if (!rc && wanted) {
 		d = sx_shelf_get(&r->snapshot, SX_SHELF_POSTINGS, wanted,
 				 &r->held[SX_SHELF_POSTINGS]);
 		rc = d ? read_pieces(&g, d, err) : read_by_tree(&g, err);

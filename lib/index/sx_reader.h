@@ -21,7 +21,10 @@ typedef struct sx_hit {
 	uint64_t fp;
 	unsigned distance;
 	int in_tables;
+	uint32_t known, n_known; /* its documents in reader->known, or SX_UNKNOWN of them */
 } sx_hit;
+
+#define SX_UNKNOWN UINT32_MAX
 
 typedef struct sx_hits {
 	sx_hit *at;
@@ -72,6 +75,7 @@ struct simidx_reader {
 	unsigned searches, watch;  /* sx_collect.c: when to look whether pages are in memory */
 	sx_found found;            /* keys of one range */
 	sx_hits hits;
+	const sx_doc *known;       /* documents of hits that were read beforehand; borrowed */
 	sx_fresh_rows fresh;       /* matching fresh rows */
 	sx_rows rows;              /* postings of one piece */
 	sx_docs docs;
@@ -88,6 +92,13 @@ int sx_reader_deliver(simidx_reader *reader, const sx_query *query, int labels,
 /** Search in the snapshot that the reader has. */
 int sx_search(simidx_reader *reader, const simidx_query *asked, simidx_results *out,
 	      simidx_error *err);
+
+/**
+ * The same where the tables need not be searched any more, in mode SIMIDX_ALL or _COUNT without
+ * max_candidates: reader->hits are what they have for this query, and `out` says what that took.
+ */
+int sx_search_found(simidx_reader *reader, const simidx_query *asked, simidx_results *out,
+		    simidx_error *err);
 
 /* ------------------------------------------------------------------------------------------
  * sx_way.c: how to look a query up
@@ -132,6 +143,10 @@ void sx_way_consider(simidx_reader *reader, const sx_query *query, sx_choice *ou
 int sx_collect(simidx_reader *reader, const sx_query *query,
 	       int (*enough)(simidx_reader *reader, const sx_query *query, simidx_error *err),
 	       simidx_results *out, simidx_error *err);
+
+/** The same where reader->hits has those of the tables already, for a query without weights. */
+int sx_collect_found(simidx_reader *reader, const sx_query *query, simidx_results *out,
+		     simidx_error *err);
 
 /**
  * Have the pages of the pieces at hand read in parallel if they are not in memory, where that

@@ -109,14 +109,18 @@ static int search_first(simidx_reader *r, const sx_query *q, simidx_results *out
 	return rc ? rc : deliver_documents(r, q, out, err);
 }
 
+/* The documents of all hits. */
+static int answer(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_error *err)
+{
+	return q->asked->mode == SIMIDX_COUNT ? count_documents(r, q, out, err)
+					      : deliver_documents(r, q, out, err);
+}
+
 static int search_all(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_error *err)
 {
 	int rc = sx_collect(r, q, NULL, out, err);
 
-	if (rc)
-		return rc;
-	return q->asked->mode == SIMIDX_COUNT ? count_documents(r, q, out, err)
-					      : deliver_documents(r, q, out, err);
+	return rc ? rc : answer(r, q, out, err);
 }
 
 /* What was not found within a radius is beyond it, also by both fingerprints. */
@@ -156,23 +160,32 @@ static int search_nearest(simidx_reader *r, const sx_query *query, simidx_result
 
 static int search(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_error *err)
 {
-	int rc;
-
 	r->way.strategy = NULL;
 	r->docs.n = 0;
 	switch (q->asked->mode) {
 	case SIMIDX_FIRST:
-		rc = search_first(r, q, out, err);
-		break;
+		return search_first(r, q, out, err);
 	case SIMIDX_NEAREST:
-		rc = search_nearest(r, q, out, err);
-		break;
+		return search_nearest(r, q, out, err);
 	default:
-		rc = search_all(r, q, out, err);
+		return search_all(r, q, out, err);
 	}
+}
+
+/* What the caller sees, if all went well. */
+static int finish(simidx_reader *r, const sx_query *q, int rc, simidx_results *out,
+		  simidx_error *err)
+{
 	if (!rc)
 		rc = sx_reader_deliver(r, q, (q->asked->flags & SIMIDX_QUERY_LABELS) != 0, err);
-	return rc;
+	out->size = sizeof(*out);
+	if (rc) {
+		r->docs.n = 0;
+		return rc;
+	}
+	out->matches = r->match;
+	out->n = r->docs.n;
+	return SIMIDX_OK;
 }
 
 int sx_search(simidx_reader *r, const simidx_query *asked, simidx_results *out,
@@ -185,14 +198,20 @@ int sx_search(simidx_reader *r, const simidx_query *asked, simidx_results *out,
 	rc = sx_query_init(&q, r->index, asked, err);
 	if (!rc)
 		rc = search(r, &q, out, err);
-	out->size = sizeof(*out);
-	if (rc) {
-		r->docs.n = 0;
-		return rc;
-	}
-	out->matches = r->match;
-	out->n = r->docs.n;
-	return SIMIDX_OK;
+	return finish(r, &q, rc, out, err);
+}
+
+int sx_search_found(simidx_reader *r, const simidx_query *asked, simidx_results *out,
+		    simidx_error *err)
+{
+	sx_query q;
+	int rc = sx_query_init(&q, r->index, asked, err);
+
+	if (!rc)
+		rc = sx_collect_found(r, &q, out, err);
+	if (!rc)
+		rc = answer(r, &q, out, err);
+	return finish(r, &q, rc, out, err);
 }
 
 int simidx_search(simidx_reader *r, const simidx_query *query, simidx_results *out,
