@@ -632,10 +632,16 @@ typedef struct simidx_batch_options {
 /**
  * Search many queries. From about 10,000 on that differ in nothing but the fingerprint they are
  * sorted by the prefix of each table, so that neighbours share what is read (twice as fast);
- * fewer are searched one after another. All see one snapshot, or each worker's share does.
+ * fewer are searched one after another. All see one snapshot, or each thread's share does; it
+ * is pinned until the end, as by a walk.
+ *
+ * Not worth while for a handful of queries: a reader is opened each time, a few microseconds.
+ * Memory: some ten megabytes a thread, and in several threads the answers that wait for those
+ * before them, at most half a million matches a thread beside those of single queries.
  *
  * @param queries  `n` of them; each may have another radius, mode and so on
- * @return as simidx_search(), of the first query that fails; SIMIDX_E_STOPPED
+ * @return as simidx_search(), of the first query that fails, after the answers to those before
+ *         it; SIMIDX_E_STOPPED; SIMIDX_E_BUSY when all reader slots of the index are taken
  */
 int simidx_search_batch(simidx *index, const simidx_query *queries, size_t n,
 			const simidx_batch_options *options, simidx_error *err)

@@ -117,6 +117,10 @@ lib_libsx_core_la_SOURCES = \
 	lib/fresh/sx_mini_lines.c \
 	lib/fresh/sx_mini_lines.h \
 	lib/index/sx_batch.c \
+	lib/index/sx_batch.h \
+	lib/index/sx_batch_crew.c \
+	lib/index/sx_batch_sorted.c \
+	lib/index/sx_batch_tables.c \
 	lib/index/sx_collect.c \
 	lib/index/sx_create.c \
 	lib/index/sx_docs.c \

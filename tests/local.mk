@@ -74,6 +74,7 @@ unit_core = \
 	tests/unit/t_index.h \
 	tests/unit/t_index_api.c \
 	tests/unit/t_index_bad.c \
+	tests/unit/t_index_batch.c \
 	tests/unit/t_index_live.c \
 	tests/unit/t_index_moved.c \
 	tests/unit/t_index_oracle.c \

@@ -54,6 +54,9 @@ struct simidx {
 	sx_mini *mini;
 	sx_shelf shelf; /* directories of the tables */
 
+	size_t batch_sorted_from; /* queries of a batch from which on they are sorted */
+	size_t batch_slice;       /* most queries that are sorted together */
+
 	void (*progress)(void *ctx, const char *phase, uint64_t done, uint64_t total);
 	void *progress_ctx;
 };

@@ -16,6 +16,10 @@
 #define MERGE_BLOCKS 4096
 #define MERGE_ROWS 100000
 
+/* Below, what sorting saves is less than what it costs; beyond, memory grows and little else. */
+#define BATCH_SORTED_FROM 10000
+#define BATCH_SLICE 131072
+
 const char *simidx_version(void)
 {
 	return SIMIDX_VERSION_STRING;
@@ -149,6 +153,8 @@ static simidx *make_handle(sx_store *store, unsigned flags)
 	index->store = store;
 	index->merge_blocks = MERGE_BLOCKS;
 	index->merge_rows = MERGE_ROWS;
+	index->batch_sorted_from = BATCH_SORTED_FROM;
+	index->batch_slice = BATCH_SLICE;
 	index->kernel = sx_kernel_best();
 	index->read_only = (flags & (SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC)) != 0;
 	if (pthread_rwlock_init(&index->mini_lock, NULL)) {

@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Batches: what simidx_search() answers, query by query, in threads or not, sorted or not.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/sx_batch.h"
+#include "t_fast.h"
+#include "t_index.h"
+
+Suite *suite_index_batch(void);
+
+#define MAX_THREADS 4
+
+static char *dir, *path;
+static sxt_model model;
+static sxt_rng rng;
+
+static void set_up(void)
+{
+	dir = sxt_dir_make();
+	path = sxt_path(dir, "index");
+	sxt_rng_init(&rng, 70);
+	memset(&model, 0, sizeof(model));
+}
+
+static void tear_down(void)
+{
+	sxt_model_free(&model);
+	sxt_remove(dir);
+	free(path);
+	free(dir);
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Documents and queries
+ */
+
+static void add_random(size_t n, uint64_t ones)
+{
+	uint64_t mask = model.bits < 64 ? (UINT64_C(1) << model.bits) - 1 : UINT64_MAX;
+
+	while (n--)
+		sxt_model_add(&model, (sxt_rng_u64(&rng) | ones) & mask, &rng);
+}
+
+/* Returns the centre. */
+static uint64_t add_cluster(size_t n, unsigned width)
+{
+	uint64_t centre = sxt_rng_u64(&rng) >> (64 - model.bits);
+
+	for (size_t i = 0; i < n; i++)
+		sxt_model_add(&model,
+			      sxt_rng_flip(&rng, centre, model.bits,
+					   (unsigned)i % (width + 1)),
+			      &rng);
+	return centre;
+}
+
+/* All sorts: even, clustered, equal, and with a prefix in common. */
+static void add_all(void)
+{
+	add_random(1200, 0);
+	for (int c = 0; c < 12; c++)
+		add_cluster(40, 6);
+	add_cluster(150, 0);
+	add_random(400, UINT64_C(0xffff) << (model.bits - 16));
+	sxt_model_shuffle(&model, &rng);
+}
+
+static simidx *make(const char *plan, unsigned layout)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+
+	o.plan = plan;
+	o.layout = layout;
+	o.bits = model.bits;
+	o.flags = model.flags;
+	return sxt_create(path, &o);
+}
+
+/* Most of the documents in the tables, the others fresh. */
+static simidx *make_mixed(const char *plan, unsigned layout, size_t merged)
+{
+	simidx *index = make(plan, layout);
+
+	sxt_model_store(&model, 0, merged, index);
+	sxt_merge(index);
+	if (merged < model.n)
+		sxt_model_store(&model, merged, model.n, index);
+	return index;
+}
+
+static simidx_query *queries_near(size_t n, unsigned radius)
+{
+	simidx_query *q = calloc(n ? n : 1, sizeof(*q));
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t fp = model.at[sxt_rng_below(&rng, model.n)].fp;
+
+		q[i] = (simidx_query)SIMIDX_QUERY_INIT;
+		q[i].fp = i % 3 ? sxt_rng_flip(&rng, fp, model.bits, (unsigned)i % 5)
+				: sxt_rng_u64(&rng) >> (64 - model.bits);
+		q[i].radius = radius;
+	}
+	return q;
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Comparing
+ */
+
+struct comparison {
+	const simidx_query *query;
+	simidx_reader *reader;
+	size_t next;    /* query whose answer comes next */
+	size_t stop_at; /* after so many answers */
+	int costs;      /* compare these too */
+};
+
+static void compare_matches(const simidx_match *a, const simidx_match *b)
+{
+	t_must_eq(a->id, b->id);
+	t_must_eq(a->fp, b->fp);
+	t_must_eq(a->fp2, b->fp2);
+	t_must_eq(a->distance, b->distance);
+	t_must_eq(a->distance2, b->distance2);
+	t_must_eq(a->weighted, b->weighted);
+	t_must_eq(a->flags, b->flags);
+	t_must_eq(a->label_size, b->label_size);
+	t_must(!a->label == !b->label);
+	if (a->label)
+		t_must(!memcmp(a->label, b->label, a->label_size));
+}
+
+static void compare_results(const simidx_results *a, const simidx_results *b, int costs)
+{
+	t_must_eq(a->size, sizeof(*a));
+	t_must_eq(a->n, b->n);
+	t_must_eq((unsigned)a->truncated, (unsigned)b->truncated);
+	t_must(a->complete_to == b->complete_to);
+	t_must_eq(a->count, b->count);
+	t_must_eq(a->fingerprints, b->fingerprints);
+	for (size_t i = 0; i < a->n; i++)
+		compare_matches(&a->matches[i], &b->matches[i]);
+	if (!costs)
+		return;
+	t_must_eq(a->probes, b->probes);
+	t_must_eq(a->blocks, b->blocks);
+	t_must_eq(a->candidates, b->candidates);
+}
+
+static int compare(void *ctx, size_t i, const simidx_results *results)
+{
+	struct comparison *c = ctx;
+	simidx_results single = SIMIDX_RESULTS_INIT;
+
+	t_must_eq(i, c->next);
+	c->next++;
+	sxt_proc_must(simidx_search(c->reader, &c->query[i], &single, &sxt_err), SIMIDX_OK,
+		      &sxt_err);
+	compare_results(results, &single, c->costs);
+	return c->stop_at && c->next >= c->stop_at;
+}
+
+static int run_batch(simidx *index, const simidx_query *q, size_t n, unsigned threads,
+		     struct comparison *c)
+{
+	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
+	int rc;
+
+	c->query = q;
+	c->next = 0;
+	c->reader = sxt_reader(index);
+	o.threads = threads;
+	o.deliver = compare;
+	o.ctx = c;
+	rc = simidx_search_batch(index, q, n, &o, &sxt_err);
+	ck_assert_int_eq(rc, sxt_err.code);
+	simidx_reader_close(c->reader);
+	return rc;
+}
+
+static void check_batch(simidx *index, const simidx_query *q, size_t n, unsigned threads)
+{
+	struct comparison c = { 0 };
+
+	ck_assert_sx(run_batch(index, q, n, threads, &c), SIMIDX_OK);
+	ck_assert_uint_eq(c.next, n);
+}
+
+/* What the library decides about a batch; or tests do not test what they say. */
+static int is_sorted(simidx *index, const simidx_query *q, size_t n)
+{
+	sx_batch batch = { .index = index, .query = q, .n = n };
+	sx_worker worker = { 0 };
+	int sorted;
+
+	ck_assert_sx(sx_worker_init(&worker, &batch, &sxt_err), SIMIDX_OK);
+	sorted = sx_batch_can_sort(&batch, worker.reader);
+	sx_worker_free(&worker);
+	return sorted;
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Answers
+ */
+
+static const char *const plans[] = { "4x16", "10x26", "2x32" };
+
+#define N_PLANS 3
+#define N_FORMS 4 /* second fingerprints; without ids; rows; without directories */
+
+static void set_like(simidx_query *q, size_t n, unsigned variant)
+{
+	static const uint64_t limits[] = { 0, 1, 3 };
+
+	for (size_t i = 0; i < n; i++) {
+		q[i].limit = limits[variant % 3];
+		q[i].flags = variant / 3 % 2 ? SIMIDX_QUERY_LABELS : 0;
+		q[i].mode = variant % 7 == 3 ? SIMIDX_COUNT : SIMIDX_ALL;
+		q[i].max_bits = variant % 11 == 5 ? 2 : 0;
+	}
+}
+
+static void check_form(const char *plan, int form, size_t fresh)
+{
+	static const unsigned flags[N_FORMS] = { SIMIDX_CREATE_FP2, SIMIDX_CREATE_NO_IDS };
+	simidx *index;
+
+	sxt_model_init(&model, form == 2 ? 48 : 64, flags[form]);
+	add_all();
+	index = make_mixed(plan, form == 2 ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS,
+			   model.n - fresh);
+	if (form == 3)
+		index->shelf.max_bytes = SIMIDX_DIRECTORY_NEVER;
+	index->batch_sorted_from = 1;
+	index->batch_slice = 90;
+	for (unsigned k = 0; k <= 7; k++)
+		for (unsigned v = 0; v < 6; v++) {
+			simidx_query *q = queries_near(300, k);
+
+			set_like(q, 300, v + 5 * k);
+			if (k < 4)
+				ck_assert_int_eq(is_sorted(index, q, 300), form < 2);
+			check_batch(index, q, 300, 1 + (k + v) % MAX_THREADS);
+			free(q);
+		}
+	simidx_close(index);
+	sxt_model_free(&model);
+	sxt_remove(path);
+}
+
+START_TEST(equal)
+{
+	for (int form = 0; form < N_FORMS; form++) {
+		check_form(plans[_i], form, 0);
+		check_form(plans[_i], form, 500);
+	}
+}
+END_TEST
+
+/* A sorted batch reads what single queries read. */
+START_TEST(costs)
+{
+	struct comparison c = { .costs = 1 };
+	simidx *index;
+
+	sxt_model_init(&model, 64, 0);
+	add_random(4000, 0);
+	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, model.n);
+	index->batch_sorted_from = 1;
+	for (unsigned k = 0; k <= 7; k++) {
+		simidx_query *q = queries_near(500, k);
+
+		ck_assert_int_eq(is_sorted(index, q, 500), 1);
+		ck_assert_sx(run_batch(index, q, 500, 1, &c), SIMIDX_OK);
+		free(q);
+	}
+	simidx_close(index);
+}
+END_TEST
+
+START_TEST(sizes)
+{
+	static const size_t number[] = { 0, 1, 255, 256, 257, 9999, 10000, 10001 };
+	simidx_query *q;
+	simidx *index;
+
+	sxt_model_init(&model, 64, 0);
+	add_random(3000, 0);
+	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, 2900);
+	q = queries_near(10001, 3);
+	for (size_t i = 0; i < sizeof(number) / sizeof(*number); i++)
+		for (unsigned threads = 0; threads <= MAX_THREADS; threads++)
+			check_batch(index, q, number[i], threads);
+	ck_assert_int_eq(is_sorted(index, q, 9999), 0);
+	ck_assert_int_eq(is_sorted(index, q, 10000), 1);
+	free(q);
+	simidx_close(index);
+}
+END_TEST
+
+/* Queries that have nothing in common are answered one after another. */
+START_TEST(unlike)
+{
+	uint8_t weights[64];
+	simidx_query *q;
+	simidx *index;
+
+	for (unsigned b = 0; b < 64; b++)
+		weights[b] = (uint8_t)(1 + b % 3);
+	sxt_model_init(&model, 64, SIMIDX_CREATE_FP2);
+	add_all();
+	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, model.n - 300);
+	index->batch_sorted_from = 1;
+	q = queries_near(1500, 3);
+	for (size_t i = 0; i < 1500; i++) {
+		set_like(&q[i], 1, (unsigned)i);
+		q[i].radius = (unsigned)i % 6;
+		q[i].mode = (unsigned)i % 4;
+		q[i].limit += q[i].mode == SIMIDX_NEAREST;
+		q[i].weights = i % 5 == 4 ? weights : NULL;
+		q[i].max_candidates = i % 9 == 8 ? 5 : 0;
+		if (i % 7 == 6) {
+			q[i].flags |= SIMIDX_QUERY_FP2;
+			q[i].radius2 = 40;
+		}
+	}
+	ck_assert_int_eq(is_sorted(index, q, 1500), 0);
+	for (unsigned threads = 1; threads <= MAX_THREADS; threads++)
+		check_batch(index, q, 1500, threads);
+	free(q);
+	simidx_close(index);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Much
+ */
+
+static int take(void *ctx, size_t i, const simidx_results *results, simidx_error *err)
+{
+	(void)err;
+	return compare(ctx, i, results);
+}
+
+/* Queries into a range much larger than others are answered by themselves. */
+START_TEST(hot_range)
+{
+	struct comparison c = { 0 };
+	sx_batch batch = { .n = 400 };
+	sx_worker worker = { 0 };
+	simidx_query *q;
+	simidx *index;
+	size_t alone = 0, hot = 0;
+
+	sxt_model_init(&model, 64, SIMIDX_CREATE_NO_IDS);
+	add_random(80000, UINT64_C(0xffff) << 48);
+	add_random(20000, 0);
+	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, model.n);
+	index->batch_sorted_from = 1;
+	sxt_model_shuffle(&model, &rng);
+	q = queries_near(400, 3);
+	batch.index = index;
+	batch.query = c.query = q;
+	ck_assert_sx(sx_worker_init(&worker, &batch, &sxt_err), SIMIDX_OK);
+	c.reader = sxt_reader(index);
+	worker.sorted = sx_sorted_new();
+	ck_assert_int_eq(sx_batch_can_sort(&batch, worker.reader), 1);
+	ck_assert_sx(sx_sorted_run(worker.sorted, worker.reader, &batch, 0, 400, take, &c,
+				   &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_uint_eq(c.next, 400);
+	for (size_t i = 0; i < 400; i++) {
+		hot += q[i].fp >> 48 == 0xffff;
+		alone += worker.sorted->tally[i].alone != 0;
+	}
+	ck_assert_uint_gt(hot, 100);
+	ck_assert_uint_eq(alone, hot);
+	simidx_reader_close(c.reader);
+	sx_worker_free(&worker);
+	check_batch(index, q, 400, 2);
+	free(q);
+	simidx_close(index);
+}
+END_TEST
+
+/* More hits than are worth gathering, and fingerprints with more documents than that. */
+START_TEST(many_matches)
+{
+	uint64_t centre[2];
+	simidx_query *q;
+	simidx *index;
+
+	sxt_model_init(&model, 64, 0);
+	centre[0] = add_cluster(600, 2);
+	centre[1] = add_cluster(150, 0);
+	add_random(8000, 0);
+	sxt_model_shuffle(&model, &rng);
+	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, model.n);
+	index->batch_sorted_from = 1;
+	for (unsigned limit = 0; limit <= 100; limit += 100) {
+		q = queries_near(1000, 3);
+		for (size_t i = 0; i < 1000; i++) {
+			q[i].fp = sxt_rng_flip(&rng, centre[i % 8 == 7], 64, (unsigned)i % 2);
+			q[i].limit = limit;
+			q[i].flags = SIMIDX_QUERY_LABELS;
+		}
+		ck_assert_int_eq(is_sorted(index, q, 1000), 1);
+		check_batch(index, q, 1000, 1); /* too many */
+		check_batch(index, q, 100, 1);  /* not so */
+		check_batch(index, q, 1000, 3);
+		free(q);
+	}
+	simidx_close(index);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Before the end
+ */
+
+static simidx *make_even(unsigned bits, size_t n)
+{
+	sxt_model_init(&model, bits, 0);
+	add_random(n, 0);
+	return make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, n);
+}
+
+START_TEST(stopped)
+{
+	static const size_t stops[] = { 1, 2, 256, 257, 1000, 2000 };
+	simidx *index = make_even(64, 2000);
+	simidx_query *q = queries_near(2000, 3);
+
+	index->batch_slice = 500;
+	for (int sorted = 0; sorted < 2; sorted++) {
+		index->batch_sorted_from = sorted ? 1 : SIZE_MAX;
+		ck_assert_int_eq(is_sorted(index, q, 2000), sorted);
+		for (size_t s = 0; s < sizeof(stops) / sizeof(*stops); s++)
+			for (unsigned threads = 1; threads <= MAX_THREADS; threads++) {
+				struct comparison c = { .stop_at = stops[s] };
+
+				ck_assert_sx(run_batch(index, q, 2000, threads, &c),
+					     SIMIDX_E_STOPPED);
+				ck_assert_uint_eq(c.next, stops[s]);
+			}
+	}
+	free(q);
+	simidx_close(index);
+}
+END_TEST
+
+/* A query that fails ends it, after the answers to those before it. */
+START_TEST(bad_query)
+{
+	static const size_t places[] = { 0, 1, 255, 256, 700, 1999 };
+	simidx *index = make_even(48, 2000);
+	simidx_query *q = queries_near(2000, 3);
+
+	index->batch_sorted_from = 1;
+	for (size_t p = 0; p < sizeof(places) / sizeof(*places); p++)
+		for (unsigned threads = 1; threads <= MAX_THREADS; threads++) {
+			simidx_query *bad = &q[places[p]], good = *bad;
+			struct comparison c = { 0 };
+
+			bad->fp |= UINT64_C(1) << 48;
+			ck_assert_sx(run_batch(index, q, 2000, threads, &c), SIMIDX_E_RANGE);
+			ck_assert_uint_eq(c.next, places[p]);
+			*bad = good;
+			bad->reserved = 1;
+			ck_assert_sx(run_batch(index, q, 2000, threads, &c), SIMIDX_E_ARG);
+			ck_assert_uint_eq(c.next, places[p]);
+			*bad = good;
+		}
+	free(q);
+	simidx_close(index);
+}
+END_TEST
+
+/* Make one in `every` pages that hold a block impossible. */
+static void damage_blocks(unsigned every)
+{
+	char *file = sxt_path(path, "data.mdb");
+	unsigned n = 0;
+	size_t size;
+	unsigned char *data = sxt_file_read(file, &size);
+
+	for (size_t at = 0; at + 4096 <= size; at += 4096)
+		/* An overflow page of LMDB: flag 4 behind number and padding. */
+		if (data[at + 10] == 4 && n++ % every == every - 1)
+			memset(data + at + 16 + 4, 0, 4); /* the block has no entries */
+	ck_assert_uint_gt(n, 10);
+	sxt_file_write(file, data, size);
+	free(data);
+	free(file);
+}
+
+static size_t first_failure(simidx *index, const simidx_query *q, size_t n)
+{
+	simidx_reader *reader = sxt_reader(index);
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	size_t i = 0;
+
+	while (i < n && !simidx_search(reader, &q[i], &results, &sxt_err))
+		i++;
+	ck_assert_uint_lt(i, n);
+	ck_assert_int_eq(sxt_err.code, SIMIDX_E_CORRUPT);
+	simidx_reader_close(reader);
+	return i;
+}
+
+START_TEST(damaged)
+{
+	simidx *index = make_even(64, 8000);
+	simidx_query *q = queries_near(300, 3);
+
+	simidx_close(index);
+	damage_blocks(_i ? 1 : 5);
+	index = sxt_open(path, 0);
+	for (int sorted = 0; sorted < 2; sorted++) {
+		index->batch_sorted_from = sorted ? 1 : SIZE_MAX;
+		for (unsigned from = 0; from < 100; from += 9)
+			for (unsigned threads = 1; threads <= MAX_THREADS; threads++) {
+				size_t end = first_failure(index, q + from, 300 - from);
+				struct comparison c = { 0 };
+
+				ck_assert_sx(run_batch(index, q + from, 300 - from, threads,
+						       &c),
+					     SIMIDX_E_CORRUPT);
+				ck_assert_uint_eq(c.next, end);
+			}
+	}
+	free(q);
+	simidx_close(index);
+}
+END_TEST
+
+START_TEST(arguments)
+{
+	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
+	simidx *index = make_even(64, 10);
+	simidx_query q = SIMIDX_QUERY_INIT;
+	struct comparison c = { .query = &q };
+
+	ck_assert_sx(simidx_search_batch(index, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	o.deliver = compare;
+	o.ctx = &c;
+	ck_assert_sx(simidx_search_batch(NULL, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_search_batch(index, NULL, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_search_batch(index, &q, 1, NULL, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_search_batch(index, NULL, 0, &o, &sxt_err), SIMIDX_OK);
+	o.size--;
+	ck_assert_sx(simidx_search_batch(index, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_uint_eq(c.next, 0);
+	simidx_close(index);
+}
+END_TEST
+
+Suite *suite_index_batch(void)
+{
+	Suite *suite = suite_create("index_batch");
+	TCase *answers = tcase_create("answers");
+	TCase *ends = tcase_create("ends");
+
+	tcase_add_checked_fixture(answers, set_up, tear_down);
+	tcase_set_timeout(answers, 300);
+	tcase_add_loop_test(answers, equal, 0, N_PLANS);
+	tcase_add_test(answers, costs);
+	tcase_add_test(answers, sizes);
+	tcase_add_test(answers, unlike);
+	tcase_add_test(answers, hot_range);
+	tcase_add_test(answers, many_matches);
+	suite_add_tcase(suite, answers);
+	tcase_add_checked_fixture(ends, set_up, tear_down);
+	tcase_set_timeout(ends, 120);
+	tcase_add_test(ends, stopped);
+	tcase_add_test(ends, bad_query);
+	tcase_add_loop_test(ends, damaged, 0, 2);
+	tcase_add_test(ends, arguments);
+	suite_add_tcase(suite, ends);
+	return suite;
+}
