@@ -29,6 +29,14 @@ struct session {
 	simidx_reader *reader;
 	simidx_query query;
 	simidx_results results;
+	simidx_query *batch; /* room for batch_cap */
+	size_t batch_cap;
+};
+
+/* Where the answers to a batch go. */
+struct batch {
+	uint64_t first;
+	struct bn_sum *sum;
 };
 
 void bn_own_open(const char *dir, simidx **index)
@@ -109,14 +117,38 @@ struct bn_hits bn_own_hits(const simidx_results *results)
 	return hits;
 }
 
+static int own_deliver(void *ctx, size_t i, const simidx_results *results)
+{
+	const struct batch *batch = ctx;
+	struct bn_hits hits = bn_own_hits(results);
+
+	bn_sum_add(batch->sum, batch->first + i, &hits);
+	return 0;
+}
+
+/* In one thread, as single queries are, which it is compared with. */
 static void own_batch(void *opaque, const uint64_t *fp, size_t n, uint64_t first,
 		      struct bn_sum *sum)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct bn_hits hits = own_search(opaque, fp[i]);
+	struct session *session = opaque;
+	simidx_batch_options how = SIMIDX_BATCH_OPTIONS_INIT;
+	struct batch batch = { first, sum };
+	simidx_error err;
 
-		bn_sum_add(sum, first + i, &hits);
+	if (session->batch_cap < n) {
+		free(session->batch);
+		session->batch = bn_alloc(n, sizeof(*session->batch));
+		session->batch_cap = n;
 	}
+	for (size_t i = 0; i < n; i++) {
+		session->batch[i] = session->query;
+		session->batch[i].fp = fp[i];
+	}
+	how.threads = 1;
+	how.deliver = own_deliver;
+	how.ctx = &batch;
+	bn_check(simidx_search_batch(session->own->index, session->batch, n, &how, &err), &err,
+		 "batch");
 }
 
 static void own_limit(void *opaque, uint64_t n)
@@ -143,6 +175,7 @@ static void own_close(void *opaque)
 	struct session *session = opaque;
 
 	simidx_reader_close(session->reader);
+	free(session->batch);
 	free(session);
 }
 
