@@ -88,17 +88,25 @@ tools_simidx_load_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS)
 tools_simidx_load_LDADD = $(tools_libs)
 
 tools_simidx_query_SOURCES = \
+	tools/query/qr_ask.c \
+	tools/query/qr_ask.h \
 	tools/query/qr_backup.c \
 	tools/query/qr_command.c \
 	tools/query/qr_command.h \
 	tools/query/qr_dump.c \
+	tools/query/qr_explain.c \
+	tools/query/qr_explain.h \
 	tools/query/qr_get.c \
 	tools/query/qr_idf.c \
 	tools/query/qr_json.c \
 	tools/query/qr_json.h \
 	tools/query/qr_main.c \
+	tools/query/qr_plan.c \
+	tools/query/qr_plan.h \
 	tools/query/qr_print.c \
 	tools/query/qr_print.h \
+	tools/query/qr_queue.c \
+	tools/query/qr_queue.h \
 	tools/query/qr_search.c \
 	tools/query/qr_similar.c \
 	tools/query/qr_similar.h \

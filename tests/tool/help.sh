@@ -21,6 +21,13 @@ for tool in "$load" "$query"; do
 done
 
 # Each option that --help names is known, and each line fits a terminal.
+run 0 "$query" no-such-index search --help
+grep '^  -' out | grep -oE -- '--[a-z0-9-]+' | sort -u >options
+[ "$(wc -l <options)" -ge 24 ] || fail 'options are missing from search --help'
+while read -r option; do
+	"$query" no-such-index search "$option" 2>err >out </dev/null
+	grep -q 'unknown option' err && fail "unknown: search $option"
+done <options
 run 0 "$load" --help
 [ -z "$(awk 'length($0) > 80' out)" ] || fail 'a line of --help is too long'
 grep -oE '(^| |, )--[a-z0-9-]+' out | grep -oE -- '--[a-z0-9-]+' | sort -u >options
@@ -30,7 +37,7 @@ while read -r option; do
 	grep -q 'unknown option' err && fail "unknown: $option"
 done <options
 
-for command in search get similar stats dump verify backup idf; do
+for command in search get similar stats dump verify backup idf plan; do
 	run 0 "$query" no-such-index "$command" --help
 	grep -q "^Usage: simidx-query .* $command" out || fail "no usage line: $command"
 	[ -z "$(awk 'length($0) > 80' out)" ] || fail "a line of $command --help is too long"
@@ -60,9 +67,9 @@ run 2 "$load" index -
 says 'standard input needs its format'
 run 2 "$load" index
 says 'no input given'
-for k in 4 -1 1x; do
+for k in 65 -1 1x; do
 	run 2 "$query" index search "--radius=$k" 0000000000000000
-	says "--radius: expected a number in 0..3, found '$k'"
+	says "--radius: expected a number in 0..64, found '$k'"
 done
 run 2 "$query" index search --limit 0 0000000000000000
 run 2 "$query" index search

@@ -21,6 +21,8 @@ int qr_try_open(struct qr_context *ctx, simidx_error *err)
 	int rc;
 
 	options.flags = ctx->open_flags | SIMIDX_OPEN_READ_ONLY;
+	options.directory = ctx->directory;
+	options.kernel = ctx->kernel;
 	rc = simidx_open(ctx->path, &options, &ctx->index, err);
 	ctx->info = info;
 	if (!rc)

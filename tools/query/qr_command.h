@@ -18,6 +18,9 @@ struct qr_context {
 	struct in_files_options inputs; /* --input, -F; for commands on "-" */
 	unsigned open_flags;   /* SIMIDX_OPEN_ flags */
 	int json;              /* --json */
+	unsigned threads;      /* --threads; 0 = one a core */
+	uint64_t directory;    /* --directory, as in simidx_open_options */
+	const char *kernel;    /* --kernel; NULL = the best */
 	simidx *index;         /* NULL until qr_open() */
 	simidx_info info;      /* as it was then */
 };
@@ -46,6 +49,7 @@ extern const struct qr_command qr_idf;
 
 /** Whether a path stands for no stored index. */
 int qr_is_no_index(const char *path);
+extern const struct qr_command qr_plan;
 
 /** Open the index and read what it is. Returns 0 or the code in err. */
 int qr_try_open(struct qr_context *ctx, simidx_error *err);

@@ -18,26 +18,22 @@ struct look_up {
 	struct qr_query query;
 	char fp_text[QR_FP_SIZE];
 	simidx_match match;
-	const simidx_match *matches;
-	size_t n;
+	simidx_results found;
 };
 
 static int by_fingerprint(const struct qr_context *ctx, simidx_reader *reader,
 			  struct look_up *look, simidx_error *err)
 {
 	simidx_query query = SIMIDX_QUERY_INIT;
-	simidx_results results = SIMIDX_RESULTS_INIT;
 	int rc;
 
 	query.fp = look->query.fp;
 	query.radius = 0;
 	query.flags = SIMIDX_QUERY_LABELS;
-	rc = simidx_search(reader, &query, &results, err);
+	rc = simidx_search(reader, &query, &look->found, err);
 	look->query.name_size = qr_format_fingerprint(look->fp_text, query.fp, ctx->info.bits);
 	look->query.name = look->fp_text;
-	look->matches = results.matches;
-	look->n = results.n;
-	return !rc && results.n == 0 ? SIMIDX_E_NOT_FOUND : rc;
+	return !rc && look->found.n == 0 ? SIMIDX_E_NOT_FOUND : rc;
 }
 
 /* Tell what is wrong with an operand. Returns whether it is one that can be looked up. */
@@ -65,15 +61,14 @@ static int read_operand(const struct qr_context *ctx, enum get_by by, const char
 static int get_one(struct qr_context *ctx, simidx_reader *reader, enum get_by by,
 		   const char *operand, int *stop)
 {
-	struct look_up look = { .query = { .name = operand, .name_size = strlen(operand) } };
+	struct look_up look = { .query = { .name = operand, .name_size = strlen(operand) },
+				.found = SIMIDX_RESULTS_INIT };
 	simidx_error err;
 	uint64_t number = 0;
 	int rc;
 
 	if (!read_operand(ctx, by, operand, &number))
 		return TL_TROUBLE;
-	look.matches = &look.match;
-	look.n = 1;
 	if (by == BY_ID) {
 		rc = simidx_get_id(reader, number, &look.match, &err);
 	} else if (by == BY_LABEL) {
@@ -83,15 +78,18 @@ static int get_one(struct qr_context *ctx, simidx_reader *reader, enum get_by by
 		look.query.fp = number;
 		rc = by_fingerprint(ctx, reader, &look, &err);
 	}
+	if (!rc && by != BY_FINGERPRINT) {
+		look.found.matches = &look.match;
+		look.found.n = 1;
+	}
 	if (rc == SIMIDX_E_NOT_FOUND) {
-		look.n = 0;
 		tl_notice("%s: not found", operand);
 	} else if (rc) {
 		*stop = 1;
 		return qr_fail(ctx, &err);
 	}
-	*stop = qr_print_matches(ctx, &look.query, look.matches, look.n, 0);
-	return look.n ? TL_OK : TL_PARTLY;
+	*stop = qr_print_results(ctx, &look.query, &look.found);
+	return look.found.n ? TL_OK : TL_PARTLY;
 }
 
 static int get_all(struct qr_context *ctx, enum get_by by, char **operands, int n)

@@ -93,35 +93,73 @@ static int set_label(json_t *object, const simidx_match *match)
 			      0;
 }
 
-static int add_match(json_t *list, const simidx_match *match, unsigned bits)
+static int add_match(json_t *list, const struct qr_query *query, const simidx_match *match,
+		     unsigned bits)
 {
 	json_t *object = json_object();
 	int failed = set_id(object, match);
 
 	failed |= set_fingerprint(object, "fp", match->fp, bits);
 	failed |= set_integer(object, "distance", match->distance);
+	if (query->is_search)
+		failed |= set_integer(object, "weighted", match->weighted);
+	if (query->has_fp2)
+		failed |= set_integer(object, "distance2", match->distance2);
 	failed |= set_label(object, match);
 	return json_array_append_new(list, object) || failed;
 }
 
-int qr_json_matches(const struct qr_context *ctx, const struct qr_query *query,
-		    const simidx_match *matches, size_t n, int truncated)
+/* The query as its answer names it. */
+static int set_query(json_t *object, const struct qr_query *query, unsigned bits)
 {
-	json_t *object = json_object(), *list = json_array();
-	int failed = 0;
-	size_t i;
+	int failed = set_bytes(object, "query", "query_hex", query->name, query->name_size);
 
-	failed |= set_bytes(object, "query", "query_hex", query->name, query->name_size);
 	if (query->has_fp)
-		failed |= set_fingerprint(object, "fingerprint", query->fp, ctx->info.bits);
+		failed |= set_fingerprint(object, "fingerprint", query->fp, bits);
 	if (query->is_text) {
 		failed |= set_integer(object, "tokens", query->n_tokens);
 		failed |= json_object_set_new(object, "short", json_boolean(query->is_short));
 	}
-	for (i = 0; i < n && !failed; i++)
-		failed |= add_match(list, &matches[i], ctx->info.bits);
-	failed |= json_object_set_new(object, "matches", list);
-	failed |= json_object_set_new(object, "truncated", json_boolean(truncated));
+	return failed;
+}
+
+/* How far the answer goes. */
+static int set_extent(json_t *object, const struct qr_query *query,
+		      const simidx_results *results)
+{
+	int failed = json_object_set_new(object, "truncated", json_boolean(results->truncated));
+
+	if (query->is_search)
+		failed |= json_object_set_new(object, "complete_to",
+					      json_integer(results->complete_to));
+	return failed;
+}
+
+static int set_matches(json_t *object, const struct qr_query *query,
+		       const simidx_results *results, unsigned bits)
+{
+	json_t *list = json_array();
+	int failed = 0;
+	size_t i;
+
+	for (i = 0; i < results->n && !failed; i++)
+		failed |= add_match(list, query, &results->matches[i], bits);
+	return json_object_set_new(object, "matches", list) || failed;
+}
+
+int qr_json_results(const struct qr_context *ctx, const struct qr_query *query,
+		    const simidx_results *results)
+{
+	json_t *object = json_object();
+	int failed = set_query(object, query, ctx->info.bits);
+
+	if (query->show == QR_SHOW_COUNT)
+		failed |= set_integer(object, "count", results->count);
+	else if (query->show == QR_SHOW_EXISTS)
+		failed |= json_object_set_new(object, "exists", json_boolean(results->count));
+	else
+		failed |= set_matches(object, query, results, ctx->info.bits);
+	failed |= set_extent(object, query, results);
 	return print(object, failed);
 }
 
@@ -215,6 +253,71 @@ int qr_json_problem(const char *table, const char *text)
 	return print(object, failed);
 }
 
+static json_t *choice_object(const simidx_choice *choice)
+{
+	json_t *object = json_object();
+	int failed = set_text(object, "way", choice->text);
+
+	failed |= set_integer(object, "probes", choice->probes);
+	failed |= set_real(object, "candidates", choice->candidates);
+	failed |= set_real(object, "microseconds", choice->microseconds);
+	if (!failed)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+int qr_json_explanation(const struct qr_context *ctx, const struct qr_query *query,
+			const simidx_explanation *e)
+{
+	json_t *object = json_object(), *list = json_array();
+	int failed = set_query(object, query, ctx->info.bits);
+	unsigned i;
+
+	failed |= json_object_set_new(object, "chosen", choice_object(&e->chosen));
+	for (i = 0; i < e->n_rejected; i++)
+		failed |= json_array_append_new(list, choice_object(&e->rejected[i]));
+	failed |= json_object_set_new(object, "rejected", list);
+	failed |= set_integer(object, "probes", e->results.probes);
+	failed |= set_integer(object, "blocks", e->results.blocks);
+	failed |= set_integer(object, "candidates", e->results.candidates);
+	failed |= set_integer(object, "fingerprints", e->results.fingerprints);
+	failed |= set_integer(object, "count", e->results.count);
+	failed |= set_extent(object, query, &e->results);
+	failed |= set_text(object, "kernel", e->kernel);
+	failed |= set_integer(object, "directories", e->directories);
+	return print(object, failed);
+}
+
+static int print_prediction(const struct qr_plan_request *request, const simidx_prediction *one)
+{
+	json_t *object = json_object();
+	int failed = set_text(object, "plan", one->plan);
+
+	failed |= set_integer(object, "documents", request->documents);
+	failed |= set_integer(object, "bits", request->bits);
+	failed |= set_integer(object, "radius", request->radius);
+	failed |= set_integer(object, "tables", one->n_tables);
+	failed |= set_real(object, "table_bytes", one->table_bytes);
+	failed |= set_real(object, "bytes", one->bytes);
+	failed |= set_real(object, "bytes_in_all", one->bytes * (double)request->documents);
+	failed |= set_real(object, "probes", one->probes);
+	failed |= set_real(object, "candidates", one->candidates);
+	failed |= set_real(object, "microseconds", one->microseconds);
+	return print(object, failed);
+}
+
+int qr_json_predictions(const struct qr_plan_request *request, const simidx_prediction *all,
+			size_t n)
+{
+	int code = 0;
+	size_t i;
+
+	for (i = 0; i < n && !code; i++)
+		code = print_prediction(request, &all[i]);
+	return code;
+}
+
 #else /* !HAVE_JSON */
 
 #define MISSING "this program was built without JSON support"
@@ -224,14 +327,30 @@ const char *qr_json_missing(void)
 	return MISSING;
 }
 
-int qr_json_matches(const struct qr_context *ctx, const struct qr_query *query,
-		    const simidx_match *matches, size_t n, int truncated)
+int qr_json_results(const struct qr_context *ctx, const struct qr_query *query,
+		    const simidx_results *results)
 {
 	(void)ctx;
 	(void)query;
-	(void)matches;
+	(void)results;
+	return tl_error(MISSING);
+}
+
+int qr_json_explanation(const struct qr_context *ctx, const struct qr_query *query,
+			const simidx_explanation *explanation)
+{
+	(void)ctx;
+	(void)query;
+	(void)explanation;
+	return tl_error(MISSING);
+}
+
+int qr_json_predictions(const struct qr_plan_request *request, const simidx_prediction *all,
+			size_t n)
+{
+	(void)request;
+	(void)all;
 	(void)n;
-	(void)truncated;
 	return tl_error(MISSING);
 }
 

@@ -9,6 +9,7 @@
 #ifndef QR_JSON_H
 #define QR_JSON_H
 
+#include "query/qr_plan.h"
 #include "query/qr_print.h"
 #include "query/qr_stats.h"
 
@@ -16,8 +17,16 @@
 const char *qr_json_missing(void);
 
 /** What a query found. */
-int qr_json_matches(const struct qr_context *ctx, const struct qr_query *query,
-		    const simidx_match *matches, size_t n, int truncated);
+int qr_json_results(const struct qr_context *ctx, const struct qr_query *query,
+		    const simidx_results *results);
+
+/** How a query is looked up. */
+int qr_json_explanation(const struct qr_context *ctx, const struct qr_query *query,
+			const simidx_explanation *explanation);
+
+/** What plans would be like, one object each. */
+int qr_json_predictions(const struct qr_plan_request *request, const simidx_prediction *all,
+			size_t n);
 
 /** A stored document, as simidx-load takes it back. */
 int qr_json_document(const struct qr_context *ctx, const simidx_match *document);

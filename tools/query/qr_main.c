@@ -4,6 +4,7 @@
 #include "query/qr_command.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_number.h"
 #include "common/tl_options.h"
 #include "input/in_guard.h"
 #include "query/qr_json.h"
@@ -13,8 +14,8 @@
 #include <string.h>
 
 static const struct qr_command *const commands[] = {
-	&qr_search, &qr_get,    &qr_similar, &qr_stats,
-	&qr_dump,   &qr_verify, &qr_backup,  &qr_idf,
+	&qr_search, &qr_get,    &qr_similar, &qr_stats, &qr_dump,
+	&qr_verify, &qr_backup, &qr_idf,     &qr_plan,
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -27,6 +28,10 @@ static const char *const global_help[] = {
 	"  --input FILE, -F, --format FORMAT",
 	"               for INDEX '-', which is no stored index: what there is instead. Files",
 	"               and formats as in simidx-load; --input may be repeated",
+	"  --threads N  that search (default one a core)",
+	"  --directory auto|never|MAX",
+	"               memory for directories, which make many searches faster: as it pays",
+	"               (default), none, or at most MAX bytes; K, M or G may follow",
 	"  --force      accept a network file system, at your own risk",
 	"  -q, --quiet  no progress, notices and summaries",
 	"  --help, --version   print this or the version, and stop",
@@ -62,11 +67,14 @@ static const struct qr_command *find_command(const char *name)
 
 /* Options without a letter. */
 enum long_option {
-	OPT_FORCE = TL_LONG_OPTION,
+	OPT_DIRECTORY = TL_LONG_OPTION,
+	OPT_FORCE,
 	OPT_HELP,
 	OPT_INPUT,
 	OPT_JSON,
+	OPT_KERNEL,
 	OPT_STATIC,
+	OPT_THREADS,
 	OPT_VERSION
 };
 
@@ -92,17 +100,58 @@ static int check_inputs(const struct in_files_options *inputs, int has_index)
 	return 0;
 }
 
+#define MAX_THREADS 1024
+
+static int set_directory(struct qr_context *ctx, const char *text)
+{
+	if (strcmp(text, "auto") == 0) {
+		ctx->directory = 0;
+	} else if (strcmp(text, "never") == 0) {
+		ctx->directory = SIMIDX_DIRECTORY_NEVER;
+	} else if (tl_parse_bytes(text, strlen(text), UINT64_MAX / 2, &ctx->directory) ||
+		   !ctx->directory) {
+		return tl_usage_error("--directory: expected auto, never or a size such as 400M, "
+				      "found '%s'",
+				      text);
+	}
+	return 0;
+}
+
+/* How searches work, not what they find. Returns 0 or TL_TROUBLE. */
+static int take_search_global(struct qr_context *ctx, int c)
+{
+	uint64_t number;
+
+	switch (c) {
+	case OPT_DIRECTORY:
+		return set_directory(ctx, optarg);
+	case OPT_KERNEL:
+		ctx->kernel = optarg;
+		return 0;
+	case OPT_THREADS:
+		if (tl_option_number("--threads", optarg, 1, MAX_THREADS, &number))
+			return TL_TROUBLE;
+		ctx->threads = (unsigned)number;
+		return 0;
+	default:
+		return TL_TROUBLE;
+	}
+}
+
 /* The options before INDEX. Returns QR_PROCEED or the exit code. */
 static int take_globals(struct qr_context *ctx, int argc, char **argv)
 {
 	static const struct option options[] = {
+		{ "directory", required_argument, NULL, OPT_DIRECTORY },
 		{ "force", no_argument, NULL, OPT_FORCE },
 		{ "format", required_argument, NULL, 'F' },
 		{ "help", no_argument, NULL, OPT_HELP },
 		{ "input", required_argument, NULL, OPT_INPUT },
 		{ "json", no_argument, NULL, OPT_JSON },
+		{ "kernel", required_argument, NULL, OPT_KERNEL },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "static", no_argument, NULL, OPT_STATIC },
+		{ "threads", required_argument, NULL, OPT_THREADS },
 		{ "version", no_argument, NULL, OPT_VERSION },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -136,7 +185,8 @@ static int take_globals(struct qr_context *ctx, int argc, char **argv)
 		case OPT_VERSION:
 			return tl_print_version();
 		default:
-			return TL_TROUBLE;
+			if (take_search_global(ctx, c))
+				return TL_TROUBLE;
 		}
 	}
 	if (ctx->json && qr_json_missing())
@@ -162,7 +212,7 @@ static int run(struct qr_context *ctx, int argc, char **argv)
 		return tl_usage_error("unknown command '%s'", argv[first]);
 	if (!qr_is_no_index(ctx->path))
 		in_guard_add(ctx->path);
-	else if (command != &qr_similar && command != &qr_idf)
+	else if (command != &qr_similar && command != &qr_idf && command != &qr_plan)
 		return tl_usage_error("'-' stands for no stored index, and %s needs one",
 				      command->name);
 	tl_restart_options();

@@ -30,23 +30,40 @@ void qr_print_fingerprint(uint64_t fp, unsigned bits)
 	fwrite(text, 1, qr_format_fingerprint(text, fp, bits), stdout);
 }
 
-int qr_print_matches(const struct qr_context *ctx, const struct qr_query *query,
-		     const simidx_match *matches, size_t n, int truncated)
+static void print_name(const struct qr_query *query)
 {
+	tl_put_escaped(stdout, query->name, query->name_size);
+	putchar('\t');
+}
+
+static void print_match(const struct qr_context *ctx, const struct qr_query *query,
+			const simidx_match *match)
+{
+	print_name(query);
+	qr_print_id(match->id);
+	putchar('\t');
+	qr_print_fingerprint(match->fp, ctx->info.bits);
+	printf("\t%u\t", match->distance);
+	if (match->label)
+		tl_put_escaped(stdout, match->label, match->label_size);
+	putchar('\n');
+}
+
+int qr_print_results(const struct qr_context *ctx, const struct qr_query *query,
+		     const simidx_results *results)
+{
+	uint64_t count = results->count;
 	size_t i;
 
 	if (ctx->json)
-		return qr_json_matches(ctx, query, matches, n, truncated);
-	for (i = 0; i < n && !tl_output_failed(); i++) {
-		tl_put_escaped(stdout, query->name, query->name_size);
-		putchar('\t');
-		qr_print_id(matches[i].id);
-		putchar('\t');
-		qr_print_fingerprint(matches[i].fp, ctx->info.bits);
-		printf("\t%u\t", matches[i].distance);
-		if (matches[i].label)
-			tl_put_escaped(stdout, matches[i].label, matches[i].label_size);
-		putchar('\n');
+		return qr_json_results(ctx, query, results);
+	if (query->show == QR_SHOW_EXISTS)
+		count = count != 0;
+	if (query->show != QR_SHOW_MATCHES) {
+		print_name(query);
+		printf("%llu\n", (unsigned long long)count);
 	}
+	for (i = 0; query->show == QR_SHOW_MATCHES && i < results->n && !tl_output_failed(); i++)
+		print_match(ctx, query, &results->matches[i]);
 	return tl_output_failed() ? TL_TROUBLE : 0;
 }

@@ -10,20 +10,30 @@
 
 #include "query/qr_command.h"
 
+/** What of an answer is printed. */
+enum qr_show {
+	QR_SHOW_MATCHES,
+	QR_SHOW_COUNT,  /* the number of documents */
+	QR_SHOW_EXISTS  /* 1 if there is one, else 0 */
+};
+
 /** What was asked, as the first column names it. */
 struct qr_query {
 	const char *name;
 	size_t name_size;
-	int has_fp;      /* fp is set */
+	int has_fp;         /* fp is set */
 	uint64_t fp;
 	int is_text;     /* the two below are set */
 	int is_short;
 	uint64_t n_tokens;
+	enum qr_show show;
+	int is_search;      /* JSON: has distances by weights and how far it is complete */
+	int has_fp2;        /* JSON: has distances of second fingerprints */
 };
 
 /** Print what a query found. Returns 0, or TL_TROUBLE when stdout takes no more. */
-int qr_print_matches(const struct qr_context *ctx, const struct qr_query *query,
-		     const simidx_match *matches, size_t n, int truncated);
+int qr_print_results(const struct qr_context *ctx, const struct qr_query *query,
+		     const simidx_results *results);
 
 /** The id of a match as a column: nothing where there is none. */
 void qr_print_id(uint64_t id);

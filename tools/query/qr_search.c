@@ -6,7 +6,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
 #include "input/in_reader.h"
-#include "query/qr_print.h"
+#include "query/qr_queue.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,57 +14,27 @@
 /* A search over many queries. */
 struct search {
 	struct qr_context *ctx;
-	simidx_reader *reader;
 	struct tl_text_options text_options;
 	struct tl_text *text;           /* NULL until the first text */
 	const struct in_format *format; /* NULL: operands are fingerprints */
 	struct in_columns columns;
 	struct in_reader rows;
-	unsigned radius;
-	uint64_t limit;
-	uint64_t truncated; /* answers that were cut */
+	struct qr_ask ask;
+	int explains;
+	struct qr_queue queue;
 	uint64_t short_texts; /* among the queries */
-	int matched;        /* something was found */
-	int malformed;      /* a query was not one */
+	int malformed;        /* a query was not one */
 };
 
-/* One query. Returns 0, or TL_TROUBLE when the whole search must end. */
-static int search_one(struct search *search, const struct qr_query *query)
-{
-	simidx_query ask = SIMIDX_QUERY_INIT;
-	simidx_results results = SIMIDX_RESULTS_INIT;
-	simidx_error err;
-
-	ask.fp = query->fp;
-	ask.radius = search->radius;
-	ask.limit = search->limit;
-	ask.flags = SIMIDX_QUERY_LABELS;
-	if (simidx_search(search->reader, &ask, &results, &err))
-		return qr_fail(search->ctx, &err);
-	if (results.n)
-		search->matched = 1;
-	if (results.truncated)
-		search->truncated++;
-	return qr_print_matches(search->ctx, query, results.matches, results.n,
-				results.truncated);
-}
-
-/* A query that is its fingerprint. */
-static int search_fingerprint(struct search *search, uint64_t fp)
-{
-	struct qr_query query = { .has_fp = 1, .fp = fp };
-	char text[QR_FP_SIZE];
-
-	query.name_size = qr_format_fingerprint(text, fp, search->ctx->info.bits);
-	query.name = text;
-	return search_one(search, &query);
-}
-
 /* A row is called by its label, else its id, else its fingerprint. */
-static int search_named(struct search *search, const struct in_row *row,
-			const simidx_sketch *sketch)
+static int add_query(struct search *search, const struct in_row *row,
+		     const simidx_sketch *sketch)
 {
-	struct qr_query query = { row->label, row->label_size, 1, sketch->fp, 0, 0, 0 };
+	struct qr_query query = { .name = row->label, .name_size = row->label_size,
+				  .has_fp = 1, .fp = sketch->fp, .show = search->ask.show,
+				  .is_search = 1 };
+	struct qr_weights weights;
+	simidx_query ask;
 	char name[24];
 
 	query.is_text = row->kind == IN_TEXT;
@@ -78,7 +48,9 @@ static int search_named(struct search *search, const struct in_row *row,
 				(size_t)snprintf(name, sizeof(name), "%llu",
 						 (unsigned long long)row->id);
 	}
-	return search_one(search, &query);
+	qr_ask_query(&search->ask, &search->ctx->info, row, sketch, &weights, &ask);
+	query.has_fp2 = (ask.flags & SIMIDX_QUERY_FP2) != 0;
+	return qr_queue_add(&search->queue, &query, &ask);
 }
 
 static int search_row(struct search *search, const struct in_row *row)
@@ -90,7 +62,8 @@ static int search_row(struct search *search, const struct in_row *row)
 	if (row->kind == IN_TEXT && !search->text &&
 	    tl_text_open_for(search->ctx->index, &search->text_options, &search->text, &err))
 		return qr_fail(search->ctx, &err);
-	rc = in_sketch_row(row, search->ctx->info.bits, search->text, 0, &sketch, &err);
+	rc = in_sketch_row(row, search->ctx->info.bits, search->text,
+			   qr_ask_sketch_flags(&search->ask, &search->ctx->info), &sketch, &err);
 	if (rc == SIMIDX_E_RANGE) {
 		tl_error("%s: %s", in_reader_place(&search->rows), err.text);
 		search->malformed = 1;
@@ -108,7 +81,7 @@ static int search_row(struct search *search, const struct in_row *row)
 			return 0;
 		}
 	}
-	return search_named(search, row, &sketch);
+	return add_query(search, row, &sketch);
 }
 
 /* All rows of a file. A query that means nothing is told and passed over. */
@@ -126,7 +99,8 @@ static int search_file(struct search *search, const char *path, const struct in_
 	}
 	while (!code) {
 		rc = in_reader_next(&search->rows, &row);
-		if (rc == IN_END)
+		code = search->queue.code; /* of what was answered while it waited */
+		if (rc == IN_END || code)
 			break;
 		if (rc == IN_ROW) {
 			code = search_row(search, &row);
@@ -145,40 +119,41 @@ static int search_file(struct search *search, const char *path, const struct in_
 
 static int search_operand(struct search *search, const char *operand)
 {
+	struct in_row row = { .kind = IN_FINGERPRINT, .id = SIMIDX_NO_ID };
 	char reason[256];
-	uint64_t fp;
 
 	if (search->format)
 		return search_file(search, operand, search->format);
 	if (strcmp(operand, "-") == 0)
 		return search_file(search, operand, &in_format_lines);
 	if (tl_parse_encoded(search->columns.encoding, operand, strlen(operand),
-			     search->ctx->info.bits, "fingerprint", &fp, reason,
-			     sizeof(reason))) {
+			     search->ctx->info.bits, "fingerprint", &row.fp,
+			     reason, sizeof(reason))) {
 		tl_error("%s: %s", operand, reason);
 		search->malformed = 1;
 		return 0;
 	}
-	return search_fingerprint(search, fp);
+	row.has_fp2 = search->ask.fp2_text != NULL;
+	row.fp2 = search->ask.fp2;
+	return search_row(search, &row);
 }
 
-static int search_all(struct search *search, char **operands, int n)
+static int search_operands(struct search *search, char **operands, int n)
 {
-	simidx_error err;
 	int code = 0, i;
 
-	if (qr_open(search->ctx))
-		return TL_TROUBLE;
-	if (simidx_reader_open(search->ctx->index, &search->reader, &err))
-		return qr_fail(search->ctx, &err);
 	in_reader_init(&search->rows, search->ctx->info.bits);
 	search->rows.columns = &search->columns;
+	search->rows.takes_weights = 1;
+	qr_queue_init(&search->queue, search->ctx, &search->ask);
+	search->queue.explains = search->explains;
+	in_reader_when_idle(&search->rows, qr_queue_idle, &search->queue);
 	for (i = 0; i < n && !code; i++)
 		code = search_operand(search, operands[i]);
-	if (search->truncated)
-		tl_error("%llu answers were cut at %llu matches",
-			 (unsigned long long)search->truncated,
-			 (unsigned long long)search->limit);
+	if (!code)
+		code = qr_queue_flush(&search->queue);
+	if (qr_queue_tell_cut(&search->queue) && search->ask.strict)
+		code = TL_TROUBLE;
 	if (search->short_texts && search->text_options.short_texts != TL_SHORT_REJECT)
 		tl_notice("%llu of the texts are shorter than %u tokens: one edit moves their "
 			  "fingerprints far",
@@ -186,10 +161,31 @@ static int search_all(struct search *search, char **operands, int n)
 			  (unsigned)tl_text_min_tokens(&search->text_options));
 	in_reader_free(&search->rows);
 	tl_text_close(search->text);
-	simidx_reader_close(search->reader);
+	qr_queue_free(&search->queue);
 	if (code || search->malformed)
 		return TL_TROUBLE;
-	return search->matched ? TL_OK : TL_PARTLY;
+	return search->queue.matched ? TL_OK : TL_PARTLY;
+}
+
+static int search_all(struct search *search, char **operands, int n)
+{
+	int code = qr_open(search->ctx);
+
+	if (!code)
+		code = qr_ask_prepare(&search->ask, search->ctx, search->columns.encoding);
+	return code ? code : search_operands(search, operands, n);
+}
+
+/* What the queries may be, for checking the options. */
+static unsigned kinds_of_rows(const struct search *search, char **operands, int n)
+{
+	if (search->format == &in_format_text)
+		return QR_MAY_BE_TEXT;
+	if (search->format == &in_format_jsonl)
+		return QR_MAY_BE_TEXT | QR_MAY_BE_FINGERPRINT | QR_MAY_HAVE_MORE;
+	if (!search->format && n == 1 && strcmp(operands[0], "-") != 0)
+		return QR_MAY_BE_FINGERPRINT | QR_IS_ONE;
+	return QR_MAY_BE_FINGERPRINT;
 }
 
 static int set_format(struct search *search, const char *name)
@@ -208,28 +204,22 @@ static int set_format(struct search *search, const char *name)
 }
 
 /* Options without a letter. */
-enum long_option { OPT_HELP = TL_LONG_OPTION, OPT_LIMIT, OPT_TEXT };
+enum long_option { OPT_EXPLAIN = TL_LONG_OPTION, OPT_HELP, OPT_TEXT };
 
 static int take_option(struct search *search, int c)
 {
-	uint64_t number;
 	int rc = in_columns_take(&search->columns, c, optarg);
 
 	if (rc > 0)
 		rc = tl_text_take(&search->text_options, c, optarg);
+	if (rc > 0)
+		rc = qr_ask_take(&search->ask, c, optarg);
 	if (rc <= 0)
 		return rc ? TL_TROUBLE : 0;
-
 	switch (c) {
-	case 'k':
-		if (tl_option_number("--radius", optarg, 0, SIMIDX_MAX_RADIUS, &number))
-			return TL_TROUBLE;
-		search->radius = (unsigned)number;
+	case OPT_EXPLAIN:
+		search->explains = 1;
 		return 0;
-	case OPT_LIMIT:
-		return tl_option_number("--limit", optarg, 1, UINT64_MAX, &search->limit)
-			       ? TL_TROUBLE
-			       : 0;
 	case OPT_TEXT:
 		return set_format(search, "text");
 	case 'F':
@@ -242,17 +232,16 @@ static int take_option(struct search *search, int c)
 static int run_search(struct qr_context *ctx, int argc, char **argv)
 {
 	static const struct option options[] = {
+		{ "explain", no_argument, NULL, OPT_EXPLAIN },
 		{ "format", required_argument, NULL, 'F' },
 		{ "help", no_argument, NULL, OPT_HELP },
-		{ "limit", required_argument, NULL, OPT_LIMIT },
-		{ "radius", required_argument, NULL, 'k' },
 		{ "text", no_argument, NULL, OPT_TEXT },
-		{ "within", required_argument, NULL, 'k' },
 		IN_COLUMNS_OPTIONS,
 		TL_TEXT_OPTIONS,
+		QR_ASK_OPTIONS,
 		{ NULL, 0, NULL, 0 },
 	};
-	struct search search = { .ctx = ctx, .radius = SIMIDX_DEFAULT_RADIUS };
+	struct search search = { .ctx = ctx };
 	const char *misfit;
 	int c, code = 0;
 
@@ -269,6 +258,9 @@ static int run_search(struct qr_context *ctx, int argc, char **argv)
 				  &search.columns);
 	if (!code && misfit)
 		code = tl_usage_error("%s", misfit);
+	if (!code &&
+	    qr_ask_check(&search.ask, kinds_of_rows(&search, argv + optind, argc - optind)))
+		code = TL_TROUBLE;
 	if (!code)
 		code = search_all(&search, argv + optind, argc - optind);
 	tl_text_options_free(&search.text_options);
@@ -276,7 +268,7 @@ static int run_search(struct qr_context *ctx, int argc, char **argv)
 }
 
 static const char *const help[] = {
-	"Print all documents whose fingerprints differ from a query's in at most K bits.",
+	"Print the documents that are near to each query.",
 	"",
 	"Queries are fingerprints, in hexadecimal; '-' for fingerprints on standard",
 	"input, one a line; or, with one of these options, files, '-' being standard",
@@ -296,21 +288,54 @@ static const char *const help[] = {
 	"  --min-tokens N       a text with fewer tokens is short (default 64)",
 	"  --short flag|reject  tell how many are short (default), or answer none of them",
 	"",
-	"  -k, --radius K       at most K bits differ, 0..3 (default 3); also --within K",
+	"Near to a fingerprint is what differs from it in few bits:",
+	"  -k, --radius K       in at most K, 0..64 (default 3); also --within K",
+	"  --ignore MASK        the bits of a hexadecimal MASK may differ",
+	"  --fp2 FP             its second fingerprint (in jsonl a member fp2), where the",
+	"                       index has them: both together differ in at most 16 bits,",
+	"                       or as --accept says",
+	"Near to a text is what differs in bits that hardly matter for it. Each bit has a",
+	"weight, 32 times how far the features of the text outvote each other in it; the",
+	"distance is the sum of the weights of the bits that differ, in both fingerprints",
+	"where the index has two, at most 16 of the first:",
+	"  --accept A           distances up to A are near, a whole number (default 144",
+	"                       with second fingerprints, else 59)",
+	"  --probes P           look up the P likeliest ranges of the tables (default 32,",
+	"                       with plan 3x22 128), and judge what is there",
+	"  --complete R         or so many that nothing within distance R is missed",
+	"  -k, --radius K       as for fingerprints instead",
+	"  --weights FILE       search fingerprints so, too: a weight in 0..255 for each",
+	"                       bit, the lowest first, and 64 more for the second",
+	"                       fingerprint; in jsonl lists, weights and weights2",
+	"",
+	"How much of it:",
 	"  --limit N            no more than the N nearest documents for each query",
+	"  --nearest N          the same, at any distance unless -k says how far; for",
+	"                       texts among those that are near",
+	"  --first              one document, whichever is found first",
+	"  --count, --exists    only how many there are; only 1 or 0",
+	"  --max-candidates N   stop after comparing N fingerprints",
+	"  --strict             exit status 2 if an answer was cut",
+	"  --explain            how each query is looked up, in place of an answer",
 	"  --help               print this and stop",
 	"",
 	"Output: a line for each match with the columns query, id, fingerprint, distance",
-	"and label, separated by tabs; queries in the order of the input, the matches of",
-	"a query by distance and id. A query is called by its fingerprint, the path of a",
-	"text, or the label of a row, else its id. Queries and labels have the escapes",
-	"\\t \\n \\r \\\\ \\xHH. With --json: a line for each query, an object with members",
-	"query, fingerprint, matches (a list of objects with id, fp, distance, label) and",
-	"truncated, of texts also tokens and short; names that are not UTF-8 are",
-	"hexadecimal in query_hex and label_hex.",
+	"(bits that differ, whatever their weights) and label, separated by tabs; with",
+	"--count or --exists the query and the number. Queries come in the order of the",
+	"input, the matches of a query nearest first, then by id. A query is called by",
+	"its fingerprint, the path of a text, or the label of a row, else its id. Queries",
+	"and labels have the escapes \\t \\n \\r \\\\ \\xHH. With --json: a line for each",
+	"query, an object with members query, fingerprint, matches (a list of objects",
+	"with id, fp, distance, weighted, perhaps distance2, label) or count or exists,",
+	"truncated, of texts also tokens and short, and complete_to: nothing within this",
+	"distance was missed (-1: not even that is sure). Names that are not UTF-8 are hexadecimal in query_hex and",
+	"label_hex.",
+	"",
+	"Queries are answered many at once, but never wait for one that has not come yet.",
 	"",
 	"Exit status: 0 something matched; 1 nothing matched; 2 trouble, also with only",
 	"one query, which is told with its file and line while the others are answered.",
+	"That answers were cut by --limit or --max-candidates is told, too.",
 	NULL
 };
 
