@@ -207,7 +207,11 @@ tool_tests = \
 	tests/tool/idf.sh \
 	tests/tool/kill.sh \
 	tests/tool/output.sh \
+	tests/tool/plan.sh \
 	tests/tool/scan.sh \
+	tests/tool/search_modes.sh \
+	tests/tool/search_stream.sh \
+	tests/tool/search_weights.sh \
 	tests/tool/similar.sh \
 	tests/tool/static.sh \
 	tests/tool/stop.sh \

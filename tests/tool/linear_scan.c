@@ -7,7 +7,15 @@
  *
  *   linear_scan documents N SEED          documents as tsv, in clusters, ids ascending
  *   linear_scan queries N SEED FILE       fingerprints, half of them near to documents
+ *   linear_scan pairs, doubles            the same with a second fingerprint each, that of a
+ *                                         document as its label
  *   linear_scan search K FILE < queries   what "search -k K -" has to print
+ *   linear_scan near RADIUS RADIUS2 BITS WEIGHTS FILE < queries
+ *                                         the same by weights: up to RADIUS and in BITS bits,
+ *                                         with those of the second fingerprint, which are the
+ *                                         labels, up to RADIUS2 (-1: without). WEIGHTS is a
+ *                                         file of 64 or 128 numbers, "-" for all 1; a query
+ *                                         may have its second fingerprint behind it
  */
 
 #include <inttypes.h>
@@ -21,7 +29,17 @@ struct document {
 	char label[32];
 };
 
+/* What is near. */
+struct rule {
+	long radius;
+	long radius2;
+	int bits;
+	int is_plain;       /* all weights are 1 */
+	int weights[128];
+};
+
 struct hit {
+	long weighted;
 	int distance;
 	const struct document *document;
 };
@@ -44,27 +62,39 @@ static uint64_t flip(uint64_t fp, unsigned flips)
 	return fp;
 }
 
-/* A third is random, a third 0..6 flips from an earlier one, the rest in one 16-bit prefix. */
-static void make_documents(uint64_t n)
+/*
+ * A third is random, a third 0..6 flips from an earlier one, the rest in one 16-bit prefix.
+ * Second fingerprints, which take the place of labels, move likewise.
+ */
+static void make_documents(uint64_t n, int with_second)
 {
-	uint64_t *fps = calloc(n + 1, sizeof(*fps));
-	uint64_t i, id = 0;
+	uint64_t *fps = calloc(n + 1, sizeof(*fps)), *seconds = calloc(n + 1, sizeof(*fps));
+	uint64_t i, from, id = 0;
 
-	if (!fps)
+	if (!fps || !seconds)
 		exit(2);
 	for (i = 0; i < n; i++) {
 		fps[i] = next_random();
-		if (i > 0 && i % 3 == 1)
-			fps[i] = flip(fps[next_random() % i], (unsigned)(next_random() % 7));
-		else if (i % 3 == 2)
+		if (with_second)
+			seconds[i] = next_random();
+		if (i > 0 && i % 3 == 1) {
+			from = next_random() % i;
+			fps[i] = flip(fps[from], (unsigned)(next_random() % 7));
+			if (with_second)
+				seconds[i] = flip(seconds[from], (unsigned)(next_random() % 12));
+		} else if (i % 3 == 2) {
 			fps[i] |= UINT64_C(0xffff) << 48;
+		}
 		id += 1 + next_random() % 3;
 		printf("%" PRIu64 "\t%016" PRIx64 "\t", id, fps[i]);
-		if (i % 5 == 0)
+		if (with_second)
+			printf("%016" PRIx64, seconds[i]);
+		else if (i % 5 == 0)
 			printf("label-%" PRIu64, i);
 		putchar('\n');
 	}
 	free(fps);
+	free(seconds);
 }
 
 static size_t read_documents(const char *path, struct document **out)
@@ -94,17 +124,21 @@ static size_t read_documents(const char *path, struct document **out)
 	return n;
 }
 
-static void make_queries(uint64_t n, const char *path)
+static void make_queries(uint64_t n, const char *path, int with_second)
 {
 	struct document *documents;
 	size_t n_documents = read_documents(path, &documents);
-	uint64_t i, fp;
+	uint64_t i, fp, second;
 
 	for (i = 0; i < n; i++) {
 		fp = next_random();
+		second = strtoull(documents[fp % n_documents].label, NULL, 16);
 		if (i % 2 == 0)
 			fp = flip(documents[fp % n_documents].fp, (unsigned)(i / 2 % 5));
-		printf("%016" PRIx64 "\n", fp);
+		printf("%016" PRIx64, fp);
+		if (with_second)
+			printf(" %016" PRIx64, flip(second, (unsigned)(i / 2 % 9)));
+		putchar('\n');
 	}
 	free(documents);
 }
@@ -113,27 +147,70 @@ static int compare_hits(const void *a, const void *b)
 {
 	const struct hit *x = a, *y = b;
 
-	if (x->distance != y->distance)
-		return x->distance < y->distance ? -1 : 1;
+	if (x->weighted != y->weighted)
+		return x->weighted < y->weighted ? -1 : 1;
 	return x->document->id < y->document->id ? -1 : x->document->id > y->document->id;
 }
 
-static void search(int k, const char *path)
+static void read_weights(const char *path, struct rule *rule)
+{
+	FILE *file = strcmp(path, "-") ? fopen(path, "r") : NULL;
+	int i;
+
+	rule->is_plain = !file;
+	for (i = 0; i < 128; i++)
+		rule->weights[i] = 1;
+	for (i = 0; file && i < 128 && fscanf(file, "%d", &rule->weights[i]) == 1; i++)
+		;
+	if (file)
+		fclose(file);
+	else if (strcmp(path, "-"))
+		exit(2);
+}
+
+static long weigh(const struct rule *rule, uint64_t differ, int first)
+{
+	long sum = 0;
+
+	if (rule->is_plain)
+		return __builtin_popcountll(differ);
+	for (; differ; differ &= differ - 1)
+		sum += rule->weights[first + __builtin_ctzll(differ)];
+	return sum;
+}
+
+static int is_near(const struct rule *rule, uint64_t fp, uint64_t fp2, struct hit *hit)
+{
+	const struct document *d = hit->document;
+
+	hit->distance = __builtin_popcountll(fp ^ d->fp);
+	if (hit->distance > rule->bits)
+		return 0;
+	hit->weighted = weigh(rule, fp ^ d->fp, 0);
+	if (hit->weighted > rule->radius)
+		return 0;
+	if (rule->radius2 < 0)
+		return 1;
+	hit->weighted += weigh(rule, fp2 ^ strtoull(d->label, NULL, 16), 64);
+	return hit->weighted <= rule->radius2;
+}
+
+static void search(const struct rule *rule, const char *path)
 {
 	struct document *documents;
 	size_t n = read_documents(path, &documents), hits, i;
 	struct hit *found = calloc(n + 1, sizeof(*found));
-	char line[64];
-	uint64_t fp;
+	char line[64], *rest;
+	uint64_t fp, fp2;
 
 	if (!found)
 		exit(2);
 	while (fgets(line, sizeof(line), stdin)) {
-		fp = strtoull(line, NULL, 16);
+		fp = strtoull(line, &rest, 16);
+		fp2 = strtoull(rest, NULL, 16);
 		for (i = hits = 0; i < n; i++) {
-			found[hits].distance = __builtin_popcountll(fp ^ documents[i].fp);
 			found[hits].document = &documents[i];
-			hits += found[hits].distance <= k;
+			hits += (size_t)is_near(rule, fp, fp2, &found[hits]);
 		}
 		qsort(found, hits, sizeof(*found), compare_hits);
 		for (i = 0; i < hits; i++)
@@ -147,14 +224,26 @@ static void search(int k, const char *path)
 
 int main(int argc, char **argv)
 {
-	if (argc == 4 && strcmp(argv[1], "documents") == 0) {
+	struct rule rule;
+
+	if (argc == 4 && (!strcmp(argv[1], "documents") || !strcmp(argv[1], "pairs"))) {
 		state = strtoull(argv[3], NULL, 10);
-		make_documents(strtoull(argv[2], NULL, 10));
-	} else if (argc == 5 && strcmp(argv[1], "queries") == 0) {
+		make_documents(strtoull(argv[2], NULL, 10), !strcmp(argv[1], "pairs"));
+	} else if (argc == 5 && (!strcmp(argv[1], "queries") || !strcmp(argv[1], "doubles"))) {
 		state = strtoull(argv[3], NULL, 10);
-		make_queries(strtoull(argv[2], NULL, 10), argv[4]);
+		make_queries(strtoull(argv[2], NULL, 10), argv[4], !strcmp(argv[1], "doubles"));
 	} else if (argc == 4 && strcmp(argv[1], "search") == 0) {
-		search(atoi(argv[2]), argv[3]);
+		rule.radius = atoi(argv[2]);
+		rule.radius2 = -1;
+		rule.bits = 64;
+		read_weights("-", &rule);
+		search(&rule, argv[3]);
+	} else if (argc == 7 && strcmp(argv[1], "near") == 0) {
+		rule.radius = atol(argv[2]);
+		rule.radius2 = atol(argv[3]);
+		rule.bits = atoi(argv[4]);
+		read_weights(argv[5], &rule);
+		search(&rule, argv[6]);
 	} else {
 		return 2;
 	}

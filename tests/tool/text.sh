@@ -64,6 +64,31 @@ run 1 "$query" ix search --text other
 run 0 "$query" ix search --text - <tree/a/1.txt
 grep -q '^-	0	.*tree/a/1.txt$' out || fail 'text on standard input'
 
+# An edited copy is near by the weights of its text, with and without second fingerprints; that
+# takes nothing else with it, and -k asks for plain distances.
+mkdir edits
+cp tree/a/1.txt edits/same
+awk '{ for (i = 1; i <= NF; i++) printf "%s ", ++n % 25 ? $i : "new" n }' tree/a/1.txt >edits/edited
+words 400 98 >edits/other
+run 0 "$load" -q edits.two -r edits
+run 0 "$load" -q --no-fp2 edits.one -r edits
+for index in edits.two edits.one; do
+	run 0 "$query" $index search --text tree/a/1.txt
+	[ "$(cut -f 5 out | tr '\n' ' ')" = 'edits/same edits/edited ' ] || fail "weights: $index"
+	run 0 "$query" $index search --accept 0 --text tree/a/1.txt
+	[ "$(cut -f 4,5 out)" = '0	edits/same' ] || fail "weights up to 0: $index"
+	run 0 "$query" $index search --complete 59 --count --text tree/a/1.txt
+	output <<<'tree/a/1.txt	2'
+	run 0 "$query" $index search --nearest 1 --text edits/edited
+	[ "$(cut -f 4,5 out)" = '0	edits/edited' ] || fail "the nearest: $index"
+	run 0 "$query" $index search -k 64 --text tree/a/1.txt
+	[ "$(wc -l <out)" -eq 3 ] || fail "plain distances: $index"
+	run 0 "$query" $index search --explain --text tree/a/1.txt
+	grep -q 'probes 32, .*documents 2$' out || fail "32 probes: $index"
+done
+run 0 "$query" edits.two search --explain --probes 7 --text tree/a/1.txt
+grep -q 'probes 7, .*documents' out || fail '7 probes'
+
 # The same by other ways: operands, lists with and without NUL.
 run 0 "$load" -q operands tree/a/1.txt tree/a/b/five
 printf 'tree/a/1.txt\n\ntree/a/b/five\n' >list

@@ -1,0 +1,141 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# Any radius, how much is wanted, and how searches work: the same answers as a linear scan.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+scan=$helpers/linear_scan
+
+"$scan" documents 30000 31 >documents.tsv
+"$scan" queries 300 32 documents.tsv >queries
+for k in 0 3 4 6 7 9 12; do
+	"$scan" search $k documents.tsv <queries >expected.$k
+done
+head -10 queries >few
+"$scan" search 64 documents.tsv <few >expected.all
+
+for plan in 4x16 10x26 16x28 20x31 3x22 2x32; do
+	run 0 "$load" -q --plan $plan p$plan documents.tsv
+	for k in 3 4 7 9; do
+		run 0 "$query" p$plan search -k $k - <queries
+		same out expected.$k
+	done
+done
+run 0 "$load" -q --layout rows rows documents.tsv
+run 0 "$load" -q --merge never fresh documents.tsv
+head -20000 documents.tsv >half.tsv
+tail -n +20001 documents.tsv >rest.tsv
+run 0 "$load" -q both half.tsv
+run 0 "$load" -q --merge never both rest.tsv
+for index in p4x16 rows fresh both; do
+	for k in 0 3 6 12; do
+		run 0 "$query" $index search --within $k - <queries
+		same out expected.$k
+	done
+	run 0 "$query" $index search --radius 64 - <few
+	same out expected.all
+done
+
+# How the work is done changes nothing.
+for how in '--threads 1' '--threads 3' '--directory never' '--directory 1M' '--directory auto' \
+	'--kernel scalar'; do
+	# shellcheck disable=SC2086
+	run 0 "$query" $how p4x16 search -k 7 - <queries
+	same out expected.7
+done
+run 2 "$query" --kernel abacus p4x16 search -k 7 - <queries
+says 'abacus'
+for size in '' 0 K 1T 1.5M -1; do
+	run 2 "$query" --directory "$size" p4x16 search -k 7 - <queries
+	says "--directory: expected auto, never or a size such as 400M, found '$size'"
+done
+run 2 "$query" --threads 0 p4x16 search -k 7 - <queries
+
+# The nearest, at any distance or within a radius.
+awk -F '\t' 'n[$1]++ < 5' expected.all >expected.near
+run 0 "$query" p4x16 search --nearest 5 - <few
+same out expected.near
+errors </dev/null
+awk -F '\t' 'n[$1]++ < 3' expected.9 >expected.near
+run 0 "$query" p4x16 search --nearest 3 -k 9 - <queries
+same out expected.near
+errors </dev/null
+
+# Counts, for each query in its order.
+awk -F '\t' 'NR == FNR { n[$1]++; next } { print $1 "\t" n[$1] + 0 }' expected.7 queries >counts
+run 0 "$query" p4x16 search -k 7 --count - <queries
+same out counts
+awk -F '\t' '{ print $1 "\t" ($2 > 0) }' counts >exist
+run 0 "$query" p4x16 search -k 7 --exists - <queries
+same out exist
+grep -q '	0$' exist || fail 'all queries find something'
+run 1 "$query" p4x16 search --exists 5555555555555555
+output <<<'5555555555555555	0'
+
+# The first one found is one of the matches, and there is one wherever something matches.
+run 0 "$query" p4x16 search -k 7 --first - <queries
+sort out >first
+sort expected.7 | comm -13 - first >other
+[ -s other ] && fail 'first finds what does not match'
+[ "$(cut -f 1 first | uniq | wc -l)" -eq "$(wc -l <first)" ] || fail 'first finds more than one'
+[ "$(wc -l <first)" -eq "$(grep -vc '	0$' counts)" ] || fail 'first does not find all'
+errors </dev/null
+
+# Cut answers are told, and are trouble if the caller says so.
+one=$(awk -F '\t' '$2 > 1 { print $1; exit }' counts)
+run 0 "$query" p4x16 search -k 7 --limit 1 "$one"
+grep "^$one" expected.7 | head -1 | cmp - out || fail 'not the nearest one'
+errors <<<'simidx-query: 1 answers were cut at 1 matches'
+run 2 "$query" p4x16 search -k 7 --limit 1 --strict "$one"
+errors <<<'simidx-query: 1 answers were cut at 1 matches'
+[ "$(wc -l <out)" -eq 1 ] || fail 'what was found is not printed'
+run 0 "$query" p4x16 search -k 7 --limit 1000 --strict "$one"
+"$query" p4x16 search -k 7 --max-candidates 1 - <queries >out 2>err
+[ $? -le 1 ] || fail 'trouble for a cut answer'
+says 'answers were cut at 1 candidates'
+sort out >cut
+sort expected.7 | comm -13 - cut >other
+[ -s other ] && fail 'cut answers have what does not match'
+run 2 "$query" p4x16 search -k 7 --max-candidates 1 --strict - <queries
+if [ -n "${SX_JSON-}" ]; then
+	run 0 "$query" --json p4x16 search -k 7 --limit 1 "$one"
+	grep -q '"truncated":true' out || fail 'cut, but not said in JSON'
+	run 0 "$query" --json p4x16 search -k 7 --count "$one"
+	grep -q "\"count\":$(awk -v q="$one" '$1 == q { print $2 }' counts),\"truncated\":false,\"complete_to\":7}" out ||
+		fail 'count in JSON'
+	run 0 "$query" --json p4x16 search -k 7 --exists "$one"
+	grep -q '"exists":true,' out || fail 'exists in JSON'
+fi
+
+near=$(head -1 expected.3 | cut -f 1)
+# What is looked up: 4x16 needs four ranges for k = 3 (Manku et al., section 3).
+run 0 "$query" p4x16 search --explain "$near"
+for word in chosen rejected took complete kernel; do
+	grep -q " $word " out || fail "explain does not tell: $word"
+done
+grep -q '^  took  *probes 4, ' out || fail 'not four probes'
+grep -q '^  complete  *to distance 3$' out || fail 'not complete to 3'
+run 1 "$query" p4x16 search --explain -k 0 5555555555555555
+grep -q 'probes 1, .*documents 0$' out || fail 'one exact look-up'
+if [ -n "${SX_JSON-}" ]; then
+	run 0 "$query" --json p4x16 search --explain - <few
+	[ "$(wc -l <out)" -eq 10 ] || fail 'not one object for each query'
+	[ "$(grep -c '"chosen":{"way":.*"rejected":\[.*"probes":4,.*"kernel":"' out)" -eq 10 ] ||
+		fail 'explain in JSON'
+fi
+
+# What makes no sense together.
+for options in '--limit 1 --first' '--count --exists' '--nearest 2 --limit 2' '--probes 4' \
+	'--complete 4' '--accept 4' '--weights w -k 3' '--probes 4 -k 3 --text' \
+	'--text --weights w' '--text --probes 4 --complete 4' '--fp2 0 -F lines' \
+	'--text -k 3 --accept 4'; do
+	case $options-${SX_TEXT-} in
+	*--text*-) continue ;;
+	esac
+	# shellcheck disable=SC2086
+	run 2 "$query" p4x16 search $options "$one"
+	says "Try 'simidx-query --help'"
+done
+run 2 "$query" p4x16 search --fp2 0123456789abcdef "$one"
+says 'p4x16: has no second fingerprints, so --fp2 does not fit'
+finish

@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# Queries that come through a pipe: many are answered together, in their order, and one that
+# comes alone is answered before the next one is there.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+scan=$helpers/linear_scan
+
+"$scan" documents 10000 51 >documents.tsv
+"$scan" queries 1000 52 documents.tsv >queries
+"$scan" search 3 documents.tsv <queries >expected
+run 0 "$load" -q ix documents.tsv
+
+# One at a time, the answer first; the last one without an end of its line until then.
+one_at_a_time() {
+	local line answer i
+	for ((i = 1; i <= 5; i++)); do
+		line=$(sed -n "$((2 * i - 1))p" queries)
+		printf '%s\n' "$line" >&"$in"
+		read -r -t 60 -u "$out" answer || fail "no answer to query $i"
+		[ "${answer%%	*}" = "$line" ] || fail "another query's answer: $answer"
+	done
+	printf '%s' "$line" >&"$in"
+	exec {in}>&-
+	read -r -t 60 -u "$out" answer || fail 'no answer to the last query'
+}
+coproc "$query" ix search --exists -
+in=${COPROC[1]} out=${COPROC[0]} child=$COPROC_PID
+one_at_a_time
+wait "$child" || fail "exit $? after single queries"
+if [ -n "${SX_JSON-}" ]; then
+	coproc "$query" --threads 2 --json ix search --first -F jsonl -
+	in=${COPROC[1]} out=${COPROC[0]} child=$COPROC_PID
+	printf '{"fp":"%s","id":"me"}\n{"fp":' "$(sed -n 1p queries)" >&"$in"
+	read -r -t 60 -u "$out" answer || fail 'no answer while half a row is there'
+	case $answer in
+	'{"query":"me",'*) ;;
+	*) fail "another answer: $answer" ;;
+	esac
+	exec {in}>&-
+	wait "$child"
+	[ $? -eq 2 ] || fail 'half a row is no trouble'
+fi
+
+# Many: 60,000 from a file and through pipes, whatever the pieces they come in.
+for ((i = 0; i < 60; i++)); do
+	cat queries
+done >many
+for ((i = 0; i < 60; i++)); do
+	cat expected
+done >expected.many
+for threads in 1 2; do
+	run 0 "$query" --threads $threads ix search -F lines many
+	same out expected.many
+done
+"$query" ix search - < <(cat many) >out || fail 'a pipe'
+same out expected.many
+"$query" ix search - < <(head -100 many; sleep 0.2; tail -n +101 many | head -20000) >out ||
+	fail 'a pipe that stands'
+head -20100 many | "$query" ix search -F lines - >expected.part
+same out expected.part
+# Names and weights of many lie together and are kept.
+awk '{ print NR "\t" $1 "\tname-" NR }' many | head -50000 >named.tsv
+run 0 "$query" ix search --ignore 0000000000000001 -F tsv named.tsv
+cut -f 1 out | uniq | sed 's/name-//' | sort -n -c || fail 'names out of order'
+run 0 "$query" ix search -F tsv named.tsv
+awk -F '\t' 'NR == FNR { fp["name-" $1] = $2; next } { print fp[$1] "\t" $2 "\t" $3 "\t" $4 "\t" $5 }' \
+	named.tsv out >renamed
+head -n "$(wc -l <renamed)" expected.many | cmp - renamed || fail 'other answers under names'
+
+# Whoever reads the answers goes away while the queries wait.
+# await FILE: up to a minute.
+await() {
+	local i
+	for ((i = 0; i < 600; i++)); do
+		[ -s "$1" ] && return
+		sleep 0.1
+	done
+}
+mkfifo answers
+{
+	head -1 queries
+	await gone
+	head -1 queries
+	await code
+} | { "$query" ix search - >answers 2>err; echo $? >code; } &
+head -1 answers >/dev/null
+echo yes >gone
+await code
+[ -s code ] || fail 'it reads on though nobody takes the answers'
+wait
+[ "$(cat code)" -eq 2 ] || fail 'exit 0 though nobody takes the answers'
+says 'cannot write to standard output: Broken pipe'
+finish

@@ -1,0 +1,160 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# Masks, weights and second fingerprints: the same answers as a linear scan by the same rule.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+need_json
+scan=$helpers/linear_scan
+
+# The labels are the second fingerprints; they are not loaded as such.
+"$scan" pairs 20000 41 >documents.tsv
+"$scan" doubles 200 42 documents.tsv >doubles
+cut -d ' ' -f 1 doubles >queries
+awk '{ printf "{\"fp\":\"%s\",\"fp2\":\"%s\"}\n", $1, $2 }' doubles >queries.jsonl
+awk '{ printf "{\"id\":%s,\"fp\":\"%s\",\"fp2\":\"%s\"}\n", $1, $2, $3 }' documents.tsv \
+	>documents.jsonl
+cut -f 1,2 documents.tsv >documents.bare
+run 0 "$load" -q --fp2 ix documents.jsonl
+run 0 "$load" -q --fp2 --plan 3x22 ix3 documents.jsonl
+run 0 "$load" -q --fp2 --merge never fresh documents.jsonl
+run 0 "$load" -q --plan 10x26 single -F tsv documents.bare
+run 0 "$load" -q narrow --bits 32 -F lines - <<<00000000
+
+# near RADIUS RADIUS2 BITS WEIGHTS: what a linear scan finds.
+near() {
+	"$scan" near "$1" "$2" "$3" "$4" documents.tsv <doubles | cut -f 1-4 | sed 's/$/	/' >expected
+	[ "$(wc -l <expected)" -gt 20 ] || fail "the scan finds little: near $*"
+}
+
+# Second fingerprints: k bits of the first, 16 of both.
+near 6 16 64 -
+for index in ix ix3 fresh; do
+	run 0 "$query" $index search -k 6 -F jsonl queries.jsonl
+	same out expected
+done
+near 6 9 64 -
+run 0 "$query" ix search -k 6 --accept 9 -F jsonl queries.jsonl
+same out expected
+near 3 -1 64 -
+run 0 "$query" ix search - <queries
+same out expected
+# An index that has none compares the first ones.
+run 0 "$query" single search -F jsonl queries.jsonl
+same out expected
+near 6 16 64 -
+read -r fp fp2 < <(head -1 doubles)
+run 0 "$query" ix search -k 6 --fp2 "$fp2" "$fp"
+grep "^$fp" expected | cmp - out || fail '--fp2'
+# The nearest by both.
+near 16 16 64 -
+awk -F '\t' 'n[$1]++ < 2' expected >expected.near
+run 0 "$query" ix search --nearest 2 -F jsonl queries.jsonl
+same out expected.near
+
+# weights MASK: 0 where the mask has a bit, else 1; the lowest bit first.
+weights() {
+	local b
+	for ((b = 0; b < 64; b++)); do
+		echo $((~(0x$1 >> b) & 1))
+	done
+}
+for mask in 00000000000000ff 8000000000000001 ffff000000000000 0000000000000000; do
+	weights $mask >mask
+	near 3 -1 64 mask
+	for index in ix ix3 fresh single; do
+		run 0 "$query" $index search --ignore $mask - <queries
+		same out expected
+	done
+done
+weights 00000000000000ff >mask
+near 5 12 64 mask
+run 0 "$query" ix search --ignore 00000000000000ff -k 5 --accept 12 -F jsonl queries.jsonl
+same out expected
+
+# Weights from a file. A match differs in at most 16 bits that have a weight.
+awk 'BEGIN { srand(43); for (i = 0; i < 128; i++) print i % 16 == 5 ? 0 : int(rand() * 60) }' \
+	>weights
+zeros=$(head -64 weights | grep -cx 0)
+head -64 weights | tr '\n' ',' >weights.first
+near 70 -1 $((16 + zeros)) weights
+for index in ix ix3 fresh single; do
+	run 0 "$query" $index search --weights weights.first --accept 70 --complete 70 - <queries
+	same out expected
+done
+near 59 -1 $((16 + zeros)) weights
+run 0 "$query" single search --weights weights.first --complete 59 - <queries
+same out expected
+near 144 144 $((16 + zeros)) weights
+for index in ix fresh; do
+	run 0 "$query" $index search --weights weights --complete 144 -F jsonl queries.jsonl
+	same out expected
+done
+sort expected >expected.sorted
+# So many probes find some of these, and all that is near enough.
+for probes in 1 32 1000; do
+	run 0 "$query" ix search --weights weights --probes $probes -F jsonl queries.jsonl
+	sort out | comm -23 - expected.sorted >wrong
+	[ -s wrong ] && fail 'probes find what does not match'
+	wc -l <out
+done >found
+sort -n found | cmp - found || fail 'more probes find less'
+[ "$(tail -1 found)" -gt $(($(wc -l <expected) / 2)) ] || fail '1,000 probes find little'
+run 0 "$query" ix search --weights weights -F jsonl queries.jsonl
+[ "$(wc -l <out)" -eq "$(sed -n 2p found)" ] || fail 'not 32 probes by default'
+run 0 "$query" --json ix search --weights weights --complete 20 -F jsonl queries.jsonl
+[ "$(grep -c '"complete_to":2[0-9]' out)" -eq 200 ] || fail 'not complete as far as was asked'
+[ "$(grep -o '"distance2":' out | wc -l)" -eq "$(grep -o '"id":' out | wc -l)" ] ||
+	fail 'matches without distance2'
+
+# The same weights as members.
+list() {
+	paste -s -d , "$@"
+}
+first=$(head -64 weights | list) second=$(tail -64 weights | list)
+sed "s/}\$/,\"weights\":[$first],\"weights2\":[$second]}/" queries.jsonl >weighted.jsonl
+run 0 "$query" ix search --complete 144 -F jsonl weighted.jsonl
+same out expected
+# Asked for plain distances, weights mean nothing.
+near 6 16 64 -
+run 0 "$query" ix search -k 6 -F jsonl weighted.jsonl
+same out expected
+# They mean nothing to a load, whatever they are.
+run 0 "$load" -q other -F jsonl - <<<'{"fp": "0123456789abcdef", "weights": "heavy"}'
+
+# What is not a weight.
+bad() {
+	run 2 "$query" ix search -F jsonl - <<<"$1"
+	says "simidx-query: -:1: \"$2"
+}
+fp='"fp": "0123456789abcdef"'
+bad "{$fp, \"weights\": 7}" 'weights": expected a list of 64 integers in 0..255'
+bad "{$fp, \"weights\": [1, 2]}" 'weights": expected a list of 64 integers in 0..255'
+bad "{$fp, \"weights\": [${first%,*},256]}" 'weights": expected a list of 64 integers'
+bad "{$fp, \"weights\": [${first%,*},1.5]}" 'weights": expected a list of 64 integers'
+bad "{$fp, \"weights\": [${first%,*},-1]}" 'weights": expected a list of 64 integers'
+bad "{$fp, \"weights2\": [$second]}" 'weights2" goes with "weights" only'
+bad "{$fp, \"weights\": [$first], \"weights2\": [$second]}" 'weights": "fp2" and "weights2" go'
+bad "{$fp, \"fp2\": \"0123456789abcdef\", \"weights\": [$first]}" 'weights": "fp2" and "weights2"'
+bad "{\"text\": \"a b\", \"weights\": [$first]}" 'weights" goes with "fp" only'
+for content in '' '1 2 3' "$first,x" "$first,1" "${first%,*},256" "${first%,*},-1"; do
+	printf '%s' "$content" >wrong
+	run 2 "$query" ix search --weights wrong - <queries
+	says 'simidx-query: wrong: expected 64 weights in 0..255'
+done
+head -c 5000 /dev/zero >wrong
+run 2 "$query" ix search --weights wrong - <queries
+says 'simidx-query: wrong: no list of weights'
+run 2 "$query" ix search --weights missing - <queries
+says 'simidx-query: missing: cannot open: No such file or directory'
+run 2 "$query" ix search --weights weights.first --fp2 0123456789abcdef 0123456789abcdef
+says 'simidx-query: weights.first: has no weights for --fp2'
+run 2 "$query" narrow search --weights weights 00000000
+says 'expected 32 weights in 0..255, the first for the lowest bit, or 96'
+for mask in 0 00000000000000fg 0123456789abcdef0; do
+	run 2 "$query" ix search --ignore $mask 0123456789abcdef
+	says 'simidx-query: --ignore: expected 16 hexadecimal digits'
+done
+run 2 "$query" ix search --fp2 123 0123456789abcdef
+says 'simidx-query: --fp2: expected 16 hexadecimal digits'
+finish
