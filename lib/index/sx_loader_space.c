@@ -42,19 +42,22 @@ static uint64_t index_bytes(const simidx_loader *l, uint64_t n, uint64_t label_b
 	       2 * label_bytes;
 }
 
-/* What a sorter with `memory` bytes writes to its file: nothing if all of it fits in a half. */
-static uint64_t sorter_bytes(uint64_t records, unsigned words, uint64_t memory)
+/*
+ * What a sorter with `memory` bytes writes to its file: nothing if all of it fits in a half. In
+ * a file a random word has its 8 bytes; the sorted one has some less, and ids and numbers of rows
+ * have few where they follow each other. Rather too little: what fits must not be refused.
+ */
+static uint64_t sorter_bytes(uint64_t records, unsigned words, unsigned written, uint64_t memory)
 {
-	uint64_t bytes = records * words * sizeof(uint64_t);
-
-	return bytes > memory / 2 ? bytes : 0;
+	return records * words * sizeof(uint64_t) > memory / 2 ? records * written : 0;
 }
 
 static uint64_t by_fp_bytes(const simidx_loader *l, uint64_t n)
 {
-	unsigned words = !l->by_id ? 1 : l->create.flags & SIMIDX_CREATE_FP2 ? 3 : 2;
-
-	return sorter_bytes(n, words, l->memory / 2);
+	if (!l->by_id)
+		return sorter_bytes(n, 1, 6, l->memory / 2);
+	return l->create.flags & SIMIDX_CREATE_FP2 ? sorter_bytes(n, 3, 16, l->memory / 2)
+						   : sorter_bytes(n, 2, 8, l->memory / 2);
 }
 
 static int fail(const char *where, const char *what, uint64_t needed, uint64_t there,
@@ -120,10 +123,11 @@ int simidx_loader_expect(simidx_loader *l, uint64_t documents, uint64_t label_by
 	needs.index = index_bytes(l, n, label_bytes);
 	needs.sort = by_fp_bytes(l, n) + label_bytes;
 	if (l->by_id)
-		needs.sort += sorter_bytes(
-			documents, l->create.flags & SIMIDX_CREATE_FP2 ? 4 : 3, l->memory / 2);
+		needs.sort += l->create.flags & SIMIDX_CREATE_FP2
+				      ? sorter_bytes(documents, 4, 18, l->memory / 2)
+				      : sorter_bytes(documents, 3, 10, l->memory / 2);
 	/* The list of fingerprints, and of the tables the one being written and the next one. */
-	needs.build = n * sizeof(uint64_t) + 2 * sorter_bytes(n, 1, l->memory / 4);
+	needs.build = n * 6 + 2 * sorter_bytes(n, 1, 6, l->memory / 4);
 	/* What was put already may lie in files already. */
 	there = sx_sorter_spilled(l->by_id ? l->by_id : l->by_fp) +
 		(l->label_bytes ? sx_spill_size(l->label_bytes) : 0);
