@@ -64,6 +64,14 @@ says 'simidx-load: one: has no second fingerprints, so --fp2 does not fit'
 holds one 00000000000000aa 00000000000000bb
 run 0 "$load" --bits 64 --layout blocks --plan 4x16 --ids auto --no-fp2 one -F lines a
 run 0 "$load" --plan auto one -F lines a
+# What is expected chooses the plan.
+for n in 50000000:4x16 50000001:3x22; do
+	run 0 "$load" --expect ${n%:*} expected -F lines a
+	run 0 "$query" expected stats
+	grep -q "${n#*:}" out || fail "the plan for $n"
+	rm -rf expected
+done
+run 2 "$load" --expect 0 expected -F lines a
 
 # Without ids.
 run 0 "$load" --ids none plain -F lines a

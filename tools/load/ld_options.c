@@ -19,6 +19,7 @@ enum long_option {
 	OPT_BITS = TL_LONG_OPTION,
 	OPT_CREATE,
 	OPT_DURABILITY,
+	OPT_EXPECT,
 	OPT_FILES_FROM,
 	OPT_FILL,
 	OPT_FORCE,
@@ -47,6 +48,7 @@ static const struct option long_options[] = {
 	{ "bits", required_argument, NULL, OPT_BITS },
 	{ "create", required_argument, NULL, OPT_CREATE },
 	{ "durability", required_argument, NULL, OPT_DURABILITY },
+	{ "expect", required_argument, NULL, OPT_EXPECT },
 	{ "files-from", required_argument, NULL, OPT_FILES_FROM },
 	{ "fill", required_argument, NULL, OPT_FILL },
 	{ "force", no_argument, NULL, OPT_FORCE },
@@ -187,6 +189,8 @@ static int take_index_option(struct ld_options *options, int c)
 		return set_word("--ids", ids_words, &options->no_ids);
 	case OPT_LAYOUT:
 		return set_word("--layout", layout_words, &options->layout);
+	case OPT_EXPECT:
+		return tl_option_number("--expect", optarg, 1, SIMIDX_MAX_ID, &options->expect);
 	case OPT_PLAN:
 		options->plan = optarg;
 		return 0;

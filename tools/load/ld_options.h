@@ -28,6 +28,7 @@ struct ld_options {
 	enum ld_create create;
 	enum ld_merge merge;
 	const char *plan;       /* NULL */
+	uint64_t expect;        /* documents, 0 = not known */
 	struct tl_text_options text;
 	int layout;             /* enum simidx_layout, or -1 */
 	unsigned bits;          /* 0 */

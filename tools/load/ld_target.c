@@ -254,6 +254,7 @@ static int fill_create(struct ld_target *target, int of_texts, simidx_create_opt
 
 	create->bits = target->bits;
 	create->plan = options->plan;
+	create->expect = options->expect;
 	create->fill = options->fill;
 	if (options->layout >= 0)
 		create->layout = (unsigned)options->layout;
