@@ -55,5 +55,6 @@ int sx_has_several_leads(const sx_plan *plan)
 
 uint64_t sx_leading_mask(const sx_perm *perm, unsigned bits)
 {
-	return sx_unpermute(perm, sx_low_bits(bits) << (perm->bits - bits));
+	/* A shift by all 64 bits is not defined. */
+	return bits ? sx_unpermute(perm, sx_low_bits(bits) << (perm->bits - bits)) : 0;
 }
