@@ -514,7 +514,9 @@ typedef struct simidx_query {
 	unsigned complete; /**< with weights and probes = 0: distance up to which nothing may be
 	                        missed; 0 = radius */
 	unsigned reserved;       /**< zero */
-	uint64_t max_candidates; /**< stop after comparing so many fingerprints; 0 = never */
+	uint64_t max_candidates; /**< stop after comparing so many fingerprints of the tables; 0 =
+	                              never. Fresh rows are all looked at, or none if it came to
+	                              that */
 } simidx_query;
 
 #define SIMIDX_QUERY_INIT                                                                     \
@@ -550,7 +552,8 @@ typedef struct simidx_results {
 	int complete_to;             /**< no document within this distance was missed, but for what
 	                                  `truncated` says; -1 = some at distance 0 may be */
 	uint64_t count;              /**< documents that match, as far as they were looked at: all
-	                                  of them unless the answer was cut or the mode is _FIRST */
+	                                  of them in the modes _ALL and _COUNT unless the answer was
+	                                  cut */
 	uint64_t probes;             /**< ranges of the tables that were looked up */
 	uint64_t blocks;             /**< pages of the tables that were read for them */
 	uint64_t candidates;         /**< fingerprints that were compared with the query */
@@ -588,7 +591,8 @@ typedef struct simidx_choice {
 	char text[120];     /**< such as "t01<=0 t02<=0 t03<=1": errors allowed in the prefix */
 	uint64_t probes;    /**< ranges */
 	double candidates;  /**< fingerprints in them, expected */
-	double microseconds; /**< predicted */
+	double microseconds; /**< predicted, from how full the ranges really are; a search trusts
+	                          the average until it meets a range that is far above it */
 } simidx_choice;
 
 #define SIMIDX_MAX_CHOICES 8
