@@ -8,10 +8,9 @@
 
 #define LINE 64
 #define AHEAD 32      /* ranges whose directory entries are fetched beforehand */
-#define LOW_LINES 14  /* of a piece's low bytes that are fetched; the CPU sees to the rest */
+#define LOW_LINES 14  /* of a piece that are fetched; the CPU sees to the rest */
 #define BITMAP_LINES 4
 #define BLOCK_HEADER 16
-#define GUESSED 320
 
 static void fetch(const void *p)
 {
@@ -72,39 +71,43 @@ static unsigned part_of(uint64_t before, uint64_t last, uint64_t key)
 }
 
 /*
- * A block's bitmap and the entries of the range, about where those of its like are.
- * Entries of evenly spread keys are 13 places away from where they should be, on average.
+ * Guess which entries of a block the range has, from blocks of its like, and have as much of the
+ * bitmap fetched as it takes to know. Entries of evenly spread keys are up to 13 places away from
+ * where they should be, on average.
  */
-static void fetch_inside(const sx_lookup *l, const sx_piece *p)
+static void guess_entries(const sx_lookup *l, sx_piece *p)
 {
 	const sx_range *r = &l->range[p->range];
 	const sx_directory *d = r->directory;
-	const unsigned char *value = p->value;
-	size_t block = p->number;
-	uint64_t before = block ? d->entry[block - 1].last : 0, last = d->entry[block].last;
-	unsigned from = part_of(before, last, r->low), to = part_of(before, last, r->high);
+	uint64_t before = p->number ? d->entry[p->number - 1].last : 0;
+	uint64_t last = d->entry[p->number].last;
 	unsigned n = d->typical_n, slack = n / 32;
+	unsigned from = part_of(before, last, r->low) * n / 256;
+	unsigned to = part_of(before, last, r->high) * n / 256 + slack;
 	size_t low_bytes = (size_t)n * d->typical_width, bitmap = d->typical_words * 8;
 
-	from = from * n / 256;
-	to = to * n / 256 + slack;
-	from = from > slack ? from - slack : 0;
+	p->from = p->to = 0;
 	/* None is known where the block that was looked at is damaged. */
 	if (!n || BLOCK_HEADER + low_bytes + bitmap > d->table->block_size)
 		return;
-	fetch_lines(value + BLOCK_HEADER + low_bytes, to * bitmap / n + LINE / 2, BITMAP_LINES);
-	/* Long ranges are fetched when it is known where they are: they must not stand in line
-	   before the bitmaps of other pieces. */
-	if ((to - from) * d->typical_width > GUESSED)
-		return;
-	fetch_lines(value + BLOCK_HEADER + (size_t)from * d->typical_width,
-		    (size_t)(to - from) * d->typical_width, LOW_LINES);
-	for (unsigned c = 0; c < d->table->n_cols; c++) {
+	p->from = (uint16_t)(from > slack ? from - slack : 0);
+	p->to = (uint16_t)to;
+	fetch_lines(p->value + BLOCK_HEADER + low_bytes, to * bitmap / n + LINE / 2, BITMAP_LINES);
+}
+
+/* Have the entries fetched that were guessed. */
+static void fetch_guessed(const sx_lookup *l, const sx_piece *p)
+{
+	const sx_directory *d = l->range[p->range].directory;
+	size_t from = p->from, n = (size_t)(p->to - p->from);
+
+	fetch_lines(p->value + BLOCK_HEADER + from * d->typical_width, n * d->typical_width,
+		    LOW_LINES);
+	for (unsigned c = 0; n && c < d->table->n_cols; c++) {
 		unsigned width = d->typical_col_width[c];
 
-		fetch(value + d->typical_col[c] - 1);
-		fetch_lines(value + d->typical_col[c] + (size_t)from * width,
-			    (size_t)(to - from) * width, LOW_LINES);
+		fetch(p->value + d->typical_col[c] - 1);
+		fetch_lines(p->value + d->typical_col[c] + from * width, n * width, LOW_LINES);
 	}
 }
 
@@ -118,6 +121,26 @@ static void add_piece(sx_lookup *l, const sx_directory *d, size_t block)
 	/* All the headers first, close together: where the page's address is not known to the CPU
 	   either, it looks for several at once. */
 	fetch(p->value);
+}
+
+/* Whether a piece is of the same block as the one before it: then that is on its way. */
+static int is_next_of_block(const sx_lookup *l, size_t i)
+{
+	return i && l->piece[i].value == l->piece[i - 1].value;
+}
+
+/*
+ * What is waited for first is fetched first: the bitmaps, then entries. Of ranges in order,
+ * neighbours often share a block; then the guess would cost more than it saves.
+ */
+static void fetch_all(sx_lookup *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!is_next_of_block(l, i))
+			guess_entries(l, &l->piece[i]);
+	for (size_t i = 0; i < l->n; i++)
+		if (!is_next_of_block(l, i))
+			fetch_guessed(l, &l->piece[i]);
 }
 
 void sx_lookup_find(sx_lookup *l)
@@ -148,11 +171,7 @@ void sx_lookup_find(sx_lookup *l)
 		l->block = SIZE_MAX;
 		l->next++;
 	}
-	/* Of ranges in order, neighbours often share a block: then the guess would cost more than
-	   it saves. */
-	for (size_t i = 0; i < l->n; i++)
-		if (!i || l->piece[i].value != l->piece[i - 1].value)
-			fetch_inside(l, &l->piece[i]);
+	fetch_all(l);
 	l->blocks += l->n;
 }
 
