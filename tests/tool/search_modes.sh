@@ -126,8 +126,8 @@ fi
 
 # What makes no sense together.
 for options in '--limit 1 --first' '--count --exists' '--nearest 2 --limit 2' '--probes 4' \
-	'--complete 4' '--accept 4' '--weights w -k 3' '--probes 4 -k 3 --text' \
-	'--text --weights w' '--text --probes 4 --complete 4' '--fp2 0 -F lines' \
+	'--complete 4' '--accept 4' '--bit-weights w -k 3' '--probes 4 -k 3 --text' \
+	'--text --bit-weights w' '--text --probes 4 --complete 4' '--fp2 0 -F lines' \
 	'--text -k 3 --accept 4'; do
 	case $options-${SX_TEXT-} in
 	*--text*-) continue ;;

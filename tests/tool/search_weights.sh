@@ -79,30 +79,30 @@ zeros=$(head -64 weights | grep -cx 0)
 head -64 weights | tr '\n' ',' >weights.first
 near 70 -1 $((16 + zeros)) weights
 for index in ix ix3 fresh single; do
-	run 0 "$query" $index search --weights weights.first --accept 70 --complete 70 - <queries
+	run 0 "$query" $index search --bit-weights weights.first --accept 70 --complete 70 - <queries
 	same out expected
 done
 near 59 -1 $((16 + zeros)) weights
-run 0 "$query" single search --weights weights.first --complete 59 - <queries
+run 0 "$query" single search --bit-weights weights.first --complete 59 - <queries
 same out expected
 near 144 144 $((16 + zeros)) weights
 for index in ix fresh; do
-	run 0 "$query" $index search --weights weights --complete 144 -F jsonl queries.jsonl
+	run 0 "$query" $index search --bit-weights weights --complete 144 -F jsonl queries.jsonl
 	same out expected
 done
 sort expected >expected.sorted
 # So many probes find some of these, and all that is near enough.
 for probes in 1 32 1000; do
-	run 0 "$query" ix search --weights weights --probes $probes -F jsonl queries.jsonl
+	run 0 "$query" ix search --bit-weights weights --probes $probes -F jsonl queries.jsonl
 	sort out | comm -23 - expected.sorted >wrong
 	[ -s wrong ] && fail 'probes find what does not match'
 	wc -l <out
 done >found
 sort -n found | cmp - found || fail 'more probes find less'
 [ "$(tail -1 found)" -gt $(($(wc -l <expected) / 2)) ] || fail '1,000 probes find little'
-run 0 "$query" ix search --weights weights -F jsonl queries.jsonl
+run 0 "$query" ix search --bit-weights weights -F jsonl queries.jsonl
 [ "$(wc -l <out)" -eq "$(sed -n 2p found)" ] || fail 'not 32 probes by default'
-run 0 "$query" --json ix search --weights weights --complete 20 -F jsonl queries.jsonl
+run 0 "$query" --json ix search --bit-weights weights --complete 20 -F jsonl queries.jsonl
 [ "$(grep -c '"complete_to":2[0-9]' out)" -eq 200 ] || fail 'not complete as far as was asked'
 [ "$(grep -o '"distance2":' out | wc -l)" -eq "$(grep -o '"id":' out | wc -l)" ] ||
 	fail 'matches without distance2'
@@ -139,17 +139,17 @@ bad "{$fp, \"fp2\": \"0123456789abcdef\", \"weights\": [$first]}" 'weights": "fp
 bad "{\"text\": \"a b\", \"weights\": [$first]}" 'weights" goes with "fp" only'
 for content in '' '1 2 3' "$first,x" "$first,1" "${first%,*},256" "${first%,*},-1"; do
 	printf '%s' "$content" >wrong
-	run 2 "$query" ix search --weights wrong - <queries
+	run 2 "$query" ix search --bit-weights wrong - <queries
 	says 'simidx-query: wrong: expected 64 weights in 0..255'
 done
 head -c 5000 /dev/zero >wrong
-run 2 "$query" ix search --weights wrong - <queries
+run 2 "$query" ix search --bit-weights wrong - <queries
 says 'simidx-query: wrong: no list of weights'
-run 2 "$query" ix search --weights missing - <queries
+run 2 "$query" ix search --bit-weights missing - <queries
 says 'simidx-query: missing: cannot open: No such file or directory'
-run 2 "$query" ix search --weights weights.first --fp2 0123456789abcdef 0123456789abcdef
+run 2 "$query" ix search --bit-weights weights.first --fp2 0123456789abcdef 0123456789abcdef
 says 'simidx-query: weights.first: has no weights for --fp2'
-run 2 "$query" narrow search --weights weights 00000000
+run 2 "$query" narrow search --bit-weights weights 00000000
 says 'expected 32 weights in 0..255, the first for the lowest bit, or 96'
 for mask in 0 00000000000000fg 0123456789abcdef0; do
 	run 2 "$query" ix search --ignore $mask 0123456789abcdef

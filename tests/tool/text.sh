@@ -86,6 +86,8 @@ for index in edits.two edits.one; do
 	run 0 "$query" $index search --explain --text tree/a/1.txt
 	grep -q 'probes 32, .*documents 2$' out || fail "32 probes: $index"
 done
+printf 'word\t2\nother\t1\n' >features
+run 1 "$query" edits.two search -F features --complete 10 features
 run 0 "$query" edits.two search --explain --probes 7 --text tree/a/1.txt
 grep -q 'probes 7, .*documents' out || fail '7 probes'
 

@@ -101,7 +101,7 @@ int qr_ask_take(struct qr_ask *ask, int c, const char *value)
 /* The first option about weights that was given, or NULL. */
 static const char *weight_option(const struct qr_ask *ask)
 {
-	return ask->weights_path ? "--weights"
+	return ask->weights_path ? "--bit-weights"
 	       : ask->probes	 ? "--probes"
 	       : ask->complete	 ? "--complete"
 				 : NULL;
@@ -122,7 +122,7 @@ int qr_ask_check(const struct qr_ask *ask, unsigned rows)
 		return tl_usage_error("-k asks for the plain distance, which %s has no use for",
 				      option);
 	if (ask->weights_path && !(rows & QR_MAY_BE_FINGERPRINT))
-		return tl_usage_error("--weights is for fingerprints; texts have their own");
+		return tl_usage_error("--bit-weights is for fingerprints; texts have their own");
 	if (option && !has_weights)
 		return tl_usage_error("%s goes with texts or weights", option);
 	if (ask->fp2_text && !(rows & QR_IS_ONE))

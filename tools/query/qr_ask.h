@@ -27,7 +27,7 @@ struct qr_ask {
 	uint64_t limit;        /* --limit or --nearest */
 	uint64_t max_candidates;
 	int strict;            /* a cut answer is trouble */
-	const char *ignore_text;  /* --ignore, --fp2, --weights as they were given, or NULL */
+	const char *ignore_text;  /* --ignore, --fp2, --bit-weights as they were given, or NULL */
 	const char *fp2_text;
 	const char *weights_path;
 	uint64_t ignore;       /* what they mean, from qr_ask_prepare() on */
@@ -61,6 +61,7 @@ enum qr_ask_option {
 /** Entries for an array of struct option; besides, 'k' takes a value. */
 #define QR_ASK_OPTIONS                                                    \
 	{ "accept", required_argument, NULL, QR_OPT_ACCEPT },             \
+	{ "bit-weights", required_argument, NULL, QR_OPT_WEIGHTS },       \
 	{ "complete", required_argument, NULL, QR_OPT_COMPLETE },         \
 	{ "count", no_argument, NULL, QR_OPT_COUNT },                     \
 	{ "exists", no_argument, NULL, QR_OPT_EXISTS },                   \
@@ -73,7 +74,6 @@ enum qr_ask_option {
 	{ "probes", required_argument, NULL, QR_OPT_PROBES },             \
 	{ "radius", required_argument, NULL, 'k' },                       \
 	{ "strict", no_argument, NULL, QR_OPT_STRICT },                   \
-	{ "weights", required_argument, NULL, QR_OPT_WEIGHTS },           \
 	{ "within", required_argument, NULL, 'k' }
 
 /**

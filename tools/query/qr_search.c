@@ -179,7 +179,7 @@ static int search_all(struct search *search, char **operands, int n)
 /* What the queries may be, for checking the options. */
 static unsigned kinds_of_rows(const struct search *search, char **operands, int n)
 {
-	if (search->format == &in_format_text)
+	if (search->format == &in_format_text || search->format == &in_format_features)
 		return QR_MAY_BE_TEXT;
 	if (search->format == &in_format_jsonl)
 		return QR_MAY_BE_TEXT | QR_MAY_BE_FINGERPRINT | QR_MAY_HAVE_MORE;
@@ -304,7 +304,7 @@ static const char *const help[] = {
 	"                       with plan 3x22 128), and judge what is there",
 	"  --complete R         or so many that nothing within distance R is missed",
 	"  -k, --radius K       as for fingerprints instead",
-	"  --weights FILE       search fingerprints so, too: a weight in 0..255 for each",
+	"  --bit-weights FILE   search fingerprints so, too: a weight in 0..255 for each",
 	"                       bit, the lowest first, and 64 more for the second",
 	"                       fingerprint; in jsonl lists, weights and weights2",
 	"",
@@ -327,9 +327,9 @@ static const char *const help[] = {
 	"and labels have the escapes \\t \\n \\r \\\\ \\xHH. With --json: a line for each",
 	"query, an object with members query, fingerprint, matches (a list of objects",
 	"with id, fp, distance, weighted, perhaps distance2, label) or count or exists,",
-	"truncated, of texts also tokens and short, and complete_to: nothing within this",
-	"distance was missed (-1: not even that is sure). Names that are not UTF-8 are hexadecimal in query_hex and",
-	"label_hex.",
+	"truncated, and complete_to: nothing within this distance was missed (-1: not",
+	"even that is sure); of texts also tokens and short. Names that are not UTF-8 are",
+	"hexadecimal in query_hex and label_hex.",
 	"",
 	"Queries are answered many at once, but never wait for one that has not come yet.",
 	"",
