@@ -83,4 +83,16 @@ printf '%s\n' '{"fp": "0123456789abcdef"}' '{"text": "a"}' >mixed.jsonl
 run 1 "$load" mixed mixed.jsonl
 says 'mixed.jsonl:2: a text, and the index holds bare fingerprints'
 says '1 documents stored, 1 rows rejected'
+# Rows that the index refuses in the end are told by their own lines, behind rejected short texts.
+cat >short.jsonl <<-'END'
+	{"id": 1, "text": "one two three four"}
+	{"id": 2, "text": "short"}
+	{"id": 1, "text": "five six seven eight"}
+	{"id": 3, "text": "short"}
+	{"id": 4, "text": "nine ten eleven twelve"}
+	{"id": 4, "text": "thirteen fourteen fifteen sixteen"}
+END
+run 1 "$load" -q --min-tokens 3 --short reject --rejects rejected short short.jsonl
+grep -q '^short.jsonl:3	id 1 is already in use$' rejected || fail 'another line than the third'
+grep -q '^short.jsonl:6	id 4 is already in use$' rejected || fail 'another line than the sixth'
 finish

@@ -192,8 +192,6 @@ static int put(struct ld_run *run, const struct ld_item *item)
 
 	if (!rc)
 		rc = mark_begin(run);
-	if (!rc)
-		rc = note_place(run, item);
 	if (rc)
 		return rc;
 	if (item->flags & SIMIDX_SKETCH_SHORT &&
@@ -202,6 +200,10 @@ static int put(struct ld_run *run, const struct ld_item *item)
 			 (unsigned)tl_text_min_tokens(&run->options->text));
 		return reject(run, item, reason);
 	}
+	/* Of what is put only, as the loader counts no other rows. */
+	rc = note_place(run, item);
+	if (rc)
+		return rc;
 	fill_document(run, item, &doc);
 	rc = ld_target_put(run->target, &doc, &err);
 	if (rc == SIMIDX_E_DUPLICATE)
