@@ -358,7 +358,7 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 	rc = simidx_walk_open(source, &l->source[l->n_sources], err);
 	if (rc)
 		return rc;
-	l->n_sources++;
+	sx_walk_spare_memory(l->source[l->n_sources++]);
 	l->n_source_documents += info.documents;
 	l->n_source_labels += info.labels;
 	return SIMIDX_OK;

@@ -23,7 +23,25 @@ struct simidx_walk {
 	size_t fresh_at;
 	sx_cursor *postings;  /* for second fingerprints */
 	sx_rows row;          /* of postings */
+	int spares_memory;
+	unsigned read;        /* documents and labels since pages were given back */
 };
+
+/* What so many documents and labels take is little beside what a loader has. */
+#define READ_AT_ONCE 16384
+
+void sx_walk_spare_memory(simidx_walk *w)
+{
+	w->spares_memory = 1;
+}
+
+static void count_read(simidx_walk *w)
+{
+	if (!w->spares_memory || ++w->read < READ_AT_ONCE)
+		return;
+	w->read = 0;
+	sx_store_unmap_pages(w->index->store);
+}
 
 static uint64_t sort_key(const simidx_walk *w, const sx_fresh_row *row)
 {
@@ -95,6 +113,7 @@ int sx_walk_label(simidx_walk *w, uint64_t id, sx_slice *label, simidx_error *er
 {
 	int rc = sx_label_of(w->snapshot.txn, &w->index->tables, id, label, err);
 
+	count_read(w);
 	if (rc == SIMIDX_E_NOT_FOUND)
 		rc = sx_fail(err, SIMIDX_E_CORRUPT, "table labels: an entry is missing");
 	return rc;
@@ -199,6 +218,7 @@ int simidx_walk_next(simidx_walk *w, simidx_match *out, simidx_error *err)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_walk_next: walk or out is NULL");
 	memset(out, 0, sizeof(*out));
 	rc = sx_store_check_fork(w->index->store, err);
+	count_read(w);
 	if (!rc)
 		rc = table_row(w, &has_table, err);
 	if (rc)
