@@ -5,6 +5,11 @@
 bench_programs = bench/bn_index bench/bn_live bench/bn_search
 if HAVE_TEXT
 bench_programs += bench/bn_text
+if HAVE_JSON
+if HAVE_ZSTD
+bench_programs += bench/bn_quality
+endif
+endif
 endif
 EXTRA_PROGRAMS += $(bench_programs)
 
@@ -47,6 +52,28 @@ bench_bn_text_SOURCES = bench/bn_text.c
 bench_bn_text_CPPFLAGS = $(AM_CPPFLAGS) $(ICU_CFLAGS)
 bench_bn_text_LDADD = lib/text/libsimidx-text.la lib/libsimidx.la $(ICU_LIBS)
 
+bench_bn_quality_SOURCES = \
+	bench/bn_util.c \
+	bench/bn_util.h \
+	bench/quality/bn_quality.c \
+	bench/quality/qu_reference.c \
+	bench/quality/qu_report.c \
+	bench/quality/qu_report.h \
+	bench/quality/qu_score.c \
+	bench/quality/qu_score.h \
+	bench/quality/qu_search.c \
+	bench/quality/qu_search.h \
+	bench/quality/qu_set.c \
+	bench/quality/qu_set.h \
+	bench/quality/qu_sketch.c \
+	bench/quality/qu_sketch.h
+bench_bn_quality_CPPFLAGS = \
+	$(AM_CPPFLAGS) -I$(top_srcdir)/bench \
+	$(ICU_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS) $(CRYPTO_CFLAGS)
+bench_bn_quality_LDADD = \
+	lib/text/libsimidx-text.la lib/libsimidx.la \
+	$(ICU_LIBS) $(JANSSON_LIBS) $(ZSTD_LIBS) $(CRYPTO_LIBS) -lm
+
 bench: $(bench_programs:=$(EXEEXT))
 .PHONY: bench
 
@@ -54,5 +81,6 @@ EXTRA_DIST += \
 	bench/README.md \
 	bench/mih.sh \
 	bench/mih/Cargo.toml \
-	bench/mih/src/main.rs
+	bench/mih/src/main.rs \
+	bench/quality/plot.awk
 CLEANFILES += $(bench_programs:=$(EXEEXT))

@@ -84,3 +84,83 @@ printf '我们喜欢音乐。' >"$dir/two"
 "$SX_BUILDDIR/bench/bn_text" --rounds 2 "$dir/one" "$dir/two" "$dir/empty" >"$dir/out"
 grep -q '"texts":3,"bytes":79,"rounds":2,"words":13,"features":22,"icu_words":13,' "$dir/out"
 grep -q '"ratio":[0-9]' "$dir/out"
+
+[ -n "${SX_JSON-}" ] && [ -n "${SX_ZSTD-}" ] || exit 0
+quality=$SX_BUILDDIR/bench/bn_quality
+
+# Twelve texts of 150 different words each, and of each a copy with a word more, which is to be
+# found, and one of which the first half is new, which is not. The twelve share no word.
+awk 'BEGIN {
+	for (i = 0; i < 12; i++) {
+		old = fresh = ""
+		for (j = 0; j < 150; j++) {
+			word = sprintf("w%dx%d ", i, j)
+			old = old word
+			fresh = fresh (j < 75 ? "n" word : word)
+		}
+		printf "{\"id\":\"a%d\",\"text\":\"%s\"}\n", i, old
+		printf "{\"id\":\"b%d\",\"text\":\"%send\"}\n", i, old
+		printf "{\"id\":\"c%d\",\"text\":\"%s\"}\n", i, fresh
+	}
+}' >"$dir/made.jsonl"
+cp "$dir/made.jsonl" "$dir/edits.jsonl"
+awk 'BEGIN {
+	print "#id1\tid2\tlabel"
+	for (i = 0; i < 12; i++)
+		printf "a%d\tb%d\tnear\na%d\tc%d\t%s\n", i, i, i, i, i < 6 ? "grey" : "not"
+}' >"$dir/made.pairs.tsv"
+sed -e 's/near$/edit:end/' -e 's/grey$/edit:half/' -e 's/not$/edit:half/' \
+	"$dir/made.pairs.tsv" >"$dir/edits.pairs.tsv"
+if command -v zstd >/dev/null; then zstd -q --rm "$dir/made.jsonl" "$dir/made.pairs.tsv"; fi
+"$quality" --dir "$dir" --seeds 2 --extractors words12 "$dir/made" "$dir/edits" >"$dir/out" \
+	2>"$dir/table"
+[ -z "$(find "$dir" -name 'quality-*')" ]
+if grep -v '^{".*}$' "$dir/out"; then exit 1; fi
+figures() {
+	grep "\"set\":\"$1\",.*\"rule\":\"$2\",\"limit\":$3,\"seed\":\"mean\"" "$dir/out" |
+		grep -q "$4"
+}
+figures made weights+fp2 144 '"near":12.00,"wrong":0.00,"missed":0.00,"grey":0.00,'
+figures made weights 59 '"near":12.00,"wrong":0.00,"missed":0.00,"grey":0.00,'
+figures made k 10 '"near":12.00,"wrong":0.00,"missed":0.00,"grey":0.00,'
+figures edits weights+fp2 144 '"recall":{"end":1.0000,"half":0.0000}'
+figures all weights+fp2 144 '"pooled_f1":1.0000,'
+grep -q '^  words12 weights+fp2 <= 144 .* 1.000 ' "$dir/table"
+
+# Five equal texts: each of the 10 pairs is found. One is near, one does not count, 8 are wrong:
+# precision 1/9, recall 1, F1 1/5.
+for i in 1 2 3 4 5; do
+	printf '{"id":"%s","text":"the same words for all of them"}\n' $i
+done >"$dir/same.jsonl"
+printf '5\t1\tnear\n2\t4\tgrey\n' >"$dir/same.pairs.tsv"
+"$quality" --dir "$dir" --seeds 1 --extractors words12 "$dir/same" >"$dir/out" 2>"$dir/table"
+figures same weights+fp2 144 '"near":1.00,"wrong":8.00,"missed":0.00,"grey":1.00,.*"f1":0.2000,'
+# Wilson: 1 of 9 lies in 0.0199..0.4350.
+figures same k 1 '"precision":0.1111,"precision_low":0.0199,"precision_high":0.4350,'
+awk -f "$SX_SRCDIR/bench/quality/plot.awk" "$dir/out" >"$dir/f1.svg"
+[ "$(grep -c '<polyline' "$dir/f1.svg")" -eq 3 ]
+tail -n 1 "$dir/f1.svg" | grep -q '^</svg>$'
+
+printf '1\tnobody\tnear\n' >"$dir/same.pairs.tsv"
+status=0
+"$quality" --dir "$dir" "$dir/same" >"$dir/out" 2>"$dir/table" || status=$?
+[ $status -eq 2 ]
+grep -q 'names nobody' "$dir/table"
+
+# What 1e0ng/simhash 2.1.2 computes for these texts.
+"$quality" --help | grep -q 'words12,1e0ng' || exit 0
+cat >"$dir/ref.jsonl" <<'END'
+{"id":"fine","text":"How are you? I AM fine. Thanks. And you?"}
+{"id":"old","text":"How old are you ? :-) i am fine. Thanks. And you?"}
+{"id":"han","text":"你好　世界！　　呼噜。"}
+{"id":"han2","text":"你好，世界　呼噜"}
+{"id":"empty","text":""}
+{"id":"one","text":"a"}
+{"id":"cat","text":"the cat sat on the mat"}
+{"id":"odd","text":"İstanbul ΣΑΣ ½ ²x Ⅷ_y é 𝟘 〇"}
+END
+: >"$dir/ref.pairs.tsv"
+"$quality" --extractors 1e0ng --sketches "$dir/ref" | cut -f 2,3 >"$dir/out"
+printf '%s\t%s\n' fine bff3cd8a201e681a old 97f3cd80601e4812 han db8c51c7172ea364 \
+	han2 db8c51c7172ea364 empty e9800998ecf8427e one 31c399e269772661 \
+	cat a70a20c0b82b14d5 odd b1496319996d2a41 | diff - "$dir/out"

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# Draws F1 by radius or threshold, a panel for each extractor and rule, a line for each set:
+#   awk -f plot.awk OUTPUT-OF-BN_QUALITY >f1.svg
+
+function value(name,    at, rest) {
+	at = index($0, "\"" name "\":")
+	if (!at)
+		return ""
+	rest = substr($0, at + length(name) + 3)
+	sub(/^"/, "", rest)
+	sub(/[",}].*/, "", rest)
+	return rest
+}
+
+function x_of(limit) { return left + 50 + limit / most[p] * (width - 70) }
+function y_of(f1) { return top + 220 - f1 * 200 }
+
+function line(panel, set, colour,    i, n, part, limit, at, tmp, points) {
+	n = split(limits[panel, set], limit, " ")
+	for (i = 2; i <= n; i++)
+		for (at = i; at > 1 && limit[at] + 0 < limit[at - 1] + 0; at--) {
+			tmp = limit[at]
+			limit[at] = limit[at - 1]
+			limit[at - 1] = tmp
+		}
+	for (i = 1; i <= n; i++)
+		points = points sprintf("%.1f,%.1f ", x_of(limit[i]),
+			y_of(f1[panel, set, limit[i]]))
+	printf "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" points=\"%s\"/>\n",
+		colour, points
+}
+
+function text(x, y, anchor, what) {
+	printf "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n", x, y, anchor, what
+}
+
+function axes(    i) {
+	text(left + width / 2, top + 12, "middle", panel[p])
+	for (i = 0; i <= 5; i++) {
+		printf "<path stroke=\"#ddd\" d=\"M%.1f %.1fH%.1f\"/>\n", x_of(0), y_of(i / 5),
+			x_of(most[p])
+		text(x_of(0) - 5, y_of(i / 5) + 4, "end", sprintf("%.1f", i / 5))
+		text(x_of(most[p] * i / 5), y_of(0) + 15, "middle",
+			sprintf("%g", most[p] * i / 5))
+	}
+}
+
+value("seed") == "mean" && value("f1") != "" {
+	name = value("extractor") ", " value("rule")
+	set = value("set")
+	limit = value("limit") + 0
+	if (!(name in number)) {
+		panel[++panels] = name
+		number[name] = panels
+	}
+	if (!(set in seen)) {
+		seen[set] = 1
+		sets[++n_sets] = set
+	}
+	p = number[name]
+	limits[p, set] = limits[p, set] " " limit
+	f1[p, set, limit] = value("f1")
+	if (limit > most[p])
+		most[p] = limit
+}
+
+END {
+	split("#1b6ca8 #d1495b #2e8b57 #8a5bb5 #c77d00 #008b8b #7a5230 #555555", colours, " ")
+	width = 380
+	height = 260 * int((panels + 1) / 2) + 20 + 16 * int((n_sets + 3) / 4)
+	printf "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\"",
+		2 * width, height
+	print " font-family=\"sans-serif\" font-size=\"11\">"
+	print "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>"
+	for (p = 1; p <= panels; p++) {
+		left = (p - 1) % 2 * width
+		top = 260 * int((p - 1) / 2)
+		axes()
+		for (s = 1; s <= n_sets; s++)
+			if ((p, sets[s]) in limits)
+				line(p, sets[s], colours[(s - 1) % 8 + 1])
+	}
+	for (s = 1; s <= n_sets; s++) {
+		top = height - 16 * int((n_sets + 3) / 4) + 16 * int((s - 1) / 4)
+		left = 50 + (s - 1) % 4 * 170
+		printf "<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"3\" fill=\"%s\"/>\n",
+			left, top - 4, colours[(s - 1) % 8 + 1]
+		text(left + 18, top, "start", sets[s])
+	}
+	print "</svg>"
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "quality/qu_search.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bn_util.h"
+
+/* An index, and its reader. */
+struct place {
+	char path[4096];
+	simidx *index;
+	simidx_reader *reader;
+};
+
+static void open_place(struct place *place, const char *path, const char *plan,
+		       const struct qu_fp *fps, size_t n)
+{
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_loader *loader = NULL;
+	simidx_error err;
+
+	snprintf(place->path, sizeof(place->path), "%s", path);
+	create.flags = SIMIDX_CREATE_FP2;
+	create.plan = plan;
+	bn_check(simidx_loader_open(path, &create, NULL, &loader, &err), &err, path);
+	for (size_t i = 0; i < n; i++) {
+		simidx_doc doc = SIMIDX_DOC_INIT;
+
+		doc.id = i;
+		doc.fp = fps[i].fp;
+		doc.fp2 = fps[i].fp2;
+		doc.flags = SIMIDX_DOC_FP2;
+		bn_check(simidx_loader_put(loader, &doc, NULL, &err), &err, path);
+	}
+	bn_check(simidx_loader_finish(loader, NULL, &err), &err, path);
+	simidx_loader_close(loader);
+	bn_check(simidx_open(path, NULL, &place->index, &err), &err, path);
+	bn_check(simidx_reader_open(place->index, &place->reader, &err), &err, path);
+}
+
+static void close_place(struct place *place)
+{
+	struct dirent *entry;
+	DIR *list;
+
+	simidx_reader_close(place->reader);
+	simidx_close(place->index);
+	list = opendir(place->path);
+	if (!list)
+		bn_die("%s cannot be listed", place->path);
+	while ((entry = readdir(list)))
+		if (entry->d_name[0] != '.' && unlinkat(dirfd(list), entry->d_name, 0))
+			bn_die("%s/%s cannot be removed", place->path, entry->d_name);
+	closedir(list);
+	if (rmdir(place->path))
+		bn_die("%s cannot be removed", place->path);
+}
+
+/* As simidx-query asks by default. */
+static void ask(const struct qu_rule *rule, const struct qu_fp *by, const char *plan,
+		simidx_query *out)
+{
+	static const simidx_query empty = SIMIDX_QUERY_INIT;
+
+	*out = empty;
+	out->fp = by->fp;
+	out->radius = rule->limit;
+	if (rule->kind == QU_PLAIN)
+		return;
+	out->weights = by->weights;
+	out->probes = strcmp(plan, "3x22") ? SIMIDX_TEXT_PROBES : SIMIDX_TEXT_PROBES_3X22;
+	out->max_bits = SIMIDX_TEXT_BITS;
+	for (unsigned b = 0; b < 64; b++)
+		out->max_bits += by->weights[b] == 0;
+	if (rule->kind == QU_WEIGHTS)
+		return;
+	out->flags = SIMIDX_QUERY_FP2;
+	out->fp2 = by->fp2;
+	out->weights2 = by->weights2;
+	out->radius2 = rule->limit;
+}
+
+static void search(struct place *place, const simidx_query *query, simidx_results *out)
+{
+	static const simidx_results empty = SIMIDX_RESULTS_INIT;
+	simidx_error err;
+
+	*out = empty;
+	bn_check(simidx_search(place->reader, query, out, &err), &err, "search");
+}
+
+/* The later document of a pair is the one that asks, so that each pair is judged once. */
+static void judge(const struct qu_set *set, size_t asks, const simidx_results *results,
+		  struct qu_found *found)
+{
+	for (size_t i = 0; i < results->n; i++) {
+		const struct qu_pair *pair;
+
+		if (results->matches[i].id >= asks)
+			continue;
+		pair = qu_set_find(set, asks, results->matches[i].id);
+		if (!pair || pair->label == QU_NOT)
+			found->wrong++;
+		else if (pair->label == QU_NEAR)
+			found->near++;
+		else if (pair->label == QU_GREY)
+			found->grey++;
+		else
+			found->kinds[pair->kind]++;
+	}
+}
+
+/*
+ * Fingerprints of random bits with the weights of the real ones. They tell how many candidates
+ * uniform bits would have, whatever the planner does: a query that is not in their index meets
+ * strangers only, one that is meets itself besides.
+ */
+static struct qu_fp *randomized(const struct qu_fp *fps, size_t n, uint64_t *state)
+{
+	struct qu_fp *made = bn_alloc(n, sizeof(*made));
+
+	for (size_t i = 0; i < n; i++) {
+		made[i] = fps[i];
+		made[i].fp = bn_random(state);
+		made[i].fp2 = bn_random(state);
+	}
+	return made;
+}
+
+struct places {
+	struct place real, uniform;
+	const struct qu_fp *fps;
+	struct qu_fp *stored, *strangers; /* of random bits: in the index, and not */
+	const char *plan;
+};
+
+static void run_rule(const struct qu_set *set, struct places *at, const struct qu_rule *rule,
+		     struct qu_found *found)
+{
+	double real = 0, own = 0, strange = 0, n = (double)set->n;
+
+	memset(found, 0, sizeof(*found));
+	for (size_t i = 0; i < set->n; i++) {
+		simidx_results results;
+		simidx_query query;
+
+		ask(rule, &at->fps[i], at->plan, &query);
+		search(&at->real, &query, &results);
+		judge(set, i, &results, found);
+		real += (double)results.candidates / n;
+		query.fp = at->stored[i].fp;
+		search(&at->uniform, &query, &results);
+		own += (double)results.candidates / n;
+		query.fp = at->strangers[i].fp;
+		search(&at->uniform, &query, &results);
+		strange += (double)results.candidates / n;
+	}
+	found->missed = (double)set->n_near - found->near;
+	found->candidates = real - (own - strange);
+	found->uniform = strange;
+}
+
+void qu_search(const struct qu_set *set, const struct qu_fp *fps, const char *dir,
+	       const char *plan, const struct qu_rule *rules, size_t n_rules,
+	       struct qu_found *found)
+{
+	struct places at = { .fps = fps, .plan = plan };
+	char folder[2048], path[4096];
+	uint64_t state = 1;
+
+	at.stored = randomized(fps, set->n, &state);
+	at.strangers = randomized(fps, set->n, &state);
+	if (snprintf(folder, sizeof(folder), "%s/quality-XXXXXX", dir) >=
+		    (int)sizeof(folder) ||
+	    !mkdtemp(folder))
+		bn_die("no folder can be made in %s", dir);
+	snprintf(path, sizeof(path), "%s/real", folder);
+	open_place(&at.real, path, plan, fps, set->n);
+	snprintf(path, sizeof(path), "%s/uniform", folder);
+	open_place(&at.uniform, path, plan, at.stored, set->n);
+	for (size_t i = 0; i < n_rules; i++)
+		run_rule(set, &at, &rules[i], &found[i]);
+	close_place(&at.real);
+	close_place(&at.uniform);
+	if (rmdir(folder))
+		bn_die("%s cannot be removed", folder);
+	free(at.stored);
+	free(at.strangers);
+}

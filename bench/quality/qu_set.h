@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * A labelled collection: texts, and what is known of their pairs.
+ *
+ * PREFIX.jsonl has one {"id","text"} a line, PREFIX.pairs.tsv the columns id1, id2 and label:
+ * "near", "grey" (does not count), "not", or "edit:KIND" for a text and an edited version of
+ * it. Pairs that are not there are "not". Either file may end in .zst.
+ */
+
+#ifndef QU_SET_H
+#define QU_SET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define QU_MAX_KINDS 64
+#define QU_MAX_KIND 24
+
+enum qu_label { QU_NOT, QU_NEAR, QU_GREY, QU_EDIT };
+
+struct qu_doc {
+	char *id, *text;
+	size_t size; /**< of the text, in bytes */
+};
+
+struct qu_pair {
+	uint32_t later, earlier; /**< documents by number; the later one asks */
+	unsigned label;          /**< enum qu_label */
+	unsigned kind;           /**< of an edit */
+};
+
+struct qu_set {
+	char name[64];
+	struct qu_doc *docs;
+	size_t n;
+	struct qu_pair *pairs; /**< ascending, each once */
+	size_t n_pairs, n_near;
+	unsigned n_kinds; /**< above 0: a collection of edits; nothing else is known */
+	char kinds[QU_MAX_KINDS][QU_MAX_KIND];
+	size_t edits[QU_MAX_KINDS]; /**< pairs of each kind */
+};
+
+void qu_set_read(struct qu_set *set, const char *prefix);
+void qu_set_free(struct qu_set *set);
+
+/** What is known of two documents; NULL if nothing is. */
+const struct qu_pair *qu_set_find(const struct qu_set *set, size_t later, size_t earlier);
+
+#endif /* QU_SET_H */

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "quality/qu_sketch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <simidx_text.h>
+
+#include "bn_util.h"
+
+#define SKETCH_FLAGS (SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS)
+
+void qu_add_feature(struct qu_features *to, uint64_t hash, uint32_t weight)
+{
+	if (to->n == to->room) {
+		to->room = 2 * to->room + 16;
+		to->list = realloc(to->list, to->room * sizeof(*to->list));
+		if (!to->list)
+			bn_die("out of memory");
+	}
+	to->list[to->n++] = (simidx_feature){ hash, weight, 0 };
+}
+
+static int add_of_text(void *ctx, const simidx_feature *feature, const char *bytes, size_t n)
+{
+	(void)bytes;
+	(void)n;
+	qu_add_feature(ctx, feature->hash, feature->weight);
+	return 0;
+}
+
+static void sketch(const struct qu_features *of, simidx_sketch *out)
+{
+	simidx_error err;
+
+	bn_check(simidx_hash_features(of->list, of->n, 64, SKETCH_FLAGS, out, &err), &err,
+		 "fingerprint");
+}
+
+/* What is measured must be what the library does with a text. */
+static void check_text(simidx_text *text, const struct qu_doc *doc,
+		       const struct qu_features *f)
+{
+	simidx_sketch whole = SIMIDX_SKETCH_INIT, parts = SIMIDX_SKETCH_INIT;
+	simidx_error err;
+
+	bn_check(simidx_text_fingerprint(text, doc->text, doc->size, SKETCH_FLAGS, &whole,
+					 &err),
+		 &err, doc->id);
+	sketch(f, &parts);
+	if (whole.fp != parts.fp || whole.fp2 != parts.fp2 ||
+	    memcmp(whole.weights, parts.weights, sizeof(whole.weights)) ||
+	    memcmp(whole.weights2, parts.weights2, sizeof(whole.weights2)))
+		bn_die("%s: its features make another fingerprint than its text", doc->id);
+}
+
+struct qu_features *qu_features_of(const struct qu_set *set, const char *extractor)
+{
+	struct qu_features *all = bn_alloc(set->n, sizeof(*all));
+	simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
+	const struct qu_doc *doc = set->docs;
+	simidx_text *text = NULL;
+	simidx_error err;
+	size_t i;
+
+	if (!strcmp(extractor, QU_REFERENCE)) {
+		for (i = 0; i < set->n; i++)
+			qu_reference_features(doc[i].text, doc[i].size, &all[i]);
+		return all;
+	}
+	options.extractor = extractor;
+	bn_check(simidx_text_open(&options, &text, &err), &err, extractor);
+	for (i = 0; i < set->n; i++) {
+		bn_check(simidx_text_each_feature(text, doc[i].text, doc[i].size, add_of_text,
+						  &all[i], &err),
+			 &err, doc[i].id);
+		check_text(text, &doc[i], &all[i]);
+	}
+	simidx_text_close(text);
+	return all;
+}
+
+void qu_features_free(struct qu_features *features, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(features[i].list);
+	free(features);
+}
+
+void qu_fingerprints(const struct qu_features *features, size_t n, uint64_t seed,
+		     struct qu_fp *out)
+{
+	uint64_t twist = bn_mix(seed);
+	struct qu_features own = { 0 };
+	size_t i, j;
+
+	for (i = 0; i < n; i++) {
+		simidx_sketch made = SIMIDX_SKETCH_INIT;
+
+		own.n = 0;
+		for (j = 0; j < features[i].n; j++) {
+			const simidx_feature *f = &features[i].list[j];
+
+			qu_add_feature(&own, seed ? bn_mix(f->hash ^ twist) : f->hash,
+				       f->weight);
+		}
+		sketch(&own, &made);
+		out[i].fp = made.fp;
+		out[i].fp2 = made.fp2;
+		memcpy(out[i].weights, made.weights, sizeof(made.weights));
+		memcpy(out[i].weights2, made.weights2, sizeof(made.weights2));
+	}
+	free(own.list);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Features of texts, and their fingerprints under several seeds.
+ */
+
+#ifndef QU_SKETCH_H
+#define QU_SKETCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <simidx.h>
+
+#include "quality/qu_set.h"
+
+/** Name of the reference's extractor: what 1e0ng/simhash does by default. */
+#define QU_REFERENCE "1e0ng"
+
+struct qu_features {
+	simidx_feature *list;
+	size_t n, room;
+};
+
+struct qu_fp {
+	uint64_t fp, fp2;
+	uint8_t weights[64], weights2[64];
+};
+
+/** The features of all documents, by an extractor of the library or that of the reference. */
+struct qu_features *qu_features_of(const struct qu_set *set, const char *extractor);
+void qu_features_free(struct qu_features *features, size_t n);
+
+/**
+ * Fingerprints of all documents. Seed 0 is what the library computes. The library has no other
+ * seed: another one here puts each feature's hash through a bijection of 64-bit numbers that
+ * is different for each seed and looks random, which is as good as another hash.
+ */
+void qu_fingerprints(const struct qu_features *features, size_t n, uint64_t seed,
+		     struct qu_fp *out);
+
+void qu_add_feature(struct qu_features *to, uint64_t hash, uint32_t weight);
+
+/** Whether the reference is built in. */
+int qu_has_reference(void);
+
+/** The reference's features of a text. */
+void qu_reference_features(const char *text, size_t size, struct qu_features *out);
+
+/** End the program unless the value that the reference publishes comes out. */
+void qu_reference_check(void);
+
+#endif /* QU_SKETCH_H */
