@@ -180,10 +180,14 @@ static void choose_tier(simidx_reader *reader, int by_log)
 	reader->rented = by_log ? 0 : UINT64_MAX / 2;
 }
 
+/* All radii that are common, and one of the others; all up to 12 in long runs. */
 static void search_one(const struct subject *s, size_t n, simidx_reader *reader, uint64_t query)
 {
+	unsigned other = 4 + (unsigned)(query % 9);
+
 	for (unsigned k = 0; k <= 12 && k <= s->bits; k++)
-		sxt_check_search(&s->model, n, reader, query, k);
+		if (k <= 3 || k == other || sxt_is_long())
+			sxt_check_search(&s->model, n, reader, query, k);
 }
 
 /* Documents that are there or are not yet, with a few bits flipped, and what nobody put. */
