@@ -54,31 +54,6 @@ static inline sx_coded sx_block_coded(const sx_block *b)
 }
 
 /**
- * Ask for the cache lines that a probe needs, once the header is there: the bitmap, and the low
- * bytes where the range is expected.
- *
- * @param where  the guess: 0 = at the first entry, 65535 = at the last one
- */
-static inline void sx_block_prefetch(const void *value, size_t size, unsigned where)
-{
-	const unsigned char *data = (const unsigned char *)value;
-	uint32_t shape = sx_load_le32(data + SHAPE_AT);
-	size_t n = shape >> SHAPE_N_SHIFT & SHAPE_N_MASK, low = n * (shape & SHAPE_WIDTH_MASK);
-	size_t at = BLOCK_HEADER + low, end = at + 8 * (size_t)(shape >> SHAPE_WORDS_SHIFT);
-
-	/* Of a bitmap out of all proportions the first lines are enough. */
-	end = end < at + 512 ? end : at + 512;
-	end = end < size ? end : size;
-	for (; at < end; at += 64)
-		__builtin_prefetch(data + at);
-	if (end)
-		__builtin_prefetch(data + end - 1);
-	at = BLOCK_HEADER + (low * where >> 16);
-	if (at < size)
-		__builtin_prefetch(data + at);
-}
-
-/**
  * The entries with keys in [low, high], low <= high: [*from, *to), *from <= *to <= block->n.
  * One pass over the bitmap when no low bytes need to be compared: those of `low` are 0, and all
  * bits of those of `high` are set, as for a prefix that is no longer than the high part.

@@ -79,7 +79,7 @@ static void explain_strategies(simidx_reader *r, const sx_query *q, simidx_expla
 	}
 }
 
-static void explain_patterns(simidx_reader *r, const sx_query *q, simidx_explanation *out)
+static void explain_patterns(simidx_reader *r, simidx_explanation *out)
 {
 	simidx_choice *c = &out->chosen;
 
@@ -90,7 +90,6 @@ static void explain_patterns(simidx_reader *r, const sx_query *q, simidx_explana
 	c->microseconds = (r->index->costs.probe + r->index->costs.block) *
 				  (double)r->probes.n / 1000 +
 			  r->index->costs.candidate * c->candidates / 1000;
-	(void)q;
 }
 
 static int is_probed(const simidx_reader *r, unsigned t)
@@ -116,7 +115,7 @@ static int explain(simidx_reader *r, const simidx_query *asked, simidx_explanati
 	if (!rc && !q.is_weighted)
 		q.radius = r->way.strategy->radius;
 	if (!rc && r->way.by_patterns)
-		explain_patterns(r, &q, out);
+		explain_patterns(r, out);
 	else if (!rc)
 		explain_strategies(r, &q, out);
 	out->kernel = r->index->kernel->name;
