@@ -33,10 +33,11 @@ uint64_t sx_leading_mask(const sx_perm *perm, unsigned bits);
 /** Whether first leads are less than prefixes: 1 or 0. */
 int sx_has_several_leads(const sx_plan *plan);
 
-/** The first `bits` bits (1..32) of a permuted value, right-aligned. */
+/** The first `bits` bits (0..32) of a permuted value, right-aligned. */
 static inline uint64_t sx_lead_of(const sx_perm *perm, uint64_t fp, unsigned bits)
 {
-	return sx_permute(perm, fp) >> (perm->bits - bits);
+	/* A shift by all 64 bits is not defined. */
+	return bits ? sx_permute(perm, fp) >> (perm->bits - bits) : 0;
 }
 
 /** The next larger number (x > 0, below 2^63) with as many ones. */
