@@ -12,6 +12,7 @@
 
 #define REMAPPING LONG_MIN
 #define MAP_TRIES 16
+#define SNAPSHOT_TRIES 100 /* some microseconds */
 
 /* ------------------------------------------------------------------------------------------
  * The map must not move under a transaction: LMDB leaves that to its user. Counted with one
@@ -129,6 +130,35 @@ int sx_txn_with_map(sx_store *store, int (*work)(sx_store *store, void *ctx), vo
  * Transactions
  */
 
+/*
+ * LMDB 0.9 announces a reader's snapshot N, then copies the roots of its trees from one of two
+ * meta pages, which the commit of N + 2 overwrites: a thread that loses the processor between the
+ * two is given what a later commit wrote, or half of it, and told that it is N. As long as the
+ * last commit is N the page was not being written yet. N + 1 may also be there for good, from a
+ * process that was killed right behind writing its meta page.
+ */
+static int is_intact(const sx_txn *txn, unsigned tries)
+{
+	size_t id = mdb_txn_id(txn->txn);
+	MDB_envinfo info;
+
+	atomic_thread_fence(memory_order_acquire); /* the roots have been read */
+	mdb_env_info(txn->store->env, &info);
+	return info.me_last_txnid == id || (info.me_last_txnid == id + 1 && tries > SNAPSHOT_TRIES);
+}
+
+static int begin_reading(sx_txn *txn)
+{
+	int rc = txn->txn ? mdb_txn_renew(txn->txn)
+			  : mdb_txn_begin(txn->store->env, NULL, MDB_RDONLY, &txn->txn);
+
+	for (unsigned tries = 1; !rc && !is_intact(txn, tries); tries++) {
+		mdb_txn_reset(txn->txn);
+		rc = mdb_txn_renew(txn->txn);
+	}
+	return rc;
+}
+
 /* Begin or renew; ctx is a sx_txn. */
 static int begin_lmdb(sx_store *store, void *ctx)
 {
@@ -136,9 +166,9 @@ static int begin_lmdb(sx_store *store, void *ctx)
 
 	/* Before LMDB looks at its list of tables. */
 	txn->names_seen = atomic_load(&store->names_count);
-	if (txn->txn)
-		return mdb_txn_renew(txn->txn);
-	return mdb_txn_begin(store->env, NULL, txn->is_write ? 0 : MDB_RDONLY, &txn->txn);
+	if (!txn->is_write)
+		return begin_reading(txn);
+	return mdb_txn_begin(store->env, NULL, 0, &txn->txn);
 }
 
 /* The transaction has ended, or gives its snapshot back. */
@@ -166,6 +196,7 @@ static int begin_txn(sx_store *store, int is_write, sx_txn **out, simidx_error *
 	txn->is_write = is_write;
 	rc = begin(store, begin_lmdb, txn);
 	if (rc) {
+		mdb_txn_abort(txn->txn); /* begun, and then not renewed; NULL otherwise */
 		free(txn);
 		return sx_lmdb_fail(store, rc, "cannot begin a transaction", err);
 	}

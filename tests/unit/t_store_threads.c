@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * A store that several threads of one process use.
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "t_store.h"
+
+#define THREADS 4
+
+static char *path;
+static sx_store *store;
+static atomic_int failures, stop;
+
+static void setup(void)
+{
+	char *dir = sxt_dir_make();
+
+	path = sxt_path(dir, "x");
+	store = t_create(path, 0);
+	t_put(store, "a", "1");
+	free(dir);
+}
+
+static void teardown(void)
+{
+	sx_store_close(store);
+	free(path);
+}
+
+/* Every snapshot must hold the same value under both keys. */
+static void *read_pairs(void *arg)
+{
+	sx_dbi dbi = *(sx_dbi *)arg;
+	sx_txn *txn = t_read(store);
+
+	while (!atomic_load(&stop)) {
+		sx_slice a, b;
+
+		if (sx_get(txn, dbi, t_slice("a"), &a, NULL) ||
+		    sx_get(txn, dbi, t_slice("b"), &b, NULL) || a.size != b.size ||
+		    memcmp(a.data, b.data, a.size))
+			atomic_fetch_add(&failures, 1);
+		sx_txn_reset(txn);
+		if (sx_txn_renew(txn, NULL))
+			atomic_fetch_add(&failures, 1);
+	}
+	sx_txn_abort(txn);
+	return NULL;
+}
+
+START_TEST(test_threads_read)
+{
+	pthread_t threads[THREADS];
+	sx_txn *txn;
+	sx_dbi dbi;
+	int i;
+
+	t_put(store, "b", "1");
+	txn = t_read(store);
+	dbi = t_table(txn, 0);
+	ck_assert_sx(sx_txn_commit(txn, &sxt_err), SIMIDX_OK);
+	for (i = 0; i < THREADS; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, read_pairs, &dbi), 0);
+	for (i = 0; i < 50; i++) {
+		char text[16];
+
+		snprintf(text, sizeof(text), "%d", i);
+		txn = t_write(store);
+		ck_assert_sx(sx_put(txn, dbi, t_slice("a"), t_slice(text), &sxt_err), 0);
+		ck_assert_sx(sx_put(txn, dbi, t_slice("b"), t_slice(text), &sxt_err), 0);
+		t_commit(store, txn);
+	}
+	atomic_store(&stop, 1);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	ck_assert_int_eq(atomic_load(&failures), 0);
+}
+END_TEST
+
+/* The content of a snapshot is the one that its number says. */
+static void *read_number(void *arg)
+{
+	sx_dbi dbi = *(sx_dbi *)arg;
+	sx_txn *txn = t_read(store);
+
+	while (!atomic_load(&stop)) {
+		uint64_t number;
+		sx_slice value;
+
+		if (sx_get(txn, dbi, t_slice("n"), &value, NULL)) {
+			atomic_fetch_add(&failures, 1);
+		} else {
+			memcpy(&number, value.data, sizeof(number));
+			if (number != sx_txn_id(txn))
+				atomic_fetch_add(&failures, 1);
+		}
+		sx_txn_reset(txn);
+		if (sx_txn_renew(txn, NULL))
+			atomic_fetch_add(&failures, 1);
+	}
+	sx_txn_abort(txn);
+	return NULL;
+}
+
+static void put_number(sx_txn *txn, sx_dbi dbi)
+{
+	uint64_t number = sx_txn_id(txn);
+	sx_slice value = { &number, sizeof(number) };
+
+	sxt_proc_must(sx_put(txn, dbi, t_slice("n"), value, &sxt_err), SIMIDX_OK, &sxt_err);
+	sxt_proc_must(sx_txn_commit(txn, &sxt_err), SIMIDX_OK, &sxt_err);
+}
+
+/*
+ * More readers than cores and commits without a pause: now and then a reader stands still for
+ * several commits while it takes its snapshot.
+ */
+START_TEST(test_threads_number)
+{
+	int commits = sxt_is_long() ? 2000000 : 30000;
+	pthread_t threads[THREADS];
+	sx_txn *txn = t_write(store);
+	sx_dbi dbi = t_table(txn, 0);
+
+	put_number(txn, dbi);
+	for (int i = 0; i < THREADS; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, read_number, &dbi), 0);
+	for (int i = 0; i < commits; i++) {
+		sxt_proc_must(sx_txn_begin_write(store, 1, &txn, &sxt_err), SIMIDX_OK, &sxt_err);
+		put_number(txn, dbi);
+	}
+	sx_store_unlock(store);
+	atomic_store(&stop, 1);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	ck_assert_int_eq(atomic_load(&failures), 0);
+}
+END_TEST
+
+/* Open and close the store, find a table, take the write lock; all at once. */
+static void *use_all(void *arg)
+{
+	int i;
+
+	(void)arg;
+	for (i = 0; i < 30; i++) {
+		sx_store *mine = t_open(path, 0);
+		sx_txn *txn = t_read(mine);
+		sx_slice value;
+
+		if (sx_get(txn, t_table(txn, 0), t_slice("n"), &value, NULL))
+			atomic_fetch_add(&failures, 1);
+		if (i % 2 ? sx_txn_commit(txn, NULL) : (sx_txn_abort(txn), 0))
+			atomic_fetch_add(&failures, 1);
+		txn = t_write(mine);
+		if (!sx_get(txn, t_table(txn, 0), t_slice("n"), &value, NULL)) {
+			int n;
+
+			memcpy(&n, value.data, sizeof(n));
+			n++;
+			value = (sx_slice){ &n, sizeof(n) };
+			if (sx_put(txn, t_table(txn, 0), t_slice("n"), value, NULL))
+				atomic_fetch_add(&failures, 1);
+		}
+		t_commit(mine, txn);
+		sx_store_close(mine);
+	}
+	return NULL;
+}
+
+START_TEST(test_threads_all)
+{
+	pthread_t threads[THREADS];
+	sx_slice value;
+	sx_txn *txn;
+	int i, n = 0;
+
+	value = (sx_slice){ &n, sizeof(n) };
+	txn = t_write(store);
+	ck_assert_sx(sx_put(txn, t_table(txn, 0), t_slice("n"), value, &sxt_err), SIMIDX_OK);
+	t_commit(store, txn);
+	sx_store_close(store);
+	store = NULL;
+	for (i = 0; i < THREADS; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, use_all, NULL), 0);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	ck_assert_int_eq(atomic_load(&failures), 0);
+	store = t_open(path, 0);
+	txn = t_read(store);
+	ck_assert_sx(sx_get(txn, t_table(txn, 0), t_slice("n"), &value, &sxt_err), SIMIDX_OK);
+	memcpy(&n, value.data, sizeof(n));
+	ck_assert_int_eq(n, THREADS * 30);
+	sx_txn_abort(txn);
+}
+END_TEST
+
+Suite *suite_store_threads(void);
+
+Suite *suite_store_threads(void)
+{
+	Suite *suite = suite_create("store_threads");
+	TCase *tcase = tcase_create("threads");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 600);
+	tcase_add_test(tcase, test_threads_read);
+	tcase_add_test(tcase, test_threads_number);
+	tcase_add_test(tcase, test_threads_all);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
