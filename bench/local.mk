@@ -56,6 +56,10 @@ bench_bn_quality_SOURCES = \
 	bench/bn_util.c \
 	bench/bn_util.h \
 	bench/quality/bn_quality.c \
+	bench/quality/qu_chance.c \
+	bench/quality/qu_chance.h \
+	bench/quality/qu_cosine.c \
+	bench/quality/qu_cosine.h \
 	bench/quality/qu_reference.c \
 	bench/quality/qu_report.c \
 	bench/quality/qu_report.h \
@@ -66,7 +70,9 @@ bench_bn_quality_SOURCES = \
 	bench/quality/qu_set.c \
 	bench/quality/qu_set.h \
 	bench/quality/qu_sketch.c \
-	bench/quality/qu_sketch.h
+	bench/quality/qu_sketch.h \
+	bench/quality/qu_strangers.c \
+	bench/quality/qu_strangers.h
 bench_bn_quality_CPPFLAGS = \
 	$(AM_CPPFLAGS) -I$(top_srcdir)/bench \
 	$(ICU_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS) $(CRYPTO_CFLAGS)

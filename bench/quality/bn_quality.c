@@ -13,6 +13,7 @@
 
 #include "bn_util.h"
 #include "quality/qu_report.h"
+#include "quality/qu_strangers.h"
 
 #define MAX_RULES 64
 #define MAX_RADIUS 10
@@ -20,7 +21,8 @@
 struct bench {
 	const char *extractors, *plan, *dir, *apart;
 	size_t seeds;
-	int sketches;
+	int sketches, strangers;
+	double documents; /* how many the wrong matches are predicted for */
 	struct qu_set *sets;
 	size_t n_sets;
 	struct qu_rule rules[MAX_RULES];
@@ -92,6 +94,10 @@ static void run_extractor(const struct bench *b, const char *extractor)
 
 	if (reference)
 		qu_reference_check();
+	for (i = 0; b->strangers && i < b->n_sets; i++)
+		qu_strangers(&b->sets[i], extractor, b->seeds, b->documents);
+	if (b->strangers)
+		return;
 	report.results = bn_alloc(b->n_sets, sizeof(*report.results));
 	for (i = 0; i < b->n_sets; i++) {
 		struct qu_result *result = &report.results[i];
@@ -115,12 +121,17 @@ static void usage(FILE *to)
 		"usage: bn_quality [OPTIONS] PREFIX...\n"
 		"Search labelled collections, PREFIX.jsonl[.zst] and PREFIX.pairs.tsv[.zst].\n"
 		"  -e, --extractors LIST  names of libsimidx-text, and " QU_REFERENCE
-		" (words12%s)\n"
+		" (words12%s); with\n"
+		"                         settings: words12:stop=en+zh:stem=english,\n"
+		"                         tfidf:idf=FILE:top=auto; also weights and grams=1+2\n"
 		"  -s, --seeds N          (3)\n"
 		"  -p, --plan PLAN        of the indexes (4x16)\n"
 		"  -a, --apart LIST       collections that are left out of the means\n"
 		"  -d, --dir DIR          for temporary indexes (/tmp)\n"
 		"      --sketches         only print extractor, id and both fingerprints\n"
+		"      --unrelated        count matches of unrelated documents instead, and\n"
+		"                         predict how many there are among more of them:\n"
+		"  -n, --documents N      (100000000)\n"
 		"  -h, --help\n",
 		qu_has_reference() ? "," QU_REFERENCE : "");
 }
@@ -134,11 +145,14 @@ static void parse(struct bench *b, int argc, char **argv)
 						 { "apart", required_argument, NULL, 'a' },
 						 { "dir", required_argument, NULL, 'd' },
 						 { "sketches", no_argument, NULL, 'S' },
+						 { "unrelated", no_argument, NULL, 'U' },
+						 { "documents", required_argument, NULL,
+						   'n' },
 						 { "help", no_argument, NULL, 'h' },
 						 { NULL, 0, NULL, 0 } };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "e:s:p:a:d:h", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "e:s:p:a:d:n:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'e':
 			b->extractors = optarg;
@@ -157,6 +171,12 @@ static void parse(struct bench *b, int argc, char **argv)
 			break;
 		case 'S':
 			b->sketches = 1;
+			break;
+		case 'U':
+			b->strangers = 1;
+			break;
+		case 'n':
+			b->documents = (double)bn_number(optarg);
 			break;
 		case 'h':
 			usage(stdout);
@@ -179,6 +199,7 @@ int main(int argc, char **argv)
 		.plan = "4x16",
 		.dir = "/tmp",
 		.seeds = 3,
+		.documents = 1e8,
 	};
 	char *list, *rest, *extractor;
 

@@ -13,7 +13,12 @@
 #define ENOUGH_PAIRS 50
 #define MAX_SETS 64
 
-static const char *const kind_names[] = { "k", "weights", "weights+fp2" };
+const char *qu_kind_name(enum qu_rule_kind kind)
+{
+	static const char *const names[] = { "k", "weights", "weights+fp2" };
+
+	return names[kind];
+}
 
 static void print_value(const char *name, struct qu_value v)
 {
@@ -26,7 +31,7 @@ static void print_head(const char *set, const struct qu_report *report,
 {
 	printf("{\"bench\":\"quality\",\"set\":\"%s\",\"extractor\":\"%s\",\"rule\":\"%s\""
 	       ",\"limit\":%u",
-	       set, report->extractor, kind_names[rule->kind], rule->limit);
+	       set, report->extractor, qu_kind_name(rule->kind), rule->limit);
 	if (seed == report->n_seeds)
 		printf(",\"seed\":\"mean\",\"seeds\":%zu", report->n_seeds);
 	else
@@ -79,10 +84,9 @@ static void print_found(const struct qu_set *set, const struct qu_found *found)
 	       found->candidates, found->uniform, skew(found));
 }
 
-static void rule_name(const struct qu_report *report, const struct qu_rule *rule, char *to,
-		      size_t size)
+void qu_rule_name(const char *extractor, const struct qu_rule *rule, char *to, size_t size)
 {
-	snprintf(to, size, "%s %s %s%u", report->extractor, kind_names[rule->kind],
+	snprintf(to, size, "%s %s %s%u", extractor, qu_kind_name(rule->kind),
 		 rule->kind == QU_PLAIN ? "= " : "<= ", rule->limit);
 }
 
@@ -92,7 +96,7 @@ static void table_row(const struct qu_report *report, const struct qu_rule *rule
 	struct qu_score s = qu_score_of(found->near, found->wrong, found->missed);
 	char name[80];
 
-	rule_name(report, rule, name, sizeof(name));
+	qu_rule_name(report->extractor, rule, name, sizeof(name));
 	fprintf(stderr, "  %-28s %9.3f %7.3f %7.3f %5.3f..%5.3f %7.1f %7.1f %11.1f %6.2f\n",
 		name, s.precision.is, s.recall.is, s.f1.is, s.f1.low, s.f1.high, found->wrong,
 		found->grey, found->candidates, skew(found));
@@ -109,7 +113,7 @@ static void table_of_edits(const struct qu_report *report, const struct qu_resul
 
 		if (report->rules[r].place != QU_TABLES)
 			continue;
-		rule_name(report, &report->rules[r], name, sizeof(name));
+		qu_rule_name(report->extractor, &report->rules[r], name, sizeof(name));
 		fprintf(stderr, "  %s\n   ", name);
 		for (unsigned i = 0; i < set->n_kinds; i++)
 			fprintf(stderr, " %s %.3f%s", set->kinds[i],
@@ -232,7 +236,7 @@ void qu_report_means(const struct qu_report *report)
 				most = fmax(most, m.mean.is);
 			}
 		}
-		rule_name(report, &report->rules[r], name, sizeof(name));
+		qu_rule_name(report->extractor, &report->rules[r], name, sizeof(name));
 		if (report->rules[r].place != QU_JSON)
 			fprintf(stderr,
 				"  %-28s %6.3f %5.3f..%5.3f %5.3f..%5.3f %7.3f %5.3f..%5.3f"

@@ -26,6 +26,12 @@ struct qu_report {
 	size_t n_results;
 };
 
+/** A rule in JSON lines, such as "weights+fp2". */
+const char *qu_kind_name(enum qu_rule_kind kind);
+
+/** A rule in tables, such as "words12 k = 3". */
+void qu_rule_name(const char *extractor, const struct qu_rule *rule, char *to, size_t size);
+
 /** Of one set: JSON lines for each seed and for the mean of them, and a table of the mean. */
 void qu_report_set(const struct qu_report *report, const struct qu_result *result);
 

@@ -89,6 +89,15 @@ static void read_whole(const char *prefix, const char *suffix, struct bytes *to)
 	fclose(file);
 }
 
+char *qu_file_read(const char *prefix, const char *suffix, size_t *size)
+{
+	struct bytes file = { 0 };
+
+	read_whole(prefix, suffix, &file);
+	*size = file.n;
+	return file.at;
+}
+
 /* The next line without its end, or NULL. */
 static char *next_line(char **rest)
 {

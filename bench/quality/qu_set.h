@@ -45,6 +45,9 @@ struct qu_set {
 void qu_set_read(struct qu_set *set, const char *prefix);
 void qu_set_free(struct qu_set *set);
 
+/** The bytes of a file, PREFIX and suffix, with or without ".zst"; for free(). */
+char *qu_file_read(const char *prefix, const char *suffix, size_t *size);
+
 /** What is known of two documents; NULL if nothing is. */
 const struct qu_pair *qu_set_find(const struct qu_set *set, size_t later, size_t earlier);
 

@@ -56,12 +56,56 @@ static void check_text(simidx_text *text, const struct qu_doc *doc,
 		bn_die("%s: its features make another fingerprint than its text", doc->id);
 }
 
+/* One of the options behind an extractor's name; `idf` is the dictionary's bytes, for free(). */
+static void set_option(simidx_text_options *options, char *setting, char **idf)
+{
+	char *value = strchr(setting, '=');
+
+	if (!value)
+		bn_die("%s: expected OPTION=VALUE", setting);
+	*value++ = 0;
+	if (!strcmp(setting, "idf"))
+		options->idf = *idf = qu_file_read(value, "", &options->idf_size);
+	else if (!strcmp(setting, "stop"))
+		options->stop = strcmp(value, "en+zh") ? value : "en,zh";
+	else if (!strcmp(setting, "stem"))
+		options->stem = value;
+	else if (!strcmp(setting, "weights"))
+		options->weights = value;
+	else if (!strcmp(setting, "top") && !strcmp(value, "all"))
+		options->top = SIMIDX_TEXT_TOP_ALL;
+	else if (!strcmp(setting, "top") && !strcmp(value, "auto"))
+		options->top = SIMIDX_TEXT_TOP_AUTO;
+	else if (!strcmp(setting, "top"))
+		options->top = (uint32_t)bn_number(value);
+	else if (!strcmp(setting, "grams"))
+		for (; *value; value += strcspn(value, "+") + (strchr(value, '+') != NULL))
+			options->grams |= 1u << (strtoul(value, NULL, 10) - 1) % 16;
+	else
+		bn_die("%s: no such option of extractors", setting);
+}
+
+static simidx_text *open_text(const char *extractor)
+{
+	simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
+	char *copy = strdup(extractor), *rest = copy, *idf = NULL, *setting;
+	simidx_text *text = NULL;
+	simidx_error err;
+
+	options.extractor = strsep(&rest, ":");
+	while ((setting = strsep(&rest, ":")))
+		set_option(&options, setting, &idf);
+	bn_check(simidx_text_open(&options, &text, &err), &err, extractor);
+	free(copy);
+	free(idf);
+	return text;
+}
+
 struct qu_features *qu_features_of(const struct qu_set *set, const char *extractor)
 {
 	struct qu_features *all = bn_alloc(set->n, sizeof(*all));
-	simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
 	const struct qu_doc *doc = set->docs;
-	simidx_text *text = NULL;
+	simidx_text *text;
 	simidx_error err;
 	size_t i;
 
@@ -70,8 +114,7 @@ struct qu_features *qu_features_of(const struct qu_set *set, const char *extract
 			qu_reference_features(doc[i].text, doc[i].size, &all[i]);
 		return all;
 	}
-	options.extractor = extractor;
-	bn_check(simidx_text_open(&options, &text, &err), &err, extractor);
+	text = open_text(extractor);
 	for (i = 0; i < set->n; i++) {
 		bn_check(simidx_text_each_feature(text, doc[i].text, doc[i].size, add_of_text,
 						  &all[i], &err),

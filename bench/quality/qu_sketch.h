@@ -28,7 +28,13 @@ struct qu_fp {
 	uint8_t weights[64], weights2[64];
 };
 
-/** The features of all documents, by an extractor of the library or that of the reference. */
+/**
+ * The features of all documents.
+ *
+ * @param extractor  QU_REFERENCE, or a name of the library, and settings behind it:
+ *                   "words12:stop=en+zh:stem=english", "tfidf:idf=FILE:top=auto"; besides
+ *                   "weights" and "grams=1+2"
+ */
 struct qu_features *qu_features_of(const struct qu_set *set, const char *extractor);
 void qu_features_free(struct qu_features *features, size_t n);
 
