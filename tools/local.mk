@@ -15,6 +15,8 @@ tools_libs += lib/libsimidx.la $(JANSSON_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) -lm
 tools_libcommon_a_SOURCES = \
 	tools/common/tl_escape.c \
 	tools/common/tl_escape.h \
+	tools/common/tl_features.c \
+	tools/common/tl_features.h \
 	tools/common/tl_fp.c \
 	tools/common/tl_fp.h \
 	tools/common/tl_msg.c \

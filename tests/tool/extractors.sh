@@ -128,6 +128,40 @@ for line in 'fox' 'fox	' 'fox	-1' 'fox	0' 'fox	65536' '	1' 'fox	1e3' ''; do
 done
 says 'bad.features: no features'
 
+# Who made them is remembered and compared. Such an index has second fingerprints, as one of texts.
+run 0 "$load" -q --features-by cutter-1.2 named -F features a.features
+run 0 "$query" named stats
+grep -q 'features cutter-1.2' out || fail 'stats without the name'
+run 0 "$load" -q --features-by cutter-1.2 named -F features b.features
+run 0 "$query" named search -F features --features-by cutter-1.2 a.features
+[ "$(cut -f 5 out | tr '\n' ' ')" = 'a.features b.features ' ] || fail 'not both were found'
+run 0 "$query" named search "$("$query" named dump | head -1 | cut -f 2)"
+for wrong in '' '--features-by cutter-1.3'; do
+	# shellcheck disable=SC2086 # options are words
+	run 2 "$load" -q $wrong named -F features b.features
+	says "named: holds features made by cutter-1.2, ${wrong:+not by cutter-1.3}"
+	# shellcheck disable=SC2086
+	run 2 "$query" named search -F features $wrong a.features
+	says "named: holds features made by cutter-1.2, ${wrong:+not by cutter-1.3}"
+done
+run 2 "$load" -q --features-by cutter-1.2 features -F features b.features
+says 'features: holds bare fingerprints, so --features-by cutter-1.2 does not fit'
+run 2 "$load" -q --features-by cutter-1.2 flagged -F features b.features
+says 'flagged: holds texts by words12, so --features-by cutter-1.2 does not fit'
+run 1 "$load" -q --features-by cutter-1.2 named long
+says 'long: a text, and the index holds features (--features-by)'
+run 1 "$load" -q --features-by cutter-1.2 unmade long
+run 2 "$query" named search --text long
+printf 'cat\t1\n' >c.features
+run 0 "$load" -q --from named copied
+run 2 "$load" -q --from named copied2 -F features b.features
+run 0 "$load" -q --from copied --features-by cutter-1.2 copied2 -F features c.features
+[ "$("$query" copied2 dump | wc -l)" -eq 3 ] || fail 'not all were taken over'
+for name in '' 'a b' "$(printf 'a%.0s' {1..201})"; do
+	run 2 "$load" -q --features-by "$name" new -F features a.features
+done
+run 2 "$load" -q --features-by cutter --extractor words1 new -F features a.features
+
 [ -n "${SX_JSON-}" ] || finish
 run 0 "$query" --json flagged search --text short long
 grep -qE '^\{"query":"short","fingerprint":"[0-9a-f]{16}","tokens":7,"short":true,' out ||

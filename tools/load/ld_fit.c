@@ -3,6 +3,7 @@
 
 #include "load/ld_fit.h"
 
+#include "common/tl_features.h"
 #include "common/tl_msg.h"
 
 #include <string.h>
@@ -41,11 +42,23 @@ int ld_fit_options(const struct ld_options *options, const simidx_info *info)
 	return 0;
 }
 
-/* The profile begins with the name of the extractor that made the index. */
+static int has_inputs(const struct ld_options *options)
+{
+	const struct in_files_options *inputs = &options->inputs;
+
+	return inputs->n_operands + inputs->n_lists + inputs->n_directories > 0;
+}
+
+/* The profile begins with the name of the extractor that made the index, or tells who else made
+ * the features. */
 int ld_fit_extractor(const struct ld_options *options, const char *path, const simidx_info *info)
 {
 	size_t length = strcspn(info->profile, " ");
 
+	/* Indexes that are only taken over say themselves what they hold. */
+	if ((options->features_by || has_inputs(options)) &&
+	    tl_features_fit(path, info, options->features_by))
+		return TL_TROUBLE;
 	if (!options->text.extractor)
 		return 0;
 	if (length == 0)

@@ -13,7 +13,7 @@
 /** An option that was given must say what the index is. Returns 0, or TL_TROUBLE with a message. */
 int ld_fit_options(const struct ld_options *options, const simidx_info *info);
 
-/** So must --extractor say what made the index at `path`, or one that is taken over. */
+/** So must --extractor or --features-by say what made the index at `path`, or one that is taken over. */
 int ld_fit_extractor(const struct ld_options *options, const char *path, const simidx_info *info);
 
 /** An index cannot be taken over into itself. */

@@ -77,6 +77,8 @@ const char *const ld_help[] = {
 	"",
 	"How texts become fingerprints, when the index is created (doc/text.md):",
 	TL_TEXT_HELP,
+	"  --features-by NAME   instead: others make features of the texts, and what they are",
+	"                       like has this name: of a program, its version, its lists",
 	"An index is one of texts if one of these but the last two is given or the first",
 	"row is a text, else one of bare fingerprints. It remembers all of this, but of",
 	"FILEs only hashes: they must be given again when it is loaded or searched, and",

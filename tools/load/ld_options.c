@@ -3,6 +3,7 @@
 
 #include "load/ld_options.h"
 
+#include "common/tl_features.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "input/in_guard.h"
@@ -20,6 +21,7 @@ enum long_option {
 	OPT_CREATE,
 	OPT_DURABILITY,
 	OPT_EXPECT,
+	OPT_FEATURES_BY,
 	OPT_FILES_FROM,
 	OPT_FILL,
 	OPT_FORCE,
@@ -49,6 +51,7 @@ static const struct option long_options[] = {
 	{ "create", required_argument, NULL, OPT_CREATE },
 	{ "durability", required_argument, NULL, OPT_DURABILITY },
 	{ "expect", required_argument, NULL, OPT_EXPECT },
+	{ "features-by", required_argument, NULL, OPT_FEATURES_BY },
 	{ "files-from", required_argument, NULL, OPT_FILES_FROM },
 	{ "fill", required_argument, NULL, OPT_FILL },
 	{ "force", no_argument, NULL, OPT_FORCE },
@@ -175,6 +178,9 @@ static int take_index_option(struct ld_options *options, int c)
 		rc = set_word("--create", create_words, &word);
 		options->create = (enum ld_create)word;
 		return rc;
+	case OPT_FEATURES_BY:
+		options->features_by = optarg;
+		return tl_features_check(optarg);
 	case OPT_FILL:
 		rc = set_number("--fill", 50, 100, &number);
 		options->fill = (unsigned)number;
@@ -314,6 +320,9 @@ static int check_together(const struct ld_options *options)
 	if (options->resume && options->create != LD_CREATE_IF_MISSING)
 		return tl_usage_error("--resume goes on with an index that is there, so --create "
 				      "does not fit");
+	if (options->features_by && tl_text_is_given(&options->text))
+		return tl_usage_error("--features-by is about features that others have made of "
+				      "texts, so options about texts do not fit");
 	if (options->summary && missing)
 		return tl_error("--summary: %s", missing);
 	return LD_PROCEED;

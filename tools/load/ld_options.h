@@ -30,6 +30,7 @@ struct ld_options {
 	const char *plan;       /* NULL */
 	uint64_t expect;        /* documents, 0 = not known */
 	struct tl_text_options text;
+	const char *features_by; /* NULL */
 	int layout;             /* enum simidx_layout, or -1 */
 	unsigned bits;          /* 0 */
 	int no_ids;             /* 1 = none, 0 = auto, or -1 */

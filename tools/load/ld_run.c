@@ -56,7 +56,9 @@ static int take(struct ld_run *run, struct ld_item *item)
 
 	if (item->result == IN_ROW && item->row.kind == IN_TEXT && ld_target_is_bare(run->target)) {
 		item->result = IN_REJECTED;
-		item->reason = "a text, and the index holds bare fingerprints";
+		item->reason = run->options->features_by ?
+				       "a text, and the index holds features (--features-by)" :
+				       "a text, and the index holds bare fingerprints";
 	}
 	if (item->result == IN_ROW)
 		code = ld_target_prepare(run->target, &item->row);

@@ -265,7 +265,8 @@ static int fill_create(struct ld_target *target, int of_texts, simidx_create_opt
 	if (options->force)
 		create->flags |= SIMIDX_CREATE_FORCE;
 	if (options->fp2 >= 0 ? options->fp2
-			      : of_texts && options->no_ids <= 0 && !options->n_from)
+			      : (of_texts || options->features_by) && options->no_ids <= 0 &&
+					!options->n_from)
 		create->flags |= SIMIDX_CREATE_FP2;
 	if (options->n_from)
 		return fill_from_source(target, create);
@@ -273,6 +274,9 @@ static int fill_create(struct ld_target *target, int of_texts, simidx_create_opt
 		if (!target->text && tl_text_open(&options->text, target->bits, &target->text, &err))
 			return fail(target, &err);
 		tl_text_describe(target->text, create);
+	} else if (options->features_by) {
+		tl_features_profile(options->features_by, target->made_by);
+		create->profile = target->made_by;
 	}
 	return 0;
 }
@@ -463,13 +467,16 @@ int ld_target_is_bare(const struct ld_target *target)
 {
 	simidx_info info = SIMIDX_INFO_INIT;
 
+	if (target->options->features_by)
+		return 1;
 	if (target->text || (!target->writer && !target->loader))
 		return 0;
 	if (target->index)
-		return !*target->profile;
+		return !tl_features_is_text(target->profile);
 	if (!target->options->n_from)
 		return !target->of_texts;
-	return !simidx_get_info(target->from[0], &info, NULL) && !*info.profile;
+	return !simidx_get_info(target->from[0], &info, NULL) &&
+	       !tl_features_is_text(info.profile);
 }
 
 static int waits(struct ld_target *target)

@@ -9,6 +9,7 @@
 #ifndef LD_TARGET_H
 #define LD_TARGET_H
 
+#include "common/tl_features.h"
 #include "load/ld_options.h"
 
 /** An index being loaded. */
@@ -24,6 +25,7 @@ struct ld_target {
 	int created;            /* it was not there */
 	int of_texts;           /* then: it is one of texts */
 	char *profile;          /* of the index that is open; or NULL */
+	char made_by[TL_FEATURES_PROFILE_SIZE]; /* the profile for --features-by */
 	uint64_t documents;     /* in it when it was opened */
 	uint64_t stored;        /* committed by writers that are closed */
 	uint64_t used_bytes;
@@ -60,7 +62,8 @@ int ld_target_extractor(struct ld_target *target, struct tl_text **text);
  */
 int ld_target_rebuild(struct ld_target *target, uint64_t rows);
 
-/** Whether documents go into an index of bare fingerprints already, so that a text cannot. */
+/** Whether documents go into an index of bare fingerprints already, or one of features that others
+ * made, so that a text cannot. */
 int ld_target_is_bare(const struct ld_target *target);
 
 /**

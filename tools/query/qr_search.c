@@ -3,6 +3,7 @@
 
 #include "query/qr_command.h"
 
+#include "common/tl_features.h"
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
 #include "input/in_reader.h"
@@ -16,6 +17,7 @@ struct search {
 	struct qr_context *ctx;
 	struct tl_text_options text_options;
 	struct tl_text *text;           /* NULL until the first text */
+	const char *features_by;        /* NULL */
 	const struct in_format *format; /* NULL: operands are fingerprints */
 	struct in_columns columns;
 	struct in_reader rows;
@@ -62,6 +64,9 @@ static int search_row(struct search *search, const struct in_row *row)
 	if (row->kind == IN_TEXT && !search->text &&
 	    tl_text_open_for(search->ctx->index, &search->text_options, &search->text, &err))
 		return qr_fail(search->ctx, &err);
+	if (row->kind == IN_FEATURES &&
+	    tl_features_fit(search->ctx->path, &search->ctx->info, search->features_by))
+		return TL_TROUBLE;
 	rc = in_sketch_row(row, search->ctx->info.bits, search->text,
 			   qr_ask_sketch_flags(&search->ask, &search->ctx->info), &sketch, &err);
 	if (rc == SIMIDX_E_RANGE) {
@@ -204,7 +209,7 @@ static int set_format(struct search *search, const char *name)
 }
 
 /* Options without a letter. */
-enum long_option { OPT_EXPLAIN = TL_LONG_OPTION, OPT_HELP, OPT_TEXT };
+enum long_option { OPT_EXPLAIN = TL_LONG_OPTION, OPT_FEATURES_BY, OPT_HELP, OPT_TEXT };
 
 static int take_option(struct search *search, int c)
 {
@@ -220,6 +225,9 @@ static int take_option(struct search *search, int c)
 	case OPT_EXPLAIN:
 		search->explains = 1;
 		return 0;
+	case OPT_FEATURES_BY:
+		search->features_by = optarg;
+		return tl_features_check(optarg);
 	case OPT_TEXT:
 		return set_format(search, "text");
 	case 'F':
@@ -233,6 +241,7 @@ static int run_search(struct qr_context *ctx, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "explain", no_argument, NULL, OPT_EXPLAIN },
+		{ "features-by", required_argument, NULL, OPT_FEATURES_BY },
 		{ "format", required_argument, NULL, 'F' },
 		{ "help", no_argument, NULL, OPT_HELP },
 		{ "text", no_argument, NULL, OPT_TEXT },
@@ -285,6 +294,8 @@ static const char *const help[] = {
 	"Texts become fingerprints as those of the index did. What it does not hold must",
 	"be given again: --stop FILE, --words FILE and --idf FILE. Other options about",
 	"texts (simidx-load --help) are checked against it. About the queries:",
+	"  --features-by NAME   who made the features of -F features and jsonl: as the index",
+	"                       was told, or nothing",
 	"  --min-tokens N       a text with fewer tokens is short (default 64)",
 	"  --short flag|reject  tell how many are short (default), or answer none of them",
 	"",
