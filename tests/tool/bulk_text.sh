@@ -44,7 +44,9 @@ for mode in auto insert; do
 		"$query" ix-$mode-$threads verify 2>/dev/null || fail 'not sound'
 		"$query" ix-$mode-$threads dump --format jsonl >dump-$mode-$threads
 		sed 's/"id":[0-9]*//' dump-$mode-$threads >documents-$mode-$threads
-		run 0 "$load" -q --mode $mode --threads $threads files-$mode-$threads files/[0-9]*
+		run 0 "$load" -q --mode $mode --threads $threads --summary summary \
+			files-$mode-$threads files/[0-9]*
+		grep -q '"short_texts": 400,' summary || fail 'short texts are not counted'
 		"$query" files-$mode-$threads dump >files-dump-$mode-$threads
 	done
 	same rejects-1 rejects-2

@@ -41,11 +41,12 @@ int ld_summary_write(struct ld_report *report, int code)
 
 	getrusage(RUSAGE_SELF, &usage);
 	summary = json_pack(
-		"{s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:o}",
+		"{s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:o}",
 		"exit", code, "mode", report->mode, "rows", (json_int_t)report->rows, "resumed",
 		(json_int_t)report->resumed, "stored", (json_int_t)report->stored, "rejected",
 		(json_int_t)report->rejected, "skipped", (json_int_t)report->skipped,
-		"duplicates", (json_int_t)report->duplicates, "seconds", seconds, "rows_per_s",
+		"duplicates", (json_int_t)report->duplicates, "short_texts",
+		(json_int_t)report->short_texts, "seconds", seconds, "rows_per_s",
 		seconds > 0 ? (double)report->rows / seconds : 0.0, "bytes",
 		(json_int_t)report->bytes, "peak_rss", (json_int_t)usage.ru_maxrss * 1024,
 		"index_bytes", (json_int_t)report->index_bytes, "phases", phases(report));
