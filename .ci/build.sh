@@ -6,7 +6,7 @@
 
 packages='autoconf automake libtool pkg-config make gcc g++ libc6-dev
 	liblmdb-dev lmdb-utils libxxhash-dev libicu-dev libstemmer-dev libjansson-dev zlib1g-dev libzstd-dev
-	libssl-dev zstd check'
+	libssl-dev unicode-data zstd check'
 
 say() {
 	printf '\n== %s\n' "$*" >&2

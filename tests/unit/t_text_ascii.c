@@ -353,6 +353,7 @@ static void add_line(char *line)
 	}
 }
 
+/** Without the file there is nothing to do; word_breaks.sh tells. */
 START_TEST(test_unicode_break_tests)
 {
 	const char *path = getenv("SIMIDX_WORD_BREAK_TEST");
@@ -498,6 +499,8 @@ Suite *suite_text_ascii(void)
 	tcase_add_loop_test(tc, test_random, 0, 5);
 	tcase_add_test(tc, test_random_bytes);
 	tcase_add_loop_test(tc, test_batches, 0, 4);
+
+	tc = add_case(suite, "break tests");
 	tcase_add_test(tc, test_unicode_break_tests);
 
 	tc = add_case(suite, "parts");
