@@ -35,7 +35,7 @@ struct bench {
 	uint64_t documents, queries, threshold;
 	unsigned rounds;
 	double seconds, per_second;
-	int in_process;
+	int in_process, writer_cpu;
 	char live_dir[4096];
 
 	struct bn_set data; /* what is in the live index by now: data.n grows */
@@ -130,12 +130,16 @@ static void print_stream(const struct bench *b, const struct bn_flow *flow)
 	printf("{\"bench\":\"live\",\"set\":\"%s\",\"documents\":%llu,\"work\":\"stream\""
 	       ",\"writer\":\"%s\",\"commits\":%llu,\"rows\":%llu,\"per_second\":%.1f,\"merges\":%llu"
 	       ",\"late\":%llu,\"commit_mean_ms\":%.2f,\"commit_max_ms\":%.2f,\"queries\":%llu"
-	       ",\"query_max_us\":%.1f}\n",
+	       ",\"query_p999_us\":%.1f,\"query_max_us\":%.1f,\"over_100us\":%llu,\"over_1ms\":%llu"
+	       ",\"over_10ms\":%llu,\"over_100us_share\":%.4f}\n",
 	       b->data.name, (unsigned long long)b->documents,
 	       b->in_process ? "thread" : "process", (unsigned long long)job->commits,
 	       (unsigned long long)job->rows, job->per_second, (unsigned long long)job->merges,
 	       (unsigned long long)job->late, job->commit_s * 1e3 / (double)job->commits,
-	       job->longest_s * 1e3, (unsigned long long)flow->queries, flow->max_us);
+	       job->longest_s * 1e3, (unsigned long long)flow->queries, flow->p999_us, flow->max_us,
+	       (unsigned long long)flow->slow[0], (unsigned long long)flow->slow[1],
+	       (unsigned long long)flow->slow[2],
+	       flow->slow_us / (flow->mean_us * (double)flow->queries));
 }
 
 /* Queries while nothing is written, for a tenth of the time that the stream takes. */
@@ -282,10 +286,16 @@ static void usage(FILE *to)
 		"  -c, --commits N    of 1000 documents a second in the stream (10)\n"
 		"  -T, --seconds N    of the stream (what one merge needs)\n"
 		"  -i, --in-process   the stream is written by a thread, not by a process\n"
+		"  -w, --writer-cpu N where the stream is written, if not where bn_live runs\n"
 		"  -r, --rounds N     (5)\n"
 		"  -d, --dir DIR      where indexes are built (.)\n"
 		"  -S, --seed N       (1)\n"
 		"  -h, --help\n");
+}
+
+static int cpu_number(const char *text)
+{
+	return strcmp(text, "0") ? (int)bn_number(text) : 0;
 }
 
 static int set_option(struct bench *b, int c)
@@ -315,6 +325,9 @@ static int set_option(struct bench *b, int c)
 	case 'i':
 		b->in_process = 1;
 		break;
+	case 'w':
+		b->writer_cpu = cpu_number(optarg);
+		break;
 	case 'r':
 		b->rounds = (unsigned)bn_number(optarg);
 		break;
@@ -340,6 +353,7 @@ static void parse(struct bench *b, int argc, char **argv)
 						 { "commits", required_argument, NULL, 'c' },
 						 { "seconds", required_argument, NULL, 'T' },
 						 { "in-process", no_argument, NULL, 'i' },
+						 { "writer-cpu", required_argument, NULL, 'w' },
 						 { "rounds", required_argument, NULL, 'r' },
 						 { "dir", required_argument, NULL, 'd' },
 						 { "seed", required_argument, NULL, 'S' },
@@ -347,7 +361,7 @@ static void parse(struct bench *b, int argc, char **argv)
 						 { NULL, 0, NULL, 0 } };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "n:q:s:p:t:c:T:ir:d:S:h", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "n:q:s:p:t:c:T:iw:r:d:S:h", options, NULL)) != -1) {
 		if (c == 'h') {
 			usage(stdout);
 			exit(0);
@@ -380,6 +394,7 @@ int main(int argc, char **argv)
 	b->queries = 100000;
 	b->rounds = 5;
 	b->per_second = 10;
+	b->writer_cpu = -1;
 	b->set = "uniform";
 	b->plan = "4x16";
 	b->setup.radius = SIMIDX_DEFAULT_RADIUS;
@@ -392,6 +407,7 @@ int main(int argc, char **argv)
 	b->stream.job->commits = commits;
 	b->stream.job->rows = COMMIT_ROWS;
 	b->stream.job->per_second = b->per_second;
+	b->stream.job->cpu = b->writer_cpu;
 	printf("{\"bench\":\"live\",");
 	bn_print_machine();
 	printf(",\"plan\":\"%s\",\"queries\":%llu,\"rounds\":%u,\"threshold\":%llu,\"seed\":%llu}\n",

@@ -4,6 +4,7 @@
 #include "bn_stream.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -51,6 +52,17 @@ static void commit(simidx *index, simidx_writer *writer, struct bn_job *job, uin
 	job->merges += info.fresh_rows < job->rows;
 }
 
+/* Away from the thread that measures. */
+static void move_to(int cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET((unsigned)cpu, &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus))
+		bn_die("CPU %d: %s", cpu, strerror(errno));
+}
+
 static void write_all(struct bn_job *job)
 {
 	simidx_writer_options how = SIMIDX_WRITER_OPTIONS_INIT;
@@ -59,6 +71,8 @@ static void write_all(struct bn_job *job)
 	simidx_error err;
 	simidx *index;
 
+	if (job->cpu >= 0)
+		move_to(job->cpu);
 	bn_own_open(job->dir, &index);
 	how.merge_threshold = job->threshold;
 	bn_check(simidx_writer_open(index, &how, &writer, &err), &err, "writer");
@@ -154,6 +168,16 @@ static int has_ended(const struct bn_job *job, uint64_t queries)
 	       info.si_pid;
 }
 
+static void note_slow(struct bn_flow *flow, double us)
+{
+	unsigned i = 0;
+
+	for (double least = 100; i < BN_SLOW && us >= least; least *= 10)
+		flow->slow[i++]++;
+	if (i)
+		flow->slow_us += us;
+}
+
 void bn_flow_run(struct bn_rival *rival, const struct bn_class *class, const uint64_t *query,
 		 const struct bn_sum *least, double seconds, const struct bn_job *job,
 		 struct bn_flow *out)
@@ -182,6 +206,7 @@ void bn_flow_run(struct bn_rival *rival, const struct bn_class *class, const uin
 		out->mean_us += us;
 		out->matches += (double)hits.n;
 		out->max_us = us > out->max_us ? us : out->max_us;
+		note_slow(out, us);
 		if (out->queries++ % SAMPLE_OF == 0 && samples < MAX_SAMPLES)
 			sample[samples++] = us;
 	}
@@ -192,6 +217,7 @@ void bn_flow_run(struct bn_rival *rival, const struct bn_class *class, const uin
 	}
 	out->p50_us = bn_quantile(sample, samples, 0.5);
 	out->p99_us = bn_quantile(sample, samples, 0.99);
+	out->p999_us = bn_quantile(sample, samples, 0.999);
 	rival->close(session);
 	free(sample);
 }

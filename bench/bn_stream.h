@@ -21,6 +21,7 @@ struct bn_job {
 	uint64_t threshold;      /**< fresh rows that a commit may leave */
 	uint64_t commits, rows;  /**< how many, and documents in each */
 	double per_second;
+	int cpu;                 /**< that the writer runs on; < 0: wherever it was started */
 	uint64_t n_fp;           /**< room in fp */
 
 	int ended;
@@ -50,10 +51,14 @@ void bn_stream_start(struct bn_stream *stream);
 void bn_stream_end(struct bn_stream *stream);
 void bn_stream_free(struct bn_stream *stream);
 
+#define BN_SLOW 3
+
 /** Queries one after the other: by the clock, but for cpu_us, the CPU time of the thread. */
 struct bn_flow {
 	uint64_t queries;
-	double cpu_us, mean_us, p50_us, p99_us, max_us, matches;
+	double cpu_us, mean_us, p50_us, p99_us, p999_us, max_us, matches;
+	uint64_t slow[BN_SLOW];  /**< that took 100 us or more, 1 ms or more, 10 ms or more */
+	double slow_us;          /**< all that took 100 us or more, together */
 };
 
 /**

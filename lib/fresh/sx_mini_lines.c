@@ -12,13 +12,15 @@
 
 #define TABLES 4
 #define LANES 15
-#define FIRST_BITS 4
 #define NO_LINE UINT32_MAX
-#define FULL_BUCKET 8 /* fingerprints a bucket, on average, from which b grows */
+#define LOAD 6       /* fingerprints a bucket, on average; those to be split soon have twice that */
+#define PIECE_BITS 9 /* lines that are allocated together: 64 KiB */
+#define PIECE_LINES ((size_t)1 << PIECE_BITS)
 #define MOST_VISITS 512 /* buckets that one question reads */
 #define VISIT_ENTRIES 64 /* fingerprints that can be compared in the time of a visit */
 #define PIECE 1024
 
+/* Two cache lines, of which the second is read only where a tag is near. */
 struct line {
 	uint32_t next; /* line of the same bucket, or NO_LINE */
 	uint32_t tag[LANES];
@@ -26,10 +28,16 @@ struct line {
 	uint32_t entry[LANES]; /* number of the fingerprint */
 };
 
+/* Lines, in pieces that never move: growing copies nothing. */
+struct lines {
+	struct line **piece;
+	size_t n, n_pieces, cap; /* lines in use; pieces, and room for them */
+};
+
 struct table {
-	struct line *line; /* the first 2^b are the buckets' first lines */
-	size_t n, cap;
-	uint32_t *tail;    /* by bucket: its last line */
+	struct lines first; /* by bucket */
+	struct lines more;  /* the others of each bucket's chain */
+	uint32_t unused;    /* chain of those in `more` that no bucket has */
 };
 
 struct question {
@@ -40,7 +48,8 @@ struct question {
 
 struct sx_mini_lines {
 	sx_plan plan;
-	unsigned b, max_b;
+	unsigned b, max_b; /* 2^b buckets, and `split` more */
+	size_t split;
 	struct table table[TABLES];
 	const sx_kernel *kernel;
 	uint64_t *fp;  /* all fingerprints, in the order they came */
@@ -59,85 +68,148 @@ static uint32_t tag_of(const sx_mini_lines *l, unsigned t, uint64_t value)
 	return (uint32_t)(value << l->plan.table[t].prefix_bits >> 32);
 }
 
-static void line_init(struct line *line)
+/* ---- lines ---- */
+
+static struct line *line_at(const struct lines *lines, size_t i)
 {
-	memset(line, 0, sizeof(*line));
-	line->next = NO_LINE;
+	return &lines->piece[i >> PIECE_BITS][i & (PIECE_LINES - 1)];
 }
 
-static void table_free(struct table *table)
+/* Room for one more. */
+static int lines_reserve(struct lines *lines)
 {
-	free(table->line);
-	free(table->tail);
-	memset(table, 0, sizeof(*table));
-}
+	struct line *piece;
 
-/* An empty table of 2^b buckets. */
-static int table_init(struct table *table, unsigned b)
-{
-	size_t buckets = (size_t)1 << b;
-
-	memset(table, 0, sizeof(*table));
-	table->tail = sx_calloc(buckets, sizeof(*table->tail));
-	if (!table->tail || sx_reserve(&table->line, &table->cap, buckets, sizeof(*table->line))) {
-		table_free(table);
+	if (lines->n < lines->n_pieces * PIECE_LINES)
+		return 0;
+	if (sx_reserve(&lines->piece, &lines->cap, lines->n_pieces + 1, sizeof(*lines->piece)))
 		return -1;
-	}
-	for (size_t i = 0; i < buckets; i++) {
-		line_init(&table->line[i]);
-		table->tail[i] = (uint32_t)i;
-	}
-	table->n = buckets;
+	piece = sx_alloc_lines(PIECE_LINES, sizeof(*piece));
+	if (!piece)
+		return -1;
+	lines->piece[lines->n_pieces++] = piece;
 	return 0;
 }
 
-static int table_add(struct table *table, uint64_t bucket, uint32_t tag, uint32_t entry)
+/* Append an empty one, for which there is room. */
+static size_t lines_push(struct lines *lines)
 {
-	struct line *line = &table->line[table->tail[bucket]];
+	struct line *line = line_at(lines, lines->n);
+
+	memset(line, 0, sizeof(*line));
+	line->next = NO_LINE;
+	return lines->n++;
+}
+
+static void lines_free(struct lines *lines)
+{
+	for (size_t i = 0; i < lines->n_pieces; i++)
+		free(lines->piece[i]);
+	free(lines->piece);
+}
+
+/* ---- buckets ---- */
+
+/*
+ * Buckets are split one after another (linear hashing), so that no row has to wait until all are
+ * laid out anew. The bucket of the `bits` leading bits v: that of an even v is the one that
+ * v / 2 had with one bit less, that of an odd one was new then.
+ */
+static size_t bucket_at(uint64_t v, unsigned bits)
+{
+	unsigned zeros;
+
+	if (!v)
+		return 0;
+	zeros = (unsigned)__builtin_ctzll(v);
+	return ((size_t)1 << (bits - 1 - zeros)) | (size_t)(v >> zeros >> 1);
+}
+
+/* The bucket of the b + 1 leading bits. */
+static size_t bucket_of(const sx_mini_lines *l, uint64_t v)
+{
+	return v >> 1 < l->split ? bucket_at(v, l->b + 1) : bucket_at(v >> 1, l->b);
+}
+
+static size_t bucket_of_value(const sx_mini_lines *l, uint64_t value)
+{
+	return bucket_of(l, value >> (63 - l->b));
+}
+
+/* Add to the first line of a bucket, whose contents make room for it if it is full. */
+static void bucket_add(struct table *table, size_t bucket, uint32_t tag, uint32_t entry)
+{
+	struct line *line = line_at(&table->first, bucket);
 
 	if (line->used == LANES) {
-		if (sx_reserve(&table->line, &table->cap, table->n + 1, sizeof(*table->line)))
-			return -1;
-		line_init(&table->line[table->n]);
-		table->line[table->tail[bucket]].next = (uint32_t)table->n;
-		table->tail[bucket] = (uint32_t)table->n;
-		line = &table->line[table->n++];
+		uint32_t other = table->unused;
+
+		if (other != NO_LINE)
+			table->unused = line_at(&table->more, other)->next;
+		else
+			other = (uint32_t)lines_push(&table->more);
+		*line_at(&table->more, other) = *line;
+		line->next = other;
+		line->used = 0;
 	}
 	line->tag[line->used] = tag;
 	line->entry[line->used] = entry;
 	line->used++;
-	return 0;
 }
 
-/* Lay all entries out in buckets of b bits. The old tables stay if memory is short. */
-static int lay_out(sx_mini_lines *l, unsigned b)
+/* Put what a line holds where it belongs now. */
+static void move_line(sx_mini_lines *l, unsigned t, const struct line *line)
 {
-	struct table made[TABLES];
-	unsigned t;
+	for (unsigned i = 0; i < line->used; i++) {
+		uint64_t value = aligned(l, t, l->fp[line->entry[i]]);
 
-	for (t = 0; t < TABLES; t++) {
-		if (table_init(&made[t], b))
-			goto fail;
-		for (size_t i = 0; i < l->n; i++) {
-			uint64_t value = aligned(l, t, l->fp[i]);
+		bucket_add(&l->table[t], bucket_of_value(l, value), line->tag[i], line->entry[i]);
+	}
+}
 
-			if (table_add(&made[t], value >> (64 - b), tag_of(l, t, value),
-				      (uint32_t)i)) {
-				table_free(&made[t]);
-				goto fail;
-			}
-		}
+/*
+ * Share the entries of a bucket with the new one. All lines of a chain but the first are full,
+ * so the two chains never need more lines than the old one has given up by then.
+ */
+static void share_out(sx_mini_lines *l, unsigned t, size_t bucket)
+{
+	struct table *table = &l->table[t];
+	struct line *first = line_at(&table->first, bucket), line = *first;
+
+	first->used = 0;
+	first->next = NO_LINE;
+	move_line(l, t, &line);
+	while (line.next != NO_LINE) {
+		uint32_t at = line.next;
+		struct line *more = line_at(&table->more, at);
+
+		line = *more;
+		more->next = table->unused;
+		table->unused = at;
+		move_line(l, t, &line);
 	}
-	for (t = 0; t < TABLES; t++) {
-		table_free(&l->table[t]);
-		l->table[t] = made[t];
+}
+
+/* Split the next bucket, if there are too many entries for those that there are. */
+static int split_next(sx_mini_lines *l)
+{
+	size_t bucket = bucket_at(l->split, l->b);
+
+	if (l->b == l->max_b || l->n < LOAD * l->table[0].first.n)
+		return 0;
+	for (unsigned t = 0; t < TABLES; t++)
+		if (lines_reserve(&l->table[t].first))
+			return -1;
+	l->split++;
+	for (unsigned t = 0; t < TABLES; t++) {
+		lines_push(&l->table[t].first);
+		share_out(l, t, bucket);
 	}
-	l->b = b;
+	if (l->split >> l->b) {
+		l->b++;
+		l->split = 0;
+	}
 	return 0;
-fail:
-	while (t--)
-		table_free(&made[t]);
-	return -1;
 }
 
 sx_mini_lines *sx_mini_lines_new(unsigned bits, const sx_kernel *kernel)
@@ -150,11 +222,14 @@ sx_mini_lines *sx_mini_lines_new(unsigned bits, const sx_kernel *kernel)
 	if (sx_plan_make(&l->plan, "4x16", bits, NULL))
 		goto fail;
 	l->max_b = l->plan.table[0].prefix_bits;
-	for (unsigned t = 1; t < TABLES; t++)
+	for (unsigned t = 0; t < TABLES; t++) {
 		if (l->plan.table[t].prefix_bits < l->max_b)
 			l->max_b = l->plan.table[t].prefix_bits;
-	if (lay_out(l, FIRST_BITS))
-		goto fail;
+		if (lines_reserve(&l->table[t].first))
+			goto fail;
+		lines_push(&l->table[t].first);
+		l->table[t].unused = NO_LINE;
+	}
 	return l;
 fail:
 	sx_mini_lines_free(l);
@@ -165,8 +240,10 @@ void sx_mini_lines_free(sx_mini_lines *l)
 {
 	if (!l)
 		return;
-	for (unsigned t = 0; t < TABLES; t++)
-		table_free(&l->table[t]);
+	for (unsigned t = 0; t < TABLES; t++) {
+		lines_free(&l->table[t].first);
+		lines_free(&l->table[t].more);
+	}
 	free(l->fp);
 	free(l->row);
 	free(l);
@@ -174,27 +251,20 @@ void sx_mini_lines_free(sx_mini_lines *l)
 
 int sx_mini_lines_add(sx_mini_lines *l, uint64_t fp, uint32_t row)
 {
-	unsigned b = l->b;
-
 	if (sx_reserve(&l->fp, &l->fp_cap, l->n + 1, sizeof(*l->fp)) ||
-	    sx_reserve(&l->row, &l->row_cap, l->n + 1, sizeof(*l->row)))
-		return -1;
-	if (l->n >> b >= FULL_BUCKET && b < l->max_b &&
-	    lay_out(l, b + 2 < l->max_b ? b + 2 : l->max_b))
+	    sx_reserve(&l->row, &l->row_cap, l->n + 1, sizeof(*l->row)) || split_next(l))
 		return -1;
 	/* Room in all four tables first, so that an entry is never in only some of them. */
 	for (unsigned t = 0; t < TABLES; t++)
-		if (sx_reserve(&l->table[t].line, &l->table[t].cap, l->table[t].n + 1,
-			       sizeof(struct line)))
+		if (l->table[t].unused == NO_LINE && lines_reserve(&l->table[t].more))
 			return -1;
 	l->fp[l->n] = fp;
 	l->row[l->n] = row;
 	for (unsigned t = 0; t < TABLES; t++) {
 		uint64_t value = aligned(l, t, fp);
 
-		if (table_add(&l->table[t], value >> (64 - l->b), tag_of(l, t, value),
-			      (uint32_t)l->n))
-			return -1;
+		bucket_add(&l->table[t], bucket_of_value(l, value), tag_of(l, t, value),
+			   (uint32_t)l->n);
 	}
 	l->n++;
 	return 0;
@@ -211,13 +281,13 @@ struct visits {
 /* Add the buckets of a probe; 0 when there are too many. */
 static int add_visits(const sx_mini_lines *l, const sx_probe *probe, struct visits *visits)
 {
-	unsigned shift = l->plan.bits - l->b;
+	unsigned shift = l->plan.bits - 1 - l->b;
 	uint64_t low = probe->low >> shift, high = probe->high >> shift;
 
 	if (high - low >= MOST_VISITS - visits->n)
 		return 0;
-	while (low <= high)
-		visits->at[visits->n++] = (uint64_t)probe->table << 32 | low++;
+	for (; low <= high; low++)
+		visits->at[visits->n++] = (uint64_t)probe->table << 32 | bucket_of(l, low);
 	return 1;
 }
 
@@ -240,30 +310,43 @@ static int choose_visits(const sx_mini_lines *l, const sx_probes *probes, struct
 	return 1;
 }
 
-static int near_in_bucket(const sx_mini_lines *l, unsigned t, uint32_t at, const struct question *q,
-			  sx_u64s *fps, uint64_t *candidates)
+static struct line *line_of_visit(const sx_mini_lines *l, uint64_t visit)
 {
-	const struct table *table = &l->table[t];
-	uint32_t tag = tag_of(l, t, aligned(l, t, q->fp));
+	return line_at(&l->table[visit >> 32].first, (uint32_t)visit);
+}
 
-	for (; at != NO_LINE; at = table->line[at].next) {
-		const struct line *line = &table->line[at];
+/* The entries of a line whose tags are near: a bit each. */
+static int near_in_line(const sx_mini_lines *l, const struct line *line, unsigned near,
+			const struct question *q, sx_u64s *fps, uint64_t *candidates)
+{
+	for (near &= (1u << line->used) - 1; near; near &= near - 1) {
+		uint32_t e = line->entry[__builtin_ctz(near)];
 
-		for (unsigned i = 0; i < LANES; i++) {
-			uint32_t e = line->entry[i];
-
-			if ((unsigned)__builtin_popcount(line->tag[i] ^ tag) > q->k ||
-			    i >= line->used)
-				continue;
-			++*candidates;
-			if ((unsigned)__builtin_popcountll(l->fp[e] ^ q->fp) > q->k ||
-			    l->row[e] >= q->end)
-				continue;
-			if (sx_u64s_push(fps, l->fp[e]))
-				return -1;
-		}
+		++*candidates;
+		if (simidx_is_near(l->fp[e], q->fp, q->k) && l->row[e] < q->end &&
+		    sx_u64s_push(fps, l->fp[e]))
+			return -1;
 	}
 	return 0;
+}
+
+static int near_in_bucket(const sx_mini_lines *l, uint64_t visit, const struct question *q,
+			  sx_u64s *fps, uint64_t *candidates)
+{
+	unsigned t = (unsigned)(visit >> 32);
+	uint32_t tag = tag_of(l, t, aligned(l, t, q->fp));
+	const struct line *line = line_of_visit(l, visit);
+
+	for (;;) {
+		/* The first of the 16 words is not a tag. */
+		unsigned near = l->kernel->near_16(&line->next, tag, q->k) >> 1;
+
+		if (near && near_in_line(l, line, near, q, fps, candidates))
+			return -1;
+		if (line->next == NO_LINE)
+			return 0;
+		line = line_at(&l->table[t].more, line->next);
+	}
 }
 
 /* All fingerprints, one after another. */
@@ -295,8 +378,9 @@ int sx_mini_lines_near(const sx_mini_lines *l, const sx_probes *probes, uint64_t
 	if (!choose_visits(l, probes, &visits))
 		return near_of_all(l, &q, fps, candidates);
 	for (size_t i = 0; i < visits.n; i++)
-		if (near_in_bucket(l, (unsigned)(visits.at[i] >> 32), (uint32_t)visits.at[i], &q,
-				   fps, candidates))
+		__builtin_prefetch(line_of_visit(l, visits.at[i]), 0, 3);
+	for (size_t i = 0; i < visits.n; i++)
+		if (near_in_bucket(l, visits.at[i], &q, fps, candidates))
 			return -1;
 	if (fps->n - first < 2)
 		return 0;

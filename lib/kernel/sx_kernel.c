@@ -8,7 +8,8 @@
 #include "kernel/sx_cpu.h"
 #include "kernel/sx_near.h"
 
-#define NEAR(isa) .near_low = sx_near_low_##isa, .near_u64 = sx_near_u64_##isa
+#define NEAR(isa)                                                                             \
+	.near_low = sx_near_low_##isa, .near_u64 = sx_near_u64_##isa, .near_16 = sx_near_16_##isa
 #define BITMAP(isa)                                                                           \
 	.ranks = sx_ranks_##isa, .complete = sx_complete_##isa, .decode = sx_decode_##isa
 

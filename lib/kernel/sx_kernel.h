@@ -51,6 +51,12 @@ typedef struct sx_kernel {
 			   uint32_t *hits);
 
 	/**
+	 * Of 16 numbers at an address that is a multiple of 64: bit i of the result tells that
+	 * words[i] differs from `query` in at most k bits.
+	 */
+	unsigned (*near_16)(const uint32_t *words, uint32_t query, unsigned k);
+
+	/**
 	 * The set bits before the zeros.from-th and before the zeros.to-th zero of a bitmap of
 	 * little-endian 64-bit words. The zeros are counted from 1; before the 0-th there is
 	 * nothing, and before one that does not exist is everything. zeros.from <= zeros.to.

@@ -15,7 +15,8 @@
 	size_t sx_near_low_##isa(const unsigned char *low, unsigned width, size_t n,          \
 				 size_t readable, uint64_t query, unsigned k, uint16_t *hits); \
 	size_t sx_near_u64_##isa(const uint64_t *fps, size_t n, uint64_t query, unsigned k,   \
-				 uint32_t *hits);
+				 uint32_t *hits);                                             \
+	unsigned sx_near_16_##isa(const uint32_t *words, uint32_t query, unsigned k);
 
 #define SX_RANKS_DECLARE(isa)                                                                 \
 	sx_ranks sx_ranks_##isa(const unsigned char *bitmap, size_t n_words, sx_ranks zeros);

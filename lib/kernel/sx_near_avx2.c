@@ -12,17 +12,23 @@
 
 #define AVX2 __attribute__((target("avx2,popcnt,bmi")))
 
-/* Bit j: element j has at most k set bits. Counted in halves of bytes, by table. */
-AVX2 SX_INLINE unsigned few_bits(__m256i x, __m256i k)
+/* The set bits of each byte. Counted in halves, by table. */
+AVX2 SX_INLINE __m256i count_bytes(__m256i x)
 {
 	const __m256i half = _mm256_set1_epi8(0xf);
 	const __m256i bits = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
 					      0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
 	__m256i low = _mm256_shuffle_epi8(bits, _mm256_and_si256(x, half));
 	__m256i high = _mm256_and_si256(_mm256_srli_epi16(x, 4), half);
-	__m256i sums = _mm256_add_epi8(low, _mm256_shuffle_epi8(bits, high));
 
-	sums = _mm256_sad_epu8(sums, _mm256_setzero_si256());
+	return _mm256_add_epi8(low, _mm256_shuffle_epi8(bits, high));
+}
+
+/* Bit j: element j has at most k set bits. */
+AVX2 SX_INLINE unsigned few_bits(__m256i x, __m256i k)
+{
+	__m256i sums = _mm256_sad_epu8(count_bytes(x), _mm256_setzero_si256());
+
 	return 15u ^
 	       (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(sums, k)));
 }
@@ -131,6 +137,25 @@ AVX2 size_t sx_near_u64_avx2(const uint64_t *fps, size_t n, uint64_t query, unsi
 		found = sx_emit_u32(near, i - j, hits, found);
 	}
 	return sx_near_u64_plain(sx_count_builtin, fps, i, n, query, k, hits, found);
+}
+
+/* Bit j: number j of eight is near. */
+AVX2 SX_INLINE unsigned near_eight_words(const uint32_t *words, __m256i want, __m256i k)
+{
+	__m256i x = _mm256_xor_si256(_mm256_load_si256((const __m256i *)words), want);
+	__m256i sums = _mm256_maddubs_epi16(count_bytes(x), _mm256_set1_epi8(1));
+
+	sums = _mm256_madd_epi16(sums, _mm256_set1_epi16(1));
+	return 0xffu ^
+	       (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(sums, k)));
+}
+
+AVX2 unsigned sx_near_16_avx2(const uint32_t *words, uint32_t query, unsigned k)
+{
+	__m256i want = _mm256_set1_epi32((int)query);
+	__m256i most = _mm256_set1_epi32((int)(k < 32 ? k : 32));
+
+	return near_eight_words(words, want, most) | near_eight_words(words + 8, want, most) << 8;
 }
 
 #endif

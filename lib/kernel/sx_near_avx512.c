@@ -122,4 +122,11 @@ AVX512 size_t sx_near_u64_avx512(const uint64_t *fps, size_t n, uint64_t query, 
 	return found;
 }
 
+AVX512 unsigned sx_near_16_avx512(const uint32_t *words, uint32_t query, unsigned k)
+{
+	__m512i x = _mm512_xor_si512(_mm512_load_si512(words), _mm512_set1_epi32((int)query));
+
+	return _mm512_cmple_epu32_mask(_mm512_popcnt_epi32(x), _mm512_set1_epi32((int)k));
+}
+
 #endif

@@ -62,4 +62,15 @@ SX_INLINE size_t sx_near_u64_plain(sx_count_fn *count, const uint64_t *fps, size
 	return found;
 }
 
+/** near_16() */
+SX_INLINE unsigned sx_near_16_plain(sx_count_fn *count, const uint32_t *words, uint32_t query,
+				    unsigned k)
+{
+	unsigned near = 0;
+
+	for (unsigned i = 0; i < 16; i++)
+		near |= (unsigned)(count(words[i] ^ query) <= k) << i;
+	return near;
+}
+
 #endif /* SX_NEAR_PLAIN_H */

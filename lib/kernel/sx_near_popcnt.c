@@ -25,6 +25,11 @@ POPCNT size_t sx_near_u64_popcnt(const uint64_t *fps, size_t n, uint64_t query, 
 	return sx_near_u64_plain(sx_count_builtin, fps, 0, n, query, k, hits, 0);
 }
 
+POPCNT unsigned sx_near_16_popcnt(const uint32_t *words, uint32_t query, unsigned k)
+{
+	return sx_near_16_plain(sx_count_builtin, words, query, k);
+}
+
 POPCNT sx_ranks sx_ranks_popcnt(const unsigned char *bitmap, size_t n_words, sx_ranks zeros)
 {
 	return sx_ranks_plain(sx_count_builtin, sx_select_halving, bitmap, n_words, zeros);

@@ -25,6 +25,11 @@ size_t sx_near_u64_scalar(const uint64_t *fps, size_t n, uint64_t query, unsigne
 	return sx_near_u64_plain(count, fps, 0, n, query, k, hits, 0);
 }
 
+unsigned sx_near_16_scalar(const uint32_t *words, uint32_t query, unsigned k)
+{
+	return sx_near_16_plain(count, words, query, k);
+}
+
 sx_ranks sx_ranks_scalar(const unsigned char *bitmap, size_t n_words, sx_ranks zeros)
 {
 	return sx_ranks_plain(count, sx_select_halving, bitmap, n_words, zeros);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CACHE_LINE 64
+
 void *sx_calloc(size_t n, size_t size)
 {
 	return calloc(n ? n : 1, size);
@@ -19,6 +21,15 @@ void *sx_realloc(void *p, size_t n, size_t size)
 	if (__builtin_mul_overflow(n ? n : 1, size, &bytes))
 		return NULL;
 	return realloc(p, bytes);
+}
+
+void *sx_alloc_lines(size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n ? n : 1, size, &bytes) || bytes > SIZE_MAX - CACHE_LINE)
+		return NULL;
+	return aligned_alloc(CACHE_LINE, (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
 }
 
 int sx_reserve(void *array, size_t *cap, size_t need, size_t size)

@@ -17,6 +17,9 @@ void *sx_calloc(size_t n, size_t size);
 /** Resize to n elements; p may be NULL. On failure p stays as it was. */
 void *sx_realloc(void *p, size_t n, size_t size);
 
+/** n elements, not zeroed, from the beginning of a cache line of 64 bytes on. */
+void *sx_alloc_lines(size_t n, size_t size);
+
 /**
  * Make room for at least `need` elements in *array, growing by half. *cap is the room in
  * elements. Returns 0, or -1 when memory is short: then nothing has changed.

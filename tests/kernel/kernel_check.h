@@ -21,6 +21,9 @@ int kernel_check_near_low(const sx_kernel *kernel, unsigned width, uint64_t seed
 /** near_u64() */
 int kernel_check_near_u64(const sx_kernel *kernel, uint64_t seed, unsigned rounds);
 
+/** near_16() */
+int kernel_check_near_16(const sx_kernel *kernel, uint64_t seed, unsigned rounds);
+
 /** ranks() */
 int kernel_check_ranks(const sx_kernel *kernel, uint64_t seed, unsigned rounds);
 

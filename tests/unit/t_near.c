@@ -35,6 +35,15 @@ START_TEST(test_near_u64)
 }
 END_TEST
 
+START_TEST(test_near_16)
+{
+	const sx_kernel *kernel = sx_kernel_list((unsigned)_i);
+
+	if (kernel)
+		ck_assert(!kernel_check_near_16(kernel, sxt_seed(), 10 * rounds()));
+}
+END_TEST
+
 START_TEST(test_bitmaps)
 {
 	const sx_kernel *kernel = sx_kernel_list((unsigned)_i);
@@ -130,6 +139,7 @@ Suite *suite_near(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_near_low, 0, 9 * T_MOST_KERNELS);
 	tcase_add_loop_test(tc, test_near_u64, 0, T_MOST_KERNELS);
+	tcase_add_loop_test(tc, test_near_16, 0, T_MOST_KERNELS);
 	tcase_add_loop_test(tc, test_bitmaps, 0, T_MOST_KERNELS);
 	tcase_add_test(tc, test_choice);
 	tcase_add_test(tc, test_cpu);
