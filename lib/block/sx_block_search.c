@@ -71,13 +71,7 @@ void sx_block_range(const sx_kernel *kernel, const sx_block *b, uint64_t low, ui
 size_t sx_block_near(const sx_kernel *kernel, const sx_block *b, size_t from, size_t to,
 		     uint64_t query, unsigned k, uint64_t *hits, uint16_t *entry)
 {
-	const unsigned char *low = b->low + from * b->width;
-	size_t n = kernel->near_low(low, b->width, to - from,
-				    b->size - (size_t)(low - b->data), query, k, entry);
-	sx_coded coded;
+	sx_coded keys = sx_block_coded(b);
 
-	if (!n)
-		return 0;
-	coded = sx_block_coded(b);
-	return kernel->complete(&coded, from, entry, n, query, k, hits);
+	return sx_coded_near(kernel, &keys, b->data + b->size, from, to, query, k, hits, entry);
 }

@@ -64,10 +64,23 @@ void sx_block_range(const sx_kernel *kernel, const sx_block *block, uint64_t low
 /**
  * The keys among entries [from, to) that differ from `query` in at most k bits.
  *
+ * @param end    of the value: nothing behind it is read
  * @param hits   room for to - from keys, in ascending order
  * @param entry  room for to - from numbers (scratch)
  * @return how many
  */
+static inline size_t sx_coded_near(const sx_kernel *kernel, const sx_coded *keys,
+				   const unsigned char *end, size_t from, size_t to,
+				   uint64_t query, unsigned k, uint64_t *hits, uint16_t *entry)
+{
+	const unsigned char *low = keys->low + from * keys->width;
+	size_t n = kernel->near_low(low, keys->width, to - from, (size_t)(end - low), query, k,
+				    entry);
+
+	return n ? kernel->complete(keys, from, entry, n, query, k, hits) : 0;
+}
+
+/** The same of an open block. */
 size_t sx_block_near(const sx_kernel *kernel, const sx_block *block, size_t from, size_t to,
 		     uint64_t query, unsigned k, uint64_t *hits, uint16_t *entry);
 

@@ -179,17 +179,15 @@ static int filter_piece(sx_sorted *s, simidx_reader *r, unsigned t, const sx_pie
 	const sx_table *table = &r->index->tables.permuted[t];
 	sx_tally *taken = &s->taken[owner];
 	uint64_t *key = r->found.keys.at;
-	sx_block block;
 	size_t n;
 
 	taken->blocks++;
 	if (piece->to <= piece->from)
 		return 0;
 	taken->candidates += (uint32_t)(piece->to - piece->from);
-	if (sx_block_open_keys(&block, piece->value, table->block_size))
-		return -1;
-	n = sx_block_near(r->index->kernel, &block, piece->from, piece->to, item->key,
-			  s->like.most_bits, key, r->found.entry);
+	n = sx_coded_near(r->index->kernel, &piece->keys, piece->value + table->block_size,
+			  piece->from, piece->to, item->key, s->like.most_bits, key,
+			  r->found.entry);
 	for (size_t i = 0; i < n; i++) {
 		/* Permuting commutes with XOR. */
 		uint64_t differ = sx_unpermute(table->perm, key[i] ^ item->key);

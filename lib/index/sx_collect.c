@@ -128,21 +128,17 @@ static int filter_piece(struct task *task, const sx_piece *piece, simidx_error *
 	const sx_directory *d = r->range[piece->range].directory;
 	const sx_probe *probe = &r->probes.at[r->range_probe[piece->range]];
 	sx_u64s *keys = &r->found.keys;
-	sx_block block;
-	const char *wrong;
 	uint64_t n;
 
 	if (piece->to <= piece->from)
 		return SIMIDX_OK;
 	n = allow(task, (uint64_t)(piece->to - piece->from));
-	wrong = sx_block_open_keys(&block, piece->value, d->table->block_size);
-	if (wrong)
-		return sx_directory_damaged(d, piece->number, wrong, err);
-	if (sx_reserve(&keys->at, &keys->cap, (size_t)n, sizeof(*keys->at)))
+	if (keys->cap < n && sx_reserve(&keys->at, &keys->cap, (size_t)n, sizeof(*keys->at)))
 		return sx_fail_nomem(err);
-	keys->n = sx_block_near(r->index->kernel, &block, piece->from, piece->from + (size_t)n,
-				sx_way_permuted(r, task->q, probe->table), task->q->most_bits, keys->at,
-				r->found.entry);
+	keys->n = sx_coded_near(r->index->kernel, &piece->keys,
+				piece->value + d->table->block_size, piece->from,
+				piece->from + (size_t)n, sx_way_permuted(r, task->q, probe->table),
+				task->q->most_bits, keys->at, r->found.entry);
 	return keys->n ? take_keys(task, probe, 0, err) : SIMIDX_OK;
 }
 

@@ -113,7 +113,8 @@ static void look_at_one(sx_directory *d)
 				   d->table->n_cols)) {
 		d->typical_n = (unsigned)block.n;
 		d->typical_width = block.width;
-		d->typical_words = (unsigned)block.n_words;
+		d->typical_bitmap = (unsigned)(block.bitmap - block.data);
+		d->typical_bitmap_bytes = (float)block.n_words * 8 / (float)block.n;
 		for (unsigned c = 0; c < d->table->n_cols; c++) {
 			d->typical_col[c] = (unsigned)(block.col[c] - block.data);
 			d->typical_col_width[c] = block.col_width[c];

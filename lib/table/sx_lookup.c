@@ -10,19 +10,27 @@
 #define AHEAD 32      /* ranges whose directory entries are fetched beforehand */
 #define LOW_LINES 14  /* of a piece that are fetched; the CPU sees to the rest */
 #define BITMAP_LINES 4
-#define BLOCK_HEADER 16
 
-static void fetch(const void *p)
+/*
+ * What only fetches has no effect for the compiler (gcc 12): it drops calls of such functions, so
+ * there must be none.
+ */
+#define FETCH static inline __attribute__((always_inline)) void
+
+FETCH fetch(const void *p)
 {
 	__builtin_prefetch(p, 0, 3);
 }
 
-static void fetch_lines(const unsigned char *p, size_t size, unsigned most)
+/* Bytes [p, p + size), but `most` lines at most. */
+FETCH fetch_lines(const unsigned char *p, size_t size, unsigned most)
 {
 	const unsigned char *end = p + size;
 
 	p -= (uintptr_t)p % LINE;
-	for (unsigned i = 0; i < most && p < end; i++, p += LINE)
+	if (end > p + most * LINE)
+		end = p + most * LINE;
+	for (; p < end; p += LINE)
 		fetch(p);
 }
 
@@ -58,45 +66,33 @@ static void look_ahead(sx_lookup *l)
 }
 
 /*
- * The part of a block in which a key lies, of 256, if keys are spread evenly. What is fetched by
- * it may be wrong and then only costs time.
- */
-static unsigned part_of(uint64_t before, uint64_t last, uint64_t key)
-{
-	if (key <= before)
-		return 0;
-	if (key >= last)
-		return 256;
-	return (unsigned)((float)(key - before) * 256.0f / (float)(last - before));
-}
-
-/*
  * Guess which entries of a block the range has, from blocks of its like, and have as much of the
  * bitmap fetched as it takes to know. Entries of evenly spread keys are up to 13 places away from
- * where they should be, on average.
+ * where they should be, on average. What is fetched by a wrong guess only costs time.
  */
 static void guess_entries(const sx_lookup *l, sx_piece *p)
 {
 	const sx_range *r = &l->range[p->range];
 	const sx_directory *d = r->directory;
 	uint64_t before = p->number ? d->entry[p->number - 1].last : 0;
-	uint64_t last = d->entry[p->number].last;
-	unsigned n = d->typical_n, slack = n / 32;
-	unsigned from = part_of(before, last, r->low) * n / 256;
-	unsigned to = part_of(before, last, r->high) * n / 256 + slack;
-	size_t low_bytes = (size_t)n * d->typical_width, bitmap = d->typical_words * 8;
+	uint64_t span = d->entry[p->number].last - before;
+	uint64_t low = r->low > before ? r->low - before : 0, high = r->high - before;
+	unsigned n = d->typical_n, slack = n / 32, from, to;
+	float scale;
 
-	p->from = p->to = 0;
-	/* None is known where the block that was looked at is damaged. */
-	if (!n || BLOCK_HEADER + low_bytes + bitmap > d->table->block_size)
-		return;
+	high = high < span ? high : span;
+	/* Halved, since a CPU converts signed numbers in one step. */
+	scale = (float)n / (float)(int64_t)(span >> 1 | 1);
+	from = (unsigned)(int)(scale * (float)(int64_t)(low >> 1));
+	to = (unsigned)(int)(scale * (float)(int64_t)(high >> 1)) + slack;
 	p->from = (uint16_t)(from > slack ? from - slack : 0);
 	p->to = (uint16_t)to;
-	fetch_lines(p->value + BLOCK_HEADER + low_bytes, to * bitmap / n + LINE / 2, BITMAP_LINES);
+	fetch_lines(p->value + d->typical_bitmap,
+		    (size_t)((float)to * d->typical_bitmap_bytes) + LINE / 2, BITMAP_LINES);
 }
 
 /* Have the entries fetched that were guessed. */
-static void fetch_guessed(const sx_lookup *l, const sx_piece *p)
+FETCH fetch_guessed(const sx_lookup *l, const sx_piece *p)
 {
 	const sx_directory *d = l->range[p->range].directory;
 	size_t from = p->from, n = (size_t)(p->to - p->from);
@@ -118,6 +114,7 @@ static void add_piece(sx_lookup *l, const sx_directory *d, size_t block)
 	p->value = sx_directory_block(d, block);
 	p->range = (uint32_t)l->next;
 	p->number = (uint32_t)block;
+	p->from = p->to = 0;
 	/* All the headers first, close together: where the page's address is not known to the CPU
 	   either, it looks for several at once. */
 	fetch(p->value);
@@ -184,13 +181,25 @@ int sx_directory_damaged(const sx_directory *d, size_t block, const char *what, 
 	return sx_table_damaged(d->table, key, what, err);
 }
 
+/* Entries from p->from to p->to, as far as they were not fetched on the guess. */
+FETCH fetch_entries(const sx_directory *d, const sx_piece *p, size_t from, size_t to)
+{
+	size_t width = p->keys.width;
+
+	/* What is fetched twice costs little, but it is most of the lines. */
+	if (width == d->typical_width && from <= p->from && to >= p->to &&
+	    (to - from) * width <= (LOW_LINES - 1) * LINE)
+		return;
+	fetch_lines(p->keys.low + p->from * width, (size_t)(p->to - p->from) * width, LOW_LINES);
+}
+
 int sx_lookup_locate(sx_lookup *l, const sx_kernel *kernel, simidx_error *err)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		sx_piece *p = &l->piece[i];
 		const sx_range *r = &l->range[p->range];
 		const sx_directory *d = r->directory;
-		size_t from, to;
+		size_t guessed_from = p->from, guessed_to = p->to, from, to;
 		sx_block block;
 		const char *wrong =
 			sx_block_open_keys(&block, p->value, d->table->block_size);
@@ -198,11 +207,11 @@ int sx_lookup_locate(sx_lookup *l, const sx_kernel *kernel, simidx_error *err)
 		if (wrong)
 			return sx_directory_damaged(d, p->number, wrong, err);
 		sx_block_range(kernel, &block, r->low, r->high, &from, &to);
+		p->keys = sx_block_coded(&block);
 		p->from = (uint16_t)from;
 		p->to = (uint16_t)to;
 		if (to > from)
-			fetch_lines(block.low + from * block.width, (to - from) * block.width,
-				    LOW_LINES);
+			fetch_entries(d, p, guessed_from, guessed_to);
 	}
 	return SIMIDX_OK;
 }

@@ -26,6 +26,7 @@ typedef struct sx_piece {
 	uint32_t range;             /* number of the range it belongs to */
 	uint32_t number;            /* of the block in the directory */
 	uint16_t from, to;          /* entries */
+	sx_coded keys;              /* of the block, once it is located */
 } sx_piece;
 
 typedef struct sx_lookup {
@@ -49,7 +50,7 @@ void sx_lookup_begin(sx_lookup *lookup, const sx_range *ranges, size_t n);
 void sx_lookup_find(sx_lookup *lookup);
 
 /**
- * Set from and to of the pieces at hand and have the entries fetched. Blocks that are not in
+ * Set from, to and keys of the pieces at hand and have the entries fetched. Blocks that are not in
  * memory should have been asked for before.
  *
  * @return SIMIDX_OK; SIMIDX_E_CORRUPT
