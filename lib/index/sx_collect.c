@@ -78,7 +78,8 @@ static int take_keys(struct task *task, const sx_probe *probe, size_t from, simi
 	for (size_t i = from; !rc && i < r->found.keys.n; i++) {
 		uint64_t fp = sx_unpermute(perm, r->found.keys.at[i]);
 
-		if (sx_query_accepts(task->q, fp) && sx_way_is_first(r, task->q, probe, fp))
+		if (sx_query_accepts_near(task->q, fp) &&
+		    sx_way_is_first(r, task->q, probe, fp))
 			rc = add_hit(r, task->q, fp, 1, err);
 	}
 	return rc;

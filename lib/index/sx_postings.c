@@ -37,6 +37,18 @@ static int take_document(struct reading *g, uint64_t id, uint64_t fp, uint64_t f
 	return sx_docs_push(&g->r->docs, &doc, err);
 }
 
+/* Entries [from, from + n) of a block, all of which have the same fingerprint. */
+static int take_entries(struct reading *g, const sx_block *block, size_t from, size_t n,
+			uint64_t fp, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	for (size_t i = from; !rc && i < from + n && !(g->most && g->had >= g->most); i++)
+		rc = take_document(g, sx_block_col(block, 0, i), fp,
+				   block->n_cols > 1 ? sx_block_col(block, 1, i) : 0, err);
+	return rc;
+}
+
 /* The first rows of `rows`, which have one fingerprint. */
 static int take_rows(struct reading *g, const sx_rows *rows, simidx_error *err)
 {
@@ -68,13 +80,10 @@ static int take_piece(struct reading *g, const sx_piece *piece, simidx_error *er
 	}
 	if (g->most && !g->q->has_fp2 && n > g->most - g->had)
 		n = (size_t)(g->most - g->had);
-	r->rows.n = 0;
 	wrong = sx_block_open(&block, piece->value, d->table->block_size, d->table->n_cols);
-	if (!wrong)
-		wrong = sx_block_decode(&block, piece->from, n, &r->rows);
 	if (wrong)
 		return sx_directory_damaged(d, piece->number, wrong, err);
-	return take_rows(g, &r->rows, err);
+	return take_entries(g, &block, piece->from, n, r->posting[piece->range].low, err);
 }
 
 /* Whether its documents are still to be read from the table. */

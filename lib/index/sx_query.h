@@ -28,11 +28,17 @@ int sx_query_init(sx_query *query, const simidx *index, const simidx_query *aske
 /** The distance of a fingerprint. */
 unsigned sx_query_distance(const sx_query *query, uint64_t fp);
 
+/** Whether documents with a fingerprint that differs in most_bits or less can match. */
+static inline int sx_query_accepts_near(const sx_query *query, uint64_t fp)
+{
+	return !query->is_weighted || sx_query_distance(query, fp) <= query->radius;
+}
+
 /** Whether documents with this fingerprint can match. */
 static inline int sx_query_accepts(const sx_query *query, uint64_t fp)
 {
 	return (unsigned)__builtin_popcountll(fp ^ query->fp) <= query->most_bits &&
-	       (!query->is_weighted || sx_query_distance(query, fp) <= query->radius);
+	       sx_query_accepts_near(query, fp);
 }
 
 /**

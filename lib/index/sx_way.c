@@ -95,6 +95,17 @@ static int complete_to(const sx_pattern_end *end, unsigned radius)
 	return (int)(end->complete_to < (int64_t)radius ? end->complete_to : (int64_t)radius);
 }
 
+/* The directory of a table for so many look-ups, or NULL. Most often the one that is held. */
+static const sx_directory *directory_of(simidx_reader *r, unsigned t, uint64_t lookups)
+{
+	const sx_held *held = r->held[t];
+
+	if (sx_held_fits(held, r->snapshot.header.table[t].generation,
+			 sx_store_map_changes(r->index->store)))
+		return held->directory;
+	return sx_shelf_get(&r->snapshot, t, lookups, &r->held[t]);
+}
+
 /* Directories of the tables that are going to be probed; NULL or anything for the others. */
 static void take_directories(simidx_reader *r)
 {
@@ -104,7 +115,7 @@ static void take_directories(simidx_reader *r)
 		for (size_t i = 0; i < r->probes.n; i++) {
 			unsigned t = r->probes.at[i].table;
 
-			r->directory[t] = sx_shelf_get(&r->snapshot, t, 1, &r->held[t]);
+			r->directory[t] = directory_of(r, t, 1);
 			if (r->directory[t])
 				sx_directory_hint(r->directory[t], r->probes.at[i].low);
 		}
@@ -114,9 +125,7 @@ static void take_directories(simidx_reader *r)
 	for (size_t i = 0; i < r->probes.n; i++)
 		lookups[r->probes.at[i].table]++;
 	for (unsigned t = 0; t < r->index->plan.n_tables; t++)
-		r->directory[t] = lookups[t] ? sx_shelf_get(&r->snapshot, t, lookups[t],
-							    &r->held[t])
-					     : NULL;
+		r->directory[t] = lookups[t] ? directory_of(r, t, lookups[t]) : NULL;
 }
 
 /* The query in the order of a table. */

@@ -138,16 +138,23 @@ int sx_strategy_probes(const sx_plan *plan, const sx_strategy *strategy, uint64_
 	return 0;
 }
 
+/* Whether a table sees no more errors than its threshold. Most allow none, which takes no count. */
+static int is_within(const sx_strategy *strategy, unsigned table, uint64_t differ)
+{
+	int most = strategy->errors[table];
+
+	differ &= strategy->counts[table];
+	return most <= 0 ? !most & !differ : __builtin_popcountll(differ) <= most;
+}
+
 int sx_strategy_is_first(const sx_strategy *strategy, unsigned table, uint64_t differ)
 {
-	int earlier = 0;
 	unsigned t;
 
 	if (strategy->scan)
 		return 1;
 	for (t = 0; t < table; t++)
-		earlier |= __builtin_popcountll(differ & strategy->counts[t]) <=
-			   strategy->errors[t];
-	return !earlier & (__builtin_popcountll(differ & strategy->counts[table]) <=
-			   strategy->errors[table]);
+		if (is_within(strategy, t, differ))
+			return 0;
+	return is_within(strategy, table, differ);
 }
