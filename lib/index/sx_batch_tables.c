@@ -96,7 +96,7 @@ static size_t about_blocks(const sx_directory *d, uint64_t low, uint64_t high)
 		return 0;
 	if (high > d->max)
 		high = d->max;
-	return d->slot[(high >> d->shift) + 1] - d->slot[low >> d->shift] + 1;
+	return d->slot[(high >> d->shift) + 1].first - d->slot[low >> d->shift].first + 1;
 }
 
 static int push_range(sx_sorted *s, size_t n, const sx_directory *d, uint64_t low,

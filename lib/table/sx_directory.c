@@ -23,7 +23,7 @@ static unsigned slot_bits(uint64_t blocks)
 size_t sx_directory_size(uint64_t blocks)
 {
 	return sizeof(sx_directory) + (size_t)blocks * sizeof(sx_entry) +
-	       (((size_t)1 << slot_bits(blocks)) + 1) * sizeof(uint32_t);
+	       (((size_t)1 << slot_bits(blocks)) + 1) * sizeof(sx_slot);
 }
 
 void sx_directory_free(sx_directory *d)
@@ -100,9 +100,9 @@ static void fill_slots(sx_directory *d)
 	d->shift = bits > b ? bits - b : 0;
 	for (size_t i = 0; i < d->n; i++)
 		while (s <= d->entry[i].last >> d->shift)
-			d->slot[s++] = (uint32_t)i;
+			d->slot[s++] = (sx_slot){ (uint32_t)i, (int32_t)d->entry[i].page };
 	/* The slot of the greatest key has an end too. */
-	d->slot[s] = (uint32_t)d->n;
+	d->slot[s] = (sx_slot){ (uint32_t)d->n, 0 };
 }
 
 static void look_at_one(sx_directory *d)

@@ -22,13 +22,19 @@ typedef struct sx_entry {
 	int64_t page;  /* where it lies, in pages from the anchor */
 } sx_entry;
 
+/** Where to begin to look for a key by its leading bits. */
+typedef struct sx_slot {
+	uint32_t first; /* first block whose last key is in this slot or behind */
+	int32_t page;   /* of that block: most often it is the one, and can be fetched at once */
+} sx_slot;
+
 typedef struct sx_directory {
 	const sx_table *table;
 	size_t n;       /* blocks */
 	uint64_t rows;  /* entries of the table, as the caller said */
 	uint64_t max;   /* last key of the last block */
 	unsigned shift; /* slot of a key up to max: its bits from here on */
-	uint32_t *slot; /* first block whose last key is in this slot or behind; one more at the end */
+	sx_slot *slot;  /* one more at the end */
 	sx_entry *entry; /* by block */
 	const unsigned char *anchor; /* the value of the first block */
 	size_t page_size;
@@ -71,8 +77,8 @@ static inline size_t sx_directory_find(const sx_directory *d, uint64_t key)
 
 	if (!d->n || key > d->max)
 		return d->n;
-	from = d->slot[key >> d->shift];
-	to = d->slot[(key >> d->shift) + 1];
+	from = d->slot[key >> d->shift].first;
+	to = d->slot[(key >> d->shift) + 1].first;
 	/* Where keys are spread evenly a slot has less than one block; a hot one may have many. */
 	while (to - from > 8) {
 		size_t middle = from + (to - from) / 2;
