@@ -131,15 +131,16 @@ static void print_stream(const struct bench *b, const struct bn_flow *flow)
 	       ",\"writer\":\"%s\",\"commits\":%llu,\"rows\":%llu,\"per_second\":%.1f,\"merges\":%llu"
 	       ",\"late\":%llu,\"commit_mean_ms\":%.2f,\"commit_max_ms\":%.2f,\"queries\":%llu"
 	       ",\"query_p999_us\":%.1f,\"query_max_us\":%.1f,\"over_100us\":%llu,\"over_1ms\":%llu"
-	       ",\"over_10ms\":%llu,\"over_100us_share\":%.4f}\n",
+	       ",\"over_10ms\":%llu,\"over_100us_share\":%.4f,\"disturbed\":%llu}\n",
 	       b->data.name, (unsigned long long)b->documents,
 	       b->in_process ? "thread" : "process", (unsigned long long)job->commits,
 	       (unsigned long long)job->rows, job->per_second, (unsigned long long)job->merges,
 	       (unsigned long long)job->late, job->commit_s * 1e3 / (double)job->commits,
-	       job->longest_s * 1e3, (unsigned long long)flow->queries, flow->p999_us, flow->max_us,
+	       job->longest_s * 1e3, (unsigned long long)flow->queries, flow->p999_us, flow->slow_max_us,
 	       (unsigned long long)flow->slow[0], (unsigned long long)flow->slow[1],
 	       (unsigned long long)flow->slow[2],
-	       flow->slow_us / (flow->mean_us * (double)flow->queries));
+	       flow->slow_us / (flow->mean_us * (double)flow->queries),
+	       (unsigned long long)flow->disturbed);
 }
 
 /* Queries while nothing is written, for a tenth of the time that the stream takes. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -168,14 +169,31 @@ static int has_ended(const struct bn_job *job, uint64_t queries)
 	       info.si_pid;
 }
 
-static void note_slow(struct bn_flow *flow, double us)
+/* How often this thread had to wait although it had work. */
+static long waits(void)
 {
-	unsigned i = 0;
+	struct rusage usage;
 
-	for (double least = 100; i < BN_SLOW && us >= least; least *= 10)
-		flow->slow[i++]++;
-	if (i)
-		flow->slow_us += us;
+	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
+}
+
+/* Those that somebody else took the CPU from are not slow by themselves. */
+static void note_slow(struct bn_flow *flow, double us, long *waited)
+{
+	long now;
+
+	if (us < 100)
+		return;
+	now = waits();
+	if (now != *waited) {
+		*waited = now;
+		flow->disturbed++;
+		return;
+	}
+	flow->slow_us += us;
+	flow->slow_max_us = us > flow->slow_max_us ? us : flow->slow_max_us;
+	for (unsigned i = 0; i < BN_SLOW && us >= 100; i++, us /= 10)
+		flow->slow[i]++;
 }
 
 void bn_flow_run(struct bn_rival *rival, const struct bn_class *class, const uint64_t *query,
@@ -185,6 +203,7 @@ void bn_flow_run(struct bn_rival *rival, const struct bn_class *class, const uin
 	double *sample = bn_alloc(MAX_SAMPLES, sizeof(*sample)), start, before, now, cpu;
 	void *session = rival->open(rival);
 	size_t samples = 0;
+	long waited = waits();
 
 	memset(out, 0, sizeof(*out));
 	cpu = bn_cpu_seconds();
@@ -205,8 +224,7 @@ void bn_flow_run(struct bn_rival *rival, const struct bn_class *class, const uin
 		us = (now - before) * 1e6;
 		out->mean_us += us;
 		out->matches += (double)hits.n;
-		out->max_us = us > out->max_us ? us : out->max_us;
-		note_slow(out, us);
+		note_slow(out, us, &waited);
 		if (out->queries++ % SAMPLE_OF == 0 && samples < MAX_SAMPLES)
 			sample[samples++] = us;
 	}

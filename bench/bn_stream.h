@@ -56,9 +56,10 @@ void bn_stream_free(struct bn_stream *stream);
 /** Queries one after the other: by the clock, but for cpu_us, the CPU time of the thread. */
 struct bn_flow {
 	uint64_t queries;
-	double cpu_us, mean_us, p50_us, p99_us, p999_us, max_us, matches;
-	uint64_t slow[BN_SLOW];  /**< that took 100 us or more, 1 ms or more, 10 ms or more */
-	double slow_us;          /**< all that took 100 us or more, together */
+	double cpu_us, mean_us, p50_us, p99_us, p999_us, matches;
+	uint64_t slow[BN_SLOW];  /**< of the others: 100 us or more, 1 ms or more, 10 ms or more */
+	double slow_us, slow_max_us; /**< of these, together; the longest */
+	uint64_t disturbed;      /**< that took 100 us or more because the thread had to wait */
 };
 
 /**

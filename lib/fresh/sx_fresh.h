@@ -99,4 +99,7 @@ uint32_t sx_mini_next_fp(const sx_mini *mini, uint32_t i);
 int sx_mini_near(const sx_mini *mini, const sx_probes *probes, uint64_t query, unsigned k,
 		 uint64_t end, sx_u64s *fps, uint64_t *candidates);
 
+/** Have the CPU fetch what sx_mini_near() will read first. */
+void sx_mini_hint(const sx_mini *mini, const sx_probes *probes);
+
 #endif /* SX_FRESH_H */

@@ -10,21 +10,24 @@
 
 #define MAX_ROWS ((uint32_t)1 << 31)
 #define FIRST_SLOTS 64
+#define MOVES_A_ROW 4 /* 2 would have all moved in time */
 
 /* What rows are looked up by. */
 enum chain_kind { BY_FP, BY_ID, BY_LABEL, CHAINS };
 
 struct slot {
-	uint32_t first, last; /* rows; SX_MINI_NONE: free */
+	uint32_t first, last; /* 1 + the number of the row; 0: free */
 };
 
 /*
  * Rows with an equal value form a chain in order of arrival; an open-addressing table leads to
- * its ends.
+ * its ends. When it grows, what is in the old one moves a few slots a row, so that no row has to
+ * wait for all.
  */
 struct chains {
-	struct slot *slot;
-	uint32_t mask; /* number of slots - 1 */
+	struct slot *slot, *old; /* old is NULL when everything has moved */
+	uint32_t mask, old_mask; /* number of slots - 1 */
+	uint32_t moved;          /* slots of the old one that have */
 	uint32_t used;
 };
 
@@ -53,47 +56,66 @@ static int has_value(const sx_fresh_row *row, unsigned kind)
 	       (kind == BY_LABEL && row->op & SX_FRESH_LABEL);
 }
 
+/* The slot of a value in one of the two tables, or the free one where it belongs. */
+static struct slot *find_in(const sx_mini *mini, unsigned kind, struct slot *slot, uint32_t mask,
+			    uint64_t value)
+{
+	uint32_t i = (uint32_t)sx_hash_u64(value) & mask;
+
+	for (;; i = (i + 1) & mask)
+		if (!slot[i].first ||
+		    value_of(&mini->node[slot[i].first - 1].row, kind) == value)
+			return &slot[i];
+}
+
 /* The slot of a value, or the free one where it belongs. */
 static struct slot *find(const sx_mini *mini, unsigned kind, uint64_t value)
 {
 	const struct chains *c = &mini->chains[kind];
-	uint32_t i = (uint32_t)sx_hash_u64(value) & c->mask;
+	struct slot *slot = find_in(mini, kind, c->slot, c->mask, value), *old;
 
-	for (;; i = (i + 1) & c->mask) {
-		struct slot *s = &c->slot[i];
-
-		if (s->first == SX_MINI_NONE || value_of(&mini->node[s->first].row, kind) == value)
-			return s;
-	}
+	if (slot->first || !c->old)
+		return slot;
+	old = find_in(mini, kind, c->old, c->old_mask, value);
+	return old->first ? old : slot;
 }
 
-static int make_slots(struct chains *c, uint32_t n)
+/* Move some slots of the old table, of those that have not moved. */
+static void move_slots(sx_mini *mini, unsigned kind, unsigned n)
 {
-	c->slot = sx_realloc(NULL, n, sizeof(*c->slot));
-	if (!c->slot)
-		return -1;
-	for (uint32_t i = 0; i < n; i++)
-		c->slot[i].first = c->slot[i].last = SX_MINI_NONE;
-	c->mask = n - 1;
-	return 0;
+	struct chains *c = &mini->chains[kind];
+
+	for (; c->old && n; n--) {
+		const struct slot *slot = &c->old[c->moved];
+
+		if (slot->first)
+			*find_in(mini, kind, c->slot, c->mask,
+				 value_of(&mini->node[slot->first - 1].row, kind)) = *slot;
+		if (c->moved++ == c->old_mask) {
+			free(c->old);
+			c->old = NULL;
+		}
+	}
 }
 
 /* Keep at least half of the slots free. */
 static int reserve_slot(sx_mini *mini, unsigned kind)
 {
-	struct chains *c = &mini->chains[kind], old = *c;
+	struct chains *c = &mini->chains[kind];
+	struct slot *slot;
 
+	move_slots(mini, kind, MOVES_A_ROW);
 	if (2 * (c->used + 1) <= c->mask)
 		return 0;
-	if (make_slots(c, 2 * (old.mask + 1))) {
-		*c = old;
+	move_slots(mini, kind, UINT32_MAX);
+	slot = sx_calloc(2 * ((size_t)c->mask + 1), sizeof(*slot));
+	if (!slot)
 		return -1;
-	}
-	for (uint32_t i = 0; i <= old.mask; i++)
-		if (old.slot[i].first != SX_MINI_NONE)
-			*find(mini, kind, value_of(&mini->node[old.slot[i].first].row, kind)) =
-				old.slot[i];
-	free(old.slot);
+	c->old = c->slot;
+	c->old_mask = c->mask;
+	c->moved = 0;
+	c->slot = slot;
+	c->mask = 2 * c->mask + 1;
 	return 0;
 }
 
@@ -107,9 +129,12 @@ sx_mini *sx_mini_new(unsigned bits, uint64_t base, const sx_kernel *kernel)
 	mini->lines = sx_mini_lines_new(bits, kernel);
 	if (!mini->lines)
 		goto fail;
-	for (unsigned kind = 0; kind < CHAINS; kind++)
-		if (make_slots(&mini->chains[kind], FIRST_SLOTS))
+	for (unsigned kind = 0; kind < CHAINS; kind++) {
+		mini->chains[kind].slot = sx_calloc(FIRST_SLOTS, sizeof(struct slot));
+		if (!mini->chains[kind].slot)
 			goto fail;
+		mini->chains[kind].mask = FIRST_SLOTS - 1;
+	}
 	return mini;
 fail:
 	sx_mini_free(mini);
@@ -120,8 +145,10 @@ void sx_mini_free(sx_mini *mini)
 {
 	if (!mini)
 		return;
-	for (unsigned kind = 0; kind < CHAINS; kind++)
+	for (unsigned kind = 0; kind < CHAINS; kind++) {
 		free(mini->chains[kind].slot);
+		free(mini->chains[kind].old);
+	}
 	sx_mini_lines_free(mini->lines);
 	free(mini->node);
 	free(mini);
@@ -148,7 +175,7 @@ int sx_mini_add(sx_mini *mini, const sx_fresh_row *row)
 	for (unsigned kind = 0; kind < CHAINS; kind++)
 		if (reserve_slot(mini, kind))
 			return -1;
-	if (find(mini, BY_FP, row->fp)->first == SX_MINI_NONE &&
+	if (!find(mini, BY_FP, row->fp)->first &&
 	    sx_mini_lines_add(mini->lines, row->fp, n))
 		return -1;
 	node = &mini->node[n];
@@ -161,13 +188,13 @@ int sx_mini_add(sx_mini *mini, const sx_fresh_row *row)
 		if (!has_value(row, kind))
 			continue;
 		s = find(mini, kind, value_of(row, kind));
-		if (s->first == SX_MINI_NONE) {
-			s->first = n;
+		if (!s->first) {
+			s->first = n + 1;
 			mini->chains[kind].used++;
 		} else {
-			mini->node[s->last].next[kind] = n;
+			mini->node[s->last - 1].next[kind] = n;
 		}
-		s->last = n;
+		s->last = n + 1;
 	}
 	return 0;
 }
@@ -177,14 +204,20 @@ const sx_fresh_row *sx_mini_row(const sx_mini *mini, uint32_t i)
 	return &mini->node[i].row;
 }
 
+/* What is free leads to SX_MINI_NONE. */
+static uint32_t first_of(const sx_mini *mini, unsigned kind, uint64_t value)
+{
+	return find(mini, kind, value)->first - 1;
+}
+
 uint32_t sx_mini_by_id(const sx_mini *mini, uint64_t id)
 {
-	return find(mini, BY_ID, id)->first;
+	return first_of(mini, BY_ID, id);
 }
 
 uint32_t sx_mini_by_label(const sx_mini *mini, uint64_t label_hash)
 {
-	return find(mini, BY_LABEL, label_hash)->first;
+	return first_of(mini, BY_LABEL, label_hash);
 }
 
 uint32_t sx_mini_next_label(const sx_mini *mini, uint32_t i)
@@ -194,7 +227,7 @@ uint32_t sx_mini_next_label(const sx_mini *mini, uint32_t i)
 
 uint32_t sx_mini_by_fp(const sx_mini *mini, uint64_t fp)
 {
-	return find(mini, BY_FP, fp)->first;
+	return first_of(mini, BY_FP, fp);
 }
 
 uint32_t sx_mini_next_fp(const sx_mini *mini, uint32_t i)
@@ -206,4 +239,9 @@ int sx_mini_near(const sx_mini *mini, const sx_probes *probes, uint64_t query, u
 		 uint64_t end, sx_u64s *fps, uint64_t *candidates)
 {
 	return sx_mini_lines_near(mini->lines, probes, query, k, end, fps, candidates);
+}
+
+void sx_mini_hint(const sx_mini *mini, const sx_probes *probes)
+{
+	sx_mini_lines_hint(mini->lines, probes);
 }

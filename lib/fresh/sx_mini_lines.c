@@ -18,6 +18,7 @@
 #define PIECE_LINES ((size_t)1 << PIECE_BITS)
 #define MOST_VISITS 512 /* buckets that one question reads */
 #define VISIT_ENTRIES 64 /* fingerprints that can be compared in the time of a visit */
+#define MOST_HINTS 16
 #define PIECE 1024
 
 /* Two cache lines, of which the second is read only where a tag is near. */
@@ -388,4 +389,16 @@ int sx_mini_lines_near(const sx_mini_lines *l, const sx_probes *probes, uint64_t
 		return -1;
 	fps->n = first + sx_unique_u64(fps->at + first, fps->n - first);
 	return 0;
+}
+
+void sx_mini_lines_hint(const sx_mini_lines *l, const sx_probes *probes)
+{
+	size_t n = probes->n < MOST_HINTS ? probes->n : MOST_HINTS;
+
+	for (size_t i = 0; i < n; i++) {
+		const sx_probe *p = &probes->at[i];
+		size_t bucket = bucket_of(l, p->low >> (l->plan.bits - 1 - l->b));
+
+		__builtin_prefetch(line_at(&l->table[p->table].first, bucket), 0, 3);
+	}
 }

@@ -8,8 +8,7 @@
  * A bucket is the leading b bits of a table's permuted value, b no more than its prefix. It is a
  * chain of lines of 128 bytes; half a line is 15 tags, the 32 bits behind the prefix, so that a
  * query reads one cache line for 15 fingerprints and looks further only at tags that are near.
- * Lines never move to another bucket and are only appended to, until b grows and all are laid
- * out anew.
+ * As fingerprints come, buckets are split one by one: some have b bits and others b + 1.
  */
 
 #ifndef SX_MINI_LINES_H
@@ -38,5 +37,8 @@ int sx_mini_lines_add(sx_mini_lines *lines, uint64_t fp, uint32_t row);
  */
 int sx_mini_lines_near(const sx_mini_lines *lines, const sx_probes *probes, uint64_t query,
 		       unsigned k, uint64_t end, sx_u64s *fps, uint64_t *candidates);
+
+/** Have the CPU fetch the first lines of the probes, of some if there are many. */
+void sx_mini_lines_hint(const sx_mini_lines *lines, const sx_probes *probes);
 
 #endif /* SX_MINI_LINES_H */

@@ -262,11 +262,16 @@ static int collect_tables(struct task *task, simidx_error *err)
 
 /* ---- the fresh tier ---- */
 
+static const sx_probes *fresh_probes(const simidx_reader *r)
+{
+	return r->index->fresh_plan_is_same ? &r->probes : &r->fresh_probes;
+}
+
 static int collect_fresh(struct task *task, simidx_error *err)
 {
 	simidx_reader *r = task->r;
-	const sx_probes *probes = r->index->fresh_plan_is_same ? &r->probes : &r->fresh_probes;
-	sx_fresh_question question = { SX_ASK_NEAR, task->q->fp, task->q->most_bits, probes };
+	sx_fresh_question question = { SX_ASK_NEAR, task->q->fp, task->q->most_bits,
+				       fresh_probes(r) };
 	size_t hits = r->hits.n, kept = 0;
 	int rc;
 
@@ -320,8 +325,10 @@ int sx_collect(simidx_reader *r, const sx_query *q,
 	r->hits.n = r->fresh.n = 0;
 	r->searches++;
 	rc = sx_way_choose(r, q, err);
-	if (!rc)
+	if (!rc) {
+		sx_fresh_hint(r->index, &r->snapshot, fresh_probes(r));
 		rc = collect_tables(&task, err);
+	}
 	if (!rc && !task.done)
 		rc = collect_fresh(&task, err);
 	if (rc)

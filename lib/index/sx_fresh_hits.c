@@ -7,9 +7,12 @@
 
 /*
  * Rent or buy: adding a row to the mini-index costs about as much as reading it from the log
- * this many times.
+ * 64 times. It is bought by instalments: a search adds at most a part of the rows that are
+ * missing, and reads those that still are from the log, so that none waits for all.
  */
-#define READS_A_BUILD 8
+#define READS_BEFORE 8 /* of all rows: who asks less often buys nothing */
+#define INSTALMENTS 64
+#define INSTALMENT 128 /* rows at least */
 
 static int push_row(sx_fresh_rows *rows, const sx_fresh_row *row, simidx_error *err)
 {
@@ -37,37 +40,54 @@ static int is_current(const sx_mini *mini, const sx_header *h)
 	return is_begun(mini, h) && sx_mini_end(mini) >= h->next_seq;
 }
 
-static int extend_mini(simidx *index, const sx_snapshot *s, simidx_error *err)
+/* Begin a new one, if the one that is there is of rows that have been merged; *old is freed. */
+static int begin_mini(simidx *index, const sx_header *h, sx_mini **old, simidx_error *err)
 {
-	const sx_header *h = &s->header;
+	*old = NULL;
+	if (index->mini && sx_mini_base(index->mini) >= h->first_seq)
+		return SIMIDX_OK;
+	*old = index->mini;
+	index->mini = sx_mini_new(index->bits, h->first_seq, index->kernel);
+	return index->mini ? SIMIDX_OK : sx_fail_nomem(err);
+}
+
+/* Add rows of the snapshot, at most `most`. The lock is held for writing. */
+static int add_rows(simidx *index, const sx_snapshot *s, uint64_t most, simidx_error *err)
+{
+	uint64_t from = sx_mini_end(index->mini), end = s->header.next_seq;
 	int rc;
 
-	if (index->mini && sx_mini_base(index->mini) > h->first_seq)
-		return SIMIDX_OK; /* it serves newer snapshots */
-	if (!index->mini || sx_mini_base(index->mini) < h->first_seq) {
-		sx_mini_free(index->mini);
-		index->mini = sx_mini_new(index->bits, h->first_seq, index->kernel);
-		if (!index->mini)
-			return sx_fail_nomem(err);
-	}
-	rc = sx_fresh_read(s->txn, &index->tables.fresh, sx_mini_end(index->mini), h->next_seq,
-			   add_to_mini, index->mini, err);
+	/* It may serve newer snapshots. */
+	if (!is_begun(index->mini, &s->header) || from >= end)
+		return SIMIDX_OK;
+	if (end - from > most)
+		end = from + most;
+	rc = sx_fresh_read(s->txn, &index->tables.fresh, from, end, add_to_mini, index->mini, err);
 	return rc == SIMIDX_E_NOMEM ? sx_fail_nomem(err) : rc;
+}
+
+static int extend_mini(simidx *index, const sx_snapshot *s, uint64_t most, simidx_error *err)
+{
+	sx_mini *old;
+	int rc;
+
+	pthread_rwlock_wrlock(&index->mini_lock);
+	rc = begin_mini(index, &s->header, &old, err);
+	if (!rc)
+		rc = add_rows(index, s, most, err);
+	pthread_rwlock_unlock(&index->mini_lock);
+	sx_mini_free(old);
+	return rc;
 }
 
 int sx_mini_refresh(simidx *index, const sx_snapshot *s, simidx_error *err)
 {
-	int current, rc;
+	int current;
 
 	pthread_rwlock_rdlock(&index->mini_lock);
 	current = is_current(index->mini, &s->header);
 	pthread_rwlock_unlock(&index->mini_lock);
-	if (current)
-		return SIMIDX_OK;
-	pthread_rwlock_wrlock(&index->mini_lock);
-	rc = extend_mini(index, s, err);
-	pthread_rwlock_unlock(&index->mini_lock);
-	return rc;
+	return current ? SIMIDX_OK : extend_mini(index, s, UINT64_MAX, err);
 }
 
 void sx_mini_discard(simidx *index)
@@ -155,18 +175,18 @@ static int scan_row(void *ctx, uint64_t seq, const sx_fresh_row *row)
 	return push_row(scan->rows, row, scan->err);
 }
 
-/* Ask the mini-index if it has all rows; *begun: it has some of them. */
-static int try_mini(simidx *index, const sx_header *h, const sx_fresh_question *question,
-		    sx_fresh_rows *rows, uint64_t *candidates, int *begun, int *asked,
-		    simidx_error *err)
+/* Ask the mini-index for the rows that it has: those before *end, which may be none. */
+static int ask_begun(simidx *index, const sx_header *h, const sx_fresh_question *question,
+		     sx_fresh_rows *rows, uint64_t *candidates, uint64_t *end, simidx_error *err)
 {
 	int rc = SIMIDX_OK;
 
+	*end = h->first_seq;
 	pthread_rwlock_rdlock(&index->mini_lock);
-	*begun = is_begun(index->mini, h);
-	*asked = is_current(index->mini, h);
-	if (*asked)
+	if (is_begun(index->mini, h)) {
+		*end = sx_mini_end(index->mini);
 		rc = ask_mini(index->mini, h, question, rows, candidates, err);
+	}
 	pthread_rwlock_unlock(&index->mini_lock);
 	return rc;
 }
@@ -175,25 +195,33 @@ int sx_fresh_hits(simidx *index, const sx_snapshot *s, const sx_fresh_question *
 		  uint64_t *rented, sx_fresh_rows *rows, uint64_t *candidates, simidx_error *err)
 {
 	const sx_header *h = &s->header;
-	uint64_t n = h->next_seq - h->first_seq;
+	uint64_t n = h->next_seq - h->first_seq, end, left;
 	struct scan scan = { h, question, rows, candidates, err };
-	int begun, asked, rc;
+	int rc;
 
 	if (!n)
 		return SIMIDX_OK;
-	rc = try_mini(index, h, question, rows, candidates, &begun, &asked, err);
-	if (rc || asked)
+	rc = ask_begun(index, h, question, rows, candidates, &end, err);
+	if (rc || end >= h->next_seq)
 		return rc;
-	if (begun || *rented >= READS_A_BUILD * n) {
-		rc = sx_mini_refresh(index, s, err);
-		if (!rc)
-			rc = try_mini(index, h, question, rows, candidates, &begun, &asked, err);
-		if (rc || asked)
-			return rc;
-	}
-	*rented += n;
-	return sx_fresh_read(s->txn, &index->tables.fresh, h->first_seq, h->next_seq, scan_row,
-			     &scan, err);
+	left = h->next_seq - end;
+	*rented += left;
+	rc = sx_fresh_read(s->txn, &index->tables.fresh, end, h->next_seq, scan_row, &scan, err);
+	if (!rc && (left < n || *rented >= READS_BEFORE * n))
+		rc = extend_mini(index, s,
+				 left / INSTALMENTS > INSTALMENT ? left / INSTALMENTS : INSTALMENT,
+				 err);
+	return rc;
+}
+
+void sx_fresh_hint(simidx *index, const sx_snapshot *s, const sx_probes *probes)
+{
+	if (s->header.next_seq == s->header.first_seq)
+		return;
+	pthread_rwlock_rdlock(&index->mini_lock);
+	if (is_begun(index->mini, &s->header))
+		sx_mini_hint(index->mini, probes);
+	pthread_rwlock_unlock(&index->mini_lock);
 }
 
 static int load_row(void *ctx, uint64_t seq, const sx_fresh_row *row)

@@ -25,10 +25,13 @@ typedef struct sx_fresh_question {
  * Append the rows that match to `rows`, but those that postings already answer.
  *
  * @param rented      rows of the log read so far instead of building the mini-index; kept by
- *                    the caller between calls
+ *                    the caller between calls. Once that is enough each call adds some rows to it
  * @param candidates  raised by the rows or fingerprints compared
  */
 int sx_fresh_hits(simidx *index, const sx_snapshot *snapshot, const sx_fresh_question *question,
 		  uint64_t *rented, sx_fresh_rows *rows, uint64_t *candidates, simidx_error *err);
+
+/** Have the CPU fetch what the mini-index is going to be asked, if there is one. */
+void sx_fresh_hint(simidx *index, const sx_snapshot *snapshot, const sx_probes *probes);
 
 #endif /* SX_FRESH_HITS_H */
