@@ -196,15 +196,40 @@ static void finish_sums(adder *a, uint64_t common, uint64_t total, int64_t *sums
 		sums[b] = (int64_t)(2 * with[b] - total);
 }
 
-/* Any weight gives the right sums: so look at a few only. */
+/* Any weight gives the right sums, 0 too if none is common: so look at a few only, from all over
+ * the list, as it may be sorted. */
 static uint32_t guess_common(const simidx_feature *features, size_t n)
 {
+	size_t step = (n + GUESS_FROM - 1) / GUESS_FROM, i;
 	uint32_t least = UINT32_MAX;
+	unsigned n_least = 0;
+
+	for (i = 0; i < n; i += step) {
+		n_least = features[i].weight < least ? 0 : n_least;
+		least = features[i].weight < least ? features[i].weight : least;
+		n_least += features[i].weight == least;
+	}
+	return n_least > 1 || n == 1 ? least : 0;
+}
+
+/* Features whose weights differ: nothing to be sorted out, nothing to be counted. */
+static uint64_t add_features(adder *first, adder *second, const simidx_feature *features,
+			     size_t n)
+{
+	uint64_t hash[AT_ONCE], total = 0;
 	size_t i;
 
-	for (i = 0; i < n && i < GUESS_FROM; i++)
-		least = features[i].weight < least ? features[i].weight : least;
-	return least;
+	for (i = 0; i < n; i++) {
+		hash[i] = features[i].hash;
+		total += features[i].weight;
+		add_hash(first, hash[i], features[i].weight);
+	}
+	if (!second)
+		return total;
+	sx_hash_u64s_seed(hash, hash, n, SX_FP2_SEED);
+	for (i = 0; i < n; i++)
+		add_hash(second, hash[i], features[i].weight);
+	return total;
 }
 
 /* The sums over the hashes, and over the second hashes if sums2 is not NULL. */
@@ -220,6 +245,10 @@ static void sum_bits(const simidx_feature *features, size_t n, int64_t *sums, in
 		memset(&second, 0, sizeof(second));
 	for (i = 0; i < n; i += some) {
 		some = n - i < AT_ONCE ? n - i : AT_ONCE;
+		if (!common) {
+			total += add_features(&first, sums2 ? &second : NULL, features + i, some);
+			continue;
+		}
 		total += fill_batch(&t, features + i, some, common);
 		add_batch(&first, &t, t.hash);
 		if (!sums2)
