@@ -36,15 +36,27 @@ function text(x, y, anchor, what) {
 	printf "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n", x, y, anchor, what
 }
 
+# The first of 1, 2, 5, 10 and so on that makes no more than six steps.
+function step_for(most,    step) {
+	for (step = 1; most / step > 6; step *= index(step, "2") == 1 ? 2.5 : 2)
+		;
+	return step
+}
+
 function axes(    i) {
-	text(left + width / 2, top + 12, "middle", panel[p])
+	text(left + 50 + (width - 70) / 2, top + 12, "middle", panel[p])
 	for (i = 0; i <= 5; i++) {
 		printf "<path stroke=\"#ddd\" d=\"M%.1f %.1fH%.1f\"/>\n", x_of(0), y_of(i / 5),
 			x_of(most[p])
 		text(x_of(0) - 5, y_of(i / 5) + 4, "end", sprintf("%.1f", i / 5))
-		text(x_of(most[p] * i / 5), y_of(0) + 15, "middle",
-			sprintf("%g", most[p] * i / 5))
 	}
+	for (i = 0; i <= most[p]; i += step_for(most[p])) {
+		printf "<path stroke=\"#999\" d=\"M%.1f %.1fv4\"/>\n", x_of(i), y_of(0)
+		text(x_of(i), y_of(0) + 15, "middle", i)
+	}
+	text(x_of(most[p] / 2), y_of(0) + 30, "middle", meaning[p])
+	printf "<text transform=\"translate(%.1f %.1f) rotate(-90)\"", left + 16, y_of(0.5)
+	print " text-anchor=\"middle\">F1</text>"
 }
 
 value("seed") == "mean" && value("f1") != "" {
@@ -54,6 +66,9 @@ value("seed") == "mean" && value("f1") != "" {
 	if (!(name in number)) {
 		panel[++panels] = name
 		number[name] = panels
+		meaning[panels] = "weighted distance, at most"
+		if (value("rule") == "k")
+			meaning[panels] = "radius k, bits"
 	}
 	if (!(set in seen)) {
 		seen[set] = 1
@@ -69,14 +84,14 @@ value("seed") == "mean" && value("f1") != "" {
 END {
 	split("#1b6ca8 #d1495b #2e8b57 #8a5bb5 #c77d00 #008b8b #7a5230 #555555", colours, " ")
 	width = 380
-	height = 260 * int((panels + 1) / 2) + 20 + 16 * int((n_sets + 3) / 4)
+	height = 280 * int((panels + 1) / 2) + 20 + 16 * int((n_sets + 3) / 4)
 	printf "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\"",
 		2 * width, height
 	print " font-family=\"sans-serif\" font-size=\"11\">"
 	print "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>"
 	for (p = 1; p <= panels; p++) {
 		left = (p - 1) % 2 * width
-		top = 260 * int((p - 1) / 2)
+		top = 280 * int((p - 1) / 2)
 		axes()
 		for (s = 1; s <= n_sets; s++)
 			if ((p, sets[s]) in limits)

@@ -140,7 +140,7 @@ void qu_report_set(const struct qu_report *report, const struct qu_result *resul
 		}
 	}
 	fflush(stdout);
-	fprintf(stderr, "\n%s: %zu documents, %zu near pairs, mean of %zu seeds\n", set->name,
+	fprintf(stderr, "%s: %zu documents, %zu near pairs, mean of %zu seeds\n", set->name,
 		set->n, set->n_near, report->n_seeds);
 	if (set->n_kinds) {
 		table_of_edits(report, result);
@@ -175,6 +175,11 @@ void qu_report_bits(const struct qu_set *set, const char *extractor, size_t seed
 	       ",\"documents\":%zu,\"bit_set_least\":%.3f,\"bit_set_most\":%.3f"
 	       ",\"bit_off_balance\":%.4f}\n",
 	       set->name, extractor, seed, set->n, least, most, off);
+	if (!seed)
+		fprintf(stderr,
+			"\n%s, %s: a bit is set in %.1f..%.1f %% of the fingerprints, on average "
+			"%.1f off 50\n",
+			set->name, extractor, 100 * least, 100 * most, 100 * off);
 }
 
 /* Means of one rule for one seed, or with the mean of all seeds. */
