@@ -37,8 +37,8 @@ TEST_EXTENSIONS = .sh
 # where calls of the library are made to fail
 
 if ENABLE_TESTS
-check_PROGRAMS += tests/unit/run tests/fault/merge_kill
-TESTS += tests/unit/run tests/fault/merge_kill
+check_PROGRAMS += tests/unit/run tests/fault/merge_kill tests/fault/no_memory
+TESTS += tests/unit/run tests/fault/merge_kill tests/fault/no_memory
 endif
 
 tests_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/lib -I$(top_srcdir)/tests $(CHECK_CFLAGS)
@@ -138,6 +138,11 @@ tests_fault_merge_kill_SOURCES = $(tests_support) tests/fault/merge_kill.c
 tests_fault_merge_kill_CPPFLAGS = $(tests_cppflags)
 tests_fault_merge_kill_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=mdb_txn_commit
 tests_fault_merge_kill_LDADD = lib/libsx-core.la $(CHECK_LIBS) -lm
+
+tests_fault_no_memory_SOURCES = $(tests_support) tests/fault/no_memory.c
+tests_fault_no_memory_CPPFLAGS = $(tests_cppflags)
+tests_fault_no_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_fault_no_memory_LDADD = lib/libsx-core.la $(CHECK_LIBS) -lm
 
 # ---------------------------------------------------------------------------------------------
 # The file format: tests/format/README.md

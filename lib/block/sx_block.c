@@ -82,8 +82,6 @@ const char *sx_block_decode(const sx_block *b, size_t from, size_t n, sx_rows *r
 
 	if (!n)
 		return NULL;
-	if (sx_rows_reserve(rows, n))
-		return "out of memory";
 	if (sx_kernel_best()->decode(&coded, from, n, rows->key + at) < n)
 		return "its bitmap is damaged";
 	for (unsigned c = 0; c < b->n_cols; c++)

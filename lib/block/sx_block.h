@@ -74,9 +74,9 @@ const char *sx_block_open(sx_block *block, const void *value, size_t size, unsig
 int sx_block_is_intact(const sx_block *block);
 
 /**
- * Append entries [from, from + n) to rows.
+ * Append entries [from, from + n) to rows, which have room for them (sx_rows_reserve()).
  *
- * @return NULL, or what is wrong: "out of memory" or a damaged bitmap
+ * @return NULL, or what is wrong: a damaged bitmap
  */
 const char *sx_block_decode(const sx_block *block, size_t from, size_t n, sx_rows *rows);
 

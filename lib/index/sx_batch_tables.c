@@ -291,7 +291,7 @@ static int read_piece(sx_sorted *s, simidx_reader *r, const sx_piece *piece, str
 	}
 	rows->n = 0;
 	if (sx_block_open(&block, piece->value, table->block_size, table->n_cols) ||
-	    sx_block_decode(&block, piece->from, n, rows))
+	    sx_rows_reserve(rows, n) || sx_block_decode(&block, piece->from, n, rows))
 		return -1;
 	hit->n_known += (uint32_t)n;
 	for (size_t i = 0; i < n; i++) {

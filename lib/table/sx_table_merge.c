@@ -78,6 +78,8 @@ static int load_block(struct merge *m, sx_slice key, sx_slice value)
 	if (!wrong && !sx_block_is_intact(&block))
 		wrong = "checksum mismatch";
 	m->old.n = 0;
+	if (!wrong && sx_rows_reserve(&m->old, block.n))
+		return sx_fail_nomem(m->err);
 	if (!wrong)
 		wrong = sx_block_decode(&block, 0, block.n, &m->old);
 	if (wrong)

@@ -164,6 +164,8 @@ static int range_in_block(const sx_table *table, sx_slice key, sx_slice value, s
 		return SIMIDX_OK;
 	if (to - from > most)
 		to = from + (size_t)most;
+	if (sx_rows_reserve(rows, to - from))
+		return sx_fail_nomem(err);
 	wrong = sx_block_decode(&block, from, to - from, rows);
 	return wrong ? sx_table_damaged(table, key, wrong, err) : SIMIDX_OK;
 }

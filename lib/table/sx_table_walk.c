@@ -49,6 +49,8 @@ static int load_block(sx_table_walk *walk, sx_slice value, simidx_error *err)
 
 	if (!wrong && walk->check && !sx_block_is_intact(&block))
 		wrong = "checksum mismatch";
+	if (!wrong && sx_rows_reserve(&walk->rows, block.n))
+		return sx_fail_nomem(err);
 	if (!wrong)
 		wrong = sx_block_decode(&block, 0, block.n, &walk->rows);
 	if (wrong)

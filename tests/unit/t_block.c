@@ -81,6 +81,7 @@ static void check_decode(const sx_block *block, size_t from, size_t n, const sx_
 
 	sx_rows_init(&got, rows->n_cols);
 	t_must(!sx_rows_push(&got, 99, marker)); /* what was there stays */
+	t_must(!sx_rows_reserve(&got, n));
 	t_must(!sx_block_decode(block, from, n, &got));
 	t_must_eq(got.n, n + 1);
 	t_must_eq(got.key[0], 99);
@@ -206,6 +207,7 @@ START_TEST(test_example)
 	for (i = 0; i < 3; i++)
 		t_must_eq(sx_block_key(&block, i), keys[i]);
 	sx_rows_init(&rows, 0);
+	t_must(!sx_rows_reserve(&rows, 3));
 	t_must(!sx_block_decode(&block, 0, 3, &rows));
 	ck_assert_mem_eq(rows.key, keys, sizeof(keys));
 	/* 11 bytes with w = 1; more with any other w: the encoder makes the same. */

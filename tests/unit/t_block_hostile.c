@@ -43,6 +43,7 @@ static void use_block(sxt_rng *rng, const sx_block *block, size_t size)
 		t_must(sx_block_near(sx_kernel_best(), block, from, to, key, (unsigned)i * 3, hits,
 				     entry) <= to - from);
 		sx_rows_init(&rows, block->n_cols);
+		t_must(!sx_rows_reserve(&rows, to - from));
 		if (!sx_block_decode(block, from, to - from, &rows))
 			t_must_eq(rows.n, to - from);
 		else
@@ -284,6 +285,7 @@ START_TEST(test_short_bitmap)
 	memset((unsigned char *)value + 16 + n * block.width, 0, 8 * block.n_words);
 	value[16 + n * block.width] = 7;
 	sx_rows_init(&got, 0);
+	t_must(!sx_rows_reserve(&got, n));
 	t_must(sx_block_decode(&block, 0, n, &got));
 	t_must_eq(got.n, 0);
 	t_must(sx_block_decode(&block, 3, 1, &got));

@@ -180,6 +180,7 @@ static void check_piece(const struct t_tab *tab, const sx_piece *p, size_t *i)
 	sx_rows_init(&rows, tab->table.n_cols);
 	t_must(!sx_block_open(&block, p->value, tab->table.block_size, tab->table.n_cols));
 	t_must(p->to <= block.n);
+	t_must(!sx_rows_reserve(&rows, n));
 	t_must(!sx_block_decode(&block, p->from, n, &rows));
 	for (size_t j = 0; j < n; j++, ++*i) {
 		t_must(*i < tab->model.n);

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Every allocation of the library fails once, and from each one on for good: calls say that
+ * memory is short and nothing else, and the same call gives the right answer afterwards. Linked
+ * with --wrap for malloc(), calloc() and realloc().
+ */
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "index/sx_index.h"
+#include "support/sxt_model.h"
+
+#define MERGED 500
+#define ALL 560
+#define QUERIES 60 /* of a batch */
+#define ROWS 10     /* of a merge */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+
+static long left = LONG_MAX; /* allocations up to the one that fails */
+static int for_good;         /* and all behind it do */
+static int has_failed;
+
+static int fails(void)
+{
+	long mine = __atomic_sub_fetch(&left, 1, __ATOMIC_RELAXED);
+
+	if (mine > 0 || (mine < 0 && !for_good))
+		return 0;
+	__atomic_store_n(&has_failed, 1, __ATOMIC_RELAXED);
+	return 1;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	return fails() ? NULL : __real_realloc(p, size);
+}
+
+/* From here on there is enough, as a call has failed: for no other reason. Check needs some, too. */
+static void end_shortage(int rc, const char *call)
+{
+	left = LONG_MAX;
+	ck_assert_msg(rc == SIMIDX_E_NOMEM && sxt_err.code == rc && has_failed, "%s: %s, %s", call,
+		      simidx_error_name(rc), sxt_err.text);
+}
+
+/* With enough memory the same call is to succeed. */
+#define must_answer(call)                                                                     \
+	do {                                                                                  \
+		int rc_ = (call);                                                             \
+											      \
+		if (rc_) {                                                                    \
+			end_shortage(rc_, #call);                                             \
+			ck_assert_sx(call, SIMIDX_OK);                                        \
+		}                                                                             \
+	} while (0)
+
+static char *dir, *path;
+static sxt_model model;
+static sxt_rng rng;
+
+static void set_up(void)
+{
+	dir = sxt_dir_make();
+	path = sxt_path(dir, "index");
+	sxt_rng_init(&rng, 1);
+}
+
+static void tear_down(void)
+{
+	sxt_model_free(&model);
+	sxt_remove(dir);
+	free(path);
+	free(dir);
+}
+
+static void make(unsigned layout, unsigned flags)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+	uint64_t centre = 0;
+	simidx *index;
+
+	o.layout = layout;
+	o.flags = flags;
+	o.plan = "10x26"; /* so that fresh rows are looked up by other probes than the tables */
+	sxt_model_init(&model, 64, flags);
+	for (size_t i = 0; i < ALL; i++) {
+		centre = i % 9 ? centre : sxt_rng_u64(&rng);
+		sxt_model_add(&model, sxt_rng_flip(&rng, centre, 64, i % 5), &rng);
+	}
+	index = sxt_create(path, &o);
+	sxt_model_store(&model, 0, MERGED, index);
+	sxt_merge(index);
+	sxt_model_store(&model, MERGED, ALL, index);
+	simidx_close(index);
+}
+
+/* ---- what is asked ---- */
+
+static uint8_t weights[64];
+
+static simidx_query query_number(size_t i)
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+
+	q.fp = model.at[i * 31 % ALL].fp;
+	q.flags = SIMIDX_QUERY_LABELS;
+	switch (i % 8) {
+	case 1:
+		q.radius = 6;
+		break;
+	case 2:
+	case 3:
+		q.weights = weights;
+		q.radius = 12;
+		q.probes = i % 8 == 2 ? 50 : 0;
+		break;
+	case 4:
+		q.mode = SIMIDX_NEAREST;
+		q.limit = 3;
+		q.radius = 64;
+		break;
+	case 5:
+		q.mode = SIMIDX_COUNT;
+		q.radius = 20;
+		break;
+	case 6:
+		q.mode = SIMIDX_FIRST;
+		break;
+	default:
+		break;
+	}
+	return q;
+}
+
+static void add(uint64_t *sum, uint64_t x)
+{
+	*sum = (*sum ^ x) * UINT64_C(0x100000001b3);
+}
+
+/* What of an answer is the same whichever way it was found. */
+static void add_results(uint64_t *sum, const simidx_results *results, unsigned mode)
+{
+	if (mode != SIMIDX_FIRST)
+		add(sum, results->count);
+	add(sum, results->n);
+	for (size_t i = 0; mode != SIMIDX_FIRST && i < results->n; i++) {
+		const simidx_match *m = &results->matches[i];
+
+		add(sum, m->id ^ m->fp << 1 ^ m->fp2 << 2);
+		for (size_t j = 0; j < m->label_size; j++)
+			add(sum, (unsigned char)m->label[j]);
+	}
+}
+
+static void search(simidx *index, uint64_t *sum)
+{
+	simidx_reader *reader;
+
+	must_answer(simidx_reader_open(index, &reader, &sxt_err));
+	for (size_t i = 0; i < 16; i++) {
+		simidx_explanation explanation = SIMIDX_EXPLANATION_INIT;
+		simidx_results results = SIMIDX_RESULTS_INIT;
+		simidx_query q = query_number(i);
+
+		must_answer(simidx_search(reader, &q, &results, &sxt_err));
+		add_results(sum, &results, q.mode);
+		if (i < 8)
+			must_answer(simidx_explain(reader, &q, &explanation, &sxt_err));
+	}
+	simidx_reader_close(reader);
+}
+
+static void look_up(simidx *index, uint64_t *sum)
+{
+	simidx_reader *reader;
+	simidx_match match;
+
+	must_answer(simidx_reader_open(index, &reader, &sxt_err));
+	/* Often enough for the mini-index to be made. */
+	for (size_t i = 0; i < ALL; i += 25) {
+		const sxt_doc *doc = &model.at[i];
+
+		must_answer(simidx_get_id(reader, doc->id, &match, &sxt_err));
+		add(sum, match.fp ^ match.fp2);
+		if (!doc->label_size)
+			continue;
+		must_answer(simidx_get_label(reader, doc->label, doc->label_size, &match,
+					     &sxt_err));
+		add(sum, match.id);
+	}
+	simidx_reader_close(reader);
+}
+
+static void walk(simidx *index, uint64_t *sum)
+{
+	simidx_walk *w;
+	simidx_match match;
+	int rc;
+
+	must_answer(simidx_walk_open(index, &w, &sxt_err));
+	do {
+		rc = simidx_walk_next(w, &match, &sxt_err);
+		if (!rc)
+			add(sum, match.id ^ match.fp);
+	} while (!rc);
+	/* A walk cannot take a step back. */
+	if (rc != SIMIDX_E_END) {
+		end_shortage(rc, "simidx_walk_next");
+		*sum = 0;
+		simidx_walk_close(w);
+		walk(index, sum);
+		return;
+	}
+	simidx_walk_close(w);
+}
+
+struct answers {
+	uint64_t sum;
+	size_t n;
+};
+
+static int deliver(void *ctx, size_t i, const simidx_results *results)
+{
+	struct answers *answers = ctx;
+
+	add_results(&answers->sum, results, SIMIDX_ALL);
+	return i != answers->n++;
+}
+
+static void search_batch(simidx *index, uint64_t *sum, unsigned threads, int mixed)
+{
+	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
+	struct answers answers = { 0, 0 };
+	simidx_query q[QUERIES];
+	int rc;
+
+	index->batch_sorted_from = QUERIES / 2;
+	index->batch_slice = QUERIES / 3;
+	for (size_t i = 0; i < QUERIES; i++) {
+		q[i] = query_number(mixed ? i % 6 : 0);
+		q[i].fp = model.at[i * 7].fp;
+	}
+	o.threads = threads;
+	o.deliver = deliver;
+	o.ctx = &answers;
+	rc = simidx_search_batch(index, q, QUERIES, &o, &sxt_err);
+	if (rc) {
+		end_shortage(rc, "simidx_search_batch");
+		answers = (struct answers){ 0, 0 };
+		ck_assert_sx(simidx_search_batch(index, q, QUERIES, &o, &sxt_err), SIMIDX_OK);
+	}
+	add(sum, answers.sum);
+	add(sum, answers.n);
+}
+
+static void search_sorted(simidx *index, uint64_t *sum)
+{
+	search_batch(index, sum, 1, 0);
+}
+
+static void search_in_threads(simidx *index, uint64_t *sum)
+{
+	search_batch(index, sum, 2, 0);
+	search_batch(index, sum, 2, 1);
+}
+
+static void (*const work[])(simidx *index, uint64_t *sum) = { search, look_up, walk, search_sorted,
+							     search_in_threads };
+
+#define N_WORK (int)(sizeof(work) / sizeof(work[0]))
+
+/* Everything from opening on, as what a handle has made is not made again. */
+static uint64_t run(int number)
+{
+	uint64_t sum = 0;
+	simidx *index;
+
+	must_answer(simidx_open(path, NULL, &index, &sxt_err));
+	work[number](index, &sum);
+	simidx_close(index);
+	return sum;
+}
+
+/* The next allocation to fail: each one in long runs, fewer of many in others. */
+static long step(long at)
+{
+	return sxt_is_long() || at < 20 ? 1 : 1 + at / 8;
+}
+
+static void run_short(int number)
+{
+	uint64_t expected = run(number), found;
+	long at = 1;
+
+	do {
+		has_failed = 0;
+		left = at;
+		found = run(number);
+		left = LONG_MAX;
+		ck_assert_uint_eq(found, expected);
+		at += step(at);
+	} while (has_failed);
+	ck_assert_int_gt(at, 10);
+}
+
+START_TEST(reading)
+{
+	make(_i & 1 ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS, _i & 2 ? SIMIDX_CREATE_FP2 : 0);
+	for (unsigned b = 0; b < 64; b++)
+		weights[b] = (uint8_t)(1 + b % 7);
+	for (int number = 0; number < N_WORK; number++)
+		for (for_good = 0; for_good < 2; for_good++)
+			run_short(number);
+}
+END_TEST
+
+/* A merge that fails is done again, and has lost nothing. */
+START_TEST(merging)
+{
+	size_t n = ALL;
+	simidx_writer *writer;
+	simidx *index;
+
+	make(_i & 1 ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS, 0);
+	index = sxt_open(path, 0);
+	writer = sxt_writer(index, 0);
+	sxt_merge(index);
+	for_good = _i >> 1;
+	for (long at = 1;; at += step(at)) {
+		for (size_t i = 0; i < ROWS; i++)
+			sxt_model_add(&model, sxt_rng_u64(&rng), &rng);
+		sxt_model_put(&model, n, n + ROWS, writer);
+		n += ROWS;
+		sxt_commit(writer);
+		has_failed = 0;
+		left = at;
+		must_answer(simidx_merge(writer, &sxt_err));
+		left = LONG_MAX;
+		if (!has_failed)
+			break;
+	}
+	simidx_writer_close(writer);
+	ck_assert_uint_gt(n, ALL + 10 * ROWS);
+	sxt_check_content(&model, n, index);
+	simidx_close(index);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("no_memory");
+	TCase *tc = tcase_create("no_memory");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(tc, 600);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_loop_test(tc, reading, 0, 4);
+	tcase_add_loop_test(tc, merging, 0, 4);
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	sxt_start();
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	sxt_finish();
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
