@@ -286,7 +286,9 @@ typedef struct simidx_create_options {
 	const char *plan;        /**< "4x16", "10x26", "16x28", "20x31", "3x22", "2x32", or "auto":
 	                              4x16 up to 50 million expected documents, 3x22 above; NULL =
 	                              "auto" */
-	const char *profile;     /**< how texts become fingerprints (simidx_text.h); NULL = none */
+	const char *profile;     /**< how texts become fingerprints: of simidx_text_profile(), or a
+	                              line of the caller's own, to be compared with
+	                              simidx_info.profile later; NULL = none */
 	const uint64_t *probes;  /**< fingerprints of the profile's probe texts; may be NULL */
 	size_t n_probes;         /**< their number, at most 64 */
 	uint64_t map_size;       /**< address space to reserve, bytes; 0 = 1 TiB or what there is */

@@ -46,7 +46,7 @@ int tl_features_fit(const char *path, const simidx_info *info, const char *name)
 	if (made_by && name)
 		return tl_error("%s: holds features made by %s, not by %s", path, made_by, name);
 	if (made_by)
-		return tl_error("%s: holds features made by %s, which must be said of others: "
+		return tl_error("%s: holds features made by %s, so say who made these: "
 				"--features-by %s",
 				path, made_by, made_by);
 	return tl_error("%s: holds %s%.*s, so --features-by %s does not fit", path,
