@@ -3,6 +3,8 @@
 
 #include "block/sx_block_search.h"
 
+#define WHOLE_AT_ONCE 512
+
 /* Among entries [from, to), which have one high part and so ascending low bytes: the first whose
  * low bytes are not below `low`. The loop's length does not depend on what is compared. */
 static size_t first_not_below(const sx_block *b, size_t from, size_t to, uint64_t low)
@@ -66,6 +68,22 @@ void sx_block_range(const sx_kernel *kernel, const sx_block *b, uint64_t low, ui
 	/* Where damaged low bytes do not ascend. */
 	if (*to < *from)
 		*to = *from;
+}
+
+size_t sx_coded_near_whole(const sx_kernel *kernel, const sx_coded *keys, size_t from, size_t to,
+			   uint64_t query, unsigned k, uint64_t *hits)
+{
+	uint32_t near[WHOLE_AT_ONCE];
+	size_t n = kernel->decode(keys, from, to - from, hits), kept = 0;
+
+	for (size_t at = 0; at < n; at += WHOLE_AT_ONCE) {
+		size_t some = n - at < WHOLE_AT_ONCE ? n - at : WHOLE_AT_ONCE;
+		size_t found = kernel->near_u64(hits + at, some, query, k, near);
+
+		for (size_t i = 0; i < found; i++)
+			hits[kept++] = hits[at + near[i]];
+	}
+	return kept;
 }
 
 size_t sx_block_near(const sx_kernel *kernel, const sx_block *b, size_t from, size_t to,

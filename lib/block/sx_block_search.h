@@ -61,6 +61,14 @@ static inline sx_coded sx_block_coded(const sx_block *b)
 void sx_block_range(const sx_kernel *kernel, const sx_block *block, uint64_t low,
 		    uint64_t high, size_t *from, size_t *to);
 
+/** sx_coded_near() that compares whole keys, for where the low bytes tell too few apart. */
+size_t sx_coded_near_whole(const sx_kernel *kernel, const sx_coded *keys, size_t from, size_t to,
+			   uint64_t query, unsigned k, uint64_t *hits);
+
+/* Completing one key takes as long as decoding about so many; a few are completed in any case. */
+#define SX_WHOLE_SHARE 8
+#define SX_WHOLE_FROM 16
+
 /**
  * The keys among entries [from, to) that differ from `query` in at most k bits.
  *
@@ -77,6 +85,8 @@ static inline size_t sx_coded_near(const sx_kernel *kernel, const sx_coded *keys
 	size_t n = kernel->near_low(low, keys->width, to - from, (size_t)(end - low), query, k,
 				    entry);
 
+	if (n > SX_WHOLE_FROM && n > (to - from) / SX_WHOLE_SHARE)
+		return sx_coded_near_whole(kernel, keys, from, to, query, k, hits);
 	return n ? kernel->complete(keys, from, entry, n, query, k, hits) : 0;
 }
 
