@@ -92,4 +92,7 @@ uint64_t sx_block_key(const sx_block *block, size_t i);
 /** Value of column c at entry i. */
 uint64_t sx_block_col(const sx_block *block, unsigned c, size_t i);
 
+/** The values of column c at entries [from, from + n). */
+void sx_block_decode_col(const sx_block *block, unsigned c, size_t from, size_t n, uint64_t *out);
+
 #endif /* SX_BLOCK_H */

@@ -17,6 +17,24 @@ int sx_docs_push(sx_docs *docs, const sx_doc *doc, simidx_error *err)
 	return SIMIDX_OK;
 }
 
+int sx_docs_append(sx_docs *docs, const sx_doc *like, const uint64_t *id, const uint64_t *fp2,
+		   size_t n, simidx_error *err)
+{
+	sx_doc doc = *like, *to;
+
+	if (sx_reserve(&docs->at, &docs->cap, docs->n + n, sizeof(*docs->at)))
+		return sx_fail_nomem(err);
+	to = docs->at + docs->n;
+	docs->n += n;
+	for (size_t i = 0; i < n; i++) {
+		doc.id = id[i];
+		if (fp2)
+			doc.fp2 = fp2[i];
+		to[i] = doc;
+	}
+	return SIMIDX_OK;
+}
+
 static int compare_docs(const void *a, const void *b)
 {
 	const sx_doc *x = a, *y = b;

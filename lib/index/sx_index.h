@@ -176,6 +176,10 @@ static inline int sx_is_merged(const sx_header *h, const sx_fresh_row *row)
 /** Append one document. */
 int sx_docs_push(sx_docs *docs, const sx_doc *doc, simidx_error *err);
 
+/** Append n documents that are like one, but for their ids and, unless NULL, second fingerprints. */
+int sx_docs_append(sx_docs *docs, const sx_doc *like, const uint64_t *id, const uint64_t *fp2,
+		   size_t n, simidx_error *err);
+
 /** Sort documents [from, n) by (weighted, id, fp). */
 void sx_docs_sort(sx_docs *docs, size_t from);
 

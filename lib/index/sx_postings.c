@@ -11,6 +11,8 @@
 #include "index/sx_reader.h"
 #include "util/sx_err.h"
 
+#define RUN 8 /* entries from which taking them together is quicker */
+
 /* Documents of which fingerprints, and what becomes of them. */
 struct reading {
 	simidx_reader *r;
@@ -37,12 +39,45 @@ static int take_document(struct reading *g, uint64_t id, uint64_t fp, uint64_t f
 	return sx_docs_push(&g->r->docs, &doc, err);
 }
 
+/* Rows that all match because their fingerprint does. */
+static int take_all_rows(struct reading *g, const sx_rows *rows, size_t n, uint64_t fp,
+			 simidx_error *err)
+{
+	sx_doc doc = { .fp = fp, .weighted = sx_query_distance(g->q, fp) };
+
+	if (g->most && n > g->most - g->had)
+		n = (size_t)(g->most - g->had);
+	g->had += n;
+	if (g->count) {
+		*g->count += n;
+		return SIMIDX_OK;
+	}
+	return sx_docs_append(&g->r->docs, &doc, rows->col[0],
+			      rows->n_cols > 1 ? rows->col[1] : NULL, n, err);
+}
+
+/* Many entries of one fingerprint: column after column. */
+static int take_run(struct reading *g, const sx_block *block, size_t from, size_t n, uint64_t fp,
+		    simidx_error *err)
+{
+	sx_rows *rows = &g->r->rows;
+
+	rows->n = 0;
+	if (sx_rows_reserve(rows, n))
+		return sx_fail_nomem(err);
+	for (unsigned c = 0; c < block->n_cols; c++)
+		sx_block_decode_col(block, c, from, n, rows->col[c]);
+	return take_all_rows(g, rows, n, fp, err);
+}
+
 /* Entries [from, from + n) of a block, all of which have the same fingerprint. */
 static int take_entries(struct reading *g, const sx_block *block, size_t from, size_t n,
 			uint64_t fp, simidx_error *err)
 {
 	int rc = SIMIDX_OK;
 
+	if (!g->q->has_fp2 && n >= RUN)
+		return take_run(g, block, from, n, fp, err);
 	for (size_t i = from; !rc && i < from + n && !(g->most && g->had >= g->most); i++)
 		rc = take_document(g, sx_block_col(block, 0, i), fp,
 				   block->n_cols > 1 ? sx_block_col(block, 1, i) : 0, err);
@@ -55,6 +90,8 @@ static int take_rows(struct reading *g, const sx_rows *rows, simidx_error *err)
 	int has_fp2 = rows->n_cols > 1;
 	int rc = SIMIDX_OK;
 
+	if (!g->q->has_fp2)
+		return rows->n ? take_all_rows(g, rows, rows->n, rows->key[0], err) : SIMIDX_OK;
 	for (size_t i = 0; !rc && i < rows->n && !(g->most && g->had >= g->most); i++)
 		rc = take_document(g, rows->col[0][i], rows->key[i], has_fp2 ? rows->col[1][i] : 0,
 				   err);

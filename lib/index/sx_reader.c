@@ -109,6 +109,7 @@ static int add_labels(simidx_reader *r, simidx_error *err)
 int sx_reader_deliver(simidx_reader *r, const sx_query *q, int labels, simidx_error *err)
 {
 	unsigned flags = r->index->flags & SIMIDX_CREATE_FP2 ? SIMIDX_MATCH_FP2 : 0;
+	unsigned distance = 0;
 
 	if (sx_reserve(&r->match, &r->match_cap, r->docs.n, sizeof(*r->match)))
 		return sx_fail_nomem(err);
@@ -116,14 +117,15 @@ int sx_reader_deliver(simidx_reader *r, const sx_query *q, int labels, simidx_er
 		const sx_doc *doc = &r->docs.at[i];
 		simidx_match *m = &r->match[i];
 
-		memset(m, 0, sizeof(*m));
-		m->id = doc->id;
-		m->fp = doc->fp;
-		m->fp2 = doc->fp2;
-		m->weighted = doc->weighted;
-		m->flags = flags;
-		if (q)
-			m->distance = simidx_distance(doc->fp, q->fp);
+		/* Those with one fingerprint stand together. */
+		if (q && (!i || doc->fp != doc[-1].fp))
+			distance = simidx_distance(doc->fp, q->fp);
+		*m = (simidx_match){ .id = doc->id,
+				     .fp = doc->fp,
+				     .fp2 = doc->fp2,
+				     .distance = distance,
+				     .flags = flags,
+				     .weighted = doc->weighted };
 		if (q && q->has_fp2)
 			m->distance2 = simidx_distance(doc->fp2, q->asked->fp2);
 	}

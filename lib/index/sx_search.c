@@ -37,7 +37,8 @@ static int read_documents(simidx_reader *r, const sx_query *q, size_t from, size
 	if (!sx_has_ids(r->index))
 		return take_fingerprints(r, from, to, NULL, err);
 	rc = sx_postings_read(r, q, from, to, most, NULL, err);
-	if (!rc)
+	/* Those of one fingerprint come from postings by id, and all are as far off. */
+	if (!rc && (to - from > 1 || r->fresh.n || q->has_fp2))
 		sx_docs_sort(&r->docs, first);
 	return rc;
 }
