@@ -223,7 +223,7 @@ static void make_rivals(struct bench *b)
 	if (bn_own_make(&b->setup, b->plan, SIMIDX_LAYOUT_BLOCKS, &b->rival[STATIC], reason) ||
 	    bn_own_make(&live, b->plan, SIMIDX_LAYOUT_BLOCKS, &b->rival[LIVE], reason))
 		bn_die("%s: %s", b->plan, reason);
-	bn_own_open(bn_own_dir(&b->rival[LIVE]), &b->index);
+	bn_own_open(bn_own_dir(&b->rival[LIVE]), NULL, &b->index);
 	how.merge = SIMIDX_MERGE_NEVER;
 	bn_check(simidx_writer_open(b->index, &how, &b->writer, &err), &err, "writer");
 	bn_truth_make(&b->truth, &b->data);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bn_own.h"
@@ -22,6 +23,7 @@ struct own {
 	simidx *index;
 	unsigned radius;
 	int keep;
+	int one_by_one;    /* pages are read when they are needed, not ahead and together */
 };
 
 struct session {
@@ -39,11 +41,22 @@ struct batch {
 	struct bn_sum *sum;
 };
 
-void bn_own_open(const char *dir, simidx **index)
+/* Instead of libc's, for the library as well. */
+static int is_one_by_one;
+
+int madvise(void *at, size_t size, int advice)
+{
+	if (is_one_by_one && advice == MADV_WILLNEED)
+		return 0;
+	return (int)syscall(SYS_madvise, at, size, advice);
+}
+
+void bn_own_open(const char *dir, const char *kernel, simidx **index)
 {
 	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
 	simidx_error err;
 
+	how.kernel = kernel;
 	bn_check(simidx_open(dir, &how, index, &err), &err, "open");
 }
 
@@ -103,6 +116,7 @@ static struct bn_hits own_search(void *opaque, uint64_t fp)
 	simidx_error err;
 
 	session->query.fp = fp;
+	is_one_by_one = session->own->one_by_one;
 	bn_check(simidx_search(session->reader, &session->query, &session->results, &err),
 		 &err, "search");
 	return bn_own_hits(&session->results);
@@ -263,16 +277,71 @@ static int is_there(const struct own *own, uint64_t documents)
 	return 1;
 }
 
+static void describe(const struct bn_set *set, struct bn_rival *rival)
+{
+	struct own *own = rival->self;
+	simidx_info info = SIMIDX_INFO_INIT;
+	char path[4200];
+	simidx_error err;
+
+	snprintf(path, sizeof(path), "%s/data.mdb", own->dir);
+	own->file = realpath(path, NULL);
+	bn_check(simidx_get_info(own->index, &info, &err), &err, "info");
+	rival->bytes = (double)info.used_bytes / (double)set->n;
+	snprintf(rival->plan, sizeof(rival->plan), "%s", info.plan);
+	rival->simd_set = 1;
+	rival->open = own_open;
+	rival->close = own_close;
+	rival->search = own_search;
+	rival->batch = own_batch;
+	rival->limit = own_limit;
+	rival->chill = own_chill;
+	rival->destroy = own_destroy;
+}
+
+/* The arrays' scalar code counts bits with an instruction where the CPU has one. */
+static const char *kernel_of(enum bn_simd simd)
+{
+#if defined(__x86_64__)
+	return simd == BN_SCALAR ? "popcnt" : bn_simd_name(simd);
+#else
+	return bn_simd_name(simd);
+#endif
+}
+
+void bn_own_again(const struct bn_setup *setup, const struct bn_rival *made, enum bn_simd simd,
+		  struct bn_rival *rival)
+{
+	struct own *own = bn_alloc(1, sizeof(*own));
+
+	memset(rival, 0, sizeof(*rival));
+	memcpy(own->dir, bn_own_dir(made), sizeof(own->dir));
+	own->radius = setup->radius;
+	own->keep = 1;
+	bn_own_open(own->dir, kernel_of(simd), &own->index);
+	rival->self = own;
+	rival->simd = simd;
+	describe(setup->set, rival);
+	snprintf(rival->name, sizeof(rival->name), "simidx-%s@%s", rival->plan,
+		 bn_simd_name(simd));
+}
+
+void bn_own_one_by_one(const struct bn_setup *setup, const struct bn_rival *made,
+		       struct bn_rival *rival)
+{
+	bn_own_again(setup, made, bn_simd_best(), rival);
+	((struct own *)rival->self)->one_by_one = 1;
+	rival->batch = NULL;
+	snprintf(rival->name, sizeof(rival->name), "onephase-%s", rival->plan);
+}
+
 int bn_own_make(const struct bn_setup *setup, const char *plan, unsigned layout,
 		struct bn_rival *rival, char *reason)
 {
 	const struct bn_set *set = setup->set;
 	const char *kind = layout == SIMIDX_LAYOUT_ROWS ? "rows" : "simidx";
 	struct own *own = bn_alloc(1, sizeof(*own));
-	simidx_info info = SIMIDX_INFO_INIT;
 	double start = bn_seconds();
-	simidx_error err;
-	char path[4200];
 
 	memset(rival, 0, sizeof(*rival));
 	snprintf(own->dir, sizeof(own->dir), "%s/bench-%s-%s-%s-%llu-%llu", setup->dir, kind,
@@ -287,22 +356,10 @@ int bn_own_make(const struct bn_setup *setup, const char *plan, unsigned layout,
 		}
 		rival->build_s = bn_seconds() - start;
 	}
-	snprintf(path, sizeof(path), "%s/data.mdb", own->dir);
-	own->file = realpath(path, NULL);
-	bn_own_open(own->dir, &own->index);
-	bn_check(simidx_get_info(own->index, &info, &err), &err, "info");
-	rival->bytes = (double)info.used_bytes / (double)set->n;
-	snprintf(rival->plan, sizeof(rival->plan), "%s", info.plan);
-	snprintf(rival->name, sizeof(rival->name), "%s-%s", kind, info.plan);
-	rival->simd = bn_simd_best();
-	rival->simd_set = 1;
+	bn_own_open(own->dir, NULL, &own->index);
 	rival->self = own;
-	rival->open = own_open;
-	rival->close = own_close;
-	rival->search = own_search;
-	rival->batch = own_batch;
-	rival->limit = own_limit;
-	rival->chill = own_chill;
-	rival->destroy = own_destroy;
+	rival->simd = bn_simd_best();
+	describe(set, rival);
+	snprintf(rival->name, sizeof(rival->name), "%s-%s", kind, rival->plan);
 	return 0;
 }

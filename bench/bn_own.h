@@ -18,8 +18,8 @@
 int bn_own_load(const char *dir, const char *plan, unsigned layout, const uint64_t *fp,
 		uint64_t n, uint64_t memory, char *reason);
 
-/** Open an index with the options that all programs use. */
-void bn_own_open(const char *dir, simidx **index);
+/** Open an index; `kernel` is NULL or the instruction set to use. */
+void bn_own_open(const char *dir, const char *kernel, simidx **index);
 
 /** Where the index of a rival made by bn_own_make() is. */
 const char *bn_own_dir(const struct bn_rival *rival);

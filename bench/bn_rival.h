@@ -100,6 +100,13 @@ int bn_mih_make(const struct bn_setup *setup, struct bn_rival *rival, char *reas
 int bn_own_make(const struct bn_setup *setup, const char *plan, unsigned layout,
 		struct bn_rival *rival, char *reason);
 
+/** The index of a rival that bn_own_make() made, and that lives longer, with an instruction set. */
+void bn_own_again(const struct bn_setup *setup, const struct bn_rival *made, enum bn_simd simd,
+		  struct bn_rival *rival);
+/** The same index, pages of which are read from disk one after the other: for `cold` only. */
+void bn_own_one_by_one(const struct bn_setup *setup, const struct bn_rival *made,
+		       struct bn_rival *rival);
+
 /** Free what a rival holds. */
 void bn_rival_destroy(struct bn_rival *rival);
 

@@ -95,6 +95,26 @@ static void add_level(struct bench *b, enum bn_simd simd)
 	}
 }
 
+/* The index of a rival that was just made, searched in other ways. */
+static void add_again(struct bench *b, const struct bn_rival *made)
+{
+	char name[64];
+
+	for (int level = 0; b->simd && level < BN_SIMD_LEVELS; level++) {
+		enum bn_simd simd = (enum bn_simd)level;
+
+		if (!bn_simd_usable(simd) || !bn_listed(b->simd, bn_simd_name(simd)))
+			continue;
+		bn_own_again(&b->setup, made, simd, next(b));
+		add(b, next(b)->name, 0, NULL);
+	}
+	snprintf(name, sizeof(name), "onephase-%s", made->plan);
+	if (bn_listed(b->works, "cold") && is_wanted(b, name)) {
+		bn_own_one_by_one(&b->setup, made, next(b));
+		add(b, name, 0, NULL);
+	}
+}
+
 static void add_own(struct bench *b)
 {
 	static const char *const plans[] = { "auto",  "4x16",  "3x22", "2x32",
@@ -105,11 +125,16 @@ static void add_own(struct bench *b)
 		if (!bn_listed(b->plans, plans[i]))
 			continue;
 		snprintf(name, sizeof(name), "simidx-%s", plans[i]);
-		if (is_wanted(b, name))
+		if (is_wanted(b, name)) {
+			struct bn_rival *own = next(b);
+
 			add(b, name,
-			    bn_own_make(&b->setup, plans[i], SIMIDX_LAYOUT_BLOCKS, next(b),
+			    bn_own_make(&b->setup, plans[i], SIMIDX_LAYOUT_BLOCKS, own,
 					reason),
 			    reason);
+			if (own != next(b))
+				add_again(b, own);
+		}
 	}
 	if (!is_wanted(b, "rows-4x16") || !bn_listed(b->plans, "4x16"))
 		return;
@@ -201,6 +226,8 @@ static void measure(struct bench *b, unsigned class, unsigned w, unsigned r,
 	uint64_t n = b->data.classes[class].n, limit = 0;
 	struct bn_figures mean, times;
 
+	if (!strncmp(rival->name, "onephase-", 9) && strcmp(work, "cold"))
+		return;
 	if (!strncmp(work, "limit-", 6)) {
 		if (!rival->limit || !class) /* only answers of the hot class are that long */
 			return;
@@ -256,9 +283,11 @@ static void usage(FILE *to)
 		"  -n, --documents N  to store (1000000)\n"
 		"  -q, --queries N    distinct queries (100000)\n"
 		"  -k, --radius K     (3)\n"
-		"  -s, --set NAME     uniform, clustered, hot16, equal, blocks3 (uniform)\n"
+		"  -s, --set NAME     uniform, clustered, hot16, hot5m, equal, blocks3\n"
+		"                     (uniform)\n"
 		"  -p, --plan LIST    auto, 4x16, 3x22, 2x32, 10x26, 16x28, 20x31 (4x16,3x22)\n"
-		"  -x, --simd LIST    of rivals: scalar, avx2, avx512 (the best one)\n"
+		"  -x, --simd LIST    of rivals, and of the library besides the best one: scalar,\n"
+		"                     avx2, avx512 (the best one)\n"
 		"  -w, --work LIST    single, batch-N, swept, threads-N, cold, limit-N\n"
 		"  -o, --only LIST    contestants, such as simidx, arrays-4x16, mih-rs (all)\n"
 		"  -r, --rounds N     (5)\n"

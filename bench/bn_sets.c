@@ -10,6 +10,7 @@
 
 #define CLUSTER 20
 #define MAX_BLOCKS3 30000
+#define MAX_HOT5M 5000000
 #define HOT_QUERIES 1000
 #define HOT_EQUAL_QUERIES 200 /* each has 2 % of the documents as its answer */
 
@@ -60,6 +61,15 @@ static uint64_t fill_hot16(uint64_t *fp, uint64_t n, uint64_t *random)
 	return n / 100;
 }
 
+static uint64_t fill_hot5m(uint64_t *fp, uint64_t n, uint64_t *random)
+{
+	uint64_t some = n / 2 < MAX_HOT5M ? n / 2 : MAX_HOT5M;
+
+	for (uint64_t i = 0; i < some; i++)
+		fp[i] = hot >> 48 << 48 | bn_random(random) >> 16;
+	return some;
+}
+
 static uint64_t fill_equal(uint64_t *fp, uint64_t n, uint64_t *random)
 {
 	(void)random;
@@ -91,6 +101,7 @@ static const struct kind kinds[] = {
 	{ "uniform", fill_uniform, 0, 0, 0 },
 	{ "clustered", fill_clustered, 0, 0, 0 },
 	{ "hot16", fill_hot16, 0xffff000000000000u, 0, HOT_QUERIES },
+	{ "hot5m", fill_hot5m, 0xffff000000000000u, 0, HOT_QUERIES },
 	{ "equal", fill_equal, UINT64_MAX, 3, HOT_EQUAL_QUERIES },
 	{ "blocks3", fill_blocks3, 0xffffffffffff0000u, 3, HOT_QUERIES },
 };

@@ -7,11 +7,12 @@
  *   uniform    random fingerprints
  *   clustered  30 % in clusters of 20 around a random one, 0..3 bits apart from it
  *   hot16      1 % begin with the same 16 bits
+ *   hot5m      5 million, at most every other one, begin with the same 16 bits
  *   equal      2 % are one and the same
  *   blocks3    1 % (at most 30,000) agree in their first 48 bits: three blocks of 4x16
  *
  * Queries are distinct. Every other one is a stored fingerprint with 0..3 bits flipped, the
- * rest are random. In the last three sets they are of two classes that are measured apart:
+ * rest are random. In the last four sets they are of two classes that are measured apart:
  * those that meet what is hot, and the others.
  */
 

@@ -74,7 +74,7 @@ static void write_all(struct bn_job *job)
 
 	if (job->cpu >= 0)
 		move_to(job->cpu);
-	bn_own_open(job->dir, &index);
+	bn_own_open(job->dir, NULL, &index);
 	how.merge_threshold = job->threshold;
 	bn_check(simidx_writer_open(index, &how, &writer, &err), &err, "writer");
 	for (uint64_t i = 0; i < job->commits; i++) {

@@ -40,10 +40,11 @@ for how in '--plan 4x16' '--plan 10x26 --rows' '--insert'; do
 done
 
 search --documents 20000 --queries 400 --plan 4x16,3x22,2x32,10x26 --simd scalar,avx2,avx512 \
-	--only scan,arrays,simidx,rows --work single,batch-100,threads-2,cold
+	--only scan,arrays,simidx,rows,onephase --work single,batch-100,threads-2,cold
 lines_of single:scan@scalar single:arrays-3x22@scalar single:simidx-4x16 single:simidx-10x26 \
+	single:simidx-3x22@scalar \
 	batch-100:simidx-4x16 threads-2:simidx-4x16 threads-2:arrays-4x16@scalar single:rows-4x16
-for set in clustered hot16 equal blocks3; do
+for set in clustered hot16 hot5m equal blocks3; do
 	search --documents 20000 --queries 200 --set $set --work single,limit-10 \
 		--only arrays,simidx
 	lines_of single:simidx-4x16
