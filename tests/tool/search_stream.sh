@@ -43,6 +43,38 @@ if [ -n "${SX_JSON-}" ]; then
 	[ $? -eq 2 ] || fail 'half a row is no trouble'
 fi
 
+# The index is exchanged for another one between two queries: that one answers from then on. One
+# of other fingerprints does not.
+"$scan" documents 3000 53 >other.tsv
+awk '{ print $1 "\t" substr($2, 13) }' other.tsv >narrow.tsv
+first=$(sed -n 1p queries)
+for how in --first --explain; do
+	run 0 "$load" -q --create truncate moving documents.tsv
+	coproc "$query" moving search $how - 2>err.moving
+	in=${COPROC[1]} out=${COPROC[0]} child=$COPROC_PID
+	printf '%s\n' "$first" >&"$in"
+	read -r -t 60 -u "$out" answer || fail 'no answer before the exchange'
+	run 0 "$load" -q --create truncate moving other.tsv
+	fp=$(sed -n 7p other.tsv | cut -f 2)
+	printf '%s\n' "$fp" >&"$in"
+	while read -r -t 60 -u "$out" answer; do
+		case $answer in "$fp"*) break ;; esac
+	done
+	case $answer in
+	"$fp"*) ;;
+	*) fail "$how: no answer after the exchange: $(cat err.moving)" ;;
+	esac
+	[ "$how" != --first ] || [ "$(cut -f 2 <<<"$answer")" = "$(sed -n 7p other.tsv | cut -f 1)" ] ||
+		fail "another answer after the exchange: $answer"
+	run 0 "$load" -q --create truncate --bits 16 moving narrow.tsv
+	printf '%s\n' "$fp" >&"$in"
+	exec {in}>&-
+	cat <&"$out" >/dev/null
+	wait "$child"
+	[ $? -eq 2 ] || fail "$how: an answer by other fingerprints"
+	grep -q 'of other fingerprints' err.moving || fail "$how: $(cat err.moving)"
+done
+
 # Many: 60,000 from a file and through pipes, whatever the pieces they come in.
 for ((i = 0; i < 60; i++)); do
 	cat queries

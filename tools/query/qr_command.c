@@ -32,6 +32,35 @@ int qr_try_open(struct qr_context *ctx, simidx_error *err)
 	return rc;
 }
 
+/* Whether queries that were made for the one can be asked of the other. */
+static int is_alike(const simidx_info *a, const simidx_info *b)
+{
+	return a->bits == b->bits && a->flags == b->flags && !strcmp(a->profile, b->profile) &&
+	       a->n_probes == b->n_probes &&
+	       !memcmp(a->probes, b->probes, a->n_probes * sizeof(*a->probes));
+}
+
+int qr_open_again(struct qr_context *ctx, simidx_error *err)
+{
+	struct qr_context old = *ctx;
+	int rc;
+
+	ctx->index = NULL;
+	rc = qr_try_open(ctx, err);
+	if (!rc && !is_alike(&old.info, &ctx->info)) {
+		rc = err->code = SIMIDX_E_MISMATCH;
+		snprintf(err->text, sizeof(err->text),
+			 "another index has taken its place, of other fingerprints");
+	}
+	if (rc) {
+		simidx_close(ctx->index);
+		*ctx = old;
+		return rc;
+	}
+	simidx_close(old.index);
+	return 0;
+}
+
 int qr_open(struct qr_context *ctx)
 {
 	simidx_error err;

@@ -54,6 +54,14 @@ extern const struct qr_command qr_plan;
 /** Open the index and read what it is. Returns 0 or the code in err. */
 int qr_try_open(struct qr_context *ctx, simidx_error *err);
 
+/**
+ * Open what is at the path now, after SIMIDX_E_MOVED, and close what was open: readers of it must
+ * be closed. Where the new index has other fingerprints the old one stays.
+ *
+ * @return 0 or the code in err
+ */
+int qr_open_again(struct qr_context *ctx, simidx_error *err);
+
 /** As qr_try_open(). Returns 0, or TL_TROUBLE with a message. */
 int qr_open(struct qr_context *ctx);
 

@@ -154,34 +154,34 @@ static const struct qr_query *finish_query(struct qr_queue *queue, size_t i,
 	return query;
 }
 
+/* Answers come in order, each once. */
 static int deliver(void *ctx, size_t i, const simidx_results *results)
 {
 	struct qr_queue *queue = ctx;
 	char name[QR_FP_SIZE];
-	const struct qr_query *query = finish_query(queue, i, results, name);
+	const struct qr_query *query = finish_query(queue, queue->answered++, results, name);
 
+	(void)i;
 	if (qr_print_results(queue->ctx, query, results))
 		return fail(queue);
 	return 0;
 }
 
-static void search_all(struct qr_queue *queue)
+/* Those that are not answered yet. Returns 0 or the code in err. */
+static int search_all(struct qr_queue *queue, simidx_error *err)
 {
 	simidx_batch_options options = SIMIDX_BATCH_OPTIONS_INIT;
-	simidx_error err;
 
 	options.threads = queue->ctx->threads;
 	options.deliver = deliver;
 	options.ctx = queue;
-	if (simidx_search_batch(queue->ctx->index, queue->queries, queue->n, &options, &err) &&
-	    !queue->code) {
-		qr_fail(queue->ctx, &err);
-		fail(queue);
-	}
+	return simidx_search_batch(queue->ctx->index, queue->queries + queue->answered,
+				   queue->n - queue->answered, &options, err);
 }
 
-static int explain(struct qr_queue *queue, size_t i, simidx_error *err)
+static int explain(struct qr_queue *queue, simidx_error *err)
 {
+	size_t i = queue->answered;
 	simidx_explanation found = SIMIDX_EXPLANATION_INIT;
 	char name[QR_FP_SIZE];
 	int rc = 0;
@@ -190,21 +190,41 @@ static int explain(struct qr_queue *queue, size_t i, simidx_error *err)
 		rc = simidx_reader_open(queue->ctx->index, &queue->reader, err);
 	if (!rc)
 		rc = simidx_explain(queue->reader, &queue->queries[i], &found, err);
-	if (!rc && qr_print_explanation(queue->ctx, finish_query(queue, i, &found.results, name),
-					&found))
+	if (rc)
+		return rc;
+	queue->answered++;
+	if (qr_print_explanation(queue->ctx, finish_query(queue, i, &found.results, name), &found))
 		fail(queue);
+	return 0;
+}
+
+static int explain_all(struct qr_queue *queue, simidx_error *err)
+{
+	int rc = 0;
+
+	while (!rc && queue->answered < queue->n && !queue->code)
+		rc = explain(queue, err);
 	return rc;
 }
 
-static void explain_all(struct qr_queue *queue)
+/* Whatever is at the path: an index that is exchanged for another one is left for that. */
+static void answer(struct qr_queue *queue)
 {
 	simidx_error err;
+	int rc;
 
-	for (size_t i = 0; i < queue->n && !queue->code; i++) {
-		if (explain(queue, i, &err)) {
-			qr_fail(queue->ctx, &err);
-			fail(queue);
-		}
+	queue->answered = 0;
+	do {
+		rc = queue->explains ? explain_all(queue, &err) : search_all(queue, &err);
+		if (rc != SIMIDX_E_MOVED || queue->code)
+			break;
+		simidx_reader_close(queue->reader);
+		queue->reader = NULL;
+		rc = qr_open_again(queue->ctx, &err);
+	} while (!rc);
+	if (rc && !queue->code) {
+		qr_fail(queue->ctx, &err);
+		fail(queue);
 	}
 }
 
@@ -216,10 +236,7 @@ int qr_queue_flush(struct qr_queue *queue)
 	if (!queue->n || queue->code)
 		return queue->code;
 	point_to_bytes(queue);
-	if (queue->explains)
-		explain_all(queue);
-	else
-		search_all(queue);
+	answer(queue);
 	queue->n = queue->n_bytes = 0;
 	seconds = tl_seconds() - start;
 	if (is_full && seconds < QUICK_SECONDS && queue->most < MOST_MOST)

@@ -26,6 +26,7 @@ struct qr_queue {
 	struct qr_waiting *waiting;
 	simidx_query *queries;    /* of them */
 	size_t n;
+	size_t answered;          /* of these */
 	size_t room;              /* that was allocated */
 	size_t most;              /* to be held at once: less where answers take long */
 	char *bytes;
