@@ -555,7 +555,7 @@ typedef struct simidx_results {
 	                                  `truncated` says; -1 = some at distance 0 may be */
 	uint64_t count;              /**< documents that match, as far as they were looked at: all
 	                                  of them in the modes _ALL and _COUNT unless the answer was
-	                                  cut */
+	                                  cut; in mode _FIRST 0 or 1 */
 	uint64_t probes;             /**< ranges of the tables that were looked up */
 	uint64_t blocks;             /**< pages of the tables that were read for them */
 	uint64_t candidates;         /**< fingerprints that were compared with the query */

@@ -13,6 +13,7 @@
 #include "index/sx_reader.h"
 #include "util/sx_err.h"
 
+#define AT_ONCE 32768 /* candidates, before it is asked whether that is enough */
 #define SAMPLE 64 /* one search in so many looks whether a page of it is in memory */
 
 /* What a collection is about. */
@@ -173,21 +174,22 @@ static int table_cursor(simidx_reader *r, unsigned t, simidx_error *err)
 	return sx_cursor_renew(r->snapshot.txn, r->cursor[t], err);
 }
 
-static int collect_probe(struct task *task, const sx_probe *probe, simidx_error *err)
+/* Some of a range, up to where r->found is paused. */
+static int collect_some(struct task *task, const sx_probe *probe, uint64_t low,
+			simidx_error *err)
 {
 	simidx_reader *r = task->r;
 	size_t hits = r->hits.n;
-	int rc = table_cursor(r, probe->table, err);
+	int rc;
 
 	r->found.keys.n = 0;
 	r->found.candidates = r->found.blocks = 0;
 	r->found.most = left_to_compare(task);
-	r->found.is_cut = 0;
-	if (!rc)
-		rc = sx_table_near(&r->index->tables.permuted[probe->table],
-				   r->cursor[probe->table], probe->low, probe->high,
-				   sx_way_permuted(r, task->q, probe->table), task->q->most_bits, &r->found,
-				   err);
+	r->found.pause = AT_ONCE;
+	r->found.is_cut = r->found.is_paused = 0;
+	rc = sx_table_near(&r->index->tables.permuted[probe->table], r->cursor[probe->table], low,
+			   probe->high, sx_way_permuted(r, task->q, probe->table),
+			   task->q->most_bits, &r->found, err);
 	if (!rc)
 		rc = take_keys(task, probe, 0, err);
 	task->out->blocks += r->found.blocks;
@@ -197,6 +199,24 @@ static int collect_probe(struct task *task, const sx_probe *probe, simidx_error 
 		task->out->truncated |= SIMIDX_CUT_CANDIDATES;
 	}
 	return rc ? rc : ask_enough(task, hits, err);
+}
+
+static int collect_probe(struct task *task, const sx_probe *probe, simidx_error *err)
+{
+	simidx_reader *r = task->r;
+	unsigned t = probe->table;
+	uint64_t blocks = task->out->blocks;
+	int rc = table_cursor(r, t, err);
+
+	if (!rc)
+		rc = collect_some(task, probe, probe->low, err);
+	while (!rc && !task->done && r->found.is_paused)
+		rc = collect_some(task, probe, r->found.next, err);
+	/* A directory would have told that there are so many, and perhaps of a way round. */
+	blocks = task->out->blocks - blocks;
+	if (!rc && blocks > SX_LOOKUP_PIECES)
+		sx_shelf_get(&r->snapshot, t, blocks, &r->held[t]);
+	return rc;
 }
 
 /* Separate the probes that have a directory. */

@@ -54,26 +54,27 @@ static size_t end_of_distance(const simidx_reader *r, size_t from)
 }
 
 /*
- * Documents in order, until there is one more than the limit allows. Distance after distance,
- * so that none is read that the limit cuts off; but with second fingerprints the order is known
+ * Documents in order, until there is one more than the limit allows, or of the first one that
+ * one. Distance after distance, so that none is read that the limit cuts off; but with second fingerprints the order is known
  * only when all have been read.
  */
 static int deliver_documents(simidx_reader *r, const sx_query *q, simidx_results *out,
 			     simidx_error *err)
 {
-	uint64_t limit = q->asked->mode == SIMIDX_FIRST ? 1 : q->asked->limit;
+	int first = q->asked->mode == SIMIDX_FIRST;
+	uint64_t limit = first ? 1 : q->asked->limit;
+	uint64_t stop = first || !limit || limit == UINT64_MAX ? limit : limit + 1;
 	size_t from = 0;
 	int rc = SIMIDX_OK;
 
 	r->docs.n = 0;
-	while (!rc && from < r->hits.n && !(limit && r->docs.n > limit)) {
+	while (!rc && from < r->hits.n && !(stop && r->docs.n >= stop)) {
 		size_t to = q->has_fp2 || !limit ? r->hits.n : end_of_distance(r, from);
 
-		rc = read_documents(r, q, from, to, limit && !q->has_fp2 ? limit - r->docs.n + 1 : 0,
-				    err);
+		rc = read_documents(r, q, from, to, stop && !q->has_fp2 ? stop - r->docs.n : 0, err);
 		from = to;
 	}
-	out->count = r->docs.n;
+	out->count = first && r->docs.n ? 1 : r->docs.n;
 	if (limit && r->docs.n > limit) {
 		r->docs.n = (size_t)limit;
 		/* To the other modes the limit is what they ask for. */

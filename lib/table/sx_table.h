@@ -91,6 +91,9 @@ typedef struct sx_found {
 	uint64_t candidates; /* keys compared */
 	uint64_t blocks;     /* read */
 	int is_cut;          /* there were more than `most` */
+	uint64_t pause;      /* stop behind the block that brings candidates there */
+	int is_paused;       /* go on from `next` */
+	uint64_t next;
 	uint16_t *entry;     /* scratch of SX_MAX_BLOCK_ROWS */
 } sx_found;
 
@@ -100,7 +103,8 @@ int sx_found_init(sx_found *found, const sx_kernel *kernel);
 void sx_found_free(sx_found *found);
 
 /**
- * Add to found->keys the keys in [low, high] that differ from `query` in at most k bits.
+ * Add to found->keys the keys in [low, high] that differ from `query` in at most k bits; not
+ * all of them where found->is_paused is set.
  */
 int sx_table_near(const sx_table *table, sx_cursor *cursor, uint64_t low, uint64_t high,
 		  uint64_t query, unsigned k, sx_found *found, simidx_error *err);

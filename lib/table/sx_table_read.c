@@ -12,7 +12,7 @@ int sx_found_init(sx_found *found, const sx_kernel *kernel)
 {
 	memset(found, 0, sizeof(*found));
 	found->kernel = kernel;
-	found->most = UINT64_MAX;
+	found->most = found->pause = UINT64_MAX;
 	found->entry = sx_calloc(SX_MAX_BLOCK_ROWS, sizeof(*found->entry));
 	return found->entry ? 0 : -1;
 }
@@ -105,6 +105,7 @@ int sx_table_near(const sx_table *table, sx_cursor *cursor, uint64_t low, uint64
 	sx_place place = { low, 0 };
 	int past, rc = seek(table, cursor, place, &key, &value, err);
 
+	found->is_paused = 0;
 	for (; !rc; rc = sx_cursor_next(cursor, &key, &value, err)) {
 		if (sx_table_place(table, key, &place))
 			return sx_table_damaged(table, key, "its key is not one of this table's",
@@ -114,13 +115,19 @@ int sx_table_near(const sx_table *table, sx_cursor *cursor, uint64_t low, uint64
 					   err);
 			if (rc || past || place.key >= high)
 				return rc;
-			continue;
+		} else {
+			if (place.key > high || !allow(found, 1))
+				return SIMIDX_OK;
+			if ((unsigned)__builtin_popcountll(place.key ^ query) <= k &&
+			    sx_u64s_push(&found->keys, place.key))
+				return sx_fail_nomem(err);
 		}
-		if (place.key > high || !allow(found, 1))
+		/* Block keys lie before the next block's first one, so nothing is left out. */
+		if (found->candidates >= found->pause && place.key < high) {
+			found->is_paused = 1;
+			found->next = place.key + 1;
 			return SIMIDX_OK;
-		if ((unsigned)__builtin_popcountll(place.key ^ query) <= k &&
-		    sx_u64s_push(&found->keys, place.key))
-			return sx_fail_nomem(err);
+		}
 	}
 	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
 }

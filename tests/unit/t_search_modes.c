@@ -38,6 +38,7 @@ static void check_first(struct t_search *s, simidx_query q, size_t n_found)
 	q.limit = sxt_rng_below(&s->rng, 3);
 	sxt_check_query(&s->model, s->model.n, s->reader, &q, &r);
 	ck_assert_uint_eq(r.n, n_found > 0);
+	ck_assert_uint_eq(r.count, n_found > 0);
 	ck_assert_int_eq(r.truncated, 0);
 }
 
@@ -310,6 +311,54 @@ START_TEST(hot_prefix)
 }
 END_TEST
 
+/* Where no directory told of the bucket, one query is enough for the next ones to go round it. */
+START_TEST(hot_at_first)
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+	simidx_results r;
+	struct t_search s;
+
+	make_hot(&s, 0xbeef);
+	t_search_directories(&s, 1);
+	q.fp = sxt_rng_flip(&s.rng, s.model.at[7].fp, 48, 3);
+	sxt_check_query(&s.model, s.model.n, s.reader, &q, &r);
+	ck_assert_uint_ge(r.candidates, HOT);
+	sxt_check_query(&s.model, s.model.n, s.reader, &q, &r);
+	ck_assert_uint_lt(r.candidates, HOT / 20);
+	t_search_end(&s);
+}
+END_TEST
+
+/* One match ends a search wherever it is: in a scan, and in the tree as well as by directories. */
+START_TEST(first_ends_scan)
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+	simidx_explanation how = SIMIDX_EXPLANATION_INIT;
+	simidx_results r;
+	struct t_search s;
+
+	make_hot(&s, 0xbeef);
+	for (int on = 0; on < 2; on++) {
+		t_search_directories(&s, on);
+		for (unsigned i = 0; i < 5; i++) {
+			q.fp = t_search_any(&s);
+			q.mode = SIMIDX_FIRST;
+			q.radius = 40;
+			sxt_check_query(&s.model, s.model.n, s.reader, &q, &r);
+			ck_assert_uint_eq(r.n, 1);
+			ck_assert_uint_lt(r.candidates, s.model.n / 2);
+		}
+		ck_assert_sx(simidx_explain(s.reader, &q, &how, &sxt_err), SIMIDX_OK);
+		ck_assert_str_eq(how.chosen.text, "scan of t01");
+		/* All pieces together find what all at once does. */
+		q.mode = SIMIDX_COUNT;
+		sxt_check_query(&s.model, s.model.n, s.reader, &q, &r);
+		ck_assert_uint_eq(r.candidates, s.model.n);
+	}
+	t_search_end(&s);
+}
+END_TEST
+
 /* The same answers where all of a cluster share three blocks of four. */
 START_TEST(hot_everywhere)
 {
@@ -344,6 +393,8 @@ Suite *suite_search_modes(void)
 	tcase_set_timeout(skew, 600);
 	tcase_add_loop_test(skew, one_fingerprint, 0, T_SEARCH_LAYOUTS);
 	tcase_add_test(skew, hot_prefix);
+	tcase_add_test(skew, hot_at_first);
+	tcase_add_test(skew, first_ends_scan);
 	tcase_add_test(skew, hot_everywhere);
 	suite_add_tcase(suite, skew);
 	return suite;

@@ -223,15 +223,24 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* At once, and with pauses. */
 static void check_near(struct t_tab *tab, sx_cursor *cursor, uint64_t low, uint64_t high,
-		       uint64_t query, unsigned k, sx_found *found)
+		       uint64_t query, unsigned k, uint64_t pause, sx_found *found)
 {
 	uint64_t candidates = 0, before = found->candidates;
 	size_t i, seen = 0;
 
 	found->keys.n = 0;
+	found->pause = before + pause;
 	ck_assert_sx(sx_table_near(&tab->table, cursor, low, high, query, k, found, &sxt_err),
 		     SIMIDX_OK);
+	while (found->is_paused) {
+		ck_assert_uint_ge(found->candidates, found->pause);
+		found->pause += pause;
+		ck_assert_sx(sx_table_near(&tab->table, cursor, found->next, high, query, k, found,
+					   &sxt_err),
+			     SIMIDX_OK);
+	}
 	if (found->keys.n)
 		qsort(found->keys.at, found->keys.n, sizeof(uint64_t), by_value);
 	for (i = 0; i < tab->model.n; i++) {
@@ -259,10 +268,12 @@ static void check_probes(struct t_tab *tab, sxt_rng *rng, sx_cursor *cursor, sx_
 	unsigned k = (unsigned)sxt_rng_below(rng, 5), flips = (unsigned)sxt_rng_below(rng, 4);
 	uint64_t query = sxt_rng_flip(rng, a.key, perm->bits, flips);
 
-	check_near(tab, cursor, query & ~rest, query | rest, query, k, found);
-	if (a.key <= b.key)
-		check_near(tab, cursor, a.key, b.key, query, k, found);
-	check_near(tab, cursor, a.key, a.key, query, k, found);
+	check_near(tab, cursor, query & ~rest, query | rest, query, k, UINT32_MAX, found);
+	if (a.key <= b.key) {
+		check_near(tab, cursor, a.key, b.key, query, k, UINT32_MAX, found);
+		check_near(tab, cursor, a.key, b.key, query, k, 1 + sxt_rng_below(rng, 3000), found);
+	}
+	check_near(tab, cursor, a.key, a.key, query, k, 1, found);
 }
 
 void t_check_ranges(struct t_tab *tab, sxt_rng *rng, unsigned n)
