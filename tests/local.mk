@@ -92,6 +92,7 @@ unit_core = \
 	tests/unit/t_plan_predict.c \
 	tests/unit/t_plan_probes.c \
 	tests/unit/t_search.h \
+	tests/unit/t_search_damage.c \
 	tests/unit/t_search_directory.c \
 	tests/unit/t_search_explain.c \
 	tests/unit/t_search_mini.c \
