@@ -14,6 +14,7 @@
 #include "util/sx_err.h"
 
 #define AT_ONCE 32768 /* candidates, before it is asked whether that is enough */
+#define FEW 32
 #define SAMPLE 64 /* one search in so many looks whether a page of it is in memory */
 
 /* What a collection is about. */
@@ -322,13 +323,28 @@ static int compare_hits(const void *a, const void *b)
 	return y->in_tables - x->in_tables;
 }
 
+/* For a handful qsort() takes longer than all else that is done with them. */
+static void sort_few(sx_hit *at, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		sx_hit hit = at[i];
+		size_t j = i;
+
+		for (; j && compare_hits(&hit, &at[j - 1]) < 0; j--)
+			at[j] = at[j - 1];
+		at[j] = hit;
+	}
+}
+
 /* Sort the hits and drop copies; the one of the tables stays. */
 static void sort_hits(sx_hits *hits)
 {
 	size_t n = 0;
 
-	if (hits->n > 1)
+	if (hits->n > FEW)
 		qsort(hits->at, hits->n, sizeof(*hits->at), compare_hits);
+	else
+		sort_few(hits->at, hits->n);
 	for (size_t i = 0; i < hits->n; i++)
 		if (!n || hits->at[i].fp != hits->at[n - 1].fp)
 			hits->at[n++] = hits->at[i];

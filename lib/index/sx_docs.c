@@ -9,6 +9,8 @@
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 
+#define FEW 32
+
 int sx_docs_push(sx_docs *docs, const sx_doc *doc, simidx_error *err)
 {
 	if (sx_reserve(&docs->at, &docs->cap, docs->n + 1, sizeof(*docs->at)))
@@ -46,6 +48,19 @@ static int compare_docs(const void *a, const void *b)
 	return x->fp < y->fp ? -1 : x->fp > y->fp;
 }
 
+/* For a handful qsort() takes longer than all else that is done with them. */
+static void sort_few(sx_doc *at, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		sx_doc doc = at[i];
+		size_t j = i;
+
+		for (; j && compare_docs(&doc, &at[j - 1]) < 0; j--)
+			at[j] = at[j - 1];
+		at[j] = doc;
+	}
+}
+
 void sx_docs_sort(sx_docs *docs, size_t from)
 {
 	size_t i = from + 1;
@@ -53,8 +68,12 @@ void sx_docs_sort(sx_docs *docs, size_t from)
 	/* One fingerprint's documents come in order already. */
 	while (i < docs->n && compare_docs(&docs->at[i - 1], &docs->at[i]) < 0)
 		i++;
-	if (i < docs->n)
+	if (i == docs->n)
+		return;
+	if (docs->n - from > FEW)
 		qsort(docs->at + from, docs->n - from, sizeof(*docs->at), compare_docs);
+	else
+		sort_few(docs->at + from, docs->n - from);
 }
 
 /* The second fingerprint of a document, from postings. */
