@@ -114,7 +114,7 @@ static void look_at_one(sx_directory *d)
 		d->typical_n = (unsigned)block.n;
 		d->typical_width = block.width;
 		d->typical_bitmap = (unsigned)(block.bitmap - block.data);
-		d->typical_bitmap_bytes = (float)block.n_words * 8 / (float)block.n;
+		d->typical_bitmap_bytes = (unsigned)block.n_words * 8;
 		for (unsigned c = 0; c < d->table->n_cols; c++) {
 			d->typical_col[c] = (unsigned)(block.col[c] - block.data);
 			d->typical_col_width[c] = block.col_width[c];

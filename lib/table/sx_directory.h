@@ -41,8 +41,7 @@ typedef struct sx_directory {
 	size_t bytes;   /* memory that it takes */
 	/* Of some block in the middle, as a guess at where things lie in the others. */
 	unsigned typical_n, typical_width;
-	unsigned typical_bitmap;    /* bytes from the block's start */
-	float typical_bitmap_bytes; /* of an entry */
+	unsigned typical_bitmap, typical_bitmap_bytes; /* where it begins in a block; its size */
 	unsigned typical_col[SX_MAX_COLS], typical_col_width[SX_MAX_COLS]; /* bytes from its start */
 } sx_directory;
 
