@@ -15,6 +15,7 @@
 
 #define AT_ONCE 32768 /* candidates, before it is asked whether that is enough */
 #define FEW 32
+#define DESCENTS 8 /* of LMDB's trees that are under way at once */
 #define SAMPLE 64 /* one search in so many looks whether a page of it is in memory */
 
 /* What a collection is about. */
@@ -175,9 +176,9 @@ static int table_cursor(simidx_reader *r, unsigned t, simidx_error *err)
 	return sx_cursor_renew(r->snapshot.txn, r->cursor[t], err);
 }
 
-/* Some of a range, up to where r->found is paused. */
-static int collect_some(struct task *task, const sx_probe *probe, uint64_t low,
-			simidx_error *err)
+/* Some of a range from its spot on, up to where r->found is paused. */
+static int collect_some(struct task *task, const sx_probe *probe, const sx_spot *spot,
+			uint64_t low, simidx_error *err)
 {
 	simidx_reader *r = task->r;
 	size_t hits = r->hits.n;
@@ -188,8 +189,8 @@ static int collect_some(struct task *task, const sx_probe *probe, uint64_t low,
 	r->found.most = left_to_compare(task);
 	r->found.pause = AT_ONCE;
 	r->found.is_cut = r->found.is_paused = 0;
-	rc = sx_table_near(&r->index->tables.permuted[probe->table], r->cursor[probe->table], low,
-			   probe->high, sx_way_permuted(r, task->q, probe->table),
+	rc = sx_table_near(&r->index->tables.permuted[probe->table], r->cursor[probe->table], spot,
+			   low, probe->high, sx_way_permuted(r, task->q, probe->table),
 			   task->q->most_bits, &r->found, err);
 	if (!rc)
 		rc = take_keys(task, probe, 0, err);
@@ -202,21 +203,73 @@ static int collect_some(struct task *task, const sx_probe *probe, uint64_t low,
 	return rc ? rc : ask_enough(task, hits, err);
 }
 
-static int collect_probe(struct task *task, const sx_probe *probe, simidx_error *err)
+static int collect_probe(struct task *task, const sx_probe *probe, const sx_spot *first,
+			 simidx_error *err)
 {
 	simidx_reader *r = task->r;
 	unsigned t = probe->table;
 	uint64_t blocks = task->out->blocks;
-	int rc = table_cursor(r, t, err);
+	sx_spot spot;
+	int rc = collect_some(task, probe, first, probe->low, err);
 
-	if (!rc)
-		rc = collect_some(task, probe, probe->low, err);
-	while (!rc && !task->done && r->found.is_paused)
-		rc = collect_some(task, probe, r->found.next, err);
+	while (!rc && !task->done && r->found.is_paused) {
+		rc = sx_table_find(&r->index->tables.permuted[t], r->cursor[t], r->found.next,
+				   &spot, err);
+		if (!rc)
+			rc = collect_some(task, probe, &spot, r->found.next, err);
+	}
 	/* A directory would have told that there are so many, and perhaps of a way round. */
 	blocks = task->out->blocks - blocks;
 	if (!rc && blocks > SX_LOOKUP_PIECES)
 		sx_shelf_get(&r->snapshot, t, blocks, &r->held[t]);
+	return rc;
+}
+
+/*
+ * Go down the trees for the next probes without a directory, up to one a table, as each has one
+ * cursor. Where they end is fetched for all of them before any is waited for.
+ */
+static size_t descend(simidx_reader *r, size_t *next, size_t *number, sx_spot *spot, int *rc,
+		      simidx_error *err)
+{
+	uint64_t tables = 0;
+	size_t n = 0;
+
+	for (; !*rc && n < DESCENTS && *next < r->probes.n; ++*next) {
+		const sx_probe *p = &r->probes.at[*next];
+
+		if (r->directory[p->table])
+			continue;
+		if (tables >> p->table & 1)
+			break;
+		tables |= UINT64_C(1) << p->table;
+		*rc = table_cursor(r, p->table, err);
+		if (!*rc)
+			*rc = sx_table_find(&r->index->tables.permuted[p->table],
+					    r->cursor[p->table], p->low, &spot[n], err);
+		number[n++] = *next;
+	}
+	for (size_t i = 0; !*rc && n > 1 && i < n; i++) {
+		const sx_probe *p = &r->probes.at[number[i]];
+
+		sx_table_fetch(&r->index->tables.permuted[p->table], &spot[i], p->low, p->high);
+	}
+	return n;
+}
+
+static int collect_descents(struct task *task, simidx_error *err)
+{
+	simidx_reader *r = task->r;
+	size_t number[DESCENTS], next = 0;
+	sx_spot spot[DESCENTS];
+	int rc = SIMIDX_OK;
+
+	while (!rc && !task->done && next < r->probes.n) {
+		size_t n = descend(r, &next, number, spot, &rc, err);
+
+		for (size_t i = 0; !rc && !task->done && i < n; i++)
+			rc = collect_probe(task, &r->probes.at[number[i]], &spot[i], err);
+	}
 	return rc;
 }
 
@@ -274,9 +327,8 @@ static int collect_tables(struct task *task, simidx_error *err)
 
 	if (!rc && n_ranges)
 		rc = collect_pieces(task, err);
-	for (size_t i = 0; !rc && n_ranges < r->probes.n && !task->done && i < r->probes.n; i++)
-		if (!r->directory[r->probes.at[i].table])
-			rc = collect_probe(task, &r->probes.at[i], err);
+	if (!rc && n_ranges < r->probes.n && !task->done)
+		rc = collect_descents(task, err);
 	task->out->probes += r->probes.n;
 	return rc;
 }

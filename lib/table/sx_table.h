@@ -102,12 +102,28 @@ int sx_found_init(sx_found *found, const sx_kernel *kernel);
 
 void sx_found_free(sx_found *found);
 
+/** Where a range of keys begins: the first key and value of the store that may be of it. */
+typedef struct sx_spot {
+	sx_slice key, value;
+	int is_end; /* there is none */
+} sx_spot;
+
+/** Have the cursor go to the beginning of a range, and the CPU fetch what is there. */
+int sx_table_find(const sx_table *table, sx_cursor *cursor, uint64_t low, sx_spot *spot,
+		  simidx_error *err);
+
+/**
+ * Have the CPU fetch what sx_table_near() will read of the first block, as far as it can be
+ * guessed. Waits for the block's header, so it is for when there are more spots than one.
+ */
+void sx_table_fetch(const sx_table *table, const sx_spot *spot, uint64_t low, uint64_t high);
+
 /**
  * Add to found->keys the keys in [low, high] that differ from `query` in at most k bits; not
- * all of them where found->is_paused is set.
+ * all of them where found->is_paused is set. The cursor is where sx_table_find() left it.
  */
-int sx_table_near(const sx_table *table, sx_cursor *cursor, uint64_t low, uint64_t high,
-		  uint64_t query, unsigned k, sx_found *found, simidx_error *err);
+int sx_table_near(const sx_table *table, sx_cursor *cursor, const sx_spot *spot, uint64_t low,
+		  uint64_t high, uint64_t query, unsigned k, sx_found *found, simidx_error *err);
 
 /** Append the rows in [low, high] to `rows`, the first `limit` of them (0 = all). */
 int sx_table_range(const sx_table *table, sx_cursor *cursor, sx_place low, sx_place high,

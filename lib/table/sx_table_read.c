@@ -8,6 +8,8 @@
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 
+#define LINE 64 /* of the CPU's caches */
+
 int sx_found_init(sx_found *found, const sx_kernel *kernel)
 {
 	memset(found, 0, sizeof(*found));
@@ -98,12 +100,63 @@ static int near_in_block(const sx_table *table, sx_slice key, sx_slice value, ui
 	return SIMIDX_OK;
 }
 
-int sx_table_near(const sx_table *table, sx_cursor *cursor, uint64_t low, uint64_t high,
-		  uint64_t query, unsigned k, sx_found *found, simidx_error *err)
+int sx_table_find(const sx_table *table, sx_cursor *cursor, uint64_t low, sx_spot *spot,
+		  simidx_error *err)
 {
-	sx_slice key, value;
 	sx_place place = { low, 0 };
-	int past, rc = seek(table, cursor, place, &key, &value, err);
+	int rc = seek(table, cursor, place, &spot->key, &spot->value, err);
+
+	spot->is_end = rc == SIMIDX_E_END;
+	if (!rc)
+		__builtin_prefetch(spot->value.data, 0, 3);
+	return spot->is_end ? SIMIDX_OK : rc;
+}
+
+static void fetch_lines(const unsigned char *p, size_t size)
+{
+	const unsigned char *end = p + size;
+
+	for (p -= (uintptr_t)p % LINE; p < end; p += LINE)
+		__builtin_prefetch(p, 0, 3);
+}
+
+/* The entry of a block at which a key would be if its keys were spread evenly. */
+static size_t guess_entry(const sx_block *block, uint64_t last, uint64_t key)
+{
+	uint64_t first = block->width < 8 ? block->base << (8 * block->width) : 0;
+
+	if (key <= first || last <= first)
+		return 0;
+	return key >= last ? block->n
+			   : (size_t)((double)(key - first) / (double)(last - first) *
+				      (double)block->n);
+}
+
+void sx_table_fetch(const sx_table *table, const sx_spot *spot, uint64_t low, uint64_t high)
+{
+	size_t from, to, slack;
+	sx_block block;
+	sx_place last;
+
+	if (spot->is_end || table->layout != SIMIDX_LAYOUT_BLOCKS ||
+	    sx_table_place(table, spot->key, &last) ||
+	    sx_block_open_keys(&block, spot->value.data, spot->value.size))
+		return;
+	slack = block.n / 32;
+	from = guess_entry(&block, last.key, low);
+	to = guess_entry(&block, last.key, high) + slack;
+	from = from > slack ? from - slack : 0;
+	to = to < block.n ? to : block.n;
+	fetch_lines(block.bitmap, block.n_words * 8);
+	fetch_lines(block.low + from * block.width, (to - from) * block.width);
+}
+
+int sx_table_near(const sx_table *table, sx_cursor *cursor, const sx_spot *spot, uint64_t low,
+		  uint64_t high, uint64_t query, unsigned k, sx_found *found, simidx_error *err)
+{
+	sx_slice key = spot->key, value = spot->value;
+	int past, rc = spot->is_end ? SIMIDX_E_END : SIMIDX_OK;
+	sx_place place;
 
 	found->is_paused = 0;
 	for (; !rc; rc = sx_cursor_next(cursor, &key, &value, err)) {
