@@ -20,7 +20,10 @@
  *   4. Features: the multiset of n-grams, n neighbouring tokens joined by byte 0x1f (characters
  *      by nothing), of the lengths asked for; all tokens of a text that has none of these.
  *   5. A weight for each, in 16.16 fixed point; the heaviest only, where asked for.
- *   6. simidx_hash_bytes() of the feature's UTF-8 bytes.
+ *   6. simidx_hash_bytes() of the feature's UTF-8 bytes; with a seed that is not 0, m(that ^
+ *      m(seed)), where m is what splitmix64 makes of its state:
+ *      m(x): x ^= x >> 30, x *= 0xbf58476d1ce4e5b9, x ^= x >> 27, x *= 0x94d049bb133111eb,
+ *      x ^= x >> 31.
  *
  *   extractor  tokens      n-grams  weights  for
  *   words12    words       1, 2     sqrt     the default: separates best in weighted searches
@@ -93,11 +96,14 @@ typedef struct simidx_text_options {
 	    out, so that only texts with the same words in the same order have the same
 	    fingerprint, and others one that is far from all. */
 	int short_exact;
+	/** Of the hash; 0 = as the library is by itself. Another seed gives other fingerprints
+	    that are as good: to see how much a result owes to chance. */
+	uint64_t seed;
 } simidx_text_options;
 
 #define SIMIDX_TEXT_OPTIONS_INIT                                                              \
 	{ sizeof(simidx_text_options), NULL, 0, 0, NULL, 0, NULL, NULL, 0, NULL, 0, NULL, 0,  \
-	  NULL, 0, 0 }
+	  NULL, 0, 0, 0 }
 
 /**
  * Make an extractor.

@@ -234,6 +234,13 @@ int simidx_text_fingerprint(simidx_text *text, const void *utf8, size_t size, un
 typedef int feature_callback(void *ctx, const simidx_feature *feature, const char *bytes,
 			     size_t n_bytes);
 
+/** Features have been put under the seed since their names were noted. */
+static void seed_names(sx_gram_names *names, uint64_t seed)
+{
+	for (size_t i = 0; seed && i < names->n; i++)
+		names->name[i].hash = sx_seeded(names->name[i].hash, seed);
+}
+
 static int hand_on_features(const simidx_text *text, const sx_gram_names *names,
 			    feature_callback *callback, void *ctx)
 {
@@ -266,6 +273,7 @@ int simidx_text_each_feature(simidx_text *text, const void *utf8, size_t size,
 	rc = sx_text_extract(text, utf8, size, &names, err);
 	if (!rc) {
 		sx_features_sort(&text->features);
+		seed_names(&names, text->settings.seed);
 		sx_gram_names_sort(&names);
 		rc = hand_on_features(text, &names, callback, ctx);
 	}

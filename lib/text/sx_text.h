@@ -194,6 +194,9 @@ int sx_features_add(sx_features *features, const char *bytes, size_t size, sx_gr
 void sx_features_finish(sx_features *features, const sx_settings *settings,
 			const sx_lists *lists);
 
+/** The hash under a seed; seed 0 changes nothing. */
+uint64_t sx_seeded(uint64_t hash, uint64_t seed);
+
 /** The heaviest first, ties by smaller hash. */
 void sx_features_sort(sx_features *features);
 

@@ -19,8 +19,8 @@
 
 #define VERSION "v1"
 
-/* The hash of features, and of everything here; its seed. */
-#define HASH "hash=xxh3-64 seed=0"
+/* The hash of features, and of everything here. */
+#define HASH "hash=xxh3-64"
 
 /* ------------------------------------------------------------------------------------------
  * Writing
@@ -60,7 +60,7 @@ void sx_text_profile_format(char profile[SX_PROFILE_SIZE], const sx_settings *s)
 			separator = ",";
 		}
 	}
-	add(profile, &n, " weights=%s " HASH, sx_weights_names[s->weights]);
+	add(profile, &n, " weights=%s " HASH " seed=%" PRIu64, sx_weights_names[s->weights], s->seed);
 	if (s->top == SIMIDX_TEXT_TOP_AUTO)
 		add(profile, &n, " top=auto");
 	else if (s->top != SIMIDX_TEXT_TOP_ALL)
@@ -131,6 +131,14 @@ static unsigned read_grams(const char *profile)
 	return grams;
 }
 
+static uint64_t read_seed(const char *profile)
+{
+	size_t size;
+	const char *value = find(profile, "seed", &size);
+
+	return value ? strtoull(value, NULL, 10) : 0;
+}
+
 static uint32_t read_number(const char *profile, const char *key)
 {
 	size_t size;
@@ -181,6 +189,8 @@ int sx_text_profile_read(const char *profile, unsigned bits, simidx_text_options
 		o->weights = copy(profile, "weights", strings->weights, sizeof(strings->weights));
 	if (!o->top)
 		o->top = read_top(profile);
+	if (!o->seed)
+		o->seed = read_seed(profile);
 	if (!o->stop)
 		o->stop = copy(profile, "stop", strings->stop, sizeof(strings->stop));
 	if (!o->stem)

@@ -215,5 +215,6 @@ int sx_settings_make(sx_settings *s, const simidx_text_options *o, simidx_error 
 		s->top = o->top;
 	s->min_tokens = o->min_tokens ? o->min_tokens : SIMIDX_SHORT_TOKENS;
 	s->exact = o->short_exact != 0;
+	s->seed = o->seed;
 	return rc;
 }

@@ -47,6 +47,7 @@ typedef struct sx_settings {
 	char stem[SX_STEM_SIZE]; /* "" = none */
 	uint32_t min_tokens;
 	int exact;
+	uint64_t seed;
 } sx_settings;
 
 /** Whether an extractor of this name is known. */
@@ -56,7 +57,7 @@ int sx_extractor_is_known(const char *name);
 int sx_settings_make(sx_settings *settings, const simidx_text_options *options,
 		     simidx_error *err);
 
-#define SX_PROFILE_SIZE 256
+#define SX_PROFILE_SIZE 320
 
 /** Write the profile. */
 void sx_text_profile_format(char profile[SX_PROFILE_SIZE], const sx_settings *settings);

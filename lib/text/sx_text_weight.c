@@ -134,6 +134,20 @@ void sx_features_sort(sx_features *features)
 		qsort(features->slot, features->n, sizeof(*features->slot), compare_features);
 }
 
+/* Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014); with
+ * the constants of Stafford's variant 13. One to one, so that features that differ still do. */
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+uint64_t sx_seeded(uint64_t hash, uint64_t seed)
+{
+	return seed ? mix(hash ^ mix(seed)) : hash;
+}
+
 static size_t most_features(const sx_settings *settings, uint64_t n_words)
 {
 	size_t n = settings->top;
@@ -157,18 +171,11 @@ static void close_gaps(sx_features *features)
 	}
 }
 
-void sx_features_finish(sx_features *features, const sx_settings *settings,
-			const sx_lists *lists)
+/** Only so many features, the heaviest. */
+static void keep_heaviest(sx_features *features, const sx_settings *settings)
 {
-	simidx_feature *slot = features->slot;
-	size_t i, most;
+	size_t most;
 
-	close_gaps(features);
-	if (settings->weights == SX_TFIDF)
-		weigh_by_idf(features, lists);
-	else
-		for (i = 0; i < features->n; i++)
-			slot[i].weight = weight_of(features, slot[i].weight, settings->weights);
 	if (settings->top == SIMIDX_TEXT_TOP_ALL)
 		return;
 	most = most_features(settings, features->n_words);
@@ -176,4 +183,22 @@ void sx_features_finish(sx_features *features, const sx_settings *settings,
 		return;
 	sx_features_sort(features);
 	features->n = most;
+}
+
+void sx_features_finish(sx_features *features, const sx_settings *settings,
+			const sx_lists *lists)
+{
+	simidx_feature *slot = features->slot;
+	size_t i;
+
+	close_gaps(features);
+	if (settings->weights == SX_TFIDF)
+		weigh_by_idf(features, lists);
+	else
+		for (i = 0; i < features->n; i++)
+			slot[i].weight = weight_of(features, slot[i].weight, settings->weights);
+	keep_heaviest(features, settings);
+	/* Last, so that a seed has no say in which features a text has. */
+	for (i = 0; settings->seed && i < features->n; i++)
+		slot[i].hash = sx_seeded(slot[i].hash, settings->seed);
 }

@@ -31,6 +31,7 @@ done <<END
 --extractor words1 --weights log|words1 v1 bits=64 grams=1 weights=log $rest
 --extractor han12 --stop zh --stop en|han12 v1 bits=64 grams=1,2 weights=sqrt $rest stop=en,zh
 --extractor char-4 --top 50|char-4 v1 bits=64 grams=4 weights=sqrt $rest top=50
+--seed 12345678901234567890 --extractor words1|words1 v1 bits=64 grams=1 weights=sqrt ${rest%0}12345678901234567890
 --grams 1,3 --top auto|words12 v1 bits=64 grams=1,3 weights=sqrt $rest top=auto
 --weights binary --short exact|words12 v1 bits=64 grams=1,2 weights=binary $rest exact=64
 --weights raw --short exact --min-tokens 9|words12 v1 bits=64 grams=1,2 weights=raw $rest exact=9
@@ -47,6 +48,18 @@ run 2 "$load" listed --stop list --weights log short
 says 'weights=sqrt, not with weights=log'
 run 2 "$query" listed search --text --stop list --stop en long
 says 'without stop=en'
+# Another seed makes other fingerprints, and is remembered.
+run 0 "$load" -q --seed 2 seeded long
+run 0 "$load" -q seeded short
+run 2 "$load" -q --seed 3 seeded short
+says 'with seed=2, not with seed=3'
+run 2 "$query" seeded search --text --seed 3 long
+says 'with seed=2, not with seed=3'
+run 2 "$load" -q --seed 2 listed --stop list short
+says 'with seed=0, not with seed=2'
+run 0 "$load" -q unseeded long
+[ "$("$query" seeded dump | head -1 | cut -f 2)" != "$("$query" unseeded dump | cut -f 2)" ] ||
+	fail 'a seed changes nothing'
 # What is taken over says how texts are handled.
 run 2 "$load" new --from listed --stop en long
 says 'simidx-load: listed: '
@@ -71,7 +84,7 @@ else
 	run 2 "$load" --stem english new long
 	says 'libstemmer'
 fi
-for bad in '--grams 0' '--grams 17' '--grams 1,' '--grams x' '--weights cube' '--top 0' \
+for bad in '--grams 0' '--grams 17' '--grams 1,' '--grams x' '--seed x' '--seed -1' '--seed 18446744073709551616' '--weights cube' '--top 0' \
 	'--short maybe' '--min-tokens 0' '--stop missing' '--extractor char-0' '--idf list'; do
 	# shellcheck disable=SC2086
 	run 2 "$load" $bad new long

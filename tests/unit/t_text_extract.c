@@ -8,7 +8,8 @@
  * library: unicodedata's NFKC and str.casefold(); regular expressions over ASCII for words,
  * except for the three Chinese words, which are those of the test of words12; weights as
  * decimals of 60 digits, rounded down to 16 binary places; features counted as byte strings;
- * hashes from xxhash's xxh3_64. Stems and stop words were written down by hand.
+ * hashes from xxhash's xxh3_64, under a seed put through the mixer of splitmix64. Stems and stop
+ * words were written down by hand.
  */
 
 #include "config.h"
@@ -91,6 +92,14 @@ static const struct {
 	  0, 1, UINT64_C(0x2d06800538d394c2), UINT64_C(0xb7150408d0aaee97) },
 	{ "exact, long enough", { .size = SIZE, .short_exact = 1, .min_tokens = 20 }, EN,
 	  20, 31, UINT64_C(0xd51ac7f3941ab36f), UINT64_C(0x22f6275633580589) },
+	{ "seed 1", { .size = SIZE, .seed = 1 }, EN,
+	  20, 31, UINT64_C(0xb9dba57d05a0b54f), UINT64_C(0x0f52ddc8602131c7) },
+	{ "the last seed", { .size = SIZE, .seed = UINT64_MAX }, EN,
+	  20, 31, UINT64_C(0x695206b7903c8cc8), UINT64_C(0x353f76f881445efb) },
+	{ "top 5, seed 7", { .size = SIZE, .top = 5, .seed = 7 }, EN,
+	  20, 5, UINT64_C(0x1bfccfd0e5cf0620), UINT64_C(0x80334966586b02b2) },
+	{ "tfidf, seed 7", { .size = SIZE, .extractor = "tfidf", .top = SIMIDX_TEXT_TOP_ALL, .seed = 7, LIST(idf, IDF) }, EN,
+	  20, 13, UINT64_C(0x9bf899c9f18f0229), UINT64_C(0x85eb4a04b94f0ad0) },
 };
 
 static simidx_text *open_text(const simidx_text_options *options)

@@ -104,6 +104,34 @@ static int see(void *ctx, const simidx_feature *feature, const char *utf8, size_
 	return seen->stop_after && --seen->stop_after == 0 ? 7 : 0;
 }
 
+/* Names go with the features that a seed has given other hashes; these are from Python's xxhash,
+ * by way of splitmix64. */
+static int see_seeded(void *ctx, const simidx_feature *feature, const char *utf8, size_t size)
+{
+	unsigned *seen = ctx;
+
+	if (size == 1 && !memcmp(utf8, "a", 1) && feature->hash == UINT64_C(0x2f7c4ce388c34261))
+		*seen += 1;
+	if (size == 3 && !memcmp(utf8, "b\x1f" "c", 3) &&
+	    feature->hash == UINT64_C(0x53272bf18e85a575))
+		*seen += 10;
+	*seen += 100;
+	return 0;
+}
+
+START_TEST(test_each_seeded)
+{
+	simidx_text_options options = { .size = SIZE, .seed = 7 };
+	simidx_text *text = open_text(&options);
+	unsigned seen = 0;
+
+	ck_assert_sx(simidx_text_each_feature(text, "a b c b a", 9, see_seeded, &seen, &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_uint_eq(seen, 711); /* seven features, each of the two once */
+	simidx_text_close(text);
+}
+END_TEST
+
 START_TEST(test_each_feature)
 {
 	simidx_text_options options = { .size = SIZE, .weights = "raw", .grams = 1 };
@@ -152,6 +180,14 @@ static const struct {
 	    LIST(stop_words, "c"), .min_tokens = 9 },
 	  "tfidf v1 bits=64 grams=1 weights=tfidf hash=xxh3-64 seed=0 top=20 stop=en,zh "
 	  "stop-words=8c40219a46b9f81b words=575a0b1c44d8843f idf=32c2a426fb19b3c2" },
+	/* As long as it gets without stems. */
+	{ { .size = SIZE, .extractor = "words12", .grams = 0xffff, .weights = "tfidf",
+	    .top = 4000000000, .stop = "en,zh", .seed = UINT64_MAX, LIST(idf, "a 1"),
+	    LIST(words, "b"), LIST(stop_words, "c"), .short_exact = 1, .min_tokens = 4000000000 },
+	  "words12 v1 bits=64 grams=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 weights=tfidf "
+	  "hash=xxh3-64 seed=18446744073709551615 top=4000000000 stop=en,zh "
+	  "stop-words=8c40219a46b9f81b words=575a0b1c44d8843f idf=32c2a426fb19b3c2 "
+	  "exact=4000000000" },
 };
 
 START_TEST(test_profile)
@@ -267,6 +303,7 @@ Suite *suite_text_profile(void)
 	tcase_set_timeout(tc, 60);
 	suite_add_tcase(suite, tc);
 	tcase_add_test(tc, test_each_feature);
+	tcase_add_test(tc, test_each_seeded);
 	tcase_add_loop_test(tc, test_profile, 0, COUNT(profiles));
 	tcase_add_loop_test(tc, test_differences, 0, COUNT(differences));
 	tcase_add_test(tc, test_open_for);

@@ -46,6 +46,7 @@ static simidx_text_options translate(const struct tl_text_options *from, unsigne
 	to.stem = from->stem;
 	to.min_tokens = from->min_tokens;
 	to.short_exact = from->short_texts == TL_SHORT_EXACT;
+	to.seed = from->seed;
 	return to;
 }
 

@@ -33,6 +33,7 @@ struct tl_text_options {
 	const char *stem;          /* --stem */
 	uint32_t min_tokens;       /* --min-tokens; 0 = not given */
 	enum tl_short short_texts; /* --short */
+	uint64_t seed;             /* --seed */
 };
 
 /** Values of the options for getopt_long(), above those of the tools and of in_columns.h. */
@@ -41,6 +42,7 @@ enum tl_text_option {
 	TL_OPT_GRAMS,
 	TL_OPT_IDF,
 	TL_OPT_MIN_TOKENS,
+	TL_OPT_SEED,
 	TL_OPT_SHORT,
 	TL_OPT_STEM,
 	TL_OPT_STOP,
@@ -55,6 +57,7 @@ enum tl_text_option {
 	{ "grams", required_argument, NULL, TL_OPT_GRAMS },             \
 	{ "idf", required_argument, NULL, TL_OPT_IDF },                 \
 	{ "min-tokens", required_argument, NULL, TL_OPT_MIN_TOKENS },   \
+	{ "seed", required_argument, NULL, TL_OPT_SEED },               \
 	{ "short", required_argument, NULL, TL_OPT_SHORT },             \
 	{ "stem", required_argument, NULL, TL_OPT_STEM },               \
 	{ "stop", required_argument, NULL, TL_OPT_STOP },               \
@@ -80,6 +83,8 @@ enum tl_text_option {
 	"                       file, one a line; may be repeated",                         \
 	"  --words FILE         words that stay in one piece, one a line; may be repeated", \
 	"  --stem LANGUAGE      stem words, as libstemmer does for english, german, ...",   \
+	"  --seed N             another hash, whose fingerprints are others and as good",   \
+	"                       (default 0)",                                               \
 	"  --min-tokens N       a text with fewer tokens is short (default 64)",            \
 	"  --short WHAT         short texts: flag (default): tell how many there are;",     \
 	"                       reject: leave them out; exact: they match only texts with", \

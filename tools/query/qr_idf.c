@@ -225,7 +225,7 @@ static int take_option(struct options *options, int c)
 
 	/* These say what becomes of counts, and here are only counts. */
 	if (c == TL_OPT_IDF || c == TL_OPT_WEIGHTS || c == TL_OPT_TOP ||
-	    c == TL_OPT_MIN_TOKENS || c == TL_OPT_SHORT)
+	    c == TL_OPT_MIN_TOKENS || c == TL_OPT_SHORT || c == TL_OPT_SEED)
 		return tl_usage_error("idf takes of the options about texts only --extractor, "
 				      "--grams, --stop, --words and --stem");
 	rc = tl_text_take(&options->text, c, optarg);
