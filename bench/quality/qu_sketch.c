@@ -31,17 +31,26 @@ static int add_of_text(void *ctx, const simidx_feature *feature, const char *byt
 	return 0;
 }
 
-static void sketch(const struct qu_features *of, simidx_sketch *out)
+/* As the library does it under a seed. */
+static void sketch(const struct qu_features *of, uint64_t seed, simidx_sketch *out)
 {
+	struct qu_features own = { 0 };
 	simidx_error err;
 
-	bn_check(simidx_hash_features(of->list, of->n, 64, SKETCH_FLAGS, out, &err), &err,
+	for (size_t i = 0; i < of->n; i++) {
+		uint64_t hash = of->list[i].hash;
+
+		qu_add_feature(&own, seed ? bn_mix(hash ^ bn_mix(seed)) : hash,
+			       of->list[i].weight);
+	}
+	bn_check(simidx_hash_features(own.list, own.n, 64, SKETCH_FLAGS, out, &err), &err,
 		 "fingerprint");
+	free(own.list);
 }
 
 /* What is measured must be what the library does with a text. */
 static void check_text(simidx_text *text, const struct qu_doc *doc,
-		       const struct qu_features *f)
+		       const struct qu_features *f, uint64_t seed)
 {
 	simidx_sketch whole = SIMIDX_SKETCH_INIT, parts = SIMIDX_SKETCH_INIT;
 	simidx_error err;
@@ -49,7 +58,7 @@ static void check_text(simidx_text *text, const struct qu_doc *doc,
 	bn_check(simidx_text_fingerprint(text, doc->text, doc->size, SKETCH_FLAGS, &whole,
 					 &err),
 		 &err, doc->id);
-	sketch(f, &parts);
+	sketch(f, seed, &parts);
 	if (whole.fp != parts.fp || whole.fp2 != parts.fp2 ||
 	    memcmp(whole.weights, parts.weights, sizeof(whole.weights)) ||
 	    memcmp(whole.weights2, parts.weights2, sizeof(whole.weights2)))
@@ -85,7 +94,7 @@ static void set_option(simidx_text_options *options, char *setting, char **idf)
 		bn_die("%s: no such option of extractors", setting);
 }
 
-static simidx_text *open_text(const char *extractor)
+static simidx_text *open_text(const char *extractor, uint64_t seed)
 {
 	simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
 	char *copy = strdup(extractor), *rest = copy, *idf = NULL, *setting;
@@ -93,6 +102,7 @@ static simidx_text *open_text(const char *extractor)
 	simidx_error err;
 
 	options.extractor = strsep(&rest, ":");
+	options.seed = seed;
 	while ((setting = strsep(&rest, ":")))
 		set_option(&options, setting, &idf);
 	bn_check(simidx_text_open(&options, &text, &err), &err, extractor);
@@ -105,7 +115,7 @@ struct qu_features *qu_features_of(const struct qu_set *set, const char *extract
 {
 	struct qu_features *all = bn_alloc(set->n, sizeof(*all));
 	const struct qu_doc *doc = set->docs;
-	simidx_text *text;
+	simidx_text *text, *seeded;
 	simidx_error err;
 	size_t i;
 
@@ -114,14 +124,17 @@ struct qu_features *qu_features_of(const struct qu_set *set, const char *extract
 			qu_reference_features(doc[i].text, doc[i].size, &all[i]);
 		return all;
 	}
-	text = open_text(extractor);
+	text = open_text(extractor, 0);
+	seeded = open_text(extractor, 1);
 	for (i = 0; i < set->n; i++) {
 		bn_check(simidx_text_each_feature(text, doc[i].text, doc[i].size, add_of_text,
 						  &all[i], &err),
 			 &err, doc[i].id);
-		check_text(text, &doc[i], &all[i]);
+		check_text(text, &doc[i], &all[i], 0);
+		check_text(seeded, &doc[i], &all[i], 1);
 	}
 	simidx_text_close(text);
+	simidx_text_close(seeded);
 	return all;
 }
 
@@ -135,25 +148,13 @@ void qu_features_free(struct qu_features *features, size_t n)
 void qu_fingerprints(const struct qu_features *features, size_t n, uint64_t seed,
 		     struct qu_fp *out)
 {
-	uint64_t twist = bn_mix(seed);
-	struct qu_features own = { 0 };
-	size_t i, j;
-
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		simidx_sketch made = SIMIDX_SKETCH_INIT;
 
-		own.n = 0;
-		for (j = 0; j < features[i].n; j++) {
-			const simidx_feature *f = &features[i].list[j];
-
-			qu_add_feature(&own, seed ? bn_mix(f->hash ^ twist) : f->hash,
-				       f->weight);
-		}
-		sketch(&own, &made);
+		sketch(&features[i], seed, &made);
 		out[i].fp = made.fp;
 		out[i].fp2 = made.fp2;
 		memcpy(out[i].weights, made.weights, sizeof(made.weights));
 		memcpy(out[i].weights2, made.weights2, sizeof(made.weights2));
 	}
-	free(own.list);
 }

@@ -39,9 +39,8 @@ struct qu_features *qu_features_of(const struct qu_set *set, const char *extract
 void qu_features_free(struct qu_features *features, size_t n);
 
 /**
- * Fingerprints of all documents. Seed 0 is what the library computes. The library has no other
- * seed: another one here puts each feature's hash through a bijection of 64-bit numbers that
- * is different for each seed and looks random, which is as good as another hash.
+ * Fingerprints of all documents, under a seed as in simidx_text_options; the reference has none
+ * of its own, and its hashes are treated likewise.
  */
 void qu_fingerprints(const struct qu_features *features, size_t n, uint64_t seed,
 		     struct qu_fp *out);
