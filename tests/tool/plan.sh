@@ -38,6 +38,8 @@ run 2 "$query" - plan --documents 0
 run 2 "$query" - plan --documents 5 --bits 15
 run 2 "$query" - plan --documents 5 now
 run 2 "$query" - plan --documents 5 --bits 32 -k 33
+says "--radius: expected a number in 0..32, found '33'"
+run 0 "$query" - plan --documents 5 --bits 32 -k 32
 run 2 "$query" missing plan
 run 2 "$query" - stats
 says "'-' stands for no stored index, and stats needs one"

@@ -146,6 +146,9 @@ static int run_plan(struct qr_context *ctx, int argc, char **argv)
 		request.bits = SIMIDX_DEFAULT_BITS;
 	if (!request.documents)
 		return tl_usage_error("plan: expected --documents N");
+	if (request.radius > request.bits)
+		return tl_usage_error("--radius: expected a number in 0..%u, found '%u'",
+				      request.bits, request.radius);
 	return plan(ctx, &request);
 }
 

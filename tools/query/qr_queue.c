@@ -137,16 +137,12 @@ static const struct qr_query *finish_query(struct qr_queue *queue, size_t i,
 					   const simidx_results *results, char name[QR_FP_SIZE])
 {
 	struct qr_query *query = &queue->waiting[i].query;
-	const simidx_query *asked = &queue->queries[i];
-	unsigned wanted = asked->complete < asked->radius ? asked->complete : asked->radius;
 
 	if (results->count)
 		queue->matched = 1;
 	if (results->truncated)
 		queue->n_cut++;
 	queue->cut |= results->truncated;
-	if (results->complete_to < (int)wanted)
-		queue->n_short++;
 	if (!query->name_size) {
 		query->name_size = qr_format_fingerprint(name, query->fp, queue->ctx->info.bits);
 		query->name = name;
@@ -251,9 +247,6 @@ int qr_queue_tell_cut(const struct qr_queue *queue)
 	unsigned long long limit = queue->ask->limit, candidates = queue->ask->max_candidates;
 	unsigned long long n = queue->n_cut;
 
-	if (queue->n_short)
-		tl_error("%llu answers are complete to less than %u only",
-			 (unsigned long long)queue->n_short, queue->ask->complete);
 	if (queue->cut == SIMIDX_CUT_LIMIT)
 		tl_error("%llu answers were cut at %llu matches", n, limit);
 	else if (queue->cut == SIMIDX_CUT_CANDIDATES)
@@ -261,7 +254,7 @@ int qr_queue_tell_cut(const struct qr_queue *queue)
 	else if (queue->cut)
 		tl_error("%llu answers were cut at %llu matches or %llu candidates", n, limit,
 			 candidates);
-	return queue->cut || queue->n_short;
+	return queue->cut != 0;
 }
 
 int qr_queue_idle(void *ctx, int fd)

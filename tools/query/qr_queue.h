@@ -36,7 +36,6 @@ struct qr_queue {
 	int matched;              /* something was found */
 	uint64_t n_cut;           /* answers that were cut */
 	int cut;                  /* SIMIDX_CUT_ flags of all of them */
-	uint64_t n_short;         /* answers that are not complete as far as was asked */
 };
 
 /** Begin; everything is borrowed. */
