@@ -22,7 +22,7 @@
 struct task {
 	simidx_reader *r;
 	const sx_query *q;
-	int (*enough)(simidx_reader *reader, const sx_query *query, simidx_error *err);
+	sx_enough enough;
 	simidx_results *out;
 	int done; /* enough was found, or too much was read */
 };
@@ -94,7 +94,7 @@ static int ask_enough(struct task *task, size_t hits_before, simidx_error *err)
 
 	if (task->done || !task->enough || task->r->hits.n == hits_before)
 		return SIMIDX_OK;
-	rc = task->enough(task->r, task->q, err);
+	rc = task->enough(task->r, task->q, hits_before, err);
 	if (rc > 0)
 		task->done = 1;
 	return rc < 0 ? rc : SIMIDX_OK;
@@ -403,9 +403,8 @@ static void sort_hits(sx_hits *hits)
 	hits->n = n;
 }
 
-int sx_collect(simidx_reader *r, const sx_query *q,
-	       int (*enough)(simidx_reader *reader, const sx_query *query, simidx_error *err),
-	       simidx_results *out, simidx_error *err)
+int sx_collect(simidx_reader *r, const sx_query *q, sx_enough enough, simidx_results *out,
+	       simidx_error *err)
 {
 	struct task task = { .r = r, .q = q, .enough = enough, .out = out };
 	int rc;

@@ -134,14 +134,17 @@ void sx_way_consider(simidx_reader *reader, const sx_query *query, sx_choice *ou
  * sx_collect.c: candidates and what they come to
  */
 
+/** Asked when hits from number `from` on have been added: 1 ends the search, < 0 is an error. */
+typedef int (*sx_enough)(simidx_reader *reader, const sx_query *query, size_t from,
+			 simidx_error *err);
+
 /**
  * Fill reader->hits with the distinct fingerprints that the query accepts, nearest first, and
  * reader->fresh with the fresh rows that have one. Counts go to `out`.
  *
- * @param enough  asked when hits have been added; 1 ends the search, < 0 is an error. May be NULL
+ * @param enough  may be NULL
  */
-int sx_collect(simidx_reader *reader, const sx_query *query,
-	       int (*enough)(simidx_reader *reader, const sx_query *query, simidx_error *err),
+int sx_collect(simidx_reader *reader, const sx_query *query, sx_enough enough,
 	       simidx_results *out, simidx_error *err);
 
 /** The same where reader->hits has those of the tables already, for a query without weights. */

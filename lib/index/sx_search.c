@@ -93,13 +93,13 @@ static int count_documents(simidx_reader *r, const sx_query *q, simidx_results *
 	return sx_postings_read(r, q, 0, r->hits.n, 0, &out->count, err);
 }
 
-/* Whether the hits so far have a document that matches. With fresh rows these come last. */
-static int has_document(simidx_reader *r, const sx_query *q, simidx_error *err)
+/* Whether the new hits have a document that matches: those before them had none. */
+static int has_document(simidx_reader *r, const sx_query *q, size_t from, simidx_error *err)
 {
 	int rc;
 
 	r->docs.n = 0;
-	rc = read_documents(r, q, 0, r->hits.n, q->has_fp2 ? 0 : 1, err);
+	rc = read_documents(r, q, from, r->hits.n, q->has_fp2 ? 0 : 1, err);
 	return rc ? rc : r->docs.n > 0;
 }
 
