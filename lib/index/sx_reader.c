@@ -64,6 +64,7 @@ void simidx_reader_close(simidx_reader *r)
 	sx_rows_free(&r->rows);
 	free(r->fresh.at);
 	free(r->docs.at);
+	free(r->nearer.at);
 	free(r->match);
 	free(r->labels);
 	free(r);

@@ -79,6 +79,7 @@ struct simidx_reader {
 	sx_fresh_rows fresh;       /* matching fresh rows */
 	sx_rows rows;              /* postings of one piece */
 	sx_docs docs;
+	sx_docs nearer;            /* SIMIDX_NEAREST: those within a smaller radius */
 	simidx_match *match;       /* what the caller sees */
 	size_t match_cap;
 	unsigned char *labels;     /* bytes of the labels that match[] points to */

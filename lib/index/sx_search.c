@@ -125,13 +125,31 @@ static int search_all(simidx_reader *r, const sx_query *q, simidx_results *out, 
 	return rc ? rc : answer(r, q, out, err);
 }
 
-/* What was not found within a radius is beyond it, also by both fingerprints. */
-static int has_nearest(const simidx_reader *r, const sx_query *q)
+static void swap_docs(simidx_reader *r)
 {
-	size_t limit = (size_t)q->asked->limit;
+	sx_docs docs = r->docs;
 
-	return r->docs.n >= q->asked->limit &&
-	       (!q->has_fp2 || r->docs.at[limit - 1].weighted <= q->radius);
+	r->docs = r->nearer;
+	r->nearer = docs;
+}
+
+/*
+ * A search that was cut may have missed what the ones before it had found: that is in
+ * reader->nearer, all within less than `next`.
+ */
+static int add_nearer(simidx_reader *r, const sx_query *q, unsigned next, simidx_results *out,
+		      simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	for (size_t i = 0; !rc && i < r->docs.n; i++)
+		if (r->docs.at[i].weighted >= next)
+			rc = sx_docs_push(&r->nearer, &r->docs.at[i], err);
+	swap_docs(r);
+	out->count = r->docs.n;
+	if (r->docs.n > q->asked->limit)
+		r->docs.n = (size_t)q->asked->limit;
+	return rc;
 }
 
 /*
@@ -142,22 +160,23 @@ static int search_nearest(simidx_reader *r, const sx_query *query, simidx_result
 			  simidx_error *err)
 {
 	sx_query q = *query;
-	int rc = SIMIDX_OK;
+	unsigned next = 0;
+	int all, rc;
 
 	/* Where the order is not that of the radius, a later one may hold nearer ones. */
 	if (q.is_weighted || q.has_fp2)
 		return search_all(r, query, out, err);
-	for (q.radius = 0; !rc; q.radius++) {
-		int all = q.radius >= query->radius || (r->way.strategy && r->way.strategy->scan);
-
-		if (all)
-			q.radius = query->radius;
+	for (;; next = q.radius + 1) {
+		all = next >= query->radius || (r->way.strategy && r->way.strategy->scan);
+		q.radius = all ? query->radius : next;
 		q.most_bits = q.radius < query->most_bits ? q.radius : query->most_bits;
+		swap_docs(r);
 		rc = search_all(r, &q, out, err);
-		if (all || out->truncated || has_nearest(r, &q))
-			break;
+		if (!rc && out->truncated)
+			return add_nearer(r, query, next, out, err);
+		if (rc || all || r->docs.n >= q.asked->limit)
+			return rc;
 	}
-	return rc;
 }
 
 static int search(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_error *err)

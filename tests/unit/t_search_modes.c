@@ -153,6 +153,65 @@ static void check_cut_modes(struct t_search *s, simidx_query q, const sxt_found 
 	}
 }
 
+/* What was found within some radius is there also where a larger one is cut short. */
+static void check_cut_nearest(struct t_search *s)
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+	sxt_doc first[8];
+
+	q.fp = t_search_near(s);
+	q.mode = SIMIDX_NEAREST;
+	q.limit = 8;
+	for (unsigned k = 0; k <= s->bits / 2; k += 3) {
+		simidx_results r;
+		size_t n;
+
+		q.radius = k;
+		q.max_candidates = 0;
+		sxt_check_query(&s->model, s->model.n, s->reader, &q, &r);
+		for (n = 0; n < r.n; n++) {
+			first[n].id = r.matches[n].id;
+			first[n].fp = r.matches[n].fp;
+		}
+		q.radius = s->bits;
+		q.max_candidates = r.candidates ? r.candidates : 1;
+		sxt_check_query(&s->model, s->model.n, s->reader, &q, &r);
+		t_must(r.n >= n);
+		for (size_t i = 0; i < n; i++)
+			t_must(first[i].id == r.matches[i].id && first[i].fp == r.matches[i].fp);
+		t_must(r.count >= r.n);
+	}
+}
+
+static size_t hits_seen;
+
+static int see_hits(simidx_reader *reader, const sx_query *query, size_t from, simidx_error *err)
+{
+	(void)query;
+	(void)err;
+	t_must_eq(from, hits_seen);
+	t_must(reader->hits.n > from);
+	hits_seen = reader->hits.n;
+	return 0;
+}
+
+/* Who looks for one match is shown each hit once. */
+static void check_enough(struct t_search *s)
+{
+	simidx_query asked = SIMIDX_QUERY_INIT;
+	simidx_results r = SIMIDX_RESULTS_INIT;
+	sx_query q;
+
+	asked.fp = t_search_near(s);
+	asked.radius = s->bits / 2;
+	hits_seen = 0;
+	ck_assert_sx(sx_query_init(&q, s->index, &asked, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_snapshot_renew(&s->reader->snapshot, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_collect(s->reader, &q, see_hits, &r, &sxt_err), SIMIDX_OK);
+	sx_snapshot_reset(&s->reader->snapshot);
+	ck_assert_uint_ge(hits_seen, r.fingerprints);
+}
+
 static void check_modes(struct t_search *s)
 {
 	uint8_t weights[64];
@@ -188,8 +247,11 @@ START_TEST(modes)
 		s.reader->rented = UINT64_MAX / 2; /* fresh rows are looked up from now on */
 		for (unsigned i = 0; i < (sxt_is_long() ? 200 : 12); i++)
 			check_modes(&s);
-		for (unsigned i = 0; i < 3; i++)
+		for (unsigned i = 0; i < 3; i++) {
 			check_every_cut(&s);
+			check_cut_nearest(&s);
+			check_enough(&s);
+		}
 	}
 	t_search_end(&s);
 }
