@@ -130,12 +130,14 @@ int simidx_explain(simidx_reader *r, const simidx_query *query, simidx_explanati
 	int rc;
 
 	sx_err_clear(err);
-	if (!r || !query || !out || out->size != sizeof(*out))
-		return sx_fail(err, SIMIDX_E_ARG,
-			       "simidx_explain: bad reader, query or struct size");
+	if (!out || out->size != sizeof(*out))
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_explain: out: bad struct size");
 	memset(out, 0, sizeof(*out));
 	out->size = sizeof(*out);
+	out->results.size = sizeof(out->results);
 	out->kernel = "";
+	if (!r || !query)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_explain: reader or query is NULL");
 	rc = sx_snapshot_renew(&r->snapshot, err);
 	if (rc)
 		return rc;

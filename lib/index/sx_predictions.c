@@ -39,10 +39,14 @@ int simidx_predict(unsigned i, unsigned bits, uint64_t documents, unsigned radiu
 	int rc;
 
 	sx_err_clear(err);
-	if (!out || out->size != sizeof(*out) || radius > bits)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_predict: bad radius or struct size");
+	if (!out || out->size != sizeof(*out))
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_predict: out: bad struct size");
 	memset(out, 0, sizeof(*out));
 	out->size = sizeof(*out);
+	if (radius > bits)
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_predict: radius %u: fingerprints have %u bits", radius,
+			       bits);
 	if (!sx_plan_name(i))
 		return sx_fail(err, SIMIDX_E_END, "there are no more plans");
 	rc = sx_plan_make(&plan, sx_plan_name(i), bits, err);

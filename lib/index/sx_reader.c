@@ -199,9 +199,10 @@ static int find_label(simidx_reader *r, const char *label, size_t size, simidx_m
 static int begin_get(simidx_reader *r, simidx_match *out, const char *what, simidx_error *err)
 {
 	sx_err_clear(err);
+	if (out)
+		memset(out, 0, sizeof(*out));
 	if (!r || !out)
 		return sx_fail(err, SIMIDX_E_ARG, "%s: reader or out is NULL", what);
-	memset(out, 0, sizeof(*out));
 	if (!sx_has_ids(r->index))
 		return sx_fail(err, SIMIDX_E_UNSUPPORTED, "the index holds no ids and no labels");
 	return sx_snapshot_renew(&r->snapshot, err);

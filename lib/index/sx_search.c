@@ -241,11 +241,12 @@ int simidx_search(simidx_reader *r, const simidx_query *query, simidx_results *o
 	int rc;
 
 	sx_err_clear(err);
-	if (!r || !query || !out || out->size != sizeof(*out))
-		return sx_fail(err, SIMIDX_E_ARG,
-			       "simidx_search: bad reader, query or struct size");
+	if (!out || out->size != sizeof(*out))
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_search: out: bad struct size");
 	memset(out, 0, sizeof(*out));
 	out->size = sizeof(*out);
+	if (!r || !query)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_search: reader or query is NULL");
 	rc = sx_snapshot_renew(&r->snapshot, err);
 	if (rc)
 		return rc;

@@ -214,9 +214,10 @@ int simidx_walk_next(simidx_walk *w, simidx_match *out, simidx_error *err)
 	uint64_t fresh_key, table_key;
 
 	sx_err_clear(err);
+	if (out)
+		memset(out, 0, sizeof(*out));
 	if (!w || !out)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_walk_next: walk or out is NULL");
-	memset(out, 0, sizeof(*out));
 	rc = sx_store_check_fork(w->index->store, err);
 	count_read(w);
 	if (!rc)

@@ -374,10 +374,14 @@ START_TEST(null_arguments)
 	ARG(simidx_reader_open(NULL, &no_reader, &sxt_err));
 	ck_assert_ptr_null(no_reader);
 	ARG(simidx_reader_open(index, NULL, &sxt_err));
+	results.n = 1;
 	ARG(simidx_search(NULL, &query, &results, &sxt_err));
+	ck_assert_uint_eq(results.n, 0);
 	ARG(simidx_search(reader, NULL, &results, &sxt_err));
 	ARG(simidx_search(reader, &query, NULL, &sxt_err));
+	match.fp = 1;
 	ARG(simidx_get_id(NULL, 0, &match, &sxt_err));
+	ck_assert_uint_eq(match.fp, 0);
 	ARG(simidx_get_id(reader, 0, NULL, &sxt_err));
 	ARG(simidx_get_label(NULL, "x", 1, &match, &sxt_err));
 	ARG(simidx_get_label(reader, NULL, 1, &match, &sxt_err));
@@ -385,7 +389,9 @@ START_TEST(null_arguments)
 	ARG(simidx_walk_open(NULL, &walk, &sxt_err));
 	ck_assert_ptr_null(walk);
 	ARG(simidx_walk_open(index, NULL, &sxt_err));
+	match.fp = 1;
 	ARG(simidx_walk_next(NULL, &match, &sxt_err));
+	ck_assert_uint_eq(match.fp, 0);
 	ARG(simidx_writer_open(NULL, NULL, &no_writer, &sxt_err));
 	ck_assert_ptr_null(no_writer);
 	ARG(simidx_writer_open(index, NULL, NULL, &sxt_err));

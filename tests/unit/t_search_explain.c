@@ -112,7 +112,10 @@ START_TEST(bad_explanations)
 	t_search_init(&s, 0, 0);
 	t_search_fill(&s, 100);
 	t_search_store(&s, 50);
+	e.n_rejected = 1;
 	ck_assert_sx(simidx_explain(NULL, &q, &e, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_uint_eq(e.n_rejected, 0);
+	ck_assert_uint_eq(e.results.size, sizeof(e.results));
 	ck_assert_sx(simidx_explain(s.reader, NULL, &e, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(simidx_explain(s.reader, &q, NULL, &sxt_err), SIMIDX_E_ARG);
 	q.radius = 65;
@@ -184,7 +187,9 @@ START_TEST(bad_predictions)
 	ck_assert_sx(simidx_predict(0, 64, 0, 3, &p, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(simidx_predict(0, 64, UINT64_MAX, 64, &p, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(simidx_predict(UINT32_MAX, 64, 1, 3, &p, &sxt_err), SIMIDX_E_END);
+	p.n_tables = 1;
 	ck_assert_sx(simidx_predict(0, 64, 1, 65, &p, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_uint_eq(p.n_tables, 0);
 	ck_assert_sx(simidx_predict(0, 32, 1, 33, &p, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(simidx_predict(0, 15, 1, 3, &p, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(simidx_predict(0, 65, 1, 3, &p, &sxt_err), SIMIDX_E_ARG);
