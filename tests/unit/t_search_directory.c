@@ -94,6 +94,29 @@ START_TEST(most_bytes)
 }
 END_TEST
 
+/* What is replaced after a merge makes room for what takes its place. */
+START_TEST(no_bytes_to_spare)
+{
+	struct t_search s;
+	uint64_t all;
+
+	t_search_init(&s, 0, 0);
+	t_search_fill(&s, 12000);
+	t_search_store(&s, s.model.n - 100);
+	open_with(&s, 0);
+	search_some(&s, s.model.n, s.reader, 10);
+	all = s.index->shelf.bytes;
+	open_with(&s, all + all / 8); /* that of one table takes a fifth */
+	for (int merged = 0; merged < 2; merged++) {
+		search_some(&s, s.model.n, s.reader, 10);
+		ck_assert_uint_eq(used_by(s.reader), 4);
+		ck_assert_uint_ge(s.index->shelf.bytes, all);
+		sxt_merge(s.index);
+	}
+	t_search_end(&s);
+}
+END_TEST
+
 /* Rent or buy: some searches without them, then with; and the same after a merge. */
 START_TEST(after_a_while)
 {
@@ -378,6 +401,7 @@ Suite *suite_search_directory(void)
 
 	tcase_set_timeout(memory, 120);
 	tcase_add_loop_test(memory, most_bytes, 0, 2);
+	tcase_add_test(memory, no_bytes_to_spare);
 	tcase_add_test(memory, after_a_while);
 	suite_add_tcase(suite, memory);
 	tcase_set_timeout(changes, 600);
