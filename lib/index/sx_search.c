@@ -99,7 +99,7 @@ static int has_document(simidx_reader *r, const sx_query *q, size_t from, simidx
 	int rc;
 
 	r->docs.n = 0;
-	rc = read_documents(r, q, from, r->hits.n, q->has_fp2 ? 0 : 1, err);
+	rc = read_documents(r, q, from, r->hits.n, 1, err);
 	return rc ? rc : r->docs.n > 0;
 }
 
