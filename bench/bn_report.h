@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#define BN_MAX_RIVALS 32
+#define BN_MAX_RIVALS 64
 #define BN_MAX_WORKS 24
 
 struct bn_cell {
