@@ -410,6 +410,7 @@ int sx_collect(simidx_reader *r, const sx_query *q, sx_enough enough, simidx_res
 	int rc;
 
 	r->hits.n = r->fresh.n = 0;
+	r->snapshot.has_made = 0;
 	r->searches++;
 	rc = sx_way_choose(r, q, err);
 	if (!rc) {

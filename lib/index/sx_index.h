@@ -71,6 +71,7 @@ typedef struct sx_snapshot {
 	simidx *index;
 	sx_txn *txn;
 	uint64_t id;      /* transaction number the header was read at; 0 = not read */
+	int has_made;     /* a directory, in the search at hand: that is enough for one */
 	sx_header header;
 } sx_snapshot;
 
@@ -136,13 +137,14 @@ void sx_mini_discard(simidx *index);
  */
 
 /**
- * The directory of a table for a snapshot, or NULL: look up without it. May make it.
+ * The directory of a table for a snapshot, or NULL: look up without it. May make it, but no
+ * second one in one search, so that none waits for all tables; unless its own look-ups pay it.
  *
  * @param t        table
  * @param lookups  that are going to be made
  * @param mine     what the reader holds for this table; replaced when it does not fit any more
  */
-const sx_directory *sx_shelf_get(const sx_snapshot *snapshot, unsigned t, uint64_t lookups,
+const sx_directory *sx_shelf_get(sx_snapshot *snapshot, unsigned t, uint64_t lookups,
 				 sx_held **mine);
 
 /* ------------------------------------------------------------------------------------------

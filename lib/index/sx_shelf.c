@@ -72,11 +72,13 @@ static int has_room(const sx_shelf *shelf, unsigned t, uint64_t bytes)
 }
 
 /* Whether it is time to make one. The lock is held. */
-static int is_due(sx_shelf *shelf, unsigned t, const sx_table_count *count, uint64_t lookups)
+static int is_due(const sx_snapshot *s, unsigned t, const sx_table_count *count, uint64_t lookups)
 {
+	sx_shelf *shelf = &s->index->shelf;
 	uint64_t blocks = count->rows / TYPICAL_ROWS + 1;
 	uint64_t price = blocks / BLOCKS_A_LOOKUP;
 
+	price = price < MOST_LOOKUPS ? price : MOST_LOOKUPS;
 	if (shelf->table[t].generation < count->generation) {
 		shelf->table[t].generation = count->generation;
 		shelf->table[t].debt = 0;
@@ -86,8 +88,8 @@ static int is_due(sx_shelf *shelf, unsigned t, const sx_table_count *count, uint
 	if (!has_room(shelf, t, sx_directory_size(blocks)))
 		return 0;
 	return shelf->table[t].generation == count->generation && !shelf->table[t].making &&
-	       !shelf->table[t].hopeless &&
-	       shelf->table[t].debt >= (price < MOST_LOOKUPS ? price : MOST_LOOKUPS);
+	       !shelf->table[t].hopeless && shelf->table[t].debt >= price &&
+	       (!s->has_made || lookups >= price);
 }
 
 /* Put a new one in the place of the old one, unless a newer one is there. The lock is held. */
@@ -107,14 +109,15 @@ static void put_up(sx_shelf *shelf, unsigned t, sx_held *held)
 }
 
 /* Make the directory; the lock is held, but not while the table is walked. NULL: it failed. */
-static sx_held *make(sx_shelf *shelf, const sx_snapshot *s, unsigned t,
-		     const sx_table_count *count, unsigned map_changes)
+static sx_held *make(sx_shelf *shelf, sx_snapshot *s, unsigned t, const sx_table_count *count,
+		     unsigned map_changes)
 {
 	sx_held *held = sx_calloc(1, sizeof(*held));
 	int rc;
 
 	if (!held)
 		return NULL;
+	s->has_made = 1;
 	shelf->table[t].making = 1;
 	pthread_mutex_unlock(&shelf->lock);
 	/* What is wrong with the table is told by whoever reads it without a directory. */
@@ -139,7 +142,7 @@ static sx_held *make(sx_shelf *shelf, const sx_snapshot *s, unsigned t,
 	return held;
 }
 
-const sx_directory *sx_shelf_get(const sx_snapshot *s, unsigned t, uint64_t lookups,
+const sx_directory *sx_shelf_get(sx_snapshot *s, unsigned t, uint64_t lookups,
 				 sx_held **mine)
 {
 	simidx *index = s->index;
@@ -157,7 +160,7 @@ const sx_directory *sx_shelf_get(const sx_snapshot *s, unsigned t, uint64_t look
 	held = shelf->table[t].held;
 	if (sx_held_fits(held, count->generation, map_changes))
 		held->refs++;
-	else if (is_due(shelf, t, count, lookups))
+	else if (is_due(s, t, count, lookups))
 		held = make(shelf, s, t, count, map_changes);
 	else
 		held = NULL;
