@@ -332,6 +332,8 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 #define SIMIDX_OPEN_READ_ONLY 1u /**< refuse writers on this handle */
 #define SIMIDX_OPEN_STATIC 2u    /**< nobody writes while this is open: no locks are taken */
 #define SIMIDX_OPEN_FORCE 4u     /**< accept a network file system, at the caller's risk */
+#define SIMIDX_OPEN_TYPICAL_COSTS 8u /**< plan searches by what things cost on a typical machine,
+                                      and never measure: the same ways everywhere */
 
 /** How to open an index. */
 typedef struct simidx_open_options {
@@ -569,7 +571,10 @@ typedef struct simidx_results {
  *
  * How is planned for each query from its radius and weights, the plan of the index and how full
  * the ranges are that it would read: probes of some tables, or a scan of one where that is
- * cheaper. Any radius is exact; what large ones cost, simidx_explain() tells.
+ * cheaper. Any radius is exact; what large ones cost, simidx_explain() tells. What things cost
+ * are typical figures until searches that depend on them have been expected to take 20 ms; then
+ * one search measures them on the index, in one to three milliseconds (SIMIDX_OPEN_TYPICAL_COSTS:
+ * never). No answer depends on that.
  *
  * @param out  the results; borrowed from the reader until the next call on it
  * @return SIMIDX_OK, also when nothing matched (out->n is 0);
@@ -593,8 +598,7 @@ typedef struct simidx_choice {
 	char text[120];     /**< such as "t01<=0 t02<=0 t03<=1": errors allowed in the prefix */
 	uint64_t probes;    /**< ranges */
 	double candidates;  /**< fingerprints in them, expected */
-	double microseconds; /**< predicted, from how full the ranges really are; a search trusts
-	                          the average until it meets a range that is far above it */
+	double microseconds; /**< predicted */
 } simidx_choice;
 
 #define SIMIDX_MAX_CHOICES 8
@@ -604,16 +608,20 @@ typedef struct simidx_choice {
 typedef struct simidx_explanation {
 	size_t size;             /**< sizeof; SIMIDX_EXPLANATION_INIT sets it */
 	simidx_choice chosen;
-	simidx_choice rejected[SIMIDX_MAX_CHOICES]; /**< the best of the others, cheapest first */
+	simidx_choice rejected[SIMIDX_MAX_CHOICES]; /**< the best of the others, cheapest first;
+	                                                 none is expected to be cheaper */
 	unsigned n_rejected;
 	unsigned directories;    /**< tables that were looked up through a directory in memory */
 	const char *kernel;      /**< instruction set of the filter; a static string */
 	simidx_results results;  /**< counts of the search; no matches */
+	int looked_up;           /**< 1: candidates and microseconds are by how full the ranges
+	                              really are; 0: as if all were equally full, which a search
+	                              assumes until it meets one that is far from it */
 } simidx_explanation;
 
 #define SIMIDX_EXPLANATION_INIT                                                               \
 	{ sizeof(simidx_explanation), { "", 0, 0, 0 }, { { "", 0, 0, 0 } }, 0, 0, NULL,       \
-	  SIMIDX_RESULTS_INIT }
+	  SIMIDX_RESULTS_INIT, 0 }
 
 /**
  * Search and tell how: what was chosen and rejected, and what it then took.
@@ -662,7 +670,8 @@ typedef struct simidx_prediction {
 	double bytes;         /**< of the whole index, postings and docs included */
 	double probes;        /**< of a query */
 	double candidates;
-	double microseconds;  /**< of a query on a machine of 2024 with all in memory */
+	double microseconds;  /**< of a query with all in memory, on a typical machine: a server
+	                           of 2024 (Zen 4), where it is right within a factor of 1.5 */
 } simidx_prediction;
 
 #define SIMIDX_PREDICTION_INIT { sizeof(simidx_prediction), NULL, 0, 0, 0, 0, 0, 0 }

@@ -148,6 +148,9 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_reader.c \
 	lib/index/sx_reader.h \
 	lib/index/sx_search.c \
+	lib/index/sx_prices.c \
+	lib/index/sx_prices.h \
+	lib/index/sx_prices_measure.c \
 	lib/index/sx_shelf.c \
 	lib/index/sx_shelf.h \
 	lib/index/sx_snapshot.c \

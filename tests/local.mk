@@ -97,6 +97,7 @@ unit_core = \
 	tests/unit/t_search_explain.c \
 	tests/unit/t_search_mini.c \
 	tests/unit/t_search_modes.c \
+	tests/unit/t_search_prices.c \
 	tests/unit/t_search_weighted.c \
 	tests/unit/t_sketch.c \
 	tests/unit/t_sorter.c \

@@ -333,6 +333,13 @@ static int collect_tables(struct task *task, simidx_error *err)
 	return rc;
 }
 
+int sx_collect_tables(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_error *err)
+{
+	struct task task = { .r = r, .q = q, .out = out };
+
+	return collect_tables(&task, err);
+}
+
 /* ---- the fresh tier ---- */
 
 static const sx_probes *fresh_probes(const simidx_reader *r)

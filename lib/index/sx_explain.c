@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "index/sx_reader.h"
+#include "plan/sx_options.h"
 #include "util/sx_err.h"
 
 static void describe_thresholds(const sx_strategy *s, char *text, size_t size)
@@ -58,24 +59,20 @@ static void reject(simidx_explanation *out, const simidx_choice *choice)
 }
 
 /*
- * What was done is what was chosen. The search took it for even ranges unless these were far from
- * it; what it is worth by their real sizes is told where it is among what is considered now.
+ * All are priced by what the search knew when it chose: even ranges, or their real sizes where it
+ * has looked. Otherwise one that it rejected might seem cheaper than what it did.
  */
 static void explain_strategies(simidx_reader *r, const sx_query *q, simidx_explanation *out)
 {
-	sx_choice considered = { 0 };
 	simidx_choice choice;
+	sx_choice others;
 
 	describe(r->way.strategy, &out->chosen);
-	sx_way_consider(r, q, &considered);
-	for (unsigned i = 0; i < considered.n; i++) {
-		describe(&considered.of[i].strategy, &choice);
-		/* Of many tables the text does not show all. */
-		if (!strcmp(choice.text, out->chosen.text) &&
-		    choice.probes == out->chosen.probes)
-			out->chosen = choice;
-		else
-			reject(out, &choice);
+	out->looked_up = r->way.by_sizes;
+	sx_way_others(r, q, &others);
+	for (unsigned i = 0; i < others.n; i++) {
+		describe(&others.of[i].strategy, &choice);
+		reject(out, &choice);
 	}
 }
 
@@ -87,9 +84,9 @@ static void explain_patterns(simidx_reader *r, simidx_explanation *out)
 		 r->way.complete_to);
 	c->probes = r->probes.n;
 	c->candidates = (double)sx_way_candidates(r);
-	c->microseconds = (r->index->costs.probe + r->index->costs.block) *
-				  (double)r->probes.n / 1000 +
-			  r->index->costs.candidate * c->candidates / 1000;
+	out->looked_up = 1;
+	c->microseconds = (r->costs.query + sx_probes_ns(&r->costs, (double)r->probes.n, c->candidates)) /
+			  1000;
 }
 
 static int is_probed(const simidx_reader *r, unsigned t)

@@ -12,8 +12,8 @@
 
 #include "fresh/sx_fresh.h"
 #include "index/sx_header.h"
+#include "index/sx_prices.h"
 #include "index/sx_shelf.h"
-#include "plan/sx_planner.h"
 #include "table/sx_table.h"
 
 /** The sub-databases of an index. */
@@ -37,7 +37,7 @@ struct simidx {
 	sx_plan plan;
 	sx_plan fresh_plan; /* of the mini-index */
 	int fresh_plan_is_same;
-	sx_costs costs;     /* what searching takes here */
+	sx_prices prices;   /* what searching takes here */
 	const sx_kernel *kernel; /* of its filters */
 	sx_profile profile;
 	sx_tables tables;

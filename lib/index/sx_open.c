@@ -7,7 +7,6 @@
 
 #include "index/sx_index.h"
 #include "kernel/sx_bits.h"
-#include "plan/sx_predict.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
@@ -137,7 +136,6 @@ static int load_description(simidx *index, sx_txn *txn, simidx_error *err)
 		index->plan = h->plan;
 		rc = sx_plan_make(&index->fresh_plan, "4x16", h->bits, err);
 		index->fresh_plan_is_same = !strcmp(h->plan.name, index->fresh_plan.name);
-		sx_costs_typical(&index->plan, h->documents, &index->costs);
 	}
 	free(h);
 	return rc;
@@ -162,6 +160,12 @@ static simidx *make_handle(sx_store *store, unsigned flags)
 		return NULL;
 	}
 	if (sx_shelf_init(&index->shelf)) {
+		pthread_rwlock_destroy(&index->mini_lock);
+		free(index);
+		return NULL;
+	}
+	if (sx_prices_init(&index->prices)) {
+		sx_shelf_free(&index->shelf);
 		pthread_rwlock_destroy(&index->mini_lock);
 		free(index);
 		return NULL;
@@ -203,7 +207,8 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 		simidx_error *err)
 {
 	static const simidx_open_options defaults = SIMIDX_OPEN_OPTIONS_INIT;
-	const unsigned known = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE;
+	const unsigned known = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE |
+			       SIMIDX_OPEN_TYPICAL_COSTS;
 	sx_store_options how = { 0 };
 	const sx_kernel *kernel;
 	sx_store *store;
@@ -235,6 +240,7 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 		return rc;
 	(*out)->kernel = kernel;
 	(*out)->shelf.max_bytes = options->directory;
+	(*out)->prices.typical_only = (options->flags & SIMIDX_OPEN_TYPICAL_COSTS) != 0;
 	return SIMIDX_OK;
 }
 
@@ -245,6 +251,7 @@ void simidx_close(simidx *index)
 	sx_store_close(index->store);
 	sx_mini_free(index->mini);
 	sx_shelf_free(&index->shelf);
+	sx_prices_free(&index->prices);
 	sx_profile_free(&index->profile);
 	pthread_rwlock_destroy(&index->mini_lock);
 	free(index);

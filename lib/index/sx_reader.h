@@ -34,6 +34,7 @@ typedef struct sx_hits {
 /** The cheapest strategies of a plan where all ranges are even, by radius. */
 typedef struct sx_even {
 	uint64_t rows;     /* for about so many entries */
+	unsigned costs_version; /* by these costs */
 	uint64_t known[2]; /* which of them are made */
 	sx_strategy strategy[SIMIDX_MAX_RADIUS + 1];
 } sx_even;
@@ -42,6 +43,8 @@ typedef struct sx_even {
 typedef struct sx_way {
 	const sx_strategy *strategy; /* one of the even ones, or `own` */
 	sx_strategy own;
+	uint64_t rows;        /* it was chosen for about so many entries of a table */
+	int by_sizes;         /* and for how full the ranges really are, not for even ones */
 	int by_patterns;      /* of the weights, and not by the strategy */
 	sx_pattern_end end;   /* where those ended */
 	int complete_to;
@@ -57,6 +60,9 @@ struct simidx_reader {
 	sx_held *held[SX_SHELF_TABLES];
 	const sx_directory *directory[SX_SHELF_TABLES]; /* for the query at hand; may be NULL */
 
+	sx_costs costs;        /* what searching takes, for about so many rows of a table */
+	uint64_t costs_rows;
+	unsigned costs_version; /* of index->prices; 0 = not taken yet */
 	sx_even *even[2]; /* of the tables and of the mini-index, made when first needed */
 
 	sx_way way;
@@ -118,6 +124,16 @@ int sx_way_choose(simidx_reader *reader, const sx_query *query, simidx_error *er
  */
 int sx_way_reconsider(simidx_reader *reader, const sx_query *query, simidx_error *err);
 
+/** Whether what is right for so many rows is for so many others. */
+static inline int sx_way_is_about(uint64_t rows, uint64_t known)
+{
+	return rows <= known + known / 2 && known <= rows + rows / 2;
+}
+
+/** Look a query up by this strategy, and nothing in the mini-index. */
+int sx_way_force(simidx_reader *reader, const sx_query *query, const sx_strategy *strategy,
+		 simidx_error *err);
+
 /** The query in the order of a table. */
 uint64_t sx_way_permuted(simidx_reader *reader, const sx_query *query, unsigned t);
 
@@ -128,8 +144,8 @@ int sx_way_is_first(const simidx_reader *reader, const sx_query *query, const sx
 /** Entries in the ranges of reader->probes, about. */
 uint64_t sx_way_candidates(simidx_reader *reader);
 
-/** What the planner considers for a query that goes by strategies. */
-void sx_way_consider(simidx_reader *reader, const sx_query *query, sx_choice *out);
+/** What other ways there were for a query that goes by strategies. */
+void sx_way_others(simidx_reader *reader, const sx_query *query, sx_choice *out);
 
 /* ------------------------------------------------------------------------------------------
  * sx_collect.c: candidates and what they come to
@@ -147,6 +163,10 @@ typedef int (*sx_enough)(simidx_reader *reader, const sx_query *query, size_t fr
  */
 int sx_collect(simidx_reader *reader, const sx_query *query, sx_enough enough,
 	       simidx_results *out, simidx_error *err);
+
+/** Append what the tables have of them, the way that was chosen, unsorted. */
+int sx_collect_tables(simidx_reader *reader, const sx_query *query, simidx_results *out,
+		      simidx_error *err);
 
 /** The same where reader->hits has those of the tables already, for a query without weights. */
 int sx_collect_found(simidx_reader *reader, const sx_query *query, simidx_results *out,

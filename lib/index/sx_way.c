@@ -9,15 +9,11 @@
 #include <string.h>
 
 #include "index/sx_reader.h"
+#include "plan/sx_options.h"
 #include "util/sx_err.h"
 
 /* Numbers of simidx_reader.even. */
 enum { OF_TABLES, OF_FRESH };
-
-static int is_about(uint64_t rows, uint64_t known)
-{
-	return rows <= known + known / 2 && known <= rows + rows / 2;
-}
 
 /* The strategy for a radius where ranges are even, from memory if it is known. */
 static const sx_strategy *even_strategy(simidx_reader *r, unsigned which, const sx_plan *plan,
@@ -32,13 +28,14 @@ static const sx_strategy *even_strategy(simidx_reader *r, unsigned which, const 
 		if (!even)
 			return NULL;
 	}
-	if (!is_about(rows, even->rows)) {
+	if (!sx_way_is_about(rows, even->rows) || even->costs_version != r->costs_version) {
 		even->rows = rows;
+		even->costs_version = r->costs_version;
 		even->known[0] = even->known[1] = 0;
 	}
 	if (!(even->known[radius / 64] >> radius % 64 & 1)) {
-		sx_choose_strategy(plan, &request, &r->index->costs, &sizes,
-				   &even->strategy[radius], NULL);
+		sx_choose_strategy(plan, &request, &r->costs, &sizes,
+				   &even->strategy[radius]);
 		even->known[radius / 64] |= UINT64_C(1) << radius % 64;
 	}
 	return &even->strategy[radius];
@@ -62,7 +59,7 @@ static const sx_strategy *choose_strategy(simidx_reader *r, const sx_query *q, u
 	if (!q->is_weighted)
 		return even_strategy(r, which, plan, q->radius, rows);
 	request = request_of(q);
-	sx_choose_strategy(plan, &request, &r->index->costs, &sizes, own, NULL);
+	sx_choose_strategy(plan, &request, &r->costs, &sizes, own);
 	return own;
 }
 
@@ -86,7 +83,7 @@ static int pattern_probes(const simidx_reader *r, const sx_query *q, const sx_pl
 				       end);
 	else
 		rc = sx_pattern_complete(plan, q->fp, q->asked->weights, distance,
-					 &r->index->costs, rows, probes, end);
+					 &r->costs, rows, probes, end);
 	return rc ? sx_fail_nomem(err) : SIMIDX_OK;
 }
 
@@ -155,28 +152,73 @@ static int single_probes(simidx_reader *r, const sx_query *q)
 	return 0;
 }
 
+static int probe_by(simidx_reader *r, const sx_query *q, const sx_strategy *strategy,
+		    simidx_error *err)
+{
+	r->way.strategy = strategy;
+	r->way.complete_to = (int)q->radius;
+	return (strategy->single
+			? single_probes(r, q)
+			: sx_strategy_probes(&r->index->plan, strategy, q->fp, &r->probes))
+		       ? sx_fail_nomem(err)
+		       : SIMIDX_OK;
+}
+
+static void begin_way(simidx_reader *r, int by_patterns)
+{
+	r->probes.n = 0;
+	r->way.permuted_known = 0;
+	r->way.by_patterns = by_patterns;
+	r->way.by_sizes = 0;
+}
+
 static int make_probes(simidx_reader *r, const sx_query *q, simidx_error *err)
 {
 	const sx_plan *plan = &r->index->plan;
 	uint64_t rows = r->snapshot.header.table[0].rows;
+	const sx_strategy *strategy;
 	sx_way *way = &r->way;
 	int rc;
 
-	r->probes.n = 0;
-	way->permuted_known = 0;
-	way->by_patterns = goes_by_patterns(q);
+	sx_prices_take(r, rows);
+	begin_way(r, goes_by_patterns(q));
 	if (way->by_patterns) {
 		rc = pattern_probes(r, q, plan, rows, &r->probes, &way->end, err);
 		way->complete_to = complete_to(&way->end, q->radius);
 		return rc;
 	}
-	way->strategy = choose_strategy(r, q, OF_TABLES, plan, rows, &way->own);
-	way->complete_to = (int)q->radius;
-	if (!way->strategy)
-		return sx_fail_nomem(err);
-	rc = way->strategy->single ? single_probes(r, q)
-				   : sx_strategy_probes(plan, way->strategy, q->fp, &r->probes);
-	return rc ? sx_fail_nomem(err) : SIMIDX_OK;
+	strategy = choose_strategy(r, q, OF_TABLES, plan, rows, &way->own);
+	/* One that is kept was chosen when there were a few more or less. */
+	way->rows = q->is_weighted || !strategy ? rows : r->even[OF_TABLES]->rows;
+	return strategy ? probe_by(r, q, strategy, err) : sx_fail_nomem(err);
+}
+
+int sx_way_force(simidx_reader *r, const sx_query *q, const sx_strategy *strategy,
+		 simidx_error *err)
+{
+	int rc;
+
+	begin_way(r, 0);
+	rc = probe_by(r, q, strategy, err);
+	if (!rc)
+		take_directories(r);
+	return rc;
+}
+
+/*
+ * The time that a search is expected to take if it depends on what things cost; 0 = it does not.
+ * Where no prefix is flipped and there is one family of tables, little speaks for another way.
+ */
+static double time_in_question(const simidx_reader *r, const sx_query *q)
+{
+	const sx_strategy *s = r->way.strategy;
+
+	if (r->way.by_patterns)
+		return q->asked->probes ? 0 : (double)r->probes.n * r->costs.probe;
+	if (s->single && r->index->plan.table[0].n_leads == 1 &&
+	    8 * s->ns < sx_scan_ns(&r->costs, r->snapshot.header.table[0].rows))
+		return 0;
+	return s->ns;
 }
 
 /* The mini-index has a plan of its own; where it is the same, so are the probes. */
@@ -205,7 +247,7 @@ static int make_fresh_probes(simidx_reader *r, const sx_query *q, simidx_error *
 		       : SIMIDX_OK;
 }
 
-int sx_way_choose(simidx_reader *r, const sx_query *q, simidx_error *err)
+static int choose(simidx_reader *r, const sx_query *q, simidx_error *err)
 {
 	int rc = make_probes(r, q, err);
 
@@ -214,6 +256,17 @@ int sx_way_choose(simidx_reader *r, const sx_query *q, simidx_error *err)
 	if (!rc)
 		take_directories(r);
 	return rc;
+}
+
+int sx_way_choose(simidx_reader *r, const sx_query *q, simidx_error *err)
+{
+	int rc = choose(r, q, err);
+	double question;
+
+	if (rc)
+		return rc;
+	question = time_in_question(r, q);
+	return question > 0 && sx_prices_owe(r, question) ? choose(r, q, err) : SIMIDX_OK;
 }
 
 /* ---- real sizes ---- */
@@ -256,9 +309,10 @@ int sx_way_reconsider(simidx_reader *r, const sx_query *q, simidx_error *err)
 		return 0;
 	request = request_of(q);
 	take_all_directories(r);
-	sx_choose_strategy(&r->index->plan, &request, &r->index->costs, &sizes, &r->way.own,
-			   NULL);
+	sx_choose_strategy(&r->index->plan, &request, &r->costs, &sizes, &r->way.own);
 	r->way.strategy = &r->way.own;
+	r->way.rows = sizes.rows;
+	r->way.by_sizes = 1;
 	r->probes.n = 0;
 	if (sx_strategy_probes(&r->index->plan, &r->way.own, q->fp, &r->probes))
 		return sx_fail_nomem(err);
@@ -266,14 +320,14 @@ int sx_way_reconsider(simidx_reader *r, const sx_query *q, simidx_error *err)
 	return 1;
 }
 
-void sx_way_consider(simidx_reader *r, const sx_query *q, sx_choice *out)
+void sx_way_others(simidx_reader *r, const sx_query *q, sx_choice *out)
 {
-	sx_sizes sizes = { r->snapshot.header.table[0].rows, real_size, r, q->fp };
+	sx_sizes sizes = { r->way.rows, r->way.by_sizes ? real_size : NULL, r, q->fp };
 	sx_request request = request_of(q);
-	sx_strategy chosen;
 
-	take_all_directories(r);
-	sx_choose_strategy(&r->index->plan, &request, &r->index->costs, &sizes, &chosen, out);
+	if (r->way.by_sizes)
+		take_all_directories(r);
+	sx_other_strategies(&r->index->plan, &request, &r->costs, &sizes, r->way.strategy, out);
 }
 
 int sx_way_is_first(const simidx_reader *r, const sx_query *q, const sx_probe *p, uint64_t fp)

@@ -13,13 +13,12 @@
 
 double sx_probes_ns(const sx_costs *costs, double probes, double candidates)
 {
-	return probes * (costs->probe + costs->block) +
-	       candidates * (costs->candidate + costs->block / costs->block_rows);
+	return probes * costs->probe + candidates * costs->candidate;
 }
 
 double sx_scan_ns(const sx_costs *costs, uint64_t rows)
 {
-	return costs->probe + costs->block + (double)rows * costs->scanned;
+	return costs->query + (double)rows * costs->scanned;
 }
 
 /* ------------------------------------------------------------------------------------------

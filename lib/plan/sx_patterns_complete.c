@@ -260,7 +260,7 @@ int sx_pattern_complete(const sx_plan *plan, uint64_t fp, const uint8_t weights[
 			sx_pattern_end *end)
 {
 	struct question q = { plan, weights, distance, costs, (double)rows };
-	double best = sx_scan_ns(costs, rows);
+	double best = sx_scan_ns(costs, rows) - costs->query;
 	struct form form[2];
 	int first_leads, chosen = -1, rc = 0;
 

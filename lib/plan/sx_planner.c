@@ -50,7 +50,7 @@ static void make_strategy(const sx_family *family, const sx_levels *levels, sx_s
 
 	sx_strategy_init(out, family->request->radius, family->request->ignore);
 	out->first_leads = family->first_leads;
-	out->ns = levels->ns;
+	out->ns = family->costs->query + levels->ns;
 	for (i = 0; i < family->n; i++) {
 		if (levels->of[i] < 0)
 			continue;
@@ -89,60 +89,69 @@ static void make_scan(const sx_costs *costs, const sx_sizes *sizes, sx_strategy 
 	out->ns = sx_scan_ns(costs, sizes->rows);
 }
 
-static void note(sx_choice *explain, const char *what, int plain, const sx_strategy *strategy,
-		 int chosen)
+/* The cheapest strategy of one family, if it is found and takes no longer than that. */
+static int try_family(const sx_plan *plan, const sx_request *request, const sx_costs *costs,
+		      const sx_sizes *sizes, int first_leads, double most_ns, sx_strategy *out)
 {
-	sx_alternative *alternative;
-
-	if (!explain)
-		return;
-	alternative = &explain->of[explain->n];
-	alternative->what = what;
-	alternative->plain = plain;
-	alternative->strategy = *strategy;
-	if (chosen)
-		explain->chosen = explain->n;
-	explain->n++;
-}
-
-/* Try one family; the better strategy stays in out. */
-static void try_family(const sx_plan *plan, const sx_request *request, const sx_costs *costs,
-		       const sx_sizes *sizes, int first_leads, sx_strategy *out,
-		       sx_choice *explain)
-{
-	/* To tell what was rejected, what would take longer has to be known too. */
-	double most_ns = explain ? HUGE_VAL : out->ns;
-	sx_strategy strategy;
 	sx_family family;
-	int better;
 
 	sx_family_init(&family, plan, request, costs, sizes, first_leads, most_ns);
-	if (!choose_in_family(&family, most_ns, &strategy))
-		return;
-	better = strategy.ns < out->ns;
-	note(explain, first_leads ? "first leads" : "prefixes", request->plain, &strategy,
-	     better);
-	if (better)
-		*out = strategy;
+	return choose_in_family(&family, most_ns, out);
 }
 
 void sx_choose_strategy(const sx_plan *plan, const sx_request *request, const sx_costs *costs,
-			const sx_sizes *sizes, sx_strategy *out, sx_choice *explain)
+			const sx_sizes *sizes, sx_strategy *out)
 {
-	sx_request plain = *request;
+	sx_strategy strategy;
 	int first;
 
-	plain.plain = 1;
-	if (explain)
-		memset(explain, 0, sizeof(*explain));
 	sx_strategy_init(out, request->radius, request->ignore);
 	make_scan(costs, sizes, out);
-	note(explain, "scan", 0, out, 1);
 	/* First leads first: they are planned fast and limit what else is worth a thought. */
 	for (first = sx_has_several_leads(plan); first >= 0; first--) {
-		/* Only for what is told: merging and shortening find these too. */
-		if (explain && !request->plain)
-			try_family(plan, &plain, costs, sizes, first, out, explain);
-		try_family(plan, request, costs, sizes, first, out, explain);
+		if (try_family(plan, request, costs, sizes, first, out->ns, &strategy) &&
+		    strategy.ns < out->ns)
+			*out = strategy;
+	}
+}
+
+static int is_same(const sx_strategy *a, const sx_strategy *b)
+{
+	return a->scan == b->scan && !memcmp(a->errors, b->errors, sizeof(a->errors)) &&
+	       !memcmp(a->bits, b->bits, sizeof(a->bits)) &&
+	       !memcmp(a->merged, b->merged, sizeof(a->merged));
+}
+
+static void note(sx_choice *choice, const char *what, const sx_strategy *strategy,
+		 const sx_strategy *chosen)
+{
+	unsigned i;
+
+	if (is_same(strategy, chosen) || strategy->ns < chosen->ns)
+		return;
+	for (i = 0; i < choice->n; i++) {
+		if (is_same(strategy, &choice->of[i].strategy))
+			return;
+	}
+	choice->of[choice->n].what = what;
+	choice->of[choice->n++].strategy = *strategy;
+}
+
+void sx_other_strategies(const sx_plan *plan, const sx_request *request, const sx_costs *costs,
+			 const sx_sizes *sizes, const sx_strategy *chosen, sx_choice *out)
+{
+	sx_request how = *request;
+	sx_strategy strategy;
+	int first;
+
+	memset(out, 0, sizeof(*out));
+	sx_strategy_init(&strategy, request->radius, request->ignore);
+	make_scan(costs, sizes, &strategy);
+	note(out, "scan", &strategy, chosen);
+	for (first = sx_has_several_leads(plan); first >= 0; first--) {
+		for (how.plain = request->plain; how.plain <= 1; how.plain++) {
+			if (try_family(plan, &how, costs, sizes, first, HUGE_VAL, &strategy))
+				note(out, first ? "first leads" : "prefixes", &strategy, chosen);
+		}
 	}
 }

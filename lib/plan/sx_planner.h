@@ -15,11 +15,10 @@
 
 /** What things cost on this machine and with this index, in nanoseconds. */
 typedef struct sx_costs {
-	double probe;      /* a probe, whatever it finds */
-	double block;      /* each block that it touches */
-	double candidate;  /* each row that it reads */
-	double scanned;    /* each row of a scan through a whole table */
-	double block_rows; /* rows in a block */
+	double query;     /* a query, whatever it asks */
+	double probe;     /* a probe, whatever it finds */
+	double candidate; /* each row in the range of a probe */
+	double scanned;   /* each row of a scan through a whole table */
 } sx_costs;
 
 /** How large the buckets are. */
@@ -41,7 +40,6 @@ typedef struct sx_request {
 /** One thing that the planner has thought of. */
 typedef struct sx_alternative {
 	const char *what; /* "prefixes", "first leads" or "scan" */
-	int plain;        /* as in the request */
 	sx_strategy strategy; /* with its probes, candidates and time */
 } sx_alternative;
 
@@ -49,7 +47,6 @@ typedef struct sx_alternative {
 
 typedef struct sx_choice {
 	unsigned n;
-	unsigned chosen;
 	sx_alternative of[SX_MAX_ALTERNATIVES];
 } sx_choice;
 
@@ -61,10 +58,17 @@ typedef struct sx_choice {
  * Costs some microseconds for plans with one lead a table. For the others a search that takes
  * about as long as the answer is expected to take, at most some milliseconds: its result is
  * exact, and the cheapest where that was long enough.
- *
- * @param explain  NULL, or what was considered
  */
 void sx_choose_strategy(const sx_plan *plan, const sx_request *request, const sx_costs *costs,
-			const sx_sizes *sizes, sx_strategy *out, sx_choice *explain);
+			const sx_sizes *sizes, sx_strategy *out);
+
+/**
+ * What else there would be: the best of each family and the scan, with and without merging, as far
+ * as they are not the strategy that was chosen for these arguments. For telling people: it takes
+ * longer than choosing. None is cheaper: one that is was not found in the time that choosing
+ * has, and is left out.
+ */
+void sx_other_strategies(const sx_plan *plan, const sx_request *request, const sx_costs *costs,
+			 const sx_sizes *sizes, const sx_strategy *chosen, sx_choice *out);
 
 #endif /* SX_PLANNER_H */

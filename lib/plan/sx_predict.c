@@ -39,15 +39,20 @@ double sx_row_bytes(unsigned bits, uint64_t rows, unsigned fill)
 	return least / 8 * PAGE_OVERHEAD * 100 / fill;
 }
 
+static double at_most(double x, double most)
+{
+	return x < most ? x : most;
+}
+
 void sx_costs_typical(const sx_plan *plan, uint64_t documents, sx_costs *costs)
 {
-	double entries = (double)documents * plan->n_tables;
+	double all = log_of(1 + (double)documents * plan->n_tables / 1e6);
+	double table = log_of(1 + (double)documents / 1e6);
 
-	costs->probe = 20;
-	costs->block = 25 + 12 * log_of(1 + entries / 1e6);
-	costs->candidate = 0.7;
-	costs->scanned = 0.5;
-	costs->block_rows = BLOCK_BYTES / sx_row_bytes(plan->bits, documents, 100);
+	costs->query = 60 + 60 * all;
+	costs->probe = 40 + 20 * all;
+	costs->candidate = at_most(0.2 + 0.1 * all, 0.75);
+	costs->scanned = at_most(0.08 + 0.14 * table, 0.8);
 }
 
 void sx_predict(const sx_plan *plan, uint64_t documents, unsigned radius, unsigned fill,
@@ -62,7 +67,7 @@ void sx_predict(const sx_plan *plan, uint64_t documents, unsigned radius, unsign
 		sx_costs_typical(plan, documents, &typical);
 		costs = &typical;
 	}
-	sx_choose_strategy(plan, &request, costs, &sizes, &out->strategy, NULL);
+	sx_choose_strategy(plan, &request, costs, &sizes, &out->strategy);
 	out->row_bytes = sx_row_bytes(plan->bits, documents, fill);
 	out->document_bytes = plan->n_tables * out->row_bytes;
 	out->blocks = (double)out->strategy.probes +

@@ -20,9 +20,10 @@ typedef struct sx_prediction {
 } sx_prediction;
 
 /**
- * Costs of a server (Zen 4) with the index in memory and a directory of its blocks; what they
- * give is within 40 % of the queries that they were taken from, at 10^6 to 10^8 documents. The
- * cost of a block grows with all entries of the index, as fewer of its pages are in the caches.
+ * Costs of a server (Zen 4, 32 MB of cache) with the index in memory and a directory of its
+ * blocks. They grow with all entries of the index, as fewer of its pages are in the caches, until
+ * nothing is; what they give is within a factor of 1.5 of what was measured at 10^6 to 10^8
+ * documents (bench/bn_planner).
  */
 void sx_costs_typical(const sx_plan *plan, uint64_t documents, sx_costs *costs);
 

@@ -8,6 +8,7 @@
 #include "support/sxt.h"
 #include "t_fast.h"
 #include "t_plan.h"
+#include "util/sx_bytes.h"
 
 Suite *suite_plan_choices(void);
 
@@ -16,7 +17,7 @@ static double merged_ns(unsigned m, double rows)
 {
 	double candidates = rows / (double)(UINT64_C(1) << m) + m * rows / 4294967296.;
 
-	return 2 * ((m + 1) * (30. + 50) + candidates * (0.3 + 50. / 700));
+	return 2 * ((m + 1) * 80 + candidates * 0.4);
 }
 
 /* Merging two wide prefixes: no other number of flipped bits would be cheaper. */
@@ -29,7 +30,7 @@ START_TEST(test_merged)
 	unsigned m;
 
 	ck_assert_sx(sx_plan_make(&plan, "2x32", 64, &sxt_err), SIMIDX_OK);
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &s, NULL);
+	sx_choose_strategy(&plan, &request, &costs, &sizes, &s);
 	ck_assert_uint_eq(s.n, 2);
 	ck_assert_uint_gt(s.merged[0], 0);
 	ck_assert_uint_eq(s.merged[0], s.merged[1]);
@@ -52,7 +53,7 @@ START_TEST(test_shortened)
 
 	for (bits = 1; bits <= 32; bits++) {
 		ns = (1 + bits + bits * (bits - 1) / 2.) *
-		     (30 + 50 + 1e7 / (double)(UINT64_C(1) << bits) * (0.3 + 50. / 700));
+		     (80 + 1e7 / (double)(UINT64_C(1) << bits) * 0.4);
 		if (ns < least) {
 			least = ns;
 			best = bits;
@@ -60,7 +61,7 @@ START_TEST(test_shortened)
 	}
 	ck_assert_uint_lt(best, 32);
 	ck_assert_sx(sx_plan_make(&plan, "2x32", 64, &sxt_err), SIMIDX_OK);
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &s, NULL);
+	sx_choose_strategy(&plan, &request, &costs, &sizes, &s);
 	ck_assert_uint_eq(s.bits[0], best);
 	ck_assert_uint_eq(s.bits[1], best);
 	ck_assert_double_eq_tol(s.ns, 2 * least, 1);
@@ -76,7 +77,7 @@ START_TEST(test_ignored_end)
 	sx_plan plan;
 
 	ck_assert_sx(sx_plan_make(&plan, "4x16", 64, &sxt_err), SIMIDX_OK);
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &s, NULL);
+	sx_choose_strategy(&plan, &request, &costs, &sizes, &s);
 	ck_assert_uint_eq(s.probes, 4);
 	ck_assert_uint_eq(s.bits[0], 12);
 	ck_assert_uint_eq(s.bits[1], 16);
@@ -98,7 +99,7 @@ static double table_ns(const sx_plan *plan, const sx_sizes *sizes, unsigned tabl
 	for (i = 0; i < probes.n; i++)
 		rows += (double)sizes->size(sizes->ctx, table, probes.at[i].low,
 					    probes.at[i].high);
-	ns = (double)probes.n * (30 + 50) + rows * (0.3 + 50. / 700);
+	ns = (double)probes.n * 80 + rows * 0.4;
 	sx_probes_free(&probes);
 	return ns;
 }
@@ -156,7 +157,7 @@ START_TEST(test_cheapest_pairs)
 		if (sum < least && stops_all(threshold, request.radius))
 			least = sum;
 	}
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &s, NULL);
+	sx_choose_strategy(&plan, &request, &costs, &sizes, &s);
 	ck_assert_double_le(s.ns, least + 1);
 	ck_assert_int_eq(s.first_leads, 0);
 }
@@ -178,7 +179,7 @@ START_TEST(test_hot_bucket)
 	ck_assert_sx(sx_plan_make(&plan, "4x16", 64, &sxt_err), SIMIDX_OK);
 	c.hot = sx_permute(&plan.table[2], fp);
 	sizes.size = NULL;
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &even, NULL);
+	sx_choose_strategy(&plan, &request, &costs, &sizes, &even);
 	ck_assert_int_eq(even.errors[2], 0);
 	sizes.size = crowd_size;
 	ck_assert_int_eq(sx_strategy_probes(&plan, &even, fp, &probes), 0);
@@ -187,7 +188,7 @@ START_TEST(test_hot_bucket)
 				   probes.at[i].high);
 	ck_assert_int_eq(sx_strategy_is_poor(&even, rows), 1);
 	ck_assert_int_eq(sx_strategy_is_poor(&even, rows - 5000000), 0);
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &s, NULL);
+	sx_choose_strategy(&plan, &request, &costs, &sizes, &s);
 	ck_assert_int_eq(sx_strategy_is_exact(&plan, &s), 1);
 	ck_assert_int_eq(s.errors[2], -1);
 	ck_assert_uint_lt(s.candidates, 50000);
@@ -195,34 +196,82 @@ START_TEST(test_hot_bucket)
 }
 END_TEST
 
-START_TEST(test_explain)
+/* What else there is costs as much or more, is exact, and is different. */
+static void check_others(const sx_plan *plan, const sx_strategy *chosen, const sx_choice *others)
+{
+	unsigned scans = chosen->scan != 0;
+
+	ck_assert_uint_le(others->n, SX_MAX_ALTERNATIVES);
+	for (unsigned i = 0; i < others->n; i++) {
+		const sx_strategy *s = &others->of[i].strategy;
+
+		ck_assert_double_ge(s->ns, chosen->ns);
+		ck_assert_int_eq(sx_strategy_is_exact(plan, s), 1);
+		ck_assert_int_eq(!strcmp(others->of[i].what, "scan"), s->scan);
+		ck_assert_int_ne(memcmp(s, chosen, sizeof(*s)), 0);
+		scans += s->scan != 0;
+	}
+	ck_assert_uint_eq(scans, 1);
+}
+
+START_TEST(test_others)
 {
 	sx_sizes sizes = { 100000000, NULL, NULL, 0 };
 	sx_request request = { 5, 0, 0 };
 	sx_strategy s;
-	sx_choice choice;
-	unsigned i, scans = 0;
+	sx_choice others;
 	sx_plan plan;
 
 	make(&plan, _i);
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &s, &choice);
-	ck_assert_uint_ge(choice.n, 3);
-	ck_assert_uint_le(choice.n, SX_MAX_ALTERNATIVES);
-	ck_assert_uint_lt(choice.chosen, choice.n);
-	ck_assert_mem_eq(&choice.of[choice.chosen].strategy, &s, sizeof(s));
-	for (i = 0; i < choice.n; i++) {
-		ck_assert_double_ge(choice.of[i].strategy.ns, s.ns);
-		ck_assert_int_eq(sx_strategy_is_exact(&plan, &choice.of[i].strategy), 1);
-		scans += choice.of[i].strategy.scan != 0;
-		ck_assert_int_eq(!strcmp(choice.of[i].what, "scan"),
-				 choice.of[i].strategy.scan);
-	}
-	ck_assert_uint_eq(scans, 1);
+	sx_choose_strategy(&plan, &request, &costs, &sizes, &s);
+	sx_other_strategies(&plan, &request, &costs, &sizes, &s, &others);
+	ck_assert_uint_ge(others.n, 1);
+	check_others(&plan, &s, &others);
 	/* Few rows: reading them all is cheapest. */
 	sizes.rows = 50;
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &s, &choice);
+	sx_choose_strategy(&plan, &request, &costs, &sizes, &s);
 	ck_assert_int_eq(s.scan, 1);
 	ck_assert_uint_eq(s.candidates, 50);
+}
+END_TEST
+
+/*
+ * Whatever is asked and whatever things cost: nothing cheaper is left lying, as far as the planner
+ * sees, and time is what costs, probes and rows make it.
+ */
+START_TEST(test_nothing_cheaper)
+{
+	unsigned n = sxt_is_long() ? 200 : 20, left_out = 0;
+	sx_plan plan;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, (uint64_t)_i);
+	make(&plan, _i);
+	for (unsigned i = 0; i < n; i++) {
+		sx_request request = { (unsigned)sxt_rng_below(&rng, 13), 0, 0 };
+		sx_sizes sizes = { UINT64_C(1) << sxt_rng_below(&rng, 32), NULL, NULL, 0 };
+		sx_costs any = { (double)sxt_rng_below(&rng, 500),
+				 (double)(10 + sxt_rng_below(&rng, 300)),
+				 0.1 + (double)sxt_rng_below(&rng, 100) / 50,
+				 0.1 + (double)sxt_rng_below(&rng, 100) / 100 };
+		sx_strategy s;
+		sx_choice others;
+
+		if (i % 3 == 2)
+			request.ignore = sxt_rng_u64(&rng) & sxt_rng_u64(&rng) &
+					 sxt_rng_u64(&rng) & sx_low_bits(plan.bits);
+		sx_choose_strategy(&plan, &request, &any, &sizes, &s);
+		sx_other_strategies(&plan, &request, &any, &sizes, &s, &others);
+		check_others(&plan, &s, &others);
+		left_out += others.n == 0 && !s.scan;
+		ck_assert_double_eq_tol(
+			s.ns,
+			any.query + (s.scan ? (double)s.candidates * any.scanned
+					    : (double)s.probes * any.probe +
+						      (double)s.candidates * any.candidate),
+			2 + 1e-9 * s.ns);
+	}
+	ck_assert_uint_eq(left_out, 0);
 }
 END_TEST
 
@@ -236,7 +285,8 @@ Suite *suite_plan_choices(void)
 	tcase_add_test(choices, test_ignored_end);
 	tcase_add_loop_test(choices, test_cheapest_pairs, 0, 8);
 	tcase_add_test(choices, test_hot_bucket);
-	tcase_add_loop_test(choices, test_explain, 0, N_PLANS * N_WIDTHS);
+	tcase_add_loop_test(choices, test_others, 0, N_PLANS * N_WIDTHS);
+	tcase_add_loop_test(choices, test_nothing_cheaper, 0, N_PLANS * N_WIDTHS);
 	suite_add_tcase(suite, choices);
 	return suite;
 }

@@ -38,7 +38,7 @@ START_TEST(test_candidates)
 	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
 		make(&plan, want[i].name, 64);
 		sx_costs_typical(&plan, sizes.rows, &costs);
-		sx_choose_strategy(&plan, &request, &costs, &sizes, &strategy, NULL);
+		sx_choose_strategy(&plan, &request, &costs, &sizes, &strategy);
 		ck_assert_uint_eq(strategy.probes, want[i].probes);
 		ck_assert_uint_eq(strategy.candidates, want[i].candidates);
 	}
@@ -68,8 +68,8 @@ START_TEST(test_bytes)
 END_TEST
 
 /*
- * Microseconds a query that were measured with prototypes at 10^6, 10^7, 10^8; the prediction
- * is to tell plans apart, so it may be off by 40 %.
+ * Microseconds a query that were measured at 10^6, 10^7, 10^8 (bench/bn_planner, bench/bn_search);
+ * the prediction is to tell plans apart, so it may be off by a factor of 1.5.
  */
 START_TEST(test_time)
 {
@@ -77,10 +77,9 @@ START_TEST(test_time)
 		const char *name;
 		double us[3];
 	} want[] = {
-		{ "4x16", { 0.42, 1.45, 5.6 } },
-		{ "3x22", { 1.1, 2.1, 3.8 } },
-		{ "2x32", { 1.9, 3.2, 5.6 } },
-		{ "10x26", { 1.05, 1.65, 2.2 } },
+		{ "4x16", { 0.80, 1.85, 6.2 } },
+		{ "3x22", { 1.86, 2.9, 6.7 } },
+		{ "10x26", { 1.06, 2.9, 0 } },
 	};
 	static const uint64_t documents[3] = { 1000000, 10000000, 100000000 };
 	sx_prediction predicted;
@@ -90,10 +89,10 @@ START_TEST(test_time)
 
 	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
 		make(&plan, want[i].name, 64);
-		for (j = 0; j < 3; j++) {
+		for (j = 0; j < 3 && want[i].us[j] > 0; j++) {
 			sx_predict(&plan, documents[j], 3, 100, NULL, &predicted);
 			us = predicted.strategy.ns / 1000;
-			ck_assert_msg(us > 0.6 * want[i].us[j] && us < 1.4 * want[i].us[j],
+			ck_assert_msg(us > want[i].us[j] / 1.5 && us < want[i].us[j] * 1.5,
 				      "%s, %u documents: %f us", want[i].name,
 				      (unsigned)documents[j], us);
 		}
@@ -103,14 +102,14 @@ END_TEST
 
 START_TEST(test_costs_given)
 {
-	static const sx_costs costs = { 1000, 0, 0.5, 1000, 700 };
+	static const sx_costs costs = { 500, 1000, 0.5, 1000 };
 	sx_prediction predicted;
 	sx_plan plan;
 
 	make(&plan, "4x16", 64);
 	sx_predict(&plan, 10000000, 3, 90, &costs, &predicted);
 	ck_assert_uint_eq(predicted.strategy.probes, 4);
-	ck_assert_double_eq_tol(predicted.strategy.ns, 4000 + 0.5 * 4e7 / 65536, 1e-6);
+	ck_assert_double_eq_tol(predicted.strategy.ns, 500 + 4000 + 0.5 * 4e7 / 65536, 1e-6);
 	/* 4 probes of 152.6 rows of about 6 bytes: 4 blocks and nearly one more. */
 	ck_assert_double_gt(predicted.blocks, 4.8);
 	ck_assert_double_lt(predicted.blocks, 5);

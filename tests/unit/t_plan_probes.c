@@ -57,7 +57,7 @@ START_TEST(test_counts)
 		for (k = 0; k < want[i].n; k++) {
 			sx_request request = { k, 0, 1 };
 
-			sx_choose_strategy(&plan, &request, &costs, &sizes, &strategy, NULL);
+			sx_choose_strategy(&plan, &request, &costs, &sizes, &strategy);
 			ck_assert_int_eq(strategy.scan, 0);
 			ck_assert_int_eq(sx_strategy_is_exact(&plan, &strategy), 1);
 			ck_assert_msg(strategy.probes == want[i].probes[k],
@@ -252,7 +252,8 @@ static sx_costs any_costs(sxt_rng *rng)
 {
 	sx_costs c = costs;
 
-	c.probe = (double)sxt_rng_below(rng, 300);
+	c.query = (double)sxt_rng_below(rng, 300);
+	c.probe = 50 + (double)sxt_rng_below(rng, 300);
 	c.candidate = (double)sxt_rng_below(rng, 100) / 100;
 	c.scanned = 10 + (double)sxt_rng_below(rng, 100);
 	return c;
@@ -277,11 +278,11 @@ START_TEST(test_exact)
 				   NULL, &c, fp };
 		sx_costs any = any_costs(&rng);
 
-		sx_choose_strategy(&plan, &request, &any, &sizes, &strategy, NULL);
+		sx_choose_strategy(&plan, &request, &any, &sizes, &strategy);
 		check_strategy(&plan, &strategy, &rng);
 		c.hot = sx_permute(&plan.table[c.hot_table], fp);
 		sizes.size = crowd_size;
-		sx_choose_strategy(&plan, &request, &any, &sizes, &strategy, NULL);
+		sx_choose_strategy(&plan, &request, &any, &sizes, &strategy);
 		check_strategy(&plan, &strategy, &rng);
 	}
 }
@@ -307,7 +308,7 @@ START_TEST(test_masks)
 			at = b % run ? at + 1 : (unsigned)sxt_rng_below(&rng, 64);
 			request.ignore |= (UINT64_C(1) << at % plan.bits);
 		}
-		sx_choose_strategy(&plan, &request, &costs, &sizes, &strategy, NULL);
+		sx_choose_strategy(&plan, &request, &costs, &sizes, &strategy);
 		check_strategy(&plan, &strategy, &rng);
 	}
 }
@@ -357,7 +358,7 @@ END_TEST
 START_TEST(test_all_of_16)
 {
 	/* So that scans are a last resort. */
-	static const sx_costs dear = { 1, 1, 0.1, 100000, 700 };
+	static const sx_costs dear = { 0, 2, 0.1, 100000 };
 	sx_sizes sizes = { 60000, NULL, NULL, 0 };
 	sx_strategy s;
 	sx_plan plan;
@@ -370,10 +371,10 @@ START_TEST(test_all_of_16)
 	for (k = 0; k <= 18; k++) {
 		sx_request request = { k, 0, k % 3 == 2 };
 
-		sx_choose_strategy(&plan, &request, &dear, &sizes, &s, NULL);
+		sx_choose_strategy(&plan, &request, &dear, &sizes, &s);
 		check_all_reports(&plan, &s, sxt_rng_u64(&rng) & 0xffff);
 		request.ignore = sxt_rng_u64(&rng) & sxt_rng_u64(&rng) & 0xffff;
-		sx_choose_strategy(&plan, &request, &costs, &sizes, &s, NULL);
+		sx_choose_strategy(&plan, &request, &costs, &sizes, &s);
 		check_all_reports(&plan, &s, sxt_rng_u64(&rng) & 0xffff);
 	}
 }
@@ -391,7 +392,7 @@ START_TEST(test_large_radius)
 	for (k = 13; k < 70; k += 5) {
 		sx_request request = { k, 0, 0 };
 
-		sx_choose_strategy(&plan, &request, &costs, &sizes, &s, NULL);
+		sx_choose_strategy(&plan, &request, &costs, &sizes, &s);
 		ck_assert_int_eq(sx_strategy_is_exact(&plan, &s), 1);
 		if (k >= plan.bits)
 			ck_assert_int_eq(s.scan, 1);

@@ -30,6 +30,8 @@ static void print_text(const struct qr_context *ctx, const struct qr_query *quer
 	print_choice("chosen", &e->chosen);
 	for (i = 0; i < e->n_rejected; i++)
 		print_choice("rejected", &e->rejected[i]);
+	printf("  %-9s  %s\n", "by", e->looked_up ? "how full the ranges are"
+						 : "ranges that are all equally full");
 	printf("  %-9s  probes %llu, blocks %llu, candidates %llu, fingerprints %llu, "
 	       "documents %llu\n",
 	       "took", (unsigned long long)r->probes, (unsigned long long)r->blocks,
@@ -40,7 +42,7 @@ static void print_text(const struct qr_context *ctx, const struct qr_query *quer
 	else
 		printf("  %-9s  to distance %d", "complete", r->complete_to);
 	puts(r->truncated ? ", but the answer was cut" : "");
-	printf("  %-9s  kernel %s, tables looked up through directories: %u of %u\n", "by",
+	printf("  %-9s  kernel %s, tables looked up through directories: %u of %u\n", "with",
 	       e->kernel, e->directories, ctx->info.n_tables);
 }
 

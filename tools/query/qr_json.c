@@ -278,6 +278,7 @@ int qr_json_explanation(const struct qr_context *ctx, const struct qr_query *que
 	for (i = 0; i < e->n_rejected; i++)
 		failed |= json_array_append_new(list, choice_object(&e->rejected[i]));
 	failed |= json_object_set_new(object, "rejected", list);
+	failed |= json_object_set_new(object, "looked_up", json_boolean(e->looked_up));
 	failed |= set_integer(object, "probes", e->results.probes);
 	failed |= set_integer(object, "blocks", e->results.blocks);
 	failed |= set_integer(object, "candidates", e->results.candidates);
