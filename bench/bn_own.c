@@ -17,6 +17,10 @@
 #include "bn_own.h"
 #include "bn_util.h"
 
+/* Weights of different queries; and the limit of a sum of them for bare fingerprints. */
+#define POOL 1024
+#define ACCEPT 59
+
 struct own {
 	char dir[4096];
 	char *file; /* the data file, as the kernel calls it */
@@ -33,6 +37,8 @@ struct session {
 	simidx_results results;
 	simidx_query *batch; /* room for batch_cap */
 	size_t batch_cap;
+	uint8_t (*weights)[64]; /* POOL of them, or NULL */
+	size_t next;            /* of them */
 };
 
 /* Where the answers to a batch go. */
@@ -117,6 +123,8 @@ static struct bn_hits own_search(void *opaque, uint64_t fp)
 
 	session->query.fp = fp;
 	is_one_by_one = session->own->one_by_one;
+	if (session->weights)
+		session->query.weights = session->weights[session->next++ % POOL];
 	bn_check(simidx_search(session->reader, &session->query, &session->results, &err),
 		 &err, "search");
 	return bn_own_hits(&session->results);
@@ -170,6 +178,33 @@ static void own_limit(void *opaque, uint64_t n)
 	((struct session *)opaque)->query.limit = n;
 }
 
+/*
+ * Each bit of a fingerprint is the sign of a sum that is about normally distributed; its weight is
+ * 32 times what that is in standard deviations.
+ */
+static uint8_t any_weight(uint64_t *random)
+{
+	double sum = -6;
+
+	for (unsigned i = 0; i < 12; i++)
+		sum += (double)(bn_random(random) >> 11) / 9007199254740992.;
+	return (uint8_t)(32 * (sum < 0 ? -sum : sum) + 0.5);
+}
+
+static void own_weigh(void *opaque, unsigned probes)
+{
+	struct session *session = opaque;
+	uint64_t random = 1;
+
+	session->weights = bn_alloc(POOL, sizeof(*session->weights));
+	for (size_t i = 0; i < POOL; i++)
+		for (unsigned b = 0; b < 64; b++)
+			session->weights[i][b] = any_weight(&random);
+	session->query.radius = ACCEPT;
+	session->query.max_bits = 16;
+	session->query.probes = probes;
+}
+
 static void *own_open(struct bn_rival *rival)
 {
 	struct own *own = rival->self;
@@ -190,6 +225,7 @@ static void own_close(void *opaque)
 
 	simidx_reader_close(session->reader);
 	free(session->batch);
+	free(session->weights);
 	free(session);
 }
 
@@ -295,6 +331,7 @@ static void describe(const struct bn_set *set, struct bn_rival *rival)
 	rival->search = own_search;
 	rival->batch = own_batch;
 	rival->limit = own_limit;
+	rival->weigh = own_weigh;
 	rival->chill = own_chill;
 	rival->destroy = own_destroy;
 }

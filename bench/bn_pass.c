@@ -121,6 +121,8 @@ int bn_pass_applies(struct bn_rival *rival, const char *work, uint64_t queries)
 
 	if (batch)
 		return rival->batch && batch <= queries;
+	if (number_of(work, "weighted"))
+		return rival->weigh != NULL;
 	if (number_of(work, "threads"))
 		return !rival->pass && !rival->max_queries;
 	if (!strcmp(work, "cold"))
@@ -257,9 +259,11 @@ static void run_here(struct bn_rival *rival, const char *work, const uint64_t *f
 
 	if (limit)
 		rival->limit(session, limit);
+	if (number_of(work, "weighted"))
+		rival->weigh(session, (unsigned)number_of(work, "weighted"));
 	if (batch)
 		pass_batch(rival, session, fp, n, first, batch, out);
-	else if (!strcmp(work, "mean"))
+	else if (!strcmp(work, "mean") || number_of(work, "weighted"))
 		pass_mean(rival, session, fp, n, out);
 	else
 		pass_times(rival, session, fp, n, work, out);
@@ -289,6 +293,8 @@ void bn_pass_run(struct bn_rival *rival, const char *work, const struct bn_set *
 		pass_threads(rival, fp, n, threads, out);
 	else
 		run_here(rival, work, fp, n, of->first, limit, out);
+	if (number_of(work, "weighted"))
+		return;
 	for (uint64_t i = 0; i < n; i++) {
 		const struct bn_sum *answer = &truth->answer[of->first + i];
 

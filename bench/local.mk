@@ -2,7 +2,7 @@
 # Copyright the libsimidx authors
 
 # Built by `make bench`, and by the test that runs each once with little data.
-bench_programs = bench/bn_index bench/bn_live bench/bn_search
+bench_programs = bench/bn_index bench/bn_live bench/bn_planner bench/bn_search
 if HAVE_TEXT
 bench_programs += bench/bn_text
 if HAVE_JSON
@@ -47,6 +47,10 @@ bench_bn_live_SOURCES = \
 	bench/bn_stream.c \
 	bench/bn_stream.h
 bench_bn_live_LDADD = lib/libsimidx.la
+
+bench_bn_planner_SOURCES = $(bench_common) bench/bn_planner.c
+bench_bn_planner_CPPFLAGS = $(AM_CPPFLAGS) $(lib_cppflags)
+bench_bn_planner_LDADD = lib/libsx-core.la
 
 bench_bn_text_SOURCES = bench/bn_text.c
 bench_bn_text_CPPFLAGS = $(AM_CPPFLAGS) $(ICU_CFLAGS)

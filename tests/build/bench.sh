@@ -53,6 +53,14 @@ lines_of limit-10:simidx-4x16
 search --documents 30 --queries 20 --radius 2 --only neighbours,simidx,probes --work single,swept
 lines_of single:neighbours single:probes swept:simidx-4x16
 
+search --documents 20000 --queries 200 --plan 4x16 --radius 4 --only simidx \
+	--work single,weighted-32
+lines_of single:simidx-4x16 weighted-32:simidx-4x16
+
+"$bench/bn_planner" -n 30000 -k 3 -r 1 -d "$dir" >"$dir/out" 2>"$dir/table"
+if grep -v '^{".*}$' "$dir/out"; then exit 1; fi
+[ "$(grep -c '"best_us":[0-9.]*,"typical_us":[0-9.]*,"typical_predicted_us"' "$dir/out")" -eq 4 ]
+
 # Finds nothing, whatever is asked.
 cat >"$dir/none" <<'END'
 #!/bin/sh

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * How good the planner's choices are: for each radius the ways that some costs would have it
+ * choose, each of them forced, what they were predicted to take and what they take. Knows the
+ * inside of the library, as nobody else can force a way.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bn_own.h"
+#include "bn_util.h"
+#include "index/sx_reader.h"
+#include "plan/sx_options.h"
+#include "plan/sx_predict.h"
+
+#define QUERIES 100000
+#define MAX_WAYS 48
+#define MAX_ROUNDS 64
+#define PASS_SECONDS 0.01
+#define TOO_LONG 8. /* times the cheapest: is not tried */
+
+struct way {
+	sx_strategy strategy;
+	double us[MAX_ROUNDS];
+	double median;
+};
+
+struct bench {
+	struct bn_set data;
+	const char *plan;
+	unsigned rounds;
+	uint64_t documents, next;
+	simidx *index;
+	simidx_reader *reader;
+	simidx_query query;
+	sx_costs typical, measured;
+	struct way way[MAX_WAYS];
+	unsigned n;
+};
+
+static double ns_by(const sx_costs *costs, const sx_strategy *s)
+{
+	if (s->scan)
+		return sx_scan_ns(costs, s->candidates);
+	return costs->query + sx_probes_ns(costs, (double)s->probes, (double)s->candidates);
+}
+
+static int is_same(const sx_strategy *a, const sx_strategy *b)
+{
+	return a->scan == b->scan && a->n == b->n && !memcmp(a->order, b->order, a->n) &&
+	       !memcmp(a->errors, b->errors, sizeof(a->errors)) &&
+	       !memcmp(a->bits, b->bits, sizeof(a->bits)) &&
+	       !memcmp(a->merged, b->merged, sizeof(a->merged));
+}
+
+/* The number of a way among those there are; a new one is added. */
+static unsigned number_of(struct bench *b, const sx_strategy *s)
+{
+	unsigned i = 0;
+
+	while (i < b->n && !is_same(&b->way[i].strategy, s))
+		i++;
+	if (i == MAX_WAYS)
+		bn_die("too many ways");
+	if (i == b->n)
+		b->way[b->n++].strategy = *s;
+	return i;
+}
+
+static unsigned choose(struct bench *b, unsigned radius, const sx_costs *costs)
+{
+	sx_sizes sizes = { .rows = b->documents };
+	sx_request request = { .radius = radius };
+	sx_strategy s;
+
+	sx_choose_strategy(&b->index->plan, &request, costs, &sizes, &s);
+	return number_of(b, &s);
+}
+
+/* All ways that are the cheapest for somebody: probes and scans a good deal cheaper or dearer. */
+static void find_ways(struct bench *b, unsigned radius)
+{
+	double least = 1e300;
+	unsigned kept = 0;
+
+	for (double probe = 0.125; probe <= 8; probe *= 2)
+		for (double scan = 0.2; scan <= 5; scan *= 5) {
+			sx_costs costs = b->typical;
+
+			costs.probe *= probe;
+			costs.scanned *= scan;
+			choose(b, radius, &costs);
+		}
+	for (unsigned i = 0; i < b->n; i++)
+		if (ns_by(&b->typical, &b->way[i].strategy) < least)
+			least = ns_by(&b->typical, &b->way[i].strategy);
+	for (unsigned i = 0; i < b->n; i++)
+		if (ns_by(&b->typical, &b->way[i].strategy) <= TOO_LONG * least)
+			b->way[kept++] = b->way[i];
+	b->n = kept;
+}
+
+static void search(struct bench *b)
+{
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	simidx_error err;
+
+	b->query.fp = b->data.query[b->next++ % b->data.n_queries];
+	bn_check(simidx_search(b->reader, &b->query, &results, &err), &err, "search");
+}
+
+/* Have the reader think that this is the cheapest way. */
+static void force(struct bench *b, const sx_strategy *s)
+{
+	sx_even *even;
+	unsigned k = b->query.radius;
+
+	if (!b->reader->even[0])
+		search(b);
+	even = b->reader->even[0];
+	even->strategy[k] = *s;
+	even->known[k / 64] |= UINT64_C(1) << k % 64;
+}
+
+/* What a search takes by one way, in microseconds. */
+static double measure(struct bench *b, const sx_strategy *s)
+{
+	double start, seconds = 0;
+	unsigned n = 0, more = 1;
+
+	force(b, s);
+	start = bn_cpu_seconds();
+	for (; seconds < PASS_SECONDS; more *= 2) {
+		for (unsigned i = 0; i < more; i++)
+			search(b);
+		n += more;
+		seconds = bn_cpu_seconds() - start;
+	}
+	return seconds * 1e6 / n;
+}
+
+static void print_way(const sx_strategy *s)
+{
+	printf("\"way\":\"");
+	if (s->scan)
+		printf("scan");
+	for (unsigned i = 0; !s->scan && i < s->n; i++) {
+		unsigned t = s->order[i];
+
+		printf("%st%02u<=%d/%u", i ? " " : "", t + 1, s->errors[t], s->bits[t]);
+		if (s->merged[t])
+			printf("m%u", s->merged[t]);
+	}
+	printf("\",\"probes\":%llu,\"candidates\":%llu", (unsigned long long)s->probes,
+	       (unsigned long long)s->candidates);
+}
+
+static void print_choice(const struct bench *b, const char *name, unsigned chosen,
+			 const sx_costs *costs)
+{
+	double predicted = ns_by(costs, &b->way[chosen].strategy) / 1000;
+
+	printf(",\"%s_us\":%.3f,\"%s_predicted_us\":%.3f", name, b->way[chosen].median, name,
+	       predicted);
+	fprintf(stderr, "  %10.2f %10.2f", b->way[chosen].median, predicted);
+}
+
+static void measure_radius(struct bench *b, unsigned k)
+{
+	unsigned typical, measured, best = 0;
+
+	b->query.radius = k;
+	b->n = 0;
+	find_ways(b, k);
+	typical = choose(b, k, &b->typical);
+	measured = choose(b, k, &b->measured);
+	for (unsigned r = 0; r < b->rounds; r++)
+		for (unsigned i = 0; i < b->n; i++)
+			b->way[i].us[r] = measure(b, &b->way[i].strategy);
+	for (unsigned i = 0; i < b->n; i++) {
+		b->way[i].median = bn_quantile(b->way[i].us, b->rounds, 0.5);
+		if (b->way[i].median < b->way[best].median)
+			best = i;
+	}
+	for (unsigned i = 0; i < b->n; i++) {
+		printf("{\"bench\":\"planner\",\"plan\":\"%s\",\"documents\":%llu,\"radius\":%u,",
+		       b->plan, (unsigned long long)b->documents, k);
+		print_way(&b->way[i].strategy);
+		printf(",\"us\":%.3f,\"typical_us\":%.3f,\"measured_us\":%.3f}\n", b->way[i].median,
+		       ns_by(&b->typical, &b->way[i].strategy) / 1000,
+		       ns_by(&b->measured, &b->way[i].strategy) / 1000);
+	}
+	printf("{\"bench\":\"planner\",\"plan\":\"%s\",\"documents\":%llu,\"radius\":%u,"
+	       "\"ways\":%u,\"best_us\":%.3f", b->plan, (unsigned long long)b->documents, k, b->n,
+	       b->way[best].median);
+	fprintf(stderr, "  %3u %5u %10.2f", k, b->n, b->way[best].median);
+	print_choice(b, "typical", typical, &b->typical);
+	print_choice(b, "measured", measured, &b->measured);
+	printf("}\n");
+	fputc('\n', stderr);
+}
+
+static void print_costs(const char *name, const sx_costs *c)
+{
+	printf(",\"%s\":{\"query_ns\":%.1f,\"probe_ns\":%.2f,\"row_ns\":%.4f,\"scanned_row_ns\":%.4f}",
+	       name, c->query, c->probe, c->candidate, c->scanned);
+	fprintf(stderr, "  %-10s query %.0f ns, probe %.1f, row %.3f, row of a scan %.3f\n", name,
+		c->query, c->probe, c->candidate, c->scanned);
+}
+
+/* Both costs. Those of the index are measured once, as in use: before what comes warms caches. */
+static void take_costs(struct bench *b)
+{
+	double start = bn_seconds();
+
+	if (sx_prices_measure(b->reader, &b->measured))
+		bn_die("costs cannot be measured: too few documents");
+	printf("{\"bench\":\"planner\",\"plan\":\"%s\",\"documents\":%llu,\"measured_ms\":%.3f",
+	       b->plan, (unsigned long long)b->documents, (bn_seconds() - start) * 1e3);
+	fprintf(stderr, "%s, %llu documents\n", b->plan, (unsigned long long)b->documents);
+	sx_costs_typical(&b->index->plan, b->documents, &b->typical);
+	print_costs("typical", &b->typical);
+	print_costs("measured", &b->measured);
+	printf("}\n");
+}
+
+static void open_index(struct bench *b, const char *dir)
+{
+	char path[4096], reason[BN_REASON];
+	simidx_error err;
+
+	snprintf(path, sizeof(path), "%s/planner-%s-%llu", dir, b->plan,
+		 (unsigned long long)b->documents);
+	bn_set_make(&b->data, "uniform", b->documents, QUERIES, 1);
+	if (bn_own_load(path, b->plan, SIMIDX_LAYOUT_BLOCKS, b->data.fp, b->documents,
+			(uint64_t)1 << 30, reason))
+		bn_die("%s", reason);
+	bn_own_open(path, NULL, &b->index);
+	bn_check(simidx_reader_open(b->index, &b->reader, &err), &err, "reader");
+	b->index->prices.typical_only = 1;
+	b->query = (simidx_query)SIMIDX_QUERY_INIT;
+	for (unsigned i = 0; i < QUERIES; i++)
+		search(b);
+}
+
+static void close_index(struct bench *b, const char *dir)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/planner-%s-%llu", dir, b->plan,
+		 (unsigned long long)b->documents);
+	simidx_reader_close(b->reader);
+	simidx_close(b->index);
+	bn_own_remove(path);
+	bn_set_free(&b->data);
+}
+
+static void usage(FILE *to)
+{
+	fprintf(to,
+		"usage: bn_planner [OPTIONS]\n"
+		"How well the planner chooses: JSON lines, and a table on the standard error.\n"
+		"  -n N     documents (1000000)\n"
+		"  -p NAME  plan (4x16)\n"
+		"  -k K     radius 0..K (12)\n"
+		"  -r N     rounds (5)\n"
+		"  -d DIR   where the index is built (.)\n"
+		"  -h\n");
+}
+
+int main(int argc, char **argv)
+{
+	struct bench *b = bn_alloc(1, sizeof(*b));
+	unsigned max_radius = 12;
+	const char *dir = ".";
+	int c;
+
+	bn_program = "bn_planner";
+	b->documents = 1000000;
+	b->rounds = 5;
+	b->plan = "4x16";
+	while ((c = getopt(argc, argv, "n:p:k:r:d:h")) != -1) {
+		if (c == 'n')
+			b->documents = bn_number(optarg);
+		else if (c == 'p')
+			b->plan = optarg;
+		else if (c == 'k')
+			max_radius = (unsigned)bn_number(optarg);
+		else if (c == 'r')
+			b->rounds = (unsigned)bn_number(optarg);
+		else if (c == 'd')
+			dir = optarg;
+		else
+			usage(c == 'h' ? stdout : stderr);
+		if (c == 'h' || c == '?')
+			return c == 'h' ? 0 : 2;
+	}
+	if (optind < argc || b->rounds > MAX_ROUNDS || max_radius > 64) {
+		usage(stderr);
+		return 2;
+	}
+	open_index(b, dir);
+	take_costs(b);
+	fprintf(stderr, "  %3s %5s %10s  %10s %10s  %10s %10s\n", "k", "ways", "best us", "typical",
+		"predicted", "measured", "predicted");
+	for (unsigned k = 0; k <= max_radius; k++)
+		measure_radius(b, k);
+	close_index(b, dir);
+	free(b);
+	return 0;
+}
