@@ -216,7 +216,7 @@ START_TEST(open_refuses)
 	o.size++;
 	ck_assert_sx(simidx_open(path, &o, &index, &sxt_err), SIMIDX_E_ARG);
 	o.size--;
-	o.flags = 8;
+	o.flags = 16;
 	ck_assert_sx(simidx_open(path, &o, &index, &sxt_err), SIMIDX_E_ARG);
 	sxt_file_write(file, "text", 4);
 	ck_assert_sx(simidx_open(file, NULL, &index, &sxt_err), SIMIDX_E_NOT_INDEX);
