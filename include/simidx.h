@@ -520,7 +520,7 @@ typedef struct simidx_query {
 	unsigned reserved;       /**< zero */
 	uint64_t max_candidates; /**< stop after comparing so many fingerprints of the tables; 0 =
 	                              never. Fresh rows are all looked at, or none if it came to
-	                              that */
+	                              that; SIMIDX_NEAREST has at least what smaller radii found */
 } simidx_query;
 
 #define SIMIDX_QUERY_INIT                                                                     \

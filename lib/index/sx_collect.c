@@ -100,10 +100,11 @@ static int ask_enough(struct task *task, size_t hits_before, simidx_error *err)
 	return rc < 0 ? rc : SIMIDX_OK;
 }
 
-/* Candidates that may still be compared. */
+/* Candidates of the tables that may still be compared. */
 static uint64_t left_to_compare(const struct task *task)
 {
-	uint64_t most = task->q->asked->max_candidates, used = task->out->candidates;
+	uint64_t most = task->q->asked->max_candidates;
+	uint64_t used = task->out->candidates - task->r->fresh_candidates;
 
 	if (!most)
 		return UINT64_MAX;
@@ -353,10 +354,13 @@ static int collect_fresh(struct task *task, simidx_error *err)
 	sx_fresh_question question = { SX_ASK_NEAR, task->q->fp, task->q->most_bits,
 				       fresh_probes(r) };
 	size_t hits = r->hits.n, kept = 0;
+	uint64_t candidates = 0;
 	int rc;
 
-	rc = sx_fresh_hits(r->index, &r->snapshot, &question, &r->rented, &r->fresh,
-			   &task->out->candidates, err);
+	rc = sx_fresh_hits(r->index, &r->snapshot, &question, &r->rented, &r->fresh, &candidates,
+			   err);
+	r->fresh_candidates += candidates;
+	task->out->candidates += candidates;
 	for (size_t i = 0; !rc && i < r->fresh.n; i++) {
 		sx_fresh_row row = r->fresh.at[i];
 

@@ -78,6 +78,7 @@ struct simidx_reader {
 	sx_lookup posting_lookup;
 
 	uint64_t rented;           /* sx_fresh_hits() */
+	uint64_t fresh_candidates; /* of the search at hand */
 	unsigned searches, watch;  /* sx_collect.c: when to look whether pages are in memory */
 	sx_found found;            /* keys of one range */
 	sx_hits hits;

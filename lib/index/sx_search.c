@@ -183,6 +183,7 @@ static int search(simidx_reader *r, const sx_query *q, simidx_results *out, simi
 {
 	r->way.strategy = NULL;
 	r->docs.n = 0;
+	r->fresh_candidates = 0;
 	switch (q->asked->mode) {
 	case SIMIDX_FIRST:
 		return search_first(r, q, out, err);

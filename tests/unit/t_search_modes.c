@@ -180,6 +180,10 @@ static void check_cut_nearest(struct t_search *s)
 		for (size_t i = 0; i < n; i++)
 			t_must(first[i].id == r.matches[i].id && first[i].fp == r.matches[i].fp);
 		t_must(r.count >= r.n);
+		/* Fresh rows do not count. */
+		q.max_candidates = 1;
+		ck_assert_sx(simidx_search(s->reader, &q, &r, &sxt_err), SIMIDX_OK);
+		t_must(s->merged || !r.truncated);
 	}
 }
 
