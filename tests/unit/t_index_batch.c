@@ -272,6 +272,27 @@ START_TEST(equal)
 }
 END_TEST
 
+/* Documents of one fingerprint, some of them in one block of postings and a few in the next. */
+START_TEST(runs)
+{
+	struct comparison c = { 0 };
+	simidx_query *q;
+	simidx *index;
+
+	sxt_model_init(&model, 64, 0);
+	add_random(2000, 0);
+	for (int i = 0; i < 60; i++)
+		add_cluster(100, 0);
+	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, model.n);
+	index->batch_sorted_from = 1;
+	q = queries_near(200, 3);
+	ck_assert_int_eq(is_sorted(index, q, 200), 1);
+	ck_assert_sx(run_batch(index, q, 200, 1, &c), SIMIDX_OK);
+	free(q);
+	simidx_close(index);
+}
+END_TEST
+
 /* A sorted batch reads what single queries read. */
 START_TEST(costs)
 {
@@ -581,6 +602,7 @@ Suite *suite_index_batch(void)
 	tcase_add_checked_fixture(answers, set_up, tear_down);
 	tcase_set_timeout(answers, 300);
 	tcase_add_loop_test(answers, equal, 0, N_PLANS);
+	tcase_add_test(answers, runs);
 	tcase_add_test(answers, costs);
 	tcase_add_test(answers, sizes);
 	tcase_add_test(answers, unlike);
