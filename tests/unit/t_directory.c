@@ -114,6 +114,9 @@ static void check_entries(struct t_tab *tab, const struct view *view)
 	}
 	ck_assert_int_eq(rc, SIMIDX_E_END);
 	ck_assert_uint_eq(i, d->n);
+	/* What an offset says beforehand is what its entry says. */
+	for (size_t s = 0; d->n && s <= d->max >> d->shift; s++)
+		t_must_eq((uint64_t)d->slot[s].page, (uint64_t)d->entry[d->slot[s].first].page);
 	ck_assert_uint_le(d->bytes, sx_directory_size(i));
 	sx_cursor_close(cursor);
 }
