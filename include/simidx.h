@@ -671,7 +671,7 @@ typedef struct simidx_prediction {
 	double probes;        /**< of a query */
 	double candidates;
 	double microseconds;  /**< of a query with all in memory, on a typical machine: a server
-	                           of 2024 (Zen 4), where it is right within a factor of 1.5 */
+	                           of 2024 (Zen 4), where it is right within a factor of 2 */
 } simidx_prediction;
 
 #define SIMIDX_PREDICTION_INIT { sizeof(simidx_prediction), NULL, 0, 0, 0, 0, 0, 0 }
