@@ -8,7 +8,7 @@
 need_text
 need_json
 
-# Texts of very different lengths, features, bad rows, and one text larger than any batch.
+# Texts of very different lengths, fingerprints, bad rows, and one text larger than any batch.
 awk 'BEGIN {
 	srand(3)
 	for (i = 0; i < 6000; i++) {
@@ -19,7 +19,7 @@ awk 'BEGIN {
 		if (i % 97 == 5)
 			print "{\"text\": 7}"
 		else if (i % 31 == 3)
-			print "{\"features\": [[\"a" i "\", 1], [\"b\", 2.5]]}"
+			printf "{\"fp\": \"%016x\", \"fp2\": \"%016x\"}\n", i * 7919, i * 104729
 		else
 			print "{\"label\": \"" (i % 1013 == 1012 ? "twice" : "l" i) "\", \"text\": \"" text "\"}"
 	}

@@ -161,6 +161,10 @@ run 2 "$load" -q --features-by cutter-1.2 features -F features b.features
 says 'features: holds bare fingerprints, so --features-by cutter-1.2 does not fit'
 run 2 "$load" -q --features-by cutter-1.2 flagged -F features b.features
 says 'flagged: holds texts by words12, so --features-by cutter-1.2 does not fit'
+run 1 "$load" -q flagged -F features b.features
+says 'b.features: features, and the index holds texts'
+run 2 "$query" flagged search -F features b.features
+says 'flagged: holds texts by words12, so features do not fit'
 run 1 "$load" -q --features-by cutter-1.2 named long
 says 'long: a text, and the index holds features (--features-by)'
 run 1 "$load" -q --features-by cutter-1.2 unmade long

@@ -87,7 +87,10 @@ for index in edits.two edits.one; do
 	grep -q 'probes 32, .*documents 2$' out || fail "32 probes: $index"
 done
 printf 'word\t2\nother\t1\n' >features
-run 1 "$query" edits.two search -F features --complete 10 features
+run 0 "$load" -q --features-by us featured -F features features
+run 0 "$query" featured search -F features --features-by us --complete 10 features
+run 2 "$query" edits.two search -F features features
+errors <<<'simidx-query: edits.two: holds texts by words12, so features do not fit'
 run 0 "$query" edits.two search --explain --probes 7 --text tree/a/1.txt
 grep -q 'probes 7, .*documents' out || fail '7 probes'
 

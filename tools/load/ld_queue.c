@@ -271,8 +271,6 @@ static size_t bytes_of(const struct ld_item *item)
 	n += item->row.label ? item->row.label_size : 0;
 	if (item->row.kind == IN_TEXT)
 		n += item->row.text_size;
-	if (item->row.kind == IN_FEATURES)
-		n += item->row.n_features * sizeof(simidx_feature) + sizeof(simidx_feature);
 	return n;
 }
 
@@ -284,17 +282,6 @@ static const char *copy(struct batch *batch, const void *data, size_t size)
 		memcpy(to, data, size);
 	batch->used += size;
 	return to;
-}
-
-static const simidx_feature *copy_features(struct batch *batch, const struct in_row *row)
-{
-	size_t over = batch->used % sizeof(uint64_t);
-	const void *features;
-
-	if (over)
-		batch->used += sizeof(uint64_t) - over;
-	features = copy(batch, row->features, row->n_features * sizeof(*row->features));
-	return features;
 }
 
 static void append(struct batch *batch, const struct ld_item *item)
@@ -315,8 +302,6 @@ static void append(struct batch *batch, const struct ld_item *item)
 		own->row.label = copy(batch, item->row.label, item->row.label_size);
 	if (item->row.kind == IN_TEXT)
 		own->row.text = copy(batch, item->row.text, item->row.text_size);
-	if (item->row.kind == IN_FEATURES)
-		own->row.features = copy_features(batch, &item->row);
 }
 
 /* A batch that is empty or has room for `need` bytes, to fill. */

@@ -62,6 +62,11 @@ static int take(struct ld_run *run, struct ld_item *item)
 	}
 	if (item->result == IN_ROW)
 		code = ld_target_prepare(run->target, &item->row);
+	if (!code && item->result == IN_ROW && item->row.kind == IN_FEATURES &&
+	    !ld_target_is_bare(run->target)) {
+		item->result = IN_REJECTED;
+		item->reason = "features, and the index holds texts";
+	}
 	if (!code && item->result == IN_ROW && item->row.kind == IN_TEXT && !run->queue)
 		code = start_queue(run);
 	if (code)

@@ -55,6 +55,18 @@ static int add_query(struct search *search, const struct in_row *row,
 	return qr_queue_add(&search->queue, &query, &ask);
 }
 
+/* Features that others made do not meet those that an extractor made of texts. */
+static int features_fit(const struct search *search)
+{
+	const simidx_info *info = &search->ctx->info;
+
+	if (!search->features_by && tl_features_is_text(info->profile))
+		return tl_error("%s: holds texts by %.*s, so features do not fit",
+				search->ctx->path, (int)strcspn(info->profile, " "),
+				info->profile);
+	return tl_features_fit(search->ctx->path, info, search->features_by);
+}
+
 static int search_row(struct search *search, const struct in_row *row)
 {
 	simidx_sketch sketch;
@@ -64,8 +76,7 @@ static int search_row(struct search *search, const struct in_row *row)
 	if (row->kind == IN_TEXT && !search->text &&
 	    tl_text_open_for(search->ctx->index, &search->text_options, &search->text, &err))
 		return qr_fail(search->ctx, &err);
-	if (row->kind == IN_FEATURES &&
-	    tl_features_fit(search->ctx->path, &search->ctx->info, search->features_by))
+	if (row->kind == IN_FEATURES && features_fit(search))
 		return TL_TROUBLE;
 	rc = in_sketch_row(row, search->ctx->info.bits, search->text,
 			   qr_ask_sketch_flags(&search->ask, &search->ctx->info), &sketch, &err);
