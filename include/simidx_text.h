@@ -139,7 +139,8 @@ void simidx_text_close(simidx_text *text);
  * The fingerprint of a text.
  *
  * Any bytes are accepted: invalid UTF-8 becomes U+FFFD, NUL is a character like any other, an
- * empty text has fingerprint 0, no tokens and the flag SIMIDX_SKETCH_SHORT.
+ * empty text has fingerprint 0 (with short_exact that of a feature without bytes), no tokens
+ * and the flag SIMIDX_SKETCH_SHORT.
  *
  * @param utf8   `size` bytes; may be NULL when size is 0
  * @param size   at most 2^30
