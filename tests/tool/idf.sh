@@ -66,6 +66,8 @@ says '--input and -F go with'
 run 2 "$query" --input missing - idf
 says 'missing: cannot open'
 run 2 "$query" --input 1 - idf --weights raw
+run 2 "$query" --input 1 - idf --extractor char-3
+says 'there are no dictionaries of characters'
 run 2 "$query" --input - - idf
 says 'standard input needs its format'
 printf 'dog\n' >bad

@@ -203,7 +203,11 @@ static int make_dictionary(const struct qr_context *ctx, struct options *options
 	options->text.short_texts = TL_SHORT_FLAG;
 	if (tl_text_open(&options->text, SIMIDX_DEFAULT_BITS, &text, &err))
 		return tl_error("%s", err.text);
-	if (in_files_check(&ctx->inputs, &bytes))
+	/* Which nothing would read. */
+	if (strncmp(tl_text_profile(text), "char-", 5) == 0)
+		code = tl_error("there are no dictionaries of characters: --extractor words1, "
+				"words12 or han12");
+	if (!code && in_files_check(&ctx->inputs, &bytes))
 		code = TL_TROUBLE;
 	if (!code)
 		code = count_files(&words, text, &ctx->inputs);
