@@ -43,6 +43,7 @@ typedef struct sx_pattern_end {
 	uint32_t last;       /* number of the last such pattern, which has bit i when it flips */
 	unsigned n_ranks;    /* the i-th cheapest bit, and these are: */
 	uint8_t rank[SX_MAX_PREFIX_BITS];
+	size_t n_limits; /* that sx_pattern_complete() has weighed up: what choosing took */
 } sx_pattern_end;
 
 /**
@@ -68,7 +69,8 @@ int sx_pattern_probes(const sx_plan *plan, uint64_t fp, const uint8_t weights[64
 /**
  * Append probes, in no particular order, that find everything up to a distance; they may find
  * more. Few, by costs and the number of rows in each table, or a scan where that is cheaper.
- * Takes time in proportion to the distance and to the number of probes.
+ * Takes time in proportion to the distance, as far as patterns are cheaper than a scan, and to the
+ * number of probes.
  *
  * @return 0, or -1 when memory is short
  */

@@ -23,6 +23,7 @@ struct question {
 	uint32_t distance;
 	const sx_costs *costs;
 	double rows;
+	double most_ns; /* a scan takes so long: what takes longer need not be found */
 };
 
 /* One table. */
@@ -35,12 +36,14 @@ struct limits {
 	double slope;  /* ns for each unit gained by that; HUGE_VAL = there is none */
 	double probe_ns;
 	double *probes; /* by limit + 1: that all patterns up to it take */
+	uint16_t sorted[SX_MAX_PREFIX_BITS]; /* the probed bits, see sort_bits() */
 };
 
 /* The tables that are probed together. */
 struct form {
 	unsigned n;
 	unsigned most_seen;
+	size_t n_limits; /* to choose from */
 	double ns, probes;
 	uint64_t probed[SX_MAX_TABLES]; /* by index in `of` */
 	struct limits of[SX_MAX_TABLES];
@@ -56,10 +59,11 @@ static int by_weight(const void *a, const void *b)
  * The probed bits by weight, lightest first: weight * 32 + place in the probed bits. Returns the
  * sum of the weights.
  */
-static int32_t sort_bits(const struct question *q, const struct limits *l, uint16_t *sorted)
+static int32_t sort_bits(const struct question *q, struct limits *l)
 {
 	const sx_perm *perm = &q->plan->table[l->table];
 	unsigned low = perm->prefix_bits - l->n, i;
+	uint16_t *sorted = l->sorted;
 	int32_t sum = 0;
 
 	for (i = 0; i < l->n; i++) {
@@ -86,20 +90,59 @@ static unsigned choose_bits(const struct question *q, const sx_perm *perm, unsig
 	return n - sx_ignored_end(perm, q->weights, n);
 }
 
-/* How many patterns cost at most c, for each c: sums of subsets of the weights. */
-static void count_patterns(const struct question *q, struct limits *l)
+/*
+ * A limit up to which there are more than `patterns` of them, if there is one: up to the sum of
+ * the m dearest of the j lightest bits cost all patterns that flip at most m of these j.
+ */
+static int32_t enough_patterns(const uint16_t *sorted, unsigned n, double patterns)
 {
-	uint16_t sorted[SX_MAX_PREFIX_BITS];
-	double *of = l->probes + 1; /* by cost */
-	int32_t sum = sort_bits(q, l, sorted), c, weight;
+	int32_t least = INT32_MAX, sum;
+	unsigned j, m;
+	double ways, all;
+
+	for (j = 1; j <= n; j++) {
+		sum = 0;
+		ways = all = 1;
+		for (m = 1; m <= j && all <= patterns; m++) {
+			ways = ways * (j + 1 - m) / m;
+			all += ways;
+			sum += sorted[j - m] >> 5;
+		}
+		if (all > patterns && sum < least)
+			least = sum;
+	}
+	return least;
+}
+
+/*
+ * The highest limit to think of: all patterns would be the whole table, none beyond the distance
+ * is needed, and those that take longer than a scan, or are too many, will not be chosen.
+ */
+static int32_t highest_limit(const struct question *q, struct limits *l)
+{
+	int32_t sum = sort_bits(q, l);
+	double patterns = q->most_ns / l->probe_ns;
+	int32_t dear, most;
+
+	if (patterns > (double)SX_MAX_QUERY_PROBES)
+		patterns = (double)SX_MAX_QUERY_PROBES;
+	dear = enough_patterns(l->sorted, l->n, patterns);
+	most = sum < dear ? sum - 1 : dear - 1;
+	return most < (int32_t)q->distance ? most : (int32_t)q->distance;
+}
+
+/* How many patterns cost at most c, for each c: sums of subsets of the weights. */
+static void count_patterns(struct limits *l, double *room)
+{
+	double *of = room + 1; /* by cost */
+	int32_t c, weight;
 	unsigned i;
 
-	/* All patterns would be the whole table. */
-	l->most = sum - 1 < (int32_t)q->distance ? sum - 1 : (int32_t)q->distance;
+	l->probes = room;
 	for (c = -1; c <= l->most; c++)
 		of[c] = c == 0;
 	for (i = 0; i < l->n; i++) {
-		weight = sorted[i] >> 5;
+		weight = l->sorted[i] >> 5;
 		for (c = l->most; c >= weight; c--)
 			of[c] += of[c - weight];
 	}
@@ -109,16 +152,13 @@ static void count_patterns(const struct question *q, struct limits *l)
 
 static int init_form(const struct question *q, int first_leads, struct form *form)
 {
-	size_t room = (size_t)q->distance + 2;
 	const sx_perm *perm;
 	uint64_t lead_seen = 0;
 	struct limits *l;
+	size_t room = 0;
 	unsigned t;
 
 	memset(form, 0, sizeof(*form));
-	form->memory = sx_realloc(NULL, room * q->plan->n_tables, sizeof(*form->memory));
-	if (!form->memory)
-		return -1;
 	for (t = 0; t < q->plan->n_tables; t++) {
 		perm = &q->plan->table[t];
 		if (first_leads && (lead_seen & perm->lead[0]))
@@ -131,9 +171,16 @@ static int init_form(const struct question *q, int first_leads, struct form *for
 		l->limit = l->step = -1;
 		l->probe_ns = sx_probes_ns(q->costs, 1,
 					   q->rows / (double)((uint64_t)1 << l->n));
-		l->probes = form->memory + room * form->n;
-		count_patterns(q, l);
+		l->most = highest_limit(q, l);
+		form->n_limits += (size_t)(l->most + 1);
 		form->probed[form->n++] = sx_leading_mask(perm, l->n);
+	}
+	form->memory = sx_realloc(NULL, form->n_limits + form->n, sizeof(*form->memory));
+	if (!form->memory)
+		return -1;
+	for (t = 0; t < form->n; t++) {
+		count_patterns(&form->of[t], form->memory + room);
+		room += (size_t)(form->of[t].most + 2);
 	}
 	form->most_seen = sx_most_seen(form->probed, form->n, q->weights);
 	return 0;
@@ -156,13 +203,19 @@ static void find_step(struct limits *l, int64_t need)
 	}
 }
 
-/* Raise the limits along their cheapest steps. Returns 0 when they do not suffice. */
+/*
+ * Raise the limits along their cheapest steps. Returns 0 when they do not suffice, or take as long
+ * as a scan.
+ */
 static int choose_limits(const struct question *q, struct form *form)
 {
 	int64_t need = (int64_t)q->distance * form->most_seen + 1;
 	struct limits *chosen, *l;
+	double ns = 0;
 	unsigned i;
 
+	if (need > (int64_t)form->n_limits)
+		return 0;
 	while (need > 0) {
 		chosen = &form->of[0];
 		for (i = 0; i < form->n; i++) {
@@ -173,6 +226,9 @@ static int choose_limits(const struct question *q, struct form *form)
 				chosen = l;
 		}
 		if (!(chosen->slope < HUGE_VAL))
+			return 0;
+		ns += chosen->slope * (chosen->step - chosen->limit);
+		if (ns >= q->most_ns)
 			return 0;
 		need -= chosen->step - chosen->limit;
 		chosen->limit = chosen->step;
@@ -193,7 +249,6 @@ static int choose_limits(const struct question *q, struct form *form)
 struct walk {
 	const sx_plan *plan;
 	const struct limits *limits;
-	uint16_t sorted[SX_MAX_PREFIX_BITS];
 	sx_probes *out;
 };
 
@@ -203,9 +258,9 @@ static void add_patterns(const struct walk *walk, uint64_t value, unsigned from,
 	unsigned i;
 
 	sx_probes_add(walk->out, walk->plan, l->table, value, l->n, (unsigned)cost);
-	for (i = from; i < l->n && cost + (walk->sorted[i] >> 5) <= l->limit; i++)
-		add_patterns(walk, value ^ (uint64_t)1 << (walk->sorted[i] & 31), i + 1,
-			     cost + (walk->sorted[i] >> 5));
+	for (i = from; i < l->n && cost + (l->sorted[i] >> 5) <= l->limit; i++)
+		add_patterns(walk, value ^ (uint64_t)1 << (l->sorted[i] & 31), i + 1,
+			     cost + (l->sorted[i] >> 5));
 }
 
 /* The cost of the cheapest pattern above the limit, as far as it is known. */
@@ -238,7 +293,6 @@ static int probe_form(const struct question *q, const struct form *form, uint64_
 			continue;
 		end->probed[l->table] = form->probed[i];
 		end->upto[l->table] = l->limit;
-		sort_bits(q, l, walk.sorted);
 		add_patterns(&walk, sx_lead_of(&q->plan->table[l->table], fp, l->n), 0, 0);
 	}
 	end->complete_to = sx_coverage(missed, form->n, form->most_seen);
@@ -259,8 +313,8 @@ int sx_pattern_complete(const sx_plan *plan, uint64_t fp, const uint8_t weights[
 			uint32_t distance, const sx_costs *costs, uint64_t rows, sx_probes *out,
 			sx_pattern_end *end)
 {
-	struct question q = { plan, weights, distance, costs, (double)rows };
-	double best = sx_scan_ns(costs, rows) - costs->query;
+	struct question q = { plan, weights, distance, costs, (double)rows,
+			      sx_scan_ns(costs, rows) - costs->query };
 	struct form form[2];
 	int first_leads, chosen = -1, rc = 0;
 
@@ -272,10 +326,10 @@ int sx_pattern_complete(const sx_plan *plan, uint64_t fp, const uint8_t weights[
 	memset(form, 0, sizeof(form));
 	for (first_leads = sx_has_several_leads(plan); first_leads >= 0 && !rc; first_leads--) {
 		rc = init_form(&q, first_leads, &form[first_leads]);
-		if (rc || !choose_limits(&q, &form[first_leads]) ||
-		    form[first_leads].ns >= best)
+		end->n_limits += form[first_leads].n_limits;
+		if (rc || !choose_limits(&q, &form[first_leads]))
 			continue;
-		best = form[first_leads].ns;
+		q.most_ns = form[first_leads].ns;
 		chosen = first_leads;
 	}
 	if (!rc)

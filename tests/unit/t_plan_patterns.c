@@ -481,6 +481,43 @@ START_TEST(test_ignored_block)
 }
 END_TEST
 
+/*
+ * What choosing takes is bounded by what a scan takes, however large the distance is. A table of
+ * 3,000 rows is scanned in the time of 150 probes; of 16 bits, all patterns of one or two bits are
+ * 137, and those of up to three 697: with weights of 40 at most, three bits cost no more than 120,
+ * so that no limit from there on is of use.
+ */
+START_TEST(test_dear)
+{
+	static const unsigned distances[] = { 60, 400, 800, 6400, 64 * 255 - 1 };
+	/* Rows so dear that whole prefixes are probed: 10 + 3000 / 2^16 * 40 ns each. */
+	sx_costs few = { .query = 100, .probe = 10, .candidate = 40, .scanned = 0.6 };
+	sx_probes probes = { 0 };
+	sx_pattern_end end;
+	uint8_t weights[64];
+	sx_plan plan;
+	sxt_rng rng;
+	unsigned i, b;
+
+	sxt_rng_init(&rng, 3);
+	make(&plan, 0, 64);
+	for (b = 0; b < 64; b++)
+		weights[b] = (uint8_t)(10 + sxt_rng_below(&rng, 31));
+	for (i = 0; i < 5; i++) {
+		probes.n = 0;
+		ck_assert_int_eq(sx_pattern_complete(&plan, 99, weights, distances[i], &few, 3000,
+						     &probes, &end),
+				 0);
+		ck_assert_uint_le(end.n_limits, 4 * 120);
+		ck_assert_int_ge(end.complete_to, distances[i]);
+		ck_assert_int_eq(end.scan, i > 0);
+		ck_assert_uint_le(probes.n, 150);
+		check_near(&plan, 99, weights, &probes, &end, &rng);
+	}
+	sx_probes_free(&probes);
+}
+END_TEST
+
 START_TEST(test_unit)
 {
 	uint8_t weights[64];
@@ -509,6 +546,7 @@ Suite *suite_plan_patterns(void)
 	tcase_add_loop_test(tc, test_complete, 0, N_PLANS);
 	tcase_add_loop_test(tc, test_64, 0, N_PLANS);
 	tcase_add_test(tc, test_ignored_block);
+	tcase_add_test(tc, test_dear);
 	tcase_add_test(tc, test_unit);
 	tcase_set_timeout(tc, 60);
 	suite_add_tcase(suite, tc);
