@@ -634,7 +634,7 @@ int simidx_explain(simidx_reader *reader, const simidx_query *query, simidx_expl
 /** How simidx_search_batch() works. */
 typedef struct simidx_batch_options {
 	size_t size;      /**< sizeof; SIMIDX_BATCH_OPTIONS_INIT sets it */
-	unsigned threads; /**< 0 = one a core */
+	unsigned threads; /**< 0 = one a core; more than 256 are taken as 256 */
 	/** Called for each query, in their order, from the thread of the caller; the results stay
 	    valid during the call. Anything but 0 ends the batch with SIMIDX_E_STOPPED. */
 	int (*deliver)(void *ctx, size_t i, const simidx_results *results);

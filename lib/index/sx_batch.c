@@ -11,7 +11,8 @@
 
 #include "util/sx_err.h"
 
-#define TASK 256 /* queries that are handed out together where they are not sorted */
+#define TASK 256         /* queries that are handed out together where they are not sorted */
+#define MOST_THREADS 256 /* each has a reader slot, which other processes need too */
 
 int sx_worker_init(sx_worker *w, const sx_batch *batch, simidx_error *err)
 {
@@ -88,13 +89,15 @@ static unsigned cores(void)
 	return n > 0 ? (unsigned)n : 1;
 }
 
-/* Slices as large as may be, as they share the more, but at least one a thread. */
-static void make_tasks(sx_batch *batch)
+/* Slices are as large as may be, as they share the more, but at least one a thread. */
+void sx_batch_divide(sx_batch *batch)
 {
 	size_t tasks, most = batch->index->batch_slice;
 
 	if (!batch->options->threads)
 		batch->threads = cores();
+	if (batch->threads > MOST_THREADS)
+		batch->threads = MOST_THREADS;
 	batch->task = TASK;
 	if (batch->sorted) {
 		tasks = (batch->n - 1) / most + 1;
@@ -110,7 +113,7 @@ static void make_tasks(sx_batch *batch)
 static int run(sx_batch *batch, sx_worker *w, simidx_error *err)
 {
 	batch->sorted = sx_batch_can_sort(batch, w->reader);
-	make_tasks(batch);
+	sx_batch_divide(batch);
 	return batch->threads > 1 ? sx_batch_crew(w, batch, err)
 				  : sx_batch_alone(w, batch, err);
 }

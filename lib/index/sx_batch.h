@@ -33,6 +33,9 @@ typedef struct sx_worker {
 /** Take the answer to query number i, which is borrowed. Anything but 0 is where it ends. */
 typedef int (*sx_take)(void *ctx, size_t i, const simidx_results *results, simidx_error *err);
 
+/** Set how many queries a task has, and how many threads there are: no more than tasks. */
+void sx_batch_divide(sx_batch *batch);
+
 /** A worker with a snapshot. */
 int sx_worker_init(sx_worker *worker, const sx_batch *batch, simidx_error *err);
 

@@ -5,6 +5,7 @@
  * Batches: what simidx_search() answers, query by query, in threads or not, sorted or not.
  */
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -572,6 +573,29 @@ START_TEST(damaged)
 }
 END_TEST
 
+/* A number of threads that nobody can mean is not taken literally. */
+START_TEST(many_threads)
+{
+	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
+	simidx *index = make_even(64, 2000);
+	simidx_query *q = queries_near(2000, 3);
+
+	probe_always(index);
+	index->batch_sorted_from = 1;
+	ck_assert_int_eq(is_sorted(index, q, 2000), 1);
+	for (o.threads = 255; o.threads; o.threads = o.threads < 258 ? o.threads + 1 : 0) {
+		sx_batch batch = { index, q, 1000000, &o, 1, 0, o.threads };
+
+		sx_batch_divide(&batch);
+		ck_assert_uint_eq(batch.threads, o.threads < 256 ? o.threads : 256);
+		ck_assert_uint_ge(batch.task * batch.threads, batch.n);
+	}
+	check_batch(index, q, 2000, UINT_MAX);
+	free(q);
+	simidx_close(index);
+}
+END_TEST
+
 START_TEST(arguments)
 {
 	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
@@ -614,6 +638,7 @@ Suite *suite_index_batch(void)
 	tcase_add_test(ends, stopped);
 	tcase_add_test(ends, bad_query);
 	tcase_add_loop_test(ends, damaged, 0, 2);
+	tcase_add_test(ends, many_threads);
 	tcase_add_test(ends, arguments);
 	suite_add_tcase(suite, ends);
 	return suite;

@@ -100,7 +100,7 @@ static int check_inputs(const struct in_files_options *inputs, int has_index)
 	return 0;
 }
 
-#define MAX_THREADS 1024
+#define MAX_THREADS 256 /* the library has no use for more */
 
 static int set_directory(struct qr_context *ctx, const char *text)
 {
