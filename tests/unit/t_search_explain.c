@@ -136,6 +136,42 @@ START_TEST(probe_counts)
 }
 END_TEST
 
+/*
+ * The nearest are found within 1, though up to 7 was allowed: what is weighed up is how to search
+ * within 1.
+ */
+START_TEST(nearest_explained)
+{
+	simidx_explanation near = SIMIDX_EXPLANATION_INIT, all = SIMIDX_EXPLANATION_INIT;
+	simidx_query q = SIMIDX_QUERY_INIT;
+	struct t_search s;
+
+	t_search_init(&s, 0, 0);
+	for (unsigned i = 0; i < 20000; i++)
+		t_search_add(&s, t_search_any(&s));
+	t_search_store(&s, 20000);
+	/* So that it is never a scan. */
+	s.index->prices.costs = (sx_costs){ 100, 10, 1, 100 };
+	s.index->prices.fixed = 1;
+	q.fp = s.model.at[7].fp ^ 1;
+	q.radius = 1;
+	ck_assert_sx(simidx_explain(s.reader, &q, &all, &sxt_err), SIMIDX_OK);
+	q.mode = SIMIDX_NEAREST;
+	q.limit = 1;
+	q.radius = 7;
+	ck_assert_sx(simidx_explain(s.reader, &q, &near, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(near.results.count, 1);
+	ck_assert_str_eq(near.chosen.text, all.chosen.text);
+	ck_assert_uint_gt(all.n_rejected, 0);
+	ck_assert_uint_eq(near.n_rejected, all.n_rejected);
+	for (unsigned i = 0; i < all.n_rejected; i++) {
+		ck_assert_str_eq(near.rejected[i].text, all.rejected[i].text);
+		ck_assert_uint_eq(near.rejected[i].probes, all.rejected[i].probes);
+	}
+	t_search_end(&s);
+}
+END_TEST
+
 START_TEST(bad_explanations)
 {
 	simidx_explanation e = SIMIDX_EXPLANATION_INIT;
@@ -452,6 +488,7 @@ Suite *suite_search_explain(void)
 	tcase_set_timeout(said, 120);
 	tcase_add_loop_test(said, explanations, 0, T_SEARCH_COMBINATIONS);
 	tcase_add_loop_test(said, probe_counts, 0, 2);
+	tcase_add_test(said, nearest_explained);
 	tcase_add_test(said, bad_explanations);
 	tcase_add_loop_test(said, predictions, 0, 3);
 	tcase_add_test(said, bad_predictions);
