@@ -85,14 +85,14 @@ errors </dev/null
 one=$(awk -F '\t' '$2 > 1 { print $1; exit }' counts)
 run 0 "$query" p4x16 search -k 7 --limit 1 "$one"
 grep "^$one" expected.7 | head -1 | cmp - out || fail 'not the nearest one'
-errors <<<'simidx-query: 1 answers were cut at 1 matches'
+errors <<<'simidx-query: 1 answer was cut at 1 match'
 run 2 "$query" p4x16 search -k 7 --limit 1 --strict "$one"
-errors <<<'simidx-query: 1 answers were cut at 1 matches'
+errors <<<'simidx-query: 1 answer was cut at 1 match'
 [ "$(wc -l <out)" -eq 1 ] || fail 'what was found is not printed'
 run 0 "$query" p4x16 search -k 7 --limit 1000 --strict "$one"
 "$query" p4x16 search -k 7 --max-candidates 1 - <queries >out 2>err
 [ $? -le 1 ] || fail 'trouble for a cut answer'
-says 'answers were cut at 1 candidates'
+says 'answers were cut at 1 candidate'
 sort out >cut
 sort expected.7 | comm -13 - cut >other
 [ -s other ] && fail 'cut answers have what does not match'
@@ -136,6 +136,19 @@ for options in '--limit 1 --first' '--count --exists' '--nearest 2 --limit 2' '-
 	run 2 "$query" p4x16 search $options "$one"
 	says "Try 'simidx-query --help'"
 done
+# Options about texts, where nothing is one.
+for option in '--weights sqrt' '--short exact' '--min-tokens 7' '--stop en' '--seed 1' \
+	'--extractor words1' '--grams 1' '--stem english' '--top 5'; do
+	# shellcheck disable=SC2086
+	run 2 "$query" p4x16 search $option "$one"
+	says "simidx-query: ${option% *} goes with texts, and the queries are fingerprints"
+	# shellcheck disable=SC2086
+	run 2 "$query" p4x16 search $option -F lines queries
+	says "simidx-query: ${option% *} goes with texts, and the queries are fingerprints"
+	[ -s out ] && fail 'answers in spite of a usage error'
+done
+run 2 "$query" p4x16 search --features-by me "$one"
+says 'simidx-query: --features-by goes with features, and the queries are fingerprints'
 run 2 "$query" p4x16 search --fp2 0123456789abcdef "$one"
 says 'p4x16: has no second fingerprints, so --fp2 does not fit'
 finish

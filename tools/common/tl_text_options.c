@@ -121,11 +121,33 @@ static int take_idf(struct tl_text_options *options, const char *value)
 	return -1;
 }
 
+/* "--name" of one of these options, NULL for another one. */
+static const char *option_name(int c)
+{
+	static const char *const names[] = {
+		[TL_OPT_EXTRACTOR - TL_OPT_EXTRACTOR] = "--extractor",
+		[TL_OPT_GRAMS - TL_OPT_EXTRACTOR] = "--grams",
+		[TL_OPT_IDF - TL_OPT_EXTRACTOR] = "--idf",
+		[TL_OPT_MIN_TOKENS - TL_OPT_EXTRACTOR] = "--min-tokens",
+		[TL_OPT_SEED - TL_OPT_EXTRACTOR] = "--seed",
+		[TL_OPT_SHORT - TL_OPT_EXTRACTOR] = "--short",
+		[TL_OPT_STEM - TL_OPT_EXTRACTOR] = "--stem",
+		[TL_OPT_STOP - TL_OPT_EXTRACTOR] = "--stop",
+		[TL_OPT_TOP - TL_OPT_EXTRACTOR] = "--top",
+		[TL_OPT_WEIGHTS - TL_OPT_EXTRACTOR] = "--weights",
+		[TL_OPT_WORDS - TL_OPT_EXTRACTOR] = "--words",
+	};
+
+	return c >= TL_OPT_EXTRACTOR && c <= TL_OPT_WORDS ? names[c - TL_OPT_EXTRACTOR] : NULL;
+}
+
 int tl_text_take(struct tl_text_options *options, int c, const char *value)
 {
 	uint64_t n = 0;
 	int word;
 
+	if (!options->given)
+		options->given = option_name(c);
 	switch (c) {
 	case TL_OPT_EXTRACTOR:
 		options->extractor = value;

@@ -34,6 +34,7 @@ struct tl_text_options {
 	uint32_t min_tokens;       /* --min-tokens; 0 = not given */
 	enum tl_short short_texts; /* --short */
 	uint64_t seed;             /* --seed */
+	const char *given;         /* the first of them that was given, or NULL */
 };
 
 /** Values of the options for getopt_long(), above those of the tools and of in_columns.h. */

@@ -246,14 +246,17 @@ int qr_queue_tell_cut(const struct qr_queue *queue)
 {
 	unsigned long long limit = queue->ask->limit, candidates = queue->ask->max_candidates;
 	unsigned long long n = queue->n_cut;
+	const char *answers = n == 1 ? "answer was" : "answers were";
 
 	if (queue->cut == SIMIDX_CUT_LIMIT)
-		tl_error("%llu answers were cut at %llu matches", n, limit);
+		tl_error("%llu %s cut at %llu match%s", n, answers, limit,
+			 limit == 1 ? "" : "es");
 	else if (queue->cut == SIMIDX_CUT_CANDIDATES)
-		tl_error("%llu answers were cut at %llu candidates", n, candidates);
+		tl_error("%llu %s cut at %llu candidate%s", n, answers, candidates,
+			 candidates == 1 ? "" : "s");
 	else if (queue->cut)
-		tl_error("%llu answers were cut at %llu matches or %llu candidates", n, limit,
-			 candidates);
+		tl_error("%llu %s cut at %llu match%s or %llu candidate%s", n, answers, limit,
+			 limit == 1 ? "" : "es", candidates, candidates == 1 ? "" : "s");
 	return queue->cut != 0;
 }
 

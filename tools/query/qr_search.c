@@ -204,6 +204,20 @@ static unsigned kinds_of_rows(const struct search *search, char **operands, int 
 	return QR_MAY_BE_FINGERPRINT;
 }
 
+/* Options about texts or features where the queries are neither. */
+static int check_kinds(const struct search *search, unsigned kinds)
+{
+	if (kinds & QR_MAY_BE_TEXT)
+		return 0;
+	if (search->text_options.given)
+		return tl_usage_error("%s goes with texts, and the queries are fingerprints",
+				      search->text_options.given);
+	if (search->features_by)
+		return tl_usage_error("--features-by goes with features, and the queries are "
+				      "fingerprints");
+	return 0;
+}
+
 static int set_format(struct search *search, const char *name)
 {
 	const struct in_format *format;
@@ -263,6 +277,7 @@ static int run_search(struct qr_context *ctx, int argc, char **argv)
 	};
 	struct search search = { .ctx = ctx };
 	const char *misfit;
+	unsigned kinds;
 	int c, code = 0;
 
 	while ((c = tl_next_option(argc, argv, ":F:k:", options)) != TL_OPTION_END) {
@@ -278,8 +293,8 @@ static int run_search(struct qr_context *ctx, int argc, char **argv)
 				  &search.columns);
 	if (!code && misfit)
 		code = tl_usage_error("%s", misfit);
-	if (!code &&
-	    qr_ask_check(&search.ask, kinds_of_rows(&search, argv + optind, argc - optind)))
+	kinds = kinds_of_rows(&search, argv + optind, argc - optind);
+	if (!code && (check_kinds(&search, kinds) || qr_ask_check(&search.ask, kinds)))
 		code = TL_TROUBLE;
 	if (!code)
 		code = search_all(&search, argv + optind, argc - optind);
