@@ -95,6 +95,48 @@ START_TEST(too_small)
 }
 END_TEST
 
+/* A reader that remembers how it searched thinks again when costs have changed. */
+START_TEST(new_costs)
+{
+	struct t_search s;
+
+	make_subject(&s, 0, DOCUMENTS);
+	search_with(&s, 3);
+	ck_assert_int_eq(s.reader->way.strategy->scan, 0);
+	s.index->prices.fixed = 1;
+	s.index->prices.costs = (sx_costs){ 100, 1e6, 1, 1e-6 };
+	s.index->prices.version++;
+	search_with(&s, 3);
+	ck_assert_int_eq(s.reader->way.strategy->scan, 1);
+	t_search_end(&s);
+}
+END_TEST
+
+/* Whether the patterns up to a distance are worth it depends on costs; a number of probes does not. */
+START_TEST(weighted_debt)
+{
+	simidx_results r = SIMIDX_RESULTS_INIT;
+	simidx_query q = SIMIDX_QUERY_INIT;
+	uint8_t weights[64];
+	struct t_search s;
+
+	for (unsigned b = 0; b < 64; b++)
+		weights[b] = (uint8_t)(1 + b % 3);
+	make_subject(&s, 0, DOCUMENTS);
+	reopen(&s, 0);
+	q.fp = t_search_near(&s);
+	q.weights = weights;
+	q.radius = 6;
+	q.probes = 9;
+	ck_assert_sx(simidx_search(s.reader, &q, &r, &sxt_err), SIMIDX_OK);
+	ck_assert_double_eq(s.index->prices.debt, 0);
+	q.probes = 0;
+	ck_assert_sx(simidx_search(s.reader, &q, &r, &sxt_err), SIMIDX_OK);
+	ck_assert_double_gt(s.index->prices.debt, 0);
+	t_search_end(&s);
+}
+END_TEST
+
 /* The debt is made by searches whose way may depend on costs, and by no others. */
 START_TEST(when)
 {
@@ -264,6 +306,8 @@ Suite *suite_search_prices(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, bounds, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS);
 	tcase_add_test(tc, too_small);
+	tcase_add_test(tc, new_costs);
+	tcase_add_test(tc, weighted_debt);
 	tcase_add_test(tc, when);
 	tcase_add_loop_test(tc, ways_to_open, 0, 3);
 	tcase_add_test(tc, growth);
