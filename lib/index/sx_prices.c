@@ -14,6 +14,7 @@ int sx_prices_init(sx_prices *prices)
 {
 	memset(prices, 0, sizeof(*prices));
 	prices->rows = UINT64_MAX; /* unlike any */
+	prices->patience = SX_PRICES_PATIENCE;
 	return pthread_mutex_init(&prices->lock, NULL) ? -1 : 0;
 }
 

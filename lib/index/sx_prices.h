@@ -20,11 +20,15 @@
 /** Time that searches are expected to take before costs are measured, which takes 1 to 3 ms. */
 #define SX_PRICES_DEBT 20000000.
 
+/** Time after which measuring is given up: it would be the disk that is measured. */
+#define SX_PRICES_PATIENCE 500000000.
+
 typedef struct sx_prices {
 	pthread_mutex_t lock; /* guards all but the version */
 	sx_costs costs;
 	uint64_t rows;    /* that they are for, about */
 	double debt;      /* ns that searches were expected to take which depend on them */
+	double patience;  /* ns that measuring may take */
 	int known;        /* they are measured, or it was found out that they cannot be */
 	int typical_only; /* are never to be measured */
 	int fixed;        /* are to stay what they are */

@@ -34,7 +34,6 @@ enum shape { ONE, NARROW, WIDE, LONG, N_SHAPES };
 #define MIN_ROWS 20000    /* of a table; in a smaller one nothing takes long */
 #define BOUND 8           /* a cost differs from the typical one by this factor at most */
 #define CACHE_BYTES 32e6   /* what a server has for one core; what systems tell is often wrong */
-#define MOST_NS 500000000. /* then it is given up: it would be the disk that is measured */
 
 /* What is measured with. */
 struct gauge {
@@ -130,7 +129,7 @@ static int touch(struct gauge *g, uint64_t fp)
 	simidx_results out;
 	sx_query q;
 
-	if (now_ns() - g->start > MOST_NS || search(g, fp, &q, &out, 1))
+	if (now_ns() - g->start > r->index->prices.patience || search(g, fp, &q, &out, 1))
 		return -1;
 	/* Without a directory it takes a search to know where that is. */
 	if (!r->directory[g->strategy.order[0]])
