@@ -382,7 +382,8 @@ static void check_near(const sx_plan *plan, uint64_t fp, const uint8_t *weights,
 		x = fp;
 		for (e = 0; e < 1 + i % 16; e++) {
 			bit = UINT64_C(1) << sxt_rng_below(rng, plan->bits);
-			if (distance(weights, fp, x ^ bit) <= end->complete_to + 30)
+			/* complete_to may be as large as can be. */
+			if ((int64_t)distance(weights, fp, x ^ bit) - 30 <= end->complete_to)
 				x ^= bit;
 		}
 		n_found = n_first = 0;
