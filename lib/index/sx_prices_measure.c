@@ -33,7 +33,7 @@ enum shape { ONE, NARROW, WIDE, LONG, N_SHAPES };
 #define LONG_ROWS 12000
 #define MIN_ROWS 20000    /* of a table; in a smaller one nothing takes long */
 #define BOUND 8           /* a cost differs from the typical one by this factor at most */
-#define CACHE_BYTES 32e6   /* what a server has for one core; what systems tell is often wrong */
+#define CACHE_BYTES 32e6  /* what a server has for one core; what systems tell is often wrong */
 
 /* What is measured with. */
 struct gauge {
@@ -42,8 +42,8 @@ struct gauge {
 	sx_strategy strategy;
 	uint64_t seed;
 	double start;
-	double ns[N_SHAPES][ROUNDS];                   /* of a search */
-	double probes[N_SHAPES], rows[N_SHAPES];       /* of all of them */
+	double ns[N_SHAPES][ROUNDS];             /* of a search */
+	double probes[N_SHAPES], rows[N_SHAPES]; /* of all of them */
 };
 
 static double now_ns(void)

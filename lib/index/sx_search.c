@@ -54,9 +54,9 @@ static size_t end_of_distance(const simidx_reader *r, size_t from)
 }
 
 /*
- * Documents in order, until there is one more than the limit allows, or of the first one that
- * one. Distance after distance, so that none is read that the limit cuts off; but with second fingerprints the order is known
- * only when all have been read.
+ * Documents in order, until there is one more than the limit allows, or the one that is asked
+ * for. Distance after distance, so that none is read that the limit cuts off; but with second
+ * fingerprints the order is known only when all have been read.
  */
 static int deliver_documents(simidx_reader *r, const sx_query *q, simidx_results *out,
 			     simidx_error *err)
