@@ -105,6 +105,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/table/sx_directory.h \
 	lib/table/sx_lookup.c \
 	lib/table/sx_lookup.h \
+	lib/table/sx_outline.c \
+	lib/table/sx_outline.h \
 	lib/table/sx_table.h \
 	lib/table/sx_table_key.c \
 	lib/table/sx_table_merge.c \

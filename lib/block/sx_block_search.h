@@ -42,9 +42,9 @@ static inline const char *sx_block_open_keys(sx_block *b, const void *value, siz
 }
 
 /** Low bytes of entry i. The 8 bytes read may reach into the bitmap, which has at least 8. */
-static inline uint64_t sx_block_low(const sx_block *b, size_t i)
+static inline uint64_t sx_coded_low(const sx_coded *c, size_t i)
 {
-	return sx_load_le64(b->low + i * b->width) & sx_low_bits(8 * b->width);
+	return sx_load_le64(c->low + i * c->width) & sx_low_bits(8 * c->width);
 }
 
 /** The keys as the kernels take them. */
@@ -54,14 +54,18 @@ static inline sx_coded sx_block_coded(const sx_block *b)
 }
 
 /**
- * The entries with keys in [low, high], low <= high: [*from, *to), *from <= *to <= block->n.
+ * Of n keys, the entries with keys in [low, high], low <= high: [*from, *to), *from <= *to <= n.
  * One pass over the bitmap when no low bytes need to be compared: those of `low` are 0, and all
  * bits of those of `high` are set, as for a prefix that is no longer than the high part.
  */
+void sx_coded_range(const sx_kernel *kernel, const sx_coded *keys, size_t n, uint64_t low,
+		    uint64_t high, size_t *from, size_t *to);
+
+/** The same of an open block. */
 void sx_block_range(const sx_kernel *kernel, const sx_block *block, uint64_t low,
 		    uint64_t high, size_t *from, size_t *to);
 
-/** sx_coded_near() that compares whole keys, for where the low bytes tell too few apart. */
+/** sx_coded_hits() that compares whole keys, for where the low bytes tell too few apart. */
 size_t sx_coded_near_whole(const sx_kernel *kernel, const sx_coded *keys, size_t from, size_t to,
 			   uint64_t query, unsigned k, uint64_t *hits);
 
@@ -70,27 +74,28 @@ size_t sx_coded_near_whole(const sx_kernel *kernel, const sx_coded *keys, size_t
 #define SX_WHOLE_FROM 16
 
 /**
- * The keys among entries [from, to) that differ from `query` in at most k bits.
+ * Complete what near_low() of a kernel has found among entries [from, to): n entries, by their
+ * numbers from `from` on. Writes those keys that differ from `query` in at most k bits.
  *
- * @param end    of the value: nothing behind it is read
- * @param hits   room for to - from keys, in ascending order
- * @param entry  room for to - from numbers (scratch)
+ * @param hits  room for to - from keys, in ascending order
  * @return how many
  */
-static inline size_t sx_coded_near(const sx_kernel *kernel, const sx_coded *keys,
-				   const unsigned char *end, size_t from, size_t to,
-				   uint64_t query, unsigned k, uint64_t *hits, uint16_t *entry)
+static inline size_t sx_coded_hits(const sx_kernel *kernel, const sx_coded *keys, size_t from,
+				   size_t to, uint64_t query, unsigned k, uint64_t *hits,
+				   const uint16_t *entry, size_t n)
 {
-	const unsigned char *low = keys->low + from * keys->width;
-	size_t n = kernel->near_low(low, keys->width, to - from, (size_t)(end - low), query, k,
-				    entry);
-
 	if (n > SX_WHOLE_FROM && n > (to - from) / SX_WHOLE_SHARE)
 		return sx_coded_near_whole(kernel, keys, from, to, query, k, hits);
 	return n ? kernel->complete(keys, from, entry, n, query, k, hits) : 0;
 }
 
-/** The same of an open block. */
+/**
+ * The keys among entries [from, to) of an open block that differ from `query` in at most k bits.
+ *
+ * @param hits   room for to - from keys, in ascending order
+ * @param entry  room for to - from numbers (scratch)
+ * @return how many
+ */
 size_t sx_block_near(const sx_kernel *kernel, const sx_block *block, size_t from, size_t to,
 		     uint64_t query, unsigned k, uint64_t *hits, uint16_t *entry);
 

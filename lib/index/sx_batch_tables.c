@@ -185,9 +185,8 @@ static int filter_piece(sx_sorted *s, simidx_reader *r, unsigned t, const sx_pie
 	if (piece->to <= piece->from)
 		return 0;
 	taken->candidates += (uint32_t)(piece->to - piece->from);
-	n = sx_coded_near(r->index->kernel, &piece->keys, piece->value + table->block_size,
-			  piece->from, piece->to, item->key, s->like.most_bits, key,
-			  r->found.entry);
+	n = sx_lookup_near(&r->lookup, piece, r->index->kernel, (size_t)(piece->to - piece->from),
+			   item->key, s->like.most_bits, key, r->found.entry);
 	for (size_t i = 0; i < n; i++) {
 		/* Permuting commutes with XOR. */
 		uint64_t differ = sx_unpermute(table->perm, key[i] ^ item->key);
@@ -313,7 +312,7 @@ static int read_ranges(sx_sorted *s, simidx_reader *r, size_t n)
 	for (sx_lookup_find(l); l->n; sx_lookup_find(l)) {
 		r->searches++;
 		sx_collect_pages(r, l);
-		if (sx_lookup_locate(l, r->index->kernel, NULL))
+		if (sx_lookup_locate_exactly(l, r->index->kernel, NULL))
 			return -1;
 		for (size_t i = 0; i < l->n; i++)
 			if (read_piece(s, r, &l->piece[i], &g))

@@ -15,6 +15,7 @@
 
 #define AT_ONCE 32768 /* candidates, before it is asked whether that is enough */
 #define FEW 32
+#define FEW_HITS 4
 #define DESCENTS 8 /* of LMDB's trees that are under way at once */
 #define SAMPLE 64 /* one search in so many looks whether a page of it is in memory */
 
@@ -127,23 +128,42 @@ static uint64_t allow(struct task *task, uint64_t n)
 
 /* ---- through directories ---- */
 
+/*
+ * Whether all that is near in a piece are hits already: a near fingerprint is found in most of
+ * the tables. Each has an entry here if it is in the piece, so it is enough to count.
+ */
+static int are_known(const simidx_reader *r, const sx_piece *piece, unsigned t, size_t n)
+{
+	const sx_perm *perm = &r->index->plan.table[t];
+	size_t known = 0;
+
+	if (r->hits.n < n || r->hits.n > FEW_HITS)
+		return 0;
+	for (size_t i = 0; i < r->hits.n; i++)
+		known += (size_t)sx_lookup_has(&r->lookup, piece,
+					       sx_permute(perm, r->hits.at[i].fp));
+	return known == n;
+}
+
 static int filter_piece(struct task *task, const sx_piece *piece, simidx_error *err)
 {
 	simidx_reader *r = task->r;
-	const sx_directory *d = r->range[piece->range].directory;
+	const sx_kernel *kernel = r->index->kernel;
 	const sx_probe *probe = &r->probes.at[r->range_probe[piece->range]];
+	uint64_t query = sx_way_permuted(r, task->q, probe->table);
+	unsigned k = task->q->most_bits;
 	sx_u64s *keys = &r->found.keys;
-	uint64_t n;
+	size_t all = (size_t)(piece->to - piece->from), n = (size_t)allow(task, all), near;
 
-	if (piece->to <= piece->from)
+	if (!n)
 		return SIMIDX_OK;
-	n = allow(task, (uint64_t)(piece->to - piece->from));
-	if (keys->cap < n && sx_reserve(&keys->at, &keys->cap, (size_t)n, sizeof(*keys->at)))
+	near = sx_lookup_filter(&r->lookup, piece, kernel, n, query, k, r->found.entry);
+	if (!near || (n == all && are_known(r, piece, probe->table, near)))
+		return SIMIDX_OK;
+	if (keys->cap < n && sx_reserve(&keys->at, &keys->cap, n, sizeof(*keys->at)))
 		return sx_fail_nomem(err);
-	keys->n = sx_coded_near(r->index->kernel, &piece->keys,
-				piece->value + d->table->block_size, piece->from,
-				piece->from + (size_t)n, sx_way_permuted(r, task->q, probe->table),
-				task->q->most_bits, keys->at, r->found.entry);
+	keys->n = sx_lookup_complete(&r->lookup, piece, kernel, n, query, k, r->found.entry, near,
+				     keys->at);
 	return keys->n ? take_keys(task, probe, 0, err) : SIMIDX_OK;
 }
 

@@ -149,7 +149,7 @@ static int read_pieces(struct reading *g, const sx_directory *d, simidx_error *e
 	g->range = UINT32_MAX;
 	for (sx_lookup_find(l); !rc && l->n; sx_lookup_find(l)) {
 		sx_collect_pages(r, l);
-		rc = sx_lookup_locate(l, r->index->kernel, err);
+		rc = sx_lookup_locate_exactly(l, r->index->kernel, err);
 		for (size_t i = 0; !rc && i < l->n; i++)
 			rc = take_piece(g, &l->piece[i], err);
 	}

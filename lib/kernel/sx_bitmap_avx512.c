@@ -13,64 +13,6 @@ static const unsigned char byte_numbers[64] = {
 	44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
 };
 
-/* The sum of elements 0..j in element j. */
-AVX512 SX_INLINE __m512i running_sums(__m512i x)
-{
-	const __m512i zero = _mm512_setzero_si512();
-
-	x = _mm512_add_epi64(x, _mm512_alignr_epi64(x, zero, 7));
-	x = _mm512_add_epi64(x, _mm512_alignr_epi64(x, zero, 6));
-	return _mm512_add_epi64(x, _mm512_alignr_epi64(x, zero, 4));
-}
-
-/* Set bits before zero number `zero`, which is in word w if there is one, behind `before` zeros. */
-AVX512 SX_INLINE uint64_t ones_before(const unsigned char *bitmap, size_t n_words,
-				      uint64_t zero, size_t w, uint64_t before)
-{
-	uint64_t clear;
-
-	if (!zero)
-		return 0;
-	if (w >= n_words)
-		return 64 * w - before;
-	clear = ~sx_load_le64(bitmap + 8 * w);
-	clear = _pdep_u64(UINT64_C(1) << (zero - before - 1), clear);
-	return 64 * w + (unsigned)_tzcnt_u64(clear) - (zero - 1);
-}
-
-/*
- * No branch depends on where the zeros are: all words are counted, and how many words end before
- * the zero says where it is.
- */
-AVX512 sx_ranks sx_ranks_avx512(const unsigned char *bitmap, size_t n_words, sx_ranks zeros)
-{
-	__m512i want_from = _mm512_set1_epi64((long long)zeros.from);
-	__m512i want_to = _mm512_set1_epi64((long long)zeros.to);
-	__m512i before = _mm512_setzero_si512(), before_from = before, before_to = before;
-	size_t w_from = 0, w_to = 0;
-
-	for (size_t w = 0, step = ((n_words - 1) & 7) + 1; w < n_words; w += step, step = 8) {
-		__mmask8 there = (__mmask8)((1u << step) - 1), m;
-		__m512i x = _mm512_maskz_loadu_epi64(there, bitmap + 8 * w);
-
-		x = _mm512_maskz_sub_epi64(there, _mm512_set1_epi64(64),
-					   _mm512_popcnt_epi64(x));
-		x = _mm512_add_epi64(running_sums(x), before);
-		m = _mm512_mask_cmplt_epu64_mask(there, x, want_from);
-		before_from = _mm512_mask_mov_epi64(before_from, m, x);
-		w_from += (unsigned)__builtin_popcount(m);
-		m = _mm512_mask_cmplt_epu64_mask(there, x, want_to);
-		before_to = _mm512_mask_mov_epi64(before_to, m, x);
-		w_to += (unsigned)__builtin_popcount(m);
-		before = _mm512_permutexvar_epi64(_mm512_set1_epi64(7), x);
-	}
-	zeros.from = ones_before(bitmap, n_words, zeros.from, w_from,
-				 _mm512_reduce_max_epu64(before_from));
-	zeros.to = ones_before(bitmap, n_words, zeros.to, w_to,
-			       _mm512_reduce_max_epu64(before_to));
-	return zeros;
-}
-
 /*
  * Eight keys from number i on, whose bits are at `places` of the word that begins at bit
  * `start`. What lies behind `end` is not read.

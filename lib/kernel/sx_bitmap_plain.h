@@ -44,32 +44,26 @@ SX_INLINE unsigned sx_select_halving(uint64_t word, unsigned i)
 }
 
 /** ranks() */
-SX_INLINE sx_ranks sx_ranks_plain(sx_count_fn *count, sx_select_fn *select,
-				  const unsigned char *bitmap, size_t n_words, sx_ranks zeros)
+SX_INLINE void sx_ranks_plain(sx_count_fn *count, sx_select_fn *select,
+			      const unsigned char *bitmap, size_t n_words, const uint64_t *zeros,
+			      unsigned n, uint64_t *ones)
 {
-	uint64_t want[2] = { zeros.from, zeros.to }, ones[2] = { 0, 0 };
 	uint64_t before = 0; /* zeros in the words before w */
-	size_t w = 0;
+	unsigned i = 0;
 
-	for (unsigned e = 0; e < 2; e++) {
-		if (!want[e])
-			continue;
-		for (; w < n_words; w++) {
-			uint64_t clear = ~sx_load_le64(bitmap + 8 * w);
-			unsigned here = count(clear);
+	for (; i < n && !zeros[i]; i++)
+		ones[i] = 0;
+	for (size_t w = 0; w < n_words && i < n; w++) {
+		uint64_t clear = ~sx_load_le64(bitmap + 8 * w);
+		unsigned here = count(clear);
 
-			if (want[e] - before <= here) {
-				unsigned i = (unsigned)(want[e] - before - 1);
-
-				ones[e] = 64 * w + select(clear, i) - (want[e] - 1);
-				break;
-			}
-			before += here;
-		}
-		if (w == n_words)
-			ones[e] = 64 * w - before;
+		for (; i < n && zeros[i] - before <= here; i++)
+			ones[i] = 64 * w + select(clear, (unsigned)(zeros[i] - before - 1)) -
+				  (zeros[i] - 1);
+		before += here;
 	}
-	return (sx_ranks){ ones[0], ones[1] };
+	for (; i < n; i++)
+		ones[i] = 64 * n_words - before;
 }
 
 /** Key of entry i, whose bit is number `place`. Its low bytes are followed by a bitmap word. */

@@ -41,7 +41,7 @@ static void choose(void)
 				     : (sx_kernel){ "avx2", NEAR(avx2), BITMAP(popcnt) };
 	if (has_avx512())
 		usable[n_usable++] = (sx_kernel){ "avx512", NEAR(avx512),
-						  .ranks = sx_ranks_avx512,
+						  .ranks = sx_ranks_bmi2,
 						  .complete = sx_complete_bmi2,
 						  .decode = sx_decode_avx512 };
 }

@@ -13,15 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Both ends of a range: see ranks() below. */
-typedef struct sx_ranks {
-	uint64_t from, to;
-} sx_ranks;
-
 /**
  * Sorted keys, Elias-Fano coded: their low `width` bytes, `base` + what the bitmap says above.
  * Key i sets bit i + (high part - base). The bitmap is of little-endian 64-bit words, at least
- * one, and lies directly behind the low bytes.
+ * one, and lies somewhere behind the low bytes in the same memory.
  */
 typedef struct sx_coded {
 	const unsigned char *low, *bitmap;
@@ -57,11 +52,12 @@ typedef struct sx_kernel {
 	unsigned (*near_16)(const uint32_t *words, uint32_t query, unsigned k);
 
 	/**
-	 * The set bits before the zeros.from-th and before the zeros.to-th zero of a bitmap of
-	 * little-endian 64-bit words. The zeros are counted from 1; before the 0-th there is
-	 * nothing, and before one that does not exist is everything. zeros.from <= zeros.to.
+	 * ones[i] = the set bits before zero number zeros[i] of a bitmap of little-endian 64-bit
+	 * words, i < n. The zeros are counted from 1; before the 0-th there is nothing, and
+	 * before one that does not exist is everything. zeros[] does not descend.
 	 */
-	sx_ranks (*ranks)(const unsigned char *bitmap, size_t n_words, sx_ranks zeros);
+	void (*ranks)(const unsigned char *bitmap, size_t n_words, const uint64_t *zeros,
+		      unsigned n, uint64_t *ones);
 
 	/**
 	 * Of the keys number from + entry[h], h < n, entry ascending: write those that differ from

@@ -18,9 +18,6 @@
 				 uint32_t *hits);                                             \
 	unsigned sx_near_16_##isa(const uint32_t *words, uint32_t query, unsigned k);
 
-#define SX_RANKS_DECLARE(isa)                                                                 \
-	sx_ranks sx_ranks_##isa(const unsigned char *bitmap, size_t n_words, sx_ranks zeros);
-
 #define SX_COMPLETE_DECLARE(isa)                                                              \
 	size_t sx_complete_##isa(const sx_coded *coded, size_t from, const uint16_t *entry,   \
 				 size_t n, uint64_t query, unsigned k, uint64_t *keys);
@@ -29,7 +26,8 @@
 	size_t sx_decode_##isa(const sx_coded *coded, size_t from, size_t n, uint64_t *keys);
 
 #define SX_BITMAP_DECLARE(isa)                                                                \
-	SX_RANKS_DECLARE(isa)                                                                 \
+	void sx_ranks_##isa(const unsigned char *bitmap, size_t n_words, const uint64_t *zeros, \
+			    unsigned n, uint64_t *ones);                                      \
 	SX_COMPLETE_DECLARE(isa)                                                              \
 	SX_DECODE_DECLARE(isa)
 
@@ -41,7 +39,6 @@ SX_BITMAP_DECLARE(popcnt)
 SX_NEAR_DECLARE(avx2)
 SX_NEAR_DECLARE(avx512)
 SX_BITMAP_DECLARE(bmi2)
-SX_RANKS_DECLARE(avx512)
 SX_DECODE_DECLARE(avx512)
 #elif defined(__aarch64__)
 SX_NEAR_DECLARE(neon)

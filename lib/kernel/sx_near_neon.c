@@ -118,9 +118,10 @@ unsigned sx_near_16_neon(const uint32_t *words, uint32_t query, unsigned k)
 	return near;
 }
 
-sx_ranks sx_ranks_neon(const unsigned char *bitmap, size_t n_words, sx_ranks zeros)
+void sx_ranks_neon(const unsigned char *bitmap, size_t n_words, const uint64_t *zeros,
+		   unsigned n, uint64_t *ones)
 {
-	return sx_ranks_plain(sx_count_builtin, sx_select_halving, bitmap, n_words, zeros);
+	sx_ranks_plain(sx_count_builtin, sx_select_halving, bitmap, n_words, zeros, n, ones);
 }
 
 size_t sx_complete_neon(const sx_coded *coded, size_t from, const uint16_t *entry, size_t n,

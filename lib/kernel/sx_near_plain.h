@@ -22,6 +22,15 @@ SX_INLINE unsigned sx_count_builtin(uint64_t x)
 	return (unsigned)__builtin_popcountll(x);
 }
 
+/** Without an instruction for it, where the compiler would call a function. */
+SX_INLINE unsigned sx_count_plain(uint64_t x)
+{
+	x -= x >> 1 & UINT64_C(0x5555555555555555);
+	x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
+	x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+	return (unsigned)(x * UINT64_C(0x0101010101010101) >> 56);
+}
+
 /** The low bytes of an entry, in memory that may end behind them. */
 SX_INLINE uint64_t sx_load_low(const unsigned char *p, unsigned width, size_t readable)
 {

@@ -30,9 +30,10 @@ POPCNT unsigned sx_near_16_popcnt(const uint32_t *words, uint32_t query, unsigne
 	return sx_near_16_plain(sx_count_builtin, words, query, k);
 }
 
-POPCNT sx_ranks sx_ranks_popcnt(const unsigned char *bitmap, size_t n_words, sx_ranks zeros)
+POPCNT void sx_ranks_popcnt(const unsigned char *bitmap, size_t n_words, const uint64_t *zeros,
+			    unsigned n, uint64_t *ones)
 {
-	return sx_ranks_plain(sx_count_builtin, sx_select_halving, bitmap, n_words, zeros);
+	sx_ranks_plain(sx_count_builtin, sx_select_halving, bitmap, n_words, zeros, n, ones);
 }
 
 POPCNT size_t sx_complete_popcnt(const sx_coded *coded, size_t from, const uint16_t *entry,
@@ -52,9 +53,10 @@ BMI2 SX_INLINE unsigned select_pdep(uint64_t word, unsigned i)
 	return (unsigned)_tzcnt_u64(_pdep_u64(UINT64_C(1) << i, word));
 }
 
-BMI2 sx_ranks sx_ranks_bmi2(const unsigned char *bitmap, size_t n_words, sx_ranks zeros)
+BMI2 void sx_ranks_bmi2(const unsigned char *bitmap, size_t n_words, const uint64_t *zeros,
+			unsigned n, uint64_t *ones)
 {
-	return sx_ranks_plain(sx_count_builtin, select_pdep, bitmap, n_words, zeros);
+	sx_ranks_plain(sx_count_builtin, select_pdep, bitmap, n_words, zeros, n, ones);
 }
 
 BMI2 size_t sx_complete_bmi2(const sx_coded *coded, size_t from, const uint16_t *entry,

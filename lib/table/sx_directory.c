@@ -22,7 +22,7 @@ static unsigned slot_bits(uint64_t blocks)
 
 size_t sx_directory_size(uint64_t blocks)
 {
-	return sizeof(sx_directory) + (size_t)blocks * sizeof(sx_entry) +
+	return sizeof(sx_directory) + (size_t)blocks * (sizeof(sx_entry) + sizeof(sx_outline)) +
 	       (((size_t)1 << slot_bits(blocks)) + 1) * sizeof(sx_slot);
 }
 
@@ -32,15 +32,17 @@ void sx_directory_free(sx_directory *d)
 		return;
 	free(d->slot);
 	free(d->entry);
+	free(d->outline);
 	free(d);
 }
 
 static int allocate(sx_directory *d, uint64_t blocks)
 {
 	d->slot = sx_calloc(((size_t)1 << slot_bits(blocks)) + 1, sizeof(*d->slot));
-	d->entry = sx_realloc(NULL, blocks ? blocks : 1, sizeof(*d->entry));
+	d->entry = sx_realloc(NULL, blocks, sizeof(*d->entry));
+	d->outline = sx_alloc_lines(blocks, sizeof(*d->outline));
 	d->bytes = sx_directory_size(blocks);
-	return d->slot && d->entry ? 0 : -1;
+	return d->slot && d->entry && d->outline ? 0 : -1;
 }
 
 /* Enter the next block. */
@@ -62,6 +64,7 @@ static int add(sx_directory *d, sx_slice key, sx_slice value, simidx_error *err)
 	if (away % (ptrdiff_t)d->page_size)
 		return sx_table_damaged(d->table, key, "it does not have a page of its own", err);
 	d->entry[d->n].page = away / (ptrdiff_t)d->page_size;
+	d->outline[d->n].shape = 0;
 	d->entry[d->n++].last = place.key;
 	return SIMIDX_OK;
 }
@@ -110,16 +113,9 @@ static void look_at_one(sx_directory *d)
 	sx_block block;
 
 	if (d->n && !sx_block_open(&block, sx_directory_block(d, d->n / 2), d->table->block_size,
-				   d->table->n_cols)) {
-		d->typical_n = (unsigned)block.n;
-		d->typical_width = block.width;
-		d->typical_bitmap = (unsigned)(block.bitmap - block.data);
-		d->typical_bitmap_bytes = (unsigned)block.n_words * 8;
-		for (unsigned c = 0; c < d->table->n_cols; c++) {
-			d->typical_col[c] = (unsigned)(block.col[c] - block.data);
-			d->typical_col_width[c] = block.col_width[c];
-		}
-	}
+				   d->table->n_cols))
+		for (unsigned c = 0; c < d->table->n_cols; c++)
+			d->col_width[c] = block.col_width[c];
 }
 
 int sx_directory_make(const sx_table *table, sx_txn *txn, uint64_t rows, sx_directory **out,

@@ -3,13 +3,15 @@
 
 #include "table/sx_lookup.h"
 
-#include "block/sx_block_search.h"
+#include <string.h>
+
+#include "table/sx_outline.h"
 #include "util/sx_err.h"
 
 #define LINE 64
-#define AHEAD 32      /* ranges whose directory entries are fetched beforehand */
-#define LOW_LINES 18  /* of a piece that are fetched; the CPU sees to the rest */
-#define BITMAP_LINES 4
+#define AHEAD 32 /* ranges whose directory entries are fetched beforehand */
+#define FEW 16
+#define LOW_LINES 24 /* of a piece that are fetched; the CPU sees to the rest */
 
 /*
  * What only fetches has no effect for the compiler (gcc 12): it drops calls of such functions, so
@@ -65,83 +67,81 @@ static void look_ahead(sx_lookup *l)
 
 			fetch(d->anchor + (ptrdiff_t)slot.page * (ptrdiff_t)d->page_size);
 			fetch(&d->entry[slot.first]);
+			fetch(&d->outline[slot.first]);
 		}
 	}
 	l->ahead = end;
 }
 
-/*
- * Guess which entries of a block the range has, from blocks of its like, and have as much of the
- * bitmap fetched as it takes to know. Entries of evenly spread keys are up to 13 places away from
- * where they should be, on average. What is fetched by a wrong guess only costs time.
- */
-static void guess_entries(const sx_lookup *l, sx_piece *p)
+/* An outline of a block, where it is known; NULL = not yet. */
+static inline const sx_outline *outline_of(const sx_lookup *l, const sx_piece *p)
 {
-	const sx_range *r = &l->range[p->range];
-	const sx_directory *d = r->directory;
-	uint64_t before = p->number ? d->entry[p->number - 1].last : 0;
-	uint64_t span = d->entry[p->number].last - before;
-	uint64_t low = r->low > before ? r->low - before : 0, high = r->high - before;
-	unsigned n = d->typical_n, slack = n / 32, from, to;
-	float scale;
+	const sx_outline *o = &l->range[p->range].directory->outline[p->number];
 
-	high = high < span ? high : span;
-	/* Halved, since a CPU converts signed numbers in one step. */
-	scale = (float)n / (float)(int64_t)(span >> 1 | 1);
-	from = (unsigned)(int)(scale * (float)(int64_t)(low >> 1));
-	to = (unsigned)(int)(scale * (float)(int64_t)(high >> 1)) + slack;
-	p->from = (uint16_t)(from > slack ? from - slack : 0);
-	p->to = (uint16_t)to;
-	fetch_lines(p->value + d->typical_bitmap, d->typical_bitmap_bytes, BITMAP_LINES);
+	return sx_outline_is_known(o) ? o : NULL;
 }
 
-/* Have the entries fetched that were guessed. */
-FETCH fetch_guessed(const sx_lookup *l, const sx_piece *p)
+/* Have the entries of a piece fetched: low bytes, and of columns as much as is needed for them. */
+FETCH fetch_entries(const sx_lookup *l, const sx_piece *p, const sx_outline *o, size_t bit)
 {
 	const sx_directory *d = l->range[p->range].directory;
-	size_t from = p->from, n = (size_t)(p->to - p->from);
+	size_t n = (size_t)(p->to - p->from), width = sx_outline_width(o);
+	const unsigned char *at = p->value + sx_outline_bitmap(o);
 
-	fetch_lines(p->value + BLOCK_HEADER + from * d->typical_width, n * d->typical_width,
-		    LOW_LINES);
-	for (unsigned c = 0; n && c < d->table->n_cols; c++) {
-		unsigned width = d->typical_col_width[c];
-
-		fetch(p->value + d->typical_col[c] - 1);
-		fetch_lines(p->value + d->typical_col[c] + from * width, n * width, LOW_LINES);
+	fetch_lines(p->value + BLOCK_HEADER + p->from * width, n * width, LOW_LINES);
+	/* Where there are many pieces few have a hit. */
+	if (l->n <= FEW)
+		fetch(at + bit / 8);
+	if (!d->table->n_cols)
+		return;
+	at += 8 * sx_outline_words(o);
+	for (unsigned c = 0; c < d->table->n_cols; c++) {
+		width = d->col_width[c];
+		fetch(at);
+		fetch_lines(at + COL_HEADER + p->from * width, n * width, LOW_LINES);
+		at += COL_HEADER + sx_outline_n(o) * width;
 	}
 }
 
-static void add_piece(sx_lookup *l, const sx_directory *d, size_t block)
+/* Set the entries of a piece by the outline of its block, and have them fetched. */
+static inline void set_entries(const sx_lookup *l, sx_piece *p, const sx_outline *o)
+{
+	const sx_range *r = &l->range[p->range];
+	sx_parts parts;
+
+	p->from = p->to = 0;
+	if (!sx_outline_parts(o, r->low, r->high, &parts))
+		return;
+	p->width = (uint8_t)sx_outline_width(o);
+	p->from = (uint16_t)sx_outline_least(o, parts.first);
+	p->to = (uint16_t)sx_outline_most(o, parts.last + 1);
+	if (p->to > p->from)
+		fetch_entries(l, p, o, sx_outline_bit(o, parts.first));
+}
+
+static inline void add_piece(sx_lookup *l, const sx_directory *d, size_t block)
 {
 	sx_piece *p = &l->piece[l->n++];
 
 	p->value = sx_directory_block(d, block);
 	p->range = (uint32_t)l->next;
 	p->number = (uint32_t)block;
-	p->from = p->to = 0;
-	/* All the headers first, close together: where the page's address is not known to the CPU
-	   either, it looks for several at once. */
-	fetch(p->value);
 }
 
-/* Whether a piece is of the same block as the one before it: then that is on its way. */
-static int is_next_of_block(const sx_lookup *l, size_t i)
-{
-	return i && l->piece[i].value == l->piece[i - 1].value;
-}
-
-/*
- * What is waited for first is fetched first: the bitmaps, then entries. Of ranges in order,
- * neighbours often share a block; then the guess would cost more than it saves.
- */
 static void fetch_all(sx_lookup *l)
 {
-	for (size_t i = 0; i < l->n; i++)
-		if (!is_next_of_block(l, i))
-			guess_entries(l, &l->piece[i]);
-	for (size_t i = 0; i < l->n; i++)
-		if (!is_next_of_block(l, i))
-			fetch_guessed(l, &l->piece[i]);
+	for (size_t i = 0; i < l->n; i++) {
+		sx_piece *p = &l->piece[i];
+		const sx_outline *o = outline_of(l, p);
+
+		if (o) {
+			set_entries(l, p, o);
+		} else {
+			fetch(p->value);
+			p->from = 1;
+			p->to = 0;
+		}
+	}
 }
 
 void sx_lookup_find(sx_lookup *l)
@@ -176,7 +176,8 @@ void sx_lookup_find(sx_lookup *l)
 	l->blocks += l->n;
 }
 
-int sx_directory_damaged(const sx_directory *d, size_t block, const char *what, simidx_error *err)
+int sx_directory_damaged(const sx_directory *d, size_t block, const char *what,
+			 simidx_error *err)
 {
 	unsigned char bytes[SX_TABLE_MAX_KEY];
 	sx_place place = { d->entry[block].last, 0 };
@@ -185,37 +186,110 @@ int sx_directory_damaged(const sx_directory *d, size_t block, const char *what, 
 	return sx_table_damaged(d->table, key, what, err);
 }
 
-/* Entries from p->from to p->to, as far as they were not fetched on the guess. */
-FETCH fetch_entries(const sx_directory *d, const sx_piece *p, size_t from, size_t to)
+/* Whether the outline of its block was not known when the piece was found. */
+static int is_open(const sx_piece *p)
 {
-	size_t width = p->keys.width;
-
-	/* What is fetched twice costs little, but it is most of the lines. */
-	if (width == d->typical_width && from <= p->from && to >= p->to &&
-	    (to - from) * width <= (LOW_LINES - 1) * LINE)
-		return;
-	fetch_lines(p->keys.low + p->from * width, (size_t)(p->to - p->from) * width, LOW_LINES);
+	return p->from > p->to;
 }
 
 int sx_lookup_locate(sx_lookup *l, const sx_kernel *kernel, simidx_error *err)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		sx_piece *p = &l->piece[i];
-		const sx_range *r = &l->range[p->range];
-		const sx_directory *d = r->directory;
-		size_t guessed_from = p->from, guessed_to = p->to, from, to;
-		sx_block block;
-		const char *wrong =
-			sx_block_open_keys(&block, p->value, d->table->block_size);
+		const sx_directory *d = l->range[p->range].directory;
+		const char *wrong;
+		sx_outline o;
 
+		if (!is_open(p))
+			continue;
+		wrong = sx_outline_make(&d->outline[p->number], p->value, d->table->block_size,
+					kernel, &o);
 		if (wrong)
 			return sx_directory_damaged(d, p->number, wrong, err);
-		sx_block_range(kernel, &block, r->low, r->high, &from, &to);
-		p->keys = sx_block_coded(&block);
-		p->from = (uint16_t)from;
-		p->to = (uint16_t)to;
-		if (to > from)
-			fetch_entries(d, p, guessed_from, guessed_to);
+		set_entries(l, p, &o);
 	}
 	return SIMIDX_OK;
+}
+
+/* What a range has of a block. The outline may be in the work of another thread. */
+static inline void window_of(const sx_lookup *l, const sx_piece *p, sx_window *window)
+{
+	const sx_range *r = &l->range[p->range];
+	const sx_outline *o = outline_of(l, p);
+	sx_parts parts;
+	sx_block block;
+
+	if (o && sx_outline_parts(o, r->low, r->high, &parts)) {
+		sx_outline_window(o, p->value, parts, window);
+		return;
+	}
+	memset(window, 0, sizeof(*window));
+	if (!sx_block_open_keys(&block, p->value, r->directory->table->block_size)) {
+		window->keys = sx_block_coded(&block);
+		window->n = block.n;
+	}
+}
+
+int sx_lookup_locate_exactly(sx_lookup *l, const sx_kernel *kernel, simidx_error *err)
+{
+	int rc = sx_lookup_locate(l, kernel, err);
+
+	for (size_t i = 0; !rc && i < l->n; i++) {
+		sx_piece *p = &l->piece[i];
+		const sx_range *r = &l->range[p->range];
+		size_t from, to;
+		sx_window w;
+
+		if (p->from == p->to)
+			continue;
+		window_of(l, p, &w);
+		sx_coded_range(kernel, &w.keys, w.n, r->low, r->high, &from, &to);
+		p->from = (uint16_t)(w.before + from);
+		p->to = (uint16_t)(w.before + to);
+	}
+	return rc;
+}
+
+size_t sx_lookup_filter(const sx_lookup *l, const sx_piece *p, const sx_kernel *kernel,
+			size_t n, uint64_t query, unsigned k, uint16_t *entry)
+{
+	size_t offset = BLOCK_HEADER + (size_t)p->from * p->width;
+	size_t size = l->range[p->range].directory->table->block_size;
+
+	return kernel->near_low(p->value + offset, p->width, n, size - offset, query, k,
+				entry);
+}
+
+size_t sx_lookup_complete(const sx_lookup *l, const sx_piece *p, const sx_kernel *kernel,
+			  size_t n, uint64_t query, unsigned k, const uint16_t *entry,
+			  size_t n_near, uint64_t *hits)
+{
+	const sx_range *r = &l->range[p->range];
+	size_t from, found, kept = 0;
+	sx_window w;
+
+	window_of(l, p, &w);
+	from = p->from - w.before;
+	found = sx_coded_hits(kernel, &w.keys, from, from + n, query, k, hits, entry, n_near);
+	for (size_t i = 0; i < found; i++)
+		if (hits[i] >= r->low && hits[i] <= r->high)
+			hits[kept++] = hits[i];
+	return kept;
+}
+
+size_t sx_lookup_near(const sx_lookup *l, const sx_piece *p, const sx_kernel *kernel, size_t n,
+		      uint64_t query, unsigned k, uint64_t *hits, uint16_t *entry)
+{
+	size_t near = sx_lookup_filter(l, p, kernel, n, query, k, entry);
+
+	return near ? sx_lookup_complete(l, p, kernel, n, query, k, entry, near, hits) : 0;
+}
+
+int sx_lookup_has(const sx_lookup *l, const sx_piece *p, uint64_t key)
+{
+	const sx_range *r = &l->range[p->range];
+	const sx_entry *e = &r->directory->entry[p->number];
+
+	return key >= r->low && key <= r->high && key <= e->last &&
+	       (!p->number || key > e[-1].last);
 }

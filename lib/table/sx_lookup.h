@@ -3,8 +3,8 @@
 
 /*
  * Ranges of keys, looked up through directories in stages, so that the waits for memory of all
- * of them overlap: offsets, last keys, block headers, bitmaps, low bytes. What comes out are
- * pieces: entries [from, to) of one block, on their way into the cache.
+ * of them overlap: offsets, outlines of blocks, low bytes. What comes out are pieces: entries
+ * [from, to) of one block, on their way into the cache.
  */
 
 #ifndef SX_LOOKUP_H
@@ -25,8 +25,8 @@ typedef struct sx_piece {
 	const unsigned char *value; /* the block */
 	uint32_t range;             /* number of the range it belongs to */
 	uint32_t number;            /* of the block in the directory */
-	uint16_t from, to;          /* entries */
-	sx_coded keys;              /* of the block, once it is located */
+	uint16_t from, to;          /* entries: those of the range, and some before and behind */
+	uint8_t width;              /* low bytes of an entry */
 } sx_piece;
 
 typedef struct sx_lookup {
@@ -44,18 +44,52 @@ typedef struct sx_lookup {
 void sx_lookup_begin(sx_lookup *lookup, const sx_range *ranges, size_t n);
 
 /**
- * Find the next pieces, up to SX_LOOKUP_PIECES, in the order of the ranges, and have their
- * headers and bitmaps fetched. lookup->n = 0: there are no more.
+ * Find the next pieces, up to SX_LOOKUP_PIECES, in the order of the ranges. lookup->n = 0: there
+ * are no more.
  */
 void sx_lookup_find(sx_lookup *lookup);
 
 /**
- * Set from, to and keys of the pieces at hand and have the entries fetched. Blocks that are not in
- * memory should have been asked for before.
+ * Set from and to of the pieces at hand and have the entries fetched. They hold the entries of
+ * the range, and up to those of two parts of the block more (sx_outline.h). Blocks that are not
+ * in memory should have been asked for before.
  *
  * @return SIMIDX_OK; SIMIDX_E_CORRUPT
  */
 int sx_lookup_locate(sx_lookup *lookup, const sx_kernel *kernel, simidx_error *err);
+
+/** The same, but exact: from and to are the entries of the range and no others. */
+int sx_lookup_locate_exactly(sx_lookup *lookup, const sx_kernel *kernel, simidx_error *err);
+
+/**
+ * Of the first n entries of a located piece: the numbers, from its first one on, of those whose
+ * low bytes differ from the query's in at most k bits. Some lie outside of the range, and most
+ * often the whole keys differ in as many bits, but not always.
+ *
+ * @param n      up to to - from, at least 1
+ * @param entry  room for n
+ * @return how many
+ */
+size_t sx_lookup_filter(const sx_lookup *lookup, const sx_piece *piece, const sx_kernel *kernel,
+			size_t n, uint64_t query, unsigned k, uint16_t *entry);
+
+/**
+ * The keys of what sx_lookup_filter() has found, n_near, as far as they lie in the range and do
+ * differ in at most k bits.
+ *
+ * @param hits  room for n keys, in ascending order
+ * @return how many
+ */
+size_t sx_lookup_complete(const sx_lookup *lookup, const sx_piece *piece, const sx_kernel *kernel,
+			  size_t n, uint64_t query, unsigned k, const uint16_t *entry,
+			  size_t n_near, uint64_t *hits);
+
+/** Both. */
+size_t sx_lookup_near(const sx_lookup *lookup, const sx_piece *piece, const sx_kernel *kernel,
+		      size_t n, uint64_t query, unsigned k, uint64_t *hits, uint16_t *entry);
+
+/** Whether a key of the table, which has no key twice, is in a piece and its range. */
+int sx_lookup_has(const sx_lookup *lookup, const sx_piece *piece, uint64_t key);
 
 /** SIMIDX_E_CORRUPT for a block that lies in a directory. */
 int sx_directory_damaged(const sx_directory *directory, size_t block, const char *what,

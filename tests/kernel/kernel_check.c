@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define MOST_ENTRIES 2000
+#define MOST_ZEROS 48
 #define ROOM 65536 /* bytes: a multiple of the page size of any machine */
 
 /* ------------------------------------------------------------------------------------------
@@ -324,6 +325,17 @@ static void fill_bitmap(struct rng *r, unsigned char *bitmap, size_t size)
 	}
 }
 
+/* Numbers of zeros to look for, ascending; few that are alike or far apart, among others. */
+static void any_zeros(struct rng *r, unsigned kind, uint64_t most, uint64_t *zeros, unsigned n)
+{
+	uint64_t at = kind < 6 ? kind / 2 : rng_below(r, most), step = kind % 5 ? most / 8 + 1 : 3;
+
+	for (unsigned z = 0; z < n; z++, at += rng_below(r, step))
+		zeros[z] = at;
+	if (n && kind == 50)
+		zeros[n - 1] = UINT64_MAX;
+}
+
 int kernel_check_ranks(const sx_kernel *kernel, uint64_t seed, unsigned rounds)
 {
 	struct rng r = { seed * 1000 + 10 };
@@ -336,22 +348,15 @@ int kernel_check_ranks(const sx_kernel *kernel, uint64_t seed, unsigned rounds)
 
 		fill_bitmap(&r, bitmap, 8 * n_words);
 		for (unsigned j = 0; !rc && j < 60; j++) {
-			uint64_t most = 64 * n_words + 3;
-			sx_ranks zeros = { j < 6 ? j / 2 : rng_below(&r, most), 0 }, ones;
+			uint64_t zeros[MOST_ZEROS], ones[MOST_ZEROS];
+			unsigned n = (unsigned)rng_below(&r, MOST_ZEROS + 1);
 
-			zeros.to = j % 5 ? zeros.from + rng_below(&r, most - zeros.from + 1)
-					 : most;
-			if (j == 50)
-				zeros.to = UINT64_MAX;
-			if (zeros.to < zeros.from)
-				zeros.to = zeros.from;
-			ones = kernel->ranks(bitmap, n_words, zeros);
-			if (ones.from != ones_before(bitmap, n_words, zeros.from))
-				rc = fail(kernel, "ranks: from, words", ones.from, zeros.from,
-					  n_words);
-			if (ones.to != ones_before(bitmap, n_words, zeros.to))
-				rc = fail(kernel, "ranks: to, words", ones.to, zeros.to,
-					  n_words);
+			any_zeros(&r, j, 64 * n_words + 3, zeros, n);
+			kernel->ranks(bitmap, n_words, zeros, n, ones);
+			for (unsigned z = 0; !rc && z < n; z++)
+				if (ones[z] != ones_before(bitmap, n_words, zeros[z]))
+					rc = fail(kernel, "ranks: zero, words", ones[z], zeros[z],
+						  n_words);
 		}
 	}
 	unfenced(end);

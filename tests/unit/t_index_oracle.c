@@ -412,7 +412,11 @@ static void check_cost(const struct subject *s, simidx_reader *reader, uint64_t 
 		candidates += count_in_range(&s->model,
 					     &reader->index->plan.table[reader->probes.at[i].table],
 					     &reader->probes.at[i]);
-	ck_assert_uint_eq(results.candidates, candidates);
+	/* With a directory also what lies beside the ranges in the same parts of blocks. */
+	if (reader->index->shelf.max_bytes == SIMIDX_DIRECTORY_NEVER)
+		ck_assert_uint_eq(results.candidates, candidates);
+	else
+		ck_assert_uint_ge(results.candidates, candidates);
 }
 
 static void check_costs(int i)
@@ -429,9 +433,11 @@ static void check_costs(int i)
 	reader = sxt_reader(index);
 	sxt_model_store(&s.model, 0, s.model.n, index);
 	sxt_merge(index);
-	for (unsigned q = 0; q < 20; q++)
+	for (unsigned q = 0; q < 40; q++) {
+		index->shelf.max_bytes = q < 20 ? SIMIDX_DIRECTORY_NEVER : 0;
 		for (unsigned k = 0; k <= 3; k++)
 			check_cost(&s, reader, choose_query(&s, q), k);
+	}
 	simidx_reader_close(reader);
 	simidx_close(index);
 	finish(&s);

@@ -364,9 +364,10 @@ START_TEST(hot_prefix)
 	t_search_directories(&s, 1);
 	for (unsigned k = 1; k <= 3; k++) {
 		sum_costs(&s, 0, k, &cold);
-		/* k + 1 prefixes, of which one more than is expected by chance may be hit. */
+		/* k + 1 prefixes, of which one more than is expected by chance may be hit, and
+		   what lies beside them in the same parts of blocks. */
 		ck_assert_uint_eq(cold.probes, 20 * (k + 1));
-		ck_assert_uint_lt(cold.candidates, 20 * (k + 1) * 8);
+		ck_assert_uint_lt(cold.candidates, 20 * (k + 1) * 32);
 		sum_costs(&s, 1, k, &hot);
 		ck_assert_msg(hot.candidates < 20 * HOT / 20, "%llu candidates, k %u",
 			      (unsigned long long)hot.candidates, k);
