@@ -207,10 +207,15 @@ int sx_fresh_hits(simidx *index, const sx_snapshot *s, const sx_fresh_question *
 	left = h->next_seq - end;
 	*rented += left;
 	rc = sx_fresh_read(s->txn, &index->tables.fresh, end, h->next_seq, scan_row, &scan, err);
-	if (!rc && (left < n || *rented >= READS_BEFORE * n))
-		rc = extend_mini(index, s,
-				 left / INSTALMENTS > INSTALMENT ? left / INSTALMENTS : INSTALMENT,
-				 err);
+	if (rc || (left == n && *rented < READS_BEFORE * n))
+		return rc;
+	rc = extend_mini(index, s,
+			 left / INSTALMENTS > INSTALMENT ? left / INSTALMENTS : INSTALMENT, err);
+	/* The answer is complete without it; another search may have the memory. */
+	if (rc == SIMIDX_E_NOMEM) {
+		sx_err_clear(err);
+		rc = SIMIDX_OK;
+	}
 	return rc;
 }
 

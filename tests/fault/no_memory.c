@@ -333,6 +333,60 @@ START_TEST(reading)
 }
 END_TEST
 
+/* Searches enough for the next one to begin the mini-index, and that one. */
+static void search_until_begun(simidx *index, uint64_t expected, long at)
+{
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	simidx_query q = query_number(0);
+	simidx_reader *reader;
+	int rc;
+
+	q.fp = model.at[MERGED + 1].fp;
+	ck_assert_sx(simidx_reader_open(index, &reader, &sxt_err), SIMIDX_OK);
+	for (int i = 0; i < 7; i++) {
+		left = LONG_MAX;
+		ck_assert_sx(simidx_search(reader, &q, &results, &sxt_err), SIMIDX_OK);
+	}
+	ck_assert_ptr_null(index->mini);
+	/* What reading the log takes is not what fails. */
+	left = LONG_MAX - left + at;
+	rc = simidx_search(reader, &q, &results, &sxt_err);
+	left = LONG_MAX; /* Check needs some, too */
+	ck_assert_sx(rc, SIMIDX_OK);
+	ck_assert_int_eq(sxt_err.code, SIMIDX_OK);
+	ck_assert_uint_eq(results.count, expected);
+	/* The next one begins it, or goes on with it. */
+	ck_assert_sx(simidx_search(reader, &q, &results, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(results.count, expected);
+	ck_assert_ptr_nonnull(index->mini);
+	ck_assert_uint_eq(sx_mini_end(index->mini) - sx_mini_base(index->mini), ALL - MERGED);
+	simidx_reader_close(reader);
+}
+
+/* The mini-index is for later searches: one that has no memory for it still answers. */
+START_TEST(instalment)
+{
+	uint64_t expected = 0;
+	simidx *index;
+	long at = 1;
+
+	make(SIMIDX_LAYOUT_BLOCKS, 0);
+	for (size_t i = 0; i < ALL; i++)
+		expected += simidx_is_near(model.at[i].fp, model.at[MERGED + 1].fp,
+					   SIMIDX_DEFAULT_RADIUS);
+	for (for_good = 0; for_good < 2; for_good++)
+		for (at = 1, has_failed = 1; has_failed; at++) {
+			index = sxt_open(path, 0);
+			/* Directories come one a search, and need memory to be used. */
+			index->shelf.max_bytes = SIMIDX_DIRECTORY_NEVER;
+			has_failed = 0;
+			search_until_begun(index, expected, at);
+			simidx_close(index);
+		}
+	ck_assert_int_gt(at, 10);
+}
+END_TEST
+
 /* A merge that fails is done again, and has lost nothing. */
 START_TEST(merging)
 {
@@ -375,6 +429,7 @@ int main(void)
 	tcase_set_timeout(tc, 600);
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_loop_test(tc, reading, 0, 4);
+	tcase_add_test(tc, instalment);
 	tcase_add_loop_test(tc, merging, 0, 4);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
