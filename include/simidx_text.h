@@ -99,11 +99,14 @@ typedef struct simidx_text_options {
 	/** Of the hash; 0 = as the library is by itself. Another seed gives other fingerprints
 	    that are as good: to see how much a result owes to chance. */
 	uint64_t seed;
+	/** Not 0: also a seed of 0 is given, and simidx_text_open_for() checks it. Another one is
+	    given anyway. */
+	int seed_given;
 } simidx_text_options;
 
 #define SIMIDX_TEXT_OPTIONS_INIT                                                              \
 	{ sizeof(simidx_text_options), NULL, 0, 0, NULL, 0, NULL, NULL, 0, NULL, 0, NULL, 0,  \
-	  NULL, 0, 0, 0 }
+	  NULL, 0, 0, 0, 0 }
 
 /**
  * Make an extractor.

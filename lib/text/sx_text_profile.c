@@ -189,7 +189,7 @@ int sx_text_profile_read(const char *profile, unsigned bits, simidx_text_options
 		o->weights = copy(profile, "weights", strings->weights, sizeof(strings->weights));
 	if (!o->top)
 		o->top = read_top(profile);
-	if (!o->seed)
+	if (!o->seed && !o->seed_given)
 		o->seed = read_seed(profile);
 	if (!o->stop)
 		o->stop = copy(profile, "stop", strings->stop, sizeof(strings->stop));

@@ -12,6 +12,7 @@ profile() {
 }
 rest='hash=xxh3-64 seed=0'
 for i in $(seq 80); do printf 'word%d ' "$i"; done >long
+printf 'another text' | cat long - >long2
 printf 'Seven words are all that is here' >short
 
 # Each option is in the profile; a text finds itself by it.
@@ -57,6 +58,13 @@ run 2 "$query" seeded search --text --seed 3 long
 says 'with seed=2, not with seed=3'
 run 2 "$load" -q --seed 2 listed --stop list short
 says 'with seed=0, not with seed=2'
+run 0 "$load" -q --seed 0 listed --stop list long2
+run 2 "$load" -q --seed 0 seeded short
+says 'with seed=2, not with seed=0'
+run 2 "$query" seeded search --text --seed 0 long
+says 'with seed=2, not with seed=0'
+run 2 "$query" seeded similar --seed 0 long short
+says 'with seed=2, not with seed=0'
 run 0 "$load" -q unseeded long
 [ "$("$query" seeded dump | head -1 | cut -f 2)" != "$("$query" unseeded dump | cut -f 2)" ] ||
 	fail 'a seed changes nothing'

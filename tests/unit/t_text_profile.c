@@ -257,7 +257,7 @@ START_TEST(test_open_for)
 {
 	static const char idf[] = "a 1\nb 2";
 	simidx_text_options options = { .size = SIZE, .extractor = "words1", .weights = "tfidf",
-					.top = SIMIDX_TEXT_TOP_AUTO, LIST(idf, idf) };
+					.top = SIMIDX_TEXT_TOP_AUTO, .seed = 9, LIST(idf, idf) };
 	simidx_text_options given = { .size = SIZE };
 	simidx_text *text = open_text(&options), *same = NULL;
 	char *dir = sxt_dir_make(), *path = sxt_path(dir, "index");
@@ -277,6 +277,10 @@ START_TEST(test_open_for)
 	given.stop = "en";
 	ck_assert_sx(simidx_text_open_for(index, &given, &same, &sxt_err), SIMIDX_E_MISMATCH);
 	ck_assert_ptr_nonnull(strstr(sxt_err.text, "without stop=en"));
+	given.stop = NULL;
+	given.seed_given = 1;
+	ck_assert_sx(simidx_text_open_for(index, &given, &same, &sxt_err), SIMIDX_E_MISMATCH);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, "seed=9, not with seed=0"));
 	ck_assert_ptr_null(same);
 	simidx_close(index);
 	simidx_text_close(text);

@@ -47,6 +47,7 @@ static simidx_text_options translate(const struct tl_text_options *from, unsigne
 	to.min_tokens = from->min_tokens;
 	to.short_exact = from->short_texts == TL_SHORT_EXACT;
 	to.seed = from->seed;
+	to.seed_given = from->has_seed;
 	return to;
 }
 

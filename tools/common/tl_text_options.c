@@ -162,6 +162,7 @@ int tl_text_take(struct tl_text_options *options, int c, const char *value)
 		options->min_tokens = (uint32_t)n;
 		return 0;
 	case TL_OPT_SEED:
+		options->has_seed = 1;
 		return tl_option_number("--seed", value, 0, UINT64_MAX, &options->seed) ? -1 : 0;
 	case TL_OPT_SHORT:
 		word = tl_option_word("--short", value, short_words);
@@ -188,7 +189,7 @@ int tl_text_is_given(const struct tl_text_options *o)
 {
 	return o->extractor || o->grams || o->weights || o->top || o->stop_en || o->stop_zh ||
 	       o->stop.data || o->words.data || o->idf.data || o->stem ||
-	       o->seed || o->short_texts == TL_SHORT_EXACT;
+	       o->has_seed || o->short_texts == TL_SHORT_EXACT;
 }
 
 uint32_t tl_text_min_tokens(const struct tl_text_options *options)

@@ -33,7 +33,8 @@ struct tl_text_options {
 	const char *stem;          /* --stem */
 	uint32_t min_tokens;       /* --min-tokens; 0 = not given */
 	enum tl_short short_texts; /* --short */
-	uint64_t seed;             /* --seed */
+	int has_seed;              /* --seed */
+	uint64_t seed;
 	const char *given;         /* the first of them that was given, or NULL */
 };
 
