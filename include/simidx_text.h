@@ -102,11 +102,13 @@ typedef struct simidx_text_options {
 	/** Not 0: also a seed of 0 is given, and simidx_text_open_for() checks it. Another one is
 	    given anyway. */
 	int seed_given;
+	/** What errors in `idf` call it, such as the name of its file; NULL = "IDF dictionary" */
+	const char *idf_name;
 } simidx_text_options;
 
 #define SIMIDX_TEXT_OPTIONS_INIT                                                              \
 	{ sizeof(simidx_text_options), NULL, 0, 0, NULL, 0, NULL, NULL, 0, NULL, 0, NULL, 0,  \
-	  NULL, 0, 0, 0, 0 }
+	  NULL, 0, 0, 0, 0, NULL }
 
 /**
  * Make an extractor.
@@ -115,8 +117,8 @@ typedef struct simidx_text_options {
  * @param out      for simidx_text_close()
  * @return SIMIDX_OK; SIMIDX_E_ARG for an unknown extractor, weights, list or language (the text
  *         lists the known ones), numbers out of range, options that exclude each other,
- *         "tfidf" without a dictionary, or a list that cannot be read (the text tells the
- *         line); SIMIDX_E_UNSUPPORTED when ICU lacks its word-boundary data, or for stemming
+ *         "tfidf" without a dictionary, or a list that cannot be read (the text tells its
+ *         name and the line); SIMIDX_E_UNSUPPORTED when ICU lacks its word-boundary data, or for stemming
  *         without libstemmer
  *
  * Cost: some milliseconds, and about 1 us a line of the lists. Each thread needs its own:

@@ -10,8 +10,12 @@
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 
-/** Digits behind the point that count: more would not fit a product with 2^16. */
-#define MAX_FRACTION 12
+/** 10 to the number of digits behind the point that count: more would not fit a product with
+    2^16. */
+#define MAX_SCALE UINT64_C(1000000000000)
+
+/** Bytes of a name that messages have room for. */
+#define MAX_NAME "300"
 
 int sx_fixed_read(const char *digits, size_t size, uint32_t *out)
 {
@@ -25,7 +29,7 @@ int sx_fixed_read(const char *digits, size_t size, uint32_t *out)
 	if (i < size && digits[i] != '.')
 		return -1;
 	for (i++; i < size && digits[i] >= '0' && digits[i] <= '9'; i++) {
-		if (scale == UINT64_C(1000000000000))
+		if (scale == MAX_SCALE)
 			continue;
 		fraction = 10 * fraction + (uint64_t)(digits[i] - '0');
 		scale *= 10;
@@ -47,7 +51,7 @@ int sx_fixed_read(const char *digits, size_t size, uint32_t *out)
 struct loading {
 	simidx_text *text;
 	sx_lists *lists;
-	const char *what; /* for messages */
+	const char *name; /* for messages */
 	sx_bytes entry;   /* the tokens of the line, as features have them */
 	int joined;       /* with joints */
 	unsigned line;
@@ -111,8 +115,8 @@ static int add_idf(struct loading *l, const char *line, size_t size, simidx_erro
 		n--;
 	if (n < 2 || sx_fixed_read(line + n, size - n, &idf) || idf > SX_DICT_MAX)
 		return sx_fail(err, SIMIDX_E_ARG,
-			       "%s: line %u: expected \"word idf\", with an idf below 65536",
-			       l->what, l->line);
+			       "%." MAX_NAME "s:%u: expected \"word idf\", with an idf below 65536",
+			       l->name, l->line);
 	rc = hash_entry(l, line, n - 1, &hash, err);
 	return rc || !l->entry.n ? rc : sx_dict_set(&l->lists->idf, hash, idf, err);
 }
@@ -155,9 +159,9 @@ static int compare_values(const void *a, const void *b)
 }
 
 /** The middle one of all values, of an even number the upper one of the two, as jieba does. */
-static int find_median(sx_lists *lists, simidx_error *err)
+static int find_median(struct loading *l, simidx_error *err)
 {
-	const sx_dict *idf = &lists->idf;
+	const sx_dict *idf = &l->lists->idf;
 	uint32_t *value = sx_calloc(idf->n + 1, sizeof(*value));
 	size_t i, n = 0;
 
@@ -168,20 +172,21 @@ static int find_median(sx_lists *lists, simidx_error *err)
 			value[n++] = idf->slot[i].weight - 1;
 	if (n)
 		qsort(value, n, sizeof(*value), compare_values);
-	lists->median = value[n / 2];
+	l->lists->median = value[n / 2];
 	free(value);
-	return n ? SIMIDX_OK : sx_fail(err, SIMIDX_E_ARG, "the IDF dictionary is empty");
+	return n ? SIMIDX_OK
+		 : sx_fail(err, SIMIDX_E_ARG, "%." MAX_NAME "s: the dictionary is empty", l->name);
 }
 
 static int load_idf(struct loading *l, const sx_given *idf, simidx_error *err)
 {
 	int rc;
 
-	l->what = "IDF dictionary";
+	l->name = idf->name;
 	l->joined = 1;
 	rc = each_line(l, idf->data, idf->size, '\n', add_idf, err);
 	l->joined = 0;
-	return rc ? rc : find_median(l->lists, err);
+	return rc ? rc : find_median(l, err);
 }
 
 static int load_all(struct loading *l, const sx_settings *s, simidx_error *err)

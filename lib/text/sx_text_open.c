@@ -39,6 +39,7 @@ static void forget_lists(sx_settings *settings)
 	settings->stop_words.data = NULL;
 	settings->words.data = NULL;
 	settings->idf.data = NULL;
+	settings->idf.name = NULL;
 }
 
 /** This also shows that ICU has all that it takes. */

@@ -187,6 +187,7 @@ static int set_lists(sx_settings *s, const simidx_text_options *o, simidx_error 
 		rc = set_list(&s->words, o->words, o->words_size, err);
 	if (!rc)
 		rc = set_list(&s->idf, o->idf, o->idf_size, err);
+	s->idf.name = o->idf_name ? o->idf_name : "IDF dictionary";
 	if (!rc && s->tokens == SX_TOKENS_CHARS &&
 	    (s->stop || s->stop_words.data || s->words.data))
 		rc = sx_fail(err, SIMIDX_E_ARG, "lists of words are not for single characters");

@@ -29,6 +29,7 @@ enum sx_weights { SX_SQRT, SX_LOG, SX_RAW, SX_BINARY, SX_TFIDF };
 /** A list that a caller gave. */
 typedef struct sx_given {
 	const char *data; /* NULL = none; the caller's */
+	const char *name; /* for messages; also the caller's */
 	size_t size;
 	uint64_t hash; /* of the bytes */
 } sx_given;

@@ -70,9 +70,14 @@ run 2 "$query" --input 1 - idf --extractor char-3
 says 'there are no dictionaries of characters'
 run 2 "$query" --input - - idf
 says 'standard input needs its format'
-printf 'dog\n' >bad
+printf 'cat 1\n\ndog\n' >bad
 run 2 "$load" --extractor tfidf --idf bad new 1
-says 'line 1'
+says 'simidx-load: bad:3: expected "word idf"'
+run 2 "$query" - similar --extractor tfidf --idf bad 1 2
+says 'simidx-query: bad:3: expected "word idf"'
+printf '! 1\n' >bad
+run 2 "$load" --extractor tfidf --idf bad new 1
+says 'simidx-load: bad: the dictionary is empty'
 run 2 "$load" --extractor tfidf new 1
 says 'dictionary'
 [ ! -e new ] || fail 'an index was made'

@@ -43,6 +43,7 @@ static simidx_text_options translate(const struct tl_text_options *from, unsigne
 	to.words_size = from->words.size;
 	to.idf = from->idf.data;
 	to.idf_size = from->idf.size;
+	to.idf_name = from->idf_path;
 	to.stem = from->stem;
 	to.min_tokens = from->min_tokens;
 	to.short_exact = from->short_texts == TL_SHORT_EXACT;

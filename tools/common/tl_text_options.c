@@ -115,6 +115,7 @@ static int take_stop(struct tl_text_options *options, const char *value)
 /* Two dictionaries would leave open which of two values of a word is meant. */
 static int take_idf(struct tl_text_options *options, const char *value)
 {
+	options->idf_path = value;
 	if (!options->idf.data)
 		return read_list(&options->idf, "--idf", value);
 	tl_usage_error("--idf is given twice");

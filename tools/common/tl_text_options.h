@@ -30,6 +30,7 @@ struct tl_text_options {
 	struct tl_list stop;       /* --stop FILE */
 	struct tl_list words;      /* --words */
 	struct tl_list idf;        /* --idf */
+	const char *idf_path;
 	const char *stem;          /* --stem */
 	uint32_t min_tokens;       /* --min-tokens; 0 = not given */
 	enum tl_short short_texts; /* --short */
