@@ -142,6 +142,14 @@ run 0 "$load" -q features -F features a.features
 run 0 "$query" features search -F features b.features
 output <<<"b.features	0	$("$query" features dump | cut -f 2)	0	a.features"
 run 2 "$query" features search --text long
+for option in '--extractor words12' '--stop en' '--seed 0' '--min-tokens 7' '--short reject'; do
+	# shellcheck disable=SC2086
+	run 2 "$query" features search -F features $option b.features
+	says "simidx-query: ${option% *} goes with texts, and the queries are features"
+	output </dev/null
+done
+run 2 "$query" flagged search --text --features-by me long
+says 'simidx-query: --features-by goes with features, and the queries are texts'
 for line in 'fox' 'fox	' 'fox	-1' 'fox	0' 'fox	65536' '	1' 'fox	1e3' ''; do
 	printf 'dog\t1\n%s\n' "$line" >bad.features
 	[ -n "$line" ] || : >bad.features

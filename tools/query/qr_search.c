@@ -204,17 +204,22 @@ static unsigned kinds_of_rows(const struct search *search, char **operands, int 
 	return QR_MAY_BE_FINGERPRINT;
 }
 
-/* Options about texts or features where the queries are neither. */
-static int check_kinds(const struct search *search, unsigned kinds)
+/* Options about texts or features where the queries are something else. */
+static int check_kinds(const struct search *search)
 {
-	if (kinds & QR_MAY_BE_TEXT)
+	const struct in_format *format = search->format;
+	const char *kind = format == &in_format_text	   ? "texts"
+			   : format == &in_format_features ? "features"
+							   : "fingerprints";
+
+	if (format == &in_format_jsonl)
 		return 0;
-	if (search->text_options.given)
-		return tl_usage_error("%s goes with texts, and the queries are fingerprints",
-				      search->text_options.given);
-	if (search->features_by)
-		return tl_usage_error("--features-by goes with features, and the queries are "
-				      "fingerprints");
+	if (search->text_options.given && format != &in_format_text)
+		return tl_usage_error("%s goes with texts, and the queries are %s",
+				      search->text_options.given, kind);
+	if (search->features_by && format != &in_format_features)
+		return tl_usage_error("--features-by goes with features, and the queries are %s",
+				      kind);
 	return 0;
 }
 
@@ -294,7 +299,7 @@ static int run_search(struct qr_context *ctx, int argc, char **argv)
 	if (!code && misfit)
 		code = tl_usage_error("%s", misfit);
 	kinds = kinds_of_rows(&search, argv + optind, argc - optind);
-	if (!code && (check_kinds(&search, kinds) || qr_ask_check(&search.ask, kinds)))
+	if (!code && (check_kinds(&search) || qr_ask_check(&search.ask, kinds)))
 		code = TL_TROUBLE;
 	if (!code)
 		code = search_all(&search, argv + optind, argc - optind);
