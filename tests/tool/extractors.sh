@@ -109,6 +109,20 @@ grep -q shorter err && fail 'seven words are fewer than seven'
 run 1 "$load" rejected --short reject long short
 says 'simidx-load: short: a text of fewer than 64 tokens (--short)'
 [ "$("$query" rejected dump | cut -f 3)" = long ] || fail 'a short text was stored'
+for format in lines tsv features; do
+	run 2 "$load" -F "$format" --min-tokens 7 new long
+	says 'simidx-load: --min-tokens goes with texts, and no input has any'
+	run 2 "$load" -F "$format" --short reject new -r .
+	says 'simidx-load: --short reject goes with texts, and no input has any'
+done
+: >none.tsv
+run 2 "$load" --short reject new none.tsv
+says 'simidx-load: --short reject goes with texts, and no input has any'
+run 2 "$load" --from flagged --min-tokens 7 new
+says 'simidx-load: --min-tokens goes with texts, and no input has any'
+[ ! -e new ] || fail 'an index was made'
+run 0 "$load" -q --min-tokens 7 two none.tsv short
+run 0 "$load" -q --min-tokens 7 two --files-from - <<<long
 run 0 "$query" flagged search --text --min-tokens 7 --short reject short
 run 2 "$query" flagged search --text --short reject short
 says 'short: a text of fewer than 64 tokens (--short)'

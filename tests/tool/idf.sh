@@ -68,6 +68,8 @@ says 'missing: cannot open'
 run 2 "$query" --input 1 - idf --weights raw
 run 2 "$query" --input 1 - idf --extractor char-3
 says 'there are no dictionaries of characters'
+run 2 "$query" --json --input 1 - idf
+says 'dictionary'
 run 2 "$query" --input - - idf
 says 'standard input needs its format'
 printf 'cat 1\n\ndog\n' >bad

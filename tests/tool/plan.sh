@@ -37,6 +37,8 @@ says 'plan: expected --documents N'
 run 2 "$query" - plan --documents 0
 run 2 "$query" - plan --documents 5 --bits 15
 run 2 "$query" - plan --documents 5 now
+run 2 "$query" -F tsv --input documents - plan --documents 5
+says 'simidx-query: plan has no use for --input and -F'
 run 2 "$query" - plan --documents 5 --bits 32 -k 33
 says "--radius: expected a number in 0..32, found '33'"
 run 0 "$query" - plan --documents 5 --bits 32 -k 32

@@ -55,6 +55,8 @@ grep -q '^distance	2	6	' out || fail 'similar by the profile of an index'
 run 2 "$query" ix similar --extractor words1 1 2
 says 'the index makes fingerprints with char-2, not with words1'
 run 2 "$query" ix similar --bits 32 1 2
+run 2 "$query" - similar --short reject 1 2
+says '--short reject does not fit'
 run 0 "$load" -q -F lines bare - <<<0123456789abcdef
 run 2 "$query" bare similar 1 2
 says 'holds bare fingerprints'

@@ -296,6 +296,43 @@ static const char *reason_to_build(const struct ld_options *options)
 	return options->duplicates == SIMIDX_DUPLICATES_LAST ? "--on-duplicate last" : NULL;
 }
 
+/* Whether a file may be one of texts. */
+static int has_texts(const struct ld_options *options, const char *path)
+{
+	const struct in_format *format = options->inputs.format;
+	const char *reason;
+
+	if (!format)
+		format = in_format_of_path(path, &reason);
+	return format == &in_format_text || format == &in_format_jsonl;
+}
+
+/* Whether any input may; files of lists and directories have the format text by themselves. */
+static int may_have_texts(const struct ld_options *options)
+{
+	const struct in_files_options *inputs = &options->inputs;
+
+	if (inputs->n_lists + inputs->n_directories && has_texts(options, ""))
+		return 1;
+	for (size_t i = 0; i < inputs->n_operands; i++)
+		if (has_texts(options, inputs->operands[i]))
+			return 1;
+	return 0;
+}
+
+/* Unless short texts are to match exactly, what becomes of them is a matter of this run alone. */
+static int check_short(const struct ld_options *options)
+{
+	const struct tl_text_options *text = &options->text;
+	int rejects = text->short_texts == TL_SHORT_REJECT;
+
+	if (text->short_texts == TL_SHORT_EXACT || (!text->min_tokens && !rejects) ||
+	    may_have_texts(options))
+		return LD_PROCEED;
+	return tl_usage_error("%s goes with texts, and no input has any",
+			      rejects ? "--short reject" : "--min-tokens");
+}
+
 /* Options that exclude each other, or that this build cannot follow. */
 static int check_together(const struct ld_options *options)
 {
@@ -325,7 +362,7 @@ static int check_together(const struct ld_options *options)
 				      "texts, so options about texts do not fit");
 	if (options->summary && missing)
 		return tl_error("--summary: %s", missing);
-	return LD_PROCEED;
+	return check_short(options);
 }
 
 static int take_operands(int argc, char **argv, struct ld_options *options)

@@ -262,6 +262,8 @@ static int run_idf(struct qr_context *ctx, int argc, char **argv)
 		code = tl_error("%s", tl_text_missing());
 	if (!code && argc > optind)
 		code = tl_usage_error("idf takes no arguments, found '%s'", argv[optind]);
+	if (!code && ctx->json)
+		code = tl_usage_error("idf prints a dictionary, with or without --json");
 	if (!code && !qr_is_no_index(ctx->path))
 		code = tl_usage_error("idf counts words of texts, which no index holds: "
 				      "--input FILE - idf");

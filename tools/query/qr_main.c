@@ -215,6 +215,8 @@ static int run(struct qr_context *ctx, int argc, char **argv)
 	else if (command != &qr_similar && command != &qr_idf && command != &qr_plan)
 		return tl_usage_error("'-' stands for no stored index, and %s needs one",
 				      command->name);
+	else if (command != &qr_idf && (ctx->inputs.n_operands || ctx->inputs.format))
+		return tl_usage_error("%s has no use for --input and -F", command->name);
 	tl_restart_options();
 	return command->run(ctx, argc - first, argv + first);
 }

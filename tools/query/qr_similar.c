@@ -430,6 +430,9 @@ static int run_similar(struct qr_context *ctx, int argc, char **argv)
 	}
 	if (!code && tl_text_missing())
 		code = tl_error("%s", tl_text_missing());
+	if (!code && options.text.short_texts == TL_SHORT_REJECT)
+		code = tl_usage_error("similar compares short texts, too: --short reject does not "
+				      "fit");
 	if (!code && argc - optind != 2)
 		code = tl_usage_error("similar takes 2 arguments, found %d", argc - optind);
 	if (!code && strcmp(argv[optind], "-") == 0 && strcmp(argv[optind + 1], "-") == 0)
@@ -462,6 +465,7 @@ static const char *const help[] = {
 	"--words and --idf, so these must be given again. For '-' the options say how:",
 	"  --bits F             bits of a fingerprint, 16..64 (default 64)",
 	TL_TEXT_HELP,
+	"                       (reject is not for this)",
 	NULL
 };
 
