@@ -80,8 +80,9 @@ extern "C" {
 
 /**
  * What searches by the weights of a text use, with and without a second fingerprint: the
- * distance that counts as near, how many bits may differ at most, and how many probes look for
- * it (plan 3x22 needs more, as most of its prefixes are longer).
+ * distance that counts as near, how many of the first one's bits that have a weight may differ
+ * (simidx_query.max_bits is that and the number of bits of weight 0), and how many probes look
+ * for it (plan 3x22 needs more, as most of its prefixes are longer).
  */
 #define SIMIDX_TEXT_RADIUS 144
 #define SIMIDX_TEXT_RADIUS_NO_FP2 59
@@ -515,7 +516,7 @@ typedef struct simidx_query {
 	unsigned radius2; /**< largest sum of both distances, with SIMIDX_QUERY_FP2 */
 	unsigned probes;  /**< with weights: look up so many ranges, the likeliest first; 0 = as
 	                       many as it takes */
-	unsigned complete; /**< with weights and probes = 0: distance up to which nothing may be
+	unsigned complete; /**< with weights and probes = 0: distance up to which no match may be
 	                        missed; 0 = radius */
 	unsigned reserved;       /**< zero */
 	uint64_t max_candidates; /**< stop after comparing so many fingerprints of the tables; 0 =
@@ -553,7 +554,7 @@ typedef struct simidx_results {
 	                                  fingerprint) */
 	size_t n;                    /**< their number */
 	int truncated;               /**< SIMIDX_CUT_ flags: why there may be more; 0 = that is all */
-	int complete_to;             /**< no document within this distance was missed, but for what
+	int complete_to;             /**< no match within this distance was missed, but for what
 	                                  `truncated` says; -1 = some at distance 0 may be */
 	uint64_t count;              /**< documents that match, as far as they were looked at: all
 	                                  of them in the modes _ALL and _COUNT unless the answer was
