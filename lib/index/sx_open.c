@@ -142,6 +142,25 @@ static int load_description(simidx *index, sx_txn *txn, simidx_error *err)
 }
 
 /* A handle that knows its store and nothing of what is in it. */
+/*
+ * By default glibc's locks let readers in as long as there are any, so that many searching threads
+ * would keep a writer out for seconds.
+ */
+static int init_mini_lock(pthread_rwlock_t *lock)
+{
+	pthread_rwlockattr_t attr;
+	int failed;
+
+	if (pthread_rwlockattr_init(&attr))
+		return -1;
+#ifdef __GLIBC__
+	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+#endif
+	failed = pthread_rwlock_init(lock, &attr);
+	pthread_rwlockattr_destroy(&attr);
+	return failed ? -1 : 0;
+}
+
 static simidx *make_handle(sx_store *store, unsigned flags)
 {
 	simidx *index = sx_calloc(1, sizeof(*index));
@@ -155,7 +174,7 @@ static simidx *make_handle(sx_store *store, unsigned flags)
 	index->batch_slice = BATCH_SLICE;
 	index->kernel = sx_kernel_best();
 	index->read_only = (flags & (SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC)) != 0;
-	if (pthread_rwlock_init(&index->mini_lock, NULL)) {
+	if (init_mini_lock(&index->mini_lock)) {
 		free(index);
 		return NULL;
 	}

@@ -5,6 +5,7 @@
  * Readers while somebody writes: another process, other threads, a walk, a backup.
  */
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "index/sx_index.h"
 #include "support/sxt_model.h"
 
 Suite *suite_index_live(void);
@@ -277,6 +279,49 @@ END_TEST
  */
 
 /* A walk stays in its snapshot, whatever is added and merged meanwhile. */
+/* A row that the mini-index has to have, as its id may be in use. */
+static void *put_first_id(void *writer)
+{
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_error err;
+
+	doc.id = 0;
+	sxt_proc_must(simidx_put(writer, &doc, NULL, &err), SIMIDX_OK, &err);
+	return NULL;
+}
+
+/*
+ * Searches come all the time, and one has always begun before the last has ended. Here the lock
+ * is held by one that does not end, so that no other may begin once a writer waits.
+ */
+START_TEST(readers_let_writers_in)
+{
+	simidx *index = sxt_create(path, NULL);
+	simidx_writer *writer = sxt_writer(index, 0);
+	struct timespec pause = { 0, 1000000 };
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	pthread_t thread;
+	int rc = 0;
+
+	doc.id = 1;
+	ck_assert_sx(simidx_put(writer, &doc, NULL, &sxt_err), SIMIDX_OK);
+	ck_assert_int_eq(pthread_rwlock_rdlock(&index->mini_lock), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, put_first_id, writer), 0);
+	for (int i = 0; !rc && i < 20000; i++) {
+		rc = pthread_rwlock_tryrdlock(&index->mini_lock);
+		if (!rc)
+			pthread_rwlock_unlock(&index->mini_lock);
+		nanosleep(&pause, NULL);
+	}
+	ck_assert_int_eq(rc, EBUSY);
+	pthread_rwlock_unlock(&index->mini_lock);
+	pthread_join(thread, NULL);
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+END_TEST
+
 START_TEST(walk_is_a_snapshot)
 {
 	simidx_writer *writer;
@@ -420,6 +465,7 @@ Suite *suite_index_live(void)
 	tcase_add_loop_test(tc, never_half_a_commit, 0, 2);
 	tcase_add_test(tc, writer_killed);
 	tcase_add_test(tc, threads);
+	tcase_add_test(tc, readers_let_writers_in);
 	tcase_add_test(tc, walk_is_a_snapshot);
 	tcase_add_test(tc, backup_live);
 	tcase_add_test(tc, backup_equals);
