@@ -224,25 +224,51 @@ static int collect_some(struct task *task, const sx_probe *probe, const sx_spot 
 	return rc ? rc : ask_enough(task, hits, err);
 }
 
+/*
+ * A range is being read that does not end. A directory would have told, and perhaps of a way
+ * round: so many blocks of it that were read pay for one. Returns 1 if there is another way now.
+ */
+static int look_round(struct task *task, unsigned t, uint64_t blocks, simidx_error *err)
+{
+	simidx_reader *r = task->r;
+	int rc;
+
+	r->directory[t] = sx_shelf_get(&r->snapshot, t, blocks, &r->held[t]);
+	rc = r->directory[t] ? sx_way_reconsider(r, task->q, err) : 0;
+	/* This search goes on as it began, also with other ranges of the table. */
+	if (!rc)
+		r->directory[t] = NULL;
+	return rc;
+}
+
+/* Returns 1 if there is another way now, and all is to begin anew. */
 static int collect_probe(struct task *task, const sx_probe *probe, const sx_spot *first,
 			 simidx_error *err)
 {
 	simidx_reader *r = task->r;
 	unsigned t = probe->table;
-	uint64_t blocks = task->out->blocks;
+	uint64_t before = task->out->blocks, blocks, paid = 0;
 	sx_spot spot;
 	int rc = collect_some(task, probe, first, probe->low, err);
 
 	while (!rc && !task->done && r->found.is_paused) {
-		rc = sx_table_find(&r->index->tables.permuted[t], r->cursor[t], r->found.next,
-				   &spot, err);
+		uint64_t next = r->found.next;
+
+		blocks = task->out->blocks - before;
+		if (blocks > 2 * paid) {
+			rc = look_round(task, t, blocks, err);
+			if (rc)
+				return rc;
+			paid = blocks;
+		}
+		rc = sx_table_find(&r->index->tables.permuted[t], r->cursor[t], next, &spot, err);
 		if (!rc)
-			rc = collect_some(task, probe, &spot, r->found.next, err);
+			rc = collect_some(task, probe, &spot, next, err);
 	}
-	/* A directory would have told that there are so many, and perhaps of a way round. */
-	blocks = task->out->blocks - blocks;
+	blocks = task->out->blocks - before;
+	/* The next query is to know at once. */
 	if (!rc && blocks > SX_LOOKUP_PIECES)
-		sx_shelf_get(&r->snapshot, t, blocks, &r->held[t]);
+		sx_shelf_get(&r->snapshot, t, blocks - paid, &r->held[t]);
 	return rc;
 }
 
@@ -288,6 +314,7 @@ static int collect_descents(struct task *task, simidx_error *err)
 	while (!rc && !task->done && next < r->probes.n) {
 		size_t n = descend(r, &next, number, spot, &rc, err);
 
+		task->out->probes += n;
 		for (size_t i = 0; !rc && !task->done && i < n; i++)
 			rc = collect_probe(task, &r->probes.at[number[i]], &spot[i], err);
 	}
@@ -343,14 +370,21 @@ static int begin_pieces(struct task *task, size_t *n_ranges, simidx_error *err)
 static int collect_tables(struct task *task, simidx_error *err)
 {
 	simidx_reader *r = task->r;
-	size_t n_ranges;
-	int rc = begin_pieces(task, &n_ranges, err);
+	size_t n_ranges, had = r->hits.n;
+	int rc;
 
-	if (!rc && n_ranges)
-		rc = collect_pieces(task, err);
-	if (!rc && n_ranges < r->probes.n && !task->done)
-		rc = collect_descents(task, err);
-	task->out->probes += r->probes.n;
+	/* Each time that there is another way, one more table has a directory. */
+	do {
+		r->hits.n = had;
+		rc = begin_pieces(task, &n_ranges, err);
+		if (rc)
+			return rc;
+		task->out->probes += n_ranges;
+		if (n_ranges)
+			rc = collect_pieces(task, err);
+		if (!rc && n_ranges < r->probes.n && !task->done)
+			rc = collect_descents(task, err);
+	} while (rc > 0);
 	return rc;
 }
 

@@ -378,20 +378,41 @@ START_TEST(hot_prefix)
 }
 END_TEST
 
-/* Where no directory told of the bucket, one query is enough for the next ones to go round it. */
+/* A query into the crowded prefix that matches a document outside of it. */
+static uint64_t beside_hot(const struct t_search *s, uint64_t hot)
+{
+	size_t i = HOT;
+
+	while (__builtin_popcountll(s->model.at[i].fp >> 48 ^ hot) != 3)
+		i++;
+	return (s->model.at[i].fp & t_search_mask(48)) | hot << 48;
+}
+
+/*
+ * Where no directory told of the bucket, the first query goes round it as soon as it has read
+ * enough of it, and the next one at once.
+ */
 START_TEST(hot_at_first)
 {
+	static const unsigned asked[] = { SIMIDX_ALL, SIMIDX_COUNT, SIMIDX_FIRST, SIMIDX_NEAREST };
+	simidx_explanation how = SIMIDX_EXPLANATION_INIT;
 	simidx_query q = SIMIDX_QUERY_INIT;
 	simidx_results r;
 	struct t_search s;
 
 	make_hot(&s, 0xbeef);
 	t_search_directories(&s, 1);
-	q.fp = sxt_rng_flip(&s.rng, s.model.at[7].fp, 48, 3);
+	q.fp = beside_hot(&s, 0xbeef);
+	q.mode = asked[_i];
+	q.limit = q.mode == SIMIDX_NEAREST;
 	sxt_check_query(&s.model, s.model.n, s.reader, &q, &r);
-	ck_assert_uint_ge(r.candidates, HOT);
+	ck_assert_uint_eq(r.count, 1);
+	ck_assert_uint_gt(r.candidates, HOT / 2);
+	ck_assert_uint_lt(r.candidates, HOT * 2 / 3);
 	sxt_check_query(&s.model, s.model.n, s.reader, &q, &r);
 	ck_assert_uint_lt(r.candidates, HOT / 20);
+	ck_assert_sx(simidx_explain(s.reader, &q, &how, &sxt_err), SIMIDX_OK);
+	ck_assert_int_eq(how.looked_up, 1);
 	t_search_end(&s);
 }
 END_TEST
@@ -460,7 +481,7 @@ Suite *suite_search_modes(void)
 	tcase_set_timeout(skew, 600);
 	tcase_add_loop_test(skew, one_fingerprint, 0, T_SEARCH_LAYOUTS);
 	tcase_add_test(skew, hot_prefix);
-	tcase_add_test(skew, hot_at_first);
+	tcase_add_loop_test(skew, hot_at_first, 0, 4);
 	tcase_add_test(skew, first_ends_scan);
 	tcase_add_test(skew, hot_everywhere);
 	suite_add_tcase(suite, skew);

@@ -30,8 +30,9 @@ static void print_text(const struct qr_context *ctx, const struct qr_query *quer
 	print_choice("chosen", &e->chosen);
 	for (i = 0; i < e->n_rejected; i++)
 		print_choice("rejected", &e->rejected[i]);
-	printf("  %-9s  %s\n", "by", e->looked_up ? "how full the ranges are"
-						 : "ranges that are all equally full");
+	printf("  %-9s  %s\n", "by",
+	       e->looked_up ? "how full the ranges are"
+			    : "ranges that are all equally full, as far as was read");
 	printf("  %-9s  probes %llu, blocks %llu, candidates %llu, fingerprints %llu, "
 	       "documents %llu\n",
 	       "took", (unsigned long long)r->probes, (unsigned long long)r->blocks,
