@@ -417,6 +417,34 @@ START_TEST(hot_at_first)
 }
 END_TEST
 
+/*
+ * Where there is no way round, the search goes on as it began, though there is a directory now:
+ * also with what it still has to look up in the same table. That is where this match is.
+ */
+START_TEST(hot_by_weights)
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+	struct t_search s;
+	simidx_results r;
+	uint8_t weights[64];
+
+	make_hot(&s, 0xbeef);
+	q.fp = beside_hot(&s, 0xbeef);
+	t_search_add(&s, q.fp ^ 0x8000800080008000);
+	sxt_model_store(&s.model, s.model.n - 1, s.model.n, s.index);
+	sxt_merge(s.index);
+	memset(weights, 10, sizeof(weights));
+	weights[63] = 1;
+	q.weights = weights;
+	q.radius = 31;
+	sxt_check_query(&s.model, s.model.n, s.reader, &q, &r);
+	ck_assert_uint_gt(r.candidates, HOT);
+	ck_assert_uint_eq(r.probes, 5);
+	ck_assert_ptr_nonnull(s.reader->held[0]);
+	t_search_end(&s);
+}
+END_TEST
+
 /* One match ends a search wherever it is: in a scan, and in the tree as well as by directories. */
 START_TEST(first_ends_scan)
 {
@@ -482,6 +510,7 @@ Suite *suite_search_modes(void)
 	tcase_add_loop_test(skew, one_fingerprint, 0, T_SEARCH_LAYOUTS);
 	tcase_add_test(skew, hot_prefix);
 	tcase_add_loop_test(skew, hot_at_first, 0, 4);
+	tcase_add_test(skew, hot_by_weights);
 	tcase_add_test(skew, first_ends_scan);
 	tcase_add_test(skew, hot_everywhere);
 	suite_add_tcase(suite, skew);
