@@ -320,6 +320,36 @@ START_TEST(one_fingerprint)
 }
 END_TEST
 
+/* Whatever smaller radii have compared of fresh rows does not count. */
+START_TEST(nearest_cut)
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+	simidx_results whole, r;
+	struct t_search s;
+
+	t_search_init(&s, 0, 0);
+	for (unsigned i = 0; i < 500; i++)
+		t_search_add(&s, t_search_any(&s) >> 16 | UINT64_C(0xbeef) << 48);
+	t_search_store(&s, s.model.n);
+	q.fp = t_search_any(&s) >> 16 | UINT64_C(0xbeef) << 48;
+	q.mode = SIMIDX_NEAREST;
+	q.limit = 5;
+	sxt_check_query(&s.model, s.model.n, s.reader, &q, &whole);
+	ck_assert_uint_eq(whole.n, 0);
+	ck_assert_uint_gt(whole.candidates, 500); /* those of several radii */
+	for (unsigned i = 0; i < 300; i++)
+		t_search_add(&s, t_search_any(&s));
+	sxt_model_store(&s.model, 500, s.model.n, s.index);
+	q.max_candidates = whole.candidates;
+	sxt_check_query(&s.model, s.model.n, s.reader, &q, &r);
+	ck_assert_int_eq(r.truncated, 0);
+	q.max_candidates--;
+	sxt_check_query(&s.model, s.model.n, s.reader, &q, &r);
+	ck_assert_int_eq(r.truncated, SIMIDX_CUT_CANDIDATES);
+	t_search_end(&s);
+}
+END_TEST
+
 #define HOT 60000
 #define EVEN 60000
 
@@ -505,6 +535,7 @@ Suite *suite_search_modes(void)
 	tcase_set_timeout(modes_case, 600);
 	tcase_add_loop_test(modes_case, modes, 0, T_SEARCH_COMBINATIONS);
 	tcase_add_loop_test(modes_case, any_radius, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS);
+	tcase_add_test(modes_case, nearest_cut);
 	suite_add_tcase(suite, modes_case);
 	tcase_set_timeout(skew, 600);
 	tcase_add_loop_test(skew, one_fingerprint, 0, T_SEARCH_LAYOUTS);
