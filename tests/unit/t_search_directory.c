@@ -299,6 +299,53 @@ START_TEST(instalments)
 }
 END_TEST
 
+/* A batch has one snapshot; behind its first answer a writer merges and goes on. */
+static int write_on(void *ctx, size_t i, const simidx_results *results)
+{
+	simidx_writer *writer = ctx;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+
+	ck_assert_uint_eq(results->count, 0);
+	if (i)
+		return 0;
+	ck_assert_sx(simidx_merge(writer, &sxt_err), SIMIDX_OK);
+	doc.id = 7;
+	ck_assert_sx(simidx_put(writer, &doc, NULL, &sxt_err), SIMIDX_OK);
+	return 0;
+}
+
+/* Searches in an old snapshot leave the mini-index to those who have what it is about. */
+START_TEST(old_snapshot)
+{
+	enum { N = 40 };
+	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_query q[N];
+	struct t_search s;
+
+	t_search_init(&s, 0, 0);
+	t_search_create(&s);
+	o.ctx = sxt_writer(s.index, 0);
+	doc.id = 100;
+	ck_assert_sx(simidx_put(o.ctx, &doc, NULL, &sxt_err), SIMIDX_OK);
+	sxt_commit(o.ctx);
+	for (unsigned i = 0; i < N; i++) {
+		q[i] = (simidx_query)SIMIDX_QUERY_INIT;
+		q[i].fp = UINT64_MAX;
+	}
+	o.threads = 1;
+	o.deliver = write_on;
+	ck_assert_sx(simidx_search_batch(s.index, q, N, &o, &sxt_err), SIMIDX_OK);
+	/* The writer still knows what it has put. */
+	doc.id = 7;
+	ck_assert_sx(simidx_put(o.ctx, &doc, NULL, &sxt_err), SIMIDX_E_DUPLICATE);
+	sxt_commit(o.ctx);
+	simidx_writer_close(o.ctx);
+	sxt_check_sound(s.index);
+	t_search_end(&s);
+}
+END_TEST
+
 /* ------------------------------------------------------------------------------------------
  * Threads
  */
@@ -445,6 +492,7 @@ Suite *suite_search_directory(void)
 	tcase_add_loop_test(changes, many_readers, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS);
 	tcase_add_loop_test(changes, other_process, 0, 12);
 	tcase_add_loop_test(changes, instalments, 0, T_SEARCH_PLANS);
+	tcase_add_test(changes, old_snapshot);
 	tcase_add_loop_test(changes, threads, 0, 2);
 	tcase_add_test(changes, replaced);
 	suite_add_tcase(suite, changes);
