@@ -7,7 +7,6 @@
  * it.
  */
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 
 #include <simidx.h>
 
+#include "bn_options.h"
 #include "bn_util.h"
 
 #define COMMIT_ROWS 100000
@@ -184,79 +184,31 @@ static void report(struct bench *b)
 	       b->scan_us, b->scan_us / b->mean_us);
 }
 
-static void usage(FILE *to)
-{
-	fprintf(to, "usage: bn_index [OPTIONS] DIR\n"
-		    "Load and search an index in DIR, which must not exist.\n"
-		    "  -n, --documents N  uniform fingerprints to store (1000000)\n"
-		    "  -q, --queries N    queries (100000)\n"
-		    "  -k, --radius K     0 to 3 (3)\n"
-		    "  -p, --plan PLAN    4x16, 10x26, 16x28, 20x31 (4x16)\n"
-		    "  -r, --rows         rows layout instead of blocks\n"
-		    "  -i, --insert       commit by commit instead of in bulk\n"
-		    "  -f, --fill PCT     how full blocks are made (90)\n"
-		    "  -m, --memory MB    of the loader (1024)\n"
-		    "  -t, --threads N    of the loader (2)\n"
-		    "  -h, --help\n");
-}
-
 static void parse(struct bench *b, int argc, char **argv)
 {
-	static const struct option options[] = { { "documents", required_argument, NULL, 'n' },
-						 { "queries", required_argument, NULL, 'q' },
-						 { "radius", required_argument, NULL, 'k' },
-						 { "plan", required_argument, NULL, 'p' },
-						 { "rows", no_argument, NULL, 'r' },
-						 { "insert", no_argument, NULL, 'i' },
-						 { "fill", required_argument, NULL, 'f' },
-						 { "memory", required_argument, NULL, 'm' },
-						 { "threads", required_argument, NULL, 't' },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
-	int c;
+	uint64_t megabytes = 0;
+	int rows = 0;
+	const struct bn_option options[] = {
+		{ 'n', "documents", "N", BN_COUNT, &b->documents,
+		  "uniform fingerprints to store (1000000)" },
+		{ 'q', "queries", "N", BN_COUNT, &b->queries, "queries (100000)" },
+		{ 'k', "radius", "K", BN_SMALL_0, &b->radius, "0 to 3 (3)" },
+		{ 'p', "plan", "PLAN", BN_TEXT, &b->plan, "4x16, 10x26, 16x28, 20x31 (4x16)" },
+		{ 'r', "rows", NULL, BN_FLAG, &rows, "rows layout instead of blocks" },
+		{ 'i', "insert", NULL, BN_FLAG, &b->inserts, "commit by commit instead of in bulk" },
+		{ 'f', "fill", "PCT", BN_SMALL, &b->fill, "how full blocks are made (90)" },
+		{ 'm', "memory", "MB", BN_COUNT, &megabytes, "of the loader (1024)" },
+		{ 't', "threads", "N", BN_SMALL, &b->threads, "of the loader (2)" },
+		{ 0 },
+	};
+	const struct bn_usage usage = {
+		"DIR", 1, 1, "Load and search an index in DIR, which must not exist.\n", options,
+	};
 
-	while ((c = getopt_long(argc, argv, "n:q:k:p:rif:m:t:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'n':
-			b->documents = bn_number(optarg);
-			break;
-		case 'q':
-			b->queries = bn_number(optarg);
-			break;
-		case 'k':
-			b->radius = (unsigned)(strcmp(optarg, "0") ? bn_number(optarg) : 0);
-			break;
-		case 'p':
-			b->plan = optarg;
-			break;
-		case 'r':
-			b->layout = SIMIDX_LAYOUT_ROWS;
-			break;
-		case 'i':
-			b->inserts = 1;
-			break;
-		case 'f':
-			b->fill = (unsigned)bn_number(optarg);
-			break;
-		case 'm':
-			b->memory = bn_number(optarg) << 20;
-			break;
-		case 't':
-			b->threads = (unsigned)bn_number(optarg);
-			break;
-		case 'h':
-			usage(stdout);
-			exit(0);
-		default:
-			usage(stderr);
-			exit(2);
-		}
-	}
-	if (optind + 1 != argc) {
-		usage(stderr);
-		exit(2);
-	}
-	b->dir = argv[optind];
+	b->dir = argv[bn_parse(&usage, argc, argv)];
+	b->memory = megabytes << 20;
+	if (rows)
+		b->layout = SIMIDX_LAYOUT_ROWS;
 }
 
 int main(int argc, char **argv)

@@ -8,13 +8,13 @@
  */
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bn_options.h"
 #include "bn_own.h"
 #include "bn_pass.h"
 #include "bn_report.h"
@@ -33,9 +33,9 @@ struct bench {
 	struct bn_setup setup; /* of the index that does not change */
 	const char *set, *plan;
 	uint64_t documents, queries, threshold;
-	unsigned rounds;
-	double seconds, per_second;
-	int in_process, writer_cpu;
+	unsigned rounds, seconds, per_second, writer_cpu;
+	int in_process;
+	double stream_s; /* the seconds, or how many the stream needs */
 	char live_dir[4096];
 
 	struct bn_set data; /* what is in the live index by now: data.n grows */
@@ -148,7 +148,7 @@ static void flow_static(struct bench *b, struct bn_flow *flow)
 {
 	for (unsigned r = ARRAYS; r <= STATIC; r++)
 		bn_flow_run(&b->rival[r], &b->data.classes[0], b->data.query, b->truth.answer,
-			    b->seconds / 10, NULL, &flow[r]);
+			    b->stream_s / 10, NULL, &flow[r]);
 }
 
 static void report_flow(struct bench *b, unsigned rival, const struct bn_flow *x,
@@ -273,116 +273,43 @@ static void clean_up(struct bench *b)
 	bn_set_free(&b->data);
 }
 
-static void usage(FILE *to)
-{
-	fprintf(to,
-		"usage: bn_live [OPTIONS]\n"
-		"Search an index that changes, beside one that does not: JSON lines, and a\n"
-		"table on the standard error.\n"
-		"  -n, --documents N  at the beginning (1000000)\n"
-		"  -q, --queries N    distinct queries (100000)\n"
-		"  -s, --set NAME     uniform, clustered, hot16, equal, blocks3 (uniform)\n"
-		"  -p, --plan PLAN    (4x16)\n"
-		"  -t, --threshold N  fresh rows before a merge (N / 16, 65536 to 1000000)\n"
-		"  -c, --commits N    of 1000 documents a second in the stream (10)\n"
-		"  -T, --seconds N    of the stream (what one merge needs)\n"
-		"  -i, --in-process   the stream is written by a thread, not by a process\n"
-		"  -w, --writer-cpu N where the stream is written, if not where bn_live runs\n"
-		"  -r, --rounds N     (5)\n"
-		"  -d, --dir DIR      where indexes are built (.)\n"
-		"  -S, --seed N       (1)\n"
-		"  -h, --help\n");
-}
-
-static int cpu_number(const char *text)
-{
-	return strcmp(text, "0") ? (int)bn_number(text) : 0;
-}
-
-static int set_option(struct bench *b, int c)
-{
-	switch (c) {
-	case 'n':
-		b->documents = bn_number(optarg);
-		break;
-	case 'q':
-		b->queries = bn_number(optarg);
-		break;
-	case 's':
-		b->set = optarg;
-		break;
-	case 'p':
-		b->plan = optarg;
-		break;
-	case 't':
-		b->threshold = bn_number(optarg);
-		break;
-	case 'c':
-		b->per_second = (double)bn_number(optarg);
-		break;
-	case 'T':
-		b->seconds = (double)bn_number(optarg);
-		break;
-	case 'i':
-		b->in_process = 1;
-		break;
-	case 'w':
-		b->writer_cpu = cpu_number(optarg);
-		break;
-	case 'r':
-		b->rounds = (unsigned)bn_number(optarg);
-		break;
-	case 'd':
-		b->setup.dir = optarg;
-		break;
-	case 'S':
-		b->setup.seed = bn_number(optarg);
-		break;
-	default:
-		return -1;
-	}
-	return 0;
-}
-
 static void parse(struct bench *b, int argc, char **argv)
 {
-	static const struct option options[] = { { "documents", required_argument, NULL, 'n' },
-						 { "queries", required_argument, NULL, 'q' },
-						 { "set", required_argument, NULL, 's' },
-						 { "plan", required_argument, NULL, 'p' },
-						 { "threshold", required_argument, NULL, 't' },
-						 { "commits", required_argument, NULL, 'c' },
-						 { "seconds", required_argument, NULL, 'T' },
-						 { "in-process", no_argument, NULL, 'i' },
-						 { "writer-cpu", required_argument, NULL, 'w' },
-						 { "rounds", required_argument, NULL, 'r' },
-						 { "dir", required_argument, NULL, 'd' },
-						 { "seed", required_argument, NULL, 'S' },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
-	int c;
+	const struct bn_option options[] = {
+		{ 'n', "documents", "N", BN_COUNT, &b->documents, "at the beginning (1000000)" },
+		{ 'q', "queries", "N", BN_COUNT, &b->queries, "distinct queries (100000)" },
+		{ 's', "set", "NAME", BN_TEXT, &b->set,
+		  "uniform, clustered, hot16, equal, blocks3 (uniform)" },
+		{ 'p', "plan", "PLAN", BN_TEXT, &b->plan, "(4x16)" },
+		{ 't', "threshold", "N", BN_COUNT, &b->threshold,
+		  "fresh rows before a merge (N / 16, 65536 to 1000000)" },
+		{ 'c', "commits", "N", BN_SMALL, &b->per_second,
+		  "of 1000 documents a second in the stream (10)" },
+		{ 'T', "seconds", "N", BN_SMALL, &b->seconds, "of the stream (what one merge needs)" },
+		{ 'i', "in-process", NULL, BN_FLAG, &b->in_process,
+		  "the stream is written by a thread, not by a process" },
+		{ 'w', "writer-cpu", "N", BN_SMALL_0, &b->writer_cpu,
+		  "where the stream is written, if not where bn_live runs" },
+		{ 'r', "rounds", "N", BN_SMALL, &b->rounds, "(5)" },
+		{ 'd', "dir", "DIR", BN_TEXT, &b->setup.dir, "where indexes are built (.)" },
+		{ 'S', "seed", "N", BN_COUNT, &b->setup.seed, "(1)" },
+		{ 0 },
+	};
+	const struct bn_usage usage = {
+		.about = "Search an index that changes, beside one that does not: JSON lines, and a\n"
+			 "table on the standard error.\n",
+		.options = options,
+	};
 
-	while ((c = getopt_long(argc, argv, "n:q:s:p:t:c:T:iw:r:d:S:h", options, NULL)) != -1) {
-		if (c == 'h') {
-			usage(stdout);
-			exit(0);
-		}
-		if (set_option(b, c)) {
-			usage(stderr);
-			exit(2);
-		}
-	}
-	if (optind != argc) {
-		usage(stderr);
-		exit(2);
-	}
+	bn_parse(&usage, argc, argv);
 	if (!b->threshold) {
 		b->threshold = b->documents / 16 < 65536 ? 65536 : b->documents / 16;
 		b->threshold = b->threshold > 1000000 ? 1000000 : b->threshold;
 	}
 	/* A little more than the half of the tier that is free, and as much after the merge. */
-	if (b->seconds <= 0)
-		b->seconds = (double)b->threshold / COMMIT_ROWS / b->per_second + 1;
+	b->stream_s = b->seconds;
+	if (!b->seconds)
+		b->stream_s = (double)b->threshold / COMMIT_ROWS / b->per_second + 1;
 }
 
 int main(int argc, char **argv)
@@ -395,7 +322,7 @@ int main(int argc, char **argv)
 	b->queries = 100000;
 	b->rounds = 5;
 	b->per_second = 10;
-	b->writer_cpu = -1;
+	b->writer_cpu = BN_ANY_CPU;
 	b->set = "uniform";
 	b->plan = "4x16";
 	b->setup.radius = SIMIDX_DEFAULT_RADIUS;
@@ -403,7 +330,7 @@ int main(int argc, char **argv)
 	b->setup.dir = ".";
 	b->setup.set = &b->data;
 	parse(b, argc, argv);
-	commits = (uint64_t)(b->seconds * b->per_second);
+	commits = (uint64_t)(b->stream_s * b->per_second);
 	bn_stream_make(&b->stream, commits * COMMIT_ROWS, b->in_process);
 	b->stream.job->commits = commits;
 	b->stream.job->rows = COMMIT_ROWS;

@@ -95,7 +95,7 @@ static uint64_t number_of(const char *work, const char *name)
 {
 	size_t n = strlen(name);
 
-	return !strncmp(work, name, n) && work[n] == '-' ? bn_number(work + n + 1) : 0;
+	return !strncmp(work, name, n) && work[n] == '-' ? bn_number(name, work + n + 1) : 0;
 }
 
 /* Some file systems have nowhere else to keep a file. */

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bn_options.h"
 #include "bn_own.h"
 #include "bn_util.h"
 #include "index/sx_reader.h"
@@ -260,50 +261,31 @@ static void close_index(struct bench *b, const char *dir)
 	bn_set_free(&b->data);
 }
 
-static void usage(FILE *to)
-{
-	fprintf(to,
-		"usage: bn_planner [OPTIONS]\n"
-		"How well the planner chooses: JSON lines, and a table on the standard error.\n"
-		"  -n N     documents (1000000)\n"
-		"  -p NAME  plan (4x16)\n"
-		"  -k K     radius 0..K (12)\n"
-		"  -r N     rounds (5)\n"
-		"  -d DIR   where the index is built (.)\n"
-		"  -h\n");
-}
-
 int main(int argc, char **argv)
 {
 	struct bench *b = bn_alloc(1, sizeof(*b));
 	unsigned max_radius = 12;
 	const char *dir = ".";
-	int c;
+	const struct bn_option options[] = {
+		{ 'n', "documents", "N", BN_COUNT, &b->documents, "(1000000)" },
+		{ 'p', "plan", "PLAN", BN_TEXT, &b->plan, "(4x16)" },
+		{ 'k', "radius", "K", BN_SMALL, &max_radius, "0..K (12)" },
+		{ 'r', "rounds", "N", BN_SMALL, &b->rounds, "(5)" },
+		{ 'd', "dir", "DIR", BN_TEXT, &dir, "where the index is built (.)" },
+		{ 0 },
+	};
+	const struct bn_usage usage = {
+		.about = "How well the planner chooses: JSON lines, and a table on the standard error.\n",
+		.options = options,
+	};
 
 	bn_program = "bn_planner";
 	b->documents = 1000000;
 	b->rounds = 5;
 	b->plan = "4x16";
-	while ((c = getopt(argc, argv, "n:p:k:r:d:h")) != -1) {
-		if (c == 'n')
-			b->documents = bn_number(optarg);
-		else if (c == 'p')
-			b->plan = optarg;
-		else if (c == 'k')
-			max_radius = (unsigned)bn_number(optarg);
-		else if (c == 'r')
-			b->rounds = (unsigned)bn_number(optarg);
-		else if (c == 'd')
-			dir = optarg;
-		else
-			usage(c == 'h' ? stdout : stderr);
-		if (c == 'h' || c == '?')
-			return c == 'h' ? 0 : 2;
-	}
-	if (optind < argc || b->rounds > MAX_ROUNDS || max_radius > 64) {
-		usage(stderr);
-		return 2;
-	}
+	bn_parse(&usage, argc, argv);
+	if (b->rounds > MAX_ROUNDS || max_radius > 64)
+		bn_die("at most %d rounds, and radius 64", MAX_ROUNDS);
 	open_index(b, dir);
 	take_costs(b);
 	fprintf(stderr, "  %3s %5s %10s  %10s %10s  %10s %10s\n", "k", "ways", "best us", "typical",

@@ -6,11 +6,11 @@
  * answers are compared. README.md in this folder tells how to read the figures.
  */
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bn_options.h"
 #include "bn_pass.h"
 #include "bn_report.h"
 #include "bn_rival.h"
@@ -231,7 +231,7 @@ static void measure(struct bench *b, unsigned class, unsigned w, unsigned r,
 	if (!strncmp(work, "limit-", 6)) {
 		if (!rival->limit || !class) /* only answers of the hot class are that long */
 			return;
-		limit = bn_number(work + 6);
+		limit = bn_number("limit", work + 6);
 		work = SINGLE;
 	}
 	if (!strcmp(work, SINGLE)) {
@@ -274,118 +274,41 @@ static void measure_class(struct bench *b, unsigned class, struct bn_truth *trut
 	bn_report_end(&b->report);
 }
 
-static void usage(FILE *to)
-{
-	fprintf(to,
-		"usage: bn_search [OPTIONS]\n"
-		"Search with the library and with its rivals in turns: JSON lines, and a table\n"
-		"on the standard error.\n"
-		"  -n, --documents N  to store (1000000)\n"
-		"  -q, --queries N    distinct queries (100000)\n"
-		"  -k, --radius K     (3)\n"
-		"  -s, --set NAME     uniform, clustered, hot16, hot5m, equal, blocks3\n"
-		"                     (uniform)\n"
-		"  -p, --plan LIST    auto, 4x16, 3x22, 2x32, 10x26, 16x28, 20x31 (4x16,3x22)\n"
-		"  -x, --simd LIST    of rivals, and of the library besides the best one: scalar,\n"
-		"                     avx2, avx512 (the best one)\n"
-		"  -w, --work LIST    single, batch-N, weighted-N, swept, threads-N, cold,\n"
-		"                     limit-N\n"
-		"  -o, --only LIST    contestants, such as simidx, arrays-4x16, mih-rs (all)\n"
-		"  -r, --rounds N     (5)\n"
-		"  -d, --dir DIR      where indexes are built (.)\n"
-		"  -K, --keep         leave them there, and use those that are\n"
-		"  -m, --memory MB    of the loader (1024)\n"
-		"  -M, --mih PROGRAM  what bench/mih.sh has built\n"
-		"  -S, --seed N       (1)\n"
-		"  -h, --help\n");
-}
-
-static int set_option(struct bench *b, int c)
-{
-	switch (c) {
-	case 'n':
-		b->documents = bn_number(optarg);
-		break;
-	case 'q':
-		b->queries = bn_number(optarg);
-		break;
-	case 'k':
-		b->setup.radius = (unsigned)(strcmp(optarg, "0") ? bn_number(optarg) : 0);
-		break;
-	case 's':
-		b->set = optarg;
-		break;
-	case 'p':
-		b->plans = optarg;
-		break;
-	case 'x':
-		b->simd = optarg;
-		break;
-	case 'w':
-		b->works = optarg;
-		break;
-	case 'o':
-		b->only = optarg;
-		break;
-	case 'r':
-		b->rounds = (unsigned)bn_number(optarg);
-		break;
-	case 'd':
-		b->setup.dir = optarg;
-		break;
-	case 'K':
-		b->setup.keep = 1;
-		break;
-	case 'm':
-		b->setup.memory = bn_number(optarg) << 20;
-		break;
-	case 'M':
-		b->setup.mih = optarg;
-		break;
-	case 'S':
-		b->setup.seed = bn_number(optarg);
-		break;
-	default:
-		return -1;
-	}
-	return 0;
-}
-
 static void parse(struct bench *b, int argc, char **argv)
 {
-	static const struct option options[] = { { "documents", required_argument, NULL, 'n' },
-						 { "queries", required_argument, NULL, 'q' },
-						 { "radius", required_argument, NULL, 'k' },
-						 { "set", required_argument, NULL, 's' },
-						 { "plan", required_argument, NULL, 'p' },
-						 { "simd", required_argument, NULL, 'x' },
-						 { "work", required_argument, NULL, 'w' },
-						 { "only", required_argument, NULL, 'o' },
-						 { "rounds", required_argument, NULL, 'r' },
-						 { "dir", required_argument, NULL, 'd' },
-						 { "keep", no_argument, NULL, 'K' },
-						 { "memory", required_argument, NULL, 'm' },
-						 { "mih", required_argument, NULL, 'M' },
-						 { "seed", required_argument, NULL, 'S' },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
-	int c;
+	uint64_t megabytes = 0;
+	const struct bn_option options[] = {
+		{ 'n', "documents", "N", BN_COUNT, &b->documents, "to store (1000000)" },
+		{ 'q', "queries", "N", BN_COUNT, &b->queries, "distinct queries (100000)" },
+		{ 'k', "radius", "K", BN_SMALL_0, &b->setup.radius, "(3)" },
+		{ 's', "set", "NAME", BN_TEXT, &b->set,
+		  "uniform, clustered, hot16, hot5m, equal, blocks3\n(uniform)" },
+		{ 'p', "plan", "LIST", BN_TEXT, &b->plans,
+		  "auto, 4x16, 3x22, 2x32, 10x26, 16x28, 20x31 (4x16,3x22)" },
+		{ 'x', "simd", "LIST", BN_TEXT, &b->simd,
+		  "of rivals, and of the library besides the best one: scalar,\n"
+		  "avx2, avx512 (the best one)" },
+		{ 'w', "work", "LIST", BN_TEXT, &b->works,
+		  "single, batch-N, weighted-N, swept, threads-N, cold,\nlimit-N" },
+		{ 'o', "only", "LIST", BN_TEXT, &b->only,
+		  "contestants, such as simidx, arrays-4x16, mih-rs (all)" },
+		{ 'r', "rounds", "N", BN_SMALL, &b->rounds, "(5)" },
+		{ 'd', "dir", "DIR", BN_TEXT, &b->setup.dir, "where indexes are built (.)" },
+		{ 'K', "keep", NULL, BN_FLAG, &b->setup.keep,
+		  "leave them there, and use those that are" },
+		{ 'm', "memory", "MB", BN_COUNT, &megabytes, "of the loader (1024)" },
+		{ 'M', "mih", "PROGRAM", BN_TEXT, &b->setup.mih, "what bench/mih.sh has built" },
+		{ 'S', "seed", "N", BN_COUNT, &b->setup.seed, "(1)" },
+		{ 0 },
+	};
+	const struct bn_usage usage = {
+		.about = "Search with the library and with its rivals in turns: JSON lines, and a table\n"
+			 "on the standard error.\n",
+		.options = options,
+	};
 
-	while ((c = getopt_long(argc, argv, "n:q:k:s:p:x:w:o:r:d:Km:M:S:h", options, NULL)) !=
-	       -1) {
-		if (c == 'h') {
-			usage(stdout);
-			exit(0);
-		}
-		if (set_option(b, c)) {
-			usage(stderr);
-			exit(2);
-		}
-	}
-	if (optind != argc) {
-		usage(stderr);
-		exit(2);
-	}
+	bn_parse(&usage, argc, argv);
+	b->setup.memory = megabytes << 20;
 	snprintf(b->names, sizeof(b->names), "%s", b->works);
 	for (char *at = strtok(b->names, ","); at; at = strtok(NULL, ",")) {
 		if (b->n_works == BN_MAX_WORKS)

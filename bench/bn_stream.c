@@ -54,14 +54,14 @@ static void commit(simidx *index, simidx_writer *writer, struct bn_job *job, uin
 }
 
 /* Away from the thread that measures. */
-static void move_to(int cpu)
+static void move_to(unsigned cpu)
 {
 	cpu_set_t cpus;
 
 	CPU_ZERO(&cpus);
-	CPU_SET((unsigned)cpu, &cpus);
+	CPU_SET(cpu, &cpus);
 	if (sched_setaffinity(0, sizeof(cpus), &cpus))
-		bn_die("CPU %d: %s", cpu, strerror(errno));
+		bn_die("CPU %u: %s", cpu, strerror(errno));
 }
 
 static void write_all(struct bn_job *job)
@@ -72,7 +72,7 @@ static void write_all(struct bn_job *job)
 	simidx_error err;
 	simidx *index;
 
-	if (job->cpu >= 0)
+	if (job->cpu != BN_ANY_CPU)
 		move_to(job->cpu);
 	bn_own_open(job->dir, NULL, &index);
 	how.merge_threshold = job->threshold;

@@ -9,11 +9,14 @@
 #ifndef BN_STREAM_H
 #define BN_STREAM_H
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "bn_rival.h"
+
+#define BN_ANY_CPU UINT_MAX /* wherever it was started */
 
 /** What the writer is to do and what it has done; in memory that both processes see. */
 struct bn_job {
@@ -21,7 +24,7 @@ struct bn_job {
 	uint64_t threshold;      /**< fresh rows that a commit may leave */
 	uint64_t commits, rows;  /**< how many, and documents in each */
 	double per_second;
-	int cpu;                 /**< that the writer runs on; < 0: wherever it was started */
+	unsigned cpu;            /**< that the writer runs on, or BN_ANY_CPU */
 	uint64_t n_fp;           /**< room in fp */
 
 	int ended;

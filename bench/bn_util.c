@@ -99,15 +99,15 @@ double bn_quantile(double *v, size_t n, double q)
 	return v[(size_t)((double)(n - 1) * q)];
 }
 
-uint64_t bn_number(const char *text)
+uint64_t bn_number(const char *what, const char *text)
 {
 	char *end;
 	uint64_t n;
 
 	errno = 0;
 	n = strtoull(text, &end, 10);
-	if (errno || *end || end == text || !n)
-		bn_die("'%s' is not a number above 0", text);
+	if (errno || *end || *text < '0' || *text > '9' || !n)
+		bn_die("%s: '%s' is not a number above 0", what, text);
 	return n;
 }
 

@@ -37,8 +37,8 @@ uint64_t bn_mix(uint64_t x);
 /** Value at quantile `q` (0..1); sorts `v`. 0 for none. */
 double bn_quantile(double *v, size_t n, double q);
 
-/** A number above 0 from the command line, or the end. */
-uint64_t bn_number(const char *text);
+/** A number above 0 from the command line, or the end; `what` is what it is given for. */
+uint64_t bn_number(const char *what, const char *text);
 
 /** Whether `word` is one of a comma-separated list; everything is in a list that is NULL. */
 int bn_listed(const char *list, const char *word);

@@ -17,6 +17,8 @@ bench_common = \
 	bench/bn_arrays.c \
 	bench/bn_near.c \
 	bench/bn_near.h \
+	bench/bn_options.c \
+	bench/bn_options.h \
 	bench/bn_own.c \
 	bench/bn_own.h \
 	bench/bn_pass.c \
@@ -30,7 +32,12 @@ bench_common = \
 	bench/bn_util.c \
 	bench/bn_util.h
 
-bench_bn_index_SOURCES = bench/bn_index.c bench/bn_util.c bench/bn_util.h
+bench_bn_index_SOURCES = \
+	bench/bn_index.c \
+	bench/bn_options.c \
+	bench/bn_options.h \
+	bench/bn_util.c \
+	bench/bn_util.h
 bench_bn_index_LDADD = lib/libsimidx.la -lm
 
 bench_bn_search_SOURCES = \
@@ -52,11 +59,18 @@ bench_bn_planner_SOURCES = $(bench_common) bench/bn_planner.c
 bench_bn_planner_CPPFLAGS = $(AM_CPPFLAGS) $(lib_cppflags)
 bench_bn_planner_LDADD = lib/libsx-core.la
 
-bench_bn_text_SOURCES = bench/bn_text.c
+bench_bn_text_SOURCES = \
+	bench/bn_options.c \
+	bench/bn_options.h \
+	bench/bn_text.c \
+	bench/bn_util.c \
+	bench/bn_util.h
 bench_bn_text_CPPFLAGS = $(AM_CPPFLAGS) $(ICU_CFLAGS)
 bench_bn_text_LDADD = lib/text/libsimidx-text.la lib/libsimidx.la $(ICU_LIBS)
 
 bench_bn_quality_SOURCES = \
+	bench/bn_options.c \
+	bench/bn_options.h \
 	bench/bn_util.c \
 	bench/bn_util.h \
 	bench/quality/bn_quality.c \

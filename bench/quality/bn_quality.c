@@ -158,7 +158,7 @@ static void parse(struct bench *b, int argc, char **argv)
 			b->extractors = optarg;
 			break;
 		case 's':
-			b->seeds = bn_number(optarg);
+			b->seeds = bn_number("seeds", optarg);
 			break;
 		case 'p':
 			b->plan = optarg;
@@ -176,7 +176,7 @@ static void parse(struct bench *b, int argc, char **argv)
 			b->strangers = 1;
 			break;
 		case 'n':
-			b->documents = (double)bn_number(optarg);
+			b->documents = (double)bn_number("documents", optarg);
 			break;
 		case 'h':
 			usage(stdout);

@@ -86,7 +86,7 @@ static void set_option(simidx_text_options *options, char *setting, char **idf)
 	else if (!strcmp(setting, "top") && !strcmp(value, "auto"))
 		options->top = SIMIDX_TEXT_TOP_AUTO;
 	else if (!strcmp(setting, "top"))
-		options->top = (uint32_t)bn_number(value);
+		options->top = (uint32_t)bn_number("top", value);
 	else if (!strcmp(setting, "grams"))
 		for (; *value; value += strcspn(value, "+") + (strchr(value, '+') != NULL))
 			options->grams |= 1u << (strtoul(value, NULL, 10) - 1) % 16;

@@ -32,6 +32,27 @@ search() {
 	[ "$(find "$dir" -type d | wc -l)" -eq 1 ] # indexes are gone
 }
 
+# What --help tells of an option, and command lines that are wrong.
+[ "$("$bench/bn_search" --help | grep -A 1 -e '-s, --set')" = "\
+  -s, --set NAME     uniform, clustered, hot16, hot5m, equal, blocks3
+                     (uniform)" ]
+refuse() {
+	status=0
+	"$bench/$1" $2 >"$dir/out" 2>"$dir/said" || status=$?
+	[ $status -eq 2 ] && [ ! -s "$dir/out" ] && grep -q -e "$3" "$dir/said" || {
+		echo "$1 $2: status $status"
+		cat "$dir/said"
+		exit 1
+	}
+}
+refuse bn_search '--rounds 0' "rounds: '0' is not a number above 0"
+refuse bn_search '-n -3' "documents: '-3' is not a number above 0"
+refuse bn_live '--writer-cpu 4294967296' 'writer-cpu: 4294967296 is too large'
+refuse bn_live '--nonsense' 'see --help'
+refuse bn_planner '-k' 'see --help'
+refuse bn_search 'operand' 'only options expected'
+refuse bn_index '' 'DIR expected'
+
 for how in '--plan 4x16' '--plan 10x26 --rows' '--insert'; do
 	# shellcheck disable=SC2086 # options are words
 	"$bench/bn_index" --documents 2000 --queries 300 $how "$dir/index" >"$dir/out"
