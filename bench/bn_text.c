@@ -6,17 +6,18 @@
  * stdout; README.md in this folder says how to read it.
  */
 
-#include <errno.h>
-#include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <unicode/ubrk.h>
 #include <unicode/ustring.h>
 
 #include <simidx.h>
 #include <simidx_text.h>
+
+#include "bn_options.h"
+#include "bn_util.h"
 
 #define SKETCH_FLAGS (SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS)
 #define MAX_BYTES (1L << 30)
@@ -29,36 +30,14 @@ struct text {
 };
 
 struct bench {
-	size_t n_texts, rounds;
+	size_t n_texts;
+	unsigned rounds;
 	struct text *texts;
 	simidx_text *extractor;
 	UBreakIterator *breaks;
 	uint64_t words, features, icu_words;
 	double *ours, *icu, *ratio; /* by round: seconds, seconds, quotient */
 };
-
-static void fail(const char *what, const char *why)
-{
-	fprintf(stderr, "bn_text: %s: %s\n", what, why);
-	exit(2);
-}
-
-static void *allocate(size_t n, size_t size)
-{
-	void *p = calloc(n ? n : 1, size);
-
-	if (!p)
-		fail("memory", "out of it");
-	return p;
-}
-
-static double cpu_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static void read_text(struct text *text, const char *path)
 {
@@ -68,12 +47,12 @@ static void read_text(struct text *text, const char *path)
 	if (file && !fseek(file, 0, SEEK_END))
 		size = ftell(file);
 	if (size < 0 || size > MAX_BYTES)
-		fail(path, "cannot be read, or is too large");
+		bn_die("%s: cannot be read, or is too large", path);
 	rewind(file);
 	text->size = (size_t)size;
-	text->utf8 = allocate(text->size, 1);
+	text->utf8 = bn_alloc(text->size, 1);
 	if (fread(text->utf8, 1, text->size, file) != text->size)
-		fail(path, "cannot be read");
+		bn_die("%s: cannot be read", path);
 	fclose(file);
 }
 
@@ -81,11 +60,11 @@ static void decode(struct text *text)
 {
 	UErrorCode status = U_ZERO_ERROR;
 
-	text->units = allocate(text->size, sizeof(*text->units));
+	text->units = bn_alloc(text->size, sizeof(*text->units));
 	u_strFromUTF8WithSub(text->units, (int32_t)text->size, &text->n_units, text->utf8,
 			     (int32_t)text->size, 0xfffd, NULL, &status);
 	if (U_FAILURE(status))
-		fail("decode", u_errorName(status));
+		bn_die("decode: %s", u_errorName(status));
 }
 
 static void open_all(struct bench *b, char **paths)
@@ -94,19 +73,19 @@ static void open_all(struct bench *b, char **paths)
 	simidx_error err;
 	size_t i;
 
-	b->texts = allocate(b->n_texts, sizeof(*b->texts));
-	b->ours = allocate(b->rounds, sizeof(*b->ours));
-	b->icu = allocate(b->rounds, sizeof(*b->icu));
-	b->ratio = allocate(b->rounds, sizeof(*b->ratio));
+	b->texts = bn_alloc(b->n_texts, sizeof(*b->texts));
+	b->ours = bn_alloc(b->rounds, sizeof(*b->ours));
+	b->icu = bn_alloc(b->rounds, sizeof(*b->icu));
+	b->ratio = bn_alloc(b->rounds, sizeof(*b->ratio));
 	for (i = 0; i < b->n_texts; i++) {
 		read_text(&b->texts[i], paths[i]);
 		decode(&b->texts[i]);
 	}
 	if (simidx_text_open(NULL, &b->extractor, &err))
-		fail("open", err.text);
+		bn_die("open: %s", err.text);
 	b->breaks = ubrk_open(UBRK_WORD, "", NULL, 0, &status);
 	if (U_FAILURE(status))
-		fail("ICU", u_errorName(status));
+		bn_die("ICU: %s", u_errorName(status));
 }
 
 static void fingerprint(struct bench *b)
@@ -119,7 +98,7 @@ static void fingerprint(struct bench *b)
 	for (i = 0; i < b->n_texts; i++) {
 		if (simidx_text_fingerprint(b->extractor, b->texts[i].utf8, b->texts[i].size,
 					    SKETCH_FLAGS, &sketch, &err))
-			fail("fingerprint", err.text);
+			bn_die("fingerprint: %s", err.text);
 		b->words += sketch.n_tokens;
 		b->features += sketch.n_features;
 	}
@@ -135,7 +114,7 @@ static void segment(struct bench *b)
 	for (i = 0; i < b->n_texts; i++) {
 		ubrk_setText(b->breaks, b->texts[i].units, b->texts[i].n_units, &status);
 		if (U_FAILURE(status))
-			fail("ICU", u_errorName(status));
+			bn_die("ICU: %s", u_errorName(status));
 		while (ubrk_next(b->breaks) != UBRK_DONE)
 			b->icu_words += ubrk_getRuleStatus(b->breaks) >= UBRK_WORD_NONE_LIMIT;
 	}
@@ -143,10 +122,10 @@ static void segment(struct bench *b)
 
 static double timed(void (*run)(struct bench *b), struct bench *b)
 {
-	double start = cpu_seconds();
+	double start = bn_cpu_seconds();
 
 	run(b);
-	return cpu_seconds() - start;
+	return bn_cpu_seconds() - start;
 }
 
 static void measure(struct bench *b)
@@ -163,19 +142,6 @@ static void measure(struct bench *b)
 	}
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double median(double *of, size_t n)
-{
-	qsort(of, n, sizeof(*of), compare_doubles);
-	return (of[(n - 1) / 2] + of[n / 2]) / 2;
-}
-
 static void report(struct bench *b)
 {
 	double bytes = 0, ours, icu, ratio;
@@ -183,11 +149,11 @@ static void report(struct bench *b)
 
 	for (i = 0; i < b->n_texts; i++)
 		bytes += (double)b->texts[i].size;
-	ours = median(b->ours, b->rounds);
-	icu = median(b->icu, b->rounds);
-	ratio = median(b->ratio, b->rounds);
+	ours = bn_quantile(b->ours, b->rounds, 0.5);
+	icu = bn_quantile(b->icu, b->rounds, 0.5);
+	ratio = bn_quantile(b->ratio, b->rounds, 0.5);
 	printf("{\"bench\":\"text\",\"profile\":\"%s\",\"icu\":\"%s\",\"texts\":%zu"
-	       ",\"bytes\":%.0f,\"rounds\":%zu,\"words\":%llu,\"features\":%llu"
+	       ",\"bytes\":%.0f,\"rounds\":%u,\"words\":%llu,\"features\":%llu"
 	       ",\"icu_words\":%llu",
 	       simidx_text_profile(b->extractor), simidx_text_build_info(), b->n_texts, bytes,
 	       b->rounds, (unsigned long long)b->words, (unsigned long long)b->features,
@@ -198,60 +164,24 @@ static void report(struct bench *b)
 	       b->ratio[b->rounds - 1]);
 }
 
-static void usage(FILE *to)
-{
-	fprintf(to, "usage: bn_text [OPTIONS] FILE...\n"
-		    "Fingerprint texts, one a file, beside ICU's word segmentation alone.\n"
-		    "  -r, --rounds N  of both, in turns (9)\n"
-		    "  -h, --help\n");
-}
-
-static size_t number(const char *text)
-{
-	unsigned long n;
-	char *end;
-
-	errno = 0;
-	n = strtoul(text, &end, 10);
-	if (errno || *end || end == text || !n || n > 1000000)
-		fail(text, "is not a number in 1..1000000");
-	return n;
-}
-
-static void parse(struct bench *b, int argc, char **argv)
-{
-	static const struct option options[] = { { "rounds", required_argument, NULL, 'r' },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
-	int c;
-
-	while ((c = getopt_long(argc, argv, "r:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'r':
-			b->rounds = number(optarg);
-			break;
-		case 'h':
-			usage(stdout);
-			exit(0);
-		default:
-			usage(stderr);
-			exit(2);
-		}
-	}
-	if (optind == argc) {
-		usage(stderr);
-		exit(2);
-	}
-	b->n_texts = (size_t)(argc - optind);
-}
-
 int main(int argc, char **argv)
 {
 	struct bench b = { .rounds = 9 };
+	const struct bn_option options[] = {
+		{ 'r', "rounds", "N", BN_SMALL, &b.rounds, "of both, in turns (9)" },
+		{ 0 },
+	};
+	const struct bn_usage usage = {
+		"FILE...", 1, INT_MAX,
+		"Fingerprint texts, one a file, beside ICU's word segmentation alone.\n", options,
+	};
 	size_t i;
+	int first;
 
-	parse(&b, argc, argv);
-	open_all(&b, argv + optind);
+	bn_program = "bn_text";
+	first = bn_parse(&usage, argc, argv);
+	b.n_texts = (size_t)(argc - first);
+	open_all(&b, argv + first);
 	measure(&b);
 	report(&b);
 	for (i = 0; i < b.n_texts; i++) {

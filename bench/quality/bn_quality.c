@@ -6,21 +6,30 @@
  * says how to read the figures.
  */
 
-#include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bn_options.h"
 #include "bn_util.h"
 #include "quality/qu_report.h"
 #include "quality/qu_strangers.h"
 
 #define MAX_RULES 64
 #define MAX_RADIUS 10
+#define MAX_SEEDS 1000
+#define DOCUMENTS 100000000
+
+/* What --help says of them, with more of the defaults. */
+#define EXTRACTORS(more)                                                                  \
+	"names of libsimidx-text, and " QU_REFERENCE " (words12" more "); with\n"          \
+	"settings: words12:stop=en+zh:stem=english,\n"                                    \
+	"tfidf:idf=FILE:top=auto; also weights and grams=1+2"
 
 struct bench {
 	const char *extractors, *plan, *dir, *apart;
-	size_t seeds;
+	uint64_t seeds;
 	int sketches, strangers;
 	double documents; /* how many the wrong matches are predicted for */
 	struct qu_set *sets;
@@ -115,81 +124,36 @@ static void run_extractor(const struct bench *b, const char *extractor)
 	free(report.results);
 }
 
-static void usage(FILE *to)
+static int parse(struct bench *b, int argc, char **argv)
 {
-	fprintf(to,
-		"usage: bn_quality [OPTIONS] PREFIX...\n"
-		"Search labelled collections, PREFIX.jsonl[.zst] and PREFIX.pairs.tsv[.zst].\n"
-		"  -e, --extractors LIST  names of libsimidx-text, and " QU_REFERENCE
-		" (words12%s); with\n"
-		"                         settings: words12:stop=en+zh:stem=english,\n"
-		"                         tfidf:idf=FILE:top=auto; also weights and grams=1+2\n"
-		"  -s, --seeds N          (3)\n"
-		"  -p, --plan PLAN        of the indexes (4x16)\n"
-		"  -a, --apart LIST       collections that are left out of the means\n"
-		"  -d, --dir DIR          for temporary indexes (/tmp)\n"
-		"      --sketches         only print extractor, id and both fingerprints\n"
-		"      --unrelated        count matches of unrelated documents instead, and\n"
-		"                         predict how many there are among more of them:\n"
-		"  -n, --documents N      (100000000)\n"
-		"  -h, --help\n",
-		qu_has_reference() ? "," QU_REFERENCE : "");
-}
+	uint64_t documents = DOCUMENTS;
+	const struct bn_option options[] = {
+		{ 'e', "extractors", "LIST", BN_TEXT, &b->extractors,
+		  qu_has_reference() ? EXTRACTORS("," QU_REFERENCE) : EXTRACTORS("") },
+		{ 's', "seeds", "N", BN_COUNT, &b->seeds, "(3)" },
+		{ 'p', "plan", "PLAN", BN_TEXT, &b->plan, "of the indexes (4x16)" },
+		{ 'a', "apart", "LIST", BN_TEXT, &b->apart,
+		  "collections that are left out of the means" },
+		{ 'd', "dir", "DIR", BN_TEXT, &b->dir, "for temporary indexes (/tmp)" },
+		{ 0, "sketches", NULL, BN_FLAG, &b->sketches,
+		  "only print extractor, id and both fingerprints" },
+		{ 0, "unrelated", NULL, BN_FLAG, &b->strangers,
+		  "count matches of unrelated documents instead, and\n"
+		  "predict how many there are among more of them:" },
+		{ 'n', "documents", "N", BN_COUNT, &documents, "(100000000)" },
+		{ 0 },
+	};
+	const struct bn_usage usage = {
+		"PREFIX...", 1, INT_MAX,
+		"Search labelled collections, PREFIX.jsonl[.zst] and PREFIX.pairs.tsv[.zst].\n",
+		options,
+	};
+	int first = bn_parse(&usage, argc, argv);
 
-static void parse(struct bench *b, int argc, char **argv)
-{
-	static const struct option options[] = { { "extractors", required_argument, NULL,
-						   'e' },
-						 { "seeds", required_argument, NULL, 's' },
-						 { "plan", required_argument, NULL, 'p' },
-						 { "apart", required_argument, NULL, 'a' },
-						 { "dir", required_argument, NULL, 'd' },
-						 { "sketches", no_argument, NULL, 'S' },
-						 { "unrelated", no_argument, NULL, 'U' },
-						 { "documents", required_argument, NULL,
-						   'n' },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
-	int c;
-
-	while ((c = getopt_long(argc, argv, "e:s:p:a:d:n:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'e':
-			b->extractors = optarg;
-			break;
-		case 's':
-			b->seeds = bn_number("seeds", optarg);
-			break;
-		case 'p':
-			b->plan = optarg;
-			break;
-		case 'a':
-			b->apart = optarg;
-			break;
-		case 'd':
-			b->dir = optarg;
-			break;
-		case 'S':
-			b->sketches = 1;
-			break;
-		case 'U':
-			b->strangers = 1;
-			break;
-		case 'n':
-			b->documents = (double)bn_number("documents", optarg);
-			break;
-		case 'h':
-			usage(stdout);
-			exit(0);
-		default:
-			usage(stderr);
-			exit(2);
-		}
-	}
-	if (optind == argc || b->seeds > 1000) {
-		usage(stderr);
-		exit(2);
-	}
+	if (b->seeds > MAX_SEEDS)
+		bn_die("at most %d seeds", MAX_SEEDS);
+	b->documents = (double)documents;
+	return first;
 }
 
 int main(int argc, char **argv)
@@ -199,17 +163,17 @@ int main(int argc, char **argv)
 		.plan = "4x16",
 		.dir = "/tmp",
 		.seeds = 3,
-		.documents = 1e8,
 	};
 	char *list, *rest, *extractor;
+	int first;
 
 	bn_program = "bn_quality";
-	parse(&b, argc, argv);
+	first = parse(&b, argc, argv);
 	make_rules(&b);
-	b.n_sets = (size_t)(argc - optind);
+	b.n_sets = (size_t)(argc - first);
 	b.sets = bn_alloc(b.n_sets, sizeof(*b.sets));
 	for (size_t i = 0; i < b.n_sets; i++)
-		qu_set_read(&b.sets[i], argv[optind + (int)i]);
+		qu_set_read(&b.sets[i], argv[first + (int)i]);
 	rest = list = strdup(b.extractors);
 	while ((extractor = strsep(&rest, ",")))
 		run_extractor(&b, extractor);
