@@ -58,31 +58,24 @@ static double quantile(const double *v, unsigned n, double q)
 	return out;
 }
 
-/* Median over the rounds of one cell over another; 0 where it makes no sense. */
-static double ratio(const struct bn_cell *cell, const struct bn_cell *base)
+/* One cell over another, round by round: median, least and greatest; null where it makes no sense. */
+static void print_ratio(const char *name, const struct bn_cell *cell, const struct bn_cell *base)
 {
-	double *ratios, out;
+	double *ratios, median;
 
-	if (cell == base || !base->n || base->n != cell->n)
-		return 0;
+	if (!base || cell == base || !base->n || base->n != cell->n) {
+		printf(",\"%s\":null", name);
+		fprintf(stderr, " %10s", "-");
+		return;
+	}
 	ratios = bn_alloc(cell->n, sizeof(*ratios));
 	for (unsigned i = 0; i < cell->n; i++)
 		ratios[i] = base->us[i] > 0 ? cell->us[i] / base->us[i] : 0;
-	out = bn_quantile(ratios, cell->n, 0.5);
+	median = bn_quantile(ratios, cell->n, 0.5);
+	printf(",\"%s\":%.3f,\"%s_min\":%.3f,\"%s_max\":%.3f", name, median, name, ratios[0],
+	       name, ratios[cell->n - 1]);
+	fprintf(stderr, " %10.3f", median);
 	free(ratios);
-	return out;
-}
-
-static void print_ratio(const char *name, double value)
-{
-	if (value > 0)
-		printf(",\"%s\":%.3f", name, value);
-	else
-		printf(",\"%s\":null", name);
-	if (value > 0)
-		fprintf(stderr, " %10.3f", value);
-	else
-		fprintf(stderr, " %10s", "-");
 }
 
 static void print_cell(const struct bn_report *report, unsigned w, unsigned r)
@@ -106,14 +99,14 @@ static void print_cell(const struct bn_report *report, unsigned w, unsigned r)
 		fprintf(stderr, " %11s %11s", "-", "-");
 	}
 	printf(",\"matches\":%.4f", cell->matches);
-	print_ratio("over_arrays",
-		    report->arrays[r] < 0 ? 0 : ratio(cell, &row[report->arrays[r]]));
-	print_ratio("over_mih", report->mih < 0 ? 0 : ratio(cell, &row[report->mih]));
+	print_ratio("over_arrays", cell,
+		    report->arrays[r] < 0 ? NULL : &row[report->arrays[r]]);
+	print_ratio("over_mih", cell, report->mih < 0 ? NULL : &row[report->mih]);
 	if (report->base_work >= 0)
 		base = &report->cell[report->base_work][r];
 	else if (report->base_rival >= 0)
 		base = &row[report->base_rival];
-	print_ratio("over_base", ratio(cell, base));
+	print_ratio("over_base", cell, base);
 	printf("}\n");
 	fputc('\n', stderr);
 }
