@@ -59,6 +59,7 @@ struct arrays {
 	struct table table[MAX_TABLES];
 	unsigned n_tables, radius;
 	bn_near_fn *near;
+	int borrowed; /* the tables are another's */
 };
 
 struct session {
@@ -205,7 +206,7 @@ static void arrays_destroy(struct bn_rival *rival)
 {
 	struct arrays *arrays = rival->self;
 
-	for (unsigned t = 0; t < arrays->n_tables; t++) {
+	for (unsigned t = 0; t < arrays->n_tables && !arrays->borrowed; t++) {
 		free(arrays->table[t].offset);
 		free(arrays->table[t].id);
 		free(arrays->table[t].fp);
@@ -256,6 +257,27 @@ static void build(struct arrays *arrays, const struct layout *layout,
 	}
 }
 
+static void set_simd(struct bn_rival *rival, enum bn_simd simd)
+{
+	((struct arrays *)rival->self)->near = bn_near(simd);
+	snprintf(rival->name, sizeof(rival->name), "arrays-%s@%s", rival->plan,
+		 bn_simd_name(simd));
+	rival->simd = simd;
+	rival->simd_set = 1;
+}
+
+void bn_arrays_again(const struct bn_rival *made, enum bn_simd simd, struct bn_rival *rival)
+{
+	struct arrays *arrays = bn_alloc(1, sizeof(*arrays));
+
+	*arrays = *(const struct arrays *)made->self;
+	arrays->borrowed = 1;
+	*rival = *made;
+	rival->build_s = 0;
+	rival->self = arrays;
+	set_simd(rival, simd);
+}
+
 int bn_arrays_make(const struct bn_setup *setup, const char *plan, enum bn_simd simd,
 		   struct bn_rival *rival, char *reason)
 {
@@ -279,17 +301,14 @@ int bn_arrays_make(const struct bn_setup *setup, const char *plan, enum bn_simd 
 	memset(rival, 0, sizeof(*rival));
 	start = bn_seconds();
 	arrays->radius = setup->radius;
-	arrays->near = bn_near(simd);
 	build(arrays, layout, setup, rival);
 	rival->build_s = bn_seconds() - start;
-	snprintf(rival->name, sizeof(rival->name), "arrays-%s@%s", plan, bn_simd_name(simd));
 	snprintf(rival->plan, sizeof(rival->plan), "%s", plan);
-	rival->simd = simd;
-	rival->simd_set = 1;
 	rival->self = arrays;
 	rival->open = arrays_open;
 	rival->close = arrays_close;
 	rival->search = arrays_search;
 	rival->destroy = arrays_destroy;
+	set_simd(rival, simd);
 	return 0;
 }

@@ -89,6 +89,8 @@ void bn_sum_add(struct bn_sum *sum, uint64_t query, const struct bn_hits *hits);
 /** Sorted arrays with offset tables and ids in memory: `plan` 4x16, 3x22, 2x32 or 10x26. */
 int bn_arrays_make(const struct bn_setup *setup, const char *plan, enum bn_simd simd,
 		   struct bn_rival *rival, char *reason);
+/** Those of a rival that bn_arrays_make() made, and that lives longer, with an instruction set. */
+void bn_arrays_again(const struct bn_rival *made, enum bn_simd simd, struct bn_rival *rival);
 /** Comparing with every document. */
 int bn_scan_make(const struct bn_setup *setup, enum bn_simd simd, struct bn_rival *rival,
 		 char *reason);

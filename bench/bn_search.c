@@ -78,6 +78,26 @@ static struct bn_rival *next(struct bench *b)
 	return &b->rival[b->n_rivals];
 }
 
+/* Arrays differ by plan alone, so each is made once. */
+static void add_arrays(struct bench *b, const char *plan, enum bn_simd simd)
+{
+	char name[64], reason[BN_REASON];
+
+	snprintf(name, sizeof(name), "arrays-%s@%s", plan, bn_simd_name(simd));
+	if (!bn_listed(b->plans, plan) || !is_wanted(b, name))
+		return;
+	for (unsigned i = 0; i < b->n_rivals; i++) {
+		const struct bn_rival *made = &b->rival[i];
+
+		if (!strncmp(made->name, "arrays-", 7) && !strcmp(made->plan, plan)) {
+			bn_arrays_again(made, simd, next(b));
+			add(b, name, 0, NULL);
+			return;
+		}
+	}
+	add(b, name, bn_arrays_make(&b->setup, plan, simd, next(b), reason), reason);
+}
+
 static void add_level(struct bench *b, enum bn_simd simd)
 {
 	static const char *const plans[] = { "4x16", "3x22", "2x32", "10x26" };
@@ -86,13 +106,8 @@ static void add_level(struct bench *b, enum bn_simd simd)
 	snprintf(name, sizeof(name), "scan@%s", bn_simd_name(simd));
 	if (is_wanted(b, name))
 		add(b, name, bn_scan_make(&b->setup, simd, next(b), reason), reason);
-	for (size_t i = 0; i < sizeof(plans) / sizeof(*plans); i++) {
-		snprintf(name, sizeof(name), "arrays-%s@%s", plans[i], bn_simd_name(simd));
-		if (bn_listed(b->plans, plans[i]) && is_wanted(b, name))
-			add(b, name,
-			    bn_arrays_make(&b->setup, plans[i], simd, next(b), reason),
-			    reason);
-	}
+	for (size_t i = 0; i < sizeof(plans) / sizeof(*plans); i++)
+		add_arrays(b, plans[i], simd);
 }
 
 /* The index of a rival that was just made, searched in other ways. */
