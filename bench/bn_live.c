@@ -292,6 +292,9 @@ static void parse(struct bench *b, int argc, char **argv)
 		  "where the stream is written, if not where bn_live runs" },
 		{ 'r', "rounds", "N", BN_SMALL, &b->rounds, "(5)" },
 		{ 'd', "dir", "DIR", BN_TEXT, &b->setup.dir, "where indexes are built (.)" },
+		{ 'K', "keep", NULL, BN_FLAG, &b->setup.keep,
+		  "leave the one that does not change there, and use it if it is,\n"
+		  "be it from bn_search" },
 		{ 'S', "seed", "N", BN_COUNT, &b->setup.seed, "(1)" },
 		{ 0 },
 	};
