@@ -103,6 +103,9 @@ bench: $(bench_programs:=$(EXEEXT))
 
 EXTRA_DIST += \
 	bench/README.md \
+	bench/figures.awk \
+	bench/figures.goals \
+	bench/figures.sh \
 	bench/mih.sh \
 	bench/mih/Cargo.toml \
 	bench/mih/src/main.rs \

@@ -107,6 +107,32 @@ for writer in '' --in-process; do
 	[ "$(find "$dir" -type d | wc -l)" -eq 1 ]
 done
 
+# All figures of one size. The median of 2 and 3 is 2.5; there is a goal from 10^6 documents on.
+figures=$SX_SRCDIR/bench/figures
+mkdir "$dir/figures"
+bash "$figures.sh" --dir "$dir/figures" --bench "$bench" --documents 3000 --queries 20 --runs 1 \
+	--rounds 1 --threshold 1000 --parts uniform,live,equal >"$dir/out" 2>"$dir/said"
+for figure in 'single, 4x16 / arrays' 'stream of commits / static' 'equal, others, 4x16, p99'; do
+	grep -q "^$figure .* 3\*10^3  *[0-9.]*  *-  *[0-9.]*  *[0-9.]*\.\.[0-9]" "$dir/out"
+done
+grep -q '^2 threads, 4x16 / 1 .* skipped$' "$dir/out"
+[ "$(ls "$dir/figures")" = figures.jsonl ]
+{
+	echo '{"figures":"run","part":"uniform","documents":1000000,"run":1,"seconds":1}'
+	line='{"set":"uniform","class":"all","work":"single","contestant":"simidx-4x16","us":1.5'
+	echo "$line,\"p99_us\":4,\"over_arrays\":3,\"over_arrays_min\":2.9,\"over_arrays_max\":3.2}"
+	echo '{"figures":"run","part":"uniform","documents":1000000,"run":2,"seconds":1}'
+	echo "$line,\"p99_us\":6,\"over_arrays\":2,\"over_arrays_min\":2.0,\"over_arrays_max\":2.1}"
+	echo '{"figures":"run","part":"equal","documents":1000000,"run":2,"seconds":1}'
+	echo "$line,\"p99_us\":9}" | sed -e 's/uniform/equal/' -e 's/"all"/"other"/'
+	echo "$line,\"matches\":200}" | sed -e 's/uniform/equal/' -e 's/"all"/"hot"/' \
+		-e 's/single/limit-100/' -e 's/1\.5/6/'
+} >"$dir/lines"
+awk -f "$figures.awk" "$figures.goals" "$dir/lines" >"$dir/out"
+grep -q '^single, 4x16 / arrays  *10^6  *1.50  *2.3  *2.500  *2.000..3.200  *MISSED$' "$dir/out"
+grep -q '^equal, others, 4x16, p99 / unif.  *10^6  *9.00  *1.5  *1.500  *1.500..1.500  *met$' "$dir/out"
+grep -q '^equal, hot, 4x16, 100 / uniform  *10^6  *6.00  *20  *4.000  *4.000..4.000  *met$' "$dir/out"
+
 [ -n "${SX_TEXT-}" ] || exit 0
 printf 'Two words, and “two” more: don’t count 3.14 as two.\n' >"$dir/one"
 printf '我们喜欢音乐。' >"$dir/two"
