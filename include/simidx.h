@@ -652,9 +652,10 @@ typedef struct simidx_batch_options {
  * fewer are searched one after another. All see one snapshot, or each thread's share does; it
  * is pinned until the end, as by a walk.
  *
- * Not worth while for a handful of queries: a reader is opened each time, a few microseconds.
- * Memory: some ten megabytes a thread, and in several threads the answers that wait for those
- * before them, at most half a million matches a thread beside those of single queries.
+ * The index keeps a reader for the next batch, so that only the first of many small ones waits
+ * until one is opened, some microseconds. Memory: some ten megabytes a thread, and in several
+ * threads the answers that wait for those before them, at most half a million matches a thread
+ * beside those of single queries.
  *
  * @param queries  `n` of them; each may have another radius, mode and so on
  * @return as simidx_search(), of the first query that fails, after the answers to those before

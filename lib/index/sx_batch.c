@@ -14,23 +14,44 @@
 #define TASK 256         /* queries that are handed out together where they are not sorted */
 #define MOST_THREADS 256 /* each has a reader slot, which other processes need too */
 
+/* Opening a reader, and all that it does first, takes longer than ten searches. */
+static int get_reader(simidx *index, simidx_reader **out, simidx_error *err)
+{
+	int rc;
+
+	*out = __atomic_exchange_n(&index->spare, NULL, __ATOMIC_ACQUIRE);
+	if (*out)
+		return SIMIDX_OK;
+	rc = simidx_reader_open(index, out, err);
+	/* Or a short batch would spend more time on looking than on searching. */
+	if (!rc)
+		(*out)->watch = 1;
+	return rc;
+}
+
 int sx_worker_init(sx_worker *w, const sx_batch *batch, simidx_error *err)
 {
-	int rc = simidx_reader_open(batch->index, &w->reader, err);
+	int rc = get_reader(batch->index, &w->reader, err);
 
 	if (!rc)
 		rc = sx_snapshot_renew(&w->reader->snapshot, err);
-	if (rc)
-		return rc;
-	/* Or a short batch would spend more time on looking than on searching. */
-	w->reader->watch = 1;
-	return SIMIDX_OK;
+	if (rc) {
+		simidx_reader_close(w->reader);
+		w->reader = NULL;
+	}
+	return rc;
 }
 
 void sx_worker_free(sx_worker *w)
 {
-	simidx_reader_close(w->reader);
 	sx_sorted_free(w->sorted);
+	if (!w->reader)
+		return;
+	/* A child after fork() must not touch the parent's transaction. */
+	if (!sx_store_check_fork(w->reader->index->store, NULL))
+		sx_snapshot_reset(&w->reader->snapshot);
+	simidx_reader_close(
+		__atomic_exchange_n(&w->reader->index->spare, w->reader, __ATOMIC_ACQ_REL));
 }
 
 int sx_batch_plain(simidx_reader *reader, const sx_batch *batch, size_t from, size_t to,

@@ -267,6 +267,7 @@ void simidx_close(simidx *index)
 {
 	if (!index)
 		return;
+	simidx_reader_close(index->spare);
 	sx_store_close(index->store);
 	sx_mini_free(index->mini);
 	sx_shelf_free(&index->shelf);

@@ -294,6 +294,49 @@ START_TEST(runs)
 }
 END_TEST
 
+/* While the reader that all batches share is in use, for the first of the queries. */
+static int compare_and_nest(void *ctx, size_t i, const simidx_results *results)
+{
+	struct comparison *c = ctx;
+
+	if (!i)
+		check_batch(c->reader->index, c->query, 20, 1);
+	return compare(ctx, i, results);
+}
+
+/* Each batch sees what was committed before it, whatever reader it has from the one before. */
+START_TEST(again)
+{
+	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
+	struct comparison c = { 0 };
+	simidx_query *q;
+	simidx *index;
+
+	sxt_model_init(&model, 64, 0);
+	add_all();
+	q = queries_near(100, 3);
+	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, 500);
+	check_batch(index, q, 100, 1);
+	ck_assert_ptr_nonnull(index->spare);
+	add_random(300, 0);
+	for (int i = 0; i < 50; i++) /* found by the same queries as before */
+		sxt_model_add(&model, q[i].fp, &rng);
+	sxt_model_store(&model, model.n - 350, model.n, index);
+	check_batch(index, q, 100, 1);
+	sxt_merge(index);
+	check_batch(index, q, 100, MAX_THREADS);
+	o.threads = 1;
+	o.deliver = compare_and_nest;
+	o.ctx = &c;
+	c.query = q;
+	c.reader = sxt_reader(index);
+	ck_assert_sx(simidx_search_batch(index, q, 100, &o, &sxt_err), SIMIDX_OK);
+	simidx_reader_close(c.reader);
+	free(q);
+	simidx_close(index);
+}
+END_TEST
+
 /* A sorted batch reads what single queries read. */
 START_TEST(costs)
 {
@@ -627,6 +670,7 @@ Suite *suite_index_batch(void)
 	tcase_set_timeout(answers, 300);
 	tcase_add_loop_test(answers, equal, 0, N_PLANS);
 	tcase_add_test(answers, runs);
+	tcase_add_test(answers, again);
 	tcase_add_test(answers, costs);
 	tcase_add_test(answers, sizes);
 	tcase_add_test(answers, unlike);
