@@ -124,7 +124,8 @@ static void force(struct bench *b, const sx_strategy *s)
 	if (!b->reader->even[0])
 		search(b);
 	even = b->reader->even[0];
-	even->strategy[k] = *s;
+	even->stencil[k].strategy = *s;
+	even->stencil[k].of_0.n = 0;
 	even->known[k / 64] |= UINT64_C(1) << k % 64;
 }
 

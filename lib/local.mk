@@ -96,6 +96,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/plan/sx_predict.h \
 	lib/plan/sx_probes.c \
 	lib/plan/sx_probes.h \
+	lib/plan/sx_stencil.c \
+	lib/plan/sx_stencil.h \
 	lib/plan/sx_strategy.c \
 	lib/plan/sx_strategy.h \
 	lib/plan/sx_strategy_exact.c \

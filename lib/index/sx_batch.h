@@ -84,8 +84,7 @@ struct sx_sorted {
 	size_t n;
 	sx_query like;        /* one of them: all ask the same */
 	sx_strategy strategy; /* for all of them */
-	sx_strategy one;      /* the part about one table */
-	sx_probes probes;
+	sx_probes of_0;       /* its probes of fingerprint 0 in the table at hand */
 	sx_item *item, *spare; /* sorted by key */
 	size_t item_cap, spare_cap;
 	uint64_t *fp; /* by query: close together */

@@ -24,7 +24,7 @@ void sx_sorted_free(sx_sorted *s)
 {
 	if (!s)
 		return;
-	sx_probes_free(&s->probes);
+	sx_probes_free(&s->of_0);
 	free(s->item);
 	free(s->spare);
 	free(s->fp);

@@ -112,18 +112,15 @@ static int push_range(sx_sorted *s, size_t n, const sx_directory *d, uint64_t lo
 	return 0;
 }
 
-/* What one query probes in the table at hand. */
-static int make_probes(sx_sorted *s, const sx_plan *plan, unsigned t, const sx_item *item)
+/* Probes of fingerprint 0 in one table. */
+static int make_probes(sx_sorted *s, const sx_plan *plan, unsigned t)
 {
-	unsigned bits = s->strategy.bits[t];
+	sx_strategy one = s->strategy;
 
-	s->probes.n = 0;
-	if (!s->strategy.single)
-		return sx_strategy_probes(plan, &s->one, s->fp[item->number], &s->probes);
-	if (sx_probes_reserve(&s->probes, 1))
-		return -1;
-	sx_probes_add(&s->probes, plan, t, item->key >> (plan->bits - bits), bits, 0);
-	return 0;
+	one.n = 1;
+	one.order[0] = (uint8_t)t;
+	s->of_0.n = 0;
+	return sx_strategy_probes(plan, &one, 0, &s->of_0);
 }
 
 /*
@@ -137,17 +134,15 @@ static int add_ranges(sx_sorted *s, simidx_reader *r, unsigned t, size_t i, size
 	uint64_t large = 0;
 	size_t had = *n;
 
-	if (make_probes(s, &r->index->plan, t, &s->item[i]))
-		return -1;
-	for (size_t p = 0; p < s->probes.n; p++) {
-		const sx_probe *probe = &s->probes.at[p];
+	for (size_t p = 0; p < s->of_0.n; p++) {
+		sx_probe probe = sx_probe_of(&s->of_0.at[p], s->item[i].key);
 
-		if (about_blocks(d, probe->low, probe->high) > MANY_BLOCKS)
-			large += sx_directory_count(d, probe->low, probe->high);
-		if (push_range(s, (*n)++, d, probe->low, probe->high, i))
+		if (about_blocks(d, probe.low, probe.high) > MANY_BLOCKS)
+			large += sx_directory_count(d, probe.low, probe.high);
+		if (push_range(s, (*n)++, d, probe.low, probe.high, i))
 			return -1;
 	}
-	taken->probes = (uint32_t)s->probes.n;
+	taken->probes = (uint32_t)s->of_0.n;
 	if (sx_strategy_is_poor(&s->strategy, large)) {
 		taken->alone = 1;
 		*n = had;
@@ -220,11 +215,8 @@ static int search_table(sx_sorted *s, simidx_reader *r, unsigned t)
 	const sx_perm *perm = &r->index->plan.table[t];
 	size_t n_items = sort_queries(s, perm), i = 0;
 
-	if (n_items == SIZE_MAX)
+	if (n_items == SIZE_MAX || make_probes(s, &r->index->plan, t))
 		return -1;
-	s->one = s->strategy;
-	s->one.n = 1;
-	s->one.order[0] = (uint8_t)t;
 	while (i < n_items) {
 		size_t n = 0;
 

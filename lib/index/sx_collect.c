@@ -150,7 +150,7 @@ static int filter_piece(struct task *task, const sx_piece *piece, simidx_error *
 	simidx_reader *r = task->r;
 	const sx_kernel *kernel = r->index->kernel;
 	const sx_probe *probe = &r->probes.at[r->range_probe[piece->range]];
-	uint64_t query = sx_way_permuted(r, task->q, probe->table);
+	uint64_t query = r->way.permuted[probe->table];
 	unsigned k = task->q->most_bits;
 	sx_u64s *keys = &r->found.keys;
 	size_t all = (size_t)(piece->to - piece->from), n = (size_t)allow(task, all), near;
@@ -211,7 +211,7 @@ static int collect_some(struct task *task, const sx_probe *probe, const sx_spot 
 	r->found.pause = AT_ONCE;
 	r->found.is_cut = r->found.is_paused = 0;
 	rc = sx_table_near(&r->index->tables.permuted[probe->table], r->cursor[probe->table], spot,
-			   low, probe->high, sx_way_permuted(r, task->q, probe->table),
+			   low, probe->high, r->way.permuted[probe->table],
 			   task->q->most_bits, &r->found, err);
 	if (!rc)
 		rc = take_keys(task, probe, 0, err);

@@ -39,7 +39,7 @@ enum shape { ONE, NARROW, WIDE, LONG, N_SHAPES };
 struct gauge {
 	simidx_reader *r; /* of its own */
 	unsigned table[ROUNDS];
-	sx_strategy strategy;
+	sx_stencil way[N_SHAPES][ROUNDS];
 	uint64_t seed;
 	double start;
 	double ns[N_SHAPES][ROUNDS];             /* of a search */
@@ -62,9 +62,10 @@ static unsigned bits_for(uint64_t rows, unsigned most, uint64_t range)
 	return most;
 }
 
-static void set_shape(struct gauge *g, enum shape shape, unsigned round)
+static void choose_way(struct gauge *g, enum shape shape, unsigned round)
 {
 	const sx_plan *plan = &g->r->index->plan;
+	sx_strategy *s = &g->way[shape][round].strategy;
 	unsigned t = g->table[round], bits = plan->table[t].prefix_bits;
 	uint64_t rows = g->r->snapshot.header.table[t].rows, wide = 4 * (rows >> bits);
 
@@ -72,10 +73,10 @@ static void set_shape(struct gauge *g, enum shape shape, unsigned round)
 		bits = bits_for(rows, bits, wide > WIDE_ROWS ? wide : WIDE_ROWS);
 	if (shape == LONG)
 		bits = bits_for(rows, bits, LONG_ROWS);
-	sx_strategy_init(&g->strategy, 0, 0);
-	sx_strategy_add(plan, &g->strategy, t, shape == NARROW || shape == WIDE, bits, 0);
+	sx_strategy_init(s, 0, 0);
+	sx_strategy_add(plan, s, t, shape == NARROW || shape == WIDE, bits, 0);
 	/* Or a search would look for another way. */
-	g->strategy.candidates = UINT64_MAX / 8;
+	s->candidates = UINT64_MAX / 8;
 }
 
 /* The same for the same place in the order of searches. */
@@ -86,22 +87,20 @@ static uint64_t next_fp(struct gauge *g)
 	       sx_low_bits(g->r->index->bits);
 }
 
-static int search(struct gauge *g, uint64_t fp, sx_query *q, simidx_results *out, int only_choose)
+static int search(struct gauge *g, sx_stencil *way, uint64_t fp, simidx_results *out,
+		  int only_choose)
 {
 	static const simidx_query asked = SIMIDX_QUERY_INIT;
+	sx_query q = { .asked = &asked, .fp = fp, .unit = 1 };
 	int rc;
 
-	memset(q, 0, sizeof(*q));
 	memset(out, 0, sizeof(*out));
-	q->asked = &asked;
-	q->fp = fp;
-	q->unit = 1;
 	g->r->hits.n = 0;
 	/* Whether pages are in memory has been looked at. */
 	g->r->watch = 0;
 	g->r->searches = 1;
-	rc = sx_way_force(g->r, q, &g->strategy, NULL);
-	return rc || only_choose ? rc : sx_collect_tables(g->r, q, out, NULL);
+	rc = sx_way_force(g->r, &q, way, NULL);
+	return rc || only_choose ? rc : sx_collect_tables(g->r, &q, out, NULL);
 }
 
 /* Touch the pages that a range has, by their last bytes. Returns -1 if one is not in memory. */
@@ -123,19 +122,20 @@ static int touch_range(const simidx_reader *r, const sx_directory *d, const sx_p
 }
 
 /* Touch what a search will read. */
-static int touch(struct gauge *g, uint64_t fp)
+static int touch(struct gauge *g, sx_stencil *way, uint64_t fp)
 {
 	simidx_reader *r = g->r;
+	const sx_directory *d;
 	simidx_results out;
-	sx_query q;
 
-	if (now_ns() - g->start > r->index->prices.patience || search(g, fp, &q, &out, 1))
+	if (now_ns() - g->start > r->index->prices.patience || search(g, way, fp, &out, 1))
 		return -1;
+	d = r->directory[way->strategy.order[0]];
 	/* Without a directory it takes a search to know where that is. */
-	if (!r->directory[g->strategy.order[0]])
-		return search(g, fp, &q, &out, 0);
+	if (!d)
+		return search(g, way, fp, &out, 0);
 	for (size_t i = 0; i < r->probes.n; i++)
-		if (touch_range(r, r->directory[g->strategy.order[0]], &r->probes.at[i]))
+		if (touch_range(r, d, &r->probes.at[i]))
 			return -1;
 	return 0;
 }
@@ -145,25 +145,24 @@ static int touch_all(struct gauge *g)
 	g->seed = 0;
 	for (enum shape shape = ONE; shape < N_SHAPES; shape++)
 		for (unsigned round = 0; round < ROUNDS; round++) {
-			set_shape(g, shape, round);
+			choose_way(g, shape, round);
 			for (unsigned i = 0; i < (shape == ONE ? ONES : 1); i++)
-				if (touch(g, next_fp(g)))
+				if (touch(g, &g->way[shape][round], next_fp(g)))
 					return -1;
 		}
 	return 0;
 }
 
 /* A search with all that belongs to it, as a caller would have it. */
-static int search_fully(struct gauge *g, enum shape shape, uint64_t fp)
+static int search_fully(struct gauge *g, enum shape shape, unsigned round, uint64_t fp)
 {
 	simidx_results out;
-	sx_query q;
 	int rc;
 
 	sx_snapshot_reset(&g->r->snapshot);
 	rc = sx_snapshot_renew(&g->r->snapshot, NULL);
 	if (!rc)
-		rc = search(g, fp, &q, &out, 0);
+		rc = search(g, &g->way[shape][round], fp, &out, 0);
 	if (rc)
 		return -1;
 	g->probes[shape] += (double)out.probes;
@@ -178,7 +177,6 @@ static int measure_all(struct gauge *g, int fits_cache)
 {
 	uint64_t fp[ONES];
 	simidx_results out;
-	sx_query q;
 
 	g->seed = 0;
 	for (enum shape shape = ONE; shape < N_SHAPES; shape++) {
@@ -187,14 +185,14 @@ static int measure_all(struct gauge *g, int fits_cache)
 			unsigned n = shape == ONE ? ONES : 1;
 			double start;
 
-			set_shape(g, shape, round);
 			for (unsigned i = 0; i < n; i++)
 				fp[i] = next_fp(g);
-			if (shape == LONG && fits_cache && search(g, fp[0], &q, &out, 0))
+			if (shape == LONG && fits_cache &&
+			    search(g, &g->way[shape][round], fp[0], &out, 0))
 				return -1;
 			start = now_ns();
 			for (unsigned i = 0; i < n; i++)
-				if (search_fully(g, shape, fp[i]))
+				if (search_fully(g, shape, round, fp[i]))
 					return -1;
 			g->ns[shape][round] = (now_ns() - start) / n;
 		}
@@ -292,6 +290,9 @@ int sx_prices_measure(simidx_reader *asking, sx_costs *out)
 		rc = conclude(g, &typical, out);
 out:
 	simidx_reader_close(g->r);
+	for (enum shape shape = ONE; shape < N_SHAPES; shape++)
+		for (unsigned round = 0; round < ROUNDS; round++)
+			sx_stencil_free(&g->way[shape][round]);
 	free(g);
 	return rc;
 }

@@ -55,8 +55,7 @@ void simidx_reader_close(simidx_reader *r)
 	sx_found_free(&r->found);
 	sx_probes_free(&r->probes);
 	sx_probes_free(&r->fresh_probes);
-	free(r->even[0]);
-	free(r->even[1]);
+	sx_way_free(r);
 	free(r->range);
 	free(r->range_probe);
 	free(r->posting);

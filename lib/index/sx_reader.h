@@ -11,6 +11,7 @@
 #include "index/sx_query.h"
 #include "plan/sx_patterns.h"
 #include "plan/sx_planner.h"
+#include "plan/sx_stencil.h"
 #include "table/sx_lookup.h"
 
 /** So many searches look whether their pages are in memory, once one was not. */
@@ -36,20 +37,19 @@ typedef struct sx_even {
 	uint64_t rows;     /* for about so many entries */
 	unsigned costs_version; /* by these costs */
 	uint64_t known[2]; /* which of them are made */
-	sx_strategy strategy[SIMIDX_MAX_RADIUS + 1];
+	sx_stencil stencil[SIMIDX_MAX_RADIUS + 1];
 } sx_even;
 
 /** How a query is looked up. */
 typedef struct sx_way {
-	const sx_strategy *strategy; /* one of the even ones, or `own` */
-	sx_strategy own;
+	const sx_strategy *strategy; /* of a stencil of sx_even, or of `own` */
+	sx_stencil own[2]; /* for one query alone, of the tables and of the mini-index */
 	uint64_t rows;        /* it was chosen for about so many entries of a table */
 	int by_sizes;         /* and for how full the ranges really are, not for even ones */
 	int by_patterns;      /* of the weights, and not by the strategy */
 	sx_pattern_end end;   /* where those ended */
 	int complete_to;
-	uint64_t permuted[SX_MAX_TABLES]; /* sx_way_permuted() */
-	uint64_t permuted_known;
+	uint64_t permuted[SX_MAX_TABLES]; /* the query in the order of each table that is probed */
 } sx_way;
 
 struct simidx_reader {
@@ -132,11 +132,11 @@ static inline int sx_way_is_about(uint64_t rows, uint64_t known)
 }
 
 /** Look a query up by this strategy, and nothing in the mini-index. */
-int sx_way_force(simidx_reader *reader, const sx_query *query, const sx_strategy *strategy,
+int sx_way_force(simidx_reader *reader, const sx_query *query, sx_stencil *stencil,
 		 simidx_error *err);
 
-/** The query in the order of a table. */
-uint64_t sx_way_permuted(simidx_reader *reader, const sx_query *query, unsigned t);
+/** What the reader has for choosing. */
+void sx_way_free(simidx_reader *reader);
 
 /** Whether a fingerprint found by a probe is to be reported from that. */
 int sx_way_is_first(const simidx_reader *reader, const sx_query *query, const sx_probe *probe,

@@ -15,13 +15,21 @@
 /* Numbers of simidx_reader.even. */
 enum { OF_TABLES, OF_FRESH };
 
+static void choose_stencil(const sx_plan *plan, const sx_request *request, const sx_costs *costs,
+			   const sx_sizes *sizes, sx_stencil *out)
+{
+	sx_choose_strategy(plan, request, costs, sizes, &out->strategy);
+	out->of_0.n = 0;
+}
+
 /* The strategy for a radius where ranges are even, from memory if it is known. */
-static const sx_strategy *even_strategy(simidx_reader *r, unsigned which, const sx_plan *plan,
-					unsigned radius, uint64_t rows)
+static sx_stencil *even_stencil(simidx_reader *r, unsigned which, const sx_plan *plan,
+				unsigned radius, uint64_t rows)
 {
 	sx_even *even = r->even[which];
 	sx_request request = { .radius = radius };
 	sx_sizes sizes = { .rows = rows };
+	sx_stencil *stencil;
 
 	if (!even) {
 		even = r->even[which] = sx_calloc(1, sizeof(*even));
@@ -33,12 +41,12 @@ static const sx_strategy *even_strategy(simidx_reader *r, unsigned which, const 
 		even->costs_version = r->costs_version;
 		even->known[0] = even->known[1] = 0;
 	}
+	stencil = &even->stencil[radius];
 	if (!(even->known[radius / 64] >> radius % 64 & 1)) {
-		sx_choose_strategy(plan, &request, &r->costs, &sizes,
-				   &even->strategy[radius]);
+		choose_stencil(plan, &request, &r->costs, &sizes, stencil);
 		even->known[radius / 64] |= UINT64_C(1) << radius % 64;
 	}
-	return &even->strategy[radius];
+	return stencil;
 }
 
 /* A strategy counts errors, all of which cost the same. */
@@ -49,18 +57,18 @@ static sx_request request_of(const sx_query *q)
 	return request;
 }
 
-/* The strategy for one query where ranges are even; kept in *own if it is for that alone. */
-static const sx_strategy *choose_strategy(simidx_reader *r, const sx_query *q, unsigned which,
-					  const sx_plan *plan, uint64_t rows, sx_strategy *own)
+/* The strategy for one query where ranges are even; way->own if it is for that alone. */
+static sx_stencil *stencil_of(simidx_reader *r, const sx_query *q, unsigned which,
+			      const sx_plan *plan, uint64_t rows)
 {
 	sx_sizes sizes = { .rows = rows };
 	sx_request request;
 
 	if (!q->is_weighted)
-		return even_strategy(r, which, plan, q->radius, rows);
+		return even_stencil(r, which, plan, q->radius, rows);
 	request = request_of(q);
-	sx_choose_strategy(plan, &request, &r->costs, &sizes, own);
-	return own;
+	choose_stencil(plan, &request, &r->costs, &sizes, &r->way.own[which]);
+	return &r->way.own[which];
 }
 
 /* Weights that differ, or not all that there is to find, are looked up by patterns. */
@@ -125,41 +133,13 @@ static void take_directories(simidx_reader *r)
 		r->directory[t] = lookups[t] ? directory_of(r, t, lookups[t]) : NULL;
 }
 
-/* The query in the order of a table. */
-uint64_t sx_way_permuted(simidx_reader *r, const sx_query *q, unsigned t)
+static int probe_by(simidx_reader *r, const sx_query *q, sx_stencil *stencil, simidx_error *err)
 {
-	if (!(r->way.permuted_known >> t & 1)) {
-		r->way.permuted[t] = sx_permute(&r->index->plan.table[t], q->fp);
-		r->way.permuted_known |= UINT64_C(1) << t;
-	}
-	return r->way.permuted[t];
-}
+	sx_way *way = &r->way;
 
-/* One range a table: the common case, without detours. */
-static int single_probes(simidx_reader *r, const sx_query *q)
-{
-	const sx_strategy *s = r->way.strategy;
-	const sx_plan *plan = &r->index->plan;
-
-	if (sx_probes_reserve(&r->probes, s->n))
-		return -1;
-	for (unsigned i = 0; i < s->n; i++) {
-		unsigned t = s->order[i], bits = s->bits[t];
-
-		sx_probes_add(&r->probes, plan, t,
-			      sx_way_permuted(r, q, t) >> (plan->bits - bits), bits, 0);
-	}
-	return 0;
-}
-
-static int probe_by(simidx_reader *r, const sx_query *q, const sx_strategy *strategy,
-		    simidx_error *err)
-{
-	r->way.strategy = strategy;
-	r->way.complete_to = (int)q->radius;
-	return (strategy->single
-			? single_probes(r, q)
-			: sx_strategy_probes(&r->index->plan, strategy, q->fp, &r->probes))
+	way->strategy = &stencil->strategy;
+	way->complete_to = (int)q->radius;
+	return sx_stencil_probes(&r->index->plan, stencil, q->fp, way->permuted, &r->probes)
 		       ? sx_fail_nomem(err)
 		       : SIMIDX_OK;
 }
@@ -167,7 +147,6 @@ static int probe_by(simidx_reader *r, const sx_query *q, const sx_strategy *stra
 static void begin_way(simidx_reader *r, int by_patterns)
 {
 	r->probes.n = 0;
-	r->way.permuted_known = 0;
 	r->way.by_patterns = by_patterns;
 	r->way.by_sizes = 0;
 }
@@ -176,7 +155,7 @@ static int make_probes(simidx_reader *r, const sx_query *q, simidx_error *err)
 {
 	const sx_plan *plan = &r->index->plan;
 	uint64_t rows = r->snapshot.header.table[0].rows;
-	const sx_strategy *strategy;
+	sx_stencil *stencil;
 	sx_way *way = &r->way;
 	int rc;
 
@@ -185,21 +164,22 @@ static int make_probes(simidx_reader *r, const sx_query *q, simidx_error *err)
 	if (way->by_patterns) {
 		rc = pattern_probes(r, q, plan, rows, &r->probes, &way->end, err);
 		way->complete_to = complete_to(&way->end, q->radius);
+		for (unsigned t = 0; t < plan->n_tables; t++)
+			way->permuted[t] = sx_permute(&plan->table[t], q->fp);
 		return rc;
 	}
-	strategy = choose_strategy(r, q, OF_TABLES, plan, rows, &way->own);
+	stencil = stencil_of(r, q, OF_TABLES, plan, rows);
 	/* One that is kept was chosen when there were a few more or less. */
-	way->rows = q->is_weighted || !strategy ? rows : r->even[OF_TABLES]->rows;
-	return strategy ? probe_by(r, q, strategy, err) : sx_fail_nomem(err);
+	way->rows = q->is_weighted || !stencil ? rows : r->even[OF_TABLES]->rows;
+	return stencil ? probe_by(r, q, stencil, err) : sx_fail_nomem(err);
 }
 
-int sx_way_force(simidx_reader *r, const sx_query *q, const sx_strategy *strategy,
-		 simidx_error *err)
+int sx_way_force(simidx_reader *r, const sx_query *q, sx_stencil *stencil, simidx_error *err)
 {
 	int rc;
 
 	begin_way(r, 0);
-	rc = probe_by(r, q, strategy, err);
+	rc = probe_by(r, q, stencil, err);
 	if (!rc)
 		take_directories(r);
 	return rc;
@@ -226,8 +206,8 @@ static int make_fresh_probes(simidx_reader *r, const sx_query *q, simidx_error *
 {
 	const sx_plan *plan = &r->index->fresh_plan;
 	uint64_t rows = r->snapshot.header.next_seq - r->snapshot.header.first_seq;
-	const sx_strategy *strategy;
-	sx_strategy own;
+	uint64_t permuted[SX_MAX_TABLES];
+	sx_stencil *stencil;
 	sx_pattern_end end;
 	int rc, complete;
 
@@ -241,8 +221,8 @@ static int make_fresh_probes(simidx_reader *r, const sx_query *q, simidx_error *
 			r->way.complete_to = complete;
 		return rc;
 	}
-	strategy = choose_strategy(r, q, OF_FRESH, plan, rows, &own);
-	return !strategy || sx_strategy_probes(plan, strategy, q->fp, &r->fresh_probes)
+	stencil = stencil_of(r, q, OF_FRESH, plan, rows);
+	return !stencil || sx_stencil_probes(plan, stencil, q->fp, permuted, &r->fresh_probes)
 		       ? sx_fail_nomem(err)
 		       : SIMIDX_OK;
 }
@@ -304,18 +284,19 @@ int sx_way_reconsider(simidx_reader *r, const sx_query *q, simidx_error *err)
 {
 	sx_sizes sizes = { r->snapshot.header.table[0].rows, real_size, r, q->fp };
 	sx_request request;
+	int rc;
 
 	if (r->way.by_patterns || !sx_strategy_is_poor(r->way.strategy, sx_way_candidates(r)))
 		return 0;
 	request = request_of(q);
 	take_all_directories(r);
-	sx_choose_strategy(&r->index->plan, &request, &r->costs, &sizes, &r->way.own);
-	r->way.strategy = &r->way.own;
+	choose_stencil(&r->index->plan, &request, &r->costs, &sizes, &r->way.own[OF_TABLES]);
+	begin_way(r, 0);
 	r->way.rows = sizes.rows;
 	r->way.by_sizes = 1;
-	r->probes.n = 0;
-	if (sx_strategy_probes(&r->index->plan, &r->way.own, q->fp, &r->probes))
-		return sx_fail_nomem(err);
+	rc = probe_by(r, q, &r->way.own[OF_TABLES], err);
+	if (rc)
+		return rc;
 	take_directories(r);
 	return 1;
 }
@@ -338,4 +319,16 @@ int sx_way_is_first(const simidx_reader *r, const sx_query *q, const sx_probe *p
 		return way->end.scan || sx_pattern_is_first(&way->end, q->asked->weights, p->table,
 							    fp ^ q->fp);
 	return sx_strategy_is_first(way->strategy, p->table, fp ^ q->fp);
+}
+
+void sx_way_free(simidx_reader *r)
+{
+	for (unsigned which = 0; which < 2; which++) {
+		sx_even *even = r->even[which];
+
+		sx_stencil_free(&r->way.own[which]);
+		for (unsigned k = 0; even && k <= SIMIDX_MAX_RADIUS; k++)
+			sx_stencil_free(&even->stencil[k]);
+		free(even);
+	}
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plan/sx_planner.h"
+#include "plan/sx_stencil.h"
 #include "support/sxt.h"
 #include "t_fast.h"
 #include "t_plan.h"
@@ -238,6 +239,41 @@ static void check_all_reports(const sx_plan *plan, const sx_strategy *s, uint64_
 	sx_probes_free(&probes);
 }
 
+static void check_same_probe(const sx_probe *a, const sx_probe *b)
+{
+	t_must_eq(a->table, b->table);
+	t_must_eq(a->low, b->low);
+	t_must_eq(a->high, b->high);
+	t_must_eq(a->cost, b->cost);
+}
+
+/* What a stencil makes of one fingerprint after the other is what is made for each alone. */
+static void check_stencil(const sx_plan *plan, const sx_strategy *s, sxt_rng *rng)
+{
+	sx_stencil stencil = { .strategy = *s };
+	uint64_t permuted[SX_MAX_TABLES];
+	sx_probes alone = { 0 }, all = { 0 };
+	size_t n = 0;
+
+	for (unsigned i = 0; i < 3; i++) {
+		uint64_t fp = sxt_rng_u64(rng) & sx_low_bits(plan->bits);
+
+		alone.n = 0;
+		t_must(!sx_strategy_probes(plan, s, fp, &alone));
+		t_must(!sx_stencil_probes(plan, &stencil, fp, permuted, &all));
+		t_must_eq(all.n, n + alone.n);
+		for (size_t p = 0; p < alone.n; p++, n++) {
+			unsigned t = alone.at[p].table;
+
+			check_same_probe(&all.at[n], &alone.at[p]);
+			t_must_eq(permuted[t], sx_permute(&plan->table[t], fp));
+		}
+	}
+	sx_stencil_free(&stencil);
+	sx_probes_free(&alone);
+	sx_probes_free(&all);
+}
+
 static void check_strategy(const sx_plan *plan, const sx_strategy *s, sxt_rng *rng)
 {
 	t_must(s->probes <= SX_MAX_QUERY_PROBES);
@@ -245,6 +281,8 @@ static void check_strategy(const sx_plan *plan, const sx_strategy *s, sxt_rng *r
 	t_must(is_exact(plan, s) != 0);
 	if (s->probes < 3000)
 		check_reports(plan, s, rng);
+	if (s->probes < 30000)
+		check_stencil(plan, s, rng);
 }
 
 /* Costs under which probes are cheap or dear beside rows. */
