@@ -324,22 +324,25 @@ static int collect_descents(struct task *task, simidx_error *err)
 /* Separate the probes that have a directory. */
 static int make_ranges(simidx_reader *r, size_t *n_ranges, simidx_error *err)
 {
-	size_t n = 0;
+	const sx_probe *probe;
+	uint32_t *number;
+	sx_range *range;
 
 	if (sx_reserve(&r->range, &r->range_cap, r->probes.n, sizeof(*r->range)) ||
 	    sx_reserve(&r->range_probe, &r->probe_cap, r->probes.n, sizeof(*r->range_probe)))
 		return sx_fail_nomem(err);
-	for (size_t i = 0; i < r->probes.n; i++) {
-		const sx_probe *p = &r->probes.at[i];
+	probe = r->probes.at;
+	range = r->range;
+	number = r->range_probe;
+	for (uint32_t i = 0; i < r->probes.n; i++, probe++) {
+		const sx_directory *d = r->directory[probe->table];
 
-		if (!r->directory[p->table])
+		if (!d)
 			continue;
-		r->range[n].directory = r->directory[p->table];
-		r->range[n].low = p->low;
-		r->range[n].high = p->high;
-		r->range_probe[n++] = (uint32_t)i;
+		*range++ = (sx_range){ d, probe->low, probe->high };
+		*number++ = i;
 	}
-	*n_ranges = n;
+	*n_ranges = (size_t)(range - r->range);
 	return SIMIDX_OK;
 }
 
@@ -396,6 +399,11 @@ int sx_collect_tables(simidx_reader *r, const sx_query *q, simidx_results *out, 
 }
 
 /* ---- the fresh tier ---- */
+
+static int has_fresh(const simidx_reader *r)
+{
+	return r->snapshot.header.next_seq > r->snapshot.header.first_seq;
+}
 
 static const sx_probes *fresh_probes(const simidx_reader *r)
 {
@@ -478,11 +486,11 @@ int sx_collect(simidx_reader *r, const sx_query *q, sx_enough enough, simidx_res
 	r->snapshot.has_made = 0;
 	r->searches++;
 	rc = sx_way_choose(r, q, err);
-	if (!rc) {
+	if (!rc && has_fresh(r))
 		sx_fresh_hint(r->index, &r->snapshot, fresh_probes(r));
+	if (!rc)
 		rc = collect_tables(&task, err);
-	}
-	if (!rc && !task.done)
+	if (!rc && !task.done && has_fresh(r))
 		rc = collect_fresh(&task, err);
 	if (rc)
 		return rc;
@@ -495,12 +503,11 @@ int sx_collect(simidx_reader *r, const sx_query *q, sx_enough enough, simidx_res
 int sx_collect_found(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_error *err)
 {
 	struct task task = { .r = r, .q = q, .out = out };
-	const sx_header *h = &r->snapshot.header;
 	int rc = SIMIDX_OK;
 
 	r->fresh.n = 0;
 	/* The mini-index may look up the probes of the tables. */
-	if (h->next_seq > h->first_seq) {
+	if (has_fresh(r)) {
 		rc = sx_way_choose(r, q, err);
 		if (!rc)
 			rc = collect_fresh(&task, err);
