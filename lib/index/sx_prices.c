@@ -23,6 +23,11 @@ void sx_prices_free(sx_prices *prices)
 	pthread_mutex_destroy(&prices->lock);
 }
 
+static void set_known(sx_prices *prices, int known)
+{
+	__atomic_store_n(&prices->known, known, __ATOMIC_RELAXED);
+}
+
 static void change(sx_prices *prices, const sx_costs *costs)
 {
 	prices->costs = *costs;
@@ -34,14 +39,14 @@ void sx_prices_take(simidx_reader *r, uint64_t rows)
 	sx_prices *prices = &r->index->prices;
 	sx_costs typical;
 
-	if (r->costs_version == __atomic_load_n(&prices->version, __ATOMIC_ACQUIRE) &&
+	if (r->costs_version == sx_prices_version(prices) &&
 	    r->costs_version && sx_way_is_about(rows, r->costs_rows))
 		return;
 	pthread_mutex_lock(&prices->lock);
 	if (!prices->fixed && !sx_way_is_about(rows, prices->rows)) {
 		prices->rows = rows;
 		prices->debt = 0;
-		prices->known = 0;
+		set_known(prices, 0);
 		sx_costs_typical(&r->index->plan, rows, &typical);
 		change(prices, &typical);
 	}
@@ -69,6 +74,9 @@ int sx_prices_owe(simidx_reader *r, double ns)
 	sx_costs measured;
 	int due, rc;
 
+	/* Most often, and then there is no need of the lock. */
+	if (__atomic_load_n(&prices->known, __ATOMIC_RELAXED))
+		return 0;
 	pthread_mutex_lock(&prices->lock);
 	due = !prices->known && !prices->typical_only && !prices->fixed &&
 	      prices->version == r->costs_version;
@@ -76,7 +84,8 @@ int sx_prices_owe(simidx_reader *r, double ns)
 		prices->debt += ns;
 		due = prices->debt >= SX_PRICES_DEBT && has_directories(r);
 	}
-	prices->known |= due; /* nobody else begins */
+	if (due)
+		set_known(prices, 1); /* nobody else begins */
 	pthread_mutex_unlock(&prices->lock);
 	if (!due)
 		return 0;
@@ -84,7 +93,7 @@ int sx_prices_owe(simidx_reader *r, double ns)
 	pthread_mutex_lock(&prices->lock);
 	if (prices->version == r->costs_version) {
 		/* Blocks that are not in memory may be so later. */
-		prices->known = !rc;
+		set_known(prices, !rc);
 		prices->debt = -RETRY * SX_PRICES_DEBT;
 		if (!rc)
 			change(prices, &measured);

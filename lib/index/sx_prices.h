@@ -24,7 +24,7 @@
 #define SX_PRICES_PATIENCE 500000000.
 
 typedef struct sx_prices {
-	pthread_mutex_t lock; /* guards all but the version */
+	pthread_mutex_t lock; /* guards all; `known` and the version may be read without it */
 	sx_costs costs;
 	uint64_t rows;    /* that they are for, about */
 	double debt;      /* ns that searches were expected to take which depend on them */
@@ -32,7 +32,7 @@ typedef struct sx_prices {
 	int known;        /* they are measured, or it was found out that they cannot be */
 	int typical_only; /* are never to be measured */
 	int fixed;        /* are to stay what they are */
-	unsigned version; /* raised by each change; may be read without the lock */
+	unsigned version; /* raised by each change */
 } sx_prices;
 
 struct simidx_reader;
@@ -41,6 +41,12 @@ struct simidx_reader;
 int sx_prices_init(sx_prices *prices);
 
 void sx_prices_free(sx_prices *prices);
+
+/** Changes of what things cost. */
+static inline unsigned sx_prices_version(const sx_prices *prices)
+{
+	return __atomic_load_n(&prices->version, __ATOMIC_ACQUIRE);
+}
 
 /** Have reader->costs be what it costs to search so many rows a table. */
 void sx_prices_take(struct simidx_reader *reader, uint64_t rows);
