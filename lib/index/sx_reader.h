@@ -58,7 +58,10 @@ struct simidx_reader {
 	sx_cursor *cursor[SX_MAX_TABLES]; /* of the permuted tables, opened when first probed */
 	sx_cursor *postings;
 	sx_held *held[SX_SHELF_TABLES];
-	const sx_directory *directory[SX_SHELF_TABLES]; /* for the query at hand; may be NULL */
+	const sx_directory *directory[SX_MAX_TABLES]; /* for the query at hand; may be NULL */
+	uint32_t missing;      /* tables of which the reader has none, by number */
+	uint64_t seen;         /* the snapshot that they, costs and even ways are for */
+	unsigned seen_map;     /* changes of the map until then */
 
 	sx_costs costs;        /* what searching takes, for about so many rows of a table */
 	uint64_t costs_rows;

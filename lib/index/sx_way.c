@@ -15,6 +15,56 @@
 /* Numbers of simidx_reader.even. */
 enum { OF_TABLES, OF_FRESH };
 
+static uint64_t rows_of(const simidx_reader *r, unsigned which)
+{
+	const sx_header *h = &r->snapshot.header;
+
+	return which == OF_TABLES ? h->table[0].rows : h->next_seq - h->first_seq;
+}
+
+/* Forget strategies that were chosen for another size or by other costs. */
+static void check_even(const simidx_reader *r, sx_even *even, uint64_t rows)
+{
+	if (sx_way_is_about(rows, even->rows) && even->costs_version == r->costs_version)
+		return;
+	even->rows = rows;
+	even->costs_version = r->costs_version;
+	even->known[0] = even->known[1] = 0;
+}
+
+/* Take the directories that the reader holds, as far as they are of this snapshot. */
+static void take_held(simidx_reader *r, unsigned map_changes)
+{
+	r->missing = 0;
+	for (unsigned t = 0; t < r->index->plan.n_tables; t++) {
+		const sx_held *held = r->held[t];
+		int fits = sx_held_fits(held, r->snapshot.header.table[t].generation, map_changes);
+
+		r->directory[t] = fits ? held->directory : NULL;
+		r->missing |= (uint32_t)!fits << t;
+	}
+}
+
+/*
+ * What depends on the snapshot alone, and not on the query, is looked at when there is a new one,
+ * or when the map has moved or costs have changed.
+ */
+static void look_at_snapshot(simidx_reader *r)
+{
+	unsigned map_changes = sx_store_map_changes(r->index->store);
+
+	if (r->seen == r->snapshot.id && r->seen_map == map_changes &&
+	    r->costs_version == sx_prices_version(&r->index->prices))
+		return;
+	sx_prices_take(r, rows_of(r, OF_TABLES));
+	for (unsigned which = OF_TABLES; which <= OF_FRESH; which++)
+		if (r->even[which])
+			check_even(r, r->even[which], rows_of(r, which));
+	take_held(r, map_changes);
+	r->seen = r->snapshot.id;
+	r->seen_map = map_changes;
+}
+
 static void choose_stencil(const sx_plan *plan, const sx_request *request, const sx_costs *costs,
 			   const sx_sizes *sizes, sx_stencil *out)
 {
@@ -22,31 +72,27 @@ static void choose_stencil(const sx_plan *plan, const sx_request *request, const
 	out->of_0.n = 0;
 }
 
-/* The strategy for a radius where ranges are even, from memory if it is known. */
-static sx_stencil *even_stencil(simidx_reader *r, unsigned which, const sx_plan *plan,
-				unsigned radius, uint64_t rows)
+static const sx_plan *plan_of(const simidx_reader *r, unsigned which)
+{
+	return which == OF_TABLES ? &r->index->plan : &r->index->fresh_plan;
+}
+
+/* The strategy for a radius where ranges are even, which is not known yet. */
+static sx_stencil *choose_even(simidx_reader *r, unsigned which, unsigned radius)
 {
 	sx_even *even = r->even[which];
 	sx_request request = { .radius = radius };
-	sx_sizes sizes = { .rows = rows };
-	sx_stencil *stencil;
+	sx_sizes sizes = { .rows = rows_of(r, which) };
 
 	if (!even) {
 		even = r->even[which] = sx_calloc(1, sizeof(*even));
 		if (!even)
 			return NULL;
+		check_even(r, even, sizes.rows);
 	}
-	if (!sx_way_is_about(rows, even->rows) || even->costs_version != r->costs_version) {
-		even->rows = rows;
-		even->costs_version = r->costs_version;
-		even->known[0] = even->known[1] = 0;
-	}
-	stencil = &even->stencil[radius];
-	if (!(even->known[radius / 64] >> radius % 64 & 1)) {
-		choose_stencil(plan, &request, &r->costs, &sizes, stencil);
-		even->known[radius / 64] |= UINT64_C(1) << radius % 64;
-	}
-	return stencil;
+	choose_stencil(plan_of(r, which), &request, &r->costs, &sizes, &even->stencil[radius]);
+	even->known[radius / 64] |= UINT64_C(1) << radius % 64;
+	return &even->stencil[radius];
 }
 
 /* A strategy counts errors, all of which cost the same. */
@@ -57,18 +103,25 @@ static sx_request request_of(const sx_query *q)
 	return request;
 }
 
-/* The strategy for one query where ranges are even; way->own if it is for that alone. */
-static sx_stencil *stencil_of(simidx_reader *r, const sx_query *q, unsigned which,
-			      const sx_plan *plan, uint64_t rows)
+/* The strategy for this query alone, where ranges are even. */
+static sx_stencil *choose_own(simidx_reader *r, const sx_query *q, unsigned which)
 {
-	sx_sizes sizes = { .rows = rows };
-	sx_request request;
+	sx_sizes sizes = { .rows = rows_of(r, which) };
+	sx_request request = request_of(q);
 
-	if (!q->is_weighted)
-		return even_stencil(r, which, plan, q->radius, rows);
-	request = request_of(q);
-	choose_stencil(plan, &request, &r->costs, &sizes, &r->way.own[which]);
+	choose_stencil(plan_of(r, which), &request, &r->costs, &sizes, &r->way.own[which]);
 	return &r->way.own[which];
+}
+
+static sx_stencil *stencil_of(simidx_reader *r, const sx_query *q, unsigned which)
+{
+	sx_even *even = r->even[which];
+
+	if (q->is_weighted)
+		return choose_own(r, q, which);
+	return even && even->known[q->radius / 64] >> q->radius % 64 & 1
+		       ? &even->stencil[q->radius]
+		       : choose_even(r, which, q->radius);
 }
 
 /* Weights that differ, or not all that there is to find, are looked up by patterns. */
@@ -100,37 +153,24 @@ static int complete_to(const sx_pattern_end *end, unsigned radius)
 	return (int)(end->complete_to < (int64_t)radius ? end->complete_to : (int64_t)radius);
 }
 
-/* The directory of a table for so many look-ups, or NULL. Most often the one that is held. */
-static const sx_directory *directory_of(simidx_reader *r, unsigned t, uint64_t lookups)
+/* A directory may have been made meanwhile, or be made for so many look-ups. */
+static void take_directory(simidx_reader *r, unsigned t, uint64_t lookups)
 {
-	const sx_held *held = r->held[t];
-
-	if (sx_held_fits(held, r->snapshot.header.table[t].generation,
-			 sx_store_map_changes(r->index->store)))
-		return held->directory;
-	return sx_shelf_get(&r->snapshot, t, lookups, &r->held[t]);
+	r->directory[t] = sx_shelf_get(&r->snapshot, t, lookups, &r->held[t]);
+	if (r->directory[t])
+		r->missing &= ~(UINT32_C(1) << t);
 }
 
-/* Directories of the tables that are going to be probed; NULL or anything for the others. */
-static void take_directories(simidx_reader *r)
+/* Directories of the tables that are going to be probed and have none yet. */
+static void take_missing(simidx_reader *r)
 {
 	uint64_t lookups[SX_MAX_TABLES] = { 0 };
-
-	if (!r->way.by_patterns && r->way.strategy->single) {
-		for (size_t i = 0; i < r->probes.n; i++) {
-			unsigned t = r->probes.at[i].table;
-
-			r->directory[t] = directory_of(r, t, 1);
-			if (r->directory[t])
-				sx_directory_hint(r->directory[t], r->probes.at[i].low);
-		}
-		return;
-	}
 
 	for (size_t i = 0; i < r->probes.n; i++)
 		lookups[r->probes.at[i].table]++;
 	for (unsigned t = 0; t < r->index->plan.n_tables; t++)
-		r->directory[t] = lookups[t] ? directory_of(r, t, lookups[t]) : NULL;
+		if (r->missing >> t & 1 && lookups[t])
+			take_directory(r, t, lookups[t]);
 }
 
 static int probe_by(simidx_reader *r, const sx_query *q, sx_stencil *stencil, simidx_error *err)
@@ -154,12 +194,11 @@ static void begin_way(simidx_reader *r, int by_patterns)
 static int make_probes(simidx_reader *r, const sx_query *q, simidx_error *err)
 {
 	const sx_plan *plan = &r->index->plan;
-	uint64_t rows = r->snapshot.header.table[0].rows;
+	uint64_t rows = rows_of(r, OF_TABLES);
 	sx_stencil *stencil;
 	sx_way *way = &r->way;
 	int rc;
 
-	sx_prices_take(r, rows);
 	begin_way(r, goes_by_patterns(q));
 	if (way->by_patterns) {
 		rc = pattern_probes(r, q, plan, rows, &r->probes, &way->end, err);
@@ -168,7 +207,7 @@ static int make_probes(simidx_reader *r, const sx_query *q, simidx_error *err)
 			way->permuted[t] = sx_permute(&plan->table[t], q->fp);
 		return rc;
 	}
-	stencil = stencil_of(r, q, OF_TABLES, plan, rows);
+	stencil = stencil_of(r, q, OF_TABLES);
 	/* One that is kept was chosen when there were a few more or less. */
 	way->rows = q->is_weighted || !stencil ? rows : r->even[OF_TABLES]->rows;
 	return stencil ? probe_by(r, q, stencil, err) : sx_fail_nomem(err);
@@ -178,10 +217,11 @@ int sx_way_force(simidx_reader *r, const sx_query *q, sx_stencil *stencil, simid
 {
 	int rc;
 
+	look_at_snapshot(r);
 	begin_way(r, 0);
 	rc = probe_by(r, q, stencil, err);
-	if (!rc)
-		take_directories(r);
+	if (!rc && r->missing)
+		take_missing(r);
 	return rc;
 }
 
@@ -196,7 +236,7 @@ static double time_in_question(const simidx_reader *r, const sx_query *q)
 	if (r->way.by_patterns)
 		return q->asked->probes ? 0 : (double)r->probes.n * r->costs.probe;
 	if (s->single && r->index->plan.table[0].n_leads == 1 &&
-	    8 * s->ns < sx_scan_ns(&r->costs, r->snapshot.header.table[0].rows))
+	    8 * s->ns < sx_scan_ns(&r->costs, rows_of(r, OF_TABLES)))
 		return 0;
 	return s->ns;
 }
@@ -205,7 +245,7 @@ static double time_in_question(const simidx_reader *r, const sx_query *q)
 static int make_fresh_probes(simidx_reader *r, const sx_query *q, simidx_error *err)
 {
 	const sx_plan *plan = &r->index->fresh_plan;
-	uint64_t rows = r->snapshot.header.next_seq - r->snapshot.header.first_seq;
+	uint64_t rows = rows_of(r, OF_FRESH);
 	uint64_t permuted[SX_MAX_TABLES];
 	sx_stencil *stencil;
 	sx_pattern_end end;
@@ -221,7 +261,7 @@ static int make_fresh_probes(simidx_reader *r, const sx_query *q, simidx_error *
 			r->way.complete_to = complete;
 		return rc;
 	}
-	stencil = stencil_of(r, q, OF_FRESH, plan, rows);
+	stencil = stencil_of(r, q, OF_FRESH);
 	return !stencil || sx_stencil_probes(plan, stencil, q->fp, permuted, &r->fresh_probes)
 		       ? sx_fail_nomem(err)
 		       : SIMIDX_OK;
@@ -229,12 +269,14 @@ static int make_fresh_probes(simidx_reader *r, const sx_query *q, simidx_error *
 
 static int choose(simidx_reader *r, const sx_query *q, simidx_error *err)
 {
-	int rc = make_probes(r, q, err);
+	int rc;
 
+	look_at_snapshot(r);
+	rc = make_probes(r, q, err);
 	if (!rc)
 		rc = make_fresh_probes(r, q, err);
-	if (!rc)
-		take_directories(r);
+	if (!rc && r->missing)
+		take_missing(r);
 	return rc;
 }
 
@@ -277,12 +319,12 @@ uint64_t sx_way_candidates(simidx_reader *r)
 static void take_all_directories(simidx_reader *r)
 {
 	for (unsigned t = 0; t < r->index->plan.n_tables; t++)
-		r->directory[t] = sx_shelf_get(&r->snapshot, t, 1, &r->held[t]);
+		take_directory(r, t, 1);
 }
 
 int sx_way_reconsider(simidx_reader *r, const sx_query *q, simidx_error *err)
 {
-	sx_sizes sizes = { r->snapshot.header.table[0].rows, real_size, r, q->fp };
+	sx_sizes sizes = { rows_of(r, OF_TABLES), real_size, r, q->fp };
 	sx_request request;
 	int rc;
 
@@ -297,7 +339,8 @@ int sx_way_reconsider(simidx_reader *r, const sx_query *q, simidx_error *err)
 	rc = probe_by(r, q, &r->way.own[OF_TABLES], err);
 	if (rc)
 		return rc;
-	take_directories(r);
+	if (r->missing)
+		take_missing(r);
 	return 1;
 }
 
