@@ -33,9 +33,7 @@ int sx_snapshot_begin(sx_snapshot *s, simidx *index, simidx_error *err)
 
 	memset(s, 0, sizeof(*s));
 	s->index = index;
-	rc = sx_store_check_fork(index->store, err);
-	if (!rc)
-		rc = sx_txn_begin_read(index->store, &s->txn, err);
+	rc = sx_txn_begin_read(index->store, &s->txn, err);
 	if (!rc)
 		rc = load_header(s, err);
 	if (rc)
@@ -45,10 +43,8 @@ int sx_snapshot_begin(sx_snapshot *s, simidx *index, simidx_error *err)
 
 int sx_snapshot_renew(sx_snapshot *s, simidx_error *err)
 {
-	int rc = sx_store_check_fork(s->index->store, err);
+	int rc = sx_txn_renew(s->txn, err);
 
-	if (!rc)
-		rc = sx_txn_renew(s->txn, err);
 	if (rc)
 		return rc;
 	rc = load_header(s, err);
