@@ -117,6 +117,30 @@ START_TEST(no_bytes_to_spare)
 }
 END_TEST
 
+/* A table that could have none may have one after a merge. */
+START_TEST(another_chance)
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+	struct t_search s;
+
+	t_search_init(&s, 0, 0);
+	t_search_fill(&s, 3000);
+	t_search_store(&s, s.model.n - 100);
+	open_with(&s, 0);
+	s.index->shelf.table[0].generation = s.reader->snapshot.header.table[0].generation;
+	s.index->shelf.table[0].hopeless = 1;
+	for (unsigned merged = 0; merged < 2; merged++) {
+		for (unsigned i = 0; i < 10; i++) {
+			q.fp = t_search_near(&s);
+			sxt_check_query(&s.model, s.model.n, s.reader, &q, NULL);
+		}
+		ck_assert_uint_eq(used_by(s.reader), 3 + merged);
+		sxt_merge(s.index);
+	}
+	t_search_end(&s);
+}
+END_TEST
+
 /* Rent or buy: some searches without them, then with; and the same after a merge. */
 START_TEST(after_a_while)
 {
@@ -486,6 +510,7 @@ Suite *suite_search_directory(void)
 	tcase_set_timeout(memory, 120);
 	tcase_add_loop_test(memory, most_bytes, 0, 2);
 	tcase_add_test(memory, no_bytes_to_spare);
+	tcase_add_test(memory, another_chance);
 	tcase_add_test(memory, after_a_while);
 	suite_add_tcase(suite, memory);
 	tcase_set_timeout(changes, 600);
