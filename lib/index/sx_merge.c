@@ -111,6 +111,7 @@ static int merge_permuted(struct run *run)
 			fps[distinct++] = fp;
 	}
 	for (unsigned t = 0; !rc && t < index->plan.n_tables; t++) {
+		uint64_t generation = run->header.table[t].generation;
 		sx_rows changes;
 
 		sx_rows_init(&changes, 0);
@@ -122,6 +123,8 @@ static int merge_permuted(struct run *run)
 		if (!rc)
 			rc = merge_table(run, &index->tables.permuted[t], &run->header.table[t],
 					 &changes);
+		if (!rc)
+			sx_shelf_renew(index, t, generation);
 	}
 	free(fps);
 	return rc;
@@ -222,6 +225,7 @@ static void note_merged(sx_header *h, const sx_rows *rows, size_t done)
 static int merge_postings(struct run *run)
 {
 	const sx_table *postings = &run->index->tables.postings;
+	uint64_t generation = run->header.other[SX_COUNT_POSTINGS].generation;
 	size_t done = 0;
 	sx_rows changes;
 	int rc = SIMIDX_OK;
@@ -247,6 +251,8 @@ static int merge_postings(struct run *run)
 	if (!rc)
 		rc = finish(run);
 	sx_rows_free(&changes);
+	if (!rc)
+		sx_shelf_renew(run->index, SX_SHELF_POSTINGS, generation);
 	return rc;
 }
 

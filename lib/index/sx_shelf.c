@@ -71,6 +71,16 @@ static int has_room(const sx_shelf *shelf, unsigned t, uint64_t bytes)
 	       shelf->bytes - (old ? old->directory->bytes : 0) + bytes <= shelf->max_bytes;
 }
 
+/* Begin to keep accounts of a newer generation of a table. The lock is held. */
+static void note_generation(sx_shelf *shelf, unsigned t, uint64_t generation)
+{
+	if (shelf->table[t].generation >= generation)
+		return;
+	shelf->table[t].generation = generation;
+	shelf->table[t].debt = 0;
+	shelf->table[t].hopeless = 0;
+}
+
 /* Whether it is time to make one. The lock is held. */
 static int is_due(const sx_snapshot *s, unsigned t, const sx_table_count *count, uint64_t lookups)
 {
@@ -79,11 +89,7 @@ static int is_due(const sx_snapshot *s, unsigned t, const sx_table_count *count,
 	uint64_t price = blocks / BLOCKS_A_LOOKUP;
 
 	price = price < MOST_LOOKUPS ? price : MOST_LOOKUPS;
-	if (shelf->table[t].generation < count->generation) {
-		shelf->table[t].generation = count->generation;
-		shelf->table[t].debt = 0;
-		shelf->table[t].hopeless = 0;
-	}
+	note_generation(shelf, t, count->generation);
 	shelf->table[t].debt += lookups;
 	if (!has_room(shelf, t, sx_directory_size(blocks)))
 		return 0;
@@ -164,7 +170,48 @@ const sx_directory *sx_shelf_get(sx_snapshot *s, unsigned t, uint64_t lookups,
 		held = make(shelf, s, t, count, map_changes);
 	else
 		held = NULL;
+	if (held)
+		held->is_used = 1;
 	pthread_mutex_unlock(&shelf->lock);
 	*mine = held;
 	return held ? held->directory : NULL;
+}
+
+/* Whether the directory that a merge has outdated was in use. The lock is held. */
+static int is_missed(const sx_shelf *shelf, unsigned t, uint64_t merged_from)
+{
+	const sx_held *held = shelf->table[t].held;
+
+	return held && held->is_used && held->generation >= merged_from &&
+	       !shelf->table[t].making;
+}
+
+/* Make the next one for the snapshot of the merge. The lock is held. */
+static void replace(sx_shelf *shelf, sx_snapshot *s, unsigned t, uint64_t merged_from)
+{
+	const sx_table_count *count = count_of(&s->header, t);
+	unsigned map_changes = sx_store_map_changes(s->index->store);
+
+	note_generation(shelf, t, count->generation);
+	if (is_missed(shelf, t, merged_from) &&
+	    !sx_held_fits(shelf->table[t].held, count->generation, map_changes) &&
+	    has_room(shelf, t, sx_directory_size(count->rows / TYPICAL_ROWS + 1)))
+		unref(make(shelf, s, t, count, map_changes));
+}
+
+void sx_shelf_renew(simidx *index, unsigned t, uint64_t merged_from)
+{
+	sx_shelf *shelf = &index->shelf;
+	sx_snapshot s;
+	int missed;
+
+	pthread_mutex_lock(&shelf->lock);
+	missed = is_missed(shelf, t, merged_from);
+	pthread_mutex_unlock(&shelf->lock);
+	if (!missed || sx_snapshot_begin(&s, index, NULL))
+		return;
+	pthread_mutex_lock(&shelf->lock);
+	replace(shelf, &s, t, merged_from);
+	pthread_mutex_unlock(&shelf->lock);
+	sx_snapshot_end(&s);
 }

@@ -3,8 +3,9 @@
 
 /*
  * The directories of an open index, shared by its readers. One is made for a table when it pays:
- * after so many look-ups without it as cost about as much as making it (rent or buy), and again
- * after each merge that touched the table.
+ * after so many look-ups without it as cost about as much as making it (rent or buy). A merge
+ * leaves one that is not valid any more. The handle that merges makes the next one at once if the
+ * last one was in use; merging takes far longer. After merges of others it is rent or buy again.
  */
 
 #ifndef SX_SHELF_H
@@ -23,6 +24,7 @@ typedef struct sx_held {
 	sx_directory *directory;
 	uint64_t generation;  /* of the table */
 	unsigned map_changes; /* of the store */
+	int is_used;          /* a reader has taken it; guarded by the shelf's lock */
 	unsigned refs;        /* guarded by the shelf's lock */
 } sx_held;
 

@@ -141,7 +141,18 @@ START_TEST(another_chance)
 }
 END_TEST
 
-/* Rent or buy: some searches without them, then with; and the same after a merge. */
+/* Store one more document and merge, as another process does. */
+static void merge_elsewhere(struct t_search *s)
+{
+	simidx *other = sxt_open(s->path, 0);
+
+	t_search_add(s, t_search_any(s));
+	sxt_model_store(&s->model, s->model.n - 1, s->model.n, other);
+	sxt_merge(other);
+	simidx_close(other);
+}
+
+/* Rent or buy: some searches without them, then with; the same after a merge of another handle. */
 START_TEST(after_a_while)
 {
 	enum { N = 120000 };
@@ -164,10 +175,98 @@ START_TEST(after_a_while)
 			ck_assert_uint_le(used[i], i ? used[i - 1] + 1 : 0);
 		}
 		ck_assert_uint_eq(used[39], 4);
-		search_some(&s, N, s.reader, 3);
+		search_some(&s, s.model.n, s.reader, 3);
 		if (!round)
-			sxt_merge(s.index);
+			merge_elsewhere(&s);
 	}
+	t_search_end(&s);
+}
+END_TEST
+
+/* Tables whose directories are for the newest snapshot; postings are one of them. */
+static unsigned valid_in(struct t_search *s)
+{
+	sx_snapshot now;
+	unsigned valid = 0;
+
+	ck_assert_sx(sx_snapshot_begin(&now, s->index, &sxt_err), SIMIDX_OK);
+	for (unsigned t = 0; t < SX_SHELF_TABLES; t++)
+		valid += sx_held_fits(s->index->shelf.table[t].held,
+				      t == SX_SHELF_POSTINGS
+					      ? now.header.other[SX_COUNT_POSTINGS].generation
+					      : now.header.table[t].generation,
+				      sx_store_map_changes(s->index->store));
+	sx_snapshot_end(&now);
+	return valid;
+}
+
+/* Searches until all tables have directories. */
+static void search_to_directories(struct t_search *s)
+{
+	for (unsigned i = 0; i < 200 && valid_in(s) < 5; i++)
+		search_some(s, s->model.n, s->reader, 1);
+	ck_assert_uint_eq(valid_in(s), 5);
+}
+
+/* A merge replaces those that were in use, whatever its number of transactions. */
+START_TEST(merged_at_once)
+{
+	struct t_search s;
+
+	t_search_init(&s, 0, _i ? SIMIDX_CREATE_FP2 : 0);
+	t_search_fill(&s, 40000);
+	t_search_store(&s, s.model.n - 3000);
+	s.index->merge_blocks = _i ? 8 : 4096;
+	ck_assert_uint_eq(valid_in(&s), 0); /* the first ones wait for searches */
+	search_to_directories(&s);
+	sxt_merge(s.index);
+	ck_assert_uint_eq(valid_in(&s), 5);
+	ck_assert_uint_eq(bytes_of_all(s.index), s.index->shelf.bytes);
+	search_some(&s, s.model.n, s.reader, 1);
+	ck_assert_uint_eq(used_by(s.reader), 4);
+	search_some(&s, s.model.n, s.reader, 30);
+	t_search_end(&s);
+}
+END_TEST
+
+static void add_and_merge(struct t_search *s, size_t n)
+{
+	size_t from = s->model.n;
+
+	while (s->model.n < from + n)
+		t_search_add(s, t_search_any(s));
+	sxt_model_store(&s->model, from, s->model.n, s->index);
+	sxt_merge(s->index);
+}
+
+/* It makes none that nobody asks for, and none where there must not be any. */
+START_TEST(not_merged_at_once)
+{
+	struct t_search s;
+	uint64_t all;
+
+	t_search_init(&s, 0, 0);
+	t_search_fill(&s, 40000);
+	t_search_store(&s, s.model.n);
+	search_to_directories(&s);
+	all = s.index->shelf.bytes;
+	add_and_merge(&s, 1000);
+	ck_assert_uint_eq(valid_in(&s), 5);
+	add_and_merge(&s, 1000); /* no search since the last one */
+	ck_assert_uint_eq(valid_in(&s), 0);
+	search_to_directories(&s);
+	merge_elsewhere(&s);
+	add_and_merge(&s, 1000); /* no search since the other's */
+	ck_assert_uint_eq(valid_in(&s), 0);
+	search_to_directories(&s);
+	s.index->shelf.max_bytes = all / 2; /* as if it had grown by that much */
+	add_and_merge(&s, 1000);
+	ck_assert_uint_eq(valid_in(&s), 0);
+	open_with(&s, SIMIDX_DIRECTORY_NEVER);
+	search_some(&s, s.model.n, s.reader, 30);
+	add_and_merge(&s, 1000);
+	ck_assert_uint_eq(s.index->shelf.bytes, 0);
+	search_some(&s, s.model.n, s.reader, 10);
 	t_search_end(&s);
 }
 END_TEST
@@ -512,6 +611,8 @@ Suite *suite_search_directory(void)
 	tcase_add_test(memory, no_bytes_to_spare);
 	tcase_add_test(memory, another_chance);
 	tcase_add_test(memory, after_a_while);
+	tcase_add_loop_test(memory, merged_at_once, 0, 2);
+	tcase_add_test(memory, not_merged_at_once);
 	suite_add_tcase(suite, memory);
 	tcase_set_timeout(changes, 600);
 	tcase_add_loop_test(changes, many_readers, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS);
