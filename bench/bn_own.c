@@ -116,6 +116,11 @@ const char *bn_own_dir(const struct bn_rival *rival)
 	return ((const struct own *)rival->self)->dir;
 }
 
+simidx *bn_own_index(const struct bn_rival *rival)
+{
+	return ((const struct own *)rival->self)->index;
+}
+
 static struct bn_hits own_search(void *opaque, uint64_t fp)
 {
 	struct session *session = opaque;

@@ -24,6 +24,9 @@ void bn_own_open(const char *dir, const char *kernel, simidx **index);
 /** Where the index of a rival made by bn_own_make() is. */
 const char *bn_own_dir(const struct bn_rival *rival);
 
+/** Its handle. */
+simidx *bn_own_index(const struct bn_rival *rival);
+
 /** Delete an index, if there is one. */
 void bn_own_remove(const char *dir);
 

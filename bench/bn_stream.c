@@ -69,12 +69,13 @@ static void write_all(struct bn_job *job)
 	simidx_writer_options how = SIMIDX_WRITER_OPTIONS_INIT;
 	double start = bn_seconds(), pace = 1 / job->per_second;
 	simidx_writer *writer;
+	simidx *index = job->index;
 	simidx_error err;
-	simidx *index;
 
 	if (job->cpu != BN_ANY_CPU)
 		move_to(job->cpu);
-	bn_own_open(job->dir, NULL, &index);
+	if (!index)
+		bn_own_open(job->dir, NULL, &index);
 	how.merge_threshold = job->threshold;
 	bn_check(simidx_writer_open(index, &how, &writer, &err), &err, "writer");
 	for (uint64_t i = 0; i < job->commits; i++) {
@@ -85,7 +86,8 @@ static void write_all(struct bn_job *job)
 		commit(index, writer, job, i);
 	}
 	simidx_writer_close(writer);
-	simidx_close(index);
+	if (!job->index)
+		simidx_close(index);
 	__atomic_store_n(&job->ended, 1, __ATOMIC_RELEASE);
 }
 

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <simidx.h>
+
 #include "bn_rival.h"
 
 #define BN_ANY_CPU UINT_MAX /* wherever it was started */
@@ -21,6 +23,7 @@
 /** What the writer is to do and what it has done; in memory that both processes see. */
 struct bn_job {
 	char dir[4200];
+	simidx *index;           /**< that a thread writes to; a process opens dir */
 	uint64_t threshold;      /**< fresh rows that a commit may leave */
 	uint64_t commits, rows;  /**< how many, and documents in each */
 	double per_second;
