@@ -58,6 +58,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/store/sx_store.c \
 	lib/store/sx_store.h \
 	lib/store/sx_store_check.c \
+	lib/store/sx_store_cursor.c \
 	lib/store/sx_store_dir.c \
 	lib/store/sx_store_err.c \
 	lib/store/sx_store_lmdb.h \
@@ -65,6 +66,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/store/sx_store_names.c \
 	lib/store/sx_store_pages.c \
 	lib/store/sx_store_table.c \
+	lib/store/sx_store_tree.c \
+	lib/store/sx_store_tree.h \
 	lib/store/sx_store_txn.c \
 	lib/block/sx_block.c \
 	lib/block/sx_block.h \

@@ -222,7 +222,7 @@ int sx_del(sx_txn *txn, sx_dbi dbi, sx_slice key, simidx_error *err);
 
 int sx_cursor_open(sx_txn *txn, sx_dbi dbi, sx_cursor **out, simidx_error *err);
 
-/** Attach a cursor of a read transaction again after sx_txn_renew(). */
+/** Attach a cursor of a read transaction again after sx_txn_renew(). Costs next to nothing. */
 int sx_cursor_renew(sx_txn *txn, sx_cursor *cursor, simidx_error *err);
 
 /** NULL is allowed. Before the end of a write transaction; any time with a read transaction. */
@@ -231,6 +231,22 @@ void sx_cursor_close(sx_cursor *cursor);
 /** Go to the first key >= `key`. */
 int sx_cursor_seek(sx_cursor *cursor, sx_slice key, sx_slice *found, sx_slice *value,
 		   simidx_error *err);
+
+/** Where a cursor is to go, and what it finds there. */
+typedef struct sx_jump {
+	sx_cursor *cursor;
+	sx_slice key;
+	sx_slice found, value;
+	int rc; /* as of sx_cursor_seek() */
+} sx_jump;
+
+#define SX_MAX_JUMPS 8
+
+/**
+ * sx_cursor_seek() for up to SX_MAX_JUMPS different cursors of one read transaction, whose waits
+ * for memory overlap.
+ */
+void sx_cursor_seek_all(sx_jump *jumps, size_t n, simidx_error *err);
 
 int sx_cursor_first(sx_cursor *cursor, sx_slice *key, sx_slice *value, simidx_error *err);
 int sx_cursor_last(sx_cursor *cursor, sx_slice *key, sx_slice *value, simidx_error *err);

@@ -11,26 +11,6 @@
 
 #define FREE_DBI 0 /* LMDB's list of free pages, keyed by transaction */
 
-struct sx_cursor {
-	MDB_cursor *cursor;
-	const sx_store *store;
-};
-
-static MDB_val to_val(sx_slice s)
-{
-	/* LMDB copies 0 bytes too, and memcpy() must not be given NULL. */
-	MDB_val val = { .mv_size = s.size, .mv_data = s.data ? (void *)s.data : (void *)"" };
-
-	return val;
-}
-
-static sx_slice to_slice(MDB_val val)
-{
-	sx_slice s = { .data = val.mv_data, .size = val.mv_size };
-
-	return s;
-}
-
 /* ------------------------------------------------------------------------------------------
  * Tables
  */
@@ -83,10 +63,10 @@ int sx_dbi_stat_get(sx_txn *txn, sx_dbi dbi, sx_dbi_stat *out, simidx_error *err
 
 int sx_get(sx_txn *txn, sx_dbi dbi, sx_slice key, sx_slice *value, simidx_error *err)
 {
-	MDB_val k = to_val(key), v = { 0 };
+	MDB_val k = sx_to_val(key), v = { 0 };
 	int rc = mdb_get(txn->txn, dbi, &k, &v);
 
-	*value = to_slice(v);
+	*value = sx_to_slice(v);
 	if (!rc)
 		return SIMIDX_OK;
 	return rc == MDB_NOTFOUND ? SIMIDX_E_NOT_FOUND
@@ -95,7 +75,7 @@ int sx_get(sx_txn *txn, sx_dbi dbi, sx_slice key, sx_slice *value, simidx_error 
 
 int sx_put(sx_txn *txn, sx_dbi dbi, sx_slice key, sx_slice value, simidx_error *err)
 {
-	MDB_val k = to_val(key), v = to_val(value);
+	MDB_val k = sx_to_val(key), v = sx_to_val(value);
 	int rc = mdb_put(txn->txn, dbi, &k, &v, 0);
 
 	return rc ? sx_lmdb_fail(txn->store, rc, "cannot store", err) : SIMIDX_OK;
@@ -103,7 +83,7 @@ int sx_put(sx_txn *txn, sx_dbi dbi, sx_slice key, sx_slice value, simidx_error *
 
 int sx_put_last(sx_txn *txn, sx_dbi dbi, sx_slice key, sx_slice value, simidx_error *err)
 {
-	MDB_val k = to_val(key), v = to_val(value);
+	MDB_val k = sx_to_val(key), v = sx_to_val(value);
 	int rc = mdb_put(txn->txn, dbi, &k, &v, MDB_APPEND);
 
 	return rc ? sx_lmdb_fail(txn->store, rc, "cannot append", err) : SIMIDX_OK;
@@ -111,104 +91,13 @@ int sx_put_last(sx_txn *txn, sx_dbi dbi, sx_slice key, sx_slice value, simidx_er
 
 int sx_del(sx_txn *txn, sx_dbi dbi, sx_slice key, simidx_error *err)
 {
-	MDB_val k = to_val(key);
+	MDB_val k = sx_to_val(key);
 	int rc = mdb_del(txn->txn, dbi, &k, NULL);
 
 	if (!rc)
 		return SIMIDX_OK;
 	return rc == MDB_NOTFOUND ? SIMIDX_E_NOT_FOUND
 				  : sx_lmdb_fail(txn->store, rc, "cannot remove", err);
-}
-
-/* ------------------------------------------------------------------------------------------
- * Cursors
- */
-
-int sx_cursor_open(sx_txn *txn, sx_dbi dbi, sx_cursor **out, simidx_error *err)
-{
-	sx_cursor *cursor = sx_calloc(1, sizeof(*cursor));
-	int rc;
-
-	*out = NULL;
-	if (!cursor)
-		return sx_fail_nomem(err);
-	cursor->store = txn->store;
-	rc = mdb_cursor_open(txn->txn, dbi, &cursor->cursor);
-	if (rc) {
-		free(cursor);
-		return sx_lmdb_fail(txn->store, rc, "cannot open a cursor", err);
-	}
-	*out = cursor;
-	return SIMIDX_OK;
-}
-
-int sx_cursor_renew(sx_txn *txn, sx_cursor *cursor, simidx_error *err)
-{
-	int rc = mdb_cursor_renew(txn->txn, cursor->cursor);
-
-	return rc ? sx_lmdb_fail(txn->store, rc, "cannot renew a cursor", err) : SIMIDX_OK;
-}
-
-void sx_cursor_close(sx_cursor *cursor)
-{
-	if (!cursor)
-		return;
-	mdb_cursor_close(cursor->cursor);
-	free(cursor);
-}
-
-/* `key` is where to seek, and what was found. */
-static int move(sx_cursor *cursor, MDB_cursor_op op, MDB_val *key, sx_slice *found,
-		sx_slice *value, simidx_error *err)
-{
-	MDB_val v = { 0 };
-	int rc = mdb_cursor_get(cursor->cursor, key, &v, op);
-
-	if (!rc) {
-		*found = to_slice(*key);
-		*value = to_slice(v);
-		return SIMIDX_OK;
-	}
-	memset(found, 0, sizeof(*found));
-	memset(value, 0, sizeof(*value));
-	return rc == MDB_NOTFOUND ? SIMIDX_E_END
-				  : sx_lmdb_fail(cursor->store, rc, "cannot read", err);
-}
-
-int sx_cursor_seek(sx_cursor *cursor, sx_slice key, sx_slice *found, sx_slice *value,
-		   simidx_error *err)
-{
-	MDB_val k = to_val(key);
-
-	return move(cursor, MDB_SET_RANGE, &k, found, value, err);
-}
-
-int sx_cursor_first(sx_cursor *cursor, sx_slice *key, sx_slice *value, simidx_error *err)
-{
-	MDB_val k = { 0 };
-
-	return move(cursor, MDB_FIRST, &k, key, value, err);
-}
-
-int sx_cursor_last(sx_cursor *cursor, sx_slice *key, sx_slice *value, simidx_error *err)
-{
-	MDB_val k = { 0 };
-
-	return move(cursor, MDB_LAST, &k, key, value, err);
-}
-
-int sx_cursor_next(sx_cursor *cursor, sx_slice *key, sx_slice *value, simidx_error *err)
-{
-	MDB_val k = { 0 };
-
-	return move(cursor, MDB_NEXT, &k, key, value, err);
-}
-
-int sx_cursor_prev(sx_cursor *cursor, sx_slice *key, sx_slice *value, simidx_error *err)
-{
-	MDB_val k = { 0 };
-
-	return move(cursor, MDB_PREV, &k, key, value, err);
 }
 
 /* ------------------------------------------------------------------------------------------
