@@ -11,13 +11,24 @@
 #include "util/sx_hash.h"
 
 /* The prefix, left-aligned in its 2 or 4 bytes. */
+static uint64_t aligned_prefix(const sx_perm *perm, uint64_t value)
+{
+	return sx_prefix_of(perm, value) << (8 * perm->prefix_bytes - perm->prefix_bits);
+}
+
 static void put_prefix(const sx_perm *perm, uint64_t value, unsigned char *out)
 {
-	unsigned width = 8 * perm->prefix_bytes;
-	uint64_t prefix = sx_prefix_of(perm, value) << (width - perm->prefix_bits);
+	uint64_t prefix = aligned_prefix(perm, value);
 
-	for (unsigned i = 0; i < perm->prefix_bytes; i++)
-		out[i] = (unsigned char)(prefix >> (width - 8 - 8 * i));
+	for (unsigned i = perm->prefix_bytes; i-- > 0; prefix >>= 8)
+		out[i] = (unsigned char)prefix;
+}
+
+static uint64_t get_prefix(const sx_perm *perm, const unsigned char *in)
+{
+	uint64_t prefix = (uint64_t)in[0] << 8 | in[1];
+
+	return perm->prefix_bytes == 2 ? prefix : prefix << 16 | (uint64_t)in[2] << 8 | in[3];
 }
 
 size_t sx_table_key(const sx_table *table, sx_place place, unsigned char *out)
@@ -40,7 +51,6 @@ size_t sx_table_key(const sx_table *table, sx_place place, unsigned char *out)
 
 static int permuted_place(const sx_perm *perm, sx_slice key, sx_place *out)
 {
-	unsigned char prefix[4];
 	uint64_t fp;
 
 	if (key.size != perm->prefix_bytes + 8)
@@ -50,8 +60,7 @@ static int permuted_place(const sx_perm *perm, sx_slice key, sx_place *out)
 		return -1;
 	out->key = sx_permute(perm, fp);
 	out->col0 = 0;
-	put_prefix(perm, out->key, prefix);
-	return memcmp(prefix, key.data, perm->prefix_bytes) ? -1 : 0;
+	return aligned_prefix(perm, out->key) == get_prefix(perm, key.data) ? 0 : -1;
 }
 
 int sx_table_place(const sx_table *table, sx_slice key, sx_place *out)
