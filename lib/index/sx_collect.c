@@ -16,7 +16,7 @@
 #define AT_ONCE 32768 /* candidates, before it is asked whether that is enough */
 #define FEW 32
 #define FEW_HITS 4
-#define DESCENTS 8 /* of LMDB's trees that are under way at once */
+#define DESCENTS SX_MAX_JUMPS /* of LMDB's trees that are under way at once */
 #define SAMPLE 64 /* one search in so many looks whether a page of it is in memory */
 
 /* What a collection is about. */
@@ -199,7 +199,7 @@ static int table_cursor(simidx_reader *r, unsigned t, simidx_error *err)
 
 /* Some of a range from its spot on, up to where r->found is paused. */
 static int collect_some(struct task *task, const sx_probe *probe, const sx_spot *spot,
-			uint64_t low, simidx_error *err)
+			simidx_error *err)
 {
 	simidx_reader *r = task->r;
 	size_t hits = r->hits.n;
@@ -210,8 +210,7 @@ static int collect_some(struct task *task, const sx_probe *probe, const sx_spot 
 	r->found.most = left_to_compare(task);
 	r->found.pause = AT_ONCE;
 	r->found.is_cut = r->found.is_paused = 0;
-	rc = sx_table_near(&r->index->tables.permuted[probe->table], r->cursor[probe->table], spot,
-			   low, probe->high, r->way.permuted[probe->table],
+	rc = sx_table_near(spot, probe->high, r->way.permuted[probe->table],
 			   task->q->most_bits, &r->found, err);
 	if (!rc)
 		rc = take_keys(task, probe, 0, err);
@@ -248,12 +247,11 @@ static int collect_probe(struct task *task, const sx_probe *probe, const sx_spot
 	simidx_reader *r = task->r;
 	unsigned t = probe->table;
 	uint64_t before = task->out->blocks, blocks, paid = 0;
-	sx_spot spot;
-	int rc = collect_some(task, probe, first, probe->low, err);
+	sx_spot spot = *first;
+	int rc = collect_some(task, probe, first, err);
 
 	while (!rc && !task->done && r->found.is_paused) {
-		uint64_t next = r->found.next;
-
+		spot.low = r->found.next;
 		blocks = task->out->blocks - before;
 		if (blocks > 2 * paid) {
 			rc = look_round(task, t, blocks, err);
@@ -261,9 +259,9 @@ static int collect_probe(struct task *task, const sx_probe *probe, const sx_spot
 				return rc;
 			paid = blocks;
 		}
-		rc = sx_table_find(&r->index->tables.permuted[t], r->cursor[t], next, &spot, err);
+		rc = sx_table_find(&spot, 1, err);
 		if (!rc)
-			rc = collect_some(task, probe, &spot, next, err);
+			rc = collect_some(task, probe, &spot, err);
 	}
 	blocks = task->out->blocks - before;
 	/* The next query is to know at once. */
@@ -291,16 +289,15 @@ static size_t descend(simidx_reader *r, size_t *next, size_t *number, sx_spot *s
 			break;
 		tables |= UINT64_C(1) << p->table;
 		*rc = table_cursor(r, p->table, err);
-		if (!*rc)
-			*rc = sx_table_find(&r->index->tables.permuted[p->table],
-					    r->cursor[p->table], p->low, &spot[n], err);
+		spot[n].table = &r->index->tables.permuted[p->table];
+		spot[n].cursor = r->cursor[p->table];
+		spot[n].low = p->low;
 		number[n++] = *next;
 	}
-	for (size_t i = 0; !*rc && n > 1 && i < n; i++) {
-		const sx_probe *p = &r->probes.at[number[i]];
-
-		sx_table_fetch(&r->index->tables.permuted[p->table], &spot[i], p->low, p->high);
-	}
+	if (!*rc)
+		*rc = sx_table_find(spot, n, err);
+	for (size_t i = 0; !*rc && n > 1 && i < n; i++)
+		sx_table_fetch(&spot[i], r->probes.at[number[i]].high);
 	return n;
 }
 

@@ -102,28 +102,33 @@ int sx_found_init(sx_found *found, const sx_kernel *kernel);
 
 void sx_found_free(sx_found *found);
 
-/** Where a range of keys begins: the first key and value of the store that may be of it. */
+/** Where a range of keys begins. */
 typedef struct sx_spot {
-	sx_slice key, value;
-	int is_end; /* there is none */
+	const sx_table *table;
+	sx_cursor *cursor;
+	uint64_t low;
+	sx_slice key, value; /* found: the first of the store that may be of the range */
+	int is_end;          /* there is none */
 } sx_spot;
 
-/** Have the cursor go to the beginning of a range, and the CPU fetch what is there. */
-int sx_table_find(const sx_table *table, sx_cursor *cursor, uint64_t low, sx_spot *spot,
-		  simidx_error *err);
+/**
+ * Have the cursors go to the beginnings of up to SX_MAX_JUMPS ranges, and the CPU fetch what is
+ * there. Each range has another cursor, of the same snapshot; table, cursor and low are set.
+ */
+int sx_table_find(sx_spot *spots, size_t n, simidx_error *err);
 
 /**
  * Have the CPU fetch what sx_table_near() will read of the first block, as far as it can be
  * guessed. Waits for the block's header, so it is for when there are more spots than one.
  */
-void sx_table_fetch(const sx_table *table, const sx_spot *spot, uint64_t low, uint64_t high);
+void sx_table_fetch(const sx_spot *spot, uint64_t high);
 
 /**
- * Add to found->keys the keys in [low, high] that differ from `query` in at most k bits; not
+ * Add to found->keys the keys in [spot->low, high] that differ from `query` in at most k bits; not
  * all of them where found->is_paused is set. The cursor is where sx_table_find() left it.
  */
-int sx_table_near(const sx_table *table, sx_cursor *cursor, const sx_spot *spot, uint64_t low,
-		  uint64_t high, uint64_t query, unsigned k, sx_found *found, simidx_error *err);
+int sx_table_near(const sx_spot *spot, uint64_t high, uint64_t query, unsigned k,
+		  sx_found *found, simidx_error *err);
 
 /** Append the rows in [low, high] to `rows`, the first `limit` of them (0 = all). */
 int sx_table_range(const sx_table *table, sx_cursor *cursor, sx_place low, sx_place high,

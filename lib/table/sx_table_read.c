@@ -100,16 +100,28 @@ static int near_in_block(const sx_table *table, sx_slice key, sx_slice value, ui
 	return SIMIDX_OK;
 }
 
-int sx_table_find(const sx_table *table, sx_cursor *cursor, uint64_t low, sx_spot *spot,
-		  simidx_error *err)
+int sx_table_find(sx_spot *spot, size_t n, simidx_error *err)
 {
-	sx_place place = { low, 0 };
-	int rc = seek(table, cursor, place, &spot->key, &spot->value, err);
+	unsigned char bytes[SX_MAX_JUMPS][SX_TABLE_MAX_KEY];
+	sx_jump jump[SX_MAX_JUMPS];
+	int rc = SIMIDX_OK;
 
-	spot->is_end = rc == SIMIDX_E_END;
-	if (!rc)
-		__builtin_prefetch(spot->value.data, 0, 3);
-	return spot->is_end ? SIMIDX_OK : rc;
+	for (size_t i = 0; i < n; i++) {
+		sx_place place = { spot[i].low, 0 };
+
+		jump[i].cursor = spot[i].cursor;
+		jump[i].key.data = bytes[i];
+		jump[i].key.size = sx_table_key(spot[i].table, place, bytes[i]);
+	}
+	sx_cursor_seek_all(jump, n, err);
+	for (size_t i = 0; !rc && i < n; i++) {
+		spot[i].key = jump[i].found;
+		spot[i].value = jump[i].value;
+		spot[i].is_end = jump[i].rc == SIMIDX_E_END;
+		rc = spot[i].is_end ? SIMIDX_OK : jump[i].rc;
+		__builtin_prefetch(spot[i].value.data, 0, 3);
+	}
+	return rc;
 }
 
 static void fetch_lines(const unsigned char *p, size_t size)
@@ -132,15 +144,19 @@ static size_t guess_entry(const sx_block *block, uint64_t last, uint64_t key)
 				      (double)block->n);
 }
 
-void sx_table_fetch(const sx_table *table, const sx_spot *spot, uint64_t low, uint64_t high)
+/*
+ * Have the CPU fetch what a range will read of a block, all at once, as far as it can be guessed.
+ * Waits for the block's header.
+ */
+static void fetch_range(const sx_table *table, sx_slice key, sx_slice value, uint64_t low,
+			uint64_t high)
 {
 	size_t from, to, slack;
 	sx_block block;
 	sx_place last;
 
-	if (spot->is_end || table->layout != SIMIDX_LAYOUT_BLOCKS ||
-	    sx_table_place(table, spot->key, &last) ||
-	    sx_block_open_keys(&block, spot->value.data, spot->value.size))
+	if (sx_table_place(table, key, &last) ||
+	    sx_block_open_keys(&block, value.data, value.size))
 		return;
 	slack = block.n / 32;
 	from = guess_entry(&block, last.key, low);
@@ -149,23 +165,36 @@ void sx_table_fetch(const sx_table *table, const sx_spot *spot, uint64_t low, ui
 	to = to < block.n ? to : block.n;
 	fetch_lines(block.bitmap, block.n_words * 8);
 	fetch_lines(block.low + from * block.width, (to - from) * block.width);
+	/* Where columns begin is told behind the bitmap. */
+	if (!table->n_cols || sx_block_open(&block, value.data, value.size, table->n_cols))
+		return;
+	for (unsigned c = 0; c < table->n_cols; c++)
+		fetch_lines(block.col[c] + from * block.col_width[c],
+			    (to - from) * block.col_width[c]);
 }
 
-int sx_table_near(const sx_table *table, sx_cursor *cursor, const sx_spot *spot, uint64_t low,
-		  uint64_t high, uint64_t query, unsigned k, sx_found *found, simidx_error *err)
+void sx_table_fetch(const sx_spot *spot, uint64_t high)
 {
+	if (!spot->is_end && spot->table->layout == SIMIDX_LAYOUT_BLOCKS)
+		fetch_range(spot->table, spot->key, spot->value, spot->low, high);
+}
+
+int sx_table_near(const sx_spot *spot, uint64_t high, uint64_t query, unsigned k,
+		  sx_found *found, simidx_error *err)
+{
+	const sx_table *table = spot->table;
 	sx_slice key = spot->key, value = spot->value;
 	int past, rc = spot->is_end ? SIMIDX_E_END : SIMIDX_OK;
 	sx_place place;
 
 	found->is_paused = 0;
-	for (; !rc; rc = sx_cursor_next(cursor, &key, &value, err)) {
+	for (; !rc; rc = sx_cursor_next(spot->cursor, &key, &value, err)) {
 		if (sx_table_place(table, key, &place))
 			return sx_table_damaged(table, key, "its key is not one of this table's",
 						err);
 		if (table->layout == SIMIDX_LAYOUT_BLOCKS) {
-			rc = near_in_block(table, key, value, low, high, query, k, found, &past,
-					   err);
+			rc = near_in_block(table, key, value, spot->low, high, query, k, found,
+					   &past, err);
 			if (rc || past || place.key >= high)
 				return rc;
 		} else {
@@ -238,6 +267,8 @@ int sx_table_range(const sx_table *table, sx_cursor *cursor, sx_place low, sx_pl
 	sx_place place;
 	int past, rc = seek(table, cursor, low, &key, &value, err);
 
+	if (!rc && table->layout == SIMIDX_LAYOUT_BLOCKS)
+		fetch_range(table, key, value, low.key, high.key);
 	for (; !rc && rows->n < end; rc = sx_cursor_next(cursor, &key, &value, err)) {
 		if (sx_table_place(table, key, &place))
 			return sx_table_damaged(table, key, "its key is not one of this table's",

@@ -229,23 +229,19 @@ static void check_near(struct t_tab *tab, sx_cursor *cursor, uint64_t low, uint6
 {
 	uint64_t candidates = 0, before = found->candidates;
 	size_t i, seen = 0;
-	sx_spot spot;
+	sx_spot spot = { .table = &tab->table, .cursor = cursor, .low = low };
 
 	found->keys.n = 0;
 	found->pause = before + pause;
-	ck_assert_sx(sx_table_find(&tab->table, cursor, low, &spot, &sxt_err), SIMIDX_OK);
-	sx_table_fetch(&tab->table, &spot, low, high);
-	ck_assert_sx(sx_table_near(&tab->table, cursor, &spot, low, high, query, k, found,
-				   &sxt_err),
-		     SIMIDX_OK);
+	ck_assert_sx(sx_table_find(&spot, 1, &sxt_err), SIMIDX_OK);
+	sx_table_fetch(&spot, high);
+	ck_assert_sx(sx_table_near(&spot, high, query, k, found, &sxt_err), SIMIDX_OK);
 	while (found->is_paused) {
 		ck_assert_uint_ge(found->candidates, found->pause);
 		found->pause += pause;
-		ck_assert_sx(sx_table_find(&tab->table, cursor, found->next, &spot, &sxt_err),
-			     SIMIDX_OK);
-		ck_assert_sx(sx_table_near(&tab->table, cursor, &spot, found->next, high, query, k,
-					   found, &sxt_err),
-			     SIMIDX_OK);
+		spot.low = found->next;
+		ck_assert_sx(sx_table_find(&spot, 1, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(sx_table_near(&spot, high, query, k, found, &sxt_err), SIMIDX_OK);
 	}
 	if (found->keys.n)
 		qsort(found->keys.at, found->keys.n, sizeof(uint64_t), by_value);

@@ -165,11 +165,12 @@ START_TEST(test_wrong_key)
 	ck_assert_sx(sx_table_range(&tab.table, cursor, all, last, 0, &rows, &sxt_err),
 		     SIMIDX_E_CORRUPT);
 	t_must(!sx_found_init(&found, sx_kernel_best()));
-	ck_assert_sx(sx_table_find(&tab.table, cursor, 0, &spot, &sxt_err), SIMIDX_OK);
-	sx_table_fetch(&tab.table, &spot, 0, UINT64_MAX);
-	ck_assert_sx(sx_table_near(&tab.table, cursor, &spot, 0, UINT64_MAX, 0, 3, &found,
-				   &sxt_err),
-		     SIMIDX_E_CORRUPT);
+	spot.table = &tab.table;
+	spot.cursor = cursor;
+	spot.low = 0;
+	ck_assert_sx(sx_table_find(&spot, 1, &sxt_err), SIMIDX_OK);
+	sx_table_fetch(&spot, UINT64_MAX);
+	ck_assert_sx(sx_table_near(&spot, UINT64_MAX, 0, 3, &found, &sxt_err), SIMIDX_E_CORRUPT);
 	ck_assert_ptr_nonnull(strstr(sxt_err.text, hex));
 	sx_cursor_close(cursor);
 	sx_found_free(&found);
