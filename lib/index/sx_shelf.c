@@ -10,10 +10,10 @@
 #include "util/sx_alloc.h"
 
 /*
- * Making a directory costs about 20 ns a block, a look-up without it 0.2 us (10^7 documents) to
- * 1.4 us (10^8) more than one with it. The first one in a process costs more, for page faults.
+ * Making a directory costs about 20 ns a block, a look-up without it 0.3 us (10^6 documents) to
+ * 0.4 us (10^7) more than one with it. The first one in a process costs more, for page faults.
  */
-#define BLOCKS_A_LOOKUP 50
+#define BLOCKS_A_LOOKUP 20
 #define MOST_LOOKUPS 2000
 #define TYPICAL_ROWS 600 /* of a block */
 
