@@ -342,8 +342,9 @@ typedef struct simidx_open_options {
 	unsigned flags;    /**< SIMIDX_OPEN_ flags */
 	uint64_t map_size; /**< address space to reserve, bytes; 0 = 1 TiB or what there is */
 	uint64_t directory; /**< most bytes of memory for directories of the blocks, which searches
-	                         make when it pays (about 0.3 bytes a document); 0 = no limit,
-	                         SIMIDX_DIRECTORY_NEVER = none */
+	                         make when it pays, and merges through this handle make anew
+	                         where searches use them (about 0.3 bytes a document); 0 = no
+	                         limit, SIMIDX_DIRECTORY_NEVER = none */
 	const char *kernel; /**< instruction set of the filters: "scalar", "popcnt", "avx2",
 	                         "avx512", "neon"; NULL = the best that the CPU has */
 } simidx_open_options;
@@ -860,7 +861,8 @@ void simidx_writer_close(simidx_writer *writer);
 
 /**
  * Move all fresh rows into the tables, in several transactions. Killed in between, it changes
- * no answer, and the next merge finishes the work. Readers go on meanwhile.
+ * no answer, and the next merge finishes the work. Readers go on meanwhile; directories that
+ * those of the same handle use are made anew.
  *
  * @param writer  with nothing pending
  * @return SIMIDX_OK, also if there was nothing to do; SIMIDX_E_STATE with documents pending;
