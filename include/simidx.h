@@ -343,7 +343,7 @@ typedef struct simidx_open_options {
 	uint64_t map_size; /**< address space to reserve, bytes; 0 = 1 TiB or what there is */
 	uint64_t directory; /**< most bytes of memory for directories of the blocks, which searches
 	                         make when it pays, and merges through this handle make anew
-	                         where searches use them (about 0.3 bytes a document); 0 = no
+	                         where searches use them (about 0.9 bytes a document); 0 = no
 	                         limit, SIMIDX_DIRECTORY_NEVER = none */
 	const char *kernel; /**< instruction set of the filters: "scalar", "popcnt", "avx2",
 	                         "avx512", "neon"; NULL = the best that the CPU has */
