@@ -95,6 +95,7 @@ int bn_own_load(const char *dir, const char *plan, unsigned layout, const uint64
 
 	how.plan = plan;
 	how.layout = layout;
+	how.expect = n; /* what "auto" goes by */
 	loading.memory = memory;
 	rc = simidx_loader_open(dir, &how, &loading, &loader, &err);
 	if (rc == SIMIDX_E_UNSUPPORTED || rc == SIMIDX_E_ARG) {
