@@ -179,9 +179,16 @@ static int probe_by(simidx_reader *r, const sx_query *q, sx_stencil *stencil, si
 
 	way->strategy = &stencil->strategy;
 	way->complete_to = (int)q->radius;
-	return sx_stencil_probes(&r->index->plan, stencil, q->fp, way->permuted, &r->probes)
-		       ? sx_fail_nomem(err)
-		       : SIMIDX_OK;
+	if (sx_stencil_probes(&r->index->plan, stencil, q->fp, way->permuted, &r->probes))
+		return sx_fail_nomem(err);
+	/* The look-up begins at about these slots: they are on their way until then. */
+	for (unsigned i = 0; i < way->strategy->n; i++) {
+		unsigned t = way->strategy->order[i];
+
+		if (r->directory[t])
+			sx_directory_hint(r->directory[t], way->permuted[t]);
+	}
+	return SIMIDX_OK;
 }
 
 static void begin_way(simidx_reader *r, int by_patterns)
