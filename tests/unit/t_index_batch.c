@@ -423,6 +423,28 @@ static int take(void *ctx, size_t i, const simidx_results *results, simidx_error
 	return compare(ctx, i, results);
 }
 
+/* One query for which fewer bits may differ than for the others. */
+START_TEST(fewer_bits)
+{
+	simidx_query *q;
+	simidx *index;
+
+	sxt_model_init(&model, 64, 0);
+	add_random(4000, 0);
+	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, 3000);
+	index->batch_sorted_from = 1;
+	q = queries_near(60, 3);
+	ck_assert_int_eq(is_sorted(index, q, 60), 1);
+	for (size_t i = 1; i < 60; i++) {
+		q[i].max_bits = 1;
+		check_batch(index, q, 60, 1);
+		q[i].max_bits = 0;
+	}
+	free(q);
+	simidx_close(index);
+}
+END_TEST
+
 /* Queries into a range much larger than others are answered by themselves. */
 START_TEST(hot_range)
 {
@@ -674,6 +696,7 @@ Suite *suite_index_batch(void)
 	tcase_add_test(answers, costs);
 	tcase_add_test(answers, sizes);
 	tcase_add_test(answers, unlike);
+	tcase_add_test(answers, fewer_bits);
 	tcase_add_test(answers, hot_range);
 	tcase_add_test(answers, many_matches);
 	suite_add_tcase(suite, answers);
