@@ -133,7 +133,8 @@ measure_uniform() {
 		skip rows 'up to 1000000 documents'
 	fi
 	if [ -n "$mih" ]; then
-		search mih --plan "$auto" --only simidx,mih-rs --work single --mih "$mih"
+		# shellcheck disable=SC2086
+		search mih $both --only simidx,mih-rs --work single --mih "$mih"
 	elif [ "$r" = 1 ]; then
 		skip mih 'no --mih PROGRAM'
 	fi

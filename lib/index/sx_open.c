@@ -141,7 +141,6 @@ static int load_description(simidx *index, sx_txn *txn, simidx_error *err)
 	return rc;
 }
 
-/* A handle that knows its store and nothing of what is in it. */
 /*
  * By default glibc's locks let readers in as long as there are any, so that many searching threads
  * would keep a writer out for seconds.
@@ -161,6 +160,7 @@ static int init_mini_lock(pthread_rwlock_t *lock)
 	return failed ? -1 : 0;
 }
 
+/* A handle that knows its store and nothing of what is in it. */
 static simidx *make_handle(sx_store *store, unsigned flags)
 {
 	simidx *index = sx_calloc(1, sizeof(*index));
