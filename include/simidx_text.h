@@ -118,8 +118,8 @@ typedef struct simidx_text_options {
  * @return SIMIDX_OK; SIMIDX_E_ARG for an unknown extractor, weights, list or language (the text
  *         lists the known ones), numbers out of range, options that exclude each other,
  *         "tfidf" without a dictionary, or a list that cannot be read (the text tells its
- *         name and the line); SIMIDX_E_UNSUPPORTED when ICU lacks its word-boundary data, or for stemming
- *         without libstemmer
+ *         name and the line); SIMIDX_E_UNSUPPORTED when ICU lacks its word-boundary data, or
+ *         for stemming without libstemmer
  *
  * Cost: some milliseconds, and about 1 us a line of the lists. Each thread needs its own:
  * simidx_text_clone().
