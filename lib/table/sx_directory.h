@@ -101,7 +101,9 @@ static inline size_t sx_directory_find(const sx_directory *d, uint64_t key)
 		else
 			to = middle;
 	}
-	while (from < to && d->entry[from].last < key)
+	/* One more or not, without a branch, as nobody foresees that; seldom more than one more. */
+	from += (size_t)(d->entry[from].last < key);
+	while (d->entry[from].last < key)
 		from++;
 	return from;
 }
