@@ -211,6 +211,7 @@ static void search_to_directories(struct t_search *s)
 /* A merge replaces those that were in use, whatever its number of transactions. */
 START_TEST(merged_at_once)
 {
+	simidx_query q = SIMIDX_QUERY_INIT;
 	struct t_search s;
 
 	t_search_init(&s, 0, _i ? SIMIDX_CREATE_FP2 : 0);
@@ -222,7 +223,9 @@ START_TEST(merged_at_once)
 	sxt_merge(s.index);
 	ck_assert_uint_eq(valid_in(&s), 5);
 	ck_assert_uint_eq(bytes_of_all(s.index), s.index->shelf.bytes);
-	search_some(&s, s.model.n, s.reader, 1);
+	q.radius = 3;
+	q.fp = t_search_near(&s);
+	sxt_check_query(&s.model, s.model.n, s.reader, &q, NULL);
 	ck_assert_uint_eq(used_by(s.reader), 4);
 	search_some(&s, s.model.n, s.reader, 30);
 	t_search_end(&s);
