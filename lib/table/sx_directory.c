@@ -112,10 +112,13 @@ static void look_at_one(sx_directory *d)
 {
 	sx_block block;
 
-	if (d->n && !sx_block_open(&block, sx_directory_block(d, d->n / 2), d->table->block_size,
+	if (!d->n || sx_block_open(&block, sx_directory_block(d, d->n / 2), d->table->block_size,
 				   d->table->n_cols))
-		for (unsigned c = 0; c < d->table->n_cols; c++)
-			d->col_width[c] = block.col_width[c];
+		return;
+	d->bitmap = (unsigned)(block.bitmap - block.data);
+	d->bitmap_bytes = (unsigned)block.n_words * 8;
+	for (unsigned c = 0; c < d->table->n_cols; c++)
+		d->col_width[c] = block.col_width[c];
 }
 
 int sx_directory_make(const sx_table *table, sx_txn *txn, uint64_t rows, sx_directory **out,

@@ -27,8 +27,8 @@ typedef struct sx_entry {
 #define SX_PARTS 46
 
 /**
- * What is in a block, in a line of the CPU's caches: sx_outline.h. Whoever reads the block first
- * enters it; until then nothing of the block needs to be read.
+ * What is in a block, in a line of the CPU's caches: sx_outline.h. It is entered by one who reads
+ * the block; to make a directory none needs to be read.
  */
 typedef struct sx_outline {
 	uint64_t base;
@@ -56,7 +56,9 @@ typedef struct sx_directory {
 	const unsigned char *anchor; /* the value of the first block */
 	size_t page_size;
 	size_t bytes;   /* memory that it takes */
-	unsigned col_width[SX_MAX_COLS]; /* of some block in the middle, as a guess at the others */
+	/* Of some block in the middle, as a guess at the others. */
+	unsigned bitmap, bitmap_bytes; /* where it begins; its size */
+	unsigned col_width[SX_MAX_COLS];
 } sx_directory;
 
 /** Memory that the directory of a table with so many blocks will take. */

@@ -5,12 +5,13 @@
 
 #include <string.h>
 
+#include "kernel/sx_near_plain.h"
 #include "table/sx_outline.h"
 #include "util/sx_err.h"
 
 #define LINE 64
 #define AHEAD 32 /* ranges whose directory entries are fetched beforehand */
-#define FEW 16
+#define BITMAP_LINES 4
 #define LOW_LINES 24 /* of a piece that are fetched; the CPU sees to the rest */
 
 /*
@@ -89,9 +90,7 @@ FETCH fetch_entries(const sx_lookup *l, const sx_piece *p, const sx_outline *o, 
 	const unsigned char *at = p->value + sx_outline_bitmap(o);
 
 	fetch_lines(p->value + BLOCK_HEADER + p->from * width, n * width, LOW_LINES);
-	/* Where there are many pieces few have a hit. */
-	if (l->n <= FEW)
-		fetch(at + bit / 8);
+	fetch(at + bit / 8);
 	if (!d->table->n_cols)
 		return;
 	at += 8 * sx_outline_words(o);
@@ -132,15 +131,17 @@ static void fetch_all(sx_lookup *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		sx_piece *p = &l->piece[i];
+		const sx_directory *d = l->range[p->range].directory;
 		const sx_outline *o = outline_of(l, p);
 
 		if (o) {
 			set_entries(l, p, o);
-		} else {
-			fetch(p->value);
-			p->from = 1;
-			p->to = 0;
+			continue;
 		}
+		fetch(p->value);
+		fetch_lines(p->value + d->bitmap, d->bitmap_bytes, BITMAP_LINES);
+		p->from = 1;
+		p->to = 0;
 	}
 }
 
@@ -192,26 +193,48 @@ static int is_open(const sx_piece *p)
 	return p->from > p->to;
 }
 
+/* Set the entries of a piece by the block itself. Returns what is wrong with that, or NULL. */
+static const char *read_entries(const sx_lookup *l, sx_piece *p, const sx_kernel *kernel)
+{
+	const sx_range *r = &l->range[p->range];
+	const sx_directory *d = r->directory;
+	const char *wrong;
+	size_t from, to;
+	sx_outline o;
+	sx_block b;
+
+	if (sx_outline_is_due(&d->outline[p->number])) {
+		wrong = sx_outline_make(&d->outline[p->number], p->value, d->table->block_size,
+					kernel, &o);
+		if (!wrong)
+			set_entries(l, p, &o);
+		return wrong;
+	}
+	wrong = sx_block_open_keys(&b, p->value, d->table->block_size);
+	if (wrong)
+		return wrong;
+	sx_block_range(kernel, &b, r->low, r->high, &from, &to);
+	p->width = (uint8_t)b.width;
+	p->from = (uint16_t)from;
+	p->to = (uint16_t)to;
+	fetch_lines(b.low + from * b.width, (to - from) * b.width, LOW_LINES);
+	return NULL;
+}
+
 int sx_lookup_locate(sx_lookup *l, const sx_kernel *kernel, simidx_error *err)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		sx_piece *p = &l->piece[i];
-		const sx_directory *d = l->range[p->range].directory;
-		const char *wrong;
-		sx_outline o;
+		const char *wrong = is_open(p) ? read_entries(l, p, kernel) : NULL;
 
-		if (!is_open(p))
-			continue;
-		wrong = sx_outline_make(&d->outline[p->number], p->value, d->table->block_size,
-					kernel, &o);
 		if (wrong)
-			return sx_directory_damaged(d, p->number, wrong, err);
-		set_entries(l, p, &o);
+			return sx_directory_damaged(l->range[p->range].directory, p->number,
+						    wrong, err);
 	}
 	return SIMIDX_OK;
 }
 
-/* What a range has of a block. The outline may be in the work of another thread. */
+/* What a range has of a block, or all of it where there is no outline. */
 static inline void window_of(const sx_lookup *l, const sx_piece *p, sx_window *window)
 {
 	const sx_range *r = &l->range[p->range];
@@ -250,14 +273,30 @@ int sx_lookup_locate_exactly(sx_lookup *l, const sx_kernel *kernel, simidx_error
 	return rc;
 }
 
+/*
+ * How many bits the low bytes of a key of the range may differ in, if the key does in k: all keys
+ * of the range begin alike, and what differs there is used up. -1: none can be near.
+ */
+static inline int left_for_low_bytes(const sx_range *r, unsigned width, uint64_t query, unsigned k)
+{
+	uint64_t differ = r->low ^ r->high;
+	uint64_t alike = differ ? ~(UINT64_MAX >> __builtin_clzll(differ)) : UINT64_MAX;
+	uint64_t used = (r->low ^ query) & alike & ~sx_low_bits(8 * width);
+
+	return used ? (int)(k - sx_count_plain(used)) : (int)k;
+}
+
 size_t sx_lookup_filter(const sx_lookup *l, const sx_piece *p, const sx_kernel *kernel,
 			size_t n, uint64_t query, unsigned k, uint16_t *entry)
 {
+	const sx_range *r = &l->range[p->range];
 	size_t offset = BLOCK_HEADER + (size_t)p->from * p->width;
-	size_t size = l->range[p->range].directory->table->block_size;
+	int left = left_for_low_bytes(r, p->width, query, k);
 
-	return kernel->near_low(p->value + offset, p->width, n, size - offset, query, k,
-				entry);
+	return left < 0 ? 0
+			: kernel->near_low(p->value + offset, p->width, n,
+					   r->directory->table->block_size - offset, query,
+					   (unsigned)left, entry);
 }
 
 size_t sx_lookup_complete(const sx_lookup *l, const sx_piece *p, const sx_kernel *kernel,

@@ -62,9 +62,9 @@ int sx_lookup_locate(sx_lookup *lookup, const sx_kernel *kernel, simidx_error *e
 int sx_lookup_locate_exactly(sx_lookup *lookup, const sx_kernel *kernel, simidx_error *err);
 
 /**
- * Of the first n entries of a located piece: the numbers, from its first one on, of those whose
- * low bytes differ from the query's in at most k bits. Some lie outside of the range, and most
- * often the whole keys differ in as many bits, but not always.
+ * Of the first n entries of a located piece: the numbers, from its first one on, of those that by
+ * their low bytes may differ from the query in at most k bits if they are in the range. Some are
+ * not, and some differ in more.
  *
  * @param n      up to to - from, at least 1
  * @param entry  room for n

@@ -7,8 +7,20 @@
 
 #include "kernel/sx_near_plain.h"
 
-/* Has no entries, so nobody takes it for an outline. */
-#define IN_WORK 1u
+/* Shapes without entries, so that nobody takes them for outlines. */
+#define READ_ONCE 1u
+#define IN_WORK 2u
+
+#define UNITS 32768 /* more than entries of a block, and a multiple of each unit */
+
+int sx_outline_is_due(sx_outline *shared)
+{
+	uint32_t shape = 0;
+
+	return !__atomic_compare_exchange_n(&shared->shape, &shape, READ_ONCE, 0,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
+	       shape == READ_ONCE;
+}
 
 static void count_parts(const sx_block *block, const sx_kernel *kernel, sx_outline *o)
 {
@@ -28,15 +40,16 @@ static void count_parts(const sx_block *block, const sx_kernel *kernel, sx_outli
 	}
 	for (o->unit = 0; least < INT8_MIN * (1 << o->unit) || most >> o->unit > INT8_MAX;)
 		o->unit++;
+	/* Rounded down, also what is below 0. */
 	for (unsigned part = 0; part <= SX_PARTS; part++)
-		o->off[part] = (int8_t)((off[part] + (INT16_MAX + 1)) / (1 << o->unit) -
-					(INT16_MAX + 1) / (1 << o->unit));
+		o->off[part] = (int8_t)((int)((unsigned)(off[part] + UNITS) >> o->unit) -
+					(UNITS >> o->unit));
 }
 
 const char *sx_outline_make(sx_outline *shared, const void *value, size_t size,
 			    const sx_kernel *kernel, sx_outline *out)
 {
-	uint32_t shape = 0;
+	uint32_t shape = READ_ONCE;
 	sx_block block;
 	const char *wrong = sx_block_open_keys(&block, value, size);
 

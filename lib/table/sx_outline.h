@@ -11,7 +11,8 @@
  * spread evenly about as many lie in each; what is kept is how far off they are: `off`, in units
  * of 2^unit, rounded down. The unit is 1 unless keys are spread very unevenly.
  *
- * Threads share outlines: the first one enters it, the others wait for nobody.
+ * An outline takes longer to make than a block to read without it, so it is made when a block is
+ * read for the second time. Threads share outlines: one enters it, the others wait for nobody.
  */
 
 #ifndef SX_OUTLINE_H
@@ -29,8 +30,11 @@ static inline int sx_outline_is_known(const sx_outline *o)
 		SHAPE_N_MASK) != 0;
 }
 
+/** Note that a block is read for which there is no outline; 1 if it is to have one now. */
+int sx_outline_is_due(sx_outline *shared);
+
 /**
- * Make the outline of a block, and enter it unless another thread does.
+ * Make the outline of a block that is due, and enter it unless another thread does.
  *
  * @return NULL, or what is wrong with the block: a static string
  */
