@@ -551,6 +551,33 @@ START_TEST(walk_end)
 }
 END_TEST
 
+static int refuse_answers(void *ctx, size_t i, const simidx_results *results)
+{
+	(void)ctx;
+	(void)i;
+	(void)results;
+	ck_abort_msg("there is nothing to deliver");
+	return 1;
+}
+
+START_TEST(batch_arguments)
+{
+	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
+	simidx *index = make_index(10, 0);
+	simidx_query q = SIMIDX_QUERY_INIT;
+
+	ck_assert_sx(simidx_search_batch(index, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	o.deliver = refuse_answers;
+	ck_assert_sx(simidx_search_batch(NULL, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_search_batch(index, NULL, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_search_batch(index, &q, 1, NULL, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_search_batch(index, NULL, 0, &o, &sxt_err), SIMIDX_OK);
+	o.size--;
+	ck_assert_sx(simidx_search_batch(index, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	simidx_close(index);
+}
+END_TEST
+
 Suite *suite_index_api(void)
 {
 	Suite *suite = suite_create("index_api");
@@ -569,6 +596,7 @@ Suite *suite_index_api(void)
 	tcase_add_test(tc, null_arguments);
 	tcase_add_test(tc, struct_sizes_and_flags);
 	tcase_add_test(tc, search_ranges);
+	tcase_add_test(tc, batch_arguments);
 	tcase_add_loop_test(tc, table_info, 0, 2);
 	tcase_add_test(tc, walk_end);
 	suite_add_tcase(suite, tc);

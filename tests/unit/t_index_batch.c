@@ -352,6 +352,8 @@ START_TEST(costs)
 		simidx_query *q = queries_near(500, k);
 
 		ck_assert_int_eq(is_sorted(index, q, 500), 1);
+		/* The blocks have their outlines once they have been read twice. */
+		check_batch(index, q, 500, 1);
 		ck_assert_sx(run_batch(index, q, 500, 1, &c), SIMIDX_OK);
 		free(q);
 	}
@@ -661,27 +663,6 @@ START_TEST(many_threads)
 }
 END_TEST
 
-START_TEST(arguments)
-{
-	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
-	simidx *index = make_even(64, 10);
-	simidx_query q = SIMIDX_QUERY_INIT;
-	struct comparison c = { .query = &q };
-
-	ck_assert_sx(simidx_search_batch(index, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
-	o.deliver = compare;
-	o.ctx = &c;
-	ck_assert_sx(simidx_search_batch(NULL, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_search_batch(index, NULL, 1, &o, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_search_batch(index, &q, 1, NULL, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_search_batch(index, NULL, 0, &o, &sxt_err), SIMIDX_OK);
-	o.size--;
-	ck_assert_sx(simidx_search_batch(index, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_uint_eq(c.next, 0);
-	simidx_close(index);
-}
-END_TEST
-
 Suite *suite_index_batch(void)
 {
 	Suite *suite = suite_create("index_batch");
@@ -706,7 +687,6 @@ Suite *suite_index_batch(void)
 	tcase_add_test(ends, bad_query);
 	tcase_add_loop_test(ends, damaged, 0, 2);
 	tcase_add_test(ends, many_threads);
-	tcase_add_test(ends, arguments);
 	suite_add_tcase(suite, ends);
 	return suite;
 }
