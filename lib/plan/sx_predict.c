@@ -45,8 +45,8 @@ static double at_most(double x, double most)
 }
 
 /*
- * Fitted to all ways that bench/bn_planner forces for k = 0..12 at 10^5, 10^6 and 10^7, and to
- * bench/bn_search at 10^8. A query takes longer in a larger index since its documents lie on pages
+ * Fitted to the ways that bench/bn_planner forces for k = 0..12 at 10^6 and 10^7, and to
+ * bench/bn_search for k = 3 at 10^6 to 10^8. A query takes longer in a larger index since its documents lie on pages
  * that no probe has read. Probes wait for memory together, so one of twenty costs little more
  * than its instructions. What rows cost is bounded by the bandwidth of memory, and those of a scan
  * by what they would cost in ranges; a table of 10^6 stays in the cache, one of 10^7 does not.
