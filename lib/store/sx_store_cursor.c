@@ -9,9 +9,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "store/sx_store_lmdb.h"
 #include "util/sx_alloc.h"
+#include "util/sx_bytes.h"
 #include "util/sx_err.h"
 
 #define MAIN_DBI 1 /* LMDB's list of tables */
@@ -95,6 +97,31 @@ static int join(sx_cursor *cursor, simidx_error *err)
 
 /* ---- the tree ---- */
 
+/*
+ * Where the map begins, which LMDB does not tell: so many pages before one of its pages as that
+ * says that it is. It is believed when the file has this page in that place.
+ */
+static const unsigned char *find_map(sx_store *store, const unsigned char *in_page, uint64_t pages)
+{
+	const unsigned char *map = atomic_load_explicit(&store->map, memory_order_relaxed);
+	const unsigned char *page = in_page - (uintptr_t)in_page % store->page_size;
+	size_t size = store->page_size;
+	unsigned char *copy;
+	uint64_t number;
+
+	if (map)
+		return map;
+	number = sx_load_le64(page);
+	copy = number < pages ? sx_realloc(NULL, 1, size) : NULL;
+	if (copy && pread(store->data_fd, copy, size, (off_t)(number * size)) == (ssize_t)size &&
+	    !memcmp(copy, page, size)) {
+		map = page - number * size;
+		atomic_store_explicit(&store->map, map, memory_order_relaxed);
+	}
+	free(copy);
+	return map;
+}
+
 /* Find the tree of the table in the snapshot at hand, if it is not the one that is known. */
 static int find_tree(sx_cursor *cursor)
 {
@@ -102,6 +129,7 @@ static int find_tree(sx_cursor *cursor)
 	size_t snapshot = mdb_txn_id(txn->txn);
 	unsigned map_changes = sx_store_map_changes(txn->store);
 	sx_slice name = { cursor->name, 0 };
+	const unsigned char *map;
 	MDB_val key, record;
 	MDB_envinfo info;
 
@@ -112,9 +140,11 @@ static int find_tree(sx_cursor *cursor)
 	cursor->tree_of = 0;
 	/* Of the newest snapshot: pages become more only. */
 	mdb_env_info(txn->store->env, &info);
-	if (txn->is_write || !name.size || mdb_get(txn->txn, MAIN_DBI, &key, &record) ||
-	    sx_tree_init(&cursor->tree, sx_to_slice(record), txn->store->page_size,
-			 info.me_last_pgno + 1))
+	if (txn->is_write || !name.size || mdb_get(txn->txn, MAIN_DBI, &key, &record))
+		return -1;
+	map = find_map(txn->store, record.mv_data, info.me_last_pgno + 1);
+	if (!map || sx_tree_init(&cursor->tree, sx_to_slice(record), map, txn->store->page_size,
+				 info.me_last_pgno + 1))
 		return -1;
 	cursor->tree_of = snapshot;
 	cursor->map_changes = map_changes;

@@ -56,6 +56,7 @@ struct sx_store {
 	/* Transactions begun and not ended or reset; REMAPPING while the map is being moved. */
 	atomic_long live;
 	atomic_uint map_changes;
+	_Atomic(const unsigned char *) map; /* where it begins; NULL = to be found out */
 
 	int no_meta_sync; /* how the last write transaction began; guarded by LMDB's mutex */
 

@@ -36,18 +36,15 @@ static unsigned load16(const unsigned char *p)
 	return p[0] | (unsigned)p[1] << 8;
 }
 
-int sx_tree_init(sx_tree *tree, sx_slice record, size_t page_size, uint64_t pages)
+int sx_tree_init(sx_tree *tree, sx_slice record, const unsigned char *map, size_t page_size,
+		 uint64_t pages)
 {
-	const unsigned char *at = record.data;
-	const unsigned char *page = at - (uintptr_t)at % page_size;
-	uint64_t number = sx_load_le64(page);
-
-	if (record.size != RECORD || number >= pages)
+	if (record.size != RECORD)
 		return -1;
-	tree->map = page - number * page_size;
+	tree->map = map;
 	tree->page_size = page_size;
 	tree->pages = pages;
-	tree->root = sx_load_le64(at + AT_ROOT);
+	tree->root = sx_load_le64((const unsigned char *)record.data + AT_ROOT);
 	return 0;
 }
 

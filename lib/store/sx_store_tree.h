@@ -56,12 +56,14 @@ typedef struct sx_tree_descent {
 /**
  * Take a table's root from its record.
  *
- * @param record     its value in the main tree, where it lies in the map
+ * @param record     its value in the main tree
+ * @param map        where the file begins in memory
  * @param page_size  of the store
  * @param pages      of the file, or more
  * @return 0, or -1 if it is not understood
  */
-int sx_tree_init(sx_tree *tree, sx_slice record, size_t page_size, uint64_t pages);
+int sx_tree_init(sx_tree *tree, sx_slice record, const unsigned char *map, size_t page_size,
+		 uint64_t pages);
 
 /** Go to the first entry with a key >= `key` in each of n trees. */
 void sx_tree_descend(sx_tree_descent *descents, size_t n);
