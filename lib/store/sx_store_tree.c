@@ -157,6 +157,8 @@ static void guess(sx_tree_descent *d)
 	}
 	if (d->head > d->low && d->high > d->low)
 		part = (double)(d->head - d->low) / (double)(d->high - d->low);
+	/* In a damaged page keys may be out of order. */
+	part = part < 1 ? part : 1;
 	i = (unsigned)(part * n);
 	i = i < n ? i : n - 1;
 	d->path->level[top].i = i;

@@ -63,7 +63,9 @@ static void check_explained(struct t_search *s, const simidx_query *q)
 	simidx_explanation e = SIMIDX_EXPLANATION_INIT;
 	simidx_results r = SIMIDX_RESULTS_INIT;
 
-	ck_assert_sx(simidx_search(s->reader, q, &r, &sxt_err), SIMIDX_OK);
+	/* What is compared no longer changes once blocks have been read twice. */
+	for (unsigned i = 0; i < 3; i++)
+		ck_assert_sx(simidx_search(s->reader, q, &r, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(simidx_explain(s->reader, q, &e, &sxt_err), SIMIDX_OK);
 	check_same_counts(&e.results, &r);
 	t_must(!e.results.n && !e.results.matches);
