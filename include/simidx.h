@@ -563,8 +563,8 @@ typedef struct simidx_results {
 	uint64_t probes;             /**< ranges of the tables that were looked up */
 	uint64_t blocks;             /**< pages of the tables that were read for them */
 	uint64_t candidates;         /**< fingerprints that were compared with the query: those in the
-	                                  ranges and, where a directory is in use, most often two or
-	                                  three dozen beside each */
+	                                  ranges and, where a directory is in use, most often up to
+	                                  two dozen beside each */
 	uint64_t fingerprints;       /**< distinct fingerprints that are near enough */
 } simidx_results;
 

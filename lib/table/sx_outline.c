@@ -74,26 +74,21 @@ void sx_outline_window(const sx_outline *o, const unsigned char *value, sx_parts
 		       sx_window *window)
 {
 	const unsigned char *bitmap = value + sx_outline_bitmap(o);
-	uint64_t span = sx_outline_span(o), zeros = sx_outline_start(span, parts.first);
-	size_t n = sx_outline_n(o), n_words = sx_outline_words(o), least, bit, w = 0,
-	       end = n_words;
+	uint64_t zeros = sx_outline_start(sx_outline_span(o), parts.first);
+	size_t n_words = sx_outline_words(o), w = 0, end = n_words;
+	size_t least = sx_outline_least(o, parts.first), bit = zeros + least;
 
-	least = sx_outline_least(o, parts.first);
-	bit = zeros + least;
 	window->before = 0;
 	/* Only a damaged bitmap can have fewer bits. */
 	if (!o->unit && bit / 64 < n_words) {
 		w = bit / 64;
 		zeros -= sx_count_plain(~sx_load_le64(bitmap + 8 * w) & sx_low_bits(bit % 64));
 		window->before = 64 * w - zeros < least ? 64 * w - zeros : least;
-		end = (sx_outline_start(span, parts.last + 1) +
-		       sx_outline_least(o, parts.last + 1)) /
-			      64 +
-		      1;
+		end = sx_outline_bit(o, parts.last + 1) / 64 + 1;
 	} else {
 		zeros = 0;
 	}
-	window->n = n - window->before;
+	window->n = sx_outline_n(o) - window->before;
 	window->keys.width = sx_outline_width(o);
 	window->keys.n_words = (end < n_words ? end : n_words) - w;
 	window->keys.base = o->base + zeros;
