@@ -215,6 +215,7 @@ tool_tests = \
 	tests/tool/help.sh \
 	tests/tool/idf.sh \
 	tests/tool/kill.sh \
+	tests/tool/moved.sh \
 	tests/tool/output.sh \
 	tests/tool/plan.sh \
 	tests/tool/scan.sh \
@@ -233,6 +234,13 @@ EXTRA_DIST += $(build_tests) $(tool_tests) tests/tool/tool_lib.sh tests/unit/wor
 # What the scripts need besides the tools.
 check_PROGRAMS += tests/tool/foreign_index tests/tool/linear_scan
 tests_tool_foreign_index_LDADD = lib/libsimidx.la
+
+# simidx-query, with something that happens when it has just opened an index.
+check_PROGRAMS += tests/tool/moved_query
+tests_tool_moved_query_SOURCES = $(tools_simidx_query_SOURCES) tests/tool/moved_query.c
+tests_tool_moved_query_CPPFLAGS = $(tools_simidx_query_CPPFLAGS)
+tests_tool_moved_query_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=simidx_open
+tests_tool_moved_query_LDADD = $(tools_simidx_query_LDADD)
 
 # To install, libtool links libraries anew and for a moment puts them in the place of those that
 # other tests run with.

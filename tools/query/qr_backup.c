@@ -10,14 +10,16 @@ static int run_backup(struct qr_context *ctx, int argc, char **argv)
 {
 	simidx_error err;
 	int code = qr_no_options(&qr_backup, argc, argv, 1);
+	int rc;
 
 	if (code != QR_PROCEED)
 		return code;
 	if (qr_open(ctx))
 		return TL_TROUBLE;
-	if (simidx_backup(ctx->index, argv[optind], &err))
-		return qr_fail(ctx, &err);
-	return TL_OK;
+	do
+		rc = simidx_backup(ctx->index, argv[optind], &err);
+	while (qr_again(ctx, rc, &err));
+	return rc ? qr_fail(ctx, &err) : TL_OK;
 }
 
 static const char *const help[] = {

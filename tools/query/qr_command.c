@@ -23,10 +23,15 @@ int qr_try_open(struct qr_context *ctx, simidx_error *err)
 	options.flags = ctx->open_flags | SIMIDX_OPEN_READ_ONLY;
 	options.directory = ctx->directory;
 	options.kernel = ctx->kernel;
-	rc = simidx_open(ctx->path, &options, &ctx->index, err);
-	ctx->info = info;
-	if (!rc)
+	do {
+		ctx->info = info;
+		ctx->index = NULL;
+		if (simidx_open(ctx->path, &options, &ctx->index, err))
+			return err->code;
 		rc = simidx_get_info(ctx->index, &ctx->info, err);
+		if (rc == SIMIDX_E_MOVED)
+			simidx_close(ctx->index);
+	} while (rc == SIMIDX_E_MOVED);
 	if (!rc && tl_progress_wanted())
 		simidx_set_progress(ctx->index, tl_progress_phase, NULL);
 	return rc;
@@ -40,7 +45,7 @@ static int is_alike(const simidx_info *a, const simidx_info *b)
 	       !memcmp(a->probes, b->probes, a->n_probes * sizeof(*a->probes));
 }
 
-int qr_open_again(struct qr_context *ctx, simidx_error *err)
+static int open_again(struct qr_context *ctx, simidx_error *err)
 {
 	struct qr_context old = *ctx;
 	int rc;
@@ -59,6 +64,11 @@ int qr_open_again(struct qr_context *ctx, simidx_error *err)
 	}
 	simidx_close(old.index);
 	return 0;
+}
+
+int qr_again(struct qr_context *ctx, int rc, simidx_error *err)
+{
+	return rc == SIMIDX_E_MOVED && !open_again(ctx, err);
 }
 
 int qr_open(struct qr_context *ctx)

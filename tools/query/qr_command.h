@@ -55,12 +55,12 @@ extern const struct qr_command qr_plan;
 int qr_try_open(struct qr_context *ctx, simidx_error *err);
 
 /**
- * Open what is at the path now, after SIMIDX_E_MOVED, and close what was open: readers of it must
- * be closed. Where the new index has other fingerprints the old one stays.
- *
- * @return 0 or the code in err
+ * Whether a call that returned rc is to be made once more: the index was exchanged for another
+ * one since it was opened (SIMIDX_E_MOVED), and what is at the path now has been opened. Readers
+ * must be closed. Where that cannot be opened or has other fingerprints the old one stays open,
+ * and err tells why.
  */
-int qr_open_again(struct qr_context *ctx, simidx_error *err);
+int qr_again(struct qr_context *ctx, int rc, simidx_error *err);
 
 /** As qr_try_open(). Returns 0, or TL_TROUBLE with a message. */
 int qr_open(struct qr_context *ctx);

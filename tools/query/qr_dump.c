@@ -30,7 +30,10 @@ static int dump(struct qr_context *ctx, int json)
 
 	if (qr_open(ctx))
 		return TL_TROUBLE;
-	if (simidx_walk_open(ctx->index, &walk, &err))
+	do
+		rc = simidx_walk_open(ctx->index, &walk, &err);
+	while (qr_again(ctx, rc, &err));
+	if (rc)
 		return qr_fail(ctx, &err);
 	while (!code && !tl_output_failed()) {
 		rc = simidx_walk_next(walk, &document, &err);

@@ -57,8 +57,39 @@ static int read_operand(const struct qr_context *ctx, enum get_by by, const char
 	return 1;
 }
 
+static int find(const struct qr_context *ctx, simidx_reader *reader, enum get_by by,
+		uint64_t number, struct look_up *look, simidx_error *err)
+{
+	const struct qr_query *query = &look->query;
+
+	if (by == BY_ID)
+		return simidx_get_id(reader, number, &look->match, err);
+	if (by == BY_LABEL)
+		return simidx_get_label(reader, query->name, query->name_size, &look->match,
+					err);
+	return by_fingerprint(ctx, reader, look, err);
+}
+
+/* In the index that is at the path now, with a reader of it. */
+static int look_up(struct qr_context *ctx, simidx_reader **reader, enum get_by by,
+		   uint64_t number, struct look_up *look, simidx_error *err)
+{
+	int rc;
+
+	do {
+		rc = *reader ? 0 : simidx_reader_open(ctx->index, reader, err);
+		if (!rc)
+			rc = find(ctx, *reader, by, number, look, err);
+		if (rc == SIMIDX_E_MOVED) {
+			simidx_reader_close(*reader);
+			*reader = NULL;
+		}
+	} while (qr_again(ctx, rc, err));
+	return rc;
+}
+
 /* Look up one operand and print it. Returns an exit code as far as this operand goes. */
-static int get_one(struct qr_context *ctx, simidx_reader *reader, enum get_by by,
+static int get_one(struct qr_context *ctx, simidx_reader **reader, enum get_by by,
 		   const char *operand, int *stop)
 {
 	struct look_up look = { .query = { .name = operand, .name_size = strlen(operand) },
@@ -69,15 +100,9 @@ static int get_one(struct qr_context *ctx, simidx_reader *reader, enum get_by by
 
 	if (!read_operand(ctx, by, operand, &number))
 		return TL_TROUBLE;
-	if (by == BY_ID) {
-		rc = simidx_get_id(reader, number, &look.match, &err);
-	} else if (by == BY_LABEL) {
-		rc = simidx_get_label(reader, operand, strlen(operand), &look.match, &err);
-	} else {
-		look.query.has_fp = 1;
-		look.query.fp = number;
-		rc = by_fingerprint(ctx, reader, &look, &err);
-	}
+	look.query.has_fp = by == BY_FINGERPRINT;
+	look.query.fp = number;
+	rc = look_up(ctx, reader, by, number, &look, &err);
 	if (!rc && by != BY_FINGERPRINT) {
 		look.found.matches = &look.match;
 		look.found.n = 1;
@@ -94,16 +119,13 @@ static int get_one(struct qr_context *ctx, simidx_reader *reader, enum get_by by
 
 static int get_all(struct qr_context *ctx, enum get_by by, char **operands, int n)
 {
-	simidx_reader *reader;
-	simidx_error err;
+	simidx_reader *reader = NULL;
 	int code = TL_OK, stop = 0, one, i;
 
 	if (qr_open(ctx))
 		return TL_TROUBLE;
-	if (simidx_reader_open(ctx->index, &reader, &err))
-		return qr_fail(ctx, &err);
 	for (i = 0; i < n && !stop; i++) {
-		one = get_one(ctx, reader, by, operands[i], &stop);
+		one = get_one(ctx, &reader, by, operands[i], &stop);
 		if (one > code)
 			code = one;
 	}

@@ -203,6 +203,15 @@ static int explain_all(struct qr_queue *queue, simidx_error *err)
 	return rc;
 }
 
+int qr_queue_again(struct qr_queue *queue, int rc, simidx_error *err)
+{
+	if (rc != SIMIDX_E_MOVED)
+		return 0;
+	simidx_reader_close(queue->reader);
+	queue->reader = NULL;
+	return qr_again(queue->ctx, rc, err);
+}
+
 /* Whatever is at the path: an index that is exchanged for another one is left for that. */
 static void answer(struct qr_queue *queue)
 {
@@ -210,14 +219,9 @@ static void answer(struct qr_queue *queue)
 	int rc;
 
 	queue->answered = 0;
-	do {
+	do
 		rc = queue->explains ? explain_all(queue, &err) : search_all(queue, &err);
-		if (rc != SIMIDX_E_MOVED || queue->code)
-			break;
-		simidx_reader_close(queue->reader);
-		queue->reader = NULL;
-		rc = qr_open_again(queue->ctx, &err);
-	} while (!rc);
+	while (!queue->code && qr_queue_again(queue, rc, &err));
 	if (rc && !queue->code) {
 		qr_fail(queue->ctx, &err);
 		fail(queue);

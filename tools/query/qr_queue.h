@@ -55,6 +55,9 @@ int qr_queue_add(struct qr_queue *queue, const struct qr_query *query, const sim
 /** Answer what waits. Returns as qr_queue_add(). */
 int qr_queue_flush(struct qr_queue *queue);
 
+/** As qr_again(), for a call beside the queue: its reader is closed first. */
+int qr_queue_again(struct qr_queue *queue, int rc, simidx_error *err);
+
 /** Tell how many answers were cut. Returns whether there were any. */
 int qr_queue_tell_cut(const struct qr_queue *queue);
 

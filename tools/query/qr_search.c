@@ -67,15 +67,27 @@ static int features_fit(const struct search *search)
 	return tl_features_fit(search->ctx->path, info, search->features_by);
 }
 
+/* For the texts among the queries. */
+static int open_text(struct search *search)
+{
+	simidx_error err;
+	int rc;
+
+	do
+		rc = tl_text_open_for(search->ctx->index, &search->text_options, &search->text,
+				      &err);
+	while (qr_queue_again(&search->queue, rc, &err));
+	return rc ? qr_fail(search->ctx, &err) : 0;
+}
+
 static int search_row(struct search *search, const struct in_row *row)
 {
 	simidx_sketch sketch;
 	simidx_error err;
 	int rc;
 
-	if (row->kind == IN_TEXT && !search->text &&
-	    tl_text_open_for(search->ctx->index, &search->text_options, &search->text, &err))
-		return qr_fail(search->ctx, &err);
+	if (row->kind == IN_TEXT && !search->text && open_text(search))
+		return TL_TROUBLE;
 	if (row->kind == IN_FEATURES && features_fit(search))
 		return TL_TROUBLE;
 	rc = in_sketch_row(row, search->ctx->info.bits, search->text,

@@ -206,6 +206,7 @@ static int open_text(struct qr_context *ctx, const struct options *options,
 		     struct qr_similar *s, struct tl_text **text)
 {
 	simidx_error err;
+	int rc;
 
 	s->bits = options->bits ? (unsigned)options->bits : SIMIDX_DEFAULT_BITS;
 	if (qr_is_no_index(ctx->path))
@@ -216,8 +217,11 @@ static int open_text(struct qr_context *ctx, const struct options *options,
 		return tl_usage_error("--bits: how many %s has cannot be chosen", ctx->path);
 	if (qr_open(ctx))
 		return TL_TROUBLE;
+	do
+		rc = tl_text_open_for(ctx->index, &options->text, text, &err);
+	while (qr_again(ctx, rc, &err));
 	s->bits = ctx->info.bits;
-	return tl_text_open_for(ctx->index, &options->text, text, &err) ? qr_fail(ctx, &err) : 0;
+	return rc ? qr_fail(ctx, &err) : 0;
 }
 
 /* ---- printing ---- */

@@ -68,6 +68,10 @@ static int read_tables(struct qr_context *ctx, struct qr_table **out, size_t *n)
 	*n = 0;
 	for (;;) {
 		rc = simidx_get_table_info(ctx->index, (unsigned)*n, &info, &err);
+		if (qr_again(ctx, rc, &err)) {
+			*n = 0;
+			continue;
+		}
 		if (rc)
 			break;
 		larger = realloc(tables, (*n + 1) * sizeof(*tables));

@@ -34,8 +34,11 @@ static int verify(struct qr_context *ctx)
 {
 	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
 	simidx_error err;
-	int rc = simidx_verify(ctx->index, note_problem, ctx, &report, &err);
+	int rc;
 
+	do
+		rc = simidx_verify(ctx->index, note_problem, ctx, &report, &err);
+	while (qr_again(ctx, rc, &err));
 	if (rc && rc != SIMIDX_E_CORRUPT)
 		return qr_fail(ctx, &err);
 	if (rc) {
