@@ -106,8 +106,10 @@ EXTRA_DIST += \
 	bench/figures.awk \
 	bench/figures.goals \
 	bench/figures.sh \
+	bench/latency.awk \
 	bench/mih.sh \
 	bench/mih/Cargo.toml \
 	bench/mih/src/main.rs \
-	bench/quality/plot.awk
+	bench/quality/plot.awk \
+	bench/svg.awk
 CLEANFILES += $(bench_programs:=$(EXEEXT))

@@ -2,22 +2,12 @@
 # Copyright the libsimidx authors
 #
 # Draws F1 by radius or threshold, a panel for each extractor and rule, a line for each set:
-#   awk -f plot.awk OUTPUT-OF-BN_QUALITY >f1.svg
-
-function value(name,    at, rest) {
-	at = index($0, "\"" name "\":")
-	if (!at)
-		return ""
-	rest = substr($0, at + length(name) + 3)
-	sub(/^"/, "", rest)
-	sub(/[",}].*/, "", rest)
-	return rest
-}
+#   awk -f bench/svg.awk -f bench/quality/plot.awk OUTPUT-OF-BN_QUALITY >f1.svg
 
 function x_of(limit) { return left + 50 + limit / most[p] * (width - 70) }
 function y_of(f1) { return top + 220 - f1 * 200 }
 
-function line(panel, set, colour,    i, n, part, limit, at, tmp, points) {
+function line(panel, set, stroke,    i, n, part, limit, at, tmp, points) {
 	n = split(limits[panel, set], limit, " ")
 	for (i = 2; i <= n; i++)
 		for (at = i; at > 1 && limit[at] + 0 < limit[at - 1] + 0; at--) {
@@ -29,11 +19,7 @@ function line(panel, set, colour,    i, n, part, limit, at, tmp, points) {
 		points = points sprintf("%.1f,%.1f ", x_of(limit[i]),
 			y_of(f1[panel, set, limit[i]]))
 	printf "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" points=\"%s\"/>\n",
-		colour, points
-}
-
-function text(x, y, anchor, what) {
-	printf "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n", x, y, anchor, what
+		stroke, points
 }
 
 # The first of 1, 2, 5, 10 and so on that makes no more than six steps.
@@ -82,26 +68,22 @@ value("seed") == "mean" && value("f1") != "" {
 }
 
 END {
-	split("#1b6ca8 #d1495b #2e8b57 #8a5bb5 #c77d00 #008b8b #7a5230 #555555", colours, " ")
 	width = 380
 	height = 280 * int((panels + 1) / 2) + 20 + 16 * int((n_sets + 3) / 4)
-	printf "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\"",
-		2 * width, height
-	print " font-family=\"sans-serif\" font-size=\"11\">"
-	print "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>"
+	begin(2 * width, height)
 	for (p = 1; p <= panels; p++) {
 		left = (p - 1) % 2 * width
 		top = 280 * int((p - 1) / 2)
 		axes()
 		for (s = 1; s <= n_sets; s++)
 			if ((p, sets[s]) in limits)
-				line(p, sets[s], colours[(s - 1) % 8 + 1])
+				line(p, sets[s], colour(s))
 	}
 	for (s = 1; s <= n_sets; s++) {
 		top = height - 16 * int((n_sets + 3) / 4) + 16 * int((s - 1) / 4)
 		left = 50 + (s - 1) % 4 * 170
 		printf "<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"3\" fill=\"%s\"/>\n",
-			left, top - 4, colours[(s - 1) % 8 + 1]
+			left, top - 4, colour(s)
 		text(left + 18, top, "start", sets[s])
 	}
 	print "</svg>"

@@ -133,6 +133,18 @@ grep -q '^single, 4x16 / arrays  *10^6  *1.50  *2.3  *2.500  *2.000..3.200  *MIS
 grep -q '^equal, others, 4x16, p99 / unif.  *10^6  *9.00  *1.5  *1.500  *1.500..1.500  *met$' "$dir/out"
 grep -q '^equal, hot, 4x16, 100 / uniform  *10^6  *6.00  *20  *4.000  *4.000..4.000  *met$' "$dir/out"
 
+# A line each, from 10 us at 10^3 documents to 1 ms at 10^5: two decades down 60 a decade.
+for who in simidx-4x16 scan@avx2; do
+	for n in 100000 1000; do
+		echo '{"set":"uniform","documents":'$n',"class":"all","work":"single",' \
+			'"contestant":"'$who'","us":'$((n / 100))'}' | tr -d ' '
+	done
+done >"$dir/lines"
+awk -f "$SX_SRCDIR/bench/svg.awk" -f "$SX_SRCDIR/bench/latency.awk" "$dir/lines" >"$dir/svg"
+[ "$(grep -c '<polyline .*points="60.0,150.0 620.0,30.0 "' "$dir/svg")" -eq 2 ]
+grep -q '>scan</text>$' "$dir/svg"
+tail -n 1 "$dir/svg" | grep -q '^</svg>$'
+
 [ -n "${SX_TEXT-}" ] || exit 0
 printf 'Two words, and “two” more: don’t count 3.14 as two.\n' >"$dir/one"
 printf '我们喜欢音乐。' >"$dir/two"
@@ -193,7 +205,8 @@ printf '5\t1\tnear\n2\t4\tgrey\n' >"$dir/same.pairs.tsv"
 figures same weights+fp2 144 '"near":1.00,"wrong":8.00,"missed":0.00,"grey":1.00,.*"f1":0.2000,'
 # Wilson: 1 of 9 lies in 0.0199..0.4350.
 figures same k 1 '"precision":0.1111,"precision_low":0.0199,"precision_high":0.4350,'
-awk -f "$SX_SRCDIR/bench/quality/plot.awk" "$dir/out" >"$dir/f1.svg"
+awk -f "$SX_SRCDIR/bench/svg.awk" -f "$SX_SRCDIR/bench/quality/plot.awk" "$dir/out" \
+	>"$dir/f1.svg"
 [ "$(grep -c '<polyline' "$dir/f1.svg")" -eq 3 ]
 tail -n 1 "$dir/f1.svg" | grep -q '^</svg>$'
 
