@@ -15,6 +15,7 @@
 #define DIGIT 11         /* bits of a pass of the sort, of which there are two */
 #define MANY_BLOCKS 64   /* of one range: worth a closer look */
 #define MOST_KNOWN 64    /* documents of a fingerprint that are read beforehand */
+#define FIRST_PIECES 2   /* in which so many are, nearly always */
 #define MOST_HITS 16     /* of a query, on average, and of documents too; more are no use to */
 #define SPARE_HITS 65536 /* gather, as delivering them takes longer than finding them */
 
@@ -197,7 +198,7 @@ static int search_ranges(sx_sorted *s, simidx_reader *r, unsigned t, size_t n)
 {
 	sx_lookup *l = &r->lookup;
 
-	sx_lookup_begin(l, s->range, n);
+	sx_lookup_begin(l, s->range, n, SX_LOOKUP_PIECES);
 	for (sx_lookup_find(l); l->n; sx_lookup_find(l)) {
 		r->searches++;
 		sx_collect_pages(r, l);
@@ -300,7 +301,7 @@ static int read_ranges(sx_sorted *s, simidx_reader *r, size_t n)
 	struct reading g = { UINT32_MAX, 0 };
 	sx_lookup *l = &r->posting_lookup;
 
-	sx_lookup_begin(l, s->range, n);
+	sx_lookup_begin(l, s->range, n, FIRST_PIECES);
 	for (sx_lookup_find(l); l->n; sx_lookup_find(l)) {
 		r->searches++;
 		sx_collect_pages(r, l);
@@ -309,6 +310,8 @@ static int read_ranges(sx_sorted *s, simidx_reader *r, size_t n)
 		for (size_t i = 0; i < l->n; i++)
 			if (read_piece(s, r, &l->piece[i], &g))
 				return -1;
+		if (g.given_up)
+			sx_lookup_leave(l);
 	}
 	return 0;
 }

@@ -354,7 +354,7 @@ static int begin_pieces(struct task *task, size_t *n_ranges, simidx_error *err)
 
 	if (rc || !*n_ranges)
 		return rc;
-	sx_lookup_begin(&r->lookup, r->range, *n_ranges);
+	sx_lookup_begin(&r->lookup, r->range, *n_ranges, SX_LOOKUP_PIECES);
 	sx_lookup_find(&r->lookup);
 	if (r->lookup.n < SX_LOOKUP_PIECES)
 		return SIMIDX_OK;
@@ -362,7 +362,7 @@ static int begin_pieces(struct task *task, size_t *n_ranges, simidx_error *err)
 	if (rc <= 0)
 		return rc;
 	rc = make_ranges(r, n_ranges, err);
-	sx_lookup_begin(&r->lookup, r->range, *n_ranges);
+	sx_lookup_begin(&r->lookup, r->range, *n_ranges, SX_LOOKUP_PIECES);
 	sx_lookup_find(&r->lookup);
 	return rc;
 }

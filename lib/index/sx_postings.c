@@ -12,6 +12,7 @@
 #include "util/sx_err.h"
 
 #define RUN 8 /* entries from which taking them together is quicker */
+#define PER_PIECE 256 /* documents of a fingerprint in a block, most often more */
 
 /* Documents of which fingerprints, and what becomes of them. */
 struct reading {
@@ -129,7 +130,21 @@ static int is_wanted(const sx_hit *hit)
 	return hit->in_tables && hit->n_known == SX_UNKNOWN;
 }
 
-/* Every piece of all fingerprints: a run of equal ones may lie in several blocks. */
+/*
+ * Blocks of one fingerprint that are likely to be enough. Its documents may begin at the end of
+ * one.
+ */
+static size_t first_pieces(const struct reading *g)
+{
+	return g->most && g->most < PER_PIECE * SX_LOOKUP_PIECES
+		       ? 2 + (size_t)g->most / PER_PIECE
+		       : SX_LOOKUP_PIECES;
+}
+
+/*
+ * Every piece of all fingerprints, until each has enough: a run of equal ones may lie in
+ * thousands of blocks.
+ */
 static int read_pieces(struct reading *g, const sx_directory *d, simidx_error *err)
 {
 	simidx_reader *r = g->r;
@@ -145,13 +160,15 @@ static int read_pieces(struct reading *g, const sx_directory *d, simidx_error *e
 			r->posting[n].low = r->posting[n].high = r->hits.at[i].fp;
 			n++;
 		}
-	sx_lookup_begin(l, r->posting, n);
+	sx_lookup_begin(l, r->posting, n, first_pieces(g));
 	g->range = UINT32_MAX;
 	for (sx_lookup_find(l); !rc && l->n; sx_lookup_find(l)) {
 		sx_collect_pages(r, l);
 		rc = sx_lookup_locate_exactly(l, r->index->kernel, err);
 		for (size_t i = 0; !rc && i < l->n; i++)
 			rc = take_piece(g, &l->piece[i], err);
+		if (g->most && g->had >= g->most)
+			sx_lookup_leave(l);
 	}
 	return rc;
 }

@@ -37,12 +37,13 @@ FETCH fetch_lines(const unsigned char *p, size_t size, size_t most)
 		fetch(p);
 }
 
-void sx_lookup_begin(sx_lookup *l, const sx_range *ranges, size_t n)
+void sx_lookup_begin(sx_lookup *l, const sx_range *ranges, size_t n, size_t first)
 {
 	l->range = ranges;
 	l->n_ranges = n;
 	l->next = l->ahead = l->n = 0;
 	l->block = SIZE_MAX;
+	l->first = first;
 	l->blocks = 0;
 }
 
@@ -151,14 +152,16 @@ void sx_lookup_find(sx_lookup *l)
 	while (l->n < SX_LOOKUP_PIECES && l->next < l->n_ranges) {
 		const sx_range *r = &l->range[l->next];
 		const sx_directory *d = r->directory;
-		size_t i = l->block;
+		size_t i = l->block, most = SX_LOOKUP_PIECES;
 
 		if (i == SIZE_MAX) {
 			look_ahead(l);
 			i = sx_directory_find(d, r->low);
+			if (l->first < most - l->n)
+				most = l->n + l->first;
 		}
 		/* A block may hold keys of the range unless the one before it ended behind it. */
-		while (i < d->n && l->n < SX_LOOKUP_PIECES) {
+		while (i < d->n && l->n < most) {
 			add_piece(l, d, i);
 			if (d->entry[i].last > r->high ||
 			    (d->entry[i].last == r->high && !d->table->n_cols))
@@ -175,6 +178,14 @@ void sx_lookup_find(sx_lookup *l)
 	}
 	fetch_all(l);
 	l->blocks += l->n;
+}
+
+void sx_lookup_leave(sx_lookup *l)
+{
+	if (l->block == SIZE_MAX)
+		return;
+	l->block = SIZE_MAX;
+	l->next++;
 }
 
 int sx_directory_damaged(const sx_directory *d, size_t block, const char *what,

@@ -35,19 +35,28 @@ typedef struct sx_lookup {
 	size_t next;   /* the first range that is not looked up to its end */
 	size_t ahead;  /* ranges whose offsets are on their way */
 	size_t block;  /* of range `next`: the block to go on with, or SIZE_MAX */
+	size_t first;  /* pieces of a range that are found before it is asked for more of it */
 	uint64_t blocks; /* pieces so far */
 	size_t n;      /* pieces at hand */
 	sx_piece piece[SX_LOOKUP_PIECES];
 } sx_lookup;
 
-/** Begin. The ranges and their directories stay until the end; low <= high. */
-void sx_lookup_begin(sx_lookup *lookup, const sx_range *ranges, size_t n);
+/**
+ * Begin. The ranges and their directories stay until the end; low <= high.
+ *
+ * @param first  pieces of a range that may be all that is wanted of it, at least 1: the others
+ *               are found only when sx_lookup_find() is called again
+ */
+void sx_lookup_begin(sx_lookup *lookup, const sx_range *ranges, size_t n, size_t first);
 
 /**
  * Find the next pieces, up to SX_LOOKUP_PIECES, in the order of the ranges. lookup->n = 0: there
  * are no more.
  */
 void sx_lookup_find(sx_lookup *lookup);
+
+/** No more of the range of the last piece is wanted: go on with the next one. */
+void sx_lookup_leave(sx_lookup *lookup);
 
 /**
  * Set from and to of the pieces at hand and have the entries fetched. They hold the entries of

@@ -215,29 +215,42 @@ static size_t row_behind(const struct t_tab *tab, uint64_t key)
 	return key == UINT64_MAX ? tab->model.n : row_at(tab, key + 1);
 }
 
-/* The pieces of all ranges, one after another, hold exactly their rows. */
-static void check_lookup(const struct t_tab *tab, const sx_range *range, size_t n)
+/*
+ * The pieces of all ranges, one after another, hold exactly their rows, however many are found at
+ * first; of a range that is left, as some are if there is an rng, the first rows.
+ */
+static void check_lookup(const struct t_tab *tab, const sx_range *range, size_t n, size_t first,
+			 sxt_rng *rng)
 {
 	static sx_lookup l;
-	size_t at = 0, i = n ? row_at(tab, range[0].low) : 0;
+	size_t at = 0, i = n ? row_at(tab, range[0].low) : 0, left = SIZE_MAX;
 	uint64_t pieces = 0;
 
-	sx_lookup_begin(&l, range, n);
+	sx_lookup_begin(&l, range, n, first);
 	for (sx_lookup_find(&l); l.n; sx_lookup_find(&l)) {
+		size_t begun = at;
+
 		t_must(l.n <= SX_LOOKUP_PIECES);
 		pieces += l.n;
 		ck_assert_sx(sx_lookup_locate_exactly(&l, sx_kernel_best(), &sxt_err), SIMIDX_OK);
 		for (size_t j = 0; j < l.n; j++) {
 			t_must(l.piece[j].range >= at && l.piece[j].range < n);
+			t_must(l.piece[j].range != left);
+			t_must(l.piece[j].range == begun || j < first ||
+			       l.piece[j - first].range != l.piece[j].range);
 			while (at < l.piece[j].range) {
-				t_must_eq(i, row_behind(tab, range[at].high));
+				t_must(at == left || i == row_behind(tab, range[at].high));
 				i = row_at(tab, range[++at].low);
 			}
 			check_piece(tab, &l.piece[j], &i);
 		}
+		if (rng && sxt_rng_below(rng, 2)) {
+			left = l.block == SIZE_MAX ? left : l.next;
+			sx_lookup_leave(&l);
+		}
 	}
 	for (; at < n; at++) {
-		t_must_eq(i, row_behind(tab, range[at].high));
+		t_must(at == left || i == row_behind(tab, range[at].high));
 		i = at + 1 < n ? row_at(tab, range[at + 1].low) : 0;
 	}
 	t_must_eq(pieces, l.blocks);
@@ -292,8 +305,8 @@ static void check_rough_lookup(const struct t_tab *tab, const sx_range *range, s
 {
 	static sx_lookup rough, exact;
 
-	sx_lookup_begin(&rough, range, n);
-	sx_lookup_begin(&exact, range, n);
+	sx_lookup_begin(&rough, range, n, SX_LOOKUP_PIECES);
+	sx_lookup_begin(&exact, range, n, SX_LOOKUP_PIECES);
 	for (sx_lookup_find(&rough); rough.n; sx_lookup_find(&rough)) {
 		sx_lookup_find(&exact);
 		t_must_eq(rough.n, exact.n);
@@ -324,13 +337,14 @@ static void check_lookups(const struct t_tab *tab, const struct view *view, int 
 			any_range(tab, rng, &range[i]);
 		}
 		/* First as whoever comes first, who enters outlines; then as all others. */
-		check_lookup(tab, range, sizes[s]);
+		check_lookup(tab, range, sizes[s], SX_LOOKUP_PIECES, NULL);
 		check_rough_lookup(tab, range, sizes[s], even, rng);
-		check_lookup(tab, range, sizes[s]);
+		check_lookup(tab, range, sizes[s], 1 + sxt_rng_below(rng, 3), NULL);
+		check_lookup(tab, range, sizes[s], 1 + sxt_rng_below(rng, 3), rng);
 	}
 	range[0].low = 0;
 	range[0].high = mask_of(tab);
-	check_lookup(tab, range, 1);
+	check_lookup(tab, range, 1, SX_LOOKUP_PIECES, NULL);
 }
 
 /* What it says of a range is right but for the blocks at both ends, where blocks are alike. */
@@ -508,7 +522,7 @@ START_TEST(damaged_block)
 	range.directory = view.directory;
 	range.low = 0;
 	range.high = UINT64_MAX;
-	sx_lookup_begin(&l, &range, 1);
+	sx_lookup_begin(&l, &range, 1, SX_LOOKUP_PIECES);
 	for (sx_lookup_find(&l); !rc && l.n; sx_lookup_find(&l))
 		rc = sx_lookup_locate(&l, sx_kernel_best(), &sxt_err);
 	ck_assert_int_eq(rc, SIMIDX_E_CORRUPT);

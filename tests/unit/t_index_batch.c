@@ -273,7 +273,10 @@ START_TEST(equal)
 }
 END_TEST
 
-/* Documents of one fingerprint, some of them in one block of postings and a few in the next. */
+/*
+ * Documents of one fingerprint, some of them in one block of postings and a few in the next; and
+ * of one in many.
+ */
 START_TEST(runs)
 {
 	struct comparison c = { 0 };
@@ -284,9 +287,12 @@ START_TEST(runs)
 	add_random(2000, 0);
 	for (int i = 0; i < 60; i++)
 		add_cluster(100, 0);
+	add_cluster(8000, 0);
 	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, model.n);
 	index->batch_sorted_from = 1;
 	q = queries_near(200, 3);
+	for (size_t i = 0; i < 200; i++)
+		q[i].limit = 150;
 	ck_assert_int_eq(is_sorted(index, q, 200), 1);
 	ck_assert_sx(run_batch(index, q, 200, 1, &c), SIMIDX_OK);
 	free(q);

@@ -320,6 +320,43 @@ START_TEST(one_fingerprint)
 }
 END_TEST
 
+/* Of a fingerprint in many blocks a limit reads no more than it needs. */
+START_TEST(one_fingerprint_costs)
+{
+	enum { N = 300000, FEW = 200 }; /* a block has more documents */
+	static const uint64_t limits[] = { 1, 100, 5000, N - 1, 0 };
+	simidx_query q = SIMIDX_QUERY_INIT;
+	simidx_results r = SIMIDX_RESULTS_INIT;
+	struct t_search s;
+
+	t_search_init(&s, 0, 0);
+	q.fp = t_search_any(&s);
+	while (s.model.n < N)
+		t_search_add(&s, q.fp);
+	t_search_store(&s, N);
+	t_search_directories(&s, 1);
+	/* Until there is a directory. */
+	for (unsigned i = 0; i < 1000 && !s.reader->posting_lookup.blocks; i++)
+		ck_assert_sx(simidx_search(s.reader, &q, &r, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_gt(s.reader->posting_lookup.blocks, 2 * SX_LOOKUP_PIECES);
+	for (q.mode = SIMIDX_ALL; q.mode <= SIMIDX_NEAREST; q.mode++)
+		for (unsigned i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+			q.limit = limits[i];
+			if (!q.limit && q.mode == SIMIDX_NEAREST)
+				continue;
+			sxt_check_query(&s.model, N, s.reader, &q, &r);
+			ck_assert_uint_eq(r.n, q.mode == SIMIDX_COUNT	? 0
+					       : q.mode == SIMIDX_FIRST ? 1
+					       : q.limit		? q.limit
+									: N);
+			if (q.mode != SIMIDX_COUNT && q.limit)
+				ck_assert_uint_le(s.reader->posting_lookup.blocks,
+						  3 + r.n / FEW);
+		}
+	t_search_end(&s);
+}
+END_TEST
+
 /* Whatever smaller radii have compared of fresh rows does not count. */
 START_TEST(nearest_cut)
 {
@@ -539,6 +576,7 @@ Suite *suite_search_modes(void)
 	suite_add_tcase(suite, modes_case);
 	tcase_set_timeout(skew, 600);
 	tcase_add_loop_test(skew, one_fingerprint, 0, T_SEARCH_LAYOUTS);
+	tcase_add_test(skew, one_fingerprint_costs);
 	tcase_add_test(skew, hot_prefix);
 	tcase_add_loop_test(skew, hot_at_first, 0, 4);
 	tcase_add_test(skew, hot_by_weights);
