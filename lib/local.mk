@@ -145,6 +145,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_loader_space.c \
 	lib/index/sx_loader_tables.c \
 	lib/index/sx_mark.c \
+	lib/index/sx_matches.c \
 	lib/index/sx_merge.c \
 	lib/index/sx_open.c \
 	lib/index/sx_predictions.c \

@@ -98,7 +98,8 @@ struct sx_sorted {
 	size_t n_hits, hit_cap, grouped_cap;
 	uint32_t *start; /* of each query's in `grouped`, and the end */
 	size_t start_cap;
-	sx_docs docs; /* of the hits */
+	sx_doc *doc; /* of the hits */
+	size_t n_docs, doc_cap;
 };
 
 /** Ranges that are looked up together, but for those of the last query. */

@@ -35,7 +35,7 @@ void sx_sorted_free(sx_sorted *s)
 	free(s->hit);
 	free(s->grouped);
 	free(s->start);
-	free(s->docs.at);
+	free(s->doc);
 	free(s);
 }
 
@@ -158,7 +158,7 @@ int sx_sorted_run(sx_sorted *s, simidx_reader *r, const sx_batch *batch, size_t 
 	if (prepare(&s->like, &s->strategy, r, s->query, s->n) || sx_sorted_search(s, r) ||
 	    (sx_has_ids(r->index) && sx_sorted_read(s, r)) || group_hits(s))
 		return sx_batch_plain(r, batch, from, to, take, ctx, err);
-	r->known = s->docs.at;
+	r->known = s->doc;
 	for (size_t i = 0; !rc && i < s->n; i++) {
 		simidx_results results;
 

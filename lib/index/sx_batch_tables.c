@@ -272,11 +272,11 @@ static int read_piece(sx_sorted *s, simidx_reader *r, const sx_piece *piece, str
 	if (piece->to <= piece->from || g->given_up)
 		return 0;
 	if (hit->n_known == SX_UNKNOWN) {
-		hit->known = (uint32_t)s->docs.n;
+		hit->known = (uint32_t)s->n_docs;
 		hit->n_known = 0;
 	}
-	if (hit->n_known + n > MOST_KNOWN || s->docs.n + n > most_hits(s)) {
-		s->docs.n = hit->known;
+	if (hit->n_known + n > MOST_KNOWN || s->n_docs + n > most_hits(s)) {
+		s->n_docs = hit->known;
 		hit->n_known = SX_UNKNOWN;
 		g->given_up = 1;
 		return 0;
@@ -285,14 +285,12 @@ static int read_piece(sx_sorted *s, simidx_reader *r, const sx_piece *piece, str
 	if (sx_block_open(&block, piece->value, table->block_size, table->n_cols) ||
 	    sx_rows_reserve(rows, n) || sx_block_decode(&block, piece->from, n, rows))
 		return -1;
+	if (sx_reserve(&s->doc, &s->doc_cap, s->n_docs + n, sizeof(*s->doc)))
+		return -1;
 	hit->n_known += (uint32_t)n;
-	for (size_t i = 0; i < n; i++) {
-		sx_doc doc = { rows->col[0][i], hit->fp,
-			       table->n_cols > 1 ? rows->col[1][i] : 0, 0 };
-
-		if (sx_docs_push(&s->docs, &doc, NULL))
-			return -1;
-	}
+	for (size_t i = 0; i < n; i++)
+		s->doc[s->n_docs++] = (sx_doc){ rows->col[0][i], hit->fp,
+						table->n_cols > 1 ? rows->col[1][i] : 0 };
 	return 0;
 }
 
@@ -321,7 +319,7 @@ int sx_sorted_read(sx_sorted *s, simidx_reader *r)
 	const sx_directory *d;
 	size_t i = 0;
 
-	s->docs.n = 0;
+	s->n_docs = 0;
 	d = s->n_hits ? sx_shelf_get(&r->snapshot, SX_SHELF_POSTINGS, s->n_hits,
 				     &r->held[SX_SHELF_POSTINGS])
 		      : NULL;

@@ -1,80 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "index/sx_index.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
-
-#define FEW 32
-
-int sx_docs_push(sx_docs *docs, const sx_doc *doc, simidx_error *err)
-{
-	if (sx_reserve(&docs->at, &docs->cap, docs->n + 1, sizeof(*docs->at)))
-		return sx_fail_nomem(err);
-	docs->at[docs->n++] = *doc;
-	return SIMIDX_OK;
-}
-
-int sx_docs_append(sx_docs *docs, const sx_doc *like, const uint64_t *id, const uint64_t *fp2,
-		   size_t n, simidx_error *err)
-{
-	sx_doc doc = *like, *to;
-
-	if (sx_reserve(&docs->at, &docs->cap, docs->n + n, sizeof(*docs->at)))
-		return sx_fail_nomem(err);
-	to = docs->at + docs->n;
-	docs->n += n;
-	for (size_t i = 0; i < n; i++) {
-		doc.id = id[i];
-		if (fp2)
-			doc.fp2 = fp2[i];
-		to[i] = doc;
-	}
-	return SIMIDX_OK;
-}
-
-static int compare_docs(const void *a, const void *b)
-{
-	const sx_doc *x = a, *y = b;
-
-	if (x->weighted != y->weighted)
-		return x->weighted < y->weighted ? -1 : 1;
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return x->fp < y->fp ? -1 : x->fp > y->fp;
-}
-
-/* For a handful qsort() takes longer than all else that is done with them. */
-static void sort_few(sx_doc *at, size_t n)
-{
-	for (size_t i = 1; i < n; i++) {
-		sx_doc doc = at[i];
-		size_t j = i;
-
-		for (; j && compare_docs(&doc, &at[j - 1]) < 0; j--)
-			at[j] = at[j - 1];
-		at[j] = doc;
-	}
-}
-
-void sx_docs_sort(sx_docs *docs, size_t from)
-{
-	size_t i = from + 1;
-
-	/* One fingerprint's documents come in order already. */
-	while (i < docs->n && compare_docs(&docs->at[i - 1], &docs->at[i]) < 0)
-		i++;
-	if (i == docs->n)
-		return;
-	if (docs->n - from > FEW)
-		qsort(docs->at + from, docs->n - from, sizeof(*docs->at), compare_docs);
-	else
-		sort_few(docs->at + from, docs->n - from);
-}
 
 /* The second fingerprint of a document, from postings. */
 static int get_fp2(const sx_snapshot *s, sx_doc *doc, simidx_error *err)

@@ -161,16 +161,10 @@ void sx_shelf_renew(simidx *index, unsigned t, uint64_t merged_from);
  * Documents (sx_docs.c)
  */
 
-/** A document as it is collected; the label is looked up at the end. */
+/** A document as it is stored, without its label. */
 typedef struct sx_doc {
 	uint64_t id, fp, fp2;
-	unsigned weighted; /* simidx_match.weighted, in a search */
 } sx_doc;
-
-typedef struct sx_docs {
-	sx_doc *at;
-	size_t n, cap;
-} sx_docs;
 
 /** The fresh rows of a snapshot, in the order of arrival. */
 typedef struct sx_fresh_rows {
@@ -184,16 +178,6 @@ static inline int sx_is_merged(const sx_header *h, const sx_fresh_row *row)
 	return h->state & SX_STATE_PARTIAL &&
 	       (row->fp < h->merged_fp || (row->fp == h->merged_fp && row->id <= h->merged_id));
 }
-
-/** Append one document. */
-int sx_docs_push(sx_docs *docs, const sx_doc *doc, simidx_error *err);
-
-/** Append n documents that are like one, but for their ids and, unless NULL, second fingerprints. */
-int sx_docs_append(sx_docs *docs, const sx_doc *like, const uint64_t *id, const uint64_t *fp2,
-		   size_t n, simidx_error *err);
-
-/** Sort documents [from, n) by (weighted, id, fp). */
-void sx_docs_sort(sx_docs *docs, size_t from);
 
 /** Find a document by id in docs (not among the fresh rows). SIMIDX_E_NOT_FOUND, err unset. */
 int sx_doc_by_id(const sx_snapshot *snapshot, uint64_t id, sx_doc *doc, simidx_error *err);

@@ -28,23 +28,23 @@ struct reading {
 static int take_document(struct reading *g, uint64_t id, uint64_t fp, uint64_t fp2,
 			 simidx_error *err)
 {
-	sx_doc doc = { id, fp, fp2, 0 };
+	simidx_match match = sx_match_of(g->r->index, id, fp, fp2);
 
-	if (!sx_query_judge(g->q, &doc, &doc.weighted))
+	if (!sx_query_judge(g->q, &match))
 		return SIMIDX_OK;
 	g->had++;
 	if (g->count) {
 		++*g->count;
 		return SIMIDX_OK;
 	}
-	return sx_docs_push(&g->r->docs, &doc, err);
+	return sx_matches_push(&g->r->matches, &match, err);
 }
 
 /* Rows that all match because their fingerprint does. */
 static int take_all_rows(struct reading *g, const sx_rows *rows, size_t n, uint64_t fp,
 			 simidx_error *err)
 {
-	sx_doc doc = { .fp = fp, .weighted = sx_query_distance(g->q, fp) };
+	simidx_match like;
 
 	if (g->most && n > g->most - g->had)
 		n = (size_t)(g->most - g->had);
@@ -53,8 +53,10 @@ static int take_all_rows(struct reading *g, const sx_rows *rows, size_t n, uint6
 		*g->count += n;
 		return SIMIDX_OK;
 	}
-	return sx_docs_append(&g->r->docs, &doc, rows->col[0],
-			      rows->n_cols > 1 ? rows->col[1] : NULL, n, err);
+	like = sx_match_of(g->r->index, 0, fp, 0);
+	sx_query_judge(g->q, &like);
+	return sx_matches_append(&g->r->matches, &like, rows->col[0],
+				 rows->n_cols > 1 ? rows->col[1] : NULL, n, err);
 }
 
 /* Many entries of one fingerprint: column after column. */

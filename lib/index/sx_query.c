@@ -25,13 +25,15 @@ unsigned sx_query_distance(const sx_query *q, uint64_t fp)
 	return weigh(fp ^ q->fp, q->asked->weights);
 }
 
-int sx_query_judge(const sx_query *q, const sx_doc *doc, unsigned *weighted)
+int sx_query_judge(const sx_query *q, simidx_match *match)
 {
-	*weighted = sx_query_distance(q, doc->fp);
+	match->distance = simidx_distance(match->fp, q->fp);
+	match->weighted = sx_query_distance(q, match->fp);
 	if (!q->has_fp2)
 		return 1;
-	*weighted += weigh(doc->fp2 ^ q->asked->fp2, q->asked->weights2);
-	return *weighted <= q->asked->radius2;
+	match->distance2 = simidx_distance(match->fp2, q->asked->fp2);
+	match->weighted += weigh(match->fp2 ^ q->asked->fp2, q->asked->weights2);
+	return match->weighted <= q->asked->radius2;
 }
 
 /* How many bits can differ at most within the radius: the lightest ones do. */

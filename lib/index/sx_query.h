@@ -41,11 +41,7 @@ static inline int sx_query_accepts(const sx_query *query, uint64_t fp)
 	       sx_query_accepts_near(query, fp);
 }
 
-/**
- * Whether a document whose fingerprint is accepted matches.
- *
- * @param weighted  set to simidx_match.weighted
- */
-int sx_query_judge(const sx_query *query, const sx_doc *doc, unsigned *weighted);
+/** Whether a document whose fingerprint is accepted matches; its distances are set. */
+int sx_query_judge(const sx_query *query, simidx_match *match);
 
 #endif /* SX_QUERY_H */

@@ -62,9 +62,8 @@ void simidx_reader_close(simidx_reader *r)
 	free(r->hits.at);
 	sx_rows_free(&r->rows);
 	free(r->fresh.at);
-	free(r->docs.at);
+	free(r->matches.at);
 	free(r->nearer.at);
-	free(r->match);
 	free(r->labels);
 	free(r);
 }
@@ -79,14 +78,14 @@ static int keep_label(simidx_reader *r, sx_slice label, size_t *at, simidx_error
 	return SIMIDX_OK;
 }
 
-static int add_labels(simidx_reader *r, simidx_error *err)
+int sx_reader_add_labels(simidx_reader *r, simidx_error *err)
 {
 	size_t used = 0, at = 0;
 
-	for (size_t i = 0; i < r->docs.n; i++) {
+	for (size_t i = 0; i < r->matches.n; i++) {
+		simidx_match *m = &r->matches.at[i];
 		sx_slice label;
-		int rc = sx_label_of(r->snapshot.txn, &r->index->tables, r->match[i].id, &label,
-				     err);
+		int rc = sx_label_of(r->snapshot.txn, &r->index->tables, m->id, &label, err);
 
 		if (rc == SIMIDX_E_NOT_FOUND)
 			continue;
@@ -94,54 +93,32 @@ static int add_labels(simidx_reader *r, simidx_error *err)
 			rc = keep_label(r, label, &used, err);
 		if (rc)
 			return rc;
-		r->match[i].label_size = label.size;
-		r->match[i].flags |= SIMIDX_MATCH_LABEL;
+		m->label_size = label.size;
+		m->flags |= SIMIDX_MATCH_LABEL;
 	}
 	/* Only now: the buffer may have moved while it grew. */
-	for (size_t i = 0; i < r->docs.n; i++)
-		if (r->match[i].flags & SIMIDX_MATCH_LABEL) {
-			r->match[i].label = (const char *)r->labels + at;
-			at += r->match[i].label_size;
+	for (size_t i = 0; i < r->matches.n; i++) {
+		simidx_match *m = &r->matches.at[i];
+
+		if (m->flags & SIMIDX_MATCH_LABEL) {
+			m->label = (const char *)r->labels + at;
+			at += m->label_size;
 		}
-	return SIMIDX_OK;
-}
-
-int sx_reader_deliver(simidx_reader *r, const sx_query *q, int labels, simidx_error *err)
-{
-	unsigned flags = r->index->flags & SIMIDX_CREATE_FP2 ? SIMIDX_MATCH_FP2 : 0;
-	unsigned distance = 0;
-
-	if (sx_reserve(&r->match, &r->match_cap, r->docs.n, sizeof(*r->match)))
-		return sx_fail_nomem(err);
-	for (size_t i = 0; i < r->docs.n; i++) {
-		const sx_doc *doc = &r->docs.at[i];
-		simidx_match *m = &r->match[i];
-
-		/* Those with one fingerprint stand together. */
-		if (q && (!i || doc->fp != doc[-1].fp))
-			distance = simidx_distance(doc->fp, q->fp);
-		*m = (simidx_match){ .id = doc->id,
-				     .fp = doc->fp,
-				     .fp2 = doc->fp2,
-				     .distance = distance,
-				     .flags = flags,
-				     .weighted = doc->weighted };
-		if (q && q->has_fp2)
-			m->distance2 = simidx_distance(doc->fp2, q->asked->fp2);
 	}
-	return labels && sx_has_ids(r->index) ? add_labels(r, err) : SIMIDX_OK;
+	return SIMIDX_OK;
 }
 
 static int deliver_one(simidx_reader *r, const sx_doc *doc, simidx_match *out, simidx_error *err)
 {
+	simidx_match match = sx_match_of(r->index, doc->id, doc->fp, doc->fp2);
 	int rc;
 
-	r->docs.n = 0;
-	rc = sx_docs_push(&r->docs, doc, err);
+	r->matches.n = 0;
+	rc = sx_matches_push(&r->matches, &match, err);
 	if (!rc)
-		rc = sx_reader_deliver(r, NULL, 1, err);
+		rc = sx_reader_add_labels(r, err);
 	if (!rc)
-		*out = r->match[0];
+		*out = r->matches.at[0];
 	return rc;
 }
 
@@ -179,7 +156,7 @@ static int find_label(simidx_reader *r, const char *label, size_t size, simidx_m
 	rc = sx_fresh_hits(r->index, &r->snapshot, &q, &r->rented, &r->fresh, &candidates, err);
 	for (size_t i = 0; !rc && i < r->fresh.n; i++) {
 		const sx_fresh_row *row = &r->fresh.at[i];
-		sx_doc doc = { row->id, row->fp, row->fp2, 0 };
+		sx_doc doc = { row->id, row->fp, row->fp2 };
 		sx_slice stored;
 
 		rc = sx_label_of(r->snapshot.txn, &r->index->tables, row->id, &stored, err);

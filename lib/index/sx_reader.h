@@ -27,6 +27,12 @@ typedef struct sx_hit {
 
 #define SX_UNKNOWN UINT32_MAX
 
+/** Documents that were found; their labels are looked up at the end. */
+typedef struct sx_matches {
+	simidx_match *at;
+	size_t n, cap;
+} sx_matches;
+
 typedef struct sx_hits {
 	sx_hit *at;
 	size_t n, cap;
@@ -88,17 +94,23 @@ struct simidx_reader {
 	const sx_doc *known;       /* documents of hits that were read beforehand; borrowed */
 	sx_fresh_rows fresh;       /* matching fresh rows */
 	sx_rows rows;              /* postings of one piece */
-	sx_docs docs;
-	sx_docs nearer;            /* SIMIDX_NEAREST: those within a smaller radius */
-	simidx_match *match;       /* what the caller sees */
-	size_t match_cap;
-	unsigned char *labels;     /* bytes of the labels that match[] points to */
+	sx_matches matches;        /* what the caller sees */
+	sx_matches nearer;         /* SIMIDX_NEAREST: those within a smaller radius */
+	unsigned char *labels;     /* bytes of the labels that matches point to */
 	size_t labels_cap;
 };
 
-/** Turn reader->docs into reader->match, with labels if asked to. */
-int sx_reader_deliver(simidx_reader *reader, const sx_query *query, int labels,
-		      simidx_error *err);
+/** A document as a match at distance 0. */
+static inline simidx_match sx_match_of(const simidx *index, uint64_t id, uint64_t fp, uint64_t fp2)
+{
+	return (simidx_match){ .id = id,
+			       .fp = fp,
+			       .fp2 = fp2,
+			       .flags = index->flags & SIMIDX_CREATE_FP2 ? SIMIDX_MATCH_FP2 : 0 };
+}
+
+/** Look up the labels of reader->matches. */
+int sx_reader_add_labels(simidx_reader *reader, simidx_error *err);
 
 /** Search in the snapshot that the reader has. */
 int sx_search(simidx_reader *reader, const simidx_query *asked, simidx_results *out,
@@ -184,11 +196,25 @@ int sx_collect_found(simidx_reader *reader, const sx_query *query, simidx_result
 void sx_collect_pages(simidx_reader *reader, const sx_lookup *lookup);
 
 /* ------------------------------------------------------------------------------------------
+ * sx_matches.c
+ */
+
+/** Append one. */
+int sx_matches_push(sx_matches *matches, const simidx_match *match, simidx_error *err);
+
+/** Append n that are like one, but for their ids and, unless NULL, second fingerprints. */
+int sx_matches_append(sx_matches *matches, const simidx_match *like, const uint64_t *id,
+		      const uint64_t *fp2, size_t n, simidx_error *err);
+
+/** Sort matches [from, n) by (weighted, id, fp). */
+void sx_matches_sort(sx_matches *matches, size_t from);
+
+/* ------------------------------------------------------------------------------------------
  * sx_postings.c: documents of hits
  */
 
 /**
- * Append the matching documents of hits [from, to) to reader->docs, or only count them.
+ * Append the matching documents of hits [from, to) to reader->matches, or only count them.
  *
  * @param most   documents of each fingerprint are enough (0 = all)
  * @param count  not NULL: add their number to it and append none

@@ -12,17 +12,18 @@
 #include "util/sx_err.h"
 
 /* Without ids a document is a fingerprint, and a copy in both tiers is one. */
-static int take_fingerprints(simidx_reader *r, size_t from, size_t to, uint64_t *count,
-			     simidx_error *err)
+static int take_fingerprints(simidx_reader *r, const sx_query *q, size_t from, size_t to,
+			     uint64_t *count, simidx_error *err)
 {
 	int rc = SIMIDX_OK;
 
 	if (count)
 		*count += to - from;
 	for (size_t i = from; !rc && !count && i < to; i++) {
-		sx_doc doc = { SIMIDX_NO_ID, r->hits.at[i].fp, 0, r->hits.at[i].distance };
+		simidx_match match = sx_match_of(r->index, SIMIDX_NO_ID, r->hits.at[i].fp, 0);
 
-		rc = sx_docs_push(&r->docs, &doc, err);
+		sx_query_judge(q, &match);
+		rc = sx_matches_push(&r->matches, &match, err);
 	}
 	return rc;
 }
@@ -31,15 +32,15 @@ static int take_fingerprints(simidx_reader *r, size_t from, size_t to, uint64_t 
 static int read_documents(simidx_reader *r, const sx_query *q, size_t from, size_t to,
 			  uint64_t most, simidx_error *err)
 {
-	size_t first = r->docs.n;
+	size_t first = r->matches.n;
 	int rc;
 
 	if (!sx_has_ids(r->index))
-		return take_fingerprints(r, from, to, NULL, err);
+		return take_fingerprints(r, q, from, to, NULL, err);
 	rc = sx_postings_read(r, q, from, to, most, NULL, err);
 	/* Those of one fingerprint come from postings by id, and all are as far off. */
 	if (!rc && (to - from > 1 || r->fresh.n || q->has_fp2))
-		sx_docs_sort(&r->docs, first);
+		sx_matches_sort(&r->matches, first);
 	return rc;
 }
 
@@ -67,16 +68,16 @@ static int deliver_documents(simidx_reader *r, const sx_query *q, simidx_results
 	size_t from = 0;
 	int rc = SIMIDX_OK;
 
-	r->docs.n = 0;
-	while (!rc && from < r->hits.n && !(stop && r->docs.n >= stop)) {
+	r->matches.n = 0;
+	while (!rc && from < r->hits.n && !(stop && r->matches.n >= stop)) {
 		size_t to = q->has_fp2 || !limit ? r->hits.n : end_of_distance(r, from);
 
-		rc = read_documents(r, q, from, to, stop && !q->has_fp2 ? stop - r->docs.n : 0, err);
+		rc = read_documents(r, q, from, to, stop && !q->has_fp2 ? stop - r->matches.n : 0, err);
 		from = to;
 	}
-	out->count = first && r->docs.n ? 1 : r->docs.n;
-	if (limit && r->docs.n > limit) {
-		r->docs.n = (size_t)limit;
+	out->count = first && r->matches.n ? 1 : r->matches.n;
+	if (limit && r->matches.n > limit) {
+		r->matches.n = (size_t)limit;
 		/* To the other modes the limit is what they ask for. */
 		if (q->asked->mode == SIMIDX_ALL)
 			out->truncated |= SIMIDX_CUT_LIMIT;
@@ -87,9 +88,9 @@ static int deliver_documents(simidx_reader *r, const sx_query *q, simidx_results
 static int count_documents(simidx_reader *r, const sx_query *q, simidx_results *out,
 			   simidx_error *err)
 {
-	r->docs.n = 0;
+	r->matches.n = 0;
 	if (!sx_has_ids(r->index))
-		return take_fingerprints(r, 0, r->hits.n, &out->count, err);
+		return take_fingerprints(r, q, 0, r->hits.n, &out->count, err);
 	return sx_postings_read(r, q, 0, r->hits.n, 0, &out->count, err);
 }
 
@@ -98,9 +99,9 @@ static int has_document(simidx_reader *r, const sx_query *q, size_t from, simidx
 {
 	int rc;
 
-	r->docs.n = 0;
+	r->matches.n = 0;
 	rc = read_documents(r, q, from, r->hits.n, 1, err);
-	return rc ? rc : r->docs.n > 0;
+	return rc ? rc : r->matches.n > 0;
 }
 
 static int search_first(simidx_reader *r, const sx_query *q, simidx_results *out,
@@ -125,12 +126,12 @@ static int search_all(simidx_reader *r, const sx_query *q, simidx_results *out, 
 	return rc ? rc : answer(r, q, out, err);
 }
 
-static void swap_docs(simidx_reader *r)
+static void swap_matches(simidx_reader *r)
 {
-	sx_docs docs = r->docs;
+	sx_matches matches = r->matches;
 
-	r->docs = r->nearer;
-	r->nearer = docs;
+	r->matches = r->nearer;
+	r->nearer = matches;
 }
 
 /*
@@ -142,13 +143,13 @@ static int add_nearer(simidx_reader *r, const sx_query *q, unsigned next, simidx
 {
 	int rc = SIMIDX_OK;
 
-	for (size_t i = 0; !rc && i < r->docs.n; i++)
-		if (r->docs.at[i].weighted >= next)
-			rc = sx_docs_push(&r->nearer, &r->docs.at[i], err);
-	swap_docs(r);
-	out->count = r->docs.n;
-	if (r->docs.n > q->asked->limit)
-		r->docs.n = (size_t)q->asked->limit;
+	for (size_t i = 0; !rc && i < r->matches.n; i++)
+		if (r->matches.at[i].weighted >= next)
+			rc = sx_matches_push(&r->nearer, &r->matches.at[i], err);
+	swap_matches(r);
+	out->count = r->matches.n;
+	if (r->matches.n > q->asked->limit)
+		r->matches.n = (size_t)q->asked->limit;
 	return rc;
 }
 
@@ -170,11 +171,11 @@ static int search_nearest(simidx_reader *r, const sx_query *query, simidx_result
 		all = next >= query->radius || (r->way.strategy && r->way.strategy->scan);
 		q.radius = all ? query->radius : next;
 		q.most_bits = q.radius < query->most_bits ? q.radius : query->most_bits;
-		swap_docs(r);
+		swap_matches(r);
 		rc = search_all(r, &q, out, err);
 		if (!rc && out->truncated)
 			return add_nearer(r, query, next, out, err);
-		if (rc || all || r->docs.n >= q.asked->limit)
+		if (rc || all || r->matches.n >= q.asked->limit)
 			return rc;
 	}
 }
@@ -182,7 +183,7 @@ static int search_nearest(simidx_reader *r, const sx_query *query, simidx_result
 static int search(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_error *err)
 {
 	r->way.strategy = NULL;
-	r->docs.n = 0;
+	r->matches.n = 0;
 	r->fresh_candidates = 0;
 	switch (q->asked->mode) {
 	case SIMIDX_FIRST:
@@ -198,15 +199,15 @@ static int search(simidx_reader *r, const sx_query *q, simidx_results *out, simi
 static int finish(simidx_reader *r, const sx_query *q, int rc, simidx_results *out,
 		  simidx_error *err)
 {
-	if (!rc)
-		rc = sx_reader_deliver(r, q, (q->asked->flags & SIMIDX_QUERY_LABELS) != 0, err);
+	if (!rc && q->asked->flags & SIMIDX_QUERY_LABELS && sx_has_ids(r->index))
+		rc = sx_reader_add_labels(r, err);
 	out->size = sizeof(*out);
 	if (rc) {
-		r->docs.n = 0;
+		r->matches.n = 0;
 		return rc;
 	}
-	out->matches = r->match;
-	out->n = r->docs.n;
+	out->matches = r->matches.at;
+	out->n = r->matches.n;
 	return SIMIDX_OK;
 }
 
