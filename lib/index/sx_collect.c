@@ -425,8 +425,10 @@ static int collect_fresh(struct task *task, simidx_error *err)
 
 		if (!sx_query_accepts(task->q, row.fp))
 			continue;
+		/* Rows with one fingerprint most often stand together, and may be many. */
+		if (r->hits.n == hits || r->hits.at[r->hits.n - 1].fp != row.fp)
+			rc = add_hit(r, task->q, row.fp, 0, err);
 		r->fresh.at[kept++] = row;
-		rc = add_hit(r, task->q, row.fp, 0, err);
 	}
 	r->fresh.n = kept;
 	return rc ? rc : ask_enough(task, hits, err);

@@ -12,6 +12,7 @@
 #include "util/sx_err.h"
 
 #define RUN 8 /* entries from which taking them together is quicker */
+#define SOME_ROWS 4096 /* that are read together where there is no directory */
 #define PER_PIECE 256 /* documents of a fingerprint in a block, most often more */
 
 /* Documents of which fingerprints, and what becomes of them. */
@@ -182,23 +183,52 @@ static int postings_cursor(simidx_reader *r, simidx_error *err)
 					    &r->postings, err);
 }
 
+/* Go on behind the last of the rows; damaged ones must not lead back. */
+static int step_behind(const sx_table *table, const sx_rows *rows, sx_place *low,
+		       simidx_error *err)
+{
+	unsigned char bytes[SX_TABLE_MAX_KEY];
+	sx_place last = { low->key, rows->col[0][rows->n - 1] };
+	sx_slice key = { bytes, sx_table_key(table, last, bytes) };
+
+	if (last.col0 < low->col0 || last.col0 == UINT64_MAX)
+		return sx_table_damaged(table, key, "its ids are out of order", err);
+	low->col0 = last.col0 + 1;
+	return SIMIDX_OK;
+}
+
+/* The documents of one fingerprint until there are enough, some at a time: there may be millions. */
+static int read_run_by_tree(struct reading *g, uint64_t fp, simidx_error *err)
+{
+	const sx_table *table = &g->r->index->tables.postings;
+	sx_place low = { fp, 0 }, high = { fp, UINT64_MAX };
+	sx_rows *rows = &g->r->rows;
+	uint64_t some;
+	int rc;
+
+	g->had = 0;
+	do {
+		some = SOME_ROWS;
+		if (g->most && !g->q->has_fp2 && g->most - g->had < some)
+			some = g->most - g->had;
+		rows->n = 0;
+		rc = sx_table_range(table, g->r->postings, low, high, some, rows, err);
+		if (!rc)
+			rc = take_rows(g, rows, err);
+		if (rc || rows->n < some)
+			return rc;
+		rc = step_behind(table, rows, &low, err);
+	} while (!rc && !(g->most && g->had >= g->most));
+	return rc;
+}
+
 static int read_by_tree(struct reading *g, simidx_error *err)
 {
-	simidx_reader *r = g->r;
-	int rc = postings_cursor(r, err);
+	int rc = postings_cursor(g->r, err);
 
-	for (size_t i = g->from; !rc && i < g->to; i++) {
-		sx_place low = { r->hits.at[i].fp, 0 }, high = { low.key, UINT64_MAX };
-
-		if (!is_wanted(&r->hits.at[i]))
-			continue;
-		r->rows.n = 0;
-		g->had = 0;
-		rc = sx_table_range(&r->index->tables.postings, r->postings, low, high,
-				    g->q->has_fp2 ? 0 : g->most, &r->rows, err);
-		if (!rc)
-			rc = take_rows(g, &r->rows, err);
-	}
+	for (size_t i = g->from; !rc && i < g->to; i++)
+		if (is_wanted(&g->r->hits.at[i]))
+			rc = read_run_by_tree(g, g->r->hits.at[i].fp, err);
 	return rc;
 }
 

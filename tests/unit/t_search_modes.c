@@ -315,6 +315,9 @@ START_TEST(one_fingerprint)
 			if (q.mode == SIMIDX_COUNT)
 				t_must_eq(r.count, N);
 		}
+		/* Neither tier has all rows in one piece, nor a hit for each. */
+		t_must(s.reader->rows.cap < N / 10);
+		t_must(s.reader->hits.cap < 100);
 	}
 	t_search_end(&s);
 }
