@@ -37,8 +37,8 @@ TEST_EXTENSIONS = .sh
 # where calls of the library are made to fail
 
 if ENABLE_TESTS
-check_PROGRAMS += tests/unit/run tests/fault/merge_kill tests/fault/no_memory
-TESTS += tests/unit/run tests/fault/merge_kill tests/fault/no_memory
+check_PROGRAMS += tests/unit/run tests/fault/exchanged tests/fault/merge_kill tests/fault/no_memory
+TESTS += tests/unit/run tests/fault/exchanged tests/fault/merge_kill tests/fault/no_memory
 endif
 
 tests_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/lib -I$(top_srcdir)/tests $(CHECK_CFLAGS)
@@ -136,6 +136,11 @@ tests_unit_run_CPPFLAGS += $(ICU_CFLAGS)
 tests_unit_run_LDADD += lib/text/libsx-text.la
 endif
 tests_unit_run_LDADD += lib/libsx-core.la $(CHECK_LIBS) -lm
+
+tests_fault_exchanged_SOURCES = $(tests_support) tests/fault/exchanged.c
+tests_fault_exchanged_CPPFLAGS = $(tests_cppflags)
+tests_fault_exchanged_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sx_check_open,--wrap=sx_store_lock
+tests_fault_exchanged_LDADD = lib/libsx-core.la $(CHECK_LIBS) -lm
 
 tests_fault_merge_kill_SOURCES = $(tests_support) tests/fault/merge_kill.c
 tests_fault_merge_kill_CPPFLAGS = $(tests_cppflags)

@@ -10,6 +10,9 @@
 #define DEFAULT_FILL 90
 #define DEFAULT_MODE 0600
 
+/* An index may be exchanged for another between its opening and its lock, but not so often. */
+#define MAX_MOVES 1000
+
 int sx_create_check(const char *path, const simidx_create_options *o, simidx_error *err)
 {
 	const unsigned known = SIMIDX_CREATE_TRUNCATE | SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2 |
@@ -136,23 +139,39 @@ int sx_create_exchange(simidx *old, const char *dir, const char *path, unsigned 
 	return rc ? rc : sx_dir_publish(dir, path, mode, 1, err);
 }
 
+int sx_create_lock_old(const char *path, unsigned flags, simidx **out, simidx_error *err)
+{
+	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
+	int rc = SIMIDX_E_MOVED;
+
+	*out = NULL;
+	how.flags = flags;
+	for (int i = 0; rc == SIMIDX_E_MOVED && i < MAX_MOVES; i++) {
+		sx_err_clear(err);
+		rc = simidx_open(path, &how, out, err);
+		if (!rc)
+			rc = sx_store_lock((*out)->store, 0, err);
+		if (rc) {
+			simidx_close(*out);
+			*out = NULL;
+		}
+	}
+	return rc;
+}
+
 /* Exchange the new directory for the index at the path, under that one's write lock. */
 static int replace(const char *dir, const char *path, unsigned mode, unsigned flags,
 		   simidx_error *err)
 {
-	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
 	simidx *old;
-	int rc;
+	/* What is not an index of ours is not thrown away. */
+	int rc = sx_create_lock_old(path, flags & SIMIDX_CREATE_FORCE ? SIMIDX_OPEN_FORCE : 0,
+				    &old, err);
 
-	how.flags = flags & SIMIDX_CREATE_FORCE ? SIMIDX_OPEN_FORCE : 0;
-	rc = simidx_open(path, &how, &old, err);
 	if (rc)
-		return rc; /* what is not an index of ours is not thrown away */
-	rc = sx_store_lock(old->store, 0, err);
-	if (!rc) {
-		rc = sx_create_exchange(old, dir, path, mode, err);
-		sx_store_unlock(old->store);
-	}
+		return rc;
+	rc = sx_create_exchange(old, dir, path, mode, err);
+	sx_store_unlock(old->store);
 	simidx_close(old);
 	return rc;
 }

@@ -97,6 +97,12 @@ int sx_create_build(const char *dir, int lock_fd, const simidx_create_options *o
 int sx_create_publish(const char *dir, const char *path, const simidx_create_options *options,
 		      simidx_error *err);
 
+/**
+ * Open the index at the path, with flags of simidx_open(), and take its write lock; again while
+ * others put another one there. SIMIDX_E_BUSY if somebody else has the lock.
+ */
+int sx_create_lock_old(const char *path, unsigned flags, simidx **out, simidx_error *err);
+
 /** Exchange a private directory for an index; the caller holds that one's write lock. */
 int sx_create_exchange(simidx *old, const char *dir, const char *path, unsigned mode,
 		       simidx_error *err);

@@ -15,9 +15,6 @@
 /* Longest pause before looking again whether others are done. */
 #define MAX_PAUSE_MS 50
 
-/* An index may be exchanged for another while we wait for its lock, but not so often. */
-#define MAX_MOVES 1000
-
 /* Written by one transaction: LMDB keeps its pages in memory until the commit. */
 #define PAGES_A_TRANSACTION 4096
 
@@ -105,23 +102,10 @@ static int claim(simidx_loader *l, simidx_error *err)
 	return sx_dir_claim(l->path, &l->dir, &l->claim_fd, err);
 }
 
-/* Open and lock the index at the path; again, if another one was put there meanwhile. */
 static int lock_old(simidx_loader *l, simidx_error *err)
 {
-	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
-	int rc = SIMIDX_E_MOVED;
+	int rc = sx_create_lock_old(l->path, l->options.flags, &l->old, err);
 
-	how.flags = l->options.flags;
-	for (int i = 0; rc == SIMIDX_E_MOVED && i < MAX_MOVES; i++) {
-		sx_err_clear(err);
-		rc = simidx_open(l->path, &how, &l->old, err);
-		if (!rc)
-			rc = sx_store_lock(l->old->store, 0, err);
-		if (rc) {
-			simidx_close(l->old);
-			l->old = NULL;
-		}
-	}
 	l->locked = !rc;
 	return rc;
 }
@@ -466,12 +450,7 @@ static int build(simidx_loader *l, simidx_error *err)
 /* An index that is to be replaced may be at work. */
 static int publish_new(simidx_loader *l, simidx_error *err)
 {
-	int rc = sx_create_publish(l->dir, l->path, &l->create, err);
-
-	if (rc != SIMIDX_E_MOVED)
-		return rc;
-	sx_err_clear(err);
-	return sx_fail(err, SIMIDX_E_BUSY, "%s is being replaced by somebody else", l->path);
+	return sx_create_publish(l->dir, l->path, &l->create, err);
 }
 
 /* The new index stays locked until it is in its place, or others would think it abandoned. */

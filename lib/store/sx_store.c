@@ -24,7 +24,7 @@
 /* As LMDB makes it: a cache line a reader, and a head. A longer one would mean more readers. */
 #define LOCK_FILE_BYTES (64 * (MAX_READERS + 2))
 #define DEFAULT_MAP ((uint64_t)1 << 40)
-#define OPEN_TRIES 3
+#define OPEN_TRIES 1000 /* each sees another exchange */
 
 #define LMDB_VERSION(major, minor, patch) ((major) << 24 | (minor) << 16 | (patch))
 
@@ -433,6 +433,15 @@ static int share(sx_store *store, const char *dir, unsigned flags, sx_store **ou
 	return SIMIDX_OK;
 }
 
+/* Whether the path leads to another directory now than when this one was opened. */
+static int leads_elsewhere(const char *dir, int dir_fd)
+{
+	struct stat then, now;
+
+	return !fstat(dir_fd, &then) && !stat(dir, &now) &&
+	       (then.st_dev != now.st_dev || then.st_ino != now.st_ino);
+}
+
 static int open_new(const char *dir, int dir_fd, const struct stat *st,
 		    const sx_store_options *options, sx_store **out, simidx_error *err)
 {
@@ -453,8 +462,12 @@ static int open_new(const char *dir, int dir_fd, const struct stat *st,
 	/* The mode is that of the data file, in case LMDB has to make the lock file. */
 	rc = open_env(store, dir, flags, st->st_mode & 0777, options->map_size, file_bytes,
 		      err);
-	/* The path led elsewhere when LMDB went there. */
-	if (!rc && (store->dev != st->st_dev || store->ino != st->st_ino))
+	/*
+	 * The path led elsewhere when LMDB went there, or behind the first of its two files: with
+	 * the data of one index and the locks of another no snapshot would ever be the last one.
+	 */
+	if (!rc && (store->dev != st->st_dev || store->ino != st->st_ino ||
+		    leads_elsewhere(dir, dir_fd)))
 		rc = SIMIDX_E_MOVED;
 	if (rc) {
 		destroy_store(store);
@@ -466,31 +479,43 @@ static int open_new(const char *dir, int dir_fd, const struct stat *st,
 	return SIMIDX_OK;
 }
 
-/* Open once. SIMIDX_E_MOVED without setting err: the directory was exchanged meanwhile. */
-static int open_locked(const char *dir, const sx_store_options *options, sx_store **out,
-		       simidx_error *err)
+static int open_at(const char *dir, int dir_fd, const sx_store_options *options, sx_store **out,
+		   simidx_error *err)
 {
-	int dir_fd, fd, rc;
 	sx_store *store;
 	struct stat st;
+	int fd, rc;
 
-	rc = sx_check_directory(dir, options->flags, &dir_fd, err);
-	if (rc)
-		return rc;
 	rc = sx_check_open(dir, dir_fd, &fd, &st, err);
 	if (rc)
-		goto out;
+		return rc;
 	store = find_open(&st);
 	if (!store)
 		rc = sx_check_data(dir, fd, err);
 	close(fd);
 	if (rc)
-		goto out;
-	if (store)
-		rc = share(store, dir, options->flags, out, err);
-	else
-		rc = open_new(dir, dir_fd, &st, options, out, err);
-out:
+		return rc;
+	return store ? share(store, dir, options->flags, out, err)
+		     : open_new(dir, dir_fd, &st, options, out, err);
+}
+
+/*
+ * Open once. SIMIDX_E_MOVED without setting err: the directory was exchanged meanwhile. Then the
+ * old one is being removed, and anything in it may have been missing already.
+ */
+static int open_locked(const char *dir, const sx_store_options *options, sx_store **out,
+		       simidx_error *err)
+{
+	int dir_fd, rc;
+
+	rc = sx_check_directory(dir, options->flags, &dir_fd, err);
+	if (rc)
+		return rc;
+	rc = open_at(dir, dir_fd, options, out, err);
+	if (rc && leads_elsewhere(dir, dir_fd)) {
+		sx_err_clear(err);
+		rc = SIMIDX_E_MOVED;
+	}
 	close(dir_fd);
 	return rc;
 }
