@@ -13,13 +13,21 @@
 
 #define UNITS 32768 /* more than entries of a block, and a multiple of each unit */
 
+/*
+ * Change the shape, if it is `from`. Who sees an outline reads its shape as plain memory, so all
+ * changes before must be ordered before that, and nobody tries to change one that stays.
+ */
+static int change(sx_outline *shared, uint32_t from, uint32_t to)
+{
+	return __atomic_load_n(&shared->shape, __ATOMIC_RELAXED) == from &&
+	       __atomic_compare_exchange_n(&shared->shape, &from, to, 0, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
 int sx_outline_is_due(sx_outline *shared)
 {
-	uint32_t shape = 0;
-
-	return !__atomic_compare_exchange_n(&shared->shape, &shape, READ_ONCE, 0,
-					    __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
-	       shape == READ_ONCE;
+	return !change(shared, 0, READ_ONCE) &&
+	       __atomic_load_n(&shared->shape, __ATOMIC_RELAXED) == READ_ONCE;
 }
 
 static void count_parts(const sx_block *block, const sx_kernel *kernel, sx_outline *o)
@@ -49,7 +57,6 @@ static void count_parts(const sx_block *block, const sx_kernel *kernel, sx_outli
 const char *sx_outline_make(sx_outline *shared, const void *value, size_t size,
 			    const sx_kernel *kernel, sx_outline *out)
 {
-	uint32_t shape = READ_ONCE;
 	sx_block block;
 	const char *wrong = sx_block_open_keys(&block, value, size);
 
@@ -59,8 +66,7 @@ const char *sx_outline_make(sx_outline *shared, const void *value, size_t size,
 	out->base = block.base;
 	out->scale = (uint32_t)(((uint64_t)SX_PARTS << SX_SCALE_BITS) / sx_outline_span(out));
 	count_parts(&block, kernel, out);
-	if (__atomic_compare_exchange_n(&shared->shape, &shape, IN_WORK, 0, __ATOMIC_RELAXED,
-					__ATOMIC_RELAXED)) {
+	if (change(shared, READ_ONCE, IN_WORK)) {
 		shared->base = out->base;
 		shared->scale = out->scale;
 		shared->unit = out->unit;
