@@ -316,6 +316,19 @@ static struct line *line_of_visit(const sx_mini_lines *l, uint64_t visit)
 	return line_at(&l->table[visit >> 32].first, (uint32_t)visit);
 }
 
+/*
+ * Have the second line of a bucket fetched, so that those of all are waited for together: a full
+ * tier has one for every other bucket.
+ */
+static inline __attribute__((always_inline)) void fetch_next(const sx_mini_lines *l,
+							     uint64_t visit)
+{
+	uint32_t next = line_of_visit(l, visit)->next;
+
+	if (next != NO_LINE)
+		__builtin_prefetch(line_at(&l->table[visit >> 32].more, next), 0, 3);
+}
+
 /* The entries of a line whose tags are near: a bit each. */
 static int near_in_line(const sx_mini_lines *l, const struct line *line, unsigned near,
 			const struct question *q, sx_u64s *fps, uint64_t *candidates)
@@ -380,6 +393,8 @@ int sx_mini_lines_near(const sx_mini_lines *l, const sx_probes *probes, uint64_t
 		return near_of_all(l, &q, fps, candidates);
 	for (size_t i = 0; i < visits.n; i++)
 		__builtin_prefetch(line_of_visit(l, visits.at[i]), 0, 3);
+	for (size_t i = 0; i < visits.n; i++)
+		fetch_next(l, visits.at[i]);
 	for (size_t i = 0; i < visits.n; i++)
 		if (near_in_bucket(l, visits.at[i], &q, fps, candidates))
 			return -1;
