@@ -221,6 +221,7 @@ tool_tests = \
 	tests/tool/idf.sh \
 	tests/tool/kill.sh \
 	tests/tool/moved.sh \
+	tests/tool/moved_load.sh \
 	tests/tool/output.sh \
 	tests/tool/plan.sh \
 	tests/tool/scan.sh \
@@ -246,6 +247,15 @@ tests_tool_moved_query_SOURCES = $(tools_simidx_query_SOURCES) tests/tool/moved_
 tests_tool_moved_query_CPPFLAGS = $(tools_simidx_query_CPPFLAGS)
 tests_tool_moved_query_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=simidx_open
 tests_tool_moved_query_LDADD = $(tools_simidx_query_LDADD)
+
+# simidx-load, with the same and with something that happens later.
+check_PROGRAMS += tests/tool/moved_load
+tests_tool_moved_load_SOURCES = $(tools_simidx_load_SOURCES) tests/tool/moved_load.c \
+	tests/tool/moved_query.c
+tests_tool_moved_load_CPPFLAGS = $(tools_simidx_load_CPPFLAGS)
+tests_tool_moved_load_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=simidx_open,--wrap=simidx_get_mark \
+	-Wl,--wrap=simidx_loader_add_index,--wrap=tl_text_open_for
+tests_tool_moved_load_LDADD = $(tools_simidx_load_LDADD)
 
 # To install, libtool links libraries anew and for a moment puts them in the place of those that
 # other tests run with.

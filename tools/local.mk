@@ -74,6 +74,8 @@ tools_simidx_load_SOURCES = \
 	tools/load/ld_mark.h \
 	tools/load/ld_options.c \
 	tools/load/ld_options.h \
+	tools/load/ld_path.c \
+	tools/load/ld_path.h \
 	tools/load/ld_places.c \
 	tools/load/ld_places.h \
 	tools/load/ld_queue.c \

@@ -2,8 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * simidx-query linked with --wrap=simidx_open: each time an index has been opened it runs the
- * shell command SX_WHEN_OPEN, with the number of the opening in SX_OPENING (from 1).
+ * simidx-query, and moved_load too, linked with --wrap=simidx_open: each time an index has been
+ * opened it runs the shell command SX_WHEN_OPEN, with the number of the opening in SX_OPENING
+ * (from 1).
  */
 
 #include <stdio.h>

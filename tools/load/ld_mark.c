@@ -114,14 +114,14 @@ int ld_mark_set(const struct ld_options *options, simidx_writer *writer, simidx_
 	return rc ? tl_index_error(options->index, &err) : 0;
 }
 
-int ld_mark_get(const struct ld_options *options, simidx *index, unsigned bits,
-		struct ld_mark *mark)
+int ld_mark_get(struct ld_target *target, struct ld_mark *mark)
 {
+	const struct ld_options *options = target->options;
 	unsigned char bytes[MARK_SIZE];
 	uint64_t digest;
 	simidx_error err;
 	size_t n;
-	int rc = simidx_get_mark(index, bytes, sizeof(bytes), &n, &err);
+	int rc = ld_target_mark(target, bytes, sizeof(bytes), &n, &err);
 
 	if (rc == SIMIDX_E_NOT_FOUND || (!rc && (n != MARK_SIZE || memcmp(bytes, NAME, NAME_SIZE))))
 		return tl_error("%s: --resume: it does not say how far a load has come",
@@ -132,7 +132,7 @@ int ld_mark_get(const struct ld_options *options, simidx *index, unsigned bits,
 	mark->files = get_u64(bytes + NAME_SIZE + 8);
 	mark->rows = get_u64(bytes + NAME_SIZE + 16);
 	mark->total = get_u64(bytes + NAME_SIZE + 24);
-	rc = ld_mark_digest(options, bits, &digest);
+	rc = ld_mark_digest(options, target->bits, &digest);
 	/* What comes from standard input next cannot be told from what came before. */
 	if (!rc && mark->files == LD_MARK_COMPLETE && reads_stdin(&options->inputs))
 		return tl_error("%s: --resume: the last load came to its end", options->index);

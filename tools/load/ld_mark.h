@@ -8,7 +8,7 @@
 #ifndef LD_MARK_H
 #define LD_MARK_H
 
-#include "load/ld_options.h"
+#include "load/ld_target.h"
 
 /** Number of inputs that are done when all are. */
 #define LD_MARK_COMPLETE UINT64_MAX
@@ -32,11 +32,10 @@ int ld_mark_set(const struct ld_options *options, simidx_writer *writer, simidx_
 		const struct ld_mark *mark);
 
 /**
- * Read the mark of an index, which must be one of these inputs.
+ * Read the mark of the index that is open, which must be one of these inputs.
  *
  * @return 0, or TL_TROUBLE with a message
  */
-int ld_mark_get(const struct ld_options *options, simidx *index, unsigned bits,
-		struct ld_mark *mark);
+int ld_mark_get(struct ld_target *target, struct ld_mark *mark);
 
 #endif /* LD_MARK_H */

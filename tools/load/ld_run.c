@@ -234,7 +234,7 @@ static int begin(struct ld_run *run)
 	in_reader_init(&run->reader, target->bits);
 	run->reader.columns = &options->inputs.columns;
 	if (resumes)
-		code = ld_mark_get(options, target->index, target->bits, &run->start);
+		code = ld_mark_get(target, &run->start);
 	else
 		code = ld_mark_digest(options, target->bits, &run->mark.digest);
 	if (code || !resumes)

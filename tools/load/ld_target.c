@@ -5,12 +5,11 @@
 
 #include "common/tl_msg.h"
 #include "load/ld_fit.h"
+#include "load/ld_path.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* A load that makes an index ends with everything merged; until then, merge rarely. */
 #define FIRST_LOAD_THRESHOLD 1000000
@@ -32,49 +31,35 @@ static int fail(const struct ld_target *target, const simidx_error *err)
 	return tl_index_error(target->options->index, err);
 }
 
-/* Nothing at the path, or an empty directory: simidx_create() takes both. */
-static int is_missing(const char *path)
-{
-	struct stat status;
-	const struct dirent *entry;
-	DIR *directory;
-	int missing = 1;
-
-	if (lstat(path, &status))
-		return 1;
-	directory = opendir(path);
-	if (!directory)
-		return 0;
-	while (missing && (entry = readdir(directory)) != NULL)
-		missing = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-	closedir(directory);
-	return missing;
-}
-
-/* Learn now that texts cannot be handled as the options say. */
+/*
+ * Learn now that texts cannot be handled as the options say. Returns SIMIDX_E_MOVED, without a
+ * message, when the index has been exchanged for another one.
+ */
 static int fit_text(struct ld_target *target, simidx *like, const char *path)
 {
 	simidx_error err;
+	int rc;
 
 	if (!tl_text_is_given(&target->options->text))
 		return 0;
 	tl_text_close(target->text);
-	return tl_text_open_for(like, &target->options->text, &target->text, &err) ?
-		       tl_index_error(path, &err) :
-		       0;
+	rc = tl_text_open_for(like, &target->options->text, &target->text, &err);
+	return rc && rc != SIMIDX_E_MOVED ? tl_index_error(path, &err) : rc;
 }
 
-static int open_existing(struct ld_target *target)
+/* Returns as fit_text(). */
+static int open_once(struct ld_target *target)
 {
-	simidx_open_options options = SIMIDX_OPEN_OPTIONS_INIT;
-	simidx_info info = SIMIDX_INFO_INIT;
+	const struct ld_options *options = target->options;
+	simidx_info info;
 	simidx_error err;
 	int rc;
 
-	if (target->options->force)
-		options.flags |= SIMIDX_OPEN_FORCE;
-	if (simidx_open(target->options->index, &options, &target->index, &err) ||
-	    simidx_get_info(target->index, &info, &err))
+	simidx_close(target->index);
+	free(target->profile);
+	target->profile = NULL;
+	if (ld_path_open(options->index, options->force ? SIMIDX_OPEN_FORCE : 0, &target->index,
+			 &info, &err))
 		return fail(target, &err);
 	target->bits = info.bits;
 	target->flags = info.flags;
@@ -83,10 +68,20 @@ static int open_existing(struct ld_target *target)
 	target->profile = strdup(info.profile);
 	if (!target->profile)
 		return tl_error("out of memory");
-	rc = ld_fit_options(target->options, &info);
+	rc = ld_fit_options(options, &info);
 	if (!rc)
-		rc = ld_fit_extractor(target->options, target->options->index, &info);
-	return rc ? rc : fit_text(target, target->index, target->options->index);
+		rc = ld_fit_extractor(options, options->index, &info);
+	return rc ? rc : fit_text(target, target->index, options->index);
+}
+
+static int open_existing(struct ld_target *target)
+{
+	int rc;
+
+	do
+		rc = open_once(target);
+	while (rc == SIMIDX_E_MOVED);
+	return rc;
 }
 
 static void close_writer(struct ld_target *target)
@@ -157,40 +152,54 @@ static int check_replaced(const struct ld_options *options)
 	return 0;
 }
 
-static int open_sources(struct ld_target *target)
+/* An index to take over, or what is at its path now. Nothing may use the one that was open. */
+static int open_source(struct ld_target *target, size_t i)
 {
 	const struct ld_options *options = target->options;
-	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
+	simidx_info info;
 	simidx_error err;
 
-	how.flags = SIMIDX_OPEN_READ_ONLY | (options->force ? SIMIDX_OPEN_FORCE : 0);
-	target->from = calloc(options->n_from + 1, sizeof(*target->from));
+	simidx_close(target->from[i]);
+	target->from[i] = NULL;
+	if (ld_path_open(options->from[i],
+			 SIMIDX_OPEN_READ_ONLY | (options->force ? SIMIDX_OPEN_FORCE : 0),
+			 &target->from[i], &info, &err))
+		return tl_index_error(options->from[i], &err);
+	if (!i)
+		target->from_info = info;
+	return 0;
+}
+
+static int open_sources(struct ld_target *target)
+{
+	target->from = calloc(target->options->n_from + 1, sizeof(*target->from));
 	if (!target->from)
 		return tl_error("out of memory");
-	for (size_t i = 0; i < options->n_from; i++)
-		if (simidx_open(options->from[i], &how, &target->from[i], &err))
-			return tl_index_error(options->from[i], &err);
+	for (size_t i = 0; i < target->options->n_from; i++)
+		if (open_source(target, i))
+			return TL_TROUBLE;
 	return 0;
 }
 
 /* A new index is like the first one that is taken over, where no option says otherwise. */
 static int take_after_source(struct ld_target *target)
 {
-	simidx_info info = SIMIDX_INFO_INIT;
-	simidx_error err;
+	const struct ld_options *options = target->options;
+	int rc;
 
-	if (simidx_get_info(target->from[0], &info, &err))
-		return tl_index_error(target->options->from[0], &err);
-	if (!target->options->bits)
-		target->bits = info.bits;
-	if (ld_fit_extractor(target->options, target->options->from[0], &info))
-		return TL_TROUBLE;
-	return fit_text(target, target->from[0], target->options->from[0]);
+	do {
+		if (!options->bits)
+			target->bits = target->from_info.bits;
+		if (ld_fit_extractor(options, options->from[0], &target->from_info))
+			return TL_TROUBLE;
+		rc = fit_text(target, target->from[0], options->from[0]);
+	} while (rc == SIMIDX_E_MOVED && !(rc = open_source(target, 0)));
+	return rc;
 }
 
 int ld_target_open(struct ld_target *target, const struct ld_options *options)
 {
-	int missing = is_missing(options->index);
+	int missing = ld_path_is_missing(options->index);
 	int rc;
 
 	memset(target, 0, sizeof(*target));
@@ -223,28 +232,24 @@ int ld_target_open(struct ld_target *target, const struct ld_options *options)
 /* ---- a new index ---- */
 
 /* What the options leave open is as in the first index that is taken over. */
-static int fill_from_source(struct ld_target *target, simidx_create_options *create)
+static void fill_from_source(const struct ld_target *target, simidx_create_options *create)
 {
 	const struct ld_options *options = target->options;
-	simidx_info info = SIMIDX_INFO_INIT;
-	simidx_error err;
+	const simidx_info *info = &target->from_info;
 
-	if (simidx_get_info(target->from[0], &info, &err))
-		return tl_index_error(options->from[0], &err);
 	if (options->layout < 0)
-		create->layout = info.layout;
+		create->layout = info->layout;
 	if (!create->plan)
-		create->plan = info.plan;
+		create->plan = info->plan;
 	if (!create->fill)
-		create->fill = info.fill;
+		create->fill = info->fill;
 	if (options->no_ids < 0)
-		create->flags |= info.flags & SIMIDX_CREATE_NO_IDS;
+		create->flags |= info->flags & SIMIDX_CREATE_NO_IDS;
 	if (options->fp2 < 0)
-		create->flags |= info.flags & SIMIDX_CREATE_FP2;
-	create->profile = info.profile;
-	create->probes = info.probes;
-	create->n_probes = info.n_probes;
-	return 0;
+		create->flags |= info->flags & SIMIDX_CREATE_FP2;
+	create->profile = info->profile;
+	create->probes = info->probes;
+	create->n_probes = info->n_probes;
 }
 
 static int fill_create(struct ld_target *target, int of_texts, simidx_create_options *create)
@@ -268,9 +273,9 @@ static int fill_create(struct ld_target *target, int of_texts, simidx_create_opt
 			      : (of_texts || options->features_by) && options->no_ids <= 0 &&
 					!options->n_from)
 		create->flags |= SIMIDX_CREATE_FP2;
-	if (options->n_from)
-		return fill_from_source(target, create);
-	if (of_texts) {
+	if (options->n_from) {
+		fill_from_source(target, create);
+	} else if (of_texts) {
 		if (!target->text && tl_text_open(&options->text, target->bits, &target->text, &err))
 			return fail(target, &err);
 		tl_text_describe(target->text, create);
@@ -286,10 +291,16 @@ static int fill_create(struct ld_target *target, int of_texts, simidx_create_opt
 static int add_sources(struct ld_target *target)
 {
 	simidx_error err;
+	int rc;
 
-	for (size_t i = 0; i < target->options->n_from; i++)
-		if (simidx_loader_add_index(target->loader, target->from[i], &err))
+	for (size_t i = 0; i < target->options->n_from; i++) {
+		while ((rc = simidx_loader_add_index(target->loader, target->from[i], &err)) ==
+		       SIMIDX_E_MOVED)
+			if (open_source(target, i))
+				return TL_TROUBLE;
+		if (rc)
 			return fail(target, &err);
+	}
 	return 0;
 }
 
@@ -465,8 +476,6 @@ int ld_target_prepare(struct ld_target *target, const struct in_row *row)
 
 int ld_target_is_bare(const struct ld_target *target)
 {
-	simidx_info info = SIMIDX_INFO_INIT;
-
 	if (target->options->features_by)
 		return 1;
 	if (target->text || (!target->writer && !target->loader))
@@ -475,8 +484,7 @@ int ld_target_is_bare(const struct ld_target *target)
 		return !tl_features_is_text(target->profile);
 	if (!target->options->n_from)
 		return !target->of_texts;
-	return !simidx_get_info(target->from[0], &info, NULL) &&
-	       !tl_features_is_text(info.profile);
+	return !tl_features_is_text(target->from_info.profile);
 }
 
 static int waits(struct ld_target *target)
@@ -497,6 +505,16 @@ int ld_target_again(struct ld_target *target, int rc)
 		return waits(target);
 	target->waiting_since = 0;
 	return rc == SIMIDX_E_MOVED && !open_again(target) && !open_writer(target);
+}
+
+int ld_target_mark(struct ld_target *target, void *bytes, size_t size, size_t *n, simidx_error *err)
+{
+	int rc;
+
+	do
+		rc = simidx_get_mark(target->index, bytes, size, n, err);
+	while (rc == SIMIDX_E_MOVED && !open_again(target));
+	return rc;
 }
 
 uint64_t ld_target_stored(const struct ld_target *target)

@@ -19,6 +19,7 @@ struct ld_target {
 	simidx_writer *writer;  /* NULL until the first row, and with a loader */
 	simidx_loader *loader;  /* NULL until the first row, and with a writer */
 	simidx **from;          /* the indexes to take over */
+	simidx_info from_info;  /* of the first one; lives as long as that */
 	struct tl_text *text;   /* NULL until the first text */
 	unsigned bits;
 	unsigned flags;         /* SIMIDX_CREATE_NO_IDS and _FP2 of the index */
@@ -72,6 +73,10 @@ int ld_target_is_bare(const struct ld_target *target);
  * with the index that stands there now.
  */
 int ld_target_again(struct ld_target *target, int rc);
+
+/** The mark of the index, before the first row; as simidx_get_mark(). */
+int ld_target_mark(struct ld_target *target, void *bytes, size_t size, size_t *n,
+		   simidx_error *err);
 
 /** Documents that were committed by writers. */
 uint64_t ld_target_stored(const struct ld_target *target);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "load/ld_path.h"
+
+#include <dirent.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int ld_path_is_missing(const char *path)
+{
+	struct stat status;
+	const struct dirent *entry;
+	DIR *directory;
+	int missing = 1;
+
+	if (lstat(path, &status))
+		return 1;
+	directory = opendir(path);
+	if (!directory)
+		return 0;
+	while (missing && (entry = readdir(directory)) != NULL)
+		missing = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+	closedir(directory);
+	return missing;
+}
+
+int ld_path_open(const char *path, unsigned flags, simidx **out, simidx_info *info,
+		 simidx_error *err)
+{
+	static const simidx_info nothing = SIMIDX_INFO_INIT;
+	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
+	int rc;
+
+	how.flags = flags;
+	do {
+		*info = nothing;
+		if (simidx_open(path, &how, out, err))
+			return err->code;
+		rc = simidx_get_info(*out, info, err);
+		if (rc) {
+			simidx_close(*out);
+			*out = NULL;
+		}
+	} while (rc == SIMIDX_E_MOVED);
+	return rc;
+}
