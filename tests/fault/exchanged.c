@@ -202,11 +202,14 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("exchanged");
-	TCase *tc = tcase_create("exchanged");
 	SRunner *runner;
+	Suite *suite;
+	TCase *tc;
 	int failed;
 
+	sxt_start();
+	suite = suite_create("exchanged");
+	tc = tcase_create("exchanged");
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, opened);
 	tcase_add_loop_test(tc, opened_between, 0, 2);
@@ -214,7 +217,6 @@ int main(void)
 	tcase_add_test(tc, damaged);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
-	sxt_start();
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

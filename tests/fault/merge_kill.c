@@ -299,18 +299,20 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("merge_kill");
-	TCase *tc = tcase_create("merge");
 	SRunner *runner;
+	Suite *suite;
+	TCase *tc;
 	int failed;
 
+	sxt_start();
+	suite = suite_create("merge_kill");
+	tc = tcase_create("merge");
 	tcase_set_timeout(tc, 600);
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_loop_test(tc, killed, 0, N_VARIANTS);
 	tcase_add_loop_test(tc, watched, 0, N_VARIANTS);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
-	sxt_start();
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

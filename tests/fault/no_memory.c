@@ -421,11 +421,14 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("no_memory");
-	TCase *tc = tcase_create("no_memory");
 	SRunner *runner;
+	Suite *suite;
+	TCase *tc;
 	int failed;
 
+	sxt_start();
+	suite = suite_create("no_memory");
+	tc = tcase_create("no_memory");
 	tcase_set_timeout(tc, 600);
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_loop_test(tc, reading, 0, 4);
@@ -433,7 +436,6 @@ int main(void)
 	tcase_add_loop_test(tc, merging, 0, 4);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
-	sxt_start();
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

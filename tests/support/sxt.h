@@ -102,7 +102,7 @@ void sxt_error_clear(simidx_error *err);
  * For main() only
  */
 
-/** Before the first test: choose the seed, make the directory of the run. */
+/** Before suites are made: choose the seed, make the directory of the run, set time limits. */
 void sxt_start(void);
 
 /** After the last one: remove it. */

@@ -8,7 +8,7 @@
 export TMPDIR=$tmp
 "$helpers/linear_scan" documents 130000 29 | cut -f 2 >all.fps
 head -1000 all.fps >first.fps
-mkfifo pipe
+mkfifo pipe rows
 document='0123456789abcdef'
 
 # has INDEX N: it is sound and has N documents.
@@ -30,6 +30,13 @@ until_it_builds() {
 	echo $document >&3
 	while ! ls -d .simidx-?????? >/dev/null 2>&1; do sleep 0.02; done
 }
+# second OPTION...: a load of the first 1000 beside it; $second. It has seen what is at the path
+# before it opens its input, so whatever comes then has come meanwhile.
+second() {
+	"$load" -q "$@" ix -F lines rows 2>told2 3>&- &
+	second=$!
+	cat first.fps >rows
+}
 ended() {
 	wait "$1"
 	local code=$?
@@ -46,8 +53,8 @@ for how in '' '--mode insert' '--merge never'; do
 	says 'simidx-load: ix is being built by somebody else'
 	run 2 "$load" $how --wait 200 ix first.fps -F lines
 	[ ! -e ix ] || fail 'an index from a load that gave up'
-	"$load" -q $how ix -F lines first.fps 2>told2 3>&- &
-	second=$!
+	# shellcheck disable=SC2086
+	second $how
 	sleep 0.2
 	exec 3>&-
 	ended $loader 0 first
@@ -58,8 +65,7 @@ done
 # The first one is killed, or stopped while it waits.
 reading pipe ix
 until_it_builds
-"$load" -q ix -F lines first.fps 2>told2 3>&- &
-second=$!
+second
 sleep 0.2
 kill -9 $loader
 wait $loader 2>/dev/null
@@ -69,14 +75,9 @@ has ix 1000
 rm -rf ix
 reading pipe ix
 until_it_builds
-: >told2
-"$load" -q ix -F lines first.fps 2>told2 3>&- &
-second=$!
-# Again and again: before its handler stands the signal is ignored.
-until [ -s told2 ]; do
-	sleep 0.5
-	kill -INT $second
-done
+second
+sleep 0.2
+kill -INT $second
 ended $second 2 stopped
 printf 'simidx-load: %s\n' 'stopped by a signal' 'ix: nothing has changed; run the load again' |
 	diff - told2 || fail 'what is told by a load that is stopped while it waits'
@@ -88,9 +89,7 @@ rm -rf ix
 reading pipe --bits 32 ix
 echo 01234567 >&3
 while ! ls -d .simidx-?????? >/dev/null 2>&1; do sleep 0.02; done
-"$load" -q ix -F lines first.fps 2>told2 3>&- &
-second=$!
-sleep 0.2
+second
 exec 3>&-
 ended $loader 0 '32 bits'
 ended $second 2 '64 bits'
@@ -105,9 +104,9 @@ for how in '--mode auto' '--mode insert' '--mode rebuild'; do
 	until_it_builds
 	run 2 "$load" $how --wait 50 ix -F lines first.fps
 	says 'ix'
-	"$load" -q $how ix -F lines first.fps 2>told2 3>&- &
-	second=$!
-	sleep 0.3
+	# shellcheck disable=SC2086
+	second $how
+	sleep 0.2
 	exec 3>&-
 	ended $loader 0 rebuild
 	ended $second 0 "$how after a rebuild"

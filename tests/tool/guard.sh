@@ -26,8 +26,7 @@ mkfifo names
 pid=$!
 exec 9>names
 printf 'documents.tsv\nindex/lock.mdb\n' >&9
-for _ in $(seq 100); do
-	grep -q 'is a file of the index itself' err && break
+until grep -q 'is a file of the index itself' err || ! kill -0 $pid 2>/dev/null; do
 	sleep 0.05
 done
 says 'index/lock.mdb: is a file of the index itself'
@@ -54,14 +53,18 @@ fi
 	exec 8<>index/write.lock
 	flock 8
 	touch locked
-	sleep 10
+	exec sleep 3600
 ) &
 holder=$!
 while [ ! -e locked ]; do sleep 0.05; done
 printf '9\t00112233445566f0\n' >more.tsv
 "$load" index more.tsv 2>err &
 pid=$!
-sleep 0.3
+# It has the file open while it tries, a moment at a time.
+until ls -l /proc/$pid/fd 2>/dev/null | grep -q 'index/write\.lock$' ||
+	! kill -0 $pid 2>/dev/null; do
+	sleep 0.02
+done
 kill -TERM $pid
 wait $pid
 [ $? -eq 2 ] || fail 'stopped while waiting, so exit 2'

@@ -14,11 +14,12 @@ for signal in TERM INT; do
 	loader=$!
 	exec 3>pipe
 	cat documents.tsv >&3
-	for ((i = 0; i < 600; i++)); do
-		[ "$("$query" -q index dump 2>/dev/null | wc -l)" -ge 200000 ] && break
+	while [ "$("$query" -q index dump 2>/dev/null | wc -l)" -lt 200000 ]; do sleep 0.1; done
+	# Once row 200,001 has been put the write lock is held, and another load does not wait for it.
+	# Before, it finds that what it brings is there.
+	while "$load" -q --wait 0 index -F tsv - < <(head -1 documents.tsv) 2>err; [ $? -eq 1 ]; do
 		sleep 0.1
 	done
-	# Row 200,001 has been put, so the write lock is held: another load does not wait for it.
 	run 2 "$load" --wait 0 index -F lines - <<<0123456789abcdef
 	says 'simidx-load: index: '
 	kill -$signal $loader

