@@ -318,8 +318,8 @@ static int collect_descents(struct task *task, simidx_error *err)
 	return rc;
 }
 
-/* Separate the probes that have a directory. */
-static int make_ranges(simidx_reader *r, size_t *n_ranges, simidx_error *err)
+/* Begin to look up the probes that have a directory: the first pieces are found. */
+static int find_pieces(simidx_reader *r, simidx_error *err)
 {
 	const sx_probe *probe;
 	uint32_t *number;
@@ -339,50 +339,43 @@ static int make_ranges(simidx_reader *r, size_t *n_ranges, simidx_error *err)
 		*range++ = (sx_range){ d, probe->low, probe->high };
 		*number++ = i;
 	}
-	*n_ranges = (size_t)(range - r->range);
+	sx_lookup_begin(&r->lookup, r->range, (size_t)(range - r->range),
+			SX_LOOKUP_PIECES);
+	sx_lookup_find(&r->lookup);
 	return SIMIDX_OK;
 }
 
 /*
- * Begin to look the ranges up. When there are more blocks than usual, it is time to look how
- * full they are, and perhaps to go another way.
+ * Find the first pieces, unless they were found ahead. When there are more blocks than usual, it
+ * is time to look how full they are, and perhaps to go another way.
  */
-static int begin_pieces(struct task *task, size_t *n_ranges, simidx_error *err)
+static int begin_pieces(struct task *task, simidx_error *err)
 {
 	simidx_reader *r = task->r;
-	int rc = make_ranges(r, n_ranges, err);
+	int rc = r->ahead ? SIMIDX_OK : find_pieces(r, err);
 
-	if (rc || !*n_ranges)
+	r->ahead = 0;
+	if (rc || r->lookup.n < SX_LOOKUP_PIECES)
 		return rc;
-	sx_lookup_begin(&r->lookup, r->range, *n_ranges, SX_LOOKUP_PIECES);
-	sx_lookup_find(&r->lookup);
-	if (r->lookup.n < SX_LOOKUP_PIECES)
-		return SIMIDX_OK;
 	rc = sx_way_reconsider(r, task->q, err);
-	if (rc <= 0)
-		return rc;
-	rc = make_ranges(r, n_ranges, err);
-	sx_lookup_begin(&r->lookup, r->range, *n_ranges, SX_LOOKUP_PIECES);
-	sx_lookup_find(&r->lookup);
-	return rc;
+	return rc > 0 ? find_pieces(r, err) : rc;
 }
 
 static int collect_tables(struct task *task, simidx_error *err)
 {
 	simidx_reader *r = task->r;
-	size_t n_ranges, had = r->hits.n;
+	size_t had = r->hits.n;
 	int rc;
 
 	/* Each time that there is another way, one more table has a directory. */
 	do {
 		r->hits.n = had;
-		rc = begin_pieces(task, &n_ranges, err);
+		rc = begin_pieces(task, err);
 		if (rc)
 			return rc;
-		task->out->probes += n_ranges;
-		if (n_ranges)
-			rc = collect_pieces(task, err);
-		if (!rc && n_ranges < r->probes.n && !task->done)
+		task->out->probes += r->lookup.n_ranges;
+		rc = collect_pieces(task, err);
+		if (!rc && r->lookup.n_ranges < r->probes.n && !task->done)
 			rc = collect_descents(task, err);
 	} while (rc > 0);
 	return rc;
@@ -473,6 +466,13 @@ static void sort_hits(sx_hits *hits)
 		if (!n || hits->at[i].fp != hits->at[n - 1].fp)
 			hits->at[n++] = hits->at[i];
 	hits->n = n;
+}
+
+void sx_collect_ahead(simidx_reader *r, const sx_query *q)
+{
+	/* SIMIDX_NEAREST searches by smaller radii first. */
+	r->ahead = q->asked->mode != SIMIDX_NEAREST && !sx_way_ahead(r, q) &&
+		   !find_pieces(r, NULL);
 }
 
 int sx_collect(simidx_reader *r, const sx_query *q, sx_enough enough, simidx_results *out,

@@ -89,6 +89,7 @@ struct simidx_reader {
 	uint64_t rented;           /* sx_fresh_hits() */
 	uint64_t fresh_candidates; /* of the search at hand */
 	unsigned searches, watch;  /* sx_collect.c: when to look whether pages are in memory */
+	int ahead;                 /* sx_collect_ahead() has begun, and it still holds good */
 	sx_found found;            /* keys of one range */
 	sx_hits hits;
 	const sx_doc *known;       /* documents of hits that were read beforehand; borrowed */
@@ -129,9 +130,18 @@ int sx_search_found(simidx_reader *reader, const simidx_query *asked, simidx_res
 
 /**
  * Choose reader->way and make reader->probes and, for the mini-index, reader->fresh_probes;
- * directories are taken where there are such.
+ * directories are taken where there are such. What was chosen ahead is kept if it is right for
+ * the snapshot; if not, reader->ahead becomes 0.
  */
 int sx_way_choose(simidx_reader *reader, const sx_query *query, simidx_error *err);
+
+/**
+ * Choose before there is a snapshot, by the one that the last search had and the directories of
+ * that. Reads nothing of the file.
+ *
+ * @return 0, or -1: there was none, or a table has no directory, or memory is short
+ */
+int sx_way_ahead(simidx_reader *reader, const sx_query *query);
 
 /**
  * When the ranges turn out to be large: choose again for how full they really are.
@@ -170,6 +180,14 @@ void sx_way_others(simidx_reader *reader, const sx_query *query, sx_choice *out)
 /** Asked when hits from number `from` on have been added: 1 ends the search, < 0 is an error. */
 typedef int (*sx_enough)(simidx_reader *reader, const sx_query *query, size_t from,
 			 simidx_error *err);
+
+/**
+ * Begin with a query before the snapshot for it is taken: most often nothing has changed since the
+ * last search, and then sx_collect() goes on from here. Nothing of the file is read; but what is
+ * going to be is on its way into the cache while the snapshot is taken. If that fails,
+ * reader->ahead is to be cleared.
+ */
+void sx_collect_ahead(simidx_reader *reader, const sx_query *query);
 
 /**
  * Fill reader->hits with the distinct fingerprints that the query accepts, nearest first, and

@@ -167,6 +167,7 @@ static int search_nearest(simidx_reader *r, const sx_query *query, simidx_result
 	/* Where the order is not that of the radius, a later one may hold nearer ones. */
 	if (q.is_weighted || q.has_fp2)
 		return search_all(r, query, out, err);
+	r->way.strategy = NULL;
 	for (;; next = q.radius + 1) {
 		all = next >= query->radius || (r->way.strategy && r->way.strategy->scan);
 		q.radius = all ? query->radius : next;
@@ -182,7 +183,6 @@ static int search_nearest(simidx_reader *r, const sx_query *query, simidx_result
 
 static int search(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_error *err)
 {
-	r->way.strategy = NULL;
 	r->matches.n = 0;
 	r->fresh_candidates = 0;
 	switch (q->asked->mode) {
@@ -240,6 +240,7 @@ int sx_search_found(simidx_reader *r, const simidx_query *asked, simidx_results 
 int simidx_search(simidx_reader *r, const simidx_query *query, simidx_results *out,
 		  simidx_error *err)
 {
+	sx_query q;
 	int rc;
 
 	sx_err_clear(err);
@@ -249,10 +250,16 @@ int simidx_search(simidx_reader *r, const simidx_query *query, simidx_results *o
 	out->size = sizeof(*out);
 	if (!r || !query)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_search: reader or query is NULL");
-	rc = sx_snapshot_renew(&r->snapshot, err);
+	rc = sx_query_init(&q, r->index, query, err);
 	if (rc)
 		return rc;
-	rc = sx_search(r, query, out, err);
+	sx_collect_ahead(r, &q);
+	rc = sx_snapshot_renew(&r->snapshot, err);
+	if (rc) {
+		r->ahead = 0;
+		return rc;
+	}
+	rc = finish(r, &q, search(r, &q, out, err), out, err);
 	sx_snapshot_reset(&r->snapshot);
 	return rc;
 }

@@ -49,12 +49,18 @@ static void take_held(simidx_reader *r, unsigned map_changes)
  * What depends on the snapshot alone, and not on the query, is looked at when there is a new one,
  * or when the map has moved or costs have changed.
  */
+static int is_seen(const simidx_reader *r)
+{
+	return r->seen == r->snapshot.id &&
+	       r->seen_map == sx_store_map_changes(r->index->store) &&
+	       r->costs_version == sx_prices_version(&r->index->prices);
+}
+
 static void look_at_snapshot(simidx_reader *r)
 {
 	unsigned map_changes = sx_store_map_changes(r->index->store);
 
-	if (r->seen == r->snapshot.id && r->seen_map == map_changes &&
-	    r->costs_version == sx_prices_version(&r->index->prices))
+	if (is_seen(r))
 		return;
 	sx_prices_take(r, rows_of(r, OF_TABLES));
 	for (unsigned which = OF_TABLES; which <= OF_FRESH; which++)
@@ -287,15 +293,27 @@ static int choose(simidx_reader *r, const sx_query *q, simidx_error *err)
 	return rc;
 }
 
+int sx_way_ahead(simidx_reader *r, const sx_query *q)
+{
+	if (!r->seen || r->seen != r->snapshot.id || r->missing)
+		return -1;
+	return make_probes(r, q, NULL) || make_fresh_probes(r, q, NULL) ? -1 : 0;
+}
+
 int sx_way_choose(simidx_reader *r, const sx_query *q, simidx_error *err)
 {
-	int rc = choose(r, q, err);
 	double question;
+	int rc;
 
+	r->ahead = r->ahead && is_seen(r);
+	rc = r->ahead ? SIMIDX_OK : choose(r, q, err);
 	if (rc)
 		return rc;
 	question = time_in_question(r, q);
-	return question > 0 && sx_prices_owe(r, question) ? choose(r, q, err) : SIMIDX_OK;
+	if (question <= 0 || !sx_prices_owe(r, question))
+		return SIMIDX_OK;
+	r->ahead = 0;
+	return choose(r, q, err);
 }
 
 /* ---- real sizes ---- */
