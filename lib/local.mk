@@ -85,6 +85,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/plan/sx_coverage.h \
 	lib/plan/sx_errors.h \
 	lib/plan/sx_levels.c \
+	lib/plan/sx_lightest.c \
+	lib/plan/sx_lightest.h \
 	lib/plan/sx_options.c \
 	lib/plan/sx_options.h \
 	lib/plan/sx_patterns.c \

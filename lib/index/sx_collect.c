@@ -145,6 +145,20 @@ static int are_known(const simidx_reader *r, const sx_piece *piece, unsigned t, 
 	return known == n;
 }
 
+/* How many bits the low bytes of what is near in a piece may differ in; -1: none is near. */
+static int left_for_low_bytes(struct task *task, const sx_piece *piece, const sx_probe *probe)
+{
+	simidx_reader *r = task->r;
+	int left = sx_lookup_left(&r->lookup, piece, r->way.permuted[probe->table],
+				  task->q->most_bits);
+	int light;
+
+	if (!r->way.by_patterns)
+		return left;
+	light = sx_way_left(r, task->q, probe, piece->width);
+	return light < left ? light : left;
+}
+
 static int filter_piece(struct task *task, const sx_piece *piece, simidx_error *err)
 {
 	simidx_reader *r = task->r;
@@ -154,10 +168,12 @@ static int filter_piece(struct task *task, const sx_piece *piece, simidx_error *
 	unsigned k = task->q->most_bits;
 	sx_u64s *keys = &r->found.keys;
 	size_t all = (size_t)(piece->to - piece->from), n = (size_t)allow(task, all), near;
+	int left = left_for_low_bytes(task, piece, probe);
 
-	if (!n)
+	if (!n || left < 0)
 		return SIMIDX_OK;
-	near = sx_lookup_filter(&r->lookup, piece, kernel, n, query, k, r->found.entry);
+	near = sx_lookup_filter(&r->lookup, piece, kernel, n, query, (unsigned)left,
+				r->found.entry);
 	if (!near || (n == all && are_known(r, piece, probe->table, near)))
 		return SIMIDX_OK;
 	if (keys->cap < n && sx_reserve(&keys->at, &keys->cap, n, sizeof(*keys->at)))

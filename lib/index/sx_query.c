@@ -37,22 +37,12 @@ int sx_query_judge(const sx_query *q, simidx_match *match)
 }
 
 /* How many bits can differ at most within the radius: the lightest ones do. */
-static unsigned most_bits(const uint8_t *weights, unsigned bits, unsigned radius)
+static unsigned most_bits(const sx_by_weight *by_weight, unsigned radius)
 {
-	unsigned count[256] = { 0 }, n = 0;
+	sx_lightest lightest;
 
-	for (unsigned b = 0; b < bits; b++)
-		count[weights[b]]++;
-	n = count[0];
-	for (unsigned w = 1; w < 256; w++) {
-		unsigned afford = radius / w;
-
-		if (afford < count[w])
-			return n + afford;
-		n += count[w];
-		radius -= count[w] * w;
-	}
-	return n;
+	sx_lightest_init(&lightest, by_weight, UINT64_MAX, radius);
+	return lightest.n;
 }
 
 static int check_values(const simidx *index, const simidx_query *a, simidx_error *err)
@@ -90,7 +80,11 @@ int sx_query_init(sx_query *q, const simidx *index, const simidx_query *a, simid
 	q->ignore = 0;
 	q->unit = a->weights ? sx_weights_unit(a->weights, index->bits, &q->ignore) : 1;
 	q->has_fp2 = (a->flags & SIMIDX_QUERY_FP2) != 0;
-	q->most_bits = a->weights ? most_bits(a->weights, index->bits, a->radius) : a->radius;
+	q->most_bits = a->radius;
+	if (a->weights) {
+		sx_by_weight_init(&q->by_weight, a->weights, index->bits, q->radius);
+		q->most_bits = most_bits(&q->by_weight, q->radius);
+	}
 	if (a->max_bits && a->max_bits < q->most_bits)
 		q->most_bits = a->max_bits;
 	return SIMIDX_OK;

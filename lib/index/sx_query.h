@@ -9,6 +9,7 @@
 #define SX_QUERY_H
 
 #include "index/sx_index.h"
+#include "plan/sx_lightest.h"
 
 typedef struct sx_query {
 	const simidx_query *asked;
@@ -19,6 +20,7 @@ typedef struct sx_query {
 	unsigned unit;      /* all weights are 0 or this; 0 = they are several */
 	uint64_t ignore;    /* bits of weight 0 */
 	int has_fp2;
+	sx_by_weight by_weight; /* where it is weighted */
 } sx_query;
 
 /** Check a query. The codes of simidx_search(). */

@@ -215,10 +215,14 @@ static int make_probes(simidx_reader *r, const sx_query *q, simidx_error *err)
 	begin_way(r, goes_by_patterns(q));
 	if (way->by_patterns) {
 		rc = pattern_probes(r, q, plan, rows, &r->probes, &way->end, err);
+		if (rc)
+			return rc;
 		way->complete_to = complete_to(&way->end, q->radius);
-		for (unsigned t = 0; t < plan->n_tables; t++)
+		for (unsigned t = 0; t < plan->n_tables; t++) {
 			way->permuted[t] = sx_permute(&plan->table[t], q->fp);
-		return rc;
+			way->low[t].width = SX_NO_WIDTH;
+		}
+		return SIMIDX_OK;
 	}
 	stencil = stencil_of(r, q, OF_TABLES);
 	/* One that is kept was chosen when there were a few more or less. */
@@ -387,6 +391,23 @@ int sx_way_is_first(const simidx_reader *r, const sx_query *q, const sx_probe *p
 		return way->end.scan || sx_pattern_is_first(&way->end, q->asked->weights, p->table,
 							    fp ^ q->fp);
 	return sx_strategy_is_first(way->strategy, p->table, fp ^ q->fp);
+}
+
+int sx_way_left(simidx_reader *r, const sx_query *q, const sx_probe *p, unsigned width)
+{
+	const sx_perm *perm = &r->index->plan.table[p->table];
+	unsigned t = p->table;
+
+	if (p->cost > q->radius)
+		return -1;
+	if (r->way.low[t].width != width) {
+		r->way.low[t].width = width;
+		sx_lightest_init(&r->way.low[t].lightest, &q->by_weight,
+				 sx_unpermute(perm, sx_low_bits(8 * width)) &
+					 ~r->way.end.probed[t],
+				 q->radius);
+	}
+	return (int)sx_lightest_within(&r->way.low[t].lightest, q->radius - p->cost);
 }
 
 void sx_way_free(simidx_reader *r)

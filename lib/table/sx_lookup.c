@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "kernel/sx_near_plain.h"
 #include "table/sx_outline.h"
 #include "util/sx_err.h"
 
@@ -284,30 +283,13 @@ int sx_lookup_locate_exactly(sx_lookup *l, const sx_kernel *kernel, simidx_error
 	return rc;
 }
 
-/*
- * How many bits the low bytes of a key of the range may differ in, if the key does in k: all keys
- * of the range begin alike, and what differs there is used up. -1: none can be near.
- */
-static inline int left_for_low_bytes(const sx_range *r, unsigned width, uint64_t query, unsigned k)
-{
-	uint64_t differ = r->low ^ r->high;
-	uint64_t alike = differ ? ~(UINT64_MAX >> __builtin_clzll(differ)) : UINT64_MAX;
-	uint64_t used = (r->low ^ query) & alike & ~sx_low_bits(8 * width);
-
-	return used ? (int)(k - sx_count_plain(used)) : (int)k;
-}
-
 size_t sx_lookup_filter(const sx_lookup *l, const sx_piece *p, const sx_kernel *kernel,
-			size_t n, uint64_t query, unsigned k, uint16_t *entry)
+			size_t n, uint64_t query, unsigned left, uint16_t *entry)
 {
-	const sx_range *r = &l->range[p->range];
 	size_t offset = BLOCK_HEADER + (size_t)p->from * p->width;
-	int left = left_for_low_bytes(r, p->width, query, k);
+	size_t size = l->range[p->range].directory->table->block_size;
 
-	return left < 0 ? 0
-			: kernel->near_low(p->value + offset, p->width, n,
-					   r->directory->table->block_size - offset, query,
-					   (unsigned)left, entry);
+	return kernel->near_low(p->value + offset, p->width, n, size - offset, query, left, entry);
 }
 
 size_t sx_lookup_complete(const sx_lookup *l, const sx_piece *p, const sx_kernel *kernel,
@@ -330,7 +312,9 @@ size_t sx_lookup_complete(const sx_lookup *l, const sx_piece *p, const sx_kernel
 size_t sx_lookup_near(const sx_lookup *l, const sx_piece *p, const sx_kernel *kernel, size_t n,
 		      uint64_t query, unsigned k, uint64_t *hits, uint16_t *entry)
 {
-	size_t near = sx_lookup_filter(l, p, kernel, n, query, k, entry);
+	int left = sx_lookup_left(l, p, query, k);
+	size_t near = left < 0 ? 0
+			       : sx_lookup_filter(l, p, kernel, n, query, (unsigned)left, entry);
 
 	return near ? sx_lookup_complete(l, p, kernel, n, query, k, entry, near, hits) : 0;
 }

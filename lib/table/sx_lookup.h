@@ -11,6 +11,7 @@
 #define SX_LOOKUP_H
 
 #include "kernel/sx_kernel.h"
+#include "kernel/sx_near_plain.h"
 #include "table/sx_directory.h"
 
 /** Pieces that are under way at once. */
@@ -71,16 +72,31 @@ int sx_lookup_locate(sx_lookup *lookup, const sx_kernel *kernel, simidx_error *e
 int sx_lookup_locate_exactly(sx_lookup *lookup, const sx_kernel *kernel, simidx_error *err);
 
 /**
- * Of the first n entries of a located piece: the numbers, from its first one on, of those that by
- * their low bytes may differ from the query in at most k bits if they are in the range. Some are
- * not, and some differ in more.
+ * How many bits the low bytes of a key of a piece may differ in, if the key does in k: all keys
+ * of its range begin alike, and what differs there is used up. -1: none can be near.
+ */
+static inline int sx_lookup_left(const sx_lookup *lookup, const sx_piece *piece, uint64_t query,
+				 unsigned k)
+{
+	const sx_range *r = &lookup->range[piece->range];
+	uint64_t differ = r->low ^ r->high;
+	uint64_t alike = differ ? ~(UINT64_MAX >> __builtin_clzll(differ)) : UINT64_MAX;
+	uint64_t used = (r->low ^ query) & alike & ~sx_low_bits(8 * piece->width);
+
+	return used ? (int)(k - sx_count_plain(used)) : (int)k;
+}
+
+/**
+ * Of the first n entries of a located piece: the numbers, from its first one on, of those whose
+ * low bytes differ from the query's in at most `left` bits. Some are not in the range, and some
+ * differ in more of the bits before these.
  *
  * @param n      up to to - from, at least 1
  * @param entry  room for n
  * @return how many
  */
 size_t sx_lookup_filter(const sx_lookup *lookup, const sx_piece *piece, const sx_kernel *kernel,
-			size_t n, uint64_t query, unsigned k, uint16_t *entry);
+			size_t n, uint64_t query, unsigned left, uint16_t *entry);
 
 /**
  * The keys of what sx_lookup_filter() has found, n_near, as far as they lie in the range and do

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/sx_lightest.h"
 #include "plan/sx_patterns.h"
 #include "support/sxt.h"
 #include "t_fast.h"
@@ -519,6 +520,51 @@ START_TEST(test_dear)
 }
 END_TEST
 
+/* The greatest number of bits with a sum within the distance, by taking them one by one. */
+static unsigned count_lightest(const uint8_t *weights, uint64_t among, unsigned most)
+{
+	unsigned n = 0, sum = 0;
+
+	while (among) {
+		unsigned best = (unsigned)__builtin_ctzll(among);
+
+		for (unsigned b = best + 1; b < 64; b++)
+			if (among >> b & 1 && weights[b] < weights[best])
+				best = b;
+		sum += weights[best];
+		if (sum > most)
+			break;
+		among &= ~(UINT64_C(1) << best);
+		n++;
+	}
+	return n;
+}
+
+START_TEST(test_lightest)
+{
+	uint8_t weights[64];
+	sx_by_weight by_weight;
+	sx_lightest lightest;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 8);
+	for (unsigned i = 0; i < 4000; i++) {
+		unsigned bits = 16 + (unsigned)sxt_rng_below(&rng, 49), within;
+		uint64_t among = i % 3 ? sxt_rng_u64(&rng) : UINT64_MAX;
+		unsigned most = (unsigned)sxt_rng_below(&rng, i % 5 ? 300 : 20000);
+
+		make_weights(&rng, i, weights);
+		sx_by_weight_init(&by_weight, weights, bits, most);
+		sx_lightest_init(&lightest, &by_weight, among, most);
+		among &= sx_low_bits(bits);
+		ck_assert_uint_eq(lightest.n, count_lightest(weights, among, most));
+		within = (unsigned)sxt_rng_below(&rng, most + 1);
+		ck_assert_uint_eq(sx_lightest_within(&lightest, within),
+				  count_lightest(weights, among, within));
+	}
+}
+END_TEST
+
 START_TEST(test_unit)
 {
 	uint8_t weights[64];
@@ -549,6 +595,7 @@ Suite *suite_plan_patterns(void)
 	tcase_add_test(tc, test_ignored_block);
 	tcase_add_test(tc, test_dear);
 	tcase_add_test(tc, test_unit);
+	tcase_add_test(tc, test_lightest);
 	tcase_set_timeout(tc, 60);
 	suite_add_tcase(suite, tc);
 	return suite;
