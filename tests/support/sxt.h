@@ -96,6 +96,21 @@ extern _Thread_local simidx_error sxt_err;
 			      (error)->text);                                                 \
 	} while (0)
 
+/**
+ * Assert that a call with &sxt_err returns SIMIDX_OK, for inner loops: Check's own assertions send
+ * a message to the runner each time they hold, which costs more than most calls.
+ */
+#define sxt_must(expr)                                                                        \
+	do {                                                                                  \
+		int sxt_got;                                                                  \
+											      \
+		sxt_error_clear(&sxt_err);                                                    \
+		sxt_got = (expr);                                                             \
+		if (sxt_got)                                                                  \
+			ck_abort_msg("%s returned %s: %s", #expr, simidx_error_name(sxt_got), \
+				     sxt_err.text);                                           \
+	} while (0)
+
 void sxt_error_clear(simidx_error *err);
 
 /* ------------------------------------------------------------------------------------------

@@ -278,22 +278,26 @@ void sxt_check_limit(const sxt_model *m, const sxt_hit *hits, size_t n_hits,
 	int labels = (query->flags & SIMIDX_QUERY_LABELS) != 0;
 	simidx_results results = SIMIDX_RESULTS_INIT;
 
-	ck_assert_sx(simidx_search(reader, query, &results, &sxt_err), SIMIDX_OK);
-	ck_assert_uint_eq(results.size, sizeof(results));
-	ck_assert_msg(results.n == want,
-		      "%zu matches, not %zu: fp %016" PRIx64 ", k %u, limit %" PRIu64, results.n,
-		      want, query->fp, query->radius, query->limit);
-	ck_assert_int_eq(results.truncated, want < n_hits);
-	ck_assert_uint_eq(results.fingerprints, count_distinct(hits, n_hits));
+	sxt_must(simidx_search(reader, query, &results, &sxt_err));
+	if (results.n != want)
+		ck_abort_msg("%zu matches, not %zu: fp %016" PRIx64 ", k %u, limit %" PRIu64,
+			     results.n, want, query->fp, query->radius, query->limit);
+	if (results.size != sizeof(results) || results.truncated != (want < n_hits) ||
+	    results.fingerprints != count_distinct(hits, n_hits))
+		ck_abort_msg("size %zu, truncated %d, %" PRIu64 " fingerprints: fp %016" PRIx64
+			     ", k %u, limit %" PRIu64,
+			     results.size, (int)results.truncated, (uint64_t)results.fingerprints,
+			     query->fp, query->radius, query->limit);
 	for (size_t i = 0; i < want; i++) {
 		const simidx_match *match = &results.matches[i];
 
-		ck_assert_msg(match->distance == hits[i].distance &&
-				      is_doc(m, hits[i].doc, match, labels),
-			      "match %zu is id %" PRIu64 " fp %016" PRIx64 ", not id %" PRIu64
-			      " fp %016" PRIx64 " (query %016" PRIx64 ", k %u)",
-			      i, match->id, match->fp, hits[i].doc->id, hits[i].doc->fp,
-			      query->fp, query->radius);
+		if (match->distance != hits[i].distance ||
+		    !is_doc(m, hits[i].doc, match, labels))
+			ck_abort_msg("match %zu is id %" PRIu64 " fp %016" PRIx64
+				     ", not id %" PRIu64 " fp %016" PRIx64
+				     " (query %016" PRIx64 ", k %u)",
+				     i, match->id, match->fp, hits[i].doc->id, hits[i].doc->fp,
+				     query->fp, query->radius);
 	}
 }
 
@@ -356,10 +360,10 @@ static void check_walk(const sxt_model *m, size_t n, simidx *index)
 		n = unique_hits(docs, n);
 	ck_assert_sx(simidx_walk_open(index, &walk, &sxt_err), SIMIDX_OK);
 	for (size_t i = 0; i < n; i++) {
-		ck_assert_sx(simidx_walk_next(walk, &match, &sxt_err), SIMIDX_OK);
-		ck_assert_msg(is_doc(m, docs[i].doc, &match, 1) && !match.distance,
-			      "document %zu of the walk is id %" PRIu64 ", not %" PRIu64, i,
-			      match.id, docs[i].doc->id);
+		sxt_must(simidx_walk_next(walk, &match, &sxt_err));
+		if (!is_doc(m, docs[i].doc, &match, 1) || match.distance)
+			ck_abort_msg("document %zu of the walk is id %" PRIu64 ", not %" PRIu64, i,
+				     match.id, docs[i].doc->id);
 	}
 	ck_assert_sx(simidx_walk_next(walk, &match, &sxt_err), SIMIDX_E_END);
 	ck_assert_sx(simidx_walk_next(walk, &match, &sxt_err), SIMIDX_E_END);

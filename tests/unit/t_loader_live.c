@@ -12,6 +12,7 @@
 
 #include "index/sx_index.h"
 #include "support/sxt_load.h"
+#include "unit/t_fast.h"
 
 Suite *suite_loader_live(void);
 
@@ -65,7 +66,7 @@ START_TEST(test_one_fingerprint)
 
 	doc.fp = query.fp = 0x0123456789abcdef;
 	for (int i = 0; i < 100000; i++)
-		ck_assert_sx(simidx_loader_put(loader, &doc, NULL, &sxt_err), SIMIDX_OK);
+		sxt_must(simidx_loader_put(loader, &doc, NULL, &sxt_err));
 	sxt_load_finish(loader, &report);
 	ck_assert_uint_eq(report.documents, 100000);
 	ck_assert_uint_eq(report.distinct, 1);
@@ -258,7 +259,7 @@ START_TEST(test_spills)
 
 		doc.id = i * 7919 % n;
 		doc.fp = simidx_hash_bytes(&doc.id, sizeof(doc.id));
-		ck_assert_int_eq(simidx_loader_put(loader, &doc, NULL, NULL), SIMIDX_OK);
+		sxt_must(simidx_loader_put(loader, &doc, NULL, &sxt_err));
 	}
 	sxt_load_finish(loader, &report);
 	ck_assert_uint_eq(report.documents, n);
@@ -268,8 +269,8 @@ START_TEST(test_spills)
 	sxt_check_sound(index);
 	ck_assert_sx(simidx_walk_open(index, &walk, &sxt_err), SIMIDX_OK);
 	for (uint64_t i = 0; i < n; i++) {
-		ck_assert_int_eq(simidx_walk_next(walk, &match, NULL), SIMIDX_OK);
-		ck_assert(match.id == i && match.fp == simidx_hash_bytes(&i, sizeof(i)));
+		sxt_must(simidx_walk_next(walk, &match, &sxt_err));
+		t_must(match.id == i && match.fp == simidx_hash_bytes(&i, sizeof(i)));
 	}
 	simidx_walk_close(walk);
 	simidx_close(index);

@@ -14,6 +14,7 @@
 
 #include "support/sxt_model.h"
 #include "support/sxt_query.h"
+#include "unit/t_fast.h"
 
 Suite *suite_search_damage(void);
 
@@ -253,7 +254,7 @@ static int deliver(void *ctx, size_t i, const simidx_results *r)
 {
 	struct delivered *d = ctx;
 
-	ck_assert_uint_eq(i, d->n++);
+	t_must_eq(i, d->n++);
 	if (d->want) {
 		d->wrong += !is_right(r, &d->want[i]);
 		return 0;

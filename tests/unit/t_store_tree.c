@@ -71,7 +71,7 @@ static void put_keys(sx_txn *txn, const char *name, const struct keys *k)
 			sx_slice key = { k->at[i], KEY };
 
 			memcpy(bytes, &i, sizeof(i));
-			ck_assert_sx(sx_put(txn, dbi, key, value, &sxt_err), SIMIDX_OK);
+			sxt_must(sx_put(txn, dbi, key, value, &sxt_err));
 		}
 }
 

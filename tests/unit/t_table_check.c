@@ -5,6 +5,7 @@
  * Comparing a table with its model.
  */
 
+#include "t_fast.h"
 #include "t_table.h"
 
 static void check_row(const struct t_tab *tab, const sx_rows *rows, size_t i,
@@ -32,7 +33,7 @@ static void check_walk(struct t_tab *tab, const struct t_row *from)
 		     SIMIDX_OK);
 	sxt_error_clear(&sxt_err);
 	while (!(rc = sx_table_walk_next(&walk, &sxt_err))) {
-		ck_assert_uint_ge(walk.rows.n, 1);
+		t_must(walk.rows.n >= 1);
 		for (i = 0; i < walk.rows.n; i++) {
 			sx_place here = sx_place_of(&tab->table, &walk.rows, i);
 
