@@ -106,6 +106,20 @@ run 0 "$query" flagged search --text short
 says '1 of the texts are shorter than 64 tokens'
 run 0 "$load" --min-tokens 7 seven short
 grep -q shorter err && fail 'seven words are fewer than seven'
+run 0 "$load" -q exactly --short exact short
+run 2 "$load" exactly --short flag long
+says 'made with --short exact: --short flag does not fit'
+run 2 "$query" exactly search --short flag --text short
+says 'made with --short exact: --short flag does not fit'
+run 2 "$query" exactly similar --short flag long short
+says 'made with --short exact: --short flag does not fit'
+run 2 "$load" copied --from exactly --short flag long
+says 'made with --short exact: --short flag does not fit'
+run 0 "$query" -q exactly search --short exact --text short
+run 0 "$query" -q exactly search --text short
+run 2 "$query" -q exactly search --short reject --text short
+run 2 "$query" flagged search --short exact --text short
+run 0 "$query" -q flagged search --short flag --text short
 run 1 "$load" rejected --short reject long short
 says 'simidx-load: short: a text of fewer than 64 tokens (--short)'
 [ "$("$query" rejected dump | cut -f 3)" = long ] || fail 'a short text was stored'

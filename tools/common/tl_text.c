@@ -8,6 +8,7 @@
 #include "common/tl_text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #ifdef HAVE_TEXT
 
@@ -71,6 +72,15 @@ int tl_text_open_for(simidx *index, const struct tl_text_options *options, struc
 	int rc = simidx_text_open_for(index, &how, &text, err);
 
 	*out = (struct tl_text *)text;
+	if (!rc && options && options->short_texts == TL_SHORT_FLAG &&
+	    strstr(simidx_text_profile(text), " exact=")) {
+		tl_text_close(*out);
+		*out = NULL;
+		rc = err->code = SIMIDX_E_MISMATCH;
+		err->sys_errno = 0;
+		snprintf(err->text, sizeof(err->text), "the index was made with --short exact: "
+			 "--short flag does not fit");
+	}
 	return rc;
 }
 

@@ -22,7 +22,10 @@ const char *tl_text_missing(void);
 int tl_text_open(const struct tl_text_options *options, unsigned bits, struct tl_text **out,
 		 simidx_error *err) SIMIDX_CHECK_RESULT;
 
-/** As simidx_text_open_for(); options may be NULL. */
+/**
+ * As simidx_text_open_for(); options may be NULL. SIMIDX_E_MISMATCH also if they have
+ * `--short flag` and the index was made with `--short exact`.
+ */
 int tl_text_open_for(simidx *index, const struct tl_text_options *options, struct tl_text **out,
 		     simidx_error *err) SIMIDX_CHECK_RESULT;
 

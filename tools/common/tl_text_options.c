@@ -167,7 +167,7 @@ int tl_text_take(struct tl_text_options *options, int c, const char *value)
 		return tl_option_number("--seed", value, 0, UINT64_MAX, &options->seed) ? -1 : 0;
 	case TL_OPT_SHORT:
 		word = tl_option_word("--short", value, short_words);
-		options->short_texts = (enum tl_short)word;
+		options->short_texts = (enum tl_short)(word + 1);
 		return word < 0 ? -1 : 0;
 	case TL_OPT_STEM:
 		options->stem = value;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /** What to do about texts with few tokens. */
-enum tl_short { TL_SHORT_FLAG, TL_SHORT_REJECT, TL_SHORT_EXACT };
+enum tl_short { TL_SHORT_NOT_GIVEN, TL_SHORT_FLAG, TL_SHORT_REJECT, TL_SHORT_EXACT };
 
 /** A list of words, read from files. */
 struct tl_list {

@@ -200,7 +200,7 @@ static int make_dictionary(const struct qr_context *ctx, struct options *options
 	if (!options->text.extractor)
 		options->text.extractor = "words1";
 	options->text.top = 0;
-	options->text.short_texts = TL_SHORT_FLAG;
+	options->text.short_texts = TL_SHORT_NOT_GIVEN;
 	if (tl_text_open(&options->text, SIMIDX_DEFAULT_BITS, &text, &err))
 		return tl_error("%s", err.text);
 	/* Which nothing would read. */
