@@ -14,8 +14,9 @@
 #define LANES 15
 #define NO_LINE UINT32_MAX
 #define LOAD 6       /* fingerprints a bucket, on average; those to be split soon have twice that */
-#define PIECE_BITS 9 /* lines that are allocated together: 64 KiB */
+#define PIECE_BITS 9 /* of the number of lines of a piece: 64 KiB */
 #define PIECE_LINES ((size_t)1 << PIECE_BITS)
+#define MOST_PIECES 32 /* that are allocated together: a huge page */
 #define MOST_VISITS 512 /* buckets that one question reads */
 #define VISIT_ENTRIES 64 /* fingerprints that can be compared in the time of a visit */
 #define MOST_HINTS 16
@@ -76,19 +77,27 @@ static struct line *line_at(const struct lines *lines, size_t i)
 	return &lines->piece[i >> PIECE_BITS][i & (PIECE_LINES - 1)];
 }
 
+/* When there are so many pieces, so many more are allocated together. */
+static size_t pieces_more(size_t n)
+{
+	return !n ? 1 : n < MOST_PIECES ? n : MOST_PIECES;
+}
+
 /* Room for one more. */
 static int lines_reserve(struct lines *lines)
 {
+	size_t more = pieces_more(lines->n_pieces);
 	struct line *piece;
 
 	if (lines->n < lines->n_pieces * PIECE_LINES)
 		return 0;
-	if (sx_reserve(&lines->piece, &lines->cap, lines->n_pieces + 1, sizeof(*lines->piece)))
+	if (sx_reserve(&lines->piece, &lines->cap, lines->n_pieces + more, sizeof(*lines->piece)))
 		return -1;
-	piece = sx_alloc_lines(PIECE_LINES, sizeof(*piece));
+	piece = sx_alloc_lines(more * PIECE_LINES, sizeof(*piece));
 	if (!piece)
 		return -1;
-	lines->piece[lines->n_pieces++] = piece;
+	for (; more; more--, piece += PIECE_LINES)
+		lines->piece[lines->n_pieces++] = piece;
 	return 0;
 }
 
@@ -104,7 +113,7 @@ static size_t lines_push(struct lines *lines)
 
 static void lines_free(struct lines *lines)
 {
-	for (size_t i = 0; i < lines->n_pieces; i++)
+	for (size_t i = 0; i < lines->n_pieces; i += pieces_more(i))
 		free(lines->piece[i]);
 	free(lines->piece);
 }

@@ -6,8 +6,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define CACHE_LINE 64
+#define HUGE_PAGE ((size_t)2 << 20)
 
 void *sx_calloc(size_t n, size_t size)
 {
@@ -26,10 +28,19 @@ void *sx_realloc(void *p, size_t n, size_t size)
 void *sx_alloc_lines(size_t n, size_t size)
 {
 	size_t bytes;
+	void *lines;
 
 	if (__builtin_mul_overflow(n ? n : 1, size, &bytes) || bytes > SIZE_MAX - CACHE_LINE)
 		return NULL;
-	return aligned_alloc(CACHE_LINE, (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+	bytes = (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+	if (bytes < HUGE_PAGE)
+		return aligned_alloc(CACHE_LINE, bytes);
+	if (posix_memalign(&lines, HUGE_PAGE, bytes))
+		return NULL;
+#ifdef MADV_HUGEPAGE
+	(void)madvise(lines, bytes, MADV_HUGEPAGE);
+#endif
+	return lines;
 }
 
 int sx_reserve(void *array, size_t *cap, size_t need, size_t size)

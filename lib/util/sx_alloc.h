@@ -17,7 +17,11 @@ void *sx_calloc(size_t n, size_t size);
 /** Resize to n elements; p may be NULL. On failure p stays as it was. */
 void *sx_realloc(void *p, size_t n, size_t size);
 
-/** n elements, not zeroed, from the beginning of a cache line of 64 bytes on. */
+/**
+ * n elements, not zeroed, from the beginning of a cache line of 64 bytes on. From 2 MiB on they
+ * lie in huge pages if the system has any: who reads here and there waits longest to learn where
+ * a page is.
+ */
 void *sx_alloc_lines(size_t n, size_t size);
 
 /**

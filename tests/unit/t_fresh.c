@@ -398,6 +398,28 @@ START_TEST(test_mini_near)
 }
 END_TEST
 
+/* As many rows as buckets can be told apart for: pieces of all sizes, and buckets of two lines. */
+START_TEST(test_mini_full)
+{
+	const size_t n = 450000;
+	uint64_t *fps = malloc(n * sizeof(*fps)), *scratch = malloc(n * sizeof(*scratch));
+	sx_mini *mini = t_mini_new(64, 0);
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1650);
+	for (size_t at = 0; at < n; at++) {
+		sx_fresh_row row = { .id = at, .fp = sxt_rng_u64(&rng), .op = SX_FRESH_PUT };
+
+		fps[at] = row.fp;
+		t_must(!sx_mini_add(mini, &row));
+	}
+	check_queries(&rng, mini, fps, n, 64, scratch);
+	sx_mini_free(mini);
+	free(fps);
+	free(scratch);
+}
+END_TEST
+
 enum column { FP, ID, LABEL };
 
 /* The first row from number i on that has a value, by a look at all; n if there is none. */
@@ -510,6 +532,7 @@ Suite *suite_fresh(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_mini_near, 0, N_WIDTHS * N_SETS);
 	tcase_add_loop_test(tc, test_mini_chains, 0, 4);
+	tcase_add_test(tc, test_mini_full);
 	tcase_add_test(tc, test_mini_edges);
 	suite_add_tcase(suite, tc);
 	return suite;
