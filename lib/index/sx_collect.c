@@ -397,18 +397,11 @@ static int collect_tables(struct task *task, simidx_error *err)
 	return rc;
 }
 
-int sx_collect_tables(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_error *err)
-{
-	struct task task = { .r = r, .q = q, .out = out };
-
-	return collect_tables(&task, err);
-}
-
 /* ---- the fresh tier ---- */
 
 static int has_fresh(const simidx_reader *r)
 {
-	return r->snapshot.header.next_seq > r->snapshot.header.first_seq;
+	return !r->forced && r->snapshot.header.next_seq > r->snapshot.header.first_seq;
 }
 
 static const sx_probes *fresh_probes(const simidx_reader *r)

@@ -76,19 +76,6 @@ static void explain_strategies(simidx_reader *r, const sx_query *q, simidx_expla
 	}
 }
 
-static void explain_patterns(simidx_reader *r, simidx_explanation *out)
-{
-	simidx_choice *c = &out->chosen;
-
-	snprintf(c->text, sizeof(c->text), "%zu patterns by weight, complete to %d", r->probes.n,
-		 r->way.complete_to);
-	c->probes = r->probes.n;
-	c->candidates = (double)sx_way_candidates(r);
-	out->looked_up = 1;
-	c->microseconds = (r->costs.query + sx_probes_ns(&r->costs, (double)r->probes.n, c->candidates)) /
-			  1000;
-}
-
 static int is_probed(const simidx_reader *r, unsigned t)
 {
 	size_t i = 0;
@@ -96,6 +83,22 @@ static int is_probed(const simidx_reader *r, unsigned t)
 	while (i < r->probes.n && r->probes.at[i].table != t)
 		i++;
 	return i < r->probes.n;
+}
+
+static void explain_patterns(simidx_reader *r, simidx_explanation *out)
+{
+	simidx_choice *c = &out->chosen;
+	unsigned tables = 0;
+
+	snprintf(c->text, sizeof(c->text), "%zu patterns by weight, complete to %d", r->probes.n,
+		 r->way.complete_to);
+	c->probes = r->probes.n;
+	c->candidates = (double)sx_way_candidates(r);
+	out->looked_up = 1;
+	for (unsigned t = 0; t < r->index->plan.n_tables; t++)
+		tables += (unsigned)is_probed(r, t);
+	c->microseconds = (r->costs.query + sx_probes_ns(&r->costs, tables, (double)r->probes.n,
+							 c->candidates)) / 1000;
 }
 
 static int explain(simidx_reader *r, const simidx_query *asked, simidx_explanation *out,

@@ -17,8 +17,8 @@
 
 #include "plan/sx_planner.h"
 
-/** Time that searches are expected to take before costs are measured, which takes 1 to 3 ms. */
-#define SX_PRICES_DEBT 20000000.
+/** Time that searches are expected to take before costs are measured, which takes 2 to 5 ms. */
+#define SX_PRICES_DEBT 30000000.
 
 /** Time after which measuring is given up: it would be the disk that is measured. */
 #define SX_PRICES_PATIENCE 500000000.
@@ -61,11 +61,28 @@ int sx_prices_owe(struct simidx_reader *reader, double ns);
 
 /**
  * Measure what searching the tables costs that the reader has directories of, or without
- * directories where the index has none. Takes 1 to 3 ms; reads some 2,000 blocks, which are in
+ * directories where the index has none. Takes 2 to 5 ms; reads some 5,000 blocks, which are in
  * memory, or it fails.
  *
  * @return 0, or -1 when they are not in memory, too few, or there is no reader slot
  */
 int sx_prices_measure(struct simidx_reader *reader, sx_costs *out);
+
+/** Costs that are fitted: of a query, a table, a probe, a row. */
+#define SX_PRICES_FITTED 4
+
+/** A cost that is measured differs from the typical one by this factor at most. */
+#define SX_PRICES_BOUND 8
+
+/**
+ * The costs within bounds for which what searches take is least wrong in proportion, and which
+ * are no further from the typical ones than that takes: the sum of (a[i] cost - 1)^2 and of
+ * (cost / usual - 1)^2 / 100 is least, where `usual` are the typical ones times the factor that
+ * makes them least wrong.
+ *
+ * @param a  by search: how much it has of each, divided by the time that it took
+ */
+void sx_prices_fit(const double a[][SX_PRICES_FITTED], unsigned n,
+		   const double typical[SX_PRICES_FITTED], double cost[SX_PRICES_FITTED]);
 
 #endif /* SX_PRICES_H */

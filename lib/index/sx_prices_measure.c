@@ -2,18 +2,26 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Measuring: searches of a reader of its own, for keys that nobody has, in four shapes that
- * differ in what they have most of. Each is done some dozen times, and the median counts, so
- * that interruptions do not; what comes out is held within bounds.
+ * Measuring: searches of a reader of its own, as a caller would make them, in shapes that differ
+ * in what they have most of. Each is done some dozen times, and the median counts, so that
+ * interruptions do not.
  *
- *   one     a probe of a whole prefix                      the query itself
- *   narrow  a probe of a prefix and all those one bit off  probes
- *   wide    the same with prefixes cut shorter             rows
- *   long    a range of many blocks                         rows of a scan
+ *   one     a probe of a whole prefix                               the query itself
+ *   each    one in every table                                      probes apart from each other
+ *   narrow  the same, in one table also all prefixes one bit off    probes
+ *   wide    the same with the prefixes of that table cut shorter    rows
+ *   merged  ..., or with one range for many of those one bit off    rows that lie together
+ *   long    a range of many blocks                                  rows of a scan
+ *
+ * Three figures cannot be right for all of the first five: those are taken that are the least
+ * wrong in proportion to what each takes.
  *
  * Keys are all different, so that what a search reads is in the caches as much as what any search
- * reads. The pages are touched beforehand, at an end where searching does not read, since a page's
- * first use in a process takes longer than what is measured.
+ * reads. One in four is in the index, if searches find anything at all, as it takes long to look
+ * up what documents there are. The pages are touched beforehand, where searching seldom reads,
+ * since a page's first use in a process takes longer than what is measured. And each shape is
+ * searched for other keys first, as the first hundred searches of a kind take half as long again
+ * as those after them: the CPU does not foresee yet where they branch.
  */
 
 #include <stdlib.h>
@@ -25,22 +33,30 @@
 #include "plan/sx_predict.h"
 #include "util/sx_bytes.h"
 
-enum shape { ONE, NARROW, WIDE, LONG, N_SHAPES };
+enum shape { ONE, EACH, NARROW, WIDE, MERGED, LONG, N_SHAPES };
 
-#define ROUNDS 15
-#define ONES 8            /* searches of the first shape in a round */
+#define ROUNDS 9
+#define MOST_SEARCHES 8   /* of a shape in a round */
+#define ASK_ABOUT 8       /* one page in so many: asking the system takes longer than all else */
+#define REHEARSALS 100    /* of a shape, before it is timed */
 #define WIDE_ROWS 256     /* of a range, at least */
 #define LONG_ROWS 12000
 #define MIN_ROWS 20000    /* of a table; in a smaller one nothing takes long */
-#define BOUND 8           /* a cost differs from the typical one by this factor at most */
+#define STEPS 4000        /* towards costs; takes some 50 us */
+#define LOYALTY 0.01      /* to what is usual */
 #define CACHE_BYTES 32e6  /* what a server has for one core; what systems tell is often wrong */
+
+static const unsigned searches_of[N_SHAPES] = { 8, 4, 4, 4, 4, 1 };
 
 /* What is measured with. */
 struct gauge {
 	simidx_reader *r; /* of its own */
-	unsigned table[ROUNDS];
+	uint8_t table[SX_MAX_TABLES];
+	unsigned n_tables;
 	sx_stencil way[N_SHAPES][ROUNDS];
-	uint64_t seed;
+	uint64_t fp[N_SHAPES][ROUNDS][MOST_SEARCHES];
+	uint64_t random;
+	unsigned touched; /* pages */
 	double start;
 	double ns[N_SHAPES][ROUNDS];             /* of a search */
 	double probes[N_SHAPES], rows[N_SHAPES]; /* of all of them */
@@ -54,6 +70,17 @@ static double now_ns(void)
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
+static uint64_t next_random(struct gauge *g)
+{
+	uint64_t x = g->random += UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+/* ---- what to search ---- */
+
 /* The most leading bits, `most` or less, that leave a range so many rows. */
 static unsigned bits_for(uint64_t rows, unsigned most, uint64_t range)
 {
@@ -62,112 +89,166 @@ static unsigned bits_for(uint64_t rows, unsigned most, uint64_t range)
 	return most;
 }
 
+/* The table that is looked up in the way of the shape, and not by its prefix alone. */
+static void add_special(const struct gauge *g, enum shape shape, sx_strategy *s, unsigned t)
+{
+	const sx_plan *plan = &g->r->index->plan;
+	unsigned bits = plan->table[t].prefix_bits, errors = shape >= NARROW && shape != LONG;
+	unsigned merged = 0;
+	uint64_t rows = g->r->snapshot.header.table[t].rows, wide = 4 * (rows >> bits);
+
+	if (wide < WIDE_ROWS)
+		wide = WIDE_ROWS;
+	if (shape == WIDE)
+		bits = bits_for(rows, bits, wide);
+	if (shape == MERGED)
+		merged = bits_for(rows, bits, wide) % bits;
+	if (shape == LONG)
+		bits = bits_for(rows, bits, LONG_ROWS);
+	sx_strategy_add(plan, s, t, errors, bits, merged);
+}
+
 static void choose_way(struct gauge *g, enum shape shape, unsigned round)
 {
 	const sx_plan *plan = &g->r->index->plan;
 	sx_strategy *s = &g->way[shape][round].strategy;
-	unsigned t = g->table[round], bits = plan->table[t].prefix_bits;
-	uint64_t rows = g->r->snapshot.header.table[t].rows, wide = 4 * (rows >> bits);
+	unsigned special = g->table[round % g->n_tables];
 
-	if (shape == WIDE)
-		bits = bits_for(rows, bits, wide > WIDE_ROWS ? wide : WIDE_ROWS);
-	if (shape == LONG)
-		bits = bits_for(rows, bits, LONG_ROWS);
 	sx_strategy_init(s, 0, 0);
-	sx_strategy_add(plan, s, t, shape == NARROW || shape == WIDE, bits, 0);
+	for (unsigned i = 0; i < g->n_tables; i++) {
+		unsigned t = g->table[i];
+
+		if (t == special)
+			add_special(g, shape, s, t);
+		else if (shape != ONE && shape != LONG)
+			sx_strategy_add(plan, s, t, 0, plan->table[t].prefix_bits, 0);
+	}
 	/* Or a search would look for another way. */
 	s->candidates = UINT64_MAX / 8;
 }
 
-/* The same for the same place in the order of searches. */
-static uint64_t next_fp(struct gauge *g)
+/* The fingerprints of documents, if searches have looked for these; or NULL. */
+static const sx_directory *postings_of(struct gauge *g)
 {
-	g->seed += UINT64_C(0x9e3779b97f4a7c15);
-	return (g->seed ^ g->seed >> 29) * UINT64_C(0xbf58476d1ce4e5b9) &
-	       sx_low_bits(g->r->index->bits);
+	const sx_directory *d;
+
+	if (!sx_has_ids(g->r->index))
+		return NULL;
+	d = sx_shelf_get(&g->r->snapshot, SX_SHELF_POSTINGS, 0, &g->r->held[SX_SHELF_POSTINGS]);
+	return d && d->n ? d : NULL;
 }
 
-static int search(struct gauge *g, sx_stencil *way, uint64_t fp, simidx_results *out,
-		  int only_choose)
+/* What search number i is for: any fingerprint, or any of those that documents have. */
+static uint64_t choose_fp(struct gauge *g, const sx_directory *postings, unsigned i)
 {
-	static const simidx_query asked = SIMIDX_QUERY_INIT;
-	sx_query q = { .asked = &asked, .fp = fp, .unit = 1 };
-	int rc;
+	uint64_t any = next_random(g);
 
-	memset(out, 0, sizeof(*out));
-	g->r->hits.n = 0;
-	/* Whether pages are in memory has been looked at. */
-	g->r->watch = 0;
-	g->r->searches = 1;
-	rc = sx_way_force(g->r, &q, way, NULL);
-	return rc || only_choose ? rc : sx_collect_tables(g->r, &q, out, NULL);
+	return postings && i % 4 == 1 ? postings->entry[any % postings->n].last
+				      : any & sx_low_bits(g->r->index->bits);
 }
 
-/* Touch the pages that a range has, by their last bytes. Returns -1 if one is not in memory. */
-static int touch_range(const simidx_reader *r, const sx_directory *d, const sx_probe *probe)
+/* ---- touching ---- */
+
+/* Touch the pages that a range has. Returns -1 if one of those that are asked about is not there. */
+static int touch_range(struct gauge *g, const sx_directory *d, uint64_t low, uint64_t high)
 {
 	volatile unsigned char sink;
 
-	for (size_t b = sx_directory_find(d, probe->low); b < d->n; b++) {
+	for (size_t b = sx_directory_find(d, low); b < d->n; b++) {
 		const unsigned char *value = sx_directory_block(d, b);
 
-		if (!sx_store_is_resident(r->index->store, value))
+		if (g->touched++ % ASK_ABOUT == 0 &&
+		    !sx_store_is_resident(g->r->index->store, value))
 			return -1;
-		sink = value[d->table->block_size - 1];
+		sink = value[d->table->block_size / 2];
 		(void)sink;
-		if (d->entry[b].last >= probe->high)
+		if (d->entry[b].last >= high)
 			break;
 	}
 	return 0;
 }
 
-/* Touch what a search will read. */
-static int touch(struct gauge *g, sx_stencil *way, uint64_t fp)
+/* Touch what a search will read, and count it. */
+static int touch(struct gauge *g, enum shape shape, uint64_t fp)
 {
+	simidx_query asked = SIMIDX_QUERY_INIT;
+	simidx_results out = SIMIDX_RESULTS_INIT;
 	simidx_reader *r = g->r;
-	const sx_directory *d;
-	simidx_results out;
+	sx_query q;
 
-	if (now_ns() - g->start > r->index->prices.patience || search(g, way, fp, &out, 1))
+	asked.fp = fp;
+	if (now_ns() - g->start > r->index->prices.patience ||
+	    sx_query_init(&q, r->index, &asked, NULL) || sx_way_choose(r, &q, NULL))
 		return -1;
-	d = r->directory[way->strategy.order[0]];
-	/* Without a directory it takes a search to know where that is. */
-	if (!d)
-		return search(g, way, fp, &out, 0);
-	for (size_t i = 0; i < r->probes.n; i++)
-		if (touch_range(r, d, &r->probes.at[i]))
+	g->probes[shape] += (double)r->probes.n;
+	g->rows[shape] += (double)sx_way_candidates(r);
+	for (size_t i = 0; i < r->probes.n; i++) {
+		const sx_probe *p = &r->probes.at[i];
+		const sx_directory *d = r->directory[p->table];
+
+		/* Without a directory it takes a search to know where that is. */
+		if (!d)
+			return sx_search(r, &asked, &out, NULL) ? -1 : 0;
+		if (touch_range(g, d, p->low, p->high))
 			return -1;
+	}
 	return 0;
 }
 
+/* Choose what to search, and touch it. */
 static int touch_all(struct gauge *g)
 {
-	g->seed = 0;
+	const sx_directory *postings = postings_of(g);
+
 	for (enum shape shape = ONE; shape < N_SHAPES; shape++)
 		for (unsigned round = 0; round < ROUNDS; round++) {
 			choose_way(g, shape, round);
-			for (unsigned i = 0; i < (shape == ONE ? ONES : 1); i++)
-				if (touch(g, &g->way[shape][round], next_fp(g)))
+			g->r->forced = &g->way[shape][round];
+			for (unsigned i = 0; i < searches_of[shape]; i++) {
+				uint64_t fp = choose_fp(g, postings, i);
+
+				g->fp[shape][round][i] = fp;
+				if (touch(g, shape, fp) ||
+				    (postings && touch_range(g, postings, fp, fp)))
 					return -1;
+			}
 		}
 	return 0;
 }
 
-/* A search with all that belongs to it, as a caller would have it. */
-static int search_fully(struct gauge *g, enum shape shape, unsigned round, uint64_t fp)
-{
-	simidx_results out;
-	int rc;
+/* ---- timing ---- */
 
-	sx_snapshot_reset(&g->r->snapshot);
-	rc = sx_snapshot_renew(&g->r->snapshot, NULL);
-	if (!rc)
-		rc = search(g, &g->way[shape][round], fp, &out, 0);
-	if (rc)
-		return -1;
-	g->probes[shape] += (double)out.probes;
-	g->rows[shape] += (double)out.candidates;
-	return 0;
+static int search(struct gauge *g, uint64_t fp)
+{
+	simidx_query asked = SIMIDX_QUERY_INIT;
+	simidx_results out = SIMIDX_RESULTS_INIT;
+
+	/* Whether pages are in memory has been looked at. */
+	g->r->watch = g->r->searches = 0;
+	asked.fp = fp;
+	return simidx_search(g->r, &asked, &out, NULL) ? -1 : 0;
+}
+
+static int search_round(struct gauge *g, enum shape shape, unsigned round)
+{
+	int rc = 0;
+
+	g->r->forced = &g->way[shape][round];
+	for (unsigned i = 0; !rc && i < searches_of[shape]; i++)
+		rc = search(g, g->fp[shape][round][i]);
+	return rc;
+}
+
+static int rehearse(struct gauge *g, enum shape shape)
+{
+	const sx_directory *postings = postings_of(g);
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < REHEARSALS; i++) {
+		g->r->forced = &g->way[shape][i % ROUNDS];
+		rc = search(g, choose_fp(g, postings, i));
+	}
+	return rc;
 }
 
 /*
@@ -175,30 +256,24 @@ static int search_fully(struct gauge *g, enum shape shape, unsigned round, uint6
  */
 static int measure_all(struct gauge *g, int fits_cache)
 {
-	uint64_t fp[ONES];
-	simidx_results out;
+	double start;
 
-	g->seed = 0;
 	for (enum shape shape = ONE; shape < N_SHAPES; shape++) {
-		g->probes[shape] = g->rows[shape] = 0;
+		if (shape != LONG && rehearse(g, shape))
+			return -1;
 		for (unsigned round = 0; round < ROUNDS; round++) {
-			unsigned n = shape == ONE ? ONES : 1;
-			double start;
-
-			for (unsigned i = 0; i < n; i++)
-				fp[i] = next_fp(g);
-			if (shape == LONG && fits_cache &&
-			    search(g, &g->way[shape][round], fp[0], &out, 0))
+			if (shape == LONG && fits_cache && search_round(g, shape, round))
 				return -1;
 			start = now_ns();
-			for (unsigned i = 0; i < n; i++)
-				if (search_fully(g, shape, round, fp[i]))
-					return -1;
-			g->ns[shape][round] = (now_ns() - start) / n;
+			if (search_round(g, shape, round))
+				return -1;
+			g->ns[shape][round] = (now_ns() - start) / searches_of[shape];
 		}
 	}
 	return 0;
 }
+
+/* ---- conclusions ---- */
 
 static int compare(const void *a, const void *b)
 {
@@ -209,40 +284,85 @@ static int compare(const void *a, const void *b)
 
 static double within(double x, double typical)
 {
-	if (!(x > typical / BOUND))
-		return typical / BOUND;
-	return x < typical * BOUND ? x : typical * BOUND;
+	if (!(x > typical / SX_PRICES_BOUND))
+		return typical / SX_PRICES_BOUND;
+	return x < typical * SX_PRICES_BOUND ? x : typical * SX_PRICES_BOUND;
 }
 
-/* What the medians say: time = query + probes * probe + rows * candidate. */
+static double product(const double a[SX_PRICES_FITTED], const double b[SX_PRICES_FITTED])
+{
+	double sum = 0;
+
+	for (unsigned j = 0; j < SX_PRICES_FITTED; j++)
+		sum += a[j] * b[j];
+	return sum;
+}
+
+/* The factor by which costs are least wrong. */
+static double scale_of(const double a[][SX_PRICES_FITTED], unsigned n,
+		       const double cost[SX_PRICES_FITTED])
+{
+	double up = 0, down = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		double by = product(a[i], cost);
+
+		up += by;
+		down += by * by;
+	}
+	return up / down;
+}
+
+/* One cost after the other, until nothing changes any more. */
+void sx_prices_fit(const double a[][SX_PRICES_FITTED], unsigned n,
+		   const double typical[SX_PRICES_FITTED], double cost[SX_PRICES_FITTED])
+{
+	double usual[SX_PRICES_FITTED], scale = scale_of(a, n, typical);
+
+	for (unsigned j = 0; j < SX_PRICES_FITTED; j++)
+		cost[j] = usual[j] = within(scale * typical[j], typical[j]);
+	for (unsigned step = 0; step < STEPS; step++) {
+		unsigned j = step % SX_PRICES_FITTED;
+		double up = LOYALTY / usual[j], down = LOYALTY / usual[j] / usual[j];
+
+		for (unsigned i = 0; i < n; i++) {
+			up += a[i][j] * (1 - product(a[i], cost) + a[i][j] * cost[j]);
+			down += a[i][j] * a[i][j];
+		}
+		cost[j] = within(up / down, typical[j]);
+	}
+}
+
+/* What the medians say: time = query + tables * table + probes * probe + rows * row. */
 static int conclude(struct gauge *g, const sx_costs *typical, sx_costs *out)
 {
-	double ns[N_SHAPES], probes[N_SHAPES], rows[N_SHAPES], area;
+	const double usual[SX_PRICES_FITTED] = { typical->query, typical->table, typical->probe,
+						 typical->candidate };
+	double ns[N_SHAPES], a[LONG][SX_PRICES_FITTED], x[SX_PRICES_FITTED], rows;
 
 	for (enum shape shape = ONE; shape < N_SHAPES; shape++) {
-		unsigned n = shape == ONE ? ROUNDS * ONES : ROUNDS;
+		double n = ROUNDS * searches_of[shape];
 
 		qsort(g->ns[shape], ROUNDS, sizeof(double), compare);
 		ns[shape] = g->ns[shape][ROUNDS / 2];
-		probes[shape] = g->probes[shape] / n;
-		rows[shape] = g->rows[shape] / n;
+		if (!(ns[shape] > 0))
+			return -1;
+		if (shape == LONG)
+			break;
+		a[shape][0] = 1 / ns[shape];
+		a[shape][1] = g->way[shape][0].strategy.n / ns[shape];
+		a[shape][2] = g->probes[shape] / n / ns[shape];
+		a[shape][3] = g->rows[shape] / n / ns[shape];
 	}
-	for (enum shape shape = NARROW; shape <= WIDE; shape++) {
-		ns[shape] -= ns[ONE];
-		probes[shape] -= probes[ONE];
-		rows[shape] -= rows[ONE];
-	}
-	area = probes[NARROW] * rows[WIDE] - probes[WIDE] * rows[NARROW];
-	if (!(area > 0) || !(rows[LONG] > 0))
+	rows = g->rows[LONG] / ROUNDS;
+	if (!(rows > 0))
 		return -1;
-	out->probe = (ns[NARROW] * rows[WIDE] - ns[WIDE] * rows[NARROW]) / area;
-	out->candidate = (probes[NARROW] * ns[WIDE] - probes[WIDE] * ns[NARROW]) / area;
-	out->probe = within(out->probe, typical->probe);
-	out->candidate = within(out->candidate, typical->candidate);
-	out->query = ns[ONE] - out->probe - rows[ONE] * out->candidate;
-	out->query = within(out->query, typical->query);
-	out->scanned = within((ns[LONG] - out->query - out->probe) / rows[LONG],
-			      typical->scanned);
+	sx_prices_fit(a, LONG, usual, x);
+	out->query = x[0];
+	out->table = x[1];
+	out->probe = x[2];
+	out->candidate = x[3];
+	out->scanned = within((ns[LONG] - x[0] - x[1] - x[2]) / rows, typical->scanned);
 	return 0;
 }
 
@@ -256,21 +376,21 @@ static int fits_cache(const struct gauge *g)
 	return bytes < CACHE_BYTES;
 }
 
-/* The tables that the caller's search has asked for, in turns. */
+/* The tables that the caller's search has asked for. */
 static int choose_tables(struct gauge *g, const simidx_reader *asking)
 {
-	uint64_t least = UINT64_MAX;
+	uint32_t asked = 0;
 
-	if (!asking->probes.n)
-		return -1;
-	for (unsigned round = 0; round < ROUNDS; round++) {
-		size_t i = (size_t)round * asking->probes.n / ROUNDS;
-		unsigned t = g->table[round] = asking->probes.at[i].table;
-
-		if (g->r->snapshot.header.table[t].rows < least)
-			least = g->r->snapshot.header.table[t].rows;
+	for (size_t i = 0; i < asking->probes.n; i++)
+		asked |= UINT32_C(1) << asking->probes.at[i].table;
+	for (unsigned t = 0; t < g->r->index->plan.n_tables; t++) {
+		if (!(asked >> t & 1))
+			continue;
+		if (g->r->snapshot.header.table[t].rows < MIN_ROWS)
+			return -1;
+		g->table[g->n_tables++] = (uint8_t)t;
 	}
-	return least < MIN_ROWS ? -1 : 0;
+	return g->n_tables ? 0 : -1;
 }
 
 int sx_prices_measure(simidx_reader *asking, sx_costs *out)
@@ -286,8 +406,9 @@ int sx_prices_measure(simidx_reader *asking, sx_costs *out)
 	    sx_snapshot_renew(&g->r->snapshot, NULL) || choose_tables(g, asking))
 		goto out;
 	sx_costs_typical(&asking->index->plan, g->r->snapshot.header.table[0].rows, &typical);
-	if (!touch_all(g) && !measure_all(g, fits_cache(g)))
-		rc = conclude(g, &typical, out);
+	rc = touch_all(g);
+	sx_snapshot_reset(&g->r->snapshot);
+	rc = rc || measure_all(g, fits_cache(g)) ? -1 : conclude(g, &typical, out);
 out:
 	simidx_reader_close(g->r);
 	for (enum shape shape = ONE; shape < N_SHAPES; shape++)

@@ -83,6 +83,7 @@ struct simidx_reader {
 	sx_even *even[2]; /* of the tables and of the mini-index, made when first needed */
 
 	sx_way way;
+	sx_stencil *forced; /* not NULL: look up the tables alone, by this, whatever it costs */
 	sx_probes probes;
 	sx_probes fresh_probes;    /* of the mini-index, where its plan is another one */
 	sx_range *range;           /* of the probes that have a directory */
@@ -164,10 +165,6 @@ static inline int sx_way_is_about(uint64_t rows, uint64_t known)
 	return rows <= known + known / 2 && known <= rows + rows / 2;
 }
 
-/** Look a query up by this strategy, and nothing in the mini-index. */
-int sx_way_force(simidx_reader *reader, const sx_query *query, sx_stencil *stencil,
-		 simidx_error *err);
-
 /** What the reader has for choosing. */
 void sx_way_free(simidx_reader *reader);
 
@@ -215,10 +212,6 @@ void sx_collect_ahead(simidx_reader *reader, const sx_query *query);
  */
 int sx_collect(simidx_reader *reader, const sx_query *query, sx_enough enough,
 	       simidx_results *out, simidx_error *err);
-
-/** Append what the tables have of them, the way that was chosen, unsorted. */
-int sx_collect_tables(simidx_reader *reader, const sx_query *query, simidx_results *out,
-		      simidx_error *err);
 
 /** The same where reader->hits has those of the tables already, for a query without weights. */
 int sx_collect_found(simidx_reader *reader, const sx_query *query, simidx_results *out,

@@ -212,7 +212,10 @@ static int make_probes(simidx_reader *r, const sx_query *q, simidx_error *err)
 	sx_way *way = &r->way;
 	int rc;
 
-	begin_way(r, goes_by_patterns(q));
+	begin_way(r, !r->forced && goes_by_patterns(q));
+	way->rows = rows;
+	if (r->forced)
+		return probe_by(r, q, r->forced, err);
 	if (way->by_patterns) {
 		rc = pattern_probes(r, q, plan, rows, &r->probes, &way->end, err);
 		if (rc)
@@ -226,20 +229,9 @@ static int make_probes(simidx_reader *r, const sx_query *q, simidx_error *err)
 	}
 	stencil = stencil_of(r, q, OF_TABLES);
 	/* One that is kept was chosen when there were a few more or less. */
-	way->rows = q->is_weighted || !stencil ? rows : r->even[OF_TABLES]->rows;
+	if (!q->is_weighted && stencil)
+		way->rows = r->even[OF_TABLES]->rows;
 	return stencil ? probe_by(r, q, stencil, err) : sx_fail_nomem(err);
-}
-
-int sx_way_force(simidx_reader *r, const sx_query *q, sx_stencil *stencil, simidx_error *err)
-{
-	int rc;
-
-	look_at_snapshot(r);
-	begin_way(r, 0);
-	rc = probe_by(r, q, stencil, err);
-	if (!rc && r->missing)
-		take_missing(r);
-	return rc;
 }
 
 /*
@@ -253,7 +245,7 @@ static double time_in_question(const simidx_reader *r, const sx_query *q)
 	if (r->way.by_patterns)
 		return q->asked->probes ? 0 : (double)r->probes.n * r->costs.probe;
 	if (s->single && r->index->plan.table[0].n_leads == 1 &&
-	    8 * s->ns < sx_scan_ns(&r->costs, rows_of(r, OF_TABLES)))
+	    4 * s->ns < sx_scan_ns(&r->costs, rows_of(r, OF_TABLES)))
 		return 0;
 	return s->ns;
 }
@@ -290,7 +282,7 @@ static int choose(simidx_reader *r, const sx_query *q, simidx_error *err)
 
 	look_at_snapshot(r);
 	rc = make_probes(r, q, err);
-	if (!rc)
+	if (!rc && !r->forced)
 		rc = make_fresh_probes(r, q, err);
 	if (!rc && r->missing)
 		take_missing(r);
@@ -299,7 +291,7 @@ static int choose(simidx_reader *r, const sx_query *q, simidx_error *err)
 
 int sx_way_ahead(simidx_reader *r, const sx_query *q)
 {
-	if (!r->seen || r->seen != r->snapshot.id || r->missing)
+	if (!r->seen || r->seen != r->snapshot.id || r->missing || r->forced)
 		return -1;
 	return make_probes(r, q, NULL) || make_fresh_probes(r, q, NULL) ? -1 : 0;
 }
@@ -311,7 +303,7 @@ int sx_way_choose(simidx_reader *r, const sx_query *q, simidx_error *err)
 
 	r->ahead = r->ahead && is_seen(r);
 	rc = r->ahead ? SIMIDX_OK : choose(r, q, err);
-	if (rc)
+	if (rc || r->forced)
 		return rc;
 	question = time_in_question(r, q);
 	if (question <= 0 || !sx_prices_owe(r, question))

@@ -11,9 +11,9 @@
 
 #define MAX_LOOKS 256 /* bucket sizes looked up for one threshold of one table */
 
-double sx_probes_ns(const sx_costs *costs, double probes, double candidates)
+double sx_probes_ns(const sx_costs *costs, unsigned tables, double probes, double candidates)
 {
-	return probes * costs->probe + candidates * costs->candidate;
+	return tables * costs->table + probes * costs->probe + candidates * costs->candidate;
 }
 
 double sx_scan_ns(const sx_costs *costs, uint64_t rows)
@@ -72,7 +72,7 @@ static int consider(const sx_family *family, const sx_shape *shape, unsigned err
 		return 0;
 	new.probes = (uint32_t)probes;
 	new.candidates = expect(shape, (double)probes, (double)family->sizes->rows);
-	new.ns = sx_probes_ns(family->costs, (double)probes, new.candidates);
+	new.ns = sx_probes_ns(family->costs, 1, (double)probes, new.candidates);
 	new.bits = (uint8_t)shape->bits;
 	new.merged = (uint8_t)(shape->flipped < shape->bits ? shape->flipped : 0);
 	if (new.ns < option->ns)
@@ -233,7 +233,7 @@ static void look(const sx_family *family, unsigned i, unsigned errors, sx_option
 	if (option->probes > MAX_LOOKS)
 		return;
 	option->candidates = count_rows(family, i, errors, option);
-	option->ns = sx_probes_ns(family->costs, option->probes, option->candidates);
+	option->ns = sx_probes_ns(family->costs, 1, option->probes, option->candidates);
 }
 
 void sx_family_look(sx_family *family, unsigned errors, double most_ns)

@@ -44,8 +44,11 @@ typedef struct sx_levels {
 	int8_t of[SX_MAX_TABLES];
 } sx_levels;
 
-/** What so many probes with so many rows in their ranges take; a query takes costs->query more. */
-double sx_probes_ns(const sx_costs *costs, double probes, double candidates);
+/**
+ * What so many probes of so many tables with so many rows in their ranges take; a query takes
+ * costs->query more.
+ */
+double sx_probes_ns(const sx_costs *costs, unsigned tables, double probes, double candidates);
 
 /** What a query takes that reads a whole table. */
 double sx_scan_ns(const sx_costs *costs, uint64_t rows);

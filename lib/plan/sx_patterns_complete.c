@@ -81,7 +81,7 @@ static int32_t sort_bits(const struct question *q, struct limits *l)
  */
 static unsigned choose_bits(const struct question *q, const sx_perm *perm, unsigned width)
 {
-	double row = sx_probes_ns(q->costs, 0, 1), probe = sx_probes_ns(q->costs, 1, 0);
+	double row = sx_probes_ns(q->costs, 0, 0, 1), probe = sx_probes_ns(q->costs, 0, 1, 0);
 	unsigned n = width;
 
 	while (n > 1 && q->rows / (double)((uint64_t)1 << (n - 1)) * row < probe / 4)
@@ -169,7 +169,7 @@ static int init_form(const struct question *q, int first_leads, struct form *for
 		l->n = choose_bits(q, perm,
 				   first_leads ? perm->lead_bits[0] : perm->prefix_bits);
 		l->limit = l->step = -1;
-		l->probe_ns = sx_probes_ns(q->costs, 1,
+		l->probe_ns = sx_probes_ns(q->costs, 0, 1,
 					   q->rows / (double)((uint64_t)1 << l->n));
 		l->most = highest_limit(q, l);
 		form->n_limits += (size_t)(l->most + 1);

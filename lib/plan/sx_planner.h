@@ -16,9 +16,10 @@
 /** What things cost on this machine and with this index, in nanoseconds. */
 typedef struct sx_costs {
 	double query;     /* a query, whatever it asks */
-	double probe;     /* a probe, whatever it finds */
+	double probe;     /* a probe, whatever it finds, beside others of its table */
 	double candidate; /* each row in the range of a probe */
 	double scanned;   /* each row of a scan through a whole table */
+	double table;     /* each table that is probed, whatever its probes */
 } sx_costs;
 
 /** How large the buckets are. */

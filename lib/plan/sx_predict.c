@@ -45,10 +45,11 @@ static double at_most(double x, double most)
 }
 
 /*
- * Fitted to the ways that bench/bn_planner forces for k = 0..12 at 10^6 and 10^7, and to
- * bench/bn_search for k = 3 at 10^6 to 10^8. A query takes longer in a larger index since its documents lie on pages
- * that no probe has read. Probes wait for memory together, so one of twenty costs little more
- * than its instructions. What rows cost is bounded by the bandwidth of memory, and those of a scan
+ * Fitted to the ways that bench/bn_planner forces for k = 0..6 at 10^6 and 10^7, and to
+ * bench/bn_search for k = 3 at 10^8. A query takes longer in a larger index since its documents
+ * lie on pages that no probe has read. Probes wait for memory together, so one of twenty costs
+ * little more than its instructions; a first one in a table has more of them, and what is near
+ * is met again there. What rows cost is bounded by the bandwidth of memory, and those of a scan
  * by what they would cost in ranges; a table of 10^6 stays in the cache, one of 10^7 does not.
  */
 void sx_costs_typical(const sx_plan *plan, uint64_t documents, sx_costs *costs)
@@ -56,9 +57,10 @@ void sx_costs_typical(const sx_plan *plan, uint64_t documents, sx_costs *costs)
 	double all = log_of(1 + (double)documents * plan->n_tables / 1e6);
 	double table = log_of(1 + (double)documents / 1e6);
 
-	costs->query = 220 + 60 * all;
-	costs->probe = 40 + 11 * all;
-	costs->candidate = at_most(0.15 + 0.09 * all, 0.7);
+	costs->query = 220 + 55 * all;
+	costs->table = 70 + 8 * all;
+	costs->probe = 34 + 9 * all;
+	costs->candidate = at_most(0.16 + 0.07 * all, 0.65);
 	costs->scanned = at_most(0.15 + 0.05 * table * table, costs->candidate);
 }
 

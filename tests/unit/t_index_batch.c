@@ -40,7 +40,7 @@ static void tear_down(void)
 /* Scans are not sorted; in sets as small as these they would be cheap. */
 static void probe_always(simidx *index)
 {
-	index->prices.costs = (sx_costs){ 100, 20, 0.5, 1e6 };
+	index->prices.costs = (sx_costs){ 100, 20, 0.5, 1e6, 0 };
 	index->prices.fixed = 1;
 }
 
@@ -289,6 +289,7 @@ START_TEST(runs)
 		add_cluster(100, 0);
 	add_cluster(8000, 0);
 	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, model.n);
+	probe_always(index);
 	index->batch_sorted_from = 1;
 	q = queries_near(200, 3);
 	for (size_t i = 0; i < 200; i++)

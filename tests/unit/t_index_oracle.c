@@ -428,7 +428,7 @@ static void check_costs(int i)
 	prepare(&s, i, ALL_SETS, 0);
 	index = make(&s);
 	/* So that narrow ranges are worth many probes, though there are so few documents. */
-	index->prices.costs = (sx_costs){ 100, 100, 1e6, 1e6 };
+	index->prices.costs = (sx_costs){ 100, 100, 1e6, 1e6, 0 };
 	index->prices.fixed = 1;
 	reader = sxt_reader(index);
 	sxt_model_store(&s.model, 0, s.model.n, index);

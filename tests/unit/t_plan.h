@@ -19,7 +19,7 @@
 
 static const char *const names[N_PLANS] = { "4x16", "10x26", "16x28", "20x31", "3x22", "2x32" };
 static const unsigned widths[N_WIDTHS] = { 16, 32, 48, 64 };
-static const sx_costs costs = { 0, 80, 0.4, 0.2 };
+static const sx_costs costs = { 0, 80, 0.4, 0.2, 60 };
 
 /* Of loop i: every plan with every width. */
 static inline void make(sx_plan *plan, int i)

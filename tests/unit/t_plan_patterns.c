@@ -18,9 +18,9 @@ Suite *suite_plan_patterns(void);
 static const char *const names[N_PLANS] = { "4x16", "3x22", "2x32", "10x26", "16x28", "20x31" };
 #define N_DISJOINT 3 /* of them, the first */
 
-static const sx_costs costs = { 0, 80, 0.4, 0.2 };
+static const sx_costs costs = { 0, 80, 0.4, 0.2, 0 };
 /* Scans are a last resort. */
-static const sx_costs dear_scans = { 0, 2, 0.1, 100000 };
+static const sx_costs dear_scans = { 0, 2, 0.1, 100000, 0 };
 
 static void make(sx_plan *plan, int i, unsigned bits)
 {

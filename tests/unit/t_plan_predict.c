@@ -103,14 +103,14 @@ END_TEST
 
 START_TEST(test_costs_given)
 {
-	static const sx_costs costs = { 500, 1000, 0.5, 1000 };
+	static const sx_costs costs = { 500, 1000, 0.5, 1000, 300 };
 	sx_prediction predicted;
 	sx_plan plan;
 
 	make(&plan, "4x16", 64);
 	sx_predict(&plan, 10000000, 3, 90, &costs, &predicted);
 	ck_assert_uint_eq(predicted.strategy.probes, 4);
-	ck_assert_double_eq_tol(predicted.strategy.ns, 500 + 4000 + 0.5 * 4e7 / 65536, 1e-6);
+	ck_assert_double_eq_tol(predicted.strategy.ns, 500 + 4 * 300 + 4000 + 0.5 * 4e7 / 65536, 1e-6);
 	/* 4 probes of 152.6 rows of about 6 bytes: 4 blocks and nearly one more. */
 	ck_assert_double_gt(predicted.blocks, 4.8);
 	ck_assert_double_lt(predicted.blocks, 5);

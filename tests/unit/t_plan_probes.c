@@ -294,6 +294,7 @@ static sx_costs any_costs(sxt_rng *rng)
 	c.probe = 50 + (double)sxt_rng_below(rng, 300);
 	c.candidate = (double)sxt_rng_below(rng, 100) / 100;
 	c.scanned = 10 + (double)sxt_rng_below(rng, 100);
+	c.table = (double)sxt_rng_below(rng, 300);
 	return c;
 }
 
@@ -396,7 +397,7 @@ END_TEST
 START_TEST(test_all_of_16)
 {
 	/* So that scans are a last resort. */
-	static const sx_costs dear = { 0, 2, 0.1, 100000 };
+	static const sx_costs dear = { 0, 2, 0.1, 100000, 0 };
 	sx_sizes sizes = { 60000, NULL, NULL, 0 };
 	sx_strategy s;
 	sx_plan plan;

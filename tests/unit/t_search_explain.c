@@ -122,7 +122,7 @@ START_TEST(probe_counts)
 	for (unsigned i = 0; i < 5000; i++)
 		t_search_add(&s, t_search_any(&s));
 	t_search_store(&s, 5000);
-	s.index->prices.costs = (sx_costs){ 100, 0, 1, 1 };
+	s.index->prices.costs = (sx_costs){ 100, 0, 1, 1, 0 };
 	s.index->prices.fixed = 1;
 	for (unsigned k = 0; k < want[_i].n; k++) {
 		simidx_explanation e = SIMIDX_EXPLANATION_INIT;
@@ -153,7 +153,7 @@ START_TEST(nearest_explained)
 		t_search_add(&s, t_search_any(&s));
 	t_search_store(&s, 20000);
 	/* So that it is never a scan. */
-	s.index->prices.costs = (sx_costs){ 100, 10, 1, 100 };
+	s.index->prices.costs = (sx_costs){ 100, 10, 1, 100, 0 };
 	s.index->prices.fixed = 1;
 	q.fp = s.model.at[7].fp ^ 1;
 	q.radius = 1;

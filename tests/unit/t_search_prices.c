@@ -52,7 +52,7 @@ static void search_with(struct t_search *s, unsigned k)
 
 static void check_within(double x, double typical)
 {
-	t_must(x >= typical / 8 && x <= typical * 8);
+	t_must(x >= typical / SX_PRICES_BOUND && x <= typical * SX_PRICES_BOUND);
 }
 
 static void check_costs(const struct t_search *s, const sx_costs *costs)
@@ -64,6 +64,7 @@ static void check_costs(const struct t_search *s, const sx_costs *costs)
 	check_within(costs->probe, typical.probe);
 	check_within(costs->candidate, typical.candidate);
 	check_within(costs->scanned, typical.scanned);
+	check_within(costs->table, typical.table);
 }
 
 /* Each plan, blocks and rows, with directories and without: there is a result, within bounds. */
@@ -83,6 +84,130 @@ START_TEST(bounds)
 		check_costs(&s, &costs);
 	}
 	t_search_end(&s);
+}
+END_TEST
+
+/* With ids, searches have found some: documents are looked up, too. A new reader is as good. */
+START_TEST(with_documents)
+{
+	struct t_search s;
+	sx_costs costs;
+
+	t_search_init(&s, 0, 0);
+	t_search_fill(&s, DOCUMENTS);
+	t_search_store(&s, DOCUMENTS - 100);
+	be_patient(&s);
+	t_search_directories(&s, 1);
+	for (unsigned i = 0; i < 200; i++)
+		search_with(&s, 3);
+	t_must(s.reader->held[SX_SHELF_POSTINGS] != NULL);
+	ck_assert_int_eq(sx_prices_measure(s.reader, &costs), 0);
+	check_costs(&s, &costs);
+	t_search_end(&s);
+}
+END_TEST
+
+static double wrong_by(const double a[][SX_PRICES_FITTED], unsigned n, const double *usual,
+		       const double *cost)
+{
+	double sum = 0;
+
+	for (unsigned j = 0; j < SX_PRICES_FITTED; j++)
+		sum += (cost[j] / usual[j] - 1) * (cost[j] / usual[j] - 1) / 100;
+
+	for (unsigned i = 0; i < n; i++) {
+		double off = -1;
+
+		for (unsigned j = 0; j < SX_PRICES_FITTED; j++)
+			off += a[i][j] * cost[j];
+		sum += off * off;
+	}
+	return sum;
+}
+
+static double anything_within(sxt_rng *rng, double typical)
+{
+	static const double bound = SX_PRICES_BOUND;
+
+	return typical / bound + (typical * bound - typical / bound) *
+					 (double)sxt_rng_below(rng, 10001) / 10000;
+}
+
+/* What each of six searches has of a query, tables, probes, rows. */
+static const double has[6][SX_PRICES_FITTED] = {
+	{ 1, 1, 1, 15 }, { 1, 4, 4, 60 }, { 1, 4, 20, 300 },
+	{ 1, 4, 15, 6000 }, { 1, 1, 15, 700 }, { 1, 9, 9, 0 } };
+
+/* What they take by these costs, but for noise. */
+static void make_searches(const double *cost, double noise, sxt_rng *rng,
+			  double a[6][SX_PRICES_FITTED])
+{
+	for (unsigned i = 0; i < 6; i++) {
+		double ns = 0;
+
+		for (unsigned j = 0; j < SX_PRICES_FITTED; j++)
+			ns += has[i][j] * cost[j];
+		ns *= 1 + noise * ((double)sxt_rng_below(rng, 1000) / 500 - 1);
+		for (unsigned j = 0; j < SX_PRICES_FITTED; j++)
+			a[i][j] = has[i][j] / ns;
+	}
+}
+
+/* A machine that is three times as slow in everything. */
+START_TEST(slow_machine)
+{
+	static const double typical[SX_PRICES_FITTED] = { 400, 100, 60, 0.4 };
+	double a[6][SX_PRICES_FITTED], cost[SX_PRICES_FITTED];
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 0);
+	for (unsigned j = 0; j < SX_PRICES_FITTED; j++)
+		cost[j] = 3 * typical[j];
+	make_searches(cost, 0, &rng, a);
+	sx_prices_fit(a, 6, typical, cost);
+	for (unsigned j = 0; j < SX_PRICES_FITTED; j++)
+		ck_assert_double_eq_tol(cost[j], 3 * typical[j], 1e-6 * typical[j]);
+}
+END_TEST
+
+/* Nothing within bounds is less wrong, be the costs of the machine within them or not. */
+START_TEST(fits)
+{
+	static const double typical[SX_PRICES_FITTED] = { 400, 100, 60, 0.4 };
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, (uint64_t)_i);
+	for (unsigned kind = 0; kind < 12; kind++) {
+		double a[6][SX_PRICES_FITTED], usual[SX_PRICES_FITTED], cost[SX_PRICES_FITTED];
+		double other[SX_PRICES_FITTED], least, up = 0, down = 0;
+
+		for (unsigned j = 0; j < SX_PRICES_FITTED; j++)
+			other[j] = anything_within(&rng, typical[j]) * (kind % 3 == 1 ? 9 : 1);
+		make_searches(other, kind % 3 == 2 ? 0.5 : 0, &rng, a);
+		for (unsigned i = 0; i < 6; i++) {
+			double by = a[i][0] * typical[0] + a[i][1] * typical[1] +
+				    a[i][2] * typical[2] + a[i][3] * typical[3];
+
+			up += by;
+			down += by * by;
+		}
+		for (unsigned j = 0; j < SX_PRICES_FITTED; j++)
+			usual[j] = up / down > 8 ? 8 * typical[j] : up / down * typical[j];
+		sx_prices_fit(a, 6, typical, cost);
+		least = wrong_by(a, 6, usual, cost);
+		if (kind % 3 == 0)
+			t_must(least <= wrong_by(a, 6, usual, other) + 1e-9);
+		for (unsigned i = 0; i < 20000; i++) {
+			double step = i % 2 ? 1e-3 : 1;
+
+			for (unsigned j = 0; j < SX_PRICES_FITTED; j++)
+				other[j] = cost[j] + step * (anything_within(&rng, typical[j]) -
+							     cost[j]);
+			t_must(least <= wrong_by(a, 6, usual, other) + 1e-9);
+		}
+		for (unsigned j = 0; j < SX_PRICES_FITTED; j++)
+			check_within(cost[j], typical[j]);
+	}
 }
 END_TEST
 
@@ -112,7 +237,7 @@ START_TEST(new_costs)
 	search_with(&s, 3);
 	ck_assert_int_eq(s.reader->way.strategy->scan, 0);
 	s.index->prices.fixed = 1;
-	s.index->prices.costs = (sx_costs){ 100, 1e6, 1, 1e-6 };
+	s.index->prices.costs = (sx_costs){ 100, 1e6, 1, 1e-6, 0 };
 	s.index->prices.version++;
 	search_with(&s, 3);
 	ck_assert_int_eq(s.reader->way.strategy->scan, 1);
@@ -241,6 +366,7 @@ START_TEST(no_answer)
 		s.index->prices.costs = (sx_costs){ (double)sxt_rng_below(&s.rng, 1000),
 						    1 + (double)sxt_rng_below(&s.rng, 1000),
 						    (double)sxt_rng_below(&s.rng, 1000) / 10,
+						    (double)sxt_rng_below(&s.rng, 1000),
 						    (double)sxt_rng_below(&s.rng, 1000) };
 		s.index->prices.version++;
 		for (unsigned b = 0; b < 64; b++)
@@ -313,6 +439,9 @@ Suite *suite_search_prices(void)
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, bounds, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS);
+	tcase_add_test(tc, with_documents);
+	tcase_add_test(tc, slow_machine);
+	tcase_add_loop_test(tc, fits, 0, 5);
 	tcase_add_test(tc, too_small);
 	tcase_add_test(tc, new_costs);
 	tcase_add_test(tc, weighted_debt);
