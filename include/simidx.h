@@ -576,8 +576,8 @@ typedef struct simidx_results {
  * How is planned for each query from its radius and weights, the plan of the index and how full
  * the ranges are that it would read: probes of some tables, or a scan of one where that is
  * cheaper. Any radius is exact; what large ones cost, simidx_explain() tells. What things cost
- * are typical figures until searches that depend on them have been expected to take 20 ms; then
- * one search measures them on the index, in one to three milliseconds (SIMIDX_OPEN_TYPICAL_COSTS:
+ * are typical figures until searches that depend on them have been expected to take 30 ms; then
+ * one search measures them on the index, in two to five milliseconds (SIMIDX_OPEN_TYPICAL_COSTS:
  * never). No answer depends on that.
  *
  * @param out  the results; borrowed from the reader until the next call on it

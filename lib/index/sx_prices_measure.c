@@ -3,7 +3,7 @@
 
 /*
  * Measuring: searches of a reader of its own, as a caller would make them, in shapes that differ
- * in what they have most of. Each is done some dozen times, and the median counts, so that
+ * in what they have most of. Each is done a few times, and the median counts, so that
  * interruptions do not.
  *
  *   one     a probe of a whole prefix                               the query itself
@@ -13,7 +13,7 @@
  *   merged  ..., or with one range for many of those one bit off    rows that lie together
  *   long    a range of many blocks                                  rows of a scan
  *
- * Three figures cannot be right for all of the first five: those are taken that are the least
+ * Four figures cannot be right for all of the first five: those are taken that are the least
  * wrong in proportion to what each takes.
  *
  * Keys are all different, so that what a search reads is in the caches as much as what any search

@@ -22,8 +22,8 @@ typedef struct sx_prediction {
 /**
  * Costs of a server (Zen 4, 32 MB of cache) with the index in memory and a directory of its
  * blocks. They grow with all entries of the index, as fewer of its pages are in the caches, until
- * nothing is. What they give is within about a factor of 1.5 of what was measured for k = 3 at 10^6 to
- * 10^8 documents (bench/bn_search), and mostly within 2 for other radii (bench/bn_planner).
+ * nothing is. What they give is within about a factor of 1.3 of what was measured for k = 3 at 10^6 to
+ * 10^8 documents (bench/bn_search), and mostly within 1.5 for other radii (bench/bn_planner).
  */
 void sx_costs_typical(const sx_plan *plan, uint64_t documents, sx_costs *costs);
 
