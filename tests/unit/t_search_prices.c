@@ -221,6 +221,8 @@ START_TEST(too_small)
 	ck_assert_int_eq(sx_prices_measure(s.reader, &costs), -1);
 	s.index->prices.debt = 1e12;
 	search_with(&s, 6);
+	/* That is tried again after a long time only. */
+	ck_assert_double_lt(s.index->prices.debt, -SX_PRICES_DEBT);
 	search_with(&s, 6);
 	ck_assert_int_eq(s.index->prices.known, 0);
 	ck_assert_uint_eq(s.index->prices.version, 1);
@@ -303,6 +305,43 @@ START_TEST(when)
 }
 END_TEST
 
+/* Not before the directories are there, which searches will have, and never where costs are fixed. */
+START_TEST(not_yet)
+{
+	struct t_search s;
+
+	make_subject(&s, 0, DOCUMENTS);
+	reopen(&s, 0);
+	/* There is no room for them. */
+	s.index->shelf.max_bytes = 1;
+	search_with(&s, 5);
+	s.index->prices.debt = SX_PRICES_DEBT;
+	search_with(&s, 5);
+	ck_assert_int_eq(s.index->prices.known, 0);
+	ck_assert_uint_eq(s.index->prices.version, 1);
+	s.index->shelf.max_bytes = 0;
+	for (unsigned i = 0; i < 100 && !s.index->prices.known; i++)
+		search_with(&s, 5);
+	ck_assert_int_eq(s.index->prices.known, 1);
+	reopen(&s, 0);
+	for (unsigned i = 0; i < 100; i++)
+		search_with(&s, 5);
+	s.index->prices.fixed = 1;
+	s.index->prices.debt = SX_PRICES_DEBT;
+	search_with(&s, 5);
+	ck_assert_int_eq(s.index->prices.known, 0);
+	ck_assert_uint_eq(s.index->prices.version, 1);
+	/* Where there are never going to be any, they are not waited for. */
+	reopen(&s, 0);
+	t_search_directories(&s, 0);
+	search_with(&s, 5);
+	s.index->prices.debt = SX_PRICES_DEBT;
+	search_with(&s, 5);
+	ck_assert_int_eq(s.index->prices.known, 1);
+	t_search_end(&s);
+}
+END_TEST
+
 /* An index that nobody may write to can be measured; one that was opened for typical costs is not. */
 START_TEST(ways_to_open)
 {
@@ -341,7 +380,10 @@ START_TEST(growth)
 	search_with(&s, 4);
 	ck_assert_uint_eq(s.index->prices.version, 1);
 	sxt_merge(s.index);
+	s.index->prices.debt = 1e12;
 	search_with(&s, 4);
+	ck_assert_double_lt(s.index->prices.debt, SX_PRICES_DEBT);
+	ck_assert_double_ge(s.index->prices.debt, 0);
 	ck_assert_uint_eq(s.index->prices.version, 2);
 	ck_assert_int_eq(s.index->prices.known, 0);
 	sx_costs_typical(&s.index->plan, s.reader->snapshot.header.table[0].rows, &typical);
@@ -446,6 +488,7 @@ Suite *suite_search_prices(void)
 	tcase_add_test(tc, new_costs);
 	tcase_add_test(tc, weighted_debt);
 	tcase_add_test(tc, when);
+	tcase_add_test(tc, not_yet);
 	tcase_add_loop_test(tc, ways_to_open, 0, 3);
 	tcase_add_test(tc, growth);
 	tcase_add_loop_test(tc, no_answer, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS);
