@@ -124,7 +124,7 @@ START_TEST(another_chance)
 	struct t_search s;
 
 	t_search_init(&s, 0, 0);
-	t_search_fill(&s, 3000);
+	t_search_fill(&s, 12000); /* too many for scans */
 	t_search_store(&s, s.model.n - 100);
 	open_with(&s, 0);
 	s.index->shelf.table[0].generation = s.reader->snapshot.header.table[0].generation;
