@@ -130,14 +130,16 @@ static uint64_t allow(struct task *task, uint64_t n)
 
 /*
  * Whether all that is near in a piece are hits already: a near fingerprint is found in most of
- * the tables. Each has an entry here if it is in the piece, so it is enough to count.
+ * the tables. Each has an entry here if it is in the piece, so it is enough to count; but not in
+ * the middle of a merge, when one table may have fingerprints that the next has not got yet.
  */
 static int are_known(const simidx_reader *r, const sx_piece *piece, unsigned t, size_t n)
 {
 	const sx_perm *perm = &r->index->plan.table[t];
 	size_t known = 0;
 
-	if (r->hits.n < n || r->hits.n > FEW_HITS)
+	if (r->hits.n < n || r->hits.n > FEW_HITS ||
+	    r->snapshot.header.state & SX_STATE_MERGING)
 		return 0;
 	for (size_t i = 0; i < r->hits.n; i++)
 		known += (size_t)sx_lookup_has(&r->lookup, piece,

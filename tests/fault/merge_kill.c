@@ -17,6 +17,7 @@
 #define MERGED 1500 /* documents that are merged before */
 #define ALL 2400    /* and those, fresh ones included, that the merge is about */
 #define LATER 20    /* put by the next writer */
+#define PAIRS 15    /* every so many fresh documents one is near to a merged one */
 
 struct MDB_txn;
 
@@ -69,6 +70,22 @@ static void tear_down(void)
 	free(dir);
 }
 
+/* The merged one: while tables are merged, one may have the other too, and the next not yet. */
+static uint64_t other_of_pair(size_t i)
+{
+	return model.at[i - MERGED].fp;
+}
+
+static uint64_t make_fp(size_t i, uint64_t centre)
+{
+	/* Among others, many documents on one fingerprint: postings alone repeat keys. */
+	if (i % 7 == 0)
+		return 12345;
+	if (i >= MERGED && i % PAIRS == 0)
+		return sxt_rng_flip(&rng, other_of_pair(i), model.bits, 2);
+	return sxt_rng_flip(&rng, centre, model.bits, i % 4);
+}
+
 static void make(unsigned layout, unsigned flags, const char *plan)
 {
 	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
@@ -81,12 +98,9 @@ static void make(unsigned layout, unsigned flags, const char *plan)
 	o.bits = 48;
 	sxt_model_init(&model, o.bits, flags);
 	for (unsigned i = 0; i < ALL + LATER; i++) {
-		/* Among others, many documents on one fingerprint: postings alone repeat keys. */
 		if (i % 4 == 0)
 			centre = sxt_rng_u64(&rng) >> 16;
-		sxt_model_add(&model,
-			      i % 7 == 0 ? 12345 : sxt_rng_flip(&rng, centre, o.bits, i % 4),
-			      &rng);
+		sxt_model_add(&model, make_fp(i, centre), &rng);
 	}
 	index = sxt_create(path, &o);
 	sxt_model_store(&model, 0, MERGED, index);
@@ -126,21 +140,34 @@ static int merge_until_killed(sxt_proc *me, void *ctx)
 	return 0;
 }
 
-static void search(const sxt_model *m, size_t n, simidx_reader *reader)
+static void search_one(const sxt_model *m, size_t n, simidx_reader *reader, uint64_t fp,
+		       uint64_t limit)
 {
 	simidx_query query = SIMIDX_QUERY_INIT;
+	size_t n_hits;
+	sxt_hit *hits;
 
+	query.fp = fp;
+	query.limit = limit;
+	query.flags = SIMIDX_QUERY_LABELS;
+	hits = sxt_model_near(m, n, query.fp, query.radius, &n_hits);
+	sxt_check_limit(m, hits, n_hits, reader, &query);
+	free(hits);
+}
+
+static void search(const sxt_model *m, size_t n, simidx_reader *reader)
+{
 	for (unsigned i = 0; i < 12; i++) {
 		const sxt_doc *doc = &m->at[sxt_rng_below(&rng, n)];
-		size_t n_hits;
-		sxt_hit *hits;
 
-		query.fp = i ? sxt_rng_flip(&rng, doc->fp, m->bits, i % 4) : 12345;
-		query.limit = i % 5;
-		query.flags = SIMIDX_QUERY_LABELS;
-		hits = sxt_model_near(m, n, query.fp, query.radius, &n_hits);
-		sxt_check_limit(m, hits, n_hits, reader, &query);
-		free(hits);
+		search_one(m, n, reader, i ? sxt_rng_flip(&rng, doc->fp, m->bits, i % 4) : 12345,
+			   i % 5);
+	}
+	/* Between two of a pair, a bit from either. */
+	for (size_t i = MERGED; i < ALL; i += PAIRS) {
+		uint64_t differ = m->at[i].fp ^ other_of_pair(i);
+
+		search_one(m, n, reader, m->at[i].fp ^ (differ & (0 - differ)), 0);
 	}
 }
 
