@@ -389,6 +389,9 @@ int sx_way_left(simidx_reader *r, const sx_query *q, const sx_probe *p, unsigned
 {
 	const sx_perm *perm = &r->index->plan.table[p->table];
 	unsigned t = p->table;
+	/* Low bytes may reach into the bits that are probed, and its pattern is in the cost. */
+	uint64_t pattern = (p->low ^ r->way.permuted[t]) & ~(p->low ^ p->high) &
+			   sx_low_bits(8 * width);
 
 	if (p->cost > q->radius)
 		return -1;
@@ -399,7 +402,8 @@ int sx_way_left(simidx_reader *r, const sx_query *q, const sx_probe *p, unsigned
 					 ~r->way.end.probed[t],
 				 q->radius);
 	}
-	return (int)sx_lightest_within(&r->way.low[t].lightest, q->radius - p->cost);
+	return (int)sx_lightest_within(&r->way.low[t].lightest, q->radius - p->cost) +
+	       __builtin_popcountll(pattern);
 }
 
 void sx_way_free(simidx_reader *r)

@@ -118,6 +118,25 @@ static void search_masked(struct t_search *s)
 	}
 }
 
+/* A radius that just reaches a document: nothing that is passed over may be in it. */
+static void search_edge(struct t_search *s)
+{
+	const sxt_doc *doc = &s->model.at[sxt_rng_below(&s->rng, s->model.n)];
+	simidx_query q = SIMIDX_QUERY_INIT;
+	uint8_t weights[64];
+
+	for (unsigned b = 0; b < 64; b++)
+		weights[b] = (uint8_t)(5 + sxt_rng_below(&s->rng, 3));
+	q.fp = sxt_rng_flip(&s->rng, doc->fp, s->bits, 1 + (unsigned)sxt_rng_below(&s->rng, 3));
+	q.weights = weights;
+	q.radius = 0;
+	for (uint64_t differ = q.fp ^ doc->fp; differ; differ &= differ - 1)
+		q.radius += weights[__builtin_ctzll(differ)];
+	sxt_check_query(&s->model, s->model.n, s->reader, &q, NULL);
+	q.probes = 64;
+	sxt_check_query(&s->model, s->model.n, s->reader, &q, NULL);
+}
+
 static void search_plain_fp2(struct t_search *s)
 {
 	simidx_query q = SIMIDX_QUERY_INIT;
@@ -138,6 +157,7 @@ static void search_all(struct t_search *s)
 		search_weighted(s);
 		search_complete(s);
 		search_masked(s);
+		search_edge(s);
 		if (s->flags & SIMIDX_CREATE_FP2)
 			search_plain_fp2(s);
 	}
