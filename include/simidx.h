@@ -323,7 +323,8 @@ typedef struct simidx_create_options {
  *         SIMIDX_E_ARG        unknown plan or layout, bits, fill or probes out of range;
  *         SIMIDX_E_NOT_FOUND  the parent directory is missing;
  *         SIMIDX_E_PERMISSION, SIMIDX_E_NO_SPACE, SIMIDX_E_IO from the file system;
- *         SIMIDX_E_BUSY       _TRUNCATE: somebody is writing to the index there
+ *         SIMIDX_E_BUSY       _TRUNCATE: somebody is writing to the index there;
+ *         SIMIDX_E_MOVED      _TRUNCATE: others replaced the index there a thousand times meanwhile
  *
  * Cost: a handful of pages and fsyncs.
  */
@@ -590,9 +591,10 @@ typedef struct simidx_results {
  *         SIMIDX_E_CORRUPT a block that was read is damaged; the text names it
  *
  * Cost: with radius 3 and 4x16 four ranges of N/65,536 entries: 0.8 us at 10^6, 1.8 us at 10^7
- * and 6 us at 10^8 (ids included, half of the queries matching) once the directories are made; the
+ * and 5 us at 10^8 (ids included, half of the queries matching) once the directories are made; the
  * first searches, up to 2,000, do without and take several times that. Then one look-up a matching
- * fingerprint. With a limit, documents beyond it are not read.
+ * fingerprint. With a limit, documents beyond it are not read, except where their second
+ * fingerprints decide (SIMIDX_QUERY_FP2).
  */
 int simidx_search(simidx_reader *reader, const simidx_query *query, simidx_results *out,
 		  simidx_error *err) SIMIDX_CHECK_RESULT;
@@ -606,7 +608,6 @@ typedef struct simidx_choice {
 } simidx_choice;
 
 #define SIMIDX_MAX_CHOICES 8
-
 
 /** How a query is looked up, and why so. */
 typedef struct simidx_explanation {

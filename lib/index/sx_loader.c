@@ -447,13 +447,15 @@ static int build(simidx_loader *l, simidx_error *err)
 	return rc ? rc : write_header(l, err);
 }
 
-/* An index that is to be replaced may be at work. */
 static int publish_new(simidx_loader *l, simidx_error *err)
 {
 	return sx_create_publish(l->dir, l->path, &l->create, err);
 }
 
-/* The new index stays locked until it is in its place, or others would think it abandoned. */
+/*
+ * The new index stays locked until it is in its place, or others would think it abandoned. One that
+ * it is to replace may be at work.
+ */
 static int publish(simidx_loader *l, simidx_error *err)
 {
 	int rc = sx_loader_check_stop(l, err);

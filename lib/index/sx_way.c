@@ -45,10 +45,7 @@ static void take_held(simidx_reader *r, unsigned map_changes)
 	}
 }
 
-/*
- * What depends on the snapshot alone, and not on the query, is looked at when there is a new one,
- * or when the map has moved or costs have changed.
- */
+/* Whether all is as it was when a snapshot was looked at last. */
 static int is_seen(const simidx_reader *r)
 {
 	return r->seen == r->snapshot.id &&
@@ -56,6 +53,10 @@ static int is_seen(const simidx_reader *r)
 	       r->costs_version == sx_prices_version(&r->index->prices);
 }
 
+/*
+ * What depends on the snapshot alone, and not on the query, is looked at when there is a new one,
+ * or when the map has moved or costs have changed.
+ */
 static void look_at_snapshot(simidx_reader *r)
 {
 	unsigned map_changes = sx_store_map_changes(r->index->store);
