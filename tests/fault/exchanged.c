@@ -202,10 +202,8 @@ END_TEST
 
 int main(void)
 {
-	SRunner *runner;
 	Suite *suite;
 	TCase *tc;
-	int failed;
 
 	sxt_start();
 	suite = suite_create("exchanged");
@@ -216,10 +214,5 @@ int main(void)
 	tcase_add_test(tc, truncated);
 	tcase_add_test(tc, damaged);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	sxt_finish();
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return sxt_run(suite);
 }

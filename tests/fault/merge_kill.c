@@ -326,10 +326,8 @@ END_TEST
 
 int main(void)
 {
-	SRunner *runner;
 	Suite *suite;
 	TCase *tc;
-	int failed;
 
 	sxt_start();
 	suite = suite_create("merge_kill");
@@ -339,10 +337,5 @@ int main(void)
 	tcase_add_loop_test(tc, killed, 0, N_VARIANTS);
 	tcase_add_loop_test(tc, watched, 0, N_VARIANTS);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	sxt_finish();
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return sxt_run(suite);
 }

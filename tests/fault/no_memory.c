@@ -421,10 +421,8 @@ END_TEST
 
 int main(void)
 {
-	SRunner *runner;
 	Suite *suite;
 	TCase *tc;
-	int failed;
 
 	sxt_start();
 	suite = suite_create("no_memory");
@@ -435,10 +433,5 @@ int main(void)
 	tcase_add_test(tc, instalment);
 	tcase_add_loop_test(tc, merging, 0, 4);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	sxt_finish();
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return sxt_run(suite);
 }

@@ -200,3 +200,15 @@ void sxt_finish(void)
 {
 	sxt_remove(run_dir);
 }
+
+int sxt_run(Suite *suite)
+{
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	sxt_finish();
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

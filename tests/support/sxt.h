@@ -123,4 +123,7 @@ void sxt_start(void);
 /** After the last one: remove it. */
 void sxt_finish(void);
 
+/** Run the only suite of a program, and finish. Returns the exit status. */
+int sxt_run(Suite *suite);
+
 #endif /* SXT_H */
