@@ -49,17 +49,23 @@ for mode in insert auto rebuild; do
 	"$query" ix dump | sort -n >dumped
 	same stored dumped
 	if [ -n "${SX_JSON-}" ]; then
-		python3 - summary.json $mode <<'END' || fail "summary: $mode"
-import json, os, sys
-s = json.load(open(sys.argv[1]))
-want = {'insert': 'insert', 'auto': 'create', 'rebuild': 'rebuild'}[sys.argv[2]]
-assert s['mode'] == want, s
-assert (s['rows'], s['stored'], s['rejected'], s['skipped']) == (3008, 3001, 7, 0), s
-assert s['duplicates'] == 3 and s['exit'] == 1 and s['resumed'] == 0, s
-assert s['bytes'] == os.path.getsize('bad.tsv') + os.path.getsize('labelled.tsv'), s
-assert s['index_bytes'] == os.path.getsize('ix/data.mdb'), s
+		case $mode in
+		auto) told=create ;;
+		*) told=$mode ;;
+		esac
+		bytes=$(cat bad.tsv labelled.tsv | wc -c)
+		for member in "\"mode\":\"$told\"" '"rows":3008' '"stored":3001' '"rejected":7' \
+			'"skipped":0' '"duplicates":3' '"exit":1' '"resumed":0' "\"bytes\":$bytes" \
+			"\"index_bytes\":$(stat -c %s ix/data.mdb)" '"phases":[{"name":"read"'; do
+			tr -d ' \n' <summary.json | grep -qF -- "$member" ||
+				fail "summary: $mode: no $member"
+		done
+		# That it is JSON, and what is not known beforehand.
+		! command -v python3 >/dev/null || python3 - <<'END' || fail "summary: $mode"
+import json
+s = json.load(open('summary.json'))
 assert s['peak_rss'] > 1 << 20 and s['seconds'] > 0 and s['rows_per_s'] > 0, s
-assert s['phases'][0]['name'] == 'read' and abs(sum(p['seconds'] for p in s['phases']) - s['seconds']) < 0.5, s
+assert abs(sum(p['seconds'] for p in s['phases']) - s['seconds']) < 0.5, s
 END
 	fi
 done
