@@ -5,6 +5,7 @@
 # What a load shows on a terminal while it works.
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
 command -v script >/dev/null || skip 'without script(1) there is no terminal'
+script -qec true /dev/null </dev/null >/dev/null 2>&1 || skip 'no pseudo-terminal is to be had'
 
 # on_terminal NAME COMMAND...: in the background, with what is shown in NAME; $! is its number.
 on_terminal() {
