@@ -25,6 +25,8 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_number.h \
 	tools/common/tl_options.c \
 	tools/common/tl_options.h \
+	tools/common/tl_path.c \
+	tools/common/tl_path.h \
 	tools/common/tl_text.c \
 	tools/common/tl_text.h \
 	tools/common/tl_text_options.c \
@@ -74,8 +76,6 @@ tools_simidx_load_SOURCES = \
 	tools/load/ld_mark.h \
 	tools/load/ld_options.c \
 	tools/load/ld_options.h \
-	tools/load/ld_path.c \
-	tools/load/ld_path.h \
 	tools/load/ld_places.c \
 	tools/load/ld_places.h \
 	tools/load/ld_queue.c \

@@ -4,8 +4,8 @@
 #include "load/ld_target.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_path.h"
 #include "load/ld_fit.h"
-#include "load/ld_path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +51,7 @@ static int fit_text(struct ld_target *target, simidx *like, const char *path)
 static int open_once(struct ld_target *target)
 {
 	const struct ld_options *options = target->options;
+	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
 	simidx_info info;
 	simidx_error err;
 	int rc;
@@ -58,8 +59,8 @@ static int open_once(struct ld_target *target)
 	simidx_close(target->index);
 	free(target->profile);
 	target->profile = NULL;
-	if (ld_path_open(options->index, options->force ? SIMIDX_OPEN_FORCE : 0, &target->index,
-			 &info, &err))
+	how.flags = options->force ? SIMIDX_OPEN_FORCE : 0;
+	if (tl_path_open(options->index, &how, &target->index, &info, &err))
 		return fail(target, &err);
 	target->bits = info.bits;
 	target->flags = info.flags;
@@ -156,14 +157,14 @@ static int check_replaced(const struct ld_options *options)
 static int open_source(struct ld_target *target, size_t i)
 {
 	const struct ld_options *options = target->options;
+	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
 	simidx_info info;
 	simidx_error err;
 
 	simidx_close(target->from[i]);
 	target->from[i] = NULL;
-	if (ld_path_open(options->from[i],
-			 SIMIDX_OPEN_READ_ONLY | (options->force ? SIMIDX_OPEN_FORCE : 0),
-			 &target->from[i], &info, &err))
+	how.flags = SIMIDX_OPEN_READ_ONLY | (options->force ? SIMIDX_OPEN_FORCE : 0);
+	if (tl_path_open(options->from[i], &how, &target->from[i], &info, &err))
 		return tl_index_error(options->from[i], &err);
 	if (!i)
 		target->from_info = info;
@@ -199,7 +200,7 @@ static int take_after_source(struct ld_target *target)
 
 int ld_target_open(struct ld_target *target, const struct ld_options *options)
 {
-	int missing = ld_path_is_missing(options->index);
+	int missing = tl_path_is_missing(options->index);
 	int rc;
 
 	memset(target, 0, sizeof(*target));

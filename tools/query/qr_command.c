@@ -5,6 +5,7 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
+#include "common/tl_path.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,21 +18,12 @@ int qr_is_no_index(const char *path)
 int qr_try_open(struct qr_context *ctx, simidx_error *err)
 {
 	simidx_open_options options = SIMIDX_OPEN_OPTIONS_INIT;
-	simidx_info info = SIMIDX_INFO_INIT;
 	int rc;
 
 	options.flags = ctx->open_flags | SIMIDX_OPEN_READ_ONLY;
 	options.directory = ctx->directory;
 	options.kernel = ctx->kernel;
-	do {
-		ctx->info = info;
-		ctx->index = NULL;
-		if (simidx_open(ctx->path, &options, &ctx->index, err))
-			return err->code;
-		rc = simidx_get_info(ctx->index, &ctx->info, err);
-		if (rc == SIMIDX_E_MOVED)
-			simidx_close(ctx->index);
-	} while (rc == SIMIDX_E_MOVED);
+	rc = tl_path_open(ctx->path, &options, &ctx->index, &ctx->info, err);
 	if (!rc && tl_progress_wanted())
 		simidx_set_progress(ctx->index, tl_progress_phase, NULL);
 	return rc;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "load/ld_path.h"
+#include "common/tl_path.h"
 
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
 
-int ld_path_is_missing(const char *path)
+int tl_path_is_missing(const char *path)
 {
 	struct stat status;
 	const struct dirent *entry;
@@ -25,17 +25,15 @@ int ld_path_is_missing(const char *path)
 	return missing;
 }
 
-int ld_path_open(const char *path, unsigned flags, simidx **out, simidx_info *info,
-		 simidx_error *err)
+int tl_path_open(const char *path, const simidx_open_options *how, simidx **out,
+		 simidx_info *info, simidx_error *err)
 {
 	static const simidx_info nothing = SIMIDX_INFO_INIT;
-	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
 	int rc;
 
-	how.flags = flags;
 	do {
 		*info = nothing;
-		if (simidx_open(path, &how, out, err))
+		if (simidx_open(path, how, out, err))
 			return err->code;
 		rc = simidx_get_info(*out, info, err);
 		if (rc) {
