@@ -27,6 +27,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/util/sx_frames.h \
 	lib/util/sx_hash.c \
 	lib/util/sx_hash.h \
+	lib/util/sx_prefetch.h \
 	lib/util/sx_radix.c \
 	lib/util/sx_radix.h \
 	lib/util/sx_sort.c \
@@ -75,6 +76,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/block/sx_block_search.h \
 	lib/block/sx_rows.c \
 	lib/block/sx_rows.h \
+	lib/block/sx_samples.c \
+	lib/block/sx_samples.h \
 	lib/sketch/sx_sketch.c \
 	lib/sketch/sx_sketch.h \
 	lib/plan/sx_arith.c \
@@ -110,8 +113,6 @@ lib_libsx_core_la_SOURCES = \
 	lib/table/sx_directory.h \
 	lib/table/sx_lookup.c \
 	lib/table/sx_lookup.h \
-	lib/table/sx_outline.c \
-	lib/table/sx_outline.h \
 	lib/table/sx_table.h \
 	lib/table/sx_table_key.c \
 	lib/table/sx_table_merge.c \

@@ -19,11 +19,11 @@ static uint64_t load_width(const unsigned char *p, unsigned width)
 static const char *open_columns(sx_block *b, size_t at)
 {
 	for (unsigned c = 0; c < b->n_cols; c++) {
-		if (b->size - at < COL_HEADER)
+		if (b->size - at < SX_BLOCK_COL_HEADER)
 			return "a column lies outside the block";
 		b->col_base[c] = sx_load_le64(b->data + at);
 		b->col_width[c] = b->data[at + 8];
-		at += COL_HEADER;
+		at += SX_BLOCK_COL_HEADER;
 		if (b->col_width[c] > 8 || b->size - at < b->n * b->col_width[c])
 			return "a column lies outside the block";
 		b->col[c] = b->data + at;
@@ -40,12 +40,14 @@ const char *sx_block_open(sx_block *b, const void *value, size_t size, unsigned 
 	if (wrong)
 		return wrong;
 	b->n_cols = n_cols;
-	return open_columns(b, BLOCK_HEADER + b->n * b->width + b->n_words * 8);
+	return open_columns(b, SX_BLOCK_HEADER + b->n * b->width + b->n_words * 8);
 }
 
 int sx_block_is_intact(const sx_block *b)
 {
-	return sx_load_le32(b->data) == (uint32_t)sx_hash(b->data + SHAPE_AT, b->size - SHAPE_AT);
+	const unsigned char *from = b->data + SX_BLOCK_SHAPE_AT;
+
+	return sx_load_le32(b->data) == (uint32_t)sx_hash(from, b->size - SX_BLOCK_SHAPE_AT);
 }
 
 size_t sx_block_lower_bound(const sx_block *b, uint64_t key)

@@ -41,14 +41,14 @@ static size_t cols_bytes(const struct spans *s, const sx_rows *rows, size_t n)
 	size_t bytes = 0;
 
 	for (unsigned c = 0; c < rows->n_cols; c++)
-		bytes += COL_HEADER + n * bytes_for(s->max[c] - s->min[c]);
+		bytes += SX_BLOCK_COL_HEADER + n * bytes_for(s->max[c] - s->min[c]);
 	return bytes;
 }
 
 /* Bytes of n keys with `width` low bytes; SIZE_MAX when the bitmap would be out of all bounds. */
 static size_t keys_bytes(const uint64_t *key, size_t n, unsigned width)
 {
-	uint64_t high = high_part(key[n - 1], width) - high_part(key[0], width);
+	uint64_t high = sx_block_high(key[n - 1], width) - sx_block_high(key[0], width);
 
 	if (high > 8 * SX_MAX_BLOCK_SIZE)
 		return SIZE_MAX;
@@ -77,7 +77,7 @@ static size_t block_bytes(const struct spans *s, const sx_rows *rows, size_t fro
 	size_t bytes;
 
 	best_width(rows->key + from, n, &bytes);
-	return BLOCK_HEADER + bytes + cols_bytes(s, rows, n);
+	return SX_BLOCK_HEADER + bytes + cols_bytes(s, rows, n);
 }
 
 size_t sx_block_bytes(const sx_rows *rows, size_t from, size_t n)
@@ -133,7 +133,7 @@ size_t sx_block_fit(const sx_rows *rows, size_t from, size_t budget)
 static unsigned char *encode_keys(const uint64_t *key, size_t n, unsigned width, size_t n_words,
 				  unsigned char *at)
 {
-	uint64_t base = high_part(key[0], width);
+	uint64_t base = sx_block_high(key[0], width);
 	unsigned char *bitmap = at + n * width;
 
 	/*
@@ -144,7 +144,7 @@ static unsigned char *encode_keys(const uint64_t *key, size_t n, unsigned width,
 		sx_store_le64(at + i * width, key[i]);
 	memset(bitmap, 0, n_words * 8);
 	for (size_t i = 0; i < n; i++) {
-		uint64_t bit = high_part(key[i], width) - base + i;
+		uint64_t bit = sx_block_high(key[i], width) - base + i;
 
 		bitmap[bit / 8] |= (unsigned char)(1u << bit % 8);
 	}
@@ -156,7 +156,7 @@ static unsigned char *encode_col(const uint64_t *col, size_t n, uint64_t min, un
 {
 	sx_store_le64(at, min);
 	at[8] = (unsigned char)width;
-	at += COL_HEADER;
+	at += SX_BLOCK_COL_HEADER;
 	for (size_t i = 0; i < n; i++, at += width) {
 		uint64_t offset = col[i] - min;
 
@@ -177,13 +177,13 @@ void sx_block_encode(const sx_rows *rows, size_t from, size_t n, void *value, si
 	spans_extend(&s, rows, from, n);
 	width = best_width(key, n, &bytes);
 	n_words = (bytes - n * width) / 8;
-	sx_store_le32(data + SHAPE_AT, (uint32_t)(width | n << SHAPE_N_SHIFT |
-						  n_words << SHAPE_WORDS_SHIFT));
-	sx_store_le64(data + BASE_AT, high_part(key[0], width));
-	at = encode_keys(key, n, width, n_words, data + BLOCK_HEADER);
+	sx_store_le32(data + SX_BLOCK_SHAPE_AT, (uint32_t)(width | n << SX_BLOCK_N_SHIFT |
+							   n_words << SX_BLOCK_WORDS_SHIFT));
+	sx_store_le64(data + SX_BLOCK_BASE_AT, sx_block_high(key[0], width));
+	at = encode_keys(key, n, width, n_words, data + SX_BLOCK_HEADER);
 	for (unsigned c = 0; c < rows->n_cols; c++)
 		at = encode_col(rows->col[c] + from, n, s.min[c], bytes_for(s.max[c] - s.min[c]),
 				at);
 	memset(at, 0, size - (size_t)(at - data));
-	sx_store_le32(data, (uint32_t)sx_hash(data + SHAPE_AT, size - SHAPE_AT));
+	sx_store_le32(data, (uint32_t)sx_hash(data + SX_BLOCK_SHAPE_AT, size - SX_BLOCK_SHAPE_AT));
 }

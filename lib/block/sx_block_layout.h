@@ -13,19 +13,34 @@
 #ifndef SX_BLOCK_LAYOUT_H
 #define SX_BLOCK_LAYOUT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-#define SHAPE_AT 4
-#define BASE_AT 8
-#define BLOCK_HEADER 16
-#define COL_HEADER 9 /* base, 8 bytes; bytes an entry, 1 */
+#define SX_BLOCK_SHAPE_AT 4
+#define SX_BLOCK_BASE_AT 8
+#define SX_BLOCK_HEADER 16
+#define SX_BLOCK_COL_HEADER 9 /* base, 8 bytes; bytes an entry, 1 */
 
-#define SHAPE_WIDTH_MASK 0xfu
-#define SHAPE_N_SHIFT 4
-#define SHAPE_N_MASK 0x3fffu
-#define SHAPE_WORDS_SHIFT 18
+#define SX_BLOCK_WIDTH_MASK 0xfu
+#define SX_BLOCK_N_SHIFT 4
+#define SX_BLOCK_N_MASK 0x3fffu
+#define SX_BLOCK_WORDS_SHIFT 18
 
-static inline uint64_t high_part(uint64_t key, unsigned width)
+/** The shape, unpacked: entries are [0, n), of `width` low bytes each. */
+typedef struct sx_block_shape {
+	unsigned width;
+	size_t n, n_words;
+} sx_block_shape;
+
+static inline sx_block_shape sx_block_shape_of(uint32_t shape)
+{
+	return (sx_block_shape){ shape & SX_BLOCK_WIDTH_MASK,
+				 shape >> SX_BLOCK_N_SHIFT & SX_BLOCK_N_MASK,
+				 shape >> SX_BLOCK_WORDS_SHIFT };
+}
+
+/** The part of a key that is coded in the bitmap, when `width` low bytes are stored. */
+static inline uint64_t sx_block_high(uint64_t key, unsigned width)
 {
 	return width >= 8 ? 0 : key >> (8 * width);
 }

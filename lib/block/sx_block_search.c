@@ -43,7 +43,7 @@ void sx_coded_range(const sx_kernel *kernel, const sx_coded *c, size_t n, uint64
 		    uint64_t high, size_t *from, size_t *to)
 {
 	uint64_t mask = sx_low_bits(8 * c->width);
-	uint64_t first = high_part(low, c->width), last = high_part(high, c->width);
+	uint64_t first = sx_block_high(low, c->width), last = sx_block_high(high, c->width);
 	struct span range, ends;
 
 	*from = *to = 0;

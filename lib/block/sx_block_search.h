@@ -21,24 +21,30 @@
  */
 static inline const char *sx_block_open_keys(sx_block *b, const void *value, size_t size)
 {
-	uint32_t shape;
+	sx_block_shape shape;
 
 	if (size < SX_MIN_BLOCK_SIZE || size > SX_MAX_BLOCK_SIZE)
 		return "its size is not a block's";
 	b->data = (const unsigned char *)value;
 	b->size = size;
 	b->n_cols = 0;
-	shape = sx_load_le32(b->data + SHAPE_AT);
-	b->width = shape & SHAPE_WIDTH_MASK;
-	b->n = shape >> SHAPE_N_SHIFT & SHAPE_N_MASK;
-	b->n_words = shape >> SHAPE_WORDS_SHIFT;
-	b->base = sx_load_le64(b->data + BASE_AT);
+	shape = sx_block_shape_of(sx_load_le32(b->data + SX_BLOCK_SHAPE_AT));
+	b->width = shape.width;
+	b->n = shape.n;
+	b->n_words = shape.n_words;
+	b->base = sx_load_le64(b->data + SX_BLOCK_BASE_AT);
 	if (!b->n || b->width > 8 || b->n_words * 64 < b->n ||
-	    b->n * b->width + b->n_words * 8 > size - BLOCK_HEADER)
+	    b->n * b->width + b->n_words * 8 > size - SX_BLOCK_HEADER)
 		return "its header is impossible";
-	b->low = b->data + BLOCK_HEADER;
+	b->low = b->data + SX_BLOCK_HEADER;
 	b->bitmap = b->low + b->n * b->width;
 	return NULL;
+}
+
+/** Where the low bytes of entry i lie, in a block with `width` of them an entry. */
+static inline const unsigned char *sx_block_low(const unsigned char *value, unsigned width, size_t i)
+{
+	return value + SX_BLOCK_HEADER + i * width;
 }
 
 /** Low bytes of entry i. The 8 bytes read may reach into the bitmap, which has at least 8. */

@@ -11,8 +11,6 @@
 
 #include "util/sx_bytes.h"
 
-#define SX_INLINE static inline __attribute__((always_inline))
-
 /** Set bits of a word. */
 typedef unsigned sx_count_fn(uint64_t x);
 

@@ -22,7 +22,7 @@ static unsigned slot_bits(uint64_t blocks)
 
 size_t sx_directory_size(uint64_t blocks)
 {
-	return sizeof(sx_directory) + (size_t)blocks * (sizeof(sx_entry) + sizeof(sx_outline)) +
+	return sizeof(sx_directory) + (size_t)blocks * (sizeof(sx_entry) + sizeof(sx_samples)) +
 	       (((size_t)1 << slot_bits(blocks)) + 1) * sizeof(sx_slot);
 }
 
@@ -32,7 +32,7 @@ void sx_directory_free(sx_directory *d)
 		return;
 	free(d->slot);
 	free(d->entry);
-	free(d->outline);
+	free(d->samples);
 	free(d);
 }
 
@@ -40,9 +40,9 @@ static int allocate(sx_directory *d, uint64_t blocks)
 {
 	d->slot = sx_calloc(((size_t)1 << slot_bits(blocks)) + 1, sizeof(*d->slot));
 	d->entry = sx_realloc(NULL, blocks, sizeof(*d->entry));
-	d->outline = sx_alloc_lines(blocks, sizeof(*d->outline));
+	d->samples = sx_alloc_lines(blocks, sizeof(*d->samples));
 	d->bytes = sx_directory_size(blocks);
-	return d->slot && d->entry && d->outline ? 0 : -1;
+	return d->slot && d->entry && d->samples ? 0 : -1;
 }
 
 /* Enter the next block. */
@@ -64,7 +64,7 @@ static int add(sx_directory *d, sx_slice key, sx_slice value, simidx_error *err)
 	if (away % (ptrdiff_t)d->page_size)
 		return sx_table_damaged(d->table, key, "it does not have a page of its own", err);
 	d->entry[d->n].page = away / (ptrdiff_t)d->page_size;
-	d->outline[d->n].shape = 0;
+	sx_samples_init(&d->samples[d->n]);
 	d->entry[d->n++].last = place.key;
 	return SIMIDX_OK;
 }
@@ -108,19 +108,6 @@ static void fill_slots(sx_directory *d)
 	d->slot[s] = (sx_slot){ (uint32_t)d->n, 0 };
 }
 
-static void look_at_one(sx_directory *d)
-{
-	sx_block block;
-
-	if (!d->n || sx_block_open(&block, sx_directory_block(d, d->n / 2), d->table->block_size,
-				   d->table->n_cols))
-		return;
-	d->bitmap = (unsigned)(block.bitmap - block.data);
-	d->bitmap_bytes = (unsigned)block.n_words * 8;
-	for (unsigned c = 0; c < d->table->n_cols; c++)
-		d->col_width[c] = block.col_width[c];
-}
-
 int sx_directory_make(const sx_table *table, sx_txn *txn, uint64_t rows, sx_directory **out,
 		      simidx_error *err)
 {
@@ -145,7 +132,9 @@ int sx_directory_make(const sx_table *table, sx_txn *txn, uint64_t rows, sx_dire
 		return rc;
 	}
 	fill_slots(d);
-	look_at_one(d);
+	if (d->n)
+		sx_block_guess_make(&d->guess, sx_directory_block(d, d->n / 2),
+				    table->block_size, table->n_cols);
 	*out = d;
 	return SIMIDX_OK;
 }

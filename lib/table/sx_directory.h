@@ -2,9 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * A directory of the blocks of one table, in memory: the last key of each, where it lies and an
- * outline of what is in it, and an offset array over the leading bits of the keys. It takes the
- * place of LMDB's descents.
+ * A directory of the blocks of one table, in memory: the last key of each, where it lies and
+ * rank samples of what is in it, and an offset array over the leading bits of the keys. It takes
+ * the place of LMDB's descents.
  *
  * A directory holds addresses inside the memory map. They are those of the snapshot that it was
  * made in, and of every other snapshot in which the table has the same generation, because a
@@ -15,6 +15,7 @@
 #ifndef SX_DIRECTORY_H
 #define SX_DIRECTORY_H
 
+#include "block/sx_samples.h"
 #include "table/sx_table.h"
 
 /** A block of a table. */
@@ -22,21 +23,6 @@ typedef struct sx_entry {
 	uint64_t last; /* its last key, or the fence behind that; they ascend */
 	int64_t page;  /* where it lies, in pages from the anchor */
 } sx_entry;
-
-/** Parts of a block that an outline tells apart. */
-#define SX_PARTS 46
-
-/**
- * What is in a block, in a line of the CPU's caches: sx_outline.h. It is entered by one who reads
- * the block; to make a directory none needs to be read.
- */
-typedef struct sx_outline {
-	uint64_t base;
-	uint32_t shape; /* as in the block's header; without entries: there is no outline yet */
-	uint32_t scale;
-	uint8_t unit;   /* of `off`, its logarithm */
-	int8_t off[SX_PARTS + 1];
-} sx_outline;
 
 /** Where to begin to look for a key by its leading bits. */
 typedef struct sx_slot {
@@ -52,13 +38,11 @@ typedef struct sx_directory {
 	unsigned shift; /* slot of a key up to max: its bits from here on */
 	sx_slot *slot;  /* one more at the end */
 	sx_entry *entry;     /* by block */
-	sx_outline *outline; /* by block */
+	sx_samples *samples; /* by block */
 	const unsigned char *anchor; /* the value of the first block */
 	size_t page_size;
 	size_t bytes;   /* memory that it takes */
-	/* Of some block in the middle, as a guess at the others. */
-	unsigned bitmap, bitmap_bytes; /* where it begins; its size */
-	unsigned col_width[SX_MAX_COLS];
+	sx_block_guess guess; /* of some block in the middle */
 } sx_directory;
 
 /** Memory that the directory of a table with so many blocks will take. */

@@ -5,36 +5,9 @@
 
 #include <string.h>
 
-#include "table/sx_outline.h"
 #include "util/sx_err.h"
 
-#define LINE 64
-#define AHEAD 32 /* ranges whose directory entries are fetched beforehand */
-#define BITMAP_LINES 4
-#define LOW_LINES 24 /* of a piece that are fetched; the CPU sees to the rest */
-
-/*
- * What only fetches has no effect for the compiler (gcc 12): it drops calls of such functions, so
- * there must be none.
- */
-#define FETCH static inline __attribute__((always_inline)) void
-
-FETCH fetch(const void *p)
-{
-	__builtin_prefetch(p, 0, 3);
-}
-
-/*
- * Bytes [p, p + size), but `most` lines at most. How many lines does not depend on where the first
- * one begins: ranges are alike, so the CPU foresees the end of the loop.
- */
-FETCH fetch_lines(const unsigned char *p, size_t size, size_t most)
-{
-	size_t lines = size / LINE + 2;
-
-	for (lines = lines < most ? lines : most; size && lines--; p += LINE)
-		fetch(p);
-}
+#define AHEAD 32 /* ranges whose directory entries are prefetched */
 
 void sx_lookup_begin(sx_lookup *l, const sx_range *ranges, size_t n, size_t first)
 {
@@ -66,56 +39,27 @@ static void look_ahead(sx_lookup *l)
 		if (l->range[i].low <= d->max) {
 			sx_slot slot = d->slot[l->range[i].low >> d->shift];
 
-			fetch(d->anchor + (ptrdiff_t)slot.page * (ptrdiff_t)d->page_size);
-			fetch(&d->entry[slot.first]);
-			fetch(&d->outline[slot.first]);
+			sx_prefetch(d->anchor + (ptrdiff_t)slot.page * (ptrdiff_t)d->page_size);
+			sx_prefetch(&d->entry[slot.first]);
+			sx_prefetch(&d->samples[slot.first]);
 		}
 	}
 	l->ahead = end;
 }
 
-/* An outline of a block, where it is known; NULL = not yet. */
-static inline const sx_outline *outline_of(const sx_lookup *l, const sx_piece *p)
+static inline sx_samples *samples_of(const sx_lookup *l, const sx_piece *p)
 {
-	const sx_outline *o = &l->range[p->range].directory->outline[p->number];
-
-	return sx_outline_is_known(o) ? o : NULL;
+	return &l->range[p->range].directory->samples[p->number];
 }
 
-/* Have the entries of a piece fetched: low bytes, and of columns as much as is needed for them. */
-FETCH fetch_entries(const sx_lookup *l, const sx_piece *p, const sx_outline *o, size_t bit)
-{
-	const sx_directory *d = l->range[p->range].directory;
-	size_t n = (size_t)(p->to - p->from), width = sx_outline_width(o);
-	const unsigned char *at = p->value + sx_outline_bitmap(o);
-
-	fetch_lines(p->value + BLOCK_HEADER + p->from * width, n * width, LOW_LINES);
-	fetch(at + bit / 8);
-	if (!d->table->n_cols)
-		return;
-	at += 8 * sx_outline_words(o);
-	for (unsigned c = 0; c < d->table->n_cols; c++) {
-		width = d->col_width[c];
-		fetch(at);
-		fetch_lines(at + COL_HEADER + p->from * width, n * width, LOW_LINES);
-		at += COL_HEADER + sx_outline_n(o) * width;
-	}
-}
-
-/* Set the entries of a piece by the outline of its block, and have them fetched. */
-static inline void set_entries(const sx_lookup *l, sx_piece *p, const sx_outline *o)
+/* Set the entries of a piece by rank samples, and prefetch them. */
+SX_INLINE void set_entries(const sx_lookup *l, sx_piece *p, const sx_samples *samples)
 {
 	const sx_range *r = &l->range[p->range];
-	sx_parts parts;
 
-	p->from = p->to = 0;
-	if (!sx_outline_parts(o, r->low, r->high, &parts))
-		return;
-	p->width = (uint8_t)sx_outline_width(o);
-	p->from = (uint16_t)sx_outline_least(o, parts.first);
-	p->to = (uint16_t)sx_outline_most(o, parts.last + 1);
-	if (p->to > p->from)
-		fetch_entries(l, p, o, sx_outline_bit(o, parts.first));
+	p->width = (uint8_t)sx_samples_shape(samples).width;
+	sx_samples_locate(samples, p->value, &r->directory->guess, r->low, r->high, &p->from,
+			  &p->to);
 }
 
 static inline void add_piece(sx_lookup *l, const sx_directory *d, size_t block)
@@ -127,19 +71,17 @@ static inline void add_piece(sx_lookup *l, const sx_directory *d, size_t block)
 	p->number = (uint32_t)block;
 }
 
-static void fetch_all(sx_lookup *l)
+static void prefetch_all(sx_lookup *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		sx_piece *p = &l->piece[i];
-		const sx_directory *d = l->range[p->range].directory;
-		const sx_outline *o = outline_of(l, p);
+		const sx_samples *samples = samples_of(l, p);
 
-		if (o) {
-			set_entries(l, p, o);
+		if (sx_samples_are_made(samples)) {
+			set_entries(l, p, samples);
 			continue;
 		}
-		fetch(p->value);
-		fetch_lines(p->value + d->bitmap, d->bitmap_bytes, BITMAP_LINES);
+		sx_block_prefetch(p->value, &l->range[p->range].directory->guess);
 		p->from = 1;
 		p->to = 0;
 	}
@@ -175,7 +117,7 @@ void sx_lookup_find(sx_lookup *l)
 		l->block = SIZE_MAX;
 		l->next++;
 	}
-	fetch_all(l);
+	prefetch_all(l);
 	l->blocks += l->n;
 }
 
@@ -197,7 +139,7 @@ int sx_directory_damaged(const sx_directory *d, size_t block, const char *what,
 	return sx_table_damaged(d->table, key, what, err);
 }
 
-/* Whether the outline of its block was not known when the piece was found. */
+/* Whether the samples of its block were not made when the piece was found. */
 static int is_open(const sx_piece *p)
 {
 	return p->from > p->to;
@@ -210,14 +152,14 @@ static const char *read_entries(const sx_lookup *l, sx_piece *p, const sx_kernel
 	const sx_directory *d = r->directory;
 	const char *wrong;
 	size_t from, to;
-	sx_outline o;
+	sx_samples made;
 	sx_block b;
 
-	if (sx_outline_is_due(&d->outline[p->number])) {
-		wrong = sx_outline_make(&d->outline[p->number], p->value, d->table->block_size,
-					kernel, &o);
+	if (sx_samples_are_due(&d->samples[p->number])) {
+		wrong = sx_samples_make(&d->samples[p->number], p->value, d->table->block_size,
+					kernel, &made);
 		if (!wrong)
-			set_entries(l, p, &o);
+			set_entries(l, p, &made);
 		return wrong;
 	}
 	wrong = sx_block_open_keys(&b, p->value, d->table->block_size);
@@ -227,7 +169,7 @@ static const char *read_entries(const sx_lookup *l, sx_piece *p, const sx_kernel
 	p->width = (uint8_t)b.width;
 	p->from = (uint16_t)from;
 	p->to = (uint16_t)to;
-	fetch_lines(b.low + from * b.width, (to - from) * b.width, LOW_LINES);
+	sx_block_prefetch_entries(b.low, from, to, b.width);
 	return NULL;
 }
 
@@ -244,23 +186,13 @@ int sx_lookup_locate(sx_lookup *l, const sx_kernel *kernel, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-/* What a range has of a block, or all of it where there is no outline. */
+/* The part of its block that a piece is in. */
 static inline void window_of(const sx_lookup *l, const sx_piece *p, sx_window *window)
 {
 	const sx_range *r = &l->range[p->range];
-	const sx_outline *o = outline_of(l, p);
-	sx_parts parts;
-	sx_block block;
 
-	if (o && sx_outline_parts(o, r->low, r->high, &parts)) {
-		sx_outline_window(o, p->value, parts, window);
-		return;
-	}
-	memset(window, 0, sizeof(*window));
-	if (!sx_block_open_keys(&block, p->value, r->directory->table->block_size)) {
-		window->keys = sx_block_coded(&block);
-		window->n = block.n;
-	}
+	sx_samples_window(samples_of(l, p), p->value, r->directory->table->block_size, r->low,
+			  r->high, window);
 }
 
 int sx_lookup_locate_exactly(sx_lookup *l, const sx_kernel *kernel, simidx_error *err)
@@ -286,10 +218,10 @@ int sx_lookup_locate_exactly(sx_lookup *l, const sx_kernel *kernel, simidx_error
 size_t sx_lookup_filter(const sx_lookup *l, const sx_piece *p, const sx_kernel *kernel,
 			size_t n, uint64_t query, unsigned left, uint16_t *entry)
 {
-	size_t offset = BLOCK_HEADER + (size_t)p->from * p->width;
-	size_t size = l->range[p->range].directory->table->block_size;
+	const unsigned char *low = sx_block_low(p->value, p->width, p->from);
+	const unsigned char *end = p->value + l->range[p->range].directory->table->block_size;
 
-	return kernel->near_low(p->value + offset, p->width, n, size - offset, query, left, entry);
+	return kernel->near_low(low, p->width, n, (size_t)(end - low), query, left, entry);
 }
 
 size_t sx_lookup_complete(const sx_lookup *l, const sx_piece *p, const sx_kernel *kernel,

@@ -3,7 +3,7 @@
 
 /*
  * Ranges of keys, looked up through directories in stages, so that the waits for memory of all
- * of them overlap: offsets, outlines of blocks, low bytes. What comes out are pieces: entries
+ * of them overlap: offsets, rank samples of blocks, low bytes. What comes out are pieces: entries
  * [from, to) of one block, on their way into the cache.
  */
 
@@ -61,7 +61,7 @@ void sx_lookup_leave(sx_lookup *lookup);
 
 /**
  * Set from and to of the pieces at hand and have the entries fetched. They hold the entries of
- * the range, and up to those of two parts of the block more (sx_outline.h). Blocks that are not
+ * the range, and up to those of two parts of the block more (sx_samples.h). Blocks that are not
  * in memory should have been asked for before.
  *
  * @return SIMIDX_OK; SIMIDX_E_CORRUPT

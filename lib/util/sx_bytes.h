@@ -12,6 +12,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* For hot loops: inlined into functions that are compiled for some instruction set. */
+#define SX_INLINE static inline __attribute__((always_inline))
+
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define SX_LE64(x) (x)
 #define SX_BE64(x) __builtin_bswap64(x)

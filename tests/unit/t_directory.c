@@ -268,7 +268,7 @@ static void check_rough(const struct t_tab *tab, int even, const sx_piece *rough
 	if (n)
 		t_must(rough->from <= exact->from && rough->to >= exact->to);
 	/* Of keys that are spread evenly few more: two parts, and what these are larger by. */
-	most = n + 2 * block.n / SX_PARTS + 50;
+	most = n + 2 * block.n / SX_SAMPLES_PARTS + 50;
 	if (even)
 		t_must((size_t)(rough->to - rough->from) <= most);
 }
@@ -336,7 +336,7 @@ static void check_lookups(const struct t_tab *tab, const struct view *view, int 
 			range[i].directory = view->directory;
 			any_range(tab, rng, &range[i]);
 		}
-		/* First as whoever comes first, who enters outlines; then as all others. */
+		/* First as the first reader, which makes the rank samples; then as all others. */
 		check_lookup(tab, range, sizes[s], SX_LOOKUP_PIECES, NULL);
 		check_rough_lookup(tab, range, sizes[s], even, rng);
 		check_lookup(tab, range, sizes[s], 1 + sxt_rng_below(rng, 3), NULL);
