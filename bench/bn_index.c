@@ -91,12 +91,12 @@ static void insert(struct bench *b, const simidx_create_options *how)
 	start = bn_seconds();
 	for (uint64_t i = 0; i < b->documents; i++) {
 		doc.fp = b->fp[i];
-		bn_check(simidx_put(writer, &doc, NULL, &err), &err, "put");
+		bn_check(simidx_writer_put(writer, &doc, NULL, &err), &err, "put");
 		if (i % COMMIT_ROWS == COMMIT_ROWS - 1)
-			bn_check(simidx_commit(writer, &err), &err, "commit");
+			bn_check(simidx_writer_commit(writer, &err), &err, "commit");
 	}
-	bn_check(simidx_commit(writer, &err), &err, "commit");
-	bn_check(simidx_merge(writer, &err), &err, "merge");
+	bn_check(simidx_writer_commit(writer, &err), &err, "commit");
+	bn_check(simidx_writer_merge(writer, &err), &err, "merge");
 	b->load_s = bn_seconds() - start;
 	simidx_writer_close(writer);
 }
@@ -118,7 +118,7 @@ static void search(struct bench *b)
 			double before = bn_seconds();
 
 			query.fp = b->query[i];
-			bn_check(simidx_search(reader, &query, &results, &err), &err, "search");
+			bn_check(simidx_reader_search(reader, &query, &results, &err), &err, "search");
 			b->us[i] = (bn_seconds() - before) * 1e6;
 			b->found += results.n;
 			b->candidates += results.candidates;

@@ -57,9 +57,9 @@ static void put(struct bench *b, uint64_t n)
 
 	for (uint64_t i = 1; i <= n; i++) {
 		doc.fp = b->all[b->data.n++];
-		bn_check(simidx_put(b->writer, &doc, NULL, &err), &err, "put");
+		bn_check(simidx_writer_put(b->writer, &doc, NULL, &err), &err, "put");
 		if (i % COMMIT_ROWS == 0 || i == n)
-			bn_check(simidx_commit(b->writer, &err), &err, "commit");
+			bn_check(simidx_writer_commit(b->writer, &err), &err, "commit");
 	}
 }
 
@@ -114,7 +114,7 @@ static void measure_merged(struct bench *b)
 	for (unsigned round = 0; round < b->rounds; round++) {
 		if (round)
 			put(b, COMMIT_ROWS);
-		bn_check(simidx_merge(b->writer, &err), &err, "merge");
+		bn_check(simidx_writer_merge(b->writer, &err), &err, "merge");
 		/* Each has its own queries, or the next one would find their blocks in the caches. */
 		for (unsigned i = 0; i < RIVALS; i++)
 			for (unsigned w = 0, r = order[round % 2][i]; w < windows; w++)

@@ -131,7 +131,7 @@ static struct bn_hits own_search(void *opaque, uint64_t fp)
 	is_one_by_one = session->own->one_by_one;
 	if (session->weights)
 		session->query.weights = session->weights[session->next++ % POOL];
-	bn_check(simidx_search(session->reader, &session->query, &session->results, &err),
+	bn_check(simidx_reader_search(session->reader, &session->query, &session->results, &err),
 		 &err, "search");
 	return bn_own_hits(&session->results);
 }

@@ -15,7 +15,7 @@
 #include "bn_options.h"
 #include "bn_own.h"
 #include "bn_util.h"
-#include "index/sx_reader.h"
+#include "search/sx_reader.h"
 #include "plan/sx_options.h"
 #include "plan/sx_predict.h"
 
@@ -40,7 +40,7 @@ struct bench {
 	simidx *index;
 	simidx_reader *reader;
 	simidx_query query;
-	sx_costs typical, measured;
+	sx_costs typical;
 	struct way way[MAX_WAYS];
 	unsigned n;
 };
@@ -115,7 +115,7 @@ static void search(struct bench *b)
 	simidx_error err;
 
 	b->query.fp = b->data.query[b->next++ % b->data.n_queries];
-	bn_check(simidx_search(b->reader, &b->query, &results, &err), &err, "search");
+	bn_check(simidx_reader_search(b->reader, &b->query, &results, &err), &err, "search");
 }
 
 /* What a search takes by one way, in microseconds, of searches for so long. */
@@ -166,13 +166,12 @@ static void print_choice(const struct bench *b, const char *name, unsigned chose
 
 static void measure_radius(struct bench *b, unsigned k)
 {
-	unsigned typical, measured, best = 0;
+	unsigned typical, best = 0;
 
 	b->query.radius = k;
 	b->n = 0;
 	find_ways(b, k);
 	typical = choose(b, k, &b->typical);
-	measured = choose(b, k, &b->measured);
 	/* It may be the first one to look into some of the tables. */
 	for (unsigned i = 0; i < b->n; i++)
 		measure(b, &b->way[i].strategy, WARM_SECONDS);
@@ -188,16 +187,14 @@ static void measure_radius(struct bench *b, unsigned k)
 		printf("{\"bench\":\"planner\",\"plan\":\"%s\",\"documents\":%llu,\"radius\":%u,",
 		       b->plan, (unsigned long long)b->documents, k);
 		print_way(&b->way[i].strategy);
-		printf(",\"us\":%.3f,\"typical_us\":%.3f,\"measured_us\":%.3f}\n", b->way[i].median,
-		       ns_by(&b->typical, &b->way[i].strategy) / 1000,
-		       ns_by(&b->measured, &b->way[i].strategy) / 1000);
+		printf(",\"us\":%.3f,\"typical_us\":%.3f}\n", b->way[i].median,
+		       ns_by(&b->typical, &b->way[i].strategy) / 1000);
 	}
 	printf("{\"bench\":\"planner\",\"plan\":\"%s\",\"documents\":%llu,\"radius\":%u,"
 	       "\"ways\":%u,\"best_us\":%.3f", b->plan, (unsigned long long)b->documents, k, b->n,
 	       b->way[best].median);
 	fprintf(stderr, "  %3u %5u %10.2f", k, b->n, b->way[best].median);
 	print_choice(b, "typical", typical, &b->typical);
-	print_choice(b, "measured", measured, &b->measured);
 	printf("}\n");
 	fputc('\n', stderr);
 }
@@ -211,19 +208,13 @@ static void print_costs(const char *name, const sx_costs *c)
 		name, c->query, c->table, c->probe, c->candidate, c->scanned);
 }
 
-/* Both costs. Those of the index are measured once, as in use: before what comes warms caches. */
 static void take_costs(struct bench *b)
 {
-	double start = bn_seconds();
-
-	if (sx_prices_measure(b->reader, &b->measured))
-		bn_die("costs cannot be measured: too few documents");
-	printf("{\"bench\":\"planner\",\"plan\":\"%s\",\"documents\":%llu,\"measured_ms\":%.3f",
-	       b->plan, (unsigned long long)b->documents, (bn_seconds() - start) * 1e3);
 	fprintf(stderr, "%s, %llu documents\n", b->plan, (unsigned long long)b->documents);
+	printf("{\"bench\":\"planner\",\"plan\":\"%s\",\"documents\":%llu", b->plan,
+	       (unsigned long long)b->documents);
 	sx_costs_typical(&b->index->plan, b->documents, &b->typical);
 	print_costs("typical", &b->typical);
-	print_costs("measured", &b->measured);
 	printf("}\n");
 }
 
@@ -240,7 +231,6 @@ static void open_index(struct bench *b, const char *dir)
 		bn_die("%s", reason);
 	bn_own_open(path, NULL, &b->index);
 	bn_check(simidx_reader_open(b->index, &b->reader, &err), &err, "reader");
-	b->index->prices.typical_only = 1;
 	b->query = (simidx_query)SIMIDX_QUERY_INIT;
 	for (unsigned i = 0; i < QUERIES; i++)
 		search(b);
@@ -285,8 +275,8 @@ int main(int argc, char **argv)
 		bn_die("at most %d rounds, and radius 64", MAX_ROUNDS);
 	open_index(b, dir);
 	take_costs(b);
-	fprintf(stderr, "  %3s %5s %10s  %10s %10s  %10s %10s\n", "k", "ways", "best us", "typical",
-		"predicted", "measured", "predicted");
+	fprintf(stderr, "  %3s %5s %10s  %10s %10s\n", "k", "ways", "best us", "typical",
+		"predicted");
 	for (unsigned k = 0; k <= max_radius; k++)
 		measure_radius(b, k);
 	close_index(b, dir);

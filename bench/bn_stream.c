@@ -43,9 +43,9 @@ static void commit(simidx *index, simidx_writer *writer, struct bn_job *job, uin
 
 	for (uint64_t i = 0; i < job->rows; i++) {
 		doc.fp = job->fp[number * job->rows + i];
-		bn_check(simidx_put(writer, &doc, NULL, &err), &err, "put");
+		bn_check(simidx_writer_put(writer, &doc, NULL, &err), &err, "put");
 	}
-	bn_check(simidx_commit(writer, &err), &err, "commit");
+	bn_check(simidx_writer_commit(writer, &err), &err, "commit");
 	took = bn_seconds() - start;
 	job->commit_s += took;
 	job->longest_s = took > job->longest_s ? took : job->longest_s;

@@ -201,11 +201,11 @@ int simidx_is_near(uint64_t a, uint64_t b, unsigned k) SIMIDX_CONST;
  * @param data  the bytes; may be NULL when size is 0
  * @param size  their number
  */
-uint64_t simidx_hash_bytes(const void *data, size_t size) SIMIDX_PURE;
+uint64_t simidx_feature_hash(const void *data, size_t size) SIMIDX_PURE;
 
 /** A feature of a text: a word, a pair of words, anything that can be hashed. */
 typedef struct simidx_feature {
-	uint64_t hash;   /**< simidx_hash_bytes() of it, or any other good 64-bit hash */
+	uint64_t hash;   /**< simidx_feature_hash() of it, or any other good 64-bit hash */
 	uint32_t weight; /**< how much it counts; any unit, the same for all features of a text */
 	uint32_t reserved; /**< zero */
 } simidx_feature;
@@ -254,7 +254,7 @@ typedef struct simidx_sketch {
  * Cost: a few nanoseconds a feature, twice that with _FP2; least for features of the same
  * weight. Thread-safe.
  */
-int simidx_hash_features(const simidx_feature *features, size_t n, unsigned bits, unsigned flags,
+int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits, unsigned flags,
 			 simidx_sketch *out, simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /* ------------------------------------------------------------------------------------------
@@ -334,23 +334,21 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 #define SIMIDX_OPEN_READ_ONLY 1u /**< refuse writers on this handle */
 #define SIMIDX_OPEN_STATIC 2u    /**< nobody writes while this is open: no locks are taken */
 #define SIMIDX_OPEN_FORCE 4u     /**< accept a network file system, at the caller's risk */
-#define SIMIDX_OPEN_TYPICAL_COSTS 8u /**< plan searches by what things cost on a typical machine,
-                                      and never measure: the same ways everywhere */
 
 /** How to open an index. */
 typedef struct simidx_open_options {
 	size_t size;       /**< sizeof; SIMIDX_OPEN_OPTIONS_INIT sets it */
 	unsigned flags;    /**< SIMIDX_OPEN_ flags */
 	uint64_t map_size; /**< address space to reserve, bytes; 0 = 1 TiB or what there is */
-	uint64_t directory; /**< most bytes of memory for directories of the blocks, which searches
+	uint64_t block_index_bytes; /**< most bytes of memory for block indexes, which searches
 	                         make when it pays, and merges through this handle make anew
 	                         where searches use them (about 0.9 bytes a document); 0 = no
-	                         limit, SIMIDX_DIRECTORY_NEVER = none */
+	                         limit, SIMIDX_BLOCK_INDEX_NEVER = none */
 	const char *kernel; /**< instruction set of the filters: "scalar", "popcnt", "avx2",
 	                         "avx512", "neon"; NULL = the best that the CPU has */
 } simidx_open_options;
 
-#define SIMIDX_DIRECTORY_NEVER UINT64_MAX
+#define SIMIDX_BLOCK_INDEX_NEVER UINT64_MAX
 
 #define SIMIDX_OPEN_OPTIONS_INIT { sizeof(simidx_open_options), 0, 0, 0, NULL }
 
@@ -564,7 +562,7 @@ typedef struct simidx_results {
 	uint64_t probes;             /**< ranges of the tables that were looked up */
 	uint64_t blocks;             /**< pages of the tables that were read for them */
 	uint64_t candidates;         /**< fingerprints that were compared with the query: those in the
-	                                  ranges and, where a directory is in use, most often up to
+	                                  ranges and, where a block index is in use, most often up to
 	                                  two dozen beside each */
 	uint64_t fingerprints;       /**< distinct fingerprints that are near enough */
 } simidx_results;
@@ -576,10 +574,7 @@ typedef struct simidx_results {
  *
  * How is planned for each query from its radius and weights, the plan of the index and how full
  * the ranges are that it would read: probes of some tables, or a scan of one where that is
- * cheaper. Any radius is exact; what large ones cost, simidx_explain() tells. What things cost
- * are typical figures until searches that depend on them have been expected to take 30 ms; then
- * one search measures them on the index, in two to five milliseconds (SIMIDX_OPEN_TYPICAL_COSTS:
- * never). No answer depends on that.
+ * cheaper. Any radius is exact; what large ones cost, simidx_reader_explain() tells.
  *
  * @param out  the results; borrowed from the reader until the next call on it
  * @return SIMIDX_OK, also when nothing matched (out->n is 0);
@@ -591,12 +586,12 @@ typedef struct simidx_results {
  *         SIMIDX_E_CORRUPT a block that was read is damaged; the text names it
  *
  * Cost: with radius 3 and 4x16 four ranges of N/65,536 entries: 0.8 us at 10^6, 1.8 us at 10^7
- * and 5 us at 10^8 (ids included, half of the queries matching) once the directories are made; the
+ * and 5 us at 10^8 (ids included, half of the queries matching) once the block indexes are made; the
  * first searches, up to 2,000, do without and take several times that. Then one look-up a matching
  * fingerprint. With a limit, documents beyond it are not read, except where their second
  * fingerprints decide (SIMIDX_QUERY_FP2).
  */
-int simidx_search(simidx_reader *reader, const simidx_query *query, simidx_results *out,
+int simidx_reader_search(simidx_reader *reader, const simidx_query *query, simidx_results *out,
 		  simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /** One way to look a query up, and what it costs by the planner's reckoning. */
@@ -616,7 +611,7 @@ typedef struct simidx_explanation {
 	simidx_choice rejected[SIMIDX_MAX_CHOICES]; /**< the best of the others, cheapest first;
 	                                                 none is expected to be cheaper */
 	unsigned n_rejected;
-	unsigned directories;    /**< tables that were looked up through a directory in memory */
+	unsigned block_indexes;    /**< tables that were looked up through a block index in memory */
 	const char *kernel;      /**< instruction set of the filter; a static string */
 	simidx_results results;  /**< counts of the search; no matches */
 	int looked_up;           /**< 1: candidates and microseconds are by how full the ranges
@@ -631,9 +626,9 @@ typedef struct simidx_explanation {
 /**
  * Search and tell how: what was chosen and rejected, and what it then took.
  *
- * @return as simidx_search()
+ * @return as simidx_reader_search()
  */
-int simidx_explain(simidx_reader *reader, const simidx_query *query, simidx_explanation *out,
+int simidx_reader_explain(simidx_reader *reader, const simidx_query *query, simidx_explanation *out,
 		   simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /** How simidx_search_batch() works. */
@@ -660,7 +655,7 @@ typedef struct simidx_batch_options {
  * beside those of single queries.
  *
  * @param queries  `n` of them; each may have another radius, mode and so on
- * @return as simidx_search(), of the first query that fails, after the answers to those before
+ * @return as simidx_reader_search(), of the first query that fails, after the answers to those before
  *         it; SIMIDX_E_STOPPED; SIMIDX_E_BUSY when all reader slots of the index are taken
  */
 int simidx_search_batch(simidx *index, const simidx_query *queries, size_t n,
@@ -693,7 +688,7 @@ typedef struct simidx_prediction {
  * @param radius     of the queries
  * @return SIMIDX_OK; SIMIDX_E_END if there are not that many plans; SIMIDX_E_ARG
  */
-int simidx_predict(unsigned i, unsigned bits, uint64_t documents, unsigned radius,
+int simidx_plan_predict(unsigned i, unsigned bits, uint64_t documents, unsigned radius,
 		   simidx_prediction *out, simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
@@ -703,7 +698,7 @@ int simidx_predict(unsigned i, unsigned bits, uint64_t documents, unsigned radiu
  * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND; SIMIDX_E_UNSUPPORTED in an index without ids;
  *         SIMIDX_E_MOVED, SIMIDX_E_CORRUPT
  */
-int simidx_get_id(simidx_reader *reader, uint64_t id, simidx_match *out, simidx_error *err)
+int simidx_reader_find_id(simidx_reader *reader, uint64_t id, simidx_match *out, simidx_error *err)
 	SIMIDX_CHECK_RESULT;
 
 /**
@@ -711,9 +706,9 @@ int simidx_get_id(simidx_reader *reader, uint64_t id, simidx_match *out, simidx_
  *
  * @param label  `size` bytes, compared exactly
  * @param out    borrowed from the reader until the next call on it
- * @return as simidx_get_id()
+ * @return as simidx_reader_find_id()
  */
-int simidx_get_label(simidx_reader *reader, const char *label, size_t size, simidx_match *out,
+int simidx_reader_find_label(simidx_reader *reader, const char *label, size_t size, simidx_match *out,
 		     simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
@@ -750,7 +745,7 @@ enum simidx_durability {
 /** When fresh rows are merged into the tables. */
 enum simidx_merge_mode {
 	SIMIDX_MERGE_AUTO = 0, /**< in the commit that passes the threshold (default) */
-	SIMIDX_MERGE_NEVER = 1 /**< only by simidx_merge() */
+	SIMIDX_MERGE_NEVER = 1 /**< only by simidx_writer_merge() */
 };
 
 /** How a writer works. */
@@ -767,7 +762,7 @@ typedef struct simidx_writer_options {
 #define SIMIDX_WRITER_OPTIONS_INIT { sizeof(simidx_writer_options), 0, 0, 0, -1 }
 
 /**
- * Open a writer. It takes the write lock at the first simidx_put() after opening, a commit or a
+ * Open a writer. It takes the write lock at the first simidx_writer_put() after opening, a commit or a
  * rollback, and gives it back at the commit or rollback.
  *
  * @param options  NULL for the defaults
@@ -808,7 +803,7 @@ typedef struct simidx_doc {
  *
  * Cost: about a microsecond; an id above all others needs no look-up, any other one does.
  */
-int simidx_put(simidx_writer *writer, const simidx_doc *doc, uint64_t *id, simidx_error *err)
+int simidx_writer_put(simidx_writer *writer, const simidx_doc *doc, uint64_t *id, simidx_error *err)
 	SIMIDX_CHECK_RESULT;
 
 /**
@@ -822,7 +817,7 @@ int simidx_put(simidx_writer *writer, const simidx_doc *doc, uint64_t *id, simid
  *
  * Cost: a few pages and one fsync; a merge rewrites the tables' blocks that it touches.
  */
-int simidx_commit(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_RESULT;
+int simidx_writer_commit(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /** Most bytes of a mark. */
 #define SIMIDX_MAX_MARK 1024
@@ -837,7 +832,7 @@ int simidx_commit(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_RESULT;
  * @param size  1..SIMIDX_MAX_MARK
  * @return SIMIDX_OK; SIMIDX_E_RANGE when it is too long or empty
  */
-int simidx_set_mark(simidx_writer *writer, const void *data, size_t size, simidx_error *err)
+int simidx_writer_set_mark(simidx_writer *writer, const void *data, size_t size, simidx_error *err)
 	SIMIDX_CHECK_RESULT;
 
 /**
@@ -857,14 +852,14 @@ uint64_t simidx_writer_stored(const simidx_writer *writer);
 uint64_t simidx_writer_pending(const simidx_writer *writer);
 
 /** Forget what was put since the last commit and release the write lock. */
-void simidx_rollback(simidx_writer *writer);
+void simidx_writer_rollback(simidx_writer *writer);
 
 /** Roll back and free a writer. NULL is allowed. */
 void simidx_writer_close(simidx_writer *writer);
 
 /**
  * Move all fresh rows into the tables, in several transactions. Killed in between, it changes
- * no answer, and the next merge finishes the work. Readers go on meanwhile; directories that
+ * no answer, and the next merge finishes the work. Readers go on meanwhile; block indexes that
  * those of the same handle use are made anew.
  *
  * @param writer  with nothing pending
@@ -874,7 +869,7 @@ void simidx_writer_close(simidx_writer *writer);
  *
  * Cost: 0.5 us (10^7 documents) to 5 us (10^8) a row when the threshold is kept.
  */
-int simidx_merge(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_RESULT;
+int simidx_writer_merge(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /* ------------------------------------------------------------------------------------------
  * Loading in bulk
@@ -972,11 +967,11 @@ int simidx_loader_add_index(simidx_loader *loader, simidx *source, simidx_error 
 
 /**
  * Add a document. Ids and labels that are in use are found out by simidx_loader_finish(); a
- * document that is left out there keeps the id that it got, so ids have a gap (simidx_put() gives
+ * document that is left out there keeps the id that it got, so ids have a gap (simidx_writer_put() gives
  * such an id to the next document).
  *
  * @param id  if not NULL: the id that the document got
- * @return SIMIDX_OK; SIMIDX_E_RANGE, SIMIDX_E_MISMATCH as simidx_put(), the document is left out
+ * @return SIMIDX_OK; SIMIDX_E_RANGE, SIMIDX_E_MISMATCH as simidx_writer_put(), the document is left out
  *         and loading may go on; SIMIDX_E_NO_SPACE, SIMIDX_E_IO: it may only be closed
  */
 int simidx_loader_put(simidx_loader *loader, const simidx_doc *doc, uint64_t *id,
@@ -996,7 +991,7 @@ int simidx_loader_expect(simidx_loader *loader, uint64_t documents, uint64_t lab
 			 simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
- * Have the index that is made carry a mark (simidx_set_mark()). Without this call it is that of
+ * Have the index that is made carry a mark (simidx_writer_set_mark()). Without this call it is that of
  * the index that was at the path, if there was one; those of indexes that are added do not matter.
  *
  * @param data  `size` bytes, copied

@@ -5,7 +5,7 @@
  * simidx_text.h - UTF-8 text to SimHash fingerprints (libsimidx-text, which needs ICU).
  *
  * The conventions of simidx.h hold here too. An extractor turns a text into weighted features,
- * simidx_hash_features() turns those into a fingerprint. The steps:
+ * simidx_sketch_make() turns those into a fingerprint. The steps:
  *
  *   1. UTF-8 (each maximal invalid sequence becomes U+FFFD), without characters that are never
  *      seen (Unicode's Default_Ignorable_Code_Point, such as soft hyphens and zero-width
@@ -20,7 +20,7 @@
  *   4. Features: the multiset of n-grams, n neighbouring tokens joined by byte 0x1f (characters
  *      by nothing), of the lengths asked for; all tokens of a text that has none of these.
  *   5. A weight for each, in 16.16 fixed point; the heaviest only, where asked for.
- *   6. simidx_hash_bytes() of the feature's UTF-8 bytes; with a seed that is not 0, m(that ^
+ *   6. simidx_feature_hash() of the feature's UTF-8 bytes; with a seed that is not 0, m(that ^
  *      m(seed)), where m is what splitmix64 makes of its state:
  *      m(x): x ^= x >> 30, x *= 0xbf58476d1ce4e5b9, x ^= x >> 27, x *= 0x94d049bb133111eb,
  *      x ^= x >> 31.

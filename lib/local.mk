@@ -67,6 +67,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/store/sx_store_names.c \
 	lib/store/sx_store_pages.c \
 	lib/store/sx_store_table.c \
+	lib/store/sx_store_tree.c \
+	lib/store/sx_store_tree.h \
 	lib/store/sx_store_txn.c \
 	lib/block/sx_block.c \
 	lib/block/sx_block.h \
@@ -109,8 +111,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/plan/sx_strategy_exact.c \
 	lib/table/sx_append.c \
 	lib/table/sx_append.h \
-	lib/table/sx_directory.c \
-	lib/table/sx_directory.h \
+	lib/table/sx_block_index.c \
+	lib/table/sx_block_index.h \
 	lib/table/sx_lookup.c \
 	lib/table/sx_lookup.h \
 	lib/table/sx_table.h \
@@ -121,52 +123,49 @@ lib_libsx_core_la_SOURCES = \
 	lib/table/sx_table_walk.c \
 	lib/fresh/sx_fresh.h \
 	lib/fresh/sx_fresh_log.c \
-	lib/fresh/sx_mini.c \
-	lib/fresh/sx_mini_lines.c \
-	lib/fresh/sx_mini_lines.h \
-	lib/index/sx_batch.c \
-	lib/index/sx_batch.h \
-	lib/index/sx_batch_crew.c \
-	lib/index/sx_batch_sorted.c \
-	lib/index/sx_batch_tables.c \
-	lib/index/sx_collect.c \
+	lib/fresh/sx_memtable.c \
+	lib/fresh/sx_memtable_buckets.c \
+	lib/fresh/sx_memtable_buckets.h \
+	lib/search/sx_batch.c \
+	lib/search/sx_batch.h \
+	lib/search/sx_batch_crew.c \
+	lib/search/sx_batch_sorted.c \
+	lib/search/sx_batch_tables.c \
+	lib/search/sx_collect.c \
 	lib/index/sx_create.c \
 	lib/index/sx_docs.c \
-	lib/index/sx_explain.c \
+	lib/search/sx_explain.c \
 	lib/index/sx_fresh_hits.c \
 	lib/index/sx_fresh_hits.h \
 	lib/index/sx_header.c \
 	lib/index/sx_header.h \
 	lib/index/sx_index.h \
 	lib/index/sx_info.c \
-	lib/index/sx_loader.c \
-	lib/index/sx_loader.h \
-	lib/index/sx_loader_docs.c \
-	lib/index/sx_loader_labels.c \
-	lib/index/sx_loader_space.c \
-	lib/index/sx_loader_tables.c \
+	lib/load/sx_loader.c \
+	lib/load/sx_loader.h \
+	lib/load/sx_loader_docs.c \
+	lib/load/sx_loader_labels.c \
+	lib/load/sx_loader_space.c \
+	lib/load/sx_loader_tables.c \
 	lib/index/sx_mark.c \
-	lib/index/sx_matches.c \
-	lib/index/sx_merge.c \
+	lib/search/sx_matches.c \
+	lib/write/sx_merge.c \
 	lib/index/sx_open.c \
-	lib/index/sx_predictions.c \
+	lib/search/sx_predictions.c \
 	lib/index/sx_profile.c \
-	lib/index/sx_postings.c \
-	lib/index/sx_query.c \
-	lib/index/sx_query.h \
-	lib/index/sx_reader.c \
-	lib/index/sx_reader.h \
-	lib/index/sx_search.c \
-	lib/index/sx_prices.c \
-	lib/index/sx_prices.h \
-	lib/index/sx_prices_measure.c \
+	lib/search/sx_postings.c \
+	lib/search/sx_query.c \
+	lib/search/sx_query.h \
+	lib/search/sx_reader.c \
+	lib/search/sx_reader.h \
+	lib/search/sx_search.c \
 	lib/index/sx_shelf.c \
 	lib/index/sx_shelf.h \
 	lib/index/sx_snapshot.c \
 	lib/index/sx_verify.c \
 	lib/index/sx_walk.c \
-	lib/index/sx_way.c \
-	lib/index/sx_writer.c
+	lib/search/sx_way.c \
+	lib/write/sx_writer.c
 lib_libsx_core_la_CPPFLAGS = $(lib_cppflags) $(LMDB_CFLAGS) $(XXHASH_CFLAGS)
 lib_libsx_core_la_CFLAGS = $(lib_cflags)
 # xxHash is compiled in: lib/util/sx_hash.c.

@@ -67,7 +67,7 @@ unit_core = \
 	tests/unit/t_block.h \
 	tests/unit/t_block_hostile.c \
 	tests/unit/t_block_rows.h \
-	tests/unit/t_directory.c \
+	tests/unit/t_block_index.c \
 	tests/unit/t_fast.h \
 	tests/unit/t_fresh.c \
 	tests/unit/t_header.c \
@@ -93,11 +93,10 @@ unit_core = \
 	tests/unit/t_plan_probes.c \
 	tests/unit/t_search.h \
 	tests/unit/t_search_damage.c \
-	tests/unit/t_search_directory.c \
+	tests/unit/t_search_block_index.c \
 	tests/unit/t_search_explain.c \
-	tests/unit/t_search_mini.c \
+	tests/unit/t_search_memtable.c \
 	tests/unit/t_search_modes.c \
-	tests/unit/t_search_prices.c \
 	tests/unit/t_search_weighted.c \
 	tests/unit/t_sketch.c \
 	tests/unit/t_sorter.c \
@@ -109,6 +108,7 @@ unit_core = \
 	tests/unit/t_store_model.c \
 	tests/unit/t_store_procs.c \
 	tests/unit/t_store_threads.c \
+	tests/unit/t_store_tree.c \
 	tests/unit/t_table.c \
 	tests/unit/t_table.h \
 	tests/unit/t_table_check.c \

@@ -93,7 +93,7 @@ static void search(struct place *place, const simidx_query *query, simidx_result
 	simidx_error err;
 
 	*out = empty;
-	bn_check(simidx_search(place->reader, query, out, &err), &err, "search");
+	bn_check(simidx_reader_search(place->reader, query, out, &err), &err, "search");
 }
 
 /* The later document of a pair is the one that asks, so that each pair is judged once. */

@@ -43,7 +43,7 @@ static void sketch(const struct qu_features *of, uint64_t seed, simidx_sketch *o
 		qu_add_feature(&own, seed ? bn_mix(hash ^ bn_mix(seed)) : hash,
 			       of->list[i].weight);
 	}
-	bn_check(simidx_hash_features(own.list, own.n, 64, SKETCH_FLAGS, out, &err), &err,
+	bn_check(simidx_sketch_make(own.list, own.n, 64, SKETCH_FLAGS, out, &err), &err,
 		 "fingerprint");
 	free(own.list);
 }

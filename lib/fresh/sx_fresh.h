@@ -3,7 +3,7 @@
 
 /*
  * Fresh rows: changes that are stored but not yet in the tables. They are appended to a log in
- * the store, a table keyed by a sequence number, and searched through a mini-index in memory.
+ * the store, a table keyed by a sequence number, and searched through a memtable in memory.
  */
 
 #ifndef SX_FRESH_H
@@ -51,42 +51,42 @@ int sx_fresh_read(sx_txn *txn, const sx_table *log, uint64_t first, uint64_t end
 int sx_fresh_clear(sx_txn *txn, const sx_table *log, simidx_error *err);
 
 /* ------------------------------------------------------------------------------------------
- * The mini-index (sx_mini.c, sx_mini_lines.c)
+ * The memtable (sx_memtable.c, sx_memtable_buckets.c)
  *
  * Rows are numbered from 0; row i has sequence number base + i. Rows are only ever added, so a
  * reader with an older snapshot uses a prefix of them. No locks: the caller has them.
  */
 
-typedef struct sx_mini sx_mini;
+typedef struct sx_memtable sx_memtable;
 
-#define SX_MINI_NONE UINT32_MAX
+#define SX_MEMTABLE_NONE UINT32_MAX
 
 /** Make an empty one for f-bit fingerprints. NULL when memory is short. */
-sx_mini *sx_mini_new(unsigned bits, uint64_t base, const sx_kernel *kernel);
+sx_memtable *sx_memtable_new(unsigned bits, uint64_t base, const sx_kernel *kernel);
 
 /** NULL is allowed. */
-void sx_mini_free(sx_mini *mini);
+void sx_memtable_free(sx_memtable *memtable);
 
 /** Sequence number of the first row and of the one behind the last. */
-uint64_t sx_mini_base(const sx_mini *mini);
-uint64_t sx_mini_end(const sx_mini *mini);
+uint64_t sx_memtable_base(const sx_memtable *memtable);
+uint64_t sx_memtable_end(const sx_memtable *memtable);
 
 /** Add a row. Returns 0, or -1 when memory is short or 2^31 rows are there: nothing changed. */
-int sx_mini_add(sx_mini *mini, const sx_fresh_row *row);
+int sx_memtable_add(sx_memtable *memtable, const sx_fresh_row *row);
 
 /** Row number i. */
-const sx_fresh_row *sx_mini_row(const sx_mini *mini, uint32_t i);
+const sx_fresh_row *sx_memtable_row(const sx_memtable *memtable, uint32_t i);
 
-/** First row with an id, or SX_MINI_NONE. */
-uint32_t sx_mini_by_id(const sx_mini *mini, uint64_t id);
+/** First row with an id, or SX_MEMTABLE_NONE. */
+uint32_t sx_memtable_by_id(const sx_memtable *memtable, uint64_t id);
 
-/** First row with a label of this hash, and the next one behind row i; or SX_MINI_NONE. */
-uint32_t sx_mini_by_label(const sx_mini *mini, uint64_t label_hash);
-uint32_t sx_mini_next_label(const sx_mini *mini, uint32_t i);
+/** First row with a label of this hash, and the next one behind row i; or SX_MEMTABLE_NONE. */
+uint32_t sx_memtable_by_label(const sx_memtable *memtable, uint64_t label_hash);
+uint32_t sx_memtable_next_label(const sx_memtable *memtable, uint32_t i);
 
-/** First row with a fingerprint, and the next one behind row i; or SX_MINI_NONE. */
-uint32_t sx_mini_by_fp(const sx_mini *mini, uint64_t fp);
-uint32_t sx_mini_next_fp(const sx_mini *mini, uint32_t i);
+/** First row with a fingerprint, and the next one behind row i; or SX_MEMTABLE_NONE. */
+uint32_t sx_memtable_by_fp(const sx_memtable *memtable, uint64_t fp);
+uint32_t sx_memtable_next_fp(const sx_memtable *memtable, uint32_t i);
 
 /**
  * Append the distinct fingerprints within k bits of `query` among rows [0, end) to fps: all that
@@ -96,10 +96,10 @@ uint32_t sx_mini_next_fp(const sx_mini *mini, uint32_t i);
  * @param candidates  raised by the fingerprints compared
  * @return 0, or -1 when memory is short
  */
-int sx_mini_near(const sx_mini *mini, const sx_probes *probes, uint64_t query, unsigned k,
+int sx_memtable_near(const sx_memtable *memtable, const sx_probes *probes, uint64_t query, unsigned k,
 		 uint64_t end, sx_u64s *fps, uint64_t *candidates);
 
-/** Have the CPU fetch what sx_mini_near() will read first. */
-void sx_mini_hint(const sx_mini *mini, const sx_probes *probes);
+/** Have the CPU fetch what sx_memtable_near() will read first. */
+void sx_memtable_hint(const sx_memtable *memtable, const sx_probes *probes);
 
 #endif /* SX_FRESH_H */

@@ -12,8 +12,8 @@
 
 #include "fresh/sx_fresh.h"
 #include "index/sx_header.h"
-#include "index/sx_prices.h"
 #include "index/sx_shelf.h"
+#include "plan/sx_planner.h"
 #include "table/sx_table.h"
 
 /** The sub-databases of an index. */
@@ -35,9 +35,9 @@ struct simidx {
 	unsigned format_major, format_minor;
 	uint32_t ro_compat;
 	sx_plan plan;
-	sx_plan fresh_plan; /* of the mini-index */
+	sx_plan fresh_plan; /* of the memtable */
 	int fresh_plan_is_same;
-	sx_prices prices;   /* what searching takes here */
+	const sx_costs *costs; /* of searching; NULL = typical ones. Tests and benchmarks set others */
 	const sx_kernel *kernel; /* of its filters */
 	sx_profile profile;
 	sx_tables tables;
@@ -45,14 +45,14 @@ struct simidx {
 	uint64_t merge_blocks, merge_rows;
 
 	/*
-	 * The mini-index of the fresh rows, shared by all threads: made, extended and replaced
+	 * The memtable of the fresh rows, shared by all threads: made, extended and replaced
 	 * under the write side of the lock, read under the read side. It may hold rows that the
 	 * writer of this handle has not committed yet; readers stop at the end of their own
 	 * snapshot.
 	 */
-	pthread_rwlock_t mini_lock;
-	sx_mini *mini;
-	sx_shelf shelf; /* directories of the tables */
+	pthread_rwlock_t memtable_lock;
+	sx_memtable *memtable;
+	sx_shelf shelf; /* block indexes of the tables */
 
 	size_t batch_sorted_from; /* queries of a batch from which on they are sorted */
 	size_t batch_slice;       /* most queries that are sorted together */
@@ -72,7 +72,7 @@ typedef struct sx_snapshot {
 	simidx *index;
 	sx_txn *txn;
 	uint64_t id;      /* transaction number the header was read at; 0 = not read */
-	int has_made;     /* a directory, in the search at hand: that is enough for one */
+	int has_made;     /* a block index, in the search at hand: that is enough for one */
 	sx_header header;
 } sx_snapshot;
 
@@ -87,7 +87,7 @@ int sx_tables_open(simidx *index, sx_txn *txn, int create, simidx_error *err);
 int sx_create_check(const char *path, const simidx_create_options *options, simidx_error *err);
 
 /**
- * An empty index in a private directory, open, its write lock held: that is `lock_fd`, which is
+ * An empty index in a private blocks, open, its write lock held: that is `lock_fd`, which is
  * taken over also on failure. Then *out is NULL.
  */
 int sx_create_build(const char *dir, int lock_fd, const simidx_create_options *options,
@@ -130,28 +130,28 @@ void sx_snapshot_reset(sx_snapshot *snapshot);
 void sx_snapshot_end(sx_snapshot *snapshot);
 
 /**
- * Have index->mini hold the fresh rows of the snapshot, or newer ones too. Afterwards it can be
- * used under the read side of mini_lock if sx_mini_base() is the snapshot's first_seq;
+ * Have index->memtable hold the fresh rows of the snapshot, or newer ones too. Afterwards it can be
+ * used under the read side of memtable_lock if sx_memtable_base() is the snapshot's first_seq;
  * otherwise a merge has happened meanwhile, and the rows must be read from the snapshot.
  */
-int sx_mini_refresh(simidx *index, const sx_snapshot *snapshot, simidx_error *err);
+int sx_memtable_refresh(simidx *index, const sx_snapshot *snapshot, simidx_error *err);
 
-/** Forget the mini-index: it holds rows that were never committed. */
-void sx_mini_discard(simidx *index);
+/** Forget the memtable: it holds rows that were never committed. */
+void sx_memtable_discard(simidx *index);
 
 /* ------------------------------------------------------------------------------------------
  * Directories (sx_shelf.c)
  */
 
 /**
- * The directory of a table for a snapshot, or NULL: look up without it. May make it, but no
+ * The block index of a table for a snapshot, or NULL: look up without it. May make it, but no
  * second one in one search, so that none waits for all tables; unless its own look-ups pay it.
  *
  * @param t        table
  * @param lookups  that are going to be made
  * @param mine     what the reader holds for this table; replaced when it does not fit any more
  */
-const sx_directory *sx_shelf_get(sx_snapshot *snapshot, unsigned t, uint64_t lookups,
+const sx_block_index *sx_shelf_get(sx_snapshot *snapshot, unsigned t, uint64_t lookups,
 				 sx_held **mine);
 
 /**

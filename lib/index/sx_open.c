@@ -174,18 +174,12 @@ static simidx *make_handle(sx_store *store, unsigned flags)
 	index->batch_slice = BATCH_SLICE;
 	index->kernel = sx_kernel_best();
 	index->read_only = (flags & (SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC)) != 0;
-	if (init_mini_lock(&index->mini_lock)) {
+	if (init_mini_lock(&index->memtable_lock)) {
 		free(index);
 		return NULL;
 	}
 	if (sx_shelf_init(&index->shelf)) {
-		pthread_rwlock_destroy(&index->mini_lock);
-		free(index);
-		return NULL;
-	}
-	if (sx_prices_init(&index->prices)) {
-		sx_shelf_free(&index->shelf);
-		pthread_rwlock_destroy(&index->mini_lock);
+		pthread_rwlock_destroy(&index->memtable_lock);
 		free(index);
 		return NULL;
 	}
@@ -226,8 +220,7 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 		simidx_error *err)
 {
 	static const simidx_open_options defaults = SIMIDX_OPEN_OPTIONS_INIT;
-	const unsigned known = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE |
-			       SIMIDX_OPEN_TYPICAL_COSTS;
+	const unsigned known = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE;
 	sx_store_options how = { 0 };
 	const sx_kernel *kernel;
 	sx_store *store;
@@ -258,8 +251,7 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 	if (rc)
 		return rc;
 	(*out)->kernel = kernel;
-	(*out)->shelf.max_bytes = options->directory;
-	(*out)->prices.typical_only = (options->flags & SIMIDX_OPEN_TYPICAL_COSTS) != 0;
+	(*out)->shelf.max_bytes = options->block_index_bytes;
 	return SIMIDX_OK;
 }
 
@@ -269,11 +261,10 @@ void simidx_close(simidx *index)
 		return;
 	simidx_reader_close(index->spare);
 	sx_store_close(index->store);
-	sx_mini_free(index->mini);
+	sx_memtable_free(index->memtable);
 	sx_shelf_free(&index->shelf);
-	sx_prices_free(&index->prices);
 	sx_profile_free(&index->profile);
-	pthread_rwlock_destroy(&index->mini_lock);
+	pthread_rwlock_destroy(&index->memtable_lock);
 	free(index);
 }
 

@@ -10,7 +10,7 @@
 #include "util/sx_alloc.h"
 
 /*
- * Making a directory costs about 20 ns a block, a look-up without it 0.3 us (10^6 documents) to
+ * Making a block index costs about 20 ns a block, a look-up without it 0.3 us (10^6 documents) to
  * 0.4 us (10^7) more than one with it. The first one in a process costs more, for page faults.
  */
 #define BLOCKS_A_LOOKUP 20
@@ -25,7 +25,7 @@ int sx_shelf_init(sx_shelf *shelf)
 
 static void free_held(sx_held *held)
 {
-	sx_directory_free(held->directory);
+	sx_block_index_free(held->blocks);
 	free(held);
 }
 
@@ -62,13 +62,13 @@ static const sx_table *table_of(const simidx *index, unsigned t)
 	return t == SX_SHELF_POSTINGS ? &index->tables.postings : &index->tables.permuted[t];
 }
 
-/* Whether a new directory of a table may take so many bytes. The lock is held. */
+/* Whether a new block index of a table may take so many bytes. The lock is held. */
 static int has_room(const sx_shelf *shelf, unsigned t, uint64_t bytes)
 {
 	const sx_held *old = shelf->table[t].held;
 
 	return !shelf->max_bytes ||
-	       shelf->bytes - (old ? old->directory->bytes : 0) + bytes <= shelf->max_bytes;
+	       shelf->bytes - (old ? old->blocks->bytes : 0) + bytes <= shelf->max_bytes;
 }
 
 /* Begin to keep accounts of a newer generation of a table. The lock is held. */
@@ -91,7 +91,7 @@ static int is_due(const sx_snapshot *s, unsigned t, const sx_table_count *count,
 	price = price < MOST_LOOKUPS ? price : MOST_LOOKUPS;
 	note_generation(shelf, t, count->generation);
 	shelf->table[t].debt += lookups;
-	if (!has_room(shelf, t, sx_directory_size(blocks)))
+	if (!has_room(shelf, t, sx_block_index_size(blocks)))
 		return 0;
 	return shelf->table[t].generation == count->generation && !shelf->table[t].making &&
 	       !shelf->table[t].hopeless && shelf->table[t].debt >= price &&
@@ -107,14 +107,14 @@ static void put_up(sx_shelf *shelf, unsigned t, sx_held *held)
 		return;
 	shelf->table[t].held = held;
 	held->refs++;
-	shelf->bytes += held->directory->bytes;
+	shelf->bytes += held->blocks->bytes;
 	if (old) {
-		shelf->bytes -= old->directory->bytes;
+		shelf->bytes -= old->blocks->bytes;
 		unref(old);
 	}
 }
 
-/* Make the directory; the lock is held, but not while the table is walked. NULL: it failed. */
+/* Make the block index; the lock is held, but not while the table is walked. NULL: it failed. */
 static sx_held *make(sx_shelf *shelf, sx_snapshot *s, unsigned t, const sx_table_count *count,
 		     unsigned map_changes)
 {
@@ -126,13 +126,13 @@ static sx_held *make(sx_shelf *shelf, sx_snapshot *s, unsigned t, const sx_table
 	s->has_made = 1;
 	shelf->table[t].making = 1;
 	pthread_mutex_unlock(&shelf->lock);
-	/* What is wrong with the table is told by whoever reads it without a directory. */
-	rc = sx_directory_make(table_of(s->index, t), s->txn, count->rows, &held->directory, NULL);
+	/* What is wrong with the table is told by whoever reads it without a block index. */
+	rc = sx_block_index_make(table_of(s->index, t), s->txn, count->rows, &held->blocks, NULL);
 	pthread_mutex_lock(&shelf->lock);
 	shelf->table[t].making = 0;
 	/* How many blocks there are was a guess until now. */
-	if (!rc && !has_room(shelf, t, held->directory->bytes)) {
-		sx_directory_free(held->directory);
+	if (!rc && !has_room(shelf, t, held->blocks->bytes)) {
+		sx_block_index_free(held->blocks);
 		rc = SIMIDX_E_RANGE;
 	}
 	if (rc) {
@@ -148,7 +148,7 @@ static sx_held *make(sx_shelf *shelf, sx_snapshot *s, unsigned t, const sx_table
 	return held;
 }
 
-const sx_directory *sx_shelf_get(sx_snapshot *s, unsigned t, uint64_t lookups,
+const sx_block_index *sx_shelf_get(sx_snapshot *s, unsigned t, uint64_t lookups,
 				 sx_held **mine)
 {
 	simidx *index = s->index;
@@ -158,8 +158,8 @@ const sx_directory *sx_shelf_get(sx_snapshot *s, unsigned t, uint64_t lookups,
 	sx_held *held = *mine;
 
 	if (sx_held_fits(held, count->generation, map_changes))
-		return held->directory;
-	if (shelf->max_bytes == SIMIDX_DIRECTORY_NEVER || index->layout != SIMIDX_LAYOUT_BLOCKS)
+		return held->blocks;
+	if (shelf->max_bytes == SIMIDX_BLOCK_INDEX_NEVER || index->layout != SIMIDX_LAYOUT_BLOCKS)
 		return NULL;
 	pthread_mutex_lock(&shelf->lock);
 	unref(held);
@@ -174,10 +174,10 @@ const sx_directory *sx_shelf_get(sx_snapshot *s, unsigned t, uint64_t lookups,
 		held->is_used = 1;
 	pthread_mutex_unlock(&shelf->lock);
 	*mine = held;
-	return held ? held->directory : NULL;
+	return held ? held->blocks : NULL;
 }
 
-/* Whether the directory that a merge has outdated was in use. The lock is held. */
+/* Whether the block index that a merge has outdated was in use. The lock is held. */
 static int is_missed(const sx_shelf *shelf, unsigned t, uint64_t merged_from)
 {
 	const sx_held *held = shelf->table[t].held;
@@ -195,7 +195,7 @@ static void replace(sx_shelf *shelf, sx_snapshot *s, unsigned t, uint64_t merged
 	note_generation(shelf, t, count->generation);
 	if (is_missed(shelf, t, merged_from) &&
 	    !sx_held_fits(shelf->table[t].held, count->generation, map_changes) &&
-	    has_room(shelf, t, sx_directory_size(count->rows / TYPICAL_ROWS + 1)))
+	    has_room(shelf, t, sx_block_index_size(count->rows / TYPICAL_ROWS + 1)))
 		unref(make(shelf, s, t, count, map_changes));
 }
 

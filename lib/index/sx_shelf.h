@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The directories of an open index, shared by its readers. One is made for a table when it pays:
+ * The block indexes of an open index, shared by its readers. One is made for a table when it pays:
  * after so many look-ups without it as cost about as much as making it (rent or buy). A merge
  * leaves one that is not valid any more. The handle that merges makes the next one at once if the
  * last one was in use; merging takes far longer. After merges of others it is rent or buy again.
@@ -13,15 +13,15 @@
 
 #include <pthread.h>
 
-#include "table/sx_directory.h"
+#include "table/sx_block_index.h"
 
-/** Tables that have directories: the permuted ones by number, then postings. */
+/** Tables that have block indexes: the permuted ones by number, then postings. */
 #define SX_SHELF_POSTINGS SX_MAX_TABLES
 #define SX_SHELF_TABLES (SX_MAX_TABLES + 1)
 
-/** A directory and what it is valid for. It lives as long as somebody holds it. */
+/** A block index and what it is valid for. It lives as long as somebody holds it. */
 typedef struct sx_held {
-	sx_directory *directory;
+	sx_block_index *blocks;
 	uint64_t generation;  /* of the table */
 	unsigned map_changes; /* of the store */
 	int is_used;          /* a reader has taken it; guarded by the shelf's lock */
@@ -30,7 +30,7 @@ typedef struct sx_held {
 
 typedef struct sx_shelf {
 	pthread_mutex_t lock; /* guards all */
-	uint64_t max_bytes;   /* 0 = no limit; SIMIDX_DIRECTORY_NEVER */
+	uint64_t max_bytes;   /* 0 = no limit; SIMIDX_BLOCK_INDEX_NEVER */
 	struct {
 		sx_held *held;
 		uint64_t generation; /* that `debt` is about */

@@ -24,7 +24,7 @@ int simidx_is_near(uint64_t a, uint64_t b, unsigned k)
 	return simidx_distance(a, b) <= k;
 }
 
-uint64_t simidx_hash_bytes(const void *data, size_t size)
+uint64_t simidx_feature_hash(const void *data, size_t size)
 {
 	return sx_hash(data, size);
 }
@@ -316,7 +316,7 @@ static int check_arguments(const simidx_feature *features, size_t n, unsigned bi
 	return SIMIDX_OK;
 }
 
-int simidx_hash_features(const simidx_feature *features, size_t n, unsigned bits,
+int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits,
 			 unsigned flags, simidx_sketch *out, simidx_error *err)
 {
 	uint64_t norm;

@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * SimHash: what lies behind simidx_hash_features().
+ * SimHash: what lies behind simidx_sketch_make().
  */
 
 #ifndef SX_SKETCH_H

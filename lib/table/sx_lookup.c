@@ -7,7 +7,7 @@
 
 #include "util/sx_err.h"
 
-#define AHEAD 32 /* ranges whose directory entries are prefetched */
+#define AHEAD 32 /* ranges whose block index entries are prefetched */
 
 void sx_lookup_begin(sx_lookup *l, const sx_range *ranges, size_t n, size_t first)
 {
@@ -20,7 +20,7 @@ void sx_lookup_begin(sx_lookup *l, const sx_range *ranges, size_t n, size_t firs
 }
 
 /*
- * Have the directory entries of the next ranges fetched: offsets first, then what they lead to.
+ * Have the block index entries of the next ranges fetched: offsets first, then what they lead to.
  * The page of the block that a range begins in, most often, is fetched before its entry tells
  * that it is the one: the CPU takes longest to find where pages are.
  */
@@ -32,9 +32,9 @@ static void look_ahead(sx_lookup *l)
 	if (l->ahead > l->next)
 		return;
 	for (i = l->next; i < end; i++)
-		sx_directory_hint(l->range[i].directory, l->range[i].low);
+		sx_block_index_hint(l->range[i].blocks, l->range[i].low);
 	for (i = l->next; i < end; i++) {
-		const sx_directory *d = l->range[i].directory;
+		const sx_block_index *d = l->range[i].blocks;
 
 		if (l->range[i].low <= d->max) {
 			sx_slot slot = d->slot[l->range[i].low >> d->shift];
@@ -49,7 +49,7 @@ static void look_ahead(sx_lookup *l)
 
 static inline sx_samples *samples_of(const sx_lookup *l, const sx_piece *p)
 {
-	return &l->range[p->range].directory->samples[p->number];
+	return &l->range[p->range].blocks->samples[p->number];
 }
 
 /* Set the entries of a piece by rank samples, and prefetch them. */
@@ -58,15 +58,15 @@ SX_INLINE void set_entries(const sx_lookup *l, sx_piece *p, const sx_samples *sa
 	const sx_range *r = &l->range[p->range];
 
 	p->width = (uint8_t)sx_samples_shape(samples).width;
-	sx_samples_locate(samples, p->value, &r->directory->guess, r->low, r->high, &p->from,
+	sx_samples_locate(samples, p->value, &r->blocks->guess, r->low, r->high, &p->from,
 			  &p->to);
 }
 
-static inline void add_piece(sx_lookup *l, const sx_directory *d, size_t block)
+static inline void add_piece(sx_lookup *l, const sx_block_index *d, size_t block)
 {
 	sx_piece *p = &l->piece[l->n++];
 
-	p->value = sx_directory_block(d, block);
+	p->value = sx_block_index_block(d, block);
 	p->range = (uint32_t)l->next;
 	p->number = (uint32_t)block;
 }
@@ -81,7 +81,7 @@ static void prefetch_all(sx_lookup *l)
 			set_entries(l, p, samples);
 			continue;
 		}
-		sx_block_prefetch(p->value, &l->range[p->range].directory->guess);
+		sx_block_prefetch(p->value, &l->range[p->range].blocks->guess);
 		p->from = 1;
 		p->to = 0;
 	}
@@ -92,12 +92,12 @@ void sx_lookup_find(sx_lookup *l)
 	l->n = 0;
 	while (l->n < SX_LOOKUP_PIECES && l->next < l->n_ranges) {
 		const sx_range *r = &l->range[l->next];
-		const sx_directory *d = r->directory;
+		const sx_block_index *d = r->blocks;
 		size_t i = l->block, most = SX_LOOKUP_PIECES;
 
 		if (i == SIZE_MAX) {
 			look_ahead(l);
-			i = sx_directory_find(d, r->low);
+			i = sx_block_index_find(d, r->low);
 			if (l->first < most - l->n)
 				most = l->n + l->first;
 		}
@@ -129,7 +129,7 @@ void sx_lookup_leave(sx_lookup *l)
 	l->next++;
 }
 
-int sx_directory_damaged(const sx_directory *d, size_t block, const char *what,
+int sx_block_index_damaged(const sx_block_index *d, size_t block, const char *what,
 			 simidx_error *err)
 {
 	unsigned char bytes[SX_TABLE_MAX_KEY];
@@ -149,7 +149,7 @@ static int is_open(const sx_piece *p)
 static const char *read_entries(const sx_lookup *l, sx_piece *p, const sx_kernel *kernel)
 {
 	const sx_range *r = &l->range[p->range];
-	const sx_directory *d = r->directory;
+	const sx_block_index *d = r->blocks;
 	const char *wrong;
 	size_t from, to;
 	sx_samples made;
@@ -180,7 +180,7 @@ int sx_lookup_locate(sx_lookup *l, const sx_kernel *kernel, simidx_error *err)
 		const char *wrong = is_open(p) ? read_entries(l, p, kernel) : NULL;
 
 		if (wrong)
-			return sx_directory_damaged(l->range[p->range].directory, p->number,
+			return sx_block_index_damaged(l->range[p->range].blocks, p->number,
 						    wrong, err);
 	}
 	return SIMIDX_OK;
@@ -191,7 +191,7 @@ static inline void window_of(const sx_lookup *l, const sx_piece *p, sx_window *w
 {
 	const sx_range *r = &l->range[p->range];
 
-	sx_samples_window(samples_of(l, p), p->value, r->directory->table->block_size, r->low,
+	sx_samples_window(samples_of(l, p), p->value, r->blocks->table->block_size, r->low,
 			  r->high, window);
 }
 
@@ -219,7 +219,7 @@ size_t sx_lookup_filter(const sx_lookup *l, const sx_piece *p, const sx_kernel *
 			size_t n, uint64_t query, unsigned left, uint16_t *entry)
 {
 	const unsigned char *low = sx_block_low(p->value, p->width, p->from);
-	const unsigned char *end = p->value + l->range[p->range].directory->table->block_size;
+	const unsigned char *end = p->value + l->range[p->range].blocks->table->block_size;
 
 	return kernel->near_low(low, p->width, n, (size_t)(end - low), query, left, entry);
 }
@@ -254,7 +254,7 @@ size_t sx_lookup_near(const sx_lookup *l, const sx_piece *p, const sx_kernel *ke
 int sx_lookup_has(const sx_lookup *l, const sx_piece *p, uint64_t key)
 {
 	const sx_range *r = &l->range[p->range];
-	const sx_entry *e = &r->directory->entry[p->number];
+	const sx_entry *e = &r->blocks->entry[p->number];
 
 	return key >= r->low && key <= r->high && key <= e->last &&
 	       (!p->number || key > e[-1].last);

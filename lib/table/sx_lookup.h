@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Ranges of keys, looked up through directories in stages, so that the waits for memory of all
+ * Ranges of keys, looked up through block indexes in stages, so that the waits for memory of all
  * of them overlap: offsets, rank samples of blocks, low bytes. What comes out are pieces: entries
  * [from, to) of one block, on their way into the cache.
  */
@@ -12,20 +12,20 @@
 
 #include "kernel/sx_kernel.h"
 #include "kernel/sx_near_plain.h"
-#include "table/sx_directory.h"
+#include "table/sx_block_index.h"
 
 /** Pieces that are under way at once. */
 #define SX_LOOKUP_PIECES 64
 
 typedef struct sx_range {
-	const sx_directory *directory;
+	const sx_block_index *blocks;
 	uint64_t low, high;
 } sx_range;
 
 typedef struct sx_piece {
 	const unsigned char *value; /* the block */
 	uint32_t range;             /* number of the range it belongs to */
-	uint32_t number;            /* of the block in the directory */
+	uint32_t number;            /* of the block in the block index */
 	uint16_t from, to;          /* entries: those of the range, and some before and behind */
 	uint8_t width;              /* low bytes of an entry */
 } sx_piece;
@@ -43,7 +43,7 @@ typedef struct sx_lookup {
 } sx_lookup;
 
 /**
- * Begin. The ranges and their directories stay until the end; low <= high.
+ * Begin. The ranges and their block indexes stay until the end; low <= high.
  *
  * @param first  pieces of a range that may be all that is wanted of it, at least 1: the others
  *               are found only when sx_lookup_find() is called again
@@ -116,8 +116,8 @@ size_t sx_lookup_near(const sx_lookup *lookup, const sx_piece *piece, const sx_k
 /** Whether a key of the table, which has no key twice, is in a piece and its range. */
 int sx_lookup_has(const sx_lookup *lookup, const sx_piece *piece, uint64_t key);
 
-/** SIMIDX_E_CORRUPT for a block that lies in a directory. */
-int sx_directory_damaged(const sx_directory *directory, size_t block, const char *what,
+/** SIMIDX_E_CORRUPT for a block that lies in a block index. */
+int sx_block_index_damaged(const sx_block_index *blocks, size_t block, const char *what,
 			 simidx_error *err);
 
 #endif /* SX_LOOKUP_H */

@@ -219,7 +219,7 @@ int simidx_text_fingerprint(simidx_text *text, const void *utf8, size_t size, un
 
 	rc = sx_text_extract(text, utf8, size, NULL, err);
 	if (!rc)
-		rc = simidx_hash_features(text->features.slot, text->features.n,
+		rc = simidx_sketch_make(text->features.slot, text->features.n,
 					  text->settings.bits, flags, out, err);
 	n_words = text->features.n_words;
 	trim(text);

@@ -68,7 +68,7 @@ static int grow(sx_features *features, simidx_error *err)
 
 static void add(sx_features *features, const char *bytes, size_t size)
 {
-	uint64_t hash = simidx_hash_bytes(bytes, size);
+	uint64_t hash = simidx_feature_hash(bytes, size);
 	simidx_feature *feature = find(features->slot, features->n_slots, hash);
 
 	/* A text of 2^30 bytes cannot hold anything 2^32 times. */
@@ -91,7 +91,7 @@ int sx_features_add(sx_features *features, const char *bytes, size_t size, sx_gr
 	add(features, bytes, size);
 	if (!names || features->n == n)
 		return SIMIDX_OK;
-	return sx_gram_names_add(names, simidx_hash_bytes(bytes, size), bytes, size, err);
+	return sx_gram_names_add(names, simidx_feature_hash(bytes, size), bytes, size, err);
 }
 
 int sx_features_count(sx_features *features, const sx_words *words, simidx_error *err)

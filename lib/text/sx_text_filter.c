@@ -35,7 +35,7 @@ static int finish(sx_filter *f, const char *bytes, size_t size, simidx_error *er
 	if (f->whole_wanted)
 		rc = add_to_whole(f, bytes, size, err);
 	if (!rc && f->lists->stop.n &&
-	    sx_dict_get(&f->lists->stop, simidx_hash_bytes(bytes, size)))
+	    sx_dict_get(&f->lists->stop, simidx_feature_hash(bytes, size)))
 		return SIMIDX_OK;
 	if (!rc && f->stem)
 		rc = sx_stem_word(f->stem, bytes, size, &bytes, &size, err);
@@ -52,7 +52,7 @@ static size_t join(const sx_filter *f)
 
 	for (; n > 1; n--)
 		if (f->end[n - 1] <= f->lists->longest_word &&
-		    sx_dict_get(words, simidx_hash_bytes(f->waiting.at, f->end[n - 1])))
+		    sx_dict_get(words, simidx_feature_hash(f->waiting.at, f->end[n - 1])))
 			break;
 	return n;
 }

@@ -76,7 +76,7 @@ static int hash_entry(struct loading *l, const char *entry, size_t size, uint64_
 
 	l->entry.n = 0;
 	rc = sx_text_tokens(l->text, (const uint8_t *)entry, size, add_token, l, err);
-	*hash = rc ? 0 : simidx_hash_bytes(l->entry.at, l->entry.n);
+	*hash = rc ? 0 : simidx_feature_hash(l->entry.at, l->entry.n);
 	return rc;
 }
 

@@ -173,7 +173,7 @@ static int set_list(sx_given *given, const char *data, size_t size, simidx_error
 			       size, SX_TEXT_MAX);
 	given->data = data;
 	given->size = size;
-	given->hash = simidx_hash_bytes(data, size);
+	given->hash = simidx_feature_hash(data, size);
 	return SIMIDX_OK;
 }
 

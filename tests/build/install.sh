@@ -64,9 +64,9 @@ int main(int argc, char **argv)
 	query.fp = 0xf8;
 	ok = !simidx_create(argv[1], NULL, &index, &err) &&
 	     !simidx_writer_open(index, NULL, &writer, &err) &&
-	     !simidx_put(writer, &doc, NULL, &err) && !simidx_commit(writer, &err) &&
+	     !simidx_writer_put(writer, &doc, NULL, &err) && !simidx_writer_commit(writer, &err) &&
 	     !simidx_reader_open(index, &reader, &err) &&
-	     !simidx_search(reader, &query, &results, &err);
+	     !simidx_reader_search(reader, &query, &results, &err);
 	if (!ok)
 		fprintf(stderr, "%s\n", err.text);
 	else if (results.n != 1 || results.matches[0].distance != 3)

@@ -16,7 +16,7 @@ status=0
 # shellcheck disable=SC2086
 awk -v headers="$headers" '
 BEGIN {
-	n = split("util kernel store block sketch plan table fresh index", order, " ")
+	n = split("util kernel store block sketch plan table fresh index search write load", order, " ")
 	for (i = 1; i <= n; i++)
 		rank[order[i]] = i
 	m = split(headers, list, " ")

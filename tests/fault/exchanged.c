@@ -97,7 +97,7 @@ static void make(const char *at, int n)
 	for (int i = 0; i < n; i++) {
 		simidx_doc doc = SIMIDX_DOC_INIT;
 
-		ck_assert_sx(simidx_put(writer, &doc, NULL, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_writer_put(writer, &doc, NULL, &sxt_err), SIMIDX_OK);
 	}
 	sxt_commit(writer);
 	simidx_writer_close(writer);

@@ -181,10 +181,10 @@ static void search(simidx *index, uint64_t *sum)
 		simidx_results results = SIMIDX_RESULTS_INIT;
 		simidx_query q = query_number(i);
 
-		must_answer(simidx_search(reader, &q, &results, &sxt_err));
+		must_answer(simidx_reader_search(reader, &q, &results, &sxt_err));
 		add_results(sum, &results, q.mode);
 		if (i < 8)
-			must_answer(simidx_explain(reader, &q, &explanation, &sxt_err));
+			must_answer(simidx_reader_explain(reader, &q, &explanation, &sxt_err));
 	}
 	simidx_reader_close(reader);
 }
@@ -195,15 +195,15 @@ static void look_up(simidx *index, uint64_t *sum)
 	simidx_match match;
 
 	must_answer(simidx_reader_open(index, &reader, &sxt_err));
-	/* Often enough for the mini-index to be made. */
+	/* Often enough for the memtable to be made. */
 	for (size_t i = 0; i < ALL; i += 25) {
 		const sxt_doc *doc = &model.at[i];
 
-		must_answer(simidx_get_id(reader, doc->id, &match, &sxt_err));
+		must_answer(simidx_reader_find_id(reader, doc->id, &match, &sxt_err));
 		add(sum, match.fp ^ match.fp2);
 		if (!doc->label_size)
 			continue;
-		must_answer(simidx_get_label(reader, doc->label, doc->label_size, &match,
+		must_answer(simidx_reader_find_label(reader, doc->label, doc->label_size, &match,
 					     &sxt_err));
 		add(sum, match.id);
 	}
@@ -333,7 +333,7 @@ START_TEST(reading)
 }
 END_TEST
 
-/* Searches enough for the next one to begin the mini-index, and that one. */
+/* Searches enough for the next one to begin the memtable, and that one. */
 static void search_until_begun(simidx *index, uint64_t expected, long at)
 {
 	simidx_results results = SIMIDX_RESULTS_INIT;
@@ -345,25 +345,25 @@ static void search_until_begun(simidx *index, uint64_t expected, long at)
 	ck_assert_sx(simidx_reader_open(index, &reader, &sxt_err), SIMIDX_OK);
 	for (int i = 0; i < 7; i++) {
 		left = LONG_MAX;
-		ck_assert_sx(simidx_search(reader, &q, &results, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_reader_search(reader, &q, &results, &sxt_err), SIMIDX_OK);
 	}
-	ck_assert_ptr_null(index->mini);
+	ck_assert_ptr_null(index->memtable);
 	/* What reading the log takes is not what fails. */
 	left = LONG_MAX - left + at;
-	rc = simidx_search(reader, &q, &results, &sxt_err);
+	rc = simidx_reader_search(reader, &q, &results, &sxt_err);
 	left = LONG_MAX; /* Check needs some, too */
 	ck_assert_sx(rc, SIMIDX_OK);
 	ck_assert_int_eq(sxt_err.code, SIMIDX_OK);
 	ck_assert_uint_eq(results.count, expected);
 	/* The next one begins it, or goes on with it. */
-	ck_assert_sx(simidx_search(reader, &q, &results, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_reader_search(reader, &q, &results, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(results.count, expected);
-	ck_assert_ptr_nonnull(index->mini);
-	ck_assert_uint_eq(sx_mini_end(index->mini) - sx_mini_base(index->mini), ALL - MERGED);
+	ck_assert_ptr_nonnull(index->memtable);
+	ck_assert_uint_eq(sx_memtable_end(index->memtable) - sx_memtable_base(index->memtable), ALL - MERGED);
 	simidx_reader_close(reader);
 }
 
-/* The mini-index is for later searches: one that has no memory for it still answers. */
+/* The memtable is for later searches: one that has no memory for it still answers. */
 START_TEST(instalment)
 {
 	uint64_t expected = 0;
@@ -378,7 +378,7 @@ START_TEST(instalment)
 		for (at = 1, has_failed = 1; has_failed; at++) {
 			index = sxt_open(path, 0);
 			/* Directories come one a search, and need memory to be used. */
-			index->shelf.max_bytes = SIMIDX_DIRECTORY_NEVER;
+			index->shelf.max_bytes = SIMIDX_BLOCK_INDEX_NEVER;
 			has_failed = 0;
 			search_until_begun(index, expected, at);
 			simidx_close(index);
@@ -407,7 +407,7 @@ START_TEST(merging)
 		sxt_commit(writer);
 		has_failed = 0;
 		left = at;
-		must_answer(simidx_merge(writer, &sxt_err));
+		must_answer(simidx_writer_merge(writer, &sxt_err));
 		left = LONG_MAX;
 		if (!has_failed)
 			break;

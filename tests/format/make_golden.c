@@ -46,11 +46,11 @@ static void put_part(simidx *index, const struct golden *g, unsigned from, unsig
 			doc.label = d.label;
 			doc.label_size = d.label_size;
 		}
-		must(!simidx_put(writer, &doc, NULL, &err), "put");
+		must(!simidx_writer_put(writer, &doc, NULL, &err), "put");
 	}
-	must(!simidx_commit(writer, &err), "commit");
+	must(!simidx_writer_commit(writer, &err), "commit");
 	if (to < g->part[2])
-		must(!simidx_merge(writer, &err), "merge");
+		must(!simidx_writer_merge(writer, &err), "merge");
 	simidx_writer_close(writer);
 }
 
@@ -131,7 +131,7 @@ static void check(const struct golden *g, const char *dir)
 		query.fp = d.fp;
 		query.radius = 0;
 		query.flags = SIMIDX_QUERY_LABELS;
-		must(!simidx_search(reader, &query, &results, &err), path);
+		must(!simidx_reader_search(reader, &query, &results, &err), path);
 		while (at < results.n && !is_doc(&results.matches[at], &d))
 			at++;
 		must(at < results.n, "a document is missing");

@@ -85,7 +85,7 @@ void sxt_load_put(simidx *index, uint64_t from, uint64_t n)
 
 	for (uint64_t i = 0; i < n; i++) {
 		doc.fp = (from + i) * 0x9e3779b97f4a7c15;
-		sxt_proc_must(simidx_put(writer, &doc, NULL, &err), SIMIDX_OK, &err);
+		sxt_proc_must(simidx_writer_put(writer, &doc, NULL, &err), SIMIDX_OK, &err);
 	}
 	sxt_commit(writer);
 	simidx_writer_close(writer);

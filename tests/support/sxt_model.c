@@ -65,7 +65,7 @@ void sxt_commit(simidx_writer *writer)
 {
 	simidx_error err;
 
-	sxt_proc_must(simidx_commit(writer, &err), SIMIDX_OK, &err);
+	sxt_proc_must(simidx_writer_commit(writer, &err), SIMIDX_OK, &err);
 }
 
 void sxt_merge(simidx *index)
@@ -73,7 +73,7 @@ void sxt_merge(simidx *index)
 	simidx_writer *writer = sxt_writer(index, 0);
 	simidx_error err;
 
-	sxt_proc_must(simidx_merge(writer, &err), SIMIDX_OK, &err);
+	sxt_proc_must(simidx_writer_merge(writer, &err), SIMIDX_OK, &err);
 	simidx_writer_close(writer);
 }
 
@@ -168,7 +168,7 @@ void sxt_model_put(const sxt_model *m, size_t from, size_t to, simidx_writer *wr
 			d.label = doc->label;
 			d.label_size = doc->label_size;
 		}
-		sxt_proc_must(simidx_put(writer, &d, &id, &err), SIMIDX_OK, &err);
+		sxt_proc_must(simidx_writer_put(writer, &d, &id, &err), SIMIDX_OK, &err);
 		sxt_proc_assert(id == doc->id);
 	}
 }
@@ -278,7 +278,7 @@ void sxt_check_limit(const sxt_model *m, const sxt_hit *hits, size_t n_hits,
 	int labels = (query->flags & SIMIDX_QUERY_LABELS) != 0;
 	simidx_results results = SIMIDX_RESULTS_INIT;
 
-	sxt_must(simidx_search(reader, query, &results, &sxt_err));
+	sxt_must(simidx_reader_search(reader, query, &results, &sxt_err));
 	if (results.n != want)
 		ck_abort_msg("%zu matches, not %zu: fp %016" PRIx64 ", k %u, limit %" PRIu64,
 			     results.n, want, query->fp, query->radius, query->limit);
@@ -401,20 +401,20 @@ static void check_look_ups(const sxt_model *m, size_t n, simidx *index)
 	for (size_t i = 0; i < n; i += step) {
 		const sxt_doc *doc = &m->at[i];
 
-		ck_assert_sx(simidx_get_id(reader, doc->id, &match, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_reader_find_id(reader, doc->id, &match, &sxt_err), SIMIDX_OK);
 		ck_assert(is_doc(m, doc, &match, 1));
 		if (!doc->label_size)
 			continue;
-		ck_assert_sx(simidx_get_label(reader, doc->label, doc->label_size, &match,
+		ck_assert_sx(simidx_reader_find_label(reader, doc->label, doc->label_size, &match,
 					      &sxt_err),
 			     SIMIDX_OK);
 		ck_assert(is_doc(m, doc, &match, 1));
-		ck_assert_sx(simidx_get_label(reader, doc->label, doc->label_size - 1, &match,
+		ck_assert_sx(simidx_reader_find_label(reader, doc->label, doc->label_size - 1, &match,
 					      &sxt_err),
 			     SIMIDX_E_NOT_FOUND);
 	}
 	for (size_t i = n; i < m->n && i < n + 5; i++)
-		ck_assert_sx(simidx_get_id(reader, m->at[i].id, &match, &sxt_err),
+		ck_assert_sx(simidx_reader_find_id(reader, m->at[i].id, &match, &sxt_err),
 			     SIMIDX_E_NOT_FOUND);
 	simidx_reader_close(reader);
 }

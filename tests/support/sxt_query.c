@@ -112,7 +112,7 @@ void sxt_check_found(const sxt_found *found, size_t n_found, simidx_reader *read
 {
 	simidx_results results = SIMIDX_RESULTS_INIT;
 
-	ck_assert_sx(simidx_search(reader, query, &results, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_reader_search(reader, query, &results, &sxt_err), SIMIDX_OK);
 	check_results(found, n_found, query, &results);
 	if (out)
 		*out = results;

@@ -20,7 +20,7 @@ void *sxt_alloc(size_t size)
 
 void sxt_feature(simidx_feature *feature, const char *bytes, size_t size, unsigned count)
 {
-	feature->hash = simidx_hash_bytes(bytes, size);
+	feature->hash = simidx_feature_hash(bytes, size);
 	feature->weight = (uint32_t)floorl(sqrtl((long double)count) * 65536);
 	feature->reserved = 0;
 }
@@ -60,7 +60,7 @@ simidx_sketch sxt_sketch_of_words(const char *words, unsigned bits)
 		list[n] = sxt_alloc(size + 1);
 		snprintf(list[n++], size + 1, "%s\x1f%s", list[i], list[i + 1]);
 	}
-	ck_assert_sx(simidx_hash_features(features, count_strings(list, n, features), bits,
+	ck_assert_sx(simidx_sketch_make(features, count_strings(list, n, features), bits,
 					  SXT_SKETCH_ALL, &sketch, &sxt_err),
 		     SIMIDX_OK);
 	sketch.n_tokens = n_words;

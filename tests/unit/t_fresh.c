@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The log of fresh rows and the mini-index, against plain arrays of rows.
+ * The log of fresh rows and the memtable, against plain arrays of rows.
  */
 
 #include <stdio.h>
@@ -28,9 +28,9 @@ static sx_fresh_row random_row(sxt_rng *rng)
 	return row;
 }
 
-static sx_mini *t_mini_new(unsigned bits, uint64_t base)
+static sx_memtable *t_mini_new(unsigned bits, uint64_t base)
 {
-	return sx_mini_new(bits, base, sx_kernel_best());
+	return sx_memtable_new(bits, base, sx_kernel_best());
 }
 
 static int same_row(const sx_fresh_row *a, const sx_fresh_row *b)
@@ -251,7 +251,7 @@ START_TEST(test_log_clear)
 END_TEST
 
 /* ------------------------------------------------------------------------------------------
- * The mini-index
+ * The memtable
  */
 
 static const unsigned widths[] = { 16, 17, 31, 32, 48, 63, 64 };
@@ -323,7 +323,7 @@ static const sx_probes *probes_of(unsigned bits, uint64_t query, unsigned k)
 	return &probes;
 }
 
-static void check_near(const sx_mini *mini, const uint64_t *fps, uint64_t end, uint64_t n,
+static void check_near(const sx_memtable *memtable, const uint64_t *fps, uint64_t end, uint64_t n,
 		       unsigned bits, uint64_t query, unsigned k, uint64_t *scratch)
 {
 	size_t want = naive_near(fps, end < n ? end : n, query, k, scratch), i;
@@ -331,7 +331,7 @@ static void check_near(const sx_mini *mini, const uint64_t *fps, uint64_t end, u
 	sx_u64s got = { 0 };
 
 	t_must(!sx_u64s_push(&got, 12345)); /* what was there stays */
-	t_must(!sx_mini_near(mini, probes_of(bits, query, k), query, k, end, &got, &candidates));
+	t_must(!sx_memtable_near(memtable, probes_of(bits, query, k), query, k, end, &got, &candidates));
 	t_must_eq(got.at[0], 12345);
 	t_must_eq(got.n, want + 1);
 	t_must(candidates >= want + 5);
@@ -342,7 +342,7 @@ static void check_near(const sx_mini *mini, const uint64_t *fps, uint64_t end, u
 }
 
 /* Some queries over the n rows that are there. */
-static void check_queries(sxt_rng *rng, const sx_mini *mini, const uint64_t *fps, uint64_t n,
+static void check_queries(sxt_rng *rng, const sx_memtable *memtable, const uint64_t *fps, uint64_t n,
 			  unsigned bits, uint64_t *scratch)
 {
 	unsigned i, k;
@@ -354,12 +354,12 @@ static void check_queries(sxt_rng *rng, const sx_mini *mini, const uint64_t *fps
 				: sxt_rng_flip(rng, query, bits,
 					       (unsigned)sxt_rng_below(rng, 5));
 		for (k = 0; k <= 5; k++) {
-			check_near(mini, fps, n, n, bits, query, k, scratch);
-			check_near(mini, fps, sxt_rng_below(rng, n + 1), n, bits, query, k,
+			check_near(memtable, fps, n, n, bits, query, k, scratch);
+			check_near(memtable, fps, sxt_rng_below(rng, n + 1), n, bits, query, k,
 				   scratch);
 		}
-		check_near(mini, fps, UINT64_MAX, n, bits, query, 3, scratch);
-		check_near(mini, fps, 0, n, bits, query, 3, scratch);
+		check_near(memtable, fps, UINT64_MAX, n, bits, query, 3, scratch);
+		check_near(memtable, fps, 0, n, bits, query, 3, scratch);
 	}
 }
 
@@ -369,30 +369,30 @@ START_TEST(test_mini_near)
 	size_t n = set_sizes[set], at, checkpoint = 1;
 	uint64_t *fps = calloc(n, sizeof(*fps)), *scratch = malloc(n * sizeof(*scratch));
 	uint64_t centre[50];
-	sx_mini *mini = t_mini_new(bits, 77);
+	sx_memtable *memtable = t_mini_new(bits, 77);
 	sxt_rng rng;
 
 	sxt_rng_init(&rng, 1600 + (uint64_t)_i);
 	for (i = 0; i < 50; i++)
 		centre[i] = sxt_rng_u64(&rng);
-	ck_assert_ptr_nonnull(mini);
-	check_near(mini, fps, 0, 0, bits, 0, 3, scratch);
+	ck_assert_ptr_nonnull(memtable);
+	check_near(memtable, fps, 0, 0, bits, 0, 3, scratch);
 	for (at = 0; at < n; at++) {
 		sx_fresh_row row = { .id = at,
 				     .fp = random_fp(&rng, set, bits, centre),
 				     .op = SX_FRESH_PUT };
 
 		fps[at] = row.fp;
-		t_must(!sx_mini_add(mini, &row));
+		t_must(!sx_memtable_add(memtable, &row));
 		/* While it grows, so at many numbers of buckets. */
 		if (at + 1 == checkpoint || at + 1 == n) {
-			check_queries(&rng, mini, fps, at + 1, bits, scratch);
+			check_queries(&rng, memtable, fps, at + 1, bits, scratch);
 			checkpoint = checkpoint * 3 + 1;
 		}
 	}
-	ck_assert_uint_eq(sx_mini_base(mini), 77);
-	ck_assert_uint_eq(sx_mini_end(mini), 77 + n);
-	sx_mini_free(mini);
+	ck_assert_uint_eq(sx_memtable_base(memtable), 77);
+	ck_assert_uint_eq(sx_memtable_end(memtable), 77 + n);
+	sx_memtable_free(memtable);
 	free(fps);
 	free(scratch);
 }
@@ -403,7 +403,7 @@ START_TEST(test_mini_full)
 {
 	const size_t n = 450000;
 	uint64_t *fps = malloc(n * sizeof(*fps)), *scratch = malloc(n * sizeof(*scratch));
-	sx_mini *mini = t_mini_new(64, 0);
+	sx_memtable *memtable = t_mini_new(64, 0);
 	sxt_rng rng;
 
 	sxt_rng_init(&rng, 1650);
@@ -411,10 +411,10 @@ START_TEST(test_mini_full)
 		sx_fresh_row row = { .id = at, .fp = sxt_rng_u64(&rng), .op = SX_FRESH_PUT };
 
 		fps[at] = row.fp;
-		t_must(!sx_mini_add(mini, &row));
+		t_must(!sx_memtable_add(memtable, &row));
 	}
-	check_queries(&rng, mini, fps, n, 64, scratch);
-	sx_mini_free(mini);
+	check_queries(&rng, memtable, fps, n, 64, scratch);
+	sx_memtable_free(memtable);
 	free(fps);
 	free(scratch);
 }
@@ -437,28 +437,28 @@ static size_t next_row(const sx_fresh_row *rows, size_t n, size_t i, enum column
 	return i;
 }
 
-static void check_chain(const sx_mini *mini, const sx_fresh_row *rows, size_t n,
+static void check_chain(const sx_memtable *memtable, const sx_fresh_row *rows, size_t n,
 			enum column column, uint64_t x)
 {
-	uint32_t at = column == FP ? sx_mini_by_fp(mini, x) : sx_mini_by_label(mini, x);
+	uint32_t at = column == FP ? sx_memtable_by_fp(memtable, x) : sx_memtable_by_label(memtable, x);
 	size_t i = next_row(rows, n, 0, column, x);
 
-	while (at != SX_MINI_NONE) {
+	while (at != SX_MEMTABLE_NONE) {
 		t_must_eq(at, i);
 		i = next_row(rows, n, i + 1, column, x);
-		at = column == FP ? sx_mini_next_fp(mini, at) : sx_mini_next_label(mini, at);
+		at = column == FP ? sx_memtable_next_fp(memtable, at) : sx_memtable_next_label(memtable, at);
 	}
 	t_must_eq(i, n);
 }
 
-static void check_chains(const sx_mini *mini, const sx_fresh_row *rows, size_t n, uint64_t fp,
+static void check_chains(const sx_memtable *memtable, const sx_fresh_row *rows, size_t n, uint64_t fp,
 			 uint64_t id, uint64_t label)
 {
 	size_t i = next_row(rows, n, 0, ID, id);
 
-	check_chain(mini, rows, n, FP, fp);
-	check_chain(mini, rows, n, LABEL, label);
-	t_must_eq(sx_mini_by_id(mini, id), i < n ? i : SX_MINI_NONE);
+	check_chain(memtable, rows, n, FP, fp);
+	check_chain(memtable, rows, n, LABEL, label);
+	t_must_eq(sx_memtable_by_id(memtable, id), i < n ? i : SX_MEMTABLE_NONE);
 }
 
 START_TEST(test_mini_chains)
@@ -467,7 +467,7 @@ START_TEST(test_mini_chains)
 	/* How many different values there are: from all in one chain to no chain at all. */
 	uint64_t spread = (uint64_t[]){ 1, 50, 3000, UINT64_MAX }[_i];
 	sx_fresh_row *rows = malloc(n * sizeof(*rows));
-	sx_mini *mini = t_mini_new(64, UINT64_C(1) << 40);
+	sx_memtable *memtable = t_mini_new(64, UINT64_C(1) << 40);
 	size_t i;
 	sxt_rng rng;
 	unsigned q;
@@ -480,37 +480,37 @@ START_TEST(test_mini_chains)
 						     : SIMIDX_NO_ID;
 		/* A row without a label may hold any number there: it is none. */
 		rows[i].label_hash = sxt_rng_below(&rng, spread);
-		t_must(!sx_mini_add(mini, &rows[i]));
+		t_must(!sx_memtable_add(memtable, &rows[i]));
 		if (i + 1 < n && sxt_rng_below(&rng, 1000))
 			continue;
 		for (q = 0; q < 20; q++) {
 			const sx_fresh_row *a = &rows[sxt_rng_below(&rng, i + 1)];
 
-			check_chains(mini, rows, i + 1, a->fp, a->id, a->label_hash);
-			check_chains(mini, rows, i + 1, sxt_rng_below(&rng, spread), spread,
+			check_chains(memtable, rows, i + 1, a->fp, a->id, a->label_hash);
+			check_chains(memtable, rows, i + 1, sxt_rng_below(&rng, spread), spread,
 				     spread);
 		}
-		check_chains(mini, rows, i + 1, UINT64_MAX, SIMIDX_NO_ID, 0);
+		check_chains(memtable, rows, i + 1, UINT64_MAX, SIMIDX_NO_ID, 0);
 	}
 	for (i = 0; i < n; i++)
-		t_must(same_row(sx_mini_row(mini, (uint32_t)i), &rows[i]));
-	ck_assert_uint_eq(sx_mini_base(mini), UINT64_C(1) << 40);
-	ck_assert_uint_eq(sx_mini_end(mini), (UINT64_C(1) << 40) + n);
-	sx_mini_free(mini);
+		t_must(same_row(sx_memtable_row(memtable, (uint32_t)i), &rows[i]));
+	ck_assert_uint_eq(sx_memtable_base(memtable), UINT64_C(1) << 40);
+	ck_assert_uint_eq(sx_memtable_end(memtable), (UINT64_C(1) << 40) + n);
+	sx_memtable_free(memtable);
 	free(rows);
 }
 END_TEST
 
 START_TEST(test_mini_edges)
 {
-	sx_mini *mini = t_mini_new(64, 0);
+	sx_memtable *memtable = t_mini_new(64, 0);
 
-	ck_assert_uint_eq(sx_mini_end(mini), 0);
-	ck_assert_uint_eq(sx_mini_by_fp(mini, 0), SX_MINI_NONE);
-	ck_assert_uint_eq(sx_mini_by_id(mini, 0), SX_MINI_NONE);
-	ck_assert_uint_eq(sx_mini_by_label(mini, 0), SX_MINI_NONE);
-	sx_mini_free(mini);
-	sx_mini_free(NULL);
+	ck_assert_uint_eq(sx_memtable_end(memtable), 0);
+	ck_assert_uint_eq(sx_memtable_by_fp(memtable, 0), SX_MEMTABLE_NONE);
+	ck_assert_uint_eq(sx_memtable_by_id(memtable, 0), SX_MEMTABLE_NONE);
+	ck_assert_uint_eq(sx_memtable_by_label(memtable, 0), SX_MEMTABLE_NONE);
+	sx_memtable_free(memtable);
+	sx_memtable_free(NULL);
 	ck_assert_ptr_null(t_mini_new(15, 0));
 	ck_assert_ptr_null(t_mini_new(65, 0));
 }
@@ -528,7 +528,7 @@ Suite *suite_fresh(void)
 	tcase_add_loop_test(tc, test_log_unknown_kind, 0, 6);
 	tcase_add_loop_test(tc, test_log_clear, 0, 2);
 	suite_add_tcase(suite, tc);
-	tc = tcase_create("mini");
+	tc = tcase_create("memtable");
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_mini_near, 0, N_WIDTHS * N_SETS);
 	tcase_add_loop_test(tc, test_mini_chains, 0, 4);

@@ -29,7 +29,7 @@ static inline int t_put(simidx_writer *writer, uint64_t id, uint64_t fp, const c
 	simidx_doc doc = t_document(id, fp, label);
 	simidx_error err;
 	uint64_t got = 0;
-	int rc = simidx_put(writer, &doc, &got, &err);
+	int rc = simidx_writer_put(writer, &doc, &got, &err);
 
 	sxt_proc_assert(rc == err.code && !rc == !err.text[0]);
 	sxt_proc_assert(rc ? got == SIMIDX_NO_ID : id == SIMIDX_NO_ID || got == id);
@@ -46,7 +46,7 @@ static inline size_t t_count(simidx *index, uint64_t fp)
 
 	query.fp = fp;
 	query.radius = 0;
-	sxt_proc_must(simidx_search(reader, &query, &results, &err), SIMIDX_OK, &err);
+	sxt_proc_must(simidx_reader_search(reader, &query, &results, &err), SIMIDX_OK, &err);
 	simidx_reader_close(reader);
 	return results.n;
 }

@@ -50,9 +50,9 @@ static simidx *make_index(size_t n, unsigned flags)
 		simidx_doc doc = SIMIDX_DOC_INIT;
 
 		doc.fp = 16 * i;
-		ck_assert_sx(simidx_put(writer, &doc, NULL, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_writer_put(writer, &doc, NULL, &sxt_err), SIMIDX_OK);
 	}
-	ck_assert_sx(simidx_commit(writer, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_writer_commit(writer, &sxt_err), SIMIDX_OK);
 	simidx_writer_close(writer);
 	return index;
 }
@@ -330,15 +330,15 @@ START_TEST(two_handles)
 	simidx_doc doc = SIMIDX_DOC_INIT;
 
 	doc.fp = query.fp = UINT64_MAX;
-	ck_assert_sx(simidx_put(writer, &doc, NULL, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(simidx_search(reader, &query, &results, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_writer_put(writer, &doc, NULL, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_reader_search(reader, &query, &results, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(results.n, 0);
 	sxt_commit(writer);
-	ck_assert_sx(simidx_search(reader, &query, &results, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_reader_search(reader, &query, &results, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(results.n, 1);
 	simidx_writer_close(writer);
 	simidx_close(second);
-	ck_assert_sx(simidx_search(reader, &query, &results, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_reader_search(reader, &query, &results, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(results.n, 1);
 	simidx_reader_close(reader);
 	simidx_close(first);
@@ -375,17 +375,17 @@ START_TEST(null_arguments)
 	ck_assert_ptr_null(no_reader);
 	ARG(simidx_reader_open(index, NULL, &sxt_err));
 	results.n = 1;
-	ARG(simidx_search(NULL, &query, &results, &sxt_err));
+	ARG(simidx_reader_search(NULL, &query, &results, &sxt_err));
 	ck_assert_uint_eq(results.n, 0);
-	ARG(simidx_search(reader, NULL, &results, &sxt_err));
-	ARG(simidx_search(reader, &query, NULL, &sxt_err));
+	ARG(simidx_reader_search(reader, NULL, &results, &sxt_err));
+	ARG(simidx_reader_search(reader, &query, NULL, &sxt_err));
 	match.fp = 1;
-	ARG(simidx_get_id(NULL, 0, &match, &sxt_err));
+	ARG(simidx_reader_find_id(NULL, 0, &match, &sxt_err));
 	ck_assert_uint_eq(match.fp, 0);
-	ARG(simidx_get_id(reader, 0, NULL, &sxt_err));
-	ARG(simidx_get_label(NULL, "x", 1, &match, &sxt_err));
-	ARG(simidx_get_label(reader, NULL, 1, &match, &sxt_err));
-	ARG(simidx_get_label(reader, "x", 1, NULL, &sxt_err));
+	ARG(simidx_reader_find_id(reader, 0, NULL, &sxt_err));
+	ARG(simidx_reader_find_label(NULL, "x", 1, &match, &sxt_err));
+	ARG(simidx_reader_find_label(reader, NULL, 1, &match, &sxt_err));
+	ARG(simidx_reader_find_label(reader, "x", 1, NULL, &sxt_err));
 	ARG(simidx_walk_open(NULL, &walk, &sxt_err));
 	ck_assert_ptr_null(walk);
 	ARG(simidx_walk_open(index, NULL, &sxt_err));
@@ -395,11 +395,11 @@ START_TEST(null_arguments)
 	ARG(simidx_writer_open(NULL, NULL, &no_writer, &sxt_err));
 	ck_assert_ptr_null(no_writer);
 	ARG(simidx_writer_open(index, NULL, NULL, &sxt_err));
-	ARG(simidx_put(NULL, &doc, &id, &sxt_err));
-	ARG(simidx_put(writer, NULL, &id, &sxt_err));
+	ARG(simidx_writer_put(NULL, &doc, &id, &sxt_err));
+	ARG(simidx_writer_put(writer, NULL, &id, &sxt_err));
 	ck_assert_uint_eq(id, SIMIDX_NO_ID);
-	ARG(simidx_commit(NULL, &sxt_err));
-	ARG(simidx_merge(NULL, &sxt_err));
+	ARG(simidx_writer_commit(NULL, &sxt_err));
+	ARG(simidx_writer_merge(NULL, &sxt_err));
 	ARG(simidx_verify(NULL, NULL, NULL, &report, &sxt_err));
 	ARG(simidx_backup(NULL, path, &sxt_err));
 	ARG(simidx_backup(index, NULL, &sxt_err));
@@ -408,7 +408,7 @@ START_TEST(null_arguments)
 	simidx_reader_close(NULL);
 	simidx_writer_close(NULL);
 	simidx_walk_close(NULL);
-	simidx_rollback(NULL);
+	simidx_writer_rollback(NULL);
 	simidx_set_progress(NULL, NULL, NULL);
 	ck_assert_uint_eq(simidx_writer_pending(NULL), 0);
 	simidx_writer_close(writer);
@@ -437,18 +437,18 @@ START_TEST(struct_sizes_and_flags)
 	report.size = 0;
 	ARG(simidx_verify(index, NULL, NULL, &report, &sxt_err));
 	query.size++;
-	ARG(simidx_search(reader, &query, &results, &sxt_err));
+	ARG(simidx_reader_search(reader, &query, &results, &sxt_err));
 	query.size--;
 	query.flags = 4;
-	ARG(simidx_search(reader, &query, &results, &sxt_err));
+	ARG(simidx_reader_search(reader, &query, &results, &sxt_err));
 	query.flags = 0;
 	results.size = 1;
-	ARG(simidx_search(reader, &query, &results, &sxt_err));
+	ARG(simidx_reader_search(reader, &query, &results, &sxt_err));
 	doc.size = 0;
-	ARG(simidx_put(writer, &doc, NULL, &sxt_err));
+	ARG(simidx_writer_put(writer, &doc, NULL, &sxt_err));
 	doc.size = sizeof(doc);
 	doc.flags = 2;
-	ARG(simidx_put(writer, &doc, NULL, &sxt_err));
+	ARG(simidx_writer_put(writer, &doc, NULL, &sxt_err));
 #undef ARG
 #define OPTIONS(change)                                                                       \
 	do {                                                                                  \
@@ -484,17 +484,17 @@ START_TEST(search_ranges)
 	reader = sxt_reader(index);
 	query.radius = SIMIDX_MAX_RADIUS + 1;
 	results.n = 7;
-	ck_assert_sx(simidx_search(reader, &query, &results, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_sx(simidx_reader_search(reader, &query, &results, &sxt_err), SIMIDX_E_RANGE);
 	ck_assert_uint_eq(results.n, 0);
 	ck_assert_ptr_null(results.matches);
 	query.radius = 64;
-	ck_assert_sx(simidx_search(reader, &query, &results, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_sx(simidx_reader_search(reader, &query, &results, &sxt_err), SIMIDX_E_RANGE);
 	query.radius = 0;
 	query.fp = UINT64_C(1) << 33;
-	ck_assert_sx(simidx_search(reader, &query, &results, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_sx(simidx_reader_search(reader, &query, &results, &sxt_err), SIMIDX_E_RANGE);
 	ck_assert_int_eq(sxt_err.code, SIMIDX_E_RANGE);
 	query.fp--;
-	ck_assert_sx(simidx_search(reader, &query, &results, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_reader_search(reader, &query, &results, &sxt_err), SIMIDX_OK);
 	simidx_reader_close(reader);
 	simidx_close(index);
 }

@@ -318,9 +318,9 @@ static void use_damaged(simidx *index)
 
 		query.fp = doc->fp;
 		query.flags = SIMIDX_QUERY_LABELS;
-		rc = simidx_search(reader, &query, &results, &sxt_err);
+		rc = simidx_reader_search(reader, &query, &results, &sxt_err);
 		ck_assert(!rc || (rc == SIMIDX_E_CORRUPT && strstr(sxt_err.text, "table ")));
-		rc = simidx_get_id(reader, doc->id, &match, &sxt_err);
+		rc = simidx_reader_find_id(reader, doc->id, &match, &sxt_err);
 		ck_assert(!rc || rc == SIMIDX_E_CORRUPT || rc == SIMIDX_E_NOT_FOUND);
 	}
 	simidx_reader_close(reader);
@@ -460,9 +460,9 @@ static int put_until_full(simidx_writer *writer, simidx_error *err)
 		doc.label_size = (size_t)snprintf(label, sizeof(label), "full %ju", (uintmax_t)i);
 		doc.fp = i * 0x9e3779b97f4a7c15u;
 		doc.flags = SIMIDX_DOC_FP2;
-		rc = simidx_put(writer, &doc, NULL, err);
+		rc = simidx_writer_put(writer, &doc, NULL, err);
 	}
-	return rc ? rc : simidx_commit(writer, err);
+	return rc ? rc : simidx_writer_commit(writer, err);
 }
 
 /* A file without free pages that may grow by some, and later by as many as it likes. */
@@ -484,7 +484,7 @@ static int fill_disk(sxt_proc *me, void *ctx)
 	if (merging) /* the rows fit, the merge of all fresh ones does not */
 		sxt_model_put(&model, ALL, ALL + 10, writer);
 	for (int i = 0; i < 2; i++) {
-		sxt_proc_must(merging ? simidx_commit(writer, &err) : put_until_full(writer, &err),
+		sxt_proc_must(merging ? simidx_writer_commit(writer, &err) : put_until_full(writer, &err),
 			      SIMIDX_E_NO_SPACE, &err);
 		sxt_proc_assert(simidx_writer_pending(writer) == 0);
 		sxt_proc_must(simidx_get_info(index, &info, &err), SIMIDX_OK, &err);

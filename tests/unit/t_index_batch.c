@@ -2,14 +2,14 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Batches: what simidx_search() answers, query by query, in threads or not, sorted or not.
+ * Batches: what simidx_reader_search() answers, query by query, in threads or not, sorted or not.
  */
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/sx_batch.h"
+#include "search/sx_batch.h"
 #include "t_fast.h"
 #include "t_index.h"
 
@@ -40,8 +40,8 @@ static void tear_down(void)
 /* Scans are not sorted; in sets as small as these they would be cheap. */
 static void probe_always(simidx *index)
 {
-	index->prices.costs = (sx_costs){ 100, 20, 0.5, 1e6, 0 };
-	index->prices.fixed = 1;
+	static const sx_costs fixed_costs = { 100, 20, 0.5, 1e6, 0 };
+	index->costs = &fixed_costs;
 }
 
 /* ------------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ static int compare(void *ctx, size_t i, const simidx_results *results)
 
 	t_must_eq(i, c->next);
 	c->next++;
-	sxt_proc_must(simidx_search(c->reader, &c->query[i], &single, &sxt_err), SIMIDX_OK,
+	sxt_proc_must(simidx_reader_search(c->reader, &c->query[i], &single, &sxt_err), SIMIDX_OK,
 		      &sxt_err);
 	compare_results(results, &single, c->costs);
 	return c->stop_at && c->next >= c->stop_at;
@@ -221,7 +221,7 @@ static int is_sorted(simidx *index, const simidx_query *q, size_t n)
 static const char *const plans[] = { "4x16", "10x26", "2x32" };
 
 #define N_PLANS 3
-#define N_FORMS 4 /* second fingerprints; without ids; rows; without directories */
+#define N_FORMS 4 /* second fingerprints; without ids; rows; without block indexes */
 
 static void set_like(simidx_query *q, size_t n, unsigned variant)
 {
@@ -245,7 +245,7 @@ static void check_form(const char *plan, int form, size_t fresh)
 	index = make_mixed(plan, form == 2 ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS,
 			   model.n - fresh);
 	if (form == 3)
-		index->shelf.max_bytes = SIMIDX_DIRECTORY_NEVER;
+		index->shelf.max_bytes = SIMIDX_BLOCK_INDEX_NEVER;
 	probe_always(index);
 	index->batch_sorted_from = 1;
 	index->batch_slice = 90;
@@ -613,7 +613,7 @@ static size_t first_failure(simidx *index, const simidx_query *q, size_t n)
 	simidx_results results = SIMIDX_RESULTS_INIT;
 	size_t i = 0;
 
-	while (i < n && !simidx_search(reader, &q[i], &results, &sxt_err))
+	while (i < n && !simidx_reader_search(reader, &q[i], &results, &sxt_err))
 		i++;
 	ck_assert_uint_lt(i, n);
 	ck_assert_int_eq(sxt_err.code, SIMIDX_E_CORRUPT);

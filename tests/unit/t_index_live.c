@@ -44,7 +44,7 @@ static void commit_batch(simidx_writer *writer)
 		simidx_doc doc = SIMIDX_DOC_INIT;
 
 		doc.fp = TARGET ^ (unsigned)i % 4; /* up to two bits away */
-		sxt_proc_must(simidx_put(writer, &doc, NULL, &err), SIMIDX_OK, &err);
+		sxt_proc_must(simidx_writer_put(writer, &doc, NULL, &err), SIMIDX_OK, &err);
 	}
 	sxt_commit(writer);
 }
@@ -56,7 +56,7 @@ static size_t count_near(simidx_reader *reader)
 	simidx_error err;
 
 	query.fp = TARGET;
-	sxt_proc_must(simidx_search(reader, &query, &results, &err), SIMIDX_OK, &err);
+	sxt_proc_must(simidx_reader_search(reader, &query, &results, &err), SIMIDX_OK, &err);
 	for (size_t i = 1; i < results.n; i++)
 		sxt_proc_assert(results.matches[i - 1].distance < results.matches[i].distance ||
 				results.matches[i - 1].id < results.matches[i].id);
@@ -90,7 +90,7 @@ static int commit_all(sxt_proc *me, void *ctx)
 	return 0;
 }
 
-/* In turns: each commit is seen by the next search, by log, mini-index and tables. */
+/* In turns: each commit is seen by the next search, by log, memtable and tables. */
 START_TEST(sees_each_commit)
 {
 	struct plan plan = { 40, _i ? 50 : 0, 1 };
@@ -213,7 +213,7 @@ static void *search_on(void *ctx)
 
 		if (n < (size_t)before * BATCH || n % BATCH)
 			atomic_fetch_add(&shared->failures, 1);
-		if (before && simidx_get_id(reader, (uint64_t)before * BATCH - 1, &match, &err))
+		if (before && simidx_reader_find_id(reader, (uint64_t)before * BATCH - 1, &match, &err))
 			atomic_fetch_add(&shared->failures, 1);
 	}
 	simidx_reader_close(reader);
@@ -228,7 +228,7 @@ static double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Four readers and a writer on one handle; ids are given, so the mini-index is used by all. */
+/* Four readers and a writer on one handle; ids are given, so the memtable is used by all. */
 START_TEST(threads)
 {
 	double end = seconds() + (sxt_is_long() ? 10 : 1.5);
@@ -246,22 +246,22 @@ START_TEST(threads)
 
 			doc.id = batch * BATCH + i;
 			doc.fp = TARGET ^ i % 4;
-			ck_assert_sx_err(simidx_put(writer, &doc, NULL, &err), SIMIDX_OK, &err);
+			ck_assert_sx_err(simidx_writer_put(writer, &doc, NULL, &err), SIMIDX_OK, &err);
 		}
 		if (batch % 5 == 4) {
-			simidx_rollback(writer); /* rows that some readers' mini-index had */
+			simidx_writer_rollback(writer); /* rows that some readers' memtable had */
 			batch--;
 			for (unsigned i = BATCH; i--;) {
 				simidx_doc doc = SIMIDX_DOC_INIT;
 
 				doc.id = (batch + 1) * BATCH + i;
 				doc.fp = TARGET ^ i % 3;
-				ck_assert_sx_err(simidx_put(writer, &doc, NULL, &err), SIMIDX_OK,
+				ck_assert_sx_err(simidx_writer_put(writer, &doc, NULL, &err), SIMIDX_OK,
 						 &err);
 			}
 			batch++;
 		}
-		ck_assert_sx_err(simidx_commit(writer, &err), SIMIDX_OK, &err);
+		ck_assert_sx_err(simidx_writer_commit(writer, &err), SIMIDX_OK, &err);
 		atomic_store(&shared.committed, batch + 1);
 	}
 	atomic_store(&shared.stop, 1);
@@ -279,14 +279,14 @@ END_TEST
  */
 
 /* A walk stays in its snapshot, whatever is added and merged meanwhile. */
-/* A row that the mini-index has to have, as its id may be in use. */
+/* A row that the memtable has to have, as its id may be in use. */
 static void *put_first_id(void *writer)
 {
 	simidx_doc doc = SIMIDX_DOC_INIT;
 	simidx_error err;
 
 	doc.id = 0;
-	sxt_proc_must(simidx_put(writer, &doc, NULL, &err), SIMIDX_OK, &err);
+	sxt_proc_must(simidx_writer_put(writer, &doc, NULL, &err), SIMIDX_OK, &err);
 	return NULL;
 }
 
@@ -304,17 +304,17 @@ START_TEST(readers_let_writers_in)
 	int rc = 0;
 
 	doc.id = 1;
-	ck_assert_sx(simidx_put(writer, &doc, NULL, &sxt_err), SIMIDX_OK);
-	ck_assert_int_eq(pthread_rwlock_rdlock(&index->mini_lock), 0);
+	ck_assert_sx(simidx_writer_put(writer, &doc, NULL, &sxt_err), SIMIDX_OK);
+	ck_assert_int_eq(pthread_rwlock_rdlock(&index->memtable_lock), 0);
 	ck_assert_int_eq(pthread_create(&thread, NULL, put_first_id, writer), 0);
 	for (int i = 0; !rc && i < 20000; i++) {
-		rc = pthread_rwlock_tryrdlock(&index->mini_lock);
+		rc = pthread_rwlock_tryrdlock(&index->memtable_lock);
 		if (!rc)
-			pthread_rwlock_unlock(&index->mini_lock);
+			pthread_rwlock_unlock(&index->memtable_lock);
 		nanosleep(&pause, NULL);
 	}
 	ck_assert_int_eq(rc, EBUSY);
-	pthread_rwlock_unlock(&index->mini_lock);
+	pthread_rwlock_unlock(&index->memtable_lock);
 	pthread_join(thread, NULL);
 	sxt_commit(writer);
 	simidx_writer_close(writer);

@@ -44,13 +44,13 @@ static void must_have_moved(simidx *index, simidx_reader *reader, simidx_writer 
 	simidx_walk *walk;
 
 	for (int i = 0; i < 2; i++) {
-		sxt_proc_must(simidx_search(reader, &query, &results, &err), SIMIDX_E_MOVED,
+		sxt_proc_must(simidx_reader_search(reader, &query, &results, &err), SIMIDX_E_MOVED,
 			      &err);
 		sxt_proc_assert(results.n == 0);
-		sxt_proc_must(simidx_get_id(reader, 0, &match, &err), SIMIDX_E_MOVED, &err);
+		sxt_proc_must(simidx_reader_find_id(reader, 0, &match, &err), SIMIDX_E_MOVED, &err);
 		sxt_proc_assert(t_put(writer, SIMIDX_NO_ID, 1, NULL) == SIMIDX_E_MOVED);
 	}
-	sxt_proc_must(simidx_merge(writer, &err), SIMIDX_E_MOVED, &err);
+	sxt_proc_must(simidx_writer_merge(writer, &err), SIMIDX_E_MOVED, &err);
 	sxt_proc_must(simidx_get_info(index, &info, &err), SIMIDX_E_MOVED, &err);
 	sxt_proc_must(simidx_get_table_info(index, 0, &table, &err), SIMIDX_E_MOVED, &err);
 	sxt_proc_must(simidx_walk_open(index, &walk, &err), SIMIDX_E_MOVED, &err);
@@ -107,7 +107,7 @@ static void make_900(void)
 		ck_assert_int_eq(t_put(writer, i, i * i, NULL), SIMIDX_OK);
 		if (i == 600) {
 			sxt_commit(writer);
-			ck_assert_sx(simidx_merge(writer, &sxt_err), SIMIDX_OK);
+			ck_assert_sx(simidx_writer_merge(writer, &sxt_err), SIMIDX_OK);
 		}
 	}
 	sxt_commit(writer);
@@ -196,7 +196,7 @@ START_TEST(announced_only)
 		ck_assert_uint_eq(t_count(index, 1), 1 + (size_t)i);
 		sxt_check_sound(index);
 		if (i)
-			ck_assert_sx(simidx_merge(writer, &sxt_err), SIMIDX_OK);
+			ck_assert_sx(simidx_writer_merge(writer, &sxt_err), SIMIDX_OK);
 		else
 			ck_assert_int_eq(t_put(writer, 2, 1, NULL), SIMIDX_OK);
 		sxt_commit(writer);
@@ -244,9 +244,9 @@ static int use_after_fork(sxt_proc *me, void *ctx)
 	FORKED(simidx_get_info(h->index, &info, &err));
 	FORKED(simidx_get_table_info(h->index, 0, &table, &err));
 	FORKED(simidx_reader_open(h->index, &reader, &err));
-	FORKED(simidx_search(h->reader, &query, &results, &err));
-	FORKED(simidx_get_id(h->reader, 1, &match, &err));
-	FORKED(simidx_get_label(h->reader, "one", 3, &match, &err));
+	FORKED(simidx_reader_search(h->reader, &query, &results, &err));
+	FORKED(simidx_reader_find_id(h->reader, 1, &match, &err));
+	FORKED(simidx_reader_find_label(h->reader, "one", 3, &match, &err));
 	FORKED(simidx_walk_open(h->index, &walk, &err));
 	FORKED(simidx_walk_next(h->walk, &match, &err));
 	FORKED(simidx_writer_open(h->index, NULL, &writer, &err));
@@ -255,13 +255,13 @@ static int use_after_fork(sxt_proc *me, void *ctx)
 	sxt_proc_assert(t_put(h->idle, 77, 1, NULL) == SIMIDX_E_FORK);
 	sxt_proc_assert(t_put(h->pending, 77, 1, NULL) == SIMIDX_E_FORK);
 	sxt_proc_assert(t_put(h->pending, 2, 1, "one") == SIMIDX_E_FORK);
-	FORKED(simidx_commit(h->idle, &err));
-	FORKED(simidx_merge(h->idle, &err));
-	FORKED(simidx_merge(h->pending, &err));
-	FORKED(simidx_commit(h->pending, &err));
+	FORKED(simidx_writer_commit(h->idle, &err));
+	FORKED(simidx_writer_merge(h->idle, &err));
+	FORKED(simidx_writer_merge(h->pending, &err));
+	FORKED(simidx_writer_commit(h->pending, &err));
 #undef FORKED
-	simidx_rollback(h->pending);
-	simidx_rollback(h->idle);
+	simidx_writer_rollback(h->pending);
+	simidx_writer_rollback(h->idle);
 	simidx_walk_close(h->walk);
 	simidx_reader_close(h->reader);
 	simidx_writer_close(h->pending);

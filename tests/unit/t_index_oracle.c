@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/sx_reader.h"
+#include "search/sx_reader.h"
 #include "support/sxt_model.h"
 
 Suite *suite_index_oracle(void);
@@ -172,11 +172,11 @@ static simidx *make(const struct subject *s)
  * The four states
  */
 
-/* Make the next search read the log, or ask the mini-index. */
+/* Make the next search read the log, or ask the memtable. */
 static void choose_tier(simidx_reader *reader, int by_log)
 {
 	if (by_log)
-		sx_mini_discard(reader->index);
+		sx_memtable_discard(reader->index);
 	reader->rented = by_log ? 0 : UINT64_MAX / 2;
 }
 
@@ -213,13 +213,13 @@ static void search_all(struct subject *s, size_t n, simidx_reader *reader, int f
 		search_one(s, n, reader, low_bits(s->bits));
 		/* Or the test does not test what it says. The log was read at first only. */
 		if (fresh)
-			ck_assert_msg(index->mini && sx_mini_end(index->mini) >
-							     sx_mini_base(index->mini),
-				      "the mini-index was not used");
+			ck_assert_msg(index->memtable && sx_memtable_end(index->memtable) >
+							     sx_memtable_base(index->memtable),
+				      "the memtable was not used");
 	}
 }
 
-/* One query by the log alone: the mini-index is thrown away before each search. */
+/* One query by the log alone: the memtable is thrown away before each search. */
 static void search_log(struct subject *s, size_t n, simidx_reader *reader)
 {
 	for (unsigned i = 0; i < 4; i++) {
@@ -233,7 +233,7 @@ static void search_log(struct subject *s, size_t n, simidx_reader *reader)
 		hits = sxt_model_near(&s->model, n, query.fp, query.radius, &n_hits);
 		choose_tier(reader, 1);
 		sxt_check_limit(&s->model, hits, n_hits, reader, &query);
-		ck_assert_ptr_null(reader->index->mini);
+		ck_assert_ptr_null(reader->index->memtable);
 		free(hits);
 	}
 }
@@ -405,7 +405,7 @@ static void check_cost(const struct subject *s, simidx_reader *reader, uint64_t 
 
 	q.fp = query;
 	q.radius = k;
-	ck_assert_sx(simidx_search(reader, &q, &results, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_reader_search(reader, &q, &results, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(results.probes, probes[s->m == 5][k]);
 	ck_assert_uint_eq(reader->probes.n, results.probes);
 	for (size_t i = 0; i < reader->probes.n; i++)
@@ -413,7 +413,7 @@ static void check_cost(const struct subject *s, simidx_reader *reader, uint64_t 
 					     &reader->index->plan.table[reader->probes.at[i].table],
 					     &reader->probes.at[i]);
 	/* With a directory also what lies beside the ranges in the same parts of blocks. */
-	if (reader->index->shelf.max_bytes == SIMIDX_DIRECTORY_NEVER)
+	if (reader->index->shelf.max_bytes == SIMIDX_BLOCK_INDEX_NEVER)
 		ck_assert_uint_eq(results.candidates, candidates);
 	else
 		ck_assert_uint_ge(results.candidates, candidates);
@@ -421,6 +421,7 @@ static void check_cost(const struct subject *s, simidx_reader *reader, uint64_t 
 
 static void check_costs(int i)
 {
+	static const sx_costs fixed_costs = { 100, 100, 1e6, 1e6, 0 };
 	simidx_reader *reader;
 	struct subject s;
 	simidx *index;
@@ -428,13 +429,12 @@ static void check_costs(int i)
 	prepare(&s, i, ALL_SETS, 0);
 	index = make(&s);
 	/* So that narrow ranges are worth many probes, though there are so few documents. */
-	index->prices.costs = (sx_costs){ 100, 100, 1e6, 1e6, 0 };
-	index->prices.fixed = 1;
+	index->costs = &fixed_costs;
 	reader = sxt_reader(index);
 	sxt_model_store(&s.model, 0, s.model.n, index);
 	sxt_merge(index);
 	for (unsigned q = 0; q < 40; q++) {
-		index->shelf.max_bytes = q < 20 ? SIMIDX_DIRECTORY_NEVER : 0;
+		index->shelf.max_bytes = q < 20 ? SIMIDX_BLOCK_INDEX_NEVER : 0;
 		for (unsigned k = 0; k <= 3; k++)
 			check_cost(&s, reader, choose_query(&s, q), k);
 	}
@@ -463,9 +463,9 @@ START_TEST(cost_of_the_log)
 	prepare(&s, _i * N_PLANS, 1u << CLUSTERED, 0); /* each layout */
 	index = make(&s);
 	sxt_model_store(&s.model, 0, s.model.n, index);
-	sx_mini_discard(index); /* the writer has made one, to look for duplicates */
+	sx_memtable_discard(index); /* the writer has made one, to look for duplicates */
 	reader = sxt_reader(index);
-	ck_assert_sx(simidx_search(reader, &q, &results, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_reader_search(reader, &q, &results, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(results.candidates, s.model.n);
 	simidx_reader_close(reader);
 	simidx_close(index);

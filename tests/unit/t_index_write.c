@@ -49,7 +49,7 @@ START_TEST(duplicates)
 			sxt_commit(writer);
 		} else {
 			sxt_commit(writer);
-			ck_assert_sx(simidx_merge(writer, &sxt_err), SIMIDX_OK);
+			ck_assert_sx(simidx_writer_merge(writer, &sxt_err), SIMIDX_OK);
 		}
 		ck_assert_int_eq(t_put(writer, 100, 9, NULL), SIMIDX_E_DUPLICATE);
 		ck_assert_int_eq(t_put(writer, 7, 9, "two"), SIMIDX_E_DUPLICATE);
@@ -99,7 +99,7 @@ START_TEST(ranges)
 	label[5] = '\0';
 	doc.label = label;
 	doc.label_size = SIMIDX_MAX_LABEL;
-	ck_assert_sx(simidx_put(writer, &doc, &id, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_writer_put(writer, &doc, &id, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(id, 1);
 	ck_assert_int_eq(t_put(writer, SIMIDX_MAX_ID, (UINT64_C(1) << 40) - 1, "last"), SIMIDX_OK);
 	/* No id is left above the largest. */
@@ -108,15 +108,15 @@ START_TEST(ranges)
 	sxt_commit(writer);
 	for (int merged = 0; merged < 2; merged++) {
 		reader = sxt_reader(index);
-		ck_assert_sx(simidx_get_label(reader, label, SIMIDX_MAX_LABEL, &match, &sxt_err),
+		ck_assert_sx(simidx_reader_find_label(reader, label, SIMIDX_MAX_LABEL, &match, &sxt_err),
 			     SIMIDX_OK);
 		ck_assert_uint_eq(match.id, 1);
 		ck_assert_uint_eq(match.label_size, SIMIDX_MAX_LABEL);
 		ck_assert_int_eq(memcmp(match.label, label, SIMIDX_MAX_LABEL), 0);
-		ck_assert_sx(simidx_get_id(reader, SIMIDX_MAX_ID, &match, &sxt_err), SIMIDX_OK);
-		ck_assert_sx(simidx_get_id(reader, SIMIDX_NO_ID, &match, &sxt_err),
+		ck_assert_sx(simidx_reader_find_id(reader, SIMIDX_MAX_ID, &match, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_reader_find_id(reader, SIMIDX_NO_ID, &match, &sxt_err),
 			     SIMIDX_E_NOT_FOUND);
-		ck_assert_sx(simidx_get_label(reader, NULL, 0, &match, &sxt_err),
+		ck_assert_sx(simidx_reader_find_label(reader, NULL, 0, &match, &sxt_err),
 			     SIMIDX_E_NOT_FOUND);
 		simidx_reader_close(reader);
 		sxt_check_sound(index);
@@ -144,7 +144,7 @@ START_TEST(without_ids)
 	ck_assert_int_eq(t_put(writer, 0, 1, NULL), SIMIDX_E_MISMATCH);
 	ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID, 1, "label"), SIMIDX_E_MISMATCH);
 	doc.flags = SIMIDX_DOC_FP2;
-	ck_assert_sx(simidx_put(writer, &doc, NULL, &sxt_err), SIMIDX_E_MISMATCH);
+	ck_assert_sx(simidx_writer_put(writer, &doc, NULL, &sxt_err), SIMIDX_E_MISMATCH);
 	for (int i = 0; i < 3; i++)
 		ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID, 1, NULL), SIMIDX_OK);
 	sxt_commit(writer);
@@ -157,8 +157,8 @@ START_TEST(without_ids)
 	sxt_commit(writer);
 	ck_assert_uint_eq(t_count(index, 1), 1);
 	reader = sxt_reader(index);
-	ck_assert_sx(simidx_get_id(reader, 0, &match, &sxt_err), SIMIDX_E_UNSUPPORTED);
-	ck_assert_sx(simidx_get_label(reader, "x", 1, &match, &sxt_err), SIMIDX_E_UNSUPPORTED);
+	ck_assert_sx(simidx_reader_find_id(reader, 0, &match, &sxt_err), SIMIDX_E_UNSUPPORTED);
+	ck_assert_sx(simidx_reader_find_label(reader, "x", 1, &match, &sxt_err), SIMIDX_E_UNSUPPORTED);
 	simidx_reader_close(reader);
 	sxt_check_sound(index);
 	simidx_writer_close(writer);
@@ -178,16 +178,16 @@ START_TEST(second_fingerprints)
 	index = sxt_create(path, &o);
 	writer = sxt_writer(index, 0);
 	doc.flags = _i ? 0 : SIMIDX_DOC_FP2;
-	ck_assert_sx(simidx_put(writer, &doc, NULL, &sxt_err), SIMIDX_E_MISMATCH);
+	ck_assert_sx(simidx_writer_put(writer, &doc, NULL, &sxt_err), SIMIDX_E_MISMATCH);
 	doc.flags = _i ? SIMIDX_DOC_FP2 : 0;
 	doc.fp2 = UINT64_MAX; /* 64 bits whatever f is; ignored without the flag */
-	ck_assert_sx(simidx_put(writer, &doc, NULL, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_writer_put(writer, &doc, NULL, &sxt_err), SIMIDX_OK);
 	sxt_commit(writer);
 	for (int merged = 0; merged < 2; merged++) {
 		simidx_reader *reader = sxt_reader(index);
 		simidx_match match;
 
-		ck_assert_sx(simidx_get_id(reader, 0, &match, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_reader_find_id(reader, 0, &match, &sxt_err), SIMIDX_OK);
 		ck_assert_uint_eq(match.fp2, _i ? UINT64_MAX : 0);
 		ck_assert_uint_eq(match.flags, _i ? SIMIDX_MATCH_FP2 : 0);
 		simidx_reader_close(reader);
@@ -202,7 +202,7 @@ END_TEST
  * Rollback
  */
 
-/* Nothing is left, neither in the file nor in the mini-index that the rows were in. */
+/* Nothing is left, neither in the file nor in the memtable that the rows were in. */
 START_TEST(rollback)
 {
 	simidx *index = sxt_create(path, NULL);
@@ -217,10 +217,10 @@ START_TEST(rollback)
 		ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID, 2, NULL), SIMIDX_OK);
 		ck_assert_uint_eq(simidx_writer_pending(writer), 2);
 		ck_assert_uint_eq(t_count(index, 2), 0); /* not committed yet */
-		ck_assert_sx(simidx_get_label(reader, "lost", 4, &match, &sxt_err),
+		ck_assert_sx(simidx_reader_find_label(reader, "lost", 4, &match, &sxt_err),
 			     SIMIDX_E_NOT_FOUND);
 		if (i < 2) {
-			simidx_rollback(writer);
+			simidx_writer_rollback(writer);
 			ck_assert_uint_eq(simidx_writer_pending(writer), 0);
 		} else {
 			simidx_writer_close(writer);
@@ -237,13 +237,13 @@ START_TEST(rollback)
 	ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID, 4, NULL), SIMIDX_OK);
 	ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID, 5, NULL), SIMIDX_OK);
 	sxt_commit(writer);
-	for (int i = 0; i < 30; i++) { /* by the log and by the mini-index */
+	for (int i = 0; i < 30; i++) { /* by the log and by the memtable */
 		ck_assert_uint_eq(t_count(index, 2), 0);
 		ck_assert_uint_eq(t_count(index, 4), 2);
 		ck_assert_uint_eq(t_count(index, 5), 1);
-		ck_assert_sx(simidx_get_label(reader, "lost", 4, &match, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_reader_find_label(reader, "lost", 4, &match, &sxt_err), SIMIDX_OK);
 		ck_assert_uint_eq(match.fp, 4);
-		ck_assert_sx(simidx_get_id(reader, 3, &match, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_reader_find_id(reader, 3, &match, &sxt_err), SIMIDX_OK);
 		ck_assert_uint_eq(match.fp, 4);
 	}
 	sxt_check_sound(index);
@@ -261,11 +261,11 @@ START_TEST(commit_of_nothing)
 
 	sxt_commit(writer);
 	sxt_commit(merging);
-	ck_assert_sx(simidx_merge(writer, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_writer_merge(writer, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(t_info(index).snapshot, before);
 	/* Two rows are more than the threshold of one: the commit merges. */
 	ck_assert_int_eq(t_put(writer, 1, 1, NULL), SIMIDX_OK);
-	ck_assert_sx(simidx_merge(writer, &sxt_err), SIMIDX_E_STATE);
+	ck_assert_sx(simidx_writer_merge(writer, &sxt_err), SIMIDX_E_STATE);
 	sxt_commit(writer);
 	sxt_commit(merging);
 	ck_assert_uint_eq(t_info(index).fresh_rows, 1);
@@ -311,7 +311,7 @@ START_TEST(busy_between_processes)
 	index = sxt_open(path, 0);
 	writer = t_impatient_writer(index);
 	ck_assert_int_eq(t_put(writer, 2, 2, NULL), SIMIDX_E_BUSY);
-	ck_assert_sx(simidx_merge(writer, &sxt_err), SIMIDX_E_BUSY);
+	ck_assert_sx(simidx_writer_merge(writer, &sxt_err), SIMIDX_E_BUSY);
 	truncate.flags = SIMIDX_CREATE_TRUNCATE;
 	ck_assert_sx(simidx_create(path, &truncate, &made, &sxt_err), SIMIDX_E_BUSY);
 	ck_assert_ptr_null(made);
@@ -339,7 +339,7 @@ START_TEST(busy_within_a_process)
 	ck_assert_int_eq(t_put(other, 2, 2, NULL), SIMIDX_E_BUSY);
 	truncate.flags = SIMIDX_CREATE_TRUNCATE;
 	ck_assert_sx(simidx_create(path, &truncate, &made, &sxt_err), SIMIDX_E_BUSY);
-	simidx_rollback(writer);
+	simidx_writer_rollback(writer);
 	ck_assert_int_eq(t_put(other, 2, 2, NULL), SIMIDX_OK);
 	ck_assert_int_eq(t_put(same, 3, 3, NULL), SIMIDX_E_BUSY);
 	sxt_commit(other);

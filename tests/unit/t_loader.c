@@ -121,7 +121,7 @@ static simidx *make_expected(const struct rows *rows, const simidx_create_option
 
 		doc.id = rows->at[i].given;
 		if (rows->at[i].stays)
-			sxt_must(simidx_put(writer, &doc, NULL, &sxt_err));
+			sxt_must(simidx_writer_put(writer, &doc, NULL, &sxt_err));
 	}
 	sxt_commit(writer);
 	simidx_writer_close(writer);
@@ -288,7 +288,7 @@ static size_t store_old(struct rows *rows, const simidx_create_options *create, 
 
 	for (size_t i = 0; i < n; i++) {
 		struct row *row = add_row(rows, SHUFFLED, 1000000);
-		int rc = simidx_put(writer, &row->doc, NULL, &sxt_err);
+		int rc = simidx_writer_put(writer, &row->doc, NULL, &sxt_err);
 
 		/* What clashes by chance is no part of the test. */
 		if (rc == SIMIDX_E_DUPLICATE)
@@ -297,7 +297,7 @@ static size_t store_old(struct rows *rows, const simidx_create_options *create, 
 			ck_assert_int_eq(rc, SIMIDX_OK);
 		if (i == n / 2) {
 			sxt_commit(writer);
-			ck_assert_sx(simidx_merge(writer, &sxt_err), SIMIDX_OK);
+			ck_assert_sx(simidx_writer_merge(writer, &sxt_err), SIMIDX_OK);
 		}
 	}
 	sxt_commit(writer);

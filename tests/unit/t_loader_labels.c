@@ -86,7 +86,7 @@ static void load(simidx_loader *loader, const struct row *row)
 		simidx_doc doc = SIMIDX_DOC_INIT;
 
 		doc.id = row[i].id;
-		doc.fp = simidx_hash_bytes(&i, sizeof(i));
+		doc.fp = simidx_feature_hash(&i, sizeof(i));
 		if (row[i].label < N) {
 			doc.label_size = (size_t)snprintf(label, sizeof(label), "%u", row[i].label);
 			doc.label = label;
@@ -120,7 +120,7 @@ START_TEST(test_many)
 		char label[16];
 
 		t_must(i != NOBODY);
-		t_must_eq(match.fp, simidx_hash_bytes(&i, sizeof(i)));
+		t_must_eq(match.fp, simidx_feature_hash(&i, sizeof(i)));
 		snprintf(label, sizeof(label), "%u", row[i].label);
 		t_must((match.label != NULL) == (row[i].label < N));
 		t_must(!match.label || (match.label_size == strlen(label) &&
@@ -189,8 +189,8 @@ START_TEST(test_same_hash)
 	simidx *index;
 
 	for (int i = 1; i < 3; i++)
-		ck_assert_uint_eq(simidx_hash_bytes(label[i].bytes, label[i].size),
-				  simidx_hash_bytes(label[0].bytes, label[0].size));
+		ck_assert_uint_eq(simidx_feature_hash(label[i].bytes, label[i].size),
+				  simidx_feature_hash(label[0].bytes, label[0].size));
 	for (uint64_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		simidx_doc doc = SIMIDX_DOC_INIT;
 

@@ -75,7 +75,7 @@ START_TEST(test_one_fingerprint)
 	ck_assert_sx(simidx_get_table_info(index, 2, &table, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(table.entries, 1);
 	reader = sxt_reader(index);
-	ck_assert_sx(simidx_search(reader, &query, &results, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_reader_search(reader, &query, &results, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(results.n, 100000);
 	ck_assert_uint_eq(results.matches[99999].id, 99999);
 	simidx_reader_close(reader);
@@ -258,7 +258,7 @@ START_TEST(test_spills)
 		simidx_doc doc = SIMIDX_DOC_INIT;
 
 		doc.id = i * 7919 % n;
-		doc.fp = simidx_hash_bytes(&doc.id, sizeof(doc.id));
+		doc.fp = simidx_feature_hash(&doc.id, sizeof(doc.id));
 		sxt_must(simidx_loader_put(loader, &doc, NULL, &sxt_err));
 	}
 	sxt_load_finish(loader, &report);
@@ -270,7 +270,7 @@ START_TEST(test_spills)
 	ck_assert_sx(simidx_walk_open(index, &walk, &sxt_err), SIMIDX_OK);
 	for (uint64_t i = 0; i < n; i++) {
 		sxt_must(simidx_walk_next(walk, &match, &sxt_err));
-		t_must(match.id == i && match.fp == simidx_hash_bytes(&i, sizeof(i)));
+		t_must(match.id == i && match.fp == simidx_feature_hash(&i, sizeof(i)));
 	}
 	simidx_walk_close(walk);
 	simidx_close(index);
@@ -296,22 +296,22 @@ START_TEST(test_mark)
 	size_t n;
 
 	get_mark(index, mark, SIMIDX_E_NOT_FOUND);
-	ck_assert_sx(simidx_set_mark(writer, "", 0, &sxt_err), SIMIDX_E_RANGE);
-	ck_assert_sx(simidx_set_mark(writer, mark, SIMIDX_MAX_MARK + 1, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_sx(simidx_writer_set_mark(writer, "", 0, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_sx(simidx_writer_set_mark(writer, mark, SIMIDX_MAX_MARK + 1, &sxt_err), SIMIDX_E_RANGE);
 	/* It becomes visible with the commit, with documents or without. */
-	ck_assert_sx(simidx_set_mark(writer, "one", 3, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_writer_set_mark(writer, "one", 3, &sxt_err), SIMIDX_OK);
 	get_mark(index, mark, SIMIDX_E_NOT_FOUND);
 	sxt_commit(writer);
 	ck_assert_uint_eq(get_mark(index, mark, SIMIDX_OK), 3);
 	ck_assert_str_eq(mark, "one");
-	ck_assert_sx(simidx_set_mark(writer, "two", 3, &sxt_err), SIMIDX_OK);
-	simidx_rollback(writer);
+	ck_assert_sx(simidx_writer_set_mark(writer, "two", 3, &sxt_err), SIMIDX_OK);
+	simidx_writer_rollback(writer);
 	sxt_commit(writer);
 	sxt_load_put(index, 0, 3);
 	get_mark(index, mark, SIMIDX_OK);
 	ck_assert_str_eq(mark, "one");
 	memset(mark, 'x', SIMIDX_MAX_MARK);
-	ck_assert_sx(simidx_set_mark(writer, mark, SIMIDX_MAX_MARK, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_writer_set_mark(writer, mark, SIMIDX_MAX_MARK, &sxt_err), SIMIDX_OK);
 	sxt_commit(writer);
 	sxt_merge(index);
 	ck_assert_uint_eq(get_mark(index, mark, SIMIDX_OK), SIMIDX_MAX_MARK);
@@ -333,7 +333,7 @@ START_TEST(test_mark_of_loader)
 	simidx_loader_report report;
 	char mark[2000];
 
-	ck_assert_sx(simidx_set_mark(writer, "source", 6, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_writer_set_mark(writer, "source", 6, &sxt_err), SIMIDX_OK);
 	sxt_commit(writer);
 	simidx_writer_close(writer);
 	ck_assert_sx(simidx_loader_add_index(loader, index, &sxt_err), SIMIDX_OK);

@@ -35,14 +35,14 @@ static int old_user(sxt_proc *me, void *ctx)
 	sxt_proc_wait(me); /* the loader is open and holds the lock */
 	o.wait_ms = 0;
 	sxt_proc_must(simidx_writer_open(index, &o, &writer, &err), SIMIDX_OK, &err);
-	sxt_proc_must(simidx_put(writer, &doc, NULL, &err), SIMIDX_E_BUSY, &err);
+	sxt_proc_must(simidx_writer_put(writer, &doc, NULL, &err), SIMIDX_E_BUSY, &err);
 	sxt_proc_tell(me);
 	sxt_proc_wait(me); /* exchanged */
 	while (!(rc = simidx_walk_next(walk, &match, &err)))
 		n++;
 	sxt_proc_assert(rc == SIMIDX_E_END && n == 150);
 	simidx_walk_close(walk);
-	sxt_proc_must(simidx_put(writer, &doc, NULL, &err), SIMIDX_E_MOVED, &err);
+	sxt_proc_must(simidx_writer_put(writer, &doc, NULL, &err), SIMIDX_E_MOVED, &err);
 	sxt_proc_must(simidx_walk_open(index, &walk, &err), SIMIDX_E_MOVED, &err);
 	simidx_writer_close(writer);
 	simidx_close(index);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/sx_reader.h"
+#include "search/sx_reader.h"
 #include "support/sxt_query.h"
 #include "t_fast.h"
 
@@ -130,9 +130,9 @@ static inline uint64_t t_search_near(struct t_search *s)
 }
 
 /** Directories from the next search on, or none (for the index, and what its readers hold). */
-static inline void t_search_directories(struct t_search *s, int on)
+static inline void t_search_block_indexes(struct t_search *s, int on)
 {
-	s->index->shelf.max_bytes = on ? 0 : SIMIDX_DIRECTORY_NEVER;
+	s->index->shelf.max_bytes = on ? 0 : SIMIDX_BLOCK_INDEX_NEVER;
 	simidx_reader_close(s->reader);
 	s->reader = sxt_reader(s->index);
 }

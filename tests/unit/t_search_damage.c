@@ -120,12 +120,12 @@ static void tear_down(void)
 	free(dir);
 }
 
-static simidx *open_with(uint64_t directory, const char *kernel)
+static simidx *open_with(uint64_t block_index_bytes, const char *kernel)
 {
 	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
 	simidx *index;
 
-	o.directory = directory;
+	o.block_index_bytes = block_index_bytes;
 	o.kernel = kernel;
 	ck_assert_sx(simidx_open(path, &o, &index, &sxt_err), SIMIDX_OK);
 	return index;
@@ -181,7 +181,7 @@ static unsigned count_wrong(simidx_reader *reader)
 		int rc;
 
 		q.fp = asked[i];
-		rc = simidx_search(reader, &q, &r, &sxt_err);
+		rc = simidx_reader_search(reader, &q, &r, &sxt_err);
 		check_code(rc);
 		wrong += rc || !is_right(&r, &truth[i]);
 	}
@@ -207,17 +207,17 @@ static void ask_otherwise(simidx_reader *reader)
 		q.radius2 = 40;
 		q.weights = i % 7 ? NULL : weights;
 		q.probes = i % 7 ? 0 : 20;
-		check_code(simidx_search(reader, &q, &r, &sxt_err));
+		check_code(simidx_reader_search(reader, &q, &r, &sxt_err));
 		for (size_t j = 0; j < r.n; j++) /* to read it all */
 			ck_assert_uint_le(r.matches[j].distance, 64);
 	}
 }
 
-/* By directories with the best kernel, and by the tree with the plainest. */
+/* By block indexes with the best kernel, and by the tree with the plainest. */
 START_TEST(single)
 {
 	unsigned rounds = sxt_is_long() ? 5000 : 150;
-	simidx *index[2] = { open_with(0, NULL), open_with(SIMIDX_DIRECTORY_NEVER, "scalar") };
+	simidx *index[2] = { open_with(0, NULL), open_with(SIMIDX_BLOCK_INDEX_NEVER, "scalar") };
 	simidx_reader *reader[2] = { sxt_reader(index[0]), sxt_reader(index[1]) };
 	unsigned failed = 0;
 

@@ -65,8 +65,8 @@ static void check_explained(struct t_search *s, const simidx_query *q)
 
 	/* What is compared no longer changes once blocks have been read twice. */
 	for (unsigned i = 0; i < 3; i++)
-		ck_assert_sx(simidx_search(s->reader, q, &r, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(simidx_explain(s->reader, q, &e, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_reader_search(s->reader, q, &r, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_reader_explain(s->reader, q, &e, &sxt_err), SIMIDX_OK);
 	check_same_counts(&e.results, &r);
 	t_must(!e.results.n && !e.results.matches);
 	check_choices(&e);
@@ -90,10 +90,10 @@ START_TEST(explanations)
 		simidx_explanation e = SIMIDX_EXPLANATION_INIT;
 		simidx_query q = SIMIDX_QUERY_INIT;
 
-		t_search_directories(&s, on);
+		t_search_block_indexes(&s, on);
 		s.reader->rented = UINT64_MAX / 2;
-		ck_assert_sx(simidx_explain(s.reader, &q, &e, &sxt_err), SIMIDX_OK);
-		ck_assert_uint_eq(e.directories > 0, on && s.layout == SIMIDX_LAYOUT_BLOCKS);
+		ck_assert_sx(simidx_reader_explain(s.reader, &q, &e, &sxt_err), SIMIDX_OK);
+		ck_assert_uint_eq(e.block_indexes > 0, on && s.layout == SIMIDX_LAYOUT_BLOCKS);
 		for (unsigned i = 0; i < 40; i++) {
 			q = any_query(&s, weights);
 			q.mode = (unsigned)sxt_rng_below(&s.rng, 4);
@@ -112,6 +112,7 @@ END_TEST
  */
 START_TEST(probe_counts)
 {
+	static const sx_costs fixed_costs = { 100, 0, 1, 1, 0 };
 	static const struct {
 		int i;
 		unsigned n, probes[8];
@@ -122,15 +123,14 @@ START_TEST(probe_counts)
 	for (unsigned i = 0; i < 5000; i++)
 		t_search_add(&s, t_search_any(&s));
 	t_search_store(&s, 5000);
-	s.index->prices.costs = (sx_costs){ 100, 0, 1, 1, 0 };
-	s.index->prices.fixed = 1;
+	s.index->costs = &fixed_costs;
 	for (unsigned k = 0; k < want[_i].n; k++) {
 		simidx_explanation e = SIMIDX_EXPLANATION_INIT;
 		simidx_query q = SIMIDX_QUERY_INIT;
 
 		q.fp = t_search_near(&s);
 		q.radius = k;
-		ck_assert_sx(simidx_explain(s.reader, &q, &e, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_reader_explain(s.reader, &q, &e, &sxt_err), SIMIDX_OK);
 		ck_assert_msg(e.chosen.probes == want[_i].probes[k], "%s", e.chosen.text);
 		ck_assert_uint_eq(e.results.probes, want[_i].probes[k]);
 	}
@@ -144,6 +144,7 @@ END_TEST
  */
 START_TEST(nearest_explained)
 {
+	static const sx_costs fixed_costs = { 100, 10, 1, 100, 0 };
 	simidx_explanation near = SIMIDX_EXPLANATION_INIT, all = SIMIDX_EXPLANATION_INIT;
 	simidx_query q = SIMIDX_QUERY_INIT;
 	struct t_search s;
@@ -153,15 +154,14 @@ START_TEST(nearest_explained)
 		t_search_add(&s, t_search_any(&s));
 	t_search_store(&s, 20000);
 	/* So that it is never a scan. */
-	s.index->prices.costs = (sx_costs){ 100, 10, 1, 100, 0 };
-	s.index->prices.fixed = 1;
+	s.index->costs = &fixed_costs;
 	q.fp = s.model.at[7].fp ^ 1;
 	q.radius = 1;
-	ck_assert_sx(simidx_explain(s.reader, &q, &all, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_reader_explain(s.reader, &q, &all, &sxt_err), SIMIDX_OK);
 	q.mode = SIMIDX_NEAREST;
 	q.limit = 1;
 	q.radius = 7;
-	ck_assert_sx(simidx_explain(s.reader, &q, &near, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_reader_explain(s.reader, &q, &near, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(near.results.count, 1);
 	ck_assert_str_eq(near.chosen.text, all.chosen.text);
 	ck_assert_uint_gt(all.n_rejected, 0);
@@ -184,18 +184,18 @@ START_TEST(bad_explanations)
 	t_search_fill(&s, 100);
 	t_search_store(&s, 50);
 	e.n_rejected = 1;
-	ck_assert_sx(simidx_explain(NULL, &q, &e, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_reader_explain(NULL, &q, &e, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_uint_eq(e.n_rejected, 0);
 	ck_assert_uint_eq(e.results.size, sizeof(e.results));
-	ck_assert_sx(simidx_explain(s.reader, NULL, &e, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_explain(s.reader, &q, NULL, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_reader_explain(s.reader, NULL, &e, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_reader_explain(s.reader, &q, NULL, &sxt_err), SIMIDX_E_ARG);
 	q.radius = 65;
-	ck_assert_sx(simidx_explain(s.reader, &q, &e, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_sx(simidx_reader_explain(s.reader, &q, &e, &sxt_err), SIMIDX_E_RANGE);
 	q.radius = 3;
 	q.flags = SIMIDX_QUERY_FP2;
-	ck_assert_sx(simidx_explain(s.reader, &q, &e, &sxt_err), SIMIDX_E_MISMATCH);
+	ck_assert_sx(simidx_reader_explain(s.reader, &q, &e, &sxt_err), SIMIDX_E_MISMATCH);
 	e.size--;
-	ck_assert_sx(simidx_explain(s.reader, &q, &e, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_reader_explain(s.reader, &q, &e, &sxt_err), SIMIDX_E_ARG);
 	t_search_end(&s);
 }
 END_TEST
@@ -225,7 +225,7 @@ START_TEST(predictions)
 			double before = 0;
 
 			for (uint64_t n = 1; n <= 1000000000 && !rc; n *= 10) {
-				rc = simidx_predict(i, bits, n, k, &p, NULL);
+				rc = simidx_plan_predict(i, bits, n, k, &p, NULL);
 				if (rc)
 					continue;
 				check_prediction(&p);
@@ -239,8 +239,8 @@ START_TEST(predictions)
 		for (unsigned k = 0; k <= 8 && !rc; k++) {
 			simidx_prediction less = SIMIDX_PREDICTION_INIT;
 
-			t_must(!simidx_predict(i, bits, 10000000, k, &less, NULL));
-			t_must(!simidx_predict(i, bits, 10000000, k + 1, &p, NULL));
+			t_must(!simidx_plan_predict(i, bits, 10000000, k, &less, NULL));
+			t_must(!simidx_plan_predict(i, bits, 10000000, k + 1, &p, NULL));
 			ck_assert_msg(p.microseconds >= less.microseconds * 0.999,
 				      "plan %s, radius %u: %g us, %g us", p.plan, k,
 				      less.microseconds, p.microseconds);
@@ -255,18 +255,18 @@ START_TEST(bad_predictions)
 {
 	simidx_prediction p = SIMIDX_PREDICTION_INIT;
 
-	ck_assert_sx(simidx_predict(0, 64, 0, 3, &p, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(simidx_predict(0, 64, UINT64_MAX, 64, &p, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(simidx_predict(UINT32_MAX, 64, 1, 3, &p, &sxt_err), SIMIDX_E_END);
+	ck_assert_sx(simidx_plan_predict(0, 64, 0, 3, &p, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_plan_predict(0, 64, UINT64_MAX, 64, &p, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_plan_predict(UINT32_MAX, 64, 1, 3, &p, &sxt_err), SIMIDX_E_END);
 	p.n_tables = 1;
-	ck_assert_sx(simidx_predict(0, 64, 1, 65, &p, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_plan_predict(0, 64, 1, 65, &p, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_uint_eq(p.n_tables, 0);
-	ck_assert_sx(simidx_predict(0, 32, 1, 33, &p, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_predict(0, 15, 1, 3, &p, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_predict(0, 65, 1, 3, &p, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_predict(0, 64, 1, 3, NULL, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_plan_predict(0, 32, 1, 33, &p, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_plan_predict(0, 15, 1, 3, &p, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_plan_predict(0, 65, 1, 3, &p, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_plan_predict(0, 64, 1, 3, NULL, &sxt_err), SIMIDX_E_ARG);
 	p.size++;
-	ck_assert_sx(simidx_predict(0, 64, 1, 3, &p, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_plan_predict(0, 64, 1, 3, &p, &sxt_err), SIMIDX_E_ARG);
 }
 END_TEST
 
@@ -299,7 +299,7 @@ START_TEST(kernels)
 			q.radius = i % 10;
 			sxt_check_query(&s.model, s.model.n, s.reader, &q, NULL);
 		}
-		ck_assert_sx(simidx_explain(s.reader, &q, &e, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_reader_explain(s.reader, &q, &e, &sxt_err), SIMIDX_OK);
 		ck_assert_str_eq(e.kernel, kernel->name);
 	}
 	ck_assert_uint_ge(n, 1);
@@ -416,7 +416,7 @@ static int deliver_image(void *ctx, size_t i, const simidx_results *results)
 	simidx_results r = SIMIDX_RESULTS_INIT;
 	struct images *images = ctx;
 
-	ck_assert_sx(simidx_search(images->s->reader, &images->questions->of[i], &r, &sxt_err),
+	ck_assert_sx(simidx_reader_search(images->s->reader, &images->questions->of[i], &r, &sxt_err),
 		     SIMIDX_OK);
 	check_same(images->change, images->s->bits, &r, results);
 	images->n++;
@@ -432,8 +432,8 @@ static void check_questions(struct t_search *s, struct t_search *other, const st
 	for (unsigned i = 0; i < QUERIES; i++) {
 		simidx_results x = SIMIDX_RESULTS_INIT, y = SIMIDX_RESULTS_INIT;
 
-		ck_assert_sx(simidx_search(s->reader, &q->of[i], &x, &sxt_err), SIMIDX_OK);
-		ck_assert_sx(simidx_search(other->reader, &q->image[i], &y, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_reader_search(s->reader, &q->of[i], &x, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_reader_search(other->reader, &q->image[i], &y, &sxt_err), SIMIDX_OK);
 		check_same(c, s->bits, &x, &y);
 	}
 	how.deliver = deliver_image;

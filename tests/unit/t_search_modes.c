@@ -182,7 +182,7 @@ static void check_cut_nearest(struct t_search *s)
 		t_must(r.count >= r.n);
 		/* Fresh rows do not count. */
 		q.max_candidates = 1;
-		ck_assert_sx(simidx_search(s->reader, &q, &r, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_reader_search(s->reader, &q, &r, &sxt_err), SIMIDX_OK);
 		t_must(s->merged || !r.truncated);
 	}
 }
@@ -247,7 +247,7 @@ START_TEST(modes)
 	t_search_fill(&s, 700);
 	t_search_store(&s, _i % 5 == 4 ? 0 : 450 + 250 * (size_t)(_i % 2));
 	for (int on = 0; on < 2; on++) {
-		t_search_directories(&s, on);
+		t_search_block_indexes(&s, on);
 		s.reader->rented = UINT64_MAX / 2; /* fresh rows are looked up from now on */
 		for (unsigned i = 0; i < (sxt_is_long() ? 200 : 12); i++)
 			check_modes(&s);
@@ -277,7 +277,7 @@ START_TEST(any_radius)
 		ck_assert_int_eq(r.complete_to, q.radius);
 	}
 	ck_assert_uint_eq(r.n, s.model.n);
-	ck_assert_int_eq(simidx_search(s.reader, &q, &r, NULL), SIMIDX_E_RANGE);
+	ck_assert_int_eq(simidx_reader_search(s.reader, &q, &r, NULL), SIMIDX_E_RANGE);
 	t_search_end(&s);
 }
 END_TEST
@@ -303,7 +303,7 @@ START_TEST(one_fingerprint)
 	q.radius = 2;
 	q.fp = sxt_rng_flip(&s.rng, fp, s.bits, 2);
 	for (int on = 0; on < 2; on++) {
-		t_search_directories(&s, on);
+		t_search_block_indexes(&s, on);
 		for (q.mode = SIMIDX_ALL; q.mode <= SIMIDX_NEAREST; q.mode++) {
 			q.limit = q.mode == SIMIDX_NEAREST ? 5 : 0;
 			sxt_check_query(&s.model, N, s.reader, &q, &r);
@@ -337,10 +337,10 @@ START_TEST(one_fingerprint_costs)
 	while (s.model.n < N)
 		t_search_add(&s, q.fp);
 	t_search_store(&s, N);
-	t_search_directories(&s, 1);
-	/* Until there is a directory. */
+	t_search_block_indexes(&s, 1);
+	/* Until there is a block index. */
 	for (unsigned i = 0; i < 1000 && !s.reader->posting_lookup.blocks; i++)
-		ck_assert_sx(simidx_search(s.reader, &q, &r, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_reader_search(s.reader, &q, &r, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_gt(s.reader->posting_lookup.blocks, 2 * SX_LOOKUP_PIECES);
 	for (q.mode = SIMIDX_ALL; q.mode <= SIMIDX_NEAREST; q.mode++)
 		for (unsigned i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
@@ -431,7 +431,7 @@ START_TEST(hot_prefix)
 	struct t_search s;
 
 	make_hot(&s, 0xbeef);
-	t_search_directories(&s, 1);
+	t_search_block_indexes(&s, 1);
 	for (unsigned k = 1; k <= 3; k++) {
 		sum_costs(&s, 0, k, &cold);
 		/* k + 1 prefixes, of which one more than is expected by chance may be hit, and
@@ -459,7 +459,7 @@ static uint64_t beside_hot(const struct t_search *s, uint64_t hot)
 }
 
 /*
- * Where no directory told of the bucket, the first query goes round it as soon as it has read
+ * Where no block index told of the bucket, the first query goes round it as soon as it has read
  * enough of it, and the next one at once.
  */
 START_TEST(hot_at_first)
@@ -471,7 +471,7 @@ START_TEST(hot_at_first)
 	struct t_search s;
 
 	make_hot(&s, 0xbeef);
-	t_search_directories(&s, 1);
+	t_search_block_indexes(&s, 1);
 	q.fp = beside_hot(&s, 0xbeef);
 	q.mode = asked[_i];
 	q.limit = q.mode == SIMIDX_NEAREST;
@@ -481,14 +481,14 @@ START_TEST(hot_at_first)
 	ck_assert_uint_lt(r.candidates, HOT * 2 / 3);
 	sxt_check_query(&s.model, s.model.n, s.reader, &q, &r);
 	ck_assert_uint_lt(r.candidates, HOT / 20);
-	ck_assert_sx(simidx_explain(s.reader, &q, &how, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_reader_explain(s.reader, &q, &how, &sxt_err), SIMIDX_OK);
 	ck_assert_int_eq(how.looked_up, 1);
 	t_search_end(&s);
 }
 END_TEST
 
 /*
- * Where there is no way round, the search goes on as it began, though there is a directory now:
+ * Where there is no way round, the search goes on as it began, though there is a block index now:
  * also with what it still has to look up in the same table. That is where this match is.
  */
 START_TEST(hot_by_weights)
@@ -515,7 +515,7 @@ START_TEST(hot_by_weights)
 }
 END_TEST
 
-/* One match ends a search wherever it is: in a scan, and in the tree as well as by directories. */
+/* One match ends a search wherever it is: in a scan, and in the tree as well as by block indexes. */
 START_TEST(first_ends_scan)
 {
 	simidx_query q = SIMIDX_QUERY_INIT;
@@ -525,7 +525,7 @@ START_TEST(first_ends_scan)
 
 	make_hot(&s, 0xbeef);
 	for (int on = 0; on < 2; on++) {
-		t_search_directories(&s, on);
+		t_search_block_indexes(&s, on);
 		for (unsigned i = 0; i < 5; i++) {
 			q.fp = t_search_any(&s);
 			q.mode = SIMIDX_FIRST;
@@ -534,7 +534,7 @@ START_TEST(first_ends_scan)
 			ck_assert_uint_eq(r.n, 1);
 			ck_assert_uint_lt(r.candidates, s.model.n / 2);
 		}
-		ck_assert_sx(simidx_explain(s.reader, &q, &how, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_reader_explain(s.reader, &q, &how, &sxt_err), SIMIDX_OK);
 		ck_assert_str_eq(how.chosen.text, "scan of t01");
 		/* All pieces together find what all at once does. */
 		q.mode = SIMIDX_COUNT;

@@ -163,7 +163,7 @@ static void search_all(struct t_search *s)
 	}
 }
 
-/* Through directories and without, with the fresh rows read from the log and looked up. */
+/* Through block indexes and without, with the fresh rows read from the log and looked up. */
 START_TEST(weighted)
 {
 	static const unsigned flags[] = { SIMIDX_CREATE_FP2, 0, SIMIDX_CREATE_NO_IDS };
@@ -173,7 +173,7 @@ START_TEST(weighted)
 	t_search_fill(&s, 800);
 	t_search_store(&s, _i % 5 == 4 ? 0 : 500);
 	for (int on = 0; on < 2; on++) {
-		t_search_directories(&s, on);
+		t_search_block_indexes(&s, on);
 		search_all(&s);
 	}
 	/* Or this does not test what it says. */

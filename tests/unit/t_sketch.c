@@ -31,7 +31,7 @@ static void sketch(size_t n, unsigned bits, unsigned flags, simidx_sketch *out)
 	/* What was there before must not show. */
 	memset(out, 0x5a, sizeof(*out));
 	out->size = sizeof(*out);
-	ck_assert_sx(simidx_hash_features(features, n, bits, flags, out, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_sketch_make(features, n, bits, flags, out, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(out->size, sizeof(*out));
 	ck_assert_uint_eq(out->bits, bits);
 	ck_assert_uint_eq(out->flags, flags);
@@ -305,7 +305,7 @@ START_TEST(test_no_features)
 	sxt_rng rng;
 	size_t i;
 
-	ck_assert_sx(simidx_hash_features(NULL, 0, 64, ALL_FLAGS, &s, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_sketch_make(NULL, 0, 64, ALL_FLAGS, &s, &sxt_err), SIMIDX_OK);
 	check_nothing(&s);
 	sxt_rng_init(&rng, 3);
 	random_features(&rng, 100, 1);
@@ -411,12 +411,12 @@ static void check_refused(const simidx_feature *f, size_t n, unsigned bits, unsi
 
 	memset(&s, 0x5a, sizeof(s));
 	s.size = sizeof(s);
-	ck_assert_sx(simidx_hash_features(f, n, bits, flags, &s, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_sketch_make(f, n, bits, flags, &s, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_int_eq(sxt_err.code, SIMIDX_E_ARG);
 	ck_assert_int_ne(sxt_err.text[0], '\0');
 	ck_assert_uint_eq(s.size, sizeof(s));
 	check_nothing(&s);
-	ck_assert_int_eq(simidx_hash_features(f, n, bits, flags, &s, NULL), SIMIDX_E_ARG);
+	ck_assert_int_eq(simidx_sketch_make(f, n, bits, flags, &s, NULL), SIMIDX_E_ARG);
 }
 
 START_TEST(test_bad_arguments)
@@ -431,12 +431,12 @@ START_TEST(test_bad_arguments)
 	check_refused(features, ((size_t)1 << 31) + 1, 64, 0);
 	check_refused(features, SIZE_MAX, 64, 0);
 	check_refused(NULL, 1, 64, 0);
-	ck_assert_sx(simidx_hash_features(features, 1, 64, 0, NULL, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_sketch_make(features, 1, 64, 0, NULL, &sxt_err), SIMIDX_E_ARG);
 	/* Of a struct of another size nothing is known but the size. */
 	memset(&s, 0x5a, sizeof(s));
 	s.size = sizeof(s) - 8;
 	before = s;
-	ck_assert_sx(simidx_hash_features(features, 1, 64, 0, &s, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_sketch_make(features, 1, 64, 0, &s, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_mem_eq(&s, &before, sizeof(s));
 }
 END_TEST
@@ -450,10 +450,10 @@ START_TEST(test_hash_bytes)
 	static const char text[] = "a feature";
 
 	/* The published value of XXH3-64 for no bytes and seed 0. */
-	ck_assert_uint_eq(simidx_hash_bytes("", 0), UINT64_C(0x2d06800538d394c2));
-	ck_assert_uint_eq(simidx_hash_bytes(NULL, 0), UINT64_C(0x2d06800538d394c2));
-	ck_assert_uint_eq(simidx_hash_bytes(text, 9), sx_hash_seed(text, 9, 0));
-	ck_assert_uint_ne(simidx_hash_bytes(text, 9), simidx_hash_bytes(text, 8));
+	ck_assert_uint_eq(simidx_feature_hash("", 0), UINT64_C(0x2d06800538d394c2));
+	ck_assert_uint_eq(simidx_feature_hash(NULL, 0), UINT64_C(0x2d06800538d394c2));
+	ck_assert_uint_eq(simidx_feature_hash(text, 9), sx_hash_seed(text, 9, 0));
+	ck_assert_uint_ne(simidx_feature_hash(text, 9), simidx_feature_hash(text, 8));
 }
 END_TEST
 

@@ -51,7 +51,7 @@ START_TEST(test_features_by_hand)
 	sxt_feature(&features[5], "is\037a", 4, 2);
 	ck_assert_uint_eq(features[0].weight, 113511); /* 1.7320508 * 65536 = 113511.68 */
 	ck_assert_uint_eq(features[2].weight, 92681);  /* 1.4142136 * 65536 = 92681.90 */
-	ck_assert_sx(simidx_hash_features(features, 6, 64, SXT_SKETCH_ALL, &want, &sxt_err),
+	ck_assert_sx(simidx_sketch_make(features, 6, 64, SXT_SKETCH_ALL, &want, &sxt_err),
 		     SIMIDX_OK);
 	want.n_tokens = 8;
 	want.flags |= SIMIDX_SKETCH_SHORT;

@@ -234,7 +234,7 @@ START_TEST(test_features_without_weight)
 
 	ck_assert_uint_eq(sketch.n_features, 1);
 	ck_assert_uint_eq(sketch.n_tokens, 4);
-	ck_assert_uint_eq(sketch.fp, simidx_hash_bytes("word", 4));
+	ck_assert_uint_eq(sketch.fp, simidx_feature_hash("word", 4));
 	/* Median of 0, 0 (rounded) and 2. */
 	ck_assert_uint_eq(text->lists->median, 0);
 	simidx_text_close(text);

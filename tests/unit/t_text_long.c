@@ -132,7 +132,7 @@ static simidx_sketch of_one_word(const char *bytes, size_t n)
 	for (i = 0; i < n; i++)
 		memcpy(word + i * size, bytes, size);
 	sxt_feature(&feature, word, n * size, 1);
-	ck_assert_sx(simidx_hash_features(&feature, 1, 64, SXT_SKETCH_ALL, &sketch, &sxt_err),
+	ck_assert_sx(simidx_sketch_make(&feature, 1, 64, SXT_SKETCH_ALL, &sketch, &sxt_err),
 		     SIMIDX_OK);
 	sketch.n_tokens = 1;
 	sketch.flags |= SIMIDX_SKETCH_SHORT;
@@ -190,7 +190,7 @@ static char *make_line(size_t n, size_t distinct, simidx_sketch *sketch)
 			    (unsigned)((n - 1 - i + distinct - 1) / distinct));
 	}
 	*sketch = (simidx_sketch)SIMIDX_SKETCH_INIT;
-	ck_assert_sx(simidx_hash_features(features, 2 * distinct, 64, SXT_SKETCH_ALL, sketch,
+	ck_assert_sx(simidx_sketch_make(features, 2 * distinct, 64, SXT_SKETCH_ALL, sketch,
 					  &sxt_err),
 		     SIMIDX_OK);
 	sketch->n_tokens = n;

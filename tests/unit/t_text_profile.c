@@ -98,7 +98,7 @@ static int see(void *ctx, const simidx_feature *feature, const char *utf8, size_
 {
 	struct seen *seen = ctx;
 
-	ck_assert_uint_eq(feature->hash, simidx_hash_bytes(utf8, size));
+	ck_assert_uint_eq(feature->hash, simidx_feature_hash(utf8, size));
 	seen->n += (size_t)snprintf(seen->all + seen->n, sizeof(seen->all) - seen->n, "%u:%.*s|",
 				    (unsigned)feature->weight, (int)size, utf8);
 	return seen->stop_after && --seen->stop_after == 0 ? 7 : 0;

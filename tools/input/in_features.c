@@ -24,7 +24,7 @@ static enum in_result take_line(struct in_reader *reader, const char *line, size
 		return in_fail(reader, IN_REJECTED,
 			       "expected a feature, a tab and its weight, 1/65536 and more and "
 			       "below 65536");
-	out->hash = simidx_hash_bytes(line, (size_t)(tab - line));
+	out->hash = simidx_feature_hash(line, (size_t)(tab - line));
 	out->weight = weight;
 	out->reserved = 0;
 	return IN_ROW;

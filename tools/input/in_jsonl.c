@@ -174,7 +174,7 @@ static int read_feature(const json_t *pair, simidx_feature *out)
 	fixed = round(json_number_value(weight) * 65536.0);
 	if (!(fixed >= 1.0 && fixed <= (double)UINT32_MAX))
 		return -1;
-	out->hash = simidx_hash_bytes(json_string_value(word), json_string_length(word));
+	out->hash = simidx_feature_hash(json_string_value(word), json_string_length(word));
 	out->weight = (uint32_t)fixed;
 	return 0;
 }

@@ -14,7 +14,7 @@ int in_sketch_row(const struct in_row *row, unsigned bits, struct tl_text *text,
 	case IN_TEXT:
 		return tl_text_fingerprint(text, row->text, row->text_size, flags, out, err);
 	case IN_FEATURES:
-		return simidx_hash_features(row->features, row->n_features, bits, flags, out,
+		return simidx_sketch_make(row->features, row->n_features, bits, flags, out,
 					    err);
 	default:
 		out->fp = row->fp;

@@ -40,7 +40,7 @@ static uint64_t hash_head(const char *name)
 
 	if (file)
 		fclose(file);
-	return simidx_hash_bytes(head, n);
+	return simidx_feature_hash(head, n);
 }
 
 /* A name, and of a regular file what tells it from another one that gets the same name. */
@@ -93,7 +93,7 @@ int ld_mark_digest(const struct ld_options *options, unsigned bits, uint64_t *di
 		free(text);
 		return tl_error("out of memory");
 	}
-	*digest = simidx_hash_bytes(text, size);
+	*digest = simidx_feature_hash(text, size);
 	free(text);
 	return 0;
 }
@@ -110,7 +110,7 @@ int ld_mark_set(const struct ld_options *options, simidx_writer *writer, simidx_
 	put_u64(bytes + NAME_SIZE + 16, mark->rows);
 	put_u64(bytes + NAME_SIZE + 24, mark->total);
 	rc = loader ? simidx_loader_set_mark(loader, bytes, sizeof(bytes), &err)
-		    : simidx_set_mark(writer, bytes, sizeof(bytes), &err);
+		    : simidx_writer_set_mark(writer, bytes, sizeof(bytes), &err);
 	return rc ? tl_index_error(options->index, &err) : 0;
 }
 

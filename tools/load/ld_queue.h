@@ -37,7 +37,7 @@ typedef int ld_take(void *ctx, const struct ld_item *item);
  * Start the threads.
  *
  * @param text   an extractor for each thread; they become the queue's, also on failure
- * @param flags  of simidx_hash_features()
+ * @param flags  of simidx_sketch_make()
  * @return NULL with a message
  */
 struct ld_queue *ld_queue_new(struct tl_text **text, unsigned n_threads, unsigned bits,

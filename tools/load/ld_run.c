@@ -276,7 +276,7 @@ static int run_inputs(struct ld_run *run)
 	if (!code)
 		code = ld_store_finish(run);
 	if (target->writer)
-		simidx_rollback(target->writer);
+		simidx_writer_rollback(target->writer);
 	tl_progress_clear();
 	if (!run->finished)
 		run->report.stored = ld_target_stored(target);

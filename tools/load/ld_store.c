@@ -60,7 +60,7 @@ static int commit(struct ld_run *run, const struct ld_mark *mark)
 		rc = ld_mark_set(run->options, target->writer, NULL, mark);
 		if (rc)
 			return rc;
-		rc = simidx_commit(target->writer, &err);
+		rc = simidx_writer_commit(target->writer, &err);
 	} while (!pending && ld_target_again(target, rc));
 	return rc ? fail(run, &err) : 0;
 }
@@ -367,7 +367,7 @@ static int finish_writer(struct ld_run *run)
 		return code;
 	ld_report_phase(&run->report, "merge");
 	do
-		code = simidx_merge(run->target->writer, &err);
+		code = simidx_writer_merge(run->target->writer, &err);
 	while (ld_target_again(run->target, code));
 	return code ? fail(run, &err) : 0;
 }

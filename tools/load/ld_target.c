@@ -530,7 +530,7 @@ int ld_target_put(struct ld_target *target, const simidx_doc *doc, simidx_error 
 	if (target->loader)
 		return simidx_loader_put(target->loader, doc, NULL, err);
 	do
-		rc = simidx_put(target->writer, doc, NULL, err);
+		rc = simidx_writer_put(target->writer, doc, NULL, err);
 	while (ld_target_again(target, rc));
 	return rc;
 }

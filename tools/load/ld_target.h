@@ -81,7 +81,7 @@ int ld_target_mark(struct ld_target *target, void *bytes, size_t size, size_t *n
 /** Documents that were committed by writers. */
 uint64_t ld_target_stored(const struct ld_target *target);
 
-/** Put a document. Returns as simidx_put() or simidx_loader_put(). */
+/** Put a document. Returns as simidx_writer_put() or simidx_loader_put(). */
 int ld_target_put(struct ld_target *target, const simidx_doc *doc, simidx_error *err);
 
 /** Directory for temporary files: that of --tmpdir, or the one that the index is in. */

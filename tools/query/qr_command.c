@@ -21,7 +21,7 @@ int qr_try_open(struct qr_context *ctx, simidx_error *err)
 	int rc;
 
 	options.flags = ctx->open_flags | SIMIDX_OPEN_READ_ONLY;
-	options.directory = ctx->directory;
+	options.block_index_bytes = ctx->directory;
 	options.kernel = ctx->kernel;
 	rc = tl_path_open(ctx->path, &options, &ctx->index, &ctx->info, err);
 	if (!rc && tl_progress_wanted())

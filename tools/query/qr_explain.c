@@ -43,8 +43,8 @@ static void print_text(const struct qr_context *ctx, const struct qr_query *quer
 	else
 		printf("  %-9s  to distance %d", "complete", r->complete_to);
 	puts(r->truncated ? ", but the answer was cut" : "");
-	printf("  %-9s  kernel %s, tables looked up through directories: %u of %u\n", "with",
-	       e->kernel, e->directories, ctx->info.n_tables);
+	printf("  %-9s  kernel %s, tables looked up through block indexes: %u of %u\n", "with",
+	       e->kernel, e->block_indexes, ctx->info.n_tables);
 }
 
 int qr_print_explanation(const struct qr_context *ctx, const struct qr_query *query,

@@ -30,7 +30,7 @@ static int by_fingerprint(const struct qr_context *ctx, simidx_reader *reader,
 	query.fp = look->query.fp;
 	query.radius = 0;
 	query.flags = SIMIDX_QUERY_LABELS;
-	rc = simidx_search(reader, &query, &look->found, err);
+	rc = simidx_reader_search(reader, &query, &look->found, err);
 	look->query.name_size = qr_format_fingerprint(look->fp_text, query.fp, ctx->info.bits);
 	look->query.name = look->fp_text;
 	return !rc && look->found.n == 0 ? SIMIDX_E_NOT_FOUND : rc;
@@ -63,9 +63,9 @@ static int find(const struct qr_context *ctx, simidx_reader *reader, enum get_by
 	const struct qr_query *query = &look->query;
 
 	if (by == BY_ID)
-		return simidx_get_id(reader, number, &look->match, err);
+		return simidx_reader_find_id(reader, number, &look->match, err);
 	if (by == BY_LABEL)
-		return simidx_get_label(reader, query->name, query->name_size, &look->match,
+		return simidx_reader_find_label(reader, query->name, query->name_size, &look->match,
 					err);
 	return by_fingerprint(ctx, reader, look, err);
 }

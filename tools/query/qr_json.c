@@ -286,7 +286,7 @@ int qr_json_explanation(const struct qr_context *ctx, const struct qr_query *que
 	failed |= set_integer(object, "count", e->results.count);
 	failed |= set_extent(object, query, &e->results);
 	failed |= set_text(object, "kernel", e->kernel);
-	failed |= set_integer(object, "directories", e->directories);
+	failed |= set_integer(object, "block_indexes", e->block_indexes);
 	return print(object, failed);
 }
 

@@ -30,7 +30,7 @@ static const char *const global_help[] = {
 	"               Files and formats as in simidx-load; --input may be repeated",
 	"  --threads N  that search (default one a core)",
 	"  --directory auto|never|MAX",
-	"               memory for directories, which make many searches faster: as it",
+	"               memory for block indexes, which make many searches faster: as it",
 	"               pays (default), none, or at most MAX bytes; K, M or G may follow",
 	"  --force      accept a network file system, at your own risk",
 	"  -q, --quiet  no progress, notices and summaries",
@@ -107,7 +107,7 @@ static int set_directory(struct qr_context *ctx, const char *text)
 	if (strcmp(text, "auto") == 0) {
 		ctx->directory = 0;
 	} else if (strcmp(text, "never") == 0) {
-		ctx->directory = SIMIDX_DIRECTORY_NEVER;
+		ctx->directory = SIMIDX_BLOCK_INDEX_NEVER;
 	} else if (tl_parse_bytes(text, strlen(text), UINT64_MAX / 2, &ctx->directory) ||
 		   !ctx->directory) {
 		return tl_usage_error("--directory: expected auto, never or a size such as 400M, "

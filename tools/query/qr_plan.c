@@ -53,7 +53,7 @@ static int predict(const struct qr_plan_request *request, simidx_prediction **ou
 
 	*out = NULL;
 	*n = 0;
-	while (!(rc = simidx_predict((unsigned)*n, request->bits, request->documents,
+	while (!(rc = simidx_plan_predict((unsigned)*n, request->bits, request->documents,
 				     request->radius, &one, &err))) {
 		larger = realloc(all, (*n + 1) * sizeof(*all));
 		if (!larger) {

@@ -185,7 +185,7 @@ static int explain(struct qr_queue *queue, simidx_error *err)
 	if (!queue->reader)
 		rc = simidx_reader_open(queue->ctx->index, &queue->reader, err);
 	if (!rc)
-		rc = simidx_explain(queue->reader, &queue->queries[i], &found, err);
+		rc = simidx_reader_explain(queue->reader, &queue->queries[i], &found, err);
 	if (rc)
 		return rc;
 	queue->answered++;

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "fresh/sx_memtable_buckets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/sx_plan.h"
+#include "util/sx_alloc.h"
+#include "util/sx_sort.h"
+
+#define TABLES 4
+#define LANES 15
+#define NO_LINE UINT32_MAX
+#define LOAD 6       /* fingerprints a bucket, on average; those to be split soon have twice that */
+#define PIECE_BITS 9 /* of the number of lines of a piece: 64 KiB */
+#define PIECE_LINES ((size_t)1 << PIECE_BITS)
+#define MOST_PIECES 32 /* that are allocated together: a huge page */
+#define MOST_VISITS 512 /* buckets that one question reads */
+#define VISIT_ENTRIES 64 /* fingerprints that can be compared in the time of a visit */
+#define MOST_HINTS 16
+#define PIECE 1024
+
+/* Two cache lines, of which the second is read only where a tag is near. */
+struct line {
+	uint32_t next; /* line of the same bucket, or NO_LINE */
+	uint32_t tag[LANES];
+	uint32_t used;
+	uint32_t entry[LANES]; /* number of the fingerprint */
+};
+
+/* Lines, in pieces that never move: growing copies nothing. */
+struct lines {
+	struct line **piece;
+	size_t n, n_pieces, cap; /* lines in use; pieces, and room for them */
+};
+
+struct table {
+	struct lines first; /* by bucket */
+	struct lines more;  /* the others of each bucket's chain */
+	uint32_t unused;    /* chain of those in `more` that no bucket has */
+};
+
+struct question {
+	uint64_t fp;
+	uint64_t end; /* rows from here on do not count */
+	unsigned k;
+};
+
+struct sx_memtable_buckets {
+	sx_plan plan;
+	unsigned b, max_b; /* 2^b buckets, and `split` more */
+	size_t split;
+	struct table table[TABLES];
+	const sx_kernel *kernel;
+	uint64_t *fp;  /* all fingerprints, in the order they came */
+	uint32_t *row; /* where each was first seen */
+	size_t n, fp_cap, row_cap;
+};
+
+/* The permuted value, left-aligned in 64 bits. */
+static uint64_t aligned(const sx_memtable_buckets *l, unsigned t, uint64_t fp)
+{
+	return sx_permute(&l->plan.table[t], fp) << (64 - l->plan.bits);
+}
+
+static uint32_t tag_of(const sx_memtable_buckets *l, unsigned t, uint64_t value)
+{
+	return (uint32_t)(value << l->plan.table[t].prefix_bits >> 32);
+}
+
+/* ---- lines ---- */
+
+static struct line *line_at(const struct lines *lines, size_t i)
+{
+	return &lines->piece[i >> PIECE_BITS][i & (PIECE_LINES - 1)];
+}
+
+/* When there are so many pieces, so many more are allocated together. */
+static size_t pieces_more(size_t n)
+{
+	return !n ? 1 : n < MOST_PIECES ? n : MOST_PIECES;
+}
+
+/* Room for one more. */
+static int lines_reserve(struct lines *lines)
+{
+	size_t more = pieces_more(lines->n_pieces);
+	struct line *piece;
+
+	if (lines->n < lines->n_pieces * PIECE_LINES)
+		return 0;
+	if (sx_reserve(&lines->piece, &lines->cap, lines->n_pieces + more, sizeof(*lines->piece)))
+		return -1;
+	piece = sx_alloc_lines(more * PIECE_LINES, sizeof(*piece));
+	if (!piece)
+		return -1;
+	for (; more; more--, piece += PIECE_LINES)
+		lines->piece[lines->n_pieces++] = piece;
+	return 0;
+}
+
+/* Append an empty one, for which there is room. */
+static size_t lines_push(struct lines *lines)
+{
+	struct line *line = line_at(lines, lines->n);
+
+	memset(line, 0, sizeof(*line));
+	line->next = NO_LINE;
+	return lines->n++;
+}
+
+static void lines_free(struct lines *lines)
+{
+	for (size_t i = 0; i < lines->n_pieces; i += pieces_more(i))
+		free(lines->piece[i]);
+	free(lines->piece);
+}
+
+/* ---- buckets ---- */
+
+/*
+ * Buckets are split one after another (linear hashing), so that no row has to wait until all are
+ * laid out anew. The bucket of the `bits` leading bits v: that of an even v is the one that
+ * v / 2 had with one bit less, that of an odd one was new then.
+ */
+static size_t bucket_at(uint64_t v, unsigned bits)
+{
+	unsigned zeros;
+
+	if (!v)
+		return 0;
+	zeros = (unsigned)__builtin_ctzll(v);
+	return ((size_t)1 << (bits - 1 - zeros)) | (size_t)(v >> zeros >> 1);
+}
+
+/* The bucket of the b + 1 leading bits. */
+static size_t bucket_of(const sx_memtable_buckets *l, uint64_t v)
+{
+	return v >> 1 < l->split ? bucket_at(v, l->b + 1) : bucket_at(v >> 1, l->b);
+}
+
+static size_t bucket_of_value(const sx_memtable_buckets *l, uint64_t value)
+{
+	return bucket_of(l, value >> (63 - l->b));
+}
+
+/* Add to the first line of a bucket, whose contents make room for it if it is full. */
+static void bucket_add(struct table *table, size_t bucket, uint32_t tag, uint32_t entry)
+{
+	struct line *line = line_at(&table->first, bucket);
+
+	if (line->used == LANES) {
+		uint32_t other = table->unused;
+
+		if (other != NO_LINE)
+			table->unused = line_at(&table->more, other)->next;
+		else
+			other = (uint32_t)lines_push(&table->more);
+		*line_at(&table->more, other) = *line;
+		line->next = other;
+		line->used = 0;
+	}
+	line->tag[line->used] = tag;
+	line->entry[line->used] = entry;
+	line->used++;
+}
+
+/* Put what a line holds where it belongs now. */
+static void move_line(sx_memtable_buckets *l, unsigned t, const struct line *line)
+{
+	for (unsigned i = 0; i < line->used; i++) {
+		uint64_t value = aligned(l, t, l->fp[line->entry[i]]);
+
+		bucket_add(&l->table[t], bucket_of_value(l, value), line->tag[i], line->entry[i]);
+	}
+}
+
+/*
+ * Share the entries of a bucket with the new one. All lines of a chain but the first are full,
+ * so the two chains never need more lines than the old one has given up by then.
+ */
+static void share_out(sx_memtable_buckets *l, unsigned t, size_t bucket)
+{
+	struct table *table = &l->table[t];
+	struct line *first = line_at(&table->first, bucket), line = *first;
+
+	first->used = 0;
+	first->next = NO_LINE;
+	move_line(l, t, &line);
+	while (line.next != NO_LINE) {
+		uint32_t at = line.next;
+		struct line *more = line_at(&table->more, at);
+
+		line = *more;
+		more->next = table->unused;
+		table->unused = at;
+		move_line(l, t, &line);
+	}
+}
+
+/* Split the next bucket, if there are too many entries for those that there are. */
+static int split_next(sx_memtable_buckets *l)
+{
+	size_t bucket = bucket_at(l->split, l->b);
+
+	if (l->b == l->max_b || l->n < LOAD * l->table[0].first.n)
+		return 0;
+	for (unsigned t = 0; t < TABLES; t++)
+		if (lines_reserve(&l->table[t].first))
+			return -1;
+	l->split++;
+	for (unsigned t = 0; t < TABLES; t++) {
+		lines_push(&l->table[t].first);
+		share_out(l, t, bucket);
+	}
+	if (l->split >> l->b) {
+		l->b++;
+		l->split = 0;
+	}
+	return 0;
+}
+
+sx_memtable_buckets *sx_memtable_buckets_new(unsigned bits, const sx_kernel *kernel)
+{
+	sx_memtable_buckets *l = sx_calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->kernel = kernel;
+	if (sx_plan_make(&l->plan, "4x16", bits, NULL))
+		goto fail;
+	l->max_b = l->plan.table[0].prefix_bits;
+	for (unsigned t = 0; t < TABLES; t++) {
+		if (l->plan.table[t].prefix_bits < l->max_b)
+			l->max_b = l->plan.table[t].prefix_bits;
+		if (lines_reserve(&l->table[t].first))
+			goto fail;
+		lines_push(&l->table[t].first);
+		l->table[t].unused = NO_LINE;
+	}
+	return l;
+fail:
+	sx_memtable_buckets_free(l);
+	return NULL;
+}
+
+void sx_memtable_buckets_free(sx_memtable_buckets *l)
+{
+	if (!l)
+		return;
+	for (unsigned t = 0; t < TABLES; t++) {
+		lines_free(&l->table[t].first);
+		lines_free(&l->table[t].more);
+	}
+	free(l->fp);
+	free(l->row);
+	free(l);
+}
+
+int sx_memtable_buckets_add(sx_memtable_buckets *l, uint64_t fp, uint32_t row)
+{
+	if (sx_reserve(&l->fp, &l->fp_cap, l->n + 1, sizeof(*l->fp)) ||
+	    sx_reserve(&l->row, &l->row_cap, l->n + 1, sizeof(*l->row)) || split_next(l))
+		return -1;
+	/* Room in all four tables first, so that an entry is never in only some of them. */
+	for (unsigned t = 0; t < TABLES; t++)
+		if (l->table[t].unused == NO_LINE && lines_reserve(&l->table[t].more))
+			return -1;
+	l->fp[l->n] = fp;
+	l->row[l->n] = row;
+	for (unsigned t = 0; t < TABLES; t++) {
+		uint64_t value = aligned(l, t, fp);
+
+		bucket_add(&l->table[t], bucket_of_value(l, value), tag_of(l, t, value),
+			   (uint32_t)l->n);
+	}
+	l->n++;
+	return 0;
+}
+
+/* ---- looking up ---- */
+
+/* Which buckets of which tables are read: table in the upper half, bucket in the lower. */
+struct visits {
+	uint64_t at[MOST_VISITS];
+	size_t n;
+};
+
+/* Add the buckets of a probe; 0 when there are too many. */
+static int add_visits(const sx_memtable_buckets *l, const sx_probe *probe, struct visits *visits)
+{
+	unsigned shift = l->plan.bits - 1 - l->b;
+	uint64_t low = probe->low >> shift, high = probe->high >> shift;
+
+	if (high - low >= MOST_VISITS - visits->n)
+		return 0;
+	for (; low <= high; low++)
+		visits->at[visits->n++] = (uint64_t)probe->table << 32 | bucket_of(l, low);
+	return 1;
+}
+
+/*
+ * The buckets that the probes fall into, each once. 0 = too many, so that it is cheaper to look
+ * at everything.
+ */
+static int choose_visits(const sx_memtable_buckets *l, const sx_probes *probes, struct visits *visits)
+{
+	visits->n = 0;
+	for (size_t i = 0; i < probes->n; i++)
+		if (!add_visits(l, &probes->at[i], visits))
+			return 0;
+	if (visits->n * VISIT_ENTRIES > l->n)
+		return 0;
+	/* Several probes of a table end in one bucket where that is wider than a prefix. */
+	if (sx_sort_u64(visits->at, visits->n))
+		return 0;
+	visits->n = sx_unique_u64(visits->at, visits->n);
+	return 1;
+}
+
+static struct line *line_of_visit(const sx_memtable_buckets *l, uint64_t visit)
+{
+	return line_at(&l->table[visit >> 32].first, (uint32_t)visit);
+}
+
+/*
+ * Have the second line of a bucket fetched, so that those of all are waited for together: a full
+ * tier has one for every other bucket.
+ */
+static inline __attribute__((always_inline)) void fetch_next(const sx_memtable_buckets *l,
+							     uint64_t visit)
+{
+	uint32_t next = line_of_visit(l, visit)->next;
+
+	if (next != NO_LINE)
+		__builtin_prefetch(line_at(&l->table[visit >> 32].more, next), 0, 3);
+}
+
+/* The entries of a line whose tags are near: a bit each. */
+static int near_in_line(const sx_memtable_buckets *l, const struct line *line, unsigned near,
+			const struct question *q, sx_u64s *fps, uint64_t *candidates)
+{
+	for (near &= (1u << line->used) - 1; near; near &= near - 1) {
+		uint32_t e = line->entry[__builtin_ctz(near)];
+
+		++*candidates;
+		if (simidx_is_near(l->fp[e], q->fp, q->k) && l->row[e] < q->end &&
+		    sx_u64s_push(fps, l->fp[e]))
+			return -1;
+	}
+	return 0;
+}
+
+static int near_in_bucket(const sx_memtable_buckets *l, uint64_t visit, const struct question *q,
+			  sx_u64s *fps, uint64_t *candidates)
+{
+	unsigned t = (unsigned)(visit >> 32);
+	uint32_t tag = tag_of(l, t, aligned(l, t, q->fp));
+	const struct line *line = line_of_visit(l, visit);
+
+	for (;;) {
+		/* The first of the 16 words is not a tag. */
+		unsigned near = l->kernel->near_16(&line->next, tag, q->k) >> 1;
+
+		if (near && near_in_line(l, line, near, q, fps, candidates))
+			return -1;
+		if (line->next == NO_LINE)
+			return 0;
+		line = line_at(&l->table[t].more, line->next);
+	}
+}
+
+/* All fingerprints, one after another. */
+static int near_of_all(const sx_memtable_buckets *l, const struct question *q, sx_u64s *fps,
+		       uint64_t *candidates)
+{
+	uint32_t hit[PIECE];
+
+	for (size_t from = 0; from < l->n; from += PIECE) {
+		size_t n = l->n - from < PIECE ? l->n - from : PIECE;
+		size_t hits = l->kernel->near_u64(l->fp + from, n, q->fp, q->k, hit);
+
+		for (size_t i = 0; i < hits; i++)
+			if (l->row[from + hit[i]] < q->end &&
+			    sx_u64s_push(fps, l->fp[from + hit[i]]))
+				return -1;
+	}
+	*candidates += l->n;
+	return 0;
+}
+
+int sx_memtable_buckets_near(const sx_memtable_buckets *l, const sx_probes *probes, uint64_t query, unsigned k,
+		       uint64_t end, sx_u64s *fps, uint64_t *candidates)
+{
+	struct question q = { query, end, k };
+	struct visits visits;
+	size_t first = fps->n;
+
+	if (!choose_visits(l, probes, &visits))
+		return near_of_all(l, &q, fps, candidates);
+	for (size_t i = 0; i < visits.n; i++)
+		__builtin_prefetch(line_of_visit(l, visits.at[i]), 0, 3);
+	for (size_t i = 0; i < visits.n; i++)
+		fetch_next(l, visits.at[i]);
+	for (size_t i = 0; i < visits.n; i++)
+		if (near_in_bucket(l, visits.at[i], &q, fps, candidates))
+			return -1;
+	if (fps->n - first < 2)
+		return 0;
+	if (sx_sort_u64(fps->at + first, fps->n - first))
+		return -1;
+	fps->n = first + sx_unique_u64(fps->at + first, fps->n - first);
+	return 0;
+}
+
+void sx_memtable_buckets_hint(const sx_memtable_buckets *l, const sx_probes *probes)
+{
+	size_t n = probes->n < MOST_HINTS ? probes->n : MOST_HINTS;
+
+	for (size_t i = 0; i < n; i++) {
+		const sx_probe *p = &probes->at[i];
+		size_t bucket = bucket_of(l, p->low >> (l->plan.bits - 1 - l->b));
+
+		__builtin_prefetch(line_at(&l->table[p->table].first, bucket), 0, 3);
+	}
+}

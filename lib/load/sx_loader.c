@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "load/sx_loader.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "util/sx_err.h"
+
+#define DEFAULT_MEMORY ((uint64_t)1 << 30)
+#define MIN_MEMORY ((uint64_t)64 << 20)
+
+/* Longest pause before looking again whether others are done. */
+#define MAX_PAUSE_MS 50
+
+/* Written by one transaction: LMDB keeps its pages in memory until the commit. */
+#define PAGES_A_TRANSACTION 4096
+
+/* Rows of the rows layout that fill a page, at least, whatever they hold. */
+#define ROWS_A_PAGE 50
+
+int sx_loader_check_stop(const simidx_loader *l, simidx_error *err)
+{
+	if (l->options.stop && l->options.stop(l->options.ctx))
+		return sx_fail(err, SIMIDX_E_STOPPED, "stopped; nothing has changed");
+	return SIMIDX_OK;
+}
+
+int sx_loader_progress(const simidx_loader *l, const char *phase, uint64_t done, uint64_t total,
+		       simidx_error *err)
+{
+	if (l->options.progress)
+		l->options.progress(l->options.ctx, phase, done, total);
+	return sx_loader_check_stop(l, err);
+}
+
+int sx_loader_pace(simidx_loader *l, uint64_t *written, uint64_t a_page, simidx_error *err)
+{
+	sx_txn *txn = l->txn;
+	int rc;
+
+	l->pages += *written / a_page;
+	*written %= a_page;
+	if (l->pages < PAGES_A_TRANSACTION)
+		return SIMIDX_OK;
+	l->pages = 0;
+	rc = sx_loader_check_stop(l, err);
+	if (rc)
+		return rc;
+	l->txn = NULL;
+	rc = sx_txn_commit(txn, err);
+	return rc ? rc : sx_txn_begin_write(l->index->store, 0, &l->txn, err);
+}
+
+int sx_loader_append(simidx_loader *l, sx_append *append, const uint64_t *record, size_t n,
+		     simidx_error *err)
+{
+	int is_blocks = append->table->layout == SIMIDX_LAYOUT_BLOCKS;
+	int rc = sx_append_rows(append, record, n, err);
+
+	if (!rc && append->written)
+		rc = sx_loader_pace(l, &append->written, is_blocks ? 1 : ROWS_A_PAGE, err);
+	append->txn = l->txn;
+	return rc;
+}
+
+/* ---- other builders and writers ---- */
+
+/*
+ * Do what others may be in the way of (SIMIDX_E_BUSY), until the time is over. In short pauses,
+ * so that the caller can end it.
+ */
+static int be_patient(simidx_loader *l, int (*attempt)(simidx_loader *l, simidx_error *err),
+		      simidx_error *err)
+{
+	struct timespec pause;
+	int ms = 1, rc;
+
+	for (;;) {
+		rc = attempt(l, err);
+		if (rc != SIMIDX_E_BUSY || !l->wait_ms)
+			return rc;
+		sx_err_clear(err);
+		rc = sx_loader_progress(l, "waiting", 0, 0, err);
+		if (rc)
+			return rc;
+		if (l->wait_ms > 0) {
+			ms = ms < l->wait_ms ? ms : l->wait_ms;
+			l->wait_ms -= ms;
+		}
+		pause = (struct timespec){ .tv_nsec = ms * 1000000L };
+		nanosleep(&pause, NULL);
+		ms = ms * 2 < MAX_PAUSE_MS ? ms * 2 : MAX_PAUSE_MS;
+	}
+}
+
+/* One builder at a time for a path: the others would have worked for nothing. */
+static int claim(simidx_loader *l, simidx_error *err)
+{
+	return sx_dir_claim(l->path, &l->dir, &l->claim_fd, err);
+}
+
+static int lock_old(simidx_loader *l, simidx_error *err)
+{
+	int rc = sx_create_lock_old(l->path, l->options.flags, &l->old, err);
+
+	l->locked = !rc;
+	return rc;
+}
+
+/* ---- open ---- */
+
+static int copy_create(simidx_loader *l, const simidx_create_options *create, simidx_error *err)
+{
+	simidx_create_options *own = &l->create;
+	uint64_t *probes = sx_calloc(create->n_probes, sizeof(*probes));
+
+	*own = *create;
+	own->plan = strdup(create->plan ? create->plan : "auto");
+	own->profile = strdup(create->profile ? create->profile : "");
+	own->probes = probes;
+	if (!own->plan || !own->profile || !probes)
+		return sx_fail_nomem(err);
+	if (create->n_probes)
+		memcpy(probes, create->probes, create->n_probes * sizeof(*probes));
+	return SIMIDX_OK;
+}
+
+static int keep_mark(simidx_loader *l, simidx_error *err)
+{
+	int rc = simidx_get_mark(l->old, l->mark, sizeof(l->mark), &l->mark_size, err);
+
+	if (rc != SIMIDX_E_NOT_FOUND)
+		return rc;
+	sx_err_clear(err);
+	return SIMIDX_OK;
+}
+
+/* Take the index at the path as the first source, locked against other writers. */
+static int open_old(simidx_loader *l, simidx_error *err)
+{
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	int rc = be_patient(l, lock_old, err);
+
+	if (!rc)
+		rc = keep_mark(l, err);
+	if (rc)
+		return rc;
+	create.bits = l->old->bits;
+	create.layout = l->old->layout;
+	create.flags = l->old->flags;
+	if (l->options.flags & SIMIDX_OPEN_FORCE)
+		create.flags |= SIMIDX_CREATE_FORCE;
+	create.fill = l->old->fill;
+	create.plan = l->old->plan.name;
+	create.profile = l->old->profile.text;
+	create.probes = l->old->profile.probes;
+	create.n_probes = l->old->profile.n_probes;
+	rc = sx_store_mode(l->old->store, &create.mode, err);
+	if (rc)
+		return rc;
+	l->is_merge = 1;
+	rc = copy_create(l, &create, err);
+	return rc ? rc : simidx_loader_add_index(l, l->old, err);
+}
+
+/*
+ * A sorter that is finished keeps half of its memory or less. So there is never more in use at
+ * once than l->memory: at most half by by_fp or by what finds shared labels, a quarter by by_id
+ * (half while it is filled and sorted, when by_fp is empty), and the rest for labels.
+ */
+static int prepare_sorters(simidx_loader *l, simidx_error *err)
+{
+	int has_ids = !(l->create.flags & SIMIDX_CREATE_NO_IDS);
+	int has_fp2 = (l->create.flags & SIMIDX_CREATE_FP2) != 0;
+	const char *dir = sx_loader_tmpdir(l);
+	size_t half = l->memory / 2, eighth = l->memory / 8;
+	int rc;
+
+	/* Documents and labels come in the order of ids, which a stable sort keeps. */
+	rc = sx_sorter_new(has_ids ? 2 + has_fp2 : 1, 1, 0, half, dir, &l->by_fp, err);
+	if (rc || !has_ids)
+		return rc;
+	rc = sx_sorter_new(3 + has_fp2, 1, 0, half, dir, &l->by_id, err);
+	if (!rc)
+		rc = sx_sorter_new(3, 1, 0, eighth, dir, &l->label_rows, err);
+	if (!rc)
+		rc = sx_sorter_new(5, 1, 0, eighth, dir, &l->label_hashes, err);
+	if (!rc)
+		rc = sx_sorter_new(2, 1, 0, eighth, dir, &l->by_label, err);
+	return rc;
+}
+
+static int open_new(simidx_loader *l, simidx_error *err)
+{
+	sx_store *store = NULL;
+	int lock_fd = l->claim_fd, rc;
+
+	l->claim_fd = -1;
+	rc = sx_create_build(l->dir, lock_fd, &l->create, &store, err);
+	if (!rc)
+		rc = sx_index_open_store(store, 0, &l->index, err);
+	return rc ? rc : prepare_sorters(l, err);
+}
+
+/* First the claim, so that nobody waits for it while holding the lock of the index. */
+static int begin(simidx_loader *l, const simidx_create_options *create, simidx_error *err)
+{
+	int rc = be_patient(l, claim, err);
+
+	if (rc)
+		return rc;
+	if (create && !(create->flags & SIMIDX_CREATE_TRUNCATE) && !sx_dir_is_free(l->path))
+		return sx_fail(err, SIMIDX_E_EXISTS, "%s exists", l->path);
+	rc = create ? copy_create(l, create, err) : open_old(l, err);
+	return rc ? rc : open_new(l, err);
+}
+
+static int check_loader_options(const simidx_loader_options *o, simidx_error *err)
+{
+	if (o->size != sizeof(*o) || o->duplicates > SIMIDX_DUPLICATES_LAST || o->wait_ms < -1 ||
+	    o->flags & ~SIMIDX_OPEN_FORCE)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_open: bad options");
+	if (o->memory && o->memory < MIN_MEMORY)
+		return sx_fail(err, SIMIDX_E_ARG, "loading needs at least %d MiB of memory",
+			       (int)(MIN_MEMORY >> 20));
+	return SIMIDX_OK;
+}
+
+int simidx_loader_open(const char *path, const simidx_create_options *create,
+		       const simidx_loader_options *options, simidx_loader **out,
+		       simidx_error *err)
+{
+	static const simidx_loader_options defaults = SIMIDX_LOADER_OPTIONS_INIT;
+	simidx_loader *l;
+	int rc;
+
+	sx_err_clear(err);
+	if (!out)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_open: out is NULL");
+	*out = NULL;
+	if (!options)
+		options = &defaults;
+	if (!path)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_open: path is NULL");
+	rc = check_loader_options(options, err);
+	if (!rc && create)
+		rc = sx_create_check(path, create, err);
+	if (rc)
+		return rc;
+	l = sx_calloc(1, sizeof(*l));
+	if (!l)
+		return sx_fail_nomem(err);
+	l->options = *options;
+	l->wait_ms = options->wait_ms;
+	l->claim_fd = -1;
+	l->memory = (size_t)(options->memory ? options->memory : DEFAULT_MEMORY);
+	l->path = strdup(path);
+	l->tmpdir = options->tmpdir ? strdup(options->tmpdir) : NULL;
+	if (!l->path || (options->tmpdir && !l->tmpdir))
+		rc = sx_fail_nomem(err);
+	if (!rc)
+		rc = begin(l, create, err);
+	if (rc)
+		simidx_loader_close(l);
+	else
+		*out = l;
+	return rc;
+}
+
+static void close_new(simidx_loader *l)
+{
+	if (l->index)
+		sx_store_unlock(l->index->store);
+	simidx_close(l->index);
+	l->index = NULL;
+}
+
+void simidx_loader_close(simidx_loader *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->n_sources; i++)
+		simidx_walk_close(l->source[i]);
+	close_new(l);
+	sx_dir_unlock(l->claim_fd);
+	sx_dir_remove(l->dir); /* after a success it is not there any more */
+	sx_sorter_free(l->by_id);
+	sx_sorter_free(l->label_rows);
+	sx_sorter_free(l->label_hashes);
+	sx_sorter_free(l->drops);
+	sx_sorter_free(l->by_fp);
+	sx_sorter_free(l->by_label);
+	sx_spill_free(l->label_bytes);
+	sx_spill_free(l->distinct);
+	sx_spill_free(l->spare);
+	if (l->locked)
+		sx_store_unlock(l->old->store);
+	simidx_close(l->old);
+	free((char *)l->create.plan);
+	free((char *)l->create.profile);
+	free((uint64_t *)l->create.probes);
+	free(l->dir);
+	free(l->path);
+	free(l->tmpdir);
+	free(l);
+}
+
+/* ---- adding ---- */
+
+int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
+{
+	const simidx_create_options *c;
+	const char *what = NULL;
+	simidx_info info = SIMIDX_INFO_INIT;
+	int rc;
+
+	sx_err_clear(err);
+	if (!l || !source || l->n_sources == SX_MAX_SOURCES)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_add_index: bad loader or source");
+	if (l->n_rows)
+		return sx_fail(err, SIMIDX_E_STATE, "indexes are added before documents");
+	c = &l->create;
+	if ((c->bits ? c->bits : SIMIDX_DEFAULT_BITS) != source->bits)
+		what = "another number of bits";
+	else if ((c->flags ^ source->flags) & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2))
+		what = "other columns";
+	else if (strcmp(c->profile, source->profile.text) ||
+		 c->n_probes != source->profile.n_probes ||
+		 memcmp(c->probes, source->profile.probes, c->n_probes * sizeof(uint64_t)))
+		what = "another profile";
+	if (what)
+		return sx_fail(err, SIMIDX_E_MISMATCH, "%s: it has %s",
+			       sx_store_path(source->store), what);
+	rc = simidx_get_info(source, &info, err);
+	if (rc)
+		return rc;
+	if (info.next_id != SIMIDX_NO_ID && info.next_id > l->next_id)
+		l->next_id = info.next_id;
+	rc = simidx_walk_open(source, &l->source[l->n_sources], err);
+	if (rc)
+		return rc;
+	sx_walk_spare_memory(l->source[l->n_sources++]);
+	l->n_source_documents += info.documents;
+	l->n_source_labels += info.labels;
+	return SIMIDX_OK;
+}
+
+static int check_put(const simidx_loader *l, const simidx_doc *doc, simidx_error *err)
+{
+	if (l->broken)
+		return sx_fail(err, SIMIDX_E_STATE, "an earlier put failed for good");
+	return sx_check_doc(l->index, doc, err);
+}
+
+static int put(simidx_loader *l, const simidx_doc *doc, uint64_t *id, simidx_error *err)
+{
+	uint64_t given = doc->id == SIMIDX_NO_ID ? l->next_id : doc->id;
+	uint64_t record[4] = { given, l->n_rows, doc->fp, doc->fp2 };
+	int rc;
+
+	if (!l->by_id)
+		return sx_sorter_add(l->by_fp, &doc->fp, err);
+	rc = sx_sorter_add(l->by_id, record, err);
+	if (!rc && doc->label)
+		rc = sx_loader_put_label(l, doc, given, err);
+	if (rc)
+		return rc;
+	if (given >= l->next_id)
+		l->next_id = given + 1;
+	if (id)
+		*id = given;
+	return SIMIDX_OK;
+}
+
+int simidx_loader_put(simidx_loader *l, const simidx_doc *doc, uint64_t *id, simidx_error *err)
+{
+	int rc;
+
+	sx_err_clear(err);
+	if (id)
+		*id = SIMIDX_NO_ID;
+	if (!l || !doc)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_put: loader or doc is NULL");
+	rc = check_put(l, doc, err);
+	if (!rc && l->by_id && doc->id == SIMIDX_NO_ID && l->next_id > SIMIDX_MAX_ID)
+		rc = sx_fail(err, SIMIDX_E_RANGE, "there is no id above the largest one");
+	if (!rc) {
+		rc = put(l, doc, id, err);
+		l->broken = rc != SIMIDX_OK;
+	}
+	l->n_rows++; /* documents that are refused count, too */
+	return rc;
+}
+
+int simidx_loader_set_mark(simidx_loader *l, const void *data, size_t size, simidx_error *err)
+{
+	sx_err_clear(err);
+	if (!l || !data)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_set_mark: loader or data is NULL");
+	if (!size || size > sizeof(l->mark))
+		return sx_fail(err, SIMIDX_E_RANGE, "a mark has 1 to %d bytes, this one %zu",
+			       SIMIDX_MAX_MARK, size);
+	memcpy(l->mark, data, size);
+	l->mark_size = size;
+	return SIMIDX_OK;
+}
+
+/* ---- finish ---- */
+
+static int write_header(simidx_loader *l, simidx_error *err)
+{
+	sx_txn *txn = l->txn;
+	int rc;
+
+	if (l->create.flags & SIMIDX_CREATE_NO_IDS)
+		l->header.documents = l->n_distinct;
+	l->header.next_id = l->next_id;
+	rc = sx_header_write(txn, l->index->tables.meta, &l->header, err);
+	if (!rc && l->mark_size)
+		rc = sx_mark_write(txn, l->index->tables.meta, l->mark, l->mark_size, err);
+	if (rc)
+		return rc;
+	l->txn = NULL;
+	return sx_txn_commit(txn, err);
+}
+
+static int build(simidx_loader *l, simidx_error *err)
+{
+	uint64_t n = l->n_source_documents + sx_sorter_count(l->by_id ? l->by_id : l->by_fp);
+	int rc = sx_loader_check_space(l, err);
+
+	if (!rc)
+		rc = sx_loader_progress(l, "documents", 0, n, err);
+	if (!rc)
+		rc = sx_txn_begin_write(l->index->store, 0, &l->txn, err);
+	if (!rc)
+		rc = sx_header_read(l->txn, l->index->tables.meta, &l->header, err);
+	if (!rc && l->by_id)
+		rc = sx_loader_find_drops(l, err);
+	if (!rc)
+		rc = sx_loader_write_docs(l, err);
+	if (!rc)
+		rc = sx_loader_write_tables(l, err);
+	return rc ? rc : write_header(l, err);
+}
+
+static int publish_new(simidx_loader *l, simidx_error *err)
+{
+	return sx_create_publish(l->dir, l->path, &l->create, err);
+}
+
+/*
+ * The new index stays locked until it is in its place, or others would think it abandoned. One that
+ * it is to replace may be at work.
+ */
+static int publish(simidx_loader *l, simidx_error *err)
+{
+	int rc = sx_loader_check_stop(l, err);
+
+	if (!rc && !l->is_merge)
+		return be_patient(l, publish_new, err);
+	if (!rc)
+		rc = sx_store_check_path(l->old->store, err);
+	return rc ? rc : sx_create_exchange(l->old, l->dir, l->path, l->create.mode, err);
+}
+
+int simidx_loader_finish(simidx_loader *l, simidx_loader_report *report, simidx_error *err)
+{
+	int rc;
+
+	sx_err_clear(err);
+	if (!l || (report && report->size != sizeof(*report)))
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_finish: bad loader or report");
+	if (l->broken)
+		return sx_fail(err, SIMIDX_E_STATE, "the loader is finished, or a put failed");
+	l->broken = 1; /* once only, whatever comes of it */
+	l->wait_ms = l->options.wait_ms;
+	rc = build(l, err);
+	sx_txn_abort(l->txn);
+	l->txn = NULL;
+	l->report.documents = l->header.documents;
+	l->report.distinct = l->n_distinct;
+	if (!rc)
+		rc = publish(l, err);
+	close_new(l);
+	if (!rc && report) {
+		*report = l->report;
+		report->size = sizeof(*report);
+	}
+	return rc;
+}

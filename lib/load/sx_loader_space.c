@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Whether an index that is being built will fit on the disk, so that it is told before the work:
+ * all of this is about so.
+ */
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "load/sx_loader.h"
+#include "util/sx_err.h"
+
+/* Bytes that are going to be needed at once. */
+struct needs {
+	uint64_t index; /* beside the path */
+	uint64_t sort;  /* for temporary files, before the tables are made */
+	uint64_t build; /* and while they are */
+};
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The size of an index of n documents. */
+static uint64_t index_bytes(const simidx_loader *l, uint64_t n, uint64_t label_bytes)
+{
+	int bits = (int)l->index->bits - (63 - __builtin_clzll(n | 1)); /* left by log2(n) */
+	double entry, document = 0;
+
+	if (!n)
+		return 0;
+	entry = (bits > 6 ? bits + 2 : 8) / 8.0 * 110 / l->index->fill;
+	if (l->index->layout == SIMIDX_LAYOUT_ROWS)
+		entry = 32;
+	if (l->by_id)
+		document = 22 + (l->create.flags & SIMIDX_CREATE_FP2 ? 9 : 0);
+	return (uint64_t)((double)n * (entry * l->index->plan.n_tables + document)) +
+	       2 * label_bytes;
+}
+
+/*
+ * What a sorter with `memory` bytes writes to its file: nothing if all of it fits in a half. In
+ * a file a random word has its 8 bytes; the sorted one has some less, and ids and numbers of rows
+ * have few where they follow each other. Rather too little: what fits must not be refused.
+ */
+static uint64_t sorter_bytes(uint64_t records, unsigned words, unsigned written, uint64_t memory)
+{
+	return records * words * sizeof(uint64_t) > memory / 2 ? records * written : 0;
+}
+
+static uint64_t by_fp_bytes(const simidx_loader *l, uint64_t n)
+{
+	if (!l->by_id)
+		return sorter_bytes(n, 1, 6, l->memory / 2);
+	return l->create.flags & SIMIDX_CREATE_FP2 ? sorter_bytes(n, 3, 16, l->memory / 2)
+						   : sorter_bytes(n, 2, 8, l->memory / 2);
+}
+
+static int fail(const char *where, const char *what, uint64_t needed, uint64_t there,
+		simidx_error *err)
+{
+	return sx_fail(err, SIMIDX_E_NO_SPACE,
+		       "about %llu MB are needed %s %s, %llu MB are free",
+		       (unsigned long long)(needed >> 20) + 1, what, where,
+		       (unsigned long long)(there >> 20));
+}
+
+/* The temporary files may be on another file system than the index. */
+static int compare(const simidx_loader *l, const struct needs *needs, simidx_error *err)
+{
+	uint64_t beside, elsewhere, all = larger(needs->sort, needs->index + needs->build);
+	struct stat index, temporary;
+	struct statvfs fs;
+	int rc = sx_store_free_bytes(l->index->store, &beside, err);
+
+	if (rc)
+		return rc;
+	if (!l->tmpdir)
+		return all > beside ? fail(l->path, "beside", all, beside, err) : SIMIDX_OK;
+	if (stat(l->dir, &index) || stat(l->tmpdir, &temporary) || statvfs(l->tmpdir, &fs))
+		return sx_fail_errno(err, errno, "%s", l->tmpdir);
+	elsewhere = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (index.st_dev == temporary.st_dev)
+		return all > beside ? fail(l->path, "beside", all, beside, err) : SIMIDX_OK;
+	if (needs->index > beside)
+		return fail(l->path, "beside", needs->index, beside, err);
+	if (larger(needs->sort, needs->build) > elsewhere)
+		return fail(l->tmpdir, "for temporary files in",
+			    larger(needs->sort, needs->build), elsewhere, err);
+	return SIMIDX_OK;
+}
+
+int sx_loader_check_space(const simidx_loader *l, simidx_error *err)
+{
+	uint64_t n = l->n_source_documents + sx_sorter_count(l->by_id ? l->by_id : l->by_fp);
+	uint64_t labels = l->label_bytes ? sx_spill_size(l->label_bytes) : 0;
+	struct needs needs = { 0 };
+
+	/* The files of the first sort are there, and go before the tables are made. */
+	needs.index = index_bytes(l, n, labels);
+	needs.sort = l->by_id ? by_fp_bytes(l, n) : 0;
+	return compare(l, &needs, err);
+}
+
+int simidx_loader_expect(simidx_loader *l, uint64_t documents, uint64_t label_bytes,
+			 simidx_error *err)
+{
+	struct needs needs = { 0 };
+	uint64_t n, there;
+
+	sx_err_clear(err);
+	if (!l)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_expect: loader is NULL");
+	if (l->broken)
+		return sx_fail(err, SIMIDX_E_STATE, "the loader is finished, or a put failed");
+	if (documents > SIMIDX_MAX_ID || label_bytes > SIMIDX_MAX_ID)
+		return sx_fail(err, SIMIDX_E_RANGE, "so many documents have no ids");
+	n = l->n_source_documents + documents;
+	needs.index = index_bytes(l, n, label_bytes);
+	needs.sort = by_fp_bytes(l, n) + label_bytes;
+	if (l->by_id)
+		needs.sort += l->create.flags & SIMIDX_CREATE_FP2
+				      ? sorter_bytes(documents, 4, 18, l->memory / 2)
+				      : sorter_bytes(documents, 3, 10, l->memory / 2);
+	/* The list of fingerprints, and of the tables the one being written and the next one. */
+	needs.build = n * 6 + 2 * sorter_bytes(n, 1, 6, l->memory / 4);
+	/* What was put already may lie in files already. */
+	there = sx_sorter_spilled(l->by_id ? l->by_id : l->by_fp) +
+		(l->label_bytes ? sx_spill_size(l->label_bytes) : 0);
+	needs.sort -= there < needs.sort ? there : needs.sort;
+	return compare(l, &needs, err);
+}

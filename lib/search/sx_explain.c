@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What the planner thinks of a query, and what sizes and speeds it expects, for people.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "search/sx_reader.h"
+#include "plan/sx_options.h"
+#include "util/sx_err.h"
+
+static void describe_thresholds(const sx_strategy *s, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (unsigned i = 0; i < s->n && used < size; i++) {
+		unsigned t = s->order[i];
+		int n = snprintf(text + used, size - used, "%st%02u<=%d/%u%s", i ? " " : "", t + 1,
+				 s->errors[t], s->bits[t], s->merged[t] ? "m" : "");
+
+		used += n > 0 ? (size_t)n : 0;
+	}
+	/* Plans with many tables do not fit. */
+	if (used >= size)
+		memcpy(text + size - 4, "...", 4);
+}
+
+static void describe(const sx_strategy *s, simidx_choice *out)
+{
+	memset(out, 0, sizeof(*out));
+	if (s->scan)
+		snprintf(out->text, sizeof(out->text), "scan of t%02u", s->order[0] + 1);
+	else
+		describe_thresholds(s, out->text, sizeof(out->text));
+	out->probes = s->scan ? 1 : s->probes;
+	out->candidates = (double)s->candidates;
+	out->microseconds = s->ns / 1000;
+}
+
+static int compare_choices(const simidx_choice *a, const simidx_choice *b)
+{
+	return a->microseconds < b->microseconds ? -1 : a->microseconds > b->microseconds;
+}
+
+/* Add one that was rejected, in the order of cost. */
+static void reject(simidx_explanation *out, const simidx_choice *choice)
+{
+	unsigned at = out->n_rejected;
+
+	if (at == SIMIDX_MAX_CHOICES)
+		return;
+	for (; at && compare_choices(choice, &out->rejected[at - 1]) < 0; at--)
+		out->rejected[at] = out->rejected[at - 1];
+	out->rejected[at] = *choice;
+	out->n_rejected++;
+}
+
+/*
+ * All are priced by what the search knew when it chose: even ranges, or their real sizes where it
+ * has looked. Otherwise one that it rejected might seem cheaper than what it did.
+ */
+static void explain_strategies(simidx_reader *r, const sx_query *q, simidx_explanation *out)
+{
+	simidx_choice choice;
+	sx_choice others;
+
+	describe(r->way.strategy, &out->chosen);
+	out->looked_up = r->way.by_sizes;
+	sx_way_others(r, q, &others);
+	for (unsigned i = 0; i < others.n; i++) {
+		describe(&others.of[i].strategy, &choice);
+		reject(out, &choice);
+	}
+}
+
+static int is_probed(const simidx_reader *r, unsigned t)
+{
+	size_t i = 0;
+
+	while (i < r->probes.n && r->probes.at[i].table != t)
+		i++;
+	return i < r->probes.n;
+}
+
+static void explain_patterns(simidx_reader *r, simidx_explanation *out)
+{
+	simidx_choice *c = &out->chosen;
+	unsigned tables = 0;
+
+	snprintf(c->text, sizeof(c->text), "%zu patterns by weight, complete to %d", r->probes.n,
+		 r->way.complete_to);
+	c->probes = r->probes.n;
+	c->candidates = (double)sx_way_candidates(r);
+	out->looked_up = 1;
+	for (unsigned t = 0; t < r->index->plan.n_tables; t++)
+		tables += (unsigned)is_probed(r, t);
+	c->microseconds = (r->costs.query + sx_probes_ns(&r->costs, tables, (double)r->probes.n,
+							 c->candidates)) / 1000;
+}
+
+static int explain(simidx_reader *r, const simidx_query *asked, simidx_explanation *out,
+		   simidx_error *err)
+{
+	sx_query q;
+	int rc = sx_search(r, asked, &out->results, err);
+
+	if (!rc)
+		rc = sx_query_init(&q, r->index, asked, err);
+	for (unsigned t = 0; !rc && t < r->index->plan.n_tables; t++)
+		out->block_indexes += is_probed(r, t) && r->blocks[t];
+	/* The nearest were found within some smaller radius. */
+	if (!rc && !q.is_weighted)
+		q.radius = r->way.strategy->radius;
+	if (!rc && r->way.by_patterns)
+		explain_patterns(r, out);
+	else if (!rc)
+		explain_strategies(r, &q, out);
+	out->kernel = r->index->kernel->name;
+	out->results.matches = NULL;
+	out->results.n = 0;
+	return rc;
+}
+
+int simidx_reader_explain(simidx_reader *r, const simidx_query *query, simidx_explanation *out,
+		   simidx_error *err)
+{
+	int rc;
+
+	sx_err_clear(err);
+	if (!out || out->size != sizeof(*out))
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_reader_explain: out: bad struct size");
+	memset(out, 0, sizeof(*out));
+	out->size = sizeof(*out);
+	out->results.size = sizeof(out->results);
+	out->kernel = "";
+	if (!r || !query)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_reader_explain: reader or query is NULL");
+	rc = sx_snapshot_renew(&r->snapshot, err);
+	if (rc)
+		return rc;
+	rc = explain(r, query, out, err);
+	sx_snapshot_reset(&r->snapshot);
+	return rc;
+}

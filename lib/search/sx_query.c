@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "search/sx_query.h"
+
+#include <limits.h>
+
+#include "plan/sx_patterns.h"
+#include "util/sx_bytes.h"
+#include "util/sx_err.h"
+
+static unsigned weigh(uint64_t differ, const uint8_t *weights)
+{
+	unsigned sum = 0;
+
+	if (!weights)
+		return (unsigned)__builtin_popcountll(differ);
+	for (; differ; differ &= differ - 1)
+		sum += weights[__builtin_ctzll(differ)];
+	return sum;
+}
+
+unsigned sx_query_distance(const sx_query *q, uint64_t fp)
+{
+	return weigh(fp ^ q->fp, q->asked->weights);
+}
+
+int sx_query_judge(const sx_query *q, simidx_match *match)
+{
+	match->distance = simidx_distance(match->fp, q->fp);
+	match->weighted = sx_query_distance(q, match->fp);
+	if (!q->has_fp2)
+		return 1;
+	match->distance2 = simidx_distance(match->fp2, q->asked->fp2);
+	match->weighted += weigh(match->fp2 ^ q->asked->fp2, q->asked->weights2);
+	return match->weighted <= q->asked->radius2;
+}
+
+/* How many bits can differ at most within the radius: the lightest ones do. */
+static unsigned most_bits(const sx_by_weight *by_weight, unsigned radius)
+{
+	sx_lightest lightest;
+
+	sx_lightest_init(&lightest, by_weight, UINT64_MAX, radius);
+	return lightest.n;
+}
+
+static int check_values(const simidx *index, const simidx_query *a, simidx_error *err)
+{
+	if (a->fp & ~sx_low_bits(index->bits))
+		return sx_fail(err, SIMIDX_E_RANGE, "the fingerprint has more than %u bits",
+			       index->bits);
+	if (!a->weights && a->radius > index->bits)
+		return sx_fail(err, SIMIDX_E_RANGE, "radius %u: fingerprints have %u bits",
+			       a->radius, index->bits);
+	if (a->flags & SIMIDX_QUERY_FP2 && !(index->flags & SIMIDX_CREATE_FP2))
+		return sx_fail(err, SIMIDX_E_MISMATCH, "the index has no second fingerprints");
+	return SIMIDX_OK;
+}
+
+int sx_query_init(sx_query *q, const simidx *index, const simidx_query *a, simidx_error *err)
+{
+	const unsigned known = SIMIDX_QUERY_LABELS | SIMIDX_QUERY_FP2;
+	int rc;
+
+	if (a->size != sizeof(*a) || a->flags & ~known || a->mode > SIMIDX_NEAREST || a->reserved)
+		return sx_fail(err, SIMIDX_E_ARG, "query: bad struct size, flags or mode");
+	if (!a->weights && (a->probes || a->complete))
+		return sx_fail(err, SIMIDX_E_ARG, "query: probes or complete without weights");
+	if (a->mode == SIMIDX_NEAREST && !a->limit)
+		return sx_fail(err, SIMIDX_E_ARG, "query: the nearest, without a limit");
+	rc = check_values(index, a, err);
+	if (rc)
+		return rc;
+	q->asked = a;
+	q->fp = a->fp;
+	/* No distance is as large, and complete_to is an int. */
+	q->radius = a->radius < INT_MAX ? a->radius : INT_MAX;
+	q->is_weighted = a->weights != NULL;
+	q->ignore = 0;
+	q->unit = a->weights ? sx_weights_unit(a->weights, index->bits, &q->ignore) : 1;
+	q->has_fp2 = (a->flags & SIMIDX_QUERY_FP2) != 0;
+	q->most_bits = a->radius;
+	if (a->weights) {
+		sx_by_weight_init(&q->by_weight, a->weights, index->bits, q->radius);
+		q->most_bits = most_bits(&q->by_weight, q->radius);
+	}
+	if (a->max_bits && a->max_bits < q->most_bits)
+		q->most_bits = a->max_bits;
+	return SIMIDX_OK;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * A query that has been checked: what it asks of a fingerprint, and of a document.
+ */
+
+#ifndef SX_QUERY_H
+#define SX_QUERY_H
+
+#include "index/sx_index.h"
+#include "plan/sx_lightest.h"
+
+typedef struct sx_query {
+	const simidx_query *asked;
+	uint64_t fp;
+	unsigned radius;
+	unsigned most_bits; /* a match differs in no more than these: what the filter looks for */
+	int is_weighted;    /* distances are sums of weights, not numbers of bits */
+	unsigned unit;      /* all weights are 0 or this; 0 = they are several */
+	uint64_t ignore;    /* bits of weight 0 */
+	int has_fp2;
+	sx_by_weight by_weight; /* where it is weighted */
+} sx_query;
+
+/** Check a query. The codes of simidx_reader_search(). */
+int sx_query_init(sx_query *query, const simidx *index, const simidx_query *asked,
+		  simidx_error *err);
+
+/** The distance of a fingerprint. */
+unsigned sx_query_distance(const sx_query *query, uint64_t fp);
+
+/** Whether documents with a fingerprint that differs in most_bits or less can match. */
+static inline int sx_query_accepts_near(const sx_query *query, uint64_t fp)
+{
+	return !query->is_weighted || sx_query_distance(query, fp) <= query->radius;
+}
+
+/** Whether documents with this fingerprint can match. */
+static inline int sx_query_accepts(const sx_query *query, uint64_t fp)
+{
+	return (unsigned)__builtin_popcountll(fp ^ query->fp) <= query->most_bits &&
+	       sx_query_accepts_near(query, fp);
+}
+
+/** Whether a document whose fingerprint is accepted matches; its distances are set. */
+int sx_query_judge(const sx_query *query, simidx_match *match);
+
+#endif /* SX_QUERY_H */

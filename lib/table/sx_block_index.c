@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "table/sx_block_index.h"
+
+#include <stdlib.h>
+
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
+
+#define PAGE_HEADER 16 /* of LMDB, before the value of a block */
+
+/* Two to four slots a block. */
+static unsigned slot_bits(uint64_t blocks)
+{
+	unsigned b = 1;
+
+	while (b < 31 && (uint64_t)1 << b < 2 * blocks)
+		b++;
+	return b;
+}
+
+size_t sx_block_index_size(uint64_t blocks)
+{
+	return sizeof(sx_block_index) + (size_t)blocks * (sizeof(sx_entry) + sizeof(sx_samples)) +
+	       (((size_t)1 << slot_bits(blocks)) + 1) * sizeof(sx_slot);
+}
+
+void sx_block_index_free(sx_block_index *d)
+{
+	if (!d)
+		return;
+	free(d->slot);
+	free(d->entry);
+	free(d->samples);
+	free(d);
+}
+
+static int allocate(sx_block_index *d, uint64_t blocks)
+{
+	d->slot = sx_calloc(((size_t)1 << slot_bits(blocks)) + 1, sizeof(*d->slot));
+	d->entry = sx_realloc(NULL, blocks, sizeof(*d->entry));
+	d->samples = sx_alloc_lines(blocks, sizeof(*d->samples));
+	d->bytes = sx_block_index_size(blocks);
+	return d->slot && d->entry && d->samples ? 0 : -1;
+}
+
+/* Enter the next block. */
+static int add(sx_block_index *d, sx_slice key, sx_slice value, simidx_error *err)
+{
+	const unsigned char *at = value.data;
+	ptrdiff_t away;
+	sx_place place;
+
+	if (sx_table_place(d->table, key, &place))
+		return sx_table_damaged(d->table, key, "its key is not one of this table's", err);
+	if (value.size != d->table->block_size)
+		return sx_table_damaged(d->table, key, "its size is not a block's", err);
+	if (!d->n)
+		d->anchor = at;
+	else if (place.key < d->entry[d->n - 1].last)
+		return sx_table_damaged(d->table, key, "its key is out of order", err);
+	away = at - d->anchor;
+	if (away % (ptrdiff_t)d->page_size)
+		return sx_table_damaged(d->table, key, "it does not have a page of its own", err);
+	d->entry[d->n].page = away / (ptrdiff_t)d->page_size;
+	sx_samples_init(&d->samples[d->n]);
+	d->entry[d->n++].last = place.key;
+	return SIMIDX_OK;
+}
+
+static int fill(sx_block_index *d, sx_txn *txn, uint64_t blocks, simidx_error *err)
+{
+	sx_slice key, value;
+	sx_cursor *cursor;
+	int rc = sx_cursor_open(txn, d->table->dbi, &cursor, err);
+
+	if (rc)
+		return rc;
+	for (rc = sx_cursor_first(cursor, &key, &value, err); !rc;
+	     rc = sx_cursor_next(cursor, &key, &value, err)) {
+		if (d->n == blocks)
+			rc = sx_table_damaged(d->table, key, "there are more than it counts", err);
+		else
+			rc = add(d, key, value, err);
+		if (rc)
+			break;
+	}
+	sx_cursor_close(cursor);
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
+static void fill_slots(sx_block_index *d)
+{
+	unsigned b = slot_bits(d->n), bits = 1;
+	size_t s = 0;
+
+	if (!d->n)
+		return;
+	d->max = d->entry[d->n - 1].last;
+	while (bits < 64 && d->max >> bits)
+		bits++;
+	d->shift = bits > b ? bits - b : 0;
+	for (size_t i = 0; i < d->n; i++)
+		while (s <= d->entry[i].last >> d->shift)
+			d->slot[s++] = (sx_slot){ (uint32_t)i, (int32_t)d->entry[i].page };
+	/* The slot of the greatest key has an end too. */
+	d->slot[s] = (sx_slot){ (uint32_t)d->n, 0 };
+}
+
+int sx_block_index_make(const sx_table *table, sx_txn *txn, uint64_t rows, sx_block_index **out,
+		      simidx_error *err)
+{
+	sx_block_index *d = NULL;
+	sx_dbi_stat stat;
+	int rc = sx_dbi_stat_get(txn, table->dbi, &stat, err);
+
+	*out = NULL;
+	if (!rc && stat.keys > UINT32_MAX)
+		rc = sx_fail(err, SIMIDX_E_CORRUPT, "table %s: too many blocks", table->name);
+	if (rc)
+		return rc;
+	d = sx_calloc(1, sizeof(*d));
+	if (!d)
+		return sx_fail_nomem(err);
+	d->table = table;
+	d->rows = rows;
+	d->page_size = table->block_size + PAGE_HEADER;
+	rc = allocate(d, stat.keys) ? sx_fail_nomem(err) : fill(d, txn, stat.keys, err);
+	if (rc) {
+		sx_block_index_free(d);
+		return rc;
+	}
+	fill_slots(d);
+	if (d->n)
+		sx_block_guess_make(&d->guess, sx_block_index_block(d, d->n / 2),
+				    table->block_size, table->n_cols);
+	*out = d;
+	return SIMIDX_OK;
+}
+
+double sx_block_index_part(const sx_block_index *d, size_t i, uint64_t key)
+{
+	uint64_t before = i ? d->entry[i - 1].last : 0, last = d->entry[i].last;
+
+	if (last <= before || key <= before)
+		return 0;
+	return key >= last ? 1 : (double)(key - before) / (double)(last - before);
+}
+
+uint64_t sx_block_index_count(const sx_block_index *d, uint64_t low, uint64_t high)
+{
+	size_t from = sx_block_index_find(d, low), to = sx_block_index_find(d, high);
+	double blocks = (double)to - (double)from;
+
+	if (!d->n)
+		return 0;
+	if (to < d->n)
+		blocks += sx_block_index_part(d, to, high);
+	if (from < d->n)
+		blocks -= sx_block_index_part(d, from, low);
+	return blocks <= 0 ? 0 : (uint64_t)(blocks * (double)d->rows / (double)d->n);
+}

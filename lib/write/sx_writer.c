@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/sx_index.h"
+#include "util/sx_bytes.h"
+#include "util/sx_err.h"
+#include "util/sx_hash.h"
+
+#define MIN_THRESHOLD 65536
+#define MAX_THRESHOLD 1000000
+
+struct simidx_writer {
+	simidx *index;
+	simidx_writer_options options;
+	int locked;            /* the write lock is held */
+	int cleaned;           /* leftovers of builders that died were looked for */
+	sx_snapshot snapshot;  /* of the write transaction, its header as the commit will have it */
+	sx_fresh_rows pending; /* put since the last commit; not in the log yet */
+	uint64_t stored;       /* documents that this writer has committed */
+	int uses_memtable;         /* pending rows are in the memtable, too */
+	unsigned char mark[SIMIDX_MAX_MARK]; /* for the next commit */
+	size_t mark_size;      /* 0 = none */
+};
+
+static int no_meta_sync(const simidx_writer *w)
+{
+	return w->options.durability == SIMIDX_DURABILITY_NORMAL;
+}
+
+int simidx_writer_open(simidx *index, const simidx_writer_options *options, simidx_writer **out,
+		       simidx_error *err)
+{
+	static const simidx_writer_options defaults = SIMIDX_WRITER_OPTIONS_INIT;
+	simidx_writer *w;
+	int rc;
+
+	sx_err_clear(err);
+	if (!out)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_open: out is NULL");
+	*out = NULL;
+	if (!options)
+		options = &defaults;
+	if (!index || options->size != sizeof(*options) ||
+	    options->durability > SIMIDX_DURABILITY_NORMAL ||
+	    options->merge > SIMIDX_MERGE_NEVER || options->wait_ms < -1)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_open: bad index or options");
+	rc = sx_store_check_fork(index->store, err);
+	if (rc)
+		return rc;
+	if (index->read_only || !sx_store_is_writable(index->store))
+		return sx_fail(err, SIMIDX_E_READ_ONLY, "%s: %s", sx_store_path(index->store),
+			       index->read_only ? "opened read-only" : "no permission to write");
+	if (index->ro_compat & ~SX_KNOWN_RO_COMPAT)
+		return sx_fail(err, SIMIDX_E_READ_ONLY,
+			       "%s: it uses features (%08x) that this library can only read",
+			       sx_store_path(index->store), index->ro_compat);
+	w = sx_calloc(1, sizeof(*w));
+	if (!w)
+		return sx_fail_nomem(err);
+	w->index = index;
+	w->options = *options;
+	*out = w;
+	return SIMIDX_OK;
+}
+
+/* Give up the transaction, the lock and what was put. */
+static void drop(simidx_writer *w)
+{
+	sx_snapshot_end(&w->snapshot);
+	if (w->uses_memtable && w->pending.n)
+		sx_memtable_discard(w->index);
+	w->uses_memtable = 0;
+	w->pending.n = 0;
+	w->mark_size = 0;
+	if (w->locked)
+		sx_store_unlock(w->index->store);
+	w->locked = 0;
+}
+
+static int begin_transaction(simidx_writer *w, simidx_error *err)
+{
+	sx_snapshot *s = &w->snapshot;
+	int rc = sx_txn_begin_write(w->index->store, no_meta_sync(w), &s->txn, err);
+
+	s->index = w->index;
+	s->id = 0;
+	if (!rc)
+		rc = sx_header_read(s->txn, w->index->tables.meta, &s->header, err);
+	/* The path was checked when the lock was taken: an announced exchange never came. */
+	s->header.state &= ~SX_STATE_SUPERSEDED;
+	return rc;
+}
+
+/* Take the lock and a write transaction, finishing a merge that was killed. */
+static int begin(simidx_writer *w, simidx_error *err)
+{
+	int rc = sx_store_check_fork(w->index->store, err);
+
+	if (rc || w->snapshot.txn)
+		return rc;
+	rc = sx_store_lock(w->index->store, w->options.wait_ms, err);
+	if (rc)
+		return rc;
+	w->locked = 1;
+	if (!w->cleaned)
+		sx_store_clean(w->index->store);
+	w->cleaned = 1;
+	rc = begin_transaction(w, err);
+	if (!rc && w->snapshot.header.state & SX_STATE_MERGING) {
+		sx_snapshot_end(&w->snapshot);
+		rc = sx_merge_fresh(w->index, no_meta_sync(w), err);
+		if (!rc)
+			rc = begin_transaction(w, err);
+	}
+	if (rc)
+		drop(w);
+	return rc;
+}
+
+/* ---- put ---- */
+
+int sx_check_doc(const simidx *index, const simidx_doc *doc, simidx_error *err)
+{
+	if (doc->size != sizeof(*doc) || doc->flags & ~SIMIDX_DOC_FP2)
+		return sx_fail(err, SIMIDX_E_ARG, "document: bad struct size or flags");
+	if (doc->fp & ~sx_low_bits(index->bits))
+		return sx_fail(err, SIMIDX_E_RANGE, "the fingerprint has more than %u bits",
+			       index->bits);
+	if (doc->id != SIMIDX_NO_ID && doc->id > SIMIDX_MAX_ID)
+		return sx_fail(err, SIMIDX_E_RANGE, "the id is above %llu",
+			       (unsigned long long)SIMIDX_MAX_ID);
+	if (doc->label && (!doc->label_size || doc->label_size > SIMIDX_MAX_LABEL))
+		return sx_fail(err, SIMIDX_E_RANGE, "a label has 1 to %d bytes, this one %zu",
+			       SIMIDX_MAX_LABEL, doc->label_size);
+	if (!sx_has_ids(index) && (doc->id != SIMIDX_NO_ID || doc->label))
+		return sx_fail(err, SIMIDX_E_MISMATCH, "the index holds no ids and no labels");
+	if (!(doc->flags & SIMIDX_DOC_FP2) != !(index->flags & SIMIDX_CREATE_FP2))
+		return sx_fail(err, SIMIDX_E_MISMATCH,
+			       doc->flags & SIMIDX_DOC_FP2
+				       ? "the index has no second fingerprints"
+				       : "the index wants a second fingerprint with each document");
+	return SIMIDX_OK;
+}
+
+/* From now on this transaction's rows are looked up, so they go into the memtable. */
+static int use_memtable(simidx_writer *w, simidx_error *err)
+{
+	simidx *index = w->index;
+	int rc = SIMIDX_OK;
+
+	if (w->uses_memtable)
+		return SIMIDX_OK;
+	rc = sx_memtable_refresh(index, &w->snapshot, err);
+	if (rc)
+		return rc;
+	w->uses_memtable = 1;
+	pthread_rwlock_wrlock(&index->memtable_lock);
+	for (size_t i = 0; !rc && i < w->pending.n; i++)
+		if (sx_memtable_add(index->memtable, &w->pending.at[i]))
+			rc = SIMIDX_E_NOMEM;
+	pthread_rwlock_unlock(&index->memtable_lock);
+	if (rc) {
+		sx_memtable_discard(index);
+		w->uses_memtable = 0;
+		return sx_fail_nomem(err);
+	}
+	return SIMIDX_OK;
+}
+
+static int duplicate_id(simidx_writer *w, uint64_t id, simidx_error *err)
+{
+	sx_doc doc;
+	int fresh, rc;
+
+	/* Ids above all others need no look-up. */
+	if (id >= w->snapshot.header.next_id)
+		return SIMIDX_OK;
+	rc = use_memtable(w, err);
+	if (rc)
+		return rc;
+	pthread_rwlock_rdlock(&w->index->memtable_lock);
+	fresh = sx_memtable_by_id(w->index->memtable, id) != SX_MEMTABLE_NONE;
+	pthread_rwlock_unlock(&w->index->memtable_lock);
+	rc = fresh ? SIMIDX_OK : sx_doc_by_id(&w->snapshot, id, &doc, err);
+	if (rc == SIMIDX_E_NOT_FOUND)
+		return SIMIDX_OK;
+	return rc ? rc : sx_fail(err, SIMIDX_E_DUPLICATE, "id %llu is already in use",
+				 (unsigned long long)id);
+}
+
+/* Whether a fresh or pending document has the label. The bytes are in `labels` already. */
+static int fresh_label(simidx_writer *w, const simidx_doc *doc, uint64_t hash, int *found,
+		       simidx_error *err)
+{
+	const sx_memtable *memtable;
+	int rc = SIMIDX_OK;
+
+	*found = 0;
+	pthread_rwlock_rdlock(&w->index->memtable_lock);
+	memtable = w->index->memtable;
+	for (uint32_t i = sx_memtable_by_label(memtable, hash); !rc && !*found && i != SX_MEMTABLE_NONE;
+	     i = sx_memtable_next_label(memtable, i)) {
+		sx_slice label;
+
+		rc = sx_label_of(w->snapshot.txn, &w->index->tables, sx_memtable_row(memtable, i)->id,
+				 &label, err);
+		*found = !rc && label.size == doc->label_size &&
+			 !memcmp(label.data, doc->label, label.size);
+	}
+	pthread_rwlock_unlock(&w->index->memtable_lock);
+	return rc == SIMIDX_E_NOT_FOUND
+		       ? sx_fail(err, SIMIDX_E_CORRUPT, "table labels: an entry is missing")
+		       : rc;
+}
+
+static int duplicate_label(simidx_writer *w, const simidx_doc *doc, uint64_t hash,
+			   simidx_error *err)
+{
+	uint64_t other;
+	int found, rc = use_memtable(w, err);
+
+	if (!rc)
+		rc = fresh_label(w, doc, hash, &found, err);
+	if (rc)
+		return rc;
+	rc = found ? SIMIDX_OK
+		   : sx_id_of_label(w->snapshot.txn, &w->index->tables, doc->label,
+				    doc->label_size, &other, err);
+	if (rc == SIMIDX_E_NOT_FOUND)
+		return SIMIDX_OK;
+	return rc ? rc : sx_fail(err, SIMIDX_E_DUPLICATE, "the label is already in use");
+}
+
+/* Store a label's bytes. A failure here has spoiled the transaction. */
+static int put_label(simidx_writer *w, const sx_fresh_row *row, const simidx_doc *doc,
+		     simidx_error *err)
+{
+	unsigned char bytes[8];
+	sx_slice key = { bytes, sizeof(bytes) }, value = { doc->label, doc->label_size };
+	int rc;
+
+	sx_store_be64(bytes, row->id);
+	rc = sx_put(w->snapshot.txn, w->index->tables.labels, key, value, err);
+	if (rc)
+		drop(w);
+	return rc;
+}
+
+static int add_row(simidx_writer *w, const sx_fresh_row *row, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	if (sx_reserve(&w->pending.at, &w->pending.cap, w->pending.n + 1, sizeof(*w->pending.at)))
+		return sx_fail_nomem(err);
+	if (w->uses_memtable) {
+		pthread_rwlock_wrlock(&w->index->memtable_lock);
+		rc = sx_memtable_add(w->index->memtable, row);
+		pthread_rwlock_unlock(&w->index->memtable_lock);
+	}
+	if (rc)
+		return sx_fail_nomem(err);
+	w->pending.at[w->pending.n++] = *row;
+	return SIMIDX_OK;
+}
+
+static int put(simidx_writer *w, const simidx_doc *doc, uint64_t *id, simidx_error *err)
+{
+	sx_header *h = &w->snapshot.header;
+	sx_fresh_row row = { .id = doc->id, .fp = doc->fp, .op = SX_FRESH_PUT };
+	int rc = SIMIDX_OK;
+
+	if (doc->flags & SIMIDX_DOC_FP2)
+		row.fp2 = doc->fp2;
+	if (sx_has_ids(w->index) && row.id == SIMIDX_NO_ID) {
+		if (h->next_id > SIMIDX_MAX_ID)
+			return sx_fail(err, SIMIDX_E_RANGE, "there is no id above the largest one");
+		row.id = h->next_id;
+	} else if (sx_has_ids(w->index)) {
+		rc = duplicate_id(w, row.id, err);
+	}
+	if (!rc && doc->label) {
+		row.op |= SX_FRESH_LABEL;
+		row.label_hash = sx_hash(doc->label, doc->label_size);
+		rc = duplicate_label(w, doc, row.label_hash, err);
+	}
+	if (!rc)
+		rc = add_row(w, &row, err);
+	if (!rc && doc->label)
+		rc = put_label(w, &row, doc, err);
+	if (rc)
+		return rc;
+	h->documents++;
+	h->labels += doc->label != NULL;
+	if (sx_has_ids(w->index) && row.id >= h->next_id)
+		h->next_id = row.id + 1;
+	if (id)
+		*id = row.id;
+	return SIMIDX_OK;
+}
+
+int simidx_writer_put(simidx_writer *w, const simidx_doc *doc, uint64_t *id, simidx_error *err)
+{
+	int rc;
+
+	sx_err_clear(err);
+	if (id)
+		*id = SIMIDX_NO_ID;
+	if (!w || !doc)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_put: writer or doc is NULL");
+	rc = sx_check_doc(w->index, doc, err);
+	if (!rc)
+		rc = begin(w, err);
+	return rc ? rc : put(w, doc, id, err);
+}
+
+/* ---- commit ---- */
+
+static int store_pending(simidx_writer *w, simidx_error *err)
+{
+	sx_snapshot *s = &w->snapshot;
+	sx_txn *txn = s->txn;
+	int rc = sx_fresh_append(txn, &w->index->tables.fresh, w->pending.at, w->pending.n,
+				 s->header.next_seq, err);
+
+	s->header.next_seq += w->pending.n;
+	if (!rc)
+		rc = sx_header_write(txn, w->index->tables.meta, &s->header, err);
+	if (!rc && w->mark_size)
+		rc = sx_mark_write(txn, w->index->tables.meta, w->mark, w->mark_size, err);
+	if (rc)
+		return rc;
+	s->txn = NULL; /* the commit frees it, whatever comes of it */
+	rc = sx_txn_commit(txn, err);
+	if (!rc) {
+		w->stored += w->pending.n;
+		w->pending.n = 0; /* so that the memtable keeps the rows */
+	}
+	return rc;
+}
+
+static int merge_is_due(const simidx_writer *w)
+{
+	const sx_header *h = &w->snapshot.header;
+	uint64_t threshold = w->options.merge_threshold;
+
+	if (w->options.merge == SIMIDX_MERGE_NEVER)
+		return 0;
+	if (!threshold) {
+		threshold = h->documents / 16;
+		if (threshold < MIN_THRESHOLD)
+			threshold = MIN_THRESHOLD;
+		if (threshold > MAX_THRESHOLD)
+			threshold = MAX_THRESHOLD;
+	}
+	return h->next_seq - h->first_seq > threshold;
+}
+
+int simidx_writer_commit(simidx_writer *w, simidx_error *err)
+{
+	int rc;
+
+	sx_err_clear(err);
+	if (!w)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_commit: writer is NULL");
+	rc = sx_store_check_fork(w->index->store, err);
+	if (rc)
+		return rc;
+	if (!w->pending.n && !w->mark_size && w->options.merge == SIMIDX_MERGE_NEVER) {
+		drop(w);
+		return SIMIDX_OK;
+	}
+	rc = begin(w, err);
+	if (!rc && (w->pending.n || w->mark_size))
+		rc = store_pending(w, err);
+	if (!rc && merge_is_due(w)) {
+		sx_snapshot_end(&w->snapshot);
+		rc = sx_merge_fresh(w->index, no_meta_sync(w), err);
+	}
+	drop(w);
+	return rc;
+}
+
+int simidx_writer_set_mark(simidx_writer *w, const void *data, size_t size, simidx_error *err)
+{
+	sx_err_clear(err);
+	if (!w || !data)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_set_mark: writer or data is NULL");
+	if (!size || size > sizeof(w->mark))
+		return sx_fail(err, SIMIDX_E_RANGE, "a mark has 1 to %d bytes, this one %zu",
+			       SIMIDX_MAX_MARK, size);
+	memcpy(w->mark, data, size);
+	w->mark_size = size;
+	return SIMIDX_OK;
+}
+
+uint64_t simidx_writer_stored(const simidx_writer *w)
+{
+	return w ? w->stored : 0;
+}
+
+uint64_t simidx_writer_pending(const simidx_writer *w)
+{
+	return w ? w->pending.n : 0;
+}
+
+void simidx_writer_rollback(simidx_writer *w)
+{
+	/* In a child after fork(), the transaction and the lock are the parent's. */
+	if (w && !sx_store_check_fork(w->index->store, NULL))
+		drop(w);
+}
+
+void simidx_writer_close(simidx_writer *w)
+{
+	if (!w)
+		return;
+	simidx_writer_rollback(w);
+	free(w->pending.at);
+	free(w);
+}
+
+int simidx_writer_merge(simidx_writer *w, simidx_error *err)
+{
+	int rc;
+
+	sx_err_clear(err);
+	if (!w)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_merge: writer is NULL");
+	rc = sx_store_check_fork(w->index->store, err);
+	if (rc)
+		return rc;
+	if (w->pending.n)
+		return sx_fail(err, SIMIDX_E_STATE, "simidx_writer_merge: documents wait for a commit");
+	rc = begin(w, err);
+	if (rc)
+		return rc;
+	sx_snapshot_end(&w->snapshot);
+	rc = sx_merge_fresh(w->index, no_meta_sync(w), err);
+	drop(w);
+	return rc;
+}

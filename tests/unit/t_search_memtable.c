@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The memtable asked by any strategy: all radii, masks, many probes that fall into the same
+ * buckets, buckets wider than the prefixes.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fresh/sx_fresh.h"
+#include "plan/sx_patterns.h"
+#include "plan/sx_planner.h"
+#include "support/sxt.h"
+#include "t_fast.h"
+
+Suite *suite_search_memtable(void);
+
+struct subject {
+	unsigned bits;
+	sx_plan plan;
+	sx_memtable *memtable;
+	uint64_t *fp;
+	size_t n;
+	sxt_rng rng;
+};
+
+static uint64_t mask_of(const struct subject *s)
+{
+	return UINT64_MAX >> (64 - s->bits);
+}
+
+/* `n` rows, half of them in clusters, in one prefix or equal. */
+static void init(struct subject *s, int i)
+{
+	static const unsigned widths[] = { 64, 16, 33, 48 };
+	static const size_t sizes[] = { 1, 40, 900, 12000 };
+	uint64_t centre = 0;
+
+	s->bits = widths[i % 4];
+	s->n = sizes[i / 4];
+	s->fp = calloc(s->n, sizeof(*s->fp));
+	sxt_rng_init(&s->rng, 6600 + (uint64_t)i);
+	t_must(!sx_plan_make(&s->plan, "4x16", s->bits, NULL));
+	s->memtable = sx_memtable_new(s->bits, 7, sx_kernel_best());
+	ck_assert_ptr_nonnull(s->memtable);
+	for (size_t r = 0; r < s->n; r++) {
+		sx_fresh_row row = { .id = r, .op = SX_FRESH_PUT };
+
+		if (r % 50 == 0)
+			centre = sxt_rng_u64(&s->rng) & mask_of(s);
+		row.fp = sxt_rng_u64(&s->rng) & mask_of(s);
+		if (r % 4 == 1)
+			row.fp = sxt_rng_flip(&s->rng, centre, s->bits, (unsigned)(r % 5));
+		else if (r % 4 == 2)
+			row.fp >>= s->bits / 4;
+		s->fp[r] = row.fp;
+		t_must(!sx_memtable_add(s->memtable, &row));
+	}
+}
+
+static void finish(struct subject *s)
+{
+	sx_memtable_free(s->memtable);
+	free(s->fp);
+}
+
+static uint64_t near(struct subject *s)
+{
+	return sxt_rng_flip(&s->rng, s->fp[sxt_rng_below(&s->rng, s->n)], s->bits,
+			    (unsigned)sxt_rng_below(&s->rng, 6));
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Distinct ones within k bits of the first `end` that also differ in at most `counted` of the
+   bits that count. */
+static size_t naive(const struct subject *s, uint64_t query, unsigned k, uint64_t ignore,
+		    unsigned counted, size_t end, uint64_t *out)
+{
+	size_t n = 0, kept = 0;
+
+	for (size_t i = 0; i < end; i++)
+		if ((unsigned)__builtin_popcountll(s->fp[i] ^ query) <= k &&
+		    (unsigned)__builtin_popcountll((s->fp[i] ^ query) & ~ignore) <= counted)
+			out[n++] = s->fp[i];
+	qsort(out, n, sizeof(*out), by_value);
+	for (size_t i = 0; i < n; i++)
+		if (!kept || out[kept - 1] != out[i])
+			out[kept++] = out[i];
+	return kept;
+}
+
+/* All of `must` is among what comes, each once, and all that comes is among `may`. */
+static void check_near(struct subject *s, const sx_probes *probes, uint64_t query, unsigned k,
+		       uint64_t ignore, unsigned counted, size_t end)
+{
+	uint64_t *must = malloc((s->n + 1) * sizeof(*must));
+	size_t n = naive(s, query, k, ignore, counted, end, must);
+	uint64_t candidates = 0;
+	sx_u64s got = { 0 };
+
+	t_must(!sx_memtable_near(s->memtable, probes, query, k, end, &got, &candidates));
+	t_must(candidates >= got.n);
+	if (got.n)
+		qsort(got.at, got.n, sizeof(*got.at), by_value);
+	for (size_t i = 0; i < got.n; i++) {
+		t_must((unsigned)__builtin_popcountll(got.at[i] ^ query) <= k);
+		t_must(!i || got.at[i] > got.at[i - 1]);
+	}
+	for (size_t i = 0; i < n; i++)
+		t_must(bsearch(&must[i], got.at, got.n, sizeof(*got.at), by_value));
+	n = naive(s, query, k, 0, k, end, must);
+	for (size_t i = 0; i < got.n; i++)
+		t_must(bsearch(&got.at[i], must, n, sizeof(*must), by_value));
+	sx_u64s_free(&got);
+	free(must);
+}
+
+/* Costs that make probes cheap, or dear, so that small sets are not always scanned. */
+static void any_costs(struct subject *s, sx_costs *costs)
+{
+	costs->query = 0;
+	costs->probe = 2;
+	costs->candidate = sxt_rng_below(&s->rng, 2) ? 1e5 : 2;
+	costs->scanned = costs->candidate;
+}
+
+START_TEST(strategies)
+{
+	sx_probes probes = { 0 };
+	struct subject s;
+	sx_costs costs;
+
+	init(&s, _i);
+	for (unsigned i = 0; i < (sxt_is_long() ? 1000u : 100u); i++) {
+		sx_request request = { .radius = i % (s.bits + 1) };
+		sx_sizes sizes = { .rows = s.n };
+		uint64_t query = near(&s);
+		sx_strategy strategy;
+
+		any_costs(&s, &costs);
+		if (i % 2)
+			request.radius %= 8;
+		request.plain = i % 3 == 0;
+		if (i % 4 == 3)
+			request.ignore = sxt_rng_flip(&s.rng, 0, s.bits,
+						      (unsigned)sxt_rng_below(&s.rng, 13));
+		sx_choose_strategy(&s.plan, &request, &costs, &sizes, &strategy);
+		probes.n = 0;
+		t_must(!sx_strategy_probes(&s.plan, &strategy, query, &probes));
+		check_near(&s, &probes, query,
+			   request.radius + (unsigned)__builtin_popcountll(request.ignore),
+			   request.ignore, request.radius, s.n);
+		check_near(&s, &probes, query, request.radius, 0, request.radius,
+			   (size_t)sxt_rng_below(&s.rng, s.n + 1));
+	}
+	sx_probes_free(&probes);
+	finish(&s);
+}
+END_TEST
+
+/* Whatever is in a probed range is found, also where probes are there twice and overlap. */
+START_TEST(any_probes)
+{
+	sx_probes probes = { 0 };
+	struct subject s;
+
+	init(&s, _i);
+	for (unsigned i = 0; i < (sxt_is_long() ? 1000u : 100u); i++) {
+		unsigned n = (unsigned)sxt_rng_below(&s.rng, 60), k = i % 20;
+		uint64_t query = near(&s), candidates = 0;
+		sx_u64s got = { 0 };
+
+		probes.n = 0;
+		t_must(!sx_probes_reserve(&probes, n + 1));
+		for (unsigned p = 0; p < n; p++) {
+			unsigned t = (unsigned)sxt_rng_below(&s.rng, 4), bits = 0;
+			uint64_t value = sx_permute(&s.plan.table[t], near(&s));
+
+			if (p % 16)
+				bits = (unsigned)sxt_rng_below(
+					&s.rng, s.plan.table[t].prefix_bits + 1u);
+			if (!bits && i % 8)
+				bits = s.plan.table[t].prefix_bits;
+			sx_probes_add(&probes, &s.plan, t,
+				      bits ? value >> (s.bits - bits) : 0, bits, 0);
+		}
+		t_must(!sx_memtable_near(s.memtable, &probes, query, k, s.n, &got, &candidates));
+		if (got.n)
+			qsort(got.at, got.n, sizeof(*got.at), by_value);
+		for (size_t f = 0; f < s.n; f++) {
+			int in_range = 0;
+
+			if ((unsigned)__builtin_popcountll(s.fp[f] ^ query) > k)
+				continue;
+			for (size_t p = 0; p < probes.n; p++) {
+				uint64_t value =
+					sx_permute(&s.plan.table[probes.at[p].table], s.fp[f]);
+
+				in_range |= value >= probes.at[p].low &&
+					    value <= probes.at[p].high;
+			}
+			t_must(!in_range || bsearch(&s.fp[f], got.at, got.n, sizeof(*got.at),
+						    by_value));
+		}
+		for (size_t g = 0; g < got.n; g++)
+			t_must((unsigned)__builtin_popcountll(got.at[g] ^ query) <= k &&
+			       (!g || got.at[g] > got.at[g - 1]));
+		sx_u64s_free(&got);
+	}
+	sx_probes_free(&probes);
+	finish(&s);
+}
+END_TEST
+
+Suite *suite_search_memtable(void)
+{
+	Suite *suite = suite_create("search_memtable");
+	TCase *tc = tcase_create("memtable");
+
+	tcase_set_timeout(tc, 300);
+	tcase_add_loop_test(tc, strategies, 0, 16);
+	tcase_add_loop_test(tc, any_probes, 0, 16);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
