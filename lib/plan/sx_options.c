@@ -221,7 +221,7 @@ static double count_rows(const sx_family *family, unsigned i, unsigned errors,
 	sx_strategy_init(&one, family->radius, family->request->ignore);
 	sx_strategy_add(family->plan, &one, family->table[i], errors, option->bits,
 			option->merged);
-	if (sx_strategy_probes(family->plan, &one, sizes->fp, &probes))
+	if (sx_strategy_probes(family->plan, &one, sizes->fp, 64, &probes))
 		return HUGE_VAL;
 	for (p = 0; p < probes.n; p++)
 		rows += (double)sizes->size(sizes->ctx, at[p].table, at[p].low, at[p].high);

@@ -58,6 +58,17 @@ int sx_pattern_is_first(const sx_pattern_end *end, const uint8_t weights[64], un
 	return 1;
 }
 
+int sx_pattern_rest(const sx_weighted *query, const sx_lightest *unprobed, uint64_t cost,
+		    uint64_t flips)
+{
+	unsigned n = (unsigned)__builtin_popcountll(flips), rest;
+
+	if (cost > query->radius || n > query->max_bits)
+		return -1;
+	rest = sx_lightest_within(unprobed, query->radius - (unsigned)cost);
+	return (int)(rest < query->max_bits - n ? rest : query->max_bits - n);
+}
+
 /* ------------------------------------------------------------------------------------------
  * Patterns in the order of their costs. With the bits of a table sorted by weight, each pattern
  * whose dearest bit has rank m has two followers, neither cheaper nor lower in number: bit m + 1
@@ -76,6 +87,8 @@ int sx_pattern_is_first(const sx_pattern_end *end, const uint8_t weights[64], un
 /* The probed bits of one table. */
 struct bits {
 	unsigned n;          /* so many of them */
+	uint64_t probed;     /* which they are of a fingerprint */
+	sx_lightest others;
 	unsigned sorted;     /* of which so many are in order: the cheapest */
 	uint64_t value;      /* the query's */
 	uint16_t key[SX_MAX_PREFIX_BITS];  /* by place in the probed bits, from the lowest: weight
@@ -112,16 +125,17 @@ static void push(struct heap *heap, uint64_t x)
 	heap->at[i] = x;
 }
 
-static void init_bits(const sx_perm *perm, uint64_t fp, const uint8_t weights[64],
-		      struct bits *bits)
+static void init_bits(const sx_perm *perm, const sx_weighted *query, struct bits *bits)
 {
-	unsigned low = sx_ignored_end(perm, weights, perm->prefix_bits), i;
+	unsigned low = sx_ignored_end(perm, query->weights, perm->prefix_bits), i;
 
 	bits->n = perm->prefix_bits - low;
 	bits->sorted = 0;
-	bits->value = sx_lead_of(perm, fp, bits->n);
+	bits->probed = sx_leading_mask(perm, bits->n);
+	sx_lightest_init(&bits->others, query->by_weight, ~bits->probed, query->radius);
+	bits->value = sx_lead_of(perm, query->fp, bits->n);
 	for (i = 0; i < bits->n; i++)
-		bits->key[i] = (uint16_t)((unsigned)weights[perm->source[low + i]] << 5 | i);
+		bits->key[i] = (uint16_t)((unsigned)query->weights[perm->source[low + i]] << 5 | i);
 }
 
 /* The weight of the bit of some rank, which is at most one more than was asked for before. */
@@ -138,8 +152,8 @@ static uint64_t weight_of(struct bits *bits, unsigned rank)
 	return bits->rank[rank] >> 5;
 }
 
-static void add_probe(const sx_plan *plan, const struct bits *bits, uint64_t pattern,
-		      sx_probes *out)
+static void add_probe(const sx_plan *plan, const sx_weighted *query, const struct bits *bits,
+		      uint64_t pattern, sx_probes *out)
 {
 	unsigned table = (unsigned)(pattern >> TABLE_SHIFT & 31);
 	uint32_t number = (uint32_t)pattern;
@@ -148,7 +162,7 @@ static void add_probe(const sx_plan *plan, const struct bits *bits, uint64_t pat
 	for (; number; number &= number - 1)
 		flips |= (uint64_t)1 << (bits[table].rank[__builtin_ctz(number)] & 31);
 	sx_probes_add(out, plan, table, bits[table].value ^ flips, bits[table].n,
-		      (unsigned)(pattern >> COST_SHIFT));
+		      sx_pattern_rest(query, &bits[table].others, pattern >> COST_SHIFT, flips));
 }
 
 /* Take the first pattern out and put its followers in. */
@@ -204,7 +218,7 @@ static void finish(const sx_plan *plan, const struct bits *bits, const struct he
 	end->tied = heap->n ? (int)(last >> TABLE_SHIFT & 31) : -1;
 	end->last = (uint32_t)last;
 	for (t = 0; t < plan->n_tables; t++) {
-		end->probed[t] = sx_leading_mask(&plan->table[t], bits[t].n);
+		end->probed[t] = bits[t].probed;
 		end->upto[t] = cost - (heap->n && (int)t >= end->tied);
 	}
 	end->complete_to = complete_to(plan, weights, heap, end);
@@ -218,7 +232,7 @@ static void finish(const sx_plan *plan, const struct bits *bits, const struct he
 					    (bits->rank[i] & 31u)];
 }
 
-int sx_pattern_probes(const sx_plan *plan, uint64_t fp, const uint8_t weights[64], uint64_t most,
+int sx_pattern_probes(const sx_plan *plan, const sx_weighted *query, uint64_t most,
 		      sx_probes *out, sx_pattern_end *end)
 {
 	struct bits bits[SX_MAX_TABLES];
@@ -237,15 +251,15 @@ int sx_pattern_probes(const sx_plan *plan, uint64_t fp, const uint8_t weights[64
 	}
 	heap.n = plan->n_tables;
 	for (t = 0; t < plan->n_tables; t++) {
-		init_bits(&plan->table[t], fp, weights, &bits[t]);
+		init_bits(&plan->table[t], query, &bits[t]);
 		heap.at[t] = (uint64_t)t << TABLE_SHIFT;
 	}
 	for (i = 0; i < most && heap.n; i++) {
 		last = heap.at[0];
-		add_probe(plan, bits, last, out);
+		add_probe(plan, query, bits, last, out);
 		advance(&heap, bits);
 	}
-	finish(plan, bits, &heap, last, weights, end);
+	finish(plan, bits, &heap, last, query->weights, end);
 	if (!most) {
 		end->tied = -1;
 		memset(end->upto, -1, sizeof(end->upto));

@@ -24,11 +24,21 @@
 
 #include <stdint.h>
 
+#include "plan/sx_lightest.h"
 #include "plan/sx_plan.h"
 #include "plan/sx_planner.h"
 #include "plan/sx_probes.h"
 
 #define SX_COMPLETE INT64_MAX /* nothing is missed at any distance */
+
+/** A query with weights. */
+typedef struct sx_weighted {
+	uint64_t fp;
+	const uint8_t *weights;        /* 64 of them */
+	const sx_by_weight *by_weight; /* the same, sorted within `radius` */
+	unsigned radius;               /* the distance of a match is no larger */
+	unsigned max_bits;             /* a match differs in no more bits than these, 0..64 */
+} sx_weighted;
 
 /** What was probed. */
 typedef struct sx_pattern_end {
@@ -56,26 +66,26 @@ typedef struct sx_pattern_end {
 unsigned sx_weights_unit(const uint8_t weights[64], unsigned bits, uint64_t *ignore);
 
 /**
- * Append the `most` cheapest patterns of all tables in the order of what they cost; ties by
- * table, then by the pattern's number, which has bit i when it flips the i-th cheapest of the
+ * Append the `most` cheapest patterns of all tables in the order of what they cost, also those
+ * that cost more than the radius and have no matches; ties by table, then by the pattern's number, which has bit i when it flips the i-th cheapest of the
  * probed bits (equal weights: the one lowest in the prefix first). What they catch depends on
  * plan, query and weights alone.
  *
  * @return 0, or -1 when memory is short
  */
-int sx_pattern_probes(const sx_plan *plan, uint64_t fp, const uint8_t weights[64], uint64_t most,
+int sx_pattern_probes(const sx_plan *plan, const sx_weighted *query, uint64_t most,
 		      sx_probes *out, sx_pattern_end *end);
 
 /**
- * Append probes, in no particular order, that find everything up to a distance; they may find
- * more. Few, by costs and the number of rows in each table, or a scan where that is cheaper.
- * Takes time in proportion to the distance, as far as patterns are cheaper than a scan, and to the
+ * Append probes, in no particular order, that find everything up to a distance, which is not
+ * above the radius; they may find more. Few, by costs and the number of rows in each table, or a
+ * scan where that is cheaper. Takes time in proportion to the distance, as far as patterns are cheaper than a scan, and to the
  * number of probes.
  *
  * @return 0, or -1 when memory is short
  */
-int sx_pattern_complete(const sx_plan *plan, uint64_t fp, const uint8_t weights[64],
-			uint32_t distance, const sx_costs *costs, uint64_t rows, sx_probes *out,
+int sx_pattern_complete(const sx_plan *plan, const sx_weighted *query, uint32_t distance,
+			const sx_costs *costs, uint64_t rows, sx_probes *out,
 			sx_pattern_end *end);
 
 /**
@@ -84,5 +94,13 @@ int sx_pattern_complete(const sx_plan *plan, uint64_t fp, const uint8_t weights[
  */
 int sx_pattern_is_first(const sx_pattern_end *end, const uint8_t weights[64], unsigned table,
 			uint64_t differ);
+
+/**
+ * probe.rest of a pattern of this cost that flips so many bits.
+ *
+ * @param unprobed  of the bits that are not probed of its table, within the radius
+ */
+int sx_pattern_rest(const sx_weighted *query, const sx_lightest *unprobed, uint64_t cost,
+		    uint64_t flips);
 
 #endif /* SX_PATTERNS_H */

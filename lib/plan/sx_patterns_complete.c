@@ -19,6 +19,7 @@
 /* What is asked. */
 struct question {
 	const sx_plan *plan;
+	const sx_weighted *query;
 	const uint8_t *weights;
 	uint32_t distance;
 	const sx_costs *costs;
@@ -247,19 +248,22 @@ static int choose_limits(const struct question *q, struct form *form)
 
 /* All ways to flip some of a table's bits that cost little enough. */
 struct walk {
-	const sx_plan *plan;
+	const struct question *q;
 	const struct limits *limits;
+	uint64_t value;       /* the query's probed bits */
+	sx_lightest others;   /* of the bits that are not probed */
 	sx_probes *out;
 };
 
-static void add_patterns(const struct walk *walk, uint64_t value, unsigned from, int32_t cost)
+static void add_patterns(const struct walk *walk, uint64_t flips, unsigned from, int32_t cost)
 {
 	const struct limits *l = walk->limits;
 	unsigned i;
 
-	sx_probes_add(walk->out, walk->plan, l->table, value, l->n, (unsigned)cost);
+	sx_probes_add(walk->out, walk->q->plan, l->table, walk->value ^ flips, l->n,
+		      sx_pattern_rest(walk->q->query, &walk->others, (uint64_t)cost, flips));
 	for (i = from; i < l->n && cost + (l->sorted[i] >> 5) <= l->limit; i++)
-		add_patterns(walk, value ^ (uint64_t)1 << (l->sorted[i] & 31), i + 1,
+		add_patterns(walk, flips ^ (uint64_t)1 << (l->sorted[i] & 31), i + 1,
 			     cost + (l->sorted[i] >> 5));
 }
 
@@ -273,8 +277,8 @@ static int64_t cheapest_missed(const struct limits *l)
 	return c;
 }
 
-static int probe_form(const struct question *q, const struct form *form, uint64_t fp,
-		      sx_probes *out, sx_pattern_end *end)
+static int probe_form(const struct question *q, const struct form *form, sx_probes *out,
+		      sx_pattern_end *end)
 {
 	int64_t missed[SX_MAX_TABLES];
 	const struct limits *l;
@@ -284,7 +288,7 @@ static int probe_form(const struct question *q, const struct form *form, uint64_
 	if (sx_probes_reserve(out, (size_t)form->probes))
 		return -1;
 	memset(end->upto, -1, sizeof(end->upto));
-	walk.plan = q->plan;
+	walk.q = q;
 	walk.out = out;
 	for (i = 0; i < form->n; i++) {
 		l = walk.limits = &form->of[i];
@@ -293,27 +297,33 @@ static int probe_form(const struct question *q, const struct form *form, uint64_
 			continue;
 		end->probed[l->table] = form->probed[i];
 		end->upto[l->table] = l->limit;
-		add_patterns(&walk, sx_lead_of(&q->plan->table[l->table], fp, l->n), 0, 0);
+		walk.value = sx_lead_of(&q->plan->table[l->table], q->query->fp, l->n);
+		sx_lightest_init(&walk.others, q->query->by_weight, ~form->probed[i],
+				 q->query->radius);
+		add_patterns(&walk, 0, 0, 0);
 	}
 	end->complete_to = sx_coverage(missed, form->n, form->most_seen);
 	return 0;
 }
 
-static int probe_all(const sx_plan *plan, sx_probes *out, sx_pattern_end *end)
+static int probe_all(const struct question *q, sx_probes *out, sx_pattern_end *end)
 {
+	sx_lightest all;
+
 	if (sx_probes_reserve(out, 1))
 		return -1;
-	sx_probes_add(out, plan, 0, 0, 0, 0);
+	sx_lightest_init(&all, q->query->by_weight, UINT64_MAX, q->query->radius);
+	sx_probes_add(out, q->plan, 0, 0, 0, sx_pattern_rest(q->query, &all, 0, 0));
 	end->scan = 1;
 	end->complete_to = SX_COMPLETE;
 	return 0;
 }
 
-int sx_pattern_complete(const sx_plan *plan, uint64_t fp, const uint8_t weights[64],
-			uint32_t distance, const sx_costs *costs, uint64_t rows, sx_probes *out,
+int sx_pattern_complete(const sx_plan *plan, const sx_weighted *query, uint32_t distance,
+			const sx_costs *costs, uint64_t rows, sx_probes *out,
 			sx_pattern_end *end)
 {
-	struct question q = { plan, weights, distance, costs, (double)rows,
+	struct question q = { plan, query, query->weights, distance, costs, (double)rows,
 			      sx_scan_ns(costs, rows) - costs->query };
 	struct form form[2];
 	int first_leads, chosen = -1, rc = 0;
@@ -322,7 +332,7 @@ int sx_pattern_complete(const sx_plan *plan, uint64_t fp, const uint8_t weights[
 	end->tied = -1;
 	/* No sum of weights is larger: this asks for everything. */
 	if (distance >= 64 * UINT8_MAX)
-		return probe_all(plan, out, end);
+		return probe_all(&q, out, end);
 	memset(form, 0, sizeof(form));
 	for (first_leads = sx_has_several_leads(plan); first_leads >= 0 && !rc; first_leads--) {
 		rc = init_form(&q, first_leads, &form[first_leads]);
@@ -333,8 +343,8 @@ int sx_pattern_complete(const sx_plan *plan, uint64_t fp, const uint8_t weights[
 		chosen = first_leads;
 	}
 	if (!rc)
-		rc = chosen < 0 ? probe_all(plan, out, end)
-				: probe_form(&q, &form[chosen], fp, out, end);
+		rc = chosen < 0 ? probe_all(&q, out, end)
+				: probe_form(&q, &form[chosen], out, end);
 	free(form[0].memory);
 	free(form[1].memory);
 	return rc;

@@ -17,7 +17,8 @@
 typedef struct sx_probe {
 	uint64_t low, high; /* both included */
 	unsigned table;     /* from 0 */
-	unsigned cost;      /* of its pattern; without weights the errors in the probed bits */
+	int rest; /* the most bits outside the probed ones in which a match of this probe can
+	             differ from the query; -1: this probe has no match */
 } sx_probe;
 
 /** A growable array of probes. All zero is an empty one; n = 0 keeps the memory. */
@@ -36,7 +37,7 @@ void sx_probes_free(sx_probes *probes);
  * values) to 32. There must be room.
  */
 static inline void sx_probes_add(sx_probes *probes, const sx_plan *plan, unsigned table,
-				 uint64_t lead, unsigned bits, unsigned cost)
+				 uint64_t lead, unsigned bits, int rest)
 {
 	sx_probe *probe = &probes->at[probes->n++];
 	unsigned below = plan->bits - bits; /* 64 only where bits = lead = 0 */
@@ -44,14 +45,14 @@ static inline void sx_probes_add(sx_probes *probes, const sx_plan *plan, unsigne
 	probe->low = below < 64 ? lead << below : 0;
 	probe->high = probe->low | (below < 64 ? ((uint64_t)1 << below) - 1 : UINT64_MAX);
 	probe->table = table;
-	probe->cost = cost;
+	probe->rest = rest;
 }
 
 /** What a probe of fingerprint 0 is for one whose permuted value is this: the same bits differ. */
 static inline sx_probe sx_probe_of(const sx_probe *of_0, uint64_t permuted)
 {
 	uint64_t lead = permuted & ~(of_0->low ^ of_0->high);
-	sx_probe probe = { of_0->low ^ lead, of_0->high ^ lead, of_0->table, of_0->cost };
+	sx_probe probe = { of_0->low ^ lead, of_0->high ^ lead, of_0->table, of_0->rest };
 
 	return probe;
 }

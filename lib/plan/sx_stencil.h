@@ -22,12 +22,12 @@ typedef struct sx_stencil {
 void sx_stencil_free(sx_stencil *stencil);
 
 /**
- * Append the same probes as sx_strategy_probes().
+ * Append the same probes as sx_strategy_probes(), which says what `max_bits` is.
  *
  * @param permuted  by table: set to the permuted value of `fp` where the table is probed
  * @return 0, or -1 when memory is short
  */
-int sx_stencil_probes(const sx_plan *plan, sx_stencil *stencil, uint64_t fp, uint64_t *permuted,
-		      sx_probes *out);
+int sx_stencil_probes(const sx_plan *plan, sx_stencil *stencil, uint64_t fp, unsigned max_bits,
+		      uint64_t *permuted, sx_probes *out);
 
 #endif /* SX_STENCIL_H */

@@ -77,21 +77,40 @@ void sx_strategy_make_scan(sx_strategy *strategy)
 	strategy->probes = 1;
 }
 
+/*
+ * In how many bits outside the first `bits` of a table a match can differ that has so many errors
+ * among these: what the radius leaves, and ignored bits.
+ */
+static int rest_of(const sx_plan *plan, const sx_strategy *strategy, unsigned table, unsigned bits,
+		   unsigned errors, unsigned max_bits)
+{
+	uint64_t outside = sx_low_bits(plan->bits) & ~sx_leading_mask(&plan->table[table], bits);
+	unsigned counted = (unsigned)__builtin_popcountll(outside & ~strategy->ignore);
+	unsigned rest = strategy->radius - errors;
+
+	if (errors > strategy->radius)
+		return -1;
+	if (rest > counted)
+		rest = counted;
+	rest += (unsigned)__builtin_popcountll(outside & strategy->ignore);
+	return (int)(rest < max_bits ? rest : max_bits);
+}
+
 /* One range for each way to set the ignored bits. */
 static void add_ignored(const sx_plan *plan, unsigned table, uint64_t lead, unsigned bits,
-			uint64_t ignored, unsigned errors, sx_probes *out)
+			uint64_t ignored, int rest, sx_probes *out)
 {
 	uint64_t set = 0;
 
 	do {
-		sx_probes_add(out, plan, table, lead ^ set, bits, errors);
+		sx_probes_add(out, plan, table, lead ^ set, bits, rest);
 		set = (set - ignored) & ignored;
 	} while (set);
 }
 
 /* The ranges for exactly so many errors. */
 static void add_errors(const sx_plan *plan, unsigned table, uint64_t value,
-		       const struct lead *lead, unsigned errors, sx_probes *out)
+		       const struct lead *lead, unsigned errors, int rest, sx_probes *out)
 {
 	uint64_t counted = sx_low_bits(lead->bits) & ~lead->ignored;
 	uint64_t flips = sx_low_bits(errors), end;
@@ -100,41 +119,43 @@ static void add_errors(const sx_plan *plan, unsigned table, uint64_t value,
 	end = (uint64_t)1 << __builtin_popcountll(counted);
 	for (; flips < end; flips = sx_next_combination(flips)) {
 		add_ignored(plan, table, value ^ sx_pdep(flips, counted), lead->bits,
-			    lead->ignored, errors, out);
+			    lead->ignored, rest, out);
 		if (!errors)
 			break;
 	}
 }
 
 static void add_table(const sx_plan *plan, const sx_strategy *strategy, unsigned table,
-		      uint64_t fp, sx_probes *out)
+		      uint64_t fp, unsigned max_bits, sx_probes *out)
 {
 	struct lead lead = lead_of(plan, strategy, table);
 	uint64_t value = sx_lead_of(&plan->table[table], fp, lead.bits);
 	unsigned below = lead.bits - lead.flipped, errors = 0;
 
 	if (below) {
-		add_ignored(plan, table, value >> below, lead.flipped, lead.ignored >> below, 0,
-			    out);
+		add_ignored(plan, table, value >> below, lead.flipped, lead.ignored >> below,
+			    rest_of(plan, strategy, table, lead.flipped, 0, max_bits), out);
 		errors = 1;
 	}
 	for (; errors <= (unsigned)strategy->errors[table]; errors++)
-		add_errors(plan, table, value, &lead, errors, out);
+		add_errors(plan, table, value, &lead, errors,
+			   rest_of(plan, strategy, table, lead.bits, errors, max_bits), out);
 }
 
 int sx_strategy_probes(const sx_plan *plan, const sx_strategy *strategy, uint64_t fp,
-		       sx_probes *out)
+		       unsigned max_bits, sx_probes *out)
 {
 	unsigned i;
 
 	if (strategy->probes > SIZE_MAX || sx_probes_reserve(out, (size_t)strategy->probes))
 		return -1;
 	if (strategy->scan) {
-		sx_probes_add(out, plan, strategy->order[0], 0, 0, 0);
+		sx_probes_add(out, plan, strategy->order[0], 0, 0,
+			      rest_of(plan, strategy, strategy->order[0], 0, 0, max_bits));
 		return 0;
 	}
 	for (i = 0; i < strategy->n; i++)
-		add_table(plan, strategy, strategy->order[i], fp, out);
+		add_table(plan, strategy, strategy->order[i], fp, max_bits, out);
 	return 0;
 }
 

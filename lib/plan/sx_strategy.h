@@ -69,10 +69,12 @@ int sx_strategy_is_exact(const sx_plan *plan, const sx_strategy *strategy);
  * Append the probes for a fingerprint: table after table in probing order, fewer errors first.
  * Ranges of one table do not overlap.
  *
+ * @param max_bits  a match differs from the query in no more bits than these, ignored ones
+ *                  included; 64 = any
  * @return 0, or -1 when memory is short
  */
 int sx_strategy_probes(const sx_plan *plan, const sx_strategy *strategy, uint64_t fp,
-		       sx_probes *out);
+		       unsigned max_bits, sx_probes *out);
 
 /**
  * Whether a match whose XOR with the query is `differ` is to be reported from `table`, where a

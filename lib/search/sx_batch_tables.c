@@ -121,7 +121,7 @@ static int make_probes(sx_sorted *s, const sx_plan *plan, unsigned t)
 	one.n = 1;
 	one.order[0] = (uint8_t)t;
 	s->of_0.n = 0;
-	return sx_strategy_probes(plan, &one, 0, &s->of_0);
+	return sx_strategy_probes(plan, &one, 0, 64, &s->of_0);
 }
 
 /*

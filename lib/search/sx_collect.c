@@ -153,11 +153,8 @@ static int left_for_low_bytes(struct task *task, const sx_piece *piece, const sx
 	simidx_reader *r = task->r;
 	int left = sx_lookup_left(&r->lookup, piece, r->way.permuted[probe->table],
 				  task->q->most_bits);
-	int light;
+	int light = sx_way_left(r, probe, piece->width);
 
-	if (!r->way.by_patterns)
-		return left;
-	light = sx_way_left(r, task->q, probe, piece->width);
 	return light < left ? light : left;
 }
 

@@ -8,8 +8,6 @@
 #ifndef SX_READER_H
 #define SX_READER_H
 
-#include <limits.h>
-
 #include "search/sx_query.h"
 #include "plan/sx_patterns.h"
 #include "plan/sx_planner.h"
@@ -47,8 +45,6 @@ typedef struct sx_even {
 	sx_stencil stencil[SIMIDX_MAX_RADIUS + 1];
 } sx_even;
 
-#define SX_NO_WIDTH UINT_MAX
-
 /** How a query is looked up. */
 typedef struct sx_way {
 	const sx_strategy *strategy; /* of a stencil of sx_even, or of `own` */
@@ -57,10 +53,6 @@ typedef struct sx_way {
 	int by_sizes;         /* and for how full the ranges really are, not for even ones */
 	int by_patterns;      /* of the weights, and not by the strategy */
 	sx_pattern_end end;   /* where those ended */
-	struct {
-		unsigned width; /* of keys' low bytes; SX_NO_WIDTH = not looked at yet */
-		sx_lightest lightest;
-	} low[SX_MAX_TABLES]; /* by table: bits that are in low bytes, and in no pattern */
 	int complete_to;
 	uint64_t permuted[SX_MAX_TABLES]; /* the query in the order of each table that is probed */
 } sx_way;
@@ -170,14 +162,12 @@ int sx_way_is_first(const simidx_reader *reader, const sx_query *query, const sx
 		    uint64_t fp);
 
 /**
- * Of a way by patterns: in how many bits the low bytes of a match that a probe finds can differ
- * from the query's, with what the radius leaves beside the pattern's weight. -1: there are no such
- * matches.
+ * In how many bits the low bytes of a match that a probe finds can differ from the query's. -1:
+ * there are no such matches.
  *
  * @param width  low bytes of a key
  */
-int sx_way_left(simidx_reader *reader, const sx_query *query, const sx_probe *probe,
-		unsigned width);
+int sx_way_left(const simidx_reader *reader, const sx_probe *probe, unsigned width);
 
 /** Entries in the ranges of reader->probes, about. */
 uint64_t sx_way_candidates(simidx_reader *reader);

@@ -143,17 +143,17 @@ static int pattern_probes(const simidx_reader *r, const sx_query *q, const sx_pl
 			  uint64_t rows, sx_probes *probes, sx_pattern_end *end,
 			  simidx_error *err)
 {
+	const sx_weighted query = { q->fp, q->asked->weights, &q->by_weight, q->radius,
+				    q->most_bits };
 	unsigned distance = q->asked->complete;
 	int rc;
 
 	if (!distance || distance > q->radius)
 		distance = q->radius;
 	if (q->asked->probes)
-		rc = sx_pattern_probes(plan, q->fp, q->asked->weights, q->asked->probes, probes,
-				       end);
+		rc = sx_pattern_probes(plan, &query, q->asked->probes, probes, end);
 	else
-		rc = sx_pattern_complete(plan, q->fp, q->asked->weights, distance,
-					 &r->costs, rows, probes, end);
+		rc = sx_pattern_complete(plan, &query, distance, &r->costs, rows, probes, end);
 	return rc ? sx_fail_nomem(err) : SIMIDX_OK;
 }
 
@@ -188,7 +188,8 @@ static int probe_by(simidx_reader *r, const sx_query *q, sx_stencil *stencil, si
 
 	way->strategy = &stencil->strategy;
 	way->complete_to = (int)q->radius;
-	if (sx_stencil_probes(&r->index->plan, stencil, q->fp, way->permuted, &r->probes))
+	if (sx_stencil_probes(&r->index->plan, stencil, q->fp, q->most_bits, way->permuted,
+			      &r->probes))
 		return sx_fail_nomem(err);
 	/* The look-up begins at about these slots: they are on their way until then. */
 	for (unsigned i = 0; i < way->strategy->n; i++) {
@@ -224,10 +225,8 @@ static int make_probes(simidx_reader *r, const sx_query *q, simidx_error *err)
 		if (rc)
 			return rc;
 		way->complete_to = complete_to(&way->end, q->radius);
-		for (unsigned t = 0; t < plan->n_tables; t++) {
+		for (unsigned t = 0; t < plan->n_tables; t++)
 			way->permuted[t] = sx_permute(&plan->table[t], q->fp);
-			way->low[t].width = SX_NO_WIDTH;
-		}
 		return SIMIDX_OK;
 	}
 	stencil = stencil_of(r, q, OF_TABLES);
@@ -258,7 +257,8 @@ static int make_fresh_probes(simidx_reader *r, const sx_query *q, simidx_error *
 		return rc;
 	}
 	stencil = stencil_of(r, q, OF_FRESH);
-	return !stencil || sx_stencil_probes(plan, stencil, q->fp, permuted, &r->fresh_probes)
+	return !stencil || sx_stencil_probes(plan, stencil, q->fp, q->most_bits, permuted,
+					       &r->fresh_probes)
 		       ? sx_fail_nomem(err)
 		       : SIMIDX_OK;
 }
@@ -362,25 +362,13 @@ int sx_way_is_first(const simidx_reader *r, const sx_query *q, const sx_probe *p
 	return sx_strategy_is_first(way->strategy, p->table, fp ^ q->fp);
 }
 
-int sx_way_left(simidx_reader *r, const sx_query *q, const sx_probe *p, unsigned width)
+int sx_way_left(const simidx_reader *r, const sx_probe *p, unsigned width)
 {
-	const sx_perm *perm = &r->index->plan.table[p->table];
-	unsigned t = p->table;
-	/* Low bytes may reach into the bits that are probed, and its pattern is in the cost. */
-	uint64_t pattern = (p->low ^ r->way.permuted[t]) & ~(p->low ^ p->high) &
+	/* Low bytes may reach into the bits that are probed. */
+	uint64_t pattern = (p->low ^ r->way.permuted[p->table]) & ~(p->low ^ p->high) &
 			   sx_low_bits(8 * width);
 
-	if (p->cost > q->radius)
-		return -1;
-	if (r->way.low[t].width != width) {
-		r->way.low[t].width = width;
-		sx_lightest_init(&r->way.low[t].lightest, &q->by_weight,
-				 sx_unpermute(perm, sx_low_bits(8 * width)) &
-					 ~r->way.end.probed[t],
-				 q->radius);
-	}
-	return (int)sx_lightest_within(&r->way.low[t].lightest, q->radius - p->cost) +
-	       __builtin_popcountll(pattern);
+	return p->rest < 0 ? -1 : p->rest + __builtin_popcountll(pattern);
 }
 
 void sx_way_free(simidx_reader *r)

@@ -96,7 +96,7 @@ static double table_ns(const sx_plan *plan, const sx_sizes *sizes, unsigned tabl
 
 	sx_strategy_init(&one, errors, 0);
 	sx_strategy_add(plan, &one, table, errors, plan->table[table].prefix_bits, 0);
-	t_must(!sx_strategy_probes(plan, &one, sizes->fp, &probes));
+	t_must(!sx_strategy_probes(plan, &one, sizes->fp, 64, &probes));
 	for (i = 0; i < probes.n; i++)
 		rows += (double)sizes->size(sizes->ctx, table, probes.at[i].low,
 					    probes.at[i].high);
@@ -183,7 +183,7 @@ START_TEST(test_hot_bucket)
 	sx_choose_strategy(&plan, &request, &costs, &sizes, &even);
 	ck_assert_int_eq(even.errors[2], 0);
 	sizes.size = crowd_size;
-	ck_assert_int_eq(sx_strategy_probes(&plan, &even, fp, &probes), 0);
+	ck_assert_int_eq(sx_strategy_probes(&plan, &even, fp, 64, &probes), 0);
 	for (i = 0; i < probes.n; i++)
 		rows += crowd_size(&c, probes.at[i].table, probes.at[i].low,
 				   probes.at[i].high);

@@ -60,6 +60,113 @@ static unsigned distance(const uint8_t *weights, uint64_t a, uint64_t b)
 	return sum;
 }
 
+/* The greatest number of bits with a sum within the distance, by taking them one by one. */
+static unsigned count_lightest(const uint8_t *weights, uint64_t among, unsigned most)
+{
+	unsigned n = 0, sum = 0;
+
+	while (among) {
+		unsigned best = (unsigned)__builtin_ctzll(among);
+
+		for (unsigned b = best + 1; b < 64; b++)
+			if (among >> b & 1 && weights[b] < weights[best])
+				best = b;
+		sum += weights[best];
+		if (sum > most)
+			break;
+		among &= ~(UINT64_C(1) << best);
+		n++;
+	}
+	return n;
+}
+
+/* The bits of a fingerprint that are alike in the whole range of a probe. */
+static uint64_t probed_bits(const sx_plan *plan, const sx_probe *probe)
+{
+	return sx_unpermute(&plan->table[probe->table],
+			    ~(probe->low ^ probe->high) & sx_low_bits(plan->bits));
+}
+
+/* The pattern of a probe. */
+static uint64_t flips_of(const sx_plan *plan, uint64_t fp, const sx_probe *probe)
+{
+	return (sx_unpermute(&plan->table[probe->table], probe->low) ^ fp) &
+	       probed_bits(plan, probe);
+}
+
+/*
+ * What a probe says of the bits that are not probed: what its pattern leaves of the radius and of
+ * the bits, spent on the lightest ones.
+ */
+static void check_rest(const sx_plan *plan, const sx_weighted *query, const sx_probe *probe)
+{
+	uint64_t flips = flips_of(plan, query->fp, probe);
+	uint64_t others = sx_low_bits(plan->bits) & ~probed_bits(plan, probe);
+	unsigned cost = distance(query->weights, flips, 0), n = 0, want;
+
+	for (; flips; flips &= flips - 1)
+		n++;
+	if (cost > query->radius || n > query->max_bits) {
+		t_must_eq(probe->rest, -1);
+		return;
+	}
+	want = count_lightest(query->weights, others, query->radius - cost);
+	t_must_eq(probe->rest, want < query->max_bits - n ? want : query->max_bits - n);
+}
+
+/* The same against all fingerprints of the range. */
+static void check_rest_of_all(const sx_plan *plan, const sx_weighted *query,
+			      const sx_probe *probe)
+{
+	uint64_t others = ~probed_bits(plan, probe), value, differ;
+	int most = -1;
+
+	for (value = probe->low; value <= probe->high; value++) {
+		differ = sx_unpermute(&plan->table[probe->table], value) ^ query->fp;
+		if (distance(query->weights, differ, 0) <= query->radius &&
+		    (unsigned)__builtin_popcountll(differ) <= query->max_bits &&
+		    __builtin_popcountll(differ & others) > most)
+			most = __builtin_popcountll(differ & others);
+	}
+	t_must_eq(probe->rest, most);
+}
+
+/* Probes for a radius, whatever is asked: the cheapest `most` patterns, or completely. */
+static int probe(const sx_plan *plan, uint64_t fp, const uint8_t *weights, unsigned radius,
+		 const uint64_t *most, const sx_costs *c, uint64_t rows, sx_probes *out,
+		 sx_pattern_end *end)
+{
+	static const unsigned max_bits[] = { 64, 12, 5, 1, 64 };
+	sx_by_weight by_weight;
+	sx_weighted query = { fp, weights, &by_weight, radius, max_bits[fp % 5] };
+	size_t before = out->n, n_all = 0;
+	int rc;
+
+	sx_by_weight_init(&by_weight, weights, plan->bits, radius);
+	rc = most ? sx_pattern_probes(plan, &query, *most, out, end)
+		  : sx_pattern_complete(plan, &query, radius, c, rows, out, end);
+	for (size_t i = before; !rc && i < out->n; i++) {
+		check_rest(plan, &query, &out->at[i]);
+		if (plan->bits == 16 && n_all++ < 200)
+			check_rest_of_all(plan, &query, &out->at[i]);
+	}
+	return rc;
+}
+
+static int probe_cheapest(const sx_plan *plan, uint64_t fp, const uint8_t *weights, uint64_t most,
+			  sx_probes *out, sx_pattern_end *end)
+{
+	/* Where matches may be tells nothing of what is probed. */
+	return probe(plan, fp, weights, (unsigned)(fp / 5 % 400), &most, NULL, 0, out, end);
+}
+
+static int probe_completely(const sx_plan *plan, uint64_t fp, const uint8_t *weights,
+			    unsigned radius, const sx_costs *c, uint64_t rows, sx_probes *out,
+			    sx_pattern_end *end)
+{
+	return probe(plan, fp, weights, radius, NULL, c, rows, out, end);
+}
+
 /* ------------------------------------------------------------------------------------------
  * Order, against all patterns of all tables
  */
@@ -150,11 +257,10 @@ static void check_order(const sx_plan *plan, uint64_t fp, const uint8_t *weights
 	size_t n, i;
 
 	all = all_patterns(plan, fp, weights, &n);
-	t_must(!sx_pattern_probes(plan, fp, weights, most, &probes, &end));
+	t_must(!probe_cheapest(plan, fp, weights, most, &probes, &end));
 	t_must_eq(probes.n, most < n ? most : n);
 	t_must(!end.scan);
 	for (i = 0; i < probes.n; i++) {
-		t_must_eq(probes.at[i].cost, all[i].cost);
 		t_must_eq(probes.at[i].table, all[i].table);
 		t_must_eq(probes.at[i].low, all[i].low);
 		t_must_eq(probes.at[i].high, all[i].high);
@@ -198,6 +304,7 @@ START_TEST(test_by_hand)
 		{ 0, 0, 0x1111 }, { 1, 0, 0x2222 }, { 2, 0, 0x3333 }, { 3, 0, 0x4444 },
 		{ 3, 2, 0x444c }, { 2, 3, 0x3331 }, { 1, 4, 0x2322 }, { 0, 100, 0x1110 },
 	};
+	const uint64_t query = UINT64_C(0x1111222233334444);
 	sx_probes probes = { 0 };
 	uint8_t weights[64];
 	sx_pattern_end end;
@@ -209,13 +316,12 @@ START_TEST(test_by_hand)
 	weights[3] = 2;
 	weights[17] = 3;
 	weights[40] = 4;
-	ck_assert_int_eq(sx_pattern_probes(&plan, UINT64_C(0x1111222233334444), weights, 8,
-					   &probes, &end),
-			 0);
+	ck_assert_int_eq(probe_cheapest(&plan, query, weights, 8, &probes, &end), 0);
 	ck_assert_uint_eq(probes.n, 8);
 	for (i = 0; i < 8; i++) {
 		ck_assert_uint_eq(probes.at[i].table, want[i].table);
-		ck_assert_uint_eq(probes.at[i].cost, want[i].cost);
+		ck_assert_uint_eq(distance(weights, 0, flips_of(&plan, query, &probes.at[i])),
+				  want[i].cost);
 		ck_assert_uint_eq(probes.at[i].low, want[i].value << 48);
 		ck_assert_uint_eq(probes.at[i].high, want[i].value << 48 | sx_low_bits(48));
 	}
@@ -312,7 +418,7 @@ START_TEST(test_complete_to)
 
 		make_weights(&rng, kind, weights);
 		probes.n = 0;
-		t_must(!sx_pattern_probes(&plan, fp, weights,
+		t_must(!probe_cheapest(&plan, fp, weights,
 					  sxt_rng_below(&rng, kind < 8 ? 40 : 300), &probes,
 					  &end));
 		check_found(&plan, fp, weights, &probes, &end);
@@ -342,7 +448,7 @@ START_TEST(test_complete)
 		sum = distance(weights, 0, 0xffff);
 		most = (unsigned)sxt_rng_below(&rng, sum / (1 + kind % 3) + 1);
 		probes.n = 0;
-		t_must(!sx_pattern_complete(&plan, fp, weights, most,
+		t_must(!probe_completely(&plan, fp, weights, most,
 					    kind % 4 ? &dear_scans : &costs, 60000, &probes,
 					    &end));
 		t_must(end.complete_to >= most);
@@ -432,13 +538,14 @@ START_TEST(test_64)
 		fp = sxt_rng_u64(&rng) & sx_low_bits(plan.bits);
 		text_weights(&rng, weights);
 		probes.n = 0;
-		t_must(!sx_pattern_probes(&plan, fp, weights, most, &probes, &end));
+		t_must(!probe_cheapest(&plan, fp, weights, most, &probes, &end));
 		t_must_eq(probes.n, most);
 		for (p = 1; p < probes.n; p++)
-			t_must(probes.at[p - 1].cost <= probes.at[p].cost);
+			t_must(distance(weights, 0, flips_of(&plan, fp, &probes.at[p - 1])) <=
+			       distance(weights, 0, flips_of(&plan, fp, &probes.at[p])));
 		check_near(&plan, fp, weights, &probes, &end, &rng);
 		probes.n = 0;
-		t_must(!sx_pattern_complete(&plan, fp, weights, 30 + 10 * i, &costs,
+		t_must(!probe_completely(&plan, fp, weights, 30 + 10 * i, &costs,
 					    100000000, &probes, &end));
 		ck_assert_int_eq(end.scan, 0);
 		ck_assert_int_ge(end.complete_to, 30 + 10 * i);
@@ -463,7 +570,7 @@ START_TEST(test_ignored_block)
 	text_weights(&rng, weights);
 	memset(weights + 16, 0, 15);
 	weights[31] = 1;
-	ck_assert_int_eq(sx_pattern_complete(&plan, 99, weights, 20, &costs, 10000000, &probes,
+	ck_assert_int_eq(probe_completely(&plan, 99, weights, 20, &costs, 10000000, &probes,
 					     &end),
 			 0);
 	ck_assert_int_eq(end.scan, 0);
@@ -472,7 +579,7 @@ START_TEST(test_ignored_block)
 		ck_assert_uint_ne(probes.at[i].table, 2);
 	/* Everything is asked for. */
 	probes.n = 0;
-	ck_assert_int_eq(sx_pattern_complete(&plan, 99, weights, 64 * 255, &costs, 10000000,
+	ck_assert_int_eq(probe_completely(&plan, 99, weights, 64 * 255, &costs, 10000000,
 					     &probes, &end),
 			 0);
 	ck_assert_int_eq(end.scan, 1);
@@ -507,7 +614,7 @@ START_TEST(test_dear)
 		weights[b] = (uint8_t)(10 + sxt_rng_below(&rng, 31));
 	for (i = 0; i < 5; i++) {
 		probes.n = 0;
-		ck_assert_int_eq(sx_pattern_complete(&plan, 99, weights, distances[i], &few, 3000,
+		ck_assert_int_eq(probe_completely(&plan, 99, weights, distances[i], &few, 3000,
 						     &probes, &end),
 				 0);
 		ck_assert_uint_le(end.n_limits, 4 * 120);
@@ -519,26 +626,6 @@ START_TEST(test_dear)
 	sx_probes_free(&probes);
 }
 END_TEST
-
-/* The greatest number of bits with a sum within the distance, by taking them one by one. */
-static unsigned count_lightest(const uint8_t *weights, uint64_t among, unsigned most)
-{
-	unsigned n = 0, sum = 0;
-
-	while (among) {
-		unsigned best = (unsigned)__builtin_ctzll(among);
-
-		for (unsigned b = best + 1; b < 64; b++)
-			if (among >> b & 1 && weights[b] < weights[best])
-				best = b;
-		sum += weights[best];
-		if (sum > most)
-			break;
-		among &= ~(UINT64_C(1) << best);
-		n++;
-	}
-	return n;
-}
 
 START_TEST(test_lightest)
 {

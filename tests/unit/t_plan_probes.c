@@ -65,7 +65,7 @@ START_TEST(test_counts)
 				      "%s, k = %u: %u probes", want[i].name, k,
 				      (unsigned)strategy.probes);
 			probes.n = 0;
-			ck_assert_int_eq(sx_strategy_probes(&plan, &strategy, 5, &probes), 0);
+			ck_assert_int_eq(sx_strategy_probes(&plan, &strategy, 5, 64, &probes), 0);
 			ck_assert_uint_eq(probes.n, strategy.probes);
 		}
 	}
@@ -193,7 +193,7 @@ static void check_reports(const sx_plan *plan, const sx_strategy *s, sxt_rng *rn
 	sx_probes probes = { 0 };
 	unsigned i, e;
 
-	t_must(!sx_strategy_probes(plan, s, q, &probes));
+	t_must(!sx_strategy_probes(plan, s, q, 64, &probes));
 	t_must_eq(probes.n, s->probes);
 	for (i = 0; i < 200; i++) {
 		/* Errors all over, or crowded together in some of the bits. */
@@ -213,6 +213,44 @@ static void check_reports(const sx_plan *plan, const sx_strategy *s, sxt_rng *rn
 	sx_probes_free(&probes);
 }
 
+/*
+ * What a probe says of the bits outside the probed ones, against all fingerprints of its range: as
+ * many of them as that differ in some match, and with another bound at least as many.
+ */
+static void check_rest(const sx_plan *plan, const sx_strategy *s, uint64_t q,
+		       const sx_probe *probe, unsigned max_bits)
+{
+	uint64_t inside = ~(probe->low ^ probe->high), value;
+	int most = -1;
+
+	for (value = probe->low; value <= probe->high; value++) {
+		uint64_t differ = sx_permute(&plan->table[probe->table], q) ^ value;
+		uint64_t counted = sx_unpermute(&plan->table[probe->table], differ) & ~s->ignore;
+
+		if (ones(counted) <= s->radius && ones(differ) <= max_bits &&
+		    (int)ones(differ & ~inside) > most)
+			most = (int)ones(differ & ~inside);
+	}
+	if (max_bits == 64)
+		t_must_eq(probe->rest, most);
+	else
+		t_must(probe->rest >= most);
+}
+
+static void check_all_rests(const sx_plan *plan, const sx_strategy *s, uint64_t q)
+{
+	static const unsigned max_bits[] = { 64, 7, 3, 0 };
+	sx_probes probes = { 0 };
+
+	for (unsigned i = 0; i < 4; i++) {
+		probes.n = 0;
+		t_must(!sx_strategy_probes(plan, s, q, max_bits[i], &probes));
+		for (size_t p = 0; p < probes.n; p++)
+			check_rest(plan, s, q, &probes.at[p], max_bits[i]);
+	}
+	sx_probes_free(&probes);
+}
+
 /* All 65,536 fingerprints of 16 bits. */
 static void check_all_reports(const sx_plan *plan, const sx_strategy *s, uint64_t q)
 {
@@ -222,8 +260,9 @@ static void check_all_reports(const sx_plan *plan, const sx_strategy *s, uint64_
 	unsigned t, n;
 	size_t i;
 
+	check_all_rests(plan, s, q);
 	memset(probed, 0, sizeof(probed));
-	t_must(!sx_strategy_probes(plan, s, q, &probes));
+	t_must(!sx_strategy_probes(plan, s, q, 64, &probes));
 	for (i = 0; i < probes.n; i++) {
 		for (value = probes.at[i].low; value <= probes.at[i].high; value++)
 			t_must(!probed[probes.at[i].table][value]++);
@@ -244,7 +283,7 @@ static void check_same_probe(const sx_probe *a, const sx_probe *b)
 	t_must_eq(a->table, b->table);
 	t_must_eq(a->low, b->low);
 	t_must_eq(a->high, b->high);
-	t_must_eq(a->cost, b->cost);
+	t_must_eq(a->rest, b->rest);
 }
 
 /* What a stencil makes of one fingerprint after the other is what is made for each alone. */
@@ -258,9 +297,11 @@ static void check_stencil(const sx_plan *plan, const sx_strategy *s, sxt_rng *rn
 	for (unsigned i = 0; i < 3; i++) {
 		uint64_t fp = sxt_rng_u64(rng) & sx_low_bits(plan->bits);
 
+		unsigned max_bits = i ? 64 : (unsigned)sxt_rng_below(rng, 9);
+
 		alone.n = 0;
-		t_must(!sx_strategy_probes(plan, s, fp, &alone));
-		t_must(!sx_stencil_probes(plan, &stencil, fp, permuted, &all));
+		t_must(!sx_strategy_probes(plan, s, fp, max_bits, &alone));
+		t_must(!sx_stencil_probes(plan, &stencil, fp, max_bits, permuted, &all));
 		t_must_eq(all.n, n + alone.n);
 		for (size_t p = 0; p < alone.n; p++, n++) {
 			unsigned t = alone.at[p].table;

@@ -154,7 +154,7 @@ START_TEST(strategies)
 						      (unsigned)sxt_rng_below(&s.rng, 13));
 		sx_choose_strategy(&s.plan, &request, &costs, &sizes, &strategy);
 		probes.n = 0;
-		t_must(!sx_strategy_probes(&s.plan, &strategy, query, &probes));
+		t_must(!sx_strategy_probes(&s.plan, &strategy, query, 64, &probes));
 		check_near(&s, &probes, query,
 			   request.radius + (unsigned)__builtin_popcountll(request.ignore),
 			   request.ignore, request.radius, s.n);
