@@ -67,8 +67,6 @@ lib_libsx_core_la_SOURCES = \
 	lib/store/sx_store_names.c \
 	lib/store/sx_store_pages.c \
 	lib/store/sx_store_table.c \
-	lib/store/sx_store_tree.c \
-	lib/store/sx_store_tree.h \
 	lib/store/sx_store_txn.c \
 	lib/block/sx_block.c \
 	lib/block/sx_block.h \

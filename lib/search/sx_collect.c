@@ -16,7 +16,7 @@
 #define AT_ONCE 32768 /* candidates, before it is asked whether that is enough */
 #define FEW 32
 #define FEW_HITS 4 /* among which it pays to look whether what is near is known */
-#define DESCENTS SX_MAX_JUMPS /* of LMDB's trees that are under way at once */
+#define DESCENTS 8 /* of LMDB's trees, before the first one is read */
 #define SAMPLE 64 /* one search in so many looks whether a page of it is in memory */
 
 /* What a collection is about. */

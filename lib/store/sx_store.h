@@ -228,25 +228,9 @@ int sx_cursor_renew(sx_txn *txn, sx_cursor *cursor, simidx_error *err);
 /** NULL is allowed. Before the end of a write transaction; any time with a read transaction. */
 void sx_cursor_close(sx_cursor *cursor);
 
-/** Go to the first key >= `key`. */
-int sx_cursor_seek(sx_cursor *cursor, sx_slice key, sx_slice *found, sx_slice *value,
+/** Go to the first key >= `from`, which is not empty. */
+int sx_cursor_seek(sx_cursor *cursor, sx_slice from, sx_slice *key, sx_slice *value,
 		   simidx_error *err);
-
-/** Where a cursor is to go, and what it finds there. */
-typedef struct sx_jump {
-	sx_cursor *cursor;
-	sx_slice key;
-	sx_slice found, value;
-	int rc; /* as of sx_cursor_seek() */
-} sx_jump;
-
-#define SX_MAX_JUMPS 8
-
-/**
- * sx_cursor_seek() for up to SX_MAX_JUMPS different cursors of one read transaction, whose waits
- * for memory overlap.
- */
-void sx_cursor_seek_all(sx_jump *jumps, size_t n, simidx_error *err);
 
 int sx_cursor_first(sx_cursor *cursor, sx_slice *key, sx_slice *value, simidx_error *err);
 int sx_cursor_last(sx_cursor *cursor, sx_slice *key, sx_slice *value, simidx_error *err);

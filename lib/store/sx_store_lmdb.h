@@ -17,7 +17,6 @@
 #include <lmdb.h>
 
 #include "store/sx_store.h"
-#include "store/sx_store_tree.h"
 
 #define SX_DATA_NAME "data.mdb"    /* LMDB's */
 #define SX_LOCK_NAME "lock.mdb"    /* LMDB's; never opened here: closing it would drop locks */
@@ -56,7 +55,6 @@ struct sx_store {
 	/* Transactions begun and not ended or reset; REMAPPING while the map is being moved. */
 	atomic_long live;
 	atomic_uint map_changes;
-	_Atomic(const unsigned char *) map; /* where it begins; NULL = to be found out */
 
 	int no_meta_sync; /* how the last write transaction began; guarded by LMDB's mutex */
 
@@ -82,19 +80,10 @@ struct sx_txn {
 	unsigned names_seen; /* names_count when it began */
 };
 
-/** Who knows where a cursor is. */
-enum sx_by { SX_BY_LMDB, SX_BY_TREE, SX_BY_TREE_AT_END };
-
 struct sx_cursor {
 	MDB_cursor *cursor;
 	sx_txn *txn;
 	int is_renewed; /* LMDB's cursor is one of the snapshot at hand */
-	enum sx_by by;
-	char name[SX_STORE_MAX_NAME + 1]; /* of the table */
-	size_t tree_of;                   /* snapshot that the tree is of; 0 = of none */
-	unsigned map_changes;             /* at that time */
-	sx_tree tree;
-	sx_tree_path path;
 };
 
 static inline MDB_val sx_to_val(sx_slice s)
@@ -173,9 +162,6 @@ int sx_names_find(sx_txn *txn, const char *name, MDB_dbi *dbi, simidx_error *err
 
 /** Remember a table that the opener has opened. */
 int sx_names_add(sx_txn *txn, const char *name, MDB_dbi dbi, simidx_error *err);
-
-/** The name of a table that a transaction can use; "" if it is none of ours. */
-void sx_names_of(const sx_txn *txn, MDB_dbi dbi, char name[SX_STORE_MAX_NAME + 1]);
 
 /** The transaction has ended; if it was the opener, keep or forget the tables it opened. */
 void sx_names_end(sx_txn *txn, int keep);

@@ -99,18 +99,6 @@ int sx_names_add(sx_txn *txn, const char *name, MDB_dbi dbi, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-void sx_names_of(const sx_txn *txn, MDB_dbi dbi, char name[SX_STORE_MAX_NAME + 1])
-{
-	sx_store *store = txn->store;
-
-	name[0] = '\0';
-	pthread_mutex_lock(&store->mutex);
-	for (unsigned i = 0; i < store->n_names; i++)
-		if (store->names[i].dbi == dbi)
-			memcpy(name, store->names[i].name, sizeof(store->names[i].name));
-	pthread_mutex_unlock(&store->mutex);
-}
-
 void sx_names_end(sx_txn *txn, int keep)
 {
 	sx_store *store = txn->store;

@@ -75,7 +75,6 @@ static int adopt_map(sx_store *store, unsigned seen)
 	if (atomic_load(&store->map_changes) == seen) {
 		if (atomic_compare_exchange_strong(&store->live, &none, REMAPPING)) {
 			rc = remap(store);
-			atomic_store(&store->map, NULL);
 			if (!rc)
 				atomic_fetch_add(&store->map_changes, 1);
 			atomic_store(&store->live, 0);

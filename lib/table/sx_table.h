@@ -112,8 +112,8 @@ typedef struct sx_spot {
 } sx_spot;
 
 /**
- * Have the cursors go to the beginnings of up to SX_MAX_JUMPS ranges, and the CPU fetch what is
- * there. Each range has another cursor, of the same snapshot; table, cursor and low are set.
+ * Have the cursors go to the beginnings of n ranges, and the CPU fetch what is there. Each range
+ * has another cursor, of the same snapshot; table, cursor and low are set.
  */
 int sx_table_find(sx_spot *spots, size_t n, simidx_error *err);
 

@@ -102,26 +102,17 @@ static int near_in_block(const sx_table *table, sx_slice key, sx_slice value, ui
 
 int sx_table_find(sx_spot *spot, size_t n, simidx_error *err)
 {
-	unsigned char bytes[SX_MAX_JUMPS][SX_TABLE_MAX_KEY];
-	sx_jump jump[SX_MAX_JUMPS];
-	int rc = SIMIDX_OK;
-
 	for (size_t i = 0; i < n; i++) {
 		sx_place place = { spot[i].low, 0 };
+		int rc = seek(spot[i].table, spot[i].cursor, place, &spot[i].key, &spot[i].value,
+			      err);
 
-		jump[i].cursor = spot[i].cursor;
-		jump[i].key.data = bytes[i];
-		jump[i].key.size = sx_table_key(spot[i].table, place, bytes[i]);
-	}
-	sx_cursor_seek_all(jump, n, err);
-	for (size_t i = 0; !rc && i < n; i++) {
-		spot[i].key = jump[i].found;
-		spot[i].value = jump[i].value;
-		spot[i].is_end = jump[i].rc == SIMIDX_E_END;
-		rc = spot[i].is_end ? SIMIDX_OK : jump[i].rc;
+		spot[i].is_end = rc == SIMIDX_E_END;
+		if (rc && !spot[i].is_end)
+			return rc;
 		__builtin_prefetch(spot[i].value.data, 0, 3);
 	}
-	return rc;
+	return SIMIDX_OK;
 }
 
 static void fetch_lines(const unsigned char *p, size_t size)
