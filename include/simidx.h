@@ -173,7 +173,7 @@ const char *simidx_version(void) SIMIDX_CONST;
 
 /**
  * Versions of what the library runs on, for bug reports: LMDB, xxHash, the file format and the
- * instruction set in use. A static string such as "LMDB 0.9.24, xxHash 0.8.1, format 0.1, bmi2".
+ * instruction set in use. A static string such as "LMDB 0.9.24, xxHash 0.8.1, format 0.1, avx2".
  */
 const char *simidx_build_info(void);
 

@@ -39,23 +39,13 @@ lib_libsx_core_la_SOURCES = \
 	lib/util/sx_u64s.h \
 	lib/kernel/sx_bits.c \
 	lib/kernel/sx_bits.h \
-	lib/kernel/sx_bits_bmi2.c \
-	lib/kernel/sx_bits_portable.c \
-	lib/kernel/sx_bitmap_avx512.c \
-	lib/kernel/sx_bitmap_plain.h \
-	lib/kernel/sx_cpu.c \
-	lib/kernel/sx_cpu.h \
 	lib/kernel/sx_kernel.c \
 	lib/kernel/sx_kernel.h \
-	lib/kernel/sx_near.h \
-	lib/kernel/sx_near_avx2.c \
-	lib/kernel/sx_near_avx512.c \
-	lib/kernel/sx_near_avx512.h \
-	lib/kernel/sx_near_emit.h \
-	lib/kernel/sx_near_neon.c \
-	lib/kernel/sx_near_plain.h \
-	lib/kernel/sx_near_popcnt.c \
-	lib/kernel/sx_near_scalar.c \
+	lib/kernel/sx_kernel_avx2.c \
+	lib/kernel/sx_kernel_avx512.c \
+	lib/kernel/sx_kernel_neon.c \
+	lib/kernel/sx_kernel_plain.c \
+	lib/kernel/sx_kernel_plain.h \
 	lib/store/sx_store.c \
 	lib/store/sx_store.h \
 	lib/store/sx_store_check.c \

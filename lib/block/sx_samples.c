@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "kernel/sx_near_plain.h"
+#include "kernel/sx_bits.h"
 
 /* Shapes without entries, so no thread takes them for samples. */
 #define READ_ONCE 1u

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "index/sx_index.h"
-#include "kernel/sx_bits.h"
+#include "kernel/sx_kernel.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
@@ -32,7 +32,7 @@ static void make_build_info(void)
 
 	snprintf(build_info, sizeof(build_info), "LMDB %s, xxHash %u.%u.%u, format %d.%d, %s",
 		 sx_store_lmdb_version(), xxh / 10000, xxh / 100 % 100, xxh % 100, SX_FORMAT_MAJOR,
-		 SX_FORMAT_MINOR, sx_bits_kernel());
+		 SX_FORMAT_MINOR, sx_kernel_best()->name);
 }
 
 const char *simidx_build_info(void)

@@ -3,49 +3,50 @@
 
 #include "kernel/sx_bits.h"
 
-#include "kernel/sx_cpu.h"
+struct sx_bits sx_bits = { sx_pext_plain, sx_pdep_plain };
 
-struct kernel {
-	const char *name;
-	uint64_t (*pext)(uint64_t x, uint64_t mask);
-	uint64_t (*pdep)(uint64_t x, uint64_t mask);
+/*
+ * The masks of plans are a few runs of neighbouring bits, so both loops take a run at a time:
+ * all bits of a run move by the same distance, the number of zeros in the mask below it.
+ */
+struct run {
+	uint64_t left;  /* the mask without the runs that were taken */
+	uint64_t mask;  /* this run */
+	unsigned zeros; /* in the mask below this run */
+	unsigned end;   /* the place above this run */
 };
 
-static const struct kernel portable = { "portable", sx_pext_portable, sx_pdep_portable };
-#if defined(__x86_64__)
-static const struct kernel bmi2 = { "bmi2", sx_pext_bmi2, sx_pdep_bmi2 };
-#endif
-
-/* Set before main() and never again outside tests, so threads need no ordering to read it. */
-static struct kernel chosen = { "portable", sx_pext_portable, sx_pdep_portable };
-
-void sx_bits_choose(int fast)
+/* Take the lowest run; returns 0 if there is none. `r` starts with everything 0 but `left`. */
+static int next_run(struct run *r)
 {
-	chosen = portable;
-#if defined(__x86_64__)
-	if (fast && sx_cpu_has_fast_pext())
-		chosen = bmi2;
-#else
-	(void)fast;
-#endif
+	uint64_t low = r->left & -r->left;
+
+	if (!r->left)
+		return 0;
+	/* The carry of the sum goes through the ones of the run and stops after it. */
+	r->mask = r->left & ~(r->left + low);
+	r->left &= ~r->mask;
+	r->zeros += (unsigned)__builtin_ctzll(low) - r->end;
+	r->end = 64 - (unsigned)__builtin_clzll(r->mask);
+	return 1;
 }
 
-__attribute__((constructor)) static void choose_best(void)
+uint64_t sx_pext_plain(uint64_t x, uint64_t mask)
 {
-	sx_bits_choose(1);
+	struct run r = { mask, 0, 0, 0 };
+	uint64_t out = 0;
+
+	while (next_run(&r))
+		out |= (x & r.mask) >> r.zeros;
+	return out;
 }
 
-uint64_t sx_pext(uint64_t x, uint64_t mask)
+uint64_t sx_pdep_plain(uint64_t x, uint64_t mask)
 {
-	return chosen.pext(x, mask);
-}
+	struct run r = { mask, 0, 0, 0 };
+	uint64_t out = 0;
 
-uint64_t sx_pdep(uint64_t x, uint64_t mask)
-{
-	return chosen.pdep(x, mask);
-}
-
-const char *sx_bits_kernel(void)
-{
-	return chosen.name;
+	while (next_run(&r))
+		out |= (x << r.zeros) & r.mask;
+	return out;
 }

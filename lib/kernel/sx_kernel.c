@@ -5,61 +5,74 @@
 
 #include <string.h>
 
-#include "kernel/sx_cpu.h"
-#include "kernel/sx_near.h"
-
-#define NEAR(isa)                                                                             \
-	.near_low = sx_near_low_##isa, .near_u64 = sx_near_u64_##isa, .near_16 = sx_near_16_##isa
-#define BITMAP(isa)                                                                           \
-	.ranks = sx_ranks_##isa, .complete = sx_complete_##isa, .decode = sx_decode_##isa
+#include "kernel/sx_kernel_plain.h"
 
 /* Set before main() and never again outside tests, so threads need no ordering to read it. */
-static sx_kernel usable[5] = { { "scalar", NEAR(scalar), BITMAP(scalar) } };
-static unsigned n_usable = 1;
-static const sx_kernel *best = usable;
+static sx_kernel usable[4];
+static unsigned n_usable;
+static const sx_kernel *best;
 
-#if defined(__x86_64__)
-static int has_avx512(void)
+/* Add a level to the one before it. */
+static void add(const char *name, void (*use)(sx_kernel *kernel))
 {
-	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-	       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
-	       __builtin_cpu_supports("avx512vbmi2") &&
-	       __builtin_cpu_supports("avx512vpopcntdq") && sx_cpu_has_fast_pext();
+	sx_kernel *kernel = &usable[n_usable];
+
+	if (n_usable)
+		*kernel = usable[n_usable - 1];
+	kernel->name = name;
+	use(kernel);
+	n_usable++;
 }
 
-static void choose(void)
+#if defined(__x86_64__)
+/* AMD CPUs before Zen 3 run PEXT and PDEP as microcode, several cycles for each bit of the mask. */
+static int has_fast_bmi2(void)
 {
-	/* Needed before the compiler's own constructors. Knows what the OS saves, too. */
+	return __builtin_cpu_supports("bmi2") && !__builtin_cpu_is("amdfam15h") &&
+	       !__builtin_cpu_is("amdfam17h");
+}
+
+static void add_levels(void)
+{
+	/* Needed before the compiler's own constructors. It asks what the system saves, too. */
 	__builtin_cpu_init();
 	if (!__builtin_cpu_supports("popcnt"))
 		return;
-	usable[n_usable++] = (sx_kernel){ "popcnt", NEAR(popcnt), BITMAP(popcnt) };
+	add("popcnt", sx_kernel_use_popcnt);
 	if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi"))
 		return;
-	usable[n_usable++] = sx_cpu_has_fast_pext()
-				     ? (sx_kernel){ "avx2", NEAR(avx2), BITMAP(bmi2) }
-				     : (sx_kernel){ "avx2", NEAR(avx2), BITMAP(popcnt) };
-	if (has_avx512())
-		usable[n_usable++] = (sx_kernel){ "avx512", NEAR(avx512),
-						  .ranks = sx_ranks_bmi2,
-						  .complete = sx_complete_bmi2,
-						  .decode = sx_decode_avx512 };
+	add("avx2", sx_kernel_use_avx2);
+	if (!has_fast_bmi2())
+		return;
+	sx_kernel_use_bmi2(&usable[n_usable - 1]);
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	    __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+	    __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq"))
+		add("avx512", sx_kernel_use_avx512);
 }
 #elif defined(__aarch64__)
-static void choose(void)
+static void add_levels(void)
 {
-	usable[n_usable++] = (sx_kernel){ "neon", NEAR(neon), BITMAP(neon) };
+	add("neon", sx_kernel_use_neon);
 }
 #else
-static void choose(void)
+static void add_levels(void)
 {
 }
 #endif
 
-__attribute__((constructor)) static void fill_list(void)
+static void use(const sx_kernel *kernel)
 {
-	choose();
-	best = &usable[n_usable - 1];
+	best = kernel;
+	sx_bits.pext = kernel->pext;
+	sx_bits.pdep = kernel->pdep;
+}
+
+__attribute__((constructor)) static void choose(void)
+{
+	add("scalar", sx_kernel_use_scalar);
+	add_levels();
+	use(&usable[n_usable - 1]);
 }
 
 const sx_kernel *sx_kernel_best(void)
@@ -84,6 +97,6 @@ int sx_kernel_force(const char *name)
 {
 	const sx_kernel *kernel = name ? sx_kernel_find(name) : NULL;
 
-	best = kernel ? kernel : &usable[n_usable - 1];
+	use(kernel ? kernel : &usable[n_usable - 1]);
 	return name && !kernel ? -1 : 0;
 }

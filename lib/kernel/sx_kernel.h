@@ -2,9 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The hot loops of a search, one set for each level of vector instructions, chosen at run time:
- * which fingerprints can be near a query, and where the entries of a block's bitmap are.
- * Pure functions; every set gives the same answers.
+ * The hot loops of a search, one set for each level of instructions, chosen at run time: which
+ * fingerprints can be near a query, and where the entries of a block's bitmap are. Pure
+ * functions; every set gives the same answers.
  */
 
 #ifndef SX_KERNEL_H
@@ -16,7 +16,7 @@
 /**
  * Sorted keys, Elias-Fano coded: their low `width` bytes, `base` + what the bitmap says above.
  * Key i sets bit i + (high part - base). The bitmap is of little-endian 64-bit words, at least
- * one, and lies somewhere behind the low bytes in the same memory.
+ * one, and lies somewhere after the low bytes in the same memory.
  */
 typedef struct sx_coded {
 	const unsigned char *low, *bitmap;
@@ -35,7 +35,7 @@ typedef struct sx_kernel {
 	 * ascending; returns how many.
 	 *
 	 * @param n         at most 65,536
-	 * @param readable  bytes at `low` that may be read, at least n * width: none behind are
+	 * @param readable  bytes at `low` that may be read, at least n * width: none after them are
 	 * @param hits      room for n
 	 */
 	size_t (*near_low)(const unsigned char *low, unsigned width, size_t n, size_t readable,
@@ -72,22 +72,26 @@ typedef struct sx_kernel {
 	 * when a damaged bitmap has fewer bits.
 	 */
 	size_t (*decode)(const sx_coded *coded, size_t from, size_t n, uint64_t *keys);
+
+	/** What sx_pext() and sx_pdep() of sx_bits.h do. */
+	uint64_t (*pext)(uint64_t x, uint64_t mask);
+	uint64_t (*pdep)(uint64_t x, uint64_t mask);
 } sx_kernel;
 
-/** The best one for this CPU, unless another one was forced. Chosen once, before main(). */
+/** The kernel in force: the best one for this CPU, chosen before main(), or the one forced. */
 const sx_kernel *sx_kernel_best(void);
 
-/** One by its name; NULL if there is none of this name or this CPU cannot run it. */
+/** The kernel of a name; NULL if there is none of this name or this CPU cannot run it. */
 const sx_kernel *sx_kernel_find(const char *name);
 
-/** Those that this CPU can run, i = 0, 1, ... from the plainest to the best; NULL at the end. */
+/** Kernels that this CPU can run, i = 0, 1, ... from the plainest to the best; NULL at the end. */
 const sx_kernel *sx_kernel_list(unsigned i);
 
 /**
- * Let sx_kernel_best() return the one of this name from now on, or with NULL the best again.
- * Not thread-safe: tests call it to run everything on one kernel.
+ * Let sx_kernel_best(), sx_pext() and sx_pdep() use the kernel of this name from now on, or with
+ * NULL the best one again. Not thread-safe: tests call it to run everything on one kernel.
  *
- * @return 0, or -1 if there is no such kernel here: then the best is in force
+ * @return 0, or -1 if there is no such kernel here: then the best one is in force
  */
 int sx_kernel_force(const char *name);
 

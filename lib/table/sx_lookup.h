@@ -10,8 +10,8 @@
 #ifndef SX_LOOKUP_H
 #define SX_LOOKUP_H
 
+#include "kernel/sx_bits.h"
 #include "kernel/sx_kernel.h"
-#include "kernel/sx_near_plain.h"
 #include "table/sx_block_index.h"
 
 /** Pieces that are under way at once. */

@@ -17,7 +17,6 @@ cd "$SX_SRCDIR"
 for optimize in -O2 '-O0 -fsanitize=undefined -fsanitize-undefined-trap-on-error'; do
 	# shellcheck disable=SC2086
 	$cc -std=gnu11 -Wall -Wextra -Wshadow -Werror $optimize -static -D_GNU_SOURCE -Ilib -Itests \
-		-o "$tmp/run" tests/kernel/*.c lib/kernel/sx_cpu.c lib/kernel/sx_kernel.c \
-		lib/kernel/sx_near_*.c lib/kernel/sx_bitmap_*.c
+		-o "$tmp/run" tests/kernel/*.c lib/kernel/*.c
 	qemu-aarch64 "$tmp/run" "${SIMIDX_SEED:-1}" neon
 done

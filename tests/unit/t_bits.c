@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "kernel/sx_bits.h"
-#include "kernel/sx_cpu.h"
+#include "kernel/sx_kernel.h"
 #include "support/sxt.h"
 
 Suite *suite_bits(void);
@@ -40,17 +40,14 @@ static void check_all(uint64_t x, uint64_t mask)
 {
 	uint64_t pext = naive_pext(x, mask);
 	uint64_t pdep = naive_pdep(x, mask);
+	const sx_kernel *kernel;
 
-	ck_assert_uint_eq(sx_pext_portable(x, mask), pext);
-	ck_assert_uint_eq(sx_pdep_portable(x, mask), pdep);
 	ck_assert_uint_eq(sx_pext(x, mask), pext);
 	ck_assert_uint_eq(sx_pdep(x, mask), pdep);
-#if defined(__x86_64__)
-	if (__builtin_cpu_supports("bmi2")) {
-		ck_assert_uint_eq(sx_pext_bmi2(x, mask), pext);
-		ck_assert_uint_eq(sx_pdep_bmi2(x, mask), pdep);
+	for (unsigned i = 0; (kernel = sx_kernel_list(i)); i++) {
+		ck_assert_uint_eq(kernel->pext(x, mask), pext);
+		ck_assert_uint_eq(kernel->pdep(x, mask), pdep);
 	}
-#endif
 }
 
 START_TEST(test_random)
@@ -113,22 +110,22 @@ START_TEST(test_edges)
 }
 END_TEST
 
+/* The kernel in force decides. */
 START_TEST(test_choice)
 {
-	const char *best = sx_cpu_has_fast_pext() ? "bmi2" : "portable";
+	const sx_kernel *kernel = sx_kernel_best();
 
-	ck_assert_str_eq(sx_bits_kernel(), best);
-	sx_bits_choose(0);
-	ck_assert_str_eq(sx_bits_kernel(), "portable");
+	ck_assert(sx_bits.pext == kernel->pext && sx_bits.pdep == kernel->pdep);
+	ck_assert_int_eq(sx_kernel_force("scalar"), 0);
+	ck_assert(sx_bits.pext == sx_pext_plain && sx_bits.pdep == sx_pdep_plain);
 	check_all(UINT64_C(0x0123456789abcdef), UINT64_C(0xff0f00f0f0f0000f));
-	sx_bits_choose(1);
-	ck_assert_str_eq(sx_bits_kernel(), best);
-	check_all(UINT64_C(0x0123456789abcdef), UINT64_C(0xff0f00f0f0f0000f));
+	ck_assert_int_eq(sx_kernel_force(NULL), 0);
+	ck_assert(sx_bits.pext == kernel->pext && sx_bits.pdep == kernel->pdep);
 #if defined(__x86_64__)
 	/* The instructions must never be chosen where they are missing. */
-	ck_assert(!sx_cpu_has_fast_pext() || __builtin_cpu_supports("bmi2"));
+	ck_assert(kernel->pext == sx_pext_plain || __builtin_cpu_supports("bmi2"));
 #else
-	ck_assert(!sx_cpu_has_fast_pext());
+	ck_assert(kernel->pext == sx_pext_plain);
 #endif
 }
 END_TEST

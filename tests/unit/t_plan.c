@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernel/sx_bits.h"
+#include "kernel/sx_kernel.h"
 #include "plan/sx_plan.h"
 #include "support/sxt.h"
 #include "unit/t_fast.h"
@@ -410,12 +411,12 @@ START_TEST(test_portable)
 	sxt_rng rng;
 
 	sxt_rng_init(&rng, 2);
-	sx_bits_choose(0);
+	ck_assert_int_eq(sx_kernel_force("scalar"), 0);
 	for (i = 0; i < N_WIDTHS; i++) {
 		make(&plan, names[_i], widths[i]);
 		check_pairs(&plan, 40, &rng);
 	}
-	sx_bits_choose(1);
+	sx_kernel_force(NULL);
 }
 END_TEST
 

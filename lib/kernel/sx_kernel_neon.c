@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "kernel/sx_near.h"
+#include "kernel/sx_kernel_plain.h"
 
 #if defined(__aarch64__)
 
 #include <arm_neon.h>
-
-#include "kernel/sx_bitmap_plain.h"
-#include "kernel/sx_near_emit.h"
 
 /* How to find what is near; everything is bytes, so that byte order does not matter. */
 struct filter {
@@ -50,43 +47,36 @@ SX_INLINE uint64_t few_bits(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t
 	return vaddv_u8(vand_u8(few, vld1_u8(places)));
 }
 
-SX_INLINE uint64_t near_eight(const struct filter *f, const unsigned char *p)
+SX_INLINE uint64_t near_eight(const void *filter, const unsigned char *p)
 {
+	const struct filter *f = filter;
+
 	return few_bits(count_two(f, p), count_two(f, p + 2 * f->width),
 			count_two(f, p + 4 * f->width), count_two(f, p + 6 * f->width), f->k);
 }
 
-/* In steps as sx_near_low_avx2(). */
-size_t sx_near_low_neon(const unsigned char *low, unsigned width, size_t n, size_t readable,
-			uint64_t query, unsigned k, uint16_t *hits)
+static size_t near_low_neon(const unsigned char *low, unsigned width, size_t n, size_t readable,
+			    uint64_t query, unsigned k, uint16_t *hits)
 {
 	struct filter f = filter_of(query, width, k);
-	size_t need = 22 * width + 16, found = 0, i = 0;
+	size_t need = 22 * width + 16, found = 0, step, i = 0;
 
-	while (i < n && readable - i * width >= need) {
-		const unsigned char *p = low + i * width;
-		uint64_t near = near_eight(&f, p);
-		size_t here = 8;
+	for (; i < n && readable - i * width >= need; i += step) {
+		uint64_t near = sx_near_step(near_eight, &f, low + i * width, width, n - i, &step);
 
-		if (n - i > 8) {
-			near |= near_eight(&f, p + 8 * width) << 8;
-			near |= near_eight(&f, p + 16 * width) << 16;
-			here = 24;
-		}
-		if (n - i < here)
+		if (n - i < step)
 			near &= sx_low_bits((unsigned)(n - i));
 		found = sx_emit_u16(near, i, hits, found);
-		i += here;
 	}
 	return sx_near_low_plain(sx_count_builtin, low, width, i, n, readable, query, k, hits,
 				 found);
 }
 
-size_t sx_near_u64_neon(const uint64_t *fps, size_t n, uint64_t query, unsigned k,
-			uint32_t *hits)
+static size_t near_u64_neon(const uint64_t *fps, size_t n, uint64_t query, unsigned k,
+			    uint32_t *hits)
 {
 	uint64x2_t want = vdupq_n_u64(query);
-	uint8x8_t most = vdup_n_u8((uint8_t)(k < 64 ? k : 64));
+	uint8x8_t max = vdup_n_u8((uint8_t)(k < 64 ? k : 64));
 	size_t found = 0, i = 0;
 
 	for (; n - i >= 8; i += 8) {
@@ -97,15 +87,15 @@ size_t sx_near_u64_neon(const uint64_t *fps, size_t n, uint64_t query, unsigned 
 
 			c[j] = vcntq_u8(vreinterpretq_u8_u64(x));
 		}
-		found = sx_emit_u32(few_bits(c[0], c[1], c[2], c[3], most), i, hits, found);
+		found = sx_emit_u32(few_bits(c[0], c[1], c[2], c[3], max), i, hits, found);
 	}
 	return sx_near_u64_plain(sx_count_builtin, fps, i, n, query, k, hits, found);
 }
 
-unsigned sx_near_16_neon(const uint32_t *words, uint32_t query, unsigned k)
+static unsigned near_16_neon(const uint32_t *words, uint32_t query, unsigned k)
 {
 	static const uint32_t places[4] = { 1, 2, 4, 8 };
-	uint32x4_t want = vdupq_n_u32(query), most = vdupq_n_u32(k), place = vld1q_u32(places);
+	uint32x4_t want = vdupq_n_u32(query), max = vdupq_n_u32(k), place = vld1q_u32(places);
 	unsigned near = 0;
 
 	for (unsigned j = 0; j < 16; j += 4) {
@@ -113,27 +103,17 @@ unsigned sx_near_16_neon(const uint32_t *words, uint32_t query, unsigned k)
 		uint8x16_t bytes = vcntq_u8(vreinterpretq_u8_u32(x));
 		uint32x4_t sums = vpaddlq_u16(vpaddlq_u8(bytes));
 
-		near |= vaddvq_u32(vandq_u32(vcleq_u32(sums, most), place)) << j;
+		near |= vaddvq_u32(vandq_u32(vcleq_u32(sums, max), place)) << j;
 	}
 	return near;
 }
 
-void sx_ranks_neon(const unsigned char *bitmap, size_t n_words, const uint64_t *zeros,
-		   unsigned n, uint64_t *ones)
-{
-	sx_ranks_plain(sx_count_builtin, sx_select_halving, bitmap, n_words, zeros, n, ones);
-}
+SX_DEFINE_PLAIN_BITMAPS(neon, , sx_count_builtin, sx_select_halving)
 
-size_t sx_complete_neon(const sx_coded *coded, size_t from, const uint16_t *entry, size_t n,
-			uint64_t query, unsigned k, uint64_t *keys)
+void sx_kernel_use_neon(sx_kernel *kernel)
 {
-	return sx_complete_plain(sx_count_builtin, sx_select_halving, coded, from, entry, n,
-				 query, k, keys);
-}
-
-size_t sx_decode_neon(const sx_coded *coded, size_t from, size_t n, uint64_t *keys)
-{
-	return sx_decode_plain(sx_count_builtin, sx_select_halving, coded, from, n, keys);
+	SX_USE_FILTERS(kernel, neon);
+	SX_USE_BITMAPS(kernel, neon);
 }
 
 #endif

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "kernel/sx_near.h"
+#include "kernel/sx_kernel_plain.h"
 
 #if defined(__x86_64__)
 
 #include <immintrin.h>
-
-#include "kernel/sx_near_emit.h"
-#include "kernel/sx_near_plain.h"
 
 #define AVX2 __attribute__((target("avx2,popcnt,bmi")))
 
@@ -43,7 +40,7 @@ struct filter {
  * Bit j: entry j of the four from p on is near. Two entries lie in 16 bytes whatever their width,
  * which is what a shuffle can reach.
  */
-AVX2 SX_INLINE unsigned near_four(const struct filter *f, const unsigned char *p)
+AVX2 SX_INLINE uint64_t near_four(const struct filter *f, const unsigned char *p)
 {
 	__m128i low = _mm_loadu_si128((const __m128i *)p);
 	__m128i high = _mm_loadu_si128((const __m128i *)(p + 2 * f->width));
@@ -52,8 +49,10 @@ AVX2 SX_INLINE unsigned near_four(const struct filter *f, const unsigned char *p
 	return few_bits(_mm256_xor_si256(_mm256_shuffle_epi8(x, f->spread), f->want), f->k);
 }
 
-AVX2 SX_INLINE unsigned near_eight(const struct filter *f, const unsigned char *p)
+AVX2 SX_INLINE uint64_t near_eight(const void *filter, const unsigned char *p)
 {
+	const struct filter *f = filter;
+
 	return near_four(f, p) | near_four(f, p + 4 * f->width) << 4;
 }
 
@@ -83,12 +82,8 @@ AVX2 SX_INLINE __m256i spread_of(unsigned width)
 				  (long long)second);
 }
 
-/*
- * Eight entries, and if there are more, 16 that follow: for the few entries of most probes no
- * branch is hard to foresee, and no cache line is touched far behind the last of them.
- */
-AVX2 size_t sx_near_low_avx2(const unsigned char *low, unsigned width, size_t n,
-			     size_t readable, uint64_t query, unsigned k, uint16_t *hits)
+AVX2 static size_t near_low_avx2(const unsigned char *low, unsigned width, size_t n,
+				 size_t readable, uint64_t query, unsigned k, uint16_t *hits)
 {
 	struct filter f = {
 		spread_of(width),
@@ -96,33 +91,25 @@ AVX2 size_t sx_near_low_avx2(const unsigned char *low, unsigned width, size_t n,
 		_mm256_set1_epi64x(k),
 		width,
 	};
-	size_t need = 22 * width + 16, found = 0, i = 0;
+	size_t need = 22 * width + 16, found = 0, step, i = 0;
 
-	while (i < n && readable - i * width >= need) {
-		const unsigned char *p = low + i * width;
-		uint64_t near = near_eight(&f, p);
-		size_t here = 8;
+	for (; i < n && readable - i * width >= need; i += step) {
+		uint64_t near = sx_near_step(near_eight, &f, low + i * width, width, n - i, &step);
 
-		if (n - i > 8) {
-			near |= near_eight(&f, p + 8 * width) << 8;
-			near |= near_eight(&f, p + 16 * width) << 16;
-			here = 24;
-		}
-		if (n - i >= here)
+		if (n - i >= step)
 			found = emit(near, i, hits, found);
 		else
 			found = sx_emit_u16(near & sx_low_bits((unsigned)(n - i)), i, hits,
 					    found);
-		i += here;
 	}
 	return sx_near_low_plain(sx_count_builtin, low, width, i, n, readable, query, k, hits,
 				 found);
 }
 
-AVX2 size_t sx_near_u64_avx2(const uint64_t *fps, size_t n, uint64_t query, unsigned k,
-			     uint32_t *hits)
+AVX2 static size_t near_u64_avx2(const uint64_t *fps, size_t n, uint64_t query, unsigned k,
+				 uint32_t *hits)
 {
-	__m256i want = _mm256_set1_epi64x((long long)query), most = _mm256_set1_epi64x(k);
+	__m256i want = _mm256_set1_epi64x((long long)query), max = _mm256_set1_epi64x(k);
 	size_t found = 0, i = 0;
 
 	while (n - i >= 4) {
@@ -132,7 +119,7 @@ AVX2 size_t sx_near_u64_avx2(const uint64_t *fps, size_t n, uint64_t query, unsi
 		for (; j < 64 && n - i >= 4; j += 4, i += 4) {
 			__m256i x = _mm256_loadu_si256((const __m256i *)(fps + i));
 
-			near |= (uint64_t)few_bits(_mm256_xor_si256(x, want), most) << j;
+			near |= (uint64_t)few_bits(_mm256_xor_si256(x, want), max) << j;
 		}
 		found = sx_emit_u32(near, i - j, hits, found);
 	}
@@ -150,12 +137,17 @@ AVX2 SX_INLINE unsigned near_eight_words(const uint32_t *words, __m256i want, __
 	       (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(sums, k)));
 }
 
-AVX2 unsigned sx_near_16_avx2(const uint32_t *words, uint32_t query, unsigned k)
+AVX2 static unsigned near_16_avx2(const uint32_t *words, uint32_t query, unsigned k)
 {
 	__m256i want = _mm256_set1_epi32((int)query);
-	__m256i most = _mm256_set1_epi32((int)(k < 32 ? k : 32));
+	__m256i max = _mm256_set1_epi32((int)(k < 32 ? k : 32));
 
-	return near_eight_words(words, want, most) | near_eight_words(words + 8, want, most) << 8;
+	return near_eight_words(words, want, max) | near_eight_words(words + 8, want, max) << 8;
+}
+
+void sx_kernel_use_avx2(sx_kernel *kernel)
+{
+	SX_USE_FILTERS(kernel, avx2);
 }
 
 #endif
