@@ -46,18 +46,24 @@ lib_libsx_core_la_SOURCES = \
 	lib/kernel/sx_kernel_neon.c \
 	lib/kernel/sx_kernel_plain.c \
 	lib/kernel/sx_kernel_plain.h \
+	lib/store/sx_check.c \
+	lib/store/sx_check.h \
+	lib/store/sx_dbi.c \
+	lib/store/sx_dbi.h \
+	lib/store/sx_dir.c \
+	lib/store/sx_dir.h \
+	lib/store/sx_env.c \
+	lib/store/sx_env.h \
+	lib/store/sx_lmdb_pages.h \
+	lib/store/sx_names.c \
+	lib/store/sx_names.h \
 	lib/store/sx_store.c \
 	lib/store/sx_store.h \
-	lib/store/sx_store_check.c \
-	lib/store/sx_store_cursor.c \
-	lib/store/sx_store_dir.c \
-	lib/store/sx_store_err.c \
-	lib/store/sx_store_lmdb.h \
-	lib/store/sx_store_lock.c \
-	lib/store/sx_store_names.c \
-	lib/store/sx_store_pages.c \
-	lib/store/sx_store_table.c \
-	lib/store/sx_store_txn.c \
+	lib/store/sx_store_handle.h \
+	lib/store/sx_txn.c \
+	lib/store/sx_txn.h \
+	lib/store/sx_write_lock.c \
+	lib/store/sx_write_lock.h \
 	lib/block/sx_block.c \
 	lib/block/sx_block.h \
 	lib/block/sx_block_encode.c \

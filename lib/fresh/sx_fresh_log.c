@@ -108,7 +108,7 @@ int sx_fresh_clear(sx_txn *txn, const sx_table *log, simidx_error *err)
 		}
 		memcpy(bytes, key.data, key.size);
 		key.data = bytes;
-		rc = sx_del(txn, log->dbi, key, err);
+		rc = sx_dbi_del(txn, log->dbi, key, err);
 		if (rc)
 			break;
 	}

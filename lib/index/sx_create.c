@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "index/sx_index.h"
+#include "store/sx_dir.h"
 #include "util/sx_err.h"
 
 #define DEFAULT_FILL 90
@@ -66,7 +67,7 @@ static int fill_store(sx_store *store, sx_header *h, const simidx_create_options
 	h->page_size = (uint32_t)sx_store_page_size(store);
 	rc = sx_txn_begin_write(store, 0, &txn, err);
 	if (!rc)
-		rc = sx_table_open(txn, "meta", 1, &index->tables.meta, err);
+		rc = sx_dbi_open(txn, "meta", 1, &index->tables.meta, err);
 	if (!rc)
 		rc = sx_tables_open(index, txn, 1, err);
 	if (!rc)

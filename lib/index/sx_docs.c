@@ -63,7 +63,7 @@ int sx_label_of(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_slice *lab
 	sx_slice key = { bytes, sizeof(bytes) };
 
 	sx_store_be64(bytes, id);
-	return sx_get(txn, tables->labels, key, label, err);
+	return sx_dbi_get(txn, tables->labels, key, label, err);
 }
 
 int sx_id_of_label(sx_txn *txn, const sx_tables *tables, const void *label, size_t size,

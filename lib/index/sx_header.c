@@ -227,7 +227,7 @@ static const sx_slice header_key = { "header", 6 };
 int sx_header_read(sx_txn *txn, sx_dbi meta, sx_header *h, simidx_error *err)
 {
 	sx_slice value;
-	int rc = sx_get(txn, meta, header_key, &value, err);
+	int rc = sx_dbi_get(txn, meta, header_key, &value, err);
 
 	if (rc == SIMIDX_E_NOT_FOUND)
 		return sx_fail(err, SIMIDX_E_NOT_INDEX, "not a simidx index: it has no header");
@@ -239,5 +239,5 @@ int sx_header_write(sx_txn *txn, sx_dbi meta, const sx_header *h, simidx_error *
 	unsigned char bytes[SX_HEADER_MAX_SIZE];
 	sx_slice value = { bytes, sx_header_encode(h, bytes) };
 
-	return sx_put(txn, meta, header_key, value, err);
+	return sx_dbi_put(txn, meta, header_key, value, err);
 }

@@ -10,7 +10,7 @@
 #define SX_HEADER_H
 
 #include "plan/sx_plan.h"
-#include "store/sx_store.h"
+#include "store/sx_dbi.h"
 
 #define SX_FORMAT_MAJOR 0
 #define SX_FORMAT_MINOR 1

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "index/sx_index.h"
+#include "store/sx_dir.h"
 #include "util/sx_err.h"
 
 static void describe(const simidx *index, const sx_header *h, simidx_info *out)
@@ -44,7 +45,7 @@ int simidx_get_info(simidx *index, simidx_info *out, simidx_error *err)
 	if (!rc) {
 		describe(index, &s->header, out);
 		out->snapshot = s->id;
-		rc = sx_store_usage(s->txn, &out->file_bytes, &out->used_bytes, err);
+		rc = sx_dbi_usage(s->txn, &out->file_bytes, &out->used_bytes, err);
 		sx_snapshot_end(s);
 	}
 	free(s);

@@ -19,13 +19,13 @@ int sx_mark_write(sx_txn *txn, sx_dbi meta, const void *data, size_t size, simid
 
 	memcpy(bytes, data, size);
 	sx_store_le64(bytes + size, sx_hash(bytes, size));
-	return sx_put(txn, meta, mark_key, value, err);
+	return sx_dbi_put(txn, meta, mark_key, value, err);
 }
 
 int sx_mark_read(sx_txn *txn, sx_dbi meta, sx_slice *out, simidx_error *err)
 {
 	const unsigned char *bytes;
-	int rc = sx_get(txn, meta, mark_key, out, err);
+	int rc = sx_dbi_get(txn, meta, mark_key, out, err);
 
 	if (rc)
 		return rc;

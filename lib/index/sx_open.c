@@ -53,7 +53,7 @@ static int open_table(const simidx *index, sx_txn *txn, int create, sx_table *ta
 	table->layout = index->layout;
 	table->fill = index->fill;
 	table->block_size = sx_store_block_size(index->store);
-	return sx_table_open(txn, name, create, &table->dbi, err);
+	return sx_dbi_open(txn, name, create, &table->dbi, err);
 }
 
 static int open_permuted(simidx *index, sx_txn *txn, int create, simidx_error *err)
@@ -85,7 +85,7 @@ static int open_documents(simidx *index, sx_txn *txn, int create, simidx_error *
 				err);
 	t->by_label.layout = SIMIDX_LAYOUT_ROWS;
 	if (!rc)
-		rc = sx_table_open(txn, "labels", create, &t->labels, err);
+		rc = sx_dbi_open(txn, "labels", create, &t->labels, err);
 	return rc;
 }
 
@@ -114,7 +114,7 @@ static int load_description(simidx *index, sx_txn *txn, simidx_error *err)
 
 	if (!h)
 		return sx_fail_nomem(err);
-	rc = sx_table_open(txn, "meta", 0, &index->tables.meta, err);
+	rc = sx_dbi_open(txn, "meta", 0, &index->tables.meta, err);
 	if (rc == SIMIDX_E_NOT_FOUND) {
 		sx_err_clear(err);
 		rc = sx_fail(err, SIMIDX_E_NOT_INDEX, "not a simidx index: an LMDB file of others");

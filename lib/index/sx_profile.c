@@ -33,7 +33,7 @@ int sx_profile_write(sx_txn *txn, sx_dbi meta, const char *text, const uint64_t 
 	for (size_t i = 0; i < n_probes; i++)
 		sx_store_le64(bytes + FIXED_SIZE + length + 8 * i, probes[i]);
 	sx_store_le64(bytes + size, sx_hash(bytes, size));
-	rc = sx_put(txn, meta, profile_key, value, err);
+	rc = sx_dbi_put(txn, meta, profile_key, value, err);
 	free(bytes);
 	return rc;
 }
@@ -60,7 +60,7 @@ int sx_profile_read(sx_txn *txn, sx_dbi meta, sx_profile *out, simidx_error *err
 	int rc;
 
 	memset(out, 0, sizeof(*out));
-	rc = sx_get(txn, meta, profile_key, &value, err);
+	rc = sx_dbi_get(txn, meta, profile_key, &value, err);
 	if (rc && rc != SIMIDX_E_NOT_FOUND)
 		return rc;
 	if (rc || !is_sound(value))

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "store/sx_dir.h"
 #include "util/sx_err.h"
 
 #define DEFAULT_MEMORY ((uint64_t)1 << 30)

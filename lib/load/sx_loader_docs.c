@@ -118,7 +118,7 @@ static int write_label(struct docs *d, uint64_t id)
 	int rc;
 
 	sx_store_be64(bytes, id);
-	rc = sx_put_last(l->txn, l->index->tables.labels, key, value, d->err);
+	rc = sx_dbi_append(l->txn, l->index->tables.labels, key, value, d->err);
 	l->header.labels++;
 	/* With its key and what stays free in a page. */
 	d->label_bytes += value.size + value.size / 4 + 32;

@@ -38,7 +38,7 @@ static int put(sx_append *a, sx_place place, size_t value_size, simidx_error *er
 	sx_slice value = { a->value, value_size };
 
 	a->written++;
-	return sx_put_last(a->txn, a->table->dbi, key, value, err);
+	return sx_dbi_append(a->txn, a->table->dbi, key, value, err);
 }
 
 static int write_rows(sx_append *a, simidx_error *err)

@@ -8,8 +8,6 @@
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 
-#define PAGE_HEADER 16 /* of LMDB, before the value of a block */
-
 /* Two to four slots a block. */
 static unsigned slot_bits(uint64_t blocks)
 {
@@ -125,7 +123,7 @@ int sx_block_index_make(const sx_table *table, sx_txn *txn, uint64_t rows, sx_bl
 		return sx_fail_nomem(err);
 	d->table = table;
 	d->rows = rows;
-	d->page_size = table->block_size + PAGE_HEADER;
+	d->page_size = sx_store_page_size(sx_txn_store(txn));
 	rc = allocate(d, stat.keys) ? sx_fail_nomem(err) : fill(d, txn, stat.keys, err);
 	if (rc) {
 		sx_block_index_free(d);

@@ -22,7 +22,7 @@
 #include "block/sx_block.h"
 #include "kernel/sx_kernel.h"
 #include "plan/sx_plan.h"
-#include "store/sx_store.h"
+#include "store/sx_dbi.h"
 #include "util/sx_u64s.h"
 
 enum sx_table_kind { SX_TABLE_PERMUTED, SX_TABLE_PAIRS, SX_TABLE_NUMBERS };

@@ -184,7 +184,7 @@ static int put_block(struct merge *m, size_t from, size_t n, sx_slice key)
 
 	sx_block_encode(&m->work, from, n, m->value, m->table->block_size);
 	m->delta->written++;
-	return sx_put(m->txn, m->table->dbi, key, value, m->err);
+	return sx_dbi_put(m->txn, m->table->dbi, key, value, m->err);
 }
 
 /* Write rows of work under the key of the last of them. */
@@ -209,7 +209,7 @@ static int drop_old_key(struct merge *m)
 		return SIMIDX_OK;
 	m->key_size = 0;
 	m->delta->written++;
-	rc = sx_del(m->txn, m->table->dbi, key, m->err);
+	rc = sx_dbi_del(m->txn, m->table->dbi, key, m->err);
 	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
 }
 

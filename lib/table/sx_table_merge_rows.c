@@ -17,7 +17,7 @@ static int remove_row(sx_txn *txn, const sx_table *table, sx_slice key, sx_slice
 	rc = sx_table_row_decode(table, key, value, &row, err);
 	if (!rc) {
 		delta->digest -= sx_table_row_hash(table, &row, 0);
-		rc = sx_del(txn, table->dbi, key, err);
+		rc = sx_dbi_del(txn, table->dbi, key, err);
 	}
 	sx_rows_free(&row);
 	return rc;
@@ -36,7 +36,7 @@ int sx_table_merge_rows(sx_txn *txn, const sx_table *table, const sx_changes *ch
 		int rc;
 
 		key.size = sx_table_key(table, sx_place_of(table, rows, i), key_bytes);
-		rc = sx_get(txn, table->dbi, key, &old, err);
+		rc = sx_dbi_get(txn, table->dbi, key, &old, err);
 		if (rc && rc != SIMIDX_E_NOT_FOUND)
 			return rc;
 		if ((rc == SIMIDX_OK) != remove)
@@ -46,7 +46,7 @@ int sx_table_merge_rows(sx_txn *txn, const sx_table *table, const sx_changes *ch
 		} else {
 			value.size = sx_table_row_encode(table, rows, i, value_bytes);
 			delta->digest += sx_table_row_hash(table, rows, i);
-			rc = sx_put(txn, table->dbi, key, value, err);
+			rc = sx_dbi_put(txn, table->dbi, key, value, err);
 		}
 		if (rc)
 			return rc;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "index/sx_index.h"
+#include "store/sx_dir.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
@@ -106,7 +107,7 @@ static int begin(simidx_writer *w, simidx_error *err)
 		return rc;
 	w->locked = 1;
 	if (!w->cleaned)
-		sx_store_clean(w->index->store);
+		sx_dir_clean(w->index->store);
 	w->cleaned = 1;
 	rc = begin_transaction(w, err);
 	if (!rc && w->snapshot.header.state & SX_STATE_MERGING) {
@@ -243,7 +244,7 @@ static int put_label(simidx_writer *w, const sx_fresh_row *row, const simidx_doc
 	int rc;
 
 	sx_store_be64(bytes, row->id);
-	rc = sx_put(w->snapshot.txn, w->index->tables.labels, key, value, err);
+	rc = sx_dbi_put(w->snapshot.txn, w->index->tables.labels, key, value, err);
 	if (rc)
 		drop(w);
 	return rc;

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/sx_store_lmdb.h"
+#include "store/sx_check.h"
+#include "store/sx_txn.h"
 #include "support/sxt_model.h"
 
 #define OTHERS 6 /* indexes that take the place one after the other */

@@ -475,12 +475,12 @@ START_TEST(refused)
 		key.size--;
 		break;
 	default: /* below the one before it by its value, behind it by its first bytes */
-		ck_assert_sx(sx_del(tab.txn, tab.table.dbi, key, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(sx_dbi_del(tab.txn, tab.table.dbi, key, &sxt_err), SIMIDX_OK);
 		key_bytes[key.size - 1] ^= 1;
 		key_bytes[6] ^= 0x80;
 		key_bytes[2] ^= 0x80;
 	}
-	ck_assert_sx(sx_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);
 	t_tab_commit(&tab);
 	ck_assert_sx(sx_txn_begin_read(tab.store, &txn, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(sx_block_index_make(&tab.table, txn, tab.model.n, &blocks, &sxt_err),
@@ -516,7 +516,7 @@ START_TEST(damaged_block)
 	get_record(&tab, i, key_bytes, &key, bytes, &value);
 	for (size_t b = 0; b < (_i < 8 ? 16 : value.size); b++)
 		bytes[b] = (unsigned char)(_i < 4 ? 0 : _i < 8 ? 255 : sxt_rng_u64(&rng));
-	ck_assert_sx(sx_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);
 	t_tab_commit(&tab);
 	view_open(&tab, &view);
 	range.blocks = view.blocks;

@@ -111,10 +111,10 @@ START_TEST(other_lmdb_files)
 		sxt_proc_must(sx_store_create(path, &how, &store, &err), SIMIDX_OK, &err);
 		sxt_proc_must(sx_store_lock(store, 0, &err), SIMIDX_OK, &err);
 		sxt_proc_must(sx_txn_begin_write(store, 0, &txn, &err), SIMIDX_OK, &err);
-		sxt_proc_must(sx_table_open(txn, i ? "meta" : "t", 1, &dbi, &err), SIMIDX_OK,
+		sxt_proc_must(sx_dbi_open(txn, i ? "meta" : "t", 1, &dbi, &err), SIMIDX_OK,
 			      &err);
 		if (i == 2)
-			sxt_proc_must(sx_put(txn, dbi, key, value, &err), SIMIDX_OK, &err);
+			sxt_proc_must(sx_dbi_put(txn, dbi, key, value, &err), SIMIDX_OK, &err);
 		sxt_proc_must(sx_txn_commit(txn, &err), SIMIDX_OK, &err);
 		sx_store_unlock(store);
 		sx_store_close(store);
@@ -188,11 +188,11 @@ static void change_profile(simidx *index, sx_txn *txn, int i)
 	simidx_error err = { 0 };
 
 	if (i == 0) {
-		sxt_proc_must(sx_del(txn, index->tables.meta, key, &err), SIMIDX_OK, &err);
+		sxt_proc_must(sx_dbi_del(txn, index->tables.meta, key, &err), SIMIDX_OK, &err);
 		return;
 	}
 	if (i >= 4) { /* one flipped bit */
-		sxt_proc_must(sx_get(txn, index->tables.meta, key, &value, &err), SIMIDX_OK,
+		sxt_proc_must(sx_dbi_get(txn, index->tables.meta, key, &value, &err), SIMIDX_OK,
 			      &err);
 		memcpy(copy, value.data, value.size);
 		copy[(i - 4) / 8] ^= (unsigned char)(1u << (i - 4) % 8);
@@ -203,7 +203,7 @@ static void change_profile(simidx *index, sx_txn *txn, int i)
 		value.data = copy;
 		value.size = 16;
 	}
-	sxt_proc_must(sx_put(txn, index->tables.meta, key, value, &err), SIMIDX_OK, &err);
+	sxt_proc_must(sx_dbi_put(txn, index->tables.meta, key, value, &err), SIMIDX_OK, &err);
 }
 
 START_TEST(damaged_profile)

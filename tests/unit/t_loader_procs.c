@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "index/sx_index.h"
+#include "store/sx_dir.h"
 #include "support/sxt_load.h"
 
 Suite *suite_loader_procs(void);

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "store/sx_names.h"
 #include "t_store.h"
 
 static char *path;
@@ -55,7 +56,7 @@ START_TEST(test_block_size)
 		sx_txn *txn = t_write(store);
 		sx_dbi dbi = t_table(txn, 0);
 
-		ck_assert_sx(sx_put(txn, dbi, t_slice("k"), value, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(sx_dbi_put(txn, dbi, t_slice("k"), value, &sxt_err), SIMIDX_OK);
 		ck_assert_sx(sx_dbi_stat_get(txn, dbi, &stat, &sxt_err), SIMIDX_OK);
 		ck_assert_uint_eq(stat.overflow_pages, i + 1);
 		ck_assert_uint_eq(stat.leaf_pages, 1);
@@ -70,12 +71,12 @@ START_TEST(test_put_last)
 	sx_txn *txn = t_write(store);
 	sx_dbi dbi = t_table(txn, 0);
 
-	ck_assert_sx(sx_put_last(txn, dbi, t_slice("b"), t_slice("2"), &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_put_last(txn, dbi, t_slice("b"), t_slice("3"), &sxt_err),
+	ck_assert_sx(sx_dbi_append(txn, dbi, t_slice("b"), t_slice("2"), &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_append(txn, dbi, t_slice("b"), t_slice("3"), &sxt_err),
 		     SIMIDX_E_EXISTS);
-	ck_assert_sx(sx_put_last(txn, dbi, t_slice("aa"), t_slice("3"), &sxt_err),
+	ck_assert_sx(sx_dbi_append(txn, dbi, t_slice("aa"), t_slice("3"), &sxt_err),
 		     SIMIDX_E_EXISTS);
-	ck_assert_sx(sx_put_last(txn, dbi, t_slice("c"), t_slice("3"), &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_append(txn, dbi, t_slice("c"), t_slice("3"), &sxt_err), SIMIDX_OK);
 	t_commit(store, txn);
 	ck_assert(t_has(store, "b", "2"));
 	ck_assert(t_has(store, "c", "3"));
@@ -84,18 +85,18 @@ END_TEST
 
 START_TEST(test_sizes)
 {
-	static char bytes[SX_STORE_MAX_KEY + 1];
-	sx_slice longest = { bytes, SX_STORE_MAX_KEY }, longer = { bytes, sizeof(bytes) };
+	static char bytes[SX_DBI_MAX_KEY + 1];
+	sx_slice longest = { bytes, SX_DBI_MAX_KEY }, longer = { bytes, sizeof(bytes) };
 	sx_slice nothing = { NULL, 0 }, value;
 	sx_txn *txn = t_write(store);
 	sx_dbi dbi = t_table(txn, 0);
 
-	ck_assert_sx(sx_put(txn, dbi, nothing, t_slice("x"), &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(sx_put(txn, dbi, longer, t_slice("x"), &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(sx_put(txn, dbi, longest, nothing, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_put(txn, dbi, nothing, t_slice("x"), &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(sx_dbi_put(txn, dbi, longer, t_slice("x"), &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(sx_dbi_put(txn, dbi, longest, nothing, &sxt_err), SIMIDX_OK);
 	t_commit(store, txn);
 	txn = t_read(store);
-	ck_assert_sx(sx_get(txn, dbi, longest, &value, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_get(txn, dbi, longest, &value, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(value.size, 0);
 	sx_txn_abort(txn);
 }
@@ -109,25 +110,25 @@ START_TEST(test_tables)
 
 	/* Opened in a read transaction that is committed, a table stays open. */
 	txn = t_read(store);
-	ck_assert_sx(sx_table_open(txn, "u", 0, &other, &sxt_err), SIMIDX_E_NOT_FOUND);
+	ck_assert_sx(sx_dbi_open(txn, "u", 0, &other, &sxt_err), SIMIDX_E_NOT_FOUND);
 	dbi = t_table(txn, 0);
 	ck_assert_sx(sx_txn_commit(txn, &sxt_err), SIMIDX_OK);
 	txn = t_read(store);
-	ck_assert_sx(sx_get(txn, dbi, t_slice("a"), &value, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_get(txn, dbi, t_slice("a"), &value, &sxt_err), SIMIDX_OK);
 	ck_assert(t_equal(value, "1"));
 	sx_txn_abort(txn);
 	/* Two tables are two name spaces, and an aborted one is gone. */
 	txn = t_write(store);
-	ck_assert_sx(sx_table_open(txn, "u", 1, &other, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_open(txn, "u", 1, &other, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_ne(dbi, other);
-	ck_assert_int_eq(sx_get(txn, other, t_slice("a"), &value, &sxt_err),
+	ck_assert_int_eq(sx_dbi_get(txn, other, t_slice("a"), &value, &sxt_err),
 			 SIMIDX_E_NOT_FOUND);
-	ck_assert_sx(sx_table_open(txn, "u", 0, &dbi, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_open(txn, "u", 0, &dbi, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(dbi, other);
 	sx_txn_abort(txn);
 	sx_store_unlock(store);
 	txn = t_read(store);
-	ck_assert_sx(sx_table_open(txn, "u", 0, &dbi, &sxt_err), SIMIDX_E_NOT_FOUND);
+	ck_assert_sx(sx_dbi_open(txn, "u", 0, &dbi, &sxt_err), SIMIDX_E_NOT_FOUND);
 	sx_txn_abort(txn);
 }
 END_TEST
@@ -145,23 +146,23 @@ START_TEST(test_openers)
 	second = t_read(store);
 	/* One thread must not wait for itself. */
 	t_table(first, 0);
-	ck_assert_sx(sx_table_open(second, "t", 0, &dbi, &sxt_err), SIMIDX_E_STATE);
+	ck_assert_sx(sx_dbi_open(second, "t", 0, &dbi, &sxt_err), SIMIDX_E_STATE);
 	ck_assert_sx(sx_txn_commit(first, &sxt_err), SIMIDX_OK);
 	/* The second began before the table was open: LMDB's number means nothing to it yet. */
-	ck_assert_sx(sx_table_open(second, "t", 0, &dbi, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_get(second, dbi, t_slice("a"), &value, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_open(second, "t", 0, &dbi, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_get(second, dbi, t_slice("a"), &value, &sxt_err), SIMIDX_OK);
 	ck_assert(t_equal(value, "1"));
 	/* It opened nothing new, so a third one can, and is not in its way. */
 	third = t_write(store);
-	ck_assert_sx(sx_table_open(third, "u", 1, &u, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_put(third, u, t_slice("a"), t_slice("2"), &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_open(third, "u", 1, &u, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_put(third, u, t_slice("a"), t_slice("2"), &sxt_err), SIMIDX_OK);
 	t_commit(store, third);
-	ck_assert_sx(sx_get(second, dbi, t_slice("a"), &value, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_get(second, dbi, t_slice("a"), &value, &sxt_err), SIMIDX_OK);
 	sx_txn_reset(second);
 	ck_assert_sx(sx_txn_renew(second, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_table_open(second, "u", 0, &dbi, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_open(second, "u", 0, &dbi, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(u, dbi);
-	ck_assert_sx(sx_get(second, u, t_slice("a"), &value, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_get(second, u, t_slice("a"), &value, &sxt_err), SIMIDX_OK);
 	ck_assert(t_equal(value, "2"));
 	sx_txn_abort(second);
 }
@@ -175,11 +176,11 @@ START_TEST(test_too_many_tables)
 	int i;
 
 	t_table(txn, 0);
-	for (i = 1; i < SX_STORE_MAX_TABLES; i++) {
+	for (i = 1; i < SX_NAMES_MAX; i++) {
 		snprintf(name, sizeof(name), "t%d", i);
-		ck_assert_sx(sx_table_open(txn, name, 1, &dbi, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(sx_dbi_open(txn, name, 1, &dbi, &sxt_err), SIMIDX_OK);
 	}
-	ck_assert_sx(sx_table_open(txn, "more", 1, &dbi, &sxt_err), SIMIDX_E_UNSUPPORTED);
+	ck_assert_sx(sx_dbi_open(txn, "more", 1, &dbi, &sxt_err), SIMIDX_E_UNSUPPORTED);
 	t_commit(store, txn);
 }
 END_TEST
@@ -192,7 +193,7 @@ START_TEST(test_table_flags)
 	size_t size;
 	sx_dbi dbi;
 
-	ck_assert_sx(sx_table_open(txn, name, 1, &dbi, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_open(txn, name, 1, &dbi, &sxt_err), SIMIDX_OK);
 	t_commit(store, txn);
 	sx_store_close(store);
 	/* Its record follows the name: 4 bytes, then the flags; 4 is LMDB's MDB_DUPSORT. */
@@ -205,7 +206,7 @@ START_TEST(test_table_flags)
 	store = t_open(path, 0);
 	txn = t_read(store);
 	t_table(txn, 0);
-	ck_assert_sx(sx_table_open(txn, name, 0, &dbi, &sxt_err), SIMIDX_E_CORRUPT);
+	ck_assert_sx(sx_dbi_open(txn, name, 0, &dbi, &sxt_err), SIMIDX_E_CORRUPT);
 	ck_assert_ptr_nonnull(strstr(sxt_err.text, name));
 	sx_txn_abort(txn);
 	free(data);
@@ -226,7 +227,7 @@ START_TEST(test_snapshots)
 	ck_assert_sx(sx_cursor_open(old, dbi, &cursor, &sxt_err), SIMIDX_OK);
 	txn = t_write(store);
 	ck_assert_uint_eq(sx_txn_id(txn), id + 1);
-	ck_assert_sx(sx_put(txn, dbi, t_slice("a"), t_slice("2"), &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_put(txn, dbi, t_slice("a"), t_slice("2"), &sxt_err), SIMIDX_OK);
 	t_commit(store, txn);
 	ck_assert_uint_eq(sx_txn_id(old), id);
 	ck_assert_sx(sx_cursor_last(cursor, &key, &value, &sxt_err), SIMIDX_OK);
@@ -256,7 +257,7 @@ START_TEST(test_usage)
 
 	t_rewrite(store, 200, 1);
 	txn = t_read(store);
-	ck_assert_sx(sx_store_usage(txn, &file, &used, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_usage(txn, &file, &used, &sxt_err), SIMIDX_OK);
 	sx_txn_abort(txn);
 	ck_assert_int_eq(stat(data, &st), 0);
 	ck_assert_uint_eq(file, (uint64_t)st.st_size);
@@ -267,11 +268,11 @@ START_TEST(test_usage)
 		char key[16];
 
 		snprintf(key, sizeof(key), "b%06d", i);
-		ck_assert_sx(sx_del(txn, t_table(txn, 0), t_slice(key), &sxt_err), SIMIDX_OK);
+		ck_assert_sx(sx_dbi_del(txn, t_table(txn, 0), t_slice(key), &sxt_err), SIMIDX_OK);
 	}
 	t_commit(store, txn);
 	txn = t_read(store);
-	ck_assert_sx(sx_store_usage(txn, &file, &less, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_usage(txn, &file, &less, &sxt_err), SIMIDX_OK);
 	sx_txn_abort(txn);
 	ck_assert_uint_le(less, used - 145 * page);
 	/* A compact copy has all that is in use but the free list's own pages. */
@@ -355,7 +356,7 @@ START_TEST(test_no_meta_sync)
 
 		ck_assert_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_OK);
 		ck_assert_sx(sx_txn_begin_write(store, i % 2, &txn, &sxt_err), SIMIDX_OK);
-		ck_assert_sx(sx_put(txn, t_table(txn, 0), t_slice("a"), t_slice(text),
+		ck_assert_sx(sx_dbi_put(txn, t_table(txn, 0), t_slice("a"), t_slice(text),
 				    &sxt_err),
 			     SIMIDX_OK);
 		t_commit(store, txn);
@@ -381,7 +382,7 @@ START_TEST(test_freed_at_end)
 		char key[16];
 
 		snprintf(key, sizeof(key), "b%06d", i);
-		ck_assert_sx(sx_del(txn, dbi, t_slice(key), &sxt_err), SIMIDX_OK);
+		ck_assert_sx(sx_dbi_del(txn, dbi, t_slice(key), &sxt_err), SIMIDX_OK);
 	}
 	t_commit(store, txn);
 	ck_assert_int_eq(stat(data, &after), 0);

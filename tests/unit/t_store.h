@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/sx_store.h"
+#include "store/sx_dbi.h"
+#include "store/sx_dir.h"
 #include "support/sxt.h"
 #include "support/sxt_proc.h"
 
@@ -93,7 +94,7 @@ static inline sx_dbi t_table(sx_txn *txn, int create)
 	simidx_error err = { 0 };
 	sx_dbi dbi;
 
-	sxt_proc_must(sx_table_open(txn, "t", create, &dbi, &err), SIMIDX_OK, &err);
+	sxt_proc_must(sx_dbi_open(txn, "t", create, &dbi, &err), SIMIDX_OK, &err);
 	return dbi;
 }
 
@@ -103,7 +104,7 @@ static inline void t_put(sx_store *store, const char *key, const char *value)
 	sx_txn *txn = t_write(store);
 	simidx_error err = { 0 };
 
-	sxt_proc_must(sx_put(txn, t_table(txn, 1), t_slice(key), t_slice(value), &err),
+	sxt_proc_must(sx_dbi_put(txn, t_table(txn, 1), t_slice(key), t_slice(value), &err),
 		      SIMIDX_OK, &err);
 	t_commit(store, txn);
 }
@@ -114,7 +115,7 @@ static inline int t_has(sx_store *store, const char *key, const char *value)
 	sx_txn *txn = t_read(store);
 	simidx_error err = { 0 };
 	sx_slice got;
-	int rc = sx_get(txn, t_table(txn, 0), t_slice(key), &got, &err);
+	int rc = sx_dbi_get(txn, t_table(txn, 0), t_slice(key), &got, &err);
 	int has = !rc && t_equal(got, value);
 
 	sx_txn_abort(txn);
@@ -138,7 +139,7 @@ static inline int t_fill(sx_txn *txn, sx_dbi dbi, unsigned n, unsigned char byte
 		char key[16];
 
 		snprintf(key, sizeof(key), "b%06u", i);
-		rc = sx_put(txn, dbi, t_slice(key), value, err);
+		rc = sx_dbi_put(txn, dbi, t_slice(key), value, err);
 	}
 	free(block);
 	return rc;

@@ -115,10 +115,10 @@ START_TEST(test_claim)
 	free(mine);
 	/* So does a store that is there, of what nobody is at work on. */
 	store = t_open(path, 0);
-	sx_store_clean(store);
+	sx_dir_clean(store);
 	ck_assert(exists(other, ""));
 	sx_dir_unlock(other_fd);
-	sx_store_clean(store);
+	sx_dir_clean(store);
 	ck_assert(!exists(other, ""));
 	sx_store_close(store);
 	/* Free is what nothing is at, or an empty directory. */
@@ -287,7 +287,7 @@ START_TEST(test_replace)
 	ck_assert_sx(sx_store_check_path(store, &sxt_err), SIMIDX_E_MOVED);
 	ck_assert_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_E_MOVED);
 	ck_assert_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_E_MOVED);
-	ck_assert_sx(sx_get(txn, t_table(txn, 0), t_slice("b000059"), &value, &sxt_err),
+	ck_assert_sx(sx_dbi_get(txn, t_table(txn, 0), t_slice("b000059"), &value, &sxt_err),
 		     SIMIDX_OK);
 	fresh = t_open(path, 0);
 	ck_assert_ptr_ne(fresh, store);
@@ -395,9 +395,9 @@ START_TEST(test_copy)
 		char key[16];
 
 		snprintf(key, sizeof(key), "b%06d", i);
-		ck_assert_sx(sx_get(txn, t_table(txn, 0), t_slice(key), &expected, &sxt_err),
+		ck_assert_sx(sx_dbi_get(txn, t_table(txn, 0), t_slice(key), &expected, &sxt_err),
 			     0);
-		ck_assert_sx(sx_get(copy_txn, t_table(copy_txn, 0), t_slice(key), &value,
+		ck_assert_sx(sx_dbi_get(copy_txn, t_table(copy_txn, 0), t_slice(key), &value,
 				    &sxt_err),
 			     SIMIDX_OK);
 		ck_assert_uint_eq(value.size, expected.size);

@@ -49,14 +49,14 @@ START_TEST(test_map_full)
 	txn = t_write(store);
 	ck_assert_sx(t_fill(txn, t_table(txn, 0), 1000, 2, store, &sxt_err),
 		     SIMIDX_E_MAP_FULL);
-	ck_assert_sx(sx_put(txn, t_table(txn, 0), t_slice("a"), t_slice("1"), &sxt_err),
+	ck_assert_sx(sx_dbi_put(txn, t_table(txn, 0), t_slice("a"), t_slice("1"), &sxt_err),
 		     SIMIDX_E_STATE);
 	ck_assert_sx(sx_txn_commit(txn, &sxt_err), SIMIDX_E_STATE);
 	sx_store_unlock(store);
 	txn = t_read(store);
-	ck_assert_sx(sx_get(txn, t_table(txn, 0), t_slice("b000019"), &value, &sxt_err), 0);
+	ck_assert_sx(sx_dbi_get(txn, t_table(txn, 0), t_slice("b000019"), &value, &sxt_err), 0);
 	ck_assert_int_eq(((const unsigned char *)value.data)[0], 1);
-	ck_assert_int_eq(sx_get(txn, t_table(txn, 0), t_slice("b000020"), &value, &sxt_err),
+	ck_assert_int_eq(sx_dbi_get(txn, t_table(txn, 0), t_slice("b000020"), &value, &sxt_err),
 			 SIMIDX_E_NOT_FOUND);
 	sx_txn_abort(txn);
 	t_put(store, "a", "1");
@@ -105,13 +105,13 @@ START_TEST(test_map_resized)
 	sxt_proc_tell(&other);
 	ck_assert_int_eq(sxt_proc_wait(&other), 0);
 	ck_assert_sx(sx_txn_begin_read(store, &txn, &sxt_err), SIMIDX_E_BUSY);
-	ck_assert_sx(sx_get(held, t_table(held, 0), t_slice("b000009"), &value, &sxt_err),
+	ck_assert_sx(sx_dbi_get(held, t_table(held, 0), t_slice("b000009"), &value, &sxt_err),
 		     SIMIDX_OK);
 	ck_assert_int_eq(((const unsigned char *)value.data)[0], 1);
 	sx_txn_reset(held);
 	/* A handle that was reset does not hold it. */
 	ck_assert_sx(sx_txn_begin_read(store, &txn, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_get(txn, t_table(txn, 0), t_slice("b000499"), &value, &sxt_err),
+	ck_assert_sx(sx_dbi_get(txn, t_table(txn, 0), t_slice("b000499"), &value, &sxt_err),
 		     SIMIDX_OK);
 	ck_assert_int_eq(((const unsigned char *)value.data)[0], 3);
 	sx_txn_abort(txn);
@@ -119,7 +119,7 @@ START_TEST(test_map_resized)
 	sxt_proc_tell(&other);
 	ck_assert_int_eq(sxt_proc_wait(&other), 0);
 	ck_assert_sx(sx_txn_renew(held, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_get(held, t_table(held, 0), t_slice("b000999"), &value, &sxt_err), 0);
+	ck_assert_sx(sx_dbi_get(held, t_table(held, 0), t_slice("b000999"), &value, &sxt_err), 0);
 	sx_txn_abort(held);
 	sxt_proc_tell(&other);
 	ck_assert_int_eq(sxt_proc_wait(&other), 0);
@@ -191,13 +191,13 @@ static int write_beyond(sxt_proc *me, void *ctx)
 	limit.rlim_cur = 1000000;
 	sxt_proc_assert(!setrlimit(RLIMIT_FSIZE, &limit));
 	txn = t_write(store);
-	sxt_proc_must(sx_table_open(txn, "u", 1, &dbi, &err), SIMIDX_OK, &err);
+	sxt_proc_must(sx_dbi_open(txn, "u", 1, &dbi, &err), SIMIDX_OK, &err);
 	sxt_proc_must(t_fill(txn, dbi, 500, 2, store, &err), SIMIDX_OK, &err);
 	sxt_proc_must(sx_txn_commit(txn, &err), SIMIDX_E_NO_SPACE, &err);
 	sx_store_unlock(store);
 	sxt_error_clear(&err);
 	txn = t_write(store);
-	sxt_proc_must(sx_table_open(txn, "u", 0, &dbi, &err), SIMIDX_E_NOT_FOUND, &err);
+	sxt_proc_must(sx_dbi_open(txn, "u", 0, &dbi, &err), SIMIDX_E_NOT_FOUND, &err);
 	sxt_proc_must(t_fill(txn, t_table(txn, 0), 30, 1, store, &err), SIMIDX_OK, &err);
 	t_commit(store, txn);
 	return 0;
@@ -212,9 +212,9 @@ START_TEST(test_file_limit)
 	ck_assert_int_eq(sxt_proc_run(write_beyond, NULL), 0);
 	store = t_open(path, 0);
 	txn = t_read(store);
-	ck_assert_sx(sx_get(txn, t_table(txn, 0), t_slice("b000029"), &value, &sxt_err), 0);
+	ck_assert_sx(sx_dbi_get(txn, t_table(txn, 0), t_slice("b000029"), &value, &sxt_err), 0);
 	ck_assert_int_eq(((const unsigned char *)value.data)[0], 1);
-	ck_assert_int_eq(sx_get(txn, t_table(txn, 0), t_slice("b000030"), &value, &sxt_err),
+	ck_assert_int_eq(sx_dbi_get(txn, t_table(txn, 0), t_slice("b000030"), &value, &sxt_err),
 			 SIMIDX_E_NOT_FOUND);
 	sx_txn_abort(txn);
 	sx_store_close(store);
@@ -257,7 +257,7 @@ static int fill_disk(sxt_proc *me, void *ctx)
 	sx_dir_remove(copy);
 	/* Readers go on, and with space again writers too, with the same handle. */
 	txn = t_read(store);
-	sxt_proc_assert(sx_get(txn, t_table(txn, 0), t_slice("b000020"), &(sx_slice){ 0 },
+	sxt_proc_assert(sx_dbi_get(txn, t_table(txn, 0), t_slice("b000020"), &(sx_slice){ 0 },
 			       NULL) == SIMIDX_E_NOT_FOUND);
 	sx_txn_abort(txn);
 	sxt_proc_assert(!unlink(ballast));
@@ -307,12 +307,12 @@ static int open_as_nobody(sxt_proc *me, void *ctx)
 		return SKIPPED;
 	/* Not to be read at all. */
 	sxt_proc_must(sx_store_open(path, &options, &store, &err), SIMIDX_E_PERMISSION, &err);
-	sxt_proc_assert(!strstr(err.text, "--static"));
+	sxt_proc_assert(!strstr(err.text, "SIMIDX_OPEN_STATIC"));
 	sxt_proc_assert(!seteuid(0) && !chmod(data_path, 0644) && !seteuid(NOBODY));
 	/* To be read, but without locks. */
 	sxt_error_clear(&err);
 	sxt_proc_must(sx_store_open(path, &options, &store, &err), SIMIDX_E_PERMISSION, &err);
-	sxt_proc_assert(strstr(err.text, "--static") &&
+	sxt_proc_assert(strstr(err.text, "SIMIDX_OPEN_STATIC") &&
 			strstr(err.text, "SIMIDX_OPEN_STATIC"));
 	store = t_open(path, SX_STORE_STATIC);
 	sxt_proc_assert(!sx_store_is_writable(store) && t_has(store, "a", "1"));
@@ -321,7 +321,7 @@ static int open_as_nobody(sxt_proc *me, void *ctx)
 	sxt_proc_assert(!seteuid(0) && !unlink(lock) && !seteuid(NOBODY));
 	sxt_error_clear(&err);
 	sxt_proc_must(sx_store_open(path, &options, &store, &err), SIMIDX_E_PERMISSION, &err);
-	sxt_proc_assert(strstr(err.text, "--static"));
+	sxt_proc_assert(strstr(err.text, "SIMIDX_OPEN_STATIC"));
 	/* With a lock file for all, it can be read with locks. */
 	sxt_proc_assert(!seteuid(0));
 	sxt_file_write(lock, "", 0);
@@ -361,7 +361,7 @@ static int open_read_only_mount(sxt_proc *me, void *ctx)
 	if (mount("none", path, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL))
 		return SKIPPED;
 	sxt_proc_must(sx_store_open(path, &options, &store, &err), SIMIDX_E_PERMISSION, &err);
-	sxt_proc_assert(strstr(err.text, "--static"));
+	sxt_proc_assert(strstr(err.text, "SIMIDX_OPEN_STATIC"));
 	store = t_open(path, SX_STORE_STATIC);
 	sxt_proc_assert(!sx_store_is_writable(store) && t_has(store, "a", "1"));
 	sx_store_close(store);

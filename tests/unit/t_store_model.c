@@ -131,7 +131,7 @@ static void check_seeks(const struct model *m, sx_txn *txn, sx_dbi dbi, sxt_rng 
 		ck_assert_int_eq(rc, i < m->n ? SIMIDX_OK : SIMIDX_E_END);
 		if (!rc)
 			check_pair(&m->pairs[i], found, value);
-		rc = sx_get(txn, dbi, key, &value, &sxt_err);
+		rc = sx_dbi_get(txn, dbi, key, &value, &sxt_err);
 		ck_assert_int_eq(rc, is_there ? SIMIDX_OK : SIMIDX_E_NOT_FOUND);
 		if (!rc)
 			check_pair(&m->pairs[i], key, value);
@@ -175,10 +175,10 @@ static void change(struct model *m, sx_store *store, sxt_rng *rng)
 			p.value_size = sxt_rng_below(rng, sxt_rng_below(rng, 2) ? 40 : 9000);
 			memset(bytes, (int)sxt_rng_below(rng, 256), p.value_size);
 			value.size = p.value_size;
-			ck_assert_sx(sx_put(txn, dbi, key, value, &sxt_err), SIMIDX_OK);
+			ck_assert_sx(sx_dbi_put(txn, dbi, key, value, &sxt_err), SIMIDX_OK);
 			model_put(&next, &p);
 		} else {
-			ck_assert_sx(sx_del(txn, dbi, key, &sxt_err),
+			ck_assert_sx(sx_dbi_del(txn, dbi, key, &sxt_err),
 				     found ? SIMIDX_OK : SIMIDX_E_NOT_FOUND);
 			if (found)
 				model_del(&next, i);

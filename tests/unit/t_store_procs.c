@@ -289,7 +289,7 @@ START_TEST(test_fork)
 	sxt_proc_start(&child, use_inherited, &h);
 	ck_assert_int_eq(sxt_proc_wait(&child), 0);
 	/* Nothing that the child did is felt here. */
-	ck_assert_sx(sx_put(h.writing, dbi, t_slice("z"), t_slice("1"), &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_put(h.writing, dbi, t_slice("z"), t_slice("1"), &sxt_err), SIMIDX_OK);
 	t_commit(h.store, h.writing);
 	sxt_proc_tell(&child);
 	ck_assert_int_eq(sxt_proc_finish(&child), 0);
@@ -302,7 +302,7 @@ START_TEST(test_fork)
 	sx_txn_abort(h.reading);
 	ck_assert(t_has(h.store, "z", "1"));
 	h.reading = t_read(h.store);
-	ck_assert_sx(sx_get(h.reading, dbi, t_slice("b000049"), &value, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_get(h.reading, dbi, t_slice("b000049"), &value, &sxt_err), SIMIDX_OK);
 	ck_assert_int_eq(((const unsigned char *)value.data)[0], 109);
 	sx_txn_abort(h.reading);
 	sx_store_close(h.store);

@@ -41,8 +41,8 @@ static void *read_pairs(void *arg)
 	while (!atomic_load(&stop)) {
 		sx_slice a, b;
 
-		if (sx_get(txn, dbi, t_slice("a"), &a, NULL) ||
-		    sx_get(txn, dbi, t_slice("b"), &b, NULL) || a.size != b.size ||
+		if (sx_dbi_get(txn, dbi, t_slice("a"), &a, NULL) ||
+		    sx_dbi_get(txn, dbi, t_slice("b"), &b, NULL) || a.size != b.size ||
 		    memcmp(a.data, b.data, a.size))
 			atomic_fetch_add(&failures, 1);
 		sx_txn_reset(txn);
@@ -71,8 +71,8 @@ START_TEST(test_threads_read)
 
 		snprintf(text, sizeof(text), "%d", i);
 		txn = t_write(store);
-		ck_assert_sx(sx_put(txn, dbi, t_slice("a"), t_slice(text), &sxt_err), 0);
-		ck_assert_sx(sx_put(txn, dbi, t_slice("b"), t_slice(text), &sxt_err), 0);
+		ck_assert_sx(sx_dbi_put(txn, dbi, t_slice("a"), t_slice(text), &sxt_err), 0);
+		ck_assert_sx(sx_dbi_put(txn, dbi, t_slice("b"), t_slice(text), &sxt_err), 0);
 		t_commit(store, txn);
 	}
 	atomic_store(&stop, 1);
@@ -92,7 +92,7 @@ static void *read_number(void *arg)
 		uint64_t number;
 		sx_slice value;
 
-		if (sx_get(txn, dbi, t_slice("n"), &value, NULL)) {
+		if (sx_dbi_get(txn, dbi, t_slice("n"), &value, NULL)) {
 			atomic_fetch_add(&failures, 1);
 		} else {
 			memcpy(&number, value.data, sizeof(number));
@@ -112,7 +112,7 @@ static void put_number(sx_txn *txn, sx_dbi dbi)
 	uint64_t number = sx_txn_id(txn);
 	sx_slice value = { &number, sizeof(number) };
 
-	sxt_proc_must(sx_put(txn, dbi, t_slice("n"), value, &sxt_err), SIMIDX_OK, &sxt_err);
+	sxt_proc_must(sx_dbi_put(txn, dbi, t_slice("n"), value, &sxt_err), SIMIDX_OK, &sxt_err);
 	sxt_proc_must(sx_txn_commit(txn, &sxt_err), SIMIDX_OK, &sxt_err);
 }
 
@@ -153,18 +153,18 @@ static void *use_all(void *arg)
 		sx_txn *txn = t_read(mine);
 		sx_slice value;
 
-		if (sx_get(txn, t_table(txn, 0), t_slice("n"), &value, NULL))
+		if (sx_dbi_get(txn, t_table(txn, 0), t_slice("n"), &value, NULL))
 			atomic_fetch_add(&failures, 1);
 		if (i % 2 ? sx_txn_commit(txn, NULL) : (sx_txn_abort(txn), 0))
 			atomic_fetch_add(&failures, 1);
 		txn = t_write(mine);
-		if (!sx_get(txn, t_table(txn, 0), t_slice("n"), &value, NULL)) {
+		if (!sx_dbi_get(txn, t_table(txn, 0), t_slice("n"), &value, NULL)) {
 			int n;
 
 			memcpy(&n, value.data, sizeof(n));
 			n++;
 			value = (sx_slice){ &n, sizeof(n) };
-			if (sx_put(txn, t_table(txn, 0), t_slice("n"), value, NULL))
+			if (sx_dbi_put(txn, t_table(txn, 0), t_slice("n"), value, NULL))
 				atomic_fetch_add(&failures, 1);
 		}
 		t_commit(mine, txn);
@@ -182,7 +182,7 @@ START_TEST(test_threads_all)
 
 	value = (sx_slice){ &n, sizeof(n) };
 	txn = t_write(store);
-	ck_assert_sx(sx_put(txn, t_table(txn, 0), t_slice("n"), value, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_put(txn, t_table(txn, 0), t_slice("n"), value, &sxt_err), SIMIDX_OK);
 	t_commit(store, txn);
 	sx_store_close(store);
 	store = NULL;
@@ -193,7 +193,7 @@ START_TEST(test_threads_all)
 	ck_assert_int_eq(atomic_load(&failures), 0);
 	store = t_open(path, 0);
 	txn = t_read(store);
-	ck_assert_sx(sx_get(txn, t_table(txn, 0), t_slice("n"), &value, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_get(txn, t_table(txn, 0), t_slice("n"), &value, &sxt_err), SIMIDX_OK);
 	memcpy(&n, value.data, sizeof(n));
 	ck_assert_int_eq(n, THREADS * 30);
 	sx_txn_abort(txn);

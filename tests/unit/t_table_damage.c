@@ -108,7 +108,7 @@ START_TEST(test_damaged_block)
 	get_record(&tab, record, key_bytes, &key, value_bytes, &value, hex);
 	ck_assert_uint_eq(value.size, tab.table.block_size);
 	value_bytes[offsets[_i]] ^= (unsigned char)(1u << sxt_rng_below(&rng, 8));
-	ck_assert_sx(sx_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);
 
 	count_walk(&tab, 1, hex, &rows, &bad);
 	ck_assert_uint_eq(bad, 1);
@@ -151,11 +151,11 @@ START_TEST(test_wrong_key)
 	get_record(&tab, 3, key_bytes, &key, value_bytes, &value, hex);
 	n = tab.model.n;
 	/* Its prefix says something else than its fingerprint; the order stays as it is. */
-	ck_assert_sx(sx_del(tab.txn, tab.table.dbi, key, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_del(tab.txn, tab.table.dbi, key, &sxt_err), SIMIDX_OK);
 	key_bytes[key.size - 1] ^= 1;
 	key_bytes[6] ^= 0x80; /* a bit of the third block, which leads in this table */
 	sprintf(hex, "%02x%02x", key_bytes[0], key_bytes[1]);
-	ck_assert_sx(sx_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);
 
 	count_walk(&tab, 1, hex, &count, &bad);
 	ck_assert_uint_eq(bad, 1);
@@ -197,7 +197,7 @@ START_TEST(test_wrong_value)
 	t_merge(&tab, &list, 0);
 	get_record(&tab, 600, key_bytes, &key, value_bytes, &value, hex);
 	value.size = _i ? 9 : 7;
-	ck_assert_sx(sx_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);
 	count_walk(&tab, 1, hex, &count, &bad);
 	ck_assert_uint_eq(bad, 1);
 	/* At most the piece that it is in is lost. */
@@ -224,7 +224,7 @@ static void put_block(struct t_tab *tab, size_t from, size_t n, size_t fence)
 		t_must(!sx_rows_push(&rows, tab->model.at[i].key, tab->model.at[i].col));
 	sx_block_encode(&rows, 0, n, value, tab->table.block_size);
 	key.size = sx_table_key(&tab->table, place, bytes);
-	ck_assert_sx(sx_put(tab->txn, tab->table.dbi, key, data, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_put(tab->txn, tab->table.dbi, key, data, &sxt_err), SIMIDX_OK);
 	sx_rows_free(&rows);
 }
 

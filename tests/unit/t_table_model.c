@@ -22,7 +22,7 @@ void t_tab_open(struct t_tab *tab, const struct t_kind *kind, unsigned layout, u
 	ck_assert_sx(sx_store_create(tab->dir, &options, &tab->store, &sxt_err), SIMIDX_OK);
 	begin(tab);
 	strcpy(tab->table.name, "table");
-	ck_assert_sx(sx_table_open(tab->txn, "table", 1, &tab->table.dbi, &sxt_err),
+	ck_assert_sx(sx_dbi_open(tab->txn, "table", 1, &tab->table.dbi, &sxt_err),
 		     SIMIDX_OK);
 	tab->table.kind = kind->kind;
 	tab->table.layout = layout;

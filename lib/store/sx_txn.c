@@ -1,133 +1,68 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
+#include "store/sx_txn.h"
+
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/sx_store_lmdb.h"
+#include "store/sx_check.h"
+#include "store/sx_store_handle.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 
-#define REMAPPING LONG_MIN
-#define MAP_TRIES 16
 #define SNAPSHOT_TRIES 100 /* some microseconds */
 
 /* ------------------------------------------------------------------------------------------
- * The map must not move under a transaction: LMDB leaves that to its user. Counted with one
- * atomic number rather than under the mutex, because every query passes here twice.
+ * The write lock
  */
 
-static void enter(sx_store *store)
+int sx_store_lock(sx_store *store, int wait_ms, simidx_error *err)
 {
-	long n = atomic_load(&store->live);
-
-	for (;;) {
-		if (n < 0) {
-			/* Whoever moves the map holds the mutex. */
-			pthread_mutex_lock(&store->mutex);
-			pthread_mutex_unlock(&store->mutex);
-			n = atomic_load(&store->live);
-		} else if (atomic_compare_exchange_weak(&store->live, &n, n + 1)) {
-			return;
-		}
-	}
-}
-
-static void leave(sx_store *store)
-{
-	atomic_fetch_sub(&store->live, 1);
-}
-
-/*
- * Make the map as large as the file has become. Not mdb_env_set_mapsize(env, 0), which takes
- * over the other process's map size: if that cannot be had here, LMDB is left without a map.
- */
-static int remap(sx_store *store)
-{
-	MDB_envinfo info;
-	struct stat st;
-	size_t size;
-	int rc;
-
-	if (fstat(store->data_fd, &st))
-		return errno;
-	mdb_env_info(store->env, &info);
-	size = sx_map_choose(2 * (uint64_t)st.st_size, (uint64_t)st.st_size);
-	if (size < info.me_mapsize)
-		size = info.me_mapsize;
-	if (!size)
-		return ENOMEM;
-	rc = mdb_env_set_mapsize(store->env, size);
-	if (rc)
-		store->broken = 1;
-	return rc;
-}
-
-/* After MDB_MAP_RESIZED, having left. `seen` is map_changes from before entering. */
-static int adopt_map(sx_store *store, unsigned seen)
-{
-	long none = 0;
-	int rc = 0;
-
-	pthread_mutex_lock(&store->mutex);
-	if (atomic_load(&store->map_changes) == seen) {
-		if (atomic_compare_exchange_strong(&store->live, &none, REMAPPING)) {
-			rc = remap(store);
-			if (!rc)
-				atomic_fetch_add(&store->map_changes, 1);
-			atomic_store(&store->live, 0);
-		} else {
-			rc = MDB_MAP_RESIZED;
-		}
-	}
-	pthread_mutex_unlock(&store->mutex);
-	return rc;
-}
-
-/*
- * Begin something that needs the map. On success the store is entered. Two failures are put
- * right here: a map that is too small, and reader slots taken by processes that were killed.
- */
-static int begin(sx_store *store, int (*work)(sx_store *store, void *ctx), void *ctx)
-{
-	int checked = 0, tries = 0;
-
-	for (;;) {
-		unsigned seen = atomic_load(&store->map_changes);
-		int rc;
-
-		enter(store);
-		rc = store->broken ? ENOMEM : work(store, ctx);
-		if (!rc)
-			return 0;
-		leave(store);
-		if (rc == MDB_MAP_RESIZED && ++tries <= MAP_TRIES)
-			rc = adopt_map(store, seen);
-		else if (rc == MDB_READERS_FULL && !checked++)
-			rc = mdb_reader_check(store->env, NULL);
-		if (rc)
-			return rc;
-	}
-}
-
-int sx_txn_with_map(sx_store *store, int (*work)(sx_store *store, void *ctx), void *ctx,
-		    const char *doing, simidx_error *err)
-{
-	int rc = sx_store_check_fork(store, err);
+	int e, rc = sx_store_check_fork(store, err);
 
 	if (rc)
 		return rc;
-	rc = begin(store, work, ctx);
+	if (!store->env.is_writable)
+		return sx_fail(err, SIMIDX_E_READ_ONLY,
+			       "%s is open read-only, or its files cannot be written",
+			       sx_store_path(store));
+	e = sx_write_lock_take(&store->lock, atomic_load(&store->place)->write,
+			       store->env.data_fd, wait_ms);
+	if (e == EWOULDBLOCK)
+		return sx_fail(err, SIMIDX_E_BUSY, "%s is locked by another writer",
+			       sx_store_path(store));
+	/* While we waited, the holder may have put another index here. */
+	if (!e || e == ENOENT)
+		rc = sx_store_check_path(store, err);
+	if (rc && !e)
+		sx_write_lock_release(&store->lock);
 	if (rc)
-		return sx_lmdb_fail(store, rc, doing, err);
-	leave(store);
+		return rc;
+	if (e)
+		return sx_fail_errno(err, e, "%s: the lock file " SX_WRITE_NAME,
+				     sx_store_path(store));
+	/* A reader that was killed would keep all pages that are freed from now on. */
+	mdb_reader_check(store->env.env, NULL);
 	return SIMIDX_OK;
 }
 
+void sx_store_adopt_lock(sx_store *store, int fd)
+{
+	sx_write_lock_adopt(&store->lock, fd);
+}
+
+void sx_store_unlock(sx_store *store)
+{
+	/* In a child the descriptor was closed by the fork, and the lock is the parent's. */
+	if (!sx_store_check_fork(store, NULL))
+		sx_write_lock_release(&store->lock);
+}
+
 /* ------------------------------------------------------------------------------------------
- * Transactions
+ * Beginning
  */
 
 /*
@@ -135,7 +70,7 @@ int sx_txn_with_map(sx_store *store, int (*work)(sx_store *store, void *ctx), vo
  * meta pages, which the commit of N + 2 overwrites: a thread that loses the processor between the
  * two is given what a later commit wrote, or half of it, and told that it is N. As long as the
  * last commit is N the page was not being written yet. N + 1 may also be there for good, from a
- * process that was killed right behind writing its meta page.
+ * process that was killed right after writing its meta page.
  */
 static int is_intact(const sx_txn *txn, unsigned tries)
 {
@@ -143,14 +78,14 @@ static int is_intact(const sx_txn *txn, unsigned tries)
 	MDB_envinfo info;
 
 	atomic_thread_fence(memory_order_acquire); /* the roots have been read */
-	mdb_env_info(txn->store->env, &info);
+	mdb_env_info(txn->store->env.env, &info);
 	return info.me_last_txnid == id || (info.me_last_txnid == id + 1 && tries > SNAPSHOT_TRIES);
 }
 
 static int begin_reading(sx_txn *txn)
 {
 	int rc = txn->txn ? mdb_txn_renew(txn->txn)
-			  : mdb_txn_begin(txn->store->env, NULL, MDB_RDONLY, &txn->txn);
+			  : mdb_txn_begin(txn->store->env.env, NULL, MDB_RDONLY, &txn->txn);
 
 	for (unsigned tries = 1; !rc && !is_intact(txn, tries); tries++) {
 		mdb_txn_reset(txn->txn);
@@ -160,23 +95,20 @@ static int begin_reading(sx_txn *txn)
 }
 
 /* Begin or renew; ctx is a sx_txn. */
-static int begin_lmdb(sx_store *store, void *ctx)
+static int begin_lmdb(sx_env *env, void *ctx)
 {
 	sx_txn *txn = ctx;
 
-	/* Before LMDB looks at its list of tables. */
-	txn->names_seen = atomic_load(&store->names_count);
-	if (!txn->is_write)
-		return begin_reading(txn);
-	return mdb_txn_begin(store->env, NULL, 0, &txn->txn);
+	sx_names_begin(&txn->store->names, &txn->names);
+	return txn->is_write ? mdb_txn_begin(env->env, NULL, 0, &txn->txn) : begin_reading(txn);
 }
 
 /* The transaction has ended, or gives its snapshot back. */
 static void end_live(sx_txn *txn, int keep)
 {
-	sx_names_end(txn, keep);
+	sx_names_end(&txn->store->names, &txn->names, keep);
 	if (txn->is_live)
-		leave(txn->store);
+		sx_env_leave(&txn->store->env);
 	txn->is_live = 0;
 }
 
@@ -194,11 +126,11 @@ static int begin_txn(sx_store *store, int is_write, sx_txn **out, simidx_error *
 		return sx_fail_nomem(err);
 	txn->store = store;
 	txn->is_write = is_write;
-	rc = begin(store, begin_lmdb, txn);
+	rc = sx_env_begin(&store->env, begin_lmdb, txn);
 	if (rc) {
 		mdb_txn_abort(txn->txn); /* begun, and then not renewed; NULL otherwise */
 		free(txn);
-		return sx_lmdb_fail(store, rc, "cannot begin a transaction", err);
+		return sx_env_fail(&store->env, rc, "cannot begin a transaction", err);
 	}
 	txn->is_live = 1;
 	*out = txn;
@@ -215,7 +147,7 @@ int sx_txn_begin_write(sx_store *store, int no_meta_sync, sx_txn **out, simidx_e
 	int rc;
 
 	*out = NULL;
-	if (!store->is_writable)
+	if (!store->env.is_writable)
 		return sx_fail(err, SIMIDX_E_READ_ONLY, "%s is open read-only",
 			       sx_store_path(store));
 	rc = begin_txn(store, 1, out, err);
@@ -225,11 +157,11 @@ int sx_txn_begin_write(sx_store *store, int no_meta_sync, sx_txn **out, simidx_e
 	 * LMDB 0.9 takes no notice of MDB_NOMETASYNC in mdb_txn_begin(). Switched for the whole
 	 * environment it comes to the same, as only the one write transaction looks at it.
 	 */
-	rc = mdb_env_set_flags(store->env, MDB_NOMETASYNC, no_meta_sync);
+	rc = mdb_env_set_flags(store->env.env, MDB_NOMETASYNC, no_meta_sync);
 	if (rc) {
 		sx_txn_abort(*out);
 		*out = NULL;
-		return sx_lmdb_fail(store, rc, "cannot begin a transaction", err);
+		return sx_env_fail(&store->env, rc, "cannot begin a transaction", err);
 	}
 	store->no_meta_sync = !!no_meta_sync;
 	return SIMIDX_OK;
@@ -249,9 +181,9 @@ int sx_txn_renew(sx_txn *txn, simidx_error *err)
 
 	if (rc)
 		return rc;
-	rc = begin(txn->store, begin_lmdb, txn);
+	rc = sx_env_begin(&txn->store->env, begin_lmdb, txn);
 	if (rc)
-		return sx_lmdb_fail(txn->store, rc, "cannot take a new snapshot", err);
+		return sx_env_fail(&txn->store->env, rc, "cannot take a new snapshot", err);
 	txn->is_live = 1;
 	return SIMIDX_OK;
 }
@@ -260,6 +192,15 @@ uint64_t sx_txn_id(const sx_txn *txn)
 {
 	return mdb_txn_id(txn->txn);
 }
+
+sx_store *sx_txn_store(const sx_txn *txn)
+{
+	return txn->store;
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Ending
+ */
 
 /*
  * Pages at the end of the file that a transaction takes and frees again are counted, but LMDB
@@ -272,13 +213,13 @@ static int extend_file(sx_store *store, simidx_error *err)
 	struct stat st;
 	off_t need;
 
-	mdb_env_info(store->env, &info);
-	need = (off_t)((info.me_last_pgno + 1) * store->page_size);
-	if (fstat(store->data_fd, &st))
+	mdb_env_info(store->env.env, &info);
+	need = (off_t)((info.me_last_pgno + 1) * store->env.page_size);
+	if (fstat(store->env.data_fd, &st))
 		return sx_fail_errno(err, errno, "stored, but the file is lost");
-	if (st.st_size >= need || !ftruncate(store->data_fd, need))
+	if (st.st_size >= need || !ftruncate(store->env.data_fd, need))
 		return SIMIDX_OK;
-	return sx_write_fail(store->data_fd, errno, "stored, but the file cannot be extended",
+	return sx_env_write_fail(store->env.data_fd, errno, "stored, but the file cannot be extended",
 			     err);
 }
 
@@ -297,7 +238,7 @@ int sx_txn_commit(sx_txn *txn, simidx_error *err)
 	end_live(txn, !rc);
 	free(txn);
 	if (rc)
-		return sx_lmdb_fail(store, rc, "cannot commit", err);
+		return sx_env_fail(&store->env, rc, "cannot commit", err);
 	return is_write ? extend_file(store, err) : SIMIDX_OK;
 }
 

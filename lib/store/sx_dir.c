@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-/*
- * Directories that appear and disappear whole, and copies of stores.
- */
+#include "store/sx_dir.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "store/sx_store_lmdb.h"
+#include "store/sx_check.h"
+#include "store/sx_store_handle.h"
 #include "util/sx_err.h"
 
 static const char *const file_names[] = { SX_DATA_NAME, SX_LOCK_NAME, SX_WRITE_NAME };
@@ -185,7 +185,7 @@ static int remove_leftovers(const char *parent, int parent_is_locked, const char
 	return claimed;
 }
 
-void sx_store_clean(const sx_store *store)
+void sx_dir_clean(const sx_store *store)
 {
 	char *dir = strdup(atomic_load(&store->place)->data), *target, *parent;
 	int parent_fd;
@@ -204,6 +204,12 @@ void sx_store_clean(const sx_store *store)
 	free(dir);
 }
 
+void sx_dir_unlock(int fd)
+{
+	if (fd >= 0)
+		sx_write_lock_close(fd);
+}
+
 /* Make and lock the write lock's file of a new directory; it says what is claimed, if anything. */
 static int lock_private(const char *private_dir, const char *claim, int *fd, simidx_error *err)
 {
@@ -215,7 +221,7 @@ static int lock_private(const char *private_dir, const char *claim, int *fd, sim
 	*fd = dir_fd < 0 ? -1
 			 : openat(dir_fd, NEW_LOCK_NAME,
 				  O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-				  SX_DEFAULT_MODE);
+				  SX_STORE_DEFAULT_MODE);
 	if (*fd < 0 || flock(*fd, LOCK_EX | LOCK_NB) ||
 	    (n && write(*fd, claim, n) != (ssize_t)n) ||
 	    renameat(dir_fd, NEW_LOCK_NAME, dir_fd, SX_WRITE_NAME)) {
@@ -335,7 +341,7 @@ static int finish_files(const char *dir, int dir_fd, mode_t mode, simidx_error *
 	 */
 	fd = openat(dir_fd, SX_DATA_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0 || fsync(fd))
-		rc = sx_write_fail(fd, errno, dir, err);
+		rc = sx_env_write_fail(fd, errno, dir, err);
 	if (fd >= 0)
 		close(fd);
 	if (!rc && (fchmod(dir_fd, with_search(mode)) || fsync(dir_fd)))
@@ -413,10 +419,10 @@ static int publish_at(const char *private_dir, const char *target, mode_t mode, 
 	if (rc)
 		return rc;
 	/* An open in another thread looks at the path twice and must find the same there. */
-	sx_registry_lock();
+	sx_store_registry_lock();
 	rc = exchanges ? exchange(private_dir, target, err)
 		       : move_in(private_dir, target, err);
-	sx_registry_unlock();
+	sx_store_registry_unlock();
 	return rc;
 }
 
@@ -430,7 +436,7 @@ int sx_dir_publish(const char *private_dir, const char *path, unsigned mode, int
 	if (rc)
 		return rc;
 	exchanges = replace && is_store(target);
-	rc = publish_at(private_dir, target, mode ? (mode_t)mode : SX_DEFAULT_MODE, exchanges,
+	rc = publish_at(private_dir, target, mode ? (mode_t)mode : SX_STORE_DEFAULT_MODE, exchanges,
 			err);
 	if (!rc)
 		rc = sync_dir(parent, err);
@@ -454,35 +460,4 @@ void sx_dir_remove(const char *private_dir)
 	unlink_files(fd);
 	close(fd);
 	rmdir(private_dir);
-}
-
-/* ------------------------------------------------------------------------------------------
- * Copy
- */
-
-static int copy_to_fd(sx_store *store, void *ctx)
-{
-	const int *fd = ctx;
-
-	return mdb_env_copyfd2(store->env, *fd, MDB_CP_COMPACT);
-}
-
-int sx_store_copy(sx_store *store, const char *dir, simidx_error *err)
-{
-	int dir_fd, fd, rc;
-
-	rc = sx_check_directory(dir, SX_STORE_FORCE, &dir_fd, err);
-	if (rc)
-		return rc;
-	fd = openat(dir_fd, SX_DATA_NAME, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-		    SX_DEFAULT_MODE);
-	if (fd < 0) {
-		rc = sx_fail_errno(err, errno, "%s/" SX_DATA_NAME, dir);
-	} else {
-		rc = sx_txn_with_map(store, copy_to_fd, &fd, "cannot copy", err);
-		if (close(fd) && !rc)
-			rc = sx_fail_errno(err, errno, "%s/" SX_DATA_NAME, dir);
-	}
-	close(dir_fd);
-	return rc;
 }

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Transactions of a store, and the write lock that the one write transaction needs.
+ */
+
+#ifndef SX_TXN_H
+#define SX_TXN_H
+
+#include "store/sx_store.h"
+
+typedef struct sx_txn sx_txn;
+
+/**
+ * Begin a read transaction: a snapshot. It is not tied to a thread, and waits for no writer.
+ * SIMIDX_E_BUSY: the reader slots are taken, or another process grew the file beyond this
+ * process's map while transactions are open here.
+ */
+int sx_txn_begin_read(sx_store *store, sx_txn **out, simidx_error *err);
+
+/** Give the snapshot back but keep the handle for sx_txn_renew(). Its cursors stay allocated. */
+void sx_txn_reset(sx_txn *txn);
+
+/** Take a new snapshot with a handle that was reset. */
+int sx_txn_renew(sx_txn *txn, simidx_error *err);
+
+/**
+ * The write lock alone, without a transaction: the lock file of the directory and a turn among
+ * the threads of this process. Waits up to wait_ms milliseconds (0 = not at all, -1 = forever),
+ * then SIMIDX_E_BUSY. When it is had, the path is checked (SIMIDX_E_MOVED). SIMIDX_E_READ_ONLY.
+ */
+int sx_store_lock(sx_store *store, int wait_ms, simidx_error *err);
+
+/** Release the write lock. */
+void sx_store_unlock(sx_store *store);
+
+/** Hold the write lock of a store that was just created by the lock of its directory. */
+void sx_store_adopt_lock(sx_store *store, int fd);
+
+/**
+ * Begin the write transaction; the caller holds the write lock. Unlike the lock it belongs to
+ * one thread: LMDB's mutex can only be unlocked by the thread that begins here.
+ *
+ * @param no_meta_sync  the commit may be lost in a power cut, but is never half there
+ */
+int sx_txn_begin_write(sx_store *store, int no_meta_sync, sx_txn **out, simidx_error *err);
+
+/** Number of the snapshot; of the one that is being made, in a write transaction. */
+uint64_t sx_txn_id(const sx_txn *txn);
+
+/** The store of a transaction. */
+sx_store *sx_txn_store(const sx_txn *txn);
+
+/**
+ * Commit a write transaction; the handle is freed whatever the result. A read transaction can be
+ * committed too, to keep the tables that were opened in it.
+ */
+int sx_txn_commit(sx_txn *txn, simidx_error *err);
+
+/** End a read transaction, or undo a write transaction. NULL is allowed. */
+void sx_txn_abort(sx_txn *txn);
+
+#endif /* SX_TXN_H */
