@@ -115,11 +115,14 @@ lib_libsx_core_la_SOURCES = \
 	lib/table/sx_table_merge_rows.c \
 	lib/table/sx_table_read.c \
 	lib/table/sx_table_walk.c \
+	lib/fresh/sx_buckets.c \
+	lib/fresh/sx_buckets.h \
+	lib/fresh/sx_fresh.c \
 	lib/fresh/sx_fresh.h \
 	lib/fresh/sx_fresh_log.c \
+	lib/fresh/sx_fresh_log.h \
 	lib/fresh/sx_memtable.c \
-	lib/fresh/sx_memtable_buckets.c \
-	lib/fresh/sx_memtable_buckets.h \
+	lib/fresh/sx_memtable.h \
 	lib/search/sx_batch.c \
 	lib/search/sx_batch.h \
 	lib/search/sx_batch_crew.c \
@@ -129,8 +132,6 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_create.c \
 	lib/index/sx_docs.c \
 	lib/search/sx_explain.c \
-	lib/index/sx_fresh_hits.c \
-	lib/index/sx_fresh_hits.h \
 	lib/index/sx_header.c \
 	lib/index/sx_header.h \
 	lib/index/sx_index.h \

@@ -2,104 +2,83 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Fresh rows: changes that are stored but not yet in the tables. They are appended to a log in
- * the store, a table keyed by a sequence number, and searched through a memtable in memory.
+ * The fresh rows of an open index: their log in the store, and a memtable of them that all
+ * threads share. A search asks the memtable for the rows that it has and reads the others from
+ * the log. Once searches have read as many rows as the log has eight times over, each one that
+ * still reads some adds a part of them to the memtable, so that none waits for all.
  */
 
 #ifndef SX_FRESH_H
 #define SX_FRESH_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
-#include "kernel/sx_kernel.h"
-#include "plan/sx_probes.h"
-#include "table/sx_table.h"
+#include "fresh/sx_memtable.h"
 
-#define SX_FRESH_PUT 1u    /* the document was added */
-#define SX_FRESH_LABEL 16u /* it has a label, whose hash is in the row */
+typedef struct sx_fresh {
+	sx_table log;
+	const sx_kernel *kernel; /* of the memtable's filters */
+	unsigned bits;           /* of a fingerprint */
+	atomic_ullong rows_read; /* from the log, by all searches so far */
+	/*
+	 * The memtable is made, extended and replaced under the write side of the lock and asked
+	 * under the read side. It may hold rows that the writer of this handle has not committed
+	 * yet; readers stop at the end of their own snapshot.
+	 */
+	pthread_rwlock_t lock;
+	sx_memtable *memtable; /* NULL until the first row is added */
+} sx_fresh;
 
-/** One row of the log. */
-typedef struct sx_fresh_row {
-	uint64_t id; /* SIMIDX_NO_ID in an index without ids */
-	uint64_t fp;
-	uint64_t fp2;
-	uint64_t label_hash;
-	uint32_t op; /* SX_FRESH_PUT and flags */
-} sx_fresh_row;
+/** The rows of the log that a snapshot has. */
+typedef struct sx_fresh_span {
+	uint64_t first, end; /* sequence numbers; `end` is the one after the last row's */
+	/* Whether a merge is half done: postings answer for rows up to (merged_fp, merged_id). */
+	int is_partial;
+	uint64_t merged_fp, merged_id;
+} sx_fresh_span;
 
-/** Columns of the log's table, behind its key, the sequence number. */
-#define SX_FRESH_COLS 5
+/** Begin with an empty one; the caller then sets log, kernel and bits. Returns 0 or -1. */
+int sx_fresh_init(sx_fresh *fresh);
 
-/* ------------------------------------------------------------------------------------------
- * The log (sx_fresh_log.c)
- */
-
-/** Append n rows, numbered from `seq` on. */
-int sx_fresh_append(sx_txn *txn, const sx_table *log, const sx_fresh_row *rows, size_t n,
-		    uint64_t seq, simidx_error *err);
-
-/**
- * Call `visit` for each row with first <= seq < end, in order. A row that is missing or of an
- * unknown kind is SIMIDX_E_CORRUPT; a nonzero return of visit ends the reading with it.
- */
-int sx_fresh_read(sx_txn *txn, const sx_table *log, uint64_t first, uint64_t end,
-		  int (*visit)(void *ctx, uint64_t seq, const sx_fresh_row *row), void *ctx,
-		  simidx_error *err);
-
-/** Remove all rows. */
-int sx_fresh_clear(sx_txn *txn, const sx_table *log, simidx_error *err);
-
-/* ------------------------------------------------------------------------------------------
- * The memtable (sx_memtable.c, sx_memtable_buckets.c)
- *
- * Rows are numbered from 0; row i has sequence number base + i. Rows are only ever added, so a
- * reader with an older snapshot uses a prefix of them. No locks: the caller has them.
- */
-
-typedef struct sx_memtable sx_memtable;
-
-#define SX_MEMTABLE_NONE UINT32_MAX
-
-/** Make an empty one for f-bit fingerprints. NULL when memory is short. */
-sx_memtable *sx_memtable_new(unsigned bits, uint64_t base, const sx_kernel *kernel);
-
-/** NULL is allowed. */
-void sx_memtable_free(sx_memtable *memtable);
-
-/** Sequence number of the first row and of the one behind the last. */
-uint64_t sx_memtable_base(const sx_memtable *memtable);
-uint64_t sx_memtable_end(const sx_memtable *memtable);
-
-/** Add a row. Returns 0, or -1 when memory is short or 2^31 rows are there: nothing changed. */
-int sx_memtable_add(sx_memtable *memtable, const sx_fresh_row *row);
-
-/** Row number i. */
-const sx_fresh_row *sx_memtable_row(const sx_memtable *memtable, uint32_t i);
-
-/** First row with an id, or SX_MEMTABLE_NONE. */
-uint32_t sx_memtable_by_id(const sx_memtable *memtable, uint64_t id);
-
-/** First row with a label of this hash, and the next one behind row i; or SX_MEMTABLE_NONE. */
-uint32_t sx_memtable_by_label(const sx_memtable *memtable, uint64_t label_hash);
-uint32_t sx_memtable_next_label(const sx_memtable *memtable, uint32_t i);
-
-/** First row with a fingerprint, and the next one behind row i; or SX_MEMTABLE_NONE. */
-uint32_t sx_memtable_by_fp(const sx_memtable *memtable, uint64_t fp);
-uint32_t sx_memtable_next_fp(const sx_memtable *memtable, uint32_t i);
+void sx_fresh_free(sx_fresh *fresh);
 
 /**
- * Append the distinct fingerprints within k bits of `query` among rows [0, end) to fps: all that
- * lie in the ranges of the probes, and perhaps others.
+ * Append the rows of a span whose fingerprint differs from `query` in at most k bits, but those
+ * that postings answer for.
  *
- * @param probes      of plan 4x16 for the same f
- * @param candidates  raised by the fingerprints compared
- * @return 0, or -1 when memory is short
+ * @param probes      of plan 4x16 for the same f, exact for radius k; others find fewer rows
+ * @param candidates  raised by the rows or fingerprints compared
+ * @return SIMIDX_OK, SIMIDX_E_NOMEM, SIMIDX_E_CORRUPT or an error of the store
  */
-int sx_memtable_near(const sx_memtable *memtable, const sx_probes *probes, uint64_t query, unsigned k,
-		 uint64_t end, sx_u64s *fps, uint64_t *candidates);
+int sx_fresh_near(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span,
+		  const sx_probes *probes, uint64_t query, unsigned k, sx_fresh_rows *rows,
+		  uint64_t *candidates, simidx_error *err);
 
-/** Have the CPU fetch what sx_memtable_near() will read first. */
-void sx_memtable_hint(const sx_memtable *memtable, const sx_probes *probes);
+/** Append the rows of a span that have this id; otherwise as sx_fresh_near(). */
+int sx_fresh_by_id(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, uint64_t id,
+		   sx_fresh_rows *rows, simidx_error *err);
+
+/** Append the rows of a span whose label has this hash; otherwise as sx_fresh_near(). */
+int sx_fresh_by_label(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, uint64_t hash,
+		      sx_fresh_rows *rows, simidx_error *err);
+
+/** Have the CPU fetch what sx_fresh_near() will read of the memtable, if there is one. */
+void sx_fresh_prefetch(sx_fresh *fresh, const sx_fresh_span *span, const sx_probes *probes);
+
+/**
+ * For a writer, whose span is the newest one: have the memtable hold exactly its rows. The codes
+ * are those of sx_fresh_near().
+ */
+int sx_fresh_refresh(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, simidx_error *err);
+
+/**
+ * After sx_fresh_refresh(): add rows that are not committed yet. After SIMIDX_E_NOMEM the memtable
+ * may have the first ones of several.
+ */
+int sx_fresh_add(sx_fresh *fresh, const sx_fresh_row *rows, size_t n, simidx_error *err);
+
+/** Forget the memtable: it holds rows that were never committed. */
+void sx_fresh_discard(sx_fresh *fresh);
 
 #endif /* SX_FRESH_H */

@@ -1,48 +1,52 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
+#include "fresh/sx_fresh_log.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-#include "fresh/sx_fresh.h"
 #include "util/sx_err.h"
 
 #define APPEND_ROWS 16384 /* encoded at once */
 
-static int append_piece(sx_txn *txn, const sx_table *log, const sx_rows *rows, simidx_error *err)
+int sx_fresh_rows_push(sx_fresh_rows *rows, const sx_fresh_row *row, simidx_error *err)
 {
-	sx_changes changes = { rows, NULL };
-	size_t done = 0;
-	sx_delta delta;
-
-	return sx_table_merge(txn, log, &changes, &done, UINT64_MAX, &delta, err);
+	if (sx_reserve(&rows->at, &rows->cap, rows->n + 1, sizeof(*rows->at)))
+		return sx_fail_nomem(err);
+	rows->at[rows->n++] = *row;
+	return SIMIDX_OK;
 }
 
-int sx_fresh_append(sx_txn *txn, const sx_table *log, const sx_fresh_row *rows, size_t n,
-		    uint64_t seq, simidx_error *err)
+int sx_fresh_log_append(sx_txn *txn, const sx_table *log, const sx_fresh_row *rows, size_t n,
+			uint64_t seq, simidx_error *err)
 {
-	sx_rows piece;
+	sx_rows batch;
+	sx_changes changes = { &batch, NULL };
+	sx_delta delta;
 	int rc = SIMIDX_OK;
 
-	sx_rows_init(&piece, SX_FRESH_COLS);
+	sx_rows_init(&batch, SX_FRESH_COLS);
 	for (size_t i = 0; !rc && i < n; i++) {
 		const sx_fresh_row *r = &rows[i];
 		uint64_t cols[SX_FRESH_COLS] = { r->op, r->id, r->fp, r->fp2, r->label_hash };
+		size_t done = 0;
 
-		if (sx_rows_push(&piece, seq + i, cols)) {
+		if (sx_rows_push(&batch, seq + i, cols)) {
 			rc = sx_fail_nomem(err);
-		} else if (piece.n == APPEND_ROWS || i + 1 == n) {
-			rc = append_piece(txn, log, &piece, err);
-			piece.n = 0;
+		} else if (batch.n == APPEND_ROWS || i + 1 == n) {
+			rc = sx_table_merge(txn, log, &changes, &done, UINT64_MAX, &delta, err);
+			batch.n = 0;
 		}
 	}
-	sx_rows_free(&piece);
+	sx_rows_free(&batch);
 	return rc;
 }
 
-static int visit_piece(const sx_rows *rows, uint64_t *expected, uint64_t end,
-		       int (*visit)(void *ctx, uint64_t seq, const sx_fresh_row *row), void *ctx,
-		       simidx_error *err)
+/* The rows of one block from number *expected on, which is raised, to `end`. */
+static int visit_rows(const sx_rows *rows, uint64_t *expected, uint64_t end,
+		      int (*visit)(void *ctx, const sx_fresh_row *row), void *ctx,
+		      simidx_error *err)
 {
 	for (size_t i = 0; i < rows->n && *expected < end; i++) {
 		sx_fresh_row r = { .op = (uint32_t)rows->col[0][i],
@@ -53,7 +57,7 @@ static int visit_piece(const sx_rows *rows, uint64_t *expected, uint64_t end,
 		int rc;
 
 		if (rows->key[i] < *expected)
-			continue; /* the piece begins before the first row that was asked for */
+			continue; /* the block begins before the first row that was asked for */
 		if (rows->key[i] > *expected)
 			return sx_fail(err, SIMIDX_E_CORRUPT,
 				       "table fresh: row %" PRIu64 " is missing", *expected);
@@ -61,7 +65,7 @@ static int visit_piece(const sx_rows *rows, uint64_t *expected, uint64_t end,
 			return sx_fail(err, SIMIDX_E_CORRUPT,
 				       "table fresh: row %" PRIu64 " is of an unknown kind",
 				       *expected);
-		rc = visit(ctx, *expected, &r);
+		rc = visit ? visit(ctx, &r) : SIMIDX_OK;
 		if (rc)
 			return rc;
 		++*expected;
@@ -69,9 +73,9 @@ static int visit_piece(const sx_rows *rows, uint64_t *expected, uint64_t end,
 	return SIMIDX_OK;
 }
 
-int sx_fresh_read(sx_txn *txn, const sx_table *log, uint64_t first, uint64_t end,
-		  int (*visit)(void *ctx, uint64_t seq, const sx_fresh_row *row), void *ctx,
-		  simidx_error *err)
+int sx_fresh_log_read(sx_txn *txn, const sx_table *log, uint64_t first, uint64_t end,
+		      int (*visit)(void *ctx, const sx_fresh_row *row), void *ctx,
+		      simidx_error *err)
 {
 	sx_place from = { first, 0 };
 	sx_table_walk walk;
@@ -83,7 +87,7 @@ int sx_fresh_read(sx_txn *txn, const sx_table *log, uint64_t first, uint64_t end
 	while (!rc && first < end) {
 		rc = sx_table_walk_next(&walk, err);
 		if (!rc)
-			rc = visit_piece(&walk.rows, &first, end, visit, ctx, err);
+			rc = visit_rows(&walk.rows, &first, end, visit, ctx, err);
 	}
 	sx_table_walk_end(&walk);
 	if (rc == SIMIDX_E_END)
@@ -91,7 +95,20 @@ int sx_fresh_read(sx_txn *txn, const sx_table *log, uint64_t first, uint64_t end
 	return rc;
 }
 
-int sx_fresh_clear(sx_txn *txn, const sx_table *log, simidx_error *err)
+static int load_row(void *rows, const sx_fresh_row *row)
+{
+	return sx_fresh_rows_push(rows, row, NULL);
+}
+
+int sx_fresh_log_load(sx_txn *txn, const sx_table *log, uint64_t first, uint64_t end,
+		      sx_fresh_rows *rows, simidx_error *err)
+{
+	int rc = sx_fresh_log_read(txn, log, first, end, load_row, rows, err);
+
+	return rc == SIMIDX_E_NOMEM ? sx_fail_nomem(err) : rc;
+}
+
+int sx_fresh_log_clear(sx_txn *txn, const sx_table *log, simidx_error *err)
 {
 	unsigned char bytes[SX_TABLE_MAX_KEY];
 	sx_slice key, value;

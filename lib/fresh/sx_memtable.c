@@ -1,121 +1,121 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
+#include "fresh/sx_memtable.h"
+
 #include <stdlib.h>
 
-#include "fresh/sx_fresh.h"
-#include "fresh/sx_memtable_buckets.h"
+#include "fresh/sx_buckets.h"
 #include "util/sx_alloc.h"
 #include "util/sx_hash.h"
 
-#define MAX_ROWS ((uint32_t)1 << 31)
-#define FIRST_SLOTS 64
-#define MOVES_A_ROW 4 /* 2 would have all moved in time */
-
-/* What rows are looked up by. */
-enum chain_kind { BY_FP, BY_ID, BY_LABEL, CHAINS };
-
-struct slot {
-	uint32_t first, last; /* 1 + the number of the row; 0: free */
-};
-
-/*
- * Rows with an equal value form a chain in order of arrival; an open-addressing table leads to
- * its ends. When it grows, what is in the old one moves a few slots a row, so that no row has to
- * wait for all.
- */
-struct chains {
-	struct slot *slot, *old; /* old is NULL when everything has moved */
-	uint32_t mask, old_mask; /* number of slots - 1 */
-	uint32_t moved;          /* slots of the old one that have */
-	uint32_t used;
-};
+#define KEYS 3
+#define KEY_SHIFT 30 /* of the key in a link; the row's number is below */
+#define MAX_ROWS ((uint32_t)1 << KEY_SHIFT)
+#define FIRST_SLOTS 256
+#define MOVES_A_ROW (4 * KEYS) /* half as many would have all slots moved in time */
 
 struct node {
 	sx_fresh_row row;
-	uint32_t next[CHAINS];
+	uint32_t next[KEYS + 1]; /* by enum sx_memtable_key */
 };
 
+/* The ends of a chain, as links: the key and the number of the row. All zero: a free slot. */
+struct slot {
+	uint32_t first, last;
+};
+
+/*
+ * Rows with an equal value of a key form a chain in order of arrival; one open-addressing table
+ * leads to the ends of all chains. When it grows, what is in the old one moves a few slots a row,
+ * so that no row has to wait for all.
+ */
 struct sx_memtable {
 	uint64_t base;
 	struct node *node;
 	size_t n, cap;
-	struct chains chains[CHAINS];
-	sx_memtable_buckets *lines; /* the distinct fingerprints */
+	struct slot *slot, *old; /* old is NULL when everything has moved */
+	size_t mask, old_mask;   /* number of slots - 1 */
+	size_t moved;            /* slots of the old table that have moved */
+	size_t used;
+	sx_buckets *buckets; /* the distinct fingerprints */
 };
 
-static uint64_t value_of(const sx_fresh_row *row, unsigned kind)
+static uint64_t value_of(const sx_fresh_row *row, unsigned key)
 {
-	return kind == BY_FP ? row->fp : kind == BY_ID ? row->id : row->label_hash;
+	return key == SX_BY_FP ? row->fp : key == SX_BY_ID ? row->id : row->label_hash;
 }
 
 /* Rows without an id or a label are in no such chain. */
-static int has_value(const sx_fresh_row *row, unsigned kind)
+static int has_value(const sx_fresh_row *row, unsigned key)
 {
-	return kind == BY_FP || (kind == BY_ID && row->id != SIMIDX_NO_ID) ||
-	       (kind == BY_LABEL && row->op & SX_FRESH_LABEL);
+	return key == SX_BY_FP || (key == SX_BY_ID && row->id != SIMIDX_NO_ID) ||
+	       (key == SX_BY_LABEL && row->op & SX_FRESH_LABEL);
+}
+
+static uint32_t row_of(uint32_t link)
+{
+	return link & (MAX_ROWS - 1);
 }
 
 /* The slot of a value in one of the two tables, or the free one where it belongs. */
-static struct slot *find_in(const sx_memtable *memtable, unsigned kind, struct slot *slot, uint32_t mask,
-			    uint64_t value)
+static struct slot *find_in(const sx_memtable *memtable, struct slot *slot, size_t mask,
+			    unsigned key, uint64_t value)
 {
-	uint32_t i = (uint32_t)sx_hash_u64(value) & mask;
+	size_t i = (size_t)sx_hash_u64(value + key) & mask;
 
 	for (;; i = (i + 1) & mask)
 		if (!slot[i].first ||
-		    value_of(&memtable->node[slot[i].first - 1].row, kind) == value)
+		    (slot[i].first >> KEY_SHIFT == key &&
+		     value_of(&memtable->node[row_of(slot[i].first)].row, key) == value))
 			return &slot[i];
 }
 
 /* The slot of a value, or the free one where it belongs. */
-static struct slot *find(const sx_memtable *memtable, unsigned kind, uint64_t value)
+static struct slot *find(const sx_memtable *memtable, unsigned key, uint64_t value)
 {
-	const struct chains *c = &memtable->chains[kind];
-	struct slot *slot = find_in(memtable, kind, c->slot, c->mask, value), *old;
+	struct slot *slot = find_in(memtable, memtable->slot, memtable->mask, key, value), *old;
 
-	if (slot->first || !c->old)
+	if (slot->first || !memtable->old)
 		return slot;
-	old = find_in(memtable, kind, c->old, c->old_mask, value);
+	old = find_in(memtable, memtable->old, memtable->old_mask, key, value);
 	return old->first ? old : slot;
 }
 
-/* Move some slots of the old table, of those that have not moved. */
-static void move_slots(sx_memtable *memtable, unsigned kind, unsigned n)
+/* Move the next n slots of the old table. */
+static void move_slots(sx_memtable *memtable, size_t n)
 {
-	struct chains *c = &memtable->chains[kind];
+	for (; memtable->old && n; n--) {
+		struct slot slot = memtable->old[memtable->moved];
+		unsigned key = slot.first >> KEY_SHIFT;
 
-	for (; c->old && n; n--) {
-		const struct slot *slot = &c->old[c->moved];
-
-		if (slot->first)
-			*find_in(memtable, kind, c->slot, c->mask,
-				 value_of(&memtable->node[slot->first - 1].row, kind)) = *slot;
-		if (c->moved++ == c->old_mask) {
-			free(c->old);
-			c->old = NULL;
+		if (slot.first)
+			*find_in(memtable, memtable->slot, memtable->mask, key,
+				 value_of(&memtable->node[row_of(slot.first)].row, key)) = slot;
+		if (memtable->moved++ == memtable->old_mask) {
+			free(memtable->old);
+			memtable->old = NULL;
 		}
 	}
 }
 
-/* Keep at least half of the slots free. */
-static int reserve_slot(sx_memtable *memtable, unsigned kind)
+/* Have slots for a row. At least half of them stay free. */
+static int reserve_slots(sx_memtable *memtable)
 {
-	struct chains *c = &memtable->chains[kind];
 	struct slot *slot;
 
-	move_slots(memtable, kind, MOVES_A_ROW);
-	if (2 * (c->used + 1) <= c->mask)
+	move_slots(memtable, MOVES_A_ROW);
+	if (2 * (memtable->used + KEYS) <= memtable->mask)
 		return 0;
-	move_slots(memtable, kind, UINT32_MAX);
-	slot = sx_calloc(2 * ((size_t)c->mask + 1), sizeof(*slot));
+	move_slots(memtable, SIZE_MAX);
+	slot = sx_calloc(2 * (memtable->mask + 1), sizeof(*slot));
 	if (!slot)
 		return -1;
-	c->old = c->slot;
-	c->old_mask = c->mask;
-	c->moved = 0;
-	c->slot = slot;
-	c->mask = 2 * c->mask + 1;
+	memtable->old = memtable->slot;
+	memtable->old_mask = memtable->mask;
+	memtable->moved = 0;
+	memtable->slot = slot;
+	memtable->mask = 2 * memtable->mask + 1;
 	return 0;
 }
 
@@ -126,17 +126,11 @@ sx_memtable *sx_memtable_new(unsigned bits, uint64_t base, const sx_kernel *kern
 	if (!memtable)
 		return NULL;
 	memtable->base = base;
-	memtable->lines = sx_memtable_buckets_new(bits, kernel);
-	if (!memtable->lines)
-		goto fail;
-	for (unsigned kind = 0; kind < CHAINS; kind++) {
-		memtable->chains[kind].slot = sx_calloc(FIRST_SLOTS, sizeof(struct slot));
-		if (!memtable->chains[kind].slot)
-			goto fail;
-		memtable->chains[kind].mask = FIRST_SLOTS - 1;
-	}
-	return memtable;
-fail:
+	memtable->mask = FIRST_SLOTS - 1;
+	memtable->slot = sx_calloc(FIRST_SLOTS, sizeof(*memtable->slot));
+	memtable->buckets = sx_buckets_new(bits, kernel);
+	if (memtable->slot && memtable->buckets)
+		return memtable;
 	sx_memtable_free(memtable);
 	return NULL;
 }
@@ -145,11 +139,9 @@ void sx_memtable_free(sx_memtable *memtable)
 {
 	if (!memtable)
 		return;
-	for (unsigned kind = 0; kind < CHAINS; kind++) {
-		free(memtable->chains[kind].slot);
-		free(memtable->chains[kind].old);
-	}
-	sx_memtable_buckets_free(memtable->lines);
+	free(memtable->slot);
+	free(memtable->old);
+	sx_buckets_free(memtable->buckets);
 	free(memtable->node);
 	free(memtable);
 }
@@ -170,31 +162,30 @@ int sx_memtable_add(sx_memtable *memtable, const sx_fresh_row *row)
 	struct node *node;
 
 	/* All that can fail comes before anything that shows. */
-	if (memtable->n == MAX_ROWS || sx_reserve(&memtable->node, &memtable->cap, memtable->n + 1, sizeof(*node)))
+	if (n == MAX_ROWS || reserve_slots(memtable) ||
+	    sx_reserve(&memtable->node, &memtable->cap, (size_t)n + 1, sizeof(*node)))
 		return -1;
-	for (unsigned kind = 0; kind < CHAINS; kind++)
-		if (reserve_slot(memtable, kind))
-			return -1;
-	if (!find(memtable, BY_FP, row->fp)->first &&
-	    sx_memtable_buckets_add(memtable->lines, row->fp, n))
+	if (!find(memtable, SX_BY_FP, row->fp)->first &&
+	    sx_buckets_add(memtable->buckets, row->fp, n))
 		return -1;
 	node = &memtable->node[n];
 	node->row = *row;
 	memtable->n++;
-	for (unsigned kind = 0; kind < CHAINS; kind++) {
+	for (unsigned key = SX_BY_FP; key <= SX_BY_LABEL; key++) {
+		uint32_t link = key << KEY_SHIFT | n;
 		struct slot *s;
 
-		node->next[kind] = SX_MEMTABLE_NONE;
-		if (!has_value(row, kind))
+		node->next[key] = SX_MEMTABLE_NONE;
+		if (!has_value(row, key))
 			continue;
-		s = find(memtable, kind, value_of(row, kind));
+		s = find(memtable, key, value_of(row, key));
 		if (!s->first) {
-			s->first = n + 1;
-			memtable->chains[kind].used++;
+			s->first = link;
+			memtable->used++;
 		} else {
-			memtable->node[s->last - 1].next[kind] = n;
+			memtable->node[row_of(s->last)].next[key] = n;
 		}
-		s->last = n + 1;
+		s->last = link;
 	}
 	return 0;
 }
@@ -204,44 +195,25 @@ const sx_fresh_row *sx_memtable_row(const sx_memtable *memtable, uint32_t i)
 	return &memtable->node[i].row;
 }
 
-/* What is free leads to SX_MEMTABLE_NONE. */
-static uint32_t first_of(const sx_memtable *memtable, unsigned kind, uint64_t value)
+uint32_t sx_memtable_first(const sx_memtable *memtable, enum sx_memtable_key key, uint64_t value)
 {
-	return find(memtable, kind, value)->first - 1;
+	uint32_t link = find(memtable, key, value)->first;
+
+	return link ? row_of(link) : SX_MEMTABLE_NONE;
 }
 
-uint32_t sx_memtable_by_id(const sx_memtable *memtable, uint64_t id)
+uint32_t sx_memtable_next(const sx_memtable *memtable, enum sx_memtable_key key, uint32_t i)
 {
-	return first_of(memtable, BY_ID, id);
+	return memtable->node[i].next[key];
 }
 
-uint32_t sx_memtable_by_label(const sx_memtable *memtable, uint64_t label_hash)
+int sx_memtable_near(const sx_memtable *memtable, const sx_probes *probes, uint64_t query,
+		     unsigned k, uint64_t end, sx_u64s *fps, uint64_t *candidates)
 {
-	return first_of(memtable, BY_LABEL, label_hash);
+	return sx_buckets_near(memtable->buckets, probes, query, k, end, fps, candidates);
 }
 
-uint32_t sx_memtable_next_label(const sx_memtable *memtable, uint32_t i)
+void sx_memtable_prefetch(const sx_memtable *memtable, const sx_probes *probes)
 {
-	return memtable->node[i].next[BY_LABEL];
-}
-
-uint32_t sx_memtable_by_fp(const sx_memtable *memtable, uint64_t fp)
-{
-	return first_of(memtable, BY_FP, fp);
-}
-
-uint32_t sx_memtable_next_fp(const sx_memtable *memtable, uint32_t i)
-{
-	return memtable->node[i].next[BY_FP];
-}
-
-int sx_memtable_near(const sx_memtable *memtable, const sx_probes *probes, uint64_t query, unsigned k,
-		 uint64_t end, sx_u64s *fps, uint64_t *candidates)
-{
-	return sx_memtable_buckets_near(memtable->lines, probes, query, k, end, fps, candidates);
-}
-
-void sx_memtable_hint(const sx_memtable *memtable, const sx_probes *probes)
-{
-	sx_memtable_buckets_hint(memtable->lines, probes);
+	sx_buckets_prefetch(memtable->buckets, probes);
 }

@@ -9,6 +9,7 @@
 #ifndef SX_HEADER_H
 #define SX_HEADER_H
 
+#include "fresh/sx_fresh.h"
 #include "plan/sx_plan.h"
 #include "store/sx_dbi.h"
 
@@ -53,6 +54,13 @@ typedef struct sx_header {
 	sx_table_count table[SX_MAX_TABLES];
 	sx_table_count other[SX_COUNT_OTHERS];
 } sx_header;
+
+/** What a snapshot with this header has of the log of fresh rows. */
+static inline sx_fresh_span sx_header_fresh(const sx_header *h)
+{
+	return (sx_fresh_span){ h->first_seq, h->next_seq, (h->state & SX_STATE_PARTIAL) != 0,
+				h->merged_fp, h->merged_id };
+}
 
 /** Largest encoded header, in bytes. */
 #define SX_HEADER_MAX_SIZE 2048

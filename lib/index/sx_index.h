@@ -8,8 +8,6 @@
 #ifndef SX_INDEX_H
 #define SX_INDEX_H
 
-#include <pthread.h>
-
 #include "fresh/sx_fresh.h"
 #include "index/sx_header.h"
 #include "index/sx_shelf.h"
@@ -22,7 +20,6 @@ typedef struct sx_tables {
 	sx_table postings;
 	sx_table docs;
 	sx_table by_label; /* key = hash of the label, column 0 = id; always in the rows layout */
-	sx_table fresh;
 	sx_dbi labels; /* id -> bytes of the label */
 	sx_dbi meta;
 } sx_tables;
@@ -44,14 +41,7 @@ struct simidx {
 	/* What one transaction of a merge writes: about so many blocks, or rows. */
 	uint64_t merge_blocks, merge_rows;
 
-	/*
-	 * The memtable of the fresh rows, shared by all threads: made, extended and replaced
-	 * under the write side of the lock, read under the read side. It may hold rows that the
-	 * writer of this handle has not committed yet; readers stop at the end of their own
-	 * snapshot.
-	 */
-	pthread_rwlock_t memtable_lock;
-	sx_memtable *memtable;
+	sx_fresh fresh; /* the log and the memtable of fresh rows */
 	sx_shelf shelf; /* block indexes of the tables */
 
 	size_t batch_sorted_from; /* queries of a batch from which on they are sorted */
@@ -129,16 +119,6 @@ void sx_snapshot_reset(sx_snapshot *snapshot);
 /** End it. One that was never begun is allowed. */
 void sx_snapshot_end(sx_snapshot *snapshot);
 
-/**
- * Have index->memtable hold the fresh rows of the snapshot, or newer ones too. Afterwards it can be
- * used under the read side of memtable_lock if sx_memtable_base() is the snapshot's first_seq;
- * otherwise a merge has happened meanwhile, and the rows must be read from the snapshot.
- */
-int sx_memtable_refresh(simidx *index, const sx_snapshot *snapshot, simidx_error *err);
-
-/** Forget the memtable: it holds rows that were never committed. */
-void sx_memtable_discard(simidx *index);
-
 /* ------------------------------------------------------------------------------------------
  * Directories (sx_shelf.c)
  */
@@ -172,19 +152,6 @@ typedef struct sx_doc {
 	uint64_t id, fp, fp2;
 } sx_doc;
 
-/** The fresh rows of a snapshot, in the order of arrival. */
-typedef struct sx_fresh_rows {
-	sx_fresh_row *at;
-	size_t n, cap;
-} sx_fresh_rows;
-
-/** Whether a fresh row is already answered by postings (a merge is half done). */
-static inline int sx_is_merged(const sx_header *h, const sx_fresh_row *row)
-{
-	return h->state & SX_STATE_PARTIAL &&
-	       (row->fp < h->merged_fp || (row->fp == h->merged_fp && row->id <= h->merged_id));
-}
-
 /** Find a document by id in docs (not among the fresh rows). SIMIDX_E_NOT_FOUND, err unset. */
 int sx_doc_by_id(const sx_snapshot *snapshot, uint64_t id, sx_doc *doc, simidx_error *err);
 
@@ -195,9 +162,6 @@ int sx_label_of(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_slice *lab
 /** The ids in by_label (not fresh ones) whose label is exactly this: at most one. */
 int sx_id_of_label(sx_txn *txn, const sx_tables *tables, const void *label, size_t size,
 		   uint64_t *id, simidx_error *err);
-
-/** Load all fresh rows of a snapshot. */
-int sx_fresh_load(const sx_snapshot *snapshot, sx_fresh_rows *rows, simidx_error *err);
 
 /** Go back to the first document, in the same snapshot. */
 int sx_walk_rewind(simidx_walk *walk, simidx_error *err);

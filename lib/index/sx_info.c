@@ -122,7 +122,7 @@ static int describe_number(simidx *index, const sx_snapshot *s, unsigned i,
 	} else if (!sx_has_ids(index)) {
 		if (i > n)
 			return no_more_tables(err);
-		table = &t->fresh;
+		table = &index->fresh.log;
 	} else if (i == n + POSTINGS) {
 		table = &t->postings;
 		out->digest = s->header.other[SX_COUNT_POSTINGS].digest;
@@ -130,7 +130,7 @@ static int describe_number(simidx *index, const sx_snapshot *s, unsigned i,
 		table = &t->docs;
 		out->digest = s->header.other[SX_COUNT_DOCS].digest;
 	} else if (i == n + FRESH) {
-		table = &t->fresh;
+		table = &index->fresh.log;
 	} else if (i == n + BY_LABEL) {
 		table = &t->by_label;
 	} else if (i >= n + OTHERS) {

@@ -91,13 +91,12 @@ static int open_documents(simidx *index, sx_txn *txn, int create, simidx_error *
 
 int sx_tables_open(simidx *index, sx_txn *txn, int create, simidx_error *err)
 {
-	sx_tables *t = &index->tables;
 	int rc = open_permuted(index, txn, create, err);
 
 	if (!rc)
-		rc = open_table(index, txn, create, &t->fresh, "fresh", SX_TABLE_NUMBERS,
+		rc = open_table(index, txn, create, &index->fresh.log, "fresh", SX_TABLE_NUMBERS,
 				SX_FRESH_COLS, err);
-	t->fresh.fill = 100; /* only ever appended to */
+	index->fresh.log.fill = 100; /* only ever appended to */
 	if (!rc && sx_has_ids(index))
 		rc = open_documents(index, txn, create, err);
 	if (rc != SIMIDX_E_NOT_FOUND)
@@ -126,7 +125,7 @@ static int load_description(simidx *index, sx_txn *txn, simidx_error *err)
 	if (!rc)
 		rc = sx_profile_read(txn, index->tables.meta, &index->profile, err);
 	if (!rc) {
-		index->bits = h->bits;
+		index->bits = index->fresh.bits = h->bits;
 		index->layout = h->layout;
 		index->fill = h->fill;
 		index->flags = h->flags;
@@ -141,25 +140,6 @@ static int load_description(simidx *index, sx_txn *txn, simidx_error *err)
 	return rc;
 }
 
-/*
- * By default glibc's locks let readers in as long as there are any, so that many searching threads
- * would keep a writer out for seconds.
- */
-static int init_mini_lock(pthread_rwlock_t *lock)
-{
-	pthread_rwlockattr_t attr;
-	int failed;
-
-	if (pthread_rwlockattr_init(&attr))
-		return -1;
-#ifdef __GLIBC__
-	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-#endif
-	failed = pthread_rwlock_init(lock, &attr);
-	pthread_rwlockattr_destroy(&attr);
-	return failed ? -1 : 0;
-}
-
 /* A handle that knows its store and nothing of what is in it. */
 static simidx *make_handle(sx_store *store, unsigned flags)
 {
@@ -172,14 +152,14 @@ static simidx *make_handle(sx_store *store, unsigned flags)
 	index->merge_rows = MERGE_ROWS;
 	index->batch_sorted_from = BATCH_SORTED_FROM;
 	index->batch_slice = BATCH_SLICE;
-	index->kernel = sx_kernel_best();
+	index->kernel = index->fresh.kernel = sx_kernel_best();
 	index->read_only = (flags & (SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC)) != 0;
-	if (init_mini_lock(&index->memtable_lock)) {
+	if (sx_fresh_init(&index->fresh)) {
 		free(index);
 		return NULL;
 	}
 	if (sx_shelf_init(&index->shelf)) {
-		pthread_rwlock_destroy(&index->memtable_lock);
+		sx_fresh_free(&index->fresh);
 		free(index);
 		return NULL;
 	}
@@ -250,7 +230,7 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 		rc = sx_index_open_store(store, options->flags, out, err);
 	if (rc)
 		return rc;
-	(*out)->kernel = kernel;
+	(*out)->kernel = (*out)->fresh.kernel = kernel;
 	(*out)->shelf.max_bytes = options->block_index_bytes;
 	return SIMIDX_OK;
 }
@@ -261,10 +241,9 @@ void simidx_close(simidx *index)
 		return;
 	simidx_reader_close(index->spare);
 	sx_store_close(index->store);
-	sx_memtable_free(index->memtable);
+	sx_fresh_free(&index->fresh);
 	sx_shelf_free(&index->shelf);
 	sx_profile_free(&index->profile);
-	pthread_rwlock_destroy(&index->memtable_lock);
 	free(index);
 }
 

@@ -160,18 +160,10 @@ static void see_fresh(struct verify *v, const sx_rows *rows)
 		v->fresh_labels += (rows->col[0][i] & SX_FRESH_LABEL) != 0;
 }
 
-static int see_fresh_row(void *ctx, uint64_t seq, const sx_fresh_row *row)
-{
-	(void)ctx;
-	(void)seq;
-	(void)row;
-	return SIMIDX_OK;
-}
-
 static int check_fresh(struct verify *v)
 {
 	const sx_header *h = &v->snapshot.header;
-	const sx_table *log = &v->index->tables.fresh;
+	const sx_table *log = &v->index->fresh.log;
 	simidx_error local = { 0 };
 	int rc = read_table(v, log, &v->fresh, see_fresh);
 
@@ -180,8 +172,8 @@ static int check_fresh(struct verify *v)
 	if (v->fresh.rows != h->next_seq - h->first_seq)
 		problem(v, "fresh", "it has %" PRIu64 " rows, the header says %" PRIu64,
 			v->fresh.rows, h->next_seq - h->first_seq);
-	else if (sx_fresh_read(v->snapshot.txn, log, h->first_seq, h->next_seq, see_fresh_row,
-			       NULL, &local))
+	else if (sx_fresh_log_read(v->snapshot.txn, log, h->first_seq, h->next_seq, NULL, NULL,
+				   &local))
 		problem(v, "fresh", "%s", local.text);
 	return SIMIDX_OK;
 }

@@ -51,7 +51,9 @@ static uint64_t sort_key(const simidx_walk *w, const sx_fresh_row *row)
 static int load_fresh(simidx_walk *w, simidx_error *err)
 {
 	uint64_t *key;
-	int rc = sx_fresh_load(&w->snapshot, &w->fresh, err);
+	const sx_header *h = &w->snapshot.header;
+	int rc = sx_fresh_log_load(w->snapshot.txn, &w->index->fresh.log, h->first_seq,
+				   h->next_seq, &w->fresh, err);
 
 	if (rc)
 		return rc;

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "block/sx_block_search.h"
-#include "index/sx_fresh_hits.h"
 #include "search/sx_reader.h"
 #include "util/sx_err.h"
 
@@ -411,14 +410,13 @@ static const sx_probes *fresh_probes(const simidx_reader *r)
 static int collect_fresh(struct task *task, simidx_error *err)
 {
 	simidx_reader *r = task->r;
-	sx_fresh_question question = { SX_ASK_NEAR, task->q->fp, task->q->most_bits,
-				       fresh_probes(r) };
+	sx_fresh_span span = sx_header_fresh(&r->snapshot.header);
 	size_t hits = r->hits.n, kept = 0;
 	uint64_t candidates = 0;
 	int rc;
 
-	rc = sx_fresh_hits(r->index, &r->snapshot, &question, &r->rented, &r->fresh, &candidates,
-			   err);
+	rc = sx_fresh_near(&r->index->fresh, r->snapshot.txn, &span, fresh_probes(r), task->q->fp,
+			   task->q->most_bits, &r->fresh, &candidates, err);
 	r->fresh_candidates += candidates;
 	task->out->candidates += candidates;
 	for (size_t i = 0; !rc && i < r->fresh.n; i++) {
@@ -487,6 +485,7 @@ int sx_collect(simidx_reader *r, const sx_query *q, sx_enough enough, simidx_res
 	       simidx_error *err)
 {
 	struct task task = { .r = r, .q = q, .enough = enough, .out = out };
+	sx_fresh_span span = sx_header_fresh(&r->snapshot.header);
 	int rc;
 
 	r->hits.n = r->fresh.n = 0;
@@ -494,7 +493,7 @@ int sx_collect(simidx_reader *r, const sx_query *q, sx_enough enough, simidx_res
 	r->searches++;
 	rc = sx_way_choose(r, q, err);
 	if (!rc && has_fresh(r))
-		sx_fresh_hint(r->index, &r->snapshot, fresh_probes(r));
+		sx_fresh_prefetch(&r->index->fresh, &span, fresh_probes(r));
 	if (!rc)
 		rc = collect_tables(&task, err);
 	if (!rc && !task.done && has_fresh(r))

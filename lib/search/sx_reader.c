@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/sx_fresh_hits.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 
@@ -125,13 +124,12 @@ static int deliver_one(simidx_reader *r, const sx_doc *doc, simidx_match *out, s
 /* Fresh rows first: while a merge is half done they are the ones that count. */
 static int find_id(simidx_reader *r, uint64_t id, simidx_match *out, simidx_error *err)
 {
-	sx_fresh_question q = { SX_ASK_ID, id, 0, NULL };
-	uint64_t candidates = 0;
+	sx_fresh_span span = sx_header_fresh(&r->snapshot.header);
 	sx_doc doc = { .id = id };
 	int rc;
 
 	r->fresh.n = 0;
-	rc = sx_fresh_hits(r->index, &r->snapshot, &q, &r->rented, &r->fresh, &candidates, err);
+	rc = sx_fresh_by_id(&r->index->fresh, r->snapshot.txn, &span, id, &r->fresh, err);
 	if (rc)
 		return rc;
 	if (r->fresh.n) {
@@ -148,12 +146,13 @@ static int find_id(simidx_reader *r, uint64_t id, simidx_match *out, simidx_erro
 static int find_label(simidx_reader *r, const char *label, size_t size, simidx_match *out,
 		      simidx_error *err)
 {
-	sx_fresh_question q = { SX_ASK_LABEL, sx_hash(label, size), 0, NULL };
-	uint64_t candidates = 0, id;
+	sx_fresh_span span = sx_header_fresh(&r->snapshot.header);
+	uint64_t id;
 	int rc;
 
 	r->fresh.n = 0;
-	rc = sx_fresh_hits(r->index, &r->snapshot, &q, &r->rented, &r->fresh, &candidates, err);
+	rc = sx_fresh_by_label(&r->index->fresh, r->snapshot.txn, &span, sx_hash(label, size),
+			       &r->fresh, err);
 	for (size_t i = 0; !rc && i < r->fresh.n; i++) {
 		const sx_fresh_row *row = &r->fresh.at[i];
 		sx_doc doc = { row->id, row->fp, row->fp2 };

@@ -84,7 +84,6 @@ struct simidx_reader {
 	size_t posting_cap;
 	sx_lookup posting_lookup;
 
-	uint64_t rented;           /* sx_fresh_hits() */
 	uint64_t fresh_candidates; /* of the search at hand */
 	unsigned searches, watch;  /* sx_collect.c: when to look whether pages are in memory */
 	int ahead;                 /* sx_collect_ahead() has begun, and it still holds good */

@@ -196,7 +196,7 @@ static int finish(struct run *run)
 {
 	sx_txn *txn = run->txn;
 	sx_header *h = &run->header;
-	int rc = sx_fresh_clear(txn, &run->index->tables.fresh, run->err);
+	int rc = sx_fresh_log_clear(txn, &run->index->fresh.log, run->err);
 
 	h->first_seq = h->next_seq;
 	h->state &= ~(SX_STATE_MERGING | SX_STATE_PARTIAL);
@@ -259,16 +259,13 @@ static int merge_postings(struct run *run)
 /* Load the rows and order them by (fingerprint, id). */
 static int prepare(struct run *run)
 {
-	sx_snapshot snapshot = { 0 };
 	size_t n;
 	int rc = begin(run);
 
 	if (rc)
 		return rc;
-	snapshot.index = run->index;
-	snapshot.txn = run->txn;
-	snapshot.header = run->header;
-	rc = sx_fresh_load(&snapshot, &run->rows, run->err);
+	rc = sx_fresh_log_load(run->txn, &run->index->fresh.log, run->header.first_seq,
+			       run->header.next_seq, &run->rows, run->err);
 	sx_txn_abort(run->txn);
 	run->txn = NULL;
 	if (rc)

@@ -21,7 +21,8 @@ struct simidx_writer {
 	sx_snapshot snapshot;  /* of the write transaction, its header as the commit will have it */
 	sx_fresh_rows pending; /* put since the last commit; not in the log yet */
 	uint64_t stored;       /* documents that this writer has committed */
-	int uses_memtable;         /* pending rows are in the memtable, too */
+	int uses_memtable;     /* pending rows are in the memtable, too */
+	sx_fresh_rows equal;   /* scratch: those with the id or label of the one to put */
 	unsigned char mark[SIMIDX_MAX_MARK]; /* for the next commit */
 	size_t mark_size;      /* 0 = none */
 };
@@ -72,7 +73,7 @@ static void drop(simidx_writer *w)
 {
 	sx_snapshot_end(&w->snapshot);
 	if (w->uses_memtable && w->pending.n)
-		sx_memtable_discard(w->index);
+		sx_fresh_discard(&w->index->fresh);
 	w->uses_memtable = 0;
 	w->pending.n = 0;
 	w->mark_size = 0;
@@ -149,43 +150,45 @@ int sx_check_doc(const simidx *index, const simidx_doc *doc, simidx_error *err)
 /* From now on this transaction's rows are looked up, so they go into the memtable. */
 static int use_memtable(simidx_writer *w, simidx_error *err)
 {
-	simidx *index = w->index;
-	int rc = SIMIDX_OK;
+	sx_fresh *fresh = &w->index->fresh;
+	sx_fresh_span span = sx_header_fresh(&w->snapshot.header);
+	int rc;
 
 	if (w->uses_memtable)
 		return SIMIDX_OK;
-	rc = sx_memtable_refresh(index, &w->snapshot, err);
+	rc = sx_fresh_refresh(fresh, w->snapshot.txn, &span, err);
+	if (!rc)
+		rc = sx_fresh_add(fresh, w->pending.at, w->pending.n, err);
 	if (rc)
-		return rc;
-	w->uses_memtable = 1;
-	pthread_rwlock_wrlock(&index->memtable_lock);
-	for (size_t i = 0; !rc && i < w->pending.n; i++)
-		if (sx_memtable_add(index->memtable, &w->pending.at[i]))
-			rc = SIMIDX_E_NOMEM;
-	pthread_rwlock_unlock(&index->memtable_lock);
-	if (rc) {
-		sx_memtable_discard(index);
-		w->uses_memtable = 0;
-		return sx_fail_nomem(err);
-	}
-	return SIMIDX_OK;
+		sx_fresh_discard(fresh);
+	w->uses_memtable = !rc;
+	return rc;
+}
+
+/* The rows that are fresh, and those that wait for the commit. */
+static sx_fresh_span fresh_and_pending(const simidx_writer *w)
+{
+	sx_fresh_span span = sx_header_fresh(&w->snapshot.header);
+
+	span.end += w->pending.n;
+	return span;
 }
 
 static int duplicate_id(simidx_writer *w, uint64_t id, simidx_error *err)
 {
+	sx_fresh_span span = fresh_and_pending(w);
 	sx_doc doc;
-	int fresh, rc;
+	int rc;
 
 	/* Ids above all others need no look-up. */
 	if (id >= w->snapshot.header.next_id)
 		return SIMIDX_OK;
 	rc = use_memtable(w, err);
-	if (rc)
-		return rc;
-	pthread_rwlock_rdlock(&w->index->memtable_lock);
-	fresh = sx_memtable_by_id(w->index->memtable, id) != SX_MEMTABLE_NONE;
-	pthread_rwlock_unlock(&w->index->memtable_lock);
-	rc = fresh ? SIMIDX_OK : sx_doc_by_id(&w->snapshot, id, &doc, err);
+	w->equal.n = 0;
+	if (!rc)
+		rc = sx_fresh_by_id(&w->index->fresh, w->snapshot.txn, &span, id, &w->equal, err);
+	if (!rc && !w->equal.n)
+		rc = sx_doc_by_id(&w->snapshot, id, &doc, err);
 	if (rc == SIMIDX_E_NOT_FOUND)
 		return SIMIDX_OK;
 	return rc ? rc : sx_fail(err, SIMIDX_E_DUPLICATE, "id %llu is already in use",
@@ -196,22 +199,20 @@ static int duplicate_id(simidx_writer *w, uint64_t id, simidx_error *err)
 static int fresh_label(simidx_writer *w, const simidx_doc *doc, uint64_t hash, int *found,
 		       simidx_error *err)
 {
-	const sx_memtable *memtable;
-	int rc = SIMIDX_OK;
+	sx_fresh_span span = fresh_and_pending(w);
+	int rc;
 
 	*found = 0;
-	pthread_rwlock_rdlock(&w->index->memtable_lock);
-	memtable = w->index->memtable;
-	for (uint32_t i = sx_memtable_by_label(memtable, hash); !rc && !*found && i != SX_MEMTABLE_NONE;
-	     i = sx_memtable_next_label(memtable, i)) {
+	w->equal.n = 0;
+	rc = sx_fresh_by_label(&w->index->fresh, w->snapshot.txn, &span, hash, &w->equal, err);
+	for (size_t i = 0; !rc && !*found && i < w->equal.n; i++) {
 		sx_slice label;
 
-		rc = sx_label_of(w->snapshot.txn, &w->index->tables, sx_memtable_row(memtable, i)->id,
-				 &label, err);
+		rc = sx_label_of(w->snapshot.txn, &w->index->tables, w->equal.at[i].id, &label,
+				 err);
 		*found = !rc && label.size == doc->label_size &&
 			 !memcmp(label.data, doc->label, label.size);
 	}
-	pthread_rwlock_unlock(&w->index->memtable_lock);
 	return rc == SIMIDX_E_NOT_FOUND
 		       ? sx_fail(err, SIMIDX_E_CORRUPT, "table labels: an entry is missing")
 		       : rc;
@@ -256,15 +257,11 @@ static int add_row(simidx_writer *w, const sx_fresh_row *row, simidx_error *err)
 
 	if (sx_reserve(&w->pending.at, &w->pending.cap, w->pending.n + 1, sizeof(*w->pending.at)))
 		return sx_fail_nomem(err);
-	if (w->uses_memtable) {
-		pthread_rwlock_wrlock(&w->index->memtable_lock);
-		rc = sx_memtable_add(w->index->memtable, row);
-		pthread_rwlock_unlock(&w->index->memtable_lock);
-	}
-	if (rc)
-		return sx_fail_nomem(err);
-	w->pending.at[w->pending.n++] = *row;
-	return SIMIDX_OK;
+	if (w->uses_memtable)
+		rc = sx_fresh_add(&w->index->fresh, row, 1, err);
+	if (!rc)
+		w->pending.at[w->pending.n++] = *row;
+	return rc;
 }
 
 static int put(simidx_writer *w, const simidx_doc *doc, uint64_t *id, simidx_error *err)
@@ -323,8 +320,8 @@ static int store_pending(simidx_writer *w, simidx_error *err)
 {
 	sx_snapshot *s = &w->snapshot;
 	sx_txn *txn = s->txn;
-	int rc = sx_fresh_append(txn, &w->index->tables.fresh, w->pending.at, w->pending.n,
-				 s->header.next_seq, err);
+	int rc = sx_fresh_log_append(txn, &w->index->fresh.log, w->pending.at, w->pending.n,
+				     s->header.next_seq, err);
 
 	s->header.next_seq += w->pending.n;
 	if (!rc)
@@ -420,6 +417,7 @@ void simidx_writer_close(simidx_writer *w)
 		return;
 	simidx_writer_rollback(w);
 	free(w->pending.at);
+	free(w->equal.at);
 	free(w);
 }
 

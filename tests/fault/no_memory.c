@@ -347,7 +347,7 @@ static void search_until_begun(simidx *index, uint64_t expected, long at)
 		left = LONG_MAX;
 		ck_assert_sx(simidx_reader_search(reader, &q, &results, &sxt_err), SIMIDX_OK);
 	}
-	ck_assert_ptr_null(index->memtable);
+	ck_assert_ptr_null(index->fresh.memtable);
 	/* What reading the log takes is not what fails. */
 	left = LONG_MAX - left + at;
 	rc = simidx_reader_search(reader, &q, &results, &sxt_err);
@@ -358,8 +358,10 @@ static void search_until_begun(simidx *index, uint64_t expected, long at)
 	/* The next one begins it, or goes on with it. */
 	ck_assert_sx(simidx_reader_search(reader, &q, &results, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(results.count, expected);
-	ck_assert_ptr_nonnull(index->memtable);
-	ck_assert_uint_eq(sx_memtable_end(index->memtable) - sx_memtable_base(index->memtable), ALL - MERGED);
+	ck_assert_ptr_nonnull(index->fresh.memtable);
+	ck_assert_uint_eq(sx_memtable_end(index->fresh.memtable) -
+				  sx_memtable_base(index->fresh.memtable),
+			  ALL - MERGED);
 	simidx_reader_close(reader);
 }
 

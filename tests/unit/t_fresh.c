@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "fresh/sx_fresh.h"
+#include "fresh/sx_memtable.h"
 #include "t_fast.h"
 #include "t_table.h"
 
@@ -28,7 +28,7 @@ static sx_fresh_row random_row(sxt_rng *rng)
 	return row;
 }
 
-static sx_memtable *t_mini_new(unsigned bits, uint64_t base)
+static sx_memtable *t_memtable_new(unsigned bits, uint64_t base)
 {
 	return sx_memtable_new(bits, base, sx_kernel_best());
 }
@@ -51,12 +51,11 @@ struct visits {
 	uint64_t next, n, stop_after;
 };
 
-static int visit(void *ctx, uint64_t seq, const sx_fresh_row *row)
+static int visit(void *ctx, const sx_fresh_row *row)
 {
 	struct visits *v = ctx;
 
-	t_must_eq(seq, v->next);
-	t_must(same_row(row, &v->rows[seq - LOG_BASE]));
+	t_must(same_row(row, &v->rows[v->next - LOG_BASE]));
 	v->next++;
 	v->n++;
 	return v->n == v->stop_after ? 42 : 0;
@@ -67,7 +66,7 @@ static void check_read(struct t_tab *tab, const sx_fresh_row *rows, uint64_t fir
 {
 	struct visits v = { .rows = rows, .next = first };
 
-	ck_assert_sx(sx_fresh_read(tab->txn, &tab->table, first, end, visit, &v, &sxt_err),
+	ck_assert_sx(sx_fresh_log_read(tab->txn, &tab->table, first, end, visit, &v, &sxt_err),
 		     SIMIDX_OK);
 	ck_assert_uint_eq(v.n, end > first ? end - first : 0);
 }
@@ -92,7 +91,7 @@ static void append_all(struct t_tab *tab, sxt_rng *rng, const sx_fresh_row *rows
 		size_t n = 1 + sxt_rng_below(rng, sizes[sxt_rng_below(rng, 5)]);
 
 		n = n < LOG_ROWS - at ? n : LOG_ROWS - at;
-		ck_assert_sx(sx_fresh_append(tab->txn, &tab->table, rows + at, n,
+		ck_assert_sx(sx_fresh_log_append(tab->txn, &tab->table, rows + at, n,
 					     LOG_BASE + at, &sxt_err),
 			     SIMIDX_OK);
 		at += n;
@@ -144,9 +143,9 @@ START_TEST(test_log_visit_ends)
 	sxt_rng_init(&rng, 1510);
 	t_tab_open(&tab, &log_kind, (unsigned)_i, 100);
 	v.rows = rows = random_rows(&rng, 1000);
-	ck_assert_sx(sx_fresh_append(tab.txn, &tab.table, rows, 1000, LOG_BASE, &sxt_err),
+	ck_assert_sx(sx_fresh_log_append(tab.txn, &tab.table, rows, 1000, LOG_BASE, &sxt_err),
 		     SIMIDX_OK);
-	ck_assert_int_eq(sx_fresh_read(tab.txn, &tab.table, LOG_BASE, LOG_BASE + 1000, visit,
+	ck_assert_int_eq(sx_fresh_log_read(tab.txn, &tab.table, LOG_BASE, LOG_BASE + 1000, visit,
 				       &v, &sxt_err),
 			 42);
 	ck_assert_uint_eq(v.n, 500);
@@ -162,7 +161,7 @@ static void check_missing(struct t_tab *tab, const sx_fresh_row *rows, uint64_t 
 	struct visits v = { .rows = rows, .next = first };
 	char text[64];
 
-	ck_assert_sx(sx_fresh_read(tab->txn, &tab->table, first, end, visit, &v, &sxt_err),
+	ck_assert_sx(sx_fresh_log_read(tab->txn, &tab->table, first, end, visit, &v, &sxt_err),
 		     SIMIDX_E_CORRUPT);
 	snprintf(text, sizeof(text), "row %" PRIu64 " is missing", missing);
 	ck_assert_msg(strstr(sxt_err.text, text) && strstr(sxt_err.text, "fresh"), "%s",
@@ -181,9 +180,9 @@ START_TEST(test_log_missing)
 	t_tab_open(&tab, &log_kind, (unsigned)_i, 100);
 	rows = random_rows(&rng, 3000);
 	check_missing(&tab, rows, base, base + 1, base);
-	ck_assert_sx(sx_fresh_append(tab.txn, &tab.table, rows, 1000, base, &sxt_err),
+	ck_assert_sx(sx_fresh_log_append(tab.txn, &tab.table, rows, 1000, base, &sxt_err),
 		     SIMIDX_OK);
-	ck_assert_sx(sx_fresh_append(tab.txn, &tab.table, rows + 1001, 999, base + 1001,
+	ck_assert_sx(sx_fresh_log_append(tab.txn, &tab.table, rows + 1001, 999, base + 1001,
 				     &sxt_err),
 		     SIMIDX_OK);
 	check_read(&tab, rows, base, base + 1000);
@@ -211,9 +210,9 @@ START_TEST(test_log_unknown_kind)
 	t_tab_open(&tab, &log_kind, SIMIDX_LAYOUT_BLOCKS, 100);
 	v.rows = rows = random_rows(&rng, 10);
 	rows[7].op = ops[_i];
-	ck_assert_sx(sx_fresh_append(tab.txn, &tab.table, rows, 10, LOG_BASE, &sxt_err),
+	ck_assert_sx(sx_fresh_log_append(tab.txn, &tab.table, rows, 10, LOG_BASE, &sxt_err),
 		     SIMIDX_OK);
-	ck_assert_sx(sx_fresh_read(tab.txn, &tab.table, LOG_BASE, LOG_BASE + 10, visit, &v,
+	ck_assert_sx(sx_fresh_log_read(tab.txn, &tab.table, LOG_BASE, LOG_BASE + 10, visit, &v,
 				   &sxt_err),
 		     SIMIDX_E_CORRUPT);
 	ck_assert_ptr_nonnull(strstr(sxt_err.text, "row 1007"));
@@ -233,15 +232,15 @@ START_TEST(test_log_clear)
 	sxt_rng_init(&rng, 1540);
 	t_tab_open(&tab, &log_kind, (unsigned)_i, 100);
 	rows = random_rows(&rng, 6000);
-	ck_assert_sx(sx_fresh_clear(tab.txn, &tab.table, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_fresh_append(tab.txn, &tab.table, rows, 3000, LOG_BASE, &sxt_err),
+	ck_assert_sx(sx_fresh_log_clear(tab.txn, &tab.table, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_fresh_log_append(tab.txn, &tab.table, rows, 3000, LOG_BASE, &sxt_err),
 		     SIMIDX_OK);
-	ck_assert_sx(sx_fresh_clear(tab.txn, &tab.table, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_fresh_log_clear(tab.txn, &tab.table, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(sx_dbi_stat_get(tab.txn, tab.table.dbi, &stat, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(stat.keys, 0);
 	check_missing(&tab, rows, LOG_BASE, LOG_BASE + 1, LOG_BASE);
 	/* Numbers go on behind what was there. */
-	ck_assert_sx(sx_fresh_append(tab.txn, &tab.table, rows + 3000, 3000, LOG_BASE + 3000,
+	ck_assert_sx(sx_fresh_log_append(tab.txn, &tab.table, rows + 3000, 3000, LOG_BASE + 3000,
 				     &sxt_err),
 		     SIMIDX_OK);
 	check_read(&tab, rows, LOG_BASE + 3000, LOG_BASE + 6000);
@@ -363,13 +362,13 @@ static void check_queries(sxt_rng *rng, const sx_memtable *memtable, const uint6
 	}
 }
 
-START_TEST(test_mini_near)
+START_TEST(test_memtable_near)
 {
 	unsigned bits = widths[_i / N_SETS], set = (unsigned)_i % N_SETS, i;
 	size_t n = set_sizes[set], at, checkpoint = 1;
 	uint64_t *fps = calloc(n, sizeof(*fps)), *scratch = malloc(n * sizeof(*scratch));
 	uint64_t centre[50];
-	sx_memtable *memtable = t_mini_new(bits, 77);
+	sx_memtable *memtable = t_memtable_new(bits, 77);
 	sxt_rng rng;
 
 	sxt_rng_init(&rng, 1600 + (uint64_t)_i);
@@ -399,11 +398,11 @@ START_TEST(test_mini_near)
 END_TEST
 
 /* As many rows as buckets can be told apart for: pieces of all sizes, and buckets of two lines. */
-START_TEST(test_mini_full)
+START_TEST(test_memtable_full)
 {
 	const size_t n = 450000;
 	uint64_t *fps = malloc(n * sizeof(*fps)), *scratch = malloc(n * sizeof(*scratch));
-	sx_memtable *memtable = t_mini_new(64, 0);
+	sx_memtable *memtable = t_memtable_new(64, 0);
 	sxt_rng rng;
 
 	sxt_rng_init(&rng, 1650);
@@ -420,33 +419,31 @@ START_TEST(test_mini_full)
 }
 END_TEST
 
-enum column { FP, ID, LABEL };
-
 /* The first row from number i on that has a value, by a look at all; n if there is none. */
-static size_t next_row(const sx_fresh_row *rows, size_t n, size_t i, enum column column,
+static size_t next_row(const sx_fresh_row *rows, size_t n, size_t i, enum sx_memtable_key key,
 		       uint64_t x)
 {
 	for (; i < n; i++) {
-		if (column == FP && rows[i].fp == x)
+		if (key == SX_BY_FP && rows[i].fp == x)
 			break;
-		if (column == ID && rows[i].id == x && x != SIMIDX_NO_ID)
+		if (key == SX_BY_ID && rows[i].id == x && x != SIMIDX_NO_ID)
 			break;
-		if (column == LABEL && rows[i].op & SX_FRESH_LABEL && rows[i].label_hash == x)
+		if (key == SX_BY_LABEL && rows[i].op & SX_FRESH_LABEL && rows[i].label_hash == x)
 			break;
 	}
 	return i;
 }
 
 static void check_chain(const sx_memtable *memtable, const sx_fresh_row *rows, size_t n,
-			enum column column, uint64_t x)
+			enum sx_memtable_key key, uint64_t x)
 {
-	uint32_t at = column == FP ? sx_memtable_by_fp(memtable, x) : sx_memtable_by_label(memtable, x);
-	size_t i = next_row(rows, n, 0, column, x);
+	uint32_t at = sx_memtable_first(memtable, key, x);
+	size_t i = next_row(rows, n, 0, key, x);
 
 	while (at != SX_MEMTABLE_NONE) {
 		t_must_eq(at, i);
-		i = next_row(rows, n, i + 1, column, x);
-		at = column == FP ? sx_memtable_next_fp(memtable, at) : sx_memtable_next_label(memtable, at);
+		i = next_row(rows, n, i + 1, key, x);
+		at = sx_memtable_next(memtable, key, at);
 	}
 	t_must_eq(i, n);
 }
@@ -454,20 +451,18 @@ static void check_chain(const sx_memtable *memtable, const sx_fresh_row *rows, s
 static void check_chains(const sx_memtable *memtable, const sx_fresh_row *rows, size_t n, uint64_t fp,
 			 uint64_t id, uint64_t label)
 {
-	size_t i = next_row(rows, n, 0, ID, id);
-
-	check_chain(memtable, rows, n, FP, fp);
-	check_chain(memtable, rows, n, LABEL, label);
-	t_must_eq(sx_memtable_by_id(memtable, id), i < n ? i : SX_MEMTABLE_NONE);
+	check_chain(memtable, rows, n, SX_BY_FP, fp);
+	check_chain(memtable, rows, n, SX_BY_ID, id);
+	check_chain(memtable, rows, n, SX_BY_LABEL, label);
 }
 
-START_TEST(test_mini_chains)
+START_TEST(test_memtable_chains)
 {
 	const size_t n = 20000;
 	/* How many different values there are: from all in one chain to no chain at all. */
 	uint64_t spread = (uint64_t[]){ 1, 50, 3000, UINT64_MAX }[_i];
 	sx_fresh_row *rows = malloc(n * sizeof(*rows));
-	sx_memtable *memtable = t_mini_new(64, UINT64_C(1) << 40);
+	sx_memtable *memtable = t_memtable_new(64, UINT64_C(1) << 40);
 	size_t i;
 	sxt_rng rng;
 	unsigned q;
@@ -501,18 +496,18 @@ START_TEST(test_mini_chains)
 }
 END_TEST
 
-START_TEST(test_mini_edges)
+START_TEST(test_memtable_edges)
 {
-	sx_memtable *memtable = t_mini_new(64, 0);
+	sx_memtable *memtable = t_memtable_new(64, 0);
 
 	ck_assert_uint_eq(sx_memtable_end(memtable), 0);
-	ck_assert_uint_eq(sx_memtable_by_fp(memtable, 0), SX_MEMTABLE_NONE);
-	ck_assert_uint_eq(sx_memtable_by_id(memtable, 0), SX_MEMTABLE_NONE);
-	ck_assert_uint_eq(sx_memtable_by_label(memtable, 0), SX_MEMTABLE_NONE);
+	ck_assert_uint_eq(sx_memtable_first(memtable, SX_BY_FP, 0), SX_MEMTABLE_NONE);
+	ck_assert_uint_eq(sx_memtable_first(memtable, SX_BY_ID, 0), SX_MEMTABLE_NONE);
+	ck_assert_uint_eq(sx_memtable_first(memtable, SX_BY_LABEL, 0), SX_MEMTABLE_NONE);
 	sx_memtable_free(memtable);
 	sx_memtable_free(NULL);
-	ck_assert_ptr_null(t_mini_new(15, 0));
-	ck_assert_ptr_null(t_mini_new(65, 0));
+	ck_assert_ptr_null(t_memtable_new(15, 0));
+	ck_assert_ptr_null(t_memtable_new(65, 0));
 }
 END_TEST
 
@@ -530,10 +525,10 @@ Suite *suite_fresh(void)
 	suite_add_tcase(suite, tc);
 	tc = tcase_create("memtable");
 	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, test_mini_near, 0, N_WIDTHS * N_SETS);
-	tcase_add_loop_test(tc, test_mini_chains, 0, 4);
-	tcase_add_test(tc, test_mini_full);
-	tcase_add_test(tc, test_mini_edges);
+	tcase_add_loop_test(tc, test_memtable_near, 0, N_WIDTHS * N_SETS);
+	tcase_add_loop_test(tc, test_memtable_chains, 0, 4);
+	tcase_add_test(tc, test_memtable_full);
+	tcase_add_test(tc, test_memtable_edges);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -349,7 +349,7 @@ START_TEST(flipped_bits)
 		const sx_table *const tables[] = { &index->tables.permuted[0],
 						   &index->tables.permuted[3],
 						   &index->tables.postings,
-						   &index->tables.docs, &index->tables.fresh };
+						   &index->tables.docs, &index->fresh.log };
 
 		table = tables[_i / 2];
 	}
@@ -391,7 +391,7 @@ START_TEST(noise_in_a_block)
 	{
 		const sx_table *const tables[] = { &index->tables.permuted[1],
 						   &index->tables.postings,
-						   &index->tables.docs, &index->tables.fresh };
+						   &index->tables.docs, &index->fresh.log };
 		const sx_table *table = tables[_i];
 		size_t size = table->block_size;
 

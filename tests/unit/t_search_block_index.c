@@ -395,7 +395,9 @@ END_TEST
 
 static uint64_t indexed_rows(const simidx *index)
 {
-	return index->memtable ? sx_memtable_end(index->memtable) - sx_memtable_base(index->memtable) : 0;
+	const sx_memtable *memtable = index->fresh.memtable;
+
+	return memtable ? sx_memtable_end(memtable) - sx_memtable_base(memtable) : 0;
 }
 
 START_TEST(instalments)

@@ -91,7 +91,7 @@ START_TEST(explanations)
 		simidx_query q = SIMIDX_QUERY_INIT;
 
 		t_search_block_indexes(&s, on);
-		s.reader->rented = UINT64_MAX / 2;
+		s.index->fresh.rows_read = UINT64_MAX / 2;
 		ck_assert_sx(simidx_reader_explain(s.reader, &q, &e, &sxt_err), SIMIDX_OK);
 		ck_assert_uint_eq(e.block_indexes > 0, on && s.layout == SIMIDX_LAYOUT_BLOCKS);
 		for (unsigned i = 0; i < 40; i++) {

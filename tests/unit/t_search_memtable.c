@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fresh/sx_fresh.h"
+#include "fresh/sx_memtable.h"
 #include "plan/sx_patterns.h"
 #include "plan/sx_planner.h"
 #include "support/sxt.h"

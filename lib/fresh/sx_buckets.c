@@ -1,39 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "fresh/sx_memtable_buckets.h"
+#include "fresh/sx_buckets.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "plan/sx_plan.h"
 #include "util/sx_alloc.h"
+#include "util/sx_prefetch.h"
 #include "util/sx_sort.h"
 
 #define TABLES 4
 #define LANES 15
 #define NO_LINE UINT32_MAX
 #define LOAD 6       /* fingerprints a bucket, on average; those to be split soon have twice that */
-#define PIECE_BITS 9 /* of the number of lines of a piece: 64 KiB */
-#define PIECE_LINES ((size_t)1 << PIECE_BITS)
-#define MOST_PIECES 32 /* that are allocated together: a huge page */
-#define MOST_VISITS 512 /* buckets that one question reads */
+#define CHUNK_BITS 9 /* of the number of lines of a chunk: 64 KiB */
+#define CHUNK_LINES ((size_t)1 << CHUNK_BITS)
+#define MAX_CHUNKS 32    /* allocated together: a huge page */
+#define MAX_VISITS 512   /* buckets that one question reads */
 #define VISIT_ENTRIES 64 /* fingerprints that can be compared in the time of a visit */
-#define MOST_HINTS 16
-#define PIECE 1024
+#define MAX_PREFETCH 16
+#define SCAN_ENTRIES 1024 /* compared at once where all are */
 
 /* Two cache lines, of which the second is read only where a tag is near. */
 struct line {
-	uint32_t next; /* line of the same bucket, or NO_LINE */
-	uint32_t tag[LANES];
+	uint32_t word[1 + LANES]; /* the next line of the bucket or NO_LINE; then the tags */
 	uint32_t used;
 	uint32_t entry[LANES]; /* number of the fingerprint */
 };
 
-/* Lines, in pieces that never move: growing copies nothing. */
+static_assert(sizeof(struct line) == 128, "a line is two cache lines");
+
+/* Lines, in chunks that never move: growing copies nothing. */
 struct lines {
-	struct line **piece;
-	size_t n, n_pieces, cap; /* lines in use; pieces, and room for them */
+	struct line **chunk;
+	size_t n, n_chunks, cap; /* lines in use; chunks, and room for them */
 };
 
 struct table {
@@ -48,7 +51,7 @@ struct question {
 	unsigned k;
 };
 
-struct sx_memtable_buckets {
+struct sx_buckets {
 	sx_plan plan;
 	unsigned b, max_b; /* 2^b buckets, and `split` more */
 	size_t split;
@@ -60,12 +63,12 @@ struct sx_memtable_buckets {
 };
 
 /* The permuted value, left-aligned in 64 bits. */
-static uint64_t aligned(const sx_memtable_buckets *l, unsigned t, uint64_t fp)
+static uint64_t aligned(const sx_buckets *l, unsigned t, uint64_t fp)
 {
 	return sx_permute(&l->plan.table[t], fp) << (64 - l->plan.bits);
 }
 
-static uint32_t tag_of(const sx_memtable_buckets *l, unsigned t, uint64_t value)
+static uint32_t tag_of(const sx_buckets *l, unsigned t, uint64_t value)
 {
 	return (uint32_t)(value << l->plan.table[t].prefix_bits >> 32);
 }
@@ -74,30 +77,30 @@ static uint32_t tag_of(const sx_memtable_buckets *l, unsigned t, uint64_t value)
 
 static struct line *line_at(const struct lines *lines, size_t i)
 {
-	return &lines->piece[i >> PIECE_BITS][i & (PIECE_LINES - 1)];
+	return &lines->chunk[i >> CHUNK_BITS][i & (CHUNK_LINES - 1)];
 }
 
-/* When there are so many pieces, so many more are allocated together. */
-static size_t pieces_more(size_t n)
+/* How many chunks are allocated after the first n: as many again, up to MAX_CHUNKS. */
+static size_t chunks_after(size_t n)
 {
-	return !n ? 1 : n < MOST_PIECES ? n : MOST_PIECES;
+	return !n ? 1 : n < MAX_CHUNKS ? n : MAX_CHUNKS;
 }
 
 /* Room for one more. */
 static int lines_reserve(struct lines *lines)
 {
-	size_t more = pieces_more(lines->n_pieces);
-	struct line *piece;
+	size_t more = chunks_after(lines->n_chunks);
+	struct line *chunk;
 
-	if (lines->n < lines->n_pieces * PIECE_LINES)
+	if (lines->n < lines->n_chunks * CHUNK_LINES)
 		return 0;
-	if (sx_reserve(&lines->piece, &lines->cap, lines->n_pieces + more, sizeof(*lines->piece)))
+	if (sx_reserve(&lines->chunk, &lines->cap, lines->n_chunks + more, sizeof(*lines->chunk)))
 		return -1;
-	piece = sx_alloc_lines(more * PIECE_LINES, sizeof(*piece));
-	if (!piece)
+	chunk = sx_alloc_lines(more * CHUNK_LINES, sizeof(*chunk));
+	if (!chunk)
 		return -1;
-	for (; more; more--, piece += PIECE_LINES)
-		lines->piece[lines->n_pieces++] = piece;
+	for (; more; more--, chunk += CHUNK_LINES)
+		lines->chunk[lines->n_chunks++] = chunk;
 	return 0;
 }
 
@@ -107,15 +110,15 @@ static size_t lines_push(struct lines *lines)
 	struct line *line = line_at(lines, lines->n);
 
 	memset(line, 0, sizeof(*line));
-	line->next = NO_LINE;
+	line->word[0] = NO_LINE;
 	return lines->n++;
 }
 
 static void lines_free(struct lines *lines)
 {
-	for (size_t i = 0; i < lines->n_pieces; i += pieces_more(i))
-		free(lines->piece[i]);
-	free(lines->piece);
+	for (size_t i = 0; i < lines->n_chunks; i += chunks_after(i))
+		free(lines->chunk[i]);
+	free(lines->chunk);
 }
 
 /* ---- buckets ---- */
@@ -136,12 +139,12 @@ static size_t bucket_at(uint64_t v, unsigned bits)
 }
 
 /* The bucket of the b + 1 leading bits. */
-static size_t bucket_of(const sx_memtable_buckets *l, uint64_t v)
+static size_t bucket_of(const sx_buckets *l, uint64_t v)
 {
 	return v >> 1 < l->split ? bucket_at(v, l->b + 1) : bucket_at(v >> 1, l->b);
 }
 
-static size_t bucket_of_value(const sx_memtable_buckets *l, uint64_t value)
+static size_t bucket_of_value(const sx_buckets *l, uint64_t value)
 {
 	return bucket_of(l, value >> (63 - l->b));
 }
@@ -155,25 +158,25 @@ static void bucket_add(struct table *table, size_t bucket, uint32_t tag, uint32_
 		uint32_t other = table->unused;
 
 		if (other != NO_LINE)
-			table->unused = line_at(&table->more, other)->next;
+			table->unused = line_at(&table->more, other)->word[0];
 		else
 			other = (uint32_t)lines_push(&table->more);
 		*line_at(&table->more, other) = *line;
-		line->next = other;
+		line->word[0] = other;
 		line->used = 0;
 	}
-	line->tag[line->used] = tag;
+	line->word[1 + line->used] = tag;
 	line->entry[line->used] = entry;
 	line->used++;
 }
 
 /* Put what a line holds where it belongs now. */
-static void move_line(sx_memtable_buckets *l, unsigned t, const struct line *line)
+static void move_line(sx_buckets *l, unsigned t, const struct line *line)
 {
 	for (unsigned i = 0; i < line->used; i++) {
 		uint64_t value = aligned(l, t, l->fp[line->entry[i]]);
 
-		bucket_add(&l->table[t], bucket_of_value(l, value), line->tag[i], line->entry[i]);
+		bucket_add(&l->table[t], bucket_of_value(l, value), line->word[1 + i], line->entry[i]);
 	}
 }
 
@@ -181,27 +184,27 @@ static void move_line(sx_memtable_buckets *l, unsigned t, const struct line *lin
  * Share the entries of a bucket with the new one. All lines of a chain but the first are full,
  * so the two chains never need more lines than the old one has given up by then.
  */
-static void share_out(sx_memtable_buckets *l, unsigned t, size_t bucket)
+static void share_out(sx_buckets *l, unsigned t, size_t bucket)
 {
 	struct table *table = &l->table[t];
 	struct line *first = line_at(&table->first, bucket), line = *first;
 
 	first->used = 0;
-	first->next = NO_LINE;
+	first->word[0] = NO_LINE;
 	move_line(l, t, &line);
-	while (line.next != NO_LINE) {
-		uint32_t at = line.next;
+	while (line.word[0] != NO_LINE) {
+		uint32_t at = line.word[0];
 		struct line *more = line_at(&table->more, at);
 
 		line = *more;
-		more->next = table->unused;
+		more->word[0] = table->unused;
 		table->unused = at;
 		move_line(l, t, &line);
 	}
 }
 
 /* Split the next bucket, if there are too many entries for those that there are. */
-static int split_next(sx_memtable_buckets *l)
+static int split_next(sx_buckets *l)
 {
 	size_t bucket = bucket_at(l->split, l->b);
 
@@ -222,9 +225,9 @@ static int split_next(sx_memtable_buckets *l)
 	return 0;
 }
 
-sx_memtable_buckets *sx_memtable_buckets_new(unsigned bits, const sx_kernel *kernel)
+sx_buckets *sx_buckets_new(unsigned bits, const sx_kernel *kernel)
 {
-	sx_memtable_buckets *l = sx_calloc(1, sizeof(*l));
+	sx_buckets *l = sx_calloc(1, sizeof(*l));
 
 	if (!l)
 		return NULL;
@@ -242,11 +245,11 @@ sx_memtable_buckets *sx_memtable_buckets_new(unsigned bits, const sx_kernel *ker
 	}
 	return l;
 fail:
-	sx_memtable_buckets_free(l);
+	sx_buckets_free(l);
 	return NULL;
 }
 
-void sx_memtable_buckets_free(sx_memtable_buckets *l)
+void sx_buckets_free(sx_buckets *l)
 {
 	if (!l)
 		return;
@@ -259,7 +262,7 @@ void sx_memtable_buckets_free(sx_memtable_buckets *l)
 	free(l);
 }
 
-int sx_memtable_buckets_add(sx_memtable_buckets *l, uint64_t fp, uint32_t row)
+int sx_buckets_add(sx_buckets *l, uint64_t fp, uint32_t row)
 {
 	if (sx_reserve(&l->fp, &l->fp_cap, l->n + 1, sizeof(*l->fp)) ||
 	    sx_reserve(&l->row, &l->row_cap, l->n + 1, sizeof(*l->row)) || split_next(l))
@@ -284,33 +287,28 @@ int sx_memtable_buckets_add(sx_memtable_buckets *l, uint64_t fp, uint32_t row)
 
 /* Which buckets of which tables are read: table in the upper half, bucket in the lower. */
 struct visits {
-	uint64_t at[MOST_VISITS];
+	uint64_t at[MAX_VISITS];
 	size_t n;
 };
-
-/* Add the buckets of a probe; 0 when there are too many. */
-static int add_visits(const sx_memtable_buckets *l, const sx_probe *probe, struct visits *visits)
-{
-	unsigned shift = l->plan.bits - 1 - l->b;
-	uint64_t low = probe->low >> shift, high = probe->high >> shift;
-
-	if (high - low >= MOST_VISITS - visits->n)
-		return 0;
-	for (; low <= high; low++)
-		visits->at[visits->n++] = (uint64_t)probe->table << 32 | bucket_of(l, low);
-	return 1;
-}
 
 /*
  * The buckets that the probes fall into, each once. 0 = too many, so that it is cheaper to look
  * at everything.
  */
-static int choose_visits(const sx_memtable_buckets *l, const sx_probes *probes, struct visits *visits)
+static int choose_visits(const sx_buckets *l, const sx_probes *probes, struct visits *visits)
 {
+	unsigned shift = l->plan.bits - 1 - l->b;
+
 	visits->n = 0;
-	for (size_t i = 0; i < probes->n; i++)
-		if (!add_visits(l, &probes->at[i], visits))
+	for (size_t i = 0; i < probes->n; i++) {
+		const sx_probe *probe = &probes->at[i];
+		uint64_t low = probe->low >> shift, high = probe->high >> shift;
+
+		if (high - low >= MAX_VISITS - visits->n)
 			return 0;
+		for (; low <= high; low++)
+			visits->at[visits->n++] = (uint64_t)probe->table << 32 | bucket_of(l, low);
+	}
 	if (visits->n * VISIT_ENTRIES > l->n)
 		return 0;
 	/* Several probes of a table end in one bucket where that is wider than a prefix. */
@@ -320,40 +318,12 @@ static int choose_visits(const sx_memtable_buckets *l, const sx_probes *probes, 
 	return 1;
 }
 
-static struct line *line_of_visit(const sx_memtable_buckets *l, uint64_t visit)
+static struct line *line_of_visit(const sx_buckets *l, uint64_t visit)
 {
 	return line_at(&l->table[visit >> 32].first, (uint32_t)visit);
 }
 
-/*
- * Have the second line of a bucket fetched, so that those of all are waited for together: a full
- * tier has one for every other bucket.
- */
-static inline __attribute__((always_inline)) void fetch_next(const sx_memtable_buckets *l,
-							     uint64_t visit)
-{
-	uint32_t next = line_of_visit(l, visit)->next;
-
-	if (next != NO_LINE)
-		__builtin_prefetch(line_at(&l->table[visit >> 32].more, next), 0, 3);
-}
-
-/* The entries of a line whose tags are near: a bit each. */
-static int near_in_line(const sx_memtable_buckets *l, const struct line *line, unsigned near,
-			const struct question *q, sx_u64s *fps, uint64_t *candidates)
-{
-	for (near &= (1u << line->used) - 1; near; near &= near - 1) {
-		uint32_t e = line->entry[__builtin_ctz(near)];
-
-		++*candidates;
-		if (simidx_is_near(l->fp[e], q->fp, q->k) && l->row[e] < q->end &&
-		    sx_u64s_push(fps, l->fp[e]))
-			return -1;
-	}
-	return 0;
-}
-
-static int near_in_bucket(const sx_memtable_buckets *l, uint64_t visit, const struct question *q,
+static int near_in_bucket(const sx_buckets *l, uint64_t visit, const struct question *q,
 			  sx_u64s *fps, uint64_t *candidates)
 {
 	unsigned t = (unsigned)(visit >> 32);
@@ -362,24 +332,30 @@ static int near_in_bucket(const sx_memtable_buckets *l, uint64_t visit, const st
 
 	for (;;) {
 		/* The first of the 16 words is not a tag. */
-		unsigned near = l->kernel->near_16(&line->next, tag, q->k) >> 1;
+		unsigned near = l->kernel->near_16(line->word, tag, q->k) >> 1;
 
-		if (near && near_in_line(l, line, near, q, fps, candidates))
-			return -1;
-		if (line->next == NO_LINE)
+		for (near &= (1u << line->used) - 1; near; near &= near - 1) {
+			uint32_t e = line->entry[__builtin_ctz(near)];
+
+			++*candidates;
+			if (simidx_is_near(l->fp[e], q->fp, q->k) && l->row[e] < q->end &&
+			    sx_u64s_push(fps, l->fp[e]))
+				return -1;
+		}
+		if (line->word[0] == NO_LINE)
 			return 0;
-		line = line_at(&l->table[t].more, line->next);
+		line = line_at(&l->table[t].more, line->word[0]);
 	}
 }
 
 /* All fingerprints, one after another. */
-static int near_of_all(const sx_memtable_buckets *l, const struct question *q, sx_u64s *fps,
+static int near_of_all(const sx_buckets *l, const struct question *q, sx_u64s *fps,
 		       uint64_t *candidates)
 {
-	uint32_t hit[PIECE];
+	uint32_t hit[SCAN_ENTRIES];
 
-	for (size_t from = 0; from < l->n; from += PIECE) {
-		size_t n = l->n - from < PIECE ? l->n - from : PIECE;
+	for (size_t from = 0; from < l->n; from += SCAN_ENTRIES) {
+		size_t n = l->n - from < SCAN_ENTRIES ? l->n - from : SCAN_ENTRIES;
 		size_t hits = l->kernel->near_u64(l->fp + from, n, q->fp, q->k, hit);
 
 		for (size_t i = 0; i < hits; i++)
@@ -391,8 +367,8 @@ static int near_of_all(const sx_memtable_buckets *l, const struct question *q, s
 	return 0;
 }
 
-int sx_memtable_buckets_near(const sx_memtable_buckets *l, const sx_probes *probes, uint64_t query, unsigned k,
-		       uint64_t end, sx_u64s *fps, uint64_t *candidates)
+int sx_buckets_near(const sx_buckets *l, const sx_probes *probes, uint64_t query, unsigned k,
+		    uint64_t end, sx_u64s *fps, uint64_t *candidates)
 {
 	struct question q = { query, end, k };
 	struct visits visits;
@@ -400,10 +376,15 @@ int sx_memtable_buckets_near(const sx_memtable_buckets *l, const sx_probes *prob
 
 	if (!choose_visits(l, probes, &visits))
 		return near_of_all(l, &q, fps, candidates);
+	/* The cache misses of all buckets are waited for together, of their second lines too. */
 	for (size_t i = 0; i < visits.n; i++)
-		__builtin_prefetch(line_of_visit(l, visits.at[i]), 0, 3);
-	for (size_t i = 0; i < visits.n; i++)
-		fetch_next(l, visits.at[i]);
+		sx_prefetch(line_of_visit(l, visits.at[i]));
+	for (size_t i = 0; i < visits.n; i++) {
+		uint32_t next = line_of_visit(l, visits.at[i])->word[0];
+
+		if (next != NO_LINE)
+			sx_prefetch(line_at(&l->table[visits.at[i] >> 32].more, next));
+	}
 	for (size_t i = 0; i < visits.n; i++)
 		if (near_in_bucket(l, visits.at[i], &q, fps, candidates))
 			return -1;
@@ -415,14 +396,14 @@ int sx_memtable_buckets_near(const sx_memtable_buckets *l, const sx_probes *prob
 	return 0;
 }
 
-void sx_memtable_buckets_hint(const sx_memtable_buckets *l, const sx_probes *probes)
+void sx_buckets_prefetch(const sx_buckets *l, const sx_probes *probes)
 {
-	size_t n = probes->n < MOST_HINTS ? probes->n : MOST_HINTS;
+	size_t n = probes->n < MAX_PREFETCH ? probes->n : MAX_PREFETCH;
 
 	for (size_t i = 0; i < n; i++) {
 		const sx_probe *p = &probes->at[i];
 		size_t bucket = bucket_of(l, p->low >> (l->plan.bits - 1 - l->b));
 
-		__builtin_prefetch(line_at(&l->table[p->table].first, bucket), 0, 3);
+		sx_prefetch(line_at(&l->table[p->table].first, bucket));
 	}
 }

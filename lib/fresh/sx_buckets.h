@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Fingerprints in memory, found by radius: the 4x16 plan over buckets of cache lines. Private
+ * to the memtable.
+ *
+ * A bucket has the fingerprints that agree in the leading b bits of a table's permuted value, b no
+ * more than its prefix. It is a chain of lines of 128 bytes; half a line is 15 tags, the 32 bits
+ * after the prefix, so that a query reads one cache line for 15 fingerprints and looks further
+ * only at tags that are near. As fingerprints come, buckets are split one by one: some have b bits
+ * and others b + 1.
+ */
+
+#ifndef SX_BUCKETS_H
+#define SX_BUCKETS_H
+
+#include <stdint.h>
+
+#include "kernel/sx_kernel.h"
+#include "plan/sx_probes.h"
+#include "util/sx_u64s.h"
+
+typedef struct sx_buckets sx_buckets;
+
+/** NULL when memory is short or bits is out of range. */
+sx_buckets *sx_buckets_new(unsigned bits, const sx_kernel *kernel);
+
+/** NULL is allowed. */
+void sx_buckets_free(sx_buckets *buckets);
+
+/** Add a fingerprint that is not there yet, first seen in row `row`. 0 or -1. */
+int sx_buckets_add(sx_buckets *buckets, uint64_t fp, uint32_t row);
+
+/**
+ * Append the distinct fingerprints that differ from the query in at most k bits and were first
+ * seen before row `end`: those in the buckets of the probes, and perhaps others. 0 or -1.
+ */
+int sx_buckets_near(const sx_buckets *buckets, const sx_probes *probes, uint64_t query, unsigned k,
+		    uint64_t end, sx_u64s *fps, uint64_t *candidates);
+
+/** Have the CPU fetch the first lines of the probes, of the first ones if there are many. */
+void sx_buckets_prefetch(const sx_buckets *buckets, const sx_probes *probes);
+
+#endif /* SX_BUCKETS_H */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The log of fresh rows: changes that are stored but not yet in the tables. It is a table of the
+ * store, keyed by a sequence number.
+ */
+
+#ifndef SX_FRESH_LOG_H
+#define SX_FRESH_LOG_H
+
+#include "table/sx_table.h"
+
+#define SX_FRESH_PUT 1u    /* the document was added */
+#define SX_FRESH_LABEL 16u /* it has a label, whose hash is in the row */
+
+/** One row of the log. */
+typedef struct sx_fresh_row {
+	uint64_t id; /* SIMIDX_NO_ID in an index without ids */
+	uint64_t fp;
+	uint64_t fp2;
+	uint64_t label_hash;
+	uint32_t op; /* SX_FRESH_PUT and flags */
+} sx_fresh_row;
+
+/** A growable array of rows. All zero is an empty one; the owner frees `at`. */
+typedef struct sx_fresh_rows {
+	sx_fresh_row *at;
+	size_t n, cap;
+} sx_fresh_rows;
+
+/** Columns of the log's table, after its key, the sequence number. */
+#define SX_FRESH_COLS 5
+
+/** Append a row to an array. SIMIDX_E_NOMEM. */
+int sx_fresh_rows_push(sx_fresh_rows *rows, const sx_fresh_row *row, simidx_error *err);
+
+/** Append n rows to the log, numbered from `seq` on. */
+int sx_fresh_log_append(sx_txn *txn, const sx_table *log, const sx_fresh_row *rows, size_t n,
+			uint64_t seq, simidx_error *err);
+
+/**
+ * Call `visit` for each row with first <= seq < end, in order. A row that is missing or of an
+ * unknown kind is SIMIDX_E_CORRUPT; a nonzero return of visit ends the reading with it.
+ *
+ * @param visit  may be NULL: the rows are only checked
+ */
+int sx_fresh_log_read(sx_txn *txn, const sx_table *log, uint64_t first, uint64_t end,
+		      int (*visit)(void *ctx, const sx_fresh_row *row), void *ctx,
+		      simidx_error *err);
+
+/** Append all rows with first <= seq < end to `rows`. SIMIDX_E_NOMEM or SIMIDX_E_CORRUPT. */
+int sx_fresh_log_load(sx_txn *txn, const sx_table *log, uint64_t first, uint64_t end,
+		      sx_fresh_rows *rows, simidx_error *err);
+
+/** Remove all rows. */
+int sx_fresh_log_clear(sx_txn *txn, const sx_table *log, simidx_error *err);
+
+#endif /* SX_FRESH_LOG_H */

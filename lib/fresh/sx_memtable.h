@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Fresh rows in memory, found by fingerprint, id, label and radius.
+ *
+ * Rows are numbered from 0; row i has sequence number base + i. Rows are only ever added, so a
+ * reader with an older snapshot uses a prefix of them. No locks: the caller has them.
+ */
+
+#ifndef SX_MEMTABLE_H
+#define SX_MEMTABLE_H
+
+#include "fresh/sx_fresh_log.h"
+#include "kernel/sx_kernel.h"
+#include "plan/sx_probes.h"
+#include "util/sx_u64s.h"
+
+typedef struct sx_memtable sx_memtable;
+
+/** What rows are looked up by; of labels the hash. */
+enum sx_memtable_key { SX_BY_FP = 1, SX_BY_ID, SX_BY_LABEL };
+
+#define SX_MEMTABLE_NONE UINT32_MAX
+
+/** Make an empty one for f-bit fingerprints. NULL when memory is short or f is out of range. */
+sx_memtable *sx_memtable_new(unsigned bits, uint64_t base, const sx_kernel *kernel);
+
+/** NULL is allowed. */
+void sx_memtable_free(sx_memtable *memtable);
+
+/** Sequence number of the first row. */
+uint64_t sx_memtable_base(const sx_memtable *memtable);
+
+/** Sequence number after the last row's. */
+uint64_t sx_memtable_end(const sx_memtable *memtable);
+
+/** Add a row. Returns 0, or -1 when memory is short or 2^30 rows are there: nothing changed. */
+int sx_memtable_add(sx_memtable *memtable, const sx_fresh_row *row);
+
+/** Row number i. Valid until the next row is added. */
+const sx_fresh_row *sx_memtable_row(const sx_memtable *memtable, uint32_t i);
+
+/** Number of the first row with this value of a key, or SX_MEMTABLE_NONE. */
+uint32_t sx_memtable_first(const sx_memtable *memtable, enum sx_memtable_key key, uint64_t value);
+
+/** Number of the next row after row i with the same value of a key, or SX_MEMTABLE_NONE. */
+uint32_t sx_memtable_next(const sx_memtable *memtable, enum sx_memtable_key key, uint32_t i);
+
+/**
+ * Append to fps the distinct fingerprints within k bits of `query` among rows [0, end): all that
+ * the probes cover, and perhaps others.
+ *
+ * @param probes      of plan 4x16 for the same f
+ * @param candidates  raised by the fingerprints compared
+ * @return 0, or -1 when memory is short
+ */
+int sx_memtable_near(const sx_memtable *memtable, const sx_probes *probes, uint64_t query,
+		     unsigned k, uint64_t end, sx_u64s *fps, uint64_t *candidates);
+
+/** Have the CPU fetch what sx_memtable_near() will read first. */
+void sx_memtable_prefetch(const sx_memtable *memtable, const sx_probes *probes);
+
+#endif /* SX_MEMTABLE_H */
