@@ -28,8 +28,6 @@ lib_libsx_core_la_SOURCES = \
 	lib/util/sx_hash.c \
 	lib/util/sx_hash.h \
 	lib/util/sx_prefetch.h \
-	lib/util/sx_radix.c \
-	lib/util/sx_radix.h \
 	lib/util/sx_sort.c \
 	lib/util/sx_sort.h \
 	lib/util/sx_sorter.c \

@@ -31,17 +31,12 @@ static void spans_extend(struct spans *s, const sx_rows *rows, size_t from, size
 	s->n = n;
 }
 
-static unsigned bytes_for(uint64_t x)
-{
-	return x ? (71 - (unsigned)__builtin_clzll(x)) / 8 : 0;
-}
-
 static size_t cols_bytes(const struct spans *s, const sx_rows *rows, size_t n)
 {
 	size_t bytes = 0;
 
 	for (unsigned c = 0; c < rows->n_cols; c++)
-		bytes += SX_BLOCK_COL_HEADER + n * bytes_for(s->max[c] - s->min[c]);
+		bytes += SX_BLOCK_COL_HEADER + n * sx_bytes_for(s->max[c] - s->min[c]);
 	return bytes;
 }
 
@@ -182,8 +177,8 @@ void sx_block_encode(const sx_rows *rows, size_t from, size_t n, void *value, si
 	sx_store_le64(data + SX_BLOCK_BASE_AT, sx_block_high(key[0], width));
 	at = encode_keys(key, n, width, n_words, data + SX_BLOCK_HEADER);
 	for (unsigned c = 0; c < rows->n_cols; c++)
-		at = encode_col(rows->col[c] + from, n, s.min[c], bytes_for(s.max[c] - s.min[c]),
-				at);
+		at = encode_col(rows->col[c] + from, n, s.min[c],
+				sx_bytes_for(s.max[c] - s.min[c]), at);
 	memset(at, 0, size - (size_t)(at - data));
 	sx_store_le32(data, (uint32_t)sx_hash(data + SX_BLOCK_SHAPE_AT, size - SX_BLOCK_SHAPE_AT));
 }

@@ -83,6 +83,12 @@ static inline void sx_store_le16(void *p, uint16_t x)
 	b[1] = (unsigned char)(x >> 8);
 }
 
+/** Whole bytes that a number takes, 0..8. */
+static inline unsigned sx_bytes_for(uint64_t x)
+{
+	return x ? (71 - (unsigned)__builtin_clzll(x)) / 8 : 0;
+}
+
 /** The low n bits, n = 0..64. */
 static inline uint64_t sx_low_bits(unsigned n)
 {

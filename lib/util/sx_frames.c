@@ -17,14 +17,7 @@
 #define COUNT_BYTES 2
 #define WORD_BYTES 9
 
-static unsigned bytes_for(uint64_t x)
-{
-	return x ? (71 - (unsigned)__builtin_clzll(x)) / 8 : 0;
-}
-
-/* The number of words is a constant where these are called: strides are then known. */
-static inline __attribute__((always_inline)) size_t
-encode(const uint64_t *record, size_t n, unsigned words, unsigned char *out)
+SX_INLINE size_t encode(unsigned words, const uint64_t *record, size_t n, unsigned char *out)
 {
 	unsigned char *at = out + COUNT_BYTES + words * WORD_BYTES;
 
@@ -40,7 +33,7 @@ encode(const uint64_t *record, size_t n, unsigned words, unsigned char *out)
 			min = x < min ? x : min;
 			max = x > max ? x : max;
 		}
-		width = bytes_for(max - min);
+		width = sx_bytes_for(max - min);
 		out[COUNT_BYTES + w * WORD_BYTES] = (unsigned char)width;
 		sx_store_le64(out + COUNT_BYTES + w * WORD_BYTES + 1, min);
 		/* Whole words are stored; the next one overwrites what is too much. */
@@ -52,22 +45,11 @@ encode(const uint64_t *record, size_t n, unsigned words, unsigned char *out)
 
 size_t sx_frame_encode(const uint64_t *record, size_t n, unsigned words, unsigned char *out)
 {
-	switch (words) {
-	case 1:
-		return encode(record, n, 1, out);
-	case 2:
-		return encode(record, n, 2, out);
-	case 3:
-		return encode(record, n, 3, out);
-	case 4:
-		return encode(record, n, 4, out);
-	default:
-		return encode(record, n, 5, out);
-	}
+	return SX_BY_WORDS(encode, words, record, n, out);
 }
 
-static inline __attribute__((always_inline)) size_t
-decode(const unsigned char *in, size_t size, unsigned words, uint64_t *record, size_t *n)
+SX_INLINE size_t decode(unsigned words, const unsigned char *in, size_t size, uint64_t *record,
+			size_t *n)
 {
 	size_t at = COUNT_BYTES + words * WORD_BYTES;
 
@@ -94,18 +76,7 @@ decode(const unsigned char *in, size_t size, unsigned words, uint64_t *record, s
 size_t sx_frame_decode(const unsigned char *in, size_t size, unsigned words, uint64_t *record,
 		       size_t *n)
 {
-	switch (words) {
-	case 1:
-		return decode(in, size, 1, record, n);
-	case 2:
-		return decode(in, size, 2, record, n);
-	case 3:
-		return decode(in, size, 3, record, n);
-	case 4:
-		return decode(in, size, 4, record, n);
-	default:
-		return decode(in, size, 5, record, n);
-	}
+	return SX_BY_WORDS(decode, words, in, size, record, n);
 }
 
 int sx_frames_write(sx_spill *spill, const uint64_t *record, size_t n, unsigned words,

@@ -11,19 +11,19 @@
 #ifndef SX_FRAMES_H
 #define SX_FRAMES_H
 
+#include "util/sx_sort.h"
 #include "util/sx_spill.h"
 
 #define SX_FRAME_RECORDS 256
-#define SX_FRAME_MAX_WORDS 5
 
 /** Most bytes that a frame takes. */
-#define SX_FRAME_MAX_BYTES (2 + SX_FRAME_MAX_WORDS * (9 + 8 * SX_FRAME_RECORDS))
+#define SX_FRAME_MAX_BYTES (2 + SX_SORT_MAX_WORDS * (9 + 8 * SX_FRAME_RECORDS))
 
 /** Read and write whole words: so many bytes behind a frame have to be there. */
 #define SX_FRAME_SLACK 8
 
 /**
- * Encode n records, 1..SX_FRAME_RECORDS, of 1..SX_FRAME_MAX_WORDS words.
+ * Encode n records, 1..SX_FRAME_RECORDS, of 1..SX_SORT_MAX_WORDS words.
  *
  * @param out  room for SX_FRAME_MAX_BYTES + SX_FRAME_SLACK bytes
  * @return bytes of the frame

@@ -3,45 +3,59 @@
 
 #include "util/sx_sort.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/sx_alloc.h"
 
-#define DIGITS 8
-#define BUCKETS 256
-#define SMALL 32 /* up to here an insertion sort needs less than the histograms */
+#define MAX_DIGIT_BITS 11
+#define MAX_BUCKETS ((size_t)1 << MAX_DIGIT_BITS)
+#define MAX_DIGITS 6 /* of 11 bits in 64 */
+#define SMALL 32     /* up to here an insertion sort of keys takes less time than counting */
 
-static void insertion_sort(uint64_t *key, size_t n)
+/*
+ * Bits beyond those that number the records: so few random keys agree on all of them that these
+ * are sorted by insertion.
+ */
+#define SPARE_BITS 8
+
+static_assert(sizeof(sx_sort_item) == 2 * sizeof(uint64_t), "an item is a record");
+
+struct sort {
+	uint64_t *record, *scratch;
+	size_t n;
+	unsigned words;
+	unsigned key;                 /* word that is sorted by */
+	size_t (*start)[MAX_BUCKETS]; /* of each digit: counts, then places */
+};
+
+static unsigned bit_length(uint64_t x)
 {
-	for (size_t i = 1; i < n; i++) {
-		uint64_t x = key[i];
-		size_t j = i;
+	return x ? 64 - (unsigned)__builtin_clzll(x) : 0;
+}
 
-		for (; j > 0 && key[j - 1] > x; j--)
-			key[j] = key[j - 1];
-		key[j] = x;
+/* One pass over one digit. */
+SX_INLINE void scatter(unsigned words, const struct sort *s, unsigned shift, uint64_t mask,
+		       size_t *start)
+{
+	const uint64_t *from = s->record;
+	uint64_t *to = s->scratch;
+	unsigned key = s->key;
+
+	for (size_t i = 0; i < s->n; i++, from += words) {
+		size_t at = start[from[key] >> shift & mask]++;
+
+		memcpy(to + at * words, from, words * sizeof(uint64_t));
 	}
 }
 
-/* The histograms of all digits in one pass over the keys. */
-static void count_digits(const uint64_t *key, size_t n, size_t count[DIGITS][BUCKETS])
-{
-	memset(count, 0, sizeof(size_t) * DIGITS * BUCKETS);
-	for (size_t i = 0; i < n; i++) {
-		uint64_t x = key[i];
-
-		for (unsigned d = 0; d < DIGITS; d++)
-			count[d][x >> (8 * d) & 0xff]++;
-	}
-}
-
-/* Counts become start positions. Returns 0 when one bucket holds everything: nothing to do. */
-static int make_starts(size_t *count, size_t n)
+/* Turn counts into start places. Returns 0 when all records are in one bucket. */
+static int make_starts(size_t *count, size_t n_buckets, size_t n)
 {
 	size_t at = 0;
 
-	for (unsigned b = 0; b < BUCKETS; b++) {
+	for (size_t b = 0; b < n_buckets; b++) {
 		size_t here = count[b];
 
 		if (here == n)
@@ -52,73 +66,145 @@ static int make_starts(size_t *count, size_t n)
 	return 1;
 }
 
+/* Sort by bits [low, high) of the key, in digits of about the same size, the lowest one first. */
+static void sort_digits(struct sort *s, unsigned low, unsigned high)
+{
+	const uint64_t *record = s->record + s->key;
+	unsigned n = (high - low + MAX_DIGIT_BITS - 1) / MAX_DIGIT_BITS;
+	unsigned bits = (high - low + n - 1) / n;
+	uint64_t mask = sx_low_bits(bits);
+
+	for (unsigned d = 0; d < n; d++)
+		memset(s->start[d], 0, sizeof(size_t) << bits);
+	for (size_t i = 0; i < s->n; i++, record += s->words) {
+		uint64_t x = *record >> low;
+
+		for (unsigned d = 0; d < n; d++, x >>= bits)
+			s->start[d][x & mask]++;
+	}
+	for (unsigned d = 0; d < n; d++) {
+		uint64_t *swap = s->record;
+
+		if (!make_starts(s->start[d], (size_t)1 << bits, s->n))
+			continue;
+		SX_BY_WORDS(scatter, s->words, s, low + d * bits, mask, s->start[d]);
+		s->record = s->scratch;
+		s->scratch = swap;
+	}
+}
+
+/* Insertion sort of what is nearly in order. Returns 0 if that takes more than n moves. */
+static int insert(struct sort *s, unsigned shift)
+{
+	size_t size = s->words * sizeof(uint64_t), moves = s->n;
+	uint64_t *record = s->record, moved[SX_SORT_MAX_WORDS];
+
+	for (size_t i = 1; i < s->n; i++) {
+		uint64_t x = record[i * s->words + s->key] >> shift;
+		size_t to = i;
+
+		while (to && record[(to - 1) * s->words + s->key] >> shift > x && moves) {
+			to--;
+			moves--;
+		}
+		if (!moves)
+			return 0;
+		if (to == i)
+			continue;
+		memcpy(moved, record + i * s->words, size);
+		memmove(record + (to + 1) * s->words, record + to * s->words, (i - to) * size);
+		memcpy(record + to * s->words, moved, size);
+	}
+	return 1;
+}
+
+/* Sort by the bits from `shift` on of one key. */
+static void sort_by(struct sort *s, unsigned key, unsigned shift)
+{
+	const uint64_t *record = s->record + key;
+	uint64_t first = s->n ? *record >> shift : 0, last = first, differ = 0;
+	unsigned high, enough = bit_length(s->n) + SPARE_BITS;
+	int sorted = 1;
+
+	for (size_t i = 0; i < s->n; i++, record += s->words) {
+		uint64_t x = *record >> shift;
+
+		sorted &= x >= last;
+		differ |= x ^ first;
+		last = x;
+	}
+	if (sorted)
+		return;
+	s->key = key;
+	high = shift + bit_length(differ);
+	if (high - shift > enough) {
+		sort_digits(s, high - enough, high);
+		if (insert(s, shift))
+			return;
+	}
+	sort_digits(s, shift, high);
+}
+
+uint64_t *sx_sort_records(uint64_t *record, uint64_t *scratch, size_t n, unsigned words,
+			  unsigned keys, unsigned shift)
+{
+	struct sort s = { record, scratch, n, words, 0, NULL };
+
+	s.start = sx_realloc(NULL, MAX_DIGITS, sizeof(*s.start));
+	if (!s.start)
+		return NULL;
+	if (keys > 1)
+		sort_by(&s, 1, 0);
+	sort_by(&s, 0, shift);
+	free(s.start);
+	return s.record;
+}
+
+sx_sort_item *sx_sort_items(sx_sort_item *item, sx_sort_item *scratch, size_t n, unsigned shift)
+{
+	uint64_t *sorted = sx_sort_records(&item->key, &scratch->key, n, 2, 1, shift);
+
+	return !sorted ? NULL : sorted == &item->key ? item : scratch;
+}
+
 int sx_sort_u64(uint64_t *key, size_t n)
 {
-	size_t(*count)[BUCKETS];
-	uint64_t *scratch, *from = key, *to;
+	uint64_t *scratch, *sorted;
 
 	if (n <= SMALL) {
-		insertion_sort(key, n);
+		for (size_t i = 1; i < n; i++) {
+			uint64_t x = key[i];
+			size_t j = i;
+
+			for (; j > 0 && key[j - 1] > x; j--)
+				key[j] = key[j - 1];
+			key[j] = x;
+		}
 		return 0;
 	}
-	count = sx_calloc(DIGITS, sizeof(*count));
 	scratch = sx_realloc(NULL, n, sizeof(*scratch));
-	if (!count || !scratch) {
-		free(count);
-		free(scratch);
-		return -1;
-	}
-	to = scratch;
-	count_digits(key, n, count);
-	for (unsigned d = 0; d < DIGITS; d++) {
-		uint64_t *swap;
-
-		if (!make_starts(count[d], n))
-			continue;
-		for (size_t i = 0; i < n; i++)
-			to[count[d][from[i] >> (8 * d) & 0xff]++] = from[i];
-		swap = from;
-		from = to;
-		to = swap;
-	}
-	if (from != key)
-		memcpy(key, from, n * sizeof(*key));
-	free(count);
+	sorted = scratch ? sx_sort_records(key, scratch, n, 1, 1, 0) : NULL;
+	if (sorted && sorted != key)
+		memcpy(key, sorted, n * sizeof(*key));
 	free(scratch);
-	return 0;
+	return sorted ? 0 : -1;
 }
 
 int sx_sort_order(const uint64_t *key, uint32_t *order, size_t n, int keep_order)
 {
-	size_t(*count)[BUCKETS] = sx_calloc(DIGITS, sizeof(*count));
-	uint32_t *scratch = sx_realloc(NULL, n, sizeof(*scratch));
-	uint32_t *from = order, *to = scratch;
+	sx_sort_item *item = sx_realloc(NULL, 2 * n, sizeof(*item)), *sorted = NULL;
 
-	if (!count || !scratch) {
-		free(count);
-		free(scratch);
-		return -1;
-	}
-	if (!keep_order)
-		for (size_t i = 0; i < n; i++)
-			order[i] = (uint32_t)i;
-	count_digits(key, n, count);
-	for (unsigned d = 0; d < DIGITS; d++) {
-		uint32_t *swap;
+	for (size_t i = 0; item && i < n; i++) {
+		uint32_t number = keep_order ? order[i] : (uint32_t)i;
 
-		if (!make_starts(count[d], n))
-			continue;
-		for (size_t i = 0; i < n; i++)
-			to[count[d][key[from[i]] >> (8 * d) & 0xff]++] = from[i];
-		swap = from;
-		from = to;
-		to = swap;
+		item[i] = (sx_sort_item){ key[number], number };
 	}
-	if (n && from != order)
-		memcpy(order, from, n * sizeof(*order));
-	free(count);
-	free(scratch);
-	return 0;
+	if (item)
+		sorted = sx_sort_items(item, item + n, n, 0);
+	for (size_t i = 0; sorted && i < n; i++)
+		order[i] = (uint32_t)sorted[i].value;
+	free(item);
+	return sorted ? 0 : -1;
 }
 
 size_t sx_unique_u64(uint64_t *key, size_t n)

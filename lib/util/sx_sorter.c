@@ -9,7 +9,7 @@
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_frames.h"
-#include "util/sx_radix.h"
+#include "util/sx_sort.h"
 
 #define SPILL_BUFFER ((size_t)1 << 20)
 #define MAX_RUN_BUFFER ((size_t)256 << 10) /* larger reads are no faster */
@@ -123,8 +123,15 @@ sx_spill *sx_sorter_take_spill(sx_sorter *s)
 
 static int sort_run(sx_sorter *s, simidx_error *err)
 {
-	if (sx_radix_sort(&s->record, &s->scratch, s->n, s->words, s->keys, s->shift))
+	uint64_t *sorted = sx_sort_records(s->record, s->scratch, s->n, s->words, s->keys,
+					   s->shift);
+
+	if (!sorted)
 		return sx_fail_nomem(err);
+	if (sorted != s->record) {
+		s->scratch = s->record;
+		s->record = sorted;
+	}
 	return SIMIDX_OK;
 }
 
@@ -242,9 +249,8 @@ static uint64_t others(const sx_sorter *s, size_t winner)
 	return key;
 }
 
-/* Fill out[] with the next records. The number of words is a constant where it is called. */
-static inline __attribute__((always_inline)) int merge(sx_sorter *s, unsigned words,
-						       simidx_error *err)
+/* Fill out[] with the next records. */
+SX_INLINE int merge(unsigned words, sx_sorter *s, simidx_error *err)
 {
 	size_t n = s->left < SX_SORTER_SOME ? (size_t)s->left : SX_SORTER_SOME;
 	size_t winner = s->loser[0];
@@ -274,22 +280,6 @@ static inline __attribute__((always_inline)) int merge(sx_sorter *s, unsigned wo
 	s->left -= n;
 	s->out_n = n;
 	return SIMIDX_OK;
-}
-
-static int merge_words(sx_sorter *s, simidx_error *err)
-{
-	switch (s->words) {
-	case 1:
-		return merge(s, 1, err);
-	case 2:
-		return merge(s, 2, err);
-	case 3:
-		return merge(s, 3, err);
-	case 4:
-		return merge(s, 4, err);
-	default:
-		return merge(s, 5, err);
-	}
 }
 
 /* The first round of the tournament. winner[]: room for 2 * n_runs. */
@@ -378,7 +368,7 @@ int sx_sorter_some(sx_sorter *s, const uint64_t **record, size_t *n, simidx_erro
 
 		if (s->left) {
 			s->out_next = 0;
-			rc = merge_words(s, err);
+			rc = SX_BY_WORDS(merge, s->words, s, err);
 		}
 		if (rc)
 			return rc;

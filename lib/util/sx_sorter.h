@@ -12,15 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/sx_sort.h"
 #include "util/sx_spill.h"
 
-#define SX_SORTER_MAX_WORDS 5
 #define SX_SORTER_SOME 1024
 
 typedef struct sx_sorter sx_sorter;
 
 /**
- * @param words   of a record, 1..SX_SORTER_MAX_WORDS
+ * @param words   of a record, 1..SX_SORT_MAX_WORDS
  * @param keys    how many of them, the first 1 or 2, are the key
  * @param shift   low bits of the first key that do not count, 0..63: for records that are in
  *                order already where the other bits are equal

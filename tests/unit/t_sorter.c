@@ -185,7 +185,7 @@ START_TEST(test_in_memory)
 	static const size_t sizes[] = { 0, 1, 2, 3, 100, 5000 };
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		for (unsigned words = 1; words <= SX_SORTER_MAX_WORDS; words++) {
+		for (unsigned words = 1; words <= SX_SORT_MAX_WORDS; words++) {
 			check(words, 1, 0, sizes[i], 50, 0);
 			if (words > 1)
 				check(words, 2, 0, sizes[i], 50, 0);
@@ -195,7 +195,7 @@ END_TEST
 
 START_TEST(test_spilled)
 {
-	for (unsigned words = 1; words <= SX_SORTER_MAX_WORDS; words++) {
+	for (unsigned words = 1; words <= SX_SORT_MAX_WORDS; words++) {
 		check(words, 1, 0, 200000, 1000, 0);
 		check(words, 1, 0, 200000, UINT64_MAX, 0);
 		check(words, 1, 0, 200000, 1000, 1);
@@ -218,7 +218,7 @@ END_TEST
 
 START_TEST(test_hard_keys)
 {
-	for (unsigned words = 1; words <= SX_SORTER_MAX_WORDS; words++)
+	for (unsigned words = 1; words <= SX_SORT_MAX_WORDS; words++)
 		for (unsigned keys = 1; keys <= 2 && keys <= words; keys++) {
 			check_keys(words, keys, 0, 150000, 1 << 20, CLUSTERED);
 			check_keys(words, keys, 0, 150000, 0, EXTREME);
@@ -246,14 +246,14 @@ static uint64_t random_word(sxt_rng *rng, unsigned bytes)
 /* Every number of words, bytes a word, and records. */
 START_TEST(test_frame)
 {
-	uint64_t record[SX_FRAME_RECORDS * SX_FRAME_MAX_WORDS];
-	uint64_t got[SX_FRAME_RECORDS * SX_FRAME_MAX_WORDS];
+	uint64_t record[SX_FRAME_RECORDS * SX_SORT_MAX_WORDS];
+	uint64_t got[SX_FRAME_RECORDS * SX_SORT_MAX_WORDS];
 	unsigned char bytes[SX_FRAME_MAX_BYTES + SX_FRAME_SLACK];
 	sxt_rng rng;
 
 	sxt_rng_init(&rng, 5);
 	for (int round = 0; round < 4000; round++) {
-		unsigned words = 1 + (unsigned)round % SX_FRAME_MAX_WORDS;
+		unsigned words = 1 + (unsigned)round % SX_SORT_MAX_WORDS;
 		size_t n = 1 + (size_t)sxt_rng_below(&rng, SX_FRAME_RECORDS), back, size, most = 2;
 
 		if (round % 3 == 0)
@@ -283,14 +283,14 @@ END_TEST
 /* Bytes that are no frame: of any kind, none is read beyond its end. */
 START_TEST(test_no_frame)
 {
-	uint64_t got[SX_FRAME_RECORDS * SX_FRAME_MAX_WORDS];
+	uint64_t got[SX_FRAME_RECORDS * SX_SORT_MAX_WORDS];
 	sxt_rng rng;
 
 	sxt_rng_init(&rng, 6);
 	for (int round = 0; round < 20000; round++) {
 		size_t size = (size_t)sxt_rng_below(&rng, 600), n = 0, used;
 		unsigned char *bytes = malloc(size + SX_FRAME_SLACK);
-		unsigned words = 1 + (unsigned)round % SX_FRAME_MAX_WORDS;
+		unsigned words = 1 + (unsigned)round % SX_SORT_MAX_WORDS;
 
 		for (size_t i = 0; i < size + SX_FRAME_SLACK; i++)
 			bytes[i] = (unsigned char)(sxt_rng_below(&rng, 3) ? sxt_rng_below(&rng, 10)

@@ -174,6 +174,38 @@ START_TEST(test_sort_order)
 }
 END_TEST
 
+/* By the leading bits alone; items that agree on these stay as they came. */
+START_TEST(test_sort_items)
+{
+	size_t n = sizes[_i];
+	sx_sort_item *item = malloc((2 * n + 1) * sizeof(*item)), *sorted;
+	uint64_t *key = malloc((n + 1) * sizeof(*key));
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 200 + (uint64_t)_i);
+	for (unsigned how = 0; how < N_FILLS; how++) {
+		unsigned shift = (unsigned)sxt_rng_below(&rng, 64);
+
+		fill(&rng, how, key, n);
+		for (size_t i = 0; i < n; i++)
+			item[i] = (sx_sort_item){ key[i], i };
+		sorted = sx_sort_items(item, item + n, n, shift);
+		t_must(sorted == item || sorted == item + n);
+		for (size_t i = 0; i < n; i++) {
+			t_must(sorted[i].value < n);
+			t_must_eq(sorted[i].key, key[sorted[i].value]);
+			if (!i)
+				continue;
+			t_must(sorted[i - 1].key >> shift <= sorted[i].key >> shift);
+			if (sorted[i - 1].key >> shift == sorted[i].key >> shift)
+				t_must(sorted[i - 1].value < sorted[i].value);
+		}
+	}
+	free(item);
+	free(key);
+}
+END_TEST
+
 START_TEST(test_unique)
 {
 	uint64_t key[] = { 0, 0, 1, 2, 2, 2, 7, UINT64_MAX, UINT64_MAX };
@@ -432,6 +464,7 @@ Suite *suite_util(void)
 
 	tcase_add_loop_test(tc, test_sort_u64, 0, N_SIZES);
 	tcase_add_loop_test(tc, test_sort_order, 0, N_SIZES);
+	tcase_add_loop_test(tc, test_sort_items, 0, N_SIZES);
 	tcase_add_test(tc, test_unique);
 	suite_add_tcase(suite, tc);
 	tc = tcase_create("alloc");
