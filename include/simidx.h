@@ -15,15 +15,20 @@
  * Conventions that hold for every function here:
  *
  *  - Functions that can fail return 0 (SIMIDX_OK) or a negative SIMIDX_E_ code. Each function
- *    lists the codes that it is known for; SIMIDX_E_ARG (a NULL or out-of-range argument, an
- *    options struct whose size this library does not know), SIMIDX_E_NOMEM, SIMIDX_E_IO and
+ *    lists the codes that it is known for; SIMIDX_E_ARG (a NULL or out-of-range argument, a
+ *    struct of a bad size or with unknown fields), SIMIDX_E_NOMEM, SIMIDX_E_IO and
  *    SIMIDX_E_FORK can come from any of them that takes a handle.
  *  - The last parameter `err` may be NULL. Otherwise it is cleared on entry and, on failure,
  *    holds the code, the errno if there was one, and a sentence for a person.
  *  - Out-parameters are set before anything else happens, to NULL, 0 or SIMIDX_NO_ID, so they
  *    are defined on every path.
- *  - Option structs begin with their size, set by their _INIT macro, so that fields can be
- *    added at the end without breaking programs built against an older header.
+ *  - Structs begin with their size, set by their _INIT macro, so that fields can be added at
+ *    the end: a program and a library of different versions work together. What a struct
+ *    lacks because it is older counts as zero. One that is newer than the library is taken if
+ *    everything that the library does not know of is zero (else SIMIDX_E_ARG). What the library
+ *    fills it fills as far as the caller's struct goes, with zeros after what it knows. In an
+ *    array, all have the size of the first one. Structs without a size never change, but for
+ *    those that are only handed to a callback.
  *  - The library never prints, exits or aborts, installs no signal handler, reads no
  *    environment variable and keeps no locale-dependent state.
  *
@@ -530,7 +535,7 @@ typedef struct simidx_query {
 #define SIMIDX_MATCH_FP2 1u   /**< fp2 is set */
 #define SIMIDX_MATCH_LABEL 2u /**< label is set: it was asked for, and there is one */
 
-/** A document that was found. */
+/** A document that was found. Arrays of these are returned, so their size never changes. */
 typedef struct simidx_match {
 	uint64_t id;       /**< its id; SIMIDX_NO_ID in an index without ids */
 	uint64_t fp;       /**< its fingerprint */
@@ -539,9 +544,10 @@ typedef struct simidx_match {
 	size_t label_size; /**< in bytes */
 	unsigned distance; /**< bits in which fp differs from the query; 0 where there was none */
 	unsigned flags;    /**< SIMIDX_MATCH_ flags */
-	unsigned weighted; /**< distance by the query's weights, with SIMIDX_QUERY_FP2 that of both
-	                        fingerprints; equal to `distance` without either */
+	unsigned weighted_distance; /**< distance by the query's weights, with SIMIDX_QUERY_FP2 that
+	                        of both fingerprints; equal to `distance` without either */
 	unsigned distance2; /**< bits in which fp2 differs, with SIMIDX_QUERY_FP2; else 0 */
+	uint64_t reserved;  /**< zero */
 } simidx_match;
 
 #define SIMIDX_CUT_LIMIT 1u      /**< there are more matches than `limit` allows */
@@ -550,8 +556,8 @@ typedef struct simidx_match {
 /** What a search found, and what it took. */
 typedef struct simidx_results {
 	size_t size;                 /**< sizeof; SIMIDX_RESULTS_INIT sets it */
-	const simidx_match *matches; /**< ordered by (weighted, id), without ids by (weighted,
-	                                  fingerprint) */
+	const simidx_match *matches; /**< ordered by (weighted_distance, id), without ids by
+	                                  (weighted_distance, fingerprint) */
 	size_t n;                    /**< their number */
 	int truncated;               /**< SIMIDX_CUT_ flags: why there may be more; 0 = that is all */
 	int complete_to;             /**< no match within this distance was missed, but for what
@@ -565,9 +571,12 @@ typedef struct simidx_results {
 	                                  ranges and, where a block index is in use, most often up to
 	                                  two dozen beside each */
 	uint64_t fingerprints;       /**< distinct fingerprints that are near enough */
+	unsigned more;               /**< of a batch: not 0 = this is a piece of the matches, and
+	                                  further pieces of the same query follow */
+	unsigned reserved;           /**< zero */
 } simidx_results;
 
-#define SIMIDX_RESULTS_INIT { sizeof(simidx_results), NULL, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define SIMIDX_RESULTS_INIT { sizeof(simidx_results), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Find the documents near to a fingerprint (Manku et al., section 3), exactly.
@@ -635,28 +644,34 @@ int simidx_reader_explain(simidx_reader *reader, const simidx_query *query, simi
 typedef struct simidx_batch_options {
 	size_t size;      /**< sizeof; SIMIDX_BATCH_OPTIONS_INIT sets it */
 	unsigned threads; /**< 0 = one a core; more than 256 are taken as 256 */
-	/** Called for each query, in their order, from the thread of the caller; the results stay
-	    valid during the call. Anything but 0 ends the batch with SIMIDX_E_STOPPED. */
+	/** Takes the answer to query number i, 0..n - 1; `results` stay valid during the call.
+	    Anything but 0 ends the batch with SIMIDX_E_STOPPED. See simidx_search_batch(). */
 	int (*deliver)(void *ctx, size_t i, const simidx_results *results);
-	void *ctx;        /**< passed through */
+	void *ctx;        /**< passed to deliver() */
 } simidx_batch_options;
 
 #define SIMIDX_BATCH_OPTIONS_INIT { sizeof(simidx_batch_options), 0, NULL, NULL }
 
 /**
- * Search many queries. From about 10,000 on that differ in nothing but the fingerprint they are
- * sorted by the prefix of each table, so that neighbours share what is read (twice as fast);
- * fewer are searched one after another. All see one snapshot, or each thread's share does; it
- * is pinned until the end, as by a walk.
+ * Search many queries. Large batches whose queries differ in nothing but the fingerprint share
+ * what they read, and are faster for it than as many single searches. All queries see one
+ * snapshot, or those of each thread do; it is pinned until the end, as by a walk.
  *
- * The index keeps a reader for the next batch, so that only the first of many small ones waits
- * until one is opened, some microseconds. Memory: some ten megabytes a thread, and in several
- * threads the answers that wait for those before them, at most half a million matches a thread
- * beside those of single queries.
+ * With one thread, answers come in the order of the queries, from the caller's thread. Otherwise
+ * deliver() may be called from several threads at the same time, and in no order: order is the
+ * caller's business. The matches of a query come in pieces of at most 65,536. Every piece but the
+ * last has simidx_results.more set; the pieces of a query come one after another, in the order of
+ * their matches and from the same thread; the counts in each are those of the whole query.
  *
- * @param queries  `n` of them; each may have another radius, mode and so on
- * @return as simidx_reader_search(), of the first query that fails, after the answers to those before
- *         it; SIMIDX_E_STOPPED; SIMIDX_E_BUSY when all reader slots of the index are taken
+ * Memory: some megabytes a thread, and the matches of the query that the thread is at.
+ *
+ * @param queries  `n` of them; each may have another radius, mode and so on. They lie as far
+ *                 apart as the first one's size says, and all have that size
+ * @param options  with deliver() set
+ * @return as simidx_reader_search(), of a query that fails; with one thread it is the first one
+ *         that does, and those before it have been answered; with several, others may be
+ *         unanswered too; SIMIDX_E_STOPPED; SIMIDX_E_BUSY when all reader slots of the index are
+ *         taken
  */
 int simidx_search_batch(simidx *index, const simidx_query *queries, size_t n,
 			const simidx_batch_options *options, simidx_error *err)
@@ -757,9 +772,10 @@ typedef struct simidx_writer_options {
 	                               documents, but 65,536..1,000,000 */
 	int wait_ms;              /**< longest wait for another writer, in milliseconds; 0 = do
 	                               not wait, -1 = for ever */
+	unsigned reserved;        /**< zero */
 } simidx_writer_options;
 
-#define SIMIDX_WRITER_OPTIONS_INIT { sizeof(simidx_writer_options), 0, 0, 0, -1 }
+#define SIMIDX_WRITER_OPTIONS_INIT { sizeof(simidx_writer_options), 0, 0, 0, -1, 0 }
 
 /**
  * Open a writer. It takes the write lock at the first simidx_writer_put() after opening, a commit or a
@@ -783,9 +799,10 @@ typedef struct simidx_doc {
 	const char *label; /**< URL, path or any other key; NULL = none. Copied */
 	size_t label_size; /**< in bytes, 1..SIMIDX_MAX_LABEL; not looked at when label is NULL */
 	unsigned flags;    /**< SIMIDX_DOC_ flags */
+	unsigned reserved; /**< zero */
 } simidx_doc;
 
-#define SIMIDX_DOC_INIT { sizeof(simidx_doc), SIMIDX_NO_ID, 0, 0, NULL, 0, 0 }
+#define SIMIDX_DOC_INIT { sizeof(simidx_doc), SIMIDX_NO_ID, 0, 0, NULL, 0, 0, 0 }
 
 /**
  * Add a document to the current transaction. Others see it after the commit. After any error

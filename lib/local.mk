@@ -17,7 +17,8 @@ lib_libsx_base_la_SOURCES = \
 	lib/util/sx_alloc.h \
 	lib/util/sx_bytes.h \
 	lib/util/sx_err.c \
-	lib/util/sx_err.h
+	lib/util/sx_err.h \
+	lib/util/sx_struct.h
 lib_libsx_base_la_CPPFLAGS = $(lib_cppflags)
 lib_libsx_base_la_CFLAGS = $(lib_cflags)
 

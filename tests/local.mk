@@ -108,6 +108,7 @@ unit_core = \
 	tests/unit/t_store_model.c \
 	tests/unit/t_store_procs.c \
 	tests/unit/t_store_threads.c \
+	tests/unit/t_struct_size.c \
 	tests/unit/t_table.c \
 	tests/unit/t_table.h \
 	tests/unit/t_table_check.c \

@@ -7,6 +7,7 @@
 #include "index/sx_index.h"
 #include "store/sx_dir.h"
 #include "util/sx_err.h"
+#include "util/sx_struct.h"
 
 #define DEFAULT_FILL 90
 #define DEFAULT_MODE 0600
@@ -19,7 +20,7 @@ int sx_create_check(const char *path, const simidx_create_options *o, simidx_err
 	const unsigned known = SIMIDX_CREATE_TRUNCATE | SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2 |
 			       SIMIDX_CREATE_FORCE;
 
-	if (!path || !*path || o->size != sizeof(*o) || o->flags & ~known)
+	if (!path || !*path || !o || o->flags & ~known)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_create: bad path, options size or flags");
 	if (o->layout > SIMIDX_LAYOUT_ROWS)
 		return sx_fail(err, SIMIDX_E_ARG, "layout %u is unknown", o->layout);
@@ -196,6 +197,7 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 		  simidx_error *err)
 {
 	static const simidx_create_options defaults = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_create_options own;
 	sx_store *store = NULL;
 	char *dir = NULL;
 	int lock_fd, rc;
@@ -204,8 +206,7 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 	if (!out)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_create: out is NULL");
 	*out = NULL;
-	if (!options)
-		options = &defaults;
+	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
 	rc = sx_create_check(path, options, err);
 	if (rc)
 		return rc;

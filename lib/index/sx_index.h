@@ -73,7 +73,10 @@ typedef struct sx_snapshot {
 /** Open the sub-databases in a transaction, making them if asked to. */
 int sx_tables_open(simidx *index, sx_txn *txn, int create, simidx_error *err);
 
-/** SIMIDX_E_ARG if the options or the path are not what simidx_create() takes. */
+/**
+ * SIMIDX_E_ARG if the options or the path are not what simidx_create() takes. Options are of our
+ * size, or NULL if that of the caller's was bad.
+ */
 int sx_create_check(const char *path, const simidx_create_options *options, simidx_error *err);
 
 /**
@@ -175,7 +178,10 @@ void sx_walk_spare_memory(simidx_walk *walk);
 /** The label of a document in the snapshot of a walk, in the map. */
 int sx_walk_label(simidx_walk *walk, uint64_t id, sx_slice *label, simidx_error *err);
 
-/** What can be said of a document to store without looking anything up. */
+/**
+ * What can be said of a document to store without looking anything up. It is of our size, or NULL
+ * if that of the caller's was bad.
+ */
 int sx_check_doc(const simidx *index, const simidx_doc *doc, simidx_error *err);
 
 /* ------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include "index/sx_index.h"
 #include "store/sx_dir.h"
 #include "util/sx_err.h"
+#include "util/sx_struct.h"
 
 static void describe(const simidx *index, const sx_header *h, simidx_info *out)
 {
@@ -32,23 +33,24 @@ static void describe(const simidx *index, const sx_header *h, simidx_info *out)
 
 int simidx_get_info(simidx *index, simidx_info *out, simidx_error *err)
 {
+	simidx_info own, *info;
 	sx_snapshot *s;
 	int rc;
 
 	sx_err_clear(err);
-	if (!index || !out || out->size != sizeof(*out))
+	info = sx_struct_begin(out, sizeof(size_t), &own, sizeof(own));
+	if (!index || !info)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_get_info: bad index or struct size");
-	memset(out, 0, sizeof(*out));
-	out->size = sizeof(*out);
 	s = sx_calloc(1, sizeof(*s));
 	rc = s ? sx_snapshot_begin(s, index, err) : sx_fail_nomem(err);
 	if (!rc) {
-		describe(index, &s->header, out);
-		out->snapshot = s->id;
-		rc = sx_dbi_usage(s->txn, &out->file_bytes, &out->used_bytes, err);
+		describe(index, &s->header, info);
+		info->snapshot = s->id;
+		rc = sx_dbi_usage(s->txn, &info->file_bytes, &info->used_bytes, err);
 		sx_snapshot_end(s);
 	}
 	free(s);
+	sx_struct_end(out, info, sizeof(*info));
 	return rc;
 }
 
@@ -142,21 +144,22 @@ static int describe_number(simidx *index, const sx_snapshot *s, unsigned i,
 
 int simidx_get_table_info(simidx *index, unsigned i, simidx_table_info *out, simidx_error *err)
 {
+	simidx_table_info own, *info;
 	sx_snapshot *s;
 	int rc;
 
 	sx_err_clear(err);
-	if (!index || !out || out->size != sizeof(*out))
+	info = sx_struct_begin(out, sizeof(size_t), &own, sizeof(own));
+	if (!index || !info)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_get_table_info: bad index or struct size");
-	memset(out, 0, sizeof(*out));
-	out->size = sizeof(*out);
 	s = sx_calloc(1, sizeof(*s));
 	rc = s ? sx_snapshot_begin(s, index, err) : sx_fail_nomem(err);
 	if (!rc) {
-		rc = describe_number(index, s, i, out, err);
+		rc = describe_number(index, s, i, info, err);
 		sx_snapshot_end(s);
 	}
 	free(s);
+	sx_struct_end(out, info, sizeof(*info));
 	return rc;
 }
 

@@ -10,6 +10,7 @@
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
+#include "util/sx_struct.h"
 
 /* A transaction of a merge writes 16 MB of blocks, or as many rows as make about that. */
 #define MERGE_BLOCKS 4096
@@ -201,6 +202,7 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 {
 	static const simidx_open_options defaults = SIMIDX_OPEN_OPTIONS_INIT;
 	const unsigned known = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE;
+	simidx_open_options own;
 	sx_store_options how = { 0 };
 	const sx_kernel *kernel;
 	sx_store *store;
@@ -210,9 +212,8 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 	if (!out)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_open: out is NULL");
 	*out = NULL;
-	if (!options)
-		options = &defaults;
-	if (!path || options->size != sizeof(*options) || options->flags & ~known)
+	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
+	if (!path || !options || options->flags & ~known)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_open: bad path, options size or flags");
 	if (options->flags & SIMIDX_OPEN_READ_ONLY)
 		how.flags |= SX_STORE_READ_ONLY;

@@ -17,6 +17,7 @@
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
+#include "util/sx_struct.h"
 
 /* What was counted in one table. */
 struct tally {
@@ -305,11 +306,12 @@ static int verify_all(struct verify *v)
 int simidx_verify(simidx *index, void (*callback)(void *ctx, const simidx_problem *problem),
 		  void *ctx, simidx_verify_report *out, simidx_error *err)
 {
+	simidx_verify_report own;
 	struct verify *v;
 	int rc;
 
 	sx_err_clear(err);
-	if (!index || (out && out->size != sizeof(*out)))
+	if (!index || (out && !sx_struct_begin(out, sizeof(size_t), &own, sizeof(own))))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_verify: bad index or struct size");
 	v = sx_calloc(1, sizeof(*v));
 	if (!v)
@@ -330,10 +332,8 @@ int simidx_verify(simidx *index, void (*callback)(void *ctx, const simidx_proble
 	if (!rc && v->report.problems)
 		rc = sx_fail(err, SIMIDX_E_CORRUPT, "%" PRIu64 " problem%s found",
 			     v->report.problems, v->report.problems == 1 ? "" : "s");
-	if (out) {
-		*out = v->report;
-		out->size = sizeof(*out);
-	}
+	if (out)
+		sx_struct_end(out, &v->report, sizeof(v->report));
 	free(v);
 	return rc;
 }

@@ -9,6 +9,7 @@
 
 #include "store/sx_dir.h"
 #include "util/sx_err.h"
+#include "util/sx_struct.h"
 
 #define DEFAULT_MEMORY ((uint64_t)1 << 30)
 #define MIN_MEMORY ((uint64_t)64 << 20)
@@ -221,7 +222,7 @@ static int begin(simidx_loader *l, const simidx_create_options *create, simidx_e
 
 static int check_loader_options(const simidx_loader_options *o, simidx_error *err)
 {
-	if (o->size != sizeof(*o) || o->duplicates > SIMIDX_DUPLICATES_LAST || o->wait_ms < -1 ||
+	if (!o || o->duplicates > SIMIDX_DUPLICATES_LAST || o->wait_ms < -1 ||
 	    o->flags & ~SIMIDX_OPEN_FORCE)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_open: bad options");
 	if (o->memory && o->memory < MIN_MEMORY)
@@ -235,6 +236,8 @@ int simidx_loader_open(const char *path, const simidx_create_options *create,
 		       simidx_error *err)
 {
 	static const simidx_loader_options defaults = SIMIDX_LOADER_OPTIONS_INIT;
+	simidx_loader_options own;
+	simidx_create_options own_create;
 	simidx_loader *l;
 	int rc;
 
@@ -242,13 +245,14 @@ int simidx_loader_open(const char *path, const simidx_create_options *create,
 	if (!out)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_open: out is NULL");
 	*out = NULL;
-	if (!options)
-		options = &defaults;
 	if (!path)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_open: path is NULL");
+	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
 	rc = check_loader_options(options, err);
-	if (!rc && create)
+	if (!rc && create) {
+		create = sx_struct_read(create, sizeof(size_t), &own_create, sizeof(own_create));
 		rc = sx_create_check(path, create, err);
+	}
 	if (rc)
 		return rc;
 	l = sx_calloc(1, sizeof(*l));
@@ -376,15 +380,18 @@ static int put(simidx_loader *l, const simidx_doc *doc, uint64_t *id, simidx_err
 	return SIMIDX_OK;
 }
 
-int simidx_loader_put(simidx_loader *l, const simidx_doc *doc, uint64_t *id, simidx_error *err)
+int simidx_loader_put(simidx_loader *l, const simidx_doc *given, uint64_t *id, simidx_error *err)
 {
+	simidx_doc own;
+	const simidx_doc *doc;
 	int rc;
 
 	sx_err_clear(err);
 	if (id)
 		*id = SIMIDX_NO_ID;
-	if (!l || !doc)
+	if (!l || !given)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_put: loader or doc is NULL");
+	doc = sx_struct_read(given, SX_STRUCT_TO(simidx_doc, fp), &own, sizeof(own));
 	rc = check_put(l, doc, err);
 	if (!rc && l->by_id && doc->id == SIMIDX_NO_ID && l->next_id > SIMIDX_MAX_ID)
 		rc = sx_fail(err, SIMIDX_E_RANGE, "there is no id above the largest one");
@@ -470,10 +477,11 @@ static int publish(simidx_loader *l, simidx_error *err)
 
 int simidx_loader_finish(simidx_loader *l, simidx_loader_report *report, simidx_error *err)
 {
+	simidx_loader_report own;
 	int rc;
 
 	sx_err_clear(err);
-	if (!l || (report && report->size != sizeof(*report)))
+	if (!l || (report && !sx_struct_begin(report, sizeof(size_t), &own, sizeof(own))))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_finish: bad loader or report");
 	if (l->broken)
 		return sx_fail(err, SIMIDX_E_STATE, "the loader is finished, or a put failed");
@@ -487,9 +495,7 @@ int simidx_loader_finish(simidx_loader *l, simidx_loader_report *report, simidx_
 	if (!rc)
 		rc = publish(l, err);
 	close_new(l);
-	if (!rc && report) {
-		*report = l->report;
-		report->size = sizeof(*report);
-	}
+	if (!rc && report)
+		sx_struct_end(report, &l->report, sizeof(l->report));
 	return rc;
 }

@@ -7,6 +7,7 @@
 
 #include "search/sx_batch.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "util/sx_err.h"
@@ -139,22 +140,54 @@ static int run(sx_batch *batch, sx_worker *w, simidx_error *err)
 				  : sx_batch_alone(w, batch, err);
 }
 
+/*
+ * Queries of another version of the struct, as ours. They lie as far apart as the first one's size
+ * says. One that cannot be read gets no size: it fails when its turn comes.
+ */
+static simidx_query *convert(const simidx_query *queries, size_t n)
+{
+	size_t stride = queries->size;
+	simidx_query *query = sx_calloc(n, sizeof(*query));
+
+	for (size_t i = 0; query && i < n; i++) {
+		const void *at = (const char *)queries + i * stride;
+		const simidx_query *read = NULL;
+
+		if (sx_struct_size(at) == stride)
+			read = sx_struct_read(at, SX_QUERY_MIN, &query[i], sizeof(*query));
+		if (!read)
+			query[i].size = 0;
+	}
+	return query;
+}
+
 int simidx_search_batch(simidx *index, const simidx_query *queries, size_t n,
 			const simidx_batch_options *options, simidx_error *err)
 {
-	sx_batch batch = { .index = index, .query = queries, .n = n, .options = options };
+	sx_batch batch = { .index = index, .query = queries, .n = n };
+	simidx_query *converted = NULL;
+	simidx_batch_options own;
 	sx_worker worker = { 0 };
 	int rc;
 
 	sx_err_clear(err);
-	if (!index || (!queries && n) || !options || options->size != sizeof(*options) ||
-	    !options->deliver)
+	batch.options = sx_struct_read(options, SX_STRUCT_TO(simidx_batch_options, ctx), &own,
+				       sizeof(own));
+	if (!index || (!queries && n) || !batch.options || !batch.options->deliver ||
+	    (n && (queries->size < SX_QUERY_MIN || queries->size > SX_STRUCT_MAX)))
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "simidx_search_batch: bad index, queries or options");
-	batch.threads = options->threads;
+	if (n && queries->size != sizeof(*queries)) {
+		converted = convert(queries, n);
+		batch.query = converted;
+		if (!converted)
+			return sx_fail_nomem(err);
+	}
+	batch.threads = batch.options->threads;
 	rc = sx_worker_init(&worker, &batch, err);
 	if (!rc && n)
 		rc = run(&batch, &worker, err);
 	sx_worker_free(&worker);
+	free(converted);
 	return rc;
 }

@@ -125,23 +125,23 @@ static int explain(simidx_reader *r, const simidx_query *asked, simidx_explanati
 }
 
 int simidx_reader_explain(simidx_reader *r, const simidx_query *query, simidx_explanation *out,
-		   simidx_error *err)
+			  simidx_error *err)
 {
+	simidx_explanation own, *e;
+	simidx_query own_query;
 	int rc;
 
 	sx_err_clear(err);
-	if (!out || out->size != sizeof(*out))
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_reader_explain: out: bad struct size");
-	memset(out, 0, sizeof(*out));
-	out->size = sizeof(*out);
-	out->results.size = sizeof(out->results);
-	out->kernel = "";
-	if (!r || !query)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_reader_explain: reader or query is NULL");
+	e = sx_struct_begin(out, SX_STRUCT_TO(simidx_explanation, n_rejected), &own, sizeof(own));
+	query = sx_struct_read(query, SX_QUERY_MIN, &own_query, sizeof(own_query));
+	if (!r || !query || !e)
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_reader_explain: no reader, or bad struct size");
 	rc = sx_snapshot_renew(&r->snapshot, err);
 	if (rc)
 		return rc;
-	rc = explain(r, query, out, err);
+	rc = explain(r, query, e, err);
 	sx_snapshot_reset(&r->snapshot);
+	sx_struct_end(out, e, sizeof(*e));
 	return rc;
 }

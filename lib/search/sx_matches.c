@@ -43,8 +43,8 @@ static int compare_matches(const void *a, const void *b)
 {
 	const simidx_match *x = a, *y = b;
 
-	if (x->weighted != y->weighted)
-		return x->weighted < y->weighted ? -1 : 1;
+	if (x->weighted_distance != y->weighted_distance)
+		return x->weighted_distance < y->weighted_distance ? -1 : 1;
 	if (x->id != y->id)
 		return x->id < y->id ? -1 : 1;
 	return x->fp < y->fp ? -1 : x->fp > y->fp;

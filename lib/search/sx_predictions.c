@@ -5,10 +5,9 @@
  * What an index of some size would be like, for choosing its plan.
  */
 
-#include <string.h>
-
 #include "plan/sx_predict.h"
 #include "util/sx_err.h"
+#include "util/sx_struct.h"
 
 #define FILL 90
 
@@ -32,17 +31,17 @@ static double other_bytes(unsigned bits, uint64_t documents)
 }
 
 int simidx_plan_predict(unsigned i, unsigned bits, uint64_t documents, unsigned radius,
-		   simidx_prediction *out, simidx_error *err)
+			simidx_prediction *out, simidx_error *err)
 {
+	simidx_prediction own, *to;
 	sx_prediction p;
 	sx_plan plan;
 	int rc;
 
 	sx_err_clear(err);
-	if (!out || out->size != sizeof(*out))
+	to = sx_struct_begin(out, sizeof(size_t), &own, sizeof(own));
+	if (!to)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_plan_predict: out: bad struct size");
-	memset(out, 0, sizeof(*out));
-	out->size = sizeof(*out);
 	if (radius > bits)
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "simidx_plan_predict: radius %u: fingerprints have %u bits", radius,
@@ -53,12 +52,13 @@ int simidx_plan_predict(unsigned i, unsigned bits, uint64_t documents, unsigned 
 	if (rc)
 		return rc;
 	sx_predict(&plan, documents, radius, FILL, NULL, &p);
-	out->plan = sx_plan_name(i);
-	out->n_tables = plan.n_tables;
-	out->table_bytes = p.document_bytes;
-	out->bytes = p.document_bytes + other_bytes(bits, documents);
-	out->probes = (double)p.strategy.probes;
-	out->candidates = (double)p.strategy.candidates;
-	out->microseconds = p.strategy.ns / 1000;
+	to->plan = sx_plan_name(i);
+	to->n_tables = plan.n_tables;
+	to->table_bytes = p.document_bytes;
+	to->bytes = p.document_bytes + other_bytes(bits, documents);
+	to->probes = (double)p.strategy.probes;
+	to->candidates = (double)p.strategy.candidates;
+	to->microseconds = p.strategy.ns / 1000;
+	sx_struct_end(out, to, sizeof(*to));
 	return SIMIDX_OK;
 }

@@ -28,12 +28,12 @@ unsigned sx_query_distance(const sx_query *q, uint64_t fp)
 int sx_query_judge(const sx_query *q, simidx_match *match)
 {
 	match->distance = simidx_distance(match->fp, q->fp);
-	match->weighted = sx_query_distance(q, match->fp);
+	match->weighted_distance = sx_query_distance(q, match->fp);
 	if (!q->has_fp2)
 		return 1;
 	match->distance2 = simidx_distance(match->fp2, q->asked->fp2);
-	match->weighted += weigh(match->fp2 ^ q->asked->fp2, q->asked->weights2);
-	return match->weighted <= q->asked->radius2;
+	match->weighted_distance += weigh(match->fp2 ^ q->asked->fp2, q->asked->weights2);
+	return match->weighted_distance <= q->asked->radius2;
 }
 
 /* How many bits can differ at most within the radius: the lightest ones do. */

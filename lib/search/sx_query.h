@@ -10,6 +10,7 @@
 
 #include "index/sx_index.h"
 #include "plan/sx_lightest.h"
+#include "util/sx_struct.h"
 
 typedef struct sx_query {
 	const simidx_query *asked;
@@ -23,7 +24,10 @@ typedef struct sx_query {
 	sx_by_weight by_weight; /* where it is weighted */
 } sx_query;
 
-/** Check a query. The codes of simidx_reader_search(). */
+/** The smallest query that is one: what a caller's struct may not lack. */
+#define SX_QUERY_MIN SX_STRUCT_TO(simidx_query, radius)
+
+/** Check a query, which is of our size. The codes of simidx_reader_search(). */
 int sx_query_init(sx_query *query, const simidx *index, const simidx_query *asked,
 		  simidx_error *err);
 

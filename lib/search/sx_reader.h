@@ -221,7 +221,7 @@ int sx_matches_push(sx_matches *matches, const simidx_match *match, simidx_error
 int sx_matches_append(sx_matches *matches, const simidx_match *like, const uint64_t *id,
 		      const uint64_t *fp2, size_t n, simidx_error *err);
 
-/** Sort matches [from, n) by (weighted, id, fp). */
+/** Sort matches [from, n) by (weighted_distance, id, fp). */
 void sx_matches_sort(sx_matches *matches, size_t from);
 
 /* ------------------------------------------------------------------------------------------

@@ -144,7 +144,7 @@ static int add_nearer(simidx_reader *r, const sx_query *q, unsigned next, simidx
 	int rc = SIMIDX_OK;
 
 	for (size_t i = 0; !rc && i < r->matches.n; i++)
-		if (r->matches.at[i].weighted >= next)
+		if (r->matches.at[i].weighted_distance >= next)
 			rc = sx_matches_push(&r->nearer, &r->matches.at[i], err);
 	swap_matches(r);
 	out->count = r->matches.n;
@@ -238,18 +238,20 @@ int sx_search_found(simidx_reader *r, const simidx_query *asked, simidx_results 
 }
 
 int simidx_reader_search(simidx_reader *r, const simidx_query *query, simidx_results *out,
-		  simidx_error *err)
+			 simidx_error *err)
 {
+	simidx_results own_results, *results;
+	simidx_query own_query;
 	sx_query q;
 	int rc;
 
 	sx_err_clear(err);
-	if (!out || out->size != sizeof(*out))
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_reader_search: out: bad struct size");
-	memset(out, 0, sizeof(*out));
-	out->size = sizeof(*out);
-	if (!r || !query)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_reader_search: reader or query is NULL");
+	results = sx_struct_begin(out, SX_STRUCT_TO(simidx_results, n), &own_results,
+				  sizeof(own_results));
+	query = sx_struct_read(query, SX_QUERY_MIN, &own_query, sizeof(own_query));
+	if (!r || !query || !results)
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_reader_search: no reader, or bad struct size");
 	rc = sx_query_init(&q, r->index, query, err);
 	if (rc)
 		return rc;
@@ -259,7 +261,8 @@ int simidx_reader_search(simidx_reader *r, const simidx_query *query, simidx_res
 		r->ahead = 0;
 		return rc;
 	}
-	rc = finish(r, &q, search(r, &q, out, err), out, err);
+	rc = finish(r, &q, search(r, &q, results, err), results, err);
 	sx_snapshot_reset(&r->snapshot);
+	sx_struct_end(out, results, sizeof(*results));
 	return rc;
 }

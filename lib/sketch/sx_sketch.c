@@ -7,6 +7,7 @@
 
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
+#include "util/sx_struct.h"
 
 #define N_NIBBLES 16
 #define N_PLANES 32 /* a count of features is below 2^32 */
@@ -316,34 +317,35 @@ static int check_arguments(const simidx_feature *features, size_t n, unsigned bi
 	return SIMIDX_OK;
 }
 
-int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits,
-			 unsigned flags, simidx_sketch *out, simidx_error *err)
+int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits, unsigned flags,
+		       simidx_sketch *out, simidx_error *err)
 {
+	simidx_sketch own, *sketch;
 	uint64_t norm;
 	int rc;
 
 	sx_err_clear(err);
-	if (!out || out->size != sizeof(*out))
+	sketch = sx_struct_begin(out, SX_STRUCT_TO(simidx_sketch, fp), &own, sizeof(own));
+	if (!sketch)
 		return sx_fail(err, SIMIDX_E_ARG, "no sketch, or its size is not set");
-	memset(out, 0, sizeof(*out));
-	out->size = sizeof(*out);
 	rc = check_arguments(features, n, bits, flags, err);
 	if (rc)
 		return rc;
-	out->bits = bits;
-	out->flags = flags;
-	out->n_features = n;
-	sum_bits(features, n, out->sums, flags & SIMIDX_SKETCH_FP2 ? out->sums2 : NULL);
+	sketch->bits = bits;
+	sketch->flags = flags;
+	sketch->n_features = n;
+	sum_bits(features, n, sketch->sums, flags & SIMIDX_SKETCH_FP2 ? sketch->sums2 : NULL);
 	/* Bits that the fingerprint does not have say nothing. */
-	memset(out->sums + bits, 0, (64 - bits) * sizeof(out->sums[0]));
-	out->fp = sign_bits(out->sums, bits);
+	memset(sketch->sums + bits, 0, (64 - bits) * sizeof(sketch->sums[0]));
+	sketch->fp = sign_bits(sketch->sums, bits);
 	if (flags & SIMIDX_SKETCH_FP2)
-		out->fp2 = sign_bits(out->sums2, 64);
+		sketch->fp2 = sign_bits(sketch->sums2, 64);
 	if (flags & SIMIDX_SKETCH_WEIGHTS) {
 		norm = weight_norm(features, n);
-		weigh_bits(out->sums, bits, norm, out->weights);
+		weigh_bits(sketch->sums, bits, norm, sketch->weights);
 		if (flags & SIMIDX_SKETCH_FP2)
-			weigh_bits(out->sums2, 64, norm, out->weights2);
+			weigh_bits(sketch->sums2, 64, norm, sketch->weights2);
 	}
+	sx_struct_end(out, sketch, sizeof(*sketch));
 	return SIMIDX_OK;
 }

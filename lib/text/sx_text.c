@@ -11,6 +11,7 @@
 #include <unicode/uversion.h>
 
 #include "util/sx_err.h"
+#include "util/sx_struct.h"
 
 /* What one buffer may keep for the next text. */
 #define KEEP_BYTES ((size_t)4 << 20)
@@ -201,14 +202,14 @@ static void trim(simidx_text *text)
 int simidx_text_fingerprint(simidx_text *text, const void *utf8, size_t size, unsigned flags,
 			    simidx_sketch *out, simidx_error *err)
 {
+	simidx_sketch own, *sketch;
 	uint64_t n_words;
 	int rc;
 
 	sx_err_clear(err);
-	if (!out || out->size != sizeof(*out))
-		return sx_fail(err, SIMIDX_E_ARG, "sketch is NULL or of another size");
-	memset(out, 0, sizeof(*out));
-	out->size = sizeof(*out);
+	sketch = sx_struct_begin(out, SX_STRUCT_TO(simidx_sketch, fp), &own, sizeof(own));
+	if (!sketch)
+		return sx_fail(err, SIMIDX_E_ARG, "no sketch, or its size is not set");
 	if (!text || (!utf8 && size))
 		return sx_fail(err, SIMIDX_E_ARG, "extractor or text is NULL");
 	if (flags & ~(SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS))
@@ -220,14 +221,15 @@ int simidx_text_fingerprint(simidx_text *text, const void *utf8, size_t size, un
 	rc = sx_text_extract(text, utf8, size, NULL, err);
 	if (!rc)
 		rc = simidx_sketch_make(text->features.slot, text->features.n,
-					  text->settings.bits, flags, out, err);
+					text->settings.bits, flags, sketch, err);
 	n_words = text->features.n_words;
 	trim(text);
 	if (rc)
 		return rc;
-	out->n_tokens = n_words;
+	sketch->n_tokens = n_words;
 	if (n_words < text->settings.min_tokens)
-		out->flags |= SIMIDX_SKETCH_SHORT;
+		sketch->flags |= SIMIDX_SKETCH_SHORT;
+	sx_struct_end(out, sketch, sizeof(*sketch));
 	return SIMIDX_OK;
 }
 

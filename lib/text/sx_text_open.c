@@ -7,6 +7,7 @@
 #include "text/sx_text.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
+#include "util/sx_struct.h"
 
 /** N-grams of words12. */
 #define GRAMS_1_2 3u
@@ -76,16 +77,24 @@ static int open_settings(const sx_settings *settings, simidx_text **out, simidx_
 	return rc;
 }
 
-static int check_size(const simidx_text_options *options, simidx_error *err)
+/** What the caller's options say, those of any version; the defaults for NULL. */
+static int read_options(const simidx_text_options *given, simidx_text_options *out,
+			simidx_error *err)
 {
-	if (options && options->size != sizeof(*options))
-		return sx_fail(err, SIMIDX_E_ARG, "options of another size");
+	static const simidx_text_options defaults = SIMIDX_TEXT_OPTIONS_INIT;
+	const simidx_text_options *options =
+		sx_struct_read(given ? given : &defaults, sizeof(size_t), out, sizeof(*out));
+
+	if (!options)
+		return sx_fail(err, SIMIDX_E_ARG, "options: bad struct size");
+	if (options != out)
+		*out = *options;
 	return SIMIDX_OK;
 }
 
 int simidx_text_open(const simidx_text_options *options, simidx_text **out, simidx_error *err)
 {
-	static const simidx_text_options defaults = SIMIDX_TEXT_OPTIONS_INIT;
+	simidx_text_options own;
 	sx_settings settings;
 	int rc;
 
@@ -93,9 +102,9 @@ int simidx_text_open(const simidx_text_options *options, simidx_text **out, simi
 	if (!out)
 		return sx_fail(err, SIMIDX_E_ARG, "out is NULL");
 	*out = NULL;
-	rc = check_size(options, err);
+	rc = read_options(options, &own, err);
 	if (!rc)
-		rc = sx_settings_make(&settings, options ? options : &defaults, err);
+		rc = sx_settings_make(&settings, &own, err);
 	return rc ? rc : open_settings(&settings, out, err);
 }
 
@@ -142,7 +151,7 @@ static int open_like(const char *profile, const simidx_text_options *options, si
 int simidx_text_open_for(simidx *index, const simidx_text_options *options, simidx_text **out,
 			 simidx_error *err)
 {
-	simidx_text_options o = SIMIDX_TEXT_OPTIONS_INIT;
+	simidx_text_options o;
 	simidx_info info = SIMIDX_INFO_INIT;
 	sx_profile_strings strings;
 	simidx_text *text = NULL;
@@ -152,9 +161,7 @@ int simidx_text_open_for(simidx *index, const simidx_text_options *options, simi
 	if (!out)
 		return sx_fail(err, SIMIDX_E_ARG, "out is NULL");
 	*out = NULL;
-	rc = check_size(options, err);
-	if (!rc && options)
-		o = *options;
+	rc = read_options(options, &o, err);
 	if (!rc)
 		rc = simidx_get_info(index, &info, err);
 	if (!rc)

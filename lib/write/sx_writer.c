@@ -9,6 +9,7 @@
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
+#include "util/sx_struct.h"
 
 #define MIN_THRESHOLD 65536
 #define MAX_THRESHOLD 1000000
@@ -36,6 +37,7 @@ int simidx_writer_open(simidx *index, const simidx_writer_options *options, simi
 		       simidx_error *err)
 {
 	static const simidx_writer_options defaults = SIMIDX_WRITER_OPTIONS_INIT;
+	simidx_writer_options own;
 	simidx_writer *w;
 	int rc;
 
@@ -43,11 +45,9 @@ int simidx_writer_open(simidx *index, const simidx_writer_options *options, simi
 	if (!out)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_open: out is NULL");
 	*out = NULL;
-	if (!options)
-		options = &defaults;
-	if (!index || options->size != sizeof(*options) ||
-	    options->durability > SIMIDX_DURABILITY_NORMAL ||
-	    options->merge > SIMIDX_MERGE_NEVER || options->wait_ms < -1)
+	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
+	if (!index || !options || options->durability > SIMIDX_DURABILITY_NORMAL ||
+	    options->merge > SIMIDX_MERGE_NEVER || options->wait_ms < -1 || options->reserved)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_open: bad index or options");
 	rc = sx_store_check_fork(index->store, err);
 	if (rc)
@@ -126,7 +126,7 @@ static int begin(simidx_writer *w, simidx_error *err)
 
 int sx_check_doc(const simidx *index, const simidx_doc *doc, simidx_error *err)
 {
-	if (doc->size != sizeof(*doc) || doc->flags & ~SIMIDX_DOC_FP2)
+	if (!doc || doc->flags & ~SIMIDX_DOC_FP2 || doc->reserved)
 		return sx_fail(err, SIMIDX_E_ARG, "document: bad struct size or flags");
 	if (doc->fp & ~sx_low_bits(index->bits))
 		return sx_fail(err, SIMIDX_E_RANGE, "the fingerprint has more than %u bits",
@@ -299,15 +299,18 @@ static int put(simidx_writer *w, const simidx_doc *doc, uint64_t *id, simidx_err
 	return SIMIDX_OK;
 }
 
-int simidx_writer_put(simidx_writer *w, const simidx_doc *doc, uint64_t *id, simidx_error *err)
+int simidx_writer_put(simidx_writer *w, const simidx_doc *given, uint64_t *id, simidx_error *err)
 {
+	simidx_doc own;
+	const simidx_doc *doc;
 	int rc;
 
 	sx_err_clear(err);
 	if (id)
 		*id = SIMIDX_NO_ID;
-	if (!w || !doc)
+	if (!w || !given)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_put: writer or doc is NULL");
+	doc = sx_struct_read(given, SX_STRUCT_TO(simidx_doc, fp), &own, sizeof(own));
 	rc = sx_check_doc(w->index, doc, err);
 	if (!rc)
 		rc = begin(w, err);

@@ -73,10 +73,10 @@ static int is_same(const sxt_found *f, const simidx_match *m)
 
 static void check_fields(const sxt_found *f, const simidx_match *m)
 {
-	if (f->weighted != m->weighted || f->distance != m->distance ||
+	if (f->weighted != m->weighted_distance || f->distance != m->distance ||
 	    f->distance2 != m->distance2 || f->doc->fp2 != m->fp2)
 		ck_abort_msg("id %" PRIu64 ": weighted %u, distance %u and %u; not %u, %u, %u",
-			     m->id, m->weighted, m->distance, m->distance2, f->weighted,
+			     m->id, m->weighted_distance, m->distance, m->distance2, f->weighted,
 			     f->distance, f->distance2);
 }
 

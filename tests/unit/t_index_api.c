@@ -98,8 +98,8 @@ START_TEST(create_refuses)
 
 	memset(long_profile, 'x', 4097);
 	REFUSE(SIMIDX_E_ARG, o.size = 0);
-	REFUSE(SIMIDX_E_ARG, o.size = sizeof(o) - 1);
-	REFUSE(SIMIDX_E_ARG, o.size = sizeof(o) + 8);
+	REFUSE(SIMIDX_E_ARG, o.size = sizeof(o.size) - 1);
+	REFUSE(SIMIDX_E_ARG, o.size = 4097);
 	REFUSE(SIMIDX_E_ARG, o.bits = 15);
 	REFUSE(SIMIDX_E_ARG, o.bits = 65);
 	REFUSE(SIMIDX_E_ARG, o.bits = 1);
@@ -213,9 +213,9 @@ START_TEST(open_refuses)
 	ck_assert_int_eq(sxt_err.code, SIMIDX_E_NOT_FOUND);
 	ck_assert_sx(simidx_open(NULL, NULL, &index, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(simidx_open(path, NULL, NULL, &sxt_err), SIMIDX_E_ARG);
-	o.size++;
+	o.size = 0;
 	ck_assert_sx(simidx_open(path, &o, &index, &sxt_err), SIMIDX_E_ARG);
-	o.size--;
+	o.size = sizeof(o);
 	o.flags = 16;
 	ck_assert_sx(simidx_open(path, &o, &index, &sxt_err), SIMIDX_E_ARG);
 	sxt_file_write(file, "text", 4);
@@ -430,24 +430,27 @@ START_TEST(struct_sizes_and_flags)
 	simidx_info info = SIMIDX_INFO_INIT;
 	simidx_doc doc = SIMIDX_DOC_INIT;
 
-	info.size--;
+	info.size = 0;
 	ARG(simidx_get_info(index, &info, &sxt_err));
-	table.size++;
+	table.size = 4097;
 	ARG(simidx_get_table_info(index, 0, &table, &sxt_err));
 	report.size = 0;
 	ARG(simidx_verify(index, NULL, NULL, &report, &sxt_err));
-	query.size++;
+	query.size = 16;
 	ARG(simidx_reader_search(reader, &query, &results, &sxt_err));
-	query.size--;
+	query.size = sizeof(query);
 	query.flags = 4;
 	ARG(simidx_reader_search(reader, &query, &results, &sxt_err));
 	query.flags = 0;
-	results.size = 1;
+	results.size = 16;
 	ARG(simidx_reader_search(reader, &query, &results, &sxt_err));
 	doc.size = 0;
 	ARG(simidx_writer_put(writer, &doc, NULL, &sxt_err));
 	doc.size = sizeof(doc);
 	doc.flags = 2;
+	ARG(simidx_writer_put(writer, &doc, NULL, &sxt_err));
+	doc.flags = 0;
+	doc.reserved = 1;
 	ARG(simidx_writer_put(writer, &doc, NULL, &sxt_err));
 #undef ARG
 #define OPTIONS(change)                                                                       \
@@ -461,6 +464,7 @@ START_TEST(struct_sizes_and_flags)
 		how = good;                                                                   \
 	} while (0)
 	OPTIONS(how.size = 0);
+	OPTIONS(how.reserved = 1);
 	OPTIONS(how.durability = 2);
 	OPTIONS(how.merge = 2);
 	OPTIONS(how.wait_ms = -2);
@@ -572,7 +576,10 @@ START_TEST(batch_arguments)
 	ck_assert_sx(simidx_search_batch(index, NULL, 1, &o, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(simidx_search_batch(index, &q, 1, NULL, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(simidx_search_batch(index, NULL, 0, &o, &sxt_err), SIMIDX_OK);
-	o.size--;
+	o.size = sizeof(o) - 1;
+	ck_assert_sx(simidx_search_batch(index, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	o.size = sizeof(o);
+	q.size = 16;
 	ck_assert_sx(simidx_search_batch(index, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
 	simidx_close(index);
 }

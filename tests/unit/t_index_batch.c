@@ -137,7 +137,7 @@ static void compare_matches(const simidx_match *a, const simidx_match *b)
 	t_must_eq(a->fp2, b->fp2);
 	t_must_eq(a->distance, b->distance);
 	t_must_eq(a->distance2, b->distance2);
-	t_must_eq(a->weighted, b->weighted);
+	t_must_eq(a->weighted_distance, b->weighted_distance);
 	t_must_eq(a->flags, b->flags);
 	t_must_eq(a->label_size, b->label_size);
 	t_must(!a->label == !b->label);

@@ -316,7 +316,7 @@ START_TEST(test_arguments)
 	options.bits = 65;
 	ck_assert_sx(simidx_text_open(&options, &none, NULL), SIMIDX_E_ARG);
 	options.bits = 64;
-	options.size--;
+	options.size = 0;
 	ck_assert_sx(simidx_text_open(&options, &none, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(simidx_text_open(NULL, NULL, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(simidx_text_open_for(NULL, NULL, &none, &sxt_err), SIMIDX_E_ARG);

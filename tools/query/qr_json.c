@@ -102,7 +102,7 @@ static int add_match(json_t *list, const struct qr_query *query, const simidx_ma
 	failed |= set_fingerprint(object, "fp", match->fp, bits);
 	failed |= set_integer(object, "distance", match->distance);
 	if (query->is_search)
-		failed |= set_integer(object, "weighted", match->weighted);
+		failed |= set_integer(object, "weighted", match->weighted_distance);
 	if (query->has_fp2)
 		failed |= set_integer(object, "distance2", match->distance2);
 	failed |= set_label(object, match);

@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Structs of callers that were built with another version of the headers: every function that
+ * takes a struct with a size is called with shorter and with longer ones.
+ *
+ * A struct lies in a page of bytes that are all FILL, so that what is written beyond it is seen.
+ */
+
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/sxt_model.h"
+#include "index/sx_index.h"
+#include "util/sx_struct.h"
+#if HAVE_TEXT
+#include <simidx_text.h>
+#endif
+
+Suite *suite_struct_size(void);
+
+#define FILL 0xa5
+#define ROOM (2 * SX_STRUCT_MAX)
+
+#define N_DOCS 100
+
+/* A struct and what lies after it. */
+union room {
+	uint64_t align;
+	size_t size;
+	unsigned char at[ROOM];
+};
+
+static char *dir, *path;
+static simidx *db; /* without block indexes: what a search takes does not change */
+static simidx_reader *reader;
+static simidx_writer *writer;
+static const simidx_query any = SIMIDX_QUERY_INIT;
+
+/* Document i has id i, label "l<i>" and fingerprint 1000 i. */
+static void set_up(void)
+{
+	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
+
+	dir = sxt_dir_make();
+	path = sxt_path(dir, "index");
+	simidx_close(sxt_create(path, NULL));
+	o.block_index_bytes = SIMIDX_BLOCK_INDEX_NEVER;
+	sxt_must(simidx_open(path, &o, &db, &sxt_err));
+	writer = sxt_writer(db, 0);
+	for (unsigned i = 0; i < N_DOCS; i++) {
+		simidx_doc doc = SIMIDX_DOC_INIT;
+		char label[8];
+
+		doc.fp = 1000 * i;
+		doc.label = label;
+		doc.label_size = (size_t)snprintf(label, sizeof(label), "l%u", i);
+		sxt_must(simidx_writer_put(writer, &doc, NULL, &sxt_err));
+	}
+	sxt_commit(writer);
+	sxt_merge(db);
+	reader = sxt_reader(db);
+}
+
+static void tear_down(void)
+{
+	simidx_reader_close(reader);
+	simidx_writer_close(writer);
+	simidx_close(db);
+	sxt_remove(dir);
+	free(path);
+	free(dir);
+}
+
+/* ------------------------------------------------------------------------------------------
+ * What a caller fills
+ */
+
+typedef int call_with(const void *given);
+
+/* The first `size` bytes of `full`, as far as they go, and zeros. */
+static void put_in(union room *room, const void *full, size_t full_size, size_t size)
+{
+	memset(room->at, FILL, sizeof(room->at));
+	memset(room->at, 0, size);
+	memcpy(room->at, full, size < full_size ? size : full_size);
+	room->size = size;
+}
+
+/*
+ * A call is tried with every size. `min` is the smallest that is to do: `full` has nothing but
+ * zeros and what a call does not depend on after it.
+ */
+static void try_in(call_with *call, const void *full, size_t size, size_t min)
+{
+	union room room;
+
+	for (size_t n = 0; n < min; n += n + 8 < min ? 8 : 1) {
+		put_in(&room, full, size, n);
+		ck_assert_msg(call(room.at) == SIMIDX_E_ARG, "%zu of %zu bytes", n, size);
+	}
+	for (size_t n = min; n < size; n += 4) {
+		put_in(&room, full, size, n);
+		ck_assert_msg(call(room.at) == SIMIDX_OK, "%zu of %zu bytes: %s", n, size,
+			      sxt_err.text);
+	}
+	for (size_t n = size; n <= SX_STRUCT_MAX; n += n < size + 16 ? 1 : 509) {
+		put_in(&room, full, size, n);
+		ck_assert_msg(call(room.at) == SIMIDX_OK, "%zu of %zu bytes: %s", n, size,
+			      sxt_err.text);
+		for (size_t i = n - 1; i >= size; i -= i < size + 16 ? 1 : 13) {
+			put_in(&room, full, size, n);
+			room.at[i] = 1;
+			ck_assert_msg(call(room.at) == SIMIDX_E_ARG, "%zu bytes, byte %zu", n, i);
+		}
+	}
+	put_in(&room, full, size, SX_STRUCT_MAX + 1);
+	ck_assert_int_eq(call(room.at), SIMIDX_E_ARG);
+	put_in(&room, full, size, size);
+	room.size = SIZE_MAX;
+	ck_assert_int_eq(call(room.at), SIMIDX_E_ARG);
+}
+
+static int call_create(const void *given)
+{
+	char *other = sxt_path(dir, "other");
+	simidx *index;
+	int rc = simidx_create(other, given, &index, &sxt_err);
+
+	ck_assert(!rc == (index != NULL));
+	simidx_close(index);
+	sxt_remove(other);
+	free(other);
+	return rc;
+}
+
+static int call_open(const void *given)
+{
+	simidx *index;
+	int rc = simidx_open(path, given, &index, &sxt_err);
+
+	ck_assert(!rc == (index != NULL));
+	simidx_close(index);
+	return rc;
+}
+
+static int call_writer_open(const void *given)
+{
+	simidx_writer *other;
+	int rc = simidx_writer_open(db, given, &other, &sxt_err);
+
+	ck_assert(!rc == (other != NULL));
+	simidx_writer_close(other);
+	return rc;
+}
+
+static int call_put(const void *given)
+{
+	return simidx_writer_put(writer, given, NULL, &sxt_err);
+}
+
+static int call_search(const void *given)
+{
+	simidx_results r = SIMIDX_RESULTS_INIT;
+	int rc = simidx_reader_search(reader, given, &r, &sxt_err);
+
+	ck_assert(rc || (r.n == 1 && r.matches[0].id == 7));
+	return rc;
+}
+
+static int call_explain(const void *given)
+{
+	simidx_explanation e = SIMIDX_EXPLANATION_INIT;
+
+	return simidx_reader_explain(reader, given, &e, &sxt_err);
+}
+
+static int take_7(void *ctx, size_t i, const simidx_results *r)
+{
+	ck_assert(!i && r->n == 1 && r->matches[0].id == 7 && !r->more);
+	ck_assert_uint_eq(r->size, sizeof(*r));
+	++*(int *)ctx;
+	return 0;
+}
+
+static int call_batch(const void *given)
+{
+	simidx_query q = any;
+
+	q.fp = 7001;
+	return simidx_search_batch(db, &q, 1, given, &sxt_err);
+}
+
+static int call_batch_query(const void *given)
+{
+	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
+	int n = 0, rc;
+
+	o.deliver = take_7;
+	o.ctx = &n;
+	o.threads = 1;
+	rc = simidx_search_batch(db, given, 1, &o, &sxt_err);
+	ck_assert_int_eq(n, !rc);
+	return rc;
+}
+
+/* A loader at the path "loaded", with options or one document. */
+static simidx_loader *open_loader(const void *create, const void *options, int *rc)
+{
+	char *other = sxt_path(dir, "loaded");
+	simidx_loader *loader;
+
+	*rc = simidx_loader_open(other, create, options, &loader, &sxt_err);
+	ck_assert(!*rc == (loader != NULL));
+	free(other);
+	return loader;
+}
+
+static int call_loader_open(const void *given)
+{
+	static const simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	int rc;
+
+	simidx_loader_close(open_loader(&create, given, &rc));
+	return rc;
+}
+
+static int call_loader_create(const void *given)
+{
+	int rc;
+
+	simidx_loader_close(open_loader(given, NULL, &rc));
+	return rc;
+}
+
+static simidx_loader *loader;
+
+static int call_loader_put(const void *given)
+{
+	return simidx_loader_put(loader, given, NULL, &sxt_err);
+}
+
+START_TEST(option_structs)
+{
+	static const simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	static const simidx_open_options open = SIMIDX_OPEN_OPTIONS_INIT;
+	static const simidx_writer_options how = SIMIDX_WRITER_OPTIONS_INIT;
+	static const simidx_loader_options load = SIMIDX_LOADER_OPTIONS_INIT;
+	simidx_batch_options batch = SIMIDX_BATCH_OPTIONS_INIT;
+	int n = 0;
+
+	try_in(call_open, &open, sizeof(open), sizeof(size_t));
+	try_in(call_writer_open, &how, sizeof(how), sizeof(size_t));
+	batch.deliver = take_7;
+	batch.threads = 1;
+	batch.ctx = &n;
+	try_in(call_batch, &batch, sizeof(batch), SX_STRUCT_TO(simidx_batch_options, ctx));
+	ck_assert_int_gt(n, 0);
+	try_in(call_create, &create, sizeof(create), sizeof(size_t));
+	try_in(call_loader_open, &load, sizeof(load), sizeof(size_t));
+	try_in(call_loader_create, &create, sizeof(create), sizeof(size_t));
+}
+END_TEST
+
+START_TEST(documents)
+{
+	static const simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	int rc;
+
+	doc.fp = 5;
+	try_in(call_put, &doc, sizeof(doc), SX_STRUCT_TO(simidx_doc, fp));
+	simidx_writer_rollback(writer);
+	loader = open_loader(&create, NULL, &rc);
+	ck_assert_int_eq(rc, SIMIDX_OK);
+	try_in(call_loader_put, &doc, sizeof(doc), SX_STRUCT_TO(simidx_doc, fp));
+	simidx_loader_close(loader);
+}
+END_TEST
+
+START_TEST(queries)
+{
+	simidx_query q = any;
+
+	q.fp = 7001;
+	try_in(call_search, &q, sizeof(q), SX_STRUCT_TO(simidx_query, radius));
+	try_in(call_explain, &q, sizeof(q), SX_STRUCT_TO(simidx_query, radius));
+	try_in(call_batch_query, &q, sizeof(q), SX_STRUCT_TO(simidx_query, radius));
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * What the library fills
+ */
+
+typedef int call_out(void *out);
+
+/*
+ * Call with n bytes: what there is room for is as in `full`, what is beyond that is zero, and
+ * nothing after it is touched.
+ */
+static void try_room(call_out *call, const void *full, size_t size, size_t n)
+{
+	size_t known = n < size ? n : size;
+	union room room;
+
+	memset(room.at, FILL, sizeof(room.at));
+	room.size = n;
+	ck_assert_msg(call(room.at) == SIMIDX_OK, "%zu of %zu bytes: %s", n, size, sxt_err.text);
+	ck_assert_uint_eq(room.size, n);
+	for (size_t i = sizeof(size_t); i < sizeof(room.at); i++) {
+		unsigned want = i < known ? ((const unsigned char *)full)[i] : i < n ? 0 : FILL;
+
+		if (room.at[i] != want)
+			ck_abort_msg("%zu of %zu bytes, byte %zu: %u, not %u", n, size, i,
+				     room.at[i], want);
+	}
+}
+
+/* A size that is refused: nothing is written. */
+static void try_no_room(call_out *call, size_t n)
+{
+	union room room;
+
+	memset(room.at, FILL, sizeof(room.at));
+	room.size = n;
+	ck_assert_int_eq(call(room.at), SIMIDX_E_ARG);
+	ck_assert_uint_eq(room.size, n);
+	for (size_t i = sizeof(size_t); i < sizeof(room.at); i++)
+		ck_assert(room.at[i] == FILL);
+}
+
+/* Every size, against a struct of our size that has been filled by the same call. */
+static void try_out(call_out *call, const void *full, size_t size, size_t min)
+{
+	for (size_t n = min; n <= size + 16; n += 4)
+		try_room(call, full, size, n);
+	try_room(call, full, size, size + 1);
+	try_room(call, full, size, SX_STRUCT_MAX);
+	for (size_t n = 0; n < min; n += 4)
+		try_no_room(call, n);
+	try_no_room(call, min - 1);
+	try_no_room(call, SX_STRUCT_MAX + 1);
+	try_no_room(call, SIZE_MAX);
+}
+
+static int out_info(void *out)
+{
+	return simidx_get_info(db, out, &sxt_err);
+}
+
+static int out_table_info(void *out)
+{
+	return simidx_get_table_info(db, 1, out, &sxt_err);
+}
+
+static int out_verify(void *out)
+{
+	return simidx_verify(db, NULL, NULL, out, &sxt_err);
+}
+
+static int out_prediction(void *out)
+{
+	return simidx_plan_predict(1, 64, 1000000, 3, out, &sxt_err);
+}
+
+static int out_search(void *out)
+{
+	simidx_query q = any;
+
+	q.fp = 7001;
+	return simidx_reader_search(reader, &q, out, &sxt_err);
+}
+
+static int out_explain(void *out)
+{
+	simidx_query q = any;
+
+	q.fp = 7001;
+	return simidx_reader_explain(reader, &q, out, &sxt_err);
+}
+
+static int out_sketch(void *out)
+{
+	static const simidx_feature features[] = { { 1, 2, 0 }, { UINT64_MAX, 3, 0 } };
+
+	return simidx_sketch_make(features, 2, 64, SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS, out,
+				  &sxt_err);
+}
+
+static int out_loader(void *out)
+{
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	int rc;
+
+	create.flags = SIMIDX_CREATE_TRUNCATE;
+	loader = open_loader(&create, NULL, &rc);
+	doc.id = 7;
+	for (unsigned i = 0; !rc && i < 2; i++)
+		rc = simidx_loader_put(loader, &doc, NULL, &sxt_err);
+	if (!rc)
+		rc = simidx_loader_finish(loader, out, &sxt_err);
+	simidx_loader_close(loader);
+	return rc;
+}
+
+/* A call fills `type` of our size; then it is tried with others. */
+#define TRY_OUT(call, type, INIT, min)                                                        \
+	do {                                                                                  \
+		type full = INIT;                                                             \
+											      \
+		ck_assert_sx(call(&full), SIMIDX_OK);                                         \
+		ck_assert_uint_eq(full.size, sizeof(full));                                   \
+		try_out(call, &full, sizeof(full), min);                                      \
+	} while (0)
+
+START_TEST(reports)
+{
+	TRY_OUT(out_info, simidx_info, SIMIDX_INFO_INIT, sizeof(size_t));
+	TRY_OUT(out_table_info, simidx_table_info, SIMIDX_TABLE_INFO_INIT, sizeof(size_t));
+	TRY_OUT(out_verify, simidx_verify_report, SIMIDX_VERIFY_REPORT_INIT, sizeof(size_t));
+	TRY_OUT(out_prediction, simidx_prediction, SIMIDX_PREDICTION_INIT, sizeof(size_t));
+	TRY_OUT(out_loader, simidx_loader_report, SIMIDX_LOADER_REPORT_INIT, sizeof(size_t));
+}
+END_TEST
+
+START_TEST(answers)
+{
+	simidx_results r = SIMIDX_RESULTS_INIT;
+	union room room;
+
+	ck_assert_sx(out_search(&r), SIMIDX_OK);
+	ck_assert_uint_eq(r.n, 1);
+	TRY_OUT(out_search, simidx_results, SIMIDX_RESULTS_INIT, SX_STRUCT_TO(simidx_results, n));
+	TRY_OUT(out_explain, simidx_explanation, SIMIDX_EXPLANATION_INIT,
+		SX_STRUCT_TO(simidx_explanation, n_rejected));
+	/* What fails leaves nothing in it. */
+	for (size_t n = sizeof(r) - 8; n <= sizeof(r) + 8; n += 8) {
+		simidx_query q = any;
+
+		q.radius = 65;
+		memset(room.at, FILL, sizeof(room.at));
+		room.size = n;
+		ck_assert_sx(simidx_reader_search(reader, &q, (simidx_results *)room.at, &sxt_err),
+			     SIMIDX_E_RANGE);
+		for (size_t i = sizeof(size_t); i < sizeof(room.at); i++)
+			ck_assert(room.at[i] == (i < n ? 0 : FILL));
+	}
+}
+END_TEST
+
+START_TEST(sketches)
+{
+	TRY_OUT(out_sketch, simidx_sketch, SIMIDX_SKETCH_INIT, SX_STRUCT_TO(simidx_sketch, fp));
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Arrays
+ */
+
+#define N_QUERIES 60
+#define NO_TURN SIZE_MAX
+
+struct answers {
+	size_t n;
+};
+
+/* Query i is near document i, within the radius or not. */
+static int take_answer(void *ctx, size_t i, const simidx_results *r)
+{
+	struct answers *a = ctx;
+
+	ck_assert_uint_eq(i, a->n++);
+	ck_assert_uint_eq(r->n, i % 3 != 0);
+	ck_assert(!r->n || r->matches[0].id == i);
+	return 0;
+}
+
+/*
+ * Ask queries of `stride` bytes. One of them, `odd`, has another size, or if that is the stride
+ * something in its last byte.
+ */
+static int ask(size_t stride, size_t odd, size_t size, size_t *n_answers)
+{
+	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
+	char *query = calloc(N_QUERIES, stride);
+	struct answers a = { 0 };
+	int rc;
+
+	for (size_t i = 0; i < N_QUERIES; i++) {
+		simidx_query q = any;
+
+		q.size = i == odd ? size : stride;
+		q.fp = 1000 * i ^ 0x8000000000000000;
+		q.radius = i % 3 != 0;
+		memcpy(query + i * stride, &q, stride < sizeof(q) ? stride : sizeof(q));
+	}
+	if (odd != NO_TURN && size == stride)
+		query[(odd + 1) * stride - 1] = 1;
+	o.threads = 1;
+	o.deliver = take_answer;
+	o.ctx = &a;
+	rc = simidx_search_batch(db, (const simidx_query *)query, N_QUERIES, &o, &sxt_err);
+	free(query);
+	*n_answers = a.n;
+	return rc;
+}
+
+START_TEST(arrays)
+{
+	static const size_t strides[] = { SX_STRUCT_TO(simidx_query, radius) + 4,
+					  sizeof(simidx_query) - 8, sizeof(simidx_query),
+					  sizeof(simidx_query) + 8, sizeof(simidx_query) + 64 };
+	size_t n;
+
+	/* One after another, and sorted. */
+	for (unsigned sorted = 0; sorted < 2; sorted++) {
+		db->batch_sorted_from = sorted ? 2 : N_QUERIES + 1;
+		for (unsigned i = 0; i < sizeof(strides) / sizeof(*strides); i++) {
+			size_t stride = strides[i];
+
+			ck_assert_sx(ask(stride, NO_TURN, 0, &n), SIMIDX_OK);
+			ck_assert_uint_eq(n, N_QUERIES);
+			/* One of another size fails when its turn comes. */
+			ck_assert_sx(ask(stride, 20, stride + 8, &n), SIMIDX_E_ARG);
+			ck_assert_uint_eq(n, 20);
+			ck_assert_sx(ask(stride, 20, stride - 8, &n), SIMIDX_E_ARG);
+			ck_assert_uint_eq(n, 20);
+			if (stride <= sizeof(simidx_query))
+				continue;
+			ck_assert_sx(ask(stride, 20, stride, &n), SIMIDX_E_ARG);
+			ck_assert_uint_eq(n, 20);
+		}
+	}
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * Texts
+ */
+
+#if HAVE_TEXT
+
+static simidx_text *text;
+
+static int call_text_open(const void *given)
+{
+	simidx_text *other;
+	int rc = simidx_text_open(given, &other, &sxt_err);
+
+	simidx_text_close(other);
+	return rc;
+}
+
+static int call_text_open_for(const void *given)
+{
+	simidx_text *other;
+	int rc = simidx_text_open_for(db, given, &other, &sxt_err);
+
+	simidx_text_close(other);
+	return rc;
+}
+
+static int out_fingerprint(void *out)
+{
+	return simidx_text_fingerprint(text, "a rose is a rose", 16,
+				       SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS, out, &sxt_err);
+}
+
+START_TEST(texts)
+{
+	static const simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	char *other = sxt_path(dir, "texts");
+
+	ck_assert_sx(simidx_text_open(NULL, &text, &sxt_err), SIMIDX_OK);
+	try_in(call_text_open, &options, sizeof(options), sizeof(size_t));
+	TRY_OUT(out_fingerprint, simidx_sketch, SIMIDX_SKETCH_INIT,
+		SX_STRUCT_TO(simidx_sketch, fp));
+	create.profile = simidx_text_profile(text);
+	create.probes = simidx_text_probes(text, &create.n_probes);
+	simidx_reader_close(reader);
+	simidx_writer_close(writer);
+	simidx_close(db);
+	reader = NULL;
+	writer = NULL;
+	db = sxt_create(other, &create);
+	try_in(call_text_open_for, &options, sizeof(options), sizeof(size_t));
+	simidx_text_close(text);
+	free(other);
+}
+END_TEST
+
+#endif
+
+Suite *suite_struct_size(void)
+{
+	Suite *suite = suite_create("struct_size");
+	TCase *tc = tcase_create("struct_size");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_test(tc, option_structs);
+	tcase_add_test(tc, documents);
+	tcase_add_test(tc, queries);
+	tcase_add_test(tc, reports);
+	tcase_add_test(tc, answers);
+	tcase_add_test(tc, sketches);
+	tcase_add_test(tc, arrays);
+#if HAVE_TEXT
+	tcase_add_test(tc, texts);
+#endif
+	suite_add_tcase(suite, tc);
+	return suite;
+}
