@@ -54,8 +54,6 @@ lib_libsx_core_la_SOURCES = \
 	lib/store/sx_env.c \
 	lib/store/sx_env.h \
 	lib/store/sx_lmdb_pages.h \
-	lib/store/sx_names.c \
-	lib/store/sx_names.h \
 	lib/store/sx_store.c \
 	lib/store/sx_store.h \
 	lib/store/sx_store_handle.h \

@@ -66,6 +66,7 @@ static int fill_store(sx_store *store, sx_header *h, const simidx_create_options
 	index->flags = h->flags;
 	index->plan = h->plan;
 	h->page_size = (uint32_t)sx_store_page_size(store);
+	sx_dbi_lock(store);
 	rc = sx_txn_begin_write(store, 0, &txn, err);
 	if (!rc)
 		rc = sx_dbi_open(txn, "meta", 1, &index->tables.meta, err);
@@ -80,6 +81,7 @@ static int fill_store(sx_store *store, sx_header *h, const simidx_create_options
 		sx_txn_abort(txn);
 	else
 		rc = sx_txn_commit(txn, err);
+	sx_dbi_unlock(store);
 	free(index);
 	return rc;
 }

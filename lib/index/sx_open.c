@@ -177,18 +177,18 @@ int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_er
 		sx_store_close(store);
 		return sx_fail_nomem(err);
 	}
+	sx_dbi_lock(store);
 	rc = sx_txn_begin_read(store, &txn, err);
 	if (!rc)
 		rc = load_description(index, txn, err);
 	if (!rc)
 		rc = sx_tables_open(index, txn, 0, err);
-	if (rc) {
+	/* A read transaction is committed so that the tables stay open after it. */
+	if (rc)
 		sx_txn_abort(txn);
-		simidx_close(index);
-		return rc;
-	}
-	/* A read transaction is committed so that the tables stay open behind it. */
-	rc = sx_txn_commit(txn, err);
+	else
+		rc = sx_txn_commit(txn, err);
+	sx_dbi_unlock(store);
 	if (rc) {
 		simidx_close(index);
 		return rc;

@@ -20,6 +20,7 @@ struct sx_cursor {
 	int is_attached; /* LMDB's cursor is one of the snapshot at hand */
 };
 
+static_assert(SX_DBI_MAX == SX_ENV_MAX_TABLES, "LMDB is told how many tables there may be");
 static_assert(sizeof(sx_dbi) == sizeof(MDB_dbi), "a table's number is LMDB's");
 
 static MDB_val to_val(sx_slice s)
@@ -50,13 +51,23 @@ static int finish(const sx_txn *txn, int rc, int missing, const char *doing, sim
  * Tables
  */
 
-/* Open a table in the transaction that may. */
-static int open_new(sx_txn *txn, const char *name, int create, sx_dbi *out, simidx_error *err)
+void sx_dbi_lock(sx_store *store)
+{
+	pthread_mutex_lock(&store->tables);
+}
+
+void sx_dbi_unlock(sx_store *store)
+{
+	pthread_mutex_unlock(&store->tables);
+}
+
+int sx_dbi_open(sx_txn *txn, const char *name, int create, sx_dbi *out, simidx_error *err)
 {
 	unsigned flags;
 	MDB_dbi dbi;
 	int rc = mdb_dbi_open(txn->txn, name, create ? MDB_CREATE : 0, &dbi);
 
+	*out = 0;
 	if (rc == MDB_NOTFOUND)
 		return sx_fail(err, SIMIDX_E_NOT_FOUND, "there is no table %s", name);
 	if (!rc)
@@ -66,39 +77,8 @@ static int open_new(sx_txn *txn, const char *name, int create, sx_dbi *out, simi
 	if (flags)
 		return sx_fail(err, SIMIDX_E_CORRUPT, "table %s has flags 0x%x, not 0", name,
 			       flags);
-	if (sx_names_add(&txn->store->names, name, dbi))
-		return sx_fail(err, SIMIDX_E_UNSUPPORTED, "too many tables");
 	*out = dbi;
 	return SIMIDX_OK;
-}
-
-int sx_dbi_open(sx_txn *txn, const char *name, int create, sx_dbi *out, simidx_error *err)
-{
-	sx_dbi dbi;
-	int rc;
-
-	*out = 0;
-	for (;;) {
-		switch (sx_names_find(&txn->store->names, &txn->names, name, &dbi)) {
-		case SX_NAMES_FOUND:
-			*out = dbi;
-			return SIMIDX_OK;
-		case SX_NAMES_OPENER:
-			return open_new(txn, name, create, out, err);
-		case SX_NAMES_SELF:
-			return sx_fail(err, SIMIDX_E_STATE,
-				       "this thread opens tables in another transaction");
-		case SX_NAMES_STALE:
-			break;
-		}
-		if (txn->is_write)
-			return sx_fail(err, SIMIDX_E_BUSY,
-				       "another thread opened tables meanwhile; begin again");
-		sx_txn_reset(txn);
-		rc = sx_txn_renew(txn, err);
-		if (rc)
-			return rc;
-	}
 }
 
 int sx_dbi_stat_get(sx_txn *txn, sx_dbi dbi, sx_dbi_stat *out, simidx_error *err)

@@ -21,19 +21,26 @@ typedef struct sx_slice {
 	size_t size;
 } sx_slice;
 
+#define SX_DBI_MAX 64      /* tables of a store */
 #define SX_DBI_MAX_KEY 511 /* bytes */
 
 /**
- * Find a table, or make it in a write transaction with create != 0. Its number stays valid for
- * all later transactions if this one is committed, and is lost if it is aborted or reset: open
- * all tables in one transaction and commit that. A table that is open already is found at once.
- * Otherwise, while another transaction of the process has opened new tables and not ended, this
- * waits; a read transaction that began before that one ended gets a newer snapshot, for a write
- * transaction it is SIMIDX_E_BUSY.
+ * While tables are opened, from before the transaction begins until it has ended: one thread of
+ * the process at a time, and after sx_store_lock() where both are held. LMDB keeps the tables that
+ * are open in a list that it does not guard, and a transaction sees of it what was there when it
+ * began.
+ */
+void sx_dbi_lock(sx_store *store);
+void sx_dbi_unlock(sx_store *store);
+
+/**
+ * Find a table, or make it in a write transaction with create != 0. Between sx_dbi_lock() and
+ * sx_dbi_unlock() where several threads use the store. The number of a table that was not open
+ * stays valid for all transactions that begin after this one is committed, and is lost if this
+ * one is aborted or reset: open all tables in one transaction and commit that.
  *
  * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND; SIMIDX_E_CORRUPT when it was made with other flags
- *         than ours (none); SIMIDX_E_UNSUPPORTED when there are 64 tables already;
- *         SIMIDX_E_STATE when the same thread opens tables in another transaction
+ *         than ours (none); SIMIDX_E_UNSUPPORTED when there are SX_DBI_MAX tables already
  */
 int sx_dbi_open(sx_txn *txn, const char *name, int create, sx_dbi *out, simidx_error *err);
 

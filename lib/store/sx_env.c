@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "store/sx_check.h"
-#include "store/sx_names.h"
 #include "util/sx_err.h"
 
 #define MAX_READERS 1024
@@ -209,7 +208,7 @@ int sx_env_open(sx_env *env, const char *dir, unsigned flags, mode_t mode, uint6
 		flags |= MDB_NORDAHEAD;
 	rc = mdb_env_create(&env->env);
 	if (!rc)
-		rc = mdb_env_set_maxdbs(env->env, SX_NAMES_MAX);
+		rc = mdb_env_set_maxdbs(env->env, SX_ENV_MAX_TABLES);
 	if (!rc)
 		rc = mdb_env_set_maxreaders(env->env, MAX_READERS);
 	if (!rc)

@@ -19,6 +19,8 @@
 
 #include <simidx.h>
 
+#define SX_ENV_MAX_TABLES 64
+
 typedef struct sx_env {
 	MDB_env *env;
 	int data_fd; /* LMDB's */

@@ -191,7 +191,7 @@ static void destroy_store(sx_store *store)
 {
 	sx_write_lock_destroy(&store->lock);
 	sx_env_destroy(&store->env);
-	sx_names_destroy(&store->names);
+	pthread_mutex_destroy(&store->tables);
 	free_store(store);
 }
 
@@ -209,7 +209,7 @@ static int make_store(const char *dir, const sx_store_options *options, unsigned
 	/* On Linux what is set up here holds no memory: there is nothing to undo. */
 	e = sx_write_lock_init(&store->lock);
 	if (!e)
-		e = sx_names_init(&store->names);
+		e = pthread_mutex_init(&store->tables, NULL);
 	if (!e)
 		e = sx_env_init(&store->env);
 	if (e) {

@@ -11,7 +11,6 @@
 #include <stdatomic.h>
 
 #include "store/sx_env.h"
-#include "store/sx_names.h"
 #include "store/sx_write_lock.h"
 
 /** Where a store lies. Replaced as a whole and kept until the store is freed. */
@@ -29,7 +28,7 @@ struct sx_store {
 	_Atomic(sx_location *) place;
 	sx_env env;
 	sx_write_lock lock;
-	sx_names names;
+	pthread_mutex_t tables; /* held while tables are opened */
 	int no_meta_sync; /* how the last write transaction began; guarded by LMDB's mutex */
 };
 
@@ -38,7 +37,6 @@ struct sx_txn {
 	MDB_txn *txn;
 	int is_write;
 	int is_live; /* has a snapshot */
-	sx_names_view names;
 };
 
 #endif /* SX_STORE_HANDLE_H */

@@ -99,14 +99,12 @@ static int begin_lmdb(sx_env *env, void *ctx)
 {
 	sx_txn *txn = ctx;
 
-	sx_names_begin(&txn->store->names, &txn->names);
 	return txn->is_write ? mdb_txn_begin(env->env, NULL, 0, &txn->txn) : begin_reading(txn);
 }
 
 /* The transaction has ended, or gives its snapshot back. */
-static void end_live(sx_txn *txn, int keep)
+static void end_live(sx_txn *txn)
 {
-	sx_names_end(&txn->store->names, &txn->names, keep);
 	if (txn->is_live)
 		sx_env_leave(&txn->store->env);
 	txn->is_live = 0;
@@ -172,7 +170,7 @@ void sx_txn_reset(sx_txn *txn)
 	if (!txn->is_live || sx_store_check_fork(txn->store, NULL))
 		return;
 	mdb_txn_reset(txn->txn);
-	end_live(txn, 0);
+	end_live(txn);
 }
 
 int sx_txn_renew(sx_txn *txn, simidx_error *err)
@@ -235,7 +233,7 @@ int sx_txn_commit(sx_txn *txn, simidx_error *err)
 	}
 	/* LMDB frees its transaction even if it fails. */
 	rc = mdb_txn_commit(txn->txn);
-	end_live(txn, !rc);
+	end_live(txn);
 	free(txn);
 	if (rc)
 		return sx_env_fail(&store->env, rc, "cannot commit", err);
@@ -249,7 +247,7 @@ void sx_txn_abort(sx_txn *txn)
 	/* In a child, LMDB's one is left alone: ending it would clear the parent's slot. */
 	if (!sx_store_check_fork(txn->store, NULL)) {
 		mdb_txn_abort(txn->txn);
-		end_live(txn, 0);
+		end_live(txn);
 	}
 	free(txn);
 }

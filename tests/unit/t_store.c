@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "store/sx_names.h"
 #include "t_store.h"
 
 static char *path;
@@ -133,41 +132,6 @@ START_TEST(test_tables)
 }
 END_TEST
 
-/* Transactions that open tables side by side. */
-START_TEST(test_openers)
-{
-	sx_txn *first, *second, *third;
-	sx_slice value;
-	sx_dbi dbi, u;
-
-	sx_store_close(store);
-	store = t_open(path, 0);
-	first = t_read(store);
-	second = t_read(store);
-	/* One thread must not wait for itself. */
-	t_table(first, 0);
-	ck_assert_sx(sx_dbi_open(second, "t", 0, &dbi, &sxt_err), SIMIDX_E_STATE);
-	ck_assert_sx(sx_txn_commit(first, &sxt_err), SIMIDX_OK);
-	/* The second began before the table was open: LMDB's number means nothing to it yet. */
-	ck_assert_sx(sx_dbi_open(second, "t", 0, &dbi, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_dbi_get(second, dbi, t_slice("a"), &value, &sxt_err), SIMIDX_OK);
-	ck_assert(t_equal(value, "1"));
-	/* It opened nothing new, so a third one can, and is not in its way. */
-	third = t_write(store);
-	ck_assert_sx(sx_dbi_open(third, "u", 1, &u, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_dbi_put(third, u, t_slice("a"), t_slice("2"), &sxt_err), SIMIDX_OK);
-	t_commit(store, third);
-	ck_assert_sx(sx_dbi_get(second, dbi, t_slice("a"), &value, &sxt_err), SIMIDX_OK);
-	sx_txn_reset(second);
-	ck_assert_sx(sx_txn_renew(second, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_dbi_open(second, "u", 0, &dbi, &sxt_err), SIMIDX_OK);
-	ck_assert_uint_eq(u, dbi);
-	ck_assert_sx(sx_dbi_get(second, u, t_slice("a"), &value, &sxt_err), SIMIDX_OK);
-	ck_assert(t_equal(value, "2"));
-	sx_txn_abort(second);
-}
-END_TEST
-
 START_TEST(test_too_many_tables)
 {
 	sx_txn *txn = t_write(store);
@@ -176,7 +140,7 @@ START_TEST(test_too_many_tables)
 	int i;
 
 	t_table(txn, 0);
-	for (i = 1; i < SX_NAMES_MAX; i++) {
+	for (i = 1; i < SX_DBI_MAX; i++) {
 		snprintf(name, sizeof(name), "t%d", i);
 		ck_assert_sx(sx_dbi_open(txn, name, 1, &dbi, &sxt_err), SIMIDX_OK);
 	}
@@ -432,7 +396,6 @@ Suite *suite_store(void)
 	tcase_add_test(tcase, test_put_last);
 	tcase_add_test(tcase, test_sizes);
 	tcase_add_test(tcase, test_tables);
-	tcase_add_test(tcase, test_openers);
 	tcase_add_test(tcase, test_too_many_tables);
 	tcase_add_test(tcase, test_table_flags);
 	tcase_add_test(tcase, test_snapshots);

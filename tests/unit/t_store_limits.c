@@ -43,13 +43,14 @@ START_TEST(test_map_full)
 	sx_store *store;
 	sx_slice value;
 	sx_txn *txn;
+	sx_dbi dbi;
 
 	ck_assert_sx(sx_store_open(path, &options, &store, &sxt_err), SIMIDX_OK);
 	t_rewrite(store, 20, 1);
 	txn = t_write(store);
-	ck_assert_sx(t_fill(txn, t_table(txn, 0), 1000, 2, store, &sxt_err),
-		     SIMIDX_E_MAP_FULL);
-	ck_assert_sx(sx_dbi_put(txn, t_table(txn, 0), t_slice("a"), t_slice("1"), &sxt_err),
+	dbi = t_table(txn, 0);
+	ck_assert_sx(t_fill(txn, dbi, 1000, 2, store, &sxt_err), SIMIDX_E_MAP_FULL);
+	ck_assert_sx(sx_dbi_put(txn, dbi, t_slice("a"), t_slice("1"), &sxt_err),
 		     SIMIDX_E_STATE);
 	ck_assert_sx(sx_txn_commit(txn, &sxt_err), SIMIDX_E_STATE);
 	sx_store_unlock(store);

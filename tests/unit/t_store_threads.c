@@ -150,24 +150,32 @@ static void *use_all(void *arg)
 	(void)arg;
 	for (i = 0; i < 30; i++) {
 		sx_store *mine = t_open(path, 0);
-		sx_txn *txn = t_read(mine);
 		sx_slice value;
+		sx_txn *txn;
+		sx_dbi dbi;
 
+		sx_dbi_lock(mine);
+		txn = t_read(mine);
 		if (sx_dbi_get(txn, t_table(txn, 0), t_slice("n"), &value, NULL))
 			atomic_fetch_add(&failures, 1);
 		if (i % 2 ? sx_txn_commit(txn, NULL) : (sx_txn_abort(txn), 0))
 			atomic_fetch_add(&failures, 1);
-		txn = t_write(mine);
-		if (!sx_dbi_get(txn, t_table(txn, 0), t_slice("n"), &value, NULL)) {
+		sx_dbi_unlock(mine);
+		sxt_proc_must(sx_store_lock(mine, -1, NULL), SIMIDX_OK, &sxt_err);
+		sx_dbi_lock(mine);
+		sxt_proc_must(sx_txn_begin_write(mine, 0, &txn, NULL), SIMIDX_OK, &sxt_err);
+		dbi = t_table(txn, 0);
+		if (!sx_dbi_get(txn, dbi, t_slice("n"), &value, NULL)) {
 			int n;
 
 			memcpy(&n, value.data, sizeof(n));
 			n++;
 			value = (sx_slice){ &n, sizeof(n) };
-			if (sx_dbi_put(txn, t_table(txn, 0), t_slice("n"), value, NULL))
+			if (sx_dbi_put(txn, dbi, t_slice("n"), value, NULL))
 				atomic_fetch_add(&failures, 1);
 		}
 		t_commit(mine, txn);
+		sx_dbi_unlock(mine);
 		sx_store_close(mine);
 	}
 	return NULL;
