@@ -16,8 +16,6 @@
 #include "bn_own.h"
 #include "bn_util.h"
 #include "search/sx_reader.h"
-#include "plan/sx_options.h"
-#include "plan/sx_predict.h"
 
 #define QUERIES 100000
 #define MAX_WAYS 48
@@ -27,7 +25,7 @@
 #define TOO_LONG 8. /* times the cheapest: is not tried */
 
 struct way {
-	sx_strategy strategy;
+	sx_cover cover;
 	double us[MAX_ROUNDS];
 	double median;
 };
@@ -45,43 +43,40 @@ struct bench {
 	unsigned n;
 };
 
-static double ns_by(const sx_costs *costs, const sx_strategy *s)
+static double ns_by(const sx_costs *costs, const sx_cover *s)
 {
 	if (s->scan)
-		return sx_scan_ns(costs, s->candidates);
+		return sx_costs_scan(costs, s->candidates);
 	return costs->query +
-	       sx_probes_ns(costs, s->n, (double)s->probes, (double)s->candidates);
+	       sx_costs_probes(costs, s->n, (double)s->probes, (double)s->candidates);
 }
 
-static int is_same(const sx_strategy *a, const sx_strategy *b)
+static int is_same(const sx_cover *a, const sx_cover *b)
 {
-	return a->scan == b->scan && a->n == b->n && !memcmp(a->order, b->order, a->n) &&
-	       !memcmp(a->errors, b->errors, sizeof(a->errors)) &&
-	       !memcmp(a->bits, b->bits, sizeof(a->bits)) &&
-	       !memcmp(a->merged, b->merged, sizeof(a->merged));
+	return a->scan == b->scan && a->n == b->n &&
+	       !memcmp(a->part, b->part, a->n * sizeof(a->part[0]));
 }
 
 /* The number of a way among those there are; a new one is added. */
-static unsigned number_of(struct bench *b, const sx_strategy *s)
+static unsigned number_of(struct bench *b, const sx_cover *s)
 {
 	unsigned i = 0;
 
-	while (i < b->n && !is_same(&b->way[i].strategy, s))
+	while (i < b->n && !is_same(&b->way[i].cover, s))
 		i++;
 	if (i == MAX_WAYS)
 		bn_die("too many ways");
 	if (i == b->n)
-		b->way[b->n++].strategy = *s;
+		b->way[b->n++].cover = *s;
 	return i;
 }
 
 static unsigned choose(struct bench *b, unsigned radius, const sx_costs *costs)
 {
-	sx_sizes sizes = { .rows = b->documents };
-	sx_request request = { .radius = radius };
-	sx_strategy s;
+	sx_request request = { .radius = radius, .rows = b->documents };
+	sx_cover s;
 
-	sx_choose_strategy(&b->index->plan, &request, costs, &sizes, &s);
+	sx_planner_choose(&b->index->plan, &request, costs, &s);
 	return number_of(b, &s);
 }
 
@@ -101,10 +96,10 @@ static void find_ways(struct bench *b, unsigned radius)
 			choose(b, radius, &costs);
 		}
 	for (unsigned i = 0; i < b->n; i++)
-		if (ns_by(&b->typical, &b->way[i].strategy) < least)
-			least = ns_by(&b->typical, &b->way[i].strategy);
+		if (ns_by(&b->typical, &b->way[i].cover) < least)
+			least = ns_by(&b->typical, &b->way[i].cover);
 	for (unsigned i = 0; i < b->n; i++)
-		if (ns_by(&b->typical, &b->way[i].strategy) <= TOO_LONG * least)
+		if (ns_by(&b->typical, &b->way[i].cover) <= TOO_LONG * least)
 			b->way[kept++] = b->way[i];
 	b->n = kept;
 }
@@ -119,13 +114,13 @@ static void search(struct bench *b)
 }
 
 /* What a search takes by one way, in microseconds, of searches for so long. */
-static double measure(struct bench *b, const sx_strategy *s, double least)
+static double measure(struct bench *b, const sx_cover *s, double least)
 {
-	sx_stencil stencil = { .strategy = *s };
+	sx_template template = { .cover = *s };
 	double start, seconds = 0;
 	unsigned n = 0, more = 1;
 
-	b->reader->forced = &stencil;
+	b->reader->forced = &template;
 	start = bn_cpu_seconds();
 	for (; seconds < least; more *= 2) {
 		for (unsigned i = 0; i < more; i++)
@@ -134,21 +129,21 @@ static double measure(struct bench *b, const sx_strategy *s, double least)
 		seconds = bn_cpu_seconds() - start;
 	}
 	b->reader->forced = NULL;
-	sx_stencil_free(&stencil);
+	sx_template_free(&template);
 	return seconds * 1e6 / n;
 }
 
-static void print_way(const sx_strategy *s)
+static void print_way(const sx_cover *s)
 {
 	printf("\"way\":\"");
 	if (s->scan)
 		printf("scan");
 	for (unsigned i = 0; !s->scan && i < s->n; i++) {
-		unsigned t = s->order[i];
+		const sx_part *p = &s->part[i];
 
-		printf("%st%02u<=%d/%u", i ? " " : "", t + 1, s->errors[t], s->bits[t]);
-		if (s->merged[t])
-			printf("m%u", s->merged[t]);
+		printf("%st%02u<=%u/%u", i ? " " : "", p->table + 1u, p->threshold, p->bits);
+		if (p->flipped < p->bits)
+			printf("m%u", p->flipped);
 	}
 	printf("\",\"tables\":%u,\"probes\":%llu,\"candidates\":%llu", s->n, (unsigned long long)s->probes,
 	       (unsigned long long)s->candidates);
@@ -157,7 +152,7 @@ static void print_way(const sx_strategy *s)
 static void print_choice(const struct bench *b, const char *name, unsigned chosen,
 			 const sx_costs *costs)
 {
-	double predicted = ns_by(costs, &b->way[chosen].strategy) / 1000;
+	double predicted = ns_by(costs, &b->way[chosen].cover) / 1000;
 
 	printf(",\"%s_us\":%.3f,\"%s_predicted_us\":%.3f", name, b->way[chosen].median, name,
 	       predicted);
@@ -174,10 +169,10 @@ static void measure_radius(struct bench *b, unsigned k)
 	typical = choose(b, k, &b->typical);
 	/* It may be the first one to look into some of the tables. */
 	for (unsigned i = 0; i < b->n; i++)
-		measure(b, &b->way[i].strategy, WARM_SECONDS);
+		measure(b, &b->way[i].cover, WARM_SECONDS);
 	for (unsigned r = 0; r < b->rounds; r++)
 		for (unsigned i = 0; i < b->n; i++)
-			b->way[i].us[r] = measure(b, &b->way[i].strategy, PASS_SECONDS);
+			b->way[i].us[r] = measure(b, &b->way[i].cover, PASS_SECONDS);
 	for (unsigned i = 0; i < b->n; i++) {
 		b->way[i].median = bn_quantile(b->way[i].us, b->rounds, 0.5);
 		if (b->way[i].median < b->way[best].median)
@@ -186,9 +181,9 @@ static void measure_radius(struct bench *b, unsigned k)
 	for (unsigned i = 0; i < b->n; i++) {
 		printf("{\"bench\":\"planner\",\"plan\":\"%s\",\"documents\":%llu,\"radius\":%u,",
 		       b->plan, (unsigned long long)b->documents, k);
-		print_way(&b->way[i].strategy);
+		print_way(&b->way[i].cover);
 		printf(",\"us\":%.3f,\"typical_us\":%.3f}\n", b->way[i].median,
-		       ns_by(&b->typical, &b->way[i].strategy) / 1000);
+		       ns_by(&b->typical, &b->way[i].cover) / 1000);
 	}
 	printf("{\"bench\":\"planner\",\"plan\":\"%s\",\"documents\":%llu,\"radius\":%u,"
 	       "\"ways\":%u,\"best_us\":%.3f", b->plan, (unsigned long long)b->documents, k, b->n,

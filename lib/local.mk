@@ -73,33 +73,24 @@ lib_libsx_core_la_SOURCES = \
 	lib/block/sx_samples.h \
 	lib/sketch/sx_sketch.c \
 	lib/sketch/sx_sketch.h \
-	lib/plan/sx_arith.c \
-	lib/plan/sx_arith.h \
-	lib/plan/sx_coverage.c \
-	lib/plan/sx_coverage.h \
-	lib/plan/sx_errors.h \
-	lib/plan/sx_levels.c \
-	lib/plan/sx_lightest.c \
-	lib/plan/sx_lightest.h \
-	lib/plan/sx_options.c \
-	lib/plan/sx_options.h \
+	lib/plan/sx_costs.c \
+	lib/plan/sx_costs.h \
+	lib/plan/sx_cover.c \
+	lib/plan/sx_cover.h \
+	lib/plan/sx_covers.c \
+	lib/plan/sx_covers.h \
 	lib/plan/sx_patterns.c \
-	lib/plan/sx_patterns_complete.c \
 	lib/plan/sx_patterns.h \
 	lib/plan/sx_perm.c \
+	lib/plan/sx_perm.h \
 	lib/plan/sx_plan.c \
 	lib/plan/sx_plan.h \
 	lib/plan/sx_planner.c \
 	lib/plan/sx_planner.h \
-	lib/plan/sx_predict.c \
-	lib/plan/sx_predict.h \
 	lib/plan/sx_probes.c \
 	lib/plan/sx_probes.h \
-	lib/plan/sx_stencil.c \
-	lib/plan/sx_stencil.h \
-	lib/plan/sx_strategy.c \
-	lib/plan/sx_strategy.h \
-	lib/plan/sx_strategy_exact.c \
+	lib/plan/sx_weights.c \
+	lib/plan/sx_weights.h \
 	lib/table/sx_append.c \
 	lib/table/sx_append.h \
 	lib/table/sx_block_index.c \
@@ -199,7 +190,7 @@ lib_text_libsx_text_la_SOURCES = \
 	lib/text/sx_text_lists.h \
 	lib/text/sx_text_normalise.c \
 	lib/text/sx_text_open.c \
-	lib/text/sx_text_check.c \
+	lib/text/sx_text_probes.c \
 	lib/text/sx_text_profile.c \
 	lib/text/sx_text_settings.c \
 	lib/text/sx_text_settings.h \

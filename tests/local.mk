@@ -60,6 +60,8 @@ tests_support = \
 unit_core = \
 	tests/kernel/kernel_check.c \
 	tests/kernel/kernel_check.h \
+	tests/support/sxt_cover.c \
+	tests/support/sxt_cover.h \
 	tests/unit/main.c \
 	tests/unit/suites.h \
 	tests/unit/t_bits.c \

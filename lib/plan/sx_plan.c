@@ -27,7 +27,7 @@ static const struct family families[] = {
 	{ "20x31", 6, 0, 3, 0 }, { "3x22", 3, 5, 1, 0 },  { "2x32", 2, 0, 1, 0 },
 };
 
-/* Documents from which on one table less is worth the many more probes: measured, 64 bits. */
+/* Above this number of documents one table less is worth the many more probes: measured, 64 bits. */
 #define MANY_DOCUMENTS 50000000
 
 #define N_FAMILIES (sizeof(families) / sizeof(families[0]))
@@ -46,9 +46,8 @@ static uint64_t take_top(uint64_t *mask, unsigned width)
 static void cut_evenly(uint64_t mask, unsigned n, uint64_t *blocks)
 {
 	unsigned width = (unsigned)__builtin_popcountll(mask);
-	unsigned i;
 
-	for (i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++)
 		blocks[i] = take_top(&mask, width / n + (i < width % n));
 }
 
@@ -77,17 +76,16 @@ static int add_tables(sx_plan *plan, const struct family *family, const uint64_t
 	uint64_t subs[MAX_BLOCKS], all[SX_MAX_LEADS];
 	uint64_t rest = sx_low_bits(plan->bits);
 	unsigned n = family->n_leads;
-	unsigned i;
 	int rc = 0;
 
 	if (!family->n_subs)
 		return add_table(plan, leads, n);
-	for (i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		all[i] = leads[i];
 		rest &= ~leads[i];
 	}
 	cut_evenly(rest, family->n_subs, subs);
-	for (i = 0; i < family->n_subs && !rc; i++) {
+	for (unsigned i = 0; i < family->n_subs && !rc; i++) {
 		all[n] = subs[i];
 		rc = add_table(plan, all, n + 1);
 	}
@@ -112,11 +110,10 @@ static int make_tables(sx_plan *plan, const struct family *family)
 {
 	uint64_t blocks[MAX_BLOCKS], leads[SX_MAX_LEADS];
 	unsigned choice[SX_MAX_LEADS] = { 0, 1, 2 };
-	unsigned i;
 
 	cut_fingerprint(family, plan->bits, blocks);
 	do {
-		for (i = 0; i < family->n_leads; i++)
+		for (unsigned i = 0; i < family->n_leads; i++)
 			leads[i] = blocks[choice[i]];
 		if (add_tables(plan, family, leads))
 			return -1;
@@ -131,11 +128,9 @@ const char *sx_plan_auto(uint64_t documents)
 
 static const struct family *find_family(const char *name)
 {
-	unsigned i;
-
 	if (!strcmp(name, "auto"))
 		name = sx_plan_auto(0);
-	for (i = 0; i < N_FAMILIES; i++) {
+	for (unsigned i = 0; i < N_FAMILIES; i++) {
 		if (!strcmp(name, families[i].name))
 			return &families[i];
 	}
@@ -151,9 +146,8 @@ static int fail_unknown(const char *name, simidx_error *err)
 {
 	char known[N_FAMILIES * (sizeof(families[0].name) + 2)] = "";
 	size_t used = 0;
-	unsigned i;
 
-	for (i = 0; i < N_FAMILIES; i++)
+	for (unsigned i = 0; i < N_FAMILIES; i++)
 		used += (size_t)snprintf(known + used, sizeof(known) - used, ", %s",
 					 families[i].name);
 	return sx_fail(err, SIMIDX_E_ARG, "unknown plan \"%.32s\"; known are auto%s", name,

@@ -2,7 +2,10 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The planner: the cheapest strategy that finds everything within a radius.
+ * The planner: the cheapest of the covers that find everything within a radius. There are three
+ * kinds. The tables whose first leads are disjoint, each probed by its first lead alone: sum
+ * (threshold + 1) > radius, and the cheapest such thresholds are found. Where whole prefixes of
+ * a plan overlap, those of the plan that sx_covers.h lists. And a scan.
  */
 
 #ifndef SX_PLANNER_H
@@ -10,66 +13,57 @@
 
 #include <stdint.h>
 
-#include "plan/sx_plan.h"
-#include "plan/sx_strategy.h"
+#include "plan/sx_costs.h"
+#include "plan/sx_cover.h"
 
-/** What things cost on this machine and with this index, in nanoseconds. */
-typedef struct sx_costs {
-	double query;     /* a query, whatever it asks */
-	double probe;     /* a probe, whatever it finds, beside others of its table */
-	double candidate; /* each row in the range of a probe */
-	double scanned;   /* each row of a scan through a whole table */
-	double table;     /* each table that is probed, whatever its probes */
-} sx_costs;
-
-/** How large the buckets are. */
-typedef struct sx_sizes {
-	uint64_t rows; /* of each table */
-	/* Rows of a table from low to high; NULL = all prefixes are equally frequent. */
-	uint64_t (*size)(void *ctx, unsigned table, uint64_t low, uint64_t high);
-	void *ctx;
-	uint64_t fp; /* the query, where size is not NULL */
-} sx_sizes;
-
-/** What is asked. */
+/** What is asked, of tables of which size. */
 typedef struct sx_request {
 	unsigned radius; /* any; more than the bits that count is all */
 	uint64_t ignore; /* bits that do not count */
-	int plain;       /* neither merge probes nor probe less than whole prefixes or leads */
+	uint64_t rows;   /* of each table */
+	/* How full the buckets are: rows of a table from low to high, which is about `fp`. NULL =
+	 * all prefixes are equally frequent. */
+	uint64_t (*size)(void *ctx, unsigned table, uint64_t low, uint64_t high);
+	void *ctx;
+	uint64_t fp; /* the query, where size is not NULL */
 } sx_request;
 
-/** One thing that the planner has thought of. */
-typedef struct sx_alternative {
-	const char *what; /* "prefixes", "first leads" or "scan" */
-	sx_strategy strategy; /* with its probes, candidates and time */
-} sx_alternative;
-
-#define SX_MAX_ALTERNATIVES 5
-
-typedef struct sx_choice {
-	unsigned n;
-	sx_alternative of[SX_MAX_ALTERNATIVES];
-} sx_choice;
-
 /**
- * Choose the cheapest exact strategy. There always is one: a scan. Without sizes->size the result
- * depends on nothing but its arguments, so that it can be kept for each radius; it is then good
- * for a query until sx_strategy_is_poor().
+ * Choose the cheapest cover. There always is one: a scan.
  *
- * Costs some microseconds for plans with one lead a table. For the others a search that takes
- * about as long as the answer is expected to take, at most some milliseconds: its result is
- * exact, and the cheapest where that was long enough.
+ * Without request->size the result depends on nothing but its arguments, so that it can be kept
+ * for each radius and about the same number of rows; it is then good for a query until
+ * sx_cover_is_poor(). Costs 0.3 microseconds for a radius of 3 in single blocks, and up to some 10
+ * for a large radius in overlapping tables; with sizes some hundred look-ups of them.
  */
-void sx_choose_strategy(const sx_plan *plan, const sx_request *request, const sx_costs *costs,
-			const sx_sizes *sizes, sx_strategy *out);
+void sx_planner_choose(const sx_plan *plan, const sx_request *request, const sx_costs *costs,
+		       sx_cover *out);
+
+#define SX_MAX_OTHERS 4
 
 /**
- * What else there would be: the best of each family and the scan, with and without merging, as far
- * as they are not the strategy that was chosen for these arguments. For telling people: it takes
- * longer than choosing. None is cheaper: one that is was not found in the time that choosing
- * has, and is left out.
+ * What else there would be, as far as it is not the cover that was chosen for these arguments:
+ * none is cheaper.
+ *
+ * @return how many
  */
-void sx_other_strategies(const sx_plan *plan, const sx_request *request, const sx_costs *costs,
-			 const sx_sizes *sizes, const sx_strategy *chosen, sx_choice *out);
+unsigned sx_planner_others(const sx_plan *plan, const sx_request *request, const sx_costs *costs,
+			   const sx_cover *chosen, sx_cover out[SX_MAX_OTHERS]);
+
+typedef struct sx_prediction {
+	double row_bytes;      /* of one row in one table */
+	double document_bytes; /* of one document in all tables; postings and docs not counted */
+	double blocks;         /* of a query */
+	sx_cover cover;        /* of a query: probes, candidates, ns */
+} sx_prediction;
+
+/**
+ * Predict what a plan would take for this number of documents, at typical costs. All documents
+ * are thought to have different fingerprints, all prefixes to be equally frequent.
+ *
+ * @param fill  of blocks, in percent, 1..100
+ */
+void sx_planner_predict(const sx_plan *plan, uint64_t documents, unsigned radius, unsigned fill,
+			sx_prediction *out);
 
 #endif /* SX_PLANNER_H */

@@ -13,6 +13,8 @@
 
 #include "plan/sx_plan.h"
 
+#define SX_MAX_QUERY_PROBES ((uint64_t)1 << 20) /* of one query; beyond that a table is scanned */
+
 /** One range of permuted values, looked up in one table. */
 typedef struct sx_probe {
 	uint64_t low, high; /* both included */

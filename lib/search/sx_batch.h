@@ -83,7 +83,7 @@ struct sx_sorted {
 	const simidx_query *query; /* n of them */
 	size_t n;
 	sx_query like;        /* one of them: all ask the same */
-	sx_strategy strategy; /* for all of them */
+	sx_cover cover; /* for all of them */
 	sx_probes of_0;       /* its probes of fingerprint 0 in the table at hand */
 	sx_item *item, *spare; /* sorted by key */
 	size_t item_cap, spare_cap;

@@ -70,17 +70,17 @@ static int ask_the_same(const sx_batch *batch)
 	return 1;
 }
 
-/* The strategy and the block indexes for a slice; 0 or -1. */
-static int prepare(sx_query *like, sx_strategy *strategy, simidx_reader *r,
+/* The cover and the block indexes for a slice; 0 or -1. */
+static int prepare(sx_query *like, sx_cover *cover, simidx_reader *r,
 		   const simidx_query *query, size_t n)
 {
 	if (sx_query_init(like, r->index, query, NULL) || sx_way_choose(r, like, NULL))
 		return -1;
-	if (r->way.strategy->scan || r->way.strategy->probes > MOST_PROBES)
+	if (r->way.cover->scan || r->way.cover->probes > MOST_PROBES)
 		return -1;
-	*strategy = *r->way.strategy;
-	for (unsigned i = 0; i < strategy->n; i++) {
-		unsigned t = strategy->order[i];
+	*cover = *r->way.cover;
+	for (unsigned i = 0; i < cover->n; i++) {
+		unsigned t = cover->part[i].table;
 
 		r->blocks[t] = sx_shelf_get(&r->snapshot, t, n, &r->held[t]);
 		if (!r->blocks[t])
@@ -91,12 +91,12 @@ static int prepare(sx_query *like, sx_strategy *strategy, simidx_reader *r,
 
 int sx_batch_can_sort(const sx_batch *batch, simidx_reader *r)
 {
-	sx_strategy strategy;
+	sx_cover cover;
 	sx_query like;
 
 	return batch->n >= batch->index->batch_sorted_from &&
 	       batch->index->layout == SIMIDX_LAYOUT_BLOCKS && ask_the_same(batch) &&
-	       !prepare(&like, &strategy, r, batch->query, batch->n);
+	       !prepare(&like, &cover, r, batch->query, batch->n);
 }
 
 /* ---- answers ---- */
@@ -155,7 +155,7 @@ int sx_sorted_run(sx_sorted *s, simidx_reader *r, const sx_batch *batch, size_t 
 	s->query = batch->query + from;
 	s->n = to - from;
 	/* A block that is damaged belongs to the answer of some query: that one is to fail. */
-	if (prepare(&s->like, &s->strategy, r, s->query, s->n) || sx_sorted_search(s, r) ||
+	if (prepare(&s->like, &s->cover, r, s->query, s->n) || sx_sorted_search(s, r) ||
 	    (sx_has_ids(r->index) && sx_sorted_read(s, r)) || group_hits(s))
 		return sx_batch_plain(r, batch, from, to, take, ctx, err);
 	r->known = s->doc;

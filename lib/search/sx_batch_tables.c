@@ -116,12 +116,14 @@ static int push_range(sx_sorted *s, size_t n, const sx_block_index *d, uint64_t 
 /* Probes of fingerprint 0 in one table. */
 static int make_probes(sx_sorted *s, const sx_plan *plan, unsigned t)
 {
-	sx_strategy one = s->strategy;
+	sx_cover one;
 
-	one.n = 1;
-	one.order[0] = (uint8_t)t;
+	sx_cover_init(&one, s->cover.radius, s->cover.ignore);
+	for (unsigned i = 0; i < s->cover.n; i++)
+		if (s->cover.part[i].table == t)
+			sx_cover_add(plan, &one, &s->cover.part[i]);
 	s->of_0.n = 0;
-	return sx_strategy_probes(plan, &one, 0, 64, &s->of_0);
+	return sx_cover_probes(plan, &one, 0, 64, &s->of_0);
 }
 
 /*
@@ -144,7 +146,7 @@ static int add_ranges(sx_sorted *s, simidx_reader *r, unsigned t, size_t i, size
 			return -1;
 	}
 	taken->probes = (uint32_t)s->of_0.n;
-	if (sx_strategy_is_poor(&s->strategy, large)) {
+	if (sx_cover_is_poor(&s->cover, large)) {
 		taken->alone = 1;
 		*n = had;
 	}
@@ -187,7 +189,7 @@ static int filter_piece(sx_sorted *s, simidx_reader *r, unsigned t, const sx_pie
 		/* Permuting commutes with XOR. */
 		uint64_t differ = sx_unpermute(table->perm, key[i] ^ item->key);
 
-		if (sx_strategy_is_first(&s->strategy, t, differ) &&
+		if (sx_cover_is_first(&s->cover, t, differ) &&
 		    push_hit(s, sx_unpermute(table->perm, key[i]), item->number))
 			return -1;
 	}
@@ -244,8 +246,8 @@ int sx_sorted_search(sx_sorted *s, simidx_reader *r)
 	memset(s->tally, 0, s->n * sizeof(*s->tally));
 	for (size_t i = 0; i < s->n; i++)
 		s->fp[i] = s->query[i].fp;
-	for (unsigned i = 0; i < s->strategy.n; i++)
-		if (search_table(s, r, s->strategy.order[i]))
+	for (unsigned i = 0; i < s->cover.n; i++)
+		if (search_table(s, r, s->cover.part[i].table))
 			return -1;
 	return 0;
 }

@@ -5,7 +5,7 @@
  * What an index of some size would be like, for choosing its plan.
  */
 
-#include "plan/sx_predict.h"
+#include "plan/sx_planner.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
 
@@ -26,7 +26,7 @@ static double other_bytes(unsigned bits, uint64_t documents)
 {
 	double docs = (bits + 7) / 8 + 0.35;
 
-	return sx_row_bytes(bits, documents, FILL) +
+	return sx_costs_row_bytes(bits, documents, FILL) +
 	       (id_bytes(documents) + docs) * 100.0 / FILL;
 }
 
@@ -51,14 +51,14 @@ int simidx_plan_predict(unsigned i, unsigned bits, uint64_t documents, unsigned 
 	rc = sx_plan_make(&plan, sx_plan_name(i), bits, err);
 	if (rc)
 		return rc;
-	sx_predict(&plan, documents, radius, FILL, NULL, &p);
+	sx_planner_predict(&plan, documents, radius, FILL, &p);
 	to->plan = sx_plan_name(i);
 	to->n_tables = plan.n_tables;
 	to->table_bytes = p.document_bytes;
 	to->bytes = p.document_bytes + other_bytes(bits, documents);
-	to->probes = (double)p.strategy.probes;
-	to->candidates = (double)p.strategy.candidates;
-	to->microseconds = p.strategy.ns / 1000;
+	to->probes = (double)p.cover.probes;
+	to->candidates = (double)p.cover.candidates;
+	to->microseconds = p.cover.ns / 1000;
 	sx_struct_end(out, to, sizeof(*to));
 	return SIMIDX_OK;
 }

@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-#include "plan/sx_patterns.h"
+#include "plan/sx_weights.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 
@@ -41,7 +41,7 @@ static unsigned most_bits(const sx_by_weight *by_weight, unsigned radius)
 {
 	sx_lightest lightest;
 
-	sx_lightest_init(&lightest, by_weight, UINT64_MAX, radius);
+	sx_weights_lightest(&lightest, by_weight, UINT64_MAX, radius);
 	return lightest.n;
 }
 
@@ -82,7 +82,7 @@ int sx_query_init(sx_query *q, const simidx *index, const simidx_query *a, simid
 	q->has_fp2 = (a->flags & SIMIDX_QUERY_FP2) != 0;
 	q->most_bits = a->radius;
 	if (a->weights) {
-		sx_by_weight_init(&q->by_weight, a->weights, index->bits, q->radius);
+		sx_weights_sort(&q->by_weight, a->weights, index->bits, q->radius);
 		q->most_bits = most_bits(&q->by_weight, q->radius);
 	}
 	if (a->max_bits && a->max_bits < q->most_bits)

@@ -9,7 +9,7 @@
 #define SX_QUERY_H
 
 #include "index/sx_index.h"
-#include "plan/sx_lightest.h"
+#include "plan/sx_weights.h"
 #include "util/sx_struct.h"
 
 typedef struct sx_query {

@@ -11,7 +11,7 @@
 #include "search/sx_query.h"
 #include "plan/sx_patterns.h"
 #include "plan/sx_planner.h"
-#include "plan/sx_stencil.h"
+#include "plan/sx_cover.h"
 #include "table/sx_lookup.h"
 
 /** So many searches look whether their pages are in memory, once one was not. */
@@ -38,21 +38,21 @@ typedef struct sx_hits {
 	size_t n, cap;
 } sx_hits;
 
-/** The cheapest strategies of a plan where all ranges are even, by radius. */
+/** The cheapest covers of a plan where all ranges are even, by radius. */
 typedef struct sx_even {
 	uint64_t rows;     /* for about so many entries */
 	uint64_t known[2]; /* which of them are made */
-	sx_stencil stencil[SIMIDX_MAX_RADIUS + 1];
+	sx_template template[SIMIDX_MAX_RADIUS + 1];
 } sx_even;
 
 /** How a query is looked up. */
 typedef struct sx_way {
-	const sx_strategy *strategy; /* of a stencil of sx_even, or of `own` */
-	sx_stencil own[2]; /* for one query alone, of the tables and of the memtable */
+	const sx_cover *cover; /* of a template of sx_even, or of `own` */
+	sx_template own[2]; /* for one query alone, of the tables and of the memtable */
 	uint64_t rows;        /* it was chosen for about so many entries of a table */
 	int by_sizes;         /* and for how full the ranges really are, not for even ones */
-	int by_patterns;      /* of the weights, and not by the strategy */
-	sx_pattern_end end;   /* where those ended */
+	int by_patterns;      /* of the weights, and not by the cover */
+	sx_patterns_end end;   /* where those ended */
 	int complete_to;
 	uint64_t permuted[SX_MAX_TABLES]; /* the query in the order of each table that is probed */
 } sx_way;
@@ -72,7 +72,7 @@ struct simidx_reader {
 	sx_even *even[2]; /* of the tables and of the memtable, made when first needed */
 
 	sx_way way;
-	sx_stencil *forced; /* not NULL: look up the tables alone, by this, whatever it costs */
+	sx_template *forced; /* not NULL: look up the tables alone, by this, whatever it costs */
 	sx_probes probes;
 	sx_probes fresh_probes;    /* of the memtable, where its plan is another one */
 	sx_range *range;           /* of the probes that have a block index */
@@ -96,7 +96,6 @@ struct simidx_reader {
 	sx_matches nearer;         /* SIMIDX_NEAREST: those within a smaller radius */
 	unsigned char *labels;     /* bytes of the labels that matches point to */
 	size_t labels_cap;
-	struct sx_explained *explained; /* what the last explanation points to */
 };
 
 /** A document as a match at distance 0. */
@@ -172,8 +171,8 @@ int sx_way_left(const simidx_reader *reader, const sx_probe *probe, unsigned wid
 /** Entries in the ranges of reader->probes, about. */
 uint64_t sx_way_candidates(simidx_reader *reader);
 
-/** What other ways there were for a query that goes by strategies. */
-void sx_way_others(simidx_reader *reader, const sx_query *query, sx_choice *out);
+/** What other covers there were for a query that goes by one; returns how many. */
+unsigned sx_way_others(simidx_reader *reader, const sx_query *query, sx_cover out[SX_MAX_OTHERS]);
 
 /* ------------------------------------------------------------------------------------------
  * sx_collect.c: candidates and what they come to

@@ -167,9 +167,9 @@ static int search_nearest(simidx_reader *r, const sx_query *query, simidx_result
 	/* Where the order is not that of the radius, a later one may hold nearer ones. */
 	if (q.is_weighted || q.has_fp2)
 		return search_all(r, query, out, err);
-	r->way.strategy = NULL;
+	r->way.cover = NULL;
 	for (;; next = q.radius + 1) {
-		all = next >= query->radius || (r->way.strategy && r->way.strategy->scan);
+		all = next >= query->radius || (r->way.cover && r->way.cover->scan);
 		q.radius = all ? query->radius : next;
 		q.most_bits = q.radius < query->most_bits ? q.radius : query->most_bits;
 		swap_matches(r);

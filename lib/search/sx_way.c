@@ -9,8 +9,6 @@
 #include <string.h>
 
 #include "search/sx_reader.h"
-#include "plan/sx_options.h"
-#include "plan/sx_predict.h"
 #include "util/sx_err.h"
 
 /* Numbers of simidx_reader.even. */
@@ -23,7 +21,7 @@ static uint64_t rows_of(const simidx_reader *r, unsigned which)
 	return which == OF_TABLES ? h->table[0].rows : h->next_seq - h->first_seq;
 }
 
-/* Forget strategies that were chosen for another size. */
+/* Forget covers that were chosen for another size. */
 static void check_even(sx_even *even, uint64_t rows)
 {
 	if (sx_way_is_about(rows, even->rows))
@@ -74,10 +72,10 @@ static void look_at_snapshot(simidx_reader *r)
 	r->seen_map = map_changes;
 }
 
-static void choose_stencil(const sx_plan *plan, const sx_request *request, const sx_costs *costs,
-			   const sx_sizes *sizes, sx_stencil *out)
+static void choose_cover(const sx_plan *plan, const sx_request *request, const sx_costs *costs,
+			 sx_template *out)
 {
-	sx_choose_strategy(plan, request, costs, sizes, &out->strategy);
+	sx_planner_choose(plan, request, costs, &out->cover);
 	out->of_0.n = 0;
 }
 
@@ -86,50 +84,48 @@ static const sx_plan *plan_of(const simidx_reader *r, unsigned which)
 	return which == OF_TABLES ? &r->index->plan : &r->index->fresh_plan;
 }
 
-/* The strategy for a radius where ranges are even, which is not known yet. */
-static sx_stencil *choose_even(simidx_reader *r, unsigned which, unsigned radius)
+/* The cover for a radius where ranges are even, which is not known yet. */
+static sx_template *choose_even(simidx_reader *r, unsigned which, unsigned radius)
 {
 	sx_even *even = r->even[which];
-	sx_request request = { .radius = radius };
-	sx_sizes sizes = { .rows = rows_of(r, which) };
+	sx_request request = { .radius = radius, .rows = rows_of(r, which) };
 
 	if (!even) {
 		even = r->even[which] = sx_calloc(1, sizeof(*even));
 		if (!even)
 			return NULL;
-		check_even(even, sizes.rows);
+		check_even(even, request.rows);
 	}
-	choose_stencil(plan_of(r, which), &request, &r->costs, &sizes, &even->stencil[radius]);
+	choose_cover(plan_of(r, which), &request, &r->costs, &even->template[radius]);
 	even->known[radius / 64] |= UINT64_C(1) << radius % 64;
-	return &even->stencil[radius];
+	return &even->template[radius];
 }
 
-/* A strategy counts errors, all of which cost the same. */
-static sx_request request_of(const sx_query *q)
+/* A cover counts errors, all of which cost the same. */
+static sx_request request_of(const sx_query *q, uint64_t rows)
 {
-	sx_request request = { .radius = q->radius / q->unit, .ignore = q->ignore };
+	sx_request request = { .radius = q->radius / q->unit, .ignore = q->ignore, .rows = rows };
 
 	return request;
 }
 
-/* The strategy for this query alone, where ranges are even. */
-static sx_stencil *choose_own(simidx_reader *r, const sx_query *q, unsigned which)
+/* The cover for this query alone, where ranges are even. */
+static sx_template *choose_own(simidx_reader *r, const sx_query *q, unsigned which)
 {
-	sx_sizes sizes = { .rows = rows_of(r, which) };
-	sx_request request = request_of(q);
+	sx_request request = request_of(q, rows_of(r, which));
 
-	choose_stencil(plan_of(r, which), &request, &r->costs, &sizes, &r->way.own[which]);
+	choose_cover(plan_of(r, which), &request, &r->costs, &r->way.own[which]);
 	return &r->way.own[which];
 }
 
-static sx_stencil *stencil_of(simidx_reader *r, const sx_query *q, unsigned which)
+static sx_template *template_of(simidx_reader *r, const sx_query *q, unsigned which)
 {
 	sx_even *even = r->even[which];
 
 	if (q->is_weighted)
 		return choose_own(r, q, which);
 	return even && even->known[q->radius / 64] >> q->radius % 64 & 1
-		       ? &even->stencil[q->radius]
+		       ? &even->template[q->radius]
 		       : choose_even(r, which, q->radius);
 }
 
@@ -140,7 +136,7 @@ static int goes_by_patterns(const sx_query *q)
 }
 
 static int pattern_probes(const simidx_reader *r, const sx_query *q, const sx_plan *plan,
-			  uint64_t rows, sx_probes *probes, sx_pattern_end *end,
+			  uint64_t rows, sx_probes *probes, sx_patterns_end *end,
 			  simidx_error *err)
 {
 	const sx_weighted query = { q->fp, q->asked->weights, &q->by_weight, q->radius,
@@ -151,13 +147,13 @@ static int pattern_probes(const simidx_reader *r, const sx_query *q, const sx_pl
 	if (!distance || distance > q->radius)
 		distance = q->radius;
 	if (q->asked->probes)
-		rc = sx_pattern_probes(plan, &query, q->asked->probes, probes, end);
+		rc = sx_patterns_cheapest(plan, &query, q->asked->probes, probes, end);
 	else
-		rc = sx_pattern_complete(plan, &query, distance, &r->costs, rows, probes, end);
+		rc = sx_patterns_complete(plan, &query, distance, &r->costs, rows, probes, end);
 	return rc ? sx_fail_nomem(err) : SIMIDX_OK;
 }
 
-static int complete_to(const sx_pattern_end *end, unsigned radius)
+static int complete_to(const sx_patterns_end *end, unsigned radius)
 {
 	return (int)(end->complete_to < (int64_t)radius ? end->complete_to : (int64_t)radius);
 }
@@ -182,18 +178,18 @@ static void take_missing(simidx_reader *r)
 			take_block_index(r, t, lookups[t]);
 }
 
-static int probe_by(simidx_reader *r, const sx_query *q, sx_stencil *stencil, simidx_error *err)
+static int probe_by(simidx_reader *r, const sx_query *q, sx_template *template, simidx_error *err)
 {
 	sx_way *way = &r->way;
 
-	way->strategy = &stencil->strategy;
+	way->cover = &template->cover;
 	way->complete_to = (int)q->radius;
-	if (sx_stencil_probes(&r->index->plan, stencil, q->fp, q->most_bits, way->permuted,
+	if (sx_template_probes(&r->index->plan, template, q->fp, q->most_bits, way->permuted,
 			      &r->probes))
 		return sx_fail_nomem(err);
 	/* The look-up begins at about these slots: they are on their way until then. */
-	for (unsigned i = 0; i < way->strategy->n; i++) {
-		unsigned t = way->strategy->order[i];
+	for (unsigned i = 0; i < way->cover->n; i++) {
+		unsigned t = way->cover->part[i].table;
 
 		if (r->blocks[t])
 			sx_block_index_hint(r->blocks[t], way->permuted[t]);
@@ -212,7 +208,7 @@ static int make_probes(simidx_reader *r, const sx_query *q, simidx_error *err)
 {
 	const sx_plan *plan = &r->index->plan;
 	uint64_t rows = rows_of(r, OF_TABLES);
-	sx_stencil *stencil;
+	sx_template *template;
 	sx_way *way = &r->way;
 	int rc;
 
@@ -229,11 +225,11 @@ static int make_probes(simidx_reader *r, const sx_query *q, simidx_error *err)
 			way->permuted[t] = sx_permute(&plan->table[t], q->fp);
 		return SIMIDX_OK;
 	}
-	stencil = stencil_of(r, q, OF_TABLES);
+	template = template_of(r, q, OF_TABLES);
 	/* One that is kept was chosen when there were a few more or less. */
-	if (!q->is_weighted && stencil)
+	if (!q->is_weighted && template)
 		way->rows = r->even[OF_TABLES]->rows;
-	return stencil ? probe_by(r, q, stencil, err) : sx_fail_nomem(err);
+	return template ? probe_by(r, q, template, err) : sx_fail_nomem(err);
 }
 
 /* The memtable has a plan of its own; where it is the same, so are the probes. */
@@ -242,8 +238,8 @@ static int make_fresh_probes(simidx_reader *r, const sx_query *q, simidx_error *
 	const sx_plan *plan = &r->index->fresh_plan;
 	uint64_t rows = rows_of(r, OF_FRESH);
 	uint64_t permuted[SX_MAX_TABLES];
-	sx_stencil *stencil;
-	sx_pattern_end end;
+	sx_template *template;
+	sx_patterns_end end;
 	int rc, complete;
 
 	r->fresh_probes.n = 0;
@@ -256,8 +252,8 @@ static int make_fresh_probes(simidx_reader *r, const sx_query *q, simidx_error *
 			r->way.complete_to = complete;
 		return rc;
 	}
-	stencil = stencil_of(r, q, OF_FRESH);
-	return !stencil || sx_stencil_probes(plan, stencil, q->fp, q->most_bits, permuted,
+	template = template_of(r, q, OF_FRESH);
+	return !template || sx_template_probes(plan, template, q->fp, q->most_bits, permuted,
 					       &r->fresh_probes)
 		       ? sx_fail_nomem(err)
 		       : SIMIDX_OK;
@@ -322,17 +318,19 @@ static void take_all_directories(simidx_reader *r)
 
 int sx_way_reconsider(simidx_reader *r, const sx_query *q, simidx_error *err)
 {
-	sx_sizes sizes = { rows_of(r, OF_TABLES), real_size, r, q->fp };
 	sx_request request;
 	int rc;
 
-	if (r->way.by_patterns || !sx_strategy_is_poor(r->way.strategy, sx_way_candidates(r)))
+	if (r->way.by_patterns || !sx_cover_is_poor(r->way.cover, sx_way_candidates(r)))
 		return 0;
-	request = request_of(q);
+	request = request_of(q, rows_of(r, OF_TABLES));
+	request.size = real_size;
+	request.ctx = r;
+	request.fp = q->fp;
 	take_all_directories(r);
-	choose_stencil(&r->index->plan, &request, &r->costs, &sizes, &r->way.own[OF_TABLES]);
+	choose_cover(&r->index->plan, &request, &r->costs, &r->way.own[OF_TABLES]);
 	begin_way(r, 0);
-	r->way.rows = sizes.rows;
+	r->way.rows = request.rows;
 	r->way.by_sizes = 1;
 	rc = probe_by(r, q, &r->way.own[OF_TABLES], err);
 	if (rc)
@@ -342,14 +340,16 @@ int sx_way_reconsider(simidx_reader *r, const sx_query *q, simidx_error *err)
 	return 1;
 }
 
-void sx_way_others(simidx_reader *r, const sx_query *q, sx_choice *out)
+unsigned sx_way_others(simidx_reader *r, const sx_query *q, sx_cover out[SX_MAX_OTHERS])
 {
-	sx_sizes sizes = { r->way.rows, r->way.by_sizes ? real_size : NULL, r, q->fp };
-	sx_request request = request_of(q);
+	sx_request request = request_of(q, r->way.rows);
 
+	request.size = r->way.by_sizes ? real_size : NULL;
+	request.ctx = r;
+	request.fp = q->fp;
 	if (r->way.by_sizes)
 		take_all_directories(r);
-	sx_other_strategies(&r->index->plan, &request, &r->costs, &sizes, r->way.strategy, out);
+	return sx_planner_others(&r->index->plan, &request, &r->costs, r->way.cover, out);
 }
 
 int sx_way_is_first(const simidx_reader *r, const sx_query *q, const sx_probe *p, uint64_t fp)
@@ -357,9 +357,9 @@ int sx_way_is_first(const simidx_reader *r, const sx_query *q, const sx_probe *p
 	const sx_way *way = &r->way;
 
 	if (way->by_patterns)
-		return way->end.scan || sx_pattern_is_first(&way->end, q->asked->weights, p->table,
+		return way->end.scan || sx_patterns_is_first(&way->end, q->asked->weights, p->table,
 							    fp ^ q->fp);
-	return sx_strategy_is_first(way->strategy, p->table, fp ^ q->fp);
+	return sx_cover_is_first(way->cover, p->table, fp ^ q->fp);
 }
 
 int sx_way_left(const simidx_reader *r, const sx_probe *p, unsigned width)
@@ -376,9 +376,9 @@ void sx_way_free(simidx_reader *r)
 	for (unsigned which = 0; which < 2; which++) {
 		sx_even *even = r->even[which];
 
-		sx_stencil_free(&r->way.own[which]);
+		sx_template_free(&r->way.own[which]);
 		for (unsigned k = 0; even && k <= SIMIDX_MAX_RADIUS; k++)
-			sx_stencil_free(&even->stencil[k]);
+			sx_template_free(&even->template[k]);
 		free(even);
 	}
 }

@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What the tests of strategies share: all plans, costs, bucket sizes.
+ * What the tests of covers share: all plans, costs, bucket sizes.
  */
 
 #ifndef T_PLAN_H

@@ -4,8 +4,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "plan/sx_covers.h"
 #include "plan/sx_planner.h"
 #include "support/sxt.h"
+#include "support/sxt_cover.h"
 #include "t_fast.h"
 #include "t_plan.h"
 #include "util/sx_bytes.h"
@@ -23,20 +25,19 @@ static double merged_ns(unsigned m, double rows)
 /* Merging two wide prefixes: no other number of flipped bits would be cheaper. */
 START_TEST(test_merged)
 {
-	sx_sizes sizes = { 100000000, NULL, NULL, 0 };
-	sx_request request = { 3, 0, 0 };
-	sx_strategy s;
+	sx_request request = { .radius = 3, .rows = 100000000 };
+	sx_cover s;
 	sx_plan plan;
 	unsigned m;
 
 	ck_assert_sx(sx_plan_make(&plan, "2x32", 64, &sxt_err), SIMIDX_OK);
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &s);
+	sx_planner_choose(&plan, &request, &costs, &s);
 	ck_assert_uint_eq(s.n, 2);
-	ck_assert_uint_gt(s.merged[0], 0);
-	ck_assert_uint_eq(s.merged[0], s.merged[1]);
-	ck_assert_uint_eq(s.probes, 2 * (s.merged[0] + 1u));
+	ck_assert_uint_lt(s.part[0].flipped, 32);
+	ck_assert_uint_eq(s.part[0].flipped, s.part[1].flipped);
+	ck_assert_uint_eq(s.probes, 2 * (s.part[0].flipped + 1u));
 	/* Two tables are 60 ns each. */
-	ck_assert_double_eq_tol(s.ns, 120 + merged_ns(s.merged[0], 1e8), 1);
+	ck_assert_double_eq_tol(s.ns, 120 + merged_ns(s.part[0].flipped, 1e8), 1);
 	for (m = 1; m < 32; m++)
 		ck_assert_double_ge(120 + merged_ns(m, 1e8), s.ns - 1);
 }
@@ -45,10 +46,9 @@ END_TEST
 /* Two errors in each of two wide prefixes: as many of their bits as is cheapest. */
 START_TEST(test_shortened)
 {
-	sx_sizes sizes = { 10000000, NULL, NULL, 0 };
-	sx_request request = { 5, 0, 0 };
+	sx_request request = { .radius = 5, .rows = 10000000 };
 	double least = 1e300, ns;
-	sx_strategy s;
+	sx_cover s;
 	sx_plan plan;
 	unsigned bits, best = 0;
 
@@ -62,9 +62,10 @@ START_TEST(test_shortened)
 	}
 	ck_assert_uint_lt(best, 32);
 	ck_assert_sx(sx_plan_make(&plan, "2x32", 64, &sxt_err), SIMIDX_OK);
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &s);
-	ck_assert_uint_eq(s.bits[0], best);
-	ck_assert_uint_eq(s.bits[1], best);
+	sx_planner_choose(&plan, &request, &costs, &s);
+	ck_assert_uint_eq(s.n, 2);
+	ck_assert_uint_eq(s.part[0].bits, best);
+	ck_assert_uint_eq(s.part[1].bits, best);
 	ck_assert_double_eq_tol(s.ns, 2 * (60 + least), 1);
 }
 END_TEST
@@ -72,95 +73,104 @@ END_TEST
 /* Ignored bits at the low end of a prefix: one range instead of 16. */
 START_TEST(test_ignored_end)
 {
-	sx_sizes sizes = { 10000000, NULL, NULL, 0 };
-	sx_request request = { 3, UINT64_C(15) << 48, 1 };
-	sx_strategy s;
+	sx_request request = { .radius = 3, .ignore = UINT64_C(15) << 48, .rows = 10000000 };
+	sx_cover s;
 	sx_plan plan;
 
 	ck_assert_sx(sx_plan_make(&plan, "4x16", 64, &sxt_err), SIMIDX_OK);
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &s);
+	sx_planner_choose(&plan, &request, &costs, &s);
 	ck_assert_uint_eq(s.probes, 4);
-	ck_assert_uint_eq(s.bits[0], 12);
-	ck_assert_uint_eq(s.bits[1], 16);
+	ck_assert_uint_eq(s.part[0].bits, 12);
+	ck_assert_uint_eq(s.part[1].bits, 16);
 }
 END_TEST
 
-/* What the probes of one table take for this query. */
-static double table_ns(const sx_plan *plan, const sx_sizes *sizes, unsigned table,
-		       unsigned errors)
+/* What the probes of one table take for this query, in so many leading bits, none merged. */
+static double table_ns(const sx_plan *plan, const sx_request *request, unsigned table,
+		       unsigned bits, unsigned errors)
 {
+	sx_part part = sx_part_make(plan, 0, table, errors, bits, bits);
 	sx_probes probes = { 0 };
 	double rows = 0, ns;
-	sx_strategy one;
+	sx_cover one;
 	size_t i;
 
-	sx_strategy_init(&one, errors, 0);
-	sx_strategy_add(plan, &one, table, errors, plan->table[table].prefix_bits, 0);
-	t_must(!sx_strategy_probes(plan, &one, sizes->fp, 64, &probes));
+	sx_cover_init(&one, errors, 0);
+	sx_cover_add(plan, &one, &part);
+	t_must(!sx_cover_probes(plan, &one, request->fp, 64, &probes));
 	for (i = 0; i < probes.n; i++)
-		rows += (double)sizes->size(sizes->ctx, table, probes.at[i].low,
-					    probes.at[i].high);
+		rows += (double)request->size(request->ctx, table, probes.at[i].low,
+					      probes.at[i].high);
 	ns = 60 + (double)probes.n * 80 + rows * 0.4;
 	sx_probes_free(&probes);
 	return ns;
 }
 
-/* Whether these thresholds, 1 too high, of the pairs of five blocks stop k errors. */
-static int stops_all(const unsigned *threshold, unsigned k)
+/* The cheapest thresholds below 3 of the tables with disjoint first leads, of all that do. */
+static double cheapest_first_leads(const sx_plan *plan, const sx_request *request)
 {
-	unsigned in[5] = { 0 }, a, b, t;
+	double ns[SX_MAX_TABLES][4] = { { 0 } }, least = 1e300;
+	unsigned n = 0, n_ways = 1, t, i, e;
+	uint64_t seen = 0;
 
-	/* All ways to write k as a sum of five numbers. */
-	for (;;) {
-		unsigned sum = in[0] + in[1] + in[2] + in[3];
+	for (t = 0; t < plan->n_tables; t++) {
+		const sx_perm *perm = &plan->table[t];
 
-		if (sum <= k) {
-			int stopped = 0;
-
-			in[4] = k - sum;
-			for (a = t = 0; a < 5; a++) {
-				for (b = a + 1; b < 5; b++, t++)
-					stopped |= in[a] + in[b] < threshold[t];
-			}
-			if (!stopped)
-				return 0;
-		}
-		for (a = 0; a < 4 && in[a] == k; a++)
-			in[a] = 0;
-		if (a == 4)
-			return 1;
-		in[a]++;
+		if (perm->lead[0] & seen)
+			continue;
+		seen |= perm->lead[0];
+		for (e = 1; e < 4; e++)
+			ns[n][e] = table_ns(plan, request, t, perm->lead_bits[0], e - 1);
+		n++;
+		n_ways *= 4;
 	}
-}
+	for (i = 0; i < n_ways; i++) {
+		unsigned left = i, stopped = 0;
+		double sum = 0;
 
-/* No thresholds up to 1 of all 10 pairs are cheaper than what is chosen. */
-START_TEST(test_cheapest_pairs)
-{
-	sx_plan plan;
-	crowd c = { &plan, 0, 0, 5000000, (uint64_t)_i, 1e10 };
-	sx_sizes sizes = { 10000000000, crowd_size, &c, UINT64_C(0x123456789abcdef0) };
-	sx_request request = { 1 + (unsigned)_i % 4, 0, 1 };
-	double ns[10][2], sum, least = 1e300;
-	unsigned threshold[10], i, t, left;
-	sx_strategy s;
-
-	ck_assert_sx(sx_plan_make(&plan, "10x26", 64, &sxt_err), SIMIDX_OK);
-	c.hot = sx_permute(&plan.table[0], sizes.fp);
-	for (t = 0; t < 10; t++) {
-		ns[t][0] = table_ns(&plan, &sizes, t, 0);
-		ns[t][1] = table_ns(&plan, &sizes, t, 1);
-	}
-	for (i = 0; i < 59049; i++) {
-		for (t = 0, left = i, sum = 0; t < 10; t++, left /= 3) {
-			threshold[t] = left % 3;
-			sum += threshold[t] ? ns[t][threshold[t] - 1] : 0;
+		for (t = 0; t < n; t++, left /= 4) {
+			stopped += left % 4;
+			sum += ns[t][left % 4];
 		}
-		if (sum < least && stops_all(threshold, request.radius))
+		if (stopped > request->radius && sum < least)
 			least = sum;
 	}
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &s);
-	ck_assert_double_le(s.ns, least + 1);
-	ck_assert_int_eq(s.first_leads, 0);
+	return least;
+}
+
+/* What a row of the table of covers takes. */
+static double row_ns(const sx_plan *plan, const sx_request *request, const sx_covers_row *row)
+{
+	double sum = 0;
+
+	for (unsigned t = 0; t < plan->n_tables; t++)
+		if (row->thresholds[t] != '-')
+			sum += table_ns(plan, request, t, plan->table[t].prefix_bits,
+					(unsigned)(row->thresholds[t] - '0'));
+	return sum;
+}
+
+/*
+ * Among buckets of all sizes, one of them crowded, nothing that was to be compared is cheaper:
+ * covers of the table, first leads, a scan.
+ */
+START_TEST(test_cheapest)
+{
+	sx_plan plan;
+	unsigned radius = 1 + (unsigned)_i / N_PLANS % 4;
+	crowd c = { &plan, (unsigned)_i % 2, 0, 5000000, (uint64_t)_i, 1e8 };
+	sx_request request = { radius, 0, 100000000, crowd_size, &c,
+			       UINT64_C(0x123456789abcdef0) };
+	sx_cover s;
+
+	ck_assert_sx(sx_plan_make(&plan, names[_i % N_PLANS], 64, &sxt_err), SIMIDX_OK);
+	c.hot = sx_permute(&plan.table[c.hot_table], request.fp);
+	sx_planner_choose(&plan, &request, &costs, &s);
+	ck_assert_double_le(s.ns, cheapest_first_leads(&plan, &request) + 1);
+	ck_assert_double_le(s.ns, 1e8 * 0.2 + 1);
+	for (const sx_covers_row *row = sx_covers; row->plan; row++)
+		if (row->radius == radius && !strcmp(row->plan, plan.name))
+			ck_assert_double_le(s.ns, row_ns(&plan, &request, row) + 1);
 }
 END_TEST
 
@@ -170,45 +180,44 @@ START_TEST(test_hot_bucket)
 	sx_plan plan;
 	uint64_t fp = UINT64_C(0x123456789abcdef0);
 	crowd c = { &plan, 2, 0, 5000000, 7, 1e7 };
-	sx_sizes sizes = { 10000000, crowd_size, &c, fp };
-	sx_request request = { 3, 0, 0 };
+	sx_request request = { 3, 0, 10000000, NULL, &c, fp };
 	sx_probes probes = { 0 };
-	sx_strategy even, s;
+	sx_cover even, s;
 	uint64_t rows = 0;
 	size_t i;
 
 	ck_assert_sx(sx_plan_make(&plan, "4x16", 64, &sxt_err), SIMIDX_OK);
 	c.hot = sx_permute(&plan.table[2], fp);
-	sizes.size = NULL;
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &even);
-	ck_assert_int_eq(even.errors[2], 0);
-	sizes.size = crowd_size;
-	ck_assert_int_eq(sx_strategy_probes(&plan, &even, fp, 64, &probes), 0);
+	sx_planner_choose(&plan, &request, &costs, &even);
+	ck_assert_uint_eq(even.n, 4);
+	ck_assert_uint_eq(even.probes, 4);
+	request.size = crowd_size;
+	ck_assert_int_eq(sx_cover_probes(&plan, &even, fp, 64, &probes), 0);
 	for (i = 0; i < probes.n; i++)
 		rows += crowd_size(&c, probes.at[i].table, probes.at[i].low,
 				   probes.at[i].high);
-	ck_assert_int_eq(sx_strategy_is_poor(&even, rows), 1);
-	ck_assert_int_eq(sx_strategy_is_poor(&even, rows - 5000000), 0);
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &s);
-	ck_assert_int_eq(sx_strategy_is_exact(&plan, &s), 1);
-	ck_assert_int_eq(s.errors[2], -1);
+	ck_assert_int_eq(sx_cover_is_poor(&even, rows), 1);
+	ck_assert_int_eq(sx_cover_is_poor(&even, rows - 5000000), 0);
+	sx_planner_choose(&plan, &request, &costs, &s);
+	ck_assert_int_eq(sxt_cover_is_exact(&s), 1);
+	for (i = 0; i < s.n; i++)
+		ck_assert_uint_ne(s.part[i].table, 2);
 	ck_assert_uint_lt(s.candidates, 50000);
 	sx_probes_free(&probes);
 }
 END_TEST
 
 /* What else there is costs as much or more, is exact, and is different. */
-static void check_others(const sx_plan *plan, const sx_strategy *chosen, const sx_choice *others)
+static void check_others(const sx_cover *chosen, const sx_cover *others, unsigned n)
 {
 	unsigned scans = chosen->scan != 0;
 
-	ck_assert_uint_le(others->n, SX_MAX_ALTERNATIVES);
-	for (unsigned i = 0; i < others->n; i++) {
-		const sx_strategy *s = &others->of[i].strategy;
+	ck_assert_uint_le(n, SX_MAX_OTHERS);
+	for (unsigned i = 0; i < n; i++) {
+		const sx_cover *s = &others[i];
 
 		ck_assert_double_ge(s->ns, chosen->ns);
-		ck_assert_int_eq(sx_strategy_is_exact(plan, s), 1);
-		ck_assert_int_eq(!strcmp(others->of[i].what, "scan"), s->scan);
+		ck_assert_int_eq(sxt_cover_is_exact(s), 1);
 		ck_assert_int_ne(memcmp(s, chosen, sizeof(*s)), 0);
 		scans += s->scan != 0;
 	}
@@ -217,20 +226,19 @@ static void check_others(const sx_plan *plan, const sx_strategy *chosen, const s
 
 START_TEST(test_others)
 {
-	sx_sizes sizes = { 100000000, NULL, NULL, 0 };
-	sx_request request = { 5, 0, 0 };
-	sx_strategy s;
-	sx_choice others;
+	sx_request request = { .radius = 5, .rows = 100000000 };
+	sx_cover s, others[SX_MAX_OTHERS];
 	sx_plan plan;
+	unsigned n;
 
 	make(&plan, _i);
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &s);
-	sx_other_strategies(&plan, &request, &costs, &sizes, &s, &others);
-	ck_assert_uint_ge(others.n, 1);
-	check_others(&plan, &s, &others);
+	sx_planner_choose(&plan, &request, &costs, &s);
+	n = sx_planner_others(&plan, &request, &costs, &s, others);
+	ck_assert_uint_ge(n, 1);
+	check_others(&s, others, n);
 	/* Few rows: reading them all is cheapest. */
-	sizes.rows = 50;
-	sx_choose_strategy(&plan, &request, &costs, &sizes, &s);
+	request.rows = 50;
+	sx_planner_choose(&plan, &request, &costs, &s);
 	ck_assert_int_eq(s.scan, 1);
 	ck_assert_uint_eq(s.candidates, 50);
 }
@@ -242,30 +250,31 @@ END_TEST
  */
 START_TEST(test_nothing_cheaper)
 {
-	unsigned n = sxt_is_long() ? 200 : 20, left_out = 0;
+	unsigned n = sxt_is_long() ? 200 : 20;
 	sx_plan plan;
 	sxt_rng rng;
 
 	sxt_rng_init(&rng, (uint64_t)_i);
 	make(&plan, _i);
 	for (unsigned i = 0; i < n; i++) {
-		sx_request request = { (unsigned)sxt_rng_below(&rng, 13), 0, 0 };
-		sx_sizes sizes = { UINT64_C(1) << sxt_rng_below(&rng, 32), NULL, NULL, 0 };
+		sx_request request = { .radius = (unsigned)sxt_rng_below(&rng, 13),
+				       .rows = UINT64_C(1) << sxt_rng_below(&rng, 32) };
 		sx_costs any = { (double)sxt_rng_below(&rng, 500),
 				 (double)(10 + sxt_rng_below(&rng, 300)),
 				 0.1 + (double)sxt_rng_below(&rng, 100) / 50,
 				 0.1 + (double)sxt_rng_below(&rng, 100) / 100,
 				 (double)sxt_rng_below(&rng, 300) };
-		sx_strategy s;
-		sx_choice others;
+		sx_cover s, others[SX_MAX_OTHERS];
+		unsigned n_others;
 
 		if (i % 3 == 2)
 			request.ignore = sxt_rng_u64(&rng) & sxt_rng_u64(&rng) &
 					 sxt_rng_u64(&rng) & sx_low_bits(plan.bits);
-		sx_choose_strategy(&plan, &request, &any, &sizes, &s);
-		sx_other_strategies(&plan, &request, &any, &sizes, &s, &others);
-		check_others(&plan, &s, &others);
-		left_out += others.n == 0 && !s.scan;
+		sx_planner_choose(&plan, &request, &any, &s);
+		n_others = sx_planner_others(&plan, &request, &any, &s, others);
+		check_others(&s, others, n_others);
+		/* There is always the scan. */
+		t_must(n_others || s.scan);
 		ck_assert_double_eq_tol(
 			s.ns,
 			any.query + (s.scan ? (double)s.candidates * any.scanned
@@ -273,7 +282,6 @@ START_TEST(test_nothing_cheaper)
 						      (double)s.candidates * any.candidate),
 			any.candidate + 1e-9 * s.ns); /* rows are rounded up */
 	}
-	ck_assert_uint_eq(left_out, 0);
 }
 END_TEST
 
@@ -285,7 +293,7 @@ Suite *suite_plan_choices(void)
 	tcase_add_test(choices, test_merged);
 	tcase_add_test(choices, test_shortened);
 	tcase_add_test(choices, test_ignored_end);
-	tcase_add_loop_test(choices, test_cheapest_pairs, 0, 8);
+	tcase_add_loop_test(choices, test_cheapest, 0, 4 * N_PLANS);
 	tcase_add_test(choices, test_hot_bucket);
 	tcase_add_loop_test(choices, test_others, 0, N_PLANS * N_WIDTHS);
 	tcase_add_loop_test(choices, test_nothing_cheaper, 0, N_PLANS * N_WIDTHS);

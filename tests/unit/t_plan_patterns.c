@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/sx_lightest.h"
 #include "plan/sx_patterns.h"
 #include "support/sxt.h"
 #include "t_fast.h"
@@ -134,7 +133,7 @@ static void check_rest_of_all(const sx_plan *plan, const sx_weighted *query,
 /* Probes for a radius, whatever is asked: the cheapest `most` patterns, or completely. */
 static int probe(const sx_plan *plan, uint64_t fp, const uint8_t *weights, unsigned radius,
 		 const uint64_t *most, const sx_costs *c, uint64_t rows, sx_probes *out,
-		 sx_pattern_end *end)
+		 sx_patterns_end *end)
 {
 	static const unsigned max_bits[] = { 64, 12, 5, 1, 64 };
 	sx_by_weight by_weight;
@@ -142,9 +141,9 @@ static int probe(const sx_plan *plan, uint64_t fp, const uint8_t *weights, unsig
 	size_t before = out->n, n_all = 0;
 	int rc;
 
-	sx_by_weight_init(&by_weight, weights, plan->bits, radius);
-	rc = most ? sx_pattern_probes(plan, &query, *most, out, end)
-		  : sx_pattern_complete(plan, &query, radius, c, rows, out, end);
+	sx_weights_sort(&by_weight, weights, plan->bits, radius);
+	rc = most ? sx_patterns_cheapest(plan, &query, *most, out, end)
+		  : sx_patterns_complete(plan, &query, radius, c, rows, out, end);
 	for (size_t i = before; !rc && i < out->n; i++) {
 		check_rest(plan, &query, &out->at[i]);
 		if (plan->bits == 16 && n_all++ < 200)
@@ -154,7 +153,7 @@ static int probe(const sx_plan *plan, uint64_t fp, const uint8_t *weights, unsig
 }
 
 static int probe_cheapest(const sx_plan *plan, uint64_t fp, const uint8_t *weights, uint64_t most,
-			  sx_probes *out, sx_pattern_end *end)
+			  sx_probes *out, sx_patterns_end *end)
 {
 	/* Where matches may be tells nothing of what is probed. */
 	return probe(plan, fp, weights, (unsigned)(fp / 5 % 400), &most, NULL, 0, out, end);
@@ -162,7 +161,7 @@ static int probe_cheapest(const sx_plan *plan, uint64_t fp, const uint8_t *weigh
 
 static int probe_completely(const sx_plan *plan, uint64_t fp, const uint8_t *weights,
 			    unsigned radius, const sx_costs *c, uint64_t rows, sx_probes *out,
-			    sx_pattern_end *end)
+			    sx_patterns_end *end)
 {
 	return probe(plan, fp, weights, radius, NULL, c, rows, out, end);
 }
@@ -252,7 +251,7 @@ static pattern *all_patterns(const sx_plan *plan, uint64_t fp, const uint8_t *we
 static void check_order(const sx_plan *plan, uint64_t fp, const uint8_t *weights, uint64_t most)
 {
 	sx_probes probes = { 0 };
-	sx_pattern_end end;
+	sx_patterns_end end;
 	pattern *all;
 	size_t n, i;
 
@@ -307,7 +306,7 @@ START_TEST(test_by_hand)
 	const uint64_t query = UINT64_C(0x1111222233334444);
 	sx_probes probes = { 0 };
 	uint8_t weights[64];
-	sx_pattern_end end;
+	sx_patterns_end end;
 	sx_plan plan;
 	unsigned i;
 
@@ -328,9 +327,9 @@ START_TEST(test_by_hand)
 	/* Each table misses a pattern that costs 100, and nothing cheaper. */
 	ck_assert_int_eq(end.complete_to, 399);
 	/* Of table 1, 0x1110 was probed and 0x1113 was not. */
-	ck_assert_int_eq(sx_pattern_is_first(&end, weights, 1, UINT64_C(1) << 48), 0);
-	ck_assert_int_eq(sx_pattern_is_first(&end, weights, 1, UINT64_C(2) << 48), 1);
-	ck_assert_int_eq(sx_pattern_is_first(&end, weights, 3, UINT64_C(0x80202) << 30), 1);
+	ck_assert_int_eq(sx_patterns_is_first(&end, weights, 1, UINT64_C(1) << 48), 0);
+	ck_assert_int_eq(sx_patterns_is_first(&end, weights, 1, UINT64_C(2) << 48), 1);
+	ck_assert_int_eq(sx_patterns_is_first(&end, weights, 3, UINT64_C(0x80202) << 30), 1);
 	sx_probes_free(&probes);
 }
 END_TEST
@@ -357,7 +356,7 @@ static void mark(const sx_probes *probes, found *f)
 
 /* Nothing up to complete_to is missed, and what is found is reported once. */
 static void check_found(const sx_plan *plan, uint64_t fp, const uint8_t *weights,
-			const sx_probes *probes, const sx_pattern_end *end)
+			const sx_probes *probes, const sx_patterns_end *end)
 {
 	unsigned t, n_found, n_first, nearest = UINT32_MAX;
 	static found f;
@@ -370,7 +369,7 @@ static void check_found(const sx_plan *plan, uint64_t fp, const uint8_t *weights
 			if (!f.probed[t][sx_permute(&plan->table[t], x)])
 				continue;
 			n_found++;
-			n_first += sx_pattern_is_first(end, weights, t, x ^ fp) != 0;
+			n_first += sx_patterns_is_first(end, weights, t, x ^ fp) != 0;
 		}
 		t_must_eq(n_first, n_found > 0);
 		if (!n_found && distance(weights, x, fp) < nearest)
@@ -384,7 +383,7 @@ static void check_found(const sx_plan *plan, uint64_t fp, const uint8_t *weights
 
 /* The nearest that is missed by tables without common bits is known exactly. */
 static void check_nearest(const sx_plan *plan, uint64_t fp, const uint8_t *weights,
-			  const sx_probes *probes, const sx_pattern_end *end)
+			  const sx_probes *probes, const sx_patterns_end *end)
 {
 	static found f;
 	unsigned t, n;
@@ -406,7 +405,7 @@ START_TEST(test_complete_to)
 {
 	sx_probes probes = { 0 };
 	uint8_t weights[64];
-	sx_pattern_end end;
+	sx_patterns_end end;
 	unsigned kind;
 	sx_plan plan;
 	sxt_rng rng;
@@ -433,7 +432,7 @@ START_TEST(test_complete)
 {
 	sx_probes probes = { 0 };
 	uint8_t weights[64];
-	sx_pattern_end end;
+	sx_patterns_end end;
 	unsigned kind, scans = 0;
 	sx_plan plan;
 	sxt_rng rng;
@@ -480,7 +479,7 @@ static int is_probed(const sx_plan *plan, const sx_probes *probes, unsigned tabl
 
 /* Fingerprints near the query, as cheap differences go. */
 static void check_near(const sx_plan *plan, uint64_t fp, const uint8_t *weights,
-		       const sx_probes *probes, const sx_pattern_end *end, sxt_rng *rng)
+		       const sx_probes *probes, const sx_patterns_end *end, sxt_rng *rng)
 {
 	unsigned i, e, t, n_found, n_first;
 	uint64_t x, bit;
@@ -498,7 +497,7 @@ static void check_near(const sx_plan *plan, uint64_t fp, const uint8_t *weights,
 			if (!is_probed(plan, probes, t, x))
 				continue;
 			n_found++;
-			n_first += sx_pattern_is_first(end, weights, t, x ^ fp) != 0;
+			n_first += sx_patterns_is_first(end, weights, t, x ^ fp) != 0;
 		}
 		t_must_eq(n_first, n_found > 0);
 		t_must(n_found || distance(weights, fp, x) > end->complete_to);
@@ -524,7 +523,7 @@ START_TEST(test_64)
 	static const unsigned bits[] = { 64, 48, 33 };
 	sx_probes probes = { 0 };
 	uint8_t weights[64];
-	sx_pattern_end end;
+	sx_patterns_end end;
 	unsigned i;
 	sx_plan plan;
 	sxt_rng rng;
@@ -559,7 +558,7 @@ END_TEST
 START_TEST(test_ignored_block)
 {
 	sx_probes probes = { 0 };
-	sx_pattern_end end;
+	sx_patterns_end end;
 	uint8_t weights[64];
 	sx_plan plan;
 	sxt_rng rng;
@@ -602,7 +601,7 @@ START_TEST(test_dear)
 	/* Rows so dear that whole prefixes are probed: 10 + 3000 / 2^16 * 40 ns each. */
 	sx_costs few = { .query = 100, .probe = 10, .candidate = 40, .scanned = 0.6 };
 	sx_probes probes = { 0 };
-	sx_pattern_end end;
+	sx_patterns_end end;
 	uint8_t weights[64];
 	sx_plan plan;
 	sxt_rng rng;
@@ -641,12 +640,12 @@ START_TEST(test_lightest)
 		unsigned most = (unsigned)sxt_rng_below(&rng, i % 5 ? 300 : 20000);
 
 		make_weights(&rng, i, weights);
-		sx_by_weight_init(&by_weight, weights, bits, most);
-		sx_lightest_init(&lightest, &by_weight, among, most);
+		sx_weights_sort(&by_weight, weights, bits, most);
+		sx_weights_lightest(&lightest, &by_weight, among, most);
 		among &= sx_low_bits(bits);
 		ck_assert_uint_eq(lightest.n, count_lightest(weights, among, most));
 		within = (unsigned)sxt_rng_below(&rng, most + 1);
-		ck_assert_uint_eq(sx_lightest_within(&lightest, within),
+		ck_assert_uint_eq(sx_weights_within(&lightest, within),
 				  count_lightest(weights, among, within));
 	}
 }

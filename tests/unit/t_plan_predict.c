@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "plan/sx_predict.h"
+#include "plan/sx_planner.h"
 #include "support/sxt.h"
 
 Suite *suite_plan_predict(void);
@@ -28,19 +28,18 @@ START_TEST(test_candidates)
 		{ "3x22", 27, 2 * 16384 + 25 * 1024 },
 		{ "2x32", 66, 66 * 4 },
 	};
-	sx_sizes sizes = { UINT64_C(1) << 34, NULL, NULL, 0 };
-	sx_request request = { 3, 0, 1 };
-	sx_strategy strategy;
-	sx_costs costs;
+	/* Only rows cost, so that nothing is merged. */
+	static const sx_costs costs = { .candidate = 1, .scanned = 1 };
+	sx_request request = { .radius = 3, .rows = UINT64_C(1) << 34 };
+	sx_cover cover;
 	sx_plan plan;
 	unsigned i;
 
 	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
 		make(&plan, want[i].name, 64);
-		sx_costs_typical(&plan, sizes.rows, &costs);
-		sx_choose_strategy(&plan, &request, &costs, &sizes, &strategy);
-		ck_assert_uint_eq(strategy.probes, want[i].probes);
-		ck_assert_uint_eq(strategy.candidates, want[i].candidates);
+		sx_planner_choose(&plan, &request, &costs, &cover);
+		ck_assert_uint_eq(cover.probes, want[i].probes);
+		ck_assert_uint_eq(cover.candidates, want[i].candidates);
 	}
 }
 END_TEST
@@ -51,18 +50,18 @@ START_TEST(test_bytes)
 	sx_prediction predicted;
 	sx_plan plan;
 
-	ck_assert_double_eq_tol(sx_row_bytes(64, 1 << 20, 100), 45.4427 / 8 * 1.065, 1e-4);
-	ck_assert_double_eq_tol(sx_row_bytes(64, 3 << 20, 100),
+	ck_assert_double_eq_tol(sx_costs_row_bytes(64, 1 << 20, 100), 45.4427 / 8 * 1.065, 1e-4);
+	ck_assert_double_eq_tol(sx_costs_row_bytes(64, 3 << 20, 100),
 				(44 - 1.5849625 + 1.4427) / 8 * 1.065, 1e-4);
-	ck_assert_double_eq_tol(sx_row_bytes(64, 1000000, 100), 6.25, 0.04 * 6.25);
-	ck_assert_double_eq_tol(sx_row_bytes(64, 10000000, 100), 5.42, 0.04 * 5.42);
-	ck_assert_double_eq_tol(sx_row_bytes(64, 100000000, 100), 5.23, 0.04 * 5.23);
-	ck_assert_double_eq_tol(sx_row_bytes(64, 1 << 20, 50), 2 * sx_row_bytes(64, 1 << 20, 100),
+	ck_assert_double_eq_tol(sx_costs_row_bytes(64, 1000000, 100), 6.25, 0.04 * 6.25);
+	ck_assert_double_eq_tol(sx_costs_row_bytes(64, 10000000, 100), 5.42, 0.04 * 5.42);
+	ck_assert_double_eq_tol(sx_costs_row_bytes(64, 100000000, 100), 5.23, 0.04 * 5.23);
+	ck_assert_double_eq_tol(sx_costs_row_bytes(64, 1 << 20, 50), 2 * sx_costs_row_bytes(64, 1 << 20, 100),
 				1e-4);
-	ck_assert_double_gt(sx_row_bytes(16, UINT64_MAX, 100), 0);
-	ck_assert_double_gt(sx_row_bytes(16, 0, 100), 2);
+	ck_assert_double_gt(sx_costs_row_bytes(16, UINT64_MAX, 100), 0);
+	ck_assert_double_gt(sx_costs_row_bytes(16, 0, 100), 2);
 	make(&plan, "10x26", 64);
-	sx_predict(&plan, 100000000, 3, 90, NULL, &predicted);
+	sx_planner_predict(&plan, 100000000, 3, 90, &predicted);
 	ck_assert_double_eq_tol(predicted.document_bytes, 10 * 5.23 / 0.9, 2);
 }
 END_TEST
@@ -91,8 +90,8 @@ START_TEST(test_time)
 	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
 		make(&plan, want[i].name, 64);
 		for (j = 0; j < 3; j++) {
-			sx_predict(&plan, documents[j], 3, 100, NULL, &predicted);
-			us = predicted.strategy.ns / 1000;
+			sx_planner_predict(&plan, documents[j], 3, 100, &predicted);
+			us = predicted.cover.ns / 1000;
 			ck_assert_msg(us > want[i].us[j] / 1.5 && us < want[i].us[j] * 1.5,
 				      "%s, %u documents: %f us", want[i].name,
 				      (unsigned)documents[j], us);
@@ -101,22 +100,26 @@ START_TEST(test_time)
 }
 END_TEST
 
-START_TEST(test_costs_given)
+START_TEST(test_blocks)
 {
-	static const sx_costs costs = { 500, 1000, 0.5, 1000, 300 };
+	sx_costs costs;
 	sx_prediction predicted;
 	sx_plan plan;
 
 	make(&plan, "4x16", 64);
-	sx_predict(&plan, 10000000, 3, 90, &costs, &predicted);
-	ck_assert_uint_eq(predicted.strategy.probes, 4);
-	ck_assert_double_eq_tol(predicted.strategy.ns, 500 + 4 * 300 + 4000 + 0.5 * 4e7 / 65536, 1e-6);
+	sx_costs_typical(&plan, 10000000, &costs);
+	sx_planner_predict(&plan, 10000000, 3, 90, &predicted);
+	ck_assert_uint_eq(predicted.cover.probes, 4);
+	ck_assert_double_eq_tol(predicted.cover.ns,
+				costs.query + 4 * costs.table + 4 * costs.probe +
+					costs.candidate * 4e7 / 65536,
+				1e-6);
 	/* 4 probes of 152.6 rows of about 6 bytes: 4 blocks and nearly one more. */
 	ck_assert_double_gt(predicted.blocks, 4.8);
 	ck_assert_double_lt(predicted.blocks, 5);
 	/* An empty index. */
-	sx_predict(&plan, 0, 3, 90, NULL, &predicted);
-	ck_assert_uint_eq(predicted.strategy.candidates, 0);
+	sx_planner_predict(&plan, 0, 3, 90, &predicted);
+	ck_assert_uint_eq(predicted.cover.candidates, 0);
 }
 END_TEST
 
@@ -128,7 +131,7 @@ Suite *suite_plan_predict(void)
 	tcase_add_test(tc, test_candidates);
 	tcase_add_test(tc, test_bytes);
 	tcase_add_test(tc, test_time);
-	tcase_add_test(tc, test_costs_given);
+	tcase_add_test(tc, test_blocks);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/sx_covers.h"
 #include "plan/sx_planner.h"
-#include "plan/sx_stencil.h"
 #include "support/sxt.h"
+#include "support/sxt_cover.h"
 #include "t_fast.h"
 #include "t_plan.h"
 #include "util/sx_bytes.h"
@@ -29,7 +30,9 @@ static unsigned ones(uint64_t x)
 
 /*
  * Single blocks: sum (threshold + 1) = k + 1, and a threshold t takes sum C(16, 0..t) probes;
- * 3x22 makes its errors in the block of 24 bits first. Pairs of five blocks: k = 2 needs a pair
+ * 3x22 makes its errors in the block of 24 bits, whose buckets have a sixteenth of the rows: two
+ * of them take 2 * 16 + 301 times as many rows as one bucket there, one in each of two blocks
+ * 16 + 21 * 16 + 25. Pairs of five blocks: k = 2 needs a pair
  * in every three blocks, T(5, 3, 2) = 4; triples of six, a triple in every four, T(6, 4, 3) = 6.
  */
 START_TEST(test_counts)
@@ -43,12 +46,12 @@ START_TEST(test_counts)
 		{ "10x26", 5, { 1, 2, 4, 10, 80 } },
 		{ "16x28", 4, { 1, 2, 6, 16 } },
 		{ "20x31", 4, { 1, 2, 6, 20 } },
-		{ "3x22", 5, { 1, 2, 3, 27, 47 } },
+		{ "3x22", 5, { 1, 2, 3, 27, 303 } },
 		{ "2x32", 4, { 1, 2, 34, 66 } },
 	};
-	/* So many rows that first leads are out of the question. */
-	sx_sizes sizes = { 100000000, NULL, NULL, 0 };
-	sx_strategy strategy;
+	/* Only rows cost, so that nothing is merged, shortened or looked up by first leads. */
+	static const sx_costs dear_rows = { .candidate = 1, .scanned = 1 };
+	sx_cover cover;
 	sx_probes probes = { 0 };
 	sx_plan plan;
 	unsigned i, k;
@@ -56,17 +59,17 @@ START_TEST(test_counts)
 	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
 		ck_assert_sx(sx_plan_make(&plan, want[i].name, 64, &sxt_err), SIMIDX_OK);
 		for (k = 0; k < want[i].n; k++) {
-			sx_request request = { k, 0, 1 };
+			sx_request request = { .radius = k, .rows = 100000000 };
 
-			sx_choose_strategy(&plan, &request, &costs, &sizes, &strategy);
-			ck_assert_int_eq(strategy.scan, 0);
-			ck_assert_int_eq(sx_strategy_is_exact(&plan, &strategy), 1);
-			ck_assert_msg(strategy.probes == want[i].probes[k],
+			sx_planner_choose(&plan, &request, &dear_rows, &cover);
+			ck_assert_int_eq(cover.scan, 0);
+			ck_assert_int_eq(sxt_cover_is_exact(&cover), 1);
+			ck_assert_msg(cover.probes == want[i].probes[k],
 				      "%s, k = %u: %u probes", want[i].name, k,
-				      (unsigned)strategy.probes);
+				      (unsigned)cover.probes);
 			probes.n = 0;
-			ck_assert_int_eq(sx_strategy_probes(&plan, &strategy, 5, 64, &probes), 0);
-			ck_assert_uint_eq(probes.n, strategy.probes);
+			ck_assert_int_eq(sx_cover_probes(&plan, &cover, 5, 64, &probes), 0);
+			ck_assert_uint_eq(probes.n, cover.probes);
 		}
 	}
 	sx_probes_free(&probes);
@@ -84,7 +87,16 @@ typedef struct groups {
 	uint32_t seen_by[64];
 } groups;
 
-static void find_groups(const sx_plan *plan, const sx_strategy *s, groups *g)
+/* What is probed of a table; NULL = nothing. */
+static const sx_part *part_of(const sx_cover *s, unsigned table)
+{
+	for (unsigned i = 0; i < s->n; i++)
+		if (s->part[i].table == table)
+			return &s->part[i];
+	return NULL;
+}
+
+static void find_groups(const sx_plan *plan, const sx_cover *s, groups *g)
 {
 	uint32_t seen_by;
 	unsigned bit, t, i;
@@ -95,9 +107,10 @@ static void find_groups(const sx_plan *plan, const sx_strategy *s, groups *g)
 			continue;
 		seen_by = 0;
 		for (t = 0; t < plan->n_tables; t++) {
+			const sx_part *part = part_of(s, t);
 			uint64_t value = sx_permute(&plan->table[t], UINT64_C(1) << bit);
 
-			if (s->errors[t] >= 0 && value >> (plan->bits - s->bits[t]))
+			if (part && value >> (plan->bits - part->bits))
 				seen_by |= UINT32_C(1) << t;
 		}
 		for (i = 0; i < g->n && g->seen_by[i] != seen_by; i++)
@@ -119,15 +132,15 @@ static double ways(unsigned k, unsigned n)
 }
 
 /* Whether no distribution of exactly so many further errors is missed by all. */
-static int all_caught(const groups *g, const sx_strategy *s, unsigned first, unsigned left,
+static int all_caught(const groups *g, const sx_cover *s, unsigned first, unsigned left,
 		      int *seen)
 {
 	unsigned i, t, e;
 	int ok = 1;
 
 	if (!left || first == g->n) {
-		for (t = 0; t < SX_MAX_TABLES; t++) {
-			if (s->errors[t] >= 0 && seen[t] <= s->errors[t])
+		for (i = 0; i < s->n; i++) {
+			if (seen[s->part[i].table] <= s->part[i].threshold)
 				return 1;
 		}
 		return 0;
@@ -145,7 +158,7 @@ static int all_caught(const groups *g, const sx_strategy *s, unsigned first, uns
 }
 
 /* 1, 0, or -1 where there are too many distributions to look at. */
-static int is_exact(const sx_plan *plan, const sx_strategy *s)
+static int is_exact(const sx_plan *plan, const sx_cover *s)
 {
 	int seen[SX_MAX_TABLES] = { 0 };
 	groups g;
@@ -176,24 +189,24 @@ static int is_probed(const sx_plan *plan, const sx_probes *probes, unsigned tabl
 }
 
 /* From how many tables x would be reported. */
-static unsigned count_reports(const sx_plan *plan, const sx_strategy *s, const sx_probes *probes,
+static unsigned count_reports(const sx_plan *plan, const sx_cover *s, const sx_probes *probes,
 			      uint64_t q, uint64_t x)
 {
-	unsigned i, n = 0;
+	unsigned i, n = s->scan && is_probed(plan, probes, 0, x);
 
 	for (i = 0; i < s->n; i++)
-		n += sx_strategy_is_first(s, s->order[i], x ^ q) &&
-		     is_probed(plan, probes, s->order[i], x);
+		n += sx_cover_is_first(s, s->part[i].table, x ^ q) &&
+		     is_probed(plan, probes, s->part[i].table, x);
 	return n;
 }
 
-static void check_reports(const sx_plan *plan, const sx_strategy *s, sxt_rng *rng)
+static void check_reports(const sx_plan *plan, const sx_cover *s, sxt_rng *rng)
 {
 	uint64_t q = sxt_rng_u64(rng) & sx_low_bits(plan->bits), x, where;
 	sx_probes probes = { 0 };
 	unsigned i, e;
 
-	t_must(!sx_strategy_probes(plan, s, q, 64, &probes));
+	t_must(!sx_cover_probes(plan, s, q, 64, &probes));
 	t_must_eq(probes.n, s->probes);
 	for (i = 0; i < 200; i++) {
 		/* Errors all over, or crowded together in some of the bits. */
@@ -217,7 +230,7 @@ static void check_reports(const sx_plan *plan, const sx_strategy *s, sxt_rng *rn
  * What a probe says of the bits outside the probed ones, against all fingerprints of its range: as
  * many of them as that differ in some match, and with another bound at least as many.
  */
-static void check_rest(const sx_plan *plan, const sx_strategy *s, uint64_t q,
+static void check_rest(const sx_plan *plan, const sx_cover *s, uint64_t q,
 		       const sx_probe *probe, unsigned max_bits)
 {
 	uint64_t inside = ~(probe->low ^ probe->high), value;
@@ -237,14 +250,14 @@ static void check_rest(const sx_plan *plan, const sx_strategy *s, uint64_t q,
 		t_must(probe->rest >= most);
 }
 
-static void check_all_rests(const sx_plan *plan, const sx_strategy *s, uint64_t q)
+static void check_all_rests(const sx_plan *plan, const sx_cover *s, uint64_t q)
 {
 	static const unsigned max_bits[] = { 64, 7, 3, 0 };
 	sx_probes probes = { 0 };
 
 	for (unsigned i = 0; i < 4; i++) {
 		probes.n = 0;
-		t_must(!sx_strategy_probes(plan, s, q, max_bits[i], &probes));
+		t_must(!sx_cover_probes(plan, s, q, max_bits[i], &probes));
 		for (size_t p = 0; p < probes.n; p++)
 			check_rest(plan, s, q, &probes.at[p], max_bits[i]);
 	}
@@ -252,7 +265,7 @@ static void check_all_rests(const sx_plan *plan, const sx_strategy *s, uint64_t 
 }
 
 /* All 65,536 fingerprints of 16 bits. */
-static void check_all_reports(const sx_plan *plan, const sx_strategy *s, uint64_t q)
+static void check_all_reports(const sx_plan *plan, const sx_cover *s, uint64_t q)
 {
 	static uint8_t probed[SX_MAX_TABLES][65536];
 	sx_probes probes = { 0 };
@@ -262,7 +275,7 @@ static void check_all_reports(const sx_plan *plan, const sx_strategy *s, uint64_
 
 	check_all_rests(plan, s, q);
 	memset(probed, 0, sizeof(probed));
-	t_must(!sx_strategy_probes(plan, s, q, 64, &probes));
+	t_must(!sx_cover_probes(plan, s, q, 64, &probes));
 	for (i = 0; i < probes.n; i++) {
 		for (value = probes.at[i].low; value <= probes.at[i].high; value++)
 			t_must(!probed[probes.at[i].table][value]++);
@@ -271,7 +284,7 @@ static void check_all_reports(const sx_plan *plan, const sx_strategy *s, uint64_
 		n = 0;
 		for (t = 0; t < plan->n_tables; t++)
 			n += probed[t][sx_permute(&plan->table[t], x)] &&
-			     sx_strategy_is_first(s, t, x ^ q);
+			     sx_cover_is_first(s, t, x ^ q);
 		t_must(n <= 1);
 		t_must(n == 1 || ones((x ^ q) & ~s->ignore) > s->radius);
 	}
@@ -286,10 +299,10 @@ static void check_same_probe(const sx_probe *a, const sx_probe *b)
 	t_must_eq(a->rest, b->rest);
 }
 
-/* What a stencil makes of one fingerprint after the other is what is made for each alone. */
-static void check_stencil(const sx_plan *plan, const sx_strategy *s, sxt_rng *rng)
+/* What a template makes of one fingerprint after the other is what is made for each alone. */
+static void check_template(const sx_plan *plan, const sx_cover *s, sxt_rng *rng)
 {
-	sx_stencil stencil = { .strategy = *s };
+	sx_template template = { .cover = *s };
 	uint64_t permuted[SX_MAX_TABLES];
 	sx_probes alone = { 0 }, all = { 0 };
 	size_t n = 0;
@@ -300,8 +313,8 @@ static void check_stencil(const sx_plan *plan, const sx_strategy *s, sxt_rng *rn
 		unsigned max_bits = i ? 64 : (unsigned)sxt_rng_below(rng, 9);
 
 		alone.n = 0;
-		t_must(!sx_strategy_probes(plan, s, fp, max_bits, &alone));
-		t_must(!sx_stencil_probes(plan, &stencil, fp, max_bits, permuted, &all));
+		t_must(!sx_cover_probes(plan, s, fp, max_bits, &alone));
+		t_must(!sx_template_probes(plan, &template, fp, max_bits, permuted, &all));
 		t_must_eq(all.n, n + alone.n);
 		for (size_t p = 0; p < alone.n; p++, n++) {
 			unsigned t = alone.at[p].table;
@@ -310,20 +323,20 @@ static void check_stencil(const sx_plan *plan, const sx_strategy *s, sxt_rng *rn
 			t_must_eq(permuted[t], sx_permute(&plan->table[t], fp));
 		}
 	}
-	sx_stencil_free(&stencil);
+	sx_template_free(&template);
 	sx_probes_free(&alone);
 	sx_probes_free(&all);
 }
 
-static void check_strategy(const sx_plan *plan, const sx_strategy *s, sxt_rng *rng)
+static void check_cover(const sx_plan *plan, const sx_cover *s, sxt_rng *rng)
 {
 	t_must(s->probes <= SX_MAX_QUERY_PROBES);
-	t_must(sx_strategy_is_exact(plan, s) == 1);
+	t_must(sxt_cover_is_exact(s) == 1);
 	t_must(is_exact(plan, s) != 0);
 	if (s->probes < 3000)
 		check_reports(plan, s, rng);
 	if (s->probes < 30000)
-		check_stencil(plan, s, rng);
+		check_template(plan, s, rng);
 }
 
 /* Costs under which probes are cheap or dear beside rows. */
@@ -341,7 +354,7 @@ static sx_costs any_costs(sxt_rng *rng)
 
 START_TEST(test_exact)
 {
-	sx_strategy strategy;
+	sx_cover cover;
 	sx_plan plan;
 	sxt_rng rng;
 	unsigned k;
@@ -349,28 +362,26 @@ START_TEST(test_exact)
 	sxt_rng_init(&rng, (uint64_t)_i);
 	make(&plan, _i);
 	for (k = 0; k <= 12; k++) {
-		sx_request request = { k, 0, (int)sxt_rng_below(&rng, 2) };
 		uint64_t fp = sxt_rng_u64(&rng) & sx_low_bits(plan.bits);
 		crowd c = { &plan, (unsigned)sxt_rng_below(&rng, plan.n_tables), 0, 5000000,
 			    sxt_rng_u64(&rng), 1e7 };
-		sx_sizes sizes = { UINT64_C(1) << sxt_rng_below(&rng, plan.bits < 34 ?
-								plan.bits : 34),
-				   NULL, &c, fp };
+		unsigned digits = (unsigned)sxt_rng_below(&rng, plan.bits < 34 ? plan.bits : 34);
+		sx_request request = { k, 0, UINT64_C(1) << digits, NULL, &c, fp };
 		sx_costs any = any_costs(&rng);
 
-		sx_choose_strategy(&plan, &request, &any, &sizes, &strategy);
-		check_strategy(&plan, &strategy, &rng);
+		sx_planner_choose(&plan, &request, &any, &cover);
+		check_cover(&plan, &cover, &rng);
 		c.hot = sx_permute(&plan.table[c.hot_table], fp);
-		sizes.size = crowd_size;
-		sx_choose_strategy(&plan, &request, &any, &sizes, &strategy);
-		check_strategy(&plan, &strategy, &rng);
+		request.size = crowd_size;
+		sx_planner_choose(&plan, &request, &any, &cover);
+		check_cover(&plan, &cover, &rng);
 	}
 }
 END_TEST
 
 START_TEST(test_masks)
 {
-	sx_strategy strategy;
+	sx_cover cover;
 	unsigned i, b;
 	sx_plan plan;
 	sxt_rng rng;
@@ -378,8 +389,7 @@ START_TEST(test_masks)
 	sxt_rng_init(&rng, (uint64_t)_i);
 	make(&plan, _i);
 	for (i = 0; i < 40; i++) {
-		sx_request request = { (unsigned)sxt_rng_below(&rng, 9), 0, i % 5 == 4 };
-		sx_sizes sizes = { 1000000, NULL, NULL, 0 };
+		sx_request request = { .radius = (unsigned)sxt_rng_below(&rng, 9), .rows = 1000000 };
 		unsigned n = (unsigned)sxt_rng_below(&rng, 17), run = 1 + i % 8;
 		unsigned at = 0;
 
@@ -388,17 +398,17 @@ START_TEST(test_masks)
 			at = b % run ? at + 1 : (unsigned)sxt_rng_below(&rng, 64);
 			request.ignore |= (UINT64_C(1) << at % plan.bits);
 		}
-		sx_choose_strategy(&plan, &request, &costs, &sizes, &strategy);
-		check_strategy(&plan, &strategy, &rng);
+		sx_planner_choose(&plan, &request, &costs, &cover);
+		check_cover(&plan, &cover, &rng);
 	}
 }
 END_TEST
 
-/* Strategies that nobody would choose: the condition must tell them apart. */
+/* Covers that are never chosen: the condition must tell them apart. */
 START_TEST(test_condition)
 {
 	unsigned i, t, n_exact = 0, n_other = 0;
-	sx_strategy s;
+	sx_cover s;
 	sx_plan plan;
 	sxt_rng rng;
 
@@ -407,11 +417,12 @@ START_TEST(test_condition)
 	for (i = 0; i < 300; i++) {
 		unsigned most = 1 + i % 3;
 		uint64_t ignore = 0;
+		sx_part part;
 		int want;
 
 		if (i % 4 == 3)
 			ignore = sxt_rng_u64(&rng) & sxt_rng_u64(&rng) & sxt_rng_u64(&rng);
-		sx_strategy_init(&s, (unsigned)sxt_rng_below(&rng, 5), ignore);
+		sx_cover_init(&s, (unsigned)sxt_rng_below(&rng, 5), ignore);
 		for (t = 0; t < plan.n_tables; t++) {
 			unsigned bits = plan.table[t].prefix_bits;
 
@@ -419,13 +430,14 @@ START_TEST(test_condition)
 				continue;
 			if (i % 2)
 				bits = 1 + (unsigned)sxt_rng_below(&rng, bits);
-			sx_strategy_add(&plan, &s, t, (unsigned)sxt_rng_below(&rng, most),
-					bits, 0);
+			part = sx_part_make(&plan, ignore, t,
+					    (unsigned)sxt_rng_below(&rng, most), bits, bits);
+			sx_cover_add(&plan, &s, &part);
 		}
 		want = is_exact(&plan, &s);
 		if (want < 0)
 			continue;
-		t_must(sx_strategy_is_exact(&plan, &s) == want);
+		t_must(sxt_cover_is_exact(&s) == want);
 		n_exact += want > 0;
 		n_other += !want;
 	}
@@ -434,13 +446,12 @@ START_TEST(test_condition)
 }
 END_TEST
 
-/* Every fingerprint of 16 bits, every radius, some masks, with and without merging. */
+/* Every fingerprint of 16 bits, every radius, some masks. */
 START_TEST(test_all_of_16)
 {
 	/* So that scans are a last resort. */
 	static const sx_costs dear = { 0, 2, 0.1, 100000, 0 };
-	sx_sizes sizes = { 60000, NULL, NULL, 0 };
-	sx_strategy s;
+	sx_cover s;
 	sx_plan plan;
 	sxt_rng rng;
 	unsigned k;
@@ -449,31 +460,87 @@ START_TEST(test_all_of_16)
 	make(&plan, _i * N_WIDTHS);
 	ck_assert_uint_eq(plan.bits, 16);
 	for (k = 0; k <= 18; k++) {
-		sx_request request = { k, 0, k % 3 == 2 };
+		sx_request request = { .radius = k, .rows = 60000 };
 
-		sx_choose_strategy(&plan, &request, &dear, &sizes, &s);
+		sx_planner_choose(&plan, &request, &dear, &s);
 		check_all_reports(&plan, &s, sxt_rng_u64(&rng) & 0xffff);
 		request.ignore = sxt_rng_u64(&rng) & sxt_rng_u64(&rng) & 0xffff;
-		sx_choose_strategy(&plan, &request, &costs, &sizes, &s);
+		sx_planner_choose(&plan, &request, &costs, &s);
 		check_all_reports(&plan, &s, sxt_rng_u64(&rng) & 0xffff);
 	}
+}
+END_TEST
+
+/* A row of the table as a cover of the whole prefixes. */
+static void cover_of_row(const sx_plan *plan, const sx_covers_row *row, uint64_t ignore,
+			 sx_cover *out)
+{
+	sx_cover_init(out, row->radius, ignore);
+	ck_assert_uint_eq(strlen(row->thresholds), plan->n_tables);
+	for (unsigned t = 0; t < plan->n_tables; t++) {
+		unsigned bits = plan->table[t].prefix_bits;
+		sx_part part;
+
+		if (row->thresholds[t] == '-')
+			continue;
+		t_must(row->thresholds[t] >= '0' && row->thresholds[t] <= '9');
+		part = sx_part_make(plan, ignore, t, (unsigned)(row->thresholds[t] - '0'), bits,
+				    bits);
+		sx_cover_add(plan, out, &part);
+	}
+}
+
+/* Every row of the table is exact for every width, also with ignored bits and fewer probed ones. */
+START_TEST(test_rows)
+{
+	unsigned n_plans = 0;
+	const char *before = "";
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, (uint64_t)_i);
+	for (const sx_covers_row *row = sx_covers; row->plan; row++) {
+		sx_cover cover;
+		sx_plan plan;
+
+		n_plans += strcmp(row->plan, before) != 0;
+		before = row->plan;
+		ck_assert_sx(sx_plan_make(&plan, row->plan, (unsigned)_i, &sxt_err), SIMIDX_OK);
+		cover_of_row(&plan, row, 0, &cover);
+		ck_assert_msg(sxt_cover_is_exact(&cover), "%s, %u bits, radius %u: %s",
+			      row->plan, plan.bits, row->radius, row->thresholds);
+		ck_assert_int_ne(is_exact(&plan, &cover), 0);
+		for (unsigned i = 0; i < 10; i++) {
+			uint64_t mask = sxt_rng_u64(&rng) & sxt_rng_u64(&rng);
+
+			cover_of_row(&plan, row, mask & sx_low_bits(plan.bits), &cover);
+			ck_assert_int_eq(sxt_cover_is_exact(&cover), 1);
+			for (unsigned p = 0; p < cover.n; p++) {
+				sx_part *part = &cover.part[p];
+				unsigned bits = 1 + (unsigned)sxt_rng_below(&rng, part->bits);
+
+				part->counted &= sx_perm_leading_mask(&plan.table[part->table],
+								      bits);
+			}
+			ck_assert_int_eq(sxt_cover_is_exact(&cover), 1);
+		}
+	}
+	ck_assert_uint_eq(n_plans, 3);
 }
 END_TEST
 
 /* Any radius up to all bits, and beyond. */
 START_TEST(test_large_radius)
 {
-	sx_sizes sizes = { 10000000, NULL, NULL, 0 };
-	sx_strategy s;
+	sx_cover s;
 	sx_plan plan;
 	unsigned k;
 
 	make(&plan, _i);
 	for (k = 13; k < 70; k += 5) {
-		sx_request request = { k, 0, 0 };
+		sx_request request = { .radius = k, .rows = 10000000 };
 
-		sx_choose_strategy(&plan, &request, &costs, &sizes, &s);
-		ck_assert_int_eq(sx_strategy_is_exact(&plan, &s), 1);
+		sx_planner_choose(&plan, &request, &costs, &s);
+		ck_assert_int_eq(sxt_cover_is_exact(&s), 1);
 		if (k >= plan.bits)
 			ck_assert_int_eq(s.scan, 1);
 	}
@@ -483,12 +550,13 @@ END_TEST
 Suite *suite_plan_probes(void)
 {
 	Suite *suite = suite_create("plan_probes");
-	TCase *tc = tcase_create("strategies");
+	TCase *tc = tcase_create("covers");
 
 	tcase_add_test(tc, test_counts);
 	tcase_add_loop_test(tc, test_exact, 0, N_PLANS * N_WIDTHS);
 	tcase_add_loop_test(tc, test_masks, 0, N_PLANS * N_WIDTHS);
 	tcase_add_loop_test(tc, test_condition, 0, N_PLANS * N_WIDTHS);
+	tcase_add_loop_test(tc, test_rows, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS + 1);
 	tcase_add_loop_test(tc, test_all_of_16, 0, N_PLANS);
 	tcase_add_loop_test(tc, test_large_radius, 0, N_PLANS * N_WIDTHS);
 	tcase_set_timeout(tc, 60);

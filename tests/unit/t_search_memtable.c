@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The memtable asked by any strategy: all radii, masks, many probes that fall into the same
+ * The memtable asked by any cover: all radii, masks, many probes that fall into the same
  * buckets, buckets wider than the prefixes.
  */
 
@@ -132,7 +132,7 @@ static void any_costs(struct subject *s, sx_costs *costs)
 	costs->scanned = costs->candidate;
 }
 
-START_TEST(strategies)
+START_TEST(covers)
 {
 	sx_probes probes = { 0 };
 	struct subject s;
@@ -140,21 +140,19 @@ START_TEST(strategies)
 
 	init(&s, _i);
 	for (unsigned i = 0; i < (sxt_is_long() ? 1000u : 100u); i++) {
-		sx_request request = { .radius = i % (s.bits + 1) };
-		sx_sizes sizes = { .rows = s.n };
+		sx_request request = { .radius = i % (s.bits + 1), .rows = s.n };
 		uint64_t query = near(&s);
-		sx_strategy strategy;
+		sx_cover cover;
 
 		any_costs(&s, &costs);
 		if (i % 2)
 			request.radius %= 8;
-		request.plain = i % 3 == 0;
 		if (i % 4 == 3)
 			request.ignore = sxt_rng_flip(&s.rng, 0, s.bits,
 						      (unsigned)sxt_rng_below(&s.rng, 13));
-		sx_choose_strategy(&s.plan, &request, &costs, &sizes, &strategy);
+		sx_planner_choose(&s.plan, &request, &costs, &cover);
 		probes.n = 0;
-		t_must(!sx_strategy_probes(&s.plan, &strategy, query, 64, &probes));
+		t_must(!sx_cover_probes(&s.plan, &cover, query, 64, &probes));
 		check_near(&s, &probes, query,
 			   request.radius + (unsigned)__builtin_popcountll(request.ignore),
 			   request.ignore, request.radius, s.n);
@@ -226,7 +224,7 @@ Suite *suite_search_memtable(void)
 	TCase *tc = tcase_create("memtable");
 
 	tcase_set_timeout(tc, 300);
-	tcase_add_loop_test(tc, strategies, 0, 16);
+	tcase_add_loop_test(tc, covers, 0, 16);
 	tcase_add_loop_test(tc, any_probes, 0, 16);
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "plan/sx_predict.h"
+#include "plan/sx_costs.h"
 
-#include <string.h>
-
-#define BLOCK_BYTES 4080.  /* of a page of 4096 */
 #define PAGE_OVERHEAD 1.065 /* of a row: headers, pages above the blocks, whole low bytes */
 
-/* Base 2; x >= 1. Twenty bits behind the point, one for each squaring. */
+/* Base 2; x >= 1. Twenty bits after the point, one for each squaring. */
 static double log_of(double x)
 {
 	double log = 0, bit = 1;
@@ -30,7 +27,7 @@ static double log_of(double x)
  * A set of N out of 2^f numbers takes log2(2^f! / N! (2^f - N)!) bits at least, for N far below
  * 2^f that is N (f - log2 N + log2 e).
  */
-double sx_row_bytes(unsigned bits, uint64_t rows, unsigned fill)
+double sx_costs_row_bytes(unsigned bits, uint64_t rows, unsigned fill)
 {
 	double least = bits - log_of(rows ? (double)rows : 1) + 1.4427;
 
@@ -39,13 +36,13 @@ double sx_row_bytes(unsigned bits, uint64_t rows, unsigned fill)
 	return least / 8 * PAGE_OVERHEAD * 100 / fill;
 }
 
-static double at_most(double x, double most)
+static double at_most(double x, double max)
 {
-	return x < most ? x : most;
+	return x < max ? x : max;
 }
 
 /*
- * Fitted to the ways that bench/bn_planner forces for k = 0..6 at 10^6 and 10^7, and to
+ * Fitted to the covers that bench/bn_planner times for k = 0..6 at 10^6 and 10^7, and to
  * bench/bn_search for k = 3 at 10^8. A query takes longer in a larger index since its documents
  * lie on pages that no probe has read. Probes wait for memory together, so one of twenty costs
  * little more than its instructions; a first one in a table has more of them, and what is near
@@ -64,21 +61,12 @@ void sx_costs_typical(const sx_plan *plan, uint64_t documents, sx_costs *costs)
 	costs->scanned = at_most(0.15 + 0.05 * table * table, costs->candidate);
 }
 
-void sx_predict(const sx_plan *plan, uint64_t documents, unsigned radius, unsigned fill,
-		const sx_costs *costs, sx_prediction *out)
+double sx_costs_probes(const sx_costs *costs, unsigned tables, double probes, double candidates)
 {
-	sx_sizes sizes = { documents, NULL, NULL, 0 };
-	sx_request request = { radius, 0, 0 };
-	sx_costs typical;
+	return tables * costs->table + probes * costs->probe + candidates * costs->candidate;
+}
 
-	memset(out, 0, sizeof(*out));
-	if (!costs) {
-		sx_costs_typical(plan, documents, &typical);
-		costs = &typical;
-	}
-	sx_choose_strategy(plan, &request, costs, &sizes, &out->strategy);
-	out->row_bytes = sx_row_bytes(plan->bits, documents, fill);
-	out->document_bytes = plan->n_tables * out->row_bytes;
-	out->blocks = (double)out->strategy.probes +
-		      (double)out->strategy.candidates * out->row_bytes / BLOCK_BYTES;
+double sx_costs_scan(const sx_costs *costs, uint64_t rows)
+{
+	return costs->query + (double)rows * costs->scanned;
 }

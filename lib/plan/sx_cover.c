@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "plan/sx_cover.h"
+
+#include <string.h>
+
+#include "kernel/sx_bits.h"
+#include "util/sx_bytes.h"
+
+#define MAX_KEPT 4096 /* probes of a template; of more, most time goes to looking them up */
+
+static unsigned ones(uint64_t x)
+{
+	return (unsigned)__builtin_popcountll(x);
+}
+
+sx_part sx_part_make(const sx_plan *plan, uint64_t ignore, unsigned table, unsigned threshold,
+		     unsigned bits, unsigned flipped)
+{
+	sx_part part = { .table = (uint8_t)table,
+			 .threshold = (uint8_t)threshold,
+			 .bits = (uint8_t)bits,
+			 .flipped = (uint8_t)flipped };
+
+	if (ignore)
+		part.ignored = (uint32_t)sx_perm_lead(&plan->table[table], ignore, bits);
+	return part;
+}
+
+/* The ways to choose at most `max` of n <= 32 things. */
+static uint64_t count_choices(unsigned n, unsigned max)
+{
+	uint64_t ways = 1, sum = 1;
+
+	for (unsigned i = 1; i <= max && i <= n; i++) {
+		ways = ways * (n - i + 1) / i;
+		sum += ways;
+	}
+	return sum;
+}
+
+uint64_t sx_part_probes(const sx_part *part)
+{
+	unsigned ignored = ones(part->ignored);
+	unsigned in_flipped = ones(part->ignored >> (part->bits - part->flipped));
+
+	if (part->flipped == part->bits)
+		return count_choices(part->bits - ignored, part->threshold) << ignored;
+	/* The merged range, and one error in each of the flipped bits. */
+	return ((uint64_t)1 << in_flipped) + ((uint64_t)(part->flipped - in_flipped) << ignored);
+}
+
+void sx_cover_init(sx_cover *cover, unsigned radius, uint64_t ignore)
+{
+	memset(cover, 0, sizeof(*cover));
+	cover->radius = radius;
+	cover->ignore = ignore;
+}
+
+void sx_cover_add(const sx_plan *plan, sx_cover *cover, const sx_part *part)
+{
+	sx_part *added = &cover->part[cover->n++];
+
+	*added = *part;
+	added->counted = sx_perm_leading_mask(&plan->table[part->table], part->bits) &
+			 ~cover->ignore;
+	cover->probes += sx_part_probes(part);
+}
+
+void sx_cover_make_scan(sx_cover *cover)
+{
+	sx_cover_init(cover, cover->radius, cover->ignore);
+	cover->scan = 1;
+	cover->probes = 1;
+}
+
+/*
+ * In how many bits outside the first `bits` of a table a match can differ that has so many errors
+ * among these: what the radius leaves, and ignored bits.
+ */
+static int rest_of(const sx_plan *plan, const sx_cover *cover, unsigned table, unsigned bits,
+		   unsigned errors, unsigned max_bits)
+{
+	const sx_perm *perm = &plan->table[table];
+	uint64_t outside = sx_low_bits(plan->bits) & ~sx_perm_leading_mask(perm, bits);
+	unsigned counted = ones(outside & ~cover->ignore), rest = cover->radius - errors;
+
+	if (errors > cover->radius)
+		return -1;
+	if (rest > counted)
+		rest = counted;
+	rest += ones(outside & cover->ignore);
+	return (int)(rest < max_bits ? rest : max_bits);
+}
+
+/* One range for each way to set the ignored bits. */
+static void add_ranges(const sx_plan *plan, unsigned table, uint64_t lead, unsigned bits,
+		       uint64_t ignored, int rest, sx_probes *out)
+{
+	uint64_t set = 0;
+
+	do {
+		sx_probes_add(out, plan, table, lead ^ set, bits, rest);
+		set = (set - ignored) & ignored;
+	} while (set);
+}
+
+/* The next larger number (x > 0, below 2^63) with as many ones; 0 after 0. */
+static uint64_t next_combination(uint64_t x)
+{
+	uint64_t lowest = x & -x, carried = x + lowest;
+
+	return x ? carried | (x ^ carried) >> 2 >> __builtin_ctzll(lowest) : 0;
+}
+
+static void add_part(const sx_plan *plan, const sx_cover *cover, const sx_part *part,
+		     uint64_t fp, unsigned max_bits, sx_probes *out)
+{
+	uint64_t value = sx_perm_lead(&plan->table[part->table], fp, part->bits);
+	unsigned below = part->bits - part->flipped, errors = 0;
+	/* Where errors are made. */
+	uint64_t places = sx_low_bits(part->bits) & ~sx_low_bits(below) & ~part->ignored;
+	uint64_t end = (uint64_t)1 << ones(places);
+
+	if (below) {
+		add_ranges(plan, part->table, value >> below, part->flipped,
+			   part->ignored >> below,
+			   rest_of(plan, cover, part->table, part->flipped, 0, max_bits), out);
+		errors = 1;
+	}
+	for (; errors <= part->threshold; errors++) {
+		int rest = rest_of(plan, cover, part->table, part->bits, errors, max_bits);
+		uint64_t flips = sx_low_bits(errors);
+
+		do {
+			if (flips < end)
+				add_ranges(plan, part->table, value ^ sx_pdep(flips, places),
+					   part->bits, part->ignored, rest, out);
+			flips = next_combination(flips);
+		} while (flips && flips < end);
+	}
+}
+
+int sx_cover_probes(const sx_plan *plan, const sx_cover *cover, uint64_t fp, unsigned max_bits,
+		    sx_probes *out)
+{
+	if (cover->probes > SIZE_MAX || sx_probes_reserve(out, (size_t)cover->probes))
+		return -1;
+	if (cover->scan)
+		sx_probes_add(out, plan, 0, 0, 0, rest_of(plan, cover, 0, 0, 0, max_bits));
+	for (unsigned i = 0; i < cover->n; i++)
+		add_part(plan, cover, &cover->part[i], fp, max_bits, out);
+	return 0;
+}
+
+/* Whether a table sees no more errors than its threshold. Most allow none: no need to count. */
+static int is_within(const sx_part *part, uint64_t differ)
+{
+	differ &= part->counted;
+	return part->threshold ? ones(differ) <= part->threshold : !differ;
+}
+
+int sx_cover_is_first(const sx_cover *cover, unsigned table, uint64_t differ)
+{
+	const sx_part *part = cover->part;
+
+	if (cover->scan)
+		return 1;
+	for (unsigned i = 0; i < cover->n; i++, part++)
+		if (part->table >= table || is_within(part, differ))
+			return part->table == table && is_within(part, differ);
+	return 0;
+}
+
+/* ---- templates ---- */
+
+void sx_template_free(sx_template *template)
+{
+	sx_probes_free(&template->of_0);
+}
+
+int sx_template_probes(const sx_plan *plan, sx_template *template, uint64_t fp,
+		       unsigned max_bits, uint64_t *permuted, sx_probes *out)
+{
+	const sx_cover *cover = &template->cover;
+	const sx_probe *from, *end;
+	sx_probe *to;
+
+	if (cover->probes > MAX_KEPT) {
+		for (unsigned i = 0; i < cover->n; i++) {
+			unsigned t = cover->part[i].table;
+
+			permuted[t] = sx_permute(&plan->table[t], fp);
+		}
+		return sx_cover_probes(plan, cover, fp, max_bits, out);
+	}
+	if (!template->of_0.n && sx_cover_probes(plan, cover, 0, 64, &template->of_0))
+		return -1;
+	if (sx_probes_reserve(out, template->of_0.n))
+		return -1;
+	from = template->of_0.at;
+	end = from + template->of_0.n;
+	to = out->at + out->n;
+	out->n += template->of_0.n;
+	while (from < end) {
+		unsigned t = from->table;
+		uint64_t value = permuted[t] = sx_permute(&plan->table[t], fp);
+
+		for (; from < end && from->table == t; from++, to++) {
+			*to = sx_probe_of(from, value);
+			if (to->rest > (int)max_bits)
+				to->rest = (int)max_bits;
+		}
+	}
+	return 0;
+}
