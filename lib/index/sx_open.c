@@ -30,10 +30,13 @@ static char build_info[128];
 static void make_build_info(void)
 {
 	unsigned xxh = sx_hash_version();
+	int lmdb[3];
 
-	snprintf(build_info, sizeof(build_info), "LMDB %s, xxHash %u.%u.%u, format %d.%d, %s",
-		 sx_store_lmdb_version(), xxh / 10000, xxh / 100 % 100, xxh % 100, SX_FORMAT_MAJOR,
-		 SX_FORMAT_MINOR, sx_kernel_best()->name);
+	sx_store_lmdb_version(lmdb);
+	snprintf(build_info, sizeof(build_info),
+		 "LMDB %d.%d.%d, xxHash %u.%u.%u, format %d.%d, %s", lmdb[0], lmdb[1], lmdb[2],
+		 xxh / 10000, xxh / 100 % 100, xxh % 100, SX_FORMAT_MAJOR, SX_FORMAT_MINOR,
+		 sx_kernel_best()->name);
 }
 
 const char *simidx_build_info(void)

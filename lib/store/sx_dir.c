@@ -30,7 +30,7 @@ static const char *const file_names[] = { SX_DATA_NAME, SX_LOCK_NAME, SX_WRITE_N
 
 /*
  * A private directory without a lock is that of a process that died. When it cannot be known
- * that nobody is about to lock it, it must be older than this.
+ * that no builder is about to lock it, it must be older than this.
  */
 #define UNLOCKED_SECONDS 60
 
@@ -93,8 +93,8 @@ static void unlink_files(int dir_fd)
 
 /*
  * The lock of the directory in which private ones are made: held while one is made and locked,
- * and while those that were left behind are removed. Returns a descriptor, -1 if it cannot be
- * had; then we do without.
+ * and while abandoned ones are removed. Returns a descriptor, or -1 if it cannot be had; then we
+ * do without.
  */
 static int lock_parent(const char *parent, int tries)
 {
@@ -114,49 +114,40 @@ static int lock_parent(const char *parent, int tries)
 }
 
 /*
- * Whether nobody builds in a directory any more: a builder holds its write lock. *lock_fd is to
- * be closed; while it is open, the lock is ours.
+ * Remove a private directory if its builder is dead: one that lives holds the write lock of its
+ * directory. Returns whether one that lives has written into its lock file that it works for
+ * `target_name`, which may be NULL.
  */
-static int is_abandoned(int dir_fd, int parent_is_locked, int *lock_fd)
-{
-	struct stat st;
-
-	*lock_fd = openat(dir_fd, SX_WRITE_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (*lock_fd >= 0)
-		return !flock(*lock_fd, LOCK_EX | LOCK_NB);
-	return errno == ENOENT &&
-	       (parent_is_locked ||
-		(!fstat(dir_fd, &st) && st.st_mtime + UNLOCKED_SECONDS < time(NULL)));
-}
-
-/* Whether a builder has written into its lock file that it works for the name. */
-static int claims(int lock_fd, const char *target_name)
-{
-	char name[MAX_NAME + 1];
-	ssize_t n = pread(lock_fd, name, sizeof(name), 0);
-
-	return n > 0 && (size_t)n == strlen(target_name) && !memcmp(name, target_name, (size_t)n);
-}
-
-/* Returns whether somebody is building there for `target_name`, which may be NULL. */
 static int remove_if_abandoned(int parent_fd, const char *name, int parent_is_locked,
 			       const char *target_name)
 {
-	int claimed = 0, lock_fd, dir_fd = openat(parent_fd, name,
-						  O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	int dir_fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	int lock_fd, is_abandoned, is_claimed = 0;
+	char claim[MAX_NAME + 1];
+	struct stat st;
 
 	if (dir_fd < 0)
 		return 0;
-	if (is_abandoned(dir_fd, parent_is_locked, &lock_fd)) {
+	lock_fd = openat(dir_fd, SX_WRITE_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (lock_fd >= 0)
+		is_abandoned = !flock(lock_fd, LOCK_EX | LOCK_NB);
+	else
+		is_abandoned = errno == ENOENT &&
+			       (parent_is_locked || (!fstat(dir_fd, &st) &&
+						     st.st_mtime + UNLOCKED_SECONDS < time(NULL)));
+	if (is_abandoned) {
 		unlink_files(dir_fd);
 		unlinkat(parent_fd, name, AT_REMOVEDIR);
 	} else if (lock_fd >= 0 && target_name) {
-		claimed = claims(lock_fd, target_name);
+		ssize_t n = pread(lock_fd, claim, sizeof(claim), 0);
+
+		is_claimed = n > 0 && (size_t)n == strlen(target_name) &&
+			     !memcmp(claim, target_name, (size_t)n);
 	}
 	if (lock_fd >= 0)
 		close(lock_fd);
 	close(dir_fd);
-	return claimed;
+	return is_claimed;
 }
 
 /*
@@ -194,7 +185,7 @@ void sx_dir_clean(const sx_store *store)
 		return;
 	*strrchr(dir, '/') = '\0';
 	if (!resolve(dir, &target, &parent, NULL)) {
-		/* Who holds the parent's lock cleans up, too: there is nothing to wait for. */
+		/* The holder of the parent's lock cleans up, too: there is nothing to wait for. */
 		parent_fd = lock_parent(parent, 1);
 		remove_leftovers(parent, parent_fd >= 0, NULL);
 		sx_dir_unlock(parent_fd);
@@ -238,22 +229,21 @@ static int make_private(const char *parent, const char *path, const char *claim,
 			int *lock_fd, simidx_error *err)
 {
 	char *made;
-	int rc = SIMIDX_OK;
+	int rc;
 
 	if (asprintf(&made, "%s/" PRIVATE_PREFIX "XXXXXX", parent) < 0)
 		return sx_fail_nomem(err);
 	if (!mkdtemp(made)) {
 		rc = sx_fail_errno(err, errno, "cannot make a directory beside %s", path);
-		free(made);
-		return rc;
-	}
-	rc = lock_private(made, claim, lock_fd, err);
-	if (rc) {
-		sx_dir_remove(made);
-		free(made);
 	} else {
-		*out = made;
+		rc = lock_private(made, claim, lock_fd, err);
+		if (rc)
+			sx_dir_remove(made);
 	}
+	if (rc)
+		free(made);
+	else
+		*out = made;
 	return rc;
 }
 
@@ -320,21 +310,15 @@ int sx_dir_is_free(const char *path)
  * Publishing
  */
 
-static mode_t with_search(mode_t mode)
-{
-	return mode | (mode & 0444) >> 2;
-}
-
 /* Give the files and the directory their mode, and what is in data.mdb to the disk. */
 static int finish_files(const char *dir, int dir_fd, mode_t mode, simidx_error *err)
 {
-	size_t i;
+	mode_t with_search = mode | (mode & 0444) >> 2;
 	int fd, rc = SIMIDX_OK;
 
-	for (i = 0; i < N_FILES; i++) {
+	for (size_t i = 0; i < N_FILES; i++)
 		if (fchmodat(dir_fd, file_names[i], mode, 0) && errno != ENOENT)
 			return sx_fail_errno(err, errno, "%s/%s", dir, file_names[i]);
-	}
 	/*
 	 * The lock files are not synced: what is in them means nothing after a power cut, and
 	 * closing a descriptor of lock.mdb would drop LMDB's locks.
@@ -344,7 +328,7 @@ static int finish_files(const char *dir, int dir_fd, mode_t mode, simidx_error *
 		rc = sx_env_write_fail(fd, errno, dir, err);
 	if (fd >= 0)
 		close(fd);
-	if (!rc && (fchmod(dir_fd, with_search(mode)) || fsync(dir_fd)))
+	if (!rc && (fchmod(dir_fd, with_search) || fsync(dir_fd)))
 		rc = sx_fail_errno(err, errno, "%s", dir);
 	return rc;
 }
@@ -353,11 +337,10 @@ static int finish_files(const char *dir, int dir_fd, mode_t mode, simidx_error *
 static void keep_owner(int dir_fd, const char *target)
 {
 	struct stat st;
-	size_t i;
 
 	if (stat(target, &st))
 		return;
-	for (i = 0; i <= N_FILES; i++) {
+	for (size_t i = 0; i <= N_FILES; i++) {
 		const char *name = i < N_FILES ? file_names[i] : ".";
 
 		if (fchownat(dir_fd, name, st.st_uid, st.st_gid, 0) &&
@@ -366,28 +349,23 @@ static void keep_owner(int dir_fd, const char *target)
 	}
 }
 
-/* rename() replaces an empty directory and nothing else. */
-static int move_in(const char *private_dir, const char *target, simidx_error *err)
+/* Without an exchange, an empty directory is replaced and nothing else. */
+static int move_in(const char *private_dir, const char *target, int exchanges,
+		   simidx_error *err)
 {
 	int e;
 
-	if (!rename(private_dir, target))
+	if (!renameat2(AT_FDCWD, private_dir, AT_FDCWD, target, exchanges ? RENAME_EXCHANGE : 0))
 		return SIMIDX_OK;
 	e = errno;
-	if (e == EEXIST || e == ENOTEMPTY || e == ENOTDIR)
-		return sx_fail(err, SIMIDX_E_EXISTS, "%s exists", target);
-	return sx_fail_errno(err, e, "cannot rename to %s", target);
-}
-
-static int exchange(const char *private_dir, const char *target, simidx_error *err)
-{
-	if (!renameat2(AT_FDCWD, private_dir, AT_FDCWD, target, RENAME_EXCHANGE))
-		return SIMIDX_OK;
-	if (errno == EINVAL || errno == ENOSYS)
+	if (exchanges && (e == EINVAL || e == ENOSYS))
 		return sx_fail(err, SIMIDX_E_UNSUPPORTED,
 			       "the file system of %s cannot exchange two directories",
 			       target);
-	return sx_fail_errno(err, errno, "cannot replace %s", target);
+	if (!exchanges && (e == EEXIST || e == ENOTEMPTY || e == ENOTDIR))
+		return sx_fail(err, SIMIDX_E_EXISTS, "%s exists", target);
+	return sx_fail_errno(err, e, exchanges ? "cannot replace %s" : "cannot rename to %s",
+			     target);
 }
 
 /* Whether there is a store at the target: nothing else is ever replaced. */
@@ -420,8 +398,7 @@ static int publish_at(const char *private_dir, const char *target, mode_t mode, 
 		return rc;
 	/* An open in another thread looks at the path twice and must find the same there. */
 	sx_store_registry_lock();
-	rc = exchanges ? exchange(private_dir, target, err)
-		       : move_in(private_dir, target, err);
+	rc = move_in(private_dir, target, exchanges, err);
 	sx_store_registry_unlock();
 	return rc;
 }

@@ -22,7 +22,7 @@ int sx_dir_prepare(const char *path, char **out, int *lock_fd, simidx_error *err
 
 /**
  * The same for work that takes long: SIMIDX_E_BUSY while another builder has claimed the path.
- * Only those who claim, and can see each other's directories, know of each other.
+ * Only builders that claim, and can see each other's directories, know of each other.
  */
 int sx_dir_claim(const char *path, char **out, int *lock_fd, simidx_error *err);
 

@@ -164,18 +164,12 @@ static int reserve_lock_file(const char *dir, mode_t mode, simidx_error *err)
  */
 static int open_above_standard(MDB_env *env, const char *dir, unsigned flags, mode_t mode)
 {
-	int held[3], n = 0, rc;
+	int fd, held[STDERR_FILENO + 1], n = 0, rc;
 
-	while (n < 3) {
-		held[n] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-		if (held[n] < 0)
-			break;
-		if (held[n] > STDERR_FILENO) {
-			close(held[n]);
-			break;
-		}
-		n++;
-	}
+	while ((fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0 && fd <= STDERR_FILENO)
+		held[n++] = fd;
+	if (fd >= 0)
+		close(fd);
 	rc = mdb_env_open(env, dir, flags, mode);
 	while (n)
 		close(held[--n]);

@@ -31,7 +31,7 @@ typedef struct sx_env {
 	int is_writable;
 
 	/*
-	 * Those who have begun and not left; negative while the map is being moved. One atomic
+	 * How many have begun and not left; negative while the map is being moved. One atomic
 	 * number and not under the mutex, because every query passes here twice.
 	 */
 	atomic_long live;

@@ -28,16 +28,12 @@
 
 #define OPEN_TRIES 1000 /* each sees another exchange */
 
-#define LMDB_VERSION(major, minor, patch) ((major) << 24 | (minor) << 16 | (patch))
-
 static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
 static sx_store *registry;
 static atomic_uint fork_count; /* forks so far on the way to this process */
 
-static pthread_once_t start_once = PTHREAD_ONCE_INIT;
-static int start_errno;
-static int lmdb_version;
-static char lmdb_version_text[36];
+static pthread_once_t watch_once = PTHREAD_ONCE_INIT;
+static int watch_errno;
 
 /* ------------------------------------------------------------------------------------------
  * Registry
@@ -75,34 +71,33 @@ static void forked(void)
 	sx_store_registry_unlock();
 }
 
-static void start(void)
+static void watch_forks(void)
 {
-	int major, minor, patch;
-
-	mdb_version(&major, &minor, &patch);
-	lmdb_version = LMDB_VERSION(major, minor, patch);
-	snprintf(lmdb_version_text, sizeof(lmdb_version_text), "%d.%d.%d", major, minor,
-		 patch);
-	start_errno = pthread_atfork(sx_store_registry_lock, sx_store_registry_unlock, forked);
+	watch_errno = pthread_atfork(sx_store_registry_lock, sx_store_registry_unlock, forked);
 }
 
-/* Checks that are needed once a process. */
+/*
+ * Checks that are needed once a process. Before the registry is locked for the first time, or a
+ * child could inherit it locked.
+ */
 static int check_process(simidx_error *err)
 {
-	pthread_once(&start_once, start);
-	if (start_errno)
-		return sx_fail_errno(err, start_errno, "cannot watch for fork()");
-	if (lmdb_version < LMDB_VERSION(0, 9, 24) || lmdb_version >= LMDB_VERSION(0, 10, 0))
+	int version[3];
+
+	pthread_once(&watch_once, watch_forks);
+	if (watch_errno)
+		return sx_fail_errno(err, watch_errno, "cannot watch for fork()");
+	sx_store_lmdb_version(version);
+	if (version[0] || version[1] != 9 || version[2] < 24)
 		return sx_fail(err, SIMIDX_E_UNSUPPORTED,
-			       "LMDB 0.9.24 or later of the 0.9 series is needed, this is %s",
-			       lmdb_version_text);
+			       "LMDB 0.9.24 or later of the 0.9 series is needed, this is %d.%d.%d",
+			       version[0], version[1], version[2]);
 	return SIMIDX_OK;
 }
 
-const char *sx_store_lmdb_version(void)
+void sx_store_lmdb_version(int version[3])
 {
-	pthread_once(&start_once, start);
-	return lmdb_version_text;
+	mdb_version(&version[0], &version[1], &version[2]);
 }
 
 /* The store of this data file, if this process has it open. */
@@ -231,35 +226,13 @@ static int make_store(const char *dir, const sx_store_options *options, unsigned
  * Create, open, close
  */
 
-static int create_locked(const char *dir, int dir_fd, const sx_store_options *options,
-			 sx_store **out, simidx_error *err)
-{
-	mode_t mode = options->mode ? (mode_t)options->mode : SX_STORE_DEFAULT_MODE;
-	sx_store *store;
-	struct stat st;
-	int fd, rc;
-
-	if (!fstatat(dir_fd, SX_DATA_NAME, &st, AT_SYMLINK_NOFOLLOW))
-		return sx_fail(err, SIMIDX_E_EXISTS, "%s/" SX_DATA_NAME " exists", dir);
-	rc = make_store(dir, options, 0, mode, 0, &store, err);
-	if (rc)
-		return rc;
-	fd = sx_write_lock_open(atomic_load(&store->place)->write, store->env.data_fd);
-	if (fd < 0) {
-		rc = sx_fail_errno(err, errno, "%s: the lock file " SX_WRITE_NAME, dir);
-		destroy_store(store);
-		return rc;
-	}
-	close(fd);
-	enter_registry(store);
-	*out = store;
-	return SIMIDX_OK;
-}
-
 int sx_store_create(const char *dir, const sx_store_options *options, sx_store **out,
 		    simidx_error *err)
 {
-	int dir_fd, rc;
+	mode_t mode = options->mode ? (mode_t)options->mode : SX_STORE_DEFAULT_MODE;
+	int dir_fd, fd, rc;
+	sx_store *store;
+	struct stat st;
 
 	*out = NULL;
 	if (options->flags & (SX_STORE_READ_ONLY | SX_STORE_STATIC))
@@ -270,7 +243,23 @@ int sx_store_create(const char *dir, const sx_store_options *options, sx_store *
 	if (rc)
 		return rc;
 	sx_store_registry_lock();
-	rc = create_locked(dir, dir_fd, options, out, err);
+	if (!fstatat(dir_fd, SX_DATA_NAME, &st, AT_SYMLINK_NOFOLLOW))
+		rc = sx_fail(err, SIMIDX_E_EXISTS, "%s/" SX_DATA_NAME " exists", dir);
+	if (!rc)
+		rc = make_store(dir, options, 0, mode, 0, &store, err);
+	if (rc)
+		goto out;
+	/* Here, so that the lock file has the mode of the data file. */
+	fd = sx_write_lock_open(atomic_load(&store->place)->write, store->env.data_fd);
+	if (fd < 0) {
+		rc = sx_fail_errno(err, errno, "%s: the lock file " SX_WRITE_NAME, dir);
+		destroy_store(store);
+		goto out;
+	}
+	close(fd);
+	enter_registry(store);
+	*out = store;
+out:
 	sx_store_registry_unlock();
 	close(dir_fd);
 	return rc;

@@ -77,7 +77,7 @@ int sx_store_check_fork(const sx_store *store, simidx_error *err);
 
 /**
  * Whether write transactions can be begun on it. A store that was first opened read-only stays
- * so for all who share it.
+ * so for all that share it.
  */
 int sx_store_is_writable(const sx_store *store);
 
@@ -87,8 +87,8 @@ int sx_store_mode(const sx_store *store, unsigned *mode, simidx_error *err);
 /** Bytes that the file system of the store has free for us. */
 int sx_store_free_bytes(const sx_store *store, uint64_t *bytes, simidx_error *err);
 
-/** "0.9.24": the LMDB that is running. */
-const char *sx_store_lmdb_version(void);
+/** Major, minor and patch number of the LMDB that is running. */
+void sx_store_lmdb_version(int version[3]);
 
 /* ------------------------------------------------------------------------------------------
  * Pages of the map

@@ -153,14 +153,10 @@ int sx_txn_begin_write(sx_store *store, int no_meta_sync, sx_txn **out, simidx_e
 		return rc;
 	/*
 	 * LMDB 0.9 takes no notice of MDB_NOMETASYNC in mdb_txn_begin(). Switched for the whole
-	 * environment it comes to the same, as only the one write transaction looks at it.
+	 * environment it comes to the same, as only the one write transaction looks at it. This
+	 * is a flag that can be switched at any time, so it cannot fail.
 	 */
-	rc = mdb_env_set_flags(store->env.env, MDB_NOMETASYNC, no_meta_sync);
-	if (rc) {
-		sx_txn_abort(*out);
-		*out = NULL;
-		return sx_env_fail(&store->env, rc, "cannot begin a transaction", err);
-	}
+	(void)mdb_env_set_flags(store->env.env, MDB_NOMETASYNC, no_meta_sync);
 	store->no_meta_sync = !!no_meta_sync;
 	return SIMIDX_OK;
 }

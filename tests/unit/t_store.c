@@ -31,6 +31,8 @@ static void teardown(void)
 
 START_TEST(test_reopen)
 {
+	int version[3];
+
 	ck_assert_str_eq(sx_store_path(store), path);
 	ck_assert(sx_store_is_writable(store));
 	ck_assert(t_has(store, "a", "1"));
@@ -38,7 +40,8 @@ START_TEST(test_reopen)
 	store = t_open(path, 0);
 	ck_assert(sx_store_is_writable(store));
 	ck_assert(t_has(store, "a", "1"));
-	ck_assert_int_eq(strncmp(sx_store_lmdb_version(), "0.9.", 4), 0);
+	sx_store_lmdb_version(version);
+	ck_assert(!version[0] && version[1] == 9 && version[2] >= 24);
 }
 END_TEST
 
