@@ -295,8 +295,8 @@ typedef struct simidx_create_options {
 	const char *profile;     /**< how texts become fingerprints: of simidx_text_profile(), or a
 	                              line of the caller's own, to be compared with
 	                              simidx_info.profile later; NULL = none */
-	const uint64_t *probes;  /**< fingerprints of the profile's probe texts; may be NULL */
-	size_t n_probes;         /**< their number, at most 64 */
+	const uint64_t *check_fps; /**< fingerprints of the profile's check texts; may be NULL */
+	size_t n_check_fps;      /**< their number, at most 64 */
 	uint64_t map_size;       /**< address space to reserve, bytes; 0 = 1 TiB or what there is */
 	unsigned mode;           /**< permissions of the files; 0 = 0600. The directory gets the
 	                              same plus search permission where there is read permission */
@@ -325,7 +325,8 @@ typedef struct simidx_create_options {
  *                             is no sound index of this version, so it is left alone;
  *         SIMIDX_E_UNSUPPORTED the file system is a network one, or LMDB is not of the 0.9
  *                             series;
- *         SIMIDX_E_ARG        unknown plan or layout, bits, fill or probes out of range;
+ *         SIMIDX_E_ARG        unknown plan or layout, bits or fill out of range, or too many
+ *                             check fingerprints;
  *         SIMIDX_E_NOT_FOUND  the parent directory is missing;
  *         SIMIDX_E_PERMISSION, SIMIDX_E_NO_SPACE, SIMIDX_E_IO from the file system;
  *         SIMIDX_E_BUSY       _TRUNCATE: somebody is writing to the index there;
@@ -402,8 +403,9 @@ typedef struct simidx_info {
 	unsigned format_minor;
 	const char *plan;      /**< such as "4x16"; lives as long as the index */
 	const char *profile;   /**< "" for bare fingerprints; lives as long as the index */
-	const uint64_t *probes; /**< n_probes fingerprints; live as long as the index */
-	size_t n_probes;
+	const uint64_t *check_fps; /**< fingerprints of the profile's check texts; live as long as
+	                            the index */
+	size_t n_check_fps;    /**< their number */
 	uint64_t documents;    /**< stored documents, fresh ones included; without ids: distinct
 	                            fingerprints that were merged plus fresh rows */
 	uint64_t distinct;     /**< distinct fingerprints in the tables (merged ones) */
@@ -603,38 +605,39 @@ typedef struct simidx_results {
 int simidx_reader_search(simidx_reader *reader, const simidx_query *query, simidx_results *out,
 		  simidx_error *err) SIMIDX_CHECK_RESULT;
 
-/** One way to look a query up, and what it costs by the planner's reckoning. */
+/**
+ * One way to look a query up, and what the planner expects it to cost. Arrays of these are
+ * returned, so their size never changes.
+ */
 typedef struct simidx_choice {
-	char text[120];     /**< such as "t01<=0 t02<=0 t03<=1": errors allowed in the prefix */
-	uint64_t probes;    /**< ranges */
-	double candidates;  /**< fingerprints in them, expected */
+	char text[120];      /**< such as "t01<=0 t02<=0 t03<=1": errors allowed in the prefix */
+	uint64_t probes;     /**< ranges to look up */
+	double candidates;   /**< fingerprints in them, expected */
 	double microseconds; /**< predicted */
+	uint64_t reserved[2]; /**< zero */
 } simidx_choice;
-
-#define SIMIDX_MAX_CHOICES 8
 
 /** How a query is looked up, and why so. */
 typedef struct simidx_explanation {
 	size_t size;             /**< sizeof; SIMIDX_EXPLANATION_INIT sets it */
-	simidx_choice chosen;
-	simidx_choice rejected[SIMIDX_MAX_CHOICES]; /**< the best of the others, cheapest first;
-	                                                 none is expected to be cheaper */
-	unsigned n_rejected;
-	unsigned block_indexes;    /**< tables that were looked up through a block index in memory */
+	const simidx_choice *choices; /**< first the one that was chosen, then the best of those that
+	                              were rejected, cheapest first; none of them is expected to
+	                              be cheaper than the first */
+	size_t n_choices;        /**< their number; 0 when the search failed */
+	const simidx_results *results; /**< counts of the search, no matches; NULL when it failed */
 	const char *kernel;      /**< instruction set of the filter; a static string */
-	simidx_results results;  /**< counts of the search; no matches */
+	unsigned block_indexes;  /**< tables that were looked up through a block index in memory */
 	int looked_up;           /**< 1: candidates and microseconds are by how full the ranges
 	                              really are; 0: as if all were equally full, which a search
 	                              assumes until it meets one that is far from it */
 } simidx_explanation;
 
-#define SIMIDX_EXPLANATION_INIT                                                               \
-	{ sizeof(simidx_explanation), { "", 0, 0, 0 }, { { "", 0, 0, 0 } }, 0, 0, NULL,       \
-	  SIMIDX_RESULTS_INIT, 0 }
+#define SIMIDX_EXPLANATION_INIT { sizeof(simidx_explanation), NULL, 0, NULL, NULL, 0, 0 }
 
 /**
  * Search and tell how: what was chosen and rejected, and what it then took.
  *
+ * @param out  what it points to is borrowed from the reader until the next call on it
  * @return as simidx_reader_search()
  */
 int simidx_reader_explain(simidx_reader *reader, const simidx_query *query, simidx_explanation *out,

@@ -195,14 +195,14 @@ uint32_t simidx_text_idf(uint64_t n_documents, uint64_t n_with) SIMIDX_CONST;
 const char *simidx_text_profile(const simidx_text *text);
 
 /**
- * The fingerprints of fixed probe texts in several scripts, to store in an index
- * (simidx_create_options.probes). Two installations that agree on them may share an index
+ * The fingerprints of fixed check texts in several scripts, to store in an index
+ * (simidx_create_options.check_fps). Two installations that agree on them may share an index
  * whatever their ICU versions.
  *
  * @param n  set to their number
  * @return an array that lives as long as the extractor
  */
-const uint64_t *simidx_text_probes(const simidx_text *text, size_t *n);
+const uint64_t *simidx_text_check_fps(const simidx_text *text, size_t *n);
 
 /**
  * Make an extractor that fits an index: the one that its profile describes.
@@ -211,7 +211,7 @@ const uint64_t *simidx_text_probes(const simidx_text *text, size_t *n);
  *                 is left at its default is taken from there. An index does not hold lists, only
  *                 their hashes, so lists must be given again
  * @return SIMIDX_OK; SIMIDX_E_MISMATCH when the index holds bare fingerprints, when its profile
- *         and the options differ, or when its probe fingerprints differ from what this
+ *         and the options differ, or when its check fingerprints differ from what this
  *         installation computes (the text tells what differs); SIMIDX_E_UNSUPPORTED when its
  *         extractor is not known here; otherwise as simidx_text_open()
  */

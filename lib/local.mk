@@ -190,7 +190,7 @@ lib_text_libsx_text_la_SOURCES = \
 	lib/text/sx_text_lists.h \
 	lib/text/sx_text_normalise.c \
 	lib/text/sx_text_open.c \
-	lib/text/sx_text_probes.c \
+	lib/text/sx_text_check.c \
 	lib/text/sx_text_profile.c \
 	lib/text/sx_text_settings.c \
 	lib/text/sx_text_settings.h \

@@ -29,9 +29,9 @@ int sx_create_check(const char *path, const simidx_create_options *o, simidx_err
 	if (o->flags & SIMIDX_CREATE_NO_IDS && o->flags & SIMIDX_CREATE_FP2)
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "second fingerprints belong to documents: they need ids");
-	if (o->n_probes > SX_MAX_PROBES || (o->n_probes && !o->probes) ||
+	if (o->n_check_fps > SX_MAX_CHECK_FPS || (o->n_check_fps && !o->check_fps) ||
 	    (o->profile && strlen(o->profile) > SX_MAX_PROFILE))
-		return sx_fail(err, SIMIDX_E_ARG, "the profile is too long or has too many probes");
+		return sx_fail(err, SIMIDX_E_ARG, "the profile is too long or has too many check texts");
 	return SIMIDX_OK;
 }
 
@@ -74,7 +74,7 @@ static int fill_store(sx_store *store, sx_header *h, const simidx_create_options
 		rc = sx_tables_open(index, txn, 1, err);
 	if (!rc)
 		rc = sx_profile_write(txn, index->tables.meta, o->profile ? o->profile : "",
-				      o->probes, o->n_probes, err);
+				      o->check_fps, o->n_check_fps, err);
 	if (!rc)
 		rc = sx_header_write(txn, index->tables.meta, h, err);
 	if (rc)

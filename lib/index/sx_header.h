@@ -85,16 +85,16 @@ int sx_header_write(sx_txn *txn, sx_dbi meta, const sx_header *header, simidx_er
  */
 
 #define SX_MAX_PROFILE 4096
-#define SX_MAX_PROBES 64
+#define SX_MAX_CHECK_FPS 64
 
 typedef struct sx_profile {
 	char *text; /* NUL-terminated, never NULL once read */
-	uint64_t *probes;
-	size_t n_probes;
+	uint64_t *check_fps; /* fingerprints of check texts */
+	size_t n_check_fps;
 } sx_profile;
 
-int sx_profile_write(sx_txn *txn, sx_dbi meta, const char *text, const uint64_t *probes,
-		     size_t n_probes, simidx_error *err);
+int sx_profile_write(sx_txn *txn, sx_dbi meta, const char *text, const uint64_t *check_fps,
+		     size_t n_check_fps, simidx_error *err);
 
 int sx_profile_read(sx_txn *txn, sx_dbi meta, sx_profile *out, simidx_error *err);
 

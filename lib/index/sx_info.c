@@ -20,8 +20,8 @@ static void describe(const simidx *index, const sx_header *h, simidx_info *out)
 	out->format_minor = index->format_minor;
 	out->plan = index->plan.name;
 	out->profile = index->profile.text;
-	out->probes = index->profile.probes;
-	out->n_probes = index->profile.n_probes;
+	out->check_fps = index->profile.check_fps;
+	out->n_check_fps = index->profile.n_check_fps;
 	out->distinct = h->table[0].rows;
 	out->fresh_rows = h->next_seq - h->first_seq;
 	/* Without ids, rows that repeat a fingerprint are told apart only by the merge. */

@@ -10,17 +10,17 @@
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 
-/* Length of the text and number of probes, 4 bytes each; the text; the probes; the checksum. */
+/* Length of the text and number of check_fps, 4 bytes each; the text; the check_fps; the checksum. */
 #define FIXED_SIZE 8
 #define CHECKSUM_SIZE 8
 
 static const sx_slice profile_key = { "profile", 7 };
 
-int sx_profile_write(sx_txn *txn, sx_dbi meta, const char *text, const uint64_t *probes,
-		     size_t n_probes, simidx_error *err)
+int sx_profile_write(sx_txn *txn, sx_dbi meta, const char *text, const uint64_t *check_fps,
+		     size_t n_check_fps, simidx_error *err)
 {
 	size_t length = strlen(text);
-	size_t size = FIXED_SIZE + length + 8 * n_probes;
+	size_t size = FIXED_SIZE + length + 8 * n_check_fps;
 	unsigned char *bytes = sx_calloc(1, size + CHECKSUM_SIZE);
 	sx_slice value = { bytes, size + CHECKSUM_SIZE };
 	int rc;
@@ -28,10 +28,10 @@ int sx_profile_write(sx_txn *txn, sx_dbi meta, const char *text, const uint64_t 
 	if (!bytes)
 		return sx_fail_nomem(err);
 	sx_store_le32(bytes, (uint32_t)length);
-	sx_store_le32(bytes + 4, (uint32_t)n_probes);
+	sx_store_le32(bytes + 4, (uint32_t)n_check_fps);
 	memcpy(bytes + FIXED_SIZE, text, length);
-	for (size_t i = 0; i < n_probes; i++)
-		sx_store_le64(bytes + FIXED_SIZE + length + 8 * i, probes[i]);
+	for (size_t i = 0; i < n_check_fps; i++)
+		sx_store_le64(bytes + FIXED_SIZE + length + 8 * i, check_fps[i]);
 	sx_store_le64(bytes + size, sx_hash(bytes, size));
 	rc = sx_dbi_put(txn, meta, profile_key, value, err);
 	free(bytes);
@@ -41,14 +41,14 @@ int sx_profile_write(sx_txn *txn, sx_dbi meta, const char *text, const uint64_t 
 static int is_sound(sx_slice value)
 {
 	const unsigned char *bytes = value.data;
-	size_t length, n_probes;
+	size_t length, n_check_fps;
 
 	if (value.size < FIXED_SIZE + CHECKSUM_SIZE)
 		return 0;
 	length = sx_load_le32(bytes);
-	n_probes = sx_load_le32(bytes + 4);
-	return length <= SX_MAX_PROFILE && n_probes <= SX_MAX_PROBES &&
-	       value.size == FIXED_SIZE + length + 8 * n_probes + CHECKSUM_SIZE &&
+	n_check_fps = sx_load_le32(bytes + 4);
+	return length <= SX_MAX_PROFILE && n_check_fps <= SX_MAX_CHECK_FPS &&
+	       value.size == FIXED_SIZE + length + 8 * n_check_fps + CHECKSUM_SIZE &&
 	       sx_load_le64(bytes + value.size - 8) == sx_hash(bytes, value.size - 8);
 }
 
@@ -68,22 +68,22 @@ int sx_profile_read(sx_txn *txn, sx_dbi meta, sx_profile *out, simidx_error *err
 			       rc ? "missing" : "damaged");
 	bytes = value.data;
 	length = sx_load_le32(bytes);
-	out->n_probes = sx_load_le32(bytes + 4);
+	out->n_check_fps = sx_load_le32(bytes + 4);
 	out->text = sx_calloc(length + 1, 1);
-	out->probes = sx_calloc(out->n_probes, sizeof(*out->probes));
-	if (!out->text || !out->probes) {
+	out->check_fps = sx_calloc(out->n_check_fps, sizeof(*out->check_fps));
+	if (!out->text || !out->check_fps) {
 		sx_profile_free(out);
 		return sx_fail_nomem(err);
 	}
 	memcpy(out->text, bytes + FIXED_SIZE, length);
-	for (size_t i = 0; i < out->n_probes; i++)
-		out->probes[i] = sx_load_le64(bytes + FIXED_SIZE + length + 8 * i);
+	for (size_t i = 0; i < out->n_check_fps; i++)
+		out->check_fps[i] = sx_load_le64(bytes + FIXED_SIZE + length + 8 * i);
 	return SIMIDX_OK;
 }
 
 void sx_profile_free(sx_profile *profile)
 {
 	free(profile->text);
-	free(profile->probes);
+	free(profile->check_fps);
 	memset(profile, 0, sizeof(*profile));
 }

@@ -117,16 +117,16 @@ static int lock_old(simidx_loader *l, simidx_error *err)
 static int copy_create(simidx_loader *l, const simidx_create_options *create, simidx_error *err)
 {
 	simidx_create_options *own = &l->create;
-	uint64_t *probes = sx_calloc(create->n_probes, sizeof(*probes));
+	uint64_t *check_fps = sx_calloc(create->n_check_fps, sizeof(*check_fps));
 
 	*own = *create;
 	own->plan = strdup(create->plan ? create->plan : "auto");
 	own->profile = strdup(create->profile ? create->profile : "");
-	own->probes = probes;
-	if (!own->plan || !own->profile || !probes)
+	own->check_fps = check_fps;
+	if (!own->plan || !own->profile || !check_fps)
 		return sx_fail_nomem(err);
-	if (create->n_probes)
-		memcpy(probes, create->probes, create->n_probes * sizeof(*probes));
+	if (create->n_check_fps)
+		memcpy(check_fps, create->check_fps, create->n_check_fps * sizeof(*check_fps));
 	return SIMIDX_OK;
 }
 
@@ -158,8 +158,8 @@ static int open_old(simidx_loader *l, simidx_error *err)
 	create.fill = l->old->fill;
 	create.plan = l->old->plan.name;
 	create.profile = l->old->profile.text;
-	create.probes = l->old->profile.probes;
-	create.n_probes = l->old->profile.n_probes;
+	create.check_fps = l->old->profile.check_fps;
+	create.n_check_fps = l->old->profile.n_check_fps;
 	rc = sx_store_mode(l->old->store, &create.mode, err);
 	if (rc)
 		return rc;
@@ -306,7 +306,7 @@ void simidx_loader_close(simidx_loader *l)
 	simidx_close(l->old);
 	free((char *)l->create.plan);
 	free((char *)l->create.profile);
-	free((uint64_t *)l->create.probes);
+	free((uint64_t *)l->create.check_fps);
 	free(l->dir);
 	free(l->path);
 	free(l->tmpdir);
@@ -333,8 +333,8 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 	else if ((c->flags ^ source->flags) & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2))
 		what = "other columns";
 	else if (strcmp(c->profile, source->profile.text) ||
-		 c->n_probes != source->profile.n_probes ||
-		 memcmp(c->probes, source->profile.probes, c->n_probes * sizeof(uint64_t)))
+		 c->n_check_fps != source->profile.n_check_fps ||
+		 memcmp(c->check_fps, source->profile.check_fps, c->n_check_fps * sizeof(uint64_t)))
 		what = "another profile";
 	if (what)
 		return sx_fail(err, SIMIDX_E_MISMATCH, "%s: it has %s",

@@ -64,6 +64,7 @@ void simidx_reader_close(simidx_reader *r)
 	free(r->matches.at);
 	free(r->nearer.at);
 	free(r->labels);
+	free(r->explained);
 	free(r);
 }
 

@@ -96,6 +96,7 @@ struct simidx_reader {
 	sx_matches nearer;         /* SIMIDX_NEAREST: those within a smaller radius */
 	unsigned char *labels;     /* bytes of the labels that matches point to */
 	size_t labels_cap;
+	struct sx_explained *explained; /* what the last explanation points to */
 };
 
 /** A document as a match at distance 0. */

@@ -289,11 +289,11 @@ const char *simidx_text_profile(const simidx_text *text)
 	return text ? text->profile : "";
 }
 
-const uint64_t *simidx_text_probes(const simidx_text *text, size_t *n)
+const uint64_t *simidx_text_check_fps(const simidx_text *text, size_t *n)
 {
 	if (n)
-		*n = text ? SX_N_PROBES : 0;
-	return text ? text->probes : NULL;
+		*n = text ? SX_N_CHECK_TEXTS : 0;
+	return text ? text->check_fps : NULL;
 }
 
 static char build_info[U_MAX_VERSION_STRING_LENGTH + 32];

@@ -15,7 +15,7 @@
  *   sx_text_features.c   words and pairs of words -> counts
  *   sx_text_tokens.h     other tokens than words, what is done to them, other n-grams
  *   sx_text_weight.c     counts -> weighted features
- *   sx_text_probes.c     texts that show whether two installations agree
+ *   sx_text_check.c     texts that show whether two installations agree
  *   sx_text.c            the handle, which runs the steps; sx_text_open.c makes it
  *
  * A text is not segmented as a whole but in stretches of about 64 KiB, which is faster, takes
@@ -216,22 +216,22 @@ extern const char *const sx_weights_names[];
  * Probes
  */
 
-#define SX_N_PROBES 16
+#define SX_N_CHECK_TEXTS 16
 
-/** A probe text: what it is called in messages, and the text, NUL-terminated UTF-8. */
-typedef struct sx_probe {
+/** A check text: what it is called in messages, and the text, NUL-terminated UTF-8. */
+typedef struct sx_check_text {
 	const char *name;
 	const char *text;
-} sx_probe;
+} sx_check_text;
 
 /*
- * Changing a probe, or the order of them, makes every older index unusable for new texts: a
+ * Changing a check text, or the order of them, makes every older index unusable for new texts: a
  * change needs a new version of the extractor.
  */
-extern const sx_probe sx_probes[SX_N_PROBES];
+extern const sx_check_text sx_check_texts[SX_N_CHECK_TEXTS];
 
-/** Compare the probes of an index with this installation's: SIMIDX_E_MISMATCH names one. */
-int sx_probes_check(const uint64_t *stored, size_t n_stored, const uint64_t *own,
+/** Compare the check fingerprints of an index with this installation's: SIMIDX_E_MISMATCH names one. */
+int sx_check_fps_compare(const uint64_t *stored, size_t n_stored, const uint64_t *own,
 		    simidx_error *err);
 
 /* ------------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ struct simidx_text {
 	sx_grams grams;
 	sx_features features;
 	char profile[SX_PROFILE_SIZE];
-	uint64_t probes[SX_N_PROBES];
+	uint64_t check_fps[SX_N_CHECK_TEXTS];
 };
 
 /** Cut a text into tokens; nothing is done to them. */

@@ -18,7 +18,7 @@ static int is_plain(const sx_settings *s)
 	       !s->stop_words.data && !s->words.data && !*s->stem && !s->exact;
 }
 
-/** An extractor that lacks its lists, profile and probes. */
+/** An extractor that lacks its lists, profile and check fingerprints. */
 static int begin(const sx_settings *settings, simidx_text **out, simidx_error *err)
 {
 	simidx_text *text = sx_calloc(1, sizeof(*text));
@@ -44,15 +44,15 @@ static void forget_lists(sx_settings *settings)
 }
 
 /** This also shows that ICU has all that it takes. */
-static int make_probes(simidx_text *text, simidx_error *err)
+static int make_check_fps(simidx_text *text, simidx_error *err)
 {
 	simidx_sketch sketch = SIMIDX_SKETCH_INIT;
 	int rc = SIMIDX_OK;
 
-	for (size_t i = 0; i < SX_N_PROBES && !rc; i++) {
-		rc = simidx_text_fingerprint(text, sx_probes[i].text,
-					     strlen(sx_probes[i].text), 0, &sketch, err);
-		text->probes[i] = sketch.fp;
+	for (size_t i = 0; i < SX_N_CHECK_TEXTS && !rc; i++) {
+		rc = simidx_text_fingerprint(text, sx_check_texts[i].text,
+					     strlen(sx_check_texts[i].text), 0, &sketch, err);
+		text->check_fps[i] = sketch.fp;
 	}
 	return rc;
 }
@@ -67,7 +67,7 @@ static int open_settings(const sx_settings *settings, simidx_text **out, simidx_
 	if (!rc) {
 		sx_text_profile_format(text->profile, settings);
 		forget_lists(&text->settings);
-		rc = make_probes(text, err);
+		rc = make_check_fps(text, err);
 	}
 	if (rc) {
 		simidx_text_close(text);
@@ -127,7 +127,7 @@ int simidx_text_clone(const simidx_text *text, simidx_text **out, simidx_error *
 	clone->plain = text->plain;
 	clone->lists = sx_lists_share(text->lists);
 	memcpy(clone->profile, text->profile, sizeof(clone->profile));
-	memcpy(clone->probes, text->probes, sizeof(clone->probes));
+	memcpy(clone->check_fps, text->check_fps, sizeof(clone->check_fps));
 	*out = clone;
 	return SIMIDX_OK;
 }
@@ -169,7 +169,7 @@ int simidx_text_open_for(simidx *index, const simidx_text_options *options, simi
 	if (!rc)
 		rc = open_like(info.profile, &o, &text, err);
 	if (!rc)
-		rc = sx_probes_check(info.probes, info.n_probes, text->probes, err);
+		rc = sx_check_fps_compare(info.check_fps, info.n_check_fps, text->check_fps, err);
 	if (rc) {
 		simidx_text_close(text);
 		return rc;

@@ -223,12 +223,12 @@ static void check_profile(const struct file *file, const MDB_val *value)
 	const unsigned char *b = value->mv_data;
 	size_t length = strlen(g->profile), at = 8 + length;
 
-	must(value->mv_size == 8 + length + 8 * g->n_probes + 8, "profile: %zu bytes",
+	must(value->mv_size == 8 + length + 8 * g->n_check_fps + 8, "profile: %zu bytes",
 	     value->mv_size);
-	must(le(b, 4) == length && le(b + 4, 4) == g->n_probes, "profile: lengths");
+	must(le(b, 4) == length && le(b + 4, 4) == g->n_check_fps, "profile: lengths");
 	must(!memcmp(b + 8, g->profile, length), "profile: text");
-	for (unsigned i = 0; i < g->n_probes; i++, at += 8)
-		must(le(b + at, 8) == golden_probe(i), "profile: probe %u", i);
+	for (unsigned i = 0; i < g->n_check_fps; i++, at += 8)
+		must(le(b + at, 8) == golden_check_fp(i), "profile: check fingerprint %u", i);
 	must(le(b + at, 8) == hash(b, at), "profile: checksum");
 }
 

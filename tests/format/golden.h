@@ -22,7 +22,7 @@ struct golden {
 	unsigned flags; /* 2 without ids, 4 with second fingerprints */
 	unsigned fill;
 	const char *profile;
-	unsigned n_probes;
+	unsigned n_check_fps;
 	unsigned part[3]; /* where the parts end */
 };
 
@@ -53,7 +53,7 @@ static inline uint64_t golden_mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-static inline uint64_t golden_probe(unsigned i)
+static inline uint64_t golden_check_fp(unsigned i)
 {
 	return golden_mix(1000000 + i);
 }

@@ -71,13 +71,13 @@ static void make(const struct golden *g, const char *dir)
 {
 	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
 	char path[4096], made[4096];
-	uint64_t probes[64];
+	uint64_t check_fps[64];
 	simidx *index;
 
 	path_of(path, sizeof(path), dir, g->name, "");
 	path_of(made, sizeof(made), dir, g->name, ".made");
-	for (unsigned i = 0; i < g->n_probes; i++)
-		probes[i] = golden_probe(i);
+	for (unsigned i = 0; i < g->n_check_fps; i++)
+		check_fps[i] = golden_check_fp(i);
 	o.plan = g->plan;
 	o.bits = g->bits;
 	o.layout = g->is_rows ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS;
@@ -85,8 +85,8 @@ static void make(const struct golden *g, const char *dir)
 		  (g->flags & GOLDEN_FP2 ? SIMIDX_CREATE_FP2 : 0);
 	o.fill = g->fill;
 	o.profile = g->profile;
-	o.probes = probes;
-	o.n_probes = g->n_probes;
+	o.check_fps = check_fps;
+	o.n_check_fps = g->n_check_fps;
 	must(!simidx_create(made, &o, &index, &err), made);
 	put_part(index, g, 0, g->part[0]);
 	put_part(index, g, g->part[0], g->part[1]);

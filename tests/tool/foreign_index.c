@@ -14,15 +14,15 @@ int main(int argc, char **argv)
 	simidx_create_options options = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx_error err;
 	simidx *index;
-	uint64_t probe;
+	uint64_t check_fp;
 
 	if (argc != 4)
 		return 2;
-	probe = strtoull(argv[3], NULL, 16);
+	check_fp = strtoull(argv[3], NULL, 16);
 	options.flags = SIMIDX_CREATE_FP2;
 	options.profile = argv[2];
-	options.probes = &probe;
-	options.n_probes = 1;
+	options.check_fps = &check_fp;
+	options.n_check_fps = 1;
 	if (simidx_create(argv[1], &options, &index, &err)) {
 		fprintf(stderr, "%s\n", err.text);
 		return 1;

@@ -93,7 +93,7 @@ static void refuse(const simidx_create_options *o, int code)
 START_TEST(create_refuses)
 {
 	char *long_profile = calloc(1, 4098);
-	uint64_t probes[65] = { 0 };
+	uint64_t check_fps[65] = { 0 };
 	simidx *index;
 
 	memset(long_profile, 'x', 4097);
@@ -110,8 +110,8 @@ START_TEST(create_refuses)
 	REFUSE(SIMIDX_E_ARG, o.plan = "4x17");
 	REFUSE(SIMIDX_E_ARG, o.plan = "");
 	REFUSE(SIMIDX_E_ARG, o.profile = long_profile);
-	REFUSE(SIMIDX_E_ARG, o.n_probes = 1);
-	REFUSE(SIMIDX_E_ARG, (o.n_probes = 65, o.probes = probes));
+	REFUSE(SIMIDX_E_ARG, o.n_check_fps = 1);
+	REFUSE(SIMIDX_E_ARG, (o.n_check_fps = 65, o.check_fps = check_fps));
 	REFUSE(SIMIDX_E_ARG, o.flags = SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
 	ck_assert_sx(simidx_create(NULL, NULL, &index, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_ptr_null(index);
@@ -129,10 +129,10 @@ START_TEST(create_describes)
 {
 	static const char *const plans[] = { NULL, "auto", "4x16", "10x26", "16x28", "20x31" };
 	static const unsigned tables[] = { 4, 4, 4, 10, 16, 20 };
-	uint64_t probes[64];
+	uint64_t check_fps[64];
 
 	for (size_t i = 0; i < 64; i++)
-		probes[i] = i * i;
+		check_fps[i] = i * i;
 	for (unsigned i = 0; i < 6; i++) {
 		simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
 		simidx_info info = SIMIDX_INFO_INIT;
@@ -144,8 +144,8 @@ START_TEST(create_describes)
 		o.flags = i % 3 ? SIMIDX_CREATE_FP2 : SIMIDX_CREATE_NO_IDS;
 		o.fill = i ? 50 + 10 * i : 0;
 		o.profile = i > 2 ? "words12 v1" : NULL;
-		o.probes = probes;
-		o.n_probes = i > 2 ? 64 : 0;
+		o.check_fps = check_fps;
+		o.n_check_fps = i > 2 ? 64 : 0;
 		index = sxt_create(path, &o);
 		ck_assert_sx(simidx_get_info(index, &info, &sxt_err), SIMIDX_OK);
 		simidx_close(index);
@@ -158,8 +158,8 @@ START_TEST(create_describes)
 		ck_assert_uint_eq(info.n_tables, tables[i]);
 		ck_assert_str_eq(info.plan, i < 2 ? "4x16" : plans[i]);
 		ck_assert_str_eq(info.profile, o.profile ? o.profile : "");
-		ck_assert_uint_eq(info.n_probes, o.n_probes);
-		ck_assert_int_eq(memcmp(info.probes, probes, 8 * o.n_probes), 0);
+		ck_assert_uint_eq(info.n_check_fps, o.n_check_fps);
+		ck_assert_int_eq(memcmp(info.check_fps, check_fps, 8 * o.n_check_fps), 0);
 		ck_assert_uint_eq(info.format_major, 0);
 		ck_assert_uint_eq(info.documents + info.distinct + info.fresh_rows + info.labels,
 				  0);

@@ -29,14 +29,16 @@ static void check_same_counts(const simidx_results *a, const simidx_results *b)
 
 static void check_choices(const simidx_explanation *e)
 {
-	t_must(e->chosen.text[0] && memchr(e->chosen.text, 0, sizeof(e->chosen.text)));
-	t_must(e->n_rejected <= SIMIDX_MAX_CHOICES);
-	for (unsigned i = 0; i < e->n_rejected; i++) {
-		const simidx_choice *c = &e->rejected[i];
+	const simidx_choice *chosen = e->choices;
+
+	t_must(e->n_choices >= 1);
+	for (size_t i = 0; i < e->n_choices; i++) {
+		const simidx_choice *c = &e->choices[i];
 
 		t_must(c->text[0] && memchr(c->text, 0, sizeof(c->text)));
-		t_must(strcmp(c->text, e->chosen.text) || c->probes != e->chosen.probes);
-		t_must(c->microseconds >= (i ? c[-1].microseconds : e->chosen.microseconds));
+		t_must(!c->reserved[0] && !c->reserved[1]);
+		t_must(!i || strcmp(c->text, chosen->text) || c->probes != chosen->probes);
+		t_must(!i || c->microseconds >= c[-1].microseconds);
 	}
 }
 
@@ -67,14 +69,15 @@ static void check_explained(struct t_search *s, const simidx_query *q)
 	for (unsigned i = 0; i < 3; i++)
 		ck_assert_sx(simidx_reader_search(s->reader, q, &r, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(simidx_reader_explain(s->reader, q, &e, &sxt_err), SIMIDX_OK);
-	check_same_counts(&e.results, &r);
-	t_must(!e.results.n && !e.results.matches);
+	check_same_counts(e.results, &r);
+	t_must(!e.results->n && !e.results->matches);
+	t_must_eq(e.results->size, sizeof(r));
 	check_choices(&e);
 	t_must(!strcmp(e.kernel, s->index->kernel->name));
 	/* What was chosen is what was done. */
 	if (!q->max_candidates && (q->mode == SIMIDX_ALL || q->mode == SIMIDX_COUNT))
-		ck_assert_msg(e.chosen.probes == r.probes, "chosen: %s, %llu probes; done: %llu",
-			      e.chosen.text, (unsigned long long)e.chosen.probes,
+		ck_assert_msg(e.choices[0].probes == r.probes, "chosen: %s, %llu probes; done: %llu",
+			      e.choices[0].text, (unsigned long long)e.choices[0].probes,
 			      (unsigned long long)r.probes);
 }
 
@@ -131,8 +134,8 @@ START_TEST(probe_counts)
 		q.fp = t_search_near(&s);
 		q.radius = k;
 		ck_assert_sx(simidx_reader_explain(s.reader, &q, &e, &sxt_err), SIMIDX_OK);
-		ck_assert_msg(e.chosen.probes == want[_i].probes[k], "%s", e.chosen.text);
-		ck_assert_uint_eq(e.results.probes, want[_i].probes[k]);
+		ck_assert_msg(e.choices[0].probes == want[_i].probes[k], "%s", e.choices[0].text);
+		ck_assert_uint_eq(e.results->probes, want[_i].probes[k]);
 	}
 	t_search_end(&s);
 }
@@ -147,6 +150,7 @@ START_TEST(nearest_explained)
 	static const sx_costs fixed_costs = { 100, 10, 1, 100, 0 };
 	simidx_explanation near = SIMIDX_EXPLANATION_INIT, all = SIMIDX_EXPLANATION_INIT;
 	simidx_query q = SIMIDX_QUERY_INIT;
+	simidx_reader *other;
 	struct t_search s;
 
 	t_search_init(&s, 0, 0);
@@ -155,21 +159,22 @@ START_TEST(nearest_explained)
 	t_search_store(&s, 20000);
 	/* So that it is never a scan. */
 	s.index->costs = &fixed_costs;
+	other = sxt_reader(s.index);
 	q.fp = s.model.at[7].fp ^ 1;
 	q.radius = 1;
-	ck_assert_sx(simidx_reader_explain(s.reader, &q, &all, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_reader_explain(other, &q, &all, &sxt_err), SIMIDX_OK);
 	q.mode = SIMIDX_NEAREST;
 	q.limit = 1;
 	q.radius = 7;
 	ck_assert_sx(simidx_reader_explain(s.reader, &q, &near, &sxt_err), SIMIDX_OK);
-	ck_assert_uint_eq(near.results.count, 1);
-	ck_assert_str_eq(near.chosen.text, all.chosen.text);
-	ck_assert_uint_gt(all.n_rejected, 0);
-	ck_assert_uint_eq(near.n_rejected, all.n_rejected);
-	for (unsigned i = 0; i < all.n_rejected; i++) {
-		ck_assert_str_eq(near.rejected[i].text, all.rejected[i].text);
-		ck_assert_uint_eq(near.rejected[i].probes, all.rejected[i].probes);
+	ck_assert_uint_eq(near.results->count, 1);
+	ck_assert_uint_gt(all.n_choices, 1);
+	ck_assert_uint_eq(near.n_choices, all.n_choices);
+	for (size_t i = 0; i < all.n_choices; i++) {
+		ck_assert_str_eq(near.choices[i].text, all.choices[i].text);
+		ck_assert_uint_eq(near.choices[i].probes, all.choices[i].probes);
 	}
+	simidx_reader_close(other);
 	t_search_end(&s);
 }
 END_TEST
@@ -183,9 +188,9 @@ START_TEST(bad_explanations)
 	t_search_init(&s, 0, 0);
 	t_search_fill(&s, 100);
 	t_search_store(&s, 50);
-	e.n_rejected = 1;
+	e.n_choices = 1;
 	ck_assert_sx(simidx_reader_explain(NULL, &q, &e, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_uint_eq(e.n_rejected, 0);
+	ck_assert_uint_eq(e.n_choices, 0);
 	ck_assert_sx(simidx_reader_explain(s.reader, NULL, &e, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(simidx_reader_explain(s.reader, &q, NULL, &sxt_err), SIMIDX_E_ARG);
 	q.radius = 65;

@@ -535,7 +535,7 @@ START_TEST(first_ends_scan)
 			ck_assert_uint_lt(r.candidates, s.model.n / 2);
 		}
 		ck_assert_sx(simidx_reader_explain(s.reader, &q, &how, &sxt_err), SIMIDX_OK);
-		ck_assert_str_eq(how.chosen.text, "scan of t01");
+		ck_assert_str_eq(how.choices[0].text, "scan of t01");
 		/* All pieces together find what all at once does. */
 		q.mode = SIMIDX_COUNT;
 		sxt_check_query(&s.model, s.model.n, s.reader, &q, &r);

@@ -438,7 +438,7 @@ START_TEST(answers)
 	ck_assert_uint_eq(r.n, 1);
 	TRY_OUT(out_search, simidx_results, SIMIDX_RESULTS_INIT, SX_STRUCT_TO(simidx_results, n));
 	TRY_OUT(out_explain, simidx_explanation, SIMIDX_EXPLANATION_INIT,
-		SX_STRUCT_TO(simidx_explanation, n_rejected));
+		SX_STRUCT_TO(simidx_explanation, n_choices));
 	/* What fails leaves nothing in it. */
 	for (size_t n = sizeof(r) - 8; n <= sizeof(r) + 8; n += 8) {
 		simidx_query q = any;
@@ -584,7 +584,7 @@ START_TEST(texts)
 	TRY_OUT(out_fingerprint, simidx_sketch, SIMIDX_SKETCH_INIT,
 		SX_STRUCT_TO(simidx_sketch, fp));
 	create.profile = simidx_text_profile(text);
-	create.probes = simidx_text_probes(text, &create.n_probes);
+	create.check_fps = simidx_text_check_fps(text, &create.n_check_fps);
 	simidx_reader_close(reader);
 	simidx_writer_close(writer);
 	simidx_close(db);

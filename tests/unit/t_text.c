@@ -341,27 +341,27 @@ START_TEST(test_arguments)
 }
 END_TEST
 
-START_TEST(test_probes)
+START_TEST(test_check_texts)
 {
 	simidx_text *other = NULL;
-	const uint64_t *probes, *again;
-	const char *probe;
+	const uint64_t *check_fps, *again;
+	const char *check_text;
 	simidx_sketch sketch;
 	size_t n = 0, i, j;
 
-	probes = simidx_text_probes(text, &n);
+	check_fps = simidx_text_check_fps(text, &n);
 	ck_assert_uint_eq(n, 16);
 	for (i = 0; i < n; i++) {
-		probe = sx_probes[i].text;
-		sketch = sxt_sketch_of_text(text, probe, strlen(probe));
-		ck_assert_uint_eq(probes[i], sketch.fp);
+		check_text = sx_check_texts[i].text;
+		sketch = sxt_sketch_of_text(text, check_text, strlen(check_text));
+		ck_assert_uint_eq(check_fps[i], sketch.fp);
 		ck_assert_uint_gt(sketch.n_tokens, 10);
 		for (j = 0; j < i; j++)
-			ck_assert_uint_ne(probes[i], probes[j]);
+			ck_assert_uint_ne(check_fps[i], check_fps[j]);
 	}
 	ck_assert_sx(simidx_text_open(NULL, &other, &sxt_err), SIMIDX_OK);
-	again = simidx_text_probes(other, &n);
-	ck_assert(!memcmp(probes, again, n * sizeof(*probes)));
+	again = simidx_text_check_fps(other, &n);
+	ck_assert(!memcmp(check_fps, again, n * sizeof(*check_fps)));
 	simidx_text_close(other);
 	ck_assert(!strncmp(simidx_text_build_info(), "ICU ", 4));
 }
@@ -390,18 +390,18 @@ START_TEST(test_profile_of_an_index)
 }
 END_TEST
 
-START_TEST(test_probes_of_an_index)
+START_TEST(test_check_texts_of_an_index)
 {
-	uint64_t stored[SX_N_PROBES];
+	uint64_t stored[SX_N_CHECK_TEXTS];
 	size_t n;
-	const uint64_t *own = simidx_text_probes(text, &n);
+	const uint64_t *own = simidx_text_check_fps(text, &n);
 
 	memcpy(stored, own, sizeof(stored));
-	ck_assert_sx(sx_probes_check(stored, n, own, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_probes_check(NULL, 0, own, &sxt_err), SIMIDX_E_MISMATCH);
-	ck_assert_sx(sx_probes_check(stored, n - 1, own, &sxt_err), SIMIDX_E_MISMATCH);
+	ck_assert_sx(sx_check_fps_compare(stored, n, own, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_check_fps_compare(NULL, 0, own, &sxt_err), SIMIDX_E_MISMATCH);
+	ck_assert_sx(sx_check_fps_compare(stored, n - 1, own, &sxt_err), SIMIDX_E_MISMATCH);
 	stored[8] ^= 1;
-	ck_assert_sx(sx_probes_check(stored, n, own, &sxt_err), SIMIDX_E_MISMATCH);
+	ck_assert_sx(sx_check_fps_compare(stored, n, own, &sxt_err), SIMIDX_E_MISMATCH);
 	ck_assert_ptr_nonnull(strstr(sxt_err.text, "Thai"));
 	ck_assert_ptr_nonnull(strstr(sxt_err.text, simidx_text_build_info()));
 }
@@ -439,9 +439,9 @@ Suite *suite_text(void)
 
 	tc = add_case(suite, "handles", 60);
 	tcase_add_test(tc, test_arguments);
-	tcase_add_test(tc, test_probes);
+	tcase_add_test(tc, test_check_texts);
 	tcase_add_test(tc, test_profile_of_an_index);
-	tcase_add_test(tc, test_probes_of_an_index);
+	tcase_add_test(tc, test_check_texts_of_an_index);
 
 	return suite;
 }

@@ -248,7 +248,7 @@ static simidx *make_index(const char *path, const simidx_text *like)
 	simidx *index = NULL;
 
 	create.profile = simidx_text_profile(like);
-	create.probes = simidx_text_probes(like, &create.n_probes);
+	create.check_fps = simidx_text_check_fps(like, &create.n_check_fps);
 	ck_assert_sx(simidx_create(path, &create, &index, &sxt_err), SIMIDX_OK);
 	return index;
 }

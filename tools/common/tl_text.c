@@ -125,7 +125,7 @@ void tl_text_describe(const struct tl_text *text, simidx_create_options *options
 	const simidx_text *extractor = (const simidx_text *)text;
 
 	options->profile = simidx_text_profile(extractor);
-	options->probes = simidx_text_probes(extractor, &options->n_probes);
+	options->check_fps = simidx_text_check_fps(extractor, &options->n_check_fps);
 }
 
 const char *tl_text_build_info(void)

@@ -55,7 +55,7 @@ uint32_t tl_text_idf(uint64_t n_documents, uint64_t n_with);
 /** As simidx_text_profile(). */
 const char *tl_text_profile(const struct tl_text *text);
 
-/** Set profile and probes of the options; they live as long as the extractor. */
+/** Set profile and check fingerprints of the options; they live as long as the extractor. */
 void tl_text_describe(const struct tl_text *text, simidx_create_options *options);
 
 /** Versions, or that there is no text support. */

@@ -249,8 +249,8 @@ static void fill_from_source(const struct ld_target *target, simidx_create_optio
 	if (options->fp2 < 0)
 		create->flags |= info->flags & SIMIDX_CREATE_FP2;
 	create->profile = info->profile;
-	create->probes = info->probes;
-	create->n_probes = info->n_probes;
+	create->check_fps = info->check_fps;
+	create->n_check_fps = info->n_check_fps;
 }
 
 static int fill_create(struct ld_target *target, int of_texts, simidx_create_options *create)

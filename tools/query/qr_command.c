@@ -33,8 +33,8 @@ int qr_try_open(struct qr_context *ctx, simidx_error *err)
 static int is_alike(const simidx_info *a, const simidx_info *b)
 {
 	return a->bits == b->bits && a->flags == b->flags && !strcmp(a->profile, b->profile) &&
-	       a->n_probes == b->n_probes &&
-	       !memcmp(a->probes, b->probes, a->n_probes * sizeof(*a->probes));
+	       a->n_check_fps == b->n_check_fps &&
+	       !memcmp(a->check_fps, b->check_fps, a->n_check_fps * sizeof(*a->check_fps));
 }
 
 static int open_again(struct qr_context *ctx, simidx_error *err)

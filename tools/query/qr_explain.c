@@ -20,16 +20,14 @@ static void print_choice(const char *what, const simidx_choice *choice)
 static void print_text(const struct qr_context *ctx, const struct qr_query *query,
 		       const simidx_explanation *e)
 {
-	const simidx_results *r = &e->results;
-	unsigned i;
+	const simidx_results *r = e->results;
 
 	tl_put_escaped(stdout, query->name, query->name_size);
 	putchar(' ');
 	qr_print_fingerprint(query->fp, ctx->info.bits);
 	putchar('\n');
-	print_choice("chosen", &e->chosen);
-	for (i = 0; i < e->n_rejected; i++)
-		print_choice("rejected", &e->rejected[i]);
+	for (size_t i = 0; i < e->n_choices; i++)
+		print_choice(i ? "rejected" : "chosen", &e->choices[i]);
 	printf("  %-9s  %s\n", "by",
 	       e->looked_up ? "how full the ranges are"
 			    : "ranges that are all equally full, as far as was read");

@@ -272,19 +272,18 @@ int qr_json_explanation(const struct qr_context *ctx, const struct qr_query *que
 {
 	json_t *object = json_object(), *list = json_array();
 	int failed = set_query(object, query, ctx->info.bits);
-	unsigned i;
 
-	failed |= json_object_set_new(object, "chosen", choice_object(&e->chosen));
-	for (i = 0; i < e->n_rejected; i++)
-		failed |= json_array_append_new(list, choice_object(&e->rejected[i]));
+	failed |= json_object_set_new(object, "chosen", choice_object(&e->choices[0]));
+	for (size_t i = 1; i < e->n_choices; i++)
+		failed |= json_array_append_new(list, choice_object(&e->choices[i]));
 	failed |= json_object_set_new(object, "rejected", list);
 	failed |= json_object_set_new(object, "looked_up", json_boolean(e->looked_up));
-	failed |= set_integer(object, "probes", e->results.probes);
-	failed |= set_integer(object, "blocks", e->results.blocks);
-	failed |= set_integer(object, "candidates", e->results.candidates);
-	failed |= set_integer(object, "fingerprints", e->results.fingerprints);
-	failed |= set_integer(object, "count", e->results.count);
-	failed |= set_extent(object, query, &e->results);
+	failed |= set_integer(object, "probes", e->results->probes);
+	failed |= set_integer(object, "blocks", e->results->blocks);
+	failed |= set_integer(object, "candidates", e->results->candidates);
+	failed |= set_integer(object, "fingerprints", e->results->fingerprints);
+	failed |= set_integer(object, "count", e->results->count);
+	failed |= set_extent(object, query, e->results);
 	failed |= set_text(object, "kernel", e->kernel);
 	failed |= set_integer(object, "block_indexes", e->block_indexes);
 	return print(object, failed);

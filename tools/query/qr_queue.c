@@ -189,7 +189,7 @@ static int explain(struct qr_queue *queue, simidx_error *err)
 	if (rc)
 		return rc;
 	queue->answered++;
-	if (qr_print_explanation(queue->ctx, finish_query(queue, i, &found.results, name), &found))
+	if (qr_print_explanation(queue->ctx, finish_query(queue, i, found.results, name), &found))
 		fail(queue);
 	return 0;
 }

@@ -8,7 +8,7 @@
 #include "util/sx_err.h"
 
 /* clang-format off */
-const sx_probe sx_probes[SX_N_PROBES] = {
+const sx_check_text sx_check_texts[SX_N_CHECK_TEXTS] = {
 	{ "English",
 	  "A near-duplicate isn't always easy to see: the reader's copy may carry another date, a "
 	  "shorter title or one more paragraph, and yet it tells the same story. We count words, "
@@ -65,22 +65,22 @@ const sx_probe sx_probes[SX_N_PROBES] = {
 };
 /* clang-format on */
 
-int sx_probes_check(const uint64_t *stored, size_t n_stored, const uint64_t *own,
+int sx_check_fps_compare(const uint64_t *stored, size_t n_stored, const uint64_t *own,
 		    simidx_error *err)
 {
 	size_t i;
 
-	if (n_stored != SX_N_PROBES)
+	if (n_stored != SX_N_CHECK_TEXTS)
 		return sx_fail(err, SIMIDX_E_MISMATCH,
-			       "the index has %zu fingerprints of probe texts, not %d",
-			       n_stored, SX_N_PROBES);
-	for (i = 0; i < SX_N_PROBES; i++) {
+			       "the index has %zu fingerprints of check texts, not %d",
+			       n_stored, SX_N_CHECK_TEXTS);
+	for (i = 0; i < SX_N_CHECK_TEXTS; i++) {
 		if (stored[i] != own[i])
 			return sx_fail(err, SIMIDX_E_MISMATCH,
-				       "probe text %zu (%s) has fingerprint %016" PRIx64
+				       "check text %zu (%s) has fingerprint %016" PRIx64
 				       " in the index and %016" PRIx64
 				       " here: %s splits texts into other words",
-				       i + 1, sx_probes[i].name, stored[i], own[i],
+				       i + 1, sx_check_texts[i].name, stored[i], own[i],
 				       simidx_text_build_info());
 	}
 	return SIMIDX_OK;
