@@ -31,8 +31,8 @@ typedef struct sx_costs {
 void sx_costs_typical(const sx_plan *plan, uint64_t documents, sx_costs *costs);
 
 /**
- * What probes take that are in this number of tables and have this number of rows in their ranges;
- * a query takes costs->query more.
+ * What probes take, with the number of tables that they are in and of rows in their ranges; a
+ * query takes costs->query more.
  */
 double sx_costs_probes(const sx_costs *costs, unsigned tables, double probes, double candidates);
 

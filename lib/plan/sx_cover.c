@@ -8,7 +8,7 @@
 #include "kernel/sx_bits.h"
 #include "util/sx_bytes.h"
 
-#define MAX_KEPT 4096 /* probes of a template; of more, most time goes to looking them up */
+#define MAX_KEPT 4096 /* probes of a template; copying more saves little beside looking them up */
 
 static unsigned ones(uint64_t x)
 {
@@ -76,8 +76,8 @@ void sx_cover_make_scan(sx_cover *cover)
 }
 
 /*
- * In how many bits outside the first `bits` of a table a match can differ that has so many errors
- * among these: what the radius leaves, and ignored bits.
+ * In how many bits outside the first `bits` of a table a match can differ that has `errors` errors
+ * among these: what the radius leaves, and ignored bits. -1: there is no such match.
  */
 static int rest_of(const sx_plan *plan, const sx_cover *cover, unsigned table, unsigned bits,
 		   unsigned errors, unsigned max_bits)

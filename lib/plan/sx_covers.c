@@ -6,30 +6,32 @@
 #include <stddef.h>
 
 /*
- * Found by a search through all thresholds, and chosen by the costs of sx_costs_typical() at 10^6
- * to 10^9 documents of 64 bits: with first leads and scans beside them, none takes over 1.15 times
- * as long there as the cheapest that there is (16x28, radius 5: 1.4 times, from 3 * 10^8
- * documents on). A larger radius, or one that is not listed, is left to those. Each row is proved
- * by tests/unit/t_plan_covers.c.
+ * Found by a search through all thresholds, and chosen by the costs of sx_costs_typical() for 64
+ * bits and 10^6 to 10^9 documents: with first leads and scans beside them, none takes over 1.15
+ * times as long there as the cheapest that was found (but 16x28 at radius 5, from 3 * 10^8
+ * documents on: 1.4 times). Larger radii are left to first leads and scans.
+ * tests/unit/t_plan_probes.c proves each row.
  *
- * 10x26: two errors more than a pair of blocks takes are left to the pairs of the other three.
- * 20x31: every triple of blocks, a set of six that meets every four of them, or two halves.
+ * 10x26 without errors, radius 2: one pair of blocks, and the three pairs of the other three
+ * blocks; two clean blocks of three, or both of the pair, are among any three clean ones. Most
+ * other rows have this shape too, with more errors. 20x31: two halves; or six triples that have
+ * one in every four blocks.
  */
 const sx_covers_row sx_covers[] = {
 	/* ab ac ad ae bc bd be cd ce de */
 	{ "10x26", 0, "0---------" },
 	{ "10x26", 1, "0------0--" },
-	{ "10x26", 2, "0------000" },
+	{ "10x26", 2, "0-0--0--0-" },
 	{ "10x26", 3, "0000000000" },
-	{ "10x26", 4, "1------011" },
+	{ "10x26", 4, "---111-0--" },
 	{ "10x26", 5, "2------110" },
-	{ "10x26", 6, "2------121" },
-	{ "10x26", 7, "2------222" },
+	{ "10x26", 6, "---221-1--" },
+	{ "10x26", 7, "22--2----2" },
 	{ "10x26", 8, "3------222" },
-	{ "10x26", 9, "3------233" },
-	{ "10x26", 10, "4------332" },
-	{ "10x26", 11, "4------343" },
-	{ "10x26", 12, "4------444" },
+	{ "10x26", 9, "--3-3-3-2-" },
+	{ "10x26", 10, "-4---33--2" },
+	{ "10x26", 11, "4--3--34--" },
+	{ "10x26", 12, "44--4----4" },
 
 	/* a with four parts of the other bits, b, c, d likewise */
 	{ "16x28", 0, "0---------------" },
@@ -40,6 +42,7 @@ const sx_covers_row sx_covers[] = {
 	{ "16x28", 5, "--------2----2--" },
 	{ "16x28", 6, "2-------21---122" },
 	{ "16x28", 7, "--22222-22---222" },
+	{ "16x28", 8, "21223---13----32" },
 
 	/* abc ... abf, acd ... aef, bcd ... def */
 	{ "20x31", 0, "0-------------------" },

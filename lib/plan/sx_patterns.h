@@ -68,9 +68,9 @@ int sx_patterns_cheapest(const sx_plan *plan, const sx_weighted *query, uint64_t
 
 /**
  * Append probes, in no particular order, that find everything up to a distance, which is not
- * above the radius; they may find more. Few, by costs and the number of rows in each table, or a
- * scan where that is cheaper. Takes time in proportion to the distance, as far as patterns are cheaper than a scan, and to the
- * number of probes.
+ * above the radius; they may find more. They are few, by costs and the number of rows in
+ * each table, or a scan where that is cheaper. Takes time in proportion to the distance, as far as
+ * patterns are cheaper than a scan, and to the number of probes.
  *
  * @return 0, or -1 when memory is short
  */

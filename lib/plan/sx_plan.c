@@ -27,7 +27,7 @@ static const struct family families[] = {
 	{ "20x31", 6, 0, 3, 0 }, { "3x22", 3, 5, 1, 0 },  { "2x32", 2, 0, 1, 0 },
 };
 
-/* Above this number of documents one table less is worth the many more probes: measured, 64 bits. */
+/* Above this one table less is worth the many more probes: measured, 64 bits. */
 #define MANY_DOCUMENTS 50000000
 
 #define N_FAMILIES (sizeof(families) / sizeof(families[0]))

@@ -37,14 +37,16 @@ static unsigned ones(uint64_t x)
  * The price of a threshold
  */
 
-/* Where prefixes are equally frequent. */
-static struct priced price(const struct task *task, unsigned table, unsigned threshold,
-			   unsigned bits, unsigned flipped)
+/* Of the first `bits` bits of a part, where prefixes are equally frequent. */
+static struct priced price(const struct task *task, const sx_part *whole, unsigned bits,
+			   unsigned flipped)
 {
-	struct priced p = { .part = sx_part_make(task->plan, task->request->ignore, table,
-						 threshold, bits, flipped) };
+	struct priced p = { .part = *whole };
 	double rows = (double)task->request->rows, merged = 0;
 
+	p.part.bits = (uint8_t)bits;
+	p.part.flipped = (uint8_t)flipped;
+	p.part.ignored = whole->ignored >> (whole->bits - bits);
 	p.probes = sx_part_probes(&p.part);
 	/* The range that covers the other bits has as many rows as all their values. */
 	if (flipped < bits)
@@ -69,25 +71,26 @@ static int consider(struct priced *best, const struct priced *other)
 static struct priced best_price(const struct task *task, unsigned table, unsigned threshold,
 				unsigned width)
 {
-	struct priced best = price(task, table, threshold, width, width), other;
+	const sx_part whole = sx_part_make(task->plan, task->request->ignore, table, threshold,
+					   width, width);
+	struct priced best, other;
 	unsigned bits = width;
 
-	if (!best.part.ignored && !threshold)
-		return best;
 	/* Both values of an ignored bit at the low end are one range. */
-	while (bits > 1 && best.part.ignored >> (width - bits) & 1)
+	while (bits > 1 && whole.ignored >> (width - bits) & 1)
 		bits--;
-	if (bits < width)
-		best = price(task, table, threshold, bits, bits);
+	best = price(task, &whole, bits, bits);
+	if (!threshold && !best.part.ignored)
+		return best;
 	for (unsigned flipped = bits - 1; threshold == 1 && flipped > 0; flipped--) {
-		other = price(task, table, threshold, bits, flipped);
+		other = price(task, &whole, bits, flipped);
 		if (!consider(&best, &other))
 			break;
 	}
 	/* Fewer bits: fewer probes with more rows in each. Up to its end this is no valley, as
 	 * each ignored bit that is left out halves the probes. */
 	while (--bits > 0) {
-		other = price(task, table, threshold, bits, bits);
+		other = price(task, &whole, bits, bits);
 		if (!consider(&best, &other) && !other.part.ignored)
 			break;
 	}
@@ -122,7 +125,7 @@ static void price_for_query(const struct task *task, struct priced *p)
 
 	if (part->flipped < part->bits) {
 		/* A merged range may be crowded where its narrow ones are not. */
-		whole = price(task, part->table, part->threshold, part->bits, part->bits);
+		whole = price(task, part, part->bits, part->bits);
 		look_at_sizes(task, &whole);
 		look_at_sizes(task, p);
 		consider(p, &whole);
@@ -137,7 +140,6 @@ static void price_for_query(const struct task *task, struct priced *p)
 
 struct first_leads {
 	unsigned n; /* tables */
-	uint8_t table[MAX_DISJOINT];
 	uint8_t n_prices[MAX_DISJOINT]; /* of thresholds 0, 1, ... */
 	struct priced price[MAX_DISJOINT][MAX_THRESHOLD + 1];
 };
@@ -164,21 +166,19 @@ static void price_first_leads(const struct task *task, double max_ns, struct fir
 			if (!(f->price[f->n][n].ns <= max_ns))
 				break;
 		}
-		f->table[f->n] = (uint8_t)t;
 		f->n_prices[f->n++] = (uint8_t)n;
 	}
 }
 
 /*
- * The cheapest thresholds below `limit` with sum (threshold + 1) > radius: by table, how many
- * errors are stopped at least cost by this one and those before. Returns the cost; HUGE_VAL: there
- * are none.
+ * The cheapest thresholds below `limit` with sum (threshold + 1) > radius; -1 = not probed. A table
+ * with threshold t stops t + 1 errors. Returns the cost; HUGE_VAL: there are none.
  */
 static double choose_thresholds(const struct task *task, const struct first_leads *f,
 				unsigned limit, int *threshold)
 {
-	int8_t last[MAX_DISJOINT][66]; /* threshold of a table where so many are to be stopped */
-	double ns[66];                 /* the cheapest way of the tables so far to do so */
+	int8_t last[MAX_DISJOINT][66]; /* by table and by errors that it and those before stop */
+	double ns[66];                 /* the least cost of stopping these with the tables so far */
 	unsigned need = task->radius + 1, stop = need;
 
 	for (unsigned i = 0; i <= need; i++)
@@ -207,7 +207,7 @@ static double choose_thresholds(const struct task *task, const struct first_lead
 	return ns[need];
 }
 
-/* Look at the query's own buckets, while there is hope that an answer is cheaper. */
+/* Look at the query's own buckets, one threshold after the other, while that can be cheaper. */
 static void look_at_first_leads(const struct task *task, double max_ns, struct first_leads *f)
 {
 	int threshold[MAX_DISJOINT];
@@ -321,7 +321,7 @@ static unsigned find_covers(const sx_plan *plan, const sx_request *request,
 	sx_cover_make_scan(&out[0]);
 	out[0].candidates = request->rows;
 	out[0].ns = sx_costs_scan(costs, request->rows);
-	/* These limit what else is worth a thought. */
+	/* These are priced fast, and what costs more than they do need not be priced to the end. */
 	if (cover_by_first_leads(&task, all ? HUGE_VAL : out[best].ns, &out[n])) {
 		best = out[n].ns < out[best].ns ? n : best;
 		n++;

@@ -85,7 +85,7 @@ START_TEST(test_ignored_end)
 }
 END_TEST
 
-/* What the probes of one table take for this query, in so many leading bits, none merged. */
+/* What the probes of one table take for this query, in its first `bits` bits, none merged. */
 static double table_ns(const sx_plan *plan, const sx_request *request, unsigned table,
 		       unsigned bits, unsigned errors)
 {
