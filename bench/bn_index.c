@@ -14,7 +14,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include <simidx.h>
+#include <simidx_admin.h>
+#include <simidx_load.h>
 
 #include "bn_options.h"
 #include "bn_util.h"

@@ -14,6 +14,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <simidx_admin.h>
+#include <simidx_load.h>
+
 #include "bn_own.h"
 #include "bn_util.h"
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_sketch.h>
+
 #include "bn_util.h"
 
 #define CLUSTER 20

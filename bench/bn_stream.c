@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <simidx_admin.h>
+
 #include "bn_own.h"
 #include "bn_util.h"
 

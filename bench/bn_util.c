@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <simidx_admin.h>
+
 #define HUGE_PAGE ((size_t)2 << 20)
 
 const char *bn_program = "bench";

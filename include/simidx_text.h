@@ -42,6 +42,7 @@
 #define SIMIDX_TEXT_H
 
 #include <simidx.h>
+#include <simidx_sketch.h>
 
 #if defined(__GNUC__)
 #pragma GCC visibility push(default)
@@ -55,6 +56,21 @@ typedef struct simidx_text simidx_text;
 
 /** Longest n-gram. */
 #define SIMIDX_TEXT_MAX_GRAM 16
+
+/** Texts with fewer tokens than this have fingerprints that one edit moves far. */
+#define SIMIDX_SHORT_TOKENS 64
+
+/**
+ * What searches by the weights of a text use, with and without a second fingerprint: the
+ * distance that counts as near, how many of the first one's bits that have a weight may differ
+ * (simidx_query.max_bits is that and the number of bits of weight 0), and how many probes look
+ * for it (plan 3x22 needs more, as most of its prefixes are longer).
+ */
+#define SIMIDX_TEXT_RADIUS 144
+#define SIMIDX_TEXT_RADIUS_NO_FP2 59
+#define SIMIDX_TEXT_BITS 16
+#define SIMIDX_TEXT_PROBES 32
+#define SIMIDX_TEXT_PROBES_3X22 128
 
 /** For simidx_text_options.top: keep all features; choose the number by the text's length. */
 #define SIMIDX_TEXT_TOP_ALL UINT32_MAX
@@ -121,8 +137,7 @@ typedef struct simidx_text_options {
  *         name and the line); SIMIDX_E_UNSUPPORTED when ICU lacks its word-boundary data, or
  *         for stemming without libstemmer
  *
- * Cost: some milliseconds, and about 1 us a line of the lists. Each thread needs its own:
- * simidx_text_clone().
+ * Cost: O(1), and O(lines) of the lists. Each thread needs its own: simidx_text_clone().
  */
 int simidx_text_open(const simidx_text_options *options, simidx_text **out, simidx_error *err)
 	SIMIDX_CHECK_RESULT;

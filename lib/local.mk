@@ -5,7 +5,11 @@
 # and so reach what libsimidx does not export.
 noinst_LTLIBRARIES += lib/libsx-base.la lib/libsx-core.la
 lib_LTLIBRARIES += lib/libsimidx.la
-include_HEADERS += include/simidx.h
+include_HEADERS += \
+	include/simidx.h \
+	include/simidx_admin.h \
+	include/simidx_load.h \
+	include/simidx_sketch.h
 nodist_pkgconfig_DATA += lib/libsimidx.pc
 
 lib_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/lib

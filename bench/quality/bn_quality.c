@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_text.h>
+
 #include "bn_options.h"
 #include "bn_util.h"
 #include "quality/qu_report.h"

@@ -10,6 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <simidx_load.h>
+#include <simidx_text.h>
+
 #include "bn_util.h"
 
 /* An index, and its reader. */

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <simidx.h>
+#include <simidx_sketch.h>
 
 #include "quality/qu_set.h"
 

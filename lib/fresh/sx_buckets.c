@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_sketch.h>
+
 #include "plan/sx_plan.h"
 #include "util/sx_alloc.h"
 #include "util/sx_prefetch.h"

@@ -3,6 +3,8 @@
 
 #include "fresh/sx_fresh.h"
 
+#include <simidx_sketch.h>
+
 #include "util/sx_err.h"
 
 /*

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_admin.h>
+
 #include "index/sx_index.h"
 #include "store/sx_dir.h"
 #include "util/sx_err.h"

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <simidx_admin.h>
+
 #include "index/sx_index.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"

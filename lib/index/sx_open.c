@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_admin.h>
+
 #include "index/sx_index.h"
 #include "kernel/sx_kernel.h"
 #include "util/sx_alloc.h"

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_admin.h>
+
 #include "index/sx_index.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"

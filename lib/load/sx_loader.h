@@ -15,6 +15,9 @@
 #ifndef SX_LOADER_H
 #define SX_LOADER_H
 
+#include <simidx_admin.h>
+#include <simidx_load.h>
+
 #include "index/sx_index.h"
 #include "table/sx_append.h"
 #include "util/sx_sorter.h"

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <simidx_admin.h>
+
 #include "search/sx_reader.h"
 #include "util/sx_err.h"
 

@@ -5,6 +5,8 @@
  * What an index of some size would be like, for choosing its plan.
  */
 
+#include <simidx_admin.h>
+
 #include "plan/sx_planner.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"

@@ -5,6 +5,8 @@
 
 #include <limits.h>
 
+#include <simidx_sketch.h>
+
 #include "plan/sx_weights.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include <simidx_sketch.h>
+
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 #include "util/sx_struct.h"

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <simidx_sketch.h>
+
 #include "text/sx_text_settings.h"
 
 /** Values by hash: open addressing. All zero is the empty one. */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_admin.h>
+
 #include "text/sx_text.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"

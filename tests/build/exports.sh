@@ -13,8 +13,9 @@ status=0
 
 # A name directly before a parenthesis is a function, once comments and macros are gone.
 declared() {
-	$SX_CC -E -P -I"$src/include" "$src/include/$1" |
-		grep -o 'simidx_[a-z0-9_]*[[:space:]]*(' | tr -d ' \t(' | sort -u
+	for header; do
+		$SX_CC -E -P -I"$src/include" "$src/include/$header"
+	done | grep -o 'simidx_[a-z0-9_]*[[:space:]]*(' | tr -d ' \t(' | sort -u
 }
 
 in_map() {
@@ -32,11 +33,13 @@ compare() {
 	fi
 }
 
-declared simidx.h >"$tmp/simidx.h"
+# Those of libsimidx: all but simidx_text.h.
+# shellcheck disable=SC2046
+declared $(cd "$src/include" && echo simidx.h simidx_[!t]*.h) >"$tmp/headers"
 in_map lib/libsimidx.map >"$tmp/libsimidx.map"
-compare simidx.h libsimidx.map
+compare headers libsimidx.map
 
-declared simidx_text.h | comm -23 - "$tmp/simidx.h" >"$tmp/simidx_text.h"
+declared simidx_text.h | comm -23 - "$tmp/headers" >"$tmp/simidx_text.h"
 in_map lib/text/libsimidx-text.map >"$tmp/libsimidx-text.map"
 compare simidx_text.h libsimidx-text.map
 
@@ -47,7 +50,7 @@ if [ ! -e "$so" ]; then
 	exit $status
 fi
 exported "$so" >"$tmp/libsimidx.so"
-compare simidx.h libsimidx.so
+compare headers libsimidx.so
 if [ -n "${SX_TEXT-}" ]; then
 	exported "$SX_BUILDDIR/lib/text/.libs/libsimidx-text.so" >"$tmp/libsimidx-text.so"
 	compare simidx_text.h libsimidx-text.so

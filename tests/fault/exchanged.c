@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_admin.h>
+
 #include "store/sx_check.h"
 #include "store/sx_txn.h"
 #include "support/sxt_model.h"

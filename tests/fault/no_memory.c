@@ -10,6 +10,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include <simidx_admin.h>
+#include <simidx_sketch.h>
+
 #include "index/sx_index.h"
 #include "support/sxt_model.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <simidx.h>
+#include <simidx_admin.h>
 
 #include "golden.h"
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_admin.h>
+
 char *sxt_load_dir, *sxt_load_path, *sxt_load_other;
 sxt_rng sxt_load_rng;
 

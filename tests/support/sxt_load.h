@@ -9,6 +9,8 @@
 #ifndef SXT_LOAD_H
 #define SXT_LOAD_H
 
+#include <simidx_load.h>
+
 #include "support/sxt_model.h"
 
 /** Most rows of a test that listens. */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_admin.h>
+
 #define MAP_SIZE ((uint64_t)1 << 30)
 
 /* ------------------------------------------------------------------------------------------

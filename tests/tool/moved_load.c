@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#include <simidx_load.h>
+
 #include "common/tl_text.h"
 
 int __real_simidx_get_mark(simidx *index, void *buffer, size_t size, size_t *n,

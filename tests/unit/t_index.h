@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include <simidx_admin.h>
+
 #include "support/sxt_model.h"
 
 static inline simidx_doc t_document(uint64_t id, uint64_t fp, const char *label)

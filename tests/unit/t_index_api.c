@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <simidx_admin.h>
+
 #include "support/sxt_model.h"
 
 Suite *suite_index_api(void);

@@ -13,6 +13,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <simidx_admin.h>
+
 #include "index/sx_index.h"
 #include "support/sxt_model.h"
 

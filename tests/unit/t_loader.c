@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_admin.h>
+
 #include "support/sxt_load.h"
 #include "unit/t_fast.h"
 

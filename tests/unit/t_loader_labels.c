@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_sketch.h>
+
 #include "support/sxt_load.h"
 #include "t_fast.h"
 

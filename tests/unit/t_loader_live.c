@@ -10,6 +10,9 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#include <simidx_admin.h>
+#include <simidx_sketch.h>
+
 #include "index/sx_index.h"
 #include "support/sxt_load.h"
 #include "unit/t_fast.h"

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_admin.h>
+
 #include "index/sx_index.h"
 #include "store/sx_dir.h"
 #include "support/sxt_load.h"

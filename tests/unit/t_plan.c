@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <simidx_sketch.h>
+
 #include "kernel/sx_bits.h"
 #include "kernel/sx_kernel.h"
 #include "plan/sx_plan.h"

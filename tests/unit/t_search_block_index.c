@@ -9,6 +9,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include <simidx_load.h>
+
 #include "t_search.h"
 
 Suite *suite_search_block_index(void);

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <simidx_admin.h>
+
 #include "support/sxt_model.h"
 #include "support/sxt_query.h"
 #include "unit/t_fast.h"

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <simidx_admin.h>
+
 #include "t_search.h"
 
 Suite *suite_search_explain(void);

@@ -6,6 +6,8 @@
  * fingerprints share a prefix.
  */
 
+#include <simidx_admin.h>
+
 #include "t_search.h"
 
 Suite *suite_search_modes(void);

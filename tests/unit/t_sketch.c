@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <simidx_sketch.h>
+
 #include "sketch/sx_sketch.h"
 #include "support/sxt.h"
 #include "util/sx_hash.h"

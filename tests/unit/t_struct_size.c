@@ -19,6 +19,9 @@
 #include "util/sx_struct.h"
 #if HAVE_TEXT
 #include <simidx_text.h>
+
+#include <simidx_admin.h>
+#include <simidx_load.h>
 #endif
 
 Suite *suite_struct_size(void);

@@ -9,7 +9,7 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <simidx.h>
+#include <simidx_admin.h>
 #include <stdio.h>
 #include <string.h>
 

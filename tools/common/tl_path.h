@@ -8,7 +8,7 @@
 #ifndef TL_PATH_H
 #define TL_PATH_H
 
-#include <simidx.h>
+#include <simidx_admin.h>
 
 /** Nothing at the path, or an empty directory: simidx_create() takes both. */
 int tl_path_is_missing(const char *path);

@@ -11,7 +11,7 @@
 
 #include "common/tl_text_options.h"
 
-#include <simidx.h>
+#include <simidx_sketch.h>
 
 struct tl_text;
 

@@ -8,16 +8,11 @@
 #include "common/tl_options.h"
 
 #include <errno.h>
-#include <simidx.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_GRAM 16
-
-/* As in simidx_text.h, which may not be there. */
-#define TOP_ALL UINT32_MAX
-#define TOP_AUTO (UINT32_MAX - 1)
+#include <simidx_text.h>
 
 #define MAX_LIST ((size_t)1 << 30)
 #define READ_SIZE ((size_t)64 << 10)
@@ -73,10 +68,10 @@ static int take_grams(struct tl_text_options *options, const char *value)
 	options->grams = 0;
 	for (;; value += size + 1) {
 		size = strcspn(value, ",");
-		if (tl_parse_decimal(value, size, MAX_GRAM, &n) || n < 1) {
+		if (tl_parse_decimal(value, size, SIMIDX_TEXT_MAX_GRAM, &n) || n < 1) {
 			tl_usage_error("--grams: expected numbers in 1..%d with commas between, "
 				       "found '%s'",
-				       MAX_GRAM, value);
+				       SIMIDX_TEXT_MAX_GRAM, value);
 			return -1;
 		}
 		options->grams |= 1u << (n - 1);
@@ -90,11 +85,11 @@ static int take_top(struct tl_text_options *options, const char *value)
 	uint64_t n;
 
 	if (strcmp(value, "auto") == 0) {
-		options->top = TOP_AUTO;
+		options->top = SIMIDX_TEXT_TOP_AUTO;
 	} else if (strcmp(value, "all") == 0) {
-		options->top = TOP_ALL;
+		options->top = SIMIDX_TEXT_TOP_ALL;
 	} else {
-		if (tl_option_number("--top", value, 1, TOP_AUTO - 1, &n))
+		if (tl_option_number("--top", value, 1, SIMIDX_TEXT_TOP_AUTO - 1, &n))
 			return -1;
 		options->top = (uint32_t)n;
 	}

@@ -9,6 +9,8 @@
 #ifndef IN_READER_H
 #define IN_READER_H
 
+#include <simidx_sketch.h>
+
 #include "input/in_columns.h"
 #include "input/in_lines.h"
 

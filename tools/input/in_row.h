@@ -10,7 +10,7 @@
 
 #include "common/tl_text.h"
 
-#include <simidx.h>
+#include <simidx_sketch.h>
 
 /** Longest line of a file, and longest text document, in bytes. */
 #define IN_MAX_LINE ((size_t)64 << 20)

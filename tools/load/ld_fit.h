@@ -8,6 +8,8 @@
 #ifndef LD_FIT_H
 #define LD_FIT_H
 
+#include <simidx_admin.h>
+
 #include "load/ld_options.h"
 
 /** An option that was given must say what the index is. Returns 0, or TL_TROUBLE with a message. */

@@ -8,6 +8,8 @@
 #ifndef LD_MARK_H
 #define LD_MARK_H
 
+#include <simidx_load.h>
+
 #include "load/ld_target.h"
 
 /** Number of inputs that are done when all are. */

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_load.h>
+
 /* Options without a letter. */
 enum long_option {
 	OPT_BITS = TL_LONG_OPTION,

@@ -9,6 +9,9 @@
 #ifndef LD_TARGET_H
 #define LD_TARGET_H
 
+#include <simidx_admin.h>
+#include <simidx_load.h>
+
 #include "common/tl_features.h"
 #include "load/ld_options.h"
 

@@ -9,6 +9,9 @@
 #ifndef QR_ASK_H
 #define QR_ASK_H
 
+#include <simidx_admin.h>
+#include <simidx_sketch.h>
+
 #include "common/tl_fp.h"
 #include "input/in_row.h"
 #include "query/qr_print.h"

@@ -10,7 +10,7 @@
 
 #include "input/in_files.h"
 
-#include <simidx.h>
+#include <simidx_admin.h>
 
 /** Given to every command. */
 struct qr_context {

@@ -8,6 +8,8 @@
 #ifndef QR_EXPLAIN_H
 #define QR_EXPLAIN_H
 
+#include <simidx_admin.h>
+
 #include "query/qr_print.h"
 
 /** Print one. Returns 0, or TL_TROUBLE when stdout takes no more. */

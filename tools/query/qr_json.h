@@ -9,6 +9,8 @@
 #ifndef QR_JSON_H
 #define QR_JSON_H
 
+#include <simidx_admin.h>
+
 #include "query/qr_plan.h"
 #include "query/qr_print.h"
 #include "query/qr_stats.h"

@@ -8,6 +8,8 @@
 #ifndef QR_SIMILAR_H
 #define QR_SIMILAR_H
 
+#include <simidx_sketch.h>
+
 #include "query/qr_command.h"
 
 /** A feature of one or both texts. */

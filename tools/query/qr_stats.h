@@ -8,6 +8,8 @@
 #ifndef QR_STATS_H
 #define QR_STATS_H
 
+#include <simidx_admin.h>
+
 #include "query/qr_command.h"
 
 /** A sub-database; the name is a copy. */

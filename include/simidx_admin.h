@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * simidx_admin.h - what an index is and holds, how it is searched and what that costs, whether it
+ * is sound, copies of it; and marks.
+ *
+ * The conventions of simidx.h hold here too.
+ */
+
+#ifndef SIMIDX_ADMIN_H
+#define SIMIDX_ADMIN_H
+
+#include <simidx.h>
+
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Versions of what the library runs on, for bug reports: LMDB, xxHash, the file format and the
+ * instruction set in use. A static string such as "LMDB 0.9.24, xxHash 0.8.1, format 0.1, bmi2".
+ */
+const char *simidx_build_info(void);
+
+/* ------------------------------------------------------------------------------------------
+ * Describing
+ */
+
+/** What an index is and holds, in one snapshot. */
+typedef struct simidx_info {
+	size_t size;           /**< sizeof; SIMIDX_INFO_INIT sets it */
+	unsigned bits;         /**< f */
+	unsigned layout;       /**< enum simidx_layout */
+	unsigned flags;        /**< SIMIDX_CREATE_NO_IDS, SIMIDX_CREATE_FP2 where they apply */
+	unsigned fill;         /**< percent */
+	unsigned n_tables;     /**< tables of the plan */
+	unsigned format_major; /**< of the file */
+	unsigned format_minor;
+	const char *plan;      /**< such as "4x16"; lives as long as the index */
+	const char *profile;   /**< "" for bare fingerprints; lives as long as the index */
+	const uint64_t *check_fps; /**< fingerprints of the profile's check texts; live as long as
+	                            the index */
+	size_t n_check_fps;    /**< their number */
+	uint64_t documents;    /**< stored documents, fresh ones included; without ids: distinct
+	                            fingerprints that were merged plus fresh rows */
+	uint64_t distinct;     /**< distinct fingerprints in the tables (merged ones) */
+	uint64_t fresh_rows;   /**< changes that a merge has not yet moved into the tables */
+	uint64_t next_id;      /**< the id that the next document without one would get */
+	uint64_t labels;       /**< documents with a label */
+	uint64_t file_bytes;   /**< size of the data file */
+	uint64_t used_bytes;   /**< of these, not on the free list */
+	uint64_t page_bytes;   /**< size of a page */
+	uint64_t snapshot;     /**< number of the last committed transaction */
+} simidx_info;
+
+#define SIMIDX_INFO_INIT \
+	{ sizeof(simidx_info), 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Read an index's description and counts, in a snapshot of its own.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_MOVED, SIMIDX_E_CORRUPT
+ *
+ * Cost: some pages, and the free list.
+ */
+int simidx_get_info(simidx *index, simidx_info *out, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/** One sub-database of an index. */
+typedef struct simidx_table_info {
+	size_t size;         /**< sizeof; SIMIDX_TABLE_INFO_INIT sets it */
+	const char *name;    /**< "t01".., "postings", "docs", "fresh", "labels", "by_label" */
+	unsigned prefix_bits; /**< length of the prefix; 0 for what is not a permuted table */
+	uint64_t entries;    /**< fingerprints, documents, rows or labels */
+	uint64_t keys;       /**< keys of the store: blocks, or entries in the rows layout */
+	uint64_t pages;      /**< all pages that belong to it */
+	uint64_t overflow_pages; /**< of these, pages that hold one block each */
+	uint64_t bytes_used; /**< bytes of the entries themselves, without padding */
+	uint64_t digest;     /**< sum of the hashes of its entries; 0 where there is none */
+} simidx_table_info;
+
+#define SIMIDX_TABLE_INFO_INIT { sizeof(simidx_table_info), NULL, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Describe sub-database number `i`, counted from 0: the permuted tables first.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_END if there are not that many; SIMIDX_E_MOVED, SIMIDX_E_CORRUPT
+ *
+ * Cost: for a table of blocks, one visit of every block's header, so all its pages are read.
+ */
+int simidx_get_table_info(simidx *index, unsigned i, simidx_table_info *out, simidx_error *err)
+	SIMIDX_CHECK_RESULT;
+
+/* ------------------------------------------------------------------------------------------
+ * Explaining and predicting
+ */
+
+/**
+ * One way to look a query up, and what the planner expects it to cost. Arrays of these are
+ * returned, so their size never changes.
+ */
+typedef struct simidx_choice {
+	char text[120];      /**< such as "t01<=0 t02<=0 t03<=1": errors allowed in the prefix */
+	uint64_t probes;     /**< ranges to look up */
+	double candidates;   /**< fingerprints in them, expected */
+	double microseconds; /**< predicted */
+	uint64_t reserved[2]; /**< zero */
+} simidx_choice;
+
+/** How a query is looked up, and why so. */
+typedef struct simidx_explanation {
+	size_t size;             /**< sizeof; SIMIDX_EXPLANATION_INIT sets it */
+	const simidx_choice *choices; /**< first the one that was chosen, then the best of those that
+	                              were rejected, cheapest first; none of them is expected to
+	                              be cheaper than the first */
+	size_t n_choices;        /**< their number; 0 when the search failed */
+	const simidx_results *results; /**< counts of the search, no matches; NULL when it failed */
+	const char *kernel;      /**< instruction set that compares fingerprints; a static string */
+	unsigned block_indexes;  /**< tables that were looked up through a block index in memory */
+	int looked_up;           /**< 1: candidates and microseconds are by how full the ranges
+	                              really are; 0: as if all were equally full */
+} simidx_explanation;
+
+#define SIMIDX_EXPLANATION_INIT { sizeof(simidx_explanation), NULL, 0, NULL, NULL, 0, 0 }
+
+/**
+ * Search and tell how: what was chosen and rejected, and what it then took.
+ *
+ * @param out  what it points to is borrowed from the reader until the next call on it
+ * @return as simidx_reader_search()
+ *
+ * Cost: that of the search and of planning once more.
+ */
+int simidx_reader_explain(simidx_reader *reader, const simidx_query *query,
+			  simidx_explanation *out, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/** What an index of some size would be like. */
+typedef struct simidx_prediction {
+	size_t size;          /**< sizeof; SIMIDX_PREDICTION_INIT sets it */
+	const char *plan;     /**< a static string */
+	unsigned n_tables;
+	double table_bytes;   /**< bytes a document of the permuted tables */
+	double bytes;         /**< of the whole index, postings and docs included */
+	double probes;        /**< of a query */
+	double candidates;
+	double microseconds;  /**< of a query with all in memory, on a typical machine */
+} simidx_prediction;
+
+#define SIMIDX_PREDICTION_INIT { sizeof(simidx_prediction), NULL, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Predict size and speed of an index, for choosing a plan.
+ *
+ * @param i          number of the plan, from 0 on
+ * @param bits       f
+ * @param documents  how many, with fingerprints spread evenly
+ * @param radius     of the queries, 0..f
+ * @return SIMIDX_OK; SIMIDX_E_END if there are not that many plans; SIMIDX_E_ARG for bits or a
+ *         radius out of range
+ *
+ * Cost: arithmetic only.
+ */
+int simidx_plan_predict(unsigned i, unsigned bits, uint64_t documents, unsigned radius,
+			simidx_prediction *out, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/* ------------------------------------------------------------------------------------------
+ * Checking and copying
+ */
+
+/**
+ * Have long work (merge, verify, backup) tell how far it is.
+ *
+ * @param callback  called now and then from the thread that works; `done` of `total` in
+ *                  whatever unit `phase` implies; must not call back into the library. NULL
+ *                  switches it off
+ * @param ctx       passed to it
+ */
+void simidx_set_progress(simidx *index,
+			 void (*callback)(void *ctx, const char *phase, uint64_t done,
+					  uint64_t total),
+			 void *ctx);
+
+/** One thing that is wrong. */
+typedef struct simidx_problem {
+	const char *table; /**< sub-database, such as "t01" or "meta" */
+	const char *text;  /**< what is wrong and where, one line; valid during the callback */
+} simidx_problem;
+
+/** What simidx_verify() looked at. */
+typedef struct simidx_verify_report {
+	size_t size;        /**< sizeof; SIMIDX_VERIFY_REPORT_INIT sets it */
+	uint64_t blocks;    /**< blocks (or rows) whose checksum and order were checked */
+	uint64_t entries;   /**< entries in them */
+	uint64_t documents; /**< documents, fresh ones included */
+	uint64_t problems;  /**< 0 = sound */
+} simidx_verify_report;
+
+#define SIMIDX_VERIFY_REPORT_INIT { sizeof(simidx_verify_report), 0, 0, 0, 0 }
+
+/**
+ * Read everything in one snapshot and check it: the checksum, order and key of each block, the
+ * counts and digests of each table against the header and against each other.
+ *
+ * @param callback  called for each problem; may be NULL
+ * @param ctx       passed to it
+ * @param out       may be NULL
+ * @return SIMIDX_OK if it is sound; SIMIDX_E_CORRUPT if there was a problem; SIMIDX_E_MOVED
+ *
+ * Entries of the rows layout have no checksums: there, damage is found in keys, order, counts,
+ * fingerprints, ids and labels, but not in second fingerprints. Cost: reads the whole file once.
+ */
+int simidx_verify(simidx *index, void (*callback)(void *ctx, const simidx_problem *problem),
+		  void *ctx, simidx_verify_report *out, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Copy a snapshot of a live index to a new directory, without free pages.
+ *
+ * @param destination  must not exist, or be an empty directory; appears only when the copy is
+ *                     complete and synced
+ * @return SIMIDX_OK; SIMIDX_E_EXISTS, SIMIDX_E_NOT_FOUND (parent), SIMIDX_E_PERMISSION,
+ *         SIMIDX_E_NO_SPACE, SIMIDX_E_IO
+ *
+ * Cost: reads and writes what the index uses. It pins a snapshot meanwhile.
+ */
+int simidx_backup(simidx *index, const char *destination, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/* ------------------------------------------------------------------------------------------
+ * Marks
+ */
+
+/** Longest mark, in bytes. */
+#define SIMIDX_MAX_MARK 1024
+
+/**
+ * Have the next commit store a mark: a few bytes of the caller's, in one with the documents. It
+ * tells a program that reads documents from elsewhere how far it has come. There is one mark in
+ * an index; it stays until another one is stored, also when a loader rebuilds the index
+ * (simidx_loader_set_mark()). A rollback forgets what was set.
+ *
+ * @param data  `size` bytes, copied
+ * @param size  1..SIMIDX_MAX_MARK
+ * @return SIMIDX_OK; SIMIDX_E_RANGE when it is too long or empty
+ */
+int simidx_writer_set_mark(simidx_writer *writer, const void *data, size_t size,
+			   simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Read the mark of the last commit that stored one.
+ *
+ * @param buffer  room for `size` bytes; a longer mark is cut
+ * @param n       set to the length of the whole mark
+ * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND when there is none; SIMIDX_E_MOVED, SIMIDX_E_CORRUPT
+ */
+int simidx_get_mark(simidx *index, void *buffer, size_t size, size_t *n, simidx_error *err)
+	SIMIDX_CHECK_RESULT;
+
+#ifdef __cplusplus
+}
+#endif
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+
+#endif /* SIMIDX_ADMIN_H */

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * simidx_sketch.h - fingerprints from weighted features, and distances between fingerprints.
+ *
+ * The conventions of simidx.h hold here too. All functions are pure arithmetic and may be called
+ * from any thread.
+ */
+
+#ifndef SIMIDX_SKETCH_H
+#define SIMIDX_SKETCH_H
+
+#include <simidx.h>
+
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Hamming distance: the number of bits in which two fingerprints differ, 0..64. */
+unsigned simidx_distance(uint64_t a, uint64_t b) SIMIDX_CONST;
+
+/**
+ * Whether two fingerprints differ in at most `k` bits.
+ *
+ * @param k  radius in bits; SIMIDX_DEFAULT_RADIUS is usual for 64 bits
+ * @return 1 or 0
+ */
+int simidx_is_near(uint64_t a, uint64_t b, unsigned k) SIMIDX_CONST;
+
+/**
+ * The 64-bit hash that turns a feature's bytes into bits: XXH3-64 with seed 0. It is the same
+ * on every machine and in every version of the library.
+ *
+ * @param data  the bytes; may be NULL when size is 0
+ * @param size  their number
+ *
+ * Cost: O(size).
+ */
+uint64_t simidx_feature_hash(const void *data, size_t size) SIMIDX_PURE;
+
+/**
+ * A feature of a text: a word, a pair of words, anything that can be hashed. Arrays of these are
+ * given, so their size never changes.
+ */
+typedef struct simidx_feature {
+	uint64_t hash;   /**< simidx_feature_hash() of it, or any other good 64-bit hash */
+	uint32_t weight; /**< how much it counts; any unit, the same for all features of a text */
+	uint32_t reserved; /**< zero */
+} simidx_feature;
+
+/** A fingerprint with what was known when it was made. */
+typedef struct simidx_sketch {
+	size_t size;            /**< sizeof(simidx_sketch); SIMIDX_SKETCH_INIT sets it */
+	uint64_t fp;            /**< the fingerprint, in the low `bits` bits */
+	uint64_t fp2;           /**< the second fingerprint, always 64 bits; 0 if not asked for */
+	int64_t sums[64];       /**< per bit: weights of features with it minus those without; 0
+	                             from bit f on */
+	int64_t sums2[64];      /**< the same for fp2 */
+	uint8_t weights[64];    /**< per bit of fp: what a mismatch there says, 0..255 (below) */
+	uint8_t weights2[64];   /**< per bit of fp2 */
+	uint64_t n_features;    /**< features summed */
+	uint64_t n_tokens;      /**< words of the text; set by libsimidx-text, else 0 */
+	uint32_t bits;          /**< f */
+	uint32_t flags;         /**< SIMIDX_SKETCH_ flags that were asked for, and _SHORT */
+} simidx_sketch;
+
+#define SIMIDX_SKETCH_INIT { sizeof(simidx_sketch), 0, 0, { 0 }, { 0 }, { 0 }, { 0 }, 0, 0, 0, 0 }
+
+#define SIMIDX_SKETCH_FP2 1u     /**< compute fp2, sums2 (and weights2, with _WEIGHTS) */
+#define SIMIDX_SKETCH_WEIGHTS 2u /**< compute weights */
+#define SIMIDX_SKETCH_SHORT 4u   /**< result: a text with few tokens (simidx_text_options) */
+
+/**
+ * SimHash of weighted features (Charikar 2002; Manku et al., section 2).
+ *
+ * Bit b is 1 when the weights of the features whose hash has bit b exceed the weights of those
+ * that have not; a tie gives 0, and so do no features at all. The second fingerprint is the
+ * same over XXH3-64, seed 0x9e3779b97f4a7c15, of the 8 little-endian bytes of each hash. The
+ * query weight of a bit is min(255, round(32 |sum| / n)), n being the integer square root of
+ * the sum of the squared weights: a bit with a small sum is the first to flip under an edit.
+ * Integer arithmetic throughout, so results are equal on every machine. The order of the
+ * features does not matter; a feature given twice counts twice.
+ *
+ * @param features  `n` features; may be NULL when n is 0
+ * @param n         their number, at most 2^31
+ * @param bits      f, SIMIDX_MIN_BITS..SIMIDX_MAX_BITS; bit b of the result comes from bit b
+ *                  of the hashes
+ * @param flags     0 or SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS
+ * @param out       the result; out->size must be set
+ * @return SIMIDX_OK; SIMIDX_E_ARG for bad bits, flags, n or out
+ *
+ * Cost: O(n), about twice as much with _FP2; least for features of the same weight.
+ */
+int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits, unsigned flags,
+		       simidx_sketch *out, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+#ifdef __cplusplus
+}
+#endif
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+
+#endif /* SIMIDX_SKETCH_H */
