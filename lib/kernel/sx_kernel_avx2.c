@@ -56,21 +56,6 @@ AVX2 SX_INLINE uint64_t near_eight(const void *filter, const unsigned char *p)
 	return near_four(f, p) | near_four(f, p + 4 * f->width) << 4;
 }
 
-/*
- * sx_emit_u16() where there is room for a multiple of four numbers: four at a time, so that few
- * branches depend on how many are near.
- */
-AVX2 SX_INLINE size_t emit(uint64_t near, size_t i, uint16_t *hits, size_t found)
-{
-	unsigned n = (unsigned)_mm_popcnt_u64(near);
-
-	for (uint16_t *to = hits + found, *end = to + n; to < end; to += 4) {
-		for (unsigned j = 0; j < 4; j++, near = _blsr_u64(near))
-			to[j] = (uint16_t)(i + _tzcnt_u64(near));
-	}
-	return found + n;
-}
-
 /* For the shuffle: bytes 0..width-1 to one 64-bit element, the next ones to the other. */
 AVX2 SX_INLINE __m256i spread_of(unsigned width)
 {
@@ -91,19 +76,9 @@ AVX2 static size_t near_low_avx2(const unsigned char *low, unsigned width, size_
 		_mm256_set1_epi64x(k),
 		width,
 	};
-	size_t need = 22 * width + 16, found = 0, step, i = 0;
 
-	for (; i < n && readable - i * width >= need; i += step) {
-		uint64_t near = sx_near_step(near_eight, &f, low + i * width, width, n - i, &step);
-
-		if (n - i >= step)
-			found = emit(near, i, hits, found);
-		else
-			found = sx_emit_u16(near & sx_low_bits((unsigned)(n - i)), i, hits,
-					    found);
-	}
-	return sx_near_low_plain(sx_count_builtin, low, width, i, n, readable, query, k, hits,
-				 found);
+	return sx_near_low_steps(near_eight, &f, 22 * width + 16, low, width, n, readable, query,
+				 k, hits);
 }
 
 AVX2 static size_t near_u64_avx2(const uint64_t *fps, size_t n, uint64_t query, unsigned k,

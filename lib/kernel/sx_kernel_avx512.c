@@ -34,14 +34,6 @@ AVX512 SX_INLINE uint64_t few_bits(__m512i x, __m512i k)
 	return _mm512_cmple_epu64_mask(_mm512_popcnt_epi64(x), k);
 }
 
-/* 0..31 */
-AVX512 SX_INLINE __m512i numbers(void)
-{
-	return _mm512_cvtepu8_epi16(_mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
-						     13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
-						     23, 24, 25, 26, 27, 28, 29, 30, 31));
-}
-
 /* How to find the entries that are near, eight at a time. */
 struct filter {
 	__m512i spread, want, k;
@@ -60,32 +52,6 @@ AVX512 SX_INLINE uint64_t near_eight(const void *filter, const unsigned char *p)
 	return near_bytes(filter, _mm512_loadu_si512(p));
 }
 
-/* sx_emit_u16() for up to 32 entries, without a branch on how many are near. */
-AVX512 SX_INLINE size_t emit(uint32_t near, size_t i, uint16_t *hits, size_t found)
-{
-	__m512i number = _mm512_add_epi16(_mm512_set1_epi16((short)i), numbers());
-	unsigned n = (unsigned)_mm_popcnt_u32(near);
-
-	_mm512_mask_storeu_epi16(hits + found, _bzhi_u32(UINT32_MAX, n),
-				 _mm512_maskz_compress_epi16(near, number));
-	return found + n;
-}
-
-/* The last entries, where 64 bytes would be too many. */
-AVX512 static size_t near_last(const struct filter *f, const unsigned char *low,
-			       unsigned width, size_t from, size_t n, uint16_t *hits,
-			       size_t found)
-{
-	for (size_t i = from; i < n; i += 8) {
-		unsigned here = n - i < 8 ? (unsigned)(n - i) : 8;
-		__mmask64 bytes = sx_low_bits(here * width);
-		__m512i x = _mm512_maskz_loadu_epi8(bytes, low + i * width);
-
-		found = sx_emit_u16(near_bytes(f, x) & sx_low_bits(here), i, hits, found);
-	}
-	return found;
-}
-
 AVX512 static size_t near_low_avx512(const unsigned char *low, unsigned width, size_t n,
 				     size_t readable, uint64_t query, unsigned k,
 				     uint16_t *hits)
@@ -96,17 +62,9 @@ AVX512 static size_t near_low_avx512(const unsigned char *low, unsigned width, s
 		_mm512_set1_epi64(k),
 		used_of(width),
 	};
-	size_t need = 16 * width + 64, found = 0, step, i = 0;
 
-	for (; i < n && readable - i * width >= need; i += step) {
-		uint64_t near = sx_near_step(near_eight, &f, low + i * width, width, n - i, &step);
-
-		if (n - i < step)
-			near = _bzhi_u64(near, (unsigned)(n - i));
-		if (near)
-			found = emit((uint32_t)near, i, hits, found);
-	}
-	return i < n ? near_last(&f, low, width, i, n, hits, found) : found;
+	return sx_near_low_steps(near_eight, &f, 16 * width + 64, low, width, n, readable, query,
+				 k, hits);
 }
 
 AVX512 static size_t near_u64_avx512(const uint64_t *fps, size_t n, uint64_t query,
@@ -125,14 +83,7 @@ AVX512 static size_t near_u64_avx512(const uint64_t *fps, size_t n, uint64_t que
 		}
 		found = sx_emit_u32(near, i, hits, found);
 	}
-	for (; i < n; i += 8) {
-		__mmask8 there = (__mmask8)_bzhi_u32(0xff, n - i < 8 ? (unsigned)(n - i) : 8);
-		__m512i x = _mm512_maskz_loadu_epi64(there, fps + i);
-
-		found = sx_emit_u32(few_bits(_mm512_xor_si512(x, want), max) & there, i, hits,
-				    found);
-	}
-	return found;
+	return sx_near_u64_plain(sx_count_builtin, fps, i, n, query, k, hits, found);
 }
 
 AVX512 static unsigned near_16_avx512(const uint32_t *words, uint32_t query, unsigned k)
@@ -142,84 +93,9 @@ AVX512 static unsigned near_16_avx512(const uint32_t *words, uint32_t query, uns
 	return _mm512_cmple_epu32_mask(_mm512_popcnt_epi32(x), _mm512_set1_epi32((int)k));
 }
 
-static const unsigned char byte_numbers[64] = {
-	0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-	22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
-	44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
-};
-
-/*
- * Eight keys from number i on, whose bits are at `places` of the word that begins at bit
- * `start`. Nothing from `end` on is read.
- */
-AVX512 SX_INLINE __m512i eight_keys(const sx_coded *c, __m512i spread, size_t i,
-				    uint64_t start, const unsigned char *places,
-				    const unsigned char *end)
-{
-	const unsigned char *p = c->low + i * c->width;
-	uint64_t bytes = (uint64_t)(end - p) < 64 ? _bzhi_u64(UINT64_MAX, (unsigned)(end - p))
-						  : UINT64_MAX;
-	__m512i low = _mm512_maskz_permutexvar_epi8(used_of(c->width), spread,
-						    _mm512_maskz_loadu_epi8(bytes, p));
-	__m512i high = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)places));
-
-	high = _mm512_sub_epi64(high, _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
-	high = _mm512_add_epi64(high, _mm512_set1_epi64((long long)(c->base + start - i)));
-	/* A shift by 64 leaves nothing, as it should with a width of 8. */
-	high = _mm512_sll_epi64(high, _mm_cvtsi32_si128((int)(8 * c->width)));
-	return _mm512_or_si512(high, low);
-}
-
-/* Returns the word that set bit number i is in; *before bits are set in the words before it. */
-AVX512 SX_INLINE size_t word_of(const sx_coded *c, size_t i, size_t *before)
-{
-	size_t w = 0;
-
-	for (*before = 0; w < c->n_words; w++) {
-		size_t here = (size_t)_mm_popcnt_u64(sx_load_le64(c->bitmap + 8 * w));
-
-		if (i - *before < here)
-			break;
-		*before += here;
-	}
-	return w;
-}
-
-/* The places of a word's bits are compressed to bytes, then taken eight at a time. */
-AVX512 static size_t decode_avx512(const sx_coded *coded, size_t from, size_t n, uint64_t *keys)
-{
-	const sx_coded c = *coded; /* a copy that no store to keys can change */
-	const unsigned char *end = c.bitmap + 8 * c.n_words;
-	const __m512i all = _mm512_loadu_si512(byte_numbers);
-	__m512i spread = spread_of(c.width);
-	unsigned char places[64];
-	size_t before, i = from;
-
-	for (size_t w = word_of(&c, from, &before); w < c.n_words && i < from + n; w++) {
-		uint64_t word = sx_load_le64(c.bitmap + 8 * w);
-		size_t here;
-
-		/* Bits of entries before the first one that is wanted. */
-		word &= ~_pdep_u64(_bzhi_u64(UINT64_MAX, (unsigned)(i - before)), word);
-		before = i;
-		here = (size_t)_mm_popcnt_u64(word);
-		here = here < from + n - i ? here : from + n - i;
-		_mm512_storeu_si512(places, _mm512_maskz_compress_epi8(word, all));
-		for (size_t j = 0; j < here; j += 8)
-			_mm512_mask_storeu_epi64(
-				keys + (i + j - from),
-				(__mmask8)_bzhi_u32(0xff, (unsigned)(here - j)),
-				eight_keys(&c, spread, i + j, 64 * w, places + j, end));
-		i += here;
-		before = i;
-	}
-	return i - from;
-}
-
 void sx_kernel_use_avx512(sx_kernel *kernel)
 {
 	SX_USE_FILTERS(kernel, avx512);
-	kernel->decode = decode_avx512;
 }
 
 #endif

@@ -59,17 +59,9 @@ static size_t near_low_neon(const unsigned char *low, unsigned width, size_t n, 
 			    uint64_t query, unsigned k, uint16_t *hits)
 {
 	struct filter f = filter_of(query, width, k);
-	size_t need = 22 * width + 16, found = 0, step, i = 0;
 
-	for (; i < n && readable - i * width >= need; i += step) {
-		uint64_t near = sx_near_step(near_eight, &f, low + i * width, width, n - i, &step);
-
-		if (n - i < step)
-			near &= sx_low_bits((unsigned)(n - i));
-		found = sx_emit_u16(near, i, hits, found);
-	}
-	return sx_near_low_plain(sx_count_builtin, low, width, i, n, readable, query, k, hits,
-				 found);
+	return sx_near_low_steps(near_eight, &f, 22 * width + 16, low, width, n, readable, query,
+				 k, hits);
 }
 
 static size_t near_u64_neon(const uint64_t *fps, size_t n, uint64_t query, unsigned k,

@@ -105,25 +105,34 @@ SX_INLINE size_t sx_emit_u32(uint64_t near, size_t base, uint32_t *hits, size_t 
 typedef uint64_t sx_near_eight_fn(const void *filter, const unsigned char *p);
 
 /**
- * The next step of a filter: eight entries, and 16 more if there are more than eight. Probes have
- * few entries mostly; for these no branch is hard to predict, and no cache line is touched far
- * after the last entry.
+ * near_low() by vectors: eight entries a step, and 16 more if there are more than eight. Probes
+ * have few entries mostly; for these no branch is hard to predict, and no cache line is touched
+ * far after the last entry.
  *
- * @param left  entries there are
- * @param step  8 or 24; bits of entries that are not there are set at random
+ * @param need  bytes that 24 entries read
  */
-SX_INLINE uint64_t sx_near_step(sx_near_eight_fn *eight, const void *filter,
-				const unsigned char *p, unsigned width, size_t left, size_t *step)
+SX_INLINE size_t sx_near_low_steps(sx_near_eight_fn *eight, const void *filter, size_t need,
+				   const unsigned char *low, unsigned width, size_t n,
+				   size_t readable, uint64_t query, unsigned k, uint16_t *hits)
 {
-	uint64_t near = eight(filter, p);
+	size_t found = 0, step, i = 0;
 
-	*step = 8;
-	if (left > 8) {
-		near |= eight(filter, p + 8 * width) << 8;
-		near |= eight(filter, p + 16 * width) << 16;
-		*step = 24;
+	for (; i < n && readable - i * width >= need; i += step) {
+		const unsigned char *p = low + i * width;
+		uint64_t near = eight(filter, p);
+
+		step = 8;
+		if (n - i > 8) {
+			near |= eight(filter, p + 8 * width) << 8;
+			near |= eight(filter, p + 16 * width) << 16;
+			step = 24;
+		}
+		if (n - i < step)
+			near &= sx_low_bits((unsigned)(n - i));
+		found = sx_emit_u16(near, i, hits, found);
 	}
-	return near;
+	return sx_near_low_plain(sx_count_builtin, low, width, i, n, readable, query, k, hits,
+				 found);
 }
 
 /** Place of set bit number i of a word that has more than i. */
