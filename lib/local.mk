@@ -67,8 +67,6 @@ lib_libsx_core_la_SOURCES = \
 	lib/store/sx_write_lock.h \
 	lib/block/sx_block.c \
 	lib/block/sx_block.h \
-	lib/block/sx_block_encode.c \
-	lib/block/sx_block_layout.h \
 	lib/block/sx_block_search.c \
 	lib/block/sx_block_search.h \
 	lib/block/sx_rows.c \

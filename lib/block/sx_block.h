@@ -8,12 +8,15 @@
  * are, the high parts (less the first key's) unary in a bitmap: entry i with high part h sets
  * bit h + i. A filter runs on the low bytes where they lie; the bitmap only tells which entries
  * a range covers and completes the rare hit. A column is a base and, for each entry, the
- * difference from it in as few whole bytes as the block needs. doc/format.md, "Blocks".
+ * difference from it in as few whole bytes as the block needs. doc/format.md, "Blocks". A value is
  *
- * What a search calls with a kernel of its choice stands in sx_block_search.h.
+ *   0  checksum, 4 bytes: low half of XXH3-64 over the rest of the value
+ *   4  shape, 4 bytes: low bytes a key (4 bits), entries (14), bitmap words (14)
+ *   8  high part of the first key, 8 bytes
+ *  16  low bytes, then the bitmap, then the columns
  *
  * Pure functions. Nothing read from a value is trusted: sx_block_open() bounds every size, and
- * no function here reads outside the value whatever its bytes are.
+ * no function here reads outside the value, whatever its bytes are.
  */
 
 #ifndef SX_BLOCK_H
@@ -23,13 +26,45 @@
 #include <stdint.h>
 
 #include "block/sx_rows.h"
+#include "kernel/sx_kernel.h"
+#include "util/sx_bytes.h"
 
 /** Smallest and largest value that blocks can have: what pages of 512 bytes to 64 KiB leave. */
 #define SX_MIN_BLOCK_SIZE 496
 #define SX_MAX_BLOCK_SIZE 65520
 
-/** Most entries in one block. */
+/** Max. entries of a block. */
 #define SX_MAX_BLOCK_ROWS 16383
+
+/* Where things are in a value. */
+#define SX_BLOCK_SHAPE_AT 4
+#define SX_BLOCK_BASE_AT 8
+#define SX_BLOCK_HEADER 16
+#define SX_BLOCK_COL_HEADER 9 /* base, 8 bytes; bytes an entry, 1 */
+
+#define SX_BLOCK_WIDTH_MASK 0xfu
+#define SX_BLOCK_N_SHIFT 4
+#define SX_BLOCK_N_MASK 0x3fffu
+#define SX_BLOCK_WORDS_SHIFT 18
+
+/** The shape, unpacked: entries are [0, n), of `width` low bytes each. */
+typedef struct sx_block_shape {
+	unsigned width;
+	size_t n, n_words;
+} sx_block_shape;
+
+static inline sx_block_shape sx_block_shape_of(uint32_t shape)
+{
+	return (sx_block_shape){ shape & SX_BLOCK_WIDTH_MASK,
+				 shape >> SX_BLOCK_N_SHIFT & SX_BLOCK_N_MASK,
+				 shape >> SX_BLOCK_WORDS_SHIFT };
+}
+
+/** The part of a key that is coded in the bitmap, when `width` low bytes are stored. */
+static inline uint64_t sx_block_high(uint64_t key, unsigned width)
+{
+	return width >= 8 ? 0 : key >> (8 * width);
+}
 
 /** A block where it lies. */
 typedef struct sx_block {
@@ -70,7 +105,40 @@ void sx_block_encode(const sx_rows *rows, size_t from, size_t n, void *value, si
  */
 const char *sx_block_open(sx_block *block, const void *value, size_t size, unsigned n_cols);
 
-/** Whether the checksum is right. */
+/**
+ * sx_block_open() for the keys alone: columns and `used` are not set.
+ *
+ * @return NULL, or what is wrong: a static string
+ */
+static inline const char *sx_block_open_keys(sx_block *b, const void *value, size_t size)
+{
+	sx_block_shape shape;
+
+	if (size < SX_MIN_BLOCK_SIZE || size > SX_MAX_BLOCK_SIZE)
+		return "its size is not a block's";
+	b->data = (const unsigned char *)value;
+	b->size = size;
+	b->n_cols = 0;
+	shape = sx_block_shape_of(sx_load_le32(b->data + SX_BLOCK_SHAPE_AT));
+	b->width = shape.width;
+	b->n = shape.n;
+	b->n_words = shape.n_words;
+	b->base = sx_load_le64(b->data + SX_BLOCK_BASE_AT);
+	if (!b->n || b->width > 8 || b->n_words * 64 < b->n ||
+	    b->n * b->width + b->n_words * 8 > size - SX_BLOCK_HEADER)
+		return "its header is impossible";
+	b->low = b->data + SX_BLOCK_HEADER;
+	b->bitmap = b->low + b->n * b->width;
+	return NULL;
+}
+
+/** The keys as the kernels take them. */
+static inline sx_coded sx_block_coded(const sx_block *b)
+{
+	return (sx_coded){ b->low, b->bitmap, b->n_words, b->width, b->base };
+}
+
+/** True if the checksum is right. */
 int sx_block_is_intact(const sx_block *block);
 
 /**
@@ -79,12 +147,6 @@ int sx_block_is_intact(const sx_block *block);
  * @return NULL, or what is wrong: a damaged bitmap
  */
 const char *sx_block_decode(const sx_block *block, size_t from, size_t n, sx_rows *rows);
-
-/** The first entry whose key is >= `key`; block->n if there is none. */
-size_t sx_block_lower_bound(const sx_block *block, uint64_t key);
-
-/** The first entry whose key is > `key`. */
-size_t sx_block_upper_bound(const sx_block *block, uint64_t key);
 
 /** Key of entry i < block->n; 0 if a damaged bitmap has no bit for it. */
 uint64_t sx_block_key(const sx_block *block, size_t i);

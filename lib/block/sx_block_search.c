@@ -3,10 +3,16 @@
 
 #include "block/sx_block_search.h"
 
-#define WHOLE_AT_ONCE 512
+/* Low bytes of entry i. The 8 bytes read may reach into the bitmap, which has at least 8. */
+static uint64_t low_bytes(const sx_coded *c, size_t i)
+{
+	return sx_load_le64(c->low + i * c->width) & sx_low_bits(8 * c->width);
+}
 
-/* Among entries [from, to), which have one high part and so ascending low bytes: the first whose
- * low bytes are not below `low`. The loop's length does not depend on what is compared. */
+/*
+ * Among entries [from, to), which have one high part and so ascending low bytes: the first whose
+ * low bytes are not below `low`. The loop's length does not depend on what is compared.
+ */
 static size_t first_not_below(const sx_coded *c, size_t from, size_t to, uint64_t low)
 {
 	size_t left = to - from;
@@ -14,7 +20,7 @@ static size_t first_not_below(const sx_coded *c, size_t from, size_t to, uint64_
 	while (left) {
 		size_t half = left / 2;
 
-		from = sx_coded_low(c, from + half) < low ? from + left - half : from;
+		from = low_bytes(c, from + half) < low ? from + left - half : from;
 		left = half;
 	}
 	return from;
@@ -80,20 +86,17 @@ void sx_block_range(const sx_kernel *kernel, const sx_block *b, uint64_t low, ui
 	sx_coded_range(kernel, &keys, b->n, low, high, from, to);
 }
 
-size_t sx_coded_near_whole(const sx_kernel *kernel, const sx_coded *keys, size_t from,
-			   size_t to, uint64_t query, unsigned k, uint64_t *hits)
+size_t sx_block_lower_bound(const sx_block *b, uint64_t key)
 {
-	uint32_t near[WHOLE_AT_ONCE];
-	size_t n = kernel->decode(keys, from, to - from, hits), kept = 0;
+	size_t from, to;
 
-	for (size_t at = 0; at < n; at += WHOLE_AT_ONCE) {
-		size_t some = n - at < WHOLE_AT_ONCE ? n - at : WHOLE_AT_ONCE;
-		size_t found = kernel->near_u64(hits + at, some, query, k, near);
+	sx_block_range(sx_kernel_best(), b, key, key | sx_low_bits(8 * b->width), &from, &to);
+	return from;
+}
 
-		for (size_t i = 0; i < found; i++)
-			hits[kept++] = hits[at + near[i]];
-	}
-	return kept;
+size_t sx_block_upper_bound(const sx_block *b, uint64_t key)
+{
+	return key == UINT64_MAX ? b->n : sx_block_lower_bound(b, key + 1);
 }
 
 size_t sx_block_near(const sx_kernel *kernel, const sx_block *b, size_t from, size_t to,
@@ -104,5 +107,5 @@ size_t sx_block_near(const sx_kernel *kernel, const sx_block *b, size_t from, si
 	size_t readable = (size_t)(b->data + b->size - low);
 	size_t n = kernel->near_low(low, b->width, to - from, readable, query, k, entry);
 
-	return sx_coded_hits(kernel, &keys, from, to, query, k, hits, entry, n);
+	return n ? kernel->complete(&keys, from, entry, n, query, k, hits) : 0;
 }
