@@ -55,10 +55,16 @@ int sx_dbi_stat_get(sx_txn *txn, sx_dbi dbi, sx_dbi_stat *out, simidx_error *err
 /** Value of a key. SIMIDX_E_NOT_FOUND without setting err. */
 int sx_dbi_get(sx_txn *txn, sx_dbi dbi, sx_slice key, sx_slice *value, simidx_error *err);
 
-/** Store a value, replacing what was there. */
+/**
+ * Store a value, replacing what was there.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_MAP_FULL; SIMIDX_E_RANGE when the transaction changes too many
+ *         pages; SIMIDX_E_ARG when the key is empty or longer than SX_DBI_MAX_KEY; SIMIDX_E_STATE
+ *         when an earlier call in the transaction failed
+ */
 int sx_dbi_put(sx_txn *txn, sx_dbi dbi, sx_slice key, sx_slice value, simidx_error *err);
 
-/** Store a value after all others: key must be greater than every key that is there. */
+/** As sx_dbi_put(), after all others. SIMIDX_E_EXISTS if the key is not greater than the last. */
 int sx_dbi_append(sx_txn *txn, sx_dbi dbi, sx_slice key, sx_slice value, simidx_error *err);
 
 /** Remove a key. SIMIDX_E_NOT_FOUND without setting err. */
@@ -71,7 +77,8 @@ int sx_dbi_del(sx_txn *txn, sx_dbi dbi, sx_slice key, simidx_error *err);
 int sx_dbi_usage(sx_txn *txn, uint64_t *file_bytes, uint64_t *used_bytes, simidx_error *err);
 
 /* ------------------------------------------------------------------------------------------
- * Cursors. The moves return SIMIDX_E_END past the last key, without setting err.
+ * Cursors. The moves return SIMIDX_E_END past the last key, or before the first, without setting
+ * err; *key and *value are then NULL. A damaged file can give SIMIDX_E_CORRUPT.
  */
 
 int sx_cursor_open(sx_txn *txn, sx_dbi dbi, sx_cursor **out, simidx_error *err);

@@ -31,18 +31,33 @@ typedef struct sx_store_options {
 	unsigned mode;     /* permissions of new files; 0 = 0600 */
 } sx_store_options;
 
+/*
+ * All functions here that return a code can also fail with that of a system call
+ * (sx_fail_errno()) or with SIMIDX_E_NOMEM.
+ */
+
 /**
  * Create an empty store in an existing, empty directory and open it. Files are made with
  * options->mode; sx_dir_publish() makes their names durable.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_EXISTS when there is a data.mdb; SIMIDX_E_NOT_INDEX when `dir` is
+ *         not a directory; SIMIDX_E_UNSUPPORTED on a network file system, without
+ *         SX_STORE_FORCE, and with another LMDB than 0.9.24 or later of the 0.9 series;
+ *         SIMIDX_E_ARG with flags of a store that is only read
  */
 int sx_store_create(const char *dir, const sx_store_options *options, sx_store **out,
 		    simidx_error *err);
 
 /**
- * Open a store. Before LMDB maps the file, its two meta pages and its size are checked: a file
- * that is not LMDB's (SIMIDX_E_NOT_INDEX), of another page size, word size or version
- * (SIMIDX_E_UNSUPPORTED) or cut short (SIMIDX_E_CORRUPT) is refused, because a truncated map
- * would kill the process. Readers left by killed processes are cleared.
+ * Open a store. Before LMDB maps the file, its two meta pages and its size are checked, because
+ * a truncated map would kill the process. Readers left by killed processes are cleared.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_NOT_INDEX when the file is not LMDB's or there is none;
+ *         SIMIDX_E_CORRUPT when it is damaged or cut short; SIMIDX_E_UNSUPPORTED when it is of
+ *         another page size, word size or version, and as of sx_store_create();
+ *         SIMIDX_E_BUSY when this process has it open with SX_STORE_STATIC and this is without,
+ *         or the reverse; SIMIDX_E_MOVED when it was replaced a thousand times meanwhile;
+ *         SIMIDX_E_PERMISSION or SIMIDX_E_READ_ONLY when LMDB's lock file cannot be written
  */
 int sx_store_open(const char *dir, const sx_store_options *options, sx_store **out,
 		  simidx_error *err);
@@ -53,7 +68,12 @@ int sx_store_open(const char *dir, const sx_store_options *options, sx_store **o
  */
 void sx_store_close(sx_store *store);
 
-/** Copy a snapshot of a store into an empty directory, without free pages. */
+/**
+ * Copy a snapshot of a store into an empty directory, without free pages.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_EXISTS when there is a data.mdb; SIMIDX_E_NO_SPACE; SIMIDX_E_FORK;
+ *         SIMIDX_E_BUSY as of sx_txn_begin_read()
+ */
 int sx_store_copy(sx_store *store, const char *dir, simidx_error *err);
 
 /** The directory as it was given to the open that made this environment, or set since. */

@@ -14,21 +14,26 @@ typedef struct sx_txn sx_txn;
 
 /**
  * Begin a read transaction: a snapshot. It is not tied to a thread, and waits for no writer.
- * SIMIDX_E_BUSY: the reader slots are taken, or another process grew the file beyond this
- * process's map while transactions are open here.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_BUSY when the reader slots are taken, or another process grew the
+ *         file beyond this process's map while transactions are open here; SIMIDX_E_FORK;
+ *         SIMIDX_E_NOMEM
  */
 int sx_txn_begin_read(sx_store *store, sx_txn **out, simidx_error *err);
 
 /** Give the snapshot back but keep the handle for sx_txn_renew(). Its cursors stay allocated. */
 void sx_txn_reset(sx_txn *txn);
 
-/** Take a new snapshot with a handle that was reset. */
+/** Take a new snapshot with a handle that was reset. Codes as of sx_txn_begin_read(). */
 int sx_txn_renew(sx_txn *txn, simidx_error *err);
 
 /**
  * The write lock alone, without a transaction: the lock file of the directory and a turn among
- * the threads of this process. Waits up to wait_ms milliseconds (0 = not at all, -1 = forever),
- * then SIMIDX_E_BUSY. When it is had, the path is checked (SIMIDX_E_MOVED). SIMIDX_E_READ_ONLY.
+ * the threads of this process. When it is had, the path is checked.
+ *
+ * @param wait_ms  milliseconds to wait at most; 0 = do not wait, -1 = forever
+ * @return SIMIDX_OK; SIMIDX_E_BUSY when the time is over; SIMIDX_E_MOVED when another store is
+ *         at the path now; SIMIDX_E_READ_ONLY; SIMIDX_E_FORK; the code of a failed system call
  */
 int sx_store_lock(sx_store *store, int wait_ms, simidx_error *err);
 
@@ -43,6 +48,7 @@ void sx_store_adopt_lock(sx_store *store, int fd);
  * one thread: LMDB's mutex can only be unlocked by the thread that begins here.
  *
  * @param no_meta_sync  the commit may be lost in a power cut, but is never half there
+ * @return SIMIDX_OK; SIMIDX_E_READ_ONLY; as sx_txn_begin_read()
  */
 int sx_txn_begin_write(sx_store *store, int no_meta_sync, sx_txn **out, simidx_error *err);
 
@@ -55,6 +61,9 @@ sx_store *sx_txn_store(const sx_txn *txn);
 /**
  * Commit a write transaction; the handle is freed whatever the result. A read transaction can be
  * committed too, to keep the tables that were opened in it.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_NO_SPACE; SIMIDX_E_STATE when an earlier call in it failed;
+ *         SIMIDX_E_IO; SIMIDX_E_FORK
  */
 int sx_txn_commit(sx_txn *txn, simidx_error *err);
 
