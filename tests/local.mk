@@ -93,6 +93,7 @@ unit_core = \
 	tests/unit/t_plan_patterns.c \
 	tests/unit/t_plan_predict.c \
 	tests/unit/t_plan_probes.c \
+	tests/unit/t_plan_weights.c \
 	tests/unit/t_search.h \
 	tests/unit/t_search_damage.c \
 	tests/unit/t_search_block_index.c \
@@ -117,7 +118,8 @@ unit_core = \
 	tests/unit/t_table_damage.c \
 	tests/unit/t_table_merge.c \
 	tests/unit/t_table_model.c \
-	tests/unit/t_util.c
+	tests/unit/t_util.c \
+	tests/unit/t_weights.h
 
 unit_text = \
 	tests/support/sxt_text.c \

@@ -65,11 +65,6 @@ static void cut_fingerprint(const struct family *family, unsigned bits, uint64_t
 	blocks[i] = mask;
 }
 
-static int add_table(sx_plan *plan, const uint64_t *leads, unsigned n_leads)
-{
-	return sx_perm_init(&plan->table[plan->n_tables++], plan->bits, leads, n_leads);
-}
-
 /* The tables that begin with these leads: one, or one for each sub-block of the other bits. */
 static int add_tables(sx_plan *plan, const struct family *family, const uint64_t *leads)
 {
@@ -79,7 +74,7 @@ static int add_tables(sx_plan *plan, const struct family *family, const uint64_t
 	int rc = 0;
 
 	if (!family->n_subs)
-		return add_table(plan, leads, n);
+		return sx_perm_init(&plan->table[plan->n_tables++], plan->bits, leads, n);
 	for (unsigned i = 0; i < n; i++) {
 		all[i] = leads[i];
 		rest &= ~leads[i];
@@ -87,7 +82,7 @@ static int add_tables(sx_plan *plan, const struct family *family, const uint64_t
 	cut_evenly(rest, family->n_subs, subs);
 	for (unsigned i = 0; i < family->n_subs && !rc; i++) {
 		all[n] = subs[i];
-		rc = add_table(plan, all, n + 1);
+		rc = sx_perm_init(&plan->table[plan->n_tables++], plan->bits, all, n + 1);
 	}
 	return rc;
 }

@@ -8,6 +8,7 @@
 #include "plan/sx_patterns.h"
 #include "support/sxt.h"
 #include "t_fast.h"
+#include "t_weights.h"
 #include "util/sx_bytes.h"
 
 #define N_PLANS 6
@@ -24,59 +25,6 @@ static const sx_costs dear_scans = { 0, 2, 0.1, 100000, 0 };
 static void make(sx_plan *plan, int i, unsigned bits)
 {
 	ck_assert_sx(sx_plan_make(plan, names[i], bits, &sxt_err), SIMIDX_OK);
-}
-
-/* Weights of several kinds: any, small ones with many ties, a mask, mostly one number. */
-static void make_weights(sxt_rng *rng, unsigned kind, uint8_t *weights)
-{
-	unsigned b;
-
-	for (b = 0; b < 64; b++) {
-		switch (kind % 4) {
-		case 0:
-			weights[b] = (uint8_t)sxt_rng_below(rng, 256);
-			break;
-		case 1:
-			weights[b] = (uint8_t)sxt_rng_below(rng, 4);
-			break;
-		case 2:
-			weights[b] = sxt_rng_below(rng, 3) != 0;
-			break;
-		default:
-			weights[b] = sxt_rng_below(rng, 8) ? 20 : (uint8_t)sxt_rng_below(rng, 90);
-		}
-	}
-}
-
-static unsigned distance(const uint8_t *weights, uint64_t a, uint64_t b)
-{
-	unsigned bit, sum = 0;
-
-	for (bit = 0; bit < 64; bit++) {
-		if ((a ^ b) >> bit & 1)
-			sum += weights[bit];
-	}
-	return sum;
-}
-
-/* The greatest number of bits with a sum within the distance, by taking them one by one. */
-static unsigned count_lightest(const uint8_t *weights, uint64_t among, unsigned most)
-{
-	unsigned n = 0, sum = 0;
-
-	while (among) {
-		unsigned best = (unsigned)__builtin_ctzll(among);
-
-		for (unsigned b = best + 1; b < 64; b++)
-			if (among >> b & 1 && weights[b] < weights[best])
-				best = b;
-		sum += weights[best];
-		if (sum > most)
-			break;
-		among &= ~(UINT64_C(1) << best);
-		n++;
-	}
-	return n;
 }
 
 /* The bits of a fingerprint that are alike in the whole range of a probe. */
@@ -626,48 +574,6 @@ START_TEST(test_dear)
 }
 END_TEST
 
-START_TEST(test_lightest)
-{
-	uint8_t weights[64];
-	sx_by_weight by_weight;
-	sx_lightest lightest;
-	sxt_rng rng;
-
-	sxt_rng_init(&rng, 8);
-	for (unsigned i = 0; i < 4000; i++) {
-		unsigned bits = 16 + (unsigned)sxt_rng_below(&rng, 49), within;
-		uint64_t among = i % 3 ? sxt_rng_u64(&rng) : UINT64_MAX;
-		unsigned most = (unsigned)sxt_rng_below(&rng, i % 5 ? 300 : 20000);
-
-		make_weights(&rng, i, weights);
-		sx_weights_sort(&by_weight, weights, bits, most);
-		sx_weights_lightest(&lightest, &by_weight, among, most);
-		among &= sx_low_bits(bits);
-		ck_assert_uint_eq(lightest.n, count_lightest(weights, among, most));
-		within = (unsigned)sxt_rng_below(&rng, most + 1);
-		ck_assert_uint_eq(sx_weights_within(&lightest, within),
-				  count_lightest(weights, among, within));
-	}
-}
-END_TEST
-
-START_TEST(test_unit)
-{
-	uint8_t weights[64];
-	uint64_t ignore;
-
-	memset(weights, 0, sizeof(weights));
-	ck_assert_uint_eq(sx_weights_unit(weights, 32, &ignore), 1);
-	ck_assert_uint_eq(ignore, UINT64_C(0xffffffff));
-	weights[3] = weights[40] = 7;
-	ck_assert_uint_eq(sx_weights_unit(weights, 48, &ignore), 7);
-	ck_assert_uint_eq(ignore, sx_low_bits(48) & ~(UINT64_C(1) << 3 | UINT64_C(1) << 40));
-	weights[47] = 8;
-	ck_assert_uint_eq(sx_weights_unit(weights, 48, &ignore), 0);
-	ck_assert_uint_eq(sx_weights_unit(weights, 47, &ignore), 7);
-}
-END_TEST
-
 Suite *suite_plan_patterns(void)
 {
 	Suite *suite = suite_create("plan_patterns");
@@ -680,8 +586,6 @@ Suite *suite_plan_patterns(void)
 	tcase_add_loop_test(tc, test_64, 0, N_PLANS);
 	tcase_add_test(tc, test_ignored_block);
 	tcase_add_test(tc, test_dear);
-	tcase_add_test(tc, test_unit);
-	tcase_add_test(tc, test_lightest);
 	tcase_set_timeout(tc, 60);
 	suite_add_tcase(suite, tc);
 	return suite;
