@@ -178,7 +178,7 @@ static void own_batch(void *opaque, const uint64_t *fp, size_t n, uint64_t first
 	how.threads = 1;
 	how.deliver = own_deliver;
 	how.ctx = &batch;
-	bn_check(simidx_search_batch(session->own->index, session->batch, n, &how, &err), &err,
+	bn_check(simidx_reader_search_batch(session->reader, session->batch, n, &how, &err), &err,
 		 "batch");
 }
 

@@ -115,7 +115,6 @@ lib_libsx_core_la_SOURCES = \
 	lib/fresh/sx_memtable.h \
 	lib/search/sx_batch.c \
 	lib/search/sx_batch.h \
-	lib/search/sx_batch_crew.c \
 	lib/search/sx_batch_sorted.c \
 	lib/search/sx_batch_tables.c \
 	lib/search/sx_collect.c \

@@ -46,7 +46,6 @@ struct simidx {
 
 	size_t batch_sorted_from; /* queries of a batch from which on they are sorted */
 	size_t batch_slice;       /* most queries that are sorted together */
-	simidx_reader *spare;     /* of an earlier batch, for the next one; atomic, may be NULL */
 
 	void (*progress)(void *ctx, const char *phase, uint64_t done, uint64_t total);
 	void *progress_ctx;

@@ -245,7 +245,6 @@ void simidx_close(simidx *index)
 {
 	if (!index)
 		return;
-	simidx_reader_close(index->spare);
 	sx_store_close(index->store);
 	sx_fresh_free(&index->fresh);
 	sx_shelf_free(&index->shelf);

@@ -2,61 +2,51 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Many queries at once: who does what.
+ * A batch: threads take tasks of consecutive queries and deliver the answers themselves. The
+ * caller's thread is one of them; the others have readers of their own.
  */
 
 #include "search/sx_batch.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "util/sx_err.h"
 
-#define TASK 256         /* queries that are handed out together where they are not sorted */
-#define MOST_THREADS 256 /* each has a reader slot, which other processes need too */
+#define TASK 256        /* queries that are handed out together where they are not sorted */
+#define MAX_THREADS 256 /* each has a reader slot, which other processes need too */
+#define PIECE 65536     /* matches that are delivered together */
 
-/* Opening a reader, and all that it does first, takes longer than ten searches. */
-static int get_reader(simidx *index, simidx_reader **out, simidx_error *err)
+int sx_batch_deliver(sx_batch *batch, simidx_reader *reader, size_t i,
+		     const simidx_results *found, simidx_error *err)
 {
-	int rc;
+	const simidx_batch_options *options = batch->options;
+	int with_labels = batch->query[i].flags & SIMIDX_QUERY_LABELS &&
+			  sx_has_ids(reader->index);
+	simidx_results piece = *found;
+	size_t at = 0;
+	int rc = SIMIDX_OK;
 
-	*out = __atomic_exchange_n(&index->spare, NULL, __ATOMIC_ACQUIRE);
-	if (*out)
-		return SIMIDX_OK;
-	rc = simidx_reader_open(index, out, err);
-	/* Or a short batch would spend more time on looking than on searching. */
-	if (!rc)
-		(*out)->watch = 1;
-	return rc;
-}
-
-int sx_worker_init(sx_worker *w, const sx_batch *batch, simidx_error *err)
-{
-	int rc = get_reader(batch->index, &w->reader, err);
-
-	if (!rc)
-		rc = sx_snapshot_renew(&w->reader->snapshot, err);
-	if (rc) {
-		simidx_reader_close(w->reader);
-		w->reader = NULL;
+	if (atomic_load(&batch->ended))
+		return SIMIDX_E_STOPPED;
+	for (;;) {
+		piece.n = found->n - at < PIECE ? found->n - at : PIECE;
+		piece.more = at + piece.n < found->n;
+		if (with_labels)
+			rc = sx_reader_add_labels(reader, at, at + piece.n, err);
+		if (!rc && options->deliver(options->ctx, i, &piece))
+			rc = sx_fail(err, SIMIDX_E_STOPPED, "stopped by the caller");
+		if (rc || !piece.more)
+			return rc;
+		at += piece.n;
+		piece.matches = found->matches + at;
 	}
-	return rc;
 }
 
-void sx_worker_free(sx_worker *w)
-{
-	sx_sorted_free(w->sorted);
-	if (!w->reader)
-		return;
-	/* A child after fork() must not touch the parent's transaction. */
-	if (!sx_store_check_fork(w->reader->index->store, NULL))
-		sx_snapshot_reset(&w->reader->snapshot);
-	simidx_reader_close(
-		__atomic_exchange_n(&w->reader->index->spare, w->reader, __ATOMIC_ACQ_REL));
-}
-
-int sx_batch_plain(simidx_reader *reader, const sx_batch *batch, size_t from, size_t to,
-		   sx_take take, void *ctx, simidx_error *err)
+int sx_batch_plain(simidx_reader *reader, sx_batch *batch, size_t from, size_t to,
+		   simidx_error *err)
 {
 	int rc = SIMIDX_OK;
 
@@ -65,43 +55,76 @@ int sx_batch_plain(simidx_reader *reader, const sx_batch *batch, size_t from, si
 
 		rc = sx_search(reader, &batch->query[i], &results, err);
 		if (!rc)
-			rc = take(ctx, i, &results, err);
+			rc = sx_batch_deliver(batch, reader, i, &results, err);
 	}
 	return rc;
 }
 
-int sx_worker_run(sx_worker *w, const sx_batch *batch, size_t task, sx_take take, void *ctx,
-		  simidx_error *err)
+/* The first failure counts: those that follow may be its consequences. */
+static void end_early(sx_batch *batch, int rc, const simidx_error *err)
 {
-	size_t from = task * batch->task;
-	size_t to = batch->n - from < batch->task ? batch->n : from + batch->task;
-
-	if (batch->sorted && !w->sorted)
-		w->sorted = sx_sorted_new();
-	return w->sorted ? sx_sorted_run(w->sorted, w->reader, batch, from, to, take, ctx, err)
-			 : sx_batch_plain(w->reader, batch, from, to, take, ctx, err);
+	if (atomic_exchange(&batch->ended, 1))
+		return;
+	batch->rc = rc;
+	batch->err = *err;
+	if (batch->options->stopped)
+		batch->options->stopped(batch->options->ctx);
 }
 
-int sx_batch_deliver(const sx_batch *batch, size_t i, const simidx_results *results,
-		     simidx_error *err)
+/* Answer tasks until there are none or the batch ends. The reader has a snapshot. */
+static void work(sx_batch *batch, simidx_reader *reader)
 {
-	return batch->options->deliver(batch->options->ctx, i, results)
-		       ? sx_fail(err, SIMIDX_E_STOPPED, "stopped by the caller")
-		       : SIMIDX_OK;
-}
-
-static int deliver(void *ctx, size_t i, const simidx_results *results, simidx_error *err)
-{
-	return sx_batch_deliver(*(const sx_batch *const *)ctx, i, results, err);
-}
-
-int sx_batch_alone(sx_worker *w, const sx_batch *batch, simidx_error *err)
-{
+	sx_sorted *sorted = batch->sorted ? sx_sorted_new() : NULL;
+	simidx_error err;
 	int rc = SIMIDX_OK;
 
-	for (size_t t = 0; !rc && t * batch->task < batch->n; t++)
-		rc = sx_worker_run(w, batch, t, deliver, &batch, err);
-	return rc;
+	sx_err_clear(&err);
+	while (!rc && !atomic_load(&batch->ended)) {
+		size_t from = atomic_fetch_add(&batch->next, batch->task), to;
+
+		if (from >= batch->n)
+			break;
+		to = batch->n - from < batch->task ? batch->n : from + batch->task;
+		rc = sorted ? sx_sorted_run(sorted, reader, batch, from, to, &err)
+			    : sx_batch_plain(reader, batch, from, to, &err);
+	}
+	sx_sorted_free(sorted);
+	if (rc)
+		end_early(batch, rc, &err);
+}
+
+/* A thread that gets no reader or snapshot leaves the queries to the others. */
+static void *run_thread(void *opaque)
+{
+	sx_batch *batch = opaque;
+	simidx_reader *reader;
+
+	if (simidx_reader_open(batch->index, &reader, NULL))
+		return NULL;
+	if (!sx_snapshot_renew(&reader->snapshot, NULL))
+		work(batch, reader);
+	simidx_reader_close(reader);
+	return NULL;
+}
+
+/* Work in this thread and in as many others as can be started. Signals are left to other threads. */
+static void run(sx_batch *batch, simidx_reader *reader)
+{
+	pthread_t thread[MAX_THREADS];
+	sigset_t all, before;
+	unsigned n = 0;
+
+	if (batch->threads > 1) {
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &before);
+		while (n < batch->threads - 1 &&
+		       !pthread_create(&thread[n], NULL, run_thread, batch))
+			n++;
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+	}
+	work(batch, reader);
+	while (n)
+		pthread_join(thread[--n], NULL);
 }
 
 static unsigned cores(void)
@@ -111,18 +134,17 @@ static unsigned cores(void)
 	return n > 0 ? (unsigned)n : 1;
 }
 
-/* Slices are as large as may be, as they share the more, but at least one a thread. */
+/* Slices are as large as possible, because large ones share more, but there is one a thread. */
 void sx_batch_divide(sx_batch *batch)
 {
-	size_t tasks, most = batch->index->batch_slice;
+	size_t tasks, max = batch->index->batch_slice;
 
-	if (!batch->options->threads)
-		batch->threads = cores();
-	if (batch->threads > MOST_THREADS)
-		batch->threads = MOST_THREADS;
+	batch->threads = batch->options->threads ? batch->options->threads : cores();
+	if (batch->threads > MAX_THREADS)
+		batch->threads = MAX_THREADS;
 	batch->task = TASK;
 	if (batch->sorted) {
-		tasks = (batch->n - 1) / most + 1;
+		tasks = (batch->n - 1) / max + 1;
 		tasks += batch->threads - 1;
 		tasks -= tasks % batch->threads;
 		batch->task = (batch->n - 1) / tasks + 1;
@@ -130,14 +152,6 @@ void sx_batch_divide(sx_batch *batch)
 	tasks = (batch->n - 1) / batch->task + 1;
 	if (batch->threads > tasks)
 		batch->threads = (unsigned)tasks;
-}
-
-static int run(sx_batch *batch, sx_worker *w, simidx_error *err)
-{
-	batch->sorted = sx_batch_can_sort(batch, w->reader);
-	sx_batch_divide(batch);
-	return batch->threads > 1 ? sx_batch_crew(w, batch, err)
-				  : sx_batch_alone(w, batch, err);
 }
 
 /*
@@ -161,33 +175,43 @@ static simidx_query *convert(const simidx_query *queries, size_t n)
 	return query;
 }
 
-int simidx_search_batch(simidx *index, const simidx_query *queries, size_t n,
-			const simidx_batch_options *options, simidx_error *err)
+int simidx_reader_search_batch(simidx_reader *reader, const simidx_query *queries, size_t n,
+			       const simidx_batch_options *options, simidx_error *err)
 {
-	sx_batch batch = { .index = index, .query = queries, .n = n };
+	sx_batch batch = { .query = queries, .n = n };
 	simidx_query *converted = NULL;
 	simidx_batch_options own;
-	sx_worker worker = { 0 };
 	int rc;
 
 	sx_err_clear(err);
 	batch.options = sx_struct_read(options, SX_STRUCT_TO(simidx_batch_options, ctx), &own,
 				       sizeof(own));
-	if (!index || (!queries && n) || !batch.options || !batch.options->deliver ||
+	if (!reader || (!queries && n) || !batch.options || !batch.options->deliver ||
 	    (n && (queries->size < SX_QUERY_MIN || queries->size > SX_STRUCT_MAX)))
 		return sx_fail(err, SIMIDX_E_ARG,
-			       "simidx_search_batch: bad index, queries or options");
+			       "simidx_reader_search_batch: bad reader, queries or options");
 	if (n && queries->size != sizeof(*queries)) {
 		converted = convert(queries, n);
 		batch.query = converted;
 		if (!converted)
 			return sx_fail_nomem(err);
 	}
-	batch.threads = batch.options->threads;
-	rc = sx_worker_init(&worker, &batch, err);
-	if (!rc && n)
-		rc = run(&batch, &worker, err);
-	sx_worker_free(&worker);
+	rc = sx_snapshot_renew(&reader->snapshot, err);
+	if (rc) {
+		free(converted);
+		return rc;
+	}
+	if (n) {
+		batch.index = reader->index;
+		batch.sorted = sx_batch_can_sort(&batch, reader);
+		sx_batch_divide(&batch);
+		run(&batch, reader);
+		if (batch.rc && err)
+			*err = batch.err;
+	}
+	/* A child after fork() must not touch the parent's transaction. */
+	if (!sx_store_check_fork(reader->index->store, NULL))
+		sx_snapshot_reset(&reader->snapshot);
 	free(converted);
-	return rc;
+	return batch.rc;
 }

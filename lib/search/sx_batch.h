@@ -2,13 +2,15 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Batches: many queries in one call. They are answered in tasks, consecutive queries each, by
- * one reader or by several in threads of their own; either one query after another or, where
- * they differ in nothing but the fingerprint, sorted, so that neighbours share what is read.
+ * Batches: many queries in one call. They are answered in tasks of consecutive queries: one query
+ * after another or, where they differ in nothing but the fingerprint, sorted, so that neighbours
+ * share what is read.
  */
 
 #ifndef SX_BATCH_H
 #define SX_BATCH_H
+
+#include <stdatomic.h>
 
 #include "search/sx_reader.h"
 
@@ -20,41 +22,30 @@ typedef struct sx_batch {
 	size_t n;
 	const simidx_batch_options *options;
 	int sorted;
-	size_t task; /* queries of each task; the last one may have fewer */
 	unsigned threads;
+	size_t task;        /* queries of each task; the last one may have fewer */
+	atomic_size_t next; /* the first query that no thread has taken */
+	atomic_int ended;   /* early, for the reason that follows; set by one thread */
+	int rc;
+	simidx_error err;
 } sx_batch;
-
-/** Who answers: a reader, and what it needs to sort (NULL = it does not). */
-typedef struct sx_worker {
-	simidx_reader *reader;
-	sx_sorted *sorted;
-} sx_worker;
-
-/** Take the answer to query number i, which is borrowed. Anything but 0 is where it ends. */
-typedef int (*sx_take)(void *ctx, size_t i, const simidx_results *results, simidx_error *err);
 
 /** Set how many queries a task has, and how many threads there are: no more than tasks. */
 void sx_batch_divide(sx_batch *batch);
 
-/** A worker with a snapshot. */
-int sx_worker_init(sx_worker *worker, const sx_batch *batch, simidx_error *err);
+/** Answer queries [from, to) in their order. The reader has a snapshot. */
+int sx_batch_plain(simidx_reader *reader, sx_batch *batch, size_t from, size_t to,
+		   simidx_error *err);
 
-/** One that is all zero or half made is allowed. */
-void sx_worker_free(sx_worker *worker);
-
-/** Answer task number `task`, in the order of its queries. */
-int sx_worker_run(sx_worker *worker, const sx_batch *batch, size_t task, sx_take take,
-		  void *ctx, simidx_error *err);
-
-/** Answer all tasks in the caller's thread. */
-int sx_batch_alone(sx_worker *worker, const sx_batch *batch, simidx_error *err);
-
-/** Answer all tasks with batch->threads threads; `first` is one of the workers. */
-int sx_batch_crew(sx_worker *first, const sx_batch *batch, simidx_error *err);
-
-/** Hand an answer to the caller. */
-int sx_batch_deliver(const sx_batch *batch, size_t i, const simidx_results *results,
-		     simidx_error *err);
+/**
+ * Hand the answer to query number i to the caller in pieces, and look up the labels of each.
+ *
+ * @param found  what sx_search() or sx_search_found() told; the matches are those of the reader
+ * @return 0; SIMIDX_E_STOPPED when the caller wants no more or the batch has ended already, then
+ *         without a text; SIMIDX_E_CORRUPT, SIMIDX_E_NOMEM for the labels
+ */
+int sx_batch_deliver(sx_batch *batch, simidx_reader *reader, size_t i,
+		     const simidx_results *found, simidx_error *err);
 
 /* ------------------------------------------------------------------------------------------
  * Sorted (sx_batch_sorted.c, sx_batch_tables.c)
@@ -130,12 +121,8 @@ int sx_sorted_search(sx_sorted *sorted, simidx_reader *reader);
 /** Read documents of the hits beforehand, as far as they are not too many. 0 or -1 as above. */
 int sx_sorted_read(sx_sorted *sorted, simidx_reader *reader);
 
-/** Search for queries [from, to), answers in order. */
-int sx_sorted_run(sx_sorted *sorted, simidx_reader *reader, const sx_batch *batch, size_t from,
-		  size_t to, sx_take take, void *ctx, simidx_error *err);
-
-/** The same one by one. */
-int sx_batch_plain(simidx_reader *reader, const sx_batch *batch, size_t from, size_t to,
-		   sx_take take, void *ctx, simidx_error *err);
+/** As sx_batch_plain(), sorted. */
+int sx_sorted_run(sx_sorted *sorted, simidx_reader *reader, sx_batch *batch, size_t from,
+		  size_t to, simidx_error *err);
 
 #endif /* SX_BATCH_H */

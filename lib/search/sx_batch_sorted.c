@@ -147,8 +147,8 @@ static int answer(const sx_sorted *s, simidx_reader *r, size_t i, simidx_results
 	return sx_search_found(r, query, out, err);
 }
 
-int sx_sorted_run(sx_sorted *s, simidx_reader *r, const sx_batch *batch, size_t from,
-		  size_t to, sx_take take, void *ctx, simidx_error *err)
+int sx_sorted_run(sx_sorted *s, simidx_reader *r, sx_batch *batch, size_t from, size_t to,
+		  simidx_error *err)
 {
 	int rc = SIMIDX_OK;
 
@@ -157,14 +157,14 @@ int sx_sorted_run(sx_sorted *s, simidx_reader *r, const sx_batch *batch, size_t 
 	/* A block that is damaged belongs to the answer of some query: that one is to fail. */
 	if (prepare(&s->like, &s->cover, r, s->query, s->n) || sx_sorted_search(s, r) ||
 	    (sx_has_ids(r->index) && sx_sorted_read(s, r)) || group_hits(s))
-		return sx_batch_plain(r, batch, from, to, take, ctx, err);
+		return sx_batch_plain(r, batch, from, to, err);
 	r->known = s->doc;
 	for (size_t i = 0; !rc && i < s->n; i++) {
 		simidx_results results;
 
 		rc = answer(s, r, i, &results, err);
 		if (!rc)
-			rc = take(ctx, from + i, &results, err);
+			rc = sx_batch_deliver(batch, r, from + i, &results, err);
 	}
 	r->known = NULL;
 	return rc;

@@ -78,11 +78,11 @@ static int keep_label(simidx_reader *r, sx_slice label, size_t *at, simidx_error
 	return SIMIDX_OK;
 }
 
-int sx_reader_add_labels(simidx_reader *r, simidx_error *err)
+int sx_reader_add_labels(simidx_reader *r, size_t from, size_t to, simidx_error *err)
 {
 	size_t used = 0, at = 0;
 
-	for (size_t i = 0; i < r->matches.n; i++) {
+	for (size_t i = from; i < to; i++) {
 		simidx_match *m = &r->matches.at[i];
 		sx_slice label;
 		int rc = sx_label_of(r->snapshot.txn, &r->index->tables, m->id, &label, err);
@@ -97,7 +97,7 @@ int sx_reader_add_labels(simidx_reader *r, simidx_error *err)
 		m->flags |= SIMIDX_MATCH_LABEL;
 	}
 	/* Only now: the buffer may have moved while it grew. */
-	for (size_t i = 0; i < r->matches.n; i++) {
+	for (size_t i = from; i < to; i++) {
 		simidx_match *m = &r->matches.at[i];
 
 		if (m->flags & SIMIDX_MATCH_LABEL) {
@@ -116,7 +116,7 @@ static int deliver_one(simidx_reader *r, const sx_doc *doc, simidx_match *out, s
 	r->matches.n = 0;
 	rc = sx_matches_push(&r->matches, &match, err);
 	if (!rc)
-		rc = sx_reader_add_labels(r, err);
+		rc = sx_reader_add_labels(r, 0, 1, err);
 	if (!rc)
 		*out = r->matches.at[0];
 	return rc;

@@ -108,10 +108,10 @@ static inline simidx_match sx_match_of(const simidx *index, uint64_t id, uint64_
 			       .flags = index->flags & SIMIDX_CREATE_FP2 ? SIMIDX_MATCH_FP2 : 0 };
 }
 
-/** Look up the labels of reader->matches. */
-int sx_reader_add_labels(simidx_reader *reader, simidx_error *err);
+/** Look up the labels of reader->matches [from, to). They are valid until the next call. */
+int sx_reader_add_labels(simidx_reader *reader, size_t from, size_t to, simidx_error *err);
 
-/** Search in the snapshot that the reader has. */
+/** Search in the snapshot that the reader has, without labels. */
 int sx_search(simidx_reader *reader, const simidx_query *asked, simidx_results *out,
 	      simidx_error *err);
 

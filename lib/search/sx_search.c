@@ -196,11 +196,8 @@ static int search(simidx_reader *r, const sx_query *q, simidx_results *out, simi
 }
 
 /* What the caller sees, if all went well. */
-static int finish(simidx_reader *r, const sx_query *q, int rc, simidx_results *out,
-		  simidx_error *err)
+static int finish(simidx_reader *r, int rc, simidx_results *out)
 {
-	if (!rc && q->asked->flags & SIMIDX_QUERY_LABELS && sx_has_ids(r->index))
-		rc = sx_reader_add_labels(r, err);
 	out->size = sizeof(*out);
 	if (rc) {
 		r->matches.n = 0;
@@ -221,7 +218,7 @@ int sx_search(simidx_reader *r, const simidx_query *asked, simidx_results *out,
 	rc = sx_query_init(&q, r->index, asked, err);
 	if (!rc)
 		rc = search(r, &q, out, err);
-	return finish(r, &q, rc, out, err);
+	return finish(r, rc, out);
 }
 
 int sx_search_found(simidx_reader *r, const simidx_query *asked, simidx_results *out,
@@ -234,7 +231,7 @@ int sx_search_found(simidx_reader *r, const simidx_query *asked, simidx_results 
 		rc = sx_collect_found(r, &q, out, err);
 	if (!rc)
 		rc = answer(r, &q, out, err);
-	return finish(r, &q, rc, out, err);
+	return finish(r, rc, out);
 }
 
 int simidx_reader_search(simidx_reader *r, const simidx_query *query, simidx_results *out,
@@ -261,7 +258,10 @@ int simidx_reader_search(simidx_reader *r, const simidx_query *query, simidx_res
 		r->ahead = 0;
 		return rc;
 	}
-	rc = finish(r, &q, search(r, &q, results, err), results, err);
+	rc = search(r, &q, results, err);
+	if (!rc && q.asked->flags & SIMIDX_QUERY_LABELS && sx_has_ids(r->index))
+		rc = sx_reader_add_labels(r, 0, r->matches.n, err);
+	rc = finish(r, rc, results);
 	sx_snapshot_reset(&r->snapshot);
 	sx_struct_end(out, results, sizeof(*results));
 	return rc;

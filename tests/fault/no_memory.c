@@ -8,6 +8,7 @@
  */
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include <simidx_admin.h>
@@ -237,23 +238,31 @@ static void walk(simidx *index, uint64_t *sum)
 }
 
 struct answers {
+	pthread_mutex_t lock;
 	uint64_t sum;
 	size_t n;
 };
 
+/* In any order. */
 static int deliver(void *ctx, size_t i, const simidx_results *results)
 {
 	struct answers *answers = ctx;
+	uint64_t sum = i;
 
-	add_results(&answers->sum, results, SIMIDX_ALL);
-	return i != answers->n++;
+	add_results(&sum, results, SIMIDX_ALL);
+	pthread_mutex_lock(&answers->lock);
+	answers->sum += sum;
+	answers->n++;
+	pthread_mutex_unlock(&answers->lock);
+	return 0;
 }
 
 static void search_batch(simidx *index, uint64_t *sum, unsigned threads, int mixed)
 {
 	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
-	struct answers answers = { 0, 0 };
+	struct answers answers = { PTHREAD_MUTEX_INITIALIZER, 0, 0 };
 	simidx_query q[QUERIES];
+	simidx_reader *reader;
 	int rc;
 
 	index->batch_sorted_from = QUERIES / 2;
@@ -265,12 +274,15 @@ static void search_batch(simidx *index, uint64_t *sum, unsigned threads, int mix
 	o.threads = threads;
 	o.deliver = deliver;
 	o.ctx = &answers;
-	rc = simidx_search_batch(index, q, QUERIES, &o, &sxt_err);
+	must_answer(simidx_reader_open(index, &reader, &sxt_err));
+	rc = simidx_reader_search_batch(reader, q, QUERIES, &o, &sxt_err);
 	if (rc) {
-		end_shortage(rc, "simidx_search_batch");
-		answers = (struct answers){ 0, 0 };
-		ck_assert_sx(simidx_search_batch(index, q, QUERIES, &o, &sxt_err), SIMIDX_OK);
+		end_shortage(rc, "simidx_reader_search_batch");
+		answers.sum = answers.n = 0;
+		ck_assert_sx(simidx_reader_search_batch(reader, q, QUERIES, &o, &sxt_err),
+			     SIMIDX_OK);
 	}
+	simidx_reader_close(reader);
 	add(sum, answers.sum);
 	add(sum, answers.n);
 }

@@ -101,7 +101,40 @@ awk -F '\t' 'NR == FNR { fp["name-" $1] = $2; next } { print fp[$1] "\t" $2 "\t"
 	named.tsv out >renamed
 head -n "$(wc -l <renamed)" expected.many | cmp - renamed || fail 'other answers under names'
 
-# Whoever reads the answers goes away while the queries wait.
+# Answers of several pieces among small ones, in the order of the queries, from several threads.
+awk 'BEGIN {
+	for (id = 0; id < 140000; id++)
+		print id "\t0123456789abcdef"
+	print 140000 "\tfedcba9876543210"
+}' >heavy.tsv
+awk 'BEGIN {
+	for (i = 0; i < 600; i++)
+		print (i % 150 == 7 || i == 8 ? "0123456789abcdef" : "fedcba9876543210")
+}' >heavy.queries
+awk '/^f/ { print $1 "\t140000\t" $1 "\t0\t"; next } {
+	for (id = 0; id < 140000; id++)
+		print $1 "\t" id "\t" $1 "\t0\t"
+}' heavy.queries >heavy.expected
+awk '{
+	line = "{\"query\":\"" $1 "\",\"fingerprint\":\"" $1 "\",\"matches\":["
+	id = /^f/ ? 140000 : 0
+	end = /^f/ ? 140001 : 140000
+	printf "%s", line
+	for (; id < end; id++)
+		printf "{\"id\":%d,\"fp\":\"%s\",\"distance\":0,\"weighted\":0}%s", id, $1,
+		       id < end - 1 ? "," : ""
+	print "],\"truncated\":false,\"complete_to\":3}"
+}' heavy.queries >heavy.json
+run 0 "$load" -q heavy heavy.tsv
+for threads in 1 3; do
+	run 0 "$query" --threads $threads heavy search - <heavy.queries
+	same out heavy.expected
+	[ -n "${SX_JSON-}" ] || continue
+	run 0 "$query" --threads $threads --json heavy search - <heavy.queries
+	same out heavy.json
+done
+
+# The program that reads the answers ends while the queries wait.
 # await FILE: up to a minute.
 await() {
 	local i

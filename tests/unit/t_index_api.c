@@ -570,19 +570,21 @@ START_TEST(batch_arguments)
 {
 	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
 	simidx *index = make_index(10, 0);
+	simidx_reader *reader = sxt_reader(index);
 	simidx_query q = SIMIDX_QUERY_INIT;
 
-	ck_assert_sx(simidx_search_batch(index, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_reader_search_batch(reader, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
 	o.deliver = refuse_answers;
-	ck_assert_sx(simidx_search_batch(NULL, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_search_batch(index, NULL, 1, &o, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_search_batch(index, &q, 1, NULL, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_search_batch(index, NULL, 0, &o, &sxt_err), SIMIDX_OK);
-	o.size = sizeof(o) - 1;
-	ck_assert_sx(simidx_search_batch(index, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_reader_search_batch(NULL, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_reader_search_batch(reader, NULL, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_reader_search_batch(reader, &q, 1, NULL, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_reader_search_batch(reader, NULL, 0, &o, &sxt_err), SIMIDX_OK);
+	o.size = 16;
+	ck_assert_sx(simidx_reader_search_batch(reader, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
 	o.size = sizeof(o);
 	q.size = 16;
-	ck_assert_sx(simidx_search_batch(index, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_reader_search_batch(reader, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	simidx_reader_close(reader);
 	simidx_close(index);
 }
 END_TEST

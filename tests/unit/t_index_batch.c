@@ -6,6 +6,7 @@
  */
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,13 +123,25 @@ static simidx_query *queries_near(size_t n, unsigned radius)
  * Comparing
  */
 
+#define PIECE 65536 /* matches that are delivered together, as simidx.h says */
+
 struct comparison {
 	const simidx_query *query;
-	simidx_reader *reader;
-	size_t next;    /* query whose answer comes next */
-	size_t stop_at; /* after so many answers */
-	int costs;      /* compare these too */
+	simidx_reader *reader; /* to compare with, under the lock */
+	pthread_mutex_t lock;
+	int in_order;          /* there is one thread */
+	unsigned char *seen;   /* by query: its last piece has come */
+	size_t answers;        /* so many have */
+	size_t stop_at;        /* after so many answers */
+	int costs;             /* compare these too */
+	int stops;             /* calls of stopped() */
 };
+
+/* What has come of the answer that a thread is at. */
+static _Thread_local struct {
+	size_t query, n;
+	int more;
+} at_hand;
 
 static void compare_matches(const simidx_match *a, const simidx_match *b)
 {
@@ -145,16 +158,19 @@ static void compare_matches(const simidx_match *a, const simidx_match *b)
 		t_must(!memcmp(a->label, b->label, a->label_size));
 }
 
-static void compare_results(const simidx_results *a, const simidx_results *b, int costs)
+/* A piece with the answer to the same query alone. */
+static void compare_results(const simidx_results *a, const simidx_results *b, size_t at, int costs)
 {
 	t_must_eq(a->size, sizeof(*a));
-	t_must_eq(a->n, b->n);
+	t_must_eq(a->n, b->n - at < PIECE ? b->n - at : PIECE);
+	t_must_eq(a->more != 0, at + a->n < b->n);
+	t_must_eq(b->more, 0);
 	t_must_eq((unsigned)a->truncated, (unsigned)b->truncated);
 	t_must(a->complete_to == b->complete_to);
 	t_must_eq(a->count, b->count);
 	t_must_eq(a->fingerprints, b->fingerprints);
 	for (size_t i = 0; i < a->n; i++)
-		compare_matches(&a->matches[i], &b->matches[i]);
+		compare_matches(&a->matches[i], &b->matches[at + i]);
 	if (!costs)
 		return;
 	t_must_eq(a->probes, b->probes);
@@ -166,30 +182,69 @@ static int compare(void *ctx, size_t i, const simidx_results *results)
 {
 	struct comparison *c = ctx;
 	simidx_results single = SIMIDX_RESULTS_INIT;
+	int rc;
 
-	t_must_eq(i, c->next);
-	c->next++;
+	if (at_hand.more)
+		t_must_eq(i, at_hand.query);
+	else
+		at_hand.n = 0;
+	pthread_mutex_lock(&c->lock);
+	t_must(!c->in_order || i == c->answers);
+	t_must(!c->seen[i]);
 	sxt_proc_must(simidx_reader_search(c->reader, &c->query[i], &single, &sxt_err), SIMIDX_OK,
 		      &sxt_err);
-	compare_results(results, &single, c->costs);
-	return c->stop_at && c->next >= c->stop_at;
+	compare_results(results, &single, at_hand.n, c->costs);
+	if (!results->more) {
+		c->seen[i] = 1;
+		c->answers++;
+	}
+	rc = c->stop_at && c->answers >= c->stop_at;
+	pthread_mutex_unlock(&c->lock);
+	at_hand.query = i;
+	at_hand.n += results->n;
+	at_hand.more = !rc && results->more;
+	return rc;
+}
+
+static void note_stop(void *ctx)
+{
+	struct comparison *c = ctx;
+
+	pthread_mutex_lock(&c->lock);
+	c->stops++;
+	pthread_mutex_unlock(&c->lock);
+}
+
+static int run_by(simidx_reader *reader, const simidx_query *q, size_t n, unsigned threads,
+		  struct comparison *c)
+{
+	simidx_batch_options o = { sizeof(o), threads, compare, c, note_stop };
+	int rc;
+
+	c->query = q;
+	c->reader = sxt_reader(reader->index);
+	pthread_mutex_init(&c->lock, NULL);
+	c->in_order = threads == 1;
+	c->seen = calloc(n + 1, 1);
+	c->answers = 0;
+	c->stops = 0;
+	at_hand.more = 0;
+	rc = simidx_reader_search_batch(reader, q, n, &o, &sxt_err);
+	ck_assert_int_eq(rc, sxt_err.code);
+	ck_assert_int_eq(c->stops, rc != SIMIDX_OK);
+	simidx_reader_close(c->reader);
+	pthread_mutex_destroy(&c->lock);
+	free(c->seen);
+	return rc;
 }
 
 static int run_batch(simidx *index, const simidx_query *q, size_t n, unsigned threads,
 		     struct comparison *c)
 {
-	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
-	int rc;
+	simidx_reader *reader = sxt_reader(index);
+	int rc = run_by(reader, q, n, threads, c);
 
-	c->query = q;
-	c->next = 0;
-	c->reader = sxt_reader(index);
-	o.threads = threads;
-	o.deliver = compare;
-	o.ctx = c;
-	rc = simidx_search_batch(index, q, n, &o, &sxt_err);
-	ck_assert_int_eq(rc, sxt_err.code);
-	simidx_reader_close(c->reader);
+	simidx_reader_close(reader);
 	return rc;
 }
 
@@ -198,19 +253,19 @@ static void check_batch(simidx *index, const simidx_query *q, size_t n, unsigned
 	struct comparison c = { 0 };
 
 	ck_assert_sx(run_batch(index, q, n, threads, &c), SIMIDX_OK);
-	ck_assert_uint_eq(c.next, n);
+	ck_assert_uint_eq(c.answers, n);
 }
 
 /* What the library decides about a batch; or tests do not test what they say. */
 static int is_sorted(simidx *index, const simidx_query *q, size_t n)
 {
 	sx_batch batch = { .index = index, .query = q, .n = n };
-	sx_worker worker = { 0 };
+	simidx_reader *reader = sxt_reader(index);
 	int sorted;
 
-	ck_assert_sx(sx_worker_init(&worker, &batch, &sxt_err), SIMIDX_OK);
-	sorted = sx_batch_can_sort(&batch, worker.reader);
-	sx_worker_free(&worker);
+	ck_assert_sx(sx_snapshot_renew(&reader->snapshot, &sxt_err), SIMIDX_OK);
+	sorted = sx_batch_can_sort(&batch, reader);
+	simidx_reader_close(reader);
 	return sorted;
 }
 
@@ -301,21 +356,11 @@ START_TEST(runs)
 }
 END_TEST
 
-/* While the reader that all batches share is in use, for the first of the queries. */
-static int compare_and_nest(void *ctx, size_t i, const simidx_results *results)
-{
-	struct comparison *c = ctx;
-
-	if (!i)
-		check_batch(c->reader->index, c->query, 20, 1);
-	return compare(ctx, i, results);
-}
-
-/* Each batch sees what was committed before it, whatever reader it has from the one before. */
+/* Each batch sees what was committed before it, though its reader is that of the one before. */
 START_TEST(again)
 {
-	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
 	struct comparison c = { 0 };
+	simidx_reader *reader;
 	simidx_query *q;
 	simidx *index;
 
@@ -323,22 +368,17 @@ START_TEST(again)
 	add_all();
 	q = queries_near(100, 3);
 	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, 500);
-	check_batch(index, q, 100, 1);
-	ck_assert_ptr_nonnull(index->spare);
+	reader = sxt_reader(index);
+	ck_assert_sx(run_by(reader, q, 100, 1, &c), SIMIDX_OK);
 	add_random(300, 0);
 	for (int i = 0; i < 50; i++) /* found by the same queries as before */
 		sxt_model_add(&model, q[i].fp, &rng);
 	sxt_model_store(&model, model.n - 350, model.n, index);
-	check_batch(index, q, 100, 1);
+	ck_assert_sx(run_by(reader, q, 100, 1, &c), SIMIDX_OK);
 	sxt_merge(index);
-	check_batch(index, q, 100, MAX_THREADS);
-	o.threads = 1;
-	o.deliver = compare_and_nest;
-	o.ctx = &c;
-	c.query = q;
-	c.reader = sxt_reader(index);
-	ck_assert_sx(simidx_search_batch(index, q, 100, &o, &sxt_err), SIMIDX_OK);
-	simidx_reader_close(c.reader);
+	ck_assert_sx(run_by(reader, q, 100, MAX_THREADS, &c), SIMIDX_OK);
+	ck_assert_uint_eq(c.answers, 100);
+	simidx_reader_close(reader);
 	free(q);
 	simidx_close(index);
 }
@@ -426,12 +466,6 @@ END_TEST
  * Much
  */
 
-static int take(void *ctx, size_t i, const simidx_results *results, simidx_error *err)
-{
-	(void)err;
-	return compare(ctx, i, results);
-}
-
 /* One query for which fewer bits may differ than for the others. */
 START_TEST(fewer_bits)
 {
@@ -454,15 +488,24 @@ START_TEST(fewer_bits)
 }
 END_TEST
 
+static int count_answers(void *ctx, size_t i, const simidx_results *results)
+{
+	(void)i;
+	(void)results;
+	++*(size_t *)ctx;
+	return 0;
+}
+
 /* Queries into a range much larger than others are answered by themselves. */
 START_TEST(hot_range)
 {
-	struct comparison c = { 0 };
-	sx_batch batch = { .n = 400 };
-	sx_worker worker = { 0 };
+	size_t alone = 0, hot = 0, answers = 0;
+	simidx_batch_options o = { sizeof(o), 1, count_answers, &answers, NULL };
+	sx_batch batch = { .n = 400, .options = &o };
+	sx_sorted *sorted;
+	simidx_reader *reader;
 	simidx_query *q;
 	simidx *index;
-	size_t alone = 0, hot = 0;
 
 	sxt_model_init(&model, 64, SIMIDX_CREATE_NO_IDS);
 	add_random(80000, UINT64_C(0xffff) << 48);
@@ -472,25 +515,54 @@ START_TEST(hot_range)
 	sxt_model_shuffle(&model, &rng);
 	q = queries_near(400, 3);
 	batch.index = index;
-	batch.query = c.query = q;
-	ck_assert_sx(sx_worker_init(&worker, &batch, &sxt_err), SIMIDX_OK);
-	c.reader = sxt_reader(index);
-	worker.sorted = sx_sorted_new();
-	ck_assert_int_eq(sx_batch_can_sort(&batch, worker.reader), 1);
-	ck_assert_sx(sx_sorted_run(worker.sorted, worker.reader, &batch, 0, 400, take, &c,
-				   &sxt_err),
-		     SIMIDX_OK);
-	ck_assert_uint_eq(c.next, 400);
+	batch.query = q;
+	reader = sxt_reader(index);
+	ck_assert_sx(sx_snapshot_renew(&reader->snapshot, &sxt_err), SIMIDX_OK);
+	sorted = sx_sorted_new();
+	ck_assert_int_eq(sx_batch_can_sort(&batch, reader), 1);
+	ck_assert_sx(sx_sorted_run(sorted, reader, &batch, 0, 400, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(answers, 400);
 	for (size_t i = 0; i < 400; i++) {
 		hot += q[i].fp >> 48 == 0xffff;
-		alone += worker.sorted->tally[i].alone != 0;
+		alone += sorted->tally[i].alone != 0;
 	}
 	ck_assert_uint_gt(hot, 100);
 	ck_assert_uint_eq(alone, hot);
-	simidx_reader_close(c.reader);
-	sx_worker_free(&worker);
+	sx_sorted_free(sorted);
+	simidx_reader_close(reader);
+	check_batch(index, q, 400, 1);
 	check_batch(index, q, 400, 2);
 	free(q);
+	simidx_close(index);
+}
+END_TEST
+
+/* Answers in pieces, with labels or without: none, one, and what just fits or just does not. */
+START_TEST(pieces)
+{
+	static const uint64_t limits[] = { 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 0 };
+	simidx_query q[12];
+	simidx *index;
+	uint64_t fp;
+
+	sxt_model_init(&model, 64, 0);
+	fp = add_cluster(2 * PIECE + 7, 0);
+	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, model.n - 3);
+	probe_always(index);
+	for (size_t i = 0; i < 12; i++) {
+		q[i] = (simidx_query)SIMIDX_QUERY_INIT;
+		q[i].fp = i == 7 ? ~fp : fp;
+		q[i].limit = limits[i / 2];
+		q[i].flags = i % 2 ? SIMIDX_QUERY_LABELS : 0;
+	}
+	check_batch(index, q, 12, 1);
+	for (size_t i = 0; i < 12; i++)
+		q[i] = (simidx_query){ .size = sizeof(*q), .fp = i == 7 ? ~fp : fp, .radius = 1 };
+	index->batch_sorted_from = 1;
+	index->batch_slice = 4;
+	ck_assert_int_eq(is_sorted(index, q, 12), 1);
+	check_batch(index, q, 12, 1);
+	check_batch(index, q, 12, 3);
 	simidx_close(index);
 }
 END_TEST
@@ -554,7 +626,9 @@ START_TEST(stopped)
 
 				ck_assert_sx(run_batch(index, q, 2000, threads, &c),
 					     SIMIDX_E_STOPPED);
-				ck_assert_uint_eq(c.next, stops[s]);
+				ck_assert_uint_ge(c.answers, stops[s]);
+				/* Each of the others may be at one, too. */
+				ck_assert_uint_lt(c.answers, stops[s] + threads);
 			}
 	}
 	free(q);
@@ -562,7 +636,7 @@ START_TEST(stopped)
 }
 END_TEST
 
-/* A query that fails ends it, after the answers to those before it. */
+/* A query that fails ends it; in one thread after the answers to those before it. */
 START_TEST(bad_query)
 {
 	static const size_t places[] = { 0, 1, 255, 256, 700, 1999 };
@@ -577,11 +651,11 @@ START_TEST(bad_query)
 
 			bad->fp |= UINT64_C(1) << 48;
 			ck_assert_sx(run_batch(index, q, 2000, threads, &c), SIMIDX_E_RANGE);
-			ck_assert_uint_eq(c.next, places[p]);
+			ck_assert(threads > 1 || c.answers == places[p]);
 			*bad = good;
 			bad->reserved = 1;
 			ck_assert_sx(run_batch(index, q, 2000, threads, &c), SIMIDX_E_ARG);
-			ck_assert_uint_eq(c.next, places[p]);
+			ck_assert(threads > 1 || c.answers == places[p]);
 			*bad = good;
 		}
 	free(q);
@@ -639,7 +713,7 @@ START_TEST(damaged)
 				ck_assert_sx(run_batch(index, q + from, 300 - from, threads,
 						       &c),
 					     SIMIDX_E_CORRUPT);
-				ck_assert_uint_eq(c.next, end);
+				ck_assert(threads > 1 || c.answers == end);
 			}
 	}
 	free(q);
@@ -658,7 +732,7 @@ START_TEST(many_threads)
 	index->batch_sorted_from = 1;
 	ck_assert_int_eq(is_sorted(index, q, 2000), 1);
 	for (o.threads = 255; o.threads; o.threads = o.threads < 258 ? o.threads + 1 : 0) {
-		sx_batch batch = { index, q, 1000000, &o, 1, 0, o.threads };
+		sx_batch batch = { index, q, 1000000, &o, .sorted = 1 };
 
 		sx_batch_divide(&batch);
 		ck_assert_uint_eq(batch.threads, o.threads < 256 ? o.threads : 256);
@@ -687,6 +761,7 @@ Suite *suite_index_batch(void)
 	tcase_add_test(answers, fewer_bits);
 	tcase_add_test(answers, hot_range);
 	tcase_add_test(answers, many_matches);
+	tcase_add_test(answers, pieces);
 	suite_add_tcase(suite, answers);
 	tcase_add_checked_fixture(ends, set_up, tear_down);
 	tcase_set_timeout(ends, 120);

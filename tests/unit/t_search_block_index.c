@@ -450,11 +450,13 @@ START_TEST(old_snapshot)
 	enum { N = 40 };
 	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
 	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_reader *reader;
 	simidx_query q[N];
 	struct t_search s;
 
 	t_search_init(&s, 0, 0);
 	t_search_create(&s);
+	reader = sxt_reader(s.index);
 	o.ctx = sxt_writer(s.index, 0);
 	doc.id = 100;
 	ck_assert_sx(simidx_writer_put(o.ctx, &doc, NULL, &sxt_err), SIMIDX_OK);
@@ -465,12 +467,13 @@ START_TEST(old_snapshot)
 	}
 	o.threads = 1;
 	o.deliver = write_on;
-	ck_assert_sx(simidx_search_batch(s.index, q, N, &o, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_reader_search_batch(reader, q, N, &o, &sxt_err), SIMIDX_OK);
 	/* The writer still knows what it has put. */
 	doc.id = 7;
 	ck_assert_sx(simidx_writer_put(o.ctx, &doc, NULL, &sxt_err), SIMIDX_E_DUPLICATE);
 	sxt_commit(o.ctx);
 	simidx_writer_close(o.ctx);
+	simidx_reader_close(reader);
 	sxt_check_sound(s.index);
 	t_search_end(&s);
 }

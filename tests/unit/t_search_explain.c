@@ -7,6 +7,7 @@
  */
 
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #include <simidx_admin.h>
@@ -416,6 +417,7 @@ struct images {
 	const struct change *change;
 	const struct questions *questions;
 	size_t n;
+	pthread_mutex_t lock;
 };
 
 static int deliver_image(void *ctx, size_t i, const simidx_results *results)
@@ -423,10 +425,12 @@ static int deliver_image(void *ctx, size_t i, const simidx_results *results)
 	simidx_results r = SIMIDX_RESULTS_INIT;
 	struct images *images = ctx;
 
+	pthread_mutex_lock(&images->lock);
 	ck_assert_sx(simidx_reader_search(images->s->reader, &images->questions->of[i], &r, &sxt_err),
 		     SIMIDX_OK);
 	check_same(images->change, images->s->bits, &r, results);
 	images->n++;
+	pthread_mutex_unlock(&images->lock);
 	return 0;
 }
 
@@ -434,7 +438,7 @@ static void check_questions(struct t_search *s, struct t_search *other, const st
 			    const struct questions *q)
 {
 	simidx_batch_options how = SIMIDX_BATCH_OPTIONS_INIT;
-	struct images images = { s, c, q, 0 };
+	struct images images = { s, c, q, 0, PTHREAD_MUTEX_INITIALIZER };
 
 	for (unsigned i = 0; i < QUERIES; i++) {
 		simidx_results x = SIMIDX_RESULTS_INIT, y = SIMIDX_RESULTS_INIT;
@@ -446,7 +450,8 @@ static void check_questions(struct t_search *s, struct t_search *other, const st
 	how.deliver = deliver_image;
 	how.ctx = &images;
 	for (how.threads = 1; how.threads <= 2; how.threads++)
-		ck_assert_sx(simidx_search_batch(other->index, q->image, QUERIES, &how, &sxt_err),
+		ck_assert_sx(simidx_reader_search_batch(other->reader, q->image, QUERIES, &how,
+							&sxt_err),
 			     SIMIDX_OK);
 	ck_assert_uint_eq(images.n, 2 * QUERIES);
 }

@@ -195,7 +195,7 @@ static int call_batch(const void *given)
 	simidx_query q = any;
 
 	q.fp = 7001;
-	return simidx_search_batch(db, &q, 1, given, &sxt_err);
+	return simidx_reader_search_batch(reader, &q, 1, given, &sxt_err);
 }
 
 static int call_batch_query(const void *given)
@@ -206,7 +206,7 @@ static int call_batch_query(const void *given)
 	o.deliver = take_7;
 	o.ctx = &n;
 	o.threads = 1;
-	rc = simidx_search_batch(db, given, 1, &o, &sxt_err);
+	rc = simidx_reader_search_batch(reader, given, 1, &o, &sxt_err);
 	ck_assert_int_eq(n, !rc);
 	return rc;
 }
@@ -509,7 +509,8 @@ static int ask(size_t stride, size_t odd, size_t size, size_t *n_answers)
 	o.threads = 1;
 	o.deliver = take_answer;
 	o.ctx = &a;
-	rc = simidx_search_batch(db, (const simidx_query *)query, N_QUERIES, &o, &sxt_err);
+	rc = simidx_reader_search_batch(reader, (const simidx_query *)query, N_QUERIES, &o,
+					&sxt_err);
 	free(query);
 	*n_answers = a.n;
 	return rc;

@@ -149,7 +149,7 @@ static int read_mask(const char *name, const char *text, enum tl_encoding encodi
 }
 
 /* Numbers between white space and commas. Returns how many, or -1 for anything else. */
-static int read_numbers(const char *s, uint8_t *out, int most)
+static int read_numbers(const char *s, uint8_t *out, int max)
 {
 	static const char between[] = " \t\r\n,";
 	uint64_t number;
@@ -158,7 +158,7 @@ static int read_numbers(const char *s, uint8_t *out, int most)
 
 	for (s += strspn(s, between); *s; s += strspn(s, between)) {
 		length = strcspn(s, between);
-		if (n == most || tl_parse_decimal(s, length, UINT8_MAX, &number))
+		if (n == max || tl_parse_decimal(s, length, UINT8_MAX, &number))
 			return -1;
 		out[n++] = (uint8_t)number;
 		s += length;
@@ -166,7 +166,7 @@ static int read_numbers(const char *s, uint8_t *out, int most)
 	return n;
 }
 
-/* Up to room - 1 bytes, as a string; NUL bytes would hide what is behind them. */
+/* Up to room - 1 bytes, as a string; NUL bytes would hide what comes after them. */
 static int read_file(const char *path, char *out, size_t room)
 {
 	FILE *file = fopen(path, "re");
@@ -289,13 +289,13 @@ static void ignore_bits(uint64_t mask, unsigned bits, uint8_t *weights)
 }
 
 /* What differs in too many bits is no match, but those that are ignored may well differ. */
-static unsigned most_bits(const uint8_t *weights, unsigned bits)
+static unsigned max_bits(const uint8_t *weights, unsigned bits)
 {
-	unsigned most = SIMIDX_TEXT_BITS;
+	unsigned max = SIMIDX_TEXT_BITS;
 
 	for (unsigned b = 0; b < bits; b++)
-		most += weights[b] == 0;
-	return most;
+		max += weights[b] == 0;
+	return max;
 }
 
 void qr_ask_query(const struct qr_ask *ask, const simidx_info *info, const struct in_row *row,
@@ -328,7 +328,7 @@ void qr_ask_query(const struct qr_ask *ask, const simidx_info *info, const struc
 	}
 	if (first) {
 		ask_by_weights(ask, info, has_fp2, out);
-		out->max_bits = most_bits(weights->of[0], info->bits);
+		out->max_bits = max_bits(weights->of[0], info->bits);
 	} else {
 		ask_by_bits(ask, info, has_fp2, out);
 	}

@@ -12,9 +12,9 @@
 
 static void print_tsv(const struct qr_context *ctx, const simidx_match *document)
 {
-	qr_print_id(document->id);
+	qr_print_id(stdout, document->id);
 	putchar('\t');
-	qr_print_fingerprint(document->fp, ctx->info.bits);
+	qr_print_fingerprint(stdout, document->fp, ctx->info.bits);
 	putchar('\t');
 	if (document->label)
 		tl_put_escaped(stdout, document->label, document->label_size);

@@ -24,7 +24,7 @@ static void print_text(const struct qr_context *ctx, const struct qr_query *quer
 
 	tl_put_escaped(stdout, query->name, query->name_size);
 	putchar(' ');
-	qr_print_fingerprint(query->fp, ctx->info.bits);
+	qr_print_fingerprint(stdout, query->fp, ctx->info.bits);
 	putchar('\n');
 	for (size_t i = 0; i < e->n_choices; i++)
 		print_choice(i ? "rejected" : "chosen", &e->choices[i]);

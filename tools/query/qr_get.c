@@ -113,7 +113,7 @@ static int get_one(struct qr_context *ctx, simidx_reader **reader, enum get_by b
 		*stop = 1;
 		return qr_fail(ctx, &err);
 	}
-	*stop = qr_print_results(ctx, &look.query, &look.found);
+	*stop = qr_print_results(stdout, ctx, &look.query, &look.found, 0);
 	return look.found.n ? TL_OK : TL_PARTLY;
 }
 

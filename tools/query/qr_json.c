@@ -93,8 +93,8 @@ static int set_label(json_t *object, const simidx_match *match)
 			      0;
 }
 
-static int add_match(json_t *list, const struct qr_query *query, const simidx_match *match,
-		     unsigned bits)
+static json_t *match_object(const struct qr_query *query, const simidx_match *match,
+			    unsigned bits)
 {
 	json_t *object = json_object();
 	int failed = set_id(object, match);
@@ -106,7 +106,10 @@ static int add_match(json_t *list, const struct qr_query *query, const simidx_ma
 	if (query->has_fp2)
 		failed |= set_integer(object, "distance2", match->distance2);
 	failed |= set_label(object, match);
-	return json_array_append_new(list, object) || failed;
+	if (!failed)
+		return object;
+	json_decref(object);
+	return NULL;
 }
 
 /* The query as its answer names it. */
@@ -135,32 +138,50 @@ static int set_extent(json_t *object, const struct qr_query *query,
 	return failed;
 }
 
-static int set_matches(json_t *object, const struct qr_query *query,
-		       const simidx_results *results, unsigned bits)
+static int put_match(FILE *out, const struct qr_query *query, const simidx_match *match,
+		     unsigned bits)
 {
-	json_t *list = json_array();
-	int failed = 0;
-	size_t i;
+	json_t *object = match_object(query, match, bits);
+	int failed = object ? json_dumpf(object, out, JSON_COMPACT) : tl_error("out of memory");
 
-	for (i = 0; i < results->n && !failed; i++)
-		failed |= add_match(list, query, &results->matches[i], bits);
-	return json_object_set_new(object, "matches", list) || failed;
+	json_decref(object);
+	return failed || qr_print_failed(out);
 }
 
-int qr_json_results(const struct qr_context *ctx, const struct qr_query *query,
-		    const simidx_results *results)
+/*
+ * An object: the query, its matches one by one, since there may be millions, and how far the
+ * answer goes. All but the matches are made before anything is printed.
+ */
+int qr_json_results(FILE *out, const struct qr_context *ctx, const struct qr_query *query,
+		    const simidx_results *results, int begun)
 {
-	json_t *object = json_object();
-	int failed = set_query(object, query, ctx->info.bits);
+	int has_matches = query->show == QR_SHOW_MATCHES;
+	json_t *head = json_object(), *tail = json_object();
+	int failed = set_query(head, query, ctx->info.bits) | set_extent(tail, query, results);
 
 	if (query->show == QR_SHOW_COUNT)
-		failed |= set_integer(object, "count", results->count);
+		failed |= set_integer(head, "count", results->count);
 	else if (query->show == QR_SHOW_EXISTS)
-		failed |= json_object_set_new(object, "exists", json_boolean(results->count));
-	else
-		failed |= set_matches(object, query, results, ctx->info.bits);
-	failed |= set_extent(object, query, results);
-	return print(object, failed);
+		failed |= json_object_set_new(head, "exists", json_boolean(results->count));
+	if (failed)
+		tl_error("out of memory");
+	if (!failed && !begun) {
+		putc('{', out);
+		failed = json_dumpf(head, out, JSON_COMPACT | JSON_EMBED);
+		fputs(has_matches ? ",\"matches\":[" : "", out);
+	}
+	for (size_t i = 0; has_matches && !failed && i < results->n; i++) {
+		fputs(i || begun ? "," : "", out);
+		failed = put_match(out, query, &results->matches[i], ctx->info.bits);
+	}
+	if (!failed && !results->more) {
+		fputs(has_matches ? "]," : ",", out);
+		failed = json_dumpf(tail, out, JSON_COMPACT | JSON_EMBED);
+		fputs("}\n", out);
+	}
+	json_decref(head);
+	json_decref(tail);
+	return failed || qr_print_failed(out) ? TL_TROUBLE : 0;
 }
 
 int qr_json_document(const struct qr_context *ctx, const simidx_match *document)
@@ -327,12 +348,14 @@ const char *qr_json_missing(void)
 	return MISSING;
 }
 
-int qr_json_results(const struct qr_context *ctx, const struct qr_query *query,
-		    const simidx_results *results)
+int qr_json_results(FILE *out, const struct qr_context *ctx, const struct qr_query *query,
+		    const simidx_results *results, int begun)
 {
+	(void)out;
 	(void)ctx;
 	(void)query;
 	(void)results;
+	(void)begun;
 	return tl_error(MISSING);
 }
 

@@ -18,9 +18,9 @@
 /** What to say when JSON support is missing; NULL when it is there. */
 const char *qr_json_missing(void);
 
-/** What a query found. */
-int qr_json_results(const struct qr_context *ctx, const struct qr_query *query,
-		    const simidx_results *results);
+/** What a query found, or a piece of it; as qr_print_results(). */
+int qr_json_results(FILE *out, const struct qr_context *ctx, const struct qr_query *query,
+		    const simidx_results *results, int begun);
 
 /** How a query is looked up. */
 int qr_json_explanation(const struct qr_context *ctx, const struct qr_query *query,

@@ -10,6 +10,8 @@
 
 #include "query/qr_command.h"
 
+#include <stdio.h>
+
 /** What of an answer is printed. */
 enum qr_show {
 	QR_SHOW_MATCHES,
@@ -31,15 +33,24 @@ struct qr_query {
 	int has_fp2;        /* JSON: has distances of second fingerprints */
 };
 
-/** Print what a query found. Returns 0, or TL_TROUBLE when stdout takes no more. */
-int qr_print_results(const struct qr_context *ctx, const struct qr_query *query,
-		     const simidx_results *results);
+/**
+ * Print what a query found, or a piece of it.
+ *
+ * @param out    stdout, or what is copied there later
+ * @param begun  earlier pieces have been printed
+ * @return 0, or TL_TROUBLE when out takes no more
+ */
+int qr_print_results(FILE *out, const struct qr_context *ctx, const struct qr_query *query,
+		     const simidx_results *results, int begun);
+
+/** TL_TROUBLE when out takes no more, else 0. */
+int qr_print_failed(FILE *out);
 
 /** The id of a match as a column: nothing where there is none. */
-void qr_print_id(uint64_t id);
+void qr_print_id(FILE *out, uint64_t id);
 
 /** A fingerprint of `bits` bits in hexadecimal, fixed width. */
-void qr_print_fingerprint(uint64_t fp, unsigned bits);
+void qr_print_fingerprint(FILE *out, uint64_t fp, unsigned bits);
 
 /** Room for a fingerprint as a string. */
 #define QR_FP_SIZE 17

@@ -13,13 +13,14 @@
 #include <string.h>
 
 /*
- * How many queries wait: many share more of what is read, but nobody wants to see nothing for
- * minutes where the answers are slow.
+ * How many queries wait: many share more of what is read, but a user should see answers soon where
+ * they are slow.
  */
-#define FIRST_MOST ((size_t)1 << 10)
-#define LEAST_MOST ((size_t)1 << 4)
-#define MOST_MOST ((size_t)1 << 17)
-#define MOST_BYTES ((size_t)32 << 20)
+#define FIRST_MAX ((size_t)1 << 10)
+#define LOWEST_MAX ((size_t)1 << 4)
+#define HIGHEST_MAX ((size_t)1 << 17)
+#define MAX_BYTES (IN_MAX_LINE + 4096) /* a name and weights fit, as a name is part of a line */
+#define MAX_TEXT ((size_t)32 << 20)
 #define QUICK_SECONDS 0.2
 #define SLOW_SECONDS 1.0
 
@@ -30,21 +31,13 @@
 #define MANY_WAITING 256
 #define MOMENT_MS 1
 
-void qr_queue_init(struct qr_queue *queue, struct qr_context *ctx, const struct qr_ask *ask)
-{
-	memset(queue, 0, sizeof(*queue));
-	queue->ctx = ctx;
-	queue->ask = ask;
-	queue->most = FIRST_MOST;
-}
-
-void qr_queue_free(struct qr_queue *queue)
-{
-	simidx_reader_close(queue->reader);
-	free(queue->waiting);
-	free(queue->queries);
-	free(queue->bytes);
-}
+/* A stream into memory. */
+struct qr_stream {
+	FILE *out;
+	char *text;
+	size_t size;
+	struct qr_stream *next;
+};
 
 static int fail(struct qr_queue *queue)
 {
@@ -52,155 +45,270 @@ static int fail(struct qr_queue *queue)
 	return TL_TROUBLE;
 }
 
-/* Room for one more query and `n` bytes. */
-static int make_room(struct qr_queue *queue, size_t n)
+/* All that there may ever be: what is not used takes no memory, and nothing moves. */
+void qr_queue_init(struct qr_queue *queue, struct qr_context *ctx, const struct qr_ask *ask)
 {
-	size_t room = queue->room ? 2 * queue->room : LEAST_MOST;
-	size_t bytes_room = 2 * queue->bytes_room + n;
-	struct qr_waiting *waiting;
-	simidx_query *queries;
-	char *bytes;
-
-	if (queue->n == queue->room) {
-		waiting = realloc(queue->waiting, room * sizeof(*waiting));
-		if (waiting)
-			queue->waiting = waiting;
-		queries = realloc(queue->queries, room * sizeof(*queries));
-		if (queries)
-			queue->queries = queries;
-		if (!waiting || !queries)
-			return -1;
-		queue->room = room;
+	memset(queue, 0, sizeof(*queue));
+	queue->ctx = ctx;
+	queue->ask = ask;
+	queue->max = FIRST_MAX;
+	pthread_mutex_init(&queue->lock, NULL);
+	pthread_cond_init(&queue->turn, NULL);
+	queue->waiting = malloc(HIGHEST_MAX * sizeof(*queue->waiting));
+	queue->queries = malloc(HIGHEST_MAX * sizeof(*queue->queries));
+	queue->bytes = malloc(MAX_BYTES);
+	if (!queue->waiting || !queue->queries || !queue->bytes) {
+		tl_error("out of memory");
+		fail(queue);
 	}
-	if (queue->n_bytes + n > queue->bytes_room) {
-		bytes = realloc(queue->bytes, bytes_room);
-		if (!bytes)
-			return -1;
-		queue->bytes = bytes;
-		queue->bytes_room = bytes_room;
-	}
-	return 0;
 }
 
-/* Copy bytes to where make_room() made some. Returns where they are. */
-static size_t keep(struct qr_queue *queue, const void *bytes, size_t n)
+/* Forget answers that were found before their turn. */
+static void forget_answers(struct qr_queue *queue)
 {
-	size_t at = queue->n_bytes;
+	for (size_t i = queue->answered; i < queue->n; i++) {
+		free(queue->waiting[i].text);
+		queue->waiting[i].text = NULL;
+	}
+	queue->n_text = 0;
+}
 
-	if (n)
-		memcpy(queue->bytes + at, bytes, n);
+void qr_queue_free(struct qr_queue *queue)
+{
+	struct qr_stream *stream;
+
+	forget_answers(queue);
+	while ((stream = queue->streams)) {
+		queue->streams = stream->next;
+		fclose(stream->out);
+		free(stream->text);
+		free(stream);
+	}
+	simidx_reader_close(queue->reader);
+	free(queue->waiting);
+	free(queue->queries);
+	free(queue->bytes);
+	pthread_cond_destroy(&queue->turn);
+	pthread_mutex_destroy(&queue->lock);
+}
+
+/* Copy bytes to the end of those of the queue. Returns where they are. */
+static void *keep(struct qr_queue *queue, const void *bytes, size_t n)
+{
+	char *at = queue->bytes + queue->n_bytes;
+
 	queue->n_bytes += n;
-	return at;
+	return memcpy(at, bytes, n);
 }
 
 int qr_queue_add(struct qr_queue *queue, const struct qr_query *query, const simidx_query *ask)
 {
-	unsigned bits = queue->ctx->info.bits;
-	size_t n = query->name_size + (ask->weights ? bits : 0) + (ask->weights2 ? 64 : 0);
+	size_t bits = queue->ctx->info.bits, n = query->name_size + bits + 64;
 	struct qr_waiting *waiting;
+	simidx_query *kept;
 
+	if (n > MAX_BYTES - queue->n_bytes && qr_queue_flush(queue))
+		return queue->code;
 	if (queue->code)
 		return queue->code;
-	if (make_room(queue, n)) {
-		tl_error("out of memory");
-		return fail(queue);
-	}
 	waiting = &queue->waiting[queue->n];
-	waiting->query = *query;
-	queue->queries[queue->n++] = *ask;
-	waiting->name_at = keep(queue, query->name, query->name_size);
-	waiting->weights_at = keep(queue, ask->weights, ask->weights ? bits : 0);
-	keep(queue, ask->weights2, ask->weights2 ? 64 : 0);
-	if (queue->n >= queue->most || queue->n_bytes >= MOST_BYTES)
-		return qr_queue_flush(queue);
+	kept = &queue->queries[queue->n++];
+	*waiting = (struct qr_waiting){ .query = *query };
+	*kept = *ask;
+	waiting->query.name = keep(queue, query->name, query->name_size);
+	if (ask->weights)
+		kept->weights = keep(queue, ask->weights, bits);
+	if (ask->weights2)
+		kept->weights2 = keep(queue, ask->weights2, 64);
+	return queue->n >= queue->max ? qr_queue_flush(queue) : 0;
+}
+
+/* ---- answers, in order ---- */
+
+/* The answer whose turn it is has been printed. */
+static void finish_answer(struct qr_queue *queue, unsigned truncated, int matched)
+{
+	queue->answered++;
+	queue->begun = 0;
+	queue->matched |= matched;
+	queue->n_cut += truncated != 0;
+	queue->cut |= truncated;
+}
+
+/* Print the answers whose turn has come. */
+static void print_ready(struct qr_queue *queue)
+{
+	struct qr_waiting *waiting = &queue->waiting[queue->answered];
+
+	for (; queue->answered < queue->n && waiting->text && !tl_output_failed(); waiting++) {
+		fwrite(waiting->text, 1, waiting->text_size, stdout);
+		queue->n_text -= waiting->text_size;
+		free(waiting->text);
+		waiting->text = NULL;
+		finish_answer(queue, waiting->truncated, waiting->matched);
+	}
+	if (tl_output_failed())
+		fail(queue);
+	pthread_cond_broadcast(&queue->turn);
+}
+
+static struct qr_stream *new_stream(void)
+{
+	struct qr_stream *stream = calloc(1, sizeof(*stream));
+
+	if (stream)
+		stream->out = open_memstream(&stream->text, &stream->size);
+	if (stream && stream->out)
+		return stream;
+	free(stream);
+	return NULL;
+}
+
+/* Print an answer into memory. Returns a copy that has its size, or NULL. */
+static char *print_copy(struct qr_stream *stream, const struct qr_queue *queue,
+			const struct qr_query *query, const simidx_results *results)
+{
+	char *text = NULL;
+
+	rewind(stream->out);
+	if (!qr_print_results(stream->out, queue->ctx, query, results, 0) &&
+	    !fflush(stream->out))
+		text = malloc(stream->size + 1);
+	return text ? memcpy(text, stream->text, stream->size) : NULL;
+}
+
+/* Print an answer into memory, for its turn; which may have come when that is done. */
+static int keep_answer(struct qr_queue *queue, size_t i, const simidx_results *results)
+{
+	struct qr_waiting *waiting = &queue->waiting[i];
+	struct qr_stream *stream;
+	char *text;
+
+	pthread_mutex_lock(&queue->lock);
+	stream = queue->streams;
+	if (stream)
+		queue->streams = stream->next;
+	pthread_mutex_unlock(&queue->lock);
+	if (!stream)
+		stream = new_stream();
+	text = stream ? print_copy(stream, queue, &waiting->query, results) : NULL;
+	pthread_mutex_lock(&queue->lock);
+	if (text) {
+		waiting->text = text;
+		waiting->text_size = stream->size;
+		waiting->truncated = results->truncated;
+		waiting->matched = results->count != 0;
+		queue->n_text += stream->size;
+		if (queue->answered == i)
+			print_ready(queue);
+	}
+	if (stream) {
+		stream->next = queue->streams;
+		queue->streams = stream;
+	}
+	pthread_mutex_unlock(&queue->lock);
+	return text ? 0 : tl_error("out of memory");
+}
+
+/* Print an answer, or a piece of one, whose turn it is. */
+static int print_answer(struct qr_queue *queue, size_t i, const simidx_results *results)
+{
+	const struct qr_query *query = &queue->waiting[i].query;
+
+	if (qr_print_results(stdout, queue->ctx, query, results, queue->begun))
+		return -1;
+	queue->begun = 1;
+	if (results->more)
+		return 0;
+	pthread_mutex_lock(&queue->lock);
+	finish_answer(queue, results->truncated, results->count != 0);
+	print_ready(queue);
+	pthread_mutex_unlock(&queue->lock);
 	return 0;
 }
 
-/* The bytes may have moved since. */
-static void point_to_bytes(struct qr_queue *queue)
-{
-	for (size_t i = 0; i < queue->n; i++) {
-		struct qr_waiting *waiting = &queue->waiting[i];
-		simidx_query *query = &queue->queries[i];
-
-		if (waiting->query.name_size)
-			waiting->query.name = queue->bytes + waiting->name_at;
-		if (query->weights)
-			query->weights = (const uint8_t *)queue->bytes + waiting->weights_at;
-		if (query->weights2)
-			query->weights2 = query->weights + queue->ctx->info.bits;
-	}
-}
-
-/* Count an answer and give the query its name. Returns the query. */
-static const struct qr_query *finish_query(struct qr_queue *queue, size_t i,
-					   const simidx_results *results, char name[QR_FP_SIZE])
-{
-	struct qr_query *query = &queue->waiting[i].query;
-
-	if (results->count)
-		queue->matched = 1;
-	if (results->truncated)
-		queue->n_cut++;
-	queue->cut |= results->truncated;
-	if (!query->name_size) {
-		query->name_size = qr_format_fingerprint(name, query->fp, queue->ctx->info.bits);
-		query->name = name;
-	}
-	return query;
-}
-
-/* Answers come in order, each once. */
+/*
+ * From any thread of the batch. The query whose turn it is never waits, as its thread has answered
+ * those before it of the same task and tasks are begun in order.
+ */
 static int deliver(void *ctx, size_t i, const simidx_results *results)
 {
 	struct qr_queue *queue = ctx;
-	char name[QR_FP_SIZE];
-	const struct qr_query *query = finish_query(queue, queue->answered++, results, name);
+	int keeps, stopped, rc;
 
-	(void)i;
-	if (qr_print_results(queue->ctx, query, results))
-		return fail(queue);
-	return 0;
+	i += queue->first;
+	pthread_mutex_lock(&queue->lock);
+	keeps = i != queue->answered && !results->more && queue->n_text < MAX_TEXT;
+	while (!keeps && i != queue->answered && !queue->stopped)
+		pthread_cond_wait(&queue->turn, &queue->lock);
+	stopped = queue->code || (i != queue->answered && queue->stopped);
+	pthread_mutex_unlock(&queue->lock);
+	if (stopped)
+		return -1;
+	rc = keeps ? keep_answer(queue, i, results) : print_answer(queue, i, results);
+	if (!rc)
+		return 0;
+	pthread_mutex_lock(&queue->lock);
+	fail(queue);
+	pthread_mutex_unlock(&queue->lock);
+	return rc;
 }
 
+static void stop(void *ctx)
+{
+	struct qr_queue *queue = ctx;
+
+	pthread_mutex_lock(&queue->lock);
+	queue->stopped = 1;
+	pthread_cond_broadcast(&queue->turn);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+/* ---- searching ---- */
+
 /* Those that are not answered yet. Returns 0 or the code in err. */
-static int search_all(struct qr_queue *queue, simidx_error *err)
+static int search_all(struct qr_queue *queue, unsigned threads, simidx_error *err)
 {
 	simidx_batch_options options = SIMIDX_BATCH_OPTIONS_INIT;
 
-	options.threads = queue->ctx->threads;
+	options.threads = threads;
 	options.deliver = deliver;
+	options.stopped = stop;
 	options.ctx = queue;
-	return simidx_search_batch(queue->ctx->index, queue->queries + queue->answered,
-				   queue->n - queue->answered, &options, err);
-}
-
-static int explain(struct qr_queue *queue, simidx_error *err)
-{
-	size_t i = queue->answered;
-	simidx_explanation found = SIMIDX_EXPLANATION_INIT;
-	char name[QR_FP_SIZE];
-	int rc = 0;
-
-	if (!queue->reader)
-		rc = simidx_reader_open(queue->ctx->index, &queue->reader, err);
-	if (!rc)
-		rc = simidx_reader_explain(queue->reader, &queue->queries[i], &found, err);
-	if (rc)
-		return rc;
-	queue->answered++;
-	if (qr_print_explanation(queue->ctx, finish_query(queue, i, found.results, name), &found))
-		fail(queue);
-	return 0;
+	queue->first = queue->answered;
+	queue->stopped = 0;
+	return simidx_reader_search_batch(queue->reader, queue->queries + queue->first,
+					  queue->n - queue->first, &options, err);
 }
 
 static int explain_all(struct qr_queue *queue, simidx_error *err)
 {
 	int rc = 0;
 
-	while (!rc && queue->answered < queue->n && !queue->code)
-		rc = explain(queue, err);
+	while (queue->answered < queue->n && !queue->code) {
+		simidx_explanation found = SIMIDX_EXPLANATION_INIT;
+		struct qr_waiting *waiting = &queue->waiting[queue->answered];
+
+		rc = simidx_reader_explain(queue->reader, &queue->queries[queue->answered],
+					   &found, err);
+		if (rc)
+			break;
+		if (qr_print_explanation(queue->ctx, &waiting->query, &found))
+			fail(queue);
+		finish_answer(queue, found.results->truncated, found.results->count != 0);
+	}
 	return rc;
+}
+
+/* Answer what is not answered yet. Returns 0 or the code in err. */
+static int answer(struct qr_queue *queue, unsigned threads, simidx_error *err)
+{
+	int rc = queue->reader ? 0 : simidx_reader_open(queue->ctx->index, &queue->reader, err);
+
+	if (rc)
+		return rc;
+	forget_answers(queue);
+	return queue->explains ? explain_all(queue, err) : search_all(queue, threads, err);
 }
 
 int qr_queue_again(struct qr_queue *queue, int rc, simidx_error *err)
@@ -212,16 +320,21 @@ int qr_queue_again(struct qr_queue *queue, int rc, simidx_error *err)
 	return qr_again(queue->ctx, rc, err);
 }
 
-/* Whatever is at the path: an index that is exchanged for another one is left for that. */
-static void answer(struct qr_queue *queue)
+/*
+ * Whatever is at the path: an index that is exchanged for another one is left for that. After a
+ * failure in threads the rest is asked in order, so that the answers before the query that fails
+ * are printed, and what is told is wrong with that one.
+ */
+static void answer_all(struct qr_queue *queue)
 {
 	simidx_error err;
 	int rc;
 
-	queue->answered = 0;
-	do
-		rc = queue->explains ? explain_all(queue, &err) : search_all(queue, &err);
-	while (!queue->code && qr_queue_again(queue, rc, &err));
+	do {
+		rc = answer(queue, queue->ctx->threads, &err);
+		if (rc && !queue->code && !queue->begun)
+			rc = answer(queue, 1, &err);
+	} while (!queue->code && qr_queue_again(queue, rc, &err));
 	if (rc && !queue->code) {
 		qr_fail(queue->ctx, &err);
 		fail(queue);
@@ -231,18 +344,18 @@ static void answer(struct qr_queue *queue)
 int qr_queue_flush(struct qr_queue *queue)
 {
 	double start = tl_seconds(), seconds;
-	int is_full = queue->n >= queue->most;
+	int is_full = queue->n >= queue->max;
 
 	if (!queue->n || queue->code)
 		return queue->code;
-	point_to_bytes(queue);
-	answer(queue);
-	queue->n = queue->n_bytes = 0;
+	answer_all(queue);
+	forget_answers(queue);
+	queue->n = queue->n_bytes = queue->answered = 0;
 	seconds = tl_seconds() - start;
-	if (is_full && seconds < QUICK_SECONDS && queue->most < MOST_MOST)
-		queue->most *= 2;
-	else if (seconds > SLOW_SECONDS && queue->most > LEAST_MOST)
-		queue->most /= 2;
+	if (is_full && seconds < QUICK_SECONDS && queue->max < HIGHEST_MAX)
+		queue->max *= 2;
+	else if (seconds > SLOW_SECONDS && queue->max > LOWEST_MAX)
+		queue->max /= 2;
 	return queue->code;
 }
 

@@ -2,8 +2,14 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Queries on their way through simidx_search_batch(): they are held until there are enough to
- * share work, or until no more come for now, and answered in their order.
+ * Queries on their way through a batch search: they are held until there are enough to share work,
+ * or until no more come for now. Answers are printed in the order of the queries, though the
+ * threads of the batch finish them in another one.
+ *
+ * Memory: a thread whose answer comes before its turn leaves the printed text with the query, up
+ * to 32 MB of such texts, and goes on. When there are more, or when the answer has more than one
+ * piece (65,536 matches), it waits for its turn and prints straight to stdout. So, beside the
+ * queries and their texts, each thread holds the matches of one query.
  */
 
 #ifndef QR_QUEUE_H
@@ -11,43 +17,53 @@
 
 #include "query/qr_ask.h"
 
-/** A query that waits; names and weights lie in the bytes of the queue. */
+#include <pthread.h>
+
+/** A query that waits for its answer. */
 struct qr_waiting {
 	struct qr_query query;
-	size_t name_at;      /* when query.name_size is not 0 */
-	size_t weights_at;   /* when the query has weights */
+	char *text;         /* its answer when it was found before its turn; else NULL */
+	size_t text_size;
+	int truncated;      /* of that answer, as in simidx_results */
+	int matched;        /* something was found */
 };
+
+struct qr_stream;
 
 struct qr_queue {
 	struct qr_context *ctx;
 	const struct qr_ask *ask;
-	int explains;             /* print how each is looked up in place of what it finds */
-	simidx_reader *reader;    /* to explain with */
+	int explains;               /* print how each is looked up in place of what it finds */
+	simidx_reader *reader;      /* NULL until it is needed */
 	struct qr_waiting *waiting;
-	simidx_query *queries;    /* of them */
+	simidx_query *queries;      /* of them */
 	size_t n;
-	size_t answered;          /* of these */
-	size_t room;              /* that was allocated */
-	size_t most;              /* to be held at once: less where answers take long */
-	char *bytes;
+	size_t max;                 /* to be held at once: less where answers take long */
+	char *bytes;                /* names and weights */
 	size_t n_bytes;
-	size_t bytes_room;
-	int code;                 /* TL_TROUBLE once something failed; no more is done then */
-	int matched;              /* something was found */
-	uint64_t n_cut;           /* answers that were cut */
-	int cut;                  /* SIMIDX_CUT_ flags of all of them */
+	pthread_mutex_t lock;       /* of what follows, while a batch runs */
+	pthread_cond_t turn;        /* `answered` or `stopped` has changed */
+	size_t first;               /* number of the query that the batch calls 0 */
+	size_t answered;            /* queries whose answers are printed; the next has its turn */
+	int begun;                  /* of that one, pieces are printed; belongs to its thread */
+	struct qr_stream *streams;  /* that no thread uses */
+	size_t n_text;              /* bytes of texts */
+	int stopped;                /* the batch ends early */
+	int code;                   /* TL_TROUBLE once something failed; no more is done then */
+	int matched;                /* something was found */
+	uint64_t n_cut;             /* answers that were cut */
+	int cut;                    /* SIMIDX_CUT_ flags of all of them */
 };
 
 /** Begin; everything is borrowed. */
 void qr_queue_init(struct qr_queue *queue, struct qr_context *ctx, const struct qr_ask *ask);
 
-/** Free what waits. */
+/** Free all that it holds. */
 void qr_queue_free(struct qr_queue *queue);
 
 /**
  * Add a query. Everything it points to is copied.
  *
- * @param query  its name; of size 0 to be called by its fingerprint
  * @return 0, or TL_TROUBLE when all must end
  */
 int qr_queue_add(struct qr_queue *queue, const struct qr_query *query, const simidx_query *ask);
@@ -63,7 +79,7 @@ int qr_queue_tell_cut(const struct qr_queue *queue);
 
 /**
  * For in_reader_when_idle(), ctx being the queue: what waits is answered at once, and shown, so
- * that whoever sends a query and waits for the answer gets it.
+ * that a program that sends a query and waits for the answer gets it.
  */
 int qr_queue_idle(void *ctx, int fd);
 

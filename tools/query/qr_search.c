@@ -42,10 +42,10 @@ static int add_query(struct search *search, const struct in_row *row,
 	query.is_text = row->kind == IN_TEXT;
 	query.is_short = (sketch->flags & SIMIDX_SKETCH_SHORT) != 0;
 	query.n_tokens = sketch->n_tokens;
-	if (!row->label) {
+	if (!query.name_size) {
 		query.name = name;
 		query.name_size =
-			row->id == SIMIDX_NO_ID ?
+			row->label || row->id == SIMIDX_NO_ID ?
 				qr_format_fingerprint(name, sketch->fp, search->ctx->info.bits) :
 				(size_t)snprintf(name, sizeof(name), "%llu",
 						 (unsigned long long)row->id);
