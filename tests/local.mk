@@ -70,6 +70,7 @@ unit_core = \
 	tests/unit/t_block_hostile.c \
 	tests/unit/t_block_rows.h \
 	tests/unit/t_block_index.c \
+	tests/unit/t_batch.h \
 	tests/unit/t_fast.h \
 	tests/unit/t_fresh.c \
 	tests/unit/t_header.c \

@@ -6,12 +6,11 @@
  */
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "search/sx_batch.h"
-#include "t_fast.h"
+#include "t_batch.h"
 #include "t_index.h"
 
 Suite *suite_index_batch(void);
@@ -120,141 +119,8 @@ static simidx_query *queries_near(size_t n, unsigned radius)
 }
 
 /* ------------------------------------------------------------------------------------------
- * Comparing
+ * Answers
  */
-
-#define PIECE 65536 /* matches that are delivered together, as simidx.h says */
-
-struct comparison {
-	const simidx_query *query;
-	simidx_reader *reader; /* to compare with, under the lock */
-	pthread_mutex_t lock;
-	int in_order;          /* there is one thread */
-	unsigned char *seen;   /* by query: its last piece has come */
-	size_t answers;        /* so many have */
-	size_t stop_at;        /* after so many answers */
-	int costs;             /* compare these too */
-	int stops;             /* calls of stopped() */
-};
-
-/* What has come of the answer that a thread is at. */
-static _Thread_local struct {
-	size_t query, n;
-	int more;
-} at_hand;
-
-static void compare_matches(const simidx_match *a, const simidx_match *b)
-{
-	t_must_eq(a->id, b->id);
-	t_must_eq(a->fp, b->fp);
-	t_must_eq(a->fp2, b->fp2);
-	t_must_eq(a->distance, b->distance);
-	t_must_eq(a->distance2, b->distance2);
-	t_must_eq(a->weighted_distance, b->weighted_distance);
-	t_must_eq(a->flags, b->flags);
-	t_must_eq(a->label_size, b->label_size);
-	t_must(!a->label == !b->label);
-	if (a->label)
-		t_must(!memcmp(a->label, b->label, a->label_size));
-}
-
-/* A piece with the answer to the same query alone. */
-static void compare_results(const simidx_results *a, const simidx_results *b, size_t at, int costs)
-{
-	t_must_eq(a->size, sizeof(*a));
-	t_must_eq(a->n, b->n - at < PIECE ? b->n - at : PIECE);
-	t_must_eq(a->more != 0, at + a->n < b->n);
-	t_must_eq(b->more, 0);
-	t_must_eq((unsigned)a->truncated, (unsigned)b->truncated);
-	t_must(a->complete_to == b->complete_to);
-	t_must_eq(a->count, b->count);
-	t_must_eq(a->fingerprints, b->fingerprints);
-	for (size_t i = 0; i < a->n; i++)
-		compare_matches(&a->matches[i], &b->matches[at + i]);
-	if (!costs)
-		return;
-	t_must_eq(a->probes, b->probes);
-	t_must_eq(a->blocks, b->blocks);
-	t_must_eq(a->candidates, b->candidates);
-}
-
-static int compare(void *ctx, size_t i, const simidx_results *results)
-{
-	struct comparison *c = ctx;
-	simidx_results single = SIMIDX_RESULTS_INIT;
-	int rc;
-
-	if (at_hand.more)
-		t_must_eq(i, at_hand.query);
-	else
-		at_hand.n = 0;
-	pthread_mutex_lock(&c->lock);
-	t_must(!c->in_order || i == c->answers);
-	t_must(!c->seen[i]);
-	sxt_proc_must(simidx_reader_search(c->reader, &c->query[i], &single, &sxt_err), SIMIDX_OK,
-		      &sxt_err);
-	compare_results(results, &single, at_hand.n, c->costs);
-	if (!results->more) {
-		c->seen[i] = 1;
-		c->answers++;
-	}
-	rc = c->stop_at && c->answers >= c->stop_at;
-	pthread_mutex_unlock(&c->lock);
-	at_hand.query = i;
-	at_hand.n += results->n;
-	at_hand.more = !rc && results->more;
-	return rc;
-}
-
-static void note_stop(void *ctx)
-{
-	struct comparison *c = ctx;
-
-	pthread_mutex_lock(&c->lock);
-	c->stops++;
-	pthread_mutex_unlock(&c->lock);
-}
-
-static int run_by(simidx_reader *reader, const simidx_query *q, size_t n, unsigned threads,
-		  struct comparison *c)
-{
-	simidx_batch_options o = { sizeof(o), threads, compare, c, note_stop };
-	int rc;
-
-	c->query = q;
-	c->reader = sxt_reader(reader->index);
-	pthread_mutex_init(&c->lock, NULL);
-	c->in_order = threads == 1;
-	c->seen = calloc(n + 1, 1);
-	c->answers = 0;
-	c->stops = 0;
-	at_hand.more = 0;
-	rc = simidx_reader_search_batch(reader, q, n, &o, &sxt_err);
-	ck_assert_int_eq(rc, sxt_err.code);
-	ck_assert_int_eq(c->stops, rc != SIMIDX_OK);
-	simidx_reader_close(c->reader);
-	pthread_mutex_destroy(&c->lock);
-	free(c->seen);
-	return rc;
-}
-
-static int run_batch(simidx *index, const simidx_query *q, size_t n, unsigned threads,
-		     struct comparison *c)
-{
-	simidx_reader *reader = sxt_reader(index);
-	int rc = run_by(reader, q, n, threads, c);
-
-	simidx_reader_close(reader);
-	return rc;
-}
-
-static void check_batch(simidx *index, const simidx_query *q, size_t n, unsigned threads)
-{
-	struct comparison c = { 0 };
-
-	ck_assert_sx(run_batch(index, q, n, threads, &c), SIMIDX_OK);
-	ck_assert_uint_eq(c.answers, n);
-}
 
 /* What the library decides about a batch; or tests do not test what they say. */
 static int is_sorted(simidx *index, const simidx_query *q, size_t n)
@@ -268,10 +134,6 @@ static int is_sorted(simidx *index, const simidx_query *q, size_t n)
 	simidx_reader_close(reader);
 	return sorted;
 }
-
-/* ------------------------------------------------------------------------------------------
- * Answers
- */
 
 static const char *const plans[] = { "4x16", "10x26", "2x32" };
 
@@ -311,7 +173,7 @@ static void check_form(const char *plan, int form, size_t fresh)
 			set_like(q, 300, v + 5 * k);
 			if (k < 4)
 				ck_assert_int_eq(is_sorted(index, q, 300), form < 2);
-			check_batch(index, q, 300, 1 + (k + v) % MAX_THREADS);
+			t_batch_check(index, q, 300, 1 + (k + v) % MAX_THREADS);
 			free(q);
 		}
 	simidx_close(index);
@@ -334,7 +196,7 @@ END_TEST
  */
 START_TEST(runs)
 {
-	struct comparison c = { 0 };
+	struct t_batch c = { 0 };
 	simidx_query *q;
 	simidx *index;
 
@@ -350,7 +212,7 @@ START_TEST(runs)
 	for (size_t i = 0; i < 200; i++)
 		q[i].limit = 150;
 	ck_assert_int_eq(is_sorted(index, q, 200), 1);
-	ck_assert_sx(run_batch(index, q, 200, 1, &c), SIMIDX_OK);
+	ck_assert_sx(t_batch_run(index, q, 200, 1, &c), SIMIDX_OK);
 	free(q);
 	simidx_close(index);
 }
@@ -359,7 +221,7 @@ END_TEST
 /* Each batch sees what was committed before it, though its reader is that of the one before. */
 START_TEST(again)
 {
-	struct comparison c = { 0 };
+	struct t_batch c = { 0 };
 	simidx_reader *reader;
 	simidx_query *q;
 	simidx *index;
@@ -369,14 +231,14 @@ START_TEST(again)
 	q = queries_near(100, 3);
 	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, 500);
 	reader = sxt_reader(index);
-	ck_assert_sx(run_by(reader, q, 100, 1, &c), SIMIDX_OK);
+	ck_assert_sx(t_batch_run_by(reader, q, 100, 1, &c), SIMIDX_OK);
 	add_random(300, 0);
 	for (int i = 0; i < 50; i++) /* found by the same queries as before */
 		sxt_model_add(&model, q[i].fp, &rng);
 	sxt_model_store(&model, model.n - 350, model.n, index);
-	ck_assert_sx(run_by(reader, q, 100, 1, &c), SIMIDX_OK);
+	ck_assert_sx(t_batch_run_by(reader, q, 100, 1, &c), SIMIDX_OK);
 	sxt_merge(index);
-	ck_assert_sx(run_by(reader, q, 100, MAX_THREADS, &c), SIMIDX_OK);
+	ck_assert_sx(t_batch_run_by(reader, q, 100, MAX_THREADS, &c), SIMIDX_OK);
 	ck_assert_uint_eq(c.answers, 100);
 	simidx_reader_close(reader);
 	free(q);
@@ -387,7 +249,7 @@ END_TEST
 /* A sorted batch reads what single queries read. */
 START_TEST(costs)
 {
-	struct comparison c = { .costs = 1 };
+	struct t_batch c = { .costs = 1 };
 	simidx *index;
 
 	sxt_model_init(&model, 64, 0);
@@ -400,8 +262,8 @@ START_TEST(costs)
 
 		ck_assert_int_eq(is_sorted(index, q, 500), 1);
 		/* The blocks have their rank samples once they have been read twice. */
-		check_batch(index, q, 500, 1);
-		ck_assert_sx(run_batch(index, q, 500, 1, &c), SIMIDX_OK);
+		t_batch_check(index, q, 500, 1);
+		ck_assert_sx(t_batch_run(index, q, 500, 1, &c), SIMIDX_OK);
 		free(q);
 	}
 	simidx_close(index);
@@ -420,7 +282,7 @@ START_TEST(sizes)
 	q = queries_near(10001, 3);
 	for (size_t i = 0; i < sizeof(number) / sizeof(*number); i++)
 		for (unsigned threads = 0; threads <= MAX_THREADS; threads++)
-			check_batch(index, q, number[i], threads);
+			t_batch_check(index, q, number[i], threads);
 	ck_assert_int_eq(is_sorted(index, q, 9999), 0);
 	ck_assert_int_eq(is_sorted(index, q, 10000), 1);
 	free(q);
@@ -456,7 +318,7 @@ START_TEST(unlike)
 	}
 	ck_assert_int_eq(is_sorted(index, q, 1500), 0);
 	for (unsigned threads = 1; threads <= MAX_THREADS; threads++)
-		check_batch(index, q, 1500, threads);
+		t_batch_check(index, q, 1500, threads);
 	free(q);
 	simidx_close(index);
 }
@@ -480,7 +342,7 @@ START_TEST(fewer_bits)
 	ck_assert_int_eq(is_sorted(index, q, 60), 1);
 	for (size_t i = 1; i < 60; i++) {
 		q[i].max_bits = 1;
-		check_batch(index, q, 60, 1);
+		t_batch_check(index, q, 60, 1);
 		q[i].max_bits = 0;
 	}
 	free(q);
@@ -530,8 +392,8 @@ START_TEST(hot_range)
 	ck_assert_uint_eq(alone, hot);
 	sx_sorted_free(sorted);
 	simidx_reader_close(reader);
-	check_batch(index, q, 400, 1);
-	check_batch(index, q, 400, 2);
+	t_batch_check(index, q, 400, 1);
+	t_batch_check(index, q, 400, 2);
 	free(q);
 	simidx_close(index);
 }
@@ -540,13 +402,14 @@ END_TEST
 /* Answers in pieces, with labels or without: none, one, and what just fits or just does not. */
 START_TEST(pieces)
 {
-	static const uint64_t limits[] = { 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 0 };
+	const size_t piece = T_BATCH_PIECE;
+	const uint64_t limits[] = { 1, piece - 1, piece, piece + 1, 2 * piece, 0 };
 	simidx_query q[12];
 	simidx *index;
 	uint64_t fp;
 
 	sxt_model_init(&model, 64, 0);
-	fp = add_cluster(2 * PIECE + 7, 0);
+	fp = add_cluster(2 * piece + 7, 0);
 	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, model.n - 3);
 	probe_always(index);
 	for (size_t i = 0; i < 12; i++) {
@@ -555,14 +418,14 @@ START_TEST(pieces)
 		q[i].limit = limits[i / 2];
 		q[i].flags = i % 2 ? SIMIDX_QUERY_LABELS : 0;
 	}
-	check_batch(index, q, 12, 1);
+	t_batch_check(index, q, 12, 1);
 	for (size_t i = 0; i < 12; i++)
 		q[i] = (simidx_query){ .size = sizeof(*q), .fp = i == 7 ? ~fp : fp, .radius = 1 };
 	index->batch_sorted_from = 1;
 	index->batch_slice = 4;
 	ck_assert_int_eq(is_sorted(index, q, 12), 1);
-	check_batch(index, q, 12, 1);
-	check_batch(index, q, 12, 3);
+	t_batch_check(index, q, 12, 1);
+	t_batch_check(index, q, 12, 3);
 	simidx_close(index);
 }
 END_TEST
@@ -589,9 +452,9 @@ START_TEST(many_matches)
 			q[i].flags = SIMIDX_QUERY_LABELS;
 		}
 		ck_assert_int_eq(is_sorted(index, q, 1000), 1);
-		check_batch(index, q, 1000, 1); /* too many */
-		check_batch(index, q, 100, 1);  /* not so */
-		check_batch(index, q, 1000, 3);
+		t_batch_check(index, q, 1000, 1); /* too many */
+		t_batch_check(index, q, 100, 1);  /* not so */
+		t_batch_check(index, q, 1000, 3);
 		free(q);
 	}
 	simidx_close(index);
@@ -622,9 +485,9 @@ START_TEST(stopped)
 		ck_assert_int_eq(is_sorted(index, q, 2000), sorted);
 		for (size_t s = 0; s < sizeof(stops) / sizeof(*stops); s++)
 			for (unsigned threads = 1; threads <= MAX_THREADS; threads++) {
-				struct comparison c = { .stop_at = stops[s] };
+				struct t_batch c = { .stop_at = stops[s] };
 
-				ck_assert_sx(run_batch(index, q, 2000, threads, &c),
+				ck_assert_sx(t_batch_run(index, q, 2000, threads, &c),
 					     SIMIDX_E_STOPPED);
 				ck_assert_uint_ge(c.answers, stops[s]);
 				/* Each of the others may be at one, too. */
@@ -647,14 +510,14 @@ START_TEST(bad_query)
 	for (size_t p = 0; p < sizeof(places) / sizeof(*places); p++)
 		for (unsigned threads = 1; threads <= MAX_THREADS; threads++) {
 			simidx_query *bad = &q[places[p]], good = *bad;
-			struct comparison c = { 0 };
+			struct t_batch c = { 0 };
 
 			bad->fp |= UINT64_C(1) << 48;
-			ck_assert_sx(run_batch(index, q, 2000, threads, &c), SIMIDX_E_RANGE);
+			ck_assert_sx(t_batch_run(index, q, 2000, threads, &c), SIMIDX_E_RANGE);
 			ck_assert(threads > 1 || c.answers == places[p]);
 			*bad = good;
 			bad->reserved = 1;
-			ck_assert_sx(run_batch(index, q, 2000, threads, &c), SIMIDX_E_ARG);
+			ck_assert_sx(t_batch_run(index, q, 2000, threads, &c), SIMIDX_E_ARG);
 			ck_assert(threads > 1 || c.answers == places[p]);
 			*bad = good;
 		}
@@ -708,9 +571,9 @@ START_TEST(damaged)
 		for (unsigned from = 0; from < 100; from += 9)
 			for (unsigned threads = 1; threads <= MAX_THREADS; threads++) {
 				size_t end = first_failure(index, q + from, 300 - from);
-				struct comparison c = { 0 };
+				struct t_batch c = { 0 };
 
-				ck_assert_sx(run_batch(index, q + from, 300 - from, threads,
+				ck_assert_sx(t_batch_run(index, q + from, 300 - from, threads,
 						       &c),
 					     SIMIDX_E_CORRUPT);
 				ck_assert(threads > 1 || c.answers == end);
@@ -738,7 +601,7 @@ START_TEST(many_threads)
 		ck_assert_uint_eq(batch.threads, o.threads < 256 ? o.threads : 256);
 		ck_assert_uint_ge(batch.task * batch.threads, batch.n);
 	}
-	check_batch(index, q, 2000, UINT_MAX);
+	t_batch_check(index, q, 2000, UINT_MAX);
 	free(q);
 	simidx_close(index);
 }
