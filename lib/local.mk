@@ -119,10 +119,13 @@ lib_libsx_core_la_SOURCES = \
 	lib/search/sx_batch_tables.c \
 	lib/search/sx_collect.c \
 	lib/index/sx_create.c \
-	lib/index/sx_docs.c \
+	lib/index/sx_create.h \
+	lib/index/sx_documents.c \
+	lib/index/sx_documents.h \
 	lib/search/sx_explain.c \
 	lib/index/sx_header.c \
 	lib/index/sx_header.h \
+	lib/index/sx_index.c \
 	lib/index/sx_index.h \
 	lib/index/sx_info.c \
 	lib/load/sx_loader.c \
@@ -131,12 +134,12 @@ lib_libsx_core_la_SOURCES = \
 	lib/load/sx_loader_labels.c \
 	lib/load/sx_loader_space.c \
 	lib/load/sx_loader_tables.c \
-	lib/index/sx_mark.c \
 	lib/search/sx_matches.c \
 	lib/write/sx_merge.c \
-	lib/index/sx_open.c \
+	lib/write/sx_merge.h \
 	lib/search/sx_predictions.c \
-	lib/index/sx_profile.c \
+	lib/index/sx_publish.c \
+	lib/index/sx_publish.h \
 	lib/search/sx_postings.c \
 	lib/search/sx_query.c \
 	lib/search/sx_query.h \
@@ -146,8 +149,10 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_shelf.c \
 	lib/index/sx_shelf.h \
 	lib/index/sx_snapshot.c \
+	lib/index/sx_snapshot.h \
 	lib/index/sx_verify.c \
 	lib/index/sx_walk.c \
+	lib/index/sx_walk.h \
 	lib/search/sx_way.c \
 	lib/write/sx_writer.c
 lib_libsx_core_la_CPPFLAGS = $(lib_cppflags) $(LMDB_CFLAGS) $(XXHASH_CFLAGS)

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
+#include "index/sx_create.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/sx_index.h"
+#include "index/sx_publish.h"
 #include "store/sx_dir.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
 
 #define DEFAULT_FILL 90
-#define DEFAULT_MODE 0600
-
-/* An index may be exchanged for another between its opening and its lock, but not so often. */
-#define MAX_MOVES 1000
 
 int sx_create_check(const char *path, const simidx_create_options *o, simidx_error *err)
 {
@@ -71,10 +69,10 @@ static int fill_store(sx_store *store, sx_header *h, const simidx_create_options
 	if (!rc)
 		rc = sx_dbi_open(txn, "meta", 1, &index->tables.meta, err);
 	if (!rc)
-		rc = sx_tables_open(index, txn, 1, err);
+		rc = sx_index_open_tables(index, txn, 1, err);
 	if (!rc)
-		rc = sx_profile_write(txn, index->tables.meta, o->profile ? o->profile : "",
-				      o->check_fps, o->n_check_fps, err);
+		rc = sx_header_write_profile(txn, index->tables.meta, o->profile ? o->profile : "",
+					     o->check_fps, o->n_check_fps, err);
 	if (!rc)
 		rc = sx_header_write(txn, index->tables.meta, h, err);
 	if (rc)
@@ -90,7 +88,7 @@ int sx_create_build(const char *dir, int lock_fd, const simidx_create_options *o
 		    simidx_error *err)
 {
 	sx_store_options how = { .map_size = o->map_size,
-				 .mode = o->mode ? o->mode : DEFAULT_MODE,
+				 .mode = o->mode ? o->mode : SX_PUBLISH_MODE,
 				 .flags = o->flags & SIMIDX_CREATE_FORCE ? SX_STORE_FORCE : 0 };
 	sx_header *h = sx_calloc(1, sizeof(*h));
 	int rc = h ? make_header(o, h, err) : sx_fail_nomem(err);
@@ -111,87 +109,6 @@ int sx_create_build(const char *dir, int lock_fd, const simidx_create_options *o
 		*out = NULL;
 	}
 	free(h);
-	return rc;
-}
-
-/* Tell those who have the old index open that its place is going to be taken. */
-static int announce(simidx *old, simidx_error *err)
-{
-	sx_header *h = sx_calloc(1, sizeof(*h));
-	sx_txn *txn = NULL;
-	int rc = h ? sx_txn_begin_write(old->store, 0, &txn, err) : sx_fail_nomem(err);
-
-	if (!rc)
-		rc = sx_header_read(txn, old->tables.meta, h, err);
-	if (!rc) {
-		h->state |= SX_STATE_SUPERSEDED;
-		rc = sx_header_write(txn, old->tables.meta, h, err);
-	}
-	if (rc)
-		sx_txn_abort(txn);
-	else
-		rc = sx_txn_commit(txn, err);
-	free(h);
-	return rc;
-}
-
-int sx_create_exchange(simidx *old, const char *dir, const char *path, unsigned mode,
-		       simidx_error *err)
-{
-	int rc = announce(old, err);
-
-	return rc ? rc : sx_dir_publish(dir, path, mode, 1, err);
-}
-
-int sx_create_lock_old(const char *path, unsigned flags, simidx **out, simidx_error *err)
-{
-	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
-	int rc = SIMIDX_E_MOVED;
-
-	*out = NULL;
-	how.flags = flags;
-	for (int i = 0; rc == SIMIDX_E_MOVED && i < MAX_MOVES; i++) {
-		sx_err_clear(err);
-		rc = simidx_open(path, &how, out, err);
-		if (!rc)
-			rc = sx_store_lock((*out)->store, 0, err);
-		if (rc) {
-			simidx_close(*out);
-			*out = NULL;
-		}
-	}
-	return rc;
-}
-
-/* Exchange the new directory for the index at the path, under that one's write lock. */
-static int replace(const char *dir, const char *path, unsigned mode, unsigned flags,
-		   simidx_error *err)
-{
-	simidx *old;
-	/* What is not an index of ours is not thrown away. */
-	int rc = sx_create_lock_old(path, flags & SIMIDX_CREATE_FORCE ? SIMIDX_OPEN_FORCE : 0,
-				    &old, err);
-
-	if (rc)
-		return rc;
-	rc = sx_create_exchange(old, dir, path, mode, err);
-	sx_store_unlock(old->store);
-	simidx_close(old);
-	return rc;
-}
-
-int sx_create_publish(const char *dir, const char *path, const simidx_create_options *o,
-		      simidx_error *err)
-{
-	unsigned mode = o->mode ? o->mode : DEFAULT_MODE;
-	simidx_error first = { 0 };
-	int rc = sx_dir_publish(dir, path, mode, 0, &first);
-
-	/* A free name or an empty directory has just been taken. */
-	if (rc == SIMIDX_E_EXISTS && o->flags & SIMIDX_CREATE_TRUNCATE)
-		return replace(dir, path, mode, o->flags, err);
-	if (rc && err)
-		*err = first;
 	return rc;
 }
 
@@ -216,7 +133,7 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 	if (!rc)
 		rc = sx_create_build(dir, lock_fd, options, &store, err);
 	if (!rc)
-		rc = sx_create_publish(dir, path, options, err);
+		rc = sx_publish(dir, path, options, err);
 	if (store)
 		sx_store_unlock(store);
 	if (!rc)

@@ -3,8 +3,10 @@
 
 #include "index/sx_header.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "util/sx_alloc.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
@@ -240,4 +242,128 @@ int sx_header_write(sx_txn *txn, sx_dbi meta, const sx_header *h, simidx_error *
 	sx_slice value = { bytes, sx_header_encode(h, bytes) };
 
 	return sx_dbi_put(txn, meta, header_key, value, err);
+}
+
+/* ---- the profile and the mark ---- */
+
+#define CHECKSUM_SIZE 8
+
+/* Length of the text and number of check fingerprints, 4 bytes each; the text; the fingerprints; the checksum. */
+#define PROFILE_FIXED 8
+
+static const sx_slice profile_key = { "profile", 7 };
+static const sx_slice mark_key = { "mark", 4 };
+
+/* Write a record of `size` bytes and its checksum, for which there is room after them. */
+static int write_checked(sx_txn *txn, sx_dbi meta, sx_slice key, unsigned char *bytes, size_t size,
+			 simidx_error *err)
+{
+	sx_slice value = { bytes, size + CHECKSUM_SIZE };
+
+	sx_store_le64(bytes + size, sx_hash(bytes, size));
+	return sx_dbi_put(txn, meta, key, value, err);
+}
+
+/* Whether a record is not empty and ends with the right checksum. */
+static int is_checked(sx_slice value)
+{
+	const unsigned char *bytes = value.data;
+	size_t size = value.size - CHECKSUM_SIZE;
+
+	return value.size > CHECKSUM_SIZE && sx_load_le64(bytes + size) == sx_hash(bytes, size);
+}
+
+int sx_header_write_profile(sx_txn *txn, sx_dbi meta, const char *text, const uint64_t *check_fps,
+			    size_t n_check_fps, simidx_error *err)
+{
+	size_t length = strlen(text), size = PROFILE_FIXED + length + 8 * n_check_fps;
+	unsigned char *bytes = sx_calloc(1, size + CHECKSUM_SIZE);
+	int rc;
+
+	if (!bytes)
+		return sx_fail_nomem(err);
+	sx_store_le32(bytes, (uint32_t)length);
+	sx_store_le32(bytes + 4, (uint32_t)n_check_fps);
+	memcpy(bytes + PROFILE_FIXED, text, length);
+	for (size_t i = 0; i < n_check_fps; i++)
+		sx_store_le64(bytes + PROFILE_FIXED + length + 8 * i, check_fps[i]);
+	rc = write_checked(txn, meta, profile_key, bytes, size, err);
+	free(bytes);
+	return rc;
+}
+
+int sx_header_read_profile(sx_txn *txn, sx_dbi meta, sx_profile *out, simidx_error *err)
+{
+	const unsigned char *bytes;
+	size_t length = 0, n = 0;
+	sx_slice value;
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	rc = sx_dbi_get(txn, meta, profile_key, &value, err);
+	if (rc == SIMIDX_E_NOT_FOUND)
+		return sx_fail(err, SIMIDX_E_CORRUPT, "the profile record is missing");
+	if (rc)
+		return rc;
+	bytes = value.data;
+	if (value.size >= PROFILE_FIXED) {
+		length = sx_load_le32(bytes);
+		n = sx_load_le32(bytes + 4);
+	}
+	if (length > SX_MAX_PROFILE || n > SX_MAX_CHECK_FPS ||
+	    value.size != PROFILE_FIXED + length + 8 * n + CHECKSUM_SIZE || !is_checked(value))
+		return sx_fail(err, SIMIDX_E_CORRUPT, "the profile record is damaged");
+	out->n_check_fps = n;
+	out->text = sx_calloc(length + 1, 1);
+	out->check_fps = sx_calloc(n, sizeof(*out->check_fps));
+	if (!out->text || !out->check_fps) {
+		sx_header_free_profile(out);
+		return sx_fail_nomem(err);
+	}
+	memcpy(out->text, bytes + PROFILE_FIXED, length);
+	for (size_t i = 0; i < n; i++)
+		out->check_fps[i] = sx_load_le64(bytes + PROFILE_FIXED + length + 8 * i);
+	return SIMIDX_OK;
+}
+
+void sx_header_free_profile(sx_profile *profile)
+{
+	free(profile->text);
+	free(profile->check_fps);
+	memset(profile, 0, sizeof(*profile));
+}
+
+int sx_header_set_mark(sx_mark *mark, const void *data, size_t size, const char *function,
+		       simidx_error *err)
+{
+	if (!data)
+		return sx_fail(err, SIMIDX_E_ARG, "%s: data is NULL", function);
+	if (!size || size > sizeof(mark->bytes))
+		return sx_fail(err, SIMIDX_E_RANGE, "a mark has 1 to %d bytes, this one %zu",
+			       SIMIDX_MAX_MARK, size);
+	memcpy(mark->bytes, data, size);
+	mark->size = size;
+	return SIMIDX_OK;
+}
+
+int sx_header_write_mark(sx_txn *txn, sx_dbi meta, const sx_mark *mark, simidx_error *err)
+{
+	unsigned char bytes[SIMIDX_MAX_MARK + CHECKSUM_SIZE];
+
+	if (!mark->size)
+		return SIMIDX_OK;
+	memcpy(bytes, mark->bytes, mark->size);
+	return write_checked(txn, meta, mark_key, bytes, mark->size, err);
+}
+
+int sx_header_read_mark(sx_txn *txn, sx_dbi meta, sx_slice *out, simidx_error *err)
+{
+	int rc = sx_dbi_get(txn, meta, mark_key, out, err);
+
+	if (rc)
+		return rc;
+	if (out->size > SIMIDX_MAX_MARK + CHECKSUM_SIZE || !is_checked(*out))
+		return sx_fail(err, SIMIDX_E_CORRUPT, "the mark record is damaged");
+	out->size -= CHECKSUM_SIZE;
+	return SIMIDX_OK;
 }

@@ -2,12 +2,14 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The header record: what an index is, its counts and digests, and how far a merge has come.
- * doc/format.md, "Header".
+ * The records of table `meta`: the header, which says what an index is, its counts and digests,
+ * and how far a merge has come; the profile; the mark. doc/format.md, "Header".
  */
 
 #ifndef SX_HEADER_H
 #define SX_HEADER_H
+
+#include <simidx_admin.h>
 
 #include "fresh/sx_fresh.h"
 #include "plan/sx_plan.h"
@@ -81,7 +83,7 @@ int sx_header_read(sx_txn *txn, sx_dbi meta, sx_header *header, simidx_error *er
 int sx_header_write(sx_txn *txn, sx_dbi meta, const sx_header *header, simidx_error *err);
 
 /* ------------------------------------------------------------------------------------------
- * The profile record: how texts become fingerprints, for others to compare (sx_profile.c)
+ * The profile record: how texts become fingerprints, for programs to compare
  */
 
 #define SX_MAX_PROFILE 4096
@@ -93,20 +95,32 @@ typedef struct sx_profile {
 	size_t n_check_fps;
 } sx_profile;
 
-int sx_profile_write(sx_txn *txn, sx_dbi meta, const char *text, const uint64_t *check_fps,
-		     size_t n_check_fps, simidx_error *err);
+/** Write the record to table `meta`; text and fingerprints are within the limits. */
+int sx_header_write_profile(sx_txn *txn, sx_dbi meta, const char *text, const uint64_t *check_fps,
+			    size_t n_check_fps, simidx_error *err);
 
-int sx_profile_read(sx_txn *txn, sx_dbi meta, sx_profile *out, simidx_error *err);
+/** Read the record; SIMIDX_E_CORRUPT if it is damaged or missing. */
+int sx_header_read_profile(sx_txn *txn, sx_dbi meta, sx_profile *out, simidx_error *err);
 
-void sx_profile_free(sx_profile *profile);
+void sx_header_free_profile(sx_profile *profile);
 
 /* ------------------------------------------------------------------------------------------
- * The mark: bytes of the caller's, stored with a commit (sx_mark.c)
+ * The mark record: bytes of the caller's, stored with a commit
  */
 
-int sx_mark_write(sx_txn *txn, sx_dbi meta, const void *data, size_t size, simidx_error *err);
+typedef struct sx_mark {
+	unsigned char bytes[SIMIDX_MAX_MARK];
+	size_t size; /* 0 = none */
+} sx_mark;
 
-/** The mark, in the map. SIMIDX_E_NOT_FOUND without setting err. */
-int sx_mark_read(sx_txn *txn, sx_dbi meta, sx_slice *out, simidx_error *err);
+/** Set a mark to what a caller of `function` gives: SIMIDX_E_ARG, SIMIDX_E_RANGE. */
+int sx_header_set_mark(sx_mark *mark, const void *data, size_t size, const char *function,
+		       simidx_error *err);
+
+/** Write the record to table `meta`, if the mark is not empty. */
+int sx_header_write_mark(sx_txn *txn, sx_dbi meta, const sx_mark *mark, simidx_error *err);
+
+/** The mark, in the map. SIMIDX_E_NOT_FOUND without setting err; SIMIDX_E_CORRUPT. */
+int sx_header_read_mark(sx_txn *txn, sx_dbi meta, sx_slice *out, simidx_error *err);
 
 #endif /* SX_HEADER_H */

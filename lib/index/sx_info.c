@@ -6,7 +6,7 @@
 
 #include <simidx_admin.h>
 
-#include "index/sx_index.h"
+#include "index/sx_snapshot.h"
 #include "store/sx_dir.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
@@ -36,22 +36,20 @@ static void describe(const simidx *index, const sx_header *h, simidx_info *out)
 int simidx_get_info(simidx *index, simidx_info *out, simidx_error *err)
 {
 	simidx_info own, *info;
-	sx_snapshot *s;
+	sx_snapshot s;
 	int rc;
 
 	sx_err_clear(err);
 	info = sx_struct_begin(out, sizeof(size_t), &own, sizeof(own));
 	if (!index || !info)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_get_info: bad index or struct size");
-	s = sx_calloc(1, sizeof(*s));
-	rc = s ? sx_snapshot_begin(s, index, err) : sx_fail_nomem(err);
+	rc = sx_snapshot_begin(&s, index, err);
 	if (!rc) {
-		describe(index, &s->header, info);
-		info->snapshot = s->id;
-		rc = sx_dbi_usage(s->txn, &info->file_bytes, &info->used_bytes, err);
-		sx_snapshot_end(s);
+		describe(index, &s.header, info);
+		info->snapshot = s.id;
+		rc = sx_dbi_usage(s.txn, &info->file_bytes, &info->used_bytes, err);
+		sx_snapshot_end(&s);
 	}
-	free(s);
 	sx_struct_end(out, info, sizeof(*info));
 	return rc;
 }
@@ -147,22 +145,44 @@ static int describe_number(simidx *index, const sx_snapshot *s, unsigned i,
 int simidx_get_table_info(simidx *index, unsigned i, simidx_table_info *out, simidx_error *err)
 {
 	simidx_table_info own, *info;
-	sx_snapshot *s;
+	sx_snapshot s;
 	int rc;
 
 	sx_err_clear(err);
 	info = sx_struct_begin(out, sizeof(size_t), &own, sizeof(own));
 	if (!index || !info)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_get_table_info: bad index or struct size");
-	s = sx_calloc(1, sizeof(*s));
-	rc = s ? sx_snapshot_begin(s, index, err) : sx_fail_nomem(err);
+	rc = sx_snapshot_begin(&s, index, err);
 	if (!rc) {
-		rc = describe_number(index, s, i, info, err);
-		sx_snapshot_end(s);
+		rc = describe_number(index, &s, i, info, err);
+		sx_snapshot_end(&s);
 	}
-	free(s);
 	sx_struct_end(out, info, sizeof(*info));
 	return rc;
+}
+
+/* ---- the mark ---- */
+
+int simidx_get_mark(simidx *index, void *buffer, size_t size, size_t *n, simidx_error *err)
+{
+	sx_snapshot s;
+	sx_slice mark;
+	int rc;
+
+	sx_err_clear(err);
+	if (n)
+		*n = 0;
+	if (!index || !n || (!buffer && size))
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_get_mark: index, buffer or n is NULL");
+	rc = sx_snapshot_begin(&s, index, err);
+	if (!rc)
+		rc = sx_header_read_mark(s.txn, index->tables.meta, &mark, err);
+	if (!rc) {
+		*n = mark.size;
+		memcpy(buffer, mark.data, mark.size < size ? mark.size : size);
+	}
+	sx_snapshot_end(&s);
+	return rc == SIMIDX_E_NOT_FOUND ? sx_fail(err, rc, "no mark is stored") : rc;
 }
 
 /* ---- backup ---- */
@@ -180,12 +200,12 @@ int simidx_backup(simidx *index, const char *destination, simidx_error *err)
 		rc = sx_dir_prepare(destination, &dir, &fd, err);
 	if (rc)
 		return rc;
-	sx_progress(index, "backup", 0, 1);
+	sx_index_progress(index, "backup", 0, 1);
 	rc = sx_store_copy(index->store, dir, err);
 	if (!rc)
 		rc = sx_dir_publish(dir, destination, 0600, 0, err);
 	if (!rc)
-		sx_progress(index, "backup", 1, 1);
+		sx_index_progress(index, "backup", 1, 1);
 	else
 		sx_dir_remove(dir);
 	sx_dir_unlock(fd);

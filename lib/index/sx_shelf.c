@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/sx_index.h"
+#include "index/sx_snapshot.h"
 #include "util/sx_alloc.h"
 
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include <string.h>
+#include "index/sx_snapshot.h"
 
-#include "index/sx_index.h"
+#include <string.h>
 #include "util/sx_err.h"
 
 /*
@@ -62,4 +62,28 @@ void sx_snapshot_end(sx_snapshot *s)
 {
 	sx_txn_abort(s->txn);
 	s->txn = NULL;
+}
+
+int sx_snapshot_begin_write(sx_snapshot *s, simidx *index, int no_meta_sync, simidx_error *err)
+{
+	int rc;
+
+	s->index = index;
+	s->id = 0;
+	rc = sx_txn_begin_write(index->store, no_meta_sync, &s->txn, err);
+	if (!rc)
+		rc = sx_header_read(s->txn, index->tables.meta, &s->header, err);
+	s->header.state &= ~SX_STATE_SUPERSEDED;
+	return rc;
+}
+
+int sx_snapshot_commit(sx_snapshot *s, simidx_error *err)
+{
+	sx_txn *txn = s->txn;
+	int rc = sx_header_write(txn, s->index->tables.meta, &s->header, err);
+
+	if (rc)
+		return rc;
+	s->txn = NULL; /* the commit frees it, whatever comes of it */
+	return sx_txn_commit(txn, err);
 }

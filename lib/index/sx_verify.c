@@ -15,7 +15,7 @@
 
 #include <simidx_admin.h>
 
-#include "index/sx_index.h"
+#include "index/sx_documents.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
@@ -60,7 +60,7 @@ static void problem(struct verify *v, const char *table, const char *format, ...
 
 static void step(struct verify *v)
 {
-	sx_progress(v->index, "verify", ++v->step, v->n_steps);
+	sx_index_progress(v->index, "verify", ++v->step, v->n_steps);
 }
 
 /* Add a piece of rows to a table's tally. */
@@ -271,7 +271,7 @@ static int check_mark(struct verify *v)
 {
 	simidx_error err = { 0 };
 	sx_slice mark;
-	int rc = sx_mark_read(v->snapshot.txn, v->index->tables.meta, &mark, &err);
+	int rc = sx_header_read_mark(v->snapshot.txn, v->index->tables.meta, &mark, &err);
 
 	if (rc == SIMIDX_E_CORRUPT)
 		problem(v, "meta", "%s", err.text);

@@ -5,10 +5,12 @@
  * All documents in order: the tables and the fresh rows, merged.
  */
 
+#include "index/sx_walk.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/sx_index.h"
+#include "index/sx_documents.h"
 #include "util/sx_err.h"
 #include "util/sx_sort.h"
 

@@ -106,7 +106,7 @@ static int claim(simidx_loader *l, simidx_error *err)
 
 static int lock_old(simidx_loader *l, simidx_error *err)
 {
-	int rc = sx_create_lock_old(l->path, l->options.flags, &l->old, err);
+	int rc = sx_publish_lock_old(l->path, l->options.flags, &l->old, err);
 
 	l->locked = !rc;
 	return rc;
@@ -132,7 +132,7 @@ static int copy_create(simidx_loader *l, const simidx_create_options *create, si
 
 static int keep_mark(simidx_loader *l, simidx_error *err)
 {
-	int rc = simidx_get_mark(l->old, l->mark, sizeof(l->mark), &l->mark_size, err);
+	int rc = simidx_get_mark(l->old, l->mark.bytes, sizeof(l->mark.bytes), &l->mark.size, err);
 
 	if (rc != SIMIDX_E_NOT_FOUND)
 		return rc;
@@ -406,14 +406,9 @@ int simidx_loader_put(simidx_loader *l, const simidx_doc *given, uint64_t *id, s
 int simidx_loader_set_mark(simidx_loader *l, const void *data, size_t size, simidx_error *err)
 {
 	sx_err_clear(err);
-	if (!l || !data)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_set_mark: loader or data is NULL");
-	if (!size || size > sizeof(l->mark))
-		return sx_fail(err, SIMIDX_E_RANGE, "a mark has 1 to %d bytes, this one %zu",
-			       SIMIDX_MAX_MARK, size);
-	memcpy(l->mark, data, size);
-	l->mark_size = size;
-	return SIMIDX_OK;
+	if (!l)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_set_mark: loader is NULL");
+	return sx_header_set_mark(&l->mark, data, size, "simidx_loader_set_mark", err);
 }
 
 /* ---- finish ---- */
@@ -427,8 +422,8 @@ static int write_header(simidx_loader *l, simidx_error *err)
 		l->header.documents = l->n_distinct;
 	l->header.next_id = l->next_id;
 	rc = sx_header_write(txn, l->index->tables.meta, &l->header, err);
-	if (!rc && l->mark_size)
-		rc = sx_mark_write(txn, l->index->tables.meta, l->mark, l->mark_size, err);
+	if (!rc)
+		rc = sx_header_write_mark(txn, l->index->tables.meta, &l->mark, err);
 	if (rc)
 		return rc;
 	l->txn = NULL;
@@ -457,7 +452,7 @@ static int build(simidx_loader *l, simidx_error *err)
 
 static int publish_new(simidx_loader *l, simidx_error *err)
 {
-	return sx_create_publish(l->dir, l->path, &l->create, err);
+	return sx_publish(l->dir, l->path, &l->create, err);
 }
 
 /*
@@ -472,7 +467,7 @@ static int publish(simidx_loader *l, simidx_error *err)
 		return be_patient(l, publish_new, err);
 	if (!rc)
 		rc = sx_store_check_path(l->old->store, err);
-	return rc ? rc : sx_create_exchange(l->old, l->dir, l->path, l->create.mode, err);
+	return rc ? rc : sx_publish_exchange(l->old, l->dir, l->path, l->create.mode, err);
 }
 
 int simidx_loader_finish(simidx_loader *l, simidx_loader_report *report, simidx_error *err)

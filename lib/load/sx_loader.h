@@ -18,7 +18,10 @@
 #include <simidx_admin.h>
 #include <simidx_load.h>
 
-#include "index/sx_index.h"
+#include "index/sx_create.h"
+#include "index/sx_documents.h"
+#include "index/sx_publish.h"
+#include "index/sx_walk.h"
 #include "table/sx_append.h"
 #include "util/sx_sorter.h"
 #include "util/sx_spill.h"
@@ -64,8 +67,7 @@ struct simidx_loader {
 	sx_txn *txn;
 	uint64_t pages; /* written in it, about */
 	sx_header header;
-	unsigned char mark[SIMIDX_MAX_MARK]; /* of the new index */
-	size_t mark_size;                    /* 0 = none */
+	sx_mark mark; /* of the new index */
 	simidx_loader_report report;
 };
 

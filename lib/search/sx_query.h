@@ -8,7 +8,7 @@
 #ifndef SX_QUERY_H
 #define SX_QUERY_H
 
-#include "index/sx_index.h"
+#include "index/sx_documents.h"
 #include "plan/sx_weights.h"
 #include "util/sx_struct.h"
 

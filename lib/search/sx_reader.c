@@ -157,13 +157,12 @@ static int find_label(simidx_reader *r, const char *label, size_t size, simidx_m
 	for (size_t i = 0; !rc && i < r->fresh.n; i++) {
 		const sx_fresh_row *row = &r->fresh.at[i];
 		sx_doc doc = { row->id, row->fp, row->fp2 };
-		sx_slice stored;
 
-		rc = sx_label_of(r->snapshot.txn, &r->index->tables, row->id, &stored, err);
-		if (rc == SIMIDX_E_NOT_FOUND)
-			return sx_fail(err, SIMIDX_E_CORRUPT, "table labels: an entry is missing");
-		if (!rc && stored.size == size && !memcmp(stored.data, label, size))
+		rc = sx_doc_has_label(r->snapshot.txn, &r->index->tables, row->id, label, size, err);
+		if (!rc)
 			return deliver_one(r, &doc, out, err);
+		if (rc == SIMIDX_E_NOT_FOUND)
+			rc = SIMIDX_OK;
 	}
 	if (rc)
 		return rc;

@@ -6,12 +6,13 @@
 
 #include <simidx_admin.h>
 
-#include "index/sx_index.h"
+#include "index/sx_documents.h"
 #include "store/sx_dir.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 #include "util/sx_struct.h"
+#include "write/sx_merge.h"
 
 #define MIN_THRESHOLD 65536
 #define MAX_THRESHOLD 1000000
@@ -26,8 +27,7 @@ struct simidx_writer {
 	uint64_t stored;       /* documents that this writer has committed */
 	int uses_memtable;     /* pending rows are in the memtable, too */
 	sx_fresh_rows equal;   /* scratch: those with the id or label of the one to put */
-	unsigned char mark[SIMIDX_MAX_MARK]; /* for the next commit */
-	size_t mark_size;      /* 0 = none */
+	sx_mark mark;          /* for the next commit */
 };
 
 static int no_meta_sync(const simidx_writer *w)
@@ -78,7 +78,7 @@ static void drop(simidx_writer *w)
 		sx_fresh_discard(&w->index->fresh);
 	w->uses_memtable = 0;
 	w->pending.n = 0;
-	w->mark_size = 0;
+	w->mark.size = 0;
 	if (w->locked)
 		sx_store_unlock(w->index->store);
 	w->locked = 0;
@@ -86,16 +86,14 @@ static void drop(simidx_writer *w)
 
 static int begin_transaction(simidx_writer *w, simidx_error *err)
 {
-	sx_snapshot *s = &w->snapshot;
-	int rc = sx_txn_begin_write(w->index->store, no_meta_sync(w), &s->txn, err);
+	return sx_snapshot_begin_write(&w->snapshot, w->index, no_meta_sync(w), err);
+}
 
-	s->index = w->index;
-	s->id = 0;
-	if (!rc)
-		rc = sx_header_read(s->txn, w->index->tables.meta, &s->header, err);
-	/* The path was checked when the lock was taken: an announced exchange never came. */
-	s->header.state &= ~SX_STATE_SUPERSEDED;
-	return rc;
+/* End the transaction, but keep the lock, and merge. */
+static int merge(simidx_writer *w, simidx_error *err)
+{
+	sx_snapshot_end(&w->snapshot);
+	return sx_merge_fresh(w->index, no_meta_sync(w), err);
 }
 
 /* Take the lock and a write transaction, finishing a merge that was killed. */
@@ -114,8 +112,7 @@ static int begin(simidx_writer *w, simidx_error *err)
 	w->cleaned = 1;
 	rc = begin_transaction(w, err);
 	if (!rc && w->snapshot.header.state & SX_STATE_MERGING) {
-		sx_snapshot_end(&w->snapshot);
-		rc = sx_merge_fresh(w->index, no_meta_sync(w), err);
+		rc = merge(w, err);
 		if (!rc)
 			rc = begin_transaction(w, err);
 	}
@@ -125,29 +122,6 @@ static int begin(simidx_writer *w, simidx_error *err)
 }
 
 /* ---- put ---- */
-
-int sx_check_doc(const simidx *index, const simidx_doc *doc, simidx_error *err)
-{
-	if (!doc || doc->flags & ~SIMIDX_DOC_FP2 || doc->reserved)
-		return sx_fail(err, SIMIDX_E_ARG, "document: bad struct size or flags");
-	if (doc->fp & ~sx_low_bits(index->bits))
-		return sx_fail(err, SIMIDX_E_RANGE, "the fingerprint has more than %u bits",
-			       index->bits);
-	if (doc->id != SIMIDX_NO_ID && doc->id > SIMIDX_MAX_ID)
-		return sx_fail(err, SIMIDX_E_RANGE, "the id is above %llu",
-			       (unsigned long long)SIMIDX_MAX_ID);
-	if (doc->label && (!doc->label_size || doc->label_size > SIMIDX_MAX_LABEL))
-		return sx_fail(err, SIMIDX_E_RANGE, "a label has 1 to %d bytes, this one %zu",
-			       SIMIDX_MAX_LABEL, doc->label_size);
-	if (!sx_has_ids(index) && (doc->id != SIMIDX_NO_ID || doc->label))
-		return sx_fail(err, SIMIDX_E_MISMATCH, "the index holds no ids and no labels");
-	if (!(doc->flags & SIMIDX_DOC_FP2) != !(index->flags & SIMIDX_CREATE_FP2))
-		return sx_fail(err, SIMIDX_E_MISMATCH,
-			       doc->flags & SIMIDX_DOC_FP2
-				       ? "the index has no second fingerprints"
-				       : "the index wants a second fingerprint with each document");
-	return SIMIDX_OK;
-}
 
 /* From now on this transaction's rows are looked up, so they go into the memtable. */
 static int use_memtable(simidx_writer *w, simidx_error *err)
@@ -197,42 +171,27 @@ static int duplicate_id(simidx_writer *w, uint64_t id, simidx_error *err)
 				 (unsigned long long)id);
 }
 
-/* Whether a fresh or pending document has the label. The bytes are in `labels` already. */
-static int fresh_label(simidx_writer *w, const simidx_doc *doc, uint64_t hash, int *found,
-		       simidx_error *err)
-{
-	sx_fresh_span span = fresh_and_pending(w);
-	int rc;
-
-	*found = 0;
-	w->equal.n = 0;
-	rc = sx_fresh_by_label(&w->index->fresh, w->snapshot.txn, &span, hash, &w->equal, err);
-	for (size_t i = 0; !rc && !*found && i < w->equal.n; i++) {
-		sx_slice label;
-
-		rc = sx_label_of(w->snapshot.txn, &w->index->tables, w->equal.at[i].id, &label,
-				 err);
-		*found = !rc && label.size == doc->label_size &&
-			 !memcmp(label.data, doc->label, label.size);
-	}
-	return rc == SIMIDX_E_NOT_FOUND
-		       ? sx_fail(err, SIMIDX_E_CORRUPT, "table labels: an entry is missing")
-		       : rc;
-}
-
+/* The bytes of labels that wait for the commit are in `labels` already. */
 static int duplicate_label(simidx_writer *w, const simidx_doc *doc, uint64_t hash,
 			   simidx_error *err)
 {
+	const sx_tables *tables = &w->index->tables;
+	sx_fresh_span span = fresh_and_pending(w);
+	sx_txn *txn = w->snapshot.txn;
 	uint64_t other;
-	int found, rc = use_memtable(w, err);
+	int rc = use_memtable(w, err);
 
+	w->equal.n = 0;
 	if (!rc)
-		rc = fresh_label(w, doc, hash, &found, err);
+		rc = sx_fresh_by_label(&w->index->fresh, txn, &span, hash, &w->equal, err);
 	if (rc)
 		return rc;
-	rc = found ? SIMIDX_OK
-		   : sx_id_of_label(w->snapshot.txn, &w->index->tables, doc->label,
-				    doc->label_size, &other, err);
+	rc = SIMIDX_E_NOT_FOUND;
+	for (size_t i = 0; rc == SIMIDX_E_NOT_FOUND && i < w->equal.n; i++)
+		rc = sx_doc_has_label(txn, tables, w->equal.at[i].id, doc->label, doc->label_size,
+				      err);
+	if (rc == SIMIDX_E_NOT_FOUND)
+		rc = sx_id_of_label(txn, tables, doc->label, doc->label_size, &other, err);
 	if (rc == SIMIDX_E_NOT_FOUND)
 		return SIMIDX_OK;
 	return rc ? rc : sx_fail(err, SIMIDX_E_DUPLICATE, "the label is already in use");
@@ -324,19 +283,14 @@ int simidx_writer_put(simidx_writer *w, const simidx_doc *given, uint64_t *id, s
 static int store_pending(simidx_writer *w, simidx_error *err)
 {
 	sx_snapshot *s = &w->snapshot;
-	sx_txn *txn = s->txn;
-	int rc = sx_fresh_log_append(txn, &w->index->fresh.log, w->pending.at, w->pending.n,
+	int rc = sx_fresh_log_append(s->txn, &w->index->fresh.log, w->pending.at, w->pending.n,
 				     s->header.next_seq, err);
 
 	s->header.next_seq += w->pending.n;
 	if (!rc)
-		rc = sx_header_write(txn, w->index->tables.meta, &s->header, err);
-	if (!rc && w->mark_size)
-		rc = sx_mark_write(txn, w->index->tables.meta, w->mark, w->mark_size, err);
-	if (rc)
-		return rc;
-	s->txn = NULL; /* the commit frees it, whatever comes of it */
-	rc = sx_txn_commit(txn, err);
+		rc = sx_header_write_mark(s->txn, w->index->tables.meta, &w->mark, err);
+	if (!rc)
+		rc = sx_snapshot_commit(s, err);
 	if (!rc) {
 		w->stored += w->pending.n;
 		w->pending.n = 0; /* so that the memtable keeps the rows */
@@ -371,17 +325,15 @@ int simidx_writer_commit(simidx_writer *w, simidx_error *err)
 	rc = sx_store_check_fork(w->index->store, err);
 	if (rc)
 		return rc;
-	if (!w->pending.n && !w->mark_size && w->options.merge == SIMIDX_MERGE_NEVER) {
+	if (!w->pending.n && !w->mark.size && w->options.merge == SIMIDX_MERGE_NEVER) {
 		drop(w);
 		return SIMIDX_OK;
 	}
 	rc = begin(w, err);
-	if (!rc && (w->pending.n || w->mark_size))
+	if (!rc && (w->pending.n || w->mark.size))
 		rc = store_pending(w, err);
-	if (!rc && merge_is_due(w)) {
-		sx_snapshot_end(&w->snapshot);
-		rc = sx_merge_fresh(w->index, no_meta_sync(w), err);
-	}
+	if (!rc && merge_is_due(w))
+		rc = merge(w, err);
 	drop(w);
 	return rc;
 }
@@ -389,14 +341,9 @@ int simidx_writer_commit(simidx_writer *w, simidx_error *err)
 int simidx_writer_set_mark(simidx_writer *w, const void *data, size_t size, simidx_error *err)
 {
 	sx_err_clear(err);
-	if (!w || !data)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_set_mark: writer or data is NULL");
-	if (!size || size > sizeof(w->mark))
-		return sx_fail(err, SIMIDX_E_RANGE, "a mark has 1 to %d bytes, this one %zu",
-			       SIMIDX_MAX_MARK, size);
-	memcpy(w->mark, data, size);
-	w->mark_size = size;
-	return SIMIDX_OK;
+	if (!w)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_set_mark: writer is NULL");
+	return sx_header_set_mark(&w->mark, data, size, "simidx_writer_set_mark", err);
 }
 
 uint64_t simidx_writer_stored(const simidx_writer *w)
@@ -441,8 +388,7 @@ int simidx_writer_merge(simidx_writer *w, simidx_error *err)
 	rc = begin(w, err);
 	if (rc)
 		return rc;
-	sx_snapshot_end(&w->snapshot);
-	rc = sx_merge_fresh(w->index, no_meta_sync(w), err);
+	rc = merge(w, err);
 	drop(w);
 	return rc;
 }

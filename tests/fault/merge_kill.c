@@ -12,7 +12,7 @@
 
 #include <simidx_admin.h>
 
-#include "index/sx_index.h"
+#include "index/sx_snapshot.h"
 #include "support/sxt_model.h"
 
 #define KILLED 42

@@ -11,7 +11,7 @@
 
 #include <simidx_admin.h>
 
-#include "index/sx_index.h"
+#include "index/sx_publish.h"
 #include "store/sx_dir.h"
 #include "support/sxt_load.h"
 
@@ -264,7 +264,7 @@ static int exchanger(sxt_proc *me, void *ctx)
 	simidx_close(other);
 	sxt_proc_tell(me);
 	sxt_proc_wait(me);
-	sxt_proc_must(sx_create_exchange(index, dir, sxt_load_path, 0600, &err), SIMIDX_OK, &err);
+	sxt_proc_must(sx_publish_exchange(index, dir, sxt_load_path, 0600, &err), SIMIDX_OK, &err);
 	sx_dir_unlock(fd);
 	sx_store_unlock(index->store);
 	simidx_close(index);

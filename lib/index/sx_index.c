@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
+#include "index/sx_index.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <simidx_admin.h>
 
-#include "index/sx_index.h"
 #include "kernel/sx_kernel.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
@@ -95,7 +96,7 @@ static int open_documents(simidx *index, sx_txn *txn, int create, simidx_error *
 	return rc;
 }
 
-int sx_tables_open(simidx *index, sx_txn *txn, int create, simidx_error *err)
+int sx_index_open_tables(simidx *index, sx_txn *txn, int create, simidx_error *err)
 {
 	int rc = open_permuted(index, txn, create, err);
 
@@ -129,7 +130,7 @@ static int load_description(simidx *index, sx_txn *txn, simidx_error *err)
 	if (!rc && h->page_size != sx_store_page_size(index->store))
 		rc = sx_fail(err, SIMIDX_E_CORRUPT, "header: the page size is not the file's");
 	if (!rc)
-		rc = sx_profile_read(txn, index->tables.meta, &index->profile, err);
+		rc = sx_header_read_profile(txn, index->tables.meta, &index->profile, err);
 	if (!rc) {
 		index->bits = index->fresh.bits = h->bits;
 		index->layout = h->layout;
@@ -187,7 +188,7 @@ int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_er
 	if (!rc)
 		rc = load_description(index, txn, err);
 	if (!rc)
-		rc = sx_tables_open(index, txn, 0, err);
+		rc = sx_index_open_tables(index, txn, 0, err);
 	/* A read transaction is committed so that the tables stay open after it. */
 	if (rc)
 		sx_txn_abort(txn);
@@ -248,7 +249,7 @@ void simidx_close(simidx *index)
 	sx_store_close(index->store);
 	sx_fresh_free(&index->fresh);
 	sx_shelf_free(&index->shelf);
-	sx_profile_free(&index->profile);
+	sx_header_free_profile(&index->profile);
 	free(index);
 }
 
@@ -263,7 +264,7 @@ void simidx_set_progress(simidx *index,
 	index->progress_ctx = ctx;
 }
 
-void sx_progress(const simidx *index, const char *phase, uint64_t done, uint64_t total)
+void sx_index_progress(const simidx *index, const char *phase, uint64_t done, uint64_t total)
 {
 	if (index->progress)
 		index->progress(index->progress_ctx, phase, done, total);

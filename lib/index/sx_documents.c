@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "index/sx_documents.h"
+
+#include <string.h>
+
+#include "util/sx_bytes.h"
+#include "util/sx_err.h"
+#include "util/sx_hash.h"
+
+/* The columns of one row of a table, two at most. SIMIDX_E_NOT_FOUND without setting err. */
+static int read_row(const sx_snapshot *s, const sx_table *table, sx_place place, uint64_t *cols,
+		    simidx_error *err)
+{
+	sx_cursor *cursor;
+	sx_rows row;
+	int rc = sx_cursor_open(s->txn, table->dbi, &cursor, err);
+
+	if (rc)
+		return rc;
+	sx_rows_init(&row, table->n_cols);
+	rc = sx_table_range(table, cursor, place, place, 1, &row, err);
+	if (!rc && !row.n)
+		rc = SIMIDX_E_NOT_FOUND;
+	for (unsigned c = 0; !rc && c < table->n_cols; c++)
+		cols[c] = row.col[c][0];
+	sx_rows_free(&row);
+	sx_cursor_close(cursor);
+	return rc;
+}
+
+int sx_doc_by_id(const sx_snapshot *s, uint64_t id, sx_doc *doc, simidx_error *err)
+{
+	uint64_t cols[2] = { 0, 0 };
+	int rc = read_row(s, &s->index->tables.docs, (sx_place){ id, 0 }, cols, err);
+
+	*doc = (sx_doc){ id, cols[0], 0 };
+	/* Not in postings: a merge is half done, and the fresh row answers. */
+	if (!rc && s->index->flags & SIMIDX_CREATE_FP2)
+		rc = read_row(s, &s->index->tables.postings, (sx_place){ doc->fp, id }, cols, err);
+	doc->fp2 = cols[1];
+	return rc;
+}
+
+int sx_label_of(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_slice *label,
+		simidx_error *err)
+{
+	unsigned char bytes[8];
+	sx_slice key = { bytes, sizeof(bytes) };
+
+	sx_store_be64(bytes, id);
+	return sx_dbi_get(txn, tables->labels, key, label, err);
+}
+
+int sx_doc_has_label(sx_txn *txn, const sx_tables *tables, uint64_t id, const void *label,
+		     size_t size, simidx_error *err)
+{
+	sx_slice stored;
+	int rc = sx_label_of(txn, tables, id, &stored, err);
+
+	if (rc == SIMIDX_E_NOT_FOUND)
+		return sx_fail(err, SIMIDX_E_CORRUPT, "table labels: an entry is missing");
+	if (!rc && (stored.size != size || memcmp(stored.data, label, size)))
+		rc = SIMIDX_E_NOT_FOUND;
+	return rc;
+}
+
+int sx_id_of_label(sx_txn *txn, const sx_tables *tables, const void *label, size_t size,
+		   uint64_t *id, simidx_error *err)
+{
+	uint64_t hash = sx_hash(label, size);
+	sx_place low = { hash, 0 }, high = { hash, UINT64_MAX };
+	sx_cursor *cursor;
+	sx_rows ids;
+	int rc = sx_cursor_open(txn, tables->by_label.dbi, &cursor, err);
+
+	if (rc)
+		return rc;
+	sx_rows_init(&ids, tables->by_label.n_cols);
+	rc = sx_table_range(&tables->by_label, cursor, low, high, 0, &ids, err);
+	sx_cursor_close(cursor);
+	/* Labels with equal hashes are told apart by their bytes. */
+	if (!rc)
+		rc = SIMIDX_E_NOT_FOUND;
+	for (size_t i = 0; rc == SIMIDX_E_NOT_FOUND && i < ids.n; i++) {
+		*id = ids.col[0][i];
+		rc = sx_doc_has_label(txn, tables, *id, label, size, err);
+	}
+	sx_rows_free(&ids);
+	return rc;
+}
+
+int sx_check_doc(const simidx *index, const simidx_doc *doc, simidx_error *err)
+{
+	if (!doc || doc->flags & ~SIMIDX_DOC_FP2 || doc->reserved)
+		return sx_fail(err, SIMIDX_E_ARG, "document: bad struct size or flags");
+	if (doc->fp & ~sx_low_bits(index->bits))
+		return sx_fail(err, SIMIDX_E_RANGE, "the fingerprint has more than %u bits",
+			       index->bits);
+	if (doc->id != SIMIDX_NO_ID && doc->id > SIMIDX_MAX_ID)
+		return sx_fail(err, SIMIDX_E_RANGE, "the id is above %llu",
+			       (unsigned long long)SIMIDX_MAX_ID);
+	if (doc->label && (!doc->label_size || doc->label_size > SIMIDX_MAX_LABEL))
+		return sx_fail(err, SIMIDX_E_RANGE, "a label has 1 to %d bytes, this one %zu",
+			       SIMIDX_MAX_LABEL, doc->label_size);
+	if (!sx_has_ids(index) && (doc->id != SIMIDX_NO_ID || doc->label))
+		return sx_fail(err, SIMIDX_E_MISMATCH, "the index holds no ids and no labels");
+	if (!(doc->flags & SIMIDX_DOC_FP2) != !(index->flags & SIMIDX_CREATE_FP2))
+		return sx_fail(err, SIMIDX_E_MISMATCH,
+			       doc->flags & SIMIDX_DOC_FP2
+				       ? "the index has no second fingerprints"
+				       : "the index wants a second fingerprint with each document");
+	return SIMIDX_OK;
+}

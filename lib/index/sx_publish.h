@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Putting an index that was built in a private directory in its place, which may be that of
+ * another index.
+ */
+
+#ifndef SX_PUBLISH_H
+#define SX_PUBLISH_H
+
+#include "index/sx_index.h"
+
+/** Mode of the files of a new index where the caller chooses none. */
+#define SX_PUBLISH_MODE 0600
+
+/**
+ * Put a private directory at the path, as simidx_create() does with these options.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_EXISTS; with SIMIDX_CREATE_TRUNCATE what opening and locking the old
+ *         index returns; or an error of the system
+ */
+int sx_publish(const char *dir, const char *path, const simidx_create_options *options,
+	       simidx_error *err);
+
+/**
+ * Open the index at the path, with flags of simidx_open(), and take its write lock; again while
+ * other processes put another one there. SIMIDX_E_BUSY if another process has the lock.
+ */
+int sx_publish_lock_old(const char *path, unsigned flags, simidx **out, simidx_error *err);
+
+/** Exchange a private directory for an index; the caller holds that one's write lock. */
+int sx_publish_exchange(simidx *old, const char *dir, const char *path, unsigned mode,
+			simidx_error *err);
+
+#endif /* SX_PUBLISH_H */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Moving the fresh rows into the tables: t01.., docs, by_label and last postings, each in
+ * transactions of a bounded number of blocks. Until postings have a row, its fresh copy answers:
+ * a fingerprint that stands in a table but not in postings has no documents there. When
+ * postings take several transactions, the header says up to which (fingerprint, id) they are
+ * done. The transaction with the last of them removes the fresh rows. A merge that was killed
+ * is done again from the start: what is there already is skipped.
+ */
+
+#ifndef SX_MERGE_H
+#define SX_MERGE_H
+
+#include "index/sx_index.h"
+
+/**
+ * Move all fresh rows into the tables, in transactions of its own. The caller holds the write
+ * lock and no transaction.
+ */
+int sx_merge_fresh(simidx *index, int no_meta_sync, simidx_error *err);
+
+#endif /* SX_MERGE_H */
