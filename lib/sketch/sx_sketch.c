@@ -35,10 +35,9 @@ uint64_t simidx_feature_hash(const void *data, size_t size)
 uint64_t sx_isqrt(uint64_t high, uint64_t low)
 {
 	uint64_t root = 0, rest = 0, next;
-	unsigned i;
 
 	/* As on paper: two binary digits of the square give one of the root. */
-	for (i = 0; i < 64; i++) {
+	for (unsigned i = 0; i < 64; i++) {
 		next = rest << 2 | high >> 62;
 		high = high << 2 | low >> 62;
 		low <<= 2;
@@ -55,13 +54,12 @@ uint64_t sx_isqrt(uint64_t high, uint64_t low)
 /* The weights of the features whose hash has each of a nibble's bits. Spoils its input. */
 static void split_nibble(uint64_t of_value[16], uint64_t *with)
 {
-	unsigned bit, value, half;
+	for (unsigned bit = 4; bit-- > 0;) {
+		unsigned half = 1u << bit;
 
-	for (bit = 4; bit-- > 0;) {
-		half = 1u << bit;
 		with[bit] = 0;
 		/* Values that differ in this bit only are one from here on. */
-		for (value = 0; value < half; value++) {
+		for (unsigned value = 0; value < half; value++) {
 			with[bit] += of_value[half + value];
 			of_value[value] += of_value[half + value];
 		}
@@ -92,7 +90,6 @@ static void add_three(uint64_t *high, uint64_t *low, uint64_t a, uint64_t b)
 static void count_eight(uint64_t *plane, const uint64_t *hash)
 {
 	uint64_t two[4], four[2], carry, next;
-	unsigned i;
 
 	add_three(&two[0], &plane[0], hash[0], hash[1]);
 	add_three(&two[1], &plane[0], hash[2], hash[3]);
@@ -102,7 +99,7 @@ static void count_eight(uint64_t *plane, const uint64_t *hash)
 	add_three(&four[1], &plane[1], two[2], two[3]);
 	add_three(&carry, &plane[2], four[0], four[1]);
 #pragma GCC unroll 8
-	for (i = 3; i < AT_ONCE_PLANES; i++) {
+	for (unsigned i = 3; i < AT_ONCE_PLANES; i++) {
 		next = plane[i] & carry;
 		plane[i] ^= carry;
 		carry = next;
@@ -130,19 +127,17 @@ static void count_hashes(adder *a, const uint64_t *hash, size_t n)
 
 static void add_hash(adder *a, uint64_t hash, uint64_t weight)
 {
-	unsigned nibble;
-
 #pragma GCC unroll 16 /* twice as fast: shifts by constants, no counter */
-	for (nibble = 0; nibble < N_NIBBLES; nibble++)
+	for (unsigned nibble = 0; nibble < N_NIBBLES; nibble++)
 		a->of_value[nibble][hash >> 4 * nibble & 15] += weight;
 }
 
 /* Some of the features, in the order of the text. */
 typedef struct batch {
 	uint64_t hash[AT_ONCE];
-	uint64_t is_common[AT_ONCE]; /* all ones, or 0; 0 behind the last one */
+	uint64_t is_common[AT_ONCE]; /* all ones, or 0; 0 after the last one */
 	uint32_t weight[AT_ONCE];
-	uint8_t rest[AT_ONCE]; /* those that are not */
+	uint8_t rest[AT_ONCE];        /* numbers of those that are not */
 	size_t n, n_rest;
 } batch;
 
@@ -171,14 +166,13 @@ static uint64_t fill_batch(batch *t, const simidx_feature *features, size_t n, u
 static void add_batch(adder *a, const batch *t, const uint64_t *hash)
 {
 	uint64_t common[AT_ONCE];
-	size_t i;
 
 	if (t->n_rest < t->n) {
-		for (i = 0; i < t->n; i++)
+		for (size_t i = 0; i < t->n; i++)
 			common[i] = hash[i] & t->is_common[i];
 		count_hashes(a, common, t->n);
 	}
-	for (i = 0; i < t->n_rest; i++)
+	for (size_t i = 0; i < t->n_rest; i++)
 		add_hash(a, hash[t->rest[i]], t->weight[t->rest[i]]);
 }
 
@@ -186,16 +180,15 @@ static void add_batch(adder *a, const batch *t, const uint64_t *hash)
 static void finish_sums(adder *a, uint64_t common, uint64_t total, int64_t *sums)
 {
 	uint64_t with[64];
-	unsigned nibble, b, p;
 
 	/* A plane is like a hash that 2^p features have. */
-	for (p = 0; p < N_PLANES; p++) {
+	for (unsigned p = 0; p < N_PLANES; p++) {
 		if (a->plane[p])
 			add_hash(a, a->plane[p], common << p);
 	}
-	for (nibble = 0; nibble < N_NIBBLES; nibble++)
+	for (unsigned nibble = 0; nibble < N_NIBBLES; nibble++)
 		split_nibble(a->of_value[nibble], with + 4 * nibble);
-	for (b = 0; b < 64; b++)
+	for (unsigned b = 0; b < 64; b++)
 		sums[b] = (int64_t)(2 * with[b] - total);
 }
 
@@ -215,26 +208,6 @@ static uint32_t guess_common(const simidx_feature *features, size_t n)
 	return n_least > 1 || n == 1 ? least : 0;
 }
 
-/* Features whose weights differ: nothing to be sorted out, nothing to be counted. */
-static uint64_t add_features(adder *first, adder *second, const simidx_feature *features,
-			     size_t n)
-{
-	uint64_t hash[AT_ONCE], total = 0;
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		hash[i] = features[i].hash;
-		total += features[i].weight;
-		add_hash(first, hash[i], features[i].weight);
-	}
-	if (!second)
-		return total;
-	sx_hash_u64s_seed(hash, hash, n, SX_FP2_SEED);
-	for (i = 0; i < n; i++)
-		add_hash(second, hash[i], features[i].weight);
-	return total;
-}
-
 /* The sums over the hashes, and over the second hashes if sums2 is not NULL. */
 static void sum_bits(const simidx_feature *features, size_t n, int64_t *sums, int64_t *sums2)
 {
@@ -248,10 +221,6 @@ static void sum_bits(const simidx_feature *features, size_t n, int64_t *sums, in
 		memset(&second, 0, sizeof(second));
 	for (i = 0; i < n; i += some) {
 		some = n - i < AT_ONCE ? n - i : AT_ONCE;
-		if (!common) {
-			total += add_features(&first, sums2 ? &second : NULL, features + i, some);
-			continue;
-		}
 		total += fill_batch(&t, features + i, some, common);
 		add_batch(&first, &t, t.hash);
 		if (!sums2)
@@ -267,9 +236,8 @@ static void sum_bits(const simidx_feature *features, size_t n, int64_t *sums, in
 static uint64_t sign_bits(const int64_t *sums, unsigned bits)
 {
 	uint64_t fp = 0;
-	unsigned b;
 
-	for (b = 0; b < bits; b++)
+	for (unsigned b = 0; b < bits; b++)
 		fp |= (uint64_t)(sums[b] > 0) << b;
 	return fp;
 }
@@ -277,12 +245,12 @@ static uint64_t sign_bits(const int64_t *sums, unsigned bits)
 /* The unit of query weights: the square root of the sum of the squared weights. */
 static uint64_t weight_norm(const simidx_feature *features, size_t n)
 {
-	uint64_t high = 0, low = 0, square;
-	size_t i;
+	uint64_t high = 0, low = 0;
 
 	/* Both halves for themselves: there are less than 2^32 of them. */
-	for (i = 0; i < n; i++) {
-		square = (uint64_t)features[i].weight * features[i].weight;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t square = (uint64_t)features[i].weight * features[i].weight;
+
 		low += square & UINT32_MAX;
 		high += square >> 32;
 	}
@@ -292,11 +260,9 @@ static uint64_t weight_norm(const simidx_feature *features, size_t n)
 
 static void weigh_bits(const int64_t *sums, unsigned bits, uint64_t norm, uint8_t *weights)
 {
-	uint64_t size, weight;
-	unsigned b;
+	for (unsigned b = 0; b < bits && norm; b++) {
+		uint64_t weight, size = sums[b] < 0 ? 0 - (uint64_t)sums[b] : (uint64_t)sums[b];
 
-	for (b = 0; b < bits && norm; b++) {
-		size = sums[b] < 0 ? 0 - (uint64_t)sums[b] : (uint64_t)sums[b];
 		/* The norm is below 2^48: a sum that could overflow is far above the cap. */
 		weight = size < 8 * norm ? (32 * size + norm / 2) / norm : 255;
 		weights[b] = (uint8_t)(weight < 255 ? weight : 255);

@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * SimHash: what lies behind simidx_sketch_make().
+ * SimHash: what simidx_sketch_make() needs, and its tests.
  */
 
 #ifndef SX_SKETCH_H
@@ -15,7 +15,7 @@
 /** Seed of the hash of a feature's hash that the second fingerprint is made from. */
 #define SX_FP2_SEED UINT64_C(0x9e3779b97f4a7c15)
 
-/** Most features of one text: so many of the greatest weight still fit a sum. */
+/** Max. features of one text: that many of the greatest weight still fit a sum. */
 #define SX_MAX_FEATURES (UINT32_C(1) << 31)
 
 /** The integer square root, rounded down, of high * 2^64 + low; high is below 2^32. */

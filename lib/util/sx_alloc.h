@@ -19,8 +19,7 @@ void *sx_realloc(void *p, size_t n, size_t size);
 
 /**
  * n elements, not zeroed, from the beginning of a cache line of 64 bytes on. From 2 MiB on they
- * lie in huge pages if the system has any: who reads here and there waits longest to learn where
- * a page is.
+ * lie in huge pages if the system has any: random reads wait longest for the address of a page.
  */
 void *sx_alloc_lines(size_t n, size_t size);
 

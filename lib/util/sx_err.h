@@ -23,7 +23,7 @@ int sx_fail(simidx_error *err, int code, const char *format, ...)
 
 /**
  * As sx_fail() for a failed system call: the code follows from `sys_errno` (no permission, no
- * space, ...), and its text is appended behind ": ". Returns the code.
+ * space, ...), and its text is appended after ": ". Returns the code.
  */
 int sx_fail_errno(simidx_error *err, int sys_errno, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

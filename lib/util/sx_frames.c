@@ -120,7 +120,7 @@ void sx_frames_seek(sx_frames *f, uint64_t at, uint64_t end)
 	f->used = f->size = f->n = 0;
 }
 
-/* Move what is left to the front, and read on behind it. */
+/* Move what is left to the front, and read on after it. */
 static int fill(sx_frames *f, simidx_error *err)
 {
 	size_t left = f->size - f->used, some = f->room - left;

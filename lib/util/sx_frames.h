@@ -16,10 +16,10 @@
 
 #define SX_FRAME_RECORDS 256
 
-/** Most bytes that a frame takes. */
+/** Max. bytes of a frame. */
 #define SX_FRAME_MAX_BYTES (2 + SX_SORT_MAX_WORDS * (9 + 8 * SX_FRAME_RECORDS))
 
-/** Read and write whole words: so many bytes behind a frame have to be there. */
+/** Bytes that have to be there after a frame, since whole words are read and written. */
 #define SX_FRAME_SLACK 8
 
 /**
@@ -70,7 +70,7 @@ void sx_frames_seek(sx_frames *frames, uint64_t at, uint64_t end);
 /**
  * Read the next frame.
  *
- * @return SIMIDX_OK; SIMIDX_E_END behind the last one, without setting err; SIMIDX_E_IO where
+ * @return SIMIDX_OK; SIMIDX_E_END after the last one, without setting err; SIMIDX_E_IO where
  *         the file holds something else
  */
 int sx_frames_next(sx_frames *frames, simidx_error *err);

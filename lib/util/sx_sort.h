@@ -14,7 +14,7 @@
 
 #include "util/sx_bytes.h"
 
-/** Most words of a record. */
+/** Max. words of a record. */
 #define SX_SORT_MAX_WORDS 5
 
 /**

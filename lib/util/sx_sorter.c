@@ -238,28 +238,14 @@ static inline size_t replay(sx_sorter *s, size_t run)
 	return winner;
 }
 
-/* The smallest key of the other runs: so far the winner goes on. */
-static uint64_t others(const sx_sorter *s, size_t winner)
-{
-	uint64_t key = UINT64_MAX;
-
-	for (size_t node = (s->n_runs + winner) / 2; node; node /= 2)
-		if (s->head[s->loser[node]].key < key)
-			key = s->head[s->loser[node]].key;
-	return key;
-}
-
 /* Fill out[] with the next records. */
 SX_INLINE int merge(unsigned words, sx_sorter *s, simidx_error *err)
 {
 	size_t n = s->left < SX_SORTER_SOME ? (size_t)s->left : SX_SORTER_SOME;
 	size_t winner = s->loser[0];
-	uint64_t bound = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		struct run *run = &s->run[winner];
-		struct head *head = &s->head[winner], last = *head;
-		size_t next;
 		int rc;
 
 		memcpy(s->out + i * words, run->frames.record + run->next * words,
@@ -268,13 +254,7 @@ SX_INLINE int merge(unsigned words, sx_sorter *s, simidx_error *err)
 		rc = set_head(s, winner, err);
 		if (rc)
 			return rc;
-		/* Among equal keys this run stays the first. */
-		if (head->key < bound || (head->key == last.key && head->second == last.second &&
-					  head->order == last.order))
-			continue;
-		next = replay(s, winner);
-		bound = next == winner ? others(s, winner) : 0;
-		winner = next;
+		winner = replay(s, winner);
 	}
 	s->loser[0] = winner;
 	s->left -= n;

@@ -55,15 +55,15 @@ void sx_sorter_give_spill(sx_sorter *sorter, sx_spill *spill);
 sx_spill *sx_sorter_take_spill(sx_sorter *sorter);
 
 /**
- * End adding; sx_sorter_next() may follow. `memory` is the budget from now on, for those who
- * sort one thing while another is being added.
+ * End adding; sx_sorter_next() may follow. `memory` is the budget from now on: smaller
+ * than before where another sorter is filled meanwhile.
  */
 int sx_sorter_finish(sx_sorter *sorter, size_t memory, simidx_error *err);
 
 /**
  * The next record in order; *record stays valid until the next call.
  *
- * @return SIMIDX_OK; SIMIDX_E_END behind the last one, without setting err
+ * @return SIMIDX_OK; SIMIDX_E_END after the last one, without setting err
  */
 int sx_sorter_next(sx_sorter *sorter, const uint64_t **record, simidx_error *err);
 

@@ -3,7 +3,7 @@
 
 /*
  * Temporary files for what does not fit in memory. They have no name from the moment they are
- * made, so nothing is left behind by a process that is killed.
+ * made, so a process that is killed leaves nothing.
  */
 
 #ifndef SX_SPILL_H
