@@ -30,12 +30,11 @@
  *  - Out-parameters are set before anything else happens, to NULL, 0 or SIMIDX_NO_ID, so they
  *    are defined on every path.
  *  - Structs begin with their size, set by their _INIT macro, so that fields can be added at
- *    the end: a program and a library of different versions work together. What a struct lacks
- *    because it is older counts as zero. One that is newer than the library is taken if
- *    everything that the library does not know of is zero (else SIMIDX_E_ARG). What the library
- *    fills it fills as far as the caller's struct goes, with zeros after what it knows. In an
- *    array, all have the size of the first one. Structs without a size never change, but for
- *    those that are only handed to a callback.
+ *    the end: a program and a library of different versions work together. What an older struct
+ *    lacks counts as zero. A newer one is taken if all that the library does not know of is zero
+ *    (else SIMIDX_E_ARG). The library fills a struct as far as it goes, with zeros after what it
+ *    knows. In an array, all have the size of the first one. Structs without a size never
+ *    change, but for those that are only handed to a callback.
  *  - The library never prints, exits or aborts, installs no signal handler, reads no
  *    environment variable and keeps no locale-dependent state.
  *
@@ -192,8 +191,8 @@ typedef struct simidx_create_options {
 	const uint64_t *check_fps; /**< fingerprints of the profile's check texts; may be NULL */
 	size_t n_check_fps;      /**< their number, at most 64 */
 	uint64_t map_size;       /**< address space to reserve, bytes; 0 = 1 TiB or what there is */
-	unsigned mode;           /**< permissions of the files; 0 = 0600. The directory gets the
-	                              same plus search permission where there is read permission */
+	unsigned mode;           /**< permissions of the files; 0 = 0600. The directory can besides
+	                              be searched where they can be read */
 	uint64_t expect;         /**< documents that the index is going to have; 0 = not known */
 } simidx_create_options;
 
@@ -239,16 +238,13 @@ typedef struct simidx_open_options {
 	size_t size;       /**< sizeof; SIMIDX_OPEN_OPTIONS_INIT sets it */
 	unsigned flags;    /**< SIMIDX_OPEN_ flags */
 	uint64_t map_size; /**< address space to reserve, bytes; 0 = 1 TiB or what there is */
-	uint64_t block_index_bytes; /**< max bytes of memory for block indexes, which speed searches
-	                        up and are made when that pays; 0 = no limit (their size is in
-	                        proportion to the number of documents), SIMIDX_BLOCK_INDEX_NEVER =
-	                        none */
+	uint64_t block_index_bytes; /**< max bytes of memory for block indexes, which make searches
+	                        faster and grow with the documents; 0 = no limit */
 	const char *kernel; /**< instruction set that compares fingerprints: "scalar", "popcnt",
-	                        "avx2", "avx512", "neon", to measure or to rule one out; NULL = the
-	                        best that the CPU has */
+	                        "avx2", "avx512", "neon"; NULL = the best that the CPU has */
 } simidx_open_options;
 
-#define SIMIDX_BLOCK_INDEX_NEVER UINT64_MAX
+#define SIMIDX_BLOCK_INDEX_NEVER UINT64_MAX /**< for block_index_bytes: make none */
 
 #define SIMIDX_OPEN_OPTIONS_INIT { sizeof(simidx_open_options), 0, 0, 0, NULL }
 
@@ -288,9 +284,8 @@ void simidx_close(simidx *index);
  */
 
 /**
- * Open a reader. Each search takes a new snapshot, so a reader sees every commit that finished
- * before the call and never half of one; between calls it holds no snapshot, so an idle reader
- * costs only memory and does not make the file grow.
+ * Open a reader. Each search takes a new snapshot, so it sees every commit that finished before
+ * the call and never half of one. Between calls a reader holds no snapshot.
  *
  * @param out  the reader, for simidx_reader_close()
  * @return SIMIDX_OK; SIMIDX_E_BUSY when all reader slots of the index are taken (1,024);
@@ -345,10 +340,9 @@ typedef struct simidx_query {
 	unsigned complete; /**< with weights and probes = 0: distance up to which no match may be
 	                        missed; 0 = radius */
 	unsigned reserved;       /**< zero */
-	uint64_t max_candidates; /**< max number of fingerprints in the tables to compare with; 0 =
+	uint64_t max_candidates; /**< max number of fingerprints of the tables to compare with; 0 =
 	                              no limit. Fresh rows are all looked at, or none if the search
-	                              ended before; SIMIDX_NEAREST has at least what smaller radii
-	                              found */
+	                              has ended before; SIMIDX_NEAREST keeps what it found before */
 } simidx_query;
 
 #define SIMIDX_QUERY_INIT                                                                     \
@@ -384,16 +378,14 @@ typedef struct simidx_results {
 	int truncated;               /**< SIMIDX_CUT_ flags: why there may be more; 0 = that is all */
 	int complete_to;             /**< no match within this distance was missed, but for what
 	                                  `truncated` says; -1 = some at distance 0 may be */
-	uint64_t count;              /**< documents that match, as far as they were looked at: all
-	                                  of them in the modes _ALL and _COUNT unless the answer was
-	                                  cut; in mode _FIRST 0 or 1 */
+	uint64_t count;              /**< documents that match: in modes _ALL and _COUNT all of them
+	                                  unless the answer was cut, else those that were seen */
 	uint64_t probes;             /**< ranges of the tables that were looked up */
 	uint64_t blocks;             /**< pages of the tables that were read for them */
 	uint64_t candidates;         /**< fingerprints that were compared with the query: those in
 	                                  the ranges, and perhaps some beside them */
 	uint64_t fingerprints;       /**< distinct fingerprints that are near enough */
-	unsigned more;               /**< of a batch: not 0 = this is a piece of the matches, and
-	                                  further pieces of the same query follow */
+	unsigned more;               /**< of a batch: not 0 = further pieces of this query follow */
 	unsigned reserved;           /**< zero */
 } simidx_results;
 

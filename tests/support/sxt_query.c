@@ -22,23 +22,23 @@ static int judge(const sxt_doc *doc, const simidx_query *q, sxt_found *out)
 {
 	out->doc = doc;
 	out->distance = sum(doc->fp ^ q->fp, NULL);
-	out->first = out->weighted = sum(doc->fp ^ q->fp, q->weights);
+	out->first = out->weighted_distance = sum(doc->fp ^ q->fp, q->weights);
 	out->distance2 = 0;
 	if (out->first > q->radius || (q->max_bits && out->distance > q->max_bits))
 		return 0;
 	if (!(q->flags & SIMIDX_QUERY_FP2))
 		return 1;
 	out->distance2 = sum(doc->fp2 ^ q->fp2, NULL);
-	out->weighted += sum(doc->fp2 ^ q->fp2, q->weights2);
-	return out->weighted <= q->radius2;
+	out->weighted_distance += sum(doc->fp2 ^ q->fp2, q->weights2);
+	return out->weighted_distance <= q->radius2;
 }
 
 static int compare(const void *a, const void *b)
 {
 	const sxt_found *x = a, *y = b;
 
-	if (x->weighted != y->weighted)
-		return x->weighted < y->weighted ? -1 : 1;
+	if (x->weighted_distance != y->weighted_distance)
+		return x->weighted_distance < y->weighted_distance ? -1 : 1;
 	if (x->doc->id != y->doc->id)
 		return x->doc->id < y->doc->id ? -1 : 1;
 	return x->doc->fp < y->doc->fp ? -1 : x->doc->fp > y->doc->fp;
@@ -73,10 +73,10 @@ static int is_same(const sxt_found *f, const simidx_match *m)
 
 static void check_fields(const sxt_found *f, const simidx_match *m)
 {
-	if (f->weighted != m->weighted_distance || f->distance != m->distance ||
+	if (f->weighted_distance != m->weighted_distance || f->distance != m->distance ||
 	    f->distance2 != m->distance2 || f->doc->fp2 != m->fp2)
 		ck_abort_msg("id %" PRIu64 ": weighted %u, distance %u and %u; not %u, %u, %u",
-			     m->id, m->weighted_distance, m->distance, m->distance2, f->weighted,
+			     m->id, m->weighted_distance, m->distance, m->distance2, f->weighted_distance,
 			     f->distance, f->distance2);
 }
 

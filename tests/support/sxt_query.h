@@ -15,7 +15,7 @@
 typedef struct sxt_found {
 	const sxt_doc *doc;
 	unsigned first; /* weighted distance of the first fingerprint */
-	unsigned weighted, distance, distance2; /* as in simidx_match */
+	unsigned weighted_distance, distance, distance2; /* as in simidx_match */
 } sxt_found;
 
 /**

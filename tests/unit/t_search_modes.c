@@ -68,7 +68,7 @@ static void check_nearest(struct t_search *s, simidx_query q, const sxt_found *f
 	sxt_check_found(found, n_found, s->reader, &q, &r);
 	ck_assert_uint_eq(r.n, want);
 	for (size_t i = 0; i < want; i++) {
-		t_must_eq(r.matches[i].weighted_distance, found[i].weighted);
+		t_must_eq(r.matches[i].weighted_distance, found[i].weighted_distance);
 		t_must_eq(r.matches[i].id, found[i].doc->id);
 		t_must_eq(r.matches[i].fp, found[i].doc->fp);
 	}

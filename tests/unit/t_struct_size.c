@@ -26,6 +26,35 @@
 
 Suite *suite_struct_size(void);
 
+/* A field that is added at the end must change the size, so nothing ends in padding. */
+#define ENDS_WITH(type, field)                                                                \
+	_Static_assert(sizeof(void *) != 8 || SX_STRUCT_TO(type, field) == sizeof(type),      \
+		       #type " ends in padding")
+
+ENDS_WITH(simidx_create_options, expect);
+ENDS_WITH(simidx_open_options, kernel);
+ENDS_WITH(simidx_query, max_candidates);
+ENDS_WITH(simidx_results, reserved);
+ENDS_WITH(simidx_batch_options, stopped);
+ENDS_WITH(simidx_writer_options, reserved);
+ENDS_WITH(simidx_doc, reserved);
+ENDS_WITH(simidx_loader_options, ctx);
+ENDS_WITH(simidx_loader_report, spill_bytes);
+ENDS_WITH(simidx_info, snapshot);
+ENDS_WITH(simidx_table_info, digest);
+ENDS_WITH(simidx_explanation, looked_up);
+ENDS_WITH(simidx_prediction, microseconds);
+ENDS_WITH(simidx_verify_report, problems);
+ENDS_WITH(simidx_sketch, flags);
+#if HAVE_TEXT
+ENDS_WITH(simidx_text_options, idf_name);
+#endif
+
+/* What arrays are made of keeps its size, here where a pointer has 8 bytes. */
+_Static_assert(sizeof(void *) != 8 || sizeof(simidx_match) == 64, "the size of a match");
+_Static_assert(sizeof(simidx_choice) == 160, "the size of a choice");
+_Static_assert(sizeof(simidx_feature) == 16, "the size of a feature");
+
 #define FILL 0xa5
 #define ROOM (2 * SX_STRUCT_MAX)
 
