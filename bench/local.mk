@@ -106,7 +106,9 @@ EXTRA_DIST += \
 	bench/figures.awk \
 	bench/figures.goals \
 	bench/figures.sh \
+	bench/files.sh \
 	bench/latency.awk \
+	bench/loc.sh \
 	bench/mih.sh \
 	bench/mih/Cargo.toml \
 	bench/mih/src/main.rs \
