@@ -239,7 +239,8 @@ tool_tests = \
 	tests/tool/verify.sh
 
 TESTS += $(build_tests) $(tool_tests) tests/unit/word_breaks.sh
-EXTRA_DIST += $(build_tests) $(tool_tests) tests/tool/tool_lib.sh tests/unit/word_breaks.sh
+EXTRA_DIST += $(build_tests) $(tool_tests) tests/build/modules.sh tests/build/rooms \
+	tests/tool/tool_lib.sh tests/unit/word_breaks.sh
 
 # What the scripts need besides the tools.
 check_PROGRAMS += tests/tool/foreign_index tests/tool/linear_scan

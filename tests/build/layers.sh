@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright the libsimidx authors
 #
-# Fails when a file includes what its layer may not know (CONTRIBUTING.md, "Layers").
+# Fails when a file includes what its layer may not know (CONTRIBUTING.md, "Layers"). The file
+# `rooms` beside this one has the folders of lib, from the lowest one up.
 # Usage: layers.sh [TREE]
 set -eu
 cd "${1:-${SX_SRCDIR:-.}}"
@@ -14,9 +15,9 @@ files=$(find include lib tools bench tests/format -name '*.[ch]' 2>/dev/null | s
 status=0
 
 # shellcheck disable=SC2086
-awk -v headers="$headers" '
+awk -v headers="$headers" -v rooms="$(tr '\n' ' ' <tests/build/rooms)" '
 BEGIN {
-	n = split("util kernel store block sketch plan table fresh index search write load", order, " ")
+	n = split(rooms, order, " ")
 	for (i = 1; i <= n; i++)
 		rank[order[i]] = i
 	m = split(headers, list, " ")
@@ -52,7 +53,8 @@ function check_lib(name, quoted,    mine, folder) {
 	if (mine == folder)
 		return
 	if (mine == "text" ? folder != "util" : rank[folder] > rank[mine] || !rank[folder])
-		bad(mine " may not include " folder)
+		bad("lib/" mine " may not include \"" name "\": " (mine == "text" ? \
+		    "of lib it may know util alone" : "lib/" folder " is above it"))
 }
 FNR == 1 && FILENAME ~ /^lib\// {
 	split(FILENAME, part, "/")

@@ -7,7 +7,7 @@
 set -eu
 cd "${1:-${SX_SRCDIR:-.}}"
 max_file=700
-max_function=100
+max_function=80
 
 files=$(find lib tools tests bench -name '*.c' 2>/dev/null | sort)
 [ -n "$files" ]

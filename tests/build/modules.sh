@@ -1,0 +1,225 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# The graph of lib's modules. A module is a .c file with the header of its name beside it, or a
+# header alone. There is an arrow from one to another that it includes, or of which it calls a
+# function or uses a variable: of those, the objects of the build tell. Calls through pointers,
+# and what macros and inline functions stand for, show as includes only.
+# Fails on a circle among modules, on an arrow that points upwards among the folders (rooms), and on
+# a .c file without a header of its name; but one that defines nothing for other files than public
+# functions needs none, because include/ has them.
+# Usage: modules.sh [-v] [TREE]
+#   -v  print each arrow, and whether it is an include, a call or both
+set -eu
+verbose=0
+if [ "${1-}" = -v ]; then
+	verbose=1
+	shift
+fi
+src=$(cd "${1:-$SX_SRCDIR}" && pwd)
+
+# Files that are part of another module, and why:
+# - the kernel is one module with one interface and a file for each instruction set, because each
+#   is compiled with other instructions;
+# - libsimidx-text is a library of its own, whose private interface is sx_text.h.
+parts='kernel/sx_kernel_(plain|avx2|avx512|neon) kernel/sx_kernel text/.* text/sx_text'
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+status=0
+
+cd "$src/lib"
+find . -name '*.[ch]' | sed 's|^\./||' | sort >"$tmp/files"
+[ -s "$tmp/files" ]
+# shellcheck disable=SC2046
+grep -n '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' $(cat "$tmp/files") >"$tmp/includes"
+
+# Of old objects there may be more than of files, and none of libsimidx-text.
+cd "$SX_BUILDDIR/lib"
+for file in $(grep '\.c$' "$tmp/files"); do
+	folder=${file%/*} name=${file##*/}
+	found=
+	for object in "$folder"/*-"${name%.c}.o" "$folder/.libs"/*-"${name%.c}.o"; do
+		if [ -e "$object" ]; then
+			found=$object
+			break
+		fi
+	done
+	if [ -n "$found" ]; then
+		$SX_NM -g "$found" | sed "s|^|$file |"
+	elif [ "$folder" != text ]; then
+		echo "lib/$file: there is no object of it below $SX_BUILDDIR" >&2
+		status=1
+	fi
+done >"$tmp/symbols"
+
+awk -v parts="$parts" -v rooms="$(tr '\n' ' ' <"$src/tests/build/rooms")" -v verbose=$verbose '
+BEGIN {
+	n_parts = split(parts, part, " ")
+	n_rooms = split(rooms, room, " ")
+	for (i = 1; i <= n_rooms; i++)
+		rank[room[i]] = i
+}
+
+# The module that a file belongs to.
+function module(file,    name, i) {
+	if (file in module_of)
+		return module_of[file]
+	name = file
+	sub(/\.[ch]$/, "", name)
+	for (i = 1; i < n_parts; i += 2)
+		if (name ~ "^" part[i] "$")
+			name = part[i + 1]
+	if (!(name in number)) {
+		number[name] = ++modules
+		name_of[modules] = name
+	}
+	return module_of[file] = name
+}
+function arrow(from, to, how, why,    key) {
+	if (from == to)
+		return
+	key = from SUBSEP to
+	if (!(key in kinds)) {
+		kinds[key] = how
+		arrows++
+		first[key] = why
+		list[arrows] = key
+	} else if (index(kinds[key], how) == 0)
+		kinds[key] = kinds[key] "+" how
+	if (how == "call" && index(calls[key] ",", " " why ",") == 0)
+		calls[key] = calls[key] (calls[key] == "" ? "" : ",") " " why
+}
+function bad(why) {
+	print why
+	failures++
+}
+
+FILENAME ~ /files$/ {
+	exists[$1] = 1
+	file[++files] = $1
+	next
+}
+FILENAME ~ /includes$/ {
+	split($0, at, ":")
+	name = $0
+	sub(/^[^"]*"/, "", name)
+	sub(/".*/, "", name)
+	if (name in exists)
+		arrow(module(at[1]), module(name), "include", "lib/" at[1] ":" at[2])
+	next
+}
+# file [address] kind symbol
+$(NF - 1) ~ /^[A-TVX-Z]$/ {
+	definer[$NF] = module($1)
+	if ($NF ~ /^simidx_/)
+		public[$1] = 1
+	else if ($NF ~ /^sx_/)
+		private[$1] = private[$1] " " $NF
+}
+$(NF - 1) == "U" {
+	user[++uses] = module($1)
+	used[uses] = $NF
+}
+
+# Whether a way leads from one module to another: a search from the first through `alive`.
+function reach(from, to,    todo, seen, i, k, m, n) {
+	todo[n = 1] = from
+	while (n > 0) {
+		m = todo[n--]
+		for (i = 1; i <= out[m]; i++) {
+			k = next_of[m, i]
+			if (k == to)
+				return 1
+			if (k in alive && !(k in seen)) {
+				seen[k] = 1
+				todo[++n] = k
+			}
+		}
+	}
+	return 0
+}
+
+END {
+	for (i = 1; i <= files; i++) {
+		name = module(file[i])
+		if (file[i] !~ /\.c$/)
+			continue
+		header = file[i]
+		sub(/c$/, "h", header)
+		if (file[i] != name ".c" || header in exists || public[file[i]] && !private[file[i]])
+			continue
+		bad("lib/" file[i] ": there is no header of its name for" private[file[i]])
+	}
+	for (i = 1; i <= uses; i++)
+		if (used[i] in definer)
+			arrow(user[i], definer[used[i]], "call", used[i])
+
+	for (i = 1; i <= arrows; i++) {
+		split(list[i], ends, SUBSEP)
+		from = ends[1]
+		to = ends[2]
+		next_of[from, ++out[from]] = to
+		down = from
+		up = to
+		sub(/\/.*/, "", down)
+		sub(/\/.*/, "", up)
+		if (rank[down] && rank[up] && rank[down] < rank[up])
+			bad(from " -> " to " points upwards (" first[list[i]] ")")
+		if (verbose)
+			print from " -> " to " (" kinds[list[i]] ")" | "sort"
+	}
+	if (verbose)
+		close("sort")
+
+	# What no arrow leaves, or none reaches, is in no circle; and again, until nothing goes.
+	for (i = 1; i <= modules; i++)
+		alive[name_of[i]] = 1
+	do {
+		gone = 0
+		split("", has_out)
+		split("", has_in)
+		for (i = 1; i <= arrows; i++) {
+			split(list[i], ends, SUBSEP)
+			if (ends[1] in alive && ends[2] in alive) {
+				has_out[ends[1]] = 1
+				has_in[ends[2]] = 1
+			}
+		}
+		for (i = 1; i <= modules; i++) {
+			m = name_of[i]
+			if (m in alive && !(m in has_out && m in has_in)) {
+				delete alive[m]
+				gone++
+			}
+		}
+	} while (gone)
+
+	for (i = 1; i <= modules; i++) {
+		m = name_of[i]
+		if (!(m in alive) || told[m] || !reach(m, m))
+			continue
+		told[m] = ++circles
+		members = m
+		for (j = i + 1; j <= modules; j++) {
+			k = name_of[j]
+			if (k in alive && !told[k] && reach(m, k) && reach(k, m)) {
+				told[k] = circles
+				members = members " " k
+			}
+		}
+		bad("circle: " members)
+		for (j = 1; j <= arrows; j++) {
+			split(list[j], ends, SUBSEP)
+			if (told[ends[1]] == circles && told[ends[2]] == circles) {
+				why = index(kinds[list[j]], "call") ? calls[list[j]] : " " first[list[j]]
+				print "  " ends[1] " -> " ends[2] " (" kinds[list[j]] "):" why
+			}
+		}
+	}
+	printf "%d modules, %d arrows, %d circles\n", modules, arrows, circles
+	exit failures > 0
+}
+' "$tmp/files" "$tmp/includes" "$tmp/symbols" || status=1
+exit $status
