@@ -129,11 +129,16 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_index.h \
 	lib/index/sx_info.c \
 	lib/load/sx_loader.c \
-	lib/load/sx_loader.h \
-	lib/load/sx_loader_docs.c \
-	lib/load/sx_loader_labels.c \
+	lib/load/sx_loader_documents.c \
+	lib/load/sx_loader_documents.h \
+	lib/load/sx_loader_duplicates.c \
+	lib/load/sx_loader_duplicates.h \
 	lib/load/sx_loader_space.c \
+	lib/load/sx_loader_space.h \
+	lib/load/sx_loader_state.c \
+	lib/load/sx_loader_state.h \
 	lib/load/sx_loader_tables.c \
+	lib/load/sx_loader_tables.h \
 	lib/search/sx_matches.c \
 	lib/write/sx_merge.c \
 	lib/write/sx_merge.h \

@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "load/sx_loader.h"
+/*
+ * The public functions of the bulk loader (simidx_load.h), and the order of its steps.
+ */
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "index/sx_create.h"
+#include "index/sx_documents.h"
+#include "index/sx_publish.h"
+#include "index/sx_walk.h"
+#include "load/sx_loader_documents.h"
+#include "load/sx_loader_duplicates.h"
+#include "load/sx_loader_space.h"
+#include "load/sx_loader_tables.h"
 #include "store/sx_dir.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
@@ -17,64 +27,13 @@
 /* Longest pause before looking again whether others are done. */
 #define MAX_PAUSE_MS 50
 
-/* Written by one transaction: LMDB keeps its pages in memory until the commit. */
-#define PAGES_A_TRANSACTION 4096
-
-/* Rows of the rows layout that fill a page, at least, whatever they hold. */
-#define ROWS_A_PAGE 50
-
-int sx_loader_check_stop(const simidx_loader *l, simidx_error *err)
-{
-	if (l->options.stop && l->options.stop(l->options.ctx))
-		return sx_fail(err, SIMIDX_E_STOPPED, "stopped; nothing has changed");
-	return SIMIDX_OK;
-}
-
-int sx_loader_progress(const simidx_loader *l, const char *phase, uint64_t done, uint64_t total,
-		       simidx_error *err)
-{
-	if (l->options.progress)
-		l->options.progress(l->options.ctx, phase, done, total);
-	return sx_loader_check_stop(l, err);
-}
-
-int sx_loader_pace(simidx_loader *l, uint64_t *written, uint64_t a_page, simidx_error *err)
-{
-	sx_txn *txn = l->txn;
-	int rc;
-
-	l->pages += *written / a_page;
-	*written %= a_page;
-	if (l->pages < PAGES_A_TRANSACTION)
-		return SIMIDX_OK;
-	l->pages = 0;
-	rc = sx_loader_check_stop(l, err);
-	if (rc)
-		return rc;
-	l->txn = NULL;
-	rc = sx_txn_commit(txn, err);
-	return rc ? rc : sx_txn_begin_write(l->index->store, 0, &l->txn, err);
-}
-
-int sx_loader_append(simidx_loader *l, sx_append *append, const uint64_t *record, size_t n,
-		     simidx_error *err)
-{
-	int is_blocks = append->table->layout == SIMIDX_LAYOUT_BLOCKS;
-	int rc = sx_append_rows(append, record, n, err);
-
-	if (!rc && append->written)
-		rc = sx_loader_pace(l, &append->written, is_blocks ? 1 : ROWS_A_PAGE, err);
-	append->txn = l->txn;
-	return rc;
-}
-
 /* ---- other builders and writers ---- */
 
 /*
  * Do what others may be in the way of (SIMIDX_E_BUSY), until the time is over. In short pauses,
  * so that the caller can end it.
  */
-static int be_patient(simidx_loader *l, int (*attempt)(simidx_loader *l, simidx_error *err),
+static int retry_while_busy(simidx_loader *l, int (*attempt)(simidx_loader *l, simidx_error *err),
 		      simidx_error *err)
 {
 	struct timespec pause;
@@ -101,14 +60,14 @@ static int be_patient(simidx_loader *l, int (*attempt)(simidx_loader *l, simidx_
 /* One builder at a time for a path: the others would have worked for nothing. */
 static int claim(simidx_loader *l, simidx_error *err)
 {
-	return sx_dir_claim(l->path, &l->dir, &l->claim_fd, err);
+	return sx_dir_claim(l->target.path, &l->target.dir, &l->target.claim_fd, err);
 }
 
 static int lock_old(simidx_loader *l, simidx_error *err)
 {
-	int rc = sx_publish_lock_old(l->path, l->options.flags, &l->old, err);
+	int rc = sx_publish_lock_old(l->target.path, l->options.flags, &l->target.old, err);
 
-	l->locked = !rc;
+	l->target.locked = !rc;
 	return rc;
 }
 
@@ -116,7 +75,7 @@ static int lock_old(simidx_loader *l, simidx_error *err)
 
 static int copy_create(simidx_loader *l, const simidx_create_options *create, simidx_error *err)
 {
-	simidx_create_options *own = &l->create;
+	simidx_create_options *own = &l->target.create;
 	uint64_t *check_fps = sx_calloc(create->n_check_fps, sizeof(*check_fps));
 
 	*own = *create;
@@ -132,7 +91,7 @@ static int copy_create(simidx_loader *l, const simidx_create_options *create, si
 
 static int keep_mark(simidx_loader *l, simidx_error *err)
 {
-	int rc = simidx_get_mark(l->old, l->mark.bytes, sizeof(l->mark.bytes), &l->mark.size, err);
+	int rc = simidx_get_mark(l->target.old, l->output.mark.bytes, sizeof(l->output.mark.bytes), &l->output.mark.size, err);
 
 	if (rc != SIMIDX_E_NOT_FOUND)
 		return rc;
@@ -144,28 +103,28 @@ static int keep_mark(simidx_loader *l, simidx_error *err)
 static int open_old(simidx_loader *l, simidx_error *err)
 {
 	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
-	int rc = be_patient(l, lock_old, err);
+	int rc = retry_while_busy(l, lock_old, err);
 
 	if (!rc)
 		rc = keep_mark(l, err);
 	if (rc)
 		return rc;
-	create.bits = l->old->bits;
-	create.layout = l->old->layout;
-	create.flags = l->old->flags;
+	create.bits = l->target.old->bits;
+	create.layout = l->target.old->layout;
+	create.flags = l->target.old->flags;
 	if (l->options.flags & SIMIDX_OPEN_FORCE)
 		create.flags |= SIMIDX_CREATE_FORCE;
-	create.fill = l->old->fill;
-	create.plan = l->old->plan.name;
-	create.profile = l->old->profile.text;
-	create.check_fps = l->old->profile.check_fps;
-	create.n_check_fps = l->old->profile.n_check_fps;
-	rc = sx_store_mode(l->old->store, &create.mode, err);
+	create.fill = l->target.old->fill;
+	create.plan = l->target.old->plan.name;
+	create.profile = l->target.old->profile.text;
+	create.check_fps = l->target.old->profile.check_fps;
+	create.n_check_fps = l->target.old->profile.n_check_fps;
+	rc = sx_store_mode(l->target.old->store, &create.mode, err);
 	if (rc)
 		return rc;
-	l->is_merge = 1;
+	l->target.is_merge = 1;
 	rc = copy_create(l, &create, err);
-	return rc ? rc : simidx_loader_add_index(l, l->old, err);
+	return rc ? rc : simidx_loader_add_index(l, l->target.old, err);
 }
 
 /*
@@ -175,47 +134,47 @@ static int open_old(simidx_loader *l, simidx_error *err)
  */
 static int prepare_sorters(simidx_loader *l, simidx_error *err)
 {
-	int has_ids = !(l->create.flags & SIMIDX_CREATE_NO_IDS);
-	int has_fp2 = (l->create.flags & SIMIDX_CREATE_FP2) != 0;
+	int has_ids = !(l->target.create.flags & SIMIDX_CREATE_NO_IDS);
+	int has_fp2 = (l->target.create.flags & SIMIDX_CREATE_FP2) != 0;
 	const char *dir = sx_loader_tmpdir(l);
 	size_t half = l->memory / 2, eighth = l->memory / 8;
 	int rc;
 
 	/* Documents and labels come in the order of ids, which a stable sort keeps. */
-	rc = sx_sorter_new(has_ids ? 2 + has_fp2 : 1, 1, 0, half, dir, &l->by_fp, err);
+	rc = sx_sorter_new(has_ids ? 2 + has_fp2 : 1, 1, 0, half, dir, &l->output.by_fp, err);
 	if (rc || !has_ids)
 		return rc;
-	rc = sx_sorter_new(3 + has_fp2, 1, 0, half, dir, &l->by_id, err);
+	rc = sx_sorter_new(3 + has_fp2, 1, 0, half, dir, &l->input.by_id, err);
 	if (!rc)
-		rc = sx_sorter_new(3, 1, 0, eighth, dir, &l->label_rows, err);
+		rc = sx_sorter_new(3, 1, 0, eighth, dir, &l->input.label_rows, err);
 	if (!rc)
-		rc = sx_sorter_new(5, 1, 0, eighth, dir, &l->label_hashes, err);
+		rc = sx_sorter_new(5, 1, 0, eighth, dir, &l->input.label_hashes, err);
 	if (!rc)
-		rc = sx_sorter_new(2, 1, 0, eighth, dir, &l->by_label, err);
+		rc = sx_sorter_new(2, 1, 0, eighth, dir, &l->output.by_label, err);
 	return rc;
 }
 
 static int open_new(simidx_loader *l, simidx_error *err)
 {
 	sx_store *store = NULL;
-	int lock_fd = l->claim_fd, rc;
+	int lock_fd = l->target.claim_fd, rc;
 
-	l->claim_fd = -1;
-	rc = sx_create_build(l->dir, lock_fd, &l->create, &store, err);
+	l->target.claim_fd = -1;
+	rc = sx_create_build(l->target.dir, lock_fd, &l->target.create, &store, err);
 	if (!rc)
-		rc = sx_index_open_store(store, 0, &l->index, err);
+		rc = sx_index_open_store(store, 0, &l->target.index, err);
 	return rc ? rc : prepare_sorters(l, err);
 }
 
 /* First the claim, so that nobody waits for it while holding the lock of the index. */
 static int begin(simidx_loader *l, const simidx_create_options *create, simidx_error *err)
 {
-	int rc = be_patient(l, claim, err);
+	int rc = retry_while_busy(l, claim, err);
 
 	if (rc)
 		return rc;
-	if (create && !(create->flags & SIMIDX_CREATE_TRUNCATE) && !sx_dir_is_free(l->path))
-		return sx_fail(err, SIMIDX_E_EXISTS, "%s exists", l->path);
+	if (create && !(create->flags & SIMIDX_CREATE_TRUNCATE) && !sx_dir_is_free(l->target.path))
+		return sx_fail(err, SIMIDX_E_EXISTS, "%s exists", l->target.path);
 	rc = create ? copy_create(l, create, err) : open_old(l, err);
 	return rc ? rc : open_new(l, err);
 }
@@ -260,11 +219,11 @@ int simidx_loader_open(const char *path, const simidx_create_options *create,
 		return sx_fail_nomem(err);
 	l->options = *options;
 	l->wait_ms = options->wait_ms;
-	l->claim_fd = -1;
+	l->target.claim_fd = -1;
 	l->memory = (size_t)(options->memory ? options->memory : DEFAULT_MEMORY);
-	l->path = strdup(path);
-	l->tmpdir = options->tmpdir ? strdup(options->tmpdir) : NULL;
-	if (!l->path || (options->tmpdir && !l->tmpdir))
+	l->target.path = strdup(path);
+	l->target.tmpdir = options->tmpdir ? strdup(options->tmpdir) : NULL;
+	if (!l->target.path || (options->tmpdir && !l->target.tmpdir))
 		rc = sx_fail_nomem(err);
 	if (!rc)
 		rc = begin(l, create, err);
@@ -277,39 +236,39 @@ int simidx_loader_open(const char *path, const simidx_create_options *create,
 
 static void close_new(simidx_loader *l)
 {
-	if (l->index)
-		sx_store_unlock(l->index->store);
-	simidx_close(l->index);
-	l->index = NULL;
+	if (l->target.index)
+		sx_store_unlock(l->target.index->store);
+	simidx_close(l->target.index);
+	l->target.index = NULL;
 }
 
 void simidx_loader_close(simidx_loader *l)
 {
 	if (!l)
 		return;
-	for (size_t i = 0; i < l->n_sources; i++)
-		simidx_walk_close(l->source[i]);
+	for (size_t i = 0; i < l->sources.n; i++)
+		simidx_walk_close(l->sources.walk[i]);
 	close_new(l);
-	sx_dir_unlock(l->claim_fd);
-	sx_dir_remove(l->dir); /* after a success it is not there any more */
-	sx_sorter_free(l->by_id);
-	sx_sorter_free(l->label_rows);
-	sx_sorter_free(l->label_hashes);
-	sx_sorter_free(l->drops);
-	sx_sorter_free(l->by_fp);
-	sx_sorter_free(l->by_label);
-	sx_spill_free(l->label_bytes);
-	sx_spill_free(l->distinct);
-	sx_spill_free(l->spare);
-	if (l->locked)
-		sx_store_unlock(l->old->store);
-	simidx_close(l->old);
-	free((char *)l->create.plan);
-	free((char *)l->create.profile);
-	free((uint64_t *)l->create.check_fps);
-	free(l->dir);
-	free(l->path);
-	free(l->tmpdir);
+	sx_dir_unlock(l->target.claim_fd);
+	sx_dir_remove(l->target.dir); /* after a success it is not there any more */
+	sx_sorter_free(l->input.by_id);
+	sx_sorter_free(l->input.label_rows);
+	sx_sorter_free(l->input.label_hashes);
+	sx_sorter_free(l->input.rejected);
+	sx_sorter_free(l->output.by_fp);
+	sx_sorter_free(l->output.by_label);
+	sx_spill_free(l->input.label_bytes);
+	sx_spill_free(l->output.distinct);
+	sx_spill_free(l->output.spill);
+	if (l->target.locked)
+		sx_store_unlock(l->target.old->store);
+	simidx_close(l->target.old);
+	free((char *)l->target.create.plan);
+	free((char *)l->target.create.profile);
+	free((uint64_t *)l->target.create.check_fps);
+	free(l->target.dir);
+	free(l->target.path);
+	free(l->target.tmpdir);
 	free(l);
 }
 
@@ -323,11 +282,11 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 	int rc;
 
 	sx_err_clear(err);
-	if (!l || !source || l->n_sources == SX_MAX_SOURCES)
+	if (!l || !source || l->sources.n == SX_MAX_SOURCES)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_add_index: bad loader or source");
 	if (l->n_rows)
 		return sx_fail(err, SIMIDX_E_STATE, "indexes are added before documents");
-	c = &l->create;
+	c = &l->target.create;
 	if ((c->bits ? c->bits : SIMIDX_DEFAULT_BITS) != source->bits)
 		what = "another number of bits";
 	else if ((c->flags ^ source->flags) & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2))
@@ -344,12 +303,12 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 		return rc;
 	if (info.next_id != SIMIDX_NO_ID && info.next_id > l->next_id)
 		l->next_id = info.next_id;
-	rc = simidx_walk_open(source, &l->source[l->n_sources], err);
+	rc = simidx_walk_open(source, &l->sources.walk[l->sources.n], err);
 	if (rc)
 		return rc;
-	sx_walk_spare_memory(l->source[l->n_sources++]);
-	l->n_source_documents += info.documents;
-	l->n_source_labels += info.labels;
+	sx_walk_spare_memory(l->sources.walk[l->sources.n++]);
+	l->sources.documents += info.documents;
+	l->sources.labels += info.labels;
 	return SIMIDX_OK;
 }
 
@@ -357,7 +316,7 @@ static int check_put(const simidx_loader *l, const simidx_doc *doc, simidx_error
 {
 	if (l->broken)
 		return sx_fail(err, SIMIDX_E_STATE, "an earlier put failed for good");
-	return sx_check_doc(l->index, doc, err);
+	return sx_check_doc(l->target.index, doc, err);
 }
 
 static int put(simidx_loader *l, const simidx_doc *doc, uint64_t *id, simidx_error *err)
@@ -366,9 +325,9 @@ static int put(simidx_loader *l, const simidx_doc *doc, uint64_t *id, simidx_err
 	uint64_t record[4] = { given, l->n_rows, doc->fp, doc->fp2 };
 	int rc;
 
-	if (!l->by_id)
-		return sx_sorter_add(l->by_fp, &doc->fp, err);
-	rc = sx_sorter_add(l->by_id, record, err);
+	if (!l->input.by_id)
+		return sx_sorter_add(l->output.by_fp, &doc->fp, err);
+	rc = sx_sorter_add(l->input.by_id, record, err);
 	if (!rc && doc->label)
 		rc = sx_loader_put_label(l, doc, given, err);
 	if (rc)
@@ -393,7 +352,7 @@ int simidx_loader_put(simidx_loader *l, const simidx_doc *given, uint64_t *id, s
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_put: loader or doc is NULL");
 	doc = sx_struct_read(given, SX_STRUCT_TO(simidx_doc, fp), &own, sizeof(own));
 	rc = check_put(l, doc, err);
-	if (!rc && l->by_id && doc->id == SIMIDX_NO_ID && l->next_id > SIMIDX_MAX_ID)
+	if (!rc && l->input.by_id && doc->id == SIMIDX_NO_ID && l->next_id > SIMIDX_MAX_ID)
 		rc = sx_fail(err, SIMIDX_E_RANGE, "there is no id above the largest one");
 	if (!rc) {
 		rc = put(l, doc, id, err);
@@ -408,43 +367,43 @@ int simidx_loader_set_mark(simidx_loader *l, const void *data, size_t size, simi
 	sx_err_clear(err);
 	if (!l)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_set_mark: loader is NULL");
-	return sx_header_set_mark(&l->mark, data, size, "simidx_loader_set_mark", err);
+	return sx_header_set_mark(&l->output.mark, data, size, "simidx_loader_set_mark", err);
 }
 
 /* ---- finish ---- */
 
 static int write_header(simidx_loader *l, simidx_error *err)
 {
-	sx_txn *txn = l->txn;
+	sx_txn *txn = l->output.txn;
 	int rc;
 
-	if (l->create.flags & SIMIDX_CREATE_NO_IDS)
-		l->header.documents = l->n_distinct;
-	l->header.next_id = l->next_id;
-	rc = sx_header_write(txn, l->index->tables.meta, &l->header, err);
+	if (l->target.create.flags & SIMIDX_CREATE_NO_IDS)
+		l->output.header.documents = l->output.n_distinct;
+	l->output.header.next_id = l->next_id;
+	rc = sx_header_write(txn, l->target.index->tables.meta, &l->output.header, err);
 	if (!rc)
-		rc = sx_header_write_mark(txn, l->index->tables.meta, &l->mark, err);
+		rc = sx_header_write_mark(txn, l->target.index->tables.meta, &l->output.mark, err);
 	if (rc)
 		return rc;
-	l->txn = NULL;
+	l->output.txn = NULL;
 	return sx_txn_commit(txn, err);
 }
 
 static int build(simidx_loader *l, simidx_error *err)
 {
-	uint64_t n = l->n_source_documents + sx_sorter_count(l->by_id ? l->by_id : l->by_fp);
+	uint64_t n = l->sources.documents + sx_sorter_count(l->input.by_id ? l->input.by_id : l->output.by_fp);
 	int rc = sx_loader_check_space(l, err);
 
 	if (!rc)
 		rc = sx_loader_progress(l, "documents", 0, n, err);
 	if (!rc)
-		rc = sx_txn_begin_write(l->index->store, 0, &l->txn, err);
+		rc = sx_txn_begin_write(l->target.index->store, 0, &l->output.txn, err);
 	if (!rc)
-		rc = sx_header_read(l->txn, l->index->tables.meta, &l->header, err);
-	if (!rc && l->by_id)
-		rc = sx_loader_find_drops(l, err);
+		rc = sx_header_read(l->output.txn, l->target.index->tables.meta, &l->output.header, err);
+	if (!rc && l->input.by_id)
+		rc = sx_loader_find_rejected(l, err);
 	if (!rc)
-		rc = sx_loader_write_docs(l, err);
+		rc = sx_loader_write_documents(l, err);
 	if (!rc)
 		rc = sx_loader_write_tables(l, err);
 	return rc ? rc : write_header(l, err);
@@ -452,7 +411,7 @@ static int build(simidx_loader *l, simidx_error *err)
 
 static int publish_new(simidx_loader *l, simidx_error *err)
 {
-	return sx_publish(l->dir, l->path, &l->create, err);
+	return sx_publish(l->target.dir, l->target.path, &l->target.create, err);
 }
 
 /*
@@ -463,11 +422,11 @@ static int publish(simidx_loader *l, simidx_error *err)
 {
 	int rc = sx_loader_check_stop(l, err);
 
-	if (!rc && !l->is_merge)
-		return be_patient(l, publish_new, err);
+	if (!rc && !l->target.is_merge)
+		return retry_while_busy(l, publish_new, err);
 	if (!rc)
-		rc = sx_store_check_path(l->old->store, err);
-	return rc ? rc : sx_publish_exchange(l->old, l->dir, l->path, l->create.mode, err);
+		rc = sx_store_check_path(l->target.old->store, err);
+	return rc ? rc : sx_publish_exchange(l->target.old, l->target.dir, l->target.path, l->target.create.mode, err);
 }
 
 int simidx_loader_finish(simidx_loader *l, simidx_loader_report *report, simidx_error *err)
@@ -483,14 +442,14 @@ int simidx_loader_finish(simidx_loader *l, simidx_loader_report *report, simidx_
 	l->broken = 1; /* once only, whatever comes of it */
 	l->wait_ms = l->options.wait_ms;
 	rc = build(l, err);
-	sx_txn_abort(l->txn);
-	l->txn = NULL;
-	l->report.documents = l->header.documents;
-	l->report.distinct = l->n_distinct;
+	sx_txn_abort(l->output.txn);
+	l->output.txn = NULL;
+	l->output.report.documents = l->output.header.documents;
+	l->output.report.distinct = l->output.n_distinct;
 	if (!rc)
 		rc = publish(l, err);
 	close_new(l);
 	if (!rc && report)
-		sx_struct_end(report, &l->report, sizeof(l->report));
+		sx_struct_end(report, &l->output.report, sizeof(l->output.report));
 	return rc;
 }

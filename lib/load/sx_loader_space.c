@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-/*
- * Whether an index that is being built will fit on the disk, so that it is told before the work:
- * all of this is about so.
- */
+#include "load/sx_loader_space.h"
 
 #include <errno.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#include "load/sx_loader.h"
 #include "util/sx_err.h"
 
 /* Bytes that are going to be needed at once. */
@@ -28,17 +24,17 @@ static uint64_t larger(uint64_t a, uint64_t b)
 /* The size of an index of n documents. */
 static uint64_t index_bytes(const simidx_loader *l, uint64_t n, uint64_t label_bytes)
 {
-	int bits = (int)l->index->bits - (63 - __builtin_clzll(n | 1)); /* left by log2(n) */
+	int bits = (int)l->target.index->bits - (63 - __builtin_clzll(n | 1)); /* left by log2(n) */
 	double entry, document = 0;
 
 	if (!n)
 		return 0;
-	entry = (bits > 6 ? bits + 2 : 8) / 8.0 * 110 / l->index->fill;
-	if (l->index->layout == SIMIDX_LAYOUT_ROWS)
+	entry = (bits > 6 ? bits + 2 : 8) / 8.0 * 110 / l->target.index->fill;
+	if (l->target.index->layout == SIMIDX_LAYOUT_ROWS)
 		entry = 32;
-	if (l->by_id)
-		document = 22 + (l->create.flags & SIMIDX_CREATE_FP2 ? 9 : 0);
-	return (uint64_t)((double)n * (entry * l->index->plan.n_tables + document)) +
+	if (l->input.by_id)
+		document = 22 + (l->target.create.flags & SIMIDX_CREATE_FP2 ? 9 : 0);
+	return (uint64_t)((double)n * (entry * l->target.index->plan.n_tables + document)) +
 	       2 * label_bytes;
 }
 
@@ -54,9 +50,9 @@ static uint64_t sorter_bytes(uint64_t records, unsigned words, unsigned written,
 
 static uint64_t by_fp_bytes(const simidx_loader *l, uint64_t n)
 {
-	if (!l->by_id)
+	if (!l->input.by_id)
 		return sorter_bytes(n, 1, 6, l->memory / 2);
-	return l->create.flags & SIMIDX_CREATE_FP2 ? sorter_bytes(n, 3, 16, l->memory / 2)
+	return l->target.create.flags & SIMIDX_CREATE_FP2 ? sorter_bytes(n, 3, 16, l->memory / 2)
 						   : sorter_bytes(n, 2, 8, l->memory / 2);
 }
 
@@ -75,34 +71,34 @@ static int compare(const simidx_loader *l, const struct needs *needs, simidx_err
 	uint64_t beside, elsewhere, all = larger(needs->sort, needs->index + needs->build);
 	struct stat index, temporary;
 	struct statvfs fs;
-	int rc = sx_store_free_bytes(l->index->store, &beside, err);
+	int rc = sx_store_free_bytes(l->target.index->store, &beside, err);
 
 	if (rc)
 		return rc;
-	if (!l->tmpdir)
-		return all > beside ? fail(l->path, "beside", all, beside, err) : SIMIDX_OK;
-	if (stat(l->dir, &index) || stat(l->tmpdir, &temporary) || statvfs(l->tmpdir, &fs))
-		return sx_fail_errno(err, errno, "%s", l->tmpdir);
+	if (!l->target.tmpdir)
+		return all > beside ? fail(l->target.path, "beside", all, beside, err) : SIMIDX_OK;
+	if (stat(l->target.dir, &index) || stat(l->target.tmpdir, &temporary) || statvfs(l->target.tmpdir, &fs))
+		return sx_fail_errno(err, errno, "%s", l->target.tmpdir);
 	elsewhere = (uint64_t)fs.f_bavail * fs.f_frsize;
 	if (index.st_dev == temporary.st_dev)
-		return all > beside ? fail(l->path, "beside", all, beside, err) : SIMIDX_OK;
+		return all > beside ? fail(l->target.path, "beside", all, beside, err) : SIMIDX_OK;
 	if (needs->index > beside)
-		return fail(l->path, "beside", needs->index, beside, err);
+		return fail(l->target.path, "beside", needs->index, beside, err);
 	if (larger(needs->sort, needs->build) > elsewhere)
-		return fail(l->tmpdir, "for temporary files in",
+		return fail(l->target.tmpdir, "for temporary files in",
 			    larger(needs->sort, needs->build), elsewhere, err);
 	return SIMIDX_OK;
 }
 
 int sx_loader_check_space(const simidx_loader *l, simidx_error *err)
 {
-	uint64_t n = l->n_source_documents + sx_sorter_count(l->by_id ? l->by_id : l->by_fp);
-	uint64_t labels = l->label_bytes ? sx_spill_size(l->label_bytes) : 0;
+	uint64_t n = l->sources.documents + sx_sorter_count(l->input.by_id ? l->input.by_id : l->output.by_fp);
+	uint64_t labels = l->input.label_bytes ? sx_spill_size(l->input.label_bytes) : 0;
 	struct needs needs = { 0 };
 
 	/* The files of the first sort are there, and go before the tables are made. */
 	needs.index = index_bytes(l, n, labels);
-	needs.sort = l->by_id ? by_fp_bytes(l, n) : 0;
+	needs.sort = l->input.by_id ? by_fp_bytes(l, n) : 0;
 	return compare(l, &needs, err);
 }
 
@@ -119,18 +115,18 @@ int simidx_loader_expect(simidx_loader *l, uint64_t documents, uint64_t label_by
 		return sx_fail(err, SIMIDX_E_STATE, "the loader is finished, or a put failed");
 	if (documents > SIMIDX_MAX_ID || label_bytes > SIMIDX_MAX_ID)
 		return sx_fail(err, SIMIDX_E_RANGE, "so many documents have no ids");
-	n = l->n_source_documents + documents;
+	n = l->sources.documents + documents;
 	needs.index = index_bytes(l, n, label_bytes);
 	needs.sort = by_fp_bytes(l, n) + label_bytes;
-	if (l->by_id)
-		needs.sort += l->create.flags & SIMIDX_CREATE_FP2
+	if (l->input.by_id)
+		needs.sort += l->target.create.flags & SIMIDX_CREATE_FP2
 				      ? sorter_bytes(documents, 4, 18, l->memory / 2)
 				      : sorter_bytes(documents, 3, 10, l->memory / 2);
 	/* The list of fingerprints, and of the tables the one being written and the next one. */
 	needs.build = n * 6 + 2 * sorter_bytes(n, 1, 6, l->memory / 4);
 	/* What was put already may lie in files already. */
-	there = sx_sorter_spilled(l->by_id ? l->by_id : l->by_fp) +
-		(l->label_bytes ? sx_spill_size(l->label_bytes) : 0);
+	there = sx_sorter_spilled(l->input.by_id ? l->input.by_id : l->output.by_fp) +
+		(l->input.label_bytes ? sx_spill_size(l->input.label_bytes) : 0);
 	needs.sort -= there < needs.sort ? there : needs.sort;
 	return compare(l, &needs, err);
 }

@@ -7,12 +7,12 @@
  * next one.
  */
 
+#include "load/sx_loader_tables.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
 
-#include "load/sx_loader.h"
-#include "table/sx_append.h"
 #include "util/sx_err.h"
 #include "util/sx_frames.h"
 #include "util/sx_hash.h"
@@ -35,13 +35,13 @@ static int write_list(simidx_loader *l, struct list *list, simidx_error *err)
 	size_t n = list->n;
 
 	list->n = 0;
-	return sx_frames_write(l->distinct, list->fp, n, 1, err);
+	return sx_frames_write(l->output.distinct, list->fp, n, 1, err);
 }
 
 static int note_distinct(simidx_loader *l, struct list *list, uint64_t fp, simidx_error *err)
 {
-	l->n_distinct++;
-	l->distinct_digest += sx_hash_u64(fp);
+	l->output.n_distinct++;
+	l->output.distinct_digest += sx_hash_u64(fp);
 	list->fp[list->n++] = fp;
 	return list->n == SX_FRAME_RECORDS ? write_list(l, list, err) : SIMIDX_OK;
 }
@@ -53,7 +53,7 @@ static int note_piece(simidx_loader *l, struct list *list, const uint64_t *recor
 	int rc = SIMIDX_OK;
 
 	for (size_t i = 0; !rc && i < n; i++, record += words) {
-		if (!l->n_distinct || record[0] != list->last)
+		if (!l->output.n_distinct || record[0] != list->last)
 			rc = note_distinct(l, list, record[0], err);
 		list->last = record[0];
 	}
@@ -62,14 +62,14 @@ static int note_piece(simidx_loader *l, struct list *list, const uint64_t *recor
 
 static int write_postings(simidx_loader *l, sx_append *append, simidx_error *err)
 {
-	uint64_t total = sx_sorter_count(l->by_fp), done = 0;
+	uint64_t total = sx_sorter_count(l->output.by_fp), done = 0;
 	struct list list = { .n = 0 };
 	const uint64_t *record;
 	size_t n;
 	int rc;
 
-	while (!(rc = sx_sorter_some(l->by_fp, &record, &n, err))) {
-		rc = note_piece(l, &list, record, n, sx_sorter_words(l->by_fp), err);
+	while (!(rc = sx_sorter_some(l->output.by_fp, &record, &n, err))) {
+		rc = note_piece(l, &list, record, n, sx_sorter_words(l->output.by_fp), err);
 		if (!rc && append->table)
 			rc = sx_loader_append(l, append, record, n, err);
 		if (!rc && (done + n) / PROGRESS_ROWS > done / PROGRESS_ROWS)
@@ -87,27 +87,27 @@ static int write_postings(simidx_loader *l, sx_append *append, simidx_error *err
 
 static int make_postings(simidx_loader *l, simidx_error *err)
 {
-	int has_ids = !(l->create.flags & SIMIDX_CREATE_NO_IDS);
+	int has_ids = !(l->target.create.flags & SIMIDX_CREATE_NO_IDS);
 	sx_append append = { 0 };
-	int rc = sx_sorter_finish(l->by_fp, l->memory / 2, err);
+	int rc = sx_sorter_finish(l->output.by_fp, l->memory / 2, err);
 
-	if (!rc && !l->distinct)
-		rc = sx_spill_new(sx_loader_tmpdir(l), LIST_BUFFER, &l->distinct, err);
+	if (!rc && !l->output.distinct)
+		rc = sx_spill_new(sx_loader_tmpdir(l), LIST_BUFFER, &l->output.distinct, err);
 	if (!rc && has_ids)
-		rc = sx_append_begin(&append, &l->index->tables.postings, l->txn, err);
+		rc = sx_append_begin(&append, &l->target.index->tables.postings, l->output.txn, err);
 	if (!rc)
 		rc = write_postings(l, &append, err);
 	if (!rc && has_ids) {
-		l->header.other[SX_COUNT_POSTINGS].rows = append.count;
-		l->header.other[SX_COUNT_POSTINGS].digest = l->header.other[SX_COUNT_DOCS].digest;
-		l->header.other[SX_COUNT_POSTINGS].generation++;
+		l->output.header.other[SX_COUNT_POSTINGS].rows = append.count;
+		l->output.header.other[SX_COUNT_POSTINGS].digest = l->output.header.other[SX_COUNT_DOCS].digest;
+		l->output.header.other[SX_COUNT_POSTINGS].generation++;
 	}
 	if (append.table)
 		sx_append_end(&append);
-	l->report.spill_bytes += sx_sorter_spilled(l->by_fp);
-	l->spare = sx_sorter_take_spill(l->by_fp);
-	sx_sorter_free(l->by_fp);
-	l->by_fp = NULL;
+	l->output.report.spill_bytes += sx_sorter_spilled(l->output.by_fp);
+	l->output.spill = sx_sorter_take_spill(l->output.by_fp);
+	sx_sorter_free(l->output.by_fp);
+	l->output.by_fp = NULL;
 	return rc;
 }
 
@@ -116,19 +116,19 @@ static int make_by_label(simidx_loader *l, simidx_error *err)
 	const uint64_t *record;
 	sx_append append;
 	size_t n;
-	int rc = sx_append_begin(&append, &l->index->tables.by_label, l->txn, err);
+	int rc = sx_append_begin(&append, &l->target.index->tables.by_label, l->output.txn, err);
 
 	if (rc)
 		return rc;
-	rc = sx_sorter_finish(l->by_label, l->memory / 8, err);
-	while (!rc && !(rc = sx_sorter_some(l->by_label, &record, &n, err)))
+	rc = sx_sorter_finish(l->output.by_label, l->memory / 8, err);
+	while (!rc && !(rc = sx_sorter_some(l->output.by_label, &record, &n, err)))
 		rc = sx_loader_append(l, &append, record, n, err);
 	if (rc == SIMIDX_E_END)
 		rc = sx_append_finish(&append, err);
 	sx_append_end(&append);
-	l->report.spill_bytes += sx_sorter_spilled(l->by_label);
-	sx_sorter_free(l->by_label);
-	l->by_label = NULL;
+	l->output.report.spill_bytes += sx_sorter_spilled(l->output.by_label);
+	sx_sorter_free(l->output.by_label);
+	l->output.by_label = NULL;
 	return rc;
 }
 
@@ -163,7 +163,7 @@ static int check_stop(struct job *job)
  */
 static int sort_values(struct job *job)
 {
-	const sx_perm *perm = &job->l->index->plan.table[job->t];
+	const sx_perm *perm = &job->l->target.index->plan.table[job->t];
 	uint64_t done = 0;
 	int rc;
 
@@ -202,10 +202,10 @@ static int is_identity(const sx_perm *perm)
 static void start_job(struct job *job, unsigned t, int in_thread)
 {
 	simidx_loader *l = job->l;
-	const sx_perm *perm = &l->index->plan.table[t];
+	const sx_perm *perm = &l->target.index->plan.table[t];
 
 	job->t = t;
-	sx_frames_seek(&job->list, 0, sx_spill_size(l->distinct));
+	sx_frames_seek(&job->list, 0, sx_spill_size(l->output.distinct));
 	if (is_identity(perm))
 		return;
 	job->rc = sx_sorter_new(1, 1, perm->bits - perm->prefix_bits, job->memory,
@@ -261,16 +261,16 @@ static int write_table(simidx_loader *l, struct job *job, simidx_error *err)
 	const uint64_t *value;
 	sx_append append;
 	size_t n;
-	int rc = sx_append_begin(&append, &l->index->tables.permuted[job->t], l->txn, err);
+	int rc = sx_append_begin(&append, &l->target.index->tables.permuted[job->t], l->output.txn, err);
 
 	while (!rc && !(rc = next_values(job, &value, &n, err)))
 		rc = sx_loader_append(l, &append, value, n, err);
 	if (rc == SIMIDX_E_END)
 		rc = sx_append_finish(&append, err);
 	sx_append_end(&append);
-	l->header.table[job->t].rows = l->n_distinct;
-	l->header.table[job->t].digest = l->distinct_digest;
-	l->header.table[job->t].generation++;
+	l->output.header.table[job->t].rows = l->output.n_distinct;
+	l->output.header.table[job->t].digest = l->output.distinct_digest;
+	l->output.header.table[job->t].generation++;
 	return rc;
 }
 
@@ -284,7 +284,7 @@ static void end_job(struct job *job)
 	atomic_store(&job->stopped, 0);
 	if (!job->sorter)
 		return;
-	job->l->report.spill_bytes += sx_sorter_spilled(job->sorter);
+	job->l->output.report.spill_bytes += sx_sorter_spilled(job->sorter);
 	job->spill = sx_sorter_take_spill(job->sorter);
 	sx_sorter_free(job->sorter);
 	job->sorter = NULL;
@@ -292,7 +292,7 @@ static void end_job(struct job *job)
 
 static int write_permuted(simidx_loader *l, struct job *job, int two, simidx_error *err)
 {
-	unsigned n = l->index->plan.n_tables;
+	unsigned n = l->target.index->plan.n_tables;
 	int rc = SIMIDX_OK;
 
 	start_job(&job[0], 0, 0);
@@ -315,16 +315,16 @@ static int write_permuted(simidx_loader *l, struct job *job, int two, simidx_err
 
 static int make_permuted(simidx_loader *l, simidx_error *err)
 {
-	int two = l->options.threads != 1 && l->index->plan.n_tables > 1;
+	int two = l->options.threads != 1 && l->target.index->plan.n_tables > 1;
 	struct job job[2] = { 0 };
 	int rc = SIMIDX_OK;
 
-	job[0].spill = l->spare;
-	l->spare = NULL;
+	job[0].spill = l->output.spill;
+	l->output.spill = NULL;
 	for (int i = 0; !rc && i <= two; i++) {
 		job[i].l = l;
 		job[i].memory = l->memory / (two ? 4 : 2);
-		rc = sx_frames_init(&job[i].list, l->distinct, 1, READ_BUFFER, err);
+		rc = sx_frames_init(&job[i].list, l->output.distinct, 1, READ_BUFFER, err);
 	}
 	if (!rc)
 		rc = write_permuted(l, job, two, err);
@@ -342,9 +342,9 @@ int sx_loader_write_tables(simidx_loader *l, simidx_error *err)
 	int rc = make_postings(l, err);
 
 	/* Nothing may stay in the write buffer: two threads are going to read the list. */
-	if (!rc && l->n_distinct)
-		rc = sx_spill_read(l->distinct, 0, &byte, 1, err);
-	if (!rc && l->by_label)
+	if (!rc && l->output.n_distinct)
+		rc = sx_spill_read(l->output.distinct, 0, &byte, 1, err);
+	if (!rc && l->output.by_label)
 		rc = make_by_label(l, err);
 	return rc ? rc : make_permuted(l, err);
 }

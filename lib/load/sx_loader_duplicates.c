@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
+#include "load/sx_loader_duplicates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/sx_walk.h"
+#include "load/sx_loader_documents.h"
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
+#include "util/sx_hash.h"
+
 /*
- * Labels while loading: where they wait, and the documents that are left out because of one.
- *
  * Whether a document stays can depend on others by its label and by its id, so all documents
  * with a label that is shared, or with the id of such a document, are judged one after another:
  *
@@ -11,56 +20,12 @@
  *   shared         the documents that have them, sorted by id; beside all documents in the order
  *                  of ids this shows who else has such an id
  *   suspects       all of these, sorted as a writer would have put them: now they are judged
- *   drops          those that are left out, sorted by id, for sx_loader_write_docs()
+ *   rejected       those that are left out, sorted by id, for sx_loader_write_documents()
  *
  * Everything is sorted through temporary files; in memory are only two bits a suspect.
  */
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "load/sx_loader.h"
-#include "util/sx_alloc.h"
-#include "util/sx_bytes.h"
-#include "util/sx_err.h"
-#include "util/sx_hash.h"
-
-#define LABEL_BUFFER ((size_t)1 << 20)
-#define SIZE_BITS 16 /* of a label's size, below its place */
 #define NO_LABEL UINT64_MAX
-
-int sx_loader_put_label(simidx_loader *l, const simidx_doc *doc, uint64_t id, simidx_error *err)
-{
-	uint64_t row[3] = { id, l->n_rows, doc->label_size };
-	uint64_t hash[5] = { sx_hash(doc->label, doc->label_size), l->n_sources, l->n_rows, 0, id };
-	int rc = SIMIDX_OK;
-
-	if (!l->label_bytes)
-		rc = sx_spill_new(sx_loader_tmpdir(l), LABEL_BUFFER, &l->label_bytes, err);
-	if (rc)
-		return rc;
-	row[2] |= sx_spill_size(l->label_bytes) << SIZE_BITS;
-	hash[3] = row[2];
-	rc = sx_spill_write(l->label_bytes, doc->label, doc->label_size, err);
-	if (!rc)
-		rc = sx_sorter_add(l->label_rows, row, err);
-	return rc ? rc : sx_sorter_add(l->label_hashes, hash, err);
-}
-
-int sx_loader_label(simidx_loader *l, uint64_t where, sx_loader_bytes *label, simidx_error *err)
-{
-	label->size = (size_t)(where & sx_low_bits(SIZE_BITS));
-	if (sx_reserve(&label->at, &label->cap, label->size, 1))
-		return sx_fail_nomem(err);
-	return sx_spill_read(l->label_bytes, where >> SIZE_BITS, label->at, label->size, err);
-}
-
-uint64_t sx_loader_order(const simidx_loader *l, uint64_t source, uint64_t key)
-{
-	return source < l->n_sources ? source : l->n_sources + key;
-}
 
 struct search {
 	simidx_loader *l;
@@ -101,13 +66,13 @@ static int add_source_labels(struct search *s, size_t i)
 	simidx_match doc;
 	int rc;
 
-	while (!(rc = simidx_walk_next(s->l->source[i], &doc, s->err))) {
+	while (!(rc = simidx_walk_next(s->l->sources.walk[i], &doc, s->err))) {
 		uint64_t record[5] = { 0, i, doc.id, 0, doc.id };
 
 		rc = check_stop(s);
 		if (!rc && doc.label) {
 			record[0] = sx_hash(doc.label, doc.label_size);
-			rc = sx_sorter_add(s->l->label_hashes, record, s->err);
+			rc = sx_sorter_add(s->l->input.label_hashes, record, s->err);
 		}
 		if (rc)
 			return rc;
@@ -115,7 +80,7 @@ static int add_source_labels(struct search *s, size_t i)
 	if (rc != SIMIDX_E_END)
 		return rc;
 	sx_err_clear(s->err);
-	return sx_walk_rewind(s->l->source[i], s->err);
+	return sx_walk_rewind(s->l->sources.walk[i], s->err);
 }
 
 /* The label of a record of label_hashes. */
@@ -124,16 +89,10 @@ static int get_label(struct search *s, const uint64_t *record, sx_loader_bytes *
 	sx_slice stored;
 	int rc;
 
-	if (record[1] == s->l->n_sources)
-		return sx_loader_label(s->l, record[3], label, s->err);
-	rc = sx_walk_label(s->l->source[record[1]], record[2], &stored, s->err);
-	if (rc)
-		return rc;
-	if (sx_reserve(&label->at, &label->cap, stored.size, 1))
-		return sx_fail_nomem(s->err);
-	memcpy(label->at, stored.data, stored.size);
-	label->size = stored.size;
-	return SIMIDX_OK;
+	if (record[1] == s->l->sources.n)
+		return sx_loader_read_label(s->l, record[3], label, s->err);
+	rc = sx_walk_label(s->l->sources.walk[record[1]], record[2], &stored, s->err);
+	return rc ? rc : sx_loader_copy_label(label, stored, s->err);
 }
 
 static int add_shared(struct search *s, const uint64_t *record)
@@ -193,10 +152,10 @@ static int find_all_shared(struct search *s)
 	simidx_loader *l = s->l;
 	int rc = new_sorter(s, 3, 2, &s->shared);
 
-	while (!rc && l->label_hashes) {
-		rc = find_shared(s, l->label_hashes);
-		sx_sorter_free(l->label_hashes);
-		l->label_hashes = s->different;
+	while (!rc && l->input.label_hashes) {
+		rc = find_shared(s, l->input.label_hashes);
+		sx_sorter_free(l->input.label_hashes);
+		l->input.label_hashes = s->different;
 		s->different = NULL;
 	}
 	return rc ? rc : sx_sorter_finish(s->shared, l->memory / 8, s->err);
@@ -214,7 +173,7 @@ static int next_shared(struct search *s)
 }
 
 /* Of the documents with one id, all are suspects or none. */
-static int see_id(void *ctx, uint64_t id, uint64_t source, uint64_t key)
+static int visit_document(void *ctx, uint64_t id, uint64_t source, uint64_t key)
 {
 	struct search *s = ctx;
 	uint64_t record[5] = { source, key, NO_LABEL, 0, id };
@@ -248,7 +207,7 @@ static int find_suspects(struct search *s)
 	if (!rc)
 		rc = next_shared(s);
 	if (!rc)
-		rc = sx_loader_each_id(s->l, see_id, s, s->err);
+		rc = sx_loader_visit_documents(s->l, visit_document, s, s->err);
 	sx_sorter_free(s->shared);
 	s->shared = NULL;
 	return rc ? rc : sx_sorter_finish(s->suspects, s->l->memory / 8, s->err);
@@ -266,20 +225,13 @@ static void set(unsigned char *bits, uint64_t i)
 	bits[i / 8] |= (unsigned char)(1u << i % 8);
 }
 
-static int drop(struct search *s, uint64_t id, uint64_t source, uint64_t key, int by_id)
+static int reject(struct search *s, uint64_t id, uint64_t source, uint64_t key, int by_id)
 {
 	simidx_loader *l = s->l;
 	uint64_t record[2] = { id, sx_loader_order(l, source, key) };
-	char reason[64] = "the label is already in use";
 
-	l->report.duplicates++;
-	l->report.left_out += source == l->n_sources;
-	if (by_id)
-		snprintf(reason, sizeof(reason), "id %" PRIu64 " is already in use", id);
-	if (source == l->n_sources && l->options.duplicates == SIMIDX_DUPLICATES_REJECT &&
-	    l->options.rejected)
-		l->options.rejected(l->options.ctx, key, reason);
-	return sx_sorter_add(l->drops, record, s->err);
+	sx_loader_reject(l, id, source, key, by_id);
+	return sx_sorter_add(l->input.rejected, record, s->err);
 }
 
 /*
@@ -300,7 +252,7 @@ static int judge_all(struct search *s, unsigned char *ids, unsigned char *labels
 
 		rc = check_stop(s);
 		if (!rc && (by_id || by_label))
-			rc = drop(s, r[4], r[0] ^ flip, r[1] ^ flip, by_id);
+			rc = reject(s, r[4], r[0] ^ flip, r[1] ^ flip, by_id);
 		if (rc)
 			return rc;
 		if (!last_stays && (by_id || by_label))
@@ -319,24 +271,24 @@ static int judge(struct search *s)
 	int rc = ids && labels ? SIMIDX_OK : sx_fail_nomem(s->err);
 
 	if (!rc)
-		rc = new_sorter(s, 2, 2, &s->l->drops);
+		rc = new_sorter(s, 2, 2, &s->l->input.rejected);
 	if (!rc)
 		rc = judge_all(s, ids, labels);
 	if (!rc)
-		rc = sx_sorter_finish(s->l->drops, s->l->memory / 16, s->err);
+		rc = sx_sorter_finish(s->l->input.rejected, s->l->memory / 16, s->err);
 	free(ids);
 	free(labels);
 	return rc;
 }
 
-int sx_loader_find_drops(simidx_loader *l, simidx_error *err)
+int sx_loader_find_rejected(simidx_loader *l, simidx_error *err)
 {
 	struct search s = { .l = l, .err = err };
 	int rc = SIMIDX_OK;
 
-	if (!l->label_bytes && (!l->n_source_labels || l->n_sources < 2))
+	if (!l->input.label_bytes && (!l->sources.labels || l->sources.n < 2))
 		return SIMIDX_OK; /* no label can meet another one */
-	for (size_t i = 0; !rc && l->n_source_labels && i < l->n_sources; i++)
+	for (size_t i = 0; !rc && l->sources.labels && i < l->sources.n; i++)
 		rc = add_source_labels(&s, i);
 	if (!rc)
 		rc = find_all_shared(&s);

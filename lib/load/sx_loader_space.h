@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Whether an index that is being built will fit on the disk, so that it is told before the work.
+ * All figures are estimates.
+ */
+
+#ifndef SX_LOADER_SPACE_H
+#define SX_LOADER_SPACE_H
+
+#include "load/sx_loader_state.h"
+
+/** SIMIDX_E_NO_SPACE if what is there for sure will not fit. */
+int sx_loader_check_space(const simidx_loader *loader, simidx_error *err);
+
+#endif /* SX_LOADER_SPACE_H */
