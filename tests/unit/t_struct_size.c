@@ -14,14 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/sxt_model.h"
+#include <simidx_admin.h>
+#include <simidx_load.h>
+#include <simidx_sketch.h>
+
 #include "index/sx_index.h"
+#include "support/sxt_model.h"
 #include "util/sx_struct.h"
 #if HAVE_TEXT
 #include <simidx_text.h>
-
-#include <simidx_admin.h>
-#include <simidx_load.h>
 #endif
 
 Suite *suite_struct_size(void);
