@@ -47,21 +47,14 @@ struct table {
 	uint32_t unused;    /* chain of those in `more` that no bucket has */
 };
 
-struct question {
-	uint64_t fp;
-	uint64_t end; /* rows from here on do not count */
-	unsigned k;
-};
-
 struct sx_buckets {
 	sx_plan plan;
 	unsigned b, max_b; /* 2^b buckets, and `split` more */
 	size_t split;
 	struct table table[TABLES];
 	const sx_kernel *kernel;
-	uint64_t *fp;  /* all fingerprints, in the order they came */
-	uint32_t *row; /* where each was first seen */
-	size_t n, fp_cap, row_cap;
+	uint64_t *fp; /* all fingerprints, in the order they came */
+	size_t n, cap;
 };
 
 /* The permuted value, left-aligned in 64 bits. */
@@ -260,21 +253,18 @@ void sx_buckets_free(sx_buckets *l)
 		lines_free(&l->table[t].more);
 	}
 	free(l->fp);
-	free(l->row);
 	free(l);
 }
 
-int sx_buckets_add(sx_buckets *l, uint64_t fp, uint32_t row)
+int sx_buckets_add(sx_buckets *l, uint64_t fp)
 {
-	if (sx_reserve(&l->fp, &l->fp_cap, l->n + 1, sizeof(*l->fp)) ||
-	    sx_reserve(&l->row, &l->row_cap, l->n + 1, sizeof(*l->row)) || split_next(l))
+	if (sx_reserve(&l->fp, &l->cap, l->n + 1, sizeof(*l->fp)) || split_next(l))
 		return -1;
 	/* Room in all four tables first, so that an entry is never in only some of them. */
 	for (unsigned t = 0; t < TABLES; t++)
 		if (l->table[t].unused == NO_LINE && lines_reserve(&l->table[t].more))
 			return -1;
 	l->fp[l->n] = fp;
-	l->row[l->n] = row;
 	for (unsigned t = 0; t < TABLES; t++) {
 		uint64_t value = aligned(l, t, fp);
 
@@ -325,23 +315,22 @@ static struct line *line_of_visit(const sx_buckets *l, uint64_t visit)
 	return line_at(&l->table[visit >> 32].first, (uint32_t)visit);
 }
 
-static int near_in_bucket(const sx_buckets *l, uint64_t visit, const struct question *q,
+static int near_in_bucket(const sx_buckets *l, uint64_t visit, uint64_t query, unsigned k,
 			  sx_u64s *fps, uint64_t *candidates)
 {
 	unsigned t = (unsigned)(visit >> 32);
-	uint32_t tag = tag_of(l, t, aligned(l, t, q->fp));
+	uint32_t tag = tag_of(l, t, aligned(l, t, query));
 	const struct line *line = line_of_visit(l, visit);
 
 	for (;;) {
 		/* The first of the 16 words is not a tag. */
-		unsigned near = l->kernel->near_16(line->word, tag, q->k) >> 1;
+		unsigned near = l->kernel->near_16(line->word, tag, k) >> 1;
 
 		for (near &= (1u << line->used) - 1; near; near &= near - 1) {
 			uint32_t e = line->entry[__builtin_ctz(near)];
 
 			++*candidates;
-			if (simidx_is_near(l->fp[e], q->fp, q->k) && l->row[e] < q->end &&
-			    sx_u64s_push(fps, l->fp[e]))
+			if (simidx_is_near(l->fp[e], query, k) && sx_u64s_push(fps, l->fp[e]))
 				return -1;
 		}
 		if (line->word[0] == NO_LINE)
@@ -351,18 +340,17 @@ static int near_in_bucket(const sx_buckets *l, uint64_t visit, const struct ques
 }
 
 /* All fingerprints, one after another. */
-static int near_of_all(const sx_buckets *l, const struct question *q, sx_u64s *fps,
+static int near_of_all(const sx_buckets *l, uint64_t query, unsigned k, sx_u64s *fps,
 		       uint64_t *candidates)
 {
 	uint32_t hit[SCAN_ENTRIES];
 
 	for (size_t from = 0; from < l->n; from += SCAN_ENTRIES) {
 		size_t n = l->n - from < SCAN_ENTRIES ? l->n - from : SCAN_ENTRIES;
-		size_t hits = l->kernel->near_u64(l->fp + from, n, q->fp, q->k, hit);
+		size_t hits = l->kernel->near_u64(l->fp + from, n, query, k, hit);
 
 		for (size_t i = 0; i < hits; i++)
-			if (l->row[from + hit[i]] < q->end &&
-			    sx_u64s_push(fps, l->fp[from + hit[i]]))
+			if (sx_u64s_push(fps, l->fp[from + hit[i]]))
 				return -1;
 	}
 	*candidates += l->n;
@@ -370,14 +358,13 @@ static int near_of_all(const sx_buckets *l, const struct question *q, sx_u64s *f
 }
 
 int sx_buckets_near(const sx_buckets *l, const sx_probes *probes, uint64_t query, unsigned k,
-		    uint64_t end, sx_u64s *fps, uint64_t *candidates)
+		    sx_u64s *fps, uint64_t *candidates)
 {
-	struct question q = { query, end, k };
 	struct visits visits;
 	size_t first = fps->n;
 
 	if (!choose_visits(l, probes, &visits))
-		return near_of_all(l, &q, fps, candidates);
+		return near_of_all(l, query, k, fps, candidates);
 	/* The cache misses of all buckets are waited for together, of their second lines too. */
 	for (size_t i = 0; i < visits.n; i++)
 		sx_prefetch(line_of_visit(l, visits.at[i]));
@@ -388,7 +375,7 @@ int sx_buckets_near(const sx_buckets *l, const sx_probes *probes, uint64_t query
 			sx_prefetch(line_at(&l->table[visits.at[i] >> 32].more, next));
 	}
 	for (size_t i = 0; i < visits.n; i++)
-		if (near_in_bucket(l, visits.at[i], &q, fps, candidates))
+		if (near_in_bucket(l, visits.at[i], query, k, fps, candidates))
 			return -1;
 	if (fps->n - first < 2)
 		return 0;

@@ -29,15 +29,15 @@ sx_buckets *sx_buckets_new(unsigned bits, const sx_kernel *kernel);
 /** NULL is allowed. */
 void sx_buckets_free(sx_buckets *buckets);
 
-/** Add a fingerprint that is not there yet, first seen in row `row`. 0 or -1. */
-int sx_buckets_add(sx_buckets *buckets, uint64_t fp, uint32_t row);
+/** Add a fingerprint that is not there yet. 0 or -1. */
+int sx_buckets_add(sx_buckets *buckets, uint64_t fp);
 
 /**
- * Append the distinct fingerprints that differ from the query in at most k bits and were first
- * seen before row `end`: those in the buckets of the probes, and perhaps others. 0 or -1.
+ * Append the distinct fingerprints that differ from the query in at most k bits: those in the
+ * buckets of the probes, and perhaps others. 0 or -1.
  */
 int sx_buckets_near(const sx_buckets *buckets, const sx_probes *probes, uint64_t query, unsigned k,
-		    uint64_t end, sx_u64s *fps, uint64_t *candidates);
+		    sx_u64s *fps, uint64_t *candidates);
 
 /** Have the CPU fetch the first lines of the probes, of the first ones if there are many. */
 void sx_buckets_prefetch(const sx_buckets *buckets, const sx_probes *probes);

@@ -158,8 +158,7 @@ static int ask_memtable(const sx_memtable *memtable, const struct question *q)
 
 	if (q->key != SX_BY_FP)
 		return push_equal(memtable, q, q->value);
-	if (sx_memtable_near(memtable, q->probes, q->value, q->k, q->span->end - q->span->first,
-			     &fps, q->candidates))
+	if (sx_memtable_near(memtable, q->probes, q->value, q->k, &fps, q->candidates))
 		rc = sx_fail_nomem(q->err);
 	for (size_t i = 0; !rc && i < fps.n; i++)
 		rc = push_equal(memtable, q, fps.at[i]);

@@ -166,7 +166,7 @@ int sx_memtable_add(sx_memtable *memtable, const sx_fresh_row *row)
 	    sx_reserve(&memtable->node, &memtable->cap, (size_t)n + 1, sizeof(*node)))
 		return -1;
 	if (!find(memtable, SX_BY_FP, row->fp)->first &&
-	    sx_buckets_add(memtable->buckets, row->fp, n))
+	    sx_buckets_add(memtable->buckets, row->fp))
 		return -1;
 	node = &memtable->node[n];
 	node->row = *row;
@@ -208,9 +208,9 @@ uint32_t sx_memtable_next(const sx_memtable *memtable, enum sx_memtable_key key,
 }
 
 int sx_memtable_near(const sx_memtable *memtable, const sx_probes *probes, uint64_t query,
-		     unsigned k, uint64_t end, sx_u64s *fps, uint64_t *candidates)
+		     unsigned k, sx_u64s *fps, uint64_t *candidates)
 {
-	return sx_buckets_near(memtable->buckets, probes, query, k, end, fps, candidates);
+	return sx_buckets_near(memtable->buckets, probes, query, k, fps, candidates);
 }
 
 void sx_memtable_prefetch(const sx_memtable *memtable, const sx_probes *probes)

@@ -48,15 +48,15 @@ uint32_t sx_memtable_first(const sx_memtable *memtable, enum sx_memtable_key key
 uint32_t sx_memtable_next(const sx_memtable *memtable, enum sx_memtable_key key, uint32_t i);
 
 /**
- * Append to fps the distinct fingerprints within k bits of `query` among rows [0, end): all that
- * the probes cover, and perhaps others.
+ * Append to fps the distinct fingerprints within k bits of `query`: all that the probes cover, and
+ * perhaps others. A reader with an older snapshot finds by sx_memtable_first() which of them it has.
  *
  * @param probes      of plan 4x16 for the same f
  * @param candidates  raised by the fingerprints compared
  * @return 0, or -1 when memory is short
  */
 int sx_memtable_near(const sx_memtable *memtable, const sx_probes *probes, uint64_t query,
-		     unsigned k, uint64_t end, sx_u64s *fps, uint64_t *candidates);
+		     unsigned k, sx_u64s *fps, uint64_t *candidates);
 
 /** Have the CPU fetch what sx_memtable_near() will read first. */
 void sx_memtable_prefetch(const sx_memtable *memtable, const sx_probes *probes);

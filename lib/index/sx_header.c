@@ -248,7 +248,7 @@ int sx_header_write(sx_txn *txn, sx_dbi meta, const sx_header *h, simidx_error *
 
 #define CHECKSUM_SIZE 8
 
-/* Length of the text and number of check fingerprints, 4 bytes each; the text; the fingerprints; the checksum. */
+/* Length of the text and number of check fingerprints, 4 bytes each; then both; the checksum. */
 #define PROFILE_FIXED 8
 
 static const sx_slice profile_key = { "profile", 7 };

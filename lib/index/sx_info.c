@@ -56,8 +56,8 @@ int simidx_get_info(simidx *index, simidx_info *out, simidx_error *err)
 
 /* ---- one sub-database ---- */
 
-/* Sub-database number i: the permuted tables, then these. */
-enum { POSTINGS, DOCS, FRESH, LABELS, BY_LABEL, OTHERS };
+/* Sub-database number i: the permuted tables, then these; without ids the fresh rows alone. */
+enum { POSTINGS = SX_COUNT_POSTINGS, DOCS = SX_COUNT_DOCS, FRESH, LABELS, BY_LABEL, OTHERS };
 
 /* Entries and their bytes, by visiting every block. */
 static int measure(sx_txn *txn, const sx_table *table, simidx_table_info *out, simidx_error *err)
@@ -105,38 +105,26 @@ static int describe_table(const sx_snapshot *s, const sx_table *table, sx_dbi db
 		     : measure_labels(s->txn, dbi, out, err);
 }
 
-static int no_more_tables(simidx_error *err)
-{
-	return sx_fail(err, SIMIDX_E_END, "there are no more sub-databases");
-}
-
 static int describe_number(simidx *index, const sx_snapshot *s, unsigned i,
 			   simidx_table_info *out, simidx_error *err)
 {
 	const sx_tables *t = &index->tables;
-	const sx_table *table = NULL;
-	unsigned n = index->plan.n_tables;
+	const sx_table *others[OTHERS] = { [POSTINGS] = &t->postings, [DOCS] = &t->docs,
+					   [FRESH] = &index->fresh.log, [BY_LABEL] = &t->by_label };
+	const sx_table *table;
+	unsigned n = index->plan.n_tables, other;
 
+	if (i >= n + (sx_has_ids(index) ? OTHERS : 1))
+		return sx_fail(err, SIMIDX_E_END, "there are no more sub-databases");
 	if (i < n) {
 		table = &t->permuted[i];
 		out->prefix_bits = index->plan.table[i].prefix_bits;
 		out->digest = s->header.table[i].digest;
-	} else if (!sx_has_ids(index)) {
-		if (i > n)
-			return no_more_tables(err);
-		table = &index->fresh.log;
-	} else if (i == n + POSTINGS) {
-		table = &t->postings;
-		out->digest = s->header.other[SX_COUNT_POSTINGS].digest;
-	} else if (i == n + DOCS) {
-		table = &t->docs;
-		out->digest = s->header.other[SX_COUNT_DOCS].digest;
-	} else if (i == n + FRESH) {
-		table = &index->fresh.log;
-	} else if (i == n + BY_LABEL) {
-		table = &t->by_label;
-	} else if (i >= n + OTHERS) {
-		return no_more_tables(err);
+	} else {
+		other = sx_has_ids(index) ? i - n : FRESH;
+		table = others[other];
+		if (other < SX_COUNT_OTHERS)
+			out->digest = s->header.other[other].digest;
 	}
 	out->name = table ? table->name : "labels";
 	return describe_table(s, table, table ? table->dbi : t->labels, out, err);

@@ -114,46 +114,20 @@ static int read_table(struct verify *v, const sx_table *table, struct tally *tal
 }
 
 /* A table against what the header says of it. */
-static void check_count(struct verify *v, const char *table, const struct tally *tally,
-			const sx_table_count *count)
+static int check_table(struct verify *v, const sx_table *table, struct tally *tally,
+		       const sx_table_count *count)
 {
-	if (tally->damaged)
-		return;
+	int rc = read_table(v, table, tally, NULL);
+
+	if (rc || tally->damaged)
+		return rc;
 	if (tally->rows != count->rows)
-		problem(v, table, "it has %" PRIu64 " entries, the header says %" PRIu64,
+		problem(v, table->name, "it has %" PRIu64 " entries, the header says %" PRIu64,
 			tally->rows, count->rows);
 	if (tally->digest != count->digest)
-		problem(v, table, "its digest is %016" PRIx64 ", the header says %016" PRIx64,
+		problem(v, table->name, "its digest is %016" PRIx64 ", the header says %016" PRIx64,
 			tally->digest, count->digest);
-}
-
-static int check_permuted(struct verify *v)
-{
-	const sx_header *h = &v->snapshot.header;
-	int rc = SIMIDX_OK;
-
-	for (unsigned t = 0; !rc && t < v->index->plan.n_tables; t++) {
-		const sx_table *table = &v->index->tables.permuted[t];
-
-		rc = read_table(v, table, &v->permuted[t], NULL);
-		if (!rc)
-			check_count(v, table->name, &v->permuted[t], &h->table[t]);
-	}
-	return rc;
-}
-
-static int check_documents(struct verify *v)
-{
-	const sx_header *h = &v->snapshot.header;
-	int rc = read_table(v, &v->index->tables.postings, &v->postings, NULL);
-
-	if (!rc)
-		check_count(v, "postings", &v->postings, &h->other[SX_COUNT_POSTINGS]);
-	if (!rc)
-		rc = read_table(v, &v->index->tables.docs, &v->docs, NULL);
-	if (!rc)
-		check_count(v, "docs", &v->docs, &h->other[SX_COUNT_DOCS]);
-	return rc;
+	return SIMIDX_OK;
 }
 
 /* The log has every row from first_seq on, and none besides. */
@@ -282,21 +256,24 @@ static int check_mark(struct verify *v)
 
 static int verify_all(struct verify *v)
 {
+	const sx_tables *tables = &v->index->tables;
+	const sx_header *h = &v->snapshot.header;
 	int has_ids = sx_has_ids(v->index);
-	int merging = (v->snapshot.header.state & SX_STATE_MERGING) != 0;
 	int rc = check_mark(v);
 
-	if (!rc)
-		rc = check_permuted(v);
+	for (unsigned t = 0; !rc && t < v->index->plan.n_tables; t++)
+		rc = check_table(v, &tables->permuted[t], &v->permuted[t], &h->table[t]);
 	if (!rc)
 		rc = check_fresh(v);
 	if (!rc && has_ids)
-		rc = check_documents(v);
+		rc = check_table(v, &tables->postings, &v->postings, &h->other[SX_COUNT_POSTINGS]);
+	if (!rc && has_ids)
+		rc = check_table(v, &tables->docs, &v->docs, &h->other[SX_COUNT_DOCS]);
 	if (!rc && has_ids)
 		rc = check_labels(v);
 	if (!rc && has_ids)
-		rc = read_table(v, &v->index->tables.by_label, &v->by_label, see_by_label);
-	if (rc || merging)
+		rc = read_table(v, &tables->by_label, &v->by_label, see_by_label);
+	if (rc || h->state & SX_STATE_MERGING)
 		return rc;
 	if (has_ids)
 		check_documents_agree(v);

@@ -89,9 +89,10 @@ static int copy_create(simidx_loader *l, const simidx_create_options *create, si
 	return SIMIDX_OK;
 }
 
-static int keep_mark(simidx_loader *l, simidx_error *err)
+static int copy_mark(simidx_loader *l, simidx_error *err)
 {
-	int rc = simidx_get_mark(l->target.old, l->output.mark.bytes, sizeof(l->output.mark.bytes), &l->output.mark.size, err);
+	sx_mark *mark = &l->output.mark;
+	int rc = simidx_get_mark(l->target.old, mark->bytes, sizeof(mark->bytes), &mark->size, err);
 
 	if (rc != SIMIDX_E_NOT_FOUND)
 		return rc;
@@ -103,23 +104,25 @@ static int keep_mark(simidx_loader *l, simidx_error *err)
 static int open_old(simidx_loader *l, simidx_error *err)
 {
 	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	const simidx *old;
 	int rc = retry_while_busy(l, lock_old, err);
 
 	if (!rc)
-		rc = keep_mark(l, err);
+		rc = copy_mark(l, err);
 	if (rc)
 		return rc;
-	create.bits = l->target.old->bits;
-	create.layout = l->target.old->layout;
-	create.flags = l->target.old->flags;
+	old = l->target.old;
+	create.bits = old->bits;
+	create.layout = old->layout;
+	create.flags = old->flags;
 	if (l->options.flags & SIMIDX_OPEN_FORCE)
 		create.flags |= SIMIDX_CREATE_FORCE;
-	create.fill = l->target.old->fill;
-	create.plan = l->target.old->plan.name;
-	create.profile = l->target.old->profile.text;
-	create.check_fps = l->target.old->profile.check_fps;
-	create.n_check_fps = l->target.old->profile.n_check_fps;
-	rc = sx_store_mode(l->target.old->store, &create.mode, err);
+	create.fill = old->fill;
+	create.plan = old->plan.name;
+	create.profile = old->profile.text;
+	create.check_fps = old->profile.check_fps;
+	create.n_check_fps = old->profile.n_check_fps;
+	rc = sx_store_mode(old->store, &create.mode, err);
 	if (rc)
 		return rc;
 	l->target.is_merge = 1;
@@ -391,15 +394,17 @@ static int write_header(simidx_loader *l, simidx_error *err)
 
 static int build(simidx_loader *l, simidx_error *err)
 {
-	uint64_t n = l->sources.documents + sx_sorter_count(l->input.by_id ? l->input.by_id : l->output.by_fp);
+	uint64_t n = l->sources.documents + sx_sorter_count(sx_loader_put_sorter(l));
+	sx_loader_output *out = &l->output;
+	simidx *index = l->target.index;
 	int rc = sx_loader_check_space(l, err);
 
 	if (!rc)
 		rc = sx_loader_progress(l, "documents", 0, n, err);
 	if (!rc)
-		rc = sx_txn_begin_write(l->target.index->store, 0, &l->output.txn, err);
+		rc = sx_txn_begin_write(index->store, 0, &out->txn, err);
 	if (!rc)
-		rc = sx_header_read(l->output.txn, l->target.index->tables.meta, &l->output.header, err);
+		rc = sx_header_read(out->txn, index->tables.meta, &out->header, err);
 	if (!rc && l->input.by_id)
 		rc = sx_loader_find_rejected(l, err);
 	if (!rc)
@@ -420,13 +425,14 @@ static int publish_new(simidx_loader *l, simidx_error *err)
  */
 static int publish(simidx_loader *l, simidx_error *err)
 {
+	sx_loader_target *t = &l->target;
 	int rc = sx_loader_check_stop(l, err);
 
-	if (!rc && !l->target.is_merge)
+	if (!rc && !t->is_merge)
 		return retry_while_busy(l, publish_new, err);
 	if (!rc)
-		rc = sx_store_check_path(l->target.old->store, err);
-	return rc ? rc : sx_publish_exchange(l->target.old, l->target.dir, l->target.path, l->target.create.mode, err);
+		rc = sx_store_check_path(t->old->store, err);
+	return rc ? rc : sx_publish_exchange(t->old, t->dir, t->path, t->create.mode, err);
 }
 
 int simidx_loader_finish(simidx_loader *l, simidx_loader_report *report, simidx_error *err)

@@ -37,7 +37,8 @@ int sx_loader_put_label(simidx_loader *l, const simidx_doc *doc, uint64_t id, si
 	return rc ? rc : sx_sorter_add(l->input.label_hashes, hash, err);
 }
 
-int sx_loader_read_label(simidx_loader *l, uint64_t where, sx_loader_bytes *label, simidx_error *err)
+int sx_loader_read_label(simidx_loader *l, uint64_t where, sx_loader_bytes *label,
+			 simidx_error *err)
 {
 	label->size = (size_t)(where & sx_low_bits(SIZE_BITS));
 	if (sx_reserve(&label->at, &label->cap, label->size, 1))
@@ -218,7 +219,8 @@ static int set_candidate(struct docs *d, size_t i)
 	d->candidate_key = s->key;
 	d->label.size = 0;
 	if (i == d->l->sources.n)
-		return s->where ? sx_loader_read_label(d->l, s->where, &d->label, d->err) : SIMIDX_OK;
+		return s->where ? sx_loader_read_label(d->l, s->where, &d->label, d->err)
+				: SIMIDX_OK;
 	return s->label.size ? sx_loader_copy_label(&d->label, s->label, d->err) : SIMIDX_OK;
 }
 
@@ -374,13 +376,15 @@ static int add_fingerprints(simidx_loader *l, simidx_error *err)
 int sx_loader_write_documents(simidx_loader *l, simidx_error *err)
 {
 	struct docs d = { .l = l, .err = err };
+	sx_loader_input *in = &l->input;
+	sx_loader_output *out = &l->output;
 	int rc;
 
-	if (!l->input.by_id)
+	if (!in->by_id)
 		return add_fingerprints(l, err);
-	d.total = l->sources.documents + sx_sorter_count(l->input.by_id);
+	d.total = l->sources.documents + sx_sorter_count(in->by_id);
 	d.stream = sx_calloc(l->sources.n + 1, sizeof(*d.stream));
-	rc = d.stream ? sx_append_begin(&d.append, &l->target.index->tables.docs, l->output.txn, err)
+	rc = d.stream ? sx_append_begin(&d.append, &l->target.index->tables.docs, out->txn, err)
 		      : sx_fail_nomem(err);
 	if (!rc)
 		rc = write_all(&d);
@@ -389,13 +393,14 @@ int sx_loader_write_documents(simidx_loader *l, simidx_error *err)
 	sx_append_end(&d.append);
 	free(d.stream);
 	free(d.label.at);
-	l->output.report.spill_bytes += l->input.label_bytes ? sx_spill_size(l->input.label_bytes) : 0;
-	sx_spill_free(l->input.label_bytes);
-	l->input.label_bytes = NULL;
-	l->output.report.spill_bytes += sx_sorter_spilled(l->input.by_id) + sx_sorter_spilled(l->input.label_rows);
-	l->output.distinct = sx_sorter_take_spill(l->input.by_id);
-	sx_sorter_free(l->input.by_id);
-	sx_sorter_free(l->input.label_rows);
-	l->input.by_id = l->input.label_rows = NULL;
+	out->report.spill_bytes += sx_sorter_spilled(in->by_id) + sx_sorter_spilled(in->label_rows);
+	if (in->label_bytes)
+		out->report.spill_bytes += sx_spill_size(in->label_bytes);
+	sx_spill_free(in->label_bytes);
+	in->label_bytes = NULL;
+	out->distinct = sx_sorter_take_spill(in->by_id);
+	sx_sorter_free(in->by_id);
+	sx_sorter_free(in->label_rows);
+	in->by_id = in->label_rows = NULL;
 	return rc;
 }

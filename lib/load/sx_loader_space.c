@@ -69,30 +69,30 @@ static int fail(const char *where, const char *what, uint64_t needed, uint64_t t
 static int compare(const simidx_loader *l, const struct needs *needs, simidx_error *err)
 {
 	uint64_t beside, elsewhere, all = larger(needs->sort, needs->index + needs->build);
+	const char *tmpdir = l->target.tmpdir;
 	struct stat index, temporary;
 	struct statvfs fs;
 	int rc = sx_store_free_bytes(l->target.index->store, &beside, err);
 
 	if (rc)
 		return rc;
-	if (!l->target.tmpdir)
+	if (tmpdir &&
+	    (stat(l->target.dir, &index) || stat(tmpdir, &temporary) || statvfs(tmpdir, &fs)))
+		return sx_fail_errno(err, errno, "%s", tmpdir);
+	if (!tmpdir || index.st_dev == temporary.st_dev)
 		return all > beside ? fail(l->target.path, "beside", all, beside, err) : SIMIDX_OK;
-	if (stat(l->target.dir, &index) || stat(l->target.tmpdir, &temporary) || statvfs(l->target.tmpdir, &fs))
-		return sx_fail_errno(err, errno, "%s", l->target.tmpdir);
 	elsewhere = (uint64_t)fs.f_bavail * fs.f_frsize;
-	if (index.st_dev == temporary.st_dev)
-		return all > beside ? fail(l->target.path, "beside", all, beside, err) : SIMIDX_OK;
 	if (needs->index > beside)
 		return fail(l->target.path, "beside", needs->index, beside, err);
 	if (larger(needs->sort, needs->build) > elsewhere)
-		return fail(l->target.tmpdir, "for temporary files in",
+		return fail(tmpdir, "for temporary files in",
 			    larger(needs->sort, needs->build), elsewhere, err);
 	return SIMIDX_OK;
 }
 
 int sx_loader_check_space(const simidx_loader *l, simidx_error *err)
 {
-	uint64_t n = l->sources.documents + sx_sorter_count(l->input.by_id ? l->input.by_id : l->output.by_fp);
+	uint64_t n = l->sources.documents + sx_sorter_count(sx_loader_put_sorter(l));
 	uint64_t labels = l->input.label_bytes ? sx_spill_size(l->input.label_bytes) : 0;
 	struct needs needs = { 0 };
 
@@ -125,7 +125,7 @@ int simidx_loader_expect(simidx_loader *l, uint64_t documents, uint64_t label_by
 	/* The list of fingerprints, and of the tables the one being written and the next one. */
 	needs.build = n * 6 + 2 * sorter_bytes(n, 1, 6, l->memory / 4);
 	/* What was put already may lie in files already. */
-	there = sx_sorter_spilled(l->input.by_id ? l->input.by_id : l->output.by_fp) +
+	there = sx_sorter_spilled(sx_loader_put_sorter(l)) +
 		(l->input.label_bytes ? sx_spill_size(l->input.label_bytes) : 0);
 	needs.sort -= there < needs.sort ? there : needs.sort;
 	return compare(l, &needs, err);

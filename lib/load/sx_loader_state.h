@@ -106,6 +106,12 @@ static inline const char *sx_loader_tmpdir(const simidx_loader *loader)
 	return loader->target.tmpdir ? loader->target.tmpdir : loader->target.dir;
 }
 
+/** Where documents that are put go: by_id, or without ids by_fp. */
+static inline sx_sorter *sx_loader_put_sorter(const simidx_loader *loader)
+{
+	return loader->input.by_id ? loader->input.by_id : loader->output.by_fp;
+}
+
 /**
  * Count a document that is left out because its label, or with `by_id` its id, is in use, and
  * tell the caller if it was put and duplicates are rejected.

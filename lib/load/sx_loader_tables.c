@@ -38,24 +38,21 @@ static int write_list(simidx_loader *l, struct list *list, simidx_error *err)
 	return sx_frames_write(l->output.distinct, list->fp, n, 1, err);
 }
 
-static int note_distinct(simidx_loader *l, struct list *list, uint64_t fp, simidx_error *err)
+/* Some of the postings: the fingerprints that are new go to the list. */
+static int list_distinct(simidx_loader *l, struct list *list, const uint64_t *record, size_t n,
+			 simidx_error *err)
 {
-	l->output.n_distinct++;
-	l->output.distinct_digest += sx_hash_u64(fp);
-	list->fp[list->n++] = fp;
-	return list->n == SX_FRAME_RECORDS ? write_list(l, list, err) : SIMIDX_OK;
-}
-
-/* A piece of the postings: the fingerprints that are new go to the list. */
-static int note_piece(simidx_loader *l, struct list *list, const uint64_t *record, size_t n,
-		      unsigned words, simidx_error *err)
-{
+	unsigned words = sx_sorter_words(l->output.by_fp);
 	int rc = SIMIDX_OK;
 
 	for (size_t i = 0; !rc && i < n; i++, record += words) {
-		if (!l->output.n_distinct || record[0] != list->last)
-			rc = note_distinct(l, list, record[0], err);
-		list->last = record[0];
+		if (l->output.n_distinct && record[0] == list->last)
+			continue;
+		list->last = list->fp[list->n++] = record[0];
+		l->output.n_distinct++;
+		l->output.distinct_digest += sx_hash_u64(record[0]);
+		if (list->n == SX_FRAME_RECORDS)
+			rc = write_list(l, list, err);
 	}
 	return rc;
 }
@@ -69,7 +66,7 @@ static int write_postings(simidx_loader *l, sx_append *append, simidx_error *err
 	int rc;
 
 	while (!(rc = sx_sorter_some(l->output.by_fp, &record, &n, err))) {
-		rc = note_piece(l, &list, record, n, sx_sorter_words(l->output.by_fp), err);
+		rc = list_distinct(l, &list, record, n, err);
 		if (!rc && append->table)
 			rc = sx_loader_append(l, append, record, n, err);
 		if (!rc && (done + n) / PROGRESS_ROWS > done / PROGRESS_ROWS)
@@ -88,26 +85,29 @@ static int write_postings(simidx_loader *l, sx_append *append, simidx_error *err
 static int make_postings(simidx_loader *l, simidx_error *err)
 {
 	int has_ids = !(l->target.create.flags & SIMIDX_CREATE_NO_IDS);
+	sx_loader_output *out = &l->output;
+	sx_table_count *count = out->header.other;
 	sx_append append = { 0 };
-	int rc = sx_sorter_finish(l->output.by_fp, l->memory / 2, err);
+	int rc = sx_sorter_finish(out->by_fp, l->memory / 2, err);
 
-	if (!rc && !l->output.distinct)
-		rc = sx_spill_new(sx_loader_tmpdir(l), LIST_BUFFER, &l->output.distinct, err);
+	if (!rc && !out->distinct)
+		rc = sx_spill_new(sx_loader_tmpdir(l), LIST_BUFFER, &out->distinct, err);
 	if (!rc && has_ids)
-		rc = sx_append_begin(&append, &l->target.index->tables.postings, l->output.txn, err);
+		rc = sx_append_begin(&append, &l->target.index->tables.postings, out->txn,
+				     err);
 	if (!rc)
 		rc = write_postings(l, &append, err);
 	if (!rc && has_ids) {
-		l->output.header.other[SX_COUNT_POSTINGS].rows = append.count;
-		l->output.header.other[SX_COUNT_POSTINGS].digest = l->output.header.other[SX_COUNT_DOCS].digest;
-		l->output.header.other[SX_COUNT_POSTINGS].generation++;
+		count[SX_COUNT_POSTINGS].rows = append.count;
+		count[SX_COUNT_POSTINGS].digest = count[SX_COUNT_DOCS].digest;
+		count[SX_COUNT_POSTINGS].generation++;
 	}
 	if (append.table)
 		sx_append_end(&append);
-	l->output.report.spill_bytes += sx_sorter_spilled(l->output.by_fp);
-	l->output.spill = sx_sorter_take_spill(l->output.by_fp);
-	sx_sorter_free(l->output.by_fp);
-	l->output.by_fp = NULL;
+	out->report.spill_bytes += sx_sorter_spilled(out->by_fp);
+	out->spill = sx_sorter_take_spill(out->by_fp);
+	sx_sorter_free(out->by_fp);
+	out->by_fp = NULL;
 	return rc;
 }
 
@@ -258,19 +258,21 @@ static int next_values(struct job *job, const uint64_t **value, size_t *n, simid
 
 static int write_table(simidx_loader *l, struct job *job, simidx_error *err)
 {
+	const sx_table *table = &l->target.index->tables.permuted[job->t];
+	sx_table_count *count = &l->output.header.table[job->t];
 	const uint64_t *value;
 	sx_append append;
 	size_t n;
-	int rc = sx_append_begin(&append, &l->target.index->tables.permuted[job->t], l->output.txn, err);
+	int rc = sx_append_begin(&append, table, l->output.txn, err);
 
 	while (!rc && !(rc = next_values(job, &value, &n, err)))
 		rc = sx_loader_append(l, &append, value, n, err);
 	if (rc == SIMIDX_E_END)
 		rc = sx_append_finish(&append, err);
 	sx_append_end(&append);
-	l->output.header.table[job->t].rows = l->output.n_distinct;
-	l->output.header.table[job->t].digest = l->output.distinct_digest;
-	l->output.header.table[job->t].generation++;
+	count->rows = l->output.n_distinct;
+	count->digest = l->output.distinct_digest;
+	count->generation++;
 	return rc;
 }
 
