@@ -76,6 +76,7 @@ unit_core = \
 	tests/unit/t_header.c \
 	tests/unit/t_index.h \
 	tests/unit/t_index_api.c \
+	tests/unit/t_index_args.c \
 	tests/unit/t_index_bad.c \
 	tests/unit/t_index_batch.c \
 	tests/unit/t_index_live.c \

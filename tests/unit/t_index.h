@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What the suites about writing share. Failures end the process, so that children can use it.
+ * What the suites about handles and writing share. Failures end the process, so that children can use it.
  */
 
 #ifndef T_INDEX_H
@@ -36,6 +36,26 @@ static inline int t_put(simidx_writer *writer, uint64_t id, uint64_t fp, const c
 	sxt_proc_assert(rc == err.code && !rc == !err.text[0]);
 	sxt_proc_assert(rc ? got == SIMIDX_NO_ID : id == SIMIDX_NO_ID || got == id);
 	return rc;
+}
+
+/**
+ * A new index with documents 0 to n - 1, each with its number as the id, unless there are no ids,
+ * and 16 times that as the fingerprint.
+ */
+static inline simidx *t_numbered(const char *path, size_t n, unsigned flags)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_writer *writer;
+	simidx *index;
+
+	o.flags = flags;
+	index = sxt_create(path, &o);
+	writer = sxt_writer(index, 0);
+	for (size_t i = 0; i < n; i++)
+		sxt_proc_assert(t_put(writer, SIMIDX_NO_ID, 16 * i, NULL) == SIMIDX_OK);
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+	return index;
 }
 
 /** Documents with exactly this fingerprint. */

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Arguments of the calls on an open index: NULL, sizes, flags and ranges that are refused, and
+ * where what is listed ends.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "t_index.h"
+
+Suite *suite_index_args(void);
+
+static char *dir, *path;
+
+static void set_up(void)
+{
+	dir = sxt_dir_make();
+	path = sxt_path(dir, "index");
+}
+
+static void tear_down(void)
+{
+	sxt_remove(dir);
+	free(path);
+	free(dir);
+}
+
+START_TEST(null_arguments)
+{
+	simidx *index = t_numbered(path, 1, 0);
+	simidx_reader *reader = sxt_reader(index);
+	simidx_writer *writer = sxt_writer(index, 0);
+	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
+	simidx_table_info table = SIMIDX_TABLE_INFO_INIT;
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	simidx_query query = SIMIDX_QUERY_INIT;
+	simidx_info info = SIMIDX_INFO_INIT;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_reader *no_reader = reader;
+	simidx_writer *no_writer = writer;
+	simidx_match match;
+	simidx_walk *walk;
+	uint64_t id;
+
+#define ARG(call) ck_assert_sx(call, SIMIDX_E_ARG)
+	ARG(simidx_get_info(NULL, &info, &sxt_err));
+	ARG(simidx_get_info(index, NULL, &sxt_err));
+	ARG(simidx_get_table_info(NULL, 0, &table, &sxt_err));
+	ARG(simidx_get_table_info(index, 0, NULL, &sxt_err));
+	ARG(simidx_reader_open(NULL, &no_reader, &sxt_err));
+	ck_assert_ptr_null(no_reader);
+	ARG(simidx_reader_open(index, NULL, &sxt_err));
+	results.n = 1;
+	ARG(simidx_reader_search(NULL, &query, &results, &sxt_err));
+	ck_assert_uint_eq(results.n, 0);
+	ARG(simidx_reader_search(reader, NULL, &results, &sxt_err));
+	ARG(simidx_reader_search(reader, &query, NULL, &sxt_err));
+	match.fp = 1;
+	ARG(simidx_reader_find_id(NULL, 0, &match, &sxt_err));
+	ck_assert_uint_eq(match.fp, 0);
+	ARG(simidx_reader_find_id(reader, 0, NULL, &sxt_err));
+	ARG(simidx_reader_find_label(NULL, "x", 1, &match, &sxt_err));
+	ARG(simidx_reader_find_label(reader, NULL, 1, &match, &sxt_err));
+	ARG(simidx_reader_find_label(reader, "x", 1, NULL, &sxt_err));
+	ARG(simidx_walk_open(NULL, &walk, &sxt_err));
+	ck_assert_ptr_null(walk);
+	ARG(simidx_walk_open(index, NULL, &sxt_err));
+	match.fp = 1;
+	ARG(simidx_walk_next(NULL, &match, &sxt_err));
+	ck_assert_uint_eq(match.fp, 0);
+	ARG(simidx_writer_open(NULL, NULL, &no_writer, &sxt_err));
+	ck_assert_ptr_null(no_writer);
+	ARG(simidx_writer_open(index, NULL, NULL, &sxt_err));
+	ARG(simidx_writer_put(NULL, &doc, &id, &sxt_err));
+	ARG(simidx_writer_put(writer, NULL, &id, &sxt_err));
+	ck_assert_uint_eq(id, SIMIDX_NO_ID);
+	ARG(simidx_writer_commit(NULL, &sxt_err));
+	ARG(simidx_writer_merge(NULL, &sxt_err));
+	ARG(simidx_verify(NULL, NULL, NULL, &report, &sxt_err));
+	ARG(simidx_backup(NULL, path, &sxt_err));
+	ARG(simidx_backup(index, NULL, &sxt_err));
+
+	simidx_close(NULL);
+	simidx_reader_close(NULL);
+	simidx_writer_close(NULL);
+	simidx_walk_close(NULL);
+	simidx_writer_rollback(NULL);
+	simidx_set_progress(NULL, NULL, NULL);
+	ck_assert_uint_eq(simidx_writer_pending(NULL), 0);
+	simidx_writer_close(writer);
+	simidx_reader_close(reader);
+	simidx_close(index);
+}
+END_TEST
+
+START_TEST(struct_sizes_and_flags)
+{
+	simidx *index = t_numbered(path, 1, 0);
+	simidx_reader *reader = sxt_reader(index);
+	simidx_writer *writer = sxt_writer(index, 0);
+	simidx_writer_options how = SIMIDX_WRITER_OPTIONS_INIT;
+	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
+	simidx_table_info table = SIMIDX_TABLE_INFO_INIT;
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	simidx_query query = SIMIDX_QUERY_INIT;
+	simidx_info info = SIMIDX_INFO_INIT;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+
+	info.size = 0;
+	ARG(simidx_get_info(index, &info, &sxt_err));
+	table.size = 4097;
+	ARG(simidx_get_table_info(index, 0, &table, &sxt_err));
+	report.size = 0;
+	ARG(simidx_verify(index, NULL, NULL, &report, &sxt_err));
+	query.size = 16;
+	ARG(simidx_reader_search(reader, &query, &results, &sxt_err));
+	query.size = sizeof(query);
+	query.flags = 4;
+	ARG(simidx_reader_search(reader, &query, &results, &sxt_err));
+	query.flags = 0;
+	results.size = 16;
+	ARG(simidx_reader_search(reader, &query, &results, &sxt_err));
+	doc.size = 0;
+	ARG(simidx_writer_put(writer, &doc, NULL, &sxt_err));
+	doc.size = sizeof(doc);
+	doc.flags = 2;
+	ARG(simidx_writer_put(writer, &doc, NULL, &sxt_err));
+	doc.flags = 0;
+	doc.reserved = 1;
+	ARG(simidx_writer_put(writer, &doc, NULL, &sxt_err));
+#undef ARG
+#define OPTIONS(change)                                                                       \
+	do {                                                                                  \
+		simidx_writer_options good = how;                                             \
+		simidx_writer *none = writer;                                                 \
+                                                                                              \
+		change;                                                                       \
+		ck_assert_sx(simidx_writer_open(index, &how, &none, &sxt_err), SIMIDX_E_ARG); \
+		ck_assert_ptr_null(none);                                                     \
+		how = good;                                                                   \
+	} while (0)
+	OPTIONS(how.size = 0);
+	OPTIONS(how.reserved = 1);
+	OPTIONS(how.durability = 2);
+	OPTIONS(how.merge = 2);
+	OPTIONS(how.wait_ms = -2);
+#undef OPTIONS
+	simidx_writer_close(writer);
+	simidx_reader_close(reader);
+	simidx_close(index);
+}
+END_TEST
+
+START_TEST(search_ranges)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	simidx_query query = SIMIDX_QUERY_INIT;
+	simidx_reader *reader;
+	simidx *index;
+
+	o.bits = 33;
+	index = sxt_create(path, &o);
+	reader = sxt_reader(index);
+	query.radius = SIMIDX_MAX_RADIUS + 1;
+	results.n = 7;
+	ck_assert_sx(simidx_reader_search(reader, &query, &results, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_uint_eq(results.n, 0);
+	ck_assert_ptr_null(results.matches);
+	query.radius = 64;
+	ck_assert_sx(simidx_reader_search(reader, &query, &results, &sxt_err), SIMIDX_E_RANGE);
+	query.radius = 0;
+	query.fp = UINT64_C(1) << 33;
+	ck_assert_sx(simidx_reader_search(reader, &query, &results, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_int_eq(sxt_err.code, SIMIDX_E_RANGE);
+	query.fp--;
+	ck_assert_sx(simidx_reader_search(reader, &query, &results, &sxt_err), SIMIDX_OK);
+	simidx_reader_close(reader);
+	simidx_close(index);
+}
+END_TEST
+
+/* Names and sums of all sub-databases, with ids and without. */
+START_TEST(table_info)
+{
+	static const char *const names[] = { "t01",  "t02",   "t03",    "t04",     "postings",
+					     "docs", "fresh", "labels", "by_label" };
+	static const char *const bare[] = { "t01", "t02", "t03", "t04", "fresh" };
+	int without = _i;
+	simidx *index = t_numbered(path, 5, without ? SIMIDX_CREATE_NO_IDS : 0);
+	unsigned n = without ? 5 : 9;
+	simidx_table_info t = SIMIDX_TABLE_INFO_INIT;
+
+	sxt_merge(index);
+	for (unsigned i = 0; i < n; i++) {
+		int is_label = i > 6, is_fresh = i == (without ? 4 : 6);
+
+		ck_assert_sx(simidx_get_table_info(index, i, &t, &sxt_err), SIMIDX_OK);
+		ck_assert_str_eq(t.name, without ? bare[i] : names[i]);
+		ck_assert_uint_eq(t.prefix_bits, i < 4 ? 16 : 0);
+		ck_assert_uint_eq(t.entries, is_label || is_fresh ? 0 : 5);
+		ck_assert_uint_eq(t.keys, is_label || is_fresh ? 0 : 1);
+		ck_assert_uint_eq(t.overflow_pages, t.keys);
+		ck_assert_int_eq(t.digest != 0, !is_label && !is_fresh);
+	}
+	ck_assert_sx(simidx_get_table_info(index, n, &t, &sxt_err), SIMIDX_E_END);
+	ck_assert_int_eq(sxt_err.code, SIMIDX_E_END);
+	ck_assert_uint_ne(strlen(sxt_err.text), 0);
+	ck_assert_sx(simidx_get_table_info(index, UINT32_MAX, &t, &sxt_err), SIMIDX_E_END);
+	simidx_close(index);
+}
+END_TEST
+
+/* The last error of a walk has a code and a text like any other. */
+START_TEST(walk_end)
+{
+	simidx *index = t_numbered(path, 2, 0);
+	simidx_match match;
+	simidx_walk *walk;
+
+	ck_assert_sx(simidx_walk_open(index, &walk, &sxt_err), SIMIDX_OK);
+	for (uint64_t id = 0; id < 2; id++) {
+		ck_assert_sx(simidx_walk_next(walk, &match, &sxt_err), SIMIDX_OK);
+		ck_assert_uint_eq(match.id, id);
+	}
+	ck_assert_sx(simidx_walk_next(walk, &match, &sxt_err), SIMIDX_E_END);
+	ck_assert_int_eq(sxt_err.code, SIMIDX_E_END);
+	ck_assert_uint_ne(strlen(sxt_err.text), 0);
+	simidx_walk_close(walk);
+	simidx_close(index);
+}
+END_TEST
+
+static int refuse_answers(void *ctx, size_t i, const simidx_results *results)
+{
+	(void)ctx;
+	(void)i;
+	(void)results;
+	ck_abort_msg("there is nothing to deliver");
+	return 1;
+}
+
+START_TEST(batch_arguments)
+{
+	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
+	simidx *index = t_numbered(path, 10, 0);
+	simidx_reader *reader = sxt_reader(index);
+	simidx_query q = SIMIDX_QUERY_INIT;
+
+	ck_assert_sx(simidx_reader_search_batch(reader, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	o.deliver = refuse_answers;
+	ck_assert_sx(simidx_reader_search_batch(NULL, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_reader_search_batch(reader, NULL, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_reader_search_batch(reader, &q, 1, NULL, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_reader_search_batch(reader, NULL, 0, &o, &sxt_err), SIMIDX_OK);
+	o.size = 16;
+	ck_assert_sx(simidx_reader_search_batch(reader, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	o.size = sizeof(o);
+	q.size = 16;
+	ck_assert_sx(simidx_reader_search_batch(reader, &q, 1, &o, &sxt_err), SIMIDX_E_ARG);
+	simidx_reader_close(reader);
+	simidx_close(index);
+}
+END_TEST
+
+Suite *suite_index_args(void)
+{
+	Suite *suite = suite_create("index_args");
+	TCase *tc = tcase_create("args");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_test(tc, null_arguments);
+	tcase_add_test(tc, struct_sizes_and_flags);
+	tcase_add_test(tc, search_ranges);
+	tcase_add_test(tc, batch_arguments);
+	tcase_add_loop_test(tc, table_info, 0, 2);
+	tcase_add_test(tc, walk_end);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
