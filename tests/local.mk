@@ -113,6 +113,7 @@ unit_core = \
 	tests/unit/t_store_model.c \
 	tests/unit/t_store_procs.c \
 	tests/unit/t_store_threads.c \
+	tests/unit/t_struct.h \
 	tests/unit/t_struct_size.c \
 	tests/unit/t_table.c \
 	tests/unit/t_table.h \
@@ -130,7 +131,8 @@ unit_text = \
 	tests/unit/t_text_ascii.c \
 	tests/unit/t_text_extract.c \
 	tests/unit/t_text_long.c \
-	tests/unit/t_text_profile.c
+	tests/unit/t_text_profile.c \
+	tests/unit/t_text_struct.c
 
 tests_unit_run_SOURCES = $(tests_support) $(unit_core)
 tests_unit_run_CPPFLAGS = $(tests_cppflags)

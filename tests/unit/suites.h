@@ -59,4 +59,5 @@ X(text_ascii)
 X(text_long)
 X(text_extract)
 X(text_profile)
+X(text_struct)
 #endif

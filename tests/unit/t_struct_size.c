@@ -4,11 +4,7 @@
 /*
  * Structs of callers that were built with another version of the headers: every function that
  * takes a struct with a size is called with shorter and with longer ones.
- *
- * A struct lies in a page of bytes that are all FILL, so that what is written beyond it is seen.
  */
-
-#include "config.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,53 +16,32 @@
 
 #include "index/sx_index.h"
 #include "support/sxt_model.h"
-#include "util/sx_struct.h"
-#if HAVE_TEXT
-#include <simidx_text.h>
-#endif
+#include "t_struct.h"
 
 Suite *suite_struct_size(void);
 
-/* A field that is added at the end must change the size, so nothing ends in padding. */
-#define ENDS_WITH(type, field)                                                                \
-	_Static_assert(sizeof(void *) != 8 || SX_STRUCT_TO(type, field) == sizeof(type),      \
-		       #type " ends in padding")
-
-ENDS_WITH(simidx_create_options, expect);
-ENDS_WITH(simidx_open_options, kernel);
-ENDS_WITH(simidx_query, max_candidates);
-ENDS_WITH(simidx_results, reserved);
-ENDS_WITH(simidx_batch_options, stopped);
-ENDS_WITH(simidx_writer_options, reserved);
-ENDS_WITH(simidx_doc, reserved);
-ENDS_WITH(simidx_loader_options, ctx);
-ENDS_WITH(simidx_loader_report, spill_bytes);
-ENDS_WITH(simidx_info, snapshot);
-ENDS_WITH(simidx_table_info, digest);
-ENDS_WITH(simidx_explanation, looked_up);
-ENDS_WITH(simidx_prediction, microseconds);
-ENDS_WITH(simidx_verify_report, problems);
-ENDS_WITH(simidx_sketch, flags);
-#if HAVE_TEXT
-ENDS_WITH(simidx_text_options, idf_name);
-#endif
+T_ENDS_WITH(simidx_create_options, expect);
+T_ENDS_WITH(simidx_open_options, kernel);
+T_ENDS_WITH(simidx_query, max_candidates);
+T_ENDS_WITH(simidx_results, reserved);
+T_ENDS_WITH(simidx_batch_options, stopped);
+T_ENDS_WITH(simidx_writer_options, reserved);
+T_ENDS_WITH(simidx_doc, reserved);
+T_ENDS_WITH(simidx_loader_options, ctx);
+T_ENDS_WITH(simidx_loader_report, spill_bytes);
+T_ENDS_WITH(simidx_info, snapshot);
+T_ENDS_WITH(simidx_table_info, digest);
+T_ENDS_WITH(simidx_explanation, looked_up);
+T_ENDS_WITH(simidx_prediction, microseconds);
+T_ENDS_WITH(simidx_verify_report, problems);
+T_ENDS_WITH(simidx_sketch, flags);
 
 /* What arrays are made of keeps its size, here where a pointer has 8 bytes. */
 _Static_assert(sizeof(void *) != 8 || sizeof(simidx_match) == 64, "the size of a match");
 _Static_assert(sizeof(simidx_choice) == 160, "the size of a choice");
 _Static_assert(sizeof(simidx_feature) == 16, "the size of a feature");
 
-#define FILL 0xa5
-#define ROOM (2 * SX_STRUCT_MAX)
-
 #define N_DOCS 100
-
-/* A struct and what lies after it. */
-union room {
-	uint64_t align;
-	size_t size;
-	unsigned char at[ROOM];
-};
 
 static char *dir, *path;
 static simidx *db; /* without block indexes: what a search takes does not change */
@@ -112,51 +87,6 @@ static void tear_down(void)
 /* ------------------------------------------------------------------------------------------
  * What a caller fills
  */
-
-typedef int call_with(const void *given);
-
-/* The first `size` bytes of `full`, as far as they go, and zeros. */
-static void put_in(union room *room, const void *full, size_t full_size, size_t size)
-{
-	memset(room->at, FILL, sizeof(room->at));
-	memset(room->at, 0, size);
-	memcpy(room->at, full, size < full_size ? size : full_size);
-	room->size = size;
-}
-
-/*
- * A call is tried with every size. `min` is the smallest that is to do: `full` has nothing but
- * zeros and what a call does not depend on after it.
- */
-static void try_in(call_with *call, const void *full, size_t size, size_t min)
-{
-	union room room;
-
-	for (size_t n = 0; n < min; n += n + 8 < min ? 8 : 1) {
-		put_in(&room, full, size, n);
-		ck_assert_msg(call(room.at) == SIMIDX_E_ARG, "%zu of %zu bytes", n, size);
-	}
-	for (size_t n = min; n < size; n += 4) {
-		put_in(&room, full, size, n);
-		ck_assert_msg(call(room.at) == SIMIDX_OK, "%zu of %zu bytes: %s", n, size,
-			      sxt_err.text);
-	}
-	for (size_t n = size; n <= SX_STRUCT_MAX; n += n < size + 16 ? 1 : 509) {
-		put_in(&room, full, size, n);
-		ck_assert_msg(call(room.at) == SIMIDX_OK, "%zu of %zu bytes: %s", n, size,
-			      sxt_err.text);
-		for (size_t i = n - 1; i >= size; i -= i < size + 16 ? 1 : 13) {
-			put_in(&room, full, size, n);
-			room.at[i] = 1;
-			ck_assert_msg(call(room.at) == SIMIDX_E_ARG, "%zu bytes, byte %zu", n, i);
-		}
-	}
-	put_in(&room, full, size, SX_STRUCT_MAX + 1);
-	ck_assert_int_eq(call(room.at), SIMIDX_E_ARG);
-	put_in(&room, full, size, size);
-	room.size = SIZE_MAX;
-	ck_assert_int_eq(call(room.at), SIMIDX_E_ARG);
-}
 
 static int call_create(const void *given)
 {
@@ -286,16 +216,16 @@ START_TEST(option_structs)
 	simidx_batch_options batch = SIMIDX_BATCH_OPTIONS_INIT;
 	int n = 0;
 
-	try_in(call_open, &open, sizeof(open), sizeof(size_t));
-	try_in(call_writer_open, &how, sizeof(how), sizeof(size_t));
+	t_try_in(call_open, &open, sizeof(open), sizeof(size_t));
+	t_try_in(call_writer_open, &how, sizeof(how), sizeof(size_t));
 	batch.deliver = take_7;
 	batch.threads = 1;
 	batch.ctx = &n;
-	try_in(call_batch, &batch, sizeof(batch), SX_STRUCT_TO(simidx_batch_options, ctx));
+	t_try_in(call_batch, &batch, sizeof(batch), SX_STRUCT_TO(simidx_batch_options, ctx));
 	ck_assert_int_gt(n, 0);
-	try_in(call_create, &create, sizeof(create), sizeof(size_t));
-	try_in(call_loader_open, &load, sizeof(load), sizeof(size_t));
-	try_in(call_loader_create, &create, sizeof(create), sizeof(size_t));
+	t_try_in(call_create, &create, sizeof(create), sizeof(size_t));
+	t_try_in(call_loader_open, &load, sizeof(load), sizeof(size_t));
+	t_try_in(call_loader_create, &create, sizeof(create), sizeof(size_t));
 }
 END_TEST
 
@@ -306,11 +236,11 @@ START_TEST(documents)
 	int rc;
 
 	doc.fp = 5;
-	try_in(call_put, &doc, sizeof(doc), SX_STRUCT_TO(simidx_doc, fp));
+	t_try_in(call_put, &doc, sizeof(doc), SX_STRUCT_TO(simidx_doc, fp));
 	simidx_writer_rollback(writer);
 	loader = open_loader(&create, NULL, &rc);
 	ck_assert_int_eq(rc, SIMIDX_OK);
-	try_in(call_loader_put, &doc, sizeof(doc), SX_STRUCT_TO(simidx_doc, fp));
+	t_try_in(call_loader_put, &doc, sizeof(doc), SX_STRUCT_TO(simidx_doc, fp));
 	simidx_loader_close(loader);
 }
 END_TEST
@@ -320,66 +250,15 @@ START_TEST(queries)
 	simidx_query q = any;
 
 	q.fp = 7001;
-	try_in(call_search, &q, sizeof(q), SX_STRUCT_TO(simidx_query, radius));
-	try_in(call_explain, &q, sizeof(q), SX_STRUCT_TO(simidx_query, radius));
-	try_in(call_batch_query, &q, sizeof(q), SX_STRUCT_TO(simidx_query, radius));
+	t_try_in(call_search, &q, sizeof(q), SX_STRUCT_TO(simidx_query, radius));
+	t_try_in(call_explain, &q, sizeof(q), SX_STRUCT_TO(simidx_query, radius));
+	t_try_in(call_batch_query, &q, sizeof(q), SX_STRUCT_TO(simidx_query, radius));
 }
 END_TEST
 
 /* ------------------------------------------------------------------------------------------
  * What the library fills
  */
-
-typedef int call_out(void *out);
-
-/*
- * Call with n bytes: what there is room for is as in `full`, what is beyond that is zero, and
- * nothing after it is touched.
- */
-static void try_room(call_out *call, const void *full, size_t size, size_t n)
-{
-	size_t known = n < size ? n : size;
-	union room room;
-
-	memset(room.at, FILL, sizeof(room.at));
-	room.size = n;
-	ck_assert_msg(call(room.at) == SIMIDX_OK, "%zu of %zu bytes: %s", n, size, sxt_err.text);
-	ck_assert_uint_eq(room.size, n);
-	for (size_t i = sizeof(size_t); i < sizeof(room.at); i++) {
-		unsigned want = i < known ? ((const unsigned char *)full)[i] : i < n ? 0 : FILL;
-
-		if (room.at[i] != want)
-			ck_abort_msg("%zu of %zu bytes, byte %zu: %u, not %u", n, size, i,
-				     room.at[i], want);
-	}
-}
-
-/* A size that is refused: nothing is written. */
-static void try_no_room(call_out *call, size_t n)
-{
-	union room room;
-
-	memset(room.at, FILL, sizeof(room.at));
-	room.size = n;
-	ck_assert_int_eq(call(room.at), SIMIDX_E_ARG);
-	ck_assert_uint_eq(room.size, n);
-	for (size_t i = sizeof(size_t); i < sizeof(room.at); i++)
-		ck_assert(room.at[i] == FILL);
-}
-
-/* Every size, against a struct of our size that has been filled by the same call. */
-static void try_out(call_out *call, const void *full, size_t size, size_t min)
-{
-	for (size_t n = min; n <= size + 16; n += 4)
-		try_room(call, full, size, n);
-	try_room(call, full, size, size + 1);
-	try_room(call, full, size, SX_STRUCT_MAX);
-	for (size_t n = 0; n < min; n += 4)
-		try_no_room(call, n);
-	try_no_room(call, min - 1);
-	try_no_room(call, SX_STRUCT_MAX + 1);
-	try_no_room(call, SIZE_MAX);
-}
 
 static int out_info(void *out)
 {
@@ -442,54 +321,44 @@ static int out_loader(void *out)
 	return rc;
 }
 
-/* A call fills `type` of our size; then it is tried with others. */
-#define TRY_OUT(call, type, INIT, min)                                                        \
-	do {                                                                                  \
-		type full = INIT;                                                             \
-											      \
-		ck_assert_sx(call(&full), SIMIDX_OK);                                         \
-		ck_assert_uint_eq(full.size, sizeof(full));                                   \
-		try_out(call, &full, sizeof(full), min);                                      \
-	} while (0)
-
 START_TEST(reports)
 {
-	TRY_OUT(out_info, simidx_info, SIMIDX_INFO_INIT, sizeof(size_t));
-	TRY_OUT(out_table_info, simidx_table_info, SIMIDX_TABLE_INFO_INIT, sizeof(size_t));
-	TRY_OUT(out_verify, simidx_verify_report, SIMIDX_VERIFY_REPORT_INIT, sizeof(size_t));
-	TRY_OUT(out_prediction, simidx_prediction, SIMIDX_PREDICTION_INIT, sizeof(size_t));
-	TRY_OUT(out_loader, simidx_loader_report, SIMIDX_LOADER_REPORT_INIT, sizeof(size_t));
+	T_TRY_OUT(out_info, simidx_info, SIMIDX_INFO_INIT, sizeof(size_t));
+	T_TRY_OUT(out_table_info, simidx_table_info, SIMIDX_TABLE_INFO_INIT, sizeof(size_t));
+	T_TRY_OUT(out_verify, simidx_verify_report, SIMIDX_VERIFY_REPORT_INIT, sizeof(size_t));
+	T_TRY_OUT(out_prediction, simidx_prediction, SIMIDX_PREDICTION_INIT, sizeof(size_t));
+	T_TRY_OUT(out_loader, simidx_loader_report, SIMIDX_LOADER_REPORT_INIT, sizeof(size_t));
 }
 END_TEST
 
 START_TEST(answers)
 {
 	simidx_results r = SIMIDX_RESULTS_INIT;
-	union room room;
+	union t_room room;
 
 	ck_assert_sx(out_search(&r), SIMIDX_OK);
 	ck_assert_uint_eq(r.n, 1);
-	TRY_OUT(out_search, simidx_results, SIMIDX_RESULTS_INIT, SX_STRUCT_TO(simidx_results, n));
-	TRY_OUT(out_explain, simidx_explanation, SIMIDX_EXPLANATION_INIT,
-		SX_STRUCT_TO(simidx_explanation, n_choices));
+	T_TRY_OUT(out_search, simidx_results, SIMIDX_RESULTS_INIT, SX_STRUCT_TO(simidx_results, n));
+	T_TRY_OUT(out_explain, simidx_explanation, SIMIDX_EXPLANATION_INIT,
+		  SX_STRUCT_TO(simidx_explanation, n_choices));
 	/* What fails leaves nothing in it. */
 	for (size_t n = sizeof(r) - 8; n <= sizeof(r) + 8; n += 8) {
 		simidx_query q = any;
 
 		q.radius = 65;
-		memset(room.at, FILL, sizeof(room.at));
+		memset(room.at, T_FILL, sizeof(room.at));
 		room.size = n;
 		ck_assert_sx(simidx_reader_search(reader, &q, (simidx_results *)room.at, &sxt_err),
 			     SIMIDX_E_RANGE);
 		for (size_t i = sizeof(size_t); i < sizeof(room.at); i++)
-			ck_assert(room.at[i] == (i < n ? 0 : FILL));
+			ck_assert(room.at[i] == (i < n ? 0 : T_FILL));
 	}
 }
 END_TEST
 
 START_TEST(sketches)
 {
-	TRY_OUT(out_sketch, simidx_sketch, SIMIDX_SKETCH_INIT, SX_STRUCT_TO(simidx_sketch, fp));
+	T_TRY_OUT(out_sketch, simidx_sketch, SIMIDX_SKETCH_INIT, SX_STRUCT_TO(simidx_sketch, fp));
 }
 END_TEST
 
@@ -579,60 +448,6 @@ END_TEST
  * Texts
  */
 
-#if HAVE_TEXT
-
-static simidx_text *text;
-
-static int call_text_open(const void *given)
-{
-	simidx_text *other;
-	int rc = simidx_text_open(given, &other, &sxt_err);
-
-	simidx_text_close(other);
-	return rc;
-}
-
-static int call_text_open_for(const void *given)
-{
-	simidx_text *other;
-	int rc = simidx_text_open_for(db, given, &other, &sxt_err);
-
-	simidx_text_close(other);
-	return rc;
-}
-
-static int out_fingerprint(void *out)
-{
-	return simidx_text_fingerprint(text, "a rose is a rose", 16,
-				       SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS, out, &sxt_err);
-}
-
-START_TEST(texts)
-{
-	static const simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
-	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
-	char *other = sxt_path(dir, "texts");
-
-	ck_assert_sx(simidx_text_open(NULL, &text, &sxt_err), SIMIDX_OK);
-	try_in(call_text_open, &options, sizeof(options), sizeof(size_t));
-	TRY_OUT(out_fingerprint, simidx_sketch, SIMIDX_SKETCH_INIT,
-		SX_STRUCT_TO(simidx_sketch, fp));
-	create.profile = simidx_text_profile(text);
-	create.check_fps = simidx_text_check_fps(text, &create.n_check_fps);
-	simidx_reader_close(reader);
-	simidx_writer_close(writer);
-	simidx_close(db);
-	reader = NULL;
-	writer = NULL;
-	db = sxt_create(other, &create);
-	try_in(call_text_open_for, &options, sizeof(options), sizeof(size_t));
-	simidx_text_close(text);
-	free(other);
-}
-END_TEST
-
-#endif
-
 Suite *suite_struct_size(void)
 {
 	Suite *suite = suite_create("struct_size");
@@ -647,9 +462,6 @@ Suite *suite_struct_size(void)
 	tcase_add_test(tc, answers);
 	tcase_add_test(tc, sketches);
 	tcase_add_test(tc, arrays);
-#if HAVE_TEXT
-	tcase_add_test(tc, texts);
-#endif
 	suite_add_tcase(suite, tc);
 	return suite;
 }
