@@ -3,8 +3,8 @@
 
 /*
  * How good the planner's choices are: for each radius the ways that some costs would have it
- * choose, each of them forced, what they were predicted to take and what they take. Knows the
- * inside of the library, as nobody else can force a way.
+ * choose, each of them searched by, what they were predicted to take and what they take. Knows the
+ * inside of the library, as its interface has no way to choose.
  */
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "bn_options.h"
 #include "bn_own.h"
 #include "bn_util.h"
-#include "search/sx_reader.h"
+#include "search/sx_search.h"
 
 #define QUERIES 100000
 #define MAX_WAYS 48
@@ -104,13 +104,60 @@ static void find_ways(struct bench *b, unsigned radius)
 	b->n = kept;
 }
 
+static void next_query(struct bench *b)
+{
+	b->query.fp = b->data.query[b->next++ % b->data.n_queries];
+}
+
 static void search(struct bench *b)
 {
 	simidx_results results = SIMIDX_RESULTS_INIT;
 	simidx_error err;
 
-	b->query.fp = b->data.query[b->next++ % b->data.n_queries];
+	next_query(b);
 	bn_check(simidx_reader_search(b->reader, &b->query, &results, &err), &err, "search");
+}
+
+/*
+ * What simidx_reader_search() does, but for the choice. The access is one that was made by
+ * sx_access_make(); its cover and its probes are replaced.
+ */
+static void search_by(struct bench *b, sx_template *template, sx_access *access)
+{
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	simidx_reader *r = b->reader;
+	simidx_error err;
+	sx_query q;
+
+	next_query(b);
+	bn_check(sx_query_init(&q, b->index, &b->query, &err), &err, "query");
+	bn_check(sx_view_renew(&r->view, &err), &err, "snapshot");
+	access->probes.n = 0;
+	if (sx_template_probes(&b->index->plan, template, q.fp, q.max_bits, access->permuted,
+			      &access->probes))
+		bn_die("out of memory");
+	r->hits.left = UINT64_MAX;
+	r->matches.n = 0;
+	bn_check(sx_hits_find(&r->hits, &r->view, access, &q, NULL, NULL, &results, &err), &err,
+		 "search");
+	bn_check(sx_matches_read(&r->matches, &r->view, &q, &r->hits, 0, r->hits.n, NULL, 0, NULL,
+				 &err),
+		 &err, "documents");
+	sx_view_reset(&r->view);
+}
+
+/* Make an access for the radius at hand, whose cover is this one. */
+static void make_access(struct bench *b, sx_template *template, sx_access *access)
+{
+	simidx_error err;
+	sx_query q;
+
+	memset(access, 0, sizeof(*access));
+	bn_check(sx_query_init(&q, b->index, &b->query, &err), &err, "query");
+	bn_check(sx_view_renew(&b->reader->view, &err), &err, "snapshot");
+	bn_check(sx_access_make(access, &b->reader->view, &q, &err), &err, "access");
+	sx_view_reset(&b->reader->view);
+	access->cover = &template->cover;
 }
 
 /* What a search takes by one way, in microseconds, of searches for so long. */
@@ -119,16 +166,17 @@ static double measure(struct bench *b, const sx_cover *s, double least)
 	sx_template template = { .cover = *s };
 	double start, seconds = 0;
 	unsigned n = 0, more = 1;
+	sx_access access;
 
-	b->reader->forced = &template;
+	make_access(b, &template, &access);
 	start = bn_cpu_seconds();
 	for (; seconds < least; more *= 2) {
 		for (unsigned i = 0; i < more; i++)
-			search(b);
+			search_by(b, &template, &access);
 		n += more;
 		seconds = bn_cpu_seconds() - start;
 	}
-	b->reader->forced = NULL;
+	sx_access_free(&access);
 	sx_template_free(&template);
 	return seconds * 1e6 / n;
 }

@@ -93,18 +93,22 @@ lib_libsx_core_la_SOURCES = \
 	lib/plan/sx_probes.h \
 	lib/plan/sx_weights.c \
 	lib/plan/sx_weights.h \
-	lib/table/sx_append.c \
-	lib/table/sx_append.h \
+	lib/table/sx_block_cache.c \
+	lib/table/sx_block_cache.h \
 	lib/table/sx_block_index.c \
 	lib/table/sx_block_index.h \
 	lib/table/sx_lookup.c \
 	lib/table/sx_lookup.h \
+	lib/table/sx_table.c \
 	lib/table/sx_table.h \
-	lib/table/sx_table_key.c \
+	lib/table/sx_table_append.c \
+	lib/table/sx_table_append.h \
 	lib/table/sx_table_merge.c \
-	lib/table/sx_table_merge_rows.c \
-	lib/table/sx_table_read.c \
+	lib/table/sx_table_merge.h \
+	lib/table/sx_table_range.c \
+	lib/table/sx_table_range.h \
 	lib/table/sx_table_walk.c \
+	lib/table/sx_table_walk.h \
 	lib/fresh/sx_buckets.c \
 	lib/fresh/sx_buckets.h \
 	lib/fresh/sx_fresh.c \
@@ -113,21 +117,44 @@ lib_libsx_core_la_SOURCES = \
 	lib/fresh/sx_fresh_log.h \
 	lib/fresh/sx_memtable.c \
 	lib/fresh/sx_memtable.h \
-	lib/search/sx_batch.c \
-	lib/search/sx_batch.h \
-	lib/search/sx_batch_sorted.c \
-	lib/search/sx_batch_tables.c \
-	lib/search/sx_collect.c \
 	lib/index/sx_create.c \
 	lib/index/sx_create.h \
 	lib/index/sx_documents.c \
 	lib/index/sx_documents.h \
-	lib/search/sx_explain.c \
 	lib/index/sx_header.c \
 	lib/index/sx_header.h \
 	lib/index/sx_index.c \
 	lib/index/sx_index.h \
 	lib/index/sx_info.c \
+	lib/index/sx_publish.c \
+	lib/index/sx_publish.h \
+	lib/index/sx_snapshot.c \
+	lib/index/sx_snapshot.h \
+	lib/index/sx_verify.c \
+	lib/index/sx_view.c \
+	lib/index/sx_view.h \
+	lib/index/sx_walk.c \
+	lib/index/sx_walk.h \
+	lib/search/sx_access.c \
+	lib/search/sx_access.h \
+	lib/search/sx_batch.c \
+	lib/search/sx_batch.h \
+	lib/search/sx_batch_sorted.c \
+	lib/search/sx_batch_sorted.h \
+	lib/search/sx_explain.c \
+	lib/search/sx_hits.c \
+	lib/search/sx_hits.h \
+	lib/search/sx_matches.c \
+	lib/search/sx_matches.h \
+	lib/search/sx_query.c \
+	lib/search/sx_query.h \
+	lib/search/sx_reader.c \
+	lib/search/sx_reader.h \
+	lib/search/sx_search.c \
+	lib/search/sx_search.h \
+	lib/write/sx_merge.c \
+	lib/write/sx_merge.h \
+	lib/write/sx_writer.c \
 	lib/load/sx_loader.c \
 	lib/load/sx_loader_documents.c \
 	lib/load/sx_loader_documents.h \
@@ -138,28 +165,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/load/sx_loader_state.c \
 	lib/load/sx_loader_state.h \
 	lib/load/sx_loader_tables.c \
-	lib/load/sx_loader_tables.h \
-	lib/search/sx_matches.c \
-	lib/write/sx_merge.c \
-	lib/write/sx_merge.h \
-	lib/search/sx_predictions.c \
-	lib/index/sx_publish.c \
-	lib/index/sx_publish.h \
-	lib/search/sx_postings.c \
-	lib/search/sx_query.c \
-	lib/search/sx_query.h \
-	lib/search/sx_reader.c \
-	lib/search/sx_reader.h \
-	lib/search/sx_search.c \
-	lib/index/sx_shelf.c \
-	lib/index/sx_shelf.h \
-	lib/index/sx_snapshot.c \
-	lib/index/sx_snapshot.h \
-	lib/index/sx_verify.c \
-	lib/index/sx_walk.c \
-	lib/index/sx_walk.h \
-	lib/search/sx_way.c \
-	lib/write/sx_writer.c
+	lib/load/sx_loader_tables.h
 lib_libsx_core_la_CPPFLAGS = $(lib_cppflags) $(LMDB_CFLAGS) $(XXHASH_CFLAGS)
 lib_libsx_core_la_CFLAGS = $(lib_cflags)
 # xxHash is compiled in: lib/util/sx_hash.c.

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "table/sx_table_walk.h"
+#include "table/sx_table_merge.h"
 #include "util/sx_err.h"
 
 #define APPEND_ROWS 16384 /* encoded at once */
@@ -77,7 +79,7 @@ int sx_fresh_log_read(sx_txn *txn, const sx_table *log, uint64_t first, uint64_t
 		      int (*visit)(void *ctx, const sx_fresh_row *row), void *ctx,
 		      simidx_error *err)
 {
-	sx_place from = { first, 0 };
+	sx_sort_key from = { first, 0 };
 	sx_table_walk walk;
 	int rc;
 

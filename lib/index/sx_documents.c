@@ -5,12 +5,13 @@
 
 #include <string.h>
 
+#include "table/sx_table_range.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 
 /* The columns of one row of a table, two at most. SIMIDX_E_NOT_FOUND without setting err. */
-static int read_row(const sx_snapshot *s, const sx_table *table, sx_place place, uint64_t *cols,
+static int read_row(const sx_snapshot *s, const sx_table *table, sx_sort_key place, uint64_t *cols,
 		    simidx_error *err)
 {
 	sx_cursor *cursor;
@@ -33,12 +34,12 @@ static int read_row(const sx_snapshot *s, const sx_table *table, sx_place place,
 int sx_doc_by_id(const sx_snapshot *s, uint64_t id, sx_doc *doc, simidx_error *err)
 {
 	uint64_t cols[2] = { 0, 0 };
-	int rc = read_row(s, &s->index->tables.docs, (sx_place){ id, 0 }, cols, err);
+	int rc = read_row(s, &s->index->tables.docs, (sx_sort_key){ id, 0 }, cols, err);
 
 	*doc = (sx_doc){ id, cols[0], 0 };
 	/* Not in postings: a merge is half done, and the fresh row answers. */
 	if (!rc && s->index->flags & SIMIDX_CREATE_FP2)
-		rc = read_row(s, &s->index->tables.postings, (sx_place){ doc->fp, id }, cols, err);
+		rc = read_row(s, &s->index->tables.postings, (sx_sort_key){ doc->fp, id }, cols, err);
 	doc->fp2 = cols[1];
 	return rc;
 }
@@ -70,7 +71,7 @@ int sx_id_of_label(sx_txn *txn, const sx_tables *tables, const void *label, size
 		   uint64_t *id, simidx_error *err)
 {
 	uint64_t hash = sx_hash(label, size);
-	sx_place low = { hash, 0 }, high = { hash, UINT64_MAX };
+	sx_sort_key low = { hash, 0 }, high = { hash, UINT64_MAX };
 	sx_cursor *cursor;
 	sx_rows ids;
 	int rc = sx_cursor_open(txn, tables->by_label.dbi, &cursor, err);

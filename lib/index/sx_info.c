@@ -8,6 +8,7 @@
 
 #include "index/sx_snapshot.h"
 #include "store/sx_dir.h"
+#include "table/sx_table_walk.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
 

@@ -14,7 +14,6 @@ typedef struct sx_snapshot {
 	simidx *index;
 	sx_txn *txn;
 	uint64_t id;      /* transaction number the header was read at; 0 = not read */
-	int has_made;     /* a block index, in the search at hand: that is enough for one */
 	sx_header header;
 } sx_snapshot;
 
@@ -40,25 +39,5 @@ int sx_snapshot_begin_write(sx_snapshot *snapshot, simidx *index, int no_meta_sy
 
 /** Store the header and commit. After a failure sx_snapshot_end() is called all the same. */
 int sx_snapshot_commit(sx_snapshot *snapshot, simidx_error *err);
-
-/**
- * The block index of a table for a snapshot, or NULL: look up without it. May make it, but no
- * second one in one search, so that none waits for all tables; unless its own look-ups pay it.
- *
- * @param t        table
- * @param lookups  that are going to be made
- * @param mine     what the reader holds for this table; replaced when it does not fit any more
- */
-const sx_block_index *sx_shelf_get(sx_snapshot *snapshot, unsigned t, uint64_t lookups,
-				 sx_held **mine);
-
-/**
- * After the last commit of a merge into a table: make its next directory if readers of this handle
- * looked up through the last one. Takes about 20 ns a block; where it fails, readers make it
- * themselves when it pays.
- *
- * @param merged_from  generation of the table before the merge
- */
-void sx_shelf_renew(simidx *index, unsigned t, uint64_t merged_from);
 
 #endif /* SX_SNAPSHOT_H */

@@ -16,6 +16,7 @@
 #include <simidx_admin.h>
 
 #include "index/sx_documents.h"
+#include "table/sx_table_walk.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"

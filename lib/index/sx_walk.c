@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "index/sx_documents.h"
+#include "table/sx_table_range.h"
+#include "table/sx_table_walk.h"
 #include "util/sx_err.h"
 #include "util/sx_sort.h"
 
@@ -158,7 +160,7 @@ static int table_row(simidx_walk *w, int *has, simidx_error *err)
 
 static int second_fingerprint(simidx_walk *w, simidx_match *out, simidx_error *err)
 {
-	sx_place place = { out->fp, out->id };
+	sx_sort_key place = { out->fp, out->id };
 	int rc;
 
 	w->row.n = 0;

@@ -23,7 +23,7 @@
 #include <simidx_load.h>
 
 #include "index/sx_index.h"
-#include "table/sx_append.h"
+#include "table/sx_table_append.h"
 #include "util/sx_sorter.h"
 #include "util/sx_spill.h"
 

@@ -13,29 +13,29 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "search/sx_batch_sorted.h"
+#include "search/sx_search.h"
 #include "util/sx_err.h"
 
 #define TASK 256        /* queries that are handed out together where they are not sorted */
 #define MAX_THREADS 256 /* each has a reader slot, which other processes need too */
 #define PIECE 65536     /* matches that are delivered together */
 
-int sx_batch_deliver(sx_batch *batch, simidx_reader *reader, size_t i,
-		     const simidx_results *found, simidx_error *err)
+/* Hand the answer to query number i to the caller in pieces, and look up the labels of each. */
+static int deliver(sx_batch *batch, simidx_reader *reader, size_t i, const simidx_results *found,
+		   simidx_error *err)
 {
 	const simidx_batch_options *options = batch->options;
-	int with_labels = batch->query[i].flags & SIMIDX_QUERY_LABELS &&
-			  sx_has_ids(reader->index);
 	simidx_results piece = *found;
 	size_t at = 0;
-	int rc = SIMIDX_OK;
+	int rc;
 
 	if (atomic_load(&batch->ended))
 		return SIMIDX_E_STOPPED;
 	for (;;) {
 		piece.n = found->n - at < PIECE ? found->n - at : PIECE;
 		piece.more = at + piece.n < found->n;
-		if (with_labels)
-			rc = sx_reader_add_labels(reader, at, at + piece.n, err);
+		rc = sx_search_labels(reader, &batch->query[i], at, piece.n, err);
 		if (!rc && options->deliver(options->ctx, i, &piece))
 			rc = sx_fail(err, SIMIDX_E_STOPPED, "stopped by the caller");
 		if (rc || !piece.more)
@@ -45,17 +45,30 @@ int sx_batch_deliver(sx_batch *batch, simidx_reader *reader, size_t i,
 	}
 }
 
-int sx_batch_plain(simidx_reader *reader, sx_batch *batch, size_t from, size_t to,
-		   simidx_error *err)
+static int search_one(sx_batch *batch, simidx_reader *reader, size_t i, simidx_results *out,
+		      simidx_error *err)
 {
+	sx_query q;
+	int rc = sx_query_init(&q, batch->index, &batch->query[i], err);
+
+	*out = (simidx_results)SIMIDX_RESULTS_INIT;
+	return rc ? rc : sx_search(reader, &q, out, err);
+}
+
+/* Answer queries [from, to) in their order. */
+static int run_task(sx_batch *batch, simidx_reader *reader, sx_sorted *sorted, size_t from,
+		    size_t to, simidx_error *err)
+{
+	int is_sorted = sorted && !sx_sorted_search(sorted, reader, batch->query + from, to - from);
 	int rc = SIMIDX_OK;
 
 	for (size_t i = from; !rc && i < to; i++) {
 		simidx_results results;
 
-		rc = sx_search(reader, &batch->query[i], &results, err);
+		rc = is_sorted ? sx_sorted_answer(sorted, reader, i - from, &results, err)
+			       : search_one(batch, reader, i, &results, err);
 		if (!rc)
-			rc = sx_batch_deliver(batch, reader, i, &results, err);
+			rc = deliver(batch, reader, i, &results, err);
 	}
 	return rc;
 }
@@ -85,8 +98,7 @@ static void work(sx_batch *batch, simidx_reader *reader)
 		if (from >= batch->n)
 			break;
 		to = batch->n - from < batch->task ? batch->n : from + batch->task;
-		rc = sorted ? sx_sorted_run(sorted, reader, batch, from, to, &err)
-			    : sx_batch_plain(reader, batch, from, to, &err);
+		rc = run_task(batch, reader, sorted, from, to, &err);
 	}
 	sx_sorted_free(sorted);
 	if (rc)
@@ -101,7 +113,7 @@ static void *run_thread(void *opaque)
 
 	if (simidx_reader_open(batch->index, &reader, NULL))
 		return NULL;
-	if (!sx_snapshot_renew(&reader->snapshot, NULL))
+	if (!sx_view_renew(&reader->view, NULL))
 		work(batch, reader);
 	simidx_reader_close(reader);
 	return NULL;
@@ -196,22 +208,23 @@ int simidx_reader_search_batch(simidx_reader *reader, const simidx_query *querie
 		if (!converted)
 			return sx_fail_nomem(err);
 	}
-	rc = sx_snapshot_renew(&reader->snapshot, err);
+	rc = sx_view_renew(&reader->view, err);
 	if (rc) {
 		free(converted);
 		return rc;
 	}
 	if (n) {
-		batch.index = reader->index;
-		batch.sorted = sx_batch_can_sort(&batch, reader);
+		batch.index = sx_reader_index(reader);
+		sx_view_expect(&reader->view, n);
+		batch.sorted = sx_sorted_is_worthwhile(reader, batch.query, n);
 		sx_batch_divide(&batch);
 		run(&batch, reader);
 		if (batch.rc && err)
 			*err = batch.err;
 	}
 	/* A child after fork() must not touch the parent's transaction. */
-	if (!sx_store_check_fork(reader->index->store, NULL))
-		sx_snapshot_reset(&reader->snapshot);
+	if (!sx_store_check_fork(sx_reader_index(reader)->store, NULL))
+		sx_view_reset(&reader->view);
 	free(converted);
 	return batch.rc;
 }

@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What the planner thinks of a query, and what sizes and speeds it expects, for people.
+ * What the planner thinks of a query, and what sizes and speeds it expects of an index, for people.
  */
 
 #include <stdio.h>
@@ -10,8 +10,9 @@
 
 #include <simidx_admin.h>
 
-#include "search/sx_reader.h"
+#include "search/sx_search.h"
 #include "util/sx_err.h"
+#include "util/sx_struct.h"
 
 #define MAX_CHOICES 9
 
@@ -69,78 +70,58 @@ static void reject(struct sx_explained *to, const simidx_choice *choice)
 	to->n++;
 }
 
-/*
- * All are priced by what the search knew when it chose: even ranges, or their real sizes where it
- * has looked. Otherwise one that it rejected might seem cheaper than what it did.
- */
-static void explain_covers(simidx_reader *r, const sx_query *q, struct sx_explained *to)
+/* Of a query by a cover: what was chosen, and what else there was. */
+static void explain_cover(const simidx_reader *r, const sx_query *q, struct sx_explained *to)
 {
-	simidx_choice choice;
 	sx_cover others[SX_MAX_OTHERS];
-	unsigned n;
+	simidx_choice choice;
+	unsigned n = sx_access_others(&r->access, &r->view, q, others);
 
-	describe(r->way.cover, &to->choice[0]);
-	n = sx_way_others(r, q, others);
+	describe(r->access.cover, &to->choice[0]);
 	for (unsigned i = 0; i < n; i++) {
 		describe(&others[i], &choice);
 		reject(to, &choice);
 	}
 }
 
-static int is_probed(const simidx_reader *r, unsigned t)
+static void explain_patterns(const simidx_reader *r, unsigned tables, struct sx_explained *to)
 {
-	size_t i = 0;
-
-	while (i < r->probes.n && r->probes.at[i].table != t)
-		i++;
-	return i < r->probes.n;
-}
-
-static void explain_patterns(simidx_reader *r, struct sx_explained *to)
-{
+	const sx_access *a = &r->access;
 	simidx_choice *c = &to->choice[0];
-	unsigned tables = 0;
 
-	snprintf(c->text, sizeof(c->text), "%zu patterns by weight, complete to %d", r->probes.n,
-		 r->way.complete_to);
-	c->probes = r->probes.n;
-	memset(c->reserved, 0, sizeof(c->reserved));
-	c->candidates = (double)sx_way_candidates(r);
-	for (unsigned t = 0; t < r->index->plan.n_tables; t++)
-		tables += (unsigned)is_probed(r, t);
-	c->microseconds = (r->costs.query + sx_costs_probes(&r->costs, tables, (double)r->probes.n,
-							 c->candidates)) / 1000;
+	memset(c, 0, sizeof(*c));
+	snprintf(c->text, sizeof(c->text), "%zu patterns by weight, complete to %d", a->probes.n,
+		 a->complete_to);
+	c->probes = a->probes.n;
+	c->candidates = (double)sx_access_candidates(a, &r->view);
+	c->microseconds = (a->costs.query + sx_costs_probes(&a->costs, tables, (double)a->probes.n,
+							    c->candidates)) / 1000;
 }
 
-static int explain(simidx_reader *r, const simidx_query *asked, simidx_explanation *out,
-		   simidx_error *err)
+static void explain(simidx_reader *r, sx_query *q, simidx_explanation *out)
 {
 	struct sx_explained *to = r->explained;
-	sx_query q;
-	int rc = sx_search(r, asked, &to->results, err);
+	const sx_access *a = &r->access;
+	uint64_t seen = 0;
 
-	if (!rc)
-		rc = sx_query_init(&q, r->index, asked, err);
-	for (unsigned t = 0; !rc && t < r->index->plan.n_tables; t++)
-		out->block_indexes += is_probed(r, t) && r->blocks[t];
+	for (size_t i = 0; i < a->probes.n; i++)
+		seen |= UINT64_C(1) << a->probes.at[i].table;
+	for (unsigned t = 0; t < sx_reader_index(r)->plan.n_tables; t++)
+		out->block_indexes += (seen >> t & 1) && r->view.table[t].blocks;
 	/* The nearest were found within some smaller radius. */
-	if (!rc && !q.is_weighted)
-		q.radius = r->way.cover->radius;
-	out->kernel = r->index->kernel->name;
-	if (rc)
-		return rc;
+	if (a->cover && !q->is_weighted)
+		q->radius = a->cover->radius;
 	to->n = 1;
-	if (r->way.by_patterns)
-		explain_patterns(r, to);
+	if (a->cover)
+		explain_cover(r, q, to);
 	else
-		explain_covers(r, &q, to);
+		explain_patterns(r, (unsigned)__builtin_popcountll(seen), to);
 	to->results.matches = NULL;
 	to->results.n = 0;
-	out->looked_up = r->way.by_patterns || r->way.by_sizes;
+	out->looked_up = !a->cover || a->by_sizes;
 	out->choices = to->choice;
 	out->n_choices = to->n;
 	out->results = &to->results;
-	return SIMIDX_OK;
 }
 
 int simidx_reader_explain(simidx_reader *r, const simidx_query *query, simidx_explanation *out,
@@ -148,6 +129,7 @@ int simidx_reader_explain(simidx_reader *r, const simidx_query *query, simidx_ex
 {
 	simidx_explanation own, *e;
 	simidx_query own_query;
+	sx_query q;
 	int rc;
 
 	sx_err_clear(err);
@@ -156,13 +138,77 @@ int simidx_reader_explain(simidx_reader *r, const simidx_query *query, simidx_ex
 	if (!r || !query || !e)
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "simidx_reader_explain: no reader, or bad struct size");
+	e->kernel = sx_reader_index(r)->kernel->name;
 	if (!r->explained)
 		r->explained = sx_calloc(1, sizeof(*r->explained));
-	rc = r->explained ? sx_snapshot_renew(&r->snapshot, err) : sx_fail_nomem(err);
+	if (!r->explained)
+		return sx_fail_nomem(err);
+	r->explained->results = (simidx_results)SIMIDX_RESULTS_INIT;
+	rc = sx_query_init(&q, sx_reader_index(r), query, err);
+	if (!rc)
+		rc = sx_view_renew(&r->view, err);
 	if (rc)
 		return rc;
-	rc = explain(r, query, e, err);
-	sx_snapshot_reset(&r->snapshot);
+	rc = sx_search(r, &q, &r->explained->results, err);
+	if (!rc)
+		explain(r, &q, e);
+	sx_view_reset(&r->view);
 	sx_struct_end(out, e, sizeof(*e));
 	return rc;
+}
+
+/* ---- predictions ---- */
+
+#define FILL 90
+
+/* Bytes that the largest of so many ids takes. */
+static unsigned id_bytes(uint64_t documents)
+{
+	unsigned n = 1;
+
+	while (n < 8 && documents >> (8 * n))
+		n++;
+	return n;
+}
+
+/* Of postings a fingerprint and an id, of docs an id of a third of a byte and a fingerprint. */
+static double other_bytes(unsigned bits, uint64_t documents)
+{
+	double docs = (bits + 7) / 8 + 0.35;
+
+	return sx_costs_row_bytes(bits, documents, FILL) +
+	       (id_bytes(documents) + docs) * 100.0 / FILL;
+}
+
+int simidx_plan_predict(unsigned i, unsigned bits, uint64_t documents, unsigned radius,
+			simidx_prediction *out, simidx_error *err)
+{
+	simidx_prediction own, *to;
+	sx_prediction p;
+	sx_plan plan;
+	int rc;
+
+	sx_err_clear(err);
+	to = sx_struct_begin(out, sizeof(size_t), &own, sizeof(own));
+	if (!to)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_plan_predict: out: bad struct size");
+	if (radius > bits)
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_plan_predict: radius %u: fingerprints have %u bits", radius,
+			       bits);
+	if (!sx_plan_name(i))
+		return sx_fail(err, SIMIDX_E_END, "there are no more plans");
+	rc = sx_plan_make(&plan, sx_plan_name(i), bits, err);
+	if (rc)
+		return rc;
+	sx_planner_predict(&plan, documents, radius, FILL, &p);
+	to->plan = sx_plan_name(i);
+	to->n_tables = plan.n_tables;
+	to->table_bytes = p.document_bytes;
+	to->bytes = p.document_bytes + other_bytes(bits, documents);
+	to->probes = (double)p.cover.probes;
+	to->candidates = (double)p.cover.candidates;
+	to->microseconds = p.cover.ns / 1000;
+	sx_struct_end(out, to, sizeof(*to));
+	return SIMIDX_OK;
 }

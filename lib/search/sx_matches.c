@@ -1,45 +1,216 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-/*
- * The documents that a search has found, as the caller will see them: copying millions of them
- * into another form would take longer than all else.
- */
+#include "search/sx_matches.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "search/sx_reader.h"
+#include "index/sx_documents.h"
 #include "util/sx_err.h"
 
-#define FEW 32
+#define FEW 32        /* matches that an insertion sort sorts faster than qsort() */
+#define PER_BLOCK 256 /* documents of a fingerprint in a block, most often more */
 
-int sx_matches_push(sx_matches *matches, const simidx_match *match, simidx_error *err)
+int sx_matches_init(sx_matches *m, const simidx *index)
 {
-	if (sx_reserve(&matches->at, &matches->cap, matches->n + 1, sizeof(*matches->at)))
+	unsigned n_cols = index->tables.postings.n_cols;
+
+	sx_rows_init(&m->rows, n_cols);
+	return sx_lookup_init(&m->lookup, index->store, index->kernel, n_cols);
+}
+
+void sx_matches_free(sx_matches *m)
+{
+	free(m->at);
+	free(m->labels);
+	sx_probes_free(&m->probes);
+	sx_lookup_free(&m->lookup);
+	sx_rows_free(&m->rows);
+}
+
+int sx_matches_push(sx_matches *m, const simidx_match *match, simidx_error *err)
+{
+	if (m->n == m->cap && sx_reserve(&m->at, &m->cap, m->n + 1, sizeof(*m->at)))
 		return sx_fail_nomem(err);
-	matches->at[matches->n++] = *match;
+	m->at[m->n++] = *match;
 	return SIMIDX_OK;
 }
 
-int sx_matches_append(sx_matches *matches, const simidx_match *like, const uint64_t *id,
-		      const uint64_t *fp2, size_t n, simidx_error *err)
-{
-	simidx_match match = *like, *to;
+/* ---- documents of a fingerprint ---- */
 
-	if (sx_reserve(&matches->at, &matches->cap, matches->n + n, sizeof(*matches->at)))
+/* Documents of which hits, and what becomes of them. */
+struct reading {
+	sx_matches *m;
+	const simidx *index;
+	const sx_query *q;
+	const sx_lookup_task *task;
+	uint64_t max;
+	uint64_t *count;
+	uint32_t probe; /* of the slice before */
+	uint64_t had;   /* documents of the fingerprint at hand */
+};
+
+static int is_full(const struct reading *g)
+{
+	return g->max && g->had >= g->max;
+}
+
+/* Documents of one fingerprint; fp2 may be NULL. */
+static int take(struct reading *g, uint64_t fp, const uint64_t *id, const uint64_t *fp2, size_t n,
+		simidx_error *err)
+{
+	sx_matches *m = g->m;
+	simidx_match match = sx_match_of(g->index, 0, fp, 0);
+	size_t had = m->n;
+
+	if (g->count && !g->q->has_fp2) {
+		*g->count += n;
+		return SIMIDX_OK;
+	}
+	sx_query_judge(g->q, &match);
+	if (sx_reserve(&m->at, &m->cap, m->n + n, sizeof(*m->at)))
 		return sx_fail_nomem(err);
-	to = matches->at + matches->n;
-	matches->n += n;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && !is_full(g); i++) {
 		match.id = id[i];
-		if (fp2)
-			match.fp2 = fp2[i];
-		to[i] = match;
+		match.fp2 = fp2 ? fp2[i] : 0;
+		if (g->q->has_fp2 && !sx_query_judge(g->q, &match))
+			continue;
+		m->at[m->n++] = match;
+		g->had++;
+	}
+	if (g->count) {
+		*g->count += m->n - had;
+		m->n = had;
 	}
 	return SIMIDX_OK;
 }
 
-static int compare_matches(const void *a, const void *b)
+int sx_postings_decode(const sx_lookup *l, const sx_lookup_task *task, const sx_block_slice *s,
+		       size_t n, sx_rows *rows, simidx_error *err)
+{
+	const sx_table *table = task->view[task->probe[s->probe].table].table;
+	const char *wrong;
+	sx_block block;
+
+	rows->n = 0;
+	if (sx_rows_reserve(rows, n))
+		return sx_fail_nomem(err);
+	if (!s->value) {
+		for (unsigned c = 0; c < rows->n_cols; c++)
+			memcpy(rows->col[c], l->rows.col[c] + s->from, n * sizeof(*rows->col[c]));
+		rows->n = n;
+		return SIMIDX_OK;
+	}
+	wrong = sx_block_open(&block, s->value, table->block_size, table->n_cols);
+	if (wrong)
+		return sx_lookup_damaged(task, s, wrong, err);
+	for (unsigned c = 0; c < rows->n_cols; c++)
+		sx_block_decode_col(&block, c, s->from, n, rows->col[c]);
+	rows->n = n;
+	return SIMIDX_OK;
+}
+
+static int visit(void *ctx, const sx_block_slice *s, enum sx_next *next, simidx_error *err)
+{
+	struct reading *g = ctx;
+	size_t n = s->to > s->from ? (size_t)(s->to - s->from) : 0;
+	const sx_rows *rows = &g->m->rows;
+	int rc = SIMIDX_OK;
+
+	if (s->probe != g->probe)
+		g->had = 0;
+	g->probe = s->probe;
+	if (g->max && !g->q->has_fp2 && n > g->max - g->had)
+		n = (size_t)(g->max - g->had);
+	if (g->count && !g->q->has_fp2) {
+		*g->count += n;
+		return SIMIDX_OK;
+	}
+	if (n) {
+		rc = sx_postings_decode(&g->m->lookup, g->task, s, n, &g->m->rows, err);
+		if (!rc)
+			rc = take(g, g->task->probe[s->probe].low, rows->col[0],
+				  rows->n_cols > 1 ? rows->col[1] : NULL, n, err);
+	}
+	if (is_full(g))
+		*next = SX_NEXT_PROBE;
+	return rc;
+}
+
+static int is_wanted(const sx_hit *hit)
+{
+	return hit->in_tables && hit->n_docs == SX_NOT_READ;
+}
+
+/* Those of hits in the tables. A run of equal fingerprints may lie in thousands of blocks. */
+static int read_postings(struct reading *g, sx_view *view, const sx_hits *hits, size_t from,
+			 size_t to, simidx_error *err)
+{
+	sx_probes *probes = &g->m->probes;
+	size_t first = SX_LOOKUP_SLICES;
+	sx_lookup_task task;
+
+	probes->n = 0;
+	if (sx_probes_reserve(probes, to - from))
+		return sx_fail_nomem(err);
+	for (size_t i = from; i < to; i++)
+		if (is_wanted(&hits->at[i]))
+			probes->at[probes->n++] = (sx_probe){ .low = hits->at[i].fp,
+							      .high = hits->at[i].fp,
+							      .table = SX_VIEW_POSTINGS };
+	/* Documents may begin at the end of a block. */
+	if (g->max && g->max < PER_BLOCK * SX_LOOKUP_SLICES)
+		first = 2 + (size_t)g->max / PER_BLOCK;
+	task = (sx_lookup_task){ view->snapshot.txn, view->table, probes->at, probes->n, 1, first,
+				 visit, g };
+	g->task = &task;
+	g->probe = UINT32_MAX;
+	return probes->n ? sx_lookup_run(&g->m->lookup, &task, err) : SIMIDX_OK;
+}
+
+/* Those that were read beforehand. */
+static int take_known(struct reading *g, const sx_hits *hits, size_t from, size_t to,
+		      const sx_doc *known, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	for (size_t i = from; !rc && i < to; i++) {
+		const sx_hit *hit = &hits->at[i];
+
+		g->had = 0;
+		if (!hit->in_tables || is_wanted(hit))
+			continue;
+		for (uint32_t k = 0; !rc && k < hit->n_docs && !is_full(g); k++) {
+			const sx_doc *doc = &known[hit->docs + k];
+
+			rc = take(g, doc->fp, &doc->id, &doc->fp2, 1, err);
+		}
+	}
+	return rc;
+}
+
+/* Fresh rows of hits [from, to): those of their distances, as hits of one distance come together. */
+static int take_fresh(struct reading *g, const sx_hits *hits, size_t from, size_t to,
+		      simidx_error *err)
+{
+	unsigned low = hits->at[from].distance, high = hits->at[to - 1].distance;
+	int rc = SIMIDX_OK;
+
+	for (size_t i = 0; !rc && i < hits->fresh.n; i++) {
+		const sx_fresh_row *row = &hits->fresh.at[i];
+		unsigned distance = sx_query_distance(g->q, row->fp);
+
+		g->had = 0;
+		if (distance >= low && distance <= high)
+			rc = take(g, row->fp, &row->id, &row->fp2, 1, err);
+	}
+	return rc;
+}
+
+/* ---- order ---- */
+
+static int compare(const void *a, const void *b)
 {
 	const simidx_match *x = a, *y = b;
 
@@ -50,30 +221,96 @@ static int compare_matches(const void *a, const void *b)
 	return x->fp < y->fp ? -1 : x->fp > y->fp;
 }
 
-/* For a handful qsort() takes longer than all else that is done with them. */
-static void sort_few(simidx_match *at, size_t n)
+/* Sort matches [from, n). Those of one fingerprint come in order. */
+static void sort(sx_matches *m, size_t from)
 {
-	for (size_t i = 1; i < n; i++) {
+	simidx_match *at = m->at + from;
+	size_t n = m->n - from, i = 1;
+
+	while (i < n && compare(&at[i - 1], &at[i]) < 0)
+		i++;
+	if (i >= n)
+		return;
+	if (n > FEW) {
+		qsort(at, n, sizeof(*at), compare);
+		return;
+	}
+	for (i = 1; i < n; i++) {
 		simidx_match match = at[i];
 		size_t j = i;
 
-		for (; j && compare_matches(&match, &at[j - 1]) < 0; j--)
+		for (; j && compare(&match, &at[j - 1]) < 0; j--)
 			at[j] = at[j - 1];
 		at[j] = match;
 	}
 }
 
-void sx_matches_sort(sx_matches *matches, size_t from)
+static int take_fingerprints(struct reading *g, const sx_hits *hits, size_t from, size_t to,
+			     simidx_error *err)
 {
-	size_t i = from + 1;
+	const uint64_t no_id = SIMIDX_NO_ID;
+	int rc = SIMIDX_OK;
 
-	/* One fingerprint's documents come in order already. */
-	while (i < matches->n && compare_matches(&matches->at[i - 1], &matches->at[i]) < 0)
-		i++;
-	if (i == matches->n)
-		return;
-	if (matches->n - from > FEW)
-		qsort(matches->at + from, matches->n - from, sizeof(*matches->at), compare_matches);
-	else
-		sort_few(matches->at + from, matches->n - from);
+	for (size_t i = from; !rc && i < to; i++)
+		rc = take(g, hits->at[i].fp, &no_id, NULL, 1, err);
+	return rc;
+}
+
+int sx_matches_read(sx_matches *m, sx_view *view, const sx_query *q, const sx_hits *hits,
+		    size_t from, size_t to, const sx_doc *known, uint64_t max, uint64_t *count,
+		    simidx_error *err)
+{
+	struct reading g = { m, view->snapshot.index, q, NULL, max, count, 0, 0 };
+	size_t had = m->n;
+	int rc;
+
+	if (from == to)
+		return SIMIDX_OK;
+	if (!sx_has_ids(g.index)) {
+		g.max = 0;
+		return take_fingerprints(&g, hits, from, to, err);
+	}
+	rc = known ? take_known(&g, hits, from, to, known, err) : SIMIDX_OK;
+	if (!rc)
+		rc = read_postings(&g, view, hits, from, to, err);
+	if (!rc)
+		rc = take_fresh(&g, hits, from, to, err);
+	if (!rc)
+		sort(m, had);
+	return rc;
+}
+
+/* ---- labels ---- */
+
+int sx_matches_add_labels(sx_matches *m, const sx_view *view, size_t from, size_t n,
+			  simidx_error *err)
+{
+	const simidx *index = view->snapshot.index;
+	size_t used = 0;
+
+	for (size_t i = from; i < from + n; i++) {
+		simidx_match *match = &m->at[i];
+		sx_slice label;
+		int rc = sx_label_of(view->snapshot.txn, &index->tables, match->id, &label, err);
+
+		if (rc == SIMIDX_E_NOT_FOUND)
+			continue;
+		if (rc)
+			return rc;
+		if (sx_reserve(&m->labels, &m->labels_cap, used + label.size, 1))
+			return sx_fail_nomem(err);
+		memcpy(m->labels + used, label.data, label.size);
+		used += label.size;
+		match->label_size = label.size;
+		match->flags |= SIMIDX_MATCH_LABEL;
+	}
+	/* Only now: the buffer may have moved while it grew. */
+	used = 0;
+	for (size_t i = from; i < from + n; i++) {
+		if (!(m->at[i].flags & SIMIDX_MATCH_LABEL))
+			continue;
+		m->at[i].label = (const char *)m->labels + used;
+		used += m->at[i].label_size;
+	}
+	return SIMIDX_OK;
 }

@@ -39,7 +39,7 @@ int sx_query_judge(const sx_query *q, simidx_match *match)
 }
 
 /* How many bits can differ at most within the radius: the lightest ones do. */
-static unsigned most_bits(const sx_by_weight *by_weight, unsigned radius)
+static unsigned max_bits(const sx_by_weight *by_weight, unsigned radius)
 {
 	sx_lightest lightest;
 
@@ -82,12 +82,12 @@ int sx_query_init(sx_query *q, const simidx *index, const simidx_query *a, simid
 	q->ignore = 0;
 	q->unit = a->weights ? sx_weights_unit(a->weights, index->bits, &q->ignore) : 1;
 	q->has_fp2 = (a->flags & SIMIDX_QUERY_FP2) != 0;
-	q->most_bits = a->radius;
+	q->max_bits = a->radius;
 	if (a->weights) {
 		sx_weights_sort(&q->by_weight, a->weights, index->bits, q->radius);
-		q->most_bits = most_bits(&q->by_weight, q->radius);
+		q->max_bits = max_bits(&q->by_weight, q->radius);
 	}
-	if (a->max_bits && a->max_bits < q->most_bits)
-		q->most_bits = a->max_bits;
+	if (a->max_bits && a->max_bits < q->max_bits)
+		q->max_bits = a->max_bits;
 	return SIMIDX_OK;
 }

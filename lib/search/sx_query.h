@@ -16,7 +16,7 @@ typedef struct sx_query {
 	const simidx_query *asked;
 	uint64_t fp;
 	unsigned radius;
-	unsigned most_bits; /* a match differs in no more than these: what the filter looks for */
+	unsigned max_bits; /* a match differs in no more than these: what the filter looks for */
 	int is_weighted;    /* distances are sums of weights, not numbers of bits */
 	unsigned unit;      /* all weights are 0 or this; 0 = they are several */
 	uint64_t ignore;    /* bits of weight 0 */
@@ -34,7 +34,7 @@ int sx_query_init(sx_query *query, const simidx *index, const simidx_query *aske
 /** The distance of a fingerprint. */
 unsigned sx_query_distance(const sx_query *query, uint64_t fp);
 
-/** Whether documents with a fingerprint that differs in most_bits or less can match. */
+/** Whether documents with a fingerprint that differs in max_bits or less can match. */
 static inline int sx_query_accepts_near(const sx_query *query, uint64_t fp)
 {
 	return !query->is_weighted || sx_query_distance(query, fp) <= query->radius;
@@ -43,7 +43,7 @@ static inline int sx_query_accepts_near(const sx_query *query, uint64_t fp)
 /** Whether documents with this fingerprint can match. */
 static inline int sx_query_accepts(const sx_query *query, uint64_t fp)
 {
-	return (unsigned)__builtin_popcountll(fp ^ query->fp) <= query->most_bits &&
+	return (unsigned)__builtin_popcountll(fp ^ query->fp) <= query->max_bits &&
 	       sx_query_accepts_near(query, fp);
 }
 

@@ -2,82 +2,48 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Fingerprints that were found -> documents, as the mode of the query wants them.
+ * A search: checked query -> access -> hits -> matches, as the mode of the query wants them.
  */
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "search/sx_reader.h"
+#include "search/sx_search.h"
 #include "util/sx_err.h"
-
-/* Without ids a document is a fingerprint, and a copy in both tiers is one. */
-static int take_fingerprints(simidx_reader *r, const sx_query *q, size_t from, size_t to,
-			     uint64_t *count, simidx_error *err)
-{
-	int rc = SIMIDX_OK;
-
-	if (count)
-		*count += to - from;
-	for (size_t i = from; !rc && !count && i < to; i++) {
-		simidx_match match = sx_match_of(r->index, SIMIDX_NO_ID, r->hits.at[i].fp, 0);
-
-		sx_query_judge(q, &match);
-		rc = sx_matches_push(&r->matches, &match, err);
-	}
-	return rc;
-}
-
-/* Documents of hits [from, to), in order; `most` of each fingerprint are enough (0 = all). */
-static int read_documents(simidx_reader *r, const sx_query *q, size_t from, size_t to,
-			  uint64_t most, simidx_error *err)
-{
-	size_t first = r->matches.n;
-	int rc;
-
-	if (!sx_has_ids(r->index))
-		return take_fingerprints(r, q, from, to, NULL, err);
-	rc = sx_postings_read(r, q, from, to, most, NULL, err);
-	/* Those of one fingerprint come from postings by id, and all are as far off. */
-	if (!rc && (to - from > 1 || r->fresh.n || q->has_fp2))
-		sx_matches_sort(&r->matches, first);
-	return rc;
-}
+#include "util/sx_struct.h"
 
 /* The end of the hits that have the same distance as hit number `from`. */
-static size_t end_of_distance(const simidx_reader *r, size_t from)
+static size_t end_of_distance(const sx_hits *hits, size_t from)
 {
 	size_t to = from + 1;
 
-	while (to < r->hits.n && r->hits.at[to].distance == r->hits.at[from].distance)
+	while (to < hits->n && hits->at[to].distance == hits->at[from].distance)
 		to++;
 	return to;
 }
 
 /*
- * Documents in order, until there is one more than the limit allows, or the one that is asked
+ * Read documents in order, until there is one more than the limit allows, or the one that is asked
  * for. Distance after distance, so that none is read that the limit cuts off; but with second
  * fingerprints the order is known only when all have been read.
  */
-static int deliver_documents(simidx_reader *r, const sx_query *q, simidx_results *out,
-			     simidx_error *err)
+static int read_in_order(simidx_reader *r, const sx_query *q, const sx_doc *known,
+			 simidx_results *out, simidx_error *err)
 {
 	int first = q->asked->mode == SIMIDX_FIRST;
 	uint64_t limit = first ? 1 : q->asked->limit;
 	uint64_t stop = first || !limit || limit == UINT64_MAX ? limit : limit + 1;
-	size_t from = 0;
+	sx_matches *m = &r->matches;
 	int rc = SIMIDX_OK;
 
-	r->matches.n = 0;
-	while (!rc && from < r->hits.n && !(stop && r->matches.n >= stop)) {
-		size_t to = q->has_fp2 || !limit ? r->hits.n : end_of_distance(r, from);
-
-		rc = read_documents(r, q, from, to, stop && !q->has_fp2 ? stop - r->matches.n : 0, err);
-		from = to;
+	for (size_t from = 0, to; !rc && from < r->hits.n && !(stop && m->n >= stop); from = to) {
+		to = q->has_fp2 || !limit ? r->hits.n : end_of_distance(&r->hits, from);
+		rc = sx_matches_read(m, &r->view, q, &r->hits, from, to, known,
+				     stop && !q->has_fp2 ? stop - m->n : 0, NULL, err);
 	}
-	out->count = first && r->matches.n ? 1 : r->matches.n;
-	if (limit && r->matches.n > limit) {
-		r->matches.n = (size_t)limit;
+	out->count = first && m->n ? 1 : m->n;
+	if (limit && m->n > limit) {
+		m->n = (size_t)limit;
 		/* To the other modes the limit is what they ask for. */
 		if (q->asked->mode == SIMIDX_ALL)
 			out->truncated |= SIMIDX_CUT_LIMIT;
@@ -85,53 +51,60 @@ static int deliver_documents(simidx_reader *r, const sx_query *q, simidx_results
 	return rc;
 }
 
-static int count_documents(simidx_reader *r, const sx_query *q, simidx_results *out,
-			   simidx_error *err)
+/* The documents of all hits, or their number. */
+static int read_documents(simidx_reader *r, const sx_query *q, const sx_doc *known,
+			  simidx_results *out, simidx_error *err)
 {
 	r->matches.n = 0;
-	if (!sx_has_ids(r->index))
-		return take_fingerprints(r, q, 0, r->hits.n, &out->count, err);
-	return sx_postings_read(r, q, 0, r->hits.n, 0, &out->count, err);
+	if (q->asked->mode == SIMIDX_COUNT)
+		return sx_matches_read(&r->matches, &r->view, q, &r->hits, 0, r->hits.n, known, 0,
+				       &out->count, err);
+	return read_in_order(r, q, known, out, err);
 }
 
-/* Whether the new hits have a document that matches: those before them had none. */
-static int has_document(simidx_reader *r, const sx_query *q, size_t from, simidx_error *err)
+/* What SIMIDX_FIRST asks: whether the new hits have a document that matches. */
+struct first {
+	simidx_reader *r;
+	const sx_query *q;
+};
+
+static int until_first(void *ctx, size_t from, int *done, simidx_error *err)
 {
+	const struct first *f = ctx;
+	sx_matches *m = &f->r->matches;
 	int rc;
 
-	r->matches.n = 0;
-	rc = read_documents(r, q, from, r->hits.n, 1, err);
-	return rc ? rc : r->matches.n > 0;
+	m->n = 0;
+	rc = sx_matches_read(m, &f->r->view, f->q, &f->r->hits, from, f->r->hits.n, NULL, 1, NULL,
+			     err);
+	*done = m->n > 0;
+	return rc;
 }
 
-static int search_first(simidx_reader *r, const sx_query *q, simidx_results *out,
-			simidx_error *err)
+static int search_within_radius(simidx_reader *r, const sx_query *q, simidx_results *out,
+				simidx_error *err)
 {
-	int rc = sx_collect(r, q, has_document, out, err);
+	struct first first = { r, q };
+	sx_hits_until until = q->asked->mode == SIMIDX_FIRST ? until_first : NULL;
+	int rc = sx_access_make(&r->access, &r->view, q, err);
 
-	return rc ? rc : deliver_documents(r, q, out, err);
-}
-
-/* The documents of all hits. */
-static int answer(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_error *err)
-{
-	return q->asked->mode == SIMIDX_COUNT ? count_documents(r, q, out, err)
-					      : deliver_documents(r, q, out, err);
-}
-
-static int search_all(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_error *err)
-{
-	int rc = sx_collect(r, q, NULL, out, err);
-
-	return rc ? rc : answer(r, q, out, err);
+	if (!rc)
+		rc = sx_hits_find(&r->hits, &r->view, &r->access, q, until, &first, out, err);
+	return rc ? rc : read_documents(r, q, NULL, out, err);
 }
 
 static void swap_matches(simidx_reader *r)
 {
-	sx_matches matches = r->matches;
+	sx_matches *a = &r->matches, *b = &r->nearer;
+	simidx_match *at = a->at;
+	size_t n = a->n, cap = a->cap;
 
-	r->matches = r->nearer;
-	r->nearer = matches;
+	a->at = b->at;
+	a->n = b->n;
+	a->cap = b->cap;
+	b->at = at;
+	b->n = n;
+	b->cap = cap;
 }
 
 /*
@@ -155,83 +128,73 @@ static int add_nearer(simidx_reader *r, const sx_query *q, unsigned next, simidx
 
 /*
  * The nearest by radius 0, 1, 2, ...: each costs several times as much as the one before, so the
- * earlier ones add little. Where a scan is the cheapest way there is no use in growing.
+ * earlier ones add little. Where a scan is the cheapest access there is no use in growing.
  */
 static int search_nearest(simidx_reader *r, const sx_query *query, simidx_results *out,
 			  simidx_error *err)
 {
 	sx_query q = *query;
-	unsigned next = 0;
-	int all, rc;
+	int is_last = 0, rc;
 
 	/* Where the order is not that of the radius, a later one may hold nearer ones. */
 	if (q.is_weighted || q.has_fp2)
-		return search_all(r, query, out, err);
-	r->way.cover = NULL;
-	for (;; next = q.radius + 1) {
-		all = next >= query->radius || (r->way.cover && r->way.cover->scan);
-		q.radius = all ? query->radius : next;
-		q.most_bits = q.radius < query->most_bits ? q.radius : query->most_bits;
+		return search_within_radius(r, query, out, err);
+	for (unsigned next = 0;; next = q.radius + 1) {
+		is_last = is_last || next >= query->radius;
+		q.radius = is_last ? query->radius : next;
+		q.max_bits = q.radius < query->max_bits ? q.radius : query->max_bits;
 		swap_matches(r);
-		rc = search_all(r, &q, out, err);
+		rc = search_within_radius(r, &q, out, err);
 		if (!rc && out->truncated)
 			return add_nearer(r, query, next, out, err);
-		if (rc || all || r->matches.n >= q.asked->limit)
+		if (rc || is_last || r->matches.n >= q.asked->limit)
 			return rc;
-	}
-}
-
-static int search(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_error *err)
-{
-	r->matches.n = 0;
-	r->fresh_candidates = 0;
-	switch (q->asked->mode) {
-	case SIMIDX_FIRST:
-		return search_first(r, q, out, err);
-	case SIMIDX_NEAREST:
-		return search_nearest(r, q, out, err);
-	default:
-		return search_all(r, q, out, err);
+		is_last = r->access.cover->scan;
 	}
 }
 
 /* What the caller sees, if all went well. */
 static int finish(simidx_reader *r, int rc, simidx_results *out)
 {
-	out->size = sizeof(*out);
-	if (rc) {
+	if (rc)
 		r->matches.n = 0;
-		return rc;
-	}
 	out->matches = r->matches.at;
 	out->n = r->matches.n;
-	return SIMIDX_OK;
+	return rc;
 }
 
-int sx_search(simidx_reader *r, const simidx_query *asked, simidx_results *out,
-	      simidx_error *err)
+int sx_search(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_error *err)
 {
-	sx_query q;
 	int rc;
 
-	memset(out, 0, sizeof(*out));
-	rc = sx_query_init(&q, r->index, asked, err);
-	if (!rc)
-		rc = search(r, &q, out, err);
+	r->matches.n = 0;
+	r->hits.left = q->asked->max_candidates ? q->asked->max_candidates : UINT64_MAX;
+	rc = q->asked->mode == SIMIDX_NEAREST ? search_nearest(r, q, out, err)
+					      : search_within_radius(r, q, out, err);
 	return finish(r, rc, out);
 }
 
-int sx_search_found(simidx_reader *r, const simidx_query *asked, simidx_results *out,
-		    simidx_error *err)
+int sx_search_found(simidx_reader *r, const sx_query *q, const sx_doc *known,
+		    simidx_results *out, simidx_error *err)
 {
-	sx_query q;
-	int rc = sx_query_init(&q, r->index, asked, err);
+	int rc = SIMIDX_OK;
 
+	/* The memtable may look up the probes of the tables. */
+	if (sx_view_fresh_rows(&r->view))
+		rc = sx_access_make(&r->access, &r->view, q, err);
 	if (!rc)
-		rc = sx_collect_found(r, &q, out, err);
+		rc = sx_hits_find_fresh(&r->hits, &r->view, &r->access, q, out, err);
 	if (!rc)
-		rc = answer(r, &q, out, err);
+		rc = read_documents(r, q, known, out, err);
 	return finish(r, rc, out);
+}
+
+int sx_search_labels(simidx_reader *r, const simidx_query *asked, size_t from, size_t n,
+		     simidx_error *err)
+{
+	if (!(asked->flags & SIMIDX_QUERY_LABELS) || !sx_has_ids(sx_reader_index(r)))
+		return SIMIDX_OK;
+	return sx_matches_add_labels(&r->matches, &r->view, from, n, err);
 }
 
 int simidx_reader_search(simidx_reader *r, const simidx_query *query, simidx_results *out,
@@ -249,20 +212,16 @@ int simidx_reader_search(simidx_reader *r, const simidx_query *query, simidx_res
 	if (!r || !query || !results)
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "simidx_reader_search: no reader, or bad struct size");
-	rc = sx_query_init(&q, r->index, query, err);
+	rc = sx_query_init(&q, sx_reader_index(r), query, err);
+	if (!rc)
+		rc = sx_view_renew(&r->view, err);
 	if (rc)
 		return rc;
-	sx_collect_ahead(r, &q);
-	rc = sx_snapshot_renew(&r->snapshot, err);
-	if (rc) {
-		r->ahead = 0;
-		return rc;
-	}
-	rc = search(r, &q, results, err);
-	if (!rc && q.asked->flags & SIMIDX_QUERY_LABELS && sx_has_ids(r->index))
-		rc = sx_reader_add_labels(r, 0, r->matches.n, err);
+	rc = sx_search(r, &q, results, err);
+	if (!rc)
+		rc = sx_search_labels(r, query, 0, r->matches.n, err);
+	sx_view_reset(&r->view);
 	rc = finish(r, rc, results);
-	sx_snapshot_reset(&r->snapshot);
 	sx_struct_end(out, results, sizeof(*results));
 	return rc;
 }

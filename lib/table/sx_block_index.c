@@ -48,9 +48,9 @@ static int add(sx_block_index *d, sx_slice key, sx_slice value, simidx_error *er
 {
 	const unsigned char *at = value.data;
 	ptrdiff_t away;
-	sx_place place;
+	sx_sort_key place;
 
-	if (sx_table_place(d->table, key, &place))
+	if (sx_table_sort_key(d->table, key, &place))
 		return sx_table_damaged(d->table, key, "its key is not one of this table's", err);
 	if (value.size != d->table->block_size)
 		return sx_table_damaged(d->table, key, "its size is not a block's", err);

@@ -63,7 +63,7 @@ int sx_block_index_make(const sx_table *table, sx_txn *txn, uint64_t rows, sx_bl
 void sx_block_index_free(sx_block_index *blocks);
 
 /** Have the CPU fetch where sx_block_index_find() will begin to look for a key. */
-static inline void sx_block_index_hint(const sx_block_index *d, uint64_t key)
+static inline void sx_block_index_prefetch(const sx_block_index *d, uint64_t key)
 {
 	if (key <= d->max)
 		__builtin_prefetch(&d->slot[key >> d->shift], 0, 3);
@@ -98,6 +98,16 @@ static inline size_t sx_block_index_find(const sx_block_index *d, uint64_t key)
 static inline const unsigned char *sx_block_index_block(const sx_block_index *d, size_t i)
 {
 	return d->anchor + (ptrdiff_t)d->entry[i].page * (ptrdiff_t)d->page_size;
+}
+
+/** A lower bound of the blocks that keys [low, high] lie in, from the slots alone. */
+static inline size_t sx_block_index_blocks(const sx_block_index *b, uint64_t low, uint64_t high)
+{
+	if (!b->n || low > b->max)
+		return 0;
+	if (high > b->max)
+		high = b->max;
+	return b->slot[(high >> b->shift) + 1].first - b->slot[low >> b->shift].first + 1;
 }
 
 /** About how many entries have keys in [low, high]; exact to some entries at either end. */

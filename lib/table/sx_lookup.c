@@ -3,259 +3,411 @@
 
 #include "table/sx_lookup.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "kernel/sx_bits.h"
 #include "util/sx_err.h"
 
-#define AHEAD 32 /* ranges whose block index entries are prefetched */
+#define AHEAD 32       /* probes whose entries of the block index are prefetched */
+#define ROWS 256       /* of a slice in the rows layout */
+#define SAMPLE 64      /* one run of this many looks whether its first page is in memory */
+#define WATCH 32       /* runs that look at all pages, once one was missing */
 
-void sx_lookup_begin(sx_lookup *l, const sx_range *ranges, size_t n, size_t first)
+int sx_lookup_init(sx_lookup *l, const sx_store *store, const sx_kernel *kernel, unsigned n_cols)
 {
-	l->range = ranges;
-	l->n_ranges = n;
-	l->next = l->ahead = l->n = 0;
-	l->block = SIZE_MAX;
-	l->first = first;
-	l->blocks = 0;
+	memset(l, 0, sizeof(*l));
+	l->store = store;
+	l->kernel = kernel;
+	l->block_size = sx_store_block_size(store);
+	l->watch = 1;
+	sx_rows_init(&l->rows, n_cols);
+	l->keys = sx_calloc(SX_MAX_BLOCK_ROWS, sizeof(*l->keys));
+	l->entry = sx_calloc(SX_MAX_BLOCK_ROWS, sizeof(*l->entry));
+	return l->keys && l->entry ? 0 : -1;
+}
+
+void sx_lookup_free(sx_lookup *l)
+{
+	sx_rows_free(&l->rows);
+	free(l->keys);
+	free(l->entry);
+}
+
+int sx_lookup_damaged(const sx_lookup_task *task, const sx_block_slice *s, const char *what,
+		      simidx_error *err)
+{
+	const sx_table *table = task->view[task->probe[s->probe].table].table;
+	unsigned char bytes[SX_TABLE_MAX_KEY];
+	sx_slice key = { bytes, sx_table_key(table, (sx_sort_key){ s->last, 0 }, bytes) };
+
+	return sx_table_damaged(table, key, what, err);
+}
+
+/* ---- by a block index ---- */
+
+/* Where a run has come to. */
+struct progress {
+	size_t probe;  /* the first one that is not looked up to its end */
+	size_t end;    /* probes before this one have a block index */
+	size_t ahead;  /* probes before this one have been prefetched */
+	size_t block;  /* of `probe`: the block to go on with, or SIZE_MAX */
+};
+
+static const sx_block_index *blocks_of(const sx_lookup_task *task, size_t probe)
+{
+	return task->view[task->probe[probe].table].blocks;
 }
 
 /*
- * Have the block index entries of the next ranges fetched: offsets first, then what they lead to.
- * The page of the block that a range begins in, most often, is fetched before its entry tells
- * that it is the one: the CPU takes longest to find where pages are.
+ * Prefetch the entries of the block index for the next probes: slots first, then what they lead
+ * to. The page of the block that a range most often begins in is prefetched before its entry tells
+ * that it is the one: the CPU takes longest to translate addresses of pages.
  */
-static void look_ahead(sx_lookup *l)
+static void look_ahead(const sx_lookup_task *task, struct progress *at)
 {
-	size_t end = l->n_ranges - l->next < AHEAD ? l->n_ranges : l->next + AHEAD;
-	size_t i;
+	size_t end = at->end - at->probe < AHEAD ? at->end : at->probe + AHEAD;
 
-	if (l->ahead > l->next)
-		return;
-	for (i = l->next; i < end; i++)
-		sx_block_index_hint(l->range[i].blocks, l->range[i].low);
-	for (i = l->next; i < end; i++) {
-		const sx_block_index *d = l->range[i].blocks;
+	for (size_t i = at->probe; i < end; i++)
+		sx_block_index_prefetch(blocks_of(task, i), task->probe[i].low);
+	for (size_t i = at->probe; i < end; i++) {
+		const sx_block_index *b = blocks_of(task, i);
+		uint64_t low = task->probe[i].low;
 
-		if (l->range[i].low <= d->max) {
-			sx_slot slot = d->slot[l->range[i].low >> d->shift];
+		if (low <= b->max) {
+			sx_slot slot = b->slot[low >> b->shift];
 
-			sx_prefetch(d->anchor + (ptrdiff_t)slot.page * (ptrdiff_t)d->page_size);
-			sx_prefetch(&d->entry[slot.first]);
-			sx_prefetch(&d->samples[slot.first]);
+			sx_prefetch(b->anchor + (ptrdiff_t)slot.page * (ptrdiff_t)b->page_size);
+			sx_prefetch(&b->entry[slot.first]);
+			sx_prefetch(&b->samples[slot.first]);
 		}
 	}
-	l->ahead = end;
+	at->ahead = end;
 }
 
-static inline sx_samples *samples_of(const sx_lookup *l, const sx_piece *p)
-{
-	return &l->range[p->range].blocks->samples[p->number];
-}
-
-/* Set the entries of a piece by rank samples, and prefetch them. */
-SX_INLINE void set_entries(const sx_lookup *l, sx_piece *p, const sx_samples *samples)
-{
-	const sx_range *r = &l->range[p->range];
-
-	p->width = (uint8_t)sx_samples_shape(samples).width;
-	sx_samples_locate(samples, p->value, &r->blocks->guess, r->low, r->high, &p->from,
-			  &p->to);
-}
-
-static inline void add_piece(sx_lookup *l, const sx_block_index *d, size_t block)
-{
-	sx_piece *p = &l->piece[l->n++];
-
-	p->value = sx_block_index_block(d, block);
-	p->range = (uint32_t)l->next;
-	p->number = (uint32_t)block;
-}
-
-static void prefetch_all(sx_lookup *l)
-{
-	for (size_t i = 0; i < l->n; i++) {
-		sx_piece *p = &l->piece[i];
-		const sx_samples *samples = samples_of(l, p);
-
-		if (sx_samples_are_made(samples)) {
-			set_entries(l, p, samples);
-			continue;
-		}
-		sx_block_prefetch(p->value, &l->range[p->range].blocks->guess);
-		p->from = 1;
-		p->to = 0;
-	}
-}
-
-void sx_lookup_find(sx_lookup *l)
+/* Find the next slices in the order of the probes, up to SX_LOOKUP_SLICES. */
+static void find(sx_lookup *l, const sx_lookup_task *task, struct progress *at)
 {
 	l->n = 0;
-	while (l->n < SX_LOOKUP_PIECES && l->next < l->n_ranges) {
-		const sx_range *r = &l->range[l->next];
-		const sx_block_index *d = r->blocks;
-		size_t i = l->block, most = SX_LOOKUP_PIECES;
+	while (l->n < SX_LOOKUP_SLICES && at->probe < at->end) {
+		const sx_probe *p = &task->probe[at->probe];
+		const sx_block_index *b = blocks_of(task, at->probe);
+		size_t i = at->block, max = SX_LOOKUP_SLICES;
 
 		if (i == SIZE_MAX) {
-			look_ahead(l);
-			i = sx_block_index_find(d, r->low);
-			if (l->first < most - l->n)
-				most = l->n + l->first;
+			if (at->ahead <= at->probe)
+				look_ahead(task, at);
+			i = sx_block_index_find(b, p->low);
+			if (task->first < max - l->n)
+				max = l->n + task->first;
 		}
-		/* A block may hold keys of the range unless the one before it ended behind it. */
-		while (i < d->n && l->n < most) {
-			add_piece(l, d, i);
-			if (d->entry[i].last > r->high ||
-			    (d->entry[i].last == r->high && !d->table->n_cols))
-				i = d->n;
+		/* A block may hold keys of the range unless the one before it ended after it. */
+		while (i < b->n && l->n < max) {
+			sx_block_slice *s = &l->slice[l->n++];
+
+			s->value = sx_block_index_block(b, i);
+			s->samples = &b->samples[i];
+			s->last = b->entry[i].last;
+			s->probe = (uint32_t)at->probe;
+			if (s->last > p->high || (s->last == p->high && !b->table->n_cols))
+				i = b->n;
 			else
 				i++;
 		}
-		if (i < d->n) {
-			l->block = i;
+		if (i < b->n) {
+			at->block = i;
 			break;
 		}
-		l->block = SIZE_MAX;
-		l->next++;
+		at->block = SIZE_MAX;
+		at->probe++;
 	}
-	prefetch_all(l);
-	l->blocks += l->n;
 }
 
-void sx_lookup_leave(sx_lookup *l)
+/* Set the entries of a slice by rank samples, and prefetch them. */
+SX_INLINE void locate_by_samples(const sx_lookup_task *task, sx_block_slice *s,
+				 const sx_samples *samples)
 {
-	if (l->block == SIZE_MAX)
+	const sx_probe *p = &task->probe[s->probe];
+
+	s->width = (uint8_t)sx_samples_shape(samples).width;
+	sx_samples_locate(samples, s->value, &task->view[p->table].blocks->guess, p->low, p->high,
+			  &s->from, &s->to);
+}
+
+/* Prefetch what is read of each block: its entries, or what tells where they are (from > to). */
+static void prefetch(sx_lookup *l, const sx_lookup_task *task)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		sx_block_slice *s = &l->slice[i];
+
+		if (sx_samples_are_made(s->samples)) {
+			locate_by_samples(task, s, s->samples);
+			continue;
+		}
+		sx_block_prefetch(s->value, &blocks_of(task, s->probe)->guess);
+		s->from = 1;
+		s->to = 0;
+	}
+}
+
+/*
+ * Have pages that are not in memory read in parallel, where some are likely to be: looking costs a
+ * system call a page, so it is done for a sample of the runs and, once a page was missing, for all.
+ */
+static void ask_for_pages(sx_lookup *l)
+{
+	size_t n = l->watch ? l->n : l->n > 0;
+	int missing = 0;
+
+	if (!l->watch && l->runs % SAMPLE)
 		return;
-	l->block = SIZE_MAX;
-	l->next++;
+	for (size_t i = 0; i < n; i++)
+		if (!sx_store_is_resident(l->store, l->slice[i].value)) {
+			sx_store_will_need(l->store, l->slice[i].value);
+			missing = 1;
+		}
+	if (missing)
+		l->watch = WATCH;
+	else if (l->watch)
+		l->watch--;
 }
 
-int sx_block_index_damaged(const sx_block_index *d, size_t block, const char *what,
-			 simidx_error *err)
+/* Set the entries of a slice by the block itself. Returns what is wrong with that, or NULL. */
+static const char *locate_in_block(const sx_lookup *l, const sx_lookup_task *task,
+				   sx_block_slice *s)
 {
-	unsigned char bytes[SX_TABLE_MAX_KEY];
-	sx_place place = { d->entry[block].last, 0 };
-	sx_slice key = { bytes, sx_table_key(d->table, place, bytes) };
-
-	return sx_table_damaged(d->table, key, what, err);
-}
-
-/* Whether the samples of its block were not made when the piece was found. */
-static int is_open(const sx_piece *p)
-{
-	return p->from > p->to;
-}
-
-/* Set the entries of a piece by the block itself. Returns what is wrong with that, or NULL. */
-static const char *read_entries(const sx_lookup *l, sx_piece *p, const sx_kernel *kernel)
-{
-	const sx_range *r = &l->range[p->range];
-	const sx_block_index *d = r->blocks;
+	const sx_probe *p = &task->probe[s->probe];
 	const char *wrong;
 	size_t from, to;
 	sx_samples made;
 	sx_block b;
 
-	if (sx_samples_are_due(&d->samples[p->number])) {
-		wrong = sx_samples_make(&d->samples[p->number], p->value, d->table->block_size,
-					kernel, &made);
+	if (s->samples && sx_samples_are_due(s->samples)) {
+		wrong = sx_samples_make(s->samples, s->value, l->block_size, l->kernel, &made);
 		if (!wrong)
-			set_entries(l, p, &made);
+			locate_by_samples(task, s, &made);
 		return wrong;
 	}
-	wrong = sx_block_open_keys(&b, p->value, d->table->block_size);
+	wrong = sx_block_open_keys(&b, s->value, l->block_size);
 	if (wrong)
 		return wrong;
-	sx_block_range(kernel, &b, r->low, r->high, &from, &to);
-	p->width = (uint8_t)b.width;
-	p->from = (uint16_t)from;
-	p->to = (uint16_t)to;
+	sx_block_range(l->kernel, &b, p->low, p->high, &from, &to);
+	s->width = (uint8_t)b.width;
+	s->from = (uint16_t)from;
+	s->to = (uint16_t)to;
 	sx_block_prefetch_entries(b.low, from, to, b.width);
 	return NULL;
 }
 
-int sx_lookup_locate(sx_lookup *l, const sx_kernel *kernel, simidx_error *err)
+/* The part of its block that a slice is in. */
+static void window_of(const sx_lookup *l, const sx_block_slice *s, const sx_probe *p,
+		      sx_window *window)
+{
+	static const sx_samples none;
+
+	sx_samples_window(s->samples ? s->samples : &none, s->value, l->block_size, p->low, p->high,
+			  window);
+}
+
+static int locate(sx_lookup *l, const sx_lookup_task *task, simidx_error *err)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		sx_piece *p = &l->piece[i];
-		const char *wrong = is_open(p) ? read_entries(l, p, kernel) : NULL;
+		sx_block_slice *s = &l->slice[i];
+		const char *wrong = s->from > s->to ? locate_in_block(l, task, s) : NULL;
 
 		if (wrong)
-			return sx_block_index_damaged(l->range[p->range].blocks, p->number,
-						    wrong, err);
+			return sx_lookup_damaged(task, s, wrong, err);
+	}
+	for (size_t i = 0; task->exact && i < l->n; i++) {
+		sx_block_slice *s = &l->slice[i];
+		const sx_probe *p = &task->probe[s->probe];
+		size_t from, to;
+		sx_window w;
+
+		if (s->from == s->to)
+			continue;
+		window_of(l, s, p, &w);
+		sx_coded_range(l->kernel, &w.keys, w.n, p->low, p->high, &from, &to);
+		s->from = (uint16_t)(w.before + from);
+		s->to = (uint16_t)(w.before + to);
 	}
 	return SIMIDX_OK;
 }
 
-/* The part of its block that a piece is in. */
-static inline void window_of(const sx_lookup *l, const sx_piece *p, sx_window *window)
+/* Visit the slices at hand, but for those of probes of which nothing more is wanted. */
+static int visit_all(sx_lookup *l, const sx_lookup_task *task, struct progress *at,
+		     enum sx_next *next, simidx_error *err)
 {
-	const sx_range *r = &l->range[p->range];
+	uint32_t left = UINT32_MAX;
+	int rc = SIMIDX_OK;
 
-	sx_samples_window(samples_of(l, p), p->value, r->blocks->table->block_size, r->low,
-			  r->high, window);
-}
+	for (size_t i = 0; !rc && *next != SX_NEXT_NOTHING && i < l->n; i++) {
+		const sx_block_slice *s = &l->slice[i];
 
-int sx_lookup_locate_exactly(sx_lookup *l, const sx_kernel *kernel, simidx_error *err)
-{
-	int rc = sx_lookup_locate(l, kernel, err);
-
-	for (size_t i = 0; !rc && i < l->n; i++) {
-		sx_piece *p = &l->piece[i];
-		const sx_range *r = &l->range[p->range];
-		size_t from, to;
-		sx_window w;
-
-		if (p->from == p->to)
+		if (s->probe == left)
 			continue;
-		window_of(l, p, &w);
-		sx_coded_range(kernel, &w.keys, w.n, r->low, r->high, &from, &to);
-		p->from = (uint16_t)(w.before + from);
-		p->to = (uint16_t)(w.before + to);
+		l->blocks++;
+		*next = SX_NEXT_SLICE;
+		rc = task->visit(task->ctx, s, next, err);
+		if (*next == SX_NEXT_PROBE)
+			left = s->probe;
+	}
+	if (at->block != SIZE_MAX && at->probe == left) {
+		at->block = SIZE_MAX;
+		at->probe++;
 	}
 	return rc;
 }
 
-size_t sx_lookup_filter(const sx_lookup *l, const sx_piece *p, const sx_kernel *kernel,
-			size_t n, uint64_t query, unsigned left, uint16_t *entry)
+/* Look up the probes [from, end), all of which have block indexes. */
+static int run_indexed(sx_lookup *l, const sx_lookup_task *task, size_t from, size_t end,
+		       enum sx_next *next, simidx_error *err)
 {
-	const unsigned char *low = sx_block_low(p->value, p->width, p->from);
-	const unsigned char *end = p->value + l->range[p->range].blocks->table->block_size;
+	struct progress at = { from, end, from, SIZE_MAX };
+	int rc = SIMIDX_OK;
 
-	return kernel->near_low(low, p->width, n, (size_t)(end - low), query, left, entry);
+	for (find(l, task, &at); !rc && l->n && *next != SX_NEXT_NOTHING; find(l, task, &at)) {
+		prefetch(l, task);
+		ask_for_pages(l);
+		rc = locate(l, task, err);
+		if (!rc)
+			rc = visit_all(l, task, &at, next, err);
+	}
+	return rc;
 }
 
-size_t sx_lookup_complete(const sx_lookup *l, const sx_piece *p, const sx_kernel *kernel,
-			  size_t n, uint64_t query, unsigned k, const uint16_t *entry,
-			  size_t n_near, uint64_t *hits)
+/* ---- by a cursor ---- */
+
+static int visit_block(sx_lookup *l, const sx_lookup_task *task, size_t probe, sx_slice value,
+		       uint64_t last, enum sx_next *next, simidx_error *err)
 {
-	const sx_range *r = &l->range[p->range];
-	size_t from, found, kept = 0;
+	sx_block_slice s = { value.data, NULL, last, (uint32_t)probe, 0, 0, 0 };
+	const char *wrong = value.size == l->block_size ? locate_in_block(l, task, &s)
+							    : "its size is not a block's";
+
+	if (wrong)
+		return sx_lookup_damaged(task, &s, wrong, err);
+	l->blocks++;
+	return task->visit(task->ctx, &s, next, err);
+}
+
+static int visit_rows(sx_lookup *l, const sx_lookup_task *task, size_t probe, enum sx_next *next,
+		      simidx_error *err)
+{
+	sx_block_slice s = { NULL, NULL, 0, (uint32_t)probe, 0, (uint16_t)l->rows.n, 0 };
+	int rc = l->rows.n ? task->visit(task->ctx, &s, next, err) : SIMIDX_OK;
+
+	l->rows.n = 0;
+	return rc;
+}
+
+/* Look up one probe, block after block or row after row. */
+static int run_by_cursor(sx_lookup *l, const sx_lookup_task *task, size_t probe,
+			 enum sx_next *next, simidx_error *err)
+{
+	const sx_probe *p = &task->probe[probe];
+	sx_table_view *view = &task->view[p->table];
+	const sx_table *table = view->table;
+	int is_blocks = table->layout == SIMIDX_LAYOUT_BLOCKS;
+	unsigned char bytes[SX_TABLE_MAX_KEY];
+	sx_slice key = { bytes, sx_table_key(table, (sx_sort_key){ p->low, 0 }, bytes) }, value;
+	sx_sort_key last;
+	int rc = view->cursor ? sx_cursor_renew(task->txn, view->cursor, err)
+			      : sx_cursor_open(task->txn, table->dbi, &view->cursor, err);
+
+	view->by_cursor++;
+	l->rows.n = 0;
+	if (!rc)
+		rc = sx_cursor_seek(view->cursor, key, &key, &value, err);
+	for (; !rc; rc = sx_cursor_next(view->cursor, &key, &value, err)) {
+		if (sx_table_sort_key(table, key, &last))
+			return sx_table_damaged(table, key, "its key is not one of this table's", err);
+		if (is_blocks) {
+			rc = visit_block(l, task, probe, value, last.key, next, err);
+			if (rc || *next != SX_NEXT_SLICE || last.key > p->high ||
+			    (last.key == p->high && !table->n_cols))
+				return rc;
+			continue;
+		}
+		if (last.key > p->high)
+			break;
+		rc = sx_table_row_decode(table, key, value, &l->rows, err);
+		if (!rc && l->rows.n == (task->first < ROWS ? task->first : ROWS))
+			rc = visit_rows(l, task, probe, next, err);
+		if (rc || *next != SX_NEXT_SLICE)
+			return rc;
+	}
+	return rc && rc != SIMIDX_E_END ? rc : visit_rows(l, task, probe, next, err);
+}
+
+int sx_lookup_run(sx_lookup *l, const sx_lookup_task *task, simidx_error *err)
+{
+	enum sx_next next = SX_NEXT_SLICE;
+	int rc = SIMIDX_OK;
+
+	l->blocks = 0;
+	l->runs++;
+	for (size_t i = 0, end; !rc && i < task->n && next != SX_NEXT_NOTHING; i = end) {
+		for (end = i; end < task->n && blocks_of(task, end); end++)
+			;
+		if (end > i) {
+			rc = run_indexed(l, task, i, end, &next, err);
+			continue;
+		}
+		end = i + 1;
+		next = SX_NEXT_SLICE;
+		rc = run_by_cursor(l, task, i, &next, err);
+	}
+	return rc;
+}
+
+/* ---- what is near ---- */
+
+/*
+ * In how many bits the low bytes of a match can differ: in those that the probe leaves, and in
+ * those in which all keys of its range differ from the query, as far as they are low bytes.
+ */
+static unsigned max_in_low_bytes(const sx_probe *p, unsigned width, uint64_t query, unsigned k)
+{
+	uint64_t differ = (p->low ^ query) & ~(p->low ^ p->high) & sx_low_bits(8 * width);
+	unsigned max = (unsigned)p->rest + (differ ? sx_count_plain(differ) : 0);
+
+	return max < k ? max : k;
+}
+
+static size_t near_rows(sx_lookup *l, const sx_block_slice *s, size_t n, uint64_t query, unsigned k)
+{
+	size_t found = 0;
+
+	for (size_t i = s->from; i < s->from + n; i++)
+		if (sx_count_plain(l->rows.key[i] ^ query) <= k)
+			l->keys[found++] = l->rows.key[i];
+	return found;
+}
+
+size_t sx_lookup_near(sx_lookup *l, const sx_lookup_task *task, const sx_block_slice *s, size_t n,
+		      uint64_t query, unsigned k)
+{
+	const sx_probe *p = &task->probe[s->probe];
+	const unsigned char *low, *end;
+	size_t near, from, found, kept = 0;
 	sx_window w;
 
-	window_of(l, p, &w);
-	from = p->from - w.before;
-	found = sx_coded_hits(kernel, &w.keys, from, from + n, query, k, hits, entry, n_near);
+	if (p->rest < 0)
+		return 0;
+	if (!s->value)
+		return near_rows(l, s, n, query, k);
+	low = sx_block_low(s->value, s->width, s->from);
+	end = s->value + l->block_size;
+	near = l->kernel->near_low(low, s->width, n, (size_t)(end - low), query,
+				   max_in_low_bytes(p, s->width, query, k), l->entry);
+	if (!near)
+		return 0;
+	window_of(l, s, p, &w);
+	from = s->from - w.before;
+	found = sx_coded_hits(l->kernel, &w.keys, from, from + n, query, k, l->keys, l->entry, near);
 	for (size_t i = 0; i < found; i++)
-		if (hits[i] >= r->low && hits[i] <= r->high)
-			hits[kept++] = hits[i];
+		if (l->keys[i] >= p->low && l->keys[i] <= p->high)
+			l->keys[kept++] = l->keys[i];
 	return kept;
-}
-
-size_t sx_lookup_near(const sx_lookup *l, const sx_piece *p, const sx_kernel *kernel, size_t n,
-		      uint64_t query, unsigned k, uint64_t *hits, uint16_t *entry)
-{
-	int left = sx_lookup_left(l, p, query, k);
-	size_t near = left < 0 ? 0
-			       : sx_lookup_filter(l, p, kernel, n, query, (unsigned)left, entry);
-
-	return near ? sx_lookup_complete(l, p, kernel, n, query, k, entry, near, hits) : 0;
-}
-
-int sx_lookup_has(const sx_lookup *l, const sx_piece *p, uint64_t key)
-{
-	const sx_range *r = &l->range[p->range];
-	const sx_entry *e = &r->blocks->entry[p->number];
-
-	return key >= r->low && key <= r->high && key <= e->last &&
-	       (!p->number || key > e[-1].last);
 }

@@ -2,122 +2,112 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Ranges of keys, looked up through block indexes in stages, so that the waits for memory of all
- * of them overlap: offsets, rank samples of blocks, low bytes. What comes out are pieces: entries
- * [from, to) of one block, on their way into the cache.
+ * The executor of searches: probes of the tables of one snapshot -> slices of their blocks.
+ *
+ * Tables that have a block index in memory are looked up in stages, up to SX_LOOKUP_SLICES slices
+ * at once, so that the waits for memory of all of them overlap: find the blocks, prefetch what is
+ * read of them, ask for the pages that are not in memory, locate the entries, visit each slice.
+ * The other tables are read by an LMDB cursor, block after block or row after row.
  */
 
 #ifndef SX_LOOKUP_H
 #define SX_LOOKUP_H
 
-#include "kernel/sx_bits.h"
 #include "kernel/sx_kernel.h"
+#include "plan/sx_probes.h"
 #include "table/sx_block_index.h"
 
-/** Pieces that are under way at once. */
-#define SX_LOOKUP_PIECES 64
+/** Slices that are looked up at once. */
+#define SX_LOOKUP_SLICES 64
 
-typedef struct sx_range {
-	const sx_block_index *blocks;
-	uint64_t low, high;
-} sx_range;
+/** A table in one snapshot. */
+typedef struct sx_table_view {
+	const sx_table *table;
+	const sx_block_index *blocks; /* NULL = by the cursor */
+	sx_cursor *cursor;            /* opened when first needed */
+	uint64_t by_cursor;           /* probes that were looked up by it */
+} sx_table_view;
 
-typedef struct sx_piece {
-	const unsigned char *value; /* the block */
-	uint32_t range;             /* number of the range it belongs to */
-	uint32_t number;            /* of the block in the block index */
-	uint16_t from, to;          /* entries: those of the range, and some before and behind */
+/** Some neighbouring rows that one probe reads: entries [from, to) of a block. */
+typedef struct sx_block_slice {
+	const unsigned char *value; /* the block; NULL = rows [from, to) of lookup->rows */
+	sx_samples *samples;        /* of the block, or NULL */
+	uint64_t last;              /* last key of the block, or its fence */
+	uint32_t probe;             /* its number */
+	uint16_t from, to;          /* entries: those of the probe and, unless asked exactly,
+	                               some before and after them */
 	uint8_t width;              /* low bytes of an entry */
-} sx_piece;
+} sx_block_slice;
 
+/** What comes after a slice. */
+enum sx_next {
+	SX_NEXT_SLICE, /* all that is left */
+	SX_NEXT_PROBE, /* nothing more of this probe */
+	SX_NEXT_NOTHING /* the end */
+};
+
+/** What is done with each slice: sets *next (SX_NEXT_SLICE at first). SIMIDX_OK or an error. */
+typedef int (*sx_visit)(void *ctx, const sx_block_slice *slice, enum sx_next *next,
+			simidx_error *err);
+
+/** What is looked up. */
+typedef struct sx_lookup_task {
+	sx_txn *txn;
+	sx_table_view *view;   /* by number of the table */
+	const sx_probe *probe; /* n of them, low <= high */
+	size_t n;
+	int exact;             /* the slices have the entries of the probe and no others */
+	size_t first;          /* slices of a probe that may be all that is wanted of it: the others
+	                          are found only afterwards; at least 1 */
+	sx_visit visit;
+	void *ctx;
+} sx_lookup_task;
+
+/** Scratch memory of lookups, and when to look whether pages are in memory. */
 typedef struct sx_lookup {
-	const sx_range *range;
-	size_t n_ranges;
-	size_t next;   /* the first range that is not looked up to its end */
-	size_t ahead;  /* ranges whose offsets are on their way */
-	size_t block;  /* of range `next`: the block to go on with, or SIZE_MAX */
-	size_t first;  /* pieces of a range that are found before it is asked for more of it */
-	uint64_t blocks; /* pieces so far */
-	size_t n;      /* pieces at hand */
-	sx_piece piece[SX_LOOKUP_PIECES];
+	const sx_store *store;
+	const sx_kernel *kernel;
+	size_t block_size;
+	uint64_t blocks;   /* visited in the last run; 0 in the rows layout */
+	sx_rows rows;      /* of the rows layout */
+	uint64_t *keys;    /* SX_MAX_BLOCK_ROWS: of sx_lookup_near() */
+	uint16_t *entry;   /* as many */
+	unsigned runs, watch; /* runs so far; runs that look at all pages, since one was missing */
+	size_t n;
+	sx_block_slice slice[SX_LOOKUP_SLICES];
 } sx_lookup;
 
 /**
- * Begin. The ranges and their block indexes stay until the end; low <= high.
+ * @param n_cols  of the tables that are going to be looked up
+ * @return 0, or -1 when memory is short
+ */
+int sx_lookup_init(sx_lookup *lookup, const sx_store *store, const sx_kernel *kernel,
+		   unsigned n_cols);
+
+/** One that is all zero is allowed. */
+void sx_lookup_free(sx_lookup *lookup);
+
+/**
+ * Look the probes up in their order and visit each slice, in the order of its table, until there
+ * are no more or the visitor ends it. Slices without entries are visited too.
  *
- * @param first  pieces of a range that may be all that is wanted of it, at least 1: the others
- *               are found only when sx_lookup_find() is called again
+ * @return SIMIDX_OK; SIMIDX_E_CORRUPT; what the visitor returned
  */
-void sx_lookup_begin(sx_lookup *lookup, const sx_range *ranges, size_t n, size_t first);
+int sx_lookup_run(sx_lookup *lookup, const sx_lookup_task *task, simidx_error *err);
 
 /**
- * Find the next pieces, up to SX_LOOKUP_PIECES, in the order of the ranges. lookup->n = 0: there
- * are no more.
- */
-void sx_lookup_find(sx_lookup *lookup);
-
-/** No more of the range of the last piece is wanted: go on with the next one. */
-void sx_lookup_leave(sx_lookup *lookup);
-
-/**
- * Set from and to of the pieces at hand and have the entries fetched. They hold the entries of
- * the range, and up to those of two parts of the block more (sx_samples.h). Blocks that are not
- * in memory should have been asked for before.
- *
- * @return SIMIDX_OK; SIMIDX_E_CORRUPT
- */
-int sx_lookup_locate(sx_lookup *lookup, const sx_kernel *kernel, simidx_error *err);
-
-/** The same, but exact: from and to are the entries of the range and no others. */
-int sx_lookup_locate_exactly(sx_lookup *lookup, const sx_kernel *kernel, simidx_error *err);
-
-/**
- * How many bits the low bytes of a key of a piece may differ in, if the key does in k: all keys
- * of its range begin alike, and what differs there is used up. -1: none can be near.
- */
-static inline int sx_lookup_left(const sx_lookup *lookup, const sx_piece *piece, uint64_t query,
-				 unsigned k)
-{
-	const sx_range *r = &lookup->range[piece->range];
-	uint64_t differ = r->low ^ r->high;
-	uint64_t alike = differ ? ~(UINT64_MAX >> __builtin_clzll(differ)) : UINT64_MAX;
-	uint64_t used = (r->low ^ query) & alike & ~sx_low_bits(8 * piece->width);
-
-	return used ? (int)(k - sx_count_plain(used)) : (int)k;
-}
-
-/**
- * Of the first n entries of a located piece: the numbers, from its first one on, of those whose
- * low bytes differ from the query's in at most `left` bits. Some are not in the range, and some
- * differ in more of the bits before these.
+ * Of the first n entries of a slice those in the range of its probe that differ from `query` in at
+ * most k bits: lookup->keys, ascending.
  *
  * @param n      up to to - from, at least 1
- * @param entry  room for n
+ * @param query  permuted as the table is
  * @return how many
  */
-size_t sx_lookup_filter(const sx_lookup *lookup, const sx_piece *piece, const sx_kernel *kernel,
-			size_t n, uint64_t query, unsigned left, uint16_t *entry);
+size_t sx_lookup_near(sx_lookup *lookup, const sx_lookup_task *task, const sx_block_slice *slice,
+		      size_t n, uint64_t query, unsigned k);
 
-/**
- * The keys of what sx_lookup_filter() has found, n_near, as far as they lie in the range and do
- * differ in at most k bits.
- *
- * @param hits  room for n keys, in ascending order
- * @return how many
- */
-size_t sx_lookup_complete(const sx_lookup *lookup, const sx_piece *piece, const sx_kernel *kernel,
-			  size_t n, uint64_t query, unsigned k, const uint16_t *entry,
-			  size_t n_near, uint64_t *hits);
-
-/** Both. */
-size_t sx_lookup_near(const sx_lookup *lookup, const sx_piece *piece, const sx_kernel *kernel,
-		      size_t n, uint64_t query, unsigned k, uint64_t *hits, uint16_t *entry);
-
-/** Whether a key of the table, which has no key twice, is in a piece and its range. */
-int sx_lookup_has(const sx_lookup *lookup, const sx_piece *piece, uint64_t key);
-
-/** SIMIDX_E_CORRUPT for a block that lies in a block index. */
-int sx_block_index_damaged(const sx_block_index *blocks, size_t block, const char *what,
-			 simidx_error *err);
+/** SIMIDX_E_CORRUPT for the block of a slice. */
+int sx_lookup_damaged(const sx_lookup_task *task, const sx_block_slice *slice, const char *what,
+		      simidx_error *err);
 
 #endif /* SX_LOOKUP_H */

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "table/sx_table.h"
+#include "table/sx_table_merge.h"
 #include "util/sx_err.h"
 
 #define JOIN_PERCENT 75        /* two neighbours that together fit in this become one */
@@ -37,13 +37,13 @@ struct merge {
 	int cut;         /* more changes belong to it than one round takes */
 	/* the one behind it */
 	int has_next;
-	sx_place next_fence;
+	sx_sort_key next_fence;
 	size_t next_used;
 };
 
-static sx_place change_place(const struct merge *m, size_t i)
+static sx_sort_key change_place(const struct merge *m, size_t i)
 {
-	return sx_place_of(m->table, m->changes->rows, i);
+	return sx_sort_key_of(m->table, m->changes->rows, i);
 }
 
 /* Look at the block behind the one that the cursor is at. */
@@ -58,7 +58,7 @@ static int peek_next(struct merge *m)
 	if (rc)
 		return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
 	wrong = sx_block_open(&block, value.data, value.size, m->table->n_cols);
-	if (!wrong && sx_table_place(m->table, key, &m->next_fence))
+	if (!wrong && sx_table_sort_key(m->table, key, &m->next_fence))
 		wrong = "its key is not one of this table's";
 	if (wrong)
 		return sx_table_damaged(m->table, key, wrong, m->err);
@@ -95,7 +95,7 @@ static int load_block(struct merge *m, sx_slice key, sx_slice value)
  */
 static int find_block(struct merge *m)
 {
-	sx_place from = m->carry.n ? sx_place_of(m->table, &m->carry, m->carry.n - 1)
+	sx_sort_key from = m->carry.n ? sx_sort_key_of(m->table, &m->carry, m->carry.n - 1)
 				   : change_place(m, m->at);
 	unsigned char bytes[SX_TABLE_MAX_KEY];
 	sx_slice key = { bytes, sx_table_key(m->table, from, bytes) };
@@ -143,33 +143,33 @@ static int merge_rows(struct merge *m)
 	const sx_table *table = m->table;
 	size_t n = m->changes->rows->n;
 	sx_slice key = { m->key, m->key_size };
-	sx_place fence = { UINT64_MAX, UINT64_MAX };
+	sx_sort_key fence = { UINT64_MAX, UINT64_MAX };
 	size_t i = 0, end = m->at + CHANGES_A_ROUND;
 	int rc;
 
 	m->work.n = 0;
 	m->cut = 0;
-	if (!m->open_end && sx_table_place(table, key, &fence))
+	if (!m->open_end && sx_table_sort_key(table, key, &fence))
 		return sx_table_damaged(table, key, "its key is not one of this table's", m->err);
 	rc = take(m, &m->carry, 0, m->carry.n);
 	m->carry.n = 0;
 	for (; !rc && m->at < n; m->at++) {
-		sx_place place = change_place(m, m->at);
+		sx_sort_key place = change_place(m, m->at);
 		size_t same = i;
 		int present;
 
-		if (sx_place_cmp(place, fence) > 0)
+		if (sx_sort_key_cmp(place, fence) > 0)
 			break;
 		m->cut = m->at == end;
 		if (m->cut)
 			break;
 		while (same < m->old.n &&
-		       sx_place_cmp(sx_place_of(table, &m->old, same), place) < 0)
+		       sx_sort_key_cmp(sx_sort_key_of(table, &m->old, same), place) < 0)
 			same++;
 		rc = take(m, &m->old, i, same - i);
 		i = same;
 		present = i < m->old.n &&
-			  !sx_place_cmp(sx_place_of(table, &m->old, i), place);
+			  !sx_sort_key_cmp(sx_sort_key_of(table, &m->old, i), place);
 		if (!rc && apply_change(m, m->at, present, &rc)) {
 			m->delta->digest -= sx_table_row_hash(table, &m->old, i);
 			i++;
@@ -193,7 +193,7 @@ static int put_own_key(struct merge *m, size_t from, size_t n)
 	unsigned char bytes[SX_TABLE_MAX_KEY];
 	sx_slice key = { bytes, 0 };
 
-	key.size = sx_table_key(m->table, sx_place_of(m->table, &m->work, from + n - 1), bytes);
+	key.size = sx_table_key(m->table, sx_sort_key_of(m->table, &m->work, from + n - 1), bytes);
 	/* The old block's key goes away unless one of the new blocks ends exactly there. */
 	if (key.size == m->key_size && !memcmp(bytes, m->key, key.size))
 		m->key_size = 0;
@@ -217,7 +217,7 @@ static int drop_old_key(struct merge *m)
 static int next_is_touched(const struct merge *m)
 {
 	return m->has_next && m->at < m->changes->rows->n &&
-	       sx_place_cmp(change_place(m, m->at), m->next_fence) <= 0;
+	       sx_sort_key_cmp(change_place(m, m->at), m->next_fence) <= 0;
 }
 
 /* What is left from row `from` on fits one block: keep it here, or give it to the next one. */
@@ -288,6 +288,58 @@ static int merge_blocks(struct merge *m, size_t *done)
 	return rc;
 }
 
+/* ---- the rows layout ---- */
+
+/* The digest counts the row that is stored, not the one that a removal was asked with. */
+static int remove_row(sx_txn *txn, const sx_table *table, sx_slice key, sx_slice value,
+		      sx_delta *delta, simidx_error *err)
+{
+	sx_rows row;
+	int rc;
+
+	sx_rows_init(&row, table->n_cols);
+	rc = sx_table_row_decode(table, key, value, &row, err);
+	if (!rc) {
+		delta->digest -= sx_table_row_hash(table, &row, 0);
+		rc = sx_dbi_del(txn, table->dbi, key, err);
+	}
+	sx_rows_free(&row);
+	return rc;
+}
+
+static int merge_into_rows(sx_txn *txn, const sx_table *table, const sx_changes *changes,
+			   size_t *done, uint64_t max_written, sx_delta *delta, simidx_error *err)
+{
+	const sx_rows *rows = changes->rows;
+	unsigned char key_bytes[SX_TABLE_MAX_KEY], value_bytes[8 * SX_MAX_COLS];
+
+	for (; *done < rows->n && delta->written < max_written; ++*done) {
+		size_t i = *done;
+		int remove = changes->remove && changes->remove[i];
+		sx_slice key = { key_bytes, 0 }, value = { value_bytes, 0 }, old;
+		int rc;
+
+		key.size = sx_table_key(table, sx_sort_key_of(table, rows, i), key_bytes);
+		rc = sx_dbi_get(txn, table->dbi, key, &old, err);
+		if (rc && rc != SIMIDX_E_NOT_FOUND)
+			return rc;
+		if ((rc == SIMIDX_OK) != remove)
+			continue;
+		if (remove) {
+			rc = remove_row(txn, table, key, old, delta, err);
+		} else {
+			value.size = sx_table_row_encode(table, rows, i, value_bytes);
+			delta->digest += sx_table_row_hash(table, rows, i);
+			rc = sx_dbi_put(txn, table->dbi, key, value, err);
+		}
+		if (rc)
+			return rc;
+		delta->rows += remove ? -1 : 1;
+		delta->written++;
+	}
+	return SIMIDX_OK;
+}
+
 int sx_table_merge(sx_txn *txn, const sx_table *table, const sx_changes *changes, size_t *done,
 		   uint64_t max_written, sx_delta *delta, simidx_error *err)
 {
@@ -297,7 +349,7 @@ int sx_table_merge(sx_txn *txn, const sx_table *table, const sx_changes *changes
 
 	memset(delta, 0, sizeof(*delta));
 	if (table->layout == SIMIDX_LAYOUT_ROWS)
-		return sx_table_merge_rows(txn, table, changes, done, max_written, delta, err);
+		return merge_into_rows(txn, table, changes, done, max_written, delta, err);
 	sx_rows_init(&m.old, table->n_cols);
 	sx_rows_init(&m.work, table->n_cols);
 	sx_rows_init(&m.carry, table->n_cols);

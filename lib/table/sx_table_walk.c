@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-#include "table/sx_table.h"
+#include "table/sx_table_walk.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 
 #define ROWS_A_PIECE 256
 
 int sx_table_walk_begin(sx_table_walk *walk, sx_txn *txn, const sx_table *table, int check,
-			const sx_place *from, simidx_error *err)
+			const sx_sort_key *from, simidx_error *err)
 {
 	unsigned char bytes[SX_TABLE_MAX_KEY];
 	sx_slice key, value;
@@ -84,19 +84,19 @@ static int load_rows(sx_table_walk *walk, sx_slice value, simidx_error *err)
 static int check_order(sx_table_walk *walk, int first, simidx_error *err)
 {
 	const sx_table *table = walk->table;
-	sx_place last = walk->last, fence;
+	sx_sort_key last = walk->last, fence;
 
-	if (sx_table_place(table, walk->key, &fence))
+	if (sx_table_sort_key(table, walk->key, &fence))
 		return sx_table_damaged(table, walk->key, "its key is not one of this table's", err);
 	for (size_t i = 0; i < walk->rows.n; i++) {
-		sx_place here = sx_place_of(table, &walk->rows, i);
+		sx_sort_key here = sx_sort_key_of(table, &walk->rows, i);
 
-		if (!(first && i == 0) && sx_place_cmp(here, last) <= 0)
+		if (!(first && i == 0) && sx_sort_key_cmp(here, last) <= 0)
 			return sx_table_damaged(table, walk->key, "its entries are out of order",
 						err);
 		last = here;
 	}
-	if (sx_place_cmp(last, fence) > 0)
+	if (sx_sort_key_cmp(last, fence) > 0)
 		return sx_table_damaged(table, walk->key, "an entry lies behind its key", err);
 	if (table->kind == SX_TABLE_PERMUTED && last.key & ~sx_low_bits(table->perm->bits))
 		return sx_table_damaged(table, walk->key, "an entry is too wide", err);

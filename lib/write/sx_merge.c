@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "index/sx_snapshot.h"
+#include "table/sx_table_merge.h"
 #include "util/sx_err.h"
 #include "util/sx_sort.h"
 
@@ -148,7 +149,6 @@ static int merge_permuted(struct merge *m)
 	}
 	for (unsigned t = 0; !rc && t < index->plan.n_tables; t++) {
 		sx_table_count *count = &m->snapshot.header.table[t];
-		uint64_t generation = count->generation;
 		sx_rows changes;
 
 		sx_rows_init(&changes, 0);
@@ -159,8 +159,6 @@ static int merge_permuted(struct merge *m)
 		rc = sx_sort_u64(m->key, distinct) ? nomem(m) : SIMIDX_OK;
 		if (!rc)
 			rc = merge_table(m, &index->tables.permuted[t], count, &changes);
-		if (!rc)
-			sx_shelf_renew(index, t, generation);
 	}
 	free(fps);
 	return rc;
@@ -195,7 +193,6 @@ static int merge_all(struct merge *m)
 {
 	const sx_tables *tables = &m->index->tables;
 	sx_table_count *count = m->snapshot.header.other;
-	uint64_t generation = count[SX_COUNT_POSTINGS].generation;
 	int rc = merge_permuted(m);
 
 	if (!sx_has_ids(m->index)) {
@@ -209,8 +206,6 @@ static int merge_all(struct merge *m)
 		rc = merge_documents(m, &tables->by_label, NULL, hash_of);
 	if (!rc)
 		rc = merge_documents(m, &tables->postings, &count[SX_COUNT_POSTINGS], fp_of);
-	if (!rc)
-		sx_shelf_renew(m->index, SX_SHELF_POSTINGS, generation);
 	return rc;
 }
 

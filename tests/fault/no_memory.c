@@ -394,8 +394,8 @@ START_TEST(instalment)
 	for (for_good = 0; for_good < 2; for_good++)
 		for (at = 1, has_failed = 1; has_failed; at++) {
 			index = sxt_open(path, 0);
-			/* Directories come one a search, and need memory to be used. */
-			index->shelf.max_bytes = SIMIDX_BLOCK_INDEX_NEVER;
+			/* Block indexes are made in a search, and need memory to be used. */
+			index->block_cache.max_bytes = SIMIDX_BLOCK_INDEX_NEVER;
 			has_failed = 0;
 			search_until_begun(index, expected, at);
 			simidx_close(index);

@@ -2,7 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Directories and look-ups through them against the model of the table; damaged tables.
+ * Block indexes, and look-ups by them and by a cursor, against the model of the table; damaged
+ * tables.
  */
 
 #include <stdlib.h>
@@ -13,6 +14,9 @@
 #include "table/sx_lookup.h"
 
 Suite *suite_block_index(void);
+
+/* How the probes of a test are looked up. */
+enum access { BY_INDEX, BY_CURSOR, MIXED, N_ACCESSES };
 
 enum data { UNIFORM, SKEWED, DENSE, RUNS, FEW, NOTHING, N_DATA };
 
@@ -77,18 +81,28 @@ static void fill(struct t_tab *tab, sxt_rng *rng, enum data data)
 struct view {
 	sx_txn *txn;
 	sx_block_index *blocks;
+	sx_table_view table[2]; /* the table, and once more without its block index */
+	sx_lookup lookup;
 };
 
 static void view_open(struct t_tab *tab, struct view *view)
 {
+	memset(view, 0, sizeof(*view));
 	ck_assert_sx(sx_txn_begin_read(tab->store, &view->txn, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_block_index_make(&tab->table, view->txn, tab->model.n, &view->blocks,
-				       &sxt_err),
-		     SIMIDX_OK);
+	if (tab->table.layout == SIMIDX_LAYOUT_BLOCKS)
+		ck_assert_sx(sx_block_index_make(&tab->table, view->txn, tab->model.n,
+						 &view->blocks, &sxt_err),
+			     SIMIDX_OK);
+	view->table[0].table = view->table[1].table = &tab->table;
+	view->table[0].blocks = view->blocks;
+	t_must(!sx_lookup_init(&view->lookup, tab->store, sx_kernel_best(), tab->table.n_cols));
 }
 
 static void view_close(struct view *view)
 {
+	sx_lookup_free(&view->lookup);
+	sx_cursor_close(view->table[0].cursor);
+	sx_cursor_close(view->table[1].cursor);
 	sx_block_index_free(view->blocks);
 	sx_txn_abort(view->txn);
 }
@@ -105,10 +119,10 @@ static void check_entries(struct t_tab *tab, const struct view *view)
 	ck_assert_sx(sx_cursor_open(view->txn, tab->table.dbi, &cursor, &sxt_err), SIMIDX_OK);
 	for (rc = sx_cursor_first(cursor, &key, &value, &sxt_err); !rc;
 	     rc = sx_cursor_next(cursor, &key, &value, &sxt_err), i++) {
-		sx_place place;
+		sx_sort_key place;
 
 		t_must(i < d->n);
-		t_must(!sx_table_place(&tab->table, key, &place));
+		t_must(!sx_table_sort_key(&tab->table, key, &place));
 		t_must_eq(d->entry[i].last, place.key);
 		t_must(sx_block_index_block(d, i) == value.data);
 	}
@@ -127,7 +141,7 @@ static void check_find(const sx_block_index *d, uint64_t key)
 
 	while (want < d->n && d->entry[want].last < key)
 		want++;
-	sx_block_index_hint(d, key);
+	sx_block_index_prefetch(d, key);
 	t_must_eq(sx_block_index_find(d, key), want);
 }
 
@@ -155,9 +169,15 @@ static uint64_t any_key(const struct t_tab *tab, sxt_rng *rng)
  * Look-ups
  */
 
-#define MOST_RANGES 300
+#define MAX_PROBES 300
 
-static void any_range(const struct t_tab *tab, sxt_rng *rng, sx_range *range)
+/* What its keys are compared with. */
+struct wanted {
+	uint64_t query;
+	unsigned k;
+};
+
+static void any_probe(const struct t_tab *tab, sxt_rng *rng, sx_probe *probe)
 {
 	uint64_t a = any_key(tab, rng), b = any_key(tab, rng);
 
@@ -167,31 +187,25 @@ static void any_range(const struct t_tab *tab, sxt_rng *rng, sx_range *range)
 		if (b > mask_of(tab) || b < a)
 			b = a;
 	}
-	range->low = a < b ? a : b;
-	range->high = a < b ? b : a;
+	probe->low = a < b ? a : b;
+	probe->high = a < b ? b : a;
+	probe->table = 0;
+	probe->rest = 64;
 }
 
-/* Row number i of the model is the next one of a range. */
-static void check_piece(const struct t_tab *tab, const sx_piece *p, size_t *i)
+/* The most bits behind those that all keys of a probe begin with in which one within k differs. */
+static int rest_of(const sx_probe *probe, const struct wanted *wanted)
 {
-	sx_block block;
-	sx_rows rows;
-	size_t n = (size_t)(p->to - p->from);
+	uint64_t differ = probe->low ^ probe->high;
+	uint64_t alike = differ ? ~(UINT64_MAX >> __builtin_clzll(differ)) : UINT64_MAX;
+	int rest = (int)wanted->k - __builtin_popcountll((probe->low ^ wanted->query) & alike);
 
-	if (p->to <= p->from)
-		return;
-	sx_rows_init(&rows, tab->table.n_cols);
-	t_must(!sx_block_open(&block, p->value, tab->table.block_size, tab->table.n_cols));
-	t_must(p->to <= block.n);
-	t_must(!sx_rows_reserve(&rows, n));
-	t_must(!sx_block_decode(&block, p->from, n, &rows));
-	for (size_t j = 0; j < n; j++, ++*i) {
-		t_must(*i < tab->model.n);
-		t_must_eq(rows.key[j], tab->model.at[*i].key);
-		for (unsigned c = 0; c < tab->table.n_cols; c++)
-			t_must_eq(rows.col[c][j], tab->model.at[*i].col[c]);
-	}
-	sx_rows_free(&rows);
+	return rest < 0 ? -1 : rest;
+}
+
+static unsigned table_of(enum access access, sxt_rng *rng)
+{
+	return access == MIXED ? (unsigned)sxt_rng_below(rng, 2) : access == BY_CURSOR;
 }
 
 /* The first row of the model at or behind a key. */
@@ -215,149 +229,323 @@ static size_t row_behind(const struct t_tab *tab, uint64_t key)
 	return key == UINT64_MAX ? tab->model.n : row_at(tab, key + 1);
 }
 
+/* What a look-up has visited. */
+struct visited {
+	const struct t_tab *tab;
+	struct view *view;
+	sx_lookup_task task;
+	sxt_rng *rng;    /* not NULL: leave some of the probes */
+	uint64_t max;    /* slices, then it is the end; 0 = all */
+	const struct wanted *wanted;
+	int even;
+	size_t at;       /* the probe at hand */
+	size_t row;      /* of the model, that is the next one of it */
+	size_t left;     /* the last probe that was left */
+	size_t last;     /* of the slice before */
+	size_t more;     /* the probe of which more slices were found */
+	uint64_t slices;
+	int is_end;
+};
+
+static void begin(struct visited *v, const struct t_tab *tab, struct view *view,
+		  const sx_probe *probe, size_t n, size_t first)
+{
+	memset(v, 0, sizeof(*v));
+	v->tab = tab;
+	v->view = view;
+	v->task = (sx_lookup_task){ .txn = view->txn, .view = view->table, .probe = probe, .n = n,
+				    .first = first, .ctx = v };
+	v->row = n ? row_at(tab, probe[0].low) : 0;
+	v->left = SIZE_MAX;
+}
+
+/* All of the probes before number `at` are done. */
+static void finish_to(struct visited *v, size_t at)
+{
+	const sx_probe *probe = v->task.probe;
+
+	for (; v->at < at; v->at++) {
+		t_must(v->at == v->left || v->row == row_behind(v->tab, probe[v->at].high));
+		if (v->at + 1 < v->task.n)
+			v->row = row_at(v->tab, probe[v->at + 1].low);
+	}
+}
+
+static size_t entries_of(const sx_block_slice *s)
+{
+	return s->to > s->from ? (size_t)(s->to - s->from) : 0;
+}
+
+/* The entries of a slice are the next rows of the model. */
+static void check_rows(struct visited *v, const sx_rows *rows, size_t from, size_t n)
+{
+	const struct t_tab *tab = v->tab;
+
+	for (size_t j = from; j < from + n; j++, v->row++) {
+		t_must(v->row < tab->model.n);
+		t_must_eq(rows->key[j], tab->model.at[v->row].key);
+		for (unsigned c = 0; c < tab->table.n_cols; c++)
+			t_must_eq(rows->col[c][j], tab->model.at[v->row].col[c]);
+	}
+}
+
+static void check_slice(struct visited *v, const sx_block_slice *s)
+{
+	const struct t_tab *tab = v->tab;
+	size_t n = entries_of(s);
+	sx_block block;
+	sx_rows rows;
+
+	if (!s->value) {
+		t_must(n && n <= v->task.first && s->to <= v->view->lookup.rows.n);
+		check_rows(v, &v->view->lookup.rows, s->from, n);
+		return;
+	}
+	t_must(!sx_block_open(&block, s->value, tab->table.block_size, tab->table.n_cols));
+	t_must(s->to <= block.n || !n);
+	if (!n)
+		return;
+	t_must_eq(s->width, block.width);
+	sx_rows_init(&rows, tab->table.n_cols);
+	t_must(!sx_rows_reserve(&rows, n));
+	t_must(!sx_block_decode(&block, s->from, n, &rows));
+	t_must(s->last >= rows.key[n - 1]);
+	check_rows(v, &rows, 0, n);
+	sx_rows_free(&rows);
+}
+
+/* Those of a probe that are found at first are no more than it asked for. */
+static void check_first(struct visited *v, const sx_block_slice *s)
+{
+	const sx_lookup *l = &v->view->lookup;
+	size_t n = 0;
+
+	if (!v->task.view[v->task.probe[s->probe].table].blocks)
+		return;
+	t_must(s >= l->slice && s < l->slice + l->n && l->n <= SX_LOOKUP_SLICES);
+	if (s == l->slice)
+		v->more = v->slices && s->probe == v->last ? s->probe : SIZE_MAX;
+	v->last = s->probe;
+	for (size_t i = 0; i < l->n; i++)
+		n += l->slice[i].probe == s->probe;
+	t_must(n <= v->task.first || s->probe == v->more);
+}
+
+static int visit_exact(void *ctx, const sx_block_slice *s, enum sx_next *next, simidx_error *err)
+{
+	struct visited *v = ctx;
+
+	(void)err;
+	t_must(!v->is_end && *next == SX_NEXT_SLICE);
+	t_must(s->probe >= v->at && s->probe < v->task.n && s->probe != v->left);
+	finish_to(v, s->probe);
+	check_first(v, s);
+	check_slice(v, s);
+	v->slices++;
+	if (v->rng && sxt_rng_below(v->rng, 2)) {
+		v->left = s->probe;
+		*next = SX_NEXT_PROBE;
+	}
+	if (v->slices == v->max) {
+		v->is_end = 1;
+		*next = SX_NEXT_NOTHING;
+	}
+	return SIMIDX_OK;
+}
+
 /*
- * The pieces of all ranges, one after another, hold exactly their rows, however many are found at
- * first; of a range that is left, as some are if there is an rng, the first rows.
+ * The slices of all probes, one after another, hold exactly their rows, however many are found at
+ * first; of a probe that is left, as some are if there is an rng, the first rows; and after the
+ * end nothing is visited. Returns the number of slices.
  */
-static void check_lookup(const struct t_tab *tab, const sx_range *range, size_t n, size_t first,
-			 sxt_rng *rng)
+static uint64_t check_lookup(const struct t_tab *tab, struct view *view, const sx_probe *probe,
+			     size_t n, size_t first, sxt_rng *rng, uint64_t max)
 {
-	static sx_lookup l;
-	size_t at = 0, i = n ? row_at(tab, range[0].low) : 0, left = SIZE_MAX;
-	uint64_t pieces = 0;
+	struct visited v;
 
-	sx_lookup_begin(&l, range, n, first);
-	for (sx_lookup_find(&l); l.n; sx_lookup_find(&l)) {
-		size_t begun = at;
-
-		t_must(l.n <= SX_LOOKUP_PIECES);
-		pieces += l.n;
-		ck_assert_sx(sx_lookup_locate_exactly(&l, sx_kernel_best(), &sxt_err), SIMIDX_OK);
-		for (size_t j = 0; j < l.n; j++) {
-			t_must(l.piece[j].range >= at && l.piece[j].range < n);
-			t_must(l.piece[j].range != left);
-			t_must(l.piece[j].range == begun || j < first ||
-			       l.piece[j - first].range != l.piece[j].range);
-			while (at < l.piece[j].range) {
-				t_must(at == left || i == row_behind(tab, range[at].high));
-				i = row_at(tab, range[++at].low);
-			}
-			check_piece(tab, &l.piece[j], &i);
-		}
-		if (rng && sxt_rng_below(rng, 2)) {
-			left = l.block == SIZE_MAX ? left : l.next;
-			sx_lookup_leave(&l);
-		}
-	}
-	for (; at < n; at++) {
-		t_must(at == left || i == row_behind(tab, range[at].high));
-		i = at + 1 < n ? row_at(tab, range[at + 1].low) : 0;
-	}
-	t_must_eq(pieces, l.blocks);
+	begin(&v, tab, view, probe, n, first);
+	v.task.exact = 1;
+	v.task.visit = visit_exact;
+	v.rng = rng;
+	v.max = max;
+	ck_assert_sx(sx_lookup_run(&view->lookup, &v.task, &sxt_err), SIMIDX_OK);
+	if (!v.is_end)
+		finish_to(&v, n);
+	t_must_eq(view->lookup.blocks, tab->table.layout == SIMIDX_LAYOUT_BLOCKS ? v.slices : 0);
+	return v.slices;
 }
 
-/* What a piece that is not exact must have, and may. */
-static void check_rough(const struct t_tab *tab, int even, const sx_piece *rough,
-			const sx_piece *exact)
+/* The first entry of a block whose key is `key` or, if `behind`, greater. */
+static size_t entry_at(const sx_block *block, uint64_t key, int behind)
 {
-	sx_block block;
-	size_t n = (size_t)(exact->to - exact->from), most;
+	size_t from = 0, to = block->n;
 
-	t_must(!sx_block_open(&block, rough->value, tab->table.block_size, tab->table.n_cols));
-	t_must(rough->from <= rough->to && rough->to <= block.n);
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		uint64_t here = sx_block_key(block, middle);
+
+		if (here < key || (behind && here == key))
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/* What a slice that is not exact must have, and may. */
+static void check_rough(const struct visited *v, const sx_block_slice *s, const sx_block *block)
+{
+	const sx_probe *probe = &v->task.probe[s->probe];
+	size_t from = entry_at(block, probe->low, 0), to = entry_at(block, probe->high, 1);
+	size_t n = to - from, max;
+
+	t_must(s->from <= s->to && s->to <= block->n);
 	if (n)
-		t_must(rough->from <= exact->from && rough->to >= exact->to);
+		t_must(s->from <= from && s->to >= to);
 	/* Of keys that are spread evenly few more: two parts, and what these are larger by. */
-	most = n + 2 * block.n / SX_SAMPLES_PARTS + 50;
-	if (even)
-		t_must((size_t)(rough->to - rough->from) <= most);
+	max = n + 2 * block->n / SX_SAMPLES_PARTS + 50;
+	if (v->even)
+		t_must((size_t)(s->to - s->from) <= max);
+	/* By a cursor there are no others. */
+	if (!v->task.view[probe->table].blocks)
+		t_must_eq(entries_of(s), n);
 }
 
-/* The keys of a range that are near a query are those of its rows. */
-static void check_near(const struct t_tab *tab, const sx_lookup *l, size_t i, uint64_t query,
-		       unsigned k)
+/* The keys of a probe that are near its query are those of its rows. */
+static void check_near(const struct visited *v, const sx_block_slice *s, const sx_block *block)
 {
-	static uint64_t hits[SX_MAX_BLOCK_ROWS];
-	static uint16_t entry[SX_MAX_BLOCK_ROWS];
-	const sx_piece *p = &l->piece[i];
-	const sx_range *r = &l->range[p->range];
-	size_t n = 0, found = 0;
-	sx_block block;
+	const sx_probe *p = &v->task.probe[s->probe];
+	const struct wanted *w = &v->wanted[s->probe];
+	sx_lookup *l = &v->view->lookup;
+	size_t n = 0, found = 0, end = block ? block->n : s->to;
 
-	if (p->to > p->from)
-		found = sx_lookup_near(l, p, sx_kernel_best(), (size_t)(p->to - p->from), query, k,
-				       hits, entry);
-	t_must(!sx_block_open(&block, p->value, tab->table.block_size, tab->table.n_cols));
-	for (size_t e = 0; e < block.n; e++) {
-		uint64_t key = sx_block_key(&block, e);
+	if (entries_of(s))
+		found = sx_lookup_near(l, &v->task, s, entries_of(s), w->query, w->k);
+	for (size_t e = block ? entry_at(block, p->low, 0) : s->from; e < end; e++) {
+		uint64_t key = block ? sx_block_key(block, e) : l->rows.key[e];
 
-		if (key < r->low || key > r->high || (unsigned)__builtin_popcountll(key ^ query) > k)
+		if (key > p->high)
+			break;
+		if ((unsigned)__builtin_popcountll(key ^ w->query) > w->k)
 			continue;
 		t_must(n < found);
-		t_must_eq(hits[n++], key);
+		t_must_eq(l->keys[n++], key);
 	}
 	t_must_eq(n, found);
 }
 
-/* Pieces as searches see them, beside the exact ones. */
-static void check_rough_lookup(const struct t_tab *tab, const sx_range *range, size_t n,
-			       int even, sxt_rng *rng)
+static int visit_rough(void *ctx, const sx_block_slice *s, enum sx_next *next, simidx_error *err)
 {
-	static sx_lookup rough, exact;
+	struct visited *v = ctx;
+	sx_block block;
 
-	sx_lookup_begin(&rough, range, n, SX_LOOKUP_PIECES);
-	sx_lookup_begin(&exact, range, n, SX_LOOKUP_PIECES);
-	for (sx_lookup_find(&rough); rough.n; sx_lookup_find(&rough)) {
-		sx_lookup_find(&exact);
-		t_must_eq(rough.n, exact.n);
-		ck_assert_sx(sx_lookup_locate(&rough, sx_kernel_best(), &sxt_err), SIMIDX_OK);
-		ck_assert_sx(sx_lookup_locate_exactly(&exact, sx_kernel_best(), &sxt_err),
-			     SIMIDX_OK);
-		for (size_t i = 0; i < rough.n; i++) {
-			const sx_range *r = &range[rough.piece[i].range];
-
-			check_rough(tab, even, &rough.piece[i], &exact.piece[i]);
-			if (i < 20)
-				check_near(tab, &rough, i,
-					   sxt_rng_below(rng, 2) ? r->low : any_key(tab, rng),
-					   (unsigned)sxt_rng_below(rng, 20));
-		}
+	(void)next;
+	(void)err;
+	v->slices++;
+	if (!s->value) {
+		check_near(v, s, NULL);
+		return SIMIDX_OK;
 	}
+	t_must(!sx_block_open(&block, s->value, v->tab->table.block_size, v->tab->table.n_cols));
+	check_rough(v, s, &block);
+	if (v->slices % 64 < 20)
+		check_near(v, s, &block);
+	return SIMIDX_OK;
 }
 
-static void check_lookups(const struct t_tab *tab, const struct view *view, int even,
+/* Slices as searches see them: as many as there are exact ones. */
+static void check_rough_lookup(const struct t_tab *tab, struct view *view, const sx_probe *probe,
+			       const struct wanted *wanted, size_t n, int even, uint64_t slices)
+{
+	struct visited v;
+
+	begin(&v, tab, view, probe, n, SX_LOOKUP_SLICES);
+	v.task.visit = visit_rough;
+	v.wanted = wanted;
+	v.even = even;
+	ck_assert_sx(sx_lookup_run(&view->lookup, &v.task, &sxt_err), SIMIDX_OK);
+	if (tab->table.layout == SIMIDX_LAYOUT_BLOCKS)
+		t_must_eq(v.slices, slices);
+}
+
+static void check_lookups(const struct t_tab *tab, struct view *view, enum access access, int even,
 			  sxt_rng *rng)
 {
-	static const size_t sizes[] = { 0, 1, 2, 31, 32, 33, 63, 64, 65, MOST_RANGES };
-	static sx_range range[MOST_RANGES];
+	static const size_t sizes[] = { 0, 1, 2, 31, 32, 33, 63, 64, 65, MAX_PROBES };
+	static sx_probe probe[MAX_PROBES];
+	static struct wanted wanted[MAX_PROBES];
+	uint64_t slices;
 
 	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
-		for (size_t i = 0; i < sizes[s]; i++) {
-			range[i].blocks = view->blocks;
-			any_range(tab, rng, &range[i]);
+		size_t n = sizes[s];
+
+		for (size_t i = 0; i < n; i++) {
+			any_probe(tab, rng, &probe[i]);
+			probe[i].table = table_of(access, rng);
+			wanted[i].query = sxt_rng_below(rng, 2) ? probe[i].low : any_key(tab, rng);
+			wanted[i].k = (unsigned)sxt_rng_below(rng, 20);
+			probe[i].rest = rest_of(&probe[i], &wanted[i]);
 		}
 		/* First as the first reader, which makes the rank samples; then as all others. */
-		check_lookup(tab, range, sizes[s], SX_LOOKUP_PIECES, NULL);
-		check_rough_lookup(tab, range, sizes[s], even, rng);
-		check_lookup(tab, range, sizes[s], 1 + sxt_rng_below(rng, 3), NULL);
-		check_lookup(tab, range, sizes[s], 1 + sxt_rng_below(rng, 3), rng);
+		slices = check_lookup(tab, view, probe, n, SX_LOOKUP_SLICES, NULL, 0);
+		check_rough_lookup(tab, view, probe, wanted, n, even, slices);
+		check_lookup(tab, view, probe, n, 1 + sxt_rng_below(rng, 3), NULL, 0);
+		check_lookup(tab, view, probe, n, 1 + sxt_rng_below(rng, 3), rng, 0);
+		if (slices)
+			t_must_eq(check_lookup(tab, view, probe, n, SX_LOOKUP_SLICES, NULL, 1), 1);
+		check_lookup(tab, view, probe, n, 1 + sxt_rng_below(rng, 3), rng,
+			     1 + sxt_rng_below(rng, slices + 1));
 	}
-	range[0].low = 0;
-	range[0].high = mask_of(tab);
-	check_lookup(tab, range, 1, SX_LOOKUP_PIECES, NULL);
+	probe[0] = (sx_probe){ 0, mask_of(tab), table_of(access, rng), 64 };
+	check_lookup(tab, view, probe, 1, SX_LOOKUP_SLICES, NULL, 0);
 }
+
+static int fail_at_third(void *ctx, const sx_block_slice *s, enum sx_next *next, simidx_error *err)
+{
+	unsigned *n = ctx;
+
+	(void)s;
+	(void)next;
+	(void)err;
+	return ++*n == 3 ? SIMIDX_E_STOPPED : SIMIDX_OK;
+}
+
+/* What a visitor returns is what the look-up returns, at once. */
+START_TEST(visitor_fails)
+{
+	unsigned visits = 0;
+	sx_lookup_task task = { .n = 1, .first = SX_LOOKUP_SLICES, .visit = fail_at_third,
+				.ctx = &visits };
+	sx_probe probe = { .high = UINT64_MAX, .table = _i == BY_CURSOR };
+	struct t_tab tab;
+	struct view view;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 5250);
+	t_tab_open(&tab, &kinds[0], _i == 2 ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS, 90);
+	fill(&tab, &rng, UNIFORM);
+	view_open(&tab, &view);
+	task.txn = view.txn;
+	task.view = view.table;
+	task.probe = &probe;
+	ck_assert_int_eq(sx_lookup_run(&view.lookup, &task, &sxt_err), SIMIDX_E_STOPPED);
+	ck_assert_uint_eq(visits, 3);
+	view_close(&view);
+	t_tab_close(&tab);
+}
+END_TEST
 
 /* What it says of a range is right but for the blocks at both ends, where blocks are alike. */
 static void check_count(const struct t_tab *tab, const sx_block_index *d, sxt_rng *rng,
 			enum data data)
 {
 	uint64_t in_block = d->n ? tab->model.n / d->n + 1 : 0;
-	sx_range r;
+	sx_probe r;
 
 	for (unsigned i = 0; i < 200; i++) {
 		uint64_t count, want;
 
-		any_range(tab, rng, &r);
+		any_probe(tab, rng, &r);
 		count = sx_block_index_count(d, r.low, r.high);
 		want = row_behind(tab, r.high) - row_at(tab, r.low);
 		t_must(count <= tab->model.n);
@@ -375,17 +563,36 @@ START_TEST(against_the_table)
 	struct t_tab tab;
 	struct view view;
 	sxt_rng rng;
+	int even;
 
 	sxt_rng_init(&rng, 5100 + (uint64_t)_i);
 	t_tab_open(&tab, &kinds[_i / N_DATA], SIMIDX_LAYOUT_BLOCKS, 90);
+	even = data == UNIFORM && (!tab.table.perm || tab.plan.bits > 20);
 	fill(&tab, &rng, data);
 	view_open(&tab, &view);
 	check_entries(&tab, &view);
 	for (unsigned i = 0; i < 500; i++)
 		check_find(view.blocks, any_key(&tab, &rng));
-	check_lookups(&tab, &view, data == UNIFORM && (!tab.table.perm || tab.plan.bits > 20),
-		      &rng);
+	for (int access = 0; access < N_ACCESSES; access++)
+		check_lookups(&tab, &view, (enum access)access, even, &rng);
 	check_count(&tab, view.blocks, &rng, data);
+	view_close(&view);
+	t_tab_close(&tab);
+}
+END_TEST
+
+/* One row after another, by a cursor. */
+START_TEST(rows)
+{
+	struct t_tab tab;
+	struct view view;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 5150 + (uint64_t)_i);
+	t_tab_open(&tab, &kinds[_i / N_DATA], SIMIDX_LAYOUT_ROWS, 90);
+	fill(&tab, &rng, (enum data)(_i % N_DATA));
+	view_open(&tab, &view);
+	check_lookups(&tab, &view, BY_CURSOR, 0, &rng);
 	view_close(&view);
 	t_tab_close(&tab);
 }
@@ -412,7 +619,8 @@ START_TEST(fences)
 	t_tab_commit(&tab);
 	view_open(&tab, &view);
 	check_entries(&tab, &view);
-	check_lookups(&tab, &view, 0, &rng);
+	for (int access = 0; access < N_ACCESSES; access++)
+		check_lookups(&tab, &view, (enum access)access, 0, &rng);
 	t_rows_free(&list);
 	view_close(&view);
 	t_tab_close(&tab);
@@ -492,40 +700,47 @@ START_TEST(refused)
 }
 END_TEST
 
+static int visit_any(void *ctx, const sx_block_slice *s, enum sx_next *next, simidx_error *err)
+{
+	(void)ctx;
+	(void)s;
+	(void)next;
+	(void)err;
+	return SIMIDX_OK;
+}
+
 /*
  * Any bytes in the block that a block index looks at as an example, or in another one: the
- * block index is made, and whoever reads the block is told.
+ * block index is made, and a look-up that reads the block fails, also by a cursor.
  */
 START_TEST(damaged_block)
 {
 	unsigned char key_bytes[SX_TABLE_MAX_KEY], bytes[T_MOST_ENTRIES];
-	static sx_lookup l;
+	sx_probe probe = { .high = UINT64_MAX, .table = _i >= 16 };
+	sx_lookup_task task = { .probe = &probe, .n = 1, .first = SX_LOOKUP_SLICES,
+				.visit = visit_any };
+	int way = _i % 16;
 	sx_slice key, value;
 	struct t_tab tab;
 	struct view view;
-	sx_range range;
 	sxt_rng rng;
 	size_t n, i;
-	int rc = 0;
 
-	sxt_rng_init(&rng, 5400 + (uint64_t)_i);
-	t_tab_open(&tab, &kinds[_i % 2 ? 6 : 0], SIMIDX_LAYOUT_BLOCKS, 90);
+	sxt_rng_init(&rng, 5400 + (uint64_t)way);
+	t_tab_open(&tab, &kinds[way % 2 ? 6 : 0], SIMIDX_LAYOUT_BLOCKS, 90);
 	fill(&tab, &rng, UNIFORM);
 	n = blocks_of(&tab);
-	i = _i % 4 < 2 ? n / 2 : sxt_rng_below(&rng, n);
+	i = way % 4 < 2 ? n / 2 : sxt_rng_below(&rng, n);
 	get_record(&tab, i, key_bytes, &key, bytes, &value);
-	for (size_t b = 0; b < (_i < 8 ? 16 : value.size); b++)
-		bytes[b] = (unsigned char)(_i < 4 ? 0 : _i < 8 ? 255 : sxt_rng_u64(&rng));
+	for (size_t b = 0; b < (way < 8 ? 16 : value.size); b++)
+		bytes[b] = (unsigned char)(way < 4 ? 0 : way < 8 ? 255 : sxt_rng_u64(&rng));
 	ck_assert_sx(sx_dbi_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);
 	t_tab_commit(&tab);
 	view_open(&tab, &view);
-	range.blocks = view.blocks;
-	range.low = 0;
-	range.high = UINT64_MAX;
-	sx_lookup_begin(&l, &range, 1, SX_LOOKUP_PIECES);
-	for (sx_lookup_find(&l); !rc && l.n; sx_lookup_find(&l))
-		rc = sx_lookup_locate(&l, sx_kernel_best(), &sxt_err);
-	ck_assert_int_eq(rc, SIMIDX_E_CORRUPT);
+	task.txn = view.txn;
+	task.view = view.table;
+	ck_assert_sx(sx_lookup_run(&view.lookup, &task, &sxt_err), SIMIDX_E_CORRUPT);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, "table table"));
 	view_close(&view);
 	t_tab_close(&tab);
 }
@@ -539,10 +754,12 @@ Suite *suite_block_index(void)
 
 	tcase_set_timeout(sound, 120);
 	tcase_add_loop_test(sound, against_the_table, 0, (int)N_KINDS * N_DATA);
+	tcase_add_loop_test(sound, rows, 0, (int)N_KINDS * N_DATA);
 	tcase_add_loop_test(sound, fences, 0, (int)N_KINDS);
+	tcase_add_loop_test(sound, visitor_fails, 0, 3);
 	suite_add_tcase(suite, sound);
 	tcase_add_loop_test(damage, refused, 0, 4);
-	tcase_add_loop_test(damage, damaged_block, 0, 16);
+	tcase_add_loop_test(damage, damaged_block, 0, 32);
 	suite_add_tcase(suite, damage);
 	return suite;
 }

@@ -176,8 +176,8 @@ static simidx *make(const struct subject *s)
 static void choose_tier(simidx_reader *reader, int by_log)
 {
 	if (by_log)
-		sx_fresh_discard(&reader->index->fresh);
-	reader->index->fresh.rows_read = by_log ? 0 : UINT64_MAX / 2;
+		sx_fresh_discard(&sx_reader_index(reader)->fresh);
+	sx_reader_index(reader)->fresh.rows_read = by_log ? 0 : UINT64_MAX / 2;
 }
 
 /* All radii that are common, and one of the others; all up to 12 in long runs. */
@@ -212,7 +212,7 @@ static void search_all(struct subject *s, size_t n, simidx_reader *reader, int f
 		search_one(s, n, reader, 0);
 		search_one(s, n, reader, low_bits(s->bits));
 		/* Or the test does not test what it says. The log was read at first only. */
-		memtable = reader->index->fresh.memtable;
+		memtable = sx_reader_index(reader)->fresh.memtable;
 		if (fresh)
 			ck_assert_msg(memtable &&
 					      sx_memtable_end(memtable) > sx_memtable_base(memtable),
@@ -234,7 +234,7 @@ static void search_log(struct subject *s, size_t n, simidx_reader *reader)
 		hits = sxt_model_near(&s->model, n, query.fp, query.radius, &n_hits);
 		choose_tier(reader, 1);
 		sxt_check_limit(&s->model, hits, n_hits, reader, &query);
-		ck_assert_ptr_null(reader->index->fresh.memtable);
+		ck_assert_ptr_null(sx_reader_index(reader)->fresh.memtable);
 		free(hits);
 	}
 }
@@ -408,13 +408,13 @@ static void check_cost(const struct subject *s, simidx_reader *reader, uint64_t 
 	q.radius = k;
 	ck_assert_sx(simidx_reader_search(reader, &q, &results, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(results.probes, probes[s->m == 5][k]);
-	ck_assert_uint_eq(reader->probes.n, results.probes);
-	for (size_t i = 0; i < reader->probes.n; i++)
+	ck_assert_uint_eq(reader->access.probes.n, results.probes);
+	for (size_t i = 0; i < reader->access.probes.n; i++)
 		candidates += count_in_range(&s->model,
-					     &reader->index->plan.table[reader->probes.at[i].table],
-					     &reader->probes.at[i]);
-	/* With a directory also what lies beside the ranges in the same parts of blocks. */
-	if (reader->index->shelf.max_bytes == SIMIDX_BLOCK_INDEX_NEVER)
+					     &sx_reader_index(reader)->plan.table[reader->access.probes.at[i].table],
+					     &reader->access.probes.at[i]);
+	/* With a block index also what lies beside the ranges in the same parts of blocks. */
+	if (sx_reader_index(reader)->block_cache.max_bytes == SIMIDX_BLOCK_INDEX_NEVER)
 		ck_assert_uint_eq(results.candidates, candidates);
 	else
 		ck_assert_uint_ge(results.candidates, candidates);
@@ -435,7 +435,7 @@ static void check_costs(int i)
 	sxt_model_store(&s.model, 0, s.model.n, index);
 	sxt_merge(index);
 	for (unsigned q = 0; q < 40; q++) {
-		index->shelf.max_bytes = q < 20 ? SIMIDX_BLOCK_INDEX_NEVER : 0;
+		index->block_cache.max_bytes = q < 20 ? SIMIDX_BLOCK_INDEX_NEVER : 0;
 		for (unsigned k = 0; k <= 3; k++)
 			check_cost(&s, reader, choose_query(&s, q), k);
 	}

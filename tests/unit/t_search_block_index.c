@@ -3,7 +3,7 @@
 
 /*
  * Searches through block indexes while the tables change under them: by this process and by
- * another one, with old readers, several threads, little memory.
+ * another one, with old readers, several threads, little memory; and when they are made.
  */
 
 #include <pthread.h>
@@ -26,13 +26,13 @@ static void search_some(struct t_search *s, size_t n, simidx_reader *reader, uns
 	}
 }
 
-/* Directories that the last search of a reader went through. */
+/* Block indexes of permuted tables that the last search of a reader had. */
 static unsigned used_by(const simidx_reader *reader)
 {
 	unsigned used = 0;
 
-	for (unsigned t = 0; t < reader->index->plan.n_tables; t++)
-		used += reader->blocks[t] != NULL;
+	for (unsigned t = 0; t < sx_reader_index(reader)->plan.n_tables; t++)
+		used += reader->view.table[t].blocks != NULL;
 	return used;
 }
 
@@ -44,9 +44,9 @@ static uint64_t bytes_of_all(const simidx *index)
 {
 	uint64_t bytes = 0;
 
-	for (unsigned t = 0; t < SX_SHELF_TABLES; t++)
-		if (index->shelf.table[t].held)
-			bytes += index->shelf.table[t].held->blocks->bytes;
+	for (unsigned t = 0; t < SX_BLOCK_CACHE_TABLES; t++)
+		if (index->block_cache.table[t].cached)
+			bytes += index->block_cache.table[t].cached->blocks->bytes;
 	return bytes;
 }
 
@@ -63,8 +63,15 @@ static void open_with(struct t_search *s, uint64_t blocks)
 	s->reader = sxt_reader(s->index);
 }
 
+/* Searches, with block indexes as far as there is room. */
+static void search_with(struct t_search *s, unsigned times)
+{
+	t_search_make_block_indexes(s->reader);
+	search_some(s, s->model.n, s->reader, times);
+}
+
 /* None, too few bytes for any, for some, enough: the answers are the same. */
-START_TEST(most_bytes)
+START_TEST(max_bytes)
 {
 	struct t_search s;
 	uint64_t all;
@@ -73,23 +80,25 @@ START_TEST(most_bytes)
 	t_search_fill(&s, 12000);
 	t_search_store(&s, s.model.n - 100);
 	open_with(&s, 0);
-	search_some(&s, s.model.n, s.reader, 30);
-	all = s.index->shelf.bytes;
+	search_with(&s, 30);
+	all = s.index->block_cache.bytes;
 	ck_assert_uint_gt(all, 0);
 	ck_assert_uint_eq(bytes_of_all(s.index), all);
+	ck_assert_uint_eq(used_by(s.reader), 4);
 	open_with(&s, SIMIDX_BLOCK_INDEX_NEVER);
-	search_some(&s, s.model.n, s.reader, 30);
+	search_with(&s, 30);
 	ck_assert_uint_eq(bytes_of_all(s.index), 0);
+	ck_assert_uint_eq(used_by(s.reader), 0);
 	open_with(&s, 1);
-	search_some(&s, s.model.n, s.reader, 30);
+	search_with(&s, 30);
 	ck_assert_uint_eq(bytes_of_all(s.index), 0);
 	for (uint64_t part = 1; part < 8; part++) {
 		open_with(&s, all * part / 7);
-		search_some(&s, s.model.n, s.reader, 20);
-		ck_assert_uint_eq(bytes_of_all(s.index), s.index->shelf.bytes);
-		ck_assert_msg(s.index->shelf.bytes <= all * part / 7,
+		search_with(&s, 20);
+		ck_assert_uint_eq(bytes_of_all(s.index), s.index->block_cache.bytes);
+		ck_assert_msg(s.index->block_cache.bytes <= all * part / 7,
 			      "%llu bytes of block indexes, at most %llu",
-			      (unsigned long long)s.index->shelf.bytes,
+			      (unsigned long long)s.index->block_cache.bytes,
 			      (unsigned long long)(all * part / 7));
 	}
 	t_search_end(&s);
@@ -106,13 +115,14 @@ START_TEST(no_bytes_to_spare)
 	t_search_fill(&s, 12000);
 	t_search_store(&s, s.model.n - 100);
 	open_with(&s, 0);
-	search_some(&s, s.model.n, s.reader, 10);
-	all = s.index->shelf.bytes;
+	search_with(&s, 10);
+	all = s.index->block_cache.bytes;
 	open_with(&s, all + all / 8); /* that of one table takes a fifth */
 	for (int merged = 0; merged < 2; merged++) {
-		search_some(&s, s.model.n, s.reader, 10);
+		search_with(&s, 10);
 		ck_assert_uint_eq(used_by(s.reader), 4);
-		ck_assert_uint_ge(s.index->shelf.bytes, all);
+		ck_assert_uint_ge(s.index->block_cache.bytes, all);
+		ck_assert_uint_eq(bytes_of_all(s.index), s.index->block_cache.bytes);
 		sxt_merge(s.index);
 	}
 	t_search_end(&s);
@@ -122,26 +132,29 @@ END_TEST
 /* A table that could have none may have one after a merge. */
 START_TEST(another_chance)
 {
-	simidx_query q = SIMIDX_QUERY_INIT;
 	struct t_search s;
 
 	t_search_init(&s, 0, 0);
-	t_search_fill(&s, 12000); /* too many for scans */
+	t_search_fill(&s, 12000);
 	t_search_store(&s, s.model.n - 100);
 	open_with(&s, 0);
-	s.index->shelf.table[0].generation = s.reader->snapshot.header.table[0].generation;
-	s.index->shelf.table[0].hopeless = 1;
+	ck_assert_sx(sx_view_renew(&s.reader->view, &sxt_err), SIMIDX_OK);
+	s.index->block_cache.table[0].generation =
+		s.reader->view.snapshot.header.table[0].generation;
+	s.index->block_cache.table[0].is_impossible = 1;
+	sx_view_reset(&s.reader->view);
 	for (unsigned merged = 0; merged < 2; merged++) {
-		for (unsigned i = 0; i < 10; i++) {
-			q.fp = t_search_near(&s);
-			sxt_check_query(&s.model, s.model.n, s.reader, &q, NULL);
-		}
+		search_with(&s, 10);
 		ck_assert_uint_eq(used_by(s.reader), 3 + merged);
 		sxt_merge(s.index);
 	}
 	t_search_end(&s);
 }
 END_TEST
+
+/* ------------------------------------------------------------------------------------------
+ * When they are made
+ */
 
 /* Store one more document and merge, as another process does. */
 static void merge_elsewhere(struct t_search *s)
@@ -154,86 +167,6 @@ static void merge_elsewhere(struct t_search *s)
 	simidx_close(other);
 }
 
-/* Rent or buy: some searches without them, then with; the same after a merge of another handle. */
-START_TEST(after_a_while)
-{
-	enum { N = 120000 };
-	simidx_results r = SIMIDX_RESULTS_INIT;
-	simidx_query q = SIMIDX_QUERY_INIT;
-	struct t_search s;
-
-	t_search_init(&s, 0, SIMIDX_CREATE_NO_IDS);
-	while (s.model.n < N)
-		t_search_add(&s, t_search_any(&s));
-	t_search_store(&s, N - 1000);
-	for (unsigned round = 0; round < 2; round++) {
-		unsigned used[40];
-
-		for (unsigned i = 0; i < 40; i++) {
-			q.fp = t_search_near(&s);
-			ck_assert_sx(simidx_reader_search(s.reader, &q, &r, &sxt_err), SIMIDX_OK);
-			used[i] = used_by(s.reader);
-			/* None waits for more than one. */
-			ck_assert_uint_le(used[i], i ? used[i - 1] + 1 : 0);
-		}
-		ck_assert_uint_eq(used[39], 4);
-		search_some(&s, s.model.n, s.reader, 3);
-		if (!round)
-			merge_elsewhere(&s);
-	}
-	t_search_end(&s);
-}
-END_TEST
-
-/* Tables whose block indexes are for the newest snapshot; postings are one of them. */
-static unsigned valid_in(struct t_search *s)
-{
-	sx_snapshot now;
-	unsigned valid = 0;
-
-	ck_assert_sx(sx_snapshot_begin(&now, s->index, &sxt_err), SIMIDX_OK);
-	for (unsigned t = 0; t < SX_SHELF_TABLES; t++)
-		valid += sx_held_fits(s->index->shelf.table[t].held,
-				      t == SX_SHELF_POSTINGS
-					      ? now.header.other[SX_COUNT_POSTINGS].generation
-					      : now.header.table[t].generation,
-				      sx_store_map_changes(s->index->store));
-	sx_snapshot_end(&now);
-	return valid;
-}
-
-/* Searches until all tables have block indexes. */
-static void search_to_directories(struct t_search *s)
-{
-	for (unsigned i = 0; i < 200 && valid_in(s) < 5; i++)
-		search_some(s, s->model.n, s->reader, 1);
-	ck_assert_uint_eq(valid_in(s), 5);
-}
-
-/* A merge replaces those that were in use, whatever its number of transactions. */
-START_TEST(merged_at_once)
-{
-	simidx_query q = SIMIDX_QUERY_INIT;
-	struct t_search s;
-
-	t_search_init(&s, 0, _i ? SIMIDX_CREATE_FP2 : 0);
-	t_search_fill(&s, 40000);
-	t_search_store(&s, s.model.n - 3000);
-	s.index->merge_blocks = _i ? 8 : 4096;
-	ck_assert_uint_eq(valid_in(&s), 0); /* the first ones wait for searches */
-	search_to_directories(&s);
-	sxt_merge(s.index);
-	ck_assert_uint_eq(valid_in(&s), 5);
-	ck_assert_uint_eq(bytes_of_all(s.index), s.index->shelf.bytes);
-	q.radius = 3;
-	q.fp = t_search_near(&s);
-	sxt_check_query(&s.model, s.model.n, s.reader, &q, NULL);
-	ck_assert_uint_eq(used_by(s.reader), 4);
-	search_some(&s, s.model.n, s.reader, 30);
-	t_search_end(&s);
-}
-END_TEST
-
 static void add_and_merge(struct t_search *s, size_t n)
 {
 	size_t from = s->model.n;
@@ -244,34 +177,218 @@ static void add_and_merge(struct t_search *s, size_t n)
 	sxt_merge(s->index);
 }
 
-/* It makes none that nobody asks for, and none where there must not be any. */
-START_TEST(not_merged_at_once)
+/* Tables whose block indexes are for the newest snapshot; postings are one of them. */
+static unsigned valid_in(struct t_search *s)
 {
+	unsigned map_changes = sx_store_map_changes(s->index->store), valid = 0;
+	const sx_tables *tables = &s->index->tables;
+	sx_snapshot now;
+
+	ck_assert_sx(sx_snapshot_begin(&now, s->index, &sxt_err), SIMIDX_OK);
+	for (unsigned t = 0; t < SX_BLOCK_CACHE_TABLES; t++) {
+		int is_postings = t == SX_VIEW_POSTINGS;
+		const sx_table_count *count = is_postings ? &now.header.other[SX_COUNT_POSTINGS]
+							  : &now.header.table[t];
+		sx_table_version version = { is_postings ? &tables->postings : &tables->permuted[t],
+					     count->rows, count->generation, map_changes };
+
+		valid += sx_cached_index_fits(s->index->block_cache.table[t].cached, &version);
+	}
+	sx_snapshot_end(&now);
+	return valid;
+}
+
+/* So that narrow ranges are worth many probes. */
+static const sx_costs probe_costs = { 100, 100, 1e6, 1e6, 0 };
+
+static void make_even(struct t_search *s, size_t merged, size_t n)
+{
+	t_search_init(s, 0, 0);
+	while (s->model.n < n)
+		t_search_add(s, t_search_any(s));
+	t_search_store(s, merged);
+	open_with(s, 0);
+	s->index->costs = &probe_costs;
+}
+
+/* Within radius 3 by one probe of each table, and one look-up of postings for the only match. */
+static void search_one(struct t_search *s, simidx_reader *reader)
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+	simidx_results r;
+
+	q.fp = s->model.at[0].fp;
+	q.radius = 3;
+	sxt_check_query(&s->model, s->model.n, reader, &q, &r);
+	ck_assert_uint_eq(r.probes, 4);
+	ck_assert_uint_eq(r.fingerprints, 1);
+}
+
+/* Searches until there are block indexes: the number of those that had none. */
+static unsigned searches_without(struct t_search *s)
+{
+	unsigned n = 0;
+
+	for (; n < 1000; n++) {
+		search_one(s, s->reader);
+		if (used_by(s->reader) == 4)
+			break;
+		ck_assert_uint_eq(used_by(s->reader), 0);
+	}
+	ck_assert_uint_eq(valid_in(s), 5);
+	return n;
+}
+
+/* The first ones come with the look-up after SX_BLOCK_CACHE_LOOKUPS of them in each table. */
+START_TEST(after_lookups)
+{
+	struct t_search s;
+
+	make_even(&s, 5000, 5000);
+	ck_assert_uint_eq(valid_in(&s), 0);
+	ck_assert_uint_eq(searches_without(&s), SX_BLOCK_CACHE_LOOKUPS);
+	/* A new reader has them at once, and a merge of nothing leaves them. */
+	simidx_reader_close(s.reader);
+	s.reader = sxt_reader(s.index);
+	sxt_merge(s.index);
+	ck_assert_uint_eq(searches_without(&s), 0);
+	t_search_end(&s);
+}
+END_TEST
+
+/* Look-ups count whichever reader has asked for them. */
+START_TEST(lookups_of_all_readers)
+{
+	simidx_reader *other;
+	struct t_search s;
+	unsigned n = 0;
+
+	make_even(&s, 5000, 5000);
+	other = sxt_reader(s.index);
+	for (; !used_by(s.reader) && n < 1000; n++) {
+		search_one(&s, s.reader);
+		search_one(&s, other);
+	}
+	/* Those that a reader has done count when it takes the next snapshot. */
+	ck_assert_uint_ge(n, SX_BLOCK_CACHE_LOOKUPS / 2);
+	ck_assert_uint_le(n, SX_BLOCK_CACHE_LOOKUPS / 2 + 2);
+	ck_assert_uint_eq(valid_in(&s), 5);
+	simidx_reader_close(other);
+	t_search_end(&s);
+}
+END_TEST
+
+/*
+ * After SX_BLOCK_CACHE_LOOKUPS queries of the generation before, the first query after a merge has
+ * the new ones, whatever the number of its transactions, and whoever has merged.
+ */
+START_TEST(after_a_merge)
+{
+	struct t_search s;
+
+	make_even(&s, 5000, 8000);
+	s.index->merge_blocks = _i ? 8 : 4096;
+	searches_without(&s);
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned i = 0; i < SX_BLOCK_CACHE_LOOKUPS; i++)
+			search_one(&s, s.reader);
+		if (round == 1)
+			merge_elsewhere(&s);
+		else
+			add_and_merge(&s, 1000);
+		ck_assert_uint_eq(valid_in(&s), 0); /* a merge makes none */
+		ck_assert_uint_eq(searches_without(&s), 0);
+		ck_assert_uint_eq(bytes_of_all(s.index), s.index->block_cache.bytes);
+	}
+	search_some(&s, s.model.n, s.reader, 30);
+	t_search_end(&s);
+}
+END_TEST
+
+/* After a few queries of the generation before, the others are still to come. */
+START_TEST(after_few_lookups)
+{
+	enum { FEW = 40 };
 	struct t_search s;
 	uint64_t all;
 
-	t_search_init(&s, 0, 0);
-	t_search_fill(&s, 40000);
-	t_search_store(&s, s.model.n);
-	search_to_directories(&s);
-	all = s.index->shelf.bytes;
+	make_even(&s, 5000, 8000);
+	searches_without(&s); /* the last one had block indexes */
 	add_and_merge(&s, 1000);
-	ck_assert_uint_eq(valid_in(&s), 5);
-	add_and_merge(&s, 1000); /* no search since the last one */
-	ck_assert_uint_eq(valid_in(&s), 0);
-	search_to_directories(&s);
-	merge_elsewhere(&s);
-	add_and_merge(&s, 1000); /* no search since the other's */
-	ck_assert_uint_eq(valid_in(&s), 0);
-	search_to_directories(&s);
-	s.index->shelf.max_bytes = all / 2; /* as if it had grown by that much */
+	ck_assert_uint_eq(searches_without(&s), SX_BLOCK_CACHE_LOOKUPS - 1);
+	for (unsigned i = 1; i < FEW; i++)
+		search_one(&s, s.reader);
 	add_and_merge(&s, 1000);
-	ck_assert_uint_eq(valid_in(&s), 0);
+	ck_assert_uint_eq(searches_without(&s), SX_BLOCK_CACHE_LOOKUPS - FEW);
+	all = s.index->block_cache.bytes;
+	/* None where there must not be any, however many have asked. */
+	s.index->block_cache.max_bytes = all / 2; /* as if it had grown by that much */
+	for (unsigned i = 0; i < SX_BLOCK_CACHE_LOOKUPS; i++)
+		search_one(&s, s.reader);
+	add_and_merge(&s, 1000);
+	for (unsigned i = 0; i < 2 * SX_BLOCK_CACHE_LOOKUPS; i++)
+		search_one(&s, s.reader);
+	ck_assert_uint_le(valid_in(&s), 2);
 	open_with(&s, SIMIDX_BLOCK_INDEX_NEVER);
-	search_some(&s, s.model.n, s.reader, 30);
+	s.index->costs = &probe_costs;
+	for (unsigned i = 0; i < 2 * SX_BLOCK_CACHE_LOOKUPS; i++)
+		search_one(&s, s.reader);
+	ck_assert_uint_eq(s.index->block_cache.bytes, 0);
+	ck_assert_uint_eq(used_by(s.reader), 0);
+	t_search_end(&s);
+}
+END_TEST
+
+/* Queries that are about to come count as look-ups of all tables. */
+START_TEST(expected)
+{
+	struct t_search s;
+	sx_view *view;
+
+	make_even(&s, 5000, 5000);
+	view = &s.reader->view;
+	ck_assert_sx(sx_view_renew(view, &sxt_err), SIMIDX_OK);
+	sx_view_expect(view, SX_BLOCK_CACHE_LOOKUPS - 1);
+	ck_assert_uint_eq(used_by(s.reader), 0);
+	ck_assert_int_eq(view->is_whole, 0);
+	sx_view_expect(view, 1);
+	ck_assert_uint_eq(used_by(s.reader), 4);
+	ck_assert_ptr_nonnull(view->table[SX_VIEW_POSTINGS].blocks);
+	ck_assert_int_eq(view->is_whole, 1);
+	ck_assert_uint_eq(valid_in(&s), 5);
+	/* Those that come with block indexes count for the next generation. */
+	sx_view_expect(view, SX_BLOCK_CACHE_LOOKUPS);
+	sx_view_reset(view);
+	search_one(&s, s.reader);
 	add_and_merge(&s, 1000);
-	ck_assert_uint_eq(s.index->shelf.bytes, 0);
-	search_some(&s, s.model.n, s.reader, 10);
+	ck_assert_uint_eq(searches_without(&s), 0);
+	t_search_end(&s);
+}
+END_TEST
+
+/* A table whose block index cannot be made is read by the cursor, and the others have theirs. */
+START_TEST(damaged)
+{
+	unsigned char bytes[SX_TABLE_MAX_KEY];
+	sx_slice key = { bytes, 0 }, value = { bytes, 10 }; /* no block, after all others */
+	struct t_search s;
+	const sx_table *table;
+	sx_txn *txn;
+
+	make_even(&s, 5000, 5000);
+	table = &s.index->tables.permuted[1];
+	key.size = sx_table_key(table, (sx_sort_key){ UINT64_MAX, 0 }, bytes);
+	ck_assert_sx(sx_store_lock(s.index->store, 0, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_txn_begin_write(s.index->store, 0, &txn, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dbi_put(txn, table->dbi, key, value, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_txn_commit(txn, &sxt_err), SIMIDX_OK);
+	sx_store_unlock(s.index->store);
+	for (unsigned i = 0; i < SX_BLOCK_CACHE_LOOKUPS + 20; i++) {
+		search_one(&s, s.reader);
+		ck_assert_uint_eq(used_by(s.reader), i < SX_BLOCK_CACHE_LOOKUPS ? 0 : 3);
+	}
+	ck_assert_int_eq(s.index->block_cache.table[1].is_impossible, 1);
+	ck_assert_ptr_null(s.reader->view.table[1].blocks);
 	t_search_end(&s);
 }
 END_TEST
@@ -373,6 +490,8 @@ START_TEST(other_process)
 	for (unsigned i = 0; i < 3; i++)
 		reader[i] = sxt_reader(s.index);
 	for (size_t n = turns.step, turn = 0; n <= s.model.n; n += turns.step, turn++) {
+		/* The first reader makes block indexes, the others share them. */
+		t_search_make_block_indexes(reader[0]);
 		for (unsigned i = 0; i < 3; i++)
 			if (turn % (i + 1) == 0)
 				search_some(&s, n, reader[i], 6);
@@ -381,7 +500,7 @@ START_TEST(other_process)
 			ck_assert_int_eq(sxt_proc_wait(&child), 0);
 	}
 	ck_assert_int_eq(sxt_proc_finish(&child), 0);
-	ck_assert_uint_gt(s.index->shelf.bytes, 0);
+	ck_assert_uint_gt(s.index->block_cache.bytes, 0);
 	if (_i >= 6)
 		ck_assert_uint_ne(sx_store_map_changes(s.index->store), changes);
 	simidx_reader_close(reader[0]);
@@ -594,7 +713,7 @@ START_TEST(replaced)
 	t_search_init(&s, 0, 0);
 	t_search_fill(&s, 3000);
 	t_search_store(&s, s.model.n);
-	search_some(&s, s.model.n, s.reader, 10);
+	search_with(&s, 10);
 	ck_assert_uint_gt(used_by(s.reader), 0);
 	o.memory = 64 << 20;
 	ck_assert_sx(simidx_loader_open(s.path, NULL, &o, &loader, &sxt_err), SIMIDX_OK);
@@ -604,7 +723,7 @@ START_TEST(replaced)
 	for (unsigned i = 0; i < 3; i++)
 		ck_assert_sx(simidx_reader_search(s.reader, &q, &r, &sxt_err), SIMIDX_E_MOVED);
 	open_with(&s, 0);
-	search_some(&s, s.model.n, s.reader, 10);
+	search_with(&s, 10);
 	ck_assert_uint_gt(used_by(s.reader), 0);
 	t_search_end(&s);
 }
@@ -617,12 +736,15 @@ Suite *suite_search_block_index(void)
 	TCase *changes = tcase_create("changes");
 
 	tcase_set_timeout(memory, 120);
-	tcase_add_loop_test(memory, most_bytes, 0, 2);
+	tcase_add_loop_test(memory, max_bytes, 0, 2);
 	tcase_add_test(memory, no_bytes_to_spare);
 	tcase_add_test(memory, another_chance);
-	tcase_add_test(memory, after_a_while);
-	tcase_add_loop_test(memory, merged_at_once, 0, 2);
-	tcase_add_test(memory, not_merged_at_once);
+	tcase_add_test(memory, after_lookups);
+	tcase_add_test(memory, lookups_of_all_readers);
+	tcase_add_loop_test(memory, after_a_merge, 0, 2);
+	tcase_add_test(memory, after_few_lookups);
+	tcase_add_test(memory, expected);
+	tcase_add_test(memory, damaged);
 	suite_add_tcase(suite, memory);
 	tcase_set_timeout(changes, 600);
 	tcase_add_loop_test(changes, many_readers, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS);

@@ -189,33 +189,43 @@ static void check_cut_nearest(struct t_search *s)
 	}
 }
 
-static size_t hits_seen;
+struct seen {
+	const sx_hits *hits;
+	size_t n;
+};
 
-static int see_hits(simidx_reader *reader, const sx_query *query, size_t from, simidx_error *err)
+static int see_hits(void *ctx, size_t from, int *done, simidx_error *err)
 {
-	(void)query;
+	struct seen *seen = ctx;
+
 	(void)err;
-	t_must_eq(from, hits_seen);
-	t_must(reader->hits.n > from);
-	hits_seen = reader->hits.n;
-	return 0;
+	t_must(!*done);
+	t_must_eq(from, seen->n);
+	t_must(seen->hits->n > from);
+	seen->n = seen->hits->n;
+	return SIMIDX_OK;
 }
 
-/* Who looks for one match is shown each hit once. */
-static void check_enough(struct t_search *s)
+/* A search for one match is shown each hit once. */
+static void check_until(struct t_search *s)
 {
 	simidx_query asked = SIMIDX_QUERY_INIT;
-	simidx_results r = SIMIDX_RESULTS_INIT;
+	simidx_results out = SIMIDX_RESULTS_INIT;
+	simidx_reader *r = s->reader;
+	struct seen seen = { &r->hits, 0 };
 	sx_query q;
 
 	asked.fp = t_search_near(s);
 	asked.radius = s->bits / 2;
-	hits_seen = 0;
 	ck_assert_sx(sx_query_init(&q, s->index, &asked, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_snapshot_renew(&s->reader->snapshot, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_collect(s->reader, &q, see_hits, &r, &sxt_err), SIMIDX_OK);
-	sx_snapshot_reset(&s->reader->snapshot);
-	ck_assert_uint_ge(hits_seen, r.fingerprints);
+	ck_assert_sx(sx_view_renew(&r->view, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_access_make(&r->access, &r->view, &q, &sxt_err), SIMIDX_OK);
+	r->hits.left = UINT64_MAX;
+	ck_assert_sx(sx_hits_find(&r->hits, &r->view, &r->access, &q, see_hits, &seen, &out,
+				  &sxt_err),
+		     SIMIDX_OK);
+	sx_view_reset(&r->view);
+	ck_assert_uint_ge(seen.n, out.fingerprints);
 }
 
 static void check_modes(struct t_search *s)
@@ -256,7 +266,7 @@ START_TEST(modes)
 		for (unsigned i = 0; i < 3; i++) {
 			check_every_cut(&s);
 			check_cut_nearest(&s);
-			check_enough(&s);
+			check_until(&s);
 		}
 	}
 	t_search_end(&s);
@@ -317,8 +327,9 @@ START_TEST(one_fingerprint)
 			if (q.mode == SIMIDX_COUNT)
 				t_must_eq(r.count, N);
 		}
-		/* Neither tier has all rows in one piece, nor a hit for each. */
-		t_must(s.reader->rows.cap < N / 10);
+		/* Neither tier has all rows in one slice, nor a hit for each. */
+		t_must(s.reader->matches.rows.cap < N / 10);
+		t_must(s.reader->matches.lookup.rows.cap < N / 10);
 		t_must(s.reader->hits.cap < 100);
 	}
 	t_search_end(&s);
@@ -340,10 +351,9 @@ START_TEST(one_fingerprint_costs)
 		t_search_add(&s, q.fp);
 	t_search_store(&s, N);
 	t_search_block_indexes(&s, 1);
-	/* Until there is a block index. */
-	for (unsigned i = 0; i < 1000 && !s.reader->posting_lookup.blocks; i++)
-		ck_assert_sx(simidx_reader_search(s.reader, &q, &r, &sxt_err), SIMIDX_OK);
-	ck_assert_uint_gt(s.reader->posting_lookup.blocks, 2 * SX_LOOKUP_PIECES);
+	ck_assert_ptr_nonnull(s.reader->view.table[SX_VIEW_POSTINGS].blocks);
+	ck_assert_sx(simidx_reader_search(s.reader, &q, &r, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_gt(s.reader->matches.lookup.blocks, 2 * SX_LOOKUP_SLICES);
 	for (q.mode = SIMIDX_ALL; q.mode <= SIMIDX_NEAREST; q.mode++)
 		for (unsigned i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
 			q.limit = limits[i];
@@ -355,7 +365,7 @@ START_TEST(one_fingerprint_costs)
 					       : q.limit		? q.limit
 									: N);
 			if (q.mode != SIMIDX_COUNT && q.limit)
-				ck_assert_uint_le(s.reader->posting_lookup.blocks,
+				ck_assert_uint_le(s.reader->matches.lookup.blocks,
 						  3 + r.n / FEW);
 		}
 	t_search_end(&s);
@@ -461,8 +471,8 @@ static uint64_t beside_hot(const struct t_search *s, uint64_t hot)
 }
 
 /*
- * Where no block index told of the bucket, the first query goes round it as soon as it has read
- * enough of it, and the next one at once.
+ * Where no block index tells of the bucket, a query reads it. Where one does, the sizes are known
+ * before anything is looked up, and the query goes round the bucket.
  */
 START_TEST(hot_at_first)
 {
@@ -473,25 +483,70 @@ START_TEST(hot_at_first)
 	struct t_search s;
 
 	make_hot(&s, 0xbeef);
-	t_search_block_indexes(&s, 1);
 	q.fp = beside_hot(&s, 0xbeef);
 	q.mode = asked[_i];
 	q.limit = q.mode == SIMIDX_NEAREST;
-	sxt_check_query(&s.model, s.model.n, s.reader, &q, &r);
-	ck_assert_uint_eq(r.count, 1);
-	ck_assert_uint_gt(r.candidates, HOT / 2);
-	ck_assert_uint_lt(r.candidates, HOT * 2 / 3);
-	sxt_check_query(&s.model, s.model.n, s.reader, &q, &r);
-	ck_assert_uint_lt(r.candidates, HOT / 20);
-	ck_assert_sx(simidx_reader_explain(s.reader, &q, &how, &sxt_err), SIMIDX_OK);
-	ck_assert_int_eq(how.looked_up, 1);
+	for (int on = 0; on < 2; on++) {
+		t_search_block_indexes(&s, on);
+		sxt_check_query(&s.model, s.model.n, s.reader, &q, &r);
+		ck_assert_uint_eq(r.count, 1);
+		if (!on)
+			ck_assert_uint_ge(r.candidates, HOT);
+		else
+			ck_assert_uint_lt(r.candidates, HOT / 20);
+		how = (simidx_explanation)SIMIDX_EXPLANATION_INIT;
+		ck_assert_sx(simidx_reader_explain(s.reader, &q, &how, &sxt_err), SIMIDX_OK);
+		ck_assert_int_eq(how.looked_up, on);
+		ck_assert_uint_eq(how.block_indexes > 0, on);
+	}
+	t_search_end(&s);
+}
+END_TEST
+
+/* By its real sizes a query reads no full range, though its fingerprint is in one. */
+START_TEST(hot_cover)
+{
+	simidx_explanation even = SIMIDX_EXPLANATION_INIT, hot = SIMIDX_EXPLANATION_INIT;
+	simidx_query q = SIMIDX_QUERY_INIT;
+	struct t_search s;
+	const sx_probes *probes;
+	char *cover;
+
+	make_hot(&s, 0xbeef);
+	t_search_block_indexes(&s, 1);
+	q.fp = s.model.at[0].fp;
+	q.radius = 3;
+	ck_assert_sx(simidx_reader_explain(s.reader, &q, &hot, &sxt_err), SIMIDX_OK);
+	ck_assert_int_eq(hot.looked_up, 1);
+	cover = strdup(hot.choices[0].text); /* valid until the next call */
+	probes = &s.reader->access.probes;
+	ck_assert_uint_eq(probes->n, hot.results->probes);
+	for (size_t i = 0; i < probes->n; i++) {
+		const sx_probe *p = &probes->at[i];
+		const sx_perm *perm = &s.index->plan.table[p->table];
+		uint64_t in = 0;
+
+		/* Counted one by one: none of its ranges has a twentieth of the bucket. */
+		for (size_t d = 0; d < s.model.n; d++) {
+			uint64_t key = sx_permute(perm, s.model.at[d].fp);
+
+			in += key >= p->low && key <= p->high;
+		}
+		t_must(in < HOT / 20);
+	}
+	/* A query elsewhere has the cover of even ranges. */
+	q.fp = s.model.at[HOT + 1].fp;
+	ck_assert_sx(simidx_reader_explain(s.reader, &q, &even, &sxt_err), SIMIDX_OK);
+	ck_assert_int_eq(even.looked_up, 0);
+	ck_assert_str_ne(even.choices[0].text, cover);
+	free(cover);
 	t_search_end(&s);
 }
 END_TEST
 
 /*
- * Where there is no way round, the search goes on as it began, though there is a block index now:
- * also with what it still has to look up in the same table. That is where this match is.
+ * By weights there is no way round. All that has to be looked up in the table of the bucket is, by
+ * a cursor as by a block index: this match is behind the bucket.
  */
 START_TEST(hot_by_weights)
 {
@@ -509,10 +564,12 @@ START_TEST(hot_by_weights)
 	weights[63] = 1;
 	q.weights = weights;
 	q.radius = 31;
-	sxt_check_query(&s.model, s.model.n, s.reader, &q, &r);
-	ck_assert_uint_gt(r.candidates, HOT);
-	ck_assert_uint_eq(r.probes, 5);
-	ck_assert_ptr_nonnull(s.reader->held[0]);
+	for (int on = 0; on < 2; on++) {
+		t_search_block_indexes(&s, on);
+		sxt_check_query(&s.model, s.model.n, s.reader, &q, &r);
+		ck_assert_uint_gt(r.candidates, HOT);
+		ck_assert_uint_eq(r.probes, 5);
+	}
 	t_search_end(&s);
 }
 END_TEST
@@ -584,6 +641,7 @@ Suite *suite_search_modes(void)
 	tcase_add_test(skew, one_fingerprint_costs);
 	tcase_add_test(skew, hot_prefix);
 	tcase_add_loop_test(skew, hot_at_first, 0, 4);
+	tcase_add_test(skew, hot_cover);
 	tcase_add_test(skew, hot_by_weights);
 	tcase_add_test(skew, first_ends_scan);
 	tcase_add_test(skew, hot_everywhere);

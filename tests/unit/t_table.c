@@ -161,21 +161,21 @@ END_TEST
  * Keys
  */
 
-static void check_key(const struct t_tab *tab, sx_place place, unsigned char *bytes,
+static void check_key(const struct t_tab *tab, sx_sort_key place, unsigned char *bytes,
 		      size_t *size)
 {
 	sx_slice key = { bytes, 0 };
-	sx_place back;
+	sx_sort_key back;
 
 	*size = key.size = sx_table_key(&tab->table, place, bytes);
 	t_must(key.size <= SX_TABLE_MAX_KEY);
-	t_must(!sx_table_place(&tab->table, key, &back));
-	t_must(!sx_place_cmp(place, back));
+	t_must(!sx_table_sort_key(&tab->table, key, &back));
+	t_must(!sx_sort_key_cmp(place, back));
 	/* Too short and too long are no keys of this table. */
 	key.size--;
-	t_must(sx_table_place(&tab->table, key, &back));
+	t_must(sx_table_sort_key(&tab->table, key, &back));
 	key.size += 2;
-	t_must(sx_table_place(&tab->table, key, &back));
+	t_must(sx_table_sort_key(&tab->table, key, &back));
 }
 
 START_TEST(test_keys)
@@ -189,7 +189,7 @@ START_TEST(test_keys)
 	t_tab_open(&tab, &kinds[_i], SIMIDX_LAYOUT_BLOCKS, 90);
 	for (i = 0; i < 3000; i++) {
 		uint64_t most = most_key(&tab);
-		sx_place a = { sxt_rng_u64(&rng) & most, 0 }, b = a;
+		sx_sort_key a = { sxt_rng_u64(&rng) & most, 0 }, b = a;
 		size_t a_size, b_size;
 		int c;
 
@@ -207,7 +207,7 @@ START_TEST(test_keys)
 		check_key(&tab, b, b_key, &b_size);
 		t_must_eq(a_size, b_size);
 		c = memcmp(a_key, b_key, a_size);
-		t_must((c > 0) - (c < 0) == sx_place_cmp(a, b));
+		t_must((c > 0) - (c < 0) == sx_sort_key_cmp(a, b));
 	}
 	t_tab_close(&tab);
 }
@@ -219,7 +219,7 @@ START_TEST(test_wrong_keys)
 	unsigned char bytes[SX_TABLE_MAX_KEY];
 	const sx_perm *perm;
 	struct t_tab tab;
-	sx_place place = { 0, 0 };
+	sx_sort_key place = { 0, 0 };
 	sx_slice key;
 	unsigned bit;
 	sxt_rng rng;
@@ -238,7 +238,7 @@ START_TEST(test_wrong_keys)
 		bytes[bit / 8] ^= (unsigned char)(0x80 >> bit % 8);
 		/* Only a bit of the fingerprint that is not in the prefix may be changed. */
 		wrong = fp_bit >= perm->bits || perm->prefix_mask >> fp_bit & 1;
-		t_must((sx_table_place(&tab.table, key, &place) != 0) == wrong);
+		t_must((sx_table_sort_key(&tab.table, key, &place) != 0) == wrong);
 		bytes[bit / 8] ^= (unsigned char)(0x80 >> bit % 8);
 	}
 	t_tab_close(&tab);
@@ -250,7 +250,7 @@ START_TEST(test_key_example)
 {
 	static const unsigned char want[] = { 0x45, 0x67, 0x01, 0x23, 0x45,
 					      0x67, 0x89, 0xab, 0xcd, 0xef };
-	sx_place place = { UINT64_C(0x4567012389abcdef), 0 };
+	sx_sort_key place = { UINT64_C(0x4567012389abcdef), 0 };
 	unsigned char bytes[SX_TABLE_MAX_KEY];
 	struct t_tab tab;
 
@@ -269,7 +269,7 @@ END_TEST
 static void check_ids(struct t_tab *tab, sx_cursor *cursor, uint64_t first, uint64_t last,
 		      uint64_t limit, size_t n)
 {
-	sx_place low = { 500, first }, high = { 500, last };
+	sx_sort_key low = { 500, first }, high = { 500, last };
 	sx_rows rows;
 	size_t i;
 

@@ -10,7 +10,9 @@
 #define T_TABLE_H
 
 #include "t_block.h"
-#include "table/sx_table.h"
+#include "table/sx_table_merge.h"
+#include "table/sx_table_range.h"
+#include "table/sx_table_walk.h"
 
 /** One row of the model. */
 struct t_row {
@@ -91,7 +93,7 @@ void t_merge(struct t_tab *tab, struct t_rows *changes, uint64_t max_written);
 /** Check all of the table: rows as walked, records as they lie in the store, sizes, digest. */
 void t_check_all(struct t_tab *tab);
 
-/** Check ranges around random rows of the model: sx_table_range(), _has() and _near(). */
+/** Check ranges around random rows of the model: sx_table_range(), and look-ups by a cursor. */
 void t_check_ranges(struct t_tab *tab, sxt_rng *rng, unsigned n);
 
 /** Blocks of the table and the bytes in them that are not padding. */

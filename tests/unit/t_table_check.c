@@ -7,6 +7,7 @@
 
 #include "t_fast.h"
 #include "t_table.h"
+#include "table/sx_lookup.h"
 
 static void check_row(const struct t_tab *tab, const sx_rows *rows, size_t i,
 		      const struct t_row *row)
@@ -21,7 +22,7 @@ static void check_row(const struct t_tab *tab, const sx_rows *rows, size_t i,
 /* All rows, in pieces, from the first one or from a place on. */
 static void check_walk(struct t_tab *tab, const struct t_row *from)
 {
-	sx_place place = { from ? from->key : 0, from ? from->ord : 0 };
+	sx_sort_key place = { from ? from->key : 0, from ? from->ord : 0 };
 	size_t at = 0, i;
 	sx_table_walk walk;
 	int rc;
@@ -35,10 +36,10 @@ static void check_walk(struct t_tab *tab, const struct t_row *from)
 	while (!(rc = sx_table_walk_next(&walk, &sxt_err))) {
 		t_must(walk.rows.n >= 1);
 		for (i = 0; i < walk.rows.n; i++) {
-			sx_place here = sx_place_of(&tab->table, &walk.rows, i);
+			sx_sort_key here = sx_sort_key_of(&tab->table, &walk.rows, i);
 
 			/* The first piece may begin before the place, but not end there. */
-			if (from && sx_place_cmp(here, place) < 0)
+			if (from && sx_sort_key_cmp(here, place) < 0)
 				continue;
 			t_must(at < tab->model.n);
 			check_row(tab, &walk.rows, i, &tab->model.at[at++]);
@@ -195,7 +196,7 @@ static struct t_row random_place(const struct t_tab *tab, sxt_rng *rng)
 static void check_range(struct t_tab *tab, sx_cursor *cursor, const struct t_row *low,
 			const struct t_row *high, uint64_t limit)
 {
-	sx_place from = { low->key, low->ord }, to = { high->key, high->ord };
+	sx_sort_key from = { low->key, low->ord }, to = { high->key, high->ord };
 	uint64_t none[SX_MAX_COLS] = { 0 }, want = 0;
 	sx_rows rows;
 	size_t i;
@@ -217,79 +218,124 @@ static void check_range(struct t_tab *tab, sx_cursor *cursor, const struct t_row
 	sx_rows_free(&rows);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+/* What a look-up by a cursor has found. */
+struct found {
+	const struct t_tab *tab;
+	sx_lookup lookup;
+	sx_table_view view;
+	sx_lookup_task task;
+	uint64_t query;
+	unsigned k;
+	size_t row;          /* of the model, the next one of the range */
+	uint64_t candidates;
+	uint64_t slices, max; /* slices; after `max` of them it is the end */
+	enum sx_next end;
+	int is_end;
+};
 
-	return (x > y) - (x < y);
+/* All entries of the slice are rows of the range; those that are near are found. */
+static int visit(void *ctx, const sx_block_slice *slice, enum sx_next *next, simidx_error *err)
+{
+	struct found *f = ctx;
+	size_t n = (size_t)(slice->to - slice->from), near, seen = 0;
+
+	(void)err;
+	t_must(!f->is_end && *next == SX_NEXT_SLICE && slice->from <= slice->to);
+	near = n ? sx_lookup_near(&f->lookup, &f->task, slice, n, f->query, f->k) : 0;
+	f->candidates += n;
+	for (; n; n--, f->row++) {
+		uint64_t key;
+
+		t_must(f->row < f->tab->model.n);
+		key = f->tab->model.at[f->row].key;
+		if ((unsigned)__builtin_popcountll(key ^ f->query) > f->k)
+			continue;
+		t_must(seen < near);
+		t_must_eq(f->lookup.keys[seen++], key);
+	}
+	t_must_eq(seen, near);
+	if (++f->slices >= f->max) {
+		*next = f->end;
+		f->is_end = 1;
+	}
+	return SIMIDX_OK;
 }
 
-/* At once, and with pauses. */
-static void check_near(struct t_tab *tab, sx_cursor *cursor, uint64_t low, uint64_t high,
-		       uint64_t query, unsigned k, uint64_t pause, sx_found *found)
+/* To the end, or for the first slices only. */
+static void check_near(struct t_tab *tab, sx_probe probe, size_t first, uint64_t max,
+		       struct found *f)
 {
-	uint64_t candidates = 0, before = found->candidates;
-	size_t i, seen = 0;
-	sx_spot spot = { .table = &tab->table, .cursor = cursor, .low = low };
+	size_t from = 0, to;
 
-	found->keys.n = 0;
-	found->pause = before + pause;
-	ck_assert_sx(sx_table_find(&spot, 1, &sxt_err), SIMIDX_OK);
-	sx_table_fetch(&spot, high);
-	ck_assert_sx(sx_table_near(&spot, high, query, k, found, &sxt_err), SIMIDX_OK);
-	while (found->is_paused) {
-		ck_assert_uint_ge(found->candidates, found->pause);
-		found->pause += pause;
-		spot.low = found->next;
-		ck_assert_sx(sx_table_find(&spot, 1, &sxt_err), SIMIDX_OK);
-		ck_assert_sx(sx_table_near(&spot, high, query, k, found, &sxt_err), SIMIDX_OK);
-	}
-	if (found->keys.n)
-		qsort(found->keys.at, found->keys.n, sizeof(uint64_t), by_value);
-	for (i = 0; i < tab->model.n; i++) {
-		uint64_t key = tab->model.at[i].key;
+	while (from < tab->model.n && tab->model.at[from].key < probe.low)
+		from++;
+	for (to = from; to < tab->model.n && tab->model.at[to].key <= probe.high; to++)
+		;
+	f->tab = tab;
+	f->view = (sx_table_view){ .table = &tab->table };
+	f->task = (sx_lookup_task){ .txn = tab->txn, .view = &f->view, .probe = &probe, .n = 1,
+				    .first = first, .visit = visit, .ctx = f };
+	f->row = from;
+	f->candidates = f->slices = 0;
+	f->max = max;
+	f->is_end = 0;
+	ck_assert_sx(sx_lookup_run(&f->lookup, &f->task, &sxt_err), SIMIDX_OK);
+	t_must_eq(f->view.by_cursor, 1);
+	t_must_eq(f->candidates, f->row - from);
+	t_must(f->row <= to);
+	if (!f->is_end)
+		t_must_eq(f->row, to);
+	else
+		t_must_eq(f->slices, max);
+	sx_cursor_close(f->view.cursor);
+}
 
-		if (key < low || key > high)
-			continue;
-		candidates++;
-		if ((unsigned)__builtin_popcountll(key ^ query) > k)
-			continue;
-		t_must(seen < found->keys.n);
-		t_must_eq(found->keys.at[seen], key);
-		seen++;
-	}
-	t_must_eq(found->keys.n, seen);
-	t_must_eq(found->candidates - before, candidates);
+/* The most bits behind those that all keys of a range begin with in which one within k differs. */
+static sx_probe probe_of(uint64_t low, uint64_t high, uint64_t query, unsigned k)
+{
+	uint64_t differ = low ^ high;
+	uint64_t alike = differ ? ~(UINT64_MAX >> __builtin_clzll(differ)) : UINT64_MAX;
+	int rest = (int)k - __builtin_popcountll((low ^ query) & alike);
+
+	return (sx_probe){ low, high, 0, rest < 0 ? -1 : rest };
 }
 
 /* A probe: the range of the query's prefix; and any range. */
-static void check_probes(struct t_tab *tab, sxt_rng *rng, sx_cursor *cursor, sx_found *found)
+static void check_probes(struct t_tab *tab, sxt_rng *rng, struct found *f)
 {
 	const sx_perm *perm = tab->table.perm;
 	struct t_row a = random_place(tab, rng), b = random_place(tab, rng);
 	uint64_t rest = (UINT64_C(1) << (perm->bits - perm->prefix_bits)) - 1;
 	unsigned k = (unsigned)sxt_rng_below(rng, 5), flips = (unsigned)sxt_rng_below(rng, 4);
 	uint64_t query = sxt_rng_flip(rng, a.key, perm->bits, flips);
+	sx_probe probe;
 
-	check_near(tab, cursor, query & ~rest, query | rest, query, k, UINT32_MAX, found);
+	f->query = query;
+	f->k = k;
+	f->end = sxt_rng_below(rng, 2) ? SX_NEXT_PROBE : SX_NEXT_NOTHING;
+	check_near(tab, probe_of(query & ~rest, query | rest, query, k), SX_LOOKUP_SLICES,
+		   UINT64_MAX, f);
 	if (a.key <= b.key) {
-		check_near(tab, cursor, a.key, b.key, query, k, UINT32_MAX, found);
-		check_near(tab, cursor, a.key, b.key, query, k, 1 + sxt_rng_below(rng, 3000), found);
+		probe = probe_of(a.key, b.key, query, k);
+		check_near(tab, probe, SX_LOOKUP_SLICES, UINT64_MAX, f);
+		check_near(tab, probe, 1 + (size_t)sxt_rng_below(rng, 300), UINT64_MAX, f);
+		check_near(tab, probe, 1 + (size_t)sxt_rng_below(rng, 300),
+			   1 + sxt_rng_below(rng, 4), f);
 	}
-	check_near(tab, cursor, a.key, a.key, query, k, 1, found);
+	check_near(tab, probe_of(a.key, a.key, query, k), 1, UINT64_MAX, f);
 }
 
 void t_check_ranges(struct t_tab *tab, sxt_rng *rng, unsigned n)
 {
 	struct t_row low = { 0 }, high = { .key = UINT64_MAX };
+	struct found found = { 0 };
 	sx_cursor *cursor;
-	sx_found found;
 	unsigned i;
 
 	if (tab->table.perm)
 		high.key >>= 64 - tab->table.perm->bits;
 	high.ord = tab->table.kind == SX_TABLE_PAIRS ? UINT64_MAX : 0;
-	t_must(!sx_found_init(&found, sx_kernel_best()));
+	t_must(!sx_lookup_init(&found.lookup, tab->store, sx_kernel_best(), tab->table.n_cols));
 	ck_assert_sx(sx_cursor_open(tab->txn, tab->table.dbi, &cursor, &sxt_err), SIMIDX_OK);
 	check_range(tab, cursor, &low, &high, 0);
 	for (i = 0; i < n; i++) {
@@ -298,12 +344,12 @@ void t_check_ranges(struct t_tab *tab, sxt_rng *rng, unsigned n)
 		check_range(tab, cursor, &low, &high, 0);
 		check_range(tab, cursor, &low, &high, 1 + sxt_rng_below(rng, 1000));
 		if (tab->table.perm)
-			check_probes(tab, rng, cursor, &found);
+			check_probes(tab, rng, &found);
 		if (i < 3)
 			check_walk(tab, &low);
 	}
 	sx_cursor_close(cursor);
-	sx_found_free(&found);
+	sx_lookup_free(&found.lookup);
 }
 
 size_t t_block_ends(struct t_tab *tab, size_t *end, size_t most)

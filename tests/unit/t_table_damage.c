@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "t_table.h"
+#include "table/sx_lookup.h"
 
 Suite *suite_table_damage(void);
 
@@ -128,19 +129,32 @@ START_TEST(test_damaged_block)
 }
 END_TEST
 
+static int visit_any(void *ctx, const sx_block_slice *slice, enum sx_next *next,
+		     simidx_error *err)
+{
+	(void)ctx;
+	(void)slice;
+	(void)next;
+	(void)err;
+	return SIMIDX_OK;
+}
+
 /* A record that is intact but under a key that is not the table's. */
 START_TEST(test_wrong_key)
 {
 	unsigned char key_bytes[SX_TABLE_MAX_KEY], value_bytes[T_MOST_ENTRIES];
 	char hex[2 * SX_TABLE_MAX_KEY + 1];
-	sx_place all = { 0, 0 }, last = { UINT64_MAX, UINT64_MAX };
+	sx_sort_key all = { 0, 0 }, last = { UINT64_MAX, UINT64_MAX };
 	struct t_rows list = { 0 };
 	size_t count, bad, n;
 	sx_slice key, value;
 	sx_cursor *cursor;
 	struct t_tab tab;
-	sx_spot spot;
-	sx_found found;
+	sx_probe probe = { .high = UINT64_MAX };
+	sx_table_view view = { .table = &tab.table };
+	sx_lookup_task task = { .view = &view, .probe = &probe, .n = 1,
+				.first = SX_LOOKUP_SLICES, .visit = visit_any };
+	sx_lookup lookup;
 	sx_rows rows;
 	sxt_rng rng;
 
@@ -164,16 +178,14 @@ START_TEST(test_wrong_key)
 	sx_rows_init(&rows, 0);
 	ck_assert_sx(sx_table_range(&tab.table, cursor, all, last, 0, &rows, &sxt_err),
 		     SIMIDX_E_CORRUPT);
-	t_must(!sx_found_init(&found, sx_kernel_best()));
-	spot.table = &tab.table;
-	spot.cursor = cursor;
-	spot.low = 0;
-	ck_assert_sx(sx_table_find(&spot, 1, &sxt_err), SIMIDX_OK);
-	sx_table_fetch(&spot, UINT64_MAX);
-	ck_assert_sx(sx_table_near(&spot, UINT64_MAX, 0, 3, &found, &sxt_err), SIMIDX_E_CORRUPT);
+	t_must(!sx_lookup_init(&lookup, tab.store, sx_kernel_best(), 0));
+	task.txn = tab.txn;
+	sxt_error_clear(&sxt_err);
+	ck_assert_sx(sx_lookup_run(&lookup, &task, &sxt_err), SIMIDX_E_CORRUPT);
 	ck_assert_ptr_nonnull(strstr(sxt_err.text, hex));
 	sx_cursor_close(cursor);
-	sx_found_free(&found);
+	sx_cursor_close(view.cursor);
+	sx_lookup_free(&lookup);
 	sx_rows_free(&rows);
 	t_rows_free(&list);
 	t_tab_close(&tab);
@@ -214,7 +226,7 @@ END_TEST
 static void put_block(struct t_tab *tab, size_t from, size_t n, size_t fence)
 {
 	unsigned char bytes[SX_TABLE_MAX_KEY], value[T_MOST_ENTRIES];
-	sx_place place = { tab->model.at[fence].key, 0 };
+	sx_sort_key place = { tab->model.at[fence].key, 0 };
 	sx_slice key = { bytes, 0 }, data = { value, tab->table.block_size };
 	sx_rows rows;
 	size_t i;

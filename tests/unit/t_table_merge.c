@@ -289,7 +289,7 @@ START_TEST(test_fences)
 	ck_assert_sx(sx_cursor_open(tab.txn, tab.table.dbi, &cursor, &sxt_err), SIMIDX_OK);
 	for (i = 0; i < n; i++) {
 		for (probe = ends.at[i].key - 1; probe != ends.at[i].key + 2; probe++) {
-			sx_place place = { probe, 0 };
+			sx_sort_key place = { probe, 0 };
 
 			ck_assert_sx(sx_table_range(&tab.table, cursor, place, place, 1, &none,
 						    &sxt_err),

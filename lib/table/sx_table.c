@@ -31,7 +31,7 @@ static uint64_t get_prefix(const sx_perm *perm, const unsigned char *in)
 	return perm->prefix_bytes == 2 ? prefix : prefix << 16 | (uint64_t)in[2] << 8 | in[3];
 }
 
-size_t sx_table_key(const sx_table *table, sx_place place, unsigned char *out)
+size_t sx_table_key(const sx_table *table, sx_sort_key place, unsigned char *out)
 {
 	switch (table->kind) {
 	case SX_TABLE_PERMUTED:
@@ -49,7 +49,7 @@ size_t sx_table_key(const sx_table *table, sx_place place, unsigned char *out)
 	}
 }
 
-static int permuted_place(const sx_perm *perm, sx_slice key, sx_place *out)
+static int permuted_place(const sx_perm *perm, sx_slice key, sx_sort_key *out)
 {
 	uint64_t fp;
 
@@ -63,7 +63,7 @@ static int permuted_place(const sx_perm *perm, sx_slice key, sx_place *out)
 	return aligned_prefix(perm, out->key) == get_prefix(perm, key.data) ? 0 : -1;
 }
 
-int sx_table_place(const sx_table *table, sx_slice key, sx_place *out)
+int sx_table_sort_key(const sx_table *table, sx_slice key, sx_sort_key *out)
 {
 	if (table->kind == SX_TABLE_PERMUTED)
 		return permuted_place(table->perm, key, out);
@@ -97,4 +97,32 @@ int sx_table_damaged(const sx_table *table, sx_slice key, const char *what, simi
 	hex[2 * n] = '\0';
 	return sx_fail(err, SIMIDX_E_CORRUPT, "table %s, %s with key %s: %s", table->name,
 		       table->layout == SIMIDX_LAYOUT_BLOCKS ? "block" : "row", hex, what);
+}
+
+int sx_table_row_decode(const sx_table *table, sx_slice key, sx_slice value, sx_rows *rows,
+			simidx_error *err)
+{
+	unsigned in_key = table->kind == SX_TABLE_PAIRS;
+	const unsigned char *bytes = value.data;
+	uint64_t cols[SX_MAX_COLS];
+	sx_sort_key place;
+
+	if (sx_table_sort_key(table, key, &place))
+		return sx_table_damaged(table, key, "its key is not one of this table's", err);
+	if (value.size != 8 * (size_t)(table->n_cols - in_key))
+		return sx_table_damaged(table, key, "its value has the wrong size", err);
+	cols[0] = place.col0;
+	for (unsigned c = in_key; c < table->n_cols; c++)
+		cols[c] = sx_load_le64(bytes + 8 * (c - in_key));
+	return sx_rows_push(rows, place.key, cols) ? sx_fail_nomem(err) : SIMIDX_OK;
+}
+
+size_t sx_table_row_encode(const sx_table *table, const sx_rows *rows, size_t i,
+			   unsigned char *out)
+{
+	size_t size = 0;
+
+	for (unsigned c = table->kind == SX_TABLE_PAIRS; c < table->n_cols; c++, size += 8)
+		sx_store_le64(out + size, rows->col[c][i]);
+	return size;
 }

@@ -6,8 +6,8 @@
  * block but the last one full to the fill factor.
  */
 
-#ifndef SX_APPEND_H
-#define SX_APPEND_H
+#ifndef SX_TABLE_APPEND_H
+#define SX_TABLE_APPEND_H
 
 #include "table/sx_table.h"
 
@@ -20,7 +20,7 @@ typedef struct sx_append {
 	uint64_t digest;      /* sum of their sx_table_row_hash(), of a table of numbers; the others
 	                         have the digest of the stream that they are made from */
 	uint64_t written;     /* LMDB records put since the caller last set it to 0 */
-	sx_place last;
+	sx_sort_key last;
 } sx_append;
 
 /** Begin. Returns SIMIDX_OK or SIMIDX_E_NOMEM. */
@@ -35,4 +35,4 @@ int sx_append_finish(sx_append *append, simidx_error *err);
 /** Free the buffers. One that was never begun, all zero, is allowed. */
 void sx_append_end(sx_append *append);
 
-#endif /* SX_APPEND_H */
+#endif /* SX_TABLE_APPEND_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "table/sx_append.h"
+#include "table/sx_table_append.h"
 
 #include <string.h>
 
@@ -31,7 +31,7 @@ void sx_append_end(sx_append *a)
 	memset(a, 0, sizeof(*a));
 }
 
-static int put(sx_append *a, sx_place place, size_t value_size, simidx_error *err)
+static int put(sx_append *a, sx_sort_key place, size_t value_size, simidx_error *err)
 {
 	unsigned char bytes[SX_TABLE_MAX_KEY];
 	sx_slice key = { bytes, sx_table_key(a->table, place, bytes) };
@@ -45,7 +45,7 @@ static int write_rows(sx_append *a, simidx_error *err)
 {
 	for (size_t i = 0; i < a->rows.n; i++) {
 		size_t size = sx_table_row_encode(a->table, &a->rows, i, a->value);
-		int rc = put(a, sx_place_of(a->table, &a->rows, i), size, err);
+		int rc = put(a, sx_sort_key_of(a->table, &a->rows, i), size, err);
 
 		if (rc)
 			return rc;
@@ -65,7 +65,7 @@ static int write_blocks(sx_append *a, int all, simidx_error *err)
 		int rc;
 
 		sx_block_encode(&a->rows, from, n, a->value, a->table->block_size);
-		rc = put(a, sx_place_of(a->table, &a->rows, from + n - 1), a->table->block_size,
+		rc = put(a, sx_sort_key_of(a->table, &a->rows, from + n - 1), a->table->block_size,
 			 err);
 		if (rc)
 			return rc;
@@ -111,7 +111,7 @@ static inline int ascends(const sx_append *a, size_t i)
 /* Count what was pushed from row `from` on, and check that it ascends. */
 static int take(sx_append *a, size_t from, simidx_error *err)
 {
-	int ok = !a->count || sx_place_cmp(a->last, sx_place_of(a->table, &a->rows, from)) < 0;
+	int ok = !a->count || sx_sort_key_cmp(a->last, sx_sort_key_of(a->table, &a->rows, from)) < 0;
 
 	for (size_t i = from + 1; i < a->rows.n; i++)
 		ok &= ascends(a, i);
@@ -119,7 +119,7 @@ static int take(sx_append *a, size_t from, simidx_error *err)
 		return sx_fail(err, SIMIDX_E_CORRUPT, "table %s: entries out of order",
 			       a->table->name);
 	a->count += a->rows.n - from;
-	a->last = sx_place_of(a->table, &a->rows, a->rows.n - 1);
+	a->last = sx_sort_key_of(a->table, &a->rows, a->rows.n - 1);
 	if (a->table->kind == SX_TABLE_NUMBERS)
 		for (size_t i = from; i < a->rows.n; i++)
 			a->digest += sx_table_row_hash(a->table, &a->rows, i);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "table/sx_table_range.h"
+
+#include "block/sx_block_search.h"
+
+#include "util/sx_err.h"
+
+static int seek(const sx_table *table, sx_cursor *cursor, sx_sort_key from, sx_slice *key,
+		sx_slice *value, simidx_error *err)
+{
+	unsigned char bytes[SX_TABLE_MAX_KEY];
+	sx_slice at = { bytes, sx_table_key(table, from, bytes) };
+
+	return sx_cursor_seek(cursor, at, key, value, err);
+}
+
+/* First entry of a block at or behind a place (behind it, if `behind`). */
+static size_t block_bound(const sx_table *table, const sx_block *block, sx_sort_key place, int behind)
+{
+	size_t i, end;
+
+	if (table->kind != SX_TABLE_PAIRS)
+		return behind ? sx_block_upper_bound(block, place.key)
+			      : sx_block_lower_bound(block, place.key);
+	i = sx_block_lower_bound(block, place.key);
+	end = sx_block_upper_bound(block, place.key);
+	while (i < end) {
+		size_t middle = i + (end - i) / 2;
+		uint64_t col0 = sx_block_col(block, 0, middle);
+
+		if (behind ? col0 <= place.col0 : col0 < place.col0)
+			i = middle + 1;
+		else
+			end = middle;
+	}
+	return i;
+}
+
+static int range_in_block(const sx_table *table, sx_slice key, sx_slice value, sx_sort_key low,
+			  sx_sort_key high, uint64_t most, sx_rows *rows, int *past,
+			  simidx_error *err)
+{
+	sx_block block;
+	size_t from, to;
+	const char *wrong = sx_block_open(&block, value.data, value.size, table->n_cols);
+
+	if (wrong)
+		return sx_table_damaged(table, key, wrong, err);
+	from = block_bound(table, &block, low, 0);
+	to = block_bound(table, &block, high, 1);
+	*past = to < block.n;
+	if (to <= from)
+		return SIMIDX_OK;
+	if (to - from > most)
+		to = from + (size_t)most;
+	if (sx_rows_reserve(rows, to - from))
+		return sx_fail_nomem(err);
+	wrong = sx_block_decode(&block, from, to - from, rows);
+	return wrong ? sx_table_damaged(table, key, wrong, err) : SIMIDX_OK;
+}
+
+int sx_table_range(const sx_table *table, sx_cursor *cursor, sx_sort_key low, sx_sort_key high,
+		   uint64_t limit, sx_rows *rows, simidx_error *err)
+{
+	uint64_t end = limit && limit < UINT64_MAX - rows->n ? rows->n + limit : UINT64_MAX;
+	sx_slice key, value;
+	sx_sort_key place;
+	int past, rc = seek(table, cursor, low, &key, &value, err);
+
+	for (; !rc && rows->n < end; rc = sx_cursor_next(cursor, &key, &value, err)) {
+		if (sx_table_sort_key(table, key, &place))
+			return sx_table_damaged(table, key, "its key is not one of this table's",
+						err);
+		if (table->layout == SIMIDX_LAYOUT_BLOCKS) {
+			rc = range_in_block(table, key, value, low, high, end - rows->n, rows, &past,
+					    err);
+			if (rc || past || sx_sort_key_cmp(place, high) >= 0)
+				return rc;
+			continue;
+		}
+		if (sx_sort_key_cmp(place, high) > 0)
+			return SIMIDX_OK;
+		rc = sx_table_row_decode(table, key, value, rows, err);
+		if (rc)
+			return rc;
+	}
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * A walk over all rows of a table in order.
+ */
+
+#ifndef SX_TABLE_WALK_H
+#define SX_TABLE_WALK_H
+
+#include "table/sx_table.h"
+
+/** A piece at a time. */
+typedef struct sx_table_walk {
+	const sx_table *table;
+	sx_cursor *cursor;
+	sx_rows rows;   /* the piece: one block, or up to 256 rows */
+	sx_slice key;   /* store key of its last row (or fence) */
+	size_t used;    /* bytes of the piece without padding */
+	sx_sort_key last;  /* place of the store key before this piece */
+	int started;
+	int check;      /* verify checksums */
+	int stuck;      /* the store itself failed: there is no going on */
+} sx_table_walk;
+
+/** Start at the first row, or at the first one at or behind *from. */
+int sx_table_walk_begin(sx_table_walk *walk, sx_txn *txn, const sx_table *table, int check,
+			const sx_sort_key *from, simidx_error *err);
+
+/**
+ * Load the next piece into walk->rows. Order is always checked, checksums if the walk was begun
+ * so. Returns SIMIDX_E_END behind the last piece, SIMIDX_E_CORRUPT for a damaged one; a further
+ * call goes on behind it, unless walk->stuck.
+ */
+int sx_table_walk_next(sx_table_walk *walk, simidx_error *err);
+
+void sx_table_walk_end(sx_table_walk *walk);
+
+#endif /* SX_TABLE_WALK_H */
