@@ -70,6 +70,7 @@ unit_core = \
 	tests/unit/t_block_hostile.c \
 	tests/unit/t_block_rows.h \
 	tests/unit/t_block_index.c \
+	tests/unit/t_block_index_damage.c \
 	tests/unit/t_batch.h \
 	tests/unit/t_fast.h \
 	tests/unit/t_fresh.c \
@@ -87,6 +88,7 @@ unit_core = \
 	tests/unit/t_loader_labels.c \
 	tests/unit/t_loader_live.c \
 	tests/unit/t_loader_procs.c \
+	tests/unit/t_lookup.h \
 	tests/unit/t_near.c \
 	tests/unit/t_near.h \
 	tests/unit/t_plan.c \
@@ -99,9 +101,11 @@ unit_core = \
 	tests/unit/t_search.h \
 	tests/unit/t_search_damage.c \
 	tests/unit/t_search_block_index.c \
+	tests/unit/t_search_changes.c \
 	tests/unit/t_search_explain.c \
 	tests/unit/t_search_memtable.c \
 	tests/unit/t_search_modes.c \
+	tests/unit/t_search_skew.c \
 	tests/unit/t_search_weighted.c \
 	tests/unit/t_sketch.c \
 	tests/unit/t_sorter.c \
@@ -199,6 +203,7 @@ build_tests = \
 	tests/build/headers.sh \
 	tests/build/install.sh \
 	tests/build/layers.sh \
+	tests/build/modules.sh \
 	tests/build/paths.sh \
 	tests/build/readme.sh \
 	tests/build/sizes.sh \
@@ -242,7 +247,7 @@ tool_tests = \
 	tests/tool/verify.sh
 
 TESTS += $(build_tests) $(tool_tests) tests/unit/word_breaks.sh
-EXTRA_DIST += $(build_tests) $(tool_tests) tests/build/modules.sh tests/build/rooms \
+EXTRA_DIST += $(build_tests) $(tool_tests) tests/build/rooms \
 	tests/tool/tool_lib.sh tests/unit/word_breaks.sh
 
 # What the scripts need besides the tools.

@@ -1,114 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-/*
- * Block indexes, and look-ups by them and by a cursor, against the model of the table; damaged
- * tables.
- */
+/* Block indexes, and look-ups by them and by a cursor, against the model of the table. */
 
 #include <stdlib.h>
 
 #include "block/sx_block_search.h"
 #include "t_fast.h"
-#include "t_table.h"
-#include "table/sx_lookup.h"
+#include "t_lookup.h"
 
 Suite *suite_block_index(void);
 
 /* How the probes of a test are looked up. */
 enum access { BY_INDEX, BY_CURSOR, MIXED, N_ACCESSES };
 
-enum data { UNIFORM, SKEWED, DENSE, RUNS, FEW, NOTHING, N_DATA };
-
-static const struct t_kind kinds[] = {
-	{ "64", SX_TABLE_PERMUTED, 0, "4x16", 64, 0 },
-	{ "48", SX_TABLE_PERMUTED, 0, "4x16", 48, 2 },
-	{ "33", SX_TABLE_PERMUTED, 0, "10x26", 33, 7 },
-	{ "17", SX_TABLE_PERMUTED, 0, "3x22", 17, 1 },
-	{ "16", SX_TABLE_PERMUTED, 0, "4x16", 16, 3 },
-	{ "pairs", SX_TABLE_PAIRS, 1, NULL, 0, 0 },
-	{ "fp2", SX_TABLE_PAIRS, 2, NULL, 0, 0 },
-};
-
-#define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
-
-static uint64_t mask_of(const struct t_tab *tab)
-{
-	return tab->table.perm ? UINT64_MAX >> (64 - tab->plan.bits) : UINT64_MAX;
-}
-
-static uint64_t make_fp(const struct t_tab *tab, sxt_rng *rng, enum data data, size_t i)
-{
-	uint64_t x = sxt_rng_u64(rng) & mask_of(tab);
-
-	switch (data) {
-	case SKEWED: /* most of it in a thousandth of the space, some anywhere */
-		return i % 8 ? x >> 10 : x;
-	case DENSE:
-		return i & mask_of(tab);
-	case RUNS:
-		return i % 4 ? (x & 3) * 12345 & mask_of(tab) : x;
-	default:
-		return x;
-	}
-}
-
-/* The ends of the space are there too. */
-static void fill(struct t_tab *tab, sxt_rng *rng, enum data data)
-{
-	size_t n = data == FEW ? 20 : data == NOTHING ? 0 : 20000;
-	struct t_rows list = { 0 };
-
-	for (size_t i = 0; i < n; i++) {
-		uint64_t cols[5] = { i, sxt_rng_u64(rng), 0, 0, 0 };
-		uint64_t fp = make_fp(tab, rng, data, i);
-
-		if (i < 2)
-			fp = i ? mask_of(tab) : 0;
-		t_rows_add(tab, &list, fp, cols, 0);
-	}
-	t_rows_sort(&list);
-	if (n)
-		t_merge(tab, &list, 0);
-	t_rows_free(&list);
-	t_tab_commit(tab);
-}
-
 /* ------------------------------------------------------------------------------------------
- * A block index and a snapshot
+ * Block indexes
  */
 
-struct view {
-	sx_txn *txn;
-	sx_block_index *blocks;
-	sx_table_view table[2]; /* the table, and once more without its block index */
-	sx_lookup lookup;
-};
-
-static void view_open(struct t_tab *tab, struct view *view)
-{
-	memset(view, 0, sizeof(*view));
-	ck_assert_sx(sx_txn_begin_read(tab->store, &view->txn, &sxt_err), SIMIDX_OK);
-	if (tab->table.layout == SIMIDX_LAYOUT_BLOCKS)
-		ck_assert_sx(sx_block_index_make(&tab->table, view->txn, tab->model.n,
-						 &view->blocks, &sxt_err),
-			     SIMIDX_OK);
-	view->table[0].table = view->table[1].table = &tab->table;
-	view->table[0].blocks = view->blocks;
-	t_must(!sx_lookup_init(&view->lookup, tab->store, sx_kernel_best(), tab->table.n_cols));
-}
-
-static void view_close(struct view *view)
-{
-	sx_lookup_free(&view->lookup);
-	sx_cursor_close(view->table[0].cursor);
-	sx_cursor_close(view->table[1].cursor);
-	sx_block_index_free(view->blocks);
-	sx_txn_abort(view->txn);
-}
-
 /* All blocks are entered with their keys and places. */
-static void check_entries(struct t_tab *tab, const struct view *view)
+static void check_entries(struct t_tab *tab, const struct t_lookup *view)
 {
 	const sx_block_index *d = view->blocks;
 	sx_slice key, value;
@@ -147,7 +58,7 @@ static void check_find(const sx_block_index *d, uint64_t key)
 
 static uint64_t any_key(const struct t_tab *tab, sxt_rng *rng)
 {
-	uint64_t key = sxt_rng_u64(rng) & mask_of(tab);
+	uint64_t key = sxt_rng_u64(rng) & t_lookup_mask(tab);
 
 	switch (sxt_rng_below(rng, 6)) {
 	case 0:
@@ -155,13 +66,13 @@ static uint64_t any_key(const struct t_tab *tab, sxt_rng *rng)
 	case 1:
 		return 0;
 	case 2:
-		return mask_of(tab);
+		return t_lookup_mask(tab);
 	case 3:
 		return key >> sxt_rng_below(rng, 60);
 	default:
 		if (tab->model.n)
 			key = tab->model.at[sxt_rng_below(rng, tab->model.n)].key;
-		return (key + sxt_rng_below(rng, 3) - 1) & mask_of(tab);
+		return (key + sxt_rng_below(rng, 3) - 1) & t_lookup_mask(tab);
 	}
 }
 
@@ -184,7 +95,7 @@ static void any_probe(const struct t_tab *tab, sxt_rng *rng, sx_probe *probe)
 	if (sxt_rng_below(rng, 8)) {
 		b = a + (sxt_rng_below(rng, 2) ? sxt_rng_u64(rng) >> (20 + sxt_rng_below(rng, 40))
 					       : 0);
-		if (b > mask_of(tab) || b < a)
+		if (b > t_lookup_mask(tab) || b < a)
 			b = a;
 	}
 	probe->low = a < b ? a : b;
@@ -232,7 +143,7 @@ static size_t row_behind(const struct t_tab *tab, uint64_t key)
 /* What a look-up has visited. */
 struct visited {
 	const struct t_tab *tab;
-	struct view *view;
+	struct t_lookup *view;
 	sx_lookup_task task;
 	sxt_rng *rng;    /* not NULL: leave some of the probes */
 	uint64_t max;    /* slices, then it is the end; 0 = all */
@@ -247,7 +158,7 @@ struct visited {
 	int is_end;
 };
 
-static void begin(struct visited *v, const struct t_tab *tab, struct view *view,
+static void begin(struct visited *v, const struct t_tab *tab, struct t_lookup *view,
 		  const sx_probe *probe, size_t n, size_t first)
 {
 	memset(v, 0, sizeof(*v));
@@ -358,7 +269,7 @@ static int visit_exact(void *ctx, const sx_block_slice *s, enum sx_next *next, s
  * first; of a probe that is left, as some are if there is an rng, the first rows; and after the
  * end nothing is visited. Returns the number of slices.
  */
-static uint64_t check_lookup(const struct t_tab *tab, struct view *view, const sx_probe *probe,
+static uint64_t check_lookup(const struct t_tab *tab, struct t_lookup *view, const sx_probe *probe,
 			     size_t n, size_t first, sxt_rng *rng, uint64_t max)
 {
 	struct visited v;
@@ -454,7 +365,7 @@ static int visit_rough(void *ctx, const sx_block_slice *s, enum sx_next *next, s
 }
 
 /* Slices as searches see them: as many as there are exact ones. */
-static void check_rough_lookup(const struct t_tab *tab, struct view *view, const sx_probe *probe,
+static void check_rough_lookup(const struct t_tab *tab, struct t_lookup *view, const sx_probe *probe,
 			       const struct wanted *wanted, size_t n, int even, uint64_t slices)
 {
 	struct visited v;
@@ -468,7 +379,7 @@ static void check_rough_lookup(const struct t_tab *tab, struct view *view, const
 		t_must_eq(v.slices, slices);
 }
 
-static void check_lookups(const struct t_tab *tab, struct view *view, enum access access, int even,
+static void check_lookups(const struct t_tab *tab, struct t_lookup *view, enum access access, int even,
 			  sxt_rng *rng)
 {
 	static const size_t sizes[] = { 0, 1, 2, 31, 32, 33, 63, 64, 65, MAX_PROBES };
@@ -496,7 +407,7 @@ static void check_lookups(const struct t_tab *tab, struct view *view, enum acces
 		check_lookup(tab, view, probe, n, 1 + sxt_rng_below(rng, 3), rng,
 			     1 + sxt_rng_below(rng, slices + 1));
 	}
-	probe[0] = (sx_probe){ 0, mask_of(tab), table_of(access, rng), 64 };
+	probe[0] = (sx_probe){ 0, t_lookup_mask(tab), table_of(access, rng), 64 };
 	check_lookup(tab, view, probe, 1, SX_LOOKUP_SLICES, NULL, 0);
 }
 
@@ -518,26 +429,26 @@ START_TEST(visitor_fails)
 				.ctx = &visits };
 	sx_probe probe = { .high = UINT64_MAX, .table = _i == BY_CURSOR };
 	struct t_tab tab;
-	struct view view;
+	struct t_lookup view;
 	sxt_rng rng;
 
 	sxt_rng_init(&rng, 5250);
-	t_tab_open(&tab, &kinds[0], _i == 2 ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS, 90);
-	fill(&tab, &rng, UNIFORM);
-	view_open(&tab, &view);
+	t_tab_open(&tab, &t_lookup_kinds[0], _i == 2 ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS, 90);
+	t_lookup_fill(&tab, &rng, T_UNIFORM);
+	t_lookup_open(&tab, &view);
 	task.txn = view.txn;
 	task.view = view.table;
 	task.probe = &probe;
 	ck_assert_int_eq(sx_lookup_run(&view.lookup, &task, &sxt_err), SIMIDX_E_STOPPED);
 	ck_assert_uint_eq(visits, 3);
-	view_close(&view);
+	t_lookup_close(&view);
 	t_tab_close(&tab);
 }
 END_TEST
 
 /* What it says of a range is right but for the blocks at both ends, where blocks are alike. */
 static void check_count(const struct t_tab *tab, const sx_block_index *d, sxt_rng *rng,
-			enum data data)
+			enum t_lookup_data data)
 {
 	uint64_t in_block = d->n ? tab->model.n / d->n + 1 : 0;
 	sx_probe r;
@@ -550,33 +461,33 @@ static void check_count(const struct t_tab *tab, const sx_block_index *d, sxt_rn
 		want = row_behind(tab, r.high) - row_at(tab, r.low);
 		t_must(count <= tab->model.n);
 		t_must(sx_block_index_count(d, 0, r.high) >= sx_block_index_count(d, 0, r.low));
-		if (data == UNIFORM && tab->table.perm && tab->plan.bits > 20)
+		if (data == T_UNIFORM && tab->table.perm && tab->plan.bits > 20)
 			t_must(count <= want + want / 5 + 2 * in_block &&
 			       want <= count + want / 5 + 2 * in_block);
 	}
-	t_must_eq(sx_block_index_count(d, 0, mask_of(tab)), tab->model.n);
+	t_must_eq(sx_block_index_count(d, 0, t_lookup_mask(tab)), tab->model.n);
 }
 
 START_TEST(against_the_table)
 {
-	enum data data = (enum data)(_i % N_DATA);
+	enum t_lookup_data data = (enum t_lookup_data)(_i % T_LOOKUP_DATA);
 	struct t_tab tab;
-	struct view view;
+	struct t_lookup view;
 	sxt_rng rng;
 	int even;
 
 	sxt_rng_init(&rng, 5100 + (uint64_t)_i);
-	t_tab_open(&tab, &kinds[_i / N_DATA], SIMIDX_LAYOUT_BLOCKS, 90);
-	even = data == UNIFORM && (!tab.table.perm || tab.plan.bits > 20);
-	fill(&tab, &rng, data);
-	view_open(&tab, &view);
+	t_tab_open(&tab, &t_lookup_kinds[_i / T_LOOKUP_DATA], SIMIDX_LAYOUT_BLOCKS, 90);
+	even = data == T_UNIFORM && (!tab.table.perm || tab.plan.bits > 20);
+	t_lookup_fill(&tab, &rng, data);
+	t_lookup_open(&tab, &view);
 	check_entries(&tab, &view);
 	for (unsigned i = 0; i < 500; i++)
 		check_find(view.blocks, any_key(&tab, &rng));
 	for (int access = 0; access < N_ACCESSES; access++)
 		check_lookups(&tab, &view, (enum access)access, even, &rng);
 	check_count(&tab, view.blocks, &rng, data);
-	view_close(&view);
+	t_lookup_close(&view);
 	t_tab_close(&tab);
 }
 END_TEST
@@ -585,15 +496,15 @@ END_TEST
 START_TEST(rows)
 {
 	struct t_tab tab;
-	struct view view;
+	struct t_lookup view;
 	sxt_rng rng;
 
 	sxt_rng_init(&rng, 5150 + (uint64_t)_i);
-	t_tab_open(&tab, &kinds[_i / N_DATA], SIMIDX_LAYOUT_ROWS, 90);
-	fill(&tab, &rng, (enum data)(_i % N_DATA));
-	view_open(&tab, &view);
+	t_tab_open(&tab, &t_lookup_kinds[_i / T_LOOKUP_DATA], SIMIDX_LAYOUT_ROWS, 90);
+	t_lookup_fill(&tab, &rng, (enum t_lookup_data)(_i % T_LOOKUP_DATA));
+	t_lookup_open(&tab, &view);
 	check_lookups(&tab, &view, BY_CURSOR, 0, &rng);
-	view_close(&view);
+	t_lookup_close(&view);
 	t_tab_close(&tab);
 }
 END_TEST
@@ -603,12 +514,12 @@ START_TEST(fences)
 {
 	struct t_rows list = { 0 };
 	struct t_tab tab;
-	struct view view;
+	struct t_lookup view;
 	sxt_rng rng;
 
 	sxt_rng_init(&rng, 5200 + (uint64_t)_i);
-	t_tab_open(&tab, &kinds[_i], SIMIDX_LAYOUT_BLOCKS, 90);
-	fill(&tab, &rng, _i % 2 ? RUNS : UNIFORM);
+	t_tab_open(&tab, &t_lookup_kinds[_i], SIMIDX_LAYOUT_BLOCKS, 90);
+	t_lookup_fill(&tab, &rng, _i % 2 ? T_RUNS : T_UNIFORM);
 	for (size_t i = 0; i < tab.model.n; i++)
 		if (sxt_rng_below(&rng, 4))
 			t_rows_add(&tab, &list,
@@ -617,131 +528,12 @@ START_TEST(fences)
 	t_rows_sort(&list);
 	t_merge(&tab, &list, 0);
 	t_tab_commit(&tab);
-	view_open(&tab, &view);
+	t_lookup_open(&tab, &view);
 	check_entries(&tab, &view);
 	for (int access = 0; access < N_ACCESSES; access++)
 		check_lookups(&tab, &view, (enum access)access, 0, &rng);
 	t_rows_free(&list);
-	view_close(&view);
-	t_tab_close(&tab);
-}
-END_TEST
-
-/* ------------------------------------------------------------------------------------------
- * Damage
- */
-
-/* A copy of record number i. */
-static void get_record(struct t_tab *tab, size_t i, unsigned char *key_bytes, sx_slice *key,
-		       unsigned char *bytes, sx_slice *value)
-{
-	sx_cursor *cursor;
-	int rc;
-
-	ck_assert_sx(sx_cursor_open(tab->txn, tab->table.dbi, &cursor, &sxt_err), SIMIDX_OK);
-	rc = sx_cursor_first(cursor, key, value, &sxt_err);
-	while (!rc && i--)
-		rc = sx_cursor_next(cursor, key, value, &sxt_err);
-	ck_assert_int_eq(rc, SIMIDX_OK);
-	memcpy(key_bytes, key->data, key->size);
-	memcpy(bytes, value->data, value->size);
-	key->data = key_bytes;
-	value->data = bytes;
-	sx_cursor_close(cursor);
-}
-
-static size_t blocks_of(struct t_tab *tab)
-{
-	uint64_t blocks, used;
-
-	t_usage(tab, &blocks, &used);
-	return (size_t)blocks;
-}
-
-/* Values of another size, keys that are none: no block index. */
-START_TEST(refused)
-{
-	unsigned char key_bytes[SX_TABLE_MAX_KEY + 1], bytes[T_MOST_ENTRIES];
-	sx_block_index *blocks;
-	sx_slice key, value;
-	struct t_tab tab;
-	sx_txn *txn;
-	sxt_rng rng;
-
-	sxt_rng_init(&rng, 5300);
-	t_tab_open(&tab, &kinds[0], SIMIDX_LAYOUT_BLOCKS, 90);
-	fill(&tab, &rng, UNIFORM);
-	get_record(&tab, blocks_of(&tab) / 2, key_bytes, &key, bytes, &value);
-	switch (_i) {
-	case 0:
-		value.size--;
-		break;
-	case 1:
-		value.size = 10; /* LMDB keeps it among the keys */
-		break;
-	case 2:
-		key.size--;
-		break;
-	default: /* below the one before it by its value, behind it by its first bytes */
-		ck_assert_sx(sx_dbi_del(tab.txn, tab.table.dbi, key, &sxt_err), SIMIDX_OK);
-		key_bytes[key.size - 1] ^= 1;
-		key_bytes[6] ^= 0x80;
-		key_bytes[2] ^= 0x80;
-	}
-	ck_assert_sx(sx_dbi_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);
-	t_tab_commit(&tab);
-	ck_assert_sx(sx_txn_begin_read(tab.store, &txn, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_block_index_make(&tab.table, txn, tab.model.n, &blocks, &sxt_err),
-		     SIMIDX_E_CORRUPT);
-	ck_assert_ptr_null(blocks);
-	ck_assert_ptr_nonnull(strstr(sxt_err.text, "table table"));
-	sx_txn_abort(txn);
-	t_tab_close(&tab);
-}
-END_TEST
-
-static int visit_any(void *ctx, const sx_block_slice *s, enum sx_next *next, simidx_error *err)
-{
-	(void)ctx;
-	(void)s;
-	(void)next;
-	(void)err;
-	return SIMIDX_OK;
-}
-
-/*
- * Any bytes in the block that a block index looks at as an example, or in another one: the
- * block index is made, and a look-up that reads the block fails, also by a cursor.
- */
-START_TEST(damaged_block)
-{
-	unsigned char key_bytes[SX_TABLE_MAX_KEY], bytes[T_MOST_ENTRIES];
-	sx_probe probe = { .high = UINT64_MAX, .table = _i >= 16 };
-	sx_lookup_task task = { .probe = &probe, .n = 1, .first = SX_LOOKUP_SLICES,
-				.visit = visit_any };
-	int way = _i % 16;
-	sx_slice key, value;
-	struct t_tab tab;
-	struct view view;
-	sxt_rng rng;
-	size_t n, i;
-
-	sxt_rng_init(&rng, 5400 + (uint64_t)way);
-	t_tab_open(&tab, &kinds[way % 2 ? 6 : 0], SIMIDX_LAYOUT_BLOCKS, 90);
-	fill(&tab, &rng, UNIFORM);
-	n = blocks_of(&tab);
-	i = way % 4 < 2 ? n / 2 : sxt_rng_below(&rng, n);
-	get_record(&tab, i, key_bytes, &key, bytes, &value);
-	for (size_t b = 0; b < (way < 8 ? 16 : value.size); b++)
-		bytes[b] = (unsigned char)(way < 4 ? 0 : way < 8 ? 255 : sxt_rng_u64(&rng));
-	ck_assert_sx(sx_dbi_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);
-	t_tab_commit(&tab);
-	view_open(&tab, &view);
-	task.txn = view.txn;
-	task.view = view.table;
-	ck_assert_sx(sx_lookup_run(&view.lookup, &task, &sxt_err), SIMIDX_E_CORRUPT);
-	ck_assert_ptr_nonnull(strstr(sxt_err.text, "table table"));
-	view_close(&view);
+	t_lookup_close(&view);
 	t_tab_close(&tab);
 }
 END_TEST
@@ -750,16 +542,12 @@ Suite *suite_block_index(void)
 {
 	Suite *suite = suite_create("block_index");
 	TCase *sound = tcase_create("sound");
-	TCase *damage = tcase_create("damage");
 
 	tcase_set_timeout(sound, 120);
-	tcase_add_loop_test(sound, against_the_table, 0, (int)N_KINDS * N_DATA);
-	tcase_add_loop_test(sound, rows, 0, (int)N_KINDS * N_DATA);
-	tcase_add_loop_test(sound, fences, 0, (int)N_KINDS);
+	tcase_add_loop_test(sound, against_the_table, 0, (int)T_LOOKUP_KINDS * T_LOOKUP_DATA);
+	tcase_add_loop_test(sound, rows, 0, (int)T_LOOKUP_KINDS * T_LOOKUP_DATA);
+	tcase_add_loop_test(sound, fences, 0, (int)T_LOOKUP_KINDS);
 	tcase_add_loop_test(sound, visitor_fails, 0, 3);
 	suite_add_tcase(suite, sound);
-	tcase_add_loop_test(damage, refused, 0, 4);
-	tcase_add_loop_test(damage, damaged_block, 0, 32);
-	suite_add_tcase(suite, damage);
 	return suite;
 }

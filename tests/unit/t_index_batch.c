@@ -525,64 +525,6 @@ START_TEST(bad_query)
 }
 END_TEST
 
-/* Make one in `every` pages that hold a block impossible. */
-static void damage_blocks(unsigned every)
-{
-	char *file = sxt_path(path, "data.mdb");
-	unsigned n = 0;
-	size_t size;
-	unsigned char *data = sxt_file_read(file, &size);
-
-	for (size_t at = 0; at + 4096 <= size; at += 4096)
-		/* An overflow page of LMDB: flag 4 behind number and padding. */
-		if (data[at + 10] == 4 && n++ % every == every - 1)
-			memset(data + at + 16 + 4, 0, 4); /* the block has no entries */
-	ck_assert_uint_gt(n, 10);
-	sxt_file_write(file, data, size);
-	free(data);
-	free(file);
-}
-
-static size_t first_failure(simidx *index, const simidx_query *q, size_t n)
-{
-	simidx_reader *reader = sxt_reader(index);
-	simidx_results results = SIMIDX_RESULTS_INIT;
-	size_t i = 0;
-
-	while (i < n && !simidx_reader_search(reader, &q[i], &results, &sxt_err))
-		i++;
-	ck_assert_uint_lt(i, n);
-	ck_assert_int_eq(sxt_err.code, SIMIDX_E_CORRUPT);
-	simidx_reader_close(reader);
-	return i;
-}
-
-START_TEST(damaged)
-{
-	simidx *index = make_even(64, 8000);
-	simidx_query *q = queries_near(300, 3);
-
-	simidx_close(index);
-	damage_blocks(_i ? 1 : 5);
-	index = sxt_open(path, 0);
-	for (int sorted = 0; sorted < 2; sorted++) {
-		index->batch_sorted_from = sorted ? 1 : SIZE_MAX;
-		for (unsigned from = 0; from < 100; from += 9)
-			for (unsigned threads = 1; threads <= MAX_THREADS; threads++) {
-				size_t end = first_failure(index, q + from, 300 - from);
-				struct t_batch c = { 0 };
-
-				ck_assert_sx(t_batch_run(index, q + from, 300 - from, threads,
-						       &c),
-					     SIMIDX_E_CORRUPT);
-				ck_assert(threads > 1 || c.answers == end);
-			}
-	}
-	free(q);
-	simidx_close(index);
-}
-END_TEST
-
 /* A number of threads that nobody can mean is not taken literally. */
 START_TEST(many_threads)
 {
@@ -629,7 +571,6 @@ Suite *suite_index_batch(void)
 	tcase_set_timeout(ends, 120);
 	tcase_add_test(ends, stopped);
 	tcase_add_test(ends, bad_query);
-	tcase_add_loop_test(ends, damaged, 0, 2);
 	tcase_add_test(ends, many_threads);
 	suite_add_tcase(suite, ends);
 	return suite;

@@ -146,4 +146,48 @@ static inline void t_search_block_indexes(struct t_search *s, int on)
 	t_search_make_block_indexes(s->reader);
 }
 
+/** Search near to documents, `times` times, and compare with the first n of the model. */
+static inline void t_search_some(struct t_search *s, size_t n, simidx_reader *reader,
+				 unsigned times)
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+
+	for (unsigned i = 0; i < times; i++) {
+		q.fp = t_search_near(s);
+		q.radius = (unsigned)sxt_rng_below(&s->rng, 6);
+		sxt_check_query(&s->model, n, reader, &q, NULL);
+	}
+}
+
+/** Block indexes of permuted tables that the last search of a reader had. */
+static inline unsigned t_search_used_by(const simidx_reader *reader)
+{
+	unsigned used = 0;
+
+	for (unsigned t = 0; t < sx_reader_index(reader)->plan.n_tables; t++)
+		used += reader->view.table[t].blocks != NULL;
+	return used;
+}
+
+/** Open the index again, with so many bytes for block indexes (simidx_open_options). */
+static inline void t_search_open_with(struct t_search *s, uint64_t bytes)
+{
+	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
+
+	simidx_reader_close(s->reader);
+	simidx_close(s->index);
+	s->reader = NULL;
+	o.block_index_bytes = bytes;
+	o.map_size = (uint64_t)1 << 30;
+	ck_assert_sx(simidx_open(s->path, &o, &s->index, &sxt_err), SIMIDX_OK);
+	s->reader = sxt_reader(s->index);
+}
+
+/** The same with all documents, and with block indexes as far as there is room. */
+static inline void t_search_some_indexed(struct t_search *s, unsigned times)
+{
+	t_search_make_block_indexes(s->reader);
+	t_search_some(s, s->model.n, s->reader, times);
+}
+
 #endif /* T_SEARCH_H */

@@ -4,7 +4,7 @@
 /*
  * Searching a file in which bits of some block have changed, through the public interface: an
  * error that names a table, or an answer, which is the right one for all queries but the few
- * that read that block.
+ * that read that block. And where a batch ends in a file with many such blocks.
  */
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 #include "support/sxt_model.h"
 #include "support/sxt_query.h"
-#include "unit/t_fast.h"
+#include "t_batch.h"
 
 Suite *suite_search_damage(void);
 
@@ -311,6 +311,56 @@ START_TEST(batch)
 }
 END_TEST
 
+/* Make one in `every` blocks impossible: it has no entries. */
+static void damage_every(size_t every)
+{
+	for (size_t i = every - 1; i < n_blocks; i += every)
+		ck_assert_int_eq(pwrite(fd, "\0\0\0\0", 4, blocks[i] + PAGE_HEADER + 4), 4);
+}
+
+static size_t first_failure(simidx *index, const simidx_query *q, size_t n)
+{
+	simidx_reader *reader = sxt_reader(index);
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	size_t i = 0;
+
+	while (i < n && !simidx_reader_search(reader, &q[i], &results, &sxt_err))
+		i++;
+	ck_assert_uint_lt(i, n);
+	ck_assert_int_eq(sxt_err.code, SIMIDX_E_CORRUPT);
+	simidx_reader_close(reader);
+	return i;
+}
+
+/* A batch fails where a single query does, in one thread after the answers to those before it. */
+START_TEST(batch_fails)
+{
+	simidx *index = open_with(0, NULL);
+	simidx_query queries[300];
+	const size_t n = 300;
+
+	for (size_t i = 0; i < n; i++) {
+		queries[i] = (simidx_query)SIMIDX_QUERY_INIT;
+		queries[i].fp = i % 3 ? any_query() : sxt_rng_u64(&rng);
+	}
+	damage_every(_i ? 1 : 5);
+	for (int sorted = 0; sorted < 2; sorted++) {
+		index->batch_sorted_from = sorted ? 1 : SIZE_MAX;
+		for (size_t from = 0; from < 100; from += 9)
+			for (unsigned threads = 1; threads <= 4; threads++) {
+				size_t end = first_failure(index, queries + from, n - from);
+				struct t_batch c = { 0 };
+
+				ck_assert_sx(t_batch_run(index, queries + from, n - from, threads,
+							 &c),
+					     SIMIDX_E_CORRUPT);
+				ck_assert(threads > 1 || c.answers == end);
+			}
+	}
+	simidx_close(index);
+}
+END_TEST
+
 Suite *suite_search_damage(void)
 {
 	Suite *suite = suite_create("search_damage");
@@ -320,6 +370,7 @@ Suite *suite_search_damage(void)
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, single);
 	tcase_add_test(tc, batch);
+	tcase_add_loop_test(tc, batch_fails, 0, 2);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
