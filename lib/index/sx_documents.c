@@ -31,7 +31,7 @@ static int read_row(const sx_snapshot *s, const sx_table *table, sx_sort_key pla
 	return rc;
 }
 
-int sx_doc_by_id(const sx_snapshot *s, uint64_t id, sx_doc *doc, simidx_error *err)
+int sx_documents_by_id(const sx_snapshot *s, uint64_t id, sx_doc *doc, simidx_error *err)
 {
 	uint64_t cols[2] = { 0, 0 };
 	int rc = read_row(s, &s->index->tables.docs, (sx_sort_key){ id, 0 }, cols, err);
@@ -44,8 +44,8 @@ int sx_doc_by_id(const sx_snapshot *s, uint64_t id, sx_doc *doc, simidx_error *e
 	return rc;
 }
 
-int sx_label_of(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_slice *label,
-		simidx_error *err)
+int sx_documents_label(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_slice *label,
+		       simidx_error *err)
 {
 	unsigned char bytes[8];
 	sx_slice key = { bytes, sizeof(bytes) };
@@ -54,11 +54,11 @@ int sx_label_of(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_slice *lab
 	return sx_dbi_get(txn, tables->labels, key, label, err);
 }
 
-int sx_doc_has_label(sx_txn *txn, const sx_tables *tables, uint64_t id, const void *label,
-		     size_t size, simidx_error *err)
+int sx_documents_has_label(sx_txn *txn, const sx_tables *tables, uint64_t id, const void *label,
+			   size_t size, simidx_error *err)
 {
 	sx_slice stored;
-	int rc = sx_label_of(txn, tables, id, &stored, err);
+	int rc = sx_documents_label(txn, tables, id, &stored, err);
 
 	if (rc == SIMIDX_E_NOT_FOUND)
 		return sx_fail(err, SIMIDX_E_CORRUPT, "table labels: an entry is missing");
@@ -67,8 +67,8 @@ int sx_doc_has_label(sx_txn *txn, const sx_tables *tables, uint64_t id, const vo
 	return rc;
 }
 
-int sx_id_of_label(sx_txn *txn, const sx_tables *tables, const void *label, size_t size,
-		   uint64_t *id, simidx_error *err)
+int sx_documents_by_label(sx_txn *txn, const sx_tables *tables, const void *label, size_t size,
+			  uint64_t *id, simidx_error *err)
 {
 	uint64_t hash = sx_hash(label, size);
 	sx_sort_key low = { hash, 0 }, high = { hash, UINT64_MAX };
@@ -86,13 +86,13 @@ int sx_id_of_label(sx_txn *txn, const sx_tables *tables, const void *label, size
 		rc = SIMIDX_E_NOT_FOUND;
 	for (size_t i = 0; rc == SIMIDX_E_NOT_FOUND && i < ids.n; i++) {
 		*id = ids.col[0][i];
-		rc = sx_doc_has_label(txn, tables, *id, label, size, err);
+		rc = sx_documents_has_label(txn, tables, *id, label, size, err);
 	}
 	sx_rows_free(&ids);
 	return rc;
 }
 
-int sx_check_doc(const simidx *index, const simidx_doc *doc, simidx_error *err)
+int sx_documents_check(const simidx *index, const simidx_doc *doc, simidx_error *err)
 {
 	if (!doc || doc->flags & ~SIMIDX_DOC_FP2 || doc->reserved)
 		return sx_fail(err, SIMIDX_E_ARG, "document: bad struct size or flags");

@@ -185,7 +185,7 @@ static void see_by_label(struct verify *v, const sx_rows *rows)
 		uint64_t id = rows->col[0][i];
 		sx_slice label;
 
-		if (sx_label_of(v->snapshot.txn, &v->index->tables, id, &label, NULL))
+		if (sx_documents_label(v->snapshot.txn, &v->index->tables, id, &label, NULL))
 			problem(v, "by_label", "document %" PRIu64 " has no label", id);
 		else if (sx_hash(label.data, label.size) != rows->key[i])
 			problem(v, "by_label", "the hash is not that of document %" PRIu64 "'s label",

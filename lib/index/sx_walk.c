@@ -117,7 +117,7 @@ int sx_walk_rewind(simidx_walk *w, simidx_error *err)
 
 int sx_walk_label(simidx_walk *w, uint64_t id, sx_slice *label, simidx_error *err)
 {
-	int rc = sx_label_of(w->snapshot.txn, &w->index->tables, id, label, err);
+	int rc = sx_documents_label(w->snapshot.txn, &w->index->tables, id, label, err);
 
 	count_read(w);
 	if (rc == SIMIDX_E_NOT_FOUND)
@@ -204,7 +204,7 @@ static void take_fresh_row(simidx_walk *w, simidx_match *out)
 static int add_label(simidx_walk *w, simidx_match *out, simidx_error *err)
 {
 	sx_slice label;
-	int rc = sx_label_of(w->snapshot.txn, &w->index->tables, out->id, &label, err);
+	int rc = sx_documents_label(w->snapshot.txn, &w->index->tables, out->id, &label, err);
 
 	if (rc)
 		return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;

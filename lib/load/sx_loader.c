@@ -319,7 +319,7 @@ static int check_put(const simidx_loader *l, const simidx_doc *doc, simidx_error
 {
 	if (l->broken)
 		return sx_fail(err, SIMIDX_E_STATE, "an earlier put failed for good");
-	return sx_check_doc(l->target.index, doc, err);
+	return sx_documents_check(l->target.index, doc, err);
 }
 
 static int put(simidx_loader *l, const simidx_doc *doc, uint64_t *id, simidx_error *err)

@@ -291,7 +291,7 @@ int sx_matches_add_labels(sx_matches *m, const sx_view *view, size_t from, size_
 	for (size_t i = from; i < from + n; i++) {
 		simidx_match *match = &m->at[i];
 		sx_slice label;
-		int rc = sx_label_of(view->snapshot.txn, &index->tables, match->id, &label, err);
+		int rc = sx_documents_label(view->snapshot.txn, &index->tables, match->id, &label, err);
 
 		if (rc == SIMIDX_E_NOT_FOUND)
 			continue;

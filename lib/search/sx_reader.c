@@ -78,7 +78,7 @@ static int find_id(simidx_reader *r, uint64_t id, simidx_match *out, simidx_erro
 		doc.fp = r->hits.fresh.at[0].fp;
 		doc.fp2 = r->hits.fresh.at[0].fp2;
 	} else {
-		rc = sx_doc_by_id(&r->view.snapshot, id, &doc, err);
+		rc = sx_documents_by_id(&r->view.snapshot, id, &doc, err);
 		if (rc)
 			return rc;
 	}
@@ -100,7 +100,7 @@ static int find_label(simidx_reader *r, const char *label, size_t size, simidx_m
 		sx_doc doc = { row->id, row->fp, row->fp2 };
 		sx_slice stored;
 
-		rc = sx_label_of(r->view.snapshot.txn, &sx_reader_index(r)->tables, row->id, &stored, err);
+		rc = sx_documents_label(r->view.snapshot.txn, &sx_reader_index(r)->tables, row->id, &stored, err);
 		if (rc == SIMIDX_E_NOT_FOUND)
 			return sx_fail(err, SIMIDX_E_CORRUPT, "table labels: an entry is missing");
 		if (!rc && stored.size == size && !memcmp(stored.data, label, size))
@@ -108,7 +108,7 @@ static int find_label(simidx_reader *r, const char *label, size_t size, simidx_m
 	}
 	if (rc)
 		return rc;
-	rc = sx_id_of_label(r->view.snapshot.txn, &sx_reader_index(r)->tables, label, size, &id, err);
+	rc = sx_documents_by_label(r->view.snapshot.txn, &sx_reader_index(r)->tables, label, size, &id, err);
 	return rc ? rc : find_id(r, id, out, err);
 }
 

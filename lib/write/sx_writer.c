@@ -164,7 +164,7 @@ static int duplicate_id(simidx_writer *w, uint64_t id, simidx_error *err)
 	if (!rc)
 		rc = sx_fresh_by_id(&w->index->fresh, w->snapshot.txn, &span, id, &w->equal, err);
 	if (!rc && !w->equal.n)
-		rc = sx_doc_by_id(&w->snapshot, id, &doc, err);
+		rc = sx_documents_by_id(&w->snapshot, id, &doc, err);
 	if (rc == SIMIDX_E_NOT_FOUND)
 		return SIMIDX_OK;
 	return rc ? rc : sx_fail(err, SIMIDX_E_DUPLICATE, "id %llu is already in use",
@@ -188,10 +188,10 @@ static int duplicate_label(simidx_writer *w, const simidx_doc *doc, uint64_t has
 		return rc;
 	rc = SIMIDX_E_NOT_FOUND;
 	for (size_t i = 0; rc == SIMIDX_E_NOT_FOUND && i < w->equal.n; i++)
-		rc = sx_doc_has_label(txn, tables, w->equal.at[i].id, doc->label, doc->label_size,
-				      err);
+		rc = sx_documents_has_label(txn, tables, w->equal.at[i].id, doc->label, doc->label_size,
+					    err);
 	if (rc == SIMIDX_E_NOT_FOUND)
-		rc = sx_id_of_label(txn, tables, doc->label, doc->label_size, &other, err);
+		rc = sx_documents_by_label(txn, tables, doc->label, doc->label_size, &other, err);
 	if (rc == SIMIDX_E_NOT_FOUND)
 		return SIMIDX_OK;
 	return rc ? rc : sx_fail(err, SIMIDX_E_DUPLICATE, "the label is already in use");
@@ -272,7 +272,7 @@ int simidx_writer_put(simidx_writer *w, const simidx_doc *given, uint64_t *id, s
 	if (!w || !given)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_put: writer or doc is NULL");
 	doc = sx_struct_read(given, SX_STRUCT_TO(simidx_doc, fp), &own, sizeof(own));
-	rc = sx_check_doc(w->index, doc, err);
+	rc = sx_documents_check(w->index, doc, err);
 	if (!rc)
 		rc = begin(w, err);
 	return rc ? rc : put(w, doc, id, err);
