@@ -89,26 +89,26 @@ static int find_label(simidx_reader *r, const char *label, size_t size, simidx_m
 		      simidx_error *err)
 {
 	sx_fresh_span span = sx_header_fresh(&r->view.snapshot.header);
+	simidx *index = sx_reader_index(r);
+	sx_txn *txn = r->view.snapshot.txn;
 	uint64_t id;
 	int rc;
 
 	r->hits.fresh.n = 0;
-	rc = sx_fresh_by_label(&sx_reader_index(r)->fresh, r->view.snapshot.txn, &span,
-			       sx_hash(label, size), &r->hits.fresh, err);
+	rc = sx_fresh_by_label(&index->fresh, txn, &span, sx_hash(label, size), &r->hits.fresh, err);
 	for (size_t i = 0; !rc && i < r->hits.fresh.n; i++) {
 		const sx_fresh_row *row = &r->hits.fresh.at[i];
 		sx_doc doc = { row->id, row->fp, row->fp2 };
-		sx_slice stored;
 
-		rc = sx_documents_label(r->view.snapshot.txn, &sx_reader_index(r)->tables, row->id, &stored, err);
-		if (rc == SIMIDX_E_NOT_FOUND)
-			return sx_fail(err, SIMIDX_E_CORRUPT, "table labels: an entry is missing");
-		if (!rc && stored.size == size && !memcmp(stored.data, label, size))
+		rc = sx_documents_has_label(txn, &index->tables, row->id, label, size, err);
+		if (!rc)
 			return deliver_one(r, &doc, out, err);
+		if (rc == SIMIDX_E_NOT_FOUND)
+			rc = SIMIDX_OK;
 	}
 	if (rc)
 		return rc;
-	rc = sx_documents_by_label(r->view.snapshot.txn, &sx_reader_index(r)->tables, label, size, &id, err);
+	rc = sx_documents_by_label(txn, &index->tables, label, size, &id, err);
 	return rc ? rc : find_id(r, id, out, err);
 }
 
