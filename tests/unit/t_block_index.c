@@ -365,8 +365,9 @@ static int visit_rough(void *ctx, const sx_block_slice *s, enum sx_next *next, s
 }
 
 /* Slices as searches see them: as many as there are exact ones. */
-static void check_rough_lookup(const struct t_tab *tab, struct t_lookup *view, const sx_probe *probe,
-			       const struct wanted *wanted, size_t n, int even, uint64_t slices)
+static void check_rough_lookup(const struct t_tab *tab, struct t_lookup *view,
+			       const sx_probe *probe, const struct wanted *wanted, size_t n,
+			       int even, uint64_t slices)
 {
 	struct visited v;
 
@@ -379,8 +380,8 @@ static void check_rough_lookup(const struct t_tab *tab, struct t_lookup *view, c
 		t_must_eq(v.slices, slices);
 }
 
-static void check_lookups(const struct t_tab *tab, struct t_lookup *view, enum access access, int even,
-			  sxt_rng *rng)
+static void check_lookups(const struct t_tab *tab, struct t_lookup *view, enum access access,
+			  int even, sxt_rng *rng)
 {
 	static const size_t sizes[] = { 0, 1, 2, 31, 32, 33, 63, 64, 65, MAX_PROBES };
 	static sx_probe probe[MAX_PROBES];
