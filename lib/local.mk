@@ -32,7 +32,6 @@ lib_libsx_core_la_SOURCES = \
 	lib/util/sx_frames.h \
 	lib/util/sx_hash.c \
 	lib/util/sx_hash.h \
-	lib/util/sx_prefetch.h \
 	lib/util/sx_sort.c \
 	lib/util/sx_sort.h \
 	lib/util/sx_sorter.c \
@@ -71,8 +70,6 @@ lib_libsx_core_la_SOURCES = \
 	lib/block/sx_block_search.h \
 	lib/block/sx_rows.c \
 	lib/block/sx_rows.h \
-	lib/block/sx_samples.c \
-	lib/block/sx_samples.h \
 	lib/sketch/sx_sketch.c \
 	lib/sketch/sx_sketch.h \
 	lib/plan/sx_costs.c \
@@ -131,8 +128,6 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_snapshot.c \
 	lib/index/sx_snapshot.h \
 	lib/index/sx_verify.c \
-	lib/index/sx_view.c \
-	lib/index/sx_view.h \
 	lib/index/sx_walk.c \
 	lib/index/sx_walk.h \
 	lib/search/sx_access.c \

@@ -67,22 +67,6 @@ uint64_t sx_block_col(const sx_block *b, unsigned c, size_t i)
 	return b->col_base[c] + load_width(b->col[c] + i * b->col_width[c], b->col_width[c]);
 }
 
-void sx_block_decode_col(const sx_block *b, unsigned c, size_t from, size_t n, uint64_t *out)
-{
-	unsigned width = b->col_width[c];
-	const unsigned char *p = b->col[c] + from * width;
-	/* Whole words are read where these do not reach beyond the block. */
-	size_t room = (size_t)(b->data + b->size - p), whole = 0, i = 0;
-	uint64_t base = b->col_base[c], mask = sx_low_bits(8 * width);
-
-	if (room >= 8)
-		whole = width ? (room - 8) / width + 1 : n;
-	for (; i < n && i < whole; i++)
-		out[i] = base + (sx_load_le64(p + i * width) & mask);
-	for (; i < n; i++)
-		out[i] = base + load_width(p + i * width, width);
-}
-
 const char *sx_block_decode(const sx_block *b, size_t from, size_t n, sx_rows *rows)
 {
 	sx_coded coded = sx_block_coded(b);

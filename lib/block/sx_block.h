@@ -155,6 +155,21 @@ uint64_t sx_block_key(const sx_block *block, size_t i);
 uint64_t sx_block_col(const sx_block *block, unsigned c, size_t i);
 
 /** The values of column c at entries [from, from + n). */
-void sx_block_decode_col(const sx_block *block, unsigned c, size_t from, size_t n, uint64_t *out);
+static inline void sx_block_decode_col(const sx_block *block, unsigned c, size_t from, size_t n,
+				       uint64_t *out)
+{
+	unsigned width = block->col_width[c];
+	const unsigned char *p = block->col[c] + from * width;
+	/* Whole words are read where these do not reach beyond the block. */
+	size_t room = (size_t)(block->data + block->size - p), whole = 0, i = 0;
+	uint64_t base = block->col_base[c], mask = sx_low_bits(8 * width);
+
+	if (room >= 8)
+		whole = width ? (room - 8) / width + 1 : n;
+	for (; i < n && i < whole; i++)
+		out[i] = base + (sx_load_le64(p + i * width) & mask);
+	for (; i < n; i++)
+		out[i] = sx_block_col(block, c, from + i);
+}
 
 #endif /* SX_BLOCK_H */

@@ -3,6 +3,10 @@
 
 #include "block/sx_block_search.h"
 
+#include <string.h>
+
+#include "kernel/sx_bits.h"
+
 /* Low bytes of entry i. The 8 bytes read may reach into the bitmap, which has at least 8. */
 static uint64_t low_bytes(const sx_coded *c, size_t i)
 {
@@ -99,13 +103,252 @@ size_t sx_block_upper_bound(const sx_block *b, uint64_t key)
 	return key == UINT64_MAX ? b->n : sx_block_lower_bound(b, key + 1);
 }
 
-size_t sx_block_near(const sx_kernel *kernel, const sx_block *b, size_t from, size_t to,
-		     uint64_t query, unsigned k, uint64_t *hits, uint16_t *entry)
-{
-	sx_coded keys = sx_block_coded(b);
-	const unsigned char *low = b->low + from * b->width;
-	size_t readable = (size_t)(b->data + b->size - low);
-	size_t n = kernel->near_low(low, b->width, to - from, readable, query, k, entry);
+/* ---- rank samples ---- */
 
-	return n ? kernel->complete(&keys, from, entry, n, query, k, hits) : 0;
+#define SCALE_BITS 24
+
+/* Unpacked from one read, so that it stays in registers. No entries: the samples are not made. */
+static inline sx_block_shape shape_of(const sx_samples *s)
+{
+	return sx_block_shape_of(atomic_load_explicit(&s->shape, memory_order_acquire));
+}
+
+/* The number of high parts to divide. */
+static inline uint64_t span_of(sx_block_shape shape)
+{
+	return 64 * shape.n_words - shape.n + 1;
+}
+
+/* The first high part of part 0..SX_SAMPLES_PARTS, less the block's base. */
+static inline uint64_t start_of(uint64_t span, unsigned part)
+{
+	return (part * span + SX_SAMPLES_PARTS - 1) / SX_SAMPLES_PARTS;
+}
+
+/* Parts of a block. */
+struct parts {
+	unsigned first, last;
+};
+
+/* The part that a high part below the span is in. */
+static inline unsigned part_of(const sx_samples *s, uint64_t span, uint64_t high)
+{
+	unsigned part = (unsigned)(high * s->scale >> SCALE_BITS);
+
+	/* The scale is rounded down. */
+	return part + (start_of(span, part + 1) <= high);
+}
+
+/* The parts that keys [low, high] lie in. Returns 0 if the block has no such keys, else 1. */
+static inline int parts_of(const sx_samples *s, sx_block_shape shape, uint64_t low,
+			       uint64_t high, struct parts *parts)
+{
+	uint64_t first = sx_block_high(low, shape.width);
+	uint64_t last = sx_block_high(high, shape.width);
+	uint64_t span = span_of(shape);
+
+	if (last < s->base)
+		return 0;
+	last -= s->base;
+	first = first > s->base ? first - s->base : 0;
+	parts->first = part_of(s, span, first < span ? first : span - 1);
+	parts->last = part_of(s, span, last < span ? last : span - 1);
+	return 1;
+}
+
+/* Entries before part 0..SX_SAMPLES_PARTS: at least the result, and less than a unit more. */
+static inline int rank_before(const sx_samples *s, sx_block_shape shape, unsigned part)
+{
+	return (int)(part * shape.n / SX_SAMPLES_PARTS) + s->off[part] * (1 << s->unit);
+}
+
+/* Lower bound of the number of entries before a part. */
+static inline unsigned min_before(const sx_samples *s, sx_block_shape shape, unsigned part)
+{
+	int min = rank_before(s, shape, part);
+
+	return min < 0 ? 0 : (unsigned)min;
+}
+
+/* Upper bound of the number of entries before a part. */
+static inline unsigned max_before(const sx_samples *s, sx_block_shape shape, unsigned part)
+{
+	unsigned max = (unsigned)(rank_before(s, shape, part) + (1 << s->unit) - 1);
+
+	return max < shape.n ? max : (unsigned)shape.n;
+}
+
+/* Where the bits of a part begin in the bitmap, if the unit is 1. */
+static inline size_t bit_of(const sx_samples *s, sx_block_shape shape, unsigned part)
+{
+	return start_of(span_of(shape), part) + min_before(s, shape, part);
+}
+
+SX_INLINE void prefetch_entries(const unsigned char *at, size_t from, size_t to, size_t width)
+{
+	sx_prefetch_lines(at + from * width, (to - from) * width, SX_BLOCK_PREFETCH);
+}
+
+int sx_samples_locate(const sx_samples *samples, const unsigned char *value,
+		      const sx_block_guess *guess, uint64_t low, uint64_t high, sx_entries *out)
+{
+	sx_block_shape shape = shape_of(samples);
+	const unsigned char *at = value + SX_BLOCK_HEADER;
+	struct parts parts;
+
+	out->from = out->to = 0;
+	out->width = (uint8_t)shape.width;
+	if (!shape.n)
+		return 0;
+	if (!parts_of(samples, shape, low, high, &parts))
+		return 1;
+	out->from = (uint16_t)min_before(samples, shape, parts.first);
+	out->to = (uint16_t)max_before(samples, shape, parts.last + 1);
+	if (out->to <= out->from)
+		return 1;
+	prefetch_entries(at, out->from, out->to, shape.width);
+	at += shape.n * shape.width;
+	sx_prefetch(at + bit_of(samples, shape, parts.first) / 8);
+	at += 8 * shape.n_words;
+	for (unsigned c = 0; c < guess->n_cols; c++) {
+		sx_prefetch(at);
+		at += SX_BLOCK_COL_HEADER;
+		prefetch_entries(at, out->from, out->to, guess->col_width[c]);
+		at += shape.n * guess->col_width[c];
+	}
+	return 1;
+}
+
+/* Shapes without entries, so no thread takes them for samples. */
+#define READ_ONCE 1u
+#define IN_WORK 2u
+
+#define UNITS 32768 /* more than entries of a block, and a multiple of each unit */
+
+/*
+ * Change the shape if it is `from`. Returns 1 if it was. A thread that sees samples reads the
+ * other members as plain memory, so all changes before must be ordered before the shape.
+ */
+static int change(sx_samples *shared, uint32_t from, uint32_t to)
+{
+	return atomic_load_explicit(&shared->shape, memory_order_relaxed) == from &&
+	       atomic_compare_exchange_strong_explicit(&shared->shape, &from, to,
+						       memory_order_acq_rel,
+						       memory_order_relaxed);
+}
+
+int sx_samples_are_due(sx_samples *shared)
+{
+	return !change(shared, 0, READ_ONCE) &&
+	       atomic_load_explicit(&shared->shape, memory_order_relaxed) == READ_ONCE;
+}
+
+static void count_parts(const sx_block *block, uint64_t span, const sx_kernel *kernel,
+			sx_samples *s)
+{
+	uint64_t zeros[SX_SAMPLES_PARTS], ones[SX_SAMPLES_PARTS];
+	int off[SX_SAMPLES_PARTS + 1] = { 0 }, min = 0, max = 0;
+
+	for (unsigned part = 0; part < SX_SAMPLES_PARTS; part++)
+		zeros[part] = start_of(span, part);
+	kernel->ranks(block->bitmap, block->n_words, zeros, SX_SAMPLES_PARTS, ones);
+	for (unsigned part = 1; part < SX_SAMPLES_PARTS; part++) {
+		/* A damaged bitmap may have more ones than there are entries. */
+		uint64_t rank = ones[part] < block->n ? ones[part] : block->n;
+
+		off[part] = (int)rank - (int)(part * block->n / SX_SAMPLES_PARTS);
+		min = off[part] < min ? off[part] : min;
+		max = off[part] > max ? off[part] : max;
+	}
+	for (s->unit = 0; min < INT8_MIN * (1 << s->unit) || max >> s->unit > INT8_MAX;)
+		s->unit++;
+	/* Rounded down, also what is below 0. */
+	for (unsigned part = 0; part <= SX_SAMPLES_PARTS; part++)
+		s->off[part] = (int8_t)((int)((unsigned)(off[part] + UNITS) >> s->unit) -
+					(UNITS >> s->unit));
+}
+
+const char *sx_samples_make(sx_samples *shared, const void *value, size_t size,
+			    const sx_kernel *kernel, sx_samples *out)
+{
+	sx_block block;
+	const char *wrong = sx_block_open_keys(&block, value, size);
+	uint32_t shape;
+	uint64_t span;
+
+	if (wrong)
+		return wrong;
+	shape = sx_load_le32(block.data + SX_BLOCK_SHAPE_AT);
+	span = span_of(sx_block_shape_of(shape));
+	atomic_init(&out->shape, shape);
+	out->base = block.base;
+	out->scale = (uint32_t)(((uint64_t)SX_SAMPLES_PARTS << SCALE_BITS) / span);
+	count_parts(&block, span, kernel, out);
+	if (change(shared, READ_ONCE, IN_WORK)) {
+		shared->base = out->base;
+		shared->scale = out->scale;
+		shared->unit = out->unit;
+		memcpy(shared->off, out->off, sizeof(out->off));
+		atomic_store_explicit(&shared->shape, shape, memory_order_release);
+	}
+	return NULL;
+}
+
+void sx_block_guess_make(sx_block_guess *guess, const void *value, size_t size, unsigned n_cols)
+{
+	sx_block block;
+
+	memset(guess, 0, sizeof(*guess));
+	if (sx_block_open(&block, value, size, n_cols))
+		return;
+	guess->bitmap = (unsigned)(block.bitmap - block.data);
+	guess->bitmap_bytes = (unsigned)block.n_words * 8;
+	guess->n_cols = n_cols;
+	for (unsigned c = 0; c < n_cols; c++)
+		guess->col_width[c] = block.col_width[c];
+}
+
+static void cut_window(const sx_samples *s, sx_block_shape shape, const unsigned char *value,
+		       struct parts parts, sx_window *window)
+{
+	const unsigned char *low = value + SX_BLOCK_HEADER;
+	const unsigned char *bitmap = low + shape.n * shape.width;
+	uint64_t zeros = start_of(span_of(shape), parts.first);
+	size_t w = 0, end = shape.n_words, min = min_before(s, shape, parts.first);
+	size_t bit = zeros + min;
+
+	window->before = 0;
+	/* Only a damaged bitmap can have fewer bits. */
+	if (!s->unit && bit / 64 < shape.n_words) {
+		w = bit / 64;
+		zeros -= sx_count_plain(~sx_load_le64(bitmap + 8 * w) & sx_low_bits(bit % 64));
+		window->before = 64 * w - zeros < min ? 64 * w - zeros : min;
+		end = bit_of(s, shape, parts.last + 1) / 64 + 1;
+	} else {
+		zeros = 0;
+	}
+	window->n = shape.n - window->before;
+	window->keys.width = shape.width;
+	window->keys.n_words = (end < shape.n_words ? end : shape.n_words) - w;
+	window->keys.base = s->base + zeros;
+	window->keys.low = low + window->before * shape.width;
+	window->keys.bitmap = bitmap + 8 * w;
+}
+
+void sx_samples_window(const sx_samples *samples, const unsigned char *value, size_t size,
+		       uint64_t low, uint64_t high, sx_window *window)
+{
+	sx_block_shape shape = shape_of(samples);
+	struct parts parts;
+	sx_block block;
+
+	if (shape.n && parts_of(samples, shape, low, high, &parts)) {
+		cut_window(samples, shape, value, parts, window);
+		return;
+	}
+	memset(window, 0, sizeof(*window));
+	if (!sx_block_open_keys(&block, value, size)) {
+		window->keys = sx_block_coded(&block);
+		window->n = block.n;
+	}
 }

@@ -9,6 +9,9 @@
 #ifndef SX_BLOCK_SEARCH_H
 #define SX_BLOCK_SEARCH_H
 
+#include <assert.h>
+#include <stdatomic.h>
+
 #include "block/sx_block.h"
 
 /** Where the low bytes of entry i lie, in a block with `width` of them an entry. */
@@ -35,29 +38,106 @@ size_t sx_block_lower_bound(const sx_block *block, uint64_t key);
 /** The first entry whose key is > `key`. */
 size_t sx_block_upper_bound(const sx_block *block, uint64_t key);
 
-/**
- * Complete what near_low() of a kernel has found among entries [from, to): n entries, by their
- * numbers from `from` on. Writes those keys that differ from `query` in at most k bits.
+/* ------------------------------------------------------------------------------------------
+ * Rank samples of a block: how many of its entries lie before each of some parts of its keys. They
+ * are kept in memory and tell nearly which entries a range of keys has, so that these can be
+ * prefetched, and most of them rejected, without waiting for the block's header and bitmap.
  *
- * @param hits  room for n keys, in ascending order
- * @return how many
+ * The high parts of a block's keys, less the first one's, are at most the number of zeros in its
+ * bitmap. That span is divided into SX_SAMPLES_PARTS parts of about the same length. Keys that
+ * are spread evenly have the same number of entries in each part; a sample is the difference from
+ * that: `off`, in units of 2^unit, rounded down. The unit is 1 unless keys are spread very unevenly.
+ *
+ * Making samples takes longer than reading a block without them, so they are made when the block
+ * is read for the second time. Threads share samples: one thread writes them, the others do not
+ * wait for it.
  */
-static inline size_t sx_coded_hits(const sx_kernel *kernel, const sx_coded *keys, size_t from,
-				   size_t to, uint64_t query, unsigned k, uint64_t *hits,
-				   const uint16_t *entry, size_t n)
+
+/** Parts of a block that have a sample each: as many as a cache line has room for. */
+#define SX_SAMPLES_PARTS 46
+
+typedef struct sx_samples {
+	uint64_t base;          /* high part of the block's first key */
+	_Atomic uint32_t shape; /* as in the block's header; without entries: not made yet */
+	uint32_t scale;
+	uint8_t unit;           /* of `off`, its logarithm */
+	int8_t off[SX_SAMPLES_PARTS + 1];
+} sx_samples;
+
+static_assert(sizeof(sx_samples) == SX_CACHE_LINE, "samples are read with one cache miss");
+
+/** What a block probably looks like: as another one of its table does. */
+typedef struct sx_block_guess {
+	unsigned bitmap, bitmap_bytes; /* where it begins in the block; its size */
+	unsigned n_cols, col_width[SX_MAX_COLS];
+} sx_block_guess;
+
+/** Some entries of a block, coded as all of its entries are. */
+typedef struct sx_window {
+	sx_coded keys;
+	size_t n;      /* entries */
+	size_t before; /* entries of the block before the first one */
+} sx_window;
+
+/** Set samples that are not made yet. */
+static inline void sx_samples_init(sx_samples *s)
 {
-	(void)to;
-	return n ? kernel->complete(keys, from, entry, n, query, k, hits) : 0;
+	atomic_init(&s->shape, 0);
+}
+
+/** Note that a block is read whose samples are not made. Returns 1 if they should be made now. */
+int sx_samples_are_due(sx_samples *shared);
+
+/**
+ * Make the samples of a block that are due, and share them unless another thread does.
+ *
+ * @param out  the samples; sx_samples_locate() can be called with them at once
+ * @return NULL, or what is wrong with the block: a static string
+ */
+const char *sx_samples_make(sx_samples *shared, const void *value, size_t size,
+			    const sx_kernel *kernel, sx_samples *out);
+
+/**
+ * Look at a block as a guess at the others of its table. A damaged block gives a guess without a
+ * bitmap and columns.
+ */
+void sx_block_guess_make(sx_block_guess *guess, const void *value, size_t size, unsigned n_cols);
+
+/** Entries of a block. */
+typedef struct sx_entries {
+	uint16_t from, to; /* [from, to) */
+	uint8_t width;     /* low bytes of each */
+} sx_entries;
+
+/**
+ * Find the entries of keys [low, high] by the samples of a block, and prefetch them: the low
+ * bytes, the bitmap where it begins for them, and the columns where they are if all columns are
+ * as wide as in the guess. Does not read the block.
+ *
+ * @param out  all entries of the range and at most those of two parts more; from = to if there
+ *             are none
+ * @return 1, or 0 if the samples are not made
+ */
+int sx_samples_locate(const sx_samples *samples, const unsigned char *value,
+		      const sx_block_guess *guess, uint64_t low, uint64_t high, sx_entries *out);
+
+/** Cache lines of entries that are prefetched; the CPU notices and goes on by itself. */
+#define SX_BLOCK_PREFETCH 24
+
+/** Prefetch what is read first of a block without samples: its header, and its bitmap by a guess. */
+SX_INLINE void sx_block_prefetch(const unsigned char *value, const sx_block_guess *guess)
+{
+	sx_prefetch(value);
+	sx_prefetch_lines(value + guess->bitmap, guess->bitmap_bytes, 4);
 }
 
 /**
- * The keys among entries [from, to) of an open block that differ from `query` in at most k bits.
+ * The part of a block that has the keys [low, high]; the whole block if its samples are not made.
+ * Of entries after the last part it has low bytes, but perhaps no bits.
  *
- * @param hits   room for to - from keys, in ascending order
- * @param entry  room for to - from numbers (scratch)
- * @return how many
+ * @param size  of the value; a damaged block without samples gives a window without entries
  */
-size_t sx_block_near(const sx_kernel *kernel, const sx_block *block, size_t from, size_t to,
-		     uint64_t query, unsigned k, uint64_t *hits, uint16_t *entry);
+void sx_samples_window(const sx_samples *samples, const unsigned char *value, size_t size,
+		       uint64_t low, uint64_t high, sx_window *window);
 
 #endif /* SX_BLOCK_SEARCH_H */

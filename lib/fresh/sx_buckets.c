@@ -11,7 +11,7 @@
 
 #include "plan/sx_plan.h"
 #include "util/sx_alloc.h"
-#include "util/sx_prefetch.h"
+#include "util/sx_bytes.h"
 #include "util/sx_sort.h"
 
 #define TABLES 4

@@ -4,6 +4,7 @@
 #include "index/sx_snapshot.h"
 
 #include <string.h>
+
 #include "util/sx_err.h"
 
 /*
@@ -86,4 +87,97 @@ int sx_snapshot_commit(sx_snapshot *s, simidx_error *err)
 		return rc;
 	s->txn = NULL; /* the commit frees it, whatever comes of it */
 	return sx_txn_commit(txn, err);
+}
+
+/* ---- views ---- */
+
+int sx_view_begin(sx_view *view, simidx *index, simidx_error *err)
+{
+	const sx_tables *tables = &index->tables;
+	int rc;
+
+	memset(view, 0, sizeof(*view));
+	for (unsigned t = 0; t < index->plan.n_tables; t++)
+		view->table[t].table = &tables->permuted[t];
+	view->table[SX_VIEW_POSTINGS].table = &tables->postings;
+	rc = sx_snapshot_begin(&view->snapshot, index, err);
+	view->snapshot.index = index;
+	if (!rc)
+		sx_snapshot_reset(&view->snapshot);
+	return rc;
+}
+
+void sx_view_end(sx_view *view)
+{
+	simidx *index = view->snapshot.index;
+
+	/* A child after fork() must not touch the parent's transaction. */
+	if (!sx_store_check_fork(index->store, NULL)) {
+		for (unsigned t = 0; t < SX_VIEW_TABLES; t++)
+			sx_cursor_close(view->table[t].cursor);
+		sx_snapshot_end(&view->snapshot);
+	}
+	for (unsigned t = 0; t < SX_VIEW_TABLES; t++)
+		sx_block_cache_give_back(&index->block_cache, view->held[t]);
+}
+
+/* Take the block index of one table. Returns 1 if it has the one that it can have. */
+static int take(sx_view *view, unsigned t, unsigned map_changes, uint64_t expected)
+{
+	sx_snapshot *s = &view->snapshot;
+	sx_block_cache *cache = &s->index->block_cache;
+	const sx_table_count *count = t == SX_VIEW_POSTINGS ? &s->header.other[SX_COUNT_POSTINGS]
+							    : &s->header.table[t];
+	sx_table_version version = { view->table[t].table, count->rows, count->generation,
+				     map_changes };
+	sx_cached_index *held = view->held[t];
+	uint64_t lookups = view->table[t].by_cursor + expected;
+
+	if (!sx_cached_index_fits(held, &version)) {
+		if (held)
+			lookups += view->queries - view->since[t];
+		held = sx_block_cache_take(cache, t, &version, s->txn, held, lookups);
+		view->held[t] = held;
+		view->table[t].blocks = held ? held->blocks : NULL;
+		view->since[t] = view->queries;
+	}
+	view->table[t].by_cursor = 0;
+	return held != NULL;
+}
+
+static void take_all(sx_view *view, unsigned map_changes, uint64_t expected)
+{
+	const simidx *index = view->snapshot.index;
+
+	view->is_whole = 1;
+	if (index->layout == SIMIDX_LAYOUT_BLOCKS &&
+	    index->block_cache.max_bytes != SIMIDX_BLOCK_INDEX_NEVER) {
+		for (unsigned t = 0; t < index->plan.n_tables; t++)
+			view->is_whole &= take(view, t, map_changes, expected);
+		if (sx_has_ids(index))
+			view->is_whole &= take(view, SX_VIEW_POSTINGS, map_changes, expected);
+	}
+	view->seen = view->snapshot.id;
+	view->seen_map = map_changes;
+}
+
+int sx_view_renew(sx_view *view, simidx_error *err)
+{
+	unsigned map_changes;
+	int rc = sx_snapshot_renew(&view->snapshot, err);
+
+	if (rc)
+		return rc;
+	map_changes = sx_store_map_changes(view->snapshot.index->store);
+	if (!view->is_whole || view->seen != view->snapshot.id || view->seen_map != map_changes)
+		take_all(view, map_changes, 0);
+	view->queries++;
+	return SIMIDX_OK;
+}
+
+void sx_view_expect(sx_view *view, uint64_t n)
+{
+	if (!view->is_whole)
+		take_all(view, view->seen_map, n);
+	view->queries += n;
 }

@@ -125,4 +125,32 @@ void sx_kernel_use_avx2(sx_kernel *kernel)
 	SX_USE_FILTERS(kernel, avx2);
 }
 
+/* ---- BMI2, where it is fast ---- */
+
+#define BMI2 __attribute__((target("popcnt,bmi,bmi2")))
+
+BMI2 SX_INLINE unsigned select_pdep(uint64_t word, unsigned i)
+{
+	return (unsigned)_tzcnt_u64(_pdep_u64(UINT64_C(1) << i, word));
+}
+
+SX_DEFINE_PLAIN_BITMAPS(bmi2, BMI2, sx_count_builtin, select_pdep)
+
+BMI2 static uint64_t pext_bmi2(uint64_t x, uint64_t mask)
+{
+	return _pext_u64(x, mask);
+}
+
+BMI2 static uint64_t pdep_bmi2(uint64_t x, uint64_t mask)
+{
+	return _pdep_u64(x, mask);
+}
+
+void sx_kernel_use_bmi2(sx_kernel *kernel)
+{
+	SX_USE_BITMAPS(kernel, bmi2);
+	kernel->pext = pext_bmi2;
+	kernel->pdep = pdep_bmi2;
+}
+
 #endif

@@ -180,6 +180,14 @@ void sx_template_free(sx_template *template)
 	sx_probes_free(&template->of_0);
 }
 
+sx_probe sx_probe_of(const sx_probe *of_0, uint64_t permuted)
+{
+	uint64_t lead = permuted & ~(of_0->low ^ of_0->high);
+	sx_probe probe = { of_0->low ^ lead, of_0->high ^ lead, of_0->table, of_0->rest };
+
+	return probe;
+}
+
 int sx_template_probes(const sx_plan *plan, sx_template *template, uint64_t fp,
 		       unsigned max_bits, uint64_t *permuted, sx_probes *out)
 {

@@ -116,4 +116,7 @@ void sx_template_free(sx_template *template);
 int sx_template_probes(const sx_plan *plan, sx_template *template, uint64_t fp,
 		       unsigned max_bits, uint64_t *permuted, sx_probes *out);
 
+/** What a probe of fingerprint 0 is for one whose permuted value is this: the same bits differ. */
+sx_probe sx_probe_of(const sx_probe *of_0, uint64_t permuted);
+
 #endif /* SX_COVER_H */

@@ -50,13 +50,4 @@ static inline void sx_probes_add(sx_probes *probes, const sx_plan *plan, unsigne
 	probe->rest = rest;
 }
 
-/** What a probe of fingerprint 0 is for one whose permuted value is this: the same bits differ. */
-static inline sx_probe sx_probe_of(const sx_probe *of_0, uint64_t permuted)
-{
-	uint64_t lead = permuted & ~(of_0->low ^ of_0->high);
-	sx_probe probe = { of_0->low ^ lead, of_0->high ^ lead, of_0->table, of_0->rest };
-
-	return probe;
-}
-
 #endif /* SX_PROBES_H */

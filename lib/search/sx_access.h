@@ -9,7 +9,7 @@
 #ifndef SX_ACCESS_H
 #define SX_ACCESS_H
 
-#include "index/sx_view.h"
+#include "index/sx_snapshot.h"
 #include "plan/sx_patterns.h"
 #include "plan/sx_planner.h"
 #include "search/sx_query.h"

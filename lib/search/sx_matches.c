@@ -29,6 +29,14 @@ void sx_matches_free(sx_matches *m)
 	sx_rows_free(&m->rows);
 }
 
+simidx_match sx_match_of(const simidx *index, uint64_t id, uint64_t fp, uint64_t fp2)
+{
+	return (simidx_match){ .id = id,
+			       .fp = fp,
+			       .fp2 = fp2,
+			       .flags = index->flags & SIMIDX_CREATE_FP2 ? SIMIDX_MATCH_FP2 : 0 };
+}
+
 int sx_matches_push(sx_matches *m, const simidx_match *match, simidx_error *err)
 {
 	if (m->n == m->cap && sx_reserve(&m->at, &m->cap, m->n + 1, sizeof(*m->at)))

@@ -28,13 +28,7 @@ int sx_matches_init(sx_matches *matches, const simidx *index);
 void sx_matches_free(sx_matches *matches);
 
 /** A document as a match at distance 0. */
-static inline simidx_match sx_match_of(const simidx *index, uint64_t id, uint64_t fp, uint64_t fp2)
-{
-	return (simidx_match){ .id = id,
-			       .fp = fp,
-			       .fp2 = fp2,
-			       .flags = index->flags & SIMIDX_CREATE_FP2 ? SIMIDX_MATCH_FP2 : 0 };
-}
+simidx_match sx_match_of(const simidx *index, uint64_t id, uint64_t fp, uint64_t fp2);
 
 /** Append one. */
 int sx_matches_push(sx_matches *matches, const simidx_match *match, simidx_error *err);

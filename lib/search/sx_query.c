@@ -27,13 +27,24 @@ unsigned sx_query_distance(const sx_query *q, uint64_t fp)
 	return weigh(fp ^ q->fp, q->asked->weights);
 }
 
+int sx_query_accepts_near(const sx_query *q, uint64_t fp)
+{
+	return !q->is_weighted || sx_query_distance(q, fp) <= q->radius;
+}
+
+int sx_query_accepts(const sx_query *q, uint64_t fp)
+{
+	return (unsigned)__builtin_popcountll(fp ^ q->fp) <= q->max_bits &&
+	       sx_query_accepts_near(q, fp);
+}
+
 int sx_query_judge(const sx_query *q, simidx_match *match)
 {
-	match->distance = simidx_distance(match->fp, q->fp);
+	match->distance = (unsigned)__builtin_popcountll(match->fp ^ q->fp);
 	match->weighted_distance = sx_query_distance(q, match->fp);
 	if (!q->has_fp2)
 		return 1;
-	match->distance2 = simidx_distance(match->fp2, q->asked->fp2);
+	match->distance2 = (unsigned)__builtin_popcountll(match->fp2 ^ q->asked->fp2);
 	match->weighted_distance += weigh(match->fp2 ^ q->asked->fp2, q->asked->weights2);
 	return match->weighted_distance <= q->asked->radius2;
 }

@@ -35,17 +35,10 @@ int sx_query_init(sx_query *query, const simidx *index, const simidx_query *aske
 unsigned sx_query_distance(const sx_query *query, uint64_t fp);
 
 /** Whether documents with a fingerprint that differs in max_bits or less can match. */
-static inline int sx_query_accepts_near(const sx_query *query, uint64_t fp)
-{
-	return !query->is_weighted || sx_query_distance(query, fp) <= query->radius;
-}
+int sx_query_accepts_near(const sx_query *query, uint64_t fp);
 
 /** Whether documents with this fingerprint can match. */
-static inline int sx_query_accepts(const sx_query *query, uint64_t fp)
-{
-	return (unsigned)__builtin_popcountll(fp ^ query->fp) <= query->max_bits &&
-	       sx_query_accepts_near(query, fp);
-}
+int sx_query_accepts(const sx_query *query, uint64_t fp);
 
 /** Whether a document whose fingerprint is accepted matches; its distances are set. */
 int sx_query_judge(const sx_query *query, simidx_match *match);

@@ -15,7 +15,7 @@
 #ifndef SX_BLOCK_INDEX_H
 #define SX_BLOCK_INDEX_H
 
-#include "block/sx_samples.h"
+#include "block/sx_block_search.h"
 #include "table/sx_table.h"
 
 /** A block of a table. */
@@ -63,10 +63,10 @@ int sx_block_index_make(const sx_table *table, sx_txn *txn, uint64_t rows, sx_bl
 void sx_block_index_free(sx_block_index *blocks);
 
 /** Have the CPU fetch where sx_block_index_find() will begin to look for a key. */
-static inline void sx_block_index_prefetch(const sx_block_index *d, uint64_t key)
+SX_INLINE void sx_block_index_prefetch(const sx_block_index *d, uint64_t key)
 {
 	if (key <= d->max)
-		__builtin_prefetch(&d->slot[key >> d->shift], 0, 3);
+		sx_prefetch(&d->slot[key >> d->shift]);
 }
 
 /** The first block whose last key is >= `key`; blocks->n if there is none. */

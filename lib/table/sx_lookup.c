@@ -123,15 +123,20 @@ static void find(sx_lookup *l, const sx_lookup_task *task, struct progress *at)
 	}
 }
 
-/* Set the entries of a slice by rank samples, and prefetch them. */
-SX_INLINE void locate_by_samples(const sx_lookup_task *task, sx_block_slice *s,
-				 const sx_samples *samples)
+/* Set the entries of a slice by rank samples, and prefetch them. Returns 0 if there are none. */
+static int locate_by_samples(const sx_lookup_task *task, sx_block_slice *s,
+			     const sx_samples *samples)
 {
 	const sx_probe *p = &task->probe[s->probe];
+	sx_entries entries;
 
-	s->width = (uint8_t)sx_samples_shape(samples).width;
-	sx_samples_locate(samples, s->value, &task->view[p->table].blocks->guess, p->low, p->high,
-			  &s->from, &s->to);
+	if (!sx_samples_locate(samples, s->value, &task->view[p->table].blocks->guess, p->low,
+			       p->high, &entries))
+		return 0;
+	s->from = entries.from;
+	s->to = entries.to;
+	s->width = entries.width;
+	return 1;
 }
 
 /* Prefetch what is read of each block: its entries, or what tells where they are (from > to). */
@@ -140,10 +145,8 @@ static void prefetch(sx_lookup *l, const sx_lookup_task *task)
 	for (size_t i = 0; i < l->n; i++) {
 		sx_block_slice *s = &l->slice[i];
 
-		if (sx_samples_are_made(s->samples)) {
-			locate_by_samples(task, s, s->samples);
+		if (locate_by_samples(task, s, s->samples))
 			continue;
-		}
 		sx_block_prefetch(s->value, &blocks_of(task, s->probe)->guess);
 		s->from = 1;
 		s->to = 0;
@@ -195,7 +198,7 @@ static const char *locate_in_block(const sx_lookup *l, const sx_lookup_task *tas
 	s->width = (uint8_t)b.width;
 	s->from = (uint16_t)from;
 	s->to = (uint16_t)to;
-	sx_block_prefetch_entries(b.low, from, to, b.width);
+	sx_prefetch_lines(b.low + from * b.width, (to - from) * b.width, SX_BLOCK_PREFETCH);
 	return NULL;
 }
 
@@ -405,7 +408,7 @@ size_t sx_lookup_near(sx_lookup *l, const sx_lookup_task *task, const sx_block_s
 		return 0;
 	window_of(l, s, p, &w);
 	from = s->from - w.before;
-	found = sx_coded_hits(l->kernel, &w.keys, from, from + n, query, k, l->keys, l->entry, near);
+	found = l->kernel->complete(&w.keys, from, l->entry, near, query, k, l->keys);
 	for (size_t i = 0; i < found; i++)
 		if (l->keys[i] >= p->low && l->keys[i] <= p->high)
 			l->keys[kept++] = l->keys[i];

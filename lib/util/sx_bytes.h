@@ -2,13 +2,16 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Integers in bytes: little-endian inside values, big-endian in keys. Unaligned on purpose.
+ * Bytes of memory: integers in them, and prefetching them.
+ *
+ * Integers are little-endian inside values, big-endian in keys. Unaligned on purpose.
  * The file format is for little-endian machines (doc/format.md), but nothing here assumes one.
  */
 
 #ifndef SX_BYTES_H
 #define SX_BYTES_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -93,6 +96,34 @@ static inline unsigned sx_bytes_for(uint64_t x)
 static inline uint64_t sx_low_bits(unsigned n)
 {
 	return n >= 64 ? UINT64_MAX : ((uint64_t)1 << n) - 1;
+}
+
+/*
+ * Prefetching into the CPU's caches. gcc 12 takes a function that only prefetches for one without
+ * effect and drops calls of it, so these and all functions like them must be SX_INLINE.
+ */
+
+/** Bytes of a cache line. */
+#define SX_CACHE_LINE 64
+
+/** Prefetch the cache line of an address, which need not be valid. */
+SX_INLINE void sx_prefetch(const void *p)
+{
+	__builtin_prefetch(p, 0, 3);
+}
+
+/**
+ * Prefetch bytes [p, p + size), but not more than max cache lines. The number of lines does not
+ * depend on where the first one begins: ranges of similar sizes take as many rounds, and branch
+ * prediction gets the end of the loop right.
+ */
+SX_INLINE void sx_prefetch_lines(const void *p, size_t size, size_t max)
+{
+	const unsigned char *at = p;
+	size_t lines = size / SX_CACHE_LINE + 2;
+
+	for (lines = lines < max ? lines : max; size && lines--; at += SX_CACHE_LINE)
+		sx_prefetch(at);
 }
 
 #endif /* SX_BYTES_H */

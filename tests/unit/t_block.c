@@ -374,7 +374,7 @@ static void check_near(const sx_block *block, const sx_rows *rows, size_t from, 
 	unsigned j;
 
 	for (j = 0; (kernel = sx_kernel_list(j)); j++) {
-		found = sx_block_near(kernel, block, from, to, query, k, hits, entry);
+		found = t_block_near(kernel, block, from, to, query, k, hits, entry);
 		for (i = from, seen = 0; i < to; i++) {
 			if ((unsigned)__builtin_popcountll(rows->key[i] ^ query) > k)
 				continue;

@@ -40,7 +40,7 @@ static void use_block(sxt_rng *rng, const sx_block *block, size_t size)
 		t_must(to <= block->n);
 		from = sxt_rng_below(rng, block->n + 1);
 		to = from + sxt_rng_below(rng, block->n - from + 1);
-		t_must(sx_block_near(sx_kernel_best(), block, from, to, key, (unsigned)i * 3, hits,
+		t_must(t_block_near(sx_kernel_best(), block, from, to, key, (unsigned)i * 3, hits,
 				     entry) <= to - from);
 		sx_rows_init(&rows, block->n_cols);
 		t_must(!sx_rows_reserve(&rows, to - from));
@@ -50,7 +50,7 @@ static void use_block(sxt_rng *rng, const sx_block *block, size_t size)
 			t_must_eq(rows.n, 0);
 		sx_rows_free(&rows);
 	}
-	t_must(sx_block_near(sx_kernel_best(), block, 0, block->n, 0, 64, hits, entry) <= block->n);
+	t_must(t_block_near(sx_kernel_best(), block, 0, block->n, 0, 64, hits, entry) <= block->n);
 	for (i = 0; i < block->n; i += 1 + block->n / 20) {
 		(void)sx_block_key(block, i);
 		for (c = 0; c < block->n_cols; c++)

@@ -117,4 +117,16 @@ static inline unsigned char *t_encode_open(const sx_rows *rows, size_t size, sx_
 	return value;
 }
 
+/** The keys among entries [from, to) that are near, as sx_lookup_near() finds them. */
+static inline size_t t_block_near(const sx_kernel *kernel, const sx_block *b, size_t from, size_t to,
+		     uint64_t query, unsigned k, uint64_t *hits, uint16_t *entry)
+{
+	sx_coded keys = sx_block_coded(b);
+	const unsigned char *low = b->low + from * b->width;
+	size_t readable = (size_t)(b->data + b->size - low);
+	size_t n = kernel->near_low(low, b->width, to - from, readable, query, k, entry);
+
+	return n ? kernel->complete(&keys, from, entry, n, query, k, hits) : 0;
+}
+
 #endif /* T_BLOCK_ROWS_H */
