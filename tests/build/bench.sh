@@ -145,6 +145,24 @@ awk -f "$SX_SRCDIR/bench/svg.awk" -f "$SX_SRCDIR/bench/latency.awk" "$dir/lines"
 grep -q '>scan</text>$' "$dir/svg"
 tail -n 1 "$dir/svg" | grep -q '^</svg>$'
 
+# Six lines of code: neither those of comments nor those that look like comments inside of strings.
+mkdir -p "$dir/tree/lib/a" "$dir/tree/include" "$dir/tree/tools" "$dir/tree/tests" "$dir/tree/bench"
+cat >"$dir/tree/lib/a/x.c" <<'END'
+int /* a */ a;
+/* b */ // c
+
+/* d
+int d; */ int e;
+char *f = "/* \" // */"; /* g
+*/
+char h = '"'; // "
+char *i = "/*\
+*/";
+END
+sh "$SX_SRCDIR/bench/loc.sh" "$dir/tree" "$dir/tree" >"$dir/out"
+grep -q '^lib/a  *6  *6$' "$dir/out"
+grep -q '^lib but text  *6  *6$' "$dir/out"
+
 [ -n "${SX_TEXT-}" ] || exit 0
 printf 'Two words, and “two” more: don’t count 3.14 as two.\n' >"$dir/one"
 printf '我们喜欢音乐。' >"$dir/two"
