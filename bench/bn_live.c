@@ -28,7 +28,7 @@ enum { ARRAYS, STATIC, LIVE, APART, RIVALS };
 enum { HALF, FULL, FIRST_WINDOW, LAST_WINDOW = FIRST_WINDOW + 2, STREAM, STREAM_CPU, WORKS };
 
 /* Queries after a merge are told apart by how many there have been since. */
-static const uint64_t window_end[] = { 0, 100, 1000, 10000 };
+static const uint64_t window_end[] = { 0, 1, 1000, 10000 };
 
 struct bench {
 	struct bn_setup setup; /* of the index that does not change */
@@ -239,7 +239,7 @@ static void make_rivals(struct bench *b)
 static void begin_report(struct bench *b)
 {
 	static const char *const works[WORKS] = {
-		"fresh-half",        "fresh-full", "merged-0-100", "merged-100-1000",
+		"fresh-half",        "fresh-full", "merged-0-1", "merged-1-1000",
 		"merged-1000-10000", "stream",     "stream-cpu",
 	};
 	struct bn_report *report = &b->report;

@@ -74,6 +74,8 @@ function take(f, n, r,    what, of, who, work, here, base, time) {
 		of = p99[base]
 	else if (what[1] == "ns/id")
 		of = matches[here] / 1000
+	else if (what[1] == "ms")
+		of = 1000
 	time = what[1] == "p99/uniform" ? p99[here] : us[here]
 	if (of > 0)
 		add(time, time / of, time / of, time / of)

@@ -219,9 +219,12 @@ int sx_samples_locate(const sx_samples *samples, const unsigned char *value,
 	return 1;
 }
 
-/* Shapes without entries, so no thread takes them for samples. */
-#define READ_ONCE 1u
-#define IN_WORK 2u
+/*
+ * Shapes without entries, so no thread takes them for samples: how often the block was read, up to
+ * READS, or that a thread is making them. Making takes as long as they save in about ten reads.
+ */
+#define READS 8u
+#define IN_WORK 15u
 
 #define UNITS 32768 /* more than entries of a block, and a multiple of each unit */
 
@@ -239,8 +242,12 @@ static int change(sx_samples *shared, uint32_t from, uint32_t to)
 
 int sx_samples_are_due(sx_samples *shared)
 {
-	return !change(shared, 0, READ_ONCE) &&
-	       atomic_load_explicit(&shared->shape, memory_order_relaxed) == READ_ONCE;
+	uint32_t reads = atomic_load_explicit(&shared->shape, memory_order_relaxed);
+
+	/* Two threads at once may count one read: that does no harm. */
+	if (reads < READS)
+		(void)change(shared, reads, reads + 1);
+	return reads == READS;
 }
 
 static void count_parts(const sx_block *block, uint64_t span, const sx_kernel *kernel,
@@ -284,7 +291,7 @@ const char *sx_samples_make(sx_samples *shared, const void *value, size_t size,
 	out->base = block.base;
 	out->scale = (uint32_t)(((uint64_t)SX_SAMPLES_PARTS << SCALE_BITS) / span);
 	count_parts(&block, span, kernel, out);
-	if (change(shared, READ_ONCE, IN_WORK)) {
+	if (change(shared, READS, IN_WORK)) {
 		shared->base = out->base;
 		shared->scale = out->scale;
 		shared->unit = out->unit;

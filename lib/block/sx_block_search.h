@@ -48,9 +48,9 @@ size_t sx_block_upper_bound(const sx_block *block, uint64_t key);
  * are spread evenly have the same number of entries in each part; a sample is the difference from
  * that: `off`, in units of 2^unit, rounded down. The unit is 1 unless keys are spread very unevenly.
  *
- * Making samples takes longer than reading a block without them, so they are made when the block
- * is read for the second time. Threads share samples: one thread writes them, the others do not
- * wait for it.
+ * Making samples takes as long as they save in about ten reads, so they are made when a block has
+ * been read some times. Threads share samples: one thread writes them, the others do not wait for
+ * it.
  */
 
 /** Parts of a block that have a sample each: as many as a cache line has room for. */

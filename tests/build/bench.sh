@@ -102,7 +102,7 @@ for writer in '' --in-process; do
 	# shellcheck disable=SC2086
 	"$bench/bn_live" --dir "$dir" --documents 20000 --queries 500 --rounds 2 --threshold 3000 \
 		--commits 20 --seconds 1 $writer >"$dir/out" 2>"$dir/table"
-	lines_of fresh-half:live fresh-full:live merged-0-100:live stream:static stream:live
+	lines_of fresh-half:live fresh-full:live merged-0-1:live merged-1-1000:apart stream:static stream:live
 	grep -q '"merges":[1-9]' "$dir/out"
 	[ "$(find "$dir" -type d | wc -l)" -eq 1 ]
 done

@@ -266,7 +266,7 @@ START_TEST(costs)
 		simidx_query *q = queries_near(500, k);
 
 		ck_assert_int_eq(is_sorted(index, q, 500), 1);
-		/* The blocks have their rank samples once they have been read twice. */
+		/* The blocks have their rank samples once they have been read some times. */
 		t_batch_check(index, q, 500, 1);
 		ck_assert_sx(t_batch_run(index, q, 500, 1, &c), SIMIDX_OK);
 		free(q);
