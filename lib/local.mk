@@ -48,14 +48,14 @@ lib_libsx_core_la_SOURCES = \
 	lib/kernel/sx_kernel_neon.c \
 	lib/kernel/sx_kernel_plain.c \
 	lib/kernel/sx_kernel_plain.h \
-	lib/store/sx_check.c \
-	lib/store/sx_check.h \
 	lib/store/sx_dbi.c \
 	lib/store/sx_dbi.h \
 	lib/store/sx_dir.c \
 	lib/store/sx_dir.h \
 	lib/store/sx_env.c \
 	lib/store/sx_env.h \
+	lib/store/sx_file_check.c \
+	lib/store/sx_file_check.h \
 	lib/store/sx_lmdb_pages.h \
 	lib/store/sx_store.c \
 	lib/store/sx_store.h \
@@ -76,8 +76,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/plan/sx_costs.h \
 	lib/plan/sx_cover.c \
 	lib/plan/sx_cover.h \
-	lib/plan/sx_covers.c \
-	lib/plan/sx_covers.h \
+	lib/plan/sx_cover_table.c \
+	lib/plan/sx_cover_table.h \
 	lib/plan/sx_patterns.c \
 	lib/plan/sx_patterns.h \
 	lib/plan/sx_perm.c \
@@ -90,10 +90,10 @@ lib_libsx_core_la_SOURCES = \
 	lib/plan/sx_probes.h \
 	lib/plan/sx_weights.c \
 	lib/plan/sx_weights.h \
-	lib/table/sx_block_cache.c \
-	lib/table/sx_block_cache.h \
 	lib/table/sx_block_index.c \
 	lib/table/sx_block_index.h \
+	lib/table/sx_block_index_cache.c \
+	lib/table/sx_block_index_cache.h \
 	lib/table/sx_lookup.c \
 	lib/table/sx_lookup.h \
 	lib/table/sx_table.c \
@@ -106,14 +106,14 @@ lib_libsx_core_la_SOURCES = \
 	lib/table/sx_table_range.h \
 	lib/table/sx_table_walk.c \
 	lib/table/sx_table_walk.h \
-	lib/fresh/sx_buckets.c \
-	lib/fresh/sx_buckets.h \
 	lib/fresh/sx_fresh.c \
 	lib/fresh/sx_fresh.h \
 	lib/fresh/sx_fresh_log.c \
 	lib/fresh/sx_fresh_log.h \
 	lib/fresh/sx_memtable.c \
 	lib/fresh/sx_memtable.h \
+	lib/fresh/sx_memtable_buckets.c \
+	lib/fresh/sx_memtable_buckets.h \
 	lib/index/sx_create.c \
 	lib/index/sx_create.h \
 	lib/index/sx_documents.c \

@@ -150,7 +150,7 @@ tests_unit_run_LDADD += lib/libsx-core.la $(CHECK_LIBS) -lm
 
 tests_fault_exchanged_SOURCES = $(tests_support) tests/fault/exchanged.c
 tests_fault_exchanged_CPPFLAGS = $(tests_cppflags)
-tests_fault_exchanged_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sx_check_open,--wrap=sx_store_lock
+tests_fault_exchanged_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sx_file_check_open,--wrap=sx_store_lock
 tests_fault_exchanged_LDADD = lib/libsx-core.la $(CHECK_LIBS) -lm
 
 tests_fault_merge_kill_SOURCES = $(tests_support) tests/fault/merge_kill.c

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "fresh/sx_buckets.h"
+#include "fresh/sx_memtable_buckets.h"
 #include "util/sx_alloc.h"
 #include "util/sx_hash.h"
 
@@ -38,7 +38,7 @@ struct sx_memtable {
 	size_t mask, old_mask;   /* number of slots - 1 */
 	size_t moved;            /* slots of the old table that have moved */
 	size_t used;
-	sx_buckets *buckets; /* the distinct fingerprints */
+	sx_memtable_buckets *buckets; /* the distinct fingerprints */
 };
 
 static uint64_t value_of(const sx_fresh_row *row, unsigned key)
@@ -128,7 +128,7 @@ sx_memtable *sx_memtable_new(unsigned bits, uint64_t base, const sx_kernel *kern
 	memtable->base = base;
 	memtable->mask = FIRST_SLOTS - 1;
 	memtable->slot = sx_calloc(FIRST_SLOTS, sizeof(*memtable->slot));
-	memtable->buckets = sx_buckets_new(bits, kernel);
+	memtable->buckets = sx_memtable_buckets_new(bits, kernel);
 	if (memtable->slot && memtable->buckets)
 		return memtable;
 	sx_memtable_free(memtable);
@@ -141,7 +141,7 @@ void sx_memtable_free(sx_memtable *memtable)
 		return;
 	free(memtable->slot);
 	free(memtable->old);
-	sx_buckets_free(memtable->buckets);
+	sx_memtable_buckets_free(memtable->buckets);
 	free(memtable->node);
 	free(memtable);
 }
@@ -166,7 +166,7 @@ int sx_memtable_add(sx_memtable *memtable, const sx_fresh_row *row)
 	    sx_reserve(&memtable->node, &memtable->cap, (size_t)n + 1, sizeof(*node)))
 		return -1;
 	if (!find(memtable, SX_BY_FP, row->fp)->first &&
-	    sx_buckets_add(memtable->buckets, row->fp))
+	    sx_memtable_buckets_add(memtable->buckets, row->fp))
 		return -1;
 	node = &memtable->node[n];
 	node->row = *row;
@@ -210,10 +210,10 @@ uint32_t sx_memtable_next(const sx_memtable *memtable, enum sx_memtable_key key,
 int sx_memtable_near(const sx_memtable *memtable, const sx_probes *probes, uint64_t query,
 		     unsigned k, sx_u64s *fps, uint64_t *candidates)
 {
-	return sx_buckets_near(memtable->buckets, probes, query, k, fps, candidates);
+	return sx_memtable_buckets_near(memtable->buckets, probes, query, k, fps, candidates);
 }
 
 void sx_memtable_prefetch(const sx_memtable *memtable, const sx_probes *probes)
 {
-	sx_buckets_prefetch(memtable->buckets, probes);
+	sx_memtable_buckets_prefetch(memtable->buckets, probes);
 }

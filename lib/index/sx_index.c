@@ -165,7 +165,7 @@ static simidx *make_handle(sx_store *store, unsigned flags)
 		free(index);
 		return NULL;
 	}
-	if (sx_block_cache_init(&index->block_cache)) {
+	if (sx_block_index_cache_init(&index->block_index_cache)) {
 		sx_fresh_free(&index->fresh);
 		free(index);
 		return NULL;
@@ -238,7 +238,7 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 	if (rc)
 		return rc;
 	(*out)->kernel = (*out)->fresh.kernel = kernel;
-	(*out)->block_cache.max_bytes = options->block_index_bytes;
+	(*out)->block_index_cache.max_bytes = options->block_index_bytes;
 	return SIMIDX_OK;
 }
 
@@ -248,7 +248,7 @@ void simidx_close(simidx *index)
 		return;
 	sx_store_close(index->store);
 	sx_fresh_free(&index->fresh);
-	sx_block_cache_free(&index->block_cache);
+	sx_block_index_cache_free(&index->block_index_cache);
 	sx_header_free_profile(&index->profile);
 	free(index);
 }

@@ -11,7 +11,7 @@
 #include "fresh/sx_fresh.h"
 #include "index/sx_header.h"
 #include "plan/sx_planner.h"
-#include "table/sx_block_cache.h"
+#include "table/sx_block_index_cache.h"
 #include "table/sx_table.h"
 
 /** The sub-databases of an index. */
@@ -42,7 +42,7 @@ struct simidx {
 	uint64_t merge_blocks, merge_rows;
 
 	sx_fresh fresh; /* the log and the memtable of fresh rows */
-	sx_block_cache block_cache; /* block indexes of the tables */
+	sx_block_index_cache block_index_cache; /* block indexes of the tables */
 
 	size_t batch_sorted_from; /* queries of a batch from which on they are sorted */
 	size_t batch_slice;       /* most queries that are sorted together */

@@ -118,14 +118,14 @@ void sx_view_end(sx_view *view)
 		sx_snapshot_end(&view->snapshot);
 	}
 	for (unsigned t = 0; t < SX_VIEW_TABLES; t++)
-		sx_block_cache_give_back(&index->block_cache, view->held[t]);
+		sx_block_index_cache_give_back(&index->block_index_cache, view->held[t]);
 }
 
 /* Take the block index of one table. Returns 1 if it has the one that it can have. */
 static int take(sx_view *view, unsigned t, unsigned map_changes, uint64_t expected)
 {
 	sx_snapshot *s = &view->snapshot;
-	sx_block_cache *cache = &s->index->block_cache;
+	sx_block_index_cache *cache = &s->index->block_index_cache;
 	const sx_table_count *count = t == SX_VIEW_POSTINGS ? &s->header.other[SX_COUNT_POSTINGS]
 							    : &s->header.table[t];
 	sx_table_version version = { view->table[t].table, count->rows, count->generation,
@@ -136,7 +136,7 @@ static int take(sx_view *view, unsigned t, unsigned map_changes, uint64_t expect
 	if (!sx_cached_index_fits(held, &version)) {
 		if (held)
 			lookups += view->queries - view->since[t];
-		held = sx_block_cache_take(cache, t, &version, s->txn, held, lookups);
+		held = sx_block_index_cache_take(cache, t, &version, s->txn, held, lookups);
 		view->held[t] = held;
 		view->table[t].blocks = held ? held->blocks : NULL;
 		view->since[t] = view->queries;
@@ -151,7 +151,7 @@ static void take_all(sx_view *view, unsigned map_changes, uint64_t expected)
 
 	view->is_whole = 1;
 	if (index->layout == SIMIDX_LAYOUT_BLOCKS &&
-	    index->block_cache.max_bytes != SIMIDX_BLOCK_INDEX_NEVER) {
+	    index->block_index_cache.max_bytes != SIMIDX_BLOCK_INDEX_NEVER) {
 		for (unsigned t = 0; t < index->plan.n_tables; t++)
 			view->is_whole &= take(view, t, map_changes, expected);
 		if (sx_has_ids(index))

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plan/sx_covers.h"
+#include "plan/sx_cover_table.h"
 #include "util/sx_bytes.h"
 
 #define BLOCK_BYTES 4080. /* of a page of 4096 */
@@ -326,7 +326,7 @@ static unsigned find_covers(const sx_plan *plan, const sx_request *request,
 		best = out[n].ns < out[best].ns ? n : best;
 		n++;
 	}
-	for (const sx_covers_row *row = sx_covers; row->plan && n < SX_MAX_OTHERS; row++) {
+	for (const sx_cover_row *row = sx_cover_table; row->plan && n < SX_MAX_OTHERS; row++) {
 		if (row->radius != task.radius || strcmp(row->plan, plan->name) != 0 ||
 		    !cover_by_prefixes(&task, row->thresholds, all ? HUGE_VAL : out[best].ns,
 				       &out[n]))

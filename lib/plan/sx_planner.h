@@ -5,7 +5,7 @@
  * The planner: the cheapest of the covers that find everything within a radius. There are three
  * kinds. The tables whose first leads are disjoint, each probed by its first lead alone: sum
  * (threshold + 1) > radius, and the cheapest such thresholds are found. Where whole prefixes of
- * a plan overlap, those of the plan that sx_covers.h lists. And a scan.
+ * a plan overlap, those of the plan that sx_cover_table.h lists. And a scan.
  */
 
 #ifndef SX_PLANNER_H

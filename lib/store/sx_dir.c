@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/sx_check.h"
+#include "store/sx_file_check.h"
 #include "store/sx_store_handle.h"
 #include "util/sx_err.h"
 

@@ -14,7 +14,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "store/sx_check.h"
+#include "store/sx_file_check.h"
 #include "util/sx_err.h"
 
 #define MAX_READERS 1024
@@ -179,7 +179,7 @@ static int open_above_standard(MDB_env *env, const char *dir, unsigned flags, mo
 int sx_env_init(sx_env *env)
 {
 	env->data_fd = -1;
-	env->page_size = sx_check_page_size();
+	env->page_size = sx_file_check_page_size();
 	return pthread_mutex_init(&env->moving, NULL);
 }
 

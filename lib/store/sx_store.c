@@ -20,7 +20,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "store/sx_check.h"
+#include "store/sx_file_check.h"
 #include "store/sx_lmdb_pages.h"
 #include "store/sx_store_handle.h"
 #include "util/sx_alloc.h"
@@ -239,7 +239,7 @@ int sx_store_create(const char *dir, const sx_store_options *options, sx_store *
 		return sx_fail(err, SIMIDX_E_ARG, "a new store cannot be read-only");
 	rc = check_process(err);
 	if (!rc)
-		rc = sx_check_directory(dir, options->flags & SX_STORE_FORCE, &dir_fd, err);
+		rc = sx_file_check_directory(dir, options->flags & SX_STORE_FORCE, &dir_fd, err);
 	if (rc)
 		return rc;
 	sx_store_registry_lock();
@@ -305,7 +305,7 @@ static int open_new(const char *dir, int dir_fd, const struct stat *st,
 	if (options->flags & SX_STORE_STATIC) {
 		flags = MDB_NOLOCK | MDB_RDONLY;
 	} else {
-		rc = sx_check_lock_file(dir, dir_fd, err);
+		rc = sx_file_check_lock_file(dir, dir_fd, err);
 		if (rc)
 			return rc;
 		if (options->flags & SX_STORE_READ_ONLY ||
@@ -342,14 +342,14 @@ static int open_locked(const char *dir, const sx_store_options *options, sx_stor
 	int dir_fd, fd, rc;
 	struct stat st;
 
-	rc = sx_check_directory(dir, options->flags & SX_STORE_FORCE, &dir_fd, err);
+	rc = sx_file_check_directory(dir, options->flags & SX_STORE_FORCE, &dir_fd, err);
 	if (rc)
 		return rc;
-	rc = sx_check_open(dir, dir_fd, &fd, &st, err);
+	rc = sx_file_check_open(dir, dir_fd, &fd, &st, err);
 	if (!rc) {
 		store = find_open(&st);
 		if (!store)
-			rc = sx_check_data(dir, fd, err);
+			rc = sx_file_check_data(dir, fd, err);
 		close(fd);
 	}
 	if (!rc)
@@ -418,7 +418,7 @@ int sx_store_copy(sx_store *store, const char *dir, simidx_error *err)
 	int dir_fd, fd, rc = sx_store_check_fork(store, err);
 
 	if (!rc)
-		rc = sx_check_directory(dir, 1, &dir_fd, err);
+		rc = sx_file_check_directory(dir, 1, &dir_fd, err);
 	if (rc)
 		return rc;
 	fd = openat(dir_fd, SX_DATA_NAME, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/sx_check.h"
+#include "store/sx_file_check.h"
 #include "store/sx_store_handle.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"

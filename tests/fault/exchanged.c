@@ -17,14 +17,14 @@
 
 #include <simidx_admin.h>
 
-#include "store/sx_check.h"
+#include "store/sx_file_check.h"
 #include "store/sx_txn.h"
 #include "support/sxt_model.h"
 
 #define OTHERS 6 /* indexes that take the place one after the other */
 
-int __real_sx_check_open(const char *at, int dir_fd, int *fd, struct stat *st, simidx_error *err);
-int __wrap_sx_check_open(const char *at, int dir_fd, int *fd, struct stat *st, simidx_error *err);
+int __real_sx_file_check_open(const char *at, int dir_fd, int *fd, struct stat *st, simidx_error *err);
+int __wrap_sx_file_check_open(const char *at, int dir_fd, int *fd, struct stat *st, simidx_error *err);
 int __real_sx_store_lock(sx_store *store, int wait_ms, simidx_error *err);
 int __wrap_sx_store_lock(sx_store *store, int wait_ms, simidx_error *err);
 
@@ -41,13 +41,13 @@ static void exchange(void)
 	sxt_remove(gone);
 }
 
-int __wrap_sx_check_open(const char *at, int dir_fd, int *fd, struct stat *st, simidx_error *err)
+int __wrap_sx_file_check_open(const char *at, int dir_fd, int *fd, struct stat *st, simidx_error *err)
 {
 	if (before_file > 0) {
 		before_file--;
 		exchange();
 	}
-	return __real_sx_check_open(at, dir_fd, fd, st, err);
+	return __real_sx_file_check_open(at, dir_fd, fd, st, err);
 }
 
 int __wrap_sx_store_lock(sx_store *store, int wait_ms, simidx_error *err)

@@ -395,7 +395,7 @@ START_TEST(instalment)
 		for (at = 1, has_failed = 1; has_failed; at++) {
 			index = sxt_open(path, 0);
 			/* Block indexes are made in a search, and need memory to be used. */
-			index->block_cache.max_bytes = SIMIDX_BLOCK_INDEX_NEVER;
+			index->block_index_cache.max_bytes = SIMIDX_BLOCK_INDEX_NEVER;
 			has_failed = 0;
 			search_until_begun(index, expected, at);
 			simidx_close(index);

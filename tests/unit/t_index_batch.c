@@ -133,7 +133,7 @@ static int is_sorted(simidx *index, const simidx_query *q, size_t n)
 	int sorted;
 
 	ck_assert_sx(sx_view_renew(&reader->view, &sxt_err), SIMIDX_OK);
-	sx_view_expect(&reader->view, SX_BLOCK_CACHE_LOOKUPS);
+	sx_view_expect(&reader->view, SX_BLOCK_INDEX_CACHE_LOOKUPS);
 	sorted = sx_sorted_is_worthwhile(reader, q, n);
 	sx_view_reset(&reader->view);
 	simidx_reader_close(reader);
@@ -167,7 +167,7 @@ static void check_form(const char *plan, int form, size_t fresh)
 	index = make_mixed(plan, form == 2 ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS,
 			   model.n - fresh);
 	if (form == 3)
-		index->block_cache.max_bytes = SIMIDX_BLOCK_INDEX_NEVER;
+		index->block_index_cache.max_bytes = SIMIDX_BLOCK_INDEX_NEVER;
 	probe_always(index);
 	index->batch_sorted_from = 1;
 	index->batch_slice = 90;

@@ -414,7 +414,7 @@ static void check_cost(const struct subject *s, simidx_reader *reader, uint64_t 
 					     &sx_reader_index(reader)->plan.table[reader->access.probes.at[i].table],
 					     &reader->access.probes.at[i]);
 	/* With a block index also what lies beside the ranges in the same parts of blocks. */
-	if (sx_reader_index(reader)->block_cache.max_bytes == SIMIDX_BLOCK_INDEX_NEVER)
+	if (sx_reader_index(reader)->block_index_cache.max_bytes == SIMIDX_BLOCK_INDEX_NEVER)
 		ck_assert_uint_eq(results.candidates, candidates);
 	else
 		ck_assert_uint_ge(results.candidates, candidates);
@@ -435,7 +435,7 @@ static void check_costs(int i)
 	sxt_model_store(&s.model, 0, s.model.n, index);
 	sxt_merge(index);
 	for (unsigned q = 0; q < 40; q++) {
-		index->block_cache.max_bytes = q < 20 ? SIMIDX_BLOCK_INDEX_NEVER : 0;
+		index->block_index_cache.max_bytes = q < 20 ? SIMIDX_BLOCK_INDEX_NEVER : 0;
 		for (unsigned k = 0; k <= 3; k++)
 			check_cost(&s, reader, choose_query(&s, q), k);
 	}

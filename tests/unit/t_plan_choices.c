@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "plan/sx_covers.h"
+#include "plan/sx_cover_table.h"
 #include "plan/sx_planner.h"
 #include "support/sxt.h"
 #include "support/sxt_cover.h"
@@ -139,7 +139,7 @@ static double cheapest_first_leads(const sx_plan *plan, const sx_request *reques
 }
 
 /* What a row of the table of covers takes. */
-static double row_ns(const sx_plan *plan, const sx_request *request, const sx_covers_row *row)
+static double row_ns(const sx_plan *plan, const sx_request *request, const sx_cover_row *row)
 {
 	double sum = 0;
 
@@ -168,7 +168,7 @@ START_TEST(test_cheapest)
 	sx_planner_choose(&plan, &request, &costs, &s);
 	ck_assert_double_le(s.ns, cheapest_first_leads(&plan, &request) + 1);
 	ck_assert_double_le(s.ns, 1e8 * 0.2 + 1);
-	for (const sx_covers_row *row = sx_covers; row->plan; row++)
+	for (const sx_cover_row *row = sx_cover_table; row->plan; row++)
 		if (row->radius == radius && !strcmp(row->plan, plan.name))
 			ck_assert_double_le(s.ns, row_ns(&plan, &request, row) + 1);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/sx_covers.h"
+#include "plan/sx_cover_table.h"
 #include "plan/sx_planner.h"
 #include "support/sxt.h"
 #include "support/sxt_cover.h"
@@ -474,7 +474,7 @@ START_TEST(test_all_of_16)
 END_TEST
 
 /* A row of the table as a cover of the whole prefixes. */
-static void cover_of_row(const sx_plan *plan, const sx_covers_row *row, uint64_t ignore,
+static void cover_of_row(const sx_plan *plan, const sx_cover_row *row, uint64_t ignore,
 			 sx_cover *out)
 {
 	sx_cover_init(out, row->radius, ignore);
@@ -500,7 +500,7 @@ START_TEST(test_rows)
 	sxt_rng rng;
 
 	sxt_rng_init(&rng, (uint64_t)_i);
-	for (const sx_covers_row *row = sx_covers; row->plan; row++) {
+	for (const sx_cover_row *row = sx_cover_table; row->plan; row++) {
 		sx_cover cover;
 		sx_plan plan;
 

@@ -133,14 +133,14 @@ static inline uint64_t t_search_near(struct t_search *s)
 static inline void t_search_make_block_indexes(simidx_reader *reader)
 {
 	ck_assert_sx(sx_view_renew(&reader->view, &sxt_err), SIMIDX_OK);
-	sx_view_expect(&reader->view, SX_BLOCK_CACHE_LOOKUPS);
+	sx_view_expect(&reader->view, SX_BLOCK_INDEX_CACHE_LOOKUPS);
 	sx_view_reset(&reader->view);
 }
 
 /** Block indexes from the next search on, or none (for the index, and what its readers hold). */
 static inline void t_search_block_indexes(struct t_search *s, int on)
 {
-	s->index->block_cache.max_bytes = on ? 0 : SIMIDX_BLOCK_INDEX_NEVER;
+	s->index->block_index_cache.max_bytes = on ? 0 : SIMIDX_BLOCK_INDEX_NEVER;
 	simidx_reader_close(s->reader);
 	s->reader = sxt_reader(s->index);
 	t_search_make_block_indexes(s->reader);

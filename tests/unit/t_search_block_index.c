@@ -15,9 +15,9 @@ static uint64_t bytes_of_all(const simidx *index)
 {
 	uint64_t bytes = 0;
 
-	for (unsigned t = 0; t < SX_BLOCK_CACHE_TABLES; t++)
-		if (index->block_cache.table[t].cached)
-			bytes += index->block_cache.table[t].cached->blocks->bytes;
+	for (unsigned t = 0; t < SX_BLOCK_INDEX_CACHE_TABLES; t++)
+		if (index->block_index_cache.table[t].cached)
+			bytes += index->block_index_cache.table[t].cached->blocks->bytes;
 	return bytes;
 }
 
@@ -32,7 +32,7 @@ START_TEST(max_bytes)
 	t_search_store(&s, s.model.n - 100);
 	t_search_open_with(&s, 0);
 	t_search_some_indexed(&s, 30);
-	all = s.index->block_cache.bytes;
+	all = s.index->block_index_cache.bytes;
 	ck_assert_uint_gt(all, 0);
 	ck_assert_uint_eq(bytes_of_all(s.index), all);
 	ck_assert_uint_eq(t_search_used_by(s.reader), 4);
@@ -46,10 +46,10 @@ START_TEST(max_bytes)
 	for (uint64_t part = 1; part < 8; part++) {
 		t_search_open_with(&s, all * part / 7);
 		t_search_some_indexed(&s, 20);
-		ck_assert_uint_eq(bytes_of_all(s.index), s.index->block_cache.bytes);
-		ck_assert_msg(s.index->block_cache.bytes <= all * part / 7,
+		ck_assert_uint_eq(bytes_of_all(s.index), s.index->block_index_cache.bytes);
+		ck_assert_msg(s.index->block_index_cache.bytes <= all * part / 7,
 			      "%llu bytes of block indexes, at most %llu",
-			      (unsigned long long)s.index->block_cache.bytes,
+			      (unsigned long long)s.index->block_index_cache.bytes,
 			      (unsigned long long)(all * part / 7));
 	}
 	t_search_end(&s);
@@ -67,13 +67,13 @@ START_TEST(no_bytes_to_spare)
 	t_search_store(&s, s.model.n - 100);
 	t_search_open_with(&s, 0);
 	t_search_some_indexed(&s, 10);
-	all = s.index->block_cache.bytes;
+	all = s.index->block_index_cache.bytes;
 	t_search_open_with(&s, all + all / 8); /* that of one table takes a fifth */
 	for (int merged = 0; merged < 2; merged++) {
 		t_search_some_indexed(&s, 10);
 		ck_assert_uint_eq(t_search_used_by(s.reader), 4);
-		ck_assert_uint_ge(s.index->block_cache.bytes, all);
-		ck_assert_uint_eq(bytes_of_all(s.index), s.index->block_cache.bytes);
+		ck_assert_uint_ge(s.index->block_index_cache.bytes, all);
+		ck_assert_uint_eq(bytes_of_all(s.index), s.index->block_index_cache.bytes);
 		sxt_merge(s.index);
 	}
 	t_search_end(&s);
@@ -90,9 +90,9 @@ START_TEST(another_chance)
 	t_search_store(&s, s.model.n - 100);
 	t_search_open_with(&s, 0);
 	ck_assert_sx(sx_view_renew(&s.reader->view, &sxt_err), SIMIDX_OK);
-	s.index->block_cache.table[0].generation =
+	s.index->block_index_cache.table[0].generation =
 		s.reader->view.snapshot.header.table[0].generation;
-	s.index->block_cache.table[0].is_impossible = 1;
+	s.index->block_index_cache.table[0].is_impossible = 1;
 	sx_view_reset(&s.reader->view);
 	for (unsigned merged = 0; merged < 2; merged++) {
 		t_search_some_indexed(&s, 10);
@@ -136,14 +136,14 @@ static unsigned valid_in(struct t_search *s)
 	sx_snapshot now;
 
 	ck_assert_sx(sx_snapshot_begin(&now, s->index, &sxt_err), SIMIDX_OK);
-	for (unsigned t = 0; t < SX_BLOCK_CACHE_TABLES; t++) {
+	for (unsigned t = 0; t < SX_BLOCK_INDEX_CACHE_TABLES; t++) {
 		int is_postings = t == SX_VIEW_POSTINGS;
 		const sx_table_count *count = is_postings ? &now.header.other[SX_COUNT_POSTINGS]
 							  : &now.header.table[t];
 		sx_table_version version = { is_postings ? &tables->postings : &tables->permuted[t],
 					     count->rows, count->generation, map_changes };
 
-		valid += sx_cached_index_fits(s->index->block_cache.table[t].cached, &version);
+		valid += sx_cached_index_fits(s->index->block_index_cache.table[t].cached, &version);
 	}
 	sx_snapshot_end(&now);
 	return valid;
@@ -190,14 +190,14 @@ static unsigned searches_without(struct t_search *s)
 	return n;
 }
 
-/* The first ones come with the look-up after SX_BLOCK_CACHE_LOOKUPS of them in each table. */
+/* The first ones come with the look-up after SX_BLOCK_INDEX_CACHE_LOOKUPS of them in each table. */
 START_TEST(after_lookups)
 {
 	struct t_search s;
 
 	make_even(&s, 5000, 5000);
 	ck_assert_uint_eq(valid_in(&s), 0);
-	ck_assert_uint_eq(searches_without(&s), SX_BLOCK_CACHE_LOOKUPS);
+	ck_assert_uint_eq(searches_without(&s), SX_BLOCK_INDEX_CACHE_LOOKUPS);
 	/* A new reader has them at once, and a merge of nothing leaves them. */
 	simidx_reader_close(s.reader);
 	s.reader = sxt_reader(s.index);
@@ -221,8 +221,8 @@ START_TEST(lookups_of_all_readers)
 		search_one(&s, other);
 	}
 	/* Those that a reader has done count when it takes the next snapshot. */
-	ck_assert_uint_ge(n, SX_BLOCK_CACHE_LOOKUPS / 2);
-	ck_assert_uint_le(n, SX_BLOCK_CACHE_LOOKUPS / 2 + 2);
+	ck_assert_uint_ge(n, SX_BLOCK_INDEX_CACHE_LOOKUPS / 2);
+	ck_assert_uint_le(n, SX_BLOCK_INDEX_CACHE_LOOKUPS / 2 + 2);
 	ck_assert_uint_eq(valid_in(&s), 5);
 	simidx_reader_close(other);
 	t_search_end(&s);
@@ -230,7 +230,7 @@ START_TEST(lookups_of_all_readers)
 END_TEST
 
 /*
- * After SX_BLOCK_CACHE_LOOKUPS queries of the generation before, the first query after a merge has
+ * After SX_BLOCK_INDEX_CACHE_LOOKUPS queries of the generation before, the first query after a merge has
  * the new ones, whatever the number of its transactions, and whoever has merged.
  */
 START_TEST(after_a_merge)
@@ -241,7 +241,7 @@ START_TEST(after_a_merge)
 	s.index->merge_blocks = _i ? 8 : 4096;
 	searches_without(&s);
 	for (unsigned round = 0; round < 3; round++) {
-		for (unsigned i = 0; i < SX_BLOCK_CACHE_LOOKUPS; i++)
+		for (unsigned i = 0; i < SX_BLOCK_INDEX_CACHE_LOOKUPS; i++)
 			search_one(&s, s.reader);
 		if (round == 1)
 			merge_elsewhere(&s);
@@ -249,7 +249,7 @@ START_TEST(after_a_merge)
 			add_and_merge(&s, 1000);
 		ck_assert_uint_eq(valid_in(&s), 0); /* a merge makes none */
 		ck_assert_uint_eq(searches_without(&s), 0);
-		ck_assert_uint_eq(bytes_of_all(s.index), s.index->block_cache.bytes);
+		ck_assert_uint_eq(bytes_of_all(s.index), s.index->block_index_cache.bytes);
 	}
 	t_search_some(&s, s.model.n, s.reader, 30);
 	t_search_end(&s);
@@ -266,25 +266,25 @@ START_TEST(after_few_lookups)
 	make_even(&s, 5000, 8000);
 	searches_without(&s); /* the last one had block indexes */
 	add_and_merge(&s, 1000);
-	ck_assert_uint_eq(searches_without(&s), SX_BLOCK_CACHE_LOOKUPS - 1);
+	ck_assert_uint_eq(searches_without(&s), SX_BLOCK_INDEX_CACHE_LOOKUPS - 1);
 	for (unsigned i = 1; i < FEW; i++)
 		search_one(&s, s.reader);
 	add_and_merge(&s, 1000);
-	ck_assert_uint_eq(searches_without(&s), SX_BLOCK_CACHE_LOOKUPS - FEW);
-	all = s.index->block_cache.bytes;
+	ck_assert_uint_eq(searches_without(&s), SX_BLOCK_INDEX_CACHE_LOOKUPS - FEW);
+	all = s.index->block_index_cache.bytes;
 	/* None where there must not be any, however many have asked. */
-	s.index->block_cache.max_bytes = all / 2; /* as if it had grown by that much */
-	for (unsigned i = 0; i < SX_BLOCK_CACHE_LOOKUPS; i++)
+	s.index->block_index_cache.max_bytes = all / 2; /* as if it had grown by that much */
+	for (unsigned i = 0; i < SX_BLOCK_INDEX_CACHE_LOOKUPS; i++)
 		search_one(&s, s.reader);
 	add_and_merge(&s, 1000);
-	for (unsigned i = 0; i < 2 * SX_BLOCK_CACHE_LOOKUPS; i++)
+	for (unsigned i = 0; i < 2 * SX_BLOCK_INDEX_CACHE_LOOKUPS; i++)
 		search_one(&s, s.reader);
 	ck_assert_uint_le(valid_in(&s), 2);
 	t_search_open_with(&s, SIMIDX_BLOCK_INDEX_NEVER);
 	s.index->costs = &probe_costs;
-	for (unsigned i = 0; i < 2 * SX_BLOCK_CACHE_LOOKUPS; i++)
+	for (unsigned i = 0; i < 2 * SX_BLOCK_INDEX_CACHE_LOOKUPS; i++)
 		search_one(&s, s.reader);
-	ck_assert_uint_eq(s.index->block_cache.bytes, 0);
+	ck_assert_uint_eq(s.index->block_index_cache.bytes, 0);
 	ck_assert_uint_eq(t_search_used_by(s.reader), 0);
 	t_search_end(&s);
 }
@@ -299,7 +299,7 @@ START_TEST(expected)
 	make_even(&s, 5000, 5000);
 	view = &s.reader->view;
 	ck_assert_sx(sx_view_renew(view, &sxt_err), SIMIDX_OK);
-	sx_view_expect(view, SX_BLOCK_CACHE_LOOKUPS - 1);
+	sx_view_expect(view, SX_BLOCK_INDEX_CACHE_LOOKUPS - 1);
 	ck_assert_uint_eq(t_search_used_by(s.reader), 0);
 	ck_assert_int_eq(view->is_whole, 0);
 	sx_view_expect(view, 1);
@@ -308,7 +308,7 @@ START_TEST(expected)
 	ck_assert_int_eq(view->is_whole, 1);
 	ck_assert_uint_eq(valid_in(&s), 5);
 	/* Those that come with block indexes count for the next generation. */
-	sx_view_expect(view, SX_BLOCK_CACHE_LOOKUPS);
+	sx_view_expect(view, SX_BLOCK_INDEX_CACHE_LOOKUPS);
 	sx_view_reset(view);
 	search_one(&s, s.reader);
 	add_and_merge(&s, 1000);
@@ -334,11 +334,11 @@ START_TEST(damaged)
 	ck_assert_sx(sx_dbi_put(txn, table->dbi, key, value, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(sx_txn_commit(txn, &sxt_err), SIMIDX_OK);
 	sx_store_unlock(s.index->store);
-	for (unsigned i = 0; i < SX_BLOCK_CACHE_LOOKUPS + 20; i++) {
+	for (unsigned i = 0; i < SX_BLOCK_INDEX_CACHE_LOOKUPS + 20; i++) {
 		search_one(&s, s.reader);
-		ck_assert_uint_eq(t_search_used_by(s.reader), i < SX_BLOCK_CACHE_LOOKUPS ? 0 : 3);
+		ck_assert_uint_eq(t_search_used_by(s.reader), i < SX_BLOCK_INDEX_CACHE_LOOKUPS ? 0 : 3);
 	}
-	ck_assert_int_eq(s.index->block_cache.table[1].is_impossible, 1);
+	ck_assert_int_eq(s.index->block_index_cache.table[1].is_impossible, 1);
 	ck_assert_ptr_null(s.reader->view.table[1].blocks);
 	t_search_end(&s);
 }

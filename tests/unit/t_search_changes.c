@@ -118,7 +118,7 @@ START_TEST(other_process)
 			ck_assert_int_eq(sxt_proc_wait(&child), 0);
 	}
 	ck_assert_int_eq(sxt_proc_finish(&child), 0);
-	ck_assert_uint_gt(s.index->block_cache.bytes, 0);
+	ck_assert_uint_gt(s.index->block_index_cache.bytes, 0);
 	if (_i >= 6)
 		ck_assert_uint_ne(sx_store_map_changes(s.index->store), changes);
 	simidx_reader_close(reader[0]);

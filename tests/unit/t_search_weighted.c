@@ -177,7 +177,7 @@ START_TEST(weighted)
 		search_all(&s);
 	}
 	/* Or this does not test what it says. */
-	ck_assert(s.layout || _i % 5 == 4 || s.index->block_cache.bytes);
+	ck_assert(s.layout || _i % 5 == 4 || s.index->block_index_cache.bytes);
 	t_search_end(&s);
 }
 END_TEST

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "table/sx_block_cache.h"
+#include "table/sx_block_index_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define TYPICAL_ROWS 600 /* of a block */
 
-int sx_block_cache_init(sx_block_cache *cache)
+int sx_block_index_cache_init(sx_block_index_cache *cache)
 {
 	memset(cache, 0, sizeof(*cache));
 	return pthread_mutex_init(&cache->lock, NULL) ? -1 : 0;
@@ -25,14 +25,14 @@ static void unref(sx_cached_index *cached)
 	free(cached);
 }
 
-void sx_block_cache_free(sx_block_cache *cache)
+void sx_block_index_cache_free(sx_block_index_cache *cache)
 {
-	for (unsigned t = 0; t < SX_BLOCK_CACHE_TABLES; t++)
+	for (unsigned t = 0; t < SX_BLOCK_INDEX_CACHE_TABLES; t++)
 		unref(cache->table[t].cached);
 	pthread_mutex_destroy(&cache->lock);
 }
 
-void sx_block_cache_give_back(sx_block_cache *cache, sx_cached_index *cached)
+void sx_block_index_cache_give_back(sx_block_index_cache *cache, sx_cached_index *cached)
 {
 	if (!cached)
 		return;
@@ -42,7 +42,7 @@ void sx_block_cache_give_back(sx_block_cache *cache, sx_cached_index *cached)
 }
 
 /* True if a new block index of a table may take that many bytes. The lock is held. */
-static int has_room(const sx_block_cache *cache, unsigned t, uint64_t bytes)
+static int has_room(const sx_block_index_cache *cache, unsigned t, uint64_t bytes)
 {
 	const sx_cached_index *old = cache->table[t].cached;
 
@@ -51,7 +51,7 @@ static int has_room(const sx_block_cache *cache, unsigned t, uint64_t bytes)
 }
 
 /* True if it is time to make one. The lock is held. */
-static int is_due(sx_block_cache *cache, unsigned t, const sx_table_version *v, uint64_t lookups)
+static int is_due(sx_block_index_cache *cache, unsigned t, const sx_table_version *v, uint64_t lookups)
 {
 	if (cache->table[t].generation < v->generation) {
 		cache->table[t].generation = v->generation;
@@ -61,12 +61,12 @@ static int is_due(sx_block_cache *cache, unsigned t, const sx_table_version *v, 
 	cache->table[t].lookups += lookups;
 	return cache->table[t].generation == v->generation && !cache->table[t].is_making &&
 	       !cache->table[t].is_impossible &&
-	       cache->table[t].lookups >= SX_BLOCK_CACHE_LOOKUPS &&
+	       cache->table[t].lookups >= SX_BLOCK_INDEX_CACHE_LOOKUPS &&
 	       has_room(cache, t, sx_block_index_size(v->rows / TYPICAL_ROWS + 1));
 }
 
 /* Put a new one in the place of the old one, unless a newer one is there. The lock is held. */
-static void put(sx_block_cache *cache, unsigned t, sx_cached_index *cached)
+static void put(sx_block_index_cache *cache, unsigned t, sx_cached_index *cached)
 {
 	sx_cached_index *old = cache->table[t].cached;
 
@@ -80,7 +80,7 @@ static void put(sx_block_cache *cache, unsigned t, sx_cached_index *cached)
 }
 
 /* Make one. The lock is held, but not while the table is walked. NULL if that failed. */
-static sx_cached_index *make(sx_block_cache *cache, unsigned t, const sx_table_version *v,
+static sx_cached_index *make(sx_block_index_cache *cache, unsigned t, const sx_table_version *v,
 			     sx_txn *txn)
 {
 	sx_cached_index *cached = sx_calloc(1, sizeof(*cached));
@@ -111,8 +111,9 @@ static sx_cached_index *make(sx_block_cache *cache, unsigned t, const sx_table_v
 	return cached;
 }
 
-sx_cached_index *sx_block_cache_take(sx_block_cache *cache, unsigned t, const sx_table_version *v,
-				     sx_txn *txn, sx_cached_index *old, uint64_t lookups)
+sx_cached_index *sx_block_index_cache_take(sx_block_index_cache *cache, unsigned t,
+					   const sx_table_version *v, sx_txn *txn,
+					   sx_cached_index *old, uint64_t lookups)
 {
 	sx_cached_index *cached;
 

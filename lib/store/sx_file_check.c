@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "store/sx_check.h"
+#include "store/sx_file_check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +36,7 @@ static const struct file_system {
 	{ 0x0000564C, "NCP" },  { 0x786F4256, "vboxsf" }, { 0xBACBACBC, "vmhgfs" },
 };
 
-size_t sx_check_page_size(void)
+size_t sx_file_check_page_size(void)
 {
 	long size = sysconf(_SC_PAGESIZE);
 
@@ -58,7 +58,7 @@ static int check_file_system(const char *dir, int dir_fd, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-int sx_check_directory(const char *dir, int any_file_system, int *dir_fd, simidx_error *err)
+int sx_file_check_directory(const char *dir, int any_file_system, int *dir_fd, simidx_error *err)
 {
 	int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC), rc;
 
@@ -75,7 +75,7 @@ int sx_check_directory(const char *dir, int any_file_system, int *dir_fd, simidx
 	return rc;
 }
 
-int sx_check_open(const char *dir, int dir_fd, int *fd, struct stat *st, simidx_error *err)
+int sx_file_check_open(const char *dir, int dir_fd, int *fd, struct stat *st, simidx_error *err)
 {
 	int rc = SIMIDX_OK;
 
@@ -121,7 +121,7 @@ static enum meta_kind classify(const sx_lmdb_meta *meta)
 
 	if (meta->magic != SX_LMDB_MAGIC)
 		return has_foreign_magic(meta) ? META_FOREIGN : META_NOT;
-	if (meta->format != SX_LMDB_FORMAT || meta->free_pages.page_size != sx_check_page_size())
+	if (meta->format != SX_LMDB_FORMAT || meta->free_pages.page_size != sx_file_check_page_size())
 		return META_FOREIGN;
 	if (!(meta->header.flags & SX_LMDB_IS_META) || last < 1 || last >= SX_LMDB_MAX_PAGES ||
 	    !is_root(meta->free_pages.root, last) || !is_root(meta->tables.root, last))
@@ -161,7 +161,7 @@ static int fail_kinds(const char *dir, enum meta_kind first, enum meta_kind seco
 	    meta->format == SX_LMDB_FORMAT)
 		return sx_fail(err, SIMIDX_E_UNSUPPORTED,
 			       "%s/" SX_DATA_NAME ": pages of %" PRIu32 " bytes, not %zu", dir,
-			       meta->free_pages.page_size, sx_check_page_size());
+			       meta->free_pages.page_size, sx_file_check_page_size());
 	if (first == META_FOREIGN)
 		return sx_fail(err, SIMIDX_E_UNSUPPORTED,
 			       "%s/" SX_DATA_NAME
@@ -175,9 +175,9 @@ static int fail_kinds(const char *dir, enum meta_kind first, enum meta_kind seco
 		       "%s/" SX_DATA_NAME ": the header pages are damaged", dir);
 }
 
-int sx_check_data(const char *dir, int fd, simidx_error *err)
+int sx_file_check_data(const char *dir, int fd, simidx_error *err)
 {
-	uint64_t need, page_size = sx_check_page_size();
+	uint64_t need, page_size = sx_file_check_page_size();
 	enum meta_kind kind[2];
 	sx_lmdb_meta meta[2];
 	struct stat st;
@@ -209,7 +209,7 @@ int sx_check_data(const char *dir, int fd, simidx_error *err)
  * this process. LMDB itself must not be left to find out: on a read-only mount it goes on without
  * locks and says nothing.
  */
-int sx_check_lock_file(const char *dir, int dir_fd, simidx_error *err)
+int sx_file_check_lock_file(const char *dir, int dir_fd, simidx_error *err)
 {
 	struct stat st;
 	int exists = !fstatat(dir_fd, SX_LOCK_NAME, &st, AT_SYMLINK_NOFOLLOW), e;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "fresh/sx_buckets.h"
+#include "fresh/sx_memtable_buckets.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ struct table {
 	uint32_t unused;    /* chain of those in `more` that no bucket has */
 };
 
-struct sx_buckets {
+struct sx_memtable_buckets {
 	sx_plan plan;
 	unsigned b, max_b; /* 2^b buckets, and `split` more */
 	size_t split;
@@ -58,12 +58,12 @@ struct sx_buckets {
 };
 
 /* The permuted value, left-aligned in 64 bits. */
-static uint64_t aligned(const sx_buckets *l, unsigned t, uint64_t fp)
+static uint64_t aligned(const sx_memtable_buckets *l, unsigned t, uint64_t fp)
 {
 	return sx_permute(&l->plan.table[t], fp) << (64 - l->plan.bits);
 }
 
-static uint32_t tag_of(const sx_buckets *l, unsigned t, uint64_t value)
+static uint32_t tag_of(const sx_memtable_buckets *l, unsigned t, uint64_t value)
 {
 	return (uint32_t)(value << l->plan.table[t].prefix_bits >> 32);
 }
@@ -134,12 +134,12 @@ static size_t bucket_at(uint64_t v, unsigned bits)
 }
 
 /* The bucket of the b + 1 leading bits. */
-static size_t bucket_of(const sx_buckets *l, uint64_t v)
+static size_t bucket_of(const sx_memtable_buckets *l, uint64_t v)
 {
 	return v >> 1 < l->split ? bucket_at(v, l->b + 1) : bucket_at(v >> 1, l->b);
 }
 
-static size_t bucket_of_value(const sx_buckets *l, uint64_t value)
+static size_t bucket_of_value(const sx_memtable_buckets *l, uint64_t value)
 {
 	return bucket_of(l, value >> (63 - l->b));
 }
@@ -166,7 +166,7 @@ static void bucket_add(struct table *table, size_t bucket, uint32_t tag, uint32_
 }
 
 /* Put what a line holds where it belongs now. */
-static void move_line(sx_buckets *l, unsigned t, const struct line *line)
+static void move_line(sx_memtable_buckets *l, unsigned t, const struct line *line)
 {
 	for (unsigned i = 0; i < line->used; i++) {
 		uint64_t value = aligned(l, t, l->fp[line->entry[i]]);
@@ -179,7 +179,7 @@ static void move_line(sx_buckets *l, unsigned t, const struct line *line)
  * Share the entries of a bucket with the new one. All lines of a chain but the first are full,
  * so the two chains never need more lines than the old one has given up by then.
  */
-static void share_out(sx_buckets *l, unsigned t, size_t bucket)
+static void share_out(sx_memtable_buckets *l, unsigned t, size_t bucket)
 {
 	struct table *table = &l->table[t];
 	struct line *first = line_at(&table->first, bucket), line = *first;
@@ -199,7 +199,7 @@ static void share_out(sx_buckets *l, unsigned t, size_t bucket)
 }
 
 /* Split the next bucket, if there are too many entries for those that there are. */
-static int split_next(sx_buckets *l)
+static int split_next(sx_memtable_buckets *l)
 {
 	size_t bucket = bucket_at(l->split, l->b);
 
@@ -220,9 +220,9 @@ static int split_next(sx_buckets *l)
 	return 0;
 }
 
-sx_buckets *sx_buckets_new(unsigned bits, const sx_kernel *kernel)
+sx_memtable_buckets *sx_memtable_buckets_new(unsigned bits, const sx_kernel *kernel)
 {
-	sx_buckets *l = sx_calloc(1, sizeof(*l));
+	sx_memtable_buckets *l = sx_calloc(1, sizeof(*l));
 
 	if (!l)
 		return NULL;
@@ -240,11 +240,11 @@ sx_buckets *sx_buckets_new(unsigned bits, const sx_kernel *kernel)
 	}
 	return l;
 fail:
-	sx_buckets_free(l);
+	sx_memtable_buckets_free(l);
 	return NULL;
 }
 
-void sx_buckets_free(sx_buckets *l)
+void sx_memtable_buckets_free(sx_memtable_buckets *l)
 {
 	if (!l)
 		return;
@@ -256,7 +256,7 @@ void sx_buckets_free(sx_buckets *l)
 	free(l);
 }
 
-int sx_buckets_add(sx_buckets *l, uint64_t fp)
+int sx_memtable_buckets_add(sx_memtable_buckets *l, uint64_t fp)
 {
 	if (sx_reserve(&l->fp, &l->cap, l->n + 1, sizeof(*l->fp)) || split_next(l))
 		return -1;
@@ -287,7 +287,7 @@ struct visits {
  * The buckets that the probes fall into, each once. 0 = too many, so that it is cheaper to look
  * at everything.
  */
-static int choose_visits(const sx_buckets *l, const sx_probes *probes, struct visits *visits)
+static int choose_visits(const sx_memtable_buckets *l, const sx_probes *probes, struct visits *visits)
 {
 	unsigned shift = l->plan.bits - 1 - l->b;
 
@@ -310,12 +310,12 @@ static int choose_visits(const sx_buckets *l, const sx_probes *probes, struct vi
 	return 1;
 }
 
-static struct line *line_of_visit(const sx_buckets *l, uint64_t visit)
+static struct line *line_of_visit(const sx_memtable_buckets *l, uint64_t visit)
 {
 	return line_at(&l->table[visit >> 32].first, (uint32_t)visit);
 }
 
-static int near_in_bucket(const sx_buckets *l, uint64_t visit, uint64_t query, unsigned k,
+static int near_in_bucket(const sx_memtable_buckets *l, uint64_t visit, uint64_t query, unsigned k,
 			  sx_u64s *fps, uint64_t *candidates)
 {
 	unsigned t = (unsigned)(visit >> 32);
@@ -340,7 +340,7 @@ static int near_in_bucket(const sx_buckets *l, uint64_t visit, uint64_t query, u
 }
 
 /* All fingerprints, one after another. */
-static int near_of_all(const sx_buckets *l, uint64_t query, unsigned k, sx_u64s *fps,
+static int near_of_all(const sx_memtable_buckets *l, uint64_t query, unsigned k, sx_u64s *fps,
 		       uint64_t *candidates)
 {
 	uint32_t hit[SCAN_ENTRIES];
@@ -357,8 +357,8 @@ static int near_of_all(const sx_buckets *l, uint64_t query, unsigned k, sx_u64s 
 	return 0;
 }
 
-int sx_buckets_near(const sx_buckets *l, const sx_probes *probes, uint64_t query, unsigned k,
-		    sx_u64s *fps, uint64_t *candidates)
+int sx_memtable_buckets_near(const sx_memtable_buckets *l, const sx_probes *probes,
+			     uint64_t query, unsigned k, sx_u64s *fps, uint64_t *candidates)
 {
 	struct visits visits;
 	size_t first = fps->n;
@@ -385,7 +385,7 @@ int sx_buckets_near(const sx_buckets *l, const sx_probes *probes, uint64_t query
 	return 0;
 }
 
-void sx_buckets_prefetch(const sx_buckets *l, const sx_probes *probes)
+void sx_memtable_buckets_prefetch(const sx_memtable_buckets *l, const sx_probes *probes)
 {
 	size_t n = probes->n < MAX_PREFETCH ? probes->n : MAX_PREFETCH;
 

@@ -6,8 +6,8 @@
  * the file kills the process at the first access to the missing part.
  */
 
-#ifndef SX_CHECK_H
-#define SX_CHECK_H
+#ifndef SX_FILE_CHECK_H
+#define SX_FILE_CHECK_H
 
 #include <stddef.h>
 #include <sys/stat.h>
@@ -20,7 +20,7 @@
 #define SX_WRITE_NAME "write.lock" /* ours */
 
 /** The page size of files that LMDB makes on this machine, in bytes. */
-size_t sx_check_page_size(void);
+size_t sx_file_check_page_size(void);
 
 /**
  * Open a directory (O_PATH), for the caller to close.
@@ -28,15 +28,15 @@ size_t sx_check_page_size(void);
  * @param any_file_system  0: a network file system is refused (SIMIDX_E_UNSUPPORTED)
  * @return SIMIDX_OK; SIMIDX_E_NOT_INDEX when it is no directory; the code of a failed system call
  */
-int sx_check_directory(const char *dir, int any_file_system, int *dir_fd, simidx_error *err);
+int sx_file_check_directory(const char *dir, int any_file_system, int *dir_fd, simidx_error *err);
 
 /**
- * Open data.mdb for sx_check_data(), and tell what it is. The caller closes it.
+ * Open data.mdb for sx_file_check_data(), and tell what it is. The caller closes it.
  *
  * @return SIMIDX_OK; SIMIDX_E_NOT_INDEX when there is none or it is not a regular file; the code
  *         of a failed system call
  */
-int sx_check_open(const char *dir, int dir_fd, int *fd, struct stat *st, simidx_error *err);
+int sx_file_check_open(const char *dir, int dir_fd, int *fd, struct stat *st, simidx_error *err);
 
 /**
  * Look at the meta pages and the size of a data file.
@@ -45,7 +45,7 @@ int sx_check_open(const char *dir, int dir_fd, int *fd, struct stat *st, simidx_
  *         another page size, word size, byte order or version; SIMIDX_E_CORRUPT when it is
  *         damaged or cut short; the code of a failed system call
  */
-int sx_check_data(const char *dir, int fd, simidx_error *err);
+int sx_file_check_data(const char *dir, int fd, simidx_error *err);
 
 /**
  * Whether LMDB will be able to write its lock file, or to make it.
@@ -53,6 +53,6 @@ int sx_check_data(const char *dir, int fd, simidx_error *err);
  * @return SIMIDX_OK; SIMIDX_E_NOT_INDEX when it is not a regular file; the code of a failed
  *         system call, with the advice to open the store without locks if it is not permitted
  */
-int sx_check_lock_file(const char *dir, int dir_fd, simidx_error *err);
+int sx_file_check_lock_file(const char *dir, int dir_fd, simidx_error *err);
 
-#endif /* SX_CHECK_H */
+#endif /* SX_FILE_CHECK_H */

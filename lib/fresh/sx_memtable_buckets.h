@@ -12,8 +12,8 @@
  * and others b + 1.
  */
 
-#ifndef SX_BUCKETS_H
-#define SX_BUCKETS_H
+#ifndef SX_MEMTABLE_BUCKETS_H
+#define SX_MEMTABLE_BUCKETS_H
 
 #include <stdint.h>
 
@@ -21,25 +21,25 @@
 #include "plan/sx_probes.h"
 #include "util/sx_u64s.h"
 
-typedef struct sx_buckets sx_buckets;
+typedef struct sx_memtable_buckets sx_memtable_buckets;
 
 /** NULL when memory is short or bits is out of range. */
-sx_buckets *sx_buckets_new(unsigned bits, const sx_kernel *kernel);
+sx_memtable_buckets *sx_memtable_buckets_new(unsigned bits, const sx_kernel *kernel);
 
 /** NULL is allowed. */
-void sx_buckets_free(sx_buckets *buckets);
+void sx_memtable_buckets_free(sx_memtable_buckets *buckets);
 
 /** Add a fingerprint that is not there yet. 0 or -1. */
-int sx_buckets_add(sx_buckets *buckets, uint64_t fp);
+int sx_memtable_buckets_add(sx_memtable_buckets *buckets, uint64_t fp);
 
 /**
  * Append the distinct fingerprints that differ from the query in at most k bits: those in the
  * buckets of the probes, and perhaps others. 0 or -1.
  */
-int sx_buckets_near(const sx_buckets *buckets, const sx_probes *probes, uint64_t query, unsigned k,
-		    sx_u64s *fps, uint64_t *candidates);
+int sx_memtable_buckets_near(const sx_memtable_buckets *buckets, const sx_probes *probes,
+			     uint64_t query, unsigned k, sx_u64s *fps, uint64_t *candidates);
 
 /** Have the CPU fetch the first lines of the probes, of the first ones if there are many. */
-void sx_buckets_prefetch(const sx_buckets *buckets, const sx_probes *probes);
+void sx_memtable_buckets_prefetch(const sx_memtable_buckets *buckets, const sx_probes *probes);
 
-#endif /* SX_BUCKETS_H */
+#endif /* SX_MEMTABLE_BUCKETS_H */

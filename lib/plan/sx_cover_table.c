@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "plan/sx_covers.h"
+#include "plan/sx_cover_table.h"
 
 #include <stddef.h>
 
@@ -17,7 +17,7 @@
  * other rows have this shape too, with more errors. 20x31: two halves; or six triples that have
  * one in every four blocks.
  */
-const sx_covers_row sx_covers[] = {
+const sx_cover_row sx_cover_table[] = {
 	/* ab ac ad ae bc bd be cd ce de */
 	{ "10x26", 0, "0---------" },
 	{ "10x26", 1, "0------0--" },

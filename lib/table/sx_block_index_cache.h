@@ -3,20 +3,20 @@
 
 /*
  * The block indexes of an open index, shared by its readers. One is made for a table, and again
- * for each generation of it, once SX_BLOCK_CACHE_LOOKUPS probes were looked up without it, or were
+ * for each generation of it, once SX_BLOCK_INDEX_CACHE_LOOKUPS probes were looked up without it, or were
  * looked up with that of the generation before: a command that asks a few queries makes none, a
  * server that is busy has the new one with its first query after a merge.
  */
 
-#ifndef SX_BLOCK_CACHE_H
-#define SX_BLOCK_CACHE_H
+#ifndef SX_BLOCK_INDEX_CACHE_H
+#define SX_BLOCK_INDEX_CACHE_H
 
 #include <pthread.h>
 
 #include "table/sx_block_index.h"
 
-#define SX_BLOCK_CACHE_TABLES (SX_MAX_TABLES + 1)
-#define SX_BLOCK_CACHE_LOOKUPS 100
+#define SX_BLOCK_INDEX_CACHE_TABLES (SX_MAX_TABLES + 1)
+#define SX_BLOCK_INDEX_CACHE_LOOKUPS 100
 
 /** A table in one snapshot. */
 typedef struct sx_table_version {
@@ -34,7 +34,7 @@ typedef struct sx_cached_index {
 	unsigned refs; /* guarded by the cache's lock */
 } sx_cached_index;
 
-typedef struct sx_block_cache {
+typedef struct sx_block_index_cache {
 	pthread_mutex_t lock; /* guards all but max_bytes */
 	uint64_t max_bytes;   /* 0 = no limit; SIMIDX_BLOCK_INDEX_NEVER */
 	uint64_t bytes;       /* of all that are in the cache */
@@ -44,14 +44,14 @@ typedef struct sx_block_cache {
 		uint64_t lookups;        /* since there is no valid one */
 		int is_making;           /* a reader makes it, without the lock */
 		int is_impossible;       /* this generation's table cannot have one */
-	} table[SX_BLOCK_CACHE_TABLES];
-} sx_block_cache;
+	} table[SX_BLOCK_INDEX_CACHE_TABLES];
+} sx_block_index_cache;
 
 /** 0 or -1. */
-int sx_block_cache_init(sx_block_cache *cache);
+int sx_block_index_cache_init(sx_block_index_cache *cache);
 
 /** When no reader is left. */
-void sx_block_cache_free(sx_block_cache *cache);
+void sx_block_index_cache_free(sx_block_index_cache *cache);
 
 /** True if what a reader holds, which may be nothing, is for this version of the table. */
 static inline int sx_cached_index_fits(const sx_cached_index *cached,
@@ -70,11 +70,11 @@ static inline int sx_cached_index_fits(const sx_cached_index *cached,
  * @param lookups  probes of the table that the reader has looked up since it last called, and is
  *                 about to look up
  */
-sx_cached_index *sx_block_cache_take(sx_block_cache *cache, unsigned t,
+sx_cached_index *sx_block_index_cache_take(sx_block_index_cache *cache, unsigned t,
 				     const sx_table_version *version, sx_txn *txn,
 				     sx_cached_index *old, uint64_t lookups);
 
 /** Give back what a reader holds. NULL is allowed. */
-void sx_block_cache_give_back(sx_block_cache *cache, sx_cached_index *cached);
+void sx_block_index_cache_give_back(sx_block_index_cache *cache, sx_cached_index *cached);
 
-#endif /* SX_BLOCK_CACHE_H */
+#endif /* SX_BLOCK_INDEX_CACHE_H */

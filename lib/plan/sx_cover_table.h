@@ -6,17 +6,17 @@
  * every f, whichever bits are ignored.
  */
 
-#ifndef SX_COVERS_H
-#define SX_COVERS_H
+#ifndef SX_COVER_TABLE_H
+#define SX_COVER_TABLE_H
 
 /** One of them. */
-typedef struct sx_covers_row {
+typedef struct sx_cover_row {
 	const char *plan;
 	unsigned radius;
 	const char *thresholds; /* a character for each table: its threshold, or '-': not probed */
-} sx_covers_row;
+} sx_cover_row;
 
 /** All rows, in no particular order of plans; the one after the last has no plan. */
-extern const sx_covers_row sx_covers[];
+extern const sx_cover_row sx_cover_table[];
 
-#endif /* SX_COVERS_H */
+#endif /* SX_COVER_TABLE_H */
