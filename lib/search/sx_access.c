@@ -188,17 +188,21 @@ static int access_by_patterns(sx_access *a, const sx_view *view, const sx_query 
 
 /* ---- both ---- */
 
-/* The memtable has a plan of its own; where it is that of the index, the probes serve both. */
+/*
+ * The memtable has a plan of its own. Where it is that of the index, the probes serve both; but not
+ * a scan, which may be the cheapest for a few rows in the tables and not for many fresh ones.
+ */
 static int make_fresh(sx_access *a, const sx_view *view, const sx_query *q, simidx_error *err)
 {
 	const simidx *index = view->snapshot.index;
 	const sx_plan *plan = &index->fresh_plan;
 	uint64_t rows = sx_view_fresh_rows(view), permuted[SX_MAX_TABLES];
+	int serves_both = index->fresh_plan_is_same && !(a->cover && a->cover->scan);
 	sx_patterns_end end;
 	sx_template *cover;
 
-	a->fresh = index->fresh_plan_is_same ? &a->probes : &a->fresh_probes;
-	if (index->fresh_plan_is_same || !rows)
+	a->fresh = serves_both ? &a->probes : &a->fresh_probes;
+	if (serves_both || !rows)
 		return SIMIDX_OK;
 	if (!a->cover)
 		return probe_by_patterns(a, q, plan, rows, &a->fresh_probes, &end, &a->complete_to,
@@ -218,7 +222,7 @@ int sx_access_make(sx_access *a, const sx_view *view, const sx_query *q, simidx_
 
 	if (index->costs)
 		a->costs = *index->costs;
-	else if (a->costs_rows != sx_view_rows(view))
+	else if (a->costs.query <= 0 || a->costs_rows != sx_view_rows(view))
 		sx_costs_typical(&index->plan, sx_view_rows(view), &a->costs);
 	a->costs_rows = sx_view_rows(view);
 	a->by_sizes = 0;

@@ -34,7 +34,7 @@ typedef struct sx_access {
 	/* Scratch memory. */
 	sx_even_covers even, even_fresh;
 	sx_template own, own_fresh; /* covers for one query alone */
-	sx_probes fresh_probes;    /* where the memtable's plan is not that of the index */
+	sx_probes fresh_probes;    /* where those of the tables do not serve the memtable */
 } sx_access;
 
 /**

@@ -3,7 +3,7 @@
 
 /*
  * The memtable asked by any cover: all radii, masks, many probes that fall into the same
- * buckets, buckets wider than the prefixes.
+ * buckets, buckets wider than the prefixes. And by searches that scan the tables.
  */
 
 #include <stdlib.h>
@@ -12,8 +12,7 @@
 #include "fresh/sx_memtable.h"
 #include "plan/sx_patterns.h"
 #include "plan/sx_planner.h"
-#include "support/sxt.h"
-#include "t_fast.h"
+#include "t_search.h"
 
 Suite *suite_search_memtable(void);
 
@@ -223,6 +222,35 @@ START_TEST(any_probes)
 }
 END_TEST
 
+/*
+ * An index that has merged nothing or little: a scan is cheapest for its tables, but the fresh rows
+ * are not all compared. Searches make the memtable, so it is there after some hundreds of them.
+ */
+START_TEST(few_in_tables)
+{
+	static const size_t merged[] = { 0, 100 };
+	simidx_results out = SIMIDX_RESULTS_INIT;
+	simidx_query q = SIMIDX_QUERY_INIT;
+	const size_t n = 8000;
+	struct t_search s;
+
+	t_search_init(&s, _i % T_SEARCH_PLANS, 0);
+	for (size_t i = 0; i < n; i++)
+		t_search_add(&s, t_search_any(&s));
+	t_search_store(&s, merged[_i / T_SEARCH_PLANS]);
+	for (unsigned i = 0; i < 400; i++) {
+		q.fp = t_search_near(&s);
+		ck_assert_sx(simidx_reader_search(s.reader, &q, &out, &sxt_err), SIMIDX_OK);
+	}
+	for (q.radius = 0; q.radius <= 3; q.radius++) {
+		q.fp = t_search_near(&s);
+		sxt_check_query(&s.model, n, s.reader, &q, &out);
+		ck_assert_uint_le(out.candidates, s.merged + n / 20);
+	}
+	t_search_end(&s);
+}
+END_TEST
+
 Suite *suite_search_memtable(void)
 {
 	Suite *suite = suite_create("search_memtable");
@@ -231,6 +259,7 @@ Suite *suite_search_memtable(void)
 	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, covers, 0, 16);
 	tcase_add_loop_test(tc, any_probes, 0, 16);
+	tcase_add_loop_test(tc, few_in_tables, 0, 2 * T_SEARCH_PLANS);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
