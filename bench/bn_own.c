@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <simidx_admin.h>
+#include <simidx_batch.h>
 #include <simidx_load.h>
 
 #include "bn_own.h"

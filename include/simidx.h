@@ -11,6 +11,7 @@
  * This header has what most programs need. Others have the rest:
  *
  *   simidx_sketch.h  fingerprints from features, distances
+ *   simidx_batch.h   searching many queries at once, by several threads
  *   simidx_load.h    building a whole index at once
  *   simidx_admin.h   describing, explaining, predicting, checking, copying; marks
  *   simidx_text.h    fingerprints from UTF-8 text (libsimidx-text)
@@ -24,7 +25,9 @@
  *  - Functions that can fail return 0 (SIMIDX_OK) or a negative SIMIDX_E_ code. Each function
  *    lists the codes that it is known for; SIMIDX_E_ARG (a NULL or out-of-range argument, a
  *    struct of a bad size or with unknown fields), SIMIDX_E_NOMEM, SIMIDX_E_IO and
- *    SIMIDX_E_FORK can come from any of them that takes a handle.
+ *    SIMIDX_E_FORK can come from any of them that takes a handle. SIMIDX_E_MOVED says that the
+ *    index was replaced: close and open it again. SIMIDX_E_CORRUPT says that what was read is
+ *    damaged.
  *  - The last parameter `err` may be NULL. Otherwise it is cleared on entry and, on failure,
  *    holds the code, the errno if there was one, and a sentence for a person.
  *  - Out-parameters are set before anything else happens, to NULL, 0 or SIMIDX_NO_ID, so they
@@ -191,8 +194,8 @@ typedef struct simidx_create_options {
 	const uint64_t *check_fps; /**< fingerprints of the profile's check texts; may be NULL */
 	size_t n_check_fps;      /**< their number, at most 64 */
 	uint64_t map_size;       /**< address space to reserve, bytes; 0 = 1 TiB or what there is */
-	unsigned mode;           /**< permissions of the files; 0 = 0600. The directory can besides
-	                              be searched where they can be read */
+	unsigned mode;           /**< permissions of the files; 0 = 0600. The directory has these,
+	                              and x where they have r */
 	uint64_t expect;         /**< documents that the index is going to have; 0 = not known */
 } simidx_create_options;
 
@@ -402,10 +405,9 @@ typedef struct simidx_results {
  * @return SIMIDX_OK, also when nothing matched (out->n is 0);
  *         SIMIDX_E_RANGE   fp wider than f bits, or a radius above f without weights;
  *         SIMIDX_E_MISMATCH  SIMIDX_QUERY_FP2 for an index without second fingerprints;
- *         SIMIDX_E_ARG     unknown flags or mode, probes without weights, SIMIDX_NEAREST
- *                          without limit;
- *         SIMIDX_E_MOVED   the index was replaced; close and open again;
- *         SIMIDX_E_CORRUPT a block that was read is damaged; the text names it
+ *         SIMIDX_E_ARG     unknown flags or mode, probes or complete without weights,
+ *                          SIMIDX_NEAREST without limit;
+ *         SIMIDX_E_MOVED; SIMIDX_E_CORRUPT, the text names the block
  *
  * Cost: O(log N) for each probe and O(1) for each candidate, at most O(N) in all; radius 3 with
  * plan 4x16 takes 4 probes of about N/65,536 candidates each. Then one look-up for each
@@ -415,56 +417,11 @@ typedef struct simidx_results {
 int simidx_reader_search(simidx_reader *reader, const simidx_query *query, simidx_results *out,
 			 simidx_error *err) SIMIDX_CHECK_RESULT;
 
-/** How simidx_reader_search_batch() works. */
-typedef struct simidx_batch_options {
-	size_t size;      /**< sizeof; SIMIDX_BATCH_OPTIONS_INIT sets it */
-	unsigned threads; /**< 0 = one for each core; more than 256 are taken as 256 */
-	/** Takes the answer to query number i, 0..n - 1; `results` stay valid during the call.
-	    Anything but 0 ends the batch with SIMIDX_E_STOPPED. */
-	int (*deliver)(void *ctx, size_t i, const simidx_results *results);
-	void *ctx;        /**< passed to deliver() and stopped() */
-	/** NULL, or called once, from any thread of the batch, when a query has failed or deliver()
-	    has returned something but 0. Calls of deliver() that wait for the answer to another
-	    query have to return then: it may never come. */
-	void (*stopped)(void *ctx);
-} simidx_batch_options;
-
-#define SIMIDX_BATCH_OPTIONS_INIT { sizeof(simidx_batch_options), 0, NULL, NULL, NULL }
-
 /**
- * Search many queries. Large batches whose queries differ in nothing but the fingerprint share
- * what they read, and are faster for it than as many single searches. All queries see one
- * snapshot, or those of each thread do; it is pinned until the end, as by a walk.
+ * Look up the document with an id or a label; its own label is delivered too.
  *
- * With one thread, answers come in the order of the queries, from the caller's thread. Otherwise
- * deliver() is called from several threads, the caller's among them, at the same time and in no
- * order: order is the caller's business. Each thread takes tasks of consecutive queries and
- * answers those of a task in order; tasks are begun in order. The matches of a query come in
- * pieces of at most 65,536. Every piece but the last has simidx_results.more set; the pieces of a
- * query come one after another, in the order of their matches and from the same thread; the
- * counts in each are those of the whole query.
- *
- * @param reader   must not be used until the call returns, neither by deliver(). The other
- *                 threads open readers of their own; one that cannot, as all reader slots of the
- *                 index are taken, leaves the work to the others
- * @param queries  `n` of them; each may have another radius, mode and so on. They lie as far
- *                 apart as the first one's size says, and all have that size
- * @param options  with deliver() set
- * @return as simidx_reader_search(), of a query that failed: with one thread of the first one
- *         that fails, after the answers to those before it; with several of any, and others may
- *         be unanswered too. SIMIDX_E_STOPPED
- *
- * Cost: at most that of the searches. Memory: some ten megabytes for each thread, the matches of
- * the query that it is at, and the labels of one piece.
- */
-int simidx_reader_search_batch(simidx_reader *reader, const simidx_query *queries, size_t n,
-			       const simidx_batch_options *options, simidx_error *err)
-	SIMIDX_CHECK_RESULT;
-
-/**
- * Look up the document with an id, label included.
- *
- * @param out  borrowed from the reader until the next call on it
+ * @param label  `size` bytes, compared exactly
+ * @param out    borrowed from the reader until the next call on it
  * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND; SIMIDX_E_UNSUPPORTED in an index without ids;
  *         SIMIDX_E_MOVED, SIMIDX_E_CORRUPT
  *
@@ -473,15 +430,6 @@ int simidx_reader_search_batch(simidx_reader *reader, const simidx_query *querie
 int simidx_reader_find_id(simidx_reader *reader, uint64_t id, simidx_match *out,
 			  simidx_error *err) SIMIDX_CHECK_RESULT;
 
-/**
- * Look up the document with a label.
- *
- * @param label  `size` bytes, compared exactly
- * @param out    borrowed from the reader until the next call on it
- * @return as simidx_reader_find_id()
- *
- * Cost: O(log N), some pages.
- */
 int simidx_reader_find_label(simidx_reader *reader, const char *label, size_t size,
 			     simidx_match *out, simidx_error *err) SIMIDX_CHECK_RESULT;
 
@@ -579,7 +527,7 @@ typedef struct simidx_doc {
  *         SIMIDX_E_MISMATCH   fp2 is missing where the index has it or given where it has not;
  *                             an id or label for an index without ids;
  *         SIMIDX_E_BUSY       another writer held the lock for longer than wait_ms;
- *         SIMIDX_E_MOVED      the index was replaced; close and open again;
+ *         SIMIDX_E_MOVED;
  *         SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_CORRUPT: the transaction is lost
  *
  * Cost: O(1) for an id above all others, O(log N) for any other one and for a label.

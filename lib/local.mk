@@ -8,6 +8,7 @@ lib_LTLIBRARIES += lib/libsimidx.la
 include_HEADERS += \
 	include/simidx.h \
 	include/simidx_admin.h \
+	include/simidx_batch.h \
 	include/simidx_load.h \
 	include/simidx_sketch.h
 nodist_pkgconfig_DATA += lib/libsimidx.pc

@@ -12,6 +12,8 @@
 
 #include <stdatomic.h>
 
+#include <simidx_batch.h>
+
 #include "search/sx_reader.h"
 
 typedef struct sx_batch {

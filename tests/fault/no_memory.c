@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include <simidx_admin.h>
+#include <simidx_batch.h>
 #include <simidx_sketch.h>
 
 #include "index/sx_index.h"

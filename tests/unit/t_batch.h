@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_batch.h>
+
 #include "index/sx_index.h"
 #include "search/sx_reader.h"
 #include "t_fast.h"

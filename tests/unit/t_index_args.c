@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_batch.h>
+
 #include "t_index.h"
 
 Suite *suite_index_args(void);

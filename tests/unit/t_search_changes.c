@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include <simidx_batch.h>
 #include <simidx_load.h>
 
 #include "t_search.h"

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_batch.h>
+
 /*
  * How many queries wait: many share more of what is read, but a user should see answers soon where
  * they are slow.
