@@ -28,7 +28,7 @@
 #define SX_STATE_MERGING 2u    /* a merge has begun; tables may be ahead of postings */
 #define SX_STATE_PARTIAL 4u    /* postings hold the fresh rows up to (merged_fp, merged_id) */
 
-/* Records behind those of the permuted tables. */
+/* Records after those of the permuted tables. */
 #define SX_COUNT_POSTINGS 0
 #define SX_COUNT_DOCS 1
 #define SX_COUNT_OTHERS 2

@@ -38,7 +38,7 @@ struct simidx {
 	const sx_kernel *kernel; /* of its filters */
 	sx_profile profile;
 	sx_tables tables;
-	/* What one transaction of a merge writes: about so many blocks, or rows. */
+	/* What one transaction of a merge writes: about this many blocks, or rows. */
 	uint64_t merge_blocks, merge_rows;
 
 	sx_fresh fresh; /* the log and the memtable of fresh rows */

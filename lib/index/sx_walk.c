@@ -31,7 +31,7 @@ struct simidx_walk {
 	unsigned read;        /* documents and labels since pages were given back */
 };
 
-/* What so many documents and labels take is little beside what a loader has. */
+/* What these numbers of documents and labels take is little beside what a loader has. */
 #define READ_AT_ONCE 16384
 
 void sx_walk_spare_memory(simidx_walk *w)

@@ -169,7 +169,7 @@ static int open_new(simidx_loader *l, simidx_error *err)
 	return rc ? rc : prepare_sorters(l, err);
 }
 
-/* First the claim, so that nobody waits for it while holding the lock of the index. */
+/* First the claim, so that no loader waits for it while it holds the lock of the index. */
 static int begin(simidx_loader *l, const simidx_create_options *create, simidx_error *err)
 {
 	int rc = retry_while_busy(l, claim, err);

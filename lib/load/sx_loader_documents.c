@@ -107,7 +107,7 @@ static int next_of_source(struct docs *d, size_t i)
 	return SIMIDX_OK;
 }
 
-/* The next record of a sorter, NULL behind the last one. */
+/* The next record of a sorter, NULL after the last one. */
 static int next_record(struct docs *d, sx_sorter *sorter, const uint64_t **record)
 {
 	int rc = sx_sorter_next(sorter, record, d->err);

@@ -243,7 +243,7 @@ static int wait_for(struct job *job, simidx_error *err)
 	return job->rc ? sx_fail(err, job->rc, "%s", job->err.text) : SIMIDX_OK;
 }
 
-/* The next values in order; SIMIDX_E_END behind the last ones. */
+/* The next values in order; SIMIDX_E_END after the last ones. */
 static int next_values(struct job *job, const uint64_t **value, size_t *n, simidx_error *err)
 {
 	int rc;

@@ -200,7 +200,7 @@ struct visiting {
 	uint32_t probe; /* of the slice before */
 };
 
-/* SIMIDX_E_NOMEM also where there are more hits than are kept: nobody sees it. */
+/* SIMIDX_E_NOMEM also where there are more hits than are kept: the caller searches singly then. */
 static int visit_table(void *ctx, const sx_block_slice *slice, enum sx_next *next,
 		       simidx_error *err)
 {

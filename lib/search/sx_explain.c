@@ -161,7 +161,7 @@ int simidx_reader_explain(simidx_reader *r, const simidx_query *query, simidx_ex
 
 #define FILL 90
 
-/* Bytes that the largest of so many ids takes. */
+/* Bytes that the largest of the ids 0..documents takes. */
 static unsigned id_bytes(uint64_t documents)
 {
 	unsigned n = 1;

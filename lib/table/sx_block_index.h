@@ -20,13 +20,13 @@
 
 /** A block of a table. */
 typedef struct sx_entry {
-	uint64_t last; /* its last key, or the fence behind that; they ascend */
+	uint64_t last; /* its last key, or the fence after that; they ascend */
 	int64_t page;  /* where it lies, in pages from the anchor */
 } sx_entry;
 
 /** Where to begin to look for a key by its leading bits. */
 typedef struct sx_slot {
-	uint32_t first; /* first block whose last key is in this slot or behind */
+	uint32_t first; /* first block whose last key is in this slot or after */
 	int32_t page;   /* of that block: most often it is the one, and can be fetched at once */
 } sx_slot;
 
@@ -45,7 +45,7 @@ typedef struct sx_block_index {
 	sx_block_guess guess; /* of some block in the middle */
 } sx_block_index;
 
-/** Memory that the block index of a table with so many blocks will take. */
+/** Memory that the block index of a table with `blocks` blocks will take. */
 size_t sx_block_index_size(uint64_t blocks);
 
 /**

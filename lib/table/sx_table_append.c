@@ -85,7 +85,7 @@ static int write_pending(sx_append *a, int all, simidx_error *err)
 	return write_blocks(a, all, err);
 }
 
-/* Copy rows behind those that wait. */
+/* Copy rows after those that wait. */
 static void push(sx_append *a, const uint64_t *record, size_t n)
 {
 	unsigned words = 1 + a->rows.n_cols;
@@ -98,7 +98,7 @@ static void push(sx_append *a, const uint64_t *record, size_t n)
 	a->rows.n += n;
 }
 
-/* Whether row i, 1 or above, is behind the one before it. */
+/* Whether row i, 1 or above, is after the one before it. */
 static inline int ascends(const sx_append *a, size_t i)
 {
 	const uint64_t *key = a->rows.key;

@@ -26,7 +26,7 @@ typedef struct sx_append {
 /** Begin. Returns SIMIDX_OK or SIMIDX_E_NOMEM. */
 int sx_append_begin(sx_append *append, const sx_table *table, sx_txn *txn, simidx_error *err);
 
-/** Add n rows behind all others: of each its key, then its columns. */
+/** Add n rows after all others: of each its key, then its columns. */
 int sx_append_rows(sx_append *append, const uint64_t *record, size_t n, simidx_error *err);
 
 /** Write what is left. */

@@ -25,17 +25,17 @@ struct merge {
 	size_t at; /* first change that is not merged yet */
 	sx_cursor *cursor;
 	sx_rows old;   /* the block as it was */
-	sx_rows work;  /* it with its changes, behind what was carried into it */
+	sx_rows work;  /* it with its changes, after what was carried into it */
 	sx_rows carry; /* what goes into the next block */
 	unsigned char *value;
 	sx_delta *delta;
 	simidx_error *err;
 	/* the block that is being merged */
 	unsigned char key[SX_TABLE_MAX_KEY];
-	size_t key_size; /* 0: there is none, all goes behind the last one */
+	size_t key_size; /* 0: there is none, all goes after the last one */
 	int open_end;    /* it is the last one, and takes all that follows */
 	int cut;         /* more changes belong to it than one round takes */
-	/* the one behind it */
+	/* the one after it */
 	int has_next;
 	sx_sort_key next_fence;
 	size_t next_used;
@@ -46,7 +46,7 @@ static sx_sort_key change_place(const struct merge *m, size_t i)
 	return sx_sort_key_of(m->table, m->changes->rows, i);
 }
 
-/* Look at the block behind the one that the cursor is at. */
+/* Look at the block after the one that the cursor is at. */
 static int peek_next(struct merge *m)
 {
 	sx_slice key, value;
@@ -90,7 +90,7 @@ static int load_block(struct merge *m, sx_slice key, sx_slice value)
 }
 
 /*
- * Find the block for the next change, or the one behind a carry. Behind the last block's key,
+ * Find the block for the next change, or the one after a carry. After the last block's key,
  * the last block itself is taken and stays open at its end.
  */
 static int find_block(struct merge *m)
@@ -213,7 +213,7 @@ static int drop_old_key(struct merge *m)
 	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
 }
 
-/* Whether changes touch the block behind this one anyway. */
+/* Whether changes touch the block after this one anyway. */
 static int next_is_touched(const struct merge *m)
 {
 	return m->has_next && m->at < m->changes->rows->n &&

@@ -16,21 +16,21 @@ static int seek(const sx_table *table, sx_cursor *cursor, sx_sort_key from, sx_s
 	return sx_cursor_seek(cursor, at, key, value, err);
 }
 
-/* First entry of a block at or behind a place (behind it, if `behind`). */
-static size_t block_bound(const sx_table *table, const sx_block *block, sx_sort_key place, int behind)
+/* First entry of a block at or after a place, or after it with `after`. */
+static size_t block_bound(const sx_table *table, const sx_block *block, sx_sort_key place, int after)
 {
 	size_t i, end;
 
 	if (table->kind != SX_TABLE_PAIRS)
-		return behind ? sx_block_upper_bound(block, place.key)
-			      : sx_block_lower_bound(block, place.key);
+		return after ? sx_block_upper_bound(block, place.key)
+			     : sx_block_lower_bound(block, place.key);
 	i = sx_block_lower_bound(block, place.key);
 	end = sx_block_upper_bound(block, place.key);
 	while (i < end) {
 		size_t middle = i + (end - i) / 2;
 		uint64_t col0 = sx_block_col(block, 0, middle);
 
-		if (behind ? col0 <= place.col0 : col0 < place.col0)
+		if (after ? col0 <= place.col0 : col0 < place.col0)
 			i = middle + 1;
 		else
 			end = middle;

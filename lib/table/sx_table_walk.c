@@ -100,7 +100,7 @@ static int check_order(sx_table_walk *walk, int first, simidx_error *err)
 		return sx_table_damaged(table, walk->key, "an entry lies behind its key", err);
 	if (table->kind == SX_TABLE_PERMUTED && last.key & ~sx_low_bits(table->perm->bits))
 		return sx_table_damaged(table, walk->key, "an entry is too wide", err);
-	walk->last = fence; /* no entry may hide from a search behind it */
+	walk->last = fence; /* no entry may hide from a search after it */
 	return SIMIDX_OK;
 }
 

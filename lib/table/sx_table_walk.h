@@ -23,14 +23,14 @@ typedef struct sx_table_walk {
 	int stuck;      /* the store itself failed: there is no going on */
 } sx_table_walk;
 
-/** Start at the first row, or at the first one at or behind *from. */
+/** Start at the first row, or at the first one at or after *from. */
 int sx_table_walk_begin(sx_table_walk *walk, sx_txn *txn, const sx_table *table, int check,
 			const sx_sort_key *from, simidx_error *err);
 
 /**
  * Load the next piece into walk->rows. Order is always checked, checksums if the walk was begun
- * so. Returns SIMIDX_E_END behind the last piece, SIMIDX_E_CORRUPT for a damaged one; a further
- * call goes on behind it, unless walk->stuck.
+ * so. Returns SIMIDX_E_END after the last piece, SIMIDX_E_CORRUPT for a damaged one; a further
+ * call goes on after it, unless walk->stuck.
  */
 int sx_table_walk_next(sx_table_walk *walk, simidx_error *err);
 

@@ -48,18 +48,18 @@
  * Stretches
  */
 
-/* A stretch ends at the first good place behind this many bytes ... */
+/* A stretch ends at the first good place after this many bytes ... */
 #define SX_STRETCH_BYTES ((size_t)64 << 10)
 
 /*
- * ... and where there is none, behind this many, between two characters. A word that is cut
+ * ... and where there is none, after this many, between two characters. A word that is cut
  * there counts as two. NFKC and case folding make at most 6 UTF-16 units of a UTF-8 byte (18
  * of the 3 bytes of U+FDFA), so every length in a stretch stays below 2^30.
  */
 #define SX_STRETCH_MAX_BYTES ((size_t)128 << 20)
 
 /**
- * The length of the first stretch of a text: `size`, or the first length from `want` on behind
+ * The length of the first stretch of a text: `size`, or the first length from `want` on after
  * which no step looks back and no step looks ahead, but at most `most` (4 or more).
  */
 size_t sx_stretch(const uint8_t *utf8, size_t size, size_t want, size_t most);
@@ -110,7 +110,7 @@ int sx_fold(sx_units *text, sx_units *spare, simidx_error *err);
 #define SX_WORDS_BATCH 1024 /* words handed on at a time */
 
 /**
- * Splits text into words and hands them on in batches. The words lie one behind the other in
+ * Splits text into words and hands them on in batches. The words lie one after the other in
  * UTF-8 with a joint between neighbours, so that a pair is as much a run of bytes as a word.
  *
  * Either all of the text comes as normalised UTF-16, or only the islands of other than ASCII

@@ -48,7 +48,7 @@ const sx_ascii *sx_ascii_shared(void);
 
 /**
  * Write the next word of text[*pos, end), which is ASCII and begins and ends at word
- * boundaries, to `out` in lower case, and move *pos behind it. `out` has room for as many bytes
+ * boundaries, to `out` in lower case, and move *pos after it. `out` has room for as many bytes
  * as the text has left.
  *
  * @return its size; 0 when there are no more words
@@ -59,8 +59,8 @@ size_t sx_ascii_word(const sx_ascii *ascii, const uint8_t *text, size_t *pos, si
 /**
  * Find the first island of other than ASCII in utf8[pos, size), with as much around it that
  * normalisation and word boundaries do not look across its ends. It begins before a space,
- * behind a line feed or at `pos`, which is such a place itself; it ends behind a line feed,
- * behind a space that ASCII follows or at `size`. No line feed is in it but the last byte.
+ * after a line feed or at `pos`, which is such a place itself; it ends after a line feed,
+ * after a space that ASCII follows or at `size`. No line feed is in it but the last byte.
  *
  * @param end  set to the end of the island
  * @return its start; `size` when there is none

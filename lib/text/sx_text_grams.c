@@ -10,7 +10,7 @@
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 
-/* The last tokens are moved to the front when so many bytes are before them. */
+/* The last tokens are moved to the front when this many bytes are before them. */
 #define USED_BYTES ((size_t)64 << 10)
 
 int sx_bytes_add(sx_bytes *bytes, const void *data, size_t size, simidx_error *err)

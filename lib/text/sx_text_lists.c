@@ -10,7 +10,7 @@
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 
-/** 10 to the number of digits behind the point that count: more would not fit a product with
+/** 10 to the number of digits after the point that count: more would not fit a product with
     2^16. */
 #define MAX_SCALE UINT64_C(1000000000000)
 

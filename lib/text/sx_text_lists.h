@@ -56,7 +56,7 @@ void sx_lists_release(sx_lists *lists);
 
 /**
  * Read digits with or without a fraction, as 16.16 fixed point, rounded to the nearest, a half
- * up. Digits beyond the twelfth behind the point are passed over. Returns 0, or -1 for anything
+ * up. Digits beyond the twelfth after the point are passed over. Returns 0, or -1 for anything
  * else or what is 65536 and more.
  */
 int sx_fixed_read(const char *digits, size_t size, uint32_t *out);

@@ -9,7 +9,7 @@
 #include "text/sx_text.h"
 #include "util/sx_err.h"
 
-/* N-grams of so many are features: bits of sx_settings.grams. */
+/* N-grams of these lengths are features: bits of sx_settings.grams. */
 #define GRAMS_1 1u
 #define GRAMS_1_2 3u
 

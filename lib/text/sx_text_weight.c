@@ -148,7 +148,7 @@ uint64_t sx_seeded(uint64_t hash, uint64_t seed)
 	return seed ? mix(hash ^ mix(seed)) : hash;
 }
 
-static size_t most_features(const sx_settings *settings, uint64_t n_words)
+static size_t max_features(const sx_settings *settings, uint64_t n_words)
 {
 	size_t n = settings->top;
 
@@ -171,18 +171,18 @@ static void close_gaps(sx_features *features)
 	}
 }
 
-/** Only so many features, the heaviest. */
+/** Keep the heaviest features, as many as the settings allow. */
 static void keep_heaviest(sx_features *features, const sx_settings *settings)
 {
-	size_t most;
+	size_t max;
 
 	if (settings->top == SIMIDX_TEXT_TOP_ALL)
 		return;
-	most = most_features(settings, features->n_words);
-	if (features->n <= most)
+	max = max_features(settings, features->n_words);
+	if (features->n <= max)
 		return;
 	sx_features_sort(features);
-	features->n = most;
+	features->n = max;
 }
 
 void sx_features_finish(sx_features *features, const sx_settings *settings,

@@ -84,7 +84,7 @@ static void keep_last(sx_words *words)
 		return;
 	start = sx_words_start(words, words->n - 1);
 	size = words->end[words->n - 1] - start;
-	/* The joint behind it comes along. */
+	/* The joint after it comes along. */
 	memmove(words->bytes, words->bytes + start, size + 1);
 	words->end[0] = size;
 	words->n = 1;
