@@ -111,12 +111,15 @@ void sx_view_end(sx_view *view)
 {
 	simidx *index = view->snapshot.index;
 
-	/* A child after fork() must not touch the parent's transaction. */
-	if (!sx_store_check_fork(index->store, NULL)) {
-		for (unsigned t = 0; t < SX_VIEW_TABLES; t++)
-			sx_cursor_close(view->table[t].cursor);
-		sx_snapshot_end(&view->snapshot);
-	}
+	/*
+	 * A child after fork() must not touch the parent's transaction, nor wait for a lock that
+	 * one of its threads may have had.
+	 */
+	if (sx_store_check_fork(index->store, NULL))
+		return;
+	for (unsigned t = 0; t < SX_VIEW_TABLES; t++)
+		sx_cursor_close(view->table[t].cursor);
+	sx_snapshot_end(&view->snapshot);
 	for (unsigned t = 0; t < SX_VIEW_TABLES; t++)
 		sx_block_index_cache_give_back(&index->block_index_cache, view->held[t]);
 }

@@ -147,12 +147,12 @@ int simidx_reader_explain(simidx_reader *r, const simidx_query *query, simidx_ex
 	rc = sx_query_init(&q, sx_reader_index(r), query, err);
 	if (!rc)
 		rc = sx_view_renew(&r->view, err);
-	if (rc)
-		return rc;
-	rc = sx_search(r, &q, &r->explained->results, err);
-	if (!rc)
-		explain(r, &q, e);
-	sx_view_reset(&r->view);
+	if (!rc) {
+		rc = sx_search(r, &q, &r->explained->results, err);
+		if (!rc)
+			explain(r, &q, e);
+		sx_view_reset(&r->view);
+	}
 	sx_struct_end(out, e, sizeof(*e));
 	return rc;
 }

@@ -27,7 +27,11 @@
 /** The size that a caller gave a struct. */
 static inline size_t sx_struct_size(const void *given)
 {
-	return *(const size_t *)given;
+	size_t size;
+
+	/* An element of an array may lie at any address. */
+	memcpy(&size, given, sizeof(size));
+	return size;
 }
 
 /**
