@@ -7,6 +7,7 @@
 
 #include "util/sx_err.h"
 
+#define FEW_KNOWN 4 /* hits among which it pays to look whether what is near is known */
 #define FEW 32 /* hits that an insertion sort sorts faster than qsort() */
 
 int sx_hits_init(sx_hits *hits, const simidx *index)
@@ -53,6 +54,29 @@ static int ask_until(struct finding *f, size_t from, simidx_error *err)
 	return f->until(f->ctx, from, &f->done, err);
 }
 
+/*
+ * True if all that is near in a slice are hits already: a near fingerprint is found in most of the
+ * tables. Each table has all of them, so it is enough to count those that lie in the slice; but not
+ * in the middle of a merge, when one table may have fingerprints that the next has not got yet.
+ */
+static int are_known(const struct finding *f, const sx_block_slice *slice, const sx_perm *perm,
+		     size_t near)
+{
+	const sx_probe *p = &f->task->probe[slice->probe];
+	size_t known = 0;
+
+	if (f->hits->n < near || f->hits->n > FEW_KNOWN ||
+	    f->view->snapshot.header.state & SX_STATE_MERGING)
+		return 0;
+	for (size_t i = 0; i < f->hits->n; i++) {
+		uint64_t key = sx_permute(perm, f->hits->at[i].fp);
+
+		known += key >= p->low && key <= p->high && key > slice->before &&
+			 key <= slice->last;
+	}
+	return known == near;
+}
+
 /* Add what is near in a slice, but for what another table reports. */
 static int visit(void *ctx, const sx_block_slice *slice, enum sx_next *next, simidx_error *err)
 {
@@ -61,6 +85,8 @@ static int visit(void *ctx, const sx_block_slice *slice, enum sx_next *next, sim
 	const sx_perm *perm = &f->view->snapshot.index->plan.table[p->table];
 	const sx_block_index *postings = f->view->table[SX_VIEW_POSTINGS].blocks;
 	size_t n = slice->to > slice->from ? (size_t)(slice->to - slice->from) : 0;
+	uint64_t query = f->access->permuted[p->table];
+	sx_lookup *l = &f->hits->lookup;
 	size_t near, had = f->hits->n;
 	int rc = SIMIDX_OK;
 
@@ -71,11 +97,12 @@ static int visit(void *ctx, const sx_block_slice *slice, enum sx_next *next, sim
 	}
 	f->hits->left -= n;
 	f->out->candidates += n;
-	near = n ? sx_lookup_near(&f->hits->lookup, f->task, slice, n, f->access->permuted[p->table],
-				  f->q->max_bits)
-		 : 0;
+	near = n ? sx_lookup_filter(l, f->task, slice, n, query, f->q->max_bits) : 0;
+	if (near && !f->done && are_known(f, slice, perm, near))
+		near = 0;
+	near = sx_lookup_complete(l, f->task, slice, query, f->q->max_bits, near);
 	for (size_t i = 0; !rc && i < near; i++) {
-		uint64_t fp = sx_unpermute(perm, f->hits->lookup.keys[i]);
+		uint64_t fp = sx_unpermute(perm, l->keys[i]);
 
 		if (!sx_query_accepts_near(f->q, fp) ||
 		    !sx_access_is_first(f->access, f->q, p->table, fp))

@@ -108,6 +108,7 @@ static void find(sx_lookup *l, const sx_lookup_task *task, struct progress *at)
 			s->value = sx_block_index_block(b, i);
 			s->samples = &b->samples[i];
 			s->last = b->entry[i].last;
+			s->before = i ? b->entry[i - 1].last : 0;
 			s->probe = (uint32_t)at->probe;
 			if (s->last > p->high || (s->last == p->high && !b->table->n_cols))
 				i = b->n;
@@ -284,7 +285,7 @@ static int run_indexed(sx_lookup *l, const sx_lookup_task *task, size_t from, si
 static int visit_block(sx_lookup *l, const sx_lookup_task *task, size_t probe, sx_slice value,
 		       uint64_t last, enum sx_next *next, simidx_error *err)
 {
-	sx_block_slice s = { value.data, NULL, last, (uint32_t)probe, 0, 0, 0 };
+	sx_block_slice s = { value.data, NULL, last, UINT64_MAX, (uint32_t)probe, 0, 0, 0 };
 	const char *wrong = value.size == l->block_size ? locate_in_block(l, task, &s)
 							    : "its size is not a block's";
 
@@ -297,7 +298,7 @@ static int visit_block(sx_lookup *l, const sx_lookup_task *task, size_t probe, s
 static int visit_rows(sx_lookup *l, const sx_lookup_task *task, size_t probe, enum sx_next *next,
 		      simidx_error *err)
 {
-	sx_block_slice s = { NULL, NULL, 0, (uint32_t)probe, 0, (uint16_t)l->rows.n, 0 };
+	sx_block_slice s = { NULL, NULL, 0, UINT64_MAX, (uint32_t)probe, 0, (uint16_t)l->rows.n, 0 };
 	int rc = l->rows.n ? task->visit(task->ctx, &s, next, err) : SIMIDX_OK;
 
 	l->rows.n = 0;
@@ -388,24 +389,30 @@ static size_t near_rows(sx_lookup *l, const sx_block_slice *s, size_t n, uint64_
 	return found;
 }
 
-size_t sx_lookup_near(sx_lookup *l, const sx_lookup_task *task, const sx_block_slice *s, size_t n,
-		      uint64_t query, unsigned k)
+size_t sx_lookup_filter(sx_lookup *l, const sx_lookup_task *task, const sx_block_slice *s,
+			size_t n, uint64_t query, unsigned k)
 {
 	const sx_probe *p = &task->probe[s->probe];
-	const unsigned char *low, *end;
-	size_t near, from, found, kept = 0;
-	sx_window w;
+	const unsigned char *low;
 
 	if (p->rest < 0)
 		return 0;
 	if (!s->value)
 		return near_rows(l, s, n, query, k);
 	low = sx_block_low(s->value, s->width, s->from);
-	end = s->value + l->block_size;
-	near = l->kernel->near_low(low, s->width, n, (size_t)(end - low), query,
-				   max_in_low_bytes(p, s->width, query, k), l->entry);
-	if (!near)
-		return 0;
+	return l->kernel->near_low(low, s->width, n, (size_t)(s->value + l->block_size - low),
+				   query, max_in_low_bytes(p, s->width, query, k), l->entry);
+}
+
+size_t sx_lookup_complete(sx_lookup *l, const sx_lookup_task *task, const sx_block_slice *s,
+			  uint64_t query, unsigned k, size_t near)
+{
+	const sx_probe *p = &task->probe[s->probe];
+	size_t from, found, kept = 0;
+	sx_window w;
+
+	if (!s->value || !near)
+		return near;
 	window_of(l, s, p, &w);
 	from = s->from - w.before;
 	found = l->kernel->complete(&w.keys, from, l->entry, near, query, k, l->keys);

@@ -33,6 +33,7 @@ typedef struct sx_block_slice {
 	const unsigned char *value; /* the block; NULL = rows [from, to) of lookup->rows */
 	sx_samples *samples;        /* of the block, or NULL */
 	uint64_t last;              /* last key of the block, or its fence */
+	uint64_t before;            /* that of the block before; UINT64_MAX = not known */
 	uint32_t probe;             /* its number */
 	uint16_t from, to;          /* entries: those of the probe and, unless asked exactly,
 	                               some before and after them */
@@ -70,7 +71,7 @@ typedef struct sx_lookup {
 	size_t block_size;
 	uint64_t blocks;   /* visited in the last run; 0 in the rows layout */
 	sx_rows rows;      /* of the rows layout */
-	uint64_t *keys;    /* SX_MAX_BLOCK_ROWS: of sx_lookup_near() */
+	uint64_t *keys;    /* SX_MAX_BLOCK_ROWS: of sx_lookup_complete() */
 	uint16_t *entry;   /* as many */
 	unsigned runs, watch; /* runs so far; runs that look at all pages, since one was missing */
 	size_t n;
@@ -96,15 +97,33 @@ void sx_lookup_free(sx_lookup *lookup);
 int sx_lookup_run(sx_lookup *lookup, const sx_lookup_task *task, simidx_error *err);
 
 /**
- * Of the first n entries of a slice those in the range of its probe that differ from `query` in at
- * most k bits: lookup->keys, ascending.
+ * Of the first n entries of a slice: how many have low bytes that a match can have. Some of these
+ * are not in the range of the probe, or differ in more of the other bits.
  *
  * @param n      up to to - from, at least 1
  * @param query  permuted as the table is
+ */
+size_t sx_lookup_filter(sx_lookup *lookup, const sx_lookup_task *task,
+			const sx_block_slice *slice, size_t n, uint64_t query, unsigned k);
+
+/**
+ * Of what sx_lookup_filter() has just found, `near` entries, those in the range of the probe that
+ * differ from `query` in at most k bits: lookup->keys, ascending.
+ *
  * @return how many
  */
-size_t sx_lookup_near(sx_lookup *lookup, const sx_lookup_task *task, const sx_block_slice *slice,
-		      size_t n, uint64_t query, unsigned k);
+size_t sx_lookup_complete(sx_lookup *lookup, const sx_lookup_task *task,
+			  const sx_block_slice *slice, uint64_t query, unsigned k, size_t near);
+
+/** Both. */
+static inline size_t sx_lookup_near(sx_lookup *lookup, const sx_lookup_task *task,
+				    const sx_block_slice *slice, size_t n, uint64_t query,
+				    unsigned k)
+{
+	size_t near = sx_lookup_filter(lookup, task, slice, n, query, k);
+
+	return sx_lookup_complete(lookup, task, slice, query, k, near);
+}
 
 /** SIMIDX_E_CORRUPT for the block of a slice. */
 int sx_lookup_damaged(const sx_lookup_task *task, const sx_block_slice *slice, const char *what,
