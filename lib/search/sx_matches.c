@@ -79,10 +79,23 @@ static int take(struct reading *g, uint64_t fp, const uint64_t *id, const uint64
 	sx_query_judge(g->q, &match);
 	if (sx_reserve(&m->at, &m->cap, m->n + n, sizeof(*m->at)))
 		return sx_fail_nomem(err);
+	/* Without second fingerprints all match, and the callers have seen to max. */
+	if (!g->q->has_fp2) {
+		simidx_match *to = m->at + m->n, like = match; /* one that stays in registers */
+
+		for (size_t i = 0; i < n; i++) {
+			like.id = id[i];
+			like.fp2 = fp2 ? fp2[i] : 0;
+			to[i] = like;
+		}
+		m->n += n;
+		g->had += n;
+		return SIMIDX_OK;
+	}
 	for (size_t i = 0; i < n && !is_full(g); i++) {
 		match.id = id[i];
-		match.fp2 = fp2 ? fp2[i] : 0;
-		if (g->q->has_fp2 && !sx_query_judge(g->q, &match))
+		match.fp2 = fp2[i];
+		if (!sx_query_judge(g->q, &match))
 			continue;
 		m->at[m->n++] = match;
 		g->had++;
@@ -229,7 +242,7 @@ static int compare(const void *a, const void *b)
 	return x->fp < y->fp ? -1 : x->fp > y->fp;
 }
 
-/* Sort matches [from, n). Those of one fingerprint come in order. */
+/* Sort matches [from, n). */
 static void sort(sx_matches *m, size_t from)
 {
 	simidx_match *at = m->at + from;
@@ -283,7 +296,8 @@ int sx_matches_read(sx_matches *m, sx_view *view, const sx_query *q, const sx_hi
 		rc = read_postings(&g, view, hits, from, to, err);
 	if (!rc)
 		rc = take_fresh(&g, hits, from, to, err);
-	if (!rc)
+	/* Those of one fingerprint in postings come in order, and may be millions. */
+	if (!rc && (to - from > 1 || hits->fresh.n || q->has_fp2))
 		sort(m, had);
 	return rc;
 }
