@@ -11,6 +11,9 @@
 
 #define AHEAD 32       /* probes whose entries of the block index are prefetched */
 #define ROWS 256       /* of a slice in the rows layout */
+#define WHOLE_FROM 16  /* completing one key takes as long as decoding about WHOLE_SHARE */
+#define WHOLE_SHARE 8
+#define WHOLE_WIDTH 2  /* low bytes */
 #define SAMPLE 64      /* one run of this many looks whether its first page is in memory */
 #define WATCH 32       /* runs that look at all pages, once one was missing */
 
@@ -24,7 +27,8 @@ int sx_lookup_init(sx_lookup *l, const sx_store *store, const sx_kernel *kernel,
 	sx_rows_init(&l->rows, n_cols);
 	l->keys = sx_calloc(SX_MAX_BLOCK_ROWS, sizeof(*l->keys));
 	l->entry = sx_calloc(SX_MAX_BLOCK_ROWS, sizeof(*l->entry));
-	return l->keys && l->entry ? 0 : -1;
+	l->hit = sx_calloc(SX_MAX_BLOCK_ROWS, sizeof(*l->hit));
+	return l->keys && l->entry && l->hit ? 0 : -1;
 }
 
 void sx_lookup_free(sx_lookup *l)
@@ -32,6 +36,7 @@ void sx_lookup_free(sx_lookup *l)
 	sx_rows_free(&l->rows);
 	free(l->keys);
 	free(l->entry);
+	free(l->hit);
 }
 
 int sx_lookup_damaged(const sx_lookup_task *task, const sx_block_slice *s, const char *what,
@@ -404,8 +409,20 @@ size_t sx_lookup_filter(sx_lookup *l, const sx_lookup_task *task, const sx_block
 				   query, max_in_low_bytes(p, s->width, query, k), l->entry);
 }
 
+/* Compare whole keys, where so few low bytes are stored that they tell too few entries apart. */
+static size_t near_whole(sx_lookup *l, const sx_coded *keys, size_t from, size_t n, uint64_t query,
+			 unsigned k)
+{
+	size_t there = l->kernel->decode(keys, from, n, l->keys);
+	size_t found = l->kernel->near_u64(l->keys, there, query, k, l->hit);
+
+	for (size_t i = 0; i < found; i++)
+		l->keys[i] = l->keys[l->hit[i]];
+	return found;
+}
+
 size_t sx_lookup_complete(sx_lookup *l, const sx_lookup_task *task, const sx_block_slice *s,
-			  uint64_t query, unsigned k, size_t near)
+			  size_t n, uint64_t query, unsigned k, size_t near)
 {
 	const sx_probe *p = &task->probe[s->probe];
 	size_t from, found, kept = 0;
@@ -415,7 +432,10 @@ size_t sx_lookup_complete(sx_lookup *l, const sx_lookup_task *task, const sx_blo
 		return near;
 	window_of(l, s, p, &w);
 	from = s->from - w.before;
-	found = l->kernel->complete(&w.keys, from, l->entry, near, query, k, l->keys);
+	if (near > WHOLE_FROM && near > n / WHOLE_SHARE && s->width <= WHOLE_WIDTH)
+		found = near_whole(l, &w.keys, from, n, query, k);
+	else
+		found = l->kernel->complete(&w.keys, from, l->entry, near, query, k, l->keys);
 	for (size_t i = 0; i < found; i++)
 		if (l->keys[i] >= p->low && l->keys[i] <= p->high)
 			l->keys[kept++] = l->keys[i];

@@ -73,6 +73,7 @@ typedef struct sx_lookup {
 	sx_rows rows;      /* of the rows layout */
 	uint64_t *keys;    /* SX_MAX_BLOCK_ROWS: of sx_lookup_complete() */
 	uint16_t *entry;   /* as many */
+	uint32_t *hit;     /* as many */
 	unsigned runs, watch; /* runs so far; runs that look at all pages, since one was missing */
 	size_t n;
 	sx_block_slice slice[SX_LOOKUP_SLICES];
@@ -113,7 +114,8 @@ size_t sx_lookup_filter(sx_lookup *lookup, const sx_lookup_task *task,
  * @return how many
  */
 size_t sx_lookup_complete(sx_lookup *lookup, const sx_lookup_task *task,
-			  const sx_block_slice *slice, uint64_t query, unsigned k, size_t near);
+			  const sx_block_slice *slice, size_t n, uint64_t query, unsigned k,
+			  size_t near);
 
 /** Both. */
 static inline size_t sx_lookup_near(sx_lookup *lookup, const sx_lookup_task *task,
@@ -122,7 +124,7 @@ static inline size_t sx_lookup_near(sx_lookup *lookup, const sx_lookup_task *tas
 {
 	size_t near = sx_lookup_filter(lookup, task, slice, n, query, k);
 
-	return sx_lookup_complete(lookup, task, slice, query, k, near);
+	return sx_lookup_complete(lookup, task, slice, n, query, k, near);
 }
 
 /** SIMIDX_E_CORRUPT for the block of a slice. */
