@@ -19,6 +19,8 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_features.h \
 	tools/common/tl_fp.c \
 	tools/common/tl_fp.h \
+	tools/common/tl_json.c \
+	tools/common/tl_json.h \
 	tools/common/tl_msg.c \
 	tools/common/tl_msg.h \
 	tools/common/tl_number.c \
@@ -88,7 +90,7 @@ tools_simidx_load_SOURCES = \
 	tools/load/ld_summary.c \
 	tools/load/ld_target.c \
 	tools/load/ld_target.h
-tools_simidx_load_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS)
+tools_simidx_load_CPPFLAGS = $(tools_cppflags)
 tools_simidx_load_LDADD = $(tools_libs)
 
 tools_simidx_query_SOURCES = \
@@ -118,5 +120,5 @@ tools_simidx_query_SOURCES = \
 	tools/query/qr_stats.c \
 	tools/query/qr_stats.h \
 	tools/query/qr_verify.c
-tools_simidx_query_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS)
+tools_simidx_query_CPPFLAGS = $(tools_cppflags)
 tools_simidx_query_LDADD = $(tools_libs)

@@ -78,7 +78,7 @@ FNR == 1 && FILENAME ~ /^lib\// {
 	if (name == "libstemmer.h")
 		only("lib/text", "libstemmer")
 	if (name == "jansson.h")
-		only("(tools|bench/quality)", name)
+		only("(tools/input|bench/quality)", name)
 	if (name == "zlib.h")
 		only("tools/input", name)
 	if (name == "zstd.h")

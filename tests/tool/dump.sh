@@ -14,6 +14,26 @@ printf '%s\n' '3	00000000000000aa	plain' '4	00000000000000aa	tab\tnewline\nretur
 run 0 "$load" -q first first.tsv
 run 0 "$query" first dump
 same out first.tsv
+# As JSON: quotes, backslashes and control bytes are escaped, what is not UTF-8 is hexadecimal.
+run 0 "$query" first dump --format jsonl
+{
+	cat <<'END'
+{"id":3,"label":"plain","fp":"00000000000000aa"}
+{"id":4,"label":"tab\tnewline\nreturn\r","fp":"00000000000000aa"}
+{"id":5,"label":"back\\slash \\t \\x41","fp":"00000000000000aa"}
+{"id":6,"label_hex":"fffe00017f","fp":"00000000000000ab"}
+{"id":7,"fp":"00000000000000ac"}
+{"id":8,"label":"Grüße 世界 𝔸","fp":"00000000000000ad"}
+{"id":9,"label":"\"quoted\", {json}","fp":"00000000000000ae"}
+END
+	printf '{"id":1000000000000,"label":"\302\23331m","fp":"00000000000000af"}\n'
+	echo '{"id":1000000000001,"label_hex":"eda08020c08020f490808020e4b8","fp":"00000000000000af"}'
+} | output
+run 0 "$load" -q control -F tsv - <<<'1	00000000000000aa	\x01\x1f\x08\x0c'
+run 0 "$query" --json control get --id 1
+output <<'END'
+{"query":"1","matches":[{"id":1,"fp":"00000000000000aa","distance":0,"label":"\u0001\u001f\b\f"}],"truncated":false}
+END
 
 run 0 "$query" first get --label $'tab\tnewline\nreturn\r' 'back\slash \t \x41' 'Grüße 世界 𝔸'
 output <<'END'
@@ -32,10 +52,10 @@ run 0 "$load" -q --layout rows again -F tsv dumped
 run 0 "$query" again dump
 same out large.tsv
 
-[ -n "${SX_JSON-}" ] || finish
 for index in first large; do
 	run 0 "$query" $index dump --format jsonl
 	cp out $index.jsonl
+	[ -n "${SX_JSON-}" ] || continue
 	run 0 "$load" -q $index-again $index.jsonl
 	run 0 "$query" $index-again dump
 	same out $index.tsv
@@ -55,6 +75,23 @@ END
 	grep -qx '4 00000000000000aa 746162096e65776c696e650a72657475726e0d' columns || fail 'label'
 fi
 
+# No ids.
+run 0 "$load" -q --ids none plain -F lines - <<<$'00000000000000bb\n00000000000000aa\n00000000000000bb'
+run 0 "$query" plain dump --format jsonl
+output <<'END'
+{"fp":"00000000000000aa"}
+{"fp":"00000000000000bb"}
+END
+
+[ -n "${SX_JSON-}" ] || finish
+cp out dumped
+run 0 "$load" -q --ids none plain-again -F jsonl dumped
+run 0 "$query" plain-again dump
+output <<'END'
+	00000000000000aa	
+	00000000000000bb	
+END
+
 # The second fingerprint goes with it.
 cat >two.jsonl <<'END'
 {"id":1,"label":"a","fp":"00000000000000aa","fp2":"ffffffffffffffff"}
@@ -66,19 +103,4 @@ same out two.jsonl
 run 0 "$load" -q --merge never --fp2 two-fresh two.jsonl
 run 0 "$query" two-fresh dump --format jsonl
 same out two.jsonl
-
-# No ids.
-run 0 "$load" -q --ids none plain -F lines - <<<$'00000000000000bb\n00000000000000aa\n00000000000000bb'
-run 0 "$query" plain dump --format jsonl
-output <<'END'
-{"fp":"00000000000000aa"}
-{"fp":"00000000000000bb"}
-END
-cp out dumped
-run 0 "$load" -q --ids none plain-again -F jsonl dumped
-run 0 "$query" plain-again dump
-output <<'END'
-	00000000000000aa	
-	00000000000000bb	
-END
 finish

@@ -101,9 +101,9 @@ run 0 "$query" --json d search -k 0 -F jsonl - <<'END'
 {"label_hex": "fe", "fp": "00000000000000cc"}
 END
 output <<'END'
-{"query":"q1","fingerprint":"00000000000000aa","matches":[{"id":3,"fp":"00000000000000aa","distance":0,"weighted":0,"label":"three"}],"truncated":false,"complete_to":0}
+{"query":"q1","fingerprint":"00000000000000aa","matches":[{"id":3,"fp":"00000000000000aa","distance":0,"weight":0,"label":"three"}],"truncated":false,"complete_to":0}
 {"query":"12","fingerprint":"1111111111111111","matches":[],"truncated":false,"complete_to":0}
-{"query_hex":"fe","fingerprint":"00000000000000cc","matches":[{"id":5,"fp":"00000000000000cc","distance":0,"weighted":0,"label_hex":"ff0041"}],"truncated":false,"complete_to":0}
+{"query_hex":"fe","fingerprint":"00000000000000cc","matches":[{"id":5,"fp":"00000000000000cc","distance":0,"weight":0,"label_hex":"ff0041"}],"truncated":false,"complete_to":0}
 END
 run 0 "$query" --json d stats
 [ "$(wc -l <out)" -eq 1 ] || fail 'stats --json is not one line'

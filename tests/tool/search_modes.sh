@@ -97,15 +97,13 @@ sort out >cut
 sort expected.7 | comm -13 - cut >other
 [ -s other ] && fail 'cut answers have what does not match'
 run 2 "$query" p4x16 search -k 7 --max-candidates 1 --strict - <queries
-if [ -n "${SX_JSON-}" ]; then
-	run 0 "$query" --json p4x16 search -k 7 --limit 1 "$one"
-	grep -q '"truncated":true' out || fail 'cut, but not said in JSON'
-	run 0 "$query" --json p4x16 search -k 7 --count "$one"
-	grep -q "\"count\":$(awk -v q="$one" '$1 == q { print $2 }' counts),\"truncated\":false,\"complete_to\":7}" out ||
-		fail 'count in JSON'
-	run 0 "$query" --json p4x16 search -k 7 --exists "$one"
-	grep -q '"exists":true,' out || fail 'exists in JSON'
-fi
+run 0 "$query" --json p4x16 search -k 7 --limit 1 "$one"
+grep -q '"truncated":true' out || fail 'cut, but not said in JSON'
+run 0 "$query" --json p4x16 search -k 7 --count "$one"
+grep -q "\"count\":$(awk -v q="$one" '$1 == q { print $2 }' counts),\"truncated\":false,\"complete_to\":7}" out ||
+	fail 'count in JSON'
+run 0 "$query" --json p4x16 search -k 7 --exists "$one"
+grep -q '"exists":true,' out || fail 'exists in JSON'
 
 near=$(head -1 expected.3 | cut -f 1)
 # What is looked up: 4x16 needs four ranges for k = 3 (Manku et al., section 3).
@@ -117,12 +115,10 @@ grep -q '^  took  *probes 4, ' out || fail 'not four probes'
 grep -q '^  complete  *to distance 3$' out || fail 'not complete to 3'
 run 1 "$query" p4x16 search --explain -k 0 5555555555555555
 grep -q 'probes 1, .*documents 0$' out || fail 'one exact look-up'
-if [ -n "${SX_JSON-}" ]; then
-	run 0 "$query" --json p4x16 search --explain - <few
-	[ "$(wc -l <out)" -eq 10 ] || fail 'not one object for each query'
-	[ "$(grep -c '"chosen":{"way":.*"rejected":\[.*"probes":4,.*"kernel":"' out)" -eq 10 ] ||
-		fail 'explain in JSON'
-fi
+run 0 "$query" --json p4x16 search --explain - <few
+[ "$(wc -l <out)" -eq 10 ] || fail 'not one object for each query'
+[ "$(grep -c '"chosen":{"access":.*"rejected":\[.*"probes":4,.*"kernel":"' out)" -eq 10 ] ||
+	fail 'explain in JSON'
 
 # What makes no sense together.
 for options in '--limit 1 --first' '--count --exists' '--nearest 2 --limit 2' '--probes 4' \

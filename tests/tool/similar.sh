@@ -73,7 +73,6 @@ says 'missing: cannot open'
 run 2 "$query" - search 0123456789abcdef
 says "'-' stands for no stored index"
 
-[ -n "${SX_JSON-}" ] || finish
 # shellcheck disable=SC2086
 run 0 "$query" --json - similar $char2 --show 1 1 2
 for member in '"profile":"char-2 v1 bits=32 ' '"fp":"39c1c6ba","fp2":"c33e8d6e44eaaac5","tokens":22' \

@@ -49,11 +49,9 @@ for table in t01 t02 t03 t04 postings docs; do
 done
 
 # With --json an object each.
-if [ -n "${SX_JSON-}" ]; then
-	damage "$(head -1 blocks)"
-	run 1 "$query" --json copy verify
-	grep -q '^{"table":"' out || fail 'no JSON'
-fi
+damage "$(head -1 blocks)"
+run 1 "$query" --json copy verify
+grep -q '^{"table":"' out || fail 'no JSON'
 
 # Rows layout, and an index with fresh rows only: sound too.
 run 0 "$load" -q --layout rows rows documents.tsv

@@ -338,7 +338,7 @@ static int check_short(const struct ld_options *options)
 /* Options that exclude each other, or that this build cannot follow. */
 static int check_together(const struct ld_options *options)
 {
-	const char *missing = ld_summary_missing(), *builds = reason_to_build(options);
+	const char *builds = reason_to_build(options);
 
 	if (options->merge == LD_MERGE_NEVER && builds)
 		return tl_usage_error("--merge never: %s builds the index whole, with everything "
@@ -362,8 +362,6 @@ static int check_together(const struct ld_options *options)
 	if (options->features_by && tl_text_is_given(&options->text))
 		return tl_usage_error("--features-by is about features that others have made of "
 				      "texts, so options about texts do not fit");
-	if (options->summary && missing)
-		return tl_error("--summary: %s", missing);
 	return check_short(options);
 }
 

@@ -71,9 +71,6 @@ void ld_report_work(struct ld_report *report, const char *phase, uint64_t done, 
 /** Print the summary on stderr. */
 void ld_report_tell(struct ld_report *report);
 
-/** What to say when summaries in JSON cannot be written; NULL when they can. */
-const char *ld_summary_missing(void);
-
 /** Write --summary and close it. Returns `code`, or TL_TROUBLE with a message. */
 int ld_summary_write(struct ld_report *report, int code);
 

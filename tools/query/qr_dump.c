@@ -75,8 +75,6 @@ static int run_dump(struct qr_context *ctx, int argc, char **argv)
 	}
 	if (optind != argc)
 		return tl_usage_error("dump takes no arguments, found %d", argc - optind);
-	if (json && qr_json_missing())
-		return tl_error("%s", qr_json_missing());
 	return dump(ctx, json);
 }
 

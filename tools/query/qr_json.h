@@ -2,8 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * JSON on stdout, one object a line. Only where qr_json_missing() says NULL; otherwise these
- * print its message. All return 0, or TL_TROUBLE when nothing (more) could be printed.
+ * JSON on stdout, one object a line. All return 0, or TL_TROUBLE when stdout takes no more.
  */
 
 #ifndef QR_JSON_H
@@ -14,9 +13,6 @@
 #include "query/qr_plan.h"
 #include "query/qr_print.h"
 #include "query/qr_stats.h"
-
-/** What to say when JSON support is missing; NULL when it is there. */
-const char *qr_json_missing(void);
 
 /** What a query found, or a piece of it; as qr_print_results(). */
 int qr_json_results(FILE *out, const struct qr_context *ctx, const struct qr_query *query,

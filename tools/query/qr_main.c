@@ -7,7 +7,6 @@
 #include "common/tl_number.h"
 #include "common/tl_options.h"
 #include "input/in_guard.h"
-#include "query/qr_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,8 +188,6 @@ static int take_globals(struct qr_context *ctx, int argc, char **argv)
 				return TL_TROUBLE;
 		}
 	}
-	if (ctx->json && qr_json_missing())
-		return tl_error("%s", qr_json_missing());
 	return QR_PROCEED;
 }
 

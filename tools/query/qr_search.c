@@ -383,7 +383,7 @@ static const char *const help[] = {
 	"its fingerprint, the path of a text, or the label of a row, else its id. Queries",
 	"and labels have the escapes \\t \\n \\r \\\\ \\xHH. With --json: a line for each",
 	"query, an object with members query, fingerprint, matches (a list of objects",
-	"with id, fp, distance, weighted, perhaps distance2, label) or count or exists,",
+	"with id, fp, distance, weight, perhaps distance2, label) or count or exists,",
 	"truncated, and complete_to: nothing near within this distance was missed (-1:",
 	"not even at distance 0 is that sure); of texts also tokens and short. Names that",
 	"are not UTF-8 are hexadecimal in query_hex and label_hex.",

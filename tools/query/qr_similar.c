@@ -19,7 +19,7 @@
 /* Weights are given in units of 1/32. */
 #define WEIGHT_UNIT 32
 
-/* Stands between the tokens of a feature. */
+/* Stands between the tokens of a feature; shown as a blank. */
 #define JOINT 0x1f
 
 enum style { READABLE, TSV };
@@ -61,7 +61,8 @@ static int collect(void *ctx, const simidx_feature *feature, const char *bytes, 
 	own->bytes = malloc(n_bytes + 1);
 	if (!own->bytes)
 		return SIMIDX_E_NOMEM;
-	memcpy(own->bytes, bytes, n_bytes);
+	for (size_t i = 0; i < n_bytes; i++)
+		own->bytes[i] = bytes[i] == JOINT ? ' ' : bytes[i];
 	s->n_features++;
 	return 0;
 }
@@ -112,15 +113,6 @@ static void join_features(struct qr_similar *s)
 	s->cosine = both > 0 ? both / sqrt(square[0]) / sqrt(square[1]) : 0;
 	if (n)
 		qsort(f, n, sizeof(*f), by_weight);
-}
-
-void qr_similar_name(const struct qr_feature *feature, char *out)
-{
-	for (size_t i = 0; i < feature->size; i++)
-		out[i] = feature->bytes[i];
-	for (size_t i = 0; i < feature->size; i++)
-		if (out[i] == JOINT)
-			out[i] = ' ';
 }
 
 /* ---- comparing ---- */
@@ -248,17 +240,6 @@ static void print_path(const char *name, const char *path)
 	putchar('\n');
 }
 
-static void print_feature_name(const struct qr_feature *feature)
-{
-	char *name = malloc(feature->size + 1);
-
-	if (!name)
-		return;
-	qr_similar_name(feature, name);
-	tl_put_escaped(stdout, name, feature->size);
-	free(name);
-}
-
 static int differs(const struct qr_similar *s, unsigned bit)
 {
 	return (s->sketch[0].fp ^ s->sketch[1].fp) >> bit & 1;
@@ -285,7 +266,7 @@ static void print_feature(const struct qr_feature *feature)
 			printf("%10s", "-");
 	}
 	printf("  \"");
-	print_feature_name(feature);
+	tl_put_escaped(stdout, feature->bytes, feature->size);
 	puts("\"");
 }
 
@@ -355,7 +336,7 @@ static void print_tsv(const struct qr_similar *s)
 	for (i = 0; i < s->n_features && i < s->show; i++) {
 		printf("feature\t%.5f\t%.5f\t", s->feature[i].weight[0] / 65536.0,
 		       s->feature[i].weight[1] / 65536.0);
-		print_feature_name(&s->feature[i]);
+		tl_put_escaped(stdout, s->feature[i].bytes, s->feature[i].size);
 		putchar('\n');
 	}
 }

@@ -16,7 +16,7 @@
 struct qr_feature {
 	uint64_t hash;
 	uint32_t weight[2]; /* in each text; 0 = not there */
-	char *bytes;
+	char *bytes;        /* blanks between its tokens */
 	size_t size;
 };
 
@@ -34,9 +34,6 @@ struct qr_similar {
 	size_t n_features;
 	uint64_t show;                 /* so many bits and features */
 };
-
-/** What to say about a feature's bytes: the joints between tokens are blanks. */
-void qr_similar_name(const struct qr_feature *feature, char *out);
 
 /** Print it as an object. Returns 0 or TL_TROUBLE. */
 int qr_similar_json(const struct qr_similar *similar);
