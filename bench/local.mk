@@ -13,7 +13,8 @@ endif
 endif
 EXTRA_PROGRAMS += $(bench_programs)
 
-bench_common = \
+EXTRA_LIBRARIES += bench/libbench.a
+bench_libbench_a_SOURCES = \
 	bench/bn_arrays.c \
 	bench/bn_near.c \
 	bench/bn_near.h \
@@ -32,47 +33,31 @@ bench_common = \
 	bench/bn_util.c \
 	bench/bn_util.h
 
-bench_bn_index_SOURCES = \
-	bench/bn_index.c \
-	bench/bn_options.c \
-	bench/bn_options.h \
-	bench/bn_util.c \
-	bench/bn_util.h
-bench_bn_index_LDADD = lib/libsimidx.la -lm
+bench_bn_index_SOURCES = bench/bn_index.c
+bench_bn_index_LDADD = bench/libbench.a lib/libsimidx.la -lm
 
 bench_bn_search_SOURCES = \
-	$(bench_common) \
 	bench/bn_mih.c \
 	bench/bn_naive.c \
 	bench/bn_scan.c \
 	bench/bn_search.c
-bench_bn_search_LDADD = lib/libsimidx.la
+bench_bn_search_LDADD = bench/libbench.a lib/libsimidx.la
 
 bench_bn_live_SOURCES = \
-	$(bench_common) \
 	bench/bn_live.c \
 	bench/bn_stream.c \
 	bench/bn_stream.h
-bench_bn_live_LDADD = lib/libsimidx.la
+bench_bn_live_LDADD = bench/libbench.a lib/libsimidx.la
 
-bench_bn_planner_SOURCES = $(bench_common) bench/bn_planner.c
+bench_bn_planner_SOURCES = bench/bn_planner.c
 bench_bn_planner_CPPFLAGS = $(AM_CPPFLAGS) $(lib_cppflags)
-bench_bn_planner_LDADD = lib/libsx-core.la
+bench_bn_planner_LDADD = bench/libbench.a lib/libsx-core.la
 
-bench_bn_text_SOURCES = \
-	bench/bn_options.c \
-	bench/bn_options.h \
-	bench/bn_text.c \
-	bench/bn_util.c \
-	bench/bn_util.h
+bench_bn_text_SOURCES = bench/bn_text.c
 bench_bn_text_CPPFLAGS = $(AM_CPPFLAGS) $(ICU_CFLAGS)
-bench_bn_text_LDADD = lib/text/libsimidx-text.la lib/libsimidx.la $(ICU_LIBS)
+bench_bn_text_LDADD = bench/libbench.a lib/text/libsimidx-text.la lib/libsimidx.la $(ICU_LIBS)
 
 bench_bn_quality_SOURCES = \
-	bench/bn_options.c \
-	bench/bn_options.h \
-	bench/bn_util.c \
-	bench/bn_util.h \
 	bench/quality/bn_quality.c \
 	bench/quality/qu_chance.c \
 	bench/quality/qu_chance.h \
@@ -95,7 +80,7 @@ bench_bn_quality_CPPFLAGS = \
 	$(AM_CPPFLAGS) -I$(top_srcdir)/bench \
 	$(ICU_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS) $(CRYPTO_CFLAGS)
 bench_bn_quality_LDADD = \
-	lib/text/libsimidx-text.la lib/libsimidx.la \
+	bench/libbench.a lib/text/libsimidx-text.la lib/libsimidx.la \
 	$(ICU_LIBS) $(JANSSON_LIBS) $(ZSTD_LIBS) $(CRYPTO_LIBS) -lm
 
 bench: $(bench_programs:=$(EXEEXT))

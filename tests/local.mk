@@ -41,11 +41,24 @@ check_PROGRAMS += tests/unit/run tests/fault/exchanged tests/fault/merge_kill te
 TESTS += tests/unit/run tests/fault/exchanged tests/fault/merge_kill tests/fault/no_memory
 endif
 
+if CHECK_IS_MISSING
+check_DATA += check-is-missing
+check-is-missing:
+	@echo 'make check: Check 0.11 or later was not found, so the unit tests cannot run.' >&2; \
+	echo 'Install it (Debian: check) and configure again, or leave them out: --disable-tests.' >&2; \
+	exit 1
+endif
+
 tests_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/lib -I$(top_srcdir)/tests $(CHECK_CFLAGS)
 
-tests_support = \
+if ENABLE_TESTS
+check_LIBRARIES += tests/libsupport.a
+endif
+tests_libsupport_a_SOURCES = \
 	tests/support/sxt.c \
 	tests/support/sxt.h \
+	tests/support/sxt_cover.c \
+	tests/support/sxt_cover.h \
 	tests/support/sxt_load.c \
 	tests/support/sxt_load.h \
 	tests/support/sxt_model.c \
@@ -55,13 +68,16 @@ tests_support = \
 	tests/support/sxt_proc.h \
 	tests/support/sxt_query.c \
 	tests/support/sxt_query.h
+tests_libsupport_a_CPPFLAGS = $(tests_cppflags)
+
+# -u: nothing else would take sxt_nosync.c from the library, as libc has these functions too.
+tests_ldflags = $(AM_LDFLAGS) -Wl,-u,fdatasync -Wl,-u,fsync
+tests_libs = tests/libsupport.a lib/libsx-core.la $(CHECK_LIBS) -lm
 
 # A suite is named in suites.h too.
 unit_core = \
 	tests/kernel/kernel_check.c \
 	tests/kernel/kernel_check.h \
-	tests/support/sxt_cover.c \
-	tests/support/sxt_cover.h \
 	tests/unit/main.c \
 	tests/unit/suites.h \
 	tests/unit/t_bits.c \
@@ -138,30 +154,31 @@ unit_text = \
 	tests/unit/t_text_profile.c \
 	tests/unit/t_text_struct.c
 
-tests_unit_run_SOURCES = $(tests_support) $(unit_core)
+tests_unit_run_SOURCES = $(unit_core)
 tests_unit_run_CPPFLAGS = $(tests_cppflags)
+tests_unit_run_LDFLAGS = $(tests_ldflags)
 tests_unit_run_LDADD =
 if HAVE_TEXT
 tests_unit_run_SOURCES += $(unit_text)
 tests_unit_run_CPPFLAGS += $(ICU_CFLAGS)
 tests_unit_run_LDADD += lib/text/libsx-text.la
 endif
-tests_unit_run_LDADD += lib/libsx-core.la $(CHECK_LIBS) -lm
+tests_unit_run_LDADD += $(tests_libs)
 
-tests_fault_exchanged_SOURCES = $(tests_support) tests/fault/exchanged.c
+tests_fault_exchanged_SOURCES = tests/fault/exchanged.c
 tests_fault_exchanged_CPPFLAGS = $(tests_cppflags)
-tests_fault_exchanged_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sx_file_check_open,--wrap=sx_store_lock
-tests_fault_exchanged_LDADD = lib/libsx-core.la $(CHECK_LIBS) -lm
+tests_fault_exchanged_LDFLAGS = $(tests_ldflags) -Wl,--wrap=sx_file_check_open,--wrap=sx_store_lock
+tests_fault_exchanged_LDADD = $(tests_libs)
 
-tests_fault_merge_kill_SOURCES = $(tests_support) tests/fault/merge_kill.c
+tests_fault_merge_kill_SOURCES = tests/fault/merge_kill.c
 tests_fault_merge_kill_CPPFLAGS = $(tests_cppflags)
-tests_fault_merge_kill_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=mdb_txn_commit
-tests_fault_merge_kill_LDADD = lib/libsx-core.la $(CHECK_LIBS) -lm
+tests_fault_merge_kill_LDFLAGS = $(tests_ldflags) -Wl,--wrap=mdb_txn_commit
+tests_fault_merge_kill_LDADD = $(tests_libs)
 
-tests_fault_no_memory_SOURCES = $(tests_support) tests/fault/no_memory.c
+tests_fault_no_memory_SOURCES = tests/fault/no_memory.c
 tests_fault_no_memory_CPPFLAGS = $(tests_cppflags)
-tests_fault_no_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
-tests_fault_no_memory_LDADD = lib/libsx-core.la $(CHECK_LIBS) -lm
+tests_fault_no_memory_LDFLAGS = $(tests_ldflags) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_fault_no_memory_LDADD = $(tests_libs)
 
 # ---------------------------------------------------------------------------------------------
 # The file format: tests/format/README.md
@@ -256,16 +273,14 @@ tests_tool_foreign_index_LDADD = lib/libsimidx.la
 
 # simidx-query, with something that happens when it has just opened an index.
 check_PROGRAMS += tests/tool/moved_query
-tests_tool_moved_query_SOURCES = $(tools_simidx_query_SOURCES) tests/tool/moved_query.c
-tests_tool_moved_query_CPPFLAGS = $(tools_simidx_query_CPPFLAGS)
+tests_tool_moved_query_SOURCES = tests/tool/moved_query.c
 tests_tool_moved_query_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=simidx_open
 tests_tool_moved_query_LDADD = $(tools_simidx_query_LDADD)
 
 # simidx-load, with the same and with something that happens later.
 check_PROGRAMS += tests/tool/moved_load
-tests_tool_moved_load_SOURCES = $(tools_simidx_load_SOURCES) tests/tool/moved_load.c \
-	tests/tool/moved_query.c
-tests_tool_moved_load_CPPFLAGS = $(tools_simidx_load_CPPFLAGS)
+tests_tool_moved_load_SOURCES = tests/tool/moved_load.c tests/tool/moved_query.c
+tests_tool_moved_load_CPPFLAGS = $(tools_cppflags)
 tests_tool_moved_load_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=simidx_open,--wrap=simidx_get_mark \
 	-Wl,--wrap=simidx_loader_add_index,--wrap=tl_text_open_for
 tests_tool_moved_load_LDADD = $(tools_simidx_load_LDADD)

@@ -2,7 +2,7 @@
 # Copyright the libsimidx authors
 
 bin_PROGRAMS += tools/simidx-load tools/simidx-query
-noinst_LIBRARIES += tools/libcommon.a
+noinst_LIBRARIES += tools/libcommon.a tools/libload.a tools/libquery.a
 
 tools_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
 tools_libs = tools/libcommon.a
@@ -66,7 +66,8 @@ tools_libcommon_a_SOURCES = \
 	tools/input/in_zstd.c
 tools_libcommon_a_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 
-tools_simidx_load_SOURCES = \
+# Each tool is a library, main() included, because tests link it again with calls exchanged.
+tools_libload_a_SOURCES = \
 	tools/load/ld_fit.c \
 	tools/load/ld_fit.h \
 	tools/load/ld_help.c \
@@ -90,10 +91,12 @@ tools_simidx_load_SOURCES = \
 	tools/load/ld_summary.c \
 	tools/load/ld_target.c \
 	tools/load/ld_target.h
-tools_simidx_load_CPPFLAGS = $(tools_cppflags)
-tools_simidx_load_LDADD = $(tools_libs)
+tools_libload_a_CPPFLAGS = $(tools_cppflags)
 
-tools_simidx_query_SOURCES = \
+tools_simidx_load_SOURCES =
+tools_simidx_load_LDADD = tools/libload.a $(tools_libs)
+
+tools_libquery_a_SOURCES = \
 	tools/query/qr_ask.c \
 	tools/query/qr_ask.h \
 	tools/query/qr_backup.c \
@@ -120,5 +123,7 @@ tools_simidx_query_SOURCES = \
 	tools/query/qr_stats.c \
 	tools/query/qr_stats.h \
 	tools/query/qr_verify.c
-tools_simidx_query_CPPFLAGS = $(tools_cppflags)
-tools_simidx_query_LDADD = $(tools_libs)
+tools_libquery_a_CPPFLAGS = $(tools_cppflags)
+
+tools_simidx_query_SOURCES =
+tools_simidx_query_LDADD = tools/libquery.a $(tools_libs)
