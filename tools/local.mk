@@ -19,6 +19,8 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_features.h \
 	tools/common/tl_fp.c \
 	tools/common/tl_fp.h \
+	tools/common/tl_help.c \
+	tools/common/tl_help.h \
 	tools/common/tl_json.c \
 	tools/common/tl_json.h \
 	tools/common/tl_msg.c \

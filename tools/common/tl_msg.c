@@ -20,6 +20,7 @@
 #define SIGNALS_TO_DIE 3
 
 static const char *program_name = "simidx";
+static const char *command_name; /* NULL = none yet */
 static int is_quiet;
 static int progress_stands;
 static volatile sig_atomic_t stop_signals;
@@ -45,6 +46,11 @@ void tl_msg_init(const char *program)
 const char *tl_program(void)
 {
 	return program_name;
+}
+
+void tl_set_command(const char *command)
+{
+	command_name = command;
 }
 
 void tl_set_quiet(int quiet)
@@ -105,7 +111,8 @@ int tl_usage_error(const char *format, ...)
 	va_start(ap, format);
 	print_message(format, ap);
 	va_end(ap);
-	fprintf(stderr, "Try '%s --help'.\n", program_name);
+	fprintf(stderr, "Try '%s%s%s --help'.\n", program_name, command_name ? " " : "",
+		command_name ? command_name : "");
 	return TL_TROUBLE;
 }
 

@@ -25,6 +25,9 @@ void tl_msg_init(const char *program);
 /** The name given to tl_msg_init(). */
 const char *tl_program(void);
 
+/** Name the command whose --help tl_usage_error() points to; borrowed. NULL: the program's. */
+void tl_set_command(const char *command);
+
 /** Whether notices, summaries and progress are wanted (they are, until this says no). */
 void tl_set_quiet(int quiet);
 

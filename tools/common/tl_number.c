@@ -70,6 +70,19 @@ int tl_parse_fixed(const char *s, size_t n, uint32_t *out)
 	return 0;
 }
 
+int tl_parse_count(const char *s, size_t n, uint64_t max, uint64_t *out)
+{
+	static const uint64_t factors[] = { 1000, 1000000, 1000000000 };
+	static const char units[] = "KMG";
+	const char *unit = n ? memchr(units, s[n - 1], 3) : NULL;
+	uint64_t factor = unit ? factors[unit - units] : 1;
+
+	if (tl_parse_decimal(s, n - (unit != NULL), max / factor, out))
+		return -1;
+	*out *= factor;
+	return 0;
+}
+
 int tl_parse_bytes(const char *s, size_t n, uint64_t max, uint64_t *out)
 {
 	static const char units[] = "KMG";

@@ -26,7 +26,10 @@ int tl_parse_decimal(const char *s, size_t n, uint64_t max, uint64_t *out);
  */
 int tl_parse_fixed(const char *s, size_t n, uint32_t *out);
 
-/** As tl_parse_decimal(), perhaps with K, M or G behind it for powers of 1,024. */
+/** As tl_parse_decimal(), perhaps with K, M or G after it for 10^3, 10^6 and 10^9. */
+int tl_parse_count(const char *s, size_t n, uint64_t max, uint64_t *out);
+
+/** As tl_parse_decimal(), perhaps with K, M or G after it for powers of 1,024. */
 int tl_parse_bytes(const char *s, size_t n, uint64_t max, uint64_t *out);
 
 /** Digits of a fingerprint of `bits` bits. */

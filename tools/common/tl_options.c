@@ -3,6 +3,7 @@
 
 #include "common/tl_options.h"
 
+#include "common/tl_help.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_text.h"
@@ -11,10 +12,360 @@
 #include <signal.h>
 #include <simidx_admin.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* More options than any command has, those of its groups and of all commands included. */
+#define MAX_OPTIONS 96
+
+/* What getopt_long() returns for the first option if it is given by name. */
+#define BY_NAME 256
+
+/* Above this a limit means nothing to a reader: messages leave it out. */
+#define NO_LIMIT ((uint64_t)1 << 48)
 
 /* Why stdout first failed; 0 while it has not. */
 static int output_errno;
+
+/* ---- rows ---- */
+
+const struct tl_option *tl_rows_next(struct tl_rows *rows)
+{
+	const struct tl_option *row;
+
+	while (rows->depth >= 0) {
+		row = rows->row[rows->depth];
+		if (row->kind == TL_KIND_END) {
+			rows->depth--;
+			continue;
+		}
+		rows->row[rows->depth]++;
+		if (row->kind != TL_KIND_GROUP)
+			return row;
+		rows->row[++rows->depth] = row->group;
+	}
+	return NULL;
+}
+
+/* An option that can be given, and where its values go. */
+struct slot {
+	const struct tl_option *row;
+	char *base;
+	char *given; /* where the name of the first given one is kept, or NULL */
+};
+
+/* All that getopt_long() and those who ask it need. */
+struct slots {
+	struct slot of[MAX_OPTIONS];
+	int n;
+	struct option longs[MAX_OPTIONS + 1];
+	char shorts[2 * MAX_OPTIONS + 3];
+};
+
+static void add_slot(struct slots *slots, const struct tl_option *row, char *base, char *given)
+{
+	int i = slots->n;
+	size_t end = strlen(slots->shorts);
+
+	if (i == MAX_OPTIONS)
+		return;
+	slots->n++;
+	slots->of[i] = (struct slot){ row, base, given };
+	slots->longs[i] = (struct option){ row->name, row->value != NULL, NULL, BY_NAME + i };
+	if (!row->letter)
+		return;
+	slots->shorts[end++] = row->letter;
+	if (row->value)
+		slots->shorts[end] = ':';
+}
+
+static void add_table(struct slots *slots, const struct tl_option *table, char *base)
+{
+	char *given = NULL;
+
+	for (const struct tl_option *row = table; row->kind != TL_KIND_END; row++) {
+		if (row->kind == TL_KIND_GROUP)
+			add_table(slots, row->group, base + row->at);
+		else if (row->kind == TL_KIND_GIVEN)
+			given = base + row->at;
+		else if (row->kind >= TL_KIND_FLAG)
+			add_slot(slots, row, base, given);
+	}
+}
+
+/* ---- values ---- */
+
+static void store_number(const struct tl_option *row, void *to, uint64_t number)
+{
+	unsigned small = (unsigned)number;
+
+	if (row->width == sizeof(number))
+		memcpy(to, &number, sizeof(number));
+	else
+		memcpy(to, &small, sizeof(small));
+}
+
+/* Tell what a number must be. Returns -1. */
+static int refuse_number(const struct tl_option *row, const char *text)
+{
+	unsigned long long min = row->min, max = row->max;
+
+	if (row->kind == TL_KIND_SIZE)
+		tl_usage_error("--%s: expected a size of at least %lluM, such as 400M or 2G, found "
+			       "'%s'",
+			       row->name, min >> 20, text);
+	else if (max >= NO_LIMIT)
+		tl_usage_error("--%s: expected a number of at least %llu%s, found '%s'", row->name,
+			       min, row->kind == TL_KIND_COUNT ? ", such as 5000 or 20M" : "",
+			       text);
+	else
+		tl_usage_error("--%s: expected a number in %llu..%llu, found '%s'", row->name, min,
+			       max, text);
+	return -1;
+}
+
+static int set_number(const struct tl_option *row, void *to, const char *text)
+{
+	size_t length = strlen(text);
+	uint64_t number;
+	int rc;
+
+	if (row->kind == TL_KIND_SIZE)
+		rc = tl_parse_bytes(text, length, row->max, &number);
+	else if (row->kind == TL_KIND_COUNT)
+		rc = tl_parse_count(text, length, row->max, &number);
+	else
+		rc = tl_parse_decimal(text, length, row->max, &number);
+	if (rc || number < row->min)
+		return refuse_number(row, text);
+	store_number(row, to, number);
+	return 0;
+}
+
+static int set_word(const struct tl_option *row, void *to, const char *text)
+{
+	char name[64];
+	int word;
+
+	snprintf(name, sizeof(name), "--%s", row->name);
+	word = tl_option_word(name, text, row->words);
+	if (word < 0)
+		return -1;
+	word += (int)row->min;
+	memcpy(to, &word, sizeof(word));
+	return 0;
+}
+
+static int add_string(struct tl_strings *list, char *text)
+{
+	char **larger = realloc(list->at, (list->n + 1) * sizeof(*larger));
+
+	if (!larger) {
+		tl_error("out of memory");
+		return -1;
+	}
+	list->at = larger;
+	larger[list->n++] = text;
+	return 0;
+}
+
+/* Returns 0, or -1 after a message. */
+static int set(const struct slot *slot, char *text)
+{
+	const struct tl_option *row = slot->row;
+	void *to = slot->base + row->at;
+
+	switch (row->kind) {
+	case TL_KIND_FLAG:
+		store_number(row, to, row->min);
+		return 0;
+	case TL_KIND_TEXT:
+		memcpy(to, &text, sizeof(text));
+		return 0;
+	case TL_KIND_NUMBER:
+	case TL_KIND_COUNT:
+	case TL_KIND_SIZE:
+		return set_number(row, to, text);
+	case TL_KIND_WORD:
+		return set_word(row, to, text);
+	case TL_KIND_LIST:
+		return add_string(to, text);
+	case TL_KIND_CALL:
+		return row->call(slot->base, text);
+	default:
+		return 0;
+	}
+}
+
+/* Returns 0, or -1 for a default that is none: then the table is wrong. */
+static int set_defaults(const struct slots *slots, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (slots->of[i].row->standard &&
+		    set(&slots->of[i], (char *)slots->of[i].row->standard))
+			return -1;
+	return 0;
+}
+
+/* ---- the command line ---- */
+
+/* Letters to put in, take away or change to make one word of another; of long ones, the start. */
+static size_t edit_distance(const char *a, const char *b)
+{
+	enum { MAX = 31 };
+	size_t n = strlen(a), m = strlen(b), row[MAX + 1], left, above;
+
+	n = n < MAX ? n : MAX;
+	m = m < MAX ? m : MAX;
+	for (size_t j = 0; j <= m; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= n; i++) {
+		left = row[0];
+		row[0] = i;
+		for (size_t j = 1; j <= m; j++) {
+			above = row[j];
+			row[j] = left + (a[i - 1] != b[j - 1]);
+			if (above + 1 < row[j])
+				row[j] = above + 1;
+			if (row[j - 1] + 1 < row[j])
+				row[j] = row[j - 1] + 1;
+			left = above;
+		}
+	}
+	return row[m];
+}
+
+const char *tl_nearest_word(const char *word, const char *const *words)
+{
+	const char *nearest = NULL;
+	size_t best = strlen(word) < 4 ? 2 : 3, distance; /* so many letters are another word */
+
+	for (; *words; words++) {
+		distance = edit_distance(word, *words);
+		if (distance < best) {
+			best = distance;
+			nearest = *words;
+		}
+	}
+	return nearest;
+}
+
+/* Name what was meant by a long option that no one has, or that several could be. */
+static void refuse_name(const struct slots *slots, const char *spelled)
+{
+	size_t length = strcspn(spelled, "="), begins = 0, used = 0, n = 0;
+	const char *names[MAX_OPTIONS + 1] = { NULL }, *nearest;
+	char word[64], could[512] = "";
+
+	for (int i = 0; i < slots->n; i++) {
+		const char *name = slots->longs[i].name;
+
+		names[n++] = name;
+		if (length < 3 || strncmp(name, spelled + 2, length - 2) != 0)
+			continue;
+		begins++;
+		if (used + strlen(name) + 6 < sizeof(could))
+			used += (size_t)snprintf(could + used, sizeof(could) - used, "%s--%s",
+						 used ? ", " : "", name);
+	}
+	snprintf(word, sizeof(word), "%.*s", (int)(length > 2 ? length - 2 : 0), spelled + 2);
+	nearest = tl_nearest_word(word, names);
+	if (begins > 1)
+		tl_usage_error("option '%s' could be %s", spelled, could);
+	else if (nearest)
+		tl_usage_error("unknown option '%s'; is --%s meant?", spelled, nearest);
+	else
+		tl_usage_error("unknown option '%s'", spelled);
+}
+
+static void refuse(const struct slots *slots, int c, char **argv)
+{
+	const char *spelled = argv[optind - 1];
+
+	if (c == ':')
+		tl_usage_error("option '%s' needs a value", spelled);
+	else if (optopt >= BY_NAME)
+		tl_usage_error("option '%s' takes no value", spelled);
+	else if (optopt)
+		tl_usage_error("unknown option '-%c'", optopt);
+	else
+		refuse_name(slots, spelled);
+}
+
+/* The number of operands fits, or say what is missing. */
+static int check_operands(const struct tl_command *command, int n, char **operands)
+{
+	const char *word = command->operands, *prefix = command->program ? command->name : "";
+	const char *between = command->program ? ": " : "";
+	int length, i;
+
+	if (n > command->most && command->most)
+		return tl_usage_error("%s%sone argument too many: '%s'", prefix, between,
+				      operands[command->most]);
+	if (n > command->most)
+		return tl_usage_error("%s%stakes no arguments, found '%s'", prefix, between,
+				      operands[0]);
+	if (n >= command->least)
+		return TL_PROCEED;
+	for (i = 0; i < n && strchr(word, ' '); i++)
+		word = strchr(word, ' ') + 1;
+	length = (int)strcspn(word, " .");
+	return tl_usage_error("%s%s%.*s is missing", prefix, between, length, word);
+}
+
+static int take_all(const struct tl_command *command, const struct slots *slots, int argc,
+		    char **argv)
+{
+	int c, i;
+
+	while ((c = getopt_long(argc, argv, slots->shorts, slots->longs, NULL)) != -1) {
+		for (i = 0; i < slots->n && c != BY_NAME + i && c != slots->of[i].row->letter; i++)
+			;
+		if (c == '?' || c == ':' || i == slots->n) {
+			refuse(slots, c, argv);
+			return TL_TROUBLE;
+		}
+		if (slots->of[i].row->kind == TL_KIND_HELP)
+			return tl_help_print(command, c >= BY_NAME);
+		if (slots->of[i].row->kind == TL_KIND_VERSION)
+			return tl_print_version();
+		if (slots->of[i].given && !*(const char **)(void *)slots->of[i].given)
+			*(const char **)(void *)slots->of[i].given = slots->of[i].row->name;
+		if (set(&slots->of[i], optarg))
+			return TL_TROUBLE;
+	}
+	if (command->commands)
+		return TL_PROCEED;
+	return check_operands(command, argc - optind, argv + optind);
+}
+
+int tl_parse(const struct tl_command *command, void *options, void *shared, int argc,
+	     char **argv)
+{
+	struct slots slots = { .n = 0 };
+
+	/* "+": what comes after the name of a command belongs to the command. */
+	strcpy(slots.shorts, command->commands ? "+:" : ":");
+	add_table(&slots, command->options, options);
+	if (set_defaults(&slots, slots.n))
+		return TL_TROUBLE;
+	if (command->program)
+		add_table(&slots, command->program->options, shared);
+	tl_set_command(command->program ? command->name : NULL);
+	opterr = 0;
+	optind = 0; /* not 1: getopt_long() then forgets where it was */
+	return take_all(command, &slots, argc, argv);
+}
+
+const struct tl_command *tl_find_command(const struct tl_command *program, const char *name)
+{
+	for (const struct tl_command *const *c = program->commands; *c; c++)
+		if (strcmp((*c)->name, name) == 0)
+			return *c;
+	return NULL;
+}
+
+/* ---- one option at a time ---- */
 
 int tl_next_option(int argc, char **argv, const char *shorts, const struct option *longs)
 {

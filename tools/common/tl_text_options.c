@@ -117,6 +117,98 @@ static int take_idf(struct tl_text_options *options, const char *value)
 	return -1;
 }
 
+/* ---- the table ---- */
+
+static int call_grams(void *options, const char *value)
+{
+	return take_grams(options, value);
+}
+
+static int call_top(void *options, const char *value)
+{
+	return take_top(options, value);
+}
+
+static int call_stop(void *options, const char *value)
+{
+	return take_stop(options, value);
+}
+
+static int call_words(void *options, const char *value)
+{
+	return read_list(&((struct tl_text_options *)options)->words, "--words", value);
+}
+
+static int call_idf(void *options, const char *value)
+{
+	return take_idf(options, value);
+}
+
+static int call_seed(void *options, const char *value)
+{
+	struct tl_text_options *text = options;
+
+	text->has_seed = 1;
+	return tl_option_number("--seed", value, 0, UINT64_MAX, &text->seed);
+}
+
+const struct tl_option tl_text_cutting_rows[] = {
+	{ TL_GIVEN(struct tl_text_options, given) },
+	{ 0, "extractor", "NAME", TL_TEXT(struct tl_text_options, extractor),
+	  .help = "words12 (default), words1, han12, char-N, tfidf",
+	  .more = "What the features of a text are. words12 (default): words and pairs of "
+		  "neighbours; words1: words; han12: Han characters and words, and pairs; char-N: N characters "
+		  "in a row; tfidf: the 20 words that weigh most by --idf." },
+	{ 0, "grams", "N[,N]...", TL_CALL(call_grams),
+	  .help = "features of N neighbouring words, N in 1..16",
+	  .more = "How many neighbouring words are a feature, 1..16; several numbers make "
+		  "features of each length." },
+	{ 0, "stop", "en|zh|FILE", TL_CALL(call_stop),
+	  .help = "leave out these words; may be repeated",
+	  .more = "Leave out words: English or Chinese ones, or those of a file, one a line. May "
+		  "be repeated." },
+	{ 0, "words", "FILE", TL_CALL(call_words),
+	  .help = "words that stay in one piece; may be repeated",
+	  .more = "Words that stay in one piece, one a line. May be repeated." },
+	{ 0, "stem", "LANGUAGE", TL_TEXT(struct tl_text_options, stem),
+	  .help = "stem words of english, german, ...",
+	  .more = "Reduce words to their stems, as libstemmer does for english, german and "
+		  "other languages." },
+	{ 0 },
+};
+
+const struct tl_option tl_text_rows[] = {
+	{ TL_GIVEN(struct tl_text_options, given) },
+	{ .kind = TL_KIND_GROUP, .group = tl_text_cutting_rows },
+	{ 0, "weights", "HOW", TL_TEXT(struct tl_text_options, weights),
+	  .help = "sqrt (default), log, raw, binary or tfidf",
+	  .more = "What a feature weighs that occurs c times. sqrt (default): the square root of c; "
+		  "log: 1 + ln c; raw: c; binary: 1; tfidf: c times its value in --idf." },
+	{ 0, "top", "N|auto|all", TL_CALL(call_top),
+	  .help = "only the N features that weigh most",
+	  .more = "Only the N features that weigh most. auto: 4 times the square root of the "
+		  "number of tokens, at least 16." },
+	{ 0, "idf", "FILE", TL_CALL(call_idf),
+	  .help = "values of words, for --weights tfidf",
+	  .more = "Values of words for --weights tfidf: lines \"word idf\", as jieba has them or "
+		  "'simidx-query idf' writes them." },
+	{ 0, "seed", "N", TL_CALL(call_seed),
+	  .help = "another hash: other fingerprints, as good",
+	  .more = "Use another hash (default 0). Its fingerprints are others and as good." },
+	{ 0, "min-tokens", "N", TL_NUMBER(struct tl_text_options, min_tokens, 1, UINT32_MAX / 2),
+	  .help = "a text of fewer tokens is short (default: 64)",
+	  .more = "A text with fewer tokens is short (default: 64)." },
+	{ 0, "short", "WHAT",
+	  TL_WORD_FROM(struct tl_text_options, short_texts, short_words, TL_SHORT_FLAG),
+	  .help = "short texts: flag (default), reject, exact",
+	  .more = "What becomes of short texts. flag (default): they are counted; reject: "
+		  "they are left out; exact: they match only texts with the same words in the "
+		  "same order." },
+	{ 0 },
+};
+
+/* ---- one option at a time ---- */
+
 /* "--name" of one of these options, NULL for another one. */
 static const char *option_name(int c)
 {

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/tl_options.h"
+
 /** What to do about texts with few tokens. */
 enum tl_short { TL_SHORT_NOT_GIVEN, TL_SHORT_FLAG, TL_SHORT_REJECT, TL_SHORT_EXACT };
 
@@ -38,6 +40,13 @@ struct tl_text_options {
 	uint64_t seed;
 	const char *given;         /* the first of them that was given, or NULL */
 };
+
+/**
+ * The options: those that say how a text is cut into features, with a dictionary of its own; and
+ * all of them, with what becomes of the features. Their struct is struct tl_text_options.
+ */
+extern const struct tl_option tl_text_cutting_rows[];
+extern const struct tl_option tl_text_rows[];
 
 /** Values of the options for getopt_long(), above those of the tools and of in_columns.h. */
 enum tl_text_option {

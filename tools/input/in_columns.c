@@ -10,6 +10,28 @@
 
 #define MAX_COLUMN 1000000
 
+const struct tl_option in_columns_rows[] = {
+	{ 0, "fp-encoding", "ENC", TL_WORD(struct in_columns, encoding, tl_encoding_names),
+	  .help = "fingerprints are hex (default), dec, sdec or base64",
+	  .more = "How fingerprints are written. hex (default): a digit for each four bits, "
+		  "\"0x\" before them allowed; dec: decimal; sdec: decimal, negative where the "
+		  "highest bit is set; base64: of the bytes, the highest first, with padding. In "
+		  "jsonl a string, dec and sdec also a number." },
+	{ 0, "header", NULL, TL_FLAG(struct in_columns, header),
+	  .help = "tsv, csv: the first line names the columns",
+	  .more = "tsv, csv: the first line names the columns: \"fp\", and if wanted \"id\" and "
+		  "\"label\". Others are passed over." },
+	{ 0, "id-field", "NAME", TL_TEXT(struct in_columns, id),
+	  .help = "another name for the column \"id\", or its number",
+	  .more = "Another name for the column \"id\", or for this member in jsonl. Without a "
+		  "header: its number, from 1; then columns that are not given are not read." },
+	{ 0, "fp-field", "NAME", TL_TEXT(struct in_columns, fp),
+	  .help = "the same for \"fp\"" },
+	{ 0, "label-field", "NAME", TL_TEXT(struct in_columns, label),
+	  .help = "the same for \"label\"" },
+	{ 0 },
+};
+
 int in_columns_take(struct in_columns *columns, int c, const char *value)
 {
 	int word;

@@ -9,6 +9,7 @@
 #define IN_COLUMNS_H
 
 #include "common/tl_fp.h"
+#include "common/tl_options.h"
 
 /** Options about rows; all zero are the defaults. Strings are borrowed. */
 struct in_columns {
@@ -16,7 +17,7 @@ struct in_columns {
 	const char *id;             /* --id-field: a name, or without a header a number */
 	const char *fp;             /* --fp-field */
 	const char *label;          /* --label-field */
-	enum tl_encoding encoding;  /* --fp */
+	enum tl_encoding encoding;  /* --fp-encoding */
 };
 
 /** Columns of a table by number, from 1; 0 = is not read. */
@@ -31,6 +32,9 @@ struct in_table {
 #define IN_TAKES_HEADER 1u
 #define IN_TAKES_FIELDS 2u
 #define IN_TAKES_ENCODING 4u
+
+/** The options; their struct is struct in_columns. */
+extern const struct tl_option in_columns_rows[];
 
 /** Values of the options for getopt_long(), above those of the tools. */
 enum in_columns_option {
