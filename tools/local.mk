@@ -35,6 +35,8 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_text.h \
 	tools/common/tl_text_options.c \
 	tools/common/tl_text_options.h \
+	tools/common/tl_utf8.c \
+	tools/common/tl_utf8.h \
 	tools/input/in_bare.c \
 	tools/input/in_bin.c \
 	tools/input/in_codec.c \

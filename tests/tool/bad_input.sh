@@ -16,7 +16,7 @@ unchanged() {
 	same out before
 }
 
-printf '%s\n' "$good	$good" "-1	$good" "9223372036854775808	$good" "6" "6	" "6	123" \
+printf '%s\n' "$good	$good" "-1	$good" "9223372036854775808	$good" "6" "6	" "6	0x" \
 	"6	${good}0" "6	0x${good}0" "6	0000000000000_aa" "6	$good	x	y" "6	$good	\\q" \
 	"6	$good	\\x4" "6 	$good" "" >rows.tsv
 run 1 "$load" -q base rows.tsv
@@ -25,11 +25,11 @@ simidx-load: rows.tsv:1: id: expected a decimal number in 0..9223372036854775807
 simidx-load: rows.tsv:2: id: expected a decimal number in 0..9223372036854775807, or nothing
 simidx-load: rows.tsv:3: id: expected a decimal number in 0..9223372036854775807, or nothing
 simidx-load: rows.tsv:4: expected the columns id, fingerprint, label, found one column
-simidx-load: rows.tsv:5: fingerprint: expected 16 hexadecimal digits, found 0
-simidx-load: rows.tsv:6: fingerprint: expected 16 hexadecimal digits, found 3
-simidx-load: rows.tsv:7: fingerprint: expected 16 hexadecimal digits, found 17
-simidx-load: rows.tsv:8: fingerprint: expected 16 hexadecimal digits, found 17
-simidx-load: rows.tsv:9: fingerprint: expected 16 hexadecimal digits, found byte 0x5f in place of digit 14
+simidx-load: rows.tsv:5: fingerprint: expected 1 to 16 hexadecimal digits, found 0
+simidx-load: rows.tsv:6: fingerprint: expected 1 to 16 hexadecimal digits, found 0
+simidx-load: rows.tsv:7: fingerprint: expected 1 to 16 hexadecimal digits, found 17
+simidx-load: rows.tsv:8: fingerprint: expected 1 to 16 hexadecimal digits, found 17
+simidx-load: rows.tsv:9: fingerprint: expected 1 to 16 hexadecimal digits, found '_' in place of digit 14
 simidx-load: rows.tsv:10: expected the columns id, fingerprint, label, found more than three columns
 simidx-load: rows.tsv:11: label: a backslash that begins none of \t \n \r \\ \xHH
 simidx-load: rows.tsv:12: label: a backslash that begins none of \t \n \r \\ \xHH
@@ -68,7 +68,7 @@ unchanged
 # A line that is too long is passed over, and the next one is read.
 {
 	head -c $((70 << 20)) /dev/zero | tr '\0' a
-	printf '\n%s\nb\n' 00000000000000bb
+	printf '\n%s\nz\n' 00000000000000bb
 } >long
 run 1 "$load" longs -F lines long
 says 'simidx-load: long:1: line is longer than 64 MiB'
@@ -108,10 +108,15 @@ run 2 "$load" fresh $'bad\033[31m\x9b\n.tsv'
 says 'bad\x1b[31m\x9b\n.tsv: cannot open'
 
 # Queries.
-run 2 "$query" base search $good 123 -F lines
-run 2 "$query" base search $good 123
+run 2 "$query" base search $good 国12 -F lines
+run 2 "$query" base search $good 国12
 output <<<"$good	5	$good	0	five"
-errors <<<'simidx-query: 123: fingerprint: expected 16 hexadecimal digits, found 3'
+errors <<<"simidx-query: 国12: fingerprint: expected 1 to 16 hexadecimal digits, found '国' in place of digit 1"
+# Bytes that a terminal cannot show are told by their number.
+run 2 "$query" base search $'a\tb'
+says 'expected 1 to 16 hexadecimal digits, found byte 0x09 in place of digit 2'
+run 2 "$query" base search $'\xe5'
+says 'expected 1 to 16 hexadecimal digits, found byte 0xe5 in place of digit 1'
 printf '%s\n' $good x 00000000000000ab >lines
 run 2 "$query" base search -F lines lines missing
 output <<END
@@ -119,7 +124,7 @@ $good	5	$good	0	five
 00000000000000ab	5	$good	1	five
 END
 errors <<'END'
-simidx-query: lines:2: fingerprint: expected 16 hexadecimal digits, found byte 0x78 in place of digit 1
+simidx-query: lines:2: fingerprint: expected 1 to 16 hexadecimal digits, found 'x' in place of digit 1
 simidx-query: missing: cannot open: No such file or directory
 END
 run 1 "$query" base search ffffffffffffffff
@@ -131,7 +136,7 @@ cat >rows.jsonl <<'END'
 {"id": 6} x
 [6]
 {"id": 6}
-{"id": 6, "fp": "12"}
+{"id": 6, "fp": "12g"}
 {"id": 6, "fp": 12}
 {"id": -6, "fp": "00000000000000aa"}
 {"id": 6.0, "fp": "00000000000000aa"}
@@ -146,7 +151,7 @@ cat >rows.jsonl <<'END'
 {"features": [["a"]]}
 {"fp": "00000000000000aa", "text": "a"}
 {"text": "a", "fp2": "00000000000000aa"}
-{"fp": "00000000000000aa", "fp2": "aa"}
+{"fp": "00000000000000aa", "fp2": "00000000000000aa0"}
 END
 run 1 "$load" -q base rows.jsonl
 sed -E 's/(malformed JSON at column [0-9]+): .*/\1/' err >told
@@ -155,8 +160,8 @@ simidx-load: rows.jsonl:1: malformed JSON at column 8
 simidx-load: rows.jsonl:2: malformed JSON at column 11
 simidx-load: rows.jsonl:3: expected a JSON object
 simidx-load: rows.jsonl:4: expected one of "text", "fp" and "features"
-simidx-load: rows.jsonl:5: "fp": expected 16 hexadecimal digits, found 2
-simidx-load: rows.jsonl:6: "fp": expected a string of 16 hexadecimal digits
+simidx-load: rows.jsonl:5: "fp": expected 1 to 16 hexadecimal digits, found 'g' in place of digit 3
+simidx-load: rows.jsonl:6: "fp": expected a string of 1 to 16 hexadecimal digits
 simidx-load: rows.jsonl:7: "id": expected a number in 0..9223372036854775807
 simidx-load: rows.jsonl:8: "id": expected an integer or a string
 simidx-load: rows.jsonl:9: malformed JSON at column 26
@@ -170,7 +175,7 @@ simidx-load: rows.jsonl:16: "features": number 1: expected ["word", weight] with
 simidx-load: rows.jsonl:17: "features": number 1: expected ["word", weight] with a weight of 1/65536..65535
 simidx-load: rows.jsonl:18: expected one of "text", "fp" and "features"
 simidx-load: rows.jsonl:19: "fp2" goes with "fp" only
-simidx-load: rows.jsonl:20: "fp2": expected 16 hexadecimal digits, found 2
+simidx-load: rows.jsonl:20: "fp2": expected 1 to 16 hexadecimal digits, found 17
 END
 unchanged
 finish

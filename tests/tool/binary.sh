@@ -106,6 +106,29 @@ output <<<'8000000000000000	2	8000000000000000	0	'
 run 0 "$load" -q none-npy empty.npy
 dump_of none-npy </dev/null
 
+# Signed numbers, as pandas and databases have them: two's complement, by hand.
+for dtype in "'<i8'" "'|i8'"; do
+	{ npy_of 1 "{'descr': $dtype, 'fortran_order': False, 'shape': (3,), }"; numbers; } >signed.npy
+	rm -rf signed
+	run 0 "$load" -q signed signed.npy
+	dump_of signed <three
+done
+{
+	npy_of 1 "{'descr': '<i8', 'fortran_order': False, 'shape': (5,), }"
+	bytes ffffffffffffffff 0000ffffffffffff ffff000000000000 0000010000000000 fffffeffffffffff
+} >signed.npy
+rm -rf signed
+run 1 "$load" -q --bits 17 signed signed.npy
+errors <<'END'
+simidx-load: signed.npy:4: fingerprint: expected a number in -65536..65535, found 65536
+simidx-load: signed.npy:5: fingerprint: expected a number in -65536..65535, found -65537
+END
+dump_of signed <<'END'
+0	1ffff	
+1	10000	
+2	0ffff	
+END
+
 # Anything else is named.
 bad_npy() {
 	run 2 "$load" e bad.npy
@@ -116,8 +139,8 @@ bad_header() {
 	{ npy_of 1 "{'descr': $2, 'fortran_order': $3, 'shape': $4, }"; numbers; } >bad.npy
 	bad_npy "$1"
 }
-for dtype in "'>u8'" "'<i8'" "'<u4'" "'<f8'" "'|O'" "[('a', '<u8'), ('b', '<u8')]"; do
-	bad_header "dtype $dtype; expected '<u8' (uint64)" "$dtype" False '(3,)'
+for dtype in "'>u8'" "'>i8'" "'<u4'" "'<f8'" "'|O'" "[('a', '<u8'), ('b', '<u8')]"; do
+	bad_header "dtype $dtype; expected '<u8' (uint64) or '<i8' (int64)" "$dtype" False '(3,)'
 done
 for shape in '()' '(3, 1)' '(1, 3)' '(3)' '(-3,)' '(x,)' '3' '(2305843009213693952,)'; do
 	bad_header "shape $shape; expected one dimension: (n,)" "'<u8'" False "$shape"

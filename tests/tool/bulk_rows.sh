@@ -13,7 +13,7 @@ printf '%s\t%s\tonce\n' $((largest + 1)) $fp >labelled.tsv
 {
 	head -1000 good.tsv
 	printf '%s\t%s\n' x $fp
-	printf '%s\t%s\n' $((largest + 2)) 12
+	printf '%s\t%s\n' $((largest + 2)) ${fp}0
 	printf '%s\t%s\tonce\n' $((largest + 3)) $fp
 	head -1 good.tsv
 	printf '9223372036854775808\t%s\n' $fp
@@ -23,7 +23,7 @@ printf '%s\t%s\tonce\n' $((largest + 1)) $fp >labelled.tsv
 } >bad.tsv
 cat >reasons <<'END'
 bad.tsv:1001	id: expected a decimal number in 0..9223372036854775807, or nothing
-bad.tsv:1002	fingerprint: expected 16 hexadecimal digits, found 2
+bad.tsv:1002	fingerprint: expected 1 to 16 hexadecimal digits, found 17
 bad.tsv:1003	the label is already in use
 bad.tsv:1004	id ID1 is already in use
 bad.tsv:1005	id: expected a decimal number in 0..9223372036854775807, or nothing

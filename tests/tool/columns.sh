@@ -40,17 +40,43 @@ dump_of d </dev/null
 
 # A header that lacks what is needed ends the load.
 run 2 "$load" e --header --fp-field hash header.tsv
-says 'simidx-load: header.tsv:1: the header names no column "hash"'
+says 'simidx-load: header.tsv:1: the header names no column "hash", but "name", "size", "fp", "id", "label"'
 run 2 "$load" e --header --id-field ID header.tsv
 says 'the header names no column "ID"'
 run 2 "$load" e --header --label-field Label header.tsv
 says 'the header names no column "Label"'
 run 2 "$load" e --header -F tsv - <<<'id	fingerprint'
-says 'the header names no column "fp"; --fp-field tells which it is'
+says 'the header names no column "fp", but "id", "fingerprint"; --fp-field tells which it is'
+run 2 "$load" e --header -F csv - <<<"a,$(seq -s , 1000 2000)"
+says 'the header names no column "fp", but "a", "1000", "1001",'
+says ', ...; --fp-field tells which it is'
 run 2 "$load" e --header -F csv - <<<'id,fp,fp'
 says 'the header names two columns "fp"'
 run 2 "$load" e --header -F csv - <<<'id,"fp'
 says 'simidx-load: -:1: a quoted field that does not end'
+
+# The first line names the columns, and nobody said so.
+printf 'url,simhash\nx,00000000000000aa\n' >named.csv
+run 1 "$load" -q named named.csv
+errors <<'END'
+simidx-load: named.csv:1: id: expected a decimal number in 0..9223372036854775807, or nothing; line 1 looks like a header: --header
+simidx-load: named.csv:2: id: expected a decimal number in 0..9223372036854775807, or nothing
+END
+printf 'name\tid\tfp\tlabel\nx\t1\t00000000000000aa\tone\n' >named.tsv
+run 1 "$load" -q named named.tsv
+says 'found more than three columns; line 1 looks like a header: --header'
+run 1 "$load" -q by-number --fp-field 3 --label-field 1 named.tsv
+errors <<'END'
+simidx-load: named.tsv:1: fingerprint: expected 1 to 16 hexadecimal digits, found 'p' in place of digit 2; line 1 looks like a header: --header
+END
+printf 'fp\n00000000000000aa\n' >named.csv
+run 1 "$load" -q named named.csv
+says 'found one column; line 1 looks like a header: --header'
+# A bad row is no header because it comes first.
+for row in x1,00000000000000aa 1x,fingerprint 1,00000000000000aa,x,y; do
+	run 1 "$load" -q named -F csv - <<<"$row"
+	grep -q header err && fail "a header: $row"
+done
 
 # By number.
 printf '%s\n' 'x	1	00000000000000aa	7' 'y	2	00000000000000bb	' 'z	3' >number.tsv
@@ -191,7 +217,7 @@ run 1 "$load" -q h --id-field doc --fp-field hash --label-field url members.json
 errors <<'END'
 simidx-load: members.jsonl:3: more than one label: a string "doc", "url" and "label_hex" exclude each other
 simidx-load: members.jsonl:4: expected a member "hash"
-simidx-load: members.jsonl:5: "hash": expected a string of 16 hexadecimal digits
+simidx-load: members.jsonl:5: "hash": expected a string of 1 to 16 hexadecimal digits
 END
 dump_of h <<'END'
 5	00000000000000aa	five

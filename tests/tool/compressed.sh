@@ -164,7 +164,7 @@ fi
 for start in '\x1f' '\x1f\x8b' '\x1f\x8b\x08' '\x28\xb5' '\x28\xb5\x2f' '\x50\x2a\x4d'; do
 	printf "$start" >short
 	run 1 "$load" short-index -F lines short
-	says 'simidx-load: short:1: fingerprint: expected 16 hexadecimal digits'
+	says 'simidx-load: short:1: fingerprint: expected 1 to 16 hexadecimal digits'
 done
 
 # Texts: only where the name says so. A text that breaks off is one text less.

@@ -57,19 +57,45 @@ output <<<'ten	10	00000000000000aa	0	ten'
 run 2 "$query" b get --id ten 10 7
 output <<<'10	10	00000000000000aa	0	ten'
 run 2 "$query" b get ten
-says 'simidx-query: ten: fingerprint: expected 16 hexadecimal digits'
+says "simidx-query: ten: fingerprint: expected 1 to 16 hexadecimal digits, found 't' in place of digit 1"
 
 # Fingerprints of other widths.
-printf '7\t1ffff\tx\n8\t3ffff\n9\tffff\n' >narrow.tsv
+printf '7\t1ffff\tx\n8\t3ffff\n9\t01ffff\n' >narrow.tsv
 run 1 "$load" --bits 17 c narrow.tsv
 errors <<END
 simidx-load: narrow.tsv:2: fingerprint: wider than 17 bits
-simidx-load: narrow.tsv:3: fingerprint: expected 5 hexadecimal digits, found 4
+simidx-load: narrow.tsv:3: fingerprint: expected 1 to 5 hexadecimal digits, found 6
 $(tail -1 err)
 END
 run 0 "$query" c search 1fffe
 output <<<'1fffe	7	1ffff	1	x'
 run 1 "$query" c search 00000
+
+# Hexadecimal digits without zeros in front, as printf %x and hex() write them.
+printf '%s\n' 0 0x1 fff '0XAbcdef' 123456789abcdef >unpadded
+cat >padded <<'END'
+0	0000000000000000	
+1	0000000000000001	
+2	0000000000000fff	
+3	0000000000abcdef	
+4	0123456789abcdef	
+END
+run 0 "$load" -q -F lines unpadded-lines unpadded
+nl -v 0 -w 1 -s '	' unpadded >unpadded.tsv
+tr '\t' , <unpadded.tsv >unpadded.csv
+run 0 "$load" -q unpadded-tsv unpadded.tsv
+run 0 "$load" -q unpadded-csv unpadded.csv
+for index in unpadded-lines unpadded-tsv unpadded-csv; do
+	run 0 "$query" $index dump
+	same out padded
+done
+run 0 "$query" unpadded-tsv search -k 0 fff 0xabcdef
+output <<'END'
+0000000000000fff	2	0000000000000fff	0	
+0000000000abcdef	3	0000000000abcdef	0	
+END
+run 0 "$query" unpadded-tsv get 1
+output <<<'0000000000000001	1	0000000000000001	0	'
 
 [ -n "${SX_JSON-}" ] || finish
 cat >some.jsonl <<'END'
@@ -81,7 +107,16 @@ cat >some.jsonl <<'END'
 {"id": 101, "features": [["Wort", 0.5], ["word", 1]]}
 {"id": 102, "features": [["word", 1]]}
 END
+run 0 "$load" -q -F jsonl unpadded-jsonl - <<<$'{"fp": "0"}\n{"fp": "0x1"}\n{"fp": "fff"}'
+run 0 "$query" unpadded-jsonl dump
+head -3 padded | cmp - out || fail 'hexadecimal digits of JSON without zeros in front'
 run 0 "$load" d some.jsonl
+cp some.jsonl some.ndjson
+run 0 "$load" -q nd some.ndjson
+run 0 "$query" d dump
+cp out expected
+run 0 "$query" nd dump
+same out expected
 run 0 "$load" --create must e -F jsonl - <some.jsonl
 "$query" e dump >from-stdin
 run 0 "$query" d dump

@@ -154,10 +154,10 @@ run 2 "$query" ix search --bit-weights weights.first --fp2 0123456789abcdef 0123
 says 'simidx-query: weights.first: has no weights for --fp2'
 run 2 "$query" narrow search --bit-weights weights 00000000
 says 'expected 32 weights in 0..255, the first for the lowest bit, or 96'
-for mask in 0 00000000000000fg 0123456789abcdef0; do
-	run 2 "$query" ix search --ignore $mask 0123456789abcdef
-	says 'simidx-query: --ignore: expected 16 hexadecimal digits'
+for mask in '' 00000000000000fg 0123456789abcdef0; do
+	run 2 "$query" ix search --ignore "$mask" 0123456789abcdef
+	says 'simidx-query: --ignore: expected 1 to 16 hexadecimal digits'
 done
-run 2 "$query" ix search --fp2 123 0123456789abcdef
-says 'simidx-query: --fp2: expected 16 hexadecimal digits'
+run 2 "$query" ix search --fp2 123g 0123456789abcdef
+says 'simidx-query: --fp2: expected 1 to 16 hexadecimal digits'
 finish

@@ -5,52 +5,6 @@
 
 #include "common/tl_number.h"
 
-/* The number of continuation bytes that follow a first byte, or -1. */
-static int continuation_bytes(unsigned char c)
-{
-	if (c < 0x80)
-		return 0;
-	if (c >= 0xc2 && c <= 0xdf)
-		return 1;
-	if (c >= 0xe0 && c <= 0xef)
-		return 2;
-	if (c >= 0xf0 && c <= 0xf4)
-		return 3;
-	return -1;
-}
-
-size_t tl_utf8_length(const char *s, size_t n)
-{
-	const unsigned char *p = (const unsigned char *)s;
-	int more = continuation_bytes(p[0]);
-	int i;
-
-	if (more < 0 || (size_t)more >= n)
-		return 0;
-	for (i = 1; i <= more; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	/* Overlong forms, surrogates, and what lies above U+10FFFF. */
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return (size_t)more + 1;
-}
-
-int tl_is_utf8(const char *s, size_t n)
-{
-	size_t length;
-
-	while (n > 0) {
-		length = tl_utf8_length(s, n);
-		if (length == 0)
-			return 0;
-		s += length;
-		n -= length;
-	}
-	return 1;
-}
-
 /* Length of the character at s if it may be printed as it is, else 0. */
 static size_t plain_length(const char *s, size_t n, int keep_backslash)
 {

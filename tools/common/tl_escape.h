@@ -2,21 +2,16 @@
 /* Copyright the libsimidx authors */
 
 /*
- * UTF-8 and the C-style escapes of labels: \t \n \r \\ and \xHH for other control characters
+ * The C-style escapes of labels: \t \n \r \\ and \xHH for other control characters
  * and for bytes that are not valid UTF-8.
  */
 
 #ifndef TL_ESCAPE_H
 #define TL_ESCAPE_H
 
-#include <stddef.h>
+#include "common/tl_utf8.h"
+
 #include <stdio.h>
-
-/** Length of the UTF-8 character at s, 1..4, or 0 when there is no valid one. n > 0. */
-size_t tl_utf8_length(const char *s, size_t n);
-
-/** Whether all of s is valid UTF-8. */
-int tl_is_utf8(const char *s, size_t n);
 
 /** Write s with escapes; tl_unescape() gives back the same bytes. */
 void tl_put_escaped(FILE *out, const char *s, size_t n);

@@ -3,13 +3,15 @@
 
 #include "common/tl_number.h"
 
+#include "common/tl_utf8.h"
+
 #include <stdio.h>
 #include <string.h>
 
 /* With so many digits, a fraction times 2^16 still fits 64 bits. */
 #define MAX_SCALE UINT64_C(1000000000000)
 
-#define EXPECTED "%s: expected %u hexadecimal digits, found "
+#define EXPECTED "%s: expected 1 to %u hexadecimal digits, found "
 
 /* Digits by their byte, plus 1; a table because there are 16 of them in every row. */
 static const unsigned char hex_values[256] = {
@@ -100,6 +102,20 @@ unsigned tl_hex_width(unsigned bits)
 	return (bits + 3) / 4;
 }
 
+/* Show the character that is there: as itself, or by its number if a terminal could not. */
+static void tell_digit(const char *s, size_t n, size_t at, unsigned width, const char *what,
+		       char *reason, size_t size)
+{
+	size_t length = tl_utf8_length(s + at, n - at);
+
+	if (length == 0 || (unsigned char)s[at] < ' ' || s[at] == 0x7f)
+		snprintf(reason, size, EXPECTED "byte 0x%02x in place of digit %zu", what, width,
+			 (unsigned)(unsigned char)s[at], at + 1);
+	else
+		snprintf(reason, size, EXPECTED "'%.*s' in place of digit %zu", what, width,
+			 (int)length, s + at, at + 1);
+}
+
 int tl_parse_fingerprint(const char *s, size_t n, unsigned bits, const char *what,
 			 uint64_t *out, char *reason, size_t size)
 {
@@ -116,13 +132,12 @@ int tl_parse_fingerprint(const char *s, size_t n, unsigned bits, const char *wha
 	for (i = 0; i < n && i <= width; i++) {
 		digit = hex_value(s[i]);
 		if (digit < 0) {
-			snprintf(reason, size, EXPECTED "byte 0x%02x in place of digit %zu",
-				 what, width, (unsigned)(unsigned char)s[i], i + 1);
+			tell_digit(s, n, i, width, what, reason, size);
 			return -1;
 		}
 		value = value << 4 | (uint64_t)digit;
 	}
-	if (n != width) {
+	if (n == 0 || n > width) {
 		snprintf(reason, size, EXPECTED "%zu", what, width, n);
 		return -1;
 	}

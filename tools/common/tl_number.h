@@ -36,8 +36,9 @@ int tl_parse_bytes(const char *s, size_t n, uint64_t max, uint64_t *out);
 unsigned tl_hex_width(unsigned bits);
 
 /**
- * A fingerprint of `bits` bits: exactly tl_hex_width() hexadecimal digits, "0x" before them
- * allowed.
+ * A fingerprint of `bits` bits: 1 to tl_hex_width() hexadecimal digits, "0x" before them allowed.
+ * Zeros in front may be missing, as "%x" in C, hex() in Python and toString(16) in JavaScript
+ * leave them out.
  *
  * @param what    its name for the message, such as "fingerprint"
  * @param reason  on failure: what was expected and what was there

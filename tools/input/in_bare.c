@@ -16,4 +16,6 @@ static enum in_result next_bare(struct in_reader *reader, struct in_row *row)
 	return in_fingerprint(reader, line, size, "fingerprint", reader->bits, &row->fp);
 }
 
-const struct in_format in_format_lines = { "lines", NULL, IN_TAKES_ENCODING, next_bare, NULL };
+const struct in_format in_format_lines = {
+	.name = "lines", .takes = IN_TAKES_ENCODING, .next = next_bare
+};

@@ -158,5 +158,6 @@ static enum in_result next_csv(struct in_reader *reader, struct in_row *row)
 }
 
 const struct in_format in_format_csv = {
-	"csv", ".csv", IN_TAKES_HEADER | IN_TAKES_FIELDS | IN_TAKES_ENCODING, next_csv, NULL
+	.name = "csv", .takes = IN_TAKES_HEADER | IN_TAKES_FIELDS | IN_TAKES_ENCODING,
+	.next = next_csv, .state_size = IN_TABLE_STATE_SIZE, .close = in_table_close
 };

@@ -30,46 +30,54 @@ static enum in_result take_line(struct in_reader *reader, const char *line, size
 	return IN_ROW;
 }
 
-static int has_room(struct in_reader *reader, size_t n)
+/* Have room for one feature more than the `n` that are there. */
+static int grow(struct in_room *room, size_t n)
 {
-	size_t room = reader->features_size ? 2 * reader->features_size : 256;
-	simidx_feature *larger;
+	size_t needed = (n + 1) * sizeof(simidx_feature);
 
-	if (n < reader->features_size)
-		return 1;
-	larger = realloc(reader->features, room * sizeof(*larger));
-	if (!larger)
+	if (needed <= room->size)
 		return 0;
-	reader->features = larger;
-	reader->features_size = room;
-	return 1;
+	return in_room_have(room, room->size ? 2 * room->size : 256 * sizeof(simidx_feature));
 }
 
 /* One bad line makes another document of it, so it is not taken at all. */
 static enum in_result next_features(struct in_reader *reader, struct in_row *row)
 {
+	struct in_room *features = reader->state;
 	enum in_result rc = IN_ROW;
 	const char *line;
 	size_t n = 0, size;
 
-	if (reader->done)
+	if (reader->row > 1)
 		return IN_END;
-	reader->done = 1;
 	while ((rc = in_next_line(reader, &line, &size)) == IN_ROW) {
-		if (!has_room(reader, n))
+		if (size == 0)
+			continue;
+		if (grow(features, n))
 			return in_fail(reader, IN_REJECTED, "out of memory");
-		if (size && (rc = take_line(reader, line, size, &reader->features[n++])) != IN_ROW)
+		rc = take_line(reader, line, size, (simidx_feature *)features->bytes + n++);
+		if (rc != IN_ROW)
 			return rc;
 	}
 	if (rc != IN_END)
 		return rc;
 	reader->line = 0;
 	row->kind = IN_FEATURES;
-	row->features = reader->features;
+	row->features = features->bytes;
 	row->n_features = n;
 	row->label = reader->path;
 	row->label_size = strlen(reader->path);
 	return n ? IN_ROW : in_fail(reader, IN_REJECTED, "no features");
 }
 
-const struct in_format in_format_features = { "features", NULL, 0, next_features, NULL };
+static void close_features(void *state)
+{
+	struct in_room *features = state;
+
+	free(features->bytes);
+}
+
+const struct in_format in_format_features = {
+	.name = "features", .next = next_features, .state_size = sizeof(struct in_room),
+	.close = close_features
+};

@@ -16,6 +16,18 @@ static const struct in_format *const formats[] = {
 const char *const in_format_names[] = { "text",  "lines", "tsv", "csv",  "jsonl",
 					"bin",   "npy",   "dump", "features", NULL };
 
+/* Names that say the format. */
+static const struct {
+	const char *suffix;
+	const struct in_format *format;
+} suffixes[] = {
+	{ ".tsv", &in_format_tsv },	{ ".csv", &in_format_csv },
+	{ ".jsonl", &in_format_jsonl }, { ".ndjson", &in_format_jsonl },
+	{ ".npy", &in_format_npy },
+};
+
+#define N_SUFFIXES (sizeof(suffixes) / sizeof(suffixes[0]))
+
 /* Names that promise a format which would be nonsense as text and cannot be read. */
 static const char *const unsupported[] = { ".bz2", ".xz" };
 
@@ -31,7 +43,7 @@ const struct in_format *in_format_named(const char *name)
 	return NULL;
 }
 
-/* Whether the first `n` bytes of a path end in a suffix, behind something. */
+/* Whether the first `n` bytes of a path end in a suffix, after something. */
 static int ends_in(const char *path, size_t n, const char *suffix)
 {
 	size_t m = strlen(suffix);
@@ -39,19 +51,30 @@ static int ends_in(const char *path, size_t n, const char *suffix)
 	return n > m && memcmp(path + n - m, suffix, m) == 0;
 }
 
+/* Bytes of a path without an ending of compression. */
+static size_t stem_length(const char *path)
+{
+	const struct in_codec *codec = in_codec_of_path(path);
+
+	return strlen(path) - (codec ? strlen(codec->suffix) : 0);
+}
+
+int in_path_ends_in(const char *path, const char *suffix)
+{
+	return ends_in(path, stem_length(path), suffix);
+}
+
 const struct in_format *in_format_of_path(const char *path, const char **reason)
 {
 	const struct in_codec *codec = in_codec_of_path(path);
-	size_t n = strlen(path), i;
+	size_t n = stem_length(path), i;
 
 	*reason = codec ? in_codec_missing(codec) : NULL;
 	if (*reason)
 		return NULL;
-	if (codec)
-		n -= strlen(codec->suffix);
-	for (i = 0; i < N_FORMATS; i++)
-		if (formats[i]->suffix && ends_in(path, n, formats[i]->suffix))
-			return formats[i];
+	for (i = 0; i < N_SUFFIXES; i++)
+		if (ends_in(path, n, suffixes[i].suffix))
+			return suffixes[i].format;
 	for (i = 0; i < N_UNSUPPORTED; i++) {
 		if (!ends_in(path, n, unsupported[i]))
 			continue;

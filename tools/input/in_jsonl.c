@@ -11,7 +11,7 @@
 
 #ifndef HAVE_JSON
 
-const struct in_format in_format_jsonl = { "jsonl", ".jsonl", JSONL_TAKES, NULL, NULL };
+const struct in_format in_format_jsonl = { .name = "jsonl", .takes = JSONL_TAKES };
 
 #else
 
@@ -25,30 +25,43 @@ const struct in_format in_format_jsonl = { "jsonl", ".jsonl", JSONL_TAKES, NULL,
 
 #define SECOND_BITS 64
 
-static void release_json(struct in_reader *reader)
+/* What the last row borrowed from. */
+struct held {
+	json_t *json;
+	struct in_room bytes; /* a label that was hexadecimal; before that, wrapped numbers */
+	struct in_room features;
+	uint8_t weights[2][SECOND_BITS];
+};
+
+static void close_jsonl(void *state)
 {
-	json_decref(reader->json);
-	reader->json = NULL;
+	struct held *held = state;
+
+	json_decref(held->json);
+	free(held->bytes.bytes);
+	free(held->features.bytes);
 }
 
 static enum in_result parse_line(struct in_reader *reader, const char *line, size_t size)
 {
 	const size_t flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
+	struct held *held = reader->state;
 	json_error_t error, again;
 	size_t wrapped;
 
-	reader->json = json_loadb(line, size, flags, &error);
-	if (!reader->json && reader->columns->encoding == TL_DEC) {
-		if (in_scratch(reader, IN_WRAPPED_SIZE(size)))
+	json_decref(held->json);
+	held->json = json_loadb(line, size, flags, &error);
+	if (!held->json && reader->columns->encoding == TL_DEC) {
+		if (in_room_have(&held->bytes, IN_WRAPPED_SIZE(size)))
 			return in_fail(reader, IN_REJECTED, "out of memory");
-		wrapped = in_wrap_numbers(line, size, reader->scratch);
+		wrapped = in_wrap_numbers(line, size, held->bytes.bytes);
 		if (wrapped > size)
-			reader->json = json_loadb(reader->scratch, wrapped, flags, &again);
+			held->json = json_loadb(held->bytes.bytes, wrapped, flags, &again);
 	}
-	if (!reader->json)
+	if (!held->json)
 		return in_fail(reader, IN_REJECTED, "malformed JSON at column %d: %s",
 			       error.column, error.text);
-	if (!json_is_object((json_t *)reader->json))
+	if (!json_is_object(held->json))
 		return in_fail(reader, IN_REJECTED, "expected a JSON object");
 	return IN_ROW;
 }
@@ -82,6 +95,7 @@ static enum in_result take_label(struct in_reader *reader, struct in_row *row,
 static enum in_result take_label_hex(struct in_reader *reader, struct in_row *row,
 				     const json_t *value)
 {
+	struct in_room *room = &((struct held *)reader->state)->bytes;
 	enum in_result rc = take_label(reader, row, value, "label_hex");
 	const char *digits = row->label;
 	size_t i, n = row->label_size / 2;
@@ -89,19 +103,19 @@ static enum in_result take_label_hex(struct in_reader *reader, struct in_row *ro
 
 	if (rc != IN_ROW)
 		return rc;
-	if (in_scratch(reader, n + 1))
+	if (in_room_have(room, n + 1))
 		return in_fail(reader, IN_REJECTED, "label: out of memory");
 	for (i = 0; i < n; i++) {
 		high = tl_hex_digit(digits[2 * i]);
 		low = tl_hex_digit(digits[2 * i + 1]);
 		if (high < 0 || low < 0)
 			break;
-		reader->scratch[i] = (char)(high << 4 | low);
+		((char *)room->bytes)[i] = (char)(high << 4 | low);
 	}
 	if (i < n || row->label_size % 2 != 0)
 		return in_fail(reader, IN_REJECTED,
 			       "\"label_hex\": expected an even number of hexadecimal digits");
-	row->label = reader->scratch;
+	row->label = room->bytes;
 	row->label_size = n;
 	return IN_ROW;
 }
@@ -156,7 +170,7 @@ static enum in_result take_fingerprint(struct in_reader *reader, const json_t *v
 		return in_fingerprint(reader, text, n, what, bits, out);
 	if (encoding == TL_HEX)
 		return in_fail(reader, IN_REJECTED,
-			       "%s: expected a string of %u hexadecimal digits", what,
+			       "%s: expected a string of 1 to %u hexadecimal digits", what,
 			       tl_hex_width(bits));
 	return in_fail(reader, IN_REJECTED, "%s: expected a string%s", what,
 		       is_decimal ? " or a whole number" : " of base64");
@@ -182,27 +196,24 @@ static int read_feature(const json_t *pair, simidx_feature *out)
 static enum in_result take_features(struct in_reader *reader, struct in_row *row,
 				    const json_t *value)
 {
+	struct in_room *room = &((struct held *)reader->state)->features;
 	size_t i, n = json_array_size(value);
-	simidx_feature *larger;
+	simidx_feature *features;
 
 	if (!json_is_array(value) || n == 0)
 		return in_fail(reader, IN_REJECTED,
 			       "\"features\": expected a list of [\"word\", weight]");
-	if (n > reader->features_size) {
-		larger = realloc(reader->features, n * sizeof(*larger));
-		if (!larger)
-			return in_fail(reader, IN_REJECTED, "\"features\": out of memory");
-		reader->features = larger;
-		reader->features_size = n;
-	}
+	if (in_room_have(room, n * sizeof(*features)))
+		return in_fail(reader, IN_REJECTED, "\"features\": out of memory");
+	features = room->bytes;
 	for (i = 0; i < n; i++)
-		if (read_feature(json_array_get(value, i), &reader->features[i]))
+		if (read_feature(json_array_get(value, i), &features[i]))
 			return in_fail(reader, IN_REJECTED,
 				       "\"features\": number %zu: expected "
 				       "[\"word\", weight] with a weight of 1/65536..65535",
 				       i + 1);
 	row->kind = IN_FEATURES;
-	row->features = reader->features;
+	row->features = features;
 	row->n_features = n;
 	return IN_ROW;
 }
@@ -232,6 +243,7 @@ static enum in_result read_weights(struct in_reader *reader, const json_t *value
 static enum in_result take_weights(struct in_reader *reader, struct in_row *row,
 				   const json_t *object)
 {
+	struct held *held = reader->state;
 	const json_t *first = json_object_get(object, "weights");
 	const json_t *second = json_object_get(object, "weights2");
 	enum in_result rc;
@@ -245,12 +257,12 @@ static enum in_result take_weights(struct in_reader *reader, struct in_row *row,
 	if (row->has_fp2 != !!second)
 		return in_fail(reader, IN_REJECTED, "\"weights\": \"fp2\" and \"weights2\" go "
 			       "together");
-	rc = read_weights(reader, first, "weights", reader->bits, reader->weights[0]);
-	row->weights = reader->weights[0];
+	rc = read_weights(reader, first, "weights", reader->bits, held->weights[0]);
+	row->weights = held->weights[0];
 	if (rc != IN_ROW || !second)
 		return rc;
-	row->weights2 = reader->weights[1];
-	return read_weights(reader, second, "weights2", SECOND_BITS, reader->weights[1]);
+	row->weights2 = held->weights[1];
+	return read_weights(reader, second, "weights2", SECOND_BITS, held->weights[1]);
 }
 
 static enum in_result take_content(struct in_reader *reader, struct in_row *row,
@@ -299,15 +311,13 @@ static enum in_result next_json(struct in_reader *reader, struct in_row *row)
 	const json_t *object, *value;
 	const char *line;
 	size_t size;
-	enum in_result rc;
+	enum in_result rc = in_next_line(reader, &line, &size);
 
-	release_json(reader);
-	rc = in_next_line(reader, &line, &size);
 	if (rc == IN_ROW)
 		rc = parse_line(reader, line, size);
 	if (rc != IN_ROW)
 		return rc;
-	object = reader->json;
+	object = ((struct held *)reader->state)->json;
 	value = json_object_get(object, id_key(reader));
 	if (value)
 		rc = take_id(reader, row, value);
@@ -324,7 +334,9 @@ static enum in_result next_json(struct in_reader *reader, struct in_row *row)
 	return rc;
 }
 
-const struct in_format in_format_jsonl = { "jsonl", ".jsonl", JSONL_TAKES, next_json,
-					    release_json };
+const struct in_format in_format_jsonl = {
+	.name = "jsonl", .takes = JSONL_TAKES, .next = next_json,
+	.state_size = sizeof(struct held), .close = close_jsonl
+};
 
 #endif

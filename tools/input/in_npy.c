@@ -2,8 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * A NumPy array of fingerprints: format 1.0, 2.0 or 3.0, one dimension of unsigned 64-bit
- * numbers. The header is a Python dictionary with the keys descr, fortran_order and shape.
+ * A NumPy array of fingerprints: format 1.0, 2.0 or 3.0, one dimension of 64-bit numbers, unsigned
+ * or, as pandas and databases have them, signed. The header is a Python dictionary with the keys
+ * descr, fortran_order and shape.
  */
 
 #include "input/in_reader.h"
@@ -24,6 +25,12 @@
 
 /* More do not fit into a file. */
 #define MAX_NUMBERS (UINT64_MAX / sizeof(uint64_t))
+
+/* What the header said of the numbers. */
+struct array {
+	uint64_t left; /* how many are to come */
+	int is_signed; /* they are two's complement, as --fp-encoding sdec has them in text */
+};
 
 static enum in_result fail_short(struct in_reader *reader)
 {
@@ -142,6 +149,7 @@ static int read_shape(const char *value, size_t n, uint64_t *out)
 
 static enum in_result read_header(struct in_reader *reader)
 {
+	struct array *array = reader->state;
 	const char *header = NULL, *dtype, *order, *shape;
 	size_t size = 0, n_dtype, n_order, n_shape;
 	enum in_result rc = take_header(reader, &header, &size);
@@ -154,10 +162,13 @@ static enum in_result read_header(struct in_reader *reader)
 	if (!dtype || !order || !shape)
 		return in_fail(reader, IN_FATAL,
 			       "the .npy header lacks descr, fortran_order or shape");
-	if (!is_text(dtype, n_dtype, "'<u8'") && !is_text(dtype, n_dtype, "'|u8'"))
-		return in_fail(reader, IN_FATAL, "dtype %.*s; expected '<u8' (uint64)",
+	array->is_signed = is_text(dtype, n_dtype, "'<i8'") || is_text(dtype, n_dtype, "'|i8'");
+	if (!array->is_signed && !is_text(dtype, n_dtype, "'<u8'") &&
+	    !is_text(dtype, n_dtype, "'|u8'"))
+		return in_fail(reader, IN_FATAL,
+			       "dtype %.*s; expected '<u8' (uint64) or '<i8' (int64)",
 			       (int)(n_dtype < 100 ? n_dtype : 100), dtype);
-	if (read_shape(shape, n_shape, &reader->left))
+	if (read_shape(shape, n_shape, &array->left))
 		return in_fail(reader, IN_FATAL, "shape %.*s; expected one dimension: (n,)",
 			       (int)(n_shape < 100 ? n_shape : 100), shape);
 	if (!is_text(order, n_order, "False"))
@@ -181,26 +192,30 @@ static enum in_result expect_end(struct in_reader *reader)
 
 static enum in_result next_npy(struct in_reader *reader, struct in_row *row)
 {
+	struct array *array = reader->state;
 	const unsigned char *bytes;
 	enum in_result rc = IN_ROW;
 
-	if (!reader->begun)
+	if (reader->row == 1)
 		rc = read_header(reader);
-	reader->begun = 1;
 	if (rc != IN_ROW)
 		return rc;
-	if (reader->left == 0)
+	if (array->left == 0)
 		return expect_end(reader);
 	rc = in_next_bytes(reader, sizeof(uint64_t), &bytes);
 	if (rc == IN_END)
 		return in_fail(reader, IN_FATAL,
 			       "ends at byte %llu, %llu numbers before the last",
 			       (unsigned long long)reader->lines.filled,
-			       (unsigned long long)reader->left);
+			       (unsigned long long)array->left);
 	if (rc != IN_ROW)
 		return rc;
-	reader->left--;
+	array->left--;
+	if (array->is_signed)
+		return in_signed_number(reader, in_le64(bytes), row);
 	return in_number(reader, in_le64(bytes), row);
 }
 
-const struct in_format in_format_npy = { "npy", ".npy", 0, next_npy, NULL };
+const struct in_format in_format_npy = {
+	.name = "npy", .next = next_npy, .state_size = sizeof(struct array)
+};

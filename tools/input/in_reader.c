@@ -33,23 +33,21 @@ void in_reader_when_idle(struct in_reader *reader, int (*idle)(void *ctx, int fd
 
 static void close_input(struct in_reader *reader)
 {
-	if (reader->format && reader->format->release)
-		reader->format->release(reader);
+	if (reader->state && reader->format->close)
+		reader->format->close(reader->state);
+	free(reader->state);
+	reader->state = NULL;
 	if (reader->lines.source.fd > STDIN_FILENO)
 		close(reader->lines.source.fd);
 	reader->bytes += reader->lines.source.bytes;
 	in_lines_begin(&reader->lines, -1, '\n');
-	reader->line = 0;
-	reader->done = 0;
-	reader->begun = 0;
+	reader->line = reader->row = 0;
 }
 
 void in_reader_free(struct in_reader *reader)
 {
 	close_input(reader);
 	in_lines_free(&reader->lines);
-	free(reader->scratch);
-	free(reader->features);
 }
 
 enum in_result in_reader_open(struct in_reader *reader, const char *path,
@@ -63,6 +61,8 @@ enum in_result in_reader_open(struct in_reader *reader, const char *path,
 	reader->format = format;
 	if (!is_stdin && in_guard_is_file(path))
 		return in_fail(reader, IN_REJECTED, "is a file of the index itself");
+	if (format->state_size && !(reader->state = calloc(1, format->state_size)))
+		return in_fail(reader, IN_REJECTED, "out of memory");
 	if (!is_stdin)
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -80,6 +80,7 @@ enum in_result in_reader_next(struct in_reader *reader, struct in_row *row)
 {
 	memset(row, 0, sizeof(*row));
 	row->id = SIMIDX_NO_ID;
+	reader->row++;
 	return reader->format->next(reader, row);
 }
 
@@ -174,16 +175,31 @@ enum in_result in_number(struct in_reader *reader, uint64_t fp, struct in_row *r
 	return IN_ROW;
 }
 
-int in_scratch(struct in_reader *reader, size_t size)
+enum in_result in_signed_number(struct in_reader *reader, uint64_t number, struct in_row *row)
 {
-	char *larger;
+	const uint64_t half = (uint64_t)1 << (reader->bits - 1);
 
-	if (size <= reader->scratch_size)
+	row->kind = IN_FINGERPRINT;
+	row->fp = number & (half - 1 + half);
+	/* In -half..half-1, moved to begin at 0; in 64 bits every number is. */
+	if (reader->bits < 64 && number + half >= 2 * half)
+		return in_fail(reader, IN_REJECTED,
+			       "fingerprint: expected a number in -%llu..%llu, found %lld",
+			       (unsigned long long)half, (unsigned long long)(half - 1),
+			       (long long)number);
+	return IN_ROW;
+}
+
+int in_room_have(struct in_room *room, size_t size)
+{
+	void *larger;
+
+	if (size <= room->size)
 		return 0;
-	larger = realloc(reader->scratch, size);
+	larger = realloc(room->bytes, size);
 	if (!larger)
 		return -1;
-	reader->scratch = larger;
-	reader->scratch_size = size;
+	room->bytes = larger;
+	room->size = size;
 	return 0;
 }

@@ -3,7 +3,7 @@
 
 /*
  * Rows of one input at a time, in one of the formats. A format is a function that delivers the
- * next row; everything else is common.
+ * next row, and what it has to remember between two rows; everything else is common.
  */
 
 #ifndef IN_READER_H
@@ -19,12 +19,12 @@ struct in_reader;
 /** A file format. */
 struct in_format {
 	const char *name;    /* as given to --format */
-	const char *suffix;  /* a file name that ends so has this format; NULL = none */
 	unsigned takes;      /* IN_TAKES_ flags: which options of struct in_columns */
 	/** Deliver the next row into `row`, which is empty; NULL when this build cannot. */
 	enum in_result (*next)(struct in_reader *reader, struct in_row *row);
-	/** Free what the last row borrowed from; may be NULL. */
-	void (*release)(struct in_reader *reader);
+	size_t state_size;   /* of reader->state; all zero when an input begins; 0 = has none */
+	/** Free what the state holds, but not the state itself; NULL = holds nothing. */
+	void (*close)(void *state);
 };
 
 /** The formats, and the functions behind them. */
@@ -47,19 +47,11 @@ struct in_reader {
 	uint64_t line;             /* of the last row, or its number where there are no lines;
 				    * 0 when the row is the whole file */
 	uint64_t bytes;            /* of the inputs before this one */
-	char reason[512];          /* behind IN_FATAL, IN_REJECTED, IN_SKIPPED */
+	uint64_t row;              /* number of the row that is being read, from 1 */
+	char reason[512];          /* after IN_FATAL, IN_REJECTED, IN_SKIPPED */
 	struct in_lines lines;
-	int done;                  /* the only row of a text was delivered */
-	int begun;                 /* what stands before the first row was read */
-	struct in_table table;     /* tsv, csv: the columns of this input */
-	uint64_t left;             /* npy: numbers that are to come */
-	void *json;                /* the row that is being borrowed from */
-	char *scratch;             /* unescaped label */
-	size_t scratch_size;
-	simidx_feature *features;
-	size_t features_size;      /* room, in elements */
-	int takes_weights;         /* jsonl: "weights" and "weights2" mean something */
-	uint8_t weights[2][64];
+	void *state;               /* what the format remembers of this input; or NULL */
+	int takes_weights;         /* set it, and in jsonl "weights" and "weights2" are read */
 };
 
 /**
@@ -131,8 +123,17 @@ enum in_result in_fingerprint(struct in_reader *reader, const char *s, size_t n,
 /** Store a fingerprint that came as a number. Returns as in_fingerprint(). */
 enum in_result in_number(struct in_reader *reader, uint64_t fp, struct in_row *row);
 
-/** Room for `size` bytes in reader->scratch. Returns 0 or -1. */
-int in_scratch(struct in_reader *reader, size_t size);
+/** The same for two's complement: negative if the highest bit of the fingerprint is set. */
+enum in_result in_signed_number(struct in_reader *reader, uint64_t number, struct in_row *row);
+
+/** Memory that grows; all zero is an empty one, and `bytes` is for free(). */
+struct in_room {
+	void *bytes;
+	size_t size;
+};
+
+/** Have room for `size` bytes; what was in it stays. Returns 0, or -1 when memory is short. */
+int in_room_have(struct in_room *room, size_t size);
 
 /** The format with a name, or NULL. */
 const struct in_format *in_format_named(const char *name);
@@ -141,17 +142,35 @@ const struct in_format *in_format_named(const char *name);
 extern const char *const in_format_names[];
 
 /**
- * The format that a file name stands for.
+ * The format that a file name stands for. An ending of compression is left out of it.
  *
  * @param reason  set when the name is that of a format that cannot be read, else NULL
  * @return a format (text for names that say nothing), or NULL with a reason
  */
 const struct in_format *in_format_of_path(const char *path, const char **reason);
 
+/** Whether a path, without an ending of compression, ends in a suffix such as ".json". */
+int in_path_ends_in(const char *path, const char *suffix);
+
 /** Which option of `columns` makes no sense for a format, and why, or NULL. */
 const char *in_format_misfit(const struct in_format *format, const struct in_columns *columns);
 
 /** What to say when this build cannot read a format, or NULL. */
 const char *in_format_missing(const struct in_format *format);
+
+/** Why a file that was taken for one text, as its name says nothing else, may be none. */
+enum in_doubt {
+	IN_NO_DOUBT,
+	IN_NAMED_JSON,      /* its name ends in .json */
+	IN_LISTS_FPS,       /* its first lines are fingerprints */
+	IN_N_DOUBTS
+};
+
+/**
+ * Look at the name and the first lines of a text.
+ *
+ * @param bits  of fingerprints
+ */
+enum in_doubt in_doubt_text(const char *path, const struct in_row *row, unsigned bits);
 
 #endif /* IN_READER_H */

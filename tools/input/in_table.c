@@ -6,9 +6,15 @@
 #include "common/tl_escape.h"
 #include "common/tl_number.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COLUMNS "expected the columns id, fingerprint, label, "
+
+/* Room for the names in a header, as far as a message shows them. */
+#define NAMES_SIZE 300
+#define DOTS ", ..."
 
 /* The fields of a row that are read. */
 struct fields {
@@ -28,6 +34,26 @@ int in_cut_field(struct in_cursor *cursor, char separator, struct in_field *fiel
 	field->size = (size_t)((found ? found : cursor->end) - cursor->at);
 	cursor->at = found ? found + 1 : NULL;
 	return 1;
+}
+
+void in_table_close(void *state)
+{
+	struct in_table_state *table = state;
+
+	free(table->label.bytes);
+}
+
+/* Add a name to the list that a message shows, which ends in dots when there is no room for more. */
+static void add_name(char names[NAMES_SIZE], const struct in_field *field)
+{
+	size_t used = strlen(names), room = NAMES_SIZE - used - strlen(DOTS);
+	int size = field->size < NAMES_SIZE ? (int)field->size : NAMES_SIZE;
+
+	if (used && names[used - 1] != '"')
+		return;
+	if (snprintf(names + used, room, "%s\"%.*s\"", used ? ", " : "", size, field->data) >=
+	    (int)room)
+		strcpy(names + used, DOTS);
 }
 
 /* Note the number of a column if it has this name. Two of that name are one too many. */
@@ -57,17 +83,19 @@ static enum in_result read_header(struct in_reader *reader, const struct in_synt
 	const char *id = columns->id ? columns->id : "id";
 	const char *fp = columns->fp ? columns->fp : "fp";
 	const char *label = columns->label ? columns->label : "label";
-	struct in_table *table = &reader->table;
+	struct in_table_state *state = reader->state;
+	struct in_table *table = &state->columns;
+	char names[NAMES_SIZE] = "";
 	struct in_cursor cursor;
 	struct in_field field;
 	uint64_t n = 0;
 	enum in_result rc = syntax->next_row(reader, &cursor);
 
-	memset(table, 0, sizeof(*table));
 	if (rc == IN_REJECTED)
 		return IN_FATAL;
 	while (rc == IN_ROW && syntax->next_field(&cursor, &field)) {
 		n++;
+		add_name(names, &field);
 		rc = match_name(reader, &field, id, n, &table->id);
 		if (rc == IN_ROW)
 			rc = match_name(reader, &field, fp, n, &table->fp);
@@ -77,11 +105,11 @@ static enum in_result read_header(struct in_reader *reader, const struct in_synt
 	if (rc != IN_ROW)
 		return rc;
 	if (!table->fp)
-		return in_fail(reader, IN_FATAL, "the header names no column \"%s\"%s", fp,
-			       columns->fp ? "" : "; --fp-field tells which it is");
+		return in_fail(reader, IN_FATAL, "the header names no column \"%s\", but %s%s", fp,
+			       names, columns->fp ? "" : "; --fp-field tells which it is");
 	if ((columns->id && !table->id) || (columns->label && !table->label))
-		return in_fail(reader, IN_FATAL, "the header names no column \"%s\"",
-			       columns->id && !table->id ? id : label);
+		return in_fail(reader, IN_FATAL, "the header names no column \"%s\", but %s",
+			       columns->id && !table->id ? id : label, names);
 	return IN_ROW;
 }
 
@@ -89,7 +117,7 @@ static enum in_result read_header(struct in_reader *reader, const struct in_synt
 static enum in_result pick_fields(struct in_reader *reader, const struct in_syntax *syntax,
 				  struct in_cursor *cursor, struct fields *fields)
 {
-	const struct in_table *table = &reader->table;
+	const struct in_table *table = &((struct in_table_state *)reader->state)->columns;
 	uint64_t needed = table->id > table->fp ? table->id : table->fp;
 	uint64_t last = table->label > needed ? table->label : needed;
 	struct in_field field;
@@ -118,53 +146,85 @@ static enum in_result pick_fields(struct in_reader *reader, const struct in_synt
 static enum in_result take_label(struct in_reader *reader, struct in_row *row,
 				 const struct in_field *field, int escapes)
 {
+	struct in_room *room = &((struct in_table_state *)reader->state)->label;
+
 	if (field->size == 0)
 		return IN_ROW;
 	row->label = field->data;
 	row->label_size = field->size;
 	if (!escapes || !memchr(field->data, '\\', field->size))
 		return IN_ROW;
-	if (in_scratch(reader, field->size))
+	if (in_room_have(room, field->size))
 		return in_fail(reader, IN_REJECTED, "label: out of memory");
-	if (tl_unescape(field->data, field->size, reader->scratch, &row->label_size))
+	if (tl_unescape(field->data, field->size, room->bytes, &row->label_size))
 		return in_fail(
 			reader, IN_REJECTED,
 			"label: a backslash that begins none of \\t \\n \\r \\\\ \\xHH");
-	row->label = reader->scratch;
+	row->label = room->bytes;
 	return IN_ROW;
 }
 
 /* The id may be empty, the label empty or left out. */
+static enum in_result take_row(struct in_reader *reader, struct in_row *row,
+			       const struct fields *fields, int escapes)
+{
+	enum in_result rc;
+
+	row->kind = IN_FINGERPRINT;
+	if (fields->id.size > 0 &&
+	    tl_parse_decimal(fields->id.data, fields->id.size, SIMIDX_MAX_ID, &row->id))
+		return in_fail(reader, IN_REJECTED,
+			       "id: expected a decimal number in 0..%llu, or nothing",
+			       (unsigned long long)SIMIDX_MAX_ID);
+	rc = in_fingerprint(reader, fields->fp.data, fields->fp.size, "fingerprint",
+			    reader->bits, &row->fp);
+	if (rc == IN_ROW)
+		rc = take_label(reader, row, &fields->label, escapes);
+	return rc;
+}
+
+/* Whether a field, if there is anything in it, begins as the name of a column does. */
+static int may_be_name(const struct in_field *field)
+{
+	unsigned char c = field->size ? (unsigned char)*field->data : '_';
+
+	return c == '_' || c >= 0x80 || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* The first row was rejected: say so if that is because it names the columns. */
+static void suspect_header(struct in_reader *reader, const struct fields *fields)
+{
+	size_t n = strlen(reader->reason);
+
+	if (fields->id.size + fields->fp.size > 0 && may_be_name(&fields->id) &&
+	    may_be_name(&fields->fp))
+		snprintf(reader->reason + n, sizeof(reader->reason) - n,
+			 "; line 1 looks like a header: --header");
+}
+
 enum in_result in_table_next(struct in_reader *reader, struct in_row *row,
 			     const struct in_syntax *syntax)
 {
+	struct in_table_state *state = reader->state;
 	struct in_cursor cursor;
 	struct fields fields;
 	enum in_result rc = IN_ROW;
 
-	if (!reader->begun) {
-		reader->begun = 1;
+	if (reader->row == 1) {
 		skip_byte_order_mark(&reader->lines);
 		if (reader->columns->header)
 			rc = read_header(reader, syntax);
 		else
-			in_columns_number(reader->columns, &reader->table);
+			in_columns_number(reader->columns, &state->columns);
 	}
 	if (rc == IN_ROW)
 		rc = syntax->next_row(reader, &cursor);
-	if (rc == IN_ROW)
-		rc = pick_fields(reader, syntax, &cursor, &fields);
 	if (rc != IN_ROW)
 		return rc;
-	row->kind = IN_FINGERPRINT;
-	if (fields.id.size > 0 &&
-	    tl_parse_decimal(fields.id.data, fields.id.size, SIMIDX_MAX_ID, &row->id))
-		return in_fail(reader, IN_REJECTED,
-			       "id: expected a decimal number in 0..%llu, or nothing",
-			       (unsigned long long)SIMIDX_MAX_ID);
-	rc = in_fingerprint(reader, fields.fp.data, fields.fp.size, "fingerprint",
-			    reader->bits, &row->fp);
+	rc = pick_fields(reader, syntax, &cursor, &fields);
 	if (rc == IN_ROW)
-		rc = take_label(reader, row, &fields.label, syntax->escapes);
+		rc = take_row(reader, row, &fields, syntax->escapes);
+	if (rc == IN_REJECTED && reader->row == 1 && !reader->columns->header)
+		suspect_header(reader, &fields);
 	return rc;
 }

@@ -32,6 +32,16 @@ struct in_syntax {
 	int escapes;  /* labels have backslash escapes */
 };
 
+/** What is remembered of a table between two rows. */
+struct in_table_state {
+	struct in_table columns;
+	struct in_room label; /* the last one without its escapes */
+};
+
+/** For struct in_format. */
+#define IN_TABLE_STATE_SIZE sizeof(struct in_table_state)
+void in_table_close(void *state);
+
 /** The next row of a table, for struct in_format. */
 enum in_result in_table_next(struct in_reader *reader, struct in_row *row,
 			     const struct in_syntax *syntax);

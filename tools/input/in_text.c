@@ -3,11 +3,16 @@
 
 #include "input/in_reader.h"
 
+#include "common/tl_number.h"
+
 #include <errno.h>
 #include <string.h>
 
 /* A file with a NUL this near to its beginning is no text. */
 #define BINARY_CHECK_SIZE ((size_t)8 << 10)
+
+/* If all of these are fingerprints, all lines are taken for some. */
+#define LINES_LOOKED_AT 10
 
 /* Read until the file ends or `max` bytes are there. */
 static enum in_result fill_to(struct in_reader *reader, size_t max)
@@ -30,15 +35,16 @@ static enum in_result next_text(struct in_reader *reader, struct in_row *row)
 	size_t checked;
 	enum in_result rc;
 
-	if (reader->done)
+	if (reader->row > 1)
 		return IN_END;
-	reader->done = 1;
 	rc = fill_to(reader, BINARY_CHECK_SIZE);
 	if (rc == IN_FATAL || rc == IN_REJECTED)
 		return rc;
 	checked = lines->end < BINARY_CHECK_SIZE ? lines->end : BINARY_CHECK_SIZE;
 	if (checked > 0 && memchr(lines->buffer, '\0', checked))
-		return in_fail(reader, IN_SKIPPED, "contains a NUL byte, so it is no text");
+		return in_fail(reader, IN_SKIPPED, in_path_ends_in(reader->path, ".npz") ?
+			       "is an archive of NumPy arrays; unpack it and load its .npy files" :
+			       "contains a NUL byte, so it is no text");
 	rc = fill_to(reader, IN_MAX_TEXT + 1);
 	if (rc == IN_FATAL || rc == IN_REJECTED)
 		return rc;
@@ -53,4 +59,36 @@ static enum in_result next_text(struct in_reader *reader, struct in_row *row)
 	return IN_ROW;
 }
 
-const struct in_format in_format_text = { "text", NULL, 0, next_text, NULL };
+const struct in_format in_format_text = { .name = "text", .next = next_text };
+
+/* ---- whether it is one text ---- */
+
+/* Whether a line can be a fingerprint. Where zeros in front are left out, one in 65,536 has lost
+ * more than three digits. */
+static int is_fingerprint(const char *line, size_t n, unsigned bits)
+{
+	char reason[128];
+	uint64_t fp;
+
+	if (n > 0 && line[n - 1] == '\r')
+		n--;
+	return n + 3 >= tl_hex_width(bits) &&
+	       !tl_parse_fingerprint(line, n, bits, "", &fp, reason, sizeof(reason));
+}
+
+enum in_doubt in_doubt_text(const char *path, const struct in_row *row, unsigned bits)
+{
+	const char *at = row->text, *end = row->text + row->text_size, *newline;
+	int n = 0;
+
+	if (in_path_ends_in(path, ".json"))
+		return IN_NAMED_JSON;
+	for (; at < end && n < LINES_LOOKED_AT; at = newline + 1, n++) {
+		newline = memchr(at, '\n', (size_t)(end - at));
+		if (!newline)
+			newline = end;
+		if (!is_fingerprint(at, (size_t)(newline - at), bits))
+			return IN_NO_DOUBT;
+	}
+	return n > 0 ? IN_LISTS_FPS : IN_NO_DOUBT;
+}

@@ -29,8 +29,11 @@ static enum in_result next_tsv(struct in_reader *reader, struct in_row *row)
 }
 
 const struct in_format in_format_tsv = {
-	"tsv", ".tsv", IN_TAKES_HEADER | IN_TAKES_FIELDS | IN_TAKES_ENCODING, next_tsv, NULL
+	.name = "tsv", .takes = IN_TAKES_HEADER | IN_TAKES_FIELDS | IN_TAKES_ENCODING,
+	.next = next_tsv, .state_size = IN_TABLE_STATE_SIZE, .close = in_table_close
 };
 
 /* What simidx-query writes: this is tsv, and nothing about it is to be chosen. */
-const struct in_format in_format_dump = { "dump", NULL, 0, next_tsv, NULL };
+const struct in_format in_format_dump = {
+	.name = "dump", .next = next_tsv, .state_size = IN_TABLE_STATE_SIZE, .close = in_table_close
+};
