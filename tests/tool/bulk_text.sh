@@ -46,7 +46,7 @@ for mode in auto insert; do
 		sed 's/"id":[0-9]*//' dump-$mode-$threads >documents-$mode-$threads
 		run 0 "$load" -q --mode $mode --threads $threads --summary summary \
 			files-$mode-$threads files/[0-9]*
-		grep -q '"short_texts": 400,' summary || fail 'short texts are not counted'
+		grep -q '"short_texts":400,' summary || fail 'short texts are not counted'
 		"$query" files-$mode-$threads dump >files-dump-$mode-$threads
 	done
 	same rejects-1 rejects-2
