@@ -31,8 +31,6 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_options.h \
 	tools/common/tl_path.c \
 	tools/common/tl_path.h \
-	tools/common/tl_text.c \
-	tools/common/tl_text.h \
 	tools/common/tl_text_options.c \
 	tools/common/tl_text_options.h \
 	tools/common/tl_utf8.c \
@@ -68,6 +66,9 @@ tools_libcommon_a_SOURCES = \
 	tools/input/in_wrap.c \
 	tools/input/in_wrap.h \
 	tools/input/in_zstd.c
+if !HAVE_TEXT
+tools_libcommon_a_SOURCES += tools/common/tl_text_none.c
+endif
 tools_libcommon_a_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 
 # Each tool is a library, main() included, because tests link it again with calls exchanged.

@@ -10,7 +10,7 @@
 
 #include <simidx_load.h>
 
-#include "common/tl_text.h"
+#include "common/tl_text_options.h"
 
 int __real_simidx_get_mark(simidx *index, void *buffer, size_t size, size_t *n,
 			   simidx_error *err);
@@ -20,9 +20,9 @@ int __real_simidx_loader_add_index(simidx_loader *loader, simidx *source, simidx
 int __wrap_simidx_loader_add_index(simidx_loader *loader, simidx *source, simidx_error *err);
 
 int __real_tl_text_open_for(simidx *index, const struct tl_text_options *options,
-			    struct tl_text **out, simidx_error *err);
+			    simidx_text **out, simidx_error *err);
 int __wrap_tl_text_open_for(simidx *index, const struct tl_text_options *options,
-			    struct tl_text **out, simidx_error *err);
+			    simidx_text **out, simidx_error *err);
 
 static void about_to_use(void)
 {
@@ -49,7 +49,7 @@ int __wrap_simidx_loader_add_index(simidx_loader *loader, simidx *source, simidx
 }
 
 int __wrap_tl_text_open_for(simidx *index, const struct tl_text_options *options,
-			    struct tl_text **out, simidx_error *err)
+			    simidx_text **out, simidx_error *err)
 {
 	about_to_use();
 	return __real_tl_text_open_for(index, options, out, err);

@@ -4,7 +4,14 @@
 #
 # Texts: files, trees, lists, JSON; what is skipped; extractors that do not agree.
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
-need_text
+if [ -z "${SX_TEXT-}" ]; then
+	echo text >1
+	run 2 "$load" ix 1
+	says 'simidx-load: 1: this program was built without text support'
+	run 2 "$query" - similar 1 1
+	says 'simidx-query: this program was built without text support'
+	finish
+fi
 
 # words N SEED: a text of N words.
 words() {

@@ -6,14 +6,15 @@
 #include "common/tl_help.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
-#include "common/tl_text.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <simidx_admin.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <simidx_admin.h>
+#include <simidx_text.h>
 
 /* More options than any command has, those of its groups and of all commands included. */
 #define MAX_OPTIONS 96
@@ -430,7 +431,7 @@ int tl_print_version(void)
 {
 	printf("%s %s\n", tl_program(), simidx_version());
 	printf("%s\n", simidx_build_info());
-	printf("%s\n", tl_text_build_info());
+	printf("%s\n", simidx_text_build_info());
 	return TL_OK;
 }
 

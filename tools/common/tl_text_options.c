@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_text.h>
-
 #define MAX_LIST ((size_t)1 << 30)
 #define READ_SIZE ((size_t)64 << 10)
 
@@ -65,7 +63,7 @@ static int take_grams(struct tl_text_options *options, const char *value)
 	uint64_t n;
 	size_t size;
 
-	options->grams = 0;
+	options->how.grams = 0;
 	for (;; value += size + 1) {
 		size = strcspn(value, ",");
 		if (tl_parse_decimal(value, size, SIMIDX_TEXT_MAX_GRAM, &n) || n < 1) {
@@ -74,7 +72,7 @@ static int take_grams(struct tl_text_options *options, const char *value)
 				       SIMIDX_TEXT_MAX_GRAM, value);
 			return -1;
 		}
-		options->grams |= 1u << (n - 1);
+		options->how.grams |= 1u << (n - 1);
 		if (!value[size])
 			return 0;
 	}
@@ -85,32 +83,31 @@ static int take_top(struct tl_text_options *options, const char *value)
 	uint64_t n;
 
 	if (strcmp(value, "auto") == 0) {
-		options->top = SIMIDX_TEXT_TOP_AUTO;
+		options->how.top = SIMIDX_TEXT_TOP_AUTO;
 	} else if (strcmp(value, "all") == 0) {
-		options->top = SIMIDX_TEXT_TOP_ALL;
+		options->how.top = SIMIDX_TEXT_TOP_ALL;
 	} else {
 		if (tl_option_number("--top", value, 1, SIMIDX_TEXT_TOP_AUTO - 1, &n))
 			return -1;
-		options->top = (uint32_t)n;
+		options->how.top = (uint32_t)n;
 	}
 	return 0;
 }
 
 static int take_stop(struct tl_text_options *options, const char *value)
 {
-	if (strcmp(value, "en") == 0)
-		options->stop_en = 1;
-	else if (strcmp(value, "zh") == 0)
-		options->stop_zh = 1;
-	else
+	const char *earlier = options->how.stop;
+
+	if (strcmp(value, "en") != 0 && strcmp(value, "zh") != 0)
 		return read_list(&options->stop, "--stop", value);
+	options->how.stop = !earlier || strcmp(earlier, value) == 0 ? value : "en,zh";
 	return 0;
 }
 
 /* Two dictionaries would leave open which of two values of a word is meant. */
 static int take_idf(struct tl_text_options *options, const char *value)
 {
-	options->idf_path = value;
+	options->how.idf_name = value;
 	if (!options->idf.data)
 		return read_list(&options->idf, "--idf", value);
 	tl_usage_error("--idf is given twice");
@@ -148,13 +145,13 @@ static int call_seed(void *options, const char *value)
 {
 	struct tl_text_options *text = options;
 
-	text->has_seed = 1;
-	return tl_option_number("--seed", value, 0, UINT64_MAX, &text->seed);
+	text->how.seed_given = 1;
+	return tl_option_number("--seed", value, 0, UINT64_MAX, &text->how.seed);
 }
 
 const struct tl_option tl_text_cutting_rows[] = {
 	{ TL_GIVEN(struct tl_text_options, given) },
-	{ 0, "extractor", "NAME", TL_TEXT(struct tl_text_options, extractor),
+	{ 0, "extractor", "NAME", TL_TEXT(struct tl_text_options, how.extractor),
 	  .help = "words12 (default), words1, han12, char-N, tfidf",
 	  .more = "What the features of a text are. words12 (default): words and pairs of "
 		  "neighbours; words1: words; han12: Han characters and words, and pairs; char-N: N characters "
@@ -170,7 +167,7 @@ const struct tl_option tl_text_cutting_rows[] = {
 	{ 0, "words", "FILE", TL_CALL(call_words),
 	  .help = "words that stay in one piece; may be repeated",
 	  .more = "Words that stay in one piece, one a line. May be repeated." },
-	{ 0, "stem", "LANGUAGE", TL_TEXT(struct tl_text_options, stem),
+	{ 0, "stem", "LANGUAGE", TL_TEXT(struct tl_text_options, how.stem),
 	  .help = "stem words of english, german, ...",
 	  .more = "Reduce words to their stems, as libstemmer does for english, german and "
 		  "other languages." },
@@ -180,7 +177,7 @@ const struct tl_option tl_text_cutting_rows[] = {
 const struct tl_option tl_text_rows[] = {
 	{ TL_GIVEN(struct tl_text_options, given) },
 	{ .kind = TL_KIND_GROUP, .group = tl_text_cutting_rows },
-	{ 0, "weights", "HOW", TL_TEXT(struct tl_text_options, weights),
+	{ 0, "weights", "HOW", TL_TEXT(struct tl_text_options, how.weights),
 	  .help = "sqrt (default), log, raw, binary or tfidf",
 	  .more = "What a feature weighs that occurs c times. sqrt (default): the square root of c; "
 		  "log: 1 + ln c; raw: c; binary: 1; tfidf: c times its value in --idf." },
@@ -195,7 +192,7 @@ const struct tl_option tl_text_rows[] = {
 	{ 0, "seed", "N", TL_CALL(call_seed),
 	  .help = "another hash: other fingerprints, as good",
 	  .more = "Use another hash (default 0). Its fingerprints are others and as good." },
-	{ 0, "min-tokens", "N", TL_NUMBER(struct tl_text_options, min_tokens, 1, UINT32_MAX / 2),
+	{ 0, "min-tokens", "N", TL_NUMBER(struct tl_text_options, how.min_tokens, 1, UINT32_MAX / 2),
 	  .help = "a text of fewer tokens is short (default: 64)",
 	  .more = "A text with fewer tokens is short (default: 64)." },
 	{ 0, "short", "WHAT",
@@ -238,7 +235,7 @@ int tl_text_take(struct tl_text_options *options, int c, const char *value)
 		options->given = option_name(c);
 	switch (c) {
 	case TL_OPT_EXTRACTOR:
-		options->extractor = value;
+		options->how.extractor = value;
 		return 0;
 	case TL_OPT_GRAMS:
 		return take_grams(options, value);
@@ -247,24 +244,24 @@ int tl_text_take(struct tl_text_options *options, int c, const char *value)
 	case TL_OPT_MIN_TOKENS:
 		if (tl_option_number("--min-tokens", value, 1, UINT32_MAX / 2, &n))
 			return -1;
-		options->min_tokens = (uint32_t)n;
+		options->how.min_tokens = (uint32_t)n;
 		return 0;
 	case TL_OPT_SEED:
-		options->has_seed = 1;
-		return tl_option_number("--seed", value, 0, UINT64_MAX, &options->seed) ? -1 : 0;
+		options->how.seed_given = 1;
+		return tl_option_number("--seed", value, 0, UINT64_MAX, &options->how.seed) ? -1 : 0;
 	case TL_OPT_SHORT:
 		word = tl_option_word("--short", value, short_words);
 		options->short_texts = (enum tl_short)(word + 1);
 		return word < 0 ? -1 : 0;
 	case TL_OPT_STEM:
-		options->stem = value;
+		options->how.stem = value;
 		return 0;
 	case TL_OPT_STOP:
 		return take_stop(options, value);
 	case TL_OPT_TOP:
 		return take_top(options, value);
 	case TL_OPT_WEIGHTS:
-		options->weights = value;
+		options->how.weights = value;
 		return 0;
 	case TL_OPT_WORDS:
 		return read_list(&options->words, "--words", value);
@@ -275,14 +272,59 @@ int tl_text_take(struct tl_text_options *options, int c, const char *value)
 
 int tl_text_is_given(const struct tl_text_options *o)
 {
-	return o->extractor || o->grams || o->weights || o->top || o->stop_en || o->stop_zh ||
-	       o->stop.data || o->words.data || o->idf.data || o->stem ||
-	       o->has_seed || o->short_texts == TL_SHORT_EXACT;
+	const simidx_text_options *how = &o->how;
+
+	return how->extractor || how->grams || how->weights || how->top || how->stop ||
+	       o->stop.data || o->words.data || o->idf.data || how->stem || how->seed_given ||
+	       o->short_texts == TL_SHORT_EXACT;
 }
 
 uint32_t tl_text_min_tokens(const struct tl_text_options *options)
 {
-	return options->min_tokens ? options->min_tokens : SIMIDX_SHORT_TOKENS;
+	return options->how.min_tokens ? options->how.min_tokens : SIMIDX_SHORT_TOKENS;
+}
+
+/* What the library is to be asked. */
+static simidx_text_options complete(const struct tl_text_options *options, unsigned bits)
+{
+	simidx_text_options how = options->how;
+
+	how.size = sizeof(how);
+	how.bits = bits;
+	how.stop_words = options->stop.data;
+	how.stop_words_size = options->stop.size;
+	how.words = options->words.data;
+	how.words_size = options->words.size;
+	how.idf = options->idf.data;
+	how.idf_size = options->idf.size;
+	how.short_exact = options->short_texts == TL_SHORT_EXACT;
+	return how;
+}
+
+int tl_text_open(const struct tl_text_options *options, unsigned bits, simidx_text **out,
+		 simidx_error *err)
+{
+	simidx_text_options how = complete(options, bits);
+
+	return simidx_text_open(&how, out, err);
+}
+
+int tl_text_open_for(simidx *index, const struct tl_text_options *options, simidx_text **out,
+		     simidx_error *err)
+{
+	simidx_text_options how = complete(options, 0);
+	int rc = simidx_text_open_for(index, &how, out, err);
+
+	if (rc || options->short_texts != TL_SHORT_FLAG ||
+	    !strstr(simidx_text_profile(*out), " exact="))
+		return rc;
+	simidx_text_close(*out);
+	*out = NULL;
+	err->code = SIMIDX_E_MISMATCH;
+	err->sys_errno = 0;
+	snprintf(err->text, sizeof(err->text),
+		 "the index was made with --short exact: --short flag does not fit");
+	return err->code;
 }
 
 void tl_text_options_free(struct tl_text_options *options)

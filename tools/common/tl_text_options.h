@@ -2,14 +2,14 @@
 /* Copyright the libsimidx authors */
 
 /*
- * How texts become fingerprints: the options that both tools have for it.
+ * How texts become fingerprints: the options that both tools have for it, and extractors as they
+ * say. Without ICU, tl_text_none.c stands for libsimidx-text, and every call fails.
  */
 
 #ifndef TL_TEXT_OPTIONS_H
 #define TL_TEXT_OPTIONS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <simidx_text.h>
 
 #include "common/tl_options.h"
 
@@ -24,20 +24,11 @@ struct tl_list {
 
 /** Options about texts; all zero are the defaults. Strings are borrowed, lists are owned. */
 struct tl_text_options {
-	const char *extractor;     /* --extractor */
-	unsigned grams;            /* --grams: bit n - 1 */
-	const char *weights;       /* --weights */
-	uint32_t top;              /* --top, as in simidx_text_options */
-	int stop_en, stop_zh;      /* --stop en, --stop zh */
+	simidx_text_options how;   /* what tl_text_open() passes on; its lists and size are set then */
 	struct tl_list stop;       /* --stop FILE */
 	struct tl_list words;      /* --words */
 	struct tl_list idf;        /* --idf */
-	const char *idf_path;
-	const char *stem;          /* --stem */
-	uint32_t min_tokens;       /* --min-tokens; 0 = not given */
 	enum tl_short short_texts; /* --short */
-	int has_seed;              /* --seed */
-	uint64_t seed;
 	const char *given;         /* the first of them that was given, or NULL */
 };
 
@@ -116,6 +107,17 @@ int tl_text_is_given(const struct tl_text_options *options);
 
 /** Tokens below which a text is short. */
 uint32_t tl_text_min_tokens(const struct tl_text_options *options);
+
+/** As simidx_text_open(). */
+int tl_text_open(const struct tl_text_options *options, unsigned bits, simidx_text **out,
+		 simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * As simidx_text_open_for(). SIMIDX_E_MISMATCH also for `--short flag` where the index was made
+ * with `--short exact`.
+ */
+int tl_text_open_for(simidx *index, const struct tl_text_options *options, simidx_text **out,
+		     simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /** Free the lists. */
 void tl_text_options_free(struct tl_text_options *options);

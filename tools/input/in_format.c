@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
 #include "input/in_reader.h"
 
 #include <string.h>
@@ -105,7 +109,9 @@ const char *in_format_missing(const struct in_format *format)
 {
 	if (!format->next)
 		return "this program was built without JSON support";
+#ifndef HAVE_TEXT
 	if (format == &in_format_text)
-		return tl_text_missing();
+		return "this program was built without text support";
+#endif
 	return NULL;
 }

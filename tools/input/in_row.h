@@ -8,9 +8,7 @@
 #ifndef IN_ROW_H
 #define IN_ROW_H
 
-#include "common/tl_text.h"
-
-#include <simidx_sketch.h>
+#include <simidx_text.h>
 
 /** Longest line of a file, and longest text document, in bytes. */
 #define IN_MAX_LINE ((size_t)64 << 20)
@@ -57,7 +55,7 @@ struct in_row {
  * @param out    fp, fp2 and flags are set; a finished fingerprint is only copied
  * @return 0 or a SIMIDX_E_ code
  */
-int in_sketch_row(const struct in_row *row, unsigned bits, struct tl_text *text,
+int in_sketch_row(const struct in_row *row, unsigned bits, simidx_text *text,
 		  unsigned flags, simidx_sketch *out, simidx_error *err);
 
 #endif /* IN_ROW_H */

@@ -59,16 +59,16 @@ int ld_fit_extractor(const struct ld_options *options, const char *path, const s
 	if ((options->features_by || has_inputs(options)) &&
 	    tl_features_fit(path, info, options->features_by))
 		return TL_TROUBLE;
-	if (!options->text.extractor)
+	if (!options->text.how.extractor)
 		return 0;
 	if (length == 0)
 		return tl_error("%s: holds bare fingerprints, so --extractor %s does not fit",
-				path, options->text.extractor);
-	if (strlen(options->text.extractor) == length &&
-	    strncmp(options->text.extractor, info->profile, length) == 0)
+				path, options->text.how.extractor);
+	if (strlen(options->text.how.extractor) == length &&
+	    strncmp(options->text.how.extractor, info->profile, length) == 0)
 		return 0;
 	return tl_error("%s: was made by the extractor %.*s, not by %s", path, (int)length,
-			info->profile, options->text.extractor);
+			info->profile, options->text.how.extractor);
 }
 
 static int is_same_file(const char *a, const char *b)

@@ -328,7 +328,7 @@ static int check_short(const struct ld_options *options)
 	const struct tl_text_options *text = &options->text;
 	int rejects = text->short_texts == TL_SHORT_REJECT;
 
-	if (text->short_texts == TL_SHORT_EXACT || (!text->min_tokens && !rejects) ||
+	if (text->short_texts == TL_SHORT_EXACT || (!text->how.min_tokens && !rejects) ||
 	    may_have_texts(options))
 		return LD_PROCEED;
 	return tl_usage_error("%s goes with texts, and no input has any",

@@ -31,7 +31,7 @@ struct batch {
 
 struct worker {
 	struct ld_queue *queue;
-	struct tl_text *text;
+	simidx_text *text;
 	pthread_t thread;
 };
 
@@ -52,7 +52,7 @@ struct ld_queue {
 	int ending;
 };
 
-void ld_item_sketch(struct ld_item *item, struct tl_text *text, unsigned bits, unsigned flags)
+void ld_item_sketch(struct ld_item *item, simidx_text *text, unsigned bits, unsigned flags)
 {
 	simidx_sketch sketch;
 	simidx_error err;
@@ -72,7 +72,7 @@ void ld_item_clear(struct ld_item *item)
 
 /* ---- the threads ---- */
 
-static void work_on(struct ld_queue *queue, struct batch *batch, struct tl_text *text)
+static void work_on(struct ld_queue *queue, struct batch *batch, simidx_text *text)
 {
 	for (size_t i = 0; i < batch->n; i++)
 		if (batch->item[i].result == IN_ROW)
@@ -123,7 +123,7 @@ static int start_workers(struct ld_queue *queue)
 	return queue->n_started ? 0 : -1;
 }
 
-struct ld_queue *ld_queue_new(struct tl_text **text, unsigned n_threads, unsigned bits,
+struct ld_queue *ld_queue_new(simidx_text **text, unsigned n_threads, unsigned bits,
 			      unsigned flags, ld_take *take, void *ctx)
 {
 	struct ld_queue *queue = calloc(1, sizeof(*queue));
@@ -132,7 +132,7 @@ struct ld_queue *ld_queue_new(struct tl_text **text, unsigned n_threads, unsigne
 
 	if (!queue || !worker || !batch) {
 		while (n_threads > 0)
-			tl_text_close(text[--n_threads]);
+			simidx_text_close(text[--n_threads]);
 		free(queue);
 		free(worker);
 		free(batch);
@@ -172,7 +172,7 @@ void ld_queue_free(struct ld_queue *queue)
 	for (unsigned i = 0; i < queue->n_started; i++)
 		pthread_join(queue->worker[i].thread, NULL);
 	for (unsigned i = 0; i < queue->n_workers; i++)
-		tl_text_close(queue->worker[i].text);
+		simidx_text_close(queue->worker[i].text);
 	for (size_t i = 0; i < queue->n; i++) {
 		for (size_t k = 0; k < queue->batch[i].n; k++)
 			ld_item_clear(&queue->batch[i].item[k]);

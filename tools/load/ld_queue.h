@@ -40,7 +40,7 @@ typedef int ld_take(void *ctx, const struct ld_item *item);
  * @param flags  of simidx_sketch_make()
  * @return NULL with a message
  */
-struct ld_queue *ld_queue_new(struct tl_text **text, unsigned n_threads, unsigned bits,
+struct ld_queue *ld_queue_new(simidx_text **text, unsigned n_threads, unsigned bits,
 			      unsigned flags, ld_take *take, void *ctx);
 
 /** Stop the threads; what was not handed on is lost. NULL is allowed. */
@@ -53,7 +53,7 @@ int ld_queue_add(struct ld_queue *queue, const struct ld_item *item);
 int ld_queue_flush(struct ld_queue *queue);
 
 /** Make the fingerprint of an item in this thread. */
-void ld_item_sketch(struct ld_item *item, struct tl_text *text, unsigned bits, unsigned flags);
+void ld_item_sketch(struct ld_item *item, simidx_text *text, unsigned bits, unsigned flags);
 
 /** Free what ld_item_sketch() left. */
 void ld_item_clear(struct ld_item *item);

@@ -32,7 +32,7 @@ static unsigned sketch_flags(const struct ld_run *run)
 static int start_queue(struct ld_run *run)
 {
 	unsigned i, n = count_threads(run->options);
-	struct tl_text **text = calloc(n, sizeof(*text));
+	simidx_text **text = calloc(n, sizeof(*text));
 	int code = text ? 0 : tl_error("out of memory");
 
 	for (i = 0; !code && i < n; i++)
@@ -43,7 +43,7 @@ static int start_queue(struct ld_run *run)
 		code = run->queue ? 0 : TL_TROUBLE;
 	} else {
 		while (text && i > 0)
-			tl_text_close(text[--i]);
+			simidx_text_close(text[--i]);
 	}
 	free(text);
 	return code;

@@ -42,7 +42,7 @@ static int fit_text(struct ld_target *target, simidx *like, const char *path)
 
 	if (!tl_text_is_given(&target->options->text))
 		return 0;
-	tl_text_close(target->text);
+	simidx_text_close(target->text);
 	rc = tl_text_open_for(like, &target->options->text, &target->text, &err);
 	return rc && rc != SIMIDX_E_MOVED ? tl_index_error(path, &err) : rc;
 }
@@ -279,7 +279,8 @@ static int fill_create(struct ld_target *target, int of_texts, simidx_create_opt
 	} else if (of_texts) {
 		if (!target->text && tl_text_open(&options->text, target->bits, &target->text, &err))
 			return fail(target, &err);
-		tl_text_describe(target->text, create);
+		create->profile = simidx_text_profile(target->text);
+		create->check_fps = simidx_text_check_fps(target->text, &create->n_check_fps);
 	} else if (options->features_by) {
 		tl_features_profile(options->features_by, target->made_by);
 		create->profile = target->made_by;
@@ -359,7 +360,7 @@ static int create_index(struct ld_target *target, int of_texts)
 		rc = make_empty(target);
 	if (rc || (target->index && !target->created)) {
 		/* The extractor follows from what is there. */
-		tl_text_close(target->text);
+		simidx_text_close(target->text);
 		target->text = NULL;
 		return rc;
 	}
@@ -438,7 +439,7 @@ static int open_sink(struct ld_target *target, int is_text)
 	return 0;
 }
 
-int ld_target_extractor(struct ld_target *target, struct tl_text **text)
+int ld_target_extractor(struct ld_target *target, simidx_text **text)
 {
 	const struct ld_options *options = target->options;
 	simidx_error err;
@@ -450,7 +451,7 @@ int ld_target_extractor(struct ld_target *target, struct tl_text **text)
 				options->index);
 	do {
 		if (target->text)
-			rc = tl_text_clone(target->text, text, &err);
+			rc = simidx_text_clone(target->text, text, &err);
 		else if (target->index)
 			rc = tl_text_open_for(target->index, &options->text, text, &err);
 		else if (options->n_from)
@@ -562,6 +563,6 @@ void ld_target_close(struct ld_target *target)
 		simidx_close(target->from[i]);
 	free(target->from);
 	free(target->profile);
-	tl_text_close(target->text);
+	simidx_text_close(target->text);
 	memset(target, 0, sizeof(*target));
 }

@@ -23,7 +23,7 @@ struct ld_target {
 	simidx_loader *loader;  /* NULL until the first row, and with a writer */
 	simidx **from;          /* the indexes to take over */
 	simidx_info from_info;  /* of the first one; lives as long as that */
-	struct tl_text *text;   /* NULL until the first text */
+	simidx_text *text;   /* NULL until the first text */
 	unsigned bits;
 	unsigned flags;         /* SIMIDX_CREATE_NO_IDS and _FP2 of the index */
 	int created;            /* it was not there */
@@ -55,7 +55,7 @@ int ld_target_open(struct ld_target *target, const struct ld_options *options);
 int ld_target_prepare(struct ld_target *target, const struct in_row *row);
 
 /** Another extractor like the target's, for a thread. Returns 0, or TL_TROUBLE with a message. */
-int ld_target_extractor(struct ld_target *target, struct tl_text **text);
+int ld_target_extractor(struct ld_target *target, simidx_text **text);
 
 /**
  * From a writer, with nothing pending, to a loader for all that comes. `documents` includes then

@@ -6,6 +6,7 @@
 #include "common/tl_escape.h"
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
+#include "common/tl_text_options.h"
 #include "input/in_files.h"
 
 #include <stdio.h>
@@ -85,7 +86,7 @@ static int count_word(void *ctx, const simidx_feature *feature, const char *byte
 	return 0;
 }
 
-static int count_row(struct words *words, struct tl_text *text, const struct in_reader *reader,
+static int count_row(struct words *words, simidx_text *text, const struct in_reader *reader,
 		     const struct in_row *row)
 {
 	simidx_error err;
@@ -94,7 +95,7 @@ static int count_row(struct words *words, struct tl_text *text, const struct in_
 	if (row->kind != IN_TEXT)
 		return tl_error("%s: no text", in_reader_place(reader));
 	words->n_texts++;
-	rc = tl_text_each_feature(text, row->text, row->text_size, count_word, words, &err);
+	rc = simidx_text_each_feature(text, row->text, row->text_size, count_word, words, &err);
 	if (rc)
 		return tl_error("%s: %s", in_reader_place(reader),
 				*err.text ? err.text : simidx_strerror(rc));
@@ -103,7 +104,7 @@ static int count_row(struct words *words, struct tl_text *text, const struct in_
 
 /* A dictionary of half a collection would look like one of the whole: so any row that cannot be
  * read ends it. Files that are no texts are told and passed over. */
-static int count_file(struct words *words, struct tl_text *text, struct in_reader *reader,
+static int count_file(struct words *words, simidx_text *text, struct in_reader *reader,
 		      const struct in_file *file)
 {
 	struct in_row row;
@@ -124,7 +125,7 @@ static int count_file(struct words *words, struct tl_text *text, struct in_reade
 	return code;
 }
 
-static int count_files(struct words *words, struct tl_text *text,
+static int count_files(struct words *words, simidx_text *text,
 		       const struct in_files_options *options)
 {
 	struct in_files *files = in_files_open(options);
@@ -160,7 +161,7 @@ static int by_bytes(const void *a, const void *b)
 /* Six digits behind the point are enough for the same number to be read again. */
 static void print_word(const struct word *word, uint64_t n_texts)
 {
-	uint64_t idf = tl_text_idf(n_texts, word->n_with);
+	uint64_t idf = simidx_text_idf(n_texts, word->n_with);
 	uint64_t millionths = (idf * 1000000 + 32768) >> 16;
 
 	fwrite(word->bytes, 1, word->size, stdout);
@@ -191,20 +192,20 @@ static int print_words(struct words *words, uint64_t min_texts)
 static int make_dictionary(const struct qr_context *ctx, struct options *options)
 {
 	struct words words = { NULL, 0, 0, 0 };
-	struct tl_text *text = NULL;
+	simidx_text *text = NULL;
 	uint64_t bytes;
 	simidx_error err;
 	int code = 0;
 
 	/* What is counted are words, whatever becomes of them; a text is counted as it is. */
-	if (!options->text.extractor)
-		options->text.extractor = "words1";
-	options->text.top = 0;
+	if (!options->text.how.extractor)
+		options->text.how.extractor = "words1";
+	options->text.how.top = 0;
 	options->text.short_texts = TL_SHORT_NOT_GIVEN;
 	if (tl_text_open(&options->text, SIMIDX_DEFAULT_BITS, &text, &err))
 		return tl_error("%s", err.text);
 	/* Which nothing would read. */
-	if (strncmp(tl_text_profile(text), "char-", 5) == 0)
+	if (strncmp(simidx_text_profile(text), "char-", 5) == 0)
 		code = tl_error("there are no dictionaries of characters: --extractor words1, "
 				"words12 or han12");
 	if (!code && in_files_check(&ctx->inputs, &bytes))
@@ -216,7 +217,7 @@ static int make_dictionary(const struct qr_context *ctx, struct options *options
 	for (size_t i = 0; i < words.n_slots; i++)
 		free(words.slot[i].bytes);
 	free(words.slot);
-	tl_text_close(text);
+	simidx_text_close(text);
 	return code;
 }
 
@@ -258,8 +259,6 @@ static int run_idf(struct qr_context *ctx, int argc, char **argv)
 			return qr_print_help(&qr_idf);
 		code = take_option(&options, c);
 	}
-	if (!code && tl_text_missing())
-		code = tl_error("%s", tl_text_missing());
 	if (!code && argc > optind)
 		code = tl_usage_error("idf takes no arguments, found '%s'", argv[optind]);
 	if (!code && ctx->json)

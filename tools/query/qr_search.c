@@ -6,6 +6,7 @@
 #include "common/tl_features.h"
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
+#include "common/tl_text_options.h"
 #include "input/in_reader.h"
 #include "query/qr_queue.h"
 
@@ -16,7 +17,7 @@
 struct search {
 	struct qr_context *ctx;
 	struct tl_text_options text_options;
-	struct tl_text *text;           /* NULL until the first text */
+	simidx_text *text;           /* NULL until the first text */
 	const char *features_by;        /* NULL */
 	const struct in_format *format; /* NULL: operands are fingerprints */
 	struct in_columns columns;
@@ -188,7 +189,7 @@ static int search_operands(struct search *search, char **operands, int n)
 			  (unsigned long long)search->short_texts,
 			  (unsigned)tl_text_min_tokens(&search->text_options));
 	in_reader_free(&search->rows);
-	tl_text_close(search->text);
+	simidx_text_close(search->text);
 	qr_queue_free(&search->queue);
 	if (code || search->malformed)
 		return TL_TROUBLE;

@@ -6,6 +6,7 @@
 #include "common/tl_escape.h"
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
+#include "common/tl_text_options.h"
 #include "input/in_reader.h"
 #include "query/qr_print.h"
 
@@ -154,7 +155,7 @@ static void compare(struct qr_similar *s)
 
 /* ---- reading ---- */
 
-static int take_text(struct qr_similar *s, int which, struct tl_text *text,
+static int take_text(struct qr_similar *s, int which, simidx_text *text,
 		     const struct in_row *row)
 {
 	const unsigned flags = SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS;
@@ -163,10 +164,10 @@ static int take_text(struct qr_similar *s, int which, struct tl_text *text,
 	int rc;
 
 	s->sketch[which] = (simidx_sketch)SIMIDX_SKETCH_INIT;
-	rc = tl_text_fingerprint(text, row->text, row->text_size, flags, &s->sketch[which],
+	rc = simidx_text_fingerprint(text, row->text, row->text_size, flags, &s->sketch[which],
 				 &err);
 	if (!rc)
-		rc = tl_text_each_feature(text, row->text, row->text_size, collect, &collector,
+		rc = simidx_text_each_feature(text, row->text, row->text_size, collect, &collector,
 					  &err);
 	if (rc)
 		return tl_error("%s: %s", s->path[which],
@@ -174,7 +175,7 @@ static int take_text(struct qr_similar *s, int which, struct tl_text *text,
 	return 0;
 }
 
-static int read_text(struct qr_similar *s, int which, struct tl_text *text)
+static int read_text(struct qr_similar *s, int which, simidx_text *text)
 {
 	const char *path = s->path[which];
 	struct in_reader reader;
@@ -195,7 +196,7 @@ static int read_text(struct qr_similar *s, int which, struct tl_text *text)
 }
 
 static int open_text(struct qr_context *ctx, const struct options *options,
-		     struct qr_similar *s, struct tl_text **text)
+		     struct qr_similar *s, simidx_text **text)
 {
 	simidx_error err;
 	int rc;
@@ -346,13 +347,13 @@ static void print_tsv(const struct qr_similar *s)
 static int compare_files(struct qr_context *ctx, const struct options *options, char **path)
 {
 	struct qr_similar s = { .path = { path[0], path[1] }, .show = options->show };
-	struct tl_text *text = NULL;
+	simidx_text *text = NULL;
 	int code = open_text(ctx, options, &s, &text);
 
 	for (int i = 0; i < 2 && !code; i++)
 		code = read_text(&s, i, text);
 	if (!code) {
-		s.profile = tl_text_profile(text);
+		s.profile = simidx_text_profile(text);
 		compare(&s);
 		if (ctx->json)
 			code = qr_similar_json(&s);
@@ -364,7 +365,7 @@ static int compare_files(struct qr_context *ctx, const struct options *options, 
 	for (size_t i = 0; i < s.n_features; i++)
 		free(s.feature[i].bytes);
 	free(s.feature);
-	tl_text_close(text);
+	simidx_text_close(text);
 	return code;
 }
 
@@ -413,8 +414,6 @@ static int run_similar(struct qr_context *ctx, int argc, char **argv)
 			return qr_print_help(&qr_similar);
 		code = take_option(&options, c);
 	}
-	if (!code && tl_text_missing())
-		code = tl_error("%s", tl_text_missing());
 	if (!code && options.text.short_texts == TL_SHORT_REJECT)
 		code = tl_usage_error("similar compares short texts, too: --short reject does not "
 				      "fit");
