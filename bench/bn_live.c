@@ -3,8 +3,8 @@
 
 /*
  * An index that changes, beside one with the same documents that does not, and beside arrays in
- * memory: with fresh rows, right after merges, under a stream of commits. README.md in this
- * folder tells how to read the figures.
+ * memory: with fresh rows, right after merges, under a stream of commits. --help says
+ * how to read the figures.
  */
 
 #include <errno.h>
@@ -302,9 +302,36 @@ static void parse(struct bench *b, int argc, char **argv)
 		{ 0 },
 	};
 	const struct bn_usage usage = {
-		.about = "Search an index that changes, beside one that does not: JSON lines, and a\n"
-			 "table on the standard error.\n",
+		.about =
+			"Search an index that changes, beside one that does not. Prints a line of JSON for\n"
+			"each kind of work and contestant, and a table on the standard error.\n",
 		.options = options,
+		.more =
+			"\n"
+			"Contestants:\n"
+			"  live    the index that changes, through the handle that changes it\n"
+			"  apart   the same through another handle: a merge is as one of another process\n"
+			"  static  the same documents in an index that does not change\n"
+			"  arrays  sorted arrays in memory\n"
+			"\n"
+			"Works, and what \"us\" is in their lines:\n"
+			"  fresh-half, fresh-full   with half as many fresh rows as a merge waits for, and with as\n"
+			"              many: mean CPU time\n"
+			"  merged-A-B  queries number A to B after a merge, of --threshold rows in the first round\n"
+			"              and 1,000 in later ones; each contestant has its own queries: mean CPU time\n"
+			"  stream      queries without a pause while another process commits 1,000 documents\n"
+			"              --commits times a second, with one merge on the way: mean, p50_us and p99_us\n"
+			"              by the clock. 'static' and the arrays are measured before and after it\n"
+			"  stream-cpu  the same queries, CPU time of the thread: look at this one on a machine that\n"
+			"              others use\n"
+			"\n"
+			"Members of the lines: as of bn_search; over_base is the time over that of 'static'. The\n"
+			"line with \"writer\" counts commits and merges, how long commits took, how many began\n"
+			"late; how many queries took 100 us, 1 ms and 10 ms or more by themselves, the longest,\n"
+			"and their share of the time. 'disturbed' are queries of 100 us or more in which the\n"
+			"thread lost the CPU to others: they count in the mean alone.\n"
+			"Answers are compared with arrays of all documents at each stage; during the stream, no\n"
+			"query may find less than at the beginning.\n",
 	};
 
 	bn_parse(&usage, argc, argv);

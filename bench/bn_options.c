@@ -57,6 +57,8 @@ static void print_help(const struct bn_usage *usage)
 	for (const struct bn_option *option = usage->options; option->name; option++)
 		print_option(option, column);
 	print_option(&help, column);
+	if (usage->more)
+		fputs(usage->more, stdout);
 }
 
 static uint64_t number(const struct bn_option *option, const char *text)

@@ -28,6 +28,7 @@ struct bn_usage {
 	int least, most;      /**< how many operands there may be */
 	const char *about;    /**< lines, each with its end */
 	const struct bn_option *options; /**< without --help */
+	const char *more; /**< after the options: what is printed, and what it means; or NULL */
 };
 
 /**

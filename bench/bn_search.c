@@ -3,7 +3,7 @@
 
 /*
  * Search a set of documents with the library and with what it competes with, in turns. All
- * answers are compared. README.md in this folder tells how to read the figures.
+ * answers are compared. --help says how to read the figures.
  */
 
 #include <stdio.h>
@@ -317,9 +317,60 @@ static void parse(struct bench *b, int argc, char **argv)
 		{ 0 },
 	};
 	const struct bn_usage usage = {
-		.about = "Search with the library and with its rivals in turns: JSON lines, and a table\n"
-			 "on the standard error.\n",
+		.about =
+			"Search an index at rest, in turns with other programs that answer the same\n"
+			"queries. Prints a line of JSON for each kind of work and contestant, and a table\n"
+			"on the standard error. Ends with status 1 if two contestants differ in an answer.\n",
 		.options = options,
+		.more =
+			"\n"
+			"Contestants (--only takes whole names, names without the part after '@', or their\n"
+			"beginnings up to '-'):\n"
+			"  simidx-PLAN       the library, blocks layout, for each plan that it can search\n"
+			"  simidx-PLAN@SIMD  the same index with the instruction set forced; 'scalar' counts\n"
+			"                    bits with an instruction, as the arrays do\n"
+			"  onephase-PLAN     for 'cold' alone: the same index, but each page is read when it is\n"
+			"                    needed, none ahead\n"
+			"  rows-4x16         the library, rows layout: one key an entry; up to 10^7 documents\n"
+			"  arrays-PLAN@SIMD  the same tables as sorted arrays in memory, with ids, all probes of\n"
+			"                    a query under way at once: a practical lower bound\n"
+			"  scan@SIMD         compares with every fingerprint in an array; 500 queries\n"
+			"  probes            looks each neighbour of the query up in a hash table of all\n"
+			"                    fingerprints (43,745 neighbours within 3 bits); 200 queries\n"
+			"  neighbours        a hash table of all neighbours of all documents, one look-up;\n"
+			"                    569 kB a document, so it is built for up to 10,000 documents\n"
+			"  mih-rs            an exact index in memory, from crates.io; a process of its own\n"
+			"\n"
+			"Sets; all come from the seed:\n"
+			"  uniform    random fingerprints\n"
+			"  clustered  30 % in clusters of 20\n"
+			"  hot16      1 % begin with the same 16 bits\n"
+			"  hot5m      5 million begin with the same 16 bits, but at most every other one\n"
+			"  equal      2 % are one fingerprint\n"
+			"  blocks3    1 %, at most 30,000, agree in the first three groups of 16 bits\n"
+			"Half of the queries are stored fingerprints with 0..3 bits flipped. Queries of the\n"
+			"last four sets are measured in two classes: 'hot', those that meet what is crowded\n"
+			"(1,000 of them, 200 of 'equal'), and 'other'.\n"
+			"\n"
+			"Works, and what \"us\" is in their lines:\n"
+			"  single      one query after the other: mean CPU time; p50_us and p99_us by the clock\n"
+			"  batch-N     N queries in one call: mean CPU time of the process\n"
+			"  weighted-N  one after the other by weights as texts have them, N probes each\n"
+			"  swept       64 MiB of other memory are written before each of 200 queries: p50\n"
+			"  cold        200 queries, before each all pages of the file leave memory: p50. Needs a\n"
+			"              file system whose files can leave memory, so not tmpfs\n"
+			"  threads-N   N threads share the queries: clock time by queries\n"
+			"  limit-N     'hot' class only: at most N documents a query\n"
+			"\n"
+			"Members of the lines (in the table: /arrays, /mih-rs, /base):\n"
+			"  us, us_min, us_max, p50_us, p99_us   median, least and greatest of the rounds\n"
+			"  matches        documents found a query\n"
+			"  over_arrays    time over that of the arrays of the same plan and instruction set;\n"
+			"                 without a plan, of 4x16 with the best instruction set\n"
+			"  over_mih       time over that of mih-rs\n"
+			"  over_base      time over that of the same contestant's 'single'\n"
+			"  over_..._min, over_..._max   least and greatest of the rounds\n"
+			"  build_s, bytes_per_document   to build it; memory or file\n",
 	};
 
 	bn_parse(&usage, argc, argv);

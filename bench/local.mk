@@ -7,7 +7,7 @@ if HAVE_TEXT
 bench_programs += bench/bn_text
 if HAVE_JSON
 if HAVE_ZSTD
-bench_programs += bench/bn_quality
+bench_programs += bench/bn_label bench/bn_quality
 endif
 endif
 endif
@@ -57,31 +57,41 @@ bench_bn_text_SOURCES = bench/bn_text.c
 bench_bn_text_CPPFLAGS = $(AM_CPPFLAGS) $(ICU_CFLAGS)
 bench_bn_text_LDADD = bench/libbench.a lib/text/libsimidx-text.la lib/libsimidx.la $(ICU_LIBS)
 
+bench_quality_cppflags = \
+	$(AM_CPPFLAGS) -I$(top_srcdir)/bench \
+	$(ICU_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS) $(CRYPTO_CFLAGS)
+bench_quality_libs = \
+	bench/libbench.a lib/text/libsimidx-text.la lib/libsimidx.la \
+	$(ICU_LIBS) $(JANSSON_LIBS) $(ZSTD_LIBS) $(CRYPTO_LIBS) -lm
+
+bench_quality_common = \
+	bench/quality/qu_reference.c \
+	bench/quality/qu_set.c \
+	bench/quality/qu_set.h \
+	bench/quality/qu_sketch.c \
+	bench/quality/qu_sketch.h
+
+bench_bn_label_SOURCES = $(bench_quality_common) bench/quality/bn_label.c
+bench_bn_label_CPPFLAGS = $(bench_quality_cppflags)
+bench_bn_label_LDADD = $(bench_quality_libs)
+
 bench_bn_quality_SOURCES = \
+	$(bench_quality_common) \
 	bench/quality/bn_quality.c \
 	bench/quality/qu_chance.c \
 	bench/quality/qu_chance.h \
 	bench/quality/qu_cosine.c \
 	bench/quality/qu_cosine.h \
-	bench/quality/qu_reference.c \
 	bench/quality/qu_report.c \
 	bench/quality/qu_report.h \
 	bench/quality/qu_score.c \
 	bench/quality/qu_score.h \
 	bench/quality/qu_search.c \
 	bench/quality/qu_search.h \
-	bench/quality/qu_set.c \
-	bench/quality/qu_set.h \
-	bench/quality/qu_sketch.c \
-	bench/quality/qu_sketch.h \
 	bench/quality/qu_strangers.c \
 	bench/quality/qu_strangers.h
-bench_bn_quality_CPPFLAGS = \
-	$(AM_CPPFLAGS) -I$(top_srcdir)/bench \
-	$(ICU_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS) $(CRYPTO_CFLAGS)
-bench_bn_quality_LDADD = \
-	bench/libbench.a lib/text/libsimidx-text.la lib/libsimidx.la \
-	$(ICU_LIBS) $(JANSSON_LIBS) $(ZSTD_LIBS) $(CRYPTO_LIBS) -lm
+bench_bn_quality_CPPFLAGS = $(bench_quality_cppflags)
+bench_bn_quality_LDADD = $(bench_quality_libs)
 
 bench: $(bench_programs:=$(EXEEXT))
 .PHONY: bench

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * How well near-duplicates of labelled collections are found. README.md in the folder above
- * says how to read the figures.
+ * How well near-duplicates of labelled collections are found. --help says how to read
+ * the figures.
  */
 
 #include <limits.h>
@@ -30,7 +30,7 @@
 	"tfidf:idf=FILE:top=auto; also weights and grams=1+2"
 
 struct bench {
-	const char *extractors, *plan, *dir, *apart;
+	const char *extractors, *plan, *dir, *apart, *text_field;
 	uint64_t seeds;
 	int sketches, strangers;
 	double documents; /* how many the wrong matches are predicted for */
@@ -136,19 +136,80 @@ static int parse(struct bench *b, int argc, char **argv)
 		{ 'p', "plan", "PLAN", BN_TEXT, &b->plan, "of the indexes (4x16)" },
 		{ 'a', "apart", "LIST", BN_TEXT, &b->apart,
 		  "collections that are left out of the means" },
+		{ 't', "text-field", "NAME", BN_TEXT, &b->text_field,
+		  "member of the rows that has the text (text)" },
 		{ 'd', "dir", "DIR", BN_TEXT, &b->dir, "for temporary indexes (/tmp)" },
 		{ 0, "sketches", NULL, BN_FLAG, &b->sketches,
 		  "only print extractor, id and both fingerprints" },
 		{ 0, "unrelated", NULL, BN_FLAG, &b->strangers,
-		  "count matches of unrelated documents instead, and\n"
-		  "predict how many there are among more of them:" },
+		  "do not search, but predict how many unrelated documents\n"
+		  "match among --documents" },
 		{ 'n', "documents", "N", BN_COUNT, &documents, "(100000000)" },
 		{ 0 },
 	};
 	const struct bn_usage usage = {
-		"PREFIX...", 1, INT_MAX,
-		"Search labelled collections, PREFIX.jsonl[.zst] and PREFIX.pairs.tsv[.zst].\n",
-		options,
+		.operands = "PREFIX...",
+		.least = 1,
+		.most = INT_MAX,
+		.about =
+			"Measure how well near-duplicates are found in labelled collections. All documents of a\n"
+			"collection go into an index on disk, each is searched for in it, and the pairs that are\n"
+			"found are compared with the labels. Prints a line of JSON for each collection, rule and\n"
+			"seed, and tables on the standard error.\n",
+		.options = options,
+		.more =
+			"\n"
+			"A collection is PREFIX.jsonl with a JSON object a line, members \"id\" and \"text\", and\n"
+			"PREFIX.pairs.tsv with the columns id1, id2 and label (bn_label makes it); either may end\n"
+			"in .zst. Labels: 'near' has to be found, 'not' should not, 'grey' does not count,\n"
+			"'edit:KIND' is a text and an edited version of it. Pairs that are not listed are 'not';\n"
+			"but in a collection with edits only the recall of each kind is measured.\n"
+			"A pair is found when its later document finds the earlier one.\n"
+			"\n"
+			"Rules, and what counts as found:\n"
+			"  k             at most \"limit\" bits differ, 1..10\n"
+			"  weights       weighted distance of the first fingerprints is at most \"limit\": a text\n"
+			"                search in an index made with --no-fp2 (default limit 59)\n"
+			"  weights+fp2   weighted distance of both fingerprints: a text search (default limit 144)\n"
+			"Tables have the radii and default limits, JSON lines all others too.\n"
+			"\n"
+			"Extractor 1e0ng does what the Python package 1e0ng/simhash does by default (4-grams of\n"
+			"characters, MD5), to the bit; it is there if libcrypto was at configure, and has plain\n"
+			"radii only. Seeds 0, 1, ... are those of simidx-load --seed. The mean F1 moves by 0.01\n"
+			"from one to the next, so compare three at least.\n"
+			"\n"
+			"Members of the lines:\n"
+			"  near, wrong, missed, grey   pairs: near and found; found but not near; near and not\n"
+			"                   found; found and grey. Lines with the seed \"mean\" have means of counts\n"
+			"  precision, recall, f1       with _low and _high, a 95 % interval (Wilson's)\n"
+			"  candidates       fingerprints compared a query, without the query's own document\n"
+			"  uniform, over_uniform   candidates in an index of as many random fingerprints, and the\n"
+			"                   ratio of the two. Near-duplicates are candidates too, so small\n"
+			"                   collections with many of them have large ratios\n"
+			"  bit_set_least, bit_set_most, bit_off_balance   share of documents in which a bit is\n"
+			"                   set: least, greatest, mean distance from 1/2\n"
+			"  recall           of each kind of edits: share of edited texts that find the text\n"
+			"  mean_f1, pooled_f1, most_wrong   set 'all': mean over the sets with 50 near pairs or\n"
+			"                   more; F1 of all pairs together; wrong pairs in the worst set. Without\n"
+			"                   the sets of --apart\n"
+			"\n"
+			"--unrelated compares all pairs of documents that have nothing to do with each other: those\n"
+			"that are not listed, nor linked through near and grey pairs. Listed 'not' pairs share\n"
+			"something, such as a template, and are called alike. Given the cosine c of the features of\n"
+			"two documents, bits match by chance: without weights each differs with probability\n"
+			"acos(c) / pi; with weights, if the query's sum for a bit is z = weight / 32 standard\n"
+			"deviations from 0, with the probability of a normal variable below -c z / sqrt(1 - c^2).\n"
+			"The weights of 200 queries and the exact cosines of all pairs go in. What an index does\n"
+			"not find counts too, so the figures are rather too high.\n"
+			"  matched, expected   unrelated pairs that match, in both directions under each seed:\n"
+			"                   counted, and predicted. They must agree, or the rest means nothing\n"
+			"  alike_matched, alike_expected   the same of alike pairs\n"
+			"  by_bits          wrong matches a query if documents had nothing in common\n"
+			"  seen             if cosines are spread as among the pairs here\n"
+			"  wrong, wrong_low, wrong_high   the same with a tail: the 1,000 most alike pairs are\n"
+			"                   replaced by a generalised Pareto distribution with their mean and\n"
+			"                   variance; 95 % interval of a jackknife over 20 groups of documents\n"
+			"  alike_wrong      with alike pairs, if they stay as frequent as here\n",
 	};
 	int first = bn_parse(&usage, argc, argv);
 
@@ -175,7 +236,7 @@ int main(int argc, char **argv)
 	b.n_sets = (size_t)(argc - first);
 	b.sets = bn_alloc(b.n_sets, sizeof(*b.sets));
 	for (size_t i = 0; i < b.n_sets; i++)
-		qu_set_read(&b.sets[i], argv[first + (int)i]);
+		qu_set_read(&b.sets[i], argv[first + (int)i], b.text_field);
 	rest = list = strdup(b.extractors);
 	while ((extractor = strsep(&rest, ",")))
 		run_extractor(&b, extractor);

@@ -111,25 +111,39 @@ static char *next_line(char **rest)
 	return line;
 }
 
-static void read_doc(struct qu_doc *doc, const char *line, size_t number)
+/* A name for a document: its member "id", or the number of its line. */
+static char *read_id(const json_t *row, size_t number)
+{
+	const json_t *id = json_object_get(row, "id");
+	char text[24];
+
+	snprintf(text, sizeof(text), "%lld",
+		 json_is_integer(id) ? (long long)json_integer_value(id) : (long long)number);
+	return strdup(json_is_string(id) ? json_string_value(id) : text);
+}
+
+static void read_doc(struct qu_doc *doc, const char *line, size_t number, const char *text_field)
 {
 	json_error_t err;
 	json_t *row = json_loads(line, JSON_ALLOW_NUL, &err);
-	const char *id = json_string_value(json_object_get(row, "id"));
-	json_t *text = json_object_get(row, "text");
+	json_t *text = json_object_get(row, text_field);
 
-	if (!id || !json_is_string(text))
-		bn_die("document %zu is no {\"id\",\"text\"} of two strings", number);
-	doc->id = strdup(id);
+	if (!row)
+		bn_die("line %zu: %s", number, err.text);
+	if (!json_is_string(text))
+		bn_die("line %zu: expected an object with a string \"%s\"", number, text_field);
+	doc->id = read_id(row, number);
+	if (!doc->id)
+		bn_die("out of memory");
+	if (strpbrk(doc->id, "\t\n"))
+		bn_die("line %zu: an id has a tab or a newline", number);
 	doc->size = json_string_length(text);
 	doc->text = bn_alloc(doc->size + 1, 1);
 	memcpy(doc->text, json_string_value(text), doc->size);
-	if (!doc->id)
-		bn_die("out of memory");
 	json_decref(row);
 }
 
-static void read_docs(struct qu_set *set, const char *prefix)
+static void read_docs(struct qu_set *set, const char *prefix, const char *text_field)
 {
 	struct bytes file = { 0 };
 	size_t room = 0;
@@ -143,7 +157,7 @@ static void read_docs(struct qu_set *set, const char *prefix)
 			if (!set->docs)
 				bn_die("out of memory");
 		}
-		read_doc(&set->docs[set->n], line, set->n + 1);
+		read_doc(&set->docs[set->n], line, set->n + 1, text_field);
 		set->n++;
 	}
 	if (!set->n)
@@ -250,13 +264,18 @@ static void read_pairs(struct qu_set *set, const char *prefix)
 	free(by_id);
 }
 
-void qu_set_read(struct qu_set *set, const char *prefix)
+void qu_set_read_docs(struct qu_set *set, const char *prefix, const char *text_field)
 {
 	const char *slash = strrchr(prefix, '/');
 
 	memset(set, 0, sizeof(*set));
 	snprintf(set->name, sizeof(set->name), "%s", slash ? slash + 1 : prefix);
-	read_docs(set, prefix);
+	read_docs(set, prefix, text_field ? text_field : "text");
+}
+
+void qu_set_read(struct qu_set *set, const char *prefix, const char *text_field)
+{
+	qu_set_read_docs(set, prefix, text_field);
 	read_pairs(set, prefix);
 }
 

@@ -4,9 +4,9 @@
 /*
  * A labelled collection: texts, and what is known of their pairs.
  *
- * PREFIX.jsonl has one {"id","text"} a line, PREFIX.pairs.tsv the columns id1, id2 and label:
- * "near", "grey" (does not count), "not", or "edit:KIND" for a text and an edited version of
- * it. Pairs that are not there are "not". Either file may end in .zst.
+ * PREFIX.jsonl has a JSON object a line with the members "id" (a string or an integer; without
+ * it the line's number) and "text". PREFIX.pairs.tsv has the columns id1, id2 and label: "near",
+ * "grey" (does not count), "not", or "edit:KIND" for a text and an edited version of it. Pairs that are not there are "not". Either file may end in .zst.
  */
 
 #ifndef QU_SET_H
@@ -42,7 +42,11 @@ struct qu_set {
 	size_t edits[QU_MAX_KINDS]; /**< pairs of each kind */
 };
 
-void qu_set_read(struct qu_set *set, const char *prefix);
+/** Documents and pairs; `text_field` is the member that has the text, NULL for "text". */
+void qu_set_read(struct qu_set *set, const char *prefix, const char *text_field);
+
+/** Documents alone, without PREFIX.pairs.tsv. */
+void qu_set_read_docs(struct qu_set *set, const char *prefix, const char *text_field);
 void qu_set_free(struct qu_set *set);
 
 /** The bytes of a file, PREFIX and suffix, with or without ".zst"; for free(). */

@@ -53,10 +53,10 @@ refuse bn_planner '-k' 'see --help'
 refuse bn_search 'operand' 'only options expected'
 refuse bn_index '' 'DIR expected'
 
-for how in '--plan 4x16' '--plan 10x26 --rows' '--insert'; do
+for how in '--plan 4x16' '--plan 10x26 --rows' '--insert' '--no-ids --no-scan --plan 3x22'; do
 	# shellcheck disable=SC2086 # options are words
 	"$bench/bn_index" --documents 2000 --queries 300 $how "$dir/index" >"$dir/out"
-	grep -q '"query_mean_us":[0-9]' "$dir/out"
+	grep -q '"query_mean_us":[0-9].*"matches":0.500,.*"missed":0[,}]' "$dir/out"
 	rm -rf "$dir/index"
 done
 
@@ -173,6 +173,31 @@ grep -q '"ratio":[0-9]' "$dir/out"
 
 [ -n "${SX_JSON-}" ] && [ -n "${SX_ZSTD-}" ] || exit 0
 quality=$SX_BUILDDIR/bench/bn_quality
+
+# Of 5-shingles a has two, b those and a third one, c those of a, d and e others: 2/3 and 1.
+cat >"$dir/own.jsonl" <<'END'
+{"id":"a","body":"one two three four five six"}
+{"id":2,"body":"One, two, three, four, five, six, SEVEN!"}
+{"body":"ONE TWO THREE FOUR FIVE SIX"}
+{"id":"d","body":"six five four three two one"}
+{"id":"e","body":"one two"}
+END
+label() { # OPTION...: the pairs that are listed, with label and Jaccard index
+	"$bench/bn_label" --text-field body "$@" "$dir/own" 2>"$dir/said" | tail -n +2 |
+		tr '\t\n' ' ,'
+}
+[ "$(label)" = 'a 2 grey 0.666667,a 3 grey 1.000000,2 3 grey 0.666667,' ]
+grep -q '^own: documents 5, near pairs 0, pairs with equal shingles 1$' "$dir/said"
+[ "$(label --near 66)" = 'a 2 near 0.666667,a 3 grey 1.000000,2 3 near 0.666667,' ]
+[ "$(label --near 67 --grey 67)" = 'a 2 not 0.666667,a 3 grey 1.000000,2 3 not 0.666667,' ]
+[ "$(label --near 80 --grey 80 --least 67)" = 'a 3 grey 1.000000,' ]
+[ "$(label --words 6)" = 'a 2 grey 0.500000,a 3 grey 1.000000,2 3 grey 0.500000,' ]
+refuse bn_label "--near 20 $dir/own" 'least <= grey <= near'
+refuse bn_label "$dir/own" 'line 1: expected an object with a string "text"'
+# What it prints is what bn_quality reads.
+"$bench/bn_label" -t body -n 66 "$dir/own" >"$dir/own.pairs.tsv" 2>"$dir/said"
+"$quality" --dir "$dir" --seeds 1 --text-field body "$dir/own" >"$dir/out" 2>"$dir/table"
+grep -q '^own: 5 documents, 2 near pairs, ' "$dir/table"
 
 # Twelve texts of 150 different words each, and of each a copy with a word more, which is to be
 # found, and one of which the first half is new, which is not. The twelve share no word.
