@@ -103,10 +103,12 @@ EXTRA_DIST += \
 	bench/figures.sh \
 	bench/files.sh \
 	bench/latency.awk \
+	bench/latency.sh \
 	bench/loc.sh \
 	bench/mih.sh \
 	bench/mih/Cargo.toml \
 	bench/mih/src/main.rs \
 	bench/quality/plot.awk \
+	bench/results/README.md \
 	bench/svg.awk
 CLEANFILES += $(bench_programs:=$(EXEEXT))

@@ -145,6 +145,18 @@ awk -f "$SX_SRCDIR/bench/svg.awk" -f "$SX_SRCDIR/bench/latency.awk" "$dir/lines"
 grep -q '>scan</text>$' "$dir/svg"
 tail -n 1 "$dir/svg" | grep -q '^</svg>$'
 
+# What latency.sh prints is what the picture is drawn from, and the committed one was.
+bash "$SX_SRCDIR/bench/latency.sh" --bench "$bench" --dir "$dir" --documents 1000,2000 --queries 20 \
+	--rounds 1 >"$dir/lines" 2>"$dir/said"
+head -n 1 "$dir/lines" | grep -q '^{"figure":"latency","commit":"[^"]*","date":"[0-9-]*"}$'
+awk -f "$SX_SRCDIR/bench/svg.awk" -f "$SX_SRCDIR/bench/latency.awk" "$dir/lines" >"$dir/svg"
+for who in simidx-4x16 simidx-3x22 arrays-4x16 arrays-3x22 scan probes; do
+	grep -q ">$who</text>" "$dir/svg"
+done
+measured=$SX_SRCDIR/bench/results/latency.jsonl
+[ ! -e "$measured" ] || awk -f "$SX_SRCDIR/bench/svg.awk" -f "$SX_SRCDIR/bench/latency.awk" "$measured" |
+	diff - "$SX_SRCDIR/doc/latency.svg"
+
 # Six lines of code: neither those of comments nor those that look like comments inside of strings.
 mkdir -p "$dir/tree/lib/a" "$dir/tree/include" "$dir/tree/tools" "$dir/tree/tests" "$dir/tree/bench"
 cat >"$dir/tree/lib/a/x.c" <<'END'
