@@ -264,7 +264,7 @@ tool_tests = \
 	tests/tool/verify.sh
 
 TESTS += $(build_tests) $(tool_tests) tests/unit/word_breaks.sh
-EXTRA_DIST += $(build_tests) $(tool_tests) tests/build/rooms \
+EXTRA_DIST += $(build_tests) $(tool_tests) tests/build/rooms tests/build/sessions.sh \
 	tests/tool/tool_lib.sh tests/unit/word_breaks.sh
 
 # What the scripts need besides the tools.

@@ -211,6 +211,9 @@ refuse bn_label "$dir/own" 'line 1: expected an object with a string "text"'
 "$quality" --dir "$dir" --seeds 1 --text-field body "$dir/own" >"$dir/out" 2>"$dir/table"
 grep -q '^own: 5 documents, 2 near pairs, ' "$dir/table"
 
+# The page about the quality shows how that is done.
+bash "$SX_SRCDIR/tests/build/sessions.sh" "$SX_SRCDIR/doc/text-quality.md"
+
 # Twelve texts of 150 different words each, and of each a copy with a word more, which is to be
 # found, and one of which the first half is new, which is not. The twelve share no word.
 awk 'BEGIN {

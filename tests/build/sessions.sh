@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# Runs the shell sessions of documents and compares what they show. A session is a block that
+# begins with ```console: lines with "$ " are commands, lines with "> " go on with them, all others
+# are output, both streams together. "..." in the output stands for anything. Each command ends with
+# status 0, unless the next one is "echo $?". The sessions of a document run one after the other in
+# one shell and one new directory.
+# A block "```console not run: REASON" is left out, and its reason printed.
+# Usage: sessions.sh DOCUMENT...
+set -uo pipefail
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+PATH=$SX_BUILDDIR/tools:$PATH
+export LC_ALL=C.UTF-8
+failed=0
+
+# Make NUMBER.command, NUMBER.wanted and NUMBER.line of each command, and refuse what would not run.
+extract() { # DOCUMENT
+	awk -v to="$tmp/steps/" '
+	function bad(why) {
+		printf "%s:%d: %s\n", FILENAME, FNR, why
+		failed = 1
+	}
+	/^ *```/ {
+		if (kind) {
+			kind = ""
+		} else {
+			kind = $1
+			if ($0 ~ /^```console not run: ./)
+				printf "%s:%d: %s\n", FILENAME, FNR, substr($0, 12)
+			else if (kind == "```console" && NF == 1)
+				kind = "run"
+			else if (kind ~ /console|sh$|shell/)
+				bad("expected ```console, or ```console not run: REASON")
+			else if (kind == "```")
+				kind = "text"
+			step = ""
+		}
+		next
+	}
+	kind == "run" && /^\$ / {
+		step = sprintf("%s%03d", to, ++n)
+		print substr($0, 3) >(step ".command")
+		printf "" >(step ".wanted")
+		print FNR >(step ".line")
+		next
+	}
+	kind == "run" && step == "" { bad("a session begins with a command") }
+	kind == "run" && /^> / { print substr($0, 3) >(step ".command"); next }
+	kind == "run" { print >(step ".wanted"); next }
+	(!kind && /^    / || kind == "text") &&
+	/^ *(\$ |sudo |apt-get |make |cc |mdb_|simidx-(load|query) |\.\/|bench\/.* --)/ {
+		bad("commands belong into a block ```console")
+	}
+	END { exit failed }' "$1"
+}
+
+# Whether the output is what is shown, apart from "...".
+same() { # WANTED GOT
+	local pattern
+	pattern=$(sed -e 's/[][*?\\]/\\&/g' -e 's/\.\.\./*/g' "$1")
+	# shellcheck disable=SC2053 # it is a pattern
+	[[ $(cat "$2") == $pattern ]]
+}
+
+run() { # DOCUMENT
+	local step next last=0 bad=0
+	set -- "${1#"$SX_SRCDIR"/}" "$tmp"/steps/*.command
+	[ -e "$2" ] || { echo "$1: no sessions" && return 0; }
+	for step in "${@:2}"; do
+		step=${step%.command}
+		eval "(exit $last); $(cat "$step.command")" >"$step.got" 2>&1 </dev/null
+		last=$?
+		printf -v next '%s/%03d.command' "${step%/*}" $((10#${step##*/} + 1))
+		if [ $last -ne 0 ] && ! grep -qsxF "echo \$?" "$next"; then
+			echo "$1:$(cat "$step.line"): exit status $last: $(head -n 1 "$step.command")"
+			bad=1
+		fi
+		same "$step.wanted" "$step.got" || {
+			echo "$1:$(cat "$step.line"): another output: $(head -n 1 "$step.command")"
+			diff -u --label shown "$step.wanted" --label printed "$step.got"
+			bad=1
+		}
+	done
+	echo "$1: $(($# - 1)) commands"
+	return $bad
+}
+
+for document; do
+	mkdir "$tmp/steps" "$tmp/dir"
+	extract "$document" || failed=1
+	[ ! -d "$SX_BUILDDIR/bench" ] || ln -s "$SX_BUILDDIR/bench" "$tmp/dir/bench"
+	(cd "$tmp/dir" && run "$document") || failed=1
+	rm -rf "$tmp/steps" "$tmp/dir"
+done
+exit $failed
