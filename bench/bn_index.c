@@ -224,6 +224,26 @@ static void report(struct bench *b)
 	puts("}");
 }
 
+/* What is printed, for --help. */
+static const char figures[] =
+	"\nMembers of the object:\n"
+	"  load_s, load_documents_per_s\n"
+	"           from the first document until the index is in its place and synced;\n"
+	"           with --insert in commits of 100,000 documents, merges included\n"
+	"  peak_rss_mb    largest resident memory until then, pages of the index included;\n"
+	"           32 bytes a query are the benchmark's own\n"
+	"  bytes_per_document    all pages in use: tables, and what ids need\n"
+	"  bytes_per_table_entry, limit\n"
+	"           of the first table; and the information in a set of N random numbers,\n"
+	"           log2(C(2^64, N)) / 8N: no exact table can be smaller\n"
+	"  query_mean_us, query_p50_us, query_p99_us\n"
+	"           one query after the other after a first pass over all of them, each with\n"
+	"           a new snapshot; reading the clock included (about 0.03 us)\n"
+	"  matches, candidates    a query: documents found, fingerprints compared\n"
+	"  missed   queries that did not find the fingerprint that they were made from\n"
+	"  scan_mean_us, scan_over_query\n"
+	"           200 queries by comparing with every fingerprint in an array\n";
+
 static void parse(struct bench *b, int argc, char **argv)
 {
 	uint64_t megabytes = 0;
@@ -255,24 +275,7 @@ static void parse(struct bench *b, int argc, char **argv)
 			"object; ends with status 1 if a query's matches differ from the scan's, or a\n"
 			"stored fingerprint is missed.\n",
 		.options = options,
-		.more =
-			"\nMembers of the object:\n"
-			"  load_s, load_documents_per_s\n"
-			"           from the first document until the index is in its place and synced;\n"
-			"           with --insert in commits of 100,000 documents, merges included\n"
-			"  peak_rss_mb    largest resident memory until then, pages of the index included;\n"
-			"           32 bytes a query are the benchmark's own\n"
-			"  bytes_per_document    all pages in use: tables, and what ids need\n"
-			"  bytes_per_table_entry, limit\n"
-			"           of the first table; and the information in a set of N random numbers,\n"
-			"           log2(C(2^64, N)) / 8N: no exact table can be smaller\n"
-			"  query_mean_us, query_p50_us, query_p99_us\n"
-			"           one query after the other after a first pass over all of them, each with\n"
-			"           a new snapshot; reading the clock included (about 0.03 us)\n"
-			"  matches, candidates    a query: documents found, fingerprints compared\n"
-			"  missed   queries that did not find the fingerprint that they were made from\n"
-			"  scan_mean_us, scan_over_query\n"
-			"           200 queries by comparing with every fingerprint in an array\n",
+		.more = figures,
 	};
 
 	b->dir = argv[bn_parse(&usage, argc, argv)];

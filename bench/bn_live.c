@@ -276,6 +276,34 @@ static void clean_up(struct bench *b)
 	bn_set_free(&b->data);
 }
 
+/* What is printed, for --help. */
+static const char figures[] =
+	"\n"
+	"Contestants:\n"
+	"  live    the index that changes, through the handle that changes it\n"
+	"  apart   the same through another handle: a merge is as one of another process\n"
+	"  static  the same documents in an index that does not change\n"
+	"  arrays  sorted arrays in memory\n"
+	"\n"
+	"Works, and what \"us\" is in their lines:\n"
+	"  fresh-half, fresh-full   with half as many fresh rows as a merge waits for, and with as\n"
+	"              many: mean CPU time\n"
+	"  merged-A-B  queries number A to B after a merge, of --threshold rows in the first round\n"
+	"              and 1,000 in later ones; each contestant has its own queries: mean CPU time\n"
+	"  stream      queries without a pause while another process commits 1,000 documents\n"
+	"              --commits times a second, with one merge on the way: mean, p50_us and p99_us\n"
+	"              by the clock. 'static' and the arrays are measured before and after it\n"
+	"  stream-cpu  the same queries, CPU time of the thread: look at this one on a machine that\n"
+	"              others use\n"
+	"\n"
+	"Members of the lines: as of bn_search; over_base is the time over that of 'static'. The\n"
+	"line with \"writer\" counts commits and merges, how long commits took, how many began\n"
+	"late; how many queries took 100 us, 1 ms and 10 ms or more by themselves, the longest,\n"
+	"and their share of the time. 'disturbed' are queries of 100 us or more in which the\n"
+	"thread lost the CPU to others: they count in the mean alone.\n"
+	"Answers are compared with arrays of all documents at each stage; during the stream, no\n"
+	"query may find less than at the beginning.\n";
+
 static void parse(struct bench *b, int argc, char **argv)
 {
 	const struct bn_option options[] = {
@@ -306,32 +334,7 @@ static void parse(struct bench *b, int argc, char **argv)
 			"Search an index that changes, beside one that does not. Prints a line of JSON for\n"
 			"each kind of work and contestant, and a table on the standard error.\n",
 		.options = options,
-		.more =
-			"\n"
-			"Contestants:\n"
-			"  live    the index that changes, through the handle that changes it\n"
-			"  apart   the same through another handle: a merge is as one of another process\n"
-			"  static  the same documents in an index that does not change\n"
-			"  arrays  sorted arrays in memory\n"
-			"\n"
-			"Works, and what \"us\" is in their lines:\n"
-			"  fresh-half, fresh-full   with half as many fresh rows as a merge waits for, and with as\n"
-			"              many: mean CPU time\n"
-			"  merged-A-B  queries number A to B after a merge, of --threshold rows in the first round\n"
-			"              and 1,000 in later ones; each contestant has its own queries: mean CPU time\n"
-			"  stream      queries without a pause while another process commits 1,000 documents\n"
-			"              --commits times a second, with one merge on the way: mean, p50_us and p99_us\n"
-			"              by the clock. 'static' and the arrays are measured before and after it\n"
-			"  stream-cpu  the same queries, CPU time of the thread: look at this one on a machine that\n"
-			"              others use\n"
-			"\n"
-			"Members of the lines: as of bn_search; over_base is the time over that of 'static'. The\n"
-			"line with \"writer\" counts commits and merges, how long commits took, how many began\n"
-			"late; how many queries took 100 us, 1 ms and 10 ms or more by themselves, the longest,\n"
-			"and their share of the time. 'disturbed' are queries of 100 us or more in which the\n"
-			"thread lost the CPU to others: they count in the mean alone.\n"
-			"Answers are compared with arrays of all documents at each stage; during the stream, no\n"
-			"query may find less than at the beginning.\n",
+		.more = figures,
 	};
 
 	bn_parse(&usage, argc, argv);

@@ -291,6 +291,16 @@ static void close_index(struct bench *b, const char *dir)
 	bn_set_free(&b->data);
 }
 
+/* What is printed, for --help. */
+static const char figures[] =
+	"\n"
+	"The first line has the planner's costs; then for each cover \"us\", what it takes, and\n"
+	"what the costs predict; for each radius\n"
+	"  best_us                the fastest cover\n"
+	"  typical_us             the cover that the planner chooses\n"
+	"  typical_predicted_us   what the planner expected of it\n"
+	"Linked with private parts of the library, because no public call forces a cover.\n";
+
 int main(int argc, char **argv)
 {
 	struct bench *b = bn_alloc(1, sizeof(*b));
@@ -311,14 +321,7 @@ int main(int argc, char **argv)
 			"typical, and time it in turns with the others, after a warm-up of 0.3 s. Prints JSON\n"
 			"lines, and a table on the standard error.\n",
 		.options = options,
-		.more =
-			"\n"
-			"The first line has the planner's costs; then for each cover \"us\", what it takes, and\n"
-			"what the costs predict; for each radius\n"
-			"  best_us                the fastest cover\n"
-			"  typical_us             the cover that the planner chooses\n"
-			"  typical_predicted_us   what the planner expected of it\n"
-			"Linked with private parts of the library, because no public call forces a cover.\n",
+		.more = figures,
 	};
 
 	bn_program = "bn_planner";

@@ -164,6 +164,18 @@ static void report(struct bench *b)
 	       b->ratio[b->rounds - 1]);
 }
 
+/* What is printed, for --help. */
+static const char figures[] =
+	"\n"
+	"Members of the object:\n"
+	"  mb_per_s       10^6 bytes of UTF-8 a second, from text to both fingerprints and weights\n"
+	"                 as the tools do; one thread, CPU time, median of the rounds\n"
+	"  icu_mb_per_s   the same for ICU's word boundaries of text that is in UTF-16 already\n"
+	"  ratio, ratio_min, ratio_max   our time over ICU's: median and spread of the rounds.\n"
+	"                 English may take less than ICU alone: its words are found without it\n"
+	"  words, features, icu_words   of all texts; ICU counts differently where NFKC changes\n"
+	"                 words\n";
+
 int main(int argc, char **argv)
 {
 	struct bench b = { .rounds = 9 };
@@ -179,16 +191,7 @@ int main(int argc, char **argv)
 			"Fingerprint texts, one a file, in turns with ICU's word segmentation of the same texts:\n"
 			"the least that has to be done where words need ICU. Prints one JSON object.\n",
 		.options = options,
-		.more =
-			"\n"
-			"Members of the object:\n"
-			"  mb_per_s       10^6 bytes of UTF-8 a second, from text to both fingerprints and weights\n"
-			"                 as the tools do; one thread, CPU time, median of the rounds\n"
-			"  icu_mb_per_s   the same for ICU's word boundaries of text that is in UTF-16 already\n"
-			"  ratio, ratio_min, ratio_max   our time over ICU's: median and spread of the rounds.\n"
-			"                 English may take less than ICU alone: its words are found without it\n"
-			"  words, features, icu_words   of all texts; ICU counts differently where NFKC changes\n"
-			"                 words\n",
+		.more = figures,
 	};
 	size_t i;
 	int first;

@@ -121,6 +121,13 @@ static void print_pairs(const struct qu_set *set, const struct lists *lists,
 	free(shared);
 }
 
+/* What is printed, for --help. */
+static const char figures[] =
+	"\nOutput: id1, id2, label and Jaccard index, separated by tabs. Pairs with equal\n"
+	"shingles are 'grey': every search finds them, so they would flatter the figures.\n"
+	"It takes about 40 bytes of memory a word, and a step for each shingle that two\n"
+	"documents share: 8,000 news items take a second.\n";
+
 int main(int argc, char **argv)
 {
 	struct limits limits = { .words = 5, .near = 80, .grey = 30, .least = 10 };
@@ -150,11 +157,7 @@ int main(int argc, char **argv)
 			"counted for every pair. Words are those of libsimidx-text: after NFKC and case\n"
 			"folding, between the word boundaries of ICU.\n",
 		.options = options,
-		.more =
-			"\nOutput: id1, id2, label and Jaccard index, separated by tabs. Pairs with equal\n"
-			"shingles are 'grey': every search finds them, so they would flatter the figures.\n"
-			"It takes about 40 bytes of memory a word, and a step for each shingle that two\n"
-			"documents share: 8,000 news items take a second.\n",
+		.more = figures,
 	};
 	struct qu_features *shingles;
 	struct lists lists = { 0 };
