@@ -44,7 +44,7 @@ endif
 if CHECK_IS_MISSING
 check_DATA += check-is-missing
 check-is-missing:
-	@echo 'make check: Check 0.11 or later was not found, so the unit tests cannot run.' >&2; \
+	@echo 'make check: Check 0.13 or later was not found, so the unit tests cannot run.' >&2; \
 	echo 'Install it (Debian: check) and configure again, or leave them out: --disable-tests.' >&2; \
 	exit 1
 endif
@@ -57,104 +57,103 @@ endif
 tests_libsupport_a_SOURCES = \
 	tests/support/sxt.c \
 	tests/support/sxt.h \
+	tests/support/sxt_batch.h \
+	tests/support/sxt_block.h \
+	tests/support/sxt_block_rows.h \
 	tests/support/sxt_cover.c \
 	tests/support/sxt_cover.h \
+	tests/support/sxt_fast.h \
+	tests/support/sxt_index.h \
 	tests/support/sxt_load.c \
 	tests/support/sxt_load.h \
+	tests/support/sxt_lookup.h \
+	tests/support/sxt_main.c \
 	tests/support/sxt_model.c \
 	tests/support/sxt_model.h \
+	tests/support/sxt_near.h \
 	tests/support/sxt_nosync.c \
+	tests/support/sxt_plan.h \
 	tests/support/sxt_proc.c \
 	tests/support/sxt_proc.h \
 	tests/support/sxt_query.c \
-	tests/support/sxt_query.h
+	tests/support/sxt_query.h \
+	tests/support/sxt_search.h \
+	tests/support/sxt_store.h \
+	tests/support/sxt_struct.h \
+	tests/support/sxt_table.c \
+	tests/support/sxt_table.h \
+	tests/support/sxt_table_check.c \
+	tests/support/sxt_weights.h
 tests_libsupport_a_CPPFLAGS = $(tests_cppflags)
 
 # -u: nothing else would take sxt_nosync.c from the library, as libc has these functions too.
 tests_ldflags = $(AM_LDFLAGS) -Wl,-u,fdatasync -Wl,-u,fsync
 tests_libs = tests/libsupport.a lib/libsx-core.la $(CHECK_LIBS) -lm
 
-# A suite is named in suites.h too.
-unit_core = \
+# A new suite is a file in one of these lists. They run in this order, from the lowest layer up.
+unit_suites = \
 	tests/kernel/kernel_check.c \
 	tests/kernel/kernel_check.h \
-	tests/unit/main.c \
-	tests/unit/suites.h \
+	tests/unit/t_util.c \
 	tests/unit/t_bits.c \
-	tests/unit/t_block.c \
-	tests/unit/t_block.h \
-	tests/unit/t_block_hostile.c \
-	tests/unit/t_block_rows.h \
-	tests/unit/t_block_index.c \
-	tests/unit/t_block_index_damage.c \
-	tests/unit/t_batch.h \
-	tests/unit/t_fast.h \
-	tests/unit/t_fresh.c \
-	tests/unit/t_header.c \
-	tests/unit/t_index.h \
-	tests/unit/t_index_api.c \
-	tests/unit/t_index_args.c \
-	tests/unit/t_index_bad.c \
-	tests/unit/t_index_batch.c \
-	tests/unit/t_index_live.c \
-	tests/unit/t_index_moved.c \
-	tests/unit/t_index_oracle.c \
-	tests/unit/t_index_write.c \
-	tests/unit/t_loader.c \
-	tests/unit/t_loader_labels.c \
-	tests/unit/t_loader_live.c \
-	tests/unit/t_loader_procs.c \
-	tests/unit/t_lookup.h \
 	tests/unit/t_near.c \
-	tests/unit/t_near.h \
+	tests/unit/t_store.c \
+	tests/unit/t_store_model.c \
+	tests/unit/t_store_files.c \
+	tests/unit/t_store_dirs.c \
+	tests/unit/t_store_procs.c \
+	tests/unit/t_store_limits.c \
+	tests/unit/t_store_threads.c \
+	tests/unit/t_block.c \
+	tests/unit/t_block_hostile.c \
+	tests/unit/t_sorter.c \
+	tests/unit/t_sketch.c \
 	tests/unit/t_plan.c \
-	tests/unit/t_plan.h \
+	tests/unit/t_plan_probes.c \
 	tests/unit/t_plan_choices.c \
 	tests/unit/t_plan_patterns.c \
 	tests/unit/t_plan_predict.c \
-	tests/unit/t_plan_probes.c \
 	tests/unit/t_plan_weights.c \
-	tests/unit/t_search.h \
+	tests/unit/t_table.c \
+	tests/unit/t_table_merge.c \
+	tests/unit/t_table_damage.c \
+	tests/unit/t_block_index.c \
+	tests/unit/t_block_index_damage.c \
+	tests/unit/t_fresh.c \
+	tests/unit/t_search_memtable.c \
+	tests/unit/t_header.c \
+	tests/unit/t_index_oracle.c \
+	tests/unit/t_search_weighted.c \
+	tests/unit/t_search_modes.c \
+	tests/unit/t_search_skew.c \
 	tests/unit/t_search_damage.c \
 	tests/unit/t_search_block_index.c \
 	tests/unit/t_search_changes.c \
 	tests/unit/t_search_explain.c \
-	tests/unit/t_search_memtable.c \
-	tests/unit/t_search_modes.c \
-	tests/unit/t_search_skew.c \
-	tests/unit/t_search_weighted.c \
-	tests/unit/t_sketch.c \
-	tests/unit/t_sorter.c \
-	tests/unit/t_store.c \
-	tests/unit/t_store.h \
-	tests/unit/t_store_dirs.c \
-	tests/unit/t_store_files.c \
-	tests/unit/t_store_limits.c \
-	tests/unit/t_store_model.c \
-	tests/unit/t_store_procs.c \
-	tests/unit/t_store_threads.c \
-	tests/unit/t_struct.h \
+	tests/unit/t_index_api.c \
+	tests/unit/t_index_args.c \
 	tests/unit/t_struct_size.c \
-	tests/unit/t_table.c \
-	tests/unit/t_table.h \
-	tests/unit/t_table_check.c \
-	tests/unit/t_table_damage.c \
-	tests/unit/t_table_merge.c \
-	tests/unit/t_table_model.c \
-	tests/unit/t_util.c \
-	tests/unit/t_weights.h
+	tests/unit/t_index_batch.c \
+	tests/unit/t_index_write.c \
+	tests/unit/t_index_moved.c \
+	tests/unit/t_index_live.c \
+	tests/unit/t_index_bad.c \
+	tests/unit/t_loader.c \
+	tests/unit/t_loader_labels.c \
+	tests/unit/t_loader_live.c \
+	tests/unit/t_loader_procs.c
 
 unit_text = \
 	tests/support/sxt_text.c \
 	tests/support/sxt_text.h \
 	tests/unit/t_text.c \
 	tests/unit/t_text_ascii.c \
-	tests/unit/t_text_extract.c \
 	tests/unit/t_text_long.c \
+	tests/unit/t_text_extract.c \
 	tests/unit/t_text_profile.c \
 	tests/unit/t_text_struct.c
 
-tests_unit_run_SOURCES = $(unit_core)
+tests_unit_run_SOURCES = $(unit_suites)
 tests_unit_run_CPPFLAGS = $(tests_cppflags)
 tests_unit_run_LDFLAGS = $(tests_ldflags)
 tests_unit_run_LDADD =

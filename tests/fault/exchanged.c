@@ -203,19 +203,11 @@ START_TEST(damaged)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite;
-	TCase *tc;
+static const sxt_test tests[] = {
+	{ &opened, 0, 1 },
+	{ &opened_between, 0, 2 },
+	{ &truncated, 0, 1 },
+	{ &damaged, 0, 1 },
+};
 
-	sxt_start();
-	suite = suite_create("exchanged");
-	tc = tcase_create("exchanged");
-	tcase_add_checked_fixture(tc, set_up, tear_down);
-	tcase_add_test(tc, opened);
-	tcase_add_loop_test(tc, opened_between, 0, 2);
-	tcase_add_test(tc, truncated);
-	tcase_add_test(tc, damaged);
-	suite_add_tcase(suite, tc);
-	return sxt_run(suite);
-}
+SXT_SUITE(exchanged, set_up, tear_down);

@@ -326,18 +326,9 @@ START_TEST(watched)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite;
-	TCase *tc;
+static const sxt_test tests[] = {
+	{ &killed, 0, N_VARIANTS },
+	{ &watched, 0, N_VARIANTS },
+};
 
-	sxt_start();
-	suite = suite_create("merge_kill");
-	tc = tcase_create("merge");
-	tcase_set_timeout(tc, 600);
-	tcase_add_checked_fixture(tc, set_up, tear_down);
-	tcase_add_loop_test(tc, killed, 0, N_VARIANTS);
-	tcase_add_loop_test(tc, watched, 0, N_VARIANTS);
-	suite_add_tcase(suite, tc);
-	return sxt_run(suite);
-}
+SXT_SUITE(merge_kill, set_up, tear_down);

@@ -437,19 +437,10 @@ START_TEST(merging)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite;
-	TCase *tc;
+static const sxt_test tests[] = {
+	{ &reading, 0, 4 },
+	{ &instalment, 0, 1 },
+	{ &merging, 0, 4 },
+};
 
-	sxt_start();
-	suite = suite_create("no_memory");
-	tc = tcase_create("no_memory");
-	tcase_set_timeout(tc, 600);
-	tcase_add_checked_fixture(tc, set_up, tear_down);
-	tcase_add_loop_test(tc, reading, 0, 4);
-	tcase_add_test(tc, instalment);
-	tcase_add_loop_test(tc, merging, 0, 4);
-	suite_add_tcase(suite, tc);
-	return sxt_run(suite);
-}
+SXT_SUITE(no_memory, set_up, tear_down);

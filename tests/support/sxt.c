@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,14 +171,79 @@ void sxt_error_clear(simidx_error *err)
 	memset(err, 0, sizeof(*err));
 }
 
+/* ------------------------------------------------------------------------------------------
+ * What is skipped
+ */
+
+const char *sxt_running;
+
+/* A file of lines, as tests are processes of their own. */
+static char *skip_file(void)
+{
+	return sxt_path(run_dir, "skipped");
+}
+
+void sxt_note_skip(const char *function, const char *why)
+{
+	/* Check adds "_fn" to the name of a test. */
+	size_t size = strlen(function);
+	char *path = skip_file(), *line;
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600), n;
+
+	if (size > 3 && !strcmp(function + size - 3, "_fn"))
+		size -= 3;
+	n = asprintf(&line, "%s %.*s: %s\n", sxt_running, (int)size, function, why);
+	if (fd < 0 || n < 0 || write(fd, line, (size_t)n) != n)
+		die(path);
+	close(fd);
+	free(line);
+	free(path);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+size_t sxt_print_skipped(void)
+{
+	char *path = skip_file(), *text, **lines, *rest;
+	size_t n = 0, i, same;
+
+	if (access(path, F_OK)) {
+		free(path);
+		return 0;
+	}
+	text = sxt_file_read(path, &same);
+	lines = calloc(same + 1, sizeof(*lines));
+	if (!lines)
+		die("no memory");
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		lines[n++] = line;
+	qsort(lines, n, sizeof(*lines), by_text);
+	for (i = 0; i < n; i += same) {
+		for (same = 1; i + same < n && !strcmp(lines[i], lines[i + same]); same++)
+			;
+		printf("skipped: %s", lines[i]);
+		printf(same > 1 ? " (%zu times)\n" : "\n", same);
+	}
+	free(lines);
+	free(text);
+	free(path);
+	return n;
+}
+
+/* ------------------------------------------------------------------------------------------
+ * A run
+ */
+
 /*
- * Check measures by the clock, and on a machine with other work a test may get little of it. Its
- * limits are for tests that hang.
+ * Check measures by the clock, and on a machine with other work a test may get little of it. The
+ * limit is for tests that hang.
  */
 static void be_patient(void)
 {
-	setenv("CK_DEFAULT_TIMEOUT", "60", 0);
-	setenv("CK_TIMEOUT_MULTIPLIER", "5", 0);
+	setenv("CK_DEFAULT_TIMEOUT", sxt_is_long() ? "7200" : "900", 0);
 }
 
 void sxt_start(void)
@@ -199,16 +265,4 @@ void sxt_start(void)
 void sxt_finish(void)
 {
 	sxt_remove(run_dir);
-}
-
-int sxt_run(Suite *suite)
-{
-	SRunner *runner = srunner_create(suite);
-	int failed;
-
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	sxt_finish();
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

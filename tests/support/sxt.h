@@ -27,7 +27,7 @@ typedef struct sxt_rng {
 
 /**
  * The seed of this run: SIMIDX_SEED, or else a new one in long runs and 1 in short ones. It is
- * printed at the end of a run in which a test failed.
+ * printed at the end of each run, and with each test that failed.
  */
 uint64_t sxt_seed(void);
 
@@ -114,16 +114,79 @@ extern _Thread_local simidx_error sxt_err;
 void sxt_error_clear(simidx_error *err);
 
 /* ------------------------------------------------------------------------------------------
- * For main() only
+ * Suites
  */
 
-/** Before suites are made: choose the seed, make the directory of the run, set time limits. */
+/** A test: what START_TEST has defined, called with _i = from .. to - 1. */
+typedef struct sxt_test {
+	const TTest *const *test;
+	int from, to;
+} sxt_test;
+
+typedef struct sxt_suite {
+	const char *name;
+	const sxt_test *tests;
+	size_t n_tests;
+	void (*set_up)(void), (*tear_down)(void);
+	struct sxt_suite *next;
+} sxt_suite;
+
+/**
+ * At the end of a file of tests: its array `tests` is the suite of this name. set_up() and
+ * tear_down() run in the process of each test, before and after it; both may be NULL.
+ *
+ * A file that is linked into a test program is thereby part of it; it is named nowhere else than
+ * in tests/local.mk. Suites run in the order in which their files are linked.
+ */
+#define SXT_SUITE(suite_name, suite_set_up, suite_tear_down)                                  \
+	__attribute__((constructor)) static void sxt_enter_##suite_name(void)                 \
+	{                                                                                     \
+		static sxt_suite suite = {                                                    \
+			.name = #suite_name,                                                  \
+			.tests = tests,                                                       \
+			.n_tests = sizeof(tests) / sizeof(tests[0]),                          \
+			.set_up = suite_set_up,                                               \
+			.tear_down = suite_tear_down,                                         \
+		};                                                                            \
+											      \
+		sxt_suite_add(&suite);                                                        \
+	}                                                                                     \
+	/* Takes the semicolon. */                                                            \
+	_Static_assert(sizeof(tests) > 0, "a suite has tests")
+
+/** For SXT_SUITE(). */
+void sxt_suite_add(sxt_suite *suite);
+
+/**
+ * In a test that cannot be done here, or not in a short run: end it. The reason is printed at the
+ * end of the run, and how many tests gave it.
+ */
+#define sxt_skip(why)                                                                         \
+	do {                                                                                  \
+		sxt_note_skip(__func__, why);                                                 \
+		return;                                                                       \
+	} while (0)
+
+/** The same for the rest of a test, or for a part of it: it goes on. */
+#define sxt_skip_part(why) sxt_note_skip(__func__, why)
+
+/** For sxt_skip(). */
+void sxt_note_skip(const char *function, const char *why);
+
+/* ------------------------------------------------------------------------------------------
+ * For sxt_main.c only
+ */
+
+/** The name of the suite that this process runs. */
+extern const char *sxt_running;
+
+/** Before suites run: choose the seed, make the directory of the run, set time limits. */
 void sxt_start(void);
 
-/** After the last one: remove it. */
-void sxt_finish(void);
+/** Print what was skipped, each reason of a test once. Returns how many times something was. */
+size_t sxt_print_skipped(void);
 
-/** Run the only suite of a program, and finish. Returns the exit status. */
-int sxt_run(Suite *suite);
+/** After the last suite: remove the directory. */
+void sxt_finish(void);
 
 #endif /* SXT_H */

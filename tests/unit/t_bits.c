@@ -7,8 +7,6 @@
 #include "kernel/sx_kernel.h"
 #include "support/sxt.h"
 
-Suite *suite_bits(void);
-
 /* What extraction and deposit mean, bit by bit. */
 
 static uint64_t naive_pext(uint64_t x, uint64_t mask)
@@ -130,15 +128,11 @@ START_TEST(test_choice)
 }
 END_TEST
 
-Suite *suite_bits(void)
-{
-	Suite *suite = suite_create("bits");
-	TCase *tc = tcase_create("bits");
+static const sxt_test tests[] = {
+	{ &test_random, 0, 1 },
+	{ &test_one_run, 0, 1 },
+	{ &test_edges, 0, 1 },
+	{ &test_choice, 0, 1 },
+};
 
-	tcase_add_test(tc, test_random);
-	tcase_add_test(tc, test_one_run);
-	tcase_add_test(tc, test_edges);
-	tcase_add_test(tc, test_choice);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(bits, NULL, NULL);

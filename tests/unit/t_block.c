@@ -4,10 +4,8 @@
 #include <math.h>
 
 #include "block/sx_block_search.h"
-#include "t_block_rows.h"
-#include "t_near.h"
-
-Suite *suite_block(void);
+#include "support/sxt_block_rows.h"
+#include "support/sxt_near.h"
 
 static const size_t sizes[] = { 496, 500, 503, 1008, 2032, 4080, 8176, 16368, 32752, 65520 };
 static const unsigned widths[] = { 16, 24, 31, 32, 33, 48, 63, 64 };
@@ -434,22 +432,14 @@ START_TEST(test_near)
 }
 END_TEST
 
-Suite *suite_block(void)
-{
-	Suite *suite = suite_create("block");
-	TCase *tc = tcase_create("encode");
+static const sxt_test tests[] = {
+	{ &test_round_trip, 0, 6 * T_SHAPES },
+	{ &test_fit, 0, 2 * T_SHAPES },
+	{ &test_example, 0, 1 },
+	{ &test_cost, 0, 3 },
+	{ &test_bounds, 0, T_SHAPES },
+	{ &test_bounds_large, 0, T_SHAPES },
+	{ &test_near, 0, T_SHAPES },
+};
 
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, test_round_trip, 0, 6 * T_SHAPES);
-	tcase_add_loop_test(tc, test_fit, 0, 2 * T_SHAPES);
-	tcase_add_test(tc, test_example);
-	tcase_add_loop_test(tc, test_cost, 0, 3);
-	suite_add_tcase(suite, tc);
-	tc = tcase_create("search");
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, test_bounds, 0, T_SHAPES);
-	tcase_add_loop_test(tc, test_bounds_large, 0, T_SHAPES);
-	tcase_add_loop_test(tc, test_near, 0, T_SHAPES);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(block, NULL, NULL);

@@ -7,10 +7,8 @@
  */
 
 #include "block/sx_block_search.h"
-#include "t_block_rows.h"
-#include "t_near.h"
-
-Suite *suite_block_hostile(void);
+#include "support/sxt_block_rows.h"
+#include "support/sxt_near.h"
 
 /* Call everything that a caller may call on a value that was opened. */
 static void use_block(sxt_rng *rng, const sx_block *block, size_t size)
@@ -297,18 +295,13 @@ START_TEST(test_short_bitmap)
 }
 END_TEST
 
-Suite *suite_block_hostile(void)
-{
-	Suite *suite = suite_create("block_hostile");
-	TCase *tc = tcase_create("hostile");
+static const sxt_test tests[] = {
+	{ &test_random, 0, T_MOST_KERNELS * RANDOM_ROUNDS },
+	{ &test_flips, 0, T_MOST_KERNELS * FLIP_ROUNDS },
+	{ &test_sizes, 0, 1 },
+	{ &test_headers, 0, 1 },
+	{ &test_checksum, 0, 1 },
+	{ &test_short_bitmap, 0, T_MOST_KERNELS },
+};
 
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, test_random, 0, T_MOST_KERNELS * RANDOM_ROUNDS);
-	tcase_add_loop_test(tc, test_flips, 0, T_MOST_KERNELS * FLIP_ROUNDS);
-	tcase_add_test(tc, test_sizes);
-	tcase_add_test(tc, test_headers);
-	tcase_add_test(tc, test_checksum);
-	tcase_add_loop_test(tc, test_short_bitmap, 0, T_MOST_KERNELS);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(block_hostile, NULL, NULL);

@@ -6,10 +6,8 @@
 #include <stdlib.h>
 
 #include "block/sx_block_search.h"
-#include "t_fast.h"
-#include "t_lookup.h"
-
-Suite *suite_block_index(void);
+#include "support/sxt_fast.h"
+#include "support/sxt_lookup.h"
 
 /* How the probes of a test are looked up. */
 enum access { BY_INDEX, BY_CURSOR, MIXED, N_ACCESSES };
@@ -539,16 +537,11 @@ START_TEST(fences)
 }
 END_TEST
 
-Suite *suite_block_index(void)
-{
-	Suite *suite = suite_create("block_index");
-	TCase *sound = tcase_create("sound");
+static const sxt_test tests[] = {
+	{ &against_the_table, 0, (int)T_LOOKUP_KINDS * T_LOOKUP_DATA },
+	{ &rows, 0, (int)T_LOOKUP_KINDS * T_LOOKUP_DATA },
+	{ &fences, 0, (int)T_LOOKUP_KINDS },
+	{ &visitor_fails, 0, 3 },
+};
 
-	tcase_set_timeout(sound, 120);
-	tcase_add_loop_test(sound, against_the_table, 0, (int)T_LOOKUP_KINDS * T_LOOKUP_DATA);
-	tcase_add_loop_test(sound, rows, 0, (int)T_LOOKUP_KINDS * T_LOOKUP_DATA);
-	tcase_add_loop_test(sound, fences, 0, (int)T_LOOKUP_KINDS);
-	tcase_add_loop_test(sound, visitor_fails, 0, 3);
-	suite_add_tcase(suite, sound);
-	return suite;
-}
+SXT_SUITE(block_index, NULL, NULL);

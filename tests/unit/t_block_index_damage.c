@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "t_lookup.h"
-
-Suite *suite_block_index_damage(void);
+#include "support/sxt_lookup.h"
 
 /* A copy of record number i. */
 static void get_record(struct t_tab *tab, size_t i, unsigned char *key_bytes, sx_slice *key,
@@ -125,13 +123,9 @@ START_TEST(damaged_block)
 }
 END_TEST
 
-Suite *suite_block_index_damage(void)
-{
-	Suite *suite = suite_create("block_index_damage");
-	TCase *damage = tcase_create("damage");
+static const sxt_test tests[] = {
+	{ &refused, 0, 4 },
+	{ &damaged_block, 0, 32 },
+};
 
-	tcase_add_loop_test(damage, refused, 0, 4);
-	tcase_add_loop_test(damage, damaged_block, 0, 32);
-	suite_add_tcase(suite, damage);
-	return suite;
-}
+SXT_SUITE(block_index_damage, NULL, NULL);

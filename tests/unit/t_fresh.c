@@ -8,10 +8,8 @@
 #include <stdio.h>
 
 #include "fresh/sx_memtable.h"
-#include "t_fast.h"
-#include "t_table.h"
-
-Suite *suite_fresh(void);
+#include "support/sxt_fast.h"
+#include "support/sxt_table.h"
 
 static const struct t_kind log_kind = { "log", SX_TABLE_NUMBERS, SX_FRESH_COLS, NULL, 0, 0 };
 
@@ -515,24 +513,16 @@ START_TEST(test_memtable_edges)
 }
 END_TEST
 
-Suite *suite_fresh(void)
-{
-	Suite *suite = suite_create("fresh");
-	TCase *tc = tcase_create("log");
+static const sxt_test tests[] = {
+	{ &test_log, 0, 2 },
+	{ &test_log_visit_ends, 0, 2 },
+	{ &test_log_missing, 0, 2 },
+	{ &test_log_unknown_kind, 0, 6 },
+	{ &test_log_clear, 0, 2 },
+	{ &test_memtable_near, 0, N_WIDTHS * N_SETS },
+	{ &test_memtable_chains, 0, 4 },
+	{ &test_memtable_full, 0, 1 },
+	{ &test_memtable_edges, 0, 1 },
+};
 
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, test_log, 0, 2);
-	tcase_add_loop_test(tc, test_log_visit_ends, 0, 2);
-	tcase_add_loop_test(tc, test_log_missing, 0, 2);
-	tcase_add_loop_test(tc, test_log_unknown_kind, 0, 6);
-	tcase_add_loop_test(tc, test_log_clear, 0, 2);
-	suite_add_tcase(suite, tc);
-	tc = tcase_create("memtable");
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, test_memtable_near, 0, N_WIDTHS * N_SETS);
-	tcase_add_loop_test(tc, test_memtable_chains, 0, 4);
-	tcase_add_test(tc, test_memtable_full);
-	tcase_add_test(tc, test_memtable_edges);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(fresh, NULL, NULL);

@@ -13,8 +13,6 @@
 #include "util/sx_bytes.h"
 #include "util/sx_hash.h"
 
-Suite *suite_header(void);
-
 static sx_header header;
 static unsigned char bytes[SX_HEADER_MAX_SIZE];
 static size_t size;
@@ -207,17 +205,12 @@ START_TEST(values)
 }
 END_TEST
 
-Suite *suite_header(void)
-{
-	Suite *suite = suite_create("header");
-	TCase *tc = tcase_create("header");
+static const sxt_test tests[] = {
+	{ &places, 0, 1 },
+	{ &round_trip, 0, 1 },
+	{ &cut_short, 0, 1 },
+	{ &one_flipped_bit, 0, 1 },
+	{ &values, 0, 1 },
+};
 
-	tcase_add_checked_fixture(tc, set_up, NULL);
-	tcase_add_test(tc, places);
-	tcase_add_test(tc, round_trip);
-	tcase_add_test(tc, cut_short);
-	tcase_add_test(tc, one_flipped_bit);
-	tcase_add_test(tc, values);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(header, set_up, NULL);

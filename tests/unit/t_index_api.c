@@ -10,9 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "t_index.h"
-
-Suite *suite_index_api(void);
+#include "support/sxt_index.h"
 
 static char *dir, *path;
 
@@ -315,21 +313,15 @@ START_TEST(two_handles)
 }
 END_TEST
 
-Suite *suite_index_api(void)
-{
-	Suite *suite = suite_create("index_api");
-	TCase *tc = tcase_create("api");
+static const sxt_test tests[] = {
+	{ &create_refuses, 0, 1 },
+	{ &create_describes, 0, 1 },
+	{ &create_where_something_is, 0, 1 },
+	{ &open_refuses, 0, 1 },
+	{ &open_read_only, 0, 1 },
+	{ &open_static, 0, 1 },
+	{ &permission, 0, 1 },
+	{ &two_handles, 0, 1 },
+};
 
-	tcase_set_timeout(tc, 60);
-	tcase_add_checked_fixture(tc, set_up, tear_down);
-	tcase_add_test(tc, create_refuses);
-	tcase_add_test(tc, create_describes);
-	tcase_add_test(tc, create_where_something_is);
-	tcase_add_test(tc, open_refuses);
-	tcase_add_test(tc, open_read_only);
-	tcase_add_test(tc, open_static);
-	tcase_add_test(tc, permission);
-	tcase_add_test(tc, two_handles);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(index_api, set_up, tear_down);

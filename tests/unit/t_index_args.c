@@ -11,9 +11,7 @@
 
 #include <simidx_batch.h>
 
-#include "t_index.h"
-
-Suite *suite_index_args(void);
+#include "support/sxt_index.h"
 
 static char *dir, *path;
 
@@ -268,19 +266,13 @@ START_TEST(batch_arguments)
 }
 END_TEST
 
-Suite *suite_index_args(void)
-{
-	Suite *suite = suite_create("index_args");
-	TCase *tc = tcase_create("args");
+static const sxt_test tests[] = {
+	{ &null_arguments, 0, 1 },
+	{ &struct_sizes_and_flags, 0, 1 },
+	{ &search_ranges, 0, 1 },
+	{ &batch_arguments, 0, 1 },
+	{ &table_info, 0, 2 },
+	{ &walk_end, 0, 1 },
+};
 
-	tcase_set_timeout(tc, 60);
-	tcase_add_checked_fixture(tc, set_up, tear_down);
-	tcase_add_test(tc, null_arguments);
-	tcase_add_test(tc, struct_sizes_and_flags);
-	tcase_add_test(tc, search_ranges);
-	tcase_add_test(tc, batch_arguments);
-	tcase_add_loop_test(tc, table_info, 0, 2);
-	tcase_add_test(tc, walk_end);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(index_args, set_up, tear_down);

@@ -18,8 +18,6 @@
 #include "index/sx_index.h"
 #include "support/sxt_model.h"
 
-Suite *suite_index_bad(void);
-
 #define MERGED 2000
 #define ALL 2300
 
@@ -573,24 +571,18 @@ START_TEST(map_full)
 }
 END_TEST
 
-Suite *suite_index_bad(void)
-{
-	Suite *suite = suite_create("index_bad");
-	TCase *tc = tcase_create("bad");
+static const sxt_test tests[] = {
+	{ &other_files, 0, 1 },
+	{ &other_lmdb_files, 0, 1 },
+	{ &other_versions, 0, 7 },
+	{ &damaged_profile, 0, 1 },
+	{ &cut_short, 0, 2 },
+	{ &flipped_bits, 0, 10 },
+	{ &noise_in_a_block, 0, 4 },
+	{ &damaged_label, 0, 2 },
+	{ &disk_full, 0, 2 },
+	{ &create_without_space, 0, 1 },
+	{ &map_full, 0, 1 },
+};
 
-	tcase_set_timeout(tc, 300);
-	tcase_add_checked_fixture(tc, set_up, tear_down);
-	tcase_add_test(tc, other_files);
-	tcase_add_test(tc, other_lmdb_files);
-	tcase_add_loop_test(tc, other_versions, 0, 7);
-	tcase_add_test(tc, damaged_profile);
-	tcase_add_loop_test(tc, cut_short, 0, 2);
-	tcase_add_loop_test(tc, flipped_bits, 0, 10);
-	tcase_add_loop_test(tc, noise_in_a_block, 0, 4);
-	tcase_add_loop_test(tc, damaged_label, 0, 2);
-	tcase_add_loop_test(tc, disk_full, 0, 2);
-	tcase_add_test(tc, create_without_space);
-	tcase_add_test(tc, map_full);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(index_bad, set_up, tear_down);

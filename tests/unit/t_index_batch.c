@@ -11,10 +11,8 @@
 
 #include "search/sx_batch.h"
 #include "search/sx_batch_sorted.h"
-#include "t_batch.h"
-#include "t_index.h"
-
-Suite *suite_index_batch(void);
+#include "support/sxt_batch.h"
+#include "support/sxt_index.h"
 
 #define MAX_THREADS 4
 
@@ -548,30 +546,20 @@ START_TEST(many_threads)
 }
 END_TEST
 
-Suite *suite_index_batch(void)
-{
-	Suite *suite = suite_create("index_batch");
-	TCase *answers = tcase_create("answers");
-	TCase *ends = tcase_create("ends");
+static const sxt_test tests[] = {
+	{ &equal, 0, N_PLANS },
+	{ &runs, 0, 1 },
+	{ &again, 0, 1 },
+	{ &costs, 0, 1 },
+	{ &sizes, 0, 1 },
+	{ &unlike, 0, 1 },
+	{ &fewer_bits, 0, 1 },
+	{ &hot_range, 0, 1 },
+	{ &many_matches, 0, 1 },
+	{ &pieces, 0, 1 },
+	{ &stopped, 0, 1 },
+	{ &bad_query, 0, 1 },
+	{ &many_threads, 0, 1 },
+};
 
-	tcase_add_checked_fixture(answers, set_up, tear_down);
-	tcase_set_timeout(answers, 300);
-	tcase_add_loop_test(answers, equal, 0, N_PLANS);
-	tcase_add_test(answers, runs);
-	tcase_add_test(answers, again);
-	tcase_add_test(answers, costs);
-	tcase_add_test(answers, sizes);
-	tcase_add_test(answers, unlike);
-	tcase_add_test(answers, fewer_bits);
-	tcase_add_test(answers, hot_range);
-	tcase_add_test(answers, many_matches);
-	tcase_add_test(answers, pieces);
-	suite_add_tcase(suite, answers);
-	tcase_add_checked_fixture(ends, set_up, tear_down);
-	tcase_set_timeout(ends, 120);
-	tcase_add_test(ends, stopped);
-	tcase_add_test(ends, bad_query);
-	tcase_add_test(ends, many_threads);
-	suite_add_tcase(suite, ends);
-	return suite;
-}
+SXT_SUITE(index_batch, set_up, tear_down);

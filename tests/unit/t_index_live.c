@@ -18,8 +18,6 @@
 #include "index/sx_index.h"
 #include "support/sxt_model.h"
 
-Suite *suite_index_live(void);
-
 #define BATCH 7 /* documents of a commit, all on one fingerprint */
 #define TARGET 0x0123456789abcdefu
 
@@ -456,21 +454,15 @@ START_TEST(backup_equals)
 }
 END_TEST
 
-Suite *suite_index_live(void)
-{
-	Suite *suite = suite_create("index_live");
-	TCase *tc = tcase_create("live");
+static const sxt_test tests[] = {
+	{ &sees_each_commit, 0, 2 },
+	{ &never_half_a_commit, 0, 2 },
+	{ &writer_killed, 0, 1 },
+	{ &threads, 0, 1 },
+	{ &readers_let_writers_in, 0, 1 },
+	{ &walk_is_a_snapshot, 0, 1 },
+	{ &backup_live, 0, 1 },
+	{ &backup_equals, 0, 1 },
+};
 
-	tcase_set_timeout(tc, 300);
-	tcase_add_checked_fixture(tc, set_up, tear_down);
-	tcase_add_loop_test(tc, sees_each_commit, 0, 2);
-	tcase_add_loop_test(tc, never_half_a_commit, 0, 2);
-	tcase_add_test(tc, writer_killed);
-	tcase_add_test(tc, threads);
-	tcase_add_test(tc, readers_let_writers_in);
-	tcase_add_test(tc, walk_is_a_snapshot);
-	tcase_add_test(tc, backup_live);
-	tcase_add_test(tc, backup_equals);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(index_live, set_up, tear_down);

@@ -9,9 +9,7 @@
 #include <sys/stat.h>
 
 #include "index/sx_index.h"
-#include "t_index.h"
-
-Suite *suite_index_moved(void);
+#include "support/sxt_index.h"
 
 static char *dir, *path;
 
@@ -307,18 +305,12 @@ START_TEST(after_fork)
 }
 END_TEST
 
-Suite *suite_index_moved(void)
-{
-	Suite *suite = suite_create("index_moved");
-	TCase *tc = tcase_create("moved");
+static const sxt_test tests[] = {
+	{ &replaced_within_a_process, 0, 1 },
+	{ &replaced_by_another_process, 0, 1 },
+	{ &truncate_elsewhere, 0, 1 },
+	{ &announced_only, 0, 1 },
+	{ &after_fork, 0, 2 },
+};
 
-	tcase_set_timeout(tc, 60);
-	tcase_add_checked_fixture(tc, set_up, tear_down);
-	tcase_add_test(tc, replaced_within_a_process);
-	tcase_add_test(tc, replaced_by_another_process);
-	tcase_add_test(tc, truncate_elsewhere);
-	tcase_add_test(tc, announced_only);
-	tcase_add_loop_test(tc, after_fork, 0, 2);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(index_moved, set_up, tear_down);

@@ -12,8 +12,6 @@
 #include "search/sx_reader.h"
 #include "support/sxt_model.h"
 
-Suite *suite_index_oracle(void);
-
 #define N_PLANS 6
 #define N_LAYOUTS 2
 #define N_WIDTHS 5
@@ -474,22 +472,14 @@ START_TEST(cost_of_the_log)
 }
 END_TEST
 
-Suite *suite_index_oracle(void)
-{
-	Suite *suite = suite_create("index_oracle");
-	TCase *sets = tcase_create("sets");
-	TCase *costs = tcase_create("costs");
+static const sxt_test tests[] = {
+	{ &mixed, 0, N_COMBINATIONS },
+	{ &without_ids, 0, 2 * N_PLANS * N_LAYOUTS },
+	{ &pure, 0, N_PLANS * N_LAYOUTS },
+	{ &empty, 0, 1 },
+	{ &one_fingerprint, 0, N_LAYOUTS },
+	{ &cost, 0, 2 },
+	{ &cost_of_the_log, 0, N_LAYOUTS },
+};
 
-	tcase_set_timeout(sets, 600);
-	tcase_add_loop_test(sets, mixed, 0, N_COMBINATIONS);
-	tcase_add_loop_test(sets, without_ids, 0, 2 * N_PLANS * N_LAYOUTS);
-	tcase_add_loop_test(sets, pure, 0, N_PLANS * N_LAYOUTS);
-	tcase_add_test(sets, empty);
-	tcase_add_loop_test(sets, one_fingerprint, 0, N_LAYOUTS);
-	suite_add_tcase(suite, sets);
-	tcase_set_timeout(costs, 60);
-	tcase_add_loop_test(costs, cost, 0, 2);
-	tcase_add_loop_test(costs, cost_of_the_log, 0, N_LAYOUTS);
-	suite_add_tcase(suite, costs);
-	return suite;
-}
+SXT_SUITE(index_oracle, NULL, NULL);

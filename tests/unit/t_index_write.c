@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "t_index.h"
-
-Suite *suite_index_write(void);
+#include "support/sxt_index.h"
 
 static char *dir, *path;
 
@@ -354,21 +352,15 @@ START_TEST(busy_within_a_process)
 }
 END_TEST
 
-Suite *suite_index_write(void)
-{
-	Suite *suite = suite_create("index_write");
-	TCase *tc = tcase_create("write");
+static const sxt_test tests[] = {
+	{ &duplicates, 0, 2 },
+	{ &ranges, 0, 1 },
+	{ &without_ids, 0, 1 },
+	{ &second_fingerprints, 0, 2 },
+	{ &rollback, 0, 1 },
+	{ &commit_of_nothing, 0, 1 },
+	{ &busy_between_processes, 0, 1 },
+	{ &busy_within_a_process, 0, 1 },
+};
 
-	tcase_set_timeout(tc, 60);
-	tcase_add_checked_fixture(tc, set_up, tear_down);
-	tcase_add_loop_test(tc, duplicates, 0, 2);
-	tcase_add_test(tc, ranges);
-	tcase_add_test(tc, without_ids);
-	tcase_add_loop_test(tc, second_fingerprints, 0, 2);
-	tcase_add_test(tc, rollback);
-	tcase_add_test(tc, commit_of_nothing);
-	tcase_add_test(tc, busy_between_processes);
-	tcase_add_test(tc, busy_within_a_process);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(index_write, set_up, tear_down);

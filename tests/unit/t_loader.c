@@ -11,10 +11,8 @@
 
 #include <simidx_admin.h>
 
+#include "support/sxt_fast.h"
 #include "support/sxt_load.h"
-#include "unit/t_fast.h"
-
-Suite *suite_loader(void);
 
 /* ------------------------------------------------------------------------------------------
  * The model
@@ -448,18 +446,12 @@ START_TEST(test_refused_sources)
 }
 END_TEST
 
-Suite *suite_loader(void)
-{
-	Suite *suite = suite_create("loader");
-	TCase *tc = tcase_create("loader");
+static const sxt_test tests[] = {
+	{ &test_forms, 0, SXT_N_FORMS },
+	{ &test_duplicates, 0, 6 },
+	{ &test_merge, 0, 12 },
+	{ &test_shards, 0, 12 },
+	{ &test_refused_sources, 0, 1 },
+};
 
-	tcase_add_checked_fixture(tc, sxt_load_set_up, sxt_load_tear_down);
-	tcase_set_timeout(tc, sxt_is_long() ? 600 : 120);
-	tcase_add_loop_test(tc, test_forms, 0, SXT_N_FORMS);
-	tcase_add_loop_test(tc, test_duplicates, 0, 6);
-	tcase_add_loop_test(tc, test_merge, 0, 12);
-	tcase_add_loop_test(tc, test_shards, 0, 12);
-	tcase_add_test(tc, test_refused_sources);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(loader, sxt_load_set_up, sxt_load_tear_down);

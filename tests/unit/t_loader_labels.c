@@ -11,10 +11,8 @@
 
 #include <simidx_sketch.h>
 
+#include "support/sxt_fast.h"
 #include "support/sxt_load.h"
-#include "t_fast.h"
-
-Suite *suite_loader_labels(void);
 
 /* Sorters have 8 MiB each here, half of it for records of up to 40 bytes: they spill. */
 #define N 150000
@@ -218,16 +216,10 @@ START_TEST(test_same_hash)
 }
 END_TEST
 
-Suite *suite_loader_labels(void)
-{
-	Suite *suite = suite_create("loader_labels");
-	TCase *tc = tcase_create("loader_labels");
+static const sxt_test tests[] = {
+	{ &test_many, 0, 3 },
+	{ &test_stop, 0, 1 },
+	{ &test_same_hash, 0, 3 },
+};
 
-	tcase_add_checked_fixture(tc, sxt_load_set_up, sxt_load_tear_down);
-	tcase_set_timeout(tc, 600);
-	tcase_add_loop_test(tc, test_many, 0, 3);
-	tcase_add_test(tc, test_stop);
-	tcase_add_loop_test(tc, test_same_hash, 0, 3);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(loader_labels, sxt_load_set_up, sxt_load_tear_down);

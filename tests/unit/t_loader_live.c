@@ -14,10 +14,8 @@
 #include <simidx_sketch.h>
 
 #include "index/sx_index.h"
+#include "support/sxt_fast.h"
 #include "support/sxt_load.h"
-#include "unit/t_fast.h"
-
-Suite *suite_loader_live(void);
 
 /* Rows that are refused at once count, so that later ones are told by the right number. */
 START_TEST(test_row_numbers)
@@ -371,22 +369,16 @@ START_TEST(test_mark_of_loader)
 }
 END_TEST
 
-Suite *suite_loader_live(void)
-{
-	Suite *suite = suite_create("loader_live");
-	TCase *tc = tcase_create("loader_live");
+static const sxt_test tests[] = {
+	{ &test_row_numbers, 0, 1 },
+	{ &test_one_fingerprint, 0, 1 },
+	{ &test_stop, 0, 1 },
+	{ &test_errors, 0, 1 },
+	{ &test_no_space, 0, 1 },
+	{ &test_expect, 0, 1 },
+	{ &test_spills, 0, 1 },
+	{ &test_mark, 0, 1 },
+	{ &test_mark_of_loader, 0, 1 },
+};
 
-	tcase_add_checked_fixture(tc, sxt_load_set_up, sxt_load_tear_down);
-	tcase_set_timeout(tc, sxt_is_long() ? 600 : 120);
-	tcase_add_test(tc, test_row_numbers);
-	tcase_add_test(tc, test_one_fingerprint);
-	tcase_add_test(tc, test_stop);
-	tcase_add_test(tc, test_errors);
-	tcase_add_test(tc, test_no_space);
-	tcase_add_test(tc, test_expect);
-	tcase_add_test(tc, test_spills);
-	tcase_add_test(tc, test_mark);
-	tcase_add_test(tc, test_mark_of_loader);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(loader_live, sxt_load_set_up, sxt_load_tear_down);

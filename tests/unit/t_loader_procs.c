@@ -15,8 +15,6 @@
 #include "store/sx_dir.h"
 #include "support/sxt_load.h"
 
-Suite *suite_loader_procs(void);
-
 /* Has the old index open while another one takes its place. */
 static int old_user(sxt_proc *me, void *ctx)
 {
@@ -349,20 +347,14 @@ START_TEST(test_writer_cleans)
 }
 END_TEST
 
-Suite *suite_loader_procs(void)
-{
-	Suite *suite = suite_create("loader_procs");
-	TCase *tc = tcase_create("loader_procs");
+static const sxt_test tests[] = {
+	{ &test_moved, 0, 1 },
+	{ &test_killed, 0, 1 },
+	{ &test_two_make, 0, 1 },
+	{ &test_two_rebuild, 0, 1 },
+	{ &test_moved_while_waiting, 0, 1 },
+	{ &test_truncate_waits, 0, 1 },
+	{ &test_writer_cleans, 0, 1 },
+};
 
-	tcase_add_checked_fixture(tc, sxt_load_set_up, sxt_load_tear_down);
-	tcase_set_timeout(tc, 120);
-	tcase_add_test(tc, test_moved);
-	tcase_add_test(tc, test_killed);
-	tcase_add_test(tc, test_two_make);
-	tcase_add_test(tc, test_two_rebuild);
-	tcase_add_test(tc, test_moved_while_waiting);
-	tcase_add_test(tc, test_truncate_waits);
-	tcase_add_test(tc, test_writer_cleans);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(loader_procs, sxt_load_set_up, sxt_load_tear_down);

@@ -7,9 +7,7 @@
 
 #include "kernel/kernel_check.h"
 #include "support/sxt.h"
-#include "t_near.h"
-
-Suite *suite_near(void);
+#include "support/sxt_near.h"
 
 static unsigned rounds(void)
 {
@@ -131,18 +129,13 @@ START_TEST(test_cpu)
 }
 END_TEST
 
-Suite *suite_near(void)
-{
-	Suite *suite = suite_create("near");
-	TCase *tc = tcase_create("near");
+static const sxt_test tests[] = {
+	{ &test_near_low, 0, 9 * T_MOST_KERNELS },
+	{ &test_near_u64, 0, T_MOST_KERNELS },
+	{ &test_near_16, 0, T_MOST_KERNELS },
+	{ &test_bitmaps, 0, T_MOST_KERNELS },
+	{ &test_choice, 0, 1 },
+	{ &test_cpu, 0, 1 },
+};
 
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, test_near_low, 0, 9 * T_MOST_KERNELS);
-	tcase_add_loop_test(tc, test_near_u64, 0, T_MOST_KERNELS);
-	tcase_add_loop_test(tc, test_near_16, 0, T_MOST_KERNELS);
-	tcase_add_loop_test(tc, test_bitmaps, 0, T_MOST_KERNELS);
-	tcase_add_test(tc, test_choice);
-	tcase_add_test(tc, test_cpu);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(near, NULL, NULL);

@@ -10,12 +10,10 @@
 #include "kernel/sx_kernel.h"
 #include "plan/sx_plan.h"
 #include "support/sxt.h"
-#include "unit/t_fast.h"
+#include "support/sxt_fast.h"
 
 #define N_PLANS 6
 #define N_WIDTHS 5
-
-Suite *suite_plan(void);
 
 static const char *const names[N_PLANS] = { "4x16", "10x26", "16x28", "20x31", "3x22", "2x32" };
 static const unsigned widths[N_WIDTHS] = { 16, 31, 32, 48, 64 };
@@ -422,21 +420,15 @@ START_TEST(test_portable)
 }
 END_TEST
 
-Suite *suite_plan(void)
-{
-	Suite *suite = suite_create("plan");
-	TCase *tables = tcase_create("tables");
-	TCase *perm = tcase_create("permutations");
+static const sxt_test tests[] = {
+	{ &test_tables, 0, N_PLANS },
+	{ &test_widths, 0, N_PREFIX_WIDTHS },
+	{ &test_masks_by_hand, 0, 1 },
+	{ &test_names, 0, 1 },
+	{ &test_bad_leads, 0, 1 },
+	{ &test_bijection_16, 0, N_PLANS },
+	{ &test_order, 0, N_PLANS },
+	{ &test_portable, 0, N_PLANS },
+};
 
-	tcase_add_loop_test(tables, test_tables, 0, N_PLANS);
-	tcase_add_loop_test(tables, test_widths, 0, N_PREFIX_WIDTHS);
-	tcase_add_test(tables, test_masks_by_hand);
-	tcase_add_test(tables, test_names);
-	tcase_add_test(tables, test_bad_leads);
-	suite_add_tcase(suite, tables);
-	tcase_add_loop_test(perm, test_bijection_16, 0, N_PLANS);
-	tcase_add_loop_test(perm, test_order, 0, N_PLANS);
-	tcase_add_loop_test(perm, test_portable, 0, N_PLANS);
-	suite_add_tcase(suite, perm);
-	return suite;
-}
+SXT_SUITE(plan, NULL, NULL);

@@ -8,11 +8,9 @@
 #include "plan/sx_planner.h"
 #include "support/sxt.h"
 #include "support/sxt_cover.h"
-#include "t_fast.h"
-#include "t_plan.h"
+#include "support/sxt_fast.h"
+#include "support/sxt_plan.h"
 #include "util/sx_bytes.h"
-
-Suite *suite_plan_choices(void);
 
 /* Two tables of 32 bits at one error each, of which those in m bits are flipped. */
 static double merged_ns(unsigned m, double rows)
@@ -285,18 +283,14 @@ START_TEST(test_nothing_cheaper)
 }
 END_TEST
 
-Suite *suite_plan_choices(void)
-{
-	Suite *suite = suite_create("plan_choices");
-	TCase *choices = tcase_create("choices");
+static const sxt_test tests[] = {
+	{ &test_merged, 0, 1 },
+	{ &test_shortened, 0, 1 },
+	{ &test_ignored_end, 0, 1 },
+	{ &test_cheapest, 0, 4 * N_PLANS },
+	{ &test_hot_bucket, 0, 1 },
+	{ &test_others, 0, N_PLANS * N_WIDTHS },
+	{ &test_nothing_cheaper, 0, N_PLANS * N_WIDTHS },
+};
 
-	tcase_add_test(choices, test_merged);
-	tcase_add_test(choices, test_shortened);
-	tcase_add_test(choices, test_ignored_end);
-	tcase_add_loop_test(choices, test_cheapest, 0, 4 * N_PLANS);
-	tcase_add_test(choices, test_hot_bucket);
-	tcase_add_loop_test(choices, test_others, 0, N_PLANS * N_WIDTHS);
-	tcase_add_loop_test(choices, test_nothing_cheaper, 0, N_PLANS * N_WIDTHS);
-	suite_add_tcase(suite, choices);
-	return suite;
-}
+SXT_SUITE(plan_choices, NULL, NULL);

@@ -7,13 +7,11 @@
 
 #include "plan/sx_patterns.h"
 #include "support/sxt.h"
-#include "t_fast.h"
-#include "t_weights.h"
+#include "support/sxt_fast.h"
+#include "support/sxt_weights.h"
 #include "util/sx_bytes.h"
 
 #define N_PLANS 6
-
-Suite *suite_plan_patterns(void);
 
 static const char *const names[N_PLANS] = { "4x16", "3x22", "2x32", "10x26", "16x28", "20x31" };
 #define N_DISJOINT 3 /* of them, the first */
@@ -574,19 +572,14 @@ START_TEST(test_dear)
 }
 END_TEST
 
-Suite *suite_plan_patterns(void)
-{
-	Suite *suite = suite_create("plan_patterns");
-	TCase *tc = tcase_create("patterns");
+static const sxt_test tests[] = {
+	{ &test_order, 0, N_PLANS },
+	{ &test_by_hand, 0, 1 },
+	{ &test_complete_to, 0, N_PLANS },
+	{ &test_complete, 0, N_PLANS },
+	{ &test_64, 0, N_PLANS },
+	{ &test_ignored_block, 0, 1 },
+	{ &test_dear, 0, 1 },
+};
 
-	tcase_add_loop_test(tc, test_order, 0, N_PLANS);
-	tcase_add_test(tc, test_by_hand);
-	tcase_add_loop_test(tc, test_complete_to, 0, N_PLANS);
-	tcase_add_loop_test(tc, test_complete, 0, N_PLANS);
-	tcase_add_loop_test(tc, test_64, 0, N_PLANS);
-	tcase_add_test(tc, test_ignored_block);
-	tcase_add_test(tc, test_dear);
-	tcase_set_timeout(tc, 60);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(plan_patterns, NULL, NULL);

@@ -6,8 +6,6 @@
 #include "plan/sx_planner.h"
 #include "support/sxt.h"
 
-Suite *suite_plan_predict(void);
-
 static void make(sx_plan *plan, const char *name, unsigned bits)
 {
 	ck_assert_sx(sx_plan_make(plan, name, bits, &sxt_err), SIMIDX_OK);
@@ -123,15 +121,11 @@ START_TEST(test_blocks)
 }
 END_TEST
 
-Suite *suite_plan_predict(void)
-{
-	Suite *suite = suite_create("plan_predict");
-	TCase *tc = tcase_create("predictions");
+static const sxt_test tests[] = {
+	{ &test_candidates, 0, 1 },
+	{ &test_bytes, 0, 1 },
+	{ &test_time, 0, 1 },
+	{ &test_blocks, 0, 1 },
+};
 
-	tcase_add_test(tc, test_candidates);
-	tcase_add_test(tc, test_bytes);
-	tcase_add_test(tc, test_time);
-	tcase_add_test(tc, test_blocks);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(plan_predict, NULL, NULL);

@@ -9,11 +9,9 @@
 #include "plan/sx_planner.h"
 #include "support/sxt.h"
 #include "support/sxt_cover.h"
-#include "t_fast.h"
-#include "t_plan.h"
+#include "support/sxt_fast.h"
+#include "support/sxt_plan.h"
 #include "util/sx_bytes.h"
-
-Suite *suite_plan_probes(void);
 
 static unsigned ones(uint64_t x)
 {
@@ -549,19 +547,14 @@ START_TEST(test_large_radius)
 }
 END_TEST
 
-Suite *suite_plan_probes(void)
-{
-	Suite *suite = suite_create("plan_probes");
-	TCase *tc = tcase_create("covers");
+static const sxt_test tests[] = {
+	{ &test_counts, 0, 1 },
+	{ &test_exact, 0, N_PLANS * N_WIDTHS },
+	{ &test_masks, 0, N_PLANS * N_WIDTHS },
+	{ &test_condition, 0, N_PLANS * N_WIDTHS },
+	{ &test_rows, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS + 1 },
+	{ &test_all_of_16, 0, N_PLANS },
+	{ &test_large_radius, 0, N_PLANS * N_WIDTHS },
+};
 
-	tcase_add_test(tc, test_counts);
-	tcase_add_loop_test(tc, test_exact, 0, N_PLANS * N_WIDTHS);
-	tcase_add_loop_test(tc, test_masks, 0, N_PLANS * N_WIDTHS);
-	tcase_add_loop_test(tc, test_condition, 0, N_PLANS * N_WIDTHS);
-	tcase_add_loop_test(tc, test_rows, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS + 1);
-	tcase_add_loop_test(tc, test_all_of_16, 0, N_PLANS);
-	tcase_add_loop_test(tc, test_large_radius, 0, N_PLANS * N_WIDTHS);
-	tcase_set_timeout(tc, 60);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(plan_probes, NULL, NULL);

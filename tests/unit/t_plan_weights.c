@@ -7,10 +7,8 @@
 #include "plan/sx_plan.h"
 #include "plan/sx_weights.h"
 #include "support/sxt.h"
-#include "t_weights.h"
+#include "support/sxt_weights.h"
 #include "util/sx_bytes.h"
-
-Suite *suite_plan_weights(void);
 
 START_TEST(test_lightest)
 {
@@ -81,14 +79,10 @@ START_TEST(test_max_seen)
 }
 END_TEST
 
-Suite *suite_plan_weights(void)
-{
-	Suite *suite = suite_create("plan_weights");
-	TCase *tc = tcase_create("weights");
+static const sxt_test tests[] = {
+	{ &test_unit, 0, 1 },
+	{ &test_lightest, 0, 1 },
+	{ &test_max_seen, 0, 1 },
+};
 
-	tcase_add_test(tc, test_unit);
-	tcase_add_test(tc, test_lightest);
-	tcase_add_test(tc, test_max_seen);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(plan_weights, NULL, NULL);

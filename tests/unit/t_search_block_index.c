@@ -3,9 +3,7 @@
 
 /* When block indexes are made, and the memory that they take; the answers are always the same. */
 
-#include "t_search.h"
-
-Suite *suite_search_block_index(void);
+#include "support/sxt_search.h"
 
 /* ------------------------------------------------------------------------------------------
  * Memory
@@ -344,21 +342,16 @@ START_TEST(damaged)
 }
 END_TEST
 
-Suite *suite_search_block_index(void)
-{
-	Suite *suite = suite_create("search_block_index");
-	TCase *memory = tcase_create("memory");
+static const sxt_test tests[] = {
+	{ &max_bytes, 0, 2 },
+	{ &no_bytes_to_spare, 0, 1 },
+	{ &another_chance, 0, 1 },
+	{ &after_lookups, 0, 1 },
+	{ &lookups_of_all_readers, 0, 1 },
+	{ &after_a_merge, 0, 2 },
+	{ &after_few_lookups, 0, 1 },
+	{ &expected, 0, 1 },
+	{ &damaged, 0, 1 },
+};
 
-	tcase_set_timeout(memory, 120);
-	tcase_add_loop_test(memory, max_bytes, 0, 2);
-	tcase_add_test(memory, no_bytes_to_spare);
-	tcase_add_test(memory, another_chance);
-	tcase_add_test(memory, after_lookups);
-	tcase_add_test(memory, lookups_of_all_readers);
-	tcase_add_loop_test(memory, after_a_merge, 0, 2);
-	tcase_add_test(memory, after_few_lookups);
-	tcase_add_test(memory, expected);
-	tcase_add_test(memory, damaged);
-	suite_add_tcase(suite, memory);
-	return suite;
-}
+SXT_SUITE(search_block_index, NULL, NULL);

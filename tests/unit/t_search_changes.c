@@ -12,9 +12,7 @@
 #include <simidx_batch.h>
 #include <simidx_load.h>
 
-#include "t_search.h"
-
-Suite *suite_search_changes(void);
+#include "support/sxt_search.h"
 
 #define READERS 4
 
@@ -348,18 +346,13 @@ START_TEST(replaced)
 }
 END_TEST
 
-Suite *suite_search_changes(void)
-{
-	Suite *suite = suite_create("search_changes");
-	TCase *changes = tcase_create("changes");
+static const sxt_test tests[] = {
+	{ &many_readers, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS },
+	{ &other_process, 0, 12 },
+	{ &instalments, 0, T_SEARCH_PLANS },
+	{ &old_snapshot, 0, 1 },
+	{ &threads, 0, 2 },
+	{ &replaced, 0, 1 },
+};
 
-	tcase_set_timeout(changes, 600);
-	tcase_add_loop_test(changes, many_readers, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS);
-	tcase_add_loop_test(changes, other_process, 0, 12);
-	tcase_add_loop_test(changes, instalments, 0, T_SEARCH_PLANS);
-	tcase_add_test(changes, old_snapshot);
-	tcase_add_loop_test(changes, threads, 0, 2);
-	tcase_add_test(changes, replaced);
-	suite_add_tcase(suite, changes);
-	return suite;
-}
+SXT_SUITE(search_changes, NULL, NULL);

@@ -15,11 +15,9 @@
 
 #include <simidx_admin.h>
 
+#include "support/sxt_batch.h"
 #include "support/sxt_model.h"
 #include "support/sxt_query.h"
-#include "t_batch.h"
-
-Suite *suite_search_damage(void);
 
 #define DOCUMENTS 12000
 #define QUERIES 60
@@ -361,16 +359,10 @@ START_TEST(batch_fails)
 }
 END_TEST
 
-Suite *suite_search_damage(void)
-{
-	Suite *suite = suite_create("search_damage");
-	TCase *tc = tcase_create("damage");
+static const sxt_test tests[] = {
+	{ &single, 0, 1 },
+	{ &batch, 0, 1 },
+	{ &batch_fails, 0, 2 },
+};
 
-	tcase_set_timeout(tc, 600);
-	tcase_add_checked_fixture(tc, set_up, tear_down);
-	tcase_add_test(tc, single);
-	tcase_add_test(tc, batch);
-	tcase_add_loop_test(tc, batch_fails, 0, 2);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(search_damage, set_up, tear_down);

@@ -13,9 +13,7 @@
 #include <simidx_admin.h>
 #include <simidx_batch.h>
 
-#include "t_search.h"
-
-Suite *suite_search_explain(void);
+#include "support/sxt_search.h"
 
 /* ------------------------------------------------------------------------------------------
  * Explanations
@@ -494,23 +492,15 @@ START_TEST(metamorphoses)
 }
 END_TEST
 
-Suite *suite_search_explain(void)
-{
-	Suite *suite = suite_create("search_explain");
-	TCase *said = tcase_create("said");
-	TCase *same = tcase_create("same");
+static const sxt_test tests[] = {
+	{ &explanations, 0, T_SEARCH_COMBINATIONS },
+	{ &probe_counts, 0, 2 },
+	{ &nearest_explained, 0, 1 },
+	{ &bad_explanations, 0, 1 },
+	{ &predictions, 0, 3 },
+	{ &bad_predictions, 0, 1 },
+	{ &kernels, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS },
+	{ &metamorphoses, 0, 2 * T_SEARCH_COMBINATIONS },
+};
 
-	tcase_set_timeout(said, 120);
-	tcase_add_loop_test(said, explanations, 0, T_SEARCH_COMBINATIONS);
-	tcase_add_loop_test(said, probe_counts, 0, 2);
-	tcase_add_test(said, nearest_explained);
-	tcase_add_test(said, bad_explanations);
-	tcase_add_loop_test(said, predictions, 0, 3);
-	tcase_add_test(said, bad_predictions);
-	suite_add_tcase(suite, said);
-	tcase_set_timeout(same, 120);
-	tcase_add_loop_test(same, kernels, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS);
-	tcase_add_loop_test(same, metamorphoses, 0, 2 * T_SEARCH_COMBINATIONS);
-	suite_add_tcase(suite, same);
-	return suite;
-}
+SXT_SUITE(search_explain, NULL, NULL);

@@ -12,9 +12,7 @@
 #include "fresh/sx_memtable.h"
 #include "plan/sx_patterns.h"
 #include "plan/sx_planner.h"
-#include "t_search.h"
-
-Suite *suite_search_memtable(void);
+#include "support/sxt_search.h"
 
 struct subject {
 	unsigned bits;
@@ -251,15 +249,10 @@ START_TEST(few_in_tables)
 }
 END_TEST
 
-Suite *suite_search_memtable(void)
-{
-	Suite *suite = suite_create("search_memtable");
-	TCase *tc = tcase_create("memtable");
+static const sxt_test tests[] = {
+	{ &covers, 0, 16 },
+	{ &any_probes, 0, 16 },
+	{ &few_in_tables, 0, 2 * T_SEARCH_PLANS },
+};
 
-	tcase_set_timeout(tc, 300);
-	tcase_add_loop_test(tc, covers, 0, 16);
-	tcase_add_loop_test(tc, any_probes, 0, 16);
-	tcase_add_loop_test(tc, few_in_tables, 0, 2 * T_SEARCH_PLANS);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(search_memtable, NULL, NULL);

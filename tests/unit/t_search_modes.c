@@ -5,9 +5,7 @@
 
 #include <simidx_admin.h>
 
-#include "t_search.h"
-
-Suite *suite_search_modes(void);
+#include "support/sxt_search.h"
 
 /* A query with weights, a second fingerprint or neither. */
 static simidx_query any_query(struct t_search *s, uint8_t weights[64])
@@ -333,15 +331,10 @@ START_TEST(nearest_cut)
 }
 END_TEST
 
-Suite *suite_search_modes(void)
-{
-	Suite *suite = suite_create("search_modes");
-	TCase *modes_case = tcase_create("modes");
+static const sxt_test tests[] = {
+	{ &modes, 0, T_SEARCH_COMBINATIONS },
+	{ &any_radius, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS },
+	{ &nearest_cut, 0, 1 },
+};
 
-	tcase_set_timeout(modes_case, 600);
-	tcase_add_loop_test(modes_case, modes, 0, T_SEARCH_COMBINATIONS);
-	tcase_add_loop_test(modes_case, any_radius, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS);
-	tcase_add_test(modes_case, nearest_cut);
-	suite_add_tcase(suite, modes_case);
-	return suite;
-}
+SXT_SUITE(search_modes, NULL, NULL);

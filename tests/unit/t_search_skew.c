@@ -8,9 +8,7 @@
 
 #include <simidx_admin.h>
 
-#include "t_search.h"
-
-Suite *suite_search_skew(void);
+#include "support/sxt_search.h"
 
 #define HOT 60000
 #define EVEN 60000
@@ -309,20 +307,15 @@ START_TEST(hot_everywhere)
 }
 END_TEST
 
-Suite *suite_search_skew(void)
-{
-	Suite *suite = suite_create("search_skew");
-	TCase *skew = tcase_create("skew");
+static const sxt_test tests[] = {
+	{ &one_fingerprint, 0, T_SEARCH_LAYOUTS },
+	{ &one_fingerprint_costs, 0, 1 },
+	{ &hot_prefix, 0, 1 },
+	{ &hot_at_first, 0, 4 },
+	{ &hot_cover, 0, 1 },
+	{ &hot_by_weights, 0, 1 },
+	{ &first_ends_scan, 0, 1 },
+	{ &hot_everywhere, 0, 1 },
+};
 
-	tcase_set_timeout(skew, 600);
-	tcase_add_loop_test(skew, one_fingerprint, 0, T_SEARCH_LAYOUTS);
-	tcase_add_test(skew, one_fingerprint_costs);
-	tcase_add_test(skew, hot_prefix);
-	tcase_add_loop_test(skew, hot_at_first, 0, 4);
-	tcase_add_test(skew, hot_cover);
-	tcase_add_test(skew, hot_by_weights);
-	tcase_add_test(skew, first_ends_scan);
-	tcase_add_test(skew, hot_everywhere);
-	suite_add_tcase(suite, skew);
-	return suite;
-}
+SXT_SUITE(search_skew, NULL, NULL);

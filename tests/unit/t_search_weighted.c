@@ -6,9 +6,7 @@
  * up, second fingerprints; all plans, layouts and widths, both tiers.
  */
 
-#include "t_search.h"
-
-Suite *suite_search_weighted(void);
+#include "support/sxt_search.h"
 
 enum weights { ALL_KINDS, MANY_ZEROS, EQUAL, EXTREME, SMALL, NO_WEIGHT, N_WEIGHTS };
 
@@ -211,14 +209,9 @@ START_TEST(huge_radius)
 }
 END_TEST
 
-Suite *suite_search_weighted(void)
-{
-	Suite *suite = suite_create("search_weighted");
-	TCase *tc = tcase_create("weighted");
+static const sxt_test tests[] = {
+	{ &weighted, 0, T_SEARCH_COMBINATIONS },
+	{ &huge_radius, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS },
+};
 
-	tcase_set_timeout(tc, 600);
-	tcase_add_loop_test(tc, weighted, 0, T_SEARCH_COMBINATIONS);
-	tcase_add_loop_test(tc, huge_radius, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(search_weighted, NULL, NULL);

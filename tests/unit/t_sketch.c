@@ -13,8 +13,6 @@
 #define ALL_FLAGS (SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS)
 #define MAX_N 2000
 
-Suite *suite_sketch(void);
-
 static simidx_feature features[MAX_N];
 
 static void random_features(sxt_rng *rng, size_t n, uint64_t max_weight)
@@ -501,29 +499,25 @@ START_TEST(test_isqrt)
 }
 END_TEST
 
-Suite *suite_sketch(void)
-{
-	Suite *suite = suite_create("sketch");
-	TCase *tc = tcase_create("sketch");
-
+static const sxt_test tests[] = {
 #if defined(__SIZEOF_INT128__)
-	tcase_add_test(tc, test_against_definition);
-	tcase_add_test(tc, test_common_weight);
-	tcase_add_test(tc, test_extreme_weights);
-	tcase_add_test(tc, test_weight_rounding);
+	{ &test_against_definition, 0, 1 },
+	{ &test_common_weight, 0, 1 },
+	{ &test_extreme_weights, 0, 1 },
+	{ &test_weight_rounding, 0, 1 },
 #endif
-	tcase_add_test(tc, test_weights_by_hand);
-	tcase_add_test(tc, test_weight_cap);
-	tcase_add_test(tc, test_ties);
-	tcase_add_test(tc, test_no_features);
-	tcase_add_test(tc, test_order);
-	tcase_add_test(tc, test_repeated);
-	tcase_add_test(tc, test_flags);
-	tcase_add_test(tc, test_bits);
-	tcase_add_test(tc, test_bad_arguments);
-	tcase_add_test(tc, test_hash_bytes);
-	tcase_add_test(tc, test_distance);
-	tcase_add_test(tc, test_isqrt);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+	{ &test_weights_by_hand, 0, 1 },
+	{ &test_weight_cap, 0, 1 },
+	{ &test_ties, 0, 1 },
+	{ &test_no_features, 0, 1 },
+	{ &test_order, 0, 1 },
+	{ &test_repeated, 0, 1 },
+	{ &test_flags, 0, 1 },
+	{ &test_bits, 0, 1 },
+	{ &test_bad_arguments, 0, 1 },
+	{ &test_hash_bytes, 0, 1 },
+	{ &test_distance, 0, 1 },
+	{ &test_isqrt, 0, 1 },
+};
+
+SXT_SUITE(sketch, NULL, NULL);

@@ -5,12 +5,10 @@
 #include <string.h>
 
 #include "support/sxt.h"
-#include "t_fast.h"
+#include "support/sxt_fast.h"
 #include "util/sx_frames.h"
 #include "util/sx_sorter.h"
 #include "util/sx_spill.h"
-
-Suite *suite_sorter(void);
 
 #define MEMORY ((size_t)1 << 20)
 
@@ -393,22 +391,16 @@ START_TEST(test_spill)
 }
 END_TEST
 
-Suite *suite_sorter(void)
-{
-	Suite *suite = suite_create("sorter");
-	TCase *tc = tcase_create("sorter");
+static const sxt_test tests[] = {
+	{ &test_in_memory, 0, 1 },
+	{ &test_spilled, 0, 1 },
+	{ &test_shift, 0, 1 },
+	{ &test_hard_keys, 0, 1 },
+	{ &test_frame, 0, 1 },
+	{ &test_no_frame, 0, 1 },
+	{ &test_frames, 0, 1 },
+	{ &test_no_directory, 0, 1 },
+	{ &test_spill, 0, 1 },
+};
 
-	tcase_add_checked_fixture(tc, set_up, tear_down);
-	tcase_set_timeout(tc, 120);
-	tcase_add_test(tc, test_in_memory);
-	tcase_add_test(tc, test_spilled);
-	tcase_add_test(tc, test_shift);
-	tcase_add_test(tc, test_hard_keys);
-	tcase_add_test(tc, test_frame);
-	tcase_add_test(tc, test_no_frame);
-	tcase_add_test(tc, test_frames);
-	tcase_add_test(tc, test_no_directory);
-	tcase_add_test(tc, test_spill);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(sorter, set_up, tear_down);

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "t_store.h"
+#include "support/sxt_store.h"
 
 static char *path;
 static sx_store *store;
@@ -385,30 +385,22 @@ START_TEST(test_close_on_exec)
 }
 END_TEST
 
-Suite *suite_store(void);
+static const sxt_test tests[] = {
+	{ &test_reopen, 0, 1 },
+	{ &test_block_size, 0, 1 },
+	{ &test_put_last, 0, 1 },
+	{ &test_sizes, 0, 1 },
+	{ &test_tables, 0, 1 },
+	{ &test_too_many_tables, 0, 1 },
+	{ &test_table_flags, 0, 1 },
+	{ &test_snapshots, 0, 1 },
+	{ &test_usage, 0, 1 },
+	{ &test_read_only, 0, 1 },
+	{ &test_shared, 0, 1 },
+	{ &test_chdir, 0, 1 },
+	{ &test_no_meta_sync, 0, 1 },
+	{ &test_freed_at_end, 0, 1 },
+	{ &test_close_on_exec, 0, 1 },
+};
 
-Suite *suite_store(void)
-{
-	Suite *suite = suite_create("store");
-	TCase *tcase = tcase_create("rules");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_set_timeout(tcase, 60);
-	tcase_add_test(tcase, test_reopen);
-	tcase_add_test(tcase, test_block_size);
-	tcase_add_test(tcase, test_put_last);
-	tcase_add_test(tcase, test_sizes);
-	tcase_add_test(tcase, test_tables);
-	tcase_add_test(tcase, test_too_many_tables);
-	tcase_add_test(tcase, test_table_flags);
-	tcase_add_test(tcase, test_snapshots);
-	tcase_add_test(tcase, test_usage);
-	tcase_add_test(tcase, test_read_only);
-	tcase_add_test(tcase, test_shared);
-	tcase_add_test(tcase, test_chdir);
-	tcase_add_test(tcase, test_no_meta_sync);
-	tcase_add_test(tcase, test_freed_at_end);
-	tcase_add_test(tcase, test_close_on_exec);
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
+SXT_SUITE(store, setup, teardown);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "t_store.h"
+#include "support/sxt_store.h"
 
 static char *dir, *path, *data_path;
 
@@ -415,23 +415,15 @@ START_TEST(test_copy)
 }
 END_TEST
 
-Suite *suite_store_dirs(void);
+static const sxt_test tests[] = {
+	{ &test_publish_modes, 0, 2 * N_MODES },
+	{ &test_claim, 0, 1 },
+	{ &test_leftovers, 0, 1 },
+	{ &test_publish_exists, 0, 1 },
+	{ &test_replace, 0, 1 },
+	{ &test_replace_foreign, 0, 1 },
+	{ &test_open_while_published, 0, 1 },
+	{ &test_copy, 0, 1 },
+};
 
-Suite *suite_store_dirs(void)
-{
-	Suite *suite = suite_create("store_dirs");
-	TCase *tcase = tcase_create("directories");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_set_timeout(tcase, 60);
-	tcase_add_loop_test(tcase, test_publish_modes, 0, 2 * N_MODES);
-	tcase_add_test(tcase, test_claim);
-	tcase_add_test(tcase, test_leftovers);
-	tcase_add_test(tcase, test_publish_exists);
-	tcase_add_test(tcase, test_replace);
-	tcase_add_test(tcase, test_replace_foreign);
-	tcase_add_test(tcase, test_open_while_published);
-	tcase_add_test(tcase, test_copy);
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
+SXT_SUITE(store_dirs, setup, teardown);

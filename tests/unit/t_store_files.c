@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
-#include "t_store.h"
+#include "support/sxt_store.h"
 
 /* Where LMDB 0.9 keeps things in a meta page, as its documentation of the structs says. */
 #define AT_FLAGS 10
@@ -333,23 +333,15 @@ START_TEST(test_create_rules)
 }
 END_TEST
 
-Suite *suite_store_files(void);
+static const sxt_test tests[] = {
+	{ &test_cut_short, 0, 1 },
+	{ &test_damaged_meta, 0, sizeof(damages) / sizeof(damages[0]) },
+	{ &test_foreign, 0, 1 },
+	{ &test_newer_counts, 0, 1 },
+	{ &test_junk, 0, 1 },
+	{ &test_not_a_store, 0, 1 },
+	{ &test_network_file_system, 0, 1 },
+	{ &test_create_rules, 0, 1 },
+};
 
-Suite *suite_store_files(void)
-{
-	Suite *suite = suite_create("store_files");
-	TCase *tcase = tcase_create("files");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_set_timeout(tcase, 60);
-	tcase_add_test(tcase, test_cut_short);
-	tcase_add_loop_test(tcase, test_damaged_meta, 0, sizeof(damages) / sizeof(damages[0]));
-	tcase_add_test(tcase, test_foreign);
-	tcase_add_test(tcase, test_newer_counts);
-	tcase_add_test(tcase, test_junk);
-	tcase_add_test(tcase, test_not_a_store);
-	tcase_add_test(tcase, test_network_file_system);
-	tcase_add_test(tcase, test_create_rules);
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
+SXT_SUITE(store_files, setup, teardown);

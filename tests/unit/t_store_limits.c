@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "t_store.h"
+#include "support/sxt_store.h"
 
 #define NOBODY 65534
 #define SKIPPED 77 /* exit status of a child that could not set the scene */
@@ -404,25 +404,17 @@ START_TEST(test_owner_of_lock)
 }
 END_TEST
 
-Suite *suite_store_limits(void);
-
-Suite *suite_store_limits(void)
-{
-	Suite *suite = suite_create("store_limits");
-	TCase *tcase = tcase_create("limits");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_set_timeout(tcase, 60);
-	tcase_add_test(tcase, test_map_full);
-	tcase_add_test(tcase, test_map_resized);
+static const sxt_test tests[] = {
+	{ &test_map_full, 0, 1 },
+	{ &test_map_resized, 0, 1 },
 #ifndef SANITIZED
-	tcase_add_loop_test(tcase, test_map_halved, 0, 4);
+	{ &test_map_halved, 0, 4 },
 #endif
-	tcase_add_test(tcase, test_file_limit);
-	tcase_add_test(tcase, test_disk_full);
-	tcase_add_test(tcase, test_nobody);
-	tcase_add_test(tcase, test_read_only_mount);
-	tcase_add_test(tcase, test_owner_of_lock);
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
+	{ &test_file_limit, 0, 1 },
+	{ &test_disk_full, 0, 1 },
+	{ &test_nobody, 0, 1 },
+	{ &test_read_only_mount, 0, 1 },
+	{ &test_owner_of_lock, 0, 1 },
+};
+
+SXT_SUITE(store_limits, setup, teardown);

@@ -5,7 +5,7 @@
  * Random operations on a table, beside a model that does the same: a sorted array of pairs.
  */
 
-#include "t_store.h"
+#include "support/sxt_store.h"
 
 #define MODEL_KEYS 400
 
@@ -226,15 +226,8 @@ START_TEST(test_model)
 }
 END_TEST
 
-Suite *suite_store_model(void);
+static const sxt_test tests[] = {
+	{ &test_model, 0, 1 },
+};
 
-Suite *suite_store_model(void)
-{
-	Suite *suite = suite_create("store_model");
-	TCase *tcase = tcase_create("model");
-
-	tcase_set_timeout(tcase, 600);
-	tcase_add_test(tcase, test_model);
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
+SXT_SUITE(store_model, NULL, NULL);

@@ -13,7 +13,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#include "t_store.h"
+#include "support/sxt_store.h"
 
 static char *dir, *path, *data_path;
 
@@ -371,23 +371,15 @@ START_TEST(test_reader_slots)
 }
 END_TEST
 
-Suite *suite_store_procs(void);
+static const sxt_test tests[] = {
+	{ &test_lock_processes, 0, 1 },
+	{ &test_lock_killed, 0, 1 },
+	{ &test_lock_forked, 0, 1 },
+	{ &test_lock_threads, 0, 1 },
+	{ &test_lock_moved, 0, 1 },
+	{ &test_fork, 0, 1 },
+	{ &test_stale_reader, 0, 1 },
+	{ &test_reader_slots, 0, 1 },
+};
 
-Suite *suite_store_procs(void)
-{
-	Suite *suite = suite_create("store_procs");
-	TCase *tcase = tcase_create("processes");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_set_timeout(tcase, 60);
-	tcase_add_test(tcase, test_lock_processes);
-	tcase_add_test(tcase, test_lock_killed);
-	tcase_add_test(tcase, test_lock_forked);
-	tcase_add_test(tcase, test_lock_threads);
-	tcase_add_test(tcase, test_lock_moved);
-	tcase_add_test(tcase, test_fork);
-	tcase_add_test(tcase, test_stale_reader);
-	tcase_add_test(tcase, test_reader_slots);
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
+SXT_SUITE(store_procs, setup, teardown);

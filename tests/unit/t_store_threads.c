@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "t_store.h"
+#include "support/sxt_store.h"
 
 #define THREADS 4
 
@@ -208,18 +208,10 @@ START_TEST(test_threads_all)
 }
 END_TEST
 
-Suite *suite_store_threads(void);
+static const sxt_test tests[] = {
+	{ &test_threads_read, 0, 1 },
+	{ &test_threads_number, 0, 1 },
+	{ &test_threads_all, 0, 1 },
+};
 
-Suite *suite_store_threads(void)
-{
-	Suite *suite = suite_create("store_threads");
-	TCase *tcase = tcase_create("threads");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_set_timeout(tcase, 600);
-	tcase_add_test(tcase, test_threads_read);
-	tcase_add_test(tcase, test_threads_number);
-	tcase_add_test(tcase, test_threads_all);
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
+SXT_SUITE(store_threads, setup, teardown);

@@ -17,9 +17,7 @@
 
 #include "index/sx_index.h"
 #include "support/sxt_model.h"
-#include "t_struct.h"
-
-Suite *suite_struct_size(void);
+#include "support/sxt_struct.h"
 
 T_ENDS_WITH(simidx_create_options, expect);
 T_ENDS_WITH(simidx_open_options, kernel);
@@ -449,20 +447,14 @@ END_TEST
  * Texts
  */
 
-Suite *suite_struct_size(void)
-{
-	Suite *suite = suite_create("struct_size");
-	TCase *tc = tcase_create("struct_size");
+static const sxt_test tests[] = {
+	{ &option_structs, 0, 1 },
+	{ &documents, 0, 1 },
+	{ &queries, 0, 1 },
+	{ &reports, 0, 1 },
+	{ &answers, 0, 1 },
+	{ &sketches, 0, 1 },
+	{ &arrays, 0, 1 },
+};
 
-	tcase_set_timeout(tc, 60);
-	tcase_add_checked_fixture(tc, set_up, tear_down);
-	tcase_add_test(tc, option_structs);
-	tcase_add_test(tc, documents);
-	tcase_add_test(tc, queries);
-	tcase_add_test(tc, reports);
-	tcase_add_test(tc, answers);
-	tcase_add_test(tc, sketches);
-	tcase_add_test(tc, arrays);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(struct_size, set_up, tear_down);

@@ -7,9 +7,7 @@
 
 #include <stdio.h>
 
-#include "t_table.h"
-
-Suite *suite_table(void);
+#include "support/sxt_table.h"
 
 static const struct t_kind kinds[] = {
 	{ "4x16", SX_TABLE_PERMUTED, 0, "4x16", 64, 1 },
@@ -331,19 +329,12 @@ START_TEST(test_hot_fingerprint)
 }
 END_TEST
 
-Suite *suite_table(void)
-{
-	Suite *suite = suite_create("table");
-	TCase *tc = tcase_create("random");
+static const sxt_test tests[] = {
+	{ &test_random, 0, 2 * N_KINDS },
+	{ &test_hot_fingerprint, 0, 2 },
+	{ &test_keys, 0, N_KINDS },
+	{ &test_wrong_keys, 0, 8 },
+	{ &test_key_example, 0, 1 },
+};
 
-	tcase_set_timeout(tc, sxt_is_long() ? 600 : 60);
-	tcase_add_loop_test(tc, test_random, 0, 2 * N_KINDS);
-	tcase_add_loop_test(tc, test_hot_fingerprint, 0, 2);
-	suite_add_tcase(suite, tc);
-	tc = tcase_create("keys");
-	tcase_add_loop_test(tc, test_keys, 0, N_KINDS);
-	tcase_add_loop_test(tc, test_wrong_keys, 0, 8);
-	tcase_add_test(tc, test_key_example);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(table, NULL, NULL);

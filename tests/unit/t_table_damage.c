@@ -7,10 +7,8 @@
 
 #include <stdio.h>
 
-#include "t_table.h"
+#include "support/sxt_table.h"
 #include "table/sx_lookup.h"
-
-Suite *suite_table_damage(void);
 
 static const struct t_kind permuted = { "permuted", SX_TABLE_PERMUTED, 0, "4x16", 64, 2 };
 static const struct t_kind pairs = { "pairs", SX_TABLE_PAIRS, 1, NULL, 0, 0 };
@@ -277,15 +275,11 @@ START_TEST(test_order)
 }
 END_TEST
 
-Suite *suite_table_damage(void)
-{
-	Suite *suite = suite_create("table_damage");
-	TCase *tc = tcase_create("damage");
+static const sxt_test tests[] = {
+	{ &test_damaged_block, 0, 9 },
+	{ &test_wrong_key, 0, 2 },
+	{ &test_wrong_value, 0, 2 },
+	{ &test_order, 0, 4 },
+};
 
-	tcase_add_loop_test(tc, test_damaged_block, 0, 9);
-	tcase_add_loop_test(tc, test_wrong_key, 0, 2);
-	tcase_add_loop_test(tc, test_wrong_value, 0, 2);
-	tcase_add_loop_test(tc, test_order, 0, 4);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(table_damage, NULL, NULL);

@@ -5,9 +5,7 @@
  * How merges leave the blocks of a table: how full, joined, split, and behind which keys.
  */
 
-#include "t_table.h"
-
-Suite *suite_table_merge(void);
+#include "support/sxt_table.h"
 
 static const struct t_kind permuted = { "permuted", SX_TABLE_PERMUTED, 0, "4x16", 64, 2 };
 static const struct t_kind pairs = { "pairs", SX_TABLE_PAIRS, 1, NULL, 0, 0 };
@@ -367,24 +365,16 @@ START_TEST(test_max_written)
 }
 END_TEST
 
-Suite *suite_table_merge(void)
-{
-	Suite *suite = suite_create("table_merge");
-	TCase *tc = tcase_create("fill");
+static const sxt_test tests[] = {
+	{ &test_growth, 0, 2 },
+	{ &test_append, 0, 1 },
+	{ &test_last_block, 0, 1 },
+	{ &test_shrink, 0, 2 },
+	{ &test_shrink_locally, 0, 1 },
+	{ &test_rounds, 0, 4 },
+	{ &test_round_that_empties, 0, 2 },
+	{ &test_fences, 0, 1 },
+	{ &test_max_written, 0, 4 },
+};
 
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, test_growth, 0, 2);
-	tcase_add_test(tc, test_append);
-	tcase_add_test(tc, test_last_block);
-	tcase_add_loop_test(tc, test_shrink, 0, 2);
-	tcase_add_test(tc, test_shrink_locally);
-	suite_add_tcase(suite, tc);
-	tc = tcase_create("rounds");
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, test_rounds, 0, 4);
-	tcase_add_loop_test(tc, test_round_that_empties, 0, 2);
-	tcase_add_test(tc, test_fences);
-	tcase_add_loop_test(tc, test_max_written, 0, 4);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(table_merge, NULL, NULL);

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "support/sxt.h"
+#include "support/sxt_fast.h"
 #include "support/sxt_text.h"
 #include "text/sx_text.h"
-#include "unit/t_fast.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define TEXT(literal) literal, sizeof(literal) - 1
@@ -407,41 +407,20 @@ START_TEST(test_check_texts_of_an_index)
 }
 END_TEST
 
-static TCase *add_case(Suite *suite, const char *name, double timeout)
-{
-	TCase *tc = tcase_create(name);
+static const sxt_test tests[] = {
+	{ &test_features_by_hand, 0, 1 },
+	{ &test_words, 0, COUNT(cases) },
+	{ &test_no_words, 0, COUNT(empty) },
+	{ &test_short_flag, 0, 1 },
+	{ &test_bits, 0, 5 },
+	{ &test_sqrt_weight, 0, 1 },
+	{ &test_similar, 0, 1 },
+	{ &test_decode, 0, COUNT(decodings) },
+	{ &test_growth, 0, 1 },
+	{ &test_arguments, 0, 1 },
+	{ &test_check_texts, 0, 1 },
+	{ &test_profile_of_an_index, 0, 1 },
+	{ &test_check_texts_of_an_index, 0, 1 },
+};
 
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, timeout);
-	suite_add_tcase(suite, tc);
-	return tc;
-}
-
-Suite *suite_text(void);
-
-Suite *suite_text(void)
-{
-	Suite *suite = suite_create("text");
-	TCase *tc;
-
-	tc = add_case(suite, "words", 60);
-	tcase_add_test(tc, test_features_by_hand);
-	tcase_add_loop_test(tc, test_words, 0, COUNT(cases));
-	tcase_add_loop_test(tc, test_no_words, 0, COUNT(empty));
-	tcase_add_test(tc, test_short_flag);
-	tcase_add_loop_test(tc, test_bits, 0, 5);
-	tcase_add_test(tc, test_sqrt_weight);
-	tcase_add_test(tc, test_similar);
-
-	tc = add_case(suite, "utf8", 60);
-	tcase_add_loop_test(tc, test_decode, 0, COUNT(decodings));
-	tcase_add_test(tc, test_growth);
-
-	tc = add_case(suite, "handles", 60);
-	tcase_add_test(tc, test_arguments);
-	tcase_add_test(tc, test_check_texts);
-	tcase_add_test(tc, test_profile_of_an_index);
-	tcase_add_test(tc, test_check_texts_of_an_index);
-
-	return suite;
-}
+SXT_SUITE(text, setup, teardown);

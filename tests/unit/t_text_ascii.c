@@ -16,9 +16,9 @@
 #include <unicode/ustring.h>
 
 #include "support/sxt.h"
+#include "support/sxt_fast.h"
 #include "support/sxt_text.h"
 #include "text/sx_text.h"
-#include "unit/t_fast.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define BREAK_TESTS "/usr/share/unicode/auxiliary/WordBreakTest.txt"
@@ -473,40 +473,18 @@ START_TEST(test_without)
 }
 END_TEST
 
-static TCase *add_case(Suite *suite, const char *name)
-{
-	TCase *tc = tcase_create(name);
+static const sxt_test tests[] = {
+	{ &test_all_of_ascii, 0, 8 },
+	{ &test_kinds, 0, 1 },
+	{ &test_neighbours, 0, COUNT(betweens) },
+	{ &test_random, 0, 5 },
+	{ &test_random_bytes, 0, 1 },
+	{ &test_batches, 0, 4 },
+	{ &test_unicode_break_tests, 0, 1 },
+	{ &test_islands, 0, 1 },
+	{ &test_learn, 0, 1 },
+	{ &test_check, 0, 8 },
+	{ &test_without, 0, 1 },
+};
 
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, 600);
-	suite_add_tcase(suite, tc);
-	return tc;
-}
-
-Suite *suite_text_ascii(void);
-
-Suite *suite_text_ascii(void)
-{
-	Suite *suite = suite_create("text_ascii");
-	TCase *tc;
-
-	tc = add_case(suite, "rows");
-	tcase_add_loop_test(tc, test_all_of_ascii, 0, 8);
-	tcase_add_test(tc, test_kinds);
-	tcase_add_loop_test(tc, test_neighbours, 0, COUNT(betweens));
-
-	tc = add_case(suite, "texts");
-	tcase_add_loop_test(tc, test_random, 0, 5);
-	tcase_add_test(tc, test_random_bytes);
-	tcase_add_loop_test(tc, test_batches, 0, 4);
-
-	tc = add_case(suite, "break tests");
-	tcase_add_test(tc, test_unicode_break_tests);
-
-	tc = add_case(suite, "parts");
-	tcase_add_test(tc, test_islands);
-	tcase_add_test(tc, test_learn);
-	tcase_add_loop_test(tc, test_check, 0, 8);
-	tcase_add_test(tc, test_without);
-	return suite;
-}
+SXT_SUITE(text_ascii, setup, teardown);

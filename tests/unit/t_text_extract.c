@@ -451,35 +451,18 @@ START_TEST(test_unknown_stems)
 }
 END_TEST
 
-Suite *suite_text_extract(void);
+static const sxt_test tests[] = {
+	{ &test_golden, 0, COUNT(golden) },
+	{ &test_log_weight, 0, 1 },
+	{ &test_weights_are_capped, 0, 1 },
+	{ &test_features_without_weight, 0, 1 },
+	{ &test_fixed_numbers, 0, COUNT(numbers) },
+	{ &test_built_in_stop_words, 0, 1 },
+	{ &test_joining_loses_nothing, 0, 1 },
+	{ &test_long_text_in_stretches, 0, 4 },
+	{ &test_any_bytes, 0, 5 },
+	{ &test_wrong_options, 0, COUNT(wrong) },
+	{ &test_unknown_stems, 0, 1 },
+};
 
-Suite *suite_text_extract(void)
-{
-	Suite *suite = suite_create("text_extract");
-	TCase *tc;
-
-	tc = tcase_create("golden");
-	tcase_set_timeout(tc, 60);
-	suite_add_tcase(suite, tc);
-	tcase_add_loop_test(tc, test_golden, 0, COUNT(golden));
-
-	tc = tcase_create("weights");
-	tcase_set_timeout(tc, 60);
-	suite_add_tcase(suite, tc);
-	tcase_add_test(tc, test_log_weight);
-	tcase_add_test(tc, test_weights_are_capped);
-	tcase_add_test(tc, test_features_without_weight);
-	tcase_add_loop_test(tc, test_fixed_numbers, 0, COUNT(numbers));
-
-	tc = tcase_create("lists");
-	tcase_set_timeout(tc, 60);
-	suite_add_tcase(suite, tc);
-	tcase_add_test(tc, test_built_in_stop_words);
-	tcase_add_test(tc, test_joining_loses_nothing);
-	tcase_add_loop_test(tc, test_long_text_in_stretches, 0, 4);
-	tcase_add_loop_test(tc, test_any_bytes, 0, 5);
-	tcase_add_loop_test(tc, test_wrong_options, 0, COUNT(wrong));
-	tcase_add_test(tc, test_unknown_stems);
-
-	return suite;
-}
+SXT_SUITE(text_extract, NULL, NULL);

@@ -334,6 +334,8 @@ START_TEST(test_100_mb)
 	simidx_sketch got;
 	char *utf8;
 
+	if (!sxt_is_long())
+		sxt_skip("long: SIMIDX_LONG=1");
 	check_line(n / 8, 5000000);
 	check_one_word("a", n, "a");
 	utf8 = sxt_alloc(n);
@@ -345,39 +347,17 @@ START_TEST(test_100_mb)
 }
 END_TEST
 
-static TCase *add_case(Suite *suite, const char *name, double timeout)
-{
-	TCase *tc = tcase_create(name);
+static const sxt_test tests[] = {
+	{ &test_stretch, 0, 1 },
+	{ &test_stretches_change_nothing, 0, 1 },
+	{ &test_forced_cut, 0, 1 },
+	{ &test_one_line, 0, 1 },
+	{ &test_long_words, 0, 1 },
+	{ &test_long_run, 0, 1 },
+	{ &test_expansion, 0, 1 },
+	{ &test_many_marks, 0, 1 },
+	{ &test_reuse, 0, 1 },
+	{ &test_100_mb, 0, 1 },
+};
 
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, timeout);
-	suite_add_tcase(suite, tc);
-	return tc;
-}
-
-Suite *suite_text_long(void);
-
-Suite *suite_text_long(void)
-{
-	Suite *suite = suite_create("text_long");
-	TCase *tc;
-
-	tc = add_case(suite, "stretches", 300);
-	tcase_add_test(tc, test_stretch);
-	tcase_add_test(tc, test_stretches_change_nothing);
-	tcase_add_test(tc, test_forced_cut);
-
-	tc = add_case(suite, "long", 120);
-	tcase_add_test(tc, test_one_line);
-	tcase_add_test(tc, test_long_words);
-	tcase_add_test(tc, test_long_run);
-	tcase_add_test(tc, test_expansion);
-	tcase_add_test(tc, test_many_marks);
-	tcase_add_test(tc, test_reuse);
-
-	if (sxt_is_long()) {
-		tc = add_case(suite, "100 MB", 600);
-		tcase_add_test(tc, test_100_mb);
-	}
-	return suite;
-}
+SXT_SUITE(text_long, setup, teardown);

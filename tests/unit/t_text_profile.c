@@ -290,27 +290,14 @@ START_TEST(test_open_for)
 }
 END_TEST
 
-Suite *suite_text_profile(void);
+static const sxt_test tests[] = {
+	{ &test_written_otherwise, 0, COUNT(alike) },
+	{ &test_ignorable_characters, 0, 1 },
+	{ &test_each_feature, 0, 1 },
+	{ &test_each_seeded, 0, 1 },
+	{ &test_profile, 0, COUNT(profiles) },
+	{ &test_differences, 0, COUNT(differences) },
+	{ &test_open_for, 0, 1 },
+};
 
-Suite *suite_text_profile(void)
-{
-	Suite *suite = suite_create("text_profile");
-	TCase *tc;
-
-	tc = tcase_create("normalisation");
-	tcase_set_timeout(tc, 60);
-	suite_add_tcase(suite, tc);
-	tcase_add_loop_test(tc, test_written_otherwise, 0, COUNT(alike));
-	tcase_add_test(tc, test_ignorable_characters);
-
-	tc = tcase_create("profiles");
-	tcase_set_timeout(tc, 60);
-	suite_add_tcase(suite, tc);
-	tcase_add_test(tc, test_each_feature);
-	tcase_add_test(tc, test_each_seeded);
-	tcase_add_loop_test(tc, test_profile, 0, COUNT(profiles));
-	tcase_add_loop_test(tc, test_differences, 0, COUNT(differences));
-	tcase_add_test(tc, test_open_for);
-
-	return suite;
-}
+SXT_SUITE(text_profile, NULL, NULL);

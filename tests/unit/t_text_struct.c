@@ -8,9 +8,7 @@
 #include <simidx_text.h>
 
 #include "support/sxt_model.h"
-#include "t_struct.h"
-
-Suite *suite_text_struct(void);
+#include "support/sxt_struct.h"
 
 T_ENDS_WITH(simidx_text_options, idf_name);
 
@@ -63,13 +61,8 @@ START_TEST(texts)
 }
 END_TEST
 
-Suite *suite_text_struct(void)
-{
-	Suite *suite = suite_create("text_struct");
-	TCase *tc = tcase_create("text_struct");
+static const sxt_test tests[] = {
+	{ &texts, 0, 1 },
+};
 
-	tcase_set_timeout(tc, 60);
-	tcase_add_test(tc, texts);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(text_struct, NULL, NULL);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "support/sxt.h"
-#include "t_fast.h"
+#include "support/sxt_fast.h"
 #include "util/sx_alloc.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
@@ -26,8 +26,6 @@
 #ifndef WITH_ASAN
 #define WITH_ASAN 0
 #endif
-
-Suite *suite_util(void);
 
 /* ------------------------------------------------------------------------------------------
  * Sorting
@@ -457,29 +455,19 @@ START_TEST(test_names)
 }
 END_TEST
 
-Suite *suite_util(void)
-{
-	Suite *suite = suite_create("util");
-	TCase *tc = tcase_create("sort");
+static const sxt_test tests[] = {
+	{ &test_sort_u64, 0, N_SIZES },
+	{ &test_sort_order, 0, N_SIZES },
+	{ &test_sort_items, 0, N_SIZES },
+	{ &test_unique, 0, 1 },
+	{ &test_alloc, 0, 1 },
+	{ &test_reserve, 0, 1 },
+	{ &test_u64s, 0, 1 },
+	{ &test_bytes, 0, 1 },
+	{ &test_hash, 0, 1 },
+	{ &test_fail, 0, 1 },
+	{ &test_errno, 0, 1 },
+	{ &test_names, 0, 1 },
+};
 
-	tcase_add_loop_test(tc, test_sort_u64, 0, N_SIZES);
-	tcase_add_loop_test(tc, test_sort_order, 0, N_SIZES);
-	tcase_add_loop_test(tc, test_sort_items, 0, N_SIZES);
-	tcase_add_test(tc, test_unique);
-	suite_add_tcase(suite, tc);
-	tc = tcase_create("alloc");
-	tcase_add_test(tc, test_alloc);
-	tcase_add_test(tc, test_reserve);
-	tcase_add_test(tc, test_u64s);
-	suite_add_tcase(suite, tc);
-	tc = tcase_create("bytes");
-	tcase_add_test(tc, test_bytes);
-	tcase_add_test(tc, test_hash);
-	suite_add_tcase(suite, tc);
-	tc = tcase_create("errors");
-	tcase_add_test(tc, test_fail);
-	tcase_add_test(tc, test_errno);
-	tcase_add_test(tc, test_names);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
+SXT_SUITE(util, NULL, NULL);

@@ -5,8 +5,8 @@
  * Comparing a table with its model.
  */
 
-#include "t_fast.h"
-#include "t_table.h"
+#include "support/sxt_fast.h"
+#include "support/sxt_table.h"
 #include "table/sx_lookup.h"
 
 static void check_row(const struct t_tab *tab, const sx_rows *rows, size_t i,

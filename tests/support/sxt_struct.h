@@ -6,8 +6,8 @@
  * bytes that are all T_FILL, so that what is written beyond it is seen.
  */
 
-#ifndef T_STRUCT_H
-#define T_STRUCT_H
+#ifndef SXT_STRUCT_H
+#define SXT_STRUCT_H
 
 #include <stdint.h>
 #include <string.h>
@@ -138,4 +138,4 @@ static inline void t_try_out(t_call_out *call, const void *full, size_t size, si
 		t_try_out(call, &full, sizeof(full), min);                            \
 	} while (0)
 
-#endif /* T_STRUCT_H */
+#endif /* SXT_STRUCT_H */

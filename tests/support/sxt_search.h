@@ -6,15 +6,15 @@
  * fingerprints, half of them fresh if wanted.
  */
 
-#ifndef T_SEARCH_H
-#define T_SEARCH_H
+#ifndef SXT_SEARCH_H
+#define SXT_SEARCH_H
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "search/sx_reader.h"
+#include "support/sxt_fast.h"
 #include "support/sxt_query.h"
-#include "t_fast.h"
 
 #define T_SEARCH_PLANS 6
 #define T_SEARCH_LAYOUTS 2
@@ -190,4 +190,4 @@ static inline void t_search_some_indexed(struct t_search *s, unsigned times)
 	t_search_some(s, s->model.n, s->reader, times);
 }
 
-#endif /* T_SEARCH_H */
+#endif /* SXT_SEARCH_H */

@@ -5,8 +5,8 @@
  * What the suites about handles and writing share. Failures end the process, so that children can use it.
  */
 
-#ifndef T_INDEX_H
-#define T_INDEX_H
+#ifndef SXT_INDEX_H
+#define SXT_INDEX_H
 
 #include <string.h>
 
@@ -94,4 +94,4 @@ static inline simidx_writer *t_impatient_writer(simidx *index)
 	return writer;
 }
 
-#endif /* T_INDEX_H */
+#endif /* SXT_INDEX_H */

@@ -5,8 +5,8 @@
  * What the tests of weights and of patterns share.
  */
 
-#ifndef T_WEIGHTS_H
-#define T_WEIGHTS_H
+#ifndef SXT_WEIGHTS_H
+#define SXT_WEIGHTS_H
 
 #include <stdint.h>
 
@@ -65,4 +65,4 @@ static inline unsigned count_lightest(const uint8_t *weights, uint64_t among, un
 	return n;
 }
 
-#endif /* T_WEIGHTS_H */
+#endif /* SXT_WEIGHTS_H */

@@ -6,8 +6,8 @@
  * of the test end the process, so they can be used in children too.
  */
 
-#ifndef T_STORE_H
-#define T_STORE_H
+#ifndef SXT_STORE_H
+#define SXT_STORE_H
 
 #include <stdlib.h>
 #include <string.h>
@@ -155,4 +155,4 @@ static inline void t_rewrite(sx_store *store, unsigned n, unsigned char byte)
 	t_commit(store, txn);
 }
 
-#endif /* T_STORE_H */
+#endif /* SXT_STORE_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "t_table.h"
+#include "support/sxt_table.h"
 
 /* ------------------------------------------------------------------------------------------
  * The store

@@ -6,10 +6,10 @@
  * is ordered, keyed and hashed is stated here once more, from doc/format.md.
  */
 
-#ifndef T_TABLE_H
-#define T_TABLE_H
+#ifndef SXT_TABLE_H
+#define SXT_TABLE_H
 
-#include "t_block.h"
+#include "support/sxt_block.h"
 #include "table/sx_table_merge.h"
 #include "table/sx_table_range.h"
 #include "table/sx_table_walk.h"
@@ -105,4 +105,4 @@ double t_fill_of(struct t_tab *tab);
 /** Which rows of the model are the last ones of the first blocks; returns how many. */
 size_t t_block_ends(struct t_tab *tab, size_t *end, size_t most);
 
-#endif /* T_TABLE_H */
+#endif /* SXT_TABLE_H */

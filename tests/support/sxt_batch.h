@@ -6,8 +6,8 @@
  * are.
  */
 
-#ifndef T_BATCH_H
-#define T_BATCH_H
+#ifndef SXT_BATCH_H
+#define SXT_BATCH_H
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@
 
 #include "index/sx_index.h"
 #include "search/sx_reader.h"
-#include "t_fast.h"
-#include "t_index.h"
+#include "support/sxt_fast.h"
+#include "support/sxt_index.h"
 
 /** Matches that are delivered together, as simidx.h says. */
 #define T_BATCH_PIECE 65536
@@ -156,4 +156,4 @@ static inline void t_batch_check(simidx *index, const simidx_query *q, size_t n,
 	ck_assert_uint_eq(c.answers, n);
 }
 
-#endif /* T_BATCH_H */
+#endif /* SXT_BATCH_H */

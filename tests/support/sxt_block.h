@@ -6,15 +6,15 @@
  * codec: what the tests of blocks and tables hold the library against.
  */
 
-#ifndef T_BLOCK_H
-#define T_BLOCK_H
+#ifndef SXT_BLOCK_H
+#define SXT_BLOCK_H
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "support/sxt.h"
-#include "t_fast.h"
+#include "support/sxt_fast.h"
 #include "util/sx_hash.h"
 
 #define T_MOST_ENTRIES 16383
@@ -115,4 +115,4 @@ static inline size_t t_block_read(const unsigned char *v, size_t size, unsigned 
 	return n;
 }
 
-#endif /* T_BLOCK_H */
+#endif /* SXT_BLOCK_H */

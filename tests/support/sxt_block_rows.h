@@ -5,11 +5,11 @@
  * Rows of all shapes for the tests of the block codec.
  */
 
-#ifndef T_BLOCK_ROWS_H
-#define T_BLOCK_ROWS_H
+#ifndef SXT_BLOCK_ROWS_H
+#define SXT_BLOCK_ROWS_H
 
 #include "block/sx_block.h"
-#include "t_block.h"
+#include "support/sxt_block.h"
 
 #define T_SHAPES 9
 
@@ -129,4 +129,4 @@ static inline size_t t_block_near(const sx_kernel *kernel, const sx_block *b, si
 	return n ? kernel->complete(&keys, from, entry, n, query, k, hits) : 0;
 }
 
-#endif /* T_BLOCK_ROWS_H */
+#endif /* SXT_BLOCK_ROWS_H */

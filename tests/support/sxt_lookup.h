@@ -3,14 +3,14 @@
 
 /* Tables to be looked up, and what looks them up: a snapshot with a block index of the table. */
 
-#ifndef T_LOOKUP_H
-#define T_LOOKUP_H
+#ifndef SXT_LOOKUP_H
+#define SXT_LOOKUP_H
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "t_fast.h"
-#include "t_table.h"
+#include "support/sxt_fast.h"
+#include "support/sxt_table.h"
 #include "table/sx_lookup.h"
 
 enum t_lookup_data { T_UNIFORM, T_SKEWED, T_DENSE, T_RUNS, T_FEW, T_NOTHING, T_LOOKUP_DATA };
@@ -100,4 +100,4 @@ static inline void t_lookup_close(struct t_lookup *view)
 	sx_txn_abort(view->txn);
 }
 
-#endif /* T_LOOKUP_H */
+#endif /* SXT_LOOKUP_H */

@@ -5,8 +5,8 @@
  * What the tests of covers share: all plans, costs, bucket sizes.
  */
 
-#ifndef T_PLAN_H
-#define T_PLAN_H
+#ifndef SXT_PLAN_H
+#define SXT_PLAN_H
 
 #include <stdint.h>
 
@@ -50,4 +50,4 @@ static inline uint64_t crowd_size(void *ctx, unsigned table, uint64_t low, uint6
 	return n;
 }
 
-#endif /* T_PLAN_H */
+#endif /* SXT_PLAN_H */

@@ -5,8 +5,8 @@
  * Tests of a suite on every kernel.
  */
 
-#ifndef T_NEAR_H
-#define T_NEAR_H
+#ifndef SXT_NEAR_H
+#define SXT_NEAR_H
 
 #include <check.h>
 
@@ -29,4 +29,4 @@ static inline int t_kernel_round(int i, int n)
 	return i % n;
 }
 
-#endif /* T_NEAR_H */
+#endif /* SXT_NEAR_H */

@@ -6,8 +6,8 @@
  * hold, which costs more than what is tested.
  */
 
-#ifndef T_FAST_H
-#define T_FAST_H
+#ifndef SXT_FAST_H
+#define SXT_FAST_H
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -31,4 +31,4 @@
 				     t_b);                                                    \
 	} while (0)
 
-#endif /* T_FAST_H */
+#endif /* SXT_FAST_H */
