@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What the three suites of lib/store share. The calls that can fail without it being the point
+ * What the suites of lib/store share. The calls that can fail without it being the point
  * of the test end the process, so they can be used in children too.
  */
 
