@@ -217,6 +217,7 @@ build_tests = \
 	tests/build/bench.sh \
 	tests/build/exports.sh \
 	tests/build/headers.sh \
+	tests/build/ignored.sh \
 	tests/build/install.sh \
 	tests/build/layers.sh \
 	tests/build/modules.sh \

@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# Fails unless .gitignore covers all that a build makes, in a folder of its own or inside the source
+# tree. Both have the same names in them, so those of this build stand for both.
+set -eu
+cd "$SX_SRCDIR"
+
+if [ ! -e .git ] || ! git ls-files >/dev/null 2>&1; then
+	echo 'not a git checkout'
+	exit 77
+fi
+if [ "$SX_SRCDIR" = "$SX_BUILDDIR" ]; then
+	echo 'built inside the source tree: what is made and what is new cannot be told apart'
+	exit 77
+fi
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+{
+	# By this build; other folders than those of the source are its own, such as that of a tarball.
+	(cd "$SX_BUILDDIR" && find . -type f) | sed 's|^\./||'
+	# By autoreconf; automake keeps copies with ~ of what it replaces.
+	find configure* aclocal.m4 config.h.in* Makefile.in build-aux autom4te.cache m4 -type f
+	# The folders that the documents and scripts name.
+	printf '%s/config.status\n' build build-minimal build-sanitizer build-clang
+} | sort -u >"$tmp/made"
+git ls-files | sort >"$tmp/tracked"
+comm -23 "$tmp/made" "$tmp/tracked" >"$tmp/products"
+[ "$(wc -l <"$tmp/products")" -gt 300 ] || {
+	echo 'This build has made too little to tell.'
+	exit 1
+}
+
+# With -v and -n, a path that no pattern matches has an empty one: "::<tab>path".
+git check-ignore --no-index -v -n --stdin <"$tmp/products" >"$tmp/judged" || :
+if sed -n 's/^::\t//p' "$tmp/judged" | grep .; then
+	echo 'made by a build and not in .gitignore'
+	exit 1
+fi
