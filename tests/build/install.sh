@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright the libsimidx authors
 #
-# Installs into a private directory, looks at what is there, and has a program found by
-# pkg-config build and run against it.
+# Installs into a private directory, looks at what is there, has a program found by pkg-config
+# build and run against it, and uninstalls, which leaves nothing.
 set -eu
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -121,3 +121,9 @@ if [ -e "$lib_dir/libsimidx.a" ] && [ -e "$lib_dir/libsimidx.so" ]; then
 	build "$tmp/static" "$tmp/consumer.c" --static libsimidx
 	"$tmp/static" "$tmp/index2" || fail 'the installed static library does not work'
 fi
+
+$SX_MAKE -C "$SX_BUILDDIR" uninstall DESTDIR="$stage" >"$tmp/log" 2>&1 || {
+	cat "$tmp/log"
+	exit 1
+}
+! find "$stage" ! -type d | grep . || fail 'uninstall leaves these'
