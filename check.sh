@@ -1,13 +1,99 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Copyright the libsimidx authors
-#
-# Installs the packages that libsimidx needs (apt-get, with sudo unless root), builds it in
-# build/ and runs its tests. Options are passed to configure.
 set -eu
 cd "$(dirname "$0")"
-. ./.ci/build.sh
 
-install_packages
-build build "$@"
-run_tests build
+usage() {
+	cat <<'END'
+Usage: ./check.sh [--build-only] [--in DIRECTORY] [CONFIGURE-OPTION...]
+
+Installs the packages that libsimidx needs (apt-get, with sudo unless root), builds it in
+build/ and runs its tests. Options of configure are passed on: ./configure --help.
+
+  --build-only    install what a build needs, and build; no tests
+  --in DIRECTORY  build there, a folder of this one, instead of in build/
+END
+}
+
+# To build, and to test too.
+packages='autoconf automake libtool pkg-config make gcc libc6-dev
+	liblmdb-dev libxxhash-dev libicu-dev libstemmer-dev libjansson-dev zlib1g-dev libzstd-dev'
+test_packages='check g++ libssl-dev lmdb-utils unicode-data zstd'
+
+say() {
+	printf '\n== %s\n' "$*" >&2
+}
+
+# The output of a command that failed, and nothing of one that succeeded.
+quietly() {
+	log=$(mktemp)
+	status=0
+	"$@" >"$log" 2>&1 || status=$?
+	[ $status -eq 0 ] || cat "$log" >&2
+	rm -f "$log"
+	return $status
+}
+
+missing_packages() {
+	for package; do
+		dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+			echo "$package"
+	done
+}
+
+# Only what is missing is installed, so that a second run needs neither network nor root.
+install_packages() {
+	if ! command -v apt-get >/dev/null; then
+		say 'No apt-get here. What these Debian packages hold is needed:' "$@"
+		return
+	fi
+	# shellcheck disable=SC2046 # one word a package, here and below
+	set -- $(missing_packages "$@")
+	[ $# -gt 0 ] || return 0
+	sudo=
+	if [ "$(id -u)" -ne 0 ]; then
+		sudo=sudo
+		command -v sudo >/dev/null || {
+			echo 'Packages are missing, and this is neither root nor is sudo here. As root:' >&2
+			echo "apt-get install $*" >&2
+			exit 2
+		}
+	fi
+	say 'Installing' "$@"
+	quietly $sudo apt-get update -qq
+	quietly $sudo env DEBIAN_FRONTEND=noninteractive \
+		apt-get install -qq -y --no-install-recommends "$@"
+}
+
+directory=build
+test=yes
+while [ $# -gt 0 ]; do
+	case $1 in
+	-h | --help) usage && exit ;;
+	--build-only) test= ;;
+	--in) directory=$2 && shift ;;
+	*) break ;;
+	esac
+	shift
+done
+
+# shellcheck disable=SC2086
+install_packages $packages ${test:+$test_packages}
+
+if [ ! -x configure ] || [ -n "$(find configure.ac -newer configure)" ]; then
+	say 'Making configure'
+	quietly autoreconf -fi
+fi
+mkdir -p "$directory"
+cd "$directory"
+say "Building in $directory" "$@"
+if [ -n "$test" ] || [ $# -gt 0 ] || [ ! -e Makefile ]; then
+	../configure -q "$@"
+fi
+quietly make -s -j"$(nproc)"
+[ -n "$test" ] || exit 0
+
+# The output of failed tests is shown: a log file on a build machine is easily lost.
+say "Testing in $directory"
+make -s -j"$(nproc)" check VERBOSE=1

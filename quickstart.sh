@@ -1,101 +1,80 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Copyright the libsimidx authors
-#
-# Installs the packages that libsimidx needs (apt-get, with sudo unless root), builds it in
-# build/, indexes every /usr/share/doc/*/copyright of this machine and shows which of these
-# texts have the most near-duplicates.
 set -eu
 cd "$(dirname "$0")"
-. ./.ci/build.sh
 
-index=build/copyright.simidx
-files=build/copyright.files
-matches=build/copyright.matches
+case ${1-} in
+'') ;;
+-h | --help)
+	cat <<'END'
+Usage: ./quickstart.sh
 
-# show_groups MIN GROUPS: of a search for every file, show the files with the most matches at
-# distance MIN or more, each with all its matches. A file that was shown as a match of another
-# is not shown again.
-show_groups() {
-	awk -F '\t' -v min="$1" -v groups="$2" -v width=92 -v most=30 '
-	function package(path) {
-		sub(/\/copyright$/, "", path)
-		sub(/.*\//, "", path)
-		return path
-	}
-	function show(distance, names, n,    name, line, i) {
-		line = sprintf("  distance %d:", distance)
-		split(names, name, " ")
-		for (i = 1; i <= n && i <= most; i++) {
-			if (length(line) + 1 + length(name[i]) > width) {
-				print line
-				line = sprintf("%13s", "")
-			}
-			line = line " " name[i]
-		}
-		print line (n > most ? " and " n - most " more" : "")
-	}
-	# query, id, fingerprint, distance, label
-	$1 != $5 {
-		query = package($1)
-		total[query]++
-		if ($4 >= min)
-			score[query]++
-		n[query, $4]++
-		names[query, $4] = names[query, $4] " " package($5)
-		match_of[query, total[query]] = package($5)
-	}
-	END {
-		for (g = 0; g < groups; g++) {
-			best = ""
-			for (query in score)
-				if (!(query in seen) && (best == "" || score[query] > score[best] ||
-				    score[query] == score[best] && query < best))
-					best = query
-			if (best == "")
-				break
-			printf "\n%s: %d near-duplicate%s\n", best, total[best],
-				(total[best] == 1 ? "" : "s")
-			for (d = 0; d <= 3; d++)
-				if ((best, d) in n)
-					show(d, names[best, d], n[best, d])
-			seen[best] = 1
-			for (i = 1; i <= total[best]; i++)
-				seen[match_of[best, i]] = 1
-		}
-		if (!g)
-			print "none on this machine"
-	}' $matches
+Installs the packages that libsimidx needs (apt-get, with sudo unless root), builds it in build/
+and shows it at work on texts of this machine, the licences and copyright files that Debian and
+Ubuntu have: finds a licence again from a copy with 20 words replaced, and lists the files that
+are near-duplicates of others. What it makes is in build/quickstart/; nothing is installed but
+packages. A second run needs neither network nor root.
+END
+	exit
+	;;
+*)
+	echo "quickstart.sh: '$1' is no option of it. Try './quickstart.sh --help'." >&2
+	exit 2
+	;;
+esac
+
+./check.sh --build-only
+
+dir=build/quickstart
+index=$dir/index
+licence=/usr/share/common-licenses/GPL-3
+edited=$dir/GPL-3.edited
+query=build/tools/simidx-query
+mkdir -p $dir
+
+say() {
+	printf '\n== %s\n' "$*"
 }
 
-install_packages
-build build
-
-find -L /usr/share/doc -mindepth 2 -maxdepth 2 -name copyright -type f | sort >$files
-if [ ! -s $files ]; then
-	echo 'There is no /usr/share/doc/*/copyright on this machine.' >&2
+[ -f $licence ] || {
+	echo "This demonstration needs $licence, which Debian and Ubuntu have." >&2
 	exit 1
-fi
+}
+# Copies byte for byte need no index: one of each is enough.
+find -L /usr/share/common-licenses/*[0-9] /usr/share/doc/*/copyright -type f \
+	-exec md5sum {} + | sort | awk '!n[$1]++' | cut -c 35- | sort >$dir/files
+say "Indexing $(wc -l <$dir/files) texts: licences, and /usr/share/doc/*/copyright, one of equal files"
+build/tools/simidx-load -q --create truncate --files-from $dir/files $index
 
-say "Indexing $(wc -l <$files) texts, /usr/share/doc/*/copyright"
-build/tools/simidx-load --create truncate --files-from $files $index
-
-# Every text finds itself, so there is a match for each of them.
-xargs -d '\n' build/tools/simidx-query $index search -k 3 --text <$files >$matches ||
-	[ -s $matches ]
-
+# Every k-th word becomes another, 20 in all.
+awk -v every="$(($(wc -w <$licence) / 20))" '
+	{ for (i = 1; i <= NF; i++) if (++n % every == 0 && n <= 20 * every) $i = "sardine"; print }
+' $licence >$edited
+say "$edited is $licence with 20 of its $(wc -w <$licence) words replaced, such as"
+diff -b $licence $edited | grep '^[<>]' | sed -n '1,2s/  */ /gp' || :
 echo
-echo 'Packages whose copyright texts have the most near-duplicates, within 3 of 64 bits'
-show_groups 0 4
+echo "\$ $query $index search --text $edited"
+$query $index search --text $edited | awk -F '\t' '
+	{ printf "found: %s, %d of 64 bits differ, weight %d\n", $5, $4, $6 }'
 
-echo
-echo 'Those with the most that are not just the same text again, distance 1 or more'
-show_groups 1 6
+say 'Files that are near-duplicates of others; a weight up to 144 is near, 0 is next to equal'
+xargs -d '\n' $query -q $index search --text <$dir/files >$dir/matches || [ -s $dir/matches ]
+# Query, id, fingerprint, bits, file found, weight. Each file is shown once.
+awk -F '\t' 'NR == FNR { n[$1]++; next } $1 != $5 { print n[$1] "\t" $0 }' \
+	$dir/matches $dir/matches | sort -t '	' -k 1,1nr -k 2,2 -s | awk -F '\t' '
+	function name(path) { sub("/copyright$", "", path); sub(".*/", "", path); return path }
+	$2 in shown && $2 != group || $6 in shown { next }
+	$2 != group { if (groups == 8) exit; groups++; group = $2; shown[group] = 1; print name(group) }
+	{ printf "    %-40s %2d bits, weight %3d\n", name($6), $5, $7; shown[$6] = 1 }
+	END { if (!groups) print "none on this machine" }'
 
-echo
-echo 'To look further:'
-cat <<EOF
-build/tools/simidx-query $index search --text $(head -n 1 $files)
-build/tools/simidx-query $index stats
-build/tools/simidx-query --help
-EOF
+say 'To look further'
+cat <<END
+$query $index search --text $edited
+$query $index stats
+$query --help
+
+Install it:  sudo make -C build install
+Test it:     ./check.sh
+END
