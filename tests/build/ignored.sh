@@ -19,8 +19,12 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
 {
-	# By this build; other folders than those of the source are its own, such as that of a tarball.
-	(cd "$SX_BUILDDIR" && find . -type f) | sed 's|^\./||'
+	# By this build. What else lies in its folder is not made inside the source tree.
+	cd "$SX_BUILDDIR"
+	for made in $(git -C "$SX_SRCDIR" ls-tree -d --name-only HEAD) Makefile config.* libtool stamp-h1; do
+		[ ! -e "$made" ] || find "$made" -type f
+	done
+	cd "$SX_SRCDIR"
 	# By autoreconf; automake keeps copies with ~ of what it replaces.
 	find configure* aclocal.m4 config.h.in* Makefile.in build-aux autom4te.cache m4 -type f
 	# The folders that the documents and scripts name.
