@@ -75,8 +75,6 @@ tools_libcommon_a_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS) 
 tools_libload_a_SOURCES = \
 	tools/load/ld_fit.c \
 	tools/load/ld_fit.h \
-	tools/load/ld_help.c \
-	tools/load/ld_help.h \
 	tools/load/ld_late.c \
 	tools/load/ld_late.h \
 	tools/load/ld_main.c \

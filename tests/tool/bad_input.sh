@@ -85,7 +85,9 @@ for input in missing.tsv directory table.csv vector.npy rows.tsv.gz rows.tsv.zst
 done
 run 2 "$load" fresh --files-from missing
 run 2 "$load" fresh -r missing
-run 2 "$load" fresh -r good
+says 'simidx-load: missing: cannot open: No such file or directory'
+run 2 "$load" fresh directory
+says 'simidx-load: directory: is a directory (-r loads the files in it)'
 run 1 "$load" fresh -F lines many
 # A file that breaks off is the end of the load; a text that does is one text less.
 if [ -r /proc/self/mem ]; then

@@ -26,7 +26,7 @@ same_as_whole() {
 	diff expected got || fail "$1 differs"
 }
 
-run 0 "$load" -q --mode insert whole all.tsv
+run 0 "$load" -q --write insert whole all.tsv
 digests whole >expected 2>&1
 run 0 "$load" -q one all.tsv
 same_as_whole one
@@ -41,7 +41,7 @@ done
 same_as_whole pieces
 run 0 "$load" -q rebuilt first.tsv
 run 0 "$load" -q rebuilt -F tsv - < <(head -60000 all.tsv | tail -10000) # left fresh
-run 0 "$load" --mode rebuild rebuilt -F tsv - < <(tail -n +60001 all.tsv)
+run 0 "$load" --write rebuild rebuilt -F tsv - < <(tail -n +60001 all.tsv)
 says 'simidx-load: rebuilt: rebuilding: needs about '
 same_as_whole rebuilt
 # Too much for an insertion: the first batch is inserted, the rest is built.
@@ -110,7 +110,7 @@ ls -d signalled .simidx-* 2>/dev/null && fail 'something was left by SIGINT'
 
 # An index that is replaced: who has it open sees the old one to its end.
 run 0 "$load" -q replaced first.tsv
-run 2 "$load" --mode insert --on-duplicate last replaced first.tsv
+run 2 "$load" --write insert --on-duplicate last replaced first.tsv
 run 2 "$load" --memory 63M replaced first.tsv
 says 'simidx-load: --memory: expected a size of at least 64M'
 run 2 "$load" -q --tmpdir missing new first.tsv

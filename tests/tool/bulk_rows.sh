@@ -36,7 +36,7 @@ cat labelled.tsv good.tsv | sort -n >stored
 for mode in insert auto rebuild; do
 	rm -rf ix
 	[ $mode != rebuild ] || run 0 "$load" -q ix -F tsv /dev/null
-	run 1 "$load" --mode $mode --rejects rejects --summary summary.json \
+	run 1 "$load" --write $mode --rejects rejects --summary summary.json \
 		ix labelled.tsv bad.tsv
 	says '3001 documents stored, 7 rows rejected, 0 files skipped'
 	# A builder tells of duplicates at its end, also in the order of the lines.
@@ -137,7 +137,7 @@ rm -rf new
 
 # Options that would be passed over.
 "$load" -q bare -F lines - <<<$fp
-for options in '--merge never --mode rebuild ix' '--merge never --from bare ix' \
+for options in '--merge never --write rebuild ix' '--merge never --from bare ix' \
 	'--merge never --on-duplicate last ix'; do
 	run 2 "$load" $options good.tsv
 	says 'simidx-load: --merge never: '
@@ -174,7 +174,7 @@ summary_has '"exit":2' '"stored":0'
 run 2 "$load" -q --summary summary.json --max-errors 2 new good.tsv bad.tsv
 summary_has '"exit":2' '"stored":0' '"rejected":3'
 mkfifo pipe
-"$load" -q --mode insert --summary summary.json new -F tsv pipe 2>/dev/null &
+"$load" -q --write insert --summary summary.json new -F tsv pipe 2>/dev/null &
 loader=$!
 exec 3>pipe
 awk 'BEGIN { for (i = 0; i < 150000; i++) printf "%d\t%016x\n", i, i }' >&3

@@ -47,7 +47,7 @@ says 'simidx-load: index: nothing has changed; run the load again'
 left_as_it_was '' "$empty"
 
 # Other indexes, whose sizes are known before anything is done.
-run 0 "$load" -q --mode insert other -F lines all.fps
+run 0 "$load" -q --write insert other -F lines all.fps
 run 2 "$load" --from other small/index
 says 'MB are needed beside small/index, '
 left_as_it_was '' "$empty"
@@ -57,14 +57,14 @@ run 0 "$load" -q small/index -F lines few.fps
 "$query" small/index dump >before
 some=$(free)
 for how in rebuild auto; do
-	run 2 "$load" --mode $how small/index -F lines all.fps
+	run 2 "$load" --write $how small/index -F lines all.fps
 	says 'MB are needed beside small/index, '
 	"$query" small/index dump >after; head -50000 after | cmp - before || fail "other documents: $how"
 	"$query" small/index verify >/dev/null 2>&1 || fail "not sound: $how"
 	[ $how = auto ] || left_as_it_was index "$some"
 done
 # What an insertion has committed stays.
-run 2 "$load" --mode insert --merge never small/index -F lines all.fps
+run 2 "$load" --write insert --merge never small/index -F lines all.fps
 says 'No space left on device'
 says 'rows were committed; --resume goes on behind them'
 "$query" small/index verify >/dev/null 2>&1 || fail 'not sound: insert'

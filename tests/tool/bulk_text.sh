@@ -38,13 +38,13 @@ inputs=(texts.jsonl large.jsonl texts.jsonl)
 
 for mode in auto insert; do
 	for threads in 1 2 7; do
-		run 1 "$load" --mode $mode --threads $threads --rejects rejects-$threads \
+		run 1 "$load" --write $mode --threads $threads --rejects rejects-$threads \
 			--summary summary ix-$mode-$threads "${inputs[@]}"
 		tail -n +22 err | sed 's/, [0-9.]* s, .*//' >told-$threads
 		"$query" ix-$mode-$threads verify 2>/dev/null || fail 'not sound'
 		"$query" ix-$mode-$threads dump --format jsonl >dump-$mode-$threads
 		sed 's/"id":[0-9]*//' dump-$mode-$threads >documents-$mode-$threads
-		run 0 "$load" -q --mode $mode --threads $threads --summary summary \
+		run 0 "$load" -q --write $mode --threads $threads --summary summary \
 			files-$mode-$threads files/[0-9]*
 		grep -q '"short_texts":400,' summary || fail 'short texts are not counted'
 		"$query" files-$mode-$threads dump >files-dump-$mode-$threads

@@ -46,7 +46,7 @@ touch told2
 
 # Two loads that make the same index: the second one does not begin in vain. One that is to be
 # made in another way waits as well.
-for how in '' '--mode insert' '--merge never'; do
+for how in '' '--write insert' '--merge never'; do
 	reading pipe ix
 	until_it_builds
 	run 2 "$load" $how --wait 0 ix first.fps -F lines
@@ -97,10 +97,10 @@ grep -q 'ix: an index of another kind has been put there meanwhile' told2 || fai
 has ix 1
 
 # Into an index that another load rebuilds meanwhile: inserted, or rebuilt again.
-for how in '--mode auto' '--mode insert' '--mode rebuild'; do
+for how in '--write auto' '--write insert' '--write rebuild'; do
 	rm -rf ix
 	"$load" -q ix -F lines first.fps
-	reading pipe --mode rebuild ix
+	reading pipe --write rebuild ix
 	until_it_builds
 	run 2 "$load" $how --wait 50 ix -F lines first.fps
 	says 'ix'
@@ -120,7 +120,7 @@ if [ -n "${SX_TEXT-}" ] && [ -n "${SX_JSON-}" ]; then
 	"$load" -q --threads 2 texts -F jsonl pipe 2>told &
 	loader=$!
 	exec 3>pipe
-	run 0 "$load" -q --mode rebuild texts text.jsonl
+	run 0 "$load" -q --write rebuild texts text.jsonl
 	cat text.jsonl >&3
 	exec 3>&-
 	ended $loader 0 'texts into an index that was rebuilt'
@@ -132,7 +132,7 @@ fi
 half_way() {
 	local ix=$1
 	shift
-	"$load" -q --mode insert "$ix" -F lines pipe 2>told &
+	"$load" -q --write insert "$ix" -F lines pipe 2>told &
 	loader=$!
 	exec 3>pipe
 	head -100000 all.fps >&3
@@ -141,7 +141,7 @@ half_way() {
 	tail -n +100001 all.fps >&3
 	exec 3>&-
 }
-half_way middle "$load" -q --mode rebuild middle -F lines first.fps
+half_way middle "$load" -q --write rebuild middle -F lines first.fps
 ended $loader 0 'an index that was rebuilt in the middle'
 has middle 131000
 half_way gone "$load" -q --create truncate gone -F lines first.fps
@@ -153,7 +153,7 @@ has gone 1000
 # index or another one beside it, or takes over others.
 "$load" -q other -F lines first.fps
 n=1000
-for next in '--mode insert other' '--mode rebuild other' '--mode insert ix' 'new' '--from ix new'; do
+for next in '--write insert other' '--write rebuild other' '--write insert ix' 'new' '--from ix new'; do
 	rm -rf new
 	reading pipe killed
 	until_it_builds

@@ -110,11 +110,11 @@ for format in lines bin npy dump; do
 	says '--id-field, --fp-field and --label-field are for the formats tsv, csv and jsonl'
 done
 for format in bin npy dump; do
-	run 2 "$load" e --fp dec -F $format number.tsv
-	says '--fp is for the formats lines, tsv, csv and jsonl'
+	run 2 "$load" e --fp-encoding dec -F $format number.tsv
+	says '--fp-encoding is for the formats lines, tsv, csv and jsonl'
 done
-run 2 "$load" e --fp dec number.tsv some.npy
-says 'simidx-load: some.npy: --fp is for'
+run 2 "$load" e --fp-encoding dec number.tsv some.npy
+says 'simidx-load: some.npy: --fp-encoding is for'
 run 2 "$query" a search --header 00000000000000aa
 says '--header is for'
 [ ! -e e ] || fail 'an index was made'
@@ -124,7 +124,7 @@ lines_as() {
 	rm -rf enc
 	run "$1" "$load" "${@:2}" -F lines enc -
 }
-lines_as 0 --fp dec <<<$'0\n18446744073709551615\n9223372036854775808\n0010'
+lines_as 0 --fp-encoding dec <<<$'0\n18446744073709551615\n9223372036854775808\n0010'
 dump_of enc <<'END'
 0	0000000000000000	
 1	ffffffffffffffff	
@@ -135,7 +135,7 @@ run 0 "$query" enc search -k 0 --fp dec 18446744073709551615
 output <<<'ffffffffffffffff	1	ffffffffffffffff	0	'
 run 0 "$query" enc search -k 0 --fp dec - <<<10
 output <<<'000000000000000a	3	000000000000000a	0	'
-lines_as 0 --fp sdec <<<$'-1\n-9223372036854775808\n9223372036854775807\n-0\n-2'
+lines_as 0 --fp-encoding sdec <<<$'-1\n-9223372036854775808\n9223372036854775807\n-0\n-2'
 dump_of enc <<'END'
 0	ffffffffffffffff	
 1	8000000000000000	
@@ -143,41 +143,41 @@ dump_of enc <<'END'
 3	0000000000000000	
 4	fffffffffffffffe	
 END
-lines_as 0 --fp sdec --bits 17 <<<$'-1\n-65536\n65535'
+lines_as 0 --fp-encoding sdec --bits 17 <<<$'-1\n-65536\n65535'
 dump_of enc <<'END'
 0	1ffff	
 1	10000	
 2	0ffff	
 END
-lines_as 0 --fp base64 <<<$'AAAAAAAAAAA=\n//////////8=\nASNFZ4mrze8=\n+/+/AAAAAAA='
+lines_as 0 --fp-encoding base64 <<<$'AAAAAAAAAAA=\n//////////8=\nASNFZ4mrze8=\n+/+/AAAAAAA='
 dump_of enc <<'END'
 0	0000000000000000	
 1	ffffffffffffffff	
 2	0123456789abcdef	
 3	fbffbf0000000000	
 END
-lines_as 0 --fp base64 --bits 17 <<<$'AAAB\nAf//'
+lines_as 0 --fp-encoding base64 --bits 17 <<<$'AAAB\nAf//'
 dump_of enc <<'END'
 0	00001	
 1	1ffff	
 END
 
 # What is nearly right. Of each list the first is right.
-lines_as 1 --fp dec <<<$'1\n\n-1\n+1\n 1\n18446744073709551616\n99999999999999999999\n0x1\n1.0\n1e3'
+lines_as 1 --fp-encoding dec <<<$'1\n\n-1\n+1\n 1\n18446744073709551616\n99999999999999999999\n0x1\n1.0\n1e3'
 says '1 documents stored, 9 rows rejected'
 for line in 2 3 4 5 6 7 8 9 10; do
 	says "simidx-load: -:$line: fingerprint: expected a decimal number in 0..18446744073709551615"
 done
-lines_as 1 --fp dec --bits 17 <<<$'131071\n131072'
+lines_as 1 --fp-encoding dec --bits 17 <<<$'131071\n131072'
 says '1 documents stored, 1 rows rejected'
 says '-:2: fingerprint: expected a decimal number in 0..131071'
-lines_as 1 --fp sdec <<<$'1\n-\n--1\n9223372036854775808\n-9223372036854775809\n- 1\n'
+lines_as 1 --fp-encoding sdec <<<$'1\n-\n--1\n9223372036854775808\n-9223372036854775809\n- 1\n'
 says '1 documents stored, 6 rows rejected'
 says 'expected a decimal number in -9223372036854775808..9223372036854775807'
-lines_as 1 --fp base64 <<<$'AAAAAAAAAAA=\nAAAAAAAAAAA\nAAAAAAAAAAAA\nAAAAAAAAAAB=\nAAAA-AAA_AA=\nAAAAAAAAAA==\n\nAAAA AAAAAA='
+lines_as 1 --fp-encoding base64 <<<$'AAAAAAAAAAA=\nAAAAAAAAAAA\nAAAAAAAAAAAA\nAAAAAAAAAAB=\nAAAA-AAA_AA=\nAAAAAAAAAA==\n\nAAAA AAAAAA='
 says '1 documents stored, 7 rows rejected'
 says '-:2: fingerprint: expected base64 of 8 bytes: 12 characters, padding included'
-lines_as 1 --fp base64 --bits 17 <<<$'AAAA\nAgAA'
+lines_as 1 --fp-encoding base64 --bits 17 <<<$'AAAA\nAgAA'
 says '-:2: fingerprint: wider than 17 bits'
 
 # Against another program, for values without any pattern.
@@ -197,10 +197,10 @@ put("base64.tsv", lambda v: base64.b64encode(v.to_bytes(8, "big")).decode())
 END
 	sed 's/$/\t/' hex.tsv >expected
 	for encoding in hex dec sdec base64; do
-		run 0 "$load" -q --fp $encoding all-$encoding $encoding.tsv
+		run 0 "$load" -q --fp-encoding $encoding all-$encoding $encoding.tsv
 		dump_of all-$encoding <expected
 		tr '\t' , <$encoding.tsv >$encoding.csv
-		run 0 "$load" -q --fp $encoding csv-$encoding $encoding.csv
+		run 0 "$load" -q --fp-encoding $encoding csv-$encoding $encoding.csv
 		dump_of csv-$encoding <expected
 	done
 fi
@@ -231,7 +231,7 @@ cat >dec.jsonl <<'END'
 {"other": [9223372036854775808, "\\"], "fp": 9223372036854775808}
 {"fp": 10}
 END
-run 0 "$load" -q --fp dec i dec.jsonl
+run 0 "$load" -q --fp-encoding dec i dec.jsonl
 dump_of i <<'END'
 0	ffffffffffffffff	a "18446744073709551615, b
 1	ffffffffffffffff	
@@ -248,24 +248,24 @@ cat >bad.jsonl <<'END'
 {"id": 18446744073709551615, "fp": 1}
 {"fp": 18446744073709551615
 END
-run 1 "$load" --fp dec i bad.jsonl
+run 1 "$load" --fp-encoding dec i bad.jsonl
 says '0 documents stored, 8 rows rejected'
 says 'bad.jsonl:2: "fp": expected a decimal number in 0..18446744073709551615'
 says 'bad.jsonl:3: "fp": expected a string or a whole number'
 says 'bad.jsonl:6: "fp": expected a string or a whole number'
 says 'bad.jsonl:7: "id": expected an integer or a string'
 says 'bad.jsonl:8: malformed JSON'
-run 0 "$load" -q --fp2 --fp dec j -F jsonl - <<<'{"fp": 10, "fp2": 9223372036854775809}'
+run 0 "$load" -q --fp2 --fp-encoding dec j -F jsonl - <<<'{"fp": 10, "fp2": 9223372036854775809}'
 run 0 "$query" j dump --format jsonl
 output <<<'{"id":0,"fp":"000000000000000a","fp2":"8000000000000001"}'
-run 0 "$load" -q --fp sdec k -F jsonl - <<<$'{"fp": -1}\n{"fp": "-2"}\n{"fp": 3}'
+run 0 "$load" -q --fp-encoding sdec k -F jsonl - <<<$'{"fp": -1}\n{"fp": "-2"}\n{"fp": 3}'
 dump_of k <<'END'
 0	ffffffffffffffff	
 1	fffffffffffffffe	
 2	0000000000000003	
 END
-run 0 "$load" -q --fp base64 l -F jsonl - <<<'{"fp": "ASNFZ4mrze8="}'
+run 0 "$load" -q --fp-encoding base64 l -F jsonl - <<<'{"fp": "ASNFZ4mrze8="}'
 dump_of l <<<'0	0123456789abcdef	'
-run 1 "$load" -q --fp base64 l -F jsonl - <<<'{"fp": 3}'
+run 1 "$load" -q --fp-encoding base64 l -F jsonl - <<<'{"fp": 3}'
 errors <<<'simidx-load: -:1: "fp": expected a string of base64'
 finish

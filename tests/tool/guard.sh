@@ -40,9 +40,9 @@ if [ -n "${SX_TEXT-}" ]; then
 	for word in one two three; do
 		yes "$word of these is a text" | head -30 >texts/$word
 	done
-	run 0 "$load" -r texts texts/index
+	run 0 "$load" -r texts/index texts
 	says '3 documents stored'
-	run 1 "$load" -r texts texts/index
+	run 1 "$load" -r texts/index texts
 	says '3 rows rejected, 0 files skipped'
 	run 2 "$query" texts/index search --text texts/index/lock.mdb
 	says 'texts/index/lock.mdb: is a file of the index itself'

@@ -30,10 +30,14 @@ while read -r option; do
 	"$query" no-such-index search "$option" 2>err >out </dev/null
 	grep -q 'unknown option' err && fail "unknown: search $option"
 done <options
-run 0 "$load" --help
-[ -z "$(awk 'length($0) > 80' out)" ] || fail 'a line of --help is too long'
-grep '^  -' out | grep -oE -- '--[a-z0-9-]+' | sort -u >options
-[ "$(wc -l <options)" -ge 18 ] || fail 'options are missing from --help'
+for help in -h --help; do
+	run 0 "$load" $help
+	[ -z "$(awk 'length($0) > 80' out)" ] || fail "a line of $help is too long"
+	grep '^ *-' out | grep -oE -- ' --[a-z0-9-]+' | sort -u >options$help
+done
+same options-h options--help
+tr -d ' ' <options-h >options
+[ "$(wc -l <options)" -ge 47 ] || fail 'options are missing from --help'
 while read -r option; do
 	"$load" "$option" 2>err >out </dev/null
 	grep -q 'unknown option' err && fail "unknown: $option"
@@ -63,12 +67,28 @@ run 2 "$load" --layout columns index file
 says "--layout: expected one of blocks, rows, found 'columns'"
 run 2 "$load" -F xml index file
 says "--format: expected one of text, lines, tsv, csv, jsonl, bin, npy, dump, features, found 'xml'"
-run 2 "$load" --fp octal index file
-says "--fp: expected one of hex, dec, sdec, base64, found 'octal'"
+run 2 "$load" --fp-encoding octal index file
+says "--fp-encoding: expected one of hex, dec, sdec, base64, found 'octal'"
 run 2 "$load" index -
 says 'standard input needs its format'
 run 2 "$load" index
-says 'no input given'
+says 'INPUT is missing'
+run 2 "$load"
+says 'INDEX is missing'
+run 2 "$load" - file
+says "'-' is standard input, and no index"
+run 2 "$load" --mode rebuild index file
+says "unknown option '--mode'"
+says "Try 'simidx-load --help'."
+run 2 "$load" --write slowly index file
+says "--write: expected one of auto, insert, rebuild, found 'slowly'"
+run 2 "$load" --expect 1T index file
+says "--expect: expected a number of at least 1, such as 5000 or 20M, found '1T'"
+touch some.tsv
+run 2 "$load" --hidden index some.tsv
+says '--hidden is about the directories of -r'
+run 2 "$load" -0 index some.tsv
+says '-0 is about the lists of --files-from, and none is given'
 for k in 65 -1 1x; do
 	run 2 "$query" index search "--radius=$k" 0000000000000000
 	says "--radius: expected a number in 0..64, found '$k'"

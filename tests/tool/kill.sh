@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright the libsimidx authors
 #
-# simidx-load --mode insert killed at any moment: no index, or one that opens, is sound and holds whole
+# simidx-load --write insert killed at any moment: no index, or one that opens, is sound and holds whole
 # batches. SIMIDX_LONG=1 does it more often.
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
 rounds=20
@@ -12,7 +12,7 @@ RANDOM=1
 
 # How long it takes when nobody disturbs it, in milliseconds.
 started=$(date +%s%N)
-run 0 "$load" -q --mode insert whole documents.tsv
+run 0 "$load" -q --write insert whole documents.tsv
 whole=$((($(date +%s%N) - started) / 1000000 + 1))
 
 none=0 all=0 part=0 killed=0
@@ -41,7 +41,7 @@ for ((round = 0; round < rounds; round++)); do
 		lines=0
 	fi
 	tail -n +$((lines + 1)) documents.tsv >rest.tsv
-	"$load" -q --mode insert index rest.tsv 2>/dev/null &
+	"$load" -q --write insert index rest.tsv 2>/dev/null &
 	loader=$!
 	# Now and then in the first moments, when the index is being made.
 	span=$whole

@@ -13,7 +13,7 @@ query=$helpers/moved_query
 cat >exchange <<EOF
 [ "\$SX_OPENING" -le 2 ] || exit 0
 head -\$((SX_OPENING * 100 + 100)) documents.tsv | tail -100 |
-	'$load' -q --mode rebuild -F tsv live -
+	'$load' -q --write rebuild -F tsv live -
 EOF
 chmod +x exchange
 export SX_WHEN_OPEN='sh ./exchange'
@@ -51,7 +51,7 @@ if [ -n "${SX_TEXT-}" ]; then
 	echo 'the cat sat on a mat' >2
 	echo 'We all scream for ice-cream!' >3
 	cat >exchange <<-EOF
-		[ "\$SX_OPENING" -gt 2 ] || '$load' -q --mode rebuild live \$((SX_OPENING + 1))
+		[ "\$SX_OPENING" -gt 2 ] || '$load' -q --write rebuild live \$((SX_OPENING + 1))
 	EOF
 	for command in 'similar 1 2' 'search -F text 3'; do
 		rm -rf live

@@ -15,7 +15,7 @@ moved=$helpers/moved_load
 cat >exchange <<EOF
 [ "\$SX_OPENING" -le 2 ] || exit 0
 head -\$((SX_OPENING * 100 + 100)) documents.tsv | tail -100 |
-	'$load' -q --mode rebuild -F tsv live -
+	'$load' -q --write rebuild -F tsv live -
 EOF
 holds() {
 	run 0 "$query" "$1" verify
@@ -29,7 +29,7 @@ live() {
 }
 
 # Into an index that is exchanged: documents that came meanwhile stay, whatever the way.
-for how in '--mode insert' '--mode auto' '--mode rebuild' '--on-duplicate last'; do
+for how in '--write insert' '--write auto' '--write rebuild' '--on-duplicate last'; do
 	live
 	# shellcheck disable=SC2086
 	SX_WHEN_OPEN='sh ./exchange' run 0 "$moved" -q $how live last.tsv
@@ -52,7 +52,7 @@ holds taken some.tsv
 # How far the last load came is asked of what is there.
 live
 "$load" -q other last.tsv
-SX_WHEN_USED="'$load' -q --mode rebuild --from other live" run 0 "$moved" --resume live first.tsv
+SX_WHEN_USED="'$load' -q --write rebuild --from other live" run 0 "$moved" --resume live first.tsv
 says 'live: going on behind row 100 of this input'
 says '0 documents stored'
 cat first.tsv last.tsv >some.tsv
@@ -69,7 +69,7 @@ for operands in live '--from live taken'; do
 		"$load" -q --extractor char-2 live 1 || fail 'the load failed'
 		# shellcheck disable=SC2086
 		run 0 env SX_WHEN_$when="[ \${SX_OPENING:-1} -gt 1 ] ||
-			'$load' -q --mode rebuild live 2" "$moved" -q --extractor char-2 $operands 3
+			'$load' -q --write rebuild live 2" "$moved" -q --extractor char-2 $operands 3
 		errors </dev/null
 		run 0 "$query" "${operands##* }" dump
 		[ "$(wc -l <out)" -eq 3 ] || fail "not all texts: $operands, $when"

@@ -10,7 +10,7 @@ mkfifo pipe
 for signal in TERM INT; do
 	rm -rf index
 	# It reads 250,000 rows and then waits for more.
-	"$load" --mode insert index -F tsv pipe 2>stopped &
+	"$load" --write insert index -F tsv pipe 2>stopped &
 	loader=$!
 	exec 3>pipe
 	cat documents.tsv >&3

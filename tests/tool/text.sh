@@ -111,6 +111,21 @@ for index in ix-list ix-list0; do
 	run 0 "$query" $index dump
 	same out expected
 done
+# With -r a directory is an input like any other, in its place; what is hidden is left out.
+mkdir -p hidden/.git hidden/sub
+cp tree/a/1.txt hidden/.git/config
+cp tree/a/2.txt hidden/.profile
+cp tree/a/3.txt hidden/sub/seen
+run 0 "$load" -q -r in-place tree/a/1.txt hidden tree/c/short
+"$query" in-place dump | cut -f 1,3 | diff - <(printf '%s\n' '0	tree/a/1.txt' \
+	'1	hidden/sub/seen' '2	tree/c/short') || fail 'inputs in their order, hidden ones left out'
+run 0 "$load" -q -r --hidden all-of-them hidden
+"$query" all-of-them dump | cut -f 3 | diff - <(printf '%s\n' hidden/.git/config hidden/.profile \
+	hidden/sub/seen) || fail '--hidden'
+# A hidden name that is given is not left out.
+run 0 "$load" -q -r given hidden/.git hidden/.profile
+[ "$("$query" given dump | wc -l)" -eq 2 ] || fail 'hidden names that were given'
+
 # A .tsv in a list or a tree is a text like any other; one that is gone is a rejected row.
 printf 'tree/c/new\nline.tsv\0gone\0' >names
 run 1 "$load" -q ix-gone -0 --files-from names
@@ -168,6 +183,23 @@ run 0 "$load" -q file greeting
 run 0 "$load" -q --no-fp2 single greeting
 "$query" single dump --format jsonl | grep -q fp2 && fail 'fp2 in spite of --no-fp2'
 [ -n "${SX_JSON-}" ] || finish
+# The member of texts may have another name; then it is what counts.
+run 1 "$load" -q content --text-field content -F jsonl - <<'END'
+{"id": 1, "content": "hello world, hello", "text": 5, "fp": "00", "features": 7}
+{"id": 2, "text": "hello"}
+{"id": 3, "content": null}
+END
+errors <<'END'
+simidx-load: -:2: expected a member "content"
+simidx-load: -:3: "content": expected a string
+END
+run 0 "$load" -q text -F jsonl - <<<'{"id": 1, "text": "hello world, hello"}'
+[ "$("$query" content dump)" = "$("$query" text dump)" ] || fail '--text-field'
+run 2 "$load" never --text-field content other
+says 'simidx-load: other: --text-field is for the format jsonl'
+run 2 "$load" never --text-field content --fp-field fp -F jsonl other
+says 'simidx-load: other: --text-field and --fp-field exclude each other'
+
 # A text is the same whether it comes as a file or as JSON.
 run 0 "$load" -q json -F jsonl - <<<'{"id": "greeting", "text": "hello world, hello"}'
 [ "$("$query" json dump | cut -f 2)" = "$("$query" file dump | cut -f 2)" ] ||

@@ -175,6 +175,9 @@ struct tl_command {
 	const struct tl_command *const *commands; /* of a program that has some; else NULL */
 };
 
+/** Most threads that a program starts for --threads. */
+#define TL_MAX_THREADS 256
+
 /** What tl_parse() returns when the program is to go on. No exit code. */
 #define TL_PROCEED -1
 

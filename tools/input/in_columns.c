@@ -13,13 +13,13 @@
 const struct tl_option in_columns_rows[] = {
 	{ 0, "fp-encoding", "ENC", TL_WORD(struct in_columns, encoding, tl_encoding_names),
 	  .help = "fingerprints are hex (default), dec, sdec or base64",
-	  .more = "How fingerprints are written. hex (default): a digit for each four bits, "
-		  "\"0x\" before them allowed; dec: decimal; sdec: decimal, negative where the "
+	  .more = "How fingerprints are written. hex (default): zeros in front may be missing, and "
+		  "\"0x\" may be there; dec: decimal; sdec: decimal, negative where the "
 		  "highest bit is set; base64: of the bytes, the highest first, with padding. In "
 		  "jsonl a string, dec and sdec also a number." },
 	{ 0, "header", NULL, TL_FLAG(struct in_columns, header),
 	  .help = "tsv, csv: the first line names the columns",
-	  .more = "tsv, csv: the first line names the columns: \"fp\", and if wanted \"id\" and "
+	  .more = "The first line of tsv or csv names the columns: \"fp\", and if wanted \"id\" and "
 		  "\"label\". Others are passed over." },
 	{ 0, "id-field", "NAME", TL_TEXT(struct in_columns, id),
 	  .help = "another name for the column \"id\", or its number",
@@ -29,6 +29,10 @@ const struct tl_option in_columns_rows[] = {
 	  .help = "the same for \"fp\"" },
 	{ 0, "label-field", "NAME", TL_TEXT(struct in_columns, label),
 	  .help = "the same for \"label\"" },
+	{ 0, "text-field", "NAME", TL_TEXT(struct in_columns, text),
+	  .help = "jsonl: another name for the member \"text\"",
+	  .more = "Another name for the member \"text\" in jsonl. Then every object must have it, and "
+		  "\"fp\" and \"features\" are not read." },
 	{ 0 },
 };
 

@@ -17,6 +17,7 @@ struct in_columns {
 	const char *id;             /* --id-field: a name, or without a header a number */
 	const char *fp;             /* --fp-field */
 	const char *label;          /* --label-field */
+	const char *text;           /* --text-field */
 	enum tl_encoding encoding;  /* --fp-encoding */
 };
 
@@ -32,6 +33,7 @@ struct in_table {
 #define IN_TAKES_HEADER 1u
 #define IN_TAKES_FIELDS 2u
 #define IN_TAKES_ENCODING 4u
+#define IN_TAKES_TEXT_FIELD 8u
 
 /** The options; their struct is struct in_columns. */
 extern const struct tl_option in_columns_rows[];

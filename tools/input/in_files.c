@@ -15,16 +15,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static int call_format(void *options, const char *value)
+{
+	if (tl_option_word("--format", value, in_format_names) < 0)
+		return -1;
+	((struct in_files_options *)options)->format = in_format_named(value);
+	return 0;
+}
+
+const struct tl_option in_files_rows[] = {
+	{ 'r', "recursive", NULL, TL_FLAG(struct in_files_options, recursive),
+	  .help = "inputs may be directories: all files in them",
+	  .more = "Inputs may be directories. Of these all regular files are read, also of "
+		  "directories in them, in the order of their names. Symbolic links are not "
+		  "followed, and names that begin with a dot, such as .git, are left out." },
+	{ 0, "hidden", NULL, TL_FLAG(struct in_files_options, hidden),
+	  .help = "with -r: names that begin with a dot, too" },
+	{ 0, "files-from", "FILE", TL_LIST(struct in_files_options, lists),
+	  .help = "the files that FILE lists, one a line",
+	  .more = "Read the files that FILE lists, one a line; '-' is standard input. Empty lines "
+		  "mean nothing. May be repeated." },
+	{ '0', "null", NULL, TL_FLAG(struct in_files_options, nul_lists),
+	  .help = "names in such lists end with a NUL byte",
+	  .more = "Names in lists of --files-from end with a NUL byte, as find -print0 writes them." },
+	{ 'F', "format", "FORMAT", TL_CALL(call_format),
+	  .help = "of all inputs: lines, tsv, csv, jsonl, npy, ...",
+	  .more = "The format of all inputs. Without it an input with a name in .tsv, .csv, .jsonl, "
+		  ".ndjson or .npy has that format, where .ndjson is jsonl. All other inputs, all "
+		  "files in directories and all files that are listed are one text each." },
+	{ TL_GROUP(in_columns_rows, struct in_files_options, columns) },
+	{ 0 },
+};
+
 struct in_files {
 	const struct in_files_options *options;
 	size_t next_operand;
 	size_t next_list;
-	size_t next_directory;
 	int in_list; /* `lines` reads list number next_list - 1 */
 	struct in_lines lines;
 	char *name; /* a name from a list, NUL-terminated */
 	size_t name_size;
-	FTS *walk; /* of directory number next_directory - 1 */
+	FTS *walk; /* of operand number next_operand - 1, a directory */
 	char reason[8192];
 };
 
@@ -77,20 +108,6 @@ static enum in_result fail(struct in_files *files, enum in_result rc, const char
 	return rc;
 }
 
-static enum in_result next_operand(struct in_files *files, struct in_file *file)
-{
-	const char *reason;
-
-	if (files->next_operand == files->options->n_operands)
-		return IN_END;
-	file->path = files->options->operands[files->next_operand++];
-	file->is_stdin = strcmp(file->path, "-") == 0;
-	file->format = files->options->format;
-	if (!file->format)
-		file->format = in_format_of_path(file->path, &reason);
-	return IN_ROW;
-}
-
 static const struct in_format *document_format(const struct in_files *files)
 {
 	return files->options->format ? files->options->format : &in_format_text;
@@ -101,16 +118,16 @@ static enum in_result open_next_list(struct in_files *files)
 	const char *path;
 	int fd = STDIN_FILENO;
 
-	if (files->next_list == files->options->n_lists)
+	if (files->next_list == files->options->lists.n)
 		return IN_END;
-	path = files->options->lists[files->next_list++];
+	path = files->options->lists.at[files->next_list++];
 	if (strcmp(path, "-") != 0 && in_guard_is_file(path))
 		return fail(files, IN_FATAL, path, "is a file of the index itself", 0);
 	if (strcmp(path, "-") != 0)
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return fail(files, IN_FATAL, path, "cannot open", errno);
-	in_lines_begin(&files->lines, fd, files->options->separator);
+	in_lines_begin(&files->lines, fd, files->options->nul_lists ? '\0' : '\n');
 	files->in_list = 1;
 	return IN_ROW;
 }
@@ -118,7 +135,7 @@ static enum in_result open_next_list(struct in_files *files)
 /* Keep a listed name as a string. A NUL in it would cut it short: then it is no name. */
 static enum in_result keep_name(struct in_files *files, const char *name, size_t size)
 {
-	const char *list = files->options->lists[files->next_list - 1];
+	const char *list = files->options->lists.at[files->next_list - 1];
 	char *larger;
 
 	if (memchr(name, '\0', size))
@@ -139,7 +156,7 @@ static enum in_result keep_name(struct in_files *files, const char *name, size_t
 /* The next name of the list that is open; IN_END closes it. */
 static enum in_result next_listed(struct in_files *files, struct in_file *file)
 {
-	const char *list = files->options->lists[files->next_list - 1];
+	const char *list = files->options->lists.at[files->next_list - 1];
 	const char *name;
 	size_t size;
 	enum in_result rc;
@@ -157,7 +174,6 @@ static enum in_result next_listed(struct in_files *files, struct in_file *file)
 		rc = keep_name(files, name, size);
 	file->path = files->name;
 	file->format = document_format(files);
-	file->is_stdin = 0;
 	return rc;
 }
 
@@ -166,18 +182,25 @@ static int compare_names(const FTSENT **a, const FTSENT **b)
 	return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-static enum in_result open_next_walk(struct in_files *files)
+static enum in_result open_walk(struct in_files *files, char *path)
 {
-	char *roots[2] = { NULL, NULL };
+	char *roots[2] = { path, NULL };
 
-	if (files->next_directory == files->options->n_directories)
-		return IN_END;
-	roots[0] = files->options->directories[files->next_directory++];
 	files->walk =
 		fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, compare_names);
 	if (!files->walk)
-		return fail(files, IN_FATAL, roots[0], "cannot read", errno);
+		return fail(files, IN_FATAL, path, "cannot read", errno);
 	return IN_ROW;
+}
+
+/* Whether an entry of a directory, and all that is in it, is no input. */
+static int is_left_out(const struct in_files *files, const FTSENT *entry)
+{
+	if (entry->fts_level == 0)
+		return 0;
+	if (entry->fts_name[0] == '.' && !files->options->hidden)
+		return 1;
+	return entry->fts_info == FTS_D && in_guard_is_directory(entry->fts_name, entry->fts_statp);
 }
 
 /* The next regular file of the directory that is open; IN_END closes it. */
@@ -190,17 +213,18 @@ static enum in_result next_walked(struct in_files *files, struct in_file *file)
 		entry = fts_read(files->walk);
 		if (!entry && errno)
 			return fail(files, IN_FATAL,
-				    files->options->directories[files->next_directory - 1],
+				    files->options->operands[files->next_operand - 1],
 				    "cannot read", errno);
 		if (!entry) {
 			close_walk(files);
 			return IN_END;
 		}
+		if (is_left_out(files, entry)) {
+			fts_set(files->walk, entry, FTS_SKIP);
+			continue;
+		}
 		if (entry->fts_info == FTS_F)
 			break;
-		if (entry->fts_info == FTS_D && entry->fts_level > 0 &&
-		    in_guard_is_directory(entry->fts_name, entry->fts_statp))
-			fts_set(files->walk, entry, FTS_SKIP);
 		if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR ||
 		    entry->fts_info == FTS_NS)
 			return fail(files, IN_REJECTED, entry->fts_path, "cannot read",
@@ -208,44 +232,67 @@ static enum in_result next_walked(struct in_files *files, struct in_file *file)
 	}
 	file->path = entry->fts_path;
 	file->format = document_format(files);
-	file->is_stdin = 0;
+	file->is_found = 1;
+	return IN_ROW;
+}
+
+static int is_directory(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISDIR(status.st_mode);
+}
+
+/* The next operand; IN_END if it is a directory, which is opened. */
+static enum in_result next_operand(struct in_files *files, struct in_file *file)
+{
+	char *path = files->options->operands[files->next_operand++];
+	const char *reason;
+	enum in_result rc;
+
+	file->is_stdin = strcmp(path, "-") == 0;
+	if (!file->is_stdin && files->options->recursive && is_directory(path)) {
+		rc = open_walk(files, path);
+		return rc == IN_ROW ? IN_END : rc;
+	}
+	file->path = path;
+	file->format = files->options->format;
+	if (!file->format)
+		file->format = in_format_of_path(path, &reason);
 	return IN_ROW;
 }
 
 enum in_result in_files_next(struct in_files *files, struct in_file *file)
 {
-	enum in_result rc = next_operand(files, file);
+	enum in_result rc = IN_END;
 
+	memset(file, 0, sizeof(*file));
 	while (rc == IN_END) {
-		if (files->in_list) {
-			rc = next_listed(files, file);
-		} else if (files->walk) {
+		if (files->walk) {
 			rc = next_walked(files, file);
+		} else if (files->next_operand < files->options->n_operands) {
+			rc = next_operand(files, file);
+		} else if (files->in_list) {
+			rc = next_listed(files, file);
 		} else {
 			rc = open_next_list(files);
 			if (rc == IN_END)
-				rc = open_next_walk(files);
-			if (rc == IN_END)
 				return rc;
 			if (rc == IN_ROW)
-				rc = IN_END; /* go round: take the first name of it */
+				rc = IN_END; /* go round: take its first name */
 		}
 	}
 	return rc;
 }
 
 /* Only stat() and access(): to open a pipe twice would lose what is in it. */
-static int check_path(const char *path, int want_directory, struct stat *status)
+static int check_path(const char *path, int may_be_directory, struct stat *status)
 {
 	if (stat(path, status)) {
 		tl_error("%s: cannot open: %s", path, strerror(errno));
 		return -1;
 	}
-	if (want_directory && !S_ISDIR(status->st_mode)) {
-		tl_error("%s: not a directory", path);
-		return -1;
-	}
-	if (!want_directory && S_ISDIR(status->st_mode)) {
+	if (!may_be_directory && S_ISDIR(status->st_mode)) {
 		tl_error("%s: is a directory (-r loads the files in it)", path);
 		return -1;
 	}
@@ -276,15 +323,18 @@ static int check_format(const char *path, const struct in_format *format,
 static int check_operand(const char *path, const struct in_files_options *options,
 			 uint64_t *bytes, int *unknown)
 {
+	const struct in_format *format = options->format;
 	struct stat status;
 
-	if (check_format(path, options->format, &options->columns))
-		return -1;
 	if (strcmp(path, "-") == 0) {
 		*unknown = 1;
-		return 0;
+		return check_format(path, format, &options->columns);
 	}
-	if (check_path(path, 0, &status))
+	if (check_path(path, options->recursive, &status))
+		return -1;
+	if (S_ISDIR(status.st_mode) && !format)
+		format = &in_format_text;
+	if (check_format(path, format, &options->columns))
 		return -1;
 	if (S_ISREG(status.st_mode))
 		*bytes += (uint64_t)status.st_size;
@@ -295,7 +345,7 @@ static int check_operand(const char *path, const struct in_files_options *option
 
 int in_files_check(const struct in_files_options *options, uint64_t *total_bytes)
 {
-	int unknown = options->n_lists > 0 || options->n_directories > 0;
+	int unknown = options->lists.n > 0;
 	const struct in_format *format = options->format;
 	uint64_t bytes = 0;
 	struct stat status;
@@ -307,14 +357,10 @@ int in_files_check(const struct in_files_options *options, uint64_t *total_bytes
 			return -1;
 	if (!format)
 		format = &in_format_text;
-	for (i = 0; i < options->n_lists; i++)
-		if (check_format(options->lists[i], format, &options->columns) ||
-		    (strcmp(options->lists[i], "-") != 0 &&
-		     check_path(options->lists[i], 0, &status)))
-			return -1;
-	for (i = 0; i < options->n_directories; i++)
-		if (check_format(options->directories[i], format, &options->columns) ||
-		    check_path(options->directories[i], 1, &status))
+	for (i = 0; i < options->lists.n; i++)
+		if (check_format(options->lists.at[i], format, &options->columns) ||
+		    (strcmp(options->lists.at[i], "-") != 0 &&
+		     check_path(options->lists.at[i], 0, &status)))
 			return -1;
 	if (!unknown)
 		*total_bytes = bytes;

@@ -2,33 +2,37 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The inputs of a run one after another: operands, then what --files-from lists, then the
- * files of directories in the order of their names.
+ * The inputs of a run one after another: operands, and with -r the files of those that are
+ * directories, in the order of their names; then what --files-from lists.
  */
 
 #ifndef IN_FILES_H
 #define IN_FILES_H
 
+#include "common/tl_options.h"
 #include "input/in_reader.h"
 
 /** What was asked for; everything is borrowed. */
 struct in_files_options {
 	char **operands;
 	size_t n_operands;
-	char **lists;        /* --files-from */
-	size_t n_lists;
-	char **directories;  /* -r */
-	size_t n_directories;
-	char separator;      /* between the names of a list */
+	struct tl_strings lists; /* --files-from; the list itself is owned */
+	int nul_lists;           /* -0: names in lists end with a NUL byte */
+	int recursive;           /* -r: operands may be directories */
+	int hidden;              /* --hidden: in these, names that begin with a dot, too */
 	const struct in_format *format; /* of everything; NULL = operands by name, rest text */
 	struct in_columns columns;      /* of everything */
 };
+
+/** The options; their struct is struct in_files_options. */
+extern const struct tl_option in_files_rows[];
 
 /** One input. */
 struct in_file {
 	const char *path;    /* borrowed until the next call */
 	const struct in_format *format;
 	int is_stdin;
+	int is_found;        /* in a directory, so nobody has named it */
 };
 
 struct in_files;
@@ -51,7 +55,7 @@ enum in_result in_files_next(struct in_files *files, struct in_file *file);
 const char *in_files_reason(const struct in_files *files);
 
 /**
- * Check operands, lists and directories before anything else is done: they must be there and
+ * Check operands and lists before anything else is done: they must be there and
  * readable, their formats known to this build and fit for the options about columns.
  *
  * @param total_bytes  set to the size of all of them, or 0 when it cannot be told

@@ -94,7 +94,11 @@ const char *in_format_misfit(const struct in_format *format, const struct in_col
 	if (columns->header && !(format->takes & IN_TAKES_HEADER))
 		return "--header is for the formats tsv and csv";
 	if (columns->encoding != TL_HEX && !(format->takes & IN_TAKES_ENCODING))
-		return "--fp is for the formats lines, tsv, csv and jsonl";
+		return "--fp-encoding is for the formats lines, tsv, csv and jsonl";
+	if (columns->text && !(format->takes & IN_TAKES_TEXT_FIELD))
+		return "--text-field is for the format jsonl";
+	if (columns->text && columns->fp)
+		return "--text-field and --fp-field exclude each other";
 	if (!columns->id && !columns->fp && !columns->label)
 		return NULL;
 	if (!(format->takes & IN_TAKES_FIELDS))

@@ -7,7 +7,7 @@
 
 #include "input/in_reader.h"
 
-#define JSONL_TAKES (IN_TAKES_FIELDS | IN_TAKES_ENCODING)
+#define JSONL_TAKES (IN_TAKES_FIELDS | IN_TAKES_ENCODING | IN_TAKES_TEXT_FIELD)
 
 #ifndef HAVE_JSON
 
@@ -268,20 +268,22 @@ static enum in_result take_weights(struct in_reader *reader, struct in_row *row,
 static enum in_result take_content(struct in_reader *reader, struct in_row *row,
 				   const json_t *object)
 {
-	const char *key = reader->columns->fp;
-	const json_t *fp = json_object_get(object, key ? key : "fp");
-	const json_t *fp2 = json_object_get(object, "fp2");
-	const json_t *text = NULL, *features = NULL;
+	const char *fp_key = reader->columns->fp, *text_key = reader->columns->text;
+	const char *named = fp_key ? fp_key : text_key;
+	const json_t *fp = NULL, *fp2 = NULL, *text = NULL, *features = NULL;
 	enum in_result rc;
 
-	/* Whoever names the member of the fingerprints wants these and nothing else. */
-	if (!key) {
-		text = json_object_get(object, "text");
-		features = json_object_get(object, "features");
-		key = "fp";
-	} else if (!fp) {
-		return in_fail(reader, IN_REJECTED, "expected a member \"%s\"", key);
+	/* With an option that names the member of fingerprints, or of texts, nothing else is read. */
+	if (!text_key) {
+		fp = json_object_get(object, fp_key ? fp_key : "fp");
+		fp2 = json_object_get(object, "fp2");
 	}
+	if (!fp_key)
+		text = json_object_get(object, text_key ? text_key : "text");
+	if (!named)
+		features = json_object_get(object, "features");
+	if (named && !fp && !text)
+		return in_fail(reader, IN_REJECTED, "expected a member \"%s\"", named);
 	if (!!text + !!fp + !!features != 1)
 		return in_fail(reader, IN_REJECTED,
 			       "expected one of \"text\", \"fp\" and \"features\"");
@@ -291,14 +293,15 @@ static enum in_result take_content(struct in_reader *reader, struct in_row *row,
 		return take_features(reader, row, features);
 	if (text) {
 		if (!json_is_string(text))
-			return in_fail(reader, IN_REJECTED, "\"text\": expected a string");
+			return in_fail(reader, IN_REJECTED, "\"%s\": expected a string",
+				       text_key ? text_key : "text");
 		row->kind = IN_TEXT;
 		row->text = json_string_value(text);
 		row->text_size = json_string_length(text);
 		return IN_ROW;
 	}
 	row->kind = IN_FINGERPRINT;
-	rc = take_fingerprint(reader, fp, key, reader->bits, &row->fp);
+	rc = take_fingerprint(reader, fp, fp_key ? fp_key : "fp", reader->bits, &row->fp);
 	if (rc != IN_ROW || !fp2)
 		return rc;
 	row->has_fp2 = 1;

@@ -42,13 +42,6 @@ int ld_fit_options(const struct ld_options *options, const simidx_info *info)
 	return 0;
 }
 
-static int has_inputs(const struct ld_options *options)
-{
-	const struct in_files_options *inputs = &options->inputs;
-
-	return inputs->n_operands + inputs->n_lists + inputs->n_directories > 0;
-}
-
 /* The profile begins with the name of the extractor that made the index, or tells who else made
  * the features. */
 int ld_fit_extractor(const struct ld_options *options, const char *path, const simidx_info *info)
@@ -56,7 +49,7 @@ int ld_fit_extractor(const struct ld_options *options, const char *path, const s
 	size_t length = strcspn(info->profile, " ");
 
 	/* Indexes that are only taken over say themselves what they hold. */
-	if ((options->features_by || has_inputs(options)) &&
+	if ((options->features_by || ld_has_inputs(options)) &&
 	    tl_features_fit(path, info, options->features_by))
 		return TL_TROUBLE;
 	if (!options->text.how.extractor)
@@ -80,8 +73,8 @@ static int is_same_file(const char *a, const char *b)
 
 int ld_fit_sources(const struct ld_options *options)
 {
-	for (size_t i = 0; i < options->n_from; i++)
-		if (is_same_file(options->from[i], options->index))
-			return tl_error("--from %s: is the index itself", options->from[i]);
+	for (size_t i = 0; i < options->from.n; i++)
+		if (is_same_file(options->from.at[i], options->index))
+			return tl_error("--from %s: is the index itself", options->from.at[i]);
 	return 0;
 }

@@ -13,7 +13,7 @@ int main(int argc, char **argv)
 	tl_msg_init("simidx-load");
 	tl_ignore_sigpipe();
 	code = ld_parse_options(argc, argv, &options);
-	if (code == LD_PROCEED) {
+	if (code == TL_PROCEED) {
 		tl_stop_on_signals();
 		code = ld_run(&options);
 	}

@@ -77,18 +77,17 @@ int ld_mark_digest(const struct ld_options *options, unsigned bits, uint64_t *di
 	*digest = 0;
 	if (!out)
 		return tl_error("out of memory");
-	fprintf(out, "%u %s %d", bits, inputs->format ? inputs->format->name : "",
-		inputs->separator);
-	fprintf(out, " %d %d %s %s %s", inputs->columns.header, (int)inputs->columns.encoding,
+	fprintf(out, "%u %s %d %d %d", bits, inputs->format ? inputs->format->name : "",
+		inputs->nul_lists, inputs->recursive, inputs->hidden);
+	fprintf(out, " %d %d %s %s %s %s", inputs->columns.header, (int)inputs->columns.encoding,
 		inputs->columns.id ? inputs->columns.id : "",
 		inputs->columns.fp ? inputs->columns.fp : "",
-		inputs->columns.label ? inputs->columns.label : "");
+		inputs->columns.label ? inputs->columns.label : "",
+		inputs->columns.text ? inputs->columns.text : "");
 	for (i = 0; i < inputs->n_operands; i++)
 		describe(out, 'o', inputs->operands[i]);
-	for (i = 0; i < inputs->n_lists; i++)
-		describe(out, 'l', inputs->lists[i]);
-	for (i = 0; i < inputs->n_directories; i++)
-		describe(out, 'd', inputs->directories[i]);
+	for (i = 0; i < inputs->lists.n; i++)
+		describe(out, 'l', inputs->lists.at[i]);
 	if (fclose(out)) {
 		free(text);
 		return tl_error("out of memory");

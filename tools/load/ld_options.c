@@ -5,11 +5,7 @@
 
 #include "common/tl_features.h"
 #include "common/tl_msg.h"
-#include "common/tl_number.h"
 #include "input/in_guard.h"
-#include "common/tl_options.h"
-#include "load/ld_help.h"
-#include "load/ld_report.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -17,284 +13,242 @@
 
 #include <simidx_load.h>
 
-/* Options without a letter. */
-enum long_option {
-	OPT_BITS = TL_LONG_OPTION,
-	OPT_CREATE,
-	OPT_DURABILITY,
-	OPT_EXPECT,
-	OPT_FEATURES_BY,
-	OPT_FILES_FROM,
-	OPT_FILL,
-	OPT_FORCE,
-	OPT_FP2,
-	OPT_FROM,
-	OPT_HELP,
-	OPT_IDS,
-	OPT_LAYOUT,
-	OPT_MAX_ERRORS,
-	OPT_MEMORY,
-	OPT_MERGE,
-	OPT_MODE,
-	OPT_NO_FP2,
-	OPT_ON_DUPLICATE,
-	OPT_PLAN,
-	OPT_REJECTS,
-	OPT_RESUME,
-	OPT_SUMMARY,
-	OPT_THREADS,
-	OPT_TMPDIR,
-	OPT_VERSION,
-	OPT_WAIT
-};
-
-static const struct option long_options[] = {
-	{ "bits", required_argument, NULL, OPT_BITS },
-	{ "create", required_argument, NULL, OPT_CREATE },
-	{ "durability", required_argument, NULL, OPT_DURABILITY },
-	{ "expect", required_argument, NULL, OPT_EXPECT },
-	{ "features-by", required_argument, NULL, OPT_FEATURES_BY },
-	{ "files-from", required_argument, NULL, OPT_FILES_FROM },
-	{ "fill", required_argument, NULL, OPT_FILL },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "format", required_argument, NULL, 'F' },
-	{ "fp2", no_argument, NULL, OPT_FP2 },
-	{ "from", required_argument, NULL, OPT_FROM },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ "ids", required_argument, NULL, OPT_IDS },
-	{ "layout", required_argument, NULL, OPT_LAYOUT },
-	{ "max-errors", required_argument, NULL, OPT_MAX_ERRORS },
-	{ "memory", required_argument, NULL, OPT_MEMORY },
-	{ "merge", required_argument, NULL, OPT_MERGE },
-	{ "mode", required_argument, NULL, OPT_MODE },
-	{ "no-fp2", no_argument, NULL, OPT_NO_FP2 },
-	{ "on-duplicate", required_argument, NULL, OPT_ON_DUPLICATE },
-	{ "plan", required_argument, NULL, OPT_PLAN },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "recursive", required_argument, NULL, 'r' },
-	{ "rejects", required_argument, NULL, OPT_REJECTS },
-	{ "resume", no_argument, NULL, OPT_RESUME },
-	{ "summary", required_argument, NULL, OPT_SUMMARY },
-	{ "threads", required_argument, NULL, OPT_THREADS },
-	{ "tmpdir", required_argument, NULL, OPT_TMPDIR },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "wait", required_argument, NULL, OPT_WAIT },
-	IN_COLUMNS_OPTIONS,
-	TL_TEXT_OPTIONS,
-	{ NULL, 0, NULL, 0 }
-};
-
 /* In the order of the enums that they stand for. */
 static const char *const create_words[] = { "if-missing", "must", "truncate", NULL };
 static const char *const merge_words[] = { "auto", "always", "never", NULL };
 static const char *const layout_words[] = { "blocks", "rows", NULL };
 static const char *const durability_words[] = { "full", "normal", NULL };
 static const char *const ids_words[] = { "auto", "none", NULL };
-static const char *const mode_words[] = { "auto", "insert", "rebuild", NULL };
+static const char *const write_words[] = { "auto", "insert", "rebuild", NULL };
 static const char *const duplicate_words[] = { "reject", "first", "last", NULL };
 
 #define MIN_MEMORY ((uint64_t)64 << 20)
-#define DEFAULT_MEMORY ((uint64_t)1 << 30)
-#define MAX_THREADS 256
 
-static int add_name(char ***names, size_t *n, char *name)
+static int call_features_by(void *options, const char *value)
 {
-	char **larger = realloc(*names, (*n + 1) * sizeof(*larger));
-
-	if (!larger) {
-		tl_error("out of memory");
-		return -1;
-	}
-	*names = larger;
-	larger[(*n)++] = name;
-	return 0;
+	((struct ld_options *)options)->features_by = value;
+	return tl_features_check(value);
 }
 
-static int set_word(const char *name, const char *const *words, int *out)
-{
-	*out = tl_option_word(name, optarg, words);
-	return *out < 0 ? -1 : 0;
-}
+/* ---- the table ---- */
 
-static int set_number(const char *name, uint64_t min, uint64_t max, uint64_t *out)
-{
-	return tl_option_number(name, optarg, min, max, out);
-}
+static const struct tl_option index_rows[] = {
+	{ 0, "create", "WHEN", TL_WORD(struct ld_options, create, create_words),
+	  .standard = "if-missing", .help = "if-missing, must or truncate",
+	  .more = "When an index is made. if-missing: if INDEX is not there; must: always, so it "
+		  "must not be there; truncate: always, and what is there is replaced." },
+	{ 0, "plan", "PLAN", TL_TEXT(struct ld_options, plan),
+	  .help = "4x16, 10x26, 16x28, 20x31, 3x22, 2x32 or auto",
+	  .more = "Which sorted tables the index has: 4x16, 10x26, 16x28, 20x31, 3x22, 2x32 or auto "
+		  "(default). auto is 4x16, or 3x22 if --expect is above 50M. 'simidx-query plan' "
+		  "compares them." },
+	{ 0, "expect", "N", TL_COUNT(struct ld_options, expect, 1, SIMIDX_MAX_ID),
+	  .help = "documents that the index is going to have" },
+	{ 0, "layout", "LAYOUT", TL_WORD(struct ld_options, layout, layout_words),
+	  .help = "blocks (default) or rows",
+	  .more = "How documents are stored: in compressed blocks (default) or as literal rows." },
+	{ 0, "fill", "PERCENT", TL_NUMBER(struct ld_options, fill, 50, 100),
+	  .help = "how full blocks are made, 50..100 (default: 90)",
+	  .more = "How full blocks are made, 50..100 (default: 90)." },
+	{ 0, "bits", "F", TL_NUMBER(struct ld_options, bits, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS),
+	  .help = "bits of a fingerprint, 16..64 (default: 64)",
+	  .more = "Bits of a fingerprint, 16..64 (default: 64)." },
+	{ 0, "ids", "auto|none", TL_WORD(struct ld_options, no_ids, ids_words),
+	  .help = "none: distinct fingerprints only",
+	  .more = "Whether documents have ids. auto (default): yes, and labels if they are given; "
+		  "none: the index keeps distinct fingerprints only, without ids and labels." },
+	{ 0, "fp2", NULL, TL_SET(struct ld_options, fp2, 1),
+	  .help = "with a second fingerprint for each document",
+	  .more = "With a second fingerprint for each document. An index of texts that has ids "
+		  "does so by itself." },
+	{ 0, "no-fp2", NULL, TL_SET(struct ld_options, fp2, 0),
+	  .help = "without second fingerprints" },
+	{ TL_PARAGRAPH("An index that is there must agree with those of these options that are given.") },
+	{ 0 },
+};
 
-/* A number of bytes, perhaps with K, M or G behind it. */
-static int set_memory(struct ld_options *options)
-{
-	uint64_t number;
+static const struct tl_option text_rows[] = {
+	{ TL_GROUP(tl_text_rows, struct ld_options, text) },
+	{ 0, "features-by", "NAME", TL_CALL(call_features_by),
+	  .help = "who makes the features of -F features and jsonl",
+	  .more = "Other programs make features of the texts, in a way that has this name: say "
+		  "which program, its version and its word lists. The index keeps the name, and "
+		  "every load and search must give the same." },
+	{ TL_PARAGRAPH("An index is one of texts if one of these options, but not --min-tokens or "
+		       "--short flag or reject, is given or if the first row is a text; else it "
+		       "is one of fingerprints. It remembers how its texts were handled. Of "
+		       "lists in files it keeps only a hash, so these files must be given again "
+		       "when it is loaded or searched; what differs is refused. --min-tokens and "
+		       "--short flag or reject are about one run, and only one with texts.") },
+	{ 0 },
+};
 
-	if (!tl_parse_bytes(optarg, strlen(optarg), SIZE_MAX / 2, &number) &&
-	    number >= MIN_MEMORY) {
-		options->memory = number;
-		return 0;
-	}
-	tl_usage_error("--memory: expected a size of at least 64M, such as 400M or 2G, "
-		       "found '%s'",
-		       optarg);
-	return -1;
-}
+static const struct tl_option write_rows[] = {
+	{ 0, "write", "HOW", TL_WORD(struct ld_options, write, write_words), .standard = "auto",
+	  .help = "auto, insert or rebuild",
+	  .more = "How documents get into the index. insert: add the documents to the index and commit every 100,000, while others "
+		  "read it. rebuild: build a new index of what is there and the inputs, and "
+		  "put it in the place of the old one. auto: build an index that is not there; "
+		  "insert into one that is, but when more than 100,000 documents and more than "
+		  "5 % of the index have come, rebuild it with the rest." },
+	{ 0, "from", "OTHER", TL_LIST(struct ld_options, from),
+	  .help = "first take over the documents of this index",
+	  .more = "Take over all documents of the index OTHER before those of the inputs, by a "
+		  "rebuild. May be repeated." },
+	{ 0, "on-duplicate", "WHAT", TL_WORD(struct ld_options, duplicates, duplicate_words),
+	  .standard = "reject", .help = "reject, first or last",
+	  .more = "What to do when an id or label is already in use. reject: the row is an error; "
+		  "first: keep the document that is there, which is no error; last: replace it, by "
+		  "a rebuild." },
+	{ 0, "resume", NULL, TL_FLAG(struct ld_options, resume),
+	  .help = "go on with a load that was interrupted",
+	  .more = "Go on with a load by insertion that was interrupted. The inputs must be the same, "
+		  "and standard input must bring the same again. If there is no index yet, begin. "
+		  "A load that has come to its end has nothing left to do." },
+	{ 0, "merge", "WHEN", TL_WORD(struct ld_options, merge, merge_words), .standard = "auto",
+	  .help = "auto, always or never",
+	  .more = "When documents that were inserted are moved into the sorted tables. auto: when "
+		  "they are many, and at the end of a load that makes the index; always: also at the "
+		  "end of any other load; never: insert into a new index, too, and leave them "
+		  "where they are." },
+	{ 0, "durability", "LEVEL", TL_WORD(struct ld_options, durability, durability_words),
+	  .standard = "full", .help = "full, or normal: faster commits",
+	  .more = "What a power cut may do. full: what is committed survives it; normal: the last "
+		  "commits may be lost, and the index stays sound." },
+	{ 0, "wait", "MS", TL_NUMBER(struct ld_options, wait_ms, 0, INT_MAX),
+	  .help = "longest wait for another writer",
+	  .more = "The longest wait, in milliseconds, for another process that writes INDEX "
+		  "(default: no limit)." },
+	{ 0, "force", NULL, TL_FLAG(struct ld_options, force),
+	  .help = "accept a network file system, at your own risk" },
+	{ 0 },
+};
 
-static int set_format(struct ld_options *options)
-{
-	if (tl_option_word("--format", optarg, in_format_names) < 0)
-		return -1;
-	options->inputs.format = in_format_named(optarg);
-	return 0;
-}
+static const struct tl_option resource_rows[] = {
+	{ 0, "memory", "SIZE", TL_SIZE(struct ld_options, memory, MIN_MEMORY, SIZE_MAX / 2),
+	  .standard = "1G", .help = "memory to build in, at least 64M",
+	  .more = "Memory to build in, at least 64M; K, M and G are binary." },
+	{ 0, "tmpdir", "DIR", TL_TEXT(struct ld_options, tmpdir),
+	  .help = "where temporary files are made",
+	  .more = "Where temporary files are made (default: beside INDEX)." },
+	{ 0, "threads", "N", TL_NUMBER(struct ld_options, threads, 1, TL_MAX_THREADS),
+	  .help = "for texts and building (default: one a core)",
+	  .more = "Threads for texts and for building (default: one a core)." },
+	{ TL_PARAGRAPH("Whether the disk has room, for the index and for temporary files, is "
+		       "estimated as soon as the first rows have shown how much is to come, and "
+		       "again before building; for standard input, directories and lists only "
+		       "then.") },
+	{ 0 },
+};
 
-/* Options about the inputs. Returns 0, -1 after a message, 1 if it is none of them. */
-static int take_input_option(struct ld_options *options, int c)
-{
-	struct in_files_options *inputs = &options->inputs;
+static const struct tl_option report_rows[] = {
+	{ 0, "rejects", "FILE", TL_TEXT(struct ld_options, rejects),
+	  .help = "write rejected rows to FILE",
+	  .more = "Write a line to FILE for each rejected row: where it is, a tab, and the reason." },
+	{ 0, "max-errors", "N", TL_COUNT(struct ld_options, max_errors, 0, UINT64_MAX - 1),
+	  .help = "stop when more than N rows are rejected",
+	  .more = "Stop when more than N rows are rejected (default: go on). A load whose first 1,000 "
+		  "rows are all rejected stops in any case." },
+	{ 0, "summary", "FILE", TL_TEXT(struct ld_options, summary),
+	  .help = "write counts, times and sizes to FILE as JSON",
+	  .more = "Write counts, times and sizes to FILE as JSON, also when the load fails or is "
+		  "interrupted." },
+	{ 'q', "quiet", NULL, TL_FLAG(struct ld_options, quiet),
+	  .help = "print errors only" },
+	{ TL_HELP_ROW },
+	{ TL_VERSION_ROW },
+	{ TL_PARAGRAPH("A row that cannot be stored is reported with its file and line, and left out; "
+		       "after 20 of them the others are only counted. When an index is built, "
+		       "rows whose id or label is in use are found at the end. They are reported "
+		       "then, in the order of the input, at most 100,000 at a time. An id that "
+		       "was assigned to such a row stays unused, while an insertion gives it to "
+		       "the next row.") },
+	{ TL_PARAGRAPH("A commit is stored whole or not at all, and so is an index that is built: "
+		       "until it is complete, nothing of it can be seen.") },
+	{ 0 },
+};
 
-	switch (c) {
-	case 'F':
-		return set_format(options);
-	case 'r':
-		return add_name(&inputs->directories, &inputs->n_directories, optarg);
-	case '0':
-		inputs->separator = '\0';
-		return 0;
-	case OPT_FILES_FROM:
-		return add_name(&inputs->lists, &inputs->n_lists, optarg);
-	default:
-		return in_columns_take(&inputs->columns, c, optarg);
-	}
-}
+static const struct tl_option format_rows[] = {
+	{ TL_TERM("text", "A file is one text in UTF-8, with its path as its label. Files with a NUL "
+			  "byte in their first 8 KiB are no texts and are skipped. Convert other "
+			  "encodings first, for example with iconv.") },
+	{ TL_TERM("lines", "A fingerprint a line; ids are assigned.") },
+	{ TL_TERM("tsv", "The columns id, fingerprint, label. An id that is empty is assigned; the "
+			 "label may be empty or missing, and has the escapes \\t \\n \\r \\\\ \\xHH.") },
+	{ TL_TERM("csv", "The same separated by commas, quoted as RFC 4180 says, without escapes.") },
+	{ TL_TERM("jsonl", "An object a line. \"id\": an integer is the id, a string the label. "
+			   "\"label\" or \"label_hex\". One of \"text\", of \"fp\", perhaps with \"fp2\", "
+			   "and of \"features\": [[\"word\", weight], ...]. Other members mean "
+			   "nothing.") },
+	{ TL_TERM("bin", "Records of two little-endian 64-bit numbers, fingerprint and id. An id of "
+			 "2^64-1 is assigned.") },
+	{ TL_TERM("npy", "A NumPy array of fingerprints, one dimension, uint64 or int64; ids are "
+			 "assigned.") },
+	{ TL_TERM("dump", "What 'simidx-query dump' prints.") },
+	{ TL_TERM("features", "A file is one document, with its path as its label. A line is a "
+			      "feature, a tab and its weight.") },
+	{ TL_PARAGRAPH("Whatever begins as gzip or zstd does is decompressed, a text only if its name "
+		       "ends in .gz or .zst. The ending before that tells the format: x.tsv.gz is "
+		       "tsv. Lines and rows may have 64 MiB, text files 1 GiB. Assigned ids go on "
+		       "from the largest, beginning with 0.") },
+	{ 0 },
+};
 
-/* Options about the index. Returns as take_input_option(). */
-static int take_index_option(struct ld_options *options, int c)
-{
-	uint64_t number = 0;
-	int word = 0, rc = 0;
+/* The rows of another table about the same struct. */
+#define ROWS(table) .kind = TL_KIND_GROUP, .group = (table)
 
-	switch (c) {
-	case OPT_BITS:
-		rc = set_number("--bits", SIMIDX_MIN_BITS, SIMIDX_MAX_BITS, &number);
-		options->bits = (unsigned)number;
-		return rc;
-	case OPT_CREATE:
-		rc = set_word("--create", create_words, &word);
-		options->create = (enum ld_create)word;
-		return rc;
-	case OPT_FEATURES_BY:
-		options->features_by = optarg;
-		return tl_features_check(optarg);
-	case OPT_FILL:
-		rc = set_number("--fill", 50, 100, &number);
-		options->fill = (unsigned)number;
-		return rc;
-	case OPT_FP2:
-		options->fp2 = 1;
-		return 0;
-	case OPT_NO_FP2:
-		options->fp2 = 0;
-		return 0;
-	case OPT_IDS:
-		return set_word("--ids", ids_words, &options->no_ids);
-	case OPT_LAYOUT:
-		return set_word("--layout", layout_words, &options->layout);
-	case OPT_EXPECT:
-		return tl_option_number("--expect", optarg, 1, SIMIDX_MAX_ID, &options->expect);
-	case OPT_PLAN:
-		options->plan = optarg;
-		return 0;
-	default:
-		return 1;
-	}
-}
+static const struct tl_option rows[] = {
+	{ TL_SECTION("Inputs and how they are written") },
+	{ TL_GROUP(in_files_rows, struct ld_options, inputs) },
+	{ TL_SECTION("The index, when it is made") },
+	{ ROWS(index_rows) },
+	{ TL_SECTION("How texts become fingerprints, when the index is made") },
+	{ ROWS(text_rows) },
+	{ TL_SECTION("Writing") },
+	{ ROWS(write_rows) },
+	{ TL_SECTION("Resources") },
+	{ ROWS(resource_rows) },
+	{ TL_SECTION("Messages") },
+	{ ROWS(report_rows) },
+	{ TL_SECTION("Formats") },
+	{ ROWS(format_rows) },
+	{ TL_SECTION("Exit status") },
+	{ TL_TERM("0", "All is stored.") },
+	{ TL_TERM("1", "Some rows were rejected, or inputs that were named were skipped; the others "
+		       "are stored.") },
+	{ TL_TERM("2", "The load failed or was interrupted: the index is as it was at the last "
+		       "commit.") },
+	{ TL_SECTION("Examples") },
+	{ TL_EXAMPLE("simidx-load -r articles.index articles/", "All texts in a directory.") },
+	{ TL_EXAMPLE("simidx-load --header --fp-field simhash --label-field url pages pages.csv",
+		     "Fingerprints that another program made, with their URLs.") },
+	{ TL_EXAMPLE("find . -name '*.txt' -print0 | simidx-load -0 --files-from - texts",
+		     "The files that another command finds.") },
+	{ TL_EXAMPLE("simidx-load --from old --plan 3x22 new", "The same documents with another plan.") },
+	{ 0 },
+};
 
-/* Options about loading in bulk. Returns as take_input_option(). */
-static int take_bulk_option(struct ld_options *options, int c)
-{
-	uint64_t number = 0;
-	int word = 0, rc = 0;
+const struct tl_command ld_command = {
+	.name = "simidx-load",
+	.operands = "INDEX INPUT...",
+	.least = 1,
+	.most = INT_MAX,
+	.summary = "store documents in a near-duplicate index",
+	.about = "Store documents in the near-duplicate index INDEX, a directory, which is made if it "
+		 "is not there. An INPUT is a file, or with -r a directory; '-' is standard input and "
+		 "needs -F. With --from no INPUT is needed.",
+	.options = rows,
+};
 
-	switch (c) {
-	case OPT_FROM:
-		return add_name(&options->from, &options->n_from, optarg);
-	case OPT_MEMORY:
-		return set_memory(options);
-	case OPT_MODE:
-		rc = set_word("--mode", mode_words, &word);
-		options->mode = (enum ld_mode)word;
-		return rc;
-	case OPT_ON_DUPLICATE:
-		rc = set_word("--on-duplicate", duplicate_words, &word);
-		options->duplicates = (unsigned)word;
-		return rc;
-	case OPT_RESUME:
-		options->resume = 1;
-		return 0;
-	case OPT_THREADS:
-		rc = set_number("--threads", 1, MAX_THREADS, &number);
-		options->threads = (unsigned)number;
-		return rc;
-	case OPT_TMPDIR:
-		options->tmpdir = optarg;
-		return 0;
-	default:
-		return 1;
-	}
-}
-
-/* Options about what is told. Returns as take_input_option(). */
-static int take_telling_option(struct ld_options *options, int c)
-{
-	switch (c) {
-	case 'q':
-		tl_set_quiet(1);
-		return 0;
-	case OPT_MAX_ERRORS:
-		return set_number("--max-errors", 0, UINT64_MAX - 1, &options->max_errors);
-	case OPT_REJECTS:
-		options->rejects = optarg;
-		return 0;
-	case OPT_SUMMARY:
-		options->summary = optarg;
-		return 0;
-	default:
-		return 1;
-	}
-}
-
-/* Options about writing. Returns as take_input_option(). */
-static int take_writing_option(struct ld_options *options, int c)
-{
-	uint64_t number = 0;
-	int word = 0, rc = 0;
-
-	switch (c) {
-	case OPT_DURABILITY:
-		rc = set_word("--durability", durability_words, &word);
-		options->durability = (unsigned)word;
-		return rc;
-	case OPT_FORCE:
-		options->force = 1;
-		return 0;
-	case OPT_MERGE:
-		rc = set_word("--merge", merge_words, &word);
-		options->merge = (enum ld_merge)word;
-		return rc;
-	case OPT_WAIT:
-		rc = set_number("--wait", 0, INT_MAX, &number);
-		options->wait_ms = (int)number;
-		return rc;
-	default:
-		return 1;
-	}
-}
+/* ---- what fits together ---- */
 
 /* Why the index is going to be built whole, whatever comes; or NULL. */
 static const char *reason_to_build(const struct ld_options *options)
 {
-	if (options->n_from)
+	if (options->from.n)
 		return "--from";
-	if (options->mode == LD_MODE_REBUILD)
-		return "--mode rebuild";
+	if (options->write == LD_WRITE_REBUILD)
+		return "--write rebuild";
 	return options->duplicates == SIMIDX_DUPLICATES_LAST ? "--on-duplicate last" : NULL;
 }
 
@@ -314,7 +268,7 @@ static int may_have_texts(const struct ld_options *options)
 {
 	const struct in_files_options *inputs = &options->inputs;
 
-	if (inputs->n_lists + inputs->n_directories && has_texts(options, ""))
+	if ((inputs->lists.n || inputs->recursive) && has_texts(options, ""))
 		return 1;
 	for (size_t i = 0; i < inputs->n_operands; i++)
 		if (has_texts(options, inputs->operands[i]))
@@ -330,29 +284,31 @@ static int check_short(const struct ld_options *options)
 
 	if (text->short_texts == TL_SHORT_EXACT || (!text->how.min_tokens && !rejects) ||
 	    may_have_texts(options))
-		return LD_PROCEED;
+		return TL_PROCEED;
 	return tl_usage_error("%s goes with texts, and no input has any",
 			      rejects ? "--short reject" : "--min-tokens");
 }
 
-/* Options that exclude each other, or that this build cannot follow. */
+/* Options that exclude each other. */
 static int check_together(const struct ld_options *options)
 {
 	const char *builds = reason_to_build(options);
+	int inserts = options->write == LD_WRITE_INSERT;
 
 	if (options->merge == LD_MERGE_NEVER && builds)
 		return tl_usage_error("--merge never: %s builds the index whole, with everything "
 				      "merged",
 				      builds);
-	if (options->inputs.separator == '\0' && !options->inputs.n_lists)
+	if (options->inputs.nul_lists && !options->inputs.lists.n)
 		return tl_usage_error("-0 is about the lists of --files-from, and none is given");
-	if (options->mode == LD_MODE_INSERT && options->n_from)
+	if (options->inputs.hidden && !options->inputs.recursive)
+		return tl_usage_error("--hidden is about the directories of -r");
+	if (inserts && options->from.n)
 		return tl_usage_error("--from: indexes are taken over by a rebuild only, so "
-				      "--mode insert does not fit");
-	if (options->mode == LD_MODE_INSERT &&
-	    options->duplicates == SIMIDX_DUPLICATES_LAST)
+				      "--write insert does not fit");
+	if (inserts && options->duplicates == SIMIDX_DUPLICATES_LAST)
 		return tl_usage_error("--on-duplicate last: documents are replaced by a rebuild "
-				      "only, so --mode insert does not fit");
+				      "only, so --write insert does not fit");
 	if (options->resume && builds)
 		return tl_usage_error("--resume: a rebuild stores all or nothing, so there is "
 				      "nothing to resume");
@@ -365,23 +321,21 @@ static int check_together(const struct ld_options *options)
 	return check_short(options);
 }
 
-static int take_operands(int argc, char **argv, struct ld_options *options)
+static int take_operands(struct ld_options *options, char **operands, size_t n)
 {
 	struct in_files_options *inputs = &options->inputs;
 	size_t i;
 
-	if (optind == argc)
-		return tl_usage_error("no index given");
-	options->index = argv[optind++];
-	in_guard_add(options->index);
-	for (i = 0; i < options->n_from; i++)
-		in_guard_add(options->from[i]);
+	options->index = operands[0];
 	if (strcmp(options->index, "-") == 0)
-		return tl_usage_error("'-' stands for no stored index, and this needs one");
-	inputs->operands = argv + optind;
-	inputs->n_operands = (size_t)(argc - optind);
-	if (inputs->n_operands + inputs->n_lists + inputs->n_directories + options->n_from == 0)
-		return tl_usage_error("no input given");
+		return tl_usage_error("'-' is standard input, and no index");
+	in_guard_add(options->index);
+	for (i = 0; i < options->from.n; i++)
+		in_guard_add(options->from.at[i]);
+	inputs->operands = operands + 1;
+	inputs->n_operands = n - 1;
+	if (!ld_has_inputs(options) && !options->from.n)
+		return tl_usage_error("INPUT is missing");
 	for (i = 0; i < inputs->n_operands; i++)
 		if (strcmp(inputs->operands[i], "-") == 0 && !inputs->format)
 			return tl_usage_error("standard input needs its format: -F FORMAT");
@@ -390,43 +344,28 @@ static int take_operands(int argc, char **argv, struct ld_options *options)
 	return check_together(options);
 }
 
+int ld_has_inputs(const struct ld_options *options)
+{
+	return options->inputs.n_operands + options->inputs.lists.n > 0;
+}
+
 int ld_parse_options(int argc, char **argv, struct ld_options *options)
 {
-	int c, rc;
+	int code;
 
 	memset(options, 0, sizeof(*options));
-	options->inputs.separator = '\n';
 	options->layout = options->no_ids = options->fp2 = options->wait_ms = -1;
-	options->memory = DEFAULT_MEMORY;
 	options->max_errors = UINT64_MAX;
-	while ((c = tl_next_option(argc, argv, ":0F:qr:", long_options)) != TL_OPTION_END) {
-		if (c == TL_OPTION_BAD)
-			return TL_TROUBLE;
-		if (c == OPT_HELP)
-			return tl_print_help(ld_help);
-		if (c == OPT_VERSION)
-			return tl_print_version();
-		rc = take_input_option(options, c);
-		if (rc > 0)
-			rc = tl_text_take(&options->text, c, optarg);
-		if (rc > 0)
-			rc = take_index_option(options, c);
-		if (rc > 0)
-			rc = take_bulk_option(options, c);
-		if (rc > 0)
-			rc = take_writing_option(options, c);
-		if (rc > 0)
-			rc = take_telling_option(options, c);
-		if (rc)
-			return TL_TROUBLE;
-	}
-	return take_operands(argc, argv, options);
+	code = tl_parse(&ld_command, options, NULL, argc, argv);
+	if (code != TL_PROCEED)
+		return code;
+	tl_set_quiet(options->quiet);
+	return take_operands(options, argv + optind, (size_t)(argc - optind));
 }
 
 void ld_free_options(struct ld_options *options)
 {
-	free(options->inputs.lists);
-	free(options->inputs.directories);
-	free(options->from);
+	free(options->inputs.lists.at);
+	free(options->from.at);
 	tl_text_options_free(&options->text);
 }

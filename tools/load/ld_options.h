@@ -18,9 +18,9 @@ enum ld_create { LD_CREATE_IF_MISSING, LD_CREATE_MUST, LD_CREATE_TRUNCATE };
 enum ld_merge { LD_MERGE_AUTO, LD_MERGE_ALWAYS, LD_MERGE_NEVER };
 
 /** How documents get into an index that is there. */
-enum ld_mode { LD_MODE_AUTO, LD_MODE_INSERT, LD_MODE_REBUILD };
+enum ld_write { LD_WRITE_AUTO, LD_WRITE_INSERT, LD_WRITE_REBUILD };
 
-/** Parsed options. NULL, 0 and -1 stand for "not given" where noted. */
+/** Parsed options. NULL, 0 and -1 stand for "not given" where noted; words are those of enums. */
 struct ld_options {
 	const char *index;
 	struct in_files_options inputs;
@@ -38,10 +38,9 @@ struct ld_options {
 	int wait_ms;            /* -1 = for ever */
 	unsigned durability;    /* enum simidx_durability */
 	int force;
-	enum ld_mode mode;
+	enum ld_write write;
 	int resume;
-	char **from;            /* indexes to take over */
-	size_t n_from;
+	struct tl_strings from; /* indexes to take over */
 	uint64_t memory;        /* bytes */
 	const char *tmpdir;     /* NULL = that of the index */
 	unsigned threads;       /* 0 = one a core */
@@ -50,18 +49,22 @@ struct ld_options {
 	const char *rejects;    /* NULL */
 	uint64_t max_errors;    /* UINT64_MAX = any number */
 	const char *summary;    /* NULL */
+	int quiet;
 };
 
-/** What ld_parse_options() came to, besides an exit code. */
-#define LD_PROCEED -1
+/** The command line, for --help and manual pages. */
+extern const struct tl_command ld_command;
 
 /**
  * Read the command line and check that the inputs are there.
  *
- * @return LD_PROCEED, or the exit code of a program that has nothing more to do (--help, an
+ * @return TL_PROCEED, or the exit code of a program that has nothing more to do (--help, an
  *         error, which is told)
  */
 int ld_parse_options(int argc, char **argv, struct ld_options *options);
+
+/** Whether there are inputs, not only indexes to take over. */
+int ld_has_inputs(const struct ld_options *options);
 
 /** Free the lists of names and words. */
 void ld_free_options(struct ld_options *options);

@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_THREADS 256
-
 /* Rows that are passed over between two looks at the clock. */
 #define SKIPPED_AT_ONCE 1024
 
@@ -20,7 +18,7 @@ static unsigned count_threads(const struct ld_options *options)
 {
 	long n = options->threads ? (long)options->threads : sysconf(_SC_NPROCESSORS_ONLN);
 
-	return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (unsigned)n;
+	return n < 1 ? 1 : n > TL_MAX_THREADS ? TL_MAX_THREADS : (unsigned)n;
 }
 
 static unsigned sketch_flags(const struct ld_run *run)

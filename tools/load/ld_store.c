@@ -93,7 +93,7 @@ static int is_too_much(const struct ld_run *run)
 	const struct ld_target *target = run->target;
 
 	return target->writer && run->put >= LD_BATCH && !target->created &&
-	       run->options->mode == LD_MODE_AUTO && run->options->merge != LD_MERGE_NEVER &&
+	       run->options->write == LD_WRITE_AUTO && run->options->merge != LD_MERGE_NEVER &&
 	       run->put > target->documents / INSERTED_SHARE &&
 	       simidx_writer_pending(target->writer) == 0;
 }
@@ -317,9 +317,7 @@ static uint64_t documents_taken_over(const struct ld_run *run, const simidx_load
 /* All of this input is in the index now. Without one, what the index says of its own stays. */
 static int mark_loader(struct ld_run *run)
 {
-	const struct in_files_options *inputs = &run->options->inputs;
-
-	if (inputs->n_operands + inputs->n_lists + inputs->n_directories == 0)
+	if (!ld_has_inputs(run->options))
 		return 0;
 	return ld_mark_set(run->options, NULL, run->target->loader, &run->mark);
 }
@@ -351,7 +349,7 @@ static int finish_loader(struct ld_run *run)
 	tell_left_out(run, report.duplicates, run->report.rejected - rejected);
 	run->report.duplicates += report.duplicates;
 	run->report.stored = run->put - report.left_out;
-	if (run->options->n_from)
+	if (run->options->from.n)
 		run->report.stored += documents_taken_over(run, &report);
 	return 0;
 }
@@ -379,7 +377,7 @@ int ld_store_finish(struct ld_run *run)
 
 	/* Without a row that can be stored, nothing is made; an empty input is another matter. */
 	if (!target->index && !target->loader && run->report.rejected > 0 &&
-	    !run->options->n_from)
+	    !run->options->from.n)
 		return 0;
 	code = ld_target_prepare(target, NULL);
 	if (code)

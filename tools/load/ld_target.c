@@ -131,7 +131,7 @@ static int try_extractor(struct ld_target *target)
 	simidx_error err;
 
 	/* With --from, how is what the first of them says. */
-	if (!tl_text_is_given(&target->options->text) || target->options->n_from)
+	if (!tl_text_is_given(&target->options->text) || target->options->from.n)
 		return 0;
 	if (tl_text_open(&target->options->text, target->bits, &target->text, &err))
 		return tl_error("%s", err.text);
@@ -164,8 +164,8 @@ static int open_source(struct ld_target *target, size_t i)
 	simidx_close(target->from[i]);
 	target->from[i] = NULL;
 	how.flags = SIMIDX_OPEN_READ_ONLY | (options->force ? SIMIDX_OPEN_FORCE : 0);
-	if (tl_path_open(options->from[i], &how, &target->from[i], &info, &err))
-		return tl_index_error(options->from[i], &err);
+	if (tl_path_open(options->from.at[i], &how, &target->from[i], &info, &err))
+		return tl_index_error(options->from.at[i], &err);
 	if (!i)
 		target->from_info = info;
 	return 0;
@@ -173,10 +173,10 @@ static int open_source(struct ld_target *target, size_t i)
 
 static int open_sources(struct ld_target *target)
 {
-	target->from = calloc(target->options->n_from + 1, sizeof(*target->from));
+	target->from = calloc(target->options->from.n + 1, sizeof(*target->from));
 	if (!target->from)
 		return tl_error("out of memory");
-	for (size_t i = 0; i < target->options->n_from; i++)
+	for (size_t i = 0; i < target->options->from.n; i++)
 		if (open_source(target, i))
 			return TL_TROUBLE;
 	return 0;
@@ -191,9 +191,9 @@ static int take_after_source(struct ld_target *target)
 	do {
 		if (!options->bits)
 			target->bits = target->from_info.bits;
-		if (ld_fit_extractor(options, options->from[0], &target->from_info))
+		if (ld_fit_extractor(options, options->from.at[0], &target->from_info))
 			return TL_TROUBLE;
-		rc = fit_text(target, target->from[0], options->from[0]);
+		rc = fit_text(target, target->from[0], options->from.at[0]);
 	} while (rc == SIMIDX_E_MOVED && !(rc = open_source(target, 0)));
 	return rc;
 }
@@ -225,7 +225,7 @@ int ld_target_open(struct ld_target *target, const struct ld_options *options)
 		rc = try_extractor(target);
 	if (!rc)
 		rc = open_sources(target);
-	if (!rc && !target->index && options->n_from)
+	if (!rc && !target->index && options->from.n)
 		rc = take_after_source(target);
 	return rc;
 }
@@ -272,9 +272,9 @@ static int fill_create(struct ld_target *target, int of_texts, simidx_create_opt
 		create->flags |= SIMIDX_CREATE_FORCE;
 	if (options->fp2 >= 0 ? options->fp2
 			      : (of_texts || options->features_by) && options->no_ids <= 0 &&
-					!options->n_from)
+					!options->from.n)
 		create->flags |= SIMIDX_CREATE_FP2;
-	if (options->n_from) {
+	if (options->from.n) {
 		fill_from_source(target, create);
 	} else if (of_texts) {
 		if (!target->text && tl_text_open(&options->text, target->bits, &target->text, &err))
@@ -295,7 +295,7 @@ static int add_sources(struct ld_target *target)
 	simidx_error err;
 	int rc;
 
-	for (size_t i = 0; i < target->options->n_from; i++) {
+	for (size_t i = 0; i < target->options->from.n; i++) {
 		while ((rc = simidx_loader_add_index(target->loader, target->from[i], &err)) ==
 		       SIMIDX_E_MOVED)
 			if (open_source(target, i))
@@ -350,8 +350,8 @@ static int create_index(struct ld_target *target, int of_texts)
 {
 	const struct ld_options *options = target->options;
 	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
-	int inserts = options->mode == LD_MODE_INSERT ||
-		      (options->mode == LD_MODE_AUTO && options->merge == LD_MERGE_NEVER);
+	int inserts = options->write == LD_WRITE_INSERT ||
+		      (options->write == LD_WRITE_AUTO && options->merge == LD_MERGE_NEVER);
 	int rc = fill_create(target, of_texts, &create);
 
 	if (!rc)
@@ -414,7 +414,7 @@ static uint64_t documents_from(const struct ld_target *target)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < target->options->n_from; i++) {
+	for (size_t i = 0; i < target->options->from.n; i++) {
 		simidx_info info = SIMIDX_INFO_INIT;
 
 		if (!simidx_get_info(target->from[i], &info, NULL))
@@ -433,7 +433,7 @@ static int open_sink(struct ld_target *target, int is_text)
 		if (rc || target->created)
 			return rc;
 	}
-	if (options->mode == LD_MODE_REBUILD || options->n_from ||
+	if (options->write == LD_WRITE_REBUILD || options->from.n ||
 	    options->duplicates == SIMIDX_DUPLICATES_LAST)
 		return ld_target_rebuild(target, documents_from(target));
 	return 0;
@@ -445,7 +445,7 @@ int ld_target_extractor(struct ld_target *target, simidx_text **text)
 	simidx_error err;
 	int rc;
 
-	if (!target->index && !options->n_from && !target->of_texts)
+	if (!target->index && !options->from.n && !target->of_texts)
 		return tl_error("%s: is going to hold bare fingerprints, as the first row is "
 				"one; --extractor makes an index of texts",
 				options->index);
@@ -454,7 +454,7 @@ int ld_target_extractor(struct ld_target *target, simidx_text **text)
 			rc = simidx_text_clone(target->text, text, &err);
 		else if (target->index)
 			rc = tl_text_open_for(target->index, &options->text, text, &err);
-		else if (options->n_from)
+		else if (options->from.n)
 			rc = tl_text_open_for(target->from[0], &options->text, text, &err);
 		else
 			rc = tl_text_open(&options->text, target->bits, text, &err);
@@ -484,7 +484,7 @@ int ld_target_is_bare(const struct ld_target *target)
 		return 0;
 	if (target->index)
 		return !tl_features_is_text(target->profile);
-	if (!target->options->n_from)
+	if (!target->options->from.n)
 		return !target->of_texts;
 	return !tl_features_is_text(target->from_info.profile);
 }
@@ -559,7 +559,7 @@ void ld_target_close(struct ld_target *target)
 	simidx_writer_close(target->writer);
 	simidx_loader_close(target->loader);
 	simidx_close(target->index);
-	for (size_t i = 0; target->from && i < target->options->n_from; i++)
+	for (size_t i = 0; target->from && i < target->options->from.n; i++)
 		simidx_close(target->from[i]);
 	free(target->from);
 	free(target->profile);
