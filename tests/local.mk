@@ -57,12 +57,12 @@ endif
 tests_libsupport_a_SOURCES = \
 	tests/support/sxt.c \
 	tests/support/sxt.h \
+	tests/support/sxt_assert.h \
 	tests/support/sxt_batch.h \
 	tests/support/sxt_block.h \
 	tests/support/sxt_block_rows.h \
 	tests/support/sxt_cover.c \
 	tests/support/sxt_cover.h \
-	tests/support/sxt_fast.h \
 	tests/support/sxt_index.h \
 	tests/support/sxt_load.c \
 	tests/support/sxt_load.h \

@@ -37,7 +37,7 @@ static void exchange(void)
 {
 	const char *gone = other[exchanged++];
 
-	sxt_proc_assert(!renameat2(AT_FDCWD, path, AT_FDCWD, gone, RENAME_EXCHANGE));
+	sxt_must(!renameat2(AT_FDCWD, path, AT_FDCWD, gone, RENAME_EXCHANGE));
 	sxt_remove(gone);
 }
 

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What the unit tests share: random numbers that can be repeated, directories that go away, and
- * an assertion that says what an error code means.
+ * What all tests in C share: random numbers that can be repeated, directories that go away,
+ * suites of tests, and the assertions of sxt_assert.h.
  */
 
 #ifndef SXT_H
@@ -12,9 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <check.h>
-
-#include <simidx.h>
+#include "support/sxt_assert.h"
 
 /* ------------------------------------------------------------------------------------------
  * Random numbers
@@ -69,49 +67,6 @@ void sxt_file_write(const char *path, const void *data, size_t size);
 
 /** Read a whole file, freed by the caller; a NUL byte stands behind it. `size` may be NULL. */
 void *sxt_file_read(const char *path, size_t *size);
-
-/* ------------------------------------------------------------------------------------------
- * Assertions
- */
-
-/** For the `err` parameter of calls inside ck_assert_sx(), which clears it first. */
-extern _Thread_local simidx_error sxt_err;
-
-/**
- * Assert that a call returns a code: ck_assert_sx(simidx_open(path, NULL, &index, &sxt_err),
- * SIMIDX_OK). On failure the names of both codes and the text of sxt_err are shown.
- */
-#define ck_assert_sx(expr, want) ck_assert_sx_err(expr, want, &sxt_err)
-
-/** The same with an error struct of one's own. */
-#define ck_assert_sx_err(expr, want, error)                                                   \
-	do {                                                                                  \
-		int sxt_want = (want);                                                        \
-		int sxt_got;                                                                  \
-											      \
-		sxt_error_clear(error);                                                       \
-		sxt_got = (expr);                                                             \
-		ck_assert_msg(sxt_got == sxt_want, "%s returned %s, not %s: %s", #expr,       \
-			      simidx_error_name(sxt_got), simidx_error_name(sxt_want),        \
-			      (error)->text);                                                 \
-	} while (0)
-
-/**
- * Assert that a call with &sxt_err returns SIMIDX_OK, for inner loops: Check's own assertions send
- * a message to the runner each time they hold, which costs more than most calls.
- */
-#define sxt_must(expr)                                                                        \
-	do {                                                                                  \
-		int sxt_got;                                                                  \
-											      \
-		sxt_error_clear(&sxt_err);                                                    \
-		sxt_got = (expr);                                                             \
-		if (sxt_got)                                                                  \
-			ck_abort_msg("%s returned %s: %s", #expr, simidx_error_name(sxt_got), \
-				     sxt_err.text);                                           \
-	} while (0)
-
-void sxt_error_clear(simidx_error *err);
 
 /* ------------------------------------------------------------------------------------------
  * Suites

@@ -17,7 +17,6 @@
 
 #include "index/sx_index.h"
 #include "search/sx_reader.h"
-#include "support/sxt_fast.h"
 #include "support/sxt_index.h"
 
 /** Matches that are delivered together, as simidx.h says. */
@@ -43,38 +42,38 @@ static _Thread_local struct {
 
 static inline void t_batch_compare_matches(const simidx_match *a, const simidx_match *b)
 {
-	t_must_eq(a->id, b->id);
-	t_must_eq(a->fp, b->fp);
-	t_must_eq(a->fp2, b->fp2);
-	t_must_eq(a->distance, b->distance);
-	t_must_eq(a->distance2, b->distance2);
-	t_must_eq(a->weighted_distance, b->weighted_distance);
-	t_must_eq(a->flags, b->flags);
-	t_must_eq(a->label_size, b->label_size);
-	t_must(!a->label == !b->label);
+	sxt_must_eq(a->id, b->id);
+	sxt_must_eq(a->fp, b->fp);
+	sxt_must_eq(a->fp2, b->fp2);
+	sxt_must_eq(a->distance, b->distance);
+	sxt_must_eq(a->distance2, b->distance2);
+	sxt_must_eq(a->weighted_distance, b->weighted_distance);
+	sxt_must_eq(a->flags, b->flags);
+	sxt_must_eq(a->label_size, b->label_size);
+	sxt_must(!a->label == !b->label);
 	if (a->label)
-		t_must(!memcmp(a->label, b->label, a->label_size));
+		sxt_must(!memcmp(a->label, b->label, a->label_size));
 }
 
 /* A piece with the answer to the same query alone. */
 static inline void t_batch_compare_results(const simidx_results *a, const simidx_results *b,
 					   size_t at, int costs)
 {
-	t_must_eq(a->size, sizeof(*a));
-	t_must_eq(a->n, b->n - at < T_BATCH_PIECE ? b->n - at : T_BATCH_PIECE);
-	t_must_eq(a->more != 0, at + a->n < b->n);
-	t_must_eq(b->more, 0);
-	t_must_eq((unsigned)a->truncated, (unsigned)b->truncated);
-	t_must(a->complete_to == b->complete_to);
-	t_must_eq(a->count, b->count);
-	t_must_eq(a->fingerprints, b->fingerprints);
+	sxt_must_eq(a->size, sizeof(*a));
+	sxt_must_eq(a->n, b->n - at < T_BATCH_PIECE ? b->n - at : T_BATCH_PIECE);
+	sxt_must_eq(a->more != 0, at + a->n < b->n);
+	sxt_must_eq(b->more, 0);
+	sxt_must_eq((unsigned)a->truncated, (unsigned)b->truncated);
+	sxt_must_eq(a->complete_to, b->complete_to);
+	sxt_must_eq(a->count, b->count);
+	sxt_must_eq(a->fingerprints, b->fingerprints);
 	for (size_t i = 0; i < a->n; i++)
 		t_batch_compare_matches(&a->matches[i], &b->matches[at + i]);
 	if (!costs)
 		return;
-	t_must_eq(a->probes, b->probes);
-	t_must_eq(a->blocks, b->blocks);
-	t_must_eq(a->candidates, b->candidates);
+	sxt_must_eq(a->probes, b->probes);
+	sxt_must_eq(a->blocks, b->blocks);
+	sxt_must_eq(a->candidates, b->candidates);
 }
 
 static inline int t_batch_compare(void *ctx, size_t i, const simidx_results *results)
@@ -84,14 +83,13 @@ static inline int t_batch_compare(void *ctx, size_t i, const simidx_results *res
 	int rc;
 
 	if (t_batch_at_hand.more)
-		t_must_eq(i, t_batch_at_hand.query);
+		sxt_must_eq(i, t_batch_at_hand.query);
 	else
 		t_batch_at_hand.n = 0;
 	pthread_mutex_lock(&c->lock);
-	t_must(!c->in_order || i == c->answers);
-	t_must(!c->seen[i]);
-	sxt_proc_must(simidx_reader_search(c->reader, &c->query[i], &single, &sxt_err), SIMIDX_OK,
-		      &sxt_err);
+	sxt_must(!c->in_order || i == c->answers);
+	sxt_must(!c->seen[i]);
+	sxt_must_ok(simidx_reader_search(c->reader, &c->query[i], &single, &sxt_err));
 	t_batch_compare_results(results, &single, t_batch_at_hand.n, c->costs);
 	if (!results->more) {
 		c->seen[i] = 1;

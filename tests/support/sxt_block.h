@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "support/sxt.h"
-#include "support/sxt_fast.h"
 #include "util/sx_hash.h"
 
 #define T_MOST_ENTRIES 16383
@@ -79,39 +78,39 @@ static inline size_t t_block_read(const unsigned char *v, size_t size, unsigned 
 	size_t at = 16, bit, i = 0, c;
 	const unsigned char *bitmap;
 
-	t_must_eq(t_le(v, 4), sx_hash(v + 4, size - 4) & 0xffffffff);
-	t_must(n >= 1);
-	t_must(w <= 8);
+	sxt_must_eq(t_le(v, 4), sx_hash(v + 4, size - 4) & 0xffffffff);
+	sxt_must_ge(n, 1);
+	sxt_must_le(w, 8);
 	bitmap = v + 16 + n * w;
 	for (bit = 0; bit < 64 * words; bit++) {
 		if (!(bitmap[bit / 8] >> bit % 8 & 1))
 			continue;
-		t_must(i < n);
+		sxt_must_lt(i, n);
 		out[i].key = t_le(v + at, w);
 		if (w < 8)
 			out[i].key |= (base + bit - i) << (8 * w);
 		at += w;
 		i++;
 	}
-	t_must_eq(i, n);
+	sxt_must_eq(i, n);
 	at += 8 * words;
-	t_must_eq(at - 16, t_best_key_bytes(out[0].key, out[n - 1].key, n, &best));
-	t_must_eq(w, best);
-	t_must_eq(base, w == 8 ? 0 : out[0].key >> (8 * w));
+	sxt_must_eq(at - 16, t_best_key_bytes(out[0].key, out[n - 1].key, n, &best));
+	sxt_must_eq(w, best);
+	sxt_must_eq(base, w == 8 ? 0 : out[0].key >> (8 * w));
 	for (c = 0; c < n_cols; c++) {
 		uint64_t minimum = t_le(v + at, 8);
 		unsigned width = v[at + 8];
 
-		t_must(width <= 8);
+		sxt_must_le(width, 8);
 		at += 9;
 		for (i = 0; i < n; i++, at += width)
 			out[i].col[c] = minimum + t_le(v + at, width);
 	}
 	if (used)
 		*used = at;
-	t_must(at <= size);
+	sxt_must_le(at, size);
 	for (; at < size; at++)
-		t_must(!v[at]);
+		sxt_must(!v[at]);
 	return n;
 }
 

@@ -94,7 +94,7 @@ static inline void t_rows_fill(sxt_rng *rng, sx_rows *rows, unsigned shape, unsi
 
 		key = gap > most - key ? most : key + gap;
 		t_cols(rng, n_cols, width, base, cols);
-		t_must(!sx_rows_push(rows, key, cols));
+		sxt_must(!sx_rows_push(rows, key, cols));
 	}
 }
 

@@ -33,8 +33,8 @@ static inline int t_put(simidx_writer *writer, uint64_t id, uint64_t fp, const c
 	uint64_t got = 0;
 	int rc = simidx_writer_put(writer, &doc, &got, &err);
 
-	sxt_proc_assert(rc == err.code && !rc == !err.text[0]);
-	sxt_proc_assert(rc ? got == SIMIDX_NO_ID : id == SIMIDX_NO_ID || got == id);
+	sxt_must(rc == err.code && !rc == !err.text[0]);
+	sxt_must(rc ? got == SIMIDX_NO_ID : id == SIMIDX_NO_ID || got == id);
 	return rc;
 }
 
@@ -52,7 +52,7 @@ static inline simidx *t_numbered(const char *path, size_t n, unsigned flags)
 	index = sxt_create(path, &o);
 	writer = sxt_writer(index, 0);
 	for (size_t i = 0; i < n; i++)
-		sxt_proc_assert(t_put(writer, SIMIDX_NO_ID, 16 * i, NULL) == SIMIDX_OK);
+		sxt_must_eq(t_put(writer, SIMIDX_NO_ID, 16 * i, NULL), SIMIDX_OK);
 	sxt_commit(writer);
 	simidx_writer_close(writer);
 	return index;
@@ -64,11 +64,10 @@ static inline size_t t_count(simidx *index, uint64_t fp)
 	simidx_results results = SIMIDX_RESULTS_INIT;
 	simidx_query query = SIMIDX_QUERY_INIT;
 	simidx_reader *reader = sxt_reader(index);
-	simidx_error err;
 
 	query.fp = fp;
 	query.radius = 0;
-	sxt_proc_must(simidx_reader_search(reader, &query, &results, &err), SIMIDX_OK, &err);
+	sxt_must_ok(simidx_reader_search(reader, &query, &results, &sxt_err));
 	simidx_reader_close(reader);
 	return results.n;
 }
@@ -76,9 +75,8 @@ static inline size_t t_count(simidx *index, uint64_t fp)
 static inline simidx_info t_info(simidx *index)
 {
 	simidx_info info = SIMIDX_INFO_INIT;
-	simidx_error err;
 
-	sxt_proc_must(simidx_get_info(index, &info, &err), SIMIDX_OK, &err);
+	sxt_must_ok(simidx_get_info(index, &info, &sxt_err));
 	return info;
 }
 
@@ -87,10 +85,9 @@ static inline simidx_writer *t_impatient_writer(simidx *index)
 {
 	simidx_writer_options o = SIMIDX_WRITER_OPTIONS_INIT;
 	simidx_writer *writer;
-	simidx_error err;
 
 	o.wait_ms = 0;
-	sxt_proc_must(simidx_writer_open(index, &o, &writer, &err), SIMIDX_OK, &err);
+	sxt_must_ok(simidx_writer_open(index, &o, &writer, &sxt_err));
 	return writer;
 }
 

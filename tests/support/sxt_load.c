@@ -83,11 +83,10 @@ void sxt_load_put(simidx *index, uint64_t from, uint64_t n)
 {
 	simidx_writer *writer = sxt_writer(index, 0);
 	simidx_doc doc = SIMIDX_DOC_INIT;
-	simidx_error err;
 
 	for (uint64_t i = 0; i < n; i++) {
 		doc.fp = (from + i) * 0x9e3779b97f4a7c15;
-		sxt_proc_must(simidx_writer_put(writer, &doc, NULL, &err), SIMIDX_OK, &err);
+		sxt_must_ok(simidx_writer_put(writer, &doc, NULL, &sxt_err));
 	}
 	sxt_commit(writer);
 	simidx_writer_close(writer);
@@ -96,9 +95,8 @@ void sxt_load_put(simidx *index, uint64_t from, uint64_t n)
 uint64_t sxt_load_count(simidx *index)
 {
 	simidx_info info = SIMIDX_INFO_INIT;
-	simidx_error err;
 
-	sxt_proc_must(simidx_get_info(index, &info, &err), SIMIDX_OK, &err);
+	sxt_must_ok(simidx_get_info(index, &info, &sxt_err));
 	return info.documents;
 }
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/sxt_fast.h"
 #include "support/sxt_table.h"
 #include "table/sx_lookup.h"
 
@@ -88,7 +87,8 @@ static inline void t_lookup_open(struct t_tab *tab, struct t_lookup *view)
 			     SIMIDX_OK);
 	view->table[0].table = view->table[1].table = &tab->table;
 	view->table[0].blocks = view->blocks;
-	t_must(!sx_lookup_init(&view->lookup, tab->store, sx_kernel_best(), tab->table.n_cols));
+	sxt_must(!sx_lookup_init(&view->lookup, tab->store, sx_kernel_best(),
+				 tab->table.n_cols));
 }
 
 static inline void t_lookup_close(struct t_lookup *view)

@@ -19,34 +19,31 @@
 simidx *sxt_create(const char *path, const simidx_create_options *options)
 {
 	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
-	simidx_error err;
 	simidx *index;
 
 	if (options)
 		o = *options;
 	o.map_size = MAP_SIZE;
-	sxt_proc_must(simidx_create(path, &o, &index, &err), SIMIDX_OK, &err);
+	sxt_must_ok(simidx_create(path, &o, &index, &sxt_err));
 	return index;
 }
 
 simidx *sxt_open(const char *path, unsigned flags)
 {
 	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
-	simidx_error err;
 	simidx *index;
 
 	o.flags = flags;
 	o.map_size = MAP_SIZE;
-	sxt_proc_must(simidx_open(path, &o, &index, &err), SIMIDX_OK, &err);
+	sxt_must_ok(simidx_open(path, &o, &index, &sxt_err));
 	return index;
 }
 
 simidx_reader *sxt_reader(simidx *index)
 {
 	simidx_reader *reader;
-	simidx_error err;
 
-	sxt_proc_must(simidx_reader_open(index, &reader, &err), SIMIDX_OK, &err);
+	sxt_must_ok(simidx_reader_open(index, &reader, &sxt_err));
 	return reader;
 }
 
@@ -54,28 +51,24 @@ simidx_writer *sxt_writer(simidx *index, uint64_t threshold)
 {
 	simidx_writer_options o = SIMIDX_WRITER_OPTIONS_INIT;
 	simidx_writer *writer;
-	simidx_error err;
 
 	o.durability = SIMIDX_DURABILITY_NORMAL;
 	o.merge = threshold ? SIMIDX_MERGE_AUTO : SIMIDX_MERGE_NEVER;
 	o.merge_threshold = threshold;
-	sxt_proc_must(simidx_writer_open(index, &o, &writer, &err), SIMIDX_OK, &err);
+	sxt_must_ok(simidx_writer_open(index, &o, &writer, &sxt_err));
 	return writer;
 }
 
 void sxt_commit(simidx_writer *writer)
 {
-	simidx_error err;
-
-	sxt_proc_must(simidx_writer_commit(writer, &err), SIMIDX_OK, &err);
+	sxt_must_ok(simidx_writer_commit(writer, &sxt_err));
 }
 
 void sxt_merge(simidx *index)
 {
 	simidx_writer *writer = sxt_writer(index, 0);
-	simidx_error err;
 
-	sxt_proc_must(simidx_writer_merge(writer, &err), SIMIDX_OK, &err);
+	sxt_must_ok(simidx_writer_merge(writer, &sxt_err));
 	simidx_writer_close(writer);
 }
 
@@ -159,7 +152,6 @@ void sxt_model_put(const sxt_model *m, size_t from, size_t to, simidx_writer *wr
 	for (size_t i = from; i < to; i++) {
 		const sxt_doc *doc = &m->at[i];
 		simidx_doc d = SIMIDX_DOC_INIT;
-		simidx_error err;
 		uint64_t id;
 
 		d.id = doc->id_given ? doc->id : SIMIDX_NO_ID;
@@ -170,8 +162,8 @@ void sxt_model_put(const sxt_model *m, size_t from, size_t to, simidx_writer *wr
 			d.label = doc->label;
 			d.label_size = doc->label_size;
 		}
-		sxt_proc_must(simidx_writer_put(writer, &d, &id, &err), SIMIDX_OK, &err);
-		sxt_proc_assert(id == doc->id);
+		sxt_must_ok(simidx_writer_put(writer, &d, &id, &sxt_err));
+		sxt_must_eq(id, doc->id);
 	}
 }
 
@@ -280,7 +272,7 @@ void sxt_check_limit(const sxt_model *m, const sxt_hit *hits, size_t n_hits,
 	int labels = (query->flags & SIMIDX_QUERY_LABELS) != 0;
 	simidx_results results = SIMIDX_RESULTS_INIT;
 
-	sxt_must(simidx_reader_search(reader, query, &results, &sxt_err));
+	sxt_must_ok(simidx_reader_search(reader, query, &results, &sxt_err));
 	if (results.n != want)
 		ck_abort_msg("%zu matches, not %zu: fp %016" PRIx64 ", k %u, limit %" PRIu64,
 			     results.n, want, query->fp, query->radius, query->limit);
@@ -362,7 +354,7 @@ static void check_walk(const sxt_model *m, size_t n, simidx *index)
 		n = unique_hits(docs, n);
 	ck_assert_sx(simidx_walk_open(index, &walk, &sxt_err), SIMIDX_OK);
 	for (size_t i = 0; i < n; i++) {
-		sxt_must(simidx_walk_next(walk, &match, &sxt_err));
+		sxt_must_ok(simidx_walk_next(walk, &match, &sxt_err));
 		if (!is_doc(m, docs[i].doc, &match, 1) || match.distance)
 			ck_abort_msg("document %zu of the walk is id %" PRIu64 ", not %" PRIu64, i,
 				     match.id, docs[i].doc->id);

@@ -5,15 +5,35 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "sxt_assert.h"
+
 static void die(const char *what)
 {
 	fprintf(stderr, "%s: %s\n", what, strerror(errno));
 	exit(EXIT_FAILURE);
+}
+
+int sxt_in_child;
+
+void sxt_end_child(const char *file, int line, const char *format, ...)
+{
+	va_list args;
+
+	if (!sxt_in_child)
+		return;
+	va_start(args, format);
+	fprintf(stderr, "%s:%d: ", file, line);
+	vfprintf(stderr, format, args);
+	fprintf(stderr, "\n");
+	va_end(args);
+	_exit(SXT_CHILD_FAILED);
 }
 
 void sxt_proc_start(sxt_proc *proc, int (*body)(sxt_proc *me, void *ctx), void *ctx)
@@ -32,6 +52,7 @@ void sxt_proc_start(sxt_proc *proc, int (*body)(sxt_proc *me, void *ctx), void *
 	close(proc->pid ? down[0] : up[0]);
 	if (proc->pid)
 		return;
+	sxt_in_child = 1;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	_exit(body(proc, ctx));
 }

@@ -3,13 +3,12 @@
 
 /*
  * Second processes for tests. They take turns with the test by sxt_proc_tell() and
- * sxt_proc_wait(), so that no test depends on time.
+ * sxt_proc_wait(), so that no test depends on time, and assert by sxt_must*() of sxt_assert.h.
  */
 
 #ifndef SXT_PROC_H
 #define SXT_PROC_H
 
-#include <stdio.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -18,31 +17,8 @@ typedef struct sxt_proc {
 	int in, out;
 } sxt_proc;
 
-#define SXT_PROC_FAILED 99
-
-/**
- * In a child, where Check's assertions do not work: end it unless a call returns what it should.
- * `err` is the error struct that the call fills.
- */
-#define sxt_proc_must(expr, want, err)                                                        \
-	do {                                                                                  \
-		int sxt_got = (expr);                                                         \
-                                                                                              \
-		if (sxt_got != (want)) {                                                      \
-			fprintf(stderr, "%s:%d: %s = %s: %s\n", __FILE__, __LINE__, #expr,    \
-				simidx_error_name(sxt_got), (err)->text);                     \
-			_exit(SXT_PROC_FAILED);                                               \
-		}                                                                             \
-	} while (0)
-
-/** The same for a condition. */
-#define sxt_proc_assert(expr)                                                                 \
-	do {                                                                                  \
-		if (!(expr)) {                                                                \
-			fprintf(stderr, "%s:%d: not %s\n", __FILE__, __LINE__, #expr);        \
-			_exit(SXT_PROC_FAILED);                                               \
-		}                                                                             \
-	} while (0)
+/** Whether this is such a process. */
+extern int sxt_in_child;
 
 /** Fork; the child calls body() and ends with what it returns. It dies with the test. */
 void sxt_proc_start(sxt_proc *proc, int (*body)(sxt_proc *me, void *ctx), void *ctx);

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "search/sx_reader.h"
-#include "support/sxt_fast.h"
 #include "support/sxt_query.h"
 
 #define T_SEARCH_PLANS 6

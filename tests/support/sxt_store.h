@@ -9,6 +9,7 @@
 #ifndef SXT_STORE_H
 #define SXT_STORE_H
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,15 +36,14 @@ static inline int t_equal(sx_slice s, const char *text)
 static inline sx_store *t_create(const char *path, unsigned mode)
 {
 	sx_store_options options = { .mode = mode, .map_size = T_MAP };
-	simidx_error err = { 0 };
 	sx_store *store;
 	char *dir;
 	int fd;
 
-	sxt_proc_must(sx_dir_prepare(path, &dir, &fd, &err), SIMIDX_OK, &err);
-	sxt_proc_must(sx_store_create(dir, &options, &store, &err), SIMIDX_OK, &err);
-	sxt_proc_must(sx_dir_publish(dir, path, mode, 0, &err), SIMIDX_OK, &err);
-	sxt_proc_must(sx_store_set_path(store, path, &err), SIMIDX_OK, &err);
+	sxt_must_ok(sx_dir_prepare(path, &dir, &fd, &sxt_err));
+	sxt_must_ok(sx_store_create(dir, &options, &store, &sxt_err));
+	sxt_must_ok(sx_dir_publish(dir, path, mode, 0, &sxt_err));
+	sxt_must_ok(sx_store_set_path(store, path, &sxt_err));
 	sx_dir_unlock(fd);
 	free(dir);
 	return store;
@@ -52,49 +52,43 @@ static inline sx_store *t_create(const char *path, unsigned mode)
 static inline sx_store *t_open(const char *path, unsigned flags)
 {
 	sx_store_options options = { .flags = flags, .map_size = T_MAP };
-	simidx_error err = { 0 };
 	sx_store *store;
 
-	sxt_proc_must(sx_store_open(path, &options, &store, &err), SIMIDX_OK, &err);
+	sxt_must_ok(sx_store_open(path, &options, &store, &sxt_err));
 	return store;
 }
 
 static inline sx_txn *t_read(sx_store *store)
 {
-	simidx_error err = { 0 };
 	sx_txn *txn;
 
-	sxt_proc_must(sx_txn_begin_read(store, &txn, &err), SIMIDX_OK, &err);
+	sxt_must_ok(sx_txn_begin_read(store, &txn, &sxt_err));
 	return txn;
 }
 
 /** Take the write lock and begin. */
 static inline sx_txn *t_write(sx_store *store)
 {
-	simidx_error err = { 0 };
 	sx_txn *txn;
 
-	sxt_proc_must(sx_store_lock(store, -1, &err), SIMIDX_OK, &err);
-	sxt_proc_must(sx_txn_begin_write(store, 0, &txn, &err), SIMIDX_OK, &err);
+	sxt_must_ok(sx_store_lock(store, -1, &sxt_err));
+	sxt_must_ok(sx_txn_begin_write(store, 0, &txn, &sxt_err));
 	return txn;
 }
 
 /** Commit and release the write lock. */
 static inline void t_commit(sx_store *store, sx_txn *txn)
 {
-	simidx_error err = { 0 };
-
-	sxt_proc_must(sx_txn_commit(txn, &err), SIMIDX_OK, &err);
+	sxt_must_ok(sx_txn_commit(txn, &sxt_err));
 	sx_store_unlock(store);
 }
 
 /** Open or make table "t". */
 static inline sx_dbi t_table(sx_txn *txn, int create)
 {
-	simidx_error err = { 0 };
 	sx_dbi dbi;
 
-	sxt_proc_must(sx_dbi_open(txn, "t", create, &dbi, &err), SIMIDX_OK, &err);
+	sxt_must_ok(sx_dbi_open(txn, "t", create, &dbi, &sxt_err));
 	return dbi;
 }
 
@@ -102,10 +96,8 @@ static inline sx_dbi t_table(sx_txn *txn, int create)
 static inline void t_put(sx_store *store, const char *key, const char *value)
 {
 	sx_txn *txn = t_write(store);
-	simidx_error err = { 0 };
 
-	sxt_proc_must(sx_dbi_put(txn, t_table(txn, 1), t_slice(key), t_slice(value), &err),
-		      SIMIDX_OK, &err);
+	sxt_must_ok(sx_dbi_put(txn, t_table(txn, 1), t_slice(key), t_slice(value), &sxt_err));
 	t_commit(store, txn);
 }
 
@@ -113,9 +105,8 @@ static inline void t_put(sx_store *store, const char *key, const char *value)
 static inline int t_has(sx_store *store, const char *key, const char *value)
 {
 	sx_txn *txn = t_read(store);
-	simidx_error err = { 0 };
 	sx_slice got;
-	int rc = sx_dbi_get(txn, t_table(txn, 0), t_slice(key), &got, &err);
+	int rc = sx_dbi_get(txn, t_table(txn, 0), t_slice(key), &got, &sxt_err);
 	int has = !rc && t_equal(got, value);
 
 	sx_txn_abort(txn);
@@ -149,9 +140,8 @@ static inline int t_fill(sx_txn *txn, sx_dbi dbi, unsigned n, unsigned char byte
 static inline void t_rewrite(sx_store *store, unsigned n, unsigned char byte)
 {
 	sx_txn *txn = t_write(store);
-	simidx_error err = { 0 };
 
-	sxt_proc_must(t_fill(txn, t_table(txn, 1), n, byte, store, &err), SIMIDX_OK, &err);
+	sxt_must_ok(t_fill(txn, t_table(txn, 1), n, byte, store, &sxt_err));
 	t_commit(store, txn);
 }
 

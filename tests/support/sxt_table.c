@@ -97,7 +97,7 @@ static void push(struct t_rows *rows, const struct t_row *row)
 	if (rows->n == rows->cap) {
 		rows->cap = rows->cap ? 2 * rows->cap : 64;
 		rows->at = realloc(rows->at, rows->cap * sizeof(*rows->at));
-		t_must(rows->at);
+		sxt_must(rows->at);
 	}
 	rows->at[rows->n++] = *row;
 }
@@ -237,7 +237,7 @@ void t_changes(const struct t_tab *tab, const struct t_rows *changes, sx_rows *r
 	sx_rows_init(rows, tab->table.n_cols);
 	*remove = calloc(changes->n + 1, 1);
 	for (i = 0; i < changes->n; i++) {
-		t_must(!sx_rows_push(rows, changes->at[i].key, changes->at[i].col));
+		sxt_must(!sx_rows_push(rows, changes->at[i].key, changes->at[i].col));
 		(*remove)[i] = changes->at[i].remove ? 7 : 0; /* any nonzero value */
 	}
 }

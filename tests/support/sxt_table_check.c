@@ -5,7 +5,6 @@
  * Comparing a table with its model.
  */
 
-#include "support/sxt_fast.h"
 #include "support/sxt_table.h"
 #include "table/sx_lookup.h"
 
@@ -14,9 +13,9 @@ static void check_row(const struct t_tab *tab, const sx_rows *rows, size_t i,
 {
 	unsigned c;
 
-	t_must_eq(rows->key[i], row->key);
+	sxt_must_eq(rows->key[i], row->key);
 	for (c = 0; c < tab->table.n_cols; c++)
-		t_must_eq(rows->col[c][i], row->col[c]);
+		sxt_must_eq(rows->col[c][i], row->col[c]);
 }
 
 /* All rows, in pieces, from the first one or from a place on. */
@@ -34,14 +33,14 @@ static void check_walk(struct t_tab *tab, const struct t_row *from)
 		     SIMIDX_OK);
 	sxt_error_clear(&sxt_err);
 	while (!(rc = sx_table_walk_next(&walk, &sxt_err))) {
-		t_must(walk.rows.n >= 1);
+		sxt_must_ge(walk.rows.n, 1);
 		for (i = 0; i < walk.rows.n; i++) {
 			sx_sort_key here = sx_sort_key_of(&tab->table, &walk.rows, i);
 
 			/* The first piece may begin before the place, but not end there. */
 			if (from && sx_sort_key_cmp(here, place) < 0)
 				continue;
-			t_must(at < tab->model.n);
+			sxt_must_lt(at, tab->model.n);
 			check_row(tab, &walk.rows, i, &tab->model.at[at++]);
 		}
 	}
@@ -60,20 +59,20 @@ static size_t check_block(const struct t_tab *tab, sx_slice key, sx_slice value,
 	size_t n, bytes_used, size, i;
 	unsigned c;
 
-	t_must_eq(value.size, tab->table.block_size);
+	sxt_must_eq(value.size, tab->table.block_size);
 	n = t_block_read(value.data, value.size, tab->table.n_cols, entries, &bytes_used);
-	t_must(at + n <= tab->model.n);
+	sxt_must_le(at + n, tab->model.n);
 	for (i = 0; i < n; i++) {
-		t_must_eq(entries[i].key, tab->model.at[at + i].key);
+		sxt_must_eq(entries[i].key, tab->model.at[at + i].key);
 		for (c = 0; c < tab->table.n_cols; c++)
-			t_must_eq(entries[i].col[c], tab->model.at[at + i].col[c]);
+			sxt_must_eq(entries[i].col[c], tab->model.at[at + i].col[c]);
 	}
 	size = t_row_key(tab, &tab->model.at[at + n - 1], bytes);
-	t_must_eq(key.size, size);
-	t_must(memcmp(key.data, bytes, size) >= 0);
+	sxt_must_eq(key.size, size);
+	sxt_must_ge(memcmp(key.data, bytes, size), 0);
 	if (at + n < tab->model.n) {
 		t_row_key(tab, &tab->model.at[at + n], bytes);
-		t_must(memcmp(key.data, bytes, size) < 0);
+		sxt_must_lt(memcmp(key.data, bytes, size), 0);
 	}
 	*used += bytes_used;
 	return n;
@@ -85,14 +84,14 @@ static void check_record(const struct t_tab *tab, sx_slice key, sx_slice value, 
 	unsigned char bytes[SX_TABLE_MAX_KEY];
 	const struct t_row *row;
 
-	t_must(at < tab->model.n);
+	sxt_must_lt(at, tab->model.n);
 	row = &tab->model.at[at];
-	t_must_eq(key.size, t_row_key(tab, row, bytes));
-	t_must(!memcmp(key.data, bytes, key.size));
-	t_must_eq(value.size, 8 * (tab->table.n_cols - first));
+	sxt_must_eq(key.size, t_row_key(tab, row, bytes));
+	sxt_must(!memcmp(key.data, bytes, key.size));
+	sxt_must_eq(value.size, 8 * (tab->table.n_cols - first));
 	for (c = first; c < tab->table.n_cols; c++)
-		t_must_eq(t_le((const unsigned char *)value.data + 8 * (c - first), 8),
-			  row->col[c]);
+		sxt_must_eq(t_le((const unsigned char *)value.data + 8 * (c - first), 8),
+			    row->col[c]);
 }
 
 /* The records as they lie in the store. */
@@ -202,7 +201,7 @@ static void check_range(struct t_tab *tab, sx_cursor *cursor, const struct t_row
 	size_t i;
 
 	sx_rows_init(&rows, tab->table.n_cols);
-	t_must(!sx_rows_push(&rows, 1, none)); /* what was there stays, and does not count */
+	sxt_must(!sx_rows_push(&rows, 1, none)); /* what was there stays, and does not count */
 	ck_assert_sx(sx_table_range(&tab->table, cursor, from, to, limit, &rows, &sxt_err),
 		     SIMIDX_OK);
 	for (i = 0; i < tab->model.n && (!limit || want < limit); i++) {
@@ -211,10 +210,10 @@ static void check_range(struct t_tab *tab, sx_cursor *cursor, const struct t_row
 		if (t_row_cmp(row, low) < 0 || t_row_cmp(row, high) > 0)
 			continue;
 		want++;
-		t_must(want < rows.n);
+		sxt_must_lt(want, rows.n);
 		check_row(tab, &rows, want, row);
 	}
-	t_must_eq(rows.n, want + 1);
+	sxt_must_eq(rows.n, want + 1);
 	sx_rows_free(&rows);
 }
 
@@ -240,20 +239,20 @@ static int visit(void *ctx, const sx_block_slice *slice, enum sx_next *next, sim
 	size_t n = (size_t)(slice->to - slice->from), near, seen = 0;
 
 	(void)err;
-	t_must(!f->is_end && *next == SX_NEXT_SLICE && slice->from <= slice->to);
+	sxt_must(!f->is_end && *next == SX_NEXT_SLICE && slice->from <= slice->to);
 	near = n ? sx_lookup_near(&f->lookup, &f->task, slice, n, f->query, f->k) : 0;
 	f->candidates += n;
 	for (; n; n--, f->row++) {
 		uint64_t key;
 
-		t_must(f->row < f->tab->model.n);
+		sxt_must_lt(f->row, f->tab->model.n);
 		key = f->tab->model.at[f->row].key;
 		if ((unsigned)__builtin_popcountll(key ^ f->query) > f->k)
 			continue;
-		t_must(seen < near);
-		t_must_eq(f->lookup.keys[seen++], key);
+		sxt_must_lt(seen, near);
+		sxt_must_eq(f->lookup.keys[seen++], key);
 	}
-	t_must_eq(seen, near);
+	sxt_must_eq(seen, near);
 	if (++f->slices >= f->max) {
 		*next = f->end;
 		f->is_end = 1;
@@ -280,13 +279,13 @@ static void check_near(struct t_tab *tab, sx_probe probe, size_t first, uint64_t
 	f->max = max;
 	f->is_end = 0;
 	ck_assert_sx(sx_lookup_run(&f->lookup, &f->task, &sxt_err), SIMIDX_OK);
-	t_must_eq(f->view.by_cursor, 1);
-	t_must_eq(f->candidates, f->row - from);
-	t_must(f->row <= to);
+	sxt_must_eq(f->view.by_cursor, 1);
+	sxt_must_eq(f->candidates, f->row - from);
+	sxt_must_le(f->row, to);
 	if (!f->is_end)
-		t_must_eq(f->row, to);
+		sxt_must_eq(f->row, to);
 	else
-		t_must_eq(f->slices, max);
+		sxt_must_eq(f->slices, max);
 	sx_cursor_close(f->view.cursor);
 }
 
@@ -335,7 +334,8 @@ void t_check_ranges(struct t_tab *tab, sxt_rng *rng, unsigned n)
 	if (tab->table.perm)
 		high.key >>= 64 - tab->table.perm->bits;
 	high.ord = tab->table.kind == SX_TABLE_PAIRS ? UINT64_MAX : 0;
-	t_must(!sx_lookup_init(&found.lookup, tab->store, sx_kernel_best(), tab->table.n_cols));
+	sxt_must(!sx_lookup_init(&found.lookup, tab->store, sx_kernel_best(),
+				 tab->table.n_cols));
 	ck_assert_sx(sx_cursor_open(tab->txn, tab->table.dbi, &cursor, &sxt_err), SIMIDX_OK);
 	check_range(tab, cursor, &low, &high, 0);
 	for (i = 0; i < n; i++) {

@@ -43,17 +43,17 @@ static void check_fit(const sx_rows *rows, size_t from, size_t budget, size_t n)
 {
 	size_t bytes = sx_block_bytes(rows, from, n);
 
-	t_must(n >= 1);
-	t_must(n <= T_MOST_ENTRIES);
-	t_must(n <= rows->n - from);
-	t_must_eq(bytes, naive_bytes(rows, from, n));
+	sxt_must_ge(n, 1);
+	sxt_must_le(n, T_MOST_ENTRIES);
+	sxt_must_le(n, rows->n - from);
+	sxt_must_eq(bytes, naive_bytes(rows, from, n));
 	if (n > 1)
-		t_must(bytes <= budget);
+		sxt_must_le(bytes, budget);
 	if (n == T_MOST_ENTRIES) {
-		t_must_eq(sx_block_bytes(rows, from, n + 1), SIZE_MAX);
+		sxt_must_eq(sx_block_bytes(rows, from, n + 1), SIZE_MAX);
 	} else if (n < rows->n - from) {
-		t_must(naive_bytes(rows, from, n + 1) > budget);
-		t_must(sx_block_bytes(rows, from, n + 1) > budget);
+		sxt_must_gt(naive_bytes(rows, from, n + 1), budget);
+		sxt_must_gt(sx_block_bytes(rows, from, n + 1), budget);
 	}
 }
 
@@ -63,9 +63,9 @@ static void check_entries(const struct t_entry *e, const sx_rows *rows, size_t f
 	unsigned c;
 
 	for (i = 0; i < n; i++) {
-		t_must_eq(e[i].key, rows->key[from + i]);
+		sxt_must_eq(e[i].key, rows->key[from + i]);
 		for (c = 0; c < rows->n_cols; c++)
-			t_must_eq(e[i].col[c], rows->col[c][from + i]);
+			sxt_must_eq(e[i].col[c], rows->col[c][from + i]);
 	}
 }
 
@@ -78,15 +78,15 @@ static void check_decode(const sx_block *block, size_t from, size_t n, const sx_
 	unsigned c;
 
 	sx_rows_init(&got, rows->n_cols);
-	t_must(!sx_rows_push(&got, 99, marker)); /* what was there stays */
-	t_must(!sx_rows_reserve(&got, n));
-	t_must(!sx_block_decode(block, from, n, &got));
-	t_must_eq(got.n, n + 1);
-	t_must_eq(got.key[0], 99);
+	sxt_must(!sx_rows_push(&got, 99, marker)); /* what was there stays */
+	sxt_must(!sx_rows_reserve(&got, n));
+	sxt_must(!sx_block_decode(block, from, n, &got));
+	sxt_must_eq(got.n, n + 1);
+	sxt_must_eq(got.key[0], 99);
 	if (n)
 		ck_assert_mem_eq(got.key + 1, rows->key + at, n * sizeof(uint64_t));
 	for (c = 0; c < rows->n_cols; c++) {
-		t_must_eq(got.col[c][0], marker[c]);
+		sxt_must_eq(got.col[c][0], marker[c]);
 		if (n)
 			ck_assert_mem_eq(got.col[c] + 1, rows->col[c] + at,
 					 n * sizeof(uint64_t));
@@ -102,24 +102,24 @@ static void check_round_trip(sxt_rng *rng, const sx_rows *rows, size_t from, siz
 	sx_block block;
 	unsigned c;
 
-	t_must_eq(t_block_read(value, size, rows->n_cols, entries, &used), n);
-	t_must_eq(used, sx_block_bytes(rows, from, n));
+	sxt_must_eq(t_block_read(value, size, rows->n_cols, entries, &used), n);
+	sxt_must_eq(used, sx_block_bytes(rows, from, n));
 	check_entries(entries, rows, from, n);
 
-	t_must(!sx_block_open(&block, value, size, rows->n_cols));
-	t_must(sx_block_is_intact(&block));
-	t_must_eq(block.n, n);
-	t_must_eq(block.used, used);
-	t_must_eq(block.size, size);
+	sxt_must(!sx_block_open(&block, value, size, rows->n_cols));
+	sxt_must(sx_block_is_intact(&block));
+	sxt_must_eq(block.n, n);
+	sxt_must_eq(block.used, used);
+	sxt_must_eq(block.size, size);
 	check_decode(&block, 0, n, rows, from);
 	check_decode(&block, n - 1, 1, rows, from + n - 1);
 	check_decode(&block, n, 0, rows, from + n);
 	part = sxt_rng_below(rng, n);
 	check_decode(&block, part, 1 + sxt_rng_below(rng, n - part), rows, from + part);
 	for (i = 0; i < n; i += 1 + n / 50) {
-		t_must_eq(sx_block_key(&block, i), rows->key[from + i]);
+		sxt_must_eq(sx_block_key(&block, i), rows->key[from + i]);
 		for (c = 0; c < rows->n_cols; c++)
-			t_must_eq(sx_block_col(&block, c, i), rows->col[c][from + i]);
+			sxt_must_eq(sx_block_col(&block, c, i), rows->col[c][from + i]);
 	}
 	free(value);
 }
@@ -169,11 +169,11 @@ START_TEST(test_fit)
 	for (budget = 248; budget <= 4080; budget += 3) {
 		n = sx_block_fit(&rows, 0, budget);
 		check_fit(&rows, 0, budget, n);
-		t_must(n >= before);
+		sxt_must_ge(n, before);
 		before = n;
 	}
-	t_must_eq(sx_block_fit(&rows, rows.n, 4080), 0);
-	t_must_eq(sx_block_fit(&rows, rows.n - 1, 4080), 1);
+	sxt_must_eq(sx_block_fit(&rows, rows.n, 4080), 0);
+	sxt_must_eq(sx_block_fit(&rows, rows.n - 1, 4080), 1);
 	sx_rows_free(&rows);
 }
 END_TEST
@@ -199,21 +199,21 @@ START_TEST(test_example)
 	sum = (uint32_t)sx_hash(value + 4, sizeof(value) - 4);
 	for (i = 0; i < 4; i++)
 		value[i] = (unsigned char)(sum >> (8 * i));
-	t_must(!sx_block_open(&block, value, sizeof(value), 0));
+	sxt_must(!sx_block_open(&block, value, sizeof(value), 0));
 	ck_assert(sx_block_is_intact(&block));
-	t_must_eq(block.n, 3);
+	sxt_must_eq(block.n, 3);
 	for (i = 0; i < 3; i++)
-		t_must_eq(sx_block_key(&block, i), keys[i]);
+		sxt_must_eq(sx_block_key(&block, i), keys[i]);
 	sx_rows_init(&rows, 0);
-	t_must(!sx_rows_reserve(&rows, 3));
-	t_must(!sx_block_decode(&block, 0, 3, &rows));
+	sxt_must(!sx_rows_reserve(&rows, 3));
+	sxt_must(!sx_block_decode(&block, 0, 3, &rows));
 	ck_assert_mem_eq(rows.key, keys, sizeof(keys));
 	/* 11 bytes with w = 1; more with any other w: the encoder makes the same. */
 	sx_block_encode(&rows, 0, 3, value, sizeof(value));
 	ck_assert_mem_eq(value + 4, want, sizeof(want));
-	t_must_eq(t_block_read(value, sizeof(value), 0, entries, NULL), 3);
+	sxt_must_eq(t_block_read(value, sizeof(value), 0, entries, NULL), 3);
 	for (i = 0; i < 3; i++)
-		t_must_eq(entries[i].key, keys[i]);
+		sxt_must_eq(entries[i].key, keys[i]);
 	sx_rows_free(&rows);
 }
 END_TEST
@@ -244,7 +244,7 @@ START_TEST(test_cost)
 	sx_rows_init(&rows, 0);
 	while (rows.n < 60000) {
 		key -= gap * log((double)(1 + sxt_rng_below(&rng, 1u << 30)) / (1u << 30));
-		t_must(!sx_rows_push(&rows, (uint64_t)key, NULL));
+		sxt_must(!sx_rows_push(&rows, (uint64_t)key, NULL));
 	}
 	while ((n = sx_block_fit(&rows, from, T_BLOCK_SIZE)) < rows.n - from) {
 		from += n;
@@ -270,8 +270,8 @@ static void check_bounds(const sx_block *block, const sx_rows *rows, uint64_t ke
 		lower += rows->key[i] < key;
 		upper += rows->key[i] <= key;
 	}
-	t_must_eq(sx_block_lower_bound(block, key), lower);
-	t_must_eq(sx_block_upper_bound(block, key), upper);
+	sxt_must_eq(sx_block_lower_bound(block, key), lower);
+	sxt_must_eq(sx_block_upper_bound(block, key), upper);
 }
 
 static void check_range(const sx_block *block, const sx_rows *rows, uint64_t low, uint64_t high)
@@ -286,8 +286,8 @@ static void check_range(const sx_block *block, const sx_rows *rows, uint64_t low
 	}
 	for (j = 0; (kernel = sx_kernel_list(j)); j++) {
 		sx_block_range(kernel, block, low, high, &from, &to);
-		t_must_eq(from, lower);
-		t_must_eq(to, upper);
+		sxt_must_eq(from, lower);
+		sxt_must_eq(to, upper);
 	}
 }
 
@@ -376,11 +376,11 @@ static void check_near(const sx_block *block, const sx_rows *rows, size_t from, 
 		for (i = from, seen = 0; i < to; i++) {
 			if ((unsigned)__builtin_popcountll(rows->key[i] ^ query) > k)
 				continue;
-			t_must(seen < found);
-			t_must_eq(hits[seen], rows->key[i]);
+			sxt_must_lt(seen, found);
+			sxt_must_eq(hits[seen], rows->key[i]);
 			seen++;
 		}
-		t_must_eq(found, seen);
+		sxt_must_eq(found, seen);
 	}
 	free(hits);
 	free(entry);

@@ -19,9 +19,9 @@ static void use_block(sxt_rng *rng, const sx_block *block, size_t size)
 	sx_rows rows;
 	unsigned c;
 
-	t_must(block->n >= 1);
-	t_must(block->n <= T_MOST_ENTRIES);
-	t_must(block->used <= size);
+	sxt_must_ge(block->n, 1);
+	sxt_must_le(block->n, T_MOST_ENTRIES);
+	sxt_must_le(block->used, size);
 	(void)sx_block_is_intact(block);
 	for (i = 0; i < 12; i++) {
 		uint64_t key = i == 0 ? 0 : i == 1 ? UINT64_MAX : sxt_rng_u64(rng) >> 5 * i;
@@ -30,25 +30,26 @@ static void use_block(sxt_rng *rng, const sx_block *block, size_t size)
 			key = sx_block_key(block, sxt_rng_below(rng, block->n));
 		from = sx_block_lower_bound(block, key);
 		to = sx_block_upper_bound(block, key);
-		t_must(from <= block->n);
-		t_must(to <= block->n);
+		sxt_must_le(from, block->n);
+		sxt_must_le(to, block->n);
 		sx_block_range(sx_kernel_best(), block, key, key | sxt_rng_u64(rng) >> 4 * i, &from,
 			       &to);
-		t_must(from <= to);
-		t_must(to <= block->n);
+		sxt_must_le(from, to);
+		sxt_must_le(to, block->n);
 		from = sxt_rng_below(rng, block->n + 1);
 		to = from + sxt_rng_below(rng, block->n - from + 1);
-		t_must(t_block_near(sx_kernel_best(), block, from, to, key, (unsigned)i * 3, hits,
-				     entry) <= to - from);
+		sxt_must_le(t_block_near(sx_kernel_best(), block, from, to, key,
+					 (unsigned)i * 3, hits, entry), to - from);
 		sx_rows_init(&rows, block->n_cols);
-		t_must(!sx_rows_reserve(&rows, to - from));
+		sxt_must(!sx_rows_reserve(&rows, to - from));
 		if (!sx_block_decode(block, from, to - from, &rows))
-			t_must_eq(rows.n, to - from);
+			sxt_must_eq(rows.n, to - from);
 		else
-			t_must_eq(rows.n, 0);
+			sxt_must_eq(rows.n, 0);
 		sx_rows_free(&rows);
 	}
-	t_must(t_block_near(sx_kernel_best(), block, 0, block->n, 0, 64, hits, entry) <= block->n);
+	sxt_must_le(t_block_near(sx_kernel_best(), block, 0, block->n, 0, 64, hits, entry),
+		    block->n);
 	for (i = 0; i < block->n; i += 1 + block->n / 20) {
 		(void)sx_block_key(block, i);
 		for (c = 0; c < block->n_cols; c++)
@@ -88,7 +89,7 @@ static int try_value(sxt_rng *rng, const unsigned char *bytes, size_t size, unsi
 
 	memcpy(value, bytes, size);
 	wrong = sx_block_open(&block, value, size, n_cols);
-	t_must((wrong == NULL) == is_possible(value, size, n_cols));
+	sxt_must_eq((wrong == NULL), is_possible(value, size, n_cols));
 	if (!wrong)
 		use_block(rng, &block, size);
 	free(value);
@@ -132,7 +133,7 @@ START_TEST(test_random)
 		n_cols = (unsigned)sxt_rng_below(&rng, 6);
 		opened += (size_t)try_value(&rng, bytes, size, n_cols);
 	}
-	t_must(opened > 100);
+	sxt_must_gt(opened, 100);
 	free(bytes);
 }
 END_TEST
@@ -175,7 +176,7 @@ START_TEST(test_flips)
 		sx_rows_free(&rows);
 		free(value);
 	}
-	t_must(opened > 100);
+	sxt_must_gt(opened, 100);
 }
 END_TEST
 
@@ -193,12 +194,12 @@ START_TEST(test_sizes)
 		value = calloc(size ? size : 1, 1);
 		if (size > 16)
 			value[4] = 0x10; /* one entry: the size alone is wrong */
-		t_must(sx_block_open(&block, value, size, 0));
+		sxt_must(sx_block_open(&block, value, size, 0));
 		free(value);
 	}
 	value = t_encode(&rows, 0, 40, SX_MAX_BLOCK_SIZE + 1);
-	t_must(sx_block_open(&block, value, SX_MAX_BLOCK_SIZE + 1, 0));
-	t_must(!sx_block_open(&block, value, SX_MAX_BLOCK_SIZE, 0));
+	sxt_must(sx_block_open(&block, value, SX_MAX_BLOCK_SIZE + 1, 0));
+	sxt_must(!sx_block_open(&block, value, SX_MAX_BLOCK_SIZE, 0));
 	free(value);
 	sx_rows_free(&rows);
 }
@@ -230,12 +231,12 @@ START_TEST(test_headers)
 				value[4 + b] = (unsigned char)(shape >> (8 * b));
 			possible = is_possible(value, sizeof(value), n_cols);
 			wrong = sx_block_open(&block, value, sizeof(value), n_cols);
-			t_must((wrong == NULL) == possible);
+			sxt_must_eq((wrong == NULL), possible);
 			seen[possible]++;
 		}
 	}
-	t_must(seen[0] > 100);
-	t_must(seen[1] > 100);
+	sxt_must_gt(seen[0], 100);
+	sxt_must_gt(seen[1], 100);
 }
 END_TEST
 
@@ -252,14 +253,14 @@ START_TEST(test_checksum)
 	t_rows_fill(&rng, &rows, 0, 64, 300, 2);
 	value = t_encode(&rows, 0, sx_block_fit(&rows, 0, T_BLOCK_SIZE * 9 / 10),
 			 T_BLOCK_SIZE);
-	t_must(!sx_block_open(&block, value, T_BLOCK_SIZE, 2));
-	t_must(block.used < T_BLOCK_SIZE);
+	sxt_must(!sx_block_open(&block, value, T_BLOCK_SIZE, 2));
+	sxt_must_lt(block.used, T_BLOCK_SIZE);
 	for (bit = 0; bit < 8 * T_BLOCK_SIZE; bit++) {
 		value[bit / 8] ^= (unsigned char)(1u << bit % 8);
-		t_must(!sx_block_is_intact(&block));
+		sxt_must(!sx_block_is_intact(&block));
 		value[bit / 8] ^= (unsigned char)(1u << bit % 8);
 	}
-	t_must(sx_block_is_intact(&block));
+	sxt_must(sx_block_is_intact(&block));
 	sx_rows_free(&rows);
 	free(value);
 }
@@ -283,12 +284,12 @@ START_TEST(test_short_bitmap)
 	memset((unsigned char *)value + 16 + n * block.width, 0, 8 * block.n_words);
 	value[16 + n * block.width] = 7;
 	sx_rows_init(&got, 0);
-	t_must(!sx_rows_reserve(&got, n));
-	t_must(sx_block_decode(&block, 0, n, &got));
-	t_must_eq(got.n, 0);
-	t_must(sx_block_decode(&block, 3, 1, &got));
-	t_must(!sx_block_decode(&block, 0, 3, &got));
-	t_must_eq(got.n, 3);
+	sxt_must(!sx_rows_reserve(&got, n));
+	sxt_must(sx_block_decode(&block, 0, n, &got));
+	sxt_must_eq(got.n, 0);
+	sxt_must(sx_block_decode(&block, 3, 1, &got));
+	sxt_must(!sx_block_decode(&block, 0, 3, &got));
+	sxt_must_eq(got.n, 3);
 	sx_rows_free(&got);
 	sx_rows_free(&rows);
 	free(value);

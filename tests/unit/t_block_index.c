@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "block/sx_block_search.h"
-#include "support/sxt_fast.h"
 #include "support/sxt_lookup.h"
 
 /* How the probes of a test are looked up. */
@@ -30,16 +29,17 @@ static void check_entries(struct t_tab *tab, const struct t_lookup *view)
 	     rc = sx_cursor_next(cursor, &key, &value, &sxt_err), i++) {
 		sx_sort_key place;
 
-		t_must(i < d->n);
-		t_must(!sx_table_sort_key(&tab->table, key, &place));
-		t_must_eq(d->entry[i].last, place.key);
-		t_must(sx_block_index_block(d, i) == value.data);
+		sxt_must_lt(i, d->n);
+		sxt_must(!sx_table_sort_key(&tab->table, key, &place));
+		sxt_must_eq(d->entry[i].last, place.key);
+		sxt_must(sx_block_index_block(d, i) == value.data);
 	}
 	ck_assert_int_eq(rc, SIMIDX_E_END);
 	ck_assert_uint_eq(i, d->n);
 	/* What an offset says beforehand is what its entry says. */
 	for (size_t s = 0; d->n && s <= d->max >> d->shift; s++)
-		t_must_eq((uint64_t)d->slot[s].page, (uint64_t)d->entry[d->slot[s].first].page);
+		sxt_must_eq((uint64_t)d->slot[s].page,
+			    (uint64_t)d->entry[d->slot[s].first].page);
 	ck_assert_uint_le(d->bytes, sx_block_index_size(i));
 	sx_cursor_close(cursor);
 }
@@ -51,7 +51,7 @@ static void check_find(const sx_block_index *d, uint64_t key)
 	while (want < d->n && d->entry[want].last < key)
 		want++;
 	sx_block_index_prefetch(d, key);
-	t_must_eq(sx_block_index_find(d, key), want);
+	sxt_must_eq(sx_block_index_find(d, key), want);
 }
 
 static uint64_t any_key(const struct t_tab *tab, sxt_rng *rng)
@@ -174,7 +174,7 @@ static void finish_to(struct visited *v, size_t at)
 	const sx_probe *probe = v->task.probe;
 
 	for (; v->at < at; v->at++) {
-		t_must(v->at == v->left || v->row == row_behind(v->tab, probe[v->at].high));
+		sxt_must(v->at == v->left || v->row == row_behind(v->tab, probe[v->at].high));
 		if (v->at + 1 < v->task.n)
 			v->row = row_at(v->tab, probe[v->at + 1].low);
 	}
@@ -191,10 +191,10 @@ static void check_rows(struct visited *v, const sx_rows *rows, size_t from, size
 	const struct t_tab *tab = v->tab;
 
 	for (size_t j = from; j < from + n; j++, v->row++) {
-		t_must(v->row < tab->model.n);
-		t_must_eq(rows->key[j], tab->model.at[v->row].key);
+		sxt_must_lt(v->row, tab->model.n);
+		sxt_must_eq(rows->key[j], tab->model.at[v->row].key);
 		for (unsigned c = 0; c < tab->table.n_cols; c++)
-			t_must_eq(rows->col[c][j], tab->model.at[v->row].col[c]);
+			sxt_must_eq(rows->col[c][j], tab->model.at[v->row].col[c]);
 	}
 }
 
@@ -206,19 +206,19 @@ static void check_slice(struct visited *v, const sx_block_slice *s)
 	sx_rows rows;
 
 	if (!s->value) {
-		t_must(n && n <= v->task.first && s->to <= v->view->lookup.rows.n);
+		sxt_must(n && n <= v->task.first && s->to <= v->view->lookup.rows.n);
 		check_rows(v, &v->view->lookup.rows, s->from, n);
 		return;
 	}
-	t_must(!sx_block_open(&block, s->value, tab->table.block_size, tab->table.n_cols));
-	t_must(s->to <= block.n || !n);
+	sxt_must(!sx_block_open(&block, s->value, tab->table.block_size, tab->table.n_cols));
+	sxt_must(s->to <= block.n || !n);
 	if (!n)
 		return;
-	t_must_eq(s->width, block.width);
+	sxt_must_eq(s->width, block.width);
 	sx_rows_init(&rows, tab->table.n_cols);
-	t_must(!sx_rows_reserve(&rows, n));
-	t_must(!sx_block_decode(&block, s->from, n, &rows));
-	t_must(s->last >= rows.key[n - 1]);
+	sxt_must(!sx_rows_reserve(&rows, n));
+	sxt_must(!sx_block_decode(&block, s->from, n, &rows));
+	sxt_must_ge(s->last, rows.key[n - 1]);
 	check_rows(v, &rows, 0, n);
 	sx_rows_free(&rows);
 }
@@ -231,13 +231,13 @@ static void check_first(struct visited *v, const sx_block_slice *s)
 
 	if (!v->task.view[v->task.probe[s->probe].table].blocks)
 		return;
-	t_must(s >= l->slice && s < l->slice + l->n && l->n <= SX_LOOKUP_SLICES);
+	sxt_must(s >= l->slice && s < l->slice + l->n && l->n <= SX_LOOKUP_SLICES);
 	if (s == l->slice)
 		v->more = v->slices && s->probe == v->last ? s->probe : SIZE_MAX;
 	v->last = s->probe;
 	for (size_t i = 0; i < l->n; i++)
 		n += l->slice[i].probe == s->probe;
-	t_must(n <= v->task.first || s->probe == v->more);
+	sxt_must(n <= v->task.first || s->probe == v->more);
 }
 
 static int visit_exact(void *ctx, const sx_block_slice *s, enum sx_next *next, simidx_error *err)
@@ -245,8 +245,8 @@ static int visit_exact(void *ctx, const sx_block_slice *s, enum sx_next *next, s
 	struct visited *v = ctx;
 
 	(void)err;
-	t_must(!v->is_end && *next == SX_NEXT_SLICE);
-	t_must(s->probe >= v->at && s->probe < v->task.n && s->probe != v->left);
+	sxt_must(!v->is_end && *next == SX_NEXT_SLICE);
+	sxt_must(s->probe >= v->at && s->probe < v->task.n && s->probe != v->left);
 	finish_to(v, s->probe);
 	check_first(v, s);
 	check_slice(v, s);
@@ -280,7 +280,8 @@ static uint64_t check_lookup(const struct t_tab *tab, struct t_lookup *view, con
 	ck_assert_sx(sx_lookup_run(&view->lookup, &v.task, &sxt_err), SIMIDX_OK);
 	if (!v.is_end)
 		finish_to(&v, n);
-	t_must_eq(view->lookup.blocks, tab->table.layout == SIMIDX_LAYOUT_BLOCKS ? v.slices : 0);
+	sxt_must_eq(view->lookup.blocks,
+		    tab->table.layout == SIMIDX_LAYOUT_BLOCKS ? v.slices : 0);
 	return v.slices;
 }
 
@@ -308,16 +309,16 @@ static void check_rough(const struct visited *v, const sx_block_slice *s, const 
 	size_t from = entry_at(block, probe->low, 0), to = entry_at(block, probe->high, 1);
 	size_t n = to - from, max;
 
-	t_must(s->from <= s->to && s->to <= block->n);
+	sxt_must(s->from <= s->to && s->to <= block->n);
 	if (n)
-		t_must(s->from <= from && s->to >= to);
+		sxt_must(s->from <= from && s->to >= to);
 	/* Of keys that are spread evenly few more: two parts, and what these are larger by. */
 	max = n + 2 * block->n / SX_SAMPLES_PARTS + 50;
 	if (v->even)
-		t_must((size_t)(s->to - s->from) <= max);
+		sxt_must_le((size_t)(s->to - s->from), max);
 	/* By a cursor there are no others. */
 	if (!v->task.view[probe->table].blocks)
-		t_must_eq(entries_of(s), n);
+		sxt_must_eq(entries_of(s), n);
 }
 
 /* The keys of a probe that are near its query are those of its rows. */
@@ -337,10 +338,10 @@ static void check_near(const struct visited *v, const sx_block_slice *s, const s
 			break;
 		if ((unsigned)__builtin_popcountll(key ^ w->query) > w->k)
 			continue;
-		t_must(n < found);
-		t_must_eq(l->keys[n++], key);
+		sxt_must_lt(n, found);
+		sxt_must_eq(l->keys[n++], key);
 	}
-	t_must_eq(n, found);
+	sxt_must_eq(n, found);
 }
 
 static int visit_rough(void *ctx, const sx_block_slice *s, enum sx_next *next, simidx_error *err)
@@ -355,7 +356,8 @@ static int visit_rough(void *ctx, const sx_block_slice *s, enum sx_next *next, s
 		check_near(v, s, NULL);
 		return SIMIDX_OK;
 	}
-	t_must(!sx_block_open(&block, s->value, v->tab->table.block_size, v->tab->table.n_cols));
+	sxt_must(!sx_block_open(&block, s->value, v->tab->table.block_size,
+				v->tab->table.n_cols));
 	check_rough(v, s, &block);
 	if (v->slices % 64 < 20)
 		check_near(v, s, &block);
@@ -375,7 +377,7 @@ static void check_rough_lookup(const struct t_tab *tab, struct t_lookup *view,
 	v.even = even;
 	ck_assert_sx(sx_lookup_run(&view->lookup, &v.task, &sxt_err), SIMIDX_OK);
 	if (tab->table.layout == SIMIDX_LAYOUT_BLOCKS)
-		t_must_eq(v.slices, slices);
+		sxt_must_eq(v.slices, slices);
 }
 
 static void check_lookups(const struct t_tab *tab, struct t_lookup *view, enum access access,
@@ -402,7 +404,8 @@ static void check_lookups(const struct t_tab *tab, struct t_lookup *view, enum a
 		check_lookup(tab, view, probe, n, 1 + sxt_rng_below(rng, 3), NULL, 0);
 		check_lookup(tab, view, probe, n, 1 + sxt_rng_below(rng, 3), rng, 0);
 		if (slices)
-			t_must_eq(check_lookup(tab, view, probe, n, SX_LOOKUP_SLICES, NULL, 1), 1);
+			sxt_must_eq(check_lookup(tab, view, probe, n, SX_LOOKUP_SLICES, NULL,
+						 1), 1);
 		check_lookup(tab, view, probe, n, 1 + sxt_rng_below(rng, 3), rng,
 			     1 + sxt_rng_below(rng, slices + 1));
 	}
@@ -458,13 +461,14 @@ static void check_count(const struct t_tab *tab, const sx_block_index *d, sxt_rn
 		any_probe(tab, rng, &r);
 		count = sx_block_index_count(d, r.low, r.high);
 		want = row_behind(tab, r.high) - row_at(tab, r.low);
-		t_must(count <= tab->model.n);
-		t_must(sx_block_index_count(d, 0, r.high) >= sx_block_index_count(d, 0, r.low));
+		sxt_must_le(count, tab->model.n);
+		sxt_must_ge(sx_block_index_count(d, 0, r.high), sx_block_index_count(d, 0,
+										     r.low));
 		if (data == T_UNIFORM && tab->table.perm && tab->plan.bits > 20)
-			t_must(count <= want + want / 5 + 2 * in_block &&
-			       want <= count + want / 5 + 2 * in_block);
+			sxt_must(count <= want + want / 5 + 2 * in_block &&
+				 want <= count + want / 5 + 2 * in_block);
 	}
-	t_must_eq(sx_block_index_count(d, 0, t_lookup_mask(tab)), tab->model.n);
+	sxt_must_eq(sx_block_index_count(d, 0, t_lookup_mask(tab)), tab->model.n);
 }
 
 START_TEST(against_the_table)

@@ -242,20 +242,19 @@ static int without_permission(sxt_proc *me, void *ctx)
 {
 	char *other = sxt_path(dir, "other");
 	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
-	simidx_error err;
 	simidx *index;
 
 	(void)me;
 	(void)ctx;
 	if (!geteuid() && (setegid(65534) || seteuid(65534)))
 		return 77;
-	sxt_proc_must(simidx_create(other, NULL, &index, &err), SIMIDX_E_PERMISSION, &err);
-	sxt_proc_must(simidx_open(path, NULL, &index, &err), SIMIDX_E_PERMISSION, &err);
-	sxt_proc_assert(strstr(err.text, "SIMIDX_OPEN_STATIC"));
-	sxt_proc_assert(err.sys_errno == EACCES);
+	sxt_must_sx(simidx_create(other, NULL, &index, &sxt_err), SIMIDX_E_PERMISSION);
+	sxt_must_sx(simidx_open(path, NULL, &index, &sxt_err), SIMIDX_E_PERMISSION);
+	sxt_must(strstr(sxt_err.text, "SIMIDX_OPEN_STATIC"));
+	sxt_must_eq(sxt_err.sys_errno, EACCES);
 	o.flags = SIMIDX_OPEN_STATIC;
-	sxt_proc_must(simidx_open(path, &o, &index, &err), SIMIDX_OK, &err);
-	sxt_proc_assert(t_info(index).documents == 3);
+	sxt_must_ok(simidx_open(path, &o, &index, &sxt_err));
+	sxt_must_eq(t_info(index).documents, 3);
 	simidx_close(index);
 	free(other);
 	return 0;

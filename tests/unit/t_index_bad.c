@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -101,21 +102,19 @@ START_TEST(other_lmdb_files)
 {
 	sx_store_options how = { .map_size = 1 << 20 };
 	sx_slice key = { "header", 6 }, value = { "hello", 5 };
-	simidx_error err = { 0 };
 	sx_store *store;
 	sx_txn *txn;
 	sx_dbi dbi;
 
 	for (int i = 0; i < 3; i++) {
 		ck_assert_int_eq(mkdir(path, 0755), 0);
-		sxt_proc_must(sx_store_create(path, &how, &store, &err), SIMIDX_OK, &err);
-		sxt_proc_must(sx_store_lock(store, 0, &err), SIMIDX_OK, &err);
-		sxt_proc_must(sx_txn_begin_write(store, 0, &txn, &err), SIMIDX_OK, &err);
-		sxt_proc_must(sx_dbi_open(txn, i ? "meta" : "t", 1, &dbi, &err), SIMIDX_OK,
-			      &err);
+		sxt_must_ok(sx_store_create(path, &how, &store, &sxt_err));
+		sxt_must_ok(sx_store_lock(store, 0, &sxt_err));
+		sxt_must_ok(sx_txn_begin_write(store, 0, &txn, &sxt_err));
+		sxt_must_ok(sx_dbi_open(txn, i ? "meta" : "t", 1, &dbi, &sxt_err));
 		if (i == 2)
-			sxt_proc_must(sx_dbi_put(txn, dbi, key, value, &err), SIMIDX_OK, &err);
-		sxt_proc_must(sx_txn_commit(txn, &err), SIMIDX_OK, &err);
+			sxt_must_ok(sx_dbi_put(txn, dbi, key, value, &sxt_err));
+		sxt_must_ok(sx_txn_commit(txn, &sxt_err));
 		sx_store_unlock(store);
 		sx_store_close(store);
 		open_fails(SIMIDX_E_NOT_INDEX);
@@ -128,23 +127,21 @@ END_TEST
 static void rewrite(void (*change)(simidx *index, sx_txn *txn, int i), int i)
 {
 	simidx *index = sxt_open(path, 0);
-	simidx_error err = { 0 };
 	sx_txn *txn;
 
-	sxt_proc_must(sx_store_lock(index->store, 0, &err), SIMIDX_OK, &err);
-	sxt_proc_must(sx_txn_begin_write(index->store, 0, &txn, &err), SIMIDX_OK, &err);
+	sxt_must_ok(sx_store_lock(index->store, 0, &sxt_err));
+	sxt_must_ok(sx_txn_begin_write(index->store, 0, &txn, &sxt_err));
 	change(index, txn, i);
-	sxt_proc_must(sx_txn_commit(txn, &err), SIMIDX_OK, &err);
+	sxt_must_ok(sx_txn_commit(txn, &sxt_err));
 	sx_store_unlock(index->store);
 	simidx_close(index);
 }
 
 static void change_header(simidx *index, sx_txn *txn, int i)
 {
-	simidx_error err = { 0 };
 	sx_header h;
 
-	sxt_proc_must(sx_header_read(txn, index->tables.meta, &h, &err), SIMIDX_OK, &err);
+	sxt_must_ok(sx_header_read(txn, index->tables.meta, &h, &sxt_err));
 	h.major += i == 0;
 	h.minor += i == 1;
 	h.incompat |= i == 2 ? 0x80 : 0;
@@ -152,8 +149,8 @@ static void change_header(simidx *index, sx_txn *txn, int i)
 	h.compat |= i == 4 ? 0x80 : 0;
 	h.page_size *= i == 5 ? 2 : 1;
 	if (i == 6) /* which has more tables */
-		sxt_proc_must(sx_plan_make(&h.plan, "10x26", 64, &err), SIMIDX_OK, &err);
-	sxt_proc_must(sx_header_write(txn, index->tables.meta, &h, &err), SIMIDX_OK, &err);
+		sxt_must_ok(sx_plan_make(&h.plan, "10x26", 64, &sxt_err));
+	sxt_must_ok(sx_header_write(txn, index->tables.meta, &h, &sxt_err));
 }
 
 START_TEST(other_versions)
@@ -185,15 +182,13 @@ static void change_profile(simidx *index, sx_txn *txn, int i)
 	static const unsigned char many_probes[] = "\0\0\0\0\x41\0\0\0";
 	sx_slice key = { "profile", 7 }, value = { "12345678", 8 };
 	unsigned char copy[64];
-	simidx_error err = { 0 };
 
 	if (i == 0) {
-		sxt_proc_must(sx_dbi_del(txn, index->tables.meta, key, &err), SIMIDX_OK, &err);
+		sxt_must_ok(sx_dbi_del(txn, index->tables.meta, key, &sxt_err));
 		return;
 	}
 	if (i >= 4) { /* one flipped bit */
-		sxt_proc_must(sx_dbi_get(txn, index->tables.meta, key, &value, &err), SIMIDX_OK,
-			      &err);
+		sxt_must_ok(sx_dbi_get(txn, index->tables.meta, key, &value, &sxt_err));
 		memcpy(copy, value.data, value.size);
 		copy[(i - 4) / 8] ^= (unsigned char)(1u << (i - 4) % 8);
 		value.data = copy;
@@ -203,7 +198,7 @@ static void change_profile(simidx *index, sx_txn *txn, int i)
 		value.data = copy;
 		value.size = 16;
 	}
-	sxt_proc_must(sx_dbi_put(txn, index->tables.meta, key, value, &err), SIMIDX_OK, &err);
+	sxt_must_ok(sx_dbi_put(txn, index->tables.meta, key, value, &sxt_err));
 }
 
 START_TEST(damaged_profile)
@@ -287,16 +282,15 @@ static void flip(int fd, off_t at, unsigned bit)
 /* Copy a block of a table: its last one, or the first. */
 static void copy_block(simidx *index, const sx_table *table, int last, unsigned char *block)
 {
-	simidx_error err = { 0 };
 	sx_slice key, value;
 	sx_cursor *cursor;
 	sx_txn *txn;
 
-	sxt_proc_must(sx_txn_begin_read(index->store, &txn, &err), SIMIDX_OK, &err);
-	sxt_proc_must(sx_cursor_open(txn, table->dbi, &cursor, &err), SIMIDX_OK, &err);
-	sxt_proc_must(last ? sx_cursor_last(cursor, &key, &value, &err)
-			   : sx_cursor_first(cursor, &key, &value, &err),
-		      SIMIDX_OK, &err);
+	sxt_must_ok(sx_txn_begin_read(index->store, &txn, &sxt_err));
+	sxt_must_ok(sx_cursor_open(txn, table->dbi, &cursor, &sxt_err));
+	sxt_must_ok(last ? sx_cursor_last(cursor, &key, &value,
+					  &sxt_err) : sx_cursor_first(cursor, &key, &value,
+								      &sxt_err));
 	ck_assert_uint_eq(value.size, table->block_size);
 	memcpy(block, value.data, value.size);
 	sx_cursor_close(cursor);
@@ -473,26 +467,27 @@ static int fill_disk(sxt_proc *me, void *ctx)
 	simidx_writer *writer = sxt_writer(index, merging ? 1 : 0);
 	struct rlimit limit = { 0, RLIM_INFINITY };
 	simidx_info info = SIMIDX_INFO_INIT;
-	simidx_error err;
 	struct stat st;
 
 	(void)me;
 	signal(SIGXFSZ, SIG_IGN);
-	sxt_proc_assert(!stat(data_path, &st));
+	sxt_must(!stat(data_path, &st));
 	limit.rlim_cur = (rlim_t)st.st_size + (merging ? 14 : 100) * 4096;
-	sxt_proc_assert(!setrlimit(RLIMIT_FSIZE, &limit));
+	sxt_must(!setrlimit(RLIMIT_FSIZE, &limit));
 	if (merging) /* the rows fit, the merge of all fresh ones does not */
 		sxt_model_put(&model, ALL, ALL + 10, writer);
 	for (int i = 0; i < 2; i++) {
-		sxt_proc_must(merging ? simidx_writer_commit(writer, &err) : put_until_full(writer, &err),
-			      SIMIDX_E_NO_SPACE, &err);
-		sxt_proc_assert(simidx_writer_pending(writer) == 0);
-		sxt_proc_must(simidx_get_info(index, &info, &err), SIMIDX_OK, &err);
-		sxt_proc_assert(info.documents == ALL + (merging ? 10 : 0));
+		sxt_must_sx(merging ? simidx_writer_commit(writer,
+							   &sxt_err) : put_until_full(writer,
+										      &sxt_err),
+			    SIMIDX_E_NO_SPACE);
+		sxt_must_eq(simidx_writer_pending(writer), 0);
+		sxt_must_ok(simidx_get_info(index, &info, &sxt_err));
+		sxt_must_eq(info.documents, ALL + (merging ? 10 : 0));
 	}
-	sxt_proc_must(simidx_verify(index, NULL, NULL, NULL, &err), SIMIDX_OK, &err);
+	sxt_must_ok(simidx_verify(index, NULL, NULL, NULL, &sxt_err));
 	limit.rlim_cur = RLIM_INFINITY;
-	sxt_proc_assert(!setrlimit(RLIMIT_FSIZE, &limit));
+	sxt_must(!setrlimit(RLIMIT_FSIZE, &limit));
 	if (!merging)
 		sxt_model_put(&model, ALL, ALL + 10, writer);
 	sxt_commit(writer);
@@ -528,14 +523,13 @@ END_TEST
 static int create_on_full_disk(sxt_proc *me, void *ctx)
 {
 	struct rlimit limit = { 4096, RLIM_INFINITY };
-	simidx_error err;
 	simidx *index;
 
 	(void)me;
 	(void)ctx;
 	signal(SIGXFSZ, SIG_IGN);
-	sxt_proc_assert(!setrlimit(RLIMIT_FSIZE, &limit));
-	sxt_proc_must(simidx_create(path, NULL, &index, &err), SIMIDX_E_NO_SPACE, &err);
+	sxt_must(!setrlimit(RLIMIT_FSIZE, &limit));
+	sxt_must_sx(simidx_create(path, NULL, &index, &sxt_err), SIMIDX_E_NO_SPACE);
 	return 0;
 }
 

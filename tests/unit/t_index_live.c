@@ -38,13 +38,11 @@ static void tear_down(void)
 
 static void commit_batch(simidx_writer *writer)
 {
-	simidx_error err;
-
 	for (int i = 0; i < BATCH; i++) {
 		simidx_doc doc = SIMIDX_DOC_INIT;
 
 		doc.fp = TARGET ^ (unsigned)i % 4; /* up to two bits away */
-		sxt_proc_must(simidx_writer_put(writer, &doc, NULL, &err), SIMIDX_OK, &err);
+		sxt_must_ok(simidx_writer_put(writer, &doc, NULL, &sxt_err));
 	}
 	sxt_commit(writer);
 }
@@ -53,13 +51,12 @@ static size_t count_near(simidx_reader *reader)
 {
 	simidx_results results = SIMIDX_RESULTS_INIT;
 	simidx_query query = SIMIDX_QUERY_INIT;
-	simidx_error err;
 
 	query.fp = TARGET;
-	sxt_proc_must(simidx_reader_search(reader, &query, &results, &err), SIMIDX_OK, &err);
+	sxt_must_ok(simidx_reader_search(reader, &query, &results, &sxt_err));
 	for (size_t i = 1; i < results.n; i++)
-		sxt_proc_assert(results.matches[i - 1].distance < results.matches[i].distance ||
-				results.matches[i - 1].id < results.matches[i].id);
+		sxt_must(results.matches[i - 1].distance < results.matches[i].distance ||
+			 results.matches[i - 1].id < results.matches[i].id);
 	return results.n;
 }
 
@@ -283,10 +280,9 @@ END_TEST
 static void *put_first_id(void *writer)
 {
 	simidx_doc doc = SIMIDX_DOC_INIT;
-	simidx_error err;
 
 	doc.id = 0;
-	sxt_proc_must(simidx_writer_put(writer, &doc, NULL, &err), SIMIDX_OK, &err);
+	sxt_must_ok(simidx_writer_put(writer, &doc, NULL, &sxt_err));
 	return NULL;
 }
 

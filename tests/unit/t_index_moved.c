@@ -38,21 +38,21 @@ static void must_have_moved(simidx *index, simidx_reader *reader, simidx_writer 
 	simidx_query query = SIMIDX_QUERY_INIT;
 	simidx_info info = SIMIDX_INFO_INIT;
 	simidx_match match;
-	simidx_error err;
 	simidx_walk *walk;
 
 	for (int i = 0; i < 2; i++) {
-		sxt_proc_must(simidx_reader_search(reader, &query, &results, &err), SIMIDX_E_MOVED,
-			      &err);
-		sxt_proc_assert(results.n == 0);
-		sxt_proc_must(simidx_reader_find_id(reader, 0, &match, &err), SIMIDX_E_MOVED, &err);
-		sxt_proc_assert(t_put(writer, SIMIDX_NO_ID, 1, NULL) == SIMIDX_E_MOVED);
+		sxt_must_sx(simidx_reader_search(reader, &query, &results, &sxt_err),
+			    SIMIDX_E_MOVED);
+		sxt_must_eq(results.n, 0);
+		sxt_must_sx(simidx_reader_find_id(reader, 0, &match, &sxt_err),
+			    SIMIDX_E_MOVED);
+		sxt_must_eq(t_put(writer, SIMIDX_NO_ID, 1, NULL), SIMIDX_E_MOVED);
 	}
-	sxt_proc_must(simidx_writer_merge(writer, &err), SIMIDX_E_MOVED, &err);
-	sxt_proc_must(simidx_get_info(index, &info, &err), SIMIDX_E_MOVED, &err);
-	sxt_proc_must(simidx_get_table_info(index, 0, &table, &err), SIMIDX_E_MOVED, &err);
-	sxt_proc_must(simidx_walk_open(index, &walk, &err), SIMIDX_E_MOVED, &err);
-	sxt_proc_must(simidx_verify(index, NULL, NULL, NULL, &err), SIMIDX_E_MOVED, &err);
+	sxt_must_sx(simidx_writer_merge(writer, &sxt_err), SIMIDX_E_MOVED);
+	sxt_must_sx(simidx_get_info(index, &info, &sxt_err), SIMIDX_E_MOVED);
+	sxt_must_sx(simidx_get_table_info(index, 0, &table, &sxt_err), SIMIDX_E_MOVED);
+	sxt_must_sx(simidx_walk_open(index, &walk, &sxt_err), SIMIDX_E_MOVED);
+	sxt_must_sx(simidx_verify(index, NULL, NULL, NULL, &sxt_err), SIMIDX_E_MOVED);
 }
 
 /* A handle, a reader and a walk from before; the walk must end where its snapshot does. */
@@ -62,11 +62,10 @@ static int see_it_replaced(sxt_proc *me, void *ctx)
 	simidx_reader *reader = sxt_reader(index);
 	simidx_writer *writer = sxt_writer(index, 0);
 	simidx_match match;
-	simidx_error err;
 	simidx_walk *walk;
 
 	(void)ctx;
-	sxt_proc_must(simidx_walk_open(index, &walk, &err), SIMIDX_OK, &err);
+	sxt_must_ok(simidx_walk_open(index, &walk, &sxt_err));
 	if (me) {
 		sxt_proc_tell(me);
 		sxt_proc_wait(me);
@@ -77,19 +76,19 @@ static int see_it_replaced(sxt_proc *me, void *ctx)
 		simidx_close(sxt_create(path, &o));
 	}
 	for (uint64_t id = 0; id < 900; id++) {
-		sxt_proc_must(simidx_walk_next(walk, &match, &err), SIMIDX_OK, &err);
-		sxt_proc_assert(match.id == id && match.fp == id * id);
+		sxt_must_ok(simidx_walk_next(walk, &match, &sxt_err));
+		sxt_must(match.id == id && match.fp == id * id);
 	}
-	sxt_proc_must(simidx_walk_next(walk, &match, &err), SIMIDX_E_END, &err);
+	sxt_must_sx(simidx_walk_next(walk, &match, &sxt_err), SIMIDX_E_END);
 	simidx_walk_close(walk);
 	must_have_moved(index, reader, writer);
 	simidx_writer_close(writer);
 	simidx_reader_close(reader);
 	simidx_close(index);
 	index = sxt_open(path, 0);
-	sxt_proc_assert(t_info(index).documents == 0);
+	sxt_must_eq(t_info(index).documents, 0);
 	writer = sxt_writer(index, 0);
-	sxt_proc_assert(t_put(writer, SIMIDX_NO_ID, 1, NULL) == SIMIDX_OK);
+	sxt_must_eq(t_put(writer, SIMIDX_NO_ID, 1, NULL), SIMIDX_OK);
 	sxt_commit(writer);
 	simidx_writer_close(writer);
 	simidx_close(index);
@@ -174,21 +173,18 @@ START_TEST(announced_only)
 	simidx *index = sxt_create(path, NULL);
 	simidx_writer *writer = sxt_writer(index, 0);
 	simidx_reader *reader = sxt_reader(index);
-	simidx_error err = { 0 };
 	sx_header header;
 	sx_txn *txn;
 
 	ck_assert_int_eq(t_put(writer, 1, 1, NULL), SIMIDX_OK);
 	sxt_commit(writer);
 	for (int i = 0; i < 2; i++) {
-		sxt_proc_must(sx_store_lock(index->store, 0, &err), SIMIDX_OK, &err);
-		sxt_proc_must(sx_txn_begin_write(index->store, 0, &txn, &err), SIMIDX_OK, &err);
-		sxt_proc_must(sx_header_read(txn, index->tables.meta, &header, &err), SIMIDX_OK,
-			      &err);
+		sxt_must_ok(sx_store_lock(index->store, 0, &sxt_err));
+		sxt_must_ok(sx_txn_begin_write(index->store, 0, &txn, &sxt_err));
+		sxt_must_ok(sx_header_read(txn, index->tables.meta, &header, &sxt_err));
 		header.state |= SX_STATE_SUPERSEDED;
-		sxt_proc_must(sx_header_write(txn, index->tables.meta, &header, &err), SIMIDX_OK,
-			      &err);
-		sxt_proc_must(sx_txn_commit(txn, &err), SIMIDX_OK, &err);
+		sxt_must_ok(sx_header_write(txn, index->tables.meta, &header, &sxt_err));
+		sxt_must_ok(sx_txn_commit(txn, &sxt_err));
 		sx_store_unlock(index->store);
 
 		ck_assert_uint_eq(t_count(index, 1), 1 + (size_t)i);
@@ -198,9 +194,8 @@ START_TEST(announced_only)
 		else
 			ck_assert_int_eq(t_put(writer, 2, 1, NULL), SIMIDX_OK);
 		sxt_commit(writer);
-		sxt_proc_must(sx_txn_begin_read(index->store, &txn, &err), SIMIDX_OK, &err);
-		sxt_proc_must(sx_header_read(txn, index->tables.meta, &header, &err), SIMIDX_OK,
-			      &err);
+		sxt_must_ok(sx_txn_begin_read(index->store, &txn, &sxt_err));
+		sxt_must_ok(sx_header_read(txn, index->tables.meta, &header, &sxt_err));
 		sx_txn_abort(txn);
 		ck_assert_uint_eq(header.state, 0);
 		ck_assert_uint_eq(t_count(index, 1), 2);
@@ -234,29 +229,28 @@ static int use_after_fork(sxt_proc *me, void *ctx)
 	simidx_match match;
 	simidx_reader *reader;
 	simidx_writer *writer;
-	simidx_error err;
 	simidx_walk *walk;
 
 	(void)me;
-#define FORKED(call) sxt_proc_must(call, SIMIDX_E_FORK, &err)
-	FORKED(simidx_get_info(h->index, &info, &err));
-	FORKED(simidx_get_table_info(h->index, 0, &table, &err));
-	FORKED(simidx_reader_open(h->index, &reader, &err));
-	FORKED(simidx_reader_search(h->reader, &query, &results, &err));
-	FORKED(simidx_reader_find_id(h->reader, 1, &match, &err));
-	FORKED(simidx_reader_find_label(h->reader, "one", 3, &match, &err));
-	FORKED(simidx_walk_open(h->index, &walk, &err));
-	FORKED(simidx_walk_next(h->walk, &match, &err));
-	FORKED(simidx_writer_open(h->index, NULL, &writer, &err));
-	FORKED(simidx_verify(h->index, NULL, NULL, &report, &err));
-	FORKED(simidx_backup(h->index, copy, &err));
-	sxt_proc_assert(t_put(h->idle, 77, 1, NULL) == SIMIDX_E_FORK);
-	sxt_proc_assert(t_put(h->pending, 77, 1, NULL) == SIMIDX_E_FORK);
-	sxt_proc_assert(t_put(h->pending, 2, 1, "one") == SIMIDX_E_FORK);
-	FORKED(simidx_writer_commit(h->idle, &err));
-	FORKED(simidx_writer_merge(h->idle, &err));
-	FORKED(simidx_writer_merge(h->pending, &err));
-	FORKED(simidx_writer_commit(h->pending, &err));
+#define FORKED(call) sxt_must_sx(call, SIMIDX_E_FORK)
+	FORKED(simidx_get_info(h->index, &info, &sxt_err));
+	FORKED(simidx_get_table_info(h->index, 0, &table, &sxt_err));
+	FORKED(simidx_reader_open(h->index, &reader, &sxt_err));
+	FORKED(simidx_reader_search(h->reader, &query, &results, &sxt_err));
+	FORKED(simidx_reader_find_id(h->reader, 1, &match, &sxt_err));
+	FORKED(simidx_reader_find_label(h->reader, "one", 3, &match, &sxt_err));
+	FORKED(simidx_walk_open(h->index, &walk, &sxt_err));
+	FORKED(simidx_walk_next(h->walk, &match, &sxt_err));
+	FORKED(simidx_writer_open(h->index, NULL, &writer, &sxt_err));
+	FORKED(simidx_verify(h->index, NULL, NULL, &report, &sxt_err));
+	FORKED(simidx_backup(h->index, copy, &sxt_err));
+	sxt_must_eq(t_put(h->idle, 77, 1, NULL), SIMIDX_E_FORK);
+	sxt_must_eq(t_put(h->pending, 77, 1, NULL), SIMIDX_E_FORK);
+	sxt_must_eq(t_put(h->pending, 2, 1, "one"), SIMIDX_E_FORK);
+	FORKED(simidx_writer_commit(h->idle, &sxt_err));
+	FORKED(simidx_writer_merge(h->idle, &sxt_err));
+	FORKED(simidx_writer_merge(h->pending, &sxt_err));
+	FORKED(simidx_writer_commit(h->pending, &sxt_err));
 #undef FORKED
 	simidx_writer_rollback(h->pending);
 	simidx_writer_rollback(h->idle);
@@ -267,9 +261,9 @@ static int use_after_fork(sxt_proc *me, void *ctx)
 	simidx_close(h->index);
 	/* The path can be opened afresh, and the parent is still writing. */
 	h->index = sxt_open(path, 0);
-	sxt_proc_assert(t_count(h->index, 1) == 1);
+	sxt_must_eq(t_count(h->index, 1), 1);
 	writer = t_impatient_writer(h->index);
-	sxt_proc_assert(t_put(writer, 78, 1, NULL) == SIMIDX_E_BUSY);
+	sxt_must_eq(t_put(writer, 78, 1, NULL), SIMIDX_E_BUSY);
 	simidx_writer_close(writer);
 	simidx_close(h->index);
 	free(copy);

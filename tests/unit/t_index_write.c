@@ -287,7 +287,7 @@ static int hold_lock(sxt_proc *me, void *ctx)
 	simidx_writer *writer = t_impatient_writer(index);
 
 	(void)ctx;
-	sxt_proc_assert(t_put(writer, 1, 1, "child") == SIMIDX_OK);
+	sxt_must_eq(t_put(writer, 1, 1, "child"), SIMIDX_OK);
 	sxt_proc_tell(me);
 	sxt_proc_wait(me);
 	sxt_commit(writer);

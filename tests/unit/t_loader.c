@@ -6,12 +6,12 @@
  * that is given the documents which the model keeps.
  */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <simidx_admin.h>
 
-#include "support/sxt_fast.h"
 #include "support/sxt_load.h"
 
 /* ------------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ static struct row *add_row(struct rows *rows, enum ids ids, uint64_t n_labels)
 	struct row *row = &rows->at[rows->n++];
 	int has_ids = !(rows->flags & SIMIDX_CREATE_NO_IDS);
 
-	t_must(rows->n <= SXT_MAX_ROWS);
+	sxt_must_le(rows->n, SXT_MAX_ROWS);
 	row->doc = (simidx_doc)SIMIDX_DOC_INIT;
 	row->doc.fp = sxt_rng_u64(&sxt_load_rng);
 	if (sxt_rng_below(&sxt_load_rng, 3) == 0)
@@ -121,7 +121,7 @@ static simidx *make_expected(const struct rows *rows, const simidx_create_option
 
 		doc.id = rows->at[i].given;
 		if (rows->at[i].stays)
-			sxt_must(simidx_writer_put(writer, &doc, NULL, &sxt_err));
+			sxt_must_ok(simidx_writer_put(writer, &doc, NULL, &sxt_err));
 	}
 	sxt_commit(writer);
 	simidx_writer_close(writer);
@@ -144,13 +144,13 @@ static void check_walks(simidx *a, simidx *b)
 	do {
 		ra = simidx_walk_next(wa, &ma, NULL);
 		rb = simidx_walk_next(wb, &mb, NULL);
-		t_must(ra == rb);
-		t_must_eq(ma.id, mb.id);
-		t_must_eq(ma.fp, mb.fp);
-		t_must_eq(ma.fp2, mb.fp2);
-		t_must_eq(ma.flags, mb.flags);
-		t_must_eq(ma.label_size, mb.label_size);
-		t_must(!ma.label || !memcmp(ma.label, mb.label, ma.label_size));
+		sxt_must_eq(ra, rb);
+		sxt_must_eq(ma.id, mb.id);
+		sxt_must_eq(ma.fp, mb.fp);
+		sxt_must_eq(ma.fp2, mb.fp2);
+		sxt_must_eq(ma.flags, mb.flags);
+		sxt_must_eq(ma.label_size, mb.label_size);
+		sxt_must(!ma.label || !memcmp(ma.label, mb.label, ma.label_size));
 	} while (!ra);
 	ck_assert_int_eq(ra, SIMIDX_E_END);
 	simidx_walk_close(wa);
@@ -198,9 +198,9 @@ static void put_rows(simidx_loader *loader, const struct rows *rows, size_t from
 	for (size_t i = from; i < to; i++) {
 		uint64_t id;
 
-		sxt_must(simidx_loader_put(loader, &rows->at[i].doc, &id, &sxt_err));
+		sxt_must_ok(simidx_loader_put(loader, &rows->at[i].doc, &id, &sxt_err));
 		if (!(rows->flags & SIMIDX_CREATE_NO_IDS))
-			t_must_eq(id, rows->at[i].given);
+			sxt_must_eq(id, rows->at[i].given);
 	}
 }
 
@@ -218,8 +218,8 @@ static void check_result(struct rows *rows, const simidx_create_options *create,
 	ck_assert_uint_eq(report->distinct, info.distinct);
 	ck_assert_uint_eq(report->duplicates, left_out);
 	for (size_t i = n_old; heard && i < rows->n; i++)
-		t_must(heard->rejected[i - n_old] ==
-		       (rows->policy == SIMIDX_DUPLICATES_REJECT && !rows->at[i].stays));
+		sxt_must_eq(heard->rejected[i - n_old],
+			    (rows->policy == SIMIDX_DUPLICATES_REJECT && !rows->at[i].stays));
 	ck_assert_int_eq(sxt_load_hidden(), 0);
 	simidx_close(got);
 	simidx_close(expected);

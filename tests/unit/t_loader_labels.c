@@ -6,12 +6,12 @@
  * have the same hash.
  */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <simidx_sketch.h>
 
-#include "support/sxt_fast.h"
 #include "support/sxt_load.h"
 
 /* Sorters have 8 MiB each here, half of it for records of up to 40 bytes: they spill. */
@@ -91,7 +91,7 @@ static void load(simidx_loader *loader, const struct row *row)
 			doc.label_size = (size_t)snprintf(label, sizeof(label), "%u", row[i].label);
 			doc.label = label;
 		}
-		t_must(!simidx_loader_put(loader, &doc, NULL, &sxt_err));
+		sxt_must(!simidx_loader_put(loader, &doc, NULL, &sxt_err));
 	}
 }
 
@@ -119,12 +119,12 @@ START_TEST(test_many)
 		uint64_t i = match.id < N ? of_id[match.id] : NOBODY;
 		char label[16];
 
-		t_must(i != NOBODY);
-		t_must_eq(match.fp, simidx_feature_hash(&i, sizeof(i)));
+		sxt_must_ne(i, NOBODY);
+		sxt_must_eq(match.fp, simidx_feature_hash(&i, sizeof(i)));
 		snprintf(label, sizeof(label), "%u", row[i].label);
-		t_must((match.label != NULL) == (row[i].label < N));
-		t_must(!match.label || (match.label_size == strlen(label) &&
-					!memcmp(match.label, label, match.label_size)));
+		sxt_must_eq((match.label != NULL), (row[i].label < N));
+		sxt_must(!match.label || (match.label_size == strlen(label) &&
+					  !memcmp(match.label, label, match.label_size)));
 		n++;
 	}
 	ck_assert_uint_eq(n, N - left_out);

@@ -30,27 +30,27 @@ static int old_user(sxt_proc *me, void *ctx)
 
 	(void)ctx;
 	sxt_load_put(index, 100, 50);
-	sxt_proc_must(simidx_walk_open(index, &walk, &err), SIMIDX_OK, &err);
-	sxt_proc_must(simidx_walk_next(walk, &match, &err), SIMIDX_OK, &err);
+	sxt_must_ok(simidx_walk_open(index, &walk, &sxt_err));
+	sxt_must_ok(simidx_walk_next(walk, &match, &sxt_err));
 	sxt_proc_tell(me);
 	sxt_proc_wait(me); /* the loader is open and holds the lock */
 	o.wait_ms = 0;
-	sxt_proc_must(simidx_writer_open(index, &o, &writer, &err), SIMIDX_OK, &err);
-	sxt_proc_must(simidx_writer_put(writer, &doc, NULL, &err), SIMIDX_E_BUSY, &err);
+	sxt_must_ok(simidx_writer_open(index, &o, &writer, &sxt_err));
+	sxt_must_sx(simidx_writer_put(writer, &doc, NULL, &sxt_err), SIMIDX_E_BUSY);
 	sxt_proc_tell(me);
 	sxt_proc_wait(me); /* exchanged */
 	while (!(rc = simidx_walk_next(walk, &match, &err)))
 		n++;
-	sxt_proc_assert(rc == SIMIDX_E_END && n == 150);
+	sxt_must(rc == SIMIDX_E_END && n == 150);
 	simidx_walk_close(walk);
-	sxt_proc_must(simidx_writer_put(writer, &doc, NULL, &err), SIMIDX_E_MOVED, &err);
-	sxt_proc_must(simidx_walk_open(index, &walk, &err), SIMIDX_E_MOVED, &err);
+	sxt_must_sx(simidx_writer_put(writer, &doc, NULL, &sxt_err), SIMIDX_E_MOVED);
+	sxt_must_sx(simidx_walk_open(index, &walk, &sxt_err), SIMIDX_E_MOVED);
 	simidx_writer_close(writer);
 	simidx_close(index);
 	index = sxt_open(sxt_load_path, 0);
-	sxt_proc_assert(sxt_load_count(index) == 151);
+	sxt_must_eq(sxt_load_count(index), 151);
 	sxt_load_put(index, 500, 1);
-	sxt_proc_assert(sxt_load_count(index) == 152);
+	sxt_must_eq(sxt_load_count(index), 152);
 	simidx_close(index);
 	return 0;
 }
@@ -84,10 +84,9 @@ static int load_and_wait(sxt_proc *me, void *ctx)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
 	simidx_loader *loader;
-	simidx_error err;
 
 	(void)ctx;
-	sxt_proc_must(simidx_loader_open(sxt_load_path, &create, NULL, &loader, &err), SIMIDX_OK, &err);
+	sxt_must_ok(simidx_loader_open(sxt_load_path, &create, NULL, &loader, &sxt_err));
 	sxt_proc_tell(me);
 	sxt_proc_wait(me);
 	return 0;
@@ -125,7 +124,7 @@ static void hear_waiting(void *ctx, const char *phase, uint64_t done, uint64_t t
 
 	if (!*me || strcmp(phase, "waiting"))
 		return;
-	sxt_proc_assert(done == 0 && total == 0);
+	sxt_must(done == 0 && total == 0);
 	sxt_proc_tell(*me);
 	*me = NULL;
 }
@@ -152,34 +151,30 @@ static int second_loader(sxt_proc *me, void *ctx)
 	simidx_doc doc = SIMIDX_DOC_INIT;
 	simidx_loader *loader;
 	simidx *index;
-	simidx_error err;
 	sxt_proc *tells = me;
 
 	create.flags |= second->truncates ? SIMIDX_CREATE_TRUNCATE : 0;
 	o.memory = (uint64_t)64 << 20;
 	o.wait_ms = 0;
-	sxt_proc_must(simidx_loader_open(sxt_load_path, second->creates ? &create : NULL, &o,
-					 &loader, &err),
-		      SIMIDX_E_BUSY, &err);
+	sxt_must_sx(simidx_loader_open(sxt_load_path, second->creates ? &create : NULL, &o,
+				       &loader, &sxt_err), SIMIDX_E_BUSY);
 	o.wait_ms = 3; /* gone through, a little later */
-	sxt_proc_must(simidx_loader_open(sxt_load_path, second->creates ? &create : NULL, &o,
-					 &loader, &err),
-		      SIMIDX_E_BUSY, &err);
+	sxt_must_sx(simidx_loader_open(sxt_load_path, second->creates ? &create : NULL, &o,
+				       &loader, &sxt_err), SIMIDX_E_BUSY);
 	o.wait_ms = -1;
 	o.progress = hear_waiting;
 	o.stop = second->stops ? hear_stop : NULL;
 	o.ctx = &tells;
-	sxt_proc_must(simidx_loader_open(sxt_load_path, second->creates ? &create : NULL, &o,
-					 &loader, &err),
-		      second->want, &err);
+	sxt_must_sx(simidx_loader_open(sxt_load_path, second->creates ? &create : NULL, &o,
+				       &loader, &sxt_err), second->want);
 	if (second->want)
 		return 0;
 	o.stop = NULL;
-	sxt_proc_must(simidx_loader_put(loader, &doc, NULL, &err), SIMIDX_OK, &err);
-	sxt_proc_must(simidx_loader_finish(loader, NULL, &err), SIMIDX_OK, &err);
+	sxt_must_ok(simidx_loader_put(loader, &doc, NULL, &sxt_err));
+	sxt_must_ok(simidx_loader_finish(loader, NULL, &sxt_err));
 	simidx_loader_close(loader);
 	index = sxt_open(sxt_load_path, 0);
-	sxt_proc_assert(sxt_load_count(index) == second->documents);
+	sxt_must_eq(sxt_load_count(index), second->documents);
 	simidx_close(index);
 	return 0;
 }
@@ -249,20 +244,19 @@ static int exchanger(sxt_proc *me, void *ctx)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
 	simidx *index = sxt_open(sxt_load_path, 0), *other;
-	simidx_error err;
 	char *dir;
 	int fd;
 
 	(void)ctx;
-	sxt_proc_must(sx_store_lock(index->store, 0, &err), SIMIDX_OK, &err);
+	sxt_must_ok(sx_store_lock(index->store, 0, &sxt_err));
 	other = sxt_create(sxt_load_other, &create);
 	sxt_load_put(other, 0, 7);
-	sxt_proc_must(sx_dir_prepare(sxt_load_path, &dir, &fd, &err), SIMIDX_OK, &err);
-	sxt_proc_must(sx_store_copy(other->store, dir, &err), SIMIDX_OK, &err);
+	sxt_must_ok(sx_dir_prepare(sxt_load_path, &dir, &fd, &sxt_err));
+	sxt_must_ok(sx_store_copy(other->store, dir, &sxt_err));
 	simidx_close(other);
 	sxt_proc_tell(me);
 	sxt_proc_wait(me);
-	sxt_proc_must(sx_publish_exchange(index, dir, sxt_load_path, 0600, &err), SIMIDX_OK, &err);
+	sxt_must_ok(sx_publish_exchange(index, dir, sxt_load_path, 0600, &sxt_err));
 	sx_dir_unlock(fd);
 	sx_store_unlock(index->store);
 	simidx_close(index);

@@ -8,7 +8,6 @@
 #include "plan/sx_planner.h"
 #include "support/sxt.h"
 #include "support/sxt_cover.h"
-#include "support/sxt_fast.h"
 #include "support/sxt_plan.h"
 #include "util/sx_bytes.h"
 
@@ -95,7 +94,7 @@ static double table_ns(const sx_plan *plan, const sx_request *request, unsigned 
 
 	sx_cover_init(&one, errors, 0);
 	sx_cover_add(plan, &one, &part);
-	t_must(!sx_cover_probes(plan, &one, request->fp, 64, &probes));
+	sxt_must(!sx_cover_probes(plan, &one, request->fp, 64, &probes));
 	for (i = 0; i < probes.n; i++)
 		rows += (double)request->size(request->ctx, table, probes.at[i].low,
 					      probes.at[i].high);
@@ -272,7 +271,7 @@ START_TEST(test_nothing_cheaper)
 		n_others = sx_planner_others(&plan, &request, &any, &s, others);
 		check_others(&s, others, n_others);
 		/* There is always the scan. */
-		t_must(n_others || s.scan);
+		sxt_must(n_others || s.scan);
 		ck_assert_double_eq_tol(
 			s.ns,
 			any.query + (s.scan ? (double)s.candidates * any.scanned

@@ -7,7 +7,6 @@
 
 #include "plan/sx_patterns.h"
 #include "support/sxt.h"
-#include "support/sxt_fast.h"
 #include "support/sxt_weights.h"
 #include "util/sx_bytes.h"
 
@@ -52,11 +51,11 @@ static void check_rest(const sx_plan *plan, const sx_weighted *query, const sx_p
 	for (; flips; flips &= flips - 1)
 		n++;
 	if (cost > query->radius || n > query->max_bits) {
-		t_must_eq(probe->rest, -1);
+		sxt_must_eq(probe->rest, -1);
 		return;
 	}
 	want = count_lightest(query->weights, others, query->radius - cost);
-	t_must_eq(probe->rest, want < query->max_bits - n ? want : query->max_bits - n);
+	sxt_must_eq((unsigned)probe->rest, want < query->max_bits - n ? want : query->max_bits - n);
 }
 
 /* The same against all fingerprints of the range. */
@@ -73,7 +72,7 @@ static void check_rest_of_all(const sx_plan *plan, const sx_weighted *query,
 		    __builtin_popcountll(differ & others) > most)
 			most = __builtin_popcountll(differ & others);
 	}
-	t_must_eq(probe->rest, most);
+	sxt_must_eq(probe->rest, most);
 }
 
 /* Probes for a radius, whatever is asked: the cheapest `most` patterns, or completely. */
@@ -174,7 +173,7 @@ static pattern *all_patterns(const sx_plan *plan, uint64_t fp, const uint8_t *we
 	*n = 0;
 	for (t = 0; t < plan->n_tables; t++) {
 		bits = find_places(plan, t, weights, places, &low);
-		t_must(bits <= 10);
+		sxt_must_le(bits, 10);
 		for (number = 0; number < 1u << bits; number++) {
 			p = &all[(*n)++];
 			p->table = t;
@@ -202,13 +201,13 @@ static void check_order(const sx_plan *plan, uint64_t fp, const uint8_t *weights
 	size_t n, i;
 
 	all = all_patterns(plan, fp, weights, &n);
-	t_must(!probe_cheapest(plan, fp, weights, most, &probes, &end));
-	t_must_eq(probes.n, most < n ? most : n);
-	t_must(!end.scan);
+	sxt_must(!probe_cheapest(plan, fp, weights, most, &probes, &end));
+	sxt_must_eq(probes.n, most < n ? most : n);
+	sxt_must(!end.scan);
 	for (i = 0; i < probes.n; i++) {
-		t_must_eq(probes.at[i].table, all[i].table);
-		t_must_eq(probes.at[i].low, all[i].low);
-		t_must_eq(probes.at[i].high, all[i].high);
+		sxt_must_eq(probes.at[i].table, all[i].table);
+		sxt_must_eq(probes.at[i].low, all[i].low);
+		sxt_must_eq(probes.at[i].high, all[i].high);
 	}
 	sx_probes_free(&probes);
 	free(all);
@@ -296,7 +295,7 @@ static void mark(const sx_probes *probes, found *f)
 	memset(f, 0, sizeof(*f));
 	for (i = 0; i < probes->n; i++) {
 		for (value = probes->at[i].low; value <= probes->at[i].high; value++)
-			t_must(!f->probed[probes->at[i].table][value]++);
+			sxt_must(!f->probed[probes->at[i].table][value]++);
 	}
 }
 
@@ -317,14 +316,14 @@ static void check_found(const sx_plan *plan, uint64_t fp, const uint8_t *weights
 			n_found++;
 			n_first += sx_patterns_is_first(end, weights, t, x ^ fp) != 0;
 		}
-		t_must_eq(n_first, n_found > 0);
+		sxt_must_eq(n_first, n_found > 0);
 		if (!n_found && distance(weights, x, fp) < nearest)
 			nearest = distance(weights, x, fp);
 	}
 	if (end->complete_to == SX_COMPLETE)
-		t_must_eq(nearest, UINT32_MAX);
+		sxt_must_eq(nearest, UINT32_MAX);
 	else
-		t_must(end->complete_to < (int64_t)nearest);
+		sxt_must_lt(end->complete_to, (int64_t)nearest);
 }
 
 /* The nearest that is missed by tables without common bits is known exactly. */
@@ -363,9 +362,9 @@ START_TEST(test_complete_to)
 
 		make_weights(&rng, kind, weights);
 		probes.n = 0;
-		t_must(!probe_cheapest(&plan, fp, weights,
-					  sxt_rng_below(&rng, kind < 8 ? 40 : 300), &probes,
-					  &end));
+		sxt_must(!probe_cheapest(&plan, fp, weights, sxt_rng_below(&rng,
+									   kind < 8 ? 40 : 300),
+					 &probes, &end));
 		check_found(&plan, fp, weights, &probes, &end);
 		if (_i < N_DISJOINT)
 			check_nearest(&plan, fp, weights, &probes, &end);
@@ -393,10 +392,10 @@ START_TEST(test_complete)
 		sum = distance(weights, 0, 0xffff);
 		most = (unsigned)sxt_rng_below(&rng, sum / (1 + kind % 3) + 1);
 		probes.n = 0;
-		t_must(!probe_completely(&plan, fp, weights, most,
-					    kind % 4 ? &dear_scans : &costs, 60000, &probes,
-					    &end));
-		t_must(end.complete_to >= most);
+		sxt_must(!probe_completely(&plan, fp, weights, most,
+					   kind % 4 ? &dear_scans : &costs, 60000, &probes,
+					   &end));
+		sxt_must_ge(end.complete_to, most);
 		check_found(&plan, fp, weights, &probes, &end);
 		scans += end.scan != 0;
 	}
@@ -419,7 +418,7 @@ static int is_probed(const sx_plan *plan, const sx_probes *probes, unsigned tabl
 	for (i = 0; i < probes->n; i++)
 		n += probes->at[i].table == table && probes->at[i].low <= value &&
 		     value <= probes->at[i].high;
-	t_must(n <= 1);
+	sxt_must_le(n, 1);
 	return n;
 }
 
@@ -445,8 +444,8 @@ static void check_near(const sx_plan *plan, uint64_t fp, const uint8_t *weights,
 			n_found++;
 			n_first += sx_patterns_is_first(end, weights, t, x ^ fp) != 0;
 		}
-		t_must_eq(n_first, n_found > 0);
-		t_must(n_found || distance(weights, fp, x) > end->complete_to);
+		sxt_must_eq(n_first, n_found > 0);
+		sxt_must(n_found || distance(weights, fp, x) > end->complete_to);
 	}
 }
 
@@ -483,15 +482,16 @@ START_TEST(test_64)
 		fp = sxt_rng_u64(&rng) & sx_low_bits(plan.bits);
 		text_weights(&rng, weights);
 		probes.n = 0;
-		t_must(!probe_cheapest(&plan, fp, weights, most, &probes, &end));
-		t_must_eq(probes.n, most);
+		sxt_must(!probe_cheapest(&plan, fp, weights, most, &probes, &end));
+		sxt_must_eq(probes.n, most);
 		for (p = 1; p < probes.n; p++)
-			t_must(distance(weights, 0, flips_of(&plan, fp, &probes.at[p - 1])) <=
-			       distance(weights, 0, flips_of(&plan, fp, &probes.at[p])));
+			sxt_must_le(distance(weights, 0, flips_of(&plan, fp,
+								  &probes.at[p - 1])),
+				    distance(weights, 0, flips_of(&plan, fp, &probes.at[p])));
 		check_near(&plan, fp, weights, &probes, &end, &rng);
 		probes.n = 0;
-		t_must(!probe_completely(&plan, fp, weights, 30 + 10 * i, &costs,
-					    100000000, &probes, &end));
+		sxt_must(!probe_completely(&plan, fp, weights, 30 + 10 * i, &costs, 100000000,
+					   &probes, &end));
 		ck_assert_int_eq(end.scan, 0);
 		ck_assert_int_ge(end.complete_to, 30 + 10 * i);
 		check_near(&plan, fp, weights, &probes, &end, &rng);

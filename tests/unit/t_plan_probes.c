@@ -9,7 +9,6 @@
 #include "plan/sx_planner.h"
 #include "support/sxt.h"
 #include "support/sxt_cover.h"
-#include "support/sxt_fast.h"
 #include "support/sxt_plan.h"
 #include "util/sx_bytes.h"
 
@@ -184,7 +183,7 @@ static int is_probed(const sx_plan *plan, const sx_probes *probes, unsigned tabl
 	for (i = 0; i < probes->n; i++)
 		found += probes->at[i].table == table && probes->at[i].low <= value &&
 			 value <= probes->at[i].high;
-	t_must(found <= 1);
+	sxt_must_le(found, 1);
 	return found;
 }
 
@@ -206,8 +205,8 @@ static void check_reports(const sx_plan *plan, const sx_cover *s, sxt_rng *rng)
 	sx_probes probes = { 0 };
 	unsigned i, e;
 
-	t_must(!sx_cover_probes(plan, s, q, 64, &probes));
-	t_must_eq(probes.n, s->probes);
+	sxt_must(!sx_cover_probes(plan, s, q, 64, &probes));
+	sxt_must_eq(probes.n, s->probes);
 	for (i = 0; i < 200; i++) {
 		/* Errors all over, or crowded together in some of the bits. */
 		where = sxt_rng_u64(rng) & sx_low_bits(plan->bits);
@@ -219,9 +218,9 @@ static void check_reports(const sx_plan *plan, const sx_cover *s, sxt_rng *rng)
 			if ((where & bit) && ones((x ^ q ^ bit) & ~s->ignore) <= s->radius)
 				x ^= bit;
 		}
-		t_must_eq(count_reports(plan, s, &probes, q, x), 1);
+		sxt_must_eq(count_reports(plan, s, &probes, q, x), 1);
 		x = sxt_rng_u64(rng) & sx_low_bits(plan->bits);
-		t_must(count_reports(plan, s, &probes, q, x) <= 1);
+		sxt_must_le(count_reports(plan, s, &probes, q, x), 1);
 	}
 	sx_probes_free(&probes);
 }
@@ -245,9 +244,9 @@ static void check_rest(const sx_plan *plan, const sx_cover *s, uint64_t q,
 			most = (int)ones(differ & ~inside);
 	}
 	if (max_bits == 64)
-		t_must_eq(probe->rest, most);
+		sxt_must_eq(probe->rest, most);
 	else
-		t_must(probe->rest >= most);
+		sxt_must_ge(probe->rest, most);
 }
 
 static void check_all_rests(const sx_plan *plan, const sx_cover *s, uint64_t q)
@@ -257,7 +256,7 @@ static void check_all_rests(const sx_plan *plan, const sx_cover *s, uint64_t q)
 
 	for (unsigned i = 0; i < 4; i++) {
 		probes.n = 0;
-		t_must(!sx_cover_probes(plan, s, q, max_bits[i], &probes));
+		sxt_must(!sx_cover_probes(plan, s, q, max_bits[i], &probes));
 		for (size_t p = 0; p < probes.n; p++)
 			check_rest(plan, s, q, &probes.at[p], max_bits[i]);
 	}
@@ -275,28 +274,28 @@ static void check_all_reports(const sx_plan *plan, const sx_cover *s, uint64_t q
 
 	check_all_rests(plan, s, q);
 	memset(probed, 0, sizeof(probed));
-	t_must(!sx_cover_probes(plan, s, q, 64, &probes));
+	sxt_must(!sx_cover_probes(plan, s, q, 64, &probes));
 	for (i = 0; i < probes.n; i++) {
 		for (value = probes.at[i].low; value <= probes.at[i].high; value++)
-			t_must(!probed[probes.at[i].table][value]++);
+			sxt_must(!probed[probes.at[i].table][value]++);
 	}
 	for (x = 0; x < 65536; x++) {
 		n = 0;
 		for (t = 0; t < plan->n_tables; t++)
 			n += probed[t][sx_permute(&plan->table[t], x)] &&
 			     sx_cover_is_first(s, t, x ^ q);
-		t_must(n <= 1);
-		t_must(n == 1 || ones((x ^ q) & ~s->ignore) > s->radius);
+		sxt_must_le(n, 1);
+		sxt_must(n == 1 || ones((x ^ q) & ~s->ignore) > s->radius);
 	}
 	sx_probes_free(&probes);
 }
 
 static void check_same_probe(const sx_probe *a, const sx_probe *b)
 {
-	t_must_eq(a->table, b->table);
-	t_must_eq(a->low, b->low);
-	t_must_eq(a->high, b->high);
-	t_must_eq(a->rest, b->rest);
+	sxt_must_eq(a->table, b->table);
+	sxt_must_eq(a->low, b->low);
+	sxt_must_eq(a->high, b->high);
+	sxt_must_eq(a->rest, b->rest);
 }
 
 /* What a template makes of one fingerprint after the other is what is made for each alone. */
@@ -313,14 +312,14 @@ static void check_template(const sx_plan *plan, const sx_cover *s, sxt_rng *rng)
 		unsigned max_bits = i ? 64 : (unsigned)sxt_rng_below(rng, 9);
 
 		alone.n = 0;
-		t_must(!sx_cover_probes(plan, s, fp, max_bits, &alone));
-		t_must(!sx_template_probes(plan, &template, fp, max_bits, permuted, &all));
-		t_must_eq(all.n, n + alone.n);
+		sxt_must(!sx_cover_probes(plan, s, fp, max_bits, &alone));
+		sxt_must(!sx_template_probes(plan, &template, fp, max_bits, permuted, &all));
+		sxt_must_eq(all.n, n + alone.n);
 		for (size_t p = 0; p < alone.n; p++, n++) {
 			unsigned t = alone.at[p].table;
 
 			check_same_probe(&all.at[n], &alone.at[p]);
-			t_must_eq(permuted[t], sx_permute(&plan->table[t], fp));
+			sxt_must_eq(permuted[t], sx_permute(&plan->table[t], fp));
 		}
 	}
 	sx_template_free(&template);
@@ -330,9 +329,9 @@ static void check_template(const sx_plan *plan, const sx_cover *s, sxt_rng *rng)
 
 static void check_cover(const sx_plan *plan, const sx_cover *s, sxt_rng *rng)
 {
-	t_must(s->probes <= SX_MAX_QUERY_PROBES);
-	t_must(sxt_cover_is_exact(s) == 1);
-	t_must(is_exact(plan, s) != 0);
+	sxt_must_le(s->probes, SX_MAX_QUERY_PROBES);
+	sxt_must_eq(sxt_cover_is_exact(s), 1);
+	sxt_must_ne(is_exact(plan, s), 0);
 	if (s->probes < 3000)
 		check_reports(plan, s, rng);
 	if (s->probes < 30000)
@@ -437,7 +436,7 @@ START_TEST(test_condition)
 		want = is_exact(&plan, &s);
 		if (want < 0)
 			continue;
-		t_must(sxt_cover_is_exact(&s) == want);
+		sxt_must_eq(sxt_cover_is_exact(&s), want);
 		n_exact += want > 0;
 		n_other += !want;
 	}
@@ -483,7 +482,7 @@ static void cover_of_row(const sx_plan *plan, const sx_cover_row *row, uint64_t 
 
 		if (row->thresholds[t] == '-')
 			continue;
-		t_must(row->thresholds[t] >= '0' && row->thresholds[t] <= '9');
+		sxt_must(row->thresholds[t] >= '0' && row->thresholds[t] <= '9');
 		part = sx_part_make(plan, ignore, t, (unsigned)(row->thresholds[t] - '0'), bits,
 				    bits);
 		sx_cover_add(plan, out, &part);

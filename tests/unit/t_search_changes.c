@@ -242,13 +242,13 @@ static void check_between(struct crowd *c, size_t q, size_t before, size_t behin
 		size_t number = (size_t)(f->doc - c->s.model.at);
 
 		if (at < r->n && r->matches[at].id == f->doc->id) {
-			sxt_proc_assert(number < behind && r->matches[at].fp == f->doc->fp);
+			sxt_must(number < behind && r->matches[at].fp == f->doc->fp);
 			at++;
 		} else {
-			sxt_proc_assert(number >= before);
+			sxt_must_ge(number, before);
 		}
 	}
-	sxt_proc_assert(at == r->n);
+	sxt_must_eq(at, r->n);
 }
 
 static void *search_on(void *ctx)
@@ -256,7 +256,6 @@ static void *search_on(void *ctx)
 	struct crowd *c = ctx;
 	simidx_results r = SIMIDX_RESULTS_INIT;
 	simidx_reader *reader = NULL;
-	simidx_error err;
 
 	for (unsigned i = 0; !atomic_load(&c->end); i++) {
 		size_t q = i % QUERIES, before = atomic_load(&c->stored);
@@ -265,7 +264,7 @@ static void *search_on(void *ctx)
 			simidx_reader_close(reader);
 			reader = sxt_reader(c->s.index);
 		}
-		sxt_proc_must(simidx_reader_search(reader, &c->query[q], &r, &err), SIMIDX_OK, &err);
+		sxt_must_ok(simidx_reader_search(reader, &c->query[q], &r, &sxt_err));
 		check_between(c, q, before, atomic_load(&c->storing), &r);
 	}
 	simidx_reader_close(reader);

@@ -21,26 +21,26 @@
 
 static void check_same_counts(const simidx_results *a, const simidx_results *b)
 {
-	t_must_eq(a->count, b->count);
-	t_must_eq(a->probes, b->probes);
-	t_must_eq(a->blocks, b->blocks);
-	t_must_eq(a->candidates, b->candidates);
-	t_must_eq(a->fingerprints, b->fingerprints);
-	t_must(a->truncated == b->truncated && a->complete_to == b->complete_to);
+	sxt_must_eq(a->count, b->count);
+	sxt_must_eq(a->probes, b->probes);
+	sxt_must_eq(a->blocks, b->blocks);
+	sxt_must_eq(a->candidates, b->candidates);
+	sxt_must_eq(a->fingerprints, b->fingerprints);
+	sxt_must(a->truncated == b->truncated && a->complete_to == b->complete_to);
 }
 
 static void check_choices(const simidx_explanation *e)
 {
 	const simidx_choice *chosen = e->choices;
 
-	t_must(e->n_choices >= 1);
+	sxt_must_ge(e->n_choices, 1);
 	for (size_t i = 0; i < e->n_choices; i++) {
 		const simidx_choice *c = &e->choices[i];
 
-		t_must(c->text[0] && memchr(c->text, 0, sizeof(c->text)));
-		t_must(!c->reserved[0] && !c->reserved[1]);
-		t_must(!i || strcmp(c->text, chosen->text) || c->probes != chosen->probes);
-		t_must(!i || c->microseconds >= c[-1].microseconds);
+		sxt_must(c->text[0] && memchr(c->text, 0, sizeof(c->text)));
+		sxt_must(!c->reserved[0] && !c->reserved[1]);
+		sxt_must(!i || strcmp(c->text, chosen->text) || c->probes != chosen->probes);
+		sxt_must(!i || c->microseconds >= c[-1].microseconds);
 	}
 }
 
@@ -72,10 +72,10 @@ static void check_explained(struct t_search *s, const simidx_query *q)
 		ck_assert_sx(simidx_reader_search(s->reader, q, &r, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(simidx_reader_explain(s->reader, q, &e, &sxt_err), SIMIDX_OK);
 	check_same_counts(e.results, &r);
-	t_must(!e.results->n && !e.results->matches);
-	t_must_eq(e.results->size, sizeof(r));
+	sxt_must(!e.results->n && !e.results->matches);
+	sxt_must_eq(e.results->size, sizeof(r));
 	check_choices(&e);
-	t_must(!strcmp(e.kernel, s->index->kernel->name));
+	sxt_must(!strcmp(e.kernel, s->index->kernel->name));
 	/* What was chosen is what was done. */
 	if (!q->max_candidates && (q->mode == SIMIDX_ALL || q->mode == SIMIDX_COUNT))
 		ck_assert_msg(e.choices[0].probes == r.probes, "chosen: %s, %llu probes; done: %llu",
@@ -212,10 +212,10 @@ END_TEST
 
 static void check_prediction(const simidx_prediction *p)
 {
-	t_must(p->plan && p->n_tables > 0);
-	t_must(isfinite(p->table_bytes) && isfinite(p->bytes) && p->bytes > p->table_bytes);
-	t_must(isfinite(p->probes) && p->probes >= 0 && isfinite(p->candidates));
-	t_must(isfinite(p->microseconds) && p->microseconds >= 0);
+	sxt_must(p->plan && p->n_tables > 0);
+	sxt_must(isfinite(p->table_bytes) && isfinite(p->bytes) && p->bytes > p->table_bytes);
+	sxt_must(isfinite(p->probes) && p->probes >= 0 && isfinite(p->candidates));
+	sxt_must(isfinite(p->microseconds) && p->microseconds >= 0);
 }
 
 /* More documents or a larger radius never cost less. */
@@ -245,8 +245,8 @@ START_TEST(predictions)
 		for (unsigned k = 0; k <= 8 && !rc; k++) {
 			simidx_prediction less = SIMIDX_PREDICTION_INIT;
 
-			t_must(!simidx_plan_predict(i, bits, 10000000, k, &less, NULL));
-			t_must(!simidx_plan_predict(i, bits, 10000000, k + 1, &p, NULL));
+			sxt_must(!simidx_plan_predict(i, bits, 10000000, k, &less, NULL));
+			sxt_must(!simidx_plan_predict(i, bits, 10000000, k + 1, &p, NULL));
 			ck_assert_msg(p.microseconds >= less.microseconds * 0.999,
 				      "plan %s, radius %u: %g us, %g us", p.plan, k,
 				      less.microseconds, p.microseconds);
@@ -398,15 +398,14 @@ static void make_questions(struct t_search *s, const struct change *c, int permu
 static void check_same(const struct change *c, unsigned bits, const simidx_results *x,
 		       const simidx_results *y)
 {
-	t_must_eq(x->n, y->n);
-	t_must_eq(x->count, y->count);
-	t_must(x->truncated == y->truncated && x->complete_to == y->complete_to);
+	sxt_must_eq(x->n, y->n);
+	sxt_must_eq(x->count, y->count);
+	sxt_must(x->truncated == y->truncated && x->complete_to == y->complete_to);
 	for (size_t i = 0; i < x->n; i++) {
-		t_must_eq(x->matches[i].id, y->matches[i].id);
-		t_must_eq(x->matches[i].weighted_distance,
-			  y->matches[i].weighted_distance);
-		t_must_eq(x->matches[i].distance, y->matches[i].distance);
-		t_must_eq(changed(c, bits, x->matches[i].fp), y->matches[i].fp);
+		sxt_must_eq(x->matches[i].id, y->matches[i].id);
+		sxt_must_eq(x->matches[i].weighted_distance, y->matches[i].weighted_distance);
+		sxt_must_eq(x->matches[i].distance, y->matches[i].distance);
+		sxt_must_eq(changed(c, bits, x->matches[i].fp), y->matches[i].fp);
 	}
 }
 

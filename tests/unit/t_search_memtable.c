@@ -39,7 +39,7 @@ static void init(struct subject *s, int i)
 	s->n = sizes[i / 4];
 	s->fp = calloc(s->n, sizeof(*s->fp));
 	sxt_rng_init(&s->rng, 6600 + (uint64_t)i);
-	t_must(!sx_plan_make(&s->plan, "4x16", s->bits, NULL));
+	sxt_must(!sx_plan_make(&s->plan, "4x16", s->bits, NULL));
 	s->memtable = sx_memtable_new(s->bits, 7, sx_kernel_best());
 	ck_assert_ptr_nonnull(s->memtable);
 	for (size_t r = 0; r < s->n; r++) {
@@ -53,7 +53,7 @@ static void init(struct subject *s, int i)
 		else if (r % 4 == 2)
 			row.fp >>= s->bits / 4;
 		s->fp[r] = row.fp;
-		t_must(!sx_memtable_add(s->memtable, &row));
+		sxt_must(!sx_memtable_add(s->memtable, &row));
 	}
 }
 
@@ -104,8 +104,8 @@ static void check_near(struct subject *s, const sx_probes *probes, uint64_t quer
 	sx_u64s got = { 0 };
 	size_t kept = 0;
 
-	t_must(!sx_memtable_near(s->memtable, probes, query, k, &got, &candidates));
-	t_must(candidates >= got.n);
+	sxt_must(!sx_memtable_near(s->memtable, probes, query, k, &got, &candidates));
+	sxt_must_ge(candidates, got.n);
 	for (size_t i = 0; i < got.n; i++) /* those that an older snapshot has */
 		if (sx_memtable_first(s->memtable, SX_BY_FP, got.at[i]) < end)
 			got.at[kept++] = got.at[i];
@@ -113,14 +113,14 @@ static void check_near(struct subject *s, const sx_probes *probes, uint64_t quer
 	if (got.n)
 		qsort(got.at, got.n, sizeof(*got.at), by_value);
 	for (size_t i = 0; i < got.n; i++) {
-		t_must((unsigned)__builtin_popcountll(got.at[i] ^ query) <= k);
-		t_must(!i || got.at[i] > got.at[i - 1]);
+		sxt_must_le((unsigned)__builtin_popcountll(got.at[i] ^ query), k);
+		sxt_must(!i || got.at[i] > got.at[i - 1]);
 	}
 	for (size_t i = 0; i < n; i++)
-		t_must(bsearch(&must[i], got.at, got.n, sizeof(*got.at), by_value));
+		sxt_must(bsearch(&must[i], got.at, got.n, sizeof(*got.at), by_value));
 	n = naive(s, query, k, 0, k, end, must);
 	for (size_t i = 0; i < got.n; i++)
-		t_must(bsearch(&got.at[i], must, n, sizeof(*must), by_value));
+		sxt_must(bsearch(&got.at[i], must, n, sizeof(*must), by_value));
 	sx_u64s_free(&got);
 	free(must);
 }
@@ -154,7 +154,7 @@ START_TEST(covers)
 						      (unsigned)sxt_rng_below(&s.rng, 13));
 		sx_planner_choose(&s.plan, &request, &costs, &cover);
 		probes.n = 0;
-		t_must(!sx_cover_probes(&s.plan, &cover, query, 64, &probes));
+		sxt_must(!sx_cover_probes(&s.plan, &cover, query, 64, &probes));
 		check_near(&s, &probes, query,
 			   request.radius + (unsigned)__builtin_popcountll(request.ignore),
 			   request.ignore, request.radius, s.n);
@@ -179,7 +179,7 @@ START_TEST(any_probes)
 		sx_u64s got = { 0 };
 
 		probes.n = 0;
-		t_must(!sx_probes_reserve(&probes, n + 1));
+		sxt_must(!sx_probes_reserve(&probes, n + 1));
 		for (unsigned p = 0; p < n; p++) {
 			unsigned t = (unsigned)sxt_rng_below(&s.rng, 4), bits = 0;
 			uint64_t value = sx_permute(&s.plan.table[t], near(&s));
@@ -192,7 +192,7 @@ START_TEST(any_probes)
 			sx_probes_add(&probes, &s.plan, t,
 				      bits ? value >> (s.bits - bits) : 0, bits, 0);
 		}
-		t_must(!sx_memtable_near(s.memtable, &probes, query, k, &got, &candidates));
+		sxt_must(!sx_memtable_near(s.memtable, &probes, query, k, &got, &candidates));
 		if (got.n)
 			qsort(got.at, got.n, sizeof(*got.at), by_value);
 		for (size_t f = 0; f < s.n; f++) {
@@ -207,12 +207,12 @@ START_TEST(any_probes)
 				in_range |= value >= probes.at[p].low &&
 					    value <= probes.at[p].high;
 			}
-			t_must(!in_range || bsearch(&s.fp[f], got.at, got.n, sizeof(*got.at),
-						    by_value));
+			sxt_must(!in_range || bsearch(&s.fp[f], got.at, got.n, sizeof(*got.at),
+						      by_value));
 		}
 		for (size_t g = 0; g < got.n; g++)
-			t_must((unsigned)__builtin_popcountll(got.at[g] ^ query) <= k &&
-			       (!g || got.at[g] > got.at[g - 1]));
+			sxt_must((unsigned)__builtin_popcountll(got.at[g] ^ query) <= k &&
+				 (!g || got.at[g] > got.at[g - 1]));
 		sx_u64s_free(&got);
 	}
 	sx_probes_free(&probes);

@@ -63,9 +63,9 @@ static void check_nearest(struct t_search *s, simidx_query q, const sxt_found *f
 	sxt_check_found(found, n_found, s->reader, &q, &r);
 	ck_assert_uint_eq(r.n, want);
 	for (size_t i = 0; i < want; i++) {
-		t_must_eq(r.matches[i].weighted_distance, found[i].weighted_distance);
-		t_must_eq(r.matches[i].id, found[i].doc->id);
-		t_must_eq(r.matches[i].fp, found[i].doc->fp);
+		sxt_must_eq(r.matches[i].weighted_distance, found[i].weighted_distance);
+		sxt_must_eq(r.matches[i].id, found[i].doc->id);
+		sxt_must_eq(r.matches[i].fp, found[i].doc->fp);
 	}
 }
 
@@ -80,7 +80,7 @@ static void check_limit(struct t_search *s, simidx_query q, const sxt_found *fou
 	sxt_check_found(found, n_found, s->reader, &q, &r);
 	ck_assert_uint_eq(r.n, want);
 	for (size_t i = 0; i < want; i++)
-		t_must_eq(r.matches[i].id, found[i].doc->id);
+		sxt_must_eq(r.matches[i].id, found[i].doc->id);
 	ck_assert_int_eq(r.truncated, want < n_found ? SIMIDX_CUT_LIMIT : 0);
 	ck_assert_uint_ge(r.count, want);
 }
@@ -100,12 +100,12 @@ static void check_cut_of(const struct t_search *s, const simidx_query *q, uint64
 {
 	int all_merged = s->merged == s->model.n;
 
-	t_must(!all_merged || r->candidates <= q->max_candidates);
-	t_must(!(r->truncated & ~SIMIDX_CUT_CANDIDATES));
+	sxt_must(!all_merged || r->candidates <= q->max_candidates);
+	sxt_must(!(r->truncated & ~SIMIDX_CUT_CANDIDATES));
 	if (q->max_candidates >= candidates)
-		t_must(!r->truncated);
+		sxt_must(!r->truncated);
 	else if (all_merged)
-		t_must(r->truncated);
+		sxt_must(r->truncated);
 }
 
 static void check_cut(struct t_search *s, simidx_query q, const sxt_found *found,
@@ -152,12 +152,12 @@ static void check_cut_modes(struct t_search *s, simidx_query q, const sxt_found 
 	for (q.mode = SIMIDX_ALL; q.mode <= SIMIDX_NEAREST; q.mode++) {
 		q.limit = 3;
 		sxt_check_found(found, n_found, s->reader, &q, &r);
-		t_must(s->merged < s->model.n || r.candidates <= q.max_candidates);
-		t_must(r.count <= n_found);
+		sxt_must(s->merged < s->model.n || r.candidates <= q.max_candidates);
+		sxt_must_le(r.count, n_found);
 		if (q.mode == SIMIDX_COUNT && !r.truncated)
-			t_must_eq(r.count, n_found);
+			sxt_must_eq(r.count, n_found);
 		if (q.mode == SIMIDX_FIRST && !r.n && n_found)
-			t_must(r.truncated);
+			sxt_must(r.truncated);
 	}
 }
 
@@ -185,14 +185,15 @@ static void check_cut_nearest(struct t_search *s)
 		q.radius = s->bits;
 		q.max_candidates = r.candidates ? r.candidates : 1;
 		sxt_check_query(&s->model, s->model.n, s->reader, &q, &r);
-		t_must(r.n >= n);
+		sxt_must_ge(r.n, n);
 		for (size_t i = 0; i < n; i++)
-			t_must(first[i].id == r.matches[i].id && first[i].fp == r.matches[i].fp);
-		t_must(r.count >= r.n);
+			sxt_must(first[i].id == r.matches[i].id &&
+				 first[i].fp == r.matches[i].fp);
+		sxt_must_ge(r.count, r.n);
 		/* Fresh rows do not count. */
 		q.max_candidates = 1;
 		ck_assert_sx(simidx_reader_search(s->reader, &q, &r, &sxt_err), SIMIDX_OK);
-		t_must(s->merged || !r.truncated);
+		sxt_must(s->merged || !r.truncated);
 	}
 }
 
@@ -206,9 +207,9 @@ static int see_hits(void *ctx, size_t from, int *done, simidx_error *err)
 	struct seen *seen = ctx;
 
 	(void)err;
-	t_must(!*done);
-	t_must_eq(from, seen->n);
-	t_must(seen->hits->n > from);
+	sxt_must(!*done);
+	sxt_must_eq(from, seen->n);
+	sxt_must_gt(seen->hits->n, from);
 	seen->n = seen->hits->n;
 	return SIMIDX_OK;
 }

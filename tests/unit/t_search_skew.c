@@ -34,18 +34,18 @@ START_TEST(one_fingerprint)
 		for (q.mode = SIMIDX_ALL; q.mode <= SIMIDX_NEAREST; q.mode++) {
 			q.limit = q.mode == SIMIDX_NEAREST ? 5 : 0;
 			sxt_check_query(&s.model, N, s.reader, &q, &r);
-			t_must_eq(r.fingerprints, 1);
-			t_must_eq(r.n, q.mode == SIMIDX_ALL     ? N
-				       : q.mode == SIMIDX_COUNT ? 0
-				       : q.mode == SIMIDX_FIRST ? 1
-								: 5);
+			sxt_must_eq(r.fingerprints, 1);
+			sxt_must_eq(r.n, q.mode == SIMIDX_ALL     ? N
+					 : q.mode == SIMIDX_COUNT ? 0
+					 : q.mode == SIMIDX_FIRST ? 1
+								  : 5);
 			if (q.mode == SIMIDX_COUNT)
-				t_must_eq(r.count, N);
+				sxt_must_eq(r.count, N);
 		}
 		/* Neither tier has all rows in one slice, nor a hit for each. */
-		t_must(s.reader->matches.rows.cap < N / 10);
-		t_must(s.reader->matches.lookup.rows.cap < N / 10);
-		t_must(s.reader->hits.cap < 100);
+		sxt_must_lt(s.reader->matches.rows.cap, N / 10);
+		sxt_must_lt(s.reader->matches.lookup.rows.cap, N / 10);
+		sxt_must_lt(s.reader->hits.cap, 100);
 	}
 	t_search_end(&s);
 }
@@ -214,7 +214,7 @@ START_TEST(hot_cover)
 
 			in += key >= p->low && key <= p->high;
 		}
-		t_must(in < HOT / 20);
+		sxt_must_lt(in, HOT / 20);
 	}
 	/* A query elsewhere has the cover of even ranges. */
 	q.fp = s.model.at[HOT + 1].fp;

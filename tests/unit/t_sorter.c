@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "support/sxt.h"
-#include "support/sxt_fast.h"
 #include "util/sx_frames.h"
 #include "util/sx_sorter.h"
 #include "util/sx_spill.h"
@@ -99,13 +98,13 @@ static void check_order(sx_sorter *sorter, const uint64_t *record, const size_t 
 
 	for (size_t i = 0; i < n; here--, i++, got += words) {
 		if (!here && some) {
-			t_must(!sx_sorter_some(sorter, &got, &here, &sxt_err));
-			t_must(here && here <= n - i && here <= SX_SORTER_SOME);
+			sxt_must(!sx_sorter_some(sorter, &got, &here, &sxt_err));
+			sxt_must(here && here <= n - i && here <= SX_SORTER_SOME);
 		} else if (!here) {
-			t_must(!sx_sorter_next(sorter, &got, &sxt_err));
+			sxt_must(!sx_sorter_next(sorter, &got, &sxt_err));
 			here = 1;
 		}
-		t_must(!memcmp(got, record + order[i] * words, words * sizeof(*got)));
+		sxt_must(!memcmp(got, record + order[i] * words, words * sizeof(*got)));
 	}
 	ck_assert_uint_eq(here, 0);
 	ck_assert_int_eq(sx_sorter_next(sorter, &got, NULL), SIMIDX_E_END);
@@ -139,7 +138,7 @@ static void check_keys(unsigned words, unsigned keys, unsigned shift, size_t n, 
 	for (size_t i = 0, more = 1; i < n; i += more, more = more % 7 + 1) {
 		if (more > n - i)
 			more = n - i;
-		t_must(!sx_sorter_add_some(sorter, record + i * words, more, &sxt_err));
+		sxt_must(!sx_sorter_add_some(sorter, record + i * words, more, &sxt_err));
 	}
 	ck_assert_uint_eq(sx_sorter_count(sorter), n);
 	ck_assert_sx(sx_sorter_finish(sorter, MEMORY, &sxt_err), SIMIDX_OK);
@@ -155,7 +154,7 @@ static void check_keys(unsigned words, unsigned keys, unsigned shift, size_t n, 
 	ck_assert_sx(sx_sorter_new(words, keys, shift, MEMORY, dir, &sorter, &sxt_err), SIMIDX_OK);
 	sx_sorter_give_spill(sorter, spill);
 	for (size_t i = n; i-- > 0;)
-		t_must(!sx_sorter_add(sorter, record + order[i] * words, &sxt_err));
+		sxt_must(!sx_sorter_add(sorter, record + order[i] * words, &sxt_err));
 	ck_assert_sx(sx_sorter_finish(sorter, MEMORY, &sxt_err), SIMIDX_OK);
 	r.record = calloc(n * words + 1, sizeof(*record));
 	for (size_t i = 0; i < n; i++) {
@@ -273,7 +272,7 @@ START_TEST(test_frame)
 		ck_assert(!memcmp(got, record, n * words * sizeof(*got)));
 		/* One that is cut short is none. */
 		for (size_t cut = round % 50 ? size - 1 : 0; cut < size; cut++)
-			t_must(!sx_frame_decode(bytes, cut, words, got, &back));
+			sxt_must(!sx_frame_decode(bytes, cut, words, got, &back));
 	}
 }
 END_TEST
@@ -296,7 +295,7 @@ START_TEST(test_no_frame)
 		if (size > 1)
 			bytes[1] = (unsigned char)sxt_rng_below(&rng, 2);
 		used = sx_frame_decode(bytes, size, words, got, &n);
-		t_must(used <= size && (!used || (n >= 1 && n <= SX_FRAME_RECORDS)));
+		sxt_must(used <= size && (!used || (n >= 1 && n <= SX_FRAME_RECORDS)));
 		free(bytes);
 	}
 }

@@ -6,6 +6,7 @@
  */
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "support/sxt_store.h"

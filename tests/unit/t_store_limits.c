@@ -148,16 +148,15 @@ static int open_small(sxt_proc *me, void *ctx)
 	const rlim_t *limit = ctx;
 	struct rlimit space = { *limit, *limit };
 	sx_store_options options = { 0 };
-	simidx_error err = { 0 };
 	sx_store *store;
 	int i;
 
 	(void)me;
-	sxt_proc_assert(!setrlimit(RLIMIT_AS, &space));
-	sxt_proc_must(sx_store_open(path, &options, &store, &err), SIMIDX_OK, &err);
+	sxt_must(!setrlimit(RLIMIT_AS, &space));
+	sxt_must_ok(sx_store_open(path, &options, &store, &sxt_err));
 	t_rewrite(store, 1000, 1);
 	for (i = 0; i < 16; i++)
-		sxt_proc_assert(malloc(1 << 20));
+		sxt_must(malloc(1 << 20));
 	return 0;
 }
 
@@ -180,7 +179,6 @@ static int write_beyond(sxt_proc *me, void *ctx)
 {
 	sx_store *store = t_open(path, 0);
 	struct rlimit limit;
-	simidx_error err = { 0 };
 	sx_txn *txn;
 	sx_dbi dbi;
 
@@ -188,18 +186,18 @@ static int write_beyond(sxt_proc *me, void *ctx)
 	(void)ctx;
 	t_rewrite(store, 20, 1);
 	signal(SIGXFSZ, SIG_IGN);
-	sxt_proc_assert(!getrlimit(RLIMIT_FSIZE, &limit));
+	sxt_must(!getrlimit(RLIMIT_FSIZE, &limit));
 	limit.rlim_cur = 1000000;
-	sxt_proc_assert(!setrlimit(RLIMIT_FSIZE, &limit));
+	sxt_must(!setrlimit(RLIMIT_FSIZE, &limit));
 	txn = t_write(store);
-	sxt_proc_must(sx_dbi_open(txn, "u", 1, &dbi, &err), SIMIDX_OK, &err);
-	sxt_proc_must(t_fill(txn, dbi, 500, 2, store, &err), SIMIDX_OK, &err);
-	sxt_proc_must(sx_txn_commit(txn, &err), SIMIDX_E_NO_SPACE, &err);
+	sxt_must_ok(sx_dbi_open(txn, "u", 1, &dbi, &sxt_err));
+	sxt_must_ok(t_fill(txn, dbi, 500, 2, store, &sxt_err));
+	sxt_must_sx(sx_txn_commit(txn, &sxt_err), SIMIDX_E_NO_SPACE);
 	sx_store_unlock(store);
-	sxt_error_clear(&err);
+	sxt_error_clear(&sxt_err);
 	txn = t_write(store);
-	sxt_proc_must(sx_dbi_open(txn, "u", 0, &dbi, &err), SIMIDX_E_NOT_FOUND, &err);
-	sxt_proc_must(t_fill(txn, t_table(txn, 0), 30, 1, store, &err), SIMIDX_OK, &err);
+	sxt_must_sx(sx_dbi_open(txn, "u", 0, &dbi, &sxt_err), SIMIDX_E_NOT_FOUND);
+	sxt_must_ok(t_fill(txn, t_table(txn, 0), 30, 1, store, &sxt_err));
 	t_commit(store, txn);
 	return 0;
 }
@@ -236,37 +234,36 @@ static int fill_disk(sxt_proc *me, void *ctx)
 	char *small = sxt_path(dir, "small"), *target = sxt_path(small, "y");
 	char *ballast = sxt_path(small, "ballast"), *copy = sxt_path(small, "copy");
 	static char bytes[600000];
-	simidx_error err = { 0 };
 	sx_store *store;
 	sx_txn *txn;
 
 	(void)me;
 	(void)ctx;
-	sxt_proc_assert(!mkdir(small, 0700));
+	sxt_must(!mkdir(small, 0700));
 	mount_private(small, "tmpfs", "none", 0, "size=2M");
 	store = t_create(target, 0);
 	t_rewrite(store, 20, 1);
 	sxt_file_write(ballast, bytes, sizeof(bytes));
 	txn = t_write(store);
-	sxt_proc_must(t_fill(txn, t_table(txn, 0), 400, 2, store, &err), SIMIDX_OK, &err);
-	sxt_proc_must(sx_txn_commit(txn, &err), SIMIDX_E_NO_SPACE, &err);
-	sxt_proc_assert(strstr(err.text, "No space left"));
+	sxt_must_ok(t_fill(txn, t_table(txn, 0), 400, 2, store, &sxt_err));
+	sxt_must_sx(sx_txn_commit(txn, &sxt_err), SIMIDX_E_NO_SPACE);
+	sxt_must(strstr(sxt_err.text, "No space left"));
 	sx_store_unlock(store);
-	sxt_error_clear(&err);
-	sxt_proc_assert(!mkdir(copy, 0700));
-	sxt_proc_must(sx_store_copy(store, copy, &err), SIMIDX_E_NO_SPACE, &err);
+	sxt_error_clear(&sxt_err);
+	sxt_must(!mkdir(copy, 0700));
+	sxt_must_sx(sx_store_copy(store, copy, &sxt_err), SIMIDX_E_NO_SPACE);
 	sx_dir_remove(copy);
 	/* Readers go on, and with space again writers too, with the same handle. */
 	txn = t_read(store);
-	sxt_proc_assert(sx_dbi_get(txn, t_table(txn, 0), t_slice("b000020"), &(sx_slice){ 0 },
-			       NULL) == SIMIDX_E_NOT_FOUND);
+	sxt_must_eq(sx_dbi_get(txn, t_table(txn, 0), t_slice("b000020"), &(sx_slice){ 0 },
+			       NULL), SIMIDX_E_NOT_FOUND);
 	sx_txn_abort(txn);
-	sxt_proc_assert(!unlink(ballast));
+	sxt_must(!unlink(ballast));
 	t_rewrite(store, 100, 2);
 	t_put(store, "a", "1");
 	sx_store_close(store);
 	store = t_open(target, 0);
-	sxt_proc_assert(t_has(store, "a", "1"));
+	sxt_must(t_has(store, "a", "1"));
 	sx_store_close(store);
 	return 0;
 }
@@ -289,7 +286,7 @@ static int become_nobody(void)
 	char *parent = sxt_path(dir, "..");
 	struct stat st;
 
-	sxt_proc_assert(!chmod(parent, 0711) && !chmod(dir, 0711));
+	sxt_must(!chmod(parent, 0711) && !chmod(dir, 0711));
 	free(parent);
 	return !seteuid(NOBODY) && !stat(path, &st);
 }
@@ -298,41 +295,40 @@ static int open_as_nobody(sxt_proc *me, void *ctx)
 {
 	char *lock = sxt_path(path, "lock.mdb");
 	sx_store_options options = { .map_size = T_MAP };
-	simidx_error err = { 0 };
 	sx_store *store;
 
 	(void)me;
 	(void)ctx;
-	sxt_proc_assert(!chmod(path, 0755) && !chmod(data_path, 0600));
+	sxt_must(!chmod(path, 0755) && !chmod(data_path, 0600));
 	if (!become_nobody())
 		return SKIPPED;
 	/* Not to be read at all. */
-	sxt_proc_must(sx_store_open(path, &options, &store, &err), SIMIDX_E_PERMISSION, &err);
-	sxt_proc_assert(!strstr(err.text, "SIMIDX_OPEN_STATIC"));
-	sxt_proc_assert(!seteuid(0) && !chmod(data_path, 0644) && !seteuid(NOBODY));
+	sxt_must_sx(sx_store_open(path, &options, &store, &sxt_err), SIMIDX_E_PERMISSION);
+	sxt_must(!strstr(sxt_err.text, "SIMIDX_OPEN_STATIC"));
+	sxt_must(!seteuid(0) && !chmod(data_path, 0644) && !seteuid(NOBODY));
 	/* To be read, but without locks. */
-	sxt_error_clear(&err);
-	sxt_proc_must(sx_store_open(path, &options, &store, &err), SIMIDX_E_PERMISSION, &err);
-	sxt_proc_assert(strstr(err.text, "SIMIDX_OPEN_STATIC") &&
-			strstr(err.text, "SIMIDX_OPEN_STATIC"));
+	sxt_error_clear(&sxt_err);
+	sxt_must_sx(sx_store_open(path, &options, &store, &sxt_err), SIMIDX_E_PERMISSION);
+	sxt_must(strstr(sxt_err.text, "SIMIDX_OPEN_STATIC") && strstr(sxt_err.text,
+								  "SIMIDX_OPEN_STATIC"));
 	store = t_open(path, SX_STORE_STATIC);
-	sxt_proc_assert(!sx_store_is_writable(store) && t_has(store, "a", "1"));
+	sxt_must(!sx_store_is_writable(store) && t_has(store, "a", "1"));
 	sx_store_close(store);
 	/* The same if the lock file is missing and cannot be made. */
-	sxt_proc_assert(!seteuid(0) && !unlink(lock) && !seteuid(NOBODY));
-	sxt_error_clear(&err);
-	sxt_proc_must(sx_store_open(path, &options, &store, &err), SIMIDX_E_PERMISSION, &err);
-	sxt_proc_assert(strstr(err.text, "SIMIDX_OPEN_STATIC"));
+	sxt_must(!seteuid(0) && !unlink(lock) && !seteuid(NOBODY));
+	sxt_error_clear(&sxt_err);
+	sxt_must_sx(sx_store_open(path, &options, &store, &sxt_err), SIMIDX_E_PERMISSION);
+	sxt_must(strstr(sxt_err.text, "SIMIDX_OPEN_STATIC"));
 	/* With a lock file for all, it can be read with locks. */
-	sxt_proc_assert(!seteuid(0));
+	sxt_must(!seteuid(0));
 	sxt_file_write(lock, "", 0);
-	sxt_proc_assert(!chmod(lock, 0666) && !seteuid(NOBODY));
+	sxt_must(!chmod(lock, 0666) && !seteuid(NOBODY));
 	store = t_open(path, 0);
-	sxt_proc_assert(!sx_store_is_writable(store) && t_has(store, "a", "1"));
-	sxt_error_clear(&err);
-	sxt_proc_must(sx_store_lock(store, 0, &err), SIMIDX_E_READ_ONLY, &err);
+	sxt_must(!sx_store_is_writable(store) && t_has(store, "a", "1"));
+	sxt_error_clear(&sxt_err);
+	sxt_must_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_E_READ_ONLY);
 	sx_store_close(store);
-	sxt_proc_assert(!seteuid(0));
+	sxt_must(!seteuid(0));
 	return 0;
 }
 
@@ -353,7 +349,6 @@ END_TEST
 static int open_read_only_mount(sxt_proc *me, void *ctx)
 {
 	sx_store_options options = { .map_size = T_MAP };
-	simidx_error err = { 0 };
 	sx_store *store;
 
 	(void)me;
@@ -361,10 +356,10 @@ static int open_read_only_mount(sxt_proc *me, void *ctx)
 	mount_private(path, NULL, path, MS_BIND, NULL);
 	if (mount("none", path, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL))
 		return SKIPPED;
-	sxt_proc_must(sx_store_open(path, &options, &store, &err), SIMIDX_E_PERMISSION, &err);
-	sxt_proc_assert(strstr(err.text, "SIMIDX_OPEN_STATIC"));
+	sxt_must_sx(sx_store_open(path, &options, &store, &sxt_err), SIMIDX_E_PERMISSION);
+	sxt_must(strstr(sxt_err.text, "SIMIDX_OPEN_STATIC"));
 	store = t_open(path, SX_STORE_STATIC);
-	sxt_proc_assert(!sx_store_is_writable(store) && t_has(store, "a", "1"));
+	sxt_must(!sx_store_is_writable(store) && t_has(store, "a", "1"));
 	sx_store_close(store);
 	return 0;
 }

@@ -47,10 +47,9 @@ static uint64_t file_size(void)
 static int hold_lock(sxt_proc *me, void *ctx)
 {
 	sx_store *store = t_open(path, 0);
-	simidx_error err = { 0 };
 
 	(void)ctx;
-	sxt_proc_must(sx_store_lock(store, 0, &err), SIMIDX_OK, &err);
+	sxt_must_ok(sx_store_lock(store, 0, &sxt_err));
 	sxt_proc_tell(me);
 	sxt_proc_wait(me);
 	usleep(20000);
@@ -121,17 +120,16 @@ static int idle(sxt_proc *me, void *ctx)
 static int hold_and_fork(sxt_proc *me, void *ctx)
 {
 	sx_store *store = t_open(path, 0);
-	simidx_error err = { 0 };
 	sxt_proc children[2];
 
 	(void)ctx;
-	sxt_proc_must(sx_store_lock(store, 0, &err), SIMIDX_OK, &err);
+	sxt_must_ok(sx_store_lock(store, 0, &sxt_err));
 	sxt_proc_start(&children[0], idle, &children[0]);
 	sxt_proc_wait(&children[0]);
 	sx_store_unlock(store);
 	sxt_proc_tell(me);
 	sxt_proc_wait(me);
-	sxt_proc_must(sx_store_lock(store, 0, &err), SIMIDX_OK, &err);
+	sxt_must_ok(sx_store_lock(store, 0, &sxt_err));
 	sxt_proc_start(&children[1], idle, me);
 	sxt_proc_wait(&children[1]);
 	sxt_proc_tell(me);
@@ -199,18 +197,17 @@ static int replace_locked(sxt_proc *me, void *ctx)
 {
 	sx_store_options options = { .map_size = T_MAP };
 	sx_store *store = t_open(path, 0), *fresh;
-	simidx_error err = { 0 };
 	char *private_dir;
 	int fd;
 
 	(void)ctx;
-	sxt_proc_must(sx_store_lock(store, 0, &err), SIMIDX_OK, &err);
+	sxt_must_ok(sx_store_lock(store, 0, &sxt_err));
 	sxt_proc_tell(me);
 	sxt_proc_wait(me);
 	usleep(20000);
-	sxt_proc_must(sx_dir_prepare(path, &private_dir, &fd, &err), SIMIDX_OK, &err);
-	sxt_proc_must(sx_store_create(private_dir, &options, &fresh, &err), SIMIDX_OK, &err);
-	sxt_proc_must(sx_dir_publish(private_dir, path, 0, 1, &err), SIMIDX_OK, &err);
+	sxt_must_ok(sx_dir_prepare(path, &private_dir, &fd, &sxt_err));
+	sxt_must_ok(sx_store_create(private_dir, &options, &fresh, &sxt_err));
+	sxt_must_ok(sx_dir_publish(private_dir, path, 0, 1, &sxt_err));
 	sx_store_unlock(store);
 	return 0;
 }
@@ -243,28 +240,27 @@ struct inherited {
 static int use_inherited(sxt_proc *me, void *ctx)
 {
 	struct inherited *h = ctx;
-	simidx_error err = { 0 };
 	sx_store *mine;
 	sx_txn *txn;
 	int i;
 
-	sxt_proc_must(sx_store_check_fork(h->store, &err), SIMIDX_E_FORK, &err);
-	sxt_proc_assert(strstr(err.text, path));
-	sxt_proc_must(sx_txn_begin_read(h->store, &txn, &err), SIMIDX_E_FORK, &err);
-	sxt_proc_must(sx_txn_begin_write(h->store, 0, &txn, &err), SIMIDX_E_FORK, &err);
-	sxt_proc_must(sx_store_lock(h->store, 0, &err), SIMIDX_E_FORK, &err);
-	sxt_proc_must(sx_store_copy(h->store, dir, &err), SIMIDX_E_FORK, &err);
-	sxt_proc_must(sx_txn_renew(h->reading, &err), SIMIDX_E_FORK, &err);
+	sxt_must_sx(sx_store_check_fork(h->store, &sxt_err), SIMIDX_E_FORK);
+	sxt_must(strstr(sxt_err.text, path));
+	sxt_must_sx(sx_txn_begin_read(h->store, &txn, &sxt_err), SIMIDX_E_FORK);
+	sxt_must_sx(sx_txn_begin_write(h->store, 0, &txn, &sxt_err), SIMIDX_E_FORK);
+	sxt_must_sx(sx_store_lock(h->store, 0, &sxt_err), SIMIDX_E_FORK);
+	sxt_must_sx(sx_store_copy(h->store, dir, &sxt_err), SIMIDX_E_FORK);
+	sxt_must_sx(sx_txn_renew(h->reading, &sxt_err), SIMIDX_E_FORK);
 	sx_cursor_close(h->cursor);
 	sx_txn_reset(h->reading);
 	sx_txn_abort(h->reading);
-	sxt_proc_must(sx_txn_commit(h->writing, &err), SIMIDX_E_FORK, &err);
+	sxt_must_sx(sx_txn_commit(h->writing, &sxt_err), SIMIDX_E_FORK);
 	sx_store_unlock(h->store);
 	/* Opened afresh, it works, and the parent's snapshot is respected. */
 	mine = t_open(path, 0);
-	sxt_proc_assert(mine != h->store);
+	sxt_must(mine != h->store);
 	sx_store_close(h->store);
-	sxt_proc_must(sx_store_lock(mine, 0, &err), SIMIDX_E_BUSY, &err);
+	sxt_must_sx(sx_store_lock(mine, 0, &sxt_err), SIMIDX_E_BUSY);
 	sxt_proc_tell(me);
 	sxt_proc_wait(me);
 	for (i = 0; i < 10; i++)

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "support/sxt_store.h"
 
@@ -112,8 +113,8 @@ static void put_number(sx_txn *txn, sx_dbi dbi)
 	uint64_t number = sx_txn_id(txn);
 	sx_slice value = { &number, sizeof(number) };
 
-	sxt_proc_must(sx_dbi_put(txn, dbi, t_slice("n"), value, &sxt_err), SIMIDX_OK, &sxt_err);
-	sxt_proc_must(sx_txn_commit(txn, &sxt_err), SIMIDX_OK, &sxt_err);
+	sxt_must_ok(sx_dbi_put(txn, dbi, t_slice("n"), value, &sxt_err));
+	sxt_must_ok(sx_txn_commit(txn, &sxt_err));
 }
 
 /*
@@ -131,7 +132,7 @@ START_TEST(test_threads_number)
 	for (int i = 0; i < THREADS; i++)
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, read_number, &dbi), 0);
 	for (int i = 0; i < commits; i++) {
-		sxt_proc_must(sx_txn_begin_write(store, 1, &txn, &sxt_err), SIMIDX_OK, &sxt_err);
+		sxt_must_ok(sx_txn_begin_write(store, 1, &txn, &sxt_err));
 		put_number(txn, dbi);
 	}
 	sx_store_unlock(store);
@@ -161,9 +162,9 @@ static void *use_all(void *arg)
 		if (i % 2 ? sx_txn_commit(txn, NULL) : (sx_txn_abort(txn), 0))
 			atomic_fetch_add(&failures, 1);
 		sx_dbi_unlock(mine);
-		sxt_proc_must(sx_store_lock(mine, -1, NULL), SIMIDX_OK, &sxt_err);
+		sxt_must_ok(sx_store_lock(mine, -1, NULL));
 		sx_dbi_lock(mine);
-		sxt_proc_must(sx_txn_begin_write(mine, 0, &txn, NULL), SIMIDX_OK, &sxt_err);
+		sxt_must_ok(sx_txn_begin_write(mine, 0, &txn, NULL));
 		dbi = t_table(txn, 0);
 		if (!sx_dbi_get(txn, dbi, t_slice("n"), &value, NULL)) {
 			int n;

@@ -57,7 +57,7 @@ static void set_up(void)
 	path = sxt_path(dir, "index");
 	simidx_close(sxt_create(path, NULL));
 	o.block_index_bytes = SIMIDX_BLOCK_INDEX_NEVER;
-	sxt_must(simidx_open(path, &o, &db, &sxt_err));
+	sxt_must_ok(simidx_open(path, &o, &db, &sxt_err));
 	writer = sxt_writer(db, 0);
 	for (unsigned i = 0; i < N_DOCS; i++) {
 		simidx_doc doc = SIMIDX_DOC_INIT;
@@ -66,7 +66,7 @@ static void set_up(void)
 		doc.fp = 1000 * i;
 		doc.label = label;
 		doc.label_size = (size_t)snprintf(label, sizeof(label), "l%u", i);
-		sxt_must(simidx_writer_put(writer, &doc, NULL, &sxt_err));
+		sxt_must_ok(simidx_writer_put(writer, &doc, NULL, &sxt_err));
 	}
 	sxt_commit(writer);
 	sxt_merge(db);

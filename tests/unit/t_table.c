@@ -111,7 +111,7 @@ static void remove_all(struct t_tab *tab, uint64_t max_written)
 
 	for (i = 0; i < tab->model.n; i++) {
 		t_rows_add(tab, &list, tab->model.at[i].fp, tab->model.at[i].col, 1);
-		t_must(!t_row_cmp(&list.at[i], &tab->model.at[i]));
+		sxt_must(!t_row_cmp(&list.at[i], &tab->model.at[i]));
 	}
 	t_merge(tab, &list, max_written);
 	t_rows_free(&list);
@@ -166,14 +166,14 @@ static void check_key(const struct t_tab *tab, sx_sort_key place, unsigned char 
 	sx_sort_key back;
 
 	*size = key.size = sx_table_key(&tab->table, place, bytes);
-	t_must(key.size <= SX_TABLE_MAX_KEY);
-	t_must(!sx_table_sort_key(&tab->table, key, &back));
-	t_must(!sx_sort_key_cmp(place, back));
+	sxt_must_le(key.size, SX_TABLE_MAX_KEY);
+	sxt_must(!sx_table_sort_key(&tab->table, key, &back));
+	sxt_must(!sx_sort_key_cmp(place, back));
 	/* Too short and too long are no keys of this table. */
 	key.size--;
-	t_must(sx_table_sort_key(&tab->table, key, &back));
+	sxt_must(sx_table_sort_key(&tab->table, key, &back));
 	key.size += 2;
-	t_must(sx_table_sort_key(&tab->table, key, &back));
+	sxt_must(sx_table_sort_key(&tab->table, key, &back));
 }
 
 START_TEST(test_keys)
@@ -203,9 +203,9 @@ START_TEST(test_keys)
 		}
 		check_key(&tab, a, a_key, &a_size);
 		check_key(&tab, b, b_key, &b_size);
-		t_must_eq(a_size, b_size);
+		sxt_must_eq(a_size, b_size);
 		c = memcmp(a_key, b_key, a_size);
-		t_must((c > 0) - (c < 0) == sx_sort_key_cmp(a, b));
+		sxt_must_eq((c > 0) - (c < 0), sx_sort_key_cmp(a, b));
 	}
 	t_tab_close(&tab);
 }
@@ -236,7 +236,7 @@ START_TEST(test_wrong_keys)
 		bytes[bit / 8] ^= (unsigned char)(0x80 >> bit % 8);
 		/* Only a bit of the fingerprint that is not in the prefix may be changed. */
 		wrong = fp_bit >= perm->bits || perm->prefix_mask >> fp_bit & 1;
-		t_must((sx_table_sort_key(&tab.table, key, &place) != 0) == wrong);
+		sxt_must_eq((sx_table_sort_key(&tab.table, key, &place) != 0), wrong);
 		bytes[bit / 8] ^= (unsigned char)(0x80 >> bit % 8);
 	}
 	t_tab_close(&tab);
@@ -276,8 +276,8 @@ static void check_ids(struct t_tab *tab, sx_cursor *cursor, uint64_t first, uint
 		     SIMIDX_OK);
 	ck_assert_uint_eq(rows.n, n);
 	for (i = 0; i < n; i++) {
-		t_must_eq(rows.key[i], 500);
-		t_must_eq(rows.col[0][i], first + i);
+		sxt_must_eq(rows.key[i], 500);
+		sxt_must_eq(rows.col[0][i], first + i);
 	}
 	sx_rows_free(&rows);
 }

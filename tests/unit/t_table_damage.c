@@ -176,7 +176,7 @@ START_TEST(test_wrong_key)
 	sx_rows_init(&rows, 0);
 	ck_assert_sx(sx_table_range(&tab.table, cursor, all, last, 0, &rows, &sxt_err),
 		     SIMIDX_E_CORRUPT);
-	t_must(!sx_lookup_init(&lookup, tab.store, sx_kernel_best(), 0));
+	sxt_must(!sx_lookup_init(&lookup, tab.store, sx_kernel_best(), 0));
 	task.txn = tab.txn;
 	sxt_error_clear(&sxt_err);
 	ck_assert_sx(sx_lookup_run(&lookup, &task, &sxt_err), SIMIDX_E_CORRUPT);
@@ -231,7 +231,7 @@ static void put_block(struct t_tab *tab, size_t from, size_t n, size_t fence)
 
 	sx_rows_init(&rows, tab->table.n_cols);
 	for (i = from; i < from + n; i++)
-		t_must(!sx_rows_push(&rows, tab->model.at[i].key, tab->model.at[i].col));
+		sxt_must(!sx_rows_push(&rows, tab->model.at[i].key, tab->model.at[i].col));
 	sx_block_encode(&rows, 0, n, value, tab->table.block_size);
 	key.size = sx_table_key(&tab->table, place, bytes);
 	ck_assert_sx(sx_dbi_put(tab->txn, tab->table.dbi, key, data, &sxt_err), SIMIDX_OK);

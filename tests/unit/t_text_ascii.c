@@ -16,7 +16,6 @@
 #include <unicode/ustring.h>
 
 #include "support/sxt.h"
-#include "support/sxt_fast.h"
 #include "support/sxt_text.h"
 #include "text/sx_text.h"
 
@@ -85,13 +84,13 @@ static void split_stretch(const uint8_t *utf8, size_t size)
 {
 	size_t old;
 
-	t_must(!sx_words_stretch(&words, &utf8, &size, &sxt_err));
-	t_must(!sx_decode(&units, utf8, size, &sxt_err));
-	t_must(!sx_nfkc(&units, &spare, &sxt_err));
-	t_must(!sx_fold(&units, &spare, &sxt_err));
-	t_must(!sx_words_split(&words, &units, &sxt_err));
+	sxt_must(!sx_words_stretch(&words, &utf8, &size, &sxt_err));
+	sxt_must(!sx_decode(&units, utf8, size, &sxt_err));
+	sxt_must(!sx_nfkc(&units, &spare, &sxt_err));
+	sxt_must(!sx_fold(&units, &spare, &sxt_err));
+	sxt_must(!sx_words_split(&words, &units, &sxt_err));
 	for (;;) {
-		t_must(!sx_words_fill(&words, &sxt_err));
+		sxt_must(!sx_words_fill(&words, &sxt_err));
 		if (words.n == words.n_old)
 			break;
 		old = words.n_old ? words.end[0] + 1 : 0;
@@ -110,22 +109,22 @@ static void split_whole(void)
 	char *utf8;
 
 	want.n = 0;
-	t_must(!sx_decode(&units, (uint8_t *)text.at, text.n, &sxt_err));
+	sxt_must(!sx_decode(&units, (uint8_t *)text.at, text.n, &sxt_err));
 	most = 18 * units.n + 1;
-	t_must(!sx_units_reserve(&spare, most, &sxt_err));
+	sxt_must(!sx_units_reserve(&spare, most, &sxt_err));
 	n = unorm2_normalize(nfkc, units.at, (int32_t)units.n, spare.at, (int32_t)most,
 			     &status);
 	most = 3 * (size_t)n + 1;
-	t_must(!sx_units_reserve(&units, most, &sxt_err));
+	sxt_must(!sx_units_reserve(&units, most, &sxt_err));
 	n = u_strFoldCase(units.at, (int32_t)most, spare.at, n, U_FOLD_CASE_DEFAULT, &status);
 	ubrk_setText(breaks, units.at, n, &status);
-	t_must(U_SUCCESS(status));
+	sxt_must(U_SUCCESS(status));
 	utf8 = sxt_alloc(3 * (size_t)n + 1);
 	for (; (end = ubrk_next(breaks)) != UBRK_DONE; start = end) {
 		if (ubrk_getRuleStatus(breaks) < UBRK_WORD_NONE_LIMIT)
 			continue;
 		u_strToUTF8(utf8, 3 * n + 1, &n_utf8, units.at + start, end - start, &status);
-		t_must(U_SUCCESS(status));
+		sxt_must(U_SUCCESS(status));
 		add(&want, utf8, (size_t)n_utf8);
 		add(&want, "\037", 1);
 	}
@@ -348,7 +347,7 @@ static void add_line(char *line)
 	while (*(at += strcspn(at, "0123456789ABCDEF"))) {
 		n = 0;
 		U8_APPEND(utf8, n, 4, strtol(at, &at, 16), is_bad);
-		t_must(!is_bad);
+		sxt_must(!is_bad);
 		add(&text, utf8, (size_t)n);
 	}
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "support/sxt.h"
-#include "support/sxt_fast.h"
 #include "util/sx_alloc.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
@@ -95,7 +94,7 @@ START_TEST(test_sort_u64)
 		qsort(want, n, sizeof(*want), compare);
 		ck_assert_int_eq(sx_sort_u64(key, n), 0);
 		for (i = 0; i <= n; i++)
-			t_must_eq(key[i], want[i]);
+			sxt_must_eq(key[i], want[i]);
 	}
 	free(key);
 	free(want);
@@ -125,13 +124,13 @@ static void check_order(const uint64_t *key, const uint32_t *order, size_t n,
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		t_must(order[i] < n);
-		t_must(!seen[order[i]]++);
+		sxt_must_lt(order[i], n);
+		sxt_must(!seen[order[i]]++);
 		if (!i)
 			continue;
-		t_must(key[order[i]] >= key[order[i - 1]]);
+		sxt_must_ge(key[order[i]], key[order[i - 1]]);
 		if (key[order[i]] == key[order[i - 1]])
-			t_must(place[order[i]] > place[order[i - 1]]);
+			sxt_must_gt(place[order[i]], place[order[i - 1]]);
 	}
 	free(seen);
 }
@@ -188,15 +187,15 @@ START_TEST(test_sort_items)
 		for (size_t i = 0; i < n; i++)
 			item[i] = (sx_sort_item){ key[i], i };
 		sorted = sx_sort_items(item, item + n, n, shift);
-		t_must(sorted == item || sorted == item + n);
+		sxt_must(sorted == item || sorted == item + n);
 		for (size_t i = 0; i < n; i++) {
-			t_must(sorted[i].value < n);
-			t_must_eq(sorted[i].key, key[sorted[i].value]);
+			sxt_must_lt(sorted[i].value, n);
+			sxt_must_eq(sorted[i].key, key[sorted[i].value]);
 			if (!i)
 				continue;
-			t_must(sorted[i - 1].key >> shift <= sorted[i].key >> shift);
+			sxt_must_le(sorted[i - 1].key >> shift, sorted[i].key >> shift);
 			if (sorted[i - 1].key >> shift == sorted[i].key >> shift)
-				t_must(sorted[i - 1].value < sorted[i].value);
+				sxt_must_lt(sorted[i - 1].value, sorted[i].value);
 		}
 	}
 	free(item);
@@ -265,15 +264,15 @@ START_TEST(test_reserve)
 	ck_assert_ptr_null(array);
 	for (i = 0; i < 100000; i++) {
 		old = cap;
-		t_must(!sx_reserve(&array, &cap, i + 1, sizeof(*array)));
-		t_must(cap > i);
+		sxt_must(!sx_reserve(&array, &cap, i + 1, sizeof(*array)));
+		sxt_must_gt(cap, i);
 		grown += cap != old;
 		array[i] = i * i;
 	}
 	/* By half: log(100000 / 16) / log(1.5) = 21.6 steps, not one an element. */
 	ck_assert_uint_le(grown, 24);
 	for (i = 0; i < 100000; i++)
-		t_must_eq(array[i], i * i);
+		sxt_must_eq(array[i], i * i);
 	before = array;
 	old = cap;
 	ck_assert_int_eq(sx_reserve(&array, &cap, half, sizeof(*array)), -1);
