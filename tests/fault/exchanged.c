@@ -138,7 +138,7 @@ static uint64_t documents(simidx *index)
 }
 
 /* Whatever is missing in the directory that was there first, the one behind it is opened. */
-START_TEST(opened)
+START_TEST(test_opens_what_takes_the_place)
 {
 	simidx *index;
 
@@ -151,7 +151,7 @@ START_TEST(opened)
 END_TEST
 
 /* The locks of one index and the data of another. Only without writing LMDB opens them last. */
-START_TEST(opened_between)
+START_TEST(test_locks_of_one_and_data_of_another)
 {
 	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
 	simidx *index;
@@ -166,7 +166,7 @@ START_TEST(opened_between)
 END_TEST
 
 /* Truncating makes sure that it locks what is there. */
-START_TEST(truncated)
+START_TEST(test_truncate_locks_what_is_there)
 {
 	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx *index;
@@ -184,7 +184,7 @@ START_TEST(truncated)
 END_TEST
 
 /* What is wrong with an index that stays where it is, is told as ever. */
-START_TEST(damaged)
+START_TEST(test_damage_is_told_as_ever)
 {
 	char *data = sxt_path(path, "data.mdb");
 	simidx *index;
@@ -204,10 +204,10 @@ START_TEST(damaged)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &opened, 0, 1 },
-	{ &opened_between, 0, 2 },
-	{ &truncated, 0, 1 },
-	{ &damaged, 0, 1 },
+	{ &test_opens_what_takes_the_place, 0, 1 },
+	{ &test_locks_of_one_and_data_of_another, 0, 2 },
+	{ &test_truncate_locks_what_is_there, 0, 1 },
+	{ &test_damage_is_told_as_ever, 0, 1 },
 };
 
 SXT_SUITE(exchanged, set_up, tear_down);

@@ -260,7 +260,7 @@ static void check_states_seen(int variant, unsigned seen)
 	ck_assert_uint_eq(seen, all);
 }
 
-START_TEST(killed)
+START_TEST(test_killed_at_every_commit)
 {
 	unsigned n, seen = 0, step;
 
@@ -299,7 +299,7 @@ static int merge_watched(sxt_proc *me, void *ctx)
 }
 
 /* A reader that lives through the merge sees every state that is committed, and no other. */
-START_TEST(watched)
+START_TEST(test_reader_sees_committed_states_only)
 {
 	simidx_reader *reader;
 	unsigned seen = 0;
@@ -327,8 +327,8 @@ START_TEST(watched)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &killed, 0, N_VARIANTS },
-	{ &watched, 0, N_VARIANTS },
+	{ &test_killed_at_every_commit, 0, N_VARIANTS },
+	{ &test_reader_sees_committed_states_only, 0, N_VARIANTS },
 };
 
 SXT_SUITE(merge_kill, set_up, tear_down);

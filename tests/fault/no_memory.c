@@ -338,7 +338,7 @@ static void run_short(int number)
 	ck_assert_int_gt(at, 10);
 }
 
-START_TEST(reading)
+START_TEST(test_reading_without_memory)
 {
 	make(_i & 1 ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS, _i & 2 ? SIMIDX_CREATE_FP2 : 0);
 	for (unsigned b = 0; b < 64; b++)
@@ -382,7 +382,7 @@ static void search_until_begun(simidx *index, uint64_t expected, long at)
 }
 
 /* The memtable is for later searches: one that has no memory for it still answers. */
-START_TEST(instalment)
+START_TEST(test_search_without_memory_for_memtable)
 {
 	uint64_t expected = 0;
 	simidx *index;
@@ -406,7 +406,7 @@ START_TEST(instalment)
 END_TEST
 
 /* A merge that fails is done again, and has lost nothing. */
-START_TEST(merging)
+START_TEST(test_failed_merge_is_done_again)
 {
 	size_t n = ALL;
 	simidx_writer *writer;
@@ -438,9 +438,9 @@ START_TEST(merging)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &reading, 0, 4 },
-	{ &instalment, 0, 1 },
-	{ &merging, 0, 4 },
+	{ &test_reading_without_memory, 0, 4 },
+	{ &test_search_without_memory_for_memtable, 0, 1 },
+	{ &test_failed_merge_is_done_again, 0, 4 },
 };
 
 SXT_SUITE(no_memory, set_up, tear_down);

@@ -48,7 +48,7 @@ static void check_all(uint64_t x, uint64_t mask)
 	}
 }
 
-START_TEST(test_random)
+START_TEST(test_random_masks)
 {
 	sxt_rng rng;
 	uint64_t mask;
@@ -109,7 +109,7 @@ START_TEST(test_edges)
 END_TEST
 
 /* The kernel in force decides. */
-START_TEST(test_choice)
+START_TEST(test_kernel_in_force_decides)
 {
 	const sx_kernel *kernel = sx_kernel_best();
 
@@ -129,10 +129,10 @@ START_TEST(test_choice)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_random, 0, 1 },
+	{ &test_random_masks, 0, 1 },
 	{ &test_one_run, 0, 1 },
 	{ &test_edges, 0, 1 },
-	{ &test_choice, 0, 1 },
+	{ &test_kernel_in_force_decides, 0, 1 },
 };
 
 SXT_SUITE(bits, NULL, NULL);

@@ -156,7 +156,7 @@ START_TEST(test_round_trip)
 END_TEST
 
 /* Every budget there is, so every n that can be the answer. */
-START_TEST(test_fit)
+START_TEST(test_fit_for_every_budget)
 {
 	unsigned n_cols = (unsigned)_i % 3;
 	size_t budget, n, before = 1;
@@ -179,7 +179,7 @@ START_TEST(test_fit)
 END_TEST
 
 /* The example of doc/format.md: keys 0x1234, 0x1239 and 0x1401. */
-START_TEST(test_example)
+START_TEST(test_example_of_format)
 {
 	static const unsigned char want[] = {
 		0x31, 0,    0x04, 0, /* w = 1, n = 3, W = 1 */
@@ -231,7 +231,7 @@ static double least_bits(double n)
 	return 64 - (lgamma(n + 1) / n + n / ldexp(2, 64)) / log(2);
 }
 
-START_TEST(test_cost)
+START_TEST(test_bytes_near_the_limit)
 {
 	static const double densities[] = { 1e6, 1e7, 1e8 };
 	double density = densities[_i], gap = ldexp(1, 64) / density, key = 0, bytes;
@@ -434,9 +434,9 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_round_trip, 0, 6 * T_SHAPES },
-	{ &test_fit, 0, 2 * T_SHAPES },
-	{ &test_example, 0, 1 },
-	{ &test_cost, 0, 3 },
+	{ &test_fit_for_every_budget, 0, 2 * T_SHAPES },
+	{ &test_example_of_format, 0, 1 },
+	{ &test_bytes_near_the_limit, 0, 3 },
 	{ &test_bounds, 0, T_SHAPES },
 	{ &test_bounds_large, 0, T_SHAPES },
 	{ &test_near, 0, T_SHAPES },

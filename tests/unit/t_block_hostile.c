@@ -103,7 +103,7 @@ static size_t random_size(sxt_rng *rng)
 
 #define RANDOM_ROUNDS 4
 
-START_TEST(test_random)
+START_TEST(test_random_bytes_never_crash)
 {
 	unsigned char *bytes;
 	size_t i, b, size, opened = 0;
@@ -140,7 +140,7 @@ END_TEST
 
 #define FLIP_ROUNDS 6
 
-START_TEST(test_flips)
+START_TEST(test_flipped_bits_never_crash)
 {
 	int round = t_kernel_round(_i, FLIP_ROUNDS);
 	unsigned n_cols = (unsigned)round, shape, flip;
@@ -180,7 +180,7 @@ START_TEST(test_flips)
 }
 END_TEST
 
-START_TEST(test_sizes)
+START_TEST(test_wrong_sizes_are_refused)
 {
 	sx_rows rows;
 	unsigned char *value;
@@ -206,7 +206,7 @@ START_TEST(test_sizes)
 END_TEST
 
 /* Each field of the header in turn, around the border between possible and impossible. */
-START_TEST(test_headers)
+START_TEST(test_impossible_headers_are_refused)
 {
 	static const uint64_t borders[] = { 0,   1,    2,    63,   64,   65,    100,
 					    503, 504,  507,  508,  509,  510,   511,
@@ -241,7 +241,7 @@ START_TEST(test_headers)
 END_TEST
 
 /* Every bit of a block is under the checksum, the padding too. */
-START_TEST(test_checksum)
+START_TEST(test_checksum_covers_every_bit)
 {
 	unsigned char *value;
 	sx_block block;
@@ -267,7 +267,7 @@ START_TEST(test_checksum)
 END_TEST
 
 /* A bitmap with fewer bits than entries is found when its entries are read. */
-START_TEST(test_short_bitmap)
+START_TEST(test_short_bitmap_is_found)
 {
 	unsigned char *value;
 	sx_rows rows, got;
@@ -297,12 +297,12 @@ START_TEST(test_short_bitmap)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_random, 0, T_MOST_KERNELS * RANDOM_ROUNDS },
-	{ &test_flips, 0, T_MOST_KERNELS * FLIP_ROUNDS },
-	{ &test_sizes, 0, 1 },
-	{ &test_headers, 0, 1 },
-	{ &test_checksum, 0, 1 },
-	{ &test_short_bitmap, 0, T_MOST_KERNELS },
+	{ &test_random_bytes_never_crash, 0, T_MOST_KERNELS * RANDOM_ROUNDS },
+	{ &test_flipped_bits_never_crash, 0, T_MOST_KERNELS * FLIP_ROUNDS },
+	{ &test_wrong_sizes_are_refused, 0, 1 },
+	{ &test_impossible_headers_are_refused, 0, 1 },
+	{ &test_checksum_covers_every_bit, 0, 1 },
+	{ &test_short_bitmap_is_found, 0, T_MOST_KERNELS },
 };
 
 SXT_SUITE(block_hostile, NULL, NULL);

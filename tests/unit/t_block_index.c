@@ -424,7 +424,7 @@ static int fail_at_third(void *ctx, const sx_block_slice *s, enum sx_next *next,
 }
 
 /* What a visitor returns is what the look-up returns, at once. */
-START_TEST(visitor_fails)
+START_TEST(test_error_of_visitor_ends_lookup)
 {
 	unsigned visits = 0;
 	sx_lookup_task task = { .n = 1, .first = SX_LOOKUP_SLICES, .visit = fail_at_third,
@@ -471,7 +471,7 @@ static void check_count(const struct t_tab *tab, const sx_block_index *d, sxt_rn
 	sxt_must_eq(sx_block_index_count(d, 0, t_lookup_mask(tab)), tab->model.n);
 }
 
-START_TEST(against_the_table)
+START_TEST(test_lookups_equal_the_model)
 {
 	enum t_lookup_data data = (enum t_lookup_data)(_i % T_LOOKUP_DATA);
 	struct t_tab tab;
@@ -496,7 +496,7 @@ START_TEST(against_the_table)
 END_TEST
 
 /* One row after another, by a cursor. */
-START_TEST(rows)
+START_TEST(test_rows_one_by_one_by_cursor)
 {
 	struct t_tab tab;
 	struct t_lookup view;
@@ -513,7 +513,7 @@ START_TEST(rows)
 END_TEST
 
 /* After removals the keys of blocks are fences, behind their last rows. */
-START_TEST(fences)
+START_TEST(test_fences_after_removals)
 {
 	struct t_rows list = { 0 };
 	struct t_tab tab;
@@ -542,10 +542,10 @@ START_TEST(fences)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &against_the_table, 0, (int)T_LOOKUP_KINDS * T_LOOKUP_DATA },
-	{ &rows, 0, (int)T_LOOKUP_KINDS * T_LOOKUP_DATA },
-	{ &fences, 0, (int)T_LOOKUP_KINDS },
-	{ &visitor_fails, 0, 3 },
+	{ &test_lookups_equal_the_model, 0, (int)T_LOOKUP_KINDS * T_LOOKUP_DATA },
+	{ &test_rows_one_by_one_by_cursor, 0, (int)T_LOOKUP_KINDS * T_LOOKUP_DATA },
+	{ &test_fences_after_removals, 0, (int)T_LOOKUP_KINDS },
+	{ &test_error_of_visitor_ends_lookup, 0, 3 },
 };
 
 SXT_SUITE(block_index, NULL, NULL);

@@ -36,7 +36,7 @@ static size_t blocks_of(struct t_tab *tab)
 }
 
 /* Values of another size, keys that are none: no block index. */
-START_TEST(refused)
+START_TEST(test_bad_sizes_and_keys_are_refused)
 {
 	unsigned char key_bytes[SX_TABLE_MAX_KEY + 1], bytes[T_MOST_ENTRIES];
 	sx_block_index *blocks;
@@ -90,7 +90,7 @@ static int visit_any(void *ctx, const sx_block_slice *s, enum sx_next *next, sim
  * Any bytes in the block that a block index looks at as an example, or in another one: the
  * block index is made, and a look-up that reads the block fails, also by a cursor.
  */
-START_TEST(damaged_block)
+START_TEST(test_damaged_block_fails_lookups)
 {
 	unsigned char key_bytes[SX_TABLE_MAX_KEY], bytes[T_MOST_ENTRIES];
 	sx_probe probe = { .high = UINT64_MAX, .table = _i >= 16 };
@@ -124,8 +124,8 @@ START_TEST(damaged_block)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &refused, 0, 4 },
-	{ &damaged_block, 0, 32 },
+	{ &test_bad_sizes_and_keys_are_refused, 0, 4 },
+	{ &test_damaged_block_fails_lookups, 0, 32 },
 };
 
 SXT_SUITE(block_index_damage, NULL, NULL);

@@ -96,7 +96,7 @@ static void append_all(struct t_tab *tab, sxt_rng *rng, const sx_fresh_row *rows
 	}
 }
 
-START_TEST(test_log)
+START_TEST(test_log_keeps_rows)
 {
 	const uint64_t base = LOG_BASE, end = LOG_BASE + LOG_ROWS;
 	uint64_t first, last;
@@ -167,7 +167,7 @@ static void check_missing(struct t_tab *tab, const sx_fresh_row *rows, uint64_t 
 	ck_assert_uint_eq(v.n, missing - first);
 }
 
-START_TEST(test_log_missing)
+START_TEST(test_missing_row_of_log_is_found)
 {
 	const uint64_t base = LOG_BASE;
 	sx_fresh_row *rows;
@@ -196,7 +196,7 @@ START_TEST(test_log_missing)
 }
 END_TEST
 
-START_TEST(test_log_unknown_kind)
+START_TEST(test_unknown_kind_of_row_is_refused)
 {
 	static const uint32_t ops[] = { 0, 2, 3, 17 + 32, 16, 1u << 31 | 1 };
 	struct visits v = { .next = LOG_BASE };
@@ -220,7 +220,7 @@ START_TEST(test_log_unknown_kind)
 }
 END_TEST
 
-START_TEST(test_log_clear)
+START_TEST(test_cleared_log_is_empty)
 {
 	sx_fresh_row *rows;
 	struct t_tab tab;
@@ -401,7 +401,7 @@ START_TEST(test_memtable_near)
 END_TEST
 
 /* As many rows as buckets can be told apart for: pieces of all sizes, and buckets of two lines. */
-START_TEST(test_memtable_full)
+START_TEST(test_as_many_rows_as_buckets)
 {
 	const size_t n = 450000;
 	uint64_t *fps = malloc(n * sizeof(*fps)), *scratch = malloc(n * sizeof(*scratch));
@@ -459,7 +459,7 @@ static void check_chains(const sx_memtable *memtable, const sx_fresh_row *rows, 
 	check_chain(memtable, rows, n, SX_BY_LABEL, label);
 }
 
-START_TEST(test_memtable_chains)
+START_TEST(test_rows_of_equal_keys)
 {
 	const size_t n = 20000;
 	/* How many different values there are: from all in one chain to no chain at all. */
@@ -499,7 +499,7 @@ START_TEST(test_memtable_chains)
 }
 END_TEST
 
-START_TEST(test_memtable_edges)
+START_TEST(test_memtable_at_edges)
 {
 	sx_memtable *memtable = t_memtable_new(64, 0);
 
@@ -515,15 +515,15 @@ START_TEST(test_memtable_edges)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_log, 0, 2 },
+	{ &test_log_keeps_rows, 0, 2 },
 	{ &test_log_visit_ends, 0, 2 },
-	{ &test_log_missing, 0, 2 },
-	{ &test_log_unknown_kind, 0, 6 },
-	{ &test_log_clear, 0, 2 },
+	{ &test_missing_row_of_log_is_found, 0, 2 },
+	{ &test_unknown_kind_of_row_is_refused, 0, 6 },
+	{ &test_cleared_log_is_empty, 0, 2 },
 	{ &test_memtable_near, 0, N_WIDTHS * N_SETS },
-	{ &test_memtable_chains, 0, 4 },
-	{ &test_memtable_full, 0, 1 },
-	{ &test_memtable_edges, 0, 1 },
+	{ &test_rows_of_equal_keys, 0, 4 },
+	{ &test_as_many_rows_as_buckets, 0, 1 },
+	{ &test_memtable_at_edges, 0, 1 },
 };
 
 SXT_SUITE(fresh, NULL, NULL);

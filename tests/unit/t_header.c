@@ -62,7 +62,7 @@ static uint64_t at(size_t place, unsigned n)
 	return x;
 }
 
-START_TEST(places)
+START_TEST(test_fields_lie_where_format_says)
 {
 	static const char name[16] = "10x26", column[32] = "fp2";
 
@@ -114,7 +114,7 @@ static int decode(size_t length)
 	return rc;
 }
 
-START_TEST(round_trip)
+START_TEST(test_decode_of_encode_is_equal)
 {
 	sx_slice slice = { bytes, size };
 	unsigned char again[SX_HEADER_MAX_SIZE];
@@ -128,7 +128,7 @@ START_TEST(round_trip)
 }
 END_TEST
 
-START_TEST(cut_short)
+START_TEST(test_cut_short_is_refused)
 {
 	for (size_t length = 0; length < size; length++)
 		ck_assert_int_eq(decode(length),
@@ -138,7 +138,7 @@ START_TEST(cut_short)
 END_TEST
 
 /* Magic, version and incompatible features are looked at before the checksum. */
-START_TEST(one_flipped_bit)
+START_TEST(test_any_flipped_bit_is_refused)
 {
 	for (size_t bit = 0; bit < 8 * size; bit++) {
 		int want = SIMIDX_E_CORRUPT;
@@ -169,7 +169,7 @@ static void change(size_t place, unsigned n, uint64_t value, int want)
 	sx_store_le64(bytes + size - 8, sx_hash(bytes, size - 8));
 }
 
-START_TEST(values)
+START_TEST(test_impossible_values_are_refused)
 {
 	change(8, 2, 1, SIMIDX_E_VERSION);
 	change(8, 2, 0xffff, SIMIDX_E_VERSION);
@@ -206,11 +206,11 @@ START_TEST(values)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &places, 0, 1 },
-	{ &round_trip, 0, 1 },
-	{ &cut_short, 0, 1 },
-	{ &one_flipped_bit, 0, 1 },
-	{ &values, 0, 1 },
+	{ &test_fields_lie_where_format_says, 0, 1 },
+	{ &test_decode_of_encode_is_equal, 0, 1 },
+	{ &test_cut_short_is_refused, 0, 1 },
+	{ &test_any_flipped_bit_is_refused, 0, 1 },
+	{ &test_impossible_values_are_refused, 0, 1 },
 };
 
 SXT_SUITE(header, set_up, NULL);

@@ -58,7 +58,7 @@ static void refuse(const simidx_create_options *o, int code)
 		refuse(&o, code);                                                             \
 	} while (0)
 
-START_TEST(create_refuses)
+START_TEST(test_create_refuses_bad_options)
 {
 	char *long_profile = calloc(1, 4098);
 	uint64_t check_fps[65] = { 0 };
@@ -93,7 +93,7 @@ START_TEST(create_refuses)
 }
 END_TEST
 
-START_TEST(create_describes)
+START_TEST(test_create_stores_what_was_asked)
 {
 	static const char *const plans[] = { NULL, "auto", "4x16", "10x26", "16x28", "20x31" };
 	static const unsigned tables[] = { 4, 4, 4, 10, 16, 20 };
@@ -138,7 +138,7 @@ START_TEST(create_describes)
 }
 END_TEST
 
-START_TEST(create_where_something_is)
+START_TEST(test_create_replaces_nothing)
 {
 	char *file = sxt_path(dir, "file"), *full = sxt_path(dir, "full");
 	char *in_full = sxt_path(full, "note");
@@ -170,7 +170,7 @@ END_TEST
  * Opening
  */
 
-START_TEST(open_refuses)
+START_TEST(test_open_refuses_what_is_no_index)
 {
 	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
 	char *file = sxt_path(dir, "file");
@@ -195,7 +195,7 @@ START_TEST(open_refuses)
 }
 END_TEST
 
-START_TEST(open_read_only)
+START_TEST(test_read_only_handle_cannot_write)
 {
 	simidx *index = t_numbered(path, 3, 0);
 	simidx_writer *writer = (simidx_writer *)&writer;
@@ -214,7 +214,7 @@ START_TEST(open_read_only)
 }
 END_TEST
 
-START_TEST(open_static)
+START_TEST(test_static_handle_is_alone)
 {
 	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
 	simidx *index = t_numbered(path, 3, 0), *other;
@@ -260,7 +260,7 @@ static int without_permission(sxt_proc *me, void *ctx)
 	return 0;
 }
 
-START_TEST(permission)
+START_TEST(test_without_permission)
 {
 	char *data = sxt_path(path, "data.mdb"), *lock = sxt_path(path, "lock.mdb");
 	struct stat st;
@@ -287,7 +287,7 @@ START_TEST(permission)
 END_TEST
 
 /* Two handles on one path are one file, and are closed on their own. */
-START_TEST(two_handles)
+START_TEST(test_two_handles_are_one_file)
 {
 	simidx *first = t_numbered(path, 3, 0), *second = sxt_open(path, 0);
 	simidx_writer *writer = sxt_writer(second, 0);
@@ -313,14 +313,14 @@ START_TEST(two_handles)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &create_refuses, 0, 1 },
-	{ &create_describes, 0, 1 },
-	{ &create_where_something_is, 0, 1 },
-	{ &open_refuses, 0, 1 },
-	{ &open_read_only, 0, 1 },
-	{ &open_static, 0, 1 },
-	{ &permission, 0, 1 },
-	{ &two_handles, 0, 1 },
+	{ &test_create_refuses_bad_options, 0, 1 },
+	{ &test_create_stores_what_was_asked, 0, 1 },
+	{ &test_create_replaces_nothing, 0, 1 },
+	{ &test_open_refuses_what_is_no_index, 0, 1 },
+	{ &test_read_only_handle_cannot_write, 0, 1 },
+	{ &test_static_handle_is_alone, 0, 1 },
+	{ &test_without_permission, 0, 1 },
+	{ &test_two_handles_are_one_file, 0, 1 },
 };
 
 SXT_SUITE(index_api, set_up, tear_down);

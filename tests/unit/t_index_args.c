@@ -28,7 +28,7 @@ static void tear_down(void)
 	free(dir);
 }
 
-START_TEST(null_arguments)
+START_TEST(test_null_arguments_are_refused)
 {
 	simidx *index = t_numbered(path, 1, 0);
 	simidx_reader *reader = sxt_reader(index);
@@ -96,7 +96,7 @@ START_TEST(null_arguments)
 }
 END_TEST
 
-START_TEST(struct_sizes_and_flags)
+START_TEST(test_unknown_sizes_and_flags_are_refused)
 {
 	simidx *index = t_numbered(path, 1, 0);
 	simidx_reader *reader = sxt_reader(index);
@@ -154,7 +154,7 @@ START_TEST(struct_sizes_and_flags)
 }
 END_TEST
 
-START_TEST(search_ranges)
+START_TEST(test_queries_out_of_range_are_refused)
 {
 	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx_results results = SIMIDX_RESULTS_INIT;
@@ -184,7 +184,7 @@ START_TEST(search_ranges)
 END_TEST
 
 /* Names and sums of all sub-databases, with ids and without. */
-START_TEST(table_info)
+START_TEST(test_info_of_all_tables)
 {
 	static const char *const names[] = { "t01",  "t02",   "t03",    "t04",     "postings",
 					     "docs", "fresh", "labels", "by_label" };
@@ -215,7 +215,7 @@ START_TEST(table_info)
 END_TEST
 
 /* The last error of a walk has a code and a text like any other. */
-START_TEST(walk_end)
+START_TEST(test_end_of_walk_is_an_error_with_text)
 {
 	simidx *index = t_numbered(path, 2, 0);
 	simidx_match match;
@@ -243,7 +243,7 @@ static int refuse_answers(void *ctx, size_t i, const simidx_results *results)
 	return 1;
 }
 
-START_TEST(batch_arguments)
+START_TEST(test_bad_batches_are_refused)
 {
 	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
 	simidx *index = t_numbered(path, 10, 0);
@@ -267,12 +267,12 @@ START_TEST(batch_arguments)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &null_arguments, 0, 1 },
-	{ &struct_sizes_and_flags, 0, 1 },
-	{ &search_ranges, 0, 1 },
-	{ &batch_arguments, 0, 1 },
-	{ &table_info, 0, 2 },
-	{ &walk_end, 0, 1 },
+	{ &test_null_arguments_are_refused, 0, 1 },
+	{ &test_unknown_sizes_and_flags_are_refused, 0, 1 },
+	{ &test_queries_out_of_range_are_refused, 0, 1 },
+	{ &test_bad_batches_are_refused, 0, 1 },
+	{ &test_info_of_all_tables, 0, 2 },
+	{ &test_end_of_walk_is_an_error_with_text, 0, 1 },
 };
 
 SXT_SUITE(index_args, set_up, tear_down);

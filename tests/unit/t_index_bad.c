@@ -74,7 +74,7 @@ static void open_fails(int code)
  * Not an index, or another one
  */
 
-START_TEST(other_files)
+START_TEST(test_other_files_are_no_index)
 {
 	unsigned char noise[20000];
 
@@ -98,7 +98,7 @@ START_TEST(other_files)
 END_TEST
 
 /* LMDB files of others: without our table, without the header, with something else in it. */
-START_TEST(other_lmdb_files)
+START_TEST(test_other_lmdb_files_are_no_index)
 {
 	sx_store_options how = { .map_size = 1 << 20 };
 	sx_slice key = { "header", 6 }, value = { "hello", 5 };
@@ -153,7 +153,7 @@ static void change_header(simidx *index, sx_txn *txn, int i)
 	sxt_must_ok(sx_header_write(txn, index->tables.meta, &h, &sxt_err));
 }
 
-START_TEST(other_versions)
+START_TEST(test_other_versions_are_refused)
 {
 	static const int codes[] = { SIMIDX_E_VERSION, SIMIDX_E_VERSION, SIMIDX_E_VERSION,
 				     SIMIDX_OK,        SIMIDX_OK,        SIMIDX_E_CORRUPT,
@@ -201,7 +201,7 @@ static void change_profile(simidx *index, sx_txn *txn, int i)
 	sxt_must_ok(sx_dbi_put(txn, index->tables.meta, key, value, &sxt_err));
 }
 
-START_TEST(damaged_profile)
+START_TEST(test_damaged_profile_is_found)
 {
 	for (int i = 0; i < 4 + 16 * 8; i++) { /* an empty profile takes 16 bytes */
 		simidx_close(sxt_create(path, NULL));
@@ -216,7 +216,7 @@ END_TEST
  * Truncated
  */
 
-START_TEST(cut_short)
+START_TEST(test_cut_short_never_crashes)
 {
 	size_t size, step = sxt_is_long() ? 511 : 4093;
 	unsigned char *bytes;
@@ -327,7 +327,7 @@ static void use_damaged(simidx *index)
 }
 
 /* The map is of the file, so a changed byte is seen by an index that is open. */
-START_TEST(flipped_bits)
+START_TEST(test_flipped_bits_never_crash)
 {
 	int fd, last = _i % 2;
 	unsigned char *block;
@@ -370,7 +370,7 @@ START_TEST(flipped_bits)
 END_TEST
 
 /* A block full of noise, and noise in a part of it. */
-START_TEST(noise_in_a_block)
+START_TEST(test_noise_in_a_block_is_found)
 {
 	unsigned rounds = sxt_is_long() ? 5000 : 200;
 	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
@@ -417,7 +417,7 @@ START_TEST(noise_in_a_block)
 END_TEST
 
 /* A label's bytes have no checksum, but by_label has their hash. */
-START_TEST(damaged_label)
+START_TEST(test_damaged_label_is_found)
 {
 	simidx *index;
 	size_t i = 0;
@@ -496,7 +496,7 @@ static int fill_disk(sxt_proc *me, void *ctx)
 	return 0;
 }
 
-START_TEST(disk_full)
+START_TEST(test_full_disk_loses_no_commit)
 {
 	char *copy = sxt_path(dir, "copy");
 	int merging = _i;
@@ -533,14 +533,14 @@ static int create_on_full_disk(sxt_proc *me, void *ctx)
 	return 0;
 }
 
-START_TEST(create_without_space)
+START_TEST(test_create_without_space_leaves_nothing)
 {
 	ck_assert_int_eq(sxt_proc_run(create_on_full_disk, NULL), 0);
 	ck_assert_int_eq(rmdir(dir), 0); /* nothing left behind */
 }
 END_TEST
 
-START_TEST(map_full)
+START_TEST(test_full_map_loses_no_commit)
 {
 	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
 	simidx_writer *writer;
@@ -566,17 +566,17 @@ START_TEST(map_full)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &other_files, 0, 1 },
-	{ &other_lmdb_files, 0, 1 },
-	{ &other_versions, 0, 7 },
-	{ &damaged_profile, 0, 1 },
-	{ &cut_short, 0, 2 },
-	{ &flipped_bits, 0, 10 },
-	{ &noise_in_a_block, 0, 4 },
-	{ &damaged_label, 0, 2 },
-	{ &disk_full, 0, 2 },
-	{ &create_without_space, 0, 1 },
-	{ &map_full, 0, 1 },
+	{ &test_other_files_are_no_index, 0, 1 },
+	{ &test_other_lmdb_files_are_no_index, 0, 1 },
+	{ &test_other_versions_are_refused, 0, 7 },
+	{ &test_damaged_profile_is_found, 0, 1 },
+	{ &test_cut_short_never_crashes, 0, 2 },
+	{ &test_flipped_bits_never_crash, 0, 10 },
+	{ &test_noise_in_a_block_is_found, 0, 4 },
+	{ &test_damaged_label_is_found, 0, 2 },
+	{ &test_full_disk_loses_no_commit, 0, 2 },
+	{ &test_create_without_space_leaves_nothing, 0, 1 },
+	{ &test_full_map_loses_no_commit, 0, 1 },
 };
 
 SXT_SUITE(index_bad, set_up, tear_down);

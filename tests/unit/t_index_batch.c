@@ -184,7 +184,7 @@ static void check_form(const char *plan, int form, size_t fresh)
 	sxt_remove(path);
 }
 
-START_TEST(equal)
+START_TEST(test_batch_equals_single_queries)
 {
 	for (int form = 0; form < N_FORMS; form++) {
 		check_form(plans[_i], form, 0);
@@ -197,7 +197,7 @@ END_TEST
  * Documents of one fingerprint, some of them in one block of postings and a few in the next; and
  * of one in many.
  */
-START_TEST(runs)
+START_TEST(test_runs_of_one_fingerprint)
 {
 	struct t_batch c = { 0 };
 	simidx_query *q;
@@ -222,7 +222,7 @@ START_TEST(runs)
 END_TEST
 
 /* Each batch sees what was committed before it, though its reader is that of the one before. */
-START_TEST(again)
+START_TEST(test_batch_sees_earlier_commits)
 {
 	struct t_batch c = { 0 };
 	simidx_reader *reader;
@@ -250,7 +250,7 @@ START_TEST(again)
 END_TEST
 
 /* A sorted batch reads what single queries read. */
-START_TEST(costs)
+START_TEST(test_batch_reads_what_single_queries_read)
 {
 	struct t_batch c = { .costs = 1 };
 	simidx *index;
@@ -273,7 +273,7 @@ START_TEST(costs)
 }
 END_TEST
 
-START_TEST(sizes)
+START_TEST(test_batches_of_all_sizes)
 {
 	static const size_t number[] = { 0, 1, 255, 256, 257, 9999, 10000, 10001 };
 	simidx_query *q;
@@ -294,7 +294,7 @@ START_TEST(sizes)
 END_TEST
 
 /* Queries that have nothing in common are answered one after another. */
-START_TEST(unlike)
+START_TEST(test_queries_with_nothing_in_common)
 {
 	uint8_t weights[64];
 	simidx_query *q;
@@ -332,7 +332,7 @@ END_TEST
  */
 
 /* One query for which fewer bits may differ than for the others. */
-START_TEST(fewer_bits)
+START_TEST(test_query_of_fewer_bits_than_others)
 {
 	simidx_query *q;
 	simidx *index;
@@ -354,7 +354,7 @@ START_TEST(fewer_bits)
 END_TEST
 
 /* Queries into a range much larger than others are answered by themselves. */
-START_TEST(hot_range)
+START_TEST(test_query_into_hot_range_goes_alone)
 {
 	size_t hot = 0;
 	sx_sorted *sorted;
@@ -397,7 +397,7 @@ START_TEST(hot_range)
 END_TEST
 
 /* Answers in pieces, with labels or without: none, one, and what just fits or just does not. */
-START_TEST(pieces)
+START_TEST(test_long_answers_come_in_pieces)
 {
 	const size_t piece = T_BATCH_PIECE;
 	const uint64_t limits[] = { 1, piece - 1, piece, piece + 1, 2 * piece, 0 };
@@ -428,7 +428,7 @@ START_TEST(pieces)
 END_TEST
 
 /* More hits than are worth gathering, and fingerprints with more documents than that. */
-START_TEST(many_matches)
+START_TEST(test_more_matches_than_are_gathered)
 {
 	uint64_t centre[2];
 	simidx_query *q;
@@ -469,7 +469,7 @@ static simidx *make_even(unsigned bits, size_t n)
 	return make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, n);
 }
 
-START_TEST(stopped)
+START_TEST(test_callback_stops_batch)
 {
 	static const size_t stops[] = { 1, 2, 256, 257, 1000, 2000 };
 	simidx *index = make_even(64, 2000);
@@ -497,7 +497,7 @@ START_TEST(stopped)
 END_TEST
 
 /* A query that fails ends it; in one thread after the answers to those before it. */
-START_TEST(bad_query)
+START_TEST(test_bad_query_ends_batch)
 {
 	static const size_t places[] = { 0, 1, 255, 256, 700, 1999 };
 	simidx *index = make_even(48, 2000);
@@ -524,7 +524,7 @@ START_TEST(bad_query)
 END_TEST
 
 /* A number of threads that nobody can mean is not taken literally. */
-START_TEST(many_threads)
+START_TEST(test_absurd_number_of_threads)
 {
 	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
 	simidx *index = make_even(64, 2000);
@@ -547,19 +547,19 @@ START_TEST(many_threads)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &equal, 0, N_PLANS },
-	{ &runs, 0, 1 },
-	{ &again, 0, 1 },
-	{ &costs, 0, 1 },
-	{ &sizes, 0, 1 },
-	{ &unlike, 0, 1 },
-	{ &fewer_bits, 0, 1 },
-	{ &hot_range, 0, 1 },
-	{ &many_matches, 0, 1 },
-	{ &pieces, 0, 1 },
-	{ &stopped, 0, 1 },
-	{ &bad_query, 0, 1 },
-	{ &many_threads, 0, 1 },
+	{ &test_batch_equals_single_queries, 0, N_PLANS },
+	{ &test_runs_of_one_fingerprint, 0, 1 },
+	{ &test_batch_sees_earlier_commits, 0, 1 },
+	{ &test_batch_reads_what_single_queries_read, 0, 1 },
+	{ &test_batches_of_all_sizes, 0, 1 },
+	{ &test_queries_with_nothing_in_common, 0, 1 },
+	{ &test_query_of_fewer_bits_than_others, 0, 1 },
+	{ &test_query_into_hot_range_goes_alone, 0, 1 },
+	{ &test_more_matches_than_are_gathered, 0, 1 },
+	{ &test_long_answers_come_in_pieces, 0, 1 },
+	{ &test_callback_stops_batch, 0, 1 },
+	{ &test_bad_query_ends_batch, 0, 1 },
+	{ &test_absurd_number_of_threads, 0, 1 },
 };
 
 SXT_SUITE(index_batch, set_up, tear_down);

@@ -88,7 +88,7 @@ static int commit_all(sxt_proc *me, void *ctx)
 }
 
 /* In turns: each commit is seen by the next search, by log, memtable and tables. */
-START_TEST(sees_each_commit)
+START_TEST(test_next_search_sees_each_commit)
 {
 	struct plan plan = { 40, _i ? 50 : 0, 1 };
 	simidx_reader *reader, *second;
@@ -116,7 +116,7 @@ START_TEST(sees_each_commit)
 END_TEST
 
 /* Unhurried by each other: no search ever sees part of a commit, or less than the one before. */
-START_TEST(never_half_a_commit)
+START_TEST(test_search_never_sees_half_a_commit)
 {
 	struct plan plan = { sxt_is_long() ? 2000 : 150, _i ? 100 : 0, 0 };
 	size_t seen = 0, n;
@@ -143,7 +143,7 @@ START_TEST(never_half_a_commit)
 END_TEST
 
 /* A writer that is killed leaves what it had committed. */
-START_TEST(writer_killed)
+START_TEST(test_killed_writer_leaves_its_commits)
 {
 	struct plan plan = { UINT32_MAX, 60, 0 };
 	simidx_reader *reader;
@@ -226,7 +226,7 @@ static double seconds(void)
 }
 
 /* Four readers and a writer on one handle; ids are given, so the memtable is used by all. */
-START_TEST(threads)
+START_TEST(test_readers_beside_a_writer)
 {
 	double end = seconds() + (sxt_is_long() ? 10 : 1.5);
 	struct shared shared = { .index = sxt_create(path, NULL) };
@@ -290,7 +290,7 @@ static void *put_first_id(void *writer)
  * Searches come all the time, and one has always begun before the last has ended. Here the lock
  * is held by one that does not end, so that no other may begin once a writer waits.
  */
-START_TEST(readers_let_writers_in)
+START_TEST(test_readers_let_writers_in)
 {
 	simidx *index = sxt_create(path, NULL);
 	simidx_writer *writer = sxt_writer(index, 0);
@@ -318,7 +318,7 @@ START_TEST(readers_let_writers_in)
 }
 END_TEST
 
-START_TEST(walk_is_a_snapshot)
+START_TEST(test_walk_is_a_snapshot)
 {
 	simidx_writer *writer;
 	simidx_match match;
@@ -369,7 +369,7 @@ static void count_progress(void *ctx, const char *phase, uint64_t done, uint64_t
 }
 
 /* While another process commits: each copy is a state that was committed. */
-START_TEST(backup_live)
+START_TEST(test_backup_beside_commits)
 {
 	struct plan plan = { sxt_is_long() ? 1500 : 120, 90, 0 };
 	simidx *index, *copy;
@@ -402,7 +402,7 @@ START_TEST(backup_live)
 }
 END_TEST
 
-START_TEST(backup_equals)
+START_TEST(test_backup_equals_index)
 {
 	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
 	char *target = sxt_path(dir, "copy"), *missing = sxt_path(dir, "missing/copy");
@@ -451,14 +451,14 @@ START_TEST(backup_equals)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &sees_each_commit, 0, 2 },
-	{ &never_half_a_commit, 0, 2 },
-	{ &writer_killed, 0, 1 },
-	{ &threads, 0, 1 },
-	{ &readers_let_writers_in, 0, 1 },
-	{ &walk_is_a_snapshot, 0, 1 },
-	{ &backup_live, 0, 1 },
-	{ &backup_equals, 0, 1 },
+	{ &test_next_search_sees_each_commit, 0, 2 },
+	{ &test_search_never_sees_half_a_commit, 0, 2 },
+	{ &test_killed_writer_leaves_its_commits, 0, 1 },
+	{ &test_readers_beside_a_writer, 0, 1 },
+	{ &test_readers_let_writers_in, 0, 1 },
+	{ &test_walk_is_a_snapshot, 0, 1 },
+	{ &test_backup_beside_commits, 0, 1 },
+	{ &test_backup_equals_index, 0, 1 },
 };
 
 SXT_SUITE(index_live, set_up, tear_down);

@@ -112,14 +112,14 @@ static void make_900(void)
 	simidx_close(index);
 }
 
-START_TEST(replaced_within_a_process)
+START_TEST(test_replaced_within_a_process)
 {
 	make_900();
 	ck_assert_int_eq(see_it_replaced(NULL, NULL), 0);
 }
 END_TEST
 
-START_TEST(replaced_by_another_process)
+START_TEST(test_replaced_by_another_process)
 {
 	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
 	sxt_proc child;
@@ -139,7 +139,7 @@ START_TEST(replaced_by_another_process)
 END_TEST
 
 /* With the flag, a free name is made and what is not an index stays as it is. */
-START_TEST(truncate_elsewhere)
+START_TEST(test_truncate_makes_a_free_name)
 {
 	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
 	char *full = sxt_path(dir, "full"), *note = sxt_path(full, "note");
@@ -168,7 +168,7 @@ START_TEST(truncate_elsewhere)
 END_TEST
 
 /* Announced but never done: all goes on, and the next writer takes the announcement back. */
-START_TEST(announced_only)
+START_TEST(test_announced_but_never_replaced)
 {
 	simidx *index = sxt_create(path, NULL);
 	simidx_writer *writer = sxt_writer(index, 0);
@@ -270,7 +270,7 @@ static int use_after_fork(sxt_proc *me, void *ctx)
 	return 0;
 }
 
-START_TEST(after_fork)
+START_TEST(test_handles_are_refused_after_fork)
 {
 	struct handles h;
 	simidx_match match;
@@ -300,11 +300,11 @@ START_TEST(after_fork)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &replaced_within_a_process, 0, 1 },
-	{ &replaced_by_another_process, 0, 1 },
-	{ &truncate_elsewhere, 0, 1 },
-	{ &announced_only, 0, 1 },
-	{ &after_fork, 0, 2 },
+	{ &test_replaced_within_a_process, 0, 1 },
+	{ &test_replaced_by_another_process, 0, 1 },
+	{ &test_truncate_makes_a_free_name, 0, 1 },
+	{ &test_announced_but_never_replaced, 0, 1 },
+	{ &test_handles_are_refused_after_fork, 0, 2 },
 };
 
 SXT_SUITE(index_moved, set_up, tear_down);

@@ -274,7 +274,7 @@ static unsigned flags_of(int i)
 }
 
 /* All sets at once, in every combination. */
-START_TEST(mixed)
+START_TEST(test_all_sets_at_once)
 {
 	struct subject s;
 
@@ -284,7 +284,7 @@ START_TEST(mixed)
 }
 END_TEST
 
-START_TEST(without_ids)
+START_TEST(test_indexes_without_ids)
 {
 	int width = sxt_is_long() ? _i % N_WIDTHS : 2 * (_i % 3);
 	struct subject s;
@@ -297,7 +297,7 @@ START_TEST(without_ids)
 END_TEST
 
 /* Each set alone: 64 bits only in short runs. */
-START_TEST(pure)
+START_TEST(test_each_set_alone)
 {
 	int first = sxt_is_long() ? 0 : N_COMBINATIONS - N_PLANS * N_LAYOUTS;
 	struct subject s;
@@ -332,7 +332,7 @@ static void search_empty(int i)
 	finish(&s);
 }
 
-START_TEST(empty)
+START_TEST(test_empty_index)
 {
 	for (int i = 0; i < N_COMBINATIONS; i++)
 		search_empty(i);
@@ -340,7 +340,7 @@ START_TEST(empty)
 END_TEST
 
 /* So many documents on one fingerprint that they fill many blocks of postings. */
-START_TEST(one_fingerprint)
+START_TEST(test_one_fingerprint_in_many_blocks)
 {
 	size_t n = 100000;
 	simidx_reader *reader;
@@ -443,7 +443,7 @@ static void check_costs(int i)
 }
 
 /* Without fresh rows: exactly the stored fingerprints that share a probed prefix are compared. */
-START_TEST(cost)
+START_TEST(test_candidates_share_a_probed_prefix)
 {
 	for (int i = _i; i < N_COMBINATIONS; i += N_PLANS)
 		check_costs(i);
@@ -451,7 +451,7 @@ START_TEST(cost)
 END_TEST
 
 /* Reading the log compares every fresh row, and nothing else is there. */
-START_TEST(cost_of_the_log)
+START_TEST(test_log_compares_each_fresh_row)
 {
 	simidx_results results = SIMIDX_RESULTS_INIT;
 	simidx_query q = SIMIDX_QUERY_INIT;
@@ -473,13 +473,13 @@ START_TEST(cost_of_the_log)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &mixed, 0, N_COMBINATIONS },
-	{ &without_ids, 0, 2 * N_PLANS * N_LAYOUTS },
-	{ &pure, 0, N_PLANS * N_LAYOUTS },
-	{ &empty, 0, 1 },
-	{ &one_fingerprint, 0, N_LAYOUTS },
-	{ &cost, 0, 2 },
-	{ &cost_of_the_log, 0, N_LAYOUTS },
+	{ &test_all_sets_at_once, 0, N_COMBINATIONS },
+	{ &test_indexes_without_ids, 0, 2 * N_PLANS * N_LAYOUTS },
+	{ &test_each_set_alone, 0, N_PLANS * N_LAYOUTS },
+	{ &test_empty_index, 0, 1 },
+	{ &test_one_fingerprint_in_many_blocks, 0, N_LAYOUTS },
+	{ &test_candidates_share_a_probed_prefix, 0, 2 },
+	{ &test_log_compares_each_fresh_row, 0, N_LAYOUTS },
 };
 
 SXT_SUITE(index_oracle, NULL, NULL);

@@ -30,7 +30,7 @@ static void tear_down(void)
  */
 
 /* A taken id or label is refused wherever the first one lies: pending, fresh, merged. */
-START_TEST(duplicates)
+START_TEST(test_duplicates_are_refused_everywhere)
 {
 	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx_writer *writer;
@@ -71,7 +71,7 @@ START_TEST(duplicates)
 }
 END_TEST
 
-START_TEST(ranges)
+START_TEST(test_numbers_out_of_range_are_refused)
 {
 	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
 	char *label = calloc(1, SIMIDX_MAX_LABEL + 2);
@@ -127,7 +127,7 @@ START_TEST(ranges)
 }
 END_TEST
 
-START_TEST(without_ids)
+START_TEST(test_writes_without_ids)
 {
 	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx_doc doc = SIMIDX_DOC_INIT;
@@ -164,7 +164,7 @@ START_TEST(without_ids)
 }
 END_TEST
 
-START_TEST(second_fingerprints)
+START_TEST(test_second_fingerprints_are_kept)
 {
 	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx_doc doc = SIMIDX_DOC_INIT;
@@ -201,7 +201,7 @@ END_TEST
  */
 
 /* Nothing is left, neither in the file nor in the memtable that the rows were in. */
-START_TEST(rollback)
+START_TEST(test_rollback_leaves_nothing)
 {
 	simidx *index = sxt_create(path, NULL);
 	simidx_writer *writer = sxt_writer(index, 0);
@@ -251,7 +251,7 @@ START_TEST(rollback)
 }
 END_TEST
 
-START_TEST(commit_of_nothing)
+START_TEST(test_commit_of_nothing)
 {
 	simidx *index = sxt_create(path, NULL);
 	simidx_writer *writer = sxt_writer(index, 0), *merging = sxt_writer(index, 1);
@@ -296,7 +296,7 @@ static int hold_lock(sxt_proc *me, void *ctx)
 	return 0;
 }
 
-START_TEST(busy_between_processes)
+START_TEST(test_second_process_is_busy)
 {
 	simidx_create_options truncate = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx_writer *writer;
@@ -325,7 +325,7 @@ START_TEST(busy_between_processes)
 }
 END_TEST
 
-START_TEST(busy_within_a_process)
+START_TEST(test_second_writer_is_busy)
 {
 	simidx_create_options truncate = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx *index = sxt_create(path, NULL), *second = sxt_open(path, 0), *made;
@@ -353,14 +353,14 @@ START_TEST(busy_within_a_process)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &duplicates, 0, 2 },
-	{ &ranges, 0, 1 },
-	{ &without_ids, 0, 1 },
-	{ &second_fingerprints, 0, 2 },
-	{ &rollback, 0, 1 },
-	{ &commit_of_nothing, 0, 1 },
-	{ &busy_between_processes, 0, 1 },
-	{ &busy_within_a_process, 0, 1 },
+	{ &test_duplicates_are_refused_everywhere, 0, 2 },
+	{ &test_numbers_out_of_range_are_refused, 0, 1 },
+	{ &test_writes_without_ids, 0, 1 },
+	{ &test_second_fingerprints_are_kept, 0, 2 },
+	{ &test_rollback_leaves_nothing, 0, 1 },
+	{ &test_commit_of_nothing, 0, 1 },
+	{ &test_second_process_is_busy, 0, 1 },
+	{ &test_second_writer_is_busy, 0, 1 },
 };
 
 SXT_SUITE(index_write, set_up, tear_down);

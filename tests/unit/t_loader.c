@@ -232,7 +232,7 @@ static void check_result(struct rows *rows, const simidx_create_options *create,
  * Tests
  */
 
-START_TEST(test_forms)
+START_TEST(test_loads_equal_the_model)
 {
 	static const size_t sizes[] = { 0, 1, 2, 300, 3000 };
 	simidx_create_options create = sxt_create_of(&sxt_forms[_i]);
@@ -257,7 +257,7 @@ START_TEST(test_forms)
 END_TEST
 
 /* Duplicates by ids and labels at once: what is left out frees its id and its label. */
-START_TEST(test_duplicates)
+START_TEST(test_policies_for_duplicates)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[_i / 3 % 2]);
 
@@ -349,7 +349,7 @@ static void add_clashing(struct rows *rows, size_t n)
 	}
 }
 
-START_TEST(test_merge)
+START_TEST(test_merge_with_an_index)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[_i / 3 % 4]);
 	unsigned policy = (unsigned)_i % 3;
@@ -371,7 +371,7 @@ START_TEST(test_merge)
 END_TEST
 
 /* Two shards with ids and labels that clash, one of them in another layout. */
-START_TEST(test_shards)
+START_TEST(test_shards_make_one_index)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[_i / 3 % 4]), odd = create;
 	unsigned policy = (unsigned)_i % 3;
@@ -412,7 +412,7 @@ START_TEST(test_shards)
 }
 END_TEST
 
-START_TEST(test_refused_sources)
+START_TEST(test_sources_of_other_form_are_refused)
 {
 	static const sxt_form odd[] = {
 		{ "4x16", 0, 0, 32, 0 },
@@ -447,11 +447,11 @@ START_TEST(test_refused_sources)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_forms, 0, SXT_N_FORMS },
-	{ &test_duplicates, 0, 6 },
-	{ &test_merge, 0, 12 },
-	{ &test_shards, 0, 12 },
-	{ &test_refused_sources, 0, 1 },
+	{ &test_loads_equal_the_model, 0, SXT_N_FORMS },
+	{ &test_policies_for_duplicates, 0, 6 },
+	{ &test_merge_with_an_index, 0, 12 },
+	{ &test_shards_make_one_index, 0, 12 },
+	{ &test_sources_of_other_form_are_refused, 0, 1 },
 };
 
 SXT_SUITE(loader, sxt_load_set_up, sxt_load_tear_down);

@@ -95,7 +95,7 @@ static void load(simidx_loader *loader, const struct row *row)
 	}
 }
 
-START_TEST(test_many)
+START_TEST(test_many_labels)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
 	uint32_t *of_id = malloc(N * sizeof(*of_id));
@@ -136,7 +136,7 @@ START_TEST(test_many)
 END_TEST
 
 /* It is asked in each of the long passes, and nothing is left of a load that is stopped. */
-START_TEST(test_stop)
+START_TEST(test_stop_while_labels_are_sorted)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
 	struct row *row = make_rows();
@@ -167,7 +167,7 @@ START_TEST(test_stop)
 END_TEST
 
 /* Three labels with one hash, some of them more than once, and two documents without any. */
-START_TEST(test_same_hash)
+START_TEST(test_labels_of_the_same_hash)
 {
 	static const struct {
 		const char *bytes;
@@ -217,9 +217,9 @@ START_TEST(test_same_hash)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_many, 0, 3 },
-	{ &test_stop, 0, 1 },
-	{ &test_same_hash, 0, 3 },
+	{ &test_many_labels, 0, 3 },
+	{ &test_stop_while_labels_are_sorted, 0, 1 },
+	{ &test_labels_of_the_same_hash, 0, 3 },
 };
 
 SXT_SUITE(loader_labels, sxt_load_set_up, sxt_load_tear_down);

@@ -17,7 +17,7 @@
 #include "support/sxt_load.h"
 
 /* Rows that are refused at once count, so that later ones are told by the right number. */
-START_TEST(test_row_numbers)
+START_TEST(test_refused_rows_are_counted)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[3]);
 	sxt_heard heard;
@@ -52,7 +52,7 @@ START_TEST(test_row_numbers)
 END_TEST
 
 /* Many documents on one fingerprint: one entry in each table. */
-START_TEST(test_one_fingerprint)
+START_TEST(test_load_of_one_fingerprint)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
 	simidx_loader *loader = sxt_loader(&create, 0, NULL);
@@ -85,7 +85,7 @@ END_TEST
 
 /* ---- errors ---- */
 
-START_TEST(test_stop)
+START_TEST(test_stop_leaves_index_as_it_was)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
 	uint64_t stops = 1;
@@ -117,7 +117,7 @@ START_TEST(test_stop)
 }
 END_TEST
 
-START_TEST(test_errors)
+START_TEST(test_bad_calls_are_refused)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
 	simidx_loader_options o = SIMIDX_LOADER_OPTIONS_INIT;
@@ -160,7 +160,7 @@ START_TEST(test_errors)
 END_TEST
 
 /* A file system of 2 MiB: both a full one and one that will be are told, and left as it was. */
-START_TEST(test_no_space)
+START_TEST(test_no_space_leaves_index_as_it_was)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
 	char *small = sxt_path(sxt_load_dir, "small"), *inside = sxt_path(small, "index");
@@ -194,7 +194,7 @@ out:
 END_TEST
 
 /* Whether what is to come will fit: where the index is, and where the temporary files are. */
-START_TEST(test_expect)
+START_TEST(test_expected_size_must_fit)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
 	char *small = sxt_path(sxt_load_dir, "small"), *inside = sxt_path(small, "index");
@@ -243,7 +243,7 @@ out:
 END_TEST
 
 /* More than the sorters hold in 64 MiB, so that everything is spilled and merged. */
-START_TEST(test_spills)
+START_TEST(test_more_than_memory_is_spilled)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
 	uint64_t n = sxt_is_long() ? 5000000 : 1500000;
@@ -288,7 +288,7 @@ static size_t get_mark(simidx *index, char *buffer, int want)
 	return n;
 }
 
-START_TEST(test_mark)
+START_TEST(test_mark_is_visible_with_commit)
 {
 	simidx *index = sxt_create(sxt_load_path, NULL);
 	simidx_writer *writer = sxt_writer(index, 0);
@@ -324,7 +324,7 @@ START_TEST(test_mark)
 END_TEST
 
 /* A rebuild keeps it, or stores another one; a new index has none that nobody has set. */
-START_TEST(test_mark_of_loader)
+START_TEST(test_rebuild_keeps_mark)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
 	simidx *index = sxt_create(sxt_load_other, &create);
@@ -369,15 +369,15 @@ START_TEST(test_mark_of_loader)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_row_numbers, 0, 1 },
-	{ &test_one_fingerprint, 0, 1 },
-	{ &test_stop, 0, 1 },
-	{ &test_errors, 0, 1 },
-	{ &test_no_space, 0, 1 },
-	{ &test_expect, 0, 1 },
-	{ &test_spills, 0, 1 },
-	{ &test_mark, 0, 1 },
-	{ &test_mark_of_loader, 0, 1 },
+	{ &test_refused_rows_are_counted, 0, 1 },
+	{ &test_load_of_one_fingerprint, 0, 1 },
+	{ &test_stop_leaves_index_as_it_was, 0, 1 },
+	{ &test_bad_calls_are_refused, 0, 1 },
+	{ &test_no_space_leaves_index_as_it_was, 0, 1 },
+	{ &test_expected_size_must_fit, 0, 1 },
+	{ &test_more_than_memory_is_spilled, 0, 1 },
+	{ &test_mark_is_visible_with_commit, 0, 1 },
+	{ &test_rebuild_keeps_mark, 0, 1 },
 };
 
 SXT_SUITE(loader_live, sxt_load_set_up, sxt_load_tear_down);

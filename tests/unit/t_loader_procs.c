@@ -55,7 +55,7 @@ static int old_user(sxt_proc *me, void *ctx)
 	return 0;
 }
 
-START_TEST(test_moved)
+START_TEST(test_old_user_sees_new_index)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
 	simidx_doc doc = SIMIDX_DOC_INIT;
@@ -93,7 +93,7 @@ static int load_and_wait(sxt_proc *me, void *ctx)
 }
 
 /* A builder that was killed leaves a directory that the next one removes; a live one keeps it. */
-START_TEST(test_killed)
+START_TEST(test_killed_loader_leaves_index)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
 	simidx *index;
@@ -201,7 +201,7 @@ static void run_second(simidx_loader *loader, struct second *second, int finishe
 }
 
 /* Two that make an index: the second learns at once that it is not alone. */
-START_TEST(test_two_make)
+START_TEST(test_second_maker_is_refused)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
 	struct second gives_up = { .creates = 1, .want = SIMIDX_OK, .documents = 1 };
@@ -225,7 +225,7 @@ START_TEST(test_two_make)
 END_TEST
 
 /* Two that rebuild an index: the second one takes over what the first has made. */
-START_TEST(test_two_rebuild)
+START_TEST(test_second_rebuild_waits)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
 	struct second second = { .documents = 12 };
@@ -300,7 +300,7 @@ START_TEST(test_moved_while_waiting)
 END_TEST
 
 /* An index that is to be replaced is waited for at the end, too. */
-START_TEST(test_truncate_waits)
+START_TEST(test_truncate_waits_for_loader)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
 	simidx_loader_options o = SIMIDX_LOADER_OPTIONS_INIT;
@@ -322,7 +322,7 @@ START_TEST(test_truncate_waits)
 END_TEST
 
 /* Leftovers go, too, when an index is only written to. */
-START_TEST(test_writer_cleans)
+START_TEST(test_writer_removes_leftovers)
 {
 	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
 	simidx *index = sxt_create(sxt_load_other, &create);
@@ -342,13 +342,13 @@ START_TEST(test_writer_cleans)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_moved, 0, 1 },
-	{ &test_killed, 0, 1 },
-	{ &test_two_make, 0, 1 },
-	{ &test_two_rebuild, 0, 1 },
+	{ &test_old_user_sees_new_index, 0, 1 },
+	{ &test_killed_loader_leaves_index, 0, 1 },
+	{ &test_second_maker_is_refused, 0, 1 },
+	{ &test_second_rebuild_waits, 0, 1 },
 	{ &test_moved_while_waiting, 0, 1 },
-	{ &test_truncate_waits, 0, 1 },
-	{ &test_writer_cleans, 0, 1 },
+	{ &test_truncate_waits_for_loader, 0, 1 },
+	{ &test_writer_removes_leftovers, 0, 1 },
 };
 
 SXT_SUITE(loader_procs, sxt_load_set_up, sxt_load_tear_down);

@@ -42,7 +42,7 @@ START_TEST(test_near_16)
 }
 END_TEST
 
-START_TEST(test_bitmaps)
+START_TEST(test_ranks_and_coded_keys)
 {
 	const sx_kernel *kernel = sx_kernel_list((unsigned)_i);
 
@@ -53,7 +53,7 @@ START_TEST(test_bitmaps)
 }
 END_TEST
 
-START_TEST(test_choice)
+START_TEST(test_best_kernel_is_chosen)
 {
 	const sx_kernel *kernel, *last = NULL;
 	unsigned i;
@@ -97,7 +97,7 @@ static int cpu_has(const char *cpuinfo, const char *flag)
 }
 
 /* What is there is used, and what is not there is not. */
-START_TEST(test_cpu)
+START_TEST(test_kernels_are_those_of_this_cpu)
 {
 	static const char *const avx512[] = {
 		"avx512f",    "avx512bw",     "avx512vl",
@@ -133,9 +133,9 @@ static const sxt_test tests[] = {
 	{ &test_near_low, 0, 9 * T_MOST_KERNELS },
 	{ &test_near_u64, 0, T_MOST_KERNELS },
 	{ &test_near_16, 0, T_MOST_KERNELS },
-	{ &test_bitmaps, 0, T_MOST_KERNELS },
-	{ &test_choice, 0, 1 },
-	{ &test_cpu, 0, 1 },
+	{ &test_ranks_and_coded_keys, 0, T_MOST_KERNELS },
+	{ &test_best_kernel_is_chosen, 0, 1 },
+	{ &test_kernels_are_those_of_this_cpu, 0, 1 },
 };
 
 SXT_SUITE(near, NULL, NULL);

@@ -180,7 +180,7 @@ static void check_table(const sx_perm *perm, unsigned bits, const list *prefix)
 	}
 }
 
-START_TEST(test_tables)
+START_TEST(test_tables_of_each_plan)
 {
 	list prefix[SX_MAX_TABLES];
 	unsigned bits, n, t;
@@ -239,7 +239,7 @@ static const struct widths_of {
 
 #define N_PREFIX_WIDTHS ((int)(sizeof(prefix_widths) / sizeof(prefix_widths[0])))
 
-START_TEST(test_widths)
+START_TEST(test_widths_of_prefixes)
 {
 	const struct widths_of *want = &prefix_widths[_i];
 	sx_plan plan;
@@ -275,7 +275,7 @@ START_TEST(test_masks_by_hand)
 }
 END_TEST
 
-START_TEST(test_names)
+START_TEST(test_plans_by_name)
 {
 	sx_plan plan, fixed;
 	unsigned i;
@@ -300,7 +300,7 @@ START_TEST(test_names)
 }
 END_TEST
 
-START_TEST(test_bad_leads)
+START_TEST(test_bad_leads_are_refused)
 {
 	static const uint64_t empty[] = { 0xff, 0 };
 	static const uint64_t overlap[] = { 0xff, 0x180 };
@@ -389,7 +389,7 @@ static void check_pairs(const sx_plan *plan, unsigned n, sxt_rng *rng)
 	}
 }
 
-START_TEST(test_order)
+START_TEST(test_permutations_keep_order)
 {
 	unsigned bits;
 	sx_plan plan;
@@ -403,7 +403,7 @@ START_TEST(test_order)
 }
 END_TEST
 
-START_TEST(test_portable)
+START_TEST(test_permutations_without_instructions)
 {
 	unsigned i;
 	sx_plan plan;
@@ -420,14 +420,14 @@ START_TEST(test_portable)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_tables, 0, N_PLANS },
-	{ &test_widths, 0, N_PREFIX_WIDTHS },
+	{ &test_tables_of_each_plan, 0, N_PLANS },
+	{ &test_widths_of_prefixes, 0, N_PREFIX_WIDTHS },
 	{ &test_masks_by_hand, 0, 1 },
-	{ &test_names, 0, 1 },
-	{ &test_bad_leads, 0, 1 },
+	{ &test_plans_by_name, 0, 1 },
+	{ &test_bad_leads_are_refused, 0, 1 },
 	{ &test_bijection_16, 0, N_PLANS },
-	{ &test_order, 0, N_PLANS },
-	{ &test_portable, 0, N_PLANS },
+	{ &test_permutations_keep_order, 0, N_PLANS },
+	{ &test_permutations_without_instructions, 0, N_PLANS },
 };
 
 SXT_SUITE(plan, NULL, NULL);

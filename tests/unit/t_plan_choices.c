@@ -20,7 +20,7 @@ static double merged_ns(unsigned m, double rows)
 }
 
 /* Merging two wide prefixes: no other number of flipped bits would be cheaper. */
-START_TEST(test_merged)
+START_TEST(test_no_other_merging_is_cheaper)
 {
 	sx_request request = { .radius = 3, .rows = 100000000 };
 	sx_cover s;
@@ -41,7 +41,7 @@ START_TEST(test_merged)
 END_TEST
 
 /* Two errors in each of two wide prefixes: as many of their bits as is cheapest. */
-START_TEST(test_shortened)
+START_TEST(test_no_other_prefix_is_cheaper)
 {
 	sx_request request = { .radius = 5, .rows = 10000000 };
 	double least = 1e300, ns;
@@ -151,7 +151,7 @@ static double row_ns(const sx_plan *plan, const sx_request *request, const sx_co
  * Among buckets of all sizes, one of them crowded, nothing that was to be compared is cheaper:
  * covers of the table, first leads, a scan.
  */
-START_TEST(test_cheapest)
+START_TEST(test_cheapest_of_all_covers)
 {
 	sx_plan plan;
 	unsigned radius = 1 + (unsigned)_i / N_PLANS % 4;
@@ -172,7 +172,7 @@ START_TEST(test_cheapest)
 END_TEST
 
 /* A crowded bucket is stepped round. */
-START_TEST(test_hot_bucket)
+START_TEST(test_cover_avoids_hot_bucket)
 {
 	sx_plan plan;
 	uint64_t fp = UINT64_C(0x123456789abcdef0);
@@ -221,7 +221,7 @@ static void check_others(const sx_cover *chosen, const sx_cover *others, unsigne
 	ck_assert_uint_eq(scans, 1);
 }
 
-START_TEST(test_others)
+START_TEST(test_other_covers_are_exact)
 {
 	sx_request request = { .radius = 5, .rows = 100000000 };
 	sx_cover s, others[SX_MAX_OTHERS];
@@ -283,12 +283,12 @@ START_TEST(test_nothing_cheaper)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_merged, 0, 1 },
-	{ &test_shortened, 0, 1 },
+	{ &test_no_other_merging_is_cheaper, 0, 1 },
+	{ &test_no_other_prefix_is_cheaper, 0, 1 },
 	{ &test_ignored_end, 0, 1 },
-	{ &test_cheapest, 0, 4 * N_PLANS },
-	{ &test_hot_bucket, 0, 1 },
-	{ &test_others, 0, N_PLANS * N_WIDTHS },
+	{ &test_cheapest_of_all_covers, 0, 4 * N_PLANS },
+	{ &test_cover_avoids_hot_bucket, 0, 1 },
+	{ &test_other_covers_are_exact, 0, N_PLANS * N_WIDTHS },
 	{ &test_nothing_cheaper, 0, N_PLANS * N_WIDTHS },
 };
 

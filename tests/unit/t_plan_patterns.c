@@ -213,7 +213,7 @@ static void check_order(const sx_plan *plan, uint64_t fp, const uint8_t *weights
 	free(all);
 }
 
-START_TEST(test_order)
+START_TEST(test_patterns_in_order_of_weight)
 {
 	uint8_t weights[64];
 	unsigned kind;
@@ -239,7 +239,7 @@ START_TEST(test_order)
 END_TEST
 
 /* Bits 3 (weight 2), 17 (3) and 40 (4) are the cheapest, and 40 and 3 in tables 2 and 4. */
-START_TEST(test_by_hand)
+START_TEST(test_patterns_by_hand)
 {
 	static const struct {
 		unsigned table, cost;
@@ -373,7 +373,7 @@ START_TEST(test_complete_to)
 }
 END_TEST
 
-START_TEST(test_complete)
+START_TEST(test_all_patterns_are_found)
 {
 	sx_probes probes = { 0 };
 	uint8_t weights[64];
@@ -463,7 +463,7 @@ static void text_weights(sxt_rng *rng, uint8_t *weights)
 	}
 }
 
-START_TEST(test_64)
+START_TEST(test_patterns_of_64_bits)
 {
 	static const unsigned bits[] = { 64, 48, 33 };
 	sx_probes probes = { 0 };
@@ -541,7 +541,7 @@ END_TEST
  * 137, and those of up to three 697: with weights of 40 at most, three bits cost no more than 120,
  * so that no limit from there on is of use.
  */
-START_TEST(test_dear)
+START_TEST(test_dear_patterns_end_in_a_scan)
 {
 	static const unsigned distances[] = { 60, 400, 800, 6400, 64 * 255 - 1 };
 	/* Rows so dear that whole prefixes are probed: 10 + 3000 / 2^16 * 40 ns each. */
@@ -573,13 +573,13 @@ START_TEST(test_dear)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_order, 0, N_PLANS },
-	{ &test_by_hand, 0, 1 },
+	{ &test_patterns_in_order_of_weight, 0, N_PLANS },
+	{ &test_patterns_by_hand, 0, 1 },
 	{ &test_complete_to, 0, N_PLANS },
-	{ &test_complete, 0, N_PLANS },
-	{ &test_64, 0, N_PLANS },
+	{ &test_all_patterns_are_found, 0, N_PLANS },
+	{ &test_patterns_of_64_bits, 0, N_PLANS },
 	{ &test_ignored_block, 0, 1 },
-	{ &test_dear, 0, 1 },
+	{ &test_dear_patterns_end_in_a_scan, 0, 1 },
 };
 
 SXT_SUITE(plan_patterns, NULL, NULL);

@@ -12,7 +12,7 @@ static void make(sx_plan *plan, const char *name, unsigned bits)
 }
 
 /* Worked out from the widths of the prefixes, 2^34 rows, 3 errors, nothing merged. */
-START_TEST(test_candidates)
+START_TEST(test_candidates_by_theory)
 {
 	static const struct {
 		const char *name;
@@ -43,7 +43,7 @@ START_TEST(test_candidates)
 END_TEST
 
 /* 2^20 of 2^64: 45.4427 bits; measured 6.25, 5.42, 5.23 bytes at 10^6, 10^7, 10^8. */
-START_TEST(test_bytes)
+START_TEST(test_bytes_by_theory)
 {
 	sx_prediction predicted;
 	sx_plan plan;
@@ -68,7 +68,7 @@ END_TEST
  * Microseconds a query that were measured at 10^6, 10^7, 10^8 (bench/bn_search, with ids); the
  * prediction is to tell plans apart, so it may be off by a factor of 1.5.
  */
-START_TEST(test_time)
+START_TEST(test_time_by_costs)
 {
 	static const struct {
 		const char *name;
@@ -98,7 +98,7 @@ START_TEST(test_time)
 }
 END_TEST
 
-START_TEST(test_blocks)
+START_TEST(test_blocks_by_theory)
 {
 	sx_costs costs;
 	sx_prediction predicted;
@@ -122,10 +122,10 @@ START_TEST(test_blocks)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_candidates, 0, 1 },
-	{ &test_bytes, 0, 1 },
-	{ &test_time, 0, 1 },
-	{ &test_blocks, 0, 1 },
+	{ &test_candidates_by_theory, 0, 1 },
+	{ &test_bytes_by_theory, 0, 1 },
+	{ &test_time_by_costs, 0, 1 },
+	{ &test_blocks_by_theory, 0, 1 },
 };
 
 SXT_SUITE(plan_predict, NULL, NULL);

@@ -34,7 +34,7 @@ static unsigned ones(uint64_t x)
  * in three of these, of 25, 26 and 26 bits: 26 + 27 + 27 + 1. Triples of six: k = 2 needs a triple
  * in every four, T(6, 4, 3) = 6.
  */
-START_TEST(test_counts)
+START_TEST(test_numbers_of_probes)
 {
 	static const struct {
 		const char *name;
@@ -351,7 +351,7 @@ static sx_costs any_costs(sxt_rng *rng)
 	return c;
 }
 
-START_TEST(test_exact)
+START_TEST(test_covers_miss_nothing)
 {
 	sx_cover cover;
 	sx_plan plan;
@@ -378,7 +378,7 @@ START_TEST(test_exact)
 }
 END_TEST
 
-START_TEST(test_masks)
+START_TEST(test_covers_with_ignored_bits)
 {
 	sx_cover cover;
 	unsigned i, b;
@@ -404,7 +404,7 @@ START_TEST(test_masks)
 END_TEST
 
 /* Covers that are never chosen: the condition must tell them apart. */
-START_TEST(test_condition)
+START_TEST(test_condition_of_exactness)
 {
 	unsigned i, t, n_exact = 0, n_other = 0;
 	sx_cover s;
@@ -490,7 +490,7 @@ static void cover_of_row(const sx_plan *plan, const sx_cover_row *row, uint64_t 
 }
 
 /* Every row of the table is exact for every width, also with ignored bits and fewer probed ones. */
-START_TEST(test_rows)
+START_TEST(test_rows_of_table_are_exact)
 {
 	unsigned n_plans = 0;
 	const char *before = "";
@@ -528,7 +528,7 @@ START_TEST(test_rows)
 END_TEST
 
 /* Any radius up to all bits, and beyond. */
-START_TEST(test_large_radius)
+START_TEST(test_large_radius_is_exact)
 {
 	sx_cover s;
 	sx_plan plan;
@@ -547,13 +547,13 @@ START_TEST(test_large_radius)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_counts, 0, 1 },
-	{ &test_exact, 0, N_PLANS * N_WIDTHS },
-	{ &test_masks, 0, N_PLANS * N_WIDTHS },
-	{ &test_condition, 0, N_PLANS * N_WIDTHS },
-	{ &test_rows, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS + 1 },
+	{ &test_numbers_of_probes, 0, 1 },
+	{ &test_covers_miss_nothing, 0, N_PLANS * N_WIDTHS },
+	{ &test_covers_with_ignored_bits, 0, N_PLANS * N_WIDTHS },
+	{ &test_condition_of_exactness, 0, N_PLANS * N_WIDTHS },
+	{ &test_rows_of_table_are_exact, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS + 1 },
 	{ &test_all_of_16, 0, N_PLANS },
-	{ &test_large_radius, 0, N_PLANS * N_WIDTHS },
+	{ &test_large_radius_is_exact, 0, N_PLANS * N_WIDTHS },
 };
 
 SXT_SUITE(plan_probes, NULL, NULL);

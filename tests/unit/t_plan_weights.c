@@ -10,7 +10,7 @@
 #include "support/sxt_weights.h"
 #include "util/sx_bytes.h"
 
-START_TEST(test_lightest)
+START_TEST(test_lightest_bits_first)
 {
 	uint8_t weights[64];
 	sx_by_weight by_weight;
@@ -35,7 +35,7 @@ START_TEST(test_lightest)
 }
 END_TEST
 
-START_TEST(test_unit)
+START_TEST(test_unit_weights)
 {
 	uint8_t weights[64];
 	uint64_t ignore;
@@ -80,8 +80,8 @@ START_TEST(test_max_seen)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_unit, 0, 1 },
-	{ &test_lightest, 0, 1 },
+	{ &test_unit_weights, 0, 1 },
+	{ &test_lightest_bits_first, 0, 1 },
 	{ &test_max_seen, 0, 1 },
 };
 

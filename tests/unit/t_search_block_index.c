@@ -20,7 +20,7 @@ static uint64_t bytes_of_all(const simidx *index)
 }
 
 /* None, too few bytes for any, for some, enough: the answers are the same. */
-START_TEST(max_bytes)
+START_TEST(test_answers_for_any_max_bytes)
 {
 	struct t_search s;
 	uint64_t all;
@@ -55,7 +55,7 @@ START_TEST(max_bytes)
 END_TEST
 
 /* What is replaced after a merge makes room for what takes its place. */
-START_TEST(no_bytes_to_spare)
+START_TEST(test_replaced_ones_make_room)
 {
 	struct t_search s;
 	uint64_t all;
@@ -79,7 +79,7 @@ START_TEST(no_bytes_to_spare)
 END_TEST
 
 /* A table that could have none may have one after a merge. */
-START_TEST(another_chance)
+START_TEST(test_another_chance_after_a_merge)
 {
 	struct t_search s;
 
@@ -189,7 +189,7 @@ static unsigned searches_without(struct t_search *s)
 }
 
 /* The first ones come with the look-up after SX_BLOCK_INDEX_CACHE_LOOKUPS of them in each table. */
-START_TEST(after_lookups)
+START_TEST(test_made_after_enough_lookups)
 {
 	struct t_search s;
 
@@ -206,7 +206,7 @@ START_TEST(after_lookups)
 END_TEST
 
 /* Look-ups count whichever reader has asked for them. */
-START_TEST(lookups_of_all_readers)
+START_TEST(test_lookups_of_all_readers_count)
 {
 	simidx_reader *other;
 	struct t_search s;
@@ -231,7 +231,7 @@ END_TEST
  * After SX_BLOCK_INDEX_CACHE_LOOKUPS queries of the generation before, the first query after a merge has
  * the new ones, whatever the number of its transactions, and whoever has merged.
  */
-START_TEST(after_a_merge)
+START_TEST(test_made_again_after_a_merge)
 {
 	struct t_search s;
 
@@ -255,7 +255,7 @@ START_TEST(after_a_merge)
 END_TEST
 
 /* After a few queries of the generation before, the others are still to come. */
-START_TEST(after_few_lookups)
+START_TEST(test_not_made_after_few_lookups)
 {
 	enum { FEW = 40 };
 	struct t_search s;
@@ -289,7 +289,7 @@ START_TEST(after_few_lookups)
 END_TEST
 
 /* Queries that are about to come count as look-ups of all tables. */
-START_TEST(expected)
+START_TEST(test_expected_queries_count)
 {
 	struct t_search s;
 	sx_view *view;
@@ -316,7 +316,7 @@ START_TEST(expected)
 END_TEST
 
 /* A table whose block index cannot be made is read by the cursor, and the others have theirs. */
-START_TEST(damaged)
+START_TEST(test_damaged_table_is_read_by_cursor)
 {
 	unsigned char bytes[SX_TABLE_MAX_KEY];
 	sx_slice key = { bytes, 0 }, value = { bytes, 10 }; /* no block, after all others */
@@ -343,15 +343,15 @@ START_TEST(damaged)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &max_bytes, 0, 2 },
-	{ &no_bytes_to_spare, 0, 1 },
-	{ &another_chance, 0, 1 },
-	{ &after_lookups, 0, 1 },
-	{ &lookups_of_all_readers, 0, 1 },
-	{ &after_a_merge, 0, 2 },
-	{ &after_few_lookups, 0, 1 },
-	{ &expected, 0, 1 },
-	{ &damaged, 0, 1 },
+	{ &test_answers_for_any_max_bytes, 0, 2 },
+	{ &test_replaced_ones_make_room, 0, 1 },
+	{ &test_another_chance_after_a_merge, 0, 1 },
+	{ &test_made_after_enough_lookups, 0, 1 },
+	{ &test_lookups_of_all_readers_count, 0, 1 },
+	{ &test_made_again_after_a_merge, 0, 2 },
+	{ &test_not_made_after_few_lookups, 0, 1 },
+	{ &test_expected_queries_count, 0, 1 },
+	{ &test_damaged_table_is_read_by_cursor, 0, 1 },
 };
 
 SXT_SUITE(search_block_index, NULL, NULL);

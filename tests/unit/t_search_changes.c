@@ -17,7 +17,7 @@
 #define READERS 4
 
 /* Readers come and go, each with what it held when it searched last. */
-START_TEST(many_readers)
+START_TEST(test_readers_come_and_go)
 {
 	simidx_reader *reader[READERS] = { NULL };
 	struct t_search s;
@@ -81,7 +81,7 @@ static int write_in_turns(sxt_proc *me, void *ctx)
 }
 
 /* Also when the file grows beyond this process's map, which then moves. */
-START_TEST(other_process)
+START_TEST(test_another_process_writes)
 {
 	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
 	struct turns turns;
@@ -138,7 +138,7 @@ static uint64_t indexed_rows(const simidx *index)
 	return memtable ? sx_memtable_end(memtable) - sx_memtable_base(memtable) : 0;
 }
 
-START_TEST(instalments)
+START_TEST(test_memtable_in_instalments)
 {
 	const uint64_t fresh = 10000;
 	uint64_t before = 0, after;
@@ -181,7 +181,7 @@ static int write_on(void *ctx, size_t i, const simidx_results *results)
 }
 
 /* Searches in an old snapshot leave the memtable to those who have what it is about. */
-START_TEST(old_snapshot)
+START_TEST(test_old_snapshot_leaves_memtable)
 {
 	enum { N = 40 };
 	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
@@ -284,7 +284,7 @@ static void prepare_crowd(struct crowd *c)
 	}
 }
 
-START_TEST(threads)
+START_TEST(test_threads_beside_a_writer)
 {
 	static struct crowd c;
 	pthread_t thread[THREADS];
@@ -318,7 +318,7 @@ END_TEST
  * An index in the place of this one
  */
 
-START_TEST(replaced)
+START_TEST(test_replaced_index)
 {
 	simidx_loader_options o = SIMIDX_LOADER_OPTIONS_INIT;
 	simidx_query q = SIMIDX_QUERY_INIT;
@@ -346,12 +346,12 @@ START_TEST(replaced)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &many_readers, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS },
-	{ &other_process, 0, 12 },
-	{ &instalments, 0, T_SEARCH_PLANS },
-	{ &old_snapshot, 0, 1 },
-	{ &threads, 0, 2 },
-	{ &replaced, 0, 1 },
+	{ &test_readers_come_and_go, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS },
+	{ &test_another_process_writes, 0, 12 },
+	{ &test_memtable_in_instalments, 0, T_SEARCH_PLANS },
+	{ &test_old_snapshot_leaves_memtable, 0, 1 },
+	{ &test_threads_beside_a_writer, 0, 2 },
+	{ &test_replaced_index, 0, 1 },
 };
 
 SXT_SUITE(search_changes, NULL, NULL);

@@ -215,7 +215,7 @@ static void ask_otherwise(simidx_reader *reader)
 }
 
 /* By block indexes with the best kernel, and by the tree with the plainest. */
-START_TEST(single)
+START_TEST(test_damage_never_gives_wrong_answers)
 {
 	unsigned rounds = sxt_is_long() ? 5000 : 150;
 	simidx *index[2] = { open_with(0, NULL), open_with(SIMIDX_BLOCK_INDEX_NEVER, "scalar") };
@@ -271,7 +271,7 @@ static int deliver(void *ctx, size_t i, const simidx_results *r)
 }
 
 /* Many at once: what is delivered before an error is right but for the queries of that block. */
-START_TEST(batch)
+START_TEST(test_damage_never_gives_wrong_batches)
 {
 	unsigned rounds = sxt_is_long() ? 200 : 12;
 	simidx *index = open_with(0, NULL);
@@ -331,7 +331,7 @@ static size_t first_failure(simidx *index, const simidx_query *q, size_t n)
 }
 
 /* A batch fails where a single query does, in one thread after the answers to those before it. */
-START_TEST(batch_fails)
+START_TEST(test_batch_fails_where_a_query_does)
 {
 	simidx *index = open_with(0, NULL);
 	simidx_query queries[300];
@@ -360,9 +360,9 @@ START_TEST(batch_fails)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &single, 0, 1 },
-	{ &batch, 0, 1 },
-	{ &batch_fails, 0, 2 },
+	{ &test_damage_never_gives_wrong_answers, 0, 1 },
+	{ &test_damage_never_gives_wrong_batches, 0, 1 },
+	{ &test_batch_fails_where_a_query_does, 0, 2 },
 };
 
 SXT_SUITE(search_damage, set_up, tear_down);

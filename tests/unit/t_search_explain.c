@@ -83,7 +83,7 @@ static void check_explained(struct t_search *s, const simidx_query *q)
 			      (unsigned long long)r.probes);
 }
 
-START_TEST(explanations)
+START_TEST(test_explain_tells_what_search_does)
 {
 	struct t_search s;
 	uint8_t weights[64];
@@ -115,7 +115,7 @@ END_TEST
  * (t + 1) = k + 1, and pairs of five blocks. Rows cost and probes do not, so that merging them
  * is of no use.
  */
-START_TEST(probe_counts)
+START_TEST(test_probes_are_as_many_as_theory_says)
 {
 	static const sx_costs fixed_costs = { 100, 0, 1, 1, 0 };
 	static const struct {
@@ -147,7 +147,7 @@ END_TEST
  * The nearest are found within 1, though up to 7 was allowed: what is weighed up is how to search
  * within 1.
  */
-START_TEST(nearest_explained)
+START_TEST(test_nearest_explains_radius_found)
 {
 	static const sx_costs fixed_costs = { 100, 10, 1, 100, 0 };
 	simidx_explanation near = SIMIDX_EXPLANATION_INIT, all = SIMIDX_EXPLANATION_INIT;
@@ -181,7 +181,7 @@ START_TEST(nearest_explained)
 }
 END_TEST
 
-START_TEST(bad_explanations)
+START_TEST(test_explain_refuses_bad_queries)
 {
 	simidx_explanation e = SIMIDX_EXPLANATION_INIT;
 	simidx_query q = SIMIDX_QUERY_INIT;
@@ -219,7 +219,7 @@ static void check_prediction(const simidx_prediction *p)
 }
 
 /* More documents or a larger radius never cost less. */
-START_TEST(predictions)
+START_TEST(test_predictions_grow)
 {
 	static const unsigned widths[] = { 16, 33, 64 };
 	simidx_prediction p = SIMIDX_PREDICTION_INIT;
@@ -257,7 +257,7 @@ START_TEST(predictions)
 }
 END_TEST
 
-START_TEST(bad_predictions)
+START_TEST(test_predict_refuses_bad_arguments)
 {
 	simidx_prediction p = SIMIDX_PREDICTION_INIT;
 
@@ -280,7 +280,7 @@ END_TEST
  * Kernels
  */
 
-START_TEST(kernels)
+START_TEST(test_kernels_answer_alike)
 {
 	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
 	const sx_kernel *kernel;
@@ -470,7 +470,7 @@ static void check_sorted(struct t_search *s, struct t_search *other, const struc
 	check_questions(s, other, c, q);
 }
 
-START_TEST(metamorphoses)
+START_TEST(test_permuted_and_flipped_bits)
 {
 	struct t_search s, other;
 	struct questions q;
@@ -492,14 +492,14 @@ START_TEST(metamorphoses)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &explanations, 0, T_SEARCH_COMBINATIONS },
-	{ &probe_counts, 0, 2 },
-	{ &nearest_explained, 0, 1 },
-	{ &bad_explanations, 0, 1 },
-	{ &predictions, 0, 3 },
-	{ &bad_predictions, 0, 1 },
-	{ &kernels, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS },
-	{ &metamorphoses, 0, 2 * T_SEARCH_COMBINATIONS },
+	{ &test_explain_tells_what_search_does, 0, T_SEARCH_COMBINATIONS },
+	{ &test_probes_are_as_many_as_theory_says, 0, 2 },
+	{ &test_nearest_explains_radius_found, 0, 1 },
+	{ &test_explain_refuses_bad_queries, 0, 1 },
+	{ &test_predictions_grow, 0, 3 },
+	{ &test_predict_refuses_bad_arguments, 0, 1 },
+	{ &test_kernels_answer_alike, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS },
+	{ &test_permuted_and_flipped_bits, 0, 2 * T_SEARCH_COMBINATIONS },
 };
 
 SXT_SUITE(search_explain, NULL, NULL);

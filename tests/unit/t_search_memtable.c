@@ -134,7 +134,7 @@ static void any_costs(struct subject *s, sx_costs *costs)
 	costs->scanned = costs->candidate;
 }
 
-START_TEST(covers)
+START_TEST(test_covers_find_all_near)
 {
 	sx_probes probes = { 0 };
 	struct subject s;
@@ -167,7 +167,7 @@ START_TEST(covers)
 END_TEST
 
 /* Whatever is in a probed range is found, also where probes are there twice and overlap. */
-START_TEST(any_probes)
+START_TEST(test_any_probes_find_their_ranges)
 {
 	sx_probes probes = { 0 };
 	struct subject s;
@@ -224,7 +224,7 @@ END_TEST
  * An index that has merged nothing or little: a scan is cheapest for its tables, but the fresh rows
  * are not all compared. Searches make the memtable, so it is there after some hundreds of them.
  */
-START_TEST(few_in_tables)
+START_TEST(test_few_documents_in_tables)
 {
 	static const size_t merged[] = { 0, 100 };
 	simidx_results out = SIMIDX_RESULTS_INIT;
@@ -250,9 +250,9 @@ START_TEST(few_in_tables)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &covers, 0, 16 },
-	{ &any_probes, 0, 16 },
-	{ &few_in_tables, 0, 2 * T_SEARCH_PLANS },
+	{ &test_covers_find_all_near, 0, 16 },
+	{ &test_any_probes_find_their_ranges, 0, 16 },
+	{ &test_few_documents_in_tables, 0, 2 * T_SEARCH_PLANS },
 };
 
 SXT_SUITE(search_memtable, NULL, NULL);

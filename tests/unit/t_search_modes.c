@@ -259,7 +259,7 @@ static unsigned flags_of(int i)
 	return flags[i / T_SEARCH_PLANS % 3];
 }
 
-START_TEST(modes)
+START_TEST(test_modes_equal_the_model)
 {
 	struct t_search s;
 
@@ -282,7 +282,7 @@ START_TEST(modes)
 END_TEST
 
 /* Any radius, to the last bit. */
-START_TEST(any_radius)
+START_TEST(test_any_radius)
 {
 	simidx_query q = SIMIDX_QUERY_INIT;
 	simidx_results r;
@@ -303,7 +303,7 @@ START_TEST(any_radius)
 END_TEST
 
 /* Whatever smaller radii have compared of fresh rows does not count. */
-START_TEST(nearest_cut)
+START_TEST(test_nearest_is_cut_by_candidates)
 {
 	simidx_query q = SIMIDX_QUERY_INIT;
 	simidx_results whole, r;
@@ -333,9 +333,9 @@ START_TEST(nearest_cut)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &modes, 0, T_SEARCH_COMBINATIONS },
-	{ &any_radius, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS },
-	{ &nearest_cut, 0, 1 },
+	{ &test_modes_equal_the_model, 0, T_SEARCH_COMBINATIONS },
+	{ &test_any_radius, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS },
+	{ &test_nearest_is_cut_by_candidates, 0, 1 },
 };
 
 SXT_SUITE(search_modes, NULL, NULL);

@@ -14,7 +14,7 @@
 #define EVEN 60000
 
 /* All documents on one fingerprint, in both tiers: postings of many blocks. */
-START_TEST(one_fingerprint)
+START_TEST(test_all_on_one_fingerprint)
 {
 	enum { N = 100000 };
 	simidx_query q = SIMIDX_QUERY_INIT;
@@ -52,7 +52,7 @@ START_TEST(one_fingerprint)
 END_TEST
 
 /* Of a fingerprint in many blocks a limit reads no more than it needs. */
-START_TEST(one_fingerprint_costs)
+START_TEST(test_limit_reads_no_more_than_needed)
 {
 	enum { N = 300000, FEW = 200 }; /* a block has more documents */
 	static const uint64_t limits[] = { 1, 100, 5000, N - 1, 0 };
@@ -119,7 +119,7 @@ static void sum_costs(struct t_search *s, int into_hot, unsigned k, simidx_resul
 }
 
 /* A query into it goes round it, one elsewhere does not see it. */
-START_TEST(hot_prefix)
+START_TEST(test_query_goes_round_hot_prefix)
 {
 	simidx_results hot, cold;
 	struct t_search s;
@@ -156,7 +156,7 @@ static uint64_t beside_hot(const struct t_search *s, uint64_t hot)
  * Where no block index tells of the bucket, a query reads it. Where one does, the sizes are known
  * before anything is looked up, and the query goes round the bucket.
  */
-START_TEST(hot_at_first)
+START_TEST(test_first_query_into_hot_bucket)
 {
 	static const unsigned asked[] = { SIMIDX_ALL, SIMIDX_COUNT, SIMIDX_FIRST, SIMIDX_NEAREST };
 	simidx_explanation how = SIMIDX_EXPLANATION_INIT;
@@ -186,7 +186,7 @@ START_TEST(hot_at_first)
 END_TEST
 
 /* By its real sizes a query reads no full range, though its fingerprint is in one. */
-START_TEST(hot_cover)
+START_TEST(test_cover_by_real_sizes)
 {
 	simidx_explanation even = SIMIDX_EXPLANATION_INIT, hot = SIMIDX_EXPLANATION_INIT;
 	simidx_query q = SIMIDX_QUERY_INIT;
@@ -230,7 +230,7 @@ END_TEST
  * By weights there is no way round. All that has to be looked up in the table of the bucket is, by
  * a cursor as by a block index: this match is behind the bucket.
  */
-START_TEST(hot_by_weights)
+START_TEST(test_weights_read_hot_bucket)
 {
 	simidx_query q = SIMIDX_QUERY_INIT;
 	struct t_search s;
@@ -257,7 +257,7 @@ START_TEST(hot_by_weights)
 END_TEST
 
 /* One match ends a search wherever it is: in a scan, and in the tree as well as by block indexes. */
-START_TEST(first_ends_scan)
+START_TEST(test_first_match_ends_search)
 {
 	simidx_query q = SIMIDX_QUERY_INIT;
 	simidx_explanation how = SIMIDX_EXPLANATION_INIT;
@@ -287,7 +287,7 @@ START_TEST(first_ends_scan)
 END_TEST
 
 /* The same answers where all of a cluster share three blocks of four. */
-START_TEST(hot_everywhere)
+START_TEST(test_cluster_sharing_three_blocks)
 {
 	struct t_search s;
 
@@ -308,14 +308,14 @@ START_TEST(hot_everywhere)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &one_fingerprint, 0, T_SEARCH_LAYOUTS },
-	{ &one_fingerprint_costs, 0, 1 },
-	{ &hot_prefix, 0, 1 },
-	{ &hot_at_first, 0, 4 },
-	{ &hot_cover, 0, 1 },
-	{ &hot_by_weights, 0, 1 },
-	{ &first_ends_scan, 0, 1 },
-	{ &hot_everywhere, 0, 1 },
+	{ &test_all_on_one_fingerprint, 0, T_SEARCH_LAYOUTS },
+	{ &test_limit_reads_no_more_than_needed, 0, 1 },
+	{ &test_query_goes_round_hot_prefix, 0, 1 },
+	{ &test_first_query_into_hot_bucket, 0, 4 },
+	{ &test_cover_by_real_sizes, 0, 1 },
+	{ &test_weights_read_hot_bucket, 0, 1 },
+	{ &test_first_match_ends_search, 0, 1 },
+	{ &test_cluster_sharing_three_blocks, 0, 1 },
 };
 
 SXT_SUITE(search_skew, NULL, NULL);

@@ -162,7 +162,7 @@ static void search_all(struct t_search *s)
 }
 
 /* Through block indexes and without, with the fresh rows read from the log and looked up. */
-START_TEST(weighted)
+START_TEST(test_weighted_queries_equal_the_model)
 {
 	static const unsigned flags[] = { SIMIDX_CREATE_FP2, 0, SIMIDX_CREATE_NO_IDS };
 	struct t_search s;
@@ -181,7 +181,7 @@ START_TEST(weighted)
 END_TEST
 
 /* A radius that no sum of weights reaches finds everything. */
-START_TEST(huge_radius)
+START_TEST(test_huge_radius_finds_everything)
 {
 	static const unsigned radii[] = { 64 * 255, 1000000, INT32_MAX, 0x80000000u, UINT32_MAX };
 	simidx_query q = SIMIDX_QUERY_INIT;
@@ -210,8 +210,8 @@ START_TEST(huge_radius)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &weighted, 0, T_SEARCH_COMBINATIONS },
-	{ &huge_radius, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS },
+	{ &test_weighted_queries_equal_the_model, 0, T_SEARCH_COMBINATIONS },
+	{ &test_huge_radius_finds_everything, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS },
 };
 
 SXT_SUITE(search_weighted, NULL, NULL);

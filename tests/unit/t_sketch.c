@@ -316,7 +316,7 @@ START_TEST(test_no_features)
 }
 END_TEST
 
-START_TEST(test_order)
+START_TEST(test_order_of_features_does_not_count)
 {
 	simidx_sketch a, b;
 	simidx_feature swap;
@@ -338,7 +338,7 @@ START_TEST(test_order)
 END_TEST
 
 /* A feature given twice counts twice, and so does one of twice the weight, but in the norm. */
-START_TEST(test_repeated)
+START_TEST(test_repeated_features)
 {
 	simidx_sketch once, twice;
 	sxt_rng rng;
@@ -359,7 +359,7 @@ START_TEST(test_repeated)
 END_TEST
 
 /* What was not asked for is 0, and what was does not depend on the rest. */
-START_TEST(test_flags)
+START_TEST(test_unknown_flags_are_refused)
 {
 	static const simidx_sketch zero = SIMIDX_SKETCH_INIT;
 	simidx_sketch all, s;
@@ -385,7 +385,7 @@ START_TEST(test_flags)
 END_TEST
 
 /* Bit b comes from bit b of the hashes, so fewer bits are the low bits of more. */
-START_TEST(test_bits)
+START_TEST(test_fewer_bits)
 {
 	simidx_sketch all, s;
 	unsigned bits;
@@ -419,7 +419,7 @@ static void check_refused(const simidx_feature *f, size_t n, unsigned bits, unsi
 	ck_assert_int_eq(simidx_sketch_make(f, n, bits, flags, &s, NULL), SIMIDX_E_ARG);
 }
 
-START_TEST(test_bad_arguments)
+START_TEST(test_bad_arguments_are_refused)
 {
 	simidx_sketch s, before;
 
@@ -479,7 +479,7 @@ START_TEST(test_distance)
 }
 END_TEST
 
-START_TEST(test_isqrt)
+START_TEST(test_integer_square_root)
 {
 	uint64_t r;
 
@@ -510,14 +510,14 @@ static const sxt_test tests[] = {
 	{ &test_weight_cap, 0, 1 },
 	{ &test_ties, 0, 1 },
 	{ &test_no_features, 0, 1 },
-	{ &test_order, 0, 1 },
-	{ &test_repeated, 0, 1 },
-	{ &test_flags, 0, 1 },
-	{ &test_bits, 0, 1 },
-	{ &test_bad_arguments, 0, 1 },
+	{ &test_order_of_features_does_not_count, 0, 1 },
+	{ &test_repeated_features, 0, 1 },
+	{ &test_unknown_flags_are_refused, 0, 1 },
+	{ &test_fewer_bits, 0, 1 },
+	{ &test_bad_arguments_are_refused, 0, 1 },
 	{ &test_hash_bytes, 0, 1 },
 	{ &test_distance, 0, 1 },
-	{ &test_isqrt, 0, 1 },
+	{ &test_integer_square_root, 0, 1 },
 };
 
 SXT_SUITE(sketch, NULL, NULL);

@@ -177,7 +177,7 @@ static void check(unsigned words, unsigned keys, unsigned shift, size_t n, uint6
 	check_keys(words, keys, shift, n, range, ascending ? ASCENDING : SMALL);
 }
 
-START_TEST(test_in_memory)
+START_TEST(test_sort_in_memory)
 {
 	static const size_t sizes[] = { 0, 1, 2, 3, 100, 5000 };
 
@@ -190,7 +190,7 @@ START_TEST(test_in_memory)
 }
 END_TEST
 
-START_TEST(test_spilled)
+START_TEST(test_sort_by_files)
 {
 	for (unsigned words = 1; words <= SX_SORT_MAX_WORDS; words++) {
 		check(words, 1, 0, 200000, 1000, 0);
@@ -205,7 +205,7 @@ START_TEST(test_spilled)
 }
 END_TEST
 
-START_TEST(test_shift)
+START_TEST(test_sort_by_shifted_keys)
 {
 	check(1, 1, 48, 300000, 1 << 16, 0);
 	check(1, 1, 63, 1000, 2, 0);
@@ -213,7 +213,7 @@ START_TEST(test_shift)
 }
 END_TEST
 
-START_TEST(test_hard_keys)
+START_TEST(test_keys_that_are_hard_to_split)
 {
 	for (unsigned words = 1; words <= SX_SORT_MAX_WORDS; words++)
 		for (unsigned keys = 1; keys <= 2 && keys <= words; keys++) {
@@ -241,7 +241,7 @@ static uint64_t random_word(sxt_rng *rng, unsigned bytes)
 }
 
 /* Every number of words, bytes a word, and records. */
-START_TEST(test_frame)
+START_TEST(test_frame_gives_words_back)
 {
 	uint64_t record[SX_FRAME_RECORDS * SX_SORT_MAX_WORDS];
 	uint64_t got[SX_FRAME_RECORDS * SX_SORT_MAX_WORDS];
@@ -278,7 +278,7 @@ START_TEST(test_frame)
 END_TEST
 
 /* Bytes that are no frame: of any kind, none is read beyond its end. */
-START_TEST(test_no_frame)
+START_TEST(test_bytes_that_are_no_frame)
 {
 	uint64_t got[SX_FRAME_RECORDS * SX_SORT_MAX_WORDS];
 	sxt_rng rng;
@@ -302,7 +302,7 @@ START_TEST(test_no_frame)
 END_TEST
 
 /* A temporary file with frames, read in parts. */
-START_TEST(test_frames)
+START_TEST(test_frames_of_any_size)
 {
 	static const size_t counts[] = { 1, 256, 257, 10000 };
 	uint64_t record[10000], start[5] = { 0 };
@@ -340,7 +340,7 @@ START_TEST(test_frames)
 }
 END_TEST
 
-START_TEST(test_no_directory)
+START_TEST(test_no_directory_for_spills)
 {
 	uint64_t record[1] = { 0 };
 	char *missing = sxt_path(dir, "missing");
@@ -357,7 +357,7 @@ START_TEST(test_no_directory)
 }
 END_TEST
 
-START_TEST(test_spill)
+START_TEST(test_spill_gives_bytes_back)
 {
 	unsigned char out[3000], in[3000];
 	sx_spill *spill;
@@ -391,15 +391,15 @@ START_TEST(test_spill)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_in_memory, 0, 1 },
-	{ &test_spilled, 0, 1 },
-	{ &test_shift, 0, 1 },
-	{ &test_hard_keys, 0, 1 },
-	{ &test_frame, 0, 1 },
-	{ &test_no_frame, 0, 1 },
-	{ &test_frames, 0, 1 },
-	{ &test_no_directory, 0, 1 },
-	{ &test_spill, 0, 1 },
+	{ &test_sort_in_memory, 0, 1 },
+	{ &test_sort_by_files, 0, 1 },
+	{ &test_sort_by_shifted_keys, 0, 1 },
+	{ &test_keys_that_are_hard_to_split, 0, 1 },
+	{ &test_frame_gives_words_back, 0, 1 },
+	{ &test_bytes_that_are_no_frame, 0, 1 },
+	{ &test_frames_of_any_size, 0, 1 },
+	{ &test_no_directory_for_spills, 0, 1 },
+	{ &test_spill_gives_bytes_back, 0, 1 },
 };
 
 SXT_SUITE(sorter, set_up, tear_down);

@@ -14,7 +14,7 @@
 static char *path;
 static sx_store *store;
 
-static void setup(void)
+static void set_up(void)
 {
 	char *dir = sxt_dir_make();
 
@@ -24,7 +24,7 @@ static void setup(void)
 	free(dir);
 }
 
-static void teardown(void)
+static void tear_down(void)
 {
 	sx_store_close(store);
 	free(path);
@@ -86,7 +86,7 @@ START_TEST(test_put_last)
 }
 END_TEST
 
-START_TEST(test_sizes)
+START_TEST(test_sizes_out_of_range_are_refused)
 {
 	static char bytes[SX_DBI_MAX_KEY + 1];
 	sx_slice longest = { bytes, SX_DBI_MAX_KEY }, longer = { bytes, sizeof(bytes) };
@@ -105,7 +105,7 @@ START_TEST(test_sizes)
 }
 END_TEST
 
-START_TEST(test_tables)
+START_TEST(test_tables_stay_open)
 {
 	sx_dbi dbi, other;
 	sx_slice value;
@@ -214,7 +214,7 @@ START_TEST(test_snapshots)
 }
 END_TEST
 
-START_TEST(test_usage)
+START_TEST(test_usage_counts_pages)
 {
 	char *data = sxt_path(path, "data.mdb"), *copy = sxt_dir_make();
 	char *copied = sxt_path(copy, "data.mdb");
@@ -272,7 +272,7 @@ START_TEST(test_read_only)
 }
 END_TEST
 
-START_TEST(test_shared)
+START_TEST(test_names_of_one_file_share_it)
 {
 	char *link = sxt_path(path, "../link"), *dotted = sxt_path(path, "././");
 	sx_store_options options = { .flags = SX_STORE_STATIC };
@@ -301,7 +301,7 @@ START_TEST(test_shared)
 }
 END_TEST
 
-START_TEST(test_chdir)
+START_TEST(test_path_survives_chdir)
 {
 	sx_store_close(store);
 	ck_assert_int_eq(chdir(path), 0);
@@ -390,18 +390,18 @@ static const sxt_test tests[] = {
 	{ &test_reopen, 0, 1 },
 	{ &test_block_size, 0, 1 },
 	{ &test_put_last, 0, 1 },
-	{ &test_sizes, 0, 1 },
-	{ &test_tables, 0, 1 },
+	{ &test_sizes_out_of_range_are_refused, 0, 1 },
+	{ &test_tables_stay_open, 0, 1 },
 	{ &test_too_many_tables, 0, 1 },
 	{ &test_table_flags, 0, 1 },
 	{ &test_snapshots, 0, 1 },
-	{ &test_usage, 0, 1 },
+	{ &test_usage_counts_pages, 0, 1 },
 	{ &test_read_only, 0, 1 },
-	{ &test_shared, 0, 1 },
-	{ &test_chdir, 0, 1 },
+	{ &test_names_of_one_file_share_it, 0, 1 },
+	{ &test_path_survives_chdir, 0, 1 },
 	{ &test_no_meta_sync, 0, 1 },
 	{ &test_freed_at_end, 0, 1 },
 	{ &test_close_on_exec, 0, 1 },
 };
 
-SXT_SUITE(store, setup, teardown);
+SXT_SUITE(store, set_up, tear_down);

@@ -15,7 +15,7 @@
 
 static char *dir, *path, *data_path;
 
-static void setup(void)
+static void set_up(void)
 {
 	sx_store *store;
 
@@ -28,7 +28,7 @@ static void setup(void)
 	sx_store_close(store);
 }
 
-static void teardown(void)
+static void tear_down(void)
 {
 	free(data_path);
 	free(path);
@@ -89,7 +89,7 @@ static void make_old(const char *private_dir)
 }
 
 /* One builder at a time for a path, but not for another path, nor for what is quickly made. */
-START_TEST(test_claim)
+START_TEST(test_one_builder_a_path)
 {
 	char *target = sxt_path(dir, "y"), *longer = sxt_path(dir, "yy"), *mine, *other;
 	sx_store *store;
@@ -134,7 +134,7 @@ START_TEST(test_claim)
 END_TEST
 
 /* What builders left goes away; what somebody builds, and what is none of ours, stays. */
-START_TEST(test_leftovers)
+START_TEST(test_leftovers_are_removed)
 {
 	static const char *const kept[] = { ".simidx-abcde", ".simidx-abcdefg", "simidx-abcdef" };
 	char *target = sxt_path(dir, "y"), *unlocked, *locked, *empty, *mine, *file;
@@ -241,7 +241,7 @@ START_TEST(test_publish_modes)
 }
 END_TEST
 
-START_TEST(test_publish_exists)
+START_TEST(test_publish_replaces_nothing)
 {
 	char *target = sxt_path(dir, "y"), *inside = sxt_path(target, "letter");
 	char *private_dir = build(target, "1"), *missing = sxt_path(dir, "a/b"), *none;
@@ -273,7 +273,7 @@ START_TEST(test_publish_exists)
 }
 END_TEST
 
-START_TEST(test_replace)
+START_TEST(test_old_store_after_replacement)
 {
 	sx_store *store = t_open(path, 0), *fresh;
 	char *private_dir = build(path, "new");
@@ -307,7 +307,7 @@ START_TEST(test_replace)
 }
 END_TEST
 
-START_TEST(test_replace_foreign)
+START_TEST(test_foreign_directory_is_not_replaced)
 {
 	char *link = sxt_path(dir, "link"), *letter = sxt_path(path, "letter"), *private_dir;
 	struct stat st;
@@ -376,7 +376,7 @@ START_TEST(test_open_while_published)
 }
 END_TEST
 
-START_TEST(test_copy)
+START_TEST(test_copy_equals_store)
 {
 	char *copy = sxt_dir_make(), *copied = sxt_path(copy, "data.mdb");
 	sx_store *store = t_open(path, 0), *other;
@@ -418,13 +418,13 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_publish_modes, 0, 2 * N_MODES },
-	{ &test_claim, 0, 1 },
-	{ &test_leftovers, 0, 1 },
-	{ &test_publish_exists, 0, 1 },
-	{ &test_replace, 0, 1 },
-	{ &test_replace_foreign, 0, 1 },
+	{ &test_one_builder_a_path, 0, 1 },
+	{ &test_leftovers_are_removed, 0, 1 },
+	{ &test_publish_replaces_nothing, 0, 1 },
+	{ &test_old_store_after_replacement, 0, 1 },
+	{ &test_foreign_directory_is_not_replaced, 0, 1 },
 	{ &test_open_while_published, 0, 1 },
-	{ &test_copy, 0, 1 },
+	{ &test_copy_equals_store, 0, 1 },
 };
 
-SXT_SUITE(store_dirs, setup, teardown);
+SXT_SUITE(store_dirs, set_up, tear_down);

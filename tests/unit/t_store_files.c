@@ -37,7 +37,7 @@ int fstatfs(int fd, struct statfs *out)
 	return rc;
 }
 
-static void setup(void)
+static void set_up(void)
 {
 	sx_store *store;
 
@@ -52,7 +52,7 @@ static void setup(void)
 	good = sxt_file_read(data_path, &good_size);
 }
 
-static void teardown(void)
+static void tear_down(void)
 {
 	free(good);
 	free(data_path);
@@ -76,7 +76,7 @@ static int try_open(const char *where, unsigned flags)
 	return rc;
 }
 
-START_TEST(test_cut_short)
+START_TEST(test_cut_short_is_refused)
 {
 	sxt_rng rng;
 	size_t size;
@@ -167,7 +167,7 @@ static void inflict(unsigned char *meta, const struct damage *d)
 		put64(meta + d->at, d->value);
 }
 
-START_TEST(test_damaged_meta)
+START_TEST(test_damaged_meta_is_refused)
 {
 	const struct damage *d = &damages[_i];
 	unsigned char *bad = malloc(good_size);
@@ -186,7 +186,7 @@ START_TEST(test_damaged_meta)
 }
 END_TEST
 
-START_TEST(test_foreign)
+START_TEST(test_file_of_other_machine_is_refused)
 {
 	unsigned char *bad = calloc(1, good_size);
 
@@ -231,7 +231,7 @@ START_TEST(test_newer_counts)
 }
 END_TEST
 
-START_TEST(test_junk)
+START_TEST(test_junk_is_refused)
 {
 	static const char text[] = "This is a letter, not an index.\n";
 	unsigned char *bad = malloc(good_size);
@@ -262,7 +262,7 @@ START_TEST(test_junk)
 }
 END_TEST
 
-START_TEST(test_not_a_store)
+START_TEST(test_what_is_no_store_is_refused)
 {
 	char *nothing = sxt_path(dir, "nothing"), *file = sxt_path(dir, "file");
 	char *empty = sxt_path(dir, "empty"), *inside = sxt_path(empty, "data.mdb");
@@ -334,14 +334,14 @@ START_TEST(test_create_rules)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_cut_short, 0, 1 },
-	{ &test_damaged_meta, 0, sizeof(damages) / sizeof(damages[0]) },
-	{ &test_foreign, 0, 1 },
+	{ &test_cut_short_is_refused, 0, 1 },
+	{ &test_damaged_meta_is_refused, 0, sizeof(damages) / sizeof(damages[0]) },
+	{ &test_file_of_other_machine_is_refused, 0, 1 },
 	{ &test_newer_counts, 0, 1 },
-	{ &test_junk, 0, 1 },
-	{ &test_not_a_store, 0, 1 },
+	{ &test_junk_is_refused, 0, 1 },
+	{ &test_what_is_no_store_is_refused, 0, 1 },
 	{ &test_network_file_system, 0, 1 },
 	{ &test_create_rules, 0, 1 },
 };
 
-SXT_SUITE(store_files, setup, teardown);
+SXT_SUITE(store_files, set_up, tear_down);

@@ -18,7 +18,7 @@
 
 static char *dir, *path, *data_path;
 
-static void setup(void)
+static void set_up(void)
 {
 	dir = sxt_dir_make();
 	path = sxt_path(dir, "x");
@@ -26,7 +26,7 @@ static void setup(void)
 	sx_store_close(t_create(path, 0600));
 }
 
-static void teardown(void)
+static void tear_down(void)
 {
 	free(data_path);
 	free(path);
@@ -37,7 +37,7 @@ static void teardown(void)
  * The memory map
  */
 
-START_TEST(test_map_full)
+START_TEST(test_full_map_loses_no_commit)
 {
 	sx_store_options options = { .map_size = 400000 };
 	sx_store *store;
@@ -202,7 +202,7 @@ static int write_beyond(sxt_proc *me, void *ctx)
 	return 0;
 }
 
-START_TEST(test_file_limit)
+START_TEST(test_file_limit_loses_no_commit)
 {
 	sx_store *store;
 	sx_slice value;
@@ -268,7 +268,7 @@ static int fill_disk(sxt_proc *me, void *ctx)
 	return 0;
 }
 
-START_TEST(test_disk_full)
+START_TEST(test_full_disk_loses_no_commit)
 {
 	int rc = sxt_proc_run(fill_disk, NULL);
 
@@ -332,7 +332,7 @@ static int open_as_nobody(sxt_proc *me, void *ctx)
 	return 0;
 }
 
-START_TEST(test_nobody)
+START_TEST(test_without_permission)
 {
 	sx_store *store = t_open(path, 0);
 	int rc;
@@ -377,7 +377,7 @@ START_TEST(test_read_only_mount)
 END_TEST
 
 /* Root, writing first, must not shut the owner out. */
-START_TEST(test_owner_of_lock)
+START_TEST(test_root_leaves_lock_to_owner)
 {
 	char *own = sxt_path(path, "write.lock");
 	sx_store *store;
@@ -400,16 +400,16 @@ START_TEST(test_owner_of_lock)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_map_full, 0, 1 },
+	{ &test_full_map_loses_no_commit, 0, 1 },
 	{ &test_map_resized, 0, 1 },
 #ifndef SANITIZED
 	{ &test_map_halved, 0, 4 },
 #endif
-	{ &test_file_limit, 0, 1 },
-	{ &test_disk_full, 0, 1 },
-	{ &test_nobody, 0, 1 },
+	{ &test_file_limit_loses_no_commit, 0, 1 },
+	{ &test_full_disk_loses_no_commit, 0, 1 },
+	{ &test_without_permission, 0, 1 },
 	{ &test_read_only_mount, 0, 1 },
-	{ &test_owner_of_lock, 0, 1 },
+	{ &test_root_leaves_lock_to_owner, 0, 1 },
 };
 
-SXT_SUITE(store_limits, setup, teardown);
+SXT_SUITE(store_limits, set_up, tear_down);

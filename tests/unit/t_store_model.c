@@ -194,7 +194,7 @@ static void change(struct model *m, sx_store *store, sxt_rng *rng)
 	}
 }
 
-START_TEST(test_model)
+START_TEST(test_store_equals_the_model)
 {
 	char *dir = sxt_dir_make(), *path = sxt_path(dir, "x");
 	int n, rounds = sxt_is_long() ? 2000 : 60;
@@ -227,7 +227,7 @@ START_TEST(test_model)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_model, 0, 1 },
+	{ &test_store_equals_the_model, 0, 1 },
 };
 
 SXT_SUITE(store_model, NULL, NULL);

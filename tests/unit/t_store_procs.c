@@ -17,7 +17,7 @@
 
 static char *dir, *path, *data_path;
 
-static void setup(void)
+static void set_up(void)
 {
 	dir = sxt_dir_make();
 	path = sxt_path(dir, "x");
@@ -25,7 +25,7 @@ static void setup(void)
 	sx_store_close(t_create(path, 0600));
 }
 
-static void teardown(void)
+static void tear_down(void)
 {
 	free(data_path);
 	free(path);
@@ -269,7 +269,7 @@ static int use_inherited(sxt_proc *me, void *ctx)
 	return 0;
 }
 
-START_TEST(test_fork)
+START_TEST(test_handles_are_refused_after_fork)
 {
 	struct inherited h;
 	sx_slice key, value;
@@ -373,9 +373,9 @@ static const sxt_test tests[] = {
 	{ &test_lock_forked, 0, 1 },
 	{ &test_lock_threads, 0, 1 },
 	{ &test_lock_moved, 0, 1 },
-	{ &test_fork, 0, 1 },
+	{ &test_handles_are_refused_after_fork, 0, 1 },
 	{ &test_stale_reader, 0, 1 },
 	{ &test_reader_slots, 0, 1 },
 };
 
-SXT_SUITE(store_procs, setup, teardown);
+SXT_SUITE(store_procs, set_up, tear_down);

@@ -17,7 +17,7 @@ static char *path;
 static sx_store *store;
 static atomic_int failures, stop;
 
-static void setup(void)
+static void set_up(void)
 {
 	char *dir = sxt_dir_make();
 
@@ -27,7 +27,7 @@ static void setup(void)
 	free(dir);
 }
 
-static void teardown(void)
+static void tear_down(void)
 {
 	sx_store_close(store);
 	free(path);
@@ -54,7 +54,7 @@ static void *read_pairs(void *arg)
 	return NULL;
 }
 
-START_TEST(test_threads_read)
+START_TEST(test_readers_share_a_table)
 {
 	pthread_t threads[THREADS];
 	sx_txn *txn;
@@ -121,7 +121,7 @@ static void put_number(sx_txn *txn, sx_dbi dbi)
  * More readers than cores and commits without a pause: now and then a reader stands still for
  * several commits while it takes its snapshot.
  */
-START_TEST(test_threads_number)
+START_TEST(test_more_readers_than_cores)
 {
 	int commits = sxt_is_long() ? 2000000 : 30000;
 	pthread_t threads[THREADS];
@@ -182,7 +182,7 @@ static void *use_all(void *arg)
 	return NULL;
 }
 
-START_TEST(test_threads_all)
+START_TEST(test_all_operations_at_once)
 {
 	pthread_t threads[THREADS];
 	sx_slice value;
@@ -210,9 +210,9 @@ START_TEST(test_threads_all)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_threads_read, 0, 1 },
-	{ &test_threads_number, 0, 1 },
-	{ &test_threads_all, 0, 1 },
+	{ &test_readers_share_a_table, 0, 1 },
+	{ &test_more_readers_than_cores, 0, 1 },
+	{ &test_all_operations_at_once, 0, 1 },
 };
 
-SXT_SUITE(store_threads, setup, teardown);
+SXT_SUITE(store_threads, set_up, tear_down);

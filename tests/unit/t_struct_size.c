@@ -206,7 +206,7 @@ static int call_loader_put(const void *given)
 	return simidx_loader_put(loader, given, NULL, &sxt_err);
 }
 
-START_TEST(option_structs)
+START_TEST(test_sizes_of_options)
 {
 	static const simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
 	static const simidx_open_options open = SIMIDX_OPEN_OPTIONS_INIT;
@@ -228,7 +228,7 @@ START_TEST(option_structs)
 }
 END_TEST
 
-START_TEST(documents)
+START_TEST(test_sizes_of_documents)
 {
 	static const simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx_doc doc = SIMIDX_DOC_INIT;
@@ -244,7 +244,7 @@ START_TEST(documents)
 }
 END_TEST
 
-START_TEST(queries)
+START_TEST(test_sizes_of_queries)
 {
 	simidx_query q = any;
 
@@ -320,7 +320,7 @@ static int out_loader(void *out)
 	return rc;
 }
 
-START_TEST(reports)
+START_TEST(test_sizes_of_reports)
 {
 	T_TRY_OUT(out_info, simidx_info, SIMIDX_INFO_INIT, sizeof(size_t));
 	T_TRY_OUT(out_table_info, simidx_table_info, SIMIDX_TABLE_INFO_INIT, sizeof(size_t));
@@ -330,7 +330,7 @@ START_TEST(reports)
 }
 END_TEST
 
-START_TEST(answers)
+START_TEST(test_sizes_of_answers)
 {
 	simidx_results r = SIMIDX_RESULTS_INIT;
 	union t_room room;
@@ -355,7 +355,7 @@ START_TEST(answers)
 }
 END_TEST
 
-START_TEST(sketches)
+START_TEST(test_sizes_of_sketches)
 {
 	T_TRY_OUT(out_sketch, simidx_sketch, SIMIDX_SKETCH_INIT, SX_STRUCT_TO(simidx_sketch, fp));
 }
@@ -414,7 +414,7 @@ static int ask(size_t stride, size_t odd, size_t size, size_t *n_answers)
 	return rc;
 }
 
-START_TEST(arrays)
+START_TEST(test_sizes_in_arrays)
 {
 	static const size_t strides[] = { SX_STRUCT_TO(simidx_query, radius) + 4,
 					  sizeof(simidx_query) - 8, sizeof(simidx_query),
@@ -448,13 +448,13 @@ END_TEST
  */
 
 static const sxt_test tests[] = {
-	{ &option_structs, 0, 1 },
-	{ &documents, 0, 1 },
-	{ &queries, 0, 1 },
-	{ &reports, 0, 1 },
-	{ &answers, 0, 1 },
-	{ &sketches, 0, 1 },
-	{ &arrays, 0, 1 },
+	{ &test_sizes_of_options, 0, 1 },
+	{ &test_sizes_of_documents, 0, 1 },
+	{ &test_sizes_of_queries, 0, 1 },
+	{ &test_sizes_of_reports, 0, 1 },
+	{ &test_sizes_of_answers, 0, 1 },
+	{ &test_sizes_of_sketches, 0, 1 },
+	{ &test_sizes_in_arrays, 0, 1 },
 };
 
 SXT_SUITE(struct_size, set_up, tear_down);

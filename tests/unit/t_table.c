@@ -123,7 +123,7 @@ static void remove_all(struct t_tab *tab, uint64_t max_written)
 	ck_assert_uint_eq(stat.branch_pages + stat.leaf_pages + stat.overflow_pages, 0);
 }
 
-START_TEST(test_random)
+START_TEST(test_random_tables_equal_the_model)
 {
 	unsigned rounds = sxt_is_long() ? 600 : 48, i;
 	struct t_rows list = { 0 };
@@ -176,7 +176,7 @@ static void check_key(const struct t_tab *tab, sx_sort_key place, unsigned char 
 	sxt_must(sx_table_sort_key(&tab->table, key, &back));
 }
 
-START_TEST(test_keys)
+START_TEST(test_keys_keep_order)
 {
 	unsigned char a_key[SX_TABLE_MAX_KEY + 1] = { 0 }, b_key[SX_TABLE_MAX_KEY + 1] = { 0 };
 	struct t_tab tab;
@@ -212,7 +212,7 @@ START_TEST(test_keys)
 END_TEST
 
 /* A key of a permuted table says everything twice: both must agree. */
-START_TEST(test_wrong_keys)
+START_TEST(test_wrong_keys_are_refused)
 {
 	unsigned char bytes[SX_TABLE_MAX_KEY];
 	const sx_perm *perm;
@@ -282,7 +282,7 @@ static void check_ids(struct t_tab *tab, sx_cursor *cursor, uint64_t first, uint
 	sx_rows_free(&rows);
 }
 
-START_TEST(test_hot_fingerprint)
+START_TEST(test_one_fingerprint_in_many_blocks)
 {
 	const uint64_t n = 100000;
 	struct t_rows list = { 0 };
@@ -330,10 +330,10 @@ START_TEST(test_hot_fingerprint)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_random, 0, 2 * N_KINDS },
-	{ &test_hot_fingerprint, 0, 2 },
-	{ &test_keys, 0, N_KINDS },
-	{ &test_wrong_keys, 0, 8 },
+	{ &test_random_tables_equal_the_model, 0, 2 * N_KINDS },
+	{ &test_one_fingerprint_in_many_blocks, 0, 2 },
+	{ &test_keys_keep_order, 0, N_KINDS },
+	{ &test_wrong_keys_are_refused, 0, 8 },
 	{ &test_key_example, 0, 1 },
 };
 

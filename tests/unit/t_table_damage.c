@@ -86,7 +86,7 @@ static void check_refused(struct t_tab *tab, const struct t_rows *list, const ch
 }
 
 /* One byte of one block is wrong: wherever it is, a merge does not carry it on. */
-START_TEST(test_damaged_block)
+START_TEST(test_damaged_block_is_found)
 {
 	static const size_t offsets[] = { 0, 3, 5, 9, 16, 1000, 3000, 3500, 4079 };
 	unsigned char key_bytes[SX_TABLE_MAX_KEY], value_bytes[T_MOST_ENTRIES];
@@ -138,7 +138,7 @@ static int visit_any(void *ctx, const sx_block_slice *slice, enum sx_next *next,
 }
 
 /* A record that is intact but under a key that is not the table's. */
-START_TEST(test_wrong_key)
+START_TEST(test_wrong_key_is_found)
 {
 	unsigned char key_bytes[SX_TABLE_MAX_KEY], value_bytes[T_MOST_ENTRIES];
 	char hex[2 * SX_TABLE_MAX_KEY + 1];
@@ -191,7 +191,7 @@ START_TEST(test_wrong_key)
 END_TEST
 
 /* A row of the rows layout with a value of another size. */
-START_TEST(test_wrong_value)
+START_TEST(test_wrong_value_is_found)
 {
 	unsigned char key_bytes[SX_TABLE_MAX_KEY], value_bytes[64] = { 0 };
 	char hex[2 * SX_TABLE_MAX_KEY + 1];
@@ -239,7 +239,7 @@ static void put_block(struct t_tab *tab, size_t from, size_t n, size_t fence)
 }
 
 /* Blocks that are intact one by one, but do not follow each other as they must. */
-START_TEST(test_order)
+START_TEST(test_wrong_order_is_found)
 {
 	struct t_rows list = { 0 };
 	struct t_tab tab;
@@ -276,10 +276,10 @@ START_TEST(test_order)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_damaged_block, 0, 9 },
-	{ &test_wrong_key, 0, 2 },
-	{ &test_wrong_value, 0, 2 },
-	{ &test_order, 0, 4 },
+	{ &test_damaged_block_is_found, 0, 9 },
+	{ &test_wrong_key_is_found, 0, 2 },
+	{ &test_wrong_value_is_found, 0, 2 },
+	{ &test_wrong_order_is_found, 0, 4 },
 };
 
 SXT_SUITE(table_damage, NULL, NULL);

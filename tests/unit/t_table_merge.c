@@ -33,7 +33,7 @@ static void add_removals(const struct t_tab *tab, sxt_rng *rng, struct t_rows *l
  * A uniform table that grows by 30 % in merges of a tenth: each touches every block, so each
  * leaves blocks that are filled to 90 % or carried on. 0.85 is what is promised.
  */
-START_TEST(test_growth)
+START_TEST(test_blocks_stay_full_as_table_grows)
 {
 	struct t_rows list = { 0 };
 	const size_t n = 60000;
@@ -61,7 +61,7 @@ START_TEST(test_growth)
 END_TEST
 
 /* Ascending numbers, a few at a time, as the log of fresh rows grows: nothing is split. */
-START_TEST(test_append)
+START_TEST(test_appended_blocks_are_full)
 {
 	struct t_rows list = { 0 };
 	struct t_tab tab;
@@ -87,7 +87,7 @@ START_TEST(test_append)
 END_TEST
 
 /* The last block when it is exactly full, and when a change behind it changes nothing. */
-START_TEST(test_last_block)
+START_TEST(test_last_block_is_filled)
 {
 	struct t_rows list = { 0 }, one = { 0 };
 	uint64_t cols[SX_MAX_COLS] = { 0 }, seq;
@@ -127,7 +127,7 @@ END_TEST
  * next one if that is touched too, and here all are. So all fill more than that, except the
  * last one or two of about forty.
  */
-START_TEST(test_shrink)
+START_TEST(test_blocks_join_as_table_shrinks)
 {
 	unsigned merges = (unsigned)_i ? 10 : 1, i;
 	struct t_rows list = { 0 };
@@ -157,7 +157,7 @@ END_TEST
  * one behind it when it was touched and both together fill no more than 75 %, so afterwards any
  * two neighbours fill more than that.
  */
-START_TEST(test_shrink_locally)
+START_TEST(test_blocks_join_where_rows_go)
 {
 	struct t_rows list = { 0 };
 	uint64_t blocks, used;
@@ -218,7 +218,7 @@ static void many_changes(int above, int twice)
 	t_tab_close(&tab);
 }
 
-START_TEST(test_rounds)
+START_TEST(test_many_merges)
 {
 	many_changes(_i % 2, _i / 2);
 }
@@ -258,7 +258,7 @@ END_TEST
  */
 
 /* Remove the last entries of each block: its key is then a fence. Then add around it. */
-START_TEST(test_fences)
+START_TEST(test_fences_after_removals)
 {
 	struct t_rows list = { 0 }, ends = { 0 };
 	size_t end[200], n, i;
@@ -324,7 +324,7 @@ END_TEST
  * block, and where a fifth of each block goes, so that each is carried into the next one. The
  * step that passes the limit may write a few blocks and take one away.
  */
-START_TEST(test_max_written)
+START_TEST(test_merge_in_pieces)
 {
 	unsigned layout = (unsigned)_i % 2;
 	size_t step = _i / 2 ? 5 : 1000;
@@ -366,15 +366,15 @@ START_TEST(test_max_written)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_growth, 0, 2 },
-	{ &test_append, 0, 1 },
-	{ &test_last_block, 0, 1 },
-	{ &test_shrink, 0, 2 },
-	{ &test_shrink_locally, 0, 1 },
-	{ &test_rounds, 0, 4 },
+	{ &test_blocks_stay_full_as_table_grows, 0, 2 },
+	{ &test_appended_blocks_are_full, 0, 1 },
+	{ &test_last_block_is_filled, 0, 1 },
+	{ &test_blocks_join_as_table_shrinks, 0, 2 },
+	{ &test_blocks_join_where_rows_go, 0, 1 },
+	{ &test_many_merges, 0, 4 },
 	{ &test_round_that_empties, 0, 2 },
-	{ &test_fences, 0, 1 },
-	{ &test_max_written, 0, 4 },
+	{ &test_fences_after_removals, 0, 1 },
+	{ &test_merge_in_pieces, 0, 4 },
 };
 
 SXT_SUITE(table_merge, NULL, NULL);

@@ -21,12 +21,12 @@
 
 static simidx_text *text;
 
-static void setup(void)
+static void set_up(void)
 {
 	ck_assert_sx(simidx_text_open(NULL, &text, &sxt_err), SIMIDX_OK);
 }
 
-static void teardown(void)
+static void tear_down(void)
 {
 	simidx_text_close(text);
 	text = NULL;
@@ -100,7 +100,7 @@ static const struct {
 	{ TEXT("𝐀𝐁𝐂 𐐀𐐁"), "abc|𐐨𐐩" },
 };
 
-START_TEST(test_words)
+START_TEST(test_words_by_hand)
 {
 	simidx_sketch want = sxt_sketch_of_words(cases[_i].words, 64);
 	simidx_sketch got = sxt_sketch_of_text(text, cases[_i].utf8, cases[_i].size);
@@ -124,7 +124,7 @@ static const struct {
 	{ TEXT("\u0301\u0301") },
 };
 
-START_TEST(test_no_words)
+START_TEST(test_texts_without_words)
 {
 	simidx_sketch got = sxt_sketch_of_text(text, empty[_i].utf8, empty[_i].size);
 
@@ -150,7 +150,7 @@ START_TEST(test_short_flag)
 }
 END_TEST
 
-START_TEST(test_bits)
+START_TEST(test_fewer_bits)
 {
 	static const unsigned bits[] = { 16, 31, 32, 48, 64 };
 	static const char utf8[] = "Narrow fingerprints are the low bits of the wide ones.";
@@ -159,7 +159,7 @@ START_TEST(test_bits)
 	char profile[80];
 
 	wide = sxt_sketch_of_text(text, utf8, strlen(utf8));
-	teardown();
+	tear_down();
 	options.bits = bits[_i];
 	options.extractor = "words12";
 	ck_assert_sx(simidx_text_open(&options, &text, &sxt_err), SIMIDX_OK);
@@ -197,7 +197,7 @@ START_TEST(test_sqrt_weight)
 }
 END_TEST
 
-START_TEST(test_similar)
+START_TEST(test_similar_texts_are_near)
 {
 	char one[8192] = "", edited[8192] = "", other[8192] = "", word[16];
 	simidx_sketch sketch[3];
@@ -250,7 +250,7 @@ static const struct {
 	  "\ufffd\xef\xbf\xbf\xf4\x8f\xbf\xbf" },
 };
 
-START_TEST(test_decode)
+START_TEST(test_bad_utf8_is_replaced)
 {
 	sx_units got = { NULL, 0, 0 }, want = { NULL, 0, 0 };
 
@@ -268,7 +268,7 @@ START_TEST(test_decode)
 END_TEST
 
 /** What lengths in a stretch are bounded by (SX_STRETCH_MAX_BYTES), for this ICU's Unicode. */
-START_TEST(test_growth)
+START_TEST(test_buffers_grow)
 {
 	sx_units units = { NULL, 0, 0 }, spare = { NULL, 0, 0 };
 	char utf8[4];
@@ -299,7 +299,7 @@ END_TEST
  * Handles and profiles
  */
 
-START_TEST(test_arguments)
+START_TEST(test_bad_arguments_are_refused)
 {
 	simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
 	simidx_sketch sketch = SIMIDX_SKETCH_INIT;
@@ -408,18 +408,18 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_features_by_hand, 0, 1 },
-	{ &test_words, 0, COUNT(cases) },
-	{ &test_no_words, 0, COUNT(empty) },
+	{ &test_words_by_hand, 0, COUNT(cases) },
+	{ &test_texts_without_words, 0, COUNT(empty) },
 	{ &test_short_flag, 0, 1 },
-	{ &test_bits, 0, 5 },
+	{ &test_fewer_bits, 0, 5 },
 	{ &test_sqrt_weight, 0, 1 },
-	{ &test_similar, 0, 1 },
-	{ &test_decode, 0, COUNT(decodings) },
-	{ &test_growth, 0, 1 },
-	{ &test_arguments, 0, 1 },
+	{ &test_similar_texts_are_near, 0, 1 },
+	{ &test_bad_utf8_is_replaced, 0, COUNT(decodings) },
+	{ &test_buffers_grow, 0, 1 },
+	{ &test_bad_arguments_are_refused, 0, 1 },
 	{ &test_check_texts, 0, 1 },
 	{ &test_profile_of_an_index, 0, 1 },
 	{ &test_check_texts_of_an_index, 0, 1 },
 };
 
-SXT_SUITE(text, setup, teardown);
+SXT_SUITE(text, set_up, tear_down);

@@ -47,7 +47,7 @@ static void add(bytes *to, const void *from, size_t n)
 	to->at[to->n] = '\0';
 }
 
-static void setup(void)
+static void set_up(void)
 {
 	UErrorCode status = U_ZERO_ERROR;
 
@@ -64,7 +64,7 @@ static void setup(void)
 	add(&text, "", 0);
 }
 
-static void teardown(void)
+static void tear_down(void)
 {
 	ubrk_close(breaks);
 	sx_words_free(&words);
@@ -200,7 +200,7 @@ END_TEST
 /* What the rules tell apart in ASCII. */
 static const char *const kinds[] = { "a", "1", "_", ".", ",", "'", "@", ":", " ", "\n" };
 
-START_TEST(test_kinds)
+START_TEST(test_kinds_of_characters)
 {
 	unsigned length, longest = sxt_is_long() ? 7 : 6;
 
@@ -281,7 +281,7 @@ static void add_random(sxt_rng *rng, size_t n_pieces, unsigned rare)
 }
 
 /** Short stretches and long ones, few words and several batches. */
-START_TEST(test_random)
+START_TEST(test_random_texts)
 {
 	static const unsigned rare[] = { 0, 2, 5, 30, 300 };
 	static const size_t stretch[] = { 1, 100, 5000, SX_STRETCH_BYTES, SIZE_MAX };
@@ -316,7 +316,7 @@ START_TEST(test_random_bytes)
 END_TEST
 
 /** All the ends of a batch, in and around words of both kinds. */
-START_TEST(test_batches)
+START_TEST(test_ends_of_a_batch)
 {
 	static const char *const around[] = {
 		"a b c \u00e9 d", "\u00e9 \u00e9 \u00e9", "\u4e2d\u6587\u5b57 a", "a\u2019s b\nc",
@@ -412,7 +412,7 @@ START_TEST(test_islands)
 }
 END_TEST
 
-START_TEST(test_learn)
+START_TEST(test_kinds_are_learnt_from_icu)
 {
 	UErrorCode status = U_ZERO_ERROR;
 	sx_ascii learnt;
@@ -435,7 +435,7 @@ START_TEST(test_learn)
 END_TEST
 
 /** Where ICU does something else than is known here, that is noticed. */
-START_TEST(test_check)
+START_TEST(test_what_icu_does_otherwise_is_noticed)
 {
 	static const struct {
 		char c;
@@ -458,7 +458,7 @@ START_TEST(test_check)
 END_TEST
 
 /** Without what was learnt, ICU does all. */
-START_TEST(test_without)
+START_TEST(test_icu_alone)
 {
 	sxt_rng rng;
 
@@ -474,16 +474,16 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_all_of_ascii, 0, 8 },
-	{ &test_kinds, 0, 1 },
+	{ &test_kinds_of_characters, 0, 1 },
 	{ &test_neighbours, 0, COUNT(betweens) },
-	{ &test_random, 0, 5 },
+	{ &test_random_texts, 0, 5 },
 	{ &test_random_bytes, 0, 1 },
-	{ &test_batches, 0, 4 },
+	{ &test_ends_of_a_batch, 0, 4 },
 	{ &test_unicode_break_tests, 0, 1 },
 	{ &test_islands, 0, 1 },
-	{ &test_learn, 0, 1 },
-	{ &test_check, 0, 8 },
-	{ &test_without, 0, 1 },
+	{ &test_kinds_are_learnt_from_icu, 0, 1 },
+	{ &test_what_icu_does_otherwise_is_noticed, 0, 8 },
+	{ &test_icu_alone, 0, 1 },
 };
 
-SXT_SUITE(text_ascii, setup, teardown);
+SXT_SUITE(text_ascii, set_up, tear_down);

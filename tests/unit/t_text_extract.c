@@ -115,7 +115,7 @@ static int needs_stemmer(const simidx_text_options *options)
 	return options->stem && !strstr(simidx_text_build_info(), "libstemmer");
 }
 
-START_TEST(test_golden)
+START_TEST(test_golden_sketches)
 {
 	simidx_text_options options = golden[_i].options;
 	simidx_text *text, *clone = NULL;
@@ -355,7 +355,7 @@ START_TEST(test_long_text_in_stretches)
 END_TEST
 
 /* Any bytes at all: features do not depend on where the text was cut, and nothing breaks. */
-START_TEST(test_any_bytes)
+START_TEST(test_any_bytes_never_crash)
 {
 	static const char *const bits[] = {
 		"a", "B ", "\n", " x", "7", ".", "'", "\xff", "\xc3", "\xc3\xa9", "\xe4\xba", "\u4eac",
@@ -429,7 +429,7 @@ static const struct {
 	{ { .size = SIZE, .grams = 0x10000 }, "16" },
 };
 
-START_TEST(test_wrong_options)
+START_TEST(test_wrong_options_are_refused)
 {
 	simidx_text *text = NULL;
 
@@ -439,7 +439,7 @@ START_TEST(test_wrong_options)
 }
 END_TEST
 
-START_TEST(test_unknown_stems)
+START_TEST(test_unknown_stemmers_are_refused)
 {
 	simidx_text_options options = { .size = SIZE, .stem = "klingon" };
 	simidx_text *text = NULL;
@@ -452,7 +452,7 @@ START_TEST(test_unknown_stems)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_golden, 0, COUNT(golden) },
+	{ &test_golden_sketches, 0, COUNT(golden) },
 	{ &test_log_weight, 0, 1 },
 	{ &test_weights_are_capped, 0, 1 },
 	{ &test_features_without_weight, 0, 1 },
@@ -460,9 +460,9 @@ static const sxt_test tests[] = {
 	{ &test_built_in_stop_words, 0, 1 },
 	{ &test_joining_loses_nothing, 0, 1 },
 	{ &test_long_text_in_stretches, 0, 4 },
-	{ &test_any_bytes, 0, 5 },
-	{ &test_wrong_options, 0, COUNT(wrong) },
-	{ &test_unknown_stems, 0, 1 },
+	{ &test_any_bytes_never_crash, 0, 5 },
+	{ &test_wrong_options_are_refused, 0, COUNT(wrong) },
+	{ &test_unknown_stemmers_are_refused, 0, 1 },
 };
 
 SXT_SUITE(text_extract, NULL, NULL);

@@ -18,12 +18,12 @@
 
 static simidx_text *text;
 
-static void setup(void)
+static void set_up(void)
 {
 	ck_assert_sx(simidx_text_open(NULL, &text, &sxt_err), SIMIDX_OK);
 }
 
-static void teardown(void)
+static void tear_down(void)
 {
 	simidx_text_close(text);
 	text = NULL;
@@ -33,7 +33,7 @@ static void teardown(void)
  * Stretches
  */
 
-START_TEST(test_stretch)
+START_TEST(test_stretches_end_at_breaks)
 {
 	const uint8_t *lines = (const uint8_t *)"ab\ncd ef  gh \xe3\x80\x82\xe4\xb8\xad";
 	const uint8_t *marks = (const uint8_t *)"a \u0301 \uff9e \u0e33 \ufc5e -b";
@@ -250,7 +250,7 @@ START_TEST(test_long_run)
 END_TEST
 
 /** U+FDFA is three bytes and becomes 18 characters, four words. */
-START_TEST(test_expansion)
+START_TEST(test_normalisation_that_expands)
 {
 	size_t n = 300000, i;
 	char *utf8 = sxt_alloc(3 * n);
@@ -299,7 +299,7 @@ static void fill(char *line, size_t n)
 		line[i] = "abcdefgh -\n"[sxt_rng_below(&rng, 11)];
 }
 
-START_TEST(test_reuse)
+START_TEST(test_extractor_after_long_text)
 {
 	static const char small[] =
 		"After a very long text a short one is what it was before.";
@@ -348,16 +348,16 @@ START_TEST(test_100_mb)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_stretch, 0, 1 },
+	{ &test_stretches_end_at_breaks, 0, 1 },
 	{ &test_stretches_change_nothing, 0, 1 },
 	{ &test_forced_cut, 0, 1 },
 	{ &test_one_line, 0, 1 },
 	{ &test_long_words, 0, 1 },
 	{ &test_long_run, 0, 1 },
-	{ &test_expansion, 0, 1 },
+	{ &test_normalisation_that_expands, 0, 1 },
 	{ &test_many_marks, 0, 1 },
-	{ &test_reuse, 0, 1 },
+	{ &test_extractor_after_long_text, 0, 1 },
 	{ &test_100_mb, 0, 1 },
 };
 
-SXT_SUITE(text_long, setup, teardown);
+SXT_SUITE(text_long, set_up, tear_down);

@@ -190,7 +190,7 @@ static const struct {
 	  "exact=4000000000" },
 };
 
-START_TEST(test_profile)
+START_TEST(test_profile_of_options)
 {
 	simidx_text_options read = { .size = SIZE };
 	sx_profile_strings strings;
@@ -230,7 +230,7 @@ static const struct {
 	{ "words12 v1 a=2 b=1", "words12 v1 b=1 a=2", "order" },
 };
 
-START_TEST(test_differences)
+START_TEST(test_differences_are_named)
 {
 	ck_assert_int_ne(sx_text_profile_check(differences[_i].stored, differences[_i].own, &sxt_err),
 			 SIMIDX_OK);
@@ -295,8 +295,8 @@ static const sxt_test tests[] = {
 	{ &test_ignorable_characters, 0, 1 },
 	{ &test_each_feature, 0, 1 },
 	{ &test_each_seeded, 0, 1 },
-	{ &test_profile, 0, COUNT(profiles) },
-	{ &test_differences, 0, COUNT(differences) },
+	{ &test_profile_of_options, 0, COUNT(profiles) },
+	{ &test_differences_are_named, 0, COUNT(differences) },
 	{ &test_open_for, 0, 1 },
 };
 

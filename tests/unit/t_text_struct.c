@@ -39,7 +39,7 @@ static int out_fingerprint(void *out)
 				       SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS, out, &sxt_err);
 }
 
-START_TEST(texts)
+START_TEST(test_sizes_of_text_structs)
 {
 	static const simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
 	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
@@ -62,7 +62,7 @@ START_TEST(texts)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &texts, 0, 1 },
+	{ &test_sizes_of_text_structs, 0, 1 },
 };
 
 SXT_SUITE(text_struct, NULL, NULL);

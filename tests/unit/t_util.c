@@ -203,7 +203,7 @@ START_TEST(test_sort_items)
 }
 END_TEST
 
-START_TEST(test_unique)
+START_TEST(test_unique_of_sorted)
 {
 	uint64_t key[] = { 0, 0, 1, 2, 2, 2, 7, UINT64_MAX, UINT64_MAX };
 	static const uint64_t want[] = { 0, 1, 2, 7, UINT64_MAX };
@@ -223,7 +223,7 @@ END_TEST
  * Allocation
  */
 
-START_TEST(test_alloc)
+START_TEST(test_alloc_of_impossible_sizes)
 {
 	/* Volatile: the compiler must not see that these sizes are impossible. */
 	volatile size_t half = SIZE_MAX / 2 + 1;
@@ -254,7 +254,7 @@ START_TEST(test_alloc)
 }
 END_TEST
 
-START_TEST(test_reserve)
+START_TEST(test_reserve_grows)
 {
 	volatile size_t half = SIZE_MAX / 2 + 1;
 	uint64_t *array = NULL, *before;
@@ -283,7 +283,7 @@ START_TEST(test_reserve)
 }
 END_TEST
 
-START_TEST(test_u64s)
+START_TEST(test_u64s_grow)
 {
 	sx_u64s a = { 0 };
 	uint64_t i;
@@ -306,7 +306,7 @@ END_TEST
  * Bytes and hashes
  */
 
-START_TEST(test_bytes)
+START_TEST(test_numbers_of_bytes)
 {
 	/* One byte before, so that everything is unaligned. */
 	unsigned char b[10] = { 0, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xee };
@@ -337,7 +337,7 @@ START_TEST(test_bytes)
 }
 END_TEST
 
-START_TEST(test_hash)
+START_TEST(test_hash_is_xxh3)
 {
 	static const unsigned char bytes[] = {
 		0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01, /* two numbers */
@@ -364,7 +364,7 @@ END_TEST
  * Errors
  */
 
-START_TEST(test_fail)
+START_TEST(test_first_error_wins)
 {
 	char text[1000];
 	simidx_error err;
@@ -401,7 +401,7 @@ START_TEST(test_fail)
 }
 END_TEST
 
-START_TEST(test_errno)
+START_TEST(test_errno_becomes_a_code)
 {
 	static const struct {
 		int sys_errno, code;
@@ -435,7 +435,7 @@ START_TEST(test_errno)
 }
 END_TEST
 
-START_TEST(test_names)
+START_TEST(test_every_code_has_a_name)
 {
 	int a, b;
 
@@ -458,15 +458,15 @@ static const sxt_test tests[] = {
 	{ &test_sort_u64, 0, N_SIZES },
 	{ &test_sort_order, 0, N_SIZES },
 	{ &test_sort_items, 0, N_SIZES },
-	{ &test_unique, 0, 1 },
-	{ &test_alloc, 0, 1 },
-	{ &test_reserve, 0, 1 },
-	{ &test_u64s, 0, 1 },
-	{ &test_bytes, 0, 1 },
-	{ &test_hash, 0, 1 },
-	{ &test_fail, 0, 1 },
-	{ &test_errno, 0, 1 },
-	{ &test_names, 0, 1 },
+	{ &test_unique_of_sorted, 0, 1 },
+	{ &test_alloc_of_impossible_sizes, 0, 1 },
+	{ &test_reserve_grows, 0, 1 },
+	{ &test_u64s_grow, 0, 1 },
+	{ &test_numbers_of_bytes, 0, 1 },
+	{ &test_hash_is_xxh3, 0, 1 },
+	{ &test_first_error_wins, 0, 1 },
+	{ &test_errno_becomes_a_code, 0, 1 },
+	{ &test_every_code_has_a_name, 0, 1 },
 };
 
 SXT_SUITE(util, NULL, NULL);
