@@ -13,7 +13,7 @@ if [ ! -r "$file" ]; then
 	echo "unicode.org and have SIMIDX_WORD_BREAK_TEST name it"
 	exit 77
 fi
-ran=$(CK_RUN_SUITE=text_ascii CK_RUN_CASE='break tests' "$SX_BUILDDIR/tests/unit/run") || {
+ran=$(CK_RUN_SUITE=text_ascii CK_RUN_CASE=test_unicode_break_tests "$SX_BUILDDIR/tests/unit/run") || {
 	echo "$ran"
 	exit 1
 }
