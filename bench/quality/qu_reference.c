@@ -8,10 +8,6 @@
  * half of the weight has it, as in the library.
  */
 
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "quality/qu_sketch.h"
 
 #include <stdlib.h>

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "text/sx_text_tokens.h"
 
 #include <limits.h>

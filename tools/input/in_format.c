@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "input/in_reader.h"
 
 #include <string.h>

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "input/in_reader.h"
 
 #define JSONL_TAKES (IN_TAKES_FIELDS | IN_TAKES_ENCODING | IN_TAKES_TEXT_FIELD)

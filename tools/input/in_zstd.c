@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "input/in_codec.h"
 
 /* A frame, or one of the sixteen kinds of frames to be passed over, as pzstd begins a file. */
