@@ -5,11 +5,13 @@ bin_PROGRAMS += tools/simidx-load tools/simidx-query
 noinst_LIBRARIES += tools/libcommon.a tools/libload.a tools/libquery.a
 
 tools_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
+# The objects of our own libraries are linked into the tools, so that these start from wherever they
+# are installed, before ldconfig has run.
 tools_libs = tools/libcommon.a
 if HAVE_TEXT
-tools_libs += lib/text/libsimidx-text.la
+tools_libs += lib/text/libsx-text.la
 endif
-tools_libs += lib/libsimidx.la $(JANSSON_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) -lm
+tools_libs += lib/libsx-core.la $(JANSSON_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) -lm
 
 # What both tools share: messages and options, and the parsers of every input format.
 tools_libcommon_a_SOURCES = \

@@ -26,8 +26,7 @@ pc_dir=${pc%/*}
 lib_dir=${pc_dir%/pkgconfig}
 PKG_CONFIG_PATH=$pc_dir
 PKG_CONFIG_SYSROOT_DIR=$stage
-LD_LIBRARY_PATH=$lib_dir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR LD_LIBRARY_PATH
+export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 
 (cd "$stage" && find . -name '*.h' | sed 's|.*/||' | sort) >"$tmp/headers"
 {
@@ -35,11 +34,15 @@ export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR LD_LIBRARY_PATH
 	[ -z "${SX_TEXT-}" ] || echo simidx_text.h
 } | diff -u - "$tmp/headers" || fail 'installed headers are not the public ones'
 ! find "$stage" -name '*sx-*' | grep . || fail 'an internal library is installed'
+
+# The tools start from here, though nothing says where our libraries are.
 for tool in simidx-load simidx-query; do
 	path=$(find "$stage" -path "*/bin/$tool")
 	[ -n "$path" ] || fail "$tool is not installed"
-	"$path" --version
+	"$path" --version || fail "$tool does not start after make install"
 done
+LD_LIBRARY_PATH=$lib_dir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
 
 cat >"$tmp/consumer.c" <<'EOF'
 #include <stdio.h>
