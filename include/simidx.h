@@ -303,6 +303,7 @@ void simidx_reader_close(simidx_reader *reader);
 
 #define SIMIDX_QUERY_LABELS 1u /**< deliver the labels too: one more look-up for each document */
 #define SIMIDX_QUERY_FP2 2u    /**< judge by the second fingerprints too: fp2, radius2 */
+#define SIMIDX_QUERY_TEXT 4u   /**< the fingerprints are those of texts: see simidx_query */
 
 /** What a search is to return. */
 enum simidx_mode {
@@ -321,6 +322,11 @@ enum simidx_mode {
  * first. A match has a distance of at most `radius` and differs in at most `max_bits` bits. With
  * SIMIDX_QUERY_FP2 the distances of both fingerprints must besides add up to at most `radius2`.
  *
+ * A text without features has fingerprint 0 and second fingerprint 0. With SIMIDX_QUERY_TEXT such
+ * a text is near to nothing: as a document it does not match, and as a query it matches nothing.
+ * Both fingerprints count where the index has both, so `fp2` is to be set then, also without
+ * SIMIDX_QUERY_FP2; elsewhere `fp` alone does, and a real text has 0 there once in 2^f.
+ *
  * By default all matches are found. `probes` or `complete` make a weighted search cheaper:
  * what lies within simidx_results.complete_to is found for certain, the rest as far as the
  * probes reach. A probe looks up one range of one table.
@@ -336,7 +342,7 @@ typedef struct simidx_query {
 	                        no such limit */
 	const uint8_t *weights;  /**< f of them, weights[b] for bit b; NULL = 1 each */
 	const uint8_t *weights2; /**< 64 of them, for fp2; NULL = 1 each */
-	uint64_t fp2;     /**< second fingerprint, with SIMIDX_QUERY_FP2 */
+	uint64_t fp2;     /**< second fingerprint, with SIMIDX_QUERY_FP2 or _TEXT */
 	unsigned radius2; /**< largest sum of both distances, with SIMIDX_QUERY_FP2 */
 	unsigned probes;  /**< with weights: number of probes, the likeliest first; 0 = as many as
 	                        it takes */

@@ -5,7 +5,7 @@
  * simidx_sketch.h - fingerprints from weighted features, and distances between fingerprints.
  *
  * The conventions of simidx.h hold here too. All functions are pure arithmetic and may be called
- * from any thread.
+ * from any thread. simidx_text.h has those for texts.
  */
 
 #ifndef SIMIDX_SKETCH_H
@@ -65,7 +65,7 @@ typedef struct simidx_sketch {
 	uint64_t n_features;    /**< features summed */
 	uint64_t n_tokens;      /**< words of the text; set by libsimidx-text, else 0 */
 	uint32_t bits;          /**< f */
-	uint32_t flags;         /**< SIMIDX_SKETCH_ flags that were asked for, and _SHORT */
+	uint32_t flags;         /**< SIMIDX_SKETCH_ flags that were asked for, _SHORT, _EMPTY */
 } simidx_sketch;
 
 #define SIMIDX_SKETCH_INIT { sizeof(simidx_sketch), 0, 0, { 0 }, { 0 }, { 0 }, { 0 }, 0, 0, 0, 0 }
@@ -73,12 +73,15 @@ typedef struct simidx_sketch {
 #define SIMIDX_SKETCH_FP2 1u     /**< compute fp2, sums2 (and weights2, with _WEIGHTS) */
 #define SIMIDX_SKETCH_WEIGHTS 2u /**< compute weights */
 #define SIMIDX_SKETCH_SHORT 4u   /**< result: a text with few tokens (simidx_text_options) */
+#define SIMIDX_SKETCH_EMPTY 8u   /**< result: no feature has a weight above 0 */
 
 /**
  * SimHash of weighted features (Charikar 2002; Manku et al., section 2).
  *
  * Bit b is 1 when the weights of the features whose hash has bit b exceed the weights of those
- * that have not; a tie gives 0, and so do no features at all. The second fingerprint is the
+ * that have not; a tie gives 0. A text without features (flag SIMIDX_SKETCH_EMPTY) has
+ * fingerprint 0, second fingerprint 0 and no weights: it is near to nothing, which searches know
+ * by SIMIDX_QUERY_TEXT. The second fingerprint is the
  * same over XXH3-64, seed 0x9e3779b97f4a7c15, of the 8 little-endian bytes of each hash. The
  * query weight of a bit is min(255, round(32 |sum| / n)), n being the integer square root of
  * the sum of the squared weights: a bit with a small sum is the first to flip under an edit.
@@ -97,6 +100,35 @@ typedef struct simidx_sketch {
  */
 int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits, unsigned flags,
 		       simidx_sketch *out, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * What searches by the weights of a text use, with and without a second fingerprint: the
+ * distance that counts as near, how many of the first one's bits that have a weight may differ
+ * (simidx_query.max_bits is that and the number of bits of weight 0), and how many probes look
+ * for it (plan 3x22 needs more, as most of its prefixes are longer).
+ */
+#define SIMIDX_TEXT_RADIUS 144
+#define SIMIDX_TEXT_RADIUS_NO_FP2 59
+#define SIMIDX_TEXT_BITS 16
+#define SIMIDX_TEXT_PROBES 32
+#define SIMIDX_TEXT_PROBES_3X22 128
+
+/**
+ * The query that finds what is near to a text, as simidx-query asks by default: SIMIDX_QUERY_TEXT
+ * with the fingerprints of a sketch, and with its weights, limits and probes as above. The second
+ * fingerprint counts where both the sketch and the index have one. A sketch without weights gives
+ * the plain distance, SIMIDX_DEFAULT_RADIUS bits. Any field may be changed before the search, such
+ * as radius and radius2 together, for another distance that counts as near.
+ *
+ * @param sketch  best made with SIMIDX_SKETCH_WEIGHTS, and with SIMIDX_SKETCH_FP2 for an index
+ *                with second fingerprints
+ * @param out     for simidx_reader_search(); it points to the weights of the sketch. out->size
+ *                must be set
+ * @return SIMIDX_OK; SIMIDX_E_MISMATCH when the fingerprints of the index have another number
+ *         of bits
+ */
+int simidx_sketch_query(const simidx *index, const simidx_sketch *sketch, simidx_query *out,
+			simidx_error *err) SIMIDX_CHECK_RESULT;
 
 #ifdef __cplusplus
 }

@@ -60,18 +60,6 @@ typedef struct simidx_text simidx_text;
 /** Texts with fewer tokens than this have fingerprints that one edit moves far. */
 #define SIMIDX_SHORT_TOKENS 64
 
-/**
- * What searches by the weights of a text use, with and without a second fingerprint: the
- * distance that counts as near, how many of the first one's bits that have a weight may differ
- * (simidx_query.max_bits is that and the number of bits of weight 0), and how many probes look
- * for it (plan 3x22 needs more, as most of its prefixes are longer).
- */
-#define SIMIDX_TEXT_RADIUS 144
-#define SIMIDX_TEXT_RADIUS_NO_FP2 59
-#define SIMIDX_TEXT_BITS 16
-#define SIMIDX_TEXT_PROBES 32
-#define SIMIDX_TEXT_PROBES_3X22 128
-
 /** For simidx_text_options.top: keep all features; choose the number by the text's length. */
 #define SIMIDX_TEXT_TOP_ALL UINT32_MAX
 #define SIMIDX_TEXT_TOP_AUTO (UINT32_MAX - 1)
@@ -108,8 +96,8 @@ typedef struct simidx_text_options {
 	const char *stem;
 	/** Texts with fewer tokens are flagged SIMIDX_SKETCH_SHORT; 0 = SIMIDX_SHORT_TOKENS */
 	uint32_t min_tokens;
-	/** Not 0: such texts have one feature, all tokens of step 3 before stop words are left
-	    out, so that only texts with the same words in the same order have the same
+	/** Not 0: such texts, if they have tokens, have one feature, all tokens of step 3 before
+	    stop words are left out, so that only texts with the same words in the same order have the same
 	    fingerprint, and others one that is far from all. */
 	int short_exact;
 	/** Of the hash; 0 = as the library is by itself. Another seed gives other fingerprints
@@ -159,8 +147,8 @@ void simidx_text_close(simidx_text *text);
  * The fingerprint of a text.
  *
  * Any bytes are accepted: invalid UTF-8 becomes U+FFFD, NUL is a character like any other, an
- * empty text has fingerprint 0 (with short_exact that of a feature without bytes), no tokens
- * and the flag SIMIDX_SKETCH_SHORT.
+ * empty text has no tokens and no features, fingerprint 0 and the flags SIMIDX_SKETCH_SHORT and
+ * SIMIDX_SKETCH_EMPTY.
  *
  * @param utf8   `size` bytes; may be NULL when size is 0
  * @param size   at most 2^30
@@ -174,6 +162,24 @@ void simidx_text_close(simidx_text *text);
  */
 int simidx_text_fingerprint(simidx_text *text, const void *utf8, size_t size, unsigned flags,
 			    simidx_sketch *out, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * The query that finds what is near to a text, as simidx-query asks by default: the text's sketch,
+ * and simidx_sketch_query() of that. A text without features finds nothing.
+ *
+ * @param text    made by simidx_text_open_for() for this index
+ * @param utf8, size  as for simidx_text_fingerprint()
+ * @param sketch  all of it is made; sketch->size must be set
+ * @param out     for simidx_reader_search(); it points to the weights of the sketch. out->size
+ *                must be set
+ * @return SIMIDX_OK; SIMIDX_E_RANGE when the text is too long; SIMIDX_E_MISMATCH when the
+ *         extractor makes fingerprints of another width than the index has; SIMIDX_E_NOMEM
+ *
+ * Cost: that of simidx_text_fingerprint().
+ */
+int simidx_text_query(simidx_text *text, const simidx *index, const void *utf8, size_t size,
+		      simidx_sketch *sketch, simidx_query *out, simidx_error *err)
+	SIMIDX_CHECK_RESULT;
 
 /**
  * All features of a text with their bytes, the heaviest first, ties by smaller hash: to see why

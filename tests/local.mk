@@ -151,6 +151,7 @@ unit_text = \
 	tests/unit/t_text_long.c \
 	tests/unit/t_text_extract.c \
 	tests/unit/t_text_profile.c \
+	tests/unit/t_text_query.c \
 	tests/unit/t_text_struct.c
 
 tests_unit_run_SOURCES = $(unit_suites)
@@ -215,6 +216,7 @@ EXTRA_DIST += tests/kernel/kernel_run.c tests/kernel/neon.sh
 
 build_tests = \
 	tests/build/bench.sh \
+	tests/build/examples.sh \
 	tests/build/exports.sh \
 	tests/build/headers.sh \
 	tests/build/ignored.sh \
@@ -243,6 +245,7 @@ tool_tests = \
 	tests/tool/create.sh \
 	tests/tool/csv.sh \
 	tests/tool/dump.sh \
+	tests/tool/empty_texts.sh \
 	tests/tool/extractors.sh \
 	tests/tool/formats.sh \
 	tests/tool/guard.sh \
@@ -264,7 +267,8 @@ tool_tests = \
 	tests/tool/verify.sh
 
 TESTS += $(build_tests) $(tool_tests) tests/unit/word_breaks.sh
-EXTRA_DIST += $(build_tests) $(tool_tests) tests/build/rooms tests/build/sessions.sh \
+EXTRA_DIST += examples/text_search.c $(build_tests) $(tool_tests) tests/build/rooms \
+	tests/build/sessions.sh \
 	tests/tool/tool_lib.sh tests/unit/word_breaks.sh
 
 # What the scripts need besides the tools.

@@ -89,7 +89,7 @@ static int ask_the_same(const simidx *index, const simidx_query *queries, size_t
 	simidx_query plain = SIMIDX_QUERY_INIT, q = queries[0];
 
 	plain.radius = q.radius;
-	plain.flags = q.flags & SIMIDX_QUERY_LABELS;
+	plain.flags = q.flags & (SIMIDX_QUERY_LABELS | SIMIDX_QUERY_TEXT);
 	plain.limit = q.limit;
 	plain.mode = q.mode == SIMIDX_COUNT ? SIMIDX_COUNT : SIMIDX_ALL;
 	plain.max_bits = q.max_bits;
@@ -97,7 +97,7 @@ static int ask_the_same(const simidx *index, const simidx_query *queries, size_t
 		q = queries[i];
 		if (q.fp & ~sx_low_bits(index->bits))
 			return 0;
-		q.fp = 0;
+		q.fp = q.fp2 = 0; /* that one is not compared with, but tells empty texts */
 		if (memcmp(&q, &plain, sizeof(q)))
 			return 0;
 	}
@@ -394,7 +394,7 @@ int sx_sorted_answer(sx_sorted *s, simidx_reader *r, size_t i, simidx_results *o
 	*out = (simidx_results)SIMIDX_RESULTS_INIT;
 	if (rc)
 		return rc;
-	if (counters->is_alone)
+	if (counters->is_alone || q.is_empty)
 		return sx_search(r, &q, out, err);
 	out->probes = counters->probes;
 	out->blocks = counters->blocks;

@@ -71,16 +71,17 @@ static int take(struct reading *g, uint64_t fp, const uint64_t *id, const uint64
 	sx_matches *m = g->m;
 	simidx_match match = sx_match_of(g->index, 0, fp, 0);
 	size_t had = m->n;
+	int judges = sx_query_judges(g->q, fp);
 
-	if (g->count && !g->q->has_fp2) {
+	if (g->count && !judges) {
 		*g->count += n;
 		return SIMIDX_OK;
 	}
 	sx_query_judge(g->q, &match);
 	if (sx_reserve(&m->at, &m->cap, m->n + n, sizeof(*m->at)))
 		return sx_fail_nomem(err);
-	/* Without second fingerprints all match, and the callers have seen to max. */
-	if (!g->q->has_fp2) {
+	/* All match, and the callers have seen to max. */
+	if (!judges) {
 		simidx_match *to = m->at + m->n, like = match; /* one that stays in registers */
 
 		for (size_t i = 0; i < n; i++) {
@@ -94,7 +95,7 @@ static int take(struct reading *g, uint64_t fp, const uint64_t *id, const uint64
 	}
 	for (size_t i = 0; i < n && !is_full(g); i++) {
 		match.id = id[i];
-		match.fp2 = fp2[i];
+		match.fp2 = fp2 ? fp2[i] : 0;
 		if (!sx_query_judge(g->q, &match))
 			continue;
 		m->at[m->n++] = match;
@@ -136,22 +137,23 @@ static int visit(void *ctx, const sx_block_slice *s, enum sx_next *next, simidx_
 {
 	struct reading *g = ctx;
 	size_t n = s->to > s->from ? (size_t)(s->to - s->from) : 0;
+	uint64_t fp = g->task->probe[s->probe].low;
+	int judges = sx_query_judges(g->q, fp), rc = SIMIDX_OK;
 	const sx_rows *rows = &g->m->rows;
-	int rc = SIMIDX_OK;
 
 	if (s->probe != g->probe)
 		g->had = 0;
 	g->probe = s->probe;
-	if (g->max && !g->q->has_fp2 && n > g->max - g->had)
+	if (g->max && !judges && n > g->max - g->had)
 		n = (size_t)(g->max - g->had);
-	if (g->count && !g->q->has_fp2) {
+	if (g->count && !judges) {
 		*g->count += n;
 		return SIMIDX_OK;
 	}
 	if (n) {
 		rc = sx_postings_decode(&g->m->lookup, g->task, s, n, &g->m->rows, err);
 		if (!rc)
-			rc = take(g, g->task->probe[s->probe].low, rows->col[0],
+			rc = take(g, fp, rows->col[0],
 				  rows->n_cols > 1 ? rows->col[1] : NULL, n, err);
 	}
 	if (is_full(g))

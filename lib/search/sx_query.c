@@ -4,6 +4,7 @@
 #include "search/sx_query.h"
 
 #include <limits.h>
+#include <string.h>
 
 #include <simidx_sketch.h>
 
@@ -38,10 +39,18 @@ int sx_query_accepts(const sx_query *q, uint64_t fp)
 	       sx_query_accepts_near(q, fp);
 }
 
+/* In an index without second fingerprints, fp2 is 0. */
+static int is_empty_text(uint64_t fp, uint64_t fp2)
+{
+	return !fp && !fp2;
+}
+
 int sx_query_judge(const sx_query *q, simidx_match *match)
 {
 	match->distance = (unsigned)__builtin_popcountll(match->fp ^ q->fp);
 	match->weighted_distance = sx_query_distance(q, match->fp);
+	if (q->is_text && is_empty_text(match->fp, match->fp2))
+		return 0;
 	if (!q->has_fp2)
 		return 1;
 	match->distance2 = (unsigned)__builtin_popcountll(match->fp2 ^ q->asked->fp2);
@@ -73,7 +82,7 @@ static int check_values(const simidx *index, const simidx_query *a, simidx_error
 
 int sx_query_init(sx_query *q, const simidx *index, const simidx_query *a, simidx_error *err)
 {
-	const unsigned known = SIMIDX_QUERY_LABELS | SIMIDX_QUERY_FP2;
+	const unsigned known = SIMIDX_QUERY_LABELS | SIMIDX_QUERY_FP2 | SIMIDX_QUERY_TEXT;
 	int rc;
 
 	if (a->size != sizeof(*a) || a->flags & ~known || a->mode > SIMIDX_NEAREST || a->reserved)
@@ -100,5 +109,53 @@ int sx_query_init(sx_query *q, const simidx *index, const simidx_query *a, simid
 	}
 	if (a->max_bits && a->max_bits < q->max_bits)
 		q->max_bits = a->max_bits;
+	q->is_text = (a->flags & SIMIDX_QUERY_TEXT) != 0;
+	q->is_empty = q->is_text &&
+		      is_empty_text(a->fp, index->flags & SIMIDX_CREATE_FP2 ? a->fp2 : 0);
+	return SIMIDX_OK;
+}
+
+/* ---- of a text ---- */
+
+static void ask_by_weights(const simidx *index, const simidx_sketch *sketch, simidx_query *q)
+{
+	q->weights = sketch->weights;
+	q->radius = SIMIDX_TEXT_RADIUS_NO_FP2;
+	if (index->flags & SIMIDX_CREATE_FP2 && sketch->flags & SIMIDX_SKETCH_FP2) {
+		q->flags |= SIMIDX_QUERY_FP2;
+		q->weights2 = sketch->weights2;
+		q->radius = q->radius2 = SIMIDX_TEXT_RADIUS;
+	}
+	q->probes = strcmp(index->plan.name, "3x22") ? SIMIDX_TEXT_PROBES
+						     : SIMIDX_TEXT_PROBES_3X22;
+	q->max_bits = SIMIDX_TEXT_BITS;
+	for (unsigned b = 0; b < index->bits; b++)
+		q->max_bits += !sketch->weights[b];
+}
+
+int simidx_sketch_query(const simidx *index, const simidx_sketch *sketch, simidx_query *out,
+			simidx_error *err)
+{
+	static const simidx_query empty = SIMIDX_QUERY_INIT;
+	simidx_sketch own_sketch;
+	simidx_query own, *q;
+
+	sx_err_clear(err);
+	q = sx_struct_begin(out, SX_QUERY_MIN, &own, sizeof(own));
+	/* The query points to the caller's weights, so all of them must be there. */
+	if (!index || !q || !sx_struct_read(sketch, SX_STRUCT_TO(simidx_sketch, flags),
+					    &own_sketch, sizeof(own_sketch)))
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_sketch_query: no index, or bad struct size");
+	if (sketch->bits != index->bits)
+		return sx_fail(err, SIMIDX_E_MISMATCH,
+			       "the sketch has %u bits, the fingerprints of the index have %u",
+			       sketch->bits, index->bits);
+	*q = empty;
+	q->flags = SIMIDX_QUERY_TEXT;
+	q->fp = sketch->fp;
+	q->fp2 = sketch->fp2;
+	if (sketch->flags & SIMIDX_SKETCH_WEIGHTS)
+		ask_by_weights(index, sketch, q);
+	sx_struct_end(out, q, sizeof(*q));
 	return SIMIDX_OK;
 }

@@ -21,6 +21,8 @@ typedef struct sx_query {
 	unsigned unit;      /* all weights are 0 or this; 0 = they are several */
 	uint64_t ignore;    /* bits of weight 0 */
 	int has_fp2;
+	int is_text;        /* texts without features do not match */
+	int is_empty;       /* it is itself of one: nothing matches */
 	sx_by_weight by_weight; /* where it is weighted */
 } sx_query;
 
@@ -39,6 +41,15 @@ int sx_query_accepts_near(const sx_query *query, uint64_t fp);
 
 /** Whether documents with this fingerprint can match. */
 int sx_query_accepts(const sx_query *query, uint64_t fp);
+
+/**
+ * Whether documents with this fingerprint, which is accepted, are to be judged one by one;
+ * otherwise all of them match.
+ */
+static inline int sx_query_judges(const sx_query *query, uint64_t fp)
+{
+	return query->has_fp2 || (query->is_text && !fp);
+}
 
 /** Whether a document whose fingerprint is accepted matches; its distances are set. */
 int sx_query_judge(const sx_query *query, simidx_match *match);

@@ -169,6 +169,11 @@ int sx_search(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_e
 
 	r->matches.n = 0;
 	r->hits.left = q->asked->max_candidates ? q->asked->max_candidates : UINT64_MAX;
+	if (q->is_empty) {
+		/* Nothing is looked up; the access is what could be explained. */
+		out->complete_to = (int)q->radius;
+		return finish(r, sx_access_make(&r->access, &r->view, q, err), out);
+	}
 	rc = q->asked->mode == SIMIDX_NEAREST ? search_nearest(r, q, out, err)
 					      : search_within_radius(r, q, out, err);
 	return finish(r, rc, out);

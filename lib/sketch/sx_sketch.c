@@ -208,8 +208,11 @@ static uint32_t guess_common(const simidx_feature *features, size_t n)
 	return n_least > 1 || n == 1 ? least : 0;
 }
 
-/* The sums over the hashes, and over the second hashes if sums2 is not NULL. */
-static void sum_bits(const simidx_feature *features, size_t n, int64_t *sums, int64_t *sums2)
+/*
+ * The sums over the hashes, and over the second hashes if sums2 is not NULL. Returns the sum of the
+ * weights.
+ */
+static uint64_t sum_bits(const simidx_feature *features, size_t n, int64_t *sums, int64_t *sums2)
 {
 	uint32_t common = guess_common(features, n);
 	uint64_t total = 0;
@@ -231,6 +234,7 @@ static void sum_bits(const simidx_feature *features, size_t n, int64_t *sums, in
 	finish_sums(&first, common, total, sums);
 	if (sums2)
 		finish_sums(&second, common, total, sums2);
+	return total;
 }
 
 static uint64_t sign_bits(const int64_t *sums, unsigned bits)
@@ -302,7 +306,8 @@ int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits, 
 	sketch->bits = bits;
 	sketch->flags = flags;
 	sketch->n_features = n;
-	sum_bits(features, n, sketch->sums, flags & SIMIDX_SKETCH_FP2 ? sketch->sums2 : NULL);
+	if (!sum_bits(features, n, sketch->sums, flags & SIMIDX_SKETCH_FP2 ? sketch->sums2 : NULL))
+		sketch->flags |= SIMIDX_SKETCH_EMPTY;
 	/* Bits that the fingerprint does not have say nothing. */
 	memset(sketch->sums + bits, 0, (64 - bits) * sizeof(sketch->sums[0]));
 	sketch->fp = sign_bits(sketch->sums, bits);

@@ -131,7 +131,9 @@ static int count_whole(simidx_text *text, sx_gram_names *names, simidx_error *er
 	text->features.n_words = n_words;
 	if (names)
 		names->n = names->bytes.n = 0;
-	return rc ? rc : sx_features_add(&text->features, whole->at, whole->n, names, err);
+	/* A text without tokens has no features. */
+	return rc || !whole->n ? rc
+			       : sx_features_add(&text->features, whole->at, whole->n, names, err);
 }
 
 /** Count n-grams by way of the filters. */
@@ -233,6 +235,21 @@ int simidx_text_fingerprint(simidx_text *text, const void *utf8, size_t size, un
 	return SIMIDX_OK;
 }
 
+int simidx_text_query(simidx_text *text, const simidx *index, const void *utf8, size_t size,
+		      simidx_sketch *sketch, simidx_query *out, simidx_error *err)
+{
+	const unsigned flags = SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS;
+	simidx_query own;
+	int rc;
+
+	if (!sx_struct_begin(out, SX_STRUCT_TO(simidx_query, radius), &own, sizeof(own))) {
+		sx_err_clear(err);
+		return sx_fail(err, SIMIDX_E_ARG, "no query, or its size is not set");
+	}
+	rc = simidx_text_fingerprint(text, utf8, size, flags, sketch, err);
+	return rc ? rc : simidx_sketch_query(index, sketch, out, err);
+}
+
 typedef int feature_callback(void *ctx, const simidx_feature *feature, const char *bytes,
 			     size_t n_bytes);
 
@@ -253,9 +270,7 @@ static int hand_on_features(const simidx_text *text, const sx_gram_names *names,
 
 	for (i = 0; i < text->features.n && !rc; i++) {
 		name = sx_gram_names_find(names, feature[i].hash);
-		/* A text without tokens may be a feature without bytes. */
-		rc = callback(ctx, &feature[i], name->size ? names->bytes.at + name->offset : "",
-			      name->size);
+		rc = callback(ctx, &feature[i], names->bytes.at + name->offset, name->size);
 	}
 	return rc;
 }

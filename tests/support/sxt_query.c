@@ -18,8 +18,17 @@ static unsigned sum(uint64_t differ, const uint8_t *weights)
 	return total;
 }
 
-static int judge(const sxt_doc *doc, const simidx_query *q, sxt_found *out)
+/* Of an index without second fingerprints, fp2 is not looked at. */
+static int is_empty_text(uint64_t fp, uint64_t fp2, unsigned index_flags)
 {
+	return fp == 0 && (!(index_flags & SIMIDX_CREATE_FP2) || fp2 == 0);
+}
+
+static int judge(const sxt_model *m, const sxt_doc *doc, const simidx_query *q, sxt_found *out)
+{
+	if (q->flags & SIMIDX_QUERY_TEXT && (is_empty_text(doc->fp, doc->fp2, m->flags) ||
+					     is_empty_text(q->fp, q->fp2, m->flags)))
+		return 0;
 	out->doc = doc;
 	out->distance = sum(doc->fp ^ q->fp, NULL);
 	out->first = out->weighted_distance = sum(doc->fp ^ q->fp, q->weights);
@@ -54,7 +63,7 @@ sxt_found *sxt_model_find(const sxt_model *m, size_t n, const simidx_query *quer
 		exit(EXIT_FAILURE);
 	*n_found = 0;
 	for (size_t i = 0; i < n; i++)
-		*n_found += (size_t)judge(&m->at[i], query, &found[*n_found]);
+		*n_found += (size_t)judge(m, &m->at[i], query, &found[*n_found]);
 	qsort(found, *n_found, sizeof(*found), compare);
 	if (!(m->flags & SIMIDX_CREATE_NO_IDS))
 		return found;

@@ -159,8 +159,6 @@ same	0	same
 same	0	short
 near	0	near
 order	0	order
-empty	0	empty
-empty	0	none
 END
 
 # Features that others made: lines of them, weights as they are written.

@@ -293,6 +293,39 @@ START_TEST(test_batches_of_all_sizes)
 }
 END_TEST
 
+/* Second fingerprints of queries differ, and do not matter but to tell texts without features. */
+START_TEST(test_empty_texts_in_batches)
+{
+	static const unsigned flags[] = { 0, SIMIDX_CREATE_FP2, SIMIDX_CREATE_NO_IDS };
+	simidx_query *q;
+	simidx *index;
+
+	sxt_model_init(&model, 64, flags[_i % 3]);
+	add_all();
+	for (unsigned i = 0; i < 200; i++)
+		sxt_model_add(&model, sxt_rng_flip(&rng, 0, 64, i % 3), &rng);
+	sxt_model_shuffle(&model, &rng);
+	for (size_t i = 0; i < model.n; i += 2)
+		model.at[i].fp2 = 0;
+	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, model.n - 400);
+	probe_always(index);
+	index->batch_sorted_from = 1;
+	q = queries_near(600, 3);
+	for (size_t i = 0; i < 600; i++) {
+		q[i].flags = SIMIDX_QUERY_TEXT;
+		q[i].mode = _i < 3 ? SIMIDX_ALL : SIMIDX_COUNT;
+		if (i % 2)
+			q[i].fp = sxt_rng_flip(&rng, 0, 64, (unsigned)i % 4);
+		q[i].fp2 = i % 3 ? sxt_rng_u64(&rng) : 0;
+	}
+	ck_assert_int_eq(is_sorted(index, q, 600), 1);
+	for (unsigned threads = 1; threads <= MAX_THREADS; threads++)
+		t_batch_check(index, q, 600, threads);
+	free(q);
+	simidx_close(index);
+}
+END_TEST
+
 /* Queries that have nothing in common are answered one after another. */
 START_TEST(test_queries_with_nothing_in_common)
 {
@@ -552,6 +585,7 @@ static const sxt_test tests[] = {
 	{ &test_batch_sees_earlier_commits, 0, 1 },
 	{ &test_batch_reads_what_single_queries_read, 0, 1 },
 	{ &test_batches_of_all_sizes, 0, 1 },
+	{ &test_empty_texts_in_batches, 0, 6 },
 	{ &test_queries_with_nothing_in_common, 0, 1 },
 	{ &test_query_of_fewer_bits_than_others, 0, 1 },
 	{ &test_query_into_hot_range_goes_alone, 0, 1 },

@@ -236,11 +236,9 @@ static void check_until(struct t_search *s)
 	ck_assert_uint_ge(seen.n, out.fingerprints);
 }
 
-static void check_modes(struct t_search *s)
+static void check_modes(struct t_search *s, simidx_query q)
 {
-	uint8_t weights[64];
 	size_t n_found;
-	simidx_query q = any_query(s, weights);
 	sxt_found *found = sxt_model_find(&s->model, s->model.n, &q, &n_found);
 
 	check_first(s, q, n_found);
@@ -261,6 +259,7 @@ static unsigned flags_of(int i)
 
 START_TEST(test_modes_equal_the_model)
 {
+	uint8_t weights[64];
 	struct t_search s;
 
 	t_search_init(&s, _i, flags_of(_i));
@@ -270,13 +269,75 @@ START_TEST(test_modes_equal_the_model)
 		t_search_block_indexes(&s, on);
 		s.index->fresh.rows_read = UINT64_MAX / 2; /* fresh rows are looked up from now on */
 		for (unsigned i = 0; i < (sxt_is_long() ? 200 : 12); i++)
-			check_modes(&s);
+			check_modes(&s, any_query(&s, weights));
 		for (unsigned i = 0; i < 3; i++) {
 			check_every_cut(&s);
 			check_cut_nearest(&s);
 			check_until(&s);
 		}
 	}
+	t_search_end(&s);
+}
+END_TEST
+
+/* Near to fingerprint 0, where texts without features are; every third query is one itself. */
+static simidx_query text_query(struct t_search *s, uint8_t weights[64])
+{
+	simidx_query q = any_query(s, weights);
+
+	q.flags |= SIMIDX_QUERY_TEXT;
+	q.fp = sxt_rng_flip(&s->rng, 0, s->bits, (unsigned)sxt_rng_below(&s->rng, 3));
+	q.fp2 = sxt_rng_flip(&s->rng, 0, 64, (unsigned)sxt_rng_below(&s->rng, 3));
+	q.radius2 = q.radius + 4;
+	return q;
+}
+
+static void check_empty(struct t_search *s, simidx_query q)
+{
+	simidx_explanation e = SIMIDX_EXPLANATION_INIT;
+
+	q.fp = q.fp2 = 0;
+	check_modes(s, q);
+	ck_assert_sx(simidx_reader_explain(s->reader, &q, &e, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(e.results->count, 0);
+	ck_assert_uint_ge(e.n_choices, 1);
+}
+
+/* Documents of fingerprint 0: those of second fingerprint 0, or all where there is none, are empty. */
+START_TEST(test_empty_texts_match_nothing)
+{
+	size_t n, near, empty = 0;
+	uint8_t weights[64];
+	struct t_search s;
+	simidx_query q;
+
+	t_search_init(&s, _i, flags_of(_i));
+	t_search_fill(&s, 200);
+	for (unsigned i = 0; i < 300; i++)
+		t_search_add(&s, sxt_rng_flip(&s.rng, 0, s.bits, i % 3));
+	sxt_model_shuffle(&s.model, &s.rng);
+	for (size_t i = 0; i < s.model.n; i += 2) {
+		s.model.at[i].fp2 = 0;
+		empty += s.model.at[i].fp == 0;
+	}
+	t_search_store(&s, _i % 4 ? 250 : 500);
+	for (unsigned i = 0; i < 20; i++) {
+		q = text_query(&s, weights);
+		check_modes(&s, q);
+		check_empty(&s, q);
+	}
+	/* They are there, and found by who asks for the fingerprint. */
+	q = (simidx_query)SIMIDX_QUERY_INIT;
+	q.radius = 0;
+	free(sxt_model_find(&s.model, s.model.n, &q, &n));
+	sxt_check_query(&s.model, s.model.n, s.reader, &q, NULL);
+	q.flags = SIMIDX_QUERY_TEXT;
+	q.fp2 = 1;
+	free(sxt_model_find(&s.model, s.model.n, &q, &near));
+	sxt_check_query(&s.model, s.model.n, s.reader, &q, NULL);
+	if (!(s.flags & SIMIDX_CREATE_NO_IDS))
+		ck_assert_uint_eq(n - near, s.flags & SIMIDX_CREATE_FP2 ? empty : n);
+	ck_assert_uint_gt(empty, 0);
 	t_search_end(&s);
 }
 END_TEST
@@ -334,6 +395,7 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_modes_equal_the_model, 0, T_SEARCH_COMBINATIONS },
+	{ &test_empty_texts_match_nothing, 0, T_SEARCH_PLANS * 3 },
 	{ &test_any_radius, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS },
 	{ &test_nearest_is_cut_by_candidates, 0, 1 },
 };

@@ -28,13 +28,17 @@ static void random_features(sxt_rng *rng, size_t n, uint64_t max_weight)
 
 static void sketch(size_t n, unsigned bits, unsigned flags, simidx_sketch *out)
 {
+	unsigned empty = SIMIDX_SKETCH_EMPTY;
+
 	/* What was there before must not show. */
 	memset(out, 0x5a, sizeof(*out));
 	out->size = sizeof(*out);
 	ck_assert_sx(simidx_sketch_make(features, n, bits, flags, out, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(out->size, sizeof(*out));
 	ck_assert_uint_eq(out->bits, bits);
-	ck_assert_uint_eq(out->flags, flags);
+	for (size_t i = 0; i < n; i++)
+		empty = features[i].weight ? 0 : empty;
+	ck_assert_uint_eq(out->flags, flags | empty);
 	ck_assert_uint_eq(out->n_features, n);
 	ck_assert_uint_eq(out->n_tokens, 0);
 }
@@ -306,6 +310,7 @@ START_TEST(test_no_features)
 	size_t i;
 
 	ck_assert_sx(simidx_sketch_make(NULL, 0, 64, ALL_FLAGS, &s, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(s.flags, ALL_FLAGS | SIMIDX_SKETCH_EMPTY);
 	check_nothing(&s);
 	sxt_rng_init(&rng, 3);
 	random_features(&rng, 100, 1);
@@ -313,6 +318,16 @@ START_TEST(test_no_features)
 		features[i].weight = 0;
 	sketch(100, 64, ALL_FLAGS, &s);
 	check_nothing(&s);
+	/* One feature is something, also if two make all bits undecided. */
+	features[7].weight = 1;
+	sketch(100, 64, ALL_FLAGS, &s);
+	ck_assert_uint_eq(s.flags, ALL_FLAGS);
+	ck_assert_uint_eq(s.fp, features[7].hash);
+	features[8].weight = 1;
+	features[8].hash = ~features[7].hash;
+	sketch(100, 64, SIMIDX_SKETCH_WEIGHTS, &s);
+	ck_assert_uint_eq(s.flags, SIMIDX_SKETCH_WEIGHTS);
+	ck_assert_uint_eq(s.fp, 0);
 }
 END_TEST
 

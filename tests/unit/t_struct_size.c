@@ -303,6 +303,32 @@ static int out_sketch(void *out)
 				  &sxt_err);
 }
 
+/* A sketch of features that are all different, as sketches of texts are. */
+static simidx_sketch make_sketch(void)
+{
+	simidx_sketch sketch = SIMIDX_SKETCH_INIT;
+
+	ck_assert_sx(out_sketch(&sketch), SIMIDX_OK);
+	return sketch;
+}
+
+static int in_sketch_query(const void *given)
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+	int rc = simidx_sketch_query(db, given, &q, &sxt_err);
+
+	ck_assert(rc || q.weights == ((const simidx_sketch *)given)->weights);
+	return rc;
+}
+
+static int out_sketch_query(void *out)
+{
+	static simidx_sketch sketch;
+
+	sketch = make_sketch();
+	return simidx_sketch_query(db, &sketch, out, &sxt_err);
+}
+
 static int out_loader(void *out)
 {
 	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
@@ -357,7 +383,12 @@ END_TEST
 
 START_TEST(test_sizes_of_sketches)
 {
+	simidx_sketch sketch = make_sketch();
+
 	T_TRY_OUT(out_sketch, simidx_sketch, SIMIDX_SKETCH_INIT, SX_STRUCT_TO(simidx_sketch, fp));
+	t_try_in(in_sketch_query, &sketch, sizeof(sketch), sizeof(sketch));
+	T_TRY_OUT(out_sketch_query, simidx_query, SIMIDX_QUERY_INIT,
+		  SX_STRUCT_TO(simidx_query, radius));
 }
 END_TEST
 

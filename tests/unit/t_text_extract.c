@@ -89,7 +89,7 @@ static const struct {
 	{ "exact", { .size = SIZE, .short_exact = 1 }, EN2,
 	  8, 1, UINT64_C(0xbe3564d4c01d1d9f), UINT64_C(0xeb86b4f9847a0261) },
 	{ "exact of nothing", { .size = SIZE, .short_exact = 1 }, " ! ",
-	  0, 1, UINT64_C(0x2d06800538d394c2), UINT64_C(0xb7150408d0aaee97) },
+	  0, 0, 0, 0 },
 	{ "exact, long enough", { .size = SIZE, .short_exact = 1, .min_tokens = 20 }, EN,
 	  20, 31, UINT64_C(0xd51ac7f3941ab36f), UINT64_C(0x22f6275633580589) },
 	{ "seed 1", { .size = SIZE, .seed = 1 }, EN,

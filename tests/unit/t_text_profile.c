@@ -159,7 +159,9 @@ START_TEST(test_each_feature)
 	text = open_text(&options);
 	seen = (struct seen){ .n = 0 };
 	ck_assert_sx(simidx_text_each_feature(text, "", 0, see, &seen, &sxt_err), SIMIDX_OK);
-	ck_assert_str_eq(seen.all, "65536:|");
+	ck_assert_str_eq(seen.all, "");
+	ck_assert_sx(simidx_text_each_feature(text, "a b", 3, see, &seen, &sxt_err), SIMIDX_OK);
+	ck_assert_str_eq(seen.all, "65536:a\x1f" "b|");
 	simidx_text_close(text);
 }
 END_TEST

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <simidx_text.h>
 
 /* Largest values that mean anything: 128 weights of 255; the probes that the library makes. */
 #define MAX_WEIGHT_SUM (128u * 255)
@@ -226,110 +225,104 @@ int qr_ask_prepare(struct qr_ask *ask, const struct qr_context *ctx, enum tl_enc
 
 unsigned qr_ask_sketch_flags(const struct qr_ask *ask, const simidx_info *info)
 {
-	if (ask->has_radius)
-		return 0;
-	return SIMIDX_SKETCH_WEIGHTS | (info->flags & SIMIDX_CREATE_FP2 ? SIMIDX_SKETCH_FP2 : 0);
+	return (ask->has_radius ? 0 : SIMIDX_SKETCH_WEIGHTS) |
+	       (info->flags & SIMIDX_CREATE_FP2 ? SIMIDX_SKETCH_FP2 : 0);
 }
 
 /* ---- queries ---- */
 
-/*
- * Where the weights of a row come from: the text itself, the row, the file; NULL for none. The
- * second ones are NULL where there is nothing to compare with them.
- */
-static const uint8_t *find_weights(const struct qr_ask *ask, const struct in_row *row,
-				   const simidx_sketch *sketch, int index_has_fp2,
-				   const uint8_t **second)
+/* Give the sketch of a fingerprint what the row knows, or the options. */
+static void complete_sketch(const struct qr_ask *ask, const struct in_row *row, unsigned bits,
+			    simidx_sketch *sketch)
 {
-	const uint8_t *first = row->weights;
+	const uint8_t *first = row->weights, *second = row->weights2;
 
-	*second = row->weights2;
-	if (row->kind != IN_FINGERPRINT) {
-		first = sketch->weights;
-		*second = sketch->weights2;
-	} else if (!first && ask->weights_path) {
+	if (!first && ask->weights_path) {
 		first = ask->weights[0];
-		*second = row->has_fp2 && ask->has_weights2 ? ask->weights[1] : NULL;
+		second = row->has_fp2 && ask->has_weights2 ? ask->weights[1] : NULL;
 	}
-	if (!index_has_fp2)
-		*second = NULL;
-	return ask->has_radius ? NULL : first;
+	sketch->bits = bits;
+	if (ask->has_radius)
+		first = NULL;
+	if (first) {
+		sketch->flags |= SIMIDX_SKETCH_WEIGHTS;
+		memcpy(sketch->weights, first, bits);
+	}
+	if (first && second)
+		memcpy(sketch->weights2, second, SECOND_BITS);
+	if (first ? second != NULL : row->has_fp2)
+		sketch->flags |= SIMIDX_SKETCH_FP2;
 }
 
-static void ask_by_weights(const struct qr_ask *ask, const simidx_info *info, int has_fp2,
-			   simidx_query *out)
+/* The weights are those of the sketch: what is asked for in place of the defaults. */
+static void ask_by_weights(const struct qr_ask *ask, simidx_query *query)
 {
-	unsigned usual = has_fp2 ? SIMIDX_TEXT_RADIUS : SIMIDX_TEXT_RADIUS_NO_FP2;
-
-	out->radius = out->radius2 = ask->has_accept ? ask->accept : usual;
-	out->complete = ask->complete;
-	out->probes = ask->probes;
-	if (!ask->probes && !ask->complete)
-		out->probes = strcmp(info->plan, "3x22") == 0 ? SIMIDX_TEXT_PROBES_3X22
-							       : SIMIDX_TEXT_PROBES;
+	if (ask->has_accept)
+		query->radius = query->radius2 = ask->accept;
+	query->complete = ask->complete;
+	if (ask->probes || ask->complete)
+		query->probes = ask->probes;
 }
 
 static void ask_by_bits(const struct qr_ask *ask, const simidx_info *info, int has_fp2,
-			simidx_query *out)
+			simidx_query *query)
 {
 	unsigned usual = ask->mode == SIMIDX_NEAREST ? info->bits : SIMIDX_DEFAULT_RADIUS;
 
-	out->radius = ask->has_radius ? ask->radius : usual;
-	out->radius2 = ask->has_accept ? ask->accept : FP2_RADIUS;
+	query->radius = ask->has_radius ? ask->radius : usual;
+	if (!has_fp2)
+		return;
+	query->flags |= SIMIDX_QUERY_FP2;
+	query->radius2 = ask->has_accept ? ask->accept : FP2_RADIUS;
 	/* The second distance adds to the first, which therefore need not be looked for above. */
-	if (has_fp2 && out->radius > out->radius2)
-		out->radius = out->radius2;
+	if (query->radius > query->radius2)
+		query->radius = query->radius2;
 }
 
-static void ignore_bits(uint64_t mask, unsigned bits, uint8_t *weights)
+/* Bits that are ignored weigh nothing, and may differ besides those that may differ anyway. */
+static void ignore_bits(const struct qr_ask *ask, unsigned bits, simidx_sketch *sketch,
+			simidx_query *query)
 {
-	for (unsigned b = 0; b < bits; b++)
-		if (mask >> b & 1)
-			weights[b] = 0;
+	if (!ask->ignore)
+		return;
+	if (!query->weights)
+		memset(sketch->weights, 1, bits);
+	for (unsigned b = 0; b < bits; b++) {
+		if (!(ask->ignore >> b & 1))
+			continue;
+		query->max_bits += query->weights && sketch->weights[b];
+		sketch->weights[b] = 0;
+	}
+	query->weights = sketch->weights;
 }
 
-/* What differs in too many bits is no match, but those that are ignored may well differ. */
-static unsigned max_bits(const uint8_t *weights, unsigned bits)
-{
-	unsigned max = SIMIDX_TEXT_BITS;
-
-	for (unsigned b = 0; b < bits; b++)
-		max += weights[b] == 0;
-	return max;
-}
-
-void qr_ask_query(const struct qr_ask *ask, const simidx_info *info, const struct in_row *row,
-		  const simidx_sketch *sketch, struct qr_weights *weights, simidx_query *out)
+int qr_ask_query(const struct qr_ask *ask, const struct qr_context *ctx,
+		 const struct in_row *row, simidx_sketch *sketch, simidx_query *out,
+		 simidx_error *err)
 {
 	static const simidx_query empty = SIMIDX_QUERY_INIT;
-	int index_has_fp2 = (info->flags & SIMIDX_CREATE_FP2) != 0, has_fp2;
-	const uint8_t *first, *second;
+	int is_fingerprint = row->kind == IN_FINGERPRINT, rc;
+	unsigned bits = ctx->info.bits;
 
-	first = find_weights(ask, row, sketch, index_has_fp2, &second);
-	has_fp2 = first ? second != NULL : index_has_fp2 && row->has_fp2;
 	*out = empty;
-	out->fp = sketch->fp;
-	out->fp2 = sketch->fp2;
-	out->flags = (ask->show == QR_SHOW_MATCHES ? SIMIDX_QUERY_LABELS : 0) |
-		     (has_fp2 ? SIMIDX_QUERY_FP2 : 0);
+	if (is_fingerprint)
+		complete_sketch(ask, row, bits, sketch);
+	rc = simidx_sketch_query(ctx->index, sketch, out, err);
+	if (rc)
+		return rc;
+	/* A fingerprint is what it is, also that of a text without features. */
+	if (is_fingerprint)
+		out->flags &= ~SIMIDX_QUERY_TEXT;
+	if (out->weights)
+		ask_by_weights(ask, out);
+	else
+		ask_by_bits(ask, &ctx->info,
+			    is_fingerprint && row->has_fp2 && ctx->info.flags & SIMIDX_CREATE_FP2,
+			    out);
+	ignore_bits(ask, bits, sketch, out);
+	out->flags |= ask->show == QR_SHOW_MATCHES ? SIMIDX_QUERY_LABELS : 0;
 	out->mode = ask->mode;
 	out->limit = ask->limit;
 	out->max_candidates = ask->max_candidates;
-	if (first)
-		memcpy(weights->of[0], first, info->bits);
-	else
-		memset(weights->of[0], 1, info->bits);
-	ignore_bits(ask->ignore, info->bits, weights->of[0]);
-	if (first || ask->ignore)
-		out->weights = weights->of[0];
-	if (first && second) {
-		memcpy(weights->of[1], second, SECOND_BITS);
-		out->weights2 = weights->of[1];
-	}
-	if (first) {
-		ask_by_weights(ask, info, has_fp2, out);
-		out->max_bits = max_bits(weights->of[0], info->bits);
-	} else {
-		ask_by_bits(ask, info, has_fp2, out);
-	}
+	return 0;
 }

@@ -39,11 +39,6 @@ struct qr_ask {
 	int has_weights2;      /* the file had those of a second fingerprint too */
 };
 
-/** Weights of one query, which points to them. */
-struct qr_weights {
-	uint8_t of[2][64];
-};
-
 /** Values of the options for getopt_long(), above those of the tools. */
 enum qr_ask_option {
 	QR_OPT_ACCEPT = 1100,
@@ -111,11 +106,13 @@ unsigned qr_ask_sketch_flags(const struct qr_ask *ask, const simidx_info *info);
 /**
  * Put the question of one row.
  *
- * @param row      its kind, second fingerprint and weights
- * @param sketch   made of it with qr_ask_sketch_flags()
- * @param weights  set where the query has some; it points there
+ * @param row     its kind, second fingerprint and weights
+ * @param sketch  made of it with qr_ask_sketch_flags(); it gets the weights, and the query points
+ *                there
+ * @return 0 or a SIMIDX_E_ code
  */
-void qr_ask_query(const struct qr_ask *ask, const simidx_info *info, const struct in_row *row,
-		  const simidx_sketch *sketch, struct qr_weights *weights, simidx_query *out);
+int qr_ask_query(const struct qr_ask *ask, const struct qr_context *ctx,
+		 const struct in_row *row, simidx_sketch *sketch, simidx_query *out,
+		 simidx_error *err);
 
 #endif /* QR_ASK_H */

@@ -30,14 +30,13 @@ struct search {
 };
 
 /* A row is called by its label, else its id, else its fingerprint. */
-static int add_query(struct search *search, const struct in_row *row,
-		     const simidx_sketch *sketch)
+static int add_query(struct search *search, const struct in_row *row, simidx_sketch *sketch)
 {
 	struct qr_query query = { .name = row->label, .name_size = row->label_size,
 				  .has_fp = 1, .fp = sketch->fp, .show = search->ask.show,
 				  .is_search = 1 };
-	struct qr_weights weights;
 	simidx_query ask;
+	simidx_error err;
 	char name[24];
 
 	query.is_text = row->kind == IN_TEXT;
@@ -51,7 +50,8 @@ static int add_query(struct search *search, const struct in_row *row,
 				(size_t)snprintf(name, sizeof(name), "%llu",
 						 (unsigned long long)row->id);
 	}
-	qr_ask_query(&search->ask, &search->ctx->info, row, sketch, &weights, &ask);
+	if (qr_ask_query(&search->ask, search->ctx, row, sketch, &ask, &err))
+		return qr_fail(search->ctx, &err);
 	query.has_fp2 = (ask.flags & SIMIDX_QUERY_FP2) != 0;
 	return qr_queue_add(&search->queue, &query, &ask);
 }
