@@ -72,7 +72,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	-h | --help) usage && exit ;;
 	--build-only) test= ;;
-	--in) directory=$2 && shift ;;
+	--in) directory=${2:?--in needs a directory} && shift ;;
 	*) break ;;
 	esac
 	shift
