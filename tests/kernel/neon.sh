@@ -6,10 +6,15 @@
 # gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, qemu-user). Only in `make check-long`; skipped
 # where these are not installed, and on an ARM machine, where the unit tests do the same.
 set -eu
-[ -n "${SIMIDX_LONG:-}" ] || exit 77
-[ "$(uname -m)" != aarch64 ] || exit 77
+skip() {
+	echo "skipped: $*"
+	exit 77
+}
+[ -n "${SIMIDX_LONG:-}" ] || skip 'only in make check-long'
+[ "$(uname -m)" != aarch64 ] || skip 'on this machine the unit tests do it'
 cc=aarch64-linux-gnu-gcc
-command -v $cc >/dev/null && command -v qemu-aarch64 >/dev/null || exit 77
+command -v $cc >/dev/null || skip "there is no $cc"
+command -v qemu-aarch64 >/dev/null || skip 'there is no qemu-aarch64'
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
