@@ -19,6 +19,7 @@
 
 #include "store/sx_file_check.h"
 #include "store/sx_txn.h"
+#include "support/sxt_fixture.h"
 #include "support/sxt_model.h"
 
 #define OTHERS 6 /* indexes that take the place one after the other */
@@ -28,7 +29,7 @@ int __wrap_sx_file_check_open(const char *at, int dir_fd, int *fd, struct stat *
 int __real_sx_store_lock(sx_store *store, int wait_ms, simidx_error *err);
 int __wrap_sx_store_lock(sx_store *store, int wait_ms, simidx_error *err);
 
-static char *dir, *path, *other[OTHERS];
+static char *other[OTHERS];
 static int before_file, before_second, before_lock; /* exchanges to come at each moment */
 static int exchanged;
 
@@ -37,7 +38,7 @@ static void exchange(void)
 {
 	const char *gone = other[exchanged++];
 
-	sxt_must(!renameat2(AT_FDCWD, path, AT_FDCWD, gone, RENAME_EXCHANGE));
+	sxt_must(!renameat2(AT_FDCWD, t_path, AT_FDCWD, gone, RENAME_EXCHANGE));
 	sxt_remove(gone);
 }
 
@@ -109,14 +110,13 @@ static void make(const char *at, int n)
 
 static void set_up(void)
 {
-	dir = sxt_dir_make();
-	path = sxt_path(dir, "index");
-	make(path, 0);
+	sxt_set_up_path();
+	make(t_path, 0);
 	for (int i = 0; i < OTHERS; i++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "other-%d", i);
-		other[i] = sxt_path(dir, name);
+		other[i] = sxt_path(t_dir, name);
 		make(other[i], i + 1);
 	}
 }
@@ -125,8 +125,7 @@ static void tear_down(void)
 {
 	for (int i = 0; i < OTHERS; i++)
 		free(other[i]);
-	free(path);
-	free(dir);
+	sxt_tear_down();
 }
 
 static uint64_t documents(simidx *index)
@@ -143,7 +142,7 @@ START_TEST(test_opens_what_takes_the_place)
 	simidx *index;
 
 	before_file = OTHERS;
-	ck_assert_sx(simidx_open(path, NULL, &index, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_open(t_path, NULL, &index, &sxt_err), SIMIDX_OK);
 	ck_assert_int_eq(exchanged, OTHERS);
 	ck_assert_uint_eq(documents(index), OTHERS);
 	simidx_close(index);
@@ -158,7 +157,7 @@ START_TEST(test_locks_of_one_and_data_of_another)
 
 	o.flags = _i ? SIMIDX_OPEN_READ_ONLY : 0;
 	before_second = OTHERS;
-	ck_assert_sx(simidx_open(path, &o, &index, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_open(t_path, &o, &index, &sxt_err), SIMIDX_OK);
 	ck_assert_int_eq(exchanged, OTHERS);
 	ck_assert_uint_eq(documents(index), OTHERS);
 	simidx_close(index);
@@ -173,11 +172,11 @@ START_TEST(test_truncate_locks_what_is_there)
 
 	o.flags = SIMIDX_CREATE_TRUNCATE;
 	before_lock = OTHERS;
-	ck_assert_sx(simidx_create(path, &o, &index, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_create(t_path, &o, &index, &sxt_err), SIMIDX_OK);
 	ck_assert_int_eq(exchanged, OTHERS);
 	ck_assert_uint_eq(documents(index), 0);
 	simidx_close(index);
-	ck_assert_sx(simidx_open(path, NULL, &index, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_open(t_path, NULL, &index, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(documents(index), 0);
 	simidx_close(index);
 }
@@ -186,18 +185,18 @@ END_TEST
 /* What is wrong with an index that stays where it is, is told as ever. */
 START_TEST(test_damage_is_told_as_ever)
 {
-	char *data = sxt_path(path, "data.mdb");
+	char *data = sxt_path(t_path, "data.mdb");
 	simidx *index;
 
 	sxt_remove(data);
-	ck_assert_sx(simidx_open(path, NULL, &index, &sxt_err), SIMIDX_E_NOT_INDEX);
+	ck_assert_sx(simidx_open(t_path, NULL, &index, &sxt_err), SIMIDX_E_NOT_INDEX);
 	ck_assert_ptr_nonnull(strstr(sxt_err.text, "has no data.mdb in it"));
 	/* One of which the files are gone takes its place: that one is meant then. */
 	free(data);
 	data = sxt_path(other[0], "data.mdb");
 	sxt_remove(data);
 	before_file = 1;
-	ck_assert_sx(simidx_open(path, NULL, &index, &sxt_err), SIMIDX_E_NOT_INDEX);
+	ck_assert_sx(simidx_open(t_path, NULL, &index, &sxt_err), SIMIDX_E_NOT_INDEX);
 	ck_assert_int_eq(exchanged, 1);
 	free(data);
 }

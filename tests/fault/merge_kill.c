@@ -13,6 +13,7 @@
 #include <simidx_admin.h>
 
 #include "index/sx_snapshot.h"
+#include "support/sxt_fixture.h"
 #include "support/sxt_model.h"
 
 #define KILLED 42
@@ -48,7 +49,6 @@ int __wrap_mdb_txn_commit(struct MDB_txn *txn)
 	return rc;
 }
 
-static char *dir, *path, *data_path;
 static unsigned char *data; /* of the index before the merge */
 static size_t data_size;
 static sxt_model model;
@@ -56,20 +56,15 @@ static sxt_rng rng;
 
 static void set_up(void)
 {
-	dir = sxt_dir_make();
-	path = sxt_path(dir, "index");
-	data_path = sxt_path(path, "data.mdb");
+	sxt_set_up_path();
 	sxt_rng_init(&rng, 1);
 }
 
 static void tear_down(void)
 {
 	sxt_model_free(&model);
-	sxt_remove(dir);
 	free(data);
-	free(data_path);
-	free(path);
-	free(dir);
+	sxt_tear_down();
 }
 
 /* The merged one: while tables are merged, one may have the other too, and the next not yet. */
@@ -104,23 +99,23 @@ static void make(unsigned layout, unsigned flags, const char *plan)
 			centre = sxt_rng_u64(&rng) >> 16;
 		sxt_model_add(&model, make_fp(i, centre), &rng);
 	}
-	index = sxt_create(path, &o);
+	index = sxt_create(t_path, &o);
 	sxt_model_store(&model, 0, MERGED, index);
 	sxt_merge(index);
 	sxt_model_store(&model, MERGED, ALL, index);
 	simidx_close(index);
-	data = sxt_file_read(data_path, &data_size);
+	data = sxt_file_read(t_data, &data_size);
 }
 
 /* Back to before the merge. */
 static void restore(void)
 {
-	sxt_file_write(data_path, data, data_size);
+	sxt_file_write(t_data, data, data_size);
 }
 
 static simidx *open_with_small_steps(void)
 {
-	simidx *index = sxt_open(path, 0);
+	simidx *index = sxt_open(t_path, 0);
 
 	index->merge_blocks = 1;
 	index->merge_rows = 250;
@@ -194,7 +189,7 @@ static unsigned state_of(simidx *index)
 /* Check what a killed merge has left; `seen` collects the states of headers. */
 static void check_left_over(unsigned *seen)
 {
-	simidx *index = sxt_open(path, 0);
+	simidx *index = sxt_open(t_path, 0);
 
 	*seen |= 1u << state_of(index);
 	check(index, ALL);
@@ -205,7 +200,7 @@ static void check_left_over(unsigned *seen)
 static void check_next_writer(void)
 {
 	simidx_info info = SIMIDX_INFO_INIT;
-	simidx *index = sxt_open(path, 0);
+	simidx *index = sxt_open(t_path, 0);
 
 	sxt_model_store(&model, ALL, ALL + LATER, index);
 	ck_assert_uint_eq(state_of(index), 0);
@@ -309,7 +304,7 @@ START_TEST(test_reader_sees_committed_states_only)
 	make_variant(_i);
 	restore();
 	sxt_proc_start(&child, merge_watched, NULL);
-	index = sxt_open(path, 0);
+	index = sxt_open(t_path, 0);
 	reader = sxt_reader(index);
 	search(&model, ALL, reader);
 	do {

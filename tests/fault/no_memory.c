@@ -16,6 +16,7 @@
 #include <simidx_sketch.h>
 
 #include "index/sx_index.h"
+#include "support/sxt_fixture.h"
 #include "support/sxt_model.h"
 
 #define MERGED 500
@@ -78,23 +79,19 @@ static void end_shortage(int rc, const char *call)
 		}                                                                             \
 	} while (0)
 
-static char *dir, *path;
 static sxt_model model;
 static sxt_rng rng;
 
 static void set_up(void)
 {
-	dir = sxt_dir_make();
-	path = sxt_path(dir, "index");
+	sxt_set_up_path();
 	sxt_rng_init(&rng, 1);
 }
 
 static void tear_down(void)
 {
 	sxt_model_free(&model);
-	sxt_remove(dir);
-	free(path);
-	free(dir);
+	sxt_tear_down();
 }
 
 static void make(unsigned layout, unsigned flags)
@@ -111,7 +108,7 @@ static void make(unsigned layout, unsigned flags)
 		centre = i % 9 ? centre : sxt_rng_u64(&rng);
 		sxt_model_add(&model, sxt_rng_flip(&rng, centre, 64, i % 5), &rng);
 	}
-	index = sxt_create(path, &o);
+	index = sxt_create(t_path, &o);
 	sxt_model_store(&model, 0, MERGED, index);
 	sxt_merge(index);
 	sxt_model_store(&model, MERGED, ALL, index);
@@ -310,7 +307,7 @@ static uint64_t run(int number)
 	uint64_t sum = 0;
 	simidx *index;
 
-	must_answer(simidx_open(path, NULL, &index, &sxt_err));
+	must_answer(simidx_open(t_path, NULL, &index, &sxt_err));
 	work[number](index, &sum);
 	simidx_close(index);
 	return sum;
@@ -394,7 +391,7 @@ START_TEST(test_search_without_memory_for_memtable)
 					   SIMIDX_DEFAULT_RADIUS);
 	for (for_good = 0; for_good < 2; for_good++)
 		for (at = 1, has_failed = 1; has_failed; at++) {
-			index = sxt_open(path, 0);
+			index = sxt_open(t_path, 0);
 			/* Block indexes are made in a search, and need memory to be used. */
 			index->block_index_cache.max_bytes = SIMIDX_BLOCK_INDEX_NEVER;
 			has_failed = 0;
@@ -413,7 +410,7 @@ START_TEST(test_failed_merge_is_done_again)
 	simidx *index;
 
 	make(_i & 1 ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS, 0);
-	index = sxt_open(path, 0);
+	index = sxt_open(t_path, 0);
 	writer = sxt_writer(index, 0);
 	sxt_merge(index);
 	for_good = _i >> 1;

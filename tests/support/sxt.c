@@ -16,6 +16,8 @@
 
 _Thread_local simidx_error sxt_err;
 
+const char *const sxt_plans[SXT_N_PLANS] = { "4x16", "3x22", "2x32", "10x26", "16x28", "20x31" };
+
 static uint64_t run_seed;
 static char run_dir[4096];
 

@@ -45,6 +45,15 @@ uint64_t sxt_rng_flip(sxt_rng *rng, uint64_t x, unsigned bits, unsigned n);
 int sxt_is_long(void);
 
 /* ------------------------------------------------------------------------------------------
+ * Plans
+ */
+
+#define SXT_N_PLANS 6
+
+/** All plans by name; those first whose prefixes have no bit in common. */
+extern const char *const sxt_plans[SXT_N_PLANS];
+
+/* ------------------------------------------------------------------------------------------
  * Directories
  */
 

@@ -57,7 +57,7 @@ typedef struct sxt_form {
 	unsigned layout, flags, bits, fill;
 } sxt_form;
 
-#define SXT_N_FORMS 8
+#define SXT_N_FORMS 10
 extern const sxt_form sxt_forms[SXT_N_FORMS];
 
 /** The options that make one. */

@@ -15,10 +15,9 @@
 #include "search/sx_reader.h"
 #include "support/sxt_query.h"
 
-#define T_SEARCH_PLANS 6
 #define T_SEARCH_LAYOUTS 2
 #define T_SEARCH_WIDTHS 4
-#define T_SEARCH_COMBINATIONS (T_SEARCH_PLANS * T_SEARCH_LAYOUTS * T_SEARCH_WIDTHS)
+#define T_SEARCH_COMBINATIONS (SXT_N_PLANS * T_SEARCH_LAYOUTS * T_SEARCH_WIDTHS)
 
 struct t_search {
 	const char *plan;
@@ -53,14 +52,12 @@ static inline void t_search_add(struct t_search *s, uint64_t fp)
 /** Combination i of plan, layout and width: a model without documents, and no index yet. */
 static inline void t_search_init(struct t_search *s, int i, unsigned flags)
 {
-	static const char *const plans[T_SEARCH_PLANS] = { "4x16", "10x26", "16x28",
-							   "20x31", "3x22", "2x32" };
 	static const unsigned widths[T_SEARCH_WIDTHS] = { 64, 16, 33, 48 };
 
 	memset(s, 0, sizeof(*s));
-	s->plan = plans[i % T_SEARCH_PLANS];
-	s->layout = (unsigned)i / T_SEARCH_PLANS % T_SEARCH_LAYOUTS;
-	s->bits = widths[(unsigned)i / T_SEARCH_PLANS / T_SEARCH_LAYOUTS % T_SEARCH_WIDTHS];
+	s->plan = sxt_plans[i % SXT_N_PLANS];
+	s->layout = (unsigned)i / SXT_N_PLANS % T_SEARCH_LAYOUTS;
+	s->bits = widths[(unsigned)i / SXT_N_PLANS / T_SEARCH_LAYOUTS % T_SEARCH_WIDTHS];
 	s->flags = flags;
 	s->dir = sxt_dir_make();
 	s->path = sxt_path(s->dir, "index");

@@ -113,12 +113,15 @@ START_TEST(test_kernel_in_force_decides)
 {
 	const sx_kernel *kernel = sx_kernel_best();
 
-	ck_assert(sx_bits.pext == kernel->pext && sx_bits.pdep == kernel->pdep);
+	ck_assert(sx_bits.pext == kernel->pext);
+	ck_assert(sx_bits.pdep == kernel->pdep);
 	ck_assert_int_eq(sx_kernel_force("scalar"), 0);
-	ck_assert(sx_bits.pext == sx_pext_plain && sx_bits.pdep == sx_pdep_plain);
+	ck_assert(sx_bits.pext == sx_pext_plain);
+	ck_assert(sx_bits.pdep == sx_pdep_plain);
 	check_all(UINT64_C(0x0123456789abcdef), UINT64_C(0xff0f00f0f0f0000f));
 	ck_assert_int_eq(sx_kernel_force(NULL), 0);
-	ck_assert(sx_bits.pext == kernel->pext && sx_bits.pdep == kernel->pdep);
+	ck_assert(sx_bits.pext == kernel->pext);
+	ck_assert(sx_bits.pdep == kernel->pdep);
 #if defined(__x86_64__)
 	/* The instructions must never be chosen where they are missing. */
 	ck_assert(kernel->pext == sx_pext_plain || __builtin_cpu_supports("bmi2"));

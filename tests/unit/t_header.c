@@ -67,7 +67,7 @@ START_TEST(test_fields_lie_where_format_says)
 	static const char name[16] = "10x26", column[32] = "fp2";
 
 	ck_assert_uint_eq(size, 152 + 12 * 48 + 8);
-	ck_assert_int_eq(memcmp(bytes, "simidx\x1a\n", 8), 0);
+	ck_assert_mem_eq(bytes, "simidx\x1a\n", 8);
 	ck_assert_uint_eq(at(8, 2), 0);
 	ck_assert_uint_eq(at(10, 2), 1);
 	ck_assert_uint_eq(at(12, 4), 0);
@@ -78,13 +78,13 @@ START_TEST(test_fields_lie_where_format_says)
 	ck_assert_uint_eq(at(29, 1), 1);
 	ck_assert_uint_eq(at(30, 1), 77);
 	ck_assert_uint_eq(at(31, 1), 10);
-	ck_assert_int_eq(memcmp(bytes + 32, name, 16), 0);
+	ck_assert_mem_eq(bytes + 32, name, 16);
 	ck_assert_uint_eq(at(48, 4), 4);
 	ck_assert_uint_eq(at(52, 4), 6);
 	for (unsigned i = 0; i < 7; i++)
 		ck_assert_uint_eq(at(56 + 8 * i, 8), 1001 + i);
 	ck_assert_uint_eq(at(112, 8), 1);
-	ck_assert_int_eq(memcmp(bytes + 120, column, 32), 0);
+	ck_assert_mem_eq(bytes + 120, column, 32);
 	for (unsigned t = 0; t < 12; t++) {
 		uint64_t i = t < 10 ? t : t - 10, base = t < 10 ? 2000 : 5000;
 
@@ -122,7 +122,7 @@ START_TEST(test_decode_of_encode_is_equal)
 
 	ck_assert_sx(sx_header_decode(&out, slice, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(sx_header_encode(&out, again), size);
-	ck_assert_int_eq(memcmp(again, bytes, size), 0);
+	ck_assert_mem_eq(again, bytes, size);
 	ck_assert_str_eq(out.plan.name, "10x26");
 	ck_assert_uint_eq(out.plan.table[9].prefix_mask, header.plan.table[9].prefix_mask);
 }

@@ -11,26 +11,12 @@
 
 #include <simidx_batch.h>
 
+#include "support/sxt_fixture.h"
 #include "support/sxt_index.h"
-
-static char *dir, *path;
-
-static void set_up(void)
-{
-	dir = sxt_dir_make();
-	path = sxt_path(dir, "index");
-}
-
-static void tear_down(void)
-{
-	sxt_remove(dir);
-	free(path);
-	free(dir);
-}
 
 START_TEST(test_null_arguments_are_refused)
 {
-	simidx *index = t_numbered(path, 1, 0);
+	simidx *index = t_numbered(t_path, 1, 0);
 	simidx_reader *reader = sxt_reader(index);
 	simidx_writer *writer = sxt_writer(index, 0);
 	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
@@ -80,7 +66,7 @@ START_TEST(test_null_arguments_are_refused)
 	ARG(simidx_writer_commit(NULL, &sxt_err));
 	ARG(simidx_writer_merge(NULL, &sxt_err));
 	ARG(simidx_verify(NULL, NULL, NULL, &report, &sxt_err));
-	ARG(simidx_backup(NULL, path, &sxt_err));
+	ARG(simidx_backup(NULL, t_path, &sxt_err));
 	ARG(simidx_backup(index, NULL, &sxt_err));
 
 	simidx_close(NULL);
@@ -98,7 +84,7 @@ END_TEST
 
 START_TEST(test_unknown_sizes_and_flags_are_refused)
 {
-	simidx *index = t_numbered(path, 1, 0);
+	simidx *index = t_numbered(t_path, 1, 0);
 	simidx_reader *reader = sxt_reader(index);
 	simidx_writer *writer = sxt_writer(index, 0);
 	simidx_writer_options how = SIMIDX_WRITER_OPTIONS_INIT;
@@ -163,7 +149,7 @@ START_TEST(test_queries_out_of_range_are_refused)
 	simidx *index;
 
 	o.bits = 33;
-	index = sxt_create(path, &o);
+	index = sxt_create(t_path, &o);
 	reader = sxt_reader(index);
 	query.radius = SIMIDX_MAX_RADIUS + 1;
 	results.n = 7;
@@ -190,7 +176,7 @@ START_TEST(test_info_of_all_tables)
 					     "docs", "fresh", "labels", "by_label" };
 	static const char *const bare[] = { "t01", "t02", "t03", "t04", "fresh" };
 	int without = _i;
-	simidx *index = t_numbered(path, 5, without ? SIMIDX_CREATE_NO_IDS : 0);
+	simidx *index = t_numbered(t_path, 5, without ? SIMIDX_CREATE_NO_IDS : 0);
 	unsigned n = without ? 5 : 9;
 	simidx_table_info t = SIMIDX_TABLE_INFO_INIT;
 
@@ -217,7 +203,7 @@ END_TEST
 /* The last error of a walk has a code and a text like any other. */
 START_TEST(test_end_of_walk_is_an_error_with_text)
 {
-	simidx *index = t_numbered(path, 2, 0);
+	simidx *index = t_numbered(t_path, 2, 0);
 	simidx_match match;
 	simidx_walk *walk;
 
@@ -246,7 +232,7 @@ static int refuse_answers(void *ctx, size_t i, const simidx_results *results)
 START_TEST(test_bad_batches_are_refused)
 {
 	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
-	simidx *index = t_numbered(path, 10, 0);
+	simidx *index = t_numbered(t_path, 10, 0);
 	simidx_reader *reader = sxt_reader(index);
 	simidx_query q = SIMIDX_QUERY_INIT;
 
@@ -275,4 +261,4 @@ static const sxt_test tests[] = {
 	{ &test_end_of_walk_is_an_error_with_text, 0, 1 },
 };
 
-SXT_SUITE(index_args, set_up, tear_down);
+SXT_SUITE(index_args, sxt_set_up_path, sxt_tear_down);

@@ -12,18 +12,17 @@
 #include "search/sx_batch.h"
 #include "search/sx_batch_sorted.h"
 #include "support/sxt_batch.h"
+#include "support/sxt_fixture.h"
 #include "support/sxt_index.h"
 
 #define MAX_THREADS 4
 
-static char *dir, *path;
 static sxt_model model;
 static sxt_rng rng;
 
 static void set_up(void)
 {
-	dir = sxt_dir_make();
-	path = sxt_path(dir, "index");
+	sxt_set_up_path();
 	sxt_rng_init(&rng, 70);
 	memset(&model, 0, sizeof(model));
 }
@@ -31,9 +30,7 @@ static void set_up(void)
 static void tear_down(void)
 {
 	sxt_model_free(&model);
-	sxt_remove(dir);
-	free(path);
-	free(dir);
+	sxt_tear_down();
 }
 
 /* Scans are not sorted; in sets as small as these they would be cheap. */
@@ -87,7 +84,7 @@ static simidx *make(const char *plan, unsigned layout)
 	o.layout = layout;
 	o.bits = model.bits;
 	o.flags = model.flags;
-	return sxt_create(path, &o);
+	return sxt_create(t_path, &o);
 }
 
 /* Most of the documents in the tables, the others fresh. */
@@ -138,9 +135,6 @@ static int is_sorted(simidx *index, const simidx_query *q, size_t n)
 	return sorted;
 }
 
-static const char *const plans[] = { "4x16", "10x26", "2x32" };
-
-#define N_PLANS 3
 #define N_FORMS 4 /* second fingerprints; without ids; rows; without block indexes */
 
 static void set_like(simidx_query *q, size_t n, unsigned variant)
@@ -181,14 +175,14 @@ static void check_form(const char *plan, int form, size_t fresh)
 		}
 	simidx_close(index);
 	sxt_model_free(&model);
-	sxt_remove(path);
+	sxt_remove(t_path);
 }
 
 START_TEST(test_batch_equals_single_queries)
 {
 	for (int form = 0; form < N_FORMS; form++) {
-		check_form(plans[_i], form, 0);
-		check_form(plans[_i], form, 500);
+		check_form(sxt_plans[_i], form, 0);
+		check_form(sxt_plans[_i], form, 500);
 	}
 }
 END_TEST
@@ -580,7 +574,7 @@ START_TEST(test_absurd_number_of_threads)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_batch_equals_single_queries, 0, N_PLANS },
+	{ &test_batch_equals_single_queries, 0, SXT_N_PLANS },
 	{ &test_runs_of_one_fingerprint, 0, 1 },
 	{ &test_batch_sees_earlier_commits, 0, 1 },
 	{ &test_batch_reads_what_single_queries_read, 0, 1 },

@@ -16,25 +16,11 @@
 #include <simidx_admin.h>
 
 #include "index/sx_index.h"
+#include "support/sxt_fixture.h"
 #include "support/sxt_model.h"
 
 #define BATCH 7 /* documents of a commit, all on one fingerprint */
 #define TARGET 0x0123456789abcdefu
-
-static char *dir, *path;
-
-static void set_up(void)
-{
-	dir = sxt_dir_make();
-	path = sxt_path(dir, "index");
-}
-
-static void tear_down(void)
-{
-	sxt_remove(dir);
-	free(path);
-	free(dir);
-}
 
 static void commit_batch(simidx_writer *writer)
 {
@@ -73,7 +59,7 @@ struct plan {
 static int commit_all(sxt_proc *me, void *ctx)
 {
 	const struct plan *plan = ctx;
-	simidx *index = sxt_open(path, 0);
+	simidx *index = sxt_open(t_path, 0);
 	simidx_writer *writer = sxt_writer(index, plan->threshold);
 
 	for (unsigned i = 0; i < plan->commits; i++) {
@@ -95,9 +81,9 @@ START_TEST(test_next_search_sees_each_commit)
 	simidx *index;
 	sxt_proc child;
 
-	simidx_close(sxt_create(path, NULL));
+	simidx_close(sxt_create(t_path, NULL));
 	sxt_proc_start(&child, commit_all, &plan);
-	index = sxt_open(path, SIMIDX_OPEN_READ_ONLY);
+	index = sxt_open(t_path, SIMIDX_OPEN_READ_ONLY);
 	reader = sxt_reader(index);
 	second = sxt_reader(index);
 	for (unsigned i = 1; i <= plan.commits; i++) {
@@ -124,9 +110,9 @@ START_TEST(test_search_never_sees_half_a_commit)
 	simidx *index;
 	sxt_proc child;
 
-	simidx_close(sxt_create(path, NULL));
+	simidx_close(sxt_create(t_path, NULL));
 	sxt_proc_start(&child, commit_all, &plan);
-	index = sxt_open(path, 0);
+	index = sxt_open(t_path, 0);
 	reader = sxt_reader(index);
 	while (seen < plan.commits * BATCH) {
 		n = count_near(reader);
@@ -152,11 +138,11 @@ START_TEST(test_killed_writer_leaves_its_commits)
 	sxt_proc child;
 	size_t n;
 
-	simidx_close(sxt_create(path, NULL));
+	simidx_close(sxt_create(t_path, NULL));
 	for (int round = 0; round < 5; round++) {
 		unsigned acknowledged = 0;
 
-		index = sxt_open(path, 0);
+		index = sxt_open(t_path, 0);
 		reader = sxt_reader(index);
 		n = count_near(reader);
 		simidx_reader_close(reader);
@@ -167,7 +153,7 @@ START_TEST(test_killed_writer_leaves_its_commits)
 			acknowledged++;
 		}
 		sxt_proc_kill(&child);
-		index = sxt_open(path, 0);
+		index = sxt_open(t_path, 0);
 		sxt_check_sound(index);
 		reader = sxt_reader(index);
 		ck_assert_uint_ge(count_near(reader), n + acknowledged * BATCH);
@@ -229,7 +215,7 @@ static double seconds(void)
 START_TEST(test_readers_beside_a_writer)
 {
 	double end = seconds() + (sxt_is_long() ? 10 : 1.5);
-	struct shared shared = { .index = sxt_create(path, NULL) };
+	struct shared shared = { .index = sxt_create(t_path, NULL) };
 	simidx_writer *writer = sxt_writer(shared.index, 600);
 	pthread_t thread[READERS];
 	simidx_error err;
@@ -292,7 +278,7 @@ static void *put_first_id(void *writer)
  */
 START_TEST(test_readers_let_writers_in)
 {
-	simidx *index = sxt_create(path, NULL);
+	simidx *index = sxt_create(t_path, NULL);
 	simidx_writer *writer = sxt_writer(index, 0);
 	struct timespec pause = { 0, 1000000 };
 	simidx_doc doc = SIMIDX_DOC_INIT;
@@ -331,7 +317,7 @@ START_TEST(test_walk_is_a_snapshot)
 	sxt_model_init(&model, 64, 0);
 	for (unsigned i = 0; i < 3000; i++)
 		sxt_model_add(&model, sxt_rng_u64(&rng), &rng);
-	index = sxt_create(path, NULL);
+	index = sxt_create(t_path, NULL);
 	sxt_model_store(&model, 0, 1000, index);
 	sxt_merge(index);
 	sxt_model_store(&model, 1000, 2000, index);
@@ -376,11 +362,11 @@ START_TEST(test_backup_beside_commits)
 	sxt_proc child;
 	size_t last = 0;
 
-	simidx_close(sxt_create(path, NULL));
+	simidx_close(sxt_create(t_path, NULL));
 	sxt_proc_start(&child, commit_all, &plan);
-	index = sxt_open(path, 0);
+	index = sxt_open(t_path, 0);
 	for (int i = 0; i < 12 || last < plan.commits * BATCH; i++) {
-		char *target = sxt_path(dir, "copy");
+		char *target = sxt_path(t_dir, "copy");
 		simidx_reader *reader;
 		size_t n;
 
@@ -405,8 +391,8 @@ END_TEST
 START_TEST(test_backup_equals_index)
 {
 	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
-	char *target = sxt_path(dir, "copy"), *missing = sxt_path(dir, "missing/copy");
-	char *note = sxt_path(dir, "copy/note");
+	char *target = sxt_path(t_dir, "copy"), *missing = sxt_path(t_dir, "missing/copy");
+	char *note = sxt_path(t_dir, "copy/note");
 	simidx *index, *copy;
 	unsigned calls = 0;
 	sxt_model model;
@@ -418,7 +404,7 @@ START_TEST(test_backup_equals_index)
 		sxt_model_add(&model, sxt_rng_u64(&rng), &rng);
 	o.flags = SIMIDX_CREATE_FP2;
 	o.profile = "words12 v1";
-	index = sxt_create(path, &o);
+	index = sxt_create(t_path, &o);
 	sxt_model_store(&model, 0, 1000, index);
 	sxt_merge(index);
 	sxt_model_store(&model, 1000, 1500, index);
@@ -436,7 +422,7 @@ START_TEST(test_backup_equals_index)
 	sxt_check_content(&model, 1500, index);
 	simidx_close(copy);
 	ck_assert_sx(simidx_backup(index, target, &sxt_err), SIMIDX_E_EXISTS);
-	ck_assert_sx(simidx_backup(index, path, &sxt_err), SIMIDX_E_EXISTS);
+	ck_assert_sx(simidx_backup(index, t_path, &sxt_err), SIMIDX_E_EXISTS);
 	ck_assert_sx(simidx_backup(index, missing, &sxt_err), SIMIDX_E_NOT_FOUND);
 	sxt_remove(target);
 	ck_assert_int_eq(mkdir(target, 0755), 0);
@@ -461,4 +447,4 @@ static const sxt_test tests[] = {
 	{ &test_backup_equals_index, 0, 1 },
 };
 
-SXT_SUITE(index_live, set_up, tear_down);
+SXT_SUITE(index_live, sxt_set_up_path, sxt_tear_down);

@@ -9,22 +9,8 @@
 #include <sys/stat.h>
 
 #include "index/sx_index.h"
+#include "support/sxt_fixture.h"
 #include "support/sxt_index.h"
-
-static char *dir, *path;
-
-static void set_up(void)
-{
-	dir = sxt_dir_make();
-	path = sxt_path(dir, "index");
-}
-
-static void tear_down(void)
-{
-	sxt_remove(dir);
-	free(path);
-	free(dir);
-}
 
 /* ------------------------------------------------------------------------------------------
  * Replacing an index
@@ -58,7 +44,7 @@ static void must_have_moved(simidx *index, simidx_reader *reader, simidx_writer 
 /* A handle, a reader and a walk from before; the walk must end where its snapshot does. */
 static int see_it_replaced(sxt_proc *me, void *ctx)
 {
-	simidx *index = sxt_open(path, 0);
+	simidx *index = sxt_open(t_path, 0);
 	simidx_reader *reader = sxt_reader(index);
 	simidx_writer *writer = sxt_writer(index, 0);
 	simidx_match match;
@@ -73,7 +59,7 @@ static int see_it_replaced(sxt_proc *me, void *ctx)
 		simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
 
 		o.flags = SIMIDX_CREATE_TRUNCATE;
-		simidx_close(sxt_create(path, &o));
+		simidx_close(sxt_create(t_path, &o));
 	}
 	for (uint64_t id = 0; id < 900; id++) {
 		sxt_must_ok(simidx_walk_next(walk, &match, &sxt_err));
@@ -85,7 +71,7 @@ static int see_it_replaced(sxt_proc *me, void *ctx)
 	simidx_writer_close(writer);
 	simidx_reader_close(reader);
 	simidx_close(index);
-	index = sxt_open(path, 0);
+	index = sxt_open(t_path, 0);
 	sxt_must_eq(t_info(index).documents, 0);
 	writer = sxt_writer(index, 0);
 	sxt_must_eq(t_put(writer, SIMIDX_NO_ID, 1, NULL), SIMIDX_OK);
@@ -97,7 +83,7 @@ static int see_it_replaced(sxt_proc *me, void *ctx)
 
 static void make_900(void)
 {
-	simidx *index = sxt_create(path, NULL);
+	simidx *index = sxt_create(t_path, NULL);
 	simidx_writer *writer = sxt_writer(index, 0);
 
 	for (uint64_t i = 0; i < 900; i++) {
@@ -129,7 +115,7 @@ START_TEST(test_replaced_by_another_process)
 	sxt_proc_start(&child, see_it_replaced, NULL);
 	ck_assert_int_eq(sxt_proc_wait(&child), 0);
 	o.flags = SIMIDX_CREATE_TRUNCATE;
-	index = sxt_create(path, &o);
+	index = sxt_create(t_path, &o);
 	ck_assert_uint_eq(t_info(index).documents, 0);
 	sxt_proc_tell(&child);
 	ck_assert_int_eq(sxt_proc_finish(&child), 0);
@@ -142,14 +128,14 @@ END_TEST
 START_TEST(test_truncate_makes_a_free_name)
 {
 	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
-	char *full = sxt_path(dir, "full"), *note = sxt_path(full, "note");
+	char *full = sxt_path(t_dir, "full"), *note = sxt_path(full, "note");
 	char *data = sxt_path(full, "data.mdb");
 	simidx *index;
 	char *bytes;
 	size_t size;
 
 	o.flags = SIMIDX_CREATE_TRUNCATE;
-	simidx_close(sxt_create(path, &o));
+	simidx_close(sxt_create(t_path, &o));
 	ck_assert_int_eq(mkdir(full, 0755), 0);
 	sxt_file_write(note, "text", 4);
 	for (int i = 0; i < 2; i++) {
@@ -170,7 +156,7 @@ END_TEST
 /* Announced but never done: all goes on, and the next writer takes the announcement back. */
 START_TEST(test_announced_but_never_replaced)
 {
-	simidx *index = sxt_create(path, NULL);
+	simidx *index = sxt_create(t_path, NULL);
 	simidx_writer *writer = sxt_writer(index, 0);
 	simidx_reader *reader = sxt_reader(index);
 	sx_header header;
@@ -225,7 +211,7 @@ static int use_after_fork(sxt_proc *me, void *ctx)
 	simidx_results results = SIMIDX_RESULTS_INIT;
 	simidx_query query = SIMIDX_QUERY_INIT;
 	simidx_info info = SIMIDX_INFO_INIT;
-	char *copy = sxt_path(dir, "copy");
+	char *copy = sxt_path(t_dir, "copy");
 	simidx_match match;
 	simidx_reader *reader;
 	simidx_writer *writer;
@@ -260,7 +246,7 @@ static int use_after_fork(sxt_proc *me, void *ctx)
 	simidx_writer_close(h->idle);
 	simidx_close(h->index);
 	/* The path can be opened afresh, and the parent is still writing. */
-	h->index = sxt_open(path, 0);
+	h->index = sxt_open(t_path, 0);
 	sxt_must_eq(t_count(h->index, 1), 1);
 	writer = t_impatient_writer(h->index);
 	sxt_must_eq(t_put(writer, 78, 1, NULL), SIMIDX_E_BUSY);
@@ -275,7 +261,7 @@ START_TEST(test_handles_are_refused_after_fork)
 	struct handles h;
 	simidx_match match;
 
-	h.index = sxt_create(path, NULL);
+	h.index = sxt_create(t_path, NULL);
 	h.reader = sxt_reader(h.index);
 	h.pending = sxt_writer(h.index, _i ? 1 : 0);
 	h.idle = sxt_writer(h.index, _i ? 1 : 0);
@@ -307,4 +293,4 @@ static const sxt_test tests[] = {
 	{ &test_handles_are_refused_after_fork, 0, 2 },
 };
 
-SXT_SUITE(index_moved, set_up, tear_down);
+SXT_SUITE(index_moved, sxt_set_up_path, sxt_tear_down);

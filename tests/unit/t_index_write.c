@@ -8,22 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/sxt_fixture.h"
 #include "support/sxt_index.h"
-
-static char *dir, *path;
-
-static void set_up(void)
-{
-	dir = sxt_dir_make();
-	path = sxt_path(dir, "index");
-}
-
-static void tear_down(void)
-{
-	sxt_remove(dir);
-	free(path);
-	free(dir);
-}
 
 /* ------------------------------------------------------------------------------------------
  * What may be put
@@ -37,7 +23,7 @@ START_TEST(test_duplicates_are_refused_everywhere)
 	simidx *index;
 
 	o.layout = (unsigned)_i % 2;
-	index = sxt_create(path, &o);
+	index = sxt_create(t_path, &o);
 	writer = sxt_writer(index, 0);
 	for (int state = 0; state < 3; state++) {
 		if (!state) {
@@ -84,7 +70,7 @@ START_TEST(test_numbers_out_of_range_are_refused)
 
 	memset(label, 'x', SIMIDX_MAX_LABEL + 1);
 	o.bits = 40;
-	index = sxt_create(path, &o);
+	index = sxt_create(t_path, &o);
 	writer = sxt_writer(index, 0);
 	ck_assert_int_eq(t_put(writer, 0, UINT64_C(1) << 40, NULL), SIMIDX_E_RANGE);
 	ck_assert_int_eq(t_put(writer, SIMIDX_MAX_ID + 1, 0, NULL), SIMIDX_E_RANGE);
@@ -110,7 +96,7 @@ START_TEST(test_numbers_out_of_range_are_refused)
 			     SIMIDX_OK);
 		ck_assert_uint_eq(match.id, 1);
 		ck_assert_uint_eq(match.label_size, SIMIDX_MAX_LABEL);
-		ck_assert_int_eq(memcmp(match.label, label, SIMIDX_MAX_LABEL), 0);
+		ck_assert_mem_eq(match.label, label, SIMIDX_MAX_LABEL);
 		ck_assert_sx(simidx_reader_find_id(reader, SIMIDX_MAX_ID, &match, &sxt_err), SIMIDX_OK);
 		ck_assert_sx(simidx_reader_find_id(reader, SIMIDX_NO_ID, &match, &sxt_err),
 			     SIMIDX_E_NOT_FOUND);
@@ -137,7 +123,7 @@ START_TEST(test_writes_without_ids)
 	simidx *index;
 
 	o.flags = SIMIDX_CREATE_NO_IDS;
-	index = sxt_create(path, &o);
+	index = sxt_create(t_path, &o);
 	writer = sxt_writer(index, 0);
 	ck_assert_int_eq(t_put(writer, 0, 1, NULL), SIMIDX_E_MISMATCH);
 	ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID, 1, "label"), SIMIDX_E_MISMATCH);
@@ -173,7 +159,7 @@ START_TEST(test_second_fingerprints_are_kept)
 
 	o.bits = 20;
 	o.flags = _i ? SIMIDX_CREATE_FP2 : 0;
-	index = sxt_create(path, &o);
+	index = sxt_create(t_path, &o);
 	writer = sxt_writer(index, 0);
 	doc.flags = _i ? 0 : SIMIDX_DOC_FP2;
 	ck_assert_sx(simidx_writer_put(writer, &doc, NULL, &sxt_err), SIMIDX_E_MISMATCH);
@@ -203,7 +189,7 @@ END_TEST
 /* Nothing is left, neither in the file nor in the memtable that the rows were in. */
 START_TEST(test_rollback_leaves_nothing)
 {
-	simidx *index = sxt_create(path, NULL);
+	simidx *index = sxt_create(t_path, NULL);
 	simidx_writer *writer = sxt_writer(index, 0);
 	simidx_reader *reader = sxt_reader(index);
 	simidx_match match;
@@ -253,7 +239,7 @@ END_TEST
 
 START_TEST(test_commit_of_nothing)
 {
-	simidx *index = sxt_create(path, NULL);
+	simidx *index = sxt_create(t_path, NULL);
 	simidx_writer *writer = sxt_writer(index, 0), *merging = sxt_writer(index, 1);
 	uint64_t before = t_info(index).snapshot;
 
@@ -283,7 +269,7 @@ END_TEST
 
 static int hold_lock(sxt_proc *me, void *ctx)
 {
-	simidx *index = sxt_open(path, 0);
+	simidx *index = sxt_open(t_path, 0);
 	simidx_writer *writer = t_impatient_writer(index);
 
 	(void)ctx;
@@ -303,15 +289,15 @@ START_TEST(test_second_process_is_busy)
 	simidx *index, *made;
 	sxt_proc child;
 
-	simidx_close(sxt_create(path, NULL));
+	simidx_close(sxt_create(t_path, NULL));
 	sxt_proc_start(&child, hold_lock, NULL);
 	ck_assert_int_eq(sxt_proc_wait(&child), 0);
-	index = sxt_open(path, 0);
+	index = sxt_open(t_path, 0);
 	writer = t_impatient_writer(index);
 	ck_assert_int_eq(t_put(writer, 2, 2, NULL), SIMIDX_E_BUSY);
 	ck_assert_sx(simidx_writer_merge(writer, &sxt_err), SIMIDX_E_BUSY);
 	truncate.flags = SIMIDX_CREATE_TRUNCATE;
-	ck_assert_sx(simidx_create(path, &truncate, &made, &sxt_err), SIMIDX_E_BUSY);
+	ck_assert_sx(simidx_create(t_path, &truncate, &made, &sxt_err), SIMIDX_E_BUSY);
 	ck_assert_ptr_null(made);
 	ck_assert_uint_eq(simidx_writer_pending(writer), 0);
 	ck_assert_uint_eq(t_info(index).documents, 0);
@@ -328,7 +314,7 @@ END_TEST
 START_TEST(test_second_writer_is_busy)
 {
 	simidx_create_options truncate = SIMIDX_CREATE_OPTIONS_INIT;
-	simidx *index = sxt_create(path, NULL), *second = sxt_open(path, 0), *made;
+	simidx *index = sxt_create(t_path, NULL), *second = sxt_open(t_path, 0), *made;
 	simidx_writer *writer = sxt_writer(index, 0);
 	simidx_writer *same = t_impatient_writer(index), *other = t_impatient_writer(second);
 
@@ -336,7 +322,7 @@ START_TEST(test_second_writer_is_busy)
 	ck_assert_int_eq(t_put(same, 2, 2, NULL), SIMIDX_E_BUSY);
 	ck_assert_int_eq(t_put(other, 2, 2, NULL), SIMIDX_E_BUSY);
 	truncate.flags = SIMIDX_CREATE_TRUNCATE;
-	ck_assert_sx(simidx_create(path, &truncate, &made, &sxt_err), SIMIDX_E_BUSY);
+	ck_assert_sx(simidx_create(t_path, &truncate, &made, &sxt_err), SIMIDX_E_BUSY);
 	simidx_writer_rollback(writer);
 	ck_assert_int_eq(t_put(other, 2, 2, NULL), SIMIDX_OK);
 	ck_assert_int_eq(t_put(same, 3, 3, NULL), SIMIDX_E_BUSY);
@@ -363,4 +349,4 @@ static const sxt_test tests[] = {
 	{ &test_second_writer_is_busy, 0, 1 },
 };
 
-SXT_SUITE(index_write, set_up, tear_down);
+SXT_SUITE(index_write, sxt_set_up_path, sxt_tear_down);

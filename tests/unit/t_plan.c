@@ -11,10 +11,8 @@
 #include "plan/sx_plan.h"
 #include "support/sxt.h"
 
-#define N_PLANS 6
 #define N_WIDTHS 5
 
-static const char *const names[N_PLANS] = { "4x16", "10x26", "16x28", "20x31", "3x22", "2x32" };
 static const unsigned widths[N_WIDTHS] = { 16, 31, 32, 48, 64 };
 
 static void make(sx_plan *plan, const char *name, unsigned bits)
@@ -187,10 +185,10 @@ START_TEST(test_tables_of_each_plan)
 	sx_plan plan;
 
 	for (bits = SIMIDX_MIN_BITS; bits <= SIMIDX_MAX_BITS; bits++) {
-		make(&plan, names[_i], bits);
-		ck_assert_str_eq(plan.name, names[_i]);
+		make(&plan, sxt_plans[_i], bits);
+		ck_assert_str_eq(plan.name, sxt_plans[_i]);
 		ck_assert_uint_eq(plan.bits, bits);
-		n = expected_prefixes(names[_i], bits, prefix);
+		n = expected_prefixes(sxt_plans[_i], bits, prefix);
 		ck_assert_uint_eq(plan.n_tables, n);
 		for (t = 0; t < n; t++)
 			check_table(&plan.table[t], bits, &prefix[t]);
@@ -289,8 +287,8 @@ START_TEST(test_plans_by_name)
 	ck_assert_sx(sx_plan_make(&plan, "4x17", 64, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_ptr_nonnull(strstr(sxt_err.text, "4x17"));
 	ck_assert_ptr_nonnull(strstr(sxt_err.text, "auto, "));
-	for (i = 0; i < N_PLANS; i++)
-		ck_assert_ptr_nonnull(strstr(sxt_err.text, names[i]));
+	for (i = 0; i < SXT_N_PLANS; i++)
+		ck_assert_ptr_nonnull(strstr(sxt_err.text, sxt_plans[i]));
 	ck_assert_sx(sx_plan_make(&plan, "", 64, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(sx_plan_make(&plan, "4x1", 64, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(sx_plan_make(&plan, "4x166", 64, &sxt_err), SIMIDX_E_ARG);
@@ -338,7 +336,7 @@ START_TEST(test_bijection_16)
 	sx_plan plan;
 	unsigned t;
 
-	make(&plan, names[_i], 16);
+	make(&plan, sxt_plans[_i], 16);
 	for (t = 0; t < plan.n_tables; t++) {
 		memset(seen, 0, sizeof(seen));
 		for (fp = 0; fp < 65536; fp++) {
@@ -397,7 +395,7 @@ START_TEST(test_permutations_keep_order)
 
 	sxt_rng_init(&rng, 1);
 	for (bits = SIMIDX_MIN_BITS; bits <= SIMIDX_MAX_BITS; bits++) {
-		make(&plan, names[_i], bits);
+		make(&plan, sxt_plans[_i], bits);
 		check_pairs(&plan, 40, &rng);
 	}
 }
@@ -412,7 +410,7 @@ START_TEST(test_permutations_without_instructions)
 	sxt_rng_init(&rng, 2);
 	ck_assert_int_eq(sx_kernel_force("scalar"), 0);
 	for (i = 0; i < N_WIDTHS; i++) {
-		make(&plan, names[_i], widths[i]);
+		make(&plan, sxt_plans[_i], widths[i]);
 		check_pairs(&plan, 40, &rng);
 	}
 	sx_kernel_force(NULL);
@@ -420,14 +418,14 @@ START_TEST(test_permutations_without_instructions)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_tables_of_each_plan, 0, N_PLANS },
+	{ &test_tables_of_each_plan, 0, SXT_N_PLANS },
 	{ &test_widths_of_prefixes, 0, N_PREFIX_WIDTHS },
 	{ &test_masks_by_hand, 0, 1 },
 	{ &test_plans_by_name, 0, 1 },
 	{ &test_bad_leads_are_refused, 0, 1 },
-	{ &test_bijection_16, 0, N_PLANS },
-	{ &test_permutations_keep_order, 0, N_PLANS },
-	{ &test_permutations_without_instructions, 0, N_PLANS },
+	{ &test_bijection_16, 0, SXT_N_PLANS },
+	{ &test_permutations_keep_order, 0, SXT_N_PLANS },
+	{ &test_permutations_without_instructions, 0, SXT_N_PLANS },
 };
 
 SXT_SUITE(plan, NULL, NULL);

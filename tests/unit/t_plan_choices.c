@@ -154,13 +154,13 @@ static double row_ns(const sx_plan *plan, const sx_request *request, const sx_co
 START_TEST(test_cheapest_of_all_covers)
 {
 	sx_plan plan;
-	unsigned radius = 1 + (unsigned)_i / N_PLANS % 4;
+	unsigned radius = 1 + (unsigned)_i / SXT_N_PLANS % 4;
 	crowd c = { &plan, (unsigned)_i % 2, 0, 5000000, (uint64_t)_i, 1e8 };
 	sx_request request = { radius, 0, 100000000, crowd_size, &c,
 			       UINT64_C(0x123456789abcdef0) };
 	sx_cover s;
 
-	ck_assert_sx(sx_plan_make(&plan, names[_i % N_PLANS], 64, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_plan_make(&plan, sxt_plans[_i % SXT_N_PLANS], 64, &sxt_err), SIMIDX_OK);
 	c.hot = sx_permute(&plan.table[c.hot_table], request.fp);
 	sx_planner_choose(&plan, &request, &costs, &s);
 	ck_assert_double_le(s.ns, cheapest_first_leads(&plan, &request) + 1);
@@ -286,10 +286,10 @@ static const sxt_test tests[] = {
 	{ &test_no_other_merging_is_cheaper, 0, 1 },
 	{ &test_no_other_prefix_is_cheaper, 0, 1 },
 	{ &test_ignored_end, 0, 1 },
-	{ &test_cheapest_of_all_covers, 0, 4 * N_PLANS },
+	{ &test_cheapest_of_all_covers, 0, 4 * SXT_N_PLANS },
 	{ &test_cover_avoids_hot_bucket, 0, 1 },
-	{ &test_other_covers_are_exact, 0, N_PLANS * N_WIDTHS },
-	{ &test_nothing_cheaper, 0, N_PLANS * N_WIDTHS },
+	{ &test_other_covers_are_exact, 0, SXT_N_PLANS * N_WIDTHS },
+	{ &test_nothing_cheaper, 0, SXT_N_PLANS * N_WIDTHS },
 };
 
 SXT_SUITE(plan_choices, NULL, NULL);

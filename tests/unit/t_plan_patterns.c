@@ -10,10 +10,7 @@
 #include "support/sxt_weights.h"
 #include "util/sx_bytes.h"
 
-#define N_PLANS 6
-
-static const char *const names[N_PLANS] = { "4x16", "3x22", "2x32", "10x26", "16x28", "20x31" };
-#define N_DISJOINT 3 /* of them, the first */
+#define N_DISJOINT 3 /* of sxt_plans, the first */
 
 static const sx_costs costs = { 0, 80, 0.4, 0.2, 0 };
 /* Scans are a last resort. */
@@ -21,7 +18,7 @@ static const sx_costs dear_scans = { 0, 2, 0.1, 100000, 0 };
 
 static void make(sx_plan *plan, int i, unsigned bits)
 {
-	ck_assert_sx(sx_plan_make(plan, names[i], bits, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_plan_make(plan, sxt_plans[i], bits, &sxt_err), SIMIDX_OK);
 }
 
 /* The bits of a fingerprint that are alike in the whole range of a probe. */
@@ -573,11 +570,11 @@ START_TEST(test_dear_patterns_end_in_a_scan)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_patterns_in_order_of_weight, 0, N_PLANS },
+	{ &test_patterns_in_order_of_weight, 0, SXT_N_PLANS },
 	{ &test_patterns_by_hand, 0, 1 },
-	{ &test_complete_to, 0, N_PLANS },
-	{ &test_all_patterns_are_found, 0, N_PLANS },
-	{ &test_patterns_of_64_bits, 0, N_PLANS },
+	{ &test_complete_to, 0, SXT_N_PLANS },
+	{ &test_all_patterns_are_found, 0, SXT_N_PLANS },
+	{ &test_patterns_of_64_bits, 0, SXT_N_PLANS },
 	{ &test_ignored_block, 0, 1 },
 	{ &test_dear_patterns_end_in_a_scan, 0, 1 },
 };

@@ -548,12 +548,12 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_numbers_of_probes, 0, 1 },
-	{ &test_covers_miss_nothing, 0, N_PLANS * N_WIDTHS },
-	{ &test_covers_with_ignored_bits, 0, N_PLANS * N_WIDTHS },
-	{ &test_condition_of_exactness, 0, N_PLANS * N_WIDTHS },
+	{ &test_covers_miss_nothing, 0, SXT_N_PLANS * N_WIDTHS },
+	{ &test_covers_with_ignored_bits, 0, SXT_N_PLANS * N_WIDTHS },
+	{ &test_condition_of_exactness, 0, SXT_N_PLANS * N_WIDTHS },
 	{ &test_rows_of_table_are_exact, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS + 1 },
-	{ &test_all_of_16, 0, N_PLANS },
-	{ &test_large_radius_is_exact, 0, N_PLANS * N_WIDTHS },
+	{ &test_all_of_16, 0, SXT_N_PLANS },
+	{ &test_large_radius_is_exact, 0, SXT_N_PLANS * N_WIDTHS },
 };
 
 SXT_SUITE(plan_probes, NULL, NULL);

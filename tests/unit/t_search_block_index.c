@@ -25,7 +25,7 @@ START_TEST(test_answers_for_any_max_bytes)
 	struct t_search s;
 	uint64_t all;
 
-	t_search_init(&s, _i * T_SEARCH_PLANS * T_SEARCH_LAYOUTS, SIMIDX_CREATE_FP2);
+	t_search_init(&s, _i * SXT_N_PLANS * T_SEARCH_LAYOUTS, SIMIDX_CREATE_FP2);
 	t_search_fill(&s, 12000);
 	t_search_store(&s, s.model.n - 100);
 	t_search_open_with(&s, 0);

@@ -346,9 +346,9 @@ START_TEST(test_replaced_index)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_readers_come_and_go, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS },
+	{ &test_readers_come_and_go, 0, SXT_N_PLANS * T_SEARCH_LAYOUTS },
 	{ &test_another_process_writes, 0, 12 },
-	{ &test_memtable_in_instalments, 0, T_SEARCH_PLANS },
+	{ &test_memtable_in_instalments, 0, SXT_N_PLANS },
 	{ &test_old_snapshot_leaves_memtable, 0, 1 },
 	{ &test_threads_beside_a_writer, 0, 2 },
 	{ &test_replaced_index, 0, 1 },

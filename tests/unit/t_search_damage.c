@@ -16,6 +16,7 @@
 #include <simidx_admin.h>
 
 #include "support/sxt_batch.h"
+#include "support/sxt_fixture.h"
 #include "support/sxt_model.h"
 #include "support/sxt_query.h"
 
@@ -33,7 +34,6 @@ struct answer {
 	uint64_t sum; /* of the ids */
 };
 
-static char *dir, *path;
 static sxt_model model;
 static sxt_rng rng;
 static int fd;
@@ -46,7 +46,7 @@ static unsigned char *page, *changed;
 
 static void find_blocks(void)
 {
-	char *name = sxt_path(path, "data.mdb");
+	char *name = sxt_path(t_path, "data.mdb");
 	size_t size;
 	unsigned char *bytes = sxt_file_read(name, &size);
 
@@ -89,15 +89,14 @@ static void set_up(void)
 	simidx_info info = SIMIDX_INFO_INIT;
 	simidx *index;
 
-	dir = sxt_dir_make();
-	path = sxt_path(dir, "index");
+	sxt_set_up_path();
 	sxt_rng_init(&rng, 4711);
 	o.flags = SIMIDX_CREATE_FP2;
 	sxt_model_init(&model, 64, o.flags);
 	while (model.n < DOCUMENTS)
 		sxt_model_add(&model, model.n % 4 ? sxt_rng_u64(&rng) : model.n ? any_query() : 0,
 			      &rng);
-	index = sxt_create(path, &o);
+	index = sxt_create(t_path, &o);
 	sxt_model_store(&model, 0, model.n, index);
 	sxt_merge(index);
 	ck_assert_sx(simidx_get_info(index, &info, &sxt_err), SIMIDX_OK);
@@ -116,9 +115,7 @@ static void tear_down(void)
 	free(page);
 	free(changed);
 	sxt_model_free(&model);
-	sxt_remove(dir);
-	free(path);
-	free(dir);
+	sxt_tear_down();
 }
 
 static simidx *open_with(uint64_t block_index_bytes, const char *kernel)
@@ -128,7 +125,7 @@ static simidx *open_with(uint64_t block_index_bytes, const char *kernel)
 
 	o.block_index_bytes = block_index_bytes;
 	o.kernel = kernel;
-	ck_assert_sx(simidx_open(path, &o, &index, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_open(t_path, &o, &index, &sxt_err), SIMIDX_OK);
 	return index;
 }
 

@@ -232,10 +232,10 @@ START_TEST(test_few_documents_in_tables)
 	const size_t n = 8000;
 	struct t_search s;
 
-	t_search_init(&s, _i % T_SEARCH_PLANS, 0);
+	t_search_init(&s, _i % SXT_N_PLANS, 0);
 	for (size_t i = 0; i < n; i++)
 		t_search_add(&s, t_search_any(&s));
-	t_search_store(&s, merged[_i / T_SEARCH_PLANS]);
+	t_search_store(&s, merged[_i / SXT_N_PLANS]);
 	for (unsigned i = 0; i < 400; i++) {
 		q.fp = t_search_near(&s);
 		ck_assert_sx(simidx_reader_search(s.reader, &q, &out, &sxt_err), SIMIDX_OK);
@@ -252,7 +252,7 @@ END_TEST
 static const sxt_test tests[] = {
 	{ &test_covers_find_all_near, 0, 16 },
 	{ &test_any_probes_find_their_ranges, 0, 16 },
-	{ &test_few_documents_in_tables, 0, 2 * T_SEARCH_PLANS },
+	{ &test_few_documents_in_tables, 0, 2 * SXT_N_PLANS },
 };
 
 SXT_SUITE(search_memtable, NULL, NULL);

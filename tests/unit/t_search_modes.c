@@ -254,7 +254,7 @@ static unsigned flags_of(int i)
 {
 	static const unsigned flags[] = { SIMIDX_CREATE_FP2, 0, SIMIDX_CREATE_NO_IDS };
 
-	return flags[i / T_SEARCH_PLANS % 3];
+	return flags[i / SXT_N_PLANS % 3];
 }
 
 START_TEST(test_modes_equal_the_model)
@@ -395,8 +395,8 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_modes_equal_the_model, 0, T_SEARCH_COMBINATIONS },
-	{ &test_empty_texts_match_nothing, 0, T_SEARCH_PLANS * 3 },
-	{ &test_any_radius, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS },
+	{ &test_empty_texts_match_nothing, 0, SXT_N_PLANS * 3 },
+	{ &test_any_radius, 0, SXT_N_PLANS * T_SEARCH_LAYOUTS },
 	{ &test_nearest_is_cut_by_candidates, 0, 1 },
 };
 

@@ -22,7 +22,7 @@ START_TEST(test_all_on_one_fingerprint)
 	struct t_search s;
 	uint64_t fp;
 
-	t_search_init(&s, _i * T_SEARCH_PLANS, 0);
+	t_search_init(&s, _i * SXT_N_PLANS, 0);
 	fp = t_search_any(&s);
 	while (s.model.n < N)
 		t_search_add(&s, fp);

@@ -167,7 +167,7 @@ START_TEST(test_weighted_queries_equal_the_model)
 	static const unsigned flags[] = { SIMIDX_CREATE_FP2, 0, SIMIDX_CREATE_NO_IDS };
 	struct t_search s;
 
-	t_search_init(&s, _i, flags[(_i / T_SEARCH_PLANS) % 3]);
+	t_search_init(&s, _i, flags[(_i / SXT_N_PLANS) % 3]);
 	t_search_fill(&s, 800);
 	t_search_store(&s, _i % 5 == 4 ? 0 : 500);
 	for (int on = 0; on < 2; on++) {
@@ -211,7 +211,7 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_weighted_queries_equal_the_model, 0, T_SEARCH_COMBINATIONS },
-	{ &test_huge_radius_finds_everything, 0, T_SEARCH_PLANS * T_SEARCH_LAYOUTS },
+	{ &test_huge_radius_finds_everything, 0, SXT_N_PLANS * T_SEARCH_LAYOUTS },
 };
 
 SXT_SUITE(search_weighted, NULL, NULL);

@@ -5,24 +5,12 @@
 #include <string.h>
 
 #include "support/sxt.h"
+#include "support/sxt_fixture.h"
 #include "util/sx_frames.h"
 #include "util/sx_sorter.h"
 #include "util/sx_spill.h"
 
 #define MEMORY ((size_t)1 << 20)
-
-static char *dir;
-
-static void set_up(void)
-{
-	dir = sxt_dir_make();
-}
-
-static void tear_down(void)
-{
-	sxt_remove(dir);
-	free(dir);
-}
 
 /* ---- an independent stable sort: merge sort of record numbers ---- */
 
@@ -134,7 +122,8 @@ static void check_keys(unsigned words, unsigned keys, unsigned shift, size_t n, 
 	for (size_t i = 0; i < n; i++)
 		order[i] = i;
 	merge_sort(&r, order, scratch, n);
-	ck_assert_sx(sx_sorter_new(words, keys, shift, MEMORY, dir, &sorter, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_sorter_new(words, keys, shift, MEMORY, t_dir, &sorter, &sxt_err),
+		     SIMIDX_OK);
 	for (size_t i = 0, more = 1; i < n; i += more, more = more % 7 + 1) {
 		if (more > n - i)
 			more = n - i;
@@ -151,7 +140,8 @@ static void check_keys(unsigned words, unsigned keys, unsigned shift, size_t n, 
 	ck_assert_int_eq(spill != NULL, n > MEMORY / 2 / (8 * words));
 	sx_sorter_free(sorter);
 	/* The same once more, over what is in the file. */
-	ck_assert_sx(sx_sorter_new(words, keys, shift, MEMORY, dir, &sorter, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_sorter_new(words, keys, shift, MEMORY, t_dir, &sorter, &sxt_err),
+		     SIMIDX_OK);
 	sx_sorter_give_spill(sorter, spill);
 	for (size_t i = n; i-- > 0;)
 		sxt_must(!sx_sorter_add(sorter, record + order[i] * words, &sxt_err));
@@ -269,7 +259,7 @@ START_TEST(test_frame_gives_words_back)
 		ck_assert_uint_le(size, most);
 		ck_assert_uint_eq(sx_frame_decode(bytes, size, words, got, &back), size);
 		ck_assert_uint_eq(back, n);
-		ck_assert(!memcmp(got, record, n * words * sizeof(*got)));
+		ck_assert_mem_eq(got, record, n * words * sizeof(*got));
 		/* One that is cut short is none. */
 		for (size_t cut = round % 50 ? size - 1 : 0; cut < size; cut++)
 			sxt_must(!sx_frame_decode(bytes, cut, words, got, &back));
@@ -312,7 +302,7 @@ START_TEST(test_frames_of_any_size)
 	sx_frames_free(&frames);
 	for (uint64_t i = 0; i < 10000; i++)
 		record[i] = i * i;
-	ck_assert_sx(sx_spill_new(dir, 5000, &spill, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_spill_new(t_dir, 5000, &spill, &sxt_err), SIMIDX_OK);
 	for (int i = 0; i < 4; i++) {
 		ck_assert_sx(sx_frames_write(spill, record, counts[i], 1, &sxt_err), SIMIDX_OK);
 		start[i + 1] = sx_spill_size(spill);
@@ -325,7 +315,7 @@ START_TEST(test_frames_of_any_size)
 		while (n < counts[i]) {
 			ck_assert_sx(sx_frames_next(&frames, &sxt_err), SIMIDX_OK);
 			ck_assert_uint_le(frames.n, counts[i] - n);
-			ck_assert(!memcmp(frames.record, record + n, frames.n * 8));
+			ck_assert_mem_eq(frames.record, record + n, frames.n * 8);
 			n += frames.n;
 		}
 		ck_assert_int_eq(sx_frames_next(&frames, NULL), SIMIDX_E_END);
@@ -343,7 +333,7 @@ END_TEST
 START_TEST(test_no_directory_for_spills)
 {
 	uint64_t record[1] = { 0 };
-	char *missing = sxt_path(dir, "missing");
+	char *missing = sxt_path(t_dir, "missing");
 	sx_sorter *sorter;
 	int rc = SIMIDX_OK;
 
@@ -365,7 +355,7 @@ START_TEST(test_spill_gives_bytes_back)
 	sxt_rng rng;
 
 	sxt_rng_init(&rng, 1);
-	ck_assert_sx(sx_spill_new(dir, 1000, &spill, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_spill_new(t_dir, 1000, &spill, &sxt_err), SIMIDX_OK);
 	for (unsigned i = 0; i < 500; i++) {
 		size_t size = (size_t)sxt_rng_below(&rng, sizeof(out));
 
@@ -374,7 +364,7 @@ START_TEST(test_spill_gives_bytes_back)
 		ck_assert_sx(sx_spill_write(spill, out, size, &sxt_err), SIMIDX_OK);
 		/* What was written last, be it in the buffer or in the file. */
 		ck_assert_sx(sx_spill_read(spill, at, in, size, &sxt_err), SIMIDX_OK);
-		ck_assert(!memcmp(in, out, size));
+		ck_assert_mem_eq(in, out, size);
 		at += size;
 	}
 	ck_assert_sx(sx_spill_read(spill, at, in, 1, &sxt_err), SIMIDX_E_IO);
@@ -385,7 +375,7 @@ START_TEST(test_spill_gives_bytes_back)
 	ck_assert_sx(sx_spill_write(spill, out, 700, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(sx_spill_write(spill, out, 700, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(sx_spill_read(spill, 0, in, 1400, &sxt_err), SIMIDX_OK);
-	ck_assert(!memcmp(in, out, 1400));
+	ck_assert_mem_eq(in, out, 1400);
 	sx_spill_free(spill);
 }
 END_TEST
@@ -402,4 +392,4 @@ static const sxt_test tests[] = {
 	{ &test_spill_gives_bytes_back, 0, 1 },
 };
 
-SXT_SUITE(sorter, set_up, tear_down);
+SXT_SUITE(sorter, sxt_set_up_path, sxt_tear_down);

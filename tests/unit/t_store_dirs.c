@@ -11,28 +11,18 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "support/sxt_fixture.h"
 #include "support/sxt_store.h"
-
-static char *dir, *path, *data_path;
 
 static void set_up(void)
 {
 	sx_store *store;
 
-	dir = sxt_dir_make();
-	path = sxt_path(dir, "x");
-	data_path = sxt_path(path, "data.mdb");
-	store = t_create(path, 0);
+	sxt_set_up_path();
+	store = t_create(t_path, 0);
 	t_rewrite(store, 20, 1);
 	t_rewrite(store, 60, 2);
 	sx_store_close(store);
-}
-
-static void tear_down(void)
-{
-	free(data_path);
-	free(path);
-	free(dir);
 }
 
 static mode_t mode_of(const char *where, const char *name)
@@ -91,7 +81,7 @@ static void make_old(const char *private_dir)
 /* One builder at a time for a path, but not for another path, nor for what is quickly made. */
 START_TEST(test_one_builder_a_path)
 {
-	char *target = sxt_path(dir, "y"), *longer = sxt_path(dir, "yy"), *mine, *other;
+	char *target = sxt_path(t_dir, "y"), *longer = sxt_path(t_dir, "yy"), *mine, *other;
 	sx_store *store;
 	int fd, other_fd;
 
@@ -115,7 +105,7 @@ START_TEST(test_one_builder_a_path)
 	ck_assert(!exists(mine, ""));
 	free(mine);
 	/* So does a store that is there, of what nobody is at work on. */
-	store = t_open(path, 0);
+	store = t_open(t_path, 0);
 	sx_dir_clean(store);
 	ck_assert(exists(other, ""));
 	sx_dir_unlock(other_fd);
@@ -126,7 +116,8 @@ START_TEST(test_one_builder_a_path)
 	ck_assert(sx_dir_is_free(target));
 	ck_assert_int_eq(mkdir(target, 0700), 0);
 	ck_assert(sx_dir_is_free(target));
-	ck_assert(!sx_dir_is_free(path) && !sx_dir_is_free(data_path));
+	ck_assert(!sx_dir_is_free(t_path));
+	ck_assert(!sx_dir_is_free(t_data));
 	free(other);
 	free(target);
 	free(longer);
@@ -137,7 +128,7 @@ END_TEST
 START_TEST(test_leftovers_are_removed)
 {
 	static const char *const kept[] = { ".simidx-abcde", ".simidx-abcdefg", "simidx-abcdef" };
-	char *target = sxt_path(dir, "y"), *unlocked, *locked, *empty, *mine, *file;
+	char *target = sxt_path(t_dir, "y"), *unlocked, *locked, *empty, *mine, *file;
 	sx_store *store;
 	int fd, empty_fd, my_fd;
 
@@ -147,24 +138,26 @@ START_TEST(test_leftovers_are_removed)
 	ck_assert(!exists(unlocked, ""));
 	ck_assert(exists(locked, "write.lock"));
 	/* Killed in the first or the last moments. */
-	empty = sxt_path(dir, ".simidx-empty1");
+	empty = sxt_path(t_dir, ".simidx-empty1");
 	ck_assert_int_eq(mkdir(empty, 0700), 0);
 	/* Not private directories: other names, a file. */
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
-		char *other = sxt_path(dir, kept[i]);
+		char *other = sxt_path(t_dir, kept[i]);
 
 		ck_assert_int_eq(mkdir(other, 0700), 0);
 		free(other);
 	}
-	file = sxt_path(dir, ".simidx-ABCDEF");
+	file = sxt_path(t_dir, ".simidx-ABCDEF");
 	sxt_file_write(file, "x", 1);
 	ck_assert_sx(sx_dir_prepare(target, &mine, &my_fd, &sxt_err), SIMIDX_OK);
-	ck_assert(exists(locked, "") && exists(mine, "") && !exists(empty, ""));
+	ck_assert(exists(locked, ""));
+	ck_assert(exists(mine, ""));
+	ck_assert(!exists(empty, ""));
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-		ck_assert(exists(dir, kept[i]));
-	ck_assert(exists(dir, ".simidx-ABCDEF"));
+		ck_assert(exists(t_dir, kept[i]));
+	ck_assert(exists(t_dir, ".simidx-ABCDEF"));
 	/* While somebody else holds the parent's lock, only what is old counts as left behind. */
-	empty_fd = open(dir, O_RDONLY | O_DIRECTORY);
+	empty_fd = open(t_dir, O_RDONLY | O_DIRECTORY);
 	ck_assert_int_eq(flock(empty_fd, LOCK_EX), 0);
 	for (int old = 0; old < 2; old++) {
 		ck_assert_int_eq(mkdir(empty, 0700) && !old, 0);
@@ -214,15 +207,15 @@ static void check_modes(const char *where, const unsigned *mode)
 START_TEST(test_publish_modes)
 {
 	const unsigned *mode = modes[_i / 2];
-	char *target = sxt_path(dir, "y"), *slashed = sxt_path(target, "//"), *private_dir;
+	char *target = sxt_path(t_dir, "y"), *slashed = sxt_path(target, "//"), *private_dir;
 	char *lock = sxt_path(target, "lock.mdb"), *own = sxt_path(target, "write.lock");
 	sx_store *store;
 
 	umask((_i & 1) ? 077 : 0);
 	private_dir = build(slashed, "1");
 	ck_assert_uint_eq(mode_of(private_dir, "."), 0700);
-	ck_assert_int_eq(strncmp(private_dir, dir, strlen(dir)), 0);
-	ck_assert_int_eq(strncmp(private_dir + strlen(dir), "/.simidx-", 9), 0);
+	ck_assert_int_eq(strncmp(private_dir, t_dir, strlen(t_dir)), 0);
+	ck_assert_int_eq(strncmp(private_dir + strlen(t_dir), "/.simidx-", 9), 0);
 	ck_assert_sx(sx_dir_publish(private_dir, slashed, mode[0], 0, &sxt_err), SIMIDX_OK);
 	ck_assert(!exists(private_dir, ""));
 	check_modes(target, mode);
@@ -243,8 +236,8 @@ END_TEST
 
 START_TEST(test_publish_replaces_nothing)
 {
-	char *target = sxt_path(dir, "y"), *inside = sxt_path(target, "letter");
-	char *private_dir = build(target, "1"), *missing = sxt_path(dir, "a/b"), *none;
+	char *target = sxt_path(t_dir, "y"), *inside = sxt_path(target, "letter");
+	char *private_dir = build(target, "1"), *missing = sxt_path(t_dir, "a/b"), *none;
 	int fd;
 
 	/* Neither a file nor a directory with something in it is touched, whatever `replace`. */
@@ -258,7 +251,7 @@ START_TEST(test_publish_replaces_nothing)
 	ck_assert_sx(sx_dir_publish(private_dir, target, 0, 1, &sxt_err), SIMIDX_E_EXISTS);
 	ck_assert(exists(target, "letter"));
 	/* Nor is a store, unless it is to be replaced. */
-	ck_assert_sx(sx_dir_publish(private_dir, path, 0, 0, &sxt_err), SIMIDX_E_EXISTS);
+	ck_assert_sx(sx_dir_publish(private_dir, t_path, 0, 0, &sxt_err), SIMIDX_E_EXISTS);
 	ck_assert(exists(private_dir, "data.mdb"));
 	/* An empty directory is. */
 	ck_assert_int_eq(unlink(inside), 0);
@@ -275,22 +268,22 @@ END_TEST
 
 START_TEST(test_old_store_after_replacement)
 {
-	sx_store *store = t_open(path, 0), *fresh;
-	char *private_dir = build(path, "new");
+	sx_store *store = t_open(t_path, 0), *fresh;
+	char *private_dir = build(t_path, "new");
 	sx_txn *txn = t_read(store);
 	sx_slice value;
 
 	ck_assert_sx(sx_store_check_path(store, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_dir_publish(private_dir, path, 0640, 1, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dir_publish(private_dir, t_path, 0640, 1, &sxt_err), SIMIDX_OK);
 	ck_assert(!exists(private_dir, ""));
-	ck_assert_uint_eq(mode_of(path, "."), 0750);
+	ck_assert_uint_eq(mode_of(t_path, "."), 0750);
 	/* Who has the old one open sees its snapshot to the end, but cannot write. */
 	ck_assert_sx(sx_store_check_path(store, &sxt_err), SIMIDX_E_MOVED);
 	ck_assert_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_E_MOVED);
 	ck_assert_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_E_MOVED);
 	ck_assert_sx(sx_dbi_get(txn, t_table(txn, 0), t_slice("b000059"), &value, &sxt_err),
 		     SIMIDX_OK);
-	fresh = t_open(path, 0);
+	fresh = t_open(t_path, 0);
 	ck_assert_ptr_ne(fresh, store);
 	ck_assert(t_has(fresh, "v", "new"));
 	t_put(fresh, "v", "newer");
@@ -299,38 +292,38 @@ START_TEST(test_old_store_after_replacement)
 	sx_store_close(fresh);
 	free(private_dir);
 	/* Where nothing is, replacing is making. */
-	sxt_remove(path);
-	private_dir = build(path, "again");
-	ck_assert_sx(sx_dir_publish(private_dir, path, 0, 1, &sxt_err), SIMIDX_OK);
-	ck_assert(holds(path, "again"));
+	sxt_remove(t_path);
+	private_dir = build(t_path, "again");
+	ck_assert_sx(sx_dir_publish(private_dir, t_path, 0, 1, &sxt_err), SIMIDX_OK);
+	ck_assert(holds(t_path, "again"));
 	free(private_dir);
 }
 END_TEST
 
 START_TEST(test_foreign_directory_is_not_replaced)
 {
-	char *link = sxt_path(dir, "link"), *letter = sxt_path(path, "letter"), *private_dir;
+	char *link = sxt_path(t_dir, "link"), *letter = sxt_path(t_path, "letter"), *private_dir;
 	struct stat st;
 
 	/* Through a link, what it points to is replaced. */
-	ck_assert_int_eq(symlink("x", link), 0);
+	ck_assert_int_eq(symlink("index", link), 0);
 	private_dir = build(link, "1");
 	ck_assert_sx(sx_dir_publish(private_dir, link, 0, 1, &sxt_err), SIMIDX_OK);
 	ck_assert_int_eq(lstat(link, &st), 0);
 	ck_assert(S_ISLNK(st.st_mode));
-	ck_assert(holds(path, "1"));
+	ck_assert(holds(t_path, "1"));
 	free(private_dir);
 	/* Files that are not ours are not removed with the old directory. */
 	sxt_file_write(letter, "x", 1);
-	private_dir = build(path, "2");
-	ck_assert_sx(sx_dir_publish(private_dir, path, 0, 1, &sxt_err), SIMIDX_OK);
-	ck_assert(holds(path, "2"));
+	private_dir = build(t_path, "2");
+	ck_assert_sx(sx_dir_publish(private_dir, t_path, 0, 1, &sxt_err), SIMIDX_OK);
+	ck_assert(holds(t_path, "2"));
 	ck_assert(exists(private_dir, "letter"));
 	ck_assert(!exists(private_dir, "data.mdb"));
-	ck_assert(!exists(path, "letter"));
+	ck_assert(!exists(t_path, "letter"));
 	free(private_dir);
 	/* A private directory goes with its files. */
-	private_dir = build(path, "3");
+	private_dir = build(t_path, "3");
 	sx_dir_remove(private_dir);
 	ck_assert(!exists(private_dir, ""));
 	sx_dir_remove(private_dir);
@@ -344,7 +337,7 @@ END_TEST
 START_TEST(test_open_while_published)
 {
 	sx_store_options options = { .map_size = T_MAP };
-	char *target = sxt_path(dir, "y"), *private_dir;
+	char *target = sxt_path(t_dir, "y"), *private_dir;
 	int fd;
 	sx_store *store, *other;
 
@@ -362,10 +355,10 @@ START_TEST(test_open_while_published)
 	ck_assert_ptr_eq(other, store);
 	sx_store_close(other);
 	/* A directory that was renamed is found again by whoever opens it there. */
-	sxt_remove(path);
-	ck_assert_int_eq(rename(target, path), 0);
+	sxt_remove(t_path);
+	ck_assert_int_eq(rename(target, t_path), 0);
 	ck_assert_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_E_MOVED);
-	other = t_open(path, 0);
+	other = t_open(t_path, 0);
 	ck_assert_ptr_eq(other, store);
 	t_put(other, "v", "3");
 	sx_store_close(other);
@@ -379,13 +372,13 @@ END_TEST
 START_TEST(test_copy_equals_store)
 {
 	char *copy = sxt_dir_make(), *copied = sxt_path(copy, "data.mdb");
-	sx_store *store = t_open(path, 0), *other;
+	sx_store *store = t_open(t_path, 0), *other;
 	sx_slice value, expected;
 	sx_txn *txn, *copy_txn;
 	struct stat st, original;
 	int i;
 
-	ck_assert_int_eq(stat(data_path, &original), 0);
+	ck_assert_int_eq(stat(t_data, &original), 0);
 	txn = t_read(store);
 	ck_assert_sx(sx_store_copy(store, copy, &sxt_err), SIMIDX_OK);
 	ck_assert_int_eq(stat(copied, &st), 0);
@@ -427,4 +420,4 @@ static const sxt_test tests[] = {
 	{ &test_copy_equals_store, 0, 1 },
 };
 
-SXT_SUITE(store_dirs, set_up, tear_down);
+SXT_SUITE(store_dirs, set_up, sxt_tear_down);

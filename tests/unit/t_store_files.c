@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
+#include "support/sxt_fixture.h"
 #include "support/sxt_store.h"
 
 /* Where LMDB 0.9 keeps things in a meta page, as its documentation of the structs says. */
@@ -21,7 +22,6 @@
 #define AT_LAST_PAGE 136
 #define AT_TXN 144
 
-static char *dir, *path, *data_path;
 static unsigned char *good; /* a data file of a few hundred pages */
 static size_t good_size, page;
 
@@ -41,23 +41,19 @@ static void set_up(void)
 {
 	sx_store *store;
 
-	dir = sxt_dir_make();
-	path = sxt_path(dir, "x");
-	data_path = sxt_path(path, "data.mdb");
-	store = t_create(path, 0);
+	sxt_set_up_path();
+	store = t_create(t_path, 0);
 	t_rewrite(store, 20, 1);
 	t_rewrite(store, 60, 2);
 	page = sx_store_page_size(store);
 	sx_store_close(store);
-	good = sxt_file_read(data_path, &good_size);
+	good = sxt_file_read(t_data, &good_size);
 }
 
 static void tear_down(void)
 {
 	free(good);
-	free(data_path);
-	free(path);
-	free(dir);
+	sxt_tear_down();
 }
 
 /* Open and close: the code, and its text in sxt_err. */
@@ -95,8 +91,8 @@ START_TEST(test_cut_short_is_refused)
 			size = sxt_rng_below(&rng, good_size);
 		if (size >= good_size)
 			continue;
-		sxt_file_write(data_path, good, size);
-		rc = try_open(path, 0);
+		sxt_file_write(t_data, good, size);
+		rc = try_open(t_path, 0);
 		if (size < AT_VERSION)
 			ck_assert_int_eq(rc, SIMIDX_E_NOT_INDEX);
 		else
@@ -105,12 +101,12 @@ START_TEST(test_cut_short_is_refused)
 				      "%zu bytes: %d %s", size, rc, sxt_err.text);
 	}
 	for (size = good_size - 2; size < good_size; size++) {
-		sxt_file_write(data_path, good, size);
-		ck_assert_int_eq(try_open(path, 0), SIMIDX_E_CORRUPT);
+		sxt_file_write(t_data, good, size);
+		ck_assert_int_eq(try_open(t_path, 0), SIMIDX_E_CORRUPT);
 	}
-	sxt_file_write(data_path, good, good_size);
-	ck_assert_int_eq(try_open(path, 0), SIMIDX_OK);
-	ck_assert_int_eq(try_open(path, SX_STORE_STATIC), SIMIDX_OK);
+	sxt_file_write(t_data, good, good_size);
+	ck_assert_int_eq(try_open(t_path, 0), SIMIDX_OK);
+	ck_assert_int_eq(try_open(t_path, SX_STORE_STATIC), SIMIDX_OK);
 }
 END_TEST
 
@@ -179,8 +175,8 @@ START_TEST(test_damaged_meta_is_refused)
 			inflict(bad, d);
 		if (which & 2)
 			inflict(bad + page, d);
-		sxt_file_write(data_path, bad, good_size);
-		ck_assert_int_eq(try_open(path, 0), which == 3 ? d->code_both : d->code_one);
+		sxt_file_write(t_data, bad, good_size);
+		ck_assert_int_eq(try_open(t_path, 0), which == 3 ? d->code_both : d->code_one);
 	}
 	free(bad);
 }
@@ -192,15 +188,15 @@ START_TEST(test_file_of_other_machine_is_refused)
 
 	/* A 32-bit LMDB has shorter page numbers, so its magic number stands at 12. */
 	put32(bad + 12, 0xBEEFC0DE);
-	sxt_file_write(data_path, bad, good_size);
-	ck_assert_int_eq(try_open(path, 0), SIMIDX_E_UNSUPPORTED);
+	sxt_file_write(t_data, bad, good_size);
+	ck_assert_int_eq(try_open(t_path, 0), SIMIDX_E_UNSUPPORTED);
 	/* A file whose pages are larger than ours: the second meta page is elsewhere. */
 	memcpy(bad, good, page);
 	put32(bad + AT_PAGE_SIZE, (uint32_t)(4 * page));
 	memset(bad + page, 0, page);
 	memcpy(bad + 4 * page, bad, page);
-	sxt_file_write(data_path, bad, good_size);
-	ck_assert_int_eq(try_open(path, 0), SIMIDX_E_UNSUPPORTED);
+	sxt_file_write(t_data, bad, good_size);
+	ck_assert_int_eq(try_open(t_path, 0), SIMIDX_E_UNSUPPORTED);
 	ck_assert_ptr_nonnull(strstr(sxt_err.text, "pages of"));
 	free(bad);
 }
@@ -221,11 +217,11 @@ START_TEST(test_newer_counts)
 		newer = bad;
 	}
 	put64(older + AT_LAST_PAGE, 1000000);
-	sxt_file_write(data_path, bad, good_size);
-	ck_assert_int_eq(try_open(path, 0), SIMIDX_OK);
+	sxt_file_write(t_data, bad, good_size);
+	ck_assert_int_eq(try_open(t_path, 0), SIMIDX_OK);
 	put64(newer + AT_LAST_PAGE, good_size / page);
-	sxt_file_write(data_path, bad, good_size);
-	ck_assert_int_eq(try_open(path, 0), SIMIDX_E_CORRUPT);
+	sxt_file_write(t_data, bad, good_size);
+	ck_assert_int_eq(try_open(t_path, 0), SIMIDX_E_CORRUPT);
 	ck_assert_ptr_nonnull(strstr(sxt_err.text, "cut short"));
 	free(bad);
 }
@@ -239,34 +235,34 @@ START_TEST(test_junk_is_refused)
 	size_t i;
 	int n;
 
-	sxt_file_write(data_path, text, sizeof(text) - 1);
-	ck_assert_int_eq(try_open(path, 0), SIMIDX_E_NOT_INDEX);
-	sxt_file_write(data_path, "", 0);
-	ck_assert_int_eq(try_open(path, 0), SIMIDX_E_NOT_INDEX);
+	sxt_file_write(t_data, text, sizeof(text) - 1);
+	ck_assert_int_eq(try_open(t_path, 0), SIMIDX_E_NOT_INDEX);
+	sxt_file_write(t_data, "", 0);
+	ck_assert_int_eq(try_open(t_path, 0), SIMIDX_E_NOT_INDEX);
 	sxt_rng_init(&rng, 2);
 	for (n = 0; n < 20; n++) {
 		for (i = 0; i < good_size; i++)
 			bad[i] = (unsigned char)sxt_rng_u64(&rng);
-		sxt_file_write(data_path, bad, good_size);
-		ck_assert_int_eq(try_open(path, 0), SIMIDX_E_NOT_INDEX);
+		sxt_file_write(t_data, bad, good_size);
+		ck_assert_int_eq(try_open(t_path, 0), SIMIDX_E_NOT_INDEX);
 	}
 	/* Behind the last page anything may stand. */
-	sxt_file_write(data_path, good, good_size);
+	sxt_file_write(t_data, good, good_size);
 	free(bad);
 	bad = malloc(good_size + 5000);
 	memcpy(bad, good, good_size);
 	memset(bad + good_size, 0xAA, 5000);
-	sxt_file_write(data_path, bad, good_size + 5000);
-	ck_assert_int_eq(try_open(path, 0), SIMIDX_OK);
+	sxt_file_write(t_data, bad, good_size + 5000);
+	ck_assert_int_eq(try_open(t_path, 0), SIMIDX_OK);
 	free(bad);
 }
 END_TEST
 
 START_TEST(test_what_is_no_store_is_refused)
 {
-	char *nothing = sxt_path(dir, "nothing"), *file = sxt_path(dir, "file");
-	char *empty = sxt_path(dir, "empty"), *inside = sxt_path(empty, "data.mdb");
-	char *lock = sxt_path(path, "lock.mdb");
+	char *nothing = sxt_path(t_dir, "nothing"), *file = sxt_path(t_dir, "file");
+	char *empty = sxt_path(t_dir, "empty"), *inside = sxt_path(empty, "data.mdb");
+	char *lock = sxt_path(t_path, "lock.mdb");
 
 	ck_assert_int_eq(try_open(nothing, 0), SIMIDX_E_NOT_FOUND);
 	sxt_file_write(file, "x", 1);
@@ -276,16 +272,16 @@ START_TEST(test_what_is_no_store_is_refused)
 	ck_assert_int_eq(mkdir(inside, 0700), 0);
 	ck_assert_int_eq(try_open(empty, 0), SIMIDX_E_NOT_INDEX);
 	ck_assert_int_eq(rmdir(inside), 0);
-	ck_assert_int_eq(symlink(data_path, inside), 0);
+	ck_assert_int_eq(symlink(t_data, inside), 0);
 	ck_assert_int_eq(try_open(empty, 0), SIMIDX_E_NOT_INDEX);
 	ck_assert_int_eq(unlink(inside), 0);
 	ck_assert_int_eq(mkfifo(inside, 0600), 0);
 	ck_assert_int_eq(try_open(empty, 0), SIMIDX_E_NOT_INDEX);
 	ck_assert_int_eq(unlink(lock), 0);
 	ck_assert_int_eq(symlink(file, lock), 0);
-	ck_assert_int_eq(try_open(path, 0), SIMIDX_E_NOT_INDEX);
+	ck_assert_int_eq(try_open(t_path, 0), SIMIDX_E_NOT_INDEX);
 	ck_assert_int_eq(unlink(lock), 0);
-	ck_assert_int_eq(try_open(path, 0), SIMIDX_OK);
+	ck_assert_int_eq(try_open(t_path, 0), SIMIDX_OK);
 	free(lock);
 	free(inside);
 	free(empty);
@@ -308,14 +304,14 @@ START_TEST(test_network_file_system)
 
 	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		fake_file_system = refused[i];
-		ck_assert_int_eq(try_open(path, 0), SIMIDX_E_UNSUPPORTED);
-		ck_assert_int_eq(try_open(path, SX_STORE_FORCE), SIMIDX_OK);
+		ck_assert_int_eq(try_open(t_path, 0), SIMIDX_E_UNSUPPORTED);
+		ck_assert_int_eq(try_open(t_path, SX_STORE_FORCE), SIMIDX_OK);
 		ck_assert_sx(sx_store_create(other, &options, &store, &sxt_err),
 			     SIMIDX_E_UNSUPPORTED);
 	}
 	for (i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++) {
 		fake_file_system = accepted[i];
-		ck_assert_int_eq(try_open(path, 0), SIMIDX_OK);
+		ck_assert_int_eq(try_open(t_path, 0), SIMIDX_OK);
 	}
 	free(other);
 }
@@ -326,10 +322,10 @@ START_TEST(test_create_rules)
 	sx_store_options options = { .map_size = T_MAP };
 	sx_store *store;
 
-	ck_assert_sx(sx_store_create(path, &options, &store, &sxt_err), SIMIDX_E_EXISTS);
+	ck_assert_sx(sx_store_create(t_path, &options, &store, &sxt_err), SIMIDX_E_EXISTS);
 	ck_assert_ptr_null(store);
 	options.flags = SX_STORE_READ_ONLY;
-	ck_assert_sx(sx_store_create(dir, &options, &store, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(sx_store_create(t_dir, &options, &store, &sxt_err), SIMIDX_E_ARG);
 }
 END_TEST
 

@@ -11,27 +11,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "support/sxt_fixture.h"
 #include "support/sxt_store.h"
 
 #define NOBODY 65534
 #define SKIPPED 77 /* exit status of a child that could not set the scene */
-
-static char *dir, *path, *data_path;
-
-static void set_up(void)
-{
-	dir = sxt_dir_make();
-	path = sxt_path(dir, "x");
-	data_path = sxt_path(path, "data.mdb");
-	sx_store_close(t_create(path, 0600));
-}
-
-static void tear_down(void)
-{
-	free(data_path);
-	free(path);
-	free(dir);
-}
 
 /* ------------------------------------------------------------------------------------------
  * The memory map
@@ -45,7 +29,7 @@ START_TEST(test_full_map_loses_no_commit)
 	sx_txn *txn;
 	sx_dbi dbi;
 
-	ck_assert_sx(sx_store_open(path, &options, &store, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_store_open(t_path, &options, &store, &sxt_err), SIMIDX_OK);
 	t_rewrite(store, 20, 1);
 	txn = t_write(store);
 	dbi = t_table(txn, 0);
@@ -62,12 +46,12 @@ START_TEST(test_full_map_loses_no_commit)
 	sx_txn_abort(txn);
 	t_put(store, "a", "1");
 	sx_store_close(store);
-	store = t_open(path, 0);
+	store = t_open(t_path, 0);
 	t_rewrite(store, 1000, 2);
 	sx_store_close(store);
 	/* A map that is smaller than the file is made as large as the file. */
 	options.map_size = 4096;
-	ck_assert_sx(sx_store_open(path, &options, &store, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_store_open(t_path, &options, &store, &sxt_err), SIMIDX_OK);
 	ck_assert(t_has(store, "a", "1"));
 	sx_store_close(store);
 }
@@ -75,7 +59,7 @@ END_TEST
 
 static int grow(sxt_proc *me, void *ctx)
 {
-	sx_store *store = t_open(path, 0);
+	sx_store *store = t_open(t_path, 0);
 
 	(void)ctx;
 	sxt_proc_tell(me);
@@ -99,7 +83,7 @@ START_TEST(test_map_resized)
 
 	sxt_proc_start(&other, grow, NULL);
 	ck_assert_int_eq(sxt_proc_wait(&other), 0);
-	ck_assert_sx(sx_store_open(path, &options, &store, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_store_open(t_path, &options, &store, &sxt_err), SIMIDX_OK);
 	t_rewrite(store, 10, 1);
 	/* While a transaction lives here, the map cannot move under it. */
 	held = t_read(store);
@@ -127,7 +111,7 @@ START_TEST(test_map_resized)
 	t_put(store, "a", "1");
 	sxt_proc_tell(&other);
 	ck_assert_int_eq(sxt_proc_wait(&other), 0);
-	ck_assert_sx(sx_store_copy(store, dir, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_store_copy(store, t_dir, &sxt_err), SIMIDX_OK);
 	sx_store_close(store);
 	sxt_proc_kill(&other);
 }
@@ -153,7 +137,7 @@ static int open_small(sxt_proc *me, void *ctx)
 
 	(void)me;
 	sxt_must(!setrlimit(RLIMIT_AS, &space));
-	sxt_must_ok(sx_store_open(path, &options, &store, &sxt_err));
+	sxt_must_ok(sx_store_open(t_path, &options, &store, &sxt_err));
 	t_rewrite(store, 1000, 1);
 	for (i = 0; i < 16; i++)
 		sxt_must(malloc(1 << 20));
@@ -177,7 +161,7 @@ END_TEST
 /* A limit on the size of files stands for a disk that is full: a write falls short. */
 static int write_beyond(sxt_proc *me, void *ctx)
 {
-	sx_store *store = t_open(path, 0);
+	sx_store *store = t_open(t_path, 0);
 	struct rlimit limit;
 	sx_txn *txn;
 	sx_dbi dbi;
@@ -209,7 +193,7 @@ START_TEST(test_file_limit_loses_no_commit)
 	sx_txn *txn;
 
 	ck_assert_int_eq(sxt_proc_run(write_beyond, NULL), 0);
-	store = t_open(path, 0);
+	store = t_open(t_path, 0);
 	txn = t_read(store);
 	ck_assert_sx(sx_dbi_get(txn, t_table(txn, 0), t_slice("b000029"), &value, &sxt_err), 0);
 	ck_assert_int_eq(((const unsigned char *)value.data)[0], 1);
@@ -231,7 +215,7 @@ static void mount_private(const char *where, const char *type, const char *sourc
 
 static int fill_disk(sxt_proc *me, void *ctx)
 {
-	char *small = sxt_path(dir, "small"), *target = sxt_path(small, "y");
+	char *small = sxt_path(t_dir, "small"), *target = sxt_path(small, "y");
 	char *ballast = sxt_path(small, "ballast"), *copy = sxt_path(small, "copy");
 	static char bytes[600000];
 	sx_store *store;
@@ -283,47 +267,47 @@ END_TEST
 /* Whether the test's directory can be reached by somebody else. */
 static int become_nobody(void)
 {
-	char *parent = sxt_path(dir, "..");
+	char *parent = sxt_path(t_dir, "..");
 	struct stat st;
 
-	sxt_must(!chmod(parent, 0711) && !chmod(dir, 0711));
+	sxt_must(!chmod(parent, 0711) && !chmod(t_dir, 0711));
 	free(parent);
-	return !seteuid(NOBODY) && !stat(path, &st);
+	return !seteuid(NOBODY) && !stat(t_path, &st);
 }
 
 static int open_as_nobody(sxt_proc *me, void *ctx)
 {
-	char *lock = sxt_path(path, "lock.mdb");
+	char *lock = sxt_path(t_path, "lock.mdb");
 	sx_store_options options = { .map_size = T_MAP };
 	sx_store *store;
 
 	(void)me;
 	(void)ctx;
-	sxt_must(!chmod(path, 0755) && !chmod(data_path, 0600));
+	sxt_must(!chmod(t_path, 0755) && !chmod(t_data, 0600));
 	if (!become_nobody())
 		return SKIPPED;
 	/* Not to be read at all. */
-	sxt_must_sx(sx_store_open(path, &options, &store, &sxt_err), SIMIDX_E_PERMISSION);
+	sxt_must_sx(sx_store_open(t_path, &options, &store, &sxt_err), SIMIDX_E_PERMISSION);
 	sxt_must(!strstr(sxt_err.text, "SIMIDX_OPEN_STATIC"));
-	sxt_must(!seteuid(0) && !chmod(data_path, 0644) && !seteuid(NOBODY));
+	sxt_must(!seteuid(0) && !chmod(t_data, 0644) && !seteuid(NOBODY));
 	/* To be read, but without locks. */
 	sxt_error_clear(&sxt_err);
-	sxt_must_sx(sx_store_open(path, &options, &store, &sxt_err), SIMIDX_E_PERMISSION);
+	sxt_must_sx(sx_store_open(t_path, &options, &store, &sxt_err), SIMIDX_E_PERMISSION);
 	sxt_must(strstr(sxt_err.text, "SIMIDX_OPEN_STATIC") && strstr(sxt_err.text,
 								  "SIMIDX_OPEN_STATIC"));
-	store = t_open(path, SX_STORE_STATIC);
+	store = t_open(t_path, SX_STORE_STATIC);
 	sxt_must(!sx_store_is_writable(store) && t_has(store, "a", "1"));
 	sx_store_close(store);
 	/* The same if the lock file is missing and cannot be made. */
 	sxt_must(!seteuid(0) && !unlink(lock) && !seteuid(NOBODY));
 	sxt_error_clear(&sxt_err);
-	sxt_must_sx(sx_store_open(path, &options, &store, &sxt_err), SIMIDX_E_PERMISSION);
+	sxt_must_sx(sx_store_open(t_path, &options, &store, &sxt_err), SIMIDX_E_PERMISSION);
 	sxt_must(strstr(sxt_err.text, "SIMIDX_OPEN_STATIC"));
 	/* With a lock file for all, it can be read with locks. */
 	sxt_must(!seteuid(0));
 	sxt_file_write(lock, "", 0);
 	sxt_must(!chmod(lock, 0666) && !seteuid(NOBODY));
-	store = t_open(path, 0);
+	store = t_open(t_path, 0);
 	sxt_must(!sx_store_is_writable(store) && t_has(store, "a", "1"));
 	sxt_error_clear(&sxt_err);
 	sxt_must_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_E_READ_ONLY);
@@ -334,7 +318,7 @@ static int open_as_nobody(sxt_proc *me, void *ctx)
 
 START_TEST(test_without_permission)
 {
-	sx_store *store = t_open(path, 0);
+	sx_store *store = t_open(t_path, 0);
 	int rc;
 
 	t_put(store, "a", "1");
@@ -353,12 +337,12 @@ static int open_read_only_mount(sxt_proc *me, void *ctx)
 
 	(void)me;
 	(void)ctx;
-	mount_private(path, NULL, path, MS_BIND, NULL);
-	if (mount("none", path, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL))
+	mount_private(t_path, NULL, t_path, MS_BIND, NULL);
+	if (mount("none", t_path, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL))
 		return SKIPPED;
-	sxt_must_sx(sx_store_open(path, &options, &store, &sxt_err), SIMIDX_E_PERMISSION);
+	sxt_must_sx(sx_store_open(t_path, &options, &store, &sxt_err), SIMIDX_E_PERMISSION);
 	sxt_must(strstr(sxt_err.text, "SIMIDX_OPEN_STATIC"));
-	store = t_open(path, SX_STORE_STATIC);
+	store = t_open(t_path, SX_STORE_STATIC);
 	sxt_must(!sx_store_is_writable(store) && t_has(store, "a", "1"));
 	sx_store_close(store);
 	return 0;
@@ -366,7 +350,7 @@ static int open_read_only_mount(sxt_proc *me, void *ctx)
 
 START_TEST(test_read_only_mount)
 {
-	sx_store *store = t_open(path, 0);
+	sx_store *store = t_open(t_path, 0);
 	int rc;
 
 	t_put(store, "a", "1");
@@ -379,15 +363,15 @@ END_TEST
 /* Root, writing first, must not shut the owner out. */
 START_TEST(test_root_leaves_lock_to_owner)
 {
-	char *own = sxt_path(path, "write.lock");
+	char *own = sxt_path(t_path, "write.lock");
 	sx_store *store;
 	struct stat st;
 
 	if (!geteuid()) {
 		ck_assert_int_eq(unlink(own), 0);
-		ck_assert_int_eq(chown(data_path, NOBODY, NOBODY), 0);
-		ck_assert_int_eq(chmod(data_path, 0660), 0);
-		store = t_open(path, 0);
+		ck_assert_int_eq(chown(t_data, NOBODY, NOBODY), 0);
+		ck_assert_int_eq(chmod(t_data, 0660), 0);
+		store = t_open(t_path, 0);
 		t_put(store, "a", "1");
 		sx_store_close(store);
 		ck_assert_int_eq(stat(own, &st), 0);
@@ -412,4 +396,4 @@ static const sxt_test tests[] = {
 	{ &test_root_leaves_lock_to_owner, 0, 1 },
 };
 
-SXT_SUITE(store_limits, set_up, tear_down);
+SXT_SUITE(store_limits, sxt_set_up_closed_store, sxt_tear_down);

@@ -75,7 +75,7 @@ static void check_pair(const struct pair *p, sx_slice key, sx_slice value)
 	ck_assert_uint_eq(key.size, p->key_size);
 	ck_assert_mem_eq(key.data, p->key, p->key_size);
 	ck_assert_uint_eq(value.size, p->value_size);
-	ck_assert(!memcmp(value.data, p->value, p->value_size));
+	ck_assert_mem_eq(value.data, p->value, p->value_size);
 }
 
 static void random_key(sxt_rng *rng, struct pair *p)

@@ -13,30 +13,14 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
+#include "support/sxt_fixture.h"
 #include "support/sxt_store.h"
-
-static char *dir, *path, *data_path;
-
-static void set_up(void)
-{
-	dir = sxt_dir_make();
-	path = sxt_path(dir, "x");
-	data_path = sxt_path(path, "data.mdb");
-	sx_store_close(t_create(path, 0600));
-}
-
-static void tear_down(void)
-{
-	free(data_path);
-	free(path);
-	free(dir);
-}
 
 static uint64_t file_size(void)
 {
 	struct stat st;
 
-	ck_assert_int_eq(stat(data_path, &st), 0);
+	ck_assert_int_eq(stat(t_data, &st), 0);
 	return (uint64_t)st.st_size;
 }
 
@@ -46,7 +30,7 @@ static uint64_t file_size(void)
 
 static int hold_lock(sxt_proc *me, void *ctx)
 {
-	sx_store *store = t_open(path, 0);
+	sx_store *store = t_open(t_path, 0);
 
 	(void)ctx;
 	sxt_must_ok(sx_store_lock(store, 0, &sxt_err));
@@ -72,7 +56,7 @@ START_TEST(test_lock_processes)
 
 	sxt_proc_start(&holder, hold_lock, NULL);
 	ck_assert_int_eq(sxt_proc_wait(&holder), 0);
-	store = t_open(path, 0);
+	store = t_open(t_path, 0);
 	ck_assert_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_E_BUSY);
 	ck_assert_sx(sx_store_lock(store, 30, &sxt_err), SIMIDX_E_BUSY);
 	/* Waiting without end, and signals all the time, until the other one lets go. */
@@ -96,7 +80,7 @@ START_TEST(test_lock_killed)
 
 	sxt_proc_start(&holder, hold_lock, NULL);
 	ck_assert_int_eq(sxt_proc_wait(&holder), 0);
-	store = t_open(path, 0);
+	store = t_open(t_path, 0);
 	ck_assert_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_E_BUSY);
 	sxt_proc_kill(&holder);
 	ck_assert_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_OK);
@@ -119,7 +103,7 @@ static int idle(sxt_proc *me, void *ctx)
 /* Take the lock, have a child, release the lock, take it again. */
 static int hold_and_fork(sxt_proc *me, void *ctx)
 {
-	sx_store *store = t_open(path, 0);
+	sx_store *store = t_open(t_path, 0);
 	sxt_proc children[2];
 
 	(void)ctx;
@@ -146,7 +130,7 @@ START_TEST(test_lock_forked)
 
 	sxt_proc_start(&holder, hold_and_fork, NULL);
 	ck_assert_int_eq(sxt_proc_wait(&holder), 0);
-	store = t_open(path, 0);
+	store = t_open(t_path, 0);
 	ck_assert_sx(sx_store_lock(store, 0, &sxt_err), SIMIDX_OK);
 	sx_store_unlock(store);
 	sxt_proc_tell(&holder);
@@ -171,7 +155,7 @@ static void *lock_and_leave(void *arg)
 /* Two writers in one process exclude each other, and the lock moves between threads. */
 START_TEST(test_lock_threads)
 {
-	sx_store *store = t_open(path, 0), *other = t_open(path, 0);
+	sx_store *store = t_open(t_path, 0), *other = t_open(t_path, 0);
 	pthread_t thread;
 	void *failed;
 
@@ -196,7 +180,7 @@ END_TEST
 static int replace_locked(sxt_proc *me, void *ctx)
 {
 	sx_store_options options = { .map_size = T_MAP };
-	sx_store *store = t_open(path, 0), *fresh;
+	sx_store *store = t_open(t_path, 0), *fresh;
 	char *private_dir;
 	int fd;
 
@@ -205,9 +189,9 @@ static int replace_locked(sxt_proc *me, void *ctx)
 	sxt_proc_tell(me);
 	sxt_proc_wait(me);
 	usleep(20000);
-	sxt_must_ok(sx_dir_prepare(path, &private_dir, &fd, &sxt_err));
+	sxt_must_ok(sx_dir_prepare(t_path, &private_dir, &fd, &sxt_err));
 	sxt_must_ok(sx_store_create(private_dir, &options, &fresh, &sxt_err));
-	sxt_must_ok(sx_dir_publish(private_dir, path, 0, 1, &sxt_err));
+	sxt_must_ok(sx_dir_publish(private_dir, t_path, 0, 1, &sxt_err));
 	sx_store_unlock(store);
 	return 0;
 }
@@ -219,7 +203,7 @@ START_TEST(test_lock_moved)
 
 	sxt_proc_start(&other, replace_locked, NULL);
 	ck_assert_int_eq(sxt_proc_wait(&other), 0);
-	store = t_open(path, 0);
+	store = t_open(t_path, 0);
 	sxt_proc_tell(&other);
 	ck_assert_sx(sx_store_lock(store, -1, &sxt_err), SIMIDX_E_MOVED);
 	ck_assert_int_eq(sxt_proc_finish(&other), 0);
@@ -245,11 +229,11 @@ static int use_inherited(sxt_proc *me, void *ctx)
 	int i;
 
 	sxt_must_sx(sx_store_check_fork(h->store, &sxt_err), SIMIDX_E_FORK);
-	sxt_must(strstr(sxt_err.text, path));
+	sxt_must(strstr(sxt_err.text, t_path));
 	sxt_must_sx(sx_txn_begin_read(h->store, &txn, &sxt_err), SIMIDX_E_FORK);
 	sxt_must_sx(sx_txn_begin_write(h->store, 0, &txn, &sxt_err), SIMIDX_E_FORK);
 	sxt_must_sx(sx_store_lock(h->store, 0, &sxt_err), SIMIDX_E_FORK);
-	sxt_must_sx(sx_store_copy(h->store, dir, &sxt_err), SIMIDX_E_FORK);
+	sxt_must_sx(sx_store_copy(h->store, t_dir, &sxt_err), SIMIDX_E_FORK);
 	sxt_must_sx(sx_txn_renew(h->reading, &sxt_err), SIMIDX_E_FORK);
 	sx_cursor_close(h->cursor);
 	sx_txn_reset(h->reading);
@@ -257,7 +241,7 @@ static int use_inherited(sxt_proc *me, void *ctx)
 	sxt_must_sx(sx_txn_commit(h->writing, &sxt_err), SIMIDX_E_FORK);
 	sx_store_unlock(h->store);
 	/* Opened afresh, it works, and the parent's snapshot is respected. */
-	mine = t_open(path, 0);
+	mine = t_open(t_path, 0);
 	sxt_must(mine != h->store);
 	sx_store_close(h->store);
 	sxt_must_sx(sx_store_lock(mine, 0, &sxt_err), SIMIDX_E_BUSY);
@@ -276,7 +260,7 @@ START_TEST(test_handles_are_refused_after_fork)
 	sxt_proc child;
 	sx_dbi dbi;
 
-	h.store = t_open(path, 0);
+	h.store = t_open(t_path, 0);
 	t_rewrite(h.store, 50, 7);
 	h.reading = t_read(h.store);
 	dbi = t_table(h.reading, 0);
@@ -312,7 +296,7 @@ END_TEST
 static int hold_snapshots(sxt_proc *me, void *ctx)
 {
 	const int *n = ctx;
-	sx_store *store = t_open(path, 0);
+	sx_store *store = t_open(t_path, 0);
 	int i;
 
 	for (i = 0; i < *n; i++)
@@ -332,7 +316,7 @@ START_TEST(test_stale_reader)
 
 	sxt_proc_start(&reader, hold_snapshots, &one);
 	ck_assert_int_eq(sxt_proc_wait(&reader), 0);
-	store = t_open(path, 0);
+	store = t_open(t_path, 0);
 	page = sx_store_page_size(store);
 	before = file_size();
 	for (i = 0; i < 10; i++)
@@ -357,7 +341,7 @@ START_TEST(test_reader_slots)
 
 	sxt_proc_start(&reader, hold_snapshots, &most);
 	ck_assert_int_eq(sxt_proc_wait(&reader), 0);
-	store = t_open(path, 0);
+	store = t_open(t_path, 0);
 	ck_assert_sx(sx_txn_begin_read(store, &txn, &sxt_err), SIMIDX_E_BUSY);
 	ck_assert_ptr_null(txn);
 	sxt_proc_kill(&reader);
@@ -378,4 +362,4 @@ static const sxt_test tests[] = {
 	{ &test_reader_slots, 0, 1 },
 };
 
-SXT_SUITE(store_procs, set_up, tear_down);
+SXT_SUITE(store_procs, sxt_set_up_closed_store, sxt_tear_down);

@@ -9,35 +9,18 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "support/sxt_fixture.h"
 #include "support/sxt_store.h"
 
 #define THREADS 4
 
-static char *path;
-static sx_store *store;
 static atomic_int failures, stop;
-
-static void set_up(void)
-{
-	char *dir = sxt_dir_make();
-
-	path = sxt_path(dir, "x");
-	store = t_create(path, 0);
-	t_put(store, "a", "1");
-	free(dir);
-}
-
-static void tear_down(void)
-{
-	sx_store_close(store);
-	free(path);
-}
 
 /* Every snapshot must hold the same value under both keys. */
 static void *read_pairs(void *arg)
 {
 	sx_dbi dbi = *(sx_dbi *)arg;
-	sx_txn *txn = t_read(store);
+	sx_txn *txn = t_read(t_store);
 
 	while (!atomic_load(&stop)) {
 		sx_slice a, b;
@@ -61,8 +44,8 @@ START_TEST(test_readers_share_a_table)
 	sx_dbi dbi;
 	int i;
 
-	t_put(store, "b", "1");
-	txn = t_read(store);
+	t_put(t_store, "b", "1");
+	txn = t_read(t_store);
 	dbi = t_table(txn, 0);
 	ck_assert_sx(sx_txn_commit(txn, &sxt_err), SIMIDX_OK);
 	for (i = 0; i < THREADS; i++)
@@ -71,10 +54,10 @@ START_TEST(test_readers_share_a_table)
 		char text[16];
 
 		snprintf(text, sizeof(text), "%d", i);
-		txn = t_write(store);
+		txn = t_write(t_store);
 		ck_assert_sx(sx_dbi_put(txn, dbi, t_slice("a"), t_slice(text), &sxt_err), 0);
 		ck_assert_sx(sx_dbi_put(txn, dbi, t_slice("b"), t_slice(text), &sxt_err), 0);
-		t_commit(store, txn);
+		t_commit(t_store, txn);
 	}
 	atomic_store(&stop, 1);
 	for (i = 0; i < THREADS; i++)
@@ -87,7 +70,7 @@ END_TEST
 static void *read_number(void *arg)
 {
 	sx_dbi dbi = *(sx_dbi *)arg;
-	sx_txn *txn = t_read(store);
+	sx_txn *txn = t_read(t_store);
 
 	while (!atomic_load(&stop)) {
 		uint64_t number;
@@ -125,17 +108,17 @@ START_TEST(test_more_readers_than_cores)
 {
 	int commits = sxt_is_long() ? 2000000 : 30000;
 	pthread_t threads[THREADS];
-	sx_txn *txn = t_write(store);
+	sx_txn *txn = t_write(t_store);
 	sx_dbi dbi = t_table(txn, 0);
 
 	put_number(txn, dbi);
 	for (int i = 0; i < THREADS; i++)
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, read_number, &dbi), 0);
 	for (int i = 0; i < commits; i++) {
-		sxt_must_ok(sx_txn_begin_write(store, 1, &txn, &sxt_err));
+		sxt_must_ok(sx_txn_begin_write(t_store, 1, &txn, &sxt_err));
 		put_number(txn, dbi);
 	}
-	sx_store_unlock(store);
+	sx_store_unlock(t_store);
 	atomic_store(&stop, 1);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
@@ -150,7 +133,7 @@ static void *use_all(void *arg)
 
 	(void)arg;
 	for (i = 0; i < 30; i++) {
-		sx_store *mine = t_open(path, 0);
+		sx_store *mine = t_open(t_path, 0);
 		sx_slice value;
 		sx_txn *txn;
 		sx_dbi dbi;
@@ -190,18 +173,18 @@ START_TEST(test_all_operations_at_once)
 	int i, n = 0;
 
 	value = (sx_slice){ &n, sizeof(n) };
-	txn = t_write(store);
+	txn = t_write(t_store);
 	ck_assert_sx(sx_dbi_put(txn, t_table(txn, 0), t_slice("n"), value, &sxt_err), SIMIDX_OK);
-	t_commit(store, txn);
-	sx_store_close(store);
-	store = NULL;
+	t_commit(t_store, txn);
+	sx_store_close(t_store);
+	t_store = NULL;
 	for (i = 0; i < THREADS; i++)
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, use_all, NULL), 0);
 	for (i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	ck_assert_int_eq(atomic_load(&failures), 0);
-	store = t_open(path, 0);
-	txn = t_read(store);
+	t_store = t_open(t_path, 0);
+	txn = t_read(t_store);
 	ck_assert_sx(sx_dbi_get(txn, t_table(txn, 0), t_slice("n"), &value, &sxt_err), SIMIDX_OK);
 	memcpy(&n, value.data, sizeof(n));
 	ck_assert_int_eq(n, THREADS * 30);
@@ -215,4 +198,4 @@ static const sxt_test tests[] = {
 	{ &test_all_operations_at_once, 0, 1 },
 };
 
-SXT_SUITE(store_threads, set_up, tear_down);
+SXT_SUITE(store_threads, sxt_set_up_store, sxt_tear_down);

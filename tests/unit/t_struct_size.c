@@ -16,6 +16,7 @@
 #include <simidx_sketch.h>
 
 #include "index/sx_index.h"
+#include "support/sxt_fixture.h"
 #include "support/sxt_model.h"
 #include "support/sxt_struct.h"
 
@@ -42,7 +43,6 @@ _Static_assert(sizeof(simidx_feature) == 16, "the size of a feature");
 
 #define N_DOCS 100
 
-static char *dir, *path;
 static simidx *db; /* without block indexes: what a search takes does not change */
 static simidx_reader *reader;
 static simidx_writer *writer;
@@ -53,11 +53,10 @@ static void set_up(void)
 {
 	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
 
-	dir = sxt_dir_make();
-	path = sxt_path(dir, "index");
-	simidx_close(sxt_create(path, NULL));
+	sxt_set_up_path();
+	simidx_close(sxt_create(t_path, NULL));
 	o.block_index_bytes = SIMIDX_BLOCK_INDEX_NEVER;
-	sxt_must_ok(simidx_open(path, &o, &db, &sxt_err));
+	sxt_must_ok(simidx_open(t_path, &o, &db, &sxt_err));
 	writer = sxt_writer(db, 0);
 	for (unsigned i = 0; i < N_DOCS; i++) {
 		simidx_doc doc = SIMIDX_DOC_INIT;
@@ -78,9 +77,7 @@ static void tear_down(void)
 	simidx_reader_close(reader);
 	simidx_writer_close(writer);
 	simidx_close(db);
-	sxt_remove(dir);
-	free(path);
-	free(dir);
+	sxt_tear_down();
 }
 
 /* ------------------------------------------------------------------------------------------
@@ -89,7 +86,7 @@ static void tear_down(void)
 
 static int call_create(const void *given)
 {
-	char *other = sxt_path(dir, "other");
+	char *other = sxt_path(t_dir, "other");
 	simidx *index;
 	int rc = simidx_create(other, given, &index, &sxt_err);
 
@@ -103,7 +100,7 @@ static int call_create(const void *given)
 static int call_open(const void *given)
 {
 	simidx *index;
-	int rc = simidx_open(path, given, &index, &sxt_err);
+	int rc = simidx_open(t_path, given, &index, &sxt_err);
 
 	ck_assert(!rc == (index != NULL));
 	simidx_close(index);
@@ -143,7 +140,10 @@ static int call_explain(const void *given)
 
 static int take_7(void *ctx, size_t i, const simidx_results *r)
 {
-	ck_assert(!i && r->n == 1 && r->matches[0].id == 7 && !r->more);
+	ck_assert_uint_eq(i, 0);
+	ck_assert_uint_eq(r->n, 1);
+	ck_assert_uint_eq(r->matches[0].id, 7);
+	ck_assert(!r->more);
 	ck_assert_uint_eq(r->size, sizeof(*r));
 	++*(int *)ctx;
 	return 0;
@@ -173,7 +173,7 @@ static int call_batch_query(const void *given)
 /* A loader at the path "loaded", with options or one document. */
 static simidx_loader *open_loader(const void *create, const void *options, int *rc)
 {
-	char *other = sxt_path(dir, "loaded");
+	char *other = sxt_path(t_dir, "loaded");
 	simidx_loader *loader;
 
 	*rc = simidx_loader_open(other, create, options, &loader, &sxt_err);

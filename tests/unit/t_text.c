@@ -261,7 +261,7 @@ START_TEST(test_bad_utf8_is_replaced)
 			       strlen(decodings[_i].want), &sxt_err),
 		     SIMIDX_OK);
 	ck_assert_uint_eq(got.n, want.n);
-	ck_assert(!memcmp(got.at, want.at, got.n * sizeof(*got.at)));
+	ck_assert_mem_eq(got.at, want.at, got.n * sizeof(*got.at));
 	free(got.at);
 	free(want.at);
 }
@@ -360,7 +360,7 @@ START_TEST(test_check_texts)
 	}
 	ck_assert_sx(simidx_text_open(NULL, &other, &sxt_err), SIMIDX_OK);
 	again = simidx_text_check_fps(other, &n);
-	ck_assert(!memcmp(check_fps, again, n * sizeof(*check_fps)));
+	ck_assert_mem_eq(check_fps, again, n * sizeof(*check_fps));
 	simidx_text_close(other);
 	ck_assert(!strncmp(simidx_text_build_info(), "ICU ", 4));
 }

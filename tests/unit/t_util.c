@@ -431,7 +431,8 @@ START_TEST(test_errno_becomes_a_code)
 	sx_err_clear(&err);
 	ck_assert_int_eq(sx_fail_errno(&err, 12345, "open"), SIMIDX_E_IO);
 	ck_assert_int_eq(err.sys_errno, 12345);
-	ck_assert(strncmp(err.text, "open: ", 6) == 0 && err.text[6]);
+	ck_assert_int_eq(strncmp(err.text, "open: ", 6), 0);
+	ck_assert(err.text[6]);
 }
 END_TEST
 
