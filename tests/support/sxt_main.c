@@ -258,6 +258,8 @@ int main(void)
 
 	sxt_start();
 	choose_jobs();
+	if (!n_jobs)
+		printf("no such suite (CK_RUN_SUITE) or test (CK_RUN_CASE)\n");
 	run_all();
 	for (size_t i = 0; i < n_jobs; i++) {
 		checks += jobs[i].outcome->checks;

@@ -387,4 +387,4 @@ static const sxt_test tests[] = {
 	{ &test_close_on_exec, 0, 1 },
 };
 
-SXT_SUITE(t_store, sxt_set_up_store, sxt_tear_down);
+SXT_SUITE(store, sxt_set_up_store, sxt_tear_down);
