@@ -77,6 +77,10 @@ tools_libcommon_a_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS) 
 tools_libload_a_SOURCES = \
 	tools/load/ld_fit.c \
 	tools/load/ld_fit.h \
+	tools/load/ld_from.c \
+	tools/load/ld_from.h \
+	tools/load/ld_holder.c \
+	tools/load/ld_holder.h \
 	tools/load/ld_late.c \
 	tools/load/ld_late.h \
 	tools/load/ld_main.c \
@@ -86,6 +90,7 @@ tools_libload_a_SOURCES = \
 	tools/load/ld_options.h \
 	tools/load/ld_places.c \
 	tools/load/ld_places.h \
+	tools/load/ld_progress.c \
 	tools/load/ld_queue.c \
 	tools/load/ld_queue.h \
 	tools/load/ld_report.c \

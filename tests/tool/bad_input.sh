@@ -49,7 +49,7 @@ run 1 "$load" used used.tsv
 for line in 1 2 4 6 7; do
 	says "simidx-load: used.tsv:$line: "
 done
-says '2 documents stored, 5 rows rejected'
+sums_up '2 documents inserted; index has 3; 5 rows rejected'
 [ "$(grep -c ': used.tsv:' err)" -eq 5 ] || fail 'other lines were rejected'
 run 0 "$query" used get --label five same
 output <<END
@@ -58,12 +58,25 @@ same	6	$good	0	same
 END
 
 # The first 20 are told, the rest counted.
-yes zz | head -1000 >many
+yes zz | head -999 >many
 run 1 "$load" base -F lines many
 [ "$(grep -c ': many:' err)" -eq 20 ] || fail 'not 20 told'
 says 'simidx-load: more rejected rows are only counted'
-says '0 documents stored, 1000 rows rejected'
+sums_up '0 documents inserted; index has 1; 999 rows rejected'
 unchanged
+# Where the first 1,000 are all wrong, the load is: it stops, and the index is as it was.
+yes zz | head -5000 >wrong
+run 2 "$load" --summary summary base -F lines wrong
+says "simidx-load: the first 1,000 rows were all rejected, this one because: fingerprint: expected 1 to 16 hexadecimal digits, found 'z' in place of digit 1; nothing was stored"
+[ "$(tail -1 err | grep -c 'the first 1,000')" -eq 1 ] || fail 'something after the last message'
+grep -q '"rows":1000,.*"rejected":1000,' summary || fail 'more rows than 1,000'
+unchanged
+run 2 "$load" -q nothing -F lines wrong
+[ ! -e nothing ] || fail 'an index was made of wrong rows'
+# One good row among them, and it goes on.
+{ head -999 wrong; echo 1; cat wrong; } >one-good
+run 1 "$load" one -F lines one-good
+sums_up 'index built with 1 document; 5,999 rows rejected'
 
 # A line that is too long is passed over, and the next one is read.
 {
@@ -73,7 +86,7 @@ unchanged
 run 1 "$load" longs -F lines long
 says 'simidx-load: long:1: line is longer than 64 MiB'
 says 'simidx-load: long:3: '
-says '1 documents stored, 2 rows rejected'
+sums_up 'index built with 1 document; 2 rows rejected'
 
 # Inputs that cannot be had.
 mkdir directory
@@ -94,13 +107,13 @@ if [ -r /proc/self/mem ]; then
 	run 2 "$load" fresh -F lines good /proc/self/mem
 	errors <<'END'
 simidx-load: /proc/self/mem: cannot read: Input/output error
-simidx-load: fresh: nothing has changed; run the load again
+simidx-load: fresh: nothing has changed
 END
 	run 2 "$load" fresh -F lines /proc/self/mem
 fi
 [ ! -e fresh ] || fail 'an index was made of nothing'
 run 2 "$load" no/such/parent -F lines good
-says 'simidx-load: no/such/parent: '
+errors <<<'simidx-load: no/such/parent: cannot be made, as there is no directory no/such'
 run 2 "$load" good -F lines good
 says 'simidx-load: good'
 run 2 "$load" directory/../base -F lines good/x

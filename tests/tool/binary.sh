@@ -172,7 +172,7 @@ says "simidx-load: bad.npy:3: goes on at byte $size, behind the last number"
 { npy_of 1 "{'descr': '<u8', 'fortran_order': False, 'shape': (3,), }"; numbers; } >narrow.npy
 run 1 "$load" --bits 17 narrow narrow.npy
 says 'simidx-load: narrow.npy:1: fingerprint: wider than 17 bits'
-says '1 documents stored, 2 rows rejected'
+sums_up 'index built with 1 document; 2 rows rejected'
 
 # dump: what the index prints, with and without ids.
 "$helpers/linear_scan" documents 3000 9 >large.tsv

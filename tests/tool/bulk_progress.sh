@@ -22,11 +22,17 @@ shows() {
 yes 0123456789abcdef | head -4000000 >all.fps
 on_terminal file "$load" --ids none --memory 64M ix1 -F lines all.fps
 wait $!
-shows file 'reading: [0-9]+ rows, [0-9]+ rows/s, [0-9.]+ MB, [0-9]+ %, [0-9]+ s left'
-shows file 'simidx-load: 4000000 documents stored, .*'
+shows file '1 of 4: reading: [0-9]+ %, [0-9]+ s left, [0-9.]+ [KM] rows, [0-9.]+ [KM] rows/s, [0-9.]+ MB'
+shows file 'simidx-load: index built with 1 document in [0-9.]+ s \([0-9.]+ [KM] rows/s\)'
 on_terminal quiet "$load" -q --create truncate --ids none --memory 64M ix1 -F lines all.fps
 wait $!
 [ ! -s quiet ] || fail 'something is shown in spite of -q'
+
+# A terminal of 40 columns: every line is cut to one fewer.
+on_terminal narrow "stty cols 40; $load --create truncate --ids none --memory 64M ix1 -F lines all.fps"
+wait $!
+grep -q '^1 of 4: reading: ' narrow || fail 'no progress on a narrow terminal'
+grep 'of 4: ' narrow | grep -q '.\{40\}' && fail 'a line that is too long'
 
 # It is not. The moment at which the line is drawn again is past each time.
 mkfifo pipe
@@ -40,11 +46,11 @@ done
 # Another load waits for this one, and shows it.
 on_terminal waiting "$load" --wait 1000 ix2 -F lines all.fps
 wait $!
-shows waiting 'waiting: [0-9]+ s'
-shows waiting 'simidx-load: ix2 is being built by somebody else'
+shows waiting 'waiting for simidx-load \(process [0-9]+\): [0-9]+ s'
+shows waiting 'simidx-load: ix2 is being built by somebody else: simidx-load \(process [0-9]+\)'
 exec 3>&-
 wait $first
-shows pipe1 'reading: [0-9]+ rows, [0-9]+ rows/s, [0-9.]+ MB'
-shows pipe1 'documents: 0 of 300000 rows, 0 rows/s, 0 %'
-shows pipe1 'simidx-load: 300000 documents stored, .*'
+shows pipe1 '1 of 4: reading: [0-9.]+ K rows, [0-9.]+ [KM] rows/s, [0-9.]+ MB'
+shows pipe1 '2 of 4: documents: 0 %, 0 of 300 K rows'
+shows pipe1 'simidx-load: index built with 300,000 documents in [0-9.]+ s \([0-9.]+ [KM] rows/s\)'
 finish

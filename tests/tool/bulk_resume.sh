@@ -98,8 +98,8 @@ wait $loader
 exec 3>&-
 { echo wrong; cut -f 2 documents.tsv; } >all
 run 0 "$load" --write insert --resume piped -F lines - <all
-says 'simidx-load: piped: going on behind row 100001 of this input'
-grep -q 'piped:\|-:1:' <(grep -v 'going on behind' err) && fail 'a rejected row was told again'
+says 'simidx-load: piped: going on after row 100,001 of this input'
+grep -q 'piped:\|-:1:' <(grep -v 'going on after' err) && fail 'a rejected row was told again'
 check piped
 # All is there. What standard input brings next may be something else, so it is not passed over.
 run 2 "$load" --write insert --resume piped -F lines - <all
@@ -109,12 +109,12 @@ check piped
 printf '1\t0000000000000001\n2\t0000000000000002\n' >day.tsv
 run 0 "$load" -q --write insert days day.tsv
 run 0 "$load" --write insert --resume days day.tsv
-says '0 documents stored'
+sums_up '0 documents inserted; index has 2'
 printf '3\t0000000000000003\n4\t0000000000000004\n' >day.tsv
 run 2 "$load" --write insert --resume days day.tsv
 says 'simidx-load: days: --resume: the load that was interrupted had other inputs'
 run 0 "$load" --write insert days day.tsv
-says '2 documents stored'
+sums_up '2 documents inserted; index has 4'
 
 # A load that builds leaves the same mark as one that inserts: nothing is to be done twice.
 for how in '' '--write rebuild' '--write insert'; do
@@ -122,8 +122,8 @@ for how in '' '--write rebuild' '--write insert'; do
 	[ "$how" != '--write rebuild' ] || "$load" -q finished -F lines /dev/null
 	run 1 "$load" -q $how finished "${inputs[@]}"
 	run 0 "$load" --resume finished "${inputs[@]}"
-	says 'simidx-load: finished: going on behind row 420002 of this input'
-	says '0 documents stored, 0 rows rejected'
+	says 'simidx-load: finished: going on after row 420,002 of this input'
+	sums_up '0 documents inserted; index has 420,000'
 	check finished
 done
 # One that was inserted in part, then built to the end.
@@ -131,14 +131,14 @@ done
 run 1 "$load" over -F lines two.fps three.fps
 says 'simidx-load: over: rebuilding'
 run 0 "$load" --resume over -F lines two.fps three.fps
-says '0 documents stored'
+sums_up '0 documents inserted; index has 420,000'
 check over
 # Taking over another index is no input: what was said before stays.
 "$load" -q --ids none base -F lines one.fps
 "$load" -q --ids none empty -F lines /dev/null
 run 0 "$load" -q --from empty base
 run 0 "$load" --resume base -F lines one.fps
-says '0 documents stored'
+sums_up '0 documents inserted; index has '"$(sort -u one.fps | wc -l | sed 's/...$/,&/')"
 
 # Other inputs, or none that are known, are refused.
 run 2 "$load" --write insert --resume piped -F lines one.fps

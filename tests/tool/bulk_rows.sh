@@ -38,7 +38,13 @@ for mode in insert auto rebuild; do
 	[ $mode != rebuild ] || run 0 "$load" -q ix -F tsv /dev/null
 	run 1 "$load" --write $mode --rejects rejects --summary summary.json \
 		ix labelled.tsv bad.tsv
-	says '3001 documents stored, 7 rows rejected, 0 files skipped'
+	case $mode in
+	insert) sums_up '3,001 documents inserted; index has 3,001; 7 rows rejected' ;;
+	auto) sums_up 'index built with 3,001 documents; 7 rows rejected' ;;
+	rebuild) sums_up '3,001 documents added by a rebuild; index has 3,001; 7 rows rejected' ;;
+	esac
+	says '(--on-duplicate first keeps what is there, without an error)'
+	[ "$(grep -c on-duplicate err)" -eq 1 ] || fail 'the same advice twice'
 	# A builder tells of duplicates at its end, also in the order of the lines.
 	{
 		[ $mode = insert ] && cat reasons || {
@@ -49,11 +55,11 @@ for mode in insert auto rebuild; do
 	"$query" ix dump | sort -n >dumped
 	same stored dumped
 	case $mode in
-	auto) told=create ;;
+	auto) told=build ;;
 	*) told=$mode ;;
 	esac
 	bytes=$(cat bad.tsv labelled.tsv | wc -c)
-	for member in "\"mode\":\"$told\"" '"rows":3008' '"stored":3001' '"rejected":7' \
+	for member in "\"write\":\"$told\"" '"rows":3008' '"stored":3001' '"rejected":7' \
 		'"skipped":0' '"duplicates":3' '"exit":1' '"resumed":0' "\"bytes\":$bytes" \
 		"\"index_bytes\":$(stat -c %s ix/data.mdb)" '"phases":[{"name":"read"'; do
 		grep -qF -- "$member" summary.json || fail "summary: $mode: no $member"
@@ -106,19 +112,19 @@ done
 if [ -n "${SX_TEXT-}" ]; then
 	mkdir texts
 	for ((i = 0; i < 300; i++)); do echo "text number $i of three hundred" >texts/$i; done
-	run 1 "$load" -q --rejects rejects texts-ix texts/7 -r texts
+	run 1 "$load" -q --rejects rejects -r texts-ix texts/7 texts
 	printf 'texts/7\tthe label is already in use\n' | diff - rejects || fail 'a text twice'
 fi
 # One document that takes the place of two; and ids and labels that many share, in time that does
 # not grow with their square.
 printf '1\t%016x\ta\n2\t%016x\tb\n' 1 2 | run 0 "$load" -q -F tsv two -
 printf '1\t%016x\tb\n' 9 | run 0 "$load" --on-duplicate last -F tsv two -
-says '1 documents stored'
+sums_up '1 document added by a rebuild; index has 1; 2 replaced'
 run 0 "$query" two dump
 printf '1\t0000000000000009\tb\n' | output
 awk 'BEGIN { for (i = 1; i <= 300000; i++) printf "0\t%016x\t%s\n", i * 7919, i < 3 ? "dup" : "u" i }' >same.tsv
 run 0 "$load" --on-duplicate first one-id same.tsv
-says '1 documents stored'
+sums_up 'index built with 1 document; 299,999 already there'
 run 2 "$load" -q --rejects no/such/file new good.tsv
 says 'simidx-load: no/such/file: cannot write'
 
@@ -183,5 +189,5 @@ while [ "$("$query" -q new dump 2>/dev/null | wc -l)" -lt 100000 ]; do sleep 0.0
 kill -TERM $loader
 wait $loader
 exec 3>&-
-summary_has '"exit":2' '"stored":100000' '"mode":"insert"'
+summary_has '"exit":2' '"stored":100000' '"write":"insert"'
 finish

@@ -28,7 +28,7 @@ left_as_it_was() {
 for input in all.fps ${SX_ZLIB:+all.fps.gz}; do
 	run 2 "$load" --summary summary --tmpdir . small/index -F lines $input
 	says 'MB are needed beside small/index, '
-	says 'simidx-load: small/index: nothing has changed; run the load again'
+	says 'simidx-load: small/index: nothing has changed'
 	[ "$(grep -o '"rows":[0-9]*' summary | cut -d : -f 2)" -lt 1200000 ] ||
 		fail "all of $input was read"
 	left_as_it_was '' "$empty"
@@ -43,7 +43,7 @@ left_as_it_was '' "$empty"
 run 2 "$load" --memory 64M --tmpdir small index -F lines - <all.fps
 grep -qE 'temporary file in small: No space left on device|for temporary files in small, ' err ||
 	fail 'not told that the disk is full'
-says 'simidx-load: index: nothing has changed; run the load again'
+says 'simidx-load: index: nothing has changed'
 left_as_it_was '' "$empty"
 
 # Other indexes, whose sizes are known before anything is done.
@@ -66,7 +66,7 @@ done
 # What an insertion has committed stays.
 run 2 "$load" --write insert --merge never small/index -F lines all.fps
 says 'No space left on device'
-says 'rows were committed; --resume goes on behind them'
+says 'rows were committed; --resume goes on after them'
 "$query" small/index verify >/dev/null 2>&1 || fail 'not sound: insert'
 n=$("$query" small/index dump | wc -l)
 [ "$n" -gt 50000 ] && [ $((n % 50000)) -eq 0 ] || fail "$n documents"

@@ -40,7 +40,7 @@ for mode in auto insert; do
 	for threads in 1 2 7; do
 		run 1 "$load" --write $mode --threads $threads --rejects rejects-$threads \
 			--summary summary ix-$mode-$threads "${inputs[@]}"
-		tail -n +22 err | sed 's/, [0-9.]* s, .*//' >told-$threads
+		tail -n +22 err | sed -E 's/ in [0-9.]+ s( \([^)]*\))?//' >told-$threads
 		"$query" ix-$mode-$threads verify 2>/dev/null || fail 'not sound'
 		"$query" ix-$mode-$threads dump --format jsonl >dump-$mode-$threads
 		sed 's/"id":[0-9]*//' dump-$mode-$threads >documents-$mode-$threads
@@ -76,15 +76,15 @@ done
 # A queue full of work is dropped when something fails.
 run 2 "$load" -q --threads 4 --max-errors 0 new texts.jsonl
 [ ! -e new ] || fail 'an index in spite of --max-errors'
-# Skipped files count, and are told.
-run 0 "$load" --threads 3 skipped files/1 files/binary files/2
+# An input that is named and no text: exit 1, and the others are stored.
+run 1 "$load" --threads 3 skipped files/1 files/binary files/2
 says 'simidx-load: files/binary: skipped: contains a NUL byte, so it is no text'
-says '2 documents stored, 0 rows rejected, 1 files skipped'
+sums_up 'index built with 2 documents; 1 file skipped'
 # A text among fingerprints is a bad row like any other.
 printf '%s\n' '{"fp": "0123456789abcdef"}' '{"text": "a"}' >mixed.jsonl
 run 1 "$load" mixed mixed.jsonl
 says 'mixed.jsonl:2: a text, and the index holds bare fingerprints'
-says '1 documents stored, 1 rows rejected'
+sums_up 'index built with 1 document; 1 row rejected'
 # Rows that the index refuses in the end are told by their own lines, behind rejected short texts.
 cat >short.jsonl <<-'END'
 	{"id": 1, "text": "one two three four"}

@@ -62,6 +62,19 @@ for how in '' '--write insert' '--merge never'; do
 	has ix 1001
 	rm -rf ix
 done
+# Where nobody sees progress, who is in the way is told once.
+reading pipe ix
+until_it_builds
+run 2 "$load" --wait 2500 ix first.fps -F lines
+errors <<END
+simidx-load: ix: waiting for simidx-load (process $loader), which writes it
+simidx-load: ix is being built by somebody else: simidx-load (process $loader)
+END
+run 2 "$load" -q --wait 1500 ix first.fps -F lines
+errors <<<"simidx-load: ix is being built by somebody else: simidx-load (process $loader)"
+exec 3>&-
+ended $loader 0 first
+rm -rf ix
 # The first one is killed, or stopped while it waits.
 reading pipe ix
 until_it_builds
@@ -80,7 +93,7 @@ sleep 0.2
 kill -INT $second
 ended $second 2 stopped
 printf 'simidx-load: %s\n' 'stopped by a signal' 'ix: nothing has changed; run the load again' |
-	diff - told2 || fail 'what is told by a load that is stopped while it waits'
+	diff - <(grep -v 'waiting for' told2) || fail 'what is told by a load that is stopped while it waits'
 exec 3>&-
 ended $loader 0 first
 has ix 1

@@ -164,18 +164,18 @@ END
 
 # What is nearly right. Of each list the first is right.
 lines_as 1 --fp-encoding dec <<<$'1\n\n-1\n+1\n 1\n18446744073709551616\n99999999999999999999\n0x1\n1.0\n1e3'
-says '1 documents stored, 9 rows rejected'
+sums_up 'index built with 1 document; 9 rows rejected'
 for line in 2 3 4 5 6 7 8 9 10; do
 	says "simidx-load: -:$line: fingerprint: expected a decimal number in 0..18446744073709551615"
 done
 lines_as 1 --fp-encoding dec --bits 17 <<<$'131071\n131072'
-says '1 documents stored, 1 rows rejected'
+sums_up 'index built with 1 document; 1 row rejected'
 says '-:2: fingerprint: expected a decimal number in 0..131071'
 lines_as 1 --fp-encoding sdec <<<$'1\n-\n--1\n9223372036854775808\n-9223372036854775809\n- 1\n'
-says '1 documents stored, 6 rows rejected'
+sums_up 'index built with 1 document; 6 rows rejected'
 says 'expected a decimal number in -9223372036854775808..9223372036854775807'
 lines_as 1 --fp-encoding base64 <<<$'AAAAAAAAAAA=\nAAAAAAAAAAA\nAAAAAAAAAAAA\nAAAAAAAAAAB=\nAAAA-AAA_AA=\nAAAAAAAAAA==\n\nAAAA AAAAAA='
-says '1 documents stored, 7 rows rejected'
+sums_up 'index built with 1 document; 7 rows rejected'
 says '-:2: fingerprint: expected base64 of 8 bytes: 12 characters, padding included'
 lines_as 1 --fp-encoding base64 --bits 17 <<<$'AAAA\nAgAA'
 says '-:2: fingerprint: wider than 17 bits'
@@ -249,7 +249,7 @@ cat >bad.jsonl <<'END'
 {"fp": 18446744073709551615
 END
 run 1 "$load" --fp-encoding dec i bad.jsonl
-says '0 documents stored, 8 rows rejected'
+sums_up '0 documents inserted; index has 4; 8 rows rejected'
 says 'bad.jsonl:2: "fp": expected a decimal number in 0..18446744073709551615'
 says 'bad.jsonl:3: "fp": expected a string or a whole number'
 says 'bad.jsonl:6: "fp": expected a string or a whole number'

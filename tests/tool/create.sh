@@ -82,12 +82,20 @@ run 0 "$load" plain -F tsv - <<<'	00000000000000bb'
 holds plain 00000000000000aa 00000000000000bb
 run 2 "$query" plain get --id 0
 
-# With second fingerprints: rows without one do not fit.
+# With second fingerprints: rows without one do not fit, which is refused at the first.
 run 0 "$load" --fp2 double -F lines /dev/null
-run 1 "$load" double -F lines a
-says 'simidx-load: a:1: '
+run 2 "$load" double -F lines a
+errors <<'END'
+simidx-load: a:1: a bare fingerprint does not fit: double keeps a second one for each document, as indexes of texts do
+END
 run 2 "$load" --no-fp2 double -F lines a
 says 'simidx-load: double: has second fingerprints, so --no-fp2 does not fit'
+
+# Where the index cannot be: told before anything is read.
+for path in no/such/ix missing/ix/; do
+	run 2 "$load" $path -F lines a
+	says "simidx-load: $path: cannot be made, as there is no directory ${path%/ix*}"
+done
 
 # Merging: a first load leaves nothing fresh, a small addition does, unless told otherwise.
 fresh() {

@@ -101,7 +101,7 @@ done
 
 # Short texts: told, rejected, or matched exactly.
 run 0 "$load" flagged long short
-says '1 texts are shorter than 64 tokens'
+says '1 text is shorter than 64 tokens: one edit moves its fingerprint far'
 run 0 "$query" flagged search --text short
 says '1 of the texts are shorter than 64 tokens'
 run 0 "$load" --min-tokens 7 seven short

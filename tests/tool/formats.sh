@@ -8,7 +8,7 @@
 # lines: 0x, capitals, a carriage return, no newline at the end, standard input.
 printf '0123456789abcdef\n0x00000000000000AB\r\n0X00000000000000ff' >fps
 run 0 "$load" -F lines a fps
-says '3 documents stored, 0 rows rejected, 0 files skipped'
+sums_up 'index built with 3 documents'
 run 0 "$load" -F lines a - <<<'1111111111111111'
 run 0 "$query" a dump
 output <<'END'

@@ -41,9 +41,9 @@ if [ -n "${SX_TEXT-}" ]; then
 		yes "$word of these is a text" | head -30 >texts/$word
 	done
 	run 0 "$load" -r texts/index texts
-	says '3 documents stored'
+	sums_up 'index built with 3 documents'
 	run 1 "$load" -r texts/index texts
-	says '3 rows rejected, 0 files skipped'
+	sums_up '0 documents inserted; index has 3; 3 rows rejected'
 	run 2 "$query" texts/index search --text texts/index/lock.mdb
 	says 'texts/index/lock.mdb: is a file of the index itself'
 fi

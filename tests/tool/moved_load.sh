@@ -53,8 +53,8 @@ holds taken some.tsv
 live
 "$load" -q other last.tsv
 SX_WHEN_USED="'$load' -q --write rebuild --from other live" run 0 "$moved" --resume live first.tsv
-says 'live: going on behind row 100 of this input'
-says '0 documents stored'
+says 'live: going on after row 100 of this input'
+sums_up '0 documents inserted; index has 200'
 cat first.tsv last.tsv >some.tsv
 holds live some.tsv
 

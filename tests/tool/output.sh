@@ -34,7 +34,7 @@ says 'cannot write to standard output: Broken pipe'
 # Data on stdout, all else on stderr; -q leaves only errors.
 run 0 "$load" other documents.tsv
 output </dev/null
-says 'documents stored'
+sums_up 'index built with 20,000 documents'
 run 0 "$query" -q index verify
 errors </dev/null
 output </dev/null

@@ -21,7 +21,7 @@ for signal in TERM INT; do
 		sleep 0.1
 	done
 	run 2 "$load" --wait 0 index -F lines - <<<0123456789abcdef
-	says 'simidx-load: index: '
+	says 'simidx-load: index is locked by another writer: simidx-load (process '
 	kill -$signal $loader
 	wait $loader
 	code=$?
@@ -30,7 +30,7 @@ for signal in TERM INT; do
 	cp stopped err
 	errors <<'END'
 simidx-load: stopped by a signal
-simidx-load: index: holds 200000 documents; of this input 200000 rows were committed; --resume goes on behind them
+simidx-load: index: holds 200,000 documents; of this input 200,000 rows were committed; --resume goes on after them
 END
 	run 0 "$query" index verify
 	run 0 "$query" index dump

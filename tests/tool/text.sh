@@ -37,11 +37,11 @@ printf 'late\0' | cat tree/a/1.txt tree/a/2.txt tree/a/3.txt tree/a/4.txt - >tre
 
 run 0 "$load" ix -r tree
 errors <<END
-simidx-load: tree/c/binary: skipped: contains a NUL byte, so it is no text
+simidx-load: 1 file is no text and was skipped (tree/c/binary)
 simidx-load: 2 texts are shorter than 64 tokens: one edit moves their fingerprints far
 $(tail -1 err)
 END
-says '10 documents stored, 0 rows rejected, 1 files skipped'
+sums_up 'index built with 10 documents'
 run 0 "$query" ix dump
 cut -f 3 out >labels
 diff - labels <<'END' || fail 'labels, in the order of the names'
@@ -135,6 +135,52 @@ run 0 "$query" ix-gone get --label $'tree/c/new\nline.tsv'
 run 1 "$load" ix tree/a/1.txt
 says 'simidx-load: tree/a/1.txt: '
 
+# Texts that are not UTF-8 are stored, and told with the first bad byte. By hand: GBK, where the
+# text begins with six ASCII bytes; one that breaks off in a character; a surrogate.
+printf 'title \xb9\xfa\xbc\xd2 and more' >gbk
+printf 'broken off \xe5\x9b' >broken
+printf '\xed\xa0\x80' >surrogate
+printf '%s' '国家 is right' >right
+run 0 "$load" encodings right gbk broken surrogate
+says 'simidx-load: 3 texts are not UTF-8 (first: gbk, byte 7): convert such files before, for example with iconv'
+sums_up 'index built with 4 documents'
+run 0 "$load" one-encoding right broken
+says 'simidx-load: 1 text is not UTF-8 (broken, byte 12): convert such files before, for example with iconv'
+run 0 "$load" no-encoding right
+grep -q UTF-8 err && fail 'a text in UTF-8 is said to be none'
+
+# Files that are hardly one text each are taken for that, but told.
+echo '{"text": "one"}' >rows.json
+cp rows.json more.json
+printf '%s\n' 91b7584a2265b1f5 0x1b7584a2265b1f6 1b7584a2265b1f7 >fps.txt
+printf '%s\n' 91b7584a2265b1f5 'and words' >words.txt
+run 0 "$load" doubtful rows.json more.json fps.txt words.txt
+says 'simidx-load: 2 files with names in .json were taken as one text each (first: rows.json): -F jsonl reads an object a line'
+says 'simidx-load: 1 text looks like a list of fingerprints (fps.txt): -F lines reads one a line'
+# Who says what they are is not told.
+run 0 "$load" told -F text rows.json fps.txt
+grep -q 'json\|fingerprints (' err && fail 'a doubt about -F text'
+
+# What is named and no text: the others are stored, exit 1. Nothing is made of such files alone.
+printf 'PK\003\004\0\0' >arrays.npz
+cp tree/c/binary some.bin
+run 1 "$load" skips arrays.npz some.bin tree/a/1.txt
+errors <<END
+simidx-load: arrays.npz: skipped: is an archive of NumPy arrays; unpack it and load its .npy files
+simidx-load: some.bin: skipped: contains a NUL byte, so it is no text
+$(tail -1 err)
+END
+sums_up 'index built with 1 document; 2 files skipped'
+run 1 "$load" none-of-these arrays.npz
+sums_up 'no document was stored, and no index was made; 1 file skipped'
+[ ! -e none-of-these ] || fail 'an index was made of nothing'
+# Those that a directory has are counted, whatever their number.
+mkdir many
+for i in 1 2 3; do cp tree/c/binary "many/$i"; done
+run 0 "$load" -r of-directories many tree/a
+says 'simidx-load: 3 files are no texts and were skipped (first: many/1)'
+sums_up 'index built with 5 documents'
+
 # Texts and bare fingerprints do not mix, nor do extractors.
 run 0 "$load" -q bare -F lines - <<<0123456789abcdef
 run 2 "$load" bare tree/a/1.txt
@@ -148,8 +194,10 @@ says 'words12'
 run 0 "$load" -q --extractor words12 ix tree/c/link
 run 2 "$load" --extractor words99 ix other
 says 'simidx-load: ix: was made by the extractor words12, not by words99'
-run 1 "$load" ix -F lines - <<<0123456789abcdef
-says 'simidx-load: -:1: '
+run 2 "$load" ix -F lines - <<<0123456789abcdef
+errors <<'END'
+simidx-load: -:1: a bare fingerprint does not fit: ix keeps a second one for each document, as indexes of texts do
+END
 
 run 0 "$helpers/foreign_index" foreign 'words99 v1 bits=64' 1
 run 2 "$load" --extractor words12 foreign other

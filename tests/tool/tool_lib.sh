@@ -62,6 +62,15 @@ says() {
 	grep -qF -- "$1" err || { fail "not told: $1"; cat err; }
 }
 
+# sums_up TEXT: the last line of stderr must be this summary of simidx-load, without the time that
+# it took.
+sums_up() {
+	tail -1 err | sed -E 's/ in [0-9.]+ s( \([0-9.]+( [KMG])? (rows|texts)\/s\))?//' >last
+	diff - last >difference <<<"simidx-load: $1" && return
+	fail "the summary is not as expected (<)"
+	cat difference
+}
+
 # same FILE FILE
 same() {
 	cmp "$1" "$2" || fail "$1 and $2 differ"

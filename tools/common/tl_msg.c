@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -121,15 +122,25 @@ int tl_progress_wanted(void)
 	return !is_quiet && isatty(STDERR_FILENO);
 }
 
+/* Columns of the terminal; the last one stays free, as some begin a new line after it. */
+static int progress_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2)
+		return 79;
+	return size.ws_col - 1;
+}
+
 void tl_progress_show(const char *format, ...)
 {
+	char text[256];
 	va_list ap;
 
-	fputc('\r', stderr);
 	va_start(ap, format);
-	vfprintf(stderr, format, ap);
+	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	fputs("\033[K", stderr);
+	fprintf(stderr, "\r%.*s\033[K", progress_width(), text);
 	fflush(stderr);
 	progress_stands = 1;
 }

@@ -49,7 +49,10 @@ int tl_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2))
 /** Whether a progress line would be seen: stderr is a terminal and not quiet. */
 int tl_progress_wanted(void);
 
-/** Replace the progress line. Only where tl_progress_wanted(). */
+/**
+ * Replace the progress line, of ASCII: what is wider than the terminal is cut off. Only where
+ * tl_progress_wanted().
+ */
 void tl_progress_show(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** A callback for simidx_set_progress() that replaces the progress line. */

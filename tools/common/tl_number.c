@@ -97,6 +97,33 @@ int tl_parse_bytes(const char *s, size_t n, uint64_t max, uint64_t *out)
 	return 0;
 }
 
+const char *tl_write_count(uint64_t count, char out[TL_NUMBER_SIZE])
+{
+	char digits[TL_NUMBER_SIZE];
+	int n = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count), used = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			out[used++] = ',';
+		out[used++] = digits[i];
+	}
+	out[used] = '\0';
+	return out;
+}
+
+const char *tl_write_amount(double amount, char out[TL_NUMBER_SIZE])
+{
+	static const char *const units[] = { "", " K", " M", " G", " T" };
+	int unit = 0, places;
+
+	/* What would be rounded to 1,000 is 1 of the next. */
+	for (; amount >= 999.5 && unit < 4; unit++)
+		amount /= 1000;
+	places = unit == 0 || amount >= 99.95 ? 0 : amount >= 9.995 ? 1 : 2;
+	snprintf(out, TL_NUMBER_SIZE, "%.*f%s", places, amount, units[unit]);
+	return out;
+}
+
 unsigned tl_hex_width(unsigned bits)
 {
 	return (bits + 3) / 4;

@@ -32,6 +32,15 @@ int tl_parse_count(const char *s, size_t n, uint64_t max, uint64_t *out);
 /** As tl_parse_decimal(), perhaps with K, M or G after it for powers of 1,024. */
 int tl_parse_bytes(const char *s, size_t n, uint64_t max, uint64_t *out);
 
+/** Room for a number as the next two write it. */
+#define TL_NUMBER_SIZE 32
+
+/** Write a count with commas: "4,804". Returns `out`. */
+const char *tl_write_count(uint64_t count, char out[TL_NUMBER_SIZE]);
+
+/** Write an amount with three digits and what it is counted in: "804", "17.8 M". Returns `out`. */
+const char *tl_write_amount(double amount, char out[TL_NUMBER_SIZE]);
+
 /** Digits of a fingerprint of `bits` bits. */
 unsigned tl_hex_width(unsigned bits);
 

@@ -4,6 +4,7 @@
 #include "common/tl_path.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -23,6 +24,29 @@ int tl_path_is_missing(const char *path)
 		missing = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
 	closedir(directory);
 	return missing;
+}
+
+int tl_path_is_same(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+void tl_path_parent(const char *path, char *out, size_t size)
+{
+	const char *end = path + strlen(path);
+
+	while (end > path + 1 && end[-1] == '/')
+		end--;
+	while (end > path && end[-1] != '/')
+		end--;
+	while (end > path + 1 && end[-1] == '/')
+		end--;
+	if (end == path)
+		snprintf(out, size, ".");
+	else
+		snprintf(out, size, "%.*s", (int)(end - path), path);
 }
 
 int tl_path_open(const char *path, const simidx_open_options *how, simidx **out,

@@ -13,6 +13,12 @@
 /** Nothing at the path, or an empty directory: simidx_create() takes both. */
 int tl_path_is_missing(const char *path);
 
+/** Whether two paths lead to the same file or directory, which is there. */
+int tl_path_is_same(const char *a, const char *b);
+
+/** The directory that a path is in; "." for one without slashes. Cut to `size` bytes. */
+void tl_path_parent(const char *path, char *out, size_t size);
+
 /**
  * Open an index and look into it. Another one may take its place between the two, and then that
  * one is opened. *out is NULL on failure.

@@ -89,15 +89,19 @@ uint64_t in_reader_bytes(const struct in_reader *reader)
 	return reader->bytes + reader->lines.source.bytes;
 }
 
+void in_write_place(const char *path, uint64_t line, char *out, size_t size)
+{
+	if (line)
+		snprintf(out, size, "%s:%llu", path, (unsigned long long)line);
+	else
+		snprintf(out, size, "%s", path);
+}
+
 const char *in_reader_place(const struct in_reader *reader)
 {
 	static char place[8192];
 
-	if (reader->line)
-		snprintf(place, sizeof(place), "%s:%llu", reader->path,
-			 (unsigned long long)reader->line);
-	else
-		snprintf(place, sizeof(place), "%s", reader->path);
+	in_write_place(reader->path, reader->line, place, sizeof(place));
 	return place;
 }
 

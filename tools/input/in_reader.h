@@ -89,7 +89,10 @@ enum in_result in_reader_next(struct in_reader *reader, struct in_row *row);
 /** Bytes read of all inputs so far, as they are stored: compressed or not. */
 uint64_t in_reader_bytes(const struct in_reader *reader);
 
-/** Where the last row came from, "FILE:LINE" or "FILE"; valid until the next call. */
+/** Write "FILE:LINE", or "FILE" where the line is 0, cut to `size` bytes. */
+void in_write_place(const char *path, uint64_t line, char *out, size_t size);
+
+/** Where the last row came from, as in_write_place() writes it; valid until the next call. */
 const char *in_reader_place(const struct in_reader *reader);
 
 /** Set the reason. Returns `result`, so that it can end a function. */

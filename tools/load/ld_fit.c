@@ -5,9 +5,9 @@
 
 #include "common/tl_features.h"
 #include "common/tl_msg.h"
+#include "common/tl_path.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 static const char *layout_name(unsigned layout)
 {
@@ -64,17 +64,10 @@ int ld_fit_extractor(const struct ld_options *options, const char *path, const s
 			info->profile, options->text.how.extractor);
 }
 
-static int is_same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 int ld_fit_sources(const struct ld_options *options)
 {
 	for (size_t i = 0; i < options->from.n; i++)
-		if (is_same_file(options->from.at[i], options->index))
+		if (tl_path_is_same(options->from.at[i], options->index))
 			return tl_error("--from %s: is the index itself", options->from.at[i]);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include "load/ld_places.h"
 
 #include "common/tl_msg.h"
+#include "input/in_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +34,7 @@ static int make_nameless(const char *dir)
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
 	char *path;
 
-	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
 		return fd;
 	if (asprintf(&path, "%s/.simidx-rows-XXXXXX", dir) < 0)
 		return -1;
@@ -139,14 +140,6 @@ static int find_piece(struct ld_places *places, uint64_t row, struct piece *foun
 	return read_piece(places, low, found);
 }
 
-void ld_place_print(const char *path, uint64_t line, char *out, size_t size)
-{
-	if (line)
-		snprintf(out, size, "%s:%llu", path, (unsigned long long)line);
-	else
-		snprintf(out, size, "%s", path);
-}
-
 void ld_places_get(struct ld_places *places, uint64_t row, char *out, size_t size)
 {
 	char path[PATH_MAX];
@@ -160,5 +153,5 @@ void ld_places_get(struct ld_places *places, uint64_t row, char *out, size_t siz
 	}
 	n = fread(path, 1, sizeof(path) - 1, places->paths);
 	path[n] = '\0';
-	ld_place_print(path, piece.line ? piece.line + (row - piece.row) : 0, out, size);
+	in_write_place(path, piece.line ? piece.line + (row - piece.row) : 0, out, size);
 }

@@ -33,7 +33,4 @@ int ld_places_add(struct ld_places *places, uint64_t file, const char *path, uin
 /** Write "FILE:LINE" or "FILE" of a row, cut to `size` bytes. */
 void ld_places_get(struct ld_places *places, uint64_t row, char *out, size_t size);
 
-/** The same of a place that is at hand. */
-void ld_place_print(const char *path, uint64_t line, char *out, size_t size);
-
 #endif /* LD_PLACES_H */

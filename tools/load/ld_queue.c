@@ -4,6 +4,7 @@
 #include "load/ld_queue.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_utf8.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -56,12 +57,17 @@ void ld_item_sketch(struct ld_item *item, simidx_text *text, unsigned bits, unsi
 {
 	simidx_sketch sketch;
 	simidx_error err;
+	size_t valid;
 
 	item->code = in_sketch_row(&item->row, bits, text, flags, &sketch, &err);
 	item->fp = sketch.fp;
 	item->fp2 = sketch.fp2;
 	item->flags = sketch.flags;
 	item->error = item->code ? strdup(err.text) : NULL;
+	if (item->row.kind == IN_TEXT) {
+		valid = tl_utf8_valid(item->row.text, item->row.text_size);
+		item->bad_utf8 = valid < item->row.text_size ? valid + 1 : 0;
+	}
 }
 
 void ld_item_clear(struct ld_item *item)

@@ -18,6 +18,8 @@ struct ld_item {
 	const char *reason;     /* otherwise */
 	const char *path;       /* of the input */
 	int is_path_label;      /* the row's label is our own idea: its path */
+	int is_found;           /* in a directory: nobody has named this input */
+	enum in_doubt doubt;    /* whether it is one text */
 	uint64_t file;          /* number of the input, from 0 */
 	uint64_t line;          /* 0 = the row is the whole file */
 	uint64_t rows;          /* of this input up to here; 0 = there will be none of it */
@@ -25,6 +27,8 @@ struct ld_item {
 	int code;               /* 0 or a SIMIDX_E_ code */
 	uint64_t fp, fp2;
 	unsigned flags;         /* of simidx_sketch */
+	uint64_t bad_utf8;      /* of a text: number of the first byte that is not UTF-8, from 1;
+				 * 0 = all is */
 	char *error;            /* with a code; may be NULL when memory was short */
 };
 

@@ -5,22 +5,23 @@
 
 #include "common/tl_escape.h"
 #include "common/tl_msg.h"
+#include "common/tl_number.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include <simidx_load.h>
+
 /* Messages about single rows and files beyond this are only counted. */
-#define MAX_TOLD 20
+#define MAX_REPORTED 20
 
-/* Time since the current phase began, or went on, goes to it. */
-static void end_phase(struct ld_report *report)
-{
-	double now = tl_seconds();
+/* A rate says something from so many rows on. */
+#define LEAST_RATED 1000
 
-	if (report->n_phases)
-		report->phase[report->current].seconds += now - report->phase_started;
-	report->phase_started = now;
-}
+/* Less time is not worth a word. */
+#define LEAST_SECONDS 0.1
 
 static int open_output(const char *path, FILE **out)
 {
@@ -34,7 +35,7 @@ int ld_report_begin(struct ld_report *report, const struct ld_options *options)
 {
 	memset(report, 0, sizeof(*report));
 	report->options = options;
-	report->mode = "insert";
+	report->way = "insert";
 	report->started = report->phase_started = report->shown = tl_seconds();
 	report->wants_progress = tl_progress_wanted();
 	ld_report_phase(report, "read");
@@ -47,7 +48,9 @@ int ld_report_end(struct ld_report *report, int code)
 {
 	int failed;
 
-	end_phase(report);
+	for (int i = 0; i < LD_N_REMARKS; i++)
+		free(report->remarks[i].first);
+	ld_report_phase(report, report->phase[report->current].name);
 	if (report->summary)
 		code = ld_summary_write(report, code);
 	if (!report->rejects)
@@ -59,28 +62,42 @@ int ld_report_end(struct ld_report *report, int code)
 	return code;
 }
 
-void ld_report_reject(struct ld_report *report, const char *place, const char *reason)
+void ld_report_reject(struct ld_report *report, const char *place, const char *reason,
+		      int is_duplicate)
 {
+	int is_first = is_duplicate && !report->advised;
+
 	report->rejected++;
+	report->advised |= is_first;
 	if (report->rejects) {
 		tl_put_message(report->rejects, place, strlen(place));
 		fputc('\t', report->rejects);
 		tl_put_message(report->rejects, reason, strlen(reason));
 		fputc('\n', report->rejects);
 	}
-	if (report->rejected <= MAX_TOLD)
-		tl_error("%s%s%s", place, *place ? ": " : "", reason);
-	else if (report->rejected == MAX_TOLD + 1)
+	if (report->rejected <= MAX_REPORTED)
+		tl_error("%s%s%s%s", place, *place ? ": " : "", reason,
+			 is_first ? " (--on-duplicate first keeps what is there, without an error)"
+				  : "");
+	else if (report->rejected == MAX_REPORTED + 1)
 		tl_error("more rejected rows are only counted");
 }
 
 void ld_report_skip(struct ld_report *report, const char *place, const char *reason)
 {
 	report->skipped++;
-	if (report->skipped <= MAX_TOLD)
-		tl_notice("%s: skipped: %s", place, reason);
-	else if (report->skipped == MAX_TOLD + 1)
-		tl_notice("more skipped files are only counted");
+	report->skipped_named++;
+	if (report->skipped_named <= MAX_REPORTED)
+		tl_error("%s: skipped: %s", place, reason);
+	else if (report->skipped_named == MAX_REPORTED + 1)
+		tl_error("more skipped files are only counted");
+}
+
+void ld_report_remark(struct ld_report *report, enum ld_remark remark, const char *place)
+{
+	if (!report->remarks[remark].n++)
+		report->remarks[remark].first = strdup(place);
+	report->skipped += remark == LD_SKIPPED;
 }
 
 int ld_report_too_many(const struct ld_report *report)
@@ -88,113 +105,123 @@ int ld_report_too_many(const struct ld_report *report)
 	return report->rejected > report->options->max_errors;
 }
 
-/* ---- progress ---- */
+/* ---- in the end ---- */
 
-void ld_report_phase(struct ld_report *report, const char *name)
+static void print_remarks(const struct ld_report *report)
 {
-	unsigned i = 0;
+	static const struct {
+		const char *one, *many, *advice;
+	} texts[LD_N_REMARKS] = {
+		[LD_SKIPPED] = { "file is no text and was skipped",
+				 "files are no texts and were skipped", "" },
+		[LD_NAMED_JSON] = { "file with a name in .json was taken as a text",
+				    "files with names in .json were taken as one text each",
+				    ": -F jsonl reads an object a line" },
+		[LD_LISTS_FPS] = { "text looks like a list of fingerprints",
+				   "texts look like lists of fingerprints",
+				   ": -F lines reads one a line" },
+		[LD_NOT_UTF8] = { "text is not UTF-8", "texts are not UTF-8",
+				  ": convert such files before, for example with iconv" },
+	};
+	char count[TL_NUMBER_SIZE];
 
-	end_phase(report);
-	while (i < report->n_phases &&
-	       strncmp(report->phase[i].name, name, sizeof(report->phase[i].name) - 1) != 0)
-		i++;
-	if (i == LD_MAX_PHASES)
-		return;
-	if (i == report->n_phases)
-		snprintf(report->phase[report->n_phases++].name, sizeof(report->phase[i].name),
-			 "%s", name);
-	report->current = i;
-}
+	for (int i = 0; i < LD_N_REMARKS; i++) {
+		uint64_t n = report->remarks[i].n;
+		const char *first = report->remarks[i].first;
 
-/* "12 s", "3 min": what is left when `done` of `total` took so long. */
-static void time_left(double seconds, double done, double total, char *out, size_t size)
-{
-	double left = done > 0 ? seconds * (total - done) / done : 0;
-
-	out[0] = '\0';
-	if (done <= 0 || total <= done)
-		return;
-	if (left < 120)
-		snprintf(out, size, ", %.0f s left", left);
-	else
-		snprintf(out, size, ", %.0f min left", left / 60);
-}
-
-static int is_time(struct ld_report *report, double now)
-{
-	if (!report->wants_progress || now - report->shown < TL_PROGRESS_SECONDS)
-		return 0;
-	report->shown = now;
-	return 1;
-}
-
-void ld_report_progress(struct ld_report *report, uint64_t bytes)
-{
-	double now = report->wants_progress ? tl_seconds() : 0;
-	double seconds, passed = (double)report->passed;
-	double total = (double)report->options->total_bytes;
-	char left[40], percent[24] = "";
-
-	if (report->current)
-		ld_report_phase(report, "read");
-	if (!is_time(report, now))
-		return;
-	seconds = report->phase[0].seconds + now - report->phase_started;
-	time_left(seconds, (double)bytes - passed, total - passed, left, sizeof(left));
-	if (total > 0)
-		snprintf(percent, sizeof(percent), ", %.0f %%", 100.0 * (double)bytes / total);
-	tl_progress_show("reading: %llu rows, %.0f rows/s, %.1f MB%s%s",
-			 (unsigned long long)report->rows,
-			 seconds > 0 ? (double)report->rows / seconds : 0.0,
-			 (double)bytes / 1e6, percent, left);
-}
-
-/* Steps are few, all else is rows. */
-static int counts_steps(const char *phase)
-{
-	return strcmp(phase, "tables") == 0 || strcmp(phase, "merge") == 0;
-}
-
-void ld_report_work(struct ld_report *report, const char *phase, uint64_t done, uint64_t total)
-{
-	char left[40], rate[60] = "";
-	double now, seconds, since;
-
-	if (strncmp(report->phase[report->current].name, phase,
-		    sizeof(report->phase[0].name) - 1) != 0) {
-		ld_report_phase(report, phase);
-		report->phase_done = done;
+		if (n)
+			tl_notice("%s %s (%s%s)%s", tl_write_count(n, count),
+				  n == 1 ? texts[i].one : texts[i].many, n == 1 ? "" : "first: ",
+				  first ? first : "?", texts[i].advice);
 	}
-	now = report->wants_progress ? tl_seconds() : 0;
-	if (!is_time(report, now))
-		return;
-	seconds = now - report->phase_started;
-	if (!total) {
-		tl_progress_show("%s: %.0f s", phase, seconds);
-		return;
-	}
-	since = (double)done - (double)report->phase_done;
-	time_left(seconds, since, (double)total - (double)report->phase_done, left, sizeof(left));
-	if (!counts_steps(phase))
-		snprintf(rate, sizeof(rate), " rows, %.0f rows/s",
-			 since > 0 && seconds > 0 ? since / seconds : 0.0);
-	tl_progress_show("%s: %llu of %llu%s, %.0f %%%s", phase, (unsigned long long)done,
-			 (unsigned long long)total, rate, 100.0 * (double)done / (double)total,
-			 left);
+	if (report->empty_texts)
+		tl_notice("%s %s no words: nothing is near to %s",
+			  tl_write_count(report->empty_texts, count),
+			  report->empty_texts == 1 ? "text has" : "texts have",
+			  report->empty_texts == 1 ? "it" : "them");
+	if (report->short_texts)
+		tl_notice("%s %s shorter than %u tokens: one edit moves %s far",
+			  tl_write_count(report->short_texts, count),
+			  report->short_texts == 1 ? "text is" : "texts are",
+			  (unsigned)tl_text_min_tokens(&report->options->text),
+			  report->short_texts == 1 ? "its fingerprint" : "their fingerprints");
 }
 
-void ld_report_tell(struct ld_report *report)
+/* A line that grows; what has no room is cut off. */
+struct line {
+	char text[512];
+	size_t used;
+};
+
+static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct line *line, const char *format, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vsnprintf(line->text + line->used, sizeof(line->text) - line->used, format, ap);
+	va_end(ap);
+	line->used += (size_t)n;
+	if (line->used >= sizeof(line->text))
+		line->used = sizeof(line->text) - 1;
+}
+
+/* "1 row", "4,804 rows". */
+static void add_count(struct line *line, uint64_t n, const char *what)
+{
+	char count[TL_NUMBER_SIZE];
+
+	add(line, "%s %s%s", tl_write_count(n, count), what, n == 1 ? "" : "s");
+}
+
+/* How long it took, and how fast that was. */
+static void add_time(struct line *line, const struct ld_report *report)
 {
 	double seconds = tl_seconds() - report->started;
+	char rate[TL_NUMBER_SIZE];
 
-	if (report->short_texts)
-		tl_notice("%llu texts are shorter than %u tokens: one edit moves their "
-			  "fingerprints far",
-			  (unsigned long long)report->short_texts,
-			  (unsigned)tl_text_min_tokens(&report->options->text));
-	tl_notice("%llu documents stored, %llu rows rejected, %llu files skipped, %.2f s, "
-		  "%.0f rows/s",
-		  (unsigned long long)report->stored, (unsigned long long)report->rejected,
-		  (unsigned long long)report->skipped, seconds,
-		  seconds > 0 ? (double)report->rows / seconds : 0.0);
+	if (seconds < LEAST_SECONDS)
+		return;
+	add(line, " in %.*f s", seconds < 100 ? 1 : 0, seconds);
+	if (report->rows >= LEAST_RATED)
+		add(line, " (%s %s/s)", tl_write_amount((double)report->rows / seconds, rate),
+		    report->texts > report->rows / 2 ? "texts" : "rows");
+}
+
+void ld_report_success(struct ld_report *report)
+{
+	char count[TL_NUMBER_SIZE];
+	struct line line = { .used = 0 };
+	int is_insert = strcmp(report->way, "insert") == 0;
+
+	print_remarks(report);
+	if (strcmp(report->way, "nothing") == 0) {
+		add(&line, "no document was stored, and no index was made");
+	} else if (strcmp(report->way, "build") == 0) {
+		add(&line, "index built with ");
+		add_count(&line, report->documents, "document");
+		add_time(&line, report);
+	} else {
+		add_count(&line, report->stored, "document");
+		add(&line, is_insert ? " inserted" : " added by a rebuild");
+		add_time(&line, report);
+		add(&line, "; index has %s", tl_write_count(report->documents, count));
+	}
+	if (report->duplicates && report->options->duplicates == SIMIDX_DUPLICATES_LAST)
+		add(&line, "; %s replaced", tl_write_count(report->duplicates, count));
+	if (report->duplicates && report->options->duplicates == SIMIDX_DUPLICATES_FIRST)
+		add(&line, "; %s already there", tl_write_count(report->duplicates, count));
+	if (report->rejected) {
+		add(&line, "; ");
+		add_count(&line, report->rejected, "row");
+		add(&line, " rejected");
+	}
+	if (report->skipped_named) {
+		add(&line, "; ");
+		add_count(&line, report->skipped_named, "file");
+		add(&line, " skipped");
+	}
+	tl_notice("%s", line.text);
 }

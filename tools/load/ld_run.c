@@ -4,6 +4,7 @@
 #include "load/ld_run.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_number.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,24 +48,60 @@ static int start_queue(struct ld_run *run)
 	return code;
 }
 
-/* Deal with an item in its turn. */
-static int take(struct ld_run *run, struct ld_item *item)
+/*
+ * Whether a row is of the kind that the index holds: else it is rejected, or the load ends if that
+ * is going to be so with all rows.
+ */
+static int fit_kind(struct ld_run *run, struct ld_item *item)
 {
-	int code = 0;
+	struct ld_target *target = run->target;
+	enum in_kind kind = item->row.kind;
+	char place[LD_PLACE_SIZE];
 
-	if (item->result == IN_ROW && item->row.kind == IN_TEXT && ld_target_is_bare(run->target)) {
+	if (kind == IN_TEXT && ld_target_is_bare(target)) {
 		item->result = IN_REJECTED;
 		item->reason = run->options->features_by ?
 				       "a text, and the index holds features (--features-by)" :
 				       "a text, and the index holds bare fingerprints";
 	}
-	if (item->result == IN_ROW)
-		code = ld_target_prepare(run->target, &item->row);
-	if (!code && item->result == IN_ROW && item->row.kind == IN_FEATURES &&
-	    !ld_target_is_bare(run->target)) {
+	if (kind == IN_FEATURES && target->state != LD_CLOSED && !ld_target_is_bare(target)) {
 		item->result = IN_REJECTED;
 		item->reason = "features, and the index holds texts";
 	}
+	if (kind == IN_FINGERPRINT && target->state == LD_CLOSED && target->index &&
+	    target->flags & SIMIDX_CREATE_FP2 && !item->row.has_fp2) {
+		in_write_place(item->path, item->line, place, sizeof(place));
+		return tl_error("%s: a bare fingerprint does not fit: %s keeps a second one for "
+				"each document, as indexes of texts do",
+				place, run->options->index);
+	}
+	return 0;
+}
+
+/* The first row decides how the index is written; from then on it has a mark of this load. */
+static int prepare(struct ld_run *run, const struct in_row *row)
+{
+	struct ld_target *target = run->target;
+	int was_closed = target->state == LD_CLOSED;
+	int code = ld_target_prepare(target, row);
+
+	if (!code && was_closed && target->state == LD_BUILDING)
+		ld_report_build(&run->report, ld_target_others(target));
+	if (!code && was_closed && target->state == LD_INSERTING)
+		code = ld_store_begin(run);
+	return code;
+}
+
+/* Deal with an item in its turn. */
+static int take(struct ld_run *run, struct ld_item *item)
+{
+	int code = item->result == IN_ROW ? fit_kind(run, item) : 0;
+
+	if (!code && item->result == IN_ROW)
+		code = prepare(run, &item->row);
+	/* What an index that is made by this row holds is known now only. */
+	if (!code && item->result == IN_ROW)
+		code = fit_kind(run, item);
 	if (!code && item->result == IN_ROW && item->row.kind == IN_TEXT && !run->queue)
 		code = start_queue(run);
 	if (code)
@@ -104,15 +141,26 @@ static int skip_rows(struct ld_run *run, uint64_t rows)
 	return 0;
 }
 
+/* Whether a file that was taken for one text by its name alone may be none. */
+static enum in_doubt doubt_row(const struct ld_run *run, const struct ld_item *item)
+{
+	if (item->result != IN_ROW || run->reader.format != &in_format_text ||
+	    run->options->inputs.format)
+		return IN_NO_DOUBT;
+	return in_doubt_text(run->reader.path, &item->row, run->target->bits);
+}
+
 /* All rows of the input that the reader is at. Returns 0 or an exit code. */
-static int load_input(struct ld_run *run, uint64_t file, uint64_t skipped)
+static int load_input(struct ld_run *run, uint64_t number, const struct in_file *file,
+		      uint64_t skipped)
 {
 	struct ld_item item;
 	int code = skip_rows(run, skipped);
 
 	memset(&item, 0, sizeof(item));
 	item.path = run->reader.path;
-	item.file = file;
+	item.file = number;
+	item.is_found = file->is_found;
 	item.rows = skipped;
 	while (!code && !tl_stop_requested()) {
 		item.result = in_reader_next(&run->reader, &item.row);
@@ -122,11 +170,14 @@ static int load_input(struct ld_run *run, uint64_t file, uint64_t skipped)
 			return tl_error("%s: %s", in_reader_place(&run->reader),
 					run->reader.reason);
 		run->report.rows++;
+		run->report.texts += item.result == IN_ROW && item.row.kind == IN_TEXT;
 		item.rows++;
 		item.line = run->reader.line;
 		item.reason = run->reader.reason;
 		item.is_path_label = item.row.label == run->reader.path;
+		item.doubt = doubt_row(run, &item);
 		item.flags = 0;
+		item.bad_utf8 = 0;
 		item.code = 0;
 		code = take(run, &item);
 		ld_report_progress(&run->report, in_reader_bytes(&run->reader));
@@ -153,7 +204,7 @@ static int load_file(struct ld_run *run, uint64_t number, const struct in_file *
 
 	if (in_reader_open(&run->reader, file->path, file->format, file->is_stdin) != IN_ROW)
 		return reject_file(run, number, file->path, run->reader.reason);
-	return load_input(run, number, skipped);
+	return load_input(run, number, file, skipped);
 }
 
 static int load_files(struct ld_run *run, struct in_files *files)
@@ -182,43 +233,46 @@ static int load_files(struct ld_run *run, struct in_files *files)
 
 /* ---- the end ---- */
 
-/* How large the index is now; a loader has put another one in its place. */
+/* What the index holds now; a loader has put another one in the place of the one that is open. */
 static void measure(struct ld_run *run)
 {
+	struct ld_target *target = run->target;
+	int is_built = target->state == LD_DONE && target->loader;
 	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
 	simidx_info info = SIMIDX_INFO_INIT;
-	simidx *index = NULL;
+	simidx *index = target->index;
 
 	how.flags = SIMIDX_OPEN_READ_ONLY | (run->options->force ? SIMIDX_OPEN_FORCE : 0);
-	if (!run->finished && run->target->index) {
-		if (!simidx_get_info(run->target->index, &info, NULL))
-			run->report.index_bytes = info.file_bytes;
-	} else if (run->finished && !simidx_open(run->options->index, &how, &index, NULL)) {
-		if (!simidx_get_info(index, &info, NULL))
-			run->report.index_bytes = info.file_bytes;
-		simidx_close(index);
+	if (is_built && simidx_open(run->options->index, &how, &index, NULL))
+		return;
+	if (index && !simidx_get_info(index, &info, NULL)) {
+		run->report.index_bytes = info.file_bytes;
+		run->report.documents = info.documents;
 	}
+	if (is_built)
+		simidx_close(index);
 }
 
-/* What a load that did not finish leaves behind, and how to go on. */
-static void tell_failure(const struct ld_run *run)
+/* What a load that did not finish leaves, and how to go on. */
+static void report_failure(const struct ld_run *run)
 {
 	const struct ld_target *target = run->target;
 	const char *path = run->options->index;
-	simidx_info info = SIMIDX_INFO_INIT;
+	char documents[TL_NUMBER_SIZE], rows[TL_NUMBER_SIZE];
 
 	if (tl_stop_requested())
 		tl_error("stopped by a signal");
-	if (run->finished)
+	if (target->state == LD_DONE)
 		return;
-	if (!run->inserted && (target->loader || !target->index)) {
+	if (target->has_inserted)
+		tl_error("%s: holds %s documents; of this input %s rows were committed%s", path,
+			 tl_write_count(run->report.documents, documents),
+			 tl_write_count(run->rows_committed, rows),
+			 run->rows_committed ? "; --resume goes on after them" : "");
+	else if (tl_stop_requested())
 		tl_error("%s: nothing has changed; run the load again", path);
-	} else if (target->index && !simidx_get_info(target->index, &info, NULL)) {
-		tl_error("%s: holds %llu documents; of this input %llu rows were committed%s",
-			 path, (unsigned long long)info.documents,
-			 (unsigned long long)run->rows_committed,
-			 run->rows_committed ? "; --resume goes on behind them" : "");
-	}
+	else if (run->put)
+		tl_error("%s: nothing has changed", path);
 }
 
 static int begin(struct ld_run *run)
@@ -227,6 +281,7 @@ static int begin(struct ld_run *run)
 	struct ld_target *target = run->target;
 	/* Into an empty index: the load was interrupted before its first commit. */
 	int resumes = options->resume && target->index && target->documents > 0;
+	char row[TL_NUMBER_SIZE];
 	int code;
 
 	in_reader_init(&run->reader, target->bits);
@@ -239,8 +294,8 @@ static int begin(struct ld_run *run)
 		return code;
 	run->mark = run->start;
 	run->rows_committed = run->report.resumed = run->start.total;
-	tl_notice("%s: going on behind row %llu of this input", options->index,
-		  (unsigned long long)run->start.total);
+	tl_notice("%s: going on after row %s of this input", options->index,
+		  tl_write_count(run->start.total, row));
 	return 0;
 }
 
@@ -249,15 +304,6 @@ static void end(struct ld_run *run)
 	ld_queue_free(run->queue);
 	ld_places_free(run->places);
 	in_reader_free(&run->reader);
-}
-
-static const char *mode_name(const struct ld_run *run)
-{
-	if (!run->target->loader)
-		return "insert";
-	if (!run->target->index)
-		return "create";
-	return run->inserted ? "insert, rebuild" : "rebuild";
 }
 
 static int run_inputs(struct ld_run *run)
@@ -276,17 +322,17 @@ static int run_inputs(struct ld_run *run)
 	if (target->writer)
 		simidx_writer_rollback(target->writer);
 	tl_progress_clear();
-	if (!run->finished)
+	if (target->state != LD_DONE || !target->loader)
 		run->report.stored = ld_target_stored(target);
-	run->report.mode = mode_name(run);
+	run->report.way = ld_target_way(target);
 	measure(run);
 	if (code)
-		tell_failure(run);
+		report_failure(run);
 	else
-		ld_report_tell(&run->report);
+		ld_report_success(&run->report);
 	end(run);
 	in_files_close(files);
-	return !code && run->report.rejected ? TL_PARTLY : code;
+	return !code && run->report.rejected + run->report.skipped_named ? TL_PARTLY : code;
 }
 
 int ld_run(const struct ld_options *options)

@@ -18,6 +18,12 @@
 /** Documents between two commits. */
 #define LD_BATCH 100000
 
+/** A load whose first so many rows are all rejected stops. */
+#define LD_HOPELESS 1000
+
+/** Room for a place; one with a long path is cut in messages. */
+#define LD_PLACE_SIZE 8192
+
 /** One load. */
 struct ld_run {
 	const struct ld_options *options;
@@ -31,12 +37,9 @@ struct ld_run {
 	struct ld_late late;      /* rows that a loader has rejected at its end */
 	uint64_t put;             /* documents, in this run */
 	uint64_t label_bytes;     /* put since the last commit */
-	uint64_t all_label_bytes; /* put */
+	uint64_t all_label_bytes; /* put into the loader */
 	int space_checked;        /* it was seen whether what is to come will fit */
-	int marked;               /* the index has a mark of this load */
 	uint64_t rows_committed;  /* as mark.total at the last commit */
-	int inserted;             /* the writer was used */
-	int finished;             /* the loader was: its index is in its place */
 };
 
 /**
@@ -46,7 +49,10 @@ struct ld_run {
  */
 int ld_run(const struct ld_options *options);
 
-/** ld_store.c: store an item, or count why not. Returns 0 or an exit code. */
+/** ld_store.c: a writer is open: store a mark before the first row. Returns 0 or an exit code. */
+int ld_store_begin(struct ld_run *run);
+
+/** Store an item, or count why not. Returns 0 or an exit code. */
 int ld_store_item(void *ctx, const struct ld_item *item);
 
 /** Commit what the writer has. Returns 0 or an exit code. */

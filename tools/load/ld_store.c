@@ -9,12 +9,10 @@
 #include "load/ld_run.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_path.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* A place with a long path is cut in messages. */
-#define PLACE_SIZE 8192
 
 /* More documents than a batch, and than one in so many of the index, are for a rebuild. */
 #define INSERTED_SHARE 20
@@ -28,18 +26,24 @@
 
 static int fail(const struct ld_run *run, const simidx_error *err)
 {
-	return tl_index_error(run->options->index, err);
+	return ld_target_fail(run->target, err);
 }
 
-static int reject(struct ld_run *run, const struct ld_item *item, const char *reason)
+static int reject(struct ld_run *run, const struct ld_item *item, const char *reason,
+		  int is_duplicate)
 {
-	char place[PLACE_SIZE];
+	struct ld_report *report = &run->report;
+	char place[LD_PLACE_SIZE];
 
-	ld_place_print(item->path, item->line, place, sizeof(place));
-	ld_report_reject(&run->report, place, reason);
-	if (ld_report_too_many(&run->report))
+	in_write_place(item->path, item->line, place, sizeof(place));
+	ld_report_reject(report, place, reason, is_duplicate);
+	if (ld_report_too_many(report))
 		return tl_error("more than %llu rows were rejected (--max-errors)",
 				(unsigned long long)run->options->max_errors);
+	if (report->rejected == LD_HOPELESS && run->mark.total == LD_HOPELESS)
+		return tl_error("the first 1,000 rows were all rejected, this one because: %s; "
+				"nothing was stored",
+				reason);
 	return 0;
 }
 
@@ -92,7 +96,7 @@ static int is_too_much(const struct ld_run *run)
 {
 	const struct ld_target *target = run->target;
 
-	return target->writer && run->put >= LD_BATCH && !target->created &&
+	return target->state == LD_INSERTING && run->put >= LD_BATCH && !target->is_new &&
 	       run->options->write == LD_WRITE_AUTO && run->options->merge != LD_MERGE_NEVER &&
 	       run->put > target->documents / INSERTED_SHARE &&
 	       simidx_writer_pending(target->writer) == 0;
@@ -108,7 +112,7 @@ static int check_space(struct ld_run *run)
 	uint64_t in_loader = run->put - ld_target_stored(run->target), documents;
 	simidx_error err;
 
-	if (run->space_checked || !run->target->loader || in_loader < SAMPLE_ROWS ||
+	if (run->space_checked || run->target->state != LD_BUILDING || in_loader < SAMPLE_ROWS ||
 	    in_reader_bytes(&run->reader) < SAMPLE_BYTES)
 		return 0;
 	run->space_checked = 1;
@@ -119,10 +123,15 @@ static int check_space(struct ld_run *run)
 	return 0;
 }
 
+/* From inserting to building. */
 static int go_over(struct ld_run *run)
 {
+	int code = ld_target_rebuild(run->target, rows_left(run));
+
 	run->space_checked = 1;
-	return ld_target_rebuild(run->target, rows_left(run));
+	if (!code)
+		ld_report_build(&run->report, ld_target_others(run->target));
+	return code;
 }
 
 /* ---- one row ---- */
@@ -156,31 +165,47 @@ static int is_rejection(int code)
 /* A loader tells of rows by their number. */
 static int note_place(struct ld_run *run, const struct ld_item *item)
 {
-	char tmpdir[PLACE_SIZE];
+	char parent[LD_PLACE_SIZE];
 
-	if (!run->target->loader)
+	if (run->target->state != LD_BUILDING)
 		return 0;
 	if (!run->places) {
-		ld_target_tmpdir(run->options, tmpdir, sizeof(tmpdir));
-		run->places = ld_places_new(tmpdir);
+		tl_path_parent(run->options->index, parent, sizeof(parent));
+		run->places = ld_places_new(run->options->tmpdir ? run->options->tmpdir : parent);
 	}
 	return run->places ? ld_places_add(run->places, item->file, item->path, item->line)
 			   : TL_TROUBLE;
 }
 
-/*
- * Before the first row: the mark of an earlier load must not be taken for one of this load, even
- * if this one is killed before its first commit.
- */
-static int mark_begin(struct ld_run *run)
+int ld_store_begin(struct ld_run *run)
 {
 	struct ld_mark begin = { run->mark.digest, run->start.files, run->start.rows,
 				 run->start.total };
 
-	if (!run->target->writer || run->marked)
-		return 0;
-	run->marked = 1;
+	/* The mark of an earlier load must not be taken for one of this load, even if this one is
+	 * killed before its first commit. */
 	return commit(run, &begin);
+}
+
+/* What is worth a word about a row that was put. */
+static void remark(struct ld_run *run, const struct ld_item *item)
+{
+	struct ld_report *report = &run->report;
+	char place[LD_PLACE_SIZE];
+
+	if (item->flags & SIMIDX_SKETCH_SHORT)
+		report->short_texts++;
+	if (!item->bad_utf8 && !item->doubt)
+		return;
+	in_write_place(item->path, item->line, place, sizeof(place) - 40);
+	if (item->doubt)
+		ld_report_remark(report,
+				 item->doubt == IN_NAMED_JSON ? LD_NAMED_JSON : LD_LISTS_FPS,
+				 place);
+	if (!item->bad_utf8)
+		return;
+	sprintf(place + strlen(place), ", byte %llu", (unsigned long long)item->bad_utf8);
+	ld_report_remark(report, LD_NOT_UTF8, place);
 }
 
 static int put(struct ld_run *run, const struct ld_item *item)
@@ -190,15 +215,13 @@ static int put(struct ld_run *run, const struct ld_item *item)
 	simidx_error err;
 	int rc = is_too_much(run) ? go_over(run) : check_space(run);
 
-	if (!rc)
-		rc = mark_begin(run);
 	if (rc)
 		return rc;
 	if (item->flags & SIMIDX_SKETCH_SHORT &&
 	    run->options->text.short_texts == TL_SHORT_REJECT) {
 		snprintf(reason, sizeof(reason), "a text of fewer than %u tokens (--short)",
 			 (unsigned)tl_text_min_tokens(&run->options->text));
-		return reject(run, item, reason);
+		return reject(run, item, reason, 0);
 	}
 	/* Of what is put only, as the loader counts no other rows. */
 	rc = note_place(run, item);
@@ -211,37 +234,38 @@ static int put(struct ld_run *run, const struct ld_item *item)
 	if (rc == SIMIDX_E_DUPLICATE && run->options->duplicates == SIMIDX_DUPLICATES_FIRST)
 		return 0;
 	if (is_rejection(rc))
-		return reject(run, item, err.text);
+		return reject(run, item, err.text, rc == SIMIDX_E_DUPLICATE);
 	if (rc)
 		return fail(run, &err);
 	run->put++;
-	run->inserted |= run->target->writer != NULL;
-	if (run->target->writer && doc.label)
+	if (run->target->state == LD_INSERTING && doc.label)
 		run->label_bytes += doc.label_size;
 	else if (doc.label)
 		run->all_label_bytes += doc.label_size;
-	if (item->flags & SIMIDX_SKETCH_SHORT)
-		run->report.short_texts++;
+	remark(run, item);
 	return 0;
 }
 
 int ld_store_item(void *ctx, const struct ld_item *item)
 {
 	struct ld_run *run = ctx;
-	char place[PLACE_SIZE];
+	char place[LD_PLACE_SIZE];
 	int code = 0;
 
-	/* First of all: a commit or a rebuild that this row causes is behind it. */
+	/* First of all: a commit or a rebuild that this row causes comes after it. */
 	run->mark.files = item->rows ? item->file : item->file + 1;
 	run->mark.rows = item->rows;
 	run->mark.total++;
 	if (item->result == IN_SKIPPED) {
-		ld_place_print(item->path, item->line, place, sizeof(place));
-		ld_report_skip(&run->report, place, item->reason);
+		in_write_place(item->path, item->line, place, sizeof(place));
+		if (item->is_found)
+			ld_report_remark(&run->report, LD_SKIPPED, place);
+		else
+			ld_report_skip(&run->report, place, item->reason);
 	} else if (item->result == IN_REJECTED) {
-		code = reject(run, item, item->reason);
+		code = reject(run, item, item->reason, 0);
 	} else if (item->code == SIMIDX_E_RANGE) {
-		code = reject(run, item, item->error ? item->error : "out of range");
+		code = reject(run, item, item->error ? item->error : "out of range", 0);
 	} else if (item->code) {
 		code = tl_error("%s: %s", run->options->index,
 				item->error ? item->error : simidx_strerror(item->code));
@@ -259,10 +283,10 @@ int ld_store_item(void *ctx, const struct ld_item *item)
 static void tell_rejected(void *ctx, uint64_t row, const char *reason)
 {
 	struct ld_run *run = ctx;
-	char place[PLACE_SIZE];
+	char place[LD_PLACE_SIZE];
 
 	ld_places_get(run->places, row, place, sizeof(place));
-	ld_report_reject(&run->report, place, reason);
+	ld_report_reject(&run->report, place, reason, 1);
 }
 
 static void hear_rejected(void *ctx, uint64_t row, const char *reason)
@@ -345,7 +369,7 @@ static int finish_loader(struct ld_run *run)
 				run->options->index);
 	if (rc)
 		return fail(run, &err);
-	run->finished = 1;
+	run->target->state = LD_DONE;
 	tell_left_out(run, report.duplicates, run->report.rejected - rejected);
 	run->report.duplicates += report.duplicates;
 	run->report.stored = run->put - report.left_out;
@@ -358,16 +382,19 @@ static int finish_writer(struct ld_run *run)
 {
 	enum ld_merge merge = run->options->merge;
 	simidx_error err;
-	int code = ld_store_commit(run);
+	int code = ld_store_commit(run), rc;
 
-	if (code || merge == LD_MERGE_NEVER ||
-	    (merge == LD_MERGE_AUTO && !run->target->created))
-		return code;
-	ld_report_phase(&run->report, "merge");
-	do
-		code = simidx_writer_merge(run->target->writer, &err);
-	while (ld_target_again(run->target, code));
-	return code ? fail(run, &err) : 0;
+	if (!code && merge != LD_MERGE_NEVER &&
+	    (merge == LD_MERGE_ALWAYS || run->target->is_new)) {
+		ld_report_phase(&run->report, "merge");
+		do
+			rc = simidx_writer_merge(run->target->writer, &err);
+		while (ld_target_again(run->target, rc));
+		code = rc ? fail(run, &err) : 0;
+	}
+	if (!code)
+		run->target->state = LD_DONE;
+	return code;
 }
 
 int ld_store_finish(struct ld_run *run)
@@ -376,8 +403,8 @@ int ld_store_finish(struct ld_run *run)
 	int code;
 
 	/* Without a row that can be stored, nothing is made; an empty input is another matter. */
-	if (!target->index && !target->loader && run->report.rejected > 0 &&
-	    !run->options->from.n)
+	if (!target->index && target->state == LD_CLOSED && !run->options->from.n &&
+	    run->report.rejected + run->report.skipped > 0)
 		return 0;
 	code = ld_target_prepare(target, NULL);
 	if (code)

@@ -6,10 +6,13 @@
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "load/ld_fit.h"
+#include "load/ld_holder.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* A load that makes an index ends with everything merged; until then, merge rarely. */
 #define FIRST_LOAD_THRESHOLD 1000000
@@ -26,9 +29,16 @@ static int wait_slice(const struct ld_options *options)
 									 : options->wait_ms;
 }
 
-static int fail(const struct ld_target *target, const simidx_error *err)
+int ld_target_fail(const struct ld_target *target, const simidx_error *err)
 {
-	return tl_index_error(target->options->index, err);
+	simidx_error told = *err;
+	char holder[128];
+	size_t n = strlen(told.text);
+
+	if (err->code == SIMIDX_E_BUSY &&
+	    ld_holder_name(target->options->index, holder, sizeof(holder)))
+		snprintf(told.text + n, sizeof(told.text) - n, ": %s", holder);
+	return tl_index_error(target->options->index, &told);
 }
 
 /*
@@ -61,7 +71,7 @@ static int open_once(struct ld_target *target)
 	target->profile = NULL;
 	how.flags = options->force ? SIMIDX_OPEN_FORCE : 0;
 	if (tl_path_open(options->index, &how, &target->index, &info, &err))
-		return fail(target, &err);
+		return ld_target_fail(target, &err);
 	target->bits = info.bits;
 	target->flags = info.flags;
 	target->documents = info.documents;
@@ -87,12 +97,14 @@ static int open_existing(struct ld_target *target)
 
 static void close_writer(struct ld_target *target)
 {
-	uint64_t stored = simidx_writer_stored(target->writer);
+	uint64_t committed = simidx_writer_stored(target->writer);
 
-	target->stored += stored;
-	target->documents += stored;
+	target->committed += committed;
+	target->documents += committed;
 	simidx_writer_close(target->writer);
 	target->writer = NULL;
+	if (target->state == LD_INSERTING)
+		target->state = LD_CLOSED;
 }
 
 /*
@@ -116,7 +128,7 @@ static int open_again(struct ld_target *target)
 		    (profile && (flags != target->flags || strcmp(profile, target->profile) != 0))))
 		rc = tl_error("%s: an index of another kind has been put there meanwhile",
 			      target->options->index);
-	if (!rc && target->stored && target->documents < documents)
+	if (!rc && target->committed && target->documents < documents)
 		rc = tl_error("%s: has been replaced meanwhile, and documents that were stored "
 			      "are not there any more",
 			      target->options->index);
@@ -153,35 +165,6 @@ static int check_replaced(const struct ld_options *options)
 	return 0;
 }
 
-/* An index to take over, or what is at its path now. Nothing may use the one that was open. */
-static int open_source(struct ld_target *target, size_t i)
-{
-	const struct ld_options *options = target->options;
-	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
-	simidx_info info;
-	simidx_error err;
-
-	simidx_close(target->from[i]);
-	target->from[i] = NULL;
-	how.flags = SIMIDX_OPEN_READ_ONLY | (options->force ? SIMIDX_OPEN_FORCE : 0);
-	if (tl_path_open(options->from.at[i], &how, &target->from[i], &info, &err))
-		return tl_index_error(options->from.at[i], &err);
-	if (!i)
-		target->from_info = info;
-	return 0;
-}
-
-static int open_sources(struct ld_target *target)
-{
-	target->from = calloc(target->options->from.n + 1, sizeof(*target->from));
-	if (!target->from)
-		return tl_error("out of memory");
-	for (size_t i = 0; i < target->options->from.n; i++)
-		if (open_source(target, i))
-			return TL_TROUBLE;
-	return 0;
-}
-
 /* A new index is like the first one that is taken over, where no option says otherwise. */
 static int take_after_source(struct ld_target *target)
 {
@@ -190,12 +173,24 @@ static int take_after_source(struct ld_target *target)
 
 	do {
 		if (!options->bits)
-			target->bits = target->from_info.bits;
-		if (ld_fit_extractor(options, options->from.at[0], &target->from_info))
+			target->bits = target->from.first.bits;
+		if (ld_fit_extractor(options, options->from.at[0], &target->from.first))
 			return TL_TROUBLE;
-		rc = fit_text(target, target->from[0], options->from.at[0]);
-	} while (rc == SIMIDX_E_MOVED && !(rc = open_source(target, 0)));
+		rc = fit_text(target, target->from.index[0], options->from.at[0]);
+	} while (rc == SIMIDX_E_MOVED && !(rc = ld_from_again(&target->from, 0)));
 	return rc;
+}
+
+/* A new index needs a directory to be in: learn now if there is none. */
+static int check_parent(const char *path)
+{
+	char parent[PATH_MAX];
+	struct stat status;
+
+	tl_path_parent(path, parent, sizeof(parent));
+	if (!stat(parent, &status) && S_ISDIR(status.st_mode))
+		return 0;
+	return tl_error("%s: cannot be made, as there is no directory %s", path, parent);
 }
 
 int ld_target_open(struct ld_target *target, const struct ld_options *options)
@@ -213,6 +208,8 @@ int ld_target_open(struct ld_target *target, const struct ld_options *options)
 	target->how.duplicates = options->duplicates;
 	target->how.wait_ms = options->wait_ms;
 	target->how.flags = options->force ? SIMIDX_OPEN_FORCE : 0;
+	if (missing && check_parent(options->index))
+		return TL_TROUBLE;
 	if (!missing && options->create == LD_CREATE_MUST)
 		return tl_error("%s: exists already", options->index);
 	if (!missing && options->create == LD_CREATE_TRUNCATE && check_replaced(options))
@@ -224,7 +221,7 @@ int ld_target_open(struct ld_target *target, const struct ld_options *options)
 	else
 		rc = try_extractor(target);
 	if (!rc)
-		rc = open_sources(target);
+		rc = ld_from_open(&target->from, options);
 	if (!rc && !target->index && options->from.n)
 		rc = take_after_source(target);
 	return rc;
@@ -232,28 +229,8 @@ int ld_target_open(struct ld_target *target, const struct ld_options *options)
 
 /* ---- a new index ---- */
 
-/* What the options leave open is as in the first index that is taken over. */
-static void fill_from_source(const struct ld_target *target, simidx_create_options *create)
-{
-	const struct ld_options *options = target->options;
-	const simidx_info *info = &target->from_info;
-
-	if (options->layout < 0)
-		create->layout = info->layout;
-	if (!create->plan)
-		create->plan = info->plan;
-	if (!create->fill)
-		create->fill = info->fill;
-	if (options->no_ids < 0)
-		create->flags |= info->flags & SIMIDX_CREATE_NO_IDS;
-	if (options->fp2 < 0)
-		create->flags |= info->flags & SIMIDX_CREATE_FP2;
-	create->profile = info->profile;
-	create->check_fps = info->check_fps;
-	create->n_check_fps = info->n_check_fps;
-}
-
-static int fill_create(struct ld_target *target, int of_texts, simidx_create_options *create)
+static int fill_create(struct ld_target *target, int of_texts, simidx_create_options *create,
+		       char made_by[TL_FEATURES_PROFILE_SIZE])
 {
 	const struct ld_options *options = target->options;
 	simidx_error err;
@@ -275,41 +252,25 @@ static int fill_create(struct ld_target *target, int of_texts, simidx_create_opt
 					!options->from.n)
 		create->flags |= SIMIDX_CREATE_FP2;
 	if (options->from.n) {
-		fill_from_source(target, create);
+		ld_from_describe(&target->from, create);
 	} else if (of_texts) {
 		if (!target->text && tl_text_open(&options->text, target->bits, &target->text, &err))
-			return fail(target, &err);
+			return ld_target_fail(target, &err);
 		create->profile = simidx_text_profile(target->text);
 		create->check_fps = simidx_text_check_fps(target->text, &create->n_check_fps);
 	} else if (options->features_by) {
-		tl_features_profile(options->features_by, target->made_by);
-		create->profile = target->made_by;
+		tl_features_profile(options->features_by, made_by);
+		create->profile = made_by;
 	}
 	return 0;
 }
 
 /* ---- loader and writer ---- */
 
-static int add_sources(struct ld_target *target)
-{
-	simidx_error err;
-	int rc;
-
-	for (size_t i = 0; i < target->options->from.n; i++) {
-		while ((rc = simidx_loader_add_index(target->loader, target->from[i], &err)) ==
-		       SIMIDX_E_MOVED)
-			if (open_source(target, i))
-				return TL_TROUBLE;
-		if (rc)
-			return fail(target, &err);
-	}
-	return 0;
-}
-
 /* Without a message when a signal has ended the wait for others: that is told at the end. */
 static int fail_loader(const struct ld_target *target, int rc, const simidx_error *err)
 {
-	return rc == SIMIDX_E_STOPPED ? TL_TROUBLE : fail(target, err);
+	return rc == SIMIDX_E_STOPPED ? TL_TROUBLE : ld_target_fail(target, err);
 }
 
 /* `rows`: documents that are still to come, about. */
@@ -325,9 +286,9 @@ static int open_loader(struct ld_target *target, const simidx_create_options *cr
 		return open_again(target);
 	if (rc)
 		return fail_loader(target, rc, &err);
-	rc = add_sources(target);
+	rc = ld_from_add(&target->from, target->loader);
 	if (!rc && simidx_loader_expect(target->loader, rows, 0, &err))
-		rc = fail(target, &err);
+		rc = ld_target_fail(target, &err);
 	return rc;
 }
 
@@ -341,33 +302,40 @@ static int make_empty(struct ld_target *target)
 	target->loader = NULL;
 	if (rc && !(rc == SIMIDX_E_EXISTS && target->options->create == LD_CREATE_IF_MISSING))
 		return fail_loader(target, rc, &err);
-	target->created = !rc;
+	target->is_new = !rc;
 	return open_again(target);
 }
 
-/* Into a new index: with a loader, unless it is to grow commit by commit. */
+/*
+ * Make a new index: with a loader, unless it is to grow commit by commit. When another load was
+ * quicker, its index is open then.
+ */
 static int create_index(struct ld_target *target, int of_texts)
 {
 	const struct ld_options *options = target->options;
 	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	char made_by[TL_FEATURES_PROFILE_SIZE];
 	int inserts = options->write == LD_WRITE_INSERT ||
 		      (options->write == LD_WRITE_AUTO && options->merge == LD_MERGE_NEVER);
-	int rc = fill_create(target, of_texts, &create);
+	int rc = fill_create(target, of_texts, &create, made_by);
 
 	if (!rc)
 		rc = open_loader(target, &create, 0);
 	if (!rc && target->loader && inserts)
 		rc = make_empty(target);
-	if (rc || (target->index && !target->created)) {
+	if (rc || (target->index && !target->is_new)) {
 		/* The extractor follows from what is there. */
 		simidx_text_close(target->text);
 		target->text = NULL;
 		return rc;
 	}
+	target->is_new = 1;
+	if (!target->loader)
+		return 0;
+	target->state = LD_BUILDING;
 	target->flags = create.flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
-	target->created = 1;
-	target->of_texts = of_texts;
-	return 0;
+	target->profile = strdup(create.profile ? create.profile : "");
+	return target->profile ? 0 : tl_error("out of memory");
 }
 
 static int open_writer(struct ld_target *target)
@@ -380,11 +348,12 @@ static int open_writer(struct ld_target *target)
 	writer.wait_ms = wait_slice(options);
 	if (options->merge == LD_MERGE_NEVER)
 		writer.merge = SIMIDX_MERGE_NEVER;
-	if (target->created)
+	if (target->is_new)
 		writer.merge_threshold = FIRST_LOAD_THRESHOLD;
 	if (simidx_writer_open(target->index, &writer, &target->writer, &err))
-		return fail(target, &err);
+		return ld_target_fail(target, &err);
 	simidx_set_progress(target->index, target->how.progress, target->how.ctx);
+	target->state = LD_INSERTING;
 	return 0;
 }
 
@@ -406,36 +375,26 @@ int ld_target_rebuild(struct ld_target *target, uint64_t rows)
 		  rows ? "" : " and what the new documents take");
 	rc = open_loader(target, NULL, rows);
 	/* Others may have put another index there before the loader locked it. */
-	return rc ? rc : open_again(target);
+	if (!rc)
+		rc = open_again(target);
+	if (!rc)
+		target->state = LD_BUILDING;
+	return rc;
 }
 
-/* Documents of the indexes that are taken over. */
-static uint64_t documents_from(const struct ld_target *target)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < target->options->from.n; i++) {
-		simidx_info info = SIMIDX_INFO_INIT;
-
-		if (!simidx_get_info(target->from[i], &info, NULL))
-			n += info.documents;
-	}
-	return n;
-}
-
+/* From LD_CLOSED to LD_BUILDING, or to an index that is open for a writer. */
 static int open_sink(struct ld_target *target, int is_text)
 {
 	const struct ld_options *options = target->options;
+	int rc = 0;
 
-	if (!target->index) {
-		int rc = create_index(target, is_text || tl_text_is_given(&options->text));
-
-		if (rc || target->created)
-			return rc;
-	}
+	if (!target->index)
+		rc = create_index(target, is_text || tl_text_is_given(&options->text));
+	if (rc || target->is_new)
+		return rc;
 	if (options->write == LD_WRITE_REBUILD || options->from.n ||
 	    options->duplicates == SIMIDX_DUPLICATES_LAST)
-		return ld_target_rebuild(target, documents_from(target));
+		return ld_target_rebuild(target, ld_from_documents(&target->from));
 	return 0;
 }
 
@@ -445,7 +404,7 @@ int ld_target_extractor(struct ld_target *target, simidx_text **text)
 	simidx_error err;
 	int rc;
 
-	if (!target->index && !options->from.n && !target->of_texts)
+	if (!target->index && !options->from.n && !tl_features_is_text(target->profile))
 		return tl_error("%s: is going to hold bare fingerprints, as the first row is "
 				"one; --extractor makes an index of texts",
 				options->index);
@@ -454,12 +413,10 @@ int ld_target_extractor(struct ld_target *target, simidx_text **text)
 			rc = simidx_text_clone(target->text, text, &err);
 		else if (target->index)
 			rc = tl_text_open_for(target->index, &options->text, text, &err);
-		else if (options->from.n)
-			rc = tl_text_open_for(target->from[0], &options->text, text, &err);
 		else
-			rc = tl_text_open(&options->text, target->bits, text, &err);
+			rc = tl_text_open_for(target->from.index[0], &options->text, text, &err);
 	} while (target->index && ld_target_again(target, rc));
-	return rc ? fail(target, &err) : 0;
+	return rc ? ld_target_fail(target, &err) : 0;
 }
 
 int ld_target_prepare(struct ld_target *target, const struct in_row *row)
@@ -467,11 +424,11 @@ int ld_target_prepare(struct ld_target *target, const struct in_row *row)
 	int is_text = row && row->kind == IN_TEXT;
 	int rc = 0;
 
-	if (!target->writer && !target->loader)
+	if (target->state == LD_CLOSED)
 		rc = open_sink(target, is_text);
 	if (!rc && is_text && !target->text)
 		rc = ld_target_extractor(target, &target->text);
-	if (!rc && !target->writer && !target->loader)
+	if (!rc && target->state == LD_CLOSED)
 		rc = open_writer(target);
 	return rc;
 }
@@ -480,13 +437,7 @@ int ld_target_is_bare(const struct ld_target *target)
 {
 	if (target->options->features_by)
 		return 1;
-	if (target->text || (!target->writer && !target->loader))
-		return 0;
-	if (target->index)
-		return !tl_features_is_text(target->profile);
-	if (!target->options->from.n)
-		return !target->of_texts;
-	return !tl_features_is_text(target->from_info.profile);
+	return target->state != LD_CLOSED && !target->text && !tl_features_is_text(target->profile);
 }
 
 static int waits(struct ld_target *target)
@@ -519,9 +470,14 @@ int ld_target_mark(struct ld_target *target, void *bytes, size_t size, size_t *n
 	return rc;
 }
 
+uint64_t ld_target_others(const struct ld_target *target)
+{
+	return (target->index ? target->documents : 0) + ld_from_documents(&target->from);
+}
+
 uint64_t ld_target_stored(const struct ld_target *target)
 {
-	return target->stored + simidx_writer_stored(target->writer);
+	return target->committed + simidx_writer_stored(target->writer);
 }
 
 int ld_target_put(struct ld_target *target, const simidx_doc *doc, simidx_error *err)
@@ -533,25 +489,17 @@ int ld_target_put(struct ld_target *target, const simidx_doc *doc, simidx_error 
 	do
 		rc = simidx_writer_put(target->writer, doc, NULL, err);
 	while (ld_target_again(target, rc));
+	target->has_inserted |= !rc;
 	return rc;
 }
 
-void ld_target_tmpdir(const struct ld_options *options, char *out, size_t size)
+const char *ld_target_way(const struct ld_target *target)
 {
-	const char *end = options->index + strlen(options->index);
-
-	if (options->tmpdir) {
-		snprintf(out, size, "%s", options->tmpdir);
-		return;
-	}
-	while (end > options->index + 1 && end[-1] == '/')
-		end--;
-	while (end > options->index && end[-1] != '/')
-		end--;
-	if (end == options->index)
-		snprintf(out, size, ".");
-	else
-		snprintf(out, size, "%.*s", (int)(end - options->index), options->index);
+	if (!target->loader)
+		return target->index ? "insert" : "nothing";
+	if (target->is_new)
+		return "build";
+	return target->has_inserted ? "insert, rebuild" : "rebuild";
 }
 
 void ld_target_close(struct ld_target *target)
@@ -559,9 +507,7 @@ void ld_target_close(struct ld_target *target)
 	simidx_writer_close(target->writer);
 	simidx_loader_close(target->loader);
 	simidx_close(target->index);
-	for (size_t i = 0; target->from && i < target->options->from.n; i++)
-		simidx_close(target->from[i]);
-	free(target->from);
+	ld_from_close(&target->from);
 	free(target->profile);
 	simidx_text_close(target->text);
 	memset(target, 0, sizeof(*target));

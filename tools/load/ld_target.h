@@ -2,8 +2,16 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The index that a load writes to: found, or made, and what documents are put in with. That is
- * a loader where the index is built whole, else a writer.
+ * The index that a load writes to. How it is written follows from the options and the first row:
+ *
+ *	CLOSED ---first row---> INSERTING: a writer commits now and then ---end---> DONE
+ *	   |                        |
+ *	   |                  much has come
+ *	   |                        v
+ *	   +-----first row----> BUILDING: a loader builds the index whole ---end---> DONE
+ *
+ * What is at the path may be exchanged by others while a load goes on; then the load goes on in
+ * what stands there, if that is an index of the same kind.
  */
 
 #ifndef LD_TARGET_H
@@ -13,25 +21,34 @@
 #include <simidx_load.h>
 
 #include "common/tl_features.h"
+#include "load/ld_from.h"
 #include "load/ld_options.h"
+
+/** How far a load has come. */
+enum ld_state {
+	LD_CLOSED,    /* nothing is written: neither writer nor loader */
+	LD_INSERTING, /* there is a writer */
+	LD_BUILDING,  /* there is a loader; nothing of it can be seen until it is finished */
+	LD_DONE       /* all that came is in the index */
+};
 
 /** An index being loaded. */
 struct ld_target {
 	const struct ld_options *options;
+	enum ld_state state;
+	int is_new;             /* this load makes the index */
+	int has_inserted;       /* documents were put into a writer */
 	simidx *index;          /* the one that is there, or was made for a writer; or NULL */
-	simidx_writer *writer;  /* NULL until the first row, and with a loader */
-	simidx_loader *loader;  /* NULL until the first row, and with a writer */
-	simidx **from;          /* the indexes to take over */
-	simidx_info from_info;  /* of the first one; lives as long as that */
-	simidx_text *text;   /* NULL until the first text */
+	simidx_writer *writer;  /* LD_INSERTING, and LD_DONE after it */
+	simidx_loader *loader;  /* LD_BUILDING, and LD_DONE after it */
+	struct ld_from from;    /* the indexes to take over */
+	simidx_text *text;      /* NULL until the first text */
 	unsigned bits;
 	unsigned flags;         /* SIMIDX_CREATE_NO_IDS and _FP2 of the index */
-	int created;            /* it was not there */
-	int of_texts;           /* then: it is one of texts */
-	char *profile;          /* of the index that is open; or NULL */
-	char made_by[TL_FEATURES_PROFILE_SIZE]; /* the profile for --features-by */
-	uint64_t documents;     /* in it when it was opened */
-	uint64_t stored;        /* committed by writers that are closed */
+	char *profile;          /* of the index; NULL until it is known */
+	uint64_t documents;     /* in it when it was opened, and what was committed by writers
+				 * that are closed */
+	uint64_t committed;     /* by writers that are closed */
 	uint64_t used_bytes;
 	double waiting_since;   /* for another writer; 0: not waiting */
 	/* For a loader; the caller sets the callbacks before the first row. */
@@ -47,7 +64,8 @@ struct ld_target {
 int ld_target_open(struct ld_target *target, const struct ld_options *options);
 
 /**
- * Get ready for a row: a loader or writer that fits, and the extractor if the row is a text.
+ * Get ready for a row: from LD_CLOSED to LD_INSERTING or LD_BUILDING, and the extractor if the
+ * row is a text.
  *
  * @param row  NULL at the end of an input without any row
  * @return 0, or TL_TROUBLE with a message
@@ -58,16 +76,16 @@ int ld_target_prepare(struct ld_target *target, const struct in_row *row);
 int ld_target_extractor(struct ld_target *target, simidx_text **text);
 
 /**
- * From a writer, with nothing pending, to a loader for all that comes. `documents` includes then
- * what was committed.
+ * From LD_INSERTING, with nothing pending, or LD_CLOSED to LD_BUILDING: an index of what is there
+ * and all that comes.
  *
  * @param rows  documents that are still to come, about; 0 = not known
  * @return 0, or TL_TROUBLE with a message
  */
 int ld_target_rebuild(struct ld_target *target, uint64_t rows);
 
-/** Whether documents go into an index of bare fingerprints already, or one of features that others
- * made, so that a text cannot. */
+/** Whether rows go already into an index of fingerprints, or of features that others made, so that
+ * a text cannot. */
 int ld_target_is_bare(const struct ld_target *target);
 
 /**
@@ -81,14 +99,20 @@ int ld_target_again(struct ld_target *target, int rc);
 int ld_target_mark(struct ld_target *target, void *bytes, size_t size, size_t *n,
 		   simidx_error *err);
 
+/** Documents that are built into the index beside those that are put. */
+uint64_t ld_target_others(const struct ld_target *target);
+
 /** Documents that were committed by writers. */
 uint64_t ld_target_stored(const struct ld_target *target);
 
 /** Put a document. Returns as simidx_writer_put() or simidx_loader_put(). */
 int ld_target_put(struct ld_target *target, const simidx_doc *doc, simidx_error *err);
 
-/** Directory for temporary files: that of --tmpdir, or the one that the index is in. */
-void ld_target_tmpdir(const struct ld_options *options, char *out, size_t size);
+/** What the load did or was about to do: "nothing", "build", "insert", "rebuild" or "insert, rebuild". */
+const char *ld_target_way(const struct ld_target *target);
+
+/** Tell an error of the library, and who is in the way if that is it. Returns TL_TROUBLE. */
+int ld_target_fail(const struct ld_target *target, const simidx_error *err);
 
 /** Close what is open; what was not committed or finished is forgotten. */
 void ld_target_close(struct ld_target *target);

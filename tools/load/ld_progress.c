@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The progress line of a load, and how long each part of the work has taken.
+ */
+
+#include "load/ld_report.h"
+
+#include "common/tl_msg.h"
+#include "common/tl_number.h"
+#include "load/ld_holder.h"
+
+#include <string.h>
+
+/* A wait of this many seconds is reported where no progress line is seen. */
+#define WAIT_REPORTED 1.0
+
+/* The steps of building an index, with a typical time for a row, from which the time that is left
+ * is guessed before a step has begun. */
+static const struct {
+	const char *phase;
+	double seconds;
+} steps[] = {
+	{ "read", 0 }, { "documents", 4e-7 }, { "postings", 2e-7 }, { "tables", 5e-7 }
+};
+
+#define N_STEPS ((int)(sizeof(steps) / sizeof(steps[0])))
+
+void ld_report_phase(struct ld_report *report, const char *name)
+{
+	double now = tl_seconds();
+	unsigned i = 0;
+
+	/* The time since the current phase began, or went on, goes to it. */
+	if (report->n_phases)
+		report->phase[report->current].seconds += now - report->phase_started;
+	report->phase_started = now;
+	while (i < report->n_phases &&
+	       strncmp(report->phase[i].name, name, sizeof(report->phase[i].name) - 1) != 0)
+		i++;
+	if (i == LD_MAX_PHASES)
+		return;
+	if (i == report->n_phases)
+		snprintf(report->phase[report->n_phases++].name, sizeof(report->phase[i].name),
+			 "%s", name);
+	report->current = i;
+}
+
+void ld_report_build(struct ld_report *report, uint64_t other_rows)
+{
+	report->is_build = 1;
+	report->other_rows = other_rows;
+}
+
+static int is_time(struct ld_report *report, double now)
+{
+	if (!report->wants_progress || now - report->shown < TL_PROGRESS_SECONDS)
+		return 0;
+	report->shown = now;
+	return 1;
+}
+
+/* Number of the current phase among the steps of building, or -1. */
+static int current_step(const struct ld_report *report)
+{
+	int step = report->is_build ? N_STEPS - 1 : -1;
+
+	while (step >= 0 && strcmp(steps[step].phase, report->phase[report->current].name) != 0)
+		step--;
+	return step;
+}
+
+/* What the steps after this one will take, in seconds; scaled as those that are done were. */
+static double time_after(const struct ld_report *report, int step, double rows)
+{
+	double later = 0, typical = 0, real = 0;
+
+	for (int i = 1; i < N_STEPS; i++) {
+		if (i > step)
+			later += steps[i].seconds * rows;
+		for (unsigned k = 0; i < step && k < report->n_phases; k++)
+			if (strcmp(report->phase[k].name, steps[i].phase) == 0) {
+				typical += steps[i].seconds * rows;
+				real += report->phase[k].seconds;
+			}
+	}
+	return typical > 0 ? later * real / typical : later;
+}
+
+/* ", 12 s left", ", 3 min left". */
+static void write_left(double left, char *out, size_t size)
+{
+	if (left < 120)
+		snprintf(out, size, ", %.0f s left", left);
+	else
+		snprintf(out, size, ", %.0f min left", left / 60);
+}
+
+/* "2 of 4: ". Beside a load that only inserts there are no other steps. */
+static void write_step(int step, char *out, size_t size)
+{
+	out[0] = '\0';
+	if (step >= 0)
+		snprintf(out, size, "%d of %d: ", step + 1, N_STEPS);
+}
+
+void ld_report_progress(struct ld_report *report, uint64_t bytes)
+{
+	double now = report->wants_progress ? tl_seconds() : 0;
+	double seconds, done, total, rows, left;
+	char number[TL_NUMBER_SIZE], rate[TL_NUMBER_SIZE];
+	char step[24], percent[64] = "", time[40] = "";
+
+	if (report->current)
+		ld_report_phase(report, "read");
+	if (!is_time(report, now))
+		return;
+	seconds = report->phase[0].seconds + now - report->phase_started;
+	done = (double)(bytes - report->passed);
+	total = (double)report->options->total_bytes - (double)report->passed;
+	if (done > 0 && total > done) {
+		left = seconds * (total - done) / done;
+		rows = (double)report->rows * total / done + (double)report->other_rows;
+		if (report->is_build)
+			left += time_after(report, 0, rows);
+		write_left(left, time, sizeof(time));
+		snprintf(percent, sizeof(percent), "%.0f %%%s, ", 100.0 * done / total, time);
+	}
+	write_step(current_step(report), step, sizeof(step));
+	tl_progress_show("%sreading: %s%s rows, %s rows/s, %.1f MB", step, percent,
+			 tl_write_amount((double)report->rows, number),
+			 tl_write_amount(seconds > 0 ? (double)report->rows / seconds : 0, rate),
+			 (double)bytes / 1e6);
+}
+
+/* Steps are few, all else is rows. */
+static int counts_steps(const char *phase)
+{
+	return strcmp(phase, "tables") == 0 || strcmp(phase, "merge") == 0;
+}
+
+/* Another process is in the way: who, on a terminal always, elsewhere once if it takes long. */
+static void show_wait(struct ld_report *report, double seconds)
+{
+	const char *path = report->options->index;
+	char holder[128];
+
+	if (report->wants_progress) {
+		ld_holder_name(path, holder, sizeof(holder));
+		tl_progress_show("waiting for %s: %.0f s", holder, seconds);
+	} else if (seconds >= WAIT_REPORTED && !report->wait_reported) {
+		ld_holder_name(path, holder, sizeof(holder));
+		tl_notice("%s: waiting for %s, which writes it", path, holder);
+		report->wait_reported = 1;
+	}
+}
+
+void ld_report_work(struct ld_report *report, const char *phase, uint64_t done, uint64_t total)
+{
+	char numbers[2][TL_NUMBER_SIZE], step[24], left[40] = "";
+	double now, seconds, since, all, time;
+
+	if (strncmp(report->phase[report->current].name, phase,
+		    sizeof(report->phase[0].name) - 1) != 0) {
+		ld_report_phase(report, phase);
+		report->phase_done = done;
+		if (current_step(report) == 1)
+			report->build_rows = total;
+	}
+	now = tl_seconds();
+	seconds = now - report->phase_started;
+	if (strcmp(phase, "waiting") == 0) {
+		if (!report->wants_progress || is_time(report, now))
+			show_wait(report, seconds);
+		return;
+	}
+	if (!is_time(report, now))
+		return;
+	write_step(current_step(report), step, sizeof(step));
+	since = (double)(done - report->phase_done);
+	all = (double)(total - report->phase_done);
+	if (since > 0 && all >= since) {
+		time = seconds * (all - since) / since;
+		if (report->is_build)
+			time += time_after(report, current_step(report),
+					   (double)report->build_rows);
+		write_left(time, left, sizeof(left));
+	}
+	tl_progress_show("%s%s: %.0f %%%s, %s of %s%s", step, phase,
+			 total ? 100.0 * (double)done / (double)total : 0.0, left,
+			 tl_write_amount((double)done, numbers[0]),
+			 tl_write_amount((double)total, numbers[1]),
+			 counts_steps(phase) ? "" : " rows");
+}
