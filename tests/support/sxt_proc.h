@@ -17,6 +17,9 @@ typedef struct sxt_proc {
 	int in, out;
 } sxt_proc;
 
+/** Exit status of a child that could not set the scene: sxt_skip() the test. */
+#define SXT_CHILD_SKIPPED 77
+
 /** Whether this is such a process. */
 extern int sxt_in_child;
 

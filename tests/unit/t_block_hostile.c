@@ -111,7 +111,7 @@ START_TEST(test_random_bytes_never_crash)
 	sxt_rng rng;
 
 	if (t_kernel_round(_i, RANDOM_ROUNDS) < 0)
-		return;
+		T_SKIP_KERNEL;
 	bytes = malloc(SX_MAX_BLOCK_SIZE);
 	sxt_rng_init(&rng, 800 + (uint64_t)_i);
 	for (i = 0; i < 1000; i++) {
@@ -150,7 +150,7 @@ START_TEST(test_flipped_bits_never_crash)
 	sxt_rng rng;
 
 	if (round < 0)
-		return;
+		T_SKIP_KERNEL;
 	sxt_rng_init(&rng, 850 + n_cols);
 	for (shape = 0; shape < T_SHAPES; shape++) {
 		size = random_size(&rng);
@@ -276,7 +276,7 @@ START_TEST(test_short_bitmap_is_found)
 	size_t n;
 
 	if (t_kernel_round(_i, 1) < 0)
-		return;
+		T_SKIP_KERNEL;
 	sxt_rng_init(&rng, 890);
 	t_rows_fill(&rng, &rows, 0, 64, 300, 0);
 	value = t_encode_open(&rows, T_BLOCK_SIZE, &block);

@@ -235,7 +235,7 @@ static int without_permission(sxt_proc *me, void *ctx)
 	(void)me;
 	(void)ctx;
 	if (!geteuid() && (setegid(65534) || seteuid(65534)))
-		return 77;
+		return SXT_CHILD_SKIPPED;
 	sxt_must_sx(simidx_create(other, NULL, &index, &sxt_err), SIMIDX_E_PERMISSION);
 	sxt_must_sx(simidx_open(t_path, NULL, &index, &sxt_err), SIMIDX_E_PERMISSION);
 	sxt_must(strstr(sxt_err.text, "SIMIDX_OPEN_STATIC"));
@@ -252,6 +252,7 @@ START_TEST(test_without_permission)
 {
 	char *data = sxt_path(t_path, "data.mdb"), *lock = sxt_path(t_path, "lock.mdb");
 	struct stat st;
+	int rc;
 
 	simidx_close(t_numbered(t_path, 3, 0));
 	ck_assert_int_eq(stat(t_path, &st), 0);
@@ -267,10 +268,13 @@ START_TEST(test_without_permission)
 		ck_assert_int_eq(chmod(run, 0711), 0);
 		free(run);
 	}
-	ck_assert_int_eq(sxt_proc_run(without_permission, NULL), 0);
+	rc = sxt_proc_run(without_permission, NULL);
 	ck_assert_int_eq(chmod(t_dir, 0755), 0);
 	free(data);
 	free(lock);
+	if (rc == SXT_CHILD_SKIPPED)
+		sxt_skip("no right to become nobody");
+	ck_assert_int_eq(rc, 0);
 }
 END_TEST
 

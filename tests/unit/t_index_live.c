@@ -181,7 +181,11 @@ struct shared {
 	atomic_uint committed; /* batches that are certainly there */
 	atomic_int stop;
 	atomic_int failures;
+	atomic_uint searches;
 };
+
+/* So many that readers have their turns between commits. */
+#define MIN_SEARCHES 200
 
 static void *search_on(void *ctx)
 {
@@ -194,6 +198,7 @@ static void *search_on(void *ctx)
 		simidx_match match;
 		simidx_error err;
 
+		atomic_fetch_add(&shared->searches, 1);
 		if (n < (size_t)before * BATCH || n % BATCH)
 			atomic_fetch_add(&shared->failures, 1);
 		if (before && simidx_reader_find_id(reader, (uint64_t)before * BATCH - 1, &match, &err))
@@ -223,7 +228,10 @@ START_TEST(test_readers_beside_a_writer)
 	for (int i = 0; i < READERS; i++)
 		ck_assert_int_eq(pthread_create(&thread[i], NULL, search_on, &shared), 0);
 	/* On a machine with other work the time may be over before much was done. */
-	for (unsigned batch = 0; batch < 100 || seconds() < end; batch++) {
+	for (unsigned batch = 0; batch < 100 || seconds() < end ||
+				 atomic_load(&shared.searches) < MIN_SEARCHES;
+	     batch++) {
+		ck_assert_msg(seconds() < end + 300, "no reader searches");
 		for (unsigned i = BATCH; i--;) {
 			simidx_doc doc = SIMIDX_DOC_INIT;
 
@@ -257,11 +265,6 @@ START_TEST(test_readers_beside_a_writer)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------
- * Walks
- */
-
-/* A walk stays in its snapshot, whatever is added and merged meanwhile. */
 /* A row that the memtable has to have, as its id may be in use. */
 static void *put_first_id(void *writer)
 {
@@ -304,6 +307,11 @@ START_TEST(test_readers_let_writers_in)
 }
 END_TEST
 
+/* ------------------------------------------------------------------------------------------
+ * Walks
+ */
+
+/* A walk stays in its snapshot, whatever is added and merged meanwhile. */
 START_TEST(test_walk_is_a_snapshot)
 {
 	simidx_writer *writer;

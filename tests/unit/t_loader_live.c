@@ -170,7 +170,7 @@ START_TEST(test_no_space_leaves_index_as_it_was)
 
 	ck_assert_int_eq(mkdir(small, 0700), 0);
 	if (geteuid() || mount("none", small, "tmpfs", 0, "size=2m"))
-		goto out; /* not allowed here */
+		sxt_skip("no right to mount a file system");
 	o.memory = (uint64_t)64 << 20;
 	create.map_size = (uint64_t)1 << 30;
 	rc = simidx_loader_open(inside, &create, &o, &loader, &sxt_err);
@@ -187,7 +187,6 @@ START_TEST(test_no_space_leaves_index_as_it_was)
 	ck_assert_int_ne(access(inside, F_OK), 0);
 	ck_assert_int_eq(umount(small), 0);
 	ck_assert_int_eq(rc, SIMIDX_E_NO_SPACE);
-out:
 	free(inside);
 	free(small);
 }
@@ -217,8 +216,9 @@ START_TEST(test_expected_size_must_fit)
 	ck_assert_sx(simidx_loader_expect(loader, 1, 0, &sxt_err), SIMIDX_E_STATE);
 	simidx_loader_close(loader);
 	sxt_remove(sxt_load_path);
+	ck_assert_int_eq(sxt_load_hidden(), 0);
 	if (geteuid() || mount("none", small, "tmpfs", 0, "size=8m"))
-		goto out; /* not allowed here */
+		sxt_skip("no right to mount a file system");
 	ck_assert_sx(simidx_loader_open(inside, &create, &o, &loader, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(simidx_loader_expect(loader, 100000, 0, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(simidx_loader_expect(loader, 300000, 0, &sxt_err), SIMIDX_E_NO_SPACE);
@@ -235,7 +235,6 @@ START_TEST(test_expected_size_must_fit)
 		     SIMIDX_E_NO_SPACE);
 	simidx_loader_close(loader);
 	ck_assert_int_eq(umount(small), 0);
-out:
 	ck_assert_int_eq(sxt_load_hidden(), 0);
 	free(inside);
 	free(small);

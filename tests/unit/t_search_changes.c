@@ -228,6 +228,7 @@ struct crowd {
 	sxt_found *found[QUERIES];
 	size_t n_found[QUERIES];
 	atomic_size_t stored, storing; /* documents: committed, and being so */
+	atomic_size_t searches;
 	atomic_int end;
 };
 
@@ -266,6 +267,7 @@ static void *search_on(void *ctx)
 		}
 		sxt_must_ok(simidx_reader_search(reader, &c->query[q], &r, &sxt_err));
 		check_between(c, q, before, atomic_load(&c->storing), &r);
+		atomic_fetch_add(&c->searches, 1);
 	}
 	simidx_reader_close(reader);
 	return NULL;
@@ -287,6 +289,7 @@ static void prepare_crowd(struct crowd *c)
 START_TEST(test_threads_beside_a_writer)
 {
 	static struct crowd c;
+	struct timespec pause = { 0, 1000000 };
 	pthread_t thread[THREADS];
 	size_t step = 100;
 
@@ -302,6 +305,11 @@ START_TEST(test_threads_beside_a_writer)
 		atomic_store(&c.stored, n + step);
 		if (n / step % 3 == 2)
 			sxt_merge(c.s.index);
+		/* On a machine with other work they may not have had a turn yet. */
+		for (unsigned i = 0; atomic_load(&c.searches) < n / step; i++) {
+			ck_assert_msg(i < 300000, "no reader searches");
+			nanosleep(&pause, NULL);
+		}
 	}
 	atomic_store(&c.end, 1);
 	for (size_t t = 0; t < THREADS; t++)

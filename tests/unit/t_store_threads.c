@@ -14,7 +14,11 @@
 
 #define THREADS 4
 
-static atomic_int failures, stop;
+static atomic_int failures, stop, reads;
+
+/* Commits go on until there have been so many reads, and fail if these do not come. */
+#define MIN_READS 1000
+#define MOST_COMMITS 5000000
 
 /* Every snapshot must hold the same value under both keys. */
 static void *read_pairs(void *arg)
@@ -25,6 +29,7 @@ static void *read_pairs(void *arg)
 	while (!atomic_load(&stop)) {
 		sx_slice a, b;
 
+		atomic_fetch_add(&reads, 1);
 		if (sx_dbi_get(txn, dbi, t_slice("a"), &a, NULL) ||
 		    sx_dbi_get(txn, dbi, t_slice("b"), &b, NULL) || a.size != b.size ||
 		    memcmp(a.data, b.data, a.size))
@@ -50,9 +55,10 @@ START_TEST(test_readers_share_a_table)
 	ck_assert_sx(sx_txn_commit(txn, &sxt_err), SIMIDX_OK);
 	for (i = 0; i < THREADS; i++)
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, read_pairs, &dbi), 0);
-	for (i = 0; i < 50; i++) {
+	for (i = 0; i < 50 || atomic_load(&reads) < MIN_READS; i++) {
 		char text[16];
 
+		sxt_must_lt(i, MOST_COMMITS);
 		snprintf(text, sizeof(text), "%d", i);
 		txn = t_write(t_store);
 		ck_assert_sx(sx_dbi_put(txn, dbi, t_slice("a"), t_slice(text), &sxt_err), 0);
@@ -76,6 +82,7 @@ static void *read_number(void *arg)
 		uint64_t number;
 		sx_slice value;
 
+		atomic_fetch_add(&reads, 1);
 		if (sx_dbi_get(txn, dbi, t_slice("n"), &value, NULL)) {
 			atomic_fetch_add(&failures, 1);
 		} else {
@@ -114,7 +121,8 @@ START_TEST(test_more_readers_than_cores)
 	put_number(txn, dbi);
 	for (int i = 0; i < THREADS; i++)
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, read_number, &dbi), 0);
-	for (int i = 0; i < commits; i++) {
+	for (int i = 0; i < commits || atomic_load(&reads) < MIN_READS; i++) {
+		sxt_must_lt(i, commits + MOST_COMMITS);
 		sxt_must_ok(sx_txn_begin_write(t_store, 1, &txn, &sxt_err));
 		put_number(txn, dbi);
 	}
