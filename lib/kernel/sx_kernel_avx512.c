@@ -93,9 +93,58 @@ AVX512 static unsigned near_16_avx512(const uint32_t *words, uint32_t query, uns
 	return _mm512_cmple_epu32_mask(_mm512_popcnt_epi32(x), _mm512_set1_epi32((int)k));
 }
 
+/*
+ * Eight keys from entry i on, whose bits are at `places` of the bitmap's word that begins at bit
+ * `start`. No byte from `end` on is read.
+ */
+AVX512 SX_INLINE __m512i eight_keys(const sx_coded *c, __m512i spread, size_t i, uint64_t start,
+				    const unsigned char *places, const unsigned char *end)
+{
+	const unsigned char *p = c->low + i * c->width;
+	__mmask64 there = sx_low_bits(end - p < 64 ? (unsigned)(end - p) : 64);
+	__m512i low = _mm512_maskz_permutexvar_epi8(used_of(c->width), spread,
+						    _mm512_maskz_loadu_epi8(there, p));
+	__m512i high = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)places));
+
+	high = _mm512_sub_epi64(high, _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
+	high = _mm512_add_epi64(high, _mm512_set1_epi64((long long)(c->base + start - i)));
+	/* A shift by 64 leaves nothing, as it should with a width of 8. */
+	high = _mm512_sll_epi64(high, _mm_cvtsi32_si128((int)(8 * c->width)));
+	return _mm512_or_si512(high, low);
+}
+
+/* The places of a word's bits are written as bytes, then read eight at a time. */
+AVX512 static size_t decode_avx512(const sx_coded *coded, size_t from, size_t n, uint64_t *keys)
+{
+	const sx_coded c = *coded; /* a copy that no store to keys can change */
+	const unsigned char *end = c.bitmap + 8 * c.n_words;
+	__m512i spread = spread_of(c.width), numbers = spread_of(8); /* 0, 1, 2, ... */
+	size_t i = from, to = from + n, before = 0, next;
+
+	/* `before` bits are set in the words before w. */
+	for (size_t w = 0; w < c.n_words && i < to; w++, before = next) {
+		uint64_t word = sx_load_le64(c.bitmap + 8 * w);
+		unsigned char places[64], *at = places;
+
+		next = before + sx_count_builtin(word);
+		if (i >= next)
+			continue;
+		word &= ~_pdep_u64(sx_low_bits((unsigned)(i - before)), word);
+		_mm512_storeu_si512(places, _mm512_maskz_compress_epi8(word, numbers));
+		for (; i < next && i < to; i += 8, at += 8)
+			_mm512_mask_storeu_epi64(
+				keys + (i - from),
+				(__mmask8)sx_low_bits((unsigned)((next < to ? next : to) - i)),
+				eight_keys(&c, spread, i, 64 * w, at, end));
+		i = next < to ? next : to;
+	}
+	return i - from;
+}
+
 void sx_kernel_use_avx512(sx_kernel *kernel)
 {
 	SX_USE_FILTERS(kernel, avx512);
+	kernel->decode = decode_avx512;
 }
 
 #endif

@@ -100,7 +100,7 @@ static int visit(void *ctx, const sx_block_slice *slice, enum sx_next *next, sim
 	near = n ? sx_lookup_filter(l, f->task, slice, n, query, f->q->max_bits) : 0;
 	if (near && !f->done && are_known(f, slice, perm, near))
 		near = 0;
-	near = sx_lookup_complete(l, f->task, slice, n, query, f->q->max_bits, near);
+	near = sx_lookup_complete(l, f->task, slice, query, f->q->max_bits, near);
 	for (size_t i = 0; !rc && i < near; i++) {
 		uint64_t fp = sx_unpermute(perm, l->keys[i]);
 

@@ -11,9 +11,6 @@
 
 #define AHEAD 32       /* probes whose entries of the block index are prefetched */
 #define ROWS 256       /* of a slice in the rows layout */
-#define WHOLE_FROM 16  /* completing one key takes as long as decoding about WHOLE_SHARE */
-#define WHOLE_SHARE 8
-#define WHOLE_WIDTH 2  /* low bytes */
 #define SAMPLE 64      /* one run of this many looks whether its first page is in memory */
 #define WATCH 32       /* runs that look at all pages, once one was missing */
 
@@ -404,12 +401,15 @@ size_t sx_lookup_filter(sx_lookup *l, const sx_lookup_task *task, const sx_block
 		return 0;
 	if (!s->value)
 		return near_rows(l, s, n, query, k);
+	/* Thousands of neighbours have bits in the bitmap alone. */
+	if (!s->width)
+		return n;
 	low = sx_block_low(s->value, s->width, s->from);
 	return l->kernel->near_low(low, s->width, n, (size_t)(s->value + l->block_size - low),
 				   query, max_in_low_bytes(p, s->width, query, k), l->entry);
 }
 
-/* Compare whole keys, where so few low bytes are stored that they tell too few entries apart. */
+/* Compare whole keys, where no low bytes tell which ones cannot match. */
 static size_t near_whole(sx_lookup *l, const sx_coded *keys, size_t from, size_t n, uint64_t query,
 			 unsigned k)
 {
@@ -422,7 +422,7 @@ static size_t near_whole(sx_lookup *l, const sx_coded *keys, size_t from, size_t
 }
 
 size_t sx_lookup_complete(sx_lookup *l, const sx_lookup_task *task, const sx_block_slice *s,
-			  size_t n, uint64_t query, unsigned k, size_t near)
+			  uint64_t query, unsigned k, size_t near)
 {
 	const sx_probe *p = &task->probe[s->probe];
 	size_t from, found, kept = 0;
@@ -432,8 +432,8 @@ size_t sx_lookup_complete(sx_lookup *l, const sx_lookup_task *task, const sx_blo
 		return near;
 	window_of(l, s, p, &w);
 	from = s->from - w.before;
-	if (near > WHOLE_FROM && near > n / WHOLE_SHARE && s->width <= WHOLE_WIDTH)
-		found = near_whole(l, &w.keys, from, n, query, k);
+	if (!s->width)
+		found = near_whole(l, &w.keys, from, near, query, k);
 	else
 		found = l->kernel->complete(&w.keys, from, l->entry, near, query, k, l->keys);
 	for (size_t i = 0; i < found; i++)

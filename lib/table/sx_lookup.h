@@ -99,7 +99,8 @@ int sx_lookup_run(sx_lookup *lookup, const sx_lookup_task *task, simidx_error *e
 
 /**
  * Of the first n entries of a slice: how many have low bytes that a match can have. Some of these
- * are not in the range of the probe, or differ in more of the other bits.
+ * are not in the range of the probe, or differ in more of the other bits. In a block without low
+ * bytes these are all.
  *
  * @param n      up to to - from, at least 1
  * @param query  permuted as the table is
@@ -114,8 +115,7 @@ size_t sx_lookup_filter(sx_lookup *lookup, const sx_lookup_task *task,
  * @return how many
  */
 size_t sx_lookup_complete(sx_lookup *lookup, const sx_lookup_task *task,
-			  const sx_block_slice *slice, size_t n, uint64_t query, unsigned k,
-			  size_t near);
+			  const sx_block_slice *slice, uint64_t query, unsigned k, size_t near);
 
 /** Both. */
 static inline size_t sx_lookup_near(sx_lookup *lookup, const sx_lookup_task *task,
@@ -124,7 +124,7 @@ static inline size_t sx_lookup_near(sx_lookup *lookup, const sx_lookup_task *tas
 {
 	size_t near = sx_lookup_filter(lookup, task, slice, n, query, k);
 
-	return sx_lookup_complete(lookup, task, slice, n, query, k, near);
+	return sx_lookup_complete(lookup, task, slice, query, k, near);
 }
 
 /** SIMIDX_E_CORRUPT for the block of a slice. */
