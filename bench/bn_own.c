@@ -32,15 +32,15 @@ struct own {
 	unsigned radius;
 	int keep;
 	int one_by_one;    /* pages are read when they are needed, not ahead and together */
+	simidx_query *batch; /* room for batch_cap; kept, as getting new memory takes time */
+	size_t batch_cap;
 };
 
 struct session {
-	const struct own *own;
+	struct own *own;
 	simidx_reader *reader;
 	simidx_query query;
 	simidx_results results;
-	simidx_query *batch; /* room for batch_cap */
-	size_t batch_cap;
 	uint8_t (*weights)[64]; /* POOL of them, or NULL */
 	size_t next;            /* of them */
 };
@@ -163,23 +163,24 @@ static void own_batch(void *opaque, const uint64_t *fp, size_t n, uint64_t first
 		      struct bn_sum *sum)
 {
 	struct session *session = opaque;
+	struct own *own = session->own;
 	simidx_batch_options how = SIMIDX_BATCH_OPTIONS_INIT;
 	struct batch batch = { first, sum };
 	simidx_error err;
 
-	if (session->batch_cap < n) {
-		free(session->batch);
-		session->batch = bn_alloc(n, sizeof(*session->batch));
-		session->batch_cap = n;
+	if (own->batch_cap < n) {
+		free(own->batch);
+		own->batch = bn_alloc(n, sizeof(*own->batch));
+		own->batch_cap = n;
 	}
 	for (size_t i = 0; i < n; i++) {
-		session->batch[i] = session->query;
-		session->batch[i].fp = fp[i];
+		own->batch[i] = session->query;
+		own->batch[i].fp = fp[i];
 	}
 	how.threads = 1;
 	how.deliver = own_deliver;
 	how.ctx = &batch;
-	bn_check(simidx_reader_search_batch(session->reader, session->batch, n, &how, &err), &err,
+	bn_check(simidx_reader_search_batch(session->reader, own->batch, n, &how, &err), &err,
 		 "batch");
 }
 
@@ -234,7 +235,6 @@ static void own_close(void *opaque)
 	struct session *session = opaque;
 
 	simidx_reader_close(session->reader);
-	free(session->batch);
 	free(session->weights);
 	free(session);
 }
@@ -304,6 +304,7 @@ static void own_destroy(struct bn_rival *rival)
 	if (!own->keep)
 		bn_own_remove(own->dir);
 	free(own->file);
+	free(own->batch);
 	free(own);
 }
 
