@@ -11,11 +11,12 @@
 #include "util/sx_sort.h"
 
 #define MAX_PROBES 256  /* of a query: with more there is enough to share within it */
-#define PROBES 2048     /* that are looked up together, but for those of the last query */
+#define PROBES 512      /* that are looked up together, but for those of the last query */
 #define MANY_BLOCKS 64  /* of one range: worth a closer look */
 #define MAX_DOCS 64     /* of a fingerprint that are read beforehand */
 #define SORT_BITS 22    /* leading bits that keys are sorted by */
 #define FIRST_SLICES 4  /* of a fingerprint's documents, before more is wanted of it */
+#define AHEAD 8         /* queries whose documents are prefetched */
 #define MAX_HITS 16     /* of a query on average, and of documents too, */
 #define SPARE_HITS 65536 /* and these besides: more take more memory than they save time */
 
@@ -26,11 +27,13 @@ struct found {
 	uint32_t docs, n_docs; /* as in sx_hit */
 };
 
-/** What searching the tables took for one query. */
-struct counters {
-	uint32_t probes, blocks, candidates;
-	int is_alone; /* its ranges are too full: it is searched for by itself */
+/** A query, and what searching the tables took for it. */
+struct asked {
+	uint64_t fp;
+	uint32_t blocks, candidates;
 };
+
+#define ALONE UINT32_MAX /* blocks of one whose ranges are too full: it is searched for by itself */
 
 struct sx_sorted {
 	const simidx_query *query; /* n of them */
@@ -38,14 +41,15 @@ struct sx_sorted {
 	sx_query like;     /* the first one */
 	sx_cover cover; /* for all of them */
 	sx_probes of_0;    /* its probes of fingerprint 0 in the table at hand */
-	uint64_t *fp;      /* by query: close together */
-	size_t fp_cap;
-	struct counters *counters; /* by query */
-	size_t counters_cap;
-	sx_sort_item *item, *spare; /* queries or hits, sorted by key */
-	size_t item_cap, spare_cap;
+	size_t n_probes;   /* of each query, in all tables */
+	struct asked *asked; /* by query */
+	size_t asked_cap;
+	uint64_t *item, *spare; /* queries or hits in the order of a table: 32 leading bits of the key,
+	                           and the number */
+	size_t n_items, item_cap, spare_cap;
+	unsigned probed_from; /* items that agree from this bit on have the same probes */
 	sx_probes probes;  /* that are looked up together */
-	uint32_t *owner;   /* numbers of their items */
+	uint32_t *owner;   /* numbers of their items, the first one of several */
 	size_t owner_cap;
 	struct found *hit, *grouped; /* as found, and by query */
 	size_t n_hits, hit_cap, grouped_cap;
@@ -66,8 +70,7 @@ void sx_sorted_free(sx_sorted *s)
 		return;
 	sx_probes_free(&s->of_0);
 	sx_probes_free(&s->probes);
-	free(s->fp);
-	free(s->counters);
+	free(s->asked);
 	free(s->item);
 	free(s->spare);
 	free(s->owner);
@@ -139,15 +142,20 @@ static size_t max_hits(const sx_sorted *s)
 	return MAX_HITS * s->n + SPARE_HITS;
 }
 
-/* Sort the first n items by the leading bits of their keys, which have `bits` bits. */
-static int sort_items(sx_sorted *s, size_t n, unsigned bits)
+/* An item for a key of `bits` bits, 16 or more. */
+static uint64_t item_of(uint64_t key, unsigned bits, size_t number)
 {
-	unsigned shift = bits > SORT_BITS ? bits - SORT_BITS : 0;
-	sx_sort_item *sorted;
+	return (key << (64 - bits) & ~(uint64_t)UINT32_MAX) | number;
+}
 
-	if (sx_reserve(&s->spare, &s->spare_cap, n, sizeof(*s->spare)))
+/* Sort the items by this many leading bits. */
+static int sort_items(sx_sorted *s, unsigned bits)
+{
+	uint64_t *sorted;
+
+	if (sx_reserve(&s->spare, &s->spare_cap, s->n_items, sizeof(*s->spare)))
 		return -1;
-	sorted = sx_sort_items(s->item, s->spare, n, shift);
+	sorted = sx_sort_records(s->item, s->spare, s->n_items, 1, 1, 64 - bits);
 	if (sorted == s->spare) {
 		size_t cap = s->item_cap;
 
@@ -169,25 +177,46 @@ static int push_probe(sx_sorted *s, const sx_probe *probe, size_t owner)
 	return 0;
 }
 
-/* Add the probes of an item, unless their ranges are so full that another cover might be better. */
-static int add_probes(sx_sorted *s, const sx_block_index *blocks, size_t i)
+/* The end of the items from i on that have the probes of item i. */
+static size_t end_of_probes(const sx_sorted *s, size_t i)
 {
-	struct counters *counters = &s->counters[s->item[i].value];
+	uint64_t probed = s->item[i] >> s->probed_from;
+
+	while (i < s->n_items && s->item[i] >> s->probed_from == probed)
+		i++;
+	return i;
+}
+
+/*
+ * Add the probes of items [from, to), which are the same, unless their ranges are so full that
+ * another cover might be better.
+ */
+static int add_probes(sx_sorted *s, const sx_block_index *blocks, unsigned bits, size_t from,
+		      size_t to)
+{
+	/* Below the probed bits there is the number instead of the key, which does not count. */
+	uint64_t candidates = 0, key = s->item[from] >> (64 - bits);
 	size_t had = s->probes.n;
-	uint64_t candidates = 0;
+	int is_poor;
 
 	for (size_t p = 0; p < s->of_0.n; p++) {
-		sx_probe probe = sx_probe_of(&s->of_0.at[p], s->item[i].key);
+		sx_probe probe = sx_probe_of(&s->of_0.at[p], key);
 
 		if (sx_block_index_blocks(blocks, probe.low, probe.high) > MANY_BLOCKS)
 			candidates += sx_block_index_count(blocks, probe.low, probe.high);
-		if (push_probe(s, &probe, i))
+		if (push_probe(s, &probe, from))
 			return -1;
 	}
-	counters->probes += (uint32_t)s->of_0.n;
-	if (sx_cover_is_poor(&s->cover, candidates)) {
-		counters->is_alone = 1;
+	is_poor = sx_cover_is_poor(&s->cover, candidates);
+	if (is_poor)
 		s->probes.n = had;
+	/* These lie anywhere, and the visitor needs them soon. */
+	for (size_t i = from; i < to; i++) {
+		struct asked *asked = &s->asked[(uint32_t)s->item[i]];
+
+		sx_prefetch(asked);
+		if (is_poor)
+			asked->blocks = ALONE;
 	}
 	return 0;
 }
@@ -209,24 +238,29 @@ static int visit_table(void *ctx, const sx_block_slice *slice, enum sx_next *nex
 	sx_lookup *l = &v->r->hits.lookup;
 	unsigned t = v->task->probe[slice->probe].table;
 	const sx_perm *perm = &sx_reader_index(v->r)->plan.table[t];
-	const sx_sort_item *item = &s->item[s->owner[slice->probe]];
-	struct counters *counters = &s->counters[item->value];
 	size_t n = slice->to > slice->from ? (size_t)(slice->to - slice->from) : 0;
-	size_t near = n ? sx_lookup_near(l, v->task, slice, n, item->key, s->like.max_bits) : 0;
+	size_t from = s->owner[slice->probe], to = end_of_probes(s, from);
 
 	(void)next;
 	(void)err;
-	counters->blocks++;
-	counters->candidates += (uint32_t)n;
-	for (size_t i = 0; i < near; i++) {
-		/* Permuting commutes with XOR. */
-		if (!sx_cover_is_first(&s->cover, t, sx_unpermute(perm, l->keys[i] ^ item->key)))
-			continue;
-		if (s->n_hits >= max_hits(s) ||
-		    sx_reserve(&s->hit, &s->hit_cap, s->n_hits + 1, sizeof(*s->hit)))
-			return SIMIDX_E_NOMEM;
-		s->hit[s->n_hits++] = (struct found){ sx_unpermute(perm, l->keys[i]), (uint32_t)item->value,
-						      0, SX_NOT_READ };
+	for (size_t i = from; i < to; i++) {
+		struct asked *asked = &s->asked[(uint32_t)s->item[i]];
+		uint64_t key = sx_permute(perm, asked->fp);
+		size_t near = n ? sx_lookup_near(l, v->task, slice, n, key, s->like.max_bits) : 0;
+
+		asked->blocks++;
+		asked->candidates += (uint32_t)n;
+		for (size_t h = 0; h < near; h++) {
+			uint64_t fp = sx_unpermute(perm, l->keys[h]);
+
+			if (!sx_cover_is_first(&s->cover, t, fp ^ asked->fp))
+				continue;
+			if (s->n_hits >= max_hits(s) ||
+			    sx_reserve(&s->hit, &s->hit_cap, s->n_hits + 1, sizeof(*s->hit)))
+				return SIMIDX_E_NOMEM;
+			s->hit[s->n_hits++] =
+				(struct found){ fp, (uint32_t)s->item[i], 0, SX_NOT_READ };
+		}
 	}
 	return SIMIDX_OK;
 }
@@ -246,26 +280,30 @@ static int search_table(sx_sorted *s, simidx_reader *r, unsigned part)
 {
 	unsigned t = s->cover.part[part].table;
 	const sx_plan *plan = &sx_reader_index(r)->plan;
+	unsigned probed = s->cover.part[part].bits;
 	sx_cover one = s->cover;
-	size_t n = 0;
 
 	one.n = 1;
 	one.part[0] = s->cover.part[part];
-	s->of_0.n = 0;
+	s->of_0.n = s->n_items = 0;
 	if (sx_cover_probes(plan, &one, 0, s->like.max_bits, &s->of_0) ||
 	    sx_reserve(&s->item, &s->item_cap, s->n, sizeof(*s->item)))
 		return -1;
+	s->n_probes += s->of_0.n;
 	for (size_t i = 0; i < s->n; i++)
-		if (!s->counters[i].is_alone)
-			s->item[n++] = (sx_sort_item){ sx_permute(&plan->table[t], s->fp[i]),
-						       i };
-	if (sort_items(s, n, plan->bits))
+		if (s->asked[i].blocks != ALONE)
+			s->item[s->n_items++] = item_of(
+				sx_permute(&plan->table[t], s->asked[i].fp), plan->bits, i);
+	s->probed_from = 64 - probed;
+	if (sort_items(s, probed < SORT_BITS ? probed : SORT_BITS))
 		return -1;
-	for (size_t i = 0; i < n;) {
+	for (size_t i = 0, end; i < s->n_items;) {
 		s->probes.n = 0;
-		while (i < n && s->probes.n < PROBES)
-			if (add_probes(s, r->view.table[t].blocks, i++))
+		for (; i < s->n_items && s->probes.n < PROBES; i = end) {
+			end = end_of_probes(s, i);
+			if (add_probes(s, r->view.table[t].blocks, plan->bits, i, end))
 				return -1;
+		}
 		if (run(s, r, &r->hits.lookup, 0, SX_LOOKUP_SLICES, visit_table))
 			return -1;
 	}
@@ -274,13 +312,11 @@ static int search_table(sx_sorted *s, simidx_reader *r, unsigned part)
 
 static int search_tables(sx_sorted *s, simidx_reader *r)
 {
-	s->n_hits = 0;
-	if (sx_reserve(&s->counters, &s->counters_cap, s->n, sizeof(*s->counters)) ||
-	    sx_reserve(&s->fp, &s->fp_cap, s->n, sizeof(*s->fp)))
+	s->n_hits = s->n_probes = 0;
+	if (sx_reserve(&s->asked, &s->asked_cap, s->n, sizeof(*s->asked)))
 		return -1;
-	memset(s->counters, 0, s->n * sizeof(*s->counters));
 	for (size_t i = 0; i < s->n; i++)
-		s->fp[i] = s->query[i].fp;
+		s->asked[i] = (struct asked){ s->query[i].fp, 0, 0 };
 	for (unsigned i = 0; i < s->cover.n; i++)
 		if (search_table(s, r, i))
 			return -1;
@@ -296,7 +332,7 @@ static int visit_postings(void *ctx, const sx_block_slice *slice, enum sx_next *
 	struct visiting *v = ctx;
 	sx_sorted *s = v->s;
 	sx_matches *m = &v->r->matches;
-	struct found *hit = &s->hit[s->item[s->owner[slice->probe]].value];
+	struct found *hit = &s->hit[(uint32_t)s->item[s->owner[slice->probe]]];
 	size_t n = slice->to > slice->from ? (size_t)(slice->to - slice->from) : 0;
 
 	if (!n)
@@ -325,6 +361,8 @@ static int visit_postings(void *ctx, const sx_block_slice *slice, enum sx_next *
 
 static int read_postings(sx_sorted *s, simidx_reader *r)
 {
+	unsigned bits = sx_reader_index(r)->bits;
+
 	s->n_docs = 0;
 	if (!sx_has_ids(sx_reader_index(r)) || !s->n_hits ||
 	    !r->view.table[SX_VIEW_POSTINGS].blocks)
@@ -332,14 +370,15 @@ static int read_postings(sx_sorted *s, simidx_reader *r)
 	if (sx_reserve(&s->item, &s->item_cap, s->n_hits, sizeof(*s->item)))
 		return -1;
 	for (size_t h = 0; h < s->n_hits; h++)
-		s->item[h] = (sx_sort_item){ s->hit[h].fp, h };
-	if (sort_items(s, s->n_hits, sx_reader_index(r)->bits))
+		s->item[h] = item_of(s->hit[h].fp, bits, h);
+	s->n_items = s->n_hits;
+	if (sort_items(s, bits < SORT_BITS ? bits : SORT_BITS))
 		return -1;
 	for (size_t i = 0; i < s->n_hits;) {
 		s->probes.n = 0;
 		for (; i < s->n_hits && s->probes.n < PROBES; i++) {
-			sx_probe probe = { .low = s->item[i].key, .high = s->item[i].key,
-					   .table = SX_VIEW_POSTINGS };
+			uint64_t fp = s->hit[(uint32_t)s->item[i]].fp;
+			sx_probe probe = { .low = fp, .high = fp, .table = SX_VIEW_POSTINGS };
 
 			if (push_probe(s, &probe, i))
 				return -1;
@@ -384,21 +423,32 @@ int sx_sorted_search(sx_sorted *s, simidx_reader *r, const simidx_query *queries
 		       : 0;
 }
 
+/* Documents lie in the order of postings: have the CPU fetch those of query i. */
+static void prefetch_documents(const sx_sorted *s, size_t i)
+{
+	if (i >= s->n)
+		return;
+	for (size_t h = s->start[i]; h < s->start[i + 1]; h++)
+		if (s->grouped[h].n_docs != SX_NOT_READ)
+			sx_prefetch(&s->doc[s->grouped[h].docs]);
+}
+
 int sx_sorted_answer(sx_sorted *s, simidx_reader *r, size_t i, simidx_results *out,
 		     simidx_error *err)
 {
-	const struct counters *counters = &s->counters[i];
+	const struct asked *asked = &s->asked[i];
 	sx_query q;
 	int rc = sx_query_init(&q, sx_reader_index(r), &s->query[i], err);
 
 	*out = (simidx_results)SIMIDX_RESULTS_INIT;
 	if (rc)
 		return rc;
-	if (counters->is_alone || q.is_empty)
+	prefetch_documents(s, i + AHEAD);
+	if (asked->blocks == ALONE || q.is_empty)
 		return sx_search(r, &q, out, err);
-	out->probes = counters->probes;
-	out->blocks = counters->blocks;
-	out->candidates = counters->candidates;
+	out->probes = s->n_probes;
+	out->blocks = asked->blocks;
+	out->candidates = asked->candidates;
 	r->hits.n = 0;
 	for (size_t h = s->start[i]; !rc && h < s->start[i + 1]; h++) {
 		rc = sx_hits_add(&r->hits, &q, s->grouped[h].fp, 1, err);
