@@ -174,7 +174,7 @@ diff - told <<'END' || fail 'messages about JSON'
 simidx-load: rows.jsonl:1: malformed JSON at column 8
 simidx-load: rows.jsonl:2: malformed JSON at column 11
 simidx-load: rows.jsonl:3: expected a JSON object
-simidx-load: rows.jsonl:4: expected one of "text", "fp" and "features"
+simidx-load: rows.jsonl:4: expected one of "text", "fp" and "features"; --text-field and --fp-field name others
 simidx-load: rows.jsonl:5: "fp": expected 1 to 16 hexadecimal digits, found 'g' in place of digit 3
 simidx-load: rows.jsonl:6: "fp": expected a string of 1 to 16 hexadecimal digits
 simidx-load: rows.jsonl:7: "id": expected a number in 0..9223372036854775807
@@ -185,10 +185,10 @@ simidx-load: rows.jsonl:11: malformed JSON at column 14
 simidx-load: rows.jsonl:12: "label_hex": expected an even number of hexadecimal digits
 simidx-load: rows.jsonl:13: "label": expected a string
 simidx-load: rows.jsonl:14: "features": expected a list of ["word", weight]
-simidx-load: rows.jsonl:15: "features": number 2: expected ["word", weight] with a weight of 1/65536..65535
-simidx-load: rows.jsonl:16: "features": number 1: expected ["word", weight] with a weight of 1/65536..65535
-simidx-load: rows.jsonl:17: "features": number 1: expected ["word", weight] with a weight of 1/65536..65535
-simidx-load: rows.jsonl:18: expected one of "text", "fp" and "features"
+simidx-load: rows.jsonl:15: "features": number 2: expected ["word", weight] with a weight of 1/65536 and more and below 65536
+simidx-load: rows.jsonl:16: "features": number 1: expected ["word", weight] with a weight of 1/65536 and more and below 65536
+simidx-load: rows.jsonl:17: "features": number 1: expected ["word", weight] with a weight of 1/65536 and more and below 65536
+simidx-load: rows.jsonl:18: expected only one of "text", "fp" and "features"
 simidx-load: rows.jsonl:19: "fp2" goes with "fp" only
 simidx-load: rows.jsonl:20: "fp2": expected 1 to 16 hexadecimal digits, found 17
 END

@@ -24,6 +24,12 @@ awk 'BEGIN {
 printf '. , - !\n' >signs
 printf '{"text":""}\n{"text":" \\n"}\n' >blank
 
+# The summary counts them, and does not call them short as well.
+run 0 "$load" -r --summary summary counted texts
+says 'simidx-load: 100 texts have no words: nothing is near to them'
+grep -q 'shorter than' err && fail 'empty texts are short ones, too'
+grep -q '"empty_texts":100,"short_texts":0,' summary || fail 'counts in the summary'
+
 # The second fingerprint tells, where there is one; texts of few bits have no other.
 for options in '' '--no-fp2' '--seed 7' '--short exact' '--bits 16' '--stop en --top auto'; do
 	# shellcheck disable=SC2086

@@ -38,7 +38,8 @@ printf 'late\0' | cat tree/a/1.txt tree/a/2.txt tree/a/3.txt tree/a/4.txt - >tre
 run 0 "$load" ix -r tree
 errors <<END
 simidx-load: 1 file is no text and was skipped (tree/c/binary)
-simidx-load: 2 texts are shorter than 64 tokens: one edit moves their fingerprints far
+simidx-load: 1 text has no words: nothing is near to it
+simidx-load: 1 text is shorter than 64 tokens: one edit moves its fingerprint far
 $(tail -1 err)
 END
 sums_up 'index built with 10 documents'

@@ -206,7 +206,8 @@ static enum in_result take_features(struct in_reader *reader, struct in_row *row
 		if (read_feature(json_array_get(value, i), &features[i]))
 			return in_fail(reader, IN_REJECTED,
 				       "\"features\": number %zu: expected "
-				       "[\"word\", weight] with a weight of 1/65536..65535",
+				       "[\"word\", weight] with a weight of 1/65536 and more and "
+				       "below 65536",
 				       i + 1);
 	row->kind = IN_FEATURES;
 	row->features = features;
@@ -280,9 +281,13 @@ static enum in_result take_content(struct in_reader *reader, struct in_row *row,
 		features = json_object_get(object, "features");
 	if (named && !fp && !text)
 		return in_fail(reader, IN_REJECTED, "expected a member \"%s\"", named);
-	if (!!text + !!fp + !!features != 1)
+	if (!text && !fp && !features)
 		return in_fail(reader, IN_REJECTED,
-			       "expected one of \"text\", \"fp\" and \"features\"");
+			       "expected one of \"text\", \"fp\" and \"features\"; --text-field and "
+			       "--fp-field name others");
+	if (!!text + !!fp + !!features > 1)
+		return in_fail(reader, IN_REJECTED,
+			       "expected only one of \"text\", \"fp\" and \"features\"");
 	if (fp2 && !fp)
 		return in_fail(reader, IN_REJECTED, "\"fp2\" goes with \"fp\" only");
 	if (features)

@@ -41,8 +41,8 @@ struct ld_report {
 	uint64_t skipped;    /* files that are no texts */
 	uint64_t skipped_named; /* of these, inputs that were named */
 	uint64_t duplicates; /* documents left out, or replaced, because of their id or label */
-	uint64_t short_texts;
 	uint64_t empty_texts; /* without features */
+	uint64_t short_texts; /* not counting these */
 	uint64_t bytes;      /* read */
 	uint64_t index_bytes; /* of the data file in the end */
 	const char *way;     /* ld_target_way() */

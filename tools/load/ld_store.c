@@ -193,7 +193,9 @@ static void remark(struct ld_run *run, const struct ld_item *item)
 	struct ld_report *report = &run->report;
 	char place[LD_PLACE_SIZE];
 
-	if (item->flags & SIMIDX_SKETCH_SHORT)
+	if (item->flags & SIMIDX_SKETCH_EMPTY)
+		report->empty_texts++;
+	else if (item->flags & SIMIDX_SKETCH_SHORT)
 		report->short_texts++;
 	if (!item->bad_utf8 && !item->doubt)
 		return;

@@ -41,8 +41,8 @@ int ld_summary_write(struct ld_report *report, int code)
 	tl_json_unsigned(&json, "rejected", report->rejected);
 	tl_json_unsigned(&json, "skipped", report->skipped);
 	tl_json_unsigned(&json, "duplicates", report->duplicates);
-	tl_json_unsigned(&json, "short_texts", report->short_texts);
 	tl_json_unsigned(&json, "empty_texts", report->empty_texts);
+	tl_json_unsigned(&json, "short_texts", report->short_texts);
 	tl_json_unsigned(&json, "not_utf8", report->remarks[LD_NOT_UTF8].n);
 	tl_json_real(&json, "seconds", seconds);
 	tl_json_real(&json, "rows_per_s", seconds > 0 ? (double)report->rows / seconds : 0);
