@@ -132,7 +132,8 @@ START_TEST(test_texts_without_words)
 	ck_assert_uint_eq(got.fp2, 0);
 	ck_assert_uint_eq(got.n_tokens, 0);
 	ck_assert_uint_eq(got.n_features, 0);
-	ck_assert_uint_eq(got.flags, SXT_SKETCH_ALL | SIMIDX_SKETCH_SHORT);
+	ck_assert_uint_eq(got.flags, SXT_SKETCH_ALL | SIMIDX_SKETCH_SHORT |
+				     SIMIDX_SKETCH_EMPTY);
 }
 END_TEST
 
