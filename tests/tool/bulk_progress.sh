@@ -51,6 +51,6 @@ shows waiting 'simidx-load: ix2 is being built by somebody else: simidx-load \(p
 exec 3>&-
 wait $first
 shows pipe1 '1 of 4: reading: [0-9.]+ K rows, [0-9.]+ [KM] rows/s, [0-9.]+ MB'
-shows pipe1 '2 of 4: documents: 0 %, 0 of 300 K rows'
+shows pipe1 '2 of 4: writing documents: 0 %, 0 of 300 K rows'
 shows pipe1 'simidx-load: index built with 300,000 documents in [0-9.]+ s \([0-9.]+ [KM] rows/s\)'
 finish

@@ -22,7 +22,7 @@ static const struct {
 	const char *phase;
 	double seconds;
 } steps[] = {
-	{ "read", 0 }, { "documents", 4e-7 }, { "postings", 2e-7 }, { "tables", 5e-7 }
+	{ "read", 0 }, { "documents", 2.5e-7 }, { "postings", 1.5e-7 }, { "tables", 2.5e-7 }
 };
 
 #define N_STEPS ((int)(sizeof(steps) / sizeof(steps[0])))
@@ -134,6 +134,21 @@ void ld_report_progress(struct ld_report *report, uint64_t bytes)
 			 (double)bytes / 1e6);
 }
 
+/* What is being done in a phase. */
+static const char *doing(const char *phase)
+{
+	static const char *const words[][2] = {
+		{ "documents", "writing documents" }, { "postings", "writing postings" },
+		{ "tables", "writing tables" },	      { "merge", "merging" },
+		{ "skip", "passing over rows" },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(phase, words[i][0]) == 0)
+			return words[i][1];
+	return phase;
+}
+
 /* Steps are few, all else is rows. */
 static int counts_steps(const char *phase)
 {
@@ -187,7 +202,7 @@ void ld_report_work(struct ld_report *report, const char *phase, uint64_t done, 
 					   (double)report->build_rows);
 		write_left(time, left, sizeof(left));
 	}
-	tl_progress_show("%s%s: %.0f %%%s, %s of %s%s", step, phase,
+	tl_progress_show("%s%s: %.0f %%%s, %s of %s%s", step, doing(phase),
 			 total ? 100.0 * (double)done / (double)total : 0.0, left,
 			 tl_write_amount((double)done, numbers[0]),
 			 tl_write_amount((double)total, numbers[1]),
