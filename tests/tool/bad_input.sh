@@ -77,6 +77,12 @@ run 2 "$load" -q nothing -F lines wrong
 { head -999 wrong; echo 1; cat wrong; } >one-good
 run 1 "$load" one -F lines one-good
 sums_up 'index built with 1 document; 5,999 rows rejected'
+# 6K is 6,000, and one more is one too many.
+run 1 "$load" -q --max-errors 6K six -F lines one-good
+{ cat one-good; echo z; echo z; } >six-and-one
+run 2 "$load" -q --max-errors 6K seven -F lines six-and-one
+says 'simidx-load: more than 6,000 rows were rejected (--max-errors)'
+[ ! -e seven ] || fail 'an index in spite of --max-errors'
 
 # A line that is too long is passed over, and the next one is read.
 {

@@ -62,7 +62,7 @@ cp -r shard1 grown
 run 0 "$load" -q --from shard2 grown
 same_as_whole grown
 run 1 "$load" grown --from shard1
-says '50000 documents of the indexes that are taken over were left out'
+says '50,000 of the documents that are taken over were left out, as their ids or labels are in use (--on-duplicate first does so without an error)'
 run 0 "$load" -q --on-duplicate first grown --from shard1
 same_as_whole grown
 run 2 "$load" --from missing new

@@ -91,6 +91,13 @@ END
 run 2 "$load" --no-fp2 double -F lines a
 says 'simidx-load: double: has second fingerprints, so --no-fp2 does not fit'
 
+# Above 50 million documents another plan is chosen.
+for expect in 50M:4x16 50000001:3x22 1G:3x22; do
+	run 0 "$load" -q --create truncate --expect ${expect%:*} expected -F lines a
+	"$query" stats expected >out 2>/dev/null || "$query" expected stats >out
+	grep -qx "plan  *${expect#*:}.*" out || fail "--expect ${expect%:*}: another plan"
+done
+
 # Where the index cannot be: told before anything is read.
 for path in no/such/ix missing/ix/; do
 	run 2 "$load" $path -F lines a

@@ -9,6 +9,7 @@
 #include "load/ld_run.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_number.h"
 #include "common/tl_path.h"
 
 #include <stdio.h>
@@ -29,6 +30,14 @@ static int fail(const struct ld_run *run, const simidx_error *err)
 	return ld_target_fail(run->target, err);
 }
 
+static int fail_too_many(const struct ld_run *run)
+{
+	char count[TL_NUMBER_SIZE];
+
+	return tl_error("more than %s rows were rejected (--max-errors)",
+			tl_write_count(run->options->max_errors, count));
+}
+
 static int reject(struct ld_run *run, const struct ld_item *item, const char *reason,
 		  int is_duplicate)
 {
@@ -38,8 +47,7 @@ static int reject(struct ld_run *run, const struct ld_item *item, const char *re
 	in_write_place(item->path, item->line, place, sizeof(place));
 	ld_report_reject(report, place, reason, is_duplicate);
 	if (ld_report_too_many(report))
-		return tl_error("more than %llu rows were rejected (--max-errors)",
-				(unsigned long long)run->options->max_errors);
+		return fail_too_many(run);
 	if (report->rejected == LD_HOPELESS && run->mark.total == LD_HOPELESS)
 		return tl_error("the first 1,000 rows were all rejected, this one because: %s; "
 				"nothing was stored",
@@ -324,11 +332,13 @@ void ld_store_listen(struct ld_run *run)
 /* Documents of other indexes, not rows: they have no place that could be told. */
 static void tell_left_out(struct ld_run *run, uint64_t duplicates, uint64_t told)
 {
+	char count[TL_NUMBER_SIZE];
+
 	if (run->options->duplicates != SIMIDX_DUPLICATES_REJECT || duplicates <= told)
 		return;
-	tl_error("%llu documents of the indexes that are taken over were left out: their ids "
-		 "or labels are in use",
-		 (unsigned long long)(duplicates - told));
+	tl_error("%s of the documents that are taken over %s left out, as their ids or labels are in "
+		 "use (--on-duplicate first does so without an error)",
+		 tl_write_count(duplicates - told, count), duplicates - told == 1 ? "was" : "were");
 	run->report.rejected += duplicates - told;
 }
 
@@ -361,8 +371,7 @@ static int finish_loader(struct ld_run *run)
 	tl_progress_clear();
 	ld_late_flush(&run->late, tell_rejected, run);
 	if (rc == SIMIDX_E_STOPPED && !tl_stop_requested())
-		return tl_error("more than %llu rows were rejected (--max-errors)",
-				(unsigned long long)run->options->max_errors);
+		return fail_too_many(run);
 	if (rc == SIMIDX_E_STOPPED)
 		return TL_TROUBLE;
 	if (rc == SIMIDX_E_EXISTS)
