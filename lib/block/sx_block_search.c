@@ -285,6 +285,9 @@ const char *sx_samples_make(sx_samples *shared, const void *value, size_t size,
 
 	if (wrong)
 		return wrong;
+	/* Samples of a damaged block would stay wrong when the block is mended. */
+	if (!sx_block_is_intact(&block))
+		return "checksum mismatch";
 	shape = sx_load_le32(block.data + SX_BLOCK_SHAPE_AT);
 	span = span_of(sx_block_shape_of(shape));
 	atomic_init(&out->shape, shape);
