@@ -295,6 +295,12 @@ tests_tool_moved_load_LDADD = $(tools_simidx_load_LDADD)
 # other tests run with.
 tests/build/install.log: $(filter-out tests/build/install.log,$(TEST_LOGS))
 
+# What was not run, and why: whole scripts, and tests of programs.
+check-local: check-TESTS
+	@for log in $(TEST_LOGS); do \
+		sed -n "s|^skipped: |skipped: $${log%.log}: |p" $$log; \
+	done | awk '{ print } END { print NR " skipped" }'
+
 # The same tests with SIMIDX_LONG=1, which some of them look at.
 check-long:
 	SIMIDX_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check

@@ -8,11 +8,11 @@ set -eu
 cd "$SX_SRCDIR"
 
 if [ ! -e .git ] || ! git ls-files >/dev/null 2>&1; then
-	echo 'not a git checkout'
+	echo 'skipped: not a git checkout'
 	exit 77
 fi
 if [ "$SX_SRCDIR" = "$SX_BUILDDIR" ]; then
-	echo 'built inside the source tree: what is made and what is new cannot be told apart'
+	echo 'skipped: built inside the source tree: what is made and what is new cannot be told apart'
 	exit 77
 fi
 tmp=$(mktemp -d)

@@ -8,7 +8,7 @@ set -eu
 cd "${1:-$SX_SRCDIR}"
 
 if [ ! -e .git ] || ! git ls-files >/dev/null 2>&1; then
-	echo 'not a git checkout'
+	echo 'skipped: not a git checkout'
 	exit 77
 fi
 

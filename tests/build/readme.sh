@@ -6,7 +6,7 @@
 set -eu
 readme=$SX_SRCDIR/README.md
 if [ ! -e "$readme" ]; then
-	echo 'no README.md'
+	echo 'skipped: no README.md'
 	exit 77
 fi
 if grep -n '@[A-Z_]*@' "$readme"; then
@@ -44,7 +44,7 @@ for source; do
 	libraries=$SX_BUILDDIR/lib/libsimidx.la
 	if grep -q 'simidx_text\.h' "$source"; then
 		if [ -z "${SX_TEXT-}" ]; then
-			echo "$source needs libsimidx-text"
+			echo "skipped: $source needs libsimidx-text"
 			exit 77
 		fi
 		libraries="$SX_BUILDDIR/lib/text/libsimidx-text.la $libraries"
