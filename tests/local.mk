@@ -301,7 +301,11 @@ check-local: check-TESTS
 		sed -n "s|^skipped: |skipped: $${log%.log}: |p" $$log; \
 	done | awk '{ print } END { print NR " skipped" }'
 
+# A shell in which scripts run by hand.
+test-shell:
+	@$(AM_TESTS_ENVIRONMENT) exec "$${SHELL:-/bin/sh}"
+
 # The same tests with SIMIDX_LONG=1, which some of them look at.
 check-long:
 	SIMIDX_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check
-.PHONY: check-long
+.PHONY: check-long test-shell
