@@ -497,7 +497,11 @@ typedef struct simidx_writer_options {
 
 /**
  * Open a writer. It takes the write lock at the first simidx_writer_put() after opening, a
- * commit or a rollback, and gives it back at the commit or rollback.
+ * commit or a rollback, and gives it back at the commit or rollback. So a writer waits until the
+ * one that has the lock ends its transaction (and the merge, if one is due), and until those that
+ * have waited longer have had theirs: between two transactions of one writer, the others that wait
+ * come first. A writer that is killed, waiting or not, delays nobody. SIMIDX_E_BUSY names the
+ * process that has the lock, where the system tells.
  *
  * @param options  NULL for the defaults
  * @param out      the writer, for simidx_writer_close()

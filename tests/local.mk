@@ -106,6 +106,7 @@ unit_suites = \
 	tests/unit/t_store_procs.c \
 	tests/unit/t_store_limits.c \
 	tests/unit/t_store_threads.c \
+	tests/unit/t_write_lock.c \
 	tests/unit/t_block.c \
 	tests/unit/t_block_hostile.c \
 	tests/unit/t_sorter.c \

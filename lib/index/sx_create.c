@@ -133,7 +133,7 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 	if (!rc)
 		rc = sx_create_build(dir, lock_fd, options, &store, err);
 	if (!rc)
-		rc = sx_publish(dir, path, options, err);
+		rc = sx_publish(dir, path, options, 0, err);
 	if (store)
 		sx_store_unlock(store);
 	if (!rc)

@@ -24,7 +24,8 @@ int sx_publish_exchange(simidx *old, const char *dir, const char *path, unsigned
 	return rc ? rc : sx_dir_publish(dir, path, mode, 1, err);
 }
 
-int sx_publish_lock_old(const char *path, unsigned flags, simidx **out, simidx_error *err)
+int sx_publish_lock_old(const char *path, unsigned flags, int wait_ms, simidx **out,
+			simidx_error *err)
 {
 	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
 	int rc = SIMIDX_E_MOVED;
@@ -35,7 +36,7 @@ int sx_publish_lock_old(const char *path, unsigned flags, simidx **out, simidx_e
 		sx_err_clear(err);
 		rc = simidx_open(path, &how, out, err);
 		if (!rc)
-			rc = sx_store_lock((*out)->store, 0, err);
+			rc = sx_store_lock((*out)->store, wait_ms, err);
 		if (rc) {
 			simidx_close(*out);
 			*out = NULL;
@@ -45,7 +46,7 @@ int sx_publish_lock_old(const char *path, unsigned flags, simidx **out, simidx_e
 }
 
 int sx_publish(const char *dir, const char *path, const simidx_create_options *o,
-	       simidx_error *err)
+	       int wait_ms, simidx_error *err)
 {
 	unsigned mode = o->mode ? o->mode : SX_PUBLISH_MODE;
 	simidx_error first = { 0 };
@@ -60,7 +61,7 @@ int sx_publish(const char *dir, const char *path, const simidx_create_options *o
 	}
 	/* What is not an index of ours is not thrown away. */
 	rc = sx_publish_lock_old(path, o->flags & SIMIDX_CREATE_FORCE ? SIMIDX_OPEN_FORCE : 0,
-				 &old, err);
+				 wait_ms, &old, err);
 	if (rc)
 		return rc;
 	rc = sx_publish_exchange(old, dir, path, mode, err);

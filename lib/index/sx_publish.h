@@ -17,17 +17,20 @@
 /**
  * Put a private directory at the path, as simidx_create() does with these options.
  *
+ * @param wait_ms  as for sx_publish_lock_old()
  * @return SIMIDX_OK; SIMIDX_E_EXISTS; with SIMIDX_CREATE_TRUNCATE what opening and locking the old
  *         index returns; or an error of the system
  */
 int sx_publish(const char *dir, const char *path, const simidx_create_options *options,
-	       simidx_error *err);
+	       int wait_ms, simidx_error *err);
 
 /**
  * Open the index at the path, with flags of simidx_open(), and take its write lock; again while
- * other processes put another one there. SIMIDX_E_BUSY if another process has the lock.
+ * other processes put another one there. SIMIDX_E_BUSY if another process has the lock for longer
+ * than `wait_ms`, which is as for sx_store_lock().
  */
-int sx_publish_lock_old(const char *path, unsigned flags, simidx **out, simidx_error *err);
+int sx_publish_lock_old(const char *path, unsigned flags, int wait_ms, simidx **out,
+			simidx_error *err);
 
 /** Exchange a private directory for an index; the caller holds that one's write lock. */
 int sx_publish_exchange(simidx *old, const char *dir, const char *path, unsigned mode,

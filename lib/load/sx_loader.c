@@ -24,48 +24,47 @@
 #define DEFAULT_MEMORY ((uint64_t)1 << 30)
 #define MIN_MEMORY ((uint64_t)64 << 20)
 
-/* Longest pause before looking again whether others are done. */
-#define MAX_PAUSE_MS 50
+/* How long to wait at a time, so that the caller can end it. */
+#define WAIT_SLICE_MS 50
 
 /* ---- other builders and writers ---- */
 
-/*
- * Do what others may be in the way of (SIMIDX_E_BUSY), until the time is over. In short pauses,
- * so that the caller can end it.
- */
-static int retry_while_busy(simidx_loader *l, int (*attempt)(simidx_loader *l, simidx_error *err),
-		      simidx_error *err)
-{
-	struct timespec pause;
-	int ms = 1, rc;
+/* What others may be in the way of: SIMIDX_E_BUSY after `wait_ms` milliseconds. */
+typedef int attempt_fn(simidx_loader *l, int wait_ms, simidx_error *err);
 
+/* Attempt it until the time is over. */
+static int retry_while_busy(simidx_loader *l, attempt_fn *attempt, simidx_error *err)
+{
 	for (;;) {
-		rc = attempt(l, err);
-		if (rc != SIMIDX_E_BUSY || !l->wait_ms)
+		int ms = l->wait_ms < 0 || l->wait_ms > WAIT_SLICE_MS ? WAIT_SLICE_MS : l->wait_ms;
+		int rc = attempt(l, ms, err);
+
+		if (rc != SIMIDX_E_BUSY || !ms)
 			return rc;
 		sx_err_clear(err);
 		rc = sx_loader_progress(l, "waiting", 0, 0, err);
 		if (rc)
 			return rc;
-		if (l->wait_ms > 0) {
-			ms = ms < l->wait_ms ? ms : l->wait_ms;
+		if (l->wait_ms > 0)
 			l->wait_ms -= ms;
-		}
-		pause = (struct timespec){ .tv_nsec = ms * 1000000L };
-		nanosleep(&pause, NULL);
-		ms = ms * 2 < MAX_PAUSE_MS ? ms * 2 : MAX_PAUSE_MS;
 	}
 }
 
 /* One builder at a time for a path: the others would have worked for nothing. */
-static int claim(simidx_loader *l, simidx_error *err)
+static int claim(simidx_loader *l, int wait_ms, simidx_error *err)
 {
-	return sx_dir_claim(l->target.path, &l->target.dir, &l->target.claim_fd, err);
+	const struct timespec pause = { .tv_nsec = wait_ms * 1000000L };
+	int rc = sx_dir_claim(l->target.path, &l->target.dir, &l->target.claim_fd, err);
+
+	if (rc == SIMIDX_E_BUSY)
+		nanosleep(&pause, NULL);
+	return rc;
 }
 
-static int lock_old(simidx_loader *l, simidx_error *err)
+static int lock_old(simidx_loader *l, int wait_ms, simidx_error *err)
 {
-	int rc = sx_publish_lock_old(l->target.path, l->options.flags, &l->target.old, err);
+	int rc = sx_publish_lock_old(l->target.path, l->options.flags, wait_ms, &l->target.old,
+				     err);
 
 	l->target.locked = !rc;
 	return rc;
@@ -414,9 +413,9 @@ static int build(simidx_loader *l, simidx_error *err)
 	return rc ? rc : write_header(l, err);
 }
 
-static int publish_new(simidx_loader *l, simidx_error *err)
+static int publish_new(simidx_loader *l, int wait_ms, simidx_error *err)
 {
-	return sx_publish(l->target.dir, l->target.path, &l->target.create, err);
+	return sx_publish(l->target.dir, l->target.path, &l->target.create, wait_ms, err);
 }
 
 /*

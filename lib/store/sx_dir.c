@@ -115,11 +115,11 @@ static int lock_parent(const char *parent, int tries)
 
 /*
  * Remove a private directory if its builder is dead: one that lives holds the write lock of its
- * directory. Returns whether one that lives has written into its lock file that it works for
- * `target_name`, which may be NULL.
+ * directory. One that lives and has written into its lock file that it works for `target_name`,
+ * which may be NULL, has claimed that: returns whether, and which process it is.
  */
 static int remove_if_abandoned(int parent_fd, const char *name, int parent_is_locked,
-			       const char *target_name)
+			       const char *target_name, char *claimer)
 {
 	int dir_fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	int lock_fd, is_abandoned, is_claimed = 0;
@@ -143,6 +143,8 @@ static int remove_if_abandoned(int parent_fd, const char *name, int parent_is_lo
 
 		is_claimed = n > 0 && (size_t)n == strlen(target_name) &&
 			     !memcmp(claim, target_name, (size_t)n);
+		if (is_claimed && !fstat(lock_fd, &st))
+			sx_write_lock_holder(&st, claimer);
 	}
 	if (lock_fd >= 0)
 		close(lock_fd);
@@ -153,9 +155,10 @@ static int remove_if_abandoned(int parent_fd, const char *name, int parent_is_lo
 /*
  * Remove what builders that were killed left in a directory. One of them may be an index that
  * has been exchanged for another: first see to it that the exchange is on the disk. Returns
- * whether a builder that lives has claimed `target_name`, which may be NULL.
+ * whether a builder that lives has claimed `target_name`, as remove_if_abandoned().
  */
-static int remove_leftovers(const char *parent, int parent_is_locked, const char *target_name)
+static int remove_leftovers(const char *parent, int parent_is_locked, const char *target_name,
+			    char *claimer)
 {
 	const struct dirent *entry;
 	DIR *dir = opendir(parent);
@@ -169,7 +172,7 @@ static int remove_leftovers(const char *parent, int parent_is_locked, const char
 			break;
 		synced = 1;
 		claimed |= remove_if_abandoned(dirfd(dir), entry->d_name, parent_is_locked,
-					       target_name);
+					       target_name, claimer);
 	}
 	if (dir)
 		closedir(dir);
@@ -179,6 +182,7 @@ static int remove_leftovers(const char *parent, int parent_is_locked, const char
 void sx_dir_clean(const sx_store *store)
 {
 	char *dir = strdup(atomic_load(&store->place)->data), *target, *parent;
+	char claimer[SX_HOLDER_SIZE];
 	int parent_fd;
 
 	if (!dir)
@@ -187,7 +191,7 @@ void sx_dir_clean(const sx_store *store)
 	if (!resolve(dir, &target, &parent, NULL)) {
 		/* The holder of the parent's lock cleans up, too: there is nothing to wait for. */
 		parent_fd = lock_parent(parent, 1);
-		remove_leftovers(parent, parent_fd >= 0, NULL);
+		remove_leftovers(parent, parent_fd >= 0, NULL, claimer);
 		sx_dir_unlock(parent_fd);
 		free(target);
 		free(parent);
@@ -258,6 +262,7 @@ static int prepare(const char *path, int is_claim, char **out, int *lock_fd, sim
 {
 	const char *claim = NULL;
 	char *target, *parent;
+	char claimer[SX_HOLDER_SIZE] = "";
 	int parent_fd, rc;
 
 	*out = NULL;
@@ -268,8 +273,9 @@ static int prepare(const char *path, int is_claim, char **out, int *lock_fd, sim
 	if (is_claim && strlen(last_name(target)) <= MAX_NAME)
 		claim = last_name(target);
 	parent_fd = lock_parent(parent, PARENT_TRIES);
-	if (remove_leftovers(parent, parent_fd >= 0, claim))
-		rc = sx_fail(err, SIMIDX_E_BUSY, "%s is being built by somebody else", path);
+	if (remove_leftovers(parent, parent_fd >= 0, claim, claimer))
+		rc = sx_fail(err, SIMIDX_E_BUSY, "%s is being built by another process%s", path,
+			     claimer);
 	else
 		rc = make_private(parent, path, claim, out, lock_fd, err);
 	sx_dir_unlock(parent_fd);

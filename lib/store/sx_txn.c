@@ -19,6 +19,17 @@
  * The write lock
  */
 
+static int fail_busy(const sx_store *store, simidx_error *err)
+{
+	char holder[SX_HOLDER_SIZE] = "";
+	struct stat file;
+
+	if (!stat(atomic_load(&store->place)->write, &file))
+		sx_write_lock_holder(&file, holder);
+	return sx_fail(err, SIMIDX_E_BUSY, "%s is locked by another writer%s", sx_store_path(store),
+		       holder);
+}
+
 int sx_store_lock(sx_store *store, int wait_ms, simidx_error *err)
 {
 	int e, rc = sx_store_check_fork(store, err);
@@ -32,8 +43,7 @@ int sx_store_lock(sx_store *store, int wait_ms, simidx_error *err)
 	e = sx_write_lock_take(&store->lock, atomic_load(&store->place)->write,
 			       store->env.data_fd, wait_ms);
 	if (e == EWOULDBLOCK)
-		return sx_fail(err, SIMIDX_E_BUSY, "%s is locked by another writer",
-			       sx_store_path(store));
+		return fail_busy(store, err);
 	/* While we waited, the holder may have put another index here. */
 	if (!e || e == ENOENT)
 		rc = sx_store_check_path(store, err);

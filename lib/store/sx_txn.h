@@ -28,8 +28,8 @@ void sx_txn_reset(sx_txn *txn);
 int sx_txn_renew(sx_txn *txn, simidx_error *err);
 
 /**
- * The write lock alone, without a transaction: the lock file of the directory and a turn among
- * the threads of this process. When it is had, the path is checked.
+ * The write lock alone, without a transaction (sx_write_lock.h). When it is had, the path is
+ * checked.
  *
  * @param wait_ms  milliseconds to wait at most; 0 = do not wait, -1 = forever
  * @return SIMIDX_OK; SIMIDX_E_BUSY when the time is over; SIMIDX_E_MOVED when another store is

@@ -6,25 +6,33 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
 #define MIN_SLEEP_MS 1
-#define MAX_SLEEP_MS 50
+#define MAX_SLEEP_MS 20
+
+/* A thread that wants the lock. */
+struct sx_waiter {
+	struct sx_waiter *next;
+};
 
 int sx_write_lock_init(sx_write_lock *lock)
 {
 	pthread_condattr_t attr;
 	int e = pthread_condattr_init(&attr);
 
+	lock->first = lock->last = NULL;
 	lock->is_taken = 0;
 	lock->fd = -1;
 	if (e)
 		return e;
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	e = pthread_cond_init(&lock->released, &attr);
+	e = pthread_cond_init(&lock->changed, &attr);
 	pthread_condattr_destroy(&attr);
 	return e ? e : pthread_mutex_init(&lock->mutex, NULL);
 }
@@ -33,7 +41,7 @@ void sx_write_lock_destroy(sx_write_lock *lock)
 {
 	if (lock->fd >= 0)
 		close(lock->fd);
-	pthread_cond_destroy(&lock->released);
+	pthread_cond_destroy(&lock->changed);
 	pthread_mutex_destroy(&lock->mutex);
 }
 
@@ -70,47 +78,89 @@ static struct timespec to_timespec(int64_t ms)
 	return (struct timespec){ .tv_sec = (time_t)(ms / 1000), .tv_nsec = ms % 1000 * 1000000 };
 }
 
-/* Take the turn of this process. `deadline` < 0 = none. 0 or an errno. */
+static void leave_queue(sx_write_lock *lock, struct sx_waiter *waiter)
+{
+	struct sx_waiter *before = NULL, **link = &lock->first;
+
+	for (; *link != waiter; link = &before->next)
+		before = *link;
+	*link = waiter->next;
+	if (lock->last == waiter)
+		lock->last = before;
+}
+
+/* Take the turn of this process, in the order of coming. `deadline` < 0 = none. 0 or an errno. */
 static int take_turn(sx_write_lock *lock, int64_t deadline)
 {
 	struct timespec until = to_timespec(deadline < 0 ? 0 : deadline);
-	int e = 0;
+	struct sx_waiter waiter = { NULL };
+	int e = 0, has_turn;
 
 	pthread_mutex_lock(&lock->mutex);
-	while (lock->is_taken && !e)
-		e = deadline < 0 ? pthread_cond_wait(&lock->released, &lock->mutex)
-				 : pthread_cond_timedwait(&lock->released, &lock->mutex, &until);
-	if (!lock->is_taken) {
+	if (lock->last)
+		lock->last->next = &waiter;
+	else
+		lock->first = &waiter;
+	lock->last = &waiter;
+	while ((lock->first != &waiter || lock->is_taken) && !e)
+		e = deadline < 0 ? pthread_cond_wait(&lock->changed, &lock->mutex)
+				 : pthread_cond_timedwait(&lock->changed, &lock->mutex, &until);
+	has_turn = lock->first == &waiter && !lock->is_taken;
+	leave_queue(lock, &waiter);
+	if (has_turn)
 		lock->is_taken = 1;
-		e = 0;
-	}
+	else
+		pthread_cond_broadcast(&lock->changed); /* another one may be the first now */
 	pthread_mutex_unlock(&lock->mutex);
-	return e == ETIMEDOUT ? EWOULDBLOCK : e;
+	return has_turn ? 0 : e == ETIMEDOUT ? EWOULDBLOCK : e;
 }
 
 static void end_turn(sx_write_lock *lock)
 {
 	pthread_mutex_lock(&lock->mutex);
 	lock->is_taken = 0;
-	pthread_cond_broadcast(&lock->released);
+	pthread_cond_broadcast(&lock->changed);
 	pthread_mutex_unlock(&lock->mutex);
 }
 
-/* Lock the file: 0 or an errno, EWOULDBLOCK when the time is over. */
-static int lock_file(int fd, int64_t deadline)
+/*
+ * The place of the one that is next is the first byte of the lock file, under a lock that belongs
+ * to the open file, as that of flock() does; the two kinds do not see each other.
+ */
+static int lock_place(int fd, int blocks)
+{
+	struct flock place = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+
+	return fcntl(fd, blocks ? F_OFD_SETLKW : F_OFD_SETLK, &place);
+}
+
+static void unlock_place(int fd)
+{
+	struct flock place = { .l_type = F_UNLCK, .l_whence = SEEK_SET, .l_len = 1 };
+
+	fcntl(fd, F_OFD_SETLK, &place);
+}
+
+static int lock_file(int fd, int blocks)
+{
+	return flock(fd, blocks ? LOCK_EX : LOCK_EX | LOCK_NB);
+}
+
+/* Take one of the two: 0 or an errno, EWOULDBLOCK when the time is over. */
+static int wait_for(int fd, int (*take)(int fd, int blocks), int64_t deadline)
 {
 	int64_t sleep_ms = MIN_SLEEP_MS, left;
 	struct timespec pause;
 
-	while (flock(fd, deadline < 0 ? LOCK_EX : LOCK_EX | LOCK_NB)) {
+	while (take(fd, deadline < 0)) {
 		if (errno == EINTR)
 			continue;
-		if (errno != EWOULDBLOCK)
+		if (errno != EWOULDBLOCK && errno != EACCES)
 			return errno;
 		left = deadline - now_ms();
 		if (left <= 0)
 			return EWOULDBLOCK;
-		/* There is no flock() with a time limit that does without signals. */
+		/* There is no wait with a time limit that does without signals. */
 		pause = to_timespec(sleep_ms < left ? sleep_ms : left);
 		nanosleep(&pause, NULL);
 		sleep_ms = sleep_ms * 2 < MAX_SLEEP_MS ? sleep_ms * 2 : MAX_SLEEP_MS;
@@ -126,11 +176,17 @@ int sx_write_lock_take(sx_write_lock *lock, const char *path, int data_fd, int w
 	if (e)
 		return e;
 	fd = sx_write_lock_open(path, data_fd);
-	e = fd < 0 ? errno : lock_file(fd, deadline);
+	e = fd < 0 ? errno : 0;
+	lock->fd = fd; /* a child of this process closes it */
+	if (!e)
+		e = wait_for(fd, lock_place, deadline);
 	if (!e) {
-		lock->fd = fd;
-		return 0;
+		e = wait_for(fd, lock_file, deadline);
+		unlock_place(fd);
 	}
+	if (!e)
+		return 0;
+	lock->fd = -1;
 	if (fd >= 0)
 		close(fd);
 	end_turn(lock);
@@ -157,4 +213,44 @@ void sx_write_lock_close(int fd)
 	/* Unlock first: a child may have a copy of the descriptor until it calls exec(). */
 	flock(fd, LOCK_UN);
 	close(fd);
+}
+
+/* The process that has locked a file; 0 = not known. */
+static long process_of(const struct stat *file)
+{
+	FILE *locks = fopen("/proc/locks", "re");
+	unsigned dev_major, dev_minor;
+	unsigned long inode;
+	long pid, found = 0;
+	char line[256];
+
+	if (!locks)
+		return 0;
+	/* Lines of processes that wait have an arrow after the number. */
+	while (!found && fgets(line, sizeof(line), locks))
+		if (sscanf(line, "%*d: FLOCK ADVISORY WRITE %ld %x:%x:%lu", &pid, &dev_major,
+			   &dev_minor, &inode) == 4 &&
+		    inode == file->st_ino && makedev(dev_major, dev_minor) == file->st_dev)
+			found = pid;
+	fclose(locks);
+	return found > 0 ? found : 0;
+}
+
+const char *sx_write_lock_holder(const struct stat *file, char out[SX_HOLDER_SIZE])
+{
+	char path[64], name[17] = "a program"; /* the system cuts names at 15 bytes */
+	long pid = process_of(file);
+	FILE *comm;
+
+	out[0] = '\0';
+	if (!pid)
+		return out;
+	snprintf(path, sizeof(path), "/proc/%ld/comm", pid);
+	comm = fopen(path, "re");
+	if (comm && fgets(name, sizeof(name), comm))
+		name[strcspn(name, "\n")] = '\0';
+	if (comm)
+		fclose(comm);
+	snprintf(out, SX_HOLDER_SIZE, ": %s (process %ld)", name, pid);
+	return out;
 }

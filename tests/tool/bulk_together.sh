@@ -50,7 +50,7 @@ for how in '' '--write insert' '--merge never'; do
 	reading pipe ix
 	until_it_builds
 	run 2 "$load" $how --wait 0 ix first.fps -F lines
-	says 'simidx-load: ix is being built by somebody else'
+	says 'simidx-load: ix is being built by another process'
 	run 2 "$load" $how --wait 200 ix first.fps -F lines
 	[ ! -e ix ] || fail 'an index from a load that gave up'
 	# shellcheck disable=SC2086
@@ -68,10 +68,10 @@ until_it_builds
 run 2 "$load" --wait 2500 ix first.fps -F lines
 errors <<END
 simidx-load: ix: waiting for simidx-load (process $loader), which writes it
-simidx-load: ix is being built by somebody else: simidx-load (process $loader)
+simidx-load: ix is being built by another process: simidx-load (process $loader)
 END
 run 2 "$load" -q --wait 1500 ix first.fps -F lines
-errors <<<"simidx-load: ix is being built by somebody else: simidx-load (process $loader)"
+errors <<<"simidx-load: ix is being built by another process: simidx-load (process $loader)"
 exec 3>&-
 ended $loader 0 first
 rm -rf ix

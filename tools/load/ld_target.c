@@ -6,7 +6,6 @@
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "load/ld_fit.h"
-#include "load/ld_holder.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -31,14 +30,7 @@ static int wait_slice(const struct ld_options *options)
 
 int ld_target_fail(const struct ld_target *target, const simidx_error *err)
 {
-	simidx_error told = *err;
-	char holder[128];
-	size_t n = strlen(told.text);
-
-	if (err->code == SIMIDX_E_BUSY &&
-	    ld_holder_name(target->options->index, holder, sizeof(holder)))
-		snprintf(told.text + n, sizeof(told.text) - n, ": %s", holder);
-	return tl_index_error(target->options->index, &told);
+	return tl_index_error(target->options->index, err);
 }
 
 /*
