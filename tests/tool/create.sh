@@ -98,6 +98,22 @@ for expect in 50M:4x16 50000001:3x22 1G:3x22; do
 	grep -qx "plan  *${expect#*:}.*" out || fail "--expect ${expect%:*}: another plan"
 done
 
+# Who may read it, whatever the umask; a rebuild keeps that, and an index that is there is not changed.
+(umask 077 && "$load" -q --permissions 644 open -F lines a) || fail '--permissions'
+modes() {
+	stat -c %a open open/data.mdb | tr '\n' ' '
+}
+[ "$(modes)" = '755 644 ' ] || fail "permissions $(modes)"
+run 0 "$load" -q --write rebuild open -F lines a
+[ "$(modes)" = '755 644 ' ] || fail "permissions after a rebuild: $(modes)"
+run 0 "$load" -q --permissions 644 open -F lines a
+run 2 "$load" --permissions 640 open -F lines a
+says 'simidx-load: open: its files have the permissions 644, not 640'
+for mode in '' 648 1644 -600 0x600 444; do
+	run 2 "$load" --permissions "$mode" closed -F lines a
+	says "--permissions: expected octal digits such as 640, with read and write for the owner, found '$mode'"
+done
+
 # Where the index cannot be: told before anything is read.
 for path in no/such/ix missing/ix/; do
 	run 2 "$load" $path -F lines a

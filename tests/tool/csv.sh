@@ -63,6 +63,25 @@ run 1 "$load" -q return return.csv
 errors <<<'simidx-load: return.csv:1: text behind the quote that ends a field'
 dump_of return <<<"2	$aa	a"
 
+# Another character between the columns: then a comma is one like others, quoted or not.
+printf '%s\n' 'url;fp;id' "a,b;$aa;1" "\"c;\"\"d\";$aa;\"2\"" "e|f;$aa;3" >semicolons.csv
+run 0 "$load" -q --delimiter ';' --header --label-field url semicolons semicolons.csv
+dump_of semicolons <<END
+1	$aa	a,b
+2	$aa	c;"d
+3	$aa	e|f
+END
+run 0 "$load" -q --delimiter '	' -F csv tabs - <<<"5	$aa	\"x	y\""
+dump_of tabs <<<"5	$aa	x\\ty"
+run 2 "$load" -q --header semi semicolons.csv
+says 'the header names no column "fp", but "url;fp;id"'
+for delimiter in '' ab a 0 '"' é; do
+	run 2 "$load" --delimiter "$delimiter" semi semicolons.csv
+	says "--delimiter: expected one character, such as ';', found '$delimiter'"
+done
+run 2 "$load" --delimiter ';' -F tsv semi semicolons.csv
+says 'simidx-load: semicolons.csv: --delimiter is for the format csv'
+
 # Quoted rows across the end of every buffer.
 awk 'BEGIN {
 	for (i = 0; i < 20000; i++) {

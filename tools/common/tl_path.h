@@ -10,6 +10,13 @@
 
 #include <simidx_admin.h>
 
+/** What an index is made of (doc/format.md), and what directories begin with that the library
+ * builds in. */
+#define TL_DATA_FILE "data.mdb"
+#define TL_READERS_FILE "lock.mdb"
+#define TL_LOCK_FILE "write.lock"
+#define TL_PRIVATE_PREFIX ".simidx-"
+
 /** Nothing at the path, or an empty directory: simidx_create() takes both. */
 int tl_path_is_missing(const char *path);
 

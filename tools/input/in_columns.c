@@ -3,12 +3,26 @@
 
 #include "input/in_columns.h"
 
+#include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_options.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define MAX_COLUMN 1000000
+
+/* What can stand in a fingerprint or mean something else in csv separates nothing. */
+static int call_delimiter(void *options, const char *value)
+{
+	if (strlen(value) == 1 && !isalnum((unsigned char)*value) && !strchr("\"\r\n=/", *value) &&
+	    (unsigned char)*value < 0x80) {
+		((struct in_columns *)options)->delimiter = *value;
+		return 0;
+	}
+	tl_usage_error("--delimiter: expected one character, such as ';', found '%s'", value);
+	return -1;
+}
 
 const struct tl_option in_columns_rows[] = {
 	{ 0, "fp-encoding", "ENC", TL_WORD(struct in_columns, encoding, tl_encoding_names),
@@ -21,6 +35,9 @@ const struct tl_option in_columns_rows[] = {
 	  .help = "tsv, csv: the first line names the columns",
 	  .more = "The first line of tsv or csv names the columns: \"fp\", and if wanted \"id\" and "
 		  "\"label\". Others are passed over." },
+	{ 0, "delimiter", "CHAR", TL_CALL(call_delimiter),
+	  .help = "csv: what separates columns (default: a comma)",
+	  .more = "What separates the columns of csv, such as ';' (default: a comma)." },
 	{ 0, "id-field", "NAME", TL_TEXT(struct in_columns, id),
 	  .help = "another name for the column \"id\", or its number",
 	  .more = "Another name for the column \"id\", or for this member in jsonl. Without a "

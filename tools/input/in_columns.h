@@ -18,6 +18,7 @@ struct in_columns {
 	const char *fp;             /* --fp-field */
 	const char *label;          /* --label-field */
 	const char *text;           /* --text-field */
+	char delimiter;             /* --delimiter, of csv; 0 = a comma */
 	enum tl_encoding encoding;  /* --fp-encoding */
 };
 
@@ -34,6 +35,7 @@ struct in_table {
 #define IN_TAKES_FIELDS 2u
 #define IN_TAKES_ENCODING 4u
 #define IN_TAKES_TEXT_FIELD 8u
+#define IN_TAKES_DELIMITER 16u
 
 /** The options; their struct is struct in_columns. */
 extern const struct tl_option in_columns_rows[];

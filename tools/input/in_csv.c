@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Comma-separated values after RFC 4180: a field that begins with a quote ends with one and
+ * Values separated by commas, or another character, after RFC 4180: a field that begins with a quote ends with one and
  * may hold commas, newlines and, doubled, quotes.
  */
 
@@ -20,22 +20,27 @@ enum place {
 	BROKEN
 };
 
-static enum place step(enum place place, int c)
+static enum place step(enum place place, int c, int delimiter)
 {
 	switch (place) {
 	case FIELD_BEGIN:
-		return c == '"' ? IN_QUOTES : c == ',' ? FIELD_BEGIN : IN_PLAIN;
+		return c == '"' ? IN_QUOTES : c == delimiter ? FIELD_BEGIN : IN_PLAIN;
 	case IN_PLAIN:
-		return c == '"' ? BROKEN : c == ',' ? FIELD_BEGIN : IN_PLAIN;
+		return c == '"' ? BROKEN : c == delimiter ? FIELD_BEGIN : IN_PLAIN;
 	case IN_QUOTES:
 		return c == '"' ? BEHIND_QUOTE : IN_QUOTES;
 	case BEHIND_QUOTE:
 		if (c == '"')
 			return IN_QUOTES;
-		return c == ',' ? FIELD_BEGIN : c == '\r' ? BEHIND_RETURN : BROKEN;
+		return c == delimiter ? FIELD_BEGIN : c == '\r' ? BEHIND_RETURN : BROKEN;
 	default:
 		return BROKEN;
 	}
+}
+
+static char delimiter(const struct in_reader *reader)
+{
+	return reader->columns->delimiter ? reader->columns->delimiter : ',';
 }
 
 /* Find the length of the row that begins in the buffer, and how many lines further it ends. */
@@ -58,7 +63,7 @@ static enum in_result find_end(struct in_reader *reader, size_t *size, uint64_t 
 		if (c == '\n')
 			++*lines_more;
 		before = place;
-		place = step(place, c);
+		place = step(place, c, delimiter(reader));
 		if (place == BROKEN)
 			return in_fail(reader, IN_REJECTED,
 				       before == IN_PLAIN ?
@@ -142,10 +147,11 @@ static void cut_quoted(struct in_cursor *cursor, struct in_field *field)
 	cursor->at = from == cursor->end ? NULL : from + 1;
 }
 
-static int next_field(struct in_cursor *cursor, struct in_field *field)
+static int next_field(const struct in_reader *reader, struct in_cursor *cursor,
+		      struct in_field *field)
 {
 	if (!cursor->at || cursor->at == cursor->end || *cursor->at != '"')
-		return in_cut_field(cursor, ',', field);
+		return in_cut_field(cursor, delimiter(reader), field);
 	cut_quoted(cursor, field);
 	return 1;
 }
@@ -158,6 +164,7 @@ static enum in_result next_csv(struct in_reader *reader, struct in_row *row)
 }
 
 const struct in_format in_format_csv = {
-	.name = "csv", .takes = IN_TAKES_HEADER | IN_TAKES_FIELDS | IN_TAKES_ENCODING,
-	.next = next_csv, .state_size = IN_TABLE_STATE_SIZE, .close = in_table_close
+	.name = "csv", .next = next_csv,
+	.takes = IN_TAKES_HEADER | IN_TAKES_FIELDS | IN_TAKES_ENCODING | IN_TAKES_DELIMITER,
+	.state_size = IN_TABLE_STATE_SIZE, .close = in_table_close
 };

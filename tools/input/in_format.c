@@ -91,6 +91,8 @@ const char *in_format_misfit(const struct in_format *format, const struct in_col
 		return "--header is for the formats tsv and csv";
 	if (columns->encoding != TL_HEX && !(format->takes & IN_TAKES_ENCODING))
 		return "--fp-encoding is for the formats lines, tsv, csv and jsonl";
+	if (columns->delimiter && !(format->takes & IN_TAKES_DELIMITER))
+		return "--delimiter is for the format csv";
 	if (columns->text && !(format->takes & IN_TAKES_TEXT_FIELD))
 		return "--text-field is for the format jsonl";
 	if (columns->text && columns->fp)

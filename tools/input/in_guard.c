@@ -3,14 +3,13 @@
 
 #include "input/in_guard.h"
 
+#include "common/tl_path.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #define MAX_GUARDED 260
 #define PATH_SIZE 8192
-
-/* How the library names directories in which it builds. */
-#define PRIVATE_PREFIX ".simidx-"
 
 static const char *guarded[MAX_GUARDED];
 static size_t n_guarded;
@@ -31,7 +30,7 @@ static int is_same(const char *path, const struct stat *status)
 
 int in_guard_is_file(const char *path)
 {
-	static const char *const names[] = { "lock.mdb", "data.mdb", "write.lock" };
+	static const char *const names[] = { TL_READERS_FILE, TL_DATA_FILE, TL_LOCK_FILE };
 	char file[PATH_SIZE];
 	struct stat status;
 	size_t i, n;
@@ -51,7 +50,7 @@ int in_guard_is_directory(const char *name, const struct stat *status)
 {
 	size_t i;
 
-	if (!strncmp(name, PRIVATE_PREFIX, strlen(PRIVATE_PREFIX)))
+	if (!strncmp(name, TL_PRIVATE_PREFIX, strlen(TL_PRIVATE_PREFIX)))
 		return 1;
 	for (i = 0; i < n_guarded; i++)
 		if (is_same(guarded[i], status))

@@ -93,7 +93,7 @@ static enum in_result read_header(struct in_reader *reader, const struct in_synt
 
 	if (rc == IN_REJECTED)
 		return IN_FATAL;
-	while (rc == IN_ROW && syntax->next_field(&cursor, &field)) {
+	while (rc == IN_ROW && syntax->next_field(reader, &cursor, &field)) {
 		n++;
 		add_name(names, &field);
 		rc = match_name(reader, &field, id, n, &table->id);
@@ -124,7 +124,7 @@ static enum in_result pick_fields(struct in_reader *reader, const struct in_synt
 	uint64_t n = 0;
 
 	memset(fields, 0, sizeof(*fields));
-	while (n < last && syntax->next_field(cursor, &field)) {
+	while (n < last && syntax->next_field(reader, cursor, &field)) {
 		n++;
 		if (n == table->id)
 			fields->id = field;

@@ -28,7 +28,8 @@ struct in_syntax {
 	/** Begin with the next row. Returns as in_next_line(). */
 	enum in_result (*next_row)(struct in_reader *reader, struct in_cursor *cursor);
 	/** Cut the next field off. Returns whether there was one. */
-	int (*next_field)(struct in_cursor *cursor, struct in_field *field);
+	int (*next_field)(const struct in_reader *reader, struct in_cursor *cursor,
+			  struct in_field *field);
 	int escapes;  /* labels have backslash escapes */
 };
 

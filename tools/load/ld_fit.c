@@ -7,7 +7,10 @@
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *layout_name(unsigned layout)
 {
@@ -19,6 +22,8 @@ int ld_fit_options(const struct ld_options *options, const simidx_info *info)
 	const char *path = options->index;
 	int has_fp2 = (info->flags & SIMIDX_CREATE_FP2) != 0;
 	int has_no_ids = (info->flags & SIMIDX_CREATE_NO_IDS) != 0;
+	char data[PATH_MAX];
+	struct stat status;
 
 	if (options->bits && options->bits != info->bits)
 		return tl_error("%s: has fingerprints of %u bits, not of %u", path, info->bits,
@@ -34,6 +39,11 @@ int ld_fit_options(const struct ld_options *options, const simidx_info *info)
 	if (options->fill && options->fill != info->fill)
 		return tl_error("%s: has blocks filled to %u %%, not to %u", path, info->fill,
 				options->fill);
+	snprintf(data, sizeof(data), "%s/" TL_DATA_FILE, path);
+	if (options->permissions && !stat(data, &status) &&
+	    (status.st_mode & 0777) != options->permissions)
+		return tl_error("%s: its files have the permissions %o, not %o", path,
+				(unsigned)status.st_mode & 0777, options->permissions);
 	if (options->no_ids > 0 && !has_no_ids)
 		return tl_error("%s: has ids, so --ids none does not fit", path);
 	if (options->fp2 >= 0 && options->fp2 != has_fp2)

@@ -12,9 +12,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#define LOCK_FILE "write.lock" /* of an index, and of a directory in which one is built */
-#define PRIVATE_PREFIX ".simidx-"
-
 /* The process that holds a flock() on a file; 0 = none, or nobody says. */
 static int process_of(const char *lock_file)
 {
@@ -66,9 +63,9 @@ static int builder_of(const char *path)
 	tl_path_parent(path, parent, sizeof(parent));
 	directory = opendir(parent);
 	while (directory && !pid && (entry = readdir(directory)) != NULL) {
-		if (strncmp(entry->d_name, PRIVATE_PREFIX, strlen(PRIVATE_PREFIX)) != 0)
+		if (strncmp(entry->d_name, TL_PRIVATE_PREFIX, strlen(TL_PRIVATE_PREFIX)) != 0)
 			continue;
-		snprintf(lock_file, sizeof(lock_file), "%s/%s/" LOCK_FILE, parent, entry->d_name);
+		snprintf(lock_file, sizeof(lock_file), "%s/%s/" TL_LOCK_FILE, parent, entry->d_name);
 		if (is_for(lock_file, name))
 			pid = process_of(lock_file);
 	}
@@ -97,7 +94,7 @@ int ld_holder_name(const char *path, char *out, size_t size)
 	char lock_file[PATH_MAX + 32], name[64];
 	int pid;
 
-	snprintf(lock_file, sizeof(lock_file), "%s/" LOCK_FILE, path);
+	snprintf(lock_file, sizeof(lock_file), "%s/" TL_LOCK_FILE, path);
 	pid = process_of(lock_file);
 	if (!pid)
 		pid = builder_of(path);

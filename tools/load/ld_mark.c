@@ -79,7 +79,8 @@ int ld_mark_digest(const struct ld_options *options, unsigned bits, uint64_t *di
 		return tl_error("out of memory");
 	fprintf(out, "%u %s %d %d %d", bits, inputs->format ? inputs->format->name : "",
 		inputs->nul_lists, inputs->recursive, inputs->hidden);
-	fprintf(out, " %d %d %s %s %s %s", inputs->columns.header, (int)inputs->columns.encoding,
+	fprintf(out, " %d %d %d %s %s %s %s", inputs->columns.header,
+		(int)inputs->columns.encoding, inputs->columns.delimiter,
 		inputs->columns.id ? inputs->columns.id : "",
 		inputs->columns.fp ? inputs->columns.fp : "",
 		inputs->columns.label ? inputs->columns.label : "",

@@ -30,6 +30,22 @@ static int call_features_by(void *options, const char *value)
 	return tl_features_check(value);
 }
 
+/* Octal digits; the owner must be able to read and write. */
+static int call_permissions(void *options, const char *value)
+{
+	char *end;
+	unsigned long mode = strtoul(value, &end, 8);
+
+	if (*value < '0' || *value > '7' || *end || mode > 0777 || (mode & 0600) != 0600) {
+		tl_usage_error("--permissions: expected octal digits such as 640, with read and write "
+			       "for the owner, found '%s'",
+			       value);
+		return -1;
+	}
+	((struct ld_options *)options)->permissions = (unsigned)mode;
+	return 0;
+}
+
 /* ---- the table ---- */
 
 static const struct tl_option index_rows[] = {
@@ -63,6 +79,11 @@ static const struct tl_option index_rows[] = {
 		  "does so by itself." },
 	{ 0, "no-fp2", NULL, TL_SET(struct ld_options, fp2, 0),
 	  .help = "without second fingerprints" },
+	{ 0, "permissions", "MODE", TL_CALL(call_permissions),
+	  .help = "of its files, such as 640 (default: 600)",
+	  .more = "Permissions of its files in octal digits, such as 640 or 644 (default: 600), "
+		  "whatever the umask. The directory gets the same and search. Who may search must "
+		  "be able to write lock.mdb, or use --static." },
 	{ TL_PARAGRAPH("An index that is there must agree with those of these options that are given.") },
 	{ 0 },
 };

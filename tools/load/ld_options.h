@@ -33,6 +33,7 @@ struct ld_options {
 	const char *features_by; /* NULL */
 	int layout;             /* enum simidx_layout, or -1 */
 	unsigned bits;          /* 0 */
+	unsigned permissions;   /* of the files; 0 */
 	int no_ids;             /* 1 = none, 0 = auto, or -1 */
 	int fp2;                /* 1 = --fp2, 0 = --no-fp2, or -1 */
 	int wait_ms;            /* -1 = for ever */

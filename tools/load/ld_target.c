@@ -231,6 +231,7 @@ static int fill_create(struct ld_target *target, int of_texts, simidx_create_opt
 	create->plan = options->plan;
 	create->expect = options->expect;
 	create->fill = options->fill;
+	create->mode = options->permissions;
 	if (options->layout >= 0)
 		create->layout = (unsigned)options->layout;
 	if (options->create == LD_CREATE_TRUNCATE)
