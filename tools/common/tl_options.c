@@ -7,6 +7,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -282,11 +283,14 @@ static void refuse_name(const struct slots *slots, const char *spelled)
 static void refuse(const struct slots *slots, int c, char **argv)
 {
 	const char *spelled = argv[optind - 1];
+	int other_case = isalpha(optopt) ? optopt ^ ('a' ^ 'A') : 0;
 
 	if (c == ':')
 		tl_usage_error("option '%s' needs a value", spelled);
 	else if (optopt >= BY_NAME)
 		tl_usage_error("option '%s' takes no value", spelled);
+	else if (optopt && other_case && strchr(slots->shorts, other_case))
+		tl_usage_error("unknown option '-%c'; is -%c meant?", optopt, other_case);
 	else if (optopt)
 		tl_usage_error("unknown option '-%c'", optopt);
 	else

@@ -5,7 +5,6 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
-#include "common/tl_options.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,83 +20,61 @@
 
 #define SECOND_BITS 64
 
-static int take_number(const char *name, const char *value, uint64_t min, uint64_t max,
-		       unsigned *out)
-{
-	uint64_t number;
-
-	if (tl_option_number(name, value, min, max, &number))
-		return -1;
-	*out = (unsigned)number;
-	return 0;
-}
-
-/* One of the ways to want less than everything. */
-static int take_way(struct qr_ask *ask, unsigned mode, enum qr_show show)
-{
-	ask->ways++;
-	ask->mode = mode;
-	ask->show = show;
-	return 0;
-}
-
-static int take_limit(struct qr_ask *ask, const char *name, const char *value, unsigned mode)
-{
-	take_way(ask, mode, QR_SHOW_MATCHES);
-	return tl_option_number(name, value, 1, UINT64_MAX, &ask->limit);
-}
-
-/* The options about how much is wanted. Returns as qr_ask_take(). */
-static int take_extent(struct qr_ask *ask, int c, const char *value)
-{
-	switch (c) {
-	case QR_OPT_COUNT:
-		return take_way(ask, SIMIDX_COUNT, QR_SHOW_COUNT);
-	case QR_OPT_EXISTS:
-		return take_way(ask, SIMIDX_FIRST, QR_SHOW_EXISTS);
-	case QR_OPT_FIRST:
-		return take_way(ask, SIMIDX_FIRST, QR_SHOW_MATCHES);
-	case QR_OPT_LIMIT:
-		return take_limit(ask, "--limit", value, SIMIDX_ALL);
-	case QR_OPT_NEAREST:
-		return take_limit(ask, "--nearest", value, SIMIDX_NEAREST);
-	case QR_OPT_MAX_CANDIDATES:
-		return tl_option_number("--max-candidates", value, 1, UINT64_MAX,
-					&ask->max_candidates);
-	case QR_OPT_STRICT:
-		ask->strict = 1;
-		return 0;
-	default:
-		return 1;
-	}
-}
-
-int qr_ask_take(struct qr_ask *ask, int c, const char *value)
-{
-	switch (c) {
-	case 'k':
-		ask->has_radius = 1;
-		return take_number("--radius", value, 0, SIMIDX_MAX_RADIUS, &ask->radius);
-	case QR_OPT_ACCEPT:
-		ask->has_accept = 1;
-		return take_number("--accept", value, 0, MAX_WEIGHT_SUM, &ask->accept);
-	case QR_OPT_COMPLETE:
-		return take_number("--complete", value, 1, MAX_WEIGHT_SUM, &ask->complete);
-	case QR_OPT_PROBES:
-		return take_number("--probes", value, 1, MAX_PROBES, &ask->probes);
-	case QR_OPT_FP2:
-		ask->fp2_text = value;
-		return 0;
-	case QR_OPT_IGNORE:
-		ask->ignore_text = value;
-		return 0;
-	case QR_OPT_WEIGHTS:
-		ask->weights_path = value;
-		return 0;
-	default:
-		return take_extent(ask, c, value);
-	}
-}
+const struct tl_option qr_ask_rows[] = {
+	{ TL_SECTION("Which documents are near") },
+	{ TL_PARAGRAPH("Near to a fingerprint is what differs from it in few bits:") },
+	{ 'k', "radius", "K", TL_NUMBER(struct qr_ask, radius, 0, SIMIDX_MAX_RADIUS),
+	  .help = "in at most K bits, 0..64 (default: 3)" },
+	{ 0, "ignore", "MASK", TL_TEXT(struct qr_ask, ignore_text),
+	  .help = "the bits of a hexadecimal MASK may differ" },
+	{ 0, "second", "FP", TL_TEXT(struct qr_ask, fp2_text),
+	  .help = "the second fingerprint of the query",
+	  .more = "The second fingerprint of the query (in jsonl a member fp2), where the index has "
+		  "them: both together differ in at most 16 bits, or as --accept says." },
+	{ TL_PARAGRAPH("Near to a text is what differs in bits that hardly matter for it. Each bit has a "
+		       "weight, 32 times how far the features of the text outvote each other in it. "
+		       "The distance is the sum of the weights of the bits that differ, in both "
+		       "fingerprints where the index has two. At most 16 bits of the first may "
+		       "differ, not counting those of weight 0:") },
+	{ 0, "accept", "A", TL_NUMBER(struct qr_ask, accept, 0, MAX_WEIGHT_SUM),
+	  .help = "weights up to A are near (default: 144 or 59)",
+	  .more = "Weights up to A are near, a whole number (default: 144 with second fingerprints, "
+		  "else 59)." },
+	{ 0, "probes", "P", TL_COUNT(struct qr_ask, probes, 1, MAX_PROBES),
+	  .help = "look up the P likeliest ranges (default: 32)",
+	  .more = "Look up the P likeliest ranges of the tables (default: 32, with plan 3x22 128), "
+		  "and judge what is there." },
+	{ 0, "complete", "R", TL_NUMBER(struct qr_ask, complete, 1, MAX_WEIGHT_SUM),
+	  .help = "as many ranges that nothing within R is missed",
+	  .more = "Instead of --probes: as many ranges that nothing near within weight R is missed." },
+	{ 0, "bit-weights", "FILE", TL_TEXT(struct qr_ask, weights_path),
+	  .help = "search fingerprints by weights, too",
+	  .more = "Search fingerprints by weights, too: FILE has a weight in 0..255 for each bit, the "
+		  "lowest first, and 64 more for the second fingerprint. In jsonl rows have lists of "
+		  "their own, weights and weights2." },
+	{ TL_PARAGRAPH("With -k texts are searched as fingerprints are.") },
+	{ TL_SECTION("How much is printed") },
+	{ 0, "limit", "N", TL_COUNT(struct qr_ask, limit, 1, UINT64_MAX),
+	  .help = "the N nearest of each query",
+	  .more = "No more than the N nearest documents for each query." },
+	{ 0, "nearest", "N", TL_COUNT(struct qr_ask, nearest, 1, UINT64_MAX),
+	  .help = "the same, at any distance unless -k is given",
+	  .more = "The same, at any distance unless -k says how far; for texts among those that are "
+		  "near." },
+	{ 0, "first", NULL, TL_FLAG(struct qr_ask, first),
+	  .help = "one document, whichever is found first" },
+	{ 0, "count", NULL, TL_FLAG(struct qr_ask, count), .help = "only how many there are" },
+	{ 0, "exists", NULL, TL_FLAG(struct qr_ask, exists),
+	  .help = "only 1 or 0: whether there is one" },
+	{ 0, "max-candidates", "N", TL_COUNT(struct qr_ask, max_candidates, 1, UINT64_MAX),
+	  .help = "stop after comparing N fingerprints",
+	  .more = "Stop after comparing N fingerprints. Answers that are cut by this are counted on "
+		  "stderr." },
+	{ 0, "strict", NULL, TL_FLAG(struct qr_ask, strict),
+	  .help = "exit status 2 if an answer was cut",
+	  .more = "Exit status 2 if an answer was cut, also by --limit." },
+	{ 0 },
+};
 
 /* The first option about weights that was given, or NULL. */
 static const char *weight_option(const struct qr_ask *ask)
@@ -108,18 +85,19 @@ static const char *weight_option(const struct qr_ask *ask)
 				 : NULL;
 }
 
-int qr_ask_check(const struct qr_ask *ask, unsigned rows)
+int qr_ask_check(struct qr_ask *ask, unsigned rows)
 {
 	int has_weights = ask->weights_path || rows & (QR_MAY_BE_TEXT | QR_MAY_HAVE_MORE);
 	int has_fp2 = ask->fp2_text || rows & QR_MAY_HAVE_MORE;
 	const char *option = weight_option(ask);
+	int has_radius = ask->radius != QR_NOT_GIVEN, has_accept = ask->accept != QR_NOT_GIVEN;
 
-	if (ask->ways > 1)
+	if (!!ask->limit + !!ask->nearest + ask->first + ask->count + ask->exists > 1)
 		return tl_usage_error("--limit, --first, --count, --exists and --nearest exclude "
 				      "each other");
 	if (ask->probes && ask->complete)
 		return tl_usage_error("--probes and --complete exclude each other");
-	if (ask->has_radius && option)
+	if (has_radius && option)
 		return tl_usage_error("-k asks for the plain distance, which %s has no use for",
 				      option);
 	if (ask->weights_path && !(rows & QR_MAY_BE_FINGERPRINT))
@@ -127,9 +105,14 @@ int qr_ask_check(const struct qr_ask *ask, unsigned rows)
 	if (option && !has_weights)
 		return tl_usage_error("%s goes with texts or weights", option);
 	if (ask->fp2_text && !(rows & QR_IS_ONE))
-		return tl_usage_error("--fp2 goes with one fingerprint");
-	if (ask->has_accept && !has_fp2 && (!has_weights || ask->has_radius))
+		return tl_usage_error("--second goes with one fingerprint");
+	if (has_accept && !has_fp2 && (!has_weights || has_radius))
 		return tl_usage_error("--accept goes with weights or second fingerprints");
+	ask->limit += ask->nearest;
+	ask->mode = ask->count ? SIMIDX_COUNT :
+		    ask->nearest ? SIMIDX_NEAREST :
+		    ask->first || ask->exists ? SIMIDX_FIRST : SIMIDX_ALL;
+	ask->show = ask->count ? QR_SHOW_COUNT : ask->exists ? QR_SHOW_EXISTS : QR_SHOW_MATCHES;
 	return 0;
 }
 
@@ -211,21 +194,21 @@ int qr_ask_prepare(struct qr_ask *ask, const struct qr_context *ctx, enum tl_enc
 	int rc = read_mask("--ignore", ask->ignore_text, TL_HEX, ctx->info.bits, &ask->ignore);
 
 	if (!rc)
-		rc = read_mask("--fp2", ask->fp2_text, encoding, SECOND_BITS, &ask->fp2);
+		rc = read_mask("--second", ask->fp2_text, encoding, SECOND_BITS, &ask->fp2);
 	if (!rc && ask->weights_path)
 		rc = read_weights(ask, ctx->info.bits);
 	if (rc)
 		return rc;
 	if (ask->fp2_text && !(ctx->info.flags & SIMIDX_CREATE_FP2))
-		return tl_error("%s: has no second fingerprints, so --fp2 does not fit", ctx->path);
+		return tl_error("%s: has no second fingerprints, so --second does not fit", ctx->path);
 	if (ask->fp2_text && ask->weights_path && !ask->has_weights2)
-		return tl_error("%s: has no weights for --fp2", ask->weights_path);
+		return tl_error("%s: has no weights for --second", ask->weights_path);
 	return 0;
 }
 
 unsigned qr_ask_sketch_flags(const struct qr_ask *ask, const simidx_info *info)
 {
-	return (ask->has_radius ? 0 : SIMIDX_SKETCH_WEIGHTS) |
+	return (ask->radius != QR_NOT_GIVEN ? 0 : SIMIDX_SKETCH_WEIGHTS) |
 	       (info->flags & SIMIDX_CREATE_FP2 ? SIMIDX_SKETCH_FP2 : 0);
 }
 
@@ -242,7 +225,7 @@ static void complete_sketch(const struct qr_ask *ask, const struct in_row *row, 
 		second = row->has_fp2 && ask->has_weights2 ? ask->weights[1] : NULL;
 	}
 	sketch->bits = bits;
-	if (ask->has_radius)
+	if (ask->radius != QR_NOT_GIVEN)
 		first = NULL;
 	if (first) {
 		sketch->flags |= SIMIDX_SKETCH_WEIGHTS;
@@ -257,7 +240,7 @@ static void complete_sketch(const struct qr_ask *ask, const struct in_row *row, 
 /* The weights are those of the sketch: what is asked for in place of the defaults. */
 static void ask_by_weights(const struct qr_ask *ask, simidx_query *query)
 {
-	if (ask->has_accept)
+	if (ask->accept != QR_NOT_GIVEN)
 		query->radius = query->radius2 = ask->accept;
 	query->complete = ask->complete;
 	if (ask->probes || ask->complete)
@@ -269,11 +252,11 @@ static void ask_by_bits(const struct qr_ask *ask, const simidx_info *info, int h
 {
 	unsigned usual = ask->mode == SIMIDX_NEAREST ? info->bits : SIMIDX_DEFAULT_RADIUS;
 
-	query->radius = ask->has_radius ? ask->radius : usual;
+	query->radius = ask->radius != QR_NOT_GIVEN ? ask->radius : usual;
 	if (!has_fp2)
 		return;
 	query->flags |= SIMIDX_QUERY_FP2;
-	query->radius2 = ask->has_accept ? ask->accept : FP2_RADIUS;
+	query->radius2 = ask->accept != QR_NOT_GIVEN ? ask->accept : FP2_RADIUS;
 	/* The second distance adds to the first, which therefore need not be looked for above. */
 	if (query->radius > query->radius2)
 		query->radius = query->radius2;

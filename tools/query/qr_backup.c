@@ -4,15 +4,14 @@
 #include "query/qr_command.h"
 
 #include "common/tl_msg.h"
-#include "common/tl_options.h"
 
 static int run_backup(struct qr_context *ctx, int argc, char **argv)
 {
 	simidx_error err;
-	int code = qr_no_options(&qr_backup, argc, argv, 1);
+	int code = qr_parse(&qr_backup, ctx, NULL, argc, argv);
 	int rc;
 
-	if (code != QR_PROCEED)
+	if (code != TL_PROCEED)
 		return code;
 	if (qr_open(ctx))
 		return TL_TROUBLE;
@@ -22,12 +21,22 @@ static int run_backup(struct qr_context *ctx, int argc, char **argv)
 	return rc ? qr_fail(ctx, &err) : TL_OK;
 }
 
-static const char *const help[] = {
-	"Copy one snapshot of the index, which may be in use, to the new directory DEST.",
-	"DEST must not exist or be an empty directory, and appears only when the copy is",
-	"complete. Exit status: 0 copied; 2 not copied.",
-	NULL
+static const struct tl_option rows[] = {
+	{ TL_SECTION("Examples") },
+	{ TL_EXAMPLE("simidx-query backup index /backup/index-monday",
+		     "Copy an index, which others may write to meanwhile.") },
+	{ TL_SECTION("Exit status") },
+	{ TL_PARAGRAPH("0: copied. 2: not copied.") },
+	{ 0 },
 };
 
-const struct qr_command qr_backup = { "backup", "DEST", "copy a snapshot of an index in use",
-				      run_backup, help };
+const struct qr_command qr_backup = {
+	.line = { .name = "backup", .operands = "INDEX DEST", .least = 2, .most = 2,
+		  .summary = "copy a snapshot of an index, which may be in use",
+		  .about = "Copy one snapshot of the index, which may be in use, to the new directory "
+			   "DEST. DEST must not exist or be an empty directory, and appears only when "
+			   "the copy is complete.",
+		  .options = rows, .program = &qr_program },
+	.takes_index = 1,
+	.run = run_backup,
+};

@@ -4,15 +4,32 @@
 #include "query/qr_command.h"
 
 #include "common/tl_msg.h"
-#include "common/tl_options.h"
 #include "common/tl_path.h"
+#include "input/in_guard.h"
 
 #include <stdio.h>
 #include <string.h>
 
-int qr_is_no_index(const char *path)
+int qr_set_index(struct qr_context *ctx, const char *path)
 {
-	return strcmp(path, "-") == 0;
+	if (strcmp(path, "-") == 0)
+		return tl_usage_error("'-' is standard input, and INDEX is a directory");
+	ctx->path = path;
+	in_guard_add(path);
+	return 0;
+}
+
+int qr_parse(const struct qr_command *command, struct qr_context *ctx, void *options, int argc,
+	     char **argv)
+{
+	int code = tl_parse(&command->line, options, ctx, argc, argv);
+
+	if (code != TL_PROCEED)
+		return code;
+	tl_set_quiet(ctx->quiet);
+	if (command->takes_index && qr_set_index(ctx, argv[optind++]))
+		return TL_TROUBLE;
+	return TL_PROCEED;
 }
 
 int qr_try_open(struct qr_context *ctx, simidx_error *err)
@@ -20,8 +37,9 @@ int qr_try_open(struct qr_context *ctx, simidx_error *err)
 	simidx_open_options options = SIMIDX_OPEN_OPTIONS_INIT;
 	int rc;
 
-	options.flags = ctx->open_flags | SIMIDX_OPEN_READ_ONLY;
-	options.block_index_bytes = ctx->directory;
+	options.flags = SIMIDX_OPEN_READ_ONLY | (ctx->is_static ? SIMIDX_OPEN_STATIC : 0) |
+			(ctx->force ? SIMIDX_OPEN_FORCE : 0);
+	options.block_index_bytes = ctx->block_index;
 	options.kernel = ctx->kernel;
 	rc = tl_path_open(ctx->path, &options, &ctx->index, &ctx->info, err);
 	if (!rc && tl_progress_wanted())
@@ -73,27 +91,4 @@ int qr_open(struct qr_context *ctx)
 int qr_fail(const struct qr_context *ctx, const simidx_error *err)
 {
 	return tl_index_error(ctx->path, err);
-}
-
-int qr_print_help(const struct qr_command *command)
-{
-	printf("Usage: simidx-query [GLOBAL]... INDEX %s %s\n\n", command->name,
-	       command->arguments);
-	return tl_print_help(command->help);
-}
-
-int qr_no_options(const struct qr_command *command, int argc, char **argv, int n)
-{
-	static const struct option options[] = {
-		{ "help", no_argument, NULL, TL_LONG_OPTION },
-		{ NULL, 0, NULL, 0 },
-	};
-	int c;
-
-	while ((c = tl_next_option(argc, argv, ":", options)) != TL_OPTION_END)
-		return c == TL_LONG_OPTION ? qr_print_help(command) : TL_TROUBLE;
-	if (argc - optind != n)
-		return tl_usage_error("%s takes %d arguments, found %d", command->name, n,
-				      argc - optind);
-	return QR_PROCEED;
 }

@@ -8,48 +8,60 @@
 #ifndef QR_COMMAND_H
 #define QR_COMMAND_H
 
-#include "input/in_files.h"
-
 #include <simidx_admin.h>
 
-/** Given to every command. */
+#include "common/tl_options.h"
+
+/** Given to every command: the options of all of them, and the index. */
 struct qr_context {
-	const char *path;      /* of the index; "-" for none */
-	struct in_files_options inputs; /* --input, -F; for commands on "-" */
-	unsigned open_flags;   /* SIMIDX_OPEN_ flags */
 	int json;              /* --json */
+	int quiet;             /* --quiet */
+	int is_static;         /* --static */
+	int force;             /* --force */
 	unsigned threads;      /* --threads; 0 = one a core */
-	uint64_t directory;    /* --directory, as in simidx_open_options */
+	uint64_t block_index;  /* --block-index, as block_index_bytes of simidx_open_options */
 	const char *kernel;    /* --kernel; NULL = the best */
+	const char *path;      /* of the index; NULL = none was given */
 	simidx *index;         /* NULL until qr_open() */
 	simidx_info info;      /* as it was then */
 };
 
-/** A command; argv[0] is its name. */
+/** A command. */
 struct qr_command {
-	const char *name;
-	const char *arguments;  /* for the usage line */
-	const char *summary;    /* for the list of commands */
+	struct tl_command line; /* first, so that a pointer to it is one to the command */
+	int takes_index;        /* the first operand is INDEX */
 	/**
-	 * Read the options, open the index and do it. Returns the exit code; stdout is closed
-	 * by the caller.
+	 * Read the options by qr_parse(), open the index and do it. argv[0] is the name of the
+	 * command. Returns the exit code; stdout is closed by the caller.
 	 */
 	int (*run)(struct qr_context *ctx, int argc, char **argv);
-	const char *const *help;  /* lines below the usage line, ending with NULL */
 };
+
+/** The program, whose options are those of every command. */
+extern const struct tl_command qr_program;
 
 extern const struct qr_command qr_search;
 extern const struct qr_command qr_get;
-extern const struct qr_command qr_stats;
 extern const struct qr_command qr_dump;
+extern const struct qr_command qr_stats;
 extern const struct qr_command qr_verify;
 extern const struct qr_command qr_backup;
-extern const struct qr_command qr_similar;
-extern const struct qr_command qr_idf;
-
-/** Whether a path stands for no stored index. */
-int qr_is_no_index(const char *path);
 extern const struct qr_command qr_plan;
+extern const struct qr_command qr_idf;
+extern const struct qr_command qr_similar;
+extern const struct qr_command qr_help;
+
+/**
+ * Read a command line by tl_parse(), and take INDEX where the command has one.
+ *
+ * @param options  the struct of the command's table, or NULL if that has no options of its own
+ * @return TL_PROCEED with optind at the first operand after INDEX, or the exit code
+ */
+int qr_parse(const struct qr_command *command, struct qr_context *ctx, void *options, int argc,
+	     char **argv);
+
+/** Say which index is meant. Returns 0, or TL_TROUBLE with a message. */
+int qr_set_index(struct qr_context *ctx, const char *path);
 
 /** Open the index and read what it is. Returns 0 or the code in err. */
 int qr_try_open(struct qr_context *ctx, simidx_error *err);
@@ -67,18 +79,5 @@ int qr_open(struct qr_context *ctx);
 
 /** Tell an error of the library. Returns TL_TROUBLE. */
 int qr_fail(const struct qr_context *ctx, const simidx_error *err);
-
-/** What qr_no_options() returns when the command is to go on. */
-#define QR_PROCEED -1
-
-/** Print a command's help to stdout. Returns the exit code. */
-int qr_print_help(const struct qr_command *command);
-
-/**
- * For commands whose only option is --help and which take `n` operands.
- *
- * @return QR_PROCEED with optind at the first operand, or the exit code
- */
-int qr_no_options(const struct qr_command *command, int argc, char **argv, int n);
 
 #endif /* QR_COMMAND_H */

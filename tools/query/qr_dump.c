@@ -50,45 +50,44 @@ static int dump(struct qr_context *ctx, int json)
 	return code;
 }
 
-/* Options without a letter. */
-enum long_option { OPT_FORMAT = TL_LONG_OPTION, OPT_HELP };
+static const char *const formats[] = { "tsv", "jsonl", NULL };
+
+struct options {
+	int json; /* place in formats */
+};
 
 static int run_dump(struct qr_context *ctx, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "format", required_argument, NULL, OPT_FORMAT },
-		{ "help", no_argument, NULL, OPT_HELP },
-		{ NULL, 0, NULL, 0 },
-	};
-	static const char *const formats[] = { "tsv", "jsonl", NULL };
-	int json = ctx->json;
-	int c;
+	struct options options = { .json = -1 };
+	int code = qr_parse(&qr_dump, ctx, &options, argc, argv);
 
-	while ((c = tl_next_option(argc, argv, ":", options)) != TL_OPTION_END) {
-		if (c == OPT_HELP)
-			return qr_print_help(&qr_dump);
-		if (c == TL_OPTION_BAD)
-			return TL_TROUBLE;
-		json = tl_option_word("--format", optarg, formats);
-		if (json < 0)
-			return TL_TROUBLE;
-	}
-	if (optind != argc)
-		return tl_usage_error("dump takes no arguments, found %d", argc - optind);
-	return dump(ctx, json);
+	if (code != TL_PROCEED)
+		return code;
+	return dump(ctx, options.json < 0 ? ctx->json : options.json);
 }
 
-static const char *const help[] = {
-	"Print all documents of one snapshot by ascending id, in a form that simidx-load",
-	"takes back. An index without ids gives its distinct fingerprints, ascending.",
-	"",
-	"  --format tsv    id, fingerprint, label, separated by tabs; the label has the",
-	"                  escapes \\t \\n \\r \\\\ \\xHH (default, except with --json)",
-	"  --format jsonl  objects with id, label, fp, and fp2 where the index has it; a",
-	"                  label that is not UTF-8 is hexadecimal in label_hex",
-	"  --help          print this and stop",
-	NULL
+static const struct tl_option rows[] = {
+	{ 0, "format", "tsv|jsonl", TL_WORD(struct options, json, formats),
+	  .help = "how rows are written (default: tsv)",
+	  .more = "tsv (default, except with --json): id, fingerprint and label, separated by tabs; "
+		  "the label has the escapes \\t \\n \\r \\\\ \\xHH. jsonl: objects with the members "
+		  "id, label, fp, and fp2 where the index has it; a label that is not UTF-8 is "
+		  "hexadecimal in label_hex." },
+	{ TL_SECTION("Examples") },
+	{ TL_EXAMPLE("simidx-query dump index | simidx-load -F dump copy -",
+		     "Build another index of the same documents.") },
+	{ TL_EXAMPLE("simidx-query dump index | simidx-query search -F dump index -",
+		     "All near documents of each document of the index.") },
+	{ 0 },
 };
 
-const struct qr_command qr_dump = { "dump", "[--format tsv|jsonl]",
-				    "all documents, to be loaded again", run_dump, help };
+const struct qr_command qr_dump = {
+	.line = { .name = "dump", .operands = "INDEX", .least = 1, .most = 1,
+		  .summary = "print all documents, to be loaded again",
+		  .about = "Print all documents of one snapshot by ascending id, in a form that "
+			   "simidx-load takes back. An index without ids gives its distinct "
+			   "fingerprints, ascending.",
+		  .options = rows, .program = &qr_program },
+	.takes_index = 1,
+	.run = run_dump,
+};

@@ -5,9 +5,9 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
-#include "common/tl_options.h"
 #include "query/qr_print.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* What the operands are. */
@@ -133,47 +133,49 @@ static int get_all(struct qr_context *ctx, enum get_by by, char **operands, int 
 	return code;
 }
 
-/* Options without a letter. */
-enum long_option { OPT_HELP = TL_LONG_OPTION, OPT_ID, OPT_LABEL };
+/* ---- the command ---- */
+
+struct options {
+	int id;
+	int label;
+};
 
 static int run_get(struct qr_context *ctx, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "help", no_argument, NULL, OPT_HELP },
-		{ "id", no_argument, NULL, OPT_ID },
-		{ "label", no_argument, NULL, OPT_LABEL },
-		{ NULL, 0, NULL, 0 },
-	};
-	enum get_by by = BY_FINGERPRINT, wanted;
-	int c;
+	struct options options = { 0 };
+	int code = qr_parse(&qr_get, ctx, &options, argc, argv);
+	enum get_by by = options.id ? BY_ID : options.label ? BY_LABEL : BY_FINGERPRINT;
 
-	while ((c = tl_next_option(argc, argv, ":", options)) != TL_OPTION_END) {
-		if (c == TL_OPTION_BAD)
-			return TL_TROUBLE;
-		if (c == OPT_HELP)
-			return qr_print_help(&qr_get);
-		wanted = c == OPT_ID ? BY_ID : BY_LABEL;
-		if (by != BY_FINGERPRINT && by != wanted)
-			return tl_usage_error("--id and --label exclude each other");
-		by = wanted;
-	}
-	if (optind == argc)
-		return tl_usage_error("get: nothing to look up");
+	if (code != TL_PROCEED)
+		return code;
+	if (options.id && options.label)
+		return tl_usage_error("--id and --label exclude each other");
 	return get_all(ctx, by, argv + optind, argc - optind);
 }
 
-static const char *const help[] = {
-	"Print the documents that have exactly these fingerprints or, with an option,",
-	"these ids or labels. What an argument is, is never guessed.",
-	"",
-	"  --id      the arguments are ids",
-	"  --label   the arguments are labels, compared byte by byte",
-	"  --help    print this and stop",
-	"",
-	"Output as for search: query, id, fingerprint, distance (0) and label.",
-	"Exit status: 0 all found; 1 something was not found; 2 trouble.",
-	NULL
+static const struct tl_option rows[] = {
+	{ TL_SECTION("What the arguments are") },
+	{ 0, "id", NULL, TL_FLAG(struct options, id), .help = "ids" },
+	{ 0, "label", NULL, TL_FLAG(struct options, label), .help = "labels",
+	  .more = "Labels, compared byte by byte." },
+	{ TL_SECTION("Output") },
+	{ TL_PARAGRAPH("As for search: query, id, fingerprint, distance (0) and label.") },
+	{ TL_SECTION("Examples") },
+	{ TL_EXAMPLE("simidx-query get index --label articles/1.txt",
+		     "The document of this label.") },
+	{ TL_EXAMPLE("simidx-query get index 91b7584a2265b1f5",
+		     "All documents with exactly this fingerprint.") },
+	{ TL_SECTION("Exit status") },
+	{ TL_PARAGRAPH("0: all were found. 1: something was not found. 2: trouble.") },
+	{ 0 },
 };
 
-const struct qr_command qr_get = { "get", "FP... | --id ID... | --label LABEL...",
-				   "documents by fingerprint, id or label", run_get, help };
+const struct qr_command qr_get = {
+	.line = { .name = "get", .operands = "INDEX KEY...", .least = 2, .most = INT_MAX,
+		  .summary = "print documents by fingerprint, id or label",
+		  .about = "Print the documents that have exactly these fingerprints or, with an "
+			   "option, these ids or labels. What an argument is, is never guessed.",
+		  .options = rows, .program = &qr_program },
+	.takes_index = 1,
+	.run = run_get,
+};

@@ -5,10 +5,10 @@
 
 #include "common/tl_escape.h"
 #include "common/tl_msg.h"
-#include "common/tl_options.h"
 #include "common/tl_text_options.h"
 #include "input/in_files.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +35,8 @@ struct words {
 
 struct options {
 	struct tl_text_options text;
+	struct in_columns columns;
+	int format_word; /* 1 + place in in_format_names; 0 = by the names of the files */
 	uint64_t min_texts;
 };
 
@@ -189,7 +191,7 @@ static int print_words(struct words *words, uint64_t min_texts)
 
 /* ---- the command ---- */
 
-static int make_dictionary(const struct qr_context *ctx, struct options *options)
+static int make_dictionary(struct options *options, const struct in_files_options *files)
 {
 	struct words words = { NULL, 0, 0, 0 };
 	simidx_text *text = NULL;
@@ -208,10 +210,10 @@ static int make_dictionary(const struct qr_context *ctx, struct options *options
 	if (strncmp(simidx_text_profile(text), "char-", 5) == 0)
 		code = tl_error("there are no dictionaries of characters: --extractor words1, "
 				"words12 or han12");
-	if (!code && in_files_check(&ctx->inputs, &bytes))
+	if (!code && in_files_check(files, &bytes))
 		code = TL_TROUBLE;
 	if (!code)
-		code = count_files(&words, text, &ctx->inputs);
+		code = count_files(&words, text, files);
 	if (!code)
 		code = print_words(&words, options->min_texts);
 	for (size_t i = 0; i < words.n_slots; i++)
@@ -221,72 +223,66 @@ static int make_dictionary(const struct qr_context *ctx, struct options *options
 	return code;
 }
 
-/* Options without a letter. */
-enum long_option { OPT_HELP = TL_LONG_OPTION, OPT_MIN_TEXTS };
+static const struct tl_option rows[] = {
+	{ 'F', "format", "FORMAT", TL_WORD_FROM(struct options, format_word, in_format_names, 1),
+	  .help = "format of all files (default: by their names)",
+	  .more = "Format of all files (default: by their names, as in simidx-load)." },
+	{ 0, "min-texts", "N", TL_COUNT(struct options, min_texts, 1, UINT64_MAX), .standard = "1",
+	  .help = "only words that are in N texts or more" },
+	{ TL_GROUP(in_columns_rows, struct options, columns) },
+	{ TL_SECTION("What words are") },
+	{ TL_PARAGRAPH("These should be the same when the dictionary is used; --extractor is words1 here if "
+		       "it is not given.") },
+	{ TL_GROUP(tl_text_cutting_rows, struct options, text) },
+	{ TL_SECTION("Examples") },
+	{ TL_EXAMPLE("simidx-query idf articles.jsonl >words.idf",
+		     "Make a dictionary of the texts in a file.") },
+	{ TL_EXAMPLE("simidx-load --extractor tfidf --idf words.idf index articles.jsonl",
+		     "Use it.") },
+	{ TL_SECTION("Exit status") },
+	{ TL_PARAGRAPH("0: done. 1: there were no texts. 2: trouble, also with a row that is no text; then "
+		       "nothing is printed.") },
+	{ 0 },
+};
 
-static int take_option(struct options *options, int c)
+/* The files that are named on the command line. Returns 0 or TL_TROUBLE. */
+static int take_files(const struct options *options, char **paths, int n,
+		      struct in_files_options *files)
 {
-	int rc;
-
-	/* These say what becomes of counts, and here are only counts. */
-	if (c == TL_OPT_IDF || c == TL_OPT_WEIGHTS || c == TL_OPT_TOP ||
-	    c == TL_OPT_MIN_TOKENS || c == TL_OPT_SHORT || c == TL_OPT_SEED)
-		return tl_usage_error("idf takes of the options about texts only --extractor, "
-				      "--grams, --stop, --words and --stem");
-	rc = tl_text_take(&options->text, c, optarg);
-	if (rc <= 0)
-		return rc ? TL_TROUBLE : 0;
-	if (c != OPT_MIN_TEXTS)
-		return TL_TROUBLE;
-	return tl_option_number("--min-texts", optarg, 1, UINT64_MAX, &options->min_texts) ?
-		       TL_TROUBLE :
-		       0;
+	files->operands = paths;
+	files->n_operands = (size_t)n;
+	files->columns = options->columns;
+	if (options->format_word)
+		files->format = in_format_named(in_format_names[options->format_word - 1]);
+	for (int i = 0; i < n; i++)
+		if (strcmp(paths[i], "-") == 0 && !files->format)
+			return tl_usage_error("standard input needs its format: -F FORMAT");
+	return 0;
 }
 
 static int run_idf(struct qr_context *ctx, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "help", no_argument, NULL, OPT_HELP },
-		{ "min-texts", required_argument, NULL, OPT_MIN_TEXTS },
-		TL_TEXT_OPTIONS,
-		{ NULL, 0, NULL, 0 },
-	};
-	struct options options = { .min_texts = 1 };
-	int c, code = 0;
+	struct options options = { 0 };
+	struct in_files_options files = { 0 };
+	int code = qr_parse(&qr_idf, ctx, &options, argc, argv);
 
-	while (!code && (c = tl_next_option(argc, argv, ":", longs)) != TL_OPTION_END) {
-		if (c == OPT_HELP)
-			return qr_print_help(&qr_idf);
-		code = take_option(&options, c);
-	}
-	if (!code && argc > optind)
-		code = tl_usage_error("idf takes no arguments, found '%s'", argv[optind]);
-	if (!code && ctx->json)
+	if (code == TL_PROCEED && ctx->json)
 		code = tl_usage_error("idf prints a dictionary, with or without --json");
-	if (!code && !qr_is_no_index(ctx->path))
-		code = tl_usage_error("idf counts words of texts, which no index holds: "
-				      "--input FILE - idf");
-	if (!code && !ctx->inputs.n_operands)
-		code = tl_usage_error("idf: no --input FILE given");
-	if (!code)
-		code = make_dictionary(ctx, &options);
+	if (code == TL_PROCEED && take_files(&options, argv + optind, argc - optind, &files))
+		code = TL_TROUBLE;
+	if (code == TL_PROCEED)
+		code = make_dictionary(&options, &files);
 	tl_text_options_free(&options.text);
 	return code;
 }
 
-static const char *const help[] = {
-	"Print a dictionary for 'simidx-load --extractor tfidf --idf': a line \"word idf\"",
-	"for each word in the texts of --input FILE, ordered by their bytes. The idf is",
-	"ln(1 + N / n), N being the number of texts and n that of those with the word.",
-	"INDEX is '-'. A row that is no text ends it: nothing is printed, exit 2.",
-	"",
-	"  --min-texts N        only words that are in N texts or more (default 1)",
-	"  --extractor NAME     words1 (default), words12 (also pairs of words), han12",
-	"  --grams, --stop, --words, --stem",
-	"                       as in simidx-load --help; should be the same there",
-	"  --help               print this and stop",
-	NULL
+const struct qr_command qr_idf = {
+	.line = { .name = "idf", .operands = "FILE...", .least = 1, .most = INT_MAX,
+		  .summary = "make a dictionary of the words of texts",
+		  .about = "Print a dictionary for 'simidx-load --extractor tfidf --idf': a line "
+			   "\"word idf\" for each word in the texts of the files, ordered by their "
+			   "bytes. The idf is ln(1 + N / n), N being the number of texts and n that of "
+			   "those with the word.",
+		  .options = rows, .program = &qr_program },
+	.run = run_idf,
 };
-
-const struct qr_command qr_idf = { "idf", "[OPTION]...", "an IDF dictionary of texts", run_idf,
-				   help };

@@ -82,11 +82,10 @@ static int plan(struct qr_context *ctx, const struct qr_plan_request *request)
 }
 
 /* What an index has is not asked for again. */
-static int take_from_index(struct qr_context *ctx, struct qr_plan_request *request)
+static int take_from_index(struct qr_context *ctx, struct qr_plan_request *request,
+			   const char *path)
 {
-	if (strcmp(ctx->path, "-") == 0)
-		return 0;
-	if (qr_open(ctx))
+	if (qr_set_index(ctx, path) || qr_open(ctx))
 		return TL_TROUBLE;
 	if (!request->documents)
 		request->documents = ctx->info.documents;
@@ -95,80 +94,53 @@ static int take_from_index(struct qr_context *ctx, struct qr_plan_request *reque
 	return 0;
 }
 
-/* Options without a letter. */
-enum long_option { OPT_BITS = TL_LONG_OPTION, OPT_DOCUMENTS, OPT_HELP };
-
-static int take_option(struct qr_plan_request *request, int c)
-{
-	uint64_t number = 0;
-	int rc = -1;
-
-	switch (c) {
-	case 'k':
-		rc = tl_option_number("--radius", optarg, 0, SIMIDX_MAX_RADIUS, &number);
-		request->radius = (unsigned)number;
-		break;
-	case OPT_BITS:
-		rc = tl_option_number("--bits", optarg, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS, &number);
-		request->bits = (unsigned)number;
-		break;
-	case OPT_DOCUMENTS:
-		rc = tl_option_number("--documents", optarg, 1, SIMIDX_MAX_ID,
-				      &request->documents);
-		break;
-	}
-	return rc ? TL_TROUBLE : 0;
-}
-
 static int run_plan(struct qr_context *ctx, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "bits", required_argument, NULL, OPT_BITS },
-		{ "documents", required_argument, NULL, OPT_DOCUMENTS },
-		{ "help", no_argument, NULL, OPT_HELP },
-		{ "radius", required_argument, NULL, 'k' },
-		{ "within", required_argument, NULL, 'k' },
-		{ NULL, 0, NULL, 0 },
-	};
 	struct qr_plan_request request = { 0, 0, SIMIDX_DEFAULT_RADIUS };
-	int c;
+	int code = qr_parse(&qr_plan, ctx, &request, argc, argv);
 
-	while ((c = tl_next_option(argc, argv, ":k:", options)) != TL_OPTION_END) {
-		if (c == OPT_HELP)
-			return qr_print_help(&qr_plan);
-		if (take_option(&request, c))
-			return TL_TROUBLE;
-	}
-	if (optind != argc)
-		return tl_usage_error("plan takes no arguments, found %d", argc - optind);
-	if (take_from_index(ctx, &request))
+	if (code != TL_PROCEED)
+		return code;
+	if (optind < argc && take_from_index(ctx, &request, argv[optind]))
 		return TL_TROUBLE;
 	if (!request.bits)
 		request.bits = SIMIDX_DEFAULT_BITS;
 	if (!request.documents)
-		return tl_usage_error("plan: expected --documents N");
+		return tl_usage_error("plan: expected --documents N or an INDEX that has some");
 	if (request.radius > request.bits)
 		return tl_usage_error("--radius: expected a number in 0..%u, found '%u'",
 				      request.bits, request.radius);
 	return plan(ctx, &request);
 }
 
-static const char *const help[] = {
-	"Tell what each plan would take for N documents: its tables, the bytes of these",
-	"and of everything for each document, and for a query of radius K the ranges that",
-	"are looked up, the fingerprints that are compared, and the time, with everything",
-	"in memory. INDEX is '-', or an index, whose size and bits are taken then.",
-	"",
-	"  --documents N    how many documents",
-	"  -k, --radius K   of the queries, 0..64 (default 3); also --within K",
-	"  --bits F         of the fingerprints, 16..64 (default 64)",
-	"  --help           print this and stop",
-	"",
-	"With --json: an object for each plan with the members plan, documents, bits,",
-	"radius, tables, table_bytes and bytes (for each document), bytes_in_all, probes,",
-	"candidates and microseconds.",
-	NULL
+static const struct tl_option rows[] = {
+	{ 0, "documents", "N", TL_COUNT(struct qr_plan_request, documents, 1, SIMIDX_MAX_ID),
+	  .help = "how many documents; K, M or G may follow",
+	  .more = "How many documents there will be, such as 20M (default: those of INDEX)." },
+	{ 'k', "radius", "K", TL_NUMBER(struct qr_plan_request, radius, 0, SIMIDX_MAX_RADIUS),
+	  .help = "queries allow K bits to differ, 0..64 (default: 3)" },
+	{ 0, "bits", "F",
+	  TL_NUMBER(struct qr_plan_request, bits, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS),
+	  .help = "bits of a fingerprint, 16..64",
+	  .more = "Bits of a fingerprint, 16..64 (default: those of INDEX, else 64)." },
+	{ TL_SECTION("Output") },
+	{ TL_PARAGRAPH("With --json: an object for each plan with the members plan, documents, bits, "
+		       "radius, tables, table_bytes and bytes (for each document), bytes_in_all, "
+		       "probes, candidates and microseconds.") },
+	{ TL_SECTION("Examples") },
+	{ TL_EXAMPLE("simidx-query plan --documents 100M",
+		     "Compare the plans for 100,000,000 documents, before anything is loaded.") },
+	{ TL_EXAMPLE("simidx-query plan -k 7 index", "What each plan would need for this index.") },
+	{ 0 },
 };
 
-const struct qr_command qr_plan = { "plan", "[--documents N] [-k K] [--bits F]",
-				    "what each plan would take and give", run_plan, help };
+const struct qr_command qr_plan = {
+	.line = { .name = "plan", .operands = "[INDEX]", .most = 1,
+		  .summary = "predict the size and speed of each plan",
+		  .about = "Predict what each plan needs for N documents: its tables, the bytes of "
+			   "these and of everything for each document; and for a query of radius K "
+			   "the ranges that are looked up, the fingerprints that are compared, and "
+			   "the time, with everything in memory.",
+		  .options = rows, .program = &qr_program },
+	.run = run_plan,
+};

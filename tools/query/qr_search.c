@@ -5,13 +5,14 @@
 
 #include "common/tl_features.h"
 #include "common/tl_msg.h"
-#include "common/tl_options.h"
 #include "common/tl_text_options.h"
 #include "input/in_reader.h"
 #include "query/qr_queue.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A search over many queries. */
 struct search {
@@ -19,7 +20,9 @@ struct search {
 	struct tl_text_options text_options;
 	simidx_text *text;           /* NULL until the first text */
 	const char *features_by;        /* NULL */
-	const struct in_format *format; /* NULL: operands are fingerprints */
+	int texts;                      /* --text */
+	int format_word;                /* --format: 1 + place in in_format_names; 0 = not given */
+	const struct in_format *format; /* by these; NULL: by the operand */
 	struct in_columns columns;
 	struct in_reader rows;
 	struct qr_ask ask;
@@ -146,19 +149,48 @@ static int search_file(struct search *search, const char *path, const struct in_
 	return code;
 }
 
+/* What an operand is: a file of this format, or NULL for a fingerprint. */
+static const struct in_format *format_of(const struct search *search, const char *operand)
+{
+	const struct in_format *format;
+	const char *reason;
+
+	if (search->format)
+		return search->format;
+	if (strcmp(operand, "-") == 0)
+		return &in_format_lines;
+	/* No fingerprint ends so, in whatever encoding; as texts, any name would do. */
+	format = in_format_of_path(operand, &reason);
+	return format == &in_format_text ? NULL : format;
+}
+
+/* Tell why an operand is no fingerprint, and what else it may be meant to be. */
+static void refuse_operand(const struct search *search, const char *operand, const char *reason)
+{
+	const char *profile = search->ctx->info.profile;
+	int has_texts = *profile && tl_features_is_text(profile);
+
+	if (access(operand, F_OK) == 0)
+		tl_error("%s: %s; to read this file: %s", operand, reason,
+			 has_texts ? "--text, or -F lines if it has fingerprints" : "-F lines");
+	else if (has_texts)
+		tl_error("%s: %s; for texts: --text FILE", operand, reason);
+	else
+		tl_error("%s: %s", operand, reason);
+}
+
 static int search_operand(struct search *search, const char *operand)
 {
+	const struct in_format *format = format_of(search, operand);
 	struct in_row row = { .kind = IN_FINGERPRINT, .id = SIMIDX_NO_ID };
 	char reason[256];
 
-	if (search->format)
-		return search_file(search, operand, search->format);
-	if (strcmp(operand, "-") == 0)
-		return search_file(search, operand, &in_format_lines);
+	if (format)
+		return search_file(search, operand, format);
 	if (tl_parse_encoded(search->columns.encoding, operand, strlen(operand),
 			     search->ctx->info.bits, "fingerprint", &row.fp,
 			     reason, sizeof(reason))) {
-		tl_error("%s: %s", operand, reason);
+		refuse_operand(search, operand, reason);
 		search->malformed = 1;
 		return 0;
 	}
@@ -196,39 +228,42 @@ static int search_operands(struct search *search, char **operands, int n)
 	return search->queue.matched ? TL_OK : TL_PARTLY;
 }
 
-static int search_all(struct search *search, char **operands, int n)
-{
-	int code = qr_open(search->ctx);
-
-	if (!code)
-		code = qr_ask_prepare(&search->ask, search->ctx, search->columns.encoding);
-	return code ? code : search_operands(search, operands, n);
-}
-
 /* What the queries may be, for checking the options. */
 static unsigned kinds_of_rows(const struct search *search, char **operands, int n)
 {
-	if (search->format == &in_format_text || search->format == &in_format_features)
-		return QR_MAY_BE_TEXT;
-	if (search->format == &in_format_jsonl)
-		return QR_MAY_BE_TEXT | QR_MAY_BE_FINGERPRINT | QR_MAY_HAVE_MORE;
-	if (!search->format && n == 1 && strcmp(operands[0], "-") != 0)
-		return QR_MAY_BE_FINGERPRINT | QR_IS_ONE;
-	return QR_MAY_BE_FINGERPRINT;
+	const struct in_format *format = NULL;
+	unsigned kinds = 0;
+
+	for (int i = 0; i < n; i++) {
+		format = format_of(search, operands[i]);
+		if (format == &in_format_text || format == &in_format_features)
+			kinds |= QR_MAY_BE_TEXT;
+		else if (format == &in_format_jsonl)
+			kinds |= QR_MAY_BE_TEXT | QR_MAY_BE_FINGERPRINT | QR_MAY_HAVE_MORE;
+		else
+			kinds |= QR_MAY_BE_FINGERPRINT;
+	}
+	return n == 1 && !format ? kinds | QR_IS_ONE : kinds;
 }
 
-/* Options about texts or features where the queries are something else. */
-static int check_kinds(const struct search *search)
+/* Options about texts, features or columns where a query is something else. */
+static int check_operand(const struct search *search, const char *operand)
 {
-	const struct in_format *format = search->format;
+	const struct in_format *format = format_of(search, operand);
 	const char *kind = format == &in_format_text	   ? "texts"
 			   : format == &in_format_features ? "features"
 							   : "fingerprints";
+	const char *misfit;
 
+	if (format && in_format_missing(format))
+		return tl_error("%s", in_format_missing(format));
+	misfit = in_format_misfit(format ? format : &in_format_lines, &search->columns);
+	if (misfit)
+		return tl_usage_error("%s", misfit);
 	if (format == &in_format_jsonl)
 		return 0;
 	if (search->text_options.given && format != &in_format_text)
-		return tl_usage_error("%s goes with texts, and the queries are %s",
+		return tl_usage_error("--%s goes with texts, and the queries are %s",
 				      search->text_options.given, kind);
 	if (search->features_by && format != &in_format_features)
 		return tl_usage_error("--features-by goes with features, and the queries are %s",
@@ -236,168 +271,127 @@ static int check_kinds(const struct search *search)
 	return 0;
 }
 
-static int set_format(struct search *search, const char *name)
+static int check_options(struct search *search, char **operands, int n)
 {
-	const struct in_format *format;
+	int code = 0;
 
-	if (tl_option_word("--format", name, in_format_names) < 0)
+	if (search->texts && search->format_word)
+		return tl_usage_error("--text and --format exclude each other");
+	if (search->texts)
+		search->format = &in_format_text;
+	else if (search->format_word)
+		search->format = in_format_named(in_format_names[search->format_word - 1]);
+	if (search->features_by && tl_features_check(search->features_by))
 		return TL_TROUBLE;
-	format = in_format_named(name);
-	if (search->format && search->format != format)
-		return tl_usage_error("more than one format given");
-	if (in_format_missing(format))
-		return tl_error("%s", in_format_missing(format));
-	search->format = format;
-	return 0;
+	for (int i = 0; i < n && !code; i++)
+		code = check_operand(search, operands[i]);
+	return code ? code : qr_ask_check(&search->ask, kinds_of_rows(search, operands, n));
 }
 
-/* Options without a letter. */
-enum long_option { OPT_EXPLAIN = TL_LONG_OPTION, OPT_FEATURES_BY, OPT_HELP, OPT_TEXT };
-
-static int take_option(struct search *search, int c)
+static int search_all(struct search *search, char **operands, int n)
 {
-	int rc = in_columns_take(&search->columns, c, optarg);
-
-	if (rc > 0)
-		rc = tl_text_take(&search->text_options, c, optarg);
-	if (rc > 0)
-		rc = qr_ask_take(&search->ask, c, optarg);
-	if (rc <= 0)
-		return rc ? TL_TROUBLE : 0;
-	switch (c) {
-	case OPT_EXPLAIN:
-		search->explains = 1;
-		return 0;
-	case OPT_FEATURES_BY:
-		search->features_by = optarg;
-		return tl_features_check(optarg);
-	case OPT_TEXT:
-		return set_format(search, "text");
-	case 'F':
-		return set_format(search, optarg);
-	default:
+	if (check_options(search, operands, n) || qr_open(search->ctx) ||
+	    qr_ask_prepare(&search->ask, search->ctx, search->columns.encoding))
 		return TL_TROUBLE;
-	}
+	return search_operands(search, operands, n);
 }
+
+/* ---- the command ---- */
+
+static const struct tl_option rows[] = {
+	{ TL_SECTION("What the queries are") },
+	{ TL_PARAGRAPH("Fingerprints, in hexadecimal; '-' for fingerprints on standard input, one a line; "
+		       "files with an ending that tells a format (.jsonl, .ndjson, .tsv, .csv, .npy, "
+		       "also with .gz or .zst after it); or, with one of these options, files, '-' "
+		       "being standard input:") },
+	{ 0, "text", NULL, TL_FLAG(struct search, texts), .help = "each QUERY is a file with a UTF-8 text" },
+	{ 'F', "format", "FORMAT", TL_WORD_FROM(struct search, format_word, in_format_names, 1),
+	  .help = "each QUERY is a file of this format",
+	  .more = "Each QUERY is a file of this format. simidx-load --help describes formats, "
+		  "compression and the next options." },
+	{ TL_GROUP(in_columns_rows, struct search, columns) },
+	{ 0, "features-by", "NAME", TL_TEXT(struct search, features_by),
+	  .help = "who made the features of the queries",
+	  .more = "Who made features of -F features or jsonl, if the index was told." },
+	{ TL_GROUP(qr_ask_rows, struct search, ask) },
+	{ 0, "explain", NULL, TL_FLAG(struct search, explains),
+	  .help = "how each query is looked up, and what that took",
+	  .more = "In place of an answer: how each query is looked up, and what that took. See "
+		  "Explanations below." },
+	{ TL_SECTION("How texts become fingerprints") },
+	{ TL_PARAGRAPH("As those of the index did. It does not hold the files of --stop, --words and --idf, "
+		       "so these must be given again. The other options are checked against it, but "
+		       "--min-tokens and --short are about the queries: with --short reject those "
+		       "that are short are not answered.") },
+	{ TL_GROUP(tl_text_rows, struct search, text_options) },
+	{ TL_SECTION("Output") },
+	{ TL_PARAGRAPH("A line for each match with columns that are separated by tabs: query, id, "
+		       "fingerprint, distance (bits that differ, whatever their weights) and label; "
+		       "with --count or --exists the query and the number. Queries come in the order "
+		       "of the input, the matches of a query nearest first, then by id. A query is "
+		       "called by its fingerprint, the path of a text, or the label of a row, else "
+		       "its id. Queries and labels have the escapes \\t \\n \\r \\\\ \\xHH.\n"
+		       "Queries are answered many at once, but never wait for one that has not come "
+		       "yet.") },
+	{ TL_SECTION("JSON") },
+	{ TL_PARAGRAPH("With --json: a line for each query, an object with these members. Names that are "
+		       "not UTF-8 are hexadecimal in query_hex and label_hex instead.") },
+	{ TL_TERM("query", "What the query is called, as in the first column.") },
+	{ TL_TERM("fingerprint", "Its fingerprint.") },
+	{ TL_TERM("tokens, short", "Of texts: how many tokens it has, and whether that is few.") },
+	{ TL_TERM("matches", "A list of objects with id, fp, distance (bits), weight (of the bits that "
+			     "differ, in units of --accept; without weights the same as distance), "
+			     "label and, with second fingerprints, distance2.") },
+	{ TL_TERM("count, exists", "Instead of matches, with these options.") },
+	{ TL_TERM("truncated", "Whether the answer was cut.") },
+	{ TL_TERM("complete_to", "Nothing near within this distance was missed; -1: not even at distance 0 "
+				 "is that sure.") },
+	{ TL_SECTION("Explanations") },
+	{ TL_PARAGRAPH("--explain prints how a query was looked up, then the best of the other ways. A way "
+		       "is a list of tables such as \"t01<=1/16 t02<=0/16\": in table t01 those ranges "
+		       "are read whose 16 leading bits differ from the query's in at most 1, in t02 "
+		       "the one in which none differs. An \"m\" at the end (t01<=1/16m): ranges that "
+		       "differ only in the last bits lie side by side and are read as one. \"scan of "
+		       "t01\": the whole table is read. Probes are ranges, candidates the entries in "
+		       "them, both as predicted, with the time. What it took is counted: probes, "
+		       "blocks that were read, candidates that were compared, fingerprints that were "
+		       "near, their documents. Ranges are thought to be equally full until one that "
+		       "is read turns out to be far from it.") },
+	{ TL_PARAGRAPH("With --json an object has query, fingerprint, chosen and rejected (ways, with "
+		       "access, probes, candidates and microseconds), looked_up (whether predictions "
+		       "are by how full the ranges really are), probes, blocks, candidates, "
+		       "fingerprints, count, truncated, complete_to, kernel and block_indexes (tables "
+		       "that were looked up through one).") },
+	{ TL_SECTION("Examples") },
+	{ TL_EXAMPLE("simidx-query search index 91b7584a2265b1f5",
+		     "Documents whose fingerprints differ from this one in at most 3 bits.") },
+	{ TL_EXAMPLE("simidx-query search index --text article.txt", "Documents near to a text.") },
+	{ TL_EXAMPLE("simidx-query search index -k 7 --count -F lines hashes.txt",
+		     "How many documents there are within 7 bits of each line of a file.") },
+	{ TL_EXAMPLE("simidx-query dump index | simidx-query search -F dump index -",
+		     "All near documents of each document of the index.") },
+	{ TL_SECTION("Exit status") },
+	{ TL_PARAGRAPH("0: something matched. 1: nothing matched. 2: trouble, also with only one query, "
+		       "which is told with its file and line while the others are answered.") },
+	{ 0 },
+};
 
 static int run_search(struct qr_context *ctx, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "explain", no_argument, NULL, OPT_EXPLAIN },
-		{ "features-by", required_argument, NULL, OPT_FEATURES_BY },
-		{ "format", required_argument, NULL, 'F' },
-		{ "help", no_argument, NULL, OPT_HELP },
-		{ "text", no_argument, NULL, OPT_TEXT },
-		IN_COLUMNS_OPTIONS,
-		TL_TEXT_OPTIONS,
-		QR_ASK_OPTIONS,
-		{ NULL, 0, NULL, 0 },
-	};
-	struct search search = { .ctx = ctx };
-	const char *misfit;
-	unsigned kinds;
-	int c, code = 0;
+	struct search search = { .ctx = ctx, .ask = QR_ASK_INIT };
+	int code = qr_parse(&qr_search, ctx, &search, argc, argv);
 
-	while ((c = tl_next_option(argc, argv, ":F:k:", options)) != TL_OPTION_END) {
-		if (c == OPT_HELP)
-			return qr_print_help(&qr_search);
-		code = take_option(&search, c);
-		if (code)
-			break;
-	}
-	if (!code && optind == argc)
-		code = tl_usage_error("search: no queries given");
-	misfit = in_format_misfit(search.format ? search.format : &in_format_lines,
-				  &search.columns);
-	if (!code && misfit)
-		code = tl_usage_error("%s", misfit);
-	kinds = kinds_of_rows(&search, argv + optind, argc - optind);
-	if (!code && (check_kinds(&search) || qr_ask_check(&search.ask, kinds)))
-		code = TL_TROUBLE;
-	if (!code)
+	if (code == TL_PROCEED)
 		code = search_all(&search, argv + optind, argc - optind);
 	tl_text_options_free(&search.text_options);
 	return code;
 }
 
-static const char *const help[] = {
-	"Print the documents that are near to each query.",
-	"",
-	"Queries are fingerprints, in hexadecimal; '-' for fingerprints on standard",
-	"input, one a line; or, with one of these options, files, '-' being standard",
-	"input:",
-	"  --text               each file is a UTF-8 text",
-	"  -F, --format FORMAT  text, lines, tsv, csv, jsonl, bin, npy, dump or features;",
-	"                       these, compression and the next options as in",
-	"                       simidx-load --help",
-	"  --fp hex|dec|sdec|base64",
-	"                       how fingerprints are written, here as well as in files",
-	"  --header, --id-field NAME, --fp-field NAME, --label-field NAME",
-	"                       columns of files",
-	"",
-	"Texts become fingerprints as those of the index did. What it does not hold must",
-	"be given again: --stop FILE, --words FILE and --idf FILE. Other options about",
-	"texts (simidx-load --help) are checked against it. About the queries:",
-	"  --features-by NAME   who made features of -F features or jsonl, if the index",
-	"                       was told",
-	"  --min-tokens N       a text with fewer tokens is short (default 64)",
-	"  --short flag|reject  tell how many are short (default), or answer none of them",
-	"",
-	"Near to a fingerprint is what differs from it in few bits:",
-	"  -k, --radius K       in at most K, 0..64 (default 3); also --within K",
-	"  --ignore MASK        the bits of a hexadecimal MASK may differ",
-	"  --fp2 FP             its second fingerprint (in jsonl a member fp2), where the",
-	"                       index has them: both together differ in at most 16 bits,",
-	"                       or as --accept says",
-	"Near to a text is what differs in bits that hardly matter for it. Each bit has a",
-	"weight, 32 times how far the features of the text outvote each other in it; the",
-	"distance is the sum of the weights of the bits that differ, in both fingerprints",
-	"where the index has two. At most 16 bits of the first may differ, not counting",
-	"those of weight 0:",
-	"  --accept A           distances up to A are near, a whole number (default 144",
-	"                       with second fingerprints, else 59)",
-	"  --probes P           look up the P likeliest ranges of the tables (default 32,",
-	"                       with plan 3x22 128), and judge what is there",
-	"  --complete R         or so many that nothing near within distance R is missed",
-	"  -k, --radius K       as for fingerprints instead",
-	"  --bit-weights FILE   search fingerprints so, too: a weight in 0..255 for each",
-	"                       bit, the lowest first, and 64 more for the second",
-	"                       fingerprint; in jsonl lists, weights and weights2",
-	"",
-	"How much of it:",
-	"  --limit N            no more than the N nearest documents for each query",
-	"  --nearest N          the same, at any distance unless -k says how far; for",
-	"                       texts among those that are near",
-	"  --first              one document, whichever is found first",
-	"  --count, --exists    only how many there are; only 1 or 0",
-	"  --max-candidates N   stop after comparing N fingerprints",
-	"  --strict             exit status 2 if an answer was cut",
-	"  --explain            in place of an answer: how each query is looked up, and",
-	"                       what that took. Ranges are thought to be equally full",
-	"                       until one that is read turns out to be far from it",
-	"  --help               print this and stop",
-	"",
-	"Output: a line for each match with the columns query, id, fingerprint, distance",
-	"(bits that differ, whatever their weights) and label, separated by tabs; with",
-	"--count or --exists the query and the number. Queries come in the order of the",
-	"input, the matches of a query nearest first, then by id. A query is called by",
-	"its fingerprint, the path of a text, or the label of a row, else its id. Queries",
-	"and labels have the escapes \\t \\n \\r \\\\ \\xHH. With --json: a line for each",
-	"query, an object with members query, fingerprint, matches (a list of objects",
-	"with id, fp, distance, weight, perhaps distance2, label) or count or exists,",
-	"truncated, and complete_to: nothing near within this distance was missed (-1:",
-	"not even at distance 0 is that sure); of texts also tokens and short. Names that",
-	"are not UTF-8 are hexadecimal in query_hex and label_hex.",
-	"",
-	"Queries are answered many at once, but never wait for one that has not come yet.",
-	"",
-	"Exit status: 0 something matched; 1 nothing matched; 2 trouble, also with only",
-	"one query, which is told with its file and line while the others are answered.",
-	"That answers were cut by --limit or --max-candidates is told, too.",
-	NULL
-};
-
 const struct qr_command qr_search = {
-	"search", "[OPTION]... QUERY...",
-	"documents near to fingerprints or texts", run_search, help
+	.line = { .name = "search", .operands = "INDEX QUERY...", .least = 2, .most = INT_MAX,
+		  .summary = "find the documents near to fingerprints or texts",
+		  .about = "Print the documents that are near to each query.",
+		  .options = rows, .program = &qr_program },
+	.takes_index = 1,
+	.run = run_search,
 };

@@ -5,7 +5,6 @@
 
 #include "common/tl_escape.h"
 #include "common/tl_msg.h"
-#include "common/tl_options.h"
 #include "common/tl_text_options.h"
 #include "input/in_reader.h"
 #include "query/qr_print.h"
@@ -15,20 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_SHOWN 10
-
 /* Weights are given in units of 1/32. */
 #define WEIGHT_UNIT 32
 
 /* Stands between the tokens of a feature; shown as a blank. */
 #define JOINT 0x1f
 
-enum style { READABLE, TSV };
-
 struct options {
 	struct tl_text_options text;
-	uint64_t bits;
-	enum style style;
+	const char *index; /* NULL = the options say all */
+	unsigned bits;     /* 0 = not given */
+	int tsv;
 	uint64_t show;
 };
 
@@ -201,14 +197,14 @@ static int open_text(struct qr_context *ctx, const struct options *options,
 	simidx_error err;
 	int rc;
 
-	s->bits = options->bits ? (unsigned)options->bits : SIMIDX_DEFAULT_BITS;
-	if (qr_is_no_index(ctx->path))
+	s->bits = options->bits ? options->bits : SIMIDX_DEFAULT_BITS;
+	if (!options->index)
 		return tl_text_open(&options->text, s->bits, text, &err) ?
 			       tl_error("%s", err.text) :
 			       0;
 	if (options->bits)
-		return tl_usage_error("--bits: how many %s has cannot be chosen", ctx->path);
-	if (qr_open(ctx))
+		return tl_usage_error("--bits: how many %s has cannot be chosen", options->index);
+	if (qr_set_index(ctx, options->index) || qr_open(ctx))
 		return TL_TROUBLE;
 	do
 		rc = tl_text_open_for(ctx->index, &options->text, text, &err);
@@ -357,7 +353,7 @@ static int compare_files(struct qr_context *ctx, const struct options *options, 
 		compare(&s);
 		if (ctx->json)
 			code = qr_similar_json(&s);
-		else if (options->style == TSV)
+		else if (options->tsv)
 			print_tsv(&s);
 		else
 			print_readable(&s);
@@ -369,90 +365,57 @@ static int compare_files(struct qr_context *ctx, const struct options *options, 
 	return code;
 }
 
-/* Options without a letter. */
-enum long_option { OPT_BITS = TL_LONG_OPTION, OPT_HELP, OPT_SHOW, OPT_TSV };
-
-static int take_option(struct options *options, int c)
-{
-	int rc = tl_text_take(&options->text, c, optarg);
-
-	if (rc <= 0)
-		return rc ? TL_TROUBLE : 0;
-	switch (c) {
-	case OPT_BITS:
-		return tl_option_number("--bits", optarg, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS,
-					&options->bits) ?
-			       TL_TROUBLE :
-			       0;
-	case OPT_SHOW:
-		return tl_option_number("--show", optarg, 0, UINT64_MAX, &options->show) ?
-			       TL_TROUBLE :
-			       0;
-	case OPT_TSV:
-		options->style = TSV;
-		return 0;
-	default:
-		return TL_TROUBLE;
-	}
-}
+static const struct tl_option rows[] = {
+	{ 0, "index", "INDEX", TL_TEXT(struct options, index),
+	  .help = "handle the texts as this index does",
+	  .more = "Handle the texts as this index does. It does not hold the files of --stop, --words "
+		  "and --idf, so these must be given again." },
+	{ 0, "bits", "F", TL_NUMBER(struct options, bits, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS),
+	  .help = "bits of a fingerprint, 16..64 (default: 64)",
+	  .more = "Bits of a fingerprint, 16..64 (default: 64; those of INDEX cannot be chosen)." },
+	{ 0, "show", "N", TL_COUNT(struct options, show, 0, UINT64_MAX), .standard = "10",
+	  .help = "how many bits and features are shown" },
+	{ 0, "tsv", NULL, TL_FLAG(struct options, tsv),
+	  .help = "columns separated by tabs, for programs",
+	  .more = "Columns separated by tabs, for programs: \"text\" path, fingerprint, second one, "
+		  "tokens, features, 1 if short; \"distance\" of the first and second fingerprints, "
+		  "weighted by the first and the second text, cosine of the features; \"bit\" number, "
+		  "weight in each text, 1 if it differs; \"feature\" weight in each text, feature." },
+	{ TL_SECTION("How texts become fingerprints") },
+	{ TL_PARAGRAPH("As --index says, else as these options say.") },
+	{ TL_GROUP(tl_text_rows, struct options, text) },
+	{ TL_SECTION("Examples") },
+	{ TL_EXAMPLE("simidx-query similar a.txt b.txt", "Compare two texts.") },
+	{ TL_EXAMPLE("simidx-query similar --index articles.simidx a.txt b.txt",
+		     "Compare them as a search in an index does.") },
+	{ 0 },
+};
 
 static int run_similar(struct qr_context *ctx, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "bits", required_argument, NULL, OPT_BITS },
-		{ "help", no_argument, NULL, OPT_HELP },
-		{ "show", required_argument, NULL, OPT_SHOW },
-		{ "tsv", no_argument, NULL, OPT_TSV },
-		TL_TEXT_OPTIONS,
-		{ NULL, 0, NULL, 0 },
-	};
-	struct options options = { .show = DEFAULT_SHOWN };
-	int c, code = 0;
+	struct options options = { 0 };
+	int code = qr_parse(&qr_similar, ctx, &options, argc, argv);
 
-	while (!code && (c = tl_next_option(argc, argv, ":", longs)) != TL_OPTION_END) {
-		if (c == OPT_HELP)
-			return qr_print_help(&qr_similar);
-		code = take_option(&options, c);
-	}
-	if (!code && options.text.short_texts == TL_SHORT_REJECT)
+	if (code == TL_PROCEED && options.text.short_texts == TL_SHORT_REJECT)
 		code = tl_usage_error("similar compares short texts, too: --short reject does not "
 				      "fit");
-	if (!code && argc - optind != 2)
-		code = tl_usage_error("similar takes 2 arguments, found %d", argc - optind);
-	if (!code && strcmp(argv[optind], "-") == 0 && strcmp(argv[optind + 1], "-") == 0)
+	if (code == TL_PROCEED && strcmp(argv[optind], "-") == 0 && strcmp(argv[optind + 1], "-") == 0)
 		code = tl_usage_error("standard input cannot be both texts");
-	if (!code)
+	if (code == TL_PROCEED)
 		code = compare_files(ctx, &options, argv + optind);
 	tl_text_options_free(&options.text);
 	return code;
 }
 
-static const char *const help[] = {
-	"Tell why two texts are, or are not, near to each other: their fingerprints, how",
-	"far these are apart, how certain their bits are, and what the texts consist of.",
-	"A FILE is a UTF-8 text, '-' standard input. INDEX may be '-'.",
-	"",
-	"The weight of a bit tells how much it takes to change it, in units in which 0.8",
-	"is usual. The weighted distance adds up the weights of the bits that differ, in",
-	"both fingerprints: bits that were nearly even count little.",
-	"",
-	"  --show N             so many bits and features (default 10)",
-	"  --tsv                columns separated by tabs, for programs: \"text\" path,",
-	"                       fingerprint, second one, tokens, features, 1 if short;",
-	"                       \"distance\" of the first and second fingerprints, weighted",
-	"                       by the first and the second text, cosine of the features;",
-	"                       \"bit\" number, weight in each text, 1 if it differs;",
-	"                       \"feature\" weight in each text, feature",
-	"  --help               print this and stop",
-	"",
-	"Texts are handled as INDEX says, which does not hold the files of --stop,",
-	"--words and --idf, so these must be given again. For '-' the options say how:",
-	"  --bits F             bits of a fingerprint, 16..64 (default 64)",
-	TL_TEXT_HELP,
-	"                       (reject is not for this)",
-	NULL
+const struct qr_command qr_similar = {
+	.line = { .name = "similar", .operands = "FILE FILE", .least = 2, .most = 2,
+		  .summary = "tell why two texts are near to each other or not",
+		  .about = "Tell why two texts are, or are not, near to each other: their "
+			   "fingerprints, how far these are apart, how certain their bits are, and "
+			   "what the texts consist of. A FILE is a UTF-8 text, '-' standard input.\n"
+			   "The weight of a bit tells how much it takes to change it. The weighted "
+			   "distance adds up the weights of the bits that differ, in both "
+			   "fingerprints: bits that were nearly even count little.",
+		  .options = rows, .program = &qr_program },
+	.run = run_similar,
 };
-
-const struct qr_command qr_similar = { "similar", "[OPTION]... FILE FILE",
-				       "why two texts are near to each other or not",
-				       run_similar, help };

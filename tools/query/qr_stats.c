@@ -175,9 +175,9 @@ static int run_stats(struct qr_context *ctx, int argc, char **argv)
 {
 	struct qr_table *tables = NULL;
 	size_t n = 0;
-	int code = qr_no_options(&qr_stats, argc, argv, 0);
+	int code = qr_parse(&qr_stats, ctx, NULL, argc, argv);
 
-	if (code != QR_PROCEED)
+	if (code != TL_PROCEED)
 		return code;
 	code = qr_open(ctx);
 	if (!code)
@@ -195,15 +195,27 @@ static int run_stats(struct qr_context *ctx, int argc, char **argv)
 	return code;
 }
 
-static const char *const help[] = {
-	"Print what the index is and holds: its documents and, for each sub-database, its",
-	"entries, LMDB keys (each stands for a block of entries, or for one entry in the",
-	"layout rows), pages, bytes of pages for each entry, and how much of the pages",
-	"the entries fill. Fresh rows are changes that a merge has not yet moved into the",
-	"tables; every search finds them. With --json: one object.",
-	NULL
+static const struct tl_option rows[] = {
+	{ TL_SECTION("JSON") },
+	{ TL_PARAGRAPH("With --json: one object. Its members are documents, distinct (different "
+		       "fingerprints in the tables), fresh_rows (changes that a merge has not yet "
+		       "moved into the tables; every search finds them), labels, next_id, bits, plan, "
+		       "layout, fill, ids, fp2, profile (how texts become fingerprints), format, "
+		       "file_bytes, used_bytes, page_bytes, bytes_per_document, limit_bits and "
+		       "tables. Each of the tables has table (its name), prefix_bits, entries, keys, "
+		       "pages, overflow_pages, bytes_used, bytes_per_entry, fill and digest.") },
+	{ 0 },
 };
 
-const struct qr_command qr_stats = { "stats", "",
-				     "what the index is and holds, and what that takes",
-				     run_stats, help };
+const struct qr_command qr_stats = {
+	.line = { .name = "stats", .operands = "INDEX", .least = 1, .most = 1,
+		  .summary = "print what an index is and holds, and how large that is",
+		  .about = "Print what the index is and holds: its documents and, for each table in "
+			   "it, its entries, LMDB keys (each stands for a block of entries, or for one "
+			   "entry in the layout rows), pages, bytes of pages for each entry, and how "
+			   "much of the pages the entries fill. Fresh rows are changes that a merge "
+			   "has not yet moved into the tables; every search finds them.",
+		  .options = rows, .program = &qr_program },
+	.takes_index = 1,
+	.run = run_stats,
+};

@@ -55,10 +55,10 @@ static int verify(struct qr_context *ctx)
 static int run_verify(struct qr_context *ctx, int argc, char **argv)
 {
 	simidx_error err;
-	int code = qr_no_options(&qr_verify, argc, argv, 0);
+	int code = qr_parse(&qr_verify, ctx, NULL, argc, argv);
 	int rc;
 
-	if (code != QR_PROCEED)
+	if (code != TL_PROCEED)
 		return code;
 	rc = qr_try_open(ctx, &err);
 	if (rc == SIMIDX_E_CORRUPT) {
@@ -70,14 +70,23 @@ static int run_verify(struct qr_context *ctx, int argc, char **argv)
 	return rc ? qr_fail(ctx, &err) : verify(ctx);
 }
 
-static const char *const help[] = {
-	"Read everything in one snapshot and check it: checksum, order and key of every",
-	"block, counts and digests of all tables against the header and each other.",
-	"",
-	"Output: a line for each problem, the table ('-' if the index cannot even be",
-	"opened) and what is wrong, separated by a tab; with --json an object with the",
-	"members table and text. Exit status: 0 sound; 1 damaged; 2 could not be checked.",
-	NULL
+static const struct tl_option rows[] = {
+	{ TL_SECTION("Output") },
+	{ TL_PARAGRAPH("A line for each problem: the table ('-' if the index cannot even be opened), "
+		       "a tab, and what is wrong. With --json an object with the members table and "
+		       "text.") },
+	{ TL_SECTION("Exit status") },
+	{ TL_PARAGRAPH("0: sound. 1: damaged. 2: could not be checked.") },
+	{ 0 },
 };
 
-const struct qr_command qr_verify = { "verify", "", "check everything", run_verify, help };
+const struct qr_command qr_verify = {
+	.line = { .name = "verify", .operands = "INDEX", .least = 1, .most = 1,
+		  .summary = "read everything in an index and check it",
+		  .about = "Read everything in one snapshot and check it: checksum, order and key of "
+			   "every block, counts and digests of all tables against the header and each "
+			   "other.",
+		  .options = rows, .program = &qr_program },
+	.takes_index = 1,
+	.run = run_verify,
+};
