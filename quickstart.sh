@@ -54,12 +54,12 @@ awk -v every="$(($(wc -w <$licence) / 20))" '
 say "$edited is $licence with 20 of its $(wc -w <$licence) words replaced, such as"
 diff -b $licence $edited | grep '^[<>]' | sed -n '1,2s/  */ /gp' || :
 echo
-echo "\$ $query $index search --text $edited"
-$query $index search --text $edited | awk -F '\t' '
+echo "\$ $query search $index --text $edited"
+$query search $index --text $edited | awk -F '\t' '
 	{ printf "found: %s, %d of 64 bits differ, weight %d\n", $5, $4, $6 }'
 
 say 'Files that are near-duplicates of others; a weight up to 144 is near, 0 is next to equal'
-xargs -d '\n' $query -q $index search --text <$dir/files >$dir/matches || [ -s $dir/matches ]
+xargs -d '\n' $query -q search $index --text <$dir/files >$dir/matches || [ -s $dir/matches ]
 # Query, id, fingerprint, bits, file found, weight. Each file is shown once.
 awk -F '\t' 'NR == FNR { n[$1]++; next } $1 != $5 { print n[$1] "\t" $0 }' \
 	$dir/matches $dir/matches | sort -t '	' -k 1,1nr -k 2,2 -s | awk -F '\t' '
@@ -71,8 +71,8 @@ awk -F '\t' 'NR == FNR { n[$1]++; next } $1 != $5 { print n[$1] "\t" $0 }' \
 
 say 'To look further'
 cat <<END
-$query $index search --text $edited
-$query $index stats
+$query search $index --text $edited
+$query stats $index
 $query --help
 
 Install it:  sudo make -C build install

@@ -82,8 +82,7 @@ int sx_file_check_open(const char *dir, int dir_fd, int *fd, struct stat *st, si
 	/* O_NONBLOCK, or a FIFO of that name would make us wait. */
 	*fd = openat(dir_fd, SX_DATA_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (*fd < 0 && errno == ENOENT)
-		return sx_fail(err, SIMIDX_E_NOT_INDEX, "%s has no " SX_DATA_NAME " in it",
-			       dir);
+		return sx_fail(err, SIMIDX_E_NOT_INDEX, "%s is not a simidx index: it has no " SX_DATA_NAME " in it", dir);
 	/* A link gives ELOOP, a socket ENXIO. */
 	if (*fd < 0 ? errno != ELOOP && errno != ENXIO : fstat(*fd, st))
 		rc = sx_fail_errno(err, errno, "%s/" SX_DATA_NAME, dir);

@@ -9,25 +9,25 @@ head -50000 documents.tsv >first.tsv
 tail -n +50001 documents.tsv >rest.tsv
 
 run 0 "$load" -q live first.tsv
-run 0 "$query" live backup copy
-run 0 "$query" copy verify
-run 0 "$query" copy dump
+run 0 "$query" backup live copy
+run 0 "$query" verify copy
+run 0 "$query" dump copy
 same out first.tsv
-run 0 "$query" copy search -k 0 "$(cut -f 2 first.tsv | head -1)"
+run 0 "$query" search copy -k 0 "$(cut -f 2 first.tsv | head -1)"
 
 # Somebody adds 200,000 documents meanwhile: a backup holds whole batches.
 "$load" -q live rest.tsv &
 loader=$!
 n=0
 while kill -0 $loader 2>/dev/null && [ $n -lt 20 ]; do
-	run 0 "$query" live backup copy-$n
+	run 0 "$query" backup live copy-$n
 	n=$((n + 1))
 done
 wait $loader || fail 'the load failed'
-run 0 "$query" live backup copy-$n
+run 0 "$query" backup live copy-$n
 for ((i = 0; i <= n; i++)); do
-	run 0 "$query" copy-$i verify
-	"$query" copy-$i dump >copied
+	run 0 "$query" verify copy-$i
+	"$query" dump copy-$i >copied
 	lines=$(wc -l <copied)
 	case $lines in
 	50000 | 150000 | 250000) ;;
@@ -38,10 +38,10 @@ done
 [ "$lines" -eq 250000 ] || fail 'the last copy is not whole'
 
 # Never over something.
-run 2 "$query" live backup copy
+run 2 "$query" backup live copy
 says 'simidx-query: live: '
-run 2 "$query" live backup no/parent
+run 2 "$query" backup live no/parent
 mkdir empty
-run 0 "$query" live backup empty
-run 0 "$query" empty verify
+run 0 "$query" backup live empty
+run 0 "$query" verify empty
 finish

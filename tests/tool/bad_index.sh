@@ -9,14 +9,14 @@ run 0 "$load" -q -F lines good fps
 
 # refused PATH WORDS: neither tool takes it.
 refused() {
-	run 2 "$query" "$1" stats
+	run 2 "$query" stats "$1"
 	says "simidx-query: $1"
 	says "$2"
 	run 2 "$load" -F lines "$1" fps
 	says "simidx-load: $1"
 }
 
-run 2 "$query" missing stats
+run 2 "$query" stats missing
 says 'simidx-query: missing'
 echo text >file
 refused file ''
@@ -53,8 +53,8 @@ seq 1 300000 | awk '{ printf "%08x%08x\n", ($1 * 48271) % 2147483647, $1 }' >man
 	says 'rows were committed'
 	[ "$failures" -eq 0 ]
 ) || fail 'no space'
-run 0 "$query" good verify
-"$query" good dump | cut -f 2 >stored
+run 0 "$query" verify good
+"$query" dump good | cut -f 2 >stored
 stored=$(($(wc -l <stored) - 1))
 [ $((stored % 100000)) -eq 0 ] || fail "$stored documents are no whole batches"
 { cat fps; head -$stored many; } >expected

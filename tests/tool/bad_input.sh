@@ -8,11 +8,11 @@
 good=00000000000000aa
 
 run 0 "$load" -q base -F tsv - <<<"5	$good	five"
-"$query" base dump >before
+"$query" dump base >before
 
 # The index must be as it was.
 unchanged() {
-	run 0 "$query" base dump
+	run 0 "$query" dump base
 	same out before
 }
 
@@ -51,7 +51,7 @@ for line in 1 2 4 6 7; do
 done
 sums_up '2 documents inserted; index has 3; 5 rows rejected'
 [ "$(grep -c ': used.tsv:' err)" -eq 5 ] || fail 'other lines were rejected'
-run 0 "$query" used get --label five same
+run 0 "$query" get used --label five same
 output <<END
 five	5	$good	0	five
 same	6	$good	0	same
@@ -129,17 +129,17 @@ run 2 "$load" fresh $'bad\033[31m\x9b\n.tsv'
 says 'bad\x1b[31m\x9b\n.tsv: cannot open'
 
 # Queries.
-run 2 "$query" base search $good 国12 -F lines
-run 2 "$query" base search $good 国12
+run 2 "$query" search base $good 国12 -F lines
+run 2 "$query" search base $good 国12
 output <<<"$good	5	$good	0	five"
 errors <<<"simidx-query: 国12: fingerprint: expected 1 to 16 hexadecimal digits, found '国' in place of digit 1"
 # Bytes that a terminal cannot show are told by their number.
-run 2 "$query" base search $'a\tb'
+run 2 "$query" search base $'a\tb'
 says 'expected 1 to 16 hexadecimal digits, found byte 0x09 in place of digit 2'
-run 2 "$query" base search $'\xe5'
+run 2 "$query" search base $'\xe5'
 says 'expected 1 to 16 hexadecimal digits, found byte 0xe5 in place of digit 1'
 printf '%s\n' $good x 00000000000000ab >lines
-run 2 "$query" base search -F lines lines missing
+run 2 "$query" search base -F lines lines missing
 output <<END
 $good	5	$good	0	five
 00000000000000ab	5	$good	1	five
@@ -148,7 +148,7 @@ errors <<'END'
 simidx-query: lines:2: fingerprint: expected 1 to 16 hexadecimal digits, found 'x' in place of digit 1
 simidx-query: missing: cannot open: No such file or directory
 END
-run 1 "$query" base search ffffffffffffffff
+run 1 "$query" search base ffffffffffffffff
 output </dev/null
 
 [ -n "${SX_JSON-}" ] || finish

@@ -8,7 +8,7 @@
 aa=00000000000000aa
 
 dump_of() {
-	run 0 "$query" "$1" dump
+	run 0 "$query" dump "$1"
 	output
 }
 
@@ -32,7 +32,7 @@ dump_of c <<'END'
 8	8000000000000000	
 9223372036854775807	ffffffffffffffff	
 END
-run 0 "$query" c search -k 0 -F bin some.bin
+run 0 "$query" search c -k 0 -F bin some.bin
 output <<'END'
 7	7	0123456789abcdef	0	
 8000000000000000	8	8000000000000000	0	
@@ -100,7 +100,7 @@ dump_of npy-stdin <three
 # Ids go on from the largest.
 run 0 "$load" -q -F lines on - <<<$aa
 run 0 "$load" -q on array1.npy
-run 0 "$query" on search -k 0 8000000000000000
+run 0 "$query" search on -k 0 8000000000000000
 output <<<'8000000000000000	2	8000000000000000	0	'
 { npy_of 1 "{'descr': '<u8', 'fortran_order': False, 'shape': (0,), }"; } >empty.npy
 run 0 "$load" -q none-npy empty.npy
@@ -177,28 +177,28 @@ sums_up 'index built with 1 document; 2 rows rejected'
 # dump: what the index prints, with and without ids.
 "$helpers/linear_scan" documents 3000 9 >large.tsv
 run 0 "$load" -q first large.tsv
-run 0 "$query" first dump
+run 0 "$query" dump first
 cp out dumped
 run 0 "$load" -q -F dump second dumped
-run 0 "$query" second dump
+run 0 "$query" dump second
 same out dumped
-run 0 "$query" first search -k 0 -F dump dumped
+run 0 "$query" search first -k 0 -F dump dumped
 [ "$(wc -l <out)" -ge 3000 ] || fail 'searched for a dump'
 run 0 "$load" -q --ids none plain -F lines - <<<$'00000000000000bb\n00000000000000aa'
-run 0 "$query" plain dump
+run 0 "$query" dump plain
 cp out dumped
 run 0 "$load" -q --ids none plain-again -F dump dumped
-run 0 "$query" plain-again dump
+run 0 "$query" dump plain-again
 same out dumped
 
 # The same documents by every road are the same index.
 cut -f 1,2 large.tsv | sed 's/$/\t/' >bare.tsv
 run 0 "$load" -q bare bare.tsv
-run 0 "$query" bare dump
+run 0 "$query" dump bare
 cp out bare.dump
 cut -f 1,2 large.tsv | tr '\t' , >bare.csv
 run 0 "$load" -q bare-csv bare.csv
-run 0 "$query" bare-csv dump
+run 0 "$query" dump bare-csv
 same out bare.dump
 if command -v python3 >/dev/null; then
 	python3 - <<'END' || fail 'python3'
@@ -214,11 +214,11 @@ with open("bare.npy", "wb") as file:
     file.write(b"".join(struct.pack("<Q", int(row[1], 16)) for row in rows))
 END
 	run 0 "$load" -q bare-bin -F bin bare.bin
-	run 0 "$query" bare-bin dump
+	run 0 "$query" dump bare-bin
 	same out bare.dump
 	cut -f 2 bare.tsv | nl -v 0 -w 1 -s '	' | sed 's/$/\t/' >in-order
 	run 0 "$load" -q bare-npy bare.npy
-	run 0 "$query" bare-npy dump
+	run 0 "$query" dump bare-npy
 	same out in-order
 fi
 finish

@@ -14,10 +14,10 @@ shuf --random-source=<(yes) all.tsv >shuffled.tsv
 # digests INDEX: what must be equal, whatever the way: the dump, and the counts of each table;
 # verify compares the digests of the tables.
 digests() {
-	"$query" -q "$1" verify >/dev/null || echo 'not sound'
-	"$query" "$1" dump | md5sum
-	"$query" "$1" stats | grep -E '^(documents|distinct in tables|labels|next id) +[0-9]'
-	"$query" "$1" stats | awk '/^t01/ { rows = 1 } /^$/ { rows = 0 } rows { print $1, $3 }'
+	"$query" -q verify "$1" >/dev/null || echo 'not sound'
+	"$query" dump "$1" | md5sum
+	"$query" stats "$1" | grep -E '^(documents|distinct in tables|labels|next id) +[0-9]'
+	"$query" stats "$1" | awk '/^t01/ { rows = 1 } /^$/ { rows = 0 } rows { print $1, $3 }'
 }
 # same_as_whole INDEX: with nothing fresh.
 same_as_whole() {
@@ -127,7 +127,7 @@ if ! grep -qa __asan_init "$SX_BUILDDIR"/lib/.libs/libsimidx.*; then
 	run 0 "$load" -q --memory 64M --summary summary --from labelled taken
 	peak=$(grep -o '"peak_rss":[0-9]*' summary | cut -d : -f 2)
 	[ "$peak" -lt 150000000 ] || fail "$peak bytes in memory"
-	[ "$("$query" taken dump | md5sum)" = "$("$query" labelled dump | md5sum)" ] ||
+	[ "$("$query" dump taken | md5sum)" = "$("$query" dump labelled | md5sum)" ] ||
 		fail 'other documents'
 	rm -rf labelled taken labelled.tsv
 fi

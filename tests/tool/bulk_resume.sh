@@ -20,7 +20,7 @@ inputs=(-F lines one.fps two.fps three.fps)
 started=$(date +%s%N)
 run 1 "$load" -q --write insert whole "${inputs[@]}"
 whole=$((($(date +%s%N) - started) / 1000000 + 1))
-"$query" whole dump | cut -f 1,2 >dumped
+"$query" dump whole | cut -f 1,2 >dumped
 same expected dumped
 
 # start_and_kill COMMAND...
@@ -37,8 +37,8 @@ start_and_kill() {
 	[ $code -eq 137 ] && killed=$((killed + 1))
 }
 check() {
-	"$query" "$1" verify >/dev/null || fail "$1 is not sound"
-	"$query" "$1" dump | cut -f 1,2 >dumped
+	"$query" verify "$1" >/dev/null || fail "$1 is not sound"
+	"$query" dump "$1" | cut -f 1,2 >dumped
 	same expected dumped
 	ls -d .simidx-* 2>/dev/null && fail 'rubbish'
 }
@@ -70,11 +70,11 @@ for ((round = 0; round < rounds; round++)); do
 		resume=--resume
 		[ $tries -gt 0 ] || resume=
 		# Nothing was committed yet: begin again.
-		[ "$("$query" both dump | wc -l)" -gt 120000 ] || resume=
+		[ "$("$query" dump both | wc -l)" -gt 120000 ] || resume=
 		start_and_kill "$load" -q $resume both -F lines two.fps three.fps
 	done
 	if [ "$code" -eq 137 ]; then
-		n=$("$query" both dump | wc -l)
+		n=$("$query" dump both | wc -l)
 		resume=--resume
 		[ $n -gt 120000 ] || resume=
 		[ $n -eq 420000 ] || "$load" -q $resume both -F lines two.fps three.fps 2>/dev/null
@@ -92,7 +92,7 @@ mkfifo pipe
 loader=$!
 exec 3>pipe
 { echo wrong; cat one.fps; } >&3
-while [ "$("$query" piped dump 2>/dev/null | wc -l)" -lt 100000 ]; do sleep 0.1; done
+while [ "$("$query" dump piped 2>/dev/null | wc -l)" -lt 100000 ]; do sleep 0.1; done
 kill -TERM $loader
 wait $loader
 exec 3>&-
@@ -153,5 +153,5 @@ run 2 "$load" --resume --write rebuild whole "${inputs[@]}"
 run 2 "$load" --resume --create truncate whole "${inputs[@]}"
 # Without --resume the mark does not matter.
 run 0 "$load" -q --write insert piped -F lines - <<<0123456789abcdef
-[ "$("$query" piped dump | wc -l)" -eq 420001 ] || fail 'a load without --resume'
+[ "$("$query" dump piped | wc -l)" -eq 420001 ] || fail 'a load without --resume'
 finish

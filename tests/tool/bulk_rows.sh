@@ -52,7 +52,7 @@ for mode in insert auto rebuild; do
 			grep 'in use' reasons
 		}
 	} | diff - rejects || fail "rejected rows: $mode"
-	"$query" ix dump | sort -n >dumped
+	"$query" dump ix | sort -n >dumped
 	same stored dumped
 	case $mode in
 	auto) told=build ;;
@@ -75,13 +75,13 @@ done
 
 # --max-errors: the last commit stays; a builder changes nothing, whenever it finds out.
 run 1 "$load" -q --max-errors 7 --create truncate ix labelled.tsv bad.tsv
-"$query" ix dump >before
+"$query" dump ix >before
 for max in 2 4 6; do
 	run 2 "$load" -q --max-errors $max --create truncate ix labelled.tsv bad.tsv
 	says "more than $max rows were rejected (--max-errors)"
 	run 2 "$load" -q --max-errors $max new labelled.tsv bad.tsv
 	[ ! -e new ] || fail 'an index in spite of --max-errors'
-	"$query" ix dump >out
+	"$query" dump ix >out
 	same before out
 done
 
@@ -97,8 +97,8 @@ for way in together after; do
 			run 0 "$load" -q ix old.tsv
 			run 0 "$load" -q --on-duplicate $policy ix new.tsv
 		fi
-		run 0 "$query" ix verify
-		run 0 "$query" ix dump
+		run 0 "$query" verify ix
+		run 0 "$query" dump ix
 		if [ $policy = first ]; then
 			printf '5\t0000000000000003\td\n' | cat old.tsv - | output
 		else
@@ -120,7 +120,7 @@ fi
 printf '1\t%016x\ta\n2\t%016x\tb\n' 1 2 | run 0 "$load" -q -F tsv two -
 printf '1\t%016x\tb\n' 9 | run 0 "$load" --on-duplicate last -F tsv two -
 sums_up '1 document added by a rebuild; index has 1; 2 replaced'
-run 0 "$query" two dump
+run 0 "$query" dump two
 printf '1\t0000000000000009\tb\n' | output
 awk 'BEGIN { for (i = 1; i <= 300000; i++) printf "0\t%016x\t%s\n", i * 7919, i < 3 ? "dup" : "u" i }' >same.tsv
 run 0 "$load" --on-duplicate first one-id same.tsv
@@ -159,7 +159,7 @@ run 2 "$load" --extractor words12 --from bare new
 	says 'simidx-load: bare: holds bare fingerprints, so --extractor words12 does not fit'
 run 2 "$load" --fill 80 bare good.tsv
 says 'simidx-load: bare: has blocks filled to 90 %, not to 80'
-run 0 "$query" bare dump
+run 0 "$query" dump bare
 printf '0\t%s\t\n' $fp | output
 [ ! -e new ] || fail 'an index in spite of options that do not fit'
 
@@ -184,7 +184,7 @@ mkfifo pipe
 loader=$!
 exec 3>pipe
 awk 'BEGIN { for (i = 0; i < 150000; i++) printf "%d\t%016x\n", i, i }' >&3
-while [ "$("$query" -q new dump 2>/dev/null | wc -l)" -lt 100000 ]; do sleep 0.05; done
+while [ "$("$query" -q dump new 2>/dev/null | wc -l)" -lt 100000 ]; do sleep 0.05; done
 [ -e summary.json ] && [ ! -s summary.json ] || fail 'an old summary during a load'
 kill -TERM $loader
 wait $loader

@@ -54,20 +54,20 @@ left_as_it_was '' "$empty"
 
 # Into an index that is there.
 run 0 "$load" -q small/index -F lines few.fps
-"$query" small/index dump >before
+"$query" dump small/index >before
 some=$(free)
 for how in rebuild auto; do
 	run 2 "$load" --write $how small/index -F lines all.fps
 	says 'MB are needed beside small/index, '
-	"$query" small/index dump >after; head -50000 after | cmp - before || fail "other documents: $how"
-	"$query" small/index verify >/dev/null 2>&1 || fail "not sound: $how"
+	"$query" dump small/index >after; head -50000 after | cmp - before || fail "other documents: $how"
+	"$query" verify small/index >/dev/null 2>&1 || fail "not sound: $how"
 	[ $how = auto ] || left_as_it_was index "$some"
 done
 # What an insertion has committed stays.
 run 2 "$load" --write insert --merge never small/index -F lines all.fps
 says 'No space left on device'
 says 'rows were committed; --resume goes on after them'
-"$query" small/index verify >/dev/null 2>&1 || fail 'not sound: insert'
-n=$("$query" small/index dump | wc -l)
+"$query" verify small/index >/dev/null 2>&1 || fail 'not sound: insert'
+n=$("$query" dump small/index | wc -l)
 [ "$n" -gt 50000 ] && [ $((n % 50000)) -eq 0 ] || fail "$n documents"
 finish

@@ -41,13 +41,13 @@ for mode in auto insert; do
 		run 1 "$load" --write $mode --threads $threads --rejects rejects-$threads \
 			--summary summary ix-$mode-$threads "${inputs[@]}"
 		tail -n +22 err | sed -E 's/ in [0-9.]+ s( \([^)]*\))?//' >told-$threads
-		"$query" ix-$mode-$threads verify 2>/dev/null || fail 'not sound'
-		"$query" ix-$mode-$threads dump --format jsonl >dump-$mode-$threads
+		"$query" verify ix-$mode-$threads 2>/dev/null || fail 'not sound'
+		"$query" dump ix-$mode-$threads --format jsonl >dump-$mode-$threads
 		sed 's/"id":[0-9]*//' dump-$mode-$threads >documents-$mode-$threads
 		run 0 "$load" -q --write $mode --threads $threads --summary summary \
 			files-$mode-$threads files/[0-9]*
 		grep -q '"short_texts":400,' summary || fail 'short texts are not counted'
-		"$query" files-$mode-$threads dump >files-dump-$mode-$threads
+		"$query" dump files-$mode-$threads >files-dump-$mode-$threads
 	done
 	same rejects-1 rejects-2
 	same rejects-1 rejects-7
@@ -70,7 +70,7 @@ head -1 rejects-1 | grep -q '^texts.jsonl:6	' || fail 'not the first bad row'
 
 # The same fingerprints as one by one.
 for i in 0 17 399; do
-	run 0 "$query" files-auto-7 search -k 0 --text files/$i
+	run 0 "$query" search files-auto-7 -k 0 --text files/$i
 	grep -q "	files/$i\$" out || fail "files/$i has another fingerprint"
 done
 # A queue full of work is dropped when something fails.

@@ -14,8 +14,8 @@ document='0123456789abcdef'
 # has INDEX N: it is sound and has N documents.
 has() {
 	local n
-	"$query" "$1" verify >/dev/null 2>&1 || fail "$1 is not sound"
-	n=$("$query" "$1" dump | wc -l)
+	"$query" verify "$1" >/dev/null 2>&1 || fail "$1 is not sound"
+	n=$("$query" dump "$1" | wc -l)
 	[ "$n" -eq "$2" ] || fail "$1 has $n documents, not $2"
 	ls -d .simidx-* 2>/dev/null && fail 'rubbish'
 }
@@ -149,7 +149,7 @@ half_way() {
 	loader=$!
 	exec 3>pipe
 	head -100000 all.fps >&3
-	while [ "$("$query" -q "$ix" dump 2>/dev/null | wc -l)" -lt 100000 ]; do sleep 0.05; done
+	while [ "$("$query" -q dump "$ix" 2>/dev/null | wc -l)" -lt 100000 ]; do sleep 0.05; done
 	run 0 "$@"
 	tail -n +100001 all.fps >&3
 	exec 3>&-

@@ -8,7 +8,7 @@
 
 # dump_of INDEX: what it holds must be standard input.
 dump_of() {
-	run 0 "$query" "$1" dump
+	run 0 "$query" dump "$1"
 	output
 }
 
@@ -115,7 +115,7 @@ for format in bin npy dump; do
 done
 run 2 "$load" e --fp-encoding dec number.tsv some.npy
 says 'simidx-load: some.npy: --fp-encoding is for'
-run 2 "$query" a search --header 00000000000000aa
+run 2 "$query" search a --header 00000000000000aa
 says '--header is for'
 [ ! -e e ] || fail 'an index was made'
 
@@ -131,9 +131,9 @@ dump_of enc <<'END'
 2	8000000000000000	
 3	000000000000000a	
 END
-run 0 "$query" enc search -k 0 --fp dec 18446744073709551615
+run 0 "$query" search enc -k 0 --fp-encoding dec 18446744073709551615
 output <<<'ffffffffffffffff	1	ffffffffffffffff	0	'
-run 0 "$query" enc search -k 0 --fp dec - <<<10
+run 0 "$query" search enc -k 0 --fp-encoding dec - <<<10
 output <<<'000000000000000a	3	000000000000000a	0	'
 lines_as 0 --fp-encoding sdec <<<$'-1\n-9223372036854775808\n9223372036854775807\n-0\n-2'
 dump_of enc <<'END'
@@ -256,7 +256,7 @@ says 'bad.jsonl:6: "fp": expected a string or a whole number'
 says 'bad.jsonl:7: "id": expected an integer or a string'
 says 'bad.jsonl:8: malformed JSON'
 run 0 "$load" -q --fp2 --fp-encoding dec j -F jsonl - <<<'{"fp": 10, "fp2": 9223372036854775809}'
-run 0 "$query" j dump --format jsonl
+run 0 "$query" dump j --format jsonl
 output <<<'{"id":0,"fp":"000000000000000a","fp2":"8000000000000001"}'
 run 0 "$load" -q --fp-encoding sdec k -F jsonl - <<<$'{"fp": -1}\n{"fp": "-2"}\n{"fp": 3}'
 dump_of k <<'END'

@@ -44,12 +44,12 @@ pack() {
 # More than every buffer, and hard to compress.
 "$helpers/linear_scan" documents 40000 3 >rows.tsv
 run 0 "$load" -q plain rows.tsv
-run 0 "$query" plain dump
+run 0 "$query" dump plain
 cp out rows.dump
 awk -F '\t' '{ gsub(/"/, "\"\"", $3); print $1 "," $2 ",\"" $3 "\"" }' rows.tsv >rows.csv
 cut -f 2 rows.tsv >rows.lines
 run 0 "$load" -q lines -F lines rows.lines
-run 0 "$query" lines dump
+run 0 "$query" dump lines
 cp out lines.dump
 
 # The index that a load makes must hold the rows.
@@ -59,7 +59,7 @@ check() {
 	shift
 	n=$((n + 1))
 	run 0 "$load" -q "$@"
-	run 0 "$query" "index$n" dump
+	run 0 "$query" dump "index$n"
 	same out "$expected"
 	rm -rf "index$n"
 }
@@ -101,7 +101,7 @@ for suffix in $packers; do
 	check rows.dump "$(fresh)" joined.tsv.$suffix
 	: | pack $suffix >empty.tsv.$suffix
 	run 0 "$load" -q --create truncate empty empty.tsv.$suffix
-	run 0 "$query" empty dump
+	run 0 "$query" dump empty
 	output </dev/null
 
 	# One reader for files of all kinds in turn.
@@ -109,7 +109,7 @@ for suffix in $packers; do
 	sed -n 1001,2000p rows.tsv | pack $suffix >part2.tsv.$suffix
 	tail -n +2001 rows.csv | pack $suffix >part3.csv.$suffix
 	check rows.dump "$(fresh)" part1.tsv part2.tsv.$suffix part3.csv.$suffix
-	run 0 "$query" plain search -k 0 -F tsv part2.tsv.$suffix
+	run 0 "$query" search plain -k 0 -F tsv part2.tsv.$suffix
 	[ "$(cut -f 1 out | sort -u | wc -l)" -ge 1000 ] || fail 'search of a compressed file'
 
 	# Names of files in a compressed list.
@@ -125,7 +125,7 @@ for suffix in $packers; do
 		run 2 "$load" kept cut.tsv.$suffix
 		says "cut.tsv.$suffix"
 		says "data end too early, at byte $cut of the file"
-		"$query" kept dump | diff - <(printf '5\t%s\t\n' $good) || fail 'kept is another index'
+		"$query" dump kept | diff - <(printf '5\t%s\t\n' $good) || fail 'kept is another index'
 	done
 	# Damaged in the middle, at the end (a checksum), or followed by something else.
 	{ head -c $((size / 2)) rows.tsv.$suffix; printf '\0\0\0\0\0\0\0\0'; tail -c +$((size / 2 + 9)) rows.tsv.$suffix; } >bad.tsv.$suffix
@@ -139,17 +139,17 @@ for suffix in $packers; do
 	printf '\1\2\3\4\5\6' >>bad.tsv.$suffix
 	run 2 "$load" kept bad.tsv.$suffix
 	says ': damaged '
-	run 0 "$query" kept dump
+	run 0 "$query" dump kept
 	output <<<"5	$good	"
 
 	# A bare 16-byte record is not taken for a stream because of a byte or two.
 	printf '\x1f\x8b\x07\x00\0\0\0\0\1\0\0\0\0\0\0\0\x28\xb5\x2f\xfc\0\0\0\0\2\0\0\0\0\0\0\0' >two.bin
 	run 0 "$load" -q --create truncate two -F bin two.bin
-	run 0 "$query" two dump
+	run 0 "$query" dump two
 	output <<<$'1\t0000000000078b1f\t\n2\t00000000fc2fb528\t'
 
 	[ -n "${SX_JSON-}" ] || continue
-	run 0 "$query" plain dump --format jsonl
+	run 0 "$query" dump plain --format jsonl
 	pack $suffix <out >rows.jsonl.$suffix
 	check rows.dump "$(fresh)" rows.jsonl.$suffix
 done
@@ -182,10 +182,10 @@ for suffix in $packers; do
 	says "tree.$suffix/d.$suffix: "
 	says 'data end too early, at byte 1000 of the file'
 	sums_up 'index built with 3 documents; 1 row rejected'
-	run 0 "$query" text.$suffix dump
+	run 0 "$query" dump text.$suffix
 	[ "$(cut -f 2 out | sort -u | wc -l)" -eq 1 ] || fail 'a text is another when compressed'
-	run 0 "$query" text.$suffix search --text tree.$suffix/b.$suffix
-	run 0 "$query" text.$suffix search --text - <tree.$suffix/b.$suffix
+	run 0 "$query" search text.$suffix --text tree.$suffix/b.$suffix
+	run 0 "$query" search text.$suffix --text - <tree.$suffix/b.$suffix
 	[ "$(wc -l <out)" -eq 3 ] || fail 'a compressed text on standard input'
 	run 0 "$load" -q named.$suffix tree.$suffix/b.$suffix
 done

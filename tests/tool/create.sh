@@ -12,7 +12,7 @@ printf '\t00000000000000bb\tlabel\n' >labelled.tsv
 holds() {
 	local index=$1
 	shift
-	"$query" "$index" dump | cut -f 2 >held
+	"$query" dump "$index" | cut -f 2 >held
 	printf '%s\n' "$@" | cmp -s - held || { fail "$index holds other documents"; cat held; }
 }
 
@@ -45,10 +45,10 @@ run 1 "$load" four -F lines - <<<x
 [ ! -e four ] || fail 'an index of nothing'
 # Nothing at all is an empty index.
 run 0 "$load" five -F lines /dev/null
-run 0 "$query" five dump
+run 0 "$query" dump five
 output </dev/null
-run 1 "$query" five search 00000000000000aa
-run 0 "$query" five verify
+run 1 "$query" search five 00000000000000aa
+run 0 "$query" verify five
 
 # Options that contradict the index.
 run 2 "$load" --bits 32 one -F lines a
@@ -67,7 +67,7 @@ run 0 "$load" --plan auto one -F lines a
 # What is expected chooses the plan.
 for n in 50000000:4x16 50000001:3x22; do
 	run 0 "$load" --expect ${n%:*} expected -F lines a
-	run 0 "$query" expected stats
+	run 0 "$query" stats expected
 	grep -q "${n#*:}" out || fail "the plan for $n"
 	rm -rf expected
 done
@@ -80,7 +80,7 @@ says 'simidx-load: labelled.tsv:1: '
 run 1 "$load" plain -F tsv - <<<'7	00000000000000bb'
 run 0 "$load" plain -F tsv - <<<'	00000000000000bb'
 holds plain 00000000000000aa 00000000000000bb
-run 2 "$query" plain get --id 0
+run 2 "$query" get plain --id 0
 
 # With second fingerprints: rows without one do not fit, which is refused at the first.
 run 0 "$load" --fp2 double -F lines /dev/null
@@ -122,7 +122,7 @@ done
 
 # Merging: a first load leaves nothing fresh, a small addition does, unless told otherwise.
 fresh() {
-	"$query" "$1" stats | awk '/^fresh rows/ { print $3 }'
+	"$query" stats "$1" | awk '/^fresh rows/ { print $3 }'
 }
 [ "$(fresh three)" = 0 ] || fail 'fresh rows after a first load'
 run 0 "$load" three -F lines b

@@ -7,7 +7,7 @@
 aa=00000000000000aa
 
 dump_of() {
-	run 0 "$query" "$1" dump
+	run 0 "$query" dump "$1"
 	output
 }
 
@@ -95,7 +95,7 @@ awk 'BEGIN {
 	}
 }'
 run 0 "$load" -q wide wide.csv
-run 0 "$query" wide dump
+run 0 "$query" dump wide
 same out wide.expected
 # Against another writer, for labels without any pattern.
 command -v python3 >/dev/null || finish
@@ -114,7 +114,7 @@ with open("random.csv", "w", newline="") as table, open("random.dump", "w") as d
         dump.write("%d\t%s\t%s\n" % (i, fp, "".join(escapes.get(c, c) for c in label)))
 END
 run 0 "$load" -q random random.csv
-run 0 "$query" random dump
+run 0 "$query" dump random
 cp out dumped
 diff dumped random.dump >difference || { fail 'another reading of random.csv'; head difference; }
 finish

@@ -12,10 +12,10 @@ printf '%s\n' '3	00000000000000aa	plain' '4	00000000000000aa	tab\tnewline\nretur
 	'1000000000001	00000000000000af	\xed\xa0\x80 \xc0\x80 \xf4\x90\x80\x80 \xe4\xb8' |
 	sort -n >first.tsv
 run 0 "$load" -q first first.tsv
-run 0 "$query" first dump
+run 0 "$query" dump first
 same out first.tsv
 # As JSON: quotes, backslashes and control bytes are escaped, what is not UTF-8 is hexadecimal.
-run 0 "$query" first dump --format jsonl
+run 0 "$query" dump first --format jsonl
 {
 	cat <<'END'
 {"id":3,"label":"plain","fp":"00000000000000aa"}
@@ -30,12 +30,12 @@ END
 	echo '{"id":1000000000001,"label_hex":"eda08020c08020f490808020e4b8","fp":"00000000000000af"}'
 } | output
 run 0 "$load" -q control -F tsv - <<<'1	00000000000000aa	\x01\x1f\x08\x0c'
-run 0 "$query" --json control get --id 1
+run 0 "$query" --json get control --id 1
 output <<'END'
 {"query":"1","matches":[{"id":1,"fp":"00000000000000aa","distance":0,"label":"\u0001\u001f\b\f"}],"truncated":false}
 END
 
-run 0 "$query" first get --label $'tab\tnewline\nreturn\r' 'back\slash \t \x41' 'Grüße 世界 𝔸'
+run 0 "$query" get first --label $'tab\tnewline\nreturn\r' 'back\slash \t \x41' 'Grüße 世界 𝔸'
 output <<'END'
 tab\tnewline\nreturn\r	4	00000000000000aa	0	tab\tnewline\nreturn\r
 back\\slash \\t \\x41	5	00000000000000aa	0	back\\slash \\t \\x41
@@ -45,21 +45,21 @@ END
 # Enough for many blocks; without labels and with; fresh and merged.
 "$helpers/linear_scan" documents 30000 7 >large.tsv
 run 0 "$load" -q --merge never large large.tsv
-run 0 "$query" large dump
+run 0 "$query" dump large
 same out large.tsv
 cp out dumped
 run 0 "$load" -q --layout rows again -F tsv dumped
-run 0 "$query" again dump
+run 0 "$query" dump again
 same out large.tsv
 
 for index in first large; do
-	run 0 "$query" $index dump --format jsonl
+	run 0 "$query" dump $index --format jsonl
 	cp out $index.jsonl
 	[ -n "${SX_JSON-}" ] || continue
 	run 0 "$load" -q $index-again $index.jsonl
-	run 0 "$query" $index-again dump
+	run 0 "$query" dump $index-again
 	same out $index.tsv
-	run 0 "$query" --json $index-again dump
+	run 0 "$query" --json dump $index-again
 	same out $index.jsonl
 done
 # It is JSON, and the columns are the same: jq would do, python3 is more often there.
@@ -77,7 +77,7 @@ fi
 
 # No ids.
 run 0 "$load" -q --ids none plain -F lines - <<<$'00000000000000bb\n00000000000000aa\n00000000000000bb'
-run 0 "$query" plain dump --format jsonl
+run 0 "$query" dump plain --format jsonl
 output <<'END'
 {"fp":"00000000000000aa"}
 {"fp":"00000000000000bb"}
@@ -86,7 +86,7 @@ END
 [ -n "${SX_JSON-}" ] || finish
 cp out dumped
 run 0 "$load" -q --ids none plain-again -F jsonl dumped
-run 0 "$query" plain-again dump
+run 0 "$query" dump plain-again
 output <<'END'
 	00000000000000aa	
 	00000000000000bb	
@@ -98,9 +98,9 @@ cat >two.jsonl <<'END'
 {"id":2,"fp":"00000000000000aa","fp2":"0000000000000000"}
 END
 run 0 "$load" -q --fp2 two two.jsonl
-run 0 "$query" two dump --format jsonl
+run 0 "$query" dump two --format jsonl
 same out two.jsonl
 run 0 "$load" -q --merge never --fp2 two-fresh two.jsonl
-run 0 "$query" two-fresh dump --format jsonl
+run 0 "$query" dump two-fresh --format jsonl
 same out two.jsonl
 finish

@@ -34,34 +34,34 @@ grep -q '"empty_texts":100,"short_texts":0,' summary || fail 'counts in the summ
 for options in '' '--no-fp2' '--seed 7' '--short exact' '--bits 16' '--stop en --top auto'; do
 	# shellcheck disable=SC2086
 	run 0 "$load" -q --create truncate $options ix -r texts
-	run 0 "$query" ix dump
+	run 0 "$query" dump ix
 	[ "$(wc -l <out)" -eq 1000 ] || fail "$options: not all texts are stored"
 	cp out all
 	for way in '' '-k 3' '-k 0' '--nearest 5' '--nearest 5 -k 16' '--first' '--accept 5000'; do
 		# shellcheck disable=SC2086
-		run 1 "$query" ix search $way --text empty signs texts/010 texts/020
+		run 1 "$query" search ix $way --text empty signs texts/010 texts/020
 		output </dev/null
 	done
-	run 1 "$query" ix search --count --text empty signs
+	run 1 "$query" search ix --count --text empty signs
 	output <<-'END'
 		empty	0
 		signs	0
 	END
-	run 1 "$query" --json ix search --text empty
+	run 1 "$query" --json search ix --text empty
 	if [ -n "${SX_JSON-}" ]; then
 		grep -q '"matches": *\[\]' out || fail "$options: as JSON"
-		run 1 "$query" ix search -F jsonl blank
+		run 1 "$query" search ix -F jsonl blank
 		output </dev/null
 	fi
 	# Nor are they found by a text, at any distance.
-	run 0 "$query" ix search -k 16 --text texts/001
+	run 0 "$query" search ix -k 16 --text texts/001
 	grep -qE 'texts/(..0)$' out && fail "$options: -k 16 finds a text without features"
-	run 0 "$query" ix search --accept 5000 --text texts/001
+	run 0 "$query" search ix --accept 5000 --text texts/001
 	grep -qE 'texts/(..0)$' out && fail "$options: --accept 5000 finds a text without features"
 	grep -q 'texts/001$' out || fail "$options: a text does not find itself"
 	# By its fingerprint each of them is.
 	fp=$(awk -F '\t' '$3 == "texts/000" { print $2 }' all)
-	run 0 "$query" ix search -k 0 "$fp"
+	run 0 "$query" search ix -k 0 "$fp"
 	[ "$(grep -cE 'texts/..0$' out)" -eq 100 ] || fail "$options: $fp is not found"
 done
 finish

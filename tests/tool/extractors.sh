@@ -8,7 +8,7 @@
 need_text
 
 profile() {
-	"$query" "$1" stats | sed -n 's/^texts by *//p'
+	"$query" stats "$1" | sed -n 's/^texts by *//p'
 }
 rest='hash=xxh3-64 seed=0'
 for i in $(seq 80); do printf 'word%d ' "$i"; done >long
@@ -24,9 +24,9 @@ while IFS='|' read -r options want; do
 	[ "$(profile ix)" = "$want" ] || fail "profile of $options: $(profile ix)"
 	files=$(grep -oE -- '--(stop|words|idf) list' <<<"$options")
 	# shellcheck disable=SC2086
-	run 0 "$query" ix search --text $files long
+	run 0 "$query" search ix --text $files long
 	# shellcheck disable=SC2086
-	run 0 "$query" ix search --text $options long
+	run 0 "$query" search ix --text $options long
 done <<END
 --extractor words12|words12 v1 bits=64 grams=1,2 weights=sqrt $rest
 --extractor words1 --weights log|words1 v1 bits=64 grams=1 weights=log $rest
@@ -39,7 +39,7 @@ done <<END
 END
 run 0 "$load" -q --stop list listed long
 [[ $(profile listed) =~ \ stop-words=[0-9a-f]{16}$ ]] || fail "hash of a list: $(profile listed)"
-run 2 "$query" listed search --text long
+run 2 "$query" search listed --text long
 says 'the index makes fingerprints with stop-words='
 says 'which was not given'
 run 2 "$load" listed short
@@ -47,26 +47,26 @@ says 'which was not given'
 run 0 "$load" -q --stop list listed short
 run 2 "$load" listed --stop list --weights log short
 says 'weights=sqrt, not with weights=log'
-run 2 "$query" listed search --text --stop list --stop en long
+run 2 "$query" search listed --text --stop list --stop en long
 says 'without stop=en'
 # Another seed makes other fingerprints, and is remembered.
 run 0 "$load" -q --seed 2 seeded long
 run 0 "$load" -q seeded short
 run 2 "$load" -q --seed 3 seeded short
 says 'with seed=2, not with seed=3'
-run 2 "$query" seeded search --text --seed 3 long
+run 2 "$query" search seeded --text --seed 3 long
 says 'with seed=2, not with seed=3'
 run 2 "$load" -q --seed 2 listed --stop list short
 says 'with seed=0, not with seed=2'
 run 0 "$load" -q --seed 0 listed --stop list long2
 run 2 "$load" -q --seed 0 seeded short
 says 'with seed=2, not with seed=0'
-run 2 "$query" seeded search --text --seed 0 long
+run 2 "$query" search seeded --text --seed 0 long
 says 'with seed=2, not with seed=0'
-run 2 "$query" seeded similar --seed 0 long short
+run 2 "$query" similar --index seeded --seed 0 long short
 says 'with seed=2, not with seed=0'
 run 0 "$load" -q unseeded long
-[ "$("$query" seeded dump | head -1 | cut -f 2)" != "$("$query" unseeded dump | cut -f 2)" ] ||
+[ "$("$query" dump seeded | head -1 | cut -f 2)" != "$("$query" dump unseeded | cut -f 2)" ] ||
 	fail 'a seed changes nothing'
 # What is taken over says how texts are handled.
 run 2 "$load" new --from listed --stop en long
@@ -75,7 +75,7 @@ says 'stop-words='
 run 2 "$load" new --from listed long
 run 0 "$load" -q taken --from ix --short exact --min-tokens 9 short
 [ "$(profile taken)" = "$(profile ix)" ] || fail 'profile of an index taken over'
-run 0 "$query" -q taken search --text long short
+run 0 "$query" -q search taken --text long short
 [ "$(cut -f 1,5 out | sort)" = $'long\tlong\nshort\tshort' ] || fail 'texts of an index taken over'
 # A text is refused before anything is read, bare fingerprints are not.
 run 2 "$load" ix --stop en -F lines - <<<0123456789abcdef
@@ -84,7 +84,7 @@ says 'without stop=en'
 if [ -n "${SX_STEMMER-}" ]; then
 	printf 'words' >plural
 	printf 'Word' >singular
-	run 0 "$query" - similar --stem english --tsv --show 0 plural singular
+	run 0 "$query" similar --stem english --tsv --show 0 plural singular
 	grep -q '^distance	0	0	' out || fail 'stems'
 	run 2 "$load" --stem klingon new long
 	says 'klingon'
@@ -102,27 +102,27 @@ done
 # Short texts: told, rejected, or matched exactly.
 run 0 "$load" flagged long short
 says '1 text is shorter than 64 tokens: one edit moves its fingerprint far'
-run 0 "$query" flagged search --text short
+run 0 "$query" search flagged --text short
 says '1 of the texts are shorter than 64 tokens'
 run 0 "$load" --min-tokens 7 seven short
 grep -q shorter err && fail 'seven words are fewer than seven'
 run 0 "$load" -q exactly --short exact short
 run 2 "$load" exactly --short flag long
 says 'made with --short exact: --short flag does not fit'
-run 2 "$query" exactly search --short flag --text short
+run 2 "$query" search exactly --short flag --text short
 says 'made with --short exact: --short flag does not fit'
-run 2 "$query" exactly similar --short flag long short
+run 2 "$query" similar --index exactly --short flag long short
 says 'made with --short exact: --short flag does not fit'
 run 2 "$load" copied --from exactly --short flag long
 says 'made with --short exact: --short flag does not fit'
-run 0 "$query" -q exactly search --short exact --text short
-run 0 "$query" -q exactly search --text short
-run 2 "$query" -q exactly search --short reject --text short
-run 2 "$query" flagged search --short exact --text short
-run 0 "$query" -q flagged search --short flag --text short
+run 0 "$query" -q search exactly --short exact --text short
+run 0 "$query" -q search exactly --text short
+run 2 "$query" -q search exactly --short reject --text short
+run 2 "$query" search flagged --short exact --text short
+run 0 "$query" -q search flagged --short flag --text short
 run 1 "$load" rejected --short reject long short
 says 'simidx-load: short: a text of fewer than 64 tokens (--short)'
-[ "$("$query" rejected dump | cut -f 3)" = long ] || fail 'a short text was stored'
+[ "$("$query" dump rejected | cut -f 3)" = long ] || fail 'a short text was stored'
 for format in lines tsv features; do
 	run 2 "$load" -F "$format" --min-tokens 7 new long
 	says 'simidx-load: --min-tokens goes with texts, and no input has any'
@@ -137,11 +137,11 @@ says 'simidx-load: --min-tokens goes with texts, and no input has any'
 [ ! -e new ] || fail 'an index was made'
 run 0 "$load" -q --min-tokens 7 two none.tsv short
 run 0 "$load" -q --min-tokens 7 two --files-from - <<<long
-run 0 "$query" flagged search --text --min-tokens 7 --short reject short
-run 2 "$query" flagged search --text --short reject short
+run 0 "$query" search flagged --text --min-tokens 7 --short reject short
+run 2 "$query" search flagged --text --short reject short
 says 'short: a text of fewer than 64 tokens (--short)'
 output </dev/null
-run 2 "$query" flagged search --text --short exact short
+run 2 "$query" search flagged --text --short exact short
 says 'without exact=64'
 
 printf 'SEVEN words; are all that is  here.' >same
@@ -150,7 +150,7 @@ printf 'words seven are all that is here' >order
 : >empty
 printf -- '-- ' >none
 run 0 "$load" -q --short exact exact short same near order empty none long
-run 0 "$query" -q exact search --text short same near order empty
+run 0 "$query" -q search exact --text short same near order empty
 cut -f 1,4,5 out | sort >found
 sort <<'END' | diff - found || fail 'short texts match others than their equals'
 short	0	same
@@ -165,16 +165,16 @@ END
 printf 'fox\t2.5\ndog\t1\n' >a.features
 printf 'dog\t1.0\nfox\t2.50\n' >b.features
 run 0 "$load" -q features -F features a.features
-run 0 "$query" features search -F features b.features
-output <<<"b.features	0	$("$query" features dump | cut -f 2)	0	a.features"
-run 2 "$query" features search --text long
+run 0 "$query" search features -F features b.features
+output <<<"b.features	0	$("$query" dump features | cut -f 2)	0	a.features"
+run 2 "$query" search features --text long
 for option in '--extractor words12' '--stop en' '--seed 0' '--min-tokens 7' '--short reject'; do
 	# shellcheck disable=SC2086
-	run 2 "$query" features search -F features $option b.features
+	run 2 "$query" search features -F features $option b.features
 	says "simidx-query: ${option% *} goes with texts, and the queries are features"
 	output </dev/null
 done
-run 2 "$query" flagged search --text --features-by me long
+run 2 "$query" search flagged --text --features-by me long
 says 'simidx-query: --features-by goes with features, and the queries are texts'
 for line in 'fox' 'fox	' 'fox	-1' 'fox	0' 'fox	65536' '	1' 'fox	1e3' ''; do
 	printf 'dog\t1\n%s\n' "$line" >bad.features
@@ -185,18 +185,18 @@ says 'bad.features: no features'
 
 # Who made them is remembered and compared. Such an index has second fingerprints, as one of texts.
 run 0 "$load" -q --features-by cutter-1.2 named -F features a.features
-run 0 "$query" named stats
+run 0 "$query" stats named
 grep -q 'features cutter-1.2' out || fail 'stats without the name'
 run 0 "$load" -q --features-by cutter-1.2 named -F features b.features
-run 0 "$query" named search -F features --features-by cutter-1.2 a.features
+run 0 "$query" search named -F features --features-by cutter-1.2 a.features
 [ "$(cut -f 5 out | tr '\n' ' ')" = 'a.features b.features ' ] || fail 'not both were found'
-run 0 "$query" named search "$("$query" named dump | head -1 | cut -f 2)"
+run 0 "$query" search named "$("$query" dump named | head -1 | cut -f 2)"
 for wrong in '' '--features-by cutter-1.3'; do
 	# shellcheck disable=SC2086 # options are words
 	run 2 "$load" -q $wrong named -F features b.features
 	says "named: holds features made by cutter-1.2, ${wrong:+not by cutter-1.3}"
 	# shellcheck disable=SC2086
-	run 2 "$query" named search -F features $wrong a.features
+	run 2 "$query" search named -F features $wrong a.features
 	says "named: holds features made by cutter-1.2, ${wrong:+not by cutter-1.3}"
 done
 run 2 "$load" -q --features-by cutter-1.2 features -F features b.features
@@ -205,28 +205,28 @@ run 2 "$load" -q --features-by cutter-1.2 flagged -F features b.features
 says 'flagged: holds texts by words12, so --features-by cutter-1.2 does not fit'
 run 1 "$load" -q flagged -F features b.features
 says 'b.features: features, and the index holds texts'
-run 2 "$query" flagged search -F features b.features
+run 2 "$query" search flagged -F features b.features
 says 'flagged: holds texts by words12, so features do not fit'
 run 1 "$load" -q --features-by cutter-1.2 named long
 says 'long: a text, and the index holds features (--features-by)'
 run 1 "$load" -q --features-by cutter-1.2 unmade long
-run 2 "$query" named search --text long
+run 2 "$query" search named --text long
 printf 'cat\t1\n' >c.features
 run 0 "$load" -q --from named copied
 run 2 "$load" -q --from named copied2 -F features b.features
 run 0 "$load" -q --from copied --features-by cutter-1.2 copied2 -F features c.features
-[ "$("$query" copied2 dump | wc -l)" -eq 3 ] || fail 'not all were taken over'
+[ "$("$query" dump copied2 | wc -l)" -eq 3 ] || fail 'not all were taken over'
 for name in '' 'a b' "$(printf 'a%.0s' {1..201})"; do
 	run 2 "$load" -q --features-by "$name" new -F features a.features
 done
 run 2 "$load" -q --features-by cutter --extractor words1 new -F features a.features
 
-run 0 "$query" --json flagged search --text short long
+run 0 "$query" --json search flagged --text short long
 grep -qE '^\{"query":"short","fingerprint":"[0-9a-f]{16}","tokens":7,"short":true,' out ||
 	fail 'no tokens in JSON'
 grep -q '"tokens":80,"short":false' out || fail 'a long text is short'
 [ -n "${SX_JSON-}" ] || finish
 run 0 "$load" -q json -F jsonl - <<<'{"features": [["fox", 2.5], ["dog", 1]]}'
-[ "$("$query" json dump | cut -f 2)" = "$("$query" features dump | cut -f 2)" ] ||
+[ "$("$query" dump json | cut -f 2)" = "$("$query" dump features | cut -f 2)" ] ||
 	fail 'features in JSON are others'
 finish

@@ -12,10 +12,10 @@ run 0 "$load" -q index documents.tsv
 # With all standard descriptors closed, the files of the index would get their numbers.
 "$load" index documents.tsv <&- >&- 2>&-
 [ $? -eq 1 ] || fail 'a load with closed descriptors: the rows are known already, so exit 1'
-"$query" index search 00112233445566ff 0011 <&- >&- 2>&-
+"$query" search index 00112233445566ff 0011 <&- >&- 2>&-
 [ $? -eq 2 ] || fail 'a search with closed descriptors cannot print, so exit 2'
-run 0 "$query" index verify
-run 0 "$query" index search -k 0 00112233445566ff
+run 0 "$query" verify index
+run 0 "$query" search index -k 0 00112233445566ff
 
 # To open and close lock.mdb would drop the locks of the process.
 locks() {
@@ -44,7 +44,7 @@ if [ -n "${SX_TEXT-}" ]; then
 	sums_up 'index built with 3 documents'
 	run 1 "$load" -r texts/index texts
 	sums_up '0 documents inserted; index has 3; 3 rows rejected'
-	run 2 "$query" texts/index search --text texts/index/lock.mdb
+	run 2 "$query" search texts/index --text texts/index/lock.mdb
 	says 'texts/index/lock.mdb: is a file of the index itself'
 fi
 

@@ -20,16 +20,6 @@ for tool in "$load" "$query"; do
 	run 2 "$tool" -
 done
 
-run 0 "$query" --help
-[ -z "$(awk 'length($0) > 80' out)" ] || fail 'a line of --help is too long'
-# Each option that --help names is known, and each line fits a terminal.
-run 0 "$query" no-such-index search --help
-grep '^  -' out | grep -oE -- '--[a-z0-9-]+' | sort -u >options
-[ "$(wc -l <options)" -ge 24 ] || fail 'options are missing from search --help'
-while read -r option; do
-	"$query" no-such-index search "$option" 2>err >out </dev/null
-	grep -q 'unknown option' err && fail "unknown: search $option"
-done <options
 for help in -h --help; do
 	run 0 "$load" $help
 	[ -z "$(awk 'length($0) > 80' out)" ] || fail "a line of $help is too long"
@@ -43,20 +33,83 @@ while read -r option; do
 	grep -q 'unknown option' err && fail "unknown: $option"
 done <options
 
-for command in search get similar stats dump verify backup idf plan; do
-	run 0 "$query" no-such-index "$command" --help
-	grep -q "^Usage: simidx-query .* $command" out || fail "no usage line: $command"
-	[ -z "$(awk 'length($0) > 80' out)" ] || fail "a line of $command --help is too long"
-	run 2 "$query" no-such-index "$command" --no-such-option
-	says "unknown option '--no-such-option'"
-	run 0 "$query" --help
-	grep -q "^  $command " out || fail "not in --help: $command"
-done
+# What --help names as an option.
+options_of() {
+	grep -oE '^  (-[A-Za-z0-9],|   ) --[a-z0-9-]+' "$1" | grep -oE -- '--[a-z0-9-]+' | sort -u
+}
 
-run 2 "$query" no-such-index frobnicate
+# The commands that --help lists are those that there are, each with a long and a short help, in
+# which each line fits a terminal. Each option that is named is known.
+run 0 "$query" --help
+sed -n '/^Commands:/,/^$/s/^  \([a-z]*\)  .*/\1/p' out >commands
+[ "$(tr '\n' ' ' <commands)" = 'search get dump stats verify backup plan idf similar help ' ] ||
+	fail 'commands are missing from --help'
+options_of out >globals
+[ "$(wc -l <globals)" -ge 9 ] || fail 'options are missing from --help'
+while read -r command; do
+	run 0 "$query" "$command" --help
+	cp out long
+	head -1 out | grep -q "^Usage: simidx-query $command" || fail "no usage line: $command"
+	[ -z "$(awk 'length($0) > 79' out)" ] || fail "a line of $command --help is too long"
+	options_of out >options
+	run 0 "$query" help "$command"
+	same out long
+	run 0 "$query" "$command" -h
+	[ -z "$(awk 'length($0) > 80' out)" ] || fail "a line of $command -h is too long"
+	# All but the options of every command, which are named in a list.
+	options_of out >short
+	comm -23 options globals | cmp - short || fail "-h and --help differ: $command"
+	while read -r option; do
+		grep -q -- "$option" out || fail "not in $command -h: $option"
+		"$query" "$command" "$option" 2>err >out2 </dev/null
+		grep -q 'unknown option' err && fail "unknown: $command $option"
+	done <options
+	run 2 "$query" "$command" --no-such-option
+	says "unknown option '--no-such-option'"
+	says "Try 'simidx-query $command --help'."
+done <commands
+run 0 "$query" search -h
+options_of out >options
+[ "$(wc -l <options)" -ge 34 ] || fail 'options are missing from search -h'
+for words in help --help; do
+	run 0 "$query" $words
+	cp out "help.$words"
+done
+same help.help help.--help
+run 0 "$query" -h
+
+# What is mistyped.
+run 2 "$query" serach index
+says "unknown command 'serach'; is search meant?"
+says "Try 'simidx-query --help'."
+run 2 "$query" frobnicate
+says "unknown command 'frobnicate'; there are search, get, dump, stats, verify, backup, plan, idf, similar, help"
+run 2 "$query" help frobnicate
 says "unknown command 'frobnicate'"
-run 2 "$query" --json=1 no-such-index stats
+run 2 "$query" index search 0000000000000000
+says "unknown command 'index'; the command comes first: simidx-query search index"
+run 2 "$query" - plan --documents 5
+says "unknown command '-'; the command comes first: simidx-query plan ..."
+run 2 "$query" stats -
+says "'-' is standard input, and INDEX is a directory"
+run 2 "$query" --json=1 stats no-such-index
 says "option '--json=1' takes no value"
+run 2 "$query" stats no-such-index --jsno
+says "unknown option '--jsno'; is --json meant?"
+run 2 "$query" search no-such-index -f queries
+says "unknown option '-f'; is -F meant?"
+# Abbreviations, as getopt_long() has them.
+run 0 "$query" plan --doc 5
+run 2 "$query" search no-such-index --f 0000000000000000
+says "option '--f' could be --format, --fp-encoding, --fp-field, --features-by, --first, --force"
+# Options of every command stand anywhere.
+for place in '--json plan --documents 5' 'plan --json --documents 5' 'plan --documents 5 --json'; do
+	# shellcheck disable=SC2086
+	run 0 "$query" $place
+	head -1 out | grep -q '^{' || fail "no JSON: $place"
+done
+run 2 "$query" --threads 0 stats no-such-index
+says "--threads: expected a number in 1..256, found '0'"
 run 2 "$load" index --bits
 says "option '--bits' needs a value"
 for bits in 15 65 x -1 ' 16' 0x10 16x 99999999999999999999; do
@@ -90,14 +143,24 @@ says '--hidden is about the directories of -r'
 run 2 "$load" -0 index some.tsv
 says '-0 is about the lists of --files-from, and none is given'
 for k in 65 -1 1x; do
-	run 2 "$query" index search "--radius=$k" 0000000000000000
+	run 2 "$query" search index "--radius=$k" 0000000000000000
 	says "--radius: expected a number in 0..64, found '$k'"
 done
-run 2 "$query" index search --limit 0 0000000000000000
-run 2 "$query" index search
-run 2 "$query" index get
-run 2 "$query" index get --id --label 7
-run 2 "$query" index backup
-run 2 "$query" index stats now
+run 2 "$query" search index --limit 0 0000000000000000
+says "--limit: expected a number of at least 1, such as 5000 or 20M, found '0'"
+run 2 "$query" search
+says 'search: INDEX is missing'
+run 2 "$query" search index
+says 'search: QUERY is missing'
+run 2 "$query" get index
+says 'get: KEY is missing'
+run 2 "$query" get index --id --label 7
+says '--id and --label exclude each other'
+run 2 "$query" backup index
+says 'backup: DEST is missing'
+run 2 "$query" stats index now
+says "stats: one argument too many: 'now'"
+run 2 "$query" dump index --format xml
+says "--format: expected one of tsv, jsonl, found 'xml'"
 [ ! -e index ] || fail 'an index was made'
 finish

@@ -11,7 +11,7 @@ printf 'A dog and a cat' >2
 printf 'the cat; the fox!' >3
 printf 'hill' >4
 # ln(1 + 4/n), rounded down to 16 binary places and printed with six digits.
-run 0 "$query" -q --input 1 --input 2 --input 3 --input 4 - idf
+run 0 "$query" -q idf 1 2 3 4
 output <<'END'
 a 1.609436
 and 1.098602
@@ -22,16 +22,16 @@ hill 1.609436
 the 1.098602
 END
 cp out idf
-run 0 "$query" -q --input 1 --input 2 --input 3 --input 4 - idf --min-texts 2 --stop en
+run 0 "$query" -q idf --min-texts 2 --stop en 1 2 3 4
 output <<'END'
 cat 1.098602
 dog 1.098602
 fox 1.098602
 END
-run 0 "$query" --input 4 --input 4 - idf --extractor words12
+run 0 "$query" idf 4 4 --extractor words12
 output <<<'hill 0.693146'
 says '1 words in 2 texts'
-run 0 "$query" -q --input 4 --input 1 - idf --grams 2
+run 0 "$query" -q idf 4 1 --grams 2
 output <<'END'
 and the 1.098602
 fox and 1.098602
@@ -40,42 +40,40 @@ hill 1.098602
 the dog 1.098602
 the fox 1.098602
 END
-run 0 "$query" -q -F text --input - - idf <4
+run 0 "$query" -q idf -F text - <4
 output <<<'hill 0.693146'
 
 # It is read back as it was: the profile has its hash, not another one's.
 run 0 "$load" -q --extractor tfidf --idf idf ix 1 2 3
-run 0 "$query" ix search --text --idf idf 1
+run 0 "$query" search ix --text --idf idf 1
 cut -f 1,4 out | grep -qx '1	0' || fail 'a text does not find itself'
-run 2 "$query" ix search --text 1
+run 2 "$query" search ix --text 1
 says 'dictionary'
 sed 's/^hill.*/hill 2/' idf >other
-run 2 "$query" ix search --text --idf other 1
+run 2 "$query" search ix --text --idf other 1
 says 'the index makes fingerprints with idf='
 run 2 "$load" ix --idf other 4
 says 'the index makes fingerprints with idf='
-run 0 "$query" - similar --tsv --show 1 --extractor tfidf --idf idf 4 1
+run 0 "$query" similar --tsv --show 1 --extractor tfidf --idf idf 4 1
 # 1.609436 in units of 1/65536, and as often as it occurs.
 grep -qx 'feature	0.00000	3.29581	the' out || fail 'three times 1.098602'
 
-run 2 "$query" - idf
-says 'no --input FILE given'
-run 2 "$query" ix idf
-run 2 "$query" --input 1 ix idf
-says '--input and -F go with'
-run 2 "$query" --input missing - idf
+run 2 "$query" idf
+says 'idf: FILE is missing'
+run 2 "$query" idf missing
 says 'missing: cannot open'
-run 2 "$query" --input 1 - idf --weights raw
-run 2 "$query" --input 1 - idf --extractor char-3
+run 2 "$query" idf --weights raw 1
+says "unknown option '--weights'"
+run 2 "$query" idf --extractor char-3 1
 says 'there are no dictionaries of characters'
-run 2 "$query" --json --input 1 - idf
+run 2 "$query" --json idf 1
 says 'dictionary'
-run 2 "$query" --input - - idf
+run 2 "$query" idf -
 says 'standard input needs its format'
 printf 'cat 1\n\ndog\n' >bad
 run 2 "$load" --extractor tfidf --idf bad new 1
 says 'simidx-load: bad:3: expected "word idf"'
-run 2 "$query" - similar --extractor tfidf --idf bad 1 2
+run 2 "$query" similar --extractor tfidf --idf bad 1 2
 says 'simidx-query: bad:3: expected "word idf"'
 printf '! 1\n' >bad
 run 2 "$load" --extractor tfidf --idf bad new 1
@@ -86,13 +84,13 @@ says 'dictionary'
 
 [ -n "${SX_JSON-}" ] || finish
 printf '{"text": "hill"}\n{"text": "a hill"}\n' >texts.jsonl
-run 0 "$query" -q --input texts.jsonl - idf
+run 0 "$query" -q idf texts.jsonl
 output <<'END'
 a 1.098602
 hill 0.693146
 END
 printf '{"text": "hill"}\n{"fp": "0123456789abcdef"}\n' >mixed.jsonl
-run 2 "$query" --input mixed.jsonl - idf
+run 2 "$query" idf mixed.jsonl
 output </dev/null
 says 'mixed.jsonl:2: no text'
 finish

@@ -23,8 +23,8 @@ check() {
 		none=$((none + 1))
 		return
 	fi
-	run 0 "$query" index verify
-	run 0 "$query" index dump
+	run 0 "$query" verify index
+	run 0 "$query" dump index
 	lines=$(wc -l <out)
 	case $lines in
 	250000) all=$((all + 1)) ;;
@@ -61,7 +61,7 @@ if [ "$lines" -lt 250000 ]; then
 	tail -n +$((lines + 1)) documents.tsv >rest.tsv
 	run 0 "$load" -q --merge always index rest.tsv
 fi
-run 0 "$query" index verify
-run 0 "$query" index dump
+run 0 "$query" verify index
+run 0 "$query" dump index
 same out documents.tsv
 finish

@@ -22,7 +22,7 @@ export SX_WHEN_OPEN='sh ./exchange'
 again() {
 	rm -rf live copy
 	"$load" -q live first.tsv || fail 'the load failed'
-	run "$1" "$query" live "${@:2}"
+	run "$1" "$query" "$2" live "${@:3}"
 	[ ! -s err ] || { fail "told: $*"; cat err; }
 }
 
@@ -30,7 +30,7 @@ last=$(tail -1 documents.tsv)
 again 0 dump
 same out documents.tsv
 again 0 backup copy
-SX_WHEN_OPEN='' run 0 "$query" copy dump
+SX_WHEN_OPEN='' run 0 "$query" dump copy
 same out documents.tsv
 again 0 stats
 [ "$(sed -n 's/^documents  *//p' out)" = 300 ] || fail 'stats of an index that was replaced'
@@ -43,7 +43,7 @@ again 0 search --explain -k 0 "$(cut -f 2 <<<"$last")"
 
 rm -rf live
 "$load" -q live first.tsv
-run 0 "$query" live verify
+run 0 "$query" verify live
 says 'live: sound'
 says '300 documents'
 if [ -n "${SX_TEXT-}" ]; then
@@ -53,11 +53,11 @@ if [ -n "${SX_TEXT-}" ]; then
 	cat >exchange <<-EOF
 		[ "\$SX_OPENING" -gt 2 ] || '$load' -q --write rebuild live \$((SX_OPENING + 1))
 	EOF
-	for command in 'similar 1 2' 'search -F text 3'; do
+	for command in 'similar --index live 1 2' 'search live -F text 3'; do
 		rm -rf live
 		"$load" -q --extractor char-2 live 1 || fail 'the load failed'
 		# shellcheck disable=SC2086
-		run 0 "$query" -q live $command
+		run 0 "$query" -q $command
 		[ ! -s err ] || { fail "told: $command"; cat err; }
 	done
 	[ "$(wc -l <out)" -eq 1 ] || fail 'the third text is not found'

@@ -18,8 +18,8 @@ head -\$((SX_OPENING * 100 + 100)) documents.tsv | tail -100 |
 	'$load' -q --write rebuild -F tsv live -
 EOF
 holds() {
-	run 0 "$query" "$1" verify
-	run 0 "$query" "$1" dump
+	run 0 "$query" verify "$1"
+	run 0 "$query" dump "$1"
 	same out "$2"
 }
 # live OPTION...: the first 100 documents.
@@ -47,7 +47,7 @@ SX_WHEN_USED='SX_OPENING=1 sh ./exchange' run 0 "$moved" -q --from live taken la
 errors </dev/null
 head -200 documents.tsv | cat - last.tsv >some.tsv
 holds taken some.tsv
-"$query" taken stats | grep -qx 'layout  *rows' || fail 'not like what is taken over'
+"$query" stats taken | grep -qx 'layout  *rows' || fail 'not like what is taken over'
 
 # How far the last load came is asked of what is there.
 live
@@ -71,7 +71,7 @@ for operands in live '--from live taken'; do
 		run 0 env SX_WHEN_$when="[ \${SX_OPENING:-1} -gt 1 ] ||
 			'$load' -q --write rebuild live 2" "$moved" -q --extractor char-2 $operands 3
 		errors </dev/null
-		run 0 "$query" "${operands##* }" dump
+		run 0 "$query" dump "${operands##* }"
 		[ "$(wc -l <out)" -eq 3 ] || fail "not all texts: $operands, $when"
 	done
 done

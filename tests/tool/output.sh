@@ -14,10 +14,10 @@ full() {
 	says 'cannot write to standard output: No space left on device'
 }
 if [ -w /dev/full ]; then
-	full "$query" index search "$fp"
-	full "$query" index get "$fp"
-	full "$query" index stats
-	full "$query" index dump
+	full "$query" search index "$fp"
+	full "$query" get index "$fp"
+	full "$query" stats index
+	full "$query" dump index
 	full "$query" --help
 	full "$query" --version
 	full "$load" --help
@@ -25,7 +25,7 @@ fi
 
 # A reader that goes away is no reason to die of a signal.
 {
-	"$query" index dump 2>err
+	"$query" dump index 2>err
 	echo $? >code
 } | head -1 >/dev/null
 [ "$(cat code)" -eq 2 ] || fail "exit $(cat code) for a closed pipe"
@@ -35,10 +35,10 @@ says 'cannot write to standard output: Broken pipe'
 run 0 "$load" other documents.tsv
 output </dev/null
 sums_up 'index built with 20,000 documents'
-run 0 "$query" -q index verify
+run 0 "$query" -q verify index
 errors </dev/null
 output </dev/null
-run 1 "$query" -q index get --id 99999999
+run 1 "$query" -q get index --id 99999999
 errors </dev/null
 # No progress where nobody looks.
 grep -q $'\r' err && fail 'a progress line'

@@ -6,7 +6,7 @@
 # fingerprints: Manku et al., section 3.2, and arithmetic (2^34 / 2^prefix for each range).
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
 
-run 0 "$query" - plan --documents 17179869184
+run 0 "$query" plan --documents 17179869184
 # plan, tables, in-all unit; the columns from the right: us, candidates, probes.
 awk '$1 ~ /^[0-9]+x[0-9]+$/ { print $1, $2, $(NF - 2), $(NF - 1) }' out >rows
 grep -qx '4x16 4 4 1048576' rows || fail '4x16'
@@ -14,33 +14,41 @@ grep -qx '16x28 16 16 1024' rows || fail '16x28'
 # Six pairs of 13-bit blocks, four with the one of 12 bits: 6 x 2^34/2^26 + 4 x 2^34/2^25.
 grep -qx '10x26 10 10 3584' rows || fail '10x26'
 [ "$(cut -d ' ' -f 1,2 rows | grep -cxE '20x31 20|3x22 3|2x32 2')" -eq 3 ] || fail 'plans are missing'
-run 0 "$query" - plan --documents 1000000 -k 0
+run 0 "$query" plan --documents 1000000 -k 0
 [ "$(awk '$1 ~ /^[0-9]+x/ { print $(NF - 2) }' out | sort -u)" = 1 ] || fail 'k = 0 is one look-up'
 
 # An index tells its own size.
 printf '%016x\n' {1..1000} | run 0 "$load" -q --bits 64 ix -F lines -
-run 0 "$query" ix plan
+run 0 "$query" plan ix
 head -1 out | grep -qx '1000 documents of 64 bits, radius 3' || fail 'not the size of the index'
-run 0 "$query" ix plan --documents 5 --within 2
+run 0 "$query" plan ix --documents 5 -k 2
 head -1 out | grep -qx '5 documents of 64 bits, radius 2' || fail 'not what was asked'
-run 0 "$query" - plan --documents 5000 --bits 32
+run 0 "$query" plan --documents 5000 --bits 32
 head -1 out | grep -qx '5000 documents of 32 bits, radius 3' || fail 'not 32 bits'
-run 0 "$query" --json - plan --documents 17179869184
+run 0 "$query" --json plan --documents 17179869184
 [ "$(grep -c '"documents":17179869184,"bits":64,"radius":3,' out)" -ge 6 ] || fail 'JSON'
 grep -q '"plan":"4x16",.*"tables":4,.*"probes":4,"candidates":1048576,' out ||
 	fail '4x16 in JSON'
 
-run 2 "$query" - plan
+run 2 "$query" plan
 says 'plan: expected --documents N'
-run 2 "$query" - plan --documents 0
-run 2 "$query" - plan --documents 5 --bits 15
-run 2 "$query" - plan --documents 5 now
-run 2 "$query" -F tsv --input documents - plan --documents 5
-says 'simidx-query: plan has no use for --input and -F'
-run 2 "$query" - plan --documents 5 --bits 32 -k 33
+run 2 "$query" plan --documents 0
+says "--documents: expected a number of at least 1"
+run 2 "$query" plan --documents 5 --bits 15
+says "--bits: expected a number in 16..64, found '15'"
+run 2 "$query" plan --documents 5 now
+says 'now: No such file or directory'
+run 2 "$query" plan ix now
+says "plan: one argument too many: 'now'"
+run 2 "$query" plan --documents 5 --bits 32 -k 33
 says "--radius: expected a number in 0..32, found '33'"
-run 0 "$query" - plan --documents 5 --bits 32 -k 32
-run 2 "$query" missing plan
-run 2 "$query" - stats
-says "'-' stands for no stored index, and stats needs one"
+run 0 "$query" plan --documents 5 --bits 32 -k 32
+run 2 "$query" plan missing
+says 'missing: No such file or directory'
+for documents in 5k 1.5M M 1T 99999999999G; do
+	run 2 "$query" plan --documents $documents
+	says "--documents: expected a number of at least 1, such as 5000 or 20M, found '$documents'"
+done
+run 0 "$query" plan --documents 20M
+head -1 out | grep -qx '20000000 documents of 64 bits, radius 3' || fail 'M is not a million'
 finish

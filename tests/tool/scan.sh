@@ -26,19 +26,22 @@ run 0 "$load" --plan 10x26 pairs documents.tsv
 
 for index in blocks rows fresh grown pairs; do
 	for k in 0 1 2 3; do
-		run 0 "$query" $index search -k $k - <queries
+		run 0 "$query" search $index -k $k - <queries
 		same out expected.$k
 	done
-	run 0 "$query" $index verify
-	run 0 "$query" $index dump
+	run 0 "$query" verify $index
+	run 0 "$query" dump $index
 	same out documents.tsv
 done
-run 0 "$query" blocks search $(cat queries)
+run 0 "$query" search blocks $(cat queries)
 same out expected.3
 
-# The nearest ones, and that the answer was cut.
+# The nearest ones; that answers were cut is told where it matters.
 awk -F '\t' '{ if (n[$1]++ < 2) print }' expected.3 >expected.limit
-run 0 "$query" blocks search --limit 2 - <queries
+run 0 "$query" search blocks --limit 2 - <queries
+same out expected.limit
+errors </dev/null
+run 2 "$query" search blocks --limit 2 --strict - <queries
 same out expected.limit
 cut=$(awk -F '\t' '{ n[$1]++ } END { for (q in n) c += n[q] > 2; print c + 0 }' expected.3)
 says "simidx-query: $cut answers were cut at 2 matches"
@@ -47,14 +50,14 @@ says "simidx-query: $cut answers were cut at 2 matches"
 cut -f 2 documents.tsv >lines
 run 0 "$load" -F lines --ids none plain lines
 sort -u lines | sed 's/^/	/; s/$/	/' >expected.plain
-run 0 "$query" plain dump
+run 0 "$query" dump plain
 same out expected.plain
 cut -f 1,3,4 expected.3 | sort -u >expected.distinct
-"$query" plain search - <queries | cut -f 1,3,4 | sort -u >out
+"$query" search plain - <queries | cut -f 1,3,4 | sort -u >out
 same out expected.distinct
 
 for index in blocks rows; do
 	echo "layout $index:"
-	"$query" $index stats | grep -E '^(bytes per|table|t0|postings|docs|Limit)'
+	"$query" stats $index | grep -E '^(bytes per|table|t0|postings|docs|Limit)'
 done
 finish

@@ -17,7 +17,7 @@ head -10 queries >few
 for plan in 4x16 10x26 16x28 20x31 3x22 2x32; do
 	run 0 "$load" -q --plan $plan p$plan documents.tsv
 	for k in 3 4 7 9; do
-		run 0 "$query" p$plan search -k $k - <queries
+		run 0 "$query" search p$plan -k $k - <queries
 		same out expected.$k
 	done
 done
@@ -29,51 +29,51 @@ run 0 "$load" -q both half.tsv
 run 0 "$load" -q --merge never both rest.tsv
 for index in p4x16 rows fresh both; do
 	for k in 0 3 6 12; do
-		run 0 "$query" $index search --within $k - <queries
+		run 0 "$query" search $index -k $k - <queries
 		same out expected.$k
 	done
-	run 0 "$query" $index search --radius 64 - <few
+	run 0 "$query" search $index --radius 64 - <few
 	same out expected.all
 done
 
 # How the work is done changes nothing.
-for how in '--threads 1' '--threads 3' '--directory never' '--directory 1M' '--directory auto' \
+for how in '--threads 1' '--threads 3' '--block-index never' '--block-index 1M' '--block-index auto' \
 	'--kernel scalar'; do
 	# shellcheck disable=SC2086
-	run 0 "$query" $how p4x16 search -k 7 - <queries
+	run 0 "$query" $how search p4x16 -k 7 - <queries
 	same out expected.7
 done
-run 2 "$query" --kernel abacus p4x16 search -k 7 - <queries
+run 2 "$query" --kernel abacus search p4x16 -k 7 - <queries
 says 'abacus'
 for size in '' 0 K 1T 1.5M -1; do
-	run 2 "$query" --directory "$size" p4x16 search -k 7 - <queries
-	says "--directory: expected auto, never or a size such as 400M, found '$size'"
+	run 2 "$query" --block-index "$size" search p4x16 -k 7 - <queries
+	says "--block-index: expected auto, never or a size such as 400M, found '$size'"
 done
-run 2 "$query" --threads 0 p4x16 search -k 7 - <queries
+run 2 "$query" --threads 0 search p4x16 -k 7 - <queries
 
 # The nearest, at any distance or within a radius.
 awk -F '\t' 'n[$1]++ < 5' expected.all >expected.near
-run 0 "$query" p4x16 search --nearest 5 - <few
+run 0 "$query" search p4x16 --nearest 5 - <few
 same out expected.near
 errors </dev/null
 awk -F '\t' 'n[$1]++ < 3' expected.9 >expected.near
-run 0 "$query" p4x16 search --nearest 3 -k 9 - <queries
+run 0 "$query" search p4x16 --nearest 3 -k 9 - <queries
 same out expected.near
 errors </dev/null
 
 # Counts, for each query in its order.
 awk -F '\t' 'NR == FNR { n[$1]++; next } { print $1 "\t" n[$1] + 0 }' expected.7 queries >counts
-run 0 "$query" p4x16 search -k 7 --count - <queries
+run 0 "$query" search p4x16 -k 7 --count - <queries
 same out counts
 awk -F '\t' '{ print $1 "\t" ($2 > 0) }' counts >exist
-run 0 "$query" p4x16 search -k 7 --exists - <queries
+run 0 "$query" search p4x16 -k 7 --exists - <queries
 same out exist
 grep -q '	0$' exist || fail 'all queries find something'
-run 1 "$query" p4x16 search --exists 5555555555555555
+run 1 "$query" search p4x16 --exists 5555555555555555
 output <<<'5555555555555555	0'
 
 # The first one found is one of the matches, and there is one wherever something matches.
-run 0 "$query" p4x16 search -k 7 --first - <queries
+run 0 "$query" search p4x16 -k 7 --first - <queries
 sort out >first
 sort expected.7 | comm -13 - first >other
 [ -s other ] && fail 'first finds what does not match'
@@ -83,39 +83,39 @@ errors </dev/null
 
 # Cut answers are told, and are trouble if the caller says so.
 one=$(awk -F '\t' '$2 > 1 { print $1; exit }' counts)
-run 0 "$query" p4x16 search -k 7 --limit 1 "$one"
+run 0 "$query" search p4x16 -k 7 --limit 1 "$one"
 grep "^$one" expected.7 | head -1 | cmp - out || fail 'not the nearest one'
-errors <<<'simidx-query: 1 answer was cut at 1 match'
-run 2 "$query" p4x16 search -k 7 --limit 1 --strict "$one"
+errors </dev/null
+run 2 "$query" search p4x16 -k 7 --limit 1 --strict "$one"
 errors <<<'simidx-query: 1 answer was cut at 1 match'
 [ "$(wc -l <out)" -eq 1 ] || fail 'what was found is not printed'
-run 0 "$query" p4x16 search -k 7 --limit 1000 --strict "$one"
-"$query" p4x16 search -k 7 --max-candidates 1 - <queries >out 2>err
+run 0 "$query" search p4x16 -k 7 --limit 1000 --strict "$one"
+"$query" search p4x16 -k 7 --max-candidates 1 - <queries >out 2>err
 [ $? -le 1 ] || fail 'trouble for a cut answer'
 says 'answers were cut at 1 candidate'
 sort out >cut
 sort expected.7 | comm -13 - cut >other
 [ -s other ] && fail 'cut answers have what does not match'
-run 2 "$query" p4x16 search -k 7 --max-candidates 1 --strict - <queries
-run 0 "$query" --json p4x16 search -k 7 --limit 1 "$one"
+run 2 "$query" search p4x16 -k 7 --max-candidates 1 --strict - <queries
+run 0 "$query" --json search p4x16 -k 7 --limit 1 "$one"
 grep -q '"truncated":true' out || fail 'cut, but not said in JSON'
-run 0 "$query" --json p4x16 search -k 7 --count "$one"
+run 0 "$query" --json search p4x16 -k 7 --count "$one"
 grep -q "\"count\":$(awk -v q="$one" '$1 == q { print $2 }' counts),\"truncated\":false,\"complete_to\":7}" out ||
 	fail 'count in JSON'
-run 0 "$query" --json p4x16 search -k 7 --exists "$one"
+run 0 "$query" --json search p4x16 -k 7 --exists "$one"
 grep -q '"exists":true,' out || fail 'exists in JSON'
 
 near=$(head -1 expected.3 | cut -f 1)
 # What is looked up: 4x16 needs four ranges for k = 3 (Manku et al., section 3).
-run 0 "$query" p4x16 search --explain "$near"
+run 0 "$query" search p4x16 --explain "$near"
 for word in chosen rejected took complete kernel; do
 	grep -q " $word " out || fail "explain does not tell: $word"
 done
 grep -q '^  took  *probes 4, ' out || fail 'not four probes'
 grep -q '^  complete  *to distance 3$' out || fail 'not complete to 3'
-run 1 "$query" p4x16 search --explain -k 0 5555555555555555
+run 1 "$query" search p4x16 --explain -k 0 5555555555555555
 grep -q 'probes 1, .*documents 0$' out || fail 'one exact look-up'
-run 0 "$query" --json p4x16 search --explain - <few
+run 0 "$query" --json search p4x16 --explain - <few
 [ "$(wc -l <out)" -eq 10 ] || fail 'not one object for each query'
 [ "$(grep -c '"chosen":{"access":.*"rejected":\[.*"probes":4,.*"kernel":"' out)" -eq 10 ] ||
 	fail 'explain in JSON'
@@ -123,28 +123,28 @@ run 0 "$query" --json p4x16 search --explain - <few
 # What makes no sense together.
 for options in '--limit 1 --first' '--count --exists' '--nearest 2 --limit 2' '--probes 4' \
 	'--complete 4' '--accept 4' '--bit-weights w -k 3' '--probes 4 -k 3 --text' \
-	'--text --bit-weights w' '--text --probes 4 --complete 4' '--fp2 0 -F lines' \
+	'--text --bit-weights w' '--text --probes 4 --complete 4' '--second 0 -F lines' \
 	'--text -k 3 --accept 4'; do
 	case $options-${SX_TEXT-} in
 	*--text*-) continue ;;
 	esac
 	# shellcheck disable=SC2086
-	run 2 "$query" p4x16 search $options "$one"
-	says "Try 'simidx-query --help'"
+	run 2 "$query" search p4x16 $options "$one"
+	says "Try 'simidx-query search --help'"
 done
 # Options about texts, where nothing is one.
 for option in '--weights sqrt' '--short exact' '--min-tokens 7' '--stop en' '--seed 1' \
 	'--extractor words1' '--grams 1' '--stem english' '--top 5'; do
 	# shellcheck disable=SC2086
-	run 2 "$query" p4x16 search $option "$one"
+	run 2 "$query" search p4x16 $option "$one"
 	says "simidx-query: ${option% *} goes with texts, and the queries are fingerprints"
 	# shellcheck disable=SC2086
-	run 2 "$query" p4x16 search $option -F lines queries
+	run 2 "$query" search p4x16 $option -F lines queries
 	says "simidx-query: ${option% *} goes with texts, and the queries are fingerprints"
 	[ -s out ] && fail 'answers in spite of a usage error'
 done
-run 2 "$query" p4x16 search --features-by me "$one"
+run 2 "$query" search p4x16 --features-by me "$one"
 says 'simidx-query: --features-by goes with features, and the queries are fingerprints'
-run 2 "$query" p4x16 search --fp2 0123456789abcdef "$one"
-says 'p4x16: has no second fingerprints, so --fp2 does not fit'
+run 2 "$query" search p4x16 --second 0123456789abcdef "$one"
+says 'p4x16: has no second fingerprints, so --second does not fit'
 finish

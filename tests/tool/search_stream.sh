@@ -25,12 +25,12 @@ one_at_a_time() {
 	exec {in}>&-
 	read -r -t 60 -u "$out" answer || fail 'no answer to the last query'
 }
-coproc "$query" ix search --exists -
+coproc "$query" search ix --exists -
 in=${COPROC[1]} out=${COPROC[0]} child=$COPROC_PID
 one_at_a_time
 wait "$child" || fail "exit $? after single queries"
 if [ -n "${SX_JSON-}" ]; then
-	coproc "$query" --threads 2 --json ix search --first -F jsonl -
+	coproc "$query" --threads 2 --json search ix --first -F jsonl -
 	in=${COPROC[1]} out=${COPROC[0]} child=$COPROC_PID
 	printf '{"fp":"%s","id":"me"}\n{"fp":' "$(sed -n 1p queries)" >&"$in"
 	read -r -t 60 -u "$out" answer || fail 'no answer while half a row is there'
@@ -50,7 +50,7 @@ awk '{ print $1 "\t" substr($2, 13) }' other.tsv >narrow.tsv
 first=$(sed -n 1p queries)
 for how in --first --explain; do
 	run 0 "$load" -q --create truncate moving documents.tsv
-	coproc "$query" moving search $how - 2>err.moving
+	coproc "$query" search moving $how - 2>err.moving
 	in=${COPROC[1]} out=${COPROC[0]} child=$COPROC_PID
 	printf '%s\n' "$first" >&"$in"
 	read -r -t 60 -u "$out" answer || fail 'no answer before the exchange'
@@ -83,20 +83,20 @@ for ((i = 0; i < 60; i++)); do
 	cat expected
 done >expected.many
 for threads in 1 2; do
-	run 0 "$query" --threads $threads ix search -F lines many
+	run 0 "$query" --threads $threads search ix -F lines many
 	same out expected.many
 done
-"$query" ix search - < <(cat many) >out || fail 'a pipe'
+"$query" search ix - < <(cat many) >out || fail 'a pipe'
 same out expected.many
-"$query" ix search - < <(head -100 many; sleep 0.2; tail -n +101 many | head -20000) >out ||
+"$query" search ix - < <(head -100 many; sleep 0.2; tail -n +101 many | head -20000) >out ||
 	fail 'a pipe that stands'
-head -20100 many | "$query" ix search -F lines - >expected.part
+head -20100 many | "$query" search ix -F lines - >expected.part
 same out expected.part
 # Names and weights of many lie together and are kept.
 awk '{ print NR "\t" $1 "\tname-" NR }' many | head -50000 >named.tsv
-run 0 "$query" ix search --ignore 0000000000000001 -F tsv named.tsv
+run 0 "$query" search ix --ignore 0000000000000001 -F tsv named.tsv
 cut -f 1 out | uniq | sed 's/name-//' | sort -n -c || fail 'names out of order'
-run 0 "$query" ix search -F tsv named.tsv
+run 0 "$query" search ix -F tsv named.tsv
 awk -F '\t' 'NR == FNR { fp["name-" $1] = $2; next } { print fp[$1] "\t" $2 "\t" $3 "\t" $4 "\t" $5 }' \
 	named.tsv out >renamed
 head -n "$(wc -l <renamed)" expected.many | cmp - renamed || fail 'other answers under names'
@@ -127,9 +127,9 @@ awk '{
 }' heavy.queries >heavy.json
 run 0 "$load" -q heavy heavy.tsv
 for threads in 1 3; do
-	run 0 "$query" --threads $threads heavy search - <heavy.queries
+	run 0 "$query" --threads $threads search heavy - <heavy.queries
 	same out heavy.expected
-	run 0 "$query" --threads $threads --json heavy search - <heavy.queries
+	run 0 "$query" --threads $threads --json search heavy - <heavy.queries
 	same out heavy.json
 done
 
@@ -148,7 +148,7 @@ mkfifo answers
 	await gone
 	head -1 queries
 	await code
-} | { "$query" ix search - >answers 2>err; echo $? >code; } &
+} | { "$query" search ix - >answers 2>err; echo $? >code; } &
 head -1 answers >/dev/null
 echo yes >gone
 await code

@@ -30,26 +30,26 @@ near() {
 # Second fingerprints: k bits of the first, 16 of both.
 near 6 16 64 -
 for index in ix ix3 fresh; do
-	run 0 "$query" $index search -k 6 -F jsonl queries.jsonl
+	run 0 "$query" search $index -k 6 -F jsonl queries.jsonl
 	same out expected
 done
 near 6 9 64 -
-run 0 "$query" ix search -k 6 --accept 9 -F jsonl queries.jsonl
+run 0 "$query" search ix -k 6 --accept 9 -F jsonl queries.jsonl
 same out expected
 near 3 -1 64 -
-run 0 "$query" ix search - <queries
+run 0 "$query" search ix - <queries
 same out expected
 # An index that has none compares the first ones.
-run 0 "$query" single search -F jsonl queries.jsonl
+run 0 "$query" search single -F jsonl queries.jsonl
 same out expected
 near 6 16 64 -
 read -r fp fp2 < <(head -1 doubles)
-run 0 "$query" ix search -k 6 --fp2 "$fp2" "$fp"
-grep "^$fp" expected | cmp - out || fail '--fp2'
+run 0 "$query" search ix -k 6 --second "$fp2" "$fp"
+grep "^$fp" expected | cmp - out || fail '--second'
 # The nearest by both.
 near 16 16 64 -
 awk -F '\t' 'n[$1]++ < 2' expected >expected.near
-run 0 "$query" ix search --nearest 2 -F jsonl queries.jsonl
+run 0 "$query" search ix --nearest 2 -F jsonl queries.jsonl
 same out expected.near
 
 # weights MASK: 0 where the mask has a bit, else 1; the lowest bit first.
@@ -63,13 +63,13 @@ for mask in 00000000000000ff 8000000000000001 ffff000000000000 0000000000000000;
 	weights $mask >mask
 	near 3 -1 64 mask
 	for index in ix ix3 fresh single; do
-		run 0 "$query" $index search --ignore $mask - <queries
+		run 0 "$query" search $index --ignore $mask - <queries
 		same out expected
 	done
 done
 weights 00000000000000ff >mask
 near 5 12 64 mask
-run 0 "$query" ix search --ignore 00000000000000ff -k 5 --accept 12 -F jsonl queries.jsonl
+run 0 "$query" search ix --ignore 00000000000000ff -k 5 --accept 12 -F jsonl queries.jsonl
 same out expected
 
 # Weights from a file. A match differs in at most 16 bits that have a weight.
@@ -79,22 +79,22 @@ zeros=$(head -64 weights | grep -cx 0)
 head -64 weights | tr '\n' ',' >weights.first
 near 70 -1 $((16 + zeros)) weights
 for index in ix ix3 fresh single; do
-	run 0 "$query" $index search --bit-weights weights.first --accept 70 --complete 70 - <queries
+	run 0 "$query" search $index --bit-weights weights.first --accept 70 --complete 70 - <queries
 	same out expected
 done
 near 59 -1 $((16 + zeros)) weights
-run 0 "$query" single search --bit-weights weights.first --complete 59 - <queries
+run 0 "$query" search single --bit-weights weights.first --complete 59 - <queries
 same out expected
 near 144 144 $((16 + zeros)) weights
 for index in ix fresh; do
-	run 0 "$query" $index search --bit-weights weights --complete 144 -F jsonl queries.jsonl
+	run 0 "$query" search $index --bit-weights weights --complete 144 -F jsonl queries.jsonl
 	same out expected
 done
 sort expected >expected.sorted
 # So many probes find some of these, and all that is near enough.
 for probes in 1 32 1000; do
 	# That they may not find everything is no cut.
-	run 0 "$query" ix search --strict --bit-weights weights --probes $probes -F jsonl \
+	run 0 "$query" search ix --strict --bit-weights weights --probes $probes -F jsonl \
 		queries.jsonl
 	errors </dev/null >&2
 	sort out | comm -23 - expected.sorted >wrong
@@ -103,9 +103,9 @@ for probes in 1 32 1000; do
 done >found
 sort -n found | cmp - found || fail 'more probes find less'
 [ "$(tail -1 found)" -gt $(($(wc -l <expected) / 2)) ] || fail '1,000 probes find little'
-run 0 "$query" ix search --bit-weights weights -F jsonl queries.jsonl
+run 0 "$query" search ix --bit-weights weights -F jsonl queries.jsonl
 [ "$(wc -l <out)" -eq "$(sed -n 2p found)" ] || fail 'not 32 probes by default'
-run 0 "$query" --json ix search --bit-weights weights --complete 20 -F jsonl queries.jsonl
+run 0 "$query" --json search ix --bit-weights weights --complete 20 -F jsonl queries.jsonl
 [ "$(grep -c '"complete_to":2[0-9]' out)" -eq 200 ] || fail 'not complete as far as was asked'
 [ "$(grep -o '"distance2":' out | wc -l)" -eq "$(grep -o '"id":' out | wc -l)" ] ||
 	fail 'matches without distance2'
@@ -116,18 +116,18 @@ list() {
 }
 first=$(head -64 weights | list) second=$(tail -64 weights | list)
 sed "s/}\$/,\"weights\":[$first],\"weights2\":[$second]}/" queries.jsonl >weighted.jsonl
-run 0 "$query" ix search --complete 144 -F jsonl weighted.jsonl
+run 0 "$query" search ix --complete 144 -F jsonl weighted.jsonl
 same out expected
 # Asked for plain distances, weights mean nothing.
 near 6 16 64 -
-run 0 "$query" ix search -k 6 -F jsonl weighted.jsonl
+run 0 "$query" search ix -k 6 -F jsonl weighted.jsonl
 same out expected
 # They mean nothing to a load, whatever they are.
 run 0 "$load" -q other -F jsonl - <<<'{"fp": "0123456789abcdef", "weights": "heavy"}'
 
 # What is not a weight.
 bad() {
-	run 2 "$query" ix search -F jsonl - <<<"$1"
+	run 2 "$query" search ix -F jsonl - <<<"$1"
 	says "simidx-query: -:1: \"$2"
 }
 fp='"fp": "0123456789abcdef"'
@@ -142,22 +142,22 @@ bad "{$fp, \"fp2\": \"0123456789abcdef\", \"weights\": [$first]}" 'weights": "fp
 bad "{\"text\": \"a b\", \"weights\": [$first]}" 'weights" goes with "fp" only'
 for content in '' '1 2 3' "$first,x" "$first,1" "${first%,*},256" "${first%,*},-1"; do
 	printf '%s' "$content" >wrong
-	run 2 "$query" ix search --bit-weights wrong - <queries
+	run 2 "$query" search ix --bit-weights wrong - <queries
 	says 'simidx-query: wrong: expected 64 weights in 0..255'
 done
 head -c 5000 /dev/zero >wrong
-run 2 "$query" ix search --bit-weights wrong - <queries
+run 2 "$query" search ix --bit-weights wrong - <queries
 says 'simidx-query: wrong: no list of weights'
-run 2 "$query" ix search --bit-weights missing - <queries
+run 2 "$query" search ix --bit-weights missing - <queries
 says 'simidx-query: missing: cannot open: No such file or directory'
-run 2 "$query" ix search --bit-weights weights.first --fp2 0123456789abcdef 0123456789abcdef
-says 'simidx-query: weights.first: has no weights for --fp2'
-run 2 "$query" narrow search --bit-weights weights 00000000
+run 2 "$query" search ix --bit-weights weights.first --second 0123456789abcdef 0123456789abcdef
+says 'simidx-query: weights.first: has no weights for --second'
+run 2 "$query" search narrow --bit-weights weights 00000000
 says 'expected 32 weights in 0..255, the first for the lowest bit, or 96'
 for mask in '' 00000000000000fg 0123456789abcdef0; do
-	run 2 "$query" ix search --ignore "$mask" 0123456789abcdef
+	run 2 "$query" search ix --ignore "$mask" 0123456789abcdef
 	says 'simidx-query: --ignore: expected 1 to 16 hexadecimal digits'
 done
-run 2 "$query" ix search --fp2 123g 0123456789abcdef
-says 'simidx-query: --fp2: expected 1 to 16 hexadecimal digits'
+run 2 "$query" search ix --second 123g 0123456789abcdef
+says 'simidx-query: --second: expected 1 to 16 hexadecimal digits'
 finish

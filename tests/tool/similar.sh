@@ -20,7 +20,7 @@ text	3	63d56e61	d0397a241134bf55	27	21	1
 END
 # shellcheck disable=SC2086
 while read -r a b expected; do
-	run 0 "$query" - similar $char2 --tsv --show 0 $a $b
+	run 0 "$query" similar $char2 --tsv --show 0 $a $b
 	{
 		sed -n "${a}p" texts
 		sed -n "${b}p" texts
@@ -35,7 +35,7 @@ END
 
 # Readable; the bits that differ are marked, features come with both weights.
 # shellcheck disable=SC2086
-run 0 "$query" - similar $char2 --show 32 1 2
+run 0 "$query" similar $char2 --show 32 1 2
 [ "$(grep -c differs out)" -eq 2 ] || fail 'not two bits that differ'
 grep -qx '    1.7320    1.7320  "at"' out || fail 'sqrt(3) for "at"'
 grep -qx '         -    1.0000  " a"' out || fail 'a feature of one text alone'
@@ -43,31 +43,31 @@ grep -q '^distance  *2 of 32 bits, second fingerprints 6 of 64$' out || fail 'di
 
 # With an index: as its profile says.
 run 0 "$load" -q --bits 32 --extractor char-2 ix 1
-run 0 "$query" ix similar --tsv 1 2
+run 0 "$query" similar --index ix --tsv 1 2
 grep -q '^distance	2	6	' out || fail 'similar by the profile of an index'
-run 2 "$query" ix similar --extractor words1 1 2
+run 2 "$query" similar --index ix --extractor words1 1 2
 says 'the index makes fingerprints with char-2, not with words1'
-run 2 "$query" ix similar --bits 32 1 2
-run 2 "$query" - similar --short reject 1 2
+run 2 "$query" similar --index ix --bits 32 1 2
+run 2 "$query" similar --short reject 1 2
 says '--short reject does not fit'
 run 0 "$load" -q -F lines bare - <<<0123456789abcdef
-run 2 "$query" bare similar 1 2
+run 2 "$query" similar --index bare 1 2
 says 'holds bare fingerprints'
 
 # Equal texts; empty ones; standard input.
-run 0 "$query" - similar --tsv --show 0 - 1 <1
+run 0 "$query" similar --tsv --show 0 - 1 <1
 grep -qx 'distance	0	0	0.00000	0.00000	1.0000' out || fail 'equal texts'
 : >empty
-run 0 "$query" - similar empty empty
-run 2 "$query" - similar - -
-run 2 "$query" - similar 1
-run 2 "$query" - similar 1 missing
+run 0 "$query" similar empty empty
+run 2 "$query" similar - -
+run 2 "$query" similar 1
+run 2 "$query" similar 1 missing
 says 'missing: cannot open'
-run 2 "$query" - search 0123456789abcdef
-says "'-' stands for no stored index"
+run 2 "$query" similar --index - 1 2
+says "'-' is standard input, and INDEX is a directory"
 
 # shellcheck disable=SC2086
-run 0 "$query" --json - similar $char2 --show 1 1 2
+run 0 "$query" --json similar $char2 --show 1 1 2
 for member in '"profile":"char-2 v1 bits=32 ' '"fp":"39c1c6ba","fp2":"c33e8d6e44eaaac5","tokens":22' \
 	'"distance":2,"distance2":6,"weighted":[2.1875,1.96875]' \
 	'"bits":[{"bit":15,"weights":[0.03125,0.0625],"differs":false}]' '{"feature":"at",'; do

@@ -20,20 +20,20 @@ run 0 "$load" -q index -F lines - <<<$'00000000000000aa\n00000000000000ab'
 chmod 755 index
 chmod 644 index/*
 before=$(cat index/* | cksum)
-run 2 as_nobody index search 00000000000000aa
+run 2 as_nobody search index 00000000000000aa
 says 'simidx-query: index: '
 grep -qi static err || fail '--static is not named'
 cat err
-run 0 as_nobody --static index search 00000000000000aa
+run 0 as_nobody --static search index 00000000000000aa
 output <<'END'
 00000000000000aa	0	00000000000000aa	0	
 00000000000000aa	1	00000000000000ab	1	
 END
-run 0 as_nobody --static index stats
-run 0 as_nobody --static index verify
-run 0 as_nobody --static index dump
+run 0 as_nobody stats --static index
+run 0 as_nobody verify index --static
+run 0 as_nobody --static dump index
 [ "$(cat index/* | cksum)" = "$before" ] || fail 'something was written'
 chmod 600 index/data.mdb
-run 2 as_nobody --static index search 00000000000000aa
+run 2 as_nobody --static search index 00000000000000aa
 says 'simidx-query: index/data.mdb: '
 finish

@@ -14,7 +14,7 @@ for signal in TERM INT; do
 	loader=$!
 	exec 3>pipe
 	cat documents.tsv >&3
-	while [ "$("$query" -q index dump 2>/dev/null | wc -l)" -lt 200000 ]; do sleep 0.1; done
+	while [ "$("$query" -q dump index 2>/dev/null | wc -l)" -lt 200000 ]; do sleep 0.1; done
 	# Once row 200,001 has been put the write lock is held, and another load does not wait for it.
 	# Before, it finds that what it brings is there.
 	while "$load" -q --wait 0 index -F tsv - < <(head -1 documents.tsv) 2>err; [ $? -eq 1 ]; do
@@ -32,8 +32,8 @@ for signal in TERM INT; do
 simidx-load: stopped by a signal
 simidx-load: index: holds 200,000 documents; of this input 200,000 rows were committed; --resume goes on after them
 END
-	run 0 "$query" index verify
-	run 0 "$query" index dump
+	run 0 "$query" verify index
+	run 0 "$query" dump index
 	head -200000 documents.tsv | cmp - out || fail 'other documents'
 	# It was rolled back, not left locked.
 	run 0 "$load" --wait 0 -q index -F lines - <<<0123456789abcdef

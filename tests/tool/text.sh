@@ -8,7 +8,7 @@ if [ -z "${SX_TEXT-}" ]; then
 	echo text >1
 	run 2 "$load" ix 1
 	says 'simidx-load: 1: this program was built without text support'
-	run 2 "$query" - similar 1 1
+	run 2 "$query" similar 1 1
 	says 'simidx-query: this program was built without text support'
 	finish
 fi
@@ -43,7 +43,7 @@ simidx-load: 1 text is shorter than 64 tokens: one edit moves its fingerprint fa
 $(tail -1 err)
 END
 sums_up 'index built with 10 documents'
-run 0 "$query" ix dump
+run 0 "$query" dump ix
 cut -f 3 out >labels
 diff - labels <<'END' || fail 'labels, in the order of the names'
 tree/a/1.txt
@@ -57,7 +57,7 @@ tree/c/same
 tree/c/short
 tree/empty
 END
-run 0 "$query" ix search --text tree/a/b/five tree/a/1.txt tree/c/binary
+run 0 "$query" search ix --text tree/a/b/five tree/a/1.txt tree/c/binary
 cut -f 1,4,5 out >found
 diff - found <<'END' || fail 'search by text'
 tree/a/b/five	0	tree/a/b/five
@@ -65,11 +65,11 @@ tree/a/b/five	0	tree/c/same
 tree/a/1.txt	0	tree/a/1.txt
 END
 says 'tree/c/binary: skipped'
-run 2 "$query" ix search --text missing
+run 2 "$query" search ix --text missing
 says 'simidx-query: missing: cannot open: No such file or directory'
 words 400 99 >other
-run 1 "$query" ix search --text other
-run 0 "$query" ix search --text - <tree/a/1.txt
+run 1 "$query" search ix --text other
+run 0 "$query" search ix --text - <tree/a/1.txt
 grep -q '^-	0	.*tree/a/1.txt$' out || fail 'text on standard input'
 
 # An edited copy is near by the weights of its text, with and without second fingerprints; that
@@ -81,25 +81,25 @@ words 400 98 >edits/other
 run 0 "$load" -q edits.two -r edits
 run 0 "$load" -q --no-fp2 edits.one -r edits
 for index in edits.two edits.one; do
-	run 0 "$query" $index search --text tree/a/1.txt
+	run 0 "$query" search $index --text tree/a/1.txt
 	[ "$(cut -f 5 out | tr '\n' ' ')" = 'edits/same edits/edited ' ] || fail "weights: $index"
-	run 0 "$query" $index search --accept 0 --text tree/a/1.txt
+	run 0 "$query" search $index --accept 0 --text tree/a/1.txt
 	[ "$(cut -f 4,5 out)" = '0	edits/same' ] || fail "weights up to 0: $index"
-	run 0 "$query" $index search --complete 59 --count --text tree/a/1.txt
+	run 0 "$query" search $index --complete 59 --count --text tree/a/1.txt
 	output <<<'tree/a/1.txt	2'
-	run 0 "$query" $index search --nearest 1 --text edits/edited
+	run 0 "$query" search $index --nearest 1 --text edits/edited
 	[ "$(cut -f 4,5 out)" = '0	edits/edited' ] || fail "the nearest: $index"
-	run 0 "$query" $index search -k 64 --text tree/a/1.txt
+	run 0 "$query" search $index -k 64 --text tree/a/1.txt
 	[ "$(wc -l <out)" -eq 3 ] || fail "plain distances: $index"
-	run 0 "$query" $index search --explain --text tree/a/1.txt
+	run 0 "$query" search $index --explain --text tree/a/1.txt
 	grep -q 'probes 32, .*documents 2$' out || fail "32 probes: $index"
 done
 printf 'word\t2\nother\t1\n' >features
 run 0 "$load" -q --features-by us featured -F features features
-run 0 "$query" featured search -F features --features-by us --complete 10 features
-run 2 "$query" edits.two search -F features features
+run 0 "$query" search featured -F features --features-by us --complete 10 features
+run 2 "$query" search edits.two -F features features
 errors <<<'simidx-query: edits.two: holds texts by words12, so features do not fit'
-run 0 "$query" edits.two search --explain --probes 7 --text tree/a/1.txt
+run 0 "$query" search edits.two --explain --probes 7 --text tree/a/1.txt
 grep -q 'probes 7, .*documents' out || fail '7 probes'
 
 # The same by other ways: operands, lists with and without NUL.
@@ -107,9 +107,9 @@ run 0 "$load" -q operands tree/a/1.txt tree/a/b/five
 printf 'tree/a/1.txt\n\ntree/a/b/five\n' >list
 run 0 "$load" -q ix-list --files-from list
 printf 'tree/a/1.txt\0tree/a/b/five\0' | run 0 "$load" -q ix-list0 -0 --files-from -
-"$query" operands dump >expected
+"$query" dump operands >expected
 for index in ix-list ix-list0; do
-	run 0 "$query" $index dump
+	run 0 "$query" dump $index
 	same out expected
 done
 # With -r a directory is an input like any other, in its place; what is hidden is left out.
@@ -118,20 +118,20 @@ cp tree/a/1.txt hidden/.git/config
 cp tree/a/2.txt hidden/.profile
 cp tree/a/3.txt hidden/sub/seen
 run 0 "$load" -q -r in-place tree/a/1.txt hidden tree/c/short
-"$query" in-place dump | cut -f 1,3 | diff - <(printf '%s\n' '0	tree/a/1.txt' \
+"$query" dump in-place | cut -f 1,3 | diff - <(printf '%s\n' '0	tree/a/1.txt' \
 	'1	hidden/sub/seen' '2	tree/c/short') || fail 'inputs in their order, hidden ones left out'
 run 0 "$load" -q -r --hidden all-of-them hidden
-"$query" all-of-them dump | cut -f 3 | diff - <(printf '%s\n' hidden/.git/config hidden/.profile \
+"$query" dump all-of-them | cut -f 3 | diff - <(printf '%s\n' hidden/.git/config hidden/.profile \
 	hidden/sub/seen) || fail '--hidden'
 # A hidden name that is given is not left out.
 run 0 "$load" -q -r given hidden/.git hidden/.profile
-[ "$("$query" given dump | wc -l)" -eq 2 ] || fail 'hidden names that were given'
+[ "$("$query" dump given | wc -l)" -eq 2 ] || fail 'hidden names that were given'
 
 # A .tsv in a list or a tree is a text like any other; one that is gone is a rejected row.
 printf 'tree/c/new\nline.tsv\0gone\0' >names
 run 1 "$load" -q ix-gone -0 --files-from names
 errors <<<'simidx-load: gone: cannot open: No such file or directory'
-run 0 "$query" ix-gone get --label $'tree/c/new\nline.tsv'
+run 0 "$query" get ix-gone --label $'tree/c/new\nline.tsv'
 # The same path twice is the same label.
 run 1 "$load" ix tree/a/1.txt
 says 'simidx-load: tree/a/1.txt: '
@@ -186,7 +186,7 @@ sums_up 'index built with 5 documents'
 run 0 "$load" -q bare -F lines - <<<0123456789abcdef
 run 2 "$load" bare tree/a/1.txt
 says 'simidx-load: bare: '
-run 2 "$query" bare search --text tree/a/1.txt
+run 2 "$query" search bare --text tree/a/1.txt
 run 2 "$load" --extractor words12 bare -F lines - <<<0123456789abcdef
 says 'simidx-load: bare: holds bare fingerprints, so --extractor words12 does not fit'
 run 2 "$load" --extractor words99 new tree/a/1.txt
@@ -205,32 +205,32 @@ run 2 "$load" --extractor words12 foreign other
 says 'simidx-load: foreign: was made by the extractor words99, not by words12'
 run 2 "$load" foreign other
 says 'simidx-load: foreign: '
-run 2 "$query" foreign search --text other
+run 2 "$query" search foreign --text other
 # Same name, other fingerprints: another version of the word boundaries.
-profile=$("$query" ix stats | sed -n 's/^texts by *//p')
+profile=$("$query" stats ix | sed -n 's/^texts by *//p')
 run 0 "$helpers/foreign_index" drifted "$profile" 1
 run 2 "$load" drifted other
 says 'simidx-load: drifted: '
 for index in foreign drifted; do
-	run 0 "$query" $index dump
+	run 0 "$query" dump $index
 	output </dev/null
 done
 
 # Narrow fingerprints are made from texts too.
 run 0 "$load" -q --bits 32 narrow tree/a/1.txt
-run 0 "$query" narrow search --text tree/a/1.txt
+run 0 "$query" search narrow --text tree/a/1.txt
 awk -F '\t' 'length($3) != 8' out | grep -q . && fail 'not 8 digits'
 
 # Without ids there are no labels to keep, and no place for a second fingerprint.
 run 0 "$load" -q --ids none plain -r tree
-run 0 "$query" plain search --text tree/a/2.txt
+run 0 "$query" search plain --text tree/a/2.txt
 [ "$(cut -f 1,2,4,5 out)" = "tree/a/2.txt		0	" ] || fail 'index without ids'
 
 printf 'hello world, hello' >greeting
 run 0 "$load" -q file greeting
-"$query" file dump --format jsonl | grep -q '"fp2":"' || fail 'no fp2 in an index of texts'
+"$query" dump file --format jsonl | grep -q '"fp2":"' || fail 'no fp2 in an index of texts'
 run 0 "$load" -q --no-fp2 single greeting
-"$query" single dump --format jsonl | grep -q fp2 && fail 'fp2 in spite of --no-fp2'
+"$query" dump single --format jsonl | grep -q fp2 && fail 'fp2 in spite of --no-fp2'
 [ -n "${SX_JSON-}" ] || finish
 # The member of texts may have another name; then it is what counts.
 run 1 "$load" -q content --text-field content -F jsonl - <<'END'
@@ -243,7 +243,7 @@ simidx-load: -:2: expected a member "content"
 simidx-load: -:3: "content": expected a string
 END
 run 0 "$load" -q text -F jsonl - <<<'{"id": 1, "text": "hello world, hello"}'
-[ "$("$query" content dump)" = "$("$query" text dump)" ] || fail '--text-field'
+[ "$("$query" dump content)" = "$("$query" dump text)" ] || fail '--text-field'
 run 2 "$load" never --text-field content other
 says 'simidx-load: other: --text-field is for the format jsonl'
 run 2 "$load" never --text-field content --fp-field fp -F jsonl other
@@ -251,13 +251,13 @@ says 'simidx-load: other: --text-field and --fp-field exclude each other'
 
 # A text is the same whether it comes as a file or as JSON.
 run 0 "$load" -q json -F jsonl - <<<'{"id": "greeting", "text": "hello world, hello"}'
-[ "$("$query" json dump | cut -f 2)" = "$("$query" file dump | cut -f 2)" ] ||
+[ "$("$query" dump json | cut -f 2)" = "$("$query" dump file | cut -f 2)" ] ||
 	fail 'JSON text has another fingerprint'
 # A dump taken back with its extractor is an index of texts again.
-run 0 "$query" ix dump --format jsonl
+run 0 "$query" dump ix --format jsonl
 cp out dumped
 run 0 "$load" -q --extractor words12 back -F jsonl dumped
-run 0 "$query" back dump --format jsonl
+run 0 "$query" dump back --format jsonl
 same out dumped
-run 0 "$query" back search --text tree/a/1.txt
+run 0 "$query" search back --text tree/a/1.txt
 finish

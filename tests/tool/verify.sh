@@ -7,13 +7,13 @@
 
 "$helpers/linear_scan" documents 20000 5 >documents.tsv
 run 0 "$load" -q good documents.tsv
-run 0 "$query" good verify
+run 0 "$query" verify good
 says 'simidx-query: good: sound: '
 says ' 20000 documents'
 output </dev/null
 
 # A copy has no free pages, so every block in it is in use.
-run 0 "$query" good backup tight
+run 0 "$query" backup good tight
 pages=$(($(stat -c %s tight/data.mdb) / 4096))
 
 # A block fills an overflow page, which begins with its own number and has the flag 4 at byte 10.
@@ -39,7 +39,7 @@ damage() {
 : >named
 for page in $(awk 'NR % 6 == 1' blocks); do
 	damage "$page"
-	run 1 "$query" copy verify
+	run 1 "$query" verify copy
 	says 'simidx-query: copy: damaged: '
 	head -1 out | cut -f 1 >>named
 done
@@ -50,13 +50,13 @@ done
 
 # With --json an object each.
 damage "$(head -1 blocks)"
-run 1 "$query" --json copy verify
+run 1 "$query" --json verify copy
 grep -q '^{"table":"' out || fail 'no JSON'
 
 # Rows layout, and an index with fresh rows only: sound too.
 run 0 "$load" -q --layout rows rows documents.tsv
-run 0 "$query" rows verify
+run 0 "$query" verify rows
 run 0 "$load" -q --merge never fresh documents.tsv
-run 0 "$query" fresh verify
-run 2 "$query" missing verify
+run 0 "$query" verify fresh
+run 2 "$query" verify missing
 finish

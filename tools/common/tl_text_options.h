@@ -81,7 +81,7 @@ enum tl_text_option {
 	"  --top N|auto|all     only the N features that weigh most; auto: 4 times the",    \
 	"                       square root of the number of tokens, at least 16",          \
 	"  --idf FILE           lines \"word idf\" for --weights tfidf, as jieba has them", \
-	"                       or 'simidx-query - idf' writes them",                       \
+	"                       or 'simidx-query idf' writes them",                       \
 	"  --stop en|zh|FILE    leave out words: English or Chinese ones, or those of a",   \
 	"                       file, one a line; may be repeated",                         \
 	"  --words FILE         words that stay in one piece, one a line; may be repeated", \
