@@ -47,7 +47,7 @@ done
 on_terminal waiting "$load" --wait 1000 ix2 -F lines all.fps
 wait $!
 shows waiting 'waiting for simidx-load \(process [0-9]+\): [0-9]+ s'
-shows waiting 'simidx-load: ix2 is being built by somebody else: simidx-load \(process [0-9]+\)'
+shows waiting 'simidx-load: ix2 is being built by another process: simidx-load \(process [0-9]+\)'
 exec 3>&-
 wait $first
 shows pipe1 '1 of 4: reading: [0-9.]+ K rows, [0-9.]+ [KM] rows/s, [0-9.]+ MB'

@@ -27,7 +27,7 @@
 
 static int fail(const struct ld_run *run, const simidx_error *err)
 {
-	return ld_target_fail(run->target, err);
+	return tl_index_error(run->options->index, err);
 }
 
 static int fail_too_many(const struct ld_run *run)

@@ -28,7 +28,7 @@ static int wait_slice(const struct ld_options *options)
 									 : options->wait_ms;
 }
 
-int ld_target_fail(const struct ld_target *target, const simidx_error *err)
+static int fail(const struct ld_target *target, const simidx_error *err)
 {
 	return tl_index_error(target->options->index, err);
 }
@@ -63,7 +63,7 @@ static int open_once(struct ld_target *target)
 	target->profile = NULL;
 	how.flags = options->force ? SIMIDX_OPEN_FORCE : 0;
 	if (tl_path_open(options->index, &how, &target->index, &info, &err))
-		return ld_target_fail(target, &err);
+		return fail(target, &err);
 	target->bits = info.bits;
 	target->flags = info.flags;
 	target->documents = info.documents;
@@ -248,7 +248,7 @@ static int fill_create(struct ld_target *target, int of_texts, simidx_create_opt
 		ld_from_describe(&target->from, create);
 	} else if (of_texts) {
 		if (!target->text && tl_text_open(&options->text, target->bits, &target->text, &err))
-			return ld_target_fail(target, &err);
+			return fail(target, &err);
 		create->profile = simidx_text_profile(target->text);
 		create->check_fps = simidx_text_check_fps(target->text, &create->n_check_fps);
 	} else if (options->features_by) {
@@ -263,7 +263,7 @@ static int fill_create(struct ld_target *target, int of_texts, simidx_create_opt
 /* Without a message when a signal has ended the wait for others: that is told at the end. */
 static int fail_loader(const struct ld_target *target, int rc, const simidx_error *err)
 {
-	return rc == SIMIDX_E_STOPPED ? TL_TROUBLE : ld_target_fail(target, err);
+	return rc == SIMIDX_E_STOPPED ? TL_TROUBLE : fail(target, err);
 }
 
 /* `rows`: documents that are still to come, about. */
@@ -281,7 +281,7 @@ static int open_loader(struct ld_target *target, const simidx_create_options *cr
 		return fail_loader(target, rc, &err);
 	rc = ld_from_add(&target->from, target->loader);
 	if (!rc && simidx_loader_expect(target->loader, rows, 0, &err))
-		rc = ld_target_fail(target, &err);
+		rc = fail(target, &err);
 	return rc;
 }
 
@@ -344,7 +344,7 @@ static int open_writer(struct ld_target *target)
 	if (target->is_new)
 		writer.merge_threshold = FIRST_LOAD_THRESHOLD;
 	if (simidx_writer_open(target->index, &writer, &target->writer, &err))
-		return ld_target_fail(target, &err);
+		return fail(target, &err);
 	simidx_set_progress(target->index, target->how.progress, target->how.ctx);
 	target->state = LD_INSERTING;
 	return 0;
@@ -409,7 +409,7 @@ int ld_target_extractor(struct ld_target *target, simidx_text **text)
 		else
 			rc = tl_text_open_for(target->from.index[0], &options->text, text, &err);
 	} while (target->index && ld_target_again(target, rc));
-	return rc ? ld_target_fail(target, &err) : 0;
+	return rc ? fail(target, &err) : 0;
 }
 
 int ld_target_prepare(struct ld_target *target, const struct in_row *row)

@@ -111,9 +111,6 @@ int ld_target_put(struct ld_target *target, const simidx_doc *doc, simidx_error 
 /** What the load did or was about to do: "nothing", "build", "insert", "rebuild" or "insert, rebuild". */
 const char *ld_target_way(const struct ld_target *target);
 
-/** Tell an error of the library, and who is in the way if that is it. Returns TL_TROUBLE. */
-int ld_target_fail(const struct ld_target *target, const simidx_error *err);
-
 /** Close what is open; what was not committed or finished is forgotten. */
 void ld_target_close(struct ld_target *target);
 
