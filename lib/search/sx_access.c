@@ -7,9 +7,6 @@
 
 #include "util/sx_err.h"
 
-/* Ranges with more blocks than these are worth a closer look. */
-#define MANY_BLOCKS SX_LOOKUP_SLICES
-
 /* ---- covers ---- */
 
 /* A cover counts errors, all of which cost the same. */
@@ -106,16 +103,16 @@ uint64_t sx_access_candidates(const sx_access *a, const sx_view *view)
 /* True if the block indexes show that the ranges are far fuller than the cover was chosen for. */
 static int is_poor(const sx_access *a, const sx_view *view)
 {
-	size_t blocks = 0;
+	uint64_t candidates = 0;
 
-	for (size_t i = 0; i < a->probes.n && blocks <= MANY_BLOCKS; i++) {
+	for (size_t i = 0; i < a->probes.n; i++) {
 		const sx_probe *p = &a->probes.at[i];
 		const sx_block_index *b = view->table[p->table].blocks;
 
 		if (b)
-			blocks += sx_block_index_blocks(b, p->low, p->high);
+			candidates += sx_block_index_crowd(b, p->low, p->high);
 	}
-	return blocks > MANY_BLOCKS && sx_cover_is_poor(a->cover, sx_access_candidates(a, view));
+	return candidates && sx_cover_is_poor(a->cover, candidates);
 }
 
 static sx_request request_by_sizes(const sx_view *view, const sx_query *q)

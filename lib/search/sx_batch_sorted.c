@@ -12,7 +12,6 @@
 
 #define MAX_PROBES 256  /* of a query: with more there is enough to share within it */
 #define PROBES 512      /* that are looked up together, but for those of the last query */
-#define MANY_BLOCKS 64  /* of one range: worth a closer look */
 #define MAX_DOCS 64     /* of a fingerprint that are read beforehand */
 #define SORT_BITS 22    /* leading bits that keys are sorted by */
 #define FIRST_SLICES 4  /* of a fingerprint's documents, before more is wanted of it */
@@ -202,8 +201,7 @@ static int add_probes(sx_sorted *s, const sx_block_index *blocks, unsigned bits,
 	for (size_t p = 0; p < s->of_0.n; p++) {
 		sx_probe probe = sx_probe_of(&s->of_0.at[p], key);
 
-		if (sx_block_index_blocks(blocks, probe.low, probe.high) > MANY_BLOCKS)
-			candidates += sx_block_index_count(blocks, probe.low, probe.high);
+		candidates += sx_block_index_crowd(blocks, probe.low, probe.high);
 		if (push_probe(s, &probe, from))
 			return -1;
 	}

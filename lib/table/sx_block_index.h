@@ -100,18 +100,22 @@ static inline const unsigned char *sx_block_index_block(const sx_block_index *d,
 	return d->anchor + (ptrdiff_t)d->entry[i].page * (ptrdiff_t)d->page_size;
 }
 
-/** A lower bound of the blocks that keys [low, high] lie in, from the slots alone. */
-static inline size_t sx_block_index_blocks(const sx_block_index *b, uint64_t low, uint64_t high)
-{
-	if (!b->n || low > b->max)
-		return 0;
-	if (high > b->max)
-		high = b->max;
-	return b->slot[(high >> b->shift) + 1].first - b->slot[low >> b->shift].first + 1;
-}
-
 /** About how many entries have keys in [low, high]; exact to some entries at either end. */
 uint64_t sx_block_index_count(const sx_block_index *blocks, uint64_t low, uint64_t high);
+
+/** Blocks in which a range may lie, by its slots, before its entries are counted. */
+#define SX_BLOCK_INDEX_CROWD 16
+
+/** The same for ranges that may be crowded; 0 for all others, from the slots alone. */
+static inline uint64_t sx_block_index_crowd(const sx_block_index *b, uint64_t low, uint64_t high)
+{
+	uint64_t last = high < b->max ? high : b->max;
+
+	if (low > last || b->slot[(last >> b->shift) + 1].first - b->slot[low >> b->shift].first <
+				 SX_BLOCK_INDEX_CROWD)
+		return 0;
+	return sx_block_index_count(b, low, high);
+}
 
 /** The part [0, 1] of block i, which covers `key`, that lies before it, if keys are spread evenly. */
 double sx_block_index_part(const sx_block_index *blocks, size_t i, uint64_t key);
