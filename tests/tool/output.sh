@@ -6,6 +6,7 @@
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
 "$helpers/linear_scan" documents 20000 3 >documents.tsv
 run 0 "$load" -q index documents.tsv
+run 0 "$load" -q other -F lines - <<<ffffffffffffffff
 fp=$(head -1 documents.tsv | cut -f 2)
 
 full() {
@@ -23,16 +24,39 @@ if [ -w /dev/full ]; then
 	full "$load" --help
 fi
 
-# A reader that goes away is no reason to die of a signal.
-{
-	"$query" dump index 2>err
-	echo $? >code
-} | head -1 >/dev/null
-[ "$(cat code)" -eq 2 ] || fail "exit $(cat code) for a closed pipe"
-says 'cannot write to standard output: Broken pipe'
+# left_alone CODE COMMAND...: the reader goes away after a line. Nothing is told of that, and the
+# status is that of what was found until then.
+left_alone() {
+	local want=$1
+	shift
+	{
+		"$@" 2>err
+		echo $? >code
+	} | head -1 >out
+	[ "$(cat code)" -eq "$want" ] || fail "exit $(cat code), not $want, with a closed pipe: $*"
+	errors </dev/null
+	[ "$(wc -l <out)" -eq 1 ] || fail 'nothing was printed before'
+}
+cut -f 2 documents.tsv >queries
+for json in '' --json; do
+	left_alone 0 "$query" $json dump index
+	left_alone 0 "$query" $json search index - <queries
+	left_alone 0 "$query" $json search index --count - <queries
+	left_alone 1 "$query" $json search other -k 0 --count - <queries
+done
+
+# A file that may grow no further is one on a full disk.
+if (ulimit -f 100) 2>/dev/null; then
+	(ulimit -f 100 && "$query" dump index) >limited 2>err
+	[ $? -eq 2 ] || fail 'not exit 2 for a file that may not grow'
+	says 'cannot write to standard output: File too large'
+	(ulimit -f 100 && "$load" limited.index documents.tsv) 2>err
+	[ $? -eq 2 ] || fail 'not exit 2 for an index that may not grow'
+	says 'File too large'
+fi
 
 # Data on stdout, all else on stderr; -q leaves only errors.
-run 0 "$load" other documents.tsv
+run 0 "$load" new documents.tsv
 output </dev/null
 sums_up 'index built with 20,000 documents'
 run 0 "$query" -q verify index

@@ -23,6 +23,7 @@
 static const char *program_name = "simidx";
 static const char *command_name; /* NULL = none yet */
 static int is_quiet;
+static uint64_t n_errors;
 static int progress_stands;
 static volatile sig_atomic_t stop_signals;
 
@@ -80,7 +81,13 @@ int tl_error(const char *format, ...)
 	va_start(ap, format);
 	print_message(format, ap);
 	va_end(ap);
+	n_errors++;
 	return TL_TROUBLE;
+}
+
+uint64_t tl_n_errors(void)
+{
+	return n_errors;
 }
 
 int tl_index_error(const char *path, const simidx_error *err)
@@ -112,6 +119,7 @@ int tl_usage_error(const char *format, ...)
 	va_start(ap, format);
 	print_message(format, ap);
 	va_end(ap);
+	n_errors++;
 	fprintf(stderr, "Try '%s%s%s --help'.\n", program_name, command_name ? " " : "",
 		command_name ? command_name : "");
 	return TL_TROUBLE;

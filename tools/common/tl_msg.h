@@ -34,6 +34,9 @@ void tl_set_quiet(int quiet);
 /** Something failed: always printed. Returns TL_TROUBLE, so that it can end a function. */
 int tl_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** How many errors were printed. */
+uint64_t tl_n_errors(void);
+
 /** As tl_error() for an error of the library, with the path of the index in front. */
 int tl_index_error(const char *path, const simidx_error *err);
 

@@ -370,30 +370,7 @@ const struct tl_command *tl_find_command(const struct tl_command *program, const
 	return NULL;
 }
 
-/* ---- one option at a time ---- */
-
-int tl_next_option(int argc, char **argv, const char *shorts, const struct option *longs)
-{
-	int c;
-
-	opterr = 0;
-	c = getopt_long(argc, argv, shorts, longs, NULL);
-	if (c == ':')
-		tl_usage_error("option '%s' needs a value", argv[optind - 1]);
-	else if (c == '?' && optopt != 0 && optopt < TL_LONG_OPTION && !strchr(shorts, optopt))
-		tl_usage_error("unknown option '-%c'", optopt);
-	else if (c == '?' && optopt != 0)
-		tl_usage_error("option '%s' takes no value", argv[optind - 1]);
-	else if (c == '?')
-		tl_usage_error("unknown option '%s'", argv[optind - 1]);
-	return c == ':' ? TL_OPTION_BAD : c;
-}
-
-void tl_restart_options(void)
-{
-	/* 0 rather than 1: glibc then also forgets where it was and rereads the mode. */
-	optind = 0;
-}
+/* ---- values that are read elsewhere ---- */
 
 int tl_option_number(const char *name, const char *text, uint64_t min, uint64_t max,
 		     uint64_t *out)
@@ -424,12 +401,7 @@ int tl_option_word(const char *name, const char *text, const char *const *words)
 	return -1;
 }
 
-int tl_print_help(const char *const *lines)
-{
-	for (; *lines && !tl_output_failed(); lines++)
-		puts(*lines);
-	return TL_OK;
-}
+/* ---- standard output ---- */
 
 int tl_print_version(void)
 {
@@ -446,17 +418,25 @@ int tl_output_failed(void)
 	return output_errno != 0;
 }
 
+int tl_output_closed(void)
+{
+	return tl_output_failed() && output_errno == EPIPE;
+}
+
 int tl_finish_output(int code)
 {
 	tl_output_failed();
 	if (fclose(stdout) && !output_errno)
 		output_errno = errno;
+	if (output_errno == EPIPE)
+		return code == TL_TROUBLE && !tl_n_errors() ? TL_OK : code;
 	if (!output_errno)
 		return code;
 	return tl_error("cannot write to standard output: %s", strerror(output_errno));
 }
 
-void tl_ignore_sigpipe(void)
+void tl_ignore_signals(void)
 {
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 }

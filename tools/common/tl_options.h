@@ -215,10 +215,11 @@ const char *tl_nearest_word(const char *word, const char *const *words);
 int tl_print_version(void);
 
 /**
- * Write out what stdout holds and close it.
+ * Write out what stdout holds and close it. A reader that went away, as head(1) does, is no error.
  *
  * @param code  the exit code so far
- * @return code, or TL_TROUBLE with a message when not all could be written
+ * @return code, or TL_TROUBLE with a message when not all could be written. If the reader went away
+ *         and nothing else went wrong, TL_TROUBLE becomes TL_OK
  */
 int tl_finish_output(int code);
 
@@ -228,29 +229,17 @@ int tl_finish_output(int code);
  */
 int tl_output_failed(void);
 
-/** Do not die of a closed pipe: writing to it fails instead, and that is reported. */
-void tl_ignore_sigpipe(void);
-
-/* ---- one option at a time, for programs that have no table yet ---- */
-
-/** Values of options without a letter begin here, above every character. */
-#define TL_LONG_OPTION 256
-
-/** From tl_next_option(): there are no more; a message about a bad one was printed. */
-#define TL_OPTION_END -1
-#define TL_OPTION_BAD '?'
+/** Whether it takes no more because its reader went away. */
+int tl_output_closed(void);
 
 /**
- * The next option; optarg and optind as getopt_long() leaves them. `shorts` must begin with
- * ":" (behind "+" if options end at the first operand). A bad option is told on stderr.
+ * Do not die of a pipe that is closed or a file that has grown to the limit of the process: writing
+ * fails instead, and that is told.
  */
-int tl_next_option(int argc, char **argv, const char *shorts, const struct option *longs);
-
-/** Start again on another argument list; argv[0] is skipped. */
-void tl_restart_options(void);
+void tl_ignore_signals(void);
 
 /**
- * An unsigned decimal option value in min..max; anything else is told on stderr.
+ * An unsigned decimal value in min..max; anything else is told on stderr.
  *
  * @param name  the option, such as "--limit"
  * @return 0 or -1
@@ -259,14 +248,10 @@ int tl_option_number(const char *name, const char *text, uint64_t min, uint64_t 
 		     uint64_t *out);
 
 /**
- * Position of an option value in a list of words that ends with NULL; an unknown one is told
- * on stderr.
+ * Position of a value in a list of words that ends with NULL; an unknown one is told on stderr.
  *
  * @return the position, or -1
  */
 int tl_option_word(const char *name, const char *text, const char *const *words);
-
-/** Print lines up to a NULL. Returns TL_OK; tl_finish_output() is to follow. */
-int tl_print_help(const char *const *lines);
 
 #endif /* TL_OPTIONS_H */

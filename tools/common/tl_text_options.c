@@ -58,8 +58,9 @@ static int read_list(struct tl_list *list, const char *name, const char *path)
 	return failed;
 }
 
-static int take_grams(struct tl_text_options *options, const char *value)
+static int take_grams(void *to, const char *value)
 {
+	struct tl_text_options *options = to;
 	uint64_t n;
 	size_t size;
 
@@ -78,8 +79,9 @@ static int take_grams(struct tl_text_options *options, const char *value)
 	}
 }
 
-static int take_top(struct tl_text_options *options, const char *value)
+static int take_top(void *to, const char *value)
 {
+	struct tl_text_options *options = to;
 	uint64_t n;
 
 	if (strcmp(value, "auto") == 0) {
@@ -94,8 +96,9 @@ static int take_top(struct tl_text_options *options, const char *value)
 	return 0;
 }
 
-static int take_stop(struct tl_text_options *options, const char *value)
+static int take_stop(void *to, const char *value)
 {
+	struct tl_text_options *options = to;
 	const char *earlier = options->how.stop;
 
 	if (strcmp(value, "en") != 0 && strcmp(value, "zh") != 0)
@@ -105,8 +108,10 @@ static int take_stop(struct tl_text_options *options, const char *value)
 }
 
 /* Two dictionaries would leave open which of two values of a word is meant. */
-static int take_idf(struct tl_text_options *options, const char *value)
+static int take_idf(void *to, const char *value)
 {
+	struct tl_text_options *options = to;
+
 	options->how.idf_name = value;
 	if (!options->idf.data)
 		return read_list(&options->idf, "--idf", value);
@@ -114,39 +119,19 @@ static int take_idf(struct tl_text_options *options, const char *value)
 	return -1;
 }
 
-/* ---- the table ---- */
-
-static int call_grams(void *options, const char *value)
+static int take_words(void *to, const char *value)
 {
-	return take_grams(options, value);
+	struct tl_text_options *options = to;
+
+	return read_list(&options->words, "--words", value);
 }
 
-static int call_top(void *options, const char *value)
+static int take_seed(void *to, const char *value)
 {
-	return take_top(options, value);
-}
+	struct tl_text_options *options = to;
 
-static int call_stop(void *options, const char *value)
-{
-	return take_stop(options, value);
-}
-
-static int call_words(void *options, const char *value)
-{
-	return read_list(&((struct tl_text_options *)options)->words, "--words", value);
-}
-
-static int call_idf(void *options, const char *value)
-{
-	return take_idf(options, value);
-}
-
-static int call_seed(void *options, const char *value)
-{
-	struct tl_text_options *text = options;
-
-	text->how.seed_given = 1;
-	return tl_option_number("--seed", value, 0, UINT64_MAX, &text->how.seed);
+	options->how.seed_given = 1;
+	return tl_option_number("--seed", value, 0, UINT64_MAX, &options->how.seed);
 }
 
 const struct tl_option tl_text_cutting_rows[] = {
@@ -154,17 +139,17 @@ const struct tl_option tl_text_cutting_rows[] = {
 	{ 0, "extractor", "NAME", TL_TEXT(struct tl_text_options, how.extractor),
 	  .help = "words12 (default), words1, han12, char-N, tfidf",
 	  .more = "What the features of a text are. words12 (default): words and pairs of "
-		  "neighbours; words1: words; han12: Han characters and words, and pairs; char-N: N characters "
-		  "in a row; tfidf: the 20 words that weigh most by --idf." },
-	{ 0, "grams", "N[,N]...", TL_CALL(call_grams),
+		  "neighbours; words1: words; han12: Han characters and words, and pairs; "
+		  "char-N: N characters in a row; tfidf: the 20 words that weigh most by --idf." },
+	{ 0, "grams", "N[,N]...", TL_CALL(take_grams),
 	  .help = "features of N neighbouring words, N in 1..16",
 	  .more = "How many neighbouring words are a feature, 1..16; several numbers make "
 		  "features of each length." },
-	{ 0, "stop", "en|zh|FILE", TL_CALL(call_stop),
+	{ 0, "stop", "en|zh|FILE", TL_CALL(take_stop),
 	  .help = "leave out these words; may be repeated",
 	  .more = "Leave out words: English or Chinese ones, or those of a file, one a line. May "
 		  "be repeated." },
-	{ 0, "words", "FILE", TL_CALL(call_words),
+	{ 0, "words", "FILE", TL_CALL(take_words),
 	  .help = "words that stay in one piece; may be repeated",
 	  .more = "Words that stay in one piece, one a line. May be repeated." },
 	{ 0, "stem", "LANGUAGE", TL_TEXT(struct tl_text_options, how.stem),
@@ -181,15 +166,15 @@ const struct tl_option tl_text_rows[] = {
 	  .help = "sqrt (default), log, raw, binary or tfidf",
 	  .more = "What a feature weighs that occurs c times. sqrt (default): the square root of c; "
 		  "log: 1 + ln c; raw: c; binary: 1; tfidf: c times its value in --idf." },
-	{ 0, "top", "N|auto|all", TL_CALL(call_top),
+	{ 0, "top", "N|auto|all", TL_CALL(take_top),
 	  .help = "only the N features that weigh most",
 	  .more = "Only the N features that weigh most. auto: 4 times the square root of the "
 		  "number of tokens, at least 16." },
-	{ 0, "idf", "FILE", TL_CALL(call_idf),
+	{ 0, "idf", "FILE", TL_CALL(take_idf),
 	  .help = "values of words, for --weights tfidf",
 	  .more = "Values of words for --weights tfidf: lines \"word idf\", as jieba has them or "
 		  "'simidx-query idf' writes them." },
-	{ 0, "seed", "N", TL_CALL(call_seed),
+	{ 0, "seed", "N", TL_CALL(take_seed),
 	  .help = "another hash: other fingerprints, as good",
 	  .more = "Use another hash (default 0). Its fingerprints are others and as good." },
 	{ 0, "min-tokens", "N", TL_NUMBER(struct tl_text_options, how.min_tokens, 1, UINT32_MAX / 2),
@@ -203,72 +188,6 @@ const struct tl_option tl_text_rows[] = {
 		  "same order." },
 	{ 0 },
 };
-
-/* ---- one option at a time ---- */
-
-/* "--name" of one of these options, NULL for another one. */
-static const char *option_name(int c)
-{
-	static const char *const names[] = {
-		[TL_OPT_EXTRACTOR - TL_OPT_EXTRACTOR] = "--extractor",
-		[TL_OPT_GRAMS - TL_OPT_EXTRACTOR] = "--grams",
-		[TL_OPT_IDF - TL_OPT_EXTRACTOR] = "--idf",
-		[TL_OPT_MIN_TOKENS - TL_OPT_EXTRACTOR] = "--min-tokens",
-		[TL_OPT_SEED - TL_OPT_EXTRACTOR] = "--seed",
-		[TL_OPT_SHORT - TL_OPT_EXTRACTOR] = "--short",
-		[TL_OPT_STEM - TL_OPT_EXTRACTOR] = "--stem",
-		[TL_OPT_STOP - TL_OPT_EXTRACTOR] = "--stop",
-		[TL_OPT_TOP - TL_OPT_EXTRACTOR] = "--top",
-		[TL_OPT_WEIGHTS - TL_OPT_EXTRACTOR] = "--weights",
-		[TL_OPT_WORDS - TL_OPT_EXTRACTOR] = "--words",
-	};
-
-	return c >= TL_OPT_EXTRACTOR && c <= TL_OPT_WORDS ? names[c - TL_OPT_EXTRACTOR] : NULL;
-}
-
-int tl_text_take(struct tl_text_options *options, int c, const char *value)
-{
-	uint64_t n = 0;
-	int word;
-
-	if (!options->given)
-		options->given = option_name(c);
-	switch (c) {
-	case TL_OPT_EXTRACTOR:
-		options->how.extractor = value;
-		return 0;
-	case TL_OPT_GRAMS:
-		return take_grams(options, value);
-	case TL_OPT_IDF:
-		return take_idf(options, value);
-	case TL_OPT_MIN_TOKENS:
-		if (tl_option_number("--min-tokens", value, 1, UINT32_MAX / 2, &n))
-			return -1;
-		options->how.min_tokens = (uint32_t)n;
-		return 0;
-	case TL_OPT_SEED:
-		options->how.seed_given = 1;
-		return tl_option_number("--seed", value, 0, UINT64_MAX, &options->how.seed) ? -1 : 0;
-	case TL_OPT_SHORT:
-		word = tl_option_word("--short", value, short_words);
-		options->short_texts = (enum tl_short)(word + 1);
-		return word < 0 ? -1 : 0;
-	case TL_OPT_STEM:
-		options->how.stem = value;
-		return 0;
-	case TL_OPT_STOP:
-		return take_stop(options, value);
-	case TL_OPT_TOP:
-		return take_top(options, value);
-	case TL_OPT_WEIGHTS:
-		options->how.weights = value;
-		return 0;
-	case TL_OPT_WORDS:
-		return read_list(&options->words, "--words", value);
-	default:
-		return 1;
-	}
-}
 
 int tl_text_is_given(const struct tl_text_options *o)
 {

@@ -39,69 +39,6 @@ struct tl_text_options {
 extern const struct tl_option tl_text_cutting_rows[];
 extern const struct tl_option tl_text_rows[];
 
-/** Values of the options for getopt_long(), above those of the tools and of in_columns.h. */
-enum tl_text_option {
-	TL_OPT_EXTRACTOR = 2000,
-	TL_OPT_GRAMS,
-	TL_OPT_IDF,
-	TL_OPT_MIN_TOKENS,
-	TL_OPT_SEED,
-	TL_OPT_SHORT,
-	TL_OPT_STEM,
-	TL_OPT_STOP,
-	TL_OPT_TOP,
-	TL_OPT_WEIGHTS,
-	TL_OPT_WORDS
-};
-
-/** Entries for an array of struct option. */
-#define TL_TEXT_OPTIONS                                                 \
-	{ "extractor", required_argument, NULL, TL_OPT_EXTRACTOR },     \
-	{ "grams", required_argument, NULL, TL_OPT_GRAMS },             \
-	{ "idf", required_argument, NULL, TL_OPT_IDF },                 \
-	{ "min-tokens", required_argument, NULL, TL_OPT_MIN_TOKENS },   \
-	{ "seed", required_argument, NULL, TL_OPT_SEED },               \
-	{ "short", required_argument, NULL, TL_OPT_SHORT },             \
-	{ "stem", required_argument, NULL, TL_OPT_STEM },               \
-	{ "stop", required_argument, NULL, TL_OPT_STOP },               \
-	{ "top", required_argument, NULL, TL_OPT_TOP },                 \
-	{ "weights", required_argument, NULL, TL_OPT_WEIGHTS },         \
-	{ "words", required_argument, NULL, TL_OPT_WORDS }
-
-/** Lines about them for --help. */
-#define TL_TEXT_HELP                                                                        \
-	"  --extractor NAME     words12 (default): words and pairs of neighbours; words1:", \
-	"                       words; han12: Han characters and words, and pairs;",        \
-	"                       char-N: N characters in a row; tfidf: the 20 words that",   \
-	"                       weigh most by --idf",                                       \
-	"  --grams N[,N]...     so many neighbouring tokens are a feature, 1..16",          \
-	"  --weights HOW        what a feature counts that occurs c times: sqrt (default)", \
-	"                       of c; log: 1 + ln c; raw: c; binary: 1; tfidf: c times",    \
-	"                       its value in --idf",                                        \
-	"  --top N|auto|all     only the N features that weigh most; auto: 4 times the",    \
-	"                       square root of the number of tokens, at least 16",          \
-	"  --idf FILE           lines \"word idf\" for --weights tfidf, as jieba has them", \
-	"                       or 'simidx-query idf' writes them",                       \
-	"  --stop en|zh|FILE    leave out words: English or Chinese ones, or those of a",   \
-	"                       file, one a line; may be repeated",                         \
-	"  --words FILE         words that stay in one piece, one a line; may be repeated", \
-	"  --stem LANGUAGE      stem words, as libstemmer does for english, german, ...",   \
-	"  --seed N             another hash, whose fingerprints are others and as good",   \
-	"                       (default 0)",                                               \
-	"  --min-tokens N       a text with fewer tokens is short (default 64)",            \
-	"  --short WHAT         short texts: flag (default): tell how many there are;",     \
-	"                       reject: leave them out; exact: they match only texts with", \
-	"                       the same words in the same order"
-
-/**
- * Take one of these options; files are read.
- *
- * @param c      what tl_next_option() returned
- * @param value  its argument; borrowed
- * @return 0, -1 after a message, 1 if it is none of them
- */
-int tl_text_take(struct tl_text_options *options, int c, const char *value);
-
 /** Whether an option was given that changes fingerprints. */
 int tl_text_is_given(const struct tl_text_options *options);
 

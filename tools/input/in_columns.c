@@ -53,32 +53,6 @@ const struct tl_option in_columns_rows[] = {
 	{ 0 },
 };
 
-int in_columns_take(struct in_columns *columns, int c, const char *value)
-{
-	int word;
-
-	switch (c) {
-	case IN_OPT_FP:
-		word = tl_option_word("--fp", value, tl_encoding_names);
-		columns->encoding = (enum tl_encoding)word;
-		return word < 0 ? -1 : 0;
-	case IN_OPT_FP_FIELD:
-		columns->fp = value;
-		return 0;
-	case IN_OPT_HEADER:
-		columns->header = 1;
-		return 0;
-	case IN_OPT_ID_FIELD:
-		columns->id = value;
-		return 0;
-	case IN_OPT_LABEL_FIELD:
-		columns->label = value;
-		return 0;
-	default:
-		return 1;
-	}
-}
-
 /* A column number that was given, else 0. Returns 0 or -1. */
 static int read_number(const char *text, uint64_t *out)
 {

@@ -40,32 +40,6 @@ struct in_table {
 /** The options; their struct is struct in_columns. */
 extern const struct tl_option in_columns_rows[];
 
-/** Values of the options for getopt_long(), above those of the tools. */
-enum in_columns_option {
-	IN_OPT_FP = 1000,
-	IN_OPT_FP_FIELD,
-	IN_OPT_HEADER,
-	IN_OPT_ID_FIELD,
-	IN_OPT_LABEL_FIELD
-};
-
-/** Entries for an array of struct option. */
-#define IN_COLUMNS_OPTIONS                                              \
-	{ "fp", required_argument, NULL, IN_OPT_FP },                   \
-	{ "fp-field", required_argument, NULL, IN_OPT_FP_FIELD },       \
-	{ "header", no_argument, NULL, IN_OPT_HEADER },                 \
-	{ "id-field", required_argument, NULL, IN_OPT_ID_FIELD },       \
-	{ "label-field", required_argument, NULL, IN_OPT_LABEL_FIELD }
-
-/**
- * Take one of these options.
- *
- * @param c      what tl_next_option() returned
- * @param value  its argument; borrowed
- * @return 0, -1 after a message, 1 if it is none of them
- */
-int in_columns_take(struct in_columns *columns, int c, const char *value);
-
 /** What is wrong with fields given for a table without a header, or NULL. */
 const char *in_columns_check_numbers(const struct in_columns *columns);
 

@@ -11,7 +11,7 @@ int main(int argc, char **argv)
 	int code;
 
 	tl_msg_init("simidx-load");
-	tl_ignore_sigpipe();
+	tl_ignore_signals();
 	code = ld_parse_options(argc, argv, &options);
 	if (code == TL_PROCEED) {
 		tl_stop_on_signals();

@@ -145,7 +145,7 @@ int main(int argc, char **argv)
 	int code;
 
 	tl_msg_init("simidx-query");
-	tl_ignore_sigpipe();
+	tl_ignore_signals();
 	code = run(&ctx, argc, argv);
 	simidx_close(ctx.index);
 	tl_progress_clear();

@@ -223,7 +223,7 @@ static int search_operands(struct search *search, char **operands, int n)
 	in_reader_free(&search->rows);
 	simidx_text_close(search->text);
 	qr_queue_free(&search->queue);
-	if (code || search->malformed)
+	if ((code && !tl_output_closed()) || search->malformed)
 		return TL_TROUBLE;
 	return search->queue.matched ? TL_OK : TL_PARTLY;
 }
