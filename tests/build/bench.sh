@@ -212,7 +212,7 @@ refuse bn_label "$dir/own" 'line 1: expected an object with a string "text"'
 grep -q '^own: 5 documents, 2 near pairs, ' "$dir/table"
 
 # The page about the quality shows how that is done.
-bash "$SX_SRCDIR/tests/build/sessions.sh" "$SX_SRCDIR/doc/text-quality.md"
+bash "$SX_SRCDIR/tests/build/sessions.sh" doc/text-quality.md
 
 # Twelve texts of 150 different words each, and of each a copy with a word more, which is to be
 # found, and one of which the first half is new, which is not. The twelve share no word.

@@ -1,62 +1,46 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: MIT
 # Copyright the libsimidx authors
 #
-# Compiles and runs every complete program of README.md: each ```c block with a main().
+# README.md and the pages in doc/: what they link to is there, their shell sessions print what they
+# show, and their C programs compile without warnings. doc/text-quality.md is left to bench.sh,
+# because it runs benchmarks.
 set -eu
-readme=$SX_SRCDIR/README.md
-if [ ! -e "$readme" ]; then
-	echo 'skipped: no README.md'
-	exit 77
-fi
-if grep -n '@[A-Z_]*@' "$readme"; then
+cd "$SX_SRCDIR"
+status=0
+
+if grep -n '@[A-Z_]*@' README.md; then
 	echo 'README.md has a place that was not filled in'
-	exit 1
+	status=1
 fi
-# What it links to is there, also in a tarball.
-for link in $(grep -o '](\([^)#:]*\))' "$readme" | tr -d ']()'); do
-	[ -e "$SX_SRCDIR/$link" ] || {
-		echo "README.md links to $link, which is not there"
-		exit 1
+for page in *.md */*.md */*/README.md; do
+	for link in $(grep -o '](\([^)#:]*\)[)#]' "$page" | tr -d ']()#'); do
+		[ -e "$(dirname "$page")/$link" ] || {
+			echo "$page links to $link, which is not there"
+			status=1
+		}
+	done
+	# Headings that are linked to, by the names that they have in HTML.
+	for anchor in $(grep -o ']([^):]*#[^)]*)' "$page" | tr -d ']()'); do
+		target=${anchor%%#*}
+		[ -z "$target" ] && target=$page || target=$(dirname "$page")/$target
+		sed -n 's/^##* *//p' "$target" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9_\n-' |
+			grep -qxF -- "${anchor#*#}" || {
+			echo "$page: no heading $anchor"
+			status=1
+		}
+	done
+done
+
+for option in TEXT JSON ZLIB ZSTD; do
+	variable=SX_$option
+	[ -n "${!variable-}" ] || {
+		echo "skipped: the sessions of documents need a build with everything; SX_$option is not set"
+		[ $status -ne 0 ] || status=77
+		exit $status
 	}
 done
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-
-awk -v dir="$tmp" '
-/^```c$/ { inside = 1; code = ""; next }
-/^```/ && inside {
-	inside = 0
-	if (code ~ /(^|\n)int main\(/)
-		printf "%s", code > (dir "/example" ++n ".c")
-	next
-}
-inside { code = code $0 "\n" }
-' "$readme"
-
-set -- "$tmp"/example*.c
-if [ ! -e "$1" ]; then
-	echo 'README.md has no complete program'
-	exit 1
-fi
-for source; do
-	program=${source%.c}
-	libraries=$SX_BUILDDIR/lib/libsimidx.la
-	if grep -q 'simidx_text\.h' "$source"; then
-		if [ -z "${SX_TEXT-}" ]; then
-			echo "skipped: $source needs libsimidx-text"
-			exit 77
-		fi
-		libraries="$SX_BUILDDIR/lib/text/libsimidx-text.la $libraries"
-	fi
-	# shellcheck disable=SC2086
-	$SX_CC $SX_CFLAGS -Wall -Wextra -Werror -I"$SX_SRCDIR/include" -c -o "$program.o" "$source"
-	# shellcheck disable=SC2086
-	"$SX_BUILDDIR/libtool" --quiet --tag=CC --mode=link \
-		$SX_CC $SX_CFLAGS -o "$program" "$program.o" $libraries
-	mkdir "$program.dir"
-	(cd "$program.dir" && "$program") || {
-		echo "a program of README.md: exit $?"
-		exit 1
-	}
-done
+documents=$(find README.md doc -name '*.md' ! -name text-quality.md | sort)
+# shellcheck disable=SC2086 # a list
+bash tests/build/sessions.sh $documents || status=1
+exit $status

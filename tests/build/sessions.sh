@@ -6,10 +6,13 @@
 # begins with ```console: lines with "$ " are commands, lines with "> " go on with them, all others
 # are output, both streams together. "..." in the output stands for anything. Each command ends with
 # status 0, unless the next one is "echo $?". The sessions of a document run one after the other in
-# one shell and one new directory.
+# one shell and one new directory, where LICENSE is, and bench/ if it is built.
 # A block "```console not run: REASON" is left out, and its reason printed.
-# Usage: sessions.sh DOCUMENT...
+# A block "```c NAME.c" is a file there; cc and pkg-config in sessions build with what is not
+# installed yet.
+# Usage: sessions.sh DOCUMENT..., by their names in the tree
 set -uo pipefail
+cd "$SX_SRCDIR"
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -17,16 +20,28 @@ PATH=$SX_BUILDDIR/tools:$PATH
 export LC_ALL=C.UTF-8
 failed=0
 
+pkg-config() {
+	local name=${!#}
+	[ "$name" = libsimidx ] || echo "$SX_BUILDDIR/lib/text/$name.la"
+	echo "$SX_BUILDDIR/lib/libsimidx.la"
+}
+
+cc() { # -o PROGRAM FILE.c LIBRARY.la...
+	# shellcheck disable=SC2086 # options are words
+	$SX_CC $SX_CFLAGS -Wall -Wextra -Werror -I"$SX_SRCDIR/include" -c -o "$2.o" "$3" &&
+		"$SX_BUILDDIR/libtool" --quiet --tag=CC --mode=link $SX_CC $SX_CFLAGS -o "$2" "$2.o" "${@:4}"
+}
+
 # Make NUMBER.command, NUMBER.wanted and NUMBER.line of each command, and refuse what would not run.
 extract() { # DOCUMENT
-	awk -v to="$tmp/steps/" '
+	awk -v to="$tmp/steps/" -v dir="$tmp/dir/" '
 	function bad(why) {
 		printf "%s:%d: %s\n", FILENAME, FNR, why
 		failed = 1
 	}
 	/^ *```/ {
 		if (kind) {
-			kind = ""
+			kind = file = ""
 		} else {
 			kind = $1
 			if ($0 ~ /^```console not run: ./)
@@ -35,12 +50,15 @@ extract() { # DOCUMENT
 				kind = "run"
 			else if (kind ~ /console|sh$|shell/)
 				bad("expected ```console, or ```console not run: REASON")
+			else if (kind == "```c" && NF == 2)
+				file = dir $2
 			else if (kind == "```")
 				kind = "text"
 			step = ""
 		}
 		next
 	}
+	kind == "```c" && file { print >file; next }
 	kind == "run" && /^\$ / {
 		step = sprintf("%s%03d", to, ++n)
 		print substr($0, 3) >(step ".command")
@@ -58,17 +76,22 @@ extract() { # DOCUMENT
 	END { exit failed }' "$1"
 }
 
+# Without what differs between runs: blanks at the ends of lines, and how long a load took.
+plain() {
+	sed -e 's/[[:space:]]*$//' -e '/^simidx-load: /s/ in [0-9.]* s\b//' "$1"
+}
+
 # Whether the output is what is shown, apart from "...".
 same() { # WANTED GOT
 	local pattern
-	pattern=$(sed -e 's/[][*?\\]/\\&/g' -e 's/\.\.\./*/g' "$1")
+	pattern=$(plain "$1" | sed -e 's/[][*?\\]/\\&/g' -e 's/\.\.\./*/g')
 	# shellcheck disable=SC2053 # it is a pattern
-	[[ $(cat "$2") == $pattern ]]
+	[[ $(plain "$2") == $pattern ]]
 }
 
 run() { # DOCUMENT
 	local step next last=0 bad=0
-	set -- "${1#"$SX_SRCDIR"/}" "$tmp"/steps/*.command
+	set -- "$1" "$tmp"/steps/*.command
 	[ -e "$2" ] || { echo "$1: no sessions" && return 0; }
 	for step in "${@:2}"; do
 		step=${step%.command}
@@ -91,6 +114,7 @@ run() { # DOCUMENT
 
 for document; do
 	mkdir "$tmp/steps" "$tmp/dir"
+	cp LICENSE "$tmp/dir"
 	extract "$document" || failed=1
 	[ ! -d "$SX_BUILDDIR/bench" ] || ln -s "$SX_BUILDDIR/bench" "$tmp/dir/bench"
 	(cd "$tmp/dir" && run "$document") || failed=1
