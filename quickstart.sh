@@ -55,8 +55,7 @@ say "$edited is $licence with 20 of its $(wc -w <$licence) words replaced, such 
 diff -b $licence $edited | grep '^[<>]' | sed -n '1,2s/  */ /gp' || :
 echo
 echo "\$ $query search $index --text $edited"
-$query search $index --text $edited | awk -F '\t' '
-	{ printf "found: %s, %d of 64 bits differ, weight %d\n", $5, $4, $6 }'
+$query search $index --text $edited
 
 say 'Files that are near-duplicates of others; a weight up to 144 is near, 0 is next to equal'
 xargs -d '\n' $query -q search $index --text <$dir/files >$dir/matches || [ -s $dir/matches ]
@@ -66,7 +65,7 @@ awk -F '\t' 'NR == FNR { n[$1]++; next } $1 != $5 { print n[$1] "\t" $0 }' \
 	function name(path) { sub("/copyright$", "", path); sub(".*/", "", path); return path }
 	$2 in shown && $2 != group || $6 in shown { next }
 	$2 != group { if (groups == 8) exit; groups++; group = $2; shown[group] = 1; print name(group) }
-	{ printf "    %-40s %2d bits, weight %3d\n", name($6), $5, $7; shown[$6] = 1 }
+	{ printf "    %-40s %2d bits, weight %s\n", name($6), $5, $7; shown[$6] = 1 }
 	END { if (!groups) print "none on this machine" }'
 
 say 'To look further'
