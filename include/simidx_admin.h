@@ -142,14 +142,15 @@ typedef struct simidx_prediction {
 	size_t size;          /**< sizeof; SIMIDX_PREDICTION_INIT sets it */
 	const char *plan;     /**< a static string */
 	unsigned n_tables;
+	unsigned is_auto;     /**< 1: the plan that "auto" takes for this many documents; else 0 */
 	double table_bytes;   /**< bytes a document of the permuted tables */
-	double bytes;         /**< of the whole index, postings and docs included */
+	double bytes;         /**< of the whole index, postings and docs included, labels not */
 	double probes;        /**< of a query */
 	double candidates;
 	double microseconds;  /**< of a query with all in memory, on a typical machine */
 } simidx_prediction;
 
-#define SIMIDX_PREDICTION_INIT { sizeof(simidx_prediction), NULL, 0, 0, 0, 0, 0, 0 }
+#define SIMIDX_PREDICTION_INIT { sizeof(simidx_prediction), NULL, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Predict size and speed of an index, for choosing a plan.

@@ -267,6 +267,7 @@ tool_tests = \
 	tests/tool/similar.sh \
 	tests/tool/static.sh \
 	tests/tool/stop.sh \
+	tests/tool/terminal.sh \
 	tests/tool/text.sh \
 	tests/tool/verify.sh
 

@@ -33,6 +33,8 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_options.h \
 	tools/common/tl_path.c \
 	tools/common/tl_path.h \
+	tools/common/tl_term.c \
+	tools/common/tl_term.h \
 	tools/common/tl_text_options.c \
 	tools/common/tl_text_options.h \
 	tools/common/tl_utf8.c \
@@ -129,7 +131,7 @@ tools_libquery_a_SOURCES = \
 	tools/query/qr_search.c \
 	tools/query/qr_similar.c \
 	tools/query/qr_similar.h \
-	tools/query/qr_similar_json.c \
+	tools/query/qr_similar_print.c \
 	tools/query/qr_stats.c \
 	tools/query/qr_stats.h \
 	tools/query/qr_verify.c

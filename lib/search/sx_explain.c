@@ -204,6 +204,7 @@ int simidx_plan_predict(unsigned i, unsigned bits, uint64_t documents, unsigned 
 	sx_planner_predict(&plan, documents, radius, FILL, &p);
 	to->plan = sx_plan_name(i);
 	to->n_tables = plan.n_tables;
+	to->is_auto = strcmp(to->plan, sx_plan_auto(documents)) == 0;
 	to->table_bytes = p.document_bytes;
 	to->bytes = p.document_bytes + other_bytes(bits, documents);
 	to->probes = (double)p.cover.probes;

@@ -103,7 +103,7 @@ done
 run 0 "$load" flagged long short
 says '1 text is shorter than 64 tokens: one edit moves its fingerprint far'
 run 0 "$query" search flagged --text short
-says '1 of the texts are shorter than 64 tokens'
+says '1 of the texts is shorter than 64 tokens: one edit moves its fingerprint far'
 run 0 "$load" --min-tokens 7 seven short
 grep -q shorter err && fail 'seven words are fewer than seven'
 run 0 "$load" -q exactly --short exact short
@@ -166,7 +166,7 @@ printf 'fox\t2.5\ndog\t1\n' >a.features
 printf 'dog\t1.0\nfox\t2.50\n' >b.features
 run 0 "$load" -q features -F features a.features
 run 0 "$query" search features -F features b.features
-output <<<"b.features	0	$("$query" dump features | cut -f 2)	0	a.features"
+output <<<"b.features	0	$("$query" dump features | cut -f 2)	0	a.features	0"
 run 2 "$query" search features --text long
 for option in '--extractor words12' '--stop en' '--seed 0' '--min-tokens 7' '--short reject'; do
 	# shellcheck disable=SC2086

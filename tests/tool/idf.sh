@@ -30,7 +30,7 @@ fox 1.098602
 END
 run 0 "$query" idf 4 4 --extractor words12
 output <<<'hill 0.693146'
-says '1 words in 2 texts'
+says '1 word in 2 texts'
 run 0 "$query" -q idf 4 1 --grams 2
 output <<'END'
 and the 1.098602
@@ -54,7 +54,7 @@ run 2 "$query" search ix --text --idf other 1
 says 'the index makes fingerprints with idf='
 run 2 "$load" ix --idf other 4
 says 'the index makes fingerprints with idf='
-run 0 "$query" similar --tsv --show 1 --extractor tfidf --idf idf 4 1
+run 1 "$query" similar --tsv --show 1 --extractor tfidf --idf idf 4 1
 # 1.609436 in units of 1/65536, and as often as it occurs.
 grep -qx 'feature	0.00000	3.29581	the' out || fail 'three times 1.098602'
 

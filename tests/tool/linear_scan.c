@@ -15,7 +15,8 @@
  *                                         with those of the second fingerprint, which are the
  *                                         labels, up to RADIUS2 (-1: without). WEIGHTS is a
  *                                         file of 64 or 128 numbers, "-" for all 1; a query
- *                                         may have its second fingerprint behind it
+ *                                         may have its second fingerprint after it. The sum
+ *                                         of the weights is a column at the end
  */
 
 #include <inttypes.h>
@@ -195,7 +196,7 @@ static int is_near(const struct rule *rule, uint64_t fp, uint64_t fp2, struct hi
 	return hit->weighted <= rule->radius2;
 }
 
-static void search(const struct rule *rule, const char *path)
+static void search(const struct rule *rule, const char *path, int shows_weight)
 {
 	struct document *documents;
 	size_t n = read_documents(path, &documents), hits, i;
@@ -213,10 +214,14 @@ static void search(const struct rule *rule, const char *path)
 			hits += (size_t)is_near(rule, fp, fp2, &found[hits]);
 		}
 		qsort(found, hits, sizeof(*found), compare_hits);
-		for (i = 0; i < hits; i++)
-			printf("%016" PRIx64 "\t%" PRIu64 "\t%016" PRIx64 "\t%d\t%s\n", fp,
+		for (i = 0; i < hits; i++) {
+			printf("%016" PRIx64 "\t%" PRIu64 "\t%016" PRIx64 "\t%d\t%s", fp,
 			       found[i].document->id, found[i].document->fp, found[i].distance,
 			       found[i].document->label);
+			if (shows_weight)
+				printf("\t%ld", found[i].weighted);
+			putchar('\n');
+		}
 	}
 	free(found);
 	free(documents);
@@ -237,13 +242,13 @@ int main(int argc, char **argv)
 		rule.radius2 = -1;
 		rule.bits = 64;
 		read_weights("-", &rule);
-		search(&rule, argv[3]);
+		search(&rule, argv[3], 0);
 	} else if (argc == 7 && strcmp(argv[1], "near") == 0) {
 		rule.radius = atol(argv[2]);
 		rule.radius2 = atol(argv[3]);
 		rule.bits = atoi(argv[4]);
 		read_weights(argv[5], &rule);
-		search(&rule, argv[6]);
+		search(&rule, argv[6], 1);
 	} else {
 		return 2;
 	}

@@ -114,10 +114,10 @@ done
 grep -q '^  took  *probes 4, ' out || fail 'not four probes'
 grep -q '^  complete  *to distance 3$' out || fail 'not complete to 3'
 run 1 "$query" search p4x16 --explain -k 0 5555555555555555
-grep -q 'probes 1, .*documents 0$' out || fail 'one exact look-up'
+grep -qE 'probes 1, .*documents 0, measured [0-9.]+ us$' out || fail 'one exact look-up'
 run 0 "$query" --json search p4x16 --explain - <few
 [ "$(wc -l <out)" -eq 10 ] || fail 'not one object for each query'
-[ "$(grep -c '"chosen":{"access":.*"rejected":\[.*"probes":4,.*"kernel":"' out)" -eq 10 ] ||
+[ "$(grep -c '"chosen":{"access":.*"rejected":\[.*"probes":4,.*"microseconds":[0-9.]*,"kernel":"' out)" -eq 10 ] ||
 	fail 'explain in JSON'
 
 # What makes no sense together.

@@ -21,9 +21,11 @@ run 0 "$load" -q --fp2 --merge never fresh documents.jsonl
 run 0 "$load" -q --plan 10x26 single -F tsv documents.bare
 run 0 "$load" -q narrow --bits 32 -F lines - <<<00000000
 
-# near RADIUS RADIUS2 BITS WEIGHTS: what a linear scan finds.
+# near RADIUS RADIUS2 BITS WEIGHTS: what a linear scan finds; the same without the weight.
 near() {
-	"$scan" near "$1" "$2" "$3" "$4" documents.tsv <doubles | cut -f 1-4 | sed 's/$/	/' >expected
+	"$scan" near "$1" "$2" "$3" "$4" documents.tsv <doubles |
+		awk -F '\t' -v OFS='\t' '{ $5 = ""; print }' >expected
+	cut -f 1-5 expected >expected.bits
 	[ "$(wc -l <expected)" -gt 20 ] || fail "the scan finds little: near $*"
 }
 
@@ -38,7 +40,7 @@ run 0 "$query" search ix -k 6 --accept 9 -F jsonl queries.jsonl
 same out expected
 near 3 -1 64 -
 run 0 "$query" search ix - <queries
-same out expected
+same out expected.bits
 # An index that has none compares the first ones.
 run 0 "$query" search single -F jsonl queries.jsonl
 same out expected

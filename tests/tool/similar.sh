@@ -19,18 +19,20 @@ text	2	39c1e7ba	c13a8d6e44eabcd5	20	16	1
 text	3	63d56e61	d0397a241134bf55	27	21	1
 END
 # shellcheck disable=SC2086
-while read -r a b expected; do
-	run 0 "$query" similar $char2 --tsv --show 0 $a $b
+while read -r a b near expected; do
+	run $((1 - near)) "$query" similar $char2 --tsv --show 0 $a $b
 	{
 		sed -n "${a}p" texts
 		sed -n "${b}p" texts
 		printf 'distance\t%s\n' "${expected// /$'\t'}"
+		printf 'near\t%s\t144\n' "$near"
 	} >want
-	diff want out || fail "sentences $a and $b"
+	# The last column, how many bits may differ, depends on how many weigh nothing.
+	sed 's/^\(near.*\)\t[0-9]*$/\1/' out | diff want - || fail "sentences $a and $b"
 done <<'END'
-1 2 2 6 2.18750 1.96875 0.9133
-1 3 15 31 30.96875 32.25000 0.1712
-2 3 15 27 30.68750 28.12500 0.1986
+1 2 1 2 6 70 63 0.9133
+1 3 0 15 31 991 1032 0.1712
+2 3 0 15 27 982 900 0.1986
 END
 
 # Readable; the bits that differ are marked, features come with both weights.
@@ -40,6 +42,31 @@ run 0 "$query" similar $char2 --show 32 1 2
 grep -qx '    1.7320    1.7320  "at"' out || fail 'sqrt(3) for "at"'
 grep -qx '         -    1.0000  " a"' out || fail 'a feature of one text alone'
 grep -q '^distance  *2 of 32 bits, second fingerprints 6 of 64$' out || fail 'distance'
+grep -q '^weight  *70 by the first text, 63 by the second$' out || fail 'weight'
+[ "$(tail -1 out)" = 'near: weight 70, limit 144' ] || fail 'not near'
+# shellcheck disable=SC2086
+run 1 "$query" similar $char2 1 3
+[ "$(tail -1 out)" = 'not near: weight 991, limit 144' ] || fail 'near'
+
+# What is near is what a search finds: more and more words are changed.
+words() {
+	seq 1 300 | awk -v n="$1" '{ print NR % 60 < n ? "other" $1 : "word" $1 }'
+}
+words 0 >first
+for fp2 in --fp2 --no-fp2; do
+	found=0 missed=0
+	for n in 0 1 2 3 4 6 8 12 20 40; do
+		words $n >second
+		rm -rf one
+		run 0 "$load" -q $fp2 one second
+		"$query" -q search one --complete 144 --text first >/dev/null
+		code=$?
+		[ $code -eq 0 ] && found=$((found + 1))
+		[ $code -eq 1 ] && missed=$((missed + 1))
+		run $code "$query" similar --index one first second
+	done
+	[ $found -gt 1 ] && [ $missed -gt 1 ] || fail "$found found, $missed missed: no test of the limit"
+done
 
 # With an index: as its profile says.
 run 0 "$load" -q --bits 32 --extractor char-2 ix 1
@@ -56,9 +83,14 @@ says 'holds bare fingerprints'
 
 # Equal texts; empty ones; standard input.
 run 0 "$query" similar --tsv --show 0 - 1 <1
-grep -qx 'distance	0	0	0.00000	0.00000	1.0000' out || fail 'equal texts'
+grep -qx 'distance	0	0	0	0	1.0000' out || fail 'equal texts'
 : >empty
-run 0 "$query" similar empty empty
+run 1 "$query" similar empty empty
+[ "$(tail -1 out)" = 'not near: the first text has no features, so nothing is near to it' ] ||
+	fail 'an empty text is near'
+run 1 "$query" similar 1 empty
+[ "$(tail -1 out)" = 'not near: the second text has no features, so nothing is near to it' ] ||
+	fail 'something is near to an empty text'
 run 2 "$query" similar - -
 run 2 "$query" similar 1
 run 2 "$query" similar 1 missing
@@ -69,8 +101,8 @@ says "'-' is standard input, and INDEX is a directory"
 # shellcheck disable=SC2086
 run 0 "$query" --json similar $char2 --show 1 1 2
 for member in '"profile":"char-2 v1 bits=32 ' '"fp":"39c1c6ba","fp2":"c33e8d6e44eaaac5","tokens":22' \
-	'"distance":2,"distance2":6,"weighted":[2.1875,1.96875]' \
-	'"bits":[{"bit":15,"weights":[0.03125,0.0625],"differs":false}]' '{"feature":"at",'; do
+	'"distance":2,"distance2":6,"weight":[70,63],"limit":144,' '"near":true,"cosine":0.9' \
+	'"bits":[{"bit":15,"weights":[1,2],"differs":false}]' '{"feature":"at",'; do
 	grep -qF "$member" out || fail "JSON: no $member"
 done
 finish

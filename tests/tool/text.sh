@@ -57,20 +57,20 @@ tree/c/same
 tree/c/short
 tree/empty
 END
-run 0 "$query" search ix --text tree/a/b/five tree/a/1.txt tree/c/binary
+run 2 "$query" search ix --text tree/a/b/five tree/a/1.txt tree/c/binary
 cut -f 1,4,5 out >found
 diff - found <<'END' || fail 'search by text'
 tree/a/b/five	0	tree/a/b/five
 tree/a/b/five	0	tree/c/same
 tree/a/1.txt	0	tree/a/1.txt
 END
-says 'tree/c/binary: skipped'
+says 'simidx-query: tree/c/binary: contains a NUL byte, so it is no text'
 run 2 "$query" search ix --text missing
 says 'simidx-query: missing: cannot open: No such file or directory'
 words 400 99 >other
 run 1 "$query" search ix --text other
 run 0 "$query" search ix --text - <tree/a/1.txt
-grep -q '^-	0	.*tree/a/1.txt$' out || fail 'text on standard input'
+grep -q '^-	0	.*tree/a/1.txt	0$' out || fail 'text on standard input'
 
 # An edited copy is near by the weights of its text, with and without second fingerprints; that
 # takes nothing else with it, and -k asks for plain distances.
@@ -92,7 +92,7 @@ for index in edits.two edits.one; do
 	run 0 "$query" search $index -k 64 --text tree/a/1.txt
 	[ "$(wc -l <out)" -eq 3 ] || fail "plain distances: $index"
 	run 0 "$query" search $index --explain --text tree/a/1.txt
-	grep -q 'probes 32, .*documents 2$' out || fail "32 probes: $index"
+	grep -q 'probes 32, .*documents 2, measured ' out || fail "32 probes: $index"
 done
 printf 'word\t2\nother\t1\n' >features
 run 0 "$load" -q --features-by us featured -F features features

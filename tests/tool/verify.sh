@@ -9,7 +9,7 @@
 run 0 "$load" -q good documents.tsv
 run 0 "$query" verify good
 says 'simidx-query: good: sound: '
-says ' 20000 documents'
+says ' 20,000 documents'
 output </dev/null
 
 # A copy has no free pages, so every block in it is in use.

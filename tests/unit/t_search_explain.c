@@ -257,6 +257,29 @@ START_TEST(test_predictions_grow)
 }
 END_TEST
 
+/* simidx_create_options.plan: "auto" by what is expected; more than 50 million want 3x22. */
+START_TEST(test_predictions_tell_auto)
+{
+	static const struct {
+		uint64_t documents;
+		const char *plan;
+	} cases[] = { { 0, "4x16" }, { 1000, "4x16" }, { 50000000, "4x16" },
+		      { 50000001, "3x22" }, { UINT64_MAX, "3x22" } };
+	simidx_prediction p = SIMIDX_PREDICTION_INIT;
+
+	for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
+		unsigned n_auto = 0;
+
+		for (unsigned i = 0; !simidx_plan_predict(i, 64, cases[c].documents, 3, &p, NULL);
+		     i++) {
+			n_auto += p.is_auto;
+			ck_assert_int_eq(p.is_auto != 0, !strcmp(p.plan, cases[c].plan));
+		}
+		ck_assert_uint_eq(n_auto, 1);
+	}
+}
+END_TEST
+
 START_TEST(test_predict_refuses_bad_arguments)
 {
 	simidx_prediction p = SIMIDX_PREDICTION_INIT;
@@ -497,6 +520,7 @@ static const sxt_test tests[] = {
 	{ &test_nearest_explains_radius_found, 0, 1 },
 	{ &test_explain_refuses_bad_queries, 0, 1 },
 	{ &test_predictions_grow, 0, 3 },
+	{ &test_predictions_tell_auto, 0, 1 },
 	{ &test_predict_refuses_bad_arguments, 0, 1 },
 	{ &test_kernels_answer_alike, 0, SXT_N_PLANS * T_SEARCH_LAYOUTS },
 	{ &test_permuted_and_flipped_bits, 0, 2 * T_SEARCH_COMBINATIONS },

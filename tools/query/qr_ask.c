@@ -116,6 +116,13 @@ int qr_ask_check(struct qr_ask *ask, unsigned rows)
 	return 0;
 }
 
+int qr_ask_has_weight(const struct qr_ask *ask, unsigned rows)
+{
+	if (ask->fp2_text || ask->ignore_text || rows & QR_MAY_HAVE_MORE)
+		return 1;
+	return ask->radius == QR_NOT_GIVEN && (ask->weights_path || rows & QR_MAY_BE_TEXT);
+}
+
 /* ---- what depends on the index ---- */
 
 static int read_mask(const char *name, const char *text, enum tl_encoding encoding,

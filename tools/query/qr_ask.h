@@ -58,6 +58,12 @@ extern const struct tl_option qr_ask_rows[];
 int qr_ask_check(struct qr_ask *ask, unsigned rows);
 
 /**
+ * Whether answers are ordered by something else than all bits that differ in the first fingerprint:
+ * by weights, by some of the bits, or by both fingerprints.
+ */
+int qr_ask_has_weight(const struct qr_ask *ask, unsigned rows);
+
+/**
  * Read what depends on the index: masks, weights and second fingerprints.
  *
  * @param encoding  how fingerprints are written

@@ -27,6 +27,8 @@ int qr_parse(const struct qr_command *command, struct qr_context *ctx, void *opt
 	if (code != TL_PROCEED)
 		return code;
 	tl_set_quiet(ctx->quiet);
+	ctx->width = tl_term_is() ? tl_term_width() : 0;
+	ctx->colors = tl_term_colors(ctx->color);
 	if (command->takes_index && qr_set_index(ctx, argv[optind++]))
 		return TL_TROUBLE;
 	return TL_PROCEED;

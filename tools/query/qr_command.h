@@ -11,6 +11,7 @@
 #include <simidx_admin.h>
 
 #include "common/tl_options.h"
+#include "common/tl_term.h"
 
 /** Given to every command: the options of all of them, and the index. */
 struct qr_context {
@@ -21,6 +22,9 @@ struct qr_context {
 	unsigned threads;      /* --threads; 0 = one a core */
 	uint64_t block_index;  /* --block-index, as block_index_bytes of simidx_open_options */
 	const char *kernel;    /* --kernel; NULL = the best */
+	enum tl_color color;   /* --color */
+	int colors;            /* what is printed has colours */
+	unsigned width;        /* of the terminal that stdout is; 0 = it is none */
 	const char *path;      /* of the index; NULL = none was given */
 	simidx *index;         /* NULL until qr_open() */
 	simidx_info info;      /* as it was then */

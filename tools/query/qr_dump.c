@@ -5,6 +5,7 @@
 
 #include "common/tl_escape.h"
 #include "common/tl_msg.h"
+#include "common/tl_number.h"
 #include "common/tl_options.h"
 #include "query/qr_json.h"
 
@@ -21,8 +22,27 @@ static void print_tsv(const struct qr_context *ctx, const simidx_match *document
 	putchar('\n');
 }
 
+/* For somebody who waits while the documents go elsewhere. */
+static void show_progress(const struct qr_context *ctx, uint64_t done)
+{
+	static double started, shown;
+	double now = tl_seconds();
+	char text[2][TL_NUMBER_SIZE];
+
+	if (!started)
+		started = now;
+	if (now - started < 1 || now - shown < TL_PROGRESS_SECONDS)
+		return;
+	shown = now;
+	tl_progress_show("dump: %s of %s documents", tl_write_count(done, text[0]),
+			 tl_write_count(ctx->info.documents, text[1]));
+}
+
 static int dump(struct qr_context *ctx, int json)
 {
+	int shows_progress = tl_progress_wanted() && !ctx->width;
+	uint64_t done = 0;
+
 	simidx_match document;
 	simidx_error err;
 	simidx_walk *walk;
@@ -45,6 +65,8 @@ static int dump(struct qr_context *ctx, int json)
 			code = qr_json_document(ctx, &document);
 		else
 			print_tsv(ctx, &document);
+		if (shows_progress && ++done % 1024 == 0)
+			show_progress(ctx, done);
 	}
 	simidx_walk_close(walk);
 	return code;

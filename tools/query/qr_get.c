@@ -124,6 +124,7 @@ static int get_all(struct qr_context *ctx, enum get_by by, char **operands, int 
 
 	if (qr_open(ctx))
 		return TL_TROUBLE;
+	qr_print_header(ctx, &(struct qr_query){ .show = QR_SHOW_MATCHES });
 	for (i = 0; i < n && !stop; i++) {
 		one = get_one(ctx, &reader, by, operands[i], &stop);
 		if (one > code)

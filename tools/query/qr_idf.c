@@ -185,7 +185,8 @@ static int print_words(struct words *words, uint64_t min_texts)
 	for (i = 0; i < n && !tl_output_failed(); i++)
 		if (word[i].size && word[i].n_with >= min_texts)
 			print_word(&word[i], words->n_texts);
-	tl_notice("%zu words in %llu texts", n, (unsigned long long)words->n_texts);
+	tl_notice("%zu word%s in %llu text%s", n, n == 1 ? "" : "s",
+		  (unsigned long long)words->n_texts, words->n_texts == 1 ? "" : "s");
 	return tl_output_failed() ? TL_TROUBLE : words->n_texts ? TL_OK : TL_PARTLY;
 }
 

@@ -3,7 +3,6 @@
 
 #include "query/qr_json.h"
 
-#include "common/tl_json.h"
 #include "common/tl_options.h"
 
 #include <stdio.h>
@@ -17,7 +16,7 @@ static int end_line(struct tl_json *json)
 	return qr_print_failed(json->out);
 }
 
-static void put_fingerprint(struct tl_json *json, const char *key, uint64_t fp, unsigned bits)
+void qr_json_fingerprint(struct tl_json *json, const char *key, uint64_t fp, unsigned bits)
 {
 	char text[QR_FP_SIZE];
 
@@ -42,7 +41,7 @@ static void put_match(struct tl_json *json, const struct qr_query *query,
 {
 	tl_json_open(json, NULL, '{');
 	put_id(json, match);
-	put_fingerprint(json, "fp", match->fp, bits);
+	qr_json_fingerprint(json, "fp", match->fp, bits);
 	tl_json_unsigned(json, "distance", match->distance);
 	if (query->is_search)
 		tl_json_unsigned(json, "weight", match->weighted_distance);
@@ -57,7 +56,7 @@ static void put_query(struct tl_json *json, const struct qr_query *query, unsign
 {
 	tl_json_bytes(json, "query", query->name, query->name_size);
 	if (query->has_fp)
-		put_fingerprint(json, "fingerprint", query->fp, bits);
+		qr_json_fingerprint(json, "fingerprint", query->fp, bits);
 	if (query->is_text) {
 		tl_json_unsigned(json, "tokens", query->n_tokens);
 		tl_json_bool(json, "short", query->is_short);
@@ -107,9 +106,9 @@ int qr_json_document(const struct qr_context *ctx, const simidx_match *document)
 	tl_json_open(&json, NULL, '{');
 	put_id(&json, document);
 	put_label(&json, document);
-	put_fingerprint(&json, "fp", document->fp, ctx->info.bits);
+	qr_json_fingerprint(&json, "fp", document->fp, ctx->info.bits);
 	if (document->flags & SIMIDX_MATCH_FP2)
-		put_fingerprint(&json, "fp2", document->fp2, 64);
+		qr_json_fingerprint(&json, "fp2", document->fp2, 64);
 	return end_line(&json);
 }
 
@@ -158,7 +157,7 @@ static void put_table(struct tl_json *json, const struct qr_table *table, uint64
 	tl_json_unsigned(json, "bytes_used", info->bytes_used);
 	put_figure(json, "bytes_per_entry", qr_bytes_per_entry(info, page_bytes));
 	put_figure(json, "fill", qr_table_fill(info, page_bytes));
-	put_fingerprint(json, "digest", info->digest, 64);
+	qr_json_fingerprint(json, "digest", info->digest, 64);
 	tl_json_close(json, '}');
 }
 
@@ -198,8 +197,9 @@ static void put_choice(struct tl_json *json, const char *key, const simidx_choic
 }
 
 int qr_json_explanation(const struct qr_context *ctx, const struct qr_query *query,
-			const simidx_explanation *e)
+			const struct qr_explanation *explanation)
 {
+	const simidx_explanation *e = &explanation->found;
 	struct tl_json json = { .out = stdout };
 
 	tl_json_open(&json, NULL, '{');
@@ -216,6 +216,7 @@ int qr_json_explanation(const struct qr_context *ctx, const struct qr_query *que
 	tl_json_unsigned(&json, "fingerprints", e->results->fingerprints);
 	tl_json_unsigned(&json, "count", e->results->count);
 	put_extent(&json, query, e->results);
+	tl_json_real(&json, "microseconds", explanation->microseconds);
 	tl_json_string(&json, "kernel", e->kernel);
 	tl_json_unsigned(&json, "block_indexes", e->block_indexes);
 	return end_line(&json);
@@ -242,6 +243,9 @@ int qr_json_predictions(const struct qr_plan_request *request, const simidx_pred
 		tl_json_real(&json, "probes", one->probes);
 		tl_json_real(&json, "candidates", one->candidates);
 		tl_json_real(&json, "microseconds", one->microseconds);
+		tl_json_bool(&json, "auto", one->is_auto != 0);
+		if (request->plan)
+			tl_json_bool(&json, "of_index", qr_plan_is_of_index(request, one));
 		code = end_line(&json);
 	}
 	return code;

@@ -10,9 +10,14 @@
 
 #include <simidx_admin.h>
 
+#include "common/tl_json.h"
+#include "query/qr_explain.h"
 #include "query/qr_plan.h"
 #include "query/qr_print.h"
 #include "query/qr_stats.h"
+
+/** A member that is a fingerprint. */
+void qr_json_fingerprint(struct tl_json *json, const char *key, uint64_t fp, unsigned bits);
 
 /** What a query found, or a piece of it; as qr_print_results(). */
 int qr_json_results(FILE *out, const struct qr_context *ctx, const struct qr_query *query,
@@ -20,7 +25,7 @@ int qr_json_results(FILE *out, const struct qr_context *ctx, const struct qr_que
 
 /** How a query is looked up. */
 int qr_json_explanation(const struct qr_context *ctx, const struct qr_query *query,
-			const simidx_explanation *explanation);
+			const struct qr_explanation *explanation);
 
 /** What plans would be like, one object each. */
 int qr_json_predictions(const struct qr_plan_request *request, const simidx_prediction *all,

@@ -5,12 +5,18 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
+#include "common/tl_term.h"
 #include "query/qr_command.h"
 #include "query/qr_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+int qr_plan_is_of_index(const struct qr_plan_request *request, const simidx_prediction *one)
+{
+	return request->plan && strcmp(request->plan, one->plan) == 0;
+}
 
 /* A number of bytes in a unit that leaves few digits. */
 static void print_bytes(double bytes, int width)
@@ -20,28 +26,39 @@ static void print_bytes(double bytes, int width)
 
 	for (; bytes >= 999.95 && i + 1 < sizeof(units) / sizeof(units[0]); i++)
 		bytes /= 1000;
-	printf("  %*.1f %-2s", width - 3, bytes, units[i]);
+	printf(" %*.1f %-2s", width - 3, bytes, units[i]);
+}
+
+static void print_prediction(const simidx_prediction *one, const struct qr_plan_request *request)
+{
+	char probes[TL_NUMBER_SIZE], candidates[TL_NUMBER_SIZE];
+
+	printf("%-6s %6u %8.1f %8.1f", one->plan, one->n_tables, one->table_bytes, one->bytes);
+	print_bytes(one->bytes * (double)request->documents, 9);
+	printf(" %8s %13s %10.2f%s%s\n", tl_term_count(probes, (uint64_t)one->probes),
+	       tl_term_count(candidates, (uint64_t)(one->candidates + 0.5)), one->microseconds,
+	       qr_plan_is_of_index(request, one) ? " *" : "", one->is_auto ? " +" : "");
 }
 
 static void print_predictions(const simidx_prediction *of, size_t n,
 			      const struct qr_plan_request *request)
 {
-	size_t i;
+	char documents[TL_NUMBER_SIZE];
 
-	printf("%llu documents of %u bits, radius %u\n\n", (unsigned long long)request->documents,
-	       request->bits, request->radius);
-	printf("%-6s  %6s  %14s  %12s  %10s  %10s  %14s  %12s\n", "plan", "tables", "bytes, tables",
-	       "bytes, all", "in all", "probes", "candidates", "us a query");
-	for (i = 0; i < n; i++) {
-		printf("%-6s  %6u  %14.1f  %12.1f", of[i].plan, of[i].n_tables, of[i].table_bytes,
-		       of[i].bytes);
-		print_bytes(of[i].bytes * (double)request->documents, 10);
-		printf("  %10.0f  %14.0f  %12.2f\n", of[i].probes, of[i].candidates,
-		       of[i].microseconds);
-	}
-	puts("\nBytes are those of a document. Predicted for fingerprints that are spread evenly,\n"
-	     "everything in memory, and a server of 2024 (Zen 4): other machines take longer or\n"
-	     "less, but the plans compare alike.");
+	printf("%s documents of %u bits, radius %u\n\n",
+	       tl_term_count(documents, request->documents), request->bits, request->radius);
+	printf("%31s\n%-6s %6s %8s %8s %9s %8s %13s %10s\n", "bytes a document", "plan", "tables",
+	       "tables", "all", "in all", "probes", "candidates", "us a query");
+	for (size_t i = 0; i < n; i++)
+		print_prediction(&of[i], request);
+	putchar('\n');
+	if (request->plan)
+		puts("*  The plan of this index.");
+	puts("+  What '--plan auto' takes for this many documents.\n"
+	     "\n"
+	     "Labels are not counted: each takes its length and about 45 bytes. Predicted for\n"
+	     "fingerprints that are spread evenly, everything in memory, and a server of 2024\n"
+	     "(Zen 4): on other machines times differ, but the plans compare alike.");
 }
 
 /* All predictions; *out is for free(). Returns 0 or TL_TROUBLE. */
@@ -91,12 +108,13 @@ static int take_from_index(struct qr_context *ctx, struct qr_plan_request *reque
 		request->documents = ctx->info.documents;
 	if (!request->bits)
 		request->bits = ctx->info.bits;
+	request->plan = ctx->info.plan;
 	return 0;
 }
 
 static int run_plan(struct qr_context *ctx, int argc, char **argv)
 {
-	struct qr_plan_request request = { 0, 0, SIMIDX_DEFAULT_RADIUS };
+	struct qr_plan_request request = { .radius = SIMIDX_DEFAULT_RADIUS };
 	int code = qr_parse(&qr_plan, ctx, &request, argc, argv);
 
 	if (code != TL_PROCEED)

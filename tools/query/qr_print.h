@@ -2,7 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Matches on stdout, as tab-separated columns or as JSON.
+ * Matches on stdout: as JSON, as columns separated by tabs, or on a terminal as a table with the
+ * matches below each query.
  */
 
 #ifndef QR_PRINT_H
@@ -21,6 +22,7 @@ enum qr_show {
 
 /** What was asked, as the first column names it. */
 struct qr_query {
+	int is_next;        /* not the first one of the output */
 	const char *name;
 	size_t name_size;
 	int has_fp;         /* fp is set */
@@ -29,9 +31,17 @@ struct qr_query {
 	int is_short;
 	uint64_t n_tokens;
 	enum qr_show show;
-	int is_search;      /* JSON: has distances by weights and how far it is complete */
+	int is_search;      /* has distances, and JSON how far it is complete */
+	int has_weight;     /* a column for what matches are ordered by besides their distance */
 	int has_fp2;        /* JSON: has distances of second fingerprints */
 };
+
+/**
+ * Print the names of the columns, on a terminal. Before the first query.
+ *
+ * @param query  show, is_search and has_weight are as those of all queries
+ */
+void qr_print_header(const struct qr_context *ctx, const struct qr_query *query);
 
 /**
  * Print what a query found, or a piece of it.
@@ -51,6 +61,10 @@ void qr_print_id(FILE *out, uint64_t id);
 
 /** A fingerprint of `bits` bits in hexadecimal, fixed width. */
 void qr_print_fingerprint(FILE *out, uint64_t fp, unsigned bits);
+
+/** A fingerprint with the digits in colour, where colours are wanted, that another one has not. */
+void qr_print_compared(const struct qr_context *ctx, FILE *out, uint64_t fp, uint64_t with,
+		       unsigned bits);
 
 /** Room for a fingerprint as a string. */
 #define QR_FP_SIZE 17

@@ -4,6 +4,7 @@
 #include "query/qr_queue.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_number.h"
 #include "common/tl_options.h"
 #include "query/qr_explain.h"
 
@@ -54,6 +55,8 @@ void qr_queue_init(struct qr_queue *queue, struct qr_context *ctx, const struct 
 	queue->ctx = ctx;
 	queue->ask = ask;
 	queue->max = FIRST_MAX;
+	queue->started = tl_seconds();
+	queue->shows_progress = tl_progress_wanted() && !ctx->width;
 	pthread_mutex_init(&queue->lock, NULL);
 	pthread_cond_init(&queue->turn, NULL);
 	queue->waiting = malloc(HIGHEST_MAX * sizeof(*queue->waiting));
@@ -127,12 +130,29 @@ int qr_queue_add(struct qr_queue *queue, const struct qr_query *query, const sim
 
 /* ---- answers, in order ---- */
 
+/* Where answers go elsewhere, somebody who waits for many sees how many there are. */
+static void show_progress(struct qr_queue *queue)
+{
+	double now = tl_seconds(), seconds = now - queue->started;
+	char answers[TL_NUMBER_SIZE], rate[TL_NUMBER_SIZE];
+
+	if (seconds < SLOW_SECONDS || now - queue->shown < TL_PROGRESS_SECONDS)
+		return;
+	queue->shown = now;
+	tl_progress_show("searching: %s queries answered, %s/s",
+			 tl_write_count(queue->n_answers, answers),
+			 tl_write_count((uint64_t)((double)queue->n_answers / seconds), rate));
+}
+
 /* The answer whose turn it is has been printed. */
-static void finish_answer(struct qr_queue *queue, unsigned truncated, int matched)
+static void finish_answer(struct qr_queue *queue, unsigned truncated, uint64_t matches)
 {
 	queue->answered++;
 	queue->begun = 0;
-	queue->matched |= matched;
+	queue->n_answers++;
+	queue->n_matches += matches;
+	if (queue->shows_progress)
+		show_progress(queue);
 	queue->n_cut += truncated != 0;
 	queue->cut |= truncated;
 }
@@ -147,7 +167,7 @@ static void print_ready(struct qr_queue *queue)
 		queue->n_text -= waiting->text_size;
 		free(waiting->text);
 		waiting->text = NULL;
-		finish_answer(queue, waiting->truncated, waiting->matched);
+		finish_answer(queue, waiting->truncated, waiting->n_matches);
 	}
 	if (tl_output_failed())
 		fail(queue);
@@ -199,7 +219,7 @@ static int keep_answer(struct qr_queue *queue, size_t i, const simidx_results *r
 		waiting->text = text;
 		waiting->text_size = stream->size;
 		waiting->truncated = results->truncated;
-		waiting->matched = results->count != 0;
+		waiting->n_matches = results->count;
 		queue->n_text += stream->size;
 		if (queue->answered == i)
 			print_ready(queue);
@@ -223,7 +243,7 @@ static int print_answer(struct qr_queue *queue, size_t i, const simidx_results *
 	if (results->more)
 		return 0;
 	pthread_mutex_lock(&queue->lock);
-	finish_answer(queue, results->truncated, results->count != 0);
+	finish_answer(queue, results->truncated, results->count);
 	print_ready(queue);
 	pthread_mutex_unlock(&queue->lock);
 	return 0;
@@ -288,16 +308,17 @@ static int explain_all(struct qr_queue *queue, simidx_error *err)
 	int rc = 0;
 
 	while (queue->answered < queue->n && !queue->code) {
-		simidx_explanation found = SIMIDX_EXPLANATION_INIT;
 		struct qr_waiting *waiting = &queue->waiting[queue->answered];
+		struct qr_explanation found;
 
-		rc = simidx_reader_explain(queue->reader, &queue->queries[queue->answered],
-					   &found, err);
+		rc = qr_explain(queue->reader, &queue->queries[queue->answered], &found, err);
+		if (!rc && qr_print_explanation(queue->ctx, &waiting->query, &found))
+			fail(queue);
+		if (!rc)
+			finish_answer(queue, found.results.truncated, found.results.count);
+		free(found.choices);
 		if (rc)
 			break;
-		if (qr_print_explanation(queue->ctx, &waiting->query, &found))
-			fail(queue);
-		finish_answer(queue, found.results->truncated, found.results->count != 0);
 	}
 	return rc;
 }
@@ -380,6 +401,17 @@ int qr_queue_tell_cut(const struct qr_queue *queue)
 		tl_error("%llu %s cut at %llu match%s or %llu candidate%s", n, answers, limit,
 			 limit == 1 ? "" : "es", candidates, candidates == 1 ? "" : "s");
 	return queue->cut != 0;
+}
+
+void qr_queue_tell_sums(const struct qr_queue *queue)
+{
+	char queries[TL_NUMBER_SIZE], matches[TL_NUMBER_SIZE];
+
+	if (queue->n_answers < 2 || queue->explains || !tl_progress_wanted())
+		return;
+	tl_write_count(queue->n_answers, queries);
+	tl_write_count(queue->n_matches, matches);
+	tl_notice("%s queries, %s match%s", queries, matches, queue->n_matches == 1 ? "" : "es");
 }
 
 int qr_queue_idle(void *ctx, int fd)

@@ -25,7 +25,7 @@ struct qr_waiting {
 	char *text;         /* its answer when it was found before its turn; else NULL */
 	size_t text_size;
 	int truncated;      /* of that answer, as in simidx_results */
-	int matched;        /* something was found */
+	uint64_t n_matches; /* likewise */
 };
 
 struct qr_stream;
@@ -50,7 +50,10 @@ struct qr_queue {
 	size_t n_text;              /* bytes of texts */
 	int stopped;                /* the batch ends early */
 	int code;                   /* TL_TROUBLE once something failed; no more is done then */
-	int matched;                /* something was found */
+	int shows_progress;
+	double started, shown;      /* when it began, and when progress was last shown */
+	uint64_t n_answers;         /* that were printed */
+	uint64_t n_matches;         /* in them */
 	uint64_t n_cut;             /* answers that were cut */
 	int cut;                    /* SIMIDX_CUT_ flags of all of them */
 };
@@ -76,6 +79,9 @@ int qr_queue_again(struct qr_queue *queue, int rc, simidx_error *err);
 
 /** Tell how many answers were cut. Returns whether there were any. */
 int qr_queue_tell_cut(const struct qr_queue *queue);
+
+/** Tell how much was found where there were many queries, to somebody who looks. */
+void qr_queue_tell_sums(const struct qr_queue *queue);
 
 /**
  * For in_reader_when_idle(), ctx being the queue: what waits is answered at once, and shown, so

@@ -28,7 +28,9 @@ struct search {
 	struct qr_ask ask;
 	int explains;
 	struct qr_queue queue;
-	uint64_t short_texts; /* among the queries */
+	int has_weight;       /* as in struct qr_query */
+	uint64_t n_queries;
+	uint64_t short_texts; /* among them */
 	int malformed;        /* a query was not one */
 };
 
@@ -42,6 +44,8 @@ static int add_query(struct search *search, const struct in_row *row, simidx_ske
 	simidx_error err;
 	char name[24];
 
+	query.is_next = search->n_queries++ > 0;
+	query.has_weight = search->has_weight;
 	query.is_text = row->kind == IN_TEXT;
 	query.is_short = (sketch->flags & SIMIDX_SKETCH_SHORT) != 0;
 	query.n_tokens = sketch->n_tokens;
@@ -137,7 +141,8 @@ static int search_file(struct search *search, const char *path, const struct in_
 		if (rc == IN_ROW) {
 			code = search_row(search, &row);
 		} else if (rc == IN_SKIPPED) {
-			tl_notice("%s: skipped: %s", path, search->rows.reason);
+			tl_error("%s: %s", path, search->rows.reason);
+			search->malformed = 1;
 		} else {
 			tl_error("%s: %s", in_reader_place(&search->rows),
 				 search->rows.reason);
@@ -209,23 +214,29 @@ static int search_operands(struct search *search, char **operands, int n)
 	qr_queue_init(&search->queue, search->ctx, &search->ask);
 	search->queue.explains = search->explains;
 	in_reader_when_idle(&search->rows, qr_queue_idle, &search->queue);
+	if (!search->explains)
+		qr_print_header(search->ctx, &(struct qr_query){ .show = search->ask.show,
+			.is_search = 1, .has_weight = search->has_weight });
 	for (i = 0; i < n && !code; i++)
 		code = search_operand(search, operands[i]);
 	if (!code)
 		code = qr_queue_flush(&search->queue);
 	if (qr_queue_tell_cut(&search->queue) && search->ask.strict)
 		code = TL_TROUBLE;
+	if (!code)
+		qr_queue_tell_sums(&search->queue);
 	if (search->short_texts && search->text_options.short_texts != TL_SHORT_REJECT)
-		tl_notice("%llu of the texts are shorter than %u tokens: one edit moves their "
-			  "fingerprints far",
+		tl_notice("%llu of the texts %s shorter than %u tokens: one edit moves %s far",
 			  (unsigned long long)search->short_texts,
-			  (unsigned)tl_text_min_tokens(&search->text_options));
+			  search->short_texts == 1 ? "is" : "are",
+			  (unsigned)tl_text_min_tokens(&search->text_options),
+			  search->short_texts == 1 ? "its fingerprint" : "their fingerprints");
 	in_reader_free(&search->rows);
 	simidx_text_close(search->text);
 	qr_queue_free(&search->queue);
 	if ((code && !tl_output_closed()) || search->malformed)
 		return TL_TROUBLE;
-	return search->queue.matched ? TL_OK : TL_PARTLY;
+	return search->queue.n_matches ? TL_OK : TL_PARTLY;
 }
 
 /* What the queries may be, for checking the options. */
@@ -285,7 +296,10 @@ static int check_options(struct search *search, char **operands, int n)
 		return TL_TROUBLE;
 	for (int i = 0; i < n && !code; i++)
 		code = check_operand(search, operands[i]);
-	return code ? code : qr_ask_check(&search->ask, kinds_of_rows(search, operands, n));
+	if (code)
+		return code;
+	search->has_weight = qr_ask_has_weight(&search->ask, kinds_of_rows(search, operands, n));
+	return qr_ask_check(&search->ask, kinds_of_rows(search, operands, n));
 }
 
 static int search_all(struct search *search, char **operands, int n)

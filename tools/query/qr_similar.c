@@ -3,19 +3,14 @@
 
 #include "query/qr_similar.h"
 
-#include "common/tl_escape.h"
 #include "common/tl_msg.h"
 #include "common/tl_text_options.h"
 #include "input/in_reader.h"
-#include "query/qr_print.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Weights are given in units of 1/32. */
-#define WEIGHT_UNIT 32
 
 /* Stands between the tokens of a feature; shown as a blank. */
 #define JOINT 0x1f
@@ -114,14 +109,16 @@ static void join_features(struct qr_similar *s)
 
 /* ---- comparing ---- */
 
-static unsigned weigh(const simidx_sketch *by, const simidx_sketch *other)
+static unsigned weigh(const struct qr_similar *s, int by)
 {
-	uint64_t differ = by->fp ^ other->fp, differ2 = by->fp2 ^ other->fp2;
+	const uint8_t *weights = s->sketch[by].weights, *weights2 = s->sketch[by].weights2;
+	uint64_t differ = s->sketch[0].fp ^ s->sketch[1].fp;
+	uint64_t differ2 = s->has_fp2 ? s->sketch[0].fp2 ^ s->sketch[1].fp2 : 0;
 	unsigned sum = 0;
 
 	for (unsigned b = 0; b < 64; b++) {
-		sum += differ >> b & 1 ? by->weights[b] : 0;
-		sum += differ2 >> b & 1 ? by->weights2[b] : 0;
+		sum += differ >> b & 1 ? weights[b] : 0;
+		sum += differ2 >> b & 1 ? weights2[b] : 0;
 	}
 	return sum;
 }
@@ -139,12 +136,24 @@ static void order_bits(struct qr_similar *s)
 	}
 }
 
+/* As search does when nothing else is asked for. */
+static void judge(struct qr_similar *s)
+{
+	s->limit = s->has_fp2 ? SIMIDX_TEXT_RADIUS : SIMIDX_TEXT_RADIUS_NO_FP2;
+	s->limit_bits = SIMIDX_TEXT_BITS;
+	for (unsigned b = 0; b < s->bits; b++)
+		s->limit_bits += s->sketch[0].weights[b] == 0;
+	s->is_near = s->weight[0] <= s->limit && s->distance <= s->limit_bits &&
+		     s->sketch[0].n_features && s->sketch[1].n_features;
+}
+
 static void compare(struct qr_similar *s)
 {
 	s->distance = simidx_distance(s->sketch[0].fp, s->sketch[1].fp);
 	s->distance2 = simidx_distance(s->sketch[0].fp2, s->sketch[1].fp2);
-	s->weighted[0] = weigh(&s->sketch[0], &s->sketch[1]);
-	s->weighted[1] = weigh(&s->sketch[1], &s->sketch[0]);
+	s->weight[0] = weigh(s, 0);
+	s->weight[1] = weigh(s, 1);
+	judge(s);
 	order_bits(s);
 	join_features(s);
 }
@@ -198,6 +207,7 @@ static int open_text(struct qr_context *ctx, const struct options *options,
 	int rc;
 
 	s->bits = options->bits ? options->bits : SIMIDX_DEFAULT_BITS;
+	s->has_fp2 = 1;
 	if (!options->index)
 		return tl_text_open(&options->text, s->bits, text, &err) ?
 			       tl_error("%s", err.text) :
@@ -210,132 +220,8 @@ static int open_text(struct qr_context *ctx, const struct options *options,
 		rc = tl_text_open_for(ctx->index, &options->text, text, &err);
 	while (qr_again(ctx, rc, &err));
 	s->bits = ctx->info.bits;
+	s->has_fp2 = (ctx->info.flags & SIMIDX_CREATE_FP2) != 0;
 	return rc ? qr_fail(ctx, &err) : 0;
-}
-
-/* ---- printing ---- */
-
-static void print_fps(const struct qr_similar *s, const char *name, int second)
-{
-	char text[2][QR_FP_SIZE];
-
-	for (int i = 0; i < 2; i++)
-		qr_format_fingerprint(text[i], second ? s->sketch[i].fp2 : s->sketch[i].fp,
-				      second ? 64 : s->bits);
-	printf("%-20s  %-20s  %s\n", name, text[0], text[1]);
-}
-
-static void print_number(const char *name, uint64_t a, uint64_t b)
-{
-	printf("%-20s  %-20llu  %llu\n", name, (unsigned long long)a, (unsigned long long)b);
-}
-
-static void print_path(const char *name, const char *path)
-{
-	printf("%-20s  ", name);
-	tl_put_escaped(stdout, path, strlen(path));
-	putchar('\n');
-}
-
-static int differs(const struct qr_similar *s, unsigned bit)
-{
-	return (s->sketch[0].fp ^ s->sketch[1].fp) >> bit & 1;
-}
-
-static void print_bits(const struct qr_similar *s)
-{
-	printf("\nBits of the fingerprint, the least certain of the first text first:\n"
-	       "%4s  %8s  %8s\n",
-	       "bit", "weight", "weight");
-	for (unsigned i = 0; i < s->bits && i < s->show; i++)
-		printf("%4u  %8.2f  %8.2f%s\n", s->bit[i],
-		       (double)s->sketch[0].weights[s->bit[i]] / WEIGHT_UNIT,
-		       (double)s->sketch[1].weights[s->bit[i]] / WEIGHT_UNIT,
-		       differs(s, s->bit[i]) ? "  differs" : "");
-}
-
-static void print_feature(const struct qr_feature *feature)
-{
-	for (int i = 0; i < 2; i++) {
-		if (feature->weight[i])
-			printf("%10.4f", feature->weight[i] / 65536.0);
-		else
-			printf("%10s", "-");
-	}
-	printf("  \"");
-	tl_put_escaped(stdout, feature->bytes, feature->size);
-	puts("\"");
-}
-
-static void print_features(const struct qr_similar *s)
-{
-	uint64_t shown = 0;
-	size_t i;
-
-	printf("\nFeatures that weigh most:\n");
-	for (i = 0; i < s->n_features && i < s->show; i++)
-		print_feature(&s->feature[i]);
-	printf("\nFeatures of one text alone that weigh most:\n");
-	for (i = 0; i < s->n_features && shown < s->show; i++) {
-		if (s->feature[i].weight[0] && s->feature[i].weight[1])
-			continue;
-		print_feature(&s->feature[i]);
-		shown++;
-	}
-}
-
-static void print_readable(const struct qr_similar *s)
-{
-	const simidx_sketch *a = &s->sketch[0], *b = &s->sketch[1];
-
-	print_path("first text", s->path[0]);
-	print_path("second text", s->path[1]);
-	print_path("profile", s->profile);
-	print_fps(s, "fingerprints", 0);
-	print_fps(s, "second fingerprints", 1);
-	print_number("tokens", a->n_tokens, b->n_tokens);
-	print_number("features", a->n_features, b->n_features);
-	printf("%-20s  %-20s  %s\n", "short", a->flags & SIMIDX_SKETCH_SHORT ? "yes" : "no",
-	       b->flags & SIMIDX_SKETCH_SHORT ? "yes" : "no");
-	printf("\n%-20s  %u of %u bits, second fingerprints %u of 64\n", "distance",
-	       s->distance, s->bits, s->distance2);
-	printf("%-20s  %.2f by the first text, %.2f by the second\n", "weighted distance",
-	       (double)s->weighted[0] / WEIGHT_UNIT, (double)s->weighted[1] / WEIGHT_UNIT);
-	printf("%-20s  %.4f\n", "cosine of features", s->cosine);
-	print_bits(s);
-	print_features(s);
-}
-
-static void print_tsv(const struct qr_similar *s)
-{
-	char fp[QR_FP_SIZE];
-	size_t i;
-
-	for (i = 0; i < 2; i++) {
-		const simidx_sketch *sketch = &s->sketch[i];
-
-		printf("text\t");
-		tl_put_escaped(stdout, s->path[i], strlen(s->path[i]));
-		qr_format_fingerprint(fp, sketch->fp, s->bits);
-		printf("\t%s\t%016llx\t%llu\t%llu\t%d\n", fp, (unsigned long long)sketch->fp2,
-		       (unsigned long long)sketch->n_tokens,
-		       (unsigned long long)sketch->n_features,
-		       (sketch->flags & SIMIDX_SKETCH_SHORT) != 0);
-	}
-	printf("distance\t%u\t%u\t%.5f\t%.5f\t%.4f\n", s->distance, s->distance2,
-	       (double)s->weighted[0] / WEIGHT_UNIT, (double)s->weighted[1] / WEIGHT_UNIT,
-	       s->cosine);
-	for (i = 0; i < s->bits && i < s->show; i++)
-		printf("bit\t%u\t%.5f\t%.5f\t%d\n", s->bit[i],
-		       (double)s->sketch[0].weights[s->bit[i]] / WEIGHT_UNIT,
-		       (double)s->sketch[1].weights[s->bit[i]] / WEIGHT_UNIT,
-		       differs(s, s->bit[i]));
-	for (i = 0; i < s->n_features && i < s->show; i++) {
-		printf("feature\t%.5f\t%.5f\t", s->feature[i].weight[0] / 65536.0,
-		       s->feature[i].weight[1] / 65536.0);
-		tl_put_escaped(stdout, s->feature[i].bytes, s->feature[i].size);
-		putchar('\n');
-	}
 }
 
 /* ---- the command ---- */
@@ -352,11 +238,12 @@ static int compare_files(struct qr_context *ctx, const struct options *options, 
 		s.profile = simidx_text_profile(text);
 		compare(&s);
 		if (ctx->json)
-			code = qr_similar_json(&s);
+			qr_similar_json(&s);
 		else if (options->tsv)
-			print_tsv(&s);
+			qr_similar_tsv(&s);
 		else
-			print_readable(&s);
+			qr_similar_print(ctx, &s);
+		code = s.is_near ? TL_OK : TL_PARTLY;
 	}
 	for (size_t i = 0; i < s.n_features; i++)
 		free(s.feature[i].bytes);

@@ -2,7 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Why two texts are, or are not, alike: what similar has found out, for those who print it.
+ * Why two texts are, or are not, near: what similar has found out, for those who print it.
+ * Weights of bits are in the units of --accept, 1/32.
  */
 
 #ifndef QR_SIMILAR_H
@@ -15,27 +16,37 @@
 /** A feature of one or both texts. */
 struct qr_feature {
 	uint64_t hash;
-	uint32_t weight[2]; /* in each text; 0 = not there */
+	uint32_t weight[2]; /* in each text, in 1/65536; 0 = not there */
 	char *bytes;        /* blanks between its tokens */
 	size_t size;
 };
 
-/** Two texts, compared. */
+/** Two texts, compared. The first is the query of a search that the second may be found by. */
 struct qr_similar {
 	const char *path[2];
 	const char *profile;
 	unsigned bits;
+	int has_fp2;                   /* second fingerprints count */
 	simidx_sketch sketch[2];
-	unsigned distance, distance2;  /* plain */
-	unsigned weighted[2];          /* by the weights of each text, in 1/32 */
+	unsigned distance, distance2;  /* bits that differ */
+	unsigned weight[2];            /* of these bits, by the weights of each text */
+	unsigned limit;                /* a larger weight is not near */
+	unsigned limit_bits;           /* nor is a larger distance of the first fingerprints */
+	int is_near;                   /* a search for the first text finds the second */
 	double cosine;                 /* of the features */
 	uint8_t bit[64];               /* of the first fingerprint, the least certain first */
 	struct qr_feature *feature;    /* the heaviest first */
 	size_t n_features;
-	uint64_t show;                 /* so many bits and features */
+	uint64_t show;                 /* this many bits and features are printed */
 };
 
-/** Print it as an object. Returns 0 or TL_TROUBLE. */
-int qr_similar_json(const struct qr_similar *similar);
+/** Print it for a reader. */
+void qr_similar_print(const struct qr_context *ctx, const struct qr_similar *similar);
+
+/** Print it in columns separated by tabs. */
+void qr_similar_tsv(const struct qr_similar *similar);
+
+/** Print it as an object. */
+void qr_similar_json(const struct qr_similar *similar);
 
 #endif /* QR_SIMILAR_H */

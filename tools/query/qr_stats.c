@@ -6,6 +6,7 @@
 #include "common/tl_escape.h"
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
+#include "common/tl_term.h"
 #include "query/qr_json.h"
 
 #include <math.h>
@@ -91,9 +92,20 @@ static int read_tables(struct qr_context *ctx, struct qr_table **out, size_t *n)
 	return 0;
 }
 
+/* ---- for people ---- */
+
 static void print_count(const char *name, uint64_t value)
 {
-	printf("%-20s  %llu\n", name, (unsigned long long)value);
+	char text[TL_NUMBER_SIZE];
+
+	printf("%-20s  %s\n", name, tl_term_count(text, value));
+}
+
+static void print_size(const char *name, uint64_t bytes)
+{
+	char text[TL_NUMBER_SIZE];
+
+	printf("%-20s  %s\n", name, tl_term_bytes(text, bytes));
 }
 
 static void print_word(const char *name, const char *value)
@@ -122,8 +134,8 @@ static void print_info(const struct qr_context *ctx)
 	print_word("second fingerprints", info->flags & SIMIDX_CREATE_FP2 ? "yes" : "no");
 	print_word("texts by", *info->profile ? info->profile : "-");
 	printf("%-20s  %u.%u\n", "format", info->format_major, info->format_minor);
-	print_count("file bytes", info->file_bytes);
-	print_count("used bytes", info->used_bytes);
+	print_size(ctx->width ? "file" : "file bytes", info->file_bytes);
+	print_size(ctx->width ? "used" : "used bytes", info->used_bytes);
 	if (bytes >= 0)
 		printf("%-20s  %.2f\n", "bytes per document", bytes);
 }
@@ -136,40 +148,40 @@ static void print_figure(double value, double factor, int width)
 		printf("  %*.2f", width, value * factor);
 }
 
-static void print_tables(const struct qr_context *ctx, const struct qr_table *tables, size_t n)
+static void print_table(const struct qr_context *ctx, const struct qr_table *table)
 {
-	const simidx_table_info *info;
-	size_t i;
+	const simidx_table_info *info = &table->info;
+	char text[TL_NUMBER_SIZE];
 
-	printf("\n%-9s  %6s  %12s  %12s  %10s  %11s  %7s\n", "table", "prefix", "entries",
-	       "keys", "pages", "bytes/entry", "fill, %");
-	for (i = 0; i < n; i++) {
-		info = &tables[i].info;
-		printf("%-9s  ", tables[i].name);
-		if (info->prefix_bits)
-			printf("%6u", info->prefix_bits);
-		else
-			printf("%6s", "-");
-		printf("  %12llu  %12llu  %10llu", (unsigned long long)info->entries,
-		       (unsigned long long)info->keys, (unsigned long long)info->pages);
-		print_figure(qr_bytes_per_entry(info, ctx->info.page_bytes), 1, 11);
-		print_figure(qr_table_fill(info, ctx->info.page_bytes), 100, 7);
-		putchar('\n');
-	}
+	printf("%-8s  ", table->name);
+	if (info->prefix_bits)
+		printf("%6u", info->prefix_bits);
+	else
+		printf("%6s", "-");
+	printf("  %13s", tl_term_count(text, info->entries));
+	printf("  %11s", tl_term_count(text, info->keys));
+	printf("  %11s", tl_term_count(text, info->pages));
+	print_figure(qr_bytes_per_entry(info, ctx->info.page_bytes), 1, 11);
+	print_figure(qr_table_fill(info, ctx->info.page_bytes), 100, 7);
+	putchar('\n');
 }
 
-static void print_limit(const struct qr_context *ctx)
+static void print_stats(const struct qr_context *ctx, const struct qr_table *tables, size_t n)
 {
-	double bits = qr_limit_bits(ctx->info.bits, ctx->info.distinct);
+	double least = qr_limit_bits(ctx->info.bits, ctx->info.distinct) / 8;
 
-	if (bits < 0)
-		return;
-	printf("\nLimit for a table t..: %.2f bits = %.2f bytes an entry. This is\n"
-	       "log2(C(2^%u, %llu)) / %llu: a set of so many random fingerprints\n"
-	       "carries that much information, however it is stored.\n",
-	       bits, bits / 8, ctx->info.bits, (unsigned long long)ctx->info.distinct,
-	       (unsigned long long)ctx->info.distinct);
+	print_info(ctx);
+	printf("\n%-8s  %6s  %13s  %11s  %11s  %11s  %7s\n", "table", "prefix", "entries", "keys",
+	       "pages", "bytes/entry", "fill, %");
+	for (size_t i = 0; i < n; i++)
+		print_table(ctx, &tables[i]);
+	if (least >= 0)
+		printf("\nNo table t.. of random fingerprints can be smaller than %.2f bytes an "
+		       "entry.\n",
+		       least);
 }
+
+/* ---- the command ---- */
 
 static int run_stats(struct qr_context *ctx, int argc, char **argv)
 {
@@ -187,9 +199,7 @@ static int run_stats(struct qr_context *ctx, int argc, char **argv)
 	if (ctx->json) {
 		code = qr_json_stats(ctx, tables, n);
 	} else {
-		print_info(ctx);
-		print_tables(ctx, tables, n);
-		print_limit(ctx);
+		print_stats(ctx, tables, n);
 	}
 	free(tables);
 	return code;

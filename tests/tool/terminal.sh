@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# What is printed on a terminal: tables, groups, colours, widths, numbers, sums; and that none of
+# it goes into a pipe.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+command -v script >/dev/null || skip 'no script(1) to make a terminal'
+export TERM=xterm SHELL=/bin/sh
+unset NO_COLOR
+
+# shown COLUMNS CODE COMMAND: ./out is what a terminal gets, without carriage returns.
+shown() {
+	local columns=$1 want=$2 got
+	shift 2
+	script -qec "stty cols $columns; exec $*" /dev/null </dev/null >raw
+	got=$?
+	[ "$got" -eq "$want" ] || fail "exit $got, not $want: $*"
+	tr -d '\r' <raw >out
+}
+shown 80 0 'test -t 1' && [ ! -s out ] || skip 'no terminal can be made'
+
+# Distances by hand: 1f differs from 10 in four bits of one digit, 00ff from 0010 in seven of two.
+run 0 "$load" -q -F tsv ix - <<'END'
+7	0000000000000010	ten
+1234	000000000000001f	one-f
+1235	00000000000000ff	a label that is longer than what is left of a narrow line, to its END
+END
+bold=$'\e[1m' red=$'\e[1;31m' plain=$'\e[m'
+
+shown 80 0 "$query search -k 7 ix 0000000000000010 1111111111111111"
+output <<END
+   id  fingerprint       distance  label
+$bold       0000000000000010     query$plain
+    7  0000000000000010         0  ten
+1,234  000000000000001${red}f$plain         4  one-f
+1,235  00000000000000${red}ff$plain         7  …an what is left of a narrow line, to its END
+
+$bold       1111111111111111     query$plain
+                             none
+simidx-query: 2 queries, 3 matches
+END
+# Every line fits, whatever the width; colours take no columns.
+for columns in 60 80 120; do
+	shown $columns 0 "$query search -k 7 ix 0000000000000010"
+	sed 's/\x1b\[[0-9;]*m//g; s/…/./' out | awk -v n=$columns 'length($0) > n { bad = 1 } END { exit bad }' ||
+		fail "a line of more than $columns columns"
+done
+grep -q '  a label that is longer .* to its END$' out || fail 'a label was cut that fits into 120 columns'
+
+# Colours: not with NO_COLOR, --color never or a dumb terminal; --color always in a pipe, too.
+for setting in NO_COLOR=1 TERM=dumb; do
+	shown 80 0 "env $setting $query search -k 7 ix 0000000000000010"
+	grep -q $'\e' out && fail "colours in spite of $setting"
+done
+shown 80 0 "$query search --color never -k 7 ix 0000000000000010"
+grep -q $'\e' out && fail 'colours in spite of --color never'
+shown 80 0 "env NO_COLOR=1 $query --color always search -k 7 ix 0000000000000010"
+grep -qF "$red" out || fail 'no colours in spite of --color always'
+run 0 "$query" search --color always -k 7 ix 0000000000000010
+output <<END
+0000000000000010	7	0000000000000010	0	ten
+0000000000000010	1234	000000000000001${red}f$plain	4	one-f
+0000000000000010	1235	00000000000000${red}ff$plain	7	a label that is longer than what is left of a narrow line, to its END
+END
+run 2 "$query" search --color blue ix 0000000000000010
+says "--color: expected one of auto, always, never, found 'blue'"
+
+# Numbers of documents, and whether there are any.
+shown 80 0 "$query search --count -k 7 ix 0000000000000010 1111111111111111"
+output <<'END'
+    documents  query
+            3  0000000000000010
+            0  1111111111111111
+simidx-query: 2 queries, 3 matches
+END
+shown 80 0 "$query -q search --exists -k 7 ix 0000000000000010 1111111111111111"
+output <<'END'
+       exists  query
+          yes  0000000000000010
+           no  1111111111111111
+END
+shown 80 0 "$query get --id ix 1234"
+output <<'END'
+   id  fingerprint       label
+1,234  000000000000001f  one-f
+END
+
+# Numbers are grouped for people only.
+awk 'BEGIN { for (i = 0; i < 20000; i++) printf "%d\t%016x\n", i, i * 7919 }' |
+	run 0 "$load" -q -F tsv many -
+shown 80 0 "$query stats many"
+grep -q '^documents  *20,000$' out || fail 'a number without commas on a terminal'
+grep -qE '^file  *[0-9.]+ [KM]iB$' out || fail 'a size that is hard to read on a terminal'
+awk 'length($0) > 80 { exit 1 }' out || fail 'stats: a line of more than 80 columns'
+run 0 "$query" stats many
+grep -q '^documents  *20000$' out || fail 'a number with commas in a pipe'
+grep -qx "file bytes  *$(stat -c %s many/data.mdb)" out || fail 'not the size in bytes in a pipe'
+shown 80 0 "$query plan --documents 60M"
+awk 'length($0) > 80 { exit 1 }' out || fail 'plan: a line of more than 80 columns'
+
+# Escapes in labels and names reach no terminal.
+printf '1\t0000000000000010\tred \\x1b[31m\n' | run 0 "$load" -q -F tsv escaped -
+shown 80 0 "$query search --color never escaped 0000000000000010"
+grep -qF 'red \x1b[31m' out || fail 'a control byte of a label on the terminal'
+
+# A search of a text has the weight, and characters of two columns are counted as such.
+[ -n "${SX_TEXT-}" ] || finish
+mkdir texts
+seq 1 400 | sed 's/^/word/' >texts/plain
+wide=$(printf '宽%.0s' {1..60})
+cp texts/plain "texts/$wide"
+run 0 "$load" -q -r tx texts
+shown 80 0 "$query search --color never --text tx texts/plain"
+head -1 out | grep -qE '^id  fingerprint       distance  weight  label$' || fail 'no weight'
+[ "$(grep -cE '^ [01]  [0-9a-f]{16}         0       0  ' out)" -eq 2 ] || fail 'not two matches'
+[ "$(grep -o 宽 out | wc -l)" -eq 19 ] || fail 'not as many wide characters as fit'
+finish

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Standard output as a terminal: whether it is one, how wide, whether in colour; and texts and
+ * numbers as people read them there. Threads may call these at once.
+ */
+
+#ifndef TL_TERM_H
+#define TL_TERM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "common/tl_number.h"
+
+/** When output is coloured: --color. */
+enum tl_color { TL_COLOR_AUTO, TL_COLOR_ALWAYS, TL_COLOR_NEVER };
+
+/** The words of --color, ending with NULL. */
+extern const char *const tl_color_words[];
+
+/** What switches colours on and off. */
+#define TL_BOLD "\033[1m"
+#define TL_RED "\033[1;31m"
+#define TL_PLAIN "\033[m"
+
+/** Whether standard output is a terminal. */
+int tl_term_is(void);
+
+/** Its columns; 80 if it does not tell. */
+unsigned tl_term_width(void);
+
+/**
+ * Whether to use colours. TL_COLOR_AUTO: on a terminal that is not "dumb", unless the environment
+ * has NO_COLOR.
+ */
+int tl_term_colors(enum tl_color wanted);
+
+/**
+ * Write text as tl_put_escaped() does, in at most `width` columns: a longer one loses its
+ * beginning, as paths and addresses differ at their ends.
+ */
+void tl_term_put(FILE *out, const char *text, size_t size, size_t width);
+
+/** A number: on a terminal with commas, "1,234,567". Returns `out`. */
+const char *tl_term_count(char out[TL_NUMBER_SIZE], uint64_t number);
+
+/** A number of bytes: on a terminal as "117.3 MiB". Returns `out`. */
+const char *tl_term_bytes(char out[TL_NUMBER_SIZE], uint64_t bytes);
+
+#endif /* TL_TERM_H */
