@@ -36,7 +36,7 @@ static const struct tl_option global_rows[] = {
 	{ 'q', "quiet", NULL, TL_FLAG(struct qr_context, quiet),
 	  .help = "no progress, notices and summaries" },
 	{ 0, "color", "WHEN", TL_WORD(struct qr_context, color, tl_color_words),
-	  .help = "auto (default), always or never",
+	  .help = "colours: auto (default), always or never",
 	  .more = "When to mark the digits of fingerprints that differ from the query: auto "
 		  "(default): on a terminal, unless the environment has NO_COLOR; always; never." },
 	{ 0, "threads", "N", TL_NUMBER(struct qr_context, threads, 1, MAX_THREADS),

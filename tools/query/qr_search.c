@@ -340,11 +340,18 @@ static const struct tl_option rows[] = {
 	{ TL_GROUP(tl_text_rows, struct search, text_options) },
 	{ TL_SECTION("Output") },
 	{ TL_PARAGRAPH("A line for each match with columns that are separated by tabs: query, id, "
-		       "fingerprint, distance (bits that differ, whatever their weights) and label; "
-		       "with --count or --exists the query and the number. Queries come in the order "
+		       "fingerprint, distance (bits that differ, whatever their weights) and label. "
+		       "Searches of texts have a sixth one, weight: that of the bits that differ, in "
+		       "the units of --accept, by which matches are ordered. So have other searches "
+		       "whose order is not that of the distance: with --ignore, --second, "
+		       "--bit-weights or jsonl. With --count or --exists: the query and the number. "
+		       "Queries come in the order "
 		       "of the input, the matches of a query nearest first, then by id. A query is "
 		       "called by its fingerprint, the path of a text, or the label of a row, else "
 		       "its id. Queries and labels have the escapes \\t \\n \\r \\\\ \\xHH.\n"
+		       "On a terminal: a table with the matches below each query, the digits that "
+		       "differ from its fingerprint in colour (--color). Long labels lose their "
+		       "beginning.\n"
 		       "Queries are answered many at once, but never wait for one that has not come "
 		       "yet.") },
 	{ TL_SECTION("JSON") },
@@ -361,21 +368,26 @@ static const struct tl_option rows[] = {
 	{ TL_TERM("complete_to", "Nothing near within this distance was missed; -1: not even at distance 0 "
 				 "is that sure.") },
 	{ TL_SECTION("Explanations") },
-	{ TL_PARAGRAPH("--explain prints how a query was looked up, then the best of the other ways. A way "
-		       "is a list of tables such as \"t01<=1/16 t02<=0/16\": in table t01 those ranges "
+	{ TL_PARAGRAPH("--explain prints how a query was looked up, its access, then the best of those that "
+		       "were rejected. An access is a list of tables such as \"t01<=1/16 t02<=0/16\": in table t01 those ranges "
 		       "are read whose 16 leading bits differ from the query's in at most 1, in t02 "
 		       "the one in which none differs. An \"m\" at the end (t01<=1/16m): ranges that "
 		       "differ only in the last bits lie side by side and are read as one. \"scan of "
-		       "t01\": the whole table is read. Probes are ranges, candidates the entries in "
+		       "t01\": the whole table is read. By weights it is a number of patterns, each of "
+		       "which flips the bits of a prefix that hardly matter. Probes are ranges, candidates the entries in "
 		       "them, both as predicted, with the time. What it took is counted: probes, "
 		       "blocks that were read, candidates that were compared, fingerprints that were "
-		       "near, their documents. Ranges are thought to be equally full until one that "
-		       "is read turns out to be far from it.") },
-	{ TL_PARAGRAPH("With --json an object has query, fingerprint, chosen and rejected (ways, with "
-		       "access, probes, candidates and microseconds), looked_up (whether predictions "
+		       "near, their documents. The measured time is that of the same search after it, "
+		       "when all that it reads is in memory, as predictions have it. Complete to a "
+		       "distance: nothing near within it was missed. The kernel is the instruction "
+		       "set that compares fingerprints; a block index is a table of contents, in "
+		       "memory. Ranges are thought to be equally full until one that is read turns "
+		       "out to be far from it.") },
+	{ TL_PARAGRAPH("With --json an object has query, fingerprint, chosen and rejected (with access, "
+		       "probes, candidates and microseconds), looked_up (whether predictions "
 		       "are by how full the ranges really are), probes, blocks, candidates, "
-		       "fingerprints, count, truncated, complete_to, kernel and block_indexes (tables "
-		       "that were looked up through one).") },
+		       "fingerprints, count, truncated, complete_to, microseconds (measured), kernel "
+		       "and block_indexes (tables that were looked up through one).") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query search index 91b7584a2265b1f5",
 		     "Documents whose fingerprints differ from this one in at most 3 bits.") },

@@ -266,15 +266,26 @@ static const struct tl_option rows[] = {
 	  .help = "columns separated by tabs, for programs",
 	  .more = "Columns separated by tabs, for programs: \"text\" path, fingerprint, second one, "
 		  "tokens, features, 1 if short; \"distance\" of the first and second fingerprints, "
-		  "weighted by the first and the second text, cosine of the features; \"bit\" number, "
-		  "weight in each text, 1 if it differs; \"feature\" weight in each text, feature." },
+		  "weights by the first and the second text, cosine of the features; \"near\" 1 or 0, "
+		  "largest weight and number of bits that are near; \"bit\" number, weight in each "
+		  "text, 1 if it differs; \"feature\" weight in each text, feature." },
 	{ TL_SECTION("How texts become fingerprints") },
 	{ TL_PARAGRAPH("As --index says, else as these options say.") },
 	{ TL_GROUP(tl_text_rows, struct options, text) },
+	{ TL_SECTION("Output") },
+	{ TL_PARAGRAPH("For a reader, ending in \"near\" or \"not near\": whether a search for the first "
+		       "FILE finds the second. Weights of bits are in the units of 'search --accept', "
+		       "and the limits are its defaults.\n"
+		       "With --json: an object with profile, texts (two objects with path, fp, fp2, "
+		       "tokens, features and short), distance, distance2, weight (by the first text and "
+		       "by the second), limit, limit_bits, near, cosine, bits (objects with bit, weights "
+		       "and differs) and features (objects with feature and weights).") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query similar a.txt b.txt", "Compare two texts.") },
 	{ TL_EXAMPLE("simidx-query similar --index articles.simidx a.txt b.txt",
 		     "Compare them as a search in an index does.") },
+	{ TL_SECTION("Exit status") },
+	{ TL_PARAGRAPH("0: near. 1: not near. 2: trouble.") },
 	{ 0 },
 };
 
@@ -300,9 +311,9 @@ const struct qr_command qr_similar = {
 		  .about = "Tell why two texts are, or are not, near to each other: their "
 			   "fingerprints, how far these are apart, how certain their bits are, and "
 			   "what the texts consist of. A FILE is a UTF-8 text, '-' standard input.\n"
-			   "The weight of a bit tells how much it takes to change it. The weighted "
-			   "distance adds up the weights of the bits that differ, in both "
-			   "fingerprints: bits that were nearly even count little.",
+			   "The weight of a bit tells how much it takes to change it. What counts "
+			   "is the sum of the weights of the bits that differ, in both fingerprints: "
+			   "bits that were nearly even add little.",
 		  .options = rows, .program = &qr_program },
 	.run = run_similar,
 };

@@ -109,7 +109,7 @@ static const struct tl_option rows[] = {
 	{ TL_SECTION("Output") },
 	{ TL_PARAGRAPH("A line for each problem: the table ('-' if the index cannot even be opened), "
 		       "a tab, and what is wrong. With --json an object with the members table and "
-		       "text.") },
+		       "text. On stderr: what can be done about it.") },
 	{ TL_SECTION("Exit status") },
 	{ TL_PARAGRAPH("0: sound. 1: damaged. 2: could not be checked.") },
 	{ 0 },
