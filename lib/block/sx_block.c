@@ -53,15 +53,6 @@ int sx_block_is_intact(const sx_block *b)
 	return sx_load_le32(b->data) == (uint32_t)sx_hash(from, b->size - SX_BLOCK_SHAPE_AT);
 }
 
-uint64_t sx_block_key(const sx_block *b, size_t i)
-{
-	sx_coded coded = sx_block_coded(b);
-	uint64_t key = 0;
-
-	sx_kernel_best()->decode(&coded, i, 1, &key);
-	return key;
-}
-
 uint64_t sx_block_col(const sx_block *b, unsigned c, size_t i)
 {
 	return b->col_base[c] + load_width(b->col[c] + i * b->col_width[c], b->col_width[c]);

@@ -148,9 +148,6 @@ int sx_block_is_intact(const sx_block *block);
  */
 const char *sx_block_decode(const sx_block *block, size_t from, size_t n, sx_rows *rows);
 
-/** Key of entry i < block->n; 0 if a damaged bitmap has no bit for it. */
-uint64_t sx_block_key(const sx_block *block, size_t i);
-
 /** Value of column c at entry i. */
 uint64_t sx_block_col(const sx_block *block, unsigned c, size_t i);
 

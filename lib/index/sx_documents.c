@@ -110,7 +110,8 @@ int sx_documents_check(const simidx *index, const simidx_doc *doc, simidx_error 
 	if (!(doc->flags & SIMIDX_DOC_FP2) != !(index->flags & SIMIDX_CREATE_FP2))
 		return sx_fail(err, SIMIDX_E_MISMATCH,
 			       doc->flags & SIMIDX_DOC_FP2
-				       ? "the index has no second fingerprints"
-				       : "the index wants a second fingerprint with each document");
+				       ? "the index keeps no second fingerprints, and the document has one"
+				       : "the index keeps a second fingerprint with each document, as indexes of "
+					 "texts do, and this one has none");
 	return SIMIDX_OK;
 }

@@ -123,12 +123,12 @@ static int load_description(simidx *index, sx_txn *txn, simidx_error *err)
 	rc = sx_dbi_open(txn, "meta", 0, &index->tables.meta, err);
 	if (rc == SIMIDX_E_NOT_FOUND) {
 		sx_err_clear(err);
-		rc = sx_fail(err, SIMIDX_E_NOT_INDEX, "not a simidx index: an LMDB file of others");
+		rc = sx_fail(err, SIMIDX_E_NOT_INDEX, "not a simidx index, but an LMDB file of another program");
 	}
 	if (!rc)
 		rc = sx_header_read(txn, index->tables.meta, h, err);
 	if (!rc && h->page_size != sx_store_page_size(index->store))
-		rc = sx_fail(err, SIMIDX_E_CORRUPT, "header: the page size is not the file's");
+		rc = sx_fail(err, SIMIDX_E_CORRUPT, "header: another page size than the file has");
 	if (!rc)
 		rc = sx_header_read_profile(txn, index->tables.meta, &index->profile, err);
 	if (!rc) {
@@ -230,8 +230,7 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 	how.map_size = options->map_size;
 	kernel = options->kernel ? sx_kernel_find(options->kernel) : sx_kernel_best();
 	if (!kernel)
-		return sx_fail(err, SIMIDX_E_UNSUPPORTED, "this CPU has no kernel \"%.16s\"",
-			       options->kernel);
+		return sx_fail(err, SIMIDX_E_UNSUPPORTED, "\"%.16s\" is no kernel, or not one for this CPU", options->kernel);
 	rc = sx_store_open(path, &how, &store, err);
 	if (!rc)
 		rc = sx_index_open_store(store, options->flags, out, err);

@@ -87,10 +87,12 @@ const sx_kernel *sx_kernel_list(unsigned i)
 
 const sx_kernel *sx_kernel_find(const char *name)
 {
-	for (unsigned i = 0; i < n_usable; i++)
-		if (!strcmp(usable[i].name, name))
-			return &usable[i];
-	return NULL;
+	const sx_kernel *kernel;
+	unsigned i = 0;
+
+	while ((kernel = sx_kernel_list(i)) && strcmp(kernel->name, name))
+		i++;
+	return kernel;
 }
 
 int sx_kernel_force(const char *name)

@@ -287,7 +287,7 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 	if (!l || !source || l->sources.n == SX_MAX_SOURCES)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_add_index: bad loader or source");
 	if (l->n_rows)
-		return sx_fail(err, SIMIDX_E_STATE, "indexes are added before documents");
+		return sx_fail(err, SIMIDX_E_STATE, "simidx_loader_add_index: documents have been put already");
 	c = &l->target.create;
 	if ((c->bits ? c->bits : SIMIDX_DEFAULT_BITS) != source->bits)
 		what = "another number of bits";
@@ -317,7 +317,7 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 static int check_put(const simidx_loader *l, const simidx_doc *doc, simidx_error *err)
 {
 	if (l->broken)
-		return sx_fail(err, SIMIDX_E_STATE, "an earlier put failed for good");
+		return sx_fail(err, SIMIDX_E_STATE, "the loader can only be closed, as an earlier call failed");
 	return sx_documents_check(l->target.index, doc, err);
 }
 
@@ -443,7 +443,7 @@ int simidx_loader_finish(simidx_loader *l, simidx_loader_report *report, simidx_
 	if (!l || (report && !sx_struct_begin(report, sizeof(size_t), &own, sizeof(own))))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_finish: bad loader or report");
 	if (l->broken)
-		return sx_fail(err, SIMIDX_E_STATE, "the loader is finished, or a put failed");
+		return sx_fail(err, SIMIDX_E_STATE, "the loader can only be closed: it is finished, or a call failed");
 	l->broken = 1; /* once only, whatever comes of it */
 	l->wait_ms = l->options.wait_ms;
 	rc = build(l, err);

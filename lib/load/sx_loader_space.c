@@ -112,9 +112,9 @@ int simidx_loader_expect(simidx_loader *l, uint64_t documents, uint64_t label_by
 	if (!l)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_expect: loader is NULL");
 	if (l->broken)
-		return sx_fail(err, SIMIDX_E_STATE, "the loader is finished, or a put failed");
+		return sx_fail(err, SIMIDX_E_STATE, "the loader can only be closed: it is finished, or a call failed");
 	if (documents > SIMIDX_MAX_ID || label_bytes > SIMIDX_MAX_ID)
-		return sx_fail(err, SIMIDX_E_RANGE, "so many documents have no ids");
+		return sx_fail(err, SIMIDX_E_RANGE, "more documents than there are ids");
 	n = l->sources.documents + documents;
 	needs.index = index_bytes(l, n, label_bytes);
 	needs.sort = by_fp_bytes(l, n) + label_bytes;

@@ -238,7 +238,8 @@ static int make_private(const char *parent, const char *path, const char *claim,
 	if (asprintf(&made, "%s/" PRIVATE_PREFIX "XXXXXX", parent) < 0)
 		return sx_fail_nomem(err);
 	if (!mkdtemp(made)) {
-		rc = sx_fail_errno(err, errno, "cannot make a directory beside %s", path);
+		rc = sx_fail_errno(err, errno, "cannot make %s in the directory %s", path,
+				   parent);
 	} else {
 		rc = lock_private(made, claim, lock_fd, err);
 		if (rc)

@@ -220,10 +220,10 @@ static int extend_file(sx_store *store, simidx_error *err)
 	mdb_env_info(store->env.env, &info);
 	need = (off_t)((info.me_last_pgno + 1) * store->env.page_size);
 	if (fstat(store->env.data_fd, &st))
-		return sx_fail_errno(err, errno, "stored, but the file is lost");
+		return sx_fail_errno(err, errno, "committed, but the file cannot be looked at");
 	if (st.st_size >= need || !ftruncate(store->env.data_fd, need))
 		return SIMIDX_OK;
-	return sx_env_write_fail(store->env.data_fd, errno, "stored, but the file cannot be extended",
+	return sx_env_write_fail(store->env.data_fd, errno, "committed, but the file cannot be made longer",
 			     err);
 }
 

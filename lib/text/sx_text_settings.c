@@ -94,7 +94,7 @@ static int set_grams(sx_settings *s, unsigned grams, simidx_error *err)
 
 	if (grams && s->tokens == SX_TOKENS_CHARS && grams != s->grams)
 		return sx_fail(err, SIMIDX_E_ARG,
-			       "n-grams of characters are what the extractor's name says");
+			       "the name of the extractor char-N says which n-grams it takes");
 	if (grams >> SIMIDX_TEXT_MAX_GRAM)
 		return sx_fail(err, SIMIDX_E_ARG, "n-grams of more than %d tokens",
 			       SIMIDX_TEXT_MAX_GRAM);
@@ -120,8 +120,8 @@ static int set_weights(sx_settings *s, const char *name, simidx_error *err)
 	if (name)
 		s->weights = (enum sx_weights)i;
 	if (s->weights == SX_TFIDF && s->tokens == SX_TOKENS_CHARS)
-		return sx_fail(err, SIMIDX_E_ARG, "there are no dictionaries of characters for "
-						  "the weights tfidf");
+		return sx_fail(err, SIMIDX_E_ARG, "the weights tfidf are of words, and the "
+			       "extractor char-N takes characters");
 	if (s->weights == SX_TFIDF && !s->idf.data)
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "the weights tfidf need a dictionary of lines \"word idf\"");
@@ -157,9 +157,9 @@ static int set_stem(sx_settings *s, const char *language, simidx_error *err)
 		return SIMIDX_OK;
 	if (n >= sizeof(s->stem) ||
 	    strspn(language, "abcdefghijklmnopqrstuvwxyz_0123456789") != n)
-		return sx_fail(err, SIMIDX_E_ARG, "\"%.64s\" is no language to stem", language);
+		return sx_fail(err, SIMIDX_E_ARG, "\"%.64s\" is no language that libstemmer knows", language);
 	if (s->tokens == SX_TOKENS_CHARS)
-		return sx_fail(err, SIMIDX_E_ARG, "single characters have no stems");
+		return sx_fail(err, SIMIDX_E_ARG, "stems are those of words, and the extractor char-N takes characters");
 	memcpy(s->stem, language, n + 1);
 	return SIMIDX_OK;
 }
@@ -190,7 +190,7 @@ static int set_lists(sx_settings *s, const simidx_text_options *o, simidx_error 
 	s->idf.name = o->idf_name ? o->idf_name : "IDF dictionary";
 	if (!rc && s->tokens == SX_TOKENS_CHARS &&
 	    (s->stop || s->stop_words.data || s->words.data))
-		rc = sx_fail(err, SIMIDX_E_ARG, "lists of words are not for single characters");
+		rc = sx_fail(err, SIMIDX_E_ARG, "lists are of words, and the extractor char-N takes characters");
 	return rc;
 }
 
@@ -201,7 +201,7 @@ int sx_settings_make(sx_settings *s, const simidx_text_options *o, simidx_error 
 	memset(s, 0, sizeof(*s));
 	s->bits = o->bits ? o->bits : SIMIDX_DEFAULT_BITS;
 	if (s->bits < SIMIDX_MIN_BITS || s->bits > SIMIDX_MAX_BITS)
-		return sx_fail(err, SIMIDX_E_ARG, "%u bits are not in %d..%d", s->bits,
+		return sx_fail(err, SIMIDX_E_ARG, "fingerprints of %u bits; %d..%d are possible", s->bits,
 			       SIMIDX_MIN_BITS, SIMIDX_MAX_BITS);
 	rc = set_extractor(s, o->extractor ? o->extractor : "words12", err);
 	if (!rc)

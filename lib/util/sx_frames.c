@@ -151,7 +151,7 @@ int sx_frames_next(sx_frames *f, simidx_error *err)
 		return SIMIDX_E_END;
 	bytes = sx_frame_decode(f->bytes + f->used, f->size - f->used, f->words, f->record, &f->n);
 	if (!bytes)
-		return sx_fail(err, SIMIDX_E_IO, "a temporary file holds what was not written");
+		return sx_fail(err, SIMIDX_E_IO, "a temporary file is damaged");
 	f->used += bytes;
 	return SIMIDX_OK;
 }

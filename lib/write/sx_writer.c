@@ -384,7 +384,7 @@ int simidx_writer_merge(simidx_writer *w, simidx_error *err)
 	if (rc)
 		return rc;
 	if (w->pending.n)
-		return sx_fail(err, SIMIDX_E_STATE, "simidx_writer_merge: documents wait for a commit");
+		return sx_fail(err, SIMIDX_E_STATE, "simidx_writer_merge: commit what was put first");
 	rc = begin(w, err);
 	if (rc)
 		return rc;

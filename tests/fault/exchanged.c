@@ -190,7 +190,7 @@ START_TEST(test_damage_is_told_as_ever)
 
 	sxt_remove(data);
 	ck_assert_sx(simidx_open(t_path, NULL, &index, &sxt_err), SIMIDX_E_NOT_INDEX);
-	ck_assert_ptr_nonnull(strstr(sxt_err.text, "has no data.mdb in it"));
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, "it has no data.mdb"));
 	/* One of which the files are gone takes its place: that one is meant then. */
 	free(data);
 	data = sxt_path(other[0], "data.mdb");

@@ -21,6 +21,16 @@ static inline uint64_t t_min(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/** Key of entry i < block->n; 0 if a damaged bitmap has no bit for it. */
+static inline uint64_t t_block_key(const sx_block *block, size_t i)
+{
+	sx_coded coded = sx_block_coded(block);
+	uint64_t key = 0;
+
+	sx_kernel_best()->decode(&coded, i, 1, &key);
+	return key;
+}
+
 /* How far key i lies behind the one before. */
 static inline uint64_t t_gap(sxt_rng *rng, unsigned shape, unsigned bits, size_t i, size_t n)
 {

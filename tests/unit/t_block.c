@@ -117,7 +117,7 @@ static void check_round_trip(sxt_rng *rng, const sx_rows *rows, size_t from, siz
 	part = sxt_rng_below(rng, n);
 	check_decode(&block, part, 1 + sxt_rng_below(rng, n - part), rows, from + part);
 	for (i = 0; i < n; i += 1 + n / 50) {
-		sxt_must_eq(sx_block_key(&block, i), rows->key[from + i]);
+		sxt_must_eq(t_block_key(&block, i), rows->key[from + i]);
 		for (c = 0; c < rows->n_cols; c++)
 			sxt_must_eq(sx_block_col(&block, c, i), rows->col[c][from + i]);
 	}
@@ -203,7 +203,7 @@ START_TEST(test_example_of_format)
 	ck_assert(sx_block_is_intact(&block));
 	sxt_must_eq(block.n, 3);
 	for (i = 0; i < 3; i++)
-		sxt_must_eq(sx_block_key(&block, i), keys[i]);
+		sxt_must_eq(t_block_key(&block, i), keys[i]);
 	sx_rows_init(&rows, 0);
 	sxt_must(!sx_rows_reserve(&rows, 3));
 	sxt_must(!sx_block_decode(&block, 0, 3, &rows));

@@ -27,7 +27,7 @@ static void use_block(sxt_rng *rng, const sx_block *block, size_t size)
 		uint64_t key = i == 0 ? 0 : i == 1 ? UINT64_MAX : sxt_rng_u64(rng) >> 5 * i;
 
 		if (i & 1) /* a key that is there, more or less */
-			key = sx_block_key(block, sxt_rng_below(rng, block->n));
+			key = t_block_key(block, sxt_rng_below(rng, block->n));
 		from = sx_block_lower_bound(block, key);
 		to = sx_block_upper_bound(block, key);
 		sxt_must_le(from, block->n);
@@ -51,11 +51,11 @@ static void use_block(sxt_rng *rng, const sx_block *block, size_t size)
 	sxt_must_le(t_block_near(sx_kernel_best(), block, 0, block->n, 0, 64, hits, entry),
 		    block->n);
 	for (i = 0; i < block->n; i += 1 + block->n / 20) {
-		(void)sx_block_key(block, i);
+		(void)t_block_key(block, i);
 		for (c = 0; c < block->n_cols; c++)
 			(void)sx_block_col(block, c, i);
 	}
-	(void)sx_block_key(block, block->n - 1);
+	(void)t_block_key(block, block->n - 1);
 	for (c = 0; c < block->n_cols; c++)
 		(void)sx_block_col(block, c, block->n - 1);
 	free(hits);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "block/sx_block_search.h"
+#include "support/sxt_block_rows.h"
 #include "support/sxt_lookup.h"
 
 /* How the probes of a test are looked up. */
@@ -292,7 +293,7 @@ static size_t entry_at(const sx_block *block, uint64_t key, int behind)
 
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
-		uint64_t here = sx_block_key(block, middle);
+		uint64_t here = t_block_key(block, middle);
 
 		if (here < key || (behind && here == key))
 			from = middle + 1;
@@ -332,7 +333,7 @@ static void check_near(const struct visited *v, const sx_block_slice *s, const s
 	if (entries_of(s))
 		found = sx_lookup_near(l, &v->task, s, entries_of(s), w->query, w->k);
 	for (size_t e = block ? entry_at(block, p->low, 0) : s->from; e < end; e++) {
-		uint64_t key = block ? sx_block_key(block, e) : l->rows.key[e];
+		uint64_t key = block ? t_block_key(block, e) : l->rows.key[e];
 
 		if (key > p->high)
 			break;
