@@ -13,25 +13,22 @@
  *   simidx_sketch.h  fingerprints from features, distances
  *   simidx_batch.h   searching many queries at once, by several threads
  *   simidx_load.h    building a whole index at once
- *   simidx_admin.h   describing, explaining, predicting, checking, copying; marks
+ *   simidx_admin.h   describing, explaining, predicting, walking, checking, copying; marks
  *   simidx_text.h    fingerprints from UTF-8 text (libsimidx-text)
  *
- * Methods: SimHash is Charikar, "Similarity Estimation Techniques from Rounding Algorithms"
- * (STOC 2002, section 3). The search by permuted tables is Manku, Jain, Das Sarma, "Detecting
- * Near-Duplicates for Web Crawling" (WWW 2007, section 3).
+ * The methods: Charikar, "Similarity Estimation Techniques from Rounding Algorithms" (STOC 2002);
+ * Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW 2007).
  *
  * Conventions that hold for every function of these headers:
  *
- *  - Functions that can fail return 0 (SIMIDX_OK) or a negative SIMIDX_E_ code. Each function
- *    lists the codes that it is known for; SIMIDX_E_ARG (a NULL or out-of-range argument, a
- *    struct of a bad size or with unknown fields), SIMIDX_E_NOMEM, SIMIDX_E_IO and
- *    SIMIDX_E_FORK can come from any of them that takes a handle. SIMIDX_E_MOVED says that the
- *    index was replaced: close and open it again. SIMIDX_E_CORRUPT says that what was read is
- *    damaged.
+ *  - Functions that can fail return 0 (SIMIDX_OK) or a negative SIMIDX_E_ code. Each lists the
+ *    codes that it is known for. SIMIDX_E_ARG (a NULL or out-of-range argument, a struct of a bad
+ *    size or with unknown fields), SIMIDX_E_NOMEM, SIMIDX_E_IO and SIMIDX_E_FORK can come from
+ *    any that takes a handle. SIMIDX_E_MOVED says that the index was replaced: close and open it
+ *    again. SIMIDX_E_CORRUPT says that what was read is damaged.
  *  - The last parameter `err` may be NULL. Otherwise it is cleared on entry and, on failure,
  *    holds the code, the errno if there was one, and a sentence for a person.
- *  - Out-parameters are set before anything else happens, to NULL, 0 or SIMIDX_NO_ID, so they
- *    are defined on every path.
+ *  - Out-parameters are set first, to NULL, 0 or SIMIDX_NO_ID, so they are defined on every path.
  *  - Structs begin with their size, set by their _INIT macro, so that fields can be added at
  *    the end: a program and a library of different versions work together. What an older struct
  *    lacks counts as zero. A newer one is taken if all that the library does not know of is zero
@@ -86,32 +83,23 @@ extern "C" {
  * Limits
  */
 
-/** The radius that is usual for 64-bit fingerprints (Manku et al., section 2). */
-#define SIMIDX_DEFAULT_RADIUS 3
+#define SIMIDX_DEFAULT_RADIUS 3 /**< in bits, usual for fingerprints of 64 bits */
+#define SIMIDX_MAX_RADIUS 64    /**< in bits: a search that returns everything */
 
-/** The largest radius in bits: that of a search which returns everything. */
-#define SIMIDX_MAX_RADIUS 64
-
-/** Narrowest, widest and default fingerprint, in bits. */
-#define SIMIDX_MIN_BITS 16
+#define SIMIDX_MIN_BITS 16      /**< of a fingerprint */
 #define SIMIDX_MAX_BITS 64
 #define SIMIDX_DEFAULT_BITS 64
 
-/** Ids are 0..SIMIDX_MAX_ID; SIMIDX_NO_ID means "none" or "assign one". */
-#define SIMIDX_MAX_ID ((uint64_t)INT64_MAX)
-#define SIMIDX_NO_ID UINT64_MAX
+#define SIMIDX_MAX_ID ((uint64_t)INT64_MAX) /**< ids are 0 to this */
+#define SIMIDX_NO_ID UINT64_MAX             /**< "none", or "assign one" */
 
-/** Longest label, in bytes. */
-#define SIMIDX_MAX_LABEL 65535
+#define SIMIDX_MAX_LABEL 65535  /**< longest label, in bytes */
 
 /* ------------------------------------------------------------------------------------------
  * Errors
  */
 
-/*
- * Every code once: X(name, value, text). The enum, simidx_error_name() and simidx_strerror()
- * are all made from this list, so they cannot drift apart.
- */
+/* Every code once: X(name, value, text). */
 #define SIMIDX_ERRORS(X)                                                                      \
 	X(SIMIDX_OK, 0, "success")                                                            \
 	X(SIMIDX_E_ARG, -1, "invalid argument")                                               \
@@ -167,7 +155,6 @@ const char *simidx_version(void) SIMIDX_CONST;
 typedef struct simidx simidx;               /**< an open index */
 typedef struct simidx_reader simidx_reader; /**< searches */
 typedef struct simidx_writer simidx_writer; /**< adds documents */
-typedef struct simidx_walk simidx_walk;     /**< goes through all documents in order */
 
 /** How the entries of the tables are stored. */
 enum simidx_layout {
@@ -194,8 +181,10 @@ typedef struct simidx_create_options {
 	const uint64_t *check_fps; /**< fingerprints of the profile's check texts; may be NULL */
 	size_t n_check_fps;      /**< their number, at most 64 */
 	uint64_t map_size;       /**< address space to reserve, bytes; 0 = 1 TiB or what there is */
-	unsigned mode;           /**< permissions of the files; 0 = 0600. The directory has these,
-	                              and x where they have r */
+	unsigned mode;           /**< permissions of the files, whatever the umask; 0 = 0600. The
+	                              directory has these, and x where they have r. Others who
+	                              search must be able to write the lock file, too (0660 for a
+	                              group), or use SIMIDX_OPEN_STATIC */
 	uint64_t expect;         /**< documents that the index is going to have; 0 = not known */
 } simidx_create_options;
 
@@ -205,27 +194,22 @@ typedef struct simidx_create_options {
 /**
  * Make an empty index and open it for reading and writing.
  *
- * The index is a directory. It is built beside the target under a private name, synced and then
- * renamed, so that the path never holds half an index. An empty directory at the path is
- * replaced. With SIMIDX_CREATE_TRUNCATE an index that is there is exchanged for the new one in
- * one step under its write lock: processes that have it open finish the snapshot that they
- * read, then get SIMIDX_E_MOVED.
+ * The index is a directory. It is built beside the path under a private name, synced and then
+ * renamed, so that the path never holds half an index. An empty directory there is replaced.
+ * With SIMIDX_CREATE_TRUNCATE an index that is there is exchanged for the new one in one step
+ * under its write lock: processes that have it open finish their snapshot, then get
+ * SIMIDX_E_MOVED.
  *
  * @param path     directory to make; its parent must exist
  * @param options  NULL for the defaults; all pointers are copied
  * @param out      the handle, for simidx_close()
- * @return SIMIDX_OK;
- *         SIMIDX_E_EXISTS     something is at the path that may not be replaced;
- *         SIMIDX_E_NOT_INDEX, SIMIDX_E_VERSION, SIMIDX_E_CORRUPT  _TRUNCATE: what is at the path
- *                             is no sound index of this version, so it is left alone;
- *         SIMIDX_E_UNSUPPORTED the file system is a network one, or LMDB is not of the 0.9
- *                             series;
- *         SIMIDX_E_ARG        unknown plan or layout, bits or fill out of range, too many check
- *                             fingerprints;
- *         SIMIDX_E_NOT_FOUND  the parent directory is missing;
- *         SIMIDX_E_PERMISSION, SIMIDX_E_NO_SPACE, SIMIDX_E_IO from the file system;
- *         SIMIDX_E_BUSY       _TRUNCATE: another writer is at work in the index there;
- *         SIMIDX_E_MOVED      _TRUNCATE: the index there was replaced over and over meanwhile
+ * @return SIMIDX_OK; SIMIDX_E_EXISTS: something is at the path that may not be replaced;
+ *         SIMIDX_E_NOT_FOUND: no parent directory; SIMIDX_E_ARG: unknown plan or layout, bits or
+ *         fill out of range, too many check fingerprints; SIMIDX_E_UNSUPPORTED: a network file
+ *         system, or LMDB not of the 0.9 series; SIMIDX_E_PERMISSION, SIMIDX_E_NO_SPACE.
+ *         With _TRUNCATE also SIMIDX_E_NOT_INDEX, SIMIDX_E_VERSION, SIMIDX_E_CORRUPT: what is
+ *         there is no sound index of this version, so it is left alone; SIMIDX_E_BUSY: another
+ *         writer is at work in it; SIMIDX_E_MOVED: it was replaced over and over meanwhile
  *
  * Cost: some pages and fsyncs.
  */
@@ -260,19 +244,14 @@ typedef struct simidx_open_options {
  * write the lock file: it takes no lock, so the caller vouches that nothing is written until
  * the handle is closed.
  *
- * @param path     the index directory
  * @param options  NULL for the defaults
  * @param out      the handle, for simidx_close()
- * @return SIMIDX_OK;
- *         SIMIDX_E_NOT_FOUND  nothing is at the path;
- *         SIMIDX_E_NOT_INDEX  it is not a directory, or not an index of this library;
- *         SIMIDX_E_VERSION    it was made by an incompatible version;
- *         SIMIDX_E_CORRUPT    it is cut short or its header is damaged;
- *         SIMIDX_E_PERMISSION no permission; the text names SIMIDX_OPEN_STATIC where that
- *                             would help;
- *         SIMIDX_E_UNSUPPORTED network file system, LMDB not of the 0.9 series, another page
- *                             size or byte order, or a kernel that this CPU cannot run;
- *         SIMIDX_E_BUSY       open in this process with _STATIC and without at once
+ * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND: nothing is at the path; SIMIDX_E_NOT_INDEX: it is not an
+ *         index of this library; SIMIDX_E_VERSION: it was made by an incompatible version;
+ *         SIMIDX_E_CORRUPT: it is cut short or its header is damaged; SIMIDX_E_PERMISSION, the
+ *         text names SIMIDX_OPEN_STATIC where that would help; SIMIDX_E_UNSUPPORTED: a network
+ *         file system, LMDB not of the 0.9 series, another page size or byte order, or a kernel
+ *         that this CPU cannot run; SIMIDX_E_BUSY: open in this process with _STATIC and without
  *
  * Cost: some pages, whatever the size.
  */
@@ -290,7 +269,6 @@ void simidx_close(simidx *index);
  * Open a reader. Each search takes a new snapshot, so it sees every commit that finished before
  * the call and never half of one. Between calls a reader holds no snapshot.
  *
- * @param out  the reader, for simidx_reader_close()
  * @return SIMIDX_OK; SIMIDX_E_BUSY when all reader slots of the index are taken (1,024);
  *         SIMIDX_E_MOVED, SIMIDX_E_CORRUPT
  *
@@ -403,17 +381,15 @@ typedef struct simidx_results {
 /**
  * Find the documents near to a fingerprint (Manku et al., section 3), exactly.
  *
- * How is planned for each query from its radius and weights, the plan of the index and how full
- * the ranges are that it would read: probes of some tables, or a scan of one where that is
- * cheaper. Any radius is exact; simidx_reader_explain() tells what a search does and costs.
+ * Each query is planned by its radius and weights, the plan of the index and how full the ranges
+ * are that would be read: probes of some tables, or a scan of one where that is cheaper. Any radius is exact; simidx_reader_explain() tells what a search does and costs.
  *
  * @param out  the results; borrowed from the reader until the next call on it
- * @return SIMIDX_OK, also when nothing matched (out->n is 0);
- *         SIMIDX_E_RANGE   fp wider than f bits, or a radius above f without weights;
- *         SIMIDX_E_MISMATCH  SIMIDX_QUERY_FP2 for an index without second fingerprints;
- *         SIMIDX_E_ARG     unknown flags or mode, probes or complete without weights,
- *                          SIMIDX_NEAREST without limit;
- *         SIMIDX_E_MOVED; SIMIDX_E_CORRUPT, the text names the block
+ * @return SIMIDX_OK, also when nothing matched (out->n is 0); SIMIDX_E_RANGE: fp wider than f
+ *         bits, or a radius above f without weights; SIMIDX_E_MISMATCH: SIMIDX_QUERY_FP2 for an
+ *         index without second fingerprints; SIMIDX_E_ARG: unknown flags or mode, probes or
+ *         complete without weights, SIMIDX_NEAREST without limit; SIMIDX_E_MOVED;
+ *         SIMIDX_E_CORRUPT, the text names the block
  *
  * Cost: O(log N) for each probe and O(1) for each candidate, at most O(N) in all; radius 3 with
  * plan 4x16 takes 4 probes of about N/65,536 candidates each. Then one look-up for each
@@ -438,32 +414,6 @@ int simidx_reader_find_id(simidx_reader *reader, uint64_t id, simidx_match *out,
 
 int simidx_reader_find_label(simidx_reader *reader, const char *label, size_t size,
 			     simidx_match *out, simidx_error *err) SIMIDX_CHECK_RESULT;
-
-/**
- * Start a walk over all documents of one snapshot, by ascending id (without ids: distinct
- * fingerprints, ascending). A walk pins its snapshot: while it is open, the file grows by what
- * is written.
- *
- * @param out  the walk, for simidx_walk_close()
- * @return SIMIDX_OK; SIMIDX_E_BUSY when all reader slots are taken; SIMIDX_E_MOVED,
- *         SIMIDX_E_CORRUPT
- *
- * Cost: reads all fresh rows.
- */
-int simidx_walk_open(simidx *index, simidx_walk **out, simidx_error *err) SIMIDX_CHECK_RESULT;
-
-/**
- * The next document, with its label and second fingerprint.
- *
- * @param out  borrowed from the walk until the next call on it; distances are 0
- * @return SIMIDX_OK; SIMIDX_E_END after the last one; SIMIDX_E_CORRUPT
- *
- * Cost: O(1), and O(log N) for a label and for a second fingerprint.
- */
-int simidx_walk_next(simidx_walk *walk, simidx_match *out, simidx_error *err) SIMIDX_CHECK_RESULT;
-
-/** End a walk. NULL is allowed. */
-void simidx_walk_close(simidx_walk *walk);
 
 /* ------------------------------------------------------------------------------------------
  * Writing
@@ -531,13 +481,11 @@ typedef struct simidx_doc {
  * but the last three the transaction is as it was before the call and goes on.
  *
  * @param id  if not NULL: the id that the document got
- * @return SIMIDX_OK;
- *         SIMIDX_E_DUPLICATE  another document has this id or this label;
- *         SIMIDX_E_RANGE      id or fp out of range, label too long or empty;
- *         SIMIDX_E_MISMATCH   fp2 is missing where the index has it or given where it has not;
- *                             an id or label for an index without ids;
- *         SIMIDX_E_BUSY       another writer held the lock for longer than wait_ms;
- *         SIMIDX_E_MOVED;
+ * @return SIMIDX_OK; SIMIDX_E_DUPLICATE: another document has this id or this label;
+ *         SIMIDX_E_RANGE: id or fp out of range, label too long or empty; SIMIDX_E_MISMATCH, as
+ *         for any other document of this kind: fp2 is missing where the index has it (an index of
+ *         texts) or given where it has not, an id or label for an index without ids;
+ *         SIMIDX_E_BUSY: another writer had the lock for longer than wait_ms; SIMIDX_E_MOVED;
  *         SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_CORRUPT: the transaction is lost
  *
  * Cost: O(1) for an id above all others, O(log N) for any other one and for a label.
@@ -565,7 +513,6 @@ void simidx_writer_rollback(simidx_writer *writer);
  * Move all fresh rows into the tables, in several transactions. Killed in between, it changes
  * no answer, and the next merge finishes the work. Searches go on meanwhile.
  *
- * @param writer  with nothing pending
  * @return SIMIDX_OK, also if there was nothing to do; SIMIDX_E_STATE with documents pending;
  *         SIMIDX_E_BUSY, SIMIDX_E_MOVED, SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL,
  *         SIMIDX_E_CORRUPT

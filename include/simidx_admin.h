@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * simidx_admin.h - what an index is and holds, how it is searched and what that costs, whether it
- * is sound, copies of it; and marks.
+ * simidx_admin.h - what an index is and holds, how it is searched and what that costs, all of its
+ * documents one after another, whether it is sound, copies of it; and marks.
  *
  * The conventions of simidx.h hold here too.
  */
@@ -166,6 +166,38 @@ typedef struct simidx_prediction {
  */
 int simidx_plan_predict(unsigned i, unsigned bits, uint64_t documents, unsigned radius,
 			simidx_prediction *out, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/* ------------------------------------------------------------------------------------------
+ * Walking
+ */
+
+typedef struct simidx_walk simidx_walk; /**< goes through all documents in order */
+
+/**
+ * Start a walk over all documents of one snapshot, by ascending id (without ids: distinct
+ * fingerprints, ascending). A walk pins its snapshot: while it is open, the file grows by what
+ * is written.
+ *
+ * @param out  the walk, for simidx_walk_close()
+ * @return SIMIDX_OK; SIMIDX_E_BUSY when all reader slots are taken; SIMIDX_E_MOVED,
+ *         SIMIDX_E_CORRUPT
+ *
+ * Cost: reads all fresh rows.
+ */
+int simidx_walk_open(simidx *index, simidx_walk **out, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * The next document, with its label and second fingerprint.
+ *
+ * @param out  borrowed from the walk until the next call on it; distances are 0
+ * @return SIMIDX_OK; SIMIDX_E_END after the last one; SIMIDX_E_CORRUPT
+ *
+ * Cost: O(1), and O(log N) for a label and for a second fingerprint.
+ */
+int simidx_walk_next(simidx_walk *walk, simidx_match *out, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/** End a walk. NULL is allowed. */
+void simidx_walk_close(simidx_walk *walk);
 
 /* ------------------------------------------------------------------------------------------
  * Checking and copying

@@ -8,6 +8,8 @@
 #ifndef SX_WALK_H
 #define SX_WALK_H
 
+#include <simidx_admin.h>
+
 #include "index/sx_index.h"
 
 /** Go back to the first document, in the same snapshot. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_admin.h>
 #include <simidx_sketch.h>
 
 #include "support/sxt_load.h"
