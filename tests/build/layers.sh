@@ -44,7 +44,7 @@ function check_lib(name, quoted,    mine, folder) {
 	if (name in private_base && !(name in private))
 		bad("write the folder: \"" private_base[name] "\"")
 	if (!(name in private)) {
-		if (quoted && name != "config.h")
+		if (quoted)
 			bad("no such header in lib: " name)
 		return
 	}

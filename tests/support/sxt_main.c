@@ -16,8 +16,6 @@
  * Check's other variables work too (CK_VERBOSITY, CK_DEFAULT_TIMEOUT, ...).
  */
 
-#include "config.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <sched.h>

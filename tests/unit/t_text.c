@@ -5,8 +5,6 @@
  * words12: words, features, UTF-8, handles and profiles. Long texts are in t_text_long.c.
  */
 
-#include "config.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

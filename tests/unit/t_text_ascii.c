@@ -6,8 +6,6 @@
  * oracle normalises a text as a whole and has ICU split it as a whole.
  */
 
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

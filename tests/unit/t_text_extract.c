@@ -12,8 +12,6 @@
  * words were written down by hand.
  */
 
-#include "config.h"
-
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -5,8 +5,6 @@
  * words12 on long texts: what is cut into stretches and pieces comes out as if it were not.
  */
 
-#include "config.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,8 +5,6 @@
  * Normalisation, features with their bytes, profiles, and extractors for an index.
  */
 
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
