@@ -68,12 +68,14 @@ awk -F '\t' 'NR == FNR { n[$1]++; next } $1 != $5 { print n[$1] "\t" $0 }' \
 	{ printf "    %-40s %2d bits, weight %s\n", name($6), $5, $7; shown[$6] = 1 }
 	END { if (!groups) print "none on this machine" }'
 
+sudo=
+[ "$(id -u)" -eq 0 ] || sudo='sudo '
 say 'To look further'
 cat <<END
 $query search $index --text $edited
 $query stats $index
 $query --help
 
-Install it:  sudo make -C build install
+Install it:  ${sudo}make -C build install
 Test it:     ./check.sh
 END
