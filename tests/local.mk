@@ -256,6 +256,7 @@ tool_tests = \
 	tests/tool/help.sh \
 	tests/tool/idf.sh \
 	tests/tool/kill.sh \
+	tests/tool/manual.sh \
 	tests/tool/moved.sh \
 	tests/tool/moved_load.sh \
 	tests/tool/output.sh \

@@ -126,6 +126,7 @@ tools_libquery_a_SOURCES = \
 	tools/query/qr_plan.h \
 	tools/query/qr_print.c \
 	tools/query/qr_print.h \
+	tools/query/qr_program.c \
 	tools/query/qr_queue.c \
 	tools/query/qr_queue.h \
 	tools/query/qr_search.c \
@@ -139,3 +140,48 @@ tools_libquery_a_CPPFLAGS = $(tools_cppflags)
 
 tools_simidx_query_SOURCES =
 tools_simidx_query_LDADD = tools/libquery.a $(tools_libs)
+
+# Manual pages and completions, made from the tables of options by a program that has them. Where
+# what is built does not run here, those of the tarball are installed.
+noinst_PROGRAMS += tools/make_manual
+tools_make_manual_SOURCES = \
+	tools/manual/mn_main.c \
+	tools/manual/mn_manual.h \
+	tools/manual/mn_page.c \
+	tools/manual/mn_shells.c
+tools_make_manual_CPPFLAGS = $(tools_cppflags)
+tools_make_manual_LDADD = tools/libload.a tools/libquery.a $(tools_libs)
+
+manual_pages = tools/manual/simidx-load.1 tools/manual/simidx-query.1
+manual_bash = tools/manual/bash/simidx-load tools/manual/bash/simidx-query
+manual_zsh = tools/manual/zsh/_simidx-load tools/manual/zsh/_simidx-query
+manual_fish = tools/manual/fish/simidx-load.fish tools/manual/fish/simidx-query.fish
+manual_all = $(manual_pages) $(manual_bash) $(manual_zsh) $(manual_fish)
+dist_man1_MANS = $(manual_pages)
+bashcompletiondir = $(datadir)/bash-completion/completions
+dist_bashcompletion_DATA = $(manual_bash)
+zshcompletiondir = $(datadir)/zsh/site-functions
+dist_zshcompletion_DATA = $(manual_zsh)
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+dist_fishcompletion_DATA = $(manual_fish)
+
+manual_make = $(AM_V_GEN)mkdir -p $(@D) && tools/make_manual
+if !CROSS_COMPILING
+DISTCLEANFILES += $(manual_all)
+tools/manual/simidx-load.1: tools/make_manual$(EXEEXT)
+	$(manual_make) man simidx-load >$@.new && mv $@.new $@
+tools/manual/simidx-query.1: tools/make_manual$(EXEEXT)
+	$(manual_make) man simidx-query >$@.new && mv $@.new $@
+tools/manual/bash/simidx-load: tools/make_manual$(EXEEXT)
+	$(manual_make) bash simidx-load >$@.new && mv $@.new $@
+tools/manual/bash/simidx-query: tools/make_manual$(EXEEXT)
+	$(manual_make) bash simidx-query >$@.new && mv $@.new $@
+tools/manual/zsh/_simidx-load: tools/make_manual$(EXEEXT)
+	$(manual_make) zsh simidx-load >$@.new && mv $@.new $@
+tools/manual/zsh/_simidx-query: tools/make_manual$(EXEEXT)
+	$(manual_make) zsh simidx-query >$@.new && mv $@.new $@
+tools/manual/fish/simidx-load.fish: tools/make_manual$(EXEEXT)
+	$(manual_make) fish simidx-load >$@.new && mv $@.new $@
+tools/manual/fish/simidx-query.fish: tools/make_manual$(EXEEXT)
+	$(manual_make) fish simidx-query >$@.new && mv $@.new $@
+endif

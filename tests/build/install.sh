@@ -40,6 +40,10 @@ for tool in simidx-load simidx-query; do
 	path=$(find "$stage" -path "*/bin/$tool")
 	[ -n "$path" ] || fail "$tool is not installed"
 	"$path" --version || fail "$tool does not start after make install"
+	for file in "man/man1/$tool.1" "bash-completion/completions/$tool" \
+		"zsh/site-functions/_$tool" "fish/vendor_completions.d/$tool.fish"; do
+		find "$stage" -path "*/share/$file" | grep -q . || fail "share/$file is not installed"
+	done
 done
 LD_LIBRARY_PATH=$lib_dir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH

@@ -56,6 +56,14 @@ extern const struct qr_command qr_similar;
 extern const struct qr_command qr_help;
 
 /**
+ * Tell that there is no command of this name, and which one may be meant.
+ *
+ * @param next  the word after it, or NULL
+ * @return TL_TROUBLE
+ */
+int qr_refuse_command(const char *name, const char *next);
+
+/**
  * Read a command line by tl_parse(), and take INDEX where the command has one.
  *
  * @param options  the struct of the command's table, or NULL if that has no options of its own

@@ -5,124 +5,8 @@
 
 #include "common/tl_help.h"
 #include "common/tl_msg.h"
-#include "common/tl_number.h"
 
 #include <stdio.h>
-#include <string.h>
-
-#define MAX_THREADS 256 /* the library has no use for more */
-
-static int call_block_index(void *options, const char *value)
-{
-	struct qr_context *ctx = options;
-
-	if (strcmp(value, "auto") == 0) {
-		ctx->block_index = 0;
-	} else if (strcmp(value, "never") == 0) {
-		ctx->block_index = SIMIDX_BLOCK_INDEX_NEVER;
-	} else if (tl_parse_bytes(value, strlen(value), UINT64_MAX / 2, &ctx->block_index) ||
-		   !ctx->block_index) {
-		tl_usage_error("--block-index: expected auto, never or a size such as 400M, "
-			       "found '%s'",
-			       value);
-		return -1;
-	}
-	return 0;
-}
-
-static const struct tl_option global_rows[] = {
-	{ 0, "json", NULL, TL_FLAG(struct qr_context, json),
-	  .help = "print JSON, one object a line" },
-	{ 'q', "quiet", NULL, TL_FLAG(struct qr_context, quiet),
-	  .help = "no progress, notices and summaries" },
-	{ 0, "color", "WHEN", TL_WORD(struct qr_context, color, tl_color_words),
-	  .help = "colours: auto (default), always or never",
-	  .more = "When to mark the digits of fingerprints that differ from the query: auto "
-		  "(default): on a terminal, unless the environment has NO_COLOR; always; never." },
-	{ 0, "threads", "N", TL_NUMBER(struct qr_context, threads, 1, MAX_THREADS),
-	  .help = "search with N threads (default: one a core)" },
-	{ 0, "static", NULL, TL_FLAG(struct qr_context, is_static),
-	  .help = "nobody writes to the index meanwhile: take no locks",
-	  .more = "Nobody writes to the index meanwhile: take no locks. For an index on a read-only "
-		  "file system, or one that belongs to somebody else." },
-	{ 0, "force", NULL, TL_FLAG(struct qr_context, force),
-	  .help = "accept a network file system, at your own risk" },
-	{ 0, "block-index", "WHEN", TL_CALL(call_block_index),
-	  .help = "memory for block indexes: auto, never or a size",
-	  .more = "Memory for block indexes, which make many searches faster. auto (default): as it "
-		  "pays; never: none; a size such as 400M or 2G: at most this." },
-	{ 0, "kernel", "NAME", TL_TEXT(struct qr_context, kernel),
-	  .help = "compare fingerprints by these instructions",
-	  .more = "Compare fingerprints by these instructions: scalar, popcnt, avx2, avx512 or neon "
-		  "(default: the fastest that the CPU has)." },
-	{ TL_HELP_ROW },
-	{ TL_VERSION_ROW },
-	{ 0 },
-};
-
-static const struct tl_command *const commands[] = {
-	&qr_search.line, &qr_get.line,  &qr_dump.line, &qr_stats.line,   &qr_verify.line,
-	&qr_backup.line, &qr_plan.line, &qr_idf.line,  &qr_similar.line, &qr_help.line,
-	NULL,
-};
-
-const struct tl_command qr_program = {
-	.name = "simidx-query",
-	.operands = "[INDEX] [ARGUMENT]...",
-	.summary = "search and inspect near-duplicate indexes",
-	.about = "Search and inspect near-duplicate indexes, the directories that simidx-load makes.",
-	.options = global_rows,
-	.commands = commands,
-};
-
-/* ---- help ---- */
-
-/* Tell that there is no such command, and which one may be meant. Returns TL_TROUBLE. */
-static int refuse_command(const char *name, const char *next)
-{
-	const char *names[sizeof(commands) / sizeof(commands[0])] = { NULL }, *nearest;
-	char list[256] = "";
-
-	for (size_t i = 0; commands[i]; i++) {
-		names[i] = commands[i]->name;
-		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
-			 i ? ", " : "", names[i]);
-	}
-	nearest = tl_nearest_word(name, names);
-	if (next && tl_find_command(&qr_program, next))
-		return tl_usage_error("unknown command '%s'; the command comes first: simidx-query "
-				      "%s %s",
-				      name, next, strcmp(name, "-") ? name : "...");
-	if (nearest)
-		return tl_usage_error("unknown command '%s'; is %s meant?", name, nearest);
-	return tl_usage_error("unknown command '%s'; there are %s", name, list);
-}
-
-static int run_help(struct qr_context *ctx, int argc, char **argv)
-{
-	const struct tl_command *command = &qr_program;
-	int code = qr_parse(&qr_help, ctx, NULL, argc, argv);
-
-	if (code != TL_PROCEED)
-		return code;
-	if (optind < argc)
-		command = tl_find_command(&qr_program, argv[optind]);
-	if (command)
-		return tl_help_print(command, 1);
-	tl_set_command(NULL);
-	return refuse_command(argv[optind], NULL);
-}
-
-static const struct tl_option no_rows[] = { { 0 } };
-
-const struct qr_command qr_help = {
-	.line = { .name = "help", .operands = "[COMMAND]", .most = 1,
-		  .summary = "print what --help prints, of a command or of the program",
-		  .options = no_rows, .program = &qr_program },
-	.run = run_help,
-};
-
-/* ---- */
 
 static int run(struct qr_context *ctx, int argc, char **argv)
 {
@@ -139,7 +23,7 @@ static int run(struct qr_context *ctx, int argc, char **argv)
 	command = (const struct qr_command *)(const void *)tl_find_command(&qr_program,
 									    argv[first]);
 	if (!command)
-		return refuse_command(argv[first], argv[first + 1]);
+		return qr_refuse_command(argv[first], argv[first + 1]);
 	return command->run(ctx, argc - first, argv + first);
 }
 

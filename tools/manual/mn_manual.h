@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What is made from the tables of options when libsimidx is built: manual pages, and completions
+ * for shells. Everything is printed to stdout.
+ */
+
+#ifndef MN_MANUAL_H
+#define MN_MANUAL_H
+
+#include "common/tl_options.h"
+
+/** The manual page of a program, in mdoc. `other` is the program that it points to. */
+void mn_print_page(const struct tl_command *program, const struct tl_command *other);
+
+/** The completion of a program for a shell. */
+void mn_print_bash(const struct tl_command *program);
+void mn_print_zsh(const struct tl_command *program);
+void mn_print_fish(const struct tl_command *program);
+
+#endif /* MN_MANUAL_H */
