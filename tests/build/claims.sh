@@ -63,6 +63,20 @@ for name in $(grep -oh '`simidx_[a-z0-9_]*()`' $documents | tr -d '`()' | sort -
 		bad "no such function: $name()"
 done
 
+# The changelog: names but for those that were removed or renamed are in the public headers.
+for name in $(awk '/^- /{ old = /\*\*(Renamed|Removed)/ } !old' CHANGELOG.md |
+	grep -oE '`(simidx_[a-z0-9_]+|SIMIDX_[A-Z0-9_]+)' | tr -d '`' | sort -u); do
+	grep -qw "$name" include/*.h || bad "CHANGELOG.md: no such name: $name"
+done
+# Each plan, and each command.
+for plan in $(grep -oE "\"[0-9]+x[0-9]+\"" lib/plan/sx_plan.c | tr -d "\"" | sort -u); do
+	has CHANGELOG.md "$plan"
+	has doc/format.md "| \`$plan\` |"
+done
+for command in $("$SX_BUILDDIR/tools/simidx-query" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+	has README.md "simidx-query $command"
+done
+
 # Files of the tree, named with a folder, and modules.
 # shellcheck disable=SC2086
 for path in $(grep -oh '`\(lib\|tools\|tests\|bench\|include\|doc\)/[a-zA-Z0-9_./-]*`' $documents |

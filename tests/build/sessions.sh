@@ -7,12 +7,13 @@
 # are output, both streams together. "..." in the output stands for anything. Each command ends with
 # status 0, unless the next one is "echo $?". The sessions of a document run one after the other in
 # one shell and one new directory, where LICENSE is, and bench/ if it is built.
-# A block "```console not run: REASON" is left out, and its reason printed.
+# A block "```console in a terminal" shows what a terminal of 80 columns shows, without colours. A
+# block "```console not run: REASON" is left out, and its reason printed.
 # A block "```c NAME.c" is a file there; cc and pkg-config in sessions build with what is not
 # installed yet.
 # Usage: sessions.sh DOCUMENT..., by their names in the tree
 set -uo pipefail
-cd "$SX_SRCDIR"
+cd "$SX_SRCDIR" || exit
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -32,6 +33,10 @@ cc() { # -o PROGRAM FILE.c LIBRARY.la...
 		"$SX_BUILDDIR/libtool" --quiet --tag=CC --mode=link $SX_CC $SX_CFLAGS -o "$2" "$2.o" "${@:4}"
 }
 
+in_terminal() { # COMMAND WORD...
+	NO_COLOR=1 script -qec "stty cols 80; $*" /dev/null | tr -d '\r'
+}
+
 # Make NUMBER.command, NUMBER.wanted and NUMBER.line of each command, and refuse what would not run.
 extract() { # DOCUMENT
 	awk -v to="$tmp/steps/" -v dir="$tmp/dir/" '
@@ -46,10 +51,12 @@ extract() { # DOCUMENT
 			kind = $1
 			if ($0 ~ /^```console not run: ./)
 				printf "%s:%d: %s\n", FILENAME, FNR, substr($0, 12)
-			else if (kind == "```console" && NF == 1)
+			else if (kind == "```console" && (NF == 1 || $0 ~ /^```console in a terminal$/)) {
 				kind = "run"
+				before = NF == 1 ? "" : "in_terminal "
+			}
 			else if (kind ~ /console|sh$|shell/)
-				bad("expected ```console, or ```console not run: REASON")
+				bad("expected ```console, perhaps with \"in a terminal\" or \"not run: REASON\"")
 			else if (kind == "```c" && NF == 2)
 				file = dir $2
 			else if (kind == "```")
@@ -61,7 +68,7 @@ extract() { # DOCUMENT
 	kind == "```c" && file { print >file; next }
 	kind == "run" && /^\$ / {
 		step = sprintf("%s%03d", to, ++n)
-		print substr($0, 3) >(step ".command")
+		print before substr($0, 3) >(step ".command")
 		printf "" >(step ".wanted")
 		print FNR >(step ".line")
 		next
