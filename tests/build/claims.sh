@@ -100,7 +100,7 @@ tools=$SX_BUILDDIR/tools
 	done
 	grep -hE '^\s*{ .*, "[a-z0-9-]+",' bench/*.c bench/quality/*.c | sed 's/.*, "\([a-z0-9-]*\)",.*/--\1/'
 	cat bench/*.sh check.sh quickstart.sh
-	./configure --help
+	./configure --help | sed 'p; s/--enable-/--disable-/; s/--with-/--without-/'
 } >"$known"
 # Of other programs: git, pkg-config.
 echo '--cflags --libs --version --help' >>"$known"
