@@ -18,7 +18,7 @@ static atomic_int failures, stop, reads;
 
 /* Commits go on until there have been so many reads, and fail if these do not come. */
 #define MIN_READS 1000
-#define MOST_COMMITS 5000000
+#define MOST_COMMITS 50000
 
 /* Every snapshot must hold the same value under both keys. */
 static void *read_pairs(void *arg)
