@@ -16,9 +16,17 @@ same out first.tsv
 run 0 "$query" search copy -k 0 "$(cut -f 2 first.tsv | head -1)"
 
 # Somebody adds 200,000 documents meanwhile: a backup holds whole batches.
-"$load" -q live rest.tsv &
+mkfifo pipe
+"$load" -q --write insert live -F tsv - <pipe &
 loader=$!
-n=0
+exec 3>pipe
+head -100000 rest.tsv >&3
+while kill -0 $loader 2>/dev/null && [ "$("$query" dump live | wc -l)" -lt 150000 ]; do sleep 0.1; done
+run 0 "$query" backup live copy-0
+[ "$("$query" dump copy-0 | wc -l)" -eq 150000 ] || fail 'no copy between two commits'
+n=1
+{ tail -n +100001 rest.tsv >&3; } &
+exec 3>&-
 while kill -0 $loader 2>/dev/null && [ $n -lt 20 ]; do
 	run 0 "$query" backup live copy-$n
 	n=$((n + 1))
@@ -41,6 +49,7 @@ done
 run 2 "$query" backup live copy
 says 'simidx-query: live: '
 run 2 "$query" backup live no/parent
+says 'simidx-query: live: cannot make a directory beside no/parent: No such file'
 mkdir empty
 run 0 "$query" backup live empty
 run 0 "$query" verify empty

@@ -72,6 +72,7 @@ says "simidx-load: the first 1,000 rows were all rejected, this one because: fin
 grep -q '"rows":1000,.*"rejected":1000,' summary || fail 'more rows than 1,000'
 unchanged
 run 2 "$load" -q nothing -F lines wrong
+says 'the first 1,000 rows were all rejected'
 [ ! -e nothing ] || fail 'an index was made of wrong rows'
 # One good row among them, and it goes on.
 { head -999 wrong; echo 1; cat wrong; } >one-good
@@ -97,12 +98,16 @@ sums_up 'index built with 1 document; 2 rows rejected'
 # Inputs that cannot be had.
 mkdir directory
 printf '%s\n' "$good" >good
+printf '1\t%s\n' "$good" >good.tsv
 for input in missing.tsv directory table.csv vector.npy rows.tsv.gz rows.tsv.zst; do
 	run 2 "$load" fresh good.tsv "$input"
+	says "simidx-load: $input: "
+	[ ! -e fresh ] || fail "an index without $input"
 	run 2 "$load" fresh "$input"
 	says "simidx-load: $input: "
 done
 run 2 "$load" fresh --files-from missing
+says 'simidx-load: missing: cannot open: No such file'
 run 2 "$load" fresh -r missing
 says 'simidx-load: missing: cannot open: No such file or directory'
 run 2 "$load" fresh directory
@@ -111,11 +116,13 @@ run 1 "$load" fresh -F lines many
 # A file that breaks off is the end of the load; a text that does is one text less.
 if [ -r /proc/self/mem ]; then
 	run 2 "$load" fresh -F lines good /proc/self/mem
+	says 'simidx-load: /proc/self/mem: cannot read: '
 	errors <<'END'
 simidx-load: /proc/self/mem: cannot read: Input/output error
 simidx-load: fresh: nothing has changed
 END
 	run 2 "$load" fresh -F lines /proc/self/mem
+	says 'simidx-load: /proc/self/mem: cannot read: '
 fi
 [ ! -e fresh ] || fail 'an index was made of nothing'
 run 2 "$load" no/such/parent -F lines good
@@ -123,6 +130,7 @@ errors <<<'simidx-load: no/such/parent: cannot be made, as there is no directory
 run 2 "$load" good -F lines good
 says 'simidx-load: good'
 run 2 "$load" directory/../base -F lines good/x
+says 'simidx-load: good/x: cannot open: Not a directory'
 
 # Control bytes of names do not reach the terminal.
 run 2 "$load" fresh $'bad\033[31m\x9b\n.tsv'
@@ -130,6 +138,7 @@ says 'bad\x1b[31m\x9b\n.tsv: cannot open'
 
 # Queries.
 run 2 "$query" search base $good 国12 -F lines
+says 'simidx-query: 国12: cannot open: No such file'
 run 2 "$query" search base $good 国12
 output <<<"$good	5	$good	0	five"
 errors <<<"simidx-query: 国12: fingerprint: expected 1 to 16 hexadecimal digits, found '国' in place of digit 1"

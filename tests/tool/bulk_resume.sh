@@ -44,7 +44,7 @@ check() {
 }
 
 killed=0
-for ((round = 0; round < rounds; round++)); do
+for ((round = 0; round < rounds || (killed == 0 && round < 20 * rounds); round++)); do
 	rm -rf ix
 	code=137
 	for ((tries = 0; tries < 4 && code == 137; tries++)); do
@@ -84,7 +84,8 @@ for ((round = 0; round < rounds; round++)); do
 	"$load" -q none -F lines /dev/null
 	check both
 done
-echo "$rounds rounds, $killed killed"
+[ $killed -gt 0 ] || fail 'no load was killed'
+echo "$round rounds, $killed killed"
 
 # Standard input, interrupted by a signal: rows are passed over, and rejected ones not told again.
 mkfifo pipe
@@ -144,13 +145,16 @@ sums_up '0 documents inserted; index has '"$(sort -u one.fps | wc -l | sed 's/..
 run 2 "$load" --write insert --resume piped -F lines one.fps
 says 'simidx-load: piped: --resume: the load that was interrupted had other inputs'
 run 2 "$load" --write insert --resume whole -F lines one.fps two.fps
+says 'simidx-load: whole: --resume: the load that was interrupted had other inputs'
 echo 0123456789abcdef >>three.fps
 run 2 "$load" --write insert --resume whole "${inputs[@]}"
 says 'simidx-load: whole: --resume: the load that was interrupted had other inputs'
 run 2 "$load" --resume built "${inputs[@]}"
 says 'simidx-load: built: --resume: the load that was interrupted had other inputs'
 run 2 "$load" --resume --write rebuild whole "${inputs[@]}"
+says '--resume: a rebuild stores all or nothing'
 run 2 "$load" --resume --create truncate whole "${inputs[@]}"
+says '--resume goes on with an index that is there, so --create does not fit'
 # Without --resume the mark does not matter.
 run 0 "$load" -q --write insert piped -F lines - <<<0123456789abcdef
 [ "$("$query" dump piped | wc -l)" -eq 420001 ] || fail 'a load without --resume'

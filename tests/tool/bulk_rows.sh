@@ -80,6 +80,7 @@ for max in 2 4 6; do
 	run 2 "$load" -q --max-errors $max --create truncate ix labelled.tsv bad.tsv
 	says "more than $max rows were rejected (--max-errors)"
 	run 2 "$load" -q --max-errors $max new labelled.tsv bad.tsv
+	says "more than $max rows were rejected (--max-errors)"
 	[ ! -e new ] || fail 'an index in spite of --max-errors'
 	"$query" dump ix >out
 	same before out
@@ -176,8 +177,10 @@ summary_has() {
 	done
 }
 run 2 "$load" -q --summary summary.json --from missing new
+says 'simidx-load: missing: No such file'
 summary_has '"exit":2' '"stored":0'
 run 2 "$load" -q --summary summary.json --max-errors 2 new good.tsv bad.tsv
+says 'simidx-load: more than 2 rows were rejected (--max-errors)'
 summary_has '"exit":2' '"stored":0' '"rejected":3'
 mkfifo pipe
 "$load" -q --write insert --summary summary.json new -F tsv pipe 2>/dev/null &

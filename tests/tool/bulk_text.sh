@@ -75,6 +75,7 @@ for i in 0 17 399; do
 done
 # A queue full of work is dropped when something fails.
 run 2 "$load" -q --threads 4 --max-errors 0 new texts.jsonl
+says 'simidx-load: more than 0 rows were rejected (--max-errors)'
 [ ! -e new ] || fail 'an index in spite of --max-errors'
 # An input that is named and no text: exit 1, and the others are stored.
 run 1 "$load" --threads 3 skipped files/1 files/binary files/2

@@ -52,6 +52,7 @@ for how in '' '--write insert' '--merge never'; do
 	run 2 "$load" $how --wait 0 ix first.fps -F lines
 	says 'simidx-load: ix is being built by another process'
 	run 2 "$load" $how --wait 200 ix first.fps -F lines
+	says 'simidx-load: ix is being built by another process'
 	[ ! -e ix ] || fail 'an index from a load that gave up'
 	# shellcheck disable=SC2086
 	second $how

@@ -81,14 +81,14 @@ for suffix in $packers; do
 	cp rows.tsv.$suffix misnamed.tsv
 	check rows.dump "$(fresh)" misnamed.tsv
 	# A pipe that brings a few bytes at a time.
-	pack $suffix <rows.tsv | { dd bs=1 count=7 status=none; cat; } >trickle.fifo &
+	pack $suffix <rows.tsv | { dd bs=1 count=7 status=none; cat; } >trickle &
 	wait $!
 	{
-		head -c 1 trickle.fifo
+		head -c 1 trickle
 		sleep 0.05
-		tail -c +2 trickle.fifo | head -c 2
+		tail -c +2 trickle | head -c 2
 		sleep 0.05
-		tail -c +4 trickle.fifo
+		tail -c +4 trickle
 	} | check rows.dump "$(fresh)" -F tsv -
 
 	# Several streams in one file, an empty one and one of one byte among them.

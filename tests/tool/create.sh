@@ -35,8 +35,11 @@ touch other/file
 run 0 "$load" empty -F lines a
 holds empty 00000000000000aa
 run 2 "$load" --create truncate other -F lines a
+says 'simidx-load: other is not a simidx index: it has no data.mdb in it'
 run 2 "$load" --create must other -F lines a
+says 'simidx-load: other: exists already'
 run 2 "$load" other -F lines a
+says 'simidx-load: other is not a simidx index: it has no data.mdb in it'
 [ -e other/file ] || fail 'a directory that is no index was replaced'
 # Nothing that can be stored: what is there stays, and nothing is made.
 run 1 "$load" --create truncate two -F lines - <<<x
@@ -72,6 +75,7 @@ for n in 50000000:4x16 50000001:3x22; do
 	rm -rf expected
 done
 run 2 "$load" --expect 0 expected -F lines a
+says "--expect: expected a number of at least 1, such as 5000 or 20M, found '0'"
 
 # Without ids.
 run 0 "$load" --ids none plain -F lines a
@@ -81,6 +85,7 @@ run 1 "$load" plain -F tsv - <<<'7	00000000000000bb'
 run 0 "$load" plain -F tsv - <<<'	00000000000000bb'
 holds plain 00000000000000aa 00000000000000bb
 run 2 "$query" get plain --id 0
+says 'simidx-query: plain: the index holds no ids and no labels'
 
 # With second fingerprints: rows without one do not fit, which is refused at the first.
 run 0 "$load" --fp2 double -F lines /dev/null

@@ -73,6 +73,7 @@ run 2 "$load" new --from listed --stop en long
 says 'simidx-load: listed: '
 says 'stop-words='
 run 2 "$load" new --from listed long
+says 'simidx-load: new: the index makes fingerprints with stop-words='
 run 0 "$load" -q taken --from ix --short exact --min-tokens 9 short
 [ "$(profile taken)" = "$(profile ix)" ] || fail 'profile of an index taken over'
 run 0 "$query" -q search taken --text long short
@@ -92,11 +93,26 @@ else
 	run 2 "$load" --stem english new long
 	says 'libstemmer'
 fi
-for bad in '--grams 0' '--grams 17' '--grams 1,' '--grams x' '--seed x' '--seed -1' '--seed 18446744073709551616' '--weights cube' '--top 0' \
-	'--short maybe' '--min-tokens 0' '--stop missing' '--extractor char-0' '--idf list'; do
+while IFS='|' read -r bad message; do
 	# shellcheck disable=SC2086
 	run 2 "$load" $bad new long
-done
+	says "$message"
+done <<'END'
+--grams 0|--grams: expected numbers in 1..16 with commas between, found '0'
+--grams 17|--grams: expected numbers in 1..16 with commas between, found '17'
+--grams 1,|--grams: expected numbers in 1..16 with commas between, found ''
+--grams x|--grams: expected numbers in 1..16 with commas between, found 'x'
+--seed x|--seed: expected a number in 0..18446744073709551615, found 'x'
+--seed -1|--seed: expected a number in 0..18446744073709551615, found '-1'
+--seed 18446744073709551616|--seed: expected a number in 0..18446744073709551615, found '18446744073709551616'
+--weights cube|unknown weights "cube"
+--top 0|--top: expected a number in 1..4294967293, found '0'
+--short maybe|--short: expected one of flag, reject, exact, found 'maybe'
+--min-tokens 0|--min-tokens: expected a number in 1..2147483647, found '0'
+--stop missing|--stop: missing: cannot open
+--extractor char-0|unknown extractor "char-0"
+--idf list|a dictionary of lines "word idf" is for the weights tfidf
+END
 [ ! -e new ] || fail 'an index was made'
 
 # Short texts: told, rejected, or matched exactly.
@@ -118,7 +134,9 @@ says 'made with --short exact: --short flag does not fit'
 run 0 "$query" -q search exactly --short exact --text short
 run 0 "$query" -q search exactly --text short
 run 2 "$query" -q search exactly --short reject --text short
+says 'simidx-query: short: a text of fewer than 64 tokens (--short)'
 run 2 "$query" search flagged --short exact --text short
+says 'simidx-query: flagged: the index makes fingerprints without exact=64'
 run 0 "$query" -q search flagged --short flag --text short
 run 1 "$load" rejected --short reject long short
 says 'simidx-load: short: a text of fewer than 64 tokens (--short)'
@@ -168,6 +186,7 @@ run 0 "$load" -q features -F features a.features
 run 0 "$query" search features -F features b.features
 output <<<"b.features	0	$("$query" dump features | cut -f 2)	0	a.features	0"
 run 2 "$query" search features --text long
+says 'simidx-query: features: the index holds bare fingerprints'
 for option in '--extractor words12' '--stop en' '--seed 0' '--min-tokens 7' '--short reject'; do
 	# shellcheck disable=SC2086
 	run 2 "$query" search features -F features $option b.features
@@ -211,15 +230,19 @@ run 1 "$load" -q --features-by cutter-1.2 named long
 says 'long: a text, and the index holds features (--features-by)'
 run 1 "$load" -q --features-by cutter-1.2 unmade long
 run 2 "$query" search named --text long
+says 'simidx-query: named: the index needs the extractor "features cutter-1.2", unknown here'
 printf 'cat\t1\n' >c.features
 run 0 "$load" -q --from named copied
 run 2 "$load" -q --from named copied2 -F features b.features
+says 'so say who made these: --features-by cutter-1.2'
 run 0 "$load" -q --from copied --features-by cutter-1.2 copied2 -F features c.features
 [ "$("$query" dump copied2 | wc -l)" -eq 3 ] || fail 'not all were taken over'
 for name in '' 'a b' "$(printf 'a%.0s' {1..201})"; do
 	run 2 "$load" -q --features-by "$name" new -F features a.features
+	says "--features-by: expected a name of 1..200 bytes without blanks, found '$name"
 done
 run 2 "$load" -q --features-by cutter --extractor words1 new -F features a.features
+says '--features-by is about features that others have made of texts'
 
 run 0 "$query" --json search flagged --text short long
 grep -qE '^\{"query":"short","fingerprint":"[0-9a-f]{16}","tokens":7,"short":true,' out ||

@@ -55,6 +55,8 @@ errors <<<'simidx-query: 7: not found'
 run 1 "$query" get b --label ten 10
 output <<<'ten	10	00000000000000aa	0	ten'
 run 2 "$query" get b --id ten 10 7
+says 'simidx-query: ten: expected an id, a decimal number'
+says 'simidx-query: 7: not found'
 output <<<'10	10	00000000000000aa	0	ten'
 run 2 "$query" get b ten
 says "simidx-query: ten: fingerprint: expected 1 to 16 hexadecimal digits, found 't' in place of digit 1"

@@ -16,9 +16,15 @@ for tool in "$load" "$query"; do
 	says "Try '"
 	run 2 "$tool" -Z
 	says "unknown option '-Z'"
-	run 2 "$tool"
-	run 2 "$tool" -
 done
+run 2 "$load"
+says 'INDEX is missing'
+run 2 "$load" -
+says "'-' is standard input, and no index"
+run 2 "$query"
+says 'Usage: simidx-query COMMAND '
+run 2 "$query" -
+says "unknown command '-'"
 
 for help in -h --help; do
 	run 0 "$load" $help

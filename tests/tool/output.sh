@@ -59,11 +59,11 @@ fi
 run 0 "$load" new documents.tsv
 output </dev/null
 sums_up 'index built with 20,000 documents'
+# No progress where nobody looks.
+grep -q $'\r' err && fail 'a progress line'
 run 0 "$query" -q verify index
 errors </dev/null
 output </dev/null
 run 1 "$query" -q get index --id 99999999
 errors </dev/null
-# No progress where nobody looks.
-grep -q $'\r' err && fail 'a progress line'
 finish

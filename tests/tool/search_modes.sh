@@ -50,6 +50,7 @@ for size in '' 0 K 1T 1.5M -1; do
 	says "--block-index: expected auto, never or a size such as 400M, found '$size'"
 done
 run 2 "$query" --threads 0 search p4x16 -k 7 - <queries
+says "--threads: expected a number in 1..256, found '0'"
 
 # The nearest, at any distance or within a radius.
 awk -F '\t' 'n[$1]++ < 5' expected.all >expected.near
@@ -97,6 +98,7 @@ sort out >cut
 sort expected.7 | comm -13 - cut >other
 [ -s other ] && fail 'cut answers have what does not match'
 run 2 "$query" search p4x16 -k 7 --max-candidates 1 --strict - <queries
+says 'simidx-query: 300 answers were cut at 1 candidate'
 run 0 "$query" --json search p4x16 -k 7 --limit 1 "$one"
 grep -q '"truncated":true' out || fail 'cut, but not said in JSON'
 run 0 "$query" --json search p4x16 -k 7 --count "$one"

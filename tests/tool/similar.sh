@@ -75,6 +75,7 @@ grep -q '^distance	2	6	' out || fail 'similar by the profile of an index'
 run 2 "$query" similar --index ix --extractor words1 1 2
 says 'the index makes fingerprints with char-2, not with words1'
 run 2 "$query" similar --index ix --bits 32 1 2
+says '--bits: how many ix has cannot be chosen'
 run 2 "$query" similar --short reject 1 2
 says '--short reject does not fit'
 run 0 "$load" -q -F lines bare - <<<0123456789abcdef
@@ -92,7 +93,9 @@ run 1 "$query" similar 1 empty
 [ "$(tail -1 out)" = 'not near: the second text has no features, so nothing is near to it' ] ||
 	fail 'something is near to an empty text'
 run 2 "$query" similar - -
+says 'standard input cannot be both texts'
 run 2 "$query" similar 1
+says 'simidx-query: similar: FILE is missing'
 run 2 "$query" similar 1 missing
 says 'missing: cannot open'
 run 2 "$query" similar --index - 1 2

@@ -187,6 +187,7 @@ run 0 "$load" -q bare -F lines - <<<0123456789abcdef
 run 2 "$load" bare tree/a/1.txt
 says 'simidx-load: bare: '
 run 2 "$query" search bare --text tree/a/1.txt
+says 'simidx-query: bare: the index holds bare fingerprints'
 run 2 "$load" --extractor words12 bare -F lines - <<<0123456789abcdef
 says 'simidx-load: bare: holds bare fingerprints, so --extractor words12 does not fit'
 run 2 "$load" --extractor words99 new tree/a/1.txt
@@ -206,6 +207,7 @@ says 'simidx-load: foreign: was made by the extractor words99, not by words12'
 run 2 "$load" foreign other
 says 'simidx-load: foreign: '
 run 2 "$query" search foreign --text other
+says 'simidx-query: foreign: the index needs the extractor "words99 v1 bits=64", unknown here'
 # Same name, other fingerprints: another version of the word boundaries.
 profile=$("$query" stats ix | sed -n 's/^texts by *//p')
 run 0 "$helpers/foreign_index" drifted "$profile" 1

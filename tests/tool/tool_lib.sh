@@ -9,6 +9,7 @@ load=$SX_BUILDDIR/tools/simidx-load
 query=$SX_BUILDDIR/tools/simidx-query
 helpers=$SX_BUILDDIR/tests/tool
 failures=0
+unseen=
 tmp=$(mktemp -d)
 trap 'chmod -R u+rwx "$tmp"; rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 99
@@ -32,16 +33,24 @@ fail() {
 	failures=$((failures + 1))
 }
 
-# run CODE COMMAND...: stdout goes to ./out, stderr to ./err.
+# run CODE COMMAND...: stdout goes to ./out, stderr to ./err. After run 2 one of the functions below
+# must look at the message before the next run: the status alone is the same for another error.
 run() {
 	local want=$1 got
 	shift
+	all_looked_at
 	"$@" >out 2>err
 	got=$?
+	[ "$want" -ne 2 ] || unseen="$* says: $(head -2 err)"
 	if [ "$got" -ne "$want" ]; then
 		fail "exit $got, not $want: $*"
 		head -5 out err
 	fi
+}
+
+all_looked_at() {
+	[ -z "$unseen" ] || fail "nothing looks at the message of $unseen"
+	unseen=
 }
 
 # output: stdout of the last run must equal standard input; errors: stderr likewise.
@@ -52,6 +61,7 @@ output() {
 }
 
 errors() {
+	unseen=
 	diff - err >difference && return
 	fail "standard error is not as expected (<)"
 	cat difference
@@ -59,12 +69,14 @@ errors() {
 
 # says TEXT: stderr of the last run must contain it.
 says() {
+	unseen=
 	grep -qF -- "$1" err || { fail "not told: $1"; cat err; }
 }
 
 # sums_up TEXT: the last line of stderr must be this summary of simidx-load, without the time that
 # it took.
 sums_up() {
+	unseen=
 	tail -1 err | sed -E 's/ in [0-9.]+ s( \([0-9.]+( [KMG])? (rows|texts)\/s\))?//' >last
 	diff - last >difference <<<"simidx-load: $1" && return
 	fail "the summary is not as expected (<)"
@@ -77,6 +89,7 @@ same() {
 }
 
 finish() {
+	all_looked_at
 	[ "$failures" -eq 0 ] || { echo "$failures failures"; exit 1; }
 	exit 0
 }

@@ -72,4 +72,5 @@ run 0 "$query" verify rows
 run 0 "$load" -q --merge never fresh documents.tsv
 run 0 "$query" verify fresh
 run 2 "$query" verify missing
+says 'simidx-query: missing: No such file'
 finish
