@@ -123,17 +123,28 @@ run 0 "$query" --json search p4x16 --explain - <few
 	fail 'explain in JSON'
 
 # What makes no sense together.
-for options in '--limit 1 --first' '--count --exists' '--nearest 2 --limit 2' '--probes 4' \
-	'--complete 4' '--accept 4' '--bit-weights w -k 3' '--probes 4 -k 3 --text' \
-	'--text --bit-weights w' '--text --probes 4 --complete 4' '--second 0 -F lines' \
-	'--text -k 3 --accept 4'; do
+while IFS='|' read -r options message; do
 	case $options-${SX_TEXT-} in
 	*--text*-) continue ;;
 	esac
 	# shellcheck disable=SC2086
 	run 2 "$query" search p4x16 $options "$one"
+	says "simidx-query: $message"
 	says "Try 'simidx-query search --help'"
-done
+done <<'END'
+--limit 1 --first|--limit, --first, --count, --exists and --nearest exclude each other
+--count --exists|--limit, --first, --count, --exists and --nearest exclude each other
+--nearest 2 --limit 2|--limit, --first, --count, --exists and --nearest exclude each other
+--probes 4|--probes goes with texts or weights
+--complete 4|--complete goes with texts or weights
+--accept 4|--accept goes with weights or second fingerprints
+--bit-weights w -k 3|-k asks for the plain distance, which --bit-weights has no use for
+--probes 4 -k 3 --text|-k asks for the plain distance, which --probes has no use for
+--text --bit-weights w|--bit-weights is for fingerprints; texts have their own
+--text --probes 4 --complete 4|--probes and --complete exclude each other
+--second 0 -F lines|--second goes with one fingerprint
+--text -k 3 --accept 4|--accept goes with weights or second fingerprints
+END
 # Options about texts, where nothing is one.
 for option in '--weights sqrt' '--short exact' '--min-tokens 7' '--stop en' '--seed 1' \
 	'--extractor words1' '--grams 1' '--stem english' '--top 5'; do
