@@ -49,7 +49,7 @@ done
 run 2 "$query" backup live copy
 says 'simidx-query: live: '
 run 2 "$query" backup live no/parent
-says 'simidx-query: live: cannot make a directory beside no/parent: No such file'
+says 'simidx-query: live: cannot make no/parent in the directory no: No such file'
 mkdir empty
 run 0 "$query" backup live empty
 run 0 "$query" verify empty

@@ -35,11 +35,11 @@ touch other/file
 run 0 "$load" empty -F lines a
 holds empty 00000000000000aa
 run 2 "$load" --create truncate other -F lines a
-says 'simidx-load: other is not a simidx index: it has no data.mdb in it'
+says 'simidx-load: other is not a simidx index: it has no data.mdb'
 run 2 "$load" --create must other -F lines a
 says 'simidx-load: other: exists already'
 run 2 "$load" other -F lines a
-says 'simidx-load: other is not a simidx index: it has no data.mdb in it'
+says 'simidx-load: other is not a simidx index: it has no data.mdb'
 [ -e other/file ] || fail 'a directory that is no index was replaced'
 # Nothing that can be stored: what is there stays, and nothing is made.
 run 1 "$load" --create truncate two -F lines - <<<x
