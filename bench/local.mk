@@ -110,5 +110,6 @@ EXTRA_DIST += \
 	bench/mih/src/main.rs \
 	bench/quality/plot.awk \
 	bench/results/README.md \
+	bench/results/latency.jsonl \
 	bench/svg.awk
 CLEANFILES += $(bench_programs:=$(EXEEXT))
