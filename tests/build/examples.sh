@@ -27,7 +27,7 @@ done
 "$SX_BUILDDIR/tools/simidx-load" -q index 1.txt 1-copy.txt 2.txt 2-copy.txt
 
 ./text_search index <1.txt >out
-"$SX_BUILDDIR/tools/simidx-query" index search --text 1.txt | cut -f 2,5 >want
+"$SX_BUILDDIR/tools/simidx-query" search --text index 1.txt | cut -f 2,5 >want
 cut -f 2,3 out | diff - want
 head -1 out | grep "^0	0	1.txt$"
 [ "$(wc -l <out)" -eq 2 ]
