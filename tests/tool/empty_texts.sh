@@ -41,6 +41,7 @@ for options in '' '--no-fp2' '--seed 7' '--short exact' '--bits 16' '--stop en -
 		# shellcheck disable=SC2086
 		run 1 "$query" search ix $way --text empty signs texts/010 texts/020
 		output </dev/null
+		says '4 of the texts have no words or digits: nothing is near to such a text'
 	done
 	run 1 "$query" search ix --count --text empty signs
 	output <<-'END'

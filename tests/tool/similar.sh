@@ -87,10 +87,10 @@ run 0 "$query" similar --tsv --show 0 - 1 <1
 grep -qx 'distance	0	0	0	0	1.0000' out || fail 'equal texts'
 : >empty
 run 1 "$query" similar empty empty
-[ "$(tail -1 out)" = 'not near: the first text has no features, so nothing is near to it' ] ||
+[ "$(tail -1 out)" = 'not near: the first text has no words or digits, so nothing is near to it' ] ||
 	fail 'an empty text is near'
 run 1 "$query" similar 1 empty
-[ "$(tail -1 out)" = 'not near: the second text has no features, so nothing is near to it' ] ||
+[ "$(tail -1 out)" = 'not near: the second text has no words or digits, so nothing is near to it' ] ||
 	fail 'something is near to an empty text'
 run 2 "$query" similar - -
 says 'standard input cannot be both texts'

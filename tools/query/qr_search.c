@@ -30,7 +30,8 @@ struct search {
 	struct qr_queue queue;
 	int has_weight;       /* as in struct qr_query */
 	uint64_t n_queries;
-	uint64_t short_texts; /* among them */
+	uint64_t short_texts; /* among them, without those that are empty */
+	uint64_t empty_texts; /* among them, without features */
 	int malformed;        /* a query was not one */
 };
 
@@ -107,8 +108,10 @@ static int search_row(struct search *search, const struct in_row *row)
 	}
 	if (rc)
 		return qr_fail(search->ctx, &err);
+	if (sketch.flags & SIMIDX_SKETCH_EMPTY)
+		search->empty_texts++;
 	if (sketch.flags & SIMIDX_SKETCH_SHORT) {
-		search->short_texts++;
+		search->short_texts += !(sketch.flags & SIMIDX_SKETCH_EMPTY);
 		if (search->text_options.short_texts == TL_SHORT_REJECT) {
 			tl_error("%s: a text of fewer than %u tokens (--short)",
 				 in_reader_place(&search->rows),
@@ -225,6 +228,10 @@ static int search_operands(struct search *search, char **operands, int n)
 		code = TL_TROUBLE;
 	if (!code)
 		qr_queue_tell_sums(&search->queue);
+	if (search->empty_texts)
+		tl_notice("%llu of the texts %s no words or digits: nothing is near to such a text",
+			  (unsigned long long)search->empty_texts,
+			  search->empty_texts == 1 ? "has" : "have");
 	if (search->short_texts && search->text_options.short_texts != TL_SHORT_REJECT)
 		tl_notice("%llu of the texts %s shorter than %u tokens: one edit moves %s far",
 			  (unsigned long long)search->short_texts,

@@ -144,7 +144,7 @@ static void judge(struct qr_similar *s)
 	for (unsigned b = 0; b < s->bits; b++)
 		s->limit_bits += s->sketch[0].weights[b] == 0;
 	s->is_near = s->weight[0] <= s->limit && s->distance <= s->limit_bits &&
-		     s->sketch[0].n_features && s->sketch[1].n_features;
+		     !((s->sketch[0].flags | s->sketch[1].flags) & SIMIDX_SKETCH_EMPTY);
 }
 
 static void compare(struct qr_similar *s)

@@ -90,9 +90,9 @@ static void print_features(const struct qr_similar *s)
 
 static void print_verdict(const struct qr_similar *s)
 {
-	if (!s->sketch[0].n_features || !s->sketch[1].n_features)
-		printf("\nnot near: the %s text has no features, so nothing is near to it\n",
-		       s->sketch[0].n_features ? "second" : "first");
+	if ((s->sketch[0].flags | s->sketch[1].flags) & SIMIDX_SKETCH_EMPTY)
+		printf("\nnot near: the %s text has no words or digits, so nothing is near to it\n",
+		       s->sketch[0].flags & SIMIDX_SKETCH_EMPTY ? "first" : "second");
 	else if (s->distance > s->limit_bits)
 		printf("\nnot near: %u bits differ, limit %u (weight %u, limit %u)\n", s->distance,
 		       s->limit_bits, s->weight[0], s->limit);
