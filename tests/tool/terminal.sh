@@ -40,6 +40,9 @@ $bold       1111111111111111     query$plain
                              none
 simidx-query: 2 queries, 3 matches
 END
+# The sum is that of the lines, also where a search that keeps the nearest has seen more.
+shown 80 0 "$query search -k 64 --limit 1 ix 0000000000000010 1111111111111111"
+grep -qx 'simidx-query: 2 queries, 2 matches' out || fail 'another sum than that of the lines'
 # Every line fits, whatever the width; colours take no columns.
 for columns in 60 80 120; do
 	shown $columns 0 "$query search -k 7 ix 0000000000000010"

@@ -144,13 +144,19 @@ static void show_progress(struct qr_queue *queue)
 			 tl_write_count((uint64_t)((double)queue->n_answers / seconds), rate));
 }
 
+/* Matches that an answer, or a piece of one, prints; a search that ends at a limit has seen more. */
+static uint64_t n_printed(const struct qr_query *query, const simidx_results *results)
+{
+	return query->show == QR_SHOW_MATCHES ? results->n :
+	       query->show == QR_SHOW_EXISTS ? results->count != 0 : results->count;
+}
+
 /* The answer whose turn it is has been printed. */
-static void finish_answer(struct qr_queue *queue, unsigned truncated, uint64_t matches)
+static void finish_answer(struct qr_queue *queue, unsigned truncated)
 {
 	queue->answered++;
 	queue->begun = 0;
 	queue->n_answers++;
-	queue->n_matches += matches;
 	if (queue->shows_progress)
 		show_progress(queue);
 	queue->n_cut += truncated != 0;
@@ -167,7 +173,8 @@ static void print_ready(struct qr_queue *queue)
 		queue->n_text -= waiting->text_size;
 		free(waiting->text);
 		waiting->text = NULL;
-		finish_answer(queue, waiting->truncated, waiting->n_matches);
+		queue->n_matches += waiting->n_matches;
+		finish_answer(queue, waiting->truncated);
 	}
 	if (tl_output_failed())
 		fail(queue);
@@ -219,7 +226,7 @@ static int keep_answer(struct qr_queue *queue, size_t i, const simidx_results *r
 		waiting->text = text;
 		waiting->text_size = stream->size;
 		waiting->truncated = results->truncated;
-		waiting->n_matches = results->count;
+		waiting->n_matches = n_printed(&waiting->query, results);
 		queue->n_text += stream->size;
 		if (queue->answered == i)
 			print_ready(queue);
@@ -232,18 +239,22 @@ static int keep_answer(struct qr_queue *queue, size_t i, const simidx_results *r
 	return text ? 0 : tl_error("out of memory");
 }
 
-/* Print an answer, or a piece of one, whose turn it is. */
+/*
+ * Print an answer, or a piece of one, whose turn it is. What is in it has been found, also where
+ * nobody reads it to its end.
+ */
 static int print_answer(struct qr_queue *queue, size_t i, const simidx_results *results)
 {
 	const struct qr_query *query = &queue->waiting[i].query;
 
+	queue->n_matches += n_printed(query, results);
 	if (qr_print_results(stdout, queue->ctx, query, results, queue->begun))
 		return -1;
 	queue->begun = 1;
 	if (results->more)
 		return 0;
 	pthread_mutex_lock(&queue->lock);
-	finish_answer(queue, results->truncated, results->count);
+	finish_answer(queue, results->truncated);
 	print_ready(queue);
 	pthread_mutex_unlock(&queue->lock);
 	return 0;
@@ -314,8 +325,10 @@ static int explain_all(struct qr_queue *queue, simidx_error *err)
 		rc = qr_explain(queue->reader, &queue->queries[queue->answered], &found, err);
 		if (!rc && qr_print_explanation(queue->ctx, &waiting->query, &found))
 			fail(queue);
-		if (!rc)
-			finish_answer(queue, found.results.truncated, found.results.count);
+		if (!rc) {
+			queue->n_matches += found.results.count;
+			finish_answer(queue, found.results.truncated);
+		}
 		free(found.choices);
 		if (rc)
 			break;
