@@ -112,6 +112,16 @@ done
 
 # --- Numbers and formats
 
+# needs MODULE: the least version that configure accepts.
+needs() {
+	sed -n "s/.*\[$1 >= \([0-9.]*\)\].*/\1/p" configure.ac
+}
+zstd=$(needs libzstd)
+has README.md "| ICU | $(needs icu-uc) |"
+has README.md "| jansson | $(needs jansson) |"
+has README.md "| zlib, libzstd | $(needs zlib), ${zstd%.0} |"
+has README.md "| Check | $(needs check) |"
+
 version=$(sed -n 's/^#define SX_FORMAT_M[A-Z]* //p' lib/index/sx_header.h | paste -s -d .)
 has doc/format.md "Version $version."
 has CHANGELOG.md "**Format**: $version."
