@@ -30,6 +30,9 @@ says 'simidx-load: 100 texts have no words: nothing is near to them'
 grep -q 'shorter than' err && fail 'empty texts are short ones, too'
 grep -q '"empty_texts":100,"short_texts":0,' summary || fail 'counts in the summary'
 
+run 1 "$query" search counted --text empty signs
+errors <<<'simidx-query: 2 texts have no words: nothing is near to them'
+
 # The second fingerprint tells, where there is one; texts of few bits have no other.
 for options in '' '--no-fp2' '--seed 7' '--short exact' '--bits 16' '--stop en --top auto'; do
 	# shellcheck disable=SC2086
@@ -41,7 +44,7 @@ for options in '' '--no-fp2' '--seed 7' '--short exact' '--bits 16' '--stop en -
 		# shellcheck disable=SC2086
 		run 1 "$query" search ix $way --text empty signs texts/010 texts/020
 		output </dev/null
-		says '4 of the texts have no words or digits: nothing is near to such a text'
+		says '4 texts have no words: nothing is near to them'
 	done
 	run 1 "$query" search ix --count --text empty signs
 	output <<-'END'

@@ -119,7 +119,7 @@ END
 run 0 "$load" flagged long short
 says '1 text is shorter than 64 tokens: one edit moves its fingerprint far'
 run 0 "$query" search flagged --text short
-says '1 of the texts is shorter than 64 tokens: one edit moves its fingerprint far'
+says '1 text is shorter than 64 tokens: one edit moves its fingerprint far'
 run 0 "$load" --min-tokens 7 seven short
 grep -q shorter err && fail 'seven words are fewer than seven'
 run 0 "$load" -q exactly --short exact short

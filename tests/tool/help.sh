@@ -104,6 +104,8 @@ run 2 "$query" stats no-such-index --jsno
 says "unknown option '--jsno'; is --json meant?"
 run 2 "$query" search no-such-index -f queries
 says "unknown option '-f'; is -F meant?"
+run 2 "$query" search no-such-index --fp-encoding sdec -5
+says "unknown option '-5'; '--' goes before arguments that begin with '-'"
 # Abbreviations, as getopt_long() has them.
 run 0 "$query" plan --doc 5
 run 2 "$query" search no-such-index --f 0000000000000000

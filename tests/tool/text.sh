@@ -149,6 +149,10 @@ run 0 "$load" one-encoding right broken
 says 'simidx-load: 1 text is not UTF-8 (broken, byte 12): convert such files before, for example with iconv'
 run 0 "$load" no-encoding right
 grep -q UTF-8 err && fail 'a text in UTF-8 is said to be none'
+run 0 "$query" search encodings --text right gbk broken
+says 'simidx-query: 2 texts are not UTF-8 (first: gbk, byte 7): convert such files before, for example with iconv'
+run 0 "$query" search encodings --text right
+grep -q UTF-8 err && fail 'a query in UTF-8 is said to be none'
 
 # Files that are hardly one text each are taken for that, but told.
 echo '{"text": "one"}' >rows.json

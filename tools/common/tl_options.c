@@ -291,6 +291,10 @@ static void refuse(const struct slots *slots, int c, char **argv)
 		tl_usage_error("option '%s' takes no value", spelled);
 	else if (optopt && other_case && strchr(slots->shorts, other_case))
 		tl_usage_error("unknown option '-%c'; is -%c meant?", optopt, other_case);
+	else if (isdigit(optopt))
+		tl_usage_error("unknown option '-%c'; '--' goes before arguments that begin "
+			       "with '-'",
+			       optopt);
 	else if (optopt)
 		tl_usage_error("unknown option '-%c'", optopt);
 	else

@@ -56,6 +56,12 @@ int tl_text_open(const struct tl_text_options *options, unsigned bits, simidx_te
 int tl_text_open_for(simidx *index, const struct tl_text_options *options, simidx_text **out,
 		     simidx_error *err) SIMIDX_CHECK_RESULT;
 
+/**
+ * Say on stderr how many texts nothing is near to, and how many others are short, if any. `empty`:
+ * texts without words; `few`: texts below `min_tokens` tokens.
+ */
+void tl_text_tell_lengths(uint64_t empty, uint64_t few, unsigned min_tokens);
+
 /** Free the lists. */
 void tl_text_options_free(struct tl_text_options *options);
 

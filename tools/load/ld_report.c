@@ -134,17 +134,8 @@ static void print_remarks(const struct ld_report *report)
 				  n == 1 ? texts[i].one : texts[i].many, n == 1 ? "" : "first: ",
 				  first ? first : "?", texts[i].advice);
 	}
-	if (report->empty_texts)
-		tl_notice("%s %s no words: nothing is near to %s",
-			  tl_write_count(report->empty_texts, count),
-			  report->empty_texts == 1 ? "text has" : "texts have",
-			  report->empty_texts == 1 ? "it" : "them");
-	if (report->short_texts)
-		tl_notice("%s %s shorter than %u tokens: one edit moves %s far",
-			  tl_write_count(report->short_texts, count),
-			  report->short_texts == 1 ? "text is" : "texts are",
-			  (unsigned)tl_text_min_tokens(&report->options->text),
-			  report->short_texts == 1 ? "its fingerprint" : "their fingerprints");
+	tl_text_tell_lengths(report->empty_texts, report->short_texts,
+			     tl_text_min_tokens(&report->options->text));
 }
 
 /* A line that grows; what has no room is cut off. */

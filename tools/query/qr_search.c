@@ -5,12 +5,15 @@
 
 #include "common/tl_features.h"
 #include "common/tl_msg.h"
+#include "common/tl_number.h"
 #include "common/tl_text_options.h"
+#include "common/tl_utf8.h"
 #include "input/in_reader.h"
 #include "query/qr_queue.h"
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,8 +33,10 @@ struct search {
 	struct qr_queue queue;
 	int has_weight;       /* as in struct qr_query */
 	uint64_t n_queries;
-	uint64_t short_texts; /* among them, without those that are empty */
-	uint64_t empty_texts; /* among them, without features */
+	uint64_t empty_texts; /* among them: without words */
+	uint64_t short_texts; /* other short ones */
+	uint64_t not_utf8;    /* texts that are something else */
+	char *first_not_utf8; /* where the first of them is */
 	int malformed;        /* a query was not one */
 };
 
@@ -89,6 +94,37 @@ static int open_text(struct search *search)
 	return rc ? qr_fail(search->ctx, &err) : 0;
 }
 
+/* Bytes that are no UTF-8 are searched as U+FFFD, which finds little. */
+static void look_at_encoding(struct search *search, const struct in_row *row)
+{
+	size_t valid = tl_utf8_valid(row->text, row->text_size);
+	char place[4096];
+
+	if (valid == row->text_size)
+		return;
+	if (!search->not_utf8++) {
+		snprintf(place, sizeof(place), "%s, byte %zu", in_reader_place(&search->rows),
+			 valid + 1);
+		search->first_not_utf8 = strdup(place);
+	}
+}
+
+static void tell_texts(const struct search *search)
+{
+	const char *first = search->first_not_utf8 ? search->first_not_utf8 : "?";
+	char count[TL_NUMBER_SIZE];
+
+	if (search->not_utf8)
+		tl_notice("%s %s not UTF-8 (%s%s): convert such files before, for example with "
+			  "iconv",
+			  tl_write_count(search->not_utf8, count),
+			  search->not_utf8 == 1 ? "text is" : "texts are",
+			  search->not_utf8 == 1 ? "" : "first: ", first);
+	if (search->text_options.short_texts != TL_SHORT_REJECT)
+		tl_text_tell_lengths(search->empty_texts, search->short_texts,
+				     tl_text_min_tokens(&search->text_options));
+}
+
 static int search_row(struct search *search, const struct in_row *row)
 {
 	simidx_sketch sketch;
@@ -108,10 +144,13 @@ static int search_row(struct search *search, const struct in_row *row)
 	}
 	if (rc)
 		return qr_fail(search->ctx, &err);
+	if (row->kind == IN_TEXT)
+		look_at_encoding(search, row);
 	if (sketch.flags & SIMIDX_SKETCH_EMPTY)
 		search->empty_texts++;
+	else if (sketch.flags & SIMIDX_SKETCH_SHORT)
+		search->short_texts++;
 	if (sketch.flags & SIMIDX_SKETCH_SHORT) {
-		search->short_texts += !(sketch.flags & SIMIDX_SKETCH_EMPTY);
 		if (search->text_options.short_texts == TL_SHORT_REJECT) {
 			tl_error("%s: a text of fewer than %u tokens (--short)",
 				 in_reader_place(&search->rows),
@@ -228,16 +267,8 @@ static int search_operands(struct search *search, char **operands, int n)
 		code = TL_TROUBLE;
 	if (!code)
 		qr_queue_tell_sums(&search->queue);
-	if (search->empty_texts)
-		tl_notice("%llu of the texts %s no words or digits: nothing is near to such a text",
-			  (unsigned long long)search->empty_texts,
-			  search->empty_texts == 1 ? "has" : "have");
-	if (search->short_texts && search->text_options.short_texts != TL_SHORT_REJECT)
-		tl_notice("%llu of the texts %s shorter than %u tokens: one edit moves %s far",
-			  (unsigned long long)search->short_texts,
-			  search->short_texts == 1 ? "is" : "are",
-			  (unsigned)tl_text_min_tokens(&search->text_options),
-			  search->short_texts == 1 ? "its fingerprint" : "their fingerprints");
+	tell_texts(search);
+	free(search->first_not_utf8);
 	in_reader_free(&search->rows);
 	simidx_text_close(search->text);
 	qr_queue_free(&search->queue);
