@@ -75,7 +75,7 @@ proposes 'text tsv ' simidx-query search index -F t
 proposes 'tsv ' simidx-query dump --format ts
 proposes 'tsv ' simidx-query dump --format = ts
 proposes 'jsonl tsv ' simidx-query dump --format = =
-proposes 'file.tsv ' simidx-query search index --bit-weights fi
+proposes 'file.tsv ' simidx-query search index --bit-weights 'fi'
 proposes 'folder ' simidx-query similar --index fo
 proposes 'auto insert rebuild ' simidx-load --write ''
 proposes 'en ' simidx-query search --stop e
