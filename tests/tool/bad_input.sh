@@ -67,7 +67,7 @@ unchanged
 # Where the first 1,000 are all wrong, the load is: it stops, and the index is as it was.
 yes zz | head -5000 >wrong
 run 2 "$load" --summary summary base -F lines wrong
-says "simidx-load: the first 1,000 rows were all rejected, this one because: fingerprint: expected 1 to 16 hexadecimal digits, found 'z' in place of digit 1; nothing was stored"
+says "simidx-load: the first 1,000 rows were all rejected, the last one because: fingerprint: expected 1 to 16 hexadecimal digits, found 'z' in place of digit 1; nothing was stored"
 [ "$(tail -1 err | grep -c 'the first 1,000')" -eq 1 ] || fail 'something after the last message'
 grep -q '"rows":1000,.*"rejected":1000,' summary || fail 'more rows than 1,000'
 unchanged

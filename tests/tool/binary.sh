@@ -168,7 +168,7 @@ run 2 "$load" f bad.npy
 says "simidx-load: bad.npy:2: ends at byte $((size - 8)), 1 numbers before the last"
 { cat array1.npy; printf x; } >bad.npy
 run 2 "$load" f bad.npy
-says "simidx-load: bad.npy:3: goes on at byte $size, behind the last number"
+says "simidx-load: bad.npy:3: goes on at byte $size, after the last number"
 { npy_of 1 "{'descr': '<u8', 'fortran_order': False, 'shape': (3,), }"; numbers; } >narrow.npy
 run 1 "$load" --bits 17 narrow narrow.npy
 says 'simidx-load: narrow.npy:1: fingerprint: wider than 17 bits'

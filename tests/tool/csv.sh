@@ -43,9 +43,9 @@ printf '%s\n' "1,$aa,a" "2,$aa,b\"c" "3,$aa,\"d\"e" "4,$aa,f" "5,$aa,\"not ended
 run 1 "$load" b bad.csv
 errors <<END
 simidx-load: bad.csv:2: a quote in a field that does not begin with one
-simidx-load: bad.csv:3: text behind the quote that ends a field
-simidx-load: bad.csv:5: text behind the quote that ends a field
-simidx-load: bad.csv:7: text behind the quote that ends a field
+simidx-load: bad.csv:3: text after the quote that ends a field
+simidx-load: bad.csv:5: text after the quote that ends a field
+simidx-load: bad.csv:7: text after the quote that ends a field
 simidx-load: bad.csv:10: expected the columns id, fingerprint, label, found more than three columns
 simidx-load: bad.csv:12: a quoted field that does not end
 $(tail -1 err)
@@ -60,7 +60,7 @@ dump_of b <<END
 END
 printf '1,%s,"a"\rb\n2,%s,"a"\r' $aa $aa >return.csv
 run 1 "$load" -q return return.csv
-errors <<<'simidx-load: return.csv:1: text behind the quote that ends a field'
+errors <<<'simidx-load: return.csv:1: text after the quote that ends a field'
 dump_of return <<<"2	$aa	a"
 
 # Another character between the columns: then a comma is one like others, quoted or not.

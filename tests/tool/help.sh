@@ -106,6 +106,17 @@ run 2 "$query" search no-such-index -f queries
 says "unknown option '-f'; is -F meant?"
 run 2 "$query" search no-such-index --fp-encoding sdec -5
 says "unknown option '-5'; '--' goes before arguments that begin with '-'"
+# Names of files and indexes are not empty.
+for command in stats 'backup ix' plan 'idf one' 'similar one'; do
+	# shellcheck disable=SC2086
+	run 2 "$query" $command ''
+	says "${command%% *}: "
+	grep -q ': \(INDEX\|DEST\|FILE\) is empty$' err || fail "$command '': $(head -1 err)"
+done
+run 2 "$query" search '' 0
+says 'search: INDEX is empty'
+run 2 "$load" '' input
+says 'simidx-load: INDEX is empty'
 # Abbreviations, as getopt_long() has them.
 run 0 "$query" plan --doc 5
 run 2 "$query" search no-such-index --f 0000000000000000

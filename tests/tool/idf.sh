@@ -58,6 +58,9 @@ run 1 "$query" similar --tsv --show 1 --extractor tfidf --idf idf 4 1
 # 1.609436 in units of 1/65536, and as often as it occurs.
 grep -qx 'feature	0.00000	3.29581	the' out || fail 'three times 1.098602'
 
+# There is no -r to be advised.
+run 2 "$query" idf .
+errors <<<"simidx-query: .: is a directory"
 run 2 "$query" idf
 says 'idf: FILE is missing'
 run 2 "$query" idf missing

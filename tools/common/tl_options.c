@@ -301,6 +301,25 @@ static void refuse(const struct slots *slots, int c, char **argv)
 		refuse_name(slots, spelled);
 }
 
+/* No file and no index has an empty name; a script wrote "$name" without a value. */
+static int refuse_empty(const struct tl_command *command, int n, char **operands)
+{
+	const char *word = command->operands;
+	int length;
+
+	for (int i = 0; i < n; i++) {
+		word += *word == '[';
+		length = (int)strcspn(word, " .]");
+		if (!*operands[i] && strncmp(word, "QUERY", 5) != 0 && strncmp(word, "KEY", 3) != 0)
+			return tl_usage_error("%s%s%.*s is empty",
+					      command->program ? command->name : "",
+					      command->program ? ": " : "", length, word);
+		if (strchr(word, ' '))
+			word = strchr(word, ' ') + 1;
+	}
+	return TL_PROCEED;
+}
+
 /* The number of operands fits, or say what is missing. */
 static int check_operands(const struct tl_command *command, int n, char **operands)
 {
@@ -315,7 +334,7 @@ static int check_operands(const struct tl_command *command, int n, char **operan
 		return tl_usage_error("%s%stakes no arguments, found '%s'", prefix, between,
 				      operands[0]);
 	if (n >= command->least)
-		return TL_PROCEED;
+		return refuse_empty(command, n, operands);
 	for (i = 0; i < n && strchr(word, ' '); i++)
 		word = strchr(word, ' ') + 1;
 	length = (int)strcspn(word, " .");

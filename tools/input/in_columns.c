@@ -34,7 +34,7 @@ const struct tl_option in_columns_rows[] = {
 	{ 0, "header", NULL, TL_FLAG(struct in_columns, header),
 	  .help = "tsv, csv: the first line names the columns",
 	  .more = "The first line of tsv or csv names the columns: \"fp\", and if wanted \"id\" and "
-		  "\"label\". Others are passed over." },
+		  "\"label\". Others are ignored." },
 	{ 0, "delimiter", "CHAR", TL_CALL(call_delimiter),
 	  .help = "csv: what separates columns (default: a comma)",
 	  .more = "What separates the columns of csv, such as ';' (default: a comma)." },

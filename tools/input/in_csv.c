@@ -68,7 +68,7 @@ static enum in_result find_end(struct in_reader *reader, size_t *size, uint64_t 
 			return in_fail(reader, IN_REJECTED,
 				       before == IN_PLAIN ?
 					       "a quote in a field that does not begin with one" :
-					       "text behind the quote that ends a field");
+					       "text after the quote that ends a field");
 	}
 	*size = n;
 	if (rc == IN_FATAL)

@@ -286,14 +286,16 @@ enum in_result in_files_next(struct in_files *files, struct in_file *file)
 }
 
 /* Only stat() and access(): to open a pipe twice would lose what is in it. */
-static int check_path(const char *path, int may_be_directory, struct stat *status)
+static int check_path(const char *path, int may_be_directory, int may_recurse,
+		      struct stat *status)
 {
 	if (stat(path, status)) {
 		tl_error("%s: cannot open: %s", path, strerror(errno));
 		return -1;
 	}
 	if (!may_be_directory && S_ISDIR(status->st_mode)) {
-		tl_error("%s: is a directory (-r loads the files in it)", path);
+		tl_error("%s: is a directory%s", path,
+			 may_recurse ? " (-r loads the files in it)" : "");
 		return -1;
 	}
 	if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS)) {
@@ -330,7 +332,7 @@ static int check_operand(const char *path, const struct in_files_options *option
 		*unknown = 1;
 		return check_format(path, format, &options->columns);
 	}
-	if (check_path(path, options->recursive, &status))
+	if (check_path(path, options->recursive, options->may_recurse, &status))
 		return -1;
 	if (S_ISDIR(status.st_mode) && !format)
 		format = &in_format_text;
@@ -360,7 +362,7 @@ int in_files_check(const struct in_files_options *options, uint64_t *total_bytes
 	for (i = 0; i < options->lists.n; i++)
 		if (check_format(options->lists.at[i], format, &options->columns) ||
 		    (strcmp(options->lists.at[i], "-") != 0 &&
-		     check_path(options->lists.at[i], 0, &status)))
+		     check_path(options->lists.at[i], 0, 0, &status)))
 			return -1;
 	if (!unknown)
 		*total_bytes = bytes;

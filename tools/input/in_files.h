@@ -18,6 +18,7 @@ struct in_files_options {
 	size_t n_operands;
 	struct tl_strings lists; /* --files-from; the list itself is owned */
 	int nul_lists;           /* -0: names in lists end with a NUL byte */
+	int may_recurse;         /* the program has -r, which may be advised */
 	int recursive;           /* -r: operands may be directories */
 	int hidden;              /* --hidden: in these, names that begin with a dot, too */
 	const struct in_format *format; /* of everything; NULL = operands by name, rest text */

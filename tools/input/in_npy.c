@@ -185,7 +185,7 @@ static enum in_result expect_end(struct in_reader *reader)
 	case IN_FATAL:
 		return in_fail(reader, IN_FATAL, "%s", reader->lines.source.reason);
 	default:
-		return in_fail(reader, IN_FATAL, "goes on at byte %llu, behind the last number",
+		return in_fail(reader, IN_FATAL, "goes on at byte %llu, after the last number",
 			       (unsigned long long)in_lines_offset(&reader->lines));
 	}
 }

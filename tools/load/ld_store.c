@@ -49,7 +49,7 @@ static int reject(struct ld_run *run, const struct ld_item *item, const char *re
 	if (ld_report_too_many(report))
 		return fail_too_many(run);
 	if (report->rejected == LD_HOPELESS && run->mark.total == LD_HOPELESS)
-		return tl_error("the first 1,000 rows were all rejected, this one because: %s; "
+		return tl_error("the first 1,000 rows were all rejected, the last one because: %s; "
 				"nothing was stored",
 				reason);
 	return 0;
