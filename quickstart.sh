@@ -65,7 +65,7 @@ awk -F '\t' 'NR == FNR { n[$1]++; next } $1 != $5 { print n[$1] "\t" $0 }' \
 	function name(path) { sub("/copyright$", "", path); sub(".*/", "", path); return path }
 	$2 in shown && $2 != group || $6 in shown { next }
 	$2 != group { if (groups == 8) exit; groups++; group = $2; shown[group] = 1; print name(group) }
-	{ printf "    %-40s %2d bits, weight %s\n", name($6), $5, $7; shown[$6] = 1 }
+	{ printf "    %-40s %2d bit%s weight %s\n", name($6), $5, $5 == 1 ? ", " : "s,", $7; shown[$6] = 1 }
 	END { if (!groups) print "none on this machine" }'
 
 sudo=

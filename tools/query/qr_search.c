@@ -364,7 +364,7 @@ static const struct tl_option rows[] = {
 	{ TL_GROUP(in_columns_rows, struct search, columns) },
 	{ 0, "features-by", "NAME", TL_TEXT(struct search, features_by),
 	  .help = "who made the features of the queries",
-	  .more = "Who made features of -F features or jsonl, if the index was told." },
+	  .more = "Who made features of -F features or jsonl, if the index has a name for that." },
 	{ TL_GROUP(qr_ask_rows, struct search, ask) },
 	{ 0, "explain", NULL, TL_FLAG(struct search, explains),
 	  .help = "how each query is looked up, and what that took",
@@ -435,8 +435,9 @@ static const struct tl_option rows[] = {
 	{ TL_EXAMPLE("simidx-query dump index | simidx-query search -F dump index -",
 		     "All near documents of each document of the index.") },
 	{ TL_SECTION("Exit status") },
-	{ TL_PARAGRAPH("0: something matched. 1: nothing matched. 2: trouble, also with only one query, "
-		       "which is told with its file and line while the others are answered.") },
+	{ TL_PARAGRAPH("0: something matched. 1: nothing matched. 2: trouble, even if with "
+		       "one query alone; the message names its file and line, and the others are "
+		       "answered.") },
 	{ 0 },
 };
 
