@@ -22,7 +22,7 @@ chmod 644 index/*
 before=$(cat index/* | cksum)
 run 2 as_nobody search index 00000000000000aa
 says 'simidx-query: index: '
-says 'open it as static'
+says 'simidx-query --static'
 run 0 as_nobody --static search index 00000000000000aa
 output <<'END'
 00000000000000aa	0	00000000000000aa	0	
