@@ -72,6 +72,8 @@ END
 printf 'fp\n00000000000000aa\n' >named.csv
 run 1 "$load" -q named named.csv
 says 'found one column; line 1 looks like a header: --header'
+run 1 "$load" -q named -F csv - <<<ffff
+says 'found one column; for fingerprints alone: --fp-field 1'
 # A bad row is no header because it comes first.
 for row in x1,00000000000000aa 1x,fingerprint 1,00000000000000aa,x,y; do
 	run 1 "$load" -q named -F csv - <<<"$row"

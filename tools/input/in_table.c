@@ -4,6 +4,7 @@
 #include "input/in_table.h"
 
 #include "common/tl_escape.h"
+#include "common/tl_fp.h"
 #include "common/tl_number.h"
 
 #include <stdio.h>
@@ -191,12 +192,26 @@ static int may_be_name(const struct in_field *field)
 	return c == '_' || c >= 0x80 || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-/* The first row was rejected: say so if that is because it names the columns. */
+/* Whether a row has a fingerprint and nothing else. */
+static int is_bare(const struct in_reader *reader, const struct fields *fields)
+{
+	char reason[256];
+	uint64_t fp;
+
+	return !fields->fp.data && fields->id.data &&
+	       !tl_parse_encoded(reader->columns->encoding, fields->id.data, fields->id.size,
+				 reader->bits, "", &fp, reason, sizeof(reason));
+}
+
+/* The first row was rejected: say what helps if it names the columns, or has one alone. */
 static void suspect_header(struct in_reader *reader, const struct fields *fields)
 {
 	size_t n = strlen(reader->reason);
 
-	if (fields->id.size + fields->fp.size > 0 && may_be_name(&fields->id) &&
+	if (is_bare(reader, fields))
+		snprintf(reader->reason + n, sizeof(reader->reason) - n,
+			 "; for fingerprints alone: --fp-field 1");
+	else if (fields->id.size + fields->fp.size > 0 && may_be_name(&fields->id) &&
 	    may_be_name(&fields->fp))
 		snprintf(reader->reason + n, sizeof(reader->reason) - n,
 			 "; line 1 looks like a header: --header");
