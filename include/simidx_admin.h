@@ -80,9 +80,10 @@ typedef struct simidx_table_info {
 	uint64_t overflow_pages; /**< of these, pages that hold one block each */
 	uint64_t bytes_used; /**< bytes of the entries themselves, without padding */
 	uint64_t digest;     /**< sum of the hashes of its entries; 0 where there is none */
+	uint64_t prefix_mask; /**< the bits of a fingerprint that are the prefix; 0 as prefix_bits */
 } simidx_table_info;
 
-#define SIMIDX_TABLE_INFO_INIT { sizeof(simidx_table_info), NULL, 0, 0, 0, 0, 0, 0, 0 }
+#define SIMIDX_TABLE_INFO_INIT { sizeof(simidx_table_info), NULL, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Describe sub-database number `i`, counted from 0: the permuted tables first.

@@ -266,6 +266,7 @@ tool_tests = \
 	tests/tool/search_stream.sh \
 	tests/tool/search_weights.sh \
 	tests/tool/similar.sh \
+	tests/tool/skew.sh \
 	tests/tool/static.sh \
 	tests/tool/stop.sh \
 	tests/tool/terminal.sh \

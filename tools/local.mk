@@ -133,6 +133,8 @@ tools_libquery_a_SOURCES = \
 	tools/query/qr_similar.c \
 	tools/query/qr_similar.h \
 	tools/query/qr_similar_print.c \
+	tools/query/qr_skew.c \
+	tools/query/qr_skew.h \
 	tools/query/qr_stats.c \
 	tools/query/qr_stats.h \
 	tools/query/qr_verify.c

@@ -120,6 +120,7 @@ static int describe_number(simidx *index, const sx_snapshot *s, unsigned i,
 	if (i < n) {
 		table = &t->permuted[i];
 		out->prefix_bits = index->plan.table[i].prefix_bits;
+		out->prefix_mask = index->plan.table[i].prefix_mask;
 		out->digest = s->header.table[i].digest;
 	} else {
 		other = sx_has_ids(index) ? i - n : FRESH;

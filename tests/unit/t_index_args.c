@@ -187,6 +187,7 @@ START_TEST(test_info_of_all_tables)
 		ck_assert_sx(simidx_get_table_info(index, i, &t, &sxt_err), SIMIDX_OK);
 		ck_assert_str_eq(t.name, without ? bare[i] : names[i]);
 		ck_assert_uint_eq(t.prefix_bits, i < 4 ? 16 : 0);
+		ck_assert_uint_eq(t.prefix_mask, i < 4 ? 0xffffULL << (48 - 16 * i) : 0);
 		ck_assert_uint_eq(t.entries, is_label || is_fresh ? 0 : 5);
 		ck_assert_uint_eq(t.keys, is_label || is_fresh ? 0 : 1);
 		ck_assert_uint_eq(t.overflow_pages, t.keys);

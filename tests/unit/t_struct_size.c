@@ -30,7 +30,7 @@ T_ENDS_WITH(simidx_doc, reserved);
 T_ENDS_WITH(simidx_loader_options, ctx);
 T_ENDS_WITH(simidx_loader_report, spill_bytes);
 T_ENDS_WITH(simidx_info, snapshot);
-T_ENDS_WITH(simidx_table_info, digest);
+T_ENDS_WITH(simidx_table_info, prefix_mask);
 T_ENDS_WITH(simidx_explanation, looked_up);
 T_ENDS_WITH(simidx_prediction, microseconds);
 T_ENDS_WITH(simidx_verify_report, problems);

@@ -142,8 +142,19 @@ static void put_figure(struct tl_json *json, const char *key, double value)
 		tl_json_real(json, key, value);
 }
 
-static void put_table(struct tl_json *json, const struct qr_table *table, uint64_t page_bytes)
+static void put_crowd(struct tl_json *json, const struct qr_crowd *crowd, const char *what,
+		      unsigned bits)
 {
+	tl_json_open(json, "fullest", '{');
+	qr_json_fingerprint(json, "fp", crowd->fp, bits);
+	tl_json_unsigned(json, what, crowd->n);
+	tl_json_close(json, '}');
+}
+
+static void put_table(struct tl_json *json, const struct qr_table *table,
+		      const struct qr_crowd *fullest, const simidx_info *index)
+{
+	uint64_t page_bytes = index->page_bytes;
 	const simidx_table_info *info = &table->info;
 
 	tl_json_open(json, NULL, '{');
@@ -158,10 +169,13 @@ static void put_table(struct tl_json *json, const struct qr_table *table, uint64
 	put_figure(json, "bytes_per_entry", qr_bytes_per_entry(info, page_bytes));
 	put_figure(json, "fill", qr_table_fill(info, page_bytes));
 	qr_json_fingerprint(json, "digest", info->digest, 64);
+	if (fullest && fullest->n)
+		put_crowd(json, fullest, "fingerprints", index->bits);
 	tl_json_close(json, '}');
 }
 
-int qr_json_stats(const struct qr_context *ctx, const struct qr_table *tables, size_t n)
+int qr_json_stats(const struct qr_context *ctx, const struct qr_table *tables, size_t n,
+		  const struct qr_skew *skew)
 {
 	struct tl_json json = { .out = stdout };
 
@@ -171,8 +185,10 @@ int qr_json_stats(const struct qr_context *ctx, const struct qr_table *tables, s
 	put_figure(&json, "limit_bits", qr_limit_bits(ctx->info.bits, ctx->info.distinct));
 	tl_json_open(&json, "tables", '[');
 	for (size_t i = 0; i < n; i++)
-		put_table(&json, &tables[i], ctx->info.page_bytes);
+		put_table(&json, &tables[i], skew ? &skew->range[i] : NULL, &ctx->info);
 	tl_json_close(&json, ']');
+	if (skew && skew->distinct)
+		put_crowd(&json, &skew->fingerprint, "documents", ctx->info.bits);
 	return end_line(&json);
 }
 

@@ -14,6 +14,7 @@
 #include "query/qr_explain.h"
 #include "query/qr_plan.h"
 #include "query/qr_print.h"
+#include "query/qr_skew.h"
 #include "query/qr_stats.h"
 
 /** A member that is a fingerprint. */
@@ -34,8 +35,9 @@ int qr_json_predictions(const struct qr_plan_request *request, const simidx_pred
 /** A stored document, as simidx-load takes it back. */
 int qr_json_document(const struct qr_context *ctx, const simidx_match *document);
 
-/** What an index is and holds. */
-int qr_json_stats(const struct qr_context *ctx, const struct qr_table *tables, size_t n);
+/** What an index is and holds; `skew` may be NULL. */
+int qr_json_stats(const struct qr_context *ctx, const struct qr_table *tables, size_t n,
+		  const struct qr_skew *skew);
 
 /** Something that verify found. */
 int qr_json_problem(const char *table, const char *text);
