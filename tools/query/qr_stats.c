@@ -193,13 +193,15 @@ static void print_skew(const struct qr_context *ctx, const struct qr_skew *skew,
 	if (!skew->distinct)
 		printf("none\n");
 	else
-		printf("%-8s  %0*" PRIx64 "  %s documents\n", "-", digits, skew->fingerprint.fp,
-		       tl_term_count(text, skew->fingerprint.n));
+		printf("%-8s  %0*" PRIx64 "  %s document%s\n", "-", digits, skew->fingerprint.fp,
+		       tl_term_count(text, skew->fingerprint.n),
+		       skew->fingerprint.n == 1 ? "" : "s");
 	for (size_t i = 0; i < n; i++) {
 		if (!skew->range[i].n)
 			continue;
-		printf("%-8s  %0*" PRIx64 "  %s fingerprints", tables[i].name, digits,
-		       skew->range[i].fp, tl_term_count(text, skew->range[i].n));
+		printf("%-8s  %0*" PRIx64 "  %s fingerprint%s", tables[i].name, digits,
+		       skew->range[i].fp, tl_term_count(text, skew->range[i].n),
+		       skew->range[i].n == 1 ? "" : "s");
 		printf(", evenly spread %.3g\n",
 		       ldexp((double)skew->distinct, -(int)tables[i].info.prefix_bits));
 	}
