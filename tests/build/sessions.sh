@@ -37,6 +37,10 @@ in_terminal() { # COMMAND WORD...
 	NO_COLOR=1 script -qec "stty cols 80; $*" /dev/null | tr -d '\r'
 }
 
+has_terminal() {
+	script -qec true /dev/null </dev/null >/dev/null 2>&1
+}
+
 # Make NUMBER.command, NUMBER.wanted and NUMBER.line of each command, and refuse what would not run.
 extract() { # DOCUMENT
 	awk -v to="$tmp/steps/" -v dir="$tmp/dir/" '
@@ -102,6 +106,10 @@ run() { # DOCUMENT
 	[ -e "$2" ] || { echo "$1: no sessions" && return 0; }
 	for step in "${@:2}"; do
 		step=${step%.command}
+		if grep -q '^in_terminal ' "$step.command" && ! has_terminal; then
+			echo "$1:$(cat "$step.line"): not run: no pseudo-terminal is to be had"
+			continue
+		fi
 		eval "(exit $last); $(cat "$step.command")" >"$step.got" 2>&1 </dev/null
 		last=$?
 		printf -v next '%s/%03d.command' "${step%/*}" $((10#${step##*/} + 1))

@@ -6,6 +6,7 @@
 # it goes into a pipe.
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
 command -v script >/dev/null || skip 'no script(1) to make a terminal'
+script -qec true /dev/null </dev/null >/dev/null 2>&1 || skip 'no pseudo-terminal is to be had'
 export TERM=xterm SHELL=/bin/sh
 unset NO_COLOR
 
