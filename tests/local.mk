@@ -37,8 +37,10 @@ TEST_EXTENSIONS = .sh
 # where calls of the library are made to fail
 
 if ENABLE_TESTS
-check_PROGRAMS += tests/unit/run tests/fault/exchanged tests/fault/merge_kill tests/fault/no_memory
-TESTS += tests/unit/run tests/fault/exchanged tests/fault/merge_kill tests/fault/no_memory
+check_PROGRAMS += tests/unit/run tests/fault/exchanged tests/fault/failed_write \
+	tests/fault/merge_kill tests/fault/no_memory
+TESTS += tests/unit/run tests/fault/exchanged tests/fault/failed_write tests/fault/merge_kill \
+	tests/fault/no_memory
 endif
 
 if CHECK_IS_MISSING
@@ -172,6 +174,11 @@ tests_fault_exchanged_SOURCES = tests/fault/exchanged.c
 tests_fault_exchanged_CPPFLAGS = $(tests_cppflags)
 tests_fault_exchanged_LDFLAGS = $(tests_ldflags) -Wl,--wrap=sx_file_check_open,--wrap=sx_store_lock
 tests_fault_exchanged_LDADD = $(tests_libs)
+
+tests_fault_failed_write_SOURCES = tests/fault/failed_write.c
+tests_fault_failed_write_CPPFLAGS = $(tests_cppflags)
+tests_fault_failed_write_LDFLAGS = $(tests_ldflags)
+tests_fault_failed_write_LDADD = $(tests_libs)
 
 tests_fault_merge_kill_SOURCES = tests/fault/merge_kill.c
 tests_fault_merge_kill_CPPFLAGS = $(tests_cppflags)

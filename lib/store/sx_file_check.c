@@ -21,7 +21,7 @@ enum meta_kind {
 	META_MISSING, /* the file ends before it */
 	META_NOT,     /* no magic number */
 	META_FOREIGN, /* a magic number, but not of this LMDB on this machine */
-	META_BAD      /* of this LMDB, with impossible contents */
+	META_BAD      /* of this LMDB, but its page is not marked as a meta page */
 };
 
 /* File systems on which locks or maps are not coherent between machines or processes. */
@@ -110,44 +110,65 @@ static int has_foreign_magic(const sx_lmdb_meta *meta)
 	return 0;
 }
 
+/* What LMDB asks of both pages, or it does not open the file. No commit changes any of it. */
+static enum meta_kind classify(const sx_lmdb_meta *meta)
+{
+	if (meta->magic != SX_LMDB_MAGIC)
+		return has_foreign_magic(meta) ? META_FOREIGN : META_NOT;
+	if (meta->format != SX_LMDB_FORMAT || meta->free_pages.page_size != sx_file_check_page_size())
+		return META_FOREIGN;
+	return meta->header.flags & SX_LMDB_IS_META ? META_GOOD : META_BAD;
+}
+
+static int read_meta(int fd, off_t at, sx_lmdb_meta *meta, enum meta_kind *kind)
+{
+	ssize_t got;
+
+	memset(meta, 0, sizeof(*meta));
+	got = pread(fd, meta, sizeof(*meta), at);
+	if (got < 0)
+		return errno;
+	*kind = classify(meta);
+	if ((size_t)got < sizeof(*meta) && (at > 0 || meta->magic == SX_LMDB_MAGIC))
+		*kind = META_MISSING;
+	return 0;
+}
+
 static int is_root(uint64_t root, uint64_t last_page)
 {
 	return root == SX_LMDB_NO_PAGE || root <= last_page;
 }
 
-static enum meta_kind classify(const sx_lmdb_meta *meta)
+/* Transaction N is written to page N % 2, and LMDB looks for it there. */
+static int is_possible(const sx_lmdb_meta *meta, int page)
 {
 	uint64_t last = meta->last_page;
 
-	if (meta->magic != SX_LMDB_MAGIC)
-		return has_foreign_magic(meta) ? META_FOREIGN : META_NOT;
-	if (meta->format != SX_LMDB_FORMAT || meta->free_pages.page_size != sx_file_check_page_size())
-		return META_FOREIGN;
-	if (!(meta->header.flags & SX_LMDB_IS_META) || last < 1 || last >= SX_LMDB_MAX_PAGES ||
-	    !is_root(meta->free_pages.root, last) || !is_root(meta->tables.root, last))
-		return META_BAD;
-	return META_GOOD;
+	return last >= 1 && last < SX_LMDB_MAX_PAGES && is_root(meta->free_pages.root, last) &&
+	       is_root(meta->tables.root, last) && meta->txn < SX_LMDB_MAX_TXN &&
+	       meta->txn % 2 == (uint64_t)page;
 }
 
 /*
- * Read and classify a meta page. A writer may be at it, and then half of the old and half of
- * the new one look bad, so it is read again. Returns 0, or an errno.
+ * Read both meta pages, and find out which counts: the one that LMDB uses. What the other one
+ * says does not matter. When the write of a meta page fails, LMDB writes the new roots with the
+ * old transaction number and the old last page into it; the next commit replaces that.
+ *
+ * A writer may be at one of them, and then half of the old and half of the new one may look
+ * impossible, so they are read again. Returns 0, or an errno.
  */
-static int read_meta(int fd, off_t at, sx_lmdb_meta *meta, enum meta_kind *kind)
+static int read_metas(int fd, sx_lmdb_meta meta[2], enum meta_kind kind[2], int *which)
 {
-	int tries = 0;
-	ssize_t got;
+	int e, tries = 0;
 
 	do {
-		memset(meta, 0, sizeof(*meta));
-		got = pread(fd, meta, sizeof(*meta), at);
-		if (got < 0)
-			return errno;
-		*kind = classify(meta);
-	} while (*kind == META_BAD && ++tries < META_TRIES);
-	if ((size_t)got < sizeof(*meta) && (at > 0 || meta->magic == SX_LMDB_MAGIC))
-		*kind = META_MISSING;
-	return 0;
+		e = read_meta(fd, 0, &meta[0], &kind[0]);
+		if (!e)
+			e = read_meta(fd, (off_t)sx_file_check_page_size(), &meta[1], &kind[1]);
+		*which = meta[0].txn < meta[1].txn;
+	} while (!e && kind[0] == META_GOOD && kind[1] == META_GOOD &&
+		 !is_possible(&meta[*which], *which) && ++tries < META_TRIES);
+	return e;
 }
 
 static int fail_kinds(const char *dir, enum meta_kind first, enum meta_kind second,
@@ -181,11 +202,9 @@ int sx_file_check_data(const char *dir, int fd, simidx_error *err)
 	enum meta_kind kind[2];
 	sx_lmdb_meta meta[2];
 	struct stat st;
-	int e;
+	int e, which;
 
-	e = read_meta(fd, 0, &meta[0], &kind[0]);
-	if (!e)
-		e = read_meta(fd, (off_t)page_size, &meta[1], &kind[1]);
+	e = read_metas(fd, meta, kind, &which);
 	/* After the pages, because a writer makes the file longer before it says so in them. */
 	if (!e && fstat(fd, &st))
 		e = errno;
@@ -195,8 +214,12 @@ int sx_file_check_data(const char *dir, int fd, simidx_error *err)
 		need = 2 * page_size;
 	else if (kind[0] != META_GOOD || kind[1] != META_GOOD)
 		return fail_kinds(dir, kind[0], kind[1], &meta[0], err);
+	else if (!is_possible(&meta[which], which))
+		return sx_fail(err, SIMIDX_E_CORRUPT,
+			       "%s/" SX_DATA_NAME ": the %s header page, which counts, is damaged",
+			       dir, which ? "second" : "first");
 	else
-		need = (meta[meta[0].txn > meta[1].txn ? 0 : 1].last_page + 1) * page_size;
+		need = (meta[which].last_page + 1) * page_size;
 	if ((uint64_t)st.st_size < need)
 		return sx_fail(err, SIMIDX_E_CORRUPT,
 			       "%s/" SX_DATA_NAME ": cut short: %ju of %ju bytes", dir,

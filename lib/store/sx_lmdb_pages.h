@@ -19,6 +19,7 @@
 #define SX_LMDB_IS_META 0x08         /* flag of a page */
 #define SX_LMDB_NO_PAGE UINT64_MAX   /* the root of an empty tree */
 #define SX_LMDB_MAX_PAGES ((uint64_t)1 << 47)
+#define SX_LMDB_MAX_TXN ((uint64_t)1 << 62) /* no file ever gets there */
 #define SX_LMDB_MAX_PAGE_SIZE 32768
 
 /*
