@@ -212,7 +212,17 @@ static unsigned char *encode_col(const uint64_t *col, size_t n, uint64_t min, un
 	return at;
 }
 
-void sx_block_encode(const sx_rows *rows, size_t from, size_t n, void *value, size_t size)
+/* Whether no key is below the one before it. The loop has no branch, so the compiler vectorizes it. */
+static int ascend(const uint64_t *key, size_t n)
+{
+	int ok = 1;
+
+	for (size_t i = 1; i < n; i++)
+		ok &= key[i - 1] <= key[i];
+	return ok;
+}
+
+int sx_block_encode(const sx_rows *rows, size_t from, size_t n, void *value, size_t size)
 {
 	const uint64_t *key = rows->key + from;
 	unsigned char *data = value, *at;
@@ -220,6 +230,9 @@ void sx_block_encode(const sx_rows *rows, size_t from, size_t n, void *value, si
 	size_t bytes, n_words;
 	unsigned width;
 
+	/* A key below the first one would have its bit before the bitmap. */
+	if (!ascend(key, n))
+		return -1;
 	spans_extend(&s, rows, from, n);
 	width = best_width(key, n, &bytes);
 	n_words = (bytes - n * width) / 8;
@@ -232,4 +245,5 @@ void sx_block_encode(const sx_rows *rows, size_t from, size_t n, void *value, si
 				sx_bytes_for(s.max[c] - s.min[c]), at);
 	memset(at, 0, size - (size_t)(at - data));
 	sx_store_le32(data, (uint32_t)sx_hash(data + SX_BLOCK_SHAPE_AT, size - SX_BLOCK_SHAPE_AT));
+	return 0;
 }

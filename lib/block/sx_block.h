@@ -95,8 +95,10 @@ size_t sx_block_bytes(const sx_rows *rows, size_t from, size_t n);
 /**
  * Encode rows [from, from + n), 1 <= n <= sx_block_fit(rows, from, size), into a value of
  * exactly `size` bytes: padded with zeros, checksum included.
+ *
+ * @return 0, or -1 if the keys do not ascend: nothing is written
  */
-void sx_block_encode(const sx_rows *rows, size_t from, size_t n, void *value, size_t size);
+int sx_block_encode(const sx_rows *rows, size_t from, size_t n, void *value, size_t size);
 
 /**
  * Look at a value as a block with `n_cols` columns.

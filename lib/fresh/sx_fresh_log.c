@@ -85,7 +85,7 @@ int sx_fresh_log_read(sx_txn *txn, const sx_table *log, uint64_t first, uint64_t
 
 	if (first >= end)
 		return SIMIDX_OK;
-	rc = sx_table_walk_begin(&walk, txn, log, 0, &from, err);
+	rc = sx_table_walk_begin(&walk, txn, log, &from, err);
 	while (!rc && first < end) {
 		rc = sx_table_walk_next(&walk, err);
 		if (!rc)

@@ -64,7 +64,7 @@ enum { POSTINGS = SX_COUNT_POSTINGS, DOCS = SX_COUNT_DOCS, FRESH, LABELS, BY_LAB
 static int measure(sx_txn *txn, const sx_table *table, simidx_table_info *out, simidx_error *err)
 {
 	sx_table_walk walk;
-	int rc = sx_table_walk_begin(&walk, txn, table, 0, NULL, err);
+	int rc = sx_table_walk_begin(&walk, txn, table, NULL, err);
 
 	while (!rc && !(rc = sx_table_walk_next(&walk, err))) {
 		out->entries += walk.rows.n;

@@ -88,7 +88,7 @@ static int read_table(struct verify *v, const sx_table *table, struct tally *tal
 	simidx_error local = { 0 };
 	uint64_t last_fp = 0;
 	sx_table_walk walk;
-	int rc = sx_table_walk_begin(&walk, v->snapshot.txn, table, 1, NULL, v->err);
+	int rc = sx_table_walk_begin(&walk, v->snapshot.txn, table, NULL, v->err);
 
 	while (!rc) {
 		sx_err_clear(&local);

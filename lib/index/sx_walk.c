@@ -94,7 +94,7 @@ int simidx_walk_open(simidx *index, simidx_walk **out, simidx_error *err)
 	if (!rc)
 		rc = load_fresh(w, err);
 	if (!rc)
-		rc = sx_table_walk_begin(&w->table, w->snapshot.txn, table, 0, NULL, err);
+		rc = sx_table_walk_begin(&w->table, w->snapshot.txn, table, NULL, err);
 	if (!rc && index->flags & SIMIDX_CREATE_FP2)
 		rc = sx_cursor_open(w->snapshot.txn, index->tables.postings.dbi, &w->postings, err);
 	if (rc)
@@ -112,7 +112,7 @@ int sx_walk_rewind(simidx_walk *w, simidx_error *err)
 	w->at = 0;
 	w->fresh_at = 0;
 	w->table_ended = 0;
-	return sx_table_walk_begin(&w->table, w->snapshot.txn, table, 0, NULL, err);
+	return sx_table_walk_begin(&w->table, w->snapshot.txn, table, NULL, err);
 }
 
 int sx_walk_label(simidx_walk *w, uint64_t id, sx_slice *label, simidx_error *err)

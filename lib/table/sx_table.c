@@ -99,6 +99,48 @@ int sx_table_damaged(const sx_table *table, sx_slice key, const char *what, simi
 		       table->layout == SIMIDX_LAYOUT_BLOCKS ? "block" : "row", hex, what);
 }
 
+int sx_table_block_decode(const sx_table *table, sx_slice key, sx_slice value, sx_rows *rows,
+			  size_t *used, simidx_error *err)
+{
+	sx_block block;
+	const char *wrong = sx_block_open(&block, value.data, value.size, table->n_cols);
+
+	if (!wrong && !sx_block_is_intact(&block))
+		wrong = "checksum mismatch";
+	if (!wrong && sx_rows_reserve(rows, block.n))
+		return sx_fail_nomem(err);
+	if (!wrong)
+		wrong = sx_block_decode(&block, 0, block.n, rows);
+	if (wrong)
+		return sx_table_damaged(table, key, wrong, err);
+	if (used)
+		*used = block.used;
+	return SIMIDX_OK;
+}
+
+int sx_table_check_order(const sx_table *table, sx_slice key, const sx_rows *rows,
+			 const sx_sort_key *before, sx_sort_key *fence, simidx_error *err)
+{
+	sx_sort_key last = before ? *before : (sx_sort_key){ 0, 0 };
+	int has_last = before != NULL;
+
+	if (sx_table_sort_key(table, key, fence))
+		return sx_table_damaged(table, key, "its key is not one of this table's", err);
+	for (size_t i = 0; i < rows->n; i++) {
+		sx_sort_key here = sx_sort_key_of(table, rows, i);
+
+		if (has_last && sx_sort_key_cmp(here, last) <= 0)
+			return sx_table_damaged(table, key, "its entries are out of order", err);
+		last = here;
+		has_last = 1;
+	}
+	if (sx_sort_key_cmp(last, *fence) > 0)
+		return sx_table_damaged(table, key, "an entry lies behind its key", err);
+	if (table->kind == SX_TABLE_PERMUTED && last.key & ~sx_low_bits(table->perm->bits))
+		return sx_table_damaged(table, key, "an entry is too wide", err);
+	return SIMIDX_OK;
+}
+
 int sx_table_row_decode(const sx_table *table, sx_slice key, sx_slice value, sx_rows *rows,
 			simidx_error *err)
 {

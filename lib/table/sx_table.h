@@ -75,6 +75,26 @@ uint64_t sx_table_row_hash(const sx_table *table, const sx_rows *rows, size_t i)
 /** SIMIDX_E_CORRUPT with the table's name and the key that `what` was seen at. */
 int sx_table_damaged(const sx_table *table, sx_slice key, const char *what, simidx_error *err);
 
+/**
+ * Decode a block of the blocks layout, whose checksum must be right, and append its rows.
+ *
+ * @param used  if not NULL: bytes of the block without padding
+ * @return SIMIDX_OK; SIMIDX_E_CORRUPT, which names the table and the key; SIMIDX_E_NOMEM
+ */
+int sx_table_block_decode(const sx_table *table, sx_slice key, sx_slice value, sx_rows *rows,
+			  size_t *used, simidx_error *err);
+
+/**
+ * Check that rows stand where their store key says: they ascend, come after the store key before
+ * theirs and not after their own, and permuted values have no more bits than a fingerprint.
+ *
+ * @param before  the place of the store key before; NULL = these are the first rows
+ * @param fence   set to the place of `key`; may be the same variable as `before`
+ * @return SIMIDX_OK; SIMIDX_E_CORRUPT, which names the table and the key
+ */
+int sx_table_check_order(const sx_table *table, sx_slice key, const sx_rows *rows,
+			 const sx_sort_key *before, sx_sort_key *fence, simidx_error *err);
+
 /** Decode a row of the rows layout and append it to rows. */
 int sx_table_row_decode(const sx_table *table, sx_slice key, sx_slice value, sx_rows *rows,
 			simidx_error *err);

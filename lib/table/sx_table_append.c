@@ -54,6 +54,11 @@ static int write_rows(sx_append *a, simidx_error *err)
 	return SIMIDX_OK;
 }
 
+static int out_of_order(const sx_append *a, simidx_error *err)
+{
+	return sx_fail(err, SIMIDX_E_CORRUPT, "table %s: entries out of order", a->table->name);
+}
+
 /* Cut blocks while more rows than one block takes are left, or to the last row. */
 static int write_blocks(sx_append *a, int all, simidx_error *err)
 {
@@ -64,7 +69,8 @@ static int write_blocks(sx_append *a, int all, simidx_error *err)
 		size_t n = sx_block_fit(&a->rows, from, budget);
 		int rc;
 
-		sx_block_encode(&a->rows, from, n, a->value, a->table->block_size);
+		if (sx_block_encode(&a->rows, from, n, a->value, a->table->block_size))
+			return out_of_order(a, err);
 		rc = put(a, sx_sort_key_of(a->table, &a->rows, from + n - 1), a->table->block_size,
 			 err);
 		if (rc)
@@ -116,8 +122,7 @@ static int take(sx_append *a, size_t from, simidx_error *err)
 	for (size_t i = from + 1; i < a->rows.n; i++)
 		ok &= ascends(a, i);
 	if (!ok)
-		return sx_fail(err, SIMIDX_E_CORRUPT, "table %s: entries out of order",
-			       a->table->name);
+		return out_of_order(a, err);
 	a->count += a->rows.n - from;
 	a->last = sx_sort_key_of(a->table, &a->rows, a->rows.n - 1);
 	if (a->table->kind == SX_TABLE_NUMBERS)

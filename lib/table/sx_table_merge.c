@@ -33,6 +33,7 @@ struct merge {
 	/* the block that is being merged */
 	unsigned char key[SX_TABLE_MAX_KEY];
 	size_t key_size; /* 0: there is none, all goes after the last one */
+	sx_sort_key fence; /* the place of its key; of the last one that there was, after a carry */
 	int open_end;    /* it is the last one, and takes all that follows */
 	int cut;         /* more changes belong to it than one round takes */
 	/* the one after it */
@@ -67,26 +68,59 @@ static int peek_next(struct merge *m)
 	return SIMIDX_OK;
 }
 
-/* Take the block that the cursor found as the one to merge. */
-static int load_block(struct merge *m, sx_slice key, sx_slice value)
+/*
+ * The place of the key before the block that the cursor is at: the last rows of that block are what
+ * this one's come after. Where they are carried into this one, its key is gone already.
+ */
+static int find_before(struct merge *m, int *has_before, sx_sort_key *before)
 {
-	sx_block block;
-	const char *wrong = sx_block_open(&block, value.data, value.size, m->table->n_cols);
+	sx_slice key, value;
+	int rc;
 
-	if (!wrong && key.size > SX_TABLE_MAX_KEY)
-		wrong = "its key is too long";
-	if (!wrong && !sx_block_is_intact(&block))
-		wrong = "checksum mismatch";
+	*has_before = 1;
+	*before = m->fence;
+	if (m->carry.n)
+		return SIMIDX_OK;
+	rc = sx_cursor_prev(m->cursor, &key, &value, m->err);
+	*has_before = rc == SIMIDX_OK;
+	if (!rc && sx_table_sort_key(m->table, key, before))
+		return sx_table_damaged(m->table, key, "its key is not one of this table's", m->err);
+	if (!rc)
+		rc = sx_cursor_next(m->cursor, &key, &value, m->err);
+	else if (rc == SIMIDX_E_END)
+		rc = sx_cursor_first(m->cursor, &key, &value, m->err);
+	return rc;
+}
+
+/*
+ * Take the block that the cursor found for a place as the one to merge. Nothing of it is used
+ * before it is known to be sound and to stand where it should: what is written from it gets a
+ * checksum of its own, and would hide the damage for ever.
+ */
+static int load_block(struct merge *m, sx_slice key, sx_slice value, sx_sort_key place)
+{
+	sx_sort_key before;
+	int has_before, rc;
+
 	m->old.n = 0;
-	if (!wrong && sx_rows_reserve(&m->old, block.n))
-		return sx_fail_nomem(m->err);
-	if (!wrong)
-		wrong = sx_block_decode(&block, 0, block.n, &m->old);
-	if (wrong)
-		return sx_table_damaged(m->table, key, wrong, m->err);
+	if (key.size > sizeof(m->key))
+		return sx_table_damaged(m->table, key, "its key is too long", m->err);
 	memcpy(m->key, key.data, key.size);
 	m->key_size = key.size;
-	return SIMIDX_OK;
+	rc = sx_table_block_decode(m->table, key, value, &m->old, NULL, m->err);
+	if (!rc)
+		rc = find_before(m, &has_before, &before);
+	if (!rc)
+		rc = sx_table_check_order(m->table, (sx_slice){ m->key, m->key_size }, &m->old,
+					  has_before ? &before : NULL, &m->fence, m->err);
+	/* A tree of keys that are out of order leads to a wrong block. */
+	if (!rc && m->open_end != (sx_sort_key_cmp(place, m->fence) > 0))
+		return sx_table_damaged(m->table, (sx_slice){ m->key, m->key_size },
+					"its key is out of order", m->err);
+	if (!rc && has_before && !m->carry.n && sx_sort_key_cmp(place, before) <= 0)
+		return sx_table_damaged(m->table, (sx_slice){ m->key, m->key_size },
+					"the key before it is out of order", m->err);
+	return rc;
 }
 
 /*
@@ -111,7 +145,7 @@ static int find_block(struct merge *m)
 	if (rc == SIMIDX_E_END)
 		return SIMIDX_OK;
 	if (!rc)
-		rc = load_block(m, key, value);
+		rc = load_block(m, key, value, from);
 	if (!rc && !m->open_end)
 		rc = peek_next(m);
 	return rc;
@@ -142,15 +176,11 @@ static int merge_rows(struct merge *m)
 {
 	const sx_table *table = m->table;
 	size_t n = m->changes->rows->n;
-	sx_slice key = { m->key, m->key_size };
-	sx_sort_key fence = { UINT64_MAX, UINT64_MAX };
 	size_t i = 0, end = m->at + CHANGES_A_ROUND;
 	int rc;
 
 	m->work.n = 0;
 	m->cut = 0;
-	if (!m->open_end && sx_table_sort_key(table, key, &fence))
-		return sx_table_damaged(table, key, "its key is not one of this table's", m->err);
 	rc = take(m, &m->carry, 0, m->carry.n);
 	m->carry.n = 0;
 	for (; !rc && m->at < n; m->at++) {
@@ -158,7 +188,7 @@ static int merge_rows(struct merge *m)
 		size_t same = i;
 		int present;
 
-		if (sx_sort_key_cmp(place, fence) > 0)
+		if (!m->open_end && sx_sort_key_cmp(place, m->fence) > 0)
 			break;
 		m->cut = m->at == end;
 		if (m->cut)
@@ -182,7 +212,8 @@ static int put_block(struct merge *m, size_t from, size_t n, sx_slice key)
 {
 	sx_slice value = { m->value, m->table->block_size };
 
-	sx_block_encode(&m->work, from, n, m->value, m->table->block_size);
+	if (sx_block_encode(&m->work, from, n, m->value, m->table->block_size))
+		return sx_table_damaged(m->table, key, "its entries are out of order", m->err);
 	m->delta->written++;
 	return sx_dbi_put(m->txn, m->table->dbi, key, value, m->err);
 }

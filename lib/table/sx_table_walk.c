@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "table/sx_table_walk.h"
-#include "util/sx_bytes.h"
 #include "util/sx_err.h"
 
 #define ROWS_A_PIECE 256
 
-int sx_table_walk_begin(sx_table_walk *walk, sx_txn *txn, const sx_table *table, int check,
+int sx_table_walk_begin(sx_table_walk *walk, sx_txn *txn, const sx_table *table,
 			const sx_sort_key *from, simidx_error *err)
 {
 	unsigned char bytes[SX_TABLE_MAX_KEY];
@@ -18,7 +17,6 @@ int sx_table_walk_begin(sx_table_walk *walk, sx_txn *txn, const sx_table *table,
 
 	memset(walk, 0, sizeof(*walk));
 	walk->table = table;
-	walk->check = check;
 	sx_rows_init(&walk->rows, table->n_cols);
 	rc = sx_cursor_open(txn, table->dbi, &walk->cursor, err);
 	if (rc || !from)
@@ -31,6 +29,8 @@ int sx_table_walk_begin(sx_table_walk *walk, sx_txn *txn, const sx_table *table,
 		rc = sx_cursor_last(walk->cursor, &key, &value, err);
 	else if (!rc)
 		rc = sx_cursor_prev(walk->cursor, &key, &value, err);
+	if (!rc && sx_table_sort_key(table, key, &walk->last))
+		return sx_table_damaged(table, key, "its key is not one of this table's", err);
 	walk->started = rc == SIMIDX_OK;
 	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
 }
@@ -40,23 +40,6 @@ void sx_table_walk_end(sx_table_walk *walk)
 	sx_cursor_close(walk->cursor);
 	sx_rows_free(&walk->rows);
 	memset(walk, 0, sizeof(*walk));
-}
-
-static int load_block(sx_table_walk *walk, sx_slice value, simidx_error *err)
-{
-	sx_block block;
-	const char *wrong = sx_block_open(&block, value.data, value.size, walk->table->n_cols);
-
-	if (!wrong && walk->check && !sx_block_is_intact(&block))
-		wrong = "checksum mismatch";
-	if (!wrong && sx_rows_reserve(&walk->rows, block.n))
-		return sx_fail_nomem(err);
-	if (!wrong)
-		wrong = sx_block_decode(&block, 0, block.n, &walk->rows);
-	if (wrong)
-		return sx_table_damaged(walk->table, walk->key, wrong, err);
-	walk->used = block.used;
-	return SIMIDX_OK;
 }
 
 static int load_rows(sx_table_walk *walk, sx_slice value, simidx_error *err)
@@ -80,33 +63,10 @@ static int load_rows(sx_table_walk *walk, sx_slice value, simidx_error *err)
 	}
 }
 
-/* Rows ascend, within the piece and from the one before, and do not pass the store key. */
-static int check_order(sx_table_walk *walk, int first, simidx_error *err)
-{
-	const sx_table *table = walk->table;
-	sx_sort_key last = walk->last, fence;
-
-	if (sx_table_sort_key(table, walk->key, &fence))
-		return sx_table_damaged(table, walk->key, "its key is not one of this table's", err);
-	for (size_t i = 0; i < walk->rows.n; i++) {
-		sx_sort_key here = sx_sort_key_of(table, &walk->rows, i);
-
-		if (!(first && i == 0) && sx_sort_key_cmp(here, last) <= 0)
-			return sx_table_damaged(table, walk->key, "its entries are out of order",
-						err);
-		last = here;
-	}
-	if (sx_sort_key_cmp(last, fence) > 0)
-		return sx_table_damaged(table, walk->key, "an entry lies behind its key", err);
-	if (table->kind == SX_TABLE_PERMUTED && last.key & ~sx_low_bits(table->perm->bits))
-		return sx_table_damaged(table, walk->key, "an entry is too wide", err);
-	walk->last = fence; /* no entry may hide from a search after it */
-	return SIMIDX_OK;
-}
-
 int sx_table_walk_next(sx_table_walk *walk, simidx_error *err)
 {
 	int first = !walk->started;
+	sx_sort_key fence;
 	sx_slice value;
 	int rc;
 
@@ -120,8 +80,15 @@ int sx_table_walk_next(sx_table_walk *walk, simidx_error *err)
 		return rc;
 	walk->started = 1;
 	if (walk->table->layout == SIMIDX_LAYOUT_BLOCKS)
-		rc = load_block(walk, value, err);
+		rc = sx_table_block_decode(walk->table, walk->key, value, &walk->rows, &walk->used,
+					   err);
 	else
 		rc = load_rows(walk, value, err);
-	return rc ? rc : check_order(walk, first, err);
+	if (!rc)
+		rc = sx_table_check_order(walk->table, walk->key, &walk->rows,
+					  first ? NULL : &walk->last, &fence, err);
+	/* No entry may hide from a search after the key, not even if this piece is damaged. */
+	if (!rc || !sx_table_sort_key(walk->table, walk->key, &fence))
+		walk->last = fence;
+	return rc;
 }

@@ -19,18 +19,17 @@ typedef struct sx_table_walk {
 	size_t used;    /* bytes of the piece without padding */
 	sx_sort_key last;  /* place of the store key before this piece */
 	int started;
-	int check;      /* verify checksums */
 	int stuck;      /* the store itself failed: there is no going on */
 } sx_table_walk;
 
-/** Start at the first row, or at the first one at or after *from. */
-int sx_table_walk_begin(sx_table_walk *walk, sx_txn *txn, const sx_table *table, int check,
+/** Start at the first row, or at the piece that has the first one at or after *from. */
+int sx_table_walk_begin(sx_table_walk *walk, sx_txn *txn, const sx_table *table,
 			const sx_sort_key *from, simidx_error *err);
 
 /**
- * Load the next piece into walk->rows. Order is always checked, checksums if the walk was begun
- * so. Returns SIMIDX_E_END after the last piece, SIMIDX_E_CORRUPT for a damaged one; a further
- * call goes on after it, unless walk->stuck.
+ * Load the next piece into walk->rows, and check it: checksum, order, and that it stands where its
+ * store key says. Returns SIMIDX_E_END after the last piece; SIMIDX_E_CORRUPT, with table and key,
+ * for a damaged one; a further call goes on after it, unless walk->stuck.
  */
 int sx_table_walk_next(sx_table_walk *walk, simidx_error *err);
 

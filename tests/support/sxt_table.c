@@ -44,6 +44,13 @@ void t_tab_commit(struct t_tab *tab)
 	begin(tab);
 }
 
+void t_tab_abort(struct t_tab *tab)
+{
+	sx_txn_abort(tab->txn);
+	sx_store_unlock(tab->store);
+	begin(tab);
+}
+
 void t_tab_close(struct t_tab *tab)
 {
 	sx_txn_abort(tab->txn);

@@ -54,6 +54,9 @@ void t_tab_open(struct t_tab *tab, const struct t_kind *kind, unsigned layout, u
 /** Commit and begin the next write transaction. */
 void t_tab_commit(struct t_tab *tab);
 
+/** Forget what was written since the last commit; the model is the caller's. */
+void t_tab_abort(struct t_tab *tab);
+
 void t_tab_close(struct t_tab *tab);
 
 /** Append a row with its derived members; `key` is the fingerprint for a permuted table. */

@@ -28,7 +28,7 @@ static void check_walk(struct t_tab *tab, const struct t_row *from)
 
 	while (from && at < tab->model.n && t_row_cmp(&tab->model.at[at], from) < 0)
 		at++;
-	ck_assert_sx(sx_table_walk_begin(&walk, tab->txn, &tab->table, 1, from ? &place : NULL,
+	ck_assert_sx(sx_table_walk_begin(&walk, tab->txn, &tab->table, from ? &place : NULL,
 					 &sxt_err),
 		     SIMIDX_OK);
 	sxt_error_clear(&sxt_err);
@@ -357,7 +357,7 @@ size_t t_block_ends(struct t_tab *tab, size_t *end, size_t most)
 	sx_table_walk walk;
 	size_t n = 0, at = 0;
 
-	ck_assert_sx(sx_table_walk_begin(&walk, tab->txn, &tab->table, 1, NULL, &sxt_err),
+	ck_assert_sx(sx_table_walk_begin(&walk, tab->txn, &tab->table, NULL, &sxt_err),
 		     SIMIDX_OK);
 	while (!sx_table_walk_next(&walk, &sxt_err) && n < most) {
 		at += walk.rows.n;

@@ -218,6 +218,42 @@ START_TEST(test_example_of_format)
 }
 END_TEST
 
+/* Keys that descend somewhere would set bits outside the bitmap: nothing is written. */
+START_TEST(test_keys_that_descend_are_refused)
+{
+	unsigned char value[T_BLOCK_SIZE + 64], before[sizeof(value)];
+	uint64_t middle, cols[1] = { 7 };
+	sx_rows rows;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 230);
+	for (unsigned i = 0; i < 2000; i++) {
+		size_t n = 2 + sxt_rng_below(&rng, 200), at = sxt_rng_below(&rng, n - 1);
+		unsigned shift = (unsigned)sxt_rng_below(&rng, 56);
+
+		sx_rows_init(&rows, 1);
+		for (size_t j = 0; j < n; j++)
+			sxt_must(!sx_rows_push(&rows, (1 + j) << shift, cols));
+		sxt_must(!sx_block_encode(&rows, 0, n, value, T_BLOCK_SIZE));
+		/* Too great for the key after it, too small for the one before, or two swapped. */
+		middle = rows.key[at];
+		if (i % 3 == 0) {
+			rows.key[at] = rows.key[at + 1] + 1 + sxt_rng_u64(&rng) / 4;
+		} else if (i % 3 == 1) {
+			rows.key[at + 1] = sxt_rng_below(&rng, middle);
+		} else {
+			rows.key[at] = rows.key[at + 1];
+			rows.key[at + 1] = middle;
+		}
+		memset(value, 0xa5, sizeof(value));
+		memcpy(before, value, sizeof(value));
+		ck_assert_int_eq(sx_block_encode(&rows, 0, n, value, T_BLOCK_SIZE), -1);
+		ck_assert_mem_eq(value, before, sizeof(value));
+		sx_rows_free(&rows);
+	}
+}
+END_TEST
+
 /* ------------------------------------------------------------------------------------------
  * What an entry costs
  */
@@ -436,6 +472,7 @@ static const sxt_test tests[] = {
 	{ &test_round_trip, 0, 6 * T_SHAPES },
 	{ &test_fit_for_every_budget, 0, 2 * T_SHAPES },
 	{ &test_example_of_format, 0, 1 },
+	{ &test_keys_that_descend_are_refused, 0, 1 },
 	{ &test_bytes_near_the_limit, 0, 3 },
 	{ &test_bounds, 0, T_SHAPES },
 	{ &test_bounds_large, 0, T_SHAPES },
