@@ -10,6 +10,7 @@
  */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 
 #include <simidx_admin.h>
