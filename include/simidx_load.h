@@ -46,7 +46,8 @@ typedef struct simidx_loader_options {
 	    calls of simidx_loader_put() from 0; may be NULL. */
 	void (*rejected)(void *ctx, uint64_t row, const char *reason);
 	/** Called now and then by simidx_loader_finish(), as for simidx_set_progress(), and with
-	    the phase "waiting" and two zeros during a wait for a lock; may be NULL. */
+	    the phase "waiting: " and two zeros during a wait for a lock; after the blank stands
+	    what SIMIDX_E_BUSY would say, with the process that has it. May be NULL. */
 	void (*progress)(void *ctx, const char *phase, uint64_t done, uint64_t total);
 	/** Asked now and then by simidx_loader_finish(), for the last time before the exchange,
 	    and by simidx_loader_open() while it waits: non-zero ends them with SIMIDX_E_STOPPED.

@@ -81,8 +81,6 @@ tools_libload_a_SOURCES = \
 	tools/load/ld_fit.h \
 	tools/load/ld_from.c \
 	tools/load/ld_from.h \
-	tools/load/ld_holder.c \
-	tools/load/ld_holder.h \
 	tools/load/ld_late.c \
 	tools/load/ld_late.h \
 	tools/load/ld_main.c \

@@ -5,6 +5,7 @@
  * The public functions of the bulk loader (simidx_load.h), and the order of its steps.
  */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -38,11 +39,13 @@ static int retry_while_busy(simidx_loader *l, attempt_fn *attempt, simidx_error 
 	for (;;) {
 		int ms = l->wait_ms < 0 || l->wait_ms > WAIT_SLICE_MS ? WAIT_SLICE_MS : l->wait_ms;
 		int rc = attempt(l, ms, err);
+		char phase[sizeof(err->text) + 16];
 
 		if (rc != SIMIDX_E_BUSY || !ms)
 			return rc;
+		snprintf(phase, sizeof(phase), "waiting: %s", err ? err->text : "another process");
 		sx_err_clear(err);
-		rc = sx_loader_progress(l, "waiting", 0, 0, err);
+		rc = sx_loader_progress(l, phase, 0, 0, err);
 		if (rc)
 			return rc;
 		if (l->wait_ms > 0)

@@ -112,6 +112,33 @@ run 2 "$load" fresh -r missing
 says 'simidx-load: missing: cannot open: No such file or directory'
 run 2 "$load" fresh directory
 says 'simidx-load: directory: is a directory (-r loads the files in it)'
+# Directories without a file, as a script gives them that has made the wrong one.
+mkdir -p vain/deep hides
+echo text >hides/.hidden
+for directories in vain 'vain directory' hides; do
+	# shellcheck disable=SC2086
+	run 2 "$load" -r fresh $directories
+	errors <<<"simidx-load: ${directories%% *}: no files were found (--hidden reads those whose names begin with a dot, too)"
+done
+run 2 "$load" -r --hidden fresh vain
+errors <<<'simidx-load: vain: no files were found'
+run 2 "$load" -r base vain
+says 'simidx-load: vain: no files were found'
+unchanged
+# In a list they are inputs that were skipped, as files are that hold no text.
+printf 'directory\ngood\n' >list
+run 1 "$load" -F lines --files-from list listed
+errors <<'END'
+simidx-load: directory: skipped: is a directory (-r loads the files in one that is an INPUT)
+simidx-load: index built with 1 document; 1 file skipped
+END
+# Standard input has one end.
+for inputs in '- -' '--files-from - -' '--files-from - --files-from -'; do
+	# shellcheck disable=SC2086
+	run 2 "$load" -F lines fresh $inputs
+	says 'simidx-load: standard input cannot be read twice'
+	says "Try 'simidx-load --help'."
+done
 run 1 "$load" fresh -F lines many
 # A file that breaks off is the end of the load; a text that does is one text less.
 if [ -r /proc/self/mem ]; then
@@ -131,6 +158,20 @@ run 2 "$load" good -F lines good
 says 'simidx-load: good'
 run 2 "$load" directory/../base -F lines good/x
 says 'simidx-load: good/x: cannot open: Not a directory'
+
+# A report on standard output, and one only.
+run 1 "$load" -q --rejects - base -F lines many
+[ "$(wc -l <out)" -eq 999 ] || fail 'not 999 rows on standard output'
+run 2 "$load" --rejects - --summary - base -F lines good
+says '--rejects and --summary cannot both go to standard output'
+run 0 "$load" -q --summary - base -F lines /dev/null
+grep -q '^{"exit":0,"write":"insert","rows":0,.*}$' out || fail 'no summary on standard output'
+[ ! -e - ] || fail "a file named '-'"
+if [ -w /dev/full ]; then
+	"$load" -q --summary - base -F lines /dev/null >/dev/full 2>err
+	[ $? -eq 2 ] || fail 'not exit 2 when the summary finds no room'
+	errors <<<'simidx-load: cannot write to standard output: No space left on device'
+fi
 
 # Control bytes of names do not reach the terminal.
 run 2 "$load" fresh $'bad\033[31m\x9b\n.tsv'
@@ -157,10 +198,18 @@ errors <<'END'
 simidx-query: lines:2: fingerprint: expected 1 to 16 hexadecimal digits, found 'x' in place of digit 1
 simidx-query: missing: cannot open: No such file or directory
 END
+run 2 "$query" search base - -
+says 'simidx-query: standard input cannot be read twice'
 run 1 "$query" search base ffffffffffffffff
 output </dev/null
 
 [ -n "${SX_JSON-}" ] || finish
+# What only the loader rejects makes no index either.
+run 1 "$load" fresh -F jsonl - <<<'{"id": "", "fp": "00000000000000aa"}'
+says 'simidx-load: -:1: '
+sums_up 'no document was stored, and no index was made; 1 row rejected'
+[ ! -e fresh ] || fail 'an index of nothing but rejected rows'
+
 cat >rows.jsonl <<'END'
 {"id": 6
 {"id": 6} x

@@ -103,4 +103,8 @@ same out two.jsonl
 run 0 "$load" -q --merge never --fp2 two-fresh two.jsonl
 run 0 "$query" dump two-fresh --format jsonl
 same out two.jsonl
+run 0 "$query" dump two-fresh --json
+same out two.jsonl
+run 2 "$query" dump two --json --format tsv
+says 'simidx-query: --json and --format tsv exclude each other'
 finish

@@ -135,6 +135,33 @@ for bits in 15 65 x -1 ' 16' 0x10 16x 99999999999999999999; do
 	run 2 "$load" --bits "$bits" index file
 	says "--bits: expected a number in 16..64, found '$bits'"
 done
+# A number that is too large is told the largest, one that is none what is expected.
+while IFS='|' read -r option value message; do
+	run 2 "$query" search index "$option" "$value" 0
+	says "simidx-query: $option: expected a number of $message, found '$value'"
+done <<'END'
+--limit|18446744073709551616|at most 18446744073709551615
+--limit|18446744074G|at most 18446744073709551615
+--limit|0|at least 1, such as 5000 or 20M
+--limit|5m|at least 1, such as 5000 or 20M
+--limit|K|at least 1, such as 5000 or 20M
+END
+run 2 "$query" search index --probes 2M 0
+says "--probes: expected a number in 1..1048576, found '2M'"
+run 2 "$load" --memory 8796093022208M index file
+says "--memory: expected a size of at most 8796093022207M, found '8796093022208M'"
+run 2 "$load" --memory 63M index file
+says "--memory: expected a size of at least 64M, such as 400M or 2G, found '63M'"
+# What only the library or the index can judge is an error of an option, too.
+for option in '--plan 9x9' '--extractor none' '--weights none'; do
+	[ -n "${SX_TEXT-}" ] || [ "${option%% *}" = --plan ] || continue
+	# shellcheck disable=SC2086
+	run 2 "$load" $option index "$SX_SRCDIR/README.md"
+	says '"'"${option#* }"'"'
+	says "Try 'simidx-load --help'."
+done
+run 2 "$query" stats index --kernel abacus
+says "--kernel: expected one of auto, scalar, popcnt, avx2, avx512, neon, found 'abacus'"
 run 2 "$load" --layout columns index file
 says "--layout: expected one of blocks, rows, found 'columns'"
 run 2 "$load" -F xml index file

@@ -44,7 +44,7 @@ for how in '--threads 1' '--threads 3' '--block-index never' '--block-index 1M' 
 	same out expected.7
 done
 run 2 "$query" --kernel abacus search p4x16 -k 7 - <queries
-says 'abacus'
+says "found 'abacus'"
 for size in '' 0 K 1T 1.5M -1; do
 	run 2 "$query" --block-index "$size" search p4x16 -k 7 - <queries
 	says "--block-index: expected auto, never or a size such as 400M, found '$size'"
@@ -145,6 +145,9 @@ done <<'END'
 --second 0 -F lines|--second goes with one fingerprint
 --text -k 3 --accept 4|--accept goes with weights or second fingerprints
 END
+run 2 "$query" search p4x16 --ignore xyz "$one"
+says "--ignore: expected 1 to 16 hexadecimal digits, found 'x' in place of digit 1"
+says "Try 'simidx-query search --help'"
 # Options about texts, where nothing is one.
 for option in '--weights sqrt' '--short exact' '--min-tokens 7' '--stop en' '--seed 1' \
 	'--extractor words1' '--grams 1' '--stem english' '--top 5'; do

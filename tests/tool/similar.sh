@@ -93,7 +93,7 @@ run 1 "$query" similar 1 empty
 [ "$(tail -1 out)" = 'not near: the second text has no words or digits, so nothing is near to it' ] ||
 	fail 'something is near to an empty text'
 run 2 "$query" similar - -
-says 'standard input cannot be both texts'
+says 'standard input cannot be read twice'
 run 2 "$query" similar 1
 says 'simidx-query: similar: FILE is missing'
 run 2 "$query" similar 1 missing

@@ -122,7 +122,7 @@ static void hear_waiting(void *ctx, const char *phase, uint64_t done, uint64_t t
 {
 	sxt_proc **me = ctx;
 
-	if (!*me || strcmp(phase, "waiting"))
+	if (!*me || strncmp(phase, "waiting: ", 9))
 		return;
 	sxt_must(done == 0 && total == 0);
 	sxt_proc_tell(*me);
@@ -270,7 +270,7 @@ static void let_exchange(void *ctx, const char *phase, uint64_t done, uint64_t t
 
 	(void)done;
 	(void)total;
-	if (!*proc || strcmp(phase, "waiting"))
+	if (!*proc || strncmp(phase, "waiting: ", 9))
 		return;
 	sxt_proc_tell(*proc);
 	*proc = NULL;

@@ -92,13 +92,14 @@ uint64_t tl_n_errors(void)
 
 int tl_index_error(const char *path, const simidx_error *err)
 {
-	size_t length = strlen(path);
-	char behind = strncmp(err->text, path, length) == 0 ? err->text[length] : 'x';
-
+	size_t length = path ? strlen(path) : 0;
+	char behind = length && strncmp(err->text, path, length) == 0 ? err->text[length] : 'x';
 	/* What goes wrong with the files themselves begins with their path already. */
-	if (behind == ':' || behind == '/' || behind == ' ')
-		return tl_error("%s", err->text);
-	return tl_error("%s: %s", path, err->text);
+	int names_path = !path || behind == ':' || behind == '/' || behind == ' ';
+	/* All arguments that can be wrong are options, or made of some. */
+	int (*tell)(const char *format, ...) = err->code == SIMIDX_E_ARG ? tl_usage_error : tl_error;
+
+	return tell("%s%s%s", names_path ? "" : path, names_path ? "" : ": ", err->text);
 }
 
 void tl_notice(const char *format, ...)

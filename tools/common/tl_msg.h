@@ -37,7 +37,10 @@ int tl_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** How many errors were printed. */
 uint64_t tl_n_errors(void);
 
-/** As tl_error() for an error of the library, with the path of the index in front. */
+/**
+ * As tl_error() for an error of the library, with the path of the index in front unless that is
+ * NULL. If an option has a value that the library refuses, as tl_usage_error().
+ */
 int tl_index_error(const char *path, const simidx_error *err);
 
 /** Something to know: printed unless quiet. */

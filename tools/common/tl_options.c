@@ -107,22 +107,35 @@ static void store_number(const struct tl_option *row, void *to, uint64_t number)
 		memcpy(to, &small, sizeof(small));
 }
 
-/* Tell what a number must be. Returns -1. */
-static int refuse_number(const struct tl_option *row, const char *text)
+/* Whether a text is a number as the option takes them, of whatever value. */
+static int is_number(const struct tl_option *row, const char *text)
 {
-	unsigned long long min = row->min, max = row->max;
+	size_t digits = strspn(text, "0123456789");
+	const char *unit = text + digits;
 
-	if (row->kind == TL_KIND_SIZE)
-		tl_usage_error("--%s: expected a size of at least %lluM, such as 400M or 2G, found "
-			       "'%s'",
-			       row->name, min >> 20, text);
-	else if (max >= NO_LIMIT)
-		tl_usage_error("--%s: expected a number of at least %llu%s, found '%s'", row->name,
-			       min, row->kind == TL_KIND_COUNT ? ", such as 5000 or 20M" : "",
-			       text);
+	if (row->kind != TL_KIND_NUMBER && digits && *unit && strchr("KMG", *unit))
+		unit++;
+	return digits && !*unit;
+}
+
+/* Tell what a number must be: both limits, or of very large ones only that which matters. */
+static int refuse_number(const struct tl_option *row, const char *text, int is_above)
+{
+	int is_size = row->kind == TL_KIND_SIZE, is_count = row->kind == TL_KIND_COUNT;
+	unsigned long long limit = is_above ? row->max : row->min;
+
+	if (!is_size && row->max < NO_LIMIT)
+		tl_usage_error("--%s: expected a number in %llu..%llu, found '%s'", row->name,
+			       (unsigned long long)row->min, (unsigned long long)row->max, text);
 	else
-		tl_usage_error("--%s: expected a number in %llu..%llu, found '%s'", row->name, min,
-			       max, text);
+		tl_usage_error("--%s: expected a %s of at %s %llu%s%s, found '%s'", row->name,
+			       is_size ? "size" : "number", is_above ? "most" : "least",
+			       is_size ? limit >> 20 : limit, is_size ? "M" : "",
+			       is_above ? "" :
+			       is_size	? ", such as 400M or 2G" :
+			       is_count ? ", such as 5000 or 20M" :
+					  "",
+			       text);
 	return -1;
 }
 
@@ -139,7 +152,7 @@ static int set_number(const struct tl_option *row, void *to, const char *text)
 	else
 		rc = tl_parse_decimal(text, length, row->max, &number);
 	if (rc || number < row->min)
-		return refuse_number(row, text);
+		return refuse_number(row, text, rc && is_number(row, text));
 	store_number(row, to, number);
 	return 0;
 }

@@ -345,6 +345,15 @@ static int check_operand(const char *path, const struct in_files_options *option
 	return 0;
 }
 
+size_t in_files_n_stdin(char **names, size_t n)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < n; i++)
+		found += strcmp(names[i], "-") == 0;
+	return found;
+}
+
 int in_files_check(const struct in_files_options *options, uint64_t *total_bytes)
 {
 	int unknown = options->lists.n > 0;
@@ -354,6 +363,11 @@ int in_files_check(const struct in_files_options *options, uint64_t *total_bytes
 	size_t i;
 
 	*total_bytes = 0;
+	if (in_files_n_stdin(options->operands, options->n_operands) +
+		    in_files_n_stdin(options->lists.at, options->lists.n) > 1) {
+		tl_usage_error("standard input cannot be read twice");
+		return -1;
+	}
 	for (i = 0; i < options->n_operands; i++)
 		if (check_operand(options->operands[i], options, &bytes, &unknown))
 			return -1;

@@ -55,6 +55,9 @@ enum in_result in_files_next(struct in_files *files, struct in_file *file);
 /** Why, with the path in it. */
 const char *in_files_reason(const struct in_files *files);
 
+/** How many of `n` operands or lists are "-", standard input. */
+size_t in_files_n_stdin(char **names, size_t n);
+
 /**
  * Check operands and lists before anything else is done: they must be there and
  * readable, their formats known to this build and fit for the options about columns.

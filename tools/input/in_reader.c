@@ -72,7 +72,7 @@ enum in_result in_reader_open(struct in_reader *reader, const char *path,
 	reader->lines.source.plain =
 		format == &in_format_text && !is_stdin && !in_codec_of_path(path);
 	if (!fstat(fd, &status) && S_ISDIR(status.st_mode))
-		return in_fail(reader, IN_REJECTED, "is a directory");
+		return in_fail(reader, IN_SKIPPED, "is a directory");
 	return IN_ROW;
 }
 

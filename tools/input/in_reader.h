@@ -78,7 +78,7 @@ void in_reader_free(struct in_reader *reader);
  * @param path    stays the caller's until the next call
  * @param format  its format
  * @param is_stdin  read standard input; path is only its name
- * @return IN_ROW; IN_REJECTED with a reason when it cannot be opened
+ * @return IN_ROW; with a reason IN_REJECTED when it cannot be opened, IN_SKIPPED for a directory
  */
 enum in_result in_reader_open(struct in_reader *reader, const char *path,
 			      const struct in_format *format, int is_stdin);

@@ -57,16 +57,6 @@ static void describe(FILE *out, char kind, const char *name)
 	fputc('\0', out);
 }
 
-static int reads_stdin(const struct in_files_options *inputs)
-{
-	size_t i;
-	int found = 0;
-
-	for (i = 0; i < inputs->n_operands; i++)
-		found |= strcmp(inputs->operands[i], "-") == 0;
-	return found;
-}
-
 int ld_mark_digest(const struct ld_options *options, unsigned bits, uint64_t *digest)
 {
 	const struct in_files_options *inputs = &options->inputs;
@@ -134,7 +124,8 @@ int ld_mark_get(struct ld_target *target, struct ld_mark *mark)
 	mark->total = get_u64(bytes + NAME_SIZE + 24);
 	rc = ld_mark_digest(options, target->bits, &digest);
 	/* What comes from standard input next cannot be told from what came before. */
-	if (!rc && mark->files == LD_MARK_COMPLETE && reads_stdin(&options->inputs))
+	if (!rc && mark->files == LD_MARK_COMPLETE &&
+	    in_files_n_stdin(options->inputs.operands, options->inputs.n_operands))
 		return tl_error("%s: --resume: the last load came to its end", options->index);
 	if (!rc && digest != mark->digest)
 		rc = tl_error("%s: --resume: the load that was interrupted had other inputs",

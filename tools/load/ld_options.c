@@ -165,7 +165,8 @@ static const struct tl_option resource_rows[] = {
 static const struct tl_option report_rows[] = {
 	{ 0, "rejects", "FILE", TL_TEXT(struct ld_options, rejects),
 	  .help = "write rejected rows to FILE",
-	  .more = "Write a line to FILE for each rejected row: where it is, a tab, and the reason." },
+	  .more = "Write a line to FILE for each rejected row: where it is, a tab, and the reason. "
+		  "'-' is standard output." },
 	{ 0, "max-errors", "N", TL_COUNT(struct ld_options, max_errors, 0, UINT64_MAX - 1),
 	  .help = "stop when more than N rows are rejected",
 	  .more = "Stop when more than N rows are rejected (default: go on). A load whose first 1,000 "
@@ -173,7 +174,7 @@ static const struct tl_option report_rows[] = {
 	{ 0, "summary", "FILE", TL_TEXT(struct ld_options, summary),
 	  .help = "write counts, times and sizes to FILE as JSON",
 	  .more = "Write counts, times and sizes to FILE as JSON, also when the load fails or is "
-		  "interrupted." },
+		  "interrupted. '-' is standard output." },
 	{ 'q', "quiet", NULL, TL_FLAG(struct ld_options, quiet),
 	  .help = "print errors only" },
 	{ TL_HELP_ROW },
@@ -336,6 +337,9 @@ static int check_together(const struct ld_options *options)
 	if (options->resume && options->create != LD_CREATE_IF_MISSING)
 		return tl_usage_error("--resume goes on with an index that is there, so --create "
 				      "does not fit");
+	if (options->rejects && options->summary && strcmp(options->rejects, "-") == 0 &&
+	    strcmp(options->summary, "-") == 0)
+		return tl_usage_error("--rejects and --summary cannot both go to standard output");
 	if (options->features_by && tl_text_is_given(&options->text))
 		return tl_usage_error("--features-by is about features that others have made of "
 				      "texts, so options about texts do not fit");

@@ -9,7 +9,6 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
-#include "load/ld_holder.h"
 
 #include <string.h>
 
@@ -155,18 +154,24 @@ static int counts_steps(const char *phase)
 	return strcmp(phase, "tables") == 0 || strcmp(phase, "merge") == 0;
 }
 
-/* Another process is in the way: who, on a terminal always, elsewhere once if it takes long. */
-static void show_wait(struct ld_report *report, double seconds)
+/* Who is in the way, with whom the reason ends: "... by another writer: simidx-load (process 9)". */
+static const char *holder_in(const char *reason)
 {
-	const char *path = report->options->index;
-	char holder[128];
+	const char *name = reason, *next;
 
+	while ((next = strstr(name, ": ")))
+		name = next + 2;
+	return strstr(name, " (process ") ? name : "another process";
+}
+
+/* Another process is in the way: who, on a terminal always, elsewhere once if it takes long. */
+static void show_wait(struct ld_report *report, const char *reason, double seconds)
+{
 	if (report->wants_progress) {
-		ld_holder_name(path, holder, sizeof(holder));
-		tl_progress_show("waiting for %s: %.0f s", holder, seconds);
+		tl_progress_show("waiting for %s: %.0f s", holder_in(reason), seconds);
 	} else if (seconds >= WAIT_REPORTED && !report->wait_reported) {
-		ld_holder_name(path, holder, sizeof(holder));
-		tl_notice("%s: waiting for %s, which writes it", path, holder);
+		tl_notice("%s: waiting for %s, which writes it", report->options->index,
+			  holder_in(reason));
 		report->wait_reported = 1;
 	}
 }
@@ -174,8 +179,10 @@ static void show_wait(struct ld_report *report, double seconds)
 void ld_report_work(struct ld_report *report, const char *phase, uint64_t done, uint64_t total)
 {
 	char numbers[2][TL_NUMBER_SIZE], step[24], left[40] = "";
+	const char *waits_for = strncmp(phase, "waiting: ", 9) == 0 ? phase + 9 : NULL;
 	double now, seconds, since, all, time;
 
+	phase = waits_for ? "waiting" : phase;
 	if (strncmp(report->phase[report->current].name, phase,
 		    sizeof(report->phase[0].name) - 1) != 0) {
 		ld_report_phase(report, phase);
@@ -185,9 +192,9 @@ void ld_report_work(struct ld_report *report, const char *phase, uint64_t done, 
 	}
 	now = tl_seconds();
 	seconds = now - report->phase_started;
-	if (strcmp(phase, "waiting") == 0) {
+	if (waits_for) {
 		if (!report->wants_progress || is_time(report, now))
-			show_wait(report, seconds);
+			show_wait(report, waits_for, seconds);
 		return;
 	}
 	if (!is_time(report, now))

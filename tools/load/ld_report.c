@@ -27,8 +27,16 @@ static int open_output(const char *path, FILE **out)
 {
 	if (!path)
 		return 0;
-	*out = fopen(path, "we");
+	*out = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
 	return *out ? 0 : tl_error("%s: cannot write: %s", path, strerror(errno));
+}
+
+/* Returns whether not all could be written; of standard output that is told in the end. */
+int ld_report_close(FILE *out)
+{
+	int failed = out != stdout && ferror(out);
+
+	return (out != stdout && fclose(out)) || failed;
 }
 
 int ld_report_begin(struct ld_report *report, const struct ld_options *options)
@@ -46,8 +54,6 @@ int ld_report_begin(struct ld_report *report, const struct ld_options *options)
 
 int ld_report_end(struct ld_report *report, int code)
 {
-	int failed;
-
 	for (int i = 0; i < LD_N_REMARKS; i++)
 		free(report->remarks[i].first);
 	ld_report_phase(report, report->phase[report->current].name);
@@ -55,8 +61,7 @@ int ld_report_end(struct ld_report *report, int code)
 		code = ld_summary_write(report, code);
 	if (!report->rejects)
 		return code;
-	failed = ferror(report->rejects);
-	if (fclose(report->rejects) || failed)
+	if (ld_report_close(report->rejects))
 		code = tl_error("%s: cannot write all rejected rows", report->options->rejects);
 	report->rejects = NULL;
 	return code;

@@ -89,6 +89,9 @@ void ld_report_skip(struct ld_report *report, const char *place, const char *rea
 /** Count a remark. */
 void ld_report_remark(struct ld_report *report, enum ld_remark remark, const char *place);
 
+/** Close --rejects or --summary. Returns whether not all could be written. */
+int ld_report_close(FILE *out);
+
 /** Whether more rows were rejected than --max-errors allows. */
 int ld_report_too_many(const struct ld_report *report);
 
@@ -108,7 +111,7 @@ void ld_report_progress(struct ld_report *report, uint64_t bytes);
 
 /**
  * Draw that of another phase, which begins or goes on if it is not the current one. `done` of
- * `total` as simidx_set_progress() has them; the phase "waiting" is for another writer.
+ * `total` as simidx_set_progress() has them; "waiting: " and a reason is for another writer.
  */
 void ld_report_work(struct ld_report *report, const char *phase, uint64_t done, uint64_t total);
 

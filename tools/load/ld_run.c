@@ -185,13 +185,14 @@ static int load_input(struct ld_run *run, uint64_t number, const struct in_file 
 	return code;
 }
 
-/* An input that cannot be had is one rejected row. */
-static int reject_file(struct ld_run *run, uint64_t file, const char *path, const char *reason)
+/* An input that cannot be had is one rejected row, or skipped. */
+static int leave_out(struct ld_run *run, uint64_t file, const char *path, enum in_result result,
+		     const char *reason)
 {
 	struct ld_item item;
 
 	memset(&item, 0, sizeof(item));
-	item.result = IN_REJECTED;
+	item.result = result;
 	item.path = path;
 	item.reason = reason;
 	item.file = file;
@@ -202,17 +203,25 @@ static int load_file(struct ld_run *run, uint64_t number, const struct in_file *
 {
 	uint64_t skipped = number == run->start.files ? run->start.rows : 0;
 
-	if (in_reader_open(&run->reader, file->path, file->format, file->is_stdin) != IN_ROW)
-		return reject_file(run, number, file->path, run->reader.reason);
+	enum in_result rc = in_reader_open(&run->reader, file->path, file->format, file->is_stdin);
+
+	/* What is an operand was looked at before: this one comes from a list. */
+	if (rc == IN_SKIPPED)
+		return leave_out(run, number, file->path, rc,
+				 "is a directory (-r loads the files in one that is an INPUT)");
+	if (rc != IN_ROW)
+		return leave_out(run, number, file->path, rc, run->reader.reason);
 	return load_input(run, number, file, skipped);
 }
 
 static int load_files(struct ld_run *run, struct in_files *files)
 {
+	const struct in_files_options *inputs = &run->options->inputs;
 	struct in_file file;
+	uint64_t number;
 	int code = 0;
 
-	for (uint64_t number = 0; !code && !tl_stop_requested(); number++) {
+	for (number = 0; !code && !tl_stop_requested(); number++) {
 		enum in_result rc = in_files_next(files, &file);
 
 		if (rc == IN_END || (rc == IN_FATAL && tl_stop_requested()))
@@ -224,8 +233,13 @@ static int load_files(struct ld_run *run, struct in_files *files)
 		if (rc == IN_ROW)
 			code = load_file(run, number, &file);
 		else
-			code = reject_file(run, number, "", in_files_reason(files));
+			code = leave_out(run, number, "", rc, in_files_reason(files));
 	}
+	/* A list may be empty, as nothing is new; who names a directory means what is in it. */
+	if (!code && !number && inputs->n_operands && !inputs->lists.n && !tl_stop_requested())
+		return tl_error("%s: no files were found%s", inputs->operands[0],
+				inputs->hidden ? "" : " (--hidden reads those whose names begin "
+						      "with a dot, too)");
 	if (!code && run->queue && !tl_stop_requested())
 		code = ld_queue_flush(run->queue);
 	return code;

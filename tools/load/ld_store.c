@@ -73,7 +73,7 @@ static int commit(struct ld_run *run, const struct ld_mark *mark)
 		if (rc)
 			return rc;
 		rc = simidx_writer_commit(target->writer, &err);
-	} while (!pending && ld_target_again(target, rc));
+	} while (!pending && ld_target_again(target, rc, &err));
 	return rc ? fail(run, &err) : 0;
 }
 
@@ -400,7 +400,7 @@ static int finish_writer(struct ld_run *run)
 		ld_report_phase(&run->report, "merge");
 		do
 			rc = simidx_writer_merge(run->target->writer, &err);
-		while (ld_target_again(run->target, rc));
+		while (ld_target_again(run->target, rc, &err));
 		code = rc ? fail(run, &err) : 0;
 	}
 	if (!code)
@@ -414,9 +414,12 @@ int ld_store_finish(struct ld_run *run)
 	int code;
 
 	/* Without a row that can be stored, nothing is made; an empty input is another matter. */
-	if (!target->index && target->state == LD_CLOSED && !run->options->from.n &&
-	    run->report.rejected + run->report.skipped > 0)
+	if (!target->index && !run->put && !run->options->from.n &&
+	    run->report.rejected + run->report.skipped > 0) {
+		simidx_loader_close(target->loader);
+		target->loader = NULL;
 		return 0;
+	}
 	code = ld_target_prepare(target, NULL);
 	if (code)
 		return code;

@@ -27,7 +27,6 @@ int ld_summary_write(struct ld_report *report, int code)
 	double seconds = tl_seconds() - report->started;
 	struct tl_json json = { .out = report->summary };
 	struct rusage usage;
-	int failed;
 
 	getrusage(RUSAGE_SELF, &usage);
 	tl_json_open(&json, NULL, '{');
@@ -52,11 +51,7 @@ int ld_summary_write(struct ld_report *report, int code)
 	put_phases(&json, report);
 	tl_json_close(&json, '}');
 	putc('\n', report->summary);
-	failed = ferror(report->summary);
-	if (fclose(report->summary))
-		failed = 1;
-	report->summary = NULL;
-	if (failed)
+	if (ld_report_close(report->summary))
 		return tl_error("%s: cannot write the summary: %s", report->options->summary,
 				strerror(errno));
 	return code;

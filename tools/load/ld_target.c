@@ -138,7 +138,7 @@ static int try_extractor(struct ld_target *target)
 	if (!tl_text_is_given(&target->options->text) || target->options->from.n)
 		return 0;
 	if (tl_text_open(&target->options->text, target->bits, &target->text, &err))
-		return tl_error("%s", err.text);
+		return tl_index_error(NULL, &err);
 	return 0;
 }
 
@@ -408,7 +408,7 @@ int ld_target_extractor(struct ld_target *target, simidx_text **text)
 			rc = tl_text_open_for(target->index, &options->text, text, &err);
 		else
 			rc = tl_text_open_for(target->from.index[0], &options->text, text, &err);
-	} while (target->index && ld_target_again(target, rc));
+	} while (target->index && ld_target_again(target, rc, &err));
 	return rc ? fail(target, &err) : 0;
 }
 
@@ -433,22 +433,24 @@ int ld_target_is_bare(const struct ld_target *target)
 	return target->state != LD_CLOSED && !target->text && !tl_features_is_text(target->profile);
 }
 
-static int waits(struct ld_target *target)
+static int waits(struct ld_target *target, const simidx_error *err)
 {
+	char phase[sizeof(err->text) + 16];
 	double now = tl_seconds();
 
 	if (!target->waiting_since)
 		target->waiting_since = now;
-	target->how.progress(target->how.ctx, "waiting", 0, 0);
+	snprintf(phase, sizeof(phase), "waiting: %s", err->text);
+	target->how.progress(target->how.ctx, phase, 0, 0);
 	return !tl_stop_requested() &&
 	       (target->options->wait_ms < 0 ||
 		(now - target->waiting_since) * 1000 < target->options->wait_ms);
 }
 
-int ld_target_again(struct ld_target *target, int rc)
+int ld_target_again(struct ld_target *target, int rc, const simidx_error *err)
 {
 	if (rc == SIMIDX_E_BUSY)
-		return waits(target);
+		return waits(target, err);
 	target->waiting_since = 0;
 	return rc == SIMIDX_E_MOVED && !open_again(target) && !open_writer(target);
 }
@@ -481,7 +483,7 @@ int ld_target_put(struct ld_target *target, const simidx_doc *doc, simidx_error 
 		return simidx_loader_put(target->loader, doc, NULL, err);
 	do
 		rc = simidx_writer_put(target->writer, doc, NULL, err);
-	while (ld_target_again(target, rc));
+	while (ld_target_again(target, rc, err));
 	target->has_inserted |= !rc;
 	return rc;
 }

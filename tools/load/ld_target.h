@@ -93,7 +93,7 @@ int ld_target_is_bare(const struct ld_target *target);
  * writer. After SIMIDX_E_BUSY until --wait is over or a signal has come; after SIMIDX_E_MOVED,
  * with the index that stands there now.
  */
-int ld_target_again(struct ld_target *target, int rc);
+int ld_target_again(struct ld_target *target, int rc, const simidx_error *err);
 
 /** The mark of the index, before the first row; as simidx_get_mark(). */
 int ld_target_mark(struct ld_target *target, void *bytes, size_t size, size_t *n,

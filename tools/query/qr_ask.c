@@ -134,7 +134,7 @@ static int read_mask(const char *name, const char *text, enum tl_encoding encodi
 	if (!text || !tl_parse_encoded(encoding, text, strlen(text), bits, name, out, reason,
 				       sizeof(reason)))
 		return 0;
-	return tl_error("%s", reason);
+	return tl_usage_error("%s", reason);
 }
 
 /* Numbers between white space and commas. Returns how many, or -1 for anything else. */

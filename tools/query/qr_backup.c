@@ -5,6 +5,8 @@
 
 #include "common/tl_msg.h"
 
+#include <string.h>
+
 static int run_backup(struct qr_context *ctx, int argc, char **argv)
 {
 	simidx_error err;
@@ -18,7 +20,10 @@ static int run_backup(struct qr_context *ctx, int argc, char **argv)
 	do
 		rc = simidx_backup(ctx->index, argv[optind], &err);
 	while (qr_again(ctx, rc, &err));
-	return rc ? qr_fail(ctx, &err) : TL_OK;
+	if (rc && strstr(err.text, argv[optind]))
+		return qr_fail(ctx, &err);
+	return rc ? tl_error("%s: cannot be copied to %s: %s", ctx->path, argv[optind], err.text)
+		  : TL_OK;
 }
 
 static const struct tl_option rows[] = {

@@ -42,7 +42,7 @@ int qr_try_open(struct qr_context *ctx, simidx_error *err)
 	options.flags = SIMIDX_OPEN_READ_ONLY | (ctx->is_static ? SIMIDX_OPEN_STATIC : 0) |
 			(ctx->force ? SIMIDX_OPEN_FORCE : 0);
 	options.block_index_bytes = ctx->block_index;
-	options.kernel = ctx->kernel;
+	options.kernel = ctx->kernel ? qr_kernels[ctx->kernel] : NULL;
 	rc = tl_path_open(ctx->path, &options, &ctx->index, &ctx->info, err);
 	if (!rc && tl_progress_wanted())
 		simidx_set_progress(ctx->index, tl_progress_phase, NULL);

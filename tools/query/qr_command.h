@@ -21,7 +21,7 @@ struct qr_context {
 	int force;             /* --force */
 	unsigned threads;      /* --threads; 0 = one a core */
 	uint64_t block_index;  /* --block-index, as block_index_bytes of simidx_open_options */
-	const char *kernel;    /* --kernel; NULL = the best */
+	int kernel;            /* --kernel: place in qr_kernels; 0 = the best */
 	enum tl_color color;   /* --color */
 	int colors;            /* what is printed has colours */
 	unsigned width;        /* of the terminal that stdout is; 0 = it is none */
@@ -40,6 +40,9 @@ struct qr_command {
 	 */
 	int (*run)(struct qr_context *ctx, int argc, char **argv);
 };
+
+/** The words of --kernel, ending with NULL. */
+extern const char *const qr_kernels[];
 
 /** The program, whose options are those of every command. */
 extern const struct tl_command qr_program;

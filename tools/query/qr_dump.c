@@ -85,6 +85,8 @@ static int run_dump(struct qr_context *ctx, int argc, char **argv)
 
 	if (code != TL_PROCEED)
 		return code;
+	if (ctx->json && !options.json)
+		return tl_usage_error("--json and --format tsv exclude each other");
 	return dump(ctx, options.json < 0 ? ctx->json : options.json);
 }
 

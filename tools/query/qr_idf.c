@@ -206,7 +206,7 @@ static int make_dictionary(struct options *options, const struct in_files_option
 	options->text.how.top = 0;
 	options->text.short_texts = TL_SHORT_NOT_GIVEN;
 	if (tl_text_open(&options->text, SIMIDX_DEFAULT_BITS, &text, &err))
-		return tl_error("%s", err.text);
+		return tl_index_error(NULL, &err);
 	/* Which nothing would read. */
 	if (strncmp(simidx_text_profile(text), "char-", 5) == 0)
 		code = tl_error("there are no dictionaries of characters: --extractor words1, "

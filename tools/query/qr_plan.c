@@ -81,7 +81,7 @@ static int predict(const struct qr_plan_request *request, simidx_prediction **ou
 		all[(*n)++] = one;
 	}
 	*out = all;
-	return rc == SIMIDX_E_END ? 0 : tl_error("%s", err.text);
+	return rc == SIMIDX_E_END ? 0 : tl_index_error(NULL, &err);
 }
 
 static int plan(struct qr_context *ctx, const struct qr_plan_request *request)

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_THREADS 256 /* the library has no use for more */
-
 static int call_block_index(void *options, const char *value)
 {
 	struct qr_context *ctx = options;
@@ -30,6 +28,8 @@ static int call_block_index(void *options, const char *value)
 	return 0;
 }
 
+const char *const qr_kernels[] = { "auto", "scalar", "popcnt", "avx2", "avx512", "neon", NULL };
+
 static const struct tl_option global_rows[] = {
 	{ 0, "json", NULL, TL_FLAG(struct qr_context, json),
 	  .help = "print JSON, one object a line" },
@@ -39,7 +39,7 @@ static const struct tl_option global_rows[] = {
 	  .help = "colours: auto (default), always or never",
 	  .more = "When to mark the digits of fingerprints that differ from the query: auto "
 		  "(default): on a terminal, unless the environment has NO_COLOR; always; never." },
-	{ 0, "threads", "N", TL_NUMBER(struct qr_context, threads, 1, MAX_THREADS),
+	{ 0, "threads", "N", TL_NUMBER(struct qr_context, threads, 1, TL_MAX_THREADS),
 	  .help = "search with N threads (default: one a core)" },
 	{ 0, "static", NULL, TL_FLAG(struct qr_context, is_static),
 	  .help = "nobody writes to the index meanwhile: take no locks",
@@ -51,10 +51,10 @@ static const struct tl_option global_rows[] = {
 	  .help = "memory for block indexes",
 	  .more = "Memory for block indexes, which make many searches faster. auto (default): as it "
 		  "pays; never: none; a size such as 400M or 2G: at most this." },
-	{ 0, "kernel", "NAME", TL_TEXT(struct qr_context, kernel),
+	{ 0, "kernel", "NAME", TL_WORD(struct qr_context, kernel, qr_kernels),
 	  .help = "compare fingerprints by these instructions",
-	  .more = "Compare fingerprints by these instructions: scalar, popcnt, avx2, avx512 or neon "
-		  "(default: the fastest that the CPU has)." },
+	  .more = "Compare fingerprints by these instructions (default: auto, the fastest that the CPU "
+		  "has)." },
 	{ TL_HELP_ROW },
 	{ TL_VERSION_ROW },
 	{ 0 },

@@ -8,7 +8,7 @@
 #include "common/tl_number.h"
 #include "common/tl_text_options.h"
 #include "common/tl_utf8.h"
-#include "input/in_reader.h"
+#include "input/in_files.h"
 #include "query/qr_queue.h"
 
 #include <limits.h>
@@ -305,7 +305,7 @@ static int check_operand(const struct search *search, const char *operand)
 	const char *misfit;
 
 	if (format && in_format_missing(format))
-		return tl_error("%s", in_format_missing(format));
+		return tl_error("%s: %s", operand, in_format_missing(format));
 	misfit = in_format_misfit(format ? format : &in_format_lines, &search->columns);
 	if (misfit)
 		return tl_usage_error("%s", misfit);
@@ -332,6 +332,8 @@ static int check_options(struct search *search, char **operands, int n)
 		search->format = in_format_named(in_format_names[search->format_word - 1]);
 	if (search->features_by && tl_features_check(search->features_by))
 		return TL_TROUBLE;
+	if (in_files_n_stdin(operands, (size_t)n) > 1)
+		return tl_usage_error("standard input cannot be read twice");
 	for (int i = 0; i < n && !code; i++)
 		code = check_operand(search, operands[i]);
 	if (code)
@@ -385,8 +387,9 @@ static const struct tl_option rows[] = {
 		       "--bit-weights or jsonl. With --count or --exists: the query and the number. "
 		       "Queries come in the order "
 		       "of the input, the matches of a query nearest first, then by id. A query is "
-		       "called by its fingerprint, the path of a text, or the label of a row, else "
-		       "its id. Queries and labels have the escapes \\t \\n \\r \\\\ \\xHH.\n"
+		       "called by its label, which of a text in a file is the path; without one by "
+		       "its id; without both, as on the command line and in the formats lines and "
+		       "npy, by its fingerprint in hexadecimal, however that was written. Queries and labels have the escapes \\t \\n \\r \\\\ \\xHH.\n"
 		       "On a terminal: a table with the matches below each query, the digits that "
 		       "differ from its fingerprint in colour (--color). Long labels lose their "
 		       "beginning.\n"

@@ -5,7 +5,7 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_text_options.h"
-#include "input/in_reader.h"
+#include "input/in_files.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -210,7 +210,7 @@ static int open_text(struct qr_context *ctx, const struct options *options,
 	s->has_fp2 = 1;
 	if (!options->index)
 		return tl_text_open(&options->text, s->bits, text, &err) ?
-			       tl_error("%s", err.text) :
+			       tl_index_error(NULL, &err) :
 			       0;
 	if (options->bits)
 		return tl_usage_error("--bits: how many %s has cannot be chosen", options->index);
@@ -297,8 +297,8 @@ static int run_similar(struct qr_context *ctx, int argc, char **argv)
 	if (code == TL_PROCEED && options.text.short_texts == TL_SHORT_REJECT)
 		code = tl_usage_error("similar compares short texts, too: --short reject does not "
 				      "fit");
-	if (code == TL_PROCEED && strcmp(argv[optind], "-") == 0 && strcmp(argv[optind + 1], "-") == 0)
-		code = tl_usage_error("standard input cannot be both texts");
+	if (code == TL_PROCEED && in_files_n_stdin(argv + optind, 2) > 1)
+		code = tl_usage_error("standard input cannot be read twice");
 	if (code == TL_PROCEED)
 		code = compare_files(ctx, &options, argv + optind);
 	tl_text_options_free(&options.text);
