@@ -26,6 +26,10 @@
  *    size or with unknown fields), SIMIDX_E_NOMEM, SIMIDX_E_IO and SIMIDX_E_FORK can come from
  *    any that takes a handle. SIMIDX_E_MOVED says that the index was replaced: close and open it
  *    again. SIMIDX_E_CORRUPT says that what was read is damaged.
+ *  - A function that stores something and fails has stored nothing, unless it says otherwise.
+ *    SIMIDX_E_UNKNOWN says that the disk failed so late that nobody can tell: everything may be
+ *    stored, or nothing, and a power cut may still take it away; it is never half of it. Close the
+ *    index, open it again and look, for example at a mark (simidx_writer_set_mark()).
  *  - The last parameter `err` may be NULL. Otherwise it is cleared on entry and, on failure,
  *    holds the code, the errno if there was one, and a sentence for a person.
  *  - Out-parameters are set first, to NULL, 0 or SIMIDX_NO_ID, so they are defined on every path.
@@ -123,7 +127,8 @@ extern "C" {
 	X(SIMIDX_E_MOVED, -19, "index was replaced by another one; open it again")            \
 	X(SIMIDX_E_FORK, -20, "handle was opened before fork()")                              \
 	X(SIMIDX_E_UNSUPPORTED, -21, "not supported here")                                    \
-	X(SIMIDX_E_STOPPED, -22, "stopped by the caller")
+	X(SIMIDX_E_STOPPED, -22, "stopped by the caller")                                     \
+	X(SIMIDX_E_UNKNOWN, -23, "the outcome is not known")
 
 enum simidx_code {
 #define SIMIDX_ENUM(name, value, text) name = value,
@@ -209,7 +214,9 @@ typedef struct simidx_create_options {
  *         system, or LMDB not of the 0.9 series; SIMIDX_E_PERMISSION, SIMIDX_E_NO_SPACE.
  *         With _TRUNCATE also SIMIDX_E_NOT_INDEX, SIMIDX_E_VERSION, SIMIDX_E_CORRUPT: what is
  *         there is no sound index of this version, so it is left alone; SIMIDX_E_BUSY: another
- *         writer is at work in it; SIMIDX_E_MOVED: it was replaced over and over meanwhile
+ *         writer is at work in it; SIMIDX_E_MOVED: it was replaced over and over meanwhile.
+ *         SIMIDX_E_UNKNOWN: the new index is at the path, but a power cut may bring back what was
+ *         there, as the parent directory could not be synced
  *
  * Cost: some pages and fsyncs.
  */
@@ -500,7 +507,10 @@ int simidx_writer_put(simidx_writer *writer, const simidx_doc *doc, uint64_t *id
  * @return SIMIDX_OK;
  *         SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_IO: the transaction is lost and the
  *         index as it was before; or the merge failed, then the rows are stored and a later
- *         merge takes up the work: simidx_writer_stored() tells which
+ *         merge takes up the work: simidx_writer_stored() tells which;
+ *         SIMIDX_E_UNKNOWN: the write that decides has failed, and the transaction may be stored
+ *         or lost. Close the index, open it again and look: with a mark of its own in each
+ *         commit, simidx_get_mark() tells which (simidx_admin.h)
  *
  * Cost: O(rows), some pages and one fsync; and that of simidx_writer_merge() where one is due.
  */

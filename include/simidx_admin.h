@@ -255,7 +255,9 @@ int simidx_verify(simidx *index, void (*callback)(void *ctx, const simidx_proble
  * @param destination  must not exist, or be an empty directory; appears only when the copy is
  *                     complete and synced
  * @return SIMIDX_OK; SIMIDX_E_EXISTS, SIMIDX_E_NOT_FOUND (parent), SIMIDX_E_PERMISSION,
- *         SIMIDX_E_NO_SPACE, SIMIDX_E_IO
+ *         SIMIDX_E_NO_SPACE, SIMIDX_E_IO: there is no copy; SIMIDX_E_UNKNOWN: the copy is
+ *         complete and in its place, but a power cut may take it away, as the parent directory
+ *         could not be synced
  *
  * Cost: reads and writes what the index uses. It pins a snapshot meanwhile.
  */

@@ -163,7 +163,9 @@ int simidx_loader_set_mark(simidx_loader *loader, const void *data, size_t size,
  * @return SIMIDX_OK; SIMIDX_E_NO_SPACE, SIMIDX_E_IO, SIMIDX_E_CORRUPT (a source is damaged),
  *         SIMIDX_E_MOVED, SIMIDX_E_STOPPED; SIMIDX_E_EXISTS (an index was made at the path, not
  *         with a loader), SIMIDX_E_BUSY (the index that is to be replaced was at work for longer
- *         than wait_ms): nothing at the path has changed
+ *         than wait_ms): nothing at the path has changed;
+ *         SIMIDX_E_UNKNOWN: the new index is at the path, but a power cut may bring back what was
+ *         there, as the parent directory could not be synced
  *
  * Cost: O(N) for each table, N documents in all; memory as in the options; temporary space of
  * 24 bytes a document and more, labels besides.

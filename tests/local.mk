@@ -192,6 +192,19 @@ tests_fault_no_memory_LDFLAGS = $(tests_ldflags) -Wl,--wrap=malloc,--wrap=calloc
 tests_fault_no_memory_LDADD = $(tests_libs)
 
 # ---------------------------------------------------------------------------------------------
+# Calls of the system that fail in the tools. For LD_PRELOAD, so it is only a shared library,
+# without sanitizers.
+
+check_LTLIBRARIES += tests/fault/libfail.la
+tests_fault_libfail_la_SOURCES = tests/fault/fail.c
+tests_fault_libfail_la_CFLAGS = -Wall -Wextra
+tests_fault_libfail_la_LDFLAGS = -module -avoid-version -rpath /nowhere
+tests_fault_libfail_la_LIBADD = -ldl
+
+TESTS += tests/fault/outcome.sh
+EXTRA_DIST += tests/fault/outcome.sh
+
+# ---------------------------------------------------------------------------------------------
 # The file format: tests/format/README.md
 
 check_PROGRAMS += tests/format/decode tests/format/make_golden

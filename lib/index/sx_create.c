@@ -118,6 +118,7 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 	static const simidx_create_options defaults = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx_create_options own;
 	sx_store *store = NULL;
+	simidx *index = NULL;
 	char *dir = NULL;
 	int lock_fd, rc;
 
@@ -132,18 +133,23 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 	rc = sx_dir_prepare(path, &dir, &lock_fd, err);
 	if (!rc)
 		rc = sx_create_build(dir, lock_fd, options, &store, err);
-	if (!rc)
-		rc = sx_publish(dir, path, options, 0, err);
-	if (store)
-		sx_store_unlock(store);
+	/* All that can fail comes first: when it is in its place, it has succeeded. */
 	if (!rc)
 		rc = sx_store_set_path(store, path, err);
 	if (!rc)
-		rc = sx_index_open_store(store, 0, out, err);
-	else {
+		rc = sx_index_open_store(store, 0, &index, err);
+	else
 		sx_store_close(store);
+	if (!rc)
+		rc = sx_publish(dir, path, options, 0, err);
+	if (index)
+		sx_store_unlock(index->store);
+	if (rc)
+		simidx_close(index);
+	else
+		*out = index;
+	if (rc && rc != SIMIDX_E_UNKNOWN)
 		sx_dir_remove(dir);
-	}
 	free(dir);
 	return rc;
 }

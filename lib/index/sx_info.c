@@ -196,7 +196,7 @@ int simidx_backup(simidx *index, const char *destination, simidx_error *err)
 		rc = sx_dir_publish(dir, destination, 0600, 0, err);
 	if (!rc)
 		sx_index_progress(index, "backup", 1, 1);
-	else
+	else if (rc != SIMIDX_E_UNKNOWN)
 		sx_dir_remove(dir);
 	sx_dir_unlock(fd);
 	free(dir);

@@ -255,7 +255,9 @@ void simidx_loader_close(simidx_loader *l)
 		simidx_walk_close(l->sources.walk[i]);
 	close_new(l);
 	sx_dir_unlock(l->target.claim_fd);
-	sx_dir_remove(l->target.dir); /* after a success it is not there any more */
+	/* After a success it is not there any more. */
+	if (!l->is_unknown)
+		sx_dir_remove(l->target.dir);
 	sx_sorter_free(l->input.by_id);
 	sx_sorter_free(l->input.label_rows);
 	sx_sorter_free(l->input.label_hashes);
@@ -456,6 +458,7 @@ int simidx_loader_finish(simidx_loader *l, simidx_loader_report *report, simidx_
 	l->output.report.distinct = l->output.n_distinct;
 	if (!rc)
 		rc = publish(l, err);
+	l->is_unknown = rc == SIMIDX_E_UNKNOWN;
 	close_new(l);
 	if (!rc && report)
 		sx_struct_end(report, &l->output.report, sizeof(l->output.report));

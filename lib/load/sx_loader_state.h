@@ -78,6 +78,7 @@ struct simidx_loader {
 	sx_loader_target target;
 	sx_loader_sources sources;
 	uint64_t n_rows, next_id;
+	int is_unknown; /* it may be in its place, and then what was there is in target.dir */
 	int broken; /* a temporary file failed, so that what was put is not complete; or finished */
 	sx_loader_input input;
 	sx_loader_output output;

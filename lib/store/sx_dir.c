@@ -68,18 +68,6 @@ static int resolve(const char *path, char **target, char **parent, simidx_error 
 	return sx_fail_nomem(err);
 }
 
-static int sync_dir(const char *dir, simidx_error *err)
-{
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int rc = SIMIDX_OK;
-
-	if (fd < 0 || fsync(fd))
-		rc = sx_fail_errno(err, errno, "cannot sync %s", dir);
-	if (fd >= 0)
-		close(fd);
-	return rc;
-}
-
 static void unlink_files(int dir_fd)
 {
 	for (size_t i = 0; i < N_FILES; i++)
@@ -168,7 +156,7 @@ static int remove_leftovers(const char *parent, int parent_is_locked, const char
 		if (strlen(entry->d_name) != PRIVATE_LENGTH ||
 		    strncmp(entry->d_name, PRIVATE_PREFIX, sizeof(PRIVATE_PREFIX) - 1))
 			continue;
-		if (!synced && sync_dir(parent, NULL))
+		if (!synced && fsync(dirfd(dir)))
 			break;
 		synced = 1;
 		claimed |= remove_if_abandoned(dirfd(dir), entry->d_name, parent_is_locked,
@@ -389,6 +377,23 @@ static int is_store(const char *target)
 	return found;
 }
 
+/* The store is in its place: have the disk know. */
+static int sync_exchange(int parent_fd, const char *path, const char *parent, simidx_error *err)
+{
+	int e;
+
+	if (!fsync(parent_fd))
+		return SIMIDX_OK;
+	e = errno;
+	sx_fail_errno(err, e,
+		      "%s is in its place, but whether it stays there after a power cut is not "
+		      "known: cannot sync %s",
+		      path, parent);
+	if (err)
+		err->code = SIMIDX_E_UNKNOWN;
+	return SIMIDX_E_UNKNOWN;
+}
+
 static int publish_at(const char *private_dir, const char *target, mode_t mode, int exchanges,
 		      simidx_error *err)
 {
@@ -414,19 +419,26 @@ int sx_dir_publish(const char *private_dir, const char *path, unsigned mode, int
 		   simidx_error *err)
 {
 	char *target, *parent;
-	int exchanges, rc;
+	int exchanges, parent_fd, rc;
 
 	rc = resolve(path, &target, &parent, err);
 	if (rc)
 		return rc;
 	exchanges = replace && is_store(target);
-	rc = publish_at(private_dir, target, mode ? (mode_t)mode : SX_STORE_DEFAULT_MODE, exchanges,
-			err);
+	/* Opened before the exchange, so that after it only the sync can fail. */
+	parent_fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (parent_fd < 0)
+		rc = sx_fail_errno(err, errno, "%s", parent);
+	else
+		rc = publish_at(private_dir, target, mode ? (mode_t)mode : SX_STORE_DEFAULT_MODE,
+				exchanges, err);
 	if (!rc)
-		rc = sync_dir(parent, err);
+		rc = sync_exchange(parent_fd, path, parent, err);
 	/* What was there stands at the private path now, and only once that is on the disk. */
 	if (!rc && exchanges)
 		sx_dir_remove(private_dir);
+	if (parent_fd >= 0)
+		close(parent_fd);
 	free(target);
 	free(parent);
 	return rc;

@@ -45,6 +45,9 @@ void sx_dir_unlock(int fd);
  *                 that are not a store's; nothing else is replaced (SIMIDX_E_EXISTS). The
  *                 new files get the old owner and group as far as we may.
  *                 SIMIDX_E_UNSUPPORTED where the file system cannot exchange directories
+ * @return SIMIDX_OK; SIMIDX_E_UNKNOWN when the store is in its place, but the parent could not be
+ *         synced: then the private directory, with the old store, must stay, too; after any other
+ *         error nothing is at the path that was not there before
  */
 int sx_dir_publish(const char *private_dir, const char *path, unsigned mode, int replace,
 		   simidx_error *err);

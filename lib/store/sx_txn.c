@@ -246,6 +246,26 @@ int sx_txn_commit(sx_txn *txn, simidx_error *err)
 	return is_write ? extend_file(store, err) : SIMIDX_OK;
 }
 
+enum sx_outcome sx_txn_outcome(sx_store *store, uint64_t id)
+{
+	MDB_txn *probe = NULL;
+	MDB_envinfo info;
+	int rc, is_there;
+
+	mdb_env_info(store->env.env, &info);
+	is_there = info.me_last_txnid >= id;
+	/* After a failed write of its header page LMDB begins no transaction any more. */
+	rc = mdb_txn_begin(store->env.env, NULL, 0, &probe);
+	mdb_txn_abort(probe);
+	if (rc != MDB_PANIC)
+		return is_there ? SX_STORED : SX_NOT_STORED;
+	/*
+	 * LMDB has then written the old number over what it may have written before. Once that is on
+	 * the disk, the transaction is not there and will not be after a power cut.
+	 */
+	return is_there || fdatasync(store->env.data_fd) ? SX_OUTCOME_UNKNOWN : SX_NOT_STORED;
+}
+
 void sx_txn_abort(sx_txn *txn)
 {
 	if (!txn)

@@ -67,6 +67,19 @@ sx_store *sx_txn_store(const sx_txn *txn);
  */
 int sx_txn_commit(sx_txn *txn, simidx_error *err);
 
+/** What has become of a transaction whose commit failed. */
+enum sx_outcome {
+	SX_NOT_STORED,
+	SX_STORED,         /* it failed later */
+	SX_OUTCOME_UNKNOWN /* the header page was being written */
+};
+
+/**
+ * Look what has become of write transaction `id` after its commit has failed. The caller has held
+ * the write lock since.
+ */
+enum sx_outcome sx_txn_outcome(sx_store *store, uint64_t id);
+
 /** End a read transaction, or undo a write transaction. NULL is allowed. */
 void sx_txn_abort(sx_txn *txn);
 

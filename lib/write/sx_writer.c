@@ -280,22 +280,43 @@ int simidx_writer_put(simidx_writer *w, const simidx_doc *given, uint64_t *id, s
 
 /* ---- commit ---- */
 
+static int fail_unknown(simidx_error *err)
+{
+	simidx_error cause;
+
+	if (!err)
+		return SIMIDX_E_UNKNOWN;
+	cause = *err;
+	sx_err_clear(err);
+	sx_fail(err, SIMIDX_E_UNKNOWN, "whether the last commit is stored is not known: %s",
+		cause.text);
+	err->sys_errno = cause.sys_errno;
+	return SIMIDX_E_UNKNOWN;
+}
+
 static int store_pending(simidx_writer *w, simidx_error *err)
 {
 	sx_snapshot *s = &w->snapshot;
+	uint64_t id = sx_txn_id(s->txn);
+	enum sx_outcome outcome = SX_NOT_STORED;
 	int rc = sx_fresh_log_append(s->txn, &w->index->fresh.log, w->pending.at, w->pending.n,
 				     s->header.next_seq, err);
 
 	s->header.next_seq += w->pending.n;
 	if (!rc)
 		rc = sx_header_write_mark(s->txn, w->index->tables.meta, &w->mark, err);
-	if (!rc)
-		rc = sx_snapshot_commit(s, err);
 	if (!rc) {
+		rc = sx_snapshot_commit(s, err);
+		if (!rc)
+			outcome = SX_STORED;
+		else if (!s->txn) /* it came to the commit itself */
+			outcome = sx_txn_outcome(w->index->store, id);
+	}
+	if (outcome == SX_STORED) {
 		w->stored += w->pending.n;
 		w->pending.n = 0; /* so that the memtable keeps the rows */
 	}
-	return rc;
+	return outcome == SX_OUTCOME_UNKNOWN ? fail_unknown(err) : rc;
 }
 
 static int merge_is_due(const simidx_writer *w)

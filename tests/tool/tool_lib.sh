@@ -53,6 +53,25 @@ all_looked_at() {
 	unseen=
 }
 
+# with_fault CALL N HOW COMMAND...: the command, of which the Nth call of this kind fails
+# (tests/fault/fail.c); N = 0: none. Without a sanitizer that insists on being loaded first.
+with_fault() {
+	FAIL_CALL=$1 FAIL_AT=$2 FAIL_HOW=$3 FAIL_COUNTS=$tmp/counts LD_PRELOAD=$fault_library \
+		ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 "${@:4}"
+}
+
+need_faults() {
+	fault_library=$SX_BUILDDIR/tests/fault/.libs/libfail.so
+	[ -e "$fault_library" ] || skip 'no shared library was built to make calls fail'
+}
+
+# count_calls CALL COMMAND...: how many calls of this kind a command makes, which must succeed.
+count_calls() {
+	rm -f "$tmp/counts"
+	with_fault none 0 once "${@:2}" >out 2>err || fail "not counted: ${*:2}"
+	awk -v call="$1" '$1 == call { n = $2 } END { print n + 0 }' "$tmp/counts"
+}
+
 # output: stdout of the last run must equal standard input; errors: stderr likewise.
 output() {
 	diff - out >difference && return

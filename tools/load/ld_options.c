@@ -239,7 +239,8 @@ static const struct tl_option rows[] = {
 	{ TL_TERM("1", "Some rows were rejected, or inputs that were named were skipped; the others "
 		       "are stored.") },
 	{ TL_TERM("2", "The load failed or was interrupted: the index is as it was at the last "
-		       "commit.") },
+		       "commit. Where the disk failed so late that nobody can tell whether something "
+		       "is stored, a message says so, and how to look.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-load -r articles.index articles/", "All texts in a directory.") },
 	{ TL_EXAMPLE("simidx-load --header --fp-field simhash --label-field url pages pages.csv",

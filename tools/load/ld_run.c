@@ -247,42 +247,74 @@ static int load_files(struct ld_run *run, struct in_files *files)
 
 /* ---- the end ---- */
 
-/* What the index holds now; a loader has put another one in the place of the one that is open. */
-static void measure(struct ld_run *run)
+/*
+ * What the index holds now. A loader has put another one in the place of the one that is open, and
+ * after a failure that one may answer nothing any more. Returns whether it could be had.
+ */
+static int measure(struct ld_run *run, int has_failed)
 {
 	struct ld_target *target = run->target;
-	int is_built = target->state == LD_DONE && target->loader;
+	int is_anew = has_failed || (target->state == LD_DONE && target->loader);
 	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
 	simidx_info info = SIMIDX_INFO_INIT;
 	simidx *index = target->index;
+	int is_there;
 
 	how.flags = SIMIDX_OPEN_READ_ONLY | (run->options->force ? SIMIDX_OPEN_FORCE : 0);
-	if (is_built && simidx_open(run->options->index, &how, &index, NULL))
-		return;
-	if (index && !simidx_get_info(index, &info, NULL)) {
+	if (has_failed)
+		ld_target_release(target);
+	if (is_anew && simidx_open(run->options->index, &how, &index, NULL))
+		return 0;
+	is_there = index && !simidx_get_info(index, &info, NULL);
+	if (is_there) {
 		run->report.index_bytes = info.file_bytes;
 		run->report.documents = info.documents;
 	}
-	if (is_built)
+	if (is_anew)
 		simidx_close(index);
+	return is_there;
+}
+
+/* How to find out whether the last of it is stored: only the disk knows. */
+static void advise_unknown(const struct ld_run *run, int is_measured)
+{
+	const char *path = run->options->index;
+	const char *resume = ld_has_inputs(run->options) ?
+				     "; 'simidx-load --resume' with the same inputs stores what is "
+				     "missing" : "";
+	char n[2][TL_NUMBER_SIZE];
+
+	if (run->with)
+		tl_error("%s: 'simidx-query stats %s' shows %s documents if it is stored, %s if not%s", path,
+			 path, tl_write_count(run->with, n[0]),
+			 tl_write_count(run->without, n[1]), resume);
+	else if (is_measured)
+		tl_error("%s: 'simidx-query stats %s' shows %s documents as long as it is there%s", path,
+			 path, tl_write_count(run->report.documents, n[0]), resume);
+	else
+		tl_error("%s: 'simidx-query stats %s' shows what is there%s", path, path, resume);
 }
 
 /* What a load that did not finish leaves, and how to go on. */
-static void report_failure(const struct ld_run *run)
+static void report_failure(const struct ld_run *run, int is_measured)
 {
 	const struct ld_target *target = run->target;
 	const char *path = run->options->index;
 	char documents[TL_NUMBER_SIZE], rows[TL_NUMBER_SIZE];
+	const char *resume = run->rows_committed ? "; --resume goes on after them" : "";
 
 	if (tl_stop_requested())
 		tl_error("stopped by a signal");
 	if (target->state == LD_DONE)
 		return;
-	if (target->has_inserted)
+	tl_write_count(run->rows_committed, rows);
+	if (run->is_unknown)
+		advise_unknown(run, is_measured);
+	else if (target->has_inserted && is_measured)
 		tl_error("%s: holds %s documents; of this input %s rows were committed%s", path,
-			 tl_write_count(run->report.documents, documents),
-			 tl_write_count(run->rows_committed, rows),
-			 run->rows_committed ? "; --resume goes on after them" : "");
+			 tl_write_count(run->report.documents, documents), rows, resume);
+	else if (target->has_inserted)
+		tl_error("%s: of this input %s rows were committed%s", path, rows, resume);
 	else if (tl_stop_requested())
 		tl_error("%s: nothing has changed; run the load again", path);
 	else if (run->put)
@@ -324,7 +356,7 @@ static int run_inputs(struct ld_run *run)
 {
 	struct in_files *files = in_files_open(&run->options->inputs);
 	struct ld_target *target = run->target;
-	int code = begin(run);
+	int code = begin(run), is_measured;
 
 	if (!code)
 		code = files ? load_files(run, files) : tl_error("out of memory");
@@ -339,9 +371,9 @@ static int run_inputs(struct ld_run *run)
 	if (target->state != LD_DONE || !target->loader)
 		run->report.stored = ld_target_stored(target);
 	run->report.way = ld_target_way(target);
-	measure(run);
+	is_measured = measure(run, code != 0);
 	if (code)
-		report_failure(run);
+		report_failure(run, is_measured);
 	else
 		ld_report_success(&run->report);
 	end(run);

@@ -40,6 +40,8 @@ struct ld_run {
 	uint64_t all_label_bytes; /* put into the loader */
 	int space_checked;        /* it was seen whether what is to come will fit */
 	uint64_t rows_committed;  /* as mark.total at the last commit */
+	int is_unknown;           /* whether the last commit, or what was built, is stored */
+	uint64_t without, with;   /* then: documents in the index if it is not, and if it is */
 };
 
 /**

@@ -74,6 +74,11 @@ static int commit(struct ld_run *run, const struct ld_mark *mark)
 			return rc;
 		rc = simidx_writer_commit(target->writer, &err);
 	} while (!pending && ld_target_again(target, rc, &err));
+	if (rc == SIMIDX_E_UNKNOWN && pending) {
+		run->is_unknown = 1;
+		run->without = target->documents + simidx_writer_stored(target->writer);
+		run->with = run->without + pending;
+	}
 	return rc ? fail(run, &err) : 0;
 }
 
@@ -378,6 +383,7 @@ static int finish_loader(struct ld_run *run)
 		return tl_error("%s: somebody else made it meanwhile; nothing was stored, "
 				"run the load again to add to it",
 				run->options->index);
+	run->is_unknown = rc == SIMIDX_E_UNKNOWN;
 	if (rc)
 		return fail(run, &err);
 	run->target->state = LD_DONE;

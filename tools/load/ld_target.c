@@ -497,11 +497,19 @@ const char *ld_target_way(const struct ld_target *target)
 	return target->has_inserted ? "insert, rebuild" : "rebuild";
 }
 
-void ld_target_close(struct ld_target *target)
+void ld_target_release(struct ld_target *target)
 {
 	simidx_writer_close(target->writer);
 	simidx_loader_close(target->loader);
 	simidx_close(target->index);
+	target->writer = NULL;
+	target->loader = NULL;
+	target->index = NULL;
+}
+
+void ld_target_close(struct ld_target *target)
+{
+	ld_target_release(target);
 	ld_from_close(&target->from);
 	free(target->profile);
 	simidx_text_close(target->text);

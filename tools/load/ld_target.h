@@ -111,6 +111,9 @@ int ld_target_put(struct ld_target *target, const simidx_doc *doc, simidx_error 
 /** What the load did or was about to do: "nothing", "build", "insert", "rebuild" or "insert, rebuild". */
 const char *ld_target_way(const struct ld_target *target);
 
+/** Close the index, so that it can be opened anew, and what writes to it. The rest stays. */
+void ld_target_release(struct ld_target *target);
+
 /** Close what is open; what was not committed or finished is forgotten. */
 void ld_target_close(struct ld_target *target);
 

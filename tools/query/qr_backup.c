@@ -31,7 +31,8 @@ static const struct tl_option rows[] = {
 	{ TL_EXAMPLE("simidx-query backup index /backup/index-monday",
 		     "Copy an index, which others may write to meanwhile.") },
 	{ TL_SECTION("Exit status") },
-	{ TL_PARAGRAPH("0: copied. 2: not copied.") },
+	{ TL_PARAGRAPH("0: copied. 2: not copied; or copied, as a message says then, but the disk did "
+		       "not confirm that the copy stays there after a power cut.") },
 	{ 0 },
 };
 

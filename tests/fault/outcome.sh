@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# The disk fails at the moment that decides whether something is stored: what can be known is said,
+# and what cannot be known is called so, with the way to look.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+need_faults
+"$helpers/linear_scan" documents 800 9 | cut -f 2 >all.lines
+head -700 all.lines >first.lines
+tail -100 all.lines >rest.lines
+run 0 "$load" -q old first.lines -F lines
+
+documents() {
+	"$query" stats "$1" | sed -n 's/^documents *//p'
+}
+
+# The parent's sync is the last one of a load that builds.
+n=$(count_calls sync "$load" -q new first.lines -F lines)
+rm -r new
+run 2 with_fault sync "$n" once "$load" -q new first.lines -F lines
+errors <<'END'
+simidx-load: new is in its place, but whether it stays there after a power cut is not known: cannot sync .: Input/output error
+simidx-load: new: 'simidx-query stats new' shows 700 documents as long as it is there; 'simidx-load --resume' with the same inputs stores what is missing
+END
+[ "$(documents new)" = 700 ] || fail 'a first load is not in its place'
+run 0 "$load" new first.lines -F lines --resume
+[ "$(documents new)" = 700 ] || fail 'a load that is resumed has stored its rows twice'
+
+# The same where an index is exchanged: the old one stays until it is known that the new one does.
+cp -r old ix
+n=$(count_calls sync "$load" -q --write rebuild ix rest.lines -F lines)
+rm -r ix
+cp -r old ix
+run 2 with_fault sync "$n" once "$load" -q --write rebuild ix rest.lines -F lines
+says 'simidx-load: ix is in its place, but whether it stays there after a power cut is not known: '
+says "simidx-load: ix: 'simidx-query stats ix' shows 800 documents as long as it is there; "
+[ "$(documents ix)" = 800 ] || fail 'a rebuilt index is not in its place'
+[ "$(documents .simidx-??????)" = 700 ] || fail 'the old index is gone'
+run 0 "$load" ix rest.lines -F lines --resume
+[ "$(documents ix)" = 800 ] || fail 'a rebuild that is resumed has stored its rows twice'
+[ ! -e "$(echo .simidx-??????)" ] || fail 'the old index is still there'
+
+# A sync before the exchange: nothing has changed.
+run 2 with_fault sync "$((n - 1))" once "$load" -q --write rebuild old rest.lines -F lines
+says 'simidx-load: old: nothing has changed'
+[ "$(documents old)" = 700 ] || fail 'something has changed'
+
+n=$(count_calls sync "$query" backup old copy)
+rm -r copy
+run 2 with_fault sync "$n" once "$query" backup old copy
+errors <<'END'
+simidx-query: old: copy is in its place, but whether it stays there after a power cut is not known: cannot sync .: Input/output error
+END
+run 0 "$query" verify copy
+
+# An insertion ends with two writes: that of the pages, and that of LMDB's header page. The disk goes
+# away while the last one is done.
+cp -r old ix2
+n=$(count_calls write "$load" -q --write insert --merge never ix2 rest.lines -F lines)
+rm -r ix2
+cp -r old ix2
+run 2 with_fault write "$n" gone "$load" -q --write insert --merge never ix2 rest.lines -F lines
+errors <<'END'
+simidx-load: ix2: whether the last commit is stored is not known: cannot commit: Input/output error
+simidx-load: ix2: 'simidx-query stats ix2' shows 800 documents if it is stored, 700 if not; 'simidx-load --resume' with the same inputs stores what is missing
+END
+[ "$(documents ix2)" = 800 ] || fail 'a commit is lost, though it was written'
+run 0 "$load" ix2 rest.lines -F lines --resume
+[ "$(documents ix2)" = 800 ] || fail 'a load that is resumed has stored its rows twice'
+run 0 "$query" verify ix2
+
+# It was away before: the pages are not there, and so the commit is not.
+cp -r old ix3
+run 2 with_fault write "$((n - 1))" on "$load" -q --write insert --merge never ix3 rest.lines -F lines
+says 'simidx-load: ix3: holds 700 documents; of this input 0 rows were committed'
+[ "$(documents ix3)" = 700 ] || fail 'a commit is there that cannot be'
+finish
