@@ -21,7 +21,7 @@ mkfifo pipe
 loader=$!
 exec 3>pipe
 head -100000 rest.tsv >&3
-while kill -0 $loader 2>/dev/null && [ "$("$query" dump live | wc -l)" -lt 150000 ]; do sleep 0.1; done
+until_holds live 150000
 run 0 "$query" backup live copy-0
 [ "$("$query" dump copy-0 | wc -l)" -eq 150000 ] || fail 'no copy between two commits'
 n=1

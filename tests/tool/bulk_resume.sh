@@ -93,7 +93,7 @@ mkfifo pipe
 loader=$!
 exec 3>pipe
 { echo wrong; cat one.fps; } >&3
-while [ "$("$query" dump piped 2>/dev/null | wc -l)" -lt 100000 ]; do sleep 0.1; done
+until_holds piped 100000
 kill -TERM $loader
 wait $loader
 exec 3>&-

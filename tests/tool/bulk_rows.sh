@@ -187,7 +187,7 @@ mkfifo pipe
 loader=$!
 exec 3>pipe
 awk 'BEGIN { for (i = 0; i < 150000; i++) printf "%d\t%016x\n", i, i }' >&3
-while [ "$("$query" -q dump new 2>/dev/null | wc -l)" -lt 100000 ]; do sleep 0.05; done
+until_holds new 100000
 [ -e summary.json ] && [ ! -s summary.json ] || fail 'an old summary during a load'
 kill -TERM $loader
 wait $loader

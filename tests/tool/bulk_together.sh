@@ -150,7 +150,7 @@ half_way() {
 	loader=$!
 	exec 3>pipe
 	head -100000 all.fps >&3
-	while [ "$("$query" -q dump "$ix" 2>/dev/null | wc -l)" -lt 100000 ]; do sleep 0.05; done
+	until_holds "$ix" 100000
 	run 0 "$@"
 	tail -n +100001 all.fps >&3
 	exec 3>&-

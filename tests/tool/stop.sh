@@ -14,7 +14,7 @@ for signal in TERM INT; do
 	loader=$!
 	exec 3>pipe
 	cat documents.tsv >&3
-	while [ "$("$query" -q dump index 2>/dev/null | wc -l)" -lt 200000 ]; do sleep 0.1; done
+	until_holds index 200000
 	# Once row 200,001 has been put the write lock is held, and another load does not wait for it.
 	# Before, it finds that what it brings is there.
 	while "$load" -q --wait 0 index -F tsv - < <(head -1 documents.tsv) 2>err; [ $? -eq 1 ]; do

@@ -107,6 +107,15 @@ same() {
 	cmp "$1" "$2" || fail "$1 and $2 differ"
 }
 
+# until_holds INDEX N: wait until an index that somebody loads has N documents, a minute at most.
+until_holds() {
+	local tries=600
+	while [ "$("$query" -q dump "$1" 2>/dev/null | wc -l)" -lt "$2" ]; do
+		[ $((tries -= 1)) -gt 0 ] || { fail "$1 has not got $2 documents"; return; }
+		sleep 0.1
+	done
+}
+
 finish() {
 	all_looked_at
 	[ "$failures" -eq 0 ] || { echo "$failures failures"; exit 1; }
