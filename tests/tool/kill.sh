@@ -15,7 +15,7 @@ started=$(date +%s%N)
 run 0 "$load" -q --write insert whole documents.tsv
 whole=$((($(date +%s%N) - started) / 1000000 + 1))
 
-none=0 all=0 part=0 killed=0
+none=0 empty=0 part=0 all=0 killed=0
 # check: what is at ./index after a kill. Leaves its number of documents in $lines.
 check() {
 	lines=0
@@ -28,7 +28,8 @@ check() {
 	lines=$(wc -l <out)
 	case $lines in
 	250000) all=$((all + 1)) ;;
-	0 | 100000 | 200000) part=$((part + 1)) ;;
+	0) empty=$((empty + 1)) ;;
+	100000 | 200000) part=$((part + 1)) ;;
 	*) fail "$lines documents are no whole batches" ;;
 	esac
 	head -"$lines" documents.tsv | cmp -s - out || fail 'other documents than the first'
@@ -56,7 +57,7 @@ for ((round = 0; round < rounds || ((killed == 0 || part == 0) && round < 20 * r
 done
 [ $killed -gt 0 ] || fail 'no load was killed'
 [ $part -gt 0 ] || fail 'no load was killed between two commits'
-echo "$round rounds, $killed killed: no index $none, part $part, all $all"
+echo "$round rounds, $killed killed: no index $none, empty $empty, part $part, all $all"
 
 # And the next load finishes the work, merges included.
 [ -e index ] || lines=0
