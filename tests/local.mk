@@ -297,7 +297,7 @@ tool_tests = \
 TESTS += $(build_tests) $(tool_tests) tests/unit/word_breaks.sh
 EXTRA_DIST += examples/text_search.c $(build_tests) $(tool_tests) tests/build/rooms \
 	tests/build/sessions.sh \
-	tests/tool/tool_lib.sh tests/unit/word_breaks.sh
+	tests/tool/propose.zsh tests/tool/tool_lib.sh tests/unit/word_breaks.sh
 
 # What the scripts need besides the tools.
 check_PROGRAMS += tests/tool/foreign_index tests/tool/linear_scan

@@ -85,7 +85,7 @@ struct tl_option {
 	size_t at;                /* offset of the member that keeps the value */
 	size_t width;             /* size of that member, of numbers: 4 or 8 */
 	uint64_t min, max;        /* of numbers; a flag sets min; words count from min */
-	const char *const *words; /* of TL_WORD, ending with NULL */
+	const char *const *words; /* of TL_WORD, ending with NULL; of others: to be proposed */
 	const struct tl_option *group;
 	int (*call)(void *options, const char *value);
 	const char *standard;     /* the default, as it would be typed: set and shown; or NULL */

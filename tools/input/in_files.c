@@ -39,6 +39,7 @@ const struct tl_option in_files_rows[] = {
 	  .help = "names in such lists end with a NUL byte",
 	  .more = "Names in lists of --files-from end with a NUL byte, as find -print0 writes them." },
 	{ 'F', "format", "FORMAT", TL_CALL(call_format),
+	  .words = in_format_names,
 	  .help = "of all inputs: lines, tsv, csv, jsonl, npy, ...",
 	  .more = "The format of all inputs. Without it an input with a name in .tsv, .csv, .jsonl, "
 		  ".ndjson or .npy has that format, where .ndjson is jsonl. All other inputs, all "

@@ -30,7 +30,7 @@ static void find_values(const struct tl_option *row, struct values *values)
 	int length;
 
 	memset(values, 0, sizeof(*values));
-	for (size_t i = 0; row->kind == TL_KIND_WORD && row->words[i]; i++)
+	for (size_t i = 0; row->words && row->words[i]; i++)
 		add_word(values, row->words[i], (int)strlen(row->words[i]));
 	while (part && *part) {
 		length = (int)strcspn(part, "|");
@@ -39,7 +39,7 @@ static void find_values(const struct tl_option *row, struct values *values)
 		else if (strncmp(part, "DIR", 3) == 0 || strncmp(part, "INDEX", 5) == 0 ||
 			 strncmp(part, "OTHER", 5) == 0)
 			values->folders = 1;
-		else if (row->kind != TL_KIND_WORD && *part >= 'a' && *part <= 'z')
+		else if (!row->words && *part >= 'a' && *part <= 'z')
 			add_word(values, part, length);
 		part += length + (part[length] == '|');
 	}
@@ -290,24 +290,37 @@ static void put_fish_table(const char *program, const struct tl_option *table,
 	}
 }
 
+/* Whether a command is being typed, or none of them yet: its name is the first of such words. */
+static void put_fish_condition(const struct tl_command *program)
+{
+	fputs("function _", stdout);
+	put_function(program);
+	fputs("\n\tfor word in (commandline -opc)[2..-1]\n\t\tif contains -- $word ", stdout);
+	put_command_names(program, " ");
+	puts("\n\t\t\ttest \"$word\" = \"$argv\"\n\t\t\treturn\n\t\tend\n\tend\n"
+	     "\ttest -z \"$argv\"\nend\n");
+}
+
 void mn_print_fish(const struct tl_command *program)
 {
-	char condition[128];
+	char name[64], condition[128];
 
+	snprintf(name, sizeof(name), "__%s", program->name);
+	for (char *c = name; *c; c++)
+		*c = *c == '-' ? '_' : *c;
 	printf("# Completion of %s for fish.\n%s\n", program->name, licence);
+	if (program->commands)
+		put_fish_condition(program);
 	put_fish_table(program->name, program->options, "");
 	for (const struct tl_command *const *c = program->commands; c && *c; c++) {
-		printf("complete -c %s -n __fish_use_subcommand -f -a %s -d ", program->name,
-		       (*c)->name);
+		printf("complete -c %s -n %s -f -a %s -d ", program->name, name, (*c)->name);
 		put_fish_text((*c)->summary);
 		putchar('\n');
-		snprintf(condition, sizeof(condition), " -n '__fish_seen_subcommand_from %s'",
-			 (*c)->name);
+		snprintf(condition, sizeof(condition), " -n '%s %s'", name, (*c)->name);
 		put_fish_table(program->name, (*c)->options, condition);
 	}
 	if (program->commands) {
-		printf("complete -c %s -n '__fish_seen_subcommand_from help' -f -a '",
-		       program->name);
+		printf("complete -c %s -n '%s help' -f -a '", program->name, name);
 		put_command_names(program, " ");
 		puts("'");
 	}
