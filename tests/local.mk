@@ -41,6 +41,7 @@ check_PROGRAMS += tests/unit/run tests/fault/exchanged tests/fault/failed_write 
 	tests/fault/merge_kill tests/fault/no_memory
 TESTS += tests/unit/run tests/fault/exchanged tests/fault/failed_write tests/fault/merge_kill \
 	tests/fault/no_memory
+check_PROGRAMS += tests/fault/damage
 endif
 
 if CHECK_IS_MISSING
@@ -170,6 +171,19 @@ tests_unit_run_CPPFLAGS += $(ICU_CFLAGS)
 tests_unit_run_LDADD += lib/text/libsx-text.la
 endif
 tests_unit_run_LDADD += $(tests_libs)
+
+tests_fault_damage_SOURCES = \
+	tests/fault/damage.c \
+	tests/fault/damage_file.c \
+	tests/fault/damage_file.h \
+	tests/fault/damage_pages.h \
+	tests/fault/damage_run.c \
+	tests/fault/damage_run.h \
+	tests/fault/damage_sample.c \
+	tests/fault/damage_sample.h
+tests_fault_damage_CPPFLAGS = $(tests_cppflags)
+tests_fault_damage_LDFLAGS = $(tests_ldflags) -Wl,--wrap=mdb_txn_commit
+tests_fault_damage_LDADD = $(tests_libs)
 
 tests_fault_exchanged_SOURCES = tests/fault/exchanged.c
 tests_fault_exchanged_CPPFLAGS = $(tests_cppflags)

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "damage_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <simidx_batch.h>
+
+#include "index/sx_index.h"
+
+#define MAP_SIZE ((uint64_t)1 << 28)
+#define MOST_MEMORY ((rlim_t)1 << 30) /* address space */
+#define MOST_FILE ((rlim_t)1 << 28)
+#define MOST_SECONDS 10    /* of CPU time */
+#define MOST_WAITING 60    /* by the clock: other processes may be at work */
+#define FREE_ID 10         /* dmg_sample leaves it out */
+#define NEW_ID ((uint64_t)1 << 40)
+#define N_NEW 6
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_ASAN 1
+#endif
+#endif
+
+const char *const dmg_op_names[DMG_N_OPS] = {
+#define NAME(name) #name,
+	DMG_OPS(NAME)
+#undef NAME
+};
+
+/* In a child: what it does. */
+static dmg_result *result;
+static const dmg_place *place;
+static sxt_rng rng;
+static simidx_error err;
+
+/* Notes the first failure. Returns whether the call succeeded. */
+static int ok(int rc, const char *stage)
+{
+	result->stage = rc && !result->code ? stage : result->stage;
+	if (rc && !result->code) {
+		result->code = rc;
+		snprintf(result->text, sizeof(result->text), "%s", err.text);
+	}
+	return !rc;
+}
+
+static simidx *open_index(const char *path, const char *stage)
+{
+	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
+	simidx *index;
+
+	o.flags = place->open_flags;
+	o.map_size = MAP_SIZE;
+	return ok(simidx_open(path, &o, &index, &err), stage) ? index : NULL;
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Reading
+ */
+
+static void see_problem(void *ctx, const simidx_problem *problem)
+{
+	(void)ctx;
+	if (!result->text[0])
+		snprintf(result->text, sizeof(result->text), "%s: %s", problem->table, problem->text);
+}
+
+static void verify(simidx *index)
+{
+	ok(simidx_verify(index, see_problem, NULL, NULL, &err), "verify");
+}
+
+/* One document by its id and by its label. */
+static int get_one(simidx_reader *reader, size_t i)
+{
+	const dmg_doc *doc = &place->sample->docs[i];
+	simidx_match match;
+	int rc = simidx_reader_find_id(reader, doc->id, &match, &err);
+
+	if (rc && rc != SIMIDX_E_NOT_FOUND)
+		return ok(rc, "find_id");
+	result->commits &= rc || dmg_is_doc(place->sample, doc, &match, 1)
+				   ? dmg_commits_with(place->sample, i, !rc)
+				   : 0;
+	if (!doc->label)
+		return 1;
+	rc = simidx_reader_find_label(reader, doc->label, doc->label_size, &match, &err);
+	if (rc && rc != SIMIDX_E_NOT_FOUND)
+		return ok(rc, "find_label");
+	result->commits &= rc || dmg_is_doc(place->sample, doc, &match, 1)
+				   ? dmg_commits_with(place->sample, i, !rc)
+				   : 0;
+	return 1;
+}
+
+static void get(simidx *index)
+{
+	simidx_info info = SIMIDX_INFO_INIT;
+	simidx_reader *reader;
+	simidx_match match;
+	size_t n = place->sample->n_docs;
+	int rc;
+
+	if (!ok(simidx_get_info(index, &info, &err), "get_info") || !dmg_has_ids(place->sample))
+		return;
+	if (!ok(simidx_reader_open(index, &reader, &err), "reader_open"))
+		return;
+	/* Every second one is among the last, which may be fresh. */
+	for (unsigned i = 0; i < 24; i++)
+		if (!get_one(reader, i % 2 ? n - 1 - sxt_rng_below(&rng, n / 8)
+					   : sxt_rng_below(&rng, n)))
+			break;
+	rc = simidx_reader_find_id(reader, FREE_ID, &match, &err);
+	if (rc != SIMIDX_E_NOT_FOUND && ok(rc, "find_id"))
+		result->commits = 0;
+	simidx_reader_close(reader);
+}
+
+/* Answers of a batch come from several threads. */
+static int deliver(void *ctx, size_t i, const simidx_results *results)
+{
+	uint64_t commits = dmg_commits_of_answer(place->sample, place->sample->queries[i],
+						 SIMIDX_DEFAULT_RADIUS, results, 0);
+
+	(void)ctx;
+	__atomic_fetch_and(&result->commits, commits, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static void search_batch(simidx *index, simidx_reader *reader)
+{
+	simidx_batch_options o = SIMIDX_BATCH_OPTIONS_INIT;
+	simidx_query queries[DMG_QUERIES];
+
+	for (unsigned i = 0; i < DMG_QUERIES; i++) {
+		queries[i] = (simidx_query)SIMIDX_QUERY_INIT;
+		queries[i].fp = place->sample->queries[i];
+	}
+	/* Half of the batches are sorted. */
+	index->batch_sorted_from = sxt_rng_below(&rng, 2) ? 2 : SIZE_MAX;
+	o.threads = 1 + (unsigned)sxt_rng_below(&rng, 2);
+	o.deliver = deliver;
+	ok(simidx_reader_search_batch(reader, queries, DMG_QUERIES, &o, &err), "search_batch");
+}
+
+static void search(simidx *index)
+{
+	simidx_reader *reader;
+
+	if (!ok(simidx_reader_open(index, &reader, &err), "reader_open"))
+		return;
+	for (unsigned i = 0; i < 4; i++) {
+		simidx_results results = SIMIDX_RESULTS_INIT;
+		simidx_query query = SIMIDX_QUERY_INIT;
+
+		query.fp = place->sample->queries[i];
+		query.radius = i < 3 ? SIMIDX_DEFAULT_RADIUS : place->sample->form->bits / 3;
+		query.flags = SIMIDX_QUERY_LABELS;
+		if (!ok(simidx_reader_search(reader, &query, &results, &err), i < 3 ? "search" : "scan"))
+			break;
+		result->commits &= dmg_commits_of_answer(place->sample, query.fp, query.radius,
+							 &results, 1);
+	}
+	search_batch(index, reader);
+	simidx_reader_close(reader);
+}
+
+/* The commits of what a walk delivers, less documents that were put: `n_new`, of this sum. */
+static int walk(simidx *index, size_t n_new, uint64_t sum_new, uint64_t *commits)
+{
+	uint64_t n = 0, sum = 0, last = 0;
+	simidx_match match;
+	simidx_walk *w;
+	int rc = simidx_walk_open(index, &w, &err);
+
+	*commits = dmg_all_commits(place->sample);
+	while (!rc && !(rc = simidx_walk_next(w, &match, &err))) {
+		dmg_doc doc = { match.id, match.fp, match.flags & SIMIDX_MATCH_FP2 ? match.fp2 : 0,
+				match.flags & SIMIDX_MATCH_LABEL ? match.label : NULL, match.label_size };
+		uint64_t key = dmg_has_ids(place->sample) ? match.id : match.fp;
+
+		if (n && key <= last)
+			*commits = 0;
+		last = key;
+		sum += dmg_doc_hash(&doc);
+		n++;
+	}
+	simidx_walk_close(w);
+	if (rc != SIMIDX_E_END)
+		return rc;
+	*commits &= n < n_new ? 0 : dmg_commits_of_sum(place->sample, n - n_new, sum - sum_new);
+	return SIMIDX_OK;
+}
+
+static void dump(simidx *index)
+{
+	uint64_t commits;
+
+	if (ok(walk(index, 0, 0, &commits), "walk"))
+		result->commits = commits;
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Writing
+ */
+
+/* Verify and dump what there is now. */
+static void look_after(const char *path, size_t n_new, uint64_t sum_new)
+{
+	simidx *index = open_index(path, "open again");
+
+	result->has_after = 1;
+	if (!index) {
+		result->verify_after = result->dump_after = result->code;
+		return;
+	}
+	result->verify_after = simidx_verify(index, see_problem, NULL, NULL, &err);
+	ok(result->verify_after, "verify again");
+	result->dump_after = walk(index, n_new, sum_new, &result->commits_after);
+	ok(result->dump_after, "walk again");
+	simidx_close(index);
+}
+
+static void backup(simidx *index)
+{
+	int made = ok(simidx_backup(index, place->copy, &err), "backup");
+
+	simidx_close(index);
+	if (made)
+		look_after(place->copy, 0, 0);
+}
+
+/* Put and commit two documents, and merge if told to. Adds what was stored to a sum. */
+static int put_two(simidx *index, unsigned from, int merges, uint64_t *sum, size_t *n)
+{
+	simidx_writer_options o = SIMIDX_WRITER_OPTIONS_INIT;
+	simidx_writer *writer;
+	uint64_t added = 0;
+	int good;
+
+	o.durability = SIMIDX_DURABILITY_NORMAL;
+	o.merge = SIMIDX_MERGE_NEVER;
+	if (!ok(simidx_writer_open(index, &o, &writer, &err), "writer_open"))
+		return 0;
+	good = 1;
+	for (unsigned i = from; good && i < from + 2; i++) {
+		int has_ids = dmg_has_ids(place->sample);
+		simidx_doc doc = SIMIDX_DOC_INIT;
+		char label[32];
+		dmg_doc hashed;
+		uint64_t id;
+
+		doc.fp = place->sample->docs[i].fp ^ 0x1234;
+		if (has_ids && i % 2)
+			doc.id = NEW_ID + i;
+		if (has_ids) {
+			doc.label = label;
+			doc.label_size = (size_t)snprintf(label, sizeof(label), "new-%u", i);
+		}
+		if (place->sample->form->flags & SIMIDX_CREATE_FP2) {
+			doc.flags = SIMIDX_DOC_FP2;
+			doc.fp2 = i;
+		}
+		good = ok(simidx_writer_put(writer, &doc, &id, &err), "put");
+		hashed = (dmg_doc){ has_ids ? id : SIMIDX_NO_ID, doc.fp, doc.fp2, doc.label,
+				    doc.label_size };
+		added += dmg_doc_hash(&hashed);
+	}
+	if (good)
+		good = ok(simidx_writer_commit(writer, &err), "commit");
+	if (simidx_writer_stored(writer)) {
+		*n += 2;
+		*sum += added;
+	}
+	if (good && merges)
+		good = ok(simidx_writer_merge(writer, &err), "merge");
+	simidx_writer_close(writer);
+	return good;
+}
+
+static void insert(simidx *index, int merges)
+{
+	uint64_t sum = 0;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < N_NEW && put_two(index, i, merges, &sum, &n); i += 2)
+		;
+	simidx_close(index);
+	look_after(place->index, n, sum);
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Processes
+ */
+
+static void do_op(enum dmg_op op)
+{
+	simidx *index = open_index(place->index, "open");
+
+	if (!index)
+		return;
+	switch (op) {
+	case DMG_OP_verify: verify(index); break;
+	case DMG_OP_get: get(index); break;
+	case DMG_OP_search: search(index); break;
+	case DMG_OP_dump: dump(index); break;
+	case DMG_OP_backup: backup(index); return;
+	case DMG_OP_insert: insert(index, 0); return;
+	default: insert(index, 1); return;
+	}
+	simidx_close(index);
+}
+
+static void limit(int what, rlim_t most)
+{
+	struct rlimit r = { most, most };
+
+	setrlimit(what, &r);
+}
+
+/* What ends a process that hangs is a signal that it sends to itself. */
+static void set_limits(void)
+{
+	struct itimerval cpu = { { 0, 0 }, { MOST_SECONDS, 0 } };
+
+	setitimer(ITIMER_PROF, &cpu, NULL);
+	alarm(MOST_WAITING);
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_FSIZE, MOST_FILE);
+#ifndef HAS_ASAN
+	limit(RLIMIT_AS, MOST_MEMORY);
+#endif
+}
+
+static void put_file(const char *dir, const char *name, const void *data, size_t size)
+{
+	char *path = sxt_path(dir, name);
+
+	if (data)
+		sxt_file_write(path, data, size);
+	else
+		unlink(path);
+	free(path);
+}
+
+void dmg_place_make(dmg_place *p, const char *dir)
+{
+	p->dir = sxt_path(dir, "");
+	p->index = sxt_path(dir, "index");
+	p->copy = sxt_path(dir, "copy");
+	p->printed = sxt_path(dir, "printed");
+	sxt_must(!mkdir(p->index, 0700));
+	p->shared = mmap(NULL, sizeof(*p->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			 -1, 0);
+	sxt_must(p->shared != MAP_FAILED);
+}
+
+static void run_child(dmg_place *p, enum dmg_op op)
+{
+	int fd = open(p->printed, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sxt_must(fd >= 0 && dup2(fd, STDERR_FILENO) >= 0 && dup2(fd, STDOUT_FILENO) >= 0);
+	set_limits();
+	do_op(op);
+	_exit(0);
+}
+
+/* The line that says why, if there is one. */
+static void read_printed(dmg_place *p, char *text, size_t room)
+{
+	char *printed = sxt_file_read(p->printed, NULL), *from = strstr(printed, "ERROR:");
+
+	from = from ? from : strstr(printed, "runtime error:");
+	from = from ? from : printed;
+	snprintf(text, room, "%.*s", (int)strcspn(from, "\n"), from);
+	free(printed);
+}
+
+void dmg_run(dmg_place *p, enum dmg_op op, sxt_rng random, dmg_result *out)
+{
+	int status;
+	pid_t pid;
+
+	put_file(p->index, "data.mdb", p->data, p->size);
+	put_file(p->index, "lock.mdb", NULL, 0);
+	put_file(p->index, "write.lock", NULL, 0);
+	if (op == DMG_OP_backup)
+		sxt_remove(p->copy);
+	memset(p->shared, 0, sizeof(*p->shared));
+	p->shared->commits = dmg_all_commits(p->sample);
+	p->shared->stage = "";
+	place = p;
+	result = p->shared;
+	rng = random;
+	fflush(NULL);
+	pid = fork();
+	sxt_must(pid >= 0);
+	if (!pid)
+		run_child(p, op);
+	while (waitpid(pid, &status, 0) < 0)
+		sxt_must(errno == EINTR);
+	*out = *p->shared;
+	if (WIFSIGNALED(status)) {
+		out->number = WTERMSIG(status);
+		out->end = out->number == SIGPROF || out->number == SIGALRM ? DMG_HANG : DMG_SIGNAL;
+	} else if (WEXITSTATUS(status)) {
+		out->number = WEXITSTATUS(status);
+		out->end = DMG_STATUS;
+	}
+	if (out->end)
+		read_printed(p, out->text, sizeof(out->text));
+}
