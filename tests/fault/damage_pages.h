@@ -19,7 +19,6 @@
 #define PAGE_UPPER 14
 #define PAGE_COUNT 12
 #define PAGE_HEAD 16
-#define IS_BRANCH 0x01
 #define IS_LEAF 0x02
 
 /* An entry of a page: its size or child in the first 4 bytes, flags, size of its key, its key. */
