@@ -41,7 +41,6 @@
 #define MAX_JOBS 64
 #define SHORT_RUN 300
 #define LONG_RUN 100000
-#define MOST_SAID 50 /* faults that are printed, of each process */
 
 enum mode { UNTRUSTED, VERIFY, PLAIN, N_MODES };
 
@@ -65,7 +64,7 @@ static struct {
 	int has_case, layout, class, mode, form; /* -1 = all */
 	unsigned jobs;
 	const char *keep;
-	uint64_t stop_after; /* faults; 0 = never */
+	uint64_t say; /* faults that are printed, of each process */
 } options;
 
 static dmg_sample samples[DMG_N_FORMS];
@@ -110,7 +109,7 @@ static void fault(damage_case *c, enum fault kind, enum dmg_op op, const char *w
 
 	c->counts->faults[kind]++;
 	c->counts->by_op[op] += kind <= STATUS;
-	if ((*c->n_faults)++ >= MOST_SAID)
+	if ((*c->n_faults)++ >= options.say)
 		return;
 	keep(c);
 	printf("%s in %s%s%s: %s; %s %s [%s]\n"
@@ -364,8 +363,9 @@ static void usage(void)
 {
 	printf("damage [--files N] [--case NUMBER] [--layout blocks|rows] [--form NUMBER]\n"
 	       "       [--class NAME] [--mode untrusted|verify|plain] [--jobs N] [--keep DIRECTORY]\n"
+	       "       [--say N]\n"
 	       "SIMIDX_SEED=N repeats an earlier run. --keep stores damaged files at which there was "
-	       "a fault.\nClasses:\n");
+	       "a fault, --say prints at most N faults of each job.\nClasses:\n");
 	for (unsigned i = 0; i < DMG_N_CLASSES; i++)
 		printf("  %-12s %s\n", dmg_class_names[i], dmg_class_texts[i]);
 }
@@ -387,11 +387,13 @@ static void read_options(int argc, char **argv)
 		{ "layout", required_argument, NULL, 'l' }, { "form", required_argument, NULL, 'f' },
 		{ "class", required_argument, NULL, 'c' }, { "mode", required_argument, NULL, 'm' },
 		{ "jobs", required_argument, NULL, 'j' }, { "keep", required_argument, NULL, 'k' },
+		{ "say", required_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 },
 	};
 	int c;
 
 	options.layout = options.class = options.form = options.mode = -1;
+	options.say = 20;
 	options.n_files = sxt_is_long() ? LONG_RUN : SHORT_RUN;
 	options.jobs = sxt_is_long() ? (unsigned)sysconf(_SC_NPROCESSORS_ONLN) : 1;
 	while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {
@@ -406,6 +408,7 @@ static void read_options(int argc, char **argv)
 		case 'c': options.class = number_of(optarg, dmg_class_names, DMG_N_CLASSES); break;
 		case 'm': options.mode = number_of(optarg, mode_names, N_MODES); break;
 		case 'j': options.jobs = (unsigned)strtoul(optarg, NULL, 10); break;
+		case 's': options.say = strtoull(optarg, NULL, 10); break;
 		case 'k': options.keep = optarg; break;
 		default:
 			usage();
