@@ -22,7 +22,7 @@ extern "C" {
 
 /**
  * Versions of what the library runs on, for bug reports: LMDB, xxHash, the file format and the
- * instruction set in use. A static string such as "LMDB 0.9.24, xxHash 0.8.1, format 0.1, bmi2".
+ * instruction set in use. A static string such as "LMDB 0.9.24, xxHash 0.8.1, format 0.2, bmi2".
  */
 const char *simidx_build_info(void);
 
@@ -235,16 +235,17 @@ typedef struct simidx_verify_report {
 #define SIMIDX_VERIFY_REPORT_INIT { sizeof(simidx_verify_report), 0, 0, 0, 0 }
 
 /**
- * Read everything in one snapshot and check it: the checksum, order and key of each block, the
- * counts and digests of each table against the header and against each other.
+ * Read everything in one snapshot and check it: the checksum, order and key of each block or row,
+ * the counts and digests of each table against the header and against each other, and both copies of
+ * the header, the profile and the mark.
  *
  * @param callback  called for each problem; may be NULL
  * @param ctx       passed to it
  * @param out       may be NULL
  * @return SIMIDX_OK if it is sound; SIMIDX_E_CORRUPT if there was a problem; SIMIDX_E_MOVED
  *
- * Entries of the rows layout have no checksums: there, damage is found in keys, order, counts,
- * fingerprints, ids and labels, but not in second fingerprints. Cost: reads the whole file once.
+ * An index with one damaged copy of its header can be read, and the next commit mends the copy.
+ * Cost: reads the whole file once.
  */
 int simidx_verify(simidx *index, void (*callback)(void *ctx, const simidx_problem *problem),
 		  void *ctx, simidx_verify_report *out, simidx_error *err) SIMIDX_CHECK_RESULT;

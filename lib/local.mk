@@ -121,6 +121,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_documents.h \
 	lib/index/sx_header.c \
 	lib/index/sx_header.h \
+	lib/index/sx_meta.c \
+	lib/index/sx_meta.h \
 	lib/index/sx_index.c \
 	lib/index/sx_index.h \
 	lib/index/sx_info.c \

@@ -143,6 +143,7 @@ unit_suites = \
 	tests/unit/t_index_write.c \
 	tests/unit/t_index_moved.c \
 	tests/unit/t_index_live.c \
+	tests/unit/t_index_meta.c \
 	tests/unit/t_index_bad.c \
 	tests/unit/t_index_damage.c \
 	tests/unit/t_loader.c \

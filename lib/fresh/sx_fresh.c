@@ -26,6 +26,7 @@ struct question {
 	sx_fresh_rows *rows;
 	uint64_t *candidates;
 	simidx_error *err;
+	uint64_t seq; /* of the next row that is read from the log */
 };
 
 /*
@@ -129,12 +130,12 @@ void sx_fresh_prefetch(sx_fresh *fresh, const sx_fresh_span *span, const sx_prob
 
 /* ---- questions ---- */
 
-static int push_row(const struct question *q, const sx_fresh_row *row)
+static int push_row(const struct question *q, const sx_fresh_row *row, uint64_t seq)
 {
 	const sx_fresh_span *s = q->span;
 
-	if (s->is_partial && (row->fp < s->merged_fp ||
-			      (row->fp == s->merged_fp && row->id <= s->merged_id)))
+	if (seq < s->merge_end && (row->fp < s->merged_fp ||
+				   (row->fp == s->merged_fp && row->id <= s->merged_id)))
 		return SIMIDX_OK;
 	return sx_fresh_rows_push(q->rows, row, q->err);
 }
@@ -147,7 +148,7 @@ static int push_equal(const sx_memtable *memtable, const struct question *q, uin
 	int rc = SIMIDX_OK;
 
 	for (; !rc && i != SX_MEMTABLE_NONE && i < n; i = sx_memtable_next(memtable, q->key, i))
-		rc = push_row(q, sx_memtable_row(memtable, i));
+		rc = push_row(q, sx_memtable_row(memtable, i), q->span->first + i);
 	return rc;
 }
 
@@ -168,7 +169,8 @@ static int ask_memtable(const sx_memtable *memtable, const struct question *q)
 
 static int scan_row(void *ctx, const sx_fresh_row *row)
 {
-	const struct question *q = ctx;
+	struct question *q = ctx;
+	uint64_t seq = q->seq++;
 	int matches;
 
 	++*q->candidates;
@@ -178,7 +180,7 @@ static int scan_row(void *ctx, const sx_fresh_row *row)
 		matches = row->id == q->value;
 	else
 		matches = row->op & SX_FRESH_LABEL && row->label_hash == q->value;
-	return matches ? push_row(q, row) : SIMIDX_OK;
+	return matches ? push_row(q, row, seq) : SIMIDX_OK;
 }
 
 static int ask(sx_fresh *fresh, sx_txn *txn, struct question *q)
@@ -199,6 +201,7 @@ static int ask(sx_fresh *fresh, sx_txn *txn, struct question *q)
 		return rc;
 	missing = span->end - from;
 	read = atomic_fetch_add(&fresh->rows_read, missing) + missing;
+	q->seq = from;
 	rc = sx_fresh_log_read(txn, &fresh->log, from, span->end, scan_row, q, q->err);
 	if (rc || (missing == n && read < READS_BEFORE * n))
 		return rc;
@@ -216,7 +219,7 @@ int sx_fresh_near(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span,
 		  const sx_probes *probes, uint64_t query, unsigned k, sx_fresh_rows *rows,
 		  uint64_t *candidates, simidx_error *err)
 {
-	struct question q = { span, SX_BY_FP, query, probes, k, rows, candidates, err };
+	struct question q = { span, SX_BY_FP, query, probes, k, rows, candidates, err, 0 };
 
 	return ask(fresh, txn, &q);
 }
@@ -225,7 +228,7 @@ int sx_fresh_by_id(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, uint
 		   sx_fresh_rows *rows, simidx_error *err)
 {
 	uint64_t candidates = 0;
-	struct question q = { span, SX_BY_ID, id, NULL, 0, rows, &candidates, err };
+	struct question q = { span, SX_BY_ID, id, NULL, 0, rows, &candidates, err, 0 };
 
 	return ask(fresh, txn, &q);
 }
@@ -234,7 +237,7 @@ int sx_fresh_by_label(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, u
 		      sx_fresh_rows *rows, simidx_error *err)
 {
 	uint64_t candidates = 0;
-	struct question q = { span, SX_BY_LABEL, hash, NULL, 0, rows, &candidates, err };
+	struct question q = { span, SX_BY_LABEL, hash, NULL, 0, rows, &candidates, err, 0 };
 
 	return ask(fresh, txn, &q);
 }

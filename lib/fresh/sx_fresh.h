@@ -33,9 +33,8 @@ typedef struct sx_fresh {
 /** The rows of the log that a snapshot has. */
 typedef struct sx_fresh_span {
 	uint64_t first, end; /* sequence numbers; `end` is the one after the last row's */
-	/* Whether a merge is half done: postings answer for rows up to (merged_fp, merged_id). */
-	int is_partial;
-	uint64_t merged_fp, merged_id;
+	/* Postings answer for the rows below merge_end that are not after (merged_fp, merged_id). */
+	uint64_t merge_end, merged_fp, merged_id;
 } sx_fresh_span;
 
 /** Begin with an empty one; the caller then sets log, kernel and bits. Returns 0 or -1. */

@@ -4,10 +4,12 @@
 #include "fresh/sx_fresh_log.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "table/sx_table_walk.h"
 #include "table/sx_table_merge.h"
+#include "table/sx_table_range.h"
+#include "table/sx_table_walk.h"
 #include "util/sx_err.h"
 
 #define APPEND_ROWS 16384 /* encoded at once */
@@ -65,8 +67,9 @@ static int visit_rows(const sx_rows *rows, uint64_t *expected, uint64_t end,
 				       "table fresh: row %" PRIu64 " is missing", *expected);
 		if ((rows->col[0][i] & ~(uint64_t)SX_FRESH_LABEL) != SX_FRESH_PUT)
 			return sx_fail(err, SIMIDX_E_CORRUPT,
-				       "table fresh: row %" PRIu64 " is of an unknown kind",
-				       *expected);
+				       "table fresh: row %" PRIu64 " has operation %" PRIu64
+				       ", which this version of the library does not know",
+				       *expected, rows->col[0][i]);
 		rc = visit ? visit(ctx, &r) : SIMIDX_OK;
 		if (rc)
 			return rc;
@@ -110,21 +113,25 @@ int sx_fresh_log_load(sx_txn *txn, const sx_table *log, uint64_t first, uint64_t
 	return rc == SIMIDX_E_NOMEM ? sx_fail_nomem(err) : rc;
 }
 
-int sx_fresh_log_clear(sx_txn *txn, const sx_table *log, simidx_error *err)
+/* Remove the records, blocks or rows, that have nothing from `end` on. */
+static int remove_records(sx_txn *txn, const sx_table *log, uint64_t end, simidx_error *err)
 {
 	unsigned char bytes[SX_TABLE_MAX_KEY];
 	sx_slice key, value;
+	sx_sort_key last;
 	sx_cursor *cursor;
 	int rc = sx_cursor_open(txn, log->dbi, &cursor, err);
 
 	if (rc)
 		return rc;
 	while (!(rc = sx_cursor_first(cursor, &key, &value, err))) {
-		/* The key lies in a page that the removal may move. */
-		if (key.size > sizeof(bytes)) {
-			rc = sx_table_damaged(log, key, "its key is too long", err);
+		if (sx_table_sort_key(log, key, &last)) {
+			rc = sx_table_damaged(log, key, "its key is not one of this table's", err);
 			break;
 		}
+		if (last.key >= end)
+			break;
+		/* The key lies in a page that the removal may move. */
 		memcpy(bytes, key.data, key.size);
 		key.data = bytes;
 		rc = sx_dbi_del(txn, log->dbi, key, err);
@@ -133,4 +140,41 @@ int sx_fresh_log_clear(sx_txn *txn, const sx_table *log, simidx_error *err)
 	}
 	sx_cursor_close(cursor);
 	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
+int sx_fresh_log_remove(sx_txn *txn, const sx_table *log, uint64_t end, simidx_error *err)
+{
+	unsigned char *remove = NULL;
+	sx_cursor *cursor = NULL;
+	size_t done = 0;
+	sx_delta delta;
+	sx_rows rows;
+	int rc;
+
+	if (!end)
+		return SIMIDX_OK;
+	rc = remove_records(txn, log, end, err);
+	sx_rows_init(&rows, log->n_cols);
+	/* The block that is first now may begin with rows to remove. */
+	if (!rc)
+		rc = sx_cursor_open(txn, log->dbi, &cursor, err);
+	if (!rc)
+		rc = sx_table_range(log, cursor, (sx_sort_key){ 0, 0 }, (sx_sort_key){ end - 1, 0 },
+				    0, &rows, err);
+	sx_cursor_close(cursor);
+	if (!rc && rows.n) {
+		sx_changes changes = { &rows, NULL };
+
+		remove = sx_calloc(rows.n, 1);
+		if (remove) {
+			memset(remove, 1, rows.n);
+			changes.remove = remove;
+			rc = sx_table_merge(txn, log, &changes, &done, UINT64_MAX, &delta, err);
+		} else {
+			rc = sx_fail_nomem(err);
+		}
+	}
+	free(remove);
+	sx_rows_free(&rows);
+	return rc;
 }

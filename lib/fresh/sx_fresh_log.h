@@ -11,7 +11,7 @@
 
 #include "table/sx_table.h"
 
-#define SX_FRESH_PUT 1u    /* the document was added */
+#define SX_FRESH_PUT 1u    /* the document was added; format 0.2 has others, which we do not read */
 #define SX_FRESH_LABEL 16u /* it has a label, whose hash is in the row */
 
 /** One row of the log. */
@@ -53,7 +53,7 @@ int sx_fresh_log_read(sx_txn *txn, const sx_table *log, uint64_t first, uint64_t
 int sx_fresh_log_load(sx_txn *txn, const sx_table *log, uint64_t first, uint64_t end,
 		      sx_fresh_rows *rows, simidx_error *err);
 
-/** Remove all rows. */
-int sx_fresh_log_clear(sx_txn *txn, const sx_table *log, simidx_error *err);
+/** Remove the rows with seq < end. */
+int sx_fresh_log_remove(sx_txn *txn, const sx_table *log, uint64_t end, simidx_error *err);
 
 #endif /* SX_FRESH_LOG_H */

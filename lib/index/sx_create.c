@@ -67,14 +67,14 @@ static int fill_store(sx_store *store, sx_header *h, const simidx_create_options
 	sx_dbi_lock(store);
 	rc = sx_txn_begin_write(store, 0, &txn, err);
 	if (!rc)
-		rc = sx_dbi_open(txn, "meta", 1, &index->tables.meta, err);
+		rc = sx_meta_create(txn, &index->tables.meta, err);
 	if (!rc)
 		rc = sx_index_open_tables(index, txn, 1, err);
 	if (!rc)
-		rc = sx_header_write_profile(txn, index->tables.meta, o->profile ? o->profile : "",
-					     o->check_fps, o->n_check_fps, err);
+		rc = sx_meta_write_profile(txn, &index->tables.meta, o->profile ? o->profile : "",
+					   o->check_fps, o->n_check_fps, err);
 	if (!rc)
-		rc = sx_header_write(txn, index->tables.meta, h, err);
+		rc = sx_meta_write_header(txn, &index->tables.meta, h, err);
 	if (rc)
 		sx_txn_abort(txn);
 	else

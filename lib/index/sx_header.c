@@ -3,10 +3,8 @@
 
 #include "index/sx_header.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "util/sx_alloc.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
@@ -37,8 +35,10 @@ enum {
 	NEXT_SEQ_AT = 88,
 	MERGED_FP_AT = 96,
 	MERGED_ID_AT = 104,
-	N_COLUMNS_AT = 112, /* 1 byte, 7 zero */
-	COLUMNS_AT = 120,   /* names of 8 bytes */
+	MERGE_END_AT = 112,
+	UNKNOWN_FP2_AT = 120,
+	N_COLUMNS_AT = 128, /* 1 byte, 7 zero */
+	COLUMNS_AT = 136,   /* names of 8 bytes */
 	TABLES_AT = COLUMNS_AT + 8 * SX_MAX_COLUMNS
 };
 
@@ -93,6 +93,8 @@ size_t sx_header_encode(const sx_header *h, unsigned char *out)
 	sx_store_le64(out + NEXT_SEQ_AT, h->next_seq);
 	sx_store_le64(out + MERGED_FP_AT, h->merged_fp);
 	sx_store_le64(out + MERGED_ID_AT, h->merged_id);
+	sx_store_le64(out + MERGE_END_AT, h->merge_end);
+	sx_store_le64(out + UNKNOWN_FP2_AT, h->unknown_fp2);
 	if (h->flags & SIMIDX_CREATE_FP2) {
 		out[N_COLUMNS_AT] = 1;
 		memcpy(out + COLUMNS_AT, fp2_name, sizeof(fp2_name));
@@ -110,10 +112,15 @@ size_t sx_header_encode(const sx_header *h, unsigned char *out)
 
 static int check_version(const sx_header *h, simidx_error *err)
 {
-	if (h->major != SX_FORMAT_MAJOR || (!h->major && h->minor != SX_FORMAT_MINOR))
+	unsigned format = h->major << 16 | h->minor;
+
+	if (format != (SX_FORMAT_MAJOR << 16 | SX_FORMAT_MINOR))
 		return sx_fail(err, SIMIDX_E_VERSION,
-			       "index format %u.%u; this library reads %d.%d", h->major, h->minor,
-			       SX_FORMAT_MAJOR, SX_FORMAT_MINOR);
+			       "the index is of format %u.%u, and this library reads %d.%d only: %s",
+			       h->major, h->minor, SX_FORMAT_MAJOR, SX_FORMAT_MINOR,
+			       format < (SX_FORMAT_MAJOR << 16 | SX_FORMAT_MINOR)
+				       ? "load the documents into a new index"
+				       : "a later version made it");
 	if (h->incompat & ~SX_KNOWN_INCOMPAT)
 		return sx_fail(err, SIMIDX_E_VERSION,
 			       "the index uses features (%08x) that this library does not know",
@@ -155,17 +162,31 @@ static int check_plan(sx_header *h, const unsigned char *in, simidx_error *err)
 	return SIMIDX_OK;
 }
 
+/* How far a merge has come, where there is one. */
+static int is_merge_possible(const sx_header *h)
+{
+	if (h->state & SX_STATE_MERGING)
+		return h->merge_end > h->first_seq && h->merge_end <= h->next_seq;
+	return !h->merge_end && !(h->state & SX_STATE_PARTIAL);
+}
+
 static int check_values(const sx_header *h, simidx_error *err)
 {
+	const uint32_t flags = SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2 | SX_FLAG_UNKNOWN_FP2;
+	const uint32_t state = SX_STATE_SUPERSEDED | SX_STATE_MERGING | SX_STATE_PARTIAL;
 	const char *wrong = NULL;
 
 	if (h->layout > SIMIDX_LAYOUT_ROWS)
 		wrong = "unknown layout";
 	else if (h->fill < 50 || h->fill > 100)
 		wrong = "impossible fill factor";
-	else if (h->flags & ~(SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2))
-		wrong = "unknown flags";
-	else if (h->first_seq > h->next_seq || h->next_id > SIMIDX_MAX_ID + 1)
+	else if (h->flags & ~flags || h->state & ~state)
+		wrong = "unknown flags or state";
+	else if (h->flags & SX_FLAG_UNKNOWN_FP2 ? !(h->flags & SIMIDX_CREATE_FP2)
+						: h->unknown_fp2 != 0)
+		wrong = "a mark of unknown second fingerprints where there are none";
+	else if (h->first_seq > h->next_seq || h->next_id > SIMIDX_MAX_ID + 1 ||
+		 !is_merge_possible(h))
 		wrong = "impossible counts";
 	return wrong ? sx_fail(err, SIMIDX_E_CORRUPT, "header: %s", wrong) : SIMIDX_OK;
 }
@@ -190,6 +211,8 @@ static void get_fixed(sx_header *h, const unsigned char *in)
 	h->next_seq = sx_load_le64(in + NEXT_SEQ_AT);
 	h->merged_fp = sx_load_le64(in + MERGED_FP_AT);
 	h->merged_id = sx_load_le64(in + MERGED_ID_AT);
+	h->merge_end = sx_load_le64(in + MERGE_END_AT);
+	h->unknown_fp2 = sx_load_le64(in + UNKNOWN_FP2_AT);
 }
 
 int sx_header_decode(sx_header *h, sx_slice bytes, simidx_error *err)
@@ -212,158 +235,14 @@ int sx_header_decode(sx_header *h, sx_slice bytes, simidx_error *err)
 		return sx_fail(err, SIMIDX_E_CORRUPT, "header: checksum mismatch");
 	rc = check_plan(h, in, err);
 	if (!rc)
-		rc = check_values(h, err);
-	if (!rc)
 		rc = check_columns(h, in, err);
+	if (!rc)
+		rc = check_values(h, err);
 	if (rc)
 		return rc;
 	for (unsigned t = 0; t < h->plan.n_tables; t++)
 		get_count(in + TABLES_AT + t * TABLE_SIZE, &h->table[t]);
 	for (unsigned i = 0; i < SX_COUNT_OTHERS; i++)
 		get_count(in + TABLES_AT + (h->plan.n_tables + i) * TABLE_SIZE, &h->other[i]);
-	return SIMIDX_OK;
-}
-
-static const sx_slice header_key = { "header", 6 };
-
-int sx_header_read(sx_txn *txn, sx_dbi meta, sx_header *h, simidx_error *err)
-{
-	sx_slice value;
-	int rc = sx_dbi_get(txn, meta, header_key, &value, err);
-
-	if (rc == SIMIDX_E_NOT_FOUND)
-		return sx_fail(err, SIMIDX_E_NOT_INDEX, "not a simidx index: it has no header");
-	return rc ? rc : sx_header_decode(h, value, err);
-}
-
-int sx_header_write(sx_txn *txn, sx_dbi meta, const sx_header *h, simidx_error *err)
-{
-	unsigned char bytes[SX_HEADER_MAX_SIZE];
-	sx_slice value = { bytes, sx_header_encode(h, bytes) };
-
-	return sx_dbi_put(txn, meta, header_key, value, err);
-}
-
-/* ---- the profile and the mark ---- */
-
-#define CHECKSUM_SIZE 8
-
-/* Length of the text and number of check fingerprints, 4 bytes each; then both; the checksum. */
-#define PROFILE_FIXED 8
-
-static const sx_slice profile_key = { "profile", 7 };
-static const sx_slice mark_key = { "mark", 4 };
-
-/* Write a record of `size` bytes and its checksum, for which there is room after them. */
-static int write_checked(sx_txn *txn, sx_dbi meta, sx_slice key, unsigned char *bytes, size_t size,
-			 simidx_error *err)
-{
-	sx_slice value = { bytes, size + CHECKSUM_SIZE };
-
-	sx_store_le64(bytes + size, sx_hash(bytes, size));
-	return sx_dbi_put(txn, meta, key, value, err);
-}
-
-/* Whether a record is not empty and ends with the right checksum. */
-static int is_checked(sx_slice value)
-{
-	const unsigned char *bytes = value.data;
-	size_t size = value.size - CHECKSUM_SIZE;
-
-	return value.size > CHECKSUM_SIZE && sx_load_le64(bytes + size) == sx_hash(bytes, size);
-}
-
-int sx_header_write_profile(sx_txn *txn, sx_dbi meta, const char *text, const uint64_t *check_fps,
-			    size_t n_check_fps, simidx_error *err)
-{
-	size_t length = strlen(text), size = PROFILE_FIXED + length + 8 * n_check_fps;
-	unsigned char *bytes = sx_calloc(1, size + CHECKSUM_SIZE);
-	int rc;
-
-	if (!bytes)
-		return sx_fail_nomem(err);
-	sx_store_le32(bytes, (uint32_t)length);
-	sx_store_le32(bytes + 4, (uint32_t)n_check_fps);
-	memcpy(bytes + PROFILE_FIXED, text, length);
-	for (size_t i = 0; i < n_check_fps; i++)
-		sx_store_le64(bytes + PROFILE_FIXED + length + 8 * i, check_fps[i]);
-	rc = write_checked(txn, meta, profile_key, bytes, size, err);
-	free(bytes);
-	return rc;
-}
-
-int sx_header_read_profile(sx_txn *txn, sx_dbi meta, sx_profile *out, simidx_error *err)
-{
-	const unsigned char *bytes;
-	size_t length = 0, n = 0;
-	sx_slice value;
-	int rc;
-
-	memset(out, 0, sizeof(*out));
-	rc = sx_dbi_get(txn, meta, profile_key, &value, err);
-	if (rc == SIMIDX_E_NOT_FOUND)
-		return sx_fail(err, SIMIDX_E_CORRUPT, "the profile record is missing");
-	if (rc)
-		return rc;
-	bytes = value.data;
-	if (value.size >= PROFILE_FIXED) {
-		length = sx_load_le32(bytes);
-		n = sx_load_le32(bytes + 4);
-	}
-	if (length > SX_MAX_PROFILE || n > SX_MAX_CHECK_FPS ||
-	    value.size != PROFILE_FIXED + length + 8 * n + CHECKSUM_SIZE || !is_checked(value))
-		return sx_fail(err, SIMIDX_E_CORRUPT, "the profile record is damaged");
-	out->n_check_fps = n;
-	out->text = sx_calloc(length + 1, 1);
-	out->check_fps = sx_calloc(n, sizeof(*out->check_fps));
-	if (!out->text || !out->check_fps) {
-		sx_header_free_profile(out);
-		return sx_fail_nomem(err);
-	}
-	memcpy(out->text, bytes + PROFILE_FIXED, length);
-	for (size_t i = 0; i < n; i++)
-		out->check_fps[i] = sx_load_le64(bytes + PROFILE_FIXED + length + 8 * i);
-	return SIMIDX_OK;
-}
-
-void sx_header_free_profile(sx_profile *profile)
-{
-	free(profile->text);
-	free(profile->check_fps);
-	memset(profile, 0, sizeof(*profile));
-}
-
-int sx_header_set_mark(sx_mark *mark, const void *data, size_t size, const char *function,
-		       simidx_error *err)
-{
-	if (!data)
-		return sx_fail(err, SIMIDX_E_ARG, "%s: data is NULL", function);
-	if (!size || size > sizeof(mark->bytes))
-		return sx_fail(err, SIMIDX_E_RANGE, "a mark has 1 to %d bytes, this one %zu",
-			       SIMIDX_MAX_MARK, size);
-	memcpy(mark->bytes, data, size);
-	mark->size = size;
-	return SIMIDX_OK;
-}
-
-int sx_header_write_mark(sx_txn *txn, sx_dbi meta, const sx_mark *mark, simidx_error *err)
-{
-	unsigned char bytes[SIMIDX_MAX_MARK + CHECKSUM_SIZE];
-
-	if (!mark->size)
-		return SIMIDX_OK;
-	memcpy(bytes, mark->bytes, mark->size);
-	return write_checked(txn, meta, mark_key, bytes, mark->size, err);
-}
-
-int sx_header_read_mark(sx_txn *txn, sx_dbi meta, sx_slice *out, simidx_error *err)
-{
-	int rc = sx_dbi_get(txn, meta, mark_key, out, err);
-
-	if (rc)
-		return rc;
-	if (out->size > SIMIDX_MAX_MARK + CHECKSUM_SIZE || !is_checked(*out))
-		return sx_fail(err, SIMIDX_E_CORRUPT, "the mark record is damaged");
-	out->size -= CHECKSUM_SIZE;
 	return SIMIDX_OK;
 }

@@ -90,6 +90,7 @@ static int open_documents(simidx *index, sx_txn *txn, int create, simidx_error *
 	if (!rc)
 		rc = open_table(index, txn, create, &t->by_label, "by_label", SX_TABLE_PAIRS, 1,
 				err);
+	t->postings.checks_rows = t->docs.checks_rows = 1;
 	t->by_label.layout = SIMIDX_LAYOUT_ROWS;
 	if (!rc)
 		rc = sx_dbi_open(txn, "labels", create, &t->labels, err);
@@ -104,6 +105,7 @@ int sx_index_open_tables(simidx *index, sx_txn *txn, int create, simidx_error *e
 		rc = open_table(index, txn, create, &index->fresh.log, "fresh", SX_TABLE_NUMBERS,
 				SX_FRESH_COLS, err);
 	index->fresh.log.fill = 100; /* only ever appended to */
+	index->fresh.log.checks_rows = 1;
 	if (!rc && sx_has_ids(index))
 		rc = open_documents(index, txn, create, err);
 	if (rc != SIMIDX_E_NOT_FOUND)
@@ -120,22 +122,16 @@ static int load_description(simidx *index, sx_txn *txn, simidx_error *err)
 
 	if (!h)
 		return sx_fail_nomem(err);
-	rc = sx_dbi_open(txn, "meta", 0, &index->tables.meta, err);
-	if (rc == SIMIDX_E_NOT_FOUND) {
-		sx_err_clear(err);
-		rc = sx_fail(err, SIMIDX_E_NOT_INDEX, "not a simidx index, but an LMDB file of another program");
-	}
-	if (!rc)
-		rc = sx_header_read(txn, index->tables.meta, h, err);
+	rc = sx_meta_open(txn, &index->tables.meta, h, err);
 	if (!rc && h->page_size != sx_store_page_size(index->store))
 		rc = sx_fail(err, SIMIDX_E_CORRUPT, "header: another page size than the file has");
 	if (!rc)
-		rc = sx_header_read_profile(txn, index->tables.meta, &index->profile, err);
+		rc = sx_meta_read_profile(txn, &index->tables.meta, &index->profile, err);
 	if (!rc) {
 		index->bits = index->fresh.bits = h->bits;
 		index->layout = h->layout;
 		index->fill = h->fill;
-		index->flags = h->flags;
+		index->flags = h->flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
 		index->format_major = h->major;
 		index->format_minor = h->minor;
 		index->ro_compat = h->ro_compat;
@@ -173,10 +169,29 @@ static simidx *make_handle(sx_store *store, unsigned flags)
 	return index;
 }
 
+/* What the store holds, by the header in one copy of `meta` or, if that is not sound, the other. */
+static int read_store(simidx *index, unsigned copy, simidx_error *err)
+{
+	sx_txn *txn = NULL;
+	int rc = sx_txn_begin_read(index->store, &txn, err);
+
+	index->tables.meta.first = copy;
+	if (!rc)
+		rc = load_description(index, txn, err);
+	if (!rc)
+		rc = sx_index_open_tables(index, txn, 0, err);
+	/* A read transaction is committed so that the tables stay open after it. */
+	if (!rc)
+		return sx_txn_commit(txn, err);
+	sx_txn_abort(txn);
+	sx_meta_free_profile(&index->profile);
+	return rc;
+}
+
 int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_error *err)
 {
 	simidx *index = make_handle(store, flags);
-	sx_txn *txn = NULL;
+	simidx_error first = { 0 };
 	int rc;
 
 	if (!index) {
@@ -184,16 +199,12 @@ int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_er
 		return sx_fail_nomem(err);
 	}
 	sx_dbi_lock(store);
-	rc = sx_txn_begin_read(store, &txn, err);
-	if (!rc)
-		rc = load_description(index, txn, err);
-	if (!rc)
-		rc = sx_index_open_tables(index, txn, 0, err);
-	/* A read transaction is committed so that the tables stay open after it. */
-	if (rc)
-		sx_txn_abort(txn);
-	else
-		rc = sx_txn_commit(txn, err);
+	rc = read_store(index, 0, &first);
+	/* A page of the first copy that LMDB cannot read has spoiled the transaction. */
+	if (rc == SIMIDX_E_CORRUPT && !read_store(index, 1, NULL))
+		rc = SIMIDX_OK;
+	else if (rc && err)
+		*err = first;
 	sx_dbi_unlock(store);
 	if (rc) {
 		simidx_close(index);
@@ -248,7 +259,7 @@ void simidx_close(simidx *index)
 	sx_store_close(index->store);
 	sx_fresh_free(&index->fresh);
 	sx_block_index_cache_free(&index->block_index_cache);
-	sx_header_free_profile(&index->profile);
+	sx_meta_free_profile(&index->profile);
 	free(index);
 }
 

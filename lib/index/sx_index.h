@@ -9,7 +9,7 @@
 #define SX_INDEX_H
 
 #include "fresh/sx_fresh.h"
-#include "index/sx_header.h"
+#include "index/sx_meta.h"
 #include "plan/sx_planner.h"
 #include "table/sx_block_index_cache.h"
 #include "table/sx_table.h"
@@ -21,7 +21,7 @@ typedef struct sx_tables {
 	sx_table docs;
 	sx_table by_label; /* key = hash of the label, column 0 = id; always in the rows layout */
 	sx_dbi labels; /* id -> bytes of the label */
-	sx_dbi meta;
+	sx_meta meta;
 } sx_tables;
 
 struct simidx {

@@ -166,7 +166,7 @@ int simidx_get_mark(simidx *index, void *buffer, size_t size, size_t *n, simidx_
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_get_mark: index, buffer or n is NULL");
 	rc = sx_snapshot_begin(&s, index, err);
 	if (!rc)
-		rc = sx_header_read_mark(s.txn, index->tables.meta, &mark, err);
+		rc = sx_meta_read_mark(s.txn, &index->tables.meta, &mark, err);
 	if (!rc) {
 		*n = mark.size;
 		memcpy(buffer, mark.data, mark.size < size ? mark.size : size);

@@ -18,7 +18,7 @@ static int load_header(sx_snapshot *s, simidx_error *err)
 
 	if (s->id != id) {
 		s->id = 0;
-		rc = sx_header_read(s->txn, s->index->tables.meta, &s->header, err);
+		rc = sx_meta_read_header(s->txn, &s->index->tables.meta, &s->header, err);
 		if (rc)
 			return rc;
 		s->id = id;
@@ -73,7 +73,7 @@ int sx_snapshot_begin_write(sx_snapshot *s, simidx *index, int no_meta_sync, sim
 	s->id = 0;
 	rc = sx_txn_begin_write(index->store, no_meta_sync, &s->txn, err);
 	if (!rc)
-		rc = sx_header_read(s->txn, index->tables.meta, &s->header, err);
+		rc = sx_meta_read_header(s->txn, &index->tables.meta, &s->header, err);
 	s->header.state &= ~SX_STATE_SUPERSEDED;
 	return rc;
 }
@@ -81,7 +81,7 @@ int sx_snapshot_begin_write(sx_snapshot *s, simidx *index, int no_meta_sync, sim
 int sx_snapshot_commit(sx_snapshot *s, simidx_error *err)
 {
 	sx_txn *txn = s->txn;
-	int rc = sx_header_write(txn, s->index->tables.meta, &s->header, err);
+	int rc = sx_meta_write_header(txn, &s->index->tables.meta, &s->header, err);
 
 	if (rc)
 		return rc;

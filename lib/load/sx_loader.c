@@ -374,7 +374,7 @@ int simidx_loader_set_mark(simidx_loader *l, const void *data, size_t size, simi
 	sx_err_clear(err);
 	if (!l)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_set_mark: loader is NULL");
-	return sx_header_set_mark(&l->output.mark, data, size, "simidx_loader_set_mark", err);
+	return sx_meta_set_mark(&l->output.mark, data, size, "simidx_loader_set_mark", err);
 }
 
 /* ---- finish ---- */
@@ -387,9 +387,9 @@ static int write_header(simidx_loader *l, simidx_error *err)
 	if (l->target.create.flags & SIMIDX_CREATE_NO_IDS)
 		l->output.header.documents = l->output.n_distinct;
 	l->output.header.next_id = l->next_id;
-	rc = sx_header_write(txn, l->target.index->tables.meta, &l->output.header, err);
+	rc = sx_meta_write_header(txn, &l->target.index->tables.meta, &l->output.header, err);
 	if (!rc)
-		rc = sx_header_write_mark(txn, l->target.index->tables.meta, &l->output.mark, err);
+		rc = sx_meta_write_mark(txn, &l->target.index->tables.meta, &l->output.mark, err);
 	if (rc)
 		return rc;
 	l->output.txn = NULL;
@@ -408,7 +408,7 @@ static int build(simidx_loader *l, simidx_error *err)
 	if (!rc)
 		rc = sx_txn_begin_write(index->store, 0, &out->txn, err);
 	if (!rc)
-		rc = sx_header_read(out->txn, index->tables.meta, &out->header, err);
+		rc = sx_meta_read_header(out->txn, &index->tables.meta, &out->header, err);
 	if (!rc && l->input.by_id)
 		rc = sx_loader_find_rejected(l, err);
 	if (!rc)

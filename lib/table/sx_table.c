@@ -80,6 +80,8 @@ uint64_t sx_table_row_hash(const sx_table *table, const sx_rows *rows, size_t i)
 	case SX_TABLE_PERMUTED:
 		return sx_hash_u64(sx_unpermute(table->perm, rows->key[i]));
 	case SX_TABLE_PAIRS:
+		if (table->n_cols > 1)
+			return sx_hash_u64_triple(rows->key[i], rows->col[0][i], rows->col[1][i]);
 		return sx_hash_u64_pair(rows->key[i], rows->col[0][i]);
 	default: /* a number stands for an id, its first column for the fingerprint */
 		return sx_hash_u64_pair(rows->col[0][i], rows->key[i]);
@@ -141,30 +143,48 @@ int sx_table_check_order(const sx_table *table, sx_slice key, const sx_rows *row
 	return SIMIDX_OK;
 }
 
+#define CHECKSUM_SIZE 4
+
+/* The checksum of a row: of its key, at most SX_TABLE_MAX_KEY bytes, and `size` bytes of columns. */
+static uint32_t row_checksum(sx_slice key, const unsigned char *columns, size_t size)
+{
+	unsigned char bytes[SX_TABLE_MAX_KEY + 8 * SX_MAX_COLS];
+
+	memcpy(bytes, key.data, key.size);
+	memcpy(bytes + key.size, columns, size);
+	return (uint32_t)sx_hash(bytes, key.size + size);
+}
+
 int sx_table_row_decode(const sx_table *table, sx_slice key, sx_slice value, sx_rows *rows,
 			simidx_error *err)
 {
 	unsigned in_key = table->kind == SX_TABLE_PAIRS;
 	const unsigned char *bytes = value.data;
+	size_t size = 8 * (size_t)(table->n_cols - in_key);
 	uint64_t cols[SX_MAX_COLS];
 	sx_sort_key place;
 
 	if (sx_table_sort_key(table, key, &place))
 		return sx_table_damaged(table, key, "its key is not one of this table's", err);
-	if (value.size != 8 * (size_t)(table->n_cols - in_key))
+	if (value.size != size + (table->checks_rows ? CHECKSUM_SIZE : 0))
 		return sx_table_damaged(table, key, "its value has the wrong size", err);
+	if (table->checks_rows && sx_load_le32(bytes + size) != row_checksum(key, bytes, size))
+		return sx_table_damaged(table, key, "checksum mismatch", err);
 	cols[0] = place.col0;
 	for (unsigned c = in_key; c < table->n_cols; c++)
 		cols[c] = sx_load_le64(bytes + 8 * (c - in_key));
 	return sx_rows_push(rows, place.key, cols) ? sx_fail_nomem(err) : SIMIDX_OK;
 }
 
-size_t sx_table_row_encode(const sx_table *table, const sx_rows *rows, size_t i,
+size_t sx_table_row_encode(const sx_table *table, const sx_rows *rows, size_t i, sx_slice key,
 			   unsigned char *out)
 {
 	size_t size = 0;
 
 	for (unsigned c = table->kind == SX_TABLE_PAIRS; c < table->n_cols; c++, size += 8)
 		sx_store_le64(out + size, rows->col[c][i]);
-	return size;
+	if (!table->checks_rows)
+		return size;
+	sx_store_le32(out + size, row_checksum(key, out, size));
+	return size + CHECKSUM_SIZE;
 }

@@ -36,6 +36,7 @@ typedef struct sx_table {
 	unsigned n_cols;
 	unsigned fill;        /* percent of a block that is filled where there is a choice */
 	size_t block_size;
+	int checks_rows;      /* in the rows layout values end in a checksum */
 	const sx_perm *perm;  /* of a permuted table, else NULL */
 } sx_table;
 
@@ -46,6 +47,9 @@ typedef struct sx_sort_key {
 
 /** Longest key of a table in the store. */
 #define SX_TABLE_MAX_KEY 16
+
+/** Longest value in the rows layout: columns and checksum. */
+#define SX_TABLE_MAX_VALUE (8 * SX_MAX_COLS + 4)
 
 /** Write the store key of a place; returns its size. */
 size_t sx_table_key(const sx_table *table, sx_sort_key place, unsigned char *out);
@@ -69,7 +73,10 @@ static inline int sx_sort_key_cmp(sx_sort_key a, sx_sort_key b)
 	return a.col0 < b.col0 ? -1 : a.col0 > b.col0;
 }
 
-/** What row i adds to the table's digest: a hash of its fingerprint, with its id if it has one. */
+/**
+ * What row i adds to the table's digest: a hash of its fingerprint, with its id and its second
+ * fingerprint if it has them.
+ */
 uint64_t sx_table_row_hash(const sx_table *table, const sx_rows *rows, size_t i);
 
 /** SIMIDX_E_CORRUPT with the table's name and the key that `what` was seen at. */
@@ -95,12 +102,15 @@ int sx_table_block_decode(const sx_table *table, sx_slice key, sx_slice value, s
 int sx_table_check_order(const sx_table *table, sx_slice key, const sx_rows *rows,
 			 const sx_sort_key *before, sx_sort_key *fence, simidx_error *err);
 
-/** Decode a row of the rows layout and append it to rows. */
+/**
+ * Decode a row of the rows layout and append it to rows. SIMIDX_E_CORRUPT if its checksum is not
+ * right; SIMIDX_E_NOMEM.
+ */
 int sx_table_row_decode(const sx_table *table, sx_slice key, sx_slice value, sx_rows *rows,
 			simidx_error *err);
 
-/** The value of row i in the rows layout, at most 8 * SX_MAX_COLS bytes; returns its size. */
-size_t sx_table_row_encode(const sx_table *table, const sx_rows *rows, size_t i,
+/** The value of row i in the rows layout, at most SX_TABLE_MAX_VALUE bytes; returns its size. */
+size_t sx_table_row_encode(const sx_table *table, const sx_rows *rows, size_t i, sx_slice key,
 			   unsigned char *out);
 
 #endif /* SX_TABLE_H */

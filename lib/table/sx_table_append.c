@@ -31,10 +31,14 @@ void sx_append_end(sx_append *a)
 	memset(a, 0, sizeof(*a));
 }
 
-static int put(sx_append *a, sx_sort_key place, size_t value_size, simidx_error *err)
+/* The key in the store of row i, written to `bytes`. */
+static sx_slice key_of(const sx_append *a, size_t i, unsigned char *bytes)
 {
-	unsigned char bytes[SX_TABLE_MAX_KEY];
-	sx_slice key = { bytes, sx_table_key(a->table, place, bytes) };
+	return (sx_slice){ bytes, sx_table_key(a->table, sx_sort_key_of(a->table, &a->rows, i), bytes) };
+}
+
+static int put(sx_append *a, sx_slice key, size_t value_size, simidx_error *err)
+{
 	sx_slice value = { a->value, value_size };
 
 	a->written++;
@@ -43,9 +47,12 @@ static int put(sx_append *a, sx_sort_key place, size_t value_size, simidx_error 
 
 static int write_rows(sx_append *a, simidx_error *err)
 {
+	unsigned char bytes[SX_TABLE_MAX_KEY];
+
 	for (size_t i = 0; i < a->rows.n; i++) {
-		size_t size = sx_table_row_encode(a->table, &a->rows, i, a->value);
-		int rc = put(a, sx_sort_key_of(a->table, &a->rows, i), size, err);
+		sx_slice key = key_of(a, i, bytes);
+		size_t size = sx_table_row_encode(a->table, &a->rows, i, key, a->value);
+		int rc = put(a, key, size, err);
 
 		if (rc)
 			return rc;
@@ -63,6 +70,7 @@ static int out_of_order(const sx_append *a, simidx_error *err)
 static int write_blocks(sx_append *a, int all, simidx_error *err)
 {
 	size_t budget = a->table->block_size * a->table->fill / 100;
+	unsigned char bytes[SX_TABLE_MAX_KEY];
 	size_t from = 0, left;
 
 	while ((left = a->rows.n - from) > (all ? 0 : SX_MAX_BLOCK_ROWS)) {
@@ -71,8 +79,7 @@ static int write_blocks(sx_append *a, int all, simidx_error *err)
 
 		if (sx_block_encode(&a->rows, from, n, a->value, a->table->block_size))
 			return out_of_order(a, err);
-		rc = put(a, sx_sort_key_of(a->table, &a->rows, from + n - 1), a->table->block_size,
-			 err);
+		rc = put(a, key_of(a, from + n - 1, bytes), a->table->block_size, err);
 		if (rc)
 			return rc;
 		from += n;
@@ -125,7 +132,7 @@ static int take(sx_append *a, size_t from, simidx_error *err)
 		return out_of_order(a, err);
 	a->count += a->rows.n - from;
 	a->last = sx_sort_key_of(a->table, &a->rows, a->rows.n - 1);
-	if (a->table->kind == SX_TABLE_NUMBERS)
+	if (a->table->kind != SX_TABLE_PERMUTED)
 		for (size_t i = from; i < a->rows.n; i++)
 			a->digest += sx_table_row_hash(a->table, &a->rows, i);
 	return a->rows.n >= PENDING_ROWS ? write_pending(a, 0, err) : SIMIDX_OK;

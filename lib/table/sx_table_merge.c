@@ -342,7 +342,7 @@ static int merge_into_rows(sx_txn *txn, const sx_table *table, const sx_changes 
 			   size_t *done, uint64_t max_written, sx_delta *delta, simidx_error *err)
 {
 	const sx_rows *rows = changes->rows;
-	unsigned char key_bytes[SX_TABLE_MAX_KEY], value_bytes[8 * SX_MAX_COLS];
+	unsigned char key_bytes[SX_TABLE_MAX_KEY], value_bytes[SX_TABLE_MAX_VALUE];
 
 	for (; *done < rows->n && delta->written < max_written; ++*done) {
 		size_t i = *done;
@@ -359,7 +359,7 @@ static int merge_into_rows(sx_txn *txn, const sx_table *table, const sx_changes 
 		if (remove) {
 			rc = remove_row(txn, table, key, old, delta, err);
 		} else {
-			value.size = sx_table_row_encode(table, rows, i, value_bytes);
+			value.size = sx_table_row_encode(table, rows, i, key, value_bytes);
 			delta->digest += sx_table_row_hash(table, rows, i);
 			rc = sx_dbi_put(txn, table->dbi, key, value, err);
 		}

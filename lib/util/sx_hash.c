@@ -51,6 +51,16 @@ uint64_t sx_hash_u64_pair(uint64_t a, uint64_t b)
 	return XXH3_64bits(bytes, sizeof(bytes));
 }
 
+uint64_t sx_hash_u64_triple(uint64_t a, uint64_t b, uint64_t c)
+{
+	unsigned char bytes[24];
+
+	sx_store_le64(bytes, a);
+	sx_store_le64(bytes + 8, b);
+	sx_store_le64(bytes + 16, c);
+	return XXH3_64bits(bytes, sizeof(bytes));
+}
+
 unsigned sx_hash_version(void)
 {
 	return XXH_versionNumber();

@@ -16,6 +16,7 @@ struct merge {
 	simidx_error *err;
 	sx_snapshot snapshot; /* of the transaction at hand */
 	sx_fresh_rows rows;
+	uint64_t end;    /* the sequence number after the last of them */
 	uint32_t *order; /* of the rows */
 	uint64_t *key;   /* scratch, one a row */
 	unsigned step, n_steps;
@@ -36,18 +37,19 @@ static int begin(struct merge *m)
 static int commit(struct merge *m)
 {
 	m->snapshot.header.state |= SX_STATE_MERGING;
+	m->snapshot.header.merge_end = m->end;
 	return sx_snapshot_commit(&m->snapshot, m->err);
 }
 
-/* The last commit: nothing answers from the fresh rows any more. */
+/* The last commit: nothing answers from these fresh rows any more. */
 static int finish(struct merge *m)
 {
 	sx_header *h = &m->snapshot.header;
-	int rc = sx_fresh_log_clear(m->snapshot.txn, &m->index->fresh.log, m->err);
+	int rc = sx_fresh_log_remove(m->snapshot.txn, &m->index->fresh.log, m->end, m->err);
 
-	h->first_seq = h->next_seq;
+	h->first_seq = m->end;
 	h->state &= ~(SX_STATE_MERGING | SX_STATE_PARTIAL);
-	h->merged_fp = h->merged_id = 0;
+	h->merged_fp = h->merged_id = h->merge_end = 0;
 	return rc ? rc : sx_snapshot_commit(&m->snapshot, m->err);
 }
 
@@ -216,9 +218,11 @@ static int load(struct merge *m)
 	const sx_header *h = &m->snapshot.header;
 	int rc = begin(m);
 
+	/* One that was cut off goes on to its own end: postings may have a part of its rows. */
+	m->end = h->state & SX_STATE_MERGING ? h->merge_end : h->next_seq;
 	if (!rc)
-		rc = sx_fresh_log_load(m->snapshot.txn, &m->index->fresh.log, h->first_seq,
-				       h->next_seq, &m->rows, m->err);
+		rc = sx_fresh_log_load(m->snapshot.txn, &m->index->fresh.log, h->first_seq, m->end,
+				       &m->rows, m->err);
 	sx_snapshot_end(&m->snapshot);
 	if (rc)
 		return rc;

@@ -7,7 +7,7 @@
  * a fingerprint that stands in a table but not in postings has no documents there. When
  * postings take several transactions, the header says up to which (fingerprint, id) they are
  * done. The transaction with the last of them removes the fresh rows. A merge that was killed
- * is done again from the start: what is there already is skipped.
+ * is done again from the start, with the rows that it had: what is there already is skipped.
  */
 
 #ifndef SX_MERGE_H
@@ -16,7 +16,8 @@
 #include "index/sx_index.h"
 
 /**
- * Move all fresh rows into the tables, in transactions of its own. The caller holds the write
+ * Move all fresh rows into the tables, in transactions of its own; or, if a merge was cut off, those
+ * that it had begun with. The caller holds the write
  * lock and no transaction.
  */
 int sx_merge_fresh(simidx *index, int no_meta_sync, simidx_error *err);

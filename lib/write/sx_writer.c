@@ -304,7 +304,7 @@ static int store_pending(simidx_writer *w, simidx_error *err)
 
 	s->header.next_seq += w->pending.n;
 	if (!rc)
-		rc = sx_header_write_mark(s->txn, w->index->tables.meta, &w->mark, err);
+		rc = sx_meta_write_mark(s->txn, &w->index->tables.meta, &w->mark, err);
 	if (!rc) {
 		rc = sx_snapshot_commit(s, err);
 		if (!rc)
@@ -364,7 +364,7 @@ int simidx_writer_set_mark(simidx_writer *w, const void *data, size_t size, simi
 	sx_err_clear(err);
 	if (!w)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_set_mark: writer is NULL");
-	return sx_header_set_mark(&w->mark, data, size, "simidx_writer_set_mark", err);
+	return sx_meta_set_mark(&w->mark, data, size, "simidx_writer_set_mark", err);
 }
 
 uint64_t simidx_writer_stored(const simidx_writer *w)

@@ -74,6 +74,18 @@ uint64_t hash_2(uint64_t a, uint64_t b)
 	return hash(bytes, 16);
 }
 
+uint64_t hash_3(uint64_t a, uint64_t b, uint64_t c)
+{
+	unsigned char bytes[24];
+
+	for (unsigned i = 0; i < 8; i++) {
+		bytes[i] = (unsigned char)(a >> 8 * i);
+		bytes[8 + i] = (unsigned char)(b >> 8 * i);
+		bytes[16 + i] = (unsigned char)(c >> 8 * i);
+	}
+	return hash(bytes, 24);
+}
+
 /* ------------------------------------------------------------------------------------------
  * What must be there
  */
@@ -125,12 +137,13 @@ static void compare_rows(const char *name, uint64_t (*want)[3], unsigned n, unsi
  * Header and profile
  */
 
-static uint64_t digest_of_docs(const struct file *file)
+static uint64_t digest_of_docs(const struct file *file, int with_fp2)
 {
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; has_ids(file) && i < n_merged(file); i++)
-		sum += hash_2(docs[i].fp, docs[i].id);
+		sum += with_fp2 ? hash_3(docs[i].fp, docs[i].id, docs[i].fp2)
+				: hash_2(docs[i].fp, docs[i].id);
 	return sum;
 }
 
@@ -178,7 +191,8 @@ static void check_counts(const struct file *file, const unsigned char *b)
 	must(le(b + 72, 8) == next_id, "header: next id");
 	must(le(b + 80, 8) == n_merged(file), "header: first sequence number");
 	must(le(b + 88, 8) == n_docs(file), "header: next sequence number");
-	must(!le(b + 96, 8) && !le(b + 104, 8), "header: merged place");
+	must(!le(b + 96, 8) && !le(b + 104, 8) && !le(b + 112, 8), "header: merged place or end");
+	must(!le(b + 120, 8), "header: unknown second fingerprint");
 }
 
 static void check_header(struct file *file, const MDB_val *value)
@@ -194,9 +208,9 @@ static void check_header(struct file *file, const MDB_val *value)
 		memcpy(columns, "fp2", 3);
 	file->n_tables = plan_tables(g->plan, g->bits, file->table);
 	n = file->n_tables;
-	must(value->mv_size == 152 + 48 * (n + 2) + 8, "header: %zu bytes", value->mv_size);
+	must(value->mv_size == 168 + 48 * (n + 2) + 8, "header: %zu bytes", value->mv_size);
 	must(!memcmp(b, "simidx\x1a\x0a", 8), "header: magic");
-	must(le(b + 8, 2) == 0 && le(b + 10, 2) == 1, "header: version");
+	must(le(b + 8, 2) == 0 && le(b + 10, 2) == 2, "header: version");
 	must(!le(b + 12, 4) && !le(b + 16, 4) && !le(b + 20, 4), "header: features");
 	must(le(b + 24, 4) == file->page_size, "header: page size");
 	must(b[28] == g->bits && b[29] == g->is_rows && b[30] == g->fill && b[31] == n,
@@ -204,16 +218,16 @@ static void check_header(struct file *file, const MDB_val *value)
 	must(!memcmp(b + 32, plan, 16), "header: plan");
 	must(le(b + 48, 4) == g->flags && !le(b + 52, 4), "header: flags or state");
 	check_counts(file, b);
-	must(b[112] == n_columns && !le(b + 113, 7), "header: number of columns");
-	must(!memcmp(b + 120, columns, 32), "header: names of columns");
+	must(b[128] == n_columns && !le(b + 129, 7), "header: number of columns");
+	must(!memcmp(b + 136, columns, 32), "header: names of columns");
 	for (unsigned t = 0; t < n; t++) {
 		unsigned entries = distinct(file, &digest);
 
-		check_record(b + 152 + 48 * t, &file->table[t], entries, digest, "a table");
+		check_record(b + 168 + 48 * t, &file->table[t], entries, digest, "a table");
 	}
 	for (unsigned i = 0; i < 2; i++)
-		check_record(b + 152 + 48 * (n + i), NULL, has_ids(file) ? n_merged(file) : 0,
-			     digest_of_docs(file), i ? "docs" : "postings");
+		check_record(b + 168 + 48 * (n + i), NULL, has_ids(file) ? n_merged(file) : 0,
+			     digest_of_docs(file, !i && g->flags & GOLDEN_FP2), i ? "docs" : "postings");
 	must(le(b + value->mv_size - 8, 8) == hash(b, value->mv_size - 8), "header: checksum");
 }
 
@@ -232,20 +246,20 @@ static void check_profile(const struct file *file, const MDB_val *value)
 	must(le(b + at, 8) == hash(b, at), "profile: checksum");
 }
 
-static void check_meta(struct file *file)
+static void check_meta(struct file *file, const char *name)
 {
-	MDB_dbi dbi = open_table(file, "meta");
+	MDB_dbi dbi = open_table(file, name);
 	MDB_val key, value;
 	MDB_stat stat;
 
-	must(!mdb_stat(file->txn, dbi, &stat) && stat.ms_entries == 2, "meta: records");
+	must(!mdb_stat(file->txn, dbi, &stat) && stat.ms_entries == 2, "%s: records", name);
 	key.mv_data = (void *)(uintptr_t)"header";
 	key.mv_size = 6;
-	must(!mdb_get(file->txn, dbi, &key, &value), "meta: no header");
+	must(!mdb_get(file->txn, dbi, &key, &value), "%s: no header", name);
 	check_header(file, &value);
 	key.mv_data = (void *)(uintptr_t)"profile";
 	key.mv_size = 7;
-	must(!mdb_get(file->txn, dbi, &key, &value), "meta: no profile");
+	must(!mdb_get(file->txn, dbi, &key, &value), "%s: no profile", name);
 	check_profile(file, &value);
 }
 
@@ -255,6 +269,12 @@ static void check_meta(struct file *file)
 
 static uint64_t want[MAX_ROWS][3];
 
+/* Of postings, docs and fresh. */
+static enum records with_checksum(const struct file *file)
+{
+	return file->golden->is_rows ? CHECKED_ROWS : BLOCKS;
+}
+
 static void check_permuted(const struct file *file)
 {
 	for (unsigned t = 0; t < file->n_tables; t++) {
@@ -262,7 +282,8 @@ static void check_permuted(const struct file *file)
 		char name[16];
 
 		snprintf(name, sizeof(name), "t%02u", t + 1);
-		read_table(file, name, PERMUTED, &file->table[t], 0, file->golden->is_rows, &rows);
+		read_table(file, name, PERMUTED, &file->table[t], 0,
+			   file->golden->is_rows ? ROWS : BLOCKS, &rows);
 		for (unsigned i = 0; i < n_merged(file); i++) {
 			unsigned j = 0;
 
@@ -282,7 +303,7 @@ static void check_postings(const struct file *file)
 {
 	unsigned n_cols = file->golden->flags & GOLDEN_FP2 ? 2 : 1;
 
-	read_table(file, "postings", PAIRS, NULL, n_cols, file->golden->is_rows, &rows);
+	read_table(file, "postings", PAIRS, NULL, n_cols, with_checksum(file), &rows);
 	for (unsigned i = 0; i < n_merged(file); i++) {
 		want[i][0] = docs[i].fp;
 		want[i][1] = docs[i].id;
@@ -293,7 +314,7 @@ static void check_postings(const struct file *file)
 
 static void check_docs(const struct file *file)
 {
-	read_table(file, "docs", NUMBERS, NULL, 1, file->golden->is_rows, &rows);
+	read_table(file, "docs", NUMBERS, NULL, 1, with_checksum(file), &rows);
 	for (unsigned i = 0; i < n_merged(file); i++) {
 		want[i][0] = docs[i].id;
 		want[i][1] = docs[i].fp;
@@ -306,7 +327,7 @@ static void check_fresh(const struct file *file)
 {
 	unsigned n = n_docs(file) - n_merged(file);
 
-	read_table(file, "fresh", NUMBERS, NULL, 5, file->golden->is_rows, &rows);
+	read_table(file, "fresh", NUMBERS, NULL, 5, with_checksum(file), &rows);
 	must(rows.n == n, "fresh: %u rows, not %u", rows.n, n);
 	for (unsigned i = 0; i < n; i++) {
 		const struct golden_doc *d = &docs[n_merged(file) + i];
@@ -340,7 +361,7 @@ static void check_labels(const struct file *file)
 	}
 	must(!mdb_stat(file->txn, dbi, &stat) && stat.ms_entries == n, "labels: number");
 	/* Always in rows, and fresh ones are not in it yet. */
-	read_table(file, "by_label", PAIRS, NULL, 1, 1, &rows);
+	read_table(file, "by_label", PAIRS, NULL, 1, ROWS, &rows);
 	for (unsigned i = 0; i < n_merged(file); i++) {
 		if (!docs[i].label_size)
 			continue;
@@ -359,7 +380,7 @@ static void check_names(const struct file *file)
 	MDB_stat stat;
 
 	must(!mdb_stat(file->txn, dbi, &stat), "names");
-	must(stat.ms_entries == file->n_tables + (has_ids(file) ? 6 : 2), "%zu sub-databases",
+	must(stat.ms_entries == file->n_tables + (has_ids(file) ? 7 : 3), "%zu sub-databases",
 	     stat.ms_entries);
 }
 
@@ -378,7 +399,8 @@ static void decode(const struct golden *g, const char *dir)
 	must(!mdb_env_stat(file.env, &stat), "stat");
 	file.page_size = stat.ms_psize;
 	must(!mdb_txn_begin(file.env, NULL, MDB_RDONLY, &file.txn), "transaction");
-	check_meta(&file);
+	check_meta(&file, "meta");
+	check_meta(&file, "meta2");
 	check_names(&file);
 	check_permuted(&file);
 	check_fresh(&file);

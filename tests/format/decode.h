@@ -28,6 +28,9 @@ struct rows {
 /** How a table's keys look in LMDB. */
 enum keys { PERMUTED, PAIRS, NUMBERS };
 
+/** What the records of a table are: blocks, rows, or rows with a checksum. */
+enum records { BLOCKS, ROWS, CHECKED_ROWS };
+
 /** One table of the plan: its leads, and the order in which its bits stand. */
 struct permutation {
 	unsigned f, n_leads;
@@ -52,10 +55,11 @@ void must(int ok, const char *format, ...) __attribute__((format(printf, 2, 3)))
 uint64_t le(const unsigned char *p, unsigned n);
 uint64_t be(const unsigned char *p, unsigned n);
 
-/** XXH3-64 of bytes, and of the 8 little-endian bytes of one or two numbers. */
+/** XXH3-64 of bytes, and of the 8 little-endian bytes of each of some numbers. */
 uint64_t hash(const void *data, size_t size);
 uint64_t hash_1(uint64_t a);
 uint64_t hash_2(uint64_t a, uint64_t b);
+uint64_t hash_3(uint64_t a, uint64_t b, uint64_t c);
 
 /* decode_plan.c */
 
@@ -71,6 +75,7 @@ MDB_dbi open_table(const struct file *file, const char *name);
 
 /** Read a table whole, checking all that the description says of its records. */
 void read_table(const struct file *file, const char *name, enum keys keys,
-		const struct permutation *p, unsigned n_cols, int is_rows, struct rows *rows);
+		const struct permutation *p, unsigned n_cols, enum records records,
+		struct rows *rows);
 
 #endif /* DECODE_H */

@@ -14,6 +14,7 @@ struct reading {
 	enum keys keys;
 	const struct permutation *p;
 	unsigned n_cols;
+	enum records records;
 	struct rows *rows;
 };
 
@@ -160,14 +161,30 @@ static void parse_block(const struct reading *r, const MDB_val *value)
 	r->rows->n += n;
 }
 
-static void parse_row(const struct reading *r, const uint64_t *place, const MDB_val *value)
+/* The 4 bytes after the columns: of the key and the columns. */
+static void check_row(const struct reading *r, const MDB_val *key, const MDB_val *value)
+{
+	size_t columns = value->mv_size - 4;
+	unsigned char bytes[16 + 8 * MAX_COLS];
+
+	memcpy(bytes, key->mv_data, key->mv_size);
+	memcpy(bytes + key->mv_size, value->mv_data, columns);
+	must(le((const unsigned char *)value->mv_data + columns, 4) ==
+		     (hash(bytes, key->mv_size + columns) & 0xffffffff),
+	     "%s: checksum of entry %u", r->name, r->rows->n);
+}
+
+static void parse_row(const struct reading *r, const uint64_t *place, const MDB_val *key,
+		      const MDB_val *value)
 {
 	const unsigned char *bytes = value->mv_data;
 	unsigned in_key = r->keys == PAIRS, n = r->rows->n;
 
 	must(n < MAX_ROWS, "%s: too many entries", r->name);
-	must(value->mv_size == 8 * (r->n_cols - in_key), "%s: value of %zu bytes", r->name,
-	     value->mv_size);
+	must(value->mv_size == 8 * (r->n_cols - in_key) + (r->records == CHECKED_ROWS ? 4 : 0),
+	     "%s: value of %zu bytes", r->name, value->mv_size);
+	if (r->records == CHECKED_ROWS)
+		check_row(r, key, value);
 	r->rows->key[n] = place[0];
 	if (in_key)
 		r->rows->col[0][n] = place[1];
@@ -177,9 +194,10 @@ static void parse_row(const struct reading *r, const uint64_t *place, const MDB_
 }
 
 void read_table(const struct file *file, const char *name, enum keys keys,
-		const struct permutation *p, unsigned n_cols, int is_rows, struct rows *rows)
+		const struct permutation *p, unsigned n_cols, enum records records,
+		struct rows *rows)
 {
-	struct reading r = { file, name, keys, p, n_cols, rows };
+	struct reading r = { file, name, keys, p, n_cols, records, rows };
 	MDB_dbi dbi = open_table(file, name);
 	MDB_val key, value;
 	MDB_cursor *cursor;
@@ -192,10 +210,10 @@ void read_table(const struct file *file, const char *name, enum keys keys,
 		uint64_t place[2];
 
 		parse_key(&r, &key, place);
-		if (is_rows)
-			parse_row(&r, place, &value);
-		else
+		if (records == BLOCKS)
 			parse_block(&r, &value);
+		else
+			parse_row(&r, place, &key, &value);
 		for (unsigned i = from ? from : 1; i < rows->n; i++)
 			must(compare(rows->key[i - 1], second(&r, i - 1), rows->key[i],
 				     second(&r, i)) < 0,
@@ -206,6 +224,6 @@ void read_table(const struct file *file, const char *name, enum keys keys,
 	}
 	mdb_cursor_close(cursor);
 	must(!mdb_stat(file->txn, dbi, &stat), "%s: stat", name);
-	must(is_rows || stat.ms_overflow_pages == stat.ms_entries,
+	must(records != BLOCKS || stat.ms_overflow_pages == stat.ms_entries,
 	     "%s: a block is not one overflow page", name);
 }

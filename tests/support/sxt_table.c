@@ -29,6 +29,7 @@ void t_tab_open(struct t_tab *tab, const struct t_kind *kind, unsigned layout, u
 	tab->table.n_cols = kind->n_cols;
 	tab->table.fill = fill;
 	tab->table.block_size = sx_store_block_size(tab->store);
+	tab->table.checks_rows = kind->kind != SX_TABLE_PERMUTED;
 	if (kind->kind == SX_TABLE_PERMUTED) {
 		ck_assert_sx(sx_plan_make(&tab->plan, kind->plan, kind->bits, &sxt_err),
 			     SIMIDX_OK);
@@ -160,7 +161,7 @@ static void put_be(unsigned char *p, uint64_t x, unsigned n)
 
 uint64_t t_row_hash(const struct t_tab *tab, const struct t_row *row)
 {
-	unsigned char bytes[16];
+	unsigned char bytes[24];
 
 	if (tab->table.kind == SX_TABLE_PERMUTED) {
 		put_le64(bytes, row->fp);
@@ -169,7 +170,8 @@ uint64_t t_row_hash(const struct t_tab *tab, const struct t_row *row)
 	/* The fingerprint, then the id: for numbers, whose key is the id, it is column 0. */
 	put_le64(bytes, tab->table.kind == SX_TABLE_PAIRS ? row->key : row->col[0]);
 	put_le64(bytes + 8, tab->table.kind == SX_TABLE_PAIRS ? row->col[0] : row->key);
-	return sx_hash(bytes, 16);
+	put_le64(bytes + 16, row->col[1]);
+	return sx_hash(bytes, tab->table.kind == SX_TABLE_PAIRS && tab->table.n_cols == 2 ? 24 : 16);
 }
 
 size_t t_row_key(const struct t_tab *tab, const struct t_row *row, unsigned char *out)

@@ -81,14 +81,19 @@ static size_t check_block(const struct t_tab *tab, sx_slice key, sx_slice value,
 static void check_record(const struct t_tab *tab, sx_slice key, sx_slice value, size_t at)
 {
 	unsigned first = tab->table.kind == SX_TABLE_PAIRS, c;
-	unsigned char bytes[SX_TABLE_MAX_KEY];
+	size_t columns = 8 * (tab->table.n_cols - first);
+	unsigned char bytes[SX_TABLE_MAX_KEY + 8 * SX_MAX_COLS];
 	const struct t_row *row;
 
 	sxt_must_lt(at, tab->model.n);
 	row = &tab->model.at[at];
 	sxt_must_eq(key.size, t_row_key(tab, row, bytes));
 	sxt_must(!memcmp(key.data, bytes, key.size));
-	sxt_must_eq(value.size, 8 * (tab->table.n_cols - first));
+	sxt_must_eq(value.size, columns + (tab->table.checks_rows ? 4 : 0));
+	memcpy(bytes + key.size, value.data, columns);
+	if (tab->table.checks_rows)
+		sxt_must_eq(t_le((const unsigned char *)value.data + columns, 4),
+			    (uint32_t)sx_hash(bytes, key.size + columns));
 	for (c = first; c < tab->table.n_cols; c++)
 		sxt_must_eq(t_le((const unsigned char *)value.data + 8 * (c - first), 8),
 			    row->col[c]);

@@ -220,8 +220,11 @@ START_TEST(test_unknown_kind_of_row_is_refused)
 }
 END_TEST
 
-START_TEST(test_cleared_log_is_empty)
+/* The rows before a number are gone, also from the block that they share with those after it. */
+START_TEST(test_removed_rows_are_gone)
 {
+	static const uint64_t ends[] = { 0, 1, 2, 100, 101, 1500, 2999, 3000 };
+	const uint64_t base = LOG_BASE;
 	sx_fresh_row *rows;
 	struct t_tab tab;
 	sx_dbi_stat stat;
@@ -230,18 +233,33 @@ START_TEST(test_cleared_log_is_empty)
 	sxt_rng_init(&rng, 1540);
 	t_tab_open(&tab, &log_kind, (unsigned)_i, 100);
 	rows = random_rows(&rng, 6000);
-	ck_assert_sx(sx_fresh_log_clear(tab.txn, &tab.table, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_fresh_log_append(tab.txn, &tab.table, rows, 3000, LOG_BASE, &sxt_err),
+	ck_assert_sx(sx_fresh_log_remove(tab.txn, &tab.table, 0, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_fresh_log_remove(tab.txn, &tab.table, base, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_fresh_log_append(tab.txn, &tab.table, rows, 3000, base, &sxt_err),
 		     SIMIDX_OK);
-	ck_assert_sx(sx_fresh_log_clear(tab.txn, &tab.table, &sxt_err), SIMIDX_OK);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		uint64_t end = base + ends[i];
+		sx_table_walk walk;
+		size_t n = 0;
+
+		ck_assert_sx(sx_fresh_log_remove(tab.txn, &tab.table, end, &sxt_err), SIMIDX_OK);
+		check_read(&tab, rows, end, base + 3000);
+		if (ends[i])
+			check_missing(&tab, rows, end - 1, end, end - 1);
+		sxt_must_ok(sx_table_walk_begin(&walk, tab.txn, &tab.table, NULL, &sxt_err));
+		while (!sx_table_walk_next(&walk, &sxt_err))
+			n += walk.rows.n;
+		sx_table_walk_end(&walk);
+		sxt_error_clear(&sxt_err);
+		ck_assert_uint_eq(n, 3000 - ends[i]);
+	}
 	ck_assert_sx(sx_dbi_stat_get(tab.txn, tab.table.dbi, &stat, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(stat.keys, 0);
-	check_missing(&tab, rows, LOG_BASE, LOG_BASE + 1, LOG_BASE);
 	/* Numbers go on behind what was there. */
-	ck_assert_sx(sx_fresh_log_append(tab.txn, &tab.table, rows + 3000, 3000, LOG_BASE + 3000,
+	ck_assert_sx(sx_fresh_log_append(tab.txn, &tab.table, rows + 3000, 3000, base + 3000,
 				     &sxt_err),
 		     SIMIDX_OK);
-	check_read(&tab, rows, LOG_BASE + 3000, LOG_BASE + 6000);
+	check_read(&tab, rows, base + 3000, base + 6000);
 	free(rows);
 	t_tab_close(&tab);
 }
@@ -519,7 +537,7 @@ static const sxt_test tests[] = {
 	{ &test_log_visit_ends, 0, 2 },
 	{ &test_missing_row_of_log_is_found, 0, 2 },
 	{ &test_unknown_kind_of_row_is_refused, 0, 6 },
-	{ &test_cleared_log_is_empty, 0, 2 },
+	{ &test_removed_rows_are_gone, 0, 2 },
 	{ &test_memtable_near, 0, N_WIDTHS * N_SETS },
 	{ &test_rows_of_equal_keys, 0, 4 },
 	{ &test_as_many_rows_as_buckets, 0, 1 },

@@ -30,7 +30,7 @@ static void set_up(void)
 	header.bits = 48;
 	header.layout = SIMIDX_LAYOUT_ROWS;
 	header.fill = 77;
-	header.flags = SIMIDX_CREATE_FP2;
+	header.flags = SIMIDX_CREATE_FP2 | SX_FLAG_UNKNOWN_FP2;
 	header.state = SX_STATE_MERGING | SX_STATE_PARTIAL;
 	header.documents = 1001;
 	header.labels = 1002;
@@ -39,6 +39,8 @@ static void set_up(void)
 	header.next_seq = 1005;
 	header.merged_fp = 1006;
 	header.merged_id = 1007;
+	header.merge_end = 1005;
+	header.unknown_fp2 = 1009;
 	for (unsigned t = 0; t < 10; t++) {
 		header.table[t].rows = 2000 + t;
 		header.table[t].digest = 3000 + t;
@@ -66,10 +68,10 @@ START_TEST(test_fields_lie_where_format_says)
 {
 	static const char name[16] = "10x26", column[32] = "fp2";
 
-	ck_assert_uint_eq(size, 152 + 12 * 48 + 8);
+	ck_assert_uint_eq(size, 168 + 12 * 48 + 8);
 	ck_assert_mem_eq(bytes, "simidx\x1a\n", 8);
 	ck_assert_uint_eq(at(8, 2), 0);
-	ck_assert_uint_eq(at(10, 2), 1);
+	ck_assert_uint_eq(at(10, 2), 2);
 	ck_assert_uint_eq(at(12, 4), 0);
 	ck_assert_uint_eq(at(16, 4), 0x9abcdef0);
 	ck_assert_uint_eq(at(20, 4), 0x12345678);
@@ -79,25 +81,27 @@ START_TEST(test_fields_lie_where_format_says)
 	ck_assert_uint_eq(at(30, 1), 77);
 	ck_assert_uint_eq(at(31, 1), 10);
 	ck_assert_mem_eq(bytes + 32, name, 16);
-	ck_assert_uint_eq(at(48, 4), 4);
+	ck_assert_uint_eq(at(48, 4), 4 | 8);
 	ck_assert_uint_eq(at(52, 4), 6);
 	for (unsigned i = 0; i < 7; i++)
 		ck_assert_uint_eq(at(56 + 8 * i, 8), 1001 + i);
-	ck_assert_uint_eq(at(112, 8), 1);
-	ck_assert_mem_eq(bytes + 120, column, 32);
+	ck_assert_uint_eq(at(112, 8), 1005);
+	ck_assert_uint_eq(at(120, 8), 1009);
+	ck_assert_uint_eq(at(128, 8), 1);
+	ck_assert_mem_eq(bytes + 136, column, 32);
 	for (unsigned t = 0; t < 12; t++) {
 		uint64_t i = t < 10 ? t : t - 10, base = t < 10 ? 2000 : 5000;
 
 		for (unsigned field = 0; field < 3; field++)
-			ck_assert_uint_eq(at(152 + 48 * t + 24 + 8 * field, 8),
+			ck_assert_uint_eq(at(168 + 48 * t + 24 + 8 * field, 8),
 					  base + 1000 * field + i);
 		for (unsigned lead = 0; lead < 3; lead++)
-			ck_assert_uint_eq(at(152 + 48 * t + 8 * lead, 8),
+			ck_assert_uint_eq(at(168 + 48 * t + 8 * lead, 8),
 					  t < 10 ? header.plan.table[t].lead[lead] : 0);
 	}
 	/* The first pair of 48 bits in five blocks: 10, 10, 10, 9, 9. */
-	ck_assert_uint_eq(at(152, 8), 0xffc000000000);
-	ck_assert_uint_eq(at(160, 8), 0x003ff0000000);
+	ck_assert_uint_eq(at(168, 8), 0xffc000000000);
+	ck_assert_uint_eq(at(176, 8), 0x003ff0000000);
 	ck_assert_uint_eq(at(size - 8, 8), sx_hash(bytes, size - 8));
 }
 END_TEST
@@ -132,7 +136,7 @@ START_TEST(test_cut_short_is_refused)
 {
 	for (size_t length = 0; length < size; length++)
 		ck_assert_int_eq(decode(length),
-				 length < 152 ? SIMIDX_E_NOT_INDEX : SIMIDX_E_CORRUPT);
+				 length < 168 ? SIMIDX_E_NOT_INDEX : SIMIDX_E_CORRUPT);
 	ck_assert_int_eq(decode(size + 1), SIMIDX_E_CORRUPT);
 }
 END_TEST
@@ -174,7 +178,8 @@ START_TEST(test_impossible_values_are_refused)
 	change(8, 2, 1, SIMIDX_E_VERSION);
 	change(8, 2, 0xffff, SIMIDX_E_VERSION);
 	change(10, 2, 0, SIMIDX_E_VERSION);
-	change(10, 2, 2, SIMIDX_E_VERSION);
+	change(10, 2, 1, SIMIDX_E_VERSION);
+	change(10, 2, 3, SIMIDX_E_VERSION);
 	for (unsigned bit = 0; bit < 32; bit++) {
 		change(12, 4, UINT64_C(1) << bit, SIMIDX_E_VERSION);
 		change(16, 4, UINT64_C(1) << bit, SIMIDX_OK);
@@ -191,16 +196,24 @@ START_TEST(test_impossible_values_are_refused)
 	change(32, 1, '2', SIMIDX_E_VERSION);
 	change(47, 1, 'x', SIMIDX_E_VERSION);
 	change(48, 4, 0, SIMIDX_E_VERSION); /* a column, but not fp2's flag */
-	change(48, 4, 8 | 4, SIMIDX_E_CORRUPT);
+	change(48, 4, 16 | 8 | 4, SIMIDX_E_CORRUPT);
+	change(48, 4, 4, SIMIDX_E_CORRUPT); /* what stands for unknown, but not its flag */
+	change(52, 4, 6 | 8, SIMIDX_E_CORRUPT);
+	change(52, 4, 6 | 1, SIMIDX_OK);
+	change(52, 4, 4, SIMIDX_E_CORRUPT); /* partly merged, but no merge has begun */
+	change(52, 4, 0, SIMIDX_E_CORRUPT); /* and it has an end */
 	change(72, 8, SIMIDX_MAX_ID + 1, SIMIDX_OK);
 	change(72, 8, SIMIDX_MAX_ID + 2, SIMIDX_E_CORRUPT);
 	change(80, 8, 1006, SIMIDX_E_CORRUPT);
-	change(80, 8, 1005, SIMIDX_OK);
-	change(112, 1, 0, SIMIDX_E_VERSION);
-	change(112, 1, 2, SIMIDX_E_VERSION);
-	change(122, 1, '3', SIMIDX_E_VERSION);
+	change(80, 8, 1003, SIMIDX_OK);
+	change(112, 8, 1004, SIMIDX_E_CORRUPT);
+	change(112, 8, 1006, SIMIDX_E_CORRUPT);
+	change(120, 8, 0, SIMIDX_OK); /* any value can stand for unknown */
+	change(128, 1, 0, SIMIDX_E_VERSION);
+	change(128, 1, 2, SIMIDX_E_VERSION);
+	change(138, 1, '3', SIMIDX_E_VERSION);
 	for (unsigned t = 0; t < 10; t++)
-		change(152 + 48 * t + 8 * (t % 3), 8, 0xff, SIMIDX_E_VERSION);
+		change(168 + 48 * t + 8 * (t % 3), 8, 0xff, SIMIDX_E_VERSION);
 	ck_assert_int_eq(decode(size), SIMIDX_OK);
 }
 END_TEST

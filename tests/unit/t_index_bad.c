@@ -118,95 +118,6 @@ START_TEST(test_other_lmdb_files_are_no_index)
 }
 END_TEST
 
-/* Rewrite the header or the profile of a closed index. */
-static void rewrite(void (*change)(simidx *index, sx_txn *txn, int i), int i)
-{
-	simidx *index = sxt_open(t_path, 0);
-	sx_txn *txn;
-
-	sxt_must_ok(sx_store_lock(index->store, 0, &sxt_err));
-	sxt_must_ok(sx_txn_begin_write(index->store, 0, &txn, &sxt_err));
-	change(index, txn, i);
-	sxt_must_ok(sx_txn_commit(txn, &sxt_err));
-	sx_store_unlock(index->store);
-	simidx_close(index);
-}
-
-static void change_header(simidx *index, sx_txn *txn, int i)
-{
-	sx_header h;
-
-	sxt_must_ok(sx_header_read(txn, index->tables.meta, &h, &sxt_err));
-	h.major += i == 0;
-	h.minor += i == 1;
-	h.incompat |= i == 2 ? 0x80 : 0;
-	h.ro_compat |= i == 3 ? 0x80 : 0;
-	h.compat |= i == 4 ? 0x80 : 0;
-	h.page_size *= i == 5 ? 2 : 1;
-	if (i == 6) /* which has more tables */
-		sxt_must_ok(sx_plan_make(&h.plan, "10x26", 64, &sxt_err));
-	sxt_must_ok(sx_header_write(txn, index->tables.meta, &h, &sxt_err));
-}
-
-START_TEST(test_other_versions_are_refused)
-{
-	static const int codes[] = { SIMIDX_E_VERSION, SIMIDX_E_VERSION, SIMIDX_E_VERSION,
-				     SIMIDX_OK,        SIMIDX_OK,        SIMIDX_E_CORRUPT,
-				     SIMIDX_E_CORRUPT };
-	simidx_writer *writer = NULL;
-	simidx *index;
-
-	make_index(SIMIDX_LAYOUT_BLOCKS);
-	rewrite(change_header, _i);
-	if (codes[_i]) {
-		open_fails(codes[_i]);
-		return;
-	}
-	index = sxt_open(t_path, 0);
-	ck_assert_sx(simidx_writer_open(index, NULL, &writer, &sxt_err),
-		     _i == 3 ? SIMIDX_E_READ_ONLY : SIMIDX_OK);
-	simidx_writer_close(writer);
-	sxt_check_content(&model, ALL, index);
-	simidx_close(index);
-}
-END_TEST
-
-static void change_profile(simidx *index, sx_txn *txn, int i)
-{
-	static const unsigned char long_text[] = "\1\x10\0\0\0\0\0\0";
-	static const unsigned char many_probes[] = "\0\0\0\0\x41\0\0\0";
-	sx_slice key = { "profile", 7 }, value = { "12345678", 8 };
-	unsigned char copy[64];
-
-	if (i == 0) {
-		sxt_must_ok(sx_dbi_del(txn, index->tables.meta, key, &sxt_err));
-		return;
-	}
-	if (i >= 4) { /* one flipped bit */
-		sxt_must_ok(sx_dbi_get(txn, index->tables.meta, key, &value, &sxt_err));
-		memcpy(copy, value.data, value.size);
-		copy[(i - 4) / 8] ^= (unsigned char)(1u << (i - 4) % 8);
-		value.data = copy;
-	} else if (i > 1) {
-		memset(copy, 0, sizeof(copy));
-		memcpy(copy, i == 2 ? long_text : many_probes, 8);
-		value.data = copy;
-		value.size = 16;
-	}
-	sxt_must_ok(sx_dbi_put(txn, index->tables.meta, key, value, &sxt_err));
-}
-
-START_TEST(test_damaged_profile_is_found)
-{
-	for (int i = 0; i < 4 + 16 * 8; i++) { /* an empty profile takes 16 bytes */
-		simidx_close(sxt_create(t_path, NULL));
-		rewrite(change_profile, i);
-		open_fails(SIMIDX_E_CORRUPT);
-		sxt_remove(t_path);
-	}
-}
-END_TEST
-
 /* ------------------------------------------------------------------------------------------
  * Truncated
  */
@@ -566,8 +477,6 @@ END_TEST
 static const sxt_test tests[] = {
 	{ &test_other_files_are_no_index, 0, 1 },
 	{ &test_other_lmdb_files_are_no_index, 0, 1 },
-	{ &test_other_versions_are_refused, 0, 7 },
-	{ &test_damaged_profile_is_found, 0, 1 },
 	{ &test_cut_short_never_crashes, 0, 2 },
 	{ &test_flipped_bits_never_crash, 0, 10 },
 	{ &test_noise_in_a_block_is_found, 0, 4 },

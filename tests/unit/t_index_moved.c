@@ -167,9 +167,9 @@ START_TEST(test_announced_but_never_replaced)
 	for (int i = 0; i < 2; i++) {
 		sxt_must_ok(sx_store_lock(index->store, 0, &sxt_err));
 		sxt_must_ok(sx_txn_begin_write(index->store, 0, &txn, &sxt_err));
-		sxt_must_ok(sx_header_read(txn, index->tables.meta, &header, &sxt_err));
+		sxt_must_ok(sx_meta_read_header(txn, &index->tables.meta, &header, &sxt_err));
 		header.state |= SX_STATE_SUPERSEDED;
-		sxt_must_ok(sx_header_write(txn, index->tables.meta, &header, &sxt_err));
+		sxt_must_ok(sx_meta_write_header(txn, &index->tables.meta, &header, &sxt_err));
 		sxt_must_ok(sx_txn_commit(txn, &sxt_err));
 		sx_store_unlock(index->store);
 
@@ -181,7 +181,7 @@ START_TEST(test_announced_but_never_replaced)
 			ck_assert_int_eq(t_put(writer, 2, 1, NULL), SIMIDX_OK);
 		sxt_commit(writer);
 		sxt_must_ok(sx_txn_begin_read(index->store, &txn, &sxt_err));
-		sxt_must_ok(sx_header_read(txn, index->tables.meta, &header, &sxt_err));
+		sxt_must_ok(sx_meta_read_header(txn, &index->tables.meta, &header, &sxt_err));
 		sx_txn_abort(txn);
 		ck_assert_uint_eq(header.state, 0);
 		ck_assert_uint_eq(t_count(index, 1), 2);

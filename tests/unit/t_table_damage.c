@@ -205,7 +205,7 @@ START_TEST(test_wrong_value_is_found)
 	t_add_uniform(&tab, &rng, &list, 1000);
 	t_merge(&tab, &list, 0);
 	get_record(&tab, 600, key_bytes, &key, value_bytes, &value, hex);
-	value.size = _i ? 9 : 7;
+	value.size = _i ? value.size + 1 : value.size - 1;
 	ck_assert_sx(sx_dbi_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);
 	count_walk(&tab, hex, &count, &bad);
 	ck_assert_uint_eq(bad, 1);
@@ -214,6 +214,67 @@ START_TEST(test_wrong_value_is_found)
 	list.n = 0;
 	t_rows_add(&tab, &list, tab.model.at[600].key, tab.model.at[600].col, 1);
 	check_refused(&tab, &list, hex);
+	t_rows_free(&list);
+	t_tab_close(&tab);
+}
+END_TEST
+
+/* One bit of a row's value is wrong: everybody who reads the row says so. */
+START_TEST(test_damaged_row_is_found)
+{
+	unsigned char key_bytes[SX_TABLE_MAX_KEY], value_bytes[64] = { 0 };
+	char hex[2 * SX_TABLE_MAX_KEY + 1];
+	struct t_rows list = { 0 };
+	sx_table_view view = { 0 };
+	sx_lookup_task task = { .view = &view, .n = 1, .first = SX_LOOKUP_SLICES,
+				.visit = visit_any };
+	sx_slice key, value;
+	sx_cursor *cursor;
+	struct t_tab tab;
+	size_t count, bad;
+	sx_lookup lookup;
+	sx_rows rows;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1405);
+	t_tab_open(&tab, _i ? &numbers : &pairs, SIMIDX_LAYOUT_ROWS, 90);
+	t_add_uniform(&tab, &rng, &list, 1000);
+	t_merge(&tab, &list, 0);
+	get_record(&tab, 600, key_bytes, &key, value_bytes, &value, hex);
+	ck_assert_uint_eq(value.size, _i ? 8 + 4 : 4);
+	view.table = &tab.table;
+	task.txn = tab.txn;
+	task.probe = &(sx_probe){ .low = tab.model.at[600].key, .high = tab.model.at[600].key };
+	sxt_must(!sx_lookup_init(&lookup, tab.store, sx_kernel_best(), tab.table.n_cols));
+	sx_rows_init(&rows, tab.table.n_cols);
+	list.n = 0;
+	t_rows_add(&tab, &list, tab.model.at[600].key, tab.model.at[600].col, 1);
+	for (size_t bit = 0; bit < 8 * value.size; bit++) {
+		sx_sort_key place = { tab.model.at[600].key, _i ? 0 : tab.model.at[600].col[0] };
+
+		value_bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+		ck_assert_sx(sx_dbi_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);
+		count_walk(&tab, hex, &count, &bad);
+		ck_assert_uint_eq(bad, 1);
+		check_refused(&tab, &list, hex);
+		ck_assert_sx(sx_cursor_open(tab.txn, tab.table.dbi, &cursor, &sxt_err), SIMIDX_OK);
+		sxt_error_clear(&sxt_err);
+		ck_assert_sx(sx_table_range(&tab.table, cursor, place, place, 0, &rows, &sxt_err),
+			     SIMIDX_E_CORRUPT);
+		ck_assert_ptr_nonnull(strstr(sxt_err.text, hex));
+		sx_cursor_close(cursor);
+		sxt_error_clear(&sxt_err);
+		ck_assert_sx(sx_lookup_run(&lookup, &task, &sxt_err), SIMIDX_E_CORRUPT);
+		ck_assert_ptr_nonnull(strstr(sxt_err.text, hex));
+		sxt_error_clear(&sxt_err);
+		sx_cursor_close(view.cursor);
+		view.cursor = NULL;
+		value_bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+	}
+	ck_assert_sx(sx_dbi_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);
+	t_check_all(&tab);
+	sx_lookup_free(&lookup);
+	sx_rows_free(&rows);
 	t_rows_free(&list);
 	t_tab_close(&tab);
 }
@@ -333,6 +394,7 @@ static const sxt_test tests[] = {
 	{ &test_damaged_block_is_found, 0, 9 },
 	{ &test_wrong_key_is_found, 0, 2 },
 	{ &test_wrong_value_is_found, 0, 2 },
+	{ &test_damaged_row_is_found, 0, 2 },
 	{ &test_wrong_order_is_found, 0, 4 },
 	{ &test_swapped_blocks_are_not_merged, 0, 3 },
 };

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "index/sx_meta.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/sx_alloc.h"
+#include "util/sx_bytes.h"
+#include "util/sx_err.h"
+#include "util/sx_hash.h"
+
+static const char *const names[SX_META_COPIES] = { "meta", "meta2" };
+
+/* The profile and the mark end in XXH3 of all bytes before it. */
+#define CHECKSUM_SIZE 8
+
+/* Of the profile: length of the text and number of check fingerprints, 4 bytes each; then both. */
+#define PROFILE_FIXED 8
+
+/* A kind of record. */
+struct record {
+	sx_slice key;
+	/* Whether a value is a sound one: *out is then the header, of other records the value. */
+	int (*check)(sx_slice value, void *out, simidx_error *err);
+	int is_optional;
+};
+
+static int check_header(sx_slice value, void *out, simidx_error *err)
+{
+	return sx_header_decode(out, value, err);
+}
+
+/* Whether a record is not empty and ends with the right checksum. */
+static int is_checked(sx_slice value)
+{
+	const unsigned char *bytes = value.data;
+	size_t size = value.size - CHECKSUM_SIZE;
+
+	return value.size > CHECKSUM_SIZE && sx_load_le64(bytes + size) == sx_hash(bytes, size);
+}
+
+static int check_profile(sx_slice value, void *out, simidx_error *err)
+{
+	size_t length = 0, n = 0;
+
+	if (value.size >= PROFILE_FIXED) {
+		length = sx_load_le32(value.data);
+		n = sx_load_le32((const unsigned char *)value.data + 4);
+	}
+	if (length > SX_MAX_PROFILE || n > SX_MAX_CHECK_FPS ||
+	    value.size != PROFILE_FIXED + length + 8 * n + CHECKSUM_SIZE || !is_checked(value))
+		return sx_fail(err, SIMIDX_E_CORRUPT, "the profile record is damaged");
+	*(sx_slice *)out = value;
+	return SIMIDX_OK;
+}
+
+static int check_mark(sx_slice value, void *out, simidx_error *err)
+{
+	if (value.size > SIMIDX_MAX_MARK + CHECKSUM_SIZE || !is_checked(value))
+		return sx_fail(err, SIMIDX_E_CORRUPT, "the mark record is damaged");
+	*(sx_slice *)out = value;
+	return SIMIDX_OK;
+}
+
+static const struct record header_record = { { "header", 6 }, check_header, 0 };
+static const struct record profile_record = { { "profile", 7 }, check_profile, 0 };
+static const struct record mark_record = { { "mark", 4 }, check_mark, 1 };
+
+/* ---- both copies ---- */
+
+int sx_meta_create(sx_txn *txn, sx_meta *meta, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	for (unsigned i = 0; !rc && i < SX_META_COPIES; i++)
+		rc = sx_dbi_open(txn, names[i], 1, &meta->copy[i], err);
+	return rc;
+}
+
+/* A file of format 0.1 has `meta` alone: its header tells. */
+int sx_meta_open(sx_txn *txn, sx_meta *meta, sx_header *header, simidx_error *err)
+{
+	int missing = -1, rc;
+
+	for (int i = 0; i < SX_META_COPIES; i++) {
+		rc = sx_dbi_open(txn, names[i], 0, &meta->copy[i], err);
+		if (rc != SIMIDX_E_NOT_FOUND && rc)
+			return rc;
+		if (!rc)
+			continue;
+		sx_err_clear(err);
+		if (missing >= 0)
+			return sx_fail(err, SIMIDX_E_NOT_INDEX,
+				       "not a simidx index, but an LMDB file of another program");
+		missing = i;
+	}
+	if (missing >= 0)
+		meta->copy[missing] = meta->copy[!missing];
+	rc = sx_meta_read_header(txn, meta, header, err);
+	if (!rc && missing >= 0)
+		rc = sx_fail(err, SIMIDX_E_CORRUPT, "table %s is missing", names[missing]);
+	return rc;
+}
+
+/*
+ * The first sound copy of a record, as its check gives it. Where there is none: what is wrong with
+ * the copies, or that they are damaged if it is not the same. SIMIDX_E_NOT_FOUND without setting
+ * err if no copy has one.
+ */
+static int read_record(sx_txn *txn, const sx_meta *meta, const struct record *r, void *out,
+		       simidx_error *err)
+{
+	simidx_error first = { 0 };
+	int before = SIMIDX_OK;
+
+	for (unsigned i = 0; i < SX_META_COPIES; i++) {
+		simidx_error local = { 0 };
+		sx_slice value;
+		int rc = sx_dbi_get(txn, meta->copy[meta->first ^ i], r->key, &value, &local);
+
+		if (!rc)
+			rc = r->check(value, out, &local);
+		if (!rc)
+			return SIMIDX_OK;
+		if (i && rc != before)
+			rc = SIMIDX_E_CORRUPT;
+		if (!first.text[0])
+			first = local;
+		before = rc;
+	}
+	return before == SIMIDX_E_NOT_FOUND ? before : sx_fail(err, before, "%s", first.text);
+}
+
+static int write_record(sx_txn *txn, const sx_meta *meta, const struct record *r, sx_slice value,
+			simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	for (unsigned i = 0; !rc && i < SX_META_COPIES; i++)
+		rc = sx_dbi_put(txn, meta->copy[i], r->key, value, err);
+	return rc;
+}
+
+/* Write `size` bytes and their checksum, for which there is room after them. */
+static int write_checked(sx_txn *txn, const sx_meta *meta, const struct record *r,
+			 unsigned char *bytes, size_t size, simidx_error *err)
+{
+	sx_slice value = { bytes, size + CHECKSUM_SIZE };
+
+	sx_store_le64(bytes + size, sx_hash(bytes, size));
+	return write_record(txn, meta, r, value, err);
+}
+
+/* Where the copies of a record differ, write the sound one in place of the other. */
+static int mend(sx_txn *txn, const sx_meta *meta, const struct record *r, simidx_error *err)
+{
+	sx_slice value[SX_META_COPIES], sound;
+	unsigned char *bytes;
+	int rc = SIMIDX_OK;
+
+	for (unsigned i = 0; !rc && i < SX_META_COPIES; i++) {
+		rc = sx_dbi_get(txn, meta->copy[i], r->key, &value[i], err);
+		if (rc == SIMIDX_E_NOT_FOUND)
+			rc = SIMIDX_OK;
+	}
+	if (rc || (value[0].size == value[1].size &&
+		   (!value[0].size || !memcmp(value[0].data, value[1].data, value[0].size))))
+		return rc;
+	/* Where neither is sound nothing is lost by leaving both. */
+	if (read_record(txn, meta, r, &sound, NULL))
+		return SIMIDX_OK;
+	/* A write may move the page that the value lies in. */
+	bytes = sx_calloc(1, sound.size);
+	if (!bytes)
+		return sx_fail_nomem(err);
+	memcpy(bytes, sound.data, sound.size);
+	sound.data = bytes;
+	rc = write_record(txn, meta, r, sound, err);
+	free(bytes);
+	return rc;
+}
+
+int sx_meta_read_header(sx_txn *txn, const sx_meta *meta, sx_header *header, simidx_error *err)
+{
+	int rc = read_record(txn, meta, &header_record, header, err);
+
+	if (rc == SIMIDX_E_NOT_FOUND)
+		return sx_fail(err, SIMIDX_E_NOT_INDEX, "not a simidx index: it has no header");
+	return rc;
+}
+
+int sx_meta_write_header(sx_txn *txn, const sx_meta *meta, const sx_header *header,
+			 simidx_error *err)
+{
+	unsigned char bytes[SX_HEADER_MAX_SIZE];
+	sx_slice value = { bytes, sx_header_encode(header, bytes) };
+	int rc = write_record(txn, meta, &header_record, value, err);
+
+	if (!rc)
+		rc = mend(txn, meta, &profile_record, err);
+	return rc ? rc : mend(txn, meta, &mark_record, err);
+}
+
+/* ---- whether both are sound ---- */
+
+enum finding { MISSING, DAMAGED, SOUND };
+
+/* What is to be said of the copies of one record. */
+static void compare_copies(const struct record *r, const enum finding *found, const sx_slice *value,
+			   void (*report)(void *ctx, const char *name, const char *what), void *ctx)
+{
+	const char *key = r->key.data;
+	char text[64];
+
+	for (unsigned i = 0; i < SX_META_COPIES; i++) {
+		if (found[i] != MISSING || (r->is_optional && found[!i] == MISSING))
+			continue;
+		snprintf(text, sizeof(text), "the %s record is missing", key);
+		report(ctx, names[i], text);
+	}
+	if (found[0] != SOUND || found[1] != SOUND ||
+	    (value[0].size == value[1].size && !memcmp(value[0].data, value[1].data, value[0].size)))
+		return;
+	snprintf(text, sizeof(text), "the %s record is not that of %s", key, names[0]);
+	report(ctx, names[1], text);
+}
+
+int sx_meta_check(sx_txn *txn, const sx_meta *meta,
+		  void (*report)(void *ctx, const char *name, const char *what), void *ctx,
+		  simidx_error *err)
+{
+	const struct record *const records[] = { &header_record, &profile_record, &mark_record };
+	const unsigned n_records = sizeof(records) / sizeof(records[0]);
+	enum finding found[sizeof(records) / sizeof(records[0])][SX_META_COPIES];
+	sx_slice value[sizeof(records) / sizeof(records[0])][SX_META_COPIES];
+	sx_header *scratch = sx_calloc(1, sizeof(*scratch)); /* as large as any other record */
+	int is_readable = 1;
+
+	if (!scratch)
+		return sx_fail_nomem(err);
+	/* One copy after the other: that which is read first can be read, or we had no snapshot. */
+	for (unsigned i = 0; is_readable && i < SX_META_COPIES; i++) {
+		unsigned copy = meta->first ^ i;
+
+		for (unsigned r = 0; is_readable && r < n_records; r++) {
+			simidx_error local = { 0 };
+			int rc = sx_dbi_get(txn, meta->copy[copy], records[r]->key, &value[r][copy],
+					    &local);
+
+			is_readable = !rc || rc == SIMIDX_E_NOT_FOUND;
+			found[r][copy] = MISSING;
+			if (!rc)
+				found[r][copy] = records[r]->check(value[r][copy], scratch, &local)
+							 ? DAMAGED
+							 : SOUND;
+			if (local.text[0])
+				report(ctx, names[copy], local.text);
+		}
+	}
+	for (unsigned r = 0; is_readable && r < n_records; r++)
+		compare_copies(records[r], found[r], value[r], report, ctx);
+	free(scratch);
+	return SIMIDX_OK;
+}
+
+/* ---- the profile and the mark ---- */
+
+int sx_meta_write_profile(sx_txn *txn, const sx_meta *meta, const char *text,
+			  const uint64_t *check_fps, size_t n_check_fps, simidx_error *err)
+{
+	size_t length = strlen(text), size = PROFILE_FIXED + length + 8 * n_check_fps;
+	unsigned char *bytes = sx_calloc(1, size + CHECKSUM_SIZE);
+	int rc;
+
+	if (!bytes)
+		return sx_fail_nomem(err);
+	sx_store_le32(bytes, (uint32_t)length);
+	sx_store_le32(bytes + 4, (uint32_t)n_check_fps);
+	memcpy(bytes + PROFILE_FIXED, text, length);
+	for (size_t i = 0; i < n_check_fps; i++)
+		sx_store_le64(bytes + PROFILE_FIXED + length + 8 * i, check_fps[i]);
+	rc = write_checked(txn, meta, &profile_record, bytes, size, err);
+	free(bytes);
+	return rc;
+}
+
+int sx_meta_read_profile(sx_txn *txn, const sx_meta *meta, sx_profile *out, simidx_error *err)
+{
+	const unsigned char *bytes;
+	size_t length, n;
+	sx_slice value;
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	rc = read_record(txn, meta, &profile_record, &value, err);
+	if (rc == SIMIDX_E_NOT_FOUND)
+		return sx_fail(err, SIMIDX_E_CORRUPT, "the profile record is missing");
+	if (rc)
+		return rc;
+	bytes = value.data;
+	length = sx_load_le32(bytes);
+	n = sx_load_le32(bytes + 4);
+	out->n_check_fps = n;
+	out->text = sx_calloc(length + 1, 1);
+	out->check_fps = sx_calloc(n, sizeof(*out->check_fps));
+	if (!out->text || !out->check_fps) {
+		sx_meta_free_profile(out);
+		return sx_fail_nomem(err);
+	}
+	memcpy(out->text, bytes + PROFILE_FIXED, length);
+	for (size_t i = 0; i < n; i++)
+		out->check_fps[i] = sx_load_le64(bytes + PROFILE_FIXED + length + 8 * i);
+	return SIMIDX_OK;
+}
+
+void sx_meta_free_profile(sx_profile *profile)
+{
+	free(profile->text);
+	free(profile->check_fps);
+	memset(profile, 0, sizeof(*profile));
+}
+
+int sx_meta_set_mark(sx_mark *mark, const void *data, size_t size, const char *function,
+		     simidx_error *err)
+{
+	if (!data)
+		return sx_fail(err, SIMIDX_E_ARG, "%s: data is NULL", function);
+	if (!size || size > sizeof(mark->bytes))
+		return sx_fail(err, SIMIDX_E_RANGE, "a mark has 1 to %d bytes, this one %zu",
+			       SIMIDX_MAX_MARK, size);
+	memcpy(mark->bytes, data, size);
+	mark->size = size;
+	return SIMIDX_OK;
+}
+
+int sx_meta_write_mark(sx_txn *txn, const sx_meta *meta, const sx_mark *mark, simidx_error *err)
+{
+	unsigned char bytes[SIMIDX_MAX_MARK + CHECKSUM_SIZE];
+
+	if (!mark->size)
+		return SIMIDX_OK;
+	memcpy(bytes, mark->bytes, mark->size);
+	return write_checked(txn, meta, &mark_record, bytes, mark->size, err);
+}
+
+int sx_meta_read_mark(sx_txn *txn, const sx_meta *meta, sx_slice *out, simidx_error *err)
+{
+	int rc = read_record(txn, meta, &mark_record, out, err);
+
+	if (!rc)
+		out->size -= CHECKSUM_SIZE;
+	return rc;
+}

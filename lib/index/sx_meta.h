@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The records about an index as a whole: its header, profile and mark. They are kept twice, in the
+ * sub-databases `meta` and `meta2`, so that one damaged page does not take them all. A reader takes
+ * the first copy of a record that is sound; each commit writes the header twice and mends the
+ * others. doc/format.md, "Header", "Profile" and "Mark".
+ */
+
+#ifndef SX_META_H
+#define SX_META_H
+
+#include <simidx_admin.h>
+
+#include "index/sx_header.h"
+
+#define SX_META_COPIES 2
+
+/** Both sub-databases. Each has pages of its own. */
+typedef struct sx_meta {
+	sx_dbi copy[SX_META_COPIES];
+	unsigned first; /* the copy that is read first */
+} sx_meta;
+
+/** Make them, empty, in a write transaction. */
+int sx_meta_create(sx_txn *txn, sx_meta *meta, simidx_error *err);
+
+/**
+ * Find them, and read the header. meta->first is set before.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_NOT_INDEX if there are neither, or no header; SIMIDX_E_CORRUPT if
+ *         one of them is missing; the codes of sx_meta_read_header(). LMDB allows no further
+ *         reading in a transaction in which it met a page that it cannot read: begin another one
+ *         and let `first` be the other copy
+ */
+int sx_meta_open(sx_txn *txn, sx_meta *meta, sx_header *header, simidx_error *err);
+
+/** Read the header. SIMIDX_E_NOT_INDEX, SIMIDX_E_VERSION, SIMIDX_E_CORRUPT if no copy is sound. */
+int sx_meta_read_header(sx_txn *txn, const sx_meta *meta, sx_header *header, simidx_error *err);
+
+/** Write both copies of the header. A copy of another record that is damaged is mended. */
+int sx_meta_write_header(sx_txn *txn, const sx_meta *meta, const sx_header *header,
+			 simidx_error *err);
+
+/**
+ * Call report() for each copy of a record that is damaged, missing, or another one than its twin,
+ * with the name of the sub-database that it is in. Where one cannot be read at all, the transaction
+ * cannot be used after it.
+ *
+ * @return SIMIDX_OK, whatever was reported, or SIMIDX_E_NOMEM
+ */
+int sx_meta_check(sx_txn *txn, const sx_meta *meta,
+		  void (*report)(void *ctx, const char *name, const char *what), void *ctx,
+		  simidx_error *err);
+
+/* ------------------------------------------------------------------------------------------
+ * The profile record: how texts become fingerprints, for programs to compare
+ */
+
+#define SX_MAX_PROFILE 4096
+#define SX_MAX_CHECK_FPS 64
+
+typedef struct sx_profile {
+	char *text; /* NUL-terminated, never NULL once read */
+	uint64_t *check_fps; /* fingerprints of check texts */
+	size_t n_check_fps;
+} sx_profile;
+
+/** Write both copies; text and fingerprints are within the limits. */
+int sx_meta_write_profile(sx_txn *txn, const sx_meta *meta, const char *text,
+			  const uint64_t *check_fps, size_t n_check_fps, simidx_error *err);
+
+/** Read the record; SIMIDX_E_CORRUPT if no copy is sound. */
+int sx_meta_read_profile(sx_txn *txn, const sx_meta *meta, sx_profile *out, simidx_error *err);
+
+void sx_meta_free_profile(sx_profile *profile);
+
+/* ------------------------------------------------------------------------------------------
+ * The mark record: bytes of the caller's, stored with a commit
+ */
+
+typedef struct sx_mark {
+	unsigned char bytes[SIMIDX_MAX_MARK];
+	size_t size; /* 0 = none */
+} sx_mark;
+
+/** Set a mark to what a caller of `function` gives: SIMIDX_E_ARG, SIMIDX_E_RANGE. */
+int sx_meta_set_mark(sx_mark *mark, const void *data, size_t size, const char *function,
+		     simidx_error *err);
+
+/** Write both copies, if the mark is not empty. */
+int sx_meta_write_mark(sx_txn *txn, const sx_meta *meta, const sx_mark *mark, simidx_error *err);
+
+/** The mark, in the map. SIMIDX_E_NOT_FOUND without setting err; SIMIDX_E_CORRUPT. */
+int sx_meta_read_mark(sx_txn *txn, const sx_meta *meta, sx_slice *out, simidx_error *err);
+
+#endif /* SX_META_H */
