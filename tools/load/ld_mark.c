@@ -10,11 +10,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The record: a name, then four numbers of 8 bytes, little-endian. */
-#define NAME "ld-mark1"
+/* The record: a name, then numbers of 8 bytes, little-endian: four, and a hash for each name. */
+#define NAME "ld-mark2"
 #define NAME_SIZE 8
 #define HEAD_SIZE 65536
-#define MARK_SIZE (NAME_SIZE + 4 * 8)
+#define LEAST_SIZE (NAME_SIZE + 4 * 8)
+#define MOST_SIZE (LEAST_SIZE + LD_MARK_NAMES * 8)
 
 static void put_u64(unsigned char *out, uint64_t value)
 {
@@ -57,14 +58,33 @@ static void describe(FILE *out, char kind, const char *name)
 	fputc('\0', out);
 }
 
-int ld_mark_digest(const struct ld_options *options, unsigned bits, uint64_t *digest)
+static int reads_stdin(const struct in_files_options *inputs)
+{
+	return in_files_n_stdin(inputs->operands, inputs->n_operands) > 0;
+}
+
+static void note_names(const struct in_files_options *inputs, struct ld_mark *mark)
+{
+	size_t i, n = inputs->n_operands + inputs->lists.n;
+
+	if (n > LD_MARK_NAMES || reads_stdin(inputs))
+		return;
+	for (i = 0; i < inputs->n_operands; i++)
+		mark->name[mark->n_names++] = simidx_feature_hash(inputs->operands[i],
+								  strlen(inputs->operands[i]));
+	for (i = 0; i < inputs->lists.n; i++)
+		mark->name[mark->n_names++] = simidx_feature_hash(inputs->lists.at[i],
+								  strlen(inputs->lists.at[i]));
+}
+
+int ld_mark_begin(const struct ld_options *options, unsigned bits, struct ld_mark *mark)
 {
 	const struct in_files_options *inputs = &options->inputs;
 	char *text = NULL;
 	size_t i, size = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	*digest = 0;
+	memset(mark, 0, sizeof(*mark));
 	if (!out)
 		return tl_error("out of memory");
 	fprintf(out, "%u %s %d %d %d", bits, inputs->format ? inputs->format->name : "",
@@ -83,15 +103,17 @@ int ld_mark_digest(const struct ld_options *options, unsigned bits, uint64_t *di
 		free(text);
 		return tl_error("out of memory");
 	}
-	*digest = simidx_feature_hash(text, size);
+	mark->digest = simidx_feature_hash(text, size);
 	free(text);
+	note_names(inputs, mark);
 	return 0;
 }
 
 int ld_mark_set(const struct ld_options *options, simidx_writer *writer, simidx_loader *loader,
 		const struct ld_mark *mark)
 {
-	unsigned char bytes[MARK_SIZE] = NAME;
+	unsigned char bytes[MOST_SIZE] = NAME;
+	size_t size = LEAST_SIZE + mark->n_names * 8;
 	simidx_error err;
 	int rc;
 
@@ -99,36 +121,66 @@ int ld_mark_set(const struct ld_options *options, simidx_writer *writer, simidx_
 	put_u64(bytes + NAME_SIZE + 8, mark->files);
 	put_u64(bytes + NAME_SIZE + 16, mark->rows);
 	put_u64(bytes + NAME_SIZE + 24, mark->total);
-	rc = loader ? simidx_loader_set_mark(loader, bytes, sizeof(bytes), &err)
-		    : simidx_writer_set_mark(writer, bytes, sizeof(bytes), &err);
+	for (size_t i = 0; i < mark->n_names; i++)
+		put_u64(bytes + LEAST_SIZE + i * 8, mark->name[i]);
+	rc = loader ? simidx_loader_set_mark(loader, bytes, size, &err)
+		    : simidx_writer_set_mark(writer, bytes, size, &err);
 	return rc ? tl_index_error(options->index, &err) : 0;
+}
+
+/* Returns 0, or -1 if it is not one of simidx-load. */
+static int parse(const unsigned char *bytes, size_t n, struct ld_mark *mark)
+{
+	memset(mark, 0, sizeof(*mark));
+	if (n < LEAST_SIZE || n > MOST_SIZE || n % 8 || memcmp(bytes, NAME, NAME_SIZE) != 0)
+		return -1;
+	mark->digest = get_u64(bytes + NAME_SIZE);
+	mark->files = get_u64(bytes + NAME_SIZE + 8);
+	mark->rows = get_u64(bytes + NAME_SIZE + 16);
+	mark->total = get_u64(bytes + NAME_SIZE + 24);
+	mark->n_names = (n - LEAST_SIZE) / 8;
+	for (size_t i = 0; i < mark->n_names; i++)
+		mark->name[i] = get_u64(bytes + LEAST_SIZE + i * 8);
+	return 0;
+}
+
+/* Whether both loads say what they read, and no input is in both. */
+static int are_apart(const struct ld_mark *a, const struct ld_mark *b)
+{
+	for (size_t i = 0; i < a->n_names; i++)
+		for (size_t j = 0; j < b->n_names; j++)
+			if (a->name[i] == b->name[j])
+				return 0;
+	return a->n_names && b->n_names;
 }
 
 int ld_mark_get(struct ld_target *target, struct ld_mark *mark)
 {
 	const struct ld_options *options = target->options;
-	unsigned char bytes[MARK_SIZE];
-	uint64_t digest;
+	unsigned char bytes[MOST_SIZE];
+	struct ld_mark own;
 	simidx_error err;
 	size_t n;
-	int rc = ld_target_mark(target, bytes, sizeof(bytes), &n, &err);
+	int rc = ld_mark_begin(options, target->bits, &own);
 
-	if (rc == SIMIDX_E_NOT_FOUND || (!rc && (n != MARK_SIZE || memcmp(bytes, NAME, NAME_SIZE))))
+	if (rc)
+		return rc;
+	rc = ld_target_mark(target, bytes, sizeof(bytes), &n, &err);
+	if (rc && rc != SIMIDX_E_NOT_FOUND)
+		return tl_index_error(options->index, &err);
+	if (!rc && parse(bytes, n, mark))
 		return tl_error("%s: --resume: it does not say how far a load has come",
 				options->index);
-	if (rc)
-		return tl_index_error(options->index, &err);
-	mark->digest = get_u64(bytes + NAME_SIZE);
-	mark->files = get_u64(bytes + NAME_SIZE + 8);
-	mark->rows = get_u64(bytes + NAME_SIZE + 16);
-	mark->total = get_u64(bytes + NAME_SIZE + 24);
-	rc = ld_mark_digest(options, target->bits, &digest);
+	/* What is there was stored before this load. */
+	if (rc || (mark->files == LD_MARK_COMPLETE && are_apart(mark, &own))) {
+		*mark = own;
+		return 0;
+	}
 	/* What comes from standard input next cannot be told from what came before. */
-	if (!rc && mark->files == LD_MARK_COMPLETE &&
-	    in_files_n_stdin(options->inputs.operands, options->inputs.n_operands))
+	if (mark->files == LD_MARK_COMPLETE && reads_stdin(&options->inputs))
 		return tl_error("%s: --resume: the last load came to its end", options->index);
-	if (!rc && digest != mark->digest)
-		rc = tl_error("%s: --resume: the load that was interrupted had other inputs",
-			      options->index);
-	return rc;
+	if (own.digest != mark->digest)
+		return tl_error("%s: --resume: the load that was interrupted had other inputs",
+				options->index);
+	return 0;
 }

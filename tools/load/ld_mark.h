@@ -15,16 +15,21 @@
 /** Number of inputs that are done when all are. */
 #define LD_MARK_COMPLETE UINT64_MAX
 
+/** Most names of inputs that a mark keeps. */
+#define LD_MARK_NAMES 64
+
 /** A place in the inputs: what is before it is stored or was rejected. */
 struct ld_mark {
 	uint64_t digest; /* of what the inputs are and how they are read */
 	uint64_t files;  /* inputs that are done */
 	uint64_t rows;   /* and rows of the next one */
 	uint64_t total;  /* rows of all inputs */
+	size_t n_names;  /* of inputs; 0 = they are not known: too many, or standard input */
+	uint64_t name[LD_MARK_NAMES]; /* hashes */
 };
 
-/** What the inputs are and how they are read, in one number. */
-int ld_mark_digest(const struct ld_options *options, unsigned bits, uint64_t *digest);
+/** The mark of a load of these inputs that has not begun. Returns 0, or TL_TROUBLE with a message. */
+int ld_mark_begin(const struct ld_options *options, unsigned bits, struct ld_mark *mark);
 
 /**
  * Have the next commit of the writer store a mark, or the index of the loader if that is not
@@ -34,7 +39,9 @@ int ld_mark_set(const struct ld_options *options, simidx_writer *writer, simidx_
 		const struct ld_mark *mark);
 
 /**
- * Read the mark of the index that is open, which must be one of these inputs.
+ * Read the mark of the index that is open: where a load of these inputs is to go on. It begins when
+ * the index has no mark, or that of a load that came to its end and had none of these inputs: then
+ * the one that was interrupted had not stored anything yet.
  *
  * @return 0, or TL_TROUBLE with a message
  */

@@ -124,8 +124,8 @@ static const struct tl_option write_rows[] = {
 	{ 0, "resume", NULL, TL_FLAG(struct ld_options, resume),
 	  .help = "go on with a load that was interrupted",
 	  .more = "Go on with a load by insertion that was interrupted. The inputs must be the same, "
-		  "and standard input must bring the same again. If there is no index yet, begin. "
-		  "A load that has come to its end has nothing left to do." },
+		  "and standard input must bring the same again. If nothing of them was stored "
+		  "yet, begin. A load that has come to its end has nothing left to do." },
 	{ 0, "merge", "WHEN", TL_WORD(struct ld_options, merge, merge_words), .standard = "auto",
 	  .help = "auto, always or never",
 	  .more = "When documents that were inserted are moved into the sorted tables. auto: when "

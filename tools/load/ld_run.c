@@ -335,13 +335,16 @@ static int begin(struct ld_run *run)
 	if (resumes)
 		code = ld_mark_get(target, &run->start);
 	else
-		code = ld_mark_digest(options, target->bits, &run->mark.digest);
+		code = ld_mark_begin(options, target->bits, &run->mark);
 	if (code || !resumes)
 		return code;
 	run->mark = run->start;
 	run->rows_committed = run->report.resumed = run->start.total;
-	tl_notice("%s: going on after row %s of this input", options->index,
-		  tl_write_count(run->start.total, row));
+	if (run->start.total)
+		tl_notice("%s: going on after row %s of this input", options->index,
+			  tl_write_count(run->start.total, row));
+	else
+		tl_notice("%s: nothing of this input is stored yet: beginning", options->index);
 	return 0;
 }
 

@@ -192,9 +192,11 @@ static int note_place(struct ld_run *run, const struct ld_item *item)
 
 int ld_store_begin(struct ld_run *run)
 {
-	struct ld_mark begin = { run->mark.digest, run->start.files, run->start.rows,
-				 run->start.total };
+	struct ld_mark begin = run->mark;
 
+	begin.files = run->start.files;
+	begin.rows = run->start.rows;
+	begin.total = run->start.total;
 	/* The mark of an earlier load must not be taken for one of this load, even if this one is
 	 * killed before its first commit. */
 	return commit(run, &begin);
