@@ -51,7 +51,7 @@ says 'simidx-query: live: '
 run 2 "$query" backup live no/parent
 says 'simidx-query: live: cannot make no/parent in the directory no: No such file'
 if (ulimit -f 100) 2>/dev/null; then
-	(ulimit -f 100 && run 2 "$query" backup live too-large
+	(failures=0; ulimit -f 100 && run 2 "$query" backup live too-large
 		grep -qE '^simidx-query: live: .*too-large.*: File too large$' err || fail "$(cat err)"
 		exit $failures) || fail 'a copy that may not grow'
 	[ ! -e too-large ] || fail 'a part of a copy'
