@@ -57,10 +57,12 @@ says "--radius: expected a number in 0..32, found '33'"
 run 0 "$query" plan --documents 5 --bits 32 -k 32
 run 2 "$query" plan missing
 says 'missing: No such file or directory'
-for documents in 5k 1.5M M 1T 99999999999G; do
+for documents in 5k 1.5M M 1T; do
 	run 2 "$query" plan --documents $documents
 	says "--documents: expected a number of at least 1, such as 5000 or 20M, found '$documents'"
 done
+run 2 "$query" plan --documents 9223372037G
+says "--documents: expected a number of at most 9223372036854775807, found '9223372037G'"
 run 0 "$query" plan --documents 20M
 head -1 out | grep -qx '20000000 documents of 64 bits, radius 3' || fail 'M is not a million'
 finish

@@ -5,6 +5,8 @@
 
 #include "common/tl_number.h"
 
+#include <string.h>
+
 /* Length of the character at s if it may be printed as it is, else 0. */
 static size_t plain_length(const char *s, size_t n, int keep_backslash)
 {
@@ -21,24 +23,17 @@ static size_t plain_length(const char *s, size_t n, int keep_backslash)
 	return length;
 }
 
-static void put_byte(FILE *out, unsigned char c)
+/* The bytes with an escape of their own, and its letters. */
+static const char bytes[] = "\t\n\r\\", letters[] = "tnr\\";
+
+static void put_byte(FILE *out, char c)
 {
-	switch (c) {
-	case '\t':
-		fputs("\\t", out);
-		break;
-	case '\n':
-		fputs("\\n", out);
-		break;
-	case '\r':
-		fputs("\\r", out);
-		break;
-	case '\\':
-		fputs("\\\\", out);
-		break;
-	default:
-		fprintf(out, "\\x%02x", c);
-	}
+	const char *found = memchr(bytes, c, sizeof(bytes) - 1);
+
+	if (found)
+		fprintf(out, "\\%c", letters[found - bytes]);
+	else
+		fprintf(out, "\\x%02x", (unsigned char)c);
 }
 
 static void put_text(FILE *out, const char *s, size_t n, int keep_backslash)
@@ -52,7 +47,7 @@ static void put_text(FILE *out, const char *s, size_t n, int keep_backslash)
 			continue;
 		}
 		fwrite(s, 1, run, out);
-		put_byte(out, (unsigned char)s[run]);
+		put_byte(out, s[run]);
 		s += run + 1;
 		n -= run + 1;
 		run = 0;
@@ -73,35 +68,14 @@ void tl_put_message(FILE *out, const char *s, size_t n)
 /* Decode the escape behind a backslash. Returns the bytes read, 0 if it is not known. */
 static size_t read_escape(const char *s, size_t n, char *out)
 {
-	int high, low;
+	const char *found = n ? memchr(letters, s[0], sizeof(letters) - 1) : NULL;
+	int high = n >= 3 && s[0] == 'x' ? tl_hex_digit(s[1]) : -1;
+	int low = high >= 0 ? tl_hex_digit(s[2]) : -1;
 
-	if (n == 0)
+	if (!found && low < 0)
 		return 0;
-	switch (s[0]) {
-	case 't':
-		*out = '\t';
-		return 1;
-	case 'n':
-		*out = '\n';
-		return 1;
-	case 'r':
-		*out = '\r';
-		return 1;
-	case '\\':
-		*out = '\\';
-		return 1;
-	case 'x':
-		if (n < 3)
-			return 0;
-		high = tl_hex_digit(s[1]);
-		low = tl_hex_digit(s[2]);
-		if (high < 0 || low < 0)
-			return 0;
-		*out = (char)(high << 4 | low);
-		return 3;
-	default:
-		return 0;
-	}
+	*out = found ? bytes[found - letters] : (char)(high << 4 | low);
+	return found ? 1 : 3;
 }
 
 int tl_unescape(const char *s, size_t n, char *out, size_t *out_size)

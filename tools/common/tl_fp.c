@@ -6,6 +6,7 @@
 #include "common/tl_number.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Base64 of the eight bytes of the widest fingerprint. */
 #define MAX_BASE64 12
@@ -46,17 +47,11 @@ static int parse_signed(const char *s, size_t n, unsigned bits, const char *what
 
 static int base64_digit(char c)
 {
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	if (c == '+')
-		return 62;
-	if (c == '/')
-		return 63;
-	return -1;
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				     "0123456789+/";
+	const char *found = memchr(digits, c, sizeof(digits) - 1);
+
+	return found ? (int)(found - digits) : -1;
 }
 
 /* The bytes of exactly `n` characters; -1 for padding, digits or spare bits that are wrong. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #define DEFAULT_WIDTH 80
 
@@ -39,40 +40,15 @@ int tl_term_colors(enum tl_color wanted)
 
 /* ---- widths ---- */
 
-struct range {
-	uint32_t first, last;
-};
-
-/* Close enough to cut lines: a terminal knows more exactly what its font has. */
-static const struct range no_columns[] = {
-	{ 0x300, 0x36f },   { 0x200b, 0x200f }, { 0x20d0, 0x20ff }, { 0xfe00, 0xfe0f },
-	{ 0xfe20, 0xfe2f },
-};
-static const struct range two_columns[] = {
-	{ 0x1100, 0x115f },   { 0x2e80, 0x303e },   { 0x3041, 0xa4cf },   { 0xac00, 0xd7a3 },
-	{ 0xf900, 0xfaff },   { 0xfe30, 0xfe6f },   { 0xff00, 0xff60 },   { 0xffe0, 0xffe6 },
-	{ 0x1f300, 0x1f64f }, { 0x1f900, 0x1f9ff }, { 0x20000, 0x3fffd },
-};
-
-static int is_in(uint32_t c, const struct range *ranges, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (c >= ranges[i].first && c <= ranges[i].last)
-			return 1;
-	return 0;
-}
-
-/* Columns of a valid UTF-8 character of `length` bytes. */
+/* Columns of a valid UTF-8 character of `length` bytes. Close enough to cut lines: a terminal knows
+ * more exactly what its font has. */
 static size_t columns_of(const char *s, size_t length)
 {
-	static const unsigned char first_bits[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
-	uint32_t c = (unsigned char)s[0] & first_bits[length];
+	mbstate_t state = { 0 };
+	wchar_t c;
+	int width = mbrtowc(&c, s, length, &state) == length ? wcwidth(c) : 1;
 
-	for (size_t i = 1; i < length; i++)
-		c = c << 6 | ((unsigned char)s[i] & 0x3f);
-	if (is_in(c, no_columns, sizeof(no_columns) / sizeof(*no_columns)))
-		return 0;
-	return is_in(c, two_columns, sizeof(two_columns) / sizeof(*two_columns)) ? 2 : 1;
+	return width < 0 ? 1 : (size_t)width;
 }
 
 /* Where the longest end of a text begins that fits into `width` columns. */

@@ -238,31 +238,24 @@ int qr_json_explanation(const struct qr_context *ctx, const struct qr_query *que
 	return end_line(&json);
 }
 
-int qr_json_predictions(const struct qr_plan_request *request, const simidx_prediction *all,
-			size_t n)
+int qr_json_prediction(const struct qr_plan_request *request, const simidx_prediction *one)
 {
-	int code = 0;
+	struct tl_json json = { .out = stdout };
 
-	for (size_t i = 0; i < n && !code; i++) {
-		const simidx_prediction *one = &all[i];
-		struct tl_json json = { .out = stdout };
-
-		tl_json_open(&json, NULL, '{');
-		tl_json_string(&json, "plan", one->plan);
-		tl_json_unsigned(&json, "documents", request->documents);
-		tl_json_unsigned(&json, "bits", request->bits);
-		tl_json_unsigned(&json, "radius", request->radius);
-		tl_json_unsigned(&json, "tables", one->n_tables);
-		tl_json_real(&json, "table_bytes", one->table_bytes);
-		tl_json_real(&json, "bytes", one->bytes);
-		tl_json_real(&json, "bytes_in_all", one->bytes * (double)request->documents);
-		tl_json_real(&json, "probes", one->probes);
-		tl_json_real(&json, "candidates", one->candidates);
-		tl_json_real(&json, "microseconds", one->microseconds);
-		tl_json_bool(&json, "auto", one->is_auto != 0);
-		if (request->plan)
-			tl_json_bool(&json, "of_index", qr_plan_is_of_index(request, one));
-		code = end_line(&json);
-	}
-	return code;
+	tl_json_open(&json, NULL, '{');
+	tl_json_string(&json, "plan", one->plan);
+	tl_json_unsigned(&json, "documents", request->documents);
+	tl_json_unsigned(&json, "bits", request->bits);
+	tl_json_unsigned(&json, "radius", request->radius);
+	tl_json_unsigned(&json, "tables", one->n_tables);
+	tl_json_real(&json, "table_bytes", one->table_bytes);
+	tl_json_real(&json, "bytes", one->bytes);
+	tl_json_real(&json, "bytes_in_all", one->bytes * (double)request->documents);
+	tl_json_real(&json, "probes", one->probes);
+	tl_json_real(&json, "candidates", one->candidates);
+	tl_json_real(&json, "microseconds", one->microseconds);
+	tl_json_bool(&json, "auto", one->is_auto != 0);
+	if (request->plan)
+		tl_json_bool(&json, "of_index", qr_plan_is_of_index(request, one));
+	return end_line(&json);
 }

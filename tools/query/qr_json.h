@@ -28,9 +28,8 @@ int qr_json_results(FILE *out, const struct qr_context *ctx, const struct qr_que
 int qr_json_explanation(const struct qr_context *ctx, const struct qr_query *query,
 			const struct qr_explanation *explanation);
 
-/** What plans would be like, one object each. */
-int qr_json_predictions(const struct qr_plan_request *request, const simidx_prediction *all,
-			size_t n);
+/** What a plan would be like. */
+int qr_json_prediction(const struct qr_plan_request *request, const simidx_prediction *one);
 
 /** A stored document, as simidx-load takes it back. */
 int qr_json_document(const struct qr_context *ctx, const simidx_match *document);

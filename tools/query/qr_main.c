@@ -6,6 +6,7 @@
 #include "common/tl_help.h"
 #include "common/tl_msg.h"
 
+#include <locale.h>
 #include <stdio.h>
 
 static int run(struct qr_context *ctx, int argc, char **argv)
@@ -34,6 +35,8 @@ int main(int argc, char **argv)
 
 	tl_msg_init("simidx-query");
 	tl_ignore_signals();
+	/* So that wcwidth() knows how wide characters of UTF-8 are, whatever the user's locale is. */
+	setlocale(LC_CTYPE, "C.UTF-8");
 	code = run(&ctx, argc, argv);
 	simidx_close(ctx.index);
 	tl_progress_clear();

@@ -10,7 +10,6 @@
 #include "query/qr_json.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int qr_plan_is_of_index(const struct qr_plan_request *request, const simidx_prediction *one)
@@ -40,8 +39,7 @@ static void print_prediction(const simidx_prediction *one, const struct qr_plan_
 	       qr_plan_is_of_index(request, one) ? " *" : "", one->is_auto ? " +" : "");
 }
 
-static void print_predictions(const simidx_prediction *of, size_t n,
-			      const struct qr_plan_request *request)
+static void print_header(const struct qr_plan_request *request)
 {
 	char documents[TL_NUMBER_SIZE];
 
@@ -49,8 +47,10 @@ static void print_predictions(const simidx_prediction *of, size_t n,
 	       tl_term_count(documents, request->documents), request->bits, request->radius);
 	printf("%31s\n%-6s %6s %8s %8s %9s %8s %13s %10s\n", "bytes a document", "plan", "tables",
 	       "tables", "all", "in all", "probes", "candidates", "us a query");
-	for (size_t i = 0; i < n; i++)
-		print_prediction(&of[i], request);
+}
+
+static void print_notes(const struct qr_plan_request *request)
+{
 	putchar('\n');
 	if (request->plan)
 		puts("*  The plan of this index.");
@@ -61,40 +61,28 @@ static void print_predictions(const simidx_prediction *of, size_t n,
 	     "(Zen 4): on other machines times differ, but the plans compare alike.");
 }
 
-/* All predictions; *out is for free(). Returns 0 or TL_TROUBLE. */
-static int predict(const struct qr_plan_request *request, simidx_prediction **out, size_t *n)
-{
-	simidx_prediction one = SIMIDX_PREDICTION_INIT, *all = NULL, *larger;
-	simidx_error err;
-	int rc;
-
-	*out = NULL;
-	*n = 0;
-	while (!(rc = simidx_plan_predict((unsigned)*n, request->bits, request->documents,
-				     request->radius, &one, &err))) {
-		larger = realloc(all, (*n + 1) * sizeof(*all));
-		if (!larger) {
-			free(all);
-			return tl_error("out of memory");
-		}
-		all = larger;
-		all[(*n)++] = one;
-	}
-	*out = all;
-	return rc == SIMIDX_E_END ? 0 : tl_index_error(NULL, &err);
-}
-
 static int plan(struct qr_context *ctx, const struct qr_plan_request *request)
 {
-	simidx_prediction *all;
-	size_t n;
-	int code = predict(request, &all, &n);
+	simidx_prediction one = SIMIDX_PREDICTION_INIT;
+	simidx_error err;
+	int rc, code = 0;
 
-	if (!code && ctx->json)
-		code = qr_json_predictions(request, all, n);
-	else if (!code)
-		print_predictions(all, n, request);
-	free(all);
+	for (unsigned i = 0; !code; i++) {
+		rc = simidx_plan_predict(i, request->bits, request->documents, request->radius,
+					 &one, &err);
+		if (rc == SIMIDX_E_END)
+			break;
+		if (rc)
+			return tl_index_error(NULL, &err);
+		if (!i && !ctx->json)
+			print_header(request);
+		if (ctx->json)
+			code = qr_json_prediction(request, &one);
+		else
+			print_prediction(&one, request);
+	}
+	if (!ctx->json)
+		print_notes(request);
 	return code;
 }
 
