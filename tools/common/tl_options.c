@@ -159,16 +159,18 @@ static int set_number(const struct tl_option *row, void *to, const char *text)
 
 static int set_word(const struct tl_option *row, void *to, const char *text)
 {
-	char name[64];
+	char known[256] = "";
 	int word;
 
-	snprintf(name, sizeof(name), "--%s", row->name);
-	word = tl_option_word(name, text, row->words);
-	if (word < 0)
-		return -1;
-	word += (int)row->min;
-	memcpy(to, &word, sizeof(word));
-	return 0;
+	for (int i = 0; row->words[i]; i++) {
+		word = (int)row->min + i;
+		if (strcmp(text, row->words[i]) == 0)
+			return memcpy(to, &word, sizeof(word)), 0;
+		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s",
+			 i ? ", " : "", row->words[i]);
+	}
+	tl_usage_error("--%s: expected one of %s, found '%s'", row->name, known, text);
+	return -1;
 }
 
 static int add_string(struct tl_strings *list, char *text)
@@ -415,25 +417,6 @@ int tl_option_number(const char *name, const char *text, uint64_t min, uint64_t 
 		return 0;
 	tl_usage_error("%s: expected a number in %llu..%llu, found '%s'", name,
 		       (unsigned long long)min, (unsigned long long)max, text);
-	return -1;
-}
-
-int tl_option_word(const char *name, const char *text, const char *const *words)
-{
-	char known[256];
-	size_t used = 0;
-	int i, printed;
-
-	known[0] = '\0';
-	for (i = 0; words[i]; i++) {
-		if (strcmp(text, words[i]) == 0)
-			return i;
-		printed = snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
-				   words[i]);
-		if (printed > 0 && (size_t)printed < sizeof(known) - used)
-			used += (size_t)printed;
-	}
-	tl_usage_error("%s: expected one of %s, found '%s'", name, known, text);
 	return -1;
 }
 

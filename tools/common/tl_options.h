@@ -85,7 +85,7 @@ struct tl_option {
 	size_t at;                /* offset of the member that keeps the value */
 	size_t width;             /* size of that member, of numbers: 4 or 8 */
 	uint64_t min, max;        /* of numbers; a flag sets min; words count from min */
-	const char *const *words; /* of TL_WORD, ending with NULL; of others: to be proposed */
+	const char *const *words; /* of TL_WORD, ending with NULL */
 	const struct tl_option *group;
 	int (*call)(void *options, const char *value);
 	const char *standard;     /* the default, as it would be typed: set and shown; or NULL */
@@ -246,12 +246,5 @@ void tl_ignore_signals(void);
  */
 int tl_option_number(const char *name, const char *text, uint64_t min, uint64_t max,
 		     uint64_t *out);
-
-/**
- * Position of a value in a list of words that ends with NULL; an unknown one is told on stderr.
- *
- * @return the position, or -1
- */
-int tl_option_word(const char *name, const char *text, const char *const *words);
 
 #endif /* TL_OPTIONS_H */

@@ -15,14 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int call_format(void *options, const char *value)
-{
-	if (tl_option_word("--format", value, in_format_names) < 0)
-		return -1;
-	((struct in_files_options *)options)->format = in_format_named(value);
-	return 0;
-}
-
 const struct tl_option in_files_rows[] = {
 	{ 'r', "recursive", NULL, TL_FLAG(struct in_files_options, recursive),
 	  .help = "inputs may be directories: all files in them",
@@ -38,8 +30,8 @@ const struct tl_option in_files_rows[] = {
 	{ '0', "null", NULL, TL_FLAG(struct in_files_options, nul_lists),
 	  .help = "names in such lists end with a NUL byte",
 	  .more = "Names in lists of --files-from end with a NUL byte, as find -print0 writes them." },
-	{ 'F', "format", "FORMAT", TL_CALL(call_format),
-	  .words = in_format_names,
+	{ 'F', "format", "FORMAT",
+	  TL_WORD_FROM(struct in_files_options, format_word, in_format_names, 1),
 	  .help = "of all inputs: lines, tsv, csv, jsonl, npy, ...",
 	  .more = "The format of all inputs. Without it an input with a name in .tsv, .csv, .jsonl, "
 		  ".ndjson or .npy has that format, where .ndjson is jsonl. All other inputs, all "

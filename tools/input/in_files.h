@@ -21,6 +21,7 @@ struct in_files_options {
 	int may_recurse;         /* the program has -r, which may be advised */
 	int recursive;           /* -r: operands may be directories */
 	int hidden;              /* --hidden: in these, names that begin with a dot, too */
+	int format_word;         /* -F: 1 + place in in_format_names, 0 = none; read by the caller */
 	const struct in_format *format; /* of everything; NULL = operands by name, rest text */
 	struct in_columns columns;      /* of everything */
 };

@@ -5,43 +5,31 @@
 
 #include <string.h>
 
+/* In the order of their names. */
 static const struct in_format *const formats[] = {
 	&in_format_text, &in_format_lines, &in_format_tsv, &in_format_csv,
 	&in_format_jsonl, &in_format_bin, &in_format_npy, &in_format_dump,
 	&in_format_features,
 };
 
-#define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
-
 const char *const in_format_names[] = { "text",  "lines", "tsv", "csv",  "jsonl",
 					"bin",   "npy",   "dump", "features", NULL };
 
-/* Names that say the format. */
+const struct in_format *in_format_at(int word)
+{
+	return word ? formats[word - 1] : NULL;
+}
+
+/* Names that say the format; NULL: one that would be nonsense as text and cannot be read. */
 static const struct {
 	const char *suffix;
 	const struct in_format *format;
 } suffixes[] = {
 	{ ".tsv", &in_format_tsv },	{ ".csv", &in_format_csv },
 	{ ".jsonl", &in_format_jsonl }, { ".ndjson", &in_format_jsonl },
-	{ ".npy", &in_format_npy },
+	{ ".npy", &in_format_npy },	{ ".bz2", NULL },
+	{ ".xz", NULL },
 };
-
-#define N_SUFFIXES (sizeof(suffixes) / sizeof(suffixes[0]))
-
-/* Names that promise a format which would be nonsense as text and cannot be read. */
-static const char *const unsupported[] = { ".bz2", ".xz" };
-
-#define N_UNSUPPORTED (sizeof(unsupported) / sizeof(unsupported[0]))
-
-const struct in_format *in_format_named(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < N_FORMATS; i++)
-		if (strcmp(formats[i]->name, name) == 0)
-			return formats[i];
-	return NULL;
-}
 
 /* Whether the first `n` bytes of a path end in a suffix, after something. */
 static int ends_in(const char *path, size_t n, const char *suffix)
@@ -67,20 +55,18 @@ int in_path_ends_in(const char *path, const char *suffix)
 const struct in_format *in_format_of_path(const char *path, const char **reason)
 {
 	const struct in_codec *codec = in_codec_of_path(path);
-	size_t n = stem_length(path), i;
+	size_t n = stem_length(path);
 
 	*reason = codec ? in_codec_missing(codec) : NULL;
 	if (*reason)
 		return NULL;
-	for (i = 0; i < N_SUFFIXES; i++)
-		if (ends_in(path, n, suffixes[i].suffix))
-			return suffixes[i].format;
-	for (i = 0; i < N_UNSUPPORTED; i++) {
-		if (!ends_in(path, n, unsupported[i]))
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		if (!ends_in(path, n, suffixes[i].suffix))
 			continue;
-		*reason = "files of this name are not supported by this build; "
-			  "--format says what it is if the name misleads";
-		return NULL;
+		if (!suffixes[i].format)
+			*reason = "files of this name are not supported by this build; "
+				  "--format says what it is if the name misleads";
+		return suffixes[i].format;
 	}
 	return &in_format_text;
 }

@@ -138,8 +138,8 @@ struct in_room {
 /** Have room for `size` bytes; what was in it stays. Returns 0, or -1 when memory is short. */
 int in_room_have(struct in_room *room, size_t size);
 
-/** The format with a name, or NULL. */
-const struct in_format *in_format_named(const char *name);
+/** The format of an option whose words are the next ones, counted from 1; 0 = NULL. */
+const struct in_format *in_format_at(int word);
 
 /** The names of all formats, ending with NULL. */
 extern const char *const in_format_names[];

@@ -358,6 +358,7 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 	in_guard_add(options->index);
 	for (i = 0; i < options->from.n; i++)
 		in_guard_add(options->from.at[i]);
+	inputs->format = in_format_at(inputs->format_word);
 	inputs->may_recurse = 1;
 	inputs->operands = operands + 1;
 	inputs->n_operands = n - 1;

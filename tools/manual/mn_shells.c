@@ -30,7 +30,7 @@ static void find_values(const struct tl_option *row, struct values *values)
 	int length;
 
 	memset(values, 0, sizeof(*values));
-	for (size_t i = 0; row->words && row->words[i]; i++)
+	for (size_t i = 0; row->kind == TL_KIND_WORD && row->words[i]; i++)
 		add_word(values, row->words[i], (int)strlen(row->words[i]));
 	while (part && *part) {
 		length = (int)strcspn(part, "|");
@@ -39,7 +39,7 @@ static void find_values(const struct tl_option *row, struct values *values)
 		else if (strncmp(part, "DIR", 3) == 0 || strncmp(part, "INDEX", 5) == 0 ||
 			 strncmp(part, "OTHER", 5) == 0)
 			values->folders = 1;
-		else if (!row->words && *part >= 'a' && *part <= 'z')
+		else if (row->kind != TL_KIND_WORD && *part >= 'a' && *part <= 'z')
 			add_word(values, part, length);
 		part += length + (part[length] == '|');
 	}

@@ -253,8 +253,7 @@ static int take_files(const struct options *options, char **paths, int n,
 	files->operands = paths;
 	files->n_operands = (size_t)n;
 	files->columns = options->columns;
-	if (options->format_word)
-		files->format = in_format_named(in_format_names[options->format_word - 1]);
+	files->format = in_format_at(options->format_word);
 	for (int i = 0; i < n; i++)
 		if (strcmp(paths[i], "-") == 0 && !files->format)
 			return tl_usage_error("standard input needs its format: -F FORMAT");

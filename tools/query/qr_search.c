@@ -326,10 +326,7 @@ static int check_options(struct search *search, char **operands, int n)
 
 	if (search->texts && search->format_word)
 		return tl_usage_error("--text and --format exclude each other");
-	if (search->texts)
-		search->format = &in_format_text;
-	else if (search->format_word)
-		search->format = in_format_named(in_format_names[search->format_word - 1]);
+	search->format = search->texts ? &in_format_text : in_format_at(search->format_word);
 	if (search->features_by && tl_features_check(search->features_by))
 		return TL_TROUBLE;
 	if (in_files_n_stdin(operands, (size_t)n) > 1)
