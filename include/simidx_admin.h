@@ -219,7 +219,8 @@ void simidx_set_progress(simidx *index,
 
 /** One thing that is wrong. */
 typedef struct simidx_problem {
-	const char *table; /**< sub-database, such as "t01" or "meta" */
+	const char *table; /**< sub-database, such as "t01" or "meta"; "tables" or "free pages" for
+	                        what LMDB keeps of its own */
 	const char *text;  /**< what is wrong and where, one line; valid during the callback */
 } simidx_problem;
 
@@ -235,9 +236,14 @@ typedef struct simidx_verify_report {
 #define SIMIDX_VERIFY_REPORT_INIT { sizeof(simidx_verify_report), 0, 0, 0, 0 }
 
 /**
- * Read everything in one snapshot and check it: the checksum, order and key of each block or row,
- * the counts and digests of each table against the header and against each other, and both copies of
- * the header, the profile and the mark.
+ * Read everything in one snapshot and check it: the structure of the file's pages, used and free;
+ * the checksum, order and key of each block or row; the counts and digests of each table against the
+ * header and against each other; and both copies of the header, the profile and the mark. Where pages
+ * are damaged, nothing else is looked at, because LMDB must not read them: then the report has
+ * problems only. Others may search and write meanwhile.
+ *
+ * Opening reads some pages by LMDB, and so do all other calls on the handle. What may be damaged
+ * is opened with SIMIDX_OPEN_UNTRUSTED.
  *
  * @param callback  called for each problem; may be NULL
  * @param ctx       passed to it

@@ -114,6 +114,7 @@ unit_suites = \
 	tests/unit/t_block_hostile.c \
 	tests/unit/t_sorter.c \
 	tests/unit/t_sketch.c \
+	tests/unit/t_page_check.c \
 	tests/unit/t_plan.c \
 	tests/unit/t_plan_probes.c \
 	tests/unit/t_plan_choices.c \
@@ -140,6 +141,7 @@ unit_suites = \
 	tests/unit/t_index_args.c \
 	tests/unit/t_struct_size.c \
 	tests/unit/t_index_batch.c \
+	tests/unit/t_index_pages.c \
 	tests/unit/t_index_write.c \
 	tests/unit/t_index_moved.c \
 	tests/unit/t_index_live.c \

@@ -10,6 +10,7 @@
 #include <simidx_admin.h>
 
 #include "kernel/sx_kernel.h"
+#include "store/sx_page_check.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
@@ -188,6 +189,25 @@ static int read_store(simidx *index, unsigned copy, simidx_error *err)
 	return rc;
 }
 
+/* What must be known before LMDB reads a page: all of it for who does not trust the file. */
+static int check_pages(sx_store *store, unsigned flags, simidx_error *err)
+{
+	simidx_error local = { 0 };
+	sx_txn *txn;
+	int rc;
+
+	if (!(flags & SIMIDX_OPEN_UNTRUSTED) && !sx_store_is_short(store))
+		return SIMIDX_OK;
+	rc = sx_txn_begin_read(store, &txn, err);
+	if (rc)
+		return rc;
+	rc = sx_page_check(txn, NULL, NULL, &local);
+	if (rc)
+		sx_fail(err, rc, "%s: %s", sx_store_path(store), local.text);
+	sx_txn_abort(txn);
+	return rc;
+}
+
 int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_error *err)
 {
 	simidx *index = make_handle(store, flags);
@@ -197,6 +217,11 @@ int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_er
 	if (!index) {
 		sx_store_close(store);
 		return sx_fail_nomem(err);
+	}
+	rc = check_pages(store, flags, err);
+	if (rc) {
+		simidx_close(index);
+		return rc;
 	}
 	sx_dbi_lock(store);
 	rc = read_store(index, 0, &first);
@@ -218,7 +243,8 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 		simidx_error *err)
 {
 	static const simidx_open_options defaults = SIMIDX_OPEN_OPTIONS_INIT;
-	const unsigned known = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE;
+	const unsigned known = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE |
+			       SIMIDX_OPEN_UNTRUSTED;
 	simidx_open_options own;
 	sx_store_options how = { 0 };
 	const sx_kernel *kernel;

@@ -11,7 +11,7 @@
  * The header is read again only when somebody has committed since. Where it says that another
  * index was to take this one's place, the path decides whether that happened.
  */
-static int load_header(sx_snapshot *s, simidx_error *err)
+int sx_snapshot_load(sx_snapshot *s, simidx_error *err)
 {
 	uint64_t id = sx_txn_id(s->txn);
 	int rc;
@@ -36,7 +36,7 @@ int sx_snapshot_begin(sx_snapshot *s, simidx *index, simidx_error *err)
 	s->index = index;
 	rc = sx_txn_begin_read(index->store, &s->txn, err);
 	if (!rc)
-		rc = load_header(s, err);
+		rc = sx_snapshot_load(s, err);
 	if (rc)
 		sx_snapshot_end(s);
 	return rc;
@@ -48,7 +48,7 @@ int sx_snapshot_renew(sx_snapshot *s, simidx_error *err)
 
 	if (rc)
 		return rc;
-	rc = load_header(s, err);
+	rc = sx_snapshot_load(s, err);
 	if (rc)
 		sx_txn_reset(s->txn);
 	return rc;

@@ -21,6 +21,9 @@ typedef struct sx_snapshot {
 /** Begin a read snapshot: transaction and header. SIMIDX_E_MOVED if the index was replaced. */
 int sx_snapshot_begin(sx_snapshot *snapshot, simidx *index, simidx_error *err);
 
+/** Read the header of one whose transaction was begun otherwise, with all else zero but index. */
+int sx_snapshot_load(sx_snapshot *snapshot, simidx_error *err);
+
 /** Take a new snapshot with one that was reset. */
 int sx_snapshot_renew(sx_snapshot *snapshot, simidx_error *err);
 

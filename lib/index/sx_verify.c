@@ -2,7 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Reading everything in one snapshot and checking it against itself: each block on its own, each
+ * Reading everything in one snapshot and checking it against itself: first the pages of the file,
+ * without LMDB, because it may not survive a damaged one; then each block on its own, each
  * table's count and digest against the header, and the tables against each other. While a merge
  * is half done, the tables may be ahead of postings, and only the first two are checked.
  */
@@ -16,6 +17,7 @@
 #include <simidx_admin.h>
 
 #include "index/sx_documents.h"
+#include "store/sx_page_check.h"
 #include "table/sx_table_walk.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
@@ -289,6 +291,31 @@ static int verify_all(struct verify *v)
 	return sx_meta_check(v->snapshot.txn, &tables->meta, report_meta, v, v->err);
 }
 
+static void note_page(void *ctx, const char *table, const char *text)
+{
+	problem(ctx, table, "%s", text);
+}
+
+/*
+ * Take a snapshot, and check its pages before LMDB reads any of them: of a file that is damaged
+ * there, nothing more is read.
+ */
+static int begin(struct verify *v)
+{
+	simidx_error local = { 0 };
+	int rc;
+
+	v->snapshot.index = v->index;
+	rc = sx_txn_begin_read(v->index->store, &v->snapshot.txn, v->err);
+	if (rc)
+		return rc;
+	rc = sx_page_check(v->snapshot.txn, note_page, v, &local);
+	step(v);
+	if (rc)
+		return rc == SIMIDX_E_CORRUPT ? SIMIDX_OK : sx_fail(v->err, rc, "%s", local.text);
+	return sx_snapshot_load(&v->snapshot, v->err);
+}
+
 int simidx_verify(simidx *index, void (*callback)(void *ctx, const simidx_problem *problem),
 		  void *ctx, simidx_verify_report *out, simidx_error *err)
 {
@@ -306,15 +333,15 @@ int simidx_verify(simidx *index, void (*callback)(void *ctx, const simidx_proble
 	v->callback = callback;
 	v->ctx = ctx;
 	v->err = err;
-	v->n_steps = index->plan.n_tables + (sx_has_ids(index) ? 5 : 1);
-	rc = sx_snapshot_begin(&v->snapshot, index, err);
-	if (!rc) {
+	v->n_steps = index->plan.n_tables + (sx_has_ids(index) ? 6 : 2);
+	rc = begin(v);
+	if (!rc && !v->report.problems) {
 		rc = verify_all(v);
 		v->report.documents = sx_has_ids(index)
 					      ? v->snapshot.header.documents
 					      : v->permuted[0].rows + v->fresh.rows;
-		sx_snapshot_end(&v->snapshot);
 	}
+	sx_snapshot_end(&v->snapshot);
 	if (!rc && v->report.problems)
 		rc = sx_fail(err, SIMIDX_E_CORRUPT, "%" PRIu64 " problem%s found",
 			     v->report.problems, v->report.problems == 1 ? "" : "s");

@@ -218,8 +218,10 @@ int sx_file_check_data(const char *dir, int fd, simidx_error *err)
 		return sx_fail(err, SIMIDX_E_CORRUPT,
 			       "%s/" SX_DATA_NAME ": the %s header page, which counts, is damaged",
 			       dir, which ? "second" : "first");
-	else
+	else if (meta[which].last_page > (uint64_t)st.st_size / page_size + SX_LMDB_MAX_DIRTY)
 		need = (meta[which].last_page + 1) * page_size;
+	else
+		need = 2 * page_size;
 	if ((uint64_t)st.st_size < need)
 		return sx_fail(err, SIMIDX_E_CORRUPT,
 			       "%s/" SX_DATA_NAME ": cut short: %ju of %ju bytes", dir,

@@ -40,7 +40,8 @@ int sx_file_check_open(const char *dir, int dir_fd, int *fd, struct stat *st, si
 
 /**
  * Look at the meta pages and the size of a data file. Of the two meta pages only the one that LMDB
- * uses must be good, but both must be marked as LMDB's.
+ * uses must be good, but both must be marked as LMDB's. A file that ends before its last page is
+ * accepted here if free pages alone may be missing: sx_store_is_short().
  *
  * @return SIMIDX_OK; SIMIDX_E_NOT_INDEX when it is not LMDB's; SIMIDX_E_UNSUPPORTED when it is of
  *         another page size, word size, byte order or version; SIMIDX_E_CORRUPT when it is

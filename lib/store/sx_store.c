@@ -472,6 +472,16 @@ int sx_store_is_writable(const sx_store *store)
 	return store->env.is_writable;
 }
 
+int sx_store_is_short(const sx_store *store)
+{
+	MDB_envinfo info;
+	struct stat st;
+
+	mdb_env_info(store->env.env, &info);
+	return !fstat(store->env.data_fd, &st) &&
+	       (uint64_t)st.st_size / store->env.page_size <= info.me_last_pgno;
+}
+
 int sx_store_mode(const sx_store *store, unsigned *mode, simidx_error *err)
 {
 	struct stat st;

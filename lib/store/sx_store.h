@@ -49,8 +49,8 @@ int sx_store_create(const char *dir, const sx_store_options *options, sx_store *
 		    simidx_error *err);
 
 /**
- * Open a store. Before LMDB maps the file, its two meta pages and its size are checked, because
- * a truncated map would kill the process. Readers left by killed processes are cleared.
+ * Open a store. Before LMDB maps the file, its two meta pages and its size are checked. Readers
+ * left by killed processes are cleared. Before anything is read, sx_store_is_short() is asked.
  *
  * @return SIMIDX_OK; SIMIDX_E_NOT_INDEX when the file is not LMDB's or there is none;
  *         SIMIDX_E_CORRUPT when it is damaged or cut short; SIMIDX_E_UNSUPPORTED when it is of
@@ -100,6 +100,14 @@ int sx_store_check_fork(const sx_store *store, simidx_error *err);
  * so for all that share it.
  */
 int sx_store_is_writable(const sx_store *store);
+
+/**
+ * Whether the file ends before the last page that its header names. Pages at its end that one
+ * transaction took and freed again were never written, and the writer may have been killed before
+ * it made the file longer. Or else the file was cut short, and then LMDB must not read it: only
+ * sx_page_check() can tell.
+ */
+int sx_store_is_short(const sx_store *store);
 
 /** Permissions of the data file. */
 int sx_store_mode(const sx_store *store, unsigned *mode, simidx_error *err);

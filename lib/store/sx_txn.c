@@ -82,7 +82,7 @@ void sx_store_unlock(sx_store *store)
  * last commit is N the page was not being written yet. N + 1 may also be there for good, from a
  * process that was killed right after writing its meta page.
  */
-static int is_intact(const sx_txn *txn, unsigned tries)
+int sx_txn_is_newest(const sx_txn *txn, unsigned tries)
 {
 	size_t id = mdb_txn_id(txn->txn);
 	MDB_envinfo info;
@@ -97,7 +97,7 @@ static int begin_reading(sx_txn *txn)
 	int rc = txn->txn ? mdb_txn_renew(txn->txn)
 			  : mdb_txn_begin(txn->store->env.env, NULL, MDB_RDONLY, &txn->txn);
 
-	for (unsigned tries = 1; !rc && !is_intact(txn, tries); tries++) {
+	for (unsigned tries = 1; !rc && !sx_txn_is_newest(txn, tries); tries++) {
 		mdb_txn_reset(txn->txn);
 		rc = mdb_txn_renew(txn->txn);
 	}

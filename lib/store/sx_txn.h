@@ -55,6 +55,15 @@ int sx_txn_begin_write(sx_store *store, int no_meta_sync, sx_txn **out, simidx_e
 /** Number of the snapshot; of the one that is being made, in a write transaction. */
 uint64_t sx_txn_id(const sx_txn *txn);
 
+/**
+ * Whether the last commit is that of this snapshot. If so, what was read of its meta page before
+ * was whole. For lib/store.
+ *
+ * @param tries  times that this was asked, from 1 on: after many, a commit that a process left half
+ *               done when it was killed is not counted
+ */
+int sx_txn_is_newest(const sx_txn *txn, unsigned tries);
+
 /** The store of a transaction. */
 sx_store *sx_txn_store(const sx_txn *txn);
 

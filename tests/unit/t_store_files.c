@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
+#include "store/sx_page_check.h"
 #include "support/sxt_fixture.h"
 #include "support/sxt_store.h"
 
@@ -56,7 +57,7 @@ static void tear_down(void)
 	sxt_tear_down();
 }
 
-/* Open and close: the code, and its text in sxt_err. */
+/* Open and close, as simidx_open() does it: the code, and its text in sxt_err. */
 static int try_open(const char *where, unsigned flags)
 {
 	sx_store_options options = { .flags = flags, .map_size = T_MAP };
@@ -66,8 +67,14 @@ static int try_open(const char *where, unsigned flags)
 	sxt_error_clear(&sxt_err);
 	rc = sx_store_open(where, &options, &store, &sxt_err);
 	ck_assert_int_eq(rc, sxt_err.code);
-	if (rc)
+	if (rc) {
 		ck_assert_ptr_null(store);
+	} else if (sx_store_is_short(store)) {
+		sx_txn *txn = t_read(store);
+
+		rc = sx_page_check(txn, NULL, NULL, &sxt_err);
+		sx_txn_abort(txn);
+	}
 	sx_store_close(store);
 	return rc;
 }
@@ -286,7 +293,7 @@ START_TEST(test_newer_counts)
 	put64(older + AT_LAST_PAGE, 1000000);
 	sxt_file_write(t_data, bad, good_size);
 	ck_assert_int_eq(try_open(t_path, 0), SIMIDX_OK);
-	put64(newer + AT_LAST_PAGE, good_size / page);
+	put64(newer + AT_LAST_PAGE, good_size / page + 131072);
 	sxt_file_write(t_data, bad, good_size);
 	ck_assert_int_eq(try_open(t_path, 0), SIMIDX_E_CORRUPT);
 	ck_assert_ptr_nonnull(strstr(sxt_err.text, "cut short"));

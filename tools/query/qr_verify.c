@@ -94,6 +94,7 @@ static int run_verify(struct qr_context *ctx, int argc, char **argv)
 
 	if (code != TL_PROCEED)
 		return code;
+	ctx->is_untrusted = 1;
 	rc = qr_try_open(ctx, &err);
 	if (rc == SIMIDX_E_CORRUPT) {
 		/* So damaged that it cannot even be opened: which table, nobody can say. */
@@ -118,9 +119,9 @@ static const struct tl_option rows[] = {
 const struct qr_command qr_verify = {
 	.line = { .name = "verify", .operands = "INDEX", .least = 1, .most = 1,
 		  .summary = "read everything in an index and check it",
-		  .about = "Read everything in one snapshot and check it: checksum, order and key of "
-			   "every block, counts and digests of all tables against the header and each "
-			   "other.",
+		  .about = "Read everything in one snapshot and check it: the pages of the file, "
+			   "before anything relies on them; checksum, order and key of every block; "
+			   "counts and digests of all tables against the header and each other.",
 		  .options = rows, .program = &qr_program },
 	.takes_index = 1,
 	.run = run_verify,
