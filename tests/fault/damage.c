@@ -30,7 +30,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,7 +63,8 @@ static struct {
 	int has_case, layout, class, mode, form; /* -1 = all */
 	unsigned jobs;
 	const char *keep;
-	uint64_t say; /* faults that are printed, of each process */
+	uint64_t say;  /* faults that are printed, of each process */
+	int say_wrong; /* and wrong answers where verify finds the damage */
 } options;
 
 static dmg_sample samples[DMG_N_FORMS];
@@ -102,13 +102,11 @@ static void keep(const damage_case *c)
 	free(path);
 }
 
-static void fault(damage_case *c, enum fault kind, enum dmg_op op, const char *why)
+static void say(damage_case *c, const char *kind, enum dmg_op op, const char *why)
 {
 	const dmg_result *r = &c->results[op];
 	const dmg_form *form = c->file.sample->form;
 
-	c->counts->faults[kind]++;
-	c->counts->by_op[op] += kind <= STATUS;
 	if ((*c->n_faults)++ >= options.say)
 		return;
 	keep(c);
@@ -116,12 +114,19 @@ static void fault(damage_case *c, enum fault kind, enum dmg_op op, const char *w
 	       "  %s: %s (%s, %s, flags %u, commit %u)\n"
 	       "  Repeat: SIMIDX_SEED=%" PRIu64 " tests/fault/damage --case %" PRIu64
 	       " --class %s --mode %s --form %d\n",
-	       fault_names[kind], dmg_op_names[op], *r->stage ? ", " : "", r->stage, why,
+	       kind, dmg_op_names[op], *r->stage ? ", " : "", r->stage, why,
 	       r->code ? simidx_error_name(r->code) : "", r->text, mode_names[c->mode],
 	       dmg_class_names[c->class], c->file.what, form->plan, form->layout ? "rows" : "blocks",
 	       form->flags, c->file.image->commit, sxt_seed(), c->number, dmg_class_names[c->class],
 	       mode_names[c->mode], (int)(form - dmg_forms));
 	fflush(stdout);
+}
+
+static void fault(damage_case *c, enum fault kind, enum dmg_op op, const char *why)
+{
+	c->counts->faults[kind]++;
+	c->counts->by_op[op] += kind <= STATUS;
+	say(c, fault_names[kind], op, why);
 }
 
 /* Codes that tell of damage, or of a file that is none of ours. */
@@ -169,8 +174,11 @@ static void judge_damaged(damage_case *c, enum dmg_op op)
 
 	if (r->end)
 		return;
-	if (!r->code && !r->commits)
+	if (!r->code && !r->commits) {
 		c->counts->wrong[op]++;
+		if (options.say_wrong)
+			say(c, "wrong", op, "");
+	}
 	if (!r->has_after || r->verify_after)
 		return;
 	if (r->dump_after || !r->commits_after)
@@ -282,7 +290,7 @@ static void run_job(unsigned job)
 	memset(&place, 0, sizeof(place));
 	snprintf(name, sizeof(name), "job-%u", job);
 	dir = sxt_path(run_dir, name);
-	sxt_must(data != MAP_FAILED && !mkdir(dir, 0700));
+	sxt_must(data != MAP_FAILED);
 	dmg_place_make(&place, dir);
 	if (options.has_case)
 		run_case(options.only_case, &place, data, totals[job], &n_faults);
@@ -363,9 +371,10 @@ static void usage(void)
 {
 	printf("damage [--files N] [--case NUMBER] [--layout blocks|rows] [--form NUMBER]\n"
 	       "       [--class NAME] [--mode untrusted|verify|plain] [--jobs N] [--keep DIRECTORY]\n"
-	       "       [--say N]\n"
+	       "       [--say N] [--say-wrong]\n"
 	       "SIMIDX_SEED=N repeats an earlier run. --keep stores damaged files at which there was "
-	       "a fault, --say prints at most N faults of each job.\nClasses:\n");
+	       "a fault, --say prints at most N faults of each job, --say-wrong\n"
+	       "wrong answers, too, where verify finds the damage.\nClasses:\n");
 	for (unsigned i = 0; i < DMG_N_CLASSES; i++)
 		printf("  %-12s %s\n", dmg_class_names[i], dmg_class_texts[i]);
 }
@@ -388,6 +397,7 @@ static void read_options(int argc, char **argv)
 		{ "class", required_argument, NULL, 'c' }, { "mode", required_argument, NULL, 'm' },
 		{ "jobs", required_argument, NULL, 'j' }, { "keep", required_argument, NULL, 'k' },
 		{ "say", required_argument, NULL, 's' },
+		{ "say-wrong", no_argument, NULL, 'w' },
 		{ "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 },
 	};
 	int c;
@@ -409,6 +419,7 @@ static void read_options(int argc, char **argv)
 		case 'm': options.mode = number_of(optarg, mode_names, N_MODES); break;
 		case 'j': options.jobs = (unsigned)strtoul(optarg, NULL, 10); break;
 		case 's': options.say = strtoull(optarg, NULL, 10); break;
+		case 'w': options.say_wrong = 1; break;
 		case 'k': options.keep = optarg; break;
 		default:
 			usage();

@@ -128,6 +128,18 @@ void dmg_file_begin(dmg_file *f, unsigned char *data, const dmg_sample *sample,
 	read_tree(f, sx_load_le64(meta + META_MAIN + TREE_ROOT), DMG_MAIN_TREE);
 }
 
+/* What a page is for, for a person. */
+static const char *purpose(const dmg_file *f, uint64_t page)
+{
+	switch (f->kind[page]) {
+	case DMG_UNUSED: return "unused";
+	case DMG_META: return "meta";
+	default: break;
+	}
+	return f->owner[page] == DMG_FREE_TREE ? "free list" :
+	       f->owner[page] == DMG_MAIN_TREE ? "list of tables" : f->name[f->owner[page]];
+}
+
 /* ------------------------------------------------------------------------------------------
  * Choosing
  */
@@ -181,13 +193,14 @@ static uint64_t mangle(uint64_t x, unsigned bytes, sxt_rng *rng)
 /* Mangle the number of 1, 2, 4 or 8 bytes at a place. */
 static void mangle_at(dmg_file *f, unsigned char *at, unsigned bytes, const char *what, sxt_rng *rng)
 {
+	size_t page = (size_t)(at - f->data) / f->page_size;
 	uint64_t x = 0, y;
 
 	memcpy(&x, at, bytes);
 	y = mangle(x, bytes, rng);
 	memcpy(at, &y, bytes);
-	note(f, "page %zu: %s %" PRIu64 " is now %" PRIu64,
-	     (size_t)(at - f->data) / f->page_size, what, x, y & sx_low_bits(8 * bytes));
+	note(f, "page %zu of %s, %zu: %s %" PRIu64 " is now %" PRIu64, page, purpose(f, page),
+	     (size_t)(at - f->data) % f->page_size, what, x, y & sx_low_bits(8 * bytes));
 }
 
 /* ------------------------------------------------------------------------------------------
@@ -210,7 +223,7 @@ static void swap_pages(dmg_file *f, sxt_rng *rng)
 	size_t keep = sxt_rng_below(rng, 2) ? 8 : 0; /* the number */
 
 	swap_bytes(page_at(f, a) + keep, page_at(f, b) + keep, f->page_size - keep);
-	note(f, "pages %u and %u swapped%s", a, b, keep ? " but for their numbers" : "");
+	note(f, "pages %u of %s and %u of %s swapped%s", a, purpose(f, a), b, purpose(f, b), keep ? " but for their numbers" : "");
 }
 
 static void damage_page_header(dmg_file *f, sxt_rng *rng)
@@ -355,7 +368,7 @@ static void make_page_stale(dmg_file *f, sxt_rng *rng)
 		    !memcmp(page_at(f, page), from, f->page_size))
 			continue;
 		memcpy(page_at(f, page), from, f->page_size);
-		note(f, "page %u of an older commit", page);
+		note(f, "page %u of %s of an older commit", page, purpose(f, page));
 		return;
 	}
 }
@@ -385,7 +398,7 @@ static void fill_page(dmg_file *f, int random, sxt_rng *rng)
 
 	for (size_t i = from; i < f->page_size; i++)
 		page_at(f, number)[i] = random ? (unsigned char)sxt_rng_u64(rng) : 0;
-	note(f, "page %u %s%s", number, random ? "random" : "zero", from ? " but for its header" : "");
+	note(f, "page %u of %s %s%s", number, purpose(f, number), random ? "random" : "zero", from ? " but for its header" : "");
 }
 
 /* ------------------------------------------------------------------------------------------
@@ -406,8 +419,9 @@ static void flip_bits(dmg_file *f, sxt_rng *rng)
 		unsigned char *at = any_place(f, 1, rng);
 
 		*at ^= (unsigned char)(1 << sxt_rng_below(rng, 8));
-		note(f, "byte %zu of page %zu: a bit", (size_t)(at - f->data) % f->page_size,
-		     (size_t)(at - f->data) / f->page_size);
+		note(f, "page %zu of %s, %zu: a bit", (size_t)(at - f->data) / f->page_size,
+		     purpose(f, (size_t)(at - f->data) / f->page_size),
+		     (size_t)(at - f->data) % f->page_size);
 	}
 }
 

@@ -62,7 +62,7 @@ typedef struct dmg_file {
 	uint32_t used[DMG_MAX_PAGES]; /* numbers of pages that are not unused */
 	size_t n_used;
 	int forged; /* checksums were made to fit: contents can be wrong and look right */
-	char what[160]; /* what was done, for a person */
+	char what[240]; /* what was done, for a person */
 } dmg_file;
 
 /** Start with a sound image. `data` has room for twice its size. */

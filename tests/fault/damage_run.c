@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include <simidx_batch.h>
+#include <simidx_load.h>
 
 #include "index/sx_index.h"
 
@@ -29,6 +30,7 @@
 #define FREE_ID 10         /* dmg_sample leaves it out */
 #define NEW_ID ((uint64_t)1 << 40)
 #define N_NEW 6
+#define LOADER_MEMORY ((uint64_t)64 << 20)
 
 #if defined(__SANITIZE_ADDRESS__)
 #define HAS_ASAN 1
@@ -247,6 +249,34 @@ static void backup(simidx *index)
 		look_after(place->copy, 0, 0);
 }
 
+/* New document number i, with an id of its own or the next one; `label` has room for its label. */
+static simidx_doc new_doc(unsigned i, char label[32])
+{
+	const dmg_sample *s = place->sample;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+
+	doc.fp = s->docs[i].fp ^ 0x1234;
+	if (dmg_has_ids(s) && i % 2)
+		doc.id = NEW_ID + i;
+	if (dmg_has_ids(s)) {
+		doc.label = label;
+		doc.label_size = (size_t)snprintf(label, 32, "new-%u", i);
+	}
+	if (s->form->flags & SIMIDX_CREATE_FP2) {
+		doc.flags = SIMIDX_DOC_FP2;
+		doc.fp2 = i;
+	}
+	return doc;
+}
+
+static uint64_t hash_of_new(const simidx_doc *doc, uint64_t id)
+{
+	dmg_doc hashed = { dmg_has_ids(place->sample) ? id : SIMIDX_NO_ID, doc->fp, doc->fp2, doc->label,
+			   doc->label_size };
+
+	return dmg_doc_hash(&hashed);
+}
+
 /* Put and commit two documents, and merge if told to. Adds what was stored to a sum. */
 static int put_two(simidx *index, unsigned from, int merges, uint64_t *sum, size_t *n)
 {
@@ -261,27 +291,12 @@ static int put_two(simidx *index, unsigned from, int merges, uint64_t *sum, size
 		return 0;
 	good = 1;
 	for (unsigned i = from; good && i < from + 2; i++) {
-		int has_ids = dmg_has_ids(place->sample);
-		simidx_doc doc = SIMIDX_DOC_INIT;
 		char label[32];
-		dmg_doc hashed;
+		simidx_doc doc = new_doc(i, label);
 		uint64_t id;
 
-		doc.fp = place->sample->docs[i].fp ^ 0x1234;
-		if (has_ids && i % 2)
-			doc.id = NEW_ID + i;
-		if (has_ids) {
-			doc.label = label;
-			doc.label_size = (size_t)snprintf(label, sizeof(label), "new-%u", i);
-		}
-		if (place->sample->form->flags & SIMIDX_CREATE_FP2) {
-			doc.flags = SIMIDX_DOC_FP2;
-			doc.fp2 = i;
-		}
 		good = ok(simidx_writer_put(writer, &doc, &id, &err), "put");
-		hashed = (dmg_doc){ has_ids ? id : SIMIDX_NO_ID, doc.fp, doc.fp2, doc.label,
-				    doc.label_size };
-		added += dmg_doc_hash(&hashed);
+		added += hash_of_new(&doc, id);
 	}
 	if (good)
 		good = ok(simidx_writer_commit(writer, &err), "commit");
@@ -306,14 +321,46 @@ static void insert(simidx *index, int merges)
 	look_after(place->index, n, sum);
 }
 
+/* An index of what is there and two documents more takes its place. */
+static void rebuild(void)
+{
+	simidx_loader_options o = SIMIDX_LOADER_OPTIONS_INIT;
+	simidx_loader *loader;
+	uint64_t sum = 0;
+	int good = 1;
+
+	o.memory = LOADER_MEMORY;
+	o.threads = 1;
+	o.flags = place->open_flags;
+	if (!ok(simidx_loader_open(place->index, NULL, &o, &loader, &err), "loader_open"))
+		return;
+	for (unsigned i = 0; good && i < 2; i++) {
+		char label[32];
+		simidx_doc doc = new_doc(i, label);
+		uint64_t id;
+
+		good = ok(simidx_loader_put(loader, &doc, &id, &err), "loader_put");
+		sum += hash_of_new(&doc, id);
+	}
+	if (good)
+		good = ok(simidx_loader_finish(loader, NULL, &err), "loader_finish");
+	simidx_loader_close(loader);
+	look_after(place->index, good ? 2 : 0, good ? sum : 0);
+}
+
 /* ------------------------------------------------------------------------------------------
  * Processes
  */
 
 static void do_op(enum dmg_op op)
 {
-	simidx *index = open_index(place->index, "open");
+	simidx *index;
 
+	if (op == DMG_OP_rebuild) {
+		rebuild();
+		return;
+	}
+	index = open_index(place->index, "open");
 	if (!index)
 		return;
 	switch (op) {
@@ -360,16 +407,23 @@ static void put_file(const char *dir, const char *name, const void *data, size_t
 	free(path);
 }
 
+/* What a process that was killed has left there is gone. */
+static void empty_dir(const dmg_place *p)
+{
+	sxt_remove(p->dir);
+	sxt_must(!mkdir(p->dir, 0700) && !mkdir(p->index, 0700));
+}
+
 void dmg_place_make(dmg_place *p, const char *dir)
 {
-	p->dir = sxt_path(dir, "");
+	p->dir = dir;
 	p->index = sxt_path(dir, "index");
 	p->copy = sxt_path(dir, "copy");
 	p->printed = sxt_path(dir, "printed");
-	sxt_must(!mkdir(p->index, 0700));
 	p->shared = mmap(NULL, sizeof(*p->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			 -1, 0);
 	sxt_must(p->shared != MAP_FAILED);
+	empty_dir(p);
 }
 
 static void run_child(dmg_place *p, enum dmg_op op)
@@ -425,6 +479,8 @@ void dmg_run(dmg_place *p, enum dmg_op op, sxt_rng random, dmg_result *out)
 		out->number = WEXITSTATUS(status);
 		out->end = DMG_STATUS;
 	}
-	if (out->end)
+	if (out->end) {
 		read_printed(p, out->text, sizeof(out->text));
+		empty_dir(p);
+	}
 }

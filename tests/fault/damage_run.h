@@ -12,7 +12,7 @@
 #include "damage_sample.h"
 
 /* Every operation once: X(name). Those from `insert` on change the index. */
-#define DMG_OPS(X) X(verify) X(get) X(search) X(dump) X(backup) X(insert) X(merge)
+#define DMG_OPS(X) X(verify) X(get) X(search) X(dump) X(backup) X(insert) X(merge) X(rebuild)
 
 enum dmg_op {
 #define DMG_ENUM(name) DMG_OP_##name,
@@ -50,11 +50,12 @@ typedef struct dmg_place {
 	const unsigned char *data; /* the damaged file */
 	size_t size;
 	unsigned open_flags;
-	char *dir, *index, *copy, *printed; /* paths */
+	const char *dir;
+	char *index, *copy, *printed; /* paths in it */
 	dmg_result *shared;
 } dmg_place;
 
-/** Make directories below `dir`. */
+/** Make a directory `dir`, which outlives the place. */
 void dmg_place_make(dmg_place *place, const char *dir);
 
 /**
