@@ -318,6 +318,10 @@ enum simidx_mode {
  * first. A match has a distance of at most `radius` and differs in at most `max_bits` bits. With
  * SIMIDX_QUERY_FP2 the distances of both fingerprints must besides add up to at most `radius2`.
  *
+ * A document can lack its second fingerprint, after simidx_repair(). With SIMIDX_QUERY_FP2 it is
+ * then judged by the first one alone: its distance must be at most `radius2` and, with weights, at
+ * most 59/144 of that: what SIMIDX_TEXT_RADIUS_NO_FP2 is of SIMIDX_TEXT_RADIUS (simidx_sketch.h).
+ *
  * A text without features has fingerprint 0 and second fingerprint 0. With SIMIDX_QUERY_TEXT such
  * a text is near to nothing: as a document it does not match, and as a query it matches nothing.
  * Both fingerprints count where the index has both, so `fp2` is to be set then, also without
@@ -353,7 +357,7 @@ typedef struct simidx_query {
 #define SIMIDX_QUERY_INIT                                                                     \
 	{ sizeof(simidx_query), 0, SIMIDX_DEFAULT_RADIUS, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0 }
 
-#define SIMIDX_MATCH_FP2 1u   /**< fp2 is set */
+#define SIMIDX_MATCH_FP2 1u   /**< fp2 is set: the index has them, and this one is known */
 #define SIMIDX_MATCH_LABEL 2u /**< label is set: it was asked for, and there is one */
 
 /** A document that was found. Arrays of these are returned, so their size never changes. */
@@ -478,7 +482,10 @@ typedef struct simidx_writer_options {
 int simidx_writer_open(simidx *index, const simidx_writer_options *options, simidx_writer **out,
 		       simidx_error *err) SIMIDX_CHECK_RESULT;
 
-#define SIMIDX_DOC_FP2 1u /**< fp2 is set */
+#define SIMIDX_DOC_FP2 1u         /**< fp2 is set */
+#define SIMIDX_DOC_FP2_UNKNOWN 2u /**< in place of it: the document has one that is not known. A
+                                       loader takes such documents, a writer only into an index
+                                       that has some already */
 
 /** A document to store. */
 typedef struct simidx_doc {
@@ -502,7 +509,8 @@ typedef struct simidx_doc {
  * @return SIMIDX_OK; SIMIDX_E_DUPLICATE: another document has this id or this label;
  *         SIMIDX_E_RANGE: id or fp out of range, label too long or empty; SIMIDX_E_MISMATCH, as
  *         for any other document of this kind: fp2 is missing where the index has it (an index of
- *         texts) or given where it has not, an id or label for an index without ids;
+ *         texts) or given where it has not, an id or label for an index without ids,
+ *         SIMIDX_DOC_FP2_UNKNOWN where no document of the index lacks its second fingerprint;
  *         SIMIDX_E_BUSY: another writer had the lock for longer than wait_ms; SIMIDX_E_MOVED;
  *         SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_CORRUPT: the transaction is lost
  *

@@ -3,7 +3,7 @@
 
 /*
  * simidx_admin.h - what an index is and holds, how it is searched and what that costs, all of its
- * documents one after another, whether it is sound, copies of it; and marks.
+ * documents one after another, whether it is sound; copies and repairs; and marks.
  *
  * The conventions of simidx.h hold here too.
  */
@@ -81,9 +81,11 @@ typedef struct simidx_table_info {
 	uint64_t bytes_used; /**< bytes of the entries themselves, without padding */
 	uint64_t digest;     /**< sum of the hashes of its entries; 0 where there is none */
 	uint64_t prefix_mask; /**< the bits of a fingerprint that are the prefix; 0 as prefix_bits */
+	uint64_t unknown_fp2; /**< entries of documents whose second fingerprint is not known, in
+	                           "postings" and "fresh" */
 } simidx_table_info;
 
-#define SIMIDX_TABLE_INFO_INIT { sizeof(simidx_table_info), NULL, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define SIMIDX_TABLE_INFO_INIT { sizeof(simidx_table_info), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Describe sub-database number `i`, counted from 0: the permuted tables first.
@@ -269,6 +271,107 @@ int simidx_verify(simidx *index, void (*callback)(void *ctx, const simidx_proble
  * Cost: reads and writes what the index uses. It pins a snapshot meanwhile.
  */
 int simidx_backup(simidx *index, const char *destination, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/* ------------------------------------------------------------------------------------------
+ * Repairing
+ */
+
+/** What simidx_repair() tells. */
+enum simidx_loss_kind {
+	SIMIDX_LOSS_DAMAGE = 0,   /**< a block, row or record was passed over, as it is damaged */
+	SIMIDX_LOSS_DOCUMENT = 1, /**< a document is lost; its id, its fingerprint or its label may
+	                               be known */
+	SIMIDX_LOSS_FP2 = 2,      /**< a document is there, but for its second fingerprint */
+	SIMIDX_LOSS_LABEL = 3,    /**< a document is there, but for its label */
+	SIMIDX_LOSS_DOUBT = 4,    /**< a document is there, but something of it is not certain */
+	SIMIDX_LOSS_RECORD = 5    /**< the profile or the mark is lost */
+};
+
+#define SIMIDX_LOSS_HAS_FP 1u /**< fp is set */
+
+/** One thing that is damaged, lost or not certain. Valid during the callback, like all in it. */
+typedef struct simidx_loss {
+	unsigned kind;     /**< enum simidx_loss_kind */
+	unsigned flags;    /**< SIMIDX_LOSS_HAS_FP */
+	const char *table; /**< the sub-database that is to blame, or NULL */
+	const char *text;  /**< what it is, one line */
+	uint64_t id;       /**< of the document, or SIMIDX_NO_ID */
+	uint64_t fp;       /**< its fingerprint, if SIMIDX_LOSS_HAS_FP */
+	unsigned bits;     /**< f */
+	unsigned reserved; /**< zero */
+	const char *label; /**< its label, not NUL-terminated; NULL if it is not known or has none */
+	size_t label_size; /**< in bytes */
+} simidx_loss;
+
+/** How a repair works. */
+typedef struct simidx_repair_options {
+	size_t size;        /**< sizeof; SIMIDX_REPAIR_OPTIONS_INIT sets it */
+	uint64_t memory;    /**< bytes to work in, at least 128 MiB; 0 = 1 GiB */
+	const char *tmpdir; /**< directory of the temporary files; NULL = that of the new index */
+	unsigned threads;   /**< 0 = one for each core; at most 2 are used */
+	unsigned flags;     /**< SIMIDX_OPEN_STATIC, SIMIDX_OPEN_FORCE */
+	/** Called now and then, as for simidx_set_progress(); may be NULL. */
+	void (*progress)(void *ctx, const char *phase, uint64_t done, uint64_t total);
+	/** Asked now and then: non-zero ends the repair with SIMIDX_E_STOPPED. May be NULL. */
+	int (*stop)(void *ctx);
+	void *ctx;          /**< passed to both */
+} simidx_repair_options;
+
+#define SIMIDX_REPAIR_OPTIONS_INIT \
+	{ sizeof(simidx_repair_options), 0, NULL, 0, 0, NULL, NULL, NULL }
+
+/** What a repair made, and how often it told what. */
+typedef struct simidx_repair_report {
+	size_t size;             /**< sizeof; SIMIDX_REPAIR_REPORT_INIT sets it */
+	uint64_t documents;      /**< in the new index */
+	uint64_t documents_lost; /**< that the header counts and no table has; without ids of
+	                              fingerprints */
+	uint64_t damaged;        /**< _LOSS_DAMAGE */
+	uint64_t named;          /**< _LOSS_DOCUMENT: a lost document may be named twice, once by its
+	                              fingerprint and once by its id or label */
+	uint64_t unknown_fp2;    /**< _LOSS_FP2 */
+	uint64_t labels_lost;    /**< _LOSS_LABEL */
+	uint64_t doubts;         /**< _LOSS_DOUBT */
+	uint64_t records_lost;   /**< _LOSS_RECORD */
+} simidx_repair_report;
+
+#define SIMIDX_REPAIR_REPORT_INIT { sizeof(simidx_repair_report), 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Make a new index of all that is sound in a damaged one, which is only read.
+ *
+ * Each block or row is judged by itself, and what sound ones say is joined, whichever table they
+ * are in: postings, docs and fresh rows have the documents, the permuted tables their fingerprints
+ * once more. So a document that is damaged in one place is not lost. One that docs alone has comes
+ * without its second fingerprint: the new index marks it as not known, and a search judges the
+ * document by its first (simidx_query). A label is kept if it has the hash that by_label or a
+ * fresh row says; where they say nothing it is kept too, and told as a doubt.
+ *
+ * If tables disagree about the fingerprint of an id, docs is right if its count and digest are
+ * those of the header; else the fingerprint that most tables say; among equals that of the fresh
+ * row, then that of postings. What is not taken is told as a doubt.
+ *
+ * The new index has the options, the profile, the mark and the next id of the old one. Where the
+ * profile or the mark is damaged it has none, which is told.
+ *
+ * @param path         the damaged index; others may have it open
+ * @param destination  must not exist, or be an empty directory; appears only when the new index is
+ *                     complete and synced
+ * @param options      NULL for the defaults
+ * @param callback     called for each thing that is told, in no certain order; may be NULL
+ * @param ctx          passed to it
+ * @param out          may be NULL; what was told is counted also after an error
+ * @return SIMIDX_OK, whatever is lost: see `out`; SIMIDX_E_CORRUPT: the file is so damaged that it
+ *         cannot be opened, or both copies of its header are lost; the other codes of
+ *         simidx_open(); those of simidx_loader_open() and simidx_loader_finish() for the new
+ *         index, such as SIMIDX_E_EXISTS and SIMIDX_E_NO_SPACE; SIMIDX_E_STOPPED
+ *
+ * Cost: that of building the new index with simidx_loader_finish(), and reads the old one once or
+ * twice; temporary space of 32 bytes a document besides. It pins a snapshot meanwhile.
+ */
+int simidx_repair(const char *path, const char *destination, const simidx_repair_options *options,
+		  void (*callback)(void *ctx, const simidx_loss *loss), void *ctx,
+		  simidx_repair_report *out, simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /* ------------------------------------------------------------------------------------------
  * Marks

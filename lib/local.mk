@@ -165,7 +165,16 @@ lib_libsx_core_la_SOURCES = \
 	lib/load/sx_loader_state.c \
 	lib/load/sx_loader_state.h \
 	lib/load/sx_loader_tables.c \
-	lib/load/sx_loader_tables.h
+	lib/load/sx_loader_tables.h \
+	lib/repair/sx_repair.c \
+	lib/repair/sx_repair_documents.c \
+	lib/repair/sx_repair_documents.h \
+	lib/repair/sx_repair_gather.c \
+	lib/repair/sx_repair_gather.h \
+	lib/repair/sx_repair_read.c \
+	lib/repair/sx_repair_read.h \
+	lib/repair/sx_repair_state.c \
+	lib/repair/sx_repair_state.h
 lib_libsx_core_la_CPPFLAGS = $(lib_cppflags) $(LMDB_CFLAGS) $(XXHASH_CFLAGS)
 lib_libsx_core_la_CFLAGS = $(lib_cflags)
 # xxHash is compiled in: lib/util/sx_hash.c.

@@ -82,6 +82,8 @@ tests_libsupport_a_SOURCES = \
 	tests/support/sxt_proc.h \
 	tests/support/sxt_query.c \
 	tests/support/sxt_query.h \
+	tests/support/sxt_repair.c \
+	tests/support/sxt_repair.h \
 	tests/support/sxt_search.h \
 	tests/support/sxt_store.h \
 	tests/support/sxt_struct.h \
@@ -134,6 +136,8 @@ unit_suites = \
 	tests/unit/t_search_modes.c \
 	tests/unit/t_search_skew.c \
 	tests/unit/t_search_damage.c \
+	tests/unit/t_repair.c \
+	tests/unit/t_repair_fp2.c \
 	tests/unit/t_search_block_index.c \
 	tests/unit/t_search_changes.c \
 	tests/unit/t_search_explain.c \
@@ -299,6 +303,7 @@ tool_tests = \
 	tests/tool/moved_load.sh \
 	tests/tool/output.sh \
 	tests/tool/plan.sh \
+	tests/tool/repair.sh \
 	tests/tool/scan.sh \
 	tests/tool/search_modes.sh \
 	tests/tool/search_stream.sh \

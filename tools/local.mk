@@ -127,6 +127,7 @@ tools_libquery_a_SOURCES = \
 	tools/query/qr_program.c \
 	tools/query/qr_queue.c \
 	tools/query/qr_queue.h \
+	tools/query/qr_repair.c \
 	tools/query/qr_search.c \
 	tools/query/qr_similar.c \
 	tools/query/qr_similar.h \

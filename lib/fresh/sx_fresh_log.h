@@ -31,6 +31,7 @@ typedef struct sx_fresh_rows {
 
 /** Columns of the log's table, after its key, the sequence number. */
 #define SX_FRESH_COLS 5
+#define SX_FRESH_FP2 3 /* the one of the second fingerprint */
 
 /** Append a row to an array. SIMIDX_E_NOMEM. */
 int sx_fresh_rows_push(sx_fresh_rows *rows, const sx_fresh_row *row, simidx_error *err);

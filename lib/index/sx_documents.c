@@ -94,7 +94,9 @@ int sx_documents_by_label(sx_txn *txn, const sx_tables *tables, const void *labe
 
 int sx_documents_check(const simidx *index, const simidx_doc *doc, simidx_error *err)
 {
-	if (!doc || doc->flags & ~SIMIDX_DOC_FP2 || doc->reserved)
+	const unsigned second = SIMIDX_DOC_FP2 | SIMIDX_DOC_FP2_UNKNOWN;
+
+	if (!doc || doc->flags & ~second || (doc->flags & second) == second || doc->reserved)
 		return sx_fail(err, SIMIDX_E_ARG, "document: bad struct size or flags");
 	if (doc->fp & ~sx_low_bits(index->bits))
 		return sx_fail(err, SIMIDX_E_RANGE, "the fingerprint has more than %u bits",
@@ -107,9 +109,9 @@ int sx_documents_check(const simidx *index, const simidx_doc *doc, simidx_error 
 			       SIMIDX_MAX_LABEL, doc->label_size);
 	if (!sx_has_ids(index) && (doc->id != SIMIDX_NO_ID || doc->label))
 		return sx_fail(err, SIMIDX_E_MISMATCH, "the index holds no ids and no labels");
-	if (!(doc->flags & SIMIDX_DOC_FP2) != !(index->flags & SIMIDX_CREATE_FP2))
+	if (!(doc->flags & second) != !(index->flags & SIMIDX_CREATE_FP2))
 		return sx_fail(err, SIMIDX_E_MISMATCH,
-			       doc->flags & SIMIDX_DOC_FP2
+			       doc->flags & second
 				       ? "the index keeps no second fingerprints, and the document has one"
 				       : "the index keeps a second fingerprint with each document, as indexes of "
 					 "texts do, and this one has none");

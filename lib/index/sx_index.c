@@ -51,6 +51,18 @@ const char *simidx_build_info(void)
 	return build_info;
 }
 
+static int open_dbi(const simidx *index, sx_txn *txn, const char *name, int create, sx_dbi *out,
+		    simidx_error *err)
+{
+	int rc = sx_dbi_open(txn, name, create, out, err);
+
+	if (!index->is_damaged || (rc != SIMIDX_E_NOT_FOUND && rc != SIMIDX_E_CORRUPT))
+		return rc;
+	sx_err_clear(err);
+	*out = SX_DBI_NONE;
+	return SIMIDX_OK;
+}
+
 static int open_table(const simidx *index, sx_txn *txn, int create, sx_table *table,
 		      const char *name, enum sx_table_kind kind, unsigned n_cols, simidx_error *err)
 {
@@ -61,7 +73,7 @@ static int open_table(const simidx *index, sx_txn *txn, int create, sx_table *ta
 	table->layout = index->layout;
 	table->fill = index->fill;
 	table->block_size = sx_store_block_size(index->store);
-	return sx_dbi_open(txn, name, create, &table->dbi, err);
+	return open_dbi(index, txn, name, create, &table->dbi, err);
 }
 
 static int open_permuted(simidx *index, sx_txn *txn, int create, simidx_error *err)
@@ -94,7 +106,7 @@ static int open_documents(simidx *index, sx_txn *txn, int create, simidx_error *
 	t->postings.checks_rows = t->docs.checks_rows = 1;
 	t->by_label.layout = SIMIDX_LAYOUT_ROWS;
 	if (!rc)
-		rc = sx_dbi_open(txn, "labels", create, &t->labels, err);
+		rc = open_dbi(index, txn, "labels", create, &t->labels, err);
 	return rc;
 }
 
@@ -115,6 +127,20 @@ int sx_index_open_tables(simidx *index, sx_txn *txn, int create, simidx_error *e
 	return sx_fail(err, SIMIDX_E_CORRUPT, "a table of the index is missing");
 }
 
+/* Of a damaged index an empty one will do. */
+static int read_profile(simidx *index, sx_txn *txn, simidx_error *err)
+{
+	int rc = sx_meta_read_profile(txn, &index->tables.meta, &index->profile, err);
+
+	if (rc != SIMIDX_E_CORRUPT || !index->is_damaged)
+		return rc;
+	sx_err_clear(err);
+	index->is_profile_lost = 1;
+	index->profile.text = sx_calloc(1, 1);
+	index->profile.check_fps = sx_calloc(1, sizeof(*index->profile.check_fps));
+	return index->profile.text && index->profile.check_fps ? SIMIDX_OK : sx_fail_nomem(err);
+}
+
 /* Everything about an index that does not change while it is open. */
 static int load_description(simidx *index, sx_txn *txn, simidx_error *err)
 {
@@ -127,12 +153,14 @@ static int load_description(simidx *index, sx_txn *txn, simidx_error *err)
 	if (!rc && h->page_size != sx_store_page_size(index->store))
 		rc = sx_fail(err, SIMIDX_E_CORRUPT, "header: another page size than the file has");
 	if (!rc)
-		rc = sx_meta_read_profile(txn, &index->tables.meta, &index->profile, err);
+		rc = read_profile(index, txn, err);
 	if (!rc) {
 		index->bits = index->fresh.bits = h->bits;
 		index->layout = h->layout;
 		index->fill = h->fill;
 		index->flags = h->flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
+		index->has_unknown_fp2 = (h->flags & SX_FLAG_UNKNOWN_FP2) != 0;
+		index->unknown_fp2 = h->unknown_fp2;
 		index->format_major = h->major;
 		index->format_minor = h->minor;
 		index->ro_compat = h->ro_compat;
@@ -208,10 +236,22 @@ static int check_pages(sx_store *store, unsigned flags, simidx_error *err)
 	return rc;
 }
 
+/* A page of the first copy that LMDB cannot read spoils the transaction; then the second one. */
+static int read_copies(simidx *index, simidx_error *err)
+{
+	simidx_error first = { 0 };
+	int rc = read_store(index, 0, &first);
+
+	if (rc == SIMIDX_E_CORRUPT && !read_store(index, 1, NULL))
+		return SIMIDX_OK;
+	if (rc && err)
+		*err = first;
+	return rc;
+}
+
 int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_error *err)
 {
 	simidx *index = make_handle(store, flags);
-	simidx_error first = { 0 };
 	int rc;
 
 	if (!index) {
@@ -224,12 +264,12 @@ int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_er
 		return rc;
 	}
 	sx_dbi_lock(store);
-	rc = read_store(index, 0, &first);
-	/* A page of the first copy that LMDB cannot read has spoiled the transaction. */
-	if (rc == SIMIDX_E_CORRUPT && !read_store(index, 1, NULL))
-		rc = SIMIDX_OK;
-	else if (rc && err)
-		*err = first;
+	rc = read_copies(index, err);
+	if (rc == SIMIDX_E_CORRUPT && flags & SX_OPEN_DAMAGED) {
+		sx_err_clear(err);
+		index->is_damaged = 1;
+		rc = read_copies(index, err);
+	}
 	sx_dbi_unlock(store);
 	if (rc) {
 		simidx_close(index);

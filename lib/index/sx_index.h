@@ -37,6 +37,10 @@ struct simidx {
 	const sx_costs *costs; /* of searching; NULL = typical ones. Tests and benchmarks set others */
 	const sx_kernel *kernel; /* of its filters */
 	sx_profile profile;
+	int is_damaged;      /* opened with SX_OPEN_DAMAGED, and something is missing */
+	int is_profile_lost; /* its record is damaged, so it is empty */
+	int has_unknown_fp2; /* documents may lack a second fingerprint: then they have this one */
+	uint64_t unknown_fp2;
 	sx_tables tables;
 	/* What one transaction of a merge writes: about this many blocks, or rows. */
 	uint64_t merge_blocks, merge_rows;
@@ -56,8 +60,20 @@ static inline int sx_has_ids(const simidx *index)
 	return !(index->flags & SIMIDX_CREATE_NO_IDS);
 }
 
+/** Whether a second fingerprint stands for one that is not known (doc/format.md, "Header"). */
+static inline int sx_is_unknown_fp2(const simidx *index, uint64_t fp2)
+{
+	return index->has_unknown_fp2 && fp2 == index->unknown_fp2;
+}
+
 /** Open the sub-databases in a transaction, making them if asked to. */
 int sx_index_open_tables(simidx *index, sx_txn *txn, int create, simidx_error *err);
+
+/**
+ * For sx_index_open_store(), beside flags of simidx_open(): do without the profile, and without
+ * tables that are missing, whose dbi is SX_DBI_NONE. To read what is left, and for nothing else.
+ */
+#define SX_OPEN_DAMAGED 0x80000000u
 
 /** A handle for an open store; takes the store over, also on failure. */
 int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_error *err);

@@ -245,5 +245,9 @@ int simidx_walk_next(simidx_walk *w, simidx_match *out, simidx_error *err)
 	} else {
 		rc = take_table_row(w, out, err);
 	}
+	if (sx_is_unknown_fp2(w->index, out->fp2)) {
+		out->flags &= ~SIMIDX_MATCH_FP2;
+		out->fp2 = 0;
+	}
 	return rc || !sx_has_ids(w->index) ? rc : add_label(w, out, err);
 }

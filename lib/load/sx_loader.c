@@ -224,6 +224,7 @@ int simidx_loader_open(const char *path, const simidx_create_options *create,
 		return sx_fail_nomem(err);
 	l->options = *options;
 	l->wait_ms = options->wait_ms;
+	l->unknown_fp2 = SX_UNKNOWN_FP2;
 	l->target.claim_fd = -1;
 	l->memory = (size_t)(options->memory ? options->memory : DEFAULT_MEMORY);
 	l->target.path = strdup(path);
@@ -310,6 +311,12 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 		return rc;
 	if (info.next_id != SIMIDX_NO_ID && info.next_id > l->next_id)
 		l->next_id = info.next_id;
+	/* All that lack it get what stands for it in the first source that has such documents. */
+	if (source->has_unknown_fp2 && !l->has_unknown_fp2) {
+		l->has_unknown_fp2 = 1;
+		l->unknown_fp2 = source->unknown_fp2;
+	}
+	l->sources.index[l->sources.n] = source;
 	rc = simidx_walk_open(source, &l->sources.walk[l->sources.n], err);
 	if (rc)
 		return rc;
@@ -329,9 +336,11 @@ static int check_put(const simidx_loader *l, const simidx_doc *doc, simidx_error
 static int put(simidx_loader *l, const simidx_doc *doc, uint64_t *id, simidx_error *err)
 {
 	uint64_t given = doc->id == SIMIDX_NO_ID ? l->next_id : doc->id;
-	uint64_t record[4] = { given, l->n_rows, doc->fp, doc->fp2 };
+	int is_unknown = (doc->flags & SIMIDX_DOC_FP2_UNKNOWN) != 0;
+	uint64_t record[4] = { given, l->n_rows, doc->fp, is_unknown ? l->unknown_fp2 : doc->fp2 };
 	int rc;
 
+	l->has_unknown_fp2 |= is_unknown;
 	if (!l->input.by_id)
 		return sx_sorter_add(l->output.by_fp, &doc->fp, err);
 	rc = sx_sorter_add(l->input.by_id, record, err);
@@ -387,6 +396,10 @@ static int write_header(simidx_loader *l, simidx_error *err)
 	if (l->target.create.flags & SIMIDX_CREATE_NO_IDS)
 		l->output.header.documents = l->output.n_distinct;
 	l->output.header.next_id = l->next_id;
+	if (l->has_unknown_fp2) {
+		l->output.header.flags |= SX_FLAG_UNKNOWN_FP2;
+		l->output.header.unknown_fp2 = l->unknown_fp2;
+	}
 	rc = sx_meta_write_header(txn, &l->target.index->tables.meta, &l->output.header, err);
 	if (!rc)
 		rc = sx_meta_write_mark(txn, &l->target.index->tables.meta, &l->output.mark, err);

@@ -100,9 +100,11 @@ static int next_of_source(struct docs *d, size_t i)
 	if (s->ended)
 		sx_err_clear(d->err); /* the end is no error here */
 	if (rc)
-		return s->ended ? SIMIDX_OK : rc;
+		return s->ended ? SIMIDX_OK : sx_loader_blame(d->l, i, rc, d->err);
 	s->key = m.id;
 	s->doc = (sx_doc){ .id = m.id, .fp = m.fp, .fp2 = m.fp2 };
+	if (d->l->has_unknown_fp2 && !(m.flags & SIMIDX_MATCH_FP2))
+		s->doc.fp2 = d->l->unknown_fp2;
 	s->label = (sx_slice){ m.label, m.label_size };
 	return SIMIDX_OK;
 }
@@ -365,6 +367,7 @@ static int add_fingerprints(simidx_loader *l, simidx_error *err)
 				rc = sx_loader_progress(l, "documents", done,
 							l->sources.documents, err);
 		}
+		rc = sx_loader_blame(l, i, rc, err);
 		if (rc == SIMIDX_E_END) {
 			sx_err_clear(err);
 			rc = SIMIDX_OK;

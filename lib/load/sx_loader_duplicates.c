@@ -78,7 +78,7 @@ static int add_source_labels(struct search *s, size_t i)
 			return rc;
 	}
 	if (rc != SIMIDX_E_END)
-		return rc;
+		return sx_loader_blame(s->l, i, rc, s->err);
 	sx_err_clear(s->err);
 	return sx_walk_rewind(s->l->sources.walk[i], s->err);
 }

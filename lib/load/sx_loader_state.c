@@ -21,6 +21,17 @@ int sx_loader_check_stop(const simidx_loader *l, simidx_error *err)
 	return SIMIDX_OK;
 }
 
+int sx_loader_blame(const simidx_loader *l, size_t i, int rc, simidx_error *err)
+{
+	simidx_error told;
+
+	if (rc != SIMIDX_E_CORRUPT || !err)
+		return rc;
+	told = *err;
+	sx_err_clear(err);
+	return sx_fail(err, rc, "%s: %s", sx_store_path(l->sources.index[i]->store), told.text);
+}
+
 int sx_loader_progress(const simidx_loader *l, const char *phase, uint64_t done, uint64_t total,
 		       simidx_error *err)
 {

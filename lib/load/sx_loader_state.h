@@ -43,6 +43,7 @@ typedef struct sx_loader_target {
 /** Snapshots of the indexes that are taken over. */
 typedef struct sx_loader_sources {
 	simidx_walk *walk[SX_MAX_SOURCES];
+	const simidx *index[SX_MAX_SOURCES];
 	size_t n;
 	uint64_t documents, labels; /* of all */
 } sx_loader_sources;
@@ -79,13 +80,21 @@ struct simidx_loader {
 	sx_loader_sources sources;
 	uint64_t n_rows, next_id;
 	int is_unknown; /* it may be in its place, and then what was there is in target.dir */
+	uint64_t unknown_fp2; /* what stands for a second fingerprint that is not known */
+	int has_unknown_fp2;  /* some document lacks it */
 	int broken; /* a temporary file failed, so that what was put is not complete; or finished */
 	sx_loader_input input;
 	sx_loader_output output;
 };
 
+/** What stands for an unknown second fingerprint where no source of the loader says. */
+#define SX_UNKNOWN_FP2 UINT64_C(0x9d5f3b2e71c8a604)
+
 /** SIMIDX_E_STOPPED if the caller asks for it. */
 int sx_loader_check_stop(const simidx_loader *loader, simidx_error *err);
+
+/** Put the path of source `i` in front of an error that says that it is damaged; returns rc. */
+int sx_loader_blame(const simidx_loader *loader, size_t i, int rc, simidx_error *err);
 
 /** Report progress, if the caller listens; then as sx_loader_check_stop(). */
 int sx_loader_progress(const simidx_loader *loader, const char *phase, uint64_t done,

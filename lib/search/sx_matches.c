@@ -29,12 +29,24 @@ void sx_matches_free(sx_matches *m)
 	sx_rows_free(&m->rows);
 }
 
+/* What stands for a second fingerprint that is not known is shown to nobody. */
+static void hide_unknown(const simidx *index, simidx_match *match)
+{
+	if (!sx_is_unknown_fp2(index, match->fp2))
+		return;
+	match->fp2 = 0;
+	match->flags &= ~SIMIDX_MATCH_FP2;
+}
+
 simidx_match sx_match_of(const simidx *index, uint64_t id, uint64_t fp, uint64_t fp2)
 {
-	return (simidx_match){ .id = id,
+	simidx_match match = { .id = id,
 			       .fp = fp,
 			       .fp2 = fp2,
 			       .flags = index->flags & SIMIDX_CREATE_FP2 ? SIMIDX_MATCH_FP2 : 0 };
+
+	hide_unknown(index, &match);
+	return match;
 }
 
 int sx_matches_push(sx_matches *m, const simidx_match *match, simidx_error *err)
@@ -69,7 +81,7 @@ static int take(struct reading *g, uint64_t fp, const uint64_t *id, const uint64
 		simidx_error *err)
 {
 	sx_matches *m = g->m;
-	simidx_match match = sx_match_of(g->index, 0, fp, 0);
+	simidx_match match = { .fp = fp };
 	size_t had = m->n;
 	int judges = sx_query_judges(g->q, fp);
 
@@ -77,6 +89,7 @@ static int take(struct reading *g, uint64_t fp, const uint64_t *id, const uint64
 		*g->count += n;
 		return SIMIDX_OK;
 	}
+	match.flags = g->index->flags & SIMIDX_CREATE_FP2 ? SIMIDX_MATCH_FP2 : 0;
 	sx_query_judge(g->q, &match);
 	if (sx_reserve(&m->at, &m->cap, m->n + n, sizeof(*m->at)))
 		return sx_fail_nomem(err);
@@ -89,13 +102,14 @@ static int take(struct reading *g, uint64_t fp, const uint64_t *id, const uint64
 			like.fp2 = fp2 ? fp2[i] : 0;
 			to[i] = like;
 		}
+		for (size_t i = 0; g->index->has_unknown_fp2 && i < n; i++)
+			hide_unknown(g->index, &to[i]);
 		m->n += n;
 		g->had += n;
 		return SIMIDX_OK;
 	}
 	for (size_t i = 0; i < n && !is_full(g); i++) {
-		match.id = id[i];
-		match.fp2 = fp2 ? fp2[i] : 0;
+		match = sx_match_of(g->index, id[i], fp, fp2 ? fp2[i] : 0);
 		if (!sx_query_judge(g->q, &match))
 			continue;
 		m->at[m->n++] = match;

@@ -45,14 +45,30 @@ static int is_empty_text(uint64_t fp, uint64_t fp2)
 	return !fp && !fp2;
 }
 
+/*
+ * Whether the first fingerprint, which is within its radius, is near enough where the second is not
+ * known. By weights that radius is the one of both, so less is allowed: as much less as for texts.
+ */
+static int is_near_alone(const sx_query *q, unsigned distance)
+{
+	uint64_t most = q->asked->radius2;
+
+	if (q->is_weighted)
+		most = most * SIMIDX_TEXT_RADIUS_NO_FP2 / SIMIDX_TEXT_RADIUS;
+	return distance <= most;
+}
+
 int sx_query_judge(const sx_query *q, simidx_match *match)
 {
 	match->distance = (unsigned)__builtin_popcountll(match->fp ^ q->fp);
 	match->weighted_distance = sx_query_distance(q, match->fp);
+	match->distance2 = 0;
 	if (q->is_text && is_empty_text(match->fp, match->fp2))
 		return 0;
 	if (!q->has_fp2)
 		return 1;
+	if (!(match->flags & SIMIDX_MATCH_FP2))
+		return is_near_alone(q, match->weighted_distance);
 	match->distance2 = (unsigned)__builtin_popcountll(match->fp2 ^ q->asked->fp2);
 	match->weighted_distance += weigh(match->fp2 ^ q->asked->fp2, q->asked->weights2);
 	return match->weighted_distance <= q->asked->radius2;

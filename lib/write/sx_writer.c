@@ -231,8 +231,11 @@ static int put(simidx_writer *w, const simidx_doc *doc, uint64_t *id, simidx_err
 	sx_fresh_row row = { .id = doc->id, .fp = doc->fp, .op = SX_FRESH_PUT };
 	int rc = SIMIDX_OK;
 
-	if (doc->flags & SIMIDX_DOC_FP2)
-		row.fp2 = doc->fp2;
+	if (doc->flags & SIMIDX_DOC_FP2_UNKNOWN && !w->index->has_unknown_fp2)
+		return sx_fail(err, SIMIDX_E_MISMATCH,
+			       "its second fingerprint is not known, as that of no document in the index: only a new index can take it");
+	if (doc->flags)
+		row.fp2 = doc->flags & SIMIDX_DOC_FP2 ? doc->fp2 : w->index->unknown_fp2;
 	if (sx_has_ids(w->index) && row.id == SIMIDX_NO_ID) {
 		if (h->next_id > SIMIDX_MAX_ID)
 			return sx_fail(err, SIMIDX_E_RANGE, "there is no id above the largest one");

@@ -157,7 +157,8 @@ void sxt_model_put(const sxt_model *m, size_t from, size_t to, simidx_writer *wr
 		d.id = doc->id_given ? doc->id : SIMIDX_NO_ID;
 		d.fp = doc->fp;
 		d.fp2 = doc->fp2;
-		d.flags = m->flags & SIMIDX_CREATE_FP2 ? SIMIDX_DOC_FP2 : 0;
+		if (m->flags & SIMIDX_CREATE_FP2)
+			d.flags = doc->lacks_fp2 ? SIMIDX_DOC_FP2_UNKNOWN : SIMIDX_DOC_FP2;
 		if (doc->label_size) {
 			d.label = doc->label;
 			d.label_size = doc->label_size;
@@ -252,7 +253,7 @@ static uint64_t count_distinct(const sxt_hit *hits, size_t n)
 /* Whether a match is this document, label included where it was asked for. */
 static int is_doc(const sxt_model *m, const sxt_doc *doc, const simidx_match *match, int labels)
 {
-	unsigned flags = m->flags & SIMIDX_CREATE_FP2 ? SIMIDX_MATCH_FP2 : 0;
+	unsigned flags = m->flags & SIMIDX_CREATE_FP2 && !doc->lacks_fp2 ? SIMIDX_MATCH_FP2 : 0;
 
 	if (labels && doc->label_size)
 		flags |= SIMIDX_MATCH_LABEL;

@@ -41,6 +41,7 @@ void sxt_merge(simidx *index);
 typedef struct sxt_doc {
 	uint64_t id, fp, fp2;
 	int id_given;      /* else the index chooses the id, and must choose this one */
+	int lacks_fp2;     /* its second fingerprint is not known; then fp2 is 0 */
 	size_t label_size; /* 0 = no label */
 	char label[32];
 } sxt_doc;

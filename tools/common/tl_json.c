@@ -46,11 +46,18 @@ void tl_json_signed(struct tl_json *json, const char *key, int64_t value)
 
 void tl_json_real(struct tl_json *json, const char *key, double value)
 {
+	if (!isfinite(value)) {
+		tl_json_null(json, key);
+		return;
+	}
 	begin(json, key, "");
-	if (!isfinite(value))
-		fputs("null", json->out);
-	else
-		fprintf(json->out, fabs(value) < 1e6 ? "%.6g" : "%.0f", value);
+	fprintf(json->out, fabs(value) < 1e6 ? "%.6g" : "%.0f", value);
+}
+
+void tl_json_null(struct tl_json *json, const char *key)
+{
+	begin(json, key, "");
+	fputs("null", json->out);
 }
 
 void tl_json_bool(struct tl_json *json, const char *key, int value)

@@ -43,6 +43,9 @@ void tl_json_real(struct tl_json *json, const char *key, double value);
 /** true or false. */
 void tl_json_bool(struct tl_json *json, const char *key, int value);
 
+/** null */
+void tl_json_null(struct tl_json *json, const char *key);
+
 /** A string in UTF-8. */
 void tl_json_string(struct tl_json *json, const char *key, const char *text);
 

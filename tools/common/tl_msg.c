@@ -99,7 +99,22 @@ int tl_index_error(const char *path, const simidx_error *err)
 	/* All arguments that can be wrong are options, or made of some. */
 	int (*tell)(const char *format, ...) = err->code == SIMIDX_E_ARG ? tl_usage_error : tl_error;
 
-	return tell("%s%s%s", names_path ? "" : path, names_path ? "" : ": ", err->text);
+	tell("%s%s%s", names_path ? "" : path, names_path ? "" : ": ", err->text);
+	if (err->code == SIMIDX_E_CORRUPT && path)
+		tl_advise_damage(path, 0);
+	return TL_TROUBLE;
+}
+
+void tl_advise_damage(const char *path, int is_listed)
+{
+	if (is_listed)
+		tl_notice("%s: restore a backup, or save what is sound with 'simidx-query repair %s "
+			  "NEW'",
+			  path, path);
+	else
+		tl_notice("%s: 'simidx-query verify %s' lists what is damaged; restore a backup, or "
+			  "save what is sound with 'simidx-query repair %s NEW'",
+			  path, path, path);
 }
 
 void tl_notice(const char *format, ...)

@@ -43,6 +43,9 @@ uint64_t tl_n_errors(void);
  */
 int tl_index_error(const char *path, const simidx_error *err);
 
+/** Say what can be done about a damaged index; `is_listed`: after a list of what is damaged. */
+void tl_advise_damage(const char *path, int is_listed);
+
 /** Something to know: printed unless quiet. */
 void tl_notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

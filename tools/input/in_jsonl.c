@@ -303,7 +303,8 @@ static enum in_result take_content(struct in_reader *reader, struct in_row *row,
 	}
 	row->kind = IN_FINGERPRINT;
 	rc = take_fingerprint(reader, fp, fp_key ? fp_key : "fp", reader->bits, &row->fp);
-	if (rc != IN_ROW || !fp2)
+	row->lacks_fp2 = json_is_null(fp2);
+	if (rc != IN_ROW || !fp2 || row->lacks_fp2)
 		return rc;
 	row->has_fp2 = 1;
 	return take_fingerprint(reader, fp2, "fp2", SECOND_BITS, &row->fp2);

@@ -75,6 +75,17 @@ int ld_from_add(struct ld_from *from, simidx_loader *loader)
 	return 0;
 }
 
+const char *ld_from_blamed(const struct ld_options *options, const simidx_error *err)
+{
+	for (size_t i = 0; i < options->from.n; i++) {
+		size_t length = strlen(options->from.at[i]);
+
+		if (strncmp(err->text, options->from.at[i], length) == 0 && err->text[length] == ':')
+			return options->from.at[i];
+	}
+	return options->index;
+}
+
 void ld_from_describe(const struct ld_from *from, simidx_create_options *create)
 {
 	const struct ld_options *options = from->options;

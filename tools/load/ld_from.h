@@ -41,4 +41,7 @@ int ld_from_add(struct ld_from *from, simidx_loader *loader);
 /** What the options leave open of a new index is as in the first of them. */
 void ld_from_describe(const struct ld_from *from, simidx_create_options *create);
 
+/** The index that an error of a loader is about: the one of --from that it names, or INDEX. */
+const char *ld_from_blamed(const struct ld_options *options, const simidx_error *err);
+
 #endif /* LD_FROM_H */

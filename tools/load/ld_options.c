@@ -199,7 +199,8 @@ static const struct tl_option format_rows[] = {
 			 "label may be empty or missing, and has the escapes \\t \\n \\r \\\\ \\xHH.") },
 	{ TL_TERM("csv", "The same separated by commas, quoted as RFC 4180 says, without escapes.") },
 	{ TL_TERM("jsonl", "An object a line. \"id\": an integer is the id, a string the label. "
-			   "\"label\" or \"label_hex\". One of \"text\", of \"fp\", perhaps with \"fp2\", "
+			   "\"label\" or \"label_hex\". One of \"text\", of \"fp\", perhaps with \"fp2\" "
+			   "(null: it has one that is not known), "
 			   "and of \"features\": [[\"word\", weight], ...]. Other members mean "
 			   "nothing.") },
 	{ TL_TERM("bin", "Records of two little-endian 64-bit numbers, fingerprint and id. An id of "

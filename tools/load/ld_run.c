@@ -69,7 +69,8 @@ static int fit_kind(struct ld_run *run, struct ld_item *item)
 		item->reason = "features, and the index holds texts";
 	}
 	if (kind == IN_FINGERPRINT && target->state == LD_CLOSED && target->index &&
-	    target->flags & SIMIDX_CREATE_FP2 && !item->row.has_fp2) {
+	    target->flags & SIMIDX_CREATE_FP2 && !item->row.has_fp2 &&
+	    !item->row.lacks_fp2) {
 		in_write_place(item->path, item->line, place, sizeof(place));
 		return tl_error("%s: a bare fingerprint does not fit: %s keeps a second one for "
 				"each document, as indexes of texts do",

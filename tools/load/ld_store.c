@@ -27,7 +27,7 @@
 
 static int fail(const struct ld_run *run, const simidx_error *err)
 {
-	return tl_index_error(run->options->index, err);
+	return tl_index_error(ld_from_blamed(run->options, err), err);
 }
 
 static int fail_too_many(const struct ld_run *run)
@@ -160,6 +160,8 @@ static void fill_document(const struct ld_run *run, const struct ld_item *item, 
 	if (wants_fp2) {
 		doc->fp2 = item->fp2;
 		doc->flags |= SIMIDX_DOC_FP2;
+	} else if (item->row.lacks_fp2) {
+		doc->flags |= SIMIDX_DOC_FP2_UNKNOWN;
 	}
 	/* The path of a text file is our own idea of a label, so it may be dropped. */
 	if (!(flags & SIMIDX_CREATE_NO_IDS) || !item->is_path_label) {

@@ -30,7 +30,7 @@ static int wait_slice(const struct ld_options *options)
 
 static int fail(const struct ld_target *target, const simidx_error *err)
 {
-	return tl_index_error(target->options->index, err);
+	return tl_index_error(ld_from_blamed(target->options, err), err);
 }
 
 /*

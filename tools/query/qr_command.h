@@ -53,6 +53,7 @@ extern const struct qr_command qr_get;
 extern const struct qr_command qr_dump;
 extern const struct qr_command qr_stats;
 extern const struct qr_command qr_verify;
+extern const struct qr_command qr_repair;
 extern const struct qr_command qr_backup;
 extern const struct qr_command qr_plan;
 extern const struct qr_command qr_idf;

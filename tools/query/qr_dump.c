@@ -95,7 +95,7 @@ static const struct tl_option rows[] = {
 	  .help = "how rows are written (default: tsv)",
 	  .more = "tsv (default, except with --json): id, fingerprint and label, separated by tabs; "
 		  "the label has the escapes \\t \\n \\r \\\\ \\xHH. jsonl: objects with the members "
-		  "id, label, fp, and fp2 where the index has it; a label that is not UTF-8 is "
+		  "id, label, fp, and fp2 where the index has it (null where repair has not found it); a label that is not UTF-8 is "
 		  "hexadecimal in label_hex." },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query dump index | simidx-load -F dump copy -",

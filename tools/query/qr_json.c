@@ -45,8 +45,10 @@ static void put_match(struct tl_json *json, const struct qr_query *query,
 	tl_json_unsigned(json, "distance", match->distance);
 	if (query->is_search)
 		tl_json_unsigned(json, "weight", match->weighted_distance);
-	if (query->has_fp2)
+	if (query->has_fp2 && match->flags & SIMIDX_MATCH_FP2)
 		tl_json_unsigned(json, "distance2", match->distance2);
+	else if (query->has_fp2)
+		tl_json_null(json, "distance2");
 	put_label(json, match);
 	tl_json_close(json, '}');
 }
@@ -109,6 +111,8 @@ int qr_json_document(const struct qr_context *ctx, const simidx_match *document)
 	qr_json_fingerprint(&json, "fp", document->fp, ctx->info.bits);
 	if (document->flags & SIMIDX_MATCH_FP2)
 		qr_json_fingerprint(&json, "fp2", document->fp2, 64);
+	else if (ctx->info.flags & SIMIDX_CREATE_FP2)
+		tl_json_null(&json, "fp2");
 	return end_line(&json);
 }
 
@@ -181,6 +185,8 @@ int qr_json_stats(const struct qr_context *ctx, const struct qr_table *tables, s
 
 	tl_json_open(&json, NULL, '{');
 	put_info(&json, &ctx->info);
+	if (ctx->info.flags & SIMIDX_CREATE_FP2)
+		tl_json_unsigned(&json, "unknown_fp2", qr_unknown_fp2(tables, n));
 	put_figure(&json, "bytes_per_document", qr_bytes_per_document(&ctx->info));
 	put_figure(&json, "limit_bits", qr_limit_bits(ctx->info.bits, ctx->info.distinct));
 	tl_json_open(&json, "tables", '[');
@@ -199,6 +205,24 @@ int qr_json_problem(const char *table, const char *text)
 	tl_json_open(&json, NULL, '{');
 	tl_json_bytes(&json, "table", table, strlen(table));
 	tl_json_bytes(&json, "text", text, strlen(text));
+	return end_line(&json);
+}
+
+int qr_json_loss(const char *kind, const simidx_loss *loss)
+{
+	struct tl_json json = { .out = stdout };
+
+	tl_json_open(&json, NULL, '{');
+	tl_json_string(&json, "kind", kind);
+	if (loss->table)
+		tl_json_string(&json, "table", loss->table);
+	if (loss->id != SIMIDX_NO_ID)
+		tl_json_unsigned(&json, "id", loss->id);
+	if (loss->flags & SIMIDX_LOSS_HAS_FP)
+		qr_json_fingerprint(&json, "fp", loss->fp, loss->bits);
+	if (loss->label)
+		tl_json_bytes(&json, "label", loss->label, loss->label_size);
+	tl_json_bytes(&json, "text", loss->text, strlen(loss->text));
 	return end_line(&json);
 }
 

@@ -41,4 +41,7 @@ int qr_json_stats(const struct qr_context *ctx, const struct qr_table *tables, s
 /** Something that verify found. */
 int qr_json_problem(const char *table, const char *text);
 
+/** Something that repair tells; `kind` is its name. */
+int qr_json_loss(const char *kind, const simidx_loss *loss);
+
 #endif /* QR_JSON_H */

@@ -21,6 +21,15 @@ const char *qr_layout_name(const simidx_info *info)
 	return info->layout == SIMIDX_LAYOUT_ROWS ? "rows" : "blocks";
 }
 
+uint64_t qr_unknown_fp2(const struct qr_table *tables, size_t n)
+{
+	uint64_t unknown = 0;
+
+	for (size_t i = 0; i < n; i++)
+		unknown += tables[i].info.unknown_fp2;
+	return unknown;
+}
+
 double qr_bytes_per_document(const simidx_info *info)
 {
 	return info->documents ? (double)info->used_bytes / (double)info->documents : -1;
@@ -117,7 +126,7 @@ static void print_word(const char *name, const char *value)
 	putchar('\n');
 }
 
-static void print_info(const struct qr_context *ctx)
+static void print_info(const struct qr_context *ctx, uint64_t unknown_fp2)
 {
 	const simidx_info *info = &ctx->info;
 	double bytes = qr_bytes_per_document(info);
@@ -134,6 +143,8 @@ static void print_info(const struct qr_context *ctx)
 	printf("%-20s  %u %%\n", "fill of merges", info->fill);
 	print_word("ids", info->flags & SIMIDX_CREATE_NO_IDS ? "no" : "yes");
 	print_word("second fingerprints", info->flags & SIMIDX_CREATE_FP2 ? "yes" : "no");
+	if (unknown_fp2)
+		print_count("of them not known", unknown_fp2);
 	print_word("texts by", *info->profile ? info->profile : "-");
 	printf("%-20s  %u.%u\n", "format", info->format_major, info->format_minor);
 	print_size(ctx->width ? "file" : "file bytes", info->file_bytes);
@@ -172,7 +183,7 @@ static void print_stats(const struct qr_context *ctx, const struct qr_table *tab
 {
 	double least = qr_limit_bits(ctx->info.bits, ctx->info.distinct) / 8;
 
-	print_info(ctx);
+	print_info(ctx, qr_unknown_fp2(tables, n));
 	printf("\n%-8s  %6s  %13s  %11s  %11s  %11s  %7s\n", "table", "prefix", "entries", "keys",
 	       "pages", "bytes/entry", "fill, %");
 	for (size_t i = 0; i < n; i++)
@@ -252,7 +263,8 @@ static const struct tl_option rows[] = {
 	{ TL_PARAGRAPH("With --json: one object. Its members are documents, distinct (different "
 		       "fingerprints in the tables), fresh_rows (changes that a merge has not yet "
 		       "moved into the tables; every search finds them), labels, next_id, bits, plan, "
-		       "layout, fill, ids, fp2, profile (how texts become fingerprints), format, "
+		       "layout, fill, ids, fp2, unknown_fp2 (documents whose second fingerprint "
+		       "repair has not found), profile (how texts become fingerprints), format, "
 		       "file_bytes, used_bytes, page_bytes, bytes_per_document, limit_bits and "
 		       "tables. Each of the tables has table (its name), prefix_bits, entries, keys, "
 		       "pages, overflow_pages, bytes_used, bytes_per_entry, fill and digest. With --skew there is a member "

@@ -18,6 +18,9 @@ struct qr_table {
 	simidx_table_info info;
 };
 
+/** Documents whose second fingerprint is not known. */
+uint64_t qr_unknown_fp2(const struct qr_table *tables, size_t n);
+
 /** "blocks" or "rows". */
 const char *qr_layout_name(const simidx_info *info);
 

@@ -12,12 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What was found so far. */
-struct found {
-	const struct qr_context *ctx;
-	int documents; /* of the documents themselves, which nothing can be made from anew */
-};
-
 static void print_problem(const struct qr_context *ctx, const char *table, const char *text)
 {
 	tl_progress_clear();
@@ -32,52 +26,27 @@ static void print_problem(const struct qr_context *ctx, const char *table, const
 	tl_output_failed();
 }
 
-/* Tables and postings are made from the documents; without ids the tables are all there is. */
-static int is_made_anew(const struct qr_context *ctx, const char *table)
-{
-	if (ctx->info.flags & SIMIDX_CREATE_NO_IDS)
-		return 0;
-	return strcmp(table, "postings") == 0 ||
-	       (table[0] == 't' && strspn(table + 1, "0123456789") == strlen(table + 1));
-}
-
 static void note_problem(void *ctx, const simidx_problem *problem)
 {
-	struct found *found = ctx;
-
-	found->documents |= !is_made_anew(found->ctx, problem->table);
-	print_problem(found->ctx, problem->table, problem->text);
-}
-
-static void advise(const struct qr_context *ctx, const struct found *found)
-{
-	if (found->documents)
-		tl_notice("%s: what its documents are is not certain: restore a backup, or load "
-			  "them again",
-			  ctx->path);
-	else
-		tl_notice("%s: its documents are sound: 'simidx-load --from %s NEW' makes a sound "
-			  "index of them",
-			  ctx->path, ctx->path);
+	print_problem(ctx, problem->table, problem->text);
 }
 
 static int verify(struct qr_context *ctx)
 {
 	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
-	struct found found = { .ctx = ctx };
 	char n[3][TL_NUMBER_SIZE];
 	simidx_error err;
 	int rc;
 
 	do
-		rc = simidx_verify(ctx->index, note_problem, &found, &report, &err);
+		rc = simidx_verify(ctx->index, note_problem, ctx, &report, &err);
 	while (qr_again(ctx, rc, &err));
 	if (rc && rc != SIMIDX_E_CORRUPT)
 		return qr_fail(ctx, &err);
 	if (rc) {
 		tl_error("%s: damaged: %s problem%s", ctx->path,
 			 tl_write_count(report.problems, n[0]), report.problems == 1 ? "" : "s");
-		advise(ctx, &found);
+		tl_advise_damage(ctx->path, 1);
 		return TL_PARTLY;
 	}
 	tl_notice("%s: sound: %s blocks or rows with %s entries, %s document%s", ctx->path,
@@ -100,7 +69,7 @@ static int run_verify(struct qr_context *ctx, int argc, char **argv)
 		/* So damaged that it cannot even be opened: which table, nobody can say. */
 		print_problem(ctx, "-", err.text);
 		tl_error("%s: damaged: cannot be opened", ctx->path);
-		advise(ctx, &(struct found){ .documents = 1 });
+		tl_advise_damage(ctx->path, 1);
 		return TL_PARTLY;
 	}
 	return rc ? qr_fail(ctx, &err) : verify(ctx);

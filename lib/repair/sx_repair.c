@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * simidx_repair(): open an index as far as that can be done, begin a new one like it, and fill
+ * that with what is sound.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <simidx_admin.h>
+
+#include "load/sx_loader_state.h"
+#include "repair/sx_repair_documents.h"
+#include "util/sx_err.h"
+#include "util/sx_hash.h"
+#include "util/sx_struct.h"
+
+#define DEFAULT_MEMORY ((uint64_t)1 << 30)
+#define MIN_MEMORY ((uint64_t)128 << 20)
+
+static int check_options(const simidx_repair_options *o, simidx_error *err)
+{
+	if (!o || o->flags & ~(SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE))
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_repair: bad options");
+	if (o->memory && o->memory < MIN_MEMORY)
+		return sx_fail(err, SIMIDX_E_ARG, "repairing needs at least %d MiB of memory",
+			       (int)(MIN_MEMORY >> 20));
+	return SIMIDX_OK;
+}
+
+/* What can be had without the documents. */
+static int open_old(sx_repair *r, const char *path)
+{
+	sx_store_options how = { .flags = SX_STORE_READ_ONLY };
+	sx_store *store;
+	int rc;
+
+	if (r->options->flags & SIMIDX_OPEN_STATIC)
+		how.flags |= SX_STORE_STATIC;
+	if (r->options->flags & SIMIDX_OPEN_FORCE)
+		how.flags |= SX_STORE_FORCE;
+	rc = sx_store_open(path, &how, &store, r->err);
+	if (!rc)
+		rc = sx_index_open_store(store, SIMIDX_OPEN_READ_ONLY | SX_OPEN_DAMAGED, &r->old,
+					 r->err);
+	if (!rc)
+		rc = sx_snapshot_begin(&r->snapshot, r->old, r->err);
+	if (!rc && r->old->is_profile_lost)
+		sx_repair_tell_record(r, "the profile is damaged: the new index has none");
+	return rc;
+}
+
+static int copy_mark(sx_repair *r)
+{
+	simidx_error err = { 0 };
+	sx_slice mark;
+	int rc = sx_meta_read_mark(r->snapshot.txn, &r->old->tables.meta, &mark, &err);
+
+	if (rc == SIMIDX_E_CORRUPT)
+		sx_repair_tell_record(r, "the mark is damaged: the new index has none");
+	if (rc == SIMIDX_E_CORRUPT || rc == SIMIDX_E_NOT_FOUND)
+		return SIMIDX_OK;
+	return rc ? sx_fail(r->err, rc, "%s", err.text)
+		  : simidx_loader_set_mark(r->loader, mark.data, mark.size, r->err);
+}
+
+/* The last resort: two documents have one label, which sx_repair_documents.c should have seen. */
+static void note_rejected(void *ctx, uint64_t row, const char *reason)
+{
+	simidx_loss loss = { .kind = SIMIDX_LOSS_DOCUMENT, .id = SIMIDX_NO_ID };
+
+	(void)row;
+	sx_repair_tell(ctx, &loss, "%s", reason);
+}
+
+/* A loader of an index that is like the old one, and gives no id again. */
+static int begin_new(sx_repair *r, const char *destination)
+{
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_loader_options o = SIMIDX_LOADER_OPTIONS_INIT;
+	const sx_header *h = &r->snapshot.header;
+	const simidx *old = r->old;
+	int rc = sx_store_mode(old->store, &create.mode, r->err);
+
+	if (rc)
+		return rc;
+	create.bits = old->bits;
+	create.layout = old->layout;
+	create.flags = old->flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
+	if (r->options->flags & SIMIDX_OPEN_FORCE)
+		create.flags |= SIMIDX_CREATE_FORCE;
+	create.fill = old->fill;
+	create.plan = old->plan.name;
+	create.profile = old->profile.text;
+	create.check_fps = old->profile.check_fps;
+	create.n_check_fps = old->profile.n_check_fps;
+	o.memory = r->memory;
+	o.tmpdir = r->options->tmpdir;
+	o.threads = r->options->threads;
+	o.wait_ms = 0;
+	o.progress = r->options->progress;
+	o.stop = r->options->stop;
+	o.ctx = r->options->ctx;
+	rc = simidx_loader_open(destination, &create, &o, &r->loader, r->err);
+	if (rc)
+		return rc;
+	r->loader->next_id = h->next_id;
+	r->tmpdir = sx_loader_tmpdir(r->loader);
+	r->loader->options.rejected = note_rejected;
+	return copy_mark(r);
+}
+
+static void note_copy(void *ctx, const char *name, const char *what)
+{
+	sx_repair_tell_damage(ctx, name, what);
+}
+
+static int repair(sx_repair *r, const char *path, const char *destination)
+{
+	simidx_loader_report made = SIMIDX_LOADER_REPORT_INIT;
+	int rc = open_old(r, path);
+
+	if (!rc)
+		rc = begin_new(r, destination);
+	if (!rc)
+		rc = sx_has_ids(r->old) ? sx_repair_put_documents(r)
+					: sx_repair_put_fingerprints(r);
+	/* The last thing that is read, as it may be the end of the transaction. */
+	if (!rc)
+		rc = sx_meta_check(r->snapshot.txn, &r->old->tables.meta, note_copy, r, r->err);
+	/* What the sorters have is not needed while the tables are built. */
+	sx_repair_free_sorters(r);
+	if (!rc)
+		rc = simidx_loader_finish(r->loader, &made, r->err);
+	r->report.documents = rc ? 0 : made.documents;
+	return rc;
+}
+
+int simidx_repair(const char *path, const char *destination, const simidx_repair_options *options,
+		  void (*callback)(void *ctx, const simidx_loss *loss), void *ctx,
+		  simidx_repair_report *out, simidx_error *err)
+{
+	static const simidx_repair_options defaults = SIMIDX_REPAIR_OPTIONS_INIT;
+	simidx_repair_options own;
+	simidx_repair_report own_report;
+	sx_repair *r;
+	int rc;
+
+	sx_err_clear(err);
+	if (!path || !destination ||
+	    (out && !sx_struct_begin(out, sizeof(size_t), &own_report, sizeof(own_report))))
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_repair: no path, or bad struct size");
+	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
+	rc = check_options(options, err);
+	if (rc)
+		return rc;
+	r = sx_calloc(1, sizeof(*r));
+	if (!r)
+		return sx_fail_nomem(err);
+	r->options = options;
+	r->callback = callback;
+	r->ctx = ctx;
+	r->err = err;
+	r->memory = (size_t)((options->memory ? options->memory : DEFAULT_MEMORY) / 2);
+	rc = repair(r, path, destination);
+	if (out)
+		sx_struct_end(out, &r->report, sizeof(r->report));
+	simidx_loader_close(r->loader);
+	sx_snapshot_end(&r->snapshot);
+	simidx_close(r->old);
+	free(r);
+	return rc;
+}

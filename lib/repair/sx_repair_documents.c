@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "repair/sx_repair_documents.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "load/sx_loader_state.h"
+#include "repair/sx_repair_gather.h"
+#include "repair/sx_repair_read.h"
+#include "util/sx_err.h"
+#include "util/sx_hash.h"
+
+/* What is said of one id beyond that is not looked at: three tables can name it once each. */
+#define MAX_CLAIMS 16
+
+/* What a table says of an id. */
+struct claim {
+	uint64_t source, fp, fp2;
+};
+
+/* All that is known of one id. */
+struct known {
+	uint64_t id;
+	struct claim claim[MAX_CLAIMS];
+	size_t n_claims;
+	uint64_t hash[MAX_CLAIMS]; /* of its label: each one may be right */
+	size_t n_hashes;
+	sx_slice label; /* size 0: none */
+};
+
+struct join {
+	sx_repair *r;
+	const uint64_t *document, *label, *hash; /* next record of each sorter, NULL after the last */
+	sx_sorter *shared; /* ids whose label is another document's too; or NULL */
+	const uint64_t *next_shared;
+	struct known known;
+	sx_sorter *stored; /* fingerprints of the documents; or NULL */
+	/* what the first pass finds out */
+	uint64_t n_documents, label_bytes, n_unchecked;
+};
+
+/* ---- one id after another ---- */
+
+static int next(struct join *j, sx_sorter *sorter, const uint64_t **record)
+{
+	int rc = sx_sorter_next(sorter, record, j->r->err);
+
+	if (rc)
+		*record = NULL;
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
+static int begin(struct join *j)
+{
+	sx_repair *r = j->r;
+	int rc = sx_sorter_rewind(r->documents, r->err);
+
+	if (!rc)
+		rc = sx_sorter_rewind(r->labels, r->err);
+	if (!rc)
+		rc = sx_sorter_rewind(r->hashes, r->err);
+	if (!rc)
+		rc = next(j, r->documents, &j->document);
+	if (!rc)
+		rc = next(j, r->labels, &j->label);
+	return rc ? rc : next(j, r->hashes, &j->hash);
+}
+
+static int has_hash(const struct known *k, sx_slice label)
+{
+	uint64_t hash = sx_hash(label.data, label.size);
+
+	for (size_t i = 0; i < k->n_hashes; i++)
+		if (k->hash[i] == hash)
+			return 1;
+	return 0;
+}
+
+/* The label that has the right hash, or the first one. */
+static void consider_label(struct known *k, const uint64_t *record)
+{
+	sx_slice label = { (const void *)(uintptr_t)record[1], (size_t)record[2] };
+
+	if (!k->label.size || has_hash(k, label))
+		k->label = label;
+}
+
+/* All that is known of the next id. SIMIDX_E_END after the last one. */
+static int next_id(struct join *j)
+{
+	struct known *k = &j->known;
+	sx_repair *r = j->r;
+	uint64_t id = UINT64_MAX;
+	int rc = SIMIDX_OK;
+
+	if (!j->document && !j->label && !j->hash)
+		return SIMIDX_E_END;
+	id = j->document && j->document[0] < id ? j->document[0] : id;
+	id = j->label && j->label[0] < id ? j->label[0] : id;
+	id = j->hash && j->hash[0] < id ? j->hash[0] : id;
+	k->id = id;
+	k->n_claims = k->n_hashes = k->label.size = 0;
+	for (; !rc && j->document && j->document[0] == id; rc = next(j, r->documents, &j->document))
+		if (k->n_claims < MAX_CLAIMS)
+			k->claim[k->n_claims++] = (struct claim){ j->document[1], j->document[2],
+								  j->document[3] };
+	for (; !rc && j->hash && j->hash[0] == id; rc = next(j, r->hashes, &j->hash))
+		if (k->n_hashes < MAX_CLAIMS)
+			k->hash[k->n_hashes++] = j->hash[1];
+	for (; !rc && j->label && j->label[0] == id; rc = next(j, r->labels, &j->label))
+		consider_label(k, j->label);
+	return rc ? rc : sx_repair_progress(r, "joining");
+}
+
+/* ---- what to believe ---- */
+
+static uint64_t rank(const sx_repair *r, const struct claim *c)
+{
+	return c->source == SX_REPAIR_DOCS && r->has_whole_docs ? 0 : c->source + 1;
+}
+
+static unsigned votes(const struct known *k, uint64_t fp)
+{
+	unsigned sources = 0;
+
+	for (size_t i = 0; i < k->n_claims; i++)
+		if (k->claim[i].fp == fp)
+			sources |= 1u << k->claim[i].source;
+	return (unsigned)__builtin_popcount(sources);
+}
+
+/* docs that is whole is right. Otherwise what most tables say counts, then who says it. */
+static const struct claim *choose(const sx_repair *r, const struct known *k)
+{
+	const struct claim *best = NULL;
+
+	for (size_t i = 0; i < k->n_claims; i++) {
+		const struct claim *c = &k->claim[i];
+		int more = best ? (int)votes(k, c->fp) - (int)votes(k, best->fp) : 1;
+
+		if (best && (!rank(r, c) || !rank(r, best)))
+			more = (rank(r, best) > rank(r, c)) - (rank(r, best) < rank(r, c));
+		if (more > 0 || (!more && rank(r, c) < rank(r, best)))
+			best = c;
+	}
+	return best;
+}
+
+/* Who knows the second fingerprint; NULL: nobody does. */
+static const struct claim *find_fp2(const struct known *k, uint64_t fp)
+{
+	for (size_t i = 0; i < k->n_claims; i++)
+		if (k->claim[i].fp == fp && k->claim[i].source != SX_REPAIR_DOCS)
+			return &k->claim[i];
+	return NULL;
+}
+
+static void tell_others(sx_repair *r, const struct known *k, const struct claim *taken,
+			const struct claim *second)
+{
+	static const char *const names[] = { "fresh", "postings", "docs" };
+	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT, .id = k->id, .fp = taken->fp,
+			     .flags = SIMIDX_LOSS_HAS_FP };
+
+	for (size_t i = 0; i < k->n_claims; i++) {
+		const struct claim *c = &k->claim[i];
+
+		loss.table = names[c->source];
+		if (c->fp != taken->fp)
+			sx_repair_tell(r, &loss,
+				       "another fingerprint was given for the document, %016" PRIx64,
+				       c->fp);
+		else if (second && c->source != SX_REPAIR_DOCS && c->fp2 != second->fp2)
+			sx_repair_tell(r, &loss,
+				       "another second fingerprint was given for the document, "
+				       "%016" PRIx64,
+				       c->fp2);
+	}
+}
+
+/* ---- labels ---- */
+
+static int is_shared(struct join *j, int *yes)
+{
+	int rc = SIMIDX_OK;
+
+	while (!rc && j->next_shared && j->next_shared[0] < j->known.id)
+		rc = next(j, j->shared, &j->next_shared);
+	*yes = j->next_shared && j->next_shared[0] == j->known.id;
+	return rc;
+}
+
+/* Take the label out if it is not the document's own; tell of that and of one that is missing. */
+static int judge_label(struct join *j, simidx_loss *loss)
+{
+	struct known *k = &j->known;
+	sx_repair *r = j->r;
+	const char *wrong = NULL;
+	int shared, rc = is_shared(j, &shared);
+
+	if (rc)
+		return rc;
+	loss->table = "labels";
+	if (shared)
+		wrong = "its label may be that of another document, which has it now";
+	else if (k->label.size && k->n_hashes && !has_hash(k, k->label))
+		wrong = "its label is damaged: it has another hash";
+	else if (!k->label.size && k->n_hashes)
+		wrong = "its label is missing";
+	if (wrong) {
+		k->label.size = 0;
+		loss->kind = SIMIDX_LOSS_LABEL;
+		sx_repair_tell(r, loss, "%s", wrong);
+	} else if (k->label.size && !k->n_hashes) {
+		loss->kind = SIMIDX_LOSS_DOUBT;
+		loss->label = k->label.data;
+		loss->label_size = k->label.size;
+		sx_repair_tell(r, loss, "its label is kept, but nothing is left to check it by");
+	}
+	return SIMIDX_OK;
+}
+
+/*
+ * Two documents cannot have one label, and the loader would leave one of them out. A label that
+ * could not be checked gives way; ids whose label does so come out in ascending order.
+ */
+static int find_shared(struct join *j)
+{
+	uint64_t record[3], last = 0;
+	const uint64_t *next;
+	sx_sorter *all = NULL;
+	sx_repair *r = j->r;
+	int has_last = 0;
+	int rc = sx_sorter_new(3, 2, 0, r->memory / 16, r->tmpdir, &all, r->err);
+
+	if (!rc)
+		rc = sx_sorter_new(1, 1, 0, r->memory / 16, r->tmpdir, &j->shared, r->err);
+	if (!rc)
+		rc = begin(j);
+	while (!rc && !(rc = next_id(j))) {
+		struct known *k = &j->known;
+
+		if (!k->n_claims || !k->label.size || (k->n_hashes && !has_hash(k, k->label)))
+			continue;
+		record[0] = sx_hash(k->label.data, k->label.size);
+		record[1] = !k->n_hashes;
+		record[2] = k->id;
+		rc = sx_sorter_add(all, record, r->err);
+	}
+	if (rc == SIMIDX_E_END)
+		rc = sx_sorter_finish(all, r->memory / 16, r->err);
+	while (!rc && !(rc = sx_sorter_next(all, &next, r->err))) {
+		if (has_last && next[0] == last)
+			rc = sx_sorter_add(j->shared, &next[2], r->err);
+		has_last = 1;
+		last = next[0];
+	}
+	if (rc == SIMIDX_E_END)
+		rc = sx_sorter_finish(j->shared, r->memory / 16, r->err);
+	sx_sorter_free(all);
+	if (rc)
+		return rc;
+	rc = sx_sorter_next(j->shared, &j->next_shared, r->err);
+	if (rc)
+		j->next_shared = NULL;
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
+/* ---- documents ---- */
+
+/* Its fingerprint is lost, and perhaps found below among those that no document has. */
+static void tell_nameless(sx_repair *r, const struct known *k)
+{
+	simidx_loss loss = { .kind = SIMIDX_LOSS_DOCUMENT, .id = k->id, .table = "labels" };
+
+	if (k->label.size && (!k->n_hashes || has_hash(k, k->label))) {
+		loss.label = k->label.data;
+		loss.label_size = k->label.size;
+	}
+	if (!r->has_all_documents) {
+		sx_repair_tell(r, &loss, "no table has its fingerprint any more");
+		return;
+	}
+	loss.kind = SIMIDX_LOSS_DAMAGE;
+	sx_repair_tell(r, &loss, "a label of no document");
+}
+
+static void set_fp2(sx_repair *r, simidx_doc *doc, const struct claim *second, simidx_loss *loss)
+{
+	doc->flags = SIMIDX_DOC_FP2_UNKNOWN;
+	if (!second) {
+		loss->kind = SIMIDX_LOSS_FP2;
+		loss->table = "postings";
+		loss->label = NULL;
+		sx_repair_tell(r, loss, "its second fingerprint is lost");
+	} else if (!r->has_unknown_fp2 || second->fp2 != r->unknown_fp2) {
+		doc->flags = SIMIDX_DOC_FP2;
+		doc->fp2 = second->fp2;
+	}
+}
+
+static int put_document(struct join *j)
+{
+	const struct known *k = &j->known;
+	sx_repair *r = j->r;
+	const struct claim *taken = choose(r, k), *second;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_loss loss = { .id = k->id, .fp = taken->fp, .flags = SIMIDX_LOSS_HAS_FP };
+	int rc = judge_label(j, &loss);
+
+	if (rc)
+		return rc;
+	second = find_fp2(k, taken->fp);
+	tell_others(r, k, taken, r->old->flags & SIMIDX_CREATE_FP2 ? second : NULL);
+	doc.id = k->id;
+	doc.fp = taken->fp;
+	if (r->old->flags & SIMIDX_CREATE_FP2)
+		set_fp2(r, &doc, second, &loss);
+	if (k->label.size) {
+		doc.label = k->label.data;
+		doc.label_size = k->label.size;
+	}
+	rc = simidx_loader_put(r->loader, &doc, NULL, r->err);
+	if (!rc && j->stored)
+		rc = sx_sorter_add(j->stored, &doc.fp, r->err);
+	return rc;
+}
+
+/* How much there is, and which of 64 second fingerprints the documents have. */
+static int count(struct join *j, uint64_t first_fp2, uint64_t *taken)
+{
+	const struct known *k = &j->known;
+	int rc = begin(j);
+
+	j->n_documents = j->label_bytes = j->n_unchecked = *taken = 0;
+	while (!rc && !(rc = next_id(j))) {
+		j->n_documents += k->n_claims > 0;
+		j->label_bytes += k->label.size;
+		j->n_unchecked += k->label.size && !k->n_hashes;
+		for (size_t i = 0; i < k->n_claims; i++)
+			if (k->claim[i].source != SX_REPAIR_DOCS &&
+			    k->claim[i].fp2 - first_fp2 < 64)
+				*taken |= (uint64_t)1 << (k->claim[i].fp2 - first_fp2);
+	}
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
+/* The first pass. What stands for an unknown second fingerprint must be that of no document. */
+static int survey(struct join *j)
+{
+	sx_repair *r = j->r;
+	const sx_header *h = &r->snapshot.header;
+	uint64_t first = sx_hash_u64(h->next_id) & ~(uint64_t)63, taken;
+	int rc;
+
+	while (!(rc = count(j, first, &taken)) && !~taken)
+		first += 64;
+	if (!rc && j->n_unchecked)
+		rc = find_shared(j);
+	if (rc)
+		return rc;
+	r->has_unknown_fp2 = (h->flags & SX_FLAG_UNKNOWN_FP2) != 0;
+	r->unknown_fp2 = r->has_unknown_fp2 ? h->unknown_fp2
+					    : first + (uint64_t)__builtin_ctzll(~taken);
+	r->loader->unknown_fp2 = r->unknown_fp2;
+	return simidx_loader_expect(r->loader, j->n_documents, j->label_bytes, r->err);
+}
+
+/* Tell of fingerprints in the tables that are those of no document. */
+static int tell_left_over(struct join *j)
+{
+	sx_repair *r = j->r;
+	simidx_loss loss = { .kind = SIMIDX_LOSS_DOCUMENT, .id = SIMIDX_NO_ID,
+			     .flags = SIMIDX_LOSS_HAS_FP };
+	const uint64_t *stored, *fp;
+	int rc = sx_repair_gather_fingerprints(r);
+
+	if (!rc)
+		rc = sx_sorter_finish(j->stored, r->memory / 8, r->err);
+	if (!rc)
+		rc = next(j, j->stored, &stored);
+	if (!rc)
+		rc = next(j, r->fingerprints, &fp);
+	while (!rc && fp) {
+		while (!rc && stored && stored[0] < fp[0])
+			rc = next(j, j->stored, &stored);
+		loss.fp = fp[0];
+		if (!rc && (!stored || stored[0] != fp[0]))
+			sx_repair_tell(r, &loss,
+				       "no document has this fingerprint any more: its ids are lost");
+		while (!rc && fp && fp[0] == loss.fp)
+			rc = next(j, r->fingerprints, &fp);
+	}
+	return rc;
+}
+
+int sx_repair_put_documents(sx_repair *r)
+{
+	struct join j = { .r = r };
+	uint64_t expected = r->snapshot.header.documents;
+	int rc = sx_repair_gather_documents(r);
+
+	if (!rc)
+		rc = survey(&j);
+	if (!rc && !r->has_all_documents)
+		rc = sx_sorter_new(1, 1, 0, r->memory / 8, r->tmpdir, &j.stored, r->err);
+	if (!rc)
+		rc = begin(&j);
+	while (!rc && !(rc = next_id(&j))) {
+		if (j.known.n_claims)
+			rc = put_document(&j);
+		else
+			tell_nameless(r, &j.known);
+	}
+	if (rc == SIMIDX_E_END)
+		rc = j.stored ? tell_left_over(&j) : SIMIDX_OK;
+	if (expected > j.n_documents)
+		r->report.documents_lost = expected - j.n_documents;
+	sx_sorter_free(j.stored);
+	sx_sorter_free(j.shared);
+	return rc;
+}
+
+/* ---- fingerprints ---- */
+
+int sx_repair_put_fingerprints(sx_repair *r)
+{
+	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT, .id = SIMIDX_NO_ID,
+			     .flags = SIMIDX_LOSS_HAS_FP };
+	uint64_t distinct = 0, expected = r->snapshot.header.table[0].rows;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	struct join j = { .r = r };
+	const uint64_t *fp = NULL;
+	unsigned times;
+	int rc = sx_repair_gather_fingerprints(r);
+
+	if (!rc)
+		rc = simidx_loader_expect(r->loader, sx_sorter_count(r->fingerprints) / r->n_joined,
+					  0, r->err);
+	if (!rc)
+		rc = next(&j, r->fingerprints, &fp);
+	while (!rc && fp) {
+		doc.fp = loss.fp = fp[0];
+		for (times = 0; !rc && fp && fp[0] == doc.fp; times++)
+			rc = next(&j, r->fingerprints, &fp);
+		distinct++;
+		/* Rows of these tables have no checksum, and one that has changed is in one alone. */
+		if (times == 1 && r->n_joined > 1 && r->old->layout == SIMIDX_LAYOUT_ROWS)
+			sx_repair_tell(r, &loss, "one table alone has this fingerprint; it is kept");
+		if (!rc)
+			rc = simidx_loader_put(r->loader, &doc, NULL, r->err);
+		if (!rc)
+			rc = sx_repair_progress(r, "joining");
+	}
+	if (r->n_joined > 1 && expected > distinct)
+		r->report.documents_lost = expected - distinct;
+	return rc ? rc : sx_repair_put_fresh(r);
+}

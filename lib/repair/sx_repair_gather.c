@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "repair/sx_repair_gather.h"
+
+#include "repair/sx_repair_read.h"
+#include "util/sx_err.h"
+
+static int is_whole(const sx_repair_tally *tally, const sx_table_count *count)
+{
+	return tally->rows == count->rows && tally->digest == count->digest;
+}
+
+static int add_document(sx_repair *r, uint64_t id, enum sx_repair_source source, uint64_t fp,
+			uint64_t fp2)
+{
+	uint64_t record[4] = { id, source, fp, fp2 };
+
+	return sx_sorter_add(r->documents, record, r->err);
+}
+
+static int add_hash(sx_repair *r, uint64_t id, uint64_t hash)
+{
+	uint64_t record[2] = { id, hash };
+
+	return sx_sorter_add(r->hashes, record, r->err);
+}
+
+/* ---- documents ---- */
+
+/* Whether a fingerprint and an id are such as a document can have; told if not. */
+static int can_be(sx_repair *r, const sx_table *table, uint64_t id, uint64_t fp)
+{
+	if (id <= SIMIDX_MAX_ID && !(fp & ~sx_low_bits(r->old->bits)))
+		return 1;
+	sx_repair_tell_damage(r, table->name, "a row has an impossible id or fingerprint");
+	return 0;
+}
+
+static int is_sound_fresh(sx_repair *r, const sx_table *table, const sx_rows *rows, size_t i)
+{
+	const sx_header *h = &r->snapshot.header;
+	const char *wrong = NULL;
+
+	if (rows->key[i] < h->first_seq || rows->key[i] >= h->next_seq)
+		wrong = "a row is not of this commit";
+	else if ((rows->col[0][i] & ~(uint64_t)SX_FRESH_LABEL) != SX_FRESH_PUT)
+		wrong = "a row is of an unknown kind";
+	if (wrong)
+		sx_repair_tell_damage(r, table->name, wrong);
+	return !wrong;
+}
+
+static int take_fresh(sx_repair *r, const sx_table *table, const sx_rows *rows)
+{
+	int rc = SIMIDX_OK;
+
+	for (size_t i = 0; !rc && i < rows->n; i++) {
+		uint64_t id = rows->col[1][i], fp = rows->col[2][i];
+
+		if (!is_sound_fresh(r, table, rows, i) || !can_be(r, table, id, fp))
+			continue;
+		rc = add_document(r, id, SX_REPAIR_FRESH, fp, rows->col[3][i]);
+		if (!rc && rows->col[0][i] & SX_FRESH_LABEL)
+			rc = add_hash(r, id, rows->col[4][i]);
+	}
+	return rc;
+}
+
+static int take_postings(sx_repair *r, const sx_table *table, const sx_rows *rows)
+{
+	int rc = SIMIDX_OK;
+
+	for (size_t i = 0; !rc && i < rows->n; i++)
+		if (can_be(r, table, rows->col[0][i], rows->key[i]))
+			rc = add_document(r, rows->col[0][i], SX_REPAIR_POSTINGS, rows->key[i],
+					  rows->n_cols > 1 ? rows->col[1][i] : 0);
+	return rc;
+}
+
+static int take_docs(sx_repair *r, const sx_table *table, const sx_rows *rows)
+{
+	int rc = SIMIDX_OK;
+
+	for (size_t i = 0; !rc && i < rows->n; i++)
+		if (can_be(r, table, rows->key[i], rows->col[0][i]))
+			rc = add_document(r, rows->key[i], SX_REPAIR_DOCS, rows->col[0][i], 0);
+	return rc;
+}
+
+/* ---- labels ---- */
+
+static int take_by_label(sx_repair *r, const sx_table *table, const sx_rows *rows)
+{
+	int rc = SIMIDX_OK;
+
+	(void)table;
+	for (size_t i = 0; !rc && i < rows->n; i++)
+		rc = add_hash(r, rows->col[0][i], rows->key[i]);
+	return rc;
+}
+
+static int take_label(sx_repair *r, uint64_t id, sx_slice label)
+{
+	uint64_t record[3] = { id, (uintptr_t)label.data, label.size };
+
+	return sx_sorter_add(r->labels, record, r->err);
+}
+
+/* ---- all of them ---- */
+
+static int read_documents(sx_repair *r)
+{
+	const sx_tables *tables = &r->old->tables;
+	const sx_header *h = &r->snapshot.header;
+	const sx_table_count *count = h->other;
+	sx_repair_tally fresh, postings, docs;
+	int rc = sx_repair_read_table(r, &r->old->fresh.log, take_fresh, &fresh);
+	int has_fresh = fresh.rows == h->next_seq - h->first_seq;
+
+	if (!rc)
+		rc = sx_repair_read_table(r, &tables->postings, take_postings, &postings);
+	if (rc)
+		return rc;
+	r->has_all_documents = has_fresh && is_whole(&postings, &count[SX_COUNT_POSTINGS]);
+	if (r->has_all_documents)
+		return SIMIDX_OK;
+	rc = sx_repair_read_table(r, &tables->docs, take_docs, &docs);
+	r->has_whole_docs = is_whole(&docs, &count[SX_COUNT_DOCS]);
+	r->has_all_documents = has_fresh && r->has_whole_docs;
+	return rc;
+}
+
+static int read_labels(sx_repair *r)
+{
+	sx_repair_tally by_label;
+	int rc = sx_repair_read_table(r, &r->old->tables.by_label, take_by_label, &by_label);
+
+	return rc ? rc : sx_repair_read_labels(r, take_label);
+}
+
+int sx_repair_gather_documents(sx_repair *r)
+{
+	size_t eighth = r->memory / 8;
+	int rc = sx_sorter_new(4, 2, 0, r->memory / 2, r->tmpdir, &r->documents, r->err);
+
+	if (!rc)
+		rc = sx_sorter_new(3, 1, 0, eighth, r->tmpdir, &r->labels, r->err);
+	if (!rc)
+		rc = sx_sorter_new(2, 2, 0, eighth, r->tmpdir, &r->hashes, r->err);
+	if (!rc)
+		rc = read_documents(r);
+	if (!rc)
+		rc = read_labels(r);
+	if (!rc)
+		rc = sx_sorter_finish(r->documents, r->memory / 4, r->err);
+	if (!rc)
+		rc = sx_sorter_finish(r->labels, eighth, r->err);
+	return rc ? rc : sx_sorter_finish(r->hashes, eighth, r->err);
+}
+
+/* ---- fingerprints ---- */
+
+static int take_fingerprints(sx_repair *r, const sx_table *table, const sx_rows *rows)
+{
+	int rc = SIMIDX_OK;
+
+	for (size_t i = 0; !rc && i < rows->n; i++) {
+		uint64_t fp = sx_unpermute(table->perm, rows->key[i]);
+
+		rc = sx_sorter_add(r->fingerprints, &fp, r->err);
+	}
+	return rc;
+}
+
+int sx_repair_gather_fingerprints(sx_repair *r)
+{
+	const sx_table *table = r->old->tables.permuted;
+	unsigned n = r->old->plan.n_tables, whole = n;
+	sx_repair_tally tally;
+	int rc = sx_sorter_new(1, 1, 0, r->memory / 8, r->tmpdir, &r->fingerprints, r->err);
+
+	for (unsigned t = 0; !rc && t < n && whole == n; t++) {
+		rc = sx_repair_read_table(r, &table[t], NULL, &tally);
+		if (is_whole(&tally, &r->snapshot.header.table[t]))
+			whole = t;
+	}
+	for (unsigned t = 0; !rc && t < n; t++)
+		if (whole == n || whole == t)
+			rc = sx_repair_read_table(r, &table[t], take_fingerprints, NULL);
+	r->n_joined = whole == n ? n : 1;
+	return rc ? rc : sx_sorter_finish(r->fingerprints, r->memory / 8, r->err);
+}
+
+/* ---- fresh rows of an index without ids ---- */
+
+static int put_fresh(sx_repair *r, const sx_table *table, const sx_rows *rows)
+{
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	int rc = SIMIDX_OK;
+
+	for (size_t i = 0; !rc && i < rows->n; i++) {
+		if (!is_sound_fresh(r, table, rows, i) || !can_be(r, table, 0, rows->col[2][i]))
+			continue;
+		doc.fp = rows->col[2][i];
+		rc = simidx_loader_put(r->loader, &doc, NULL, r->err);
+	}
+	return rc;
+}
+
+int sx_repair_put_fresh(sx_repair *r)
+{
+	const sx_header *h = &r->snapshot.header;
+	sx_repair_tally tally;
+	int rc = sx_repair_read_table(r, &r->old->fresh.log, put_fresh, &tally);
+
+	if (h->next_seq - h->first_seq > tally.rows)
+		r->report.documents_lost += h->next_seq - h->first_seq - tally.rows;
+	return rc;
+}

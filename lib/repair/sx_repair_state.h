@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The state of a repair, and telling the caller what is damaged or lost.
+ *
+ * A repair reads what is sound in all tables of an index, whatever stands beside it, into sorters:
+ *
+ *   documents   id, which table says so, fingerprint, second fingerprint
+ *   labels      id, where its label lies
+ *   hashes      id, the hash that its label must have
+ *
+ *   fingerprints  of the permuted tables
+ *
+ * and joins the first three by the id. What comes of it is put into a bulk loader, which builds the
+ * new index and puts it in its place. Fingerprints that no document has belong to documents that
+ * are lost; in an index without ids they are all there is.
+ */
+
+#ifndef SX_REPAIR_STATE_H
+#define SX_REPAIR_STATE_H
+
+#include <simidx_admin.h>
+#include <simidx_load.h>
+
+#include "index/sx_snapshot.h"
+#include "util/sx_sorter.h"
+
+/** Who says which fingerprint an id has: the smaller number is believed first. */
+enum sx_repair_source { SX_REPAIR_FRESH, SX_REPAIR_POSTINGS, SX_REPAIR_DOCS };
+
+/** What was read of a table. */
+typedef struct sx_repair_tally {
+	uint64_t rows, digest;
+} sx_repair_tally;
+
+typedef struct sx_repair {
+	const simidx_repair_options *options;
+	void (*callback)(void *ctx, const simidx_loss *loss);
+	void *ctx;
+	simidx_repair_report report;
+	simidx *old;
+	sx_snapshot snapshot; /* of it */
+	simidx_loader *loader;
+	size_t memory;        /* for sorters */
+	const char *tmpdir;   /* of their files */
+	sx_sorter *documents, *labels, *hashes, *fingerprints;
+	unsigned n_joined;     /* tables that the fingerprints are from */
+	int has_all_documents; /* tables that are whole say which documents there are */
+	int has_whole_docs;
+	int has_unknown_fp2;   /* the old index has documents without a second fingerprint */
+	uint64_t unknown_fp2;  /* what stands for it, in the new one too */
+	uint64_t read;         /* keys of the store, for progress */
+	simidx_error *err;
+} sx_repair;
+
+/** Tell the caller of a loss; what is not set in it counts as unknown. Counts it in the report. */
+void sx_repair_tell(sx_repair *repair, simidx_loss *loss, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/** Tell that something in a table is damaged. */
+void sx_repair_tell_damage(sx_repair *repair, const char *table, const char *text);
+
+/** Tell that a record of table meta is lost. */
+void sx_repair_tell_record(sx_repair *repair, const char *text);
+
+/** Free the sorters. */
+void sx_repair_free_sorters(sx_repair *repair);
+
+/** Report progress now and then; SIMIDX_E_STOPPED if the caller asks for it. */
+int sx_repair_progress(sx_repair *repair, const char *phase);
+
+#endif /* SX_REPAIR_STATE_H */

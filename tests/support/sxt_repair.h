@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Repairing an index in which some blocks or rows have changed. What each of them holds is known
+ * before the damage; so is what must be left: a document that stands in one that is sound. The new
+ * index is compared with that, and what was told with what is missing.
+ */
+
+#ifndef SXT_REPAIR_H
+#define SXT_REPAIR_H
+
+#include <simidx_admin.h>
+
+#include "support/sxt_model.h"
+
+/** Where a document is found: bits of t_where[]. */
+#define IN_POSTINGS 1u
+#define IN_DOCS 2u
+#define IN_FRESH 4u
+#define IN_TABLES 8u /* its fingerprint */
+#define IN_LABELS 16u
+#define IN_BY_LABEL 32u /* or its hash in a fresh row */
+
+#define T_DOCUMENTS 3000
+#define T_MERGED 2200 /* of them; the others stay fresh */
+
+/** A block or row of an index. */
+typedef struct t_entry {
+	unsigned where; /* IN_ */
+	char *table;
+	uint64_t *key; /* the ids of its documents; of tables the fingerprints */
+	size_t n;
+	unsigned char *bytes; /* what stands in the file */
+	size_t size, from, to; /* these may be changed */
+	int is_damaged;
+} t_entry;
+
+/** Something that a repair told. */
+typedef struct t_told {
+	unsigned kind;
+	uint64_t id, fp;
+	int has_fp;
+	size_t label_size;
+	char label[32];
+} t_told;
+
+/* The index at t_path: its documents, ordered by id, and its blocks or rows. */
+extern sxt_model t_model;
+extern sxt_rng t_rng;
+extern unsigned *t_where; /* of each document, in what is sound: t_find_left() */
+extern t_entry *t_entries;
+extern size_t t_n_entries;
+extern unsigned t_flags, t_layout;
+
+extern t_told t_told_at[];
+extern size_t t_n_told;
+
+/** For SXT_SUITE(). */
+void t_repair_set_up(void);
+void t_repair_tear_down(void);
+
+/** Make an index at t_path. Kind: bit 0 rows, bit 1 second fingerprints, bit 2 without ids. */
+void t_repair_begin(int kind);
+
+/** Change a byte of an entry where it lies in the file. */
+void t_damage_entry(t_entry *entry);
+
+/** Damage one entry of a kind, of one table alone if `table` is not NULL. Returns it. */
+t_entry *t_damage(unsigned in, const char *table);
+
+/** The place of a document in t_model. */
+size_t t_find_doc(uint64_t id);
+
+/** Set t_where by the entries that are sound. */
+void t_find_left(void);
+
+/** Whether a document must be left, with its second fingerprint, with its label. */
+int t_is_left(size_t d);
+int t_has_fp2(size_t d);
+int t_has_label(size_t d);
+
+/** A callback for simidx_repair(). */
+void t_tell(void *ctx, const simidx_loss *loss);
+
+/** How often something was told, of one document or of all (SIMIDX_NO_ID). */
+size_t t_count_told(unsigned kind, uint64_t id);
+
+/** Repair, and compare all that comes of it with what is expected. */
+simidx_repair_report t_check_repair(void);
+
+#endif /* SXT_REPAIR_H */

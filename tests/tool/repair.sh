@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# The command repair: what it prints, its status, and the way there from an error message. Which
+# documents survive which damage is for the suite "repair" of the unit tests.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+
+"$helpers/linear_scan" documents 3000 5 >documents.tsv
+run 0 "$load" -q loose documents.tsv
+run 0 "$query" backup loose good
+
+# flip INDEX OFFSET: one bit of its file.
+flip() {
+	local byte
+	byte=$(od -An -tu1 -j "$2" -N 1 "$1/data.mdb")
+	# shellcheck disable=SC2059
+	printf "\\x$(printf %02x $((byte ^ 16)))" |
+		dd of="$1/data.mdb" bs=1 seek="$2" conv=notrunc status=none
+}
+
+# blocks_of INDEX TABLE: the pages of its blocks, found by what verify says of each one that is
+# damaged.
+pages=$(($(stat -c %s good/data.mdb) / 4096))
+for ((page = 2; page < pages; page++)); do
+	[ "$(od -An -tu8 -j $((page * 4096)) -N 8 good/data.mdb)" -eq $page ] || continue
+	[ "$(od -An -tu2 -j $((page * 4096 + 10)) -N 2 good/data.mdb)" -eq 4 ] || continue
+	rm -rf copy
+	cp -r good copy
+	flip copy $((page * 4096 + 80))
+	"$query" -q verify copy 2>/dev/null | sed "s/\t.*/ $page/"
+done | sort -u >blocks
+for table in t01 t02 t03 t04 postings docs; do
+	grep -q "^$table " blocks || fail "no block of $table found"
+done
+
+# A sound index: a copy of it, and nothing to tell.
+run 0 "$query" repair good new
+output </dev/null
+says 'simidx-query: new: made, with 3,000 documents; lost: nothing'
+"$query" dump new | cmp - documents.tsv || fail 'a sound index has changed'
+run 2 "$query" repair good new
+says 'new exists'
+run 2 "$query" repair good missing/new
+says 'simidx-query: '
+run 2 "$query" repair missing other
+says 'missing: No such file'
+run 2 "$query" repair good other --memory 1M
+says '--memory'
+[ ! -e other ] || fail 'made after an error'
+
+# All of postings and docs: the documents are lost. What is known of them is their fingerprints,
+# and the ids and labels of those that have a label.
+rm -rf copy new
+cp -r good copy
+grep -E '^(postings|docs) ' blocks | while read -r _ page; do
+	flip copy $((page * 4096 + 80))
+done
+cp copy/data.mdb before
+run 1 "$query" repair copy new
+cmp -s copy/data.mdb before || fail 'the damaged index has changed'
+says 'simidx-query: new: made, with 0 documents; lost: 3,000 documents'
+cut -f 2 documents.tsv | sort -u >fingerprints
+grep '^document' out | cut -f 4 | grep . | sort | cmp - fingerprints || fail 'other fingerprints'
+awk -F '\t' '$3 != "" { print $1 "\t" $3 }' documents.tsv | sort >labels
+grep '^document' out | cut -f 3,5 | awk -F '\t' '$1 != ""' | sort | cmp - labels ||
+	fail 'other labels'
+[ "$(grep -c '^damage' out)" -eq "$(grep -cE '^(postings|docs) ' blocks)" ] || fail 'other damage'
+cp out lines
+rm -rf new
+run 1 "$query" --json repair copy new
+[ "$(wc -l <out)" -eq "$(wc -l <lines)" ] || fail 'JSON has another number of lines'
+id=$(head -1 labels | cut -f 1)
+label=$(head -1 labels | cut -f 2)
+grep -qF "{\"kind\":\"document\",\"table\":\"labels\",\"id\":$id,\"label\":\"$label\",\"text\":\"" out ||
+	fail 'no JSON of a lost document'
+run 0 "$query" verify new
+
+# Other commands say what to do, once.
+run 2 "$query" dump copy
+says ": 'simidx-query verify copy' lists what is damaged; restore a backup, or save what is sound with 'simidx-query repair copy NEW'"
+[ "$(grep -c 'repair copy' err)" -eq 1 ] || fail 'said twice'
+run 2 "$load" --from copy other
+says "'simidx-query repair copy NEW'"
+
+# A file that is cut short cannot be opened; then repair does not advise itself.
+cp -r good cut
+truncate -s 20000 cut/data.mdb
+run 2 "$query" stats cut
+says "'simidx-query repair cut NEW'"
+run 2 "$query" repair cut other
+says 'cut: cannot be repaired: '
+says 'cut: restore a backup, or load the documents again'
+[ ! -e other ] || fail 'made from nothing'
+finish

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "query/qr_command.h"
+
+#include "common/tl_escape.h"
+#include "common/tl_msg.h"
+#include "common/tl_number.h"
+#include "common/tl_options.h"
+#include "query/qr_json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MIN_MEMORY ((uint64_t)128 << 20)
+
+struct options {
+	uint64_t memory;
+	const char *tmpdir;
+};
+
+/* ---- what is told ---- */
+
+static const char *const kinds[] = { [SIMIDX_LOSS_DAMAGE] = "damage",
+				     [SIMIDX_LOSS_DOCUMENT] = "document",
+				     [SIMIDX_LOSS_FP2] = "fp2",
+				     [SIMIDX_LOSS_LABEL] = "label",
+				     [SIMIDX_LOSS_DOUBT] = "doubt",
+				     [SIMIDX_LOSS_RECORD] = "record" };
+
+static void print_loss(void *arg, const simidx_loss *loss)
+{
+	const struct qr_context *ctx = arg;
+
+	tl_progress_clear();
+	if (ctx->json) {
+		qr_json_loss(kinds[loss->kind], loss);
+		return;
+	}
+	printf("%s\t%s\t", kinds[loss->kind], loss->table ? loss->table : "");
+	qr_print_id(stdout, loss->id);
+	putchar('\t');
+	if (loss->flags & SIMIDX_LOSS_HAS_FP)
+		qr_print_fingerprint(stdout, loss->fp, loss->bits);
+	putchar('\t');
+	if (loss->label)
+		tl_put_escaped(stdout, loss->label, loss->label_size);
+	putchar('\t');
+	tl_put_escaped(stdout, loss->text, strlen(loss->text));
+	putchar('\n');
+}
+
+/* Add "3 labels" to a list. */
+static void list(char *out, size_t size, uint64_t n, const char *what)
+{
+	char number[TL_NUMBER_SIZE];
+	size_t length = strlen(out);
+
+	if (n)
+		snprintf(out + length, size - length, "%s%s %s%s", length ? ", " : "",
+			 tl_write_count(n, number), what, n == 1 ? "" : "s");
+}
+
+/* Returns the exit code. */
+static int tell_report(const char *path, const simidx_repair_report *report)
+{
+	/* Documents that only their names show, where the header does not count them. */
+	uint64_t documents = report->documents_lost ? report->documents_lost : report->named;
+	char lost[256] = "", n[2][TL_NUMBER_SIZE];
+
+	list(lost, sizeof(lost), documents, "document");
+	list(lost, sizeof(lost), report->unknown_fp2, "second fingerprint");
+	list(lost, sizeof(lost), report->labels_lost, "label");
+	list(lost, sizeof(lost), report->records_lost, "record");
+	tl_notice("%s: made, with %s document%s; lost: %s", path,
+		  tl_write_count(report->documents, n[0]), report->documents == 1 ? "" : "s",
+		  *lost ? lost : "nothing");
+	if (report->doubts)
+		tl_notice("%s: %s thing%s not certain", path, tl_write_count(report->doubts, n[1]),
+			  report->doubts == 1 ? " is" : "s are");
+	return *lost || report->doubts ? TL_PARTLY : TL_OK;
+}
+
+/* ---- the command ---- */
+
+static int ask_stop(void *ctx)
+{
+	(void)ctx;
+	return tl_stop_requested() || tl_output_failed();
+}
+
+static int fail(const struct qr_context *ctx, const char *destination, const simidx_error *err)
+{
+	if (err->code == SIMIDX_E_CORRUPT) {
+		tl_error("%s: cannot be repaired: %s", ctx->path, err->text);
+		tl_notice("%s: restore a backup, or load the documents again", ctx->path);
+		return TL_TROUBLE;
+	}
+	if (strstr(err->text, destination) || strstr(err->text, ctx->path))
+		return tl_index_error(NULL, err);
+	return tl_error("%s: cannot be repaired to %s: %s", ctx->path, destination, err->text);
+}
+
+static int run_repair(struct qr_context *ctx, int argc, char **argv)
+{
+	simidx_repair_options how = SIMIDX_REPAIR_OPTIONS_INIT;
+	simidx_repair_report report = SIMIDX_REPAIR_REPORT_INIT;
+	struct options options = { 0 };
+	simidx_error err;
+	int code = qr_parse(&qr_repair, ctx, &options, argc, argv);
+	int rc;
+
+	if (code != TL_PROCEED)
+		return code;
+	tl_stop_on_signals();
+	how.memory = options.memory;
+	how.tmpdir = options.tmpdir;
+	how.threads = ctx->threads;
+	how.flags = (ctx->is_static ? SIMIDX_OPEN_STATIC : 0) | (ctx->force ? SIMIDX_OPEN_FORCE : 0);
+	how.progress = tl_progress_wanted() ? tl_progress_phase : NULL;
+	how.stop = ask_stop;
+	rc = simidx_repair(ctx->path, argv[optind], &how, print_loss, ctx, &report, &err);
+	return rc ? fail(ctx, argv[optind], &err) : tell_report(argv[optind], &report);
+}
+
+static const struct tl_option rows[] = {
+	{ 0, "memory", "SIZE", TL_SIZE(struct options, memory, MIN_MEMORY, SIZE_MAX / 2),
+	  .standard = "1G", .help = "memory to work in, at least 128M",
+	  .more = "Memory to work in, at least 128M; K, M and G are binary." },
+	{ 0, "tmpdir", "DIR", TL_TEXT(struct options, tmpdir),
+	  .help = "where temporary files are made",
+	  .more = "Where temporary files are made (default: beside NEW)." },
+	{ TL_SECTION("What is kept") },
+	{ TL_PARAGRAPH("Each block or row is judged by itself, and what sound ones say is joined: a "
+		       "document is lost only if it is damaged wherever it stands. A document whose "
+		       "second fingerprint is lost is marked, and searches judge it by the first one "
+		       "alone. The new index has the plan, layout, profile, mark and next id of "
+		       "INDEX, which is only read.") },
+	{ TL_SECTION("Output") },
+	{ TL_PARAGRAPH("A line for each thing that is damaged, lost or not certain, with columns "
+		       "separated by tabs: what it is, the table, the id, the fingerprint, the label "
+		       "and a sentence; columns that are not known are empty. What it is:") },
+	{ TL_TERM("damage", "A block, row or record was passed over.") },
+	{ TL_TERM("document", "A document is lost. It may come twice, once with its fingerprint and "
+			      "once with its id or label.") },
+	{ TL_TERM("fp2", "The second fingerprint of a document is lost.") },
+	{ TL_TERM("label", "The label of a document is lost.") },
+	{ TL_TERM("doubt", "Something of a document is kept, but not certain.") },
+	{ TL_TERM("record", "The profile or the mark of the index is lost.") },
+	{ TL_PARAGRAPH("With --json an object each, with the members kind, table, id, fp, label (or "
+		       "label_hex) and text; what is not known is left out.") },
+	{ TL_SECTION("Examples") },
+	{ TL_EXAMPLE("simidx-query repair index saved >lost.tsv",
+		     "Save what is sound, and keep a list of what is not.") },
+	{ TL_SECTION("Exit status") },
+	{ TL_PARAGRAPH("0: NEW was made, and nothing is lost. 1: NEW was made, and something is lost "
+		       "or not certain. 2: NEW was not made.") },
+	{ 0 },
+};
+
+const struct qr_command qr_repair = {
+	.line = { .name = "repair", .operands = "INDEX NEW", .least = 2, .most = 2,
+		  .summary = "make a new index of what is sound in a damaged one",
+		  .about = "Make the new index NEW of all that is sound in the damaged INDEX, and list "
+			   "what is lost. NEW must not exist or be an empty directory, and appears "
+			   "only when it is complete.",
+		  .options = rows, .program = &qr_program },
+	.takes_index = 1,
+	.run = run_repair,
+};
