@@ -37,10 +37,10 @@ TEST_EXTENSIONS = .sh
 # where calls of the library are made to fail
 
 if ENABLE_TESTS
-check_PROGRAMS += tests/unit/run tests/fault/exchanged tests/fault/failed_write \
+check_PROGRAMS += tests/unit/run tests/fault/each_call tests/fault/exchanged \
+	tests/fault/failed_write tests/fault/merge_kill tests/fault/no_memory
+TESTS += tests/unit/run tests/fault/each_call tests/fault/exchanged tests/fault/failed_write \
 	tests/fault/merge_kill tests/fault/no_memory
-TESTS += tests/unit/run tests/fault/exchanged tests/fault/failed_write tests/fault/merge_kill \
-	tests/fault/no_memory
 check_PROGRAMS += tests/fault/damage
 endif
 
@@ -191,6 +191,11 @@ tests_fault_damage_SOURCES = \
 tests_fault_damage_CPPFLAGS = $(tests_cppflags)
 tests_fault_damage_LDFLAGS = $(tests_ldflags) -Wl,--wrap=mdb_txn_commit
 tests_fault_damage_LDADD = $(tests_libs)
+
+tests_fault_each_call_SOURCES = tests/fault/each_call.c
+tests_fault_each_call_CPPFLAGS = $(tests_cppflags)
+tests_fault_each_call_LDFLAGS = $(tests_ldflags)
+tests_fault_each_call_LDADD = $(tests_libs)
 
 tests_fault_exchanged_SOURCES = tests/fault/exchanged.c
 tests_fault_exchanged_CPPFLAGS = $(tests_cppflags)

@@ -209,6 +209,12 @@ int sx_env_open(sx_env *env, const char *dir, unsigned flags, mode_t mode, uint6
 		rc = mdb_env_set_mapsize(env->env, size);
 	if (!rc)
 		rc = open_above_standard(env->env, dir, flags | MDB_NOTLS, mode);
+	/* The header pages are LMDB's: that has been looked at before. */
+	if (rc == MDB_INVALID)
+		return sx_fail(err, SIMIDX_E_IO,
+			       "%s: a header page could not be read whole, or " SX_LOCK_NAME
+			       " could not be locked",
+			       dir);
 	if (!rc)
 		rc = mdb_env_get_fd(env->env, &env->data_fd);
 	if (rc)

@@ -12,6 +12,9 @@
  *   FAIL_ERRNO=NUMBER  of the failure; otherwise EIO
  *   FAIL_COUNTS=FILE   in the end, a line for each class is appended: "CLASS N", the calls of it
  *
+ * A sync that does not fail does nothing, nor do writes wait for the disk: it is processes that end
+ * here, never the machine.
+ *
  * What glibc calls by itself, such as the reads of fread(), is not seen; nor are writes to standard
  * output and error, without which nobody would learn what a tool has to say.
  */
@@ -111,6 +114,8 @@ static int fails(enum class c)
 
 /* ---- opening ---- */
 
+#define WAITS (O_SYNC | O_DSYNC)
+
 static mode_t mode_of(int flags, va_list ap)
 {
 	return flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
@@ -126,7 +131,7 @@ static mode_t mode_of(int flags, va_list ap)
 		va_start(ap, flags);                                                          \
 		mode = mode_of(flags, ap);                                                    \
 		va_end(ap);                                                                   \
-		return fails(OPEN) ? -1 : real(path, flags, mode);                            \
+		return fails(OPEN) ? -1 : real(path, flags & ~WAITS, mode);                            \
 	}
 
 #define DEFINE_OPENAT(name)                                                                   \
@@ -139,7 +144,7 @@ static mode_t mode_of(int flags, va_list ap)
 		va_start(ap, flags);                                                          \
 		mode = mode_of(flags, ap);                                                    \
 		va_end(ap);                                                                   \
-		return fails(OPEN) ? -1 : real(dir, path, flags, mode);                       \
+		return fails(OPEN) ? -1 : real(dir, path, flags & ~WAITS, mode);                       \
 	}
 
 #define DEFINE_FOPEN(name)                                                                    \
@@ -248,8 +253,17 @@ DEFINE_WRITEV(pwritev64, (int fd, const struct iovec *pieces, int n, off64_t to)
 		return fails(class) ? -1 : real arguments;                                    \
 	}
 
-DEFINE_FAILING(SYNC, fsync, (int fd), (fd))
-DEFINE_FAILING(SYNC, fdatasync, (int fd), (fd))
+int fsync(int fd)
+{
+	(void)fd;
+	return fails(SYNC) ? -1 : 0;
+}
+
+int fdatasync(int fd)
+{
+	return fsync(fd);
+}
+
 DEFINE_FAILING(RENAME, rename, (const char *from, const char *to), (from, to))
 DEFINE_FAILING(RENAME, renameat, (int a, const char *from, int b, const char *to), (a, from, b, to))
 DEFINE_FAILING(RENAME, renameat2,

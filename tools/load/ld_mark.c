@@ -5,6 +5,7 @@
 
 #include "common/tl_msg.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,30 +33,42 @@ static uint64_t get_u64(const unsigned char *in)
 	return value;
 }
 
-/* How a file begins. */
-static uint64_t hash_head(const char *name)
+/* How a file begins. Returns 0, or -1 with a message. */
+static int hash_head(const char *name, uint64_t *hash)
 {
 	static char head[HEAD_SIZE];
 	FILE *file = fopen(name, "rbe");
 	size_t n = file ? fread(head, 1, sizeof(head), file) : 0;
+	int failed = !file || ferror(file);
 
+	if (failed)
+		tl_error("%s: %s", name, strerror(errno));
 	if (file)
 		fclose(file);
-	return simidx_feature_hash(head, n);
+	*hash = simidx_feature_hash(head, n);
+	return failed ? -1 : 0;
 }
 
-/* A name, and of a regular file what tells it from another one that gets the same name. */
-static void describe(FILE *out, char kind, const char *name)
+/*
+ * A name, and of a regular file what tells it from another one that gets the same name. Returns 0,
+ * or -1 with a message.
+ */
+static int describe(FILE *out, char kind, const char *name)
 {
 	struct stat status;
+	uint64_t hash;
 
 	fprintf(out, "%c%s", kind, name);
 	fputc('\0', out);
-	if (strcmp(name, "-") != 0 && !stat(name, &status) && S_ISREG(status.st_mode))
+	if (strcmp(name, "-") != 0 && !stat(name, &status) && S_ISREG(status.st_mode)) {
+		if (hash_head(name, &hash))
+			return -1;
 		fprintf(out, "%llu %lld.%09ld %llx", (unsigned long long)status.st_size,
 			(long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
-			(unsigned long long)hash_head(name));
+			(unsigned long long)hash);
+	}
 	fputc('\0', out);
+	return 0;
 }
 
 static int reads_stdin(const struct in_files_options *inputs)
@@ -83,6 +96,7 @@ int ld_mark_begin(const struct ld_options *options, unsigned bits, struct ld_mar
 	char *text = NULL;
 	size_t i, size = 0;
 	FILE *out = open_memstream(&text, &size);
+	int failed = 0;
 
 	memset(mark, 0, sizeof(*mark));
 	if (!out)
@@ -95,18 +109,16 @@ int ld_mark_begin(const struct ld_options *options, unsigned bits, struct ld_mar
 		inputs->columns.fp ? inputs->columns.fp : "",
 		inputs->columns.label ? inputs->columns.label : "",
 		inputs->columns.text ? inputs->columns.text : "");
-	for (i = 0; i < inputs->n_operands; i++)
-		describe(out, 'o', inputs->operands[i]);
-	for (i = 0; i < inputs->lists.n; i++)
-		describe(out, 'l', inputs->lists.at[i]);
-	if (fclose(out)) {
-		free(text);
-		return tl_error("out of memory");
-	}
+	for (i = 0; i < inputs->n_operands && !failed; i++)
+		failed = describe(out, 'o', inputs->operands[i]);
+	for (i = 0; i < inputs->lists.n && !failed; i++)
+		failed = describe(out, 'l', inputs->lists.at[i]);
+	if (fclose(out) && !failed)
+		failed = tl_error("out of memory");
 	mark->digest = simidx_feature_hash(text, size);
 	free(text);
 	note_names(inputs, mark);
-	return 0;
+	return failed ? TL_TROUBLE : 0;
 }
 
 int ld_mark_set(const struct ld_options *options, simidx_writer *writer, simidx_loader *loader,
