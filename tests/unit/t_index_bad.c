@@ -278,6 +278,87 @@ START_TEST(test_flipped_bits_never_crash)
 }
 END_TEST
 
+/* Copy the record of row `i` of a table, its key and then its value; returns the size of both. */
+static size_t copy_row(simidx *index, const sx_table *table, size_t i, unsigned char *record)
+{
+	sx_slice key, value;
+	sx_cursor *cursor;
+	size_t size;
+	sx_txn *txn;
+
+	sxt_must_ok(sx_txn_begin_read(index->store, &txn, &sxt_err));
+	sxt_must_ok(sx_cursor_open(txn, table->dbi, &cursor, &sxt_err));
+	sxt_must_ok(sx_cursor_first(cursor, &key, &value, &sxt_err));
+	while (i--)
+		sxt_must_ok(sx_cursor_next(cursor, &key, &value, &sxt_err));
+	memcpy(record, key.data, key.size);
+	memcpy(record + key.size, value.data, value.size);
+	size = key.size + value.size;
+	sx_cursor_close(cursor);
+	sx_txn_abort(txn);
+	return size;
+}
+
+/* What hands on all documents ends with the damage, and names it. */
+static void walk_is_refused(simidx *index, const char *table)
+{
+	simidx_match match;
+	simidx_walk *walk;
+	int rc = simidx_walk_open(index, &walk, &sxt_err);
+
+	while (!rc)
+		rc = simidx_walk_next(walk, &match, &sxt_err);
+	ck_assert_int_eq(rc, SIMIDX_E_CORRUPT);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, table));
+	simidx_walk_close(walk);
+}
+
+/* Any bit of a row, of its key as of its value, as each has a checksum of both. */
+START_TEST(test_flipped_bits_of_a_row_are_found)
+{
+	unsigned char record[128];
+	simidx_info info = SIMIDX_INFO_INIT;
+	simidx_writer *writer;
+	const sx_table *table;
+	simidx *index;
+	size_t size;
+	off_t at;
+	int fd;
+
+	make_index(SIMIDX_LAYOUT_ROWS);
+	fd = open(t_data, O_RDWR | O_CLOEXEC);
+	index = sxt_open(t_path, 0);
+	{
+		const sx_table *const tables[] = { &index->tables.postings, &index->tables.docs,
+						   &index->fresh.log };
+
+		table = tables[_i];
+	}
+	writer = sxt_writer(index, 0);
+	size = copy_row(index, table, 100, record);
+	at = find_in_file(record, size);
+	for (size_t bit = 0; bit < 8 * size; bit++) {
+		seen_table[0] = '\0';
+		flip(fd, at + (off_t)(bit / 8), bit % 8);
+		ck_assert_sx(simidx_verify(index, note_table, (void *)(uintptr_t)table->name, NULL,
+					   &sxt_err),
+			     SIMIDX_E_CORRUPT);
+		ck_assert_str_eq(seen_table, table->name);
+		walk_is_refused(index, table->name);
+		if (table == &index->fresh.log)
+			ck_assert_sx(simidx_writer_merge(writer, &sxt_err), SIMIDX_E_CORRUPT);
+		use_damaged(index);
+		flip(fd, at + (off_t)(bit / 8), bit % 8);
+	}
+	simidx_writer_close(writer);
+	sxt_must_ok(simidx_get_info(index, &info, &sxt_err));
+	ck_assert_uint_eq(info.fresh_rows, ALL - MERGED);
+	sxt_check_content(&model, ALL, index);
+	simidx_close(index);
+	close(fd);
+}
+END_TEST
+
 /* A block full of noise, and noise in a part of it. */
 START_TEST(test_noise_in_a_block_is_found)
 {
@@ -479,6 +560,7 @@ static const sxt_test tests[] = {
 	{ &test_other_lmdb_files_are_no_index, 0, 1 },
 	{ &test_cut_short_never_crashes, 0, 2 },
 	{ &test_flipped_bits_never_crash, 0, 10 },
+	{ &test_flipped_bits_of_a_row_are_found, 0, 3 },
 	{ &test_noise_in_a_block_is_found, 0, 4 },
 	{ &test_damaged_label_is_found, 0, 2 },
 	{ &test_full_disk_loses_no_commit, 0, 2 },

@@ -530,6 +530,45 @@ START_TEST(test_next_id_survives_a_rebuild)
 }
 END_TEST
 
+/* A row of postings with another second fingerprint, and a checksum that fits it. */
+static void change_fp2(simidx *index, sx_txn *txn, int i)
+{
+	const sx_table *postings = &index->tables.postings;
+	unsigned char key_bytes[SX_TABLE_MAX_KEY], value_bytes[SX_TABLE_MAX_VALUE];
+	sx_slice key = { key_bytes, 0 }, value = { value_bytes, 0 };
+	sx_rows rows;
+
+	sx_rows_init(&rows, postings->n_cols);
+	sxt_must(!sx_rows_push(&rows, model.at[i].fp,
+			       (const uint64_t[]){ model.at[i].id, model.at[i].fp2 ^ 1 }));
+	key.size = sx_table_key(postings, (sx_sort_key){ model.at[i].fp, model.at[i].id }, key_bytes);
+	value.size = sx_table_row_encode(postings, &rows, 0, key, value_bytes);
+	sxt_must_ok(sx_dbi_put(txn, postings->dbi, key, value, &sxt_err));
+	sx_rows_free(&rows);
+}
+
+static void note_postings(void *ctx, const simidx_problem *problem)
+{
+	(void)ctx;
+	ck_assert_str_eq(problem->table, "postings");
+	ck_assert_ptr_nonnull(strstr(problem->text, "digest"));
+	problems++;
+}
+
+START_TEST(test_digest_covers_second_fingerprints)
+{
+	simidx *index;
+
+	make_index(SIMIDX_LAYOUT_ROWS);
+	rewrite(change_fp2, 17);
+	index = sxt_open(t_path, 0);
+	problems = 0;
+	ck_assert_sx(simidx_verify(index, note_postings, NULL, NULL, &sxt_err), SIMIDX_E_CORRUPT);
+	ck_assert_uint_eq(problems, 1);
+	simidx_close(index);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_other_versions_are_refused, 0, 7 },
 	{ &test_format_0_1_is_refused, 0, 1 },
@@ -539,6 +578,7 @@ static const sxt_test tests[] = {
 	{ &test_unreadable_page_of_one_copy, 0, 2 },
 	{ &test_merge_ends_where_it_was_to_end, 0, 2 },
 	{ &test_rows_after_the_end_of_a_merge_are_found, 0, 2 },
+	{ &test_digest_covers_second_fingerprints, 0, 1 },
 	{ &test_next_id_survives_a_rebuild, 0, 2 },
 };
 
