@@ -71,10 +71,14 @@ static void step(struct verify *v)
 static void count_rows(struct tally *tally, const sx_table *table, const sx_rows *rows,
 		       uint64_t *last_fp)
 {
+	int has_fp2 = table->kind == SX_TABLE_PAIRS && table->n_cols > 1;
+	uint64_t digest = 0, docs_digest = 0;
+
 	for (size_t i = 0; i < rows->n; i++) {
-		tally->digest += sx_table_row_hash(table, rows, i);
-		if (table->kind == SX_TABLE_PAIRS)
-			tally->docs_digest += sx_hash_u64_pair(rows->key[i], rows->col[0][i]);
+		uint64_t hash = sx_table_row_hash(table, rows, i);
+
+		digest += hash;
+		docs_digest += has_fp2 ? sx_hash_u64_pair(rows->key[i], rows->col[0][i]) : hash;
 		if (table->kind == SX_TABLE_PAIRS && (!tally->rows || rows->key[i] != *last_fp)) {
 			tally->distinct++;
 			tally->distinct_digest += sx_hash_u64(rows->key[i]);
@@ -82,6 +86,8 @@ static void count_rows(struct tally *tally, const sx_table *table, const sx_rows
 		*last_fp = rows->key[i];
 		tally->rows++;
 	}
+	tally->digest += digest;
+	tally->docs_digest += docs_digest;
 }
 
 /*

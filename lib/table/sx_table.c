@@ -150,6 +150,8 @@ static uint32_t row_checksum(sx_slice key, const unsigned char *columns, size_t 
 {
 	unsigned char bytes[SX_TABLE_MAX_KEY + 8 * SX_MAX_COLS];
 
+	if (!size) /* postings without second fingerprints, of which a search may read thousands */
+		return (uint32_t)sx_hash(key.data, key.size);
 	memcpy(bytes, key.data, key.size);
 	memcpy(bytes + key.size, columns, size);
 	return (uint32_t)sx_hash(bytes, key.size + size);

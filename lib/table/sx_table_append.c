@@ -132,7 +132,7 @@ static int take(sx_append *a, size_t from, simidx_error *err)
 		return out_of_order(a, err);
 	a->count += a->rows.n - from;
 	a->last = sx_sort_key_of(a->table, &a->rows, a->rows.n - 1);
-	if (a->table->kind != SX_TABLE_PERMUTED)
+	if (a->table->kind == SX_TABLE_NUMBERS || a->table->n_cols > 1)
 		for (size_t i = from; i < a->rows.n; i++)
 			a->digest += sx_table_row_hash(a->table, &a->rows, i);
 	return a->rows.n >= PENDING_ROWS ? write_pending(a, 0, err) : SIMIDX_OK;
