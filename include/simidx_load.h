@@ -41,7 +41,8 @@ typedef struct simidx_loader_options {
 	int wait_ms;        /**< longest wait for another writer or loader, as in
 	                         simidx_writer_options; in simidx_loader_open(), and again in
 	                         simidx_loader_finish() for an index that is to be replaced */
-	unsigned flags;     /**< SIMIDX_OPEN_FORCE, for the index at the path */
+	unsigned flags;     /**< SIMIDX_OPEN_FORCE, SIMIDX_OPEN_UNTRUSTED: for the index at the
+	                         path, where there is one */
 	/** Called by simidx_loader_finish() for each document that is left out. `row` counts the
 	    calls of simidx_loader_put() from 0; may be NULL. */
 	void (*rejected)(void *ctx, uint64_t row, const char *reason);

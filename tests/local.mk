@@ -319,6 +319,7 @@ tool_tests = \
 	tests/tool/stop.sh \
 	tests/tool/terminal.sh \
 	tests/tool/text.sh \
+	tests/tool/untrusted.sh \
 	tests/tool/verify.sh
 
 TESTS += $(build_tests) $(tool_tests) tests/unit/word_breaks.sh

@@ -187,7 +187,7 @@ static int begin(simidx_loader *l, const simidx_create_options *create, simidx_e
 static int check_loader_options(const simidx_loader_options *o, simidx_error *err)
 {
 	if (!o || o->duplicates > SIMIDX_DUPLICATES_LAST || o->wait_ms < -1 ||
-	    o->flags & ~SIMIDX_OPEN_FORCE)
+	    o->flags & ~(SIMIDX_OPEN_FORCE | SIMIDX_OPEN_UNTRUSTED))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_open: bad options");
 	if (o->memory && o->memory < MIN_MEMORY)
 		return sx_fail(err, SIMIDX_E_ARG, "loading needs at least %d MiB of memory",

@@ -18,7 +18,7 @@ int ld_from_again(struct ld_from *from, size_t i)
 
 	simidx_close(from->index[i]);
 	from->index[i] = NULL;
-	how.flags = SIMIDX_OPEN_READ_ONLY | (options->force ? SIMIDX_OPEN_FORCE : 0);
+	how.flags = SIMIDX_OPEN_READ_ONLY | ld_open_flags(options);
 	if (tl_path_open(options->from.at[i], &how, &from->index[i], &info, &err))
 		return tl_index_error(options->from.at[i], &err);
 	if (!i)

@@ -39,6 +39,7 @@ struct ld_options {
 	int wait_ms;            /* -1 = for ever */
 	unsigned durability;    /* enum simidx_durability */
 	int force;
+	int is_untrusted;
 	enum ld_write write;
 	int resume;
 	struct tl_strings from; /* indexes to take over */
@@ -63,6 +64,9 @@ extern const struct tl_command ld_command;
  *         error, which is told)
  */
 int ld_parse_options(int argc, char **argv, struct ld_options *options);
+
+/** Flags of simidx_open() for all indexes that the load opens. */
+unsigned ld_open_flags(const struct ld_options *options);
 
 /** Whether there are inputs, not only indexes to take over. */
 int ld_has_inputs(const struct ld_options *options);

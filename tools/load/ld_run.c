@@ -261,7 +261,7 @@ static int measure(struct ld_run *run, int has_failed)
 	simidx *index = target->index;
 	int is_there;
 
-	how.flags = SIMIDX_OPEN_READ_ONLY | (run->options->force ? SIMIDX_OPEN_FORCE : 0);
+	how.flags = SIMIDX_OPEN_READ_ONLY | ld_open_flags(run->options);
 	if (has_failed)
 		ld_target_release(target);
 	if (is_anew && simidx_open(run->options->index, &how, &index, NULL))

@@ -61,7 +61,7 @@ static int open_once(struct ld_target *target)
 	simidx_close(target->index);
 	free(target->profile);
 	target->profile = NULL;
-	how.flags = options->force ? SIMIDX_OPEN_FORCE : 0;
+	how.flags = ld_open_flags(options);
 	if (tl_path_open(options->index, &how, &target->index, &info, &err))
 		return fail(target, &err);
 	target->bits = info.bits;
@@ -149,8 +149,7 @@ static int check_replaced(const struct ld_options *options)
 	simidx_error err;
 	simidx *index;
 
-	if (options->force)
-		how.flags |= SIMIDX_OPEN_FORCE;
+	how.flags = ld_open_flags(options);
 	if (simidx_open(options->index, &how, &index, &err))
 		return tl_index_error(options->index, &err);
 	simidx_close(index);
@@ -199,7 +198,7 @@ int ld_target_open(struct ld_target *target, const struct ld_options *options)
 	target->how.threads = options->threads;
 	target->how.duplicates = options->duplicates;
 	target->how.wait_ms = options->wait_ms;
-	target->how.flags = options->force ? SIMIDX_OPEN_FORCE : 0;
+	target->how.flags = ld_open_flags(options);
 	if (missing && check_parent(options->index))
 		return TL_TROUBLE;
 	if (!missing && options->create == LD_CREATE_MUST)

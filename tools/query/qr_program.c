@@ -47,6 +47,12 @@ static const struct tl_option global_rows[] = {
 		  "file system, or one that belongs to somebody else." },
 	{ 0, "force", NULL, TL_FLAG(struct qr_context, force),
 	  .help = "accept a network file system, at your own risk" },
+	{ 0, "untrusted", NULL, TL_FLAG(struct qr_context, is_untrusted),
+	  .help = "check the pages of the file before they are used",
+	  .more = "Check the pages of the index file before anything relies on them, as verify does "
+		  "always. For an index that others could write or that may be damaged: such a file "
+		  "can end the program by a signal otherwise. It takes a quarter of a second for 10 "
+		  "million documents." },
 	{ 0, "block-index", "auto|never|SIZE", TL_CALL(call_block_index),
 	  .help = "memory for block indexes",
 	  .more = "Memory for block indexes, which make many searches faster. auto (default): as it "
