@@ -24,7 +24,6 @@
 
 #define MAP_SIZE ((uint64_t)1 << 28)
 #define MOST_MEMORY ((rlim_t)1 << 30) /* address space */
-#define MOST_FILE ((rlim_t)1 << 28)
 #define MOST_SECONDS 10    /* of CPU time */
 #define MOST_WAITING 60    /* by the clock: other processes may be at work */
 #define FREE_ID 10         /* dmg_sample leaves it out */
@@ -390,7 +389,6 @@ static void set_limits(void)
 	setitimer(ITIMER_PROF, &cpu, NULL);
 	alarm(MOST_WAITING);
 	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_FSIZE, MOST_FILE);
 #ifndef HAS_ASAN
 	limit(RLIMIT_AS, MOST_MEMORY);
 #endif
