@@ -9,7 +9,7 @@
  *  - Where verify says "sound", the content is that of one of the commits, every operation
  *    succeeds and answers so, and what is written to it is sound and complete, too.
  *  - Nothing that was not sound becomes sound, by a write or a copy, with another content than
- *    that of a commit.
+ *    that of a commit. A backup or repair that succeeds is sound.
  *
  * A case is run in one of these modes:
  *
@@ -46,10 +46,10 @@ enum mode { UNTRUSTED, VERIFY, PLAIN, N_MODES };
 static const char *const mode_names[N_MODES] = { "untrusted", "verify", "plain" };
 
 /* Kinds of faults, as the table names them. */
-enum fault { SIGNAL, HANG, STATUS, CODE, SOUND_BUT, MADE_SOUND, N_FAULTS };
+enum fault { SIGNAL, HANG, STATUS, CODE, SOUND_BUT, MADE_SOUND, COPIED, N_FAULTS };
 
 static const char *const fault_names[N_FAULTS] = { "signal", "hang",	  "exit",
-						   "code",   "sound-but", "made-sound" };
+						   "code",   "sound-but", "made-sound", "copied" };
 
 typedef struct counts {
 	uint64_t files, sound, refused; /* as verify says */
@@ -179,6 +179,9 @@ static void judge_damaged(damage_case *c, enum dmg_op op)
 		if (options.say_wrong)
 			say(c, "wrong", op, "");
 	}
+	/* These verify what they make. */
+	if ((op == DMG_OP_backup || op == DMG_OP_repair) && r->has_after && (r->verify_after || r->dump_after))
+		fault(c, COPIED, op, "damage is in the copy");
 	if (!r->has_after || r->verify_after)
 		return;
 	if (r->dump_after || !r->commits_after)

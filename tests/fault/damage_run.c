@@ -30,6 +30,7 @@
 #define NEW_ID ((uint64_t)1 << 40)
 #define N_NEW 6
 #define LOADER_MEMORY ((uint64_t)64 << 20)
+#define REPAIR_MEMORY ((uint64_t)128 << 20)
 
 #if defined(__SANITIZE_ADDRESS__)
 #define HAS_ASAN 1
@@ -347,6 +348,63 @@ static void rebuild(void)
 	look_after(place->index, good ? 2 : 0, good ? sum : 0);
 }
 
+/*
+ * Whether a document of an index that was repaired is one that was put, but for a second
+ * fingerprint or a label that it lost.
+ */
+static int is_left_of_doc(const simidx_match *match)
+{
+	size_t i = dmg_find_doc(place->sample, match->id, match->fp);
+	simidx_match whole = *match;
+
+	if (i == place->sample->n_docs)
+		return 0;
+	if (place->sample->form->flags & SIMIDX_CREATE_FP2 && !(match->flags & SIMIDX_MATCH_FP2)) {
+		whole.fp2 = place->sample->docs[i].fp2;
+		whole.flags |= SIMIDX_MATCH_FP2;
+	}
+	return dmg_is_doc(place->sample, &place->sample->docs[i], &whole,
+			  (match->flags & SIMIDX_MATCH_LABEL) != 0);
+}
+
+/* Whether a walk over an index that was repaired delivers nothing but such documents. */
+static int is_left_of_docs(simidx *index)
+{
+	simidx_match match;
+	simidx_walk *w;
+	int rc = simidx_walk_open(index, &w, &err);
+
+	while (!rc && !(rc = simidx_walk_next(w, &match, &err)) && is_left_of_doc(&match))
+		;
+	simidx_walk_close(w);
+	return rc == SIMIDX_E_END;
+}
+
+/*
+ * Where repair tells of a loss, what is left must be right; of what it doubts nothing is expected
+ * here. Where it tells of nothing, look_after() has judged.
+ */
+static void repair(void)
+{
+	simidx_repair_report report = SIMIDX_REPAIR_REPORT_INIT;
+	simidx_repair_options o = SIMIDX_REPAIR_OPTIONS_INIT;
+	simidx *index;
+
+	o.memory = REPAIR_MEMORY;
+	o.threads = 1;
+	if (!ok(simidx_repair(place->index, place->copy, &o, NULL, NULL, &report, &err), "repair"))
+		return;
+	look_after(place->copy, 0, 0);
+	if (!report.documents_lost && !report.damaged && !report.named && !report.unknown_fp2 &&
+	    !report.labels_lost && !report.doubts)
+		return;
+	index = open_index(place->copy, "open repaired");
+	if (!index)
+		return;
+	result->commits_after = report.doubts || is_left_of_docs(index) ? dmg_all_commits(place->sample) : 0;
+	simidx_close(index);
+}
+
 /* ------------------------------------------------------------------------------------------
  * Processes
  */
@@ -355,8 +413,8 @@ static void do_op(enum dmg_op op)
 {
 	simidx *index;
 
-	if (op == DMG_OP_rebuild) {
-		rebuild();
+	if (op == DMG_OP_rebuild || op == DMG_OP_repair) {
+		op == DMG_OP_rebuild ? rebuild() : repair();
 		return;
 	}
 	index = open_index(place->index, "open");
@@ -454,7 +512,7 @@ void dmg_run(dmg_place *p, enum dmg_op op, sxt_rng random, dmg_result *out)
 	put_file(p->index, "data.mdb", p->data, p->size);
 	put_file(p->index, "lock.mdb", NULL, 0);
 	put_file(p->index, "write.lock", NULL, 0);
-	if (op == DMG_OP_backup)
+	if (op == DMG_OP_backup || op == DMG_OP_repair)
 		sxt_remove(p->copy);
 	memset(p->shared, 0, sizeof(*p->shared));
 	p->shared->commits = dmg_all_commits(p->sample);

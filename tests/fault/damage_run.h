@@ -11,8 +11,8 @@
 
 #include "damage_sample.h"
 
-/* Every operation once: X(name). Those from `insert` on change the index. */
-#define DMG_OPS(X) X(verify) X(get) X(search) X(dump) X(backup) X(insert) X(merge) X(rebuild)
+/* Every operation once: X(name). */
+#define DMG_OPS(X) X(verify) X(get) X(search) X(dump) X(backup) X(insert) X(merge) X(rebuild) X(repair)
 
 enum dmg_op {
 #define DMG_ENUM(name) DMG_OP_##name,
