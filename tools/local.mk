@@ -59,16 +59,12 @@ tools_libcommon_a_SOURCES = \
 	tools/input/in_npy.c \
 	tools/input/in_reader.c \
 	tools/input/in_reader.h \
-	tools/input/in_row.c \
 	tools/input/in_row.h \
 	tools/input/in_source.c \
 	tools/input/in_source.h \
 	tools/input/in_table.c \
 	tools/input/in_table.h \
 	tools/input/in_text.c \
-	tools/input/in_tsv.c \
-	tools/input/in_wrap.c \
-	tools/input/in_wrap.h \
 	tools/input/in_zstd.c
 if !HAVE_TEXT
 tools_libcommon_a_SOURCES += tools/common/tl_text_none.c
@@ -81,8 +77,6 @@ tools_libload_a_SOURCES = \
 	tools/load/ld_fit.h \
 	tools/load/ld_from.c \
 	tools/load/ld_from.h \
-	tools/load/ld_late.c \
-	tools/load/ld_late.h \
 	tools/load/ld_main.c \
 	tools/load/ld_mark.c \
 	tools/load/ld_mark.h \
@@ -98,7 +92,6 @@ tools_libload_a_SOURCES = \
 	tools/load/ld_run.c \
 	tools/load/ld_run.h \
 	tools/load/ld_store.c \
-	tools/load/ld_summary.c \
 	tools/load/ld_target.c \
 	tools/load/ld_target.h
 tools_libload_a_CPPFLAGS = $(tools_cppflags)

@@ -112,16 +112,10 @@ static enum in_result quoted_row(struct in_reader *reader, const char *line,
 
 static enum in_result next_row(struct in_reader *reader, struct in_cursor *cursor)
 {
-	const char *line;
-	size_t size;
-	enum in_result rc = in_next_line(reader, &line, &size);
+	enum in_result rc = in_table_line(reader, cursor);
 
-	if (rc != IN_ROW)
-		return rc;
-	if (memchr(line, '"', size))
-		return quoted_row(reader, line, cursor);
-	cursor->at = reader->lines.buffer + (line - reader->lines.buffer);
-	cursor->end = cursor->at + size;
+	if (rc == IN_ROW && memchr(cursor->at, '"', (size_t)(cursor->end - cursor->at)))
+		return quoted_row(reader, cursor->at, cursor);
 	return rc;
 }
 

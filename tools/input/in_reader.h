@@ -129,6 +129,17 @@ enum in_result in_number(struct in_reader *reader, uint64_t fp, struct in_row *r
 /** The same for two's complement: negative if the highest bit of the fingerprint is set. */
 enum in_result in_signed_number(struct in_reader *reader, uint64_t number, struct in_row *row);
 
+/**
+ * The fingerprint of a row.
+ *
+ * @param text   needed for IN_TEXT rows
+ * @param flags  SIMIDX_SKETCH_FP2 when a second one is wanted of texts and features
+ * @param out    fp, fp2 and flags are set; a finished fingerprint is only copied
+ * @return 0 or a SIMIDX_E_ code
+ */
+int in_sketch_row(const struct in_row *row, unsigned bits, simidx_text *text,
+		  unsigned flags, simidx_sketch *out, simidx_error *err);
+
 /** Memory that grows; all zero is an empty one, and `bytes` is for free(). */
 struct in_room {
 	void *bytes;

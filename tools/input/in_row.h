@@ -48,15 +48,4 @@ struct in_row {
 	size_t n_features;
 };
 
-/**
- * The fingerprint of a row.
- *
- * @param text   needed for IN_TEXT rows
- * @param flags  SIMIDX_SKETCH_FP2 when a second one is wanted of texts and features
- * @param out    fp, fp2 and flags are set; a finished fingerprint is only copied
- * @return 0 or a SIMIDX_E_ code
- */
-int in_sketch_row(const struct in_row *row, unsigned bits, simidx_text *text,
-		  unsigned flags, simidx_sketch *out, simidx_error *err);
-
 #endif /* IN_ROW_H */

@@ -47,6 +47,9 @@ void in_table_close(void *state);
 enum in_result in_table_next(struct in_reader *reader, struct in_row *row,
 			     const struct in_syntax *syntax);
 
+/** Begin with the next line as a row. Returns as in_next_line(). */
+enum in_result in_table_line(struct in_reader *reader, struct in_cursor *cursor);
+
 /** Cut a field that ends at the next `separator` or the end of the row off. */
 int in_cut_field(struct in_cursor *cursor, char separator, struct in_field *field);
 

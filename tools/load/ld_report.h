@@ -89,9 +89,6 @@ void ld_report_skip(struct ld_report *report, const char *place, const char *rea
 /** Count a remark. */
 void ld_report_remark(struct ld_report *report, enum ld_remark remark, const char *place);
 
-/** Close --rejects or --summary. Returns whether not all could be written. */
-int ld_report_close(FILE *out);
-
 /** Whether more rows were rejected than --max-errors allows. */
 int ld_report_too_many(const struct ld_report *report);
 
@@ -114,10 +111,5 @@ void ld_report_progress(struct ld_report *report, uint64_t bytes);
  * `total` as simidx_set_progress() has them; "waiting: " and a reason is for another writer.
  */
 void ld_report_work(struct ld_report *report, const char *phase, uint64_t done, uint64_t total);
-
-/* ---- ld_summary.c ---- */
-
-/** Write --summary and close it. Returns `code`, or TL_TROUBLE with a message. */
-int ld_summary_write(struct ld_report *report, int code);
 
 #endif /* LD_REPORT_H */

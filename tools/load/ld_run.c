@@ -353,6 +353,7 @@ static void end(struct ld_run *run)
 {
 	ld_queue_free(run->queue);
 	ld_places_free(run->places);
+	free(run->late);
 	in_reader_free(&run->reader);
 }
 

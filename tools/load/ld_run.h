@@ -8,7 +8,6 @@
 #ifndef LD_RUN_H
 #define LD_RUN_H
 
-#include "load/ld_late.h"
 #include "load/ld_mark.h"
 #include "load/ld_places.h"
 #include "load/ld_queue.h"
@@ -24,6 +23,12 @@
 /** Room for a place; one with a long path is cut in messages. */
 #define LD_PLACE_SIZE 8192
 
+/** A row that is left out, and why. */
+struct ld_late {
+	uint64_t row;
+	char *reason;
+};
+
 /** One load. */
 struct ld_run {
 	const struct ld_options *options;
@@ -34,7 +39,8 @@ struct ld_run {
 	struct ld_places *places; /* of what was put into a loader */
 	struct ld_mark mark;      /* where the last row that was dealt with stands */
 	struct ld_mark start;     /* --resume: what is before this is passed over */
-	struct ld_late late;      /* rows that a loader has rejected at its end */
+	struct ld_late *late;     /* rows that a loader has rejected at its end; or NULL */
+	size_t n_late;
 	uint64_t put;             /* documents, in this run */
 	uint64_t label_bytes;     /* put since the last commit */
 	uint64_t all_label_bytes; /* put into the loader */

@@ -13,6 +13,7 @@
 #include "common/tl_path.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* More documents than a batch, and than one in so many of the index, are for a rebuild. */
@@ -24,6 +25,9 @@
 
 /* A batch ends early when it has so many bytes of labels: LMDB keeps them in memory. */
 #define BATCH_LABEL_BYTES ((uint64_t)16 << 20)
+
+/* Rows that a loader has rejected are told in order, as far as so many of them go. */
+#define MAX_LATE 100000
 
 static int fail(const struct ld_run *run, const simidx_error *err)
 {
@@ -299,20 +303,52 @@ int ld_store_item(void *ctx, const struct ld_item *item)
 
 /* ---- the end ---- */
 
-static void tell_rejected(void *ctx, uint64_t row, const char *reason)
+static void tell_rejected(struct ld_run *run, uint64_t row, const char *reason)
 {
-	struct ld_run *run = ctx;
 	char place[LD_PLACE_SIZE];
 
 	ld_places_get(run->places, row, place, sizeof(place));
 	ld_report_reject(&run->report, place, reason, 1);
 }
 
+static int compare_rows(const void *a, const void *b)
+{
+	const struct ld_late *x = a, *y = b;
+
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Tell the rows that are kept in the order of the input. */
+static void tell_late(struct ld_run *run)
+{
+	if (run->n_late)
+		qsort(run->late, run->n_late, sizeof(*run->late), compare_rows);
+	for (size_t i = 0; i < run->n_late; i++) {
+		tell_rejected(run, run->late[i].row, run->late[i].reason);
+		free(run->late[i].reason);
+	}
+	run->n_late = 0;
+}
+
+/*
+ * A loader rejects rows when everything has been put, in an order of its own: they are kept until
+ * they can be told in the order of the input, and of very many that many at a time.
+ */
 static void hear_rejected(void *ctx, uint64_t row, const char *reason)
 {
 	struct ld_run *run = ctx;
+	char *copy = strdup(reason);
 
-	ld_late_add(&run->late, row, reason, tell_rejected, run);
+	if (run->n_late == MAX_LATE)
+		tell_late(run);
+	if (!run->late)
+		run->late = malloc(MAX_LATE * sizeof(*run->late));
+	if (copy && run->late) {
+		run->late[run->n_late++] = (struct ld_late){ row, copy };
+	} else {
+		tell_rejected(run, row, reason); /* out of order, but told */
+		free(copy);
+	}
 }
 
 static void hear_progress(void *ctx, const char *phase, uint64_t done, uint64_t total)
@@ -327,7 +363,7 @@ static int wants_stop(void *ctx)
 	const struct ld_run *run = ctx;
 
 	return tl_stop_requested() ||
-	       run->report.rejected + run->late.n > run->options->max_errors;
+	       run->report.rejected + run->n_late > run->options->max_errors;
 }
 
 void ld_store_listen(struct ld_run *run)
@@ -378,7 +414,7 @@ static int finish_loader(struct ld_run *run)
 		return rc;
 	rc = simidx_loader_finish(run->target->loader, &report, &err);
 	tl_progress_clear();
-	ld_late_flush(&run->late, tell_rejected, run);
+	tell_late(run);
 	if (rc == SIMIDX_E_STOPPED && !tl_stop_requested())
 		return fail_too_many(run);
 	if (rc == SIMIDX_E_STOPPED)
