@@ -114,7 +114,6 @@ tools_libquery_a_SOURCES = \
 	tools/query/qr_json.h \
 	tools/query/qr_main.c \
 	tools/query/qr_plan.c \
-	tools/query/qr_plan.h \
 	tools/query/qr_print.c \
 	tools/query/qr_print.h \
 	tools/query/qr_program.c \
@@ -125,10 +124,7 @@ tools_libquery_a_SOURCES = \
 	tools/query/qr_similar.c \
 	tools/query/qr_similar.h \
 	tools/query/qr_similar_print.c \
-	tools/query/qr_skew.c \
-	tools/query/qr_skew.h \
 	tools/query/qr_stats.c \
-	tools/query/qr_stats.h \
 	tools/query/qr_verify.c
 tools_libquery_a_CPPFLAGS = $(tools_cppflags)
 

@@ -13,42 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void fail_memory(simidx_error *err)
-{
-	err->code = SIMIDX_E_NOMEM;
-	err->sys_errno = 0;
-	snprintf(err->text, sizeof(err->text), "out of memory");
-}
-
-int qr_explain(simidx_reader *reader, const simidx_query *ask, struct qr_explanation *out,
-	       simidx_error *err)
-{
-	simidx_explanation found = SIMIDX_EXPLANATION_INIT;
-	simidx_results again = SIMIDX_RESULTS_INIT;
-	double start;
-	int rc;
-
-	memset(out, 0, sizeof(*out));
-	rc = simidx_reader_explain(reader, ask, &found, err);
-	if (rc)
-		return rc;
-	/* The reader forgets all of it when it is asked again. */
-	out->choices = malloc(found.n_choices * sizeof(*found.choices));
-	if (!out->choices) {
-		fail_memory(err);
-		return SIMIDX_E_NOMEM;
-	}
-	memcpy(out->choices, found.choices, found.n_choices * sizeof(*found.choices));
-	out->results = *found.results;
-	out->found = found;
-	out->found.choices = out->choices;
-	out->found.results = &out->results;
-	start = tl_seconds();
-	rc = simidx_reader_search(reader, ask, &again, err);
-	out->microseconds = (tl_seconds() - start) * 1e6;
-	return rc;
-}
-
 /* ---- for people ---- */
 
 static void print_choice(const char *what, const simidx_choice *choice)
@@ -69,9 +33,8 @@ static void print_count(const char *before, const char *name, uint64_t number)
 }
 
 static void print_text(const struct qr_context *ctx, const struct qr_query *query,
-		       const struct qr_explanation *explanation)
+		       const simidx_explanation *e, double microseconds)
 {
-	const simidx_explanation *e = &explanation->found;
 	const simidx_results *r = e->results;
 
 	tl_put_escaped(stdout, query->name, query->name_size);
@@ -89,7 +52,7 @@ static void print_text(const struct qr_context *ctx, const struct qr_query *quer
 	print_count(", ", "candidates", r->candidates);
 	print_count(", ", "fingerprints", r->fingerprints);
 	print_count(", ", "documents", r->count);
-	printf(", measured %.1f us\n", explanation->microseconds);
+	printf(", measured %.1f us\n", microseconds);
 	if (r->complete_to < 0)
 		printf("  %-9s  not even at distance 0", "complete");
 	else
@@ -99,11 +62,72 @@ static void print_text(const struct qr_context *ctx, const struct qr_query *quer
 	       e->kernel, e->block_indexes, ctx->info.n_tables);
 }
 
-int qr_print_explanation(const struct qr_context *ctx, const struct qr_query *query,
-			 const struct qr_explanation *explanation)
+/* ---- for programs ---- */
+
+static void put_choice(struct tl_json *json, const char *key, const simidx_choice *choice)
 {
-	if (ctx->json)
-		return qr_json_explanation(ctx, query, explanation);
-	print_text(ctx, query, explanation);
-	return tl_output_failed() ? TL_TROUBLE : 0;
+	tl_json_open(json, key, '{');
+	tl_json_string(json, "access", choice->text);
+	tl_json_unsigned(json, "probes", choice->probes);
+	tl_json_real(json, "candidates", choice->candidates);
+	tl_json_real(json, "microseconds", choice->microseconds);
+	tl_json_close(json, '}');
+}
+
+static void print_json(const struct qr_context *ctx, const struct qr_query *query,
+		       const simidx_explanation *e, double microseconds)
+{
+	struct tl_json json = { .out = stdout };
+
+	tl_json_open(&json, NULL, '{');
+	qr_json_query(&json, query, ctx->info.bits);
+	put_choice(&json, "chosen", &e->choices[0]);
+	tl_json_open(&json, "rejected", '[');
+	for (size_t i = 1; i < e->n_choices; i++)
+		put_choice(&json, NULL, &e->choices[i]);
+	tl_json_close(&json, ']');
+	tl_json_bool(&json, "looked_up", e->looked_up != 0);
+	tl_json_unsigned(&json, "probes", e->results->probes);
+	tl_json_unsigned(&json, "blocks", e->results->blocks);
+	tl_json_unsigned(&json, "candidates", e->results->candidates);
+	tl_json_unsigned(&json, "fingerprints", e->results->fingerprints);
+	tl_json_unsigned(&json, "count", e->results->count);
+	qr_json_extent(&json, query, e->results);
+	tl_json_real(&json, "microseconds", microseconds);
+	tl_json_string(&json, "kernel", e->kernel);
+	tl_json_unsigned(&json, "block_indexes", e->block_indexes);
+	qr_json_end(&json);
+}
+
+/* ---- both ---- */
+
+int qr_explain(const struct qr_context *ctx, simidx_reader *reader, const struct qr_query *query,
+	       const simidx_query *ask, simidx_results *out, simidx_error *err)
+{
+	simidx_explanation found = SIMIDX_EXPLANATION_INIT;
+	simidx_results again = SIMIDX_RESULTS_INIT;
+	simidx_choice *choices;
+	double start, microseconds;
+	int rc = simidx_reader_explain(reader, ask, &found, err);
+
+	if (rc)
+		return rc;
+	/* The reader forgets all of it when it is asked again. */
+	choices = malloc(found.n_choices * sizeof(*choices));
+	if (!choices) {
+		*err = (simidx_error){ .code = SIMIDX_E_NOMEM, .text = "out of memory" };
+		return SIMIDX_E_NOMEM;
+	}
+	found.choices = memcpy(choices, found.choices, found.n_choices * sizeof(*choices));
+	*out = *found.results;
+	found.results = out;
+	start = tl_seconds();
+	rc = simidx_reader_search(reader, ask, &again, err);
+	microseconds = (tl_seconds() - start) * 1e6;
+	if (!rc && ctx->json)
+		print_json(ctx, query, &found, microseconds);
+	else if (!rc)
+		print_text(ctx, query, &found, microseconds);
+	free(choices);
+	return rc;
 }

@@ -12,24 +12,13 @@
 
 #include "query/qr_print.h"
 
-/** What simidx_reader_explain() found, copied. */
-struct qr_explanation {
-	simidx_explanation found;  /* choices and results point to those below */
-	simidx_choice *choices;    /* for free() */
-	simidx_results results;
-	double microseconds;       /* that the same search took after it, in memory */
-};
-
 /**
- * Explain a query, then search and take the time.
+ * Explain a query, search to take the time, and print what came of it.
  *
- * @return 0 or the code in err; the caller frees the choices of either
+ * @param out  what the search counted
+ * @return 0 or the code in err
  */
-int qr_explain(simidx_reader *reader, const simidx_query *ask, struct qr_explanation *out,
-	       simidx_error *err);
-
-/** Print one. Returns 0, or TL_TROUBLE when stdout takes no more. */
-int qr_print_explanation(const struct qr_context *ctx, const struct qr_query *query,
-			 const struct qr_explanation *explanation);
+int qr_explain(const struct qr_context *ctx, simidx_reader *reader, const struct qr_query *query,
+	       const simidx_query *ask, simidx_results *out, simidx_error *err);
 
 #endif /* QR_EXPLAIN_H */

@@ -11,11 +11,15 @@
 #include <simidx_admin.h>
 
 #include "common/tl_json.h"
-#include "query/qr_explain.h"
-#include "query/qr_plan.h"
 #include "query/qr_print.h"
-#include "query/qr_skew.h"
-#include "query/qr_stats.h"
+
+/** End an object that is a line of its own. */
+int qr_json_end(struct tl_json *json);
+
+/** Members that name a query, and that say how far its answer goes; these return nothing. */
+void qr_json_query(struct tl_json *json, const struct qr_query *query, unsigned bits);
+void qr_json_extent(struct tl_json *json, const struct qr_query *query,
+		    const simidx_results *results);
 
 /** A member that is a fingerprint. */
 void qr_json_fingerprint(struct tl_json *json, const char *key, uint64_t fp, unsigned bits);
@@ -24,19 +28,8 @@ void qr_json_fingerprint(struct tl_json *json, const char *key, uint64_t fp, uns
 int qr_json_results(FILE *out, const struct qr_context *ctx, const struct qr_query *query,
 		    const simidx_results *results, int begun);
 
-/** How a query is looked up. */
-int qr_json_explanation(const struct qr_context *ctx, const struct qr_query *query,
-			const struct qr_explanation *explanation);
-
-/** What a plan would be like. */
-int qr_json_prediction(const struct qr_plan_request *request, const simidx_prediction *one);
-
 /** A stored document, as simidx-load takes it back. */
 int qr_json_document(const struct qr_context *ctx, const simidx_match *document);
-
-/** What an index is and holds; `skew` may be NULL. */
-int qr_json_stats(const struct qr_context *ctx, const struct qr_table *tables, size_t n,
-		  const struct qr_skew *skew);
 
 /** Something that verify found. */
 int qr_json_problem(const char *table, const char *text);

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "query/qr_plan.h"
-
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
 #include "common/tl_term.h"
-#include "query/qr_command.h"
 #include "query/qr_json.h"
 
 #include <stdio.h>
 #include <string.h>
 
-int qr_plan_is_of_index(const struct qr_plan_request *request, const simidx_prediction *one)
+/* What is asked. */
+struct request {
+	const char *plan;    /* of the index; NULL = none was given */
+	uint64_t documents;  /* 0 until it is known */
+	unsigned bits;       /* likewise */
+	unsigned radius;
+};
+
+/* Whether it is about the plan that the index has. */
+static int is_of_index(const struct request *request, const simidx_prediction *one)
 {
 	return request->plan && strcmp(request->plan, one->plan) == 0;
 }
@@ -28,7 +34,7 @@ static void print_bytes(double bytes, int width)
 	printf(" %*.1f %-2s", width - 3, bytes, units[i]);
 }
 
-static void print_prediction(const simidx_prediction *one, const struct qr_plan_request *request)
+static void print_prediction(const simidx_prediction *one, const struct request *request)
 {
 	char probes[TL_NUMBER_SIZE], candidates[TL_NUMBER_SIZE];
 
@@ -36,10 +42,10 @@ static void print_prediction(const simidx_prediction *one, const struct qr_plan_
 	print_bytes(one->bytes * (double)request->documents, 9);
 	printf(" %8s %13s %10.2f%s%s\n", tl_term_count(probes, (uint64_t)one->probes),
 	       tl_term_count(candidates, (uint64_t)(one->candidates + 0.5)), one->microseconds,
-	       qr_plan_is_of_index(request, one) ? " *" : "", one->is_auto ? " +" : "");
+	       is_of_index(request, one) ? " *" : "", one->is_auto ? " +" : "");
 }
 
-static void print_header(const struct qr_plan_request *request)
+static void print_header(const struct request *request)
 {
 	char documents[TL_NUMBER_SIZE];
 
@@ -49,7 +55,7 @@ static void print_header(const struct qr_plan_request *request)
 	       "tables", "all", "in all", "probes", "candidates", "us a query");
 }
 
-static void print_notes(const struct qr_plan_request *request)
+static void print_notes(const struct request *request)
 {
 	putchar('\n');
 	if (request->plan)
@@ -61,7 +67,29 @@ static void print_notes(const struct qr_plan_request *request)
 	     "(Zen 4): on other machines times differ, but the plans compare alike.");
 }
 
-static int plan(struct qr_context *ctx, const struct qr_plan_request *request)
+static int print_json(const struct request *request, const simidx_prediction *one)
+{
+	struct tl_json json = { .out = stdout };
+
+	tl_json_open(&json, NULL, '{');
+	tl_json_string(&json, "plan", one->plan);
+	tl_json_unsigned(&json, "documents", request->documents);
+	tl_json_unsigned(&json, "bits", request->bits);
+	tl_json_unsigned(&json, "radius", request->radius);
+	tl_json_unsigned(&json, "tables", one->n_tables);
+	tl_json_real(&json, "table_bytes", one->table_bytes);
+	tl_json_real(&json, "bytes", one->bytes);
+	tl_json_real(&json, "bytes_in_all", one->bytes * (double)request->documents);
+	tl_json_real(&json, "probes", one->probes);
+	tl_json_real(&json, "candidates", one->candidates);
+	tl_json_real(&json, "microseconds", one->microseconds);
+	tl_json_bool(&json, "auto", one->is_auto != 0);
+	if (request->plan)
+		tl_json_bool(&json, "of_index", is_of_index(request, one));
+	return qr_json_end(&json);
+}
+
+static int plan(struct qr_context *ctx, const struct request *request)
 {
 	simidx_prediction one = SIMIDX_PREDICTION_INIT;
 	simidx_error err;
@@ -77,7 +105,7 @@ static int plan(struct qr_context *ctx, const struct qr_plan_request *request)
 		if (!i && !ctx->json)
 			print_header(request);
 		if (ctx->json)
-			code = qr_json_prediction(request, &one);
+			code = print_json(request, &one);
 		else
 			print_prediction(&one, request);
 	}
@@ -87,7 +115,7 @@ static int plan(struct qr_context *ctx, const struct qr_plan_request *request)
 }
 
 /* What an index has is not asked for again. */
-static int take_from_index(struct qr_context *ctx, struct qr_plan_request *request,
+static int take_from_index(struct qr_context *ctx, struct request *request,
 			   const char *path)
 {
 	if (qr_set_index(ctx, path) || qr_open(ctx))
@@ -102,7 +130,7 @@ static int take_from_index(struct qr_context *ctx, struct qr_plan_request *reque
 
 static int run_plan(struct qr_context *ctx, int argc, char **argv)
 {
-	struct qr_plan_request request = { .radius = SIMIDX_DEFAULT_RADIUS };
+	struct request request = { .radius = SIMIDX_DEFAULT_RADIUS };
 	int code = qr_parse(&qr_plan, ctx, &request, argc, argv);
 
 	if (code != TL_PROCEED)
@@ -120,13 +148,13 @@ static int run_plan(struct qr_context *ctx, int argc, char **argv)
 }
 
 static const struct tl_option rows[] = {
-	{ 0, "documents", "N", TL_COUNT(struct qr_plan_request, documents, 1, SIMIDX_MAX_ID),
+	{ 0, "documents", "N", TL_COUNT(struct request, documents, 1, SIMIDX_MAX_ID),
 	  .help = "how many documents; K, M or G may follow",
 	  .more = "How many documents there will be, such as 20M (default: those of INDEX)." },
-	{ 'k', "radius", "K", TL_NUMBER(struct qr_plan_request, radius, 0, SIMIDX_MAX_RADIUS),
+	{ 'k', "radius", "K", TL_NUMBER(struct request, radius, 0, SIMIDX_MAX_RADIUS),
 	  .help = "queries allow K bits to differ, 0..64 (default: 3)" },
 	{ 0, "bits", "F",
-	  TL_NUMBER(struct qr_plan_request, bits, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS),
+	  TL_NUMBER(struct request, bits, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS),
 	  .help = "bits of a fingerprint, 16..64",
 	  .more = "Bits of a fingerprint, 16..64 (default: those of INDEX, else 64)." },
 	{ TL_SECTION("Output") },

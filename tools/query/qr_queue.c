@@ -316,22 +316,18 @@ static int search_all(struct qr_queue *queue, unsigned threads, simidx_error *er
 
 static int explain_all(struct qr_queue *queue, simidx_error *err)
 {
+	simidx_results found;
 	int rc = 0;
 
-	while (queue->answered < queue->n && !queue->code) {
-		struct qr_waiting *waiting = &queue->waiting[queue->answered];
-		struct qr_explanation found;
-
-		rc = qr_explain(queue->reader, &queue->queries[queue->answered], &found, err);
-		if (!rc && qr_print_explanation(queue->ctx, &waiting->query, &found))
+	while (!rc && queue->answered < queue->n && !queue->code) {
+		rc = qr_explain(queue->ctx, queue->reader, &queue->waiting[queue->answered].query,
+				&queue->queries[queue->answered], &found, err);
+		if (tl_output_failed())
 			fail(queue);
-		if (!rc) {
-			queue->n_matches += found.results.count;
-			finish_answer(queue, found.results.truncated);
-		}
-		free(found.choices);
 		if (rc)
-			break;
+			continue;
+		queue->n_matches += found.count;
+		finish_answer(queue, found.truncated);
 	}
 	return rc;
 }

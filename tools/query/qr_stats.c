@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "query/qr_stats.h"
-
 #include "common/tl_escape.h"
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
 #include "common/tl_term.h"
 #include "query/qr_json.h"
-#include "query/qr_skew.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,12 +13,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *qr_layout_name(const simidx_info *info)
+/* A sub-database; the name is a copy. */
+struct table {
+	char name[32];
+	simidx_table_info info;
+};
+
+/* Where most fingerprints or documents are. */
+struct crowd {
+	uint64_t fp; /* the fingerprint; of a range the bits of its prefix, the others 0 */
+	uint64_t n;  /* documents of the fingerprint; different fingerprints of the range */
+};
+
+/*
+ * How unevenly fingerprints are spread: a search reads all that shares a prefix with its query, so
+ * a crowded range makes searches slow. The fullest fingerprint, and the fullest range of each
+ * table; of equally full ones the smallest.
+ */
+struct skew {
+	struct crowd fingerprint;
+	struct crowd *range; /* as the tables; n is 0 for one without a prefix */
+	uint64_t distinct;   /* different fingerprints of all documents */
+};
+
+static const char *layout_name(const simidx_info *info)
 {
 	return info->layout == SIMIDX_LAYOUT_ROWS ? "rows" : "blocks";
 }
 
-uint64_t qr_unknown_fp2(const struct qr_table *tables, size_t n)
+static uint64_t unknown_fp2(const struct table *tables, size_t n)
 {
 	uint64_t unknown = 0;
 
@@ -30,19 +50,22 @@ uint64_t qr_unknown_fp2(const struct qr_table *tables, size_t n)
 	return unknown;
 }
 
-double qr_bytes_per_document(const simidx_info *info)
+/* Bytes of the file in use for each document, or -1 without documents. */
+static double bytes_per_document(const simidx_info *info)
 {
 	return info->documents ? (double)info->used_bytes / (double)info->documents : -1;
 }
 
-double qr_bytes_per_entry(const simidx_table_info *table, uint64_t page_bytes)
+/* Bytes of a sub-database's pages for each entry, or -1 without entries. */
+static double bytes_per_entry(const simidx_table_info *table, uint64_t page_bytes)
 {
 	if (!table->entries)
 		return -1;
 	return (double)table->pages * (double)page_bytes / (double)table->entries;
 }
 
-double qr_table_fill(const simidx_table_info *table, uint64_t page_bytes)
+/* Share of a sub-database's pages that its entries fill, 0..1, or -1 without pages. */
+static double table_fill(const simidx_table_info *table, uint64_t page_bytes)
 {
 	if (!table->pages || !page_bytes)
 		return -1;
@@ -50,12 +73,15 @@ double qr_table_fill(const simidx_table_info *table, uint64_t page_bytes)
 }
 
 /*
+ * The information in a set of n distinct values of `bits` bits, log2(C(2^bits, n)) / n bits an
+ * entry: no table of random fingerprints can be smaller. -1 for n = 0.
+ *
  * ln C(M, n) = ln(M! / (M - n)!) - ln n!. With M = 2^64 the two factorials of the first term
  * agree in more digits than a double has, so Stirling's formula is applied to their quotient:
  * n ln M - (M - n + 1/2) ln(1 - n/M) - n, with a correction that matters only when M - n is
  * small.
  */
-double qr_limit_bits(unsigned bits, uint64_t n)
+static double limit_bits(unsigned bits, uint64_t n)
 {
 	double m = ldexp(1.0, (int)bits), count = (double)n, rest = m - count, nats;
 
@@ -69,9 +95,9 @@ double qr_limit_bits(unsigned bits, uint64_t n)
 }
 
 /* All sub-databases; *out is for free(). Returns 0 or TL_TROUBLE. */
-static int read_tables(struct qr_context *ctx, struct qr_table **out, size_t *n)
+static int read_tables(struct qr_context *ctx, struct table **out, size_t *n)
 {
-	struct qr_table *tables = NULL, *larger;
+	struct table *tables = NULL, *larger;
 	simidx_table_info info = SIMIDX_TABLE_INFO_INIT;
 	simidx_error err;
 	int rc;
@@ -103,6 +129,120 @@ static int read_tables(struct qr_context *ctx, struct qr_table **out, size_t *n)
 	return 0;
 }
 
+/* ---- skew ---- */
+
+/* Fingerprints, in memory for free(). */
+struct fingerprints {
+	uint64_t *at;
+	size_t n, room;
+};
+
+static int add(struct fingerprints *all, uint64_t fp)
+{
+	if (all->n == all->room) {
+		size_t room = all->room ? all->room + all->room / 2 : 4096;
+		uint64_t *larger = realloc(all->at, room * sizeof(*larger));
+
+		if (!larger)
+			return tl_error("out of memory");
+		all->at = larger;
+		all->room = room;
+	}
+	all->at[all->n++] = fp;
+	return 0;
+}
+
+/* The fingerprint of each document of a snapshot. Returns 0 or TL_TROUBLE. */
+static int read_all(struct qr_context *ctx, struct fingerprints *all)
+{
+	simidx_match document;
+	simidx_walk *walk;
+	simidx_error err;
+	int rc, code = 0;
+
+	do
+		rc = simidx_walk_open(ctx->index, &walk, &err);
+	while (qr_again(ctx, rc, &err));
+	if (rc)
+		return qr_fail(ctx, &err);
+	while (!code) {
+		rc = simidx_walk_next(walk, &document, &err);
+		if (rc == SIMIDX_E_END)
+			break;
+		code = rc ? qr_fail(ctx, &err) : add(all, document.fp);
+	}
+	simidx_walk_close(walk);
+	return code;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sort, and return the value that stands there most often, the smallest of these. */
+static struct crowd sort_and_find(uint64_t *values, size_t n)
+{
+	struct crowd best = { 0, 0 };
+
+	if (n)
+		qsort(values, n, sizeof(*values), compare);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && values[end] == values[i];)
+			end++;
+		if (end - i > best.n)
+			best = (struct crowd){ values[i], end - i };
+	}
+	return best;
+}
+
+static size_t drop_equal(uint64_t *sorted, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!kept || sorted[kept - 1] != sorted[i])
+			sorted[kept++] = sorted[i];
+	}
+	return kept;
+}
+
+/*
+ * Read all documents of a snapshot, and sort their fingerprints once for each table. The ranges are
+ * for free(), also after an error. Returns 0 or TL_TROUBLE.
+ */
+static int read_skew(struct qr_context *ctx, const struct table *tables, size_t n,
+		     struct skew *out)
+{
+	struct fingerprints all = { 0 };
+	uint64_t *prefixes = NULL;
+	int code;
+
+	*out = (struct skew){ .range = calloc(n ? n : 1, sizeof(*out->range)) };
+	code = out->range ? read_all(ctx, &all) : tl_error("out of memory");
+	if (!code) {
+		prefixes = malloc((all.n ? all.n : 1) * sizeof(*prefixes));
+		if (!prefixes)
+			code = tl_error("out of memory");
+	}
+	if (!code) {
+		out->fingerprint = sort_and_find(all.at, all.n);
+		out->distinct = all.n = drop_equal(all.at, all.n);
+	}
+	for (size_t t = 0; !code && t < n; t++) {
+		if (!tables[t].info.prefix_bits)
+			continue;
+		for (size_t i = 0; i < all.n; i++)
+			prefixes[i] = all.at[i] & tables[t].info.prefix_mask;
+		out->range[t] = sort_and_find(prefixes, all.n);
+	}
+	free(prefixes);
+	free(all.at);
+	return code;
+}
+
 /* ---- for people ---- */
 
 static void print_count(const char *name, uint64_t value)
@@ -126,10 +266,10 @@ static void print_word(const char *name, const char *value)
 	putchar('\n');
 }
 
-static void print_info(const struct qr_context *ctx, uint64_t unknown_fp2)
+static void print_info(const struct qr_context *ctx, uint64_t unknown)
 {
 	const simidx_info *info = &ctx->info;
-	double bytes = qr_bytes_per_document(info);
+	double bytes = bytes_per_document(info);
 
 	print_word("index", ctx->path);
 	print_count("documents", info->documents);
@@ -139,12 +279,12 @@ static void print_info(const struct qr_context *ctx, uint64_t unknown_fp2)
 	print_count("next id", info->next_id);
 	print_count("bits", info->bits);
 	print_word("plan", info->plan);
-	print_word("layout", qr_layout_name(info));
+	print_word("layout", layout_name(info));
 	printf("%-20s  %u %%\n", "fill of merges", info->fill);
 	print_word("ids", info->flags & SIMIDX_CREATE_NO_IDS ? "no" : "yes");
 	print_word("second fingerprints", info->flags & SIMIDX_CREATE_FP2 ? "yes" : "no");
-	if (unknown_fp2)
-		print_count("of them not known", unknown_fp2);
+	if (unknown)
+		print_count("of them not known", unknown);
 	print_word("texts by", *info->profile ? info->profile : "-");
 	printf("%-20s  %u.%u\n", "format", info->format_major, info->format_minor);
 	print_size(ctx->width ? "file" : "file bytes", info->file_bytes);
@@ -161,7 +301,7 @@ static void print_figure(double value, double factor, int width)
 		printf("  %*.2f", width, value * factor);
 }
 
-static void print_table(const struct qr_context *ctx, const struct qr_table *table)
+static void print_table(const struct qr_context *ctx, const struct table *table)
 {
 	const simidx_table_info *info = &table->info;
 	char text[TL_NUMBER_SIZE];
@@ -174,16 +314,16 @@ static void print_table(const struct qr_context *ctx, const struct qr_table *tab
 	printf("  %13s", tl_term_count(text, info->entries));
 	printf("  %11s", tl_term_count(text, info->keys));
 	printf("  %11s", tl_term_count(text, info->pages));
-	print_figure(qr_bytes_per_entry(info, ctx->info.page_bytes), 1, 11);
-	print_figure(qr_table_fill(info, ctx->info.page_bytes), 100, 7);
+	print_figure(bytes_per_entry(info, ctx->info.page_bytes), 1, 11);
+	print_figure(table_fill(info, ctx->info.page_bytes), 100, 7);
 	putchar('\n');
 }
 
-static void print_stats(const struct qr_context *ctx, const struct qr_table *tables, size_t n)
+static void print_stats(const struct qr_context *ctx, const struct table *tables, size_t n)
 {
-	double least = qr_limit_bits(ctx->info.bits, ctx->info.distinct) / 8;
+	double least = limit_bits(ctx->info.bits, ctx->info.distinct) / 8;
 
-	print_info(ctx, qr_unknown_fp2(tables, n));
+	print_info(ctx, unknown_fp2(tables, n));
 	printf("\n%-8s  %6s  %13s  %11s  %11s  %11s  %7s\n", "table", "prefix", "entries", "keys",
 	       "pages", "bytes/entry", "fill, %");
 	for (size_t i = 0; i < n; i++)
@@ -194,8 +334,8 @@ static void print_stats(const struct qr_context *ctx, const struct qr_table *tab
 		       least);
 }
 
-static void print_skew(const struct qr_context *ctx, const struct qr_skew *skew,
-		       const struct qr_table *tables, size_t n)
+static void print_skew(const struct qr_context *ctx, const struct skew *skew,
+		       const struct table *tables, size_t n)
 {
 	int digits = (int)(ctx->info.bits + 3) / 4;
 	char text[TL_NUMBER_SIZE];
@@ -218,6 +358,90 @@ static void print_skew(const struct qr_context *ctx, const struct qr_skew *skew,
 	}
 }
 
+/* ---- for programs ---- */
+
+static void put_info(struct tl_json *json, const simidx_info *info)
+{
+	char format[32];
+
+	snprintf(format, sizeof(format), "%u.%u", info->format_major, info->format_minor);
+	tl_json_unsigned(json, "documents", info->documents);
+	tl_json_unsigned(json, "distinct", info->distinct);
+	tl_json_unsigned(json, "fresh_rows", info->fresh_rows);
+	tl_json_unsigned(json, "labels", info->labels);
+	tl_json_unsigned(json, "next_id", info->next_id);
+	tl_json_unsigned(json, "bits", info->bits);
+	tl_json_string(json, "plan", info->plan);
+	tl_json_string(json, "layout", layout_name(info));
+	tl_json_unsigned(json, "fill", info->fill);
+	tl_json_bool(json, "ids", !(info->flags & SIMIDX_CREATE_NO_IDS));
+	tl_json_bool(json, "fp2", (info->flags & SIMIDX_CREATE_FP2) != 0);
+	tl_json_bytes(json, "profile", info->profile, strlen(info->profile));
+	tl_json_string(json, "format", format);
+	tl_json_unsigned(json, "file_bytes", info->file_bytes);
+	tl_json_unsigned(json, "used_bytes", info->used_bytes);
+	tl_json_unsigned(json, "page_bytes", info->page_bytes);
+}
+
+/* A figure that is not known (nothing stored) is left out. */
+static void put_figure(struct tl_json *json, const char *key, double value)
+{
+	if (value >= 0)
+		tl_json_real(json, key, value);
+}
+
+static void put_crowd(struct tl_json *json, const struct crowd *crowd, const char *what,
+		      unsigned bits)
+{
+	tl_json_open(json, "fullest", '{');
+	qr_json_fingerprint(json, "fp", crowd->fp, bits);
+	tl_json_unsigned(json, what, crowd->n);
+	tl_json_close(json, '}');
+}
+
+static void put_table(struct tl_json *json, const struct table *table,
+		      const struct crowd *fullest, const simidx_info *index)
+{
+	uint64_t page_bytes = index->page_bytes;
+	const simidx_table_info *info = &table->info;
+
+	tl_json_open(json, NULL, '{');
+	tl_json_bytes(json, "table", table->name, strlen(table->name));
+	if (info->prefix_bits)
+		tl_json_unsigned(json, "prefix_bits", info->prefix_bits);
+	tl_json_unsigned(json, "entries", info->entries);
+	tl_json_unsigned(json, "keys", info->keys);
+	tl_json_unsigned(json, "pages", info->pages);
+	tl_json_unsigned(json, "overflow_pages", info->overflow_pages);
+	tl_json_unsigned(json, "bytes_used", info->bytes_used);
+	put_figure(json, "bytes_per_entry", bytes_per_entry(info, page_bytes));
+	put_figure(json, "fill", table_fill(info, page_bytes));
+	qr_json_fingerprint(json, "digest", info->digest, 64);
+	if (fullest && fullest->n)
+		put_crowd(json, fullest, "fingerprints", index->bits);
+	tl_json_close(json, '}');
+}
+
+static int print_json(const struct qr_context *ctx, const struct table *tables, size_t n,
+		      const struct skew *skew)
+{
+	struct tl_json json = { .out = stdout };
+
+	tl_json_open(&json, NULL, '{');
+	put_info(&json, &ctx->info);
+	if (ctx->info.flags & SIMIDX_CREATE_FP2)
+		tl_json_unsigned(&json, "unknown_fp2", unknown_fp2(tables, n));
+	put_figure(&json, "bytes_per_document", bytes_per_document(&ctx->info));
+	put_figure(&json, "limit_bits", limit_bits(ctx->info.bits, ctx->info.distinct));
+	tl_json_open(&json, "tables", '[');
+	for (size_t i = 0; i < n; i++)
+		put_table(&json, &tables[i], skew ? &skew->range[i] : NULL, &ctx->info);
+	tl_json_close(&json, ']');
+	if (skew && skew->distinct)
+		put_crowd(&json, &skew->fingerprint, "documents", ctx->info.bits);
+	return qr_json_end(&json);
+}
+
 /* ---- the command ---- */
 
 struct options {
@@ -226,9 +450,9 @@ struct options {
 
 static int run_stats(struct qr_context *ctx, int argc, char **argv)
 {
-	struct qr_table *tables = NULL;
+	struct table *tables = NULL;
 	struct options options = { 0 };
-	struct qr_skew skew = { 0 };
+	struct skew skew = { 0 };
 	size_t n = 0;
 	int code = qr_parse(&qr_stats, ctx, &options, argc, argv);
 
@@ -238,15 +462,15 @@ static int run_stats(struct qr_context *ctx, int argc, char **argv)
 	if (!code)
 		code = read_tables(ctx, &tables, &n);
 	if (!code && options.skew)
-		code = qr_skew_read(ctx, tables, n, &skew);
+		code = read_skew(ctx, tables, n, &skew);
 	if (!code && ctx->json) {
-		code = qr_json_stats(ctx, tables, n, options.skew ? &skew : NULL);
+		code = print_json(ctx, tables, n, options.skew ? &skew : NULL);
 	} else if (!code) {
 		print_stats(ctx, tables, n);
 		if (options.skew)
 			print_skew(ctx, &skew, tables, n);
 	}
-	qr_skew_close(&skew);
+	free(skew.range);
 	free(tables);
 	return code;
 }
