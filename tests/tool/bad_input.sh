@@ -128,10 +128,8 @@ unchanged
 # In a list they are inputs that were skipped, as files are that hold no text.
 printf 'directory\ngood\n' >list
 run 1 "$load" -F lines --files-from list listed
-errors <<'END'
-simidx-load: directory: skipped: is a directory (-r loads the files in one that is an INPUT)
-simidx-load: index built with 1 document; 1 file skipped
-END
+says 'simidx-load: directory: skipped: is a directory (-r loads the files in one that is an INPUT)'
+sums_up 'index built with 1 document; 1 file skipped'
 # Standard input has one end.
 for inputs in '- -' '--files-from - -' '--files-from - --files-from -'; do
 	# shellcheck disable=SC2086
@@ -142,8 +140,8 @@ done
 run 1 "$load" fresh -F lines many
 # A file that breaks off is the end of the load; a text that does is one text less.
 if [ -r /proc/self/mem ]; then
-	run 2 "$load" fresh -F lines good /proc/self/mem
-	says 'simidx-load: /proc/self/mem: cannot read: '
+	printf 'good\n/proc/self/mem\n' >breaks-off
+	run 2 "$load" fresh -F lines --files-from breaks-off
 	errors <<'END'
 simidx-load: /proc/self/mem: cannot read: Input/output error
 simidx-load: fresh: nothing has changed

@@ -42,7 +42,7 @@ static int hash_head(const char *name, uint64_t *hash)
 	int failed = !file || ferror(file);
 
 	if (failed)
-		tl_error("%s: %s", name, strerror(errno));
+		tl_error("%s: cannot read: %s", name, strerror(errno));
 	if (file)
 		fclose(file);
 	*hash = simidx_feature_hash(head, n);
