@@ -193,9 +193,13 @@ int simidx_walk_open(simidx *index, simidx_walk **out, simidx_error *err) SIMIDX
  * The next document, with its label and second fingerprint.
  *
  * @param out  borrowed from the walk until the next call on it; distances are 0
- * @return SIMIDX_OK; SIMIDX_E_END after the last one; SIMIDX_E_CORRUPT
+ * @return SIMIDX_OK; SIMIDX_E_END after the last one; SIMIDX_E_CORRUPT: a block or row is damaged
+ *         or out of place, the text has its table and key; or, instead of SIMIDX_E_END, some label
+ *         is damaged: simidx_verify() tells which. So what was walked before SIMIDX_E_END is sound,
+ *         but for labels, which are only after it; labels are not checked at all in a walk that is
+ *         begun while a merge is half done
  *
- * Cost: O(1), and O(log N) for a label and for a second fingerprint.
+ * Cost: O(1), and O(log N) for a label and for a second fingerprint; the last call reads one table.
  */
 int simidx_walk_next(simidx_walk *walk, simidx_match *out, simidx_error *err) SIMIDX_CHECK_RESULT;
 
@@ -259,16 +263,18 @@ int simidx_verify(simidx *index, void (*callback)(void *ctx, const simidx_proble
 		  void *ctx, simidx_verify_report *out, simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
- * Copy a snapshot of a live index to a new directory, without free pages.
+ * Copy a snapshot of a live index to a new directory, without free pages, and verify the copy as
+ * simidx_verify() does. A copy that is not sound is removed, so that it is not taken for a backup.
  *
  * @param destination  must not exist, or be an empty directory; appears only when the copy is
- *                     complete and synced
- * @return SIMIDX_OK; SIMIDX_E_EXISTS, SIMIDX_E_NOT_FOUND (parent), SIMIDX_E_PERMISSION,
+ *                     complete, verified and synced
+ * @return SIMIDX_OK; SIMIDX_E_CORRUPT: the index is damaged, or the copy, and the text has the first
+ *         problem; SIMIDX_E_EXISTS, SIMIDX_E_NOT_FOUND (parent), SIMIDX_E_PERMISSION,
  *         SIMIDX_E_NO_SPACE, SIMIDX_E_IO: there is no copy; SIMIDX_E_UNKNOWN: the copy is
  *         complete and in its place, but a power cut may take it away, as the parent directory
  *         could not be synced
  *
- * Cost: reads and writes what the index uses. It pins a snapshot meanwhile.
+ * Cost: reads and writes what the index uses, pinning a snapshot meanwhile, and reads the copy once.
  */
 int simidx_backup(simidx *index, const char *destination, simidx_error *err) SIMIDX_CHECK_RESULT;
 

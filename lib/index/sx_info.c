@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +13,8 @@
 #include "table/sx_table_walk.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
+
+#define NOTED 400 /* of a problem, in the text of an error */
 
 static void describe(const simidx *index, const sx_header *h, simidx_info *out)
 {
@@ -189,6 +193,41 @@ int simidx_get_mark(simidx *index, void *buffer, size_t size, size_t *n, simidx_
 
 /* ---- backup ---- */
 
+static void note_first(void *ctx, const simidx_problem *problem)
+{
+	char *first = ctx;
+
+	if (!first[0])
+		snprintf(first, NOTED, "%s: %s", problem->table, problem->text);
+}
+
+/*
+ * Verify a copy, which no other process knows of: this finds what was damaged in the index and what
+ * the copying has spoiled.
+ */
+static int verify_copy(const simidx *index, const char *dir, simidx_error *err)
+{
+	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
+	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
+	char first[NOTED] = "";
+	simidx *copy;
+	int rc;
+
+	how.flags = SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE;
+	rc = simidx_open(dir, &how, &copy, err);
+	if (rc)
+		return rc;
+	simidx_set_progress(copy, index->progress, index->progress_ctx);
+	rc = simidx_verify(copy, note_first, first, &report, err);
+	simidx_close(copy);
+	if (rc != SIMIDX_E_CORRUPT)
+		return rc;
+	sx_err_clear(err);
+	return sx_fail(err, rc, "nothing is kept of the copy, as it has %" PRIu64 " problem%s: %s%s",
+		       report.problems, report.problems == 1 ? "" : "s",
+		       report.problems == 1 ? "" : "the first one is ", first);
+}
+
 int simidx_backup(simidx *index, const char *destination, simidx_error *err)
 {
 	char *dir = NULL;
@@ -204,6 +243,8 @@ int simidx_backup(simidx *index, const char *destination, simidx_error *err)
 		return rc;
 	sx_index_progress(index, "backup", 0, 1);
 	rc = sx_store_copy(index->store, dir, err);
+	if (!rc)
+		rc = verify_copy(index, dir, err);
 	if (!rc)
 		rc = sx_dir_publish(dir, destination, 0600, 0, err);
 	if (!rc)

@@ -20,6 +20,10 @@ static int run_backup(struct qr_context *ctx, int argc, char **argv)
 	do
 		rc = simidx_backup(ctx->index, argv[optind], &err);
 	while (qr_again(ctx, rc, &err));
+	if (rc == SIMIDX_E_CORRUPT) {
+		qr_fail(ctx, &err);
+		return TL_PARTLY;
+	}
 	if (rc && strstr(err.text, argv[optind]))
 		return qr_fail(ctx, &err);
 	return rc ? tl_error("%s: cannot be copied to %s: %s", ctx->path, argv[optind], err.text)
@@ -31,7 +35,8 @@ static const struct tl_option rows[] = {
 	{ TL_EXAMPLE("simidx-query backup index /backup/index-monday",
 		     "Copy an index, which others may write to meanwhile.") },
 	{ TL_SECTION("Exit status") },
-	{ TL_PARAGRAPH("0: copied. 2: not copied; or copied, as a message says then, but the disk did "
+	{ TL_PARAGRAPH("0: copied, and the copy is sound. 1: damage was found, and nothing is left "
+		       "at DEST. 2: not copied; or copied, as a message says then, but the disk did "
 		       "not confirm that the copy stays there after a power cut.") },
 	{ 0 },
 };
@@ -41,7 +46,8 @@ const struct qr_command qr_backup = {
 		  .summary = "copy a snapshot of an index, which may be in use",
 		  .about = "Copy one snapshot of the index, which may be in use, to the new directory "
 			   "DEST. DEST must not exist or be an empty directory, and appears only when "
-			   "the copy is complete.",
+			   "the copy is complete and verified. Of a damaged index no copy is kept, "
+			   "as it could be taken for a good one.",
 		  .options = rows, .program = &qr_program },
 	.takes_index = 1,
 	.run = run_backup,
