@@ -227,6 +227,8 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 #define SIMIDX_OPEN_STATIC 2u    /**< nothing is written while this is open: take no locks */
 #define SIMIDX_OPEN_FORCE 4u     /**< accept a network file system, at the caller's risk */
 #define SIMIDX_OPEN_UNTRUSTED 8u /**< check the pages of the file before LMDB reads them */
+#define SIMIDX_OPEN_CHECK 16u    /**< searches check the blocks that they read, which makes the first
+                                    ones slower: simidx_reader_search() */
 
 /** How to open an index. */
 typedef struct simidx_open_options {
@@ -255,8 +257,8 @@ typedef struct simidx_open_options {
  * LMDB, which reads and writes the file, trusts it: a damaged or forged page makes it end the
  * process by an assertion or a signal, or hang. Two things prevent that, and they look at the same:
  * simidx_verify() on a handle that was opened with SIMIDX_OPEN_UNTRUSTED, and this flag by itself.
- * With it a file that LMDB could not read or write safely is not opened; what is in blocks and rows
- * is checked when it is read, as always. Use it for a file that others could write, and
+ * With it a file that LMDB could not read or write safely is not opened, and searches check what
+ * they read, as with SIMIDX_OPEN_CHECK. Use it for a file that others could write, and
  * after a crash of the disk. It does not help against somebody who changes the file while it is
  * open.
  *
@@ -411,7 +413,22 @@ typedef struct simidx_results {
  *         bits, or a radius above f without weights; SIMIDX_E_MISMATCH: SIMIDX_QUERY_FP2 for an
  *         index without second fingerprints; SIMIDX_E_ARG: unknown flags or mode, probes or
  *         complete without weights, SIMIDX_NEAREST without limit; SIMIDX_E_MOVED;
- *         SIMIDX_E_CORRUPT, the text names the block
+ *         SIMIDX_E_CORRUPT, the text names the block: see below
+ *
+ * What a search promises about damage. It never reads outside the file, whatever bits of blocks,
+ * rows or labels have changed.
+ *  - With SIMIDX_OPEN_CHECK each block is checked when a handle reads it for the first time after
+ *    the last merge, and each time as long as there is no block index (simidx_open_options): its
+ *    checksum, and that its keys belong where it stands. Each label is compared with the hash that
+ *    is kept of it. So changed bits, and intact blocks in the place of others, are SIMIDX_E_CORRUPT.
+ *    What changes after its check is not noticed.
+ *  - Without, SIMIDX_E_CORRUPT comes from a block whose sizes are impossible, and from a changed
+ *    one when it is read about the ninth time. Before, a changed block may make answers wrong:
+ *    documents that match are missing, or others are there, or ids and labels are not those that
+ *    were stored. A block in the place of another one is not noticed.
+ * Fresh rows are always checked, and so is all that other functions read: look-ups of ids and
+ * labels, walks, merges, the loader, simidx_backup(), simidx_verify(). Damage of LMDB's own pages
+ * is another matter: simidx_verify().
  *
  * Cost: O(log N) for each probe and O(1) for each candidate, at most O(N) in all; radius 3 with
  * plan 4x16 takes 4 probes of about N/65,536 candidates each. Then one look-up for each
@@ -427,7 +444,7 @@ int simidx_reader_search(simidx_reader *reader, const simidx_query *query, simid
  * @param label  `size` bytes, compared exactly
  * @param out    borrowed from the reader until the next call on it
  * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND; SIMIDX_E_UNSUPPORTED in an index without ids;
- *         SIMIDX_E_MOVED, SIMIDX_E_CORRUPT
+ *         SIMIDX_E_MOVED; SIMIDX_E_CORRUPT: something that was read is damaged, the label too
  *
  * Cost: O(log N), some pages.
  */

@@ -295,6 +295,7 @@ tool_tests = \
 	tests/tool/bulk_together.sh \
 	tests/tool/create.sh \
 	tests/tool/csv.sh \
+	tests/tool/damaged.sh \
 	tests/tool/dump.sh \
 	tests/tool/empty_texts.sh \
 	tests/tool/extractors.sh \

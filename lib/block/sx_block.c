@@ -53,6 +53,16 @@ int sx_block_is_intact(const sx_block *b)
 	return sx_load_le32(b->data) == (uint32_t)sx_hash(from, b->size - SX_BLOCK_SHAPE_AT);
 }
 
+int sx_block_is_within(const sx_block *b, uint64_t low, uint64_t high)
+{
+	sx_coded coded = sx_block_coded(b);
+	uint64_t first, last;
+
+	return sx_kernel_best()->decode(&coded, 0, 1, &first) == 1 &&
+	       sx_kernel_best()->decode(&coded, b->n - 1, 1, &last) == 1 && first >= low &&
+	       last <= high;
+}
+
 uint64_t sx_block_col(const sx_block *b, unsigned c, size_t i)
 {
 	return b->col_base[c] + load_width(b->col[c] + i * b->col_width[c], b->col_width[c]);

@@ -143,6 +143,9 @@ static inline sx_coded sx_block_coded(const sx_block *b)
 /** True if the checksum is right. */
 int sx_block_is_intact(const sx_block *block);
 
+/** True if the first key is `low` or greater and the last one `high` or less. */
+int sx_block_is_within(const sx_block *block, uint64_t low, uint64_t high);
+
 /**
  * Append entries [from, from + n) to rows, which have room for them (sx_rows_reserve()).
  *

@@ -85,6 +85,12 @@ static inline void sx_samples_init(sx_samples *s)
 	atomic_init(&s->shape, 0);
 }
 
+/** True if no read of this block was noted yet. */
+static inline int sx_samples_are_new(const sx_samples *s)
+{
+	return !atomic_load_explicit(&s->shape, memory_order_relaxed);
+}
+
 /** Note that a block is read whose samples are not made. Returns 1 if they should be made now. */
 int sx_samples_are_due(sx_samples *shared);
 

@@ -3,6 +3,7 @@
 
 #include "index/sx_documents.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "table/sx_table_range.h"
@@ -37,11 +38,17 @@ int sx_documents_by_id(const sx_snapshot *s, uint64_t id, sx_doc *doc, simidx_er
 	int rc = read_row(s, &s->index->tables.docs, (sx_sort_key){ id, 0 }, cols, err);
 
 	*doc = (sx_doc){ id, cols[0], 0 };
-	/* Not in postings: a merge is half done, and the fresh row answers. */
-	if (!rc && s->index->flags & SIMIDX_CREATE_FP2)
-		rc = read_row(s, &s->index->tables.postings, (sx_sort_key){ doc->fp, id }, cols, err);
+	if (rc || !(s->index->flags & SIMIDX_CREATE_FP2))
+		return rc;
+	rc = read_row(s, &s->index->tables.postings, (sx_sort_key){ doc->fp, id }, cols, err);
 	doc->fp2 = cols[1];
-	return rc;
+	return rc == SIMIDX_E_NOT_FOUND ? sx_documents_missing(id, err) : rc;
+}
+
+int sx_documents_missing(uint64_t id, simidx_error *err)
+{
+	return sx_fail(err, SIMIDX_E_CORRUPT,
+		       "table postings: document %" PRIu64 ", which is in docs, is missing", id);
 }
 
 int sx_documents_label(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_slice *label,
@@ -61,10 +68,32 @@ int sx_documents_has_label(sx_txn *txn, const sx_tables *tables, uint64_t id, co
 	int rc = sx_documents_label(txn, tables, id, &stored, err);
 
 	if (rc == SIMIDX_E_NOT_FOUND)
-		return sx_fail(err, SIMIDX_E_CORRUPT, "table labels: an entry is missing");
-	if (!rc && (stored.size != size || memcmp(stored.data, label, size)))
-		rc = SIMIDX_E_NOT_FOUND;
-	return rc;
+		return sx_fail(err, SIMIDX_E_CORRUPT,
+			       "table labels: the label of document %" PRIu64 " is missing", id);
+	if (rc || (stored.size == size && !memcmp(stored.data, label, size)))
+		return rc;
+	/* The hash that is kept of it is that of `label`. */
+	if (sx_hash(stored.data, stored.size) != sx_hash(label, size))
+		return sx_documents_label_damaged(id, err);
+	return SIMIDX_E_NOT_FOUND;
+}
+
+int sx_documents_label_damaged(uint64_t id, simidx_error *err)
+{
+	return sx_fail(err, SIMIDX_E_CORRUPT,
+		       "table labels: the label of document %" PRIu64 " is not the one that was "
+		       "stored, by its hash",
+		       id);
+}
+
+int sx_documents_label_is_known(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_slice label,
+				simidx_error *err)
+{
+	unsigned char bytes[SX_TABLE_MAX_KEY];
+	sx_sort_key place = { sx_hash(label.data, label.size), id };
+	sx_slice key = { bytes, sx_table_key(&tables->by_label, place, bytes) }, value;
+
+	return sx_dbi_get(txn, tables->by_label.dbi, key, &value, err);
 }
 
 int sx_documents_by_label(sx_txn *txn, const sx_tables *tables, const void *label, size_t size,

@@ -15,16 +15,36 @@ typedef struct sx_doc {
 	uint64_t id, fp, fp2;
 } sx_doc;
 
-/** Find a document by id in docs (not among the fresh rows). SIMIDX_E_NOT_FOUND, err unset. */
+/**
+ * Find a document by id in docs, after it was looked for among the fresh rows.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND, err unset; SIMIDX_E_CORRUPT
+ */
 int sx_documents_by_id(const sx_snapshot *snapshot, uint64_t id, sx_doc *doc, simidx_error *err);
+
+/** SIMIDX_E_CORRUPT: a document that is in docs is neither in postings nor among the fresh rows. */
+int sx_documents_missing(uint64_t id, simidx_error *err);
 
 /** The label of an id, in the map. SIMIDX_E_NOT_FOUND without setting err. */
 int sx_documents_label(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_slice *label,
 		       simidx_error *err);
 
 /**
- * SIMIDX_OK if the label of an id is exactly this; SIMIDX_E_NOT_FOUND without setting err if it is
- * another one; SIMIDX_E_CORRUPT if the id has none.
+ * Whether by_label says that an id has this label. The bytes of labels have no checksum; this finds
+ * that they have changed, but for a label that is among the fresh rows, which have its hash.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND without setting err
+ */
+int sx_documents_label_is_known(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_slice label,
+				simidx_error *err);
+
+/** SIMIDX_E_CORRUPT for the label of an id. */
+int sx_documents_label_damaged(uint64_t id, simidx_error *err);
+
+/**
+ * SIMIDX_OK if the label of an id, whose hash is kept as that of `label`, is exactly this one;
+ * SIMIDX_E_NOT_FOUND without setting err if it is another one with the same hash; SIMIDX_E_CORRUPT
+ * if the id has none, or one with another hash.
  */
 int sx_documents_has_label(sx_txn *txn, const sx_tables *tables, uint64_t id, const void *label,
 			   size_t size, simidx_error *err);

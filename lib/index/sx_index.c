@@ -284,7 +284,7 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 {
 	static const simidx_open_options defaults = SIMIDX_OPEN_OPTIONS_INIT;
 	const unsigned known = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE |
-			       SIMIDX_OPEN_UNTRUSTED;
+			       SIMIDX_OPEN_UNTRUSTED | SIMIDX_OPEN_CHECK;
 	simidx_open_options own;
 	sx_store_options how = { 0 };
 	const sx_kernel *kernel;
@@ -313,6 +313,7 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 		rc = sx_index_open_store(store, options->flags, out, err);
 	if (rc)
 		return rc;
+	(*out)->checks = (options->flags & (SIMIDX_OPEN_CHECK | SIMIDX_OPEN_UNTRUSTED)) != 0;
 	(*out)->kernel = (*out)->fresh.kernel = kernel;
 	(*out)->block_index_cache.max_bytes = options->block_index_bytes;
 	return SIMIDX_OK;

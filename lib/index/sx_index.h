@@ -36,6 +36,7 @@ struct simidx {
 	int fresh_plan_is_same;
 	const sx_costs *costs; /* of searching; NULL = typical ones. Tests and benchmarks set others */
 	const sx_kernel *kernel; /* of its filters */
+	int checks; /* searches check the blocks that they read */
 	sx_profile profile;
 	int is_damaged;      /* opened with SX_OPEN_DAMAGED, and something is missing */
 	int is_profile_lost; /* its record is damaged, so it is empty */

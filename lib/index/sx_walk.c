@@ -14,6 +14,7 @@
 #include "table/sx_table_range.h"
 #include "table/sx_table_walk.h"
 #include "util/sx_err.h"
+#include "util/sx_hash.h"
 #include "util/sx_sort.h"
 
 struct simidx_walk {
@@ -27,6 +28,8 @@ struct simidx_walk {
 	size_t fresh_at;
 	sx_cursor *postings;  /* for second fingerprints */
 	sx_rows row;          /* of postings */
+	uint64_t label_sum;   /* of those of the rows of the table so far: see check_labels() */
+	int labels_are_checked; /* once is enough: the snapshot stays the same */
 	int spares_memory;
 	unsigned read;        /* documents and labels since pages were given back */
 };
@@ -112,6 +115,7 @@ int sx_walk_rewind(simidx_walk *w, simidx_error *err)
 	w->at = 0;
 	w->fresh_at = 0;
 	w->table_ended = 0;
+	w->label_sum = 0;
 	return sx_table_walk_begin(&w->table, w->snapshot.txn, table, NULL, err);
 }
 
@@ -158,6 +162,38 @@ static int table_row(simidx_walk *w, int *has, simidx_error *err)
 	return rc;
 }
 
+/*
+ * The bytes of labels have no checksum, but by_label has the hash of each with its id. Looking each
+ * up there would read that table in no order; so the sum over all labels is compared with the sum
+ * over the table. In the middle of a merge by_label has some of the fresh rows, and this cannot be.
+ */
+static int check_labels(simidx_walk *w, simidx_error *err)
+{
+	const sx_table *by_label = &w->index->tables.by_label;
+	sx_table_walk walk;
+	uint64_t sum = 0;
+	int rc;
+
+	if (w->labels_are_checked || !sx_has_ids(w->index) ||
+	    w->snapshot.header.state & SX_STATE_MERGING)
+		return SIMIDX_OK;
+	rc = sx_table_walk_begin(&walk, w->snapshot.txn, by_label, NULL, err);
+	while (!rc && !(rc = sx_table_walk_next(&walk, err)))
+		for (size_t i = 0; i < walk.rows.n; i++) {
+			sum += sx_table_row_hash(by_label, &walk.rows, i);
+			count_read(w);
+		}
+	sx_table_walk_end(&walk);
+	if (rc != SIMIDX_E_END)
+		return rc;
+	if (sum != w->label_sum)
+		return sx_fail(err, SIMIDX_E_CORRUPT,
+			       "table labels: some label is not the one that was stored, by the hashes "
+			       "in by_label");
+	w->labels_are_checked = 1;
+	return SIMIDX_OK;
+}
+
 static int second_fingerprint(simidx_walk *w, simidx_match *out, simidx_error *err)
 {
 	sx_sort_key place = { out->fp, out->id };
@@ -166,8 +202,7 @@ static int second_fingerprint(simidx_walk *w, simidx_match *out, simidx_error *e
 	w->row.n = 0;
 	rc = sx_table_range(&w->index->tables.postings, w->postings, place, place, 1, &w->row, err);
 	if (!rc && !w->row.n)
-		rc = sx_fail(err, SIMIDX_E_CORRUPT, "document %llu is in docs, not in postings",
-			     (unsigned long long)out->id);
+		rc = sx_documents_missing(out->id, err);
 	if (!rc)
 		out->fp2 = w->row.col[1][0];
 	return rc;
@@ -189,7 +224,7 @@ static int take_table_row(simidx_walk *w, simidx_match *out, simidx_error *err)
 }
 
 /* The next fresh row; what is there several times without ids is one fingerprint. */
-static void take_fresh_row(simidx_walk *w, simidx_match *out)
+static const sx_fresh_row *take_fresh_row(simidx_walk *w, simidx_match *out)
 {
 	const sx_fresh_row *row = &w->fresh.at[w->order[w->fresh_at++]];
 
@@ -199,15 +234,29 @@ static void take_fresh_row(simidx_walk *w, simidx_match *out)
 	while (w->fresh_at < w->fresh.n &&
 	       sort_key(w, &w->fresh.at[w->order[w->fresh_at]]) == sort_key(w, row))
 		w->fresh_at++;
+	return row;
 }
 
-static int add_label(simidx_walk *w, simidx_match *out, simidx_error *err)
+/* The label of a document, of which `fresh` is the fresh row, or NULL. */
+static int add_label(simidx_walk *w, simidx_match *out, const sx_fresh_row *fresh,
+		     simidx_error *err)
 {
+	int rc, is_missing;
 	sx_slice label;
-	int rc = sx_documents_label(w->snapshot.txn, &w->index->tables, out->id, &label, err);
+	uint64_t hash;
 
-	if (rc)
-		return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
+	rc = sx_documents_label(w->snapshot.txn, &w->index->tables, out->id, &label, err);
+	is_missing = rc == SIMIDX_E_NOT_FOUND;
+	if (rc && !is_missing)
+		return rc;
+	hash = is_missing ? 0 : sx_hash(label.data, label.size);
+	if (fresh && (is_missing == !!(fresh->op & SX_FRESH_LABEL) ||
+		      (!is_missing && hash != fresh->label_hash)))
+		return sx_documents_label_damaged(out->id, err);
+	if (is_missing)
+		return SIMIDX_OK;
+	if (!fresh)
+		w->label_sum += sx_hash_u64_pair(hash, out->id);
 	out->label = label.data;
 	out->label_size = label.size;
 	out->flags |= SIMIDX_MATCH_LABEL;
@@ -216,6 +265,7 @@ static int add_label(simidx_walk *w, simidx_match *out, simidx_error *err)
 
 int simidx_walk_next(simidx_walk *w, simidx_match *out, simidx_error *err)
 {
+	const sx_fresh_row *fresh = NULL;
 	int has_table, has_fresh, rc;
 	uint64_t fresh_key, table_key;
 
@@ -231,8 +281,10 @@ int simidx_walk_next(simidx_walk *w, simidx_match *out, simidx_error *err)
 	if (rc)
 		return rc;
 	has_fresh = w->fresh_at < w->fresh.n;
-	if (!has_table && !has_fresh)
-		return sx_fail(err, SIMIDX_E_END, "there are no more documents");
+	if (!has_table && !has_fresh) {
+		rc = check_labels(w, err);
+		return rc ? rc : sx_fail(err, SIMIDX_E_END, "there are no more documents");
+	}
 	if (w->index->flags & SIMIDX_CREATE_FP2)
 		out->flags |= SIMIDX_MATCH_FP2;
 	fresh_key = has_fresh ? sort_key(w, &w->fresh.at[w->order[w->fresh_at]]) : 0;
@@ -241,7 +293,7 @@ int simidx_walk_next(simidx_walk *w, simidx_match *out, simidx_error *err)
 		/* In both: a merge is half done, and the fresh row is the whole one. */
 		if (has_table && fresh_key == table_key)
 			w->at++;
-		take_fresh_row(w, out);
+		fresh = take_fresh_row(w, out);
 	} else {
 		rc = take_table_row(w, out, err);
 	}
@@ -249,5 +301,5 @@ int simidx_walk_next(simidx_walk *w, simidx_match *out, simidx_error *err)
 		out->flags &= ~SIMIDX_MATCH_FP2;
 		out->fp2 = 0;
 	}
-	return rc || !sx_has_ids(w->index) ? rc : add_label(w, out, err);
+	return rc || !sx_has_ids(w->index) ? rc : add_label(w, out, fresh, err);
 }

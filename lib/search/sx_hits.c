@@ -12,7 +12,7 @@
 
 int sx_hits_init(sx_hits *hits, const simidx *index)
 {
-	return sx_lookup_init(&hits->lookup, index->store, index->kernel, 0);
+	return sx_lookup_init(&hits->lookup, index->store, index->kernel, index->checks, 0);
 }
 
 void sx_hits_free(sx_hits *hits)

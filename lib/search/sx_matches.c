@@ -8,6 +8,7 @@
 
 #include "index/sx_documents.h"
 #include "util/sx_err.h"
+#include "util/sx_hash.h"
 
 #define FEW 32        /* matches that an insertion sort sorts faster than qsort() */
 #define PER_BLOCK 256 /* documents of a fingerprint in a block, most often more */
@@ -17,7 +18,7 @@ int sx_matches_init(sx_matches *m, const simidx *index)
 	unsigned n_cols = index->tables.postings.n_cols;
 
 	sx_rows_init(&m->rows, n_cols);
-	return sx_lookup_init(&m->lookup, index->store, index->kernel, n_cols);
+	return sx_lookup_init(&m->lookup, index->store, index->kernel, index->checks, n_cols);
 }
 
 void sx_matches_free(sx_matches *m)
@@ -320,7 +321,25 @@ int sx_matches_read(sx_matches *m, sx_view *view, const sx_query *q, const sx_hi
 
 /* ---- labels ---- */
 
-int sx_matches_add_labels(sx_matches *m, const sx_view *view, size_t from, size_t n,
+/* The hash of a label is in by_label or, until that is merged, in the fresh row of its document. */
+static int check_label(const sx_view *view, uint64_t id, sx_slice label, simidx_error *err)
+{
+	const sx_snapshot *s = &view->snapshot;
+	sx_fresh_span span = sx_header_fresh(&s->header);
+	sx_fresh_rows rows = { 0 };
+	int is_known = 0;
+	int rc = sx_documents_label_is_known(s->txn, &s->index->tables, id, label, err);
+
+	if (rc != SIMIDX_E_NOT_FOUND)
+		return rc;
+	rc = sx_fresh_by_id(&s->index->fresh, s->txn, &span, id, &rows, err);
+	for (size_t i = 0; !rc && i < rows.n; i++)
+		is_known |= rows.at[i].label_hash == sx_hash(label.data, label.size);
+	free(rows.at);
+	return rc || is_known ? rc : sx_documents_label_damaged(id, err);
+}
+
+int sx_matches_add_labels(sx_matches *m, const sx_view *view, size_t from, size_t n, int checks,
 			  simidx_error *err)
 {
 	const simidx *index = view->snapshot.index;
@@ -333,6 +352,8 @@ int sx_matches_add_labels(sx_matches *m, const sx_view *view, size_t from, size_
 
 		if (rc == SIMIDX_E_NOT_FOUND)
 			continue;
+		if (!rc && checks)
+			rc = check_label(view, match->id, label, err);
 		if (rc)
 			return rc;
 		if (sx_reserve(&m->labels, &m->labels_cap, used + label.size, 1))

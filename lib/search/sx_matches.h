@@ -46,9 +46,13 @@ int sx_matches_read(sx_matches *matches, sx_view *view, const sx_query *query,
 		    const sx_hits *hits, size_t from, size_t to, const sx_doc *known,
 		    uint64_t max, uint64_t *count, simidx_error *err);
 
-/** Add the labels of matches [from, from + n). They are valid until the next call. */
+/**
+ * Add the labels of matches [from, from + n). They are valid until the next call.
+ *
+ * @param checks  nonzero: compare each with the hash that is kept of it, which takes a look-up more
+ */
 int sx_matches_add_labels(sx_matches *matches, const sx_view *view, size_t from, size_t n,
-			  simidx_error *err);
+			  int checks, simidx_error *err);
 
 /** The columns of a slice of postings: appended to rows, of which they are the only ones. */
 int sx_postings_decode(const sx_lookup *lookup, const sx_lookup_task *task,

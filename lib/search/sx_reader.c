@@ -56,7 +56,7 @@ static int deliver_one(simidx_reader *r, const sx_doc *doc, simidx_match *out, s
 	r->matches.n = 0;
 	rc = sx_matches_push(&r->matches, &match, err);
 	if (!rc)
-		rc = sx_matches_add_labels(&r->matches, &r->view, 0, 1, err);
+		rc = sx_matches_add_labels(&r->matches, &r->view, 0, 1, 1, err);
 	if (!rc)
 		*out = r->matches.at[0];
 	return rc;

@@ -14,11 +14,13 @@
 #define SAMPLE 64      /* one run of this many looks whether its first page is in memory */
 #define WATCH 32       /* runs that look at all pages, once one was missing */
 
-int sx_lookup_init(sx_lookup *l, const sx_store *store, const sx_kernel *kernel, unsigned n_cols)
+int sx_lookup_init(sx_lookup *l, const sx_store *store, const sx_kernel *kernel, int checks,
+		   unsigned n_cols)
 {
 	memset(l, 0, sizeof(*l));
 	l->store = store;
 	l->kernel = kernel;
+	l->checks = checks;
 	l->block_size = sx_store_block_size(store);
 	l->watch = 1;
 	sx_rows_init(&l->rows, n_cols);
@@ -188,6 +190,14 @@ static const char *locate_in_block(const sx_lookup *l, const sx_lookup_task *tas
 	sx_samples made;
 	sx_block b;
 
+	/* Whoever notes the first read of a block has checked it. */
+	if (l->checks && (!s->samples || sx_samples_are_new(s->samples))) {
+		wrong = sx_block_open_keys(&b, s->value, l->block_size);
+		if (!wrong)
+			wrong = sx_table_block_wrong(&b, s->before, s->last);
+		if (wrong)
+			return wrong;
+	}
 	if (s->samples && sx_samples_are_due(s->samples)) {
 		wrong = sx_samples_make(s->samples, s->value, l->block_size, l->kernel, &made);
 		if (!wrong)
@@ -285,9 +295,9 @@ static int run_indexed(sx_lookup *l, const sx_lookup_task *task, size_t from, si
 /* ---- by a cursor ---- */
 
 static int visit_block(sx_lookup *l, const sx_lookup_task *task, size_t probe, sx_slice value,
-		       uint64_t last, enum sx_next *next, simidx_error *err)
+		       uint64_t before, uint64_t last, enum sx_next *next, simidx_error *err)
 {
-	sx_block_slice s = { value.data, NULL, last, UINT64_MAX, (uint32_t)probe, 0, 0, 0 };
+	sx_block_slice s = { value.data, NULL, last, before, (uint32_t)probe, 0, 0, 0 };
 	const char *wrong = value.size == l->block_size ? locate_in_block(l, task, &s)
 							    : "its size is not a block's";
 
@@ -317,7 +327,8 @@ static int run_by_cursor(sx_lookup *l, const sx_lookup_task *task, size_t probe,
 	int is_blocks = table->layout == SIMIDX_LAYOUT_BLOCKS;
 	unsigned char bytes[SX_TABLE_MAX_KEY];
 	sx_slice key = { bytes, sx_table_key(table, (sx_sort_key){ p->low, 0 }, bytes) }, value;
-	sx_sort_key last;
+	sx_sort_key last, before = { UINT64_MAX, 0 };
+	int has_before;
 	int rc = view->cursor ? sx_cursor_renew(task->txn, view->cursor, err)
 			      : sx_cursor_open(task->txn, table->dbi, &view->cursor, err);
 
@@ -325,14 +336,17 @@ static int run_by_cursor(sx_lookup *l, const sx_lookup_task *task, size_t probe,
 	l->rows.n = 0;
 	if (!rc)
 		rc = sx_cursor_seek(view->cursor, key, &key, &value, err);
+	if (!rc && l->checks && is_blocks)
+		rc = sx_table_place_before(table, view->cursor, &has_before, &before, err);
 	for (; !rc; rc = sx_cursor_next(view->cursor, &key, &value, err)) {
 		if (sx_table_sort_key(table, key, &last))
 			return sx_table_damaged(table, key, "its key is not one of this table's", err);
 		if (is_blocks) {
-			rc = visit_block(l, task, probe, value, last.key, next, err);
+			rc = visit_block(l, task, probe, value, before.key, last.key, next, err);
 			if (rc || *next != SX_NEXT_SLICE || last.key > p->high ||
 			    (last.key == p->high && !table->n_cols))
 				return rc;
+			before = last;
 			continue;
 		}
 		if (last.key > p->high)

@@ -69,6 +69,7 @@ typedef struct sx_lookup {
 	const sx_store *store;
 	const sx_kernel *kernel;
 	size_t block_size;
+	int checks;        /* each block is checked when it is read: see sx_lookup_init() */
 	uint64_t blocks;   /* visited in the last run; 0 in the rows layout */
 	sx_rows rows;      /* of the rows layout */
 	uint64_t *keys;    /* SX_MAX_BLOCK_ROWS: of sx_lookup_complete() */
@@ -80,10 +81,13 @@ typedef struct sx_lookup {
 } sx_lookup;
 
 /**
+ * @param checks  nonzero: check each block by sx_table_block_wrong() when it is read for the first
+ *                time by a block index, and each time that it is read by a cursor. All who share a
+ *                block index have the same
  * @param n_cols  of the tables that are going to be looked up
  * @return 0, or -1 when memory is short
  */
-int sx_lookup_init(sx_lookup *lookup, const sx_store *store, const sx_kernel *kernel,
+int sx_lookup_init(sx_lookup *lookup, const sx_store *store, const sx_kernel *kernel, int checks,
 		   unsigned n_cols);
 
 /** One that is all zero is allowed. */

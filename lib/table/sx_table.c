@@ -120,6 +120,28 @@ int sx_table_block_decode(const sx_table *table, sx_slice key, sx_slice value, s
 	return SIMIDX_OK;
 }
 
+int sx_table_place_before(const sx_table *table, sx_cursor *cursor, int *has, sx_sort_key *before,
+			  simidx_error *err)
+{
+	sx_slice key, value;
+	int rc = sx_cursor_prev(cursor, &key, &value, err);
+
+	*has = rc == SIMIDX_OK;
+	*before = (sx_sort_key){ 0, 0 };
+	if (rc == SIMIDX_E_END)
+		return sx_cursor_first(cursor, &key, &value, err);
+	if (!rc && sx_table_sort_key(table, key, before))
+		return sx_table_damaged(table, key, "its key is not one of this table's", err);
+	return rc ? rc : sx_cursor_next(cursor, &key, &value, err);
+}
+
+const char *sx_table_block_wrong(const sx_block *block, uint64_t before, uint64_t last)
+{
+	if (!sx_block_is_intact(block))
+		return "checksum mismatch";
+	return sx_block_is_within(block, before, last) ? NULL : "its entries belong elsewhere";
+}
+
 int sx_table_check_order(const sx_table *table, sx_slice key, const sx_rows *rows,
 			 const sx_sort_key *before, sx_sort_key *fence, simidx_error *err)
 {

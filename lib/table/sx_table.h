@@ -92,6 +92,27 @@ int sx_table_block_decode(const sx_table *table, sx_slice key, sx_slice value, s
 			  size_t *used, simidx_error *err);
 
 /**
+ * The place of the store key before the one that a cursor of the table is at; the cursor stays
+ * where it is, and so do key and value.
+ *
+ * @param has  set to 0 if there is none; then *before is { 0, 0 }
+ * @return SIMIDX_OK; SIMIDX_E_CORRUPT; what the store returns
+ */
+int sx_table_place_before(const sx_table *table, sx_cursor *cursor, int *has, sx_sort_key *before,
+			  simidx_error *err);
+
+/**
+ * Look at a block of which only some entries are going to be read, and not all decoded: its
+ * checksum, and that its first and last key lie in [before, last]. So a changed bit is found, and
+ * an intact block in the place of another one.
+ *
+ * @param before  key of the place before it
+ * @param last    key of its own place
+ * @return NULL, or what is wrong: a static string
+ */
+const char *sx_table_block_wrong(const sx_block *block, uint64_t before, uint64_t last);
+
+/**
  * Check that rows stand where their store key says: they ascend, come after the store key before
  * theirs and not after their own, and permuted values have no more bits than a fingerprint.
  *

@@ -69,38 +69,14 @@ static int peek_next(struct merge *m)
 }
 
 /*
- * The place of the key before the block that the cursor is at: the last rows of that block are what
- * this one's come after. Where they are carried into this one, its key is gone already.
- */
-static int find_before(struct merge *m, int *has_before, sx_sort_key *before)
-{
-	sx_slice key, value;
-	int rc;
-
-	*has_before = 1;
-	*before = m->fence;
-	if (m->carry.n)
-		return SIMIDX_OK;
-	rc = sx_cursor_prev(m->cursor, &key, &value, m->err);
-	*has_before = rc == SIMIDX_OK;
-	if (!rc && sx_table_sort_key(m->table, key, before))
-		return sx_table_damaged(m->table, key, "its key is not one of this table's", m->err);
-	if (!rc)
-		rc = sx_cursor_next(m->cursor, &key, &value, m->err);
-	else if (rc == SIMIDX_E_END)
-		rc = sx_cursor_first(m->cursor, &key, &value, m->err);
-	return rc;
-}
-
-/*
  * Take the block that the cursor found for a place as the one to merge. Nothing of it is used
  * before it is known to be sound and to stand where it should: what is written from it gets a
  * checksum of its own, and would hide the damage for ever.
  */
 static int load_block(struct merge *m, sx_slice key, sx_slice value, sx_sort_key place)
 {
-	sx_sort_key before;
-	int has_before, rc;
+	sx_sort_key before = m->fence; /* of the block that was carried into this one, key and all */
+	int has_before = 1, rc;
 
 	m->old.n = 0;
 	if (key.size > sizeof(m->key))
@@ -108,8 +84,8 @@ static int load_block(struct merge *m, sx_slice key, sx_slice value, sx_sort_key
 	memcpy(m->key, key.data, key.size);
 	m->key_size = key.size;
 	rc = sx_table_block_decode(m->table, key, value, &m->old, NULL, m->err);
-	if (!rc)
-		rc = find_before(m, &has_before, &before);
+	if (!rc && !m->carry.n)
+		rc = sx_table_place_before(m->table, m->cursor, &has_before, &before, m->err);
 	if (!rc)
 		rc = sx_table_check_order(m->table, (sx_slice){ m->key, m->key_size }, &m->old,
 					  has_before ? &before : NULL, &m->fence, m->err);

@@ -38,14 +38,17 @@ static size_t block_bound(const sx_table *table, const sx_block *block, sx_sort_
 	return i;
 }
 
-static int range_in_block(const sx_table *table, sx_slice key, sx_slice value, sx_sort_key low,
-			  sx_sort_key high, uint64_t most, sx_rows *rows, int *past,
-			  simidx_error *err)
+/* `before` and `place` are those of the key before and of its own. */
+static int range_in_block(const sx_table *table, sx_slice key, sx_slice value, sx_sort_key before,
+			  sx_sort_key place, sx_sort_key low, sx_sort_key high, uint64_t most,
+			  sx_rows *rows, int *past, simidx_error *err)
 {
 	sx_block block;
 	size_t from, to;
 	const char *wrong = sx_block_open(&block, value.data, value.size, table->n_cols);
 
+	if (!wrong)
+		wrong = sx_table_block_wrong(&block, before.key, place.key);
 	if (wrong)
 		return sx_table_damaged(table, key, wrong, err);
 	from = block_bound(table, &block, low, 0);
@@ -66,18 +69,22 @@ int sx_table_range(const sx_table *table, sx_cursor *cursor, sx_sort_key low, sx
 {
 	uint64_t end = limit && limit < UINT64_MAX - rows->n ? rows->n + limit : UINT64_MAX;
 	sx_slice key, value;
-	sx_sort_key place;
-	int past, rc = seek(table, cursor, low, &key, &value, err);
+	int is_blocks = table->layout == SIMIDX_LAYOUT_BLOCKS;
+	sx_sort_key place, before;
+	int past, has_before, rc = seek(table, cursor, low, &key, &value, err);
 
+	if (!rc && is_blocks)
+		rc = sx_table_place_before(table, cursor, &has_before, &before, err);
 	for (; !rc && rows->n < end; rc = sx_cursor_next(cursor, &key, &value, err)) {
 		if (sx_table_sort_key(table, key, &place))
 			return sx_table_damaged(table, key, "its key is not one of this table's",
 						err);
-		if (table->layout == SIMIDX_LAYOUT_BLOCKS) {
-			rc = range_in_block(table, key, value, low, high, end - rows->n, rows, &past,
-					    err);
+		if (is_blocks) {
+			rc = range_in_block(table, key, value, before, place, low, high,
+					    end - rows->n, rows, &past, err);
 			if (rc || past || sx_sort_key_cmp(place, high) >= 0)
 				return rc;
+			before = place;
 			continue;
 		}
 		if (sx_sort_key_cmp(place, high) > 0)

@@ -87,7 +87,7 @@ static inline void t_lookup_open(struct t_tab *tab, struct t_lookup *view)
 			     SIMIDX_OK);
 	view->table[0].table = view->table[1].table = &tab->table;
 	view->table[0].blocks = view->blocks;
-	sxt_must(!sx_lookup_init(&view->lookup, tab->store, sx_kernel_best(),
+	sxt_must(!sx_lookup_init(&view->lookup, tab->store, sx_kernel_best(), 0,
 				 tab->table.n_cols));
 }
 

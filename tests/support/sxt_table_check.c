@@ -339,7 +339,7 @@ void t_check_ranges(struct t_tab *tab, sxt_rng *rng, unsigned n)
 	if (tab->table.perm)
 		high.key >>= 64 - tab->table.perm->bits;
 	high.ord = tab->table.kind == SX_TABLE_PAIRS ? UINT64_MAX : 0;
-	sxt_must(!sx_lookup_init(&found.lookup, tab->store, sx_kernel_best(),
+	sxt_must(!sx_lookup_init(&found.lookup, tab->store, sx_kernel_best(), 0,
 				 tab->table.n_cols));
 	ck_assert_sx(sx_cursor_open(tab->txn, tab->table.dbi, &cursor, &sxt_err), SIMIDX_OK);
 	check_range(tab, cursor, &low, &high, 0);

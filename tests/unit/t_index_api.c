@@ -172,7 +172,7 @@ START_TEST(test_open_refuses_what_is_no_index)
 	o.size = 0;
 	ck_assert_sx(simidx_open(t_path, &o, &index, &sxt_err), SIMIDX_E_ARG);
 	o.size = sizeof(o);
-	o.flags = 16;
+	o.flags = 1u << 31;
 	ck_assert_sx(simidx_open(t_path, &o, &index, &sxt_err), SIMIDX_E_ARG);
 	sxt_file_write(file, "text", 4);
 	ck_assert_sx(simidx_open(file, NULL, &index, &sxt_err), SIMIDX_E_NOT_INDEX);

@@ -12,13 +12,15 @@
 #include <unistd.h>
 
 #include <simidx_admin.h>
+#include <simidx_load.h>
 
 #include "index/sx_snapshot.h"
 #include "support/sxt_fixture.h"
 #include "support/sxt_model.h"
 #include "util/sx_bytes.h"
 
-#define DOCUMENTS 8000
+#define MERGED 8000
+#define DOCUMENTS (MERGED + 400) /* the last ones are fresh rows */
 #define ADDED 1500 /* enough to fall into all blocks */
 
 #define PAGE_HEADER 16 /* of LMDB's pages; its first 8 bytes are the number of the page */
@@ -26,10 +28,11 @@
 static sxt_model model;
 static sxt_rng rng;
 
-/* A block of a table where it lies in the file. */
+/* A block of a table, or a label, where it lies in the file. */
 struct place {
 	char table[16];
 	off_t at;
+	size_t size;
 };
 
 static struct place *places;
@@ -37,27 +40,29 @@ static size_t n_places, block_size;
 static unsigned char *sound; /* the whole file */
 static size_t sound_size;
 
-static void find_blocks(simidx *index, const sx_table *table)
+/* The values of a sub-database. */
+static void find_places(simidx *index, const char *table, sx_dbi dbi)
 {
+	size_t page = block_size + PAGE_HEADER;
 	sx_slice key, value;
 	sx_cursor *cursor;
 	sx_txn *txn;
 	int rc;
 
 	sxt_must_ok(sx_txn_begin_read(index->store, &txn, &sxt_err));
-	sxt_must_ok(sx_cursor_open(txn, table->dbi, &cursor, &sxt_err));
+	sxt_must_ok(sx_cursor_open(txn, dbi, &cursor, &sxt_err));
 	for (rc = sx_cursor_first(cursor, &key, &value, &sxt_err); !rc;
 	     rc = sx_cursor_next(cursor, &key, &value, &sxt_err)) {
-		const unsigned char *bytes = value.data;
+		/* LMDB's pages begin at multiples of their size, in memory as in the file. */
+		size_t in_page = (uintptr_t)value.data % page;
+		const unsigned char *header = (const unsigned char *)value.data - in_page;
 		struct place *p;
 
-		ck_assert_uint_eq(value.size, block_size);
 		places = realloc(places, (n_places + 1) * sizeof(*places));
 		p = &places[n_places++];
-		strcpy(p->table, table->name);
-		p->at = (off_t)sx_load_le64(bytes - PAGE_HEADER) *
-				(off_t)(block_size + PAGE_HEADER) +
-			PAGE_HEADER;
+		strcpy(p->table, table);
+		p->at = (off_t)(sx_load_le64(header) * page + in_page);
+		p->size = value.size;
 	}
 	sx_cursor_close(cursor);
 	sx_txn_abort(txn);
@@ -75,15 +80,18 @@ static void set_up(void)
 	while (model.n < DOCUMENTS + ADDED)
 		sxt_model_add(&model, sxt_rng_u64(&rng), &rng);
 	index = sxt_create(t_path, &o);
-	sxt_model_store(&model, 0, DOCUMENTS, index);
+	sxt_model_store(&model, 0, MERGED, index);
 	sxt_merge(index);
+	sxt_model_store(&model, MERGED, DOCUMENTS, index);
 	block_size = index->tables.docs.block_size;
 	places = NULL;
 	n_places = 0;
 	for (unsigned t = 0; t < index->plan.n_tables; t++)
-		find_blocks(index, &index->tables.permuted[t]);
-	find_blocks(index, &index->tables.postings);
-	find_blocks(index, &index->tables.docs);
+		find_places(index, index->tables.permuted[t].name, index->tables.permuted[t].dbi);
+	find_places(index, "postings", index->tables.postings.dbi);
+	find_places(index, "docs", index->tables.docs.dbi);
+	find_places(index, "fresh", index->fresh.log.dbi);
+	find_places(index, "labels", index->tables.labels);
 	simidx_close(index);
 	sound = sxt_file_read(t_data, &sound_size);
 }
@@ -96,50 +104,90 @@ static void tear_down(void)
 	sxt_tear_down();
 }
 
-static void write_block(off_t at, const unsigned char *bytes)
+static void write_place(const struct place *p, const unsigned char *bytes)
 {
 	int fd = open(t_data, O_RDWR | O_CLOEXEC);
 
 	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(pwrite(fd, bytes, block_size, at), (ssize_t)block_size);
+	ck_assert_int_eq(pwrite(fd, bytes, p->size, p->at), (ssize_t)p->size);
 	close(fd);
 }
 
-/* Two random blocks of one table into which new documents fall: not docs, as ids ascend. */
-static void choose_two(const struct place **a, const struct place **b)
+static const struct place *choose(const char *table)
 {
-	do {
-		*a = &places[sxt_rng_below(&rng, n_places)];
-		*b = &places[sxt_rng_below(&rng, n_places)];
-	} while (*a == *b || strcmp((*a)->table, (*b)->table) || !strcmp((*a)->table, "docs"));
+	const struct place *p;
+
+	do
+		p = &places[sxt_rng_below(&rng, n_places)];
+	while (strcmp(p->table, table));
+	return p;
+}
+
+/* Have two random blocks of a table change places. */
+static void swap_blocks(const char *table)
+{
+	const struct place *a = choose(table), *b;
+
+	do
+		b = choose(table);
+	while (a == b);
+	write_place(a, sound + b->at);
+	write_place(b, sound + a->at);
+}
+
+/* As it was. Where a merge has failed, no block of the table has become another one. */
+static void mend(const char *table)
+{
+	for (size_t i = 0; i < n_places; i++)
+		if (!strcmp(places[i].table, table))
+			write_place(&places[i], sound + places[i].at);
+}
+
+static void flip_bit(const char *table)
+{
+	const struct place *p = choose(table);
+	unsigned char *bytes = malloc(p->size);
+
+	memcpy(bytes, sound + p->at, p->size);
+	bytes[sxt_rng_below(&rng, p->size)] ^= (unsigned char)(1u << sxt_rng_below(&rng, 8));
+	write_place(p, bytes);
+	free(bytes);
+}
+
+/* The error names the table; that of a label may name by_label, which has its hash. */
+static void check_named(int rc, const char *table)
+{
+	if (!strcmp(table, "labels"))
+		table = "label";
+	ck_assert_int_eq(rc, SIMIDX_E_CORRUPT);
+	ck_assert_msg(strstr(sxt_err.text, table), "%s: %s", table, sxt_err.text);
 }
 
 /* They change places, documents are added and merged: refused, and nothing is lost by trying. */
 START_TEST(test_swapped_blocks_are_not_merged)
 {
-	unsigned rounds = sxt_is_long() ? 300 : 10;
+	/* New ids come after all others: a merge reads no other block of docs than the last one. */
+	static const char *const tables[] = { "t01", "t02", "t03", "t04", "postings" };
+	unsigned rounds = sxt_is_long() ? 300 : 24;
 
 	sxt_rng_init(&rng, 5160 + (uint64_t)_i);
 	for (unsigned i = 0; i < rounds; i++) {
-		const struct place *a, *b;
 		simidx_writer *writer;
 		simidx *index;
-
-		choose_two(&a, &b);
+	
 		sxt_file_write(t_data, sound, sound_size);
-		write_block(a->at, sound + b->at);
-		write_block(b->at, sound + a->at);
+		swap_blocks(tables[_i]);
 		index = sxt_open(t_path, 0);
 		sxt_model_store(&model, DOCUMENTS, model.n, index);
 		writer = sxt_writer(index, 0);
-		ck_assert_sx(simidx_writer_merge(writer, &sxt_err), SIMIDX_E_CORRUPT);
-		ck_assert_msg(strstr(sxt_err.text, a->table) && strstr(sxt_err.text, "block with key"),
-			      "%s: %s", a->table, sxt_err.text);
+		check_named(simidx_writer_merge(writer, &sxt_err), tables[_i]);
+		ck_assert_ptr_nonnull(strstr(sxt_err.text, "block with key"));
 		simidx_writer_close(writer);
 		simidx_close(index);
 
-		write_block(a->at, sound + a->at);
-		write_block(b->at, sound + b->at);
+		if (i % 8)
+			continue;
+		mend(tables[_i]);
 		index = sxt_open(t_path, 0);
 		sxt_check_content(&model, model.n, index);
 		sxt_merge(index);
@@ -149,8 +197,219 @@ START_TEST(test_swapped_blocks_are_not_merged)
 }
 END_TEST
 
+/* What reads a damaged table, and so must refuse it. */
+enum reader {
+	SEARCH = 1, /* with SIMIDX_OPEN_CHECK */
+	FIND = 2,   /* by id and by label */
+	WALK = 4,   /* and what is made of walks: an index from this one, and its rebuild */
+	MERGE = 8
+};
+
+struct damage {
+	const char *table;
+	void (*make)(const char *table);
+	unsigned readers;
+};
+
+static const struct damage damages[] = {
+	{ "t01", flip_bit, SEARCH | MERGE },
+	{ "t02", flip_bit, SEARCH | MERGE },
+	{ "t03", flip_bit, SEARCH | MERGE },
+	{ "t04", flip_bit, SEARCH | MERGE },
+	{ "postings", flip_bit, SEARCH | FIND | WALK | MERGE },
+	{ "docs", flip_bit, FIND | WALK },
+	{ "fresh", flip_bit, SEARCH | FIND | WALK | MERGE },
+	{ "labels", flip_bit, SEARCH | FIND | WALK },
+	{ "t01", swap_blocks, SEARCH | MERGE },
+	{ "t03", swap_blocks, SEARCH | MERGE },
+	{ "postings", swap_blocks, SEARCH | FIND | WALK | MERGE },
+	{ "docs", swap_blocks, FIND | WALK },
+};
+
+/* Either right, or refused. Documents are not near to each other, so each finds itself alone. */
+static unsigned count_refused(int rc, const simidx_match *m, size_t n, const sxt_doc *doc)
+{
+	if (rc) {
+		ck_assert_int_eq(rc, SIMIDX_E_CORRUPT);
+		return 1;
+	}
+	ck_assert_uint_eq(n, 1);
+	ck_assert_uint_eq(m->id, doc->id);
+	ck_assert_uint_eq(m->fp, doc->fp);
+	ck_assert_uint_eq(m->fp2, doc->fp2);
+	ck_assert_uint_eq(m->label_size, doc->label_size);
+	ck_assert(!m->label_size || !memcmp(m->label, doc->label, m->label_size));
+	return 0;
+}
+
+/* By block indexes, or without. Each block is read for some document. */
+static void check_searches(uint64_t block_index_bytes, int is_damaged, const char *table)
+{
+	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
+	unsigned refused = 0;
+	simidx_reader *reader;
+	simidx *index;
+
+	o.flags = SIMIDX_OPEN_CHECK;
+	o.block_index_bytes = block_index_bytes;
+	ck_assert_sx(simidx_open(t_path, &o, &index, &sxt_err), SIMIDX_OK);
+	reader = sxt_reader(index);
+	for (int twice = 0; twice < 2; twice++) {
+		unsigned before = refused;
+
+		for (size_t i = 0; i < DOCUMENTS; i++) {
+			simidx_results r = SIMIDX_RESULTS_INIT;
+			simidx_query q = SIMIDX_QUERY_INIT;
+			int rc;
+
+			q.fp = model.at[i].fp;
+			q.flags = SIMIDX_QUERY_LABELS;
+			rc = simidx_reader_search(reader, &q, &r, &sxt_err);
+			if (rc)
+				check_named(rc, table);
+			refused += count_refused(rc, r.matches, r.n, &model.at[i]);
+		}
+		/* A block that was refused once is refused for ever. */
+		ck_assert_uint_eq(refused > before, is_damaged);
+	}
+	simidx_reader_close(reader);
+	simidx_close(index);
+}
+
+static void check_look_ups(int is_damaged)
+{
+	simidx *index = sxt_open(t_path, 0);
+	simidx_reader *reader = sxt_reader(index);
+	unsigned refused = 0;
+
+	for (size_t i = 0; i < DOCUMENTS; i++) {
+		const sxt_doc *doc = &model.at[i];
+		simidx_match m;
+		int rc = simidx_reader_find_id(reader, doc->id, &m, &sxt_err);
+
+		refused += count_refused(rc, &m, 1, doc);
+		if (doc->label_size) {
+			rc = simidx_reader_find_label(reader, doc->label, doc->label_size, &m,
+						      &sxt_err);
+			refused += count_refused(rc, &m, 1, doc);
+		}
+	}
+	ck_assert_uint_eq(refused > 0, is_damaged);
+	simidx_reader_close(reader);
+	simidx_close(index);
+}
+
+static int walk_all(void)
+{
+	simidx *index = sxt_open(t_path, 0);
+	simidx_walk *walk;
+	simidx_match m;
+	int rc = simidx_walk_open(index, &walk, &sxt_err);
+
+	while (!rc)
+		rc = simidx_walk_next(walk, &m, &sxt_err);
+	simidx_walk_close(walk);
+	simidx_close(index);
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
+/* Build an index from the damaged one, beside it, or in its place. */
+static int load_from(int in_place)
+{
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_loader_options o = SIMIDX_LOADER_OPTIONS_INIT;
+	char *beside = sxt_path(t_dir, "beside");
+	simidx *source = NULL;
+	simidx_loader *loader;
+	int rc;
+
+	create.flags = SIMIDX_CREATE_FP2;
+	o.memory = (uint64_t)64 << 20;
+	rc = simidx_loader_open(in_place ? t_path : beside, in_place ? NULL : &create, &o, &loader,
+				&sxt_err);
+	if (!in_place && !rc) {
+		source = sxt_open(t_path, SIMIDX_OPEN_READ_ONLY);
+		rc = simidx_loader_add_index(loader, source, &sxt_err);
+	}
+	if (!rc)
+		rc = simidx_loader_finish(loader, NULL, &sxt_err);
+	simidx_loader_close(loader);
+	simidx_close(source);
+	ck_assert_int_eq(access(beside, F_OK) == 0, !rc && !in_place);
+	sxt_remove(beside);
+	free(beside);
+	return rc;
+}
+
+static int back_up(void)
+{
+	simidx *index = sxt_open(t_path, SIMIDX_OPEN_READ_ONLY);
+	char *beside = sxt_path(t_dir, "beside");
+	int rc = simidx_backup(index, beside, &sxt_err);
+
+	ck_assert_int_eq(access(beside, F_OK) == 0, !rc);
+	sxt_remove(beside);
+	free(beside);
+	simidx_close(index);
+	return rc;
+}
+
+static int merge(void)
+{
+	simidx *index = sxt_open(t_path, 0);
+	simidx_writer *writer = sxt_writer(index, 0);
+	int rc = simidx_writer_merge(writer, &sxt_err);
+
+	simidx_writer_close(writer);
+	simidx_close(index);
+	return rc;
+}
+
+START_TEST(test_damage_is_not_handed_on)
+{
+	const struct damage *d = &damages[_i];
+	unsigned rounds = sxt_is_long() ? 100 : 1;
+
+	sxt_rng_init(&rng, 5200 + (uint64_t)_i);
+	for (unsigned i = 0; i < rounds; i++) {
+		sxt_file_write(t_data, sound, sound_size);
+		d->make(d->table);
+		check_searches(0, !!(d->readers & SEARCH), d->table);
+		check_searches(SIMIDX_BLOCK_INDEX_NEVER, !!(d->readers & SEARCH), d->table);
+		check_look_ups(!!(d->readers & FIND));
+		check_named(back_up(), d->table);
+		if (d->readers & WALK) {
+			check_named(walk_all(), d->table);
+			check_named(load_from(0), d->table);
+			check_named(load_from(1), d->table);
+		} else {
+			ck_assert_sx(walk_all(), SIMIDX_OK);
+			ck_assert_sx(load_from(0), SIMIDX_OK);
+		}
+		if (d->readers & MERGE) {
+			simidx *index;
+
+			check_named(merge(), d->table);
+			mend(d->table);
+			index = sxt_open(t_path, 0);
+			sxt_check_content(&model, DOCUMENTS, index);
+			simidx_close(index);
+		}
+	}
+	/* And without any damage all of them go. */
+	sxt_file_write(t_data, sound, sound_size);
+	check_searches(0, 0, "");
+	check_look_ups(0);
+	ck_assert_sx(back_up(), SIMIDX_OK);
+	ck_assert_sx(walk_all(), SIMIDX_OK);
+	ck_assert_sx(load_from(0), SIMIDX_OK);
+	ck_assert_sx(merge(), SIMIDX_OK);
+}
+END_TEST
+
 static const sxt_test tests[] = {
-	{ &test_swapped_blocks_are_not_merged, 0, 12 },
+	{ &test_swapped_blocks_are_not_merged, 0, 5 },
+	{ &test_damage_is_not_handed_on, 0, sizeof(damages) / sizeof(damages[0]) },
 };
 
 SXT_SUITE(index_damage, set_up, tear_down);

@@ -175,7 +175,7 @@ START_TEST(test_wrong_key_is_found)
 	sx_rows_init(&rows, 0);
 	ck_assert_sx(sx_table_range(&tab.table, cursor, all, last, 0, &rows, &sxt_err),
 		     SIMIDX_E_CORRUPT);
-	sxt_must(!sx_lookup_init(&lookup, tab.store, sx_kernel_best(), 0));
+	sxt_must(!sx_lookup_init(&lookup, tab.store, sx_kernel_best(), 0, 0));
 	task.txn = tab.txn;
 	sxt_error_clear(&sxt_err);
 	ck_assert_sx(sx_lookup_run(&lookup, &task, &sxt_err), SIMIDX_E_CORRUPT);
@@ -245,7 +245,8 @@ START_TEST(test_damaged_row_is_found)
 	view.table = &tab.table;
 	task.txn = tab.txn;
 	task.probe = &(sx_probe){ .low = tab.model.at[600].key, .high = tab.model.at[600].key };
-	sxt_must(!sx_lookup_init(&lookup, tab.store, sx_kernel_best(), tab.table.n_cols));
+	sxt_must(!sx_lookup_init(&lookup, tab.store, sx_kernel_best(), 0,
+					 tab.table.n_cols));
 	sx_rows_init(&rows, tab.table.n_cols);
 	list.n = 0;
 	t_rows_add(&tab, &list, tab.model.at[600].key, tab.model.at[600].col, 1);

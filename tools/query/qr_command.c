@@ -41,7 +41,8 @@ int qr_try_open(struct qr_context *ctx, simidx_error *err)
 
 	options.flags = SIMIDX_OPEN_READ_ONLY | (ctx->is_static ? SIMIDX_OPEN_STATIC : 0) |
 			(ctx->force ? SIMIDX_OPEN_FORCE : 0) |
-			(ctx->is_untrusted ? SIMIDX_OPEN_UNTRUSTED : 0);
+			(ctx->is_untrusted ? SIMIDX_OPEN_UNTRUSTED : 0) |
+			(ctx->check ? SIMIDX_OPEN_CHECK : 0);
 	options.block_index_bytes = ctx->block_index;
 	options.kernel = ctx->kernel ? qr_kernels[ctx->kernel] : NULL;
 	rc = tl_path_open(ctx->path, &options, &ctx->index, &ctx->info, err);

@@ -20,6 +20,7 @@ struct qr_context {
 	int is_static;         /* --static */
 	int force;             /* --force */
 	int is_untrusted;      /* --untrusted */
+	int check;             /* --check */
 	unsigned threads;      /* --threads; 0 = one a core */
 	uint64_t block_index;  /* --block-index, as block_index_bytes of simidx_open_options */
 	int kernel;            /* --kernel: place in qr_kernels; 0 = the best */

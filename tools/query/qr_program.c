@@ -53,6 +53,11 @@ static const struct tl_option global_rows[] = {
 		  "always. For an index that others could write or that may be damaged: such a file "
 		  "can end the program by a signal otherwise. It takes a quarter of a second for 10 "
 		  "million documents." },
+	{ 0, "check", NULL, TL_FLAG(struct qr_context, check),
+	  .help = "have searches check what they read",
+	  .more = "Have searches check each block that they read for the first time, and labels: "
+		  "damage ends them with an error instead of wrong answers. The first searches "
+		  "take longer. dump, get, backup and verify always check." },
 	{ 0, "block-index", "auto|never|SIZE", TL_CALL(call_block_index),
 	  .help = "memory for block indexes",
 	  .more = "Memory for block indexes, which make many searches faster. auto (default): as it "
