@@ -211,7 +211,8 @@ void simidx_walk_close(simidx_walk *walk);
  */
 
 /**
- * Have long work (merge, verify, backup) tell how far it is.
+ * Have long work (merge, verify, backup) tell how far it is. A backup has the phase "backup", then
+ * "verify".
  *
  * @param callback  called now and then from the thread that works; `done` of `total` in
  *                  whatever unit `phase` implies; must not call back into the library. NULL
