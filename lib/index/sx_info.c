@@ -10,6 +10,7 @@
 
 #include "index/sx_snapshot.h"
 #include "store/sx_dir.h"
+#include "store/sx_page_check.h"
 #include "table/sx_table_walk.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
@@ -193,6 +194,23 @@ int simidx_get_mark(simidx *index, void *buffer, size_t size, size_t *n, simidx_
 
 /* ---- backup ---- */
 
+/* LMDB copies by its tree of pages, and a damaged one would end the process or the copying never. */
+static int check_pages(const simidx *index, simidx_error *err)
+{
+	simidx_error local = { 0 };
+	sx_txn *txn;
+	int rc = sx_txn_begin_read(index->store, &txn, err);
+
+	if (rc)
+		return rc;
+	rc = sx_page_check(txn, NULL, NULL, &local);
+	sx_txn_abort(txn);
+	/* Beside very fast commits there is no time to look, and their writer would die of damage. */
+	if (rc == SIMIDX_E_BUSY)
+		return SIMIDX_OK;
+	return rc ? sx_fail(err, rc, "nothing is copied: %s", local.text) : SIMIDX_OK;
+}
+
 static void note_first(void *ctx, const simidx_problem *problem)
 {
 	char *first = ctx;
@@ -242,7 +260,9 @@ int simidx_backup(simidx *index, const char *destination, simidx_error *err)
 	if (rc)
 		return rc;
 	sx_index_progress(index, "backup", 0, 1);
-	rc = sx_store_copy(index->store, dir, err);
+	rc = check_pages(index, err);
+	if (!rc)
+		rc = sx_store_copy(index->store, dir, err);
 	if (!rc)
 		rc = verify_copy(index, dir, err);
 	if (!rc)
