@@ -40,6 +40,7 @@ struct check {
 	uint64_t end;      /* numbers of pages are below it */
 	uint64_t file_end; /* and of those that the file has */
 	uint64_t *seen;    /* a bit for each page, used or free */
+	uint64_t n_seen;
 
 	/* A page of each level of the tree, made when needed; the root is at 1. */
 	unsigned char *level[SX_LMDB_MAX_DEPTH + 1];
@@ -98,6 +99,7 @@ static int take_page(struct check *c, struct tree *tree, uint64_t page)
 		return 0;
 	}
 	c->seen[page / 64] |= bit;
+	c->n_seen++;
 	return 1;
 }
 
@@ -473,7 +475,13 @@ static int check_trees(struct check *c, const sx_lmdb_meta *meta)
 
 	for (unsigned t = 0; !rc && t < c->n_tables; t++)
 		rc = check_tree(c, &c->table[t]);
-	return rc ? rc : check_tree(c, &free_pages);
+	if (!rc)
+		rc = check_tree(c, &free_pages);
+	/* LMDB never loses one, and makes no compact copy of a file that did. Two are meta pages. */
+	if (!rc && !c->problems && c->n_seen + 2 != meta->last_page + 1)
+		bad(c, &free_pages, "pages neither used nor free: %" PRIu64,
+		    meta->last_page - 1 - c->n_seen);
+	return rc;
 }
 
 /* ------------------------------------------------------------------------------------------

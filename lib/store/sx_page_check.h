@@ -27,8 +27,7 @@ typedef void sx_page_problem(void *ctx, const char *table, const char *text);
  * meanwhile: LMDB does not change what belongs to the snapshot of a reader.
  *
  * Checked are the pages' headers, the bounds, order and sizes of what is in them, the counts in the
- * trees' records, and that no page is used twice, or used and free. Values are not looked at. A
- * page that is neither used nor free is no problem: LMDB never touches it.
+ * trees' records, and that each page is used once or free once. Values are not looked at.
  *
  * @param problem  may be NULL
  * @return SIMIDX_OK; SIMIDX_E_CORRUPT when there are problems, err describes the first;

@@ -463,20 +463,18 @@ START_TEST(test_damage_is_found)
 }
 END_TEST
 
-/* A page that nothing leads to is no damage: neither reads nor writes ever come to it. */
+/*
+ * Neither reads nor writes come to a page that nothing leads to, but LMDB makes no compact copy of
+ * such a file: it compares the pages that it copies with all that are not free.
+ */
 START_TEST(test_lost_page)
 {
-	sx_store *store;
-
 	put64(meta + META_LAST_PAGE, size / page);
 	file = realloc(file, size + page);
 	memset(file + size, 0xAA, page);
 	sxt_file_write(t_data, file, size + page);
-	ck_assert_int_eq(check_file(), SIMIDX_OK);
-	store = t_open(t_path, 0);
-	t_rewrite(store, 30, 3);
-	sx_store_close(store);
-	ck_assert_int_eq(check_file(), SIMIDX_OK);
+	ck_assert_int_eq(check_file(), SIMIDX_E_CORRUPT);
+	ck_assert_str_eq(first_problem, "free pages: pages neither used nor free: 1");
 }
 END_TEST
 
@@ -485,7 +483,8 @@ START_TEST(test_huge_last_page)
 {
 	put64(meta + META_LAST_PAGE, size / page + 131071);
 	sxt_file_write(t_data, file, size);
-	ck_assert_int_eq(check_file(), SIMIDX_OK);
+	ck_assert_int_eq(check_file(), SIMIDX_E_CORRUPT);
+	ck_assert_str_eq(first_problem, "free pages: pages neither used nor free: 131072");
 	put64(value(free_node) + 8, (uint64_t)1 << 46);
 	sxt_file_write(t_data, file, size);
 	ck_assert_int_eq(check_file(), SIMIDX_E_CORRUPT);
