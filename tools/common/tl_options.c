@@ -173,24 +173,13 @@ static int set_word(const struct tl_option *row, void *to, const char *text)
 	return -1;
 }
 
-static int add_string(struct tl_strings *list, char *text)
-{
-	char **larger = realloc(list->at, (list->n + 1) * sizeof(*larger));
-
-	if (!larger) {
-		tl_error("out of memory");
-		return -1;
-	}
-	list->at = larger;
-	larger[list->n++] = text;
-	return 0;
-}
-
 /* Returns 0, or -1 after a message. */
 static int set(const struct slot *slot, char *text)
 {
 	const struct tl_option *row = slot->row;
 	void *to = slot->base + row->at;
+	struct tl_strings *list = to;
+	char **larger;
 
 	switch (row->kind) {
 	case TL_KIND_FLAG:
@@ -206,22 +195,17 @@ static int set(const struct slot *slot, char *text)
 	case TL_KIND_WORD:
 		return set_word(row, to, text);
 	case TL_KIND_LIST:
-		return add_string(to, text);
+		larger = realloc(list->at, (list->n + 1) * sizeof(*larger));
+		if (!larger)
+			return tl_error("out of memory"), -1;
+		list->at = larger;
+		larger[list->n++] = text;
+		return 0;
 	case TL_KIND_CALL:
 		return row->call(slot->base, text);
 	default:
 		return 0;
 	}
-}
-
-/* Returns 0, or -1 for a default that is none: then the table is wrong. */
-static int set_defaults(const struct slots *slots, int n)
-{
-	for (int i = 0; i < n; i++)
-		if (slots->of[i].row->standard &&
-		    set(&slots->of[i], (char *)slots->of[i].row->standard))
-			return -1;
-	return 0;
 }
 
 /* ---- the command line ---- */
@@ -390,8 +374,10 @@ int tl_parse(const struct tl_command *command, void *options, void *shared, int 
 	/* "+": what comes after the name of a command belongs to the command. */
 	strcpy(slots.shorts, command->commands ? "+:" : ":");
 	add_table(&slots, command->options, options);
-	if (set_defaults(&slots, slots.n))
-		return TL_TROUBLE;
+	for (int i = 0; i < slots.n; i++)
+		if (slots.of[i].row->standard &&
+		    set(&slots.of[i], (char *)slots.of[i].row->standard))
+			return TL_TROUBLE; /* the table is wrong */
 	if (command->program)
 		add_table(&slots, command->program->options, shared);
 	tl_set_command(command->program ? command->name : NULL);

@@ -30,16 +30,6 @@ static enum in_result take_line(struct in_reader *reader, const char *line, size
 	return IN_ROW;
 }
 
-/* Have room for one feature more than the `n` that are there. */
-static int grow(struct in_room *room, size_t n)
-{
-	size_t needed = (n + 1) * sizeof(simidx_feature);
-
-	if (needed <= room->size)
-		return 0;
-	return in_room_have(room, room->size ? 2 * room->size : 256 * sizeof(simidx_feature));
-}
-
 /* One bad line makes another document of it, so it is not taken at all. */
 static enum in_result next_features(struct in_reader *reader, struct in_row *row)
 {
@@ -53,7 +43,7 @@ static enum in_result next_features(struct in_reader *reader, struct in_row *row
 	while ((rc = in_next_line(reader, &line, &size)) == IN_ROW) {
 		if (size == 0)
 			continue;
-		if (grow(features, n))
+		if (in_room_have(features, (n + 1) * sizeof(simidx_feature)))
 			return in_fail(reader, IN_REJECTED, "out of memory");
 		rc = take_line(reader, line, size, (simidx_feature *)features->bytes + n++);
 		if (rc != IN_ROW)

@@ -175,17 +175,6 @@ static int compare_names(const FTSENT **a, const FTSENT **b)
 	return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-static enum in_result open_walk(struct in_files *files, char *path)
-{
-	char *roots[2] = { path, NULL };
-
-	files->walk =
-		fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, compare_names);
-	if (!files->walk)
-		return fail(files, IN_FATAL, path, "cannot read", errno);
-	return IN_ROW;
-}
-
 /* Whether an entry of a directory, and all that is in it, is no input. */
 static int is_left_out(const struct in_files *files, const FTSENT *entry)
 {
@@ -239,14 +228,14 @@ static int is_directory(const char *path)
 /* The next operand; IN_END if it is a directory, which is opened. */
 static enum in_result next_operand(struct in_files *files, struct in_file *file)
 {
-	char *path = files->options->operands[files->next_operand++];
+	char *path = files->options->operands[files->next_operand++], *roots[2] = { path, NULL };
 	const char *reason;
-	enum in_result rc;
 
 	file->is_stdin = strcmp(path, "-") == 0;
 	if (!file->is_stdin && files->options->recursive && is_directory(path)) {
-		rc = open_walk(files, path);
-		return rc == IN_ROW ? IN_END : rc;
+		files->walk = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR,
+				       compare_names);
+		return files->walk ? IN_END : fail(files, IN_FATAL, path, "cannot read", errno);
 	}
 	file->path = path;
 	file->format = files->options->format;

@@ -32,12 +32,6 @@ struct array {
 	int is_signed; /* they are two's complement, as --fp-encoding sdec has them in text */
 };
 
-static enum in_result fail_short(struct in_reader *reader)
-{
-	return in_fail(reader, IN_FATAL, "ends at byte %llu, inside the header of an .npy file",
-		       (unsigned long long)reader->lines.filled);
-}
-
 /* Have the next `n` bytes of the header and go behind them. */
 static enum in_result take(struct in_reader *reader, size_t n, const char **bytes)
 {
@@ -45,7 +39,8 @@ static enum in_result take(struct in_reader *reader, size_t n, const char **byte
 	enum in_result rc = in_lines_need(lines, n);
 
 	if (rc == IN_END)
-		return fail_short(reader);
+		return in_fail(reader, IN_FATAL, "ends at byte %llu, inside the header of an .npy file",
+			       (unsigned long long)lines->filled);
 	if (rc != IN_ROW)
 		return in_fail(reader, IN_FATAL, "%s", lines->source.reason);
 	*bytes = lines->buffer + lines->start;

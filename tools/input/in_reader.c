@@ -200,6 +200,7 @@ int in_room_have(struct in_room *room, size_t size)
 
 	if (size <= room->size)
 		return 0;
+	size = size < 2 * room->size ? 2 * room->size : size;
 	larger = realloc(room->bytes, size);
 	if (!larger)
 		return -1;

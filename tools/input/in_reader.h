@@ -146,7 +146,7 @@ struct in_room {
 	size_t size;
 };
 
-/** Have room for `size` bytes; what was in it stays. Returns 0, or -1 when memory is short. */
+/** Have room for `size` bytes, or twice that of before; what was in it stays. Returns 0, or -1 when memory is short. */
 int in_room_have(struct in_room *room, size_t size);
 
 /** The format of an option whose words are the next ones, counted from 1; 0 = NULL. */

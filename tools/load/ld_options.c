@@ -24,12 +24,6 @@ static const char *const duplicate_words[] = { "reject", "first", "last", NULL }
 
 #define MIN_MEMORY ((uint64_t)64 << 20)
 
-static int call_features_by(void *options, const char *value)
-{
-	((struct ld_options *)options)->features_by = value;
-	return tl_features_check(value);
-}
-
 /* Octal digits; the owner must be able to read and write. */
 static int call_permissions(void *options, const char *value)
 {
@@ -64,11 +58,9 @@ static const struct tl_option index_rows[] = {
 	  .help = "blocks (default) or rows",
 	  .more = "How documents are stored: in compressed blocks (default) or as literal rows." },
 	{ 0, "fill", "PERCENT", TL_NUMBER(struct ld_options, fill, 50, 100),
-	  .help = "how full blocks are made, 50..100 (default: 90)",
-	  .more = "How full blocks are made, 50..100 (default: 90)." },
+	  .help = "how full blocks are made, 50..100 (default: 90)" },
 	{ 0, "bits", "F", TL_NUMBER(struct ld_options, bits, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS),
-	  .help = "bits of a fingerprint, 16..64 (default: 64)",
-	  .more = "Bits of a fingerprint, 16..64 (default: 64)." },
+	  .help = "bits of a fingerprint, 16..64 (default: 64)" },
 	{ 0, "ids", "auto|none", TL_WORD(struct ld_options, no_ids, ids_words),
 	  .help = "none: distinct fingerprints only",
 	  .more = "Whether documents have ids. auto (default): yes, and labels if they are given; "
@@ -90,7 +82,7 @@ static const struct tl_option index_rows[] = {
 
 static const struct tl_option text_rows[] = {
 	{ TL_GROUP(tl_text_rows, struct ld_options, text) },
-	{ 0, "features-by", "NAME", TL_CALL(call_features_by),
+	{ 0, "features-by", "NAME", TL_TEXT(struct ld_options, features_by),
 	  .help = "who makes the features of -F features and jsonl",
 	  .more = "Other programs make features of the texts, in a way that has this name: say "
 		  "which program, its version and its word lists. The index keeps the name, and "
@@ -159,8 +151,7 @@ static const struct tl_option resource_rows[] = {
 	  .help = "where temporary files are made",
 	  .more = "Where temporary files are made (default: beside INDEX)." },
 	{ 0, "threads", "N", TL_NUMBER(struct ld_options, threads, 1, TL_MAX_THREADS),
-	  .help = "for texts and building (default: one a core)",
-	  .more = "Threads for texts and for building (default: one a core)." },
+	  .help = "threads for texts and building (default: one a core)" },
 	{ TL_PARAGRAPH("Whether the disk has room, for the index and for temporary files, is "
 		       "estimated as soon as the first rows have shown how much is to come, and "
 		       "again before building; for standard input, directories and lists only "
@@ -348,6 +339,8 @@ static int check_together(const struct ld_options *options)
 	if (options->rejects && options->summary && strcmp(options->rejects, "-") == 0 &&
 	    strcmp(options->summary, "-") == 0)
 		return tl_usage_error("--rejects and --summary cannot both go to standard output");
+	if (options->features_by && tl_features_check(options->features_by))
+		return TL_TROUBLE;
 	if (options->features_by && tl_text_is_given(&options->text))
 		return tl_usage_error("--features-by is about features that others have made of "
 				      "texts, so options about texts do not fit");

@@ -148,12 +148,6 @@ static const char *doing(const char *phase)
 	return phase;
 }
 
-/* Steps are few, all else is rows. */
-static int counts_steps(const char *phase)
-{
-	return strcmp(phase, "tables") == 0 || strcmp(phase, "merge") == 0;
-}
-
 /* Who is in the way, with whom the reason ends: "... by another writer: simidx-load (process 9)". */
 static const char *holder_in(const char *reason)
 {
@@ -180,6 +174,8 @@ void ld_report_work(struct ld_report *report, const char *phase, uint64_t done, 
 {
 	char numbers[2][TL_NUMBER_SIZE], step[24], left[40] = "";
 	const char *waits_for = strncmp(phase, "waiting: ", 9) == 0 ? phase + 9 : NULL;
+	/* Steps are few, all else is rows. */
+	int counts_steps = strcmp(phase, "tables") == 0 || strcmp(phase, "merge") == 0;
 	double now, seconds, since, all, time;
 
 	phase = waits_for ? "waiting" : phase;
@@ -213,5 +209,5 @@ void ld_report_work(struct ld_report *report, const char *phase, uint64_t done, 
 			 total ? 100.0 * (double)done / (double)total : 0.0, left,
 			 tl_write_amount((double)done, numbers[0]),
 			 tl_write_amount((double)total, numbers[1]),
-			 counts_steps(phase) ? "" : " rows");
+			 counts_steps ? "" : " rows");
 }

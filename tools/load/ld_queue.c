@@ -78,13 +78,6 @@ void ld_item_clear(struct ld_item *item)
 
 /* ---- the threads ---- */
 
-static void work_on(struct ld_queue *queue, struct batch *batch, simidx_text *text)
-{
-	for (size_t i = 0; i < batch->n; i++)
-		if (batch->item[i].result == IN_ROW)
-			ld_item_sketch(&batch->item[i], text, queue->bits, queue->flags);
-}
-
 static void *run_worker(void *ctx)
 {
 	struct worker *worker = ctx;
@@ -102,7 +95,10 @@ static void *run_worker(void *ctx)
 		queue->next_work = (queue->next_work + 1) % queue->n;
 		queue->n_ready--;
 		pthread_mutex_unlock(&queue->mutex);
-		work_on(queue, batch, worker->text);
+		for (size_t i = 0; i < batch->n; i++)
+			if (batch->item[i].result == IN_ROW)
+				ld_item_sketch(&batch->item[i], worker->text, queue->bits,
+					       queue->flags);
 		pthread_mutex_lock(&queue->mutex);
 		batch->state = DONE;
 		pthread_cond_signal(&queue->done);

@@ -9,7 +9,6 @@
 #include "common/tl_number.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -193,81 +192,66 @@ static void print_remarks(const struct ld_report *report)
 			     tl_text_min_tokens(&report->options->text));
 }
 
-/* A line that grows; what has no room is cut off. */
-struct line {
-	char text[512];
-	size_t used;
-};
-
-static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct line *line, const char *format, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, format);
-	n = vsnprintf(line->text + line->used, sizeof(line->text) - line->used, format, ap);
-	va_end(ap);
-	line->used += (size_t)n;
-	if (line->used >= sizeof(line->text))
-		line->used = sizeof(line->text) - 1;
-}
-
 /* "1 row", "4,804 rows". */
-static void add_count(struct line *line, uint64_t n, const char *what)
+static void add_count(FILE *line, uint64_t n, const char *what)
 {
 	char count[TL_NUMBER_SIZE];
 
-	add(line, "%s %s%s", tl_write_count(n, count), what, n == 1 ? "" : "s");
+	fprintf(line, "%s %s%s", tl_write_count(n, count), what, n == 1 ? "" : "s");
 }
 
 /* How long it took, and how fast that was. */
-static void add_time(struct line *line, const struct ld_report *report)
+static void add_time(FILE *line, const struct ld_report *report)
 {
 	double seconds = tl_seconds() - report->started;
 	char rate[TL_NUMBER_SIZE];
 
 	if (seconds < LEAST_SECONDS)
 		return;
-	add(line, " in %.*f s", seconds < 100 ? 1 : 0, seconds);
+	fprintf(line, " in %.*f s", seconds < 100 ? 1 : 0, seconds);
 	if (report->rows >= LEAST_RATED)
-		add(line, " (%s %s/s)", tl_write_amount((double)report->rows / seconds, rate),
+		fprintf(line, " (%s %s/s)", tl_write_amount((double)report->rows / seconds, rate),
 		    report->texts > report->rows / 2 ? "texts" : "rows");
 }
 
 void ld_report_success(struct ld_report *report)
 {
 	char count[TL_NUMBER_SIZE];
-	struct line line = { .used = 0 };
+	char *text = NULL;
+	size_t size;
+	FILE *line = open_memstream(&text, &size);
 	int is_insert = strcmp(report->way, "insert") == 0;
 
 	print_remarks(report);
+	if (!line)
+		return;
 	if (strcmp(report->way, "nothing") == 0) {
-		add(&line, "no document was stored, and no index was made");
+		fprintf(line, "no document was stored, and no index was made");
 	} else if (strcmp(report->way, "build") == 0) {
-		add(&line, "index built with ");
-		add_count(&line, report->documents, "document");
-		add_time(&line, report);
+		fprintf(line, "index built with ");
+		add_count(line, report->documents, "document");
+		add_time(line, report);
 	} else {
-		add_count(&line, report->stored, "document");
-		add(&line, is_insert ? " inserted" : " added by a rebuild");
-		add_time(&line, report);
-		add(&line, "; index has %s", tl_write_count(report->documents, count));
+		add_count(line, report->stored, "document");
+		fprintf(line, is_insert ? " inserted" : " added by a rebuild");
+		add_time(line, report);
+		fprintf(line, "; index has %s", tl_write_count(report->documents, count));
 	}
 	if (report->duplicates && report->options->duplicates == SIMIDX_DUPLICATES_LAST)
-		add(&line, "; %s replaced", tl_write_count(report->duplicates, count));
+		fprintf(line, "; %s replaced", tl_write_count(report->duplicates, count));
 	if (report->duplicates && report->options->duplicates == SIMIDX_DUPLICATES_FIRST)
-		add(&line, "; %s already there", tl_write_count(report->duplicates, count));
+		fprintf(line, "; %s already there", tl_write_count(report->duplicates, count));
 	if (report->rejected) {
-		add(&line, "; ");
-		add_count(&line, report->rejected, "row");
-		add(&line, " rejected");
+		fprintf(line, "; ");
+		add_count(line, report->rejected, "row");
+		fprintf(line, " rejected");
 	}
 	if (report->skipped_named) {
-		add(&line, "; ");
-		add_count(&line, report->skipped_named, "file");
-		add(&line, " skipped");
+		fprintf(line, "; ");
+		add_count(line, report->skipped_named, "file");
+		fprintf(line, " skipped");
 	}
-	tl_notice("%s", line.text);
+	if (!fclose(line))
+		tl_notice("%s", text);
+	free(text);
 }

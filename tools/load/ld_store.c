@@ -387,28 +387,16 @@ static void tell_left_out(struct ld_run *run, uint64_t duplicates, uint64_t told
 	run->report.rejected += duplicates - told;
 }
 
-/* Documents of --from that stayed. */
-static uint64_t documents_taken_over(const struct ld_run *run, const simidx_loader_report *report)
-{
-	uint64_t before = run->target->documents + run->put - report->left_out;
-
-	return report->documents > before ? report->documents - before : 0;
-}
-
-/* All of this input is in the index now. Without one, what the index says of its own stays. */
-static int mark_loader(struct ld_run *run)
-{
-	if (!ld_has_inputs(run->options))
-		return 0;
-	return ld_mark_set(run->options, NULL, run->target->loader, &run->mark);
-}
-
 static int finish_loader(struct ld_run *run)
 {
 	simidx_loader_report report = SIMIDX_LOADER_REPORT_INIT;
-	uint64_t rejected = run->report.rejected;
+	uint64_t rejected = run->report.rejected, others = run->target->documents;
 	simidx_error err;
-	int rc = mark_loader(run);
+	int rc = 0;
+
+	/* All of this input is in the index now. Without one, what the index says of its own stays. */
+	if (ld_has_inputs(run->options))
+		rc = ld_mark_set(run->options, NULL, run->target->loader, &run->mark);
 
 	if (rc)
 		return rc;
@@ -430,8 +418,9 @@ static int finish_loader(struct ld_run *run)
 	tell_left_out(run, report.duplicates, run->report.rejected - rejected);
 	run->report.duplicates += report.duplicates;
 	run->report.stored = run->put - report.left_out;
-	if (run->options->from.n)
-		run->report.stored += documents_taken_over(run, &report);
+	/* And what came from other indexes and stayed. */
+	if (run->options->from.n && report.documents > others + run->report.stored)
+		run->report.stored = report.documents - others;
 	return 0;
 }
 

@@ -21,13 +21,6 @@
 
 #define WAIT_SLICE_MS 200
 
-/* The library waits for other writers a moment at a time, so that a signal ends the waiting. */
-static int wait_slice(const struct ld_options *options)
-{
-	return options->wait_ms < 0 || options->wait_ms > WAIT_SLICE_MS ? WAIT_SLICE_MS
-									 : options->wait_ms;
-}
-
 static int fail(const struct ld_target *target, const simidx_error *err)
 {
 	return tl_index_error(ld_from_blamed(target->options, err), err);
@@ -337,7 +330,10 @@ static int open_writer(struct ld_target *target)
 	simidx_error err;
 
 	writer.durability = options->durability;
-	writer.wait_ms = wait_slice(options);
+	/* A moment at a time, so that a signal ends the waiting. */
+	writer.wait_ms = options->wait_ms < 0 || options->wait_ms > WAIT_SLICE_MS ?
+				 WAIT_SLICE_MS :
+				 options->wait_ms;
 	if (options->merge == LD_MERGE_NEVER)
 		writer.merge = SIMIDX_MERGE_NEVER;
 	if (target->is_new)

@@ -5,7 +5,6 @@
  * Prints what is installed beside a tool: make_manual man|bash|zsh|fish simidx-load|simidx-query
  */
 
-#include <stdio.h>
 #include <string.h>
 
 #include "common/tl_msg.h"

@@ -71,8 +71,7 @@ const struct tl_option qr_ask_rows[] = {
 	  .more = "Stop after comparing N fingerprints. Answers that are cut by this are counted on "
 		  "stderr." },
 	{ 0, "strict", NULL, TL_FLAG(struct qr_ask, strict),
-	  .help = "exit status 2 if an answer was cut",
-	  .more = "Exit status 2 if an answer was cut, also by --limit." },
+	  .help = "exit status 2 if an answer was cut, also by --limit" },
 	{ 0 },
 };
 

@@ -3,7 +3,6 @@
 
 #include "query/qr_command.h"
 
-#include "common/tl_escape.h"
 #include "common/tl_msg.h"
 #include "common/tl_text_options.h"
 #include "input/in_files.h"

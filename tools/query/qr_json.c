@@ -3,7 +3,6 @@
 
 #include "query/qr_json.h"
 
-#include "common/tl_options.h"
 
 #include <stdio.h>
 #include <string.h>

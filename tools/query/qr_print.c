@@ -36,12 +36,6 @@ void qr_print_fingerprint(FILE *out, uint64_t fp, unsigned bits)
 	fwrite(text, 1, qr_format_fingerprint(text, fp, bits), out);
 }
 
-/* Whether a digit, counted from the left, differs. */
-static int digit_differs(uint64_t differ, unsigned digits, unsigned i)
-{
-	return (differ >> 4 * (digits - 1 - i) & 15) != 0;
-}
-
 void qr_print_compared(const struct qr_context *ctx, FILE *out, uint64_t fp, uint64_t with,
 		       unsigned bits)
 {
@@ -54,7 +48,7 @@ void qr_print_compared(const struct qr_context *ctx, FILE *out, uint64_t fp, uin
 		return;
 	}
 	for (unsigned i = 0; i < digits; i++) {
-		differs = digit_differs(fp ^ with, digits, i);
+		differs = ((fp ^ with) >> 4 * (digits - 1 - i) & 15) != 0;
 		if (differs != red)
 			fputs(differs ? TL_RED : TL_PLAIN, out);
 		red = differs;

@@ -339,14 +339,6 @@ static int check_options(struct search *search, char **operands, int n)
 	return qr_ask_check(&search->ask, kinds_of_rows(search, operands, n));
 }
 
-static int search_all(struct search *search, char **operands, int n)
-{
-	if (check_options(search, operands, n) || qr_open(search->ctx) ||
-	    qr_ask_prepare(&search->ask, search->ctx, search->columns.encoding))
-		return TL_TROUBLE;
-	return search_operands(search, operands, n);
-}
-
 /* ---- the command ---- */
 
 static const struct tl_option rows[] = {
@@ -445,10 +437,14 @@ static const struct tl_option rows[] = {
 static int run_search(struct qr_context *ctx, int argc, char **argv)
 {
 	struct search search = { .ctx = ctx, .ask = QR_ASK_INIT };
-	int code = qr_parse(&qr_search, ctx, &search, argc, argv);
+	int code = qr_parse(&qr_search, ctx, &search, argc, argv), n = argc - optind;
+	char **operands = argv + optind;
 
+	if (code == TL_PROCEED && (check_options(&search, operands, n) || qr_open(ctx) ||
+				   qr_ask_prepare(&search.ask, ctx, search.columns.encoding)))
+		code = TL_TROUBLE;
 	if (code == TL_PROCEED)
-		code = search_all(&search, argv + optind, argc - optind);
+		code = search_operands(&search, operands, n);
 	tl_text_options_free(&search.text_options);
 	return code;
 }
