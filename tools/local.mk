@@ -52,7 +52,6 @@ tools_libcommon_a_SOURCES = \
 	tools/input/in_format.c \
 	tools/input/in_guard.c \
 	tools/input/in_guard.h \
-	tools/input/in_gzip.c \
 	tools/input/in_jsonl.c \
 	tools/input/in_lines.c \
 	tools/input/in_lines.h \
@@ -64,8 +63,7 @@ tools_libcommon_a_SOURCES = \
 	tools/input/in_source.h \
 	tools/input/in_table.c \
 	tools/input/in_table.h \
-	tools/input/in_text.c \
-	tools/input/in_zstd.c
+	tools/input/in_text.c
 if !HAVE_TEXT
 tools_libcommon_a_SOURCES += tools/common/tl_text_none.c
 endif

@@ -60,9 +60,7 @@ void tl_set_quiet(int quiet)
 	is_quiet = quiet;
 }
 
-static void print_message(const char *format, va_list ap)
-	__attribute__((format(printf, 1, 0)));
-
+__attribute__((format(printf, 1, 0)))
 static void print_message(const char *format, va_list ap)
 {
 	static char text[MESSAGE_SIZE];

@@ -160,12 +160,12 @@ static int set_number(const struct tl_option *row, void *to, const char *text)
 static int set_word(const struct tl_option *row, void *to, const char *text)
 {
 	char known[256] = "";
-	int word;
 
-	for (int i = 0; row->words[i]; i++) {
-		word = (int)row->min + i;
-		if (strcmp(text, row->words[i]) == 0)
-			return memcpy(to, &word, sizeof(word)), 0;
+	for (unsigned i = 0; row->words[i]; i++) {
+		if (strcmp(text, row->words[i]) == 0) {
+			store_number(row, to, row->min + i);
+			return 0;
+		}
 		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s",
 			 i ? ", " : "", row->words[i]);
 	}
@@ -196,8 +196,10 @@ static int set(const struct slot *slot, char *text)
 		return set_word(row, to, text);
 	case TL_KIND_LIST:
 		larger = realloc(list->at, (list->n + 1) * sizeof(*larger));
-		if (!larger)
-			return tl_error("out of memory"), -1;
+		if (!larger) {
+			tl_error("out of memory");
+			return -1;
+		}
 		list->at = larger;
 		larger[list->n++] = text;
 		return 0;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define MAX_LIST ((size_t)1 << 30)
+#define JOINT 0x1f /* between the tokens of a feature */
 #define READ_SIZE ((size_t)64 << 10)
 
 static const char *const short_words[] = { "flag", "reject", "exact", NULL };
@@ -256,6 +257,15 @@ void tl_text_tell_lengths(uint64_t empty, uint64_t few, unsigned min_tokens)
 		tl_notice("%s %s shorter than %u tokens: one edit moves %s far",
 			  tl_write_count(few, count), few == 1 ? "text is" : "texts are",
 			  min_tokens, few == 1 ? "its fingerprint" : "their fingerprints");
+}
+
+char *tl_text_words(const char *bytes, size_t n)
+{
+	char *words = malloc(n + 1);
+
+	for (size_t i = 0; words && i < n; i++)
+		words[i] = bytes[i] == JOINT ? ' ' : bytes[i];
+	return words;
 }
 
 void tl_text_options_free(struct tl_text_options *options)

@@ -62,6 +62,9 @@ int tl_text_open_for(simidx *index, const struct tl_text_options *options, simid
  */
 void tl_text_tell_lengths(uint64_t empty, uint64_t few, unsigned min_tokens);
 
+/** A feature as a reader knows it, with blanks between its tokens: for free(), NULL = no memory. */
+char *tl_text_words(const char *bytes, size_t n);
+
 /** Free the lists. */
 void tl_text_options_free(struct tl_text_options *options);
 

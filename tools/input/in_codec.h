@@ -35,9 +35,6 @@ struct in_codec {
 	void (*free)(void *state);
 };
 
-extern const struct in_codec in_codec_gzip;
-extern const struct in_codec in_codec_zstd;
-
 /** All of them, ending with NULL. */
 #define IN_N_CODECS 2
 extern const struct in_codec *const in_codecs[IN_N_CODECS + 1];

@@ -12,13 +12,9 @@
 
 void in_lines_begin(struct in_lines *lines, int fd, char separator)
 {
+	*lines = (struct in_lines){ .source = lines->source, .separator = separator,
+				    .buffer = lines->buffer, .capacity = lines->capacity };
 	in_source_begin(&lines->source, fd);
-	lines->separator = separator;
-	lines->at_end = 0;
-	lines->start = 0;
-	lines->end = 0;
-	lines->line = 0;
-	lines->filled = 0;
 }
 
 void in_lines_free(struct in_lines *lines)

@@ -44,9 +44,7 @@ void in_source_free(struct in_source *source)
 	source->raw = NULL;
 }
 
-static enum in_result fail(struct in_source *source, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
+__attribute__((format(printf, 2, 3)))
 static enum in_result fail(struct in_source *source, const char *format, ...)
 {
 	va_list ap;

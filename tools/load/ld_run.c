@@ -155,15 +155,12 @@ static enum in_doubt doubt_row(const struct ld_run *run, const struct ld_item *i
 static int load_input(struct ld_run *run, uint64_t number, const struct in_file *file,
 		      uint64_t skipped)
 {
-	struct ld_item item;
 	int code = skip_rows(run, skipped);
 
-	memset(&item, 0, sizeof(item));
-	item.path = run->reader.path;
-	item.file = number;
-	item.is_found = file->is_found;
-	item.rows = skipped;
-	while (!code && !tl_stop_requested()) {
+	for (uint64_t rows = skipped + 1; !code && !tl_stop_requested(); rows++) {
+		struct ld_item item = { .path = run->reader.path, .file = number,
+					.is_found = file->is_found, .rows = rows };
+
 		item.result = in_reader_next(&run->reader, &item.row);
 		if (item.result == IN_END || (item.result == IN_FATAL && tl_stop_requested()))
 			break;
@@ -172,14 +169,10 @@ static int load_input(struct ld_run *run, uint64_t number, const struct in_file 
 					run->reader.reason);
 		run->report.rows++;
 		run->report.texts += item.result == IN_ROW && item.row.kind == IN_TEXT;
-		item.rows++;
 		item.line = run->reader.line;
 		item.reason = run->reader.reason;
 		item.is_path_label = item.row.label == run->reader.path;
 		item.doubt = doubt_row(run, &item);
-		item.flags = 0;
-		item.bad_utf8 = 0;
-		item.code = 0;
 		code = take(run, &item);
 		ld_report_progress(&run->report, in_reader_bytes(&run->reader));
 	}
@@ -190,13 +183,8 @@ static int load_input(struct ld_run *run, uint64_t number, const struct in_file 
 static int leave_out(struct ld_run *run, uint64_t file, const char *path, enum in_result result,
 		     const char *reason)
 {
-	struct ld_item item;
+	struct ld_item item = { .result = result, .path = path, .reason = reason, .file = file };
 
-	memset(&item, 0, sizeof(item));
-	item.result = result;
-	item.path = path;
-	item.reason = reason;
-	item.file = file;
 	return take(run, &item);
 }
 

@@ -14,9 +14,6 @@
 
 #define FIRST_SLOTS ((size_t)4096)
 
-/* Stands between the tokens of a feature; in a dictionary a blank does. */
-#define JOINT 0x1f
-
 /* A word, and in how many texts it is. */
 struct word {
 	uint64_t hash;
@@ -78,12 +75,10 @@ static int count_word(void *ctx, const simidx_feature *feature, const char *byte
 		return 0;
 	word->hash = feature->hash;
 	word->size = n_bytes;
-	word->bytes = malloc(n_bytes + 1);
+	word->bytes = tl_text_words(bytes, n_bytes);
 	words->n++;
 	if (!word->bytes)
 		return SIMIDX_E_NOMEM;
-	for (size_t i = 0; i < n_bytes; i++)
-		word->bytes[i] = bytes[i] == JOINT ? ' ' : bytes[i];
 	return 0;
 }
 

@@ -394,22 +394,20 @@ int qr_queue_flush(struct qr_queue *queue)
 int qr_queue_tell_cut(const struct qr_queue *queue)
 {
 	unsigned long long limit = queue->ask->limit, candidates = queue->ask->max_candidates;
-	unsigned long long n = queue->n_cut;
-	const char *answers = n == 1 ? "answer was" : "answers were";
+	char at[2][48] = { "", "" };
 
 	/* Who gives a limit knows that there may be more. */
-	if (queue->cut == SIMIDX_CUT_LIMIT && !queue->ask->strict)
-		return 1;
-	if (queue->cut == SIMIDX_CUT_LIMIT)
-		tl_error("%llu %s cut at %llu match%s", n, answers, limit,
-			 limit == 1 ? "" : "es");
-	else if (queue->cut == SIMIDX_CUT_CANDIDATES)
-		tl_error("%llu %s cut at %llu candidate%s", n, answers, candidates,
+	if (!queue->cut || (queue->cut == SIMIDX_CUT_LIMIT && !queue->ask->strict))
+		return queue->cut != 0;
+	if (queue->cut & SIMIDX_CUT_LIMIT)
+		snprintf(at[0], sizeof(at[0]), "%llu match%s", limit, limit == 1 ? "" : "es");
+	if (queue->cut & SIMIDX_CUT_CANDIDATES)
+		snprintf(at[1], sizeof(at[1]), "%llu candidate%s", candidates,
 			 candidates == 1 ? "" : "s");
-	else if (queue->cut)
-		tl_error("%llu %s cut at %llu match%s or %llu candidate%s", n, answers, limit,
-			 limit == 1 ? "" : "es", candidates, candidates == 1 ? "" : "s");
-	return queue->cut != 0;
+	tl_error("%llu %s cut at %s%s%s", (unsigned long long)queue->n_cut,
+		 queue->n_cut == 1 ? "answer was" : "answers were", at[0],
+		 *at[0] && *at[1] ? " or " : "", at[1]);
+	return 1;
 }
 
 void qr_queue_tell_sums(const struct qr_queue *queue)

@@ -12,9 +12,6 @@
 #include <string.h>
 
 
-/* Stands between the tokens of a feature; shown as a blank. */
-#define JOINT 0x1f
-
 struct options {
 	struct tl_text_options text;
 	const char *index; /* NULL = the options say all */
@@ -50,11 +47,9 @@ static int collect(void *ctx, const simidx_feature *feature, const char *bytes, 
 	own->hash = feature->hash;
 	own->weight[c->which] = feature->weight;
 	own->size = n_bytes;
-	own->bytes = malloc(n_bytes + 1);
+	own->bytes = tl_text_words(bytes, n_bytes);
 	if (!own->bytes)
 		return SIMIDX_E_NOMEM;
-	for (size_t i = 0; i < n_bytes; i++)
-		own->bytes[i] = bytes[i] == JOINT ? ' ' : bytes[i];
 	s->n_features++;
 	return 0;
 }
