@@ -37,8 +37,9 @@ enum {
 	MERGED_ID_AT = 104,
 	MERGE_END_AT = 112,
 	UNKNOWN_FP2_AT = 120,
-	N_COLUMNS_AT = 128, /* 1 byte, 7 zero */
-	COLUMNS_AT = 136,   /* names of 8 bytes */
+	COMMIT_AT = 128,
+	N_COLUMNS_AT = 136, /* 1 byte, 7 zero */
+	COLUMNS_AT = 144,   /* names of 8 bytes */
 	TABLES_AT = COLUMNS_AT + 8 * SX_MAX_COLUMNS
 };
 
@@ -95,6 +96,7 @@ size_t sx_header_encode(const sx_header *h, unsigned char *out)
 	sx_store_le64(out + MERGED_ID_AT, h->merged_id);
 	sx_store_le64(out + MERGE_END_AT, h->merge_end);
 	sx_store_le64(out + UNKNOWN_FP2_AT, h->unknown_fp2);
+	sx_store_le64(out + COMMIT_AT, h->commit);
 	if (h->flags & SIMIDX_CREATE_FP2) {
 		out[N_COLUMNS_AT] = 1;
 		memcpy(out + COLUMNS_AT, fp2_name, sizeof(fp2_name));
@@ -213,6 +215,7 @@ static void get_fixed(sx_header *h, const unsigned char *in)
 	h->merged_id = sx_load_le64(in + MERGED_ID_AT);
 	h->merge_end = sx_load_le64(in + MERGE_END_AT);
 	h->unknown_fp2 = sx_load_le64(in + UNKNOWN_FP2_AT);
+	h->commit = sx_load_le64(in + COMMIT_AT);
 }
 
 int sx_header_decode(sx_header *h, sx_slice bytes, simidx_error *err)
@@ -245,4 +248,15 @@ int sx_header_decode(sx_header *h, sx_slice bytes, simidx_error *err)
 	for (unsigned i = 0; i < SX_COUNT_OTHERS; i++)
 		get_count(in + TABLES_AT + (h->plan.n_tables + i) * TABLE_SIZE, &h->other[i]);
 	return SIMIDX_OK;
+}
+
+uint64_t sx_header_commit(sx_slice bytes)
+{
+	const unsigned char *in = bytes.data;
+	size_t size = bytes.size - 8;
+
+	if (bytes.size < TABLES_AT + 8 || memcmp(in, magic, sizeof(magic)) ||
+	    sx_load_le64(in + size) != sx_hash(in, size))
+		return 0;
+	return sx_load_le64(in + COMMIT_AT);
 }

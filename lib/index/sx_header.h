@@ -57,6 +57,7 @@ typedef struct sx_header {
 	uint64_t merged_fp, merged_id;
 	uint64_t merge_end;   /* a merge that has begun takes the fresh rows below it; else 0 */
 	uint64_t unknown_fp2; /* with SX_FLAG_UNKNOWN_FP2; else 0 */
+	uint64_t commit;      /* raised by one whenever the header is written */
 	sx_plan plan;
 	sx_table_count table[SX_MAX_TABLES];
 	sx_table_count other[SX_COUNT_OTHERS];
@@ -82,5 +83,8 @@ size_t sx_header_encode(const sx_header *header, unsigned char *out);
  * @return SIMIDX_OK; SIMIDX_E_NOT_INDEX (no magic), SIMIDX_E_VERSION, SIMIDX_E_CORRUPT
  */
 int sx_header_decode(sx_header *header, sx_slice bytes, simidx_error *err);
+
+/** The number of the commit that wrote a header; 0 if it is damaged. Checks no more than that. */
+uint64_t sx_header_commit(sx_slice bytes);
 
 #endif /* SX_HEADER_H */

@@ -198,13 +198,13 @@ static simidx *make_handle(sx_store *store, unsigned flags)
 	return index;
 }
 
-/* What the store holds, by the header in one copy of `meta` or, if that is not sound, the other. */
-static int read_store(simidx *index, unsigned copy, simidx_error *err)
+/* What the store holds, by both copies of `meta` or by one of them. */
+static int read_store(simidx *index, int only, simidx_error *err)
 {
 	sx_txn *txn = NULL;
 	int rc = sx_txn_begin_read(index->store, &txn, err);
 
-	index->tables.meta.first = copy;
+	index->tables.meta.only = only;
 	if (!rc)
 		rc = load_description(index, txn, err);
 	if (!rc)
@@ -236,14 +236,15 @@ static int check_pages(sx_store *store, unsigned flags, simidx_error *err)
 	return rc;
 }
 
-/* A page of the first copy that LMDB cannot read spoils the transaction; then the second one. */
+/* A page of one copy that LMDB cannot read spoils the transaction; then the other copy is read. */
 static int read_copies(simidx *index, simidx_error *err)
 {
 	simidx_error first = { 0 };
-	int rc = read_store(index, 0, &first);
+	int rc = read_store(index, SX_META_BOTH, &first);
 
-	if (rc == SIMIDX_E_CORRUPT && !read_store(index, 1, NULL))
-		return SIMIDX_OK;
+	for (int copy = 0; rc == SIMIDX_E_CORRUPT && copy < SX_META_COPIES; copy++)
+		if (!read_store(index, copy, NULL))
+			return SIMIDX_OK;
 	if (rc && err)
 		*err = first;
 	return rc;

@@ -105,21 +105,63 @@ int sx_meta_open(sx_txn *txn, sx_meta *meta, sx_header *header, simidx_error *er
 	return rc;
 }
 
+/* One copy of a record. SIMIDX_E_NOT_FOUND without setting err; else LMDB cannot read its page. */
+static int get(sx_txn *txn, const sx_meta *meta, unsigned copy, const struct record *r,
+	       sx_slice *value, simidx_error *err)
+{
+	simidx_error local = { 0 };
+	int rc = sx_dbi_get(txn, meta->copy[copy], r->key, value, &local);
+
+	if (!rc || rc == SIMIDX_E_NOT_FOUND)
+		return rc;
+	return sx_fail(err, rc, "table %s: %s", names[copy], local.text);
+}
+
+static int is_same(sx_slice a, sx_slice b)
+{
+	return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
+}
+
 /*
- * The first sound copy of a record, as its check gives it. Where there is none: what is wrong with
- * the copies, or that they are damaged if it is not the same. SIMIDX_E_NOT_FOUND without setting
- * err if no copy has one.
+ * The copy to read first: where the headers differ, that of the later commit. The other one is what
+ * a write that the disk has lost leaves.
+ */
+static int find_newest(sx_txn *txn, const sx_meta *meta, unsigned *copy, simidx_error *err)
+{
+	sx_slice value[SX_META_COPIES];
+
+	*copy = meta->only == SX_META_BOTH ? 0 : (unsigned)meta->only;
+	if (meta->only != SX_META_BOTH)
+		return SIMIDX_OK;
+	for (unsigned i = 0; i < SX_META_COPIES; i++) {
+		int rc = get(txn, meta, i, &header_record, &value[i], err);
+
+		if (rc && rc != SIMIDX_E_NOT_FOUND)
+			return rc;
+	}
+	if (!is_same(value[0], value[1]))
+		*copy = sx_header_commit(value[1]) > sx_header_commit(value[0]);
+	return SIMIDX_OK;
+}
+
+/*
+ * The sound copy of a record, of two the newest, as its check gives it. Where there is none: what is
+ * wrong with the copies, or that they are damaged if it is not the same. SIMIDX_E_NOT_FOUND without
+ * setting err if no copy has one.
  */
 static int read_record(sx_txn *txn, const sx_meta *meta, const struct record *r, void *out,
 		       simidx_error *err)
 {
+	unsigned n = meta->only == SX_META_BOTH ? SX_META_COPIES : 1, newest;
 	simidx_error first = { 0 };
-	int before = SIMIDX_OK;
+	int before = find_newest(txn, meta, &newest, err);
 
-	for (unsigned i = 0; i < SX_META_COPIES; i++) {
+	if (before)
+		return before;
+	for (unsigned i = 0; i < n; i++) {
 		simidx_error local = { 0 };
 		sx_slice value;
-		int rc = sx_dbi_get(txn, meta->copy[meta->first ^ i], r->key, &value, &local);
+		int rc = get(txn, meta, newest ^ i, r, &value, &local);
 
 		if (!rc)
 			rc = r->check(value, out, &local);
@@ -162,12 +204,11 @@ static int mend(sx_txn *txn, const sx_meta *meta, const struct record *r, simidx
 	int rc = SIMIDX_OK;
 
 	for (unsigned i = 0; !rc && i < SX_META_COPIES; i++) {
-		rc = sx_dbi_get(txn, meta->copy[i], r->key, &value[i], err);
+		rc = get(txn, meta, i, r, &value[i], err);
 		if (rc == SIMIDX_E_NOT_FOUND)
 			rc = SIMIDX_OK;
 	}
-	if (rc || (value[0].size == value[1].size &&
-		   (!value[0].size || !memcmp(value[0].data, value[1].data, value[0].size))))
+	if (rc || is_same(value[0], value[1]))
 		return rc;
 	/* Where neither is sound nothing is lost by leaving both. */
 	if (read_record(txn, meta, r, &sound, NULL))
@@ -192,24 +233,29 @@ int sx_meta_read_header(sx_txn *txn, const sx_meta *meta, sx_header *header, sim
 	return rc;
 }
 
-int sx_meta_write_header(sx_txn *txn, const sx_meta *meta, const sx_header *header,
-			 simidx_error *err)
+int sx_meta_write_header(sx_txn *txn, const sx_meta *meta, sx_header *header, simidx_error *err)
 {
 	unsigned char bytes[SX_HEADER_MAX_SIZE];
-	sx_slice value = { bytes, sx_header_encode(header, bytes) };
-	int rc = write_record(txn, meta, &header_record, value, err);
+	sx_slice value = { bytes, 0 };
+	/* While the headers still tell which copy is the newest. */
+	int rc = mend(txn, meta, &profile_record, err);
 
 	if (!rc)
-		rc = mend(txn, meta, &profile_record, err);
-	return rc ? rc : mend(txn, meta, &mark_record, err);
+		rc = mend(txn, meta, &mark_record, err);
+	if (rc)
+		return rc;
+	header->commit++;
+	value.size = sx_header_encode(header, bytes);
+	return write_record(txn, meta, &header_record, value, err);
 }
 
 /* ---- whether both are sound ---- */
 
 enum finding { MISSING, DAMAGED, SOUND };
 
-/* What is to be said of the copies of one record. */
+/* What is to be said of the copies of one record, of which one is of the newest commit. */
 static void compare_copies(const struct record *r, const enum finding *found, const sx_slice *value,
+			   unsigned newest,
 			   void (*report)(void *ctx, const char *name, const char *what), void *ctx)
 {
 	const char *key = r->key.data;
@@ -221,11 +267,10 @@ static void compare_copies(const struct record *r, const enum finding *found, co
 		snprintf(text, sizeof(text), "the %s record is missing", key);
 		report(ctx, names[i], text);
 	}
-	if (found[0] != SOUND || found[1] != SOUND ||
-	    (value[0].size == value[1].size && !memcmp(value[0].data, value[1].data, value[0].size)))
+	if (found[0] != SOUND || found[1] != SOUND || is_same(value[0], value[1]))
 		return;
-	snprintf(text, sizeof(text), "the %s record is not that of %s", key, names[0]);
-	report(ctx, names[1], text);
+	snprintf(text, sizeof(text), "the %s record is not that of %s", key, names[newest]);
+	report(ctx, names[!newest], text);
 }
 
 int sx_meta_check(sx_txn *txn, const sx_meta *meta,
@@ -237,13 +282,14 @@ int sx_meta_check(sx_txn *txn, const sx_meta *meta,
 	enum finding found[sizeof(records) / sizeof(records[0])][SX_META_COPIES];
 	sx_slice value[sizeof(records) / sizeof(records[0])][SX_META_COPIES];
 	sx_header *scratch = sx_calloc(1, sizeof(*scratch)); /* as large as any other record */
+	unsigned first = meta->only == SX_META_BOTH ? 0 : (unsigned)meta->only, newest;
 	int is_readable = 1;
 
 	if (!scratch)
 		return sx_fail_nomem(err);
-	/* One copy after the other: that which is read first can be read, or we had no snapshot. */
+	/* One copy after the other: the first one can be read, or we had no snapshot. */
 	for (unsigned i = 0; is_readable && i < SX_META_COPIES; i++) {
-		unsigned copy = meta->first ^ i;
+		unsigned copy = first ^ i;
 
 		for (unsigned r = 0; is_readable && r < n_records; r++) {
 			simidx_error local = { 0 };
@@ -260,8 +306,9 @@ int sx_meta_check(sx_txn *txn, const sx_meta *meta,
 				report(ctx, names[copy], local.text);
 		}
 	}
+	newest = is_readable && sx_header_commit(value[0][1]) > sx_header_commit(value[0][0]);
 	for (unsigned r = 0; is_readable && r < n_records; r++)
-		compare_copies(records[r], found[r], value[r], report, ctx);
+		compare_copies(records[r], found[r], value[r], newest, report, ctx);
 	free(scratch);
 	return SIMIDX_OK;
 }

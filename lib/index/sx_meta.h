@@ -4,8 +4,8 @@
 /*
  * The records about an index as a whole: its header, profile and mark. They are kept twice, in the
  * sub-databases `meta` and `meta2`, so that one damaged page does not take them all. A reader takes
- * the first copy of a record that is sound; each commit writes the header twice and mends the
- * others. doc/format.md, "Header", "Profile" and "Mark".
+ * a copy that is sound, if both are the one whose header is of the later commit; each commit writes
+ * the header twice and mends the other records. doc/format.md, "Header", "Profile" and "Mark".
  */
 
 #ifndef SX_META_H
@@ -20,28 +20,32 @@
 /** Both sub-databases. Each has pages of its own. */
 typedef struct sx_meta {
 	sx_dbi copy[SX_META_COPIES];
-	unsigned first; /* the copy that is read first */
+	int only; /* the copy to read where pages of the other one cannot be; SX_META_BOTH */
 } sx_meta;
+
+#define SX_META_BOTH (-1)
 
 /** Make them, empty, in a write transaction. */
 int sx_meta_create(sx_txn *txn, sx_meta *meta, simidx_error *err);
 
 /**
- * Find them, and read the header. meta->first is set before.
+ * Find them, and read the header. meta->only is set before.
  *
  * @return SIMIDX_OK; SIMIDX_E_NOT_INDEX if there are neither, or no header; SIMIDX_E_CORRUPT if
  *         one of them is missing; the codes of sx_meta_read_header(). LMDB allows no further
  *         reading in a transaction in which it met a page that it cannot read: begin another one
- *         and let `first` be the other copy
+ *         and read one copy alone
  */
 int sx_meta_open(sx_txn *txn, sx_meta *meta, sx_header *header, simidx_error *err);
 
 /** Read the header. SIMIDX_E_NOT_INDEX, SIMIDX_E_VERSION, SIMIDX_E_CORRUPT if no copy is sound. */
 int sx_meta_read_header(sx_txn *txn, const sx_meta *meta, sx_header *header, simidx_error *err);
 
-/** Write both copies of the header. A copy of another record that is damaged is mended. */
-int sx_meta_write_header(sx_txn *txn, const sx_meta *meta, const sx_header *header,
-			 simidx_error *err);
+/**
+ * Raise the header's commit number and write both copies of it. A copy of another record that is
+ * damaged is mended.
+ */
+int sx_meta_write_header(sx_txn *txn, const sx_meta *meta, sx_header *header, simidx_error *err);
 
 /**
  * Call report() for each copy of a record that is damaged, missing, or another one than its twin,

@@ -193,6 +193,9 @@ static void check_counts(const struct file *file, const unsigned char *b)
 	must(le(b + 88, 8) == n_docs(file), "header: next sequence number");
 	must(!le(b + 96, 8) && !le(b + 104, 8) && !le(b + 112, 8), "header: merged place or end");
 	must(!le(b + 120, 8), "header: unknown second fingerprint");
+	/* Its making, three commits of rows, and two merges of a transaction a table. */
+	must(le(b + 128, 8) == 4 + 2 * (file->n_tables + (has_ids(file) ? 3 : 1)),
+	     "header: commit number");
 }
 
 static void check_header(struct file *file, const MDB_val *value)
@@ -208,7 +211,7 @@ static void check_header(struct file *file, const MDB_val *value)
 		memcpy(columns, "fp2", 3);
 	file->n_tables = plan_tables(g->plan, g->bits, file->table);
 	n = file->n_tables;
-	must(value->mv_size == 168 + 48 * (n + 2) + 8, "header: %zu bytes", value->mv_size);
+	must(value->mv_size == 176 + 48 * (n + 2) + 8, "header: %zu bytes", value->mv_size);
 	must(!memcmp(b, "simidx\x1a\x0a", 8), "header: magic");
 	must(le(b + 8, 2) == 0 && le(b + 10, 2) == 2, "header: version");
 	must(!le(b + 12, 4) && !le(b + 16, 4) && !le(b + 20, 4), "header: features");
@@ -218,15 +221,15 @@ static void check_header(struct file *file, const MDB_val *value)
 	must(!memcmp(b + 32, plan, 16), "header: plan");
 	must(le(b + 48, 4) == g->flags && !le(b + 52, 4), "header: flags or state");
 	check_counts(file, b);
-	must(b[128] == n_columns && !le(b + 129, 7), "header: number of columns");
-	must(!memcmp(b + 136, columns, 32), "header: names of columns");
+	must(b[136] == n_columns && !le(b + 137, 7), "header: number of columns");
+	must(!memcmp(b + 144, columns, 32), "header: names of columns");
 	for (unsigned t = 0; t < n; t++) {
 		unsigned entries = distinct(file, &digest);
 
-		check_record(b + 168 + 48 * t, &file->table[t], entries, digest, "a table");
+		check_record(b + 176 + 48 * t, &file->table[t], entries, digest, "a table");
 	}
 	for (unsigned i = 0; i < 2; i++)
-		check_record(b + 168 + 48 * (n + i), NULL, has_ids(file) ? n_merged(file) : 0,
+		check_record(b + 176 + 48 * (n + i), NULL, has_ids(file) ? n_merged(file) : 0,
 			     digest_of_docs(file, !i && g->flags & GOLDEN_FP2), i ? "docs" : "postings");
 	must(le(b + value->mv_size - 8, 8) == hash(b, value->mv_size - 8), "header: checksum");
 }

@@ -41,6 +41,7 @@ static void set_up(void)
 	header.merged_id = 1007;
 	header.merge_end = 1005;
 	header.unknown_fp2 = 1009;
+	header.commit = 1010;
 	for (unsigned t = 0; t < 10; t++) {
 		header.table[t].rows = 2000 + t;
 		header.table[t].digest = 3000 + t;
@@ -68,7 +69,7 @@ START_TEST(test_fields_lie_where_format_says)
 {
 	static const char name[16] = "10x26", column[32] = "fp2";
 
-	ck_assert_uint_eq(size, 168 + 12 * 48 + 8);
+	ck_assert_uint_eq(size, 176 + 12 * 48 + 8);
 	ck_assert_mem_eq(bytes, "simidx\x1a\n", 8);
 	ck_assert_uint_eq(at(8, 2), 0);
 	ck_assert_uint_eq(at(10, 2), 2);
@@ -87,21 +88,22 @@ START_TEST(test_fields_lie_where_format_says)
 		ck_assert_uint_eq(at(56 + 8 * i, 8), 1001 + i);
 	ck_assert_uint_eq(at(112, 8), 1005);
 	ck_assert_uint_eq(at(120, 8), 1009);
-	ck_assert_uint_eq(at(128, 8), 1);
-	ck_assert_mem_eq(bytes + 136, column, 32);
+	ck_assert_uint_eq(at(128, 8), 1010);
+	ck_assert_uint_eq(at(136, 8), 1);
+	ck_assert_mem_eq(bytes + 144, column, 32);
 	for (unsigned t = 0; t < 12; t++) {
 		uint64_t i = t < 10 ? t : t - 10, base = t < 10 ? 2000 : 5000;
 
 		for (unsigned field = 0; field < 3; field++)
-			ck_assert_uint_eq(at(168 + 48 * t + 24 + 8 * field, 8),
+			ck_assert_uint_eq(at(176 + 48 * t + 24 + 8 * field, 8),
 					  base + 1000 * field + i);
 		for (unsigned lead = 0; lead < 3; lead++)
-			ck_assert_uint_eq(at(168 + 48 * t + 8 * lead, 8),
+			ck_assert_uint_eq(at(176 + 48 * t + 8 * lead, 8),
 					  t < 10 ? header.plan.table[t].lead[lead] : 0);
 	}
 	/* The first pair of 48 bits in five blocks: 10, 10, 10, 9, 9. */
-	ck_assert_uint_eq(at(168, 8), 0xffc000000000);
-	ck_assert_uint_eq(at(176, 8), 0x003ff0000000);
+	ck_assert_uint_eq(at(176, 8), 0xffc000000000);
+	ck_assert_uint_eq(at(184, 8), 0x003ff0000000);
 	ck_assert_uint_eq(at(size - 8, 8), sx_hash(bytes, size - 8));
 }
 END_TEST
@@ -136,7 +138,7 @@ START_TEST(test_cut_short_is_refused)
 {
 	for (size_t length = 0; length < size; length++)
 		ck_assert_int_eq(decode(length),
-				 length < 168 ? SIMIDX_E_NOT_INDEX : SIMIDX_E_CORRUPT);
+				 length < 176 ? SIMIDX_E_NOT_INDEX : SIMIDX_E_CORRUPT);
 	ck_assert_int_eq(decode(size + 1), SIMIDX_E_CORRUPT);
 }
 END_TEST
@@ -209,11 +211,12 @@ START_TEST(test_impossible_values_are_refused)
 	change(112, 8, 1004, SIMIDX_E_CORRUPT);
 	change(112, 8, 1006, SIMIDX_E_CORRUPT);
 	change(120, 8, 0, SIMIDX_OK); /* any value can stand for unknown */
-	change(128, 1, 0, SIMIDX_E_VERSION);
-	change(128, 1, 2, SIMIDX_E_VERSION);
-	change(138, 1, '3', SIMIDX_E_VERSION);
+	change(128, 8, UINT64_MAX, SIMIDX_OK);
+	change(136, 1, 0, SIMIDX_E_VERSION);
+	change(136, 1, 2, SIMIDX_E_VERSION);
+	change(146, 1, '3', SIMIDX_E_VERSION);
 	for (unsigned t = 0; t < 10; t++)
-		change(168 + 48 * t + 8 * (t % 3), 8, 0xff, SIMIDX_E_VERSION);
+		change(176 + 48 * t + 8 * (t % 3), 8, 0xff, SIMIDX_E_VERSION);
 	ck_assert_int_eq(decode(size), SIMIDX_OK);
 }
 END_TEST

@@ -28,7 +28,7 @@
 
 static const char profile[] = "words12 v1 bits=64";
 static const uint64_t check_fps[] = { 1, 22, 333 };
-static const char mark[] = "line 400";
+static const char mark[] = "line 400", later_mark[] = "line 410";
 
 static sxt_model model;
 static sxt_rng rng;
@@ -218,7 +218,7 @@ static void note_other_problem(void *ctx, const simidx_problem *problem)
 	ck_assert_msg(strncmp(problem->table, "meta", 4), "%s: %s", problem->table, problem->text);
 }
 
-static void check_all_is_there(simidx *index, size_t n)
+static void check_all_is_there(simidx *index, size_t n, const char *want_mark)
 {
 	char stored[SIMIDX_MAX_MARK];
 	simidx_info info = SIMIDX_INFO_INIT;
@@ -231,7 +231,7 @@ static void check_all_is_there(simidx *index, size_t n)
 	ck_assert_mem_eq(info.check_fps, check_fps, sizeof(check_fps));
 	ck_assert_sx(simidx_get_mark(index, stored, sizeof(stored), &size, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(size, sizeof(mark));
-	ck_assert_mem_eq(stored, mark, size);
+	ck_assert_mem_eq(stored, want_mark, size);
 }
 
 START_TEST(test_one_damaged_copy_is_named_and_mended)
@@ -249,7 +249,7 @@ START_TEST(test_one_damaged_copy_is_named_and_mended)
 			     SIMIDX_E_CORRUPT);
 		ck_assert_uint_eq(problems, 1);
 		ck_assert_str_eq(named, copy ? "meta2" : "meta");
-		check_all_is_there(index, ALL);
+		check_all_is_there(index, ALL, mark);
 	}
 	sxt_model_store(&model, ALL, ALL + 20, index);
 	simidx_close(index);
@@ -261,8 +261,61 @@ START_TEST(test_one_damaged_copy_is_named_and_mended)
 				 SIMIDX_E_NOMEM);
 	} else {
 		sxt_check_content(&model, ALL + 20, index);
-		check_all_is_there(index, ALL + 20);
+		check_all_is_there(index, ALL + 20, mark);
 	}
+	simidx_close(index);
+}
+END_TEST
+
+static unsigned char old_records[2][SX_HEADER_MAX_SIZE];
+static sx_slice old_header, old_mark;
+
+static void keep_records(simidx *index, sx_txn *txn, int copy)
+{
+	sx_slice header = { "header", 6 }, key = { "mark", 4 };
+
+	sxt_must_ok(sx_dbi_get(txn, index->tables.meta.copy[copy], header, &old_header, &sxt_err));
+	sxt_must_ok(sx_dbi_get(txn, index->tables.meta.copy[copy], key, &old_mark, &sxt_err));
+	memcpy(old_records[0], old_header.data, old_header.size);
+	memcpy(old_records[1], old_mark.data, old_mark.size);
+	old_header.data = old_records[0];
+	old_mark.data = old_records[1];
+}
+
+static void put_back_records(simidx *index, sx_txn *txn, int copy)
+{
+	sx_slice header = { "header", 6 }, key = { "mark", 4 };
+
+	sxt_must_ok(sx_dbi_put(txn, index->tables.meta.copy[copy], header, old_header, &sxt_err));
+	sxt_must_ok(sx_dbi_put(txn, index->tables.meta.copy[copy], key, old_mark, &sxt_err));
+}
+
+/* One copy is what it was some commits ago, as if the disk had lost its page since. */
+START_TEST(test_older_copy_is_not_taken)
+{
+	simidx_writer *writer;
+	simidx *index;
+
+	make_index(SIMIDX_LAYOUT_BLOCKS);
+	rewrite(keep_records, _i);
+	index = sxt_open(t_path, 0);
+	writer = sxt_writer(index, 0);
+	sxt_model_put(&model, ALL, ALL + 10, writer);
+	sxt_must_ok(simidx_writer_set_mark(writer, later_mark, sizeof(later_mark), &sxt_err));
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+	simidx_close(index);
+	rewrite(put_back_records, _i);
+
+	index = sxt_open(t_path, 0);
+	check_all_is_there(index, ALL + 10, later_mark);
+	problems = 0;
+	ck_assert_sx(simidx_verify(index, note_problem, NULL, NULL, &sxt_err), SIMIDX_E_CORRUPT);
+	ck_assert_uint_eq(problems, 2); /* header and mark */
+	ck_assert_str_eq(named, _i ? "meta2" : "meta");
+	sxt_model_store(&model, ALL + 10, ALL + 20, index);
+	sxt_check_content(&model, ALL + 20, index);
+	check_all_is_there(index, ALL + 20, later_mark);
 	simidx_close(index);
 }
 END_TEST
@@ -356,15 +409,16 @@ START_TEST(test_unreadable_page_of_one_copy)
 	close(fd);
 
 	index = sxt_open(t_path, 0);
-	check_all_is_there(index, ALL);
+	check_all_is_there(index, ALL, mark);
 	problems = 0;
 	ck_assert_sx(simidx_verify(index, note_problem, NULL, NULL, &sxt_err), SIMIDX_E_CORRUPT);
 	ck_assert_uint_eq(problems, 1);
 	writer = sxt_writer(index, 0);
 	sxt_model_put(&model, ALL, ALL + 20, writer);
 	ck_assert_sx(simidx_writer_commit(writer, &sxt_err), SIMIDX_E_CORRUPT);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, named));
 	simidx_writer_close(writer);
-	check_all_is_there(index, ALL);
+	check_all_is_there(index, ALL, mark);
 	simidx_close(index);
 	free(bytes);
 	free(copy);
@@ -412,8 +466,8 @@ START_TEST(test_merge_ends_where_it_was_to_end)
 END_TEST
 
 /*
- * Documents from MERGED on that are in the tables come back into the log, as if postings had got them
- * all but the merge had not removed them yet.
+ * Documents from MERGED on that are in the tables come back into the log, as if postings had got
+ * them all but the merge had not removed them yet.
  */
 static void undo_last_step(simidx *index, sx_txn *txn, int i)
 {
@@ -573,6 +627,7 @@ static const sxt_test tests[] = {
 	{ &test_other_versions_are_refused, 0, 7 },
 	{ &test_format_0_1_is_refused, 0, 1 },
 	{ &test_one_damaged_copy_is_named_and_mended, 0, 3 * DAMAGES * 2 },
+	{ &test_older_copy_is_not_taken, 0, 2 },
 	{ &test_two_damaged_copies_are_refused, 0, 3 * 16 },
 	{ &test_no_sound_header_is_damage, 0, 1 },
 	{ &test_unreadable_page_of_one_copy, 0, 2 },
