@@ -148,6 +148,7 @@ unit_suites = \
 	tests/unit/t_index_pages.c \
 	tests/unit/t_index_write.c \
 	tests/unit/t_index_moved.c \
+	tests/unit/t_index_header.c \
 	tests/unit/t_index_live.c \
 	tests/unit/t_index_meta.c \
 	tests/unit/t_index_bad.c \

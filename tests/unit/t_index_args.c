@@ -112,7 +112,7 @@ START_TEST(test_unknown_sizes_and_flags_are_refused)
 	doc.size = 0;
 	ARG(simidx_writer_put(writer, &doc, NULL, &sxt_err));
 	doc.size = sizeof(doc);
-	doc.flags = 2;
+	doc.flags = 4;
 	ARG(simidx_writer_put(writer, &doc, NULL, &sxt_err));
 	doc.flags = 0;
 	doc.reserved = 1;

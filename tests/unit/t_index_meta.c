@@ -3,8 +3,7 @@
 
 /*
  * Header, profile and mark, which an index keeps twice: one damaged copy changes no answer, is
- * named by verification and mended by the next commit. And what the header says about a merge
- * that was cut off, and about ids.
+ * named by verification and mended by the next commit.
  */
 
 #include <fcntl.h>
@@ -15,7 +14,6 @@
 #include <unistd.h>
 
 #include <simidx_admin.h>
-#include <simidx_load.h>
 
 #include "index/sx_index.h"
 #include "support/sxt_fixture.h"
@@ -425,204 +423,6 @@ START_TEST(test_unreadable_page_of_one_copy)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------
- * What else the header says
- */
-
-/* A merge that has begun with the first half of the fresh rows, and was killed. */
-static void begin_merge(simidx *index, sx_txn *txn, int i)
-{
-	sx_header h;
-
-	(void)i;
-	sxt_must_ok(sx_meta_read_header(txn, &index->tables.meta, &h, &sxt_err));
-	sxt_must_eq(h.next_seq - h.first_seq, ALL - MERGED);
-	h.state |= SX_STATE_MERGING;
-	h.merge_end = h.first_seq + (ALL - MERGED) / 2;
-	sxt_must_ok(sx_meta_write_header(txn, &index->tables.meta, &h, &sxt_err));
-}
-
-/* It is finished with the rows that it had, by the next writer; the others stay as they are. */
-START_TEST(test_merge_ends_where_it_was_to_end)
-{
-	simidx_info info = SIMIDX_INFO_INIT;
-	simidx *index;
-
-	make_index((unsigned)_i);
-	rewrite(begin_merge, 0);
-	index = sxt_open(t_path, 0);
-	sxt_check_content(&model, ALL, index);
-	index->merge_blocks = index->merge_rows = 7; /* several transactions a table */
-	sxt_model_store(&model, ALL, ALL + 20, index);
-	sxt_must_ok(simidx_get_info(index, &info, &sxt_err));
-	ck_assert_uint_eq(info.fresh_rows, (ALL - MERGED) / 2 + 20);
-	sxt_check_content(&model, ALL + 20, index);
-	sxt_merge(index);
-	sxt_must_ok(simidx_get_info(index, &info, &sxt_err));
-	ck_assert_uint_eq(info.fresh_rows, 0);
-	sxt_check_content(&model, ALL + 20, index);
-	simidx_close(index);
-}
-END_TEST
-
-/*
- * Documents from MERGED on that are in the tables come back into the log, as if postings had got
- * them all but the merge had not removed them yet.
- */
-static void undo_last_step(simidx *index, sx_txn *txn, int i)
-{
-	sx_header h;
-
-	(void)i;
-	sxt_must_ok(sx_meta_read_header(txn, &index->tables.meta, &h, &sxt_err));
-	h.merge_end = h.first_seq;
-	h.merged_fp = h.merged_id = UINT64_MAX;
-	h.state |= SX_STATE_MERGING | SX_STATE_PARTIAL;
-	for (size_t d = MERGED; d < h.merge_end; d++) {
-		const sxt_doc *doc = &model.at[d];
-		sx_fresh_row row = { .id = doc->id, .fp = doc->fp, .fp2 = doc->fp2,
-				     .op = SX_FRESH_PUT };
-
-		if (doc->label_size) {
-			row.op |= SX_FRESH_LABEL;
-			row.label_hash = sx_hash(doc->label, doc->label_size);
-		}
-		sxt_must_ok(sx_fresh_log_append(txn, &index->fresh.log, &row, 1, d, &sxt_err));
-	}
-	h.first_seq = MERGED;
-	sxt_must_ok(sx_meta_write_header(txn, &index->tables.meta, &h, &sxt_err));
-}
-
-/* Rows after the end of a merge are not in postings, wherever the merge stands. */
-START_TEST(test_rows_after_the_end_of_a_merge_are_found)
-{
-	const size_t merged = MERGED + (ALL - MERGED) / 2;
-	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
-	simidx_info info = SIMIDX_INFO_INIT;
-	simidx_reader *reader;
-	simidx *index;
-
-	o.flags = SIMIDX_CREATE_FP2;
-	o.layout = (unsigned)_i;
-	index = sxt_create(t_path, &o);
-	sxt_model_store(&model, 0, merged, index);
-	sxt_merge(index);
-	sxt_model_store(&model, merged, ALL, index);
-	simidx_close(index);
-	rewrite(undo_last_step, 0);
-
-	index = sxt_open(t_path, 0);
-	sxt_must_ok(simidx_get_info(index, &info, &sxt_err));
-	ck_assert_uint_eq(info.fresh_rows, ALL - MERGED);
-	reader = sxt_reader(index);
-	/* The first look-ups read the log, later ones a memtable of it. */
-	for (size_t d = 0; d < ALL; d++)
-		sxt_check_search(&model, ALL, reader, model.at[d].fp, 3);
-	simidx_reader_close(reader);
-	sxt_check_content(&model, ALL, index);
-	sxt_model_store(&model, ALL, ALL + 1, index);
-	sxt_must_ok(simidx_get_info(index, &info, &sxt_err));
-	ck_assert_uint_eq(info.fresh_rows, ALL - merged + 1);
-	sxt_check_content(&model, ALL + 1, index);
-	simidx_close(index);
-}
-END_TEST
-
-/* The document with the largest id was deleted, let us say. */
-static void raise_next_id(simidx *index, sx_txn *txn, int i)
-{
-	sx_header h;
-
-	(void)i;
-	sxt_must_ok(sx_meta_read_header(txn, &index->tables.meta, &h, &sxt_err));
-	h.next_id += 1000;
-	sxt_must_ok(sx_meta_write_header(txn, &index->tables.meta, &h, &sxt_err));
-}
-
-/* Ids are not given again: not after a rebuild, and not where an index is taken over. */
-START_TEST(test_next_id_survives_a_rebuild)
-{
-	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
-	char *other = sxt_path(t_dir, "other");
-	simidx_info info = SIMIDX_INFO_INIT;
-	simidx_loader *loader;
-	uint64_t next_id, id;
-	simidx *index;
-
-	make_index(SIMIDX_LAYOUT_BLOCKS);
-	rewrite(raise_next_id, 0);
-	index = sxt_open(t_path, 0);
-	sxt_must_ok(simidx_get_info(index, &info, &sxt_err));
-	next_id = info.next_id;
-	ck_assert_uint_ge(next_id, 1000 + ALL);
-	o.flags = SIMIDX_CREATE_FP2;
-	o.profile = profile;
-	o.check_fps = check_fps;
-	o.n_check_fps = 3;
-	ck_assert_sx(simidx_loader_open(_i ? other : t_path, _i ? &o : NULL, NULL, &loader, &sxt_err),
-		     SIMIDX_OK);
-	if (_i)
-		ck_assert_sx(simidx_loader_add_index(loader, index, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(simidx_loader_finish(loader, NULL, &sxt_err), SIMIDX_OK);
-	simidx_loader_close(loader);
-	simidx_close(index);
-	index = sxt_open(_i ? other : t_path, 0);
-	sxt_must_ok(simidx_get_info(index, &info, &sxt_err));
-	ck_assert_uint_eq(info.documents, ALL);
-	ck_assert_uint_eq(info.next_id, next_id);
-	{
-		simidx_writer *writer = sxt_writer(index, 0);
-		simidx_doc doc = SIMIDX_DOC_INIT;
-
-		doc.flags = SIMIDX_DOC_FP2;
-		ck_assert_sx(simidx_writer_put(writer, &doc, &id, &sxt_err), SIMIDX_OK);
-		ck_assert_uint_eq(id, next_id);
-		simidx_writer_close(writer);
-	}
-	simidx_close(index);
-	free(other);
-}
-END_TEST
-
-/* A row of postings with another second fingerprint, and a checksum that fits it. */
-static void change_fp2(simidx *index, sx_txn *txn, int i)
-{
-	const sx_table *postings = &index->tables.postings;
-	unsigned char key_bytes[SX_TABLE_MAX_KEY], value_bytes[SX_TABLE_MAX_VALUE];
-	sx_slice key = { key_bytes, 0 }, value = { value_bytes, 0 };
-	sx_rows rows;
-
-	sx_rows_init(&rows, postings->n_cols);
-	sxt_must(!sx_rows_push(&rows, model.at[i].fp,
-			       (const uint64_t[]){ model.at[i].id, model.at[i].fp2 ^ 1 }));
-	key.size = sx_table_key(postings, (sx_sort_key){ model.at[i].fp, model.at[i].id }, key_bytes);
-	value.size = sx_table_row_encode(postings, &rows, 0, key, value_bytes);
-	sxt_must_ok(sx_dbi_put(txn, postings->dbi, key, value, &sxt_err));
-	sx_rows_free(&rows);
-}
-
-static void note_postings(void *ctx, const simidx_problem *problem)
-{
-	(void)ctx;
-	ck_assert_str_eq(problem->table, "postings");
-	ck_assert_ptr_nonnull(strstr(problem->text, "digest"));
-	problems++;
-}
-
-START_TEST(test_digest_covers_second_fingerprints)
-{
-	simidx *index;
-
-	make_index(SIMIDX_LAYOUT_ROWS);
-	rewrite(change_fp2, 17);
-	index = sxt_open(t_path, 0);
-	problems = 0;
-	ck_assert_sx(simidx_verify(index, note_postings, NULL, NULL, &sxt_err), SIMIDX_E_CORRUPT);
-	ck_assert_uint_eq(problems, 1);
-	simidx_close(index);
-}
-END_TEST
-
 static const sxt_test tests[] = {
 	{ &test_other_versions_are_refused, 0, 7 },
 	{ &test_format_0_1_is_refused, 0, 1 },
@@ -631,10 +431,6 @@ static const sxt_test tests[] = {
 	{ &test_two_damaged_copies_are_refused, 0, 3 * 16 },
 	{ &test_no_sound_header_is_damage, 0, 1 },
 	{ &test_unreadable_page_of_one_copy, 0, 2 },
-	{ &test_merge_ends_where_it_was_to_end, 0, 2 },
-	{ &test_rows_after_the_end_of_a_merge_are_found, 0, 2 },
-	{ &test_digest_covers_second_fingerprints, 0, 1 },
-	{ &test_next_id_survives_a_rebuild, 0, 2 },
 };
 
 SXT_SUITE(index_meta, set_up, tear_down);
