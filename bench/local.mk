@@ -2,7 +2,7 @@
 # Copyright the libsimidx authors
 
 # Built by `make bench`, and by the test that runs each once with little data.
-bench_programs = bench/bn_index bench/bn_live bench/bn_planner bench/bn_search
+bench_programs = bench/bn_check bench/bn_index bench/bn_live bench/bn_planner bench/bn_search
 if HAVE_TEXT
 bench_programs += bench/bn_text
 if HAVE_JSON
@@ -32,6 +32,9 @@ bench_libbench_a_SOURCES = \
 	bench/bn_sets.h \
 	bench/bn_util.c \
 	bench/bn_util.h
+
+bench_bn_check_SOURCES = bench/bn_check.c
+bench_bn_check_LDADD = bench/libbench.a lib/libsimidx.la
 
 bench_bn_index_SOURCES = bench/bn_index.c
 bench_bn_index_LDADD = bench/libbench.a lib/libsimidx.la -lm

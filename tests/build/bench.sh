@@ -50,6 +50,7 @@ refuse bn_search '-n -3' "documents: '-3' is not a number above 0"
 refuse bn_live '--writer-cpu 4294967296' 'writer-cpu: 4294967296 is too large'
 refuse bn_live '--nonsense' 'see --help'
 refuse bn_planner '-k' 'see --help'
+refuse bn_check '-k' 'see --help'
 refuse bn_search 'operand' 'only options expected'
 refuse bn_index '' 'DIR expected'
 
@@ -81,6 +82,12 @@ lines_of single:simidx-4x16 weighted-32:simidx-4x16
 "$bench/bn_planner" -n 30000 -k 3 -r 1 -d "$dir" >"$dir/out" 2>"$dir/table"
 if grep -v '^{".*}$' "$dir/out"; then exit 1; fi
 [ "$(grep -c '"best_us":[0-9.]*,"typical_us":[0-9.]*,"typical_predicted_us"' "$dir/out")" -eq 4 ]
+
+"$bench/bn_search" -n 20000 -q 100 -r 1 -w single -o simidx -p 4x16 -d "$dir" -K >"$dir/out" \
+	2>"$dir/table"
+"$bench/bn_check" -n 20000 -q 100 -r 2 "$dir/bench-simidx-4x16-uniform-20000-1" >"$dir/out"
+grep -q '^{"bench":"check",.*"us":[0-9.]*,"checked_us":[0-9.]*,"ratio":[0-9.]*,.*}$' "$dir/out"
+rm -rf "$dir"/bench-*
 
 # Finds nothing, whatever is asked.
 cat >"$dir/none" <<'END'
