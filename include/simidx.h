@@ -270,7 +270,9 @@ typedef struct simidx_open_options {
  *         SIMIDX_E_PERMISSION, the text names SIMIDX_OPEN_STATIC where that would help;
  *         SIMIDX_E_UNSUPPORTED: a network file system, LMDB not of the 0.9 series, another page
  *         size or byte order, or a kernel that this CPU cannot run; SIMIDX_E_BUSY: open in this
- *         process with _STATIC and without
+ *         process with _STATIC and without; SIMIDX_E_NO_SPACE: the disk is full and the lock file
+ *         needs space (once it is made, that is so only where a file system copies on write and the
+ *         file came from elsewhere), _STATIC helps here, too
  *
  * Cost: some pages, whatever the size. With SIMIDX_OPEN_UNTRUSTED a look at every page: a quarter of
  * a second for 10 million documents in blocks, or a million in rows, that are in memory.

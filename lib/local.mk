@@ -58,6 +58,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/store/sx_file_check.c \
 	lib/store/sx_file_check.h \
 	lib/store/sx_lmdb_pages.h \
+	lib/store/sx_lock_file.c \
+	lib/store/sx_lock_file.h \
 	lib/store/sx_page_check.c \
 	lib/store/sx_page_check.h \
 	lib/store/sx_store.c \

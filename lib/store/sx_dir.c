@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "store/sx_file_check.h"
+#include "store/sx_lock_file.h"
 #include "store/sx_store_handle.h"
 #include "util/sx_err.h"
 
@@ -73,6 +74,7 @@ static void unlink_files(int dir_fd)
 	for (size_t i = 0; i < N_FILES; i++)
 		unlinkat(dir_fd, file_names[i], 0);
 	unlinkat(dir_fd, NEW_LOCK_NAME, 0);
+	unlinkat(dir_fd, SX_LOCK_NAME SX_LOCK_FILE_NEW, 0);
 }
 
 /* ------------------------------------------------------------------------------------------

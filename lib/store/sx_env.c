@@ -15,11 +15,9 @@
 #include <unistd.h>
 
 #include "store/sx_file_check.h"
+#include "store/sx_lock_file.h"
 #include "util/sx_err.h"
 
-#define MAX_READERS 1024
-/* As LMDB makes it: a cache line a reader, and a head. A longer one would mean more readers. */
-#define LOCK_FILE_BYTES (64 * (MAX_READERS + 2))
 #define DEFAULT_MAP ((uint64_t)1 << 40)
 #define REMAPPING LONG_MIN
 #define MAP_TRIES 16
@@ -130,35 +128,6 @@ static size_t choose_map(uint64_t want, uint64_t file_bytes)
 }
 
 /*
- * Have all of lock.mdb on the disk before LMDB makes and maps it: on a full disk LMDB would make
- * a file with holes, and the process would be killed when it first writes to one. Opening it
- * here drops no locks, because this process does not have the store open.
- */
-static int reserve_lock_file(const char *dir, mode_t mode, simidx_error *err)
-{
-	int fd, rc = SIMIDX_OK;
-	struct stat st;
-	char *path;
-
-	if (asprintf(&path, "%s/" SX_LOCK_NAME, dir) < 0)
-		return sx_fail_nomem(err);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode);
-	if (fd < 0 || fstat(fd, &st)) {
-		rc = sx_fail_errno(err, errno, "%s", path);
-	} else if (st.st_size < LOCK_FILE_BYTES &&
-		   fallocate(fd, 0, st.st_size, LOCK_FILE_BYTES - st.st_size) &&
-		   errno != EOPNOTSUPP) {
-		rc = sx_env_write_fail(fd, errno, path, err);
-		if (!st.st_size)
-			unlink(path);
-	}
-	if (fd >= 0)
-		close(fd);
-	free(path);
-	return rc;
-}
-
-/*
  * mdb_env_open(), with none of LMDB's descriptors below 3: in a process whose standard output or
  * error is closed, whatever is printed would be written into the index.
  */
@@ -188,13 +157,13 @@ int sx_env_open(sx_env *env, const char *dir, unsigned flags, mode_t mode, uint6
 {
 	size_t size = choose_map(map_size, file_bytes);
 	long pages = sysconf(_SC_PHYS_PAGES);
-	struct stat st;
+	struct stat lock_file, st;
 	int rc;
 
 	if (!size)
 		return sx_fail(err, SIMIDX_E_NOMEM,
 			       "%s: not enough address space to map the file", dir);
-	rc = flags & MDB_NOLOCK ? SIMIDX_OK : reserve_lock_file(dir, mode, err);
+	rc = flags & MDB_NOLOCK ? SIMIDX_OK : sx_lock_file_prepare(dir, mode, &lock_file, err);
 	if (rc)
 		return rc;
 	/* Read-ahead helps a file that fits in memory, and evicts what is needed of a larger one. */
@@ -204,11 +173,14 @@ int sx_env_open(sx_env *env, const char *dir, unsigned flags, mode_t mode, uint6
 	if (!rc)
 		rc = mdb_env_set_maxdbs(env->env, SX_ENV_MAX_TABLES);
 	if (!rc)
-		rc = mdb_env_set_maxreaders(env->env, MAX_READERS);
+		rc = mdb_env_set_maxreaders(env->env, SX_LOCK_FILE_READERS);
 	if (!rc)
 		rc = mdb_env_set_mapsize(env->env, size);
 	if (!rc)
 		rc = open_above_standard(env->env, dir, flags | MDB_NOTLS, mode);
+	/* LMDB may have opened a file that was replaced before it locked it. */
+	if (!(flags & MDB_NOLOCK) && !sx_lock_file_is(dir, &lock_file))
+		return SIMIDX_E_MOVED;
 	/* The header pages are LMDB's: that has been looked at before. */
 	if (rc == MDB_INVALID)
 		return sx_fail(err, SIMIDX_E_IO,

@@ -247,6 +247,8 @@ int sx_store_create(const char *dir, const sx_store_options *options, sx_store *
 		rc = sx_fail(err, SIMIDX_E_EXISTS, "%s/" SX_DATA_NAME " exists", dir);
 	if (!rc)
 		rc = make_store(dir, options, 0, mode, 0, &store, err);
+	if (rc == SIMIDX_E_MOVED)
+		sx_fail(err, rc, "%s: " SX_LOCK_NAME " was replaced or moved away", dir);
 	if (rc)
 		goto out;
 	/* Here, so that the lock file has the mode of the data file. */

@@ -5,6 +5,7 @@
  * A store that runs out of address space or of disk space, or that belongs to somebody else.
  */
 
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -388,6 +389,88 @@ START_TEST(test_root_leaves_lock_to_owner)
 }
 END_TEST
 
+/* ------------------------------------------------------------------------------------------
+ * LMDB's lock file
+ */
+
+/* Give back a part of lock.mdb to the file system, in which no reader is noted; its number. */
+static ino_t make_sparse(void)
+{
+	char *lock = sxt_path(t_path, "lock.mdb");
+	int fd = open(lock, O_RDWR | O_CLOEXEC);
+	struct stat st;
+
+	sxt_must(fd >= 0 && !fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 32768, 32768));
+	sxt_must(!fstat(fd, &st) && st.st_blocks * 512 < st.st_size);
+	close(fd);
+	free(lock);
+	return st.st_ino;
+}
+
+static struct stat lock_file(void)
+{
+	char *lock = sxt_path(t_path, "lock.mdb");
+	struct stat st;
+
+	sxt_must(!stat(lock, &st));
+	free(lock);
+	return st;
+}
+
+static int hold_open(sxt_proc *me, void *ctx)
+{
+	sx_store *store = t_open(t_path, 0);
+
+	(void)ctx;
+	t_put(store, "a", "2");
+	sxt_proc_tell(me);
+	sxt_proc_wait(me);
+	sxt_must(t_has(store, "a", "2"));
+	sx_store_close(store);
+	return 0;
+}
+
+/* Writing to it would need space that may not be there: another one takes its place. */
+START_TEST(test_sparse_lock_file_is_replaced)
+{
+	sx_store *store = t_open(t_path, 0);
+	struct stat st;
+	ino_t sparse;
+
+	sx_store_close(store);
+	sparse = make_sparse();
+	store = t_open(t_path, 0);
+	st = lock_file();
+	ck_assert(st.st_ino != sparse);
+	ck_assert_int_ge(st.st_blocks * 512, st.st_size);
+	ck_assert_uint_eq(st.st_mode & 0777, 0600);
+	t_put(store, "a", "2");
+	sx_store_close(store);
+}
+END_TEST
+
+/* Not while another process has it open: the two would not see each other. */
+START_TEST(test_lock_file_in_use_stays)
+{
+	sx_store *store;
+	sxt_proc child;
+	ino_t sparse;
+
+	sxt_proc_start(&child, hold_open, NULL);
+	ck_assert_int_eq(sxt_proc_wait(&child), 0);
+	sparse = make_sparse();
+	store = t_open(t_path, 0);
+	ck_assert_uint_eq(lock_file().st_ino, sparse);
+	ck_assert(t_has(store, "a", "2"));
+	sxt_proc_tell(&child);
+	ck_assert_int_eq(sxt_proc_finish(&child), 0);
+	sx_store_close(store);
+	store = t_open(t_path, 0);
+	ck_assert(lock_file().st_ino != sparse);
+	sx_store_close(store);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_full_map_loses_no_commit, 0, 1 },
 	{ &test_map_resized, 0, 1 },
@@ -397,6 +480,8 @@ static const sxt_test tests[] = {
 	{ &test_without_permission, 0, 1 },
 	{ &test_read_only_mount, 0, 1 },
 	{ &test_root_leaves_lock_to_owner, 0, 1 },
+	{ &test_sparse_lock_file_is_replaced, 0, 1 },
+	{ &test_lock_file_in_use_stays, 0, 1 },
 };
 
 SXT_SUITE(store_limits, sxt_set_up_closed_store, sxt_tear_down);
