@@ -388,9 +388,13 @@ typedef struct simidx_results {
 	const simidx_match *matches; /**< ordered by (weighted_distance, id), without ids by
 	                                  (weighted_distance, fingerprint) */
 	size_t n;                    /**< their number */
-	int truncated;               /**< SIMIDX_CUT_ flags: why there may be more; 0 = that is all */
+	int truncated;               /**< SIMIDX_CUT_ flags: why there may be more; 0 = that is all
+	                                  that was asked for. SIMIDX_NEAREST asks for the `limit`
+	                                  nearest, so that its limit cuts nothing */
 	int complete_to;             /**< no match within this distance was missed, but for what
-	                                  `truncated` says; -1 = some at distance 0 may be */
+	                                  `truncated` says, and with SIMIDX_NEAREST for those beyond
+	                                  `limit`; it looks no further than it must, so this may be
+	                                  less than the radius; -1 = some at distance 0 may be */
 	uint64_t count;              /**< documents that match: in modes _ALL and _COUNT all of them
 	                                  unless the answer was cut, else those that were seen */
 	uint64_t probes;             /**< ranges of the tables that were looked up */

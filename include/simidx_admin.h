@@ -63,7 +63,8 @@ typedef struct simidx_info {
 /**
  * Read an index's description and counts, in a snapshot of its own.
  *
- * @return SIMIDX_OK; SIMIDX_E_MOVED, SIMIDX_E_CORRUPT
+ * @return SIMIDX_OK; SIMIDX_E_BUSY when all reader slots are taken; SIMIDX_E_MOVED,
+ *         SIMIDX_E_CORRUPT
  *
  * Cost: some pages, and the free list.
  */
@@ -90,7 +91,8 @@ typedef struct simidx_table_info {
 /**
  * Describe sub-database number `i`, counted from 0: the permuted tables first.
  *
- * @return SIMIDX_OK; SIMIDX_E_END if there are not that many; SIMIDX_E_MOVED, SIMIDX_E_CORRUPT
+ * @return SIMIDX_OK; SIMIDX_E_END if there are not that many; SIMIDX_E_BUSY as simidx_get_info();
+ *         SIMIDX_E_MOVED, SIMIDX_E_CORRUPT
  *
  * Cost: for a table of blocks, one visit of every block's header, so all its pages are read.
  */
@@ -405,7 +407,8 @@ int simidx_writer_set_mark(simidx_writer *writer, const void *data, size_t size,
  *
  * @param buffer  room for `size` bytes; a longer mark is cut
  * @param n       set to the length of the whole mark
- * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND when there is none; SIMIDX_E_MOVED, SIMIDX_E_CORRUPT
+ * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND when there is none; SIMIDX_E_BUSY as simidx_get_info();
+ *         SIMIDX_E_MOVED, SIMIDX_E_CORRUPT
  */
 int simidx_get_mark(simidx *index, void *buffer, size_t size, size_t *n, simidx_error *err)
 	SIMIDX_CHECK_RESULT;

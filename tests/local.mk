@@ -309,6 +309,7 @@ tool_tests = \
 	tests/tool/manual.sh \
 	tests/tool/moved.sh \
 	tests/tool/moved_load.sh \
+	tests/tool/odd_input.sh \
 	tests/tool/output.sh \
 	tests/tool/plan.sh \
 	tests/tool/repair.sh \

@@ -261,7 +261,14 @@ static int prepare(const char *path, int is_claim, char **out, int *lock_fd, sim
 	rc = resolve(path, &target, &parent, err);
 	if (rc)
 		return rc;
-	if (is_claim && strlen(last_name(target)) <= MAX_NAME)
+	/* Not only when it is renamed in the end. */
+	if (strlen(last_name(target)) > MAX_NAME) {
+		rc = sx_fail_errno(err, ENAMETOOLONG, "%s", path);
+		free(target);
+		free(parent);
+		return rc;
+	}
+	if (is_claim)
 		claim = last_name(target);
 	parent_fd = lock_parent(parent, PARENT_TRIES);
 	if (remove_leftovers(parent, parent_fd >= 0, claim, claimer))

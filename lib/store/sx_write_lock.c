@@ -51,7 +51,12 @@ int sx_write_lock_open(const char *path, int data_fd)
 	struct stat st;
 
 	do {
-		fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+		fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+		if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
+			close(fd); /* a device, or a pipe */
+			errno = EINVAL;
+			return -1;
+		}
 		if (fd >= 0 || errno != ENOENT)
 			return fd;
 		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -36,6 +36,7 @@ static const struct in_codec gzip_codec = { "gzip", ".gz", check_gzip, NULL, NUL
 struct gzip {
 	z_stream stream;
 	int in_member; /* between members the file may end */
+	int has_ended; /* a member has */
 };
 
 static void free_gzip(void *state)
@@ -61,7 +62,7 @@ static int begin_gzip(void **state)
 		}
 		*state = gzip;
 	}
-	gzip->in_member = 0;
+	gzip->in_member = gzip->has_ended = 0;
 	return 0;
 }
 
@@ -74,8 +75,15 @@ static int step_gzip(void *state, struct in_step *step)
 {
 	struct gzip *gzip = state;
 	z_stream *stream = &gzip->stream;
-	unsigned n_in = clamp(step->in_size), n_out = clamp(step->out_size);
+	unsigned n_in, n_out = clamp(step->out_size);
 	int rc;
+
+	/* Tapes and some tools fill up a block with zeros after the last member. */
+	while (!gzip->in_member && gzip->has_ended && step->in_size && !*step->in) {
+		step->in++;
+		step->in_size--;
+	}
+	n_in = clamp(step->in_size);
 
 	step->at_end = !gzip->in_member && n_in == 0;
 	if (step->at_end)
@@ -92,8 +100,10 @@ static int step_gzip(void *state, struct in_step *step)
 	step->in_size -= n_in - stream->avail_in;
 	step->out += n_out - stream->avail_out;
 	step->out_size -= n_out - stream->avail_out;
-	if (rc == Z_STREAM_END)
+	if (rc == Z_STREAM_END) {
 		gzip->in_member = 0;
+		gzip->has_ended = 1;
+	}
 	step->at_end = !gzip->in_member;
 	if (rc == Z_OK || rc == Z_STREAM_END || rc == Z_BUF_ERROR)
 		return 0;

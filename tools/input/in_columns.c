@@ -28,7 +28,7 @@ const struct tl_option in_columns_rows[] = {
 	{ 0, "fp-encoding", "ENC", TL_WORD(struct in_columns, encoding, tl_encoding_names),
 	  .help = "fingerprints are hex (default), dec, sdec or base64",
 	  .more = "How fingerprints are written. hex (default): zeros in front may be missing, and "
-		  "\"0x\" may be there; dec: decimal; sdec: decimal, negative where the "
+		  "\"0x\" or \"0X\" may be there; dec: decimal; sdec: decimal, negative where the "
 		  "highest bit is set; base64: of the bytes, the highest first, with padding. In "
 		  "jsonl a string, dec and sdec also a number." },
 	{ 0, "header", NULL, TL_FLAG(struct in_columns, header),

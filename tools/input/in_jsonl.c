@@ -23,6 +23,7 @@ const struct in_format in_format_jsonl = { .name = "jsonl", .takes = JSONL_TAKES
 /* What the last row borrowed from. */
 struct held {
 	json_t *json;
+	int is_wrapped; /* numbers in it, by wrap_numbers() */
 	struct in_room bytes; /* a label that was hexadecimal; before that, wrapped numbers */
 	struct in_room features;
 	uint8_t weights[2][SECOND_BITS];
@@ -73,6 +74,20 @@ static int is_long(const char *number, size_t n)
 	return !tl_parse_decimal(number, n, UINT64_MAX, &value) && value > INT64_MAX;
 }
 
+/* Whether a string begins as those that are put around numbers. */
+static int has_wrapped(const char *json, size_t size)
+{
+	static const char beginning[] = "\"\\u0000";
+	const char *at = json, *end = json + size;
+
+	while ((at = memmem(at, (size_t)(end - at), beginning, sizeof(beginning) - 1)) != NULL) {
+		if (at == json || at[-1] != '\\') /* an escaped quote begins no string */
+			return 1;
+		at++;
+	}
+	return 0;
+}
+
 /* Copy JSON, each such number N as ["\u0000N"], which nobody else writes. Returns the bytes written, `size` if
  * there was none; room is needed for 2 * size. */
 static size_t wrap_numbers(const char *json, size_t size, char *out)
@@ -104,16 +119,24 @@ static enum in_result parse_line(struct in_reader *reader, const char *line, siz
 	const size_t flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
 	struct held *held = reader->state;
 	json_error_t error, again;
+	const char *nul = memchr(line, '\0', size);
 	size_t wrapped;
 
 	json_decref(held->json);
+	held->json = NULL;
+	held->is_wrapped = 0;
+	/* After a number jansson takes it for the end. */
+	if (nul)
+		return in_fail(reader, IN_REJECTED, "malformed JSON at column %zu: a NUL byte",
+			       (size_t)(nul - line) + 1);
 	held->json = json_loadb(line, size, flags, &error);
-	if (!held->json && reader->columns->encoding == TL_DEC) {
+	if (!held->json && reader->columns->encoding == TL_DEC && !has_wrapped(line, size)) {
 		if (in_room_have(&held->bytes, 2 * size))
 			return in_fail(reader, IN_REJECTED, "out of memory");
 		wrapped = wrap_numbers(line, size, held->bytes.bytes);
 		if (wrapped > size)
 			held->json = json_loadb(held->bytes.bytes, wrapped, flags, &again);
+		held->is_wrapped = held->json != NULL;
 	}
 	if (!held->json)
 		return in_fail(reader, IN_REJECTED, "malformed JSON at column %d: %s",
@@ -208,6 +231,7 @@ static const char *wrapped_number(const json_t *value)
 static enum in_result take_fingerprint(struct in_reader *reader, const json_t *value,
 				       const char *key, unsigned bits, uint64_t *out)
 {
+	const struct held *held = reader->state;
 	enum tl_encoding encoding = reader->columns->encoding;
 	int is_decimal = encoding == TL_DEC || encoding == TL_SDEC;
 	const char *text = json_string_value(value);
@@ -219,7 +243,7 @@ static enum in_result take_fingerprint(struct in_reader *reader, const json_t *v
 		n = (size_t)snprintf(digits, sizeof(digits), "%lld",
 				     (long long)json_integer_value(value));
 		text = digits;
-	} else if (encoding == TL_DEC && wrapped_number(value)) {
+	} else if (held->is_wrapped && wrapped_number(value)) {
 		text = wrapped_number(value);
 		n = strlen(text);
 	}

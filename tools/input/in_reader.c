@@ -122,6 +122,11 @@ enum in_result in_next_line(struct in_reader *reader, const char **line, size_t 
 
 	if (rc != IN_END)
 		reader->line = reader->lines.line;
+	/* The byte order mark that some editors put before UTF-8. */
+	if (rc == IN_ROW && reader->line == 1 && *size >= 3 && memcmp(*line, "\xef\xbb\xbf", 3) == 0) {
+		*line += 3;
+		*size -= 3;
+	}
 	if (rc == IN_REJECTED)
 		in_fail(reader, rc, "line is longer than %zu MiB", IN_MAX_LINE >> 20);
 	else if (rc == IN_FATAL)
