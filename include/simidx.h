@@ -432,6 +432,9 @@ typedef struct simidx_results {
  *    one when it is read about the ninth time. Before, a changed block may make answers wrong:
  *    documents that match are missing, or others are there, or ids and labels are not those that
  *    were stored. A block in the place of another one is not noticed.
+ * In the rows layout all rows of postings and docs are checked, with the flag or without; a row of
+ * the other tables is its key alone, and a changed one is found by simidx_verify(), or when its
+ * prefix and its fingerprint contradict each other: it may hide its document from some searches.
  * Fresh rows are always checked, and so is all that other functions read: look-ups of ids and
  * labels, walks, merges, the loader, simidx_backup(), simidx_verify(). Damage of LMDB's own pages
  * is another matter: simidx_verify().

@@ -215,7 +215,11 @@ static void note_first(void *ctx, const simidx_problem *problem)
 {
 	char *first = ctx;
 
-	if (!first[0])
+	if (first[0])
+		return;
+	if (!strncmp(problem->text, "table ", 6)) /* names it already */
+		snprintf(first, NOTED, "%s", problem->text);
+	else
 		snprintf(first, NOTED, "%s: %s", problem->table, problem->text);
 }
 

@@ -28,7 +28,7 @@
 static sxt_model model;
 static sxt_rng rng;
 
-/* A block of a table, or a label, where it lies in the file. */
+/* A block or row of a table, or a label, where it lies in the file. */
 struct place {
 	char table[16];
 	off_t at;
@@ -70,15 +70,20 @@ static void find_places(simidx *index, const char *table, sx_dbi dbi)
 
 static void set_up(void)
 {
+	sxt_set_up_path();
+	sxt_rng_init(&rng, 5150);
+	sxt_model_init(&model, 64, SIMIDX_CREATE_FP2);
+	while (model.n < DOCUMENTS + ADDED)
+		sxt_model_add(&model, sxt_rng_u64(&rng), &rng);
+}
+
+static void make_index(unsigned layout)
+{
 	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx *index;
 
-	sxt_set_up_path();
-	sxt_rng_init(&rng, 5150);
 	o.flags = SIMIDX_CREATE_FP2;
-	sxt_model_init(&model, 64, o.flags);
-	while (model.n < DOCUMENTS + ADDED)
-		sxt_model_add(&model, sxt_rng_u64(&rng), &rng);
+	o.layout = layout;
 	index = sxt_create(t_path, &o);
 	sxt_model_store(&model, 0, MERGED, index);
 	sxt_merge(index);
@@ -123,8 +128,8 @@ static const struct place *choose(const char *table)
 	return p;
 }
 
-/* Have two random blocks of a table change places. */
-static void swap_blocks(const char *table)
+/* Have two random blocks of a table change places, or the values of two rows. */
+static void swap_values(const char *table)
 {
 	const struct place *a = choose(table), *b;
 
@@ -170,13 +175,14 @@ START_TEST(test_swapped_blocks_are_not_merged)
 	static const char *const tables[] = { "t01", "t02", "t03", "t04", "postings" };
 	unsigned rounds = sxt_is_long() ? 300 : 24;
 
+	make_index(SIMIDX_LAYOUT_BLOCKS);
 	sxt_rng_init(&rng, 5160 + (uint64_t)_i);
 	for (unsigned i = 0; i < rounds; i++) {
 		simidx_writer *writer;
 		simidx *index;
 	
 		sxt_file_write(t_data, sound, sound_size);
-		swap_blocks(tables[_i]);
+		swap_values(tables[_i]);
 		index = sxt_open(t_path, 0);
 		sxt_model_store(&model, DOCUMENTS, model.n, index);
 		writer = sxt_writer(index, 0);
@@ -206,24 +212,36 @@ enum reader {
 };
 
 struct damage {
+	unsigned layout;
 	const char *table;
 	void (*make)(const char *table);
 	unsigned readers;
 };
 
+#define BLOCKS SIMIDX_LAYOUT_BLOCKS
+#define ROWS SIMIDX_LAYOUT_ROWS
+
+/* A merge into rows reads none but those that it writes or removes. */
 static const struct damage damages[] = {
-	{ "t01", flip_bit, SEARCH | MERGE },
-	{ "t02", flip_bit, SEARCH | MERGE },
-	{ "t03", flip_bit, SEARCH | MERGE },
-	{ "t04", flip_bit, SEARCH | MERGE },
-	{ "postings", flip_bit, SEARCH | FIND | WALK | MERGE },
-	{ "docs", flip_bit, FIND | WALK },
-	{ "fresh", flip_bit, SEARCH | FIND | WALK | MERGE },
-	{ "labels", flip_bit, SEARCH | FIND | WALK },
-	{ "t01", swap_blocks, SEARCH | MERGE },
-	{ "t03", swap_blocks, SEARCH | MERGE },
-	{ "postings", swap_blocks, SEARCH | FIND | WALK | MERGE },
-	{ "docs", swap_blocks, FIND | WALK },
+	{ BLOCKS, "t01", flip_bit, SEARCH | MERGE },
+	{ BLOCKS, "t02", flip_bit, SEARCH | MERGE },
+	{ BLOCKS, "t03", flip_bit, SEARCH | MERGE },
+	{ BLOCKS, "t04", flip_bit, SEARCH | MERGE },
+	{ BLOCKS, "postings", flip_bit, SEARCH | FIND | WALK | MERGE },
+	{ BLOCKS, "docs", flip_bit, FIND | WALK },
+	{ BLOCKS, "fresh", flip_bit, SEARCH | FIND | WALK | MERGE },
+	{ BLOCKS, "labels", flip_bit, SEARCH | FIND | WALK },
+	{ BLOCKS, "t01", swap_values, SEARCH | MERGE },
+	{ BLOCKS, "t03", swap_values, SEARCH | MERGE },
+	{ BLOCKS, "postings", swap_values, SEARCH | FIND | WALK | MERGE },
+	{ BLOCKS, "docs", swap_values, FIND | WALK },
+	{ ROWS, "postings", flip_bit, SEARCH | FIND | WALK },
+	{ ROWS, "postings", swap_values, SEARCH | FIND | WALK },
+	{ ROWS, "docs", flip_bit, FIND | WALK },
+	{ ROWS, "docs", swap_values, FIND | WALK },
+	{ ROWS, "fresh", flip_bit, SEARCH | FIND | WALK | MERGE },
+	{ ROWS, "fresh", swap_values, SEARCH | FIND | WALK | MERGE },
+	{ ROWS, "labels", flip_bit, SEARCH | FIND | WALK },
 };
 
 /* Either right, or refused. Documents are not near to each other, so each finds itself alone. */
@@ -370,6 +388,7 @@ START_TEST(test_damage_is_not_handed_on)
 	const struct damage *d = &damages[_i];
 	unsigned rounds = sxt_is_long() ? 100 : 1;
 
+	make_index(d->layout);
 	sxt_rng_init(&rng, 5200 + (uint64_t)_i);
 	for (unsigned i = 0; i < rounds; i++) {
 		sxt_file_write(t_data, sound, sound_size);
