@@ -106,9 +106,9 @@ for input in missing.tsv directory table.csv vector.npy rows.tsv.gz rows.tsv.zst
 	run 2 "$load" fresh "$input"
 	says "simidx-load: $input: "
 done
-run 2 "$load" fresh --files-from missing
+run 2 "$load" fresh -F lines --files-from missing
 says 'simidx-load: missing: cannot open: No such file'
-run 2 "$load" fresh -r missing
+run 2 "$load" fresh -F lines -r missing
 says 'simidx-load: missing: cannot open: No such file or directory'
 run 2 "$load" fresh directory
 says 'simidx-load: directory: is a directory (-r loads the files in it)'
@@ -117,12 +117,12 @@ mkdir -p vain/deep hides
 echo text >hides/.hidden
 for directories in vain 'vain directory' hides; do
 	# shellcheck disable=SC2086
-	run 2 "$load" -r fresh $directories
+	run 2 "$load" -F lines -r fresh $directories
 	errors <<<"simidx-load: ${directories%% *}: no files were found (--hidden reads those whose names begin with a dot, too)"
 done
-run 2 "$load" -r --hidden fresh vain
+run 2 "$load" -F lines -r --hidden fresh vain
 errors <<<'simidx-load: vain: no files were found'
-run 2 "$load" -r base vain
+run 2 "$load" -F lines -r base vain
 says 'simidx-load: vain: no files were found'
 unchanged
 # In a list they are inputs that were skipped, as files are that hold no text.

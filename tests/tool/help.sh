@@ -153,10 +153,11 @@ says "--memory: expected a size of at most 8796093022207M, found '8796093022208M
 run 2 "$load" --memory 63M index file
 says "--memory: expected a size of at least 64M, such as 400M or 2G, found '63M'"
 # What only the library or the index can judge is an error of an option, too.
+echo 1 >one.fps
 for option in '--plan 9x9' '--extractor none' '--weights none'; do
 	[ -n "${SX_TEXT-}" ] || [ "${option%% *}" = --plan ] || continue
 	# shellcheck disable=SC2086
-	run 2 "$load" $option index "$SX_SRCDIR/README.md"
+	run 2 "$load" $option index -F lines one.fps
 	says '"'"${option#* }"'"'
 	says "Try 'simidx-load --help'."
 done
