@@ -51,18 +51,6 @@ const char *simidx_build_info(void)
 	return build_info;
 }
 
-static int open_dbi(const simidx *index, sx_txn *txn, const char *name, int create, sx_dbi *out,
-		    simidx_error *err)
-{
-	int rc = sx_dbi_open(txn, name, create, out, err);
-
-	if (!index->is_damaged || (rc != SIMIDX_E_NOT_FOUND && rc != SIMIDX_E_CORRUPT))
-		return rc;
-	sx_err_clear(err);
-	*out = SX_DBI_NONE;
-	return SIMIDX_OK;
-}
-
 static int open_table(const simidx *index, sx_txn *txn, int create, sx_table *table,
 		      const char *name, enum sx_table_kind kind, unsigned n_cols, simidx_error *err)
 {
@@ -73,7 +61,9 @@ static int open_table(const simidx *index, sx_txn *txn, int create, sx_table *ta
 	table->layout = index->layout;
 	table->fill = index->fill;
 	table->block_size = sx_store_block_size(index->store);
-	return open_dbi(index, txn, name, create, &table->dbi, err);
+	if (!txn)
+		return SIMIDX_OK;
+	return sx_dbi_open(txn, name, create, &table->dbi, err);
 }
 
 static int open_permuted(simidx *index, sx_txn *txn, int create, simidx_error *err)
@@ -105,8 +95,8 @@ static int open_documents(simidx *index, sx_txn *txn, int create, simidx_error *
 				err);
 	t->postings.checks_rows = t->docs.checks_rows = 1;
 	t->by_label.layout = SIMIDX_LAYOUT_ROWS;
-	if (!rc)
-		rc = open_dbi(index, txn, "labels", create, &t->labels, err);
+	if (!rc && txn)
+		rc = sx_dbi_open(txn, "labels", create, &t->labels, err);
 	return rc;
 }
 
@@ -127,18 +117,23 @@ int sx_index_open_tables(simidx *index, sx_txn *txn, int create, simidx_error *e
 	return sx_fail(err, SIMIDX_E_CORRUPT, "a table of the index is missing");
 }
 
-/* Of a damaged index an empty one will do. */
-static int read_profile(simidx *index, sx_txn *txn, simidx_error *err)
+/* What a header says of an index for as long as it is open. */
+static int describe(simidx *index, const sx_header *h, simidx_error *err)
 {
-	int rc = sx_meta_read_profile(txn, &index->tables.meta, &index->profile, err);
+	int rc = sx_plan_make(&index->fresh_plan, "4x16", h->bits, err);
 
-	if (rc != SIMIDX_E_CORRUPT || !index->is_damaged)
-		return rc;
-	sx_err_clear(err);
-	index->is_profile_lost = 1;
-	index->profile.text = sx_calloc(1, 1);
-	index->profile.check_fps = sx_calloc(1, sizeof(*index->profile.check_fps));
-	return index->profile.text && index->profile.check_fps ? SIMIDX_OK : sx_fail_nomem(err);
+	index->bits = index->fresh.bits = h->bits;
+	index->layout = h->layout;
+	index->fill = h->fill;
+	index->flags = h->flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
+	index->has_unknown_fp2 = (h->flags & SX_FLAG_UNKNOWN_FP2) != 0;
+	index->unknown_fp2 = h->unknown_fp2;
+	index->format_major = h->major;
+	index->format_minor = h->minor;
+	index->ro_compat = h->ro_compat;
+	index->plan = h->plan;
+	index->fresh_plan_is_same = !strcmp(h->plan.name, index->fresh_plan.name);
+	return rc;
 }
 
 /* Everything about an index that does not change while it is open. */
@@ -153,21 +148,9 @@ static int load_description(simidx *index, sx_txn *txn, simidx_error *err)
 	if (!rc && h->page_size != sx_store_page_size(index->store))
 		rc = sx_fail(err, SIMIDX_E_CORRUPT, "header: another page size than the file has");
 	if (!rc)
-		rc = read_profile(index, txn, err);
-	if (!rc) {
-		index->bits = index->fresh.bits = h->bits;
-		index->layout = h->layout;
-		index->fill = h->fill;
-		index->flags = h->flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
-		index->has_unknown_fp2 = (h->flags & SX_FLAG_UNKNOWN_FP2) != 0;
-		index->unknown_fp2 = h->unknown_fp2;
-		index->format_major = h->major;
-		index->format_minor = h->minor;
-		index->ro_compat = h->ro_compat;
-		index->plan = h->plan;
-		rc = sx_plan_make(&index->fresh_plan, "4x16", h->bits, err);
-		index->fresh_plan_is_same = !strcmp(h->plan.name, index->fresh_plan.name);
-	}
+		rc = sx_meta_read_profile(txn, &index->tables.meta, &index->profile, err);
+	if (!rc)
+		rc = describe(index, h, err);
 	free(h);
 	return rc;
 }
@@ -253,6 +236,7 @@ static int read_copies(simidx *index, simidx_error *err)
 int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_error *err)
 {
 	simidx *index = make_handle(store, flags);
+	simidx_error first = { 0 };
 	int rc;
 
 	if (!index) {
@@ -265,12 +249,12 @@ int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_er
 		return rc;
 	}
 	sx_dbi_lock(store);
-	rc = read_copies(index, err);
-	if (rc == SIMIDX_E_CORRUPT && flags & SX_OPEN_DAMAGED) {
-		sx_err_clear(err);
-		index->is_damaged = 1;
-		rc = read_copies(index, err);
-	}
+	rc = read_store(index, 0, &first);
+	/* A page of the first copy that LMDB cannot read has spoiled the transaction. */
+	if (rc == SIMIDX_E_CORRUPT && !read_store(index, 1, NULL))
+		rc = SIMIDX_OK;
+	else if (rc && err)
+		*err = first;
 	sx_dbi_unlock(store);
 	if (rc) {
 		simidx_close(index);
@@ -278,6 +262,25 @@ int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_er
 	}
 	*out = index;
 	return SIMIDX_OK;
+}
+
+int sx_index_describe(sx_store *store, const sx_header *header, simidx **out, simidx_error *err)
+{
+	simidx *index = make_handle(store, SIMIDX_OPEN_READ_ONLY);
+	int rc;
+
+	if (!index) {
+		sx_store_close(store);
+		return sx_fail_nomem(err);
+	}
+	rc = describe(index, header, err);
+	if (!rc)
+		rc = sx_index_open_tables(index, NULL, 0, err);
+	if (rc)
+		simidx_close(index);
+	else
+		*out = index;
+	return rc;
 }
 
 int simidx_open(const char *path, const simidx_open_options *options, simidx **out,

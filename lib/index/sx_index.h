@@ -38,8 +38,6 @@ struct simidx {
 	const sx_kernel *kernel; /* of its filters */
 	int checks; /* searches check the blocks that they read */
 	sx_profile profile;
-	int is_damaged;      /* opened with SX_OPEN_DAMAGED, and something is missing */
-	int is_profile_lost; /* its record is damaged, so it is empty */
 	int has_unknown_fp2; /* documents may lack a second fingerprint: then they have this one */
 	uint64_t unknown_fp2;
 	sx_tables tables;
@@ -67,17 +65,20 @@ static inline int sx_is_unknown_fp2(const simidx *index, uint64_t fp2)
 	return index->has_unknown_fp2 && fp2 == index->unknown_fp2;
 }
 
-/** Open the sub-databases in a transaction, making them if asked to. */
-int sx_index_open_tables(simidx *index, sx_txn *txn, int create, simidx_error *err);
-
 /**
- * For sx_index_open_store(), beside flags of simidx_open(): do without the profile, and without
- * tables that are missing, whose dbi is SX_DBI_NONE. To read what is left, and for nothing else.
+ * Open the sub-databases in a transaction, making them if asked to. Without a transaction only what
+ * they are is set, but for their dbi.
  */
-#define SX_OPEN_DAMAGED 0x80000000u
+int sx_index_open_tables(simidx *index, sx_txn *txn, int create, simidx_error *err);
 
 /** A handle for an open store; takes the store over, also on failure. */
 int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_error *err);
+
+/**
+ * A handle that is what a header says, to read the pages of the store without LMDB: nothing else can
+ * be done with it. Its profile is empty. Takes the store over, also on failure.
+ */
+int sx_index_describe(sx_store *store, const sx_header *header, simidx **out, simidx_error *err);
 
 /** Report progress, if the caller of simidx_set_progress() listens. */
 void sx_index_progress(const simidx *index, const char *phase, uint64_t done, uint64_t total);

@@ -12,7 +12,7 @@
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 
-static const char *const names[SX_META_COPIES] = { "meta", "meta2" };
+const char *const sx_meta_names[SX_META_COPIES] = { "meta", "meta2" };
 
 /* The profile and the mark end in XXH3 of all bytes before it. */
 #define CHECKSUM_SIZE 8
@@ -76,7 +76,7 @@ int sx_meta_create(sx_txn *txn, sx_meta *meta, simidx_error *err)
 	int rc = SIMIDX_OK;
 
 	for (unsigned i = 0; !rc && i < SX_META_COPIES; i++)
-		rc = sx_dbi_open(txn, names[i], 1, &meta->copy[i], err);
+		rc = sx_dbi_open(txn, sx_meta_names[i], 1, &meta->copy[i], err);
 	return rc;
 }
 
@@ -86,7 +86,7 @@ int sx_meta_open(sx_txn *txn, sx_meta *meta, sx_header *header, simidx_error *er
 	int missing = -1, rc;
 
 	for (int i = 0; i < SX_META_COPIES; i++) {
-		rc = sx_dbi_open(txn, names[i], 0, &meta->copy[i], err);
+		rc = sx_dbi_open(txn, sx_meta_names[i], 0, &meta->copy[i], err);
 		if (rc != SIMIDX_E_NOT_FOUND && rc)
 			return rc;
 		if (!rc)
@@ -101,7 +101,7 @@ int sx_meta_open(sx_txn *txn, sx_meta *meta, sx_header *header, simidx_error *er
 		meta->copy[missing] = meta->copy[!missing];
 	rc = sx_meta_read_header(txn, meta, header, err);
 	if (!rc && missing >= 0)
-		rc = sx_fail(err, SIMIDX_E_CORRUPT, "table %s is missing", names[missing]);
+		rc = sx_fail(err, SIMIDX_E_CORRUPT, "table %s is missing", sx_meta_names[missing]);
 	return rc;
 }
 
@@ -265,12 +265,12 @@ static void compare_copies(const struct record *r, const enum finding *found, co
 		if (found[i] != MISSING || (r->is_optional && found[!i] == MISSING))
 			continue;
 		snprintf(text, sizeof(text), "the %s record is missing", key);
-		report(ctx, names[i], text);
+		report(ctx, sx_meta_names[i], text);
 	}
 	if (found[0] != SOUND || found[1] != SOUND || is_same(value[0], value[1]))
 		return;
-	snprintf(text, sizeof(text), "the %s record is not that of %s", key, names[newest]);
-	report(ctx, names[!newest], text);
+	snprintf(text, sizeof(text), "the %s record is not that of %s", key, sx_meta_names[newest]);
+	report(ctx, sx_meta_names[!newest], text);
 }
 
 int sx_meta_check(sx_txn *txn, const sx_meta *meta,
@@ -303,7 +303,7 @@ int sx_meta_check(sx_txn *txn, const sx_meta *meta,
 							 ? DAMAGED
 							 : SOUND;
 			if (local.text[0])
-				report(ctx, names[copy], local.text);
+				report(ctx, sx_meta_names[copy], local.text);
 		}
 	}
 	newest = is_readable && sx_header_commit(value[0][1]) > sx_header_commit(value[0][0]);
@@ -334,20 +334,15 @@ int sx_meta_write_profile(sx_txn *txn, const sx_meta *meta, const char *text,
 	return rc;
 }
 
-int sx_meta_read_profile(sx_txn *txn, const sx_meta *meta, sx_profile *out, simidx_error *err)
+int sx_meta_decode_profile(sx_slice value, sx_profile *out, simidx_error *err)
 {
-	const unsigned char *bytes;
+	const unsigned char *bytes = value.data;
 	size_t length, n;
-	sx_slice value;
-	int rc;
+	int rc = check_profile(value, &value, err);
 
 	memset(out, 0, sizeof(*out));
-	rc = read_record(txn, meta, &profile_record, &value, err);
-	if (rc == SIMIDX_E_NOT_FOUND)
-		return sx_fail(err, SIMIDX_E_CORRUPT, "the profile record is missing");
 	if (rc)
 		return rc;
-	bytes = value.data;
 	length = sx_load_le32(bytes);
 	n = sx_load_le32(bytes + 4);
 	out->n_check_fps = n;
@@ -361,6 +356,18 @@ int sx_meta_read_profile(sx_txn *txn, const sx_meta *meta, sx_profile *out, simi
 	for (size_t i = 0; i < n; i++)
 		out->check_fps[i] = sx_load_le64(bytes + PROFILE_FIXED + length + 8 * i);
 	return SIMIDX_OK;
+}
+
+int sx_meta_read_profile(sx_txn *txn, const sx_meta *meta, sx_profile *out, simidx_error *err)
+{
+	sx_slice value;
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	rc = read_record(txn, meta, &profile_record, &value, err);
+	if (rc == SIMIDX_E_NOT_FOUND)
+		return sx_fail(err, SIMIDX_E_CORRUPT, "the profile record is missing");
+	return rc ? rc : sx_meta_decode_profile(value, out, err);
 }
 
 void sx_meta_free_profile(sx_profile *profile)
@@ -400,4 +407,15 @@ int sx_meta_read_mark(sx_txn *txn, const sx_meta *meta, sx_slice *out, simidx_er
 	if (!rc)
 		out->size -= CHECKSUM_SIZE;
 	return rc;
+}
+
+int sx_meta_decode_mark(sx_slice value, sx_mark *out, simidx_error *err)
+{
+	int rc = check_mark(value, &value, err);
+
+	if (rc)
+		return rc;
+	out->size = value.size - CHECKSUM_SIZE;
+	memcpy(out->bytes, value.data, out->size);
+	return SIMIDX_OK;
 }

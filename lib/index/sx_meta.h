@@ -17,6 +17,9 @@
 
 #define SX_META_COPIES 2
 
+/** Their names. */
+extern const char *const sx_meta_names[SX_META_COPIES];
+
 /** Both sub-databases. Each has pages of its own. */
 typedef struct sx_meta {
 	sx_dbi copy[SX_META_COPIES];
@@ -78,6 +81,9 @@ int sx_meta_write_profile(sx_txn *txn, const sx_meta *meta, const char *text,
 /** Read the record; SIMIDX_E_CORRUPT if no copy is sound. */
 int sx_meta_read_profile(sx_txn *txn, const sx_meta *meta, sx_profile *out, simidx_error *err);
 
+/** The same from a value that was read in another way. */
+int sx_meta_decode_profile(sx_slice value, sx_profile *out, simidx_error *err);
+
 void sx_meta_free_profile(sx_profile *profile);
 
 /* ------------------------------------------------------------------------------------------
@@ -98,5 +104,8 @@ int sx_meta_write_mark(sx_txn *txn, const sx_meta *meta, const sx_mark *mark, si
 
 /** The mark, in the map. SIMIDX_E_NOT_FOUND without setting err; SIMIDX_E_CORRUPT. */
 int sx_meta_read_mark(sx_txn *txn, const sx_meta *meta, sx_slice *out, simidx_error *err);
+
+/** The same, copied, from a value that was read in another way. */
+int sx_meta_decode_mark(sx_slice value, sx_mark *out, simidx_error *err);
 
 #endif /* SX_META_H */

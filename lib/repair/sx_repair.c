@@ -13,6 +13,7 @@
 
 #include "load/sx_loader_state.h"
 #include "repair/sx_repair_documents.h"
+#include "repair/sx_repair_read.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 #include "util/sx_struct.h"
@@ -30,10 +31,14 @@ static int check_options(const simidx_repair_options *o, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-/* What can be had without the documents. */
+/*
+ * What the index is, by the first header that is sound. The transaction is a snapshot alone: LMDB is
+ * not asked for anything in it.
+ */
 static int open_old(sx_repair *r, const char *path)
 {
 	sx_store_options how = { .flags = SX_STORE_READ_ONLY };
+	sx_profile profile = { 0 };
 	sx_store *store;
 	int rc;
 
@@ -42,28 +47,26 @@ static int open_old(sx_repair *r, const char *path)
 	if (r->options->flags & SIMIDX_OPEN_FORCE)
 		how.flags |= SX_STORE_FORCE;
 	rc = sx_store_open(path, &how, &store, r->err);
+	if (rc)
+		return rc;
+	rc = sx_txn_begin_read(store, &r->txn, r->err);
 	if (!rc)
-		rc = sx_index_open_store(store, SIMIDX_OPEN_READ_ONLY | SX_OPEN_DAMAGED, &r->old,
-					 r->err);
-	if (!rc)
-		rc = sx_snapshot_begin(&r->snapshot, r->old, r->err);
-	if (!rc && r->old->is_profile_lost)
-		sx_repair_tell_record(r, "the profile is damaged: the new index has none");
+		rc = sx_repair_read_meta(r, &profile);
+	if (!rc && r->header.state & SX_STATE_SUPERSEDED)
+		rc = sx_store_check_path(store, r->err);
+	if (rc) {
+		sx_meta_free_profile(&profile);
+		sx_txn_abort(r->txn);
+		r->txn = NULL;
+		sx_store_close(store);
+		return rc;
+	}
+	rc = sx_index_describe(store, &r->header, &r->old, r->err);
+	if (rc)
+		sx_meta_free_profile(&profile);
+	else
+		r->old->profile = profile;
 	return rc;
-}
-
-static int copy_mark(sx_repair *r)
-{
-	simidx_error err = { 0 };
-	sx_slice mark;
-	int rc = sx_meta_read_mark(r->snapshot.txn, &r->old->tables.meta, &mark, &err);
-
-	if (rc == SIMIDX_E_CORRUPT)
-		sx_repair_tell_record(r, "the mark is damaged: the new index has none");
-	if (rc == SIMIDX_E_CORRUPT || rc == SIMIDX_E_NOT_FOUND)
-		return SIMIDX_OK;
-	return rc ? sx_fail(r->err, rc, "%s", err.text)
-		  : simidx_loader_set_mark(r->loader, mark.data, mark.size, r->err);
 }
 
 /* The last resort: two documents have one label, which sx_repair_documents.c should have seen. */
@@ -80,7 +83,6 @@ static int begin_new(sx_repair *r, const char *destination)
 {
 	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx_loader_options o = SIMIDX_LOADER_OPTIONS_INIT;
-	const sx_header *h = &r->snapshot.header;
 	const simidx *old = r->old;
 	int rc = sx_store_mode(old->store, &create.mode, r->err);
 
@@ -106,15 +108,11 @@ static int begin_new(sx_repair *r, const char *destination)
 	rc = simidx_loader_open(destination, &create, &o, &r->loader, r->err);
 	if (rc)
 		return rc;
-	r->loader->next_id = h->next_id;
+	r->loader->next_id = r->header.next_id;
 	r->tmpdir = sx_loader_tmpdir(r->loader);
 	r->loader->options.rejected = note_rejected;
-	return copy_mark(r);
-}
-
-static void note_copy(void *ctx, const char *name, const char *what)
-{
-	sx_repair_tell_damage(ctx, name, what);
+	return r->mark.size ? simidx_loader_set_mark(r->loader, r->mark.bytes, r->mark.size, r->err)
+			    : SIMIDX_OK;
 }
 
 static int repair(sx_repair *r, const char *path, const char *destination)
@@ -127,9 +125,6 @@ static int repair(sx_repair *r, const char *path, const char *destination)
 	if (!rc)
 		rc = sx_has_ids(r->old) ? sx_repair_put_documents(r)
 					: sx_repair_put_fingerprints(r);
-	/* The last thing that is read, as it may be the end of the transaction. */
-	if (!rc)
-		rc = sx_meta_check(r->snapshot.txn, &r->old->tables.meta, note_copy, r, r->err);
 	/* What the sorters have is not needed while the tables are built. */
 	sx_repair_free_sorters(r);
 	if (!rc)
@@ -168,7 +163,7 @@ int simidx_repair(const char *path, const char *destination, const simidx_repair
 	if (out)
 		sx_struct_end(out, &r->report, sizeof(r->report));
 	simidx_loader_close(r->loader);
-	sx_snapshot_end(&r->snapshot);
+	sx_txn_abort(r->txn);
 	simidx_close(r->old);
 	free(r);
 	return rc;

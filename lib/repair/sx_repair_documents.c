@@ -9,6 +9,7 @@
 #include "load/sx_loader_state.h"
 #include "repair/sx_repair_gather.h"
 #include "repair/sx_repair_read.h"
+#include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 
@@ -36,6 +37,7 @@ struct join {
 	sx_sorter *shared; /* ids whose label is another document's too; or NULL */
 	const uint64_t *next_shared;
 	struct known known;
+	unsigned char *bytes[2]; /* of its label, and of another one */
 	sx_sorter *stored; /* fingerprints of the documents; or NULL */
 	/* what the first pass finds out */
 	uint64_t n_documents, label_bytes, n_unchecked;
@@ -78,13 +80,17 @@ static int has_hash(const struct known *k, sx_slice label)
 	return 0;
 }
 
-/* The label that has the right hash, or the first one. */
-static void consider_label(struct known *k, const uint64_t *record)
+/* Keep the label that has the right hash, or the first one. */
+static int consider_label(struct join *j)
 {
-	sx_slice label = { (const void *)(uintptr_t)record[1], (size_t)record[2] };
+	struct known *k = &j->known;
+	unsigned char *bytes = j->bytes[k->label.data == j->bytes[0]];
+	sx_slice label = { bytes, (size_t)j->label[2] };
+	int rc = sx_spill_read(j->r->label_bytes, j->label[1], bytes, label.size, j->r->err);
 
-	if (!k->label.size || has_hash(k, label))
+	if (!rc && (!k->label.size || has_hash(k, label)))
 		k->label = label;
+	return rc;
 }
 
 /* All that is known of the next id. SIMIDX_E_END after the last one. */
@@ -101,7 +107,8 @@ static int next_id(struct join *j)
 	id = j->label && j->label[0] < id ? j->label[0] : id;
 	id = j->hash && j->hash[0] < id ? j->hash[0] : id;
 	k->id = id;
-	k->n_claims = k->n_hashes = k->label.size = 0;
+	k->n_claims = k->n_hashes = 0;
+	k->label = (sx_slice){ NULL, 0 };
 	for (; !rc && j->document && j->document[0] == id; rc = next(j, r->documents, &j->document))
 		if (k->n_claims < MAX_CLAIMS)
 			k->claim[k->n_claims++] = (struct claim){ j->document[1], j->document[2],
@@ -109,8 +116,11 @@ static int next_id(struct join *j)
 	for (; !rc && j->hash && j->hash[0] == id; rc = next(j, r->hashes, &j->hash))
 		if (k->n_hashes < MAX_CLAIMS)
 			k->hash[k->n_hashes++] = j->hash[1];
-	for (; !rc && j->label && j->label[0] == id; rc = next(j, r->labels, &j->label))
-		consider_label(k, j->label);
+	while (!rc && j->label && j->label[0] == id) {
+		rc = consider_label(j);
+		if (!rc)
+			rc = next(j, r->labels, &j->label);
+	}
 	return rc ? rc : sx_repair_progress(r, "joining");
 }
 
@@ -351,7 +361,7 @@ static int count(struct join *j, uint64_t first_fp2, uint64_t *taken)
 static int survey(struct join *j)
 {
 	sx_repair *r = j->r;
-	const sx_header *h = &r->snapshot.header;
+	const sx_header *h = &r->header;
 	uint64_t first = sx_hash_u64(h->next_id) & ~(uint64_t)63, taken;
 	int rc;
 
@@ -399,9 +409,12 @@ static int tell_left_over(struct join *j)
 int sx_repair_put_documents(sx_repair *r)
 {
 	struct join j = { .r = r };
-	uint64_t expected = r->snapshot.header.documents;
-	int rc = sx_repair_gather_documents(r);
+	uint64_t expected = r->header.documents;
+	int rc;
 
+	for (int i = 0; i < 2; i++)
+		j.bytes[i] = sx_calloc(1, SIMIDX_MAX_LABEL);
+	rc = j.bytes[0] && j.bytes[1] ? sx_repair_gather_documents(r) : sx_fail_nomem(r->err);
 	if (!rc)
 		rc = survey(&j);
 	if (!rc && !r->has_all_documents)
@@ -418,6 +431,8 @@ int sx_repair_put_documents(sx_repair *r)
 		rc = j.stored ? tell_left_over(&j) : SIMIDX_OK;
 	if (expected > j.n_documents)
 		r->report.documents_lost = expected - j.n_documents;
+	free(j.bytes[0]);
+	free(j.bytes[1]);
 	sx_sorter_free(j.stored);
 	sx_sorter_free(j.shared);
 	return rc;
@@ -429,7 +444,7 @@ int sx_repair_put_fingerprints(sx_repair *r)
 {
 	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT, .id = SIMIDX_NO_ID,
 			     .flags = SIMIDX_LOSS_HAS_FP };
-	uint64_t distinct = 0, expected = r->snapshot.header.table[0].rows;
+	uint64_t distinct = 0, expected = r->header.table[0].rows;
 	simidx_doc doc = SIMIDX_DOC_INIT;
 	struct join j = { .r = r };
 	const uint64_t *fp = NULL;

@@ -6,6 +6,8 @@
 #include "repair/sx_repair_read.h"
 #include "util/sx_err.h"
 
+#define LABEL_BUFFER ((size_t)1 << 20)
+
 static int is_whole(const sx_repair_tally *tally, const sx_table_count *count)
 {
 	return tally->rows == count->rows && tally->digest == count->digest;
@@ -39,7 +41,7 @@ static int can_be(sx_repair *r, const sx_table *table, uint64_t id, uint64_t fp)
 
 static int is_sound_fresh(sx_repair *r, const sx_table *table, const sx_rows *rows, size_t i)
 {
-	const sx_header *h = &r->snapshot.header;
+	const sx_header *h = &r->header;
 	const char *wrong = NULL;
 
 	if (rows->key[i] < h->first_seq || rows->key[i] >= h->next_seq)
@@ -102,9 +104,10 @@ static int take_by_label(sx_repair *r, const sx_table *table, const sx_rows *row
 
 static int take_label(sx_repair *r, uint64_t id, sx_slice label)
 {
-	uint64_t record[3] = { id, (uintptr_t)label.data, label.size };
+	uint64_t record[3] = { id, sx_spill_size(r->label_bytes), label.size };
+	int rc = sx_spill_write(r->label_bytes, label.data, label.size, r->err);
 
-	return sx_sorter_add(r->labels, record, r->err);
+	return rc ? rc : sx_sorter_add(r->labels, record, r->err);
 }
 
 /* ---- all of them ---- */
@@ -112,7 +115,7 @@ static int take_label(sx_repair *r, uint64_t id, sx_slice label)
 static int read_documents(sx_repair *r)
 {
 	const sx_tables *tables = &r->old->tables;
-	const sx_header *h = &r->snapshot.header;
+	const sx_header *h = &r->header;
 	const sx_table_count *count = h->other;
 	sx_repair_tally fresh, postings, docs;
 	int rc = sx_repair_read_table(r, &r->old->fresh.log, take_fresh, &fresh);
@@ -149,6 +152,8 @@ int sx_repair_gather_documents(sx_repair *r)
 	if (!rc)
 		rc = sx_sorter_new(2, 2, 0, eighth, r->tmpdir, &r->hashes, r->err);
 	if (!rc)
+		rc = sx_spill_new(r->tmpdir, LABEL_BUFFER, &r->label_bytes, r->err);
+	if (!rc)
 		rc = read_documents(r);
 	if (!rc)
 		rc = read_labels(r);
@@ -182,7 +187,7 @@ int sx_repair_gather_fingerprints(sx_repair *r)
 
 	for (unsigned t = 0; !rc && t < n && whole == n; t++) {
 		rc = sx_repair_read_table(r, &table[t], NULL, &tally);
-		if (is_whole(&tally, &r->snapshot.header.table[t]))
+		if (is_whole(&tally, &r->header.table[t]))
 			whole = t;
 	}
 	for (unsigned t = 0; !rc && t < n; t++)
@@ -210,7 +215,7 @@ static int put_fresh(sx_repair *r, const sx_table *table, const sx_rows *rows)
 
 int sx_repair_put_fresh(sx_repair *r)
 {
-	const sx_header *h = &r->snapshot.header;
+	const sx_header *h = &r->header;
 	sx_repair_tally tally;
 	int rc = sx_repair_read_table(r, &r->old->fresh.log, put_fresh, &tally);
 

@@ -3,8 +3,10 @@
 
 #include "repair/sx_repair_read.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "util/sx_alloc.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 
@@ -77,45 +79,46 @@ static int read_row(struct reading *g, sx_slice key, sx_slice value)
 	return g->rows.n == ROWS_AT_ONCE ? hand_over(g) : SIMIDX_OK;
 }
 
-/*
- * Call `see` for each key of a table of the store. Where LMDB itself cannot go on, the rest is
- * lost, and told with `name` unless that is NULL.
- */
-static int read_keys(sx_repair *r, sx_dbi dbi, const char *name,
-		     int (*see)(void *ctx, sx_slice key, sx_slice value), void *ctx)
-{
-	simidx_error err = { 0 };
-	sx_slice key, value;
-	sx_cursor *cursor;
-	int rc;
+/* ---- tables ---- */
 
-	if (dbi == SX_DBI_NONE) {
-		if (name)
-			sx_repair_tell_damage(r, name, "the table is missing");
+/* What the pages of a table have, one after another. */
+struct pages {
+	sx_repair *r;
+	const char *name; /* of the table; NULL: nothing is told */
+	int (*see)(void *ctx, sx_slice key, sx_slice value);
+	void *ctx;
+};
+
+static int see_value(void *ctx, sx_slice key, sx_slice value)
+{
+	struct pages *p = ctx;
+	int rc = p->see(p->ctx, key, value);
+
+	return rc ? rc : sx_repair_progress(p->r, "reading");
+}
+
+static void tell_page(void *ctx, const char *table, const char *text)
+{
+	struct pages *p = ctx;
+
+	/* The tree of tables is looked at each time. */
+	if (p->name && !strcmp(p->name, table))
+		sx_repair_tell_damage(p->r, table, text);
+}
+
+static int read_pages(sx_repair *r, const char *table, int tells,
+		      int (*see)(void *ctx, sx_slice key, sx_slice value), void *ctx)
+{
+	struct pages p = { r, tells ? table : NULL, see, ctx };
+	simidx_error err = { 0 };
+	int rc = sx_page_read(r->txn, &r->roots, table, see_value, tell_page, &p, &err);
+
+	if (rc == SIMIDX_E_NOT_FOUND) {
+		if (tells)
+			sx_repair_tell_damage(r, table, "the table is missing");
 		return SIMIDX_OK;
 	}
-	rc = sx_cursor_open(r->snapshot.txn, dbi, &cursor, r->err);
-	if (rc)
-		return rc;
-	rc = sx_cursor_first(cursor, &key, &value, &err);
-	while (!rc) {
-		rc = see(ctx, key, value);
-		if (!rc)
-			rc = sx_repair_progress(r, "reading");
-		if (rc)
-			break;
-		rc = sx_cursor_next(cursor, &key, &value, &err);
-	}
-	sx_cursor_close(cursor);
-	if (rc == SIMIDX_E_END)
-		return SIMIDX_OK;
-	if (!err.code)
-		return rc; /* of ours, and told */
-	if (rc != SIMIDX_E_CORRUPT)
-		return sx_fail(r->err, rc, "%s", err.text);
-	if (name)
-		sx_repair_tell_damage(r, name, err.text);
-	return SIMIDX_OK;
+	return err.code ? sx_fail(r->err, rc, "%s", err.text) : rc;
 }
 
 static int see_key(void *ctx, sx_slice key, sx_slice value)
@@ -135,7 +138,7 @@ int sx_repair_read_table(sx_repair *r, const sx_table *table, sx_repair_rows_fn 
 	if (tally)
 		memset(tally, 0, sizeof(*tally));
 	sx_rows_init(&g.rows, table->n_cols);
-	rc = read_keys(r, table->dbi, tally ? table->name : NULL, see_key, &g);
+	rc = read_pages(r, table->name, tally != NULL, see_key, &g);
 	if (!rc)
 		rc = hand_over(&g);
 	sx_rows_free(&g.rows);
@@ -163,5 +166,82 @@ int sx_repair_read_labels(sx_repair *r, sx_repair_label_fn *take)
 {
 	struct labels g = { r, take };
 
-	return read_keys(r, r->old->tables.labels, "labels", see_label, &g);
+	return read_pages(r, "labels", 1, see_label, &g);
+}
+
+/* ---- meta ---- */
+
+/* The records of both copies; of each the first one that is sound stays. */
+struct meta {
+	sx_repair *r;
+	const char *name; /* of the copy at hand */
+	sx_profile profile;
+	int has_header, has_profile, has_mark;
+	int saw_mark;
+	int rc; /* of the first header that was not sound */
+	simidx_error err;
+};
+
+static int is_key(sx_slice key, const char *name)
+{
+	return key.size == strlen(name) && !memcmp(key.data, name, key.size);
+}
+
+/* A record that is not sound is told, unless there is no index at all. */
+static int see_record(void *ctx, sx_slice key, sx_slice value)
+{
+	struct meta *m = ctx;
+	sx_repair *r = m->r;
+	simidx_error err = { 0 };
+	sx_profile profile;
+	sx_mark mark;
+	sx_header *header;
+	int rc = SIMIDX_OK;
+
+	if (is_key(key, "header")) {
+		header = sx_calloc(1, sizeof(*header));
+		rc = header ? sx_header_decode(header, value, &err) : sx_fail_nomem(&err);
+		if (!rc && !m->has_header++)
+			r->header = *header;
+		else if (rc && !m->err.code)
+			m->err = err;
+		free(header);
+	} else if (is_key(key, "profile")) {
+		rc = sx_meta_decode_profile(value, &profile, &err);
+		if (!rc && !m->has_profile++)
+			m->profile = profile;
+		else if (!rc)
+			sx_meta_free_profile(&profile);
+	} else if (is_key(key, "mark")) {
+		m->saw_mark = 1;
+		rc = sx_meta_decode_mark(value, &mark, &err);
+		if (!rc && !m->has_mark++)
+			r->mark = mark;
+	}
+	if (rc == SIMIDX_E_CORRUPT)
+		sx_repair_tell_damage(r, m->name, err.text);
+	return rc == SIMIDX_E_NOMEM ? sx_fail_nomem(r->err) : SIMIDX_OK;
+}
+
+int sx_repair_read_meta(sx_repair *r, sx_profile *profile)
+{
+	struct meta m = { .r = r };
+	int rc = SIMIDX_OK;
+
+	for (unsigned i = 0; !rc && i < SX_META_COPIES; i++) {
+		m.name = sx_meta_names[i];
+		rc = read_pages(r, m.name, 1, see_record, &m);
+	}
+	*profile = m.profile;
+	if (rc)
+		return rc;
+	if (!m.has_header && m.err.code)
+		return sx_fail(r->err, m.err.code, "%s", m.err.text);
+	if (!m.has_header)
+		return sx_fail(r->err, SIMIDX_E_CORRUPT, "both copies of its header are lost");
+	if (!m.has_profile)
+		sx_repair_tell_record(r, "the profile is damaged: the new index has none");
+	if (m.saw_mark && !m.has_mark)
+		sx_repair_tell_record(r, "the mark is damaged: the new index has none");
+	return SIMIDX_OK;
 }

@@ -28,7 +28,15 @@ int sx_repair_read_table(sx_repair *repair, const sx_table *table, sx_repair_row
 /** A label. */
 typedef int sx_repair_label_fn(sx_repair *repair, uint64_t id, sx_slice label);
 
-/** Hand over all of table labels that can be a label; their bytes lie in the map. */
+/** Hand over all of table labels that can be a label; their bytes are valid during the call. */
 int sx_repair_read_labels(sx_repair *repair, sx_repair_label_fn *take);
+
+/**
+ * Read the header, the profile and the mark from the copy of each that is sound.
+ *
+ * @param profile  empty, with NULL for its text, if it is lost; for sx_meta_free_profile()
+ * @return SIMIDX_OK; SIMIDX_E_CORRUPT or SIMIDX_E_VERSION if no header is sound
+ */
+int sx_repair_read_meta(sx_repair *repair, sx_profile *profile);
 
 #endif /* SX_REPAIR_READ_H */

@@ -25,7 +25,7 @@ void sx_repair_tell(sx_repair *r, simidx_loss *loss, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
 	loss->text = text;
-	loss->bits = r->old->bits;
+	loss->bits = r->header.bits;
 	++*counts[loss->kind];
 	if (r->callback)
 		r->callback(r->ctx, loss);
@@ -51,7 +51,9 @@ void sx_repair_free_sorters(sx_repair *r)
 	sx_sorter_free(r->labels);
 	sx_sorter_free(r->hashes);
 	sx_sorter_free(r->fingerprints);
+	sx_spill_free(r->label_bytes);
 	r->documents = r->labels = r->hashes = r->fingerprints = NULL;
+	r->label_bytes = NULL;
 }
 
 int sx_repair_progress(sx_repair *r, const char *phase)
@@ -60,7 +62,6 @@ int sx_repair_progress(sx_repair *r, const char *phase)
 
 	if (++r->read % PROGRESS_READ)
 		return SIMIDX_OK;
-	sx_store_unmap_pages(r->old->store);
 	if (o->progress)
 		o->progress(o->ctx, phase, r->read, 0);
 	if (o->stop && o->stop(o->ctx))

@@ -4,10 +4,11 @@
 /*
  * The state of a repair, and telling the caller what is damaged or lost.
  *
- * A repair reads what is sound in all tables of an index, whatever stands beside it, into sorters:
+ * A repair reads what is sound in all tables of an index, whatever stands beside it, into sorters.
+ * It reads the pages of the file by itself, because LMDB may not survive a damaged one:
  *
  *   documents   id, which table says so, fingerprint, second fingerprint
- *   labels      id, where its label lies
+ *   labels      id, where its label lies in a file, and its size
  *   hashes      id, the hash that its label must have
  *
  *   fingerprints  of the permuted tables
@@ -23,7 +24,8 @@
 #include <simidx_admin.h>
 #include <simidx_load.h>
 
-#include "index/sx_snapshot.h"
+#include "index/sx_index.h"
+#include "store/sx_page_check.h"
 #include "util/sx_sorter.h"
 
 /** Who says which fingerprint an id has: the smaller number is believed first. */
@@ -39,12 +41,16 @@ typedef struct sx_repair {
 	void (*callback)(void *ctx, const simidx_loss *loss);
 	void *ctx;
 	simidx_repair_report report;
-	simidx *old;
-	sx_snapshot snapshot; /* of it */
+	sx_txn *txn;          /* the snapshot that is read; LMDB reads nothing in it */
+	sx_page_roots roots;  /* of it */
+	sx_header header;
+	sx_mark mark;
+	simidx *old;          /* what the header says it is */
 	simidx_loader *loader;
 	size_t memory;        /* for sorters */
 	const char *tmpdir;   /* of their files */
 	sx_sorter *documents, *labels, *hashes, *fingerprints;
+	sx_spill *label_bytes; /* one label after another */
 	unsigned n_joined;     /* tables that the fingerprints are from */
 	int has_all_documents; /* tables that are whole say which documents there are */
 	int has_whole_docs;

@@ -11,8 +11,6 @@
 #ifndef SX_DBI_H
 #define SX_DBI_H
 
-#include <limits.h>
-
 #include "store/sx_txn.h"
 
 typedef struct sx_cursor sx_cursor;
@@ -23,7 +21,6 @@ typedef struct sx_slice {
 	size_t size;
 } sx_slice;
 
-#define SX_DBI_NONE UINT_MAX /* no table */
 #define SX_DBI_MAX 64      /* tables of a store */
 #define SX_DBI_MAX_KEY 511 /* bytes */
 

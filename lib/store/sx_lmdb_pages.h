@@ -17,6 +17,7 @@
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define SX_LMDB_MAGIC 0xBEEFC0DEu
 #define SX_LMDB_FORMAT 1
@@ -90,6 +91,24 @@ typedef struct sx_lmdb_meta {
 	uint64_t last_page;
 	uint64_t txn;
 } sx_lmdb_meta;
+
+/** A 64-bit number at any address. */
+static inline uint64_t sx_lmdb_number(const void *p)
+{
+	uint64_t x;
+
+	memcpy(&x, p, sizeof(x));
+	return x;
+}
+
+/** The offset of node `i` of a page. */
+static inline size_t sx_lmdb_node_at(const unsigned char *page, size_t i)
+{
+	uint16_t at;
+
+	memcpy(&at, page + sizeof(sx_lmdb_header) + i * sizeof(at), sizeof(at));
+	return at;
+}
 
 static_assert(sizeof(size_t) == 8, "the format is that of 64-bit machines");
 static_assert(sizeof(sx_lmdb_header) == 16, "a page header has 16 bytes");

@@ -12,8 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/sx_dbi.h"
-#include "store/sx_lmdb_pages.h"
 #include "store/sx_store_handle.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
@@ -41,18 +39,18 @@ struct check {
 	uint64_t file_end; /* and of those that the file has */
 	uint64_t *seen;    /* a bit for each page, used or free */
 	uint64_t n_seen;
-
 	/* A page of each level of the tree, made when needed; the root is at 1. */
 	unsigned char *level[SX_LMDB_MAX_DEPTH + 1];
 	uint16_t *sizes; /* of the node at each even offset of a page, or 0 */
-
 	struct tree table[SX_DBI_MAX]; /* what the tree of tables says */
 	unsigned n_tables;
-
 	uint64_t problems;
 	char first[256];
 	sx_page_problem *problem;
 	void *ctx;
+	sx_page_value *value; /* where values are read: then the order of keys does not matter */
+	unsigned char *bytes; /* of one that has pages of its own */
+	int stopped;          /* the code that ended the reading */
 };
 
 struct node {
@@ -158,15 +156,6 @@ static int check_header(struct check *c, struct tree *tree, uint64_t page,
  * One page of a tree
  */
 
-/* The offset of node `i`. */
-static size_t node_at(const unsigned char *page, size_t i)
-{
-	uint16_t at;
-
-	memcpy(&at, page + sizeof(sx_lmdb_header) + i * sizeof(at), sizeof(at));
-	return at;
-}
-
 static size_t largest_node(const struct check *c)
 {
 	return ((c->page_size - sizeof(sx_lmdb_header)) / 2 & ~(size_t)1) - sizeof(uint16_t);
@@ -214,7 +203,7 @@ static size_t check_nodes(struct check *c, struct tree *tree, uint64_t number,
 	for (size_t i = 0; i < n; i++) {
 		size_t size;
 
-		at = node_at(page, i);
+		at = sx_lmdb_node_at(page, i);
 		size = at % 2 || at < header.upper || at > c->page_size - sizeof(sx_lmdb_node)
 			       ? 0 : node_size(c, page, at, is_leaf);
 		if (!size) {
@@ -235,7 +224,7 @@ static size_t check_nodes(struct check *c, struct tree *tree, uint64_t number,
 /* A node of a page that check_nodes() has found good. */
 static struct node node_of(const unsigned char *page, size_t i)
 {
-	const unsigned char *p = page + node_at(page, i);
+	const unsigned char *p = page + sx_lmdb_node_at(page, i);
 	struct node node;
 
 	memcpy(&node.head, p, sizeof(node.head));
@@ -246,21 +235,13 @@ static struct node node_of(const unsigned char *page, size_t i)
 	return node;
 }
 
-static uint64_t number_of(const void *p)
-{
-	uint64_t x;
-
-	memcpy(&x, p, sizeof(x));
-	return x;
-}
-
 static int compare(enum tree_kind kind, sx_slice a, sx_slice b)
 {
 	size_t n = a.size < b.size ? a.size : b.size;
 	int d;
 
 	if (kind == TREE_FREE) {
-		uint64_t x = number_of(a.data), y = number_of(b.data);
+		uint64_t x = sx_lmdb_number(a.data), y = sx_lmdb_number(b.data);
 
 		return (x > y) - (x < y);
 	}
@@ -306,7 +287,7 @@ static int check_keys(struct check *c, struct tree *tree, uint64_t number,
 /* A value with pages of its own: they may be more than it needs, when it was longer before. */
 static int check_overflow(struct check *c, struct tree *tree, const struct node *node)
 {
-	uint64_t first = number_of(node->value);
+	uint64_t first = sx_lmdb_number(node->value);
 	uint64_t need = (sizeof(sx_lmdb_header) - 1 + (uint64_t)node->size) / c->page_size + 1;
 	sx_lmdb_header header;
 	uint32_t n;
@@ -328,16 +309,16 @@ static int check_overflow(struct check *c, struct tree *tree, const struct node 
 /* A list of free pages, in a node or in pages of its own. */
 static void check_free(struct check *c, struct tree *tree, const struct node *node)
 {
-	uint64_t txn = number_of(node->key.data), list[FREE_STEP], n = 0, last = UINT64_MAX;
+	uint64_t txn = sx_lmdb_number(node->key.data), list[FREE_STEP], n = 0, last = UINT64_MAX;
 	int is_apart = node->head.flags & SX_LMDB_NODE_OVERFLOW;
-	uint64_t page = is_apart ? number_of(node->value) : 0;
+	uint64_t page = is_apart ? sx_lmdb_number(node->value) : 0;
 
 	if (txn < 1 || txn > c->txn || node->size < sizeof(n) || node->size % sizeof(n)) {
 		bad(c, tree, "the list of transaction %" PRIu64 " has a wrong key or size", txn);
 		return;
 	}
 	if (!is_apart)
-		n = number_of(node->value);
+		n = sx_lmdb_number(node->value);
 	else if (!read_bytes(c, tree, page, sizeof(sx_lmdb_header), &n, sizeof(n)))
 		return;
 	if (n >= node->size / sizeof(n)) {
@@ -381,11 +362,30 @@ static void check_record(struct check *c, struct tree *tree, const struct node *
 	}
 }
 
+static void hand_over(struct check *c, struct tree *tree, const struct node *node)
+{
+	sx_slice value = { node->value, node->size };
+
+	if (node->head.flags & SX_LMDB_NODE_OVERFLOW) {
+		value.data = c->bytes;
+		if (node->size > SX_PAGE_MAX_VALUE) {
+			bad(c, tree, "a value has %" PRIu32 " bytes", node->size);
+			return;
+		}
+		if (!read_bytes(c, tree, sx_lmdb_number(node->value), sizeof(sx_lmdb_header), c->bytes,
+				node->size))
+			return;
+	}
+	c->stopped = c->value(c->ctx, node->key, value);
+}
+
 static void check_value(struct check *c, struct tree *tree, uint64_t number, const struct node *node)
 {
 	unsigned flags = node->head.flags;
 
 	tree->entries++;
+	if (tree->kind == TREE_TABLE && c->stopped)
+		return;
 	if (tree->kind == TREE_TABLES ? flags != SX_LMDB_NODE_TABLE
 				      : flags & ~(unsigned)SX_LMDB_NODE_OVERFLOW) {
 		bad(c, tree, "page %" PRIu64 ": a node has the flags 0x%x", number, flags);
@@ -397,6 +397,8 @@ static void check_value(struct check *c, struct tree *tree, uint64_t number, con
 		check_free(c, tree, node);
 	else if (tree->kind == TREE_TABLES)
 		check_record(c, tree, node);
+	else if (c->value)
+		hand_over(c, tree, node);
 }
 
 /* ------------------------------------------------------------------------------------------
@@ -422,13 +424,13 @@ static int check_page(struct check *c, struct tree *tree, uint64_t number, unsig
 	if (!check_header(c, tree, number, &header, is_leaf ? SX_LMDB_LEAF : SX_LMDB_BRANCH))
 		return SIMIDX_OK;
 	n = check_nodes(c, tree, number, page, is_leaf);
-	if (!n || !check_keys(c, tree, number, page, n, is_leaf, low, high))
+	if (!n || (!c->value && !check_keys(c, tree, number, page, n, is_leaf, low, high)))
 		return SIMIDX_OK;
 	if (is_leaf)
 		tree->leaf_pages++;
 	else
 		tree->branch_pages++;
-	for (size_t i = 0; !rc && i < n; i++) {
+	for (size_t i = 0; !rc && !c->stopped && i < n; i++) {
 		struct node node = node_of(page, i);
 
 		if (is_leaf)
@@ -455,7 +457,7 @@ static int check_tree(struct check *c, struct tree *tree)
 	}
 	rc = is_empty ? SIMIDX_OK
 		      : check_page(c, tree, r->root, 1, (sx_slice){ 0 }, (sx_slice){ 0 });
-	if (!tree->problems &&
+	if (!tree->problems && !c->stopped &&
 	    (r->branch_pages != tree->branch_pages || r->leaf_pages != tree->leaf_pages ||
 	     r->overflow_pages != tree->overflow_pages || r->entries != tree->entries))
 		bad(c, tree, "the tree has %" PRIu64 " entries in %" PRIu64 " pages, its record "
@@ -515,35 +517,36 @@ static int read_meta(struct check *c, sx_txn *txn, sx_lmdb_meta *meta, simidx_er
 
 static void free_check(struct check *c)
 {
+	if (!c)
+		return;
 	for (unsigned i = 0; i <= SX_LMDB_MAX_DEPTH; i++)
 		free(c->level[i]);
 	free(c->sizes);
 	free(c->seen);
+	free(c->bytes);
 	free(c);
 }
 
-int sx_page_check(sx_txn *txn, sx_page_problem *problem, void *ctx, simidx_error *err)
+/* What is needed to check a snapshot. `meta` is read unless it is known already. */
+static int begin_check(sx_txn *txn, sx_lmdb_meta *meta, struct check **out, simidx_error *err)
 {
 	struct check *c = sx_calloc(1, sizeof(*c));
-	sx_lmdb_meta meta;
 	struct stat st;
-	int rc;
+	int rc = SIMIDX_OK;
 
+	*out = c;
 	if (!c)
 		return sx_fail_nomem(err);
 	c->fd = txn->store->env.data_fd;
 	c->page_size = txn->store->env.page_size;
-	c->problem = problem;
-	c->ctx = ctx;
-	rc = read_meta(c, txn, &meta, err);
+	if (!meta->txn)
+		rc = read_meta(c, txn, meta, err);
 	if (rc)
-		goto out;
-	c->txn = meta.txn;
-	c->end = meta.last_page + 1;
-	if (fstat(c->fd, &st)) {
-		rc = sx_fail_errno(err, errno, "%s", sx_store_path(txn->store));
-		goto out;
-	}
+		return rc;
+	c->txn = meta->txn;
+	c->end = meta->last_page + 1;
+	if (fstat(c->fd, &st))
+		return sx_fail_errno(err, errno, "%s", sx_store_path(txn->store));
 	c->file_end = (uint64_t)st.st_size / c->page_size;
 	c->sizes = sx_calloc(c->page_size / 2, sizeof(*c->sizes));
 	/* Free pages may be beyond the end, but not more than a transaction can have taken there. */
@@ -551,13 +554,52 @@ int sx_page_check(sx_txn *txn, sx_page_problem *problem, void *ctx, simidx_error
 		c->end = c->file_end + SX_LMDB_MAX_DIRTY;
 	/* Only what is written to takes memory. */
 	c->seen = sx_calloc(c->end / 64 + 1, sizeof(*c->seen));
-	rc = c->sizes && c->seen ? check_trees(c, &meta) : SIMIDX_E_NOMEM;
-	if (rc)
-		sx_fail_nomem(err);
-	else if (c->problems)
-		rc = sx_fail(err, SIMIDX_E_CORRUPT, "%s%s", c->first,
-			     c->problems > 1 ? ", and more" : "");
-out:
+	return c->sizes && c->seen ? SIMIDX_OK : sx_fail_nomem(err);
+}
+
+int sx_page_check(sx_txn *txn, sx_page_problem *problem, void *ctx, simidx_error *err)
+{
+	sx_lmdb_meta meta = { .txn = 0 };
+	struct check *c;
+	int rc = begin_check(txn, &meta, &c, err);
+
+	if (!rc) {
+		c->problem = problem;
+		c->ctx = ctx;
+		rc = check_trees(c, &meta);
+		if (rc)
+			sx_fail_nomem(err);
+		else if (c->problems)
+			rc = sx_fail(err, SIMIDX_E_CORRUPT, "%s%s", c->first,
+				     c->problems > 1 ? ", and more" : "");
+	}
+	free_check(c);
+	return rc;
+}
+
+int sx_page_read(sx_txn *txn, sx_page_roots *roots, const char *table, sx_page_value *value,
+		 sx_page_problem *problem, void *ctx, simidx_error *err)
+{
+	struct tree tables = { .kind = TREE_TABLES, .name = "tables" };
+	struct check *c;
+	unsigned t = 0;
+	int rc = begin_check(txn, roots, &c, err);
+
+	if (!rc) {
+		c->problem = problem;
+		c->ctx = ctx;
+		c->value = value;
+		c->bytes = sx_calloc(1, SX_PAGE_MAX_VALUE);
+		tables.record = roots->tables;
+		rc = c->bytes ? check_tree(c, &tables) : SIMIDX_E_NOMEM;
+		while (t < c->n_tables && strcmp(c->table[t].name, table))
+			t++;
+		if (!rc)
+			rc = t < c->n_tables ? check_tree(c, &c->table[t]) : SIMIDX_E_NOT_FOUND;
+		if (rc == SIMIDX_E_NOMEM)
+			sx_fail_nomem(err);
+		rc = rc ? rc : c->stopped;
+	}
 	free_check(c);
 	return rc;
 }

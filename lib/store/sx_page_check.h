@@ -4,13 +4,15 @@
 /*
  * The structure of the data file: every page that LMDB would follow, read as bytes. LMDB trusts
  * what it reads, and a damaged page makes it end the process, hang, or write where it must not. A
- * file without a problem here can be read and written by LMDB.
+ * file without a problem here can be read and written by LMDB; of one that has some, the values in
+ * its sound pages can be had.
  */
 
 #ifndef SX_PAGE_CHECK_H
 #define SX_PAGE_CHECK_H
 
-#include "store/sx_txn.h"
+#include "store/sx_dbi.h"
+#include "store/sx_lmdb_pages.h"
 
 /**
  * Called for each problem that is found.
@@ -38,5 +40,29 @@ typedef void sx_page_problem(void *ctx, const char *table, const char *text);
  * memory a page of the file, and some pages.
  */
 int sx_page_check(sx_txn *txn, sx_page_problem *problem, void *ctx, simidx_error *err);
+
+/**
+ * Where the trees of a snapshot begin. All zero before the first sx_page_read(), which reads it: it
+ * cannot be read later, as other commits overwrite it.
+ */
+typedef sx_lmdb_meta sx_page_roots;
+
+#define SX_PAGE_MAX_VALUE 131072 /* bytes; longer values are not handed over */
+
+/** A value, in a buffer that is valid during the call. A code other than SIMIDX_OK ends the reading. */
+typedef int sx_page_value(void *ctx, sx_slice key, sx_slice value);
+
+/**
+ * Hand over what is in the sound pages of a table, in the order of the keys or, where that is
+ * damaged, in another one. Pages and values that are not sound are told as by sx_page_check(), but
+ * for the order of keys, and passed over with all that is below them.
+ *
+ * @param txn    as for sx_page_check(); the same one, and `roots`, for all tables that are to be of
+ *               one snapshot
+ * @return SIMIDX_OK, whatever is damaged; SIMIDX_E_NOT_FOUND without setting err if there is no such
+ *         table; the code of `value`; SIMIDX_E_BUSY, SIMIDX_E_NOMEM, as sx_txn_renew()
+ */
+int sx_page_read(sx_txn *txn, sx_page_roots *roots, const char *table, sx_page_value *value,
+		 sx_page_problem *problem, void *ctx, simidx_error *err);
 
 #endif /* SX_PAGE_CHECK_H */

@@ -43,16 +43,18 @@ static void add_entry(unsigned in, char *table, const sx_rows *rows, unsigned id
 		e->key[i] = !rows ? sx_load_be64(key.data)
 			    : perm ? sx_unpermute(perm, rows->key[i])
 			    : id_col ? rows->col[id_col - 1][i] : rows->key[i];
-	/* In LMDB's leaf pages the value follows its key. */
-	e->size = value.size + (is_block ? 0 : key.size);
-	e->from = is_block || perm ? 0 : key.size;
+	/* In LMDB's leaf pages the size of the key, the key and the value follow each other. */
+	e->size = value.size + (is_block ? 0 : 2 + key.size);
+	e->from = is_block ? 0 : 2 + (perm ? 0 : key.size);
 	e->to = e->size;
 	e->bytes = malloc(e->size);
-	if (!is_block)
-		memcpy(e->bytes, key.data, key.size);
+	if (!is_block) {
+		sx_store_le16(e->bytes, (uint16_t)key.size);
+		memcpy(e->bytes + 2, key.data, key.size);
+	}
 	memcpy(e->bytes + e->size - value.size, value.data, value.size);
 	if (perm && !is_block)
-		e->to = 1; /* the prefix: what else is changed shows in the digest alone */
+		e->to = 3; /* the prefix: what else is changed shows in the digest alone */
 }
 
 /* `id_col` counts from 1; 0: the key. */
@@ -306,7 +308,7 @@ void t_tell(void *ctx, const simidx_loss *loss)
 
 	(void)ctx;
 	sxt_must(t_n_told <= MOST_TOLD);
-	sxt_must(loss->text && *loss->text && loss->bits == 64 && !loss->reserved);
+	sxt_must(loss->text && *loss->text && !loss->reserved);
 	sxt_must(loss->label_size < sizeof(t->label) && !loss->label == !loss->label_size);
 	t->kind = loss->kind;
 	t->id = loss->id;
