@@ -52,6 +52,9 @@ static int open_old(sx_repair *r, const char *path)
 	rc = sx_txn_begin_read(store, &r->txn, r->err);
 	if (!rc)
 		rc = sx_repair_read_meta(r, &profile);
+	if (!rc && r->header.page_size != sx_store_page_size(store))
+		rc = sx_fail(r->err, SIMIDX_E_CORRUPT,
+			     "header: another page size than the file has");
 	if (!rc && r->header.state & SX_STATE_SUPERSEDED)
 		rc = sx_store_check_path(store, r->err);
 	if (rc) {

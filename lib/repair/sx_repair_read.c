@@ -187,7 +187,6 @@ static int is_key(sx_slice key, const char *name)
 	return key.size == strlen(name) && !memcmp(key.data, name, key.size);
 }
 
-/* A record that is not sound is told, unless there is no index at all. */
 static int see_record(void *ctx, sx_slice key, sx_slice value)
 {
 	struct meta *m = ctx;
@@ -218,9 +217,11 @@ static int see_record(void *ctx, sx_slice key, sx_slice value)
 		if (!rc && !m->has_mark++)
 			r->mark = mark;
 	}
-	if (rc == SIMIDX_E_CORRUPT)
+	if (rc == SIMIDX_E_NOMEM)
+		return sx_fail_nomem(r->err);
+	if (rc)
 		sx_repair_tell_damage(r, m->name, err.text);
-	return rc == SIMIDX_E_NOMEM ? sx_fail_nomem(r->err) : SIMIDX_OK;
+	return SIMIDX_OK;
 }
 
 int sx_repair_read_meta(sx_repair *r, sx_profile *profile)

@@ -12,6 +12,10 @@
 #include "support/sxt_fixture.h"
 #include "util/sx_bytes.h"
 
+/* Of LMDB. */
+#define T_PAGE ((size_t)sysconf(_SC_PAGESIZE))
+#define T_PAGE_HEADER 16
+
 #define MOST_TOLD (4 * T_DOCUMENTS)
 
 sxt_model t_model;
@@ -48,10 +52,11 @@ static void add_entry(unsigned in, char *table, const sx_rows *rows, unsigned id
 	e->from = is_block ? 0 : 2 + (perm ? 0 : key.size);
 	e->to = e->size;
 	e->bytes = malloc(e->size);
-	if (!is_block) {
-		sx_store_le16(e->bytes, (uint16_t)key.size);
-		memcpy(e->bytes + 2, key.data, key.size);
-	}
+	sx_store_le16(e->head, (uint16_t)key.size);
+	memcpy(e->head + 2, key.data, key.size);
+	e->head_size = 2 + key.size;
+	if (!is_block)
+		memcpy(e->bytes, e->head, e->head_size);
 	memcpy(e->bytes + e->size - value.size, value.data, value.size);
 	if (perm && !is_block)
 		e->to = 3; /* the prefix: what else is changed shows in the digest alone */
@@ -96,6 +101,16 @@ static void read_labels(sx_txn *txn, sx_dbi labels)
 	sx_cursor_close(cursor);
 }
 
+static void free_entries(void)
+{
+	for (size_t i = 0; i < t_n_entries; i++) {
+		free(t_entries[i].table);
+		free(t_entries[i].key);
+		free(t_entries[i].bytes);
+	}
+	t_n_entries = 0;
+}
+
 static void read_entries(const char *path)
 {
 	simidx *index = sxt_open(path, SIMIDX_OPEN_READ_ONLY);
@@ -114,6 +129,12 @@ static void read_entries(const char *path)
 	}
 	sx_snapshot_end(&s);
 	simidx_close(index);
+}
+
+void t_read_entries_again(void)
+{
+	free_entries();
+	read_entries(t_path);
 }
 
 static void make_index(void)
@@ -179,11 +200,7 @@ void t_repair_set_up(void)
 
 void t_repair_tear_down(void)
 {
-	for (size_t i = 0; i < t_n_entries; i++) {
-		free(t_entries[i].table);
-		free(t_entries[i].key);
-		free(t_entries[i].bytes);
-	}
+	free_entries();
 	free(t_entries);
 	free(t_where);
 	sxt_model_free(&t_model);
@@ -192,38 +209,132 @@ void t_repair_tear_down(void)
 
 /* ---- damage ---- */
 
-void t_damage_entry(t_entry *e)
+static t_entry *any_entry(unsigned in, const char *table)
+{
+	size_t n = 0, chosen, i;
+
+	for (i = 0; i < t_n_entries; i++)
+		n += t_entries[i].where == in && (!table || !strcmp(t_entries[i].table, table));
+	sxt_must_gt(n, 0);
+	chosen = (size_t)sxt_rng_below(&t_rng, n);
+	for (i = 0;; i++)
+		if (t_entries[i].where == in && (!table || !strcmp(t_entries[i].table, table)) &&
+		    !chosen--)
+			return &t_entries[i];
+}
+
+static unsigned char *read_file(size_t *size)
 {
 	char *name = sxt_path(t_path, "data.mdb");
-	size_t size, at = e->from + (size_t)sxt_rng_below(&t_rng, e->to - e->from);
-	unsigned char *bytes = sxt_file_read(name, &size), *found, byte;
+	unsigned char *bytes = sxt_file_read(name, size);
+
+	free(name);
+	return bytes;
+}
+
+static void write_file(size_t at, const unsigned char *bytes, size_t n)
+{
+	char *name = sxt_path(t_path, "data.mdb");
 	int fd = open(name, O_WRONLY | O_CLOEXEC);
 
-	found = memmem(bytes, size, e->bytes, e->size);
-	sxt_must(found && fd >= 0 && !e->is_damaged);
-	byte = found[at] ^ (unsigned char)(1u << sxt_rng_below(&t_rng, 8));
-	sxt_must_eq(pwrite(fd, &byte, 1, found - bytes + (off_t)at), 1);
+	sxt_must(fd >= 0);
+	sxt_must_eq(pwrite(fd, bytes, n, (off_t)at), (ssize_t)n);
 	close(fd);
-	e->is_damaged = 1;
-	free(bytes);
 	free(name);
+}
+
+void t_change_file(size_t at, unsigned char bits)
+{
+	size_t size;
+	unsigned char *bytes = read_file(&size), byte;
+
+	sxt_must(at < size);
+	byte = bytes[at] ^ bits;
+	write_file(at, &byte, 1);
+	free(bytes);
+}
+
+/* Where an entry stands in the file. */
+static size_t place_of(const t_entry *e)
+{
+	size_t size, at;
+	unsigned char *bytes = read_file(&size), *found = memmem(bytes, size, e->bytes, e->size);
+
+	sxt_must(found != NULL);
+	at = (size_t)(found - bytes);
+	free(bytes);
+	return at;
+}
+
+void t_change_entry(const t_entry *e, size_t at, unsigned char bits)
+{
+	size_t size, n = e->head_size;
+	unsigned char *file = read_file(&size), *found;
+
+	/* What was changed before must not matter: the other half is looked for. */
+	found = at < n ? memmem(file, size, e->bytes, at) : memmem(file, size, e->bytes, n);
+	sxt_must(found != NULL);
+	t_change_file((size_t)(found - file) + at, bits);
+	free(file);
+}
+
+void t_damage_entry(t_entry *e)
+{
+	sxt_must(!e->is_damaged);
+	t_change_file(place_of(e) + e->from + (size_t)sxt_rng_below(&t_rng, e->to - e->from),
+		      (unsigned char)(1u << sxt_rng_below(&t_rng, 8)));
+	e->is_damaged = 1;
+}
+
+void t_swap_entries(t_entry *a, t_entry *b)
+{
+	size_t at_a = place_of(a), at_b = place_of(b);
+
+	write_file(at_a, b->bytes, b->size);
+	write_file(at_b, a->bytes, a->size);
+	a->is_damaged = b->is_damaged = 1;
+}
+
+/*
+ * Whether a page has the node of an entry. A block's node has, after the key, the number of the page
+ * that the block lies in.
+ */
+static int is_in_page(const unsigned char *file, size_t size, size_t at, const t_entry *e)
+{
+	unsigned char node[sizeof(e->head) + 8], *block;
+
+	if (e->size != T_PAGE - T_PAGE_HEADER)
+		return memmem(file + at, T_PAGE, e->bytes, e->size) != NULL;
+	block = memmem(file, size, e->bytes, e->size);
+	sxt_must(block != NULL);
+	memcpy(node, e->head, e->head_size);
+	sx_store_le64(node + e->head_size, (uint64_t)(block - file) / T_PAGE);
+	return memmem(file + at, T_PAGE, node, e->head_size + 8) != NULL;
+}
+
+void t_damage_leaf(unsigned in, const char *table)
+{
+	size_t size, page = 2 * T_PAGE;
+	unsigned char *file = read_file(&size);
+	const t_entry *e = any_entry(in, table);
+
+	while (page < size && (file[page + 10] != 2 || !is_in_page(file, size, page, e)))
+		page += T_PAGE;
+	sxt_must_lt(page, size);
+	for (size_t i = 0; i < t_n_entries; i++)
+		t_entries[i].is_damaged |= is_in_page(file, size, page, &t_entries[i]);
+	/* The first bytes say which page it is, and what kind of page. */
+	t_change_file(page + (size_t)sxt_rng_below(&t_rng, 8),
+		      (unsigned char)(1u << sxt_rng_below(&t_rng, 8)));
+	free(file);
 }
 
 t_entry *t_damage(unsigned in, const char *table)
 {
-	size_t n = 0, chosen;
+	t_entry *e = any_entry(in, table);
 
-	for (size_t i = 0; i < t_n_entries; i++)
-		n += t_entries[i].where == in && (!table || !strcmp(t_entries[i].table, table));
-	sxt_must_gt(n, 0);
-	chosen = (size_t)sxt_rng_below(&t_rng, n);
-	for (size_t i = 0; i < t_n_entries; i++)
-		if (t_entries[i].where == in && (!table || !strcmp(t_entries[i].table, table)) &&
-		    !chosen--) {
-			t_damage_entry(&t_entries[i]);
-			return &t_entries[i];
-		}
-	return NULL;
+	t_damage_entry(e);
+	return e;
 }
 
 /* ---- what is expected ---- */

@@ -33,6 +33,8 @@ typedef struct t_entry {
 	size_t n;
 	unsigned char *bytes; /* what stands in the file */
 	size_t size, from, to; /* these may be changed */
+	unsigned char head[2 + 16]; /* its key, with the size of that before it */
+	size_t head_size;
 	int is_damaged;
 } t_entry;
 
@@ -68,6 +70,21 @@ void t_damage_entry(t_entry *entry);
 
 /** Damage one entry of a kind, of one table alone if `table` is not NULL. Returns it. */
 t_entry *t_damage(unsigned in, const char *table);
+
+/** Let two entries that are blocks change places. They count as damaged. */
+void t_swap_entries(t_entry *a, t_entry *b);
+
+/** Damage the header of the page of LMDB's tree that has the key of some entry of a kind. */
+void t_damage_leaf(unsigned in, const char *table);
+
+/** Change byte `at` of what t_entry.bytes has; the entry does not count as damaged. */
+void t_change_entry(const t_entry *e, size_t at, unsigned char bits);
+
+/** Read anew what is in the index at t_path. */
+void t_read_entries_again(void);
+
+/** Change a byte of the file. */
+void t_change_file(size_t at, unsigned char bits);
 
 /** The place of a document in t_model. */
 size_t t_find_doc(uint64_t id);

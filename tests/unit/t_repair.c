@@ -5,6 +5,11 @@
  * Repairing an index in which blocks, rows or records are damaged: what is left, and what is told.
  */
 
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "index/sx_index.h"
 #include "support/sxt_fixture.h"
 #include "support/sxt_repair.h"
 
@@ -78,7 +83,284 @@ START_TEST(test_half_of_everything)
 }
 END_TEST
 
+/* The page of a tree that has the keys: what is below it is lost in one table, and stands in others. */
+START_TEST(test_damaged_page_of_a_tree)
+{
+	static const unsigned kinds[] = { IN_POSTINGS, IN_DOCS, IN_FRESH, IN_TABLES, IN_LABELS,
+					  IN_BY_LABEL };
+
+	t_repair_begin(_i % 4);
+	t_damage_leaf(kinds[_i / 4], kinds[_i / 4] == IN_TABLES ? "t03" : NULL);
+	t_check_repair();
+}
+END_TEST
+
+static t_entry *entry_of(unsigned in, const char *table, size_t number)
+{
+	for (size_t i = 0; i < t_n_entries; i++)
+		if (t_entries[i].where == in && (!table || !strcmp(t_entries[i].table, table)) &&
+		    !number--)
+			return &t_entries[i];
+	return NULL;
+}
+
+/* Each block that has changed places is sound by itself: where it stands shows that it is wrong. */
+START_TEST(test_blocks_that_changed_places)
+{
+	static const unsigned kinds[] = { IN_POSTINGS, IN_DOCS, IN_FRESH };
+	simidx_repair_report report;
+
+	t_repair_begin(2);
+	for (unsigned k = 0; k < 3; k++)
+		t_swap_entries(entry_of(kinds[k], NULL, 0), entry_of(kinds[k], NULL, 2));
+	t_swap_entries(entry_of(IN_TABLES, "t01", 1), entry_of(IN_TABLES, "t04", 1));
+	report = t_check_repair();
+	/* Fresh rows stand nowhere else; so t01 is read, and then t02, which is whole. */
+	ck_assert_uint_lt(report.documents, T_DOCUMENTS);
+	ck_assert_uint_eq(report.damaged, 7);
+}
+END_TEST
+
+/* ---- records ---- */
+
+/* Change a copy of a record of table meta: 0, 1 or, with 2, both. `key` stands before it. */
+static void damage_record(const char *key, int copy)
+{
+	char *name = sxt_path(t_path, "data.mdb");
+	size_t size, n = strlen(key), met = 0;
+	unsigned char *bytes = sxt_file_read(name, &size), *at = bytes;
+
+	while ((at = memmem(at, size - (size_t)(at - bytes), key, n)) != NULL) {
+		at += n;
+		if (copy == 2 || met == (size_t)copy)
+			t_change_file((size_t)(at - bytes) + (*key == 'h' ? 60 : 9), 4);
+		met++;
+	}
+	ck_assert_uint_eq(met, 2);
+	free(bytes);
+	free(name);
+}
+
+START_TEST(test_damaged_copy_of_a_record)
+{
+	static const char *const keys[] = { "headersimidx", "profile\x08", "markas far" };
+	simidx_repair_report report;
+
+	t_repair_begin(0);
+	damage_record(keys[_i / 2], _i % 2);
+	report = t_check_repair();
+	ck_assert_uint_eq(report.damaged, 1);
+}
+END_TEST
+
+START_TEST(test_both_copies_of_a_record)
+{
+	static const char *const keys[] = { "headersimidx", "profile\x08", "markas far" };
+	char *path = sxt_path(t_dir, "new");
+	simidx_repair_report report = SIMIDX_REPAIR_REPORT_INIT;
+	simidx_info info = SIMIDX_INFO_INIT;
+	simidx *index;
+	size_t size;
+
+	t_repair_begin(0);
+	damage_record(keys[_i], 2);
+	ck_assert_sx(simidx_repair(t_path, path, NULL, t_tell, NULL, &report, &sxt_err),
+		     _i ? SIMIDX_OK : SIMIDX_E_CORRUPT);
+	ck_assert_uint_eq(report.damaged, 2);
+	ck_assert_uint_eq(report.records_lost, _i > 0);
+	ck_assert_uint_eq(report.documents, _i ? T_DOCUMENTS : 0);
+	if (_i) {
+		index = sxt_open(path, 0);
+		ck_assert_sx(simidx_get_info(index, &info, &sxt_err), SIMIDX_OK);
+		ck_assert_str_eq(info.profile, _i == 1 ? "" : "of tests");
+		ck_assert_sx(simidx_get_mark(index, NULL, 0, &size, &sxt_err),
+			     _i == 2 ? SIMIDX_E_NOT_FOUND : SIMIDX_OK);
+		simidx_close(index);
+	} else {
+		ck_assert_int_ne(access(path, F_OK), 0);
+	}
+	free(path);
+}
+END_TEST
+
+/* ---- labels ---- */
+
+/* A hash that is wrong, and a hash that is given to another id: both are told, none is believed. */
+START_TEST(test_damaged_hash_of_a_label)
+{
+	char *path = sxt_path(t_dir, "new");
+	simidx_repair_report report = SIMIDX_REPAIR_REPORT_INIT;
+	const t_entry *e;
+	simidx_reader *reader;
+	simidx_match match;
+	simidx *index;
+	uint64_t id;
+
+	t_repair_begin(_i);
+	e = entry_of(IN_BY_LABEL, NULL, 20);
+	id = e->key[0];
+	t_change_entry(e, 2 + 7, 1);
+	ck_assert_sx(simidx_repair(t_path, path, NULL, t_tell, NULL, &report, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(report.documents, T_DOCUMENTS);
+	ck_assert_uint_eq(report.labels_lost, 1);
+	ck_assert_uint_eq(t_count_told(SIMIDX_LOSS_LABEL, id), 1);
+	index = sxt_open(path, 0);
+	reader = sxt_reader(index);
+	ck_assert_sx(simidx_reader_find_id(reader, id, &match, &sxt_err), SIMIDX_OK);
+	ck_assert_ptr_null(match.label);
+	simidx_reader_close(reader);
+	sxt_check_sound(index);
+	simidx_close(index);
+
+	/* The hash is right again, and stands for an id that there is not. */
+	sxt_remove(path);
+	t_change_entry(e, 2 + 7, 1);
+	t_change_entry(e, 2 + 8, 1);
+	t_n_told = 0;
+	ck_assert_sx(simidx_repair(t_path, path, NULL, t_tell, NULL, &report, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(report.labels_lost, 0);
+	ck_assert_uint_eq(report.doubts, 1);
+	ck_assert_uint_eq(t_count_told(SIMIDX_LOSS_DOUBT, id), 1);
+	ck_assert_uint_eq(t_count_told(SIMIDX_LOSS_DAMAGE, id ^ (uint64_t)1 << 56), 1);
+	index = sxt_open(path, 0);
+	reader = sxt_reader(index);
+	ck_assert_sx(simidx_reader_find_id(reader, id, &match, &sxt_err), SIMIDX_OK);
+	ck_assert(match.label_size == t_model.at[t_find_doc(id)].label_size);
+	simidx_reader_close(reader);
+	sxt_check_sound(index);
+	simidx_close(index);
+	free(path);
+}
+END_TEST
+
+/* ---- tables that disagree ---- */
+
+/* Give a document of one table another fingerprint, with a checksum that is right. */
+static void change_fp(simidx *index, const sx_table *table, uint64_t id, uint64_t fp, uint64_t new_fp,
+		      uint64_t fp2)
+{
+	int is_docs = table == &index->tables.docs;
+	unsigned char key_bytes[SX_TABLE_MAX_KEY], bytes[64];
+	uint64_t cols[2] = { is_docs ? new_fp : id, fp2 };
+	sx_sort_key old = { is_docs ? id : fp, is_docs ? 0 : id };
+	sx_slice key = { key_bytes, sx_table_key(table, old, key_bytes) }, value = { bytes, 0 };
+	sx_rows row;
+	sx_txn *txn;
+
+	sx_rows_init(&row, table->n_cols);
+	sxt_must(!sx_rows_push(&row, is_docs ? id : new_fp, cols));
+	sxt_must_ok(sx_store_lock(index->store, 0, &sxt_err));
+	sxt_must_ok(sx_txn_begin_write(index->store, 0, &txn, &sxt_err));
+	sxt_must_ok(sx_dbi_del(txn, table->dbi, key, &sxt_err));
+	key.size = sx_table_key(table, sx_sort_key_of(table, &row, 0), key_bytes);
+	value.size = sx_table_row_encode(table, &row, 0, key, bytes);
+	sxt_must_ok(sx_dbi_put(txn, table->dbi, key, value, &sxt_err));
+	sxt_must_ok(sx_txn_commit(txn, &sxt_err));
+	sx_store_unlock(index->store);
+	sx_rows_free(&row);
+}
+
+/*
+ * Bit 0 of the kind: docs is changed, else postings. With bit 1 the other one of them has a damaged
+ * row besides, so that neither is whole.
+ */
+START_TEST(test_tables_that_disagree)
+{
+	int in_docs = _i & 1, both = _i & 2;
+	simidx_repair_report report = SIMIDX_REPAIR_REPORT_INIT;
+	char *path = sxt_path(t_dir, "new");
+	const t_entry *e;
+	const sxt_doc *doc;
+	simidx_reader *reader;
+	simidx_match match;
+	simidx *index;
+
+	t_repair_begin(3);
+	e = entry_of(IN_POSTINGS, NULL, 5);
+	doc = &t_model.at[t_find_doc(e->key[0])];
+	index = sxt_open(t_path, 0);
+	change_fp(index, in_docs ? &index->tables.docs : &index->tables.postings, doc->id, doc->fp,
+		  doc->fp ^ 1, doc->fp2);
+	simidx_close(index);
+	if (both)
+		t_change_entry(entry_of(in_docs ? IN_POSTINGS : IN_DOCS, NULL, 100),
+			       in_docs ? 18 : 10, 1);
+	ck_assert_sx(simidx_repair(t_path, path, NULL, t_tell, NULL, &report, &sxt_err), SIMIDX_OK);
+	/* The one of them that is whole is right; else it is postings. */
+	index = sxt_open(path, 0);
+	reader = sxt_reader(index);
+	ck_assert_sx(simidx_reader_find_id(reader, doc->id, &match, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(match.fp, both && !in_docs ? doc->fp ^ 1 : doc->fp);
+	ck_assert_uint_eq((match.flags & SIMIDX_MATCH_FP2) != 0, in_docs || both);
+	ck_assert_uint_eq(report.documents, T_DOCUMENTS);
+	/* Where postings is whole, docs is not looked at. */
+	ck_assert_uint_eq(t_count_told(SIMIDX_LOSS_DOUBT, doc->id), !in_docs || both);
+	simidx_reader_close(reader);
+	sxt_check_sound(index);
+	simidx_close(index);
+	free(path);
+}
+END_TEST
+
+/* ---- merges that were cut off ---- */
+
+struct copies {
+	char *from, *to;
+	unsigned step, wanted;
+};
+
+/* Between two steps of a merge: the file as it is then. */
+static void copy_file(void *ctx, const char *phase, uint64_t done, uint64_t total)
+{
+	struct copies *c = ctx;
+	size_t size;
+	void *bytes;
+
+	(void)phase;
+	(void)done;
+	(void)total;
+	if (c->step++ != c->wanted)
+		return;
+	bytes = sxt_file_read(c->from, &size);
+	sxt_file_write(c->to, bytes, size);
+	free(bytes);
+}
+
+/* Documents that are in docs and in the fresh rows are there once; one of the two is enough. */
+START_TEST(test_merge_that_was_cut_off)
+{
+	struct copies c = { .wanted = (unsigned)_i / 2 };
+	char *other = sxt_path(t_dir, "other");
+	simidx *index;
+
+	t_repair_begin(_i % 2);
+	index = sxt_open(t_path, 0);
+	ck_assert_sx(simidx_backup(index, other, &sxt_err), SIMIDX_OK);
+	simidx_close(index);
+	c.from = sxt_path(other, "data.mdb");
+	c.to = sxt_path(t_path, "data.mdb");
+	index = sxt_open(other, 0);
+	simidx_set_progress(index, copy_file, &c);
+	sxt_merge(index);
+	ck_assert_uint_gt(c.step, c.wanted);
+	simidx_close(index);
+	t_read_entries_again();
+	t_damage(IN_FRESH, NULL);
+	t_check_repair();
+	free(c.from);
+	free(c.to);
+	free(other);
+}
+END_TEST
+
 static const sxt_test tests[] = {
+	{ &test_damaged_page_of_a_tree, 0, 24 },
+	{ &test_blocks_that_changed_places, 0, 1 },
+	{ &test_damaged_copy_of_a_record, 0, 6 },
+	{ &test_both_copies_of_a_record, 0, 3 },
+	{ &test_damaged_hash_of_a_label, 0, 2 },
+	{ &test_tables_that_disagree, 0, 4 },
+	{ &test_merge_that_was_cut_off, 0, 12 },
 	{ &test_sound_index_is_copied, 0, 6 },
 	{ &test_one_damaged_entry, 0, 40 },
 	{ &test_all_kinds_at_once, 0, 6 },
