@@ -236,7 +236,6 @@ static int read_copies(simidx *index, simidx_error *err)
 int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_error *err)
 {
 	simidx *index = make_handle(store, flags);
-	simidx_error first = { 0 };
 	int rc;
 
 	if (!index) {
@@ -249,12 +248,7 @@ int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_er
 		return rc;
 	}
 	sx_dbi_lock(store);
-	rc = read_store(index, 0, &first);
-	/* A page of the first copy that LMDB cannot read has spoiled the transaction. */
-	if (rc == SIMIDX_E_CORRUPT && !read_store(index, 1, NULL))
-		rc = SIMIDX_OK;
-	else if (rc && err)
-		*err = first;
+	rc = read_copies(index, err);
 	sx_dbi_unlock(store);
 	if (rc) {
 		simidx_close(index);

@@ -114,7 +114,7 @@ static int get(sx_txn *txn, const sx_meta *meta, unsigned copy, const struct rec
 
 	if (!rc || rc == SIMIDX_E_NOT_FOUND)
 		return rc;
-	return sx_fail(err, rc, "table %s: %s", names[copy], local.text);
+	return sx_fail(err, rc, "table %s: %s", sx_meta_names[copy], local.text);
 }
 
 static int is_same(sx_slice a, sx_slice b)

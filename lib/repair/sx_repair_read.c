@@ -171,15 +171,15 @@ int sx_repair_read_labels(sx_repair *r, sx_repair_label_fn *take)
 
 /* ---- meta ---- */
 
-/* The records of both copies; of each the first one that is sound stays. */
+/* The records of both copies; of two that are sound the one of the later commit stays. */
 struct meta {
 	sx_repair *r;
 	const char *name; /* of the copy at hand */
 	sx_profile profile;
 	int has_header, has_profile, has_mark;
+	int is_newer; /* the header of the copy at hand is sound, and the later one */
 	int saw_mark;
-	int rc; /* of the first header that was not sound */
-	simidx_error err;
+	simidx_error err; /* of the first header that was not sound */
 };
 
 static int is_key(sx_slice key, const char *name)
@@ -200,22 +200,29 @@ static int see_record(void *ctx, sx_slice key, sx_slice value)
 	if (is_key(key, "header")) {
 		header = sx_calloc(1, sizeof(*header));
 		rc = header ? sx_header_decode(header, value, &err) : sx_fail_nomem(&err);
-		if (!rc && !m->has_header++)
+		m->is_newer = !rc && header->commit >= r->header.commit;
+		if (m->is_newer)
 			r->header = *header;
 		else if (rc && !m->err.code)
 			m->err = err;
+		m->has_header |= !rc;
 		free(header);
 	} else if (is_key(key, "profile")) {
 		rc = sx_meta_decode_profile(value, &profile, &err);
-		if (!rc && !m->has_profile++)
+		if (!rc && (m->is_newer || !m->has_profile)) {
+			sx_meta_free_profile(&m->profile);
 			m->profile = profile;
-		else if (!rc)
+			m->has_profile = 1;
+		} else if (!rc) {
 			sx_meta_free_profile(&profile);
+		}
 	} else if (is_key(key, "mark")) {
 		m->saw_mark = 1;
 		rc = sx_meta_decode_mark(value, &mark, &err);
-		if (!rc && !m->has_mark++)
+		if (!rc && (m->is_newer || !m->has_mark)) {
 			r->mark = mark;
+			m->has_mark = 1;
+		}
 	}
 	if (rc == SIMIDX_E_NOMEM)
 		return sx_fail_nomem(r->err);
@@ -231,6 +238,7 @@ int sx_repair_read_meta(sx_repair *r, sx_profile *profile)
 
 	for (unsigned i = 0; !rc && i < SX_META_COPIES; i++) {
 		m.name = sx_meta_names[i];
+		m.is_newer = 0;
 		rc = read_pages(r, m.name, 1, see_record, &m);
 	}
 	*profile = m.profile;

@@ -110,6 +110,12 @@ static inline size_t sx_lmdb_node_at(const unsigned char *page, size_t i)
 	return at;
 }
 
+/** The longest node that LMDB puts into a page. */
+static inline size_t sx_lmdb_largest_node(size_t page_size)
+{
+	return ((page_size - sizeof(sx_lmdb_header)) / 2 & ~(size_t)1) - sizeof(uint16_t);
+}
+
 static_assert(sizeof(size_t) == 8, "the format is that of 64-bit machines");
 static_assert(sizeof(sx_lmdb_header) == 16, "a page header has 16 bytes");
 static_assert(sizeof(sx_lmdb_node) == 8, "a node's header has 8 bytes");

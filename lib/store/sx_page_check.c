@@ -156,11 +156,6 @@ static int check_header(struct check *c, struct tree *tree, uint64_t page,
  * One page of a tree
  */
 
-static size_t largest_node(const struct check *c)
-{
-	return ((c->page_size - sizeof(sx_lmdb_header)) / 2 & ~(size_t)1) - sizeof(uint16_t);
-}
-
 /*
  * Bytes of the node at an offset, with what makes it even. 0 if it does not fit there, or is longer
  * than LMDB makes them: it could not split a page of such nodes.
@@ -176,7 +171,7 @@ static size_t node_size(const struct check *c, const unsigned char *page, size_t
 		size += sizeof(uint64_t);
 	else if (is_leaf)
 		size += (size_t)head.high << 16 | head.low;
-	if (head.key_size > SX_LMDB_MAX_KEY || size > largest_node(c))
+	if (head.key_size > SX_LMDB_MAX_KEY || size > sx_lmdb_largest_node(c->page_size))
 		return 0;
 	size += size % 2;
 	return size <= c->page_size - at ? size : 0;
