@@ -77,7 +77,7 @@ grep -qF "{\"kind\":\"document\",\"table\":\"labels\",\"id\":$id,\"label\":\"$la
 run 0 "$query" verify new
 
 # Other commands say what to do, once.
-run 2 "$query" dump copy
+run 1 "$query" dump copy
 says ": 'simidx-query verify copy' lists what is damaged; restore a backup, or save what is sound with 'simidx-query repair copy NEW'"
 [ "$(grep -c 'repair copy' err)" -eq 1 ] || fail 'said twice'
 run 2 "$load" --from copy other
