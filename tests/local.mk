@@ -42,6 +42,7 @@ check_PROGRAMS += tests/unit/run tests/fault/each_call tests/fault/exchanged \
 TESTS += tests/unit/run tests/fault/each_call tests/fault/exchanged tests/fault/failed_write \
 	tests/fault/merge_kill tests/fault/no_memory
 check_PROGRAMS += tests/fault/damage
+TESTS += tests/fault/damage
 endif
 
 if CHECK_IS_MISSING

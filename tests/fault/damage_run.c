@@ -32,14 +32,6 @@
 #define LOADER_MEMORY ((uint64_t)64 << 20)
 #define REPAIR_MEMORY ((uint64_t)128 << 20)
 
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#endif
-
 const char *const dmg_op_names[DMG_N_OPS] = {
 #define NAME(name) #name,
 	DMG_OPS(NAME)
@@ -447,9 +439,8 @@ static void set_limits(void)
 	setitimer(ITIMER_PROF, &cpu, NULL);
 	alarm(MOST_WAITING);
 	limit(RLIMIT_CORE, 0);
-#ifndef HAS_ASAN
-	limit(RLIMIT_AS, MOST_MEMORY);
-#endif
+	if (!DMG_HAS_ASAN) /* which takes terabytes of addresses */
+		limit(RLIMIT_AS, MOST_MEMORY);
 }
 
 static void put_file(const char *dir, const char *name, const void *data, size_t size)

@@ -11,6 +11,17 @@
 
 #include "damage_sample.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+#define DMG_HAS_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define DMG_HAS_ASAN 1
+#endif
+#endif
+#ifndef DMG_HAS_ASAN
+#define DMG_HAS_ASAN 0
+#endif
+
 /* Every operation once: X(name). */
 #define DMG_OPS(X) X(verify) X(get) X(search) X(dump) X(backup) X(insert) X(merge) X(rebuild) X(repair)
 
