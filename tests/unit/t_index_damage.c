@@ -58,7 +58,8 @@ static void find_places(simidx *index, const char *table, sx_dbi dbi)
 		const unsigned char *header = (const unsigned char *)value.data - in_page;
 		struct place *p;
 
-		places = realloc(places, (n_places + 1) * sizeof(*places));
+		if (!(n_places & (n_places - 1))) /* room for twice as many */
+			places = realloc(places, (n_places ? 2 * n_places : 1) * sizeof(*places));
 		p = &places[n_places++];
 		strcpy(p->table, table);
 		p->at = (off_t)(sx_load_le64(header) * page + in_page);
