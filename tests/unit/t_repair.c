@@ -41,6 +41,18 @@ START_TEST(test_one_damaged_entry)
 }
 END_TEST
 
+/* What is damaged in a label whose hash is lost as well cannot be seen. */
+static void damage_checked_label(void)
+{
+	size_t i = 0;
+
+	t_find_left();
+	while (t_entries[i].where != IN_LABELS ||
+	       !(t_where[t_find_doc(t_entries[i].key[0])] & IN_BY_LABEL))
+		i++;
+	t_damage_entry(&t_entries[i]);
+}
+
 /* One of each kind, and of each table: what one of them has lost another one may still have. */
 START_TEST(test_all_kinds_at_once)
 {
@@ -54,7 +66,7 @@ START_TEST(test_all_kinds_at_once)
 	if (!(t_flags & SIMIDX_CREATE_NO_IDS)) {
 		t_damage(IN_POSTINGS, NULL);
 		t_damage(IN_DOCS, NULL);
-		t_damage(IN_LABELS, NULL);
+		damage_checked_label();
 	}
 	t_check_repair();
 }
@@ -113,7 +125,8 @@ START_TEST(test_blocks_that_changed_places)
 	t_repair_begin(2);
 	for (unsigned k = 0; k < 3; k++)
 		t_swap_entries(entry_of(kinds[k], NULL, 0), entry_of(kinds[k], NULL, 2));
-	t_swap_entries(entry_of(IN_TABLES, "t01", 1), entry_of(IN_TABLES, "t04", 1));
+	/* Of another place: at its own it may fit, and then the digest alone tells. */
+	t_swap_entries(entry_of(IN_TABLES, "t01", 0), entry_of(IN_TABLES, "t04", 2));
 	report = t_check_repair();
 	/* Fresh rows stand nowhere else; so t01 is read, and then t02, which is whole. */
 	ck_assert_uint_lt(report.documents, T_DOCUMENTS);
