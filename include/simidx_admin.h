@@ -371,7 +371,8 @@ typedef struct simidx_repair_report {
  * @param ctx          passed to it
  * @param out          may be NULL; what was told is counted also after an error
  * @return SIMIDX_OK, whatever is lost: see `out`; SIMIDX_E_CORRUPT: the file is so damaged that it
- *         cannot be opened, or both copies of its header are lost; the other codes of
+ *         cannot be opened, or no sound header is left, or the list of tables, which LMDB keeps and
+ *         which leads to the header, is damaged; the other codes of
  *         simidx_open(); those of simidx_loader_open() and simidx_loader_finish() for the new
  *         index, such as SIMIDX_E_EXISTS and SIMIDX_E_NO_SPACE; SIMIDX_E_STOPPED
  *

@@ -3,6 +3,7 @@
 
 #include "repair/sx_repair_read.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,8 @@ static void tell_page(void *ctx, const char *table, const char *text)
 	struct pages *p = ctx;
 
 	/* The tree of tables is looked at each time. */
+	if (!strcmp(table, SX_PAGE_TABLES) && !*p->r->tables_problem)
+		snprintf(p->r->tables_problem, sizeof(p->r->tables_problem), "%s", text);
 	if (p->name && !strcmp(p->name, table))
 		sx_repair_tell_damage(p->r, table, text);
 }
@@ -115,7 +118,11 @@ static int read_pages(sx_repair *r, const char *table, int tells,
 
 	if (rc == SIMIDX_E_NOT_FOUND) {
 		if (tells)
-			sx_repair_tell_damage(r, table, "the table is missing");
+			sx_repair_tell_damage(r, table,
+					      *r->tables_problem
+						      ? "the list of tables is damaged, and does "
+							"not have it any more"
+						      : "the table is missing");
 		return SIMIDX_OK;
 	}
 	return err.code ? sx_fail(r->err, rc, "%s", err.text) : rc;
@@ -246,6 +253,10 @@ int sx_repair_read_meta(sx_repair *r, sx_profile *profile)
 		return rc;
 	if (!m.has_header && m.err.code)
 		return sx_fail(r->err, m.err.code, "%s", m.err.text);
+	if (!m.has_header && *r->tables_problem)
+		return sx_fail(r->err, SIMIDX_E_CORRUPT,
+			       "no sound header can be reached, as the list of tables is damaged: %s",
+			       r->tables_problem);
 	if (!m.has_header)
 		return sx_fail(r->err, SIMIDX_E_CORRUPT, "both copies of its header are lost");
 	if (!m.has_profile)

@@ -43,6 +43,7 @@ typedef struct sx_repair {
 	simidx_repair_report report;
 	sx_txn *txn;          /* the snapshot that is read; LMDB reads nothing in it */
 	sx_page_roots roots;  /* of it */
+	char tables_problem[200]; /* the first one in the tree of tables, which leads to all others */
 	sx_header header;
 	sx_mark mark;
 	simidx *old;          /* what the header says it is */

@@ -465,7 +465,7 @@ static int check_tree(struct check *c, struct tree *tree)
 /* The tree of tables first, then each table, last the free pages: so a page is missed where it is used. */
 static int check_trees(struct check *c, const sx_lmdb_meta *meta)
 {
-	struct tree tables = { .kind = TREE_TABLES, .name = "tables", .record = meta->tables };
+	struct tree tables = { .kind = TREE_TABLES, .name = SX_PAGE_TABLES, .record = meta->tables };
 	struct tree free_pages = { .kind = TREE_FREE, .name = "free pages",
 				   .record = meta->free_pages };
 	int rc = check_tree(c, &tables);
@@ -575,7 +575,7 @@ int sx_page_check(sx_txn *txn, sx_page_problem *problem, void *ctx, simidx_error
 int sx_page_read(sx_txn *txn, sx_page_roots *roots, const char *table, sx_page_value *value,
 		 sx_page_problem *problem, void *ctx, simidx_error *err)
 {
-	struct tree tables = { .kind = TREE_TABLES, .name = "tables" };
+	struct tree tables = { .kind = TREE_TABLES, .name = SX_PAGE_TABLES };
 	struct check *c;
 	unsigned t = 0;
 	int rc = begin_check(txn, roots, &c, err);

@@ -14,10 +14,12 @@
 #include "store/sx_dbi.h"
 #include "store/sx_lmdb_pages.h"
 
+#define SX_PAGE_TABLES "tables" /* the tree that leads to all tables */
+
 /**
  * Called for each problem that is found.
  *
- * @param table  the table whose pages these are; "free pages" and "tables" for the two trees that
+ * @param table  the table whose pages these are; "free pages" and SX_PAGE_TABLES for the two trees that
  *               LMDB keeps itself
  * @param text   what is wrong with which page; valid during the call
  */

@@ -92,4 +92,21 @@ run 2 "$query" repair cut other
 says 'cut: cannot be repaired: '
 says 'cut: restore a backup, or load the documents again'
 [ ! -e other ] || fail 'made from nothing'
+
+# The page that leads to all tables: both headers are sound, but cannot be reached. Of the two meta
+# pages that of the later transaction, whose number is at byte 144, has at byte 128 which page it is.
+at() {
+	od -An -tu8 -j "$1" -N 8 good/data.mdb
+}
+meta=0
+[ "$(at 144)" -gt "$(at $((4096 + 144)))" ] || meta=4096
+page=$(($(at $((meta + 128)))))
+cp -r good unreachable
+dd if=/dev/zero of=unreachable/data.mdb bs=4096 count=1 seek=$page conv=notrunc status=none
+run 2 "$query" repair unreachable other
+says 'unreachable: cannot be repaired: no sound header can be reached'
+says "list of tables is damaged: page $page"
+says 'unreachable: restore a backup, or load the documents again'
+grep -q 'both copies' err && fail 'sound headers are called lost'
+[ ! -e other ] || fail 'made from nothing'
 finish
