@@ -291,7 +291,9 @@ enum simidx_loss_kind {
 	SIMIDX_LOSS_DOCUMENT = 1, /**< a document is lost; its id, its fingerprint or its label may
 	                               be known */
 	SIMIDX_LOSS_FP2 = 2,      /**< a document is there, but for its second fingerprint */
-	SIMIDX_LOSS_LABEL = 3,    /**< a document is there, but for its label */
+	SIMIDX_LOSS_LABEL = 3,    /**< a document is there, but for its label; or, without an id,
+	                               the text has how many labels are lost of which no table says
+	                               whose they are */
 	SIMIDX_LOSS_DOUBT = 4,    /**< a document is there, but something of it is not certain */
 	SIMIDX_LOSS_RECORD = 5    /**< the profile or the mark is lost */
 };
@@ -339,7 +341,8 @@ typedef struct simidx_repair_report {
 	uint64_t named;          /**< _LOSS_DOCUMENT: a lost document may be named twice, once by its
 	                              fingerprint and once by its id or label */
 	uint64_t unknown_fp2;    /**< _LOSS_FP2 */
-	uint64_t labels_lost;    /**< _LOSS_LABEL */
+	uint64_t labels_lost;    /**< labels told of by _LOSS_LABEL, and those that the header counts
+	                              and no table knows of, which it tells of together */
 	uint64_t doubts;         /**< _LOSS_DOUBT */
 	uint64_t records_lost;   /**< _LOSS_RECORD */
 } simidx_repair_report;

@@ -41,6 +41,7 @@ struct join {
 	sx_sorter *stored; /* fingerprints of the documents; or NULL */
 	/* what the first pass finds out */
 	uint64_t n_documents, label_bytes, n_unchecked;
+	uint64_t n_labels; /* put into the new index, or told of with the id of the document */
 };
 
 /* ---- one id after another ---- */
@@ -406,6 +407,16 @@ static int tell_left_over(struct join *j)
 	return rc;
 }
 
+/* Labels that the header counts and no table knows of. Some may be of documents that are lost. */
+static void tell_lost_labels(sx_repair *r, uint64_t n)
+{
+	simidx_loss loss = { .kind = SIMIDX_LOSS_LABEL, .id = SIMIDX_NO_ID, .table = "labels" };
+
+	sx_repair_tell(r, &loss, "%" PRIu64 " label%s of documents that cannot be named %s lost", n,
+		       n == 1 ? "" : "s", n == 1 ? "is" : "are");
+	r->report.labels_lost += n - 1;
+}
+
 int sx_repair_put_documents(sx_repair *r)
 {
 	struct join j = { .r = r };
@@ -422,6 +433,9 @@ int sx_repair_put_documents(sx_repair *r)
 	if (!rc)
 		rc = begin(&j);
 	while (!rc && !(rc = next_id(&j))) {
+		/* A label of no document is not one that the header counts. */
+		if (j.known.n_claims || !r->has_all_documents)
+			j.n_labels += j.known.label.size || j.known.n_hashes;
 		if (j.known.n_claims)
 			rc = put_document(&j);
 		else
@@ -431,6 +445,8 @@ int sx_repair_put_documents(sx_repair *r)
 		rc = j.stored ? tell_left_over(&j) : SIMIDX_OK;
 	if (expected > j.n_documents)
 		r->report.documents_lost = expected - j.n_documents;
+	if (!rc && r->header.labels > j.n_labels)
+		tell_lost_labels(r, r->header.labels - j.n_labels);
 	free(j.bytes[0]);
 	free(j.bytes[1]);
 	sx_sorter_free(j.stored);

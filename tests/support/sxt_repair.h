@@ -77,6 +77,9 @@ void t_swap_entries(t_entry *a, t_entry *b);
 /** Damage the header of the page of LMDB's tree that has the key of some entry of a kind. */
 void t_damage_leaf(unsigned in, const char *table);
 
+/** The same of a certain entry. */
+void t_damage_leaf_of(const t_entry *entry);
+
 /** Change byte `at` of what t_entry.bytes has; the entry does not count as damaged. */
 void t_change_entry(const t_entry *e, size_t at, unsigned char bits);
 

@@ -116,6 +116,27 @@ static t_entry *entry_of(unsigned in, const char *table, size_t number)
 	return NULL;
 }
 
+/* Neither a label nor its hash is left: the header alone says that there were such labels. */
+START_TEST(test_labels_that_nothing_names)
+{
+	simidx_repair_report report;
+	uint64_t labels = 0;
+
+	t_repair_begin(_i);
+	for (size_t i = 0; i < t_model.n; i++)
+		labels += t_model.at[i].label_size > 0;
+	for (size_t i = 0; i < t_n_entries; i++)
+		if (t_entries[i].where == IN_BY_LABEL && !t_entries[i].is_damaged)
+			t_damage_leaf_of(&t_entries[i]);
+	/* The first label is of a document that is not fresh. */
+	t_damage_leaf_of(entry_of(IN_LABELS, NULL, 0));
+	report = t_check_repair();
+	ck_assert_uint_eq(report.documents, T_DOCUMENTS);
+	ck_assert_uint_gt(report.labels_lost, 0);
+	ck_assert_uint_lt(report.labels_lost, labels);
+}
+END_TEST
+
 /* Each block that has changed places is sound by itself: where it stands shows that it is wrong. */
 START_TEST(test_blocks_that_changed_places)
 {
@@ -368,6 +389,7 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_damaged_page_of_a_tree, 0, 24 },
+	{ &test_labels_that_nothing_names, 0, 4 },
 	{ &test_blocks_that_changed_places, 0, 1 },
 	{ &test_damaged_copy_of_a_record, 0, 6 },
 	{ &test_both_copies_of_a_record, 0, 3 },

@@ -144,7 +144,8 @@ static const struct tl_option rows[] = {
 	{ TL_TERM("document", "A document is lost. It may come twice, once with its fingerprint and "
 			      "once with its id or label.") },
 	{ TL_TERM("fp2", "The second fingerprint of a document is lost.") },
-	{ TL_TERM("label", "The label of a document is lost.") },
+	{ TL_TERM("label", "The label of a document is lost. Without an id: labels are lost, and it is "
+			   "not known of which documents; the sentence says how many.") },
 	{ TL_TERM("doubt", "Something of a document is kept, but not certain.") },
 	{ TL_TERM("record", "The profile or the mark of the index is lost.") },
 	{ TL_PARAGRAPH("With --json an object each, with the members kind, table, id, fp, label (or "
