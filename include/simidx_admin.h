@@ -252,7 +252,7 @@ typedef struct simidx_verify_report {
  * problems only. Others may search and write meanwhile.
  *
  * Opening reads some pages by LMDB, and so do all other calls on the handle. What may be damaged
- * is opened with SIMIDX_OPEN_UNTRUSTED.
+ * is opened with SIMIDX_OPEN_UNTRUSTED; if that fails, simidx_check_pages() lists the pages.
  *
  * @param callback  called for each problem; may be NULL
  * @param ctx       passed to it
@@ -264,6 +264,27 @@ typedef struct simidx_verify_report {
  */
 int simidx_verify(simidx *index, void (*callback)(void *ctx, const simidx_problem *problem),
 		  void *ctx, simidx_verify_report *out, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Check the structure of the file's pages, as simidx_verify() does first, without opening the index:
+ * LMDB reads none of them. So the problems of a file are listed that SIMIDX_OPEN_UNTRUSTED refuses.
+ * The contents of the pages are not looked at. Others may search and write meanwhile; other threads
+ * may call it.
+ *
+ * @param path      the directory of the index
+ * @param flags     SIMIDX_OPEN_STATIC, SIMIDX_OPEN_FORCE, or 0
+ * @param callback  called for each problem; may be NULL
+ * @param ctx       passed to it
+ * @return SIMIDX_OK if all pages are sound; SIMIDX_E_CORRUPT if there was a problem, or if the file
+ *         is so damaged that there are no pages to check, and then the callback was not called;
+ *         SIMIDX_E_BUSY: other processes commit too fast to look at one commit; SIMIDX_E_ARG: no
+ *         path, or other flags; SIMIDX_E_NOMEM; the other codes of simidx_open()
+ *
+ * Cost: that of simidx_open() with SIMIDX_OPEN_UNTRUSTED.
+ */
+int simidx_check_pages(const char *path, unsigned flags,
+		       void (*callback)(void *ctx, const simidx_problem *problem), void *ctx,
+		       simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
  * Copy a snapshot of a live index to a new directory, without free pages, and verify the copy as

@@ -31,6 +31,16 @@ static void note_problem(void *ctx, const simidx_problem *problem)
 	print_problem(ctx, problem->table, problem->text);
 }
 
+static int tell_damage(const struct qr_context *ctx, uint64_t problems)
+{
+	char n[TL_NUMBER_SIZE];
+
+	tl_error("%s: damaged: %s problem%s", ctx->path, tl_write_count(problems, n),
+		 problems == 1 ? "" : "s");
+	tl_advise_damage(ctx->path, 1);
+	return TL_PARTLY;
+}
+
 static int verify(struct qr_context *ctx)
 {
 	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
@@ -43,16 +53,41 @@ static int verify(struct qr_context *ctx)
 	while (qr_again(ctx, rc, &err));
 	if (rc && rc != SIMIDX_E_CORRUPT)
 		return qr_fail(ctx, &err);
-	if (rc) {
-		tl_error("%s: damaged: %s problem%s", ctx->path,
-			 tl_write_count(report.problems, n[0]), report.problems == 1 ? "" : "s");
-		tl_advise_damage(ctx->path, 1);
-		return TL_PARTLY;
-	}
+	if (rc)
+		return tell_damage(ctx, report.problems);
 	tl_notice("%s: sound: %s blocks or rows with %s entries, %s document%s", ctx->path,
 		  tl_write_count(report.blocks, n[0]), tl_write_count(report.entries, n[1]),
 		  tl_write_count(report.documents, n[2]), report.documents == 1 ? "" : "s");
 	return TL_OK;
+}
+
+struct page_list {
+	const struct qr_context *ctx;
+	uint64_t n;
+};
+
+static void note_page(void *arg, const simidx_problem *problem)
+{
+	struct page_list *list = arg;
+
+	list->n++;
+	print_problem(list->ctx, problem->table, problem->text);
+}
+
+/* What was not opened, because of its pages or because of what is in them: `err` has the first. */
+static int tell_unopened(const struct qr_context *ctx, const simidx_error *err)
+{
+	unsigned flags = (ctx->is_static ? SIMIDX_OPEN_STATIC : 0) |
+			 (ctx->force ? SIMIDX_OPEN_FORCE : 0);
+	struct page_list list = { ctx, 0 };
+
+	/* Its code says no more than the list. */
+	if (simidx_check_pages(ctx->path, flags, note_page, &list, NULL) && list.n)
+		return tell_damage(ctx, list.n);
+	print_problem(ctx, "-", err->text);
+	tl_error("%s: damaged: cannot be opened", ctx->path);
+	tl_advise_damage(ctx->path, 1);
+	return TL_PARTLY;
 }
 
 static int run_verify(struct qr_context *ctx, int argc, char **argv)
@@ -65,13 +100,8 @@ static int run_verify(struct qr_context *ctx, int argc, char **argv)
 		return code;
 	ctx->is_untrusted = 1;
 	rc = qr_try_open(ctx, &err);
-	if (rc == SIMIDX_E_CORRUPT) {
-		/* So damaged that it cannot even be opened: which table, nobody can say. */
-		print_problem(ctx, "-", err.text);
-		tl_error("%s: damaged: cannot be opened", ctx->path);
-		tl_advise_damage(ctx->path, 1);
-		return TL_PARTLY;
-	}
+	if (rc == SIMIDX_E_CORRUPT)
+		return tell_unopened(ctx, &err);
 	return rc ? qr_fail(ctx, &err) : verify(ctx);
 }
 
