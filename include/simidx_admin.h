@@ -387,6 +387,10 @@ typedef struct simidx_repair_report {
  * The new index has the options, the profile, the mark and the next id of the old one. Where the
  * profile or the mark is damaged it has none, which is told.
  *
+ * LMDB opens no file in which the marks of either header page are damaged. Then a copy beside
+ * `destination`, which takes as much space as the old index, is repaired by the other page. That
+ * may be of the commit before the last one, which is told as a doubt.
+ *
  * @param path         the damaged index; others may have it open
  * @param destination  must not exist, or be an empty directory; appears only when the new index is
  *                     complete and synced

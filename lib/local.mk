@@ -60,6 +60,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/store/sx_lmdb_pages.h \
 	lib/store/sx_lock_file.c \
 	lib/store/sx_lock_file.h \
+	lib/store/sx_mended.c \
+	lib/store/sx_mended.h \
 	lib/store/sx_page_check.c \
 	lib/store/sx_page_check.h \
 	lib/store/sx_store.c \

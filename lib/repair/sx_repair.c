@@ -14,6 +14,7 @@
 #include "load/sx_loader_state.h"
 #include "repair/sx_repair_documents.h"
 #include "repair/sx_repair_read.h"
+#include "store/sx_mended.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 #include "util/sx_struct.h"
@@ -31,22 +32,41 @@ static int check_options(const simidx_repair_options *o, simidx_error *err)
 	return SIMIDX_OK;
 }
 
+/* LMDB needs two meta pages. Where one is damaged, a copy is read that has both. */
+static int open_store(sx_repair *r, const char *path, const char *destination, sx_store **store)
+{
+	unsigned force = r->options->flags & SIMIDX_OPEN_FORCE ? SX_STORE_FORCE : 0;
+	unsigned is_static = r->options->flags & SIMIDX_OPEN_STATIC ? SX_STORE_STATIC : 0;
+	sx_store_options how = { .flags = SX_STORE_READ_ONLY | force | is_static };
+	simidx_error refused = { 0 };
+	int rc = sx_store_open(path, &how, store, &refused), mended = SIMIDX_E_NOT_FOUND;
+	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT, .table = "tables", .id = SIMIDX_NO_ID };
+
+	if (rc == SIMIDX_E_CORRUPT)
+		mended = sx_store_open_mended(path, destination, force, store, r->err);
+	if (mended == SIMIDX_OK) {
+		sx_repair_tell_damage(r, "tables", refused.text);
+		sx_repair_tell(r, &loss,
+			       "if this was the header page of the last commit, that commit is lost");
+		return SIMIDX_OK;
+	}
+	if (mended != SIMIDX_E_NOT_FOUND)
+		return mended;
+	if (rc && r->err)
+		*r->err = refused;
+	return rc;
+}
+
 /*
  * What the index is, by the first header that is sound. The transaction is a snapshot alone: LMDB is
  * not asked for anything in it.
  */
-static int open_old(sx_repair *r, const char *path)
+static int open_old(sx_repair *r, const char *path, const char *destination)
 {
-	sx_store_options how = { .flags = SX_STORE_READ_ONLY };
 	sx_profile profile = { 0 };
 	sx_store *store;
-	int rc;
+	int rc = open_store(r, path, destination, &store);
 
-	if (r->options->flags & SIMIDX_OPEN_STATIC)
-		how.flags |= SX_STORE_STATIC;
-	if (r->options->flags & SIMIDX_OPEN_FORCE)
-		how.flags |= SX_STORE_FORCE;
-	rc = sx_store_open(path, &how, &store, r->err);
 	if (rc)
 		return rc;
 	rc = sx_txn_begin_read(store, &r->txn, r->err);
@@ -121,7 +141,7 @@ static int begin_new(sx_repair *r, const char *destination)
 static int repair(sx_repair *r, const char *path, const char *destination)
 {
 	simidx_loader_report made = SIMIDX_LOADER_REPORT_INIT;
-	int rc = open_old(r, path);
+	int rc = open_old(r, path, destination);
 
 	if (!rc)
 		rc = begin_new(r, destination);

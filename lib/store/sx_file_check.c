@@ -3,6 +3,7 @@
 
 #include "store/sx_file_check.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -226,6 +227,29 @@ int sx_file_check_data(const char *dir, int fd, simidx_error *err)
 		return sx_fail(err, SIMIDX_E_CORRUPT,
 			       "%s/" SX_DATA_NAME ": cut short: %ju of %ju bytes", dir,
 			       (uintmax_t)st.st_size, (uintmax_t)need);
+	return SIMIDX_OK;
+}
+
+int sx_file_check_lost_meta(int fd, sx_lost_meta *out)
+{
+	enum meta_kind kind[2];
+	sx_lmdb_meta meta[2], made;
+	int which, good;
+
+	if (read_metas(fd, meta, kind, &which))
+		return SIMIDX_E_NOT_FOUND;
+	/* One that LMDB refuses, or one that it would use and must not. */
+	good = kind[0] == META_GOOD && kind[1] == META_GOOD ? !which : kind[1] == META_GOOD;
+	if (kind[good] != META_GOOD || !is_possible(&meta[good], good) || !meta[good].txn ||
+	    (kind[!good] == META_GOOD && is_possible(&meta[!good], !good)))
+		return SIMIDX_E_NOT_FOUND;
+	static_assert(sizeof(made) <= sizeof(out->bytes), "a meta record fits");
+	made = meta[good];
+	made.header.number = (uint64_t)!good;
+	made.txn--;
+	memcpy(out->bytes, &made, sizeof(made));
+	out->size = sizeof(made);
+	out->at = good ? 0 : (off_t)sx_file_check_page_size();
 	return SIMIDX_OK;
 }
 

@@ -49,6 +49,22 @@ int sx_file_check_open(const char *dir, int dir_fd, int *fd, struct stat *st, si
  */
 int sx_file_check_data(const char *dir, int fd, simidx_error *err);
 
+/** A meta page that can stand in for one that is lost. */
+typedef struct sx_lost_meta {
+	unsigned char bytes[256]; /* the beginning of the page: all that LMDB reads of it */
+	size_t size;
+	off_t at; /* where the page is in the file, in bytes */
+} sx_lost_meta;
+
+/**
+ * When one of the two meta pages is so damaged that sx_file_check_data() refuses the file, and the
+ * other is good: make one to stand in its place, of the commit before the one that the good one
+ * names, so that LMDB uses that.
+ *
+ * @return SIMIDX_OK, or SIMIDX_E_NOT_FOUND
+ */
+int sx_file_check_lost_meta(int fd, sx_lost_meta *out);
+
 /**
  * Whether LMDB will be able to write its lock file, or to make it.
  *

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "index/sx_index.h"
+#include "store/sx_lmdb_pages.h"
 #include "support/sxt_fixture.h"
 #include "support/sxt_repair.h"
 
@@ -152,6 +153,56 @@ START_TEST(test_blocks_that_changed_places)
 	/* Fresh rows stand nowhere else; so t01 is read, and then t02, which is whole. */
 	ck_assert_uint_lt(report.documents, T_DOCUMENTS);
 	ck_assert_uint_eq(report.damaged, 7);
+}
+END_TEST
+
+/*
+ * One meta page is no meta page any more. LMDB refuses the file, but the other one still leads to
+ * all of a commit: the last one or the one before.
+ */
+START_TEST(test_lost_meta_page)
+{
+	size_t size, page = (size_t)sysconf(_SC_PAGESIZE);
+	char *name = sxt_path(t_path, "data.mdb");
+	simidx_repair_report report = SIMIDX_REPAIR_REPORT_INIT;
+	char *path = sxt_path(t_dir, "new");
+	simidx_writer *writer;
+	unsigned char *bytes;
+	sx_lmdb_meta meta[2];
+	simidx *index;
+	int lost;
+
+	t_repair_begin(_i % 6);
+	/* Two commits that change nothing but a mark, so that both pages lead to all documents. */
+	index = sxt_open(t_path, 0);
+	writer = sxt_writer(index, 0);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_sx(simidx_writer_set_mark(writer, &i, sizeof(i), &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_writer_commit(writer, &sxt_err), SIMIDX_OK);
+	}
+	simidx_writer_close(writer);
+	simidx_close(index);
+	bytes = sxt_file_read(name, &size);
+	memcpy(&meta[0], bytes, sizeof(meta[0]));
+	memcpy(&meta[1], bytes + page, sizeof(meta[1]));
+	free(bytes);
+	free(name);
+	/* The magic number of the older page, that of the newer one, the last page of the newer one. */
+	lost = (meta[1].txn > meta[0].txn) ^ (_i < 6);
+	t_change_file((size_t)lost * page + (_i < 12 ? offsetof(sx_lmdb_meta, magic)
+						     : offsetof(sx_lmdb_meta, last_page) + 7),
+		      0x40);
+	ck_assert_sx(simidx_open(t_path, NULL, &index, NULL), SIMIDX_E_CORRUPT);
+	ck_assert_sx(simidx_repair(t_path, path, NULL, NULL, NULL, &report, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(report.documents, T_DOCUMENTS);
+	ck_assert_uint_eq(report.damaged, 1);
+	ck_assert_uint_eq(report.doubts, 1);
+	ck_assert_uint_eq(report.unknown_fp2 + report.labels_lost + report.records_lost, 0);
+	index = sxt_open(path, 0);
+	sxt_check_sound(index);
+	sxt_check_content(&t_model, t_model.n, index);
+	simidx_close(index);
+	free(path);
 }
 END_TEST
 
@@ -390,6 +441,7 @@ END_TEST
 static const sxt_test tests[] = {
 	{ &test_damaged_page_of_a_tree, 0, 24 },
 	{ &test_labels_that_nothing_names, 0, 4 },
+	{ &test_lost_meta_page, 0, 18 },
 	{ &test_blocks_that_changed_places, 0, 1 },
 	{ &test_damaged_copy_of_a_record, 0, 6 },
 	{ &test_both_copies_of_a_record, 0, 3 },
