@@ -77,6 +77,7 @@ static const struct command {
 	{ "resume", { "simidx-load", "-q", "--resume", "%ix", "-F", "lines", "%more" }, BEGUN, "%ix" },
 	{ "take over", { "simidx-load", "-q", "--from", "%ix", "%new" }, FRESH, "%new" },
 	{ "backup", { "simidx-query", "backup", "%ix", "%new" }, FRESH, "%new" },
+	{ "repair", { "simidx-query", "repair", "%ix", "%new" }, FRESH, "%new" },
 	{ "search", { "simidx-query", "search", "%ix", "-k", "64", "--limit", "5", "1234" }, FRESH, NULL },
 	{ "get", { "simidx-query", "get", "%ix", "--label", "label-5" }, FRESH, NULL },
 	{ "dump", { "simidx-query", "dump", "%ix" }, FRESH, NULL },
