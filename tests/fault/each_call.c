@@ -415,7 +415,14 @@ static const char *judge(const struct command *c, const struct result *r, const 
 
 	if (r->status >= 1000)
 		return "a signal, or no end";
-	if (r->status == 1 && c->makes && (says(r, "/more") || says(r, "/new")))
+	/* A page that cannot be read, as of a bad sector, is damage for those who look for it. */
+	if (r->status == 1 && (strcmp(c->name, "verify") == 0 || strcmp(c->name, "backup") == 0) &&
+	    (strstr(r->out, " cannot be read: ") || says(r, " cannot be read: ")))
+		return is_same(now, &e->before) ? NULL : "damage, and a copy is there";
+	/* A repair does without it, and lists what is lost by that. */
+	if (r->status == 1 && strcmp(c->name, "repair") == 0 && says(r, "; lost: "))
+		return now->is_there && !now->wrong[0] ? NULL : "not sound";
+	if (r->status == 1 && c->makes && says(r, "/more"))
 		return is_same(now, &e->before) || is_same(now, &e->after) ? NULL : "not whole";
 	if (r->status != 0 && r->status != 2)
 		return "exit status";
