@@ -93,6 +93,10 @@ START_TEST(test_verify_finds_damaged_page)
 	ck_assert_sx(open_untrusted(&index), SIMIDX_OK);
 	sxt_check_sound(index);
 	simidx_close(index);
+	ck_assert_sx(simidx_check_pages(t_path, 0, note_problem, NULL, &sxt_err), SIMIDX_OK);
+	ck_assert_str_eq(problem_of_index, "");
+	ck_assert_sx(simidx_check_pages(t_path, SIMIDX_OPEN_UNTRUSTED, NULL, NULL, &sxt_err),
+		     SIMIDX_E_ARG);
 	data = sxt_file_read(t_data, &n);
 	for (size_t at = 2 * page; !block && at < n; at += page)
 		if (is_value(data + at, at / page))
@@ -103,6 +107,10 @@ START_TEST(test_verify_finds_damaged_page)
 	ck_assert_sx(open_untrusted(&index), SIMIDX_E_CORRUPT);
 	ck_assert_ptr_null(index);
 	ck_assert_ptr_nonnull(strstr(sxt_err.text, "is used, or free, a second time"));
+	problem_of_index[0] = '\0';
+	ck_assert_sx(simidx_check_pages(t_path, 0, note_problem, NULL, &sxt_err), SIMIDX_E_CORRUPT);
+	ck_assert_ptr_nonnull(strstr(problem_of_index, "is used, or free, a second time"));
+	problem_of_index[0] = '\0';
 	index = sxt_open(t_path, 0);
 	ck_assert_sx(simidx_verify(index, note_problem, NULL, &report, &sxt_err), SIMIDX_E_CORRUPT);
 	ck_assert_ptr_nonnull(strstr(problem_of_index, "is used, or free, a second time"));
