@@ -159,7 +159,7 @@ const char *simidx_version(void) SIMIDX_CONST;
 
 typedef struct simidx simidx;               /**< an open index */
 typedef struct simidx_reader simidx_reader; /**< searches */
-typedef struct simidx_writer simidx_writer; /**< adds documents */
+typedef struct simidx_writer simidx_writer; /**< adds, replaces and deletes documents */
 
 /** How the entries of the tables are stored. */
 enum simidx_layout {
@@ -494,8 +494,8 @@ typedef struct simidx_writer_options {
 #define SIMIDX_WRITER_OPTIONS_INIT { sizeof(simidx_writer_options), 0, 0, 0, -1, 0 }
 
 /**
- * Open a writer. It takes the write lock at the first simidx_writer_put() after opening, a
- * commit or a rollback, and gives it back at the commit or rollback. So a writer waits until the
+ * Open a writer. It takes the write lock with simidx_writer_begin(), or at the first change after
+ * opening, a commit or a rollback, and gives it back at the commit or rollback. So a writer waits until the
  * one that has the lock ends its transaction (and the merge, if one is due), and until those that
  * have waited longer have had theirs: between two transactions of one writer, the others that wait
  * come first. A writer that is killed, waiting or not, delays nobody. SIMIDX_E_BUSY names the
@@ -528,17 +528,29 @@ typedef struct simidx_doc {
 #define SIMIDX_DOC_INIT { sizeof(simidx_doc), SIMIDX_NO_ID, 0, 0, NULL, 0, 0, 0 }
 
 /**
- * Add a document to the current transaction. Readers see it after the commit. After any error
- * but the last three the transaction is as it was before the call and goes on.
+ * Begin a transaction: take the write lock, so that nobody else changes the index until the commit
+ * or rollback. Without this call the first change begins one. If there is one, nothing happens.
  *
- * @param id  if not NULL: the id that the document got
+ * @return SIMIDX_OK; SIMIDX_E_BUSY: another writer had the lock for longer than wait_ms;
+ *         SIMIDX_E_MOVED; SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_CORRUPT
+ *
+ * Cost: some pages; and that of finishing a merge that was killed.
+ */
+int simidx_writer_begin(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Add a document to the current transaction. Readers see it after the commit. After any error
+ * but SIMIDX_E_MOVED, _NO_SPACE, _MAP_FULL and _CORRUPT the transaction is as it was before the
+ * call and goes on.
+ *
+ * @param id  if not NULL: the id that the document got. An id that is chosen is above all that
+ *            were ever there
  * @return SIMIDX_OK; SIMIDX_E_DUPLICATE: another document has this id or this label;
  *         SIMIDX_E_RANGE: id or fp out of range, label too long or empty; SIMIDX_E_MISMATCH, as
  *         for any other document of this kind: fp2 is missing where the index has it (an index of
  *         texts) or given where it has not, an id or label for an index without ids,
- *         SIMIDX_DOC_FP2_UNKNOWN where no document of the index lacks its second fingerprint;
- *         SIMIDX_E_BUSY: another writer had the lock for longer than wait_ms; SIMIDX_E_MOVED;
- *         SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_CORRUPT: the transaction is lost
+ *         SIMIDX_DOC_FP2_UNKNOWN where no document of the index lacks its second fingerprint; the
+ *         codes of simidx_writer_begin()
  *
  * Cost: O(1) for an id above all others, O(log N) for any other one and for a label.
  */
@@ -546,8 +558,38 @@ int simidx_writer_put(simidx_writer *writer, const simidx_doc *doc, uint64_t *id
 		      simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
- * Store what was put since the last commit: all of it or nothing. Then, with SIMIDX_MERGE_AUTO
- * and more fresh rows than the threshold, merge. Without anything put it only merges if due.
+ * Add a document, or put it in the place of the one that is there: with `doc->id`, of that id; with
+ * SIMIDX_NO_ID, of the one with its label, and the id stays. The document is then as given: one that
+ * is replaced without a label has none any more. What is not different costs nothing.
+ *
+ * @param id  if not NULL: the id that the document has
+ * @return as simidx_writer_put(); SIMIDX_E_DUPLICATE: another document has the label; SIMIDX_E_ARG
+ *         without id and label; SIMIDX_E_UNSUPPORTED in an index without ids
+ *
+ * Cost: O(log N), some pages.
+ */
+int simidx_writer_replace(simidx_writer *writer, const simidx_doc *doc, uint64_t *id,
+			  simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Delete the document with an id or a label. Its label is free at once; its id is not chosen again.
+ * The bytes stay in the file until their place is needed for others.
+ *
+ * @param label  `size` bytes, compared exactly
+ * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND; SIMIDX_E_UNSUPPORTED in an index without ids; the codes
+ *         of simidx_writer_begin()
+ *
+ * Cost: O(log N), some pages.
+ */
+int simidx_writer_delete_id(simidx_writer *writer, uint64_t id,
+			    simidx_error *err) SIMIDX_CHECK_RESULT;
+
+int simidx_writer_delete_label(simidx_writer *writer, const char *label, size_t size,
+			       simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Store what was changed since the last commit: all of it or nothing. Then, with SIMIDX_MERGE_AUTO
+ * and more fresh rows than the threshold, merge. Without any change it only merges if due.
  *
  * @return SIMIDX_OK;
  *         SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_IO: the transaction is lost and the
@@ -561,14 +603,16 @@ int simidx_writer_put(simidx_writer *writer, const simidx_doc *doc, uint64_t *id
  */
 int simidx_writer_commit(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_RESULT;
 
-/** Forget what was put since the last commit and release the write lock. */
+/**
+ * Forget what was changed since the last commit and release the write lock. Cost: O(rows).
+ */
 void simidx_writer_rollback(simidx_writer *writer);
 
 /**
  * Move all fresh rows into the tables, in several transactions. Killed in between, it changes
  * no answer, and the next merge finishes the work. Searches go on meanwhile.
  *
- * @return SIMIDX_OK, also if there was nothing to do; SIMIDX_E_STATE with documents pending;
+ * @return SIMIDX_OK, also if there was nothing to do; SIMIDX_E_STATE with changes pending;
  *         SIMIDX_E_BUSY, SIMIDX_E_MOVED, SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL,
  *         SIMIDX_E_CORRUPT
  *
@@ -577,10 +621,10 @@ void simidx_writer_rollback(simidx_writer *writer);
  */
 int simidx_writer_merge(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_RESULT;
 
-/** Documents that this writer has committed since it was opened. */
+/** Documents that this writer has added, replaced or deleted by commits since it was opened. */
 uint64_t simidx_writer_stored(const simidx_writer *writer);
 
-/** Documents put since the last commit or rollback. */
+/** Documents added, replaced or deleted since the last commit or rollback. */
 uint64_t simidx_writer_pending(const simidx_writer *writer);
 
 /** Roll back and free a writer. NULL is allowed. */

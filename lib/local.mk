@@ -159,6 +159,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/write/sx_merge.c \
 	lib/write/sx_merge.h \
 	lib/write/sx_writer.c \
+	lib/write/sx_writer.h \
+	lib/write/sx_writer_change.c \
 	lib/load/sx_loader.c \
 	lib/load/sx_loader_documents.c \
 	lib/load/sx_loader_documents.h \

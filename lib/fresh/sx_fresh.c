@@ -3,6 +3,9 @@
 
 #include "fresh/sx_fresh.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include <simidx_sketch.h>
 
 #include "util/sx_err.h"
@@ -19,14 +22,17 @@
 /* What is asked of the rows of a span, and where the answer goes. */
 struct question {
 	const sx_fresh_span *span;
-	enum sx_memtable_key key;
+	enum { NEAR, DELETED, BY_ID, BY_LABEL } what;
 	uint64_t value;
-	const sx_probes *probes; /* of SX_BY_FP */
-	unsigned k;              /* of SX_BY_FP: bits that may differ */
+	const sx_probes *probes; /* of NEAR */
+	unsigned k;              /* of NEAR: bits that may differ */
+	const sx_u64s *fps;      /* of DELETED */
+	uint64_t limit;          /* rows of the memtable that are enough; 0 = all */
 	sx_fresh_rows *rows;
 	uint64_t *candidates;
 	simidx_error *err;
-	uint64_t seq; /* of the next row that is read from the log */
+	uint64_t seq;            /* of the row that is read from the log */
+	int has_deletes;         /* among the rows that were found */
 };
 
 /*
@@ -101,20 +107,22 @@ int sx_fresh_refresh(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, si
 
 int sx_fresh_add(sx_fresh *fresh, const sx_fresh_row *rows, size_t n, simidx_error *err)
 {
-	int rc = SIMIDX_OK;
+	size_t added = 0;
 
 	pthread_rwlock_wrlock(&fresh->lock);
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = add_row(fresh->memtable, &rows[i]);
+	while (added < n && !sx_memtable_add(fresh->memtable, &rows[added]))
+		added++;
+	if (added < n)
+		sx_memtable_drop(fresh->memtable, added);
 	pthread_rwlock_unlock(&fresh->lock);
-	return rc ? sx_fail_nomem(err) : SIMIDX_OK;
+	return added < n ? sx_fail_nomem(err) : SIMIDX_OK;
 }
 
-void sx_fresh_discard(sx_fresh *fresh)
+void sx_fresh_drop(sx_fresh *fresh, size_t n)
 {
 	pthread_rwlock_wrlock(&fresh->lock);
-	sx_memtable_free(fresh->memtable);
-	fresh->memtable = NULL;
+	if (fresh->memtable)
+		sx_memtable_drop(fresh->memtable, n);
 	pthread_rwlock_unlock(&fresh->lock);
 }
 
@@ -130,57 +138,104 @@ void sx_fresh_prefetch(sx_fresh *fresh, const sx_fresh_span *span, const sx_prob
 
 /* ---- questions ---- */
 
-static int push_row(const struct question *q, const sx_fresh_row *row, uint64_t seq)
+/* Whether postings have what a row says. */
+static int is_merged(const sx_fresh_span *s, const sx_fresh_row *row, uint64_t seq)
 {
-	const sx_fresh_span *s = q->span;
+	return seq < s->merge_end &&
+	       (row->fp < s->merged_fp || (row->fp == s->merged_fp && row->id <= s->merged_id));
+}
 
-	if (seq < s->merge_end && (row->fp < s->merged_fp ||
-				   (row->fp == s->merged_fp && row->id <= s->merged_id)))
+/* Append a row that is about what was asked for. */
+static int push_row(struct question *q, const sx_fresh_row *row, uint64_t seq)
+{
+	int is_delete = sx_fresh_is_delete(row);
+
+	if (q->what == DELETED && !is_delete)
 		return SIMIDX_OK;
+	/* What became of an id or a label is told by the rows, merged or not. */
+	if (q->what <= DELETED && is_merged(q->span, row, seq))
+		return SIMIDX_OK;
+	q->has_deletes |= is_delete;
 	return sx_fresh_rows_push(q->rows, row, q->err);
 }
 
-/* Append the rows of the span that have one value of the key. */
-static int push_equal(const sx_memtable *memtable, const struct question *q, uint64_t value)
+static void reverse(sx_fresh_row *row, size_t n)
+{
+	for (size_t i = 0; i < n / 2; i++) {
+		sx_fresh_row other = row[i];
+
+		row[i] = row[n - 1 - i];
+		row[n - 1 - i] = other;
+	}
+}
+
+/* Append the rows of the span that have one value of the key, in their order. */
+static int push_equal(const sx_memtable *memtable, struct question *q, enum sx_memtable_key key,
+		      uint64_t value)
 {
 	uint64_t n = q->span->end - q->span->first;
-	uint32_t i = sx_memtable_first(memtable, q->key, value);
+	uint32_t i = sx_memtable_newest(memtable, key, value);
+	size_t had = q->rows->n;
 	int rc = SIMIDX_OK;
 
-	for (; !rc && i != SX_MEMTABLE_NONE && i < n; i = sx_memtable_next(memtable, q->key, i))
-		rc = push_row(q, sx_memtable_row(memtable, i), q->span->first + i);
+	for (; !rc && i != SX_MEMTABLE_NONE; i = sx_memtable_older(memtable, key, i)) {
+		if (i < n)
+			rc = push_row(q, sx_memtable_row(memtable, i), q->span->first + i);
+		if (q->limit && q->rows->n - had >= q->limit)
+			break;
+	}
+	reverse(q->rows->at + had, q->rows->n - had);
 	return rc;
 }
 
-static int ask_memtable(const sx_memtable *memtable, const struct question *q)
+static int ask_memtable(const sx_memtable *memtable, struct question *q)
 {
-	sx_u64s fps = { 0 };
+	sx_u64s near = { 0 };
+	const sx_u64s *fps = q->what == DELETED ? q->fps : &near;
 	int rc = SIMIDX_OK;
 
-	if (q->key != SX_BY_FP)
-		return push_equal(memtable, q, q->value);
-	if (sx_memtable_near(memtable, q->probes, q->value, q->k, &fps, q->candidates))
+	if (q->what == BY_ID)
+		return push_equal(memtable, q, SX_BY_ID, q->value);
+	if (q->what == BY_LABEL)
+		return push_equal(memtable, q, SX_BY_LABEL, q->value);
+	if (q->what == NEAR &&
+	    sx_memtable_near(memtable, q->probes, q->value, q->k, &near, q->candidates))
 		rc = sx_fail_nomem(q->err);
-	for (size_t i = 0; !rc && i < fps.n; i++)
-		rc = push_equal(memtable, q, fps.at[i]);
-	sx_u64s_free(&fps);
+	for (size_t i = 0; !rc && i < fps->n; i++)
+		rc = push_equal(memtable, q, SX_BY_FP, fps->at[i]);
+	sx_u64s_free(&near);
 	return rc;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int is_asked_for(const struct question *q, const sx_fresh_row *row)
+{
+	switch (q->what) {
+	case NEAR:
+		return simidx_is_near(row->fp, q->value, q->k);
+	case DELETED:
+		return sx_fresh_is_delete(row) &&
+		       bsearch(&row->fp, q->fps->at, q->fps->n, sizeof(row->fp), compare_u64);
+	case BY_ID:
+		return row->id == q->value;
+	default:
+		return row->op & SX_FRESH_LABEL && row->label_hash == q->value;
+	}
 }
 
 static int scan_row(void *ctx, const sx_fresh_row *row)
 {
 	struct question *q = ctx;
 	uint64_t seq = q->seq++;
-	int matches;
 
 	++*q->candidates;
-	if (q->key == SX_BY_FP)
-		matches = simidx_is_near(row->fp, q->value, q->k);
-	else if (q->key == SX_BY_ID)
-		matches = row->id == q->value;
-	else
-		matches = row->op & SX_FRESH_LABEL && row->label_hash == q->value;
-	return matches ? push_row(q, row, seq) : SIMIDX_OK;
+	return is_asked_for(q, row) ? push_row(q, row, seq) : SIMIDX_OK;
 }
 
 static int ask(sx_fresh *fresh, sx_txn *txn, struct question *q)
@@ -215,29 +270,97 @@ static int ask(sx_fresh *fresh, sx_txn *txn, struct question *q)
 	return rc;
 }
 
+/* ---- what rows of one document come to ---- */
+
+/* By fingerprint and id; those that are equal stay in their order, because they lie in it. */
+static int compare_rows(const void *a, const void *b)
+{
+	const sx_fresh_row *const *x = a, *const *y = b;
+
+	if ((*x)->fp != (*y)->fp)
+		return (*x)->fp < (*y)->fp ? -1 : 1;
+	if ((*x)->id != (*y)->id)
+		return (*x)->id < (*y)->id ? -1 : 1;
+	return *x < *y ? -1 : *x > *y;
+}
+
+/*
+ * Keep the last of the rows with one (fingerprint, id), of those from number `from` on, if it is
+ * of the kind that is wanted.
+ */
+static int keep_last(sx_fresh_rows *rows, size_t from, int want_deletes, simidx_error *err)
+{
+	size_t n = rows->n - from, kept = 0;
+	const sx_fresh_row **order = sx_realloc(NULL, n, sizeof(*order));
+	sx_fresh_row *last = sx_realloc(NULL, n, sizeof(*last));
+	int rc = order && last ? SIMIDX_OK : sx_fail_nomem(err);
+
+	for (size_t i = 0; !rc && i < n; i++)
+		order[i] = &rows->at[from + i];
+	if (!rc)
+		qsort(order, n, sizeof(*order), compare_rows);
+	for (size_t i = 0; !rc && i < n; i++) {
+		int is_last = i + 1 == n || order[i]->fp != order[i + 1]->fp ||
+			      order[i]->id != order[i + 1]->id;
+
+		if (is_last && sx_fresh_is_delete(order[i]) == want_deletes)
+			last[kept++] = *order[i];
+	}
+	if (!rc)
+		memcpy(rows->at + from, last, kept * sizeof(*last));
+	rows->n = from + kept;
+	free(order);
+	free(last);
+	return rc;
+}
+
 int sx_fresh_near(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span,
 		  const sx_probes *probes, uint64_t query, unsigned k, sx_fresh_rows *rows,
 		  uint64_t *candidates, simidx_error *err)
 {
-	struct question q = { span, SX_BY_FP, query, probes, k, rows, candidates, err, 0 };
+	struct question q = { .span = span, .what = NEAR, .value = query, .probes = probes, .k = k,
+			      .rows = rows, .candidates = candidates, .err = err };
+	size_t from = rows->n;
+	int rc = ask(fresh, txn, &q);
 
-	return ask(fresh, txn, &q);
+	return rc || !q.has_deletes ? rc : keep_last(rows, from, 0, err);
+}
+
+int sx_fresh_deleted(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, const sx_u64s *fps,
+		     sx_fresh_rows *rows, simidx_error *err)
+{
+	uint64_t candidates = 0;
+	struct question q = { .span = span, .what = DELETED, .fps = fps, .rows = rows,
+			      .candidates = &candidates, .err = err };
+	size_t from = rows->n;
+	int rc = ask(fresh, txn, &q);
+
+	return rc || rows->n - from < 2 ? rc : keep_last(rows, from, 1, err);
 }
 
 int sx_fresh_by_id(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, uint64_t id,
-		   sx_fresh_rows *rows, simidx_error *err)
+		   sx_fresh_row *row, simidx_error *err)
 {
 	uint64_t candidates = 0;
-	struct question q = { span, SX_BY_ID, id, NULL, 0, rows, &candidates, err, 0 };
+	sx_fresh_rows rows = { 0 };
+	struct question q = { .span = span, .what = BY_ID, .value = id, .limit = 1, .rows = &rows,
+			      .candidates = &candidates, .err = err };
+	int rc = ask(fresh, txn, &q);
 
-	return ask(fresh, txn, &q);
+	if (!rc && !rows.n)
+		rc = SIMIDX_E_NOT_FOUND;
+	if (!rc)
+		*row = rows.at[rows.n - 1];
+	free(rows.at);
+	return rc;
 }
 
 int sx_fresh_by_label(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, uint64_t hash,
-		      sx_fresh_rows *rows, simidx_error *err)
+		      uint64_t limit, sx_fresh_rows *rows, simidx_error *err)
 {
 	uint64_t candidates = 0;
-	struct question q = { span, SX_BY_LABEL, hash, NULL, 0, rows, &candidates, err, 0 };
+	struct question q = { .span = span, .what = BY_LABEL, .value = hash, .limit = limit,
+			      .rows = rows, .candidates = &candidates, .err = err };
 
 	return ask(fresh, txn, &q);
 }

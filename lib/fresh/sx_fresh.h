@@ -43,8 +43,8 @@ int sx_fresh_init(sx_fresh *fresh);
 void sx_fresh_free(sx_fresh *fresh);
 
 /**
- * Append the rows of a span whose fingerprint differs from `query` in at most k bits, but those
- * that postings answer for.
+ * Append the documents of a span whose fingerprint differs from `query` in at most k bits, as the
+ * rows that added them; but not those that postings answer for, nor those that were deleted since.
  *
  * @param probes      of plan 4x16 for the same f, exact for radius k; others find fewer rows
  * @param candidates  raised by the rows or fingerprints compared
@@ -54,13 +54,31 @@ int sx_fresh_near(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span,
 		  const sx_probes *probes, uint64_t query, unsigned k, sx_fresh_rows *rows,
 		  uint64_t *candidates, simidx_error *err);
 
-/** Append the rows of a span that have this id; otherwise as sx_fresh_near(). */
-int sx_fresh_by_id(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, uint64_t id,
-		   sx_fresh_rows *rows, simidx_error *err);
+/**
+ * Append the rows of a span that deleted a document with one of these fingerprints, each once, by
+ * (fingerprint, id): postings may still have it. Otherwise as sx_fresh_near().
+ *
+ * @param fps  ascending
+ */
+int sx_fresh_deleted(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, const sx_u64s *fps,
+		     sx_fresh_rows *rows, simidx_error *err);
 
-/** Append the rows of a span whose label has this hash; otherwise as sx_fresh_near(). */
+/**
+ * The last row of a span with this id: it says what has become of the document.
+ *
+ * @return as sx_fresh_near(); SIMIDX_E_NOT_FOUND without setting err
+ */
+int sx_fresh_by_id(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, uint64_t id,
+		   sx_fresh_row *row, simidx_error *err);
+
+/**
+ * Append the rows of a span whose label has this hash, in their order; otherwise as
+ * sx_fresh_near().
+ *
+ * @param limit  so many of the last ones are enough; 0 = all
+ */
 int sx_fresh_by_label(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, uint64_t hash,
-		      sx_fresh_rows *rows, simidx_error *err);
+		      uint64_t limit, sx_fresh_rows *rows, simidx_error *err);
 
 /** Have the CPU fetch what sx_fresh_near() will read of the memtable, if there is one. */
 void sx_fresh_prefetch(sx_fresh *fresh, const sx_fresh_span *span, const sx_probes *probes);
@@ -71,13 +89,10 @@ void sx_fresh_prefetch(sx_fresh *fresh, const sx_fresh_span *span, const sx_prob
  */
 int sx_fresh_refresh(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, simidx_error *err);
 
-/**
- * After sx_fresh_refresh(): add rows that are not committed yet. After SIMIDX_E_NOMEM the memtable
- * may have the first ones of several.
- */
+/** After sx_fresh_refresh(): add rows that are not committed yet, all or none. SIMIDX_E_NOMEM. */
 int sx_fresh_add(sx_fresh *fresh, const sx_fresh_row *rows, size_t n, simidx_error *err);
 
-/** Forget the memtable: it holds rows that were never committed. */
-void sx_fresh_discard(sx_fresh *fresh);
+/** Take the last n rows out of the memtable: they are not going to be committed. */
+void sx_fresh_drop(sx_fresh *fresh, size_t n);
 
 #endif /* SX_FRESH_H */

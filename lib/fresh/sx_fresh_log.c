@@ -65,7 +65,8 @@ static int visit_rows(const sx_rows *rows, uint64_t *expected, uint64_t end,
 		if (rows->key[i] > *expected)
 			return sx_fail(err, SIMIDX_E_CORRUPT,
 				       "table fresh: row %" PRIu64 " is missing", *expected);
-		if ((rows->col[0][i] & ~(uint64_t)SX_FRESH_LABEL) != SX_FRESH_PUT)
+		if ((rows->col[0][i] & ~(uint64_t)SX_FRESH_LABEL) != SX_FRESH_PUT &&
+		    (rows->col[0][i] & ~(uint64_t)SX_FRESH_LABEL) != SX_FRESH_DELETE)
 			return sx_fail(err, SIMIDX_E_CORRUPT,
 				       "table fresh: row %" PRIu64 " has operation %" PRIu64
 				       ", which this version of the library does not know",

@@ -11,17 +11,27 @@
 
 #include "table/sx_table.h"
 
-#define SX_FRESH_PUT 1u    /* the document was added; format 0.2 has others, which we do not read */
+#define SX_FRESH_PUT 1u    /* the document was added */
+#define SX_FRESH_DELETE 2u /* it was removed; the row says what it was like */
 #define SX_FRESH_LABEL 16u /* it has a label, whose hash is in the row */
 
-/** One row of the log. */
+/**
+ * One row of the log. A document that changes is removed and added again, with the same id. So of
+ * the rows with one (fingerprint, id), or one (label hash, id), the last one says whether the
+ * document has them.
+ */
 typedef struct sx_fresh_row {
 	uint64_t id; /* SIMIDX_NO_ID in an index without ids */
 	uint64_t fp;
 	uint64_t fp2;
 	uint64_t label_hash;
-	uint32_t op; /* SX_FRESH_PUT and flags */
+	uint32_t op; /* SX_FRESH_PUT or SX_FRESH_DELETE, and flags */
 } sx_fresh_row;
+
+static inline int sx_fresh_is_delete(const sx_fresh_row *row)
+{
+	return (row->op & ~SX_FRESH_LABEL) == SX_FRESH_DELETE;
+}
 
 /** A growable array of rows. All zero is an empty one; the owner frees `at`. */
 typedef struct sx_fresh_rows {

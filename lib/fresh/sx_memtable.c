@@ -17,27 +17,29 @@
 
 struct node {
 	sx_fresh_row row;
-	uint32_t next[KEYS + 1]; /* by enum sx_memtable_key */
-};
-
-/* The ends of a chain, as links: the key and the number of the row. All zero: a free slot. */
-struct slot {
-	uint32_t first, last;
+	uint32_t next[KEYS + 1]; /* the older row, by enum sx_memtable_key */
 };
 
 /*
- * Rows with an equal value of a key form a chain in order of arrival; one open-addressing table
- * leads to the ends of all chains. When it grows, what is in the old one moves a few slots a row,
- * so that no row has to wait for all.
+ * A slot is a link to the newest row of a chain: the key and the number of the row. FREE ends the
+ * search for a value, GONE does not: in the old table, what was there has moved or was dropped.
+ */
+#define FREE 0u
+#define GONE 1u
+
+/*
+ * Rows with an equal value of a key form a chain, the newest first; one open-addressing table
+ * leads to all chains. When it grows, what is in the old one moves a few slots a row, so that no
+ * row has to wait for all.
  */
 struct sx_memtable {
 	uint64_t base;
 	struct node *node;
 	size_t n, cap;
-	struct slot *slot, *old; /* old is NULL when everything has moved */
+	uint32_t *slot, *old;    /* old is NULL when everything has moved */
 	size_t mask, old_mask;   /* number of slots - 1 */
 	size_t moved;            /* slots of the old table that have moved */
-	size_t used;
+	size_t used;             /* chains */
 	sx_memtable_buckets *buckets; /* the distinct fingerprints */
 };
 
@@ -58,40 +60,47 @@ static uint32_t row_of(uint32_t link)
 	return link & (MAX_ROWS - 1);
 }
 
-/* The slot of a value in one of the two tables, or the free one where it belongs. */
-static struct slot *find_in(const sx_memtable *memtable, struct slot *slot, size_t mask,
-			    unsigned key, uint64_t value)
+static size_t home_of(unsigned key, uint64_t value, size_t mask)
 {
-	size_t i = (size_t)sx_hash_u64(value + key) & mask;
+	return (size_t)sx_hash_u64(value + key) & mask;
+}
+
+/* The slot of a value in one of the two tables, or the free one where it belongs. */
+static uint32_t *find_in(const sx_memtable *memtable, uint32_t *slot, size_t mask, unsigned key,
+			 uint64_t value)
+{
+	size_t i = home_of(key, value, mask);
 
 	for (;; i = (i + 1) & mask)
-		if (!slot[i].first ||
-		    (slot[i].first >> KEY_SHIFT == key &&
-		     value_of(&memtable->node[row_of(slot[i].first)].row, key) == value))
+		if (slot[i] == FREE ||
+		    (slot[i] >> KEY_SHIFT == key &&
+		     value_of(&memtable->node[row_of(slot[i])].row, key) == value))
 			return &slot[i];
 }
 
 /* The slot of a value, or the free one where it belongs. */
-static struct slot *find(const sx_memtable *memtable, unsigned key, uint64_t value)
+static uint32_t *find(const sx_memtable *memtable, unsigned key, uint64_t value)
 {
-	struct slot *slot = find_in(memtable, memtable->slot, memtable->mask, key, value), *old;
+	uint32_t *slot = find_in(memtable, memtable->slot, memtable->mask, key, value), *old;
 
-	if (slot->first || !memtable->old)
+	if (*slot != FREE || !memtable->old)
 		return slot;
 	old = find_in(memtable, memtable->old, memtable->old_mask, key, value);
-	return old->first ? old : slot;
+	return *old != FREE ? old : slot;
 }
 
 /* Move the next n slots of the old table. */
 static void move_slots(sx_memtable *memtable, size_t n)
 {
 	for (; memtable->old && n; n--) {
-		struct slot slot = memtable->old[memtable->moved];
-		unsigned key = slot.first >> KEY_SHIFT;
+		uint32_t *slot = &memtable->old[memtable->moved];
+		unsigned key = *slot >> KEY_SHIFT;
 
-		if (slot.first)
+		if (key) {
 			*find_in(memtable, memtable->slot, memtable->mask, key,
-				 value_of(&memtable->node[row_of(slot.first)].row, key)) = slot;
+				 value_of(&memtable->node[row_of(*slot)].row, key)) = *slot;
+			*slot = GONE;
+		}
 		if (memtable->moved++ == memtable->old_mask) {
 			free(memtable->old);
 			memtable->old = NULL;
@@ -99,10 +108,33 @@ static void move_slots(sx_memtable *memtable, size_t n)
 	}
 }
 
+/* Empty a slot of the table in use. Those after it that would no longer be found move up. */
+static void free_slot(sx_memtable *memtable, size_t i)
+{
+	size_t mask = memtable->mask, j = i;
+
+	for (;;) {
+		uint32_t link;
+		unsigned key;
+
+		j = (j + 1) & mask;
+		link = memtable->slot[j];
+		key = link >> KEY_SHIFT;
+		if (link == FREE)
+			break;
+		if (((j - home_of(key, value_of(&memtable->node[row_of(link)].row, key), mask)) &
+		     mask) < ((j - i) & mask))
+			continue; /* it belongs after the slot that becomes free */
+		memtable->slot[i] = link;
+		i = j;
+	}
+	memtable->slot[i] = FREE;
+}
+
 /* Have slots for a row. At least half of them stay free. */
 static int reserve_slots(sx_memtable *memtable)
 {
-	struct slot *slot;
+	uint32_t *slot;
 
 	move_slots(memtable, MOVES_A_ROW);
 	if (2 * (memtable->used + KEYS) <= memtable->mask)
@@ -165,29 +197,58 @@ int sx_memtable_add(sx_memtable *memtable, const sx_fresh_row *row)
 	if (n == MAX_ROWS || reserve_slots(memtable) ||
 	    sx_reserve(&memtable->node, &memtable->cap, (size_t)n + 1, sizeof(*node)))
 		return -1;
-	if (!find(memtable, SX_BY_FP, row->fp)->first &&
+	if (*find(memtable, SX_BY_FP, row->fp) == FREE &&
 	    sx_memtable_buckets_add(memtable->buckets, row->fp))
 		return -1;
 	node = &memtable->node[n];
 	node->row = *row;
 	memtable->n++;
 	for (unsigned key = SX_BY_FP; key <= SX_BY_LABEL; key++) {
-		uint32_t link = key << KEY_SHIFT | n;
-		struct slot *s;
+		uint32_t *slot;
 
 		node->next[key] = SX_MEMTABLE_NONE;
 		if (!has_value(row, key))
 			continue;
-		s = find(memtable, key, value_of(row, key));
-		if (!s->first) {
-			s->first = link;
+		slot = find(memtable, key, value_of(row, key));
+		if (*slot == FREE)
 			memtable->used++;
-		} else {
-			memtable->node[row_of(s->last)].next[key] = n;
-		}
-		s->last = link;
+		else
+			node->next[key] = row_of(*slot);
+		*slot = key << KEY_SHIFT | n;
 	}
 	return 0;
+}
+
+/* Take the newest row out of its chains. */
+static void drop_last(sx_memtable *memtable)
+{
+	const struct node *node = &memtable->node[memtable->n - 1];
+
+	for (unsigned key = SX_BY_FP; key <= SX_BY_LABEL; key++) {
+		uint32_t *slot;
+
+		if (!has_value(&node->row, key))
+			continue;
+		slot = find(memtable, key, value_of(&node->row, key));
+		if (node->next[key] != SX_MEMTABLE_NONE) {
+			*slot = key << KEY_SHIFT | node->next[key];
+			continue;
+		}
+		memtable->used--;
+		if (slot >= memtable->slot && slot <= memtable->slot + memtable->mask)
+			free_slot(memtable, (size_t)(slot - memtable->slot));
+		else
+			*slot = GONE;
+		if (key == SX_BY_FP)
+			sx_memtable_buckets_drop_last(memtable->buckets);
+	}
+	memtable->n--;
+}
+
+void sx_memtable_drop(sx_memtable *memtable, size_t n)
+{
+	for (; n && memtable->n; n--)
+		drop_last(memtable);
 }
 
 const sx_fresh_row *sx_memtable_row(const sx_memtable *memtable, uint32_t i)
@@ -195,14 +256,14 @@ const sx_fresh_row *sx_memtable_row(const sx_memtable *memtable, uint32_t i)
 	return &memtable->node[i].row;
 }
 
-uint32_t sx_memtable_first(const sx_memtable *memtable, enum sx_memtable_key key, uint64_t value)
+uint32_t sx_memtable_newest(const sx_memtable *memtable, enum sx_memtable_key key, uint64_t value)
 {
-	uint32_t link = find(memtable, key, value)->first;
+	uint32_t link = *find(memtable, key, value);
 
 	return link ? row_of(link) : SX_MEMTABLE_NONE;
 }
 
-uint32_t sx_memtable_next(const sx_memtable *memtable, enum sx_memtable_key key, uint32_t i)
+uint32_t sx_memtable_older(const sx_memtable *memtable, enum sx_memtable_key key, uint32_t i)
 {
 	return memtable->node[i].next[key];
 }

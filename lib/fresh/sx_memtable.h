@@ -4,8 +4,8 @@
 /*
  * Fresh rows in memory, found by fingerprint, id, label and radius.
  *
- * Rows are numbered from 0; row i has sequence number base + i. Rows are only ever added, so a
- * reader with an older snapshot uses a prefix of them. No locks: the caller has them.
+ * Rows are numbered from 0; row i has sequence number base + i. Rows are added and dropped
+ * at the end alone, so a reader with an older snapshot uses a prefix of them. No locks: the caller has them.
  */
 
 #ifndef SX_MEMTABLE_H
@@ -38,18 +38,21 @@ uint64_t sx_memtable_end(const sx_memtable *memtable);
 /** Add a row. Returns 0, or -1 when memory is short or 2^30 rows are there: nothing changed. */
 int sx_memtable_add(sx_memtable *memtable, const sx_fresh_row *row);
 
+/** Drop the last n rows, or all if there are fewer. Cost: O(n). */
+void sx_memtable_drop(sx_memtable *memtable, size_t n);
+
 /** Row number i. Valid until the next row is added. */
 const sx_fresh_row *sx_memtable_row(const sx_memtable *memtable, uint32_t i);
 
-/** Number of the first row with this value of a key, or SX_MEMTABLE_NONE. */
-uint32_t sx_memtable_first(const sx_memtable *memtable, enum sx_memtable_key key, uint64_t value);
+/** Number of the newest row with this value of a key, or SX_MEMTABLE_NONE. */
+uint32_t sx_memtable_newest(const sx_memtable *memtable, enum sx_memtable_key key, uint64_t value);
 
-/** Number of the next row after row i with the same value of a key, or SX_MEMTABLE_NONE. */
-uint32_t sx_memtable_next(const sx_memtable *memtable, enum sx_memtable_key key, uint32_t i);
+/** Number of the next older row than row i with the same value of a key, or SX_MEMTABLE_NONE. */
+uint32_t sx_memtable_older(const sx_memtable *memtable, enum sx_memtable_key key, uint32_t i);
 
 /**
  * Append to fps the distinct fingerprints within k bits of `query`: all that the probes cover, and
- * perhaps others. A reader with an older snapshot finds by sx_memtable_first() which of them it has.
+ * perhaps others. A reader with an older snapshot finds by sx_memtable_newest() which of them it has.
  *
  * @param probes      of plan 4x16 for the same f
  * @param candidates  raised by the fingerprints compared

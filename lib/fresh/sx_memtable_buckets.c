@@ -275,6 +275,41 @@ int sx_memtable_buckets_add(sx_memtable_buckets *l, uint64_t fp)
 	return 0;
 }
 
+/*
+ * Take an entry out of a bucket; the last one of the first line takes its place. So all lines but
+ * the first stay full.
+ */
+static void bucket_remove(struct table *table, size_t bucket, uint32_t entry)
+{
+	struct line *first = line_at(&table->first, bucket), *line = first;
+	unsigned i = 0, last = first->used - 1;
+
+	while (line->entry[i] != entry)
+		if (++i == line->used) {
+			line = line_at(&table->more, line->word[0]);
+			i = 0;
+		}
+	line->word[1 + i] = first->word[1 + last];
+	line->entry[i] = first->entry[last];
+	first->used = last;
+	if (!last && first->word[0] != NO_LINE) {
+		uint32_t at = first->word[0];
+
+		line = line_at(&table->more, at);
+		*first = *line;
+		line->word[0] = table->unused;
+		table->unused = at;
+	}
+}
+
+void sx_memtable_buckets_drop_last(sx_memtable_buckets *l)
+{
+	uint32_t entry = (uint32_t)--l->n;
+
+	for (unsigned t = 0; t < TABLES; t++)
+		bucket_remove(&l->table[t], bucket_of_value(l, aligned(l, t, l->fp[entry])), entry);
+}
+
 /* ---- looking up ---- */
 
 /* Which buckets of which tables are read: table in the upper half, bucket in the lower. */

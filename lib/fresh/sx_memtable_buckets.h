@@ -32,6 +32,9 @@ void sx_memtable_buckets_free(sx_memtable_buckets *buckets);
 /** Add a fingerprint that is not there yet. 0 or -1. */
 int sx_memtable_buckets_add(sx_memtable_buckets *buckets, uint64_t fp);
 
+/** Take the fingerprint out that was added last; there is one. */
+void sx_memtable_buckets_drop_last(sx_memtable_buckets *buckets);
+
 /**
  * Append the distinct fingerprints that differ from the query in at most k bits: those in the
  * buckets of the probes, and perhaps others. 0 or -1.

@@ -4,6 +4,7 @@
 #include "index/sx_documents.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "table/sx_table_range.h"
@@ -32,7 +33,8 @@ static int read_row(const sx_snapshot *s, const sx_table *table, sx_sort_key pla
 	return rc;
 }
 
-int sx_documents_by_id(const sx_snapshot *s, uint64_t id, sx_doc *doc, simidx_error *err)
+/* Find a document by id in docs, not among the fresh rows. */
+static int by_id_in_tables(const sx_snapshot *s, uint64_t id, sx_doc *doc, simidx_error *err)
 {
 	uint64_t cols[2] = { 0, 0 };
 	int rc = read_row(s, &s->index->tables.docs, (sx_sort_key){ id, 0 }, cols, err);
@@ -40,6 +42,7 @@ int sx_documents_by_id(const sx_snapshot *s, uint64_t id, sx_doc *doc, simidx_er
 	*doc = (sx_doc){ id, cols[0], 0 };
 	if (rc || !(s->index->flags & SIMIDX_CREATE_FP2))
 		return rc;
+	/* No fresh row is about it, so it is in postings, too. */
 	rc = read_row(s, &s->index->tables.postings, (sx_sort_key){ doc->fp, id }, cols, err);
 	doc->fp2 = cols[1];
 	return rc == SIMIDX_E_NOT_FOUND ? sx_documents_missing(id, err) : rc;
@@ -49,6 +52,19 @@ int sx_documents_missing(uint64_t id, simidx_error *err)
 {
 	return sx_fail(err, SIMIDX_E_CORRUPT,
 		       "table postings: document %" PRIu64 ", which is in docs, is missing", id);
+}
+
+int sx_documents_by_id(const sx_snapshot *s, uint64_t id, sx_doc *doc, simidx_error *err)
+{
+	sx_fresh_span span = sx_header_fresh(&s->header);
+	sx_fresh_row row;
+	int rc = sx_fresh_by_id(&s->index->fresh, s->txn, &span, id, &row, err);
+
+	if (rc == SIMIDX_E_NOT_FOUND)
+		return by_id_in_tables(s, id, doc, err);
+	if (!rc)
+		*doc = (sx_doc){ id, row.fp, row.fp2 };
+	return !rc && sx_fresh_is_delete(&row) ? SIMIDX_E_NOT_FOUND : rc;
 }
 
 int sx_documents_label(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_slice *label,
@@ -61,11 +77,16 @@ int sx_documents_label(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_sli
 	return sx_dbi_get(txn, tables->labels, key, label, err);
 }
 
-int sx_documents_has_label(sx_txn *txn, const sx_tables *tables, uint64_t id, const void *label,
-			   size_t size, simidx_error *err)
+/*
+ * SIMIDX_OK if the label of an id, whose hash is kept as that of `label`, is exactly this one;
+ * SIMIDX_E_NOT_FOUND without setting err if it is another one with the same hash; SIMIDX_E_CORRUPT
+ * if the id has none, or one with another hash.
+ */
+static int has_label(const sx_snapshot *s, uint64_t id, const void *label, size_t size,
+		     simidx_error *err)
 {
 	sx_slice stored;
-	int rc = sx_documents_label(txn, tables, id, &stored, err);
+	int rc = sx_documents_label(s->txn, &s->index->tables, id, &stored, err);
 
 	if (rc == SIMIDX_E_NOT_FOUND)
 		return sx_fail(err, SIMIDX_E_CORRUPT,
@@ -96,28 +117,84 @@ int sx_documents_label_is_known(sx_txn *txn, const sx_tables *tables, uint64_t i
 	return sx_dbi_get(txn, tables->by_label.dbi, key, &value, err);
 }
 
-int sx_documents_by_label(sx_txn *txn, const sx_tables *tables, const void *label, size_t size,
-			  uint64_t *id, simidx_error *err)
+/* Whether one of rows [from, n) has this id. */
+static int is_among(const sx_fresh_rows *rows, size_t from, uint64_t id)
 {
-	uint64_t hash = sx_hash(label, size);
+	while (from < rows->n && rows->at[from].id != id)
+		from++;
+	return from < rows->n;
+}
+
+/* Among the fresh rows with the hash of the label, the last one about each id counts. */
+static int by_label_in_rows(const sx_snapshot *s, const sx_fresh_rows *rows, const void *label,
+			    size_t size, sx_doc *doc, simidx_error *err)
+{
+	int rc = SIMIDX_E_NOT_FOUND;
+
+	for (size_t i = rows->n; rc == SIMIDX_E_NOT_FOUND && i--;) {
+		const sx_fresh_row *row = &rows->at[i];
+
+		if (sx_fresh_is_delete(row) || is_among(rows, i + 1, row->id))
+			continue;
+		rc = has_label(s, row->id, label, size, err);
+		if (!rc)
+			*doc = (sx_doc){ row->id, row->fp, row->fp2 };
+	}
+	return rc;
+}
+
+/* In by_label; what a row is about does not count there, and may have another label now. */
+static int by_label_in_tables(const sx_snapshot *s, const sx_fresh_rows *rows, uint64_t hash,
+			      const void *label, size_t size, sx_doc *doc, simidx_error *err)
+{
+	const sx_table *table = &s->index->tables.by_label;
 	sx_sort_key low = { hash, 0 }, high = { hash, UINT64_MAX };
 	sx_cursor *cursor;
 	sx_rows ids;
-	int rc = sx_cursor_open(txn, tables->by_label.dbi, &cursor, err);
+	int rc = sx_cursor_open(s->txn, table->dbi, &cursor, err);
 
 	if (rc)
 		return rc;
-	sx_rows_init(&ids, tables->by_label.n_cols);
-	rc = sx_table_range(&tables->by_label, cursor, low, high, 0, &ids, err);
+	sx_rows_init(&ids, table->n_cols);
+	rc = sx_table_range(table, cursor, low, high, 0, &ids, err);
 	sx_cursor_close(cursor);
 	/* Labels with equal hashes are told apart by their bytes. */
 	if (!rc)
 		rc = SIMIDX_E_NOT_FOUND;
 	for (size_t i = 0; rc == SIMIDX_E_NOT_FOUND && i < ids.n; i++) {
-		*id = ids.col[0][i];
-		rc = sx_documents_has_label(txn, tables, *id, label, size, err);
+		if (is_among(rows, 0, ids.col[0][i]))
+			continue;
+		rc = has_label(s, ids.col[0][i], label, size, err);
+		if (!rc)
+			rc = sx_documents_by_id(s, ids.col[0][i], doc, err);
 	}
 	sx_rows_free(&ids);
+	return rc;
+}
+
+int sx_documents_by_label(const sx_snapshot *s, const void *label, size_t size, sx_doc *doc,
+			  simidx_error *err)
+{
+	sx_fresh_span span = sx_header_fresh(&s->header);
+	sx_fresh *fresh = &s->index->fresh;
+	uint64_t hash = sx_hash(label, size);
+	sx_fresh_rows rows = { 0 };
+	int rc = sx_fresh_by_label(fresh, s->txn, &span, hash, 1, &rows, err);
+
+	/* Most often the last row tells; a label may have had many documents one after another. */
+	if (!rc && rows.n)
+		rc = by_label_in_rows(s, &rows, label, size, doc, err);
+	else if (!rc)
+		rc = SIMIDX_E_NOT_FOUND;
+	if (rc == SIMIDX_E_NOT_FOUND && rows.n) {
+		rows.n = 0;
+		rc = sx_fresh_by_label(fresh, s->txn, &span, hash, 0, &rows, err);
+		if (!rc)
+			rc = by_label_in_rows(s, &rows, label, size, doc, err);
+	}
+	if (rc == SIMIDX_E_NOT_FOUND)
+		rc = by_label_in_tables(s, &rows, hash, label, size, doc, err);
+	free(rows.at);
 	return rc;
 }
 

@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Documents and labels in the tables, one at a time; not those that are fresh.
+ * Documents and labels, one at a time.
  */
 
 #ifndef SX_DOCUMENTS_H
@@ -15,15 +15,15 @@ typedef struct sx_doc {
 	uint64_t id, fp, fp2;
 } sx_doc;
 
-/**
- * Find a document by id in docs, after it was looked for among the fresh rows.
- *
- * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND, err unset; SIMIDX_E_CORRUPT
- */
+/** Find a document by id. SIMIDX_E_NOT_FOUND without setting err. */
 int sx_documents_by_id(const sx_snapshot *snapshot, uint64_t id, sx_doc *doc, simidx_error *err);
 
 /** SIMIDX_E_CORRUPT: a document that is in docs is neither in postings nor among the fresh rows. */
 int sx_documents_missing(uint64_t id, simidx_error *err);
+
+/** Find the document whose label is exactly this. SIMIDX_E_NOT_FOUND without setting err. */
+int sx_documents_by_label(const sx_snapshot *snapshot, const void *label, size_t size, sx_doc *doc,
+			  simidx_error *err);
 
 /** The label of an id, in the map. SIMIDX_E_NOT_FOUND without setting err. */
 int sx_documents_label(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_slice *label,
@@ -40,18 +40,6 @@ int sx_documents_label_is_known(sx_txn *txn, const sx_tables *tables, uint64_t i
 
 /** SIMIDX_E_CORRUPT for the label of an id. */
 int sx_documents_label_damaged(uint64_t id, simidx_error *err);
-
-/**
- * SIMIDX_OK if the label of an id, whose hash is kept as that of `label`, is exactly this one;
- * SIMIDX_E_NOT_FOUND without setting err if it is another one with the same hash; SIMIDX_E_CORRUPT
- * if the id has none, or one with another hash.
- */
-int sx_documents_has_label(sx_txn *txn, const sx_tables *tables, uint64_t id, const void *label,
-			   size_t size, simidx_error *err);
-
-/** The id in by_label whose label is exactly this. SIMIDX_E_NOT_FOUND without setting err. */
-int sx_documents_by_label(sx_txn *txn, const sx_tables *tables, const void *label, size_t size,
-			  uint64_t *id, simidx_error *err);
 
 /**
  * Check a document to store, as far as nothing has to be looked up. It is of our size, or NULL if

@@ -71,6 +71,20 @@ static inline sx_fresh_span sx_header_fresh(const sx_header *h)
 				h->merged_fp, h->merged_id };
 }
 
+/**
+ * Whether fresh rows may have deleted documents: between merges, the documents that are not in
+ * postings are as many as the fresh rows only if all of these add one.
+ */
+static inline int sx_header_may_delete(const sx_header *h)
+{
+	uint64_t rows = h->next_seq - h->first_seq;
+
+	if (!rows || h->flags & SIMIDX_CREATE_NO_IDS)
+		return 0;
+	return h->state & SX_STATE_MERGING ||
+	       rows != h->documents - h->other[SX_COUNT_POSTINGS].rows;
+}
+
 /** Largest encoded header, in bytes. */
 #define SX_HEADER_MAX_SIZE 2048
 

@@ -32,6 +32,12 @@ struct tally {
 	int damaged;                        /* it could not be read whole: comparing is vain */
 };
 
+/* What a fresh row says of a label. */
+struct labelled {
+	uint64_t hash, id, seq;
+	int is_delete;
+};
+
 struct verify {
 	simidx *index;
 	sx_snapshot snapshot;
@@ -40,7 +46,11 @@ struct verify {
 	simidx_verify_report report;
 	struct tally permuted[SX_MAX_TABLES];
 	struct tally postings, docs, fresh, labels, by_label;
-	uint64_t fresh_labels; /* fresh rows with a label */
+	/* Documents and labels that the fresh rows add, less those that they delete. */
+	uint64_t fresh_documents, fresh_labels;
+	struct labelled *labelled; /* the fresh rows that have a label */
+	size_t n_labelled, labelled_cap;
+	int no_memory;
 	unsigned step, n_steps;
 	simidx_error *err;
 };
@@ -155,12 +165,71 @@ static void check_label(struct verify *v, const char *table, uint64_t id, uint64
 
 static void see_fresh(struct verify *v, const sx_rows *rows)
 {
+	if (sx_reserve(&v->labelled, &v->labelled_cap, v->n_labelled + rows->n,
+		       sizeof(*v->labelled))) {
+		v->no_memory = 1;
+		return;
+	}
 	for (size_t i = 0; i < rows->n; i++) {
+		uint64_t op = rows->col[0][i] & ~(uint64_t)SX_FRESH_LABEL;
+		uint64_t one = op == SX_FRESH_DELETE ? UINT64_MAX : 1;
+
+		v->fresh_documents += one;
 		if (!(rows->col[0][i] & SX_FRESH_LABEL))
 			continue;
-		v->fresh_labels++;
-		check_label(v, "fresh", rows->col[1][i], rows->col[4][i]);
+		v->fresh_labels += one;
+		v->labelled[v->n_labelled++] = (struct labelled){ rows->col[4][i], rows->col[1][i],
+								  rows->key[i],
+								  op == SX_FRESH_DELETE };
 	}
+}
+
+static int compare_labelled(const void *a, const void *b)
+{
+	const struct labelled *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+/* Keep the last row about each label of a document, and check it where there still is one. */
+static void check_fresh_labels(struct verify *v)
+{
+	struct labelled *l = v->labelled;
+	size_t n = v->n_labelled;
+
+	if (n > 1)
+		qsort(l, n, sizeof(*l), compare_labelled);
+	v->n_labelled = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (i + 1 < n && l[i].hash == l[i + 1].hash && l[i].id == l[i + 1].id)
+			continue;
+		if (!l[i].is_delete)
+			check_label(v, "fresh", l[i].id, l[i].hash);
+		l[v->n_labelled++] = l[i];
+	}
+}
+
+/* Whether a fresh row says what by_label does not know yet. */
+static int is_in_fresh(const struct verify *v, uint64_t hash, uint64_t id)
+{
+	size_t low = 0, high = v->n_labelled;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct labelled *l = &v->labelled[middle];
+
+		if (l->hash == hash && l->id == id)
+			return 1;
+		if (l->hash < hash || (l->hash == hash && l->id < id))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return 0;
 }
 
 /* The log has every row from first_seq on, and none besides. */
@@ -171,8 +240,11 @@ static int check_fresh(struct verify *v)
 	simidx_error local = { 0 };
 	int rc = read_table(v, log, &v->fresh, see_fresh);
 
+	if (!rc && v->no_memory)
+		rc = sx_fail_nomem(v->err);
 	if (rc || v->fresh.damaged)
 		return rc;
+	check_fresh_labels(v);
 	if (v->fresh.rows != h->next_seq - h->first_seq)
 		problem(v, "fresh", "it has %" PRIu64 " rows, the header says %" PRIu64,
 			v->fresh.rows, h->next_seq - h->first_seq);
@@ -208,7 +280,8 @@ static int check_labels(struct verify *v)
 static void see_by_label(struct verify *v, const sx_rows *rows)
 {
 	for (size_t i = 0; i < rows->n; i++)
-		check_label(v, "by_label", rows->col[0][i], rows->key[i]);
+		if (!is_in_fresh(v, rows->key[i], rows->col[0][i]))
+			check_label(v, "by_label", rows->col[0][i], rows->key[i]);
 }
 
 /* ---- tables against each other ---- */
@@ -236,11 +309,11 @@ static void check_documents_agree(struct verify *v)
 				   "the fingerprints of postings");
 		check_same(v, "docs", &v->docs, v->postings.rows, v->postings.docs_digest,
 			   "postings");
-		if (v->postings.rows + v->fresh.rows != h->documents && !v->fresh.damaged)
+		if (v->postings.rows + v->fresh_documents != h->documents && !v->fresh.damaged)
 			problem(v, "postings",
 				"with the fresh rows there are %" PRIu64
 				" documents, the header says %" PRIu64,
-				v->postings.rows + v->fresh.rows, h->documents);
+				v->postings.rows + v->fresh_documents, h->documents);
 	}
 	if (v->labels.rows != h->labels)
 		problem(v, "labels", "it has %" PRIu64 " entries, the header says %" PRIu64,
@@ -353,6 +426,7 @@ int simidx_verify(simidx *index, void (*callback)(void *ctx, const simidx_proble
 			     v->report.problems, v->report.problems == 1 ? "" : "s");
 	if (out)
 		sx_struct_end(out, &v->report, sizeof(v->report));
+	free(v->labelled);
 	free(v);
 	return rc;
 }

@@ -162,17 +162,18 @@ static int table_row(simidx_walk *w, int *has, simidx_error *err)
 	return rc;
 }
 
+/* Whether a fresh row is about an id. */
 static int has_fresh_row(const simidx_walk *w, uint64_t id)
 {
 	size_t low = 0, high = w->fresh.n;
 
 	while (low < high) {
-		size_t mid = low + (high - low) / 2;
+		size_t middle = low + (high - low) / 2;
 
-		if (w->fresh.at[w->order[mid]].id < id)
-			low = mid + 1;
+		if (w->fresh.at[w->order[middle]].id < id)
+			low = middle + 1;
 		else
-			high = mid;
+			high = middle;
 	}
 	return low < w->fresh.n && w->fresh.at[w->order[low]].id == id;
 }
@@ -180,22 +181,22 @@ static int has_fresh_row(const simidx_walk *w, uint64_t id)
 /*
  * The bytes of labels have no checksum, but by_label has the hash of each with its id. Looking each
  * up there would read that table in no order; so the sum over all labels is compared with the sum
- * over the table. In the middle of a merge by_label has some of the fresh rows: they do not count,
- * as fresh rows themselves have the hash.
+ * over the table. What fresh rows are about is left out in both: a merge that is half done may have
+ * written it to by_label, and what was deleted stands there still.
  */
 static int check_labels(simidx_walk *w, simidx_error *err)
 {
 	const sx_table *by_label = &w->index->tables.by_label;
 	sx_table_walk walk;
 	uint64_t sum = 0;
-	int is_merging = w->snapshot.header.state & SX_STATE_MERGING, rc;
+	int rc;
 
 	if (w->labels_are_checked || !sx_has_ids(w->index))
 		return SIMIDX_OK;
 	rc = sx_table_walk_begin(&walk, w->snapshot.txn, by_label, NULL, err);
 	while (!rc && !(rc = sx_table_walk_next(&walk, err)))
 		for (size_t i = 0; i < walk.rows.n; i++) {
-			if (!is_merging || !has_fresh_row(w, walk.rows.col[0][i]))
+			if (!has_fresh_row(w, walk.rows.col[0][i]))
 				sum += sx_table_row_hash(by_label, &walk.rows, i);
 			count_read(w);
 		}
@@ -239,18 +240,49 @@ static int take_table_row(simidx_walk *w, simidx_match *out, simidx_error *err)
 	return w->postings ? second_fingerprint(w, out, err) : SIMIDX_OK;
 }
 
-/* The next fresh row; what is there several times without ids is one fingerprint. */
-static const sx_fresh_row *take_fresh_row(simidx_walk *w, simidx_match *out)
+/*
+ * The last of the fresh rows with the next key, which are passed: it says what has become of the
+ * document. What is there several times without ids is one fingerprint.
+ */
+static const sx_fresh_row *pass_fresh_rows(simidx_walk *w)
 {
-	const sx_fresh_row *row = &w->fresh.at[w->order[w->fresh_at++]];
+	const sx_fresh_row *row;
 
-	out->id = row->id;
-	out->fp = row->fp;
-	out->fp2 = row->fp2;
+	do
+		row = &w->fresh.at[w->order[w->fresh_at++]];
 	while (w->fresh_at < w->fresh.n &&
-	       sort_key(w, &w->fresh.at[w->order[w->fresh_at]]) == sort_key(w, row))
-		w->fresh_at++;
+	       sort_key(w, &w->fresh.at[w->order[w->fresh_at]]) == sort_key(w, row));
 	return row;
+}
+
+/* The next document, and its fresh row if it has one. SIMIDX_E_END without setting err. */
+static int take_next(simidx_walk *w, simidx_match *out, const sx_fresh_row **fresh,
+		     simidx_error *err)
+{
+	for (;;) {
+		const sx_fresh_row *row;
+		int has_table, has_fresh = w->fresh_at < w->fresh.n;
+		uint64_t key = has_fresh ? sort_key(w, &w->fresh.at[w->order[w->fresh_at]]) : 0;
+		int rc = table_row(w, &has_table, err);
+
+		if (rc)
+			return rc;
+		if (!has_table && !has_fresh)
+			return SIMIDX_E_END;
+		if (!has_fresh || (has_table && w->table.rows.key[w->at] < key))
+			return take_table_row(w, out, err);
+		/* In both: the fresh rows are the newer ones. */
+		if (has_table && w->table.rows.key[w->at] == key)
+			w->at++;
+		row = pass_fresh_rows(w);
+		if (sx_fresh_is_delete(row))
+			continue;
+		out->id = row->id;
+		out->fp = row->fp;
+		out->fp2 = row->fp2;
+		*fresh = row;
+		return SIMIDX_OK;
+	}
 }
 
 /* The label of a document, of which `fresh` is the fresh row, or NULL. */
@@ -282,8 +314,7 @@ static int add_label(simidx_walk *w, simidx_match *out, const sx_fresh_row *fres
 int simidx_walk_next(simidx_walk *w, simidx_match *out, simidx_error *err)
 {
 	const sx_fresh_row *fresh = NULL;
-	int has_table, has_fresh, rc;
-	uint64_t fresh_key, table_key;
+	int rc;
 
 	sx_err_clear(err);
 	if (out)
@@ -291,27 +322,15 @@ int simidx_walk_next(simidx_walk *w, simidx_match *out, simidx_error *err)
 	if (!w || !out)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_walk_next: walk or out is NULL");
 	rc = sx_store_check_fork(w->index->store, err);
-	count_read(w);
-	if (!rc)
-		rc = table_row(w, &has_table, err);
 	if (rc)
 		return rc;
-	has_fresh = w->fresh_at < w->fresh.n;
-	if (!has_table && !has_fresh) {
-		rc = check_labels(w, err);
-		return rc ? rc : sx_fail(err, SIMIDX_E_END, "there are no more documents");
-	}
+	count_read(w);
 	if (w->index->flags & SIMIDX_CREATE_FP2)
 		out->flags |= SIMIDX_MATCH_FP2;
-	fresh_key = has_fresh ? sort_key(w, &w->fresh.at[w->order[w->fresh_at]]) : 0;
-	table_key = has_table ? w->table.rows.key[w->at] : 0;
-	if (has_fresh && (!has_table || fresh_key <= table_key)) {
-		/* In both: a merge is half done, and the fresh row is the whole one. */
-		if (has_table && fresh_key == table_key)
-			w->at++;
-		fresh = take_fresh_row(w, out);
-	} else {
-		rc = take_table_row(w, out, err);
+	rc = take_next(w, out, &fresh, err);
+	if (rc == SIMIDX_E_END) {
+		rc = check_labels(w, err);
+		return rc ? rc : sx_fail(err, SIMIDX_E_END, "there are no more documents");
 	}
 	if (sx_is_unknown_fp2(w->index, out->fp2)) {
 		out->flags &= ~SIMIDX_MATCH_FP2;

@@ -28,6 +28,8 @@ void sx_matches_free(sx_matches *m)
 	sx_probes_free(&m->probes);
 	sx_lookup_free(&m->lookup);
 	sx_rows_free(&m->rows);
+	sx_u64s_free(&m->fps);
+	free(m->deleted.at);
 }
 
 /* What stands for a second fingerprint that is not known is shown to nobody. */
@@ -56,6 +58,77 @@ int sx_matches_push(sx_matches *m, const simidx_match *match, simidx_error *err)
 		return sx_fail_nomem(err);
 	m->at[m->n++] = *match;
 	return SIMIDX_OK;
+}
+
+/* ---- documents that were deleted ---- */
+
+static int compare_fps(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Find out which documents of hits [from, to) postings have no more, though they stand there. */
+static int find_deleted(sx_matches *m, const sx_view *view, const sx_hits *hits, size_t from,
+			size_t to, simidx_error *err)
+{
+	const sx_snapshot *s = &view->snapshot;
+	sx_fresh_span span = sx_header_fresh(&s->header);
+
+	m->fps.n = m->deleted.n = 0;
+	if (!sx_header_may_delete(&s->header))
+		return SIMIDX_OK;
+	for (size_t i = from; i < to; i++)
+		if (hits->at[i].in_tables && sx_u64s_push(&m->fps, hits->at[i].fp))
+			return sx_fail_nomem(err);
+	if (m->fps.n > 1)
+		qsort(m->fps.at, m->fps.n, sizeof(*m->fps.at), compare_fps);
+	return m->fps.n ? sx_fresh_deleted(&s->index->fresh, s->txn, &span, &m->fps, &m->deleted, err)
+			: SIMIDX_OK;
+}
+
+/* The first deleted document at or after (fp, id). */
+static size_t first_deleted(const sx_matches *m, uint64_t fp, uint64_t id)
+{
+	size_t low = 0, high = m->deleted.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const sx_fresh_row *row = &m->deleted.at[middle];
+
+		if (row->fp < fp || (row->fp == fp && row->id < id))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int has_deleted(const sx_matches *m, uint64_t fp)
+{
+	size_t i = m->deleted.n ? first_deleted(m, fp, 0) : 0;
+
+	return i < m->deleted.n && m->deleted.at[i].fp == fp;
+}
+
+/* Drop those rows of one fingerprint whose documents were deleted. Ids ascend in both. */
+static void drop_deleted(const sx_matches *m, uint64_t fp, sx_rows *rows)
+{
+	size_t at = rows->n ? first_deleted(m, fp, rows->col[0][0]) : 0, n = 0;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		uint64_t id = rows->col[0][i];
+
+		while (at < m->deleted.n && m->deleted.at[at].fp == fp && m->deleted.at[at].id < id)
+			at++;
+		if (at < m->deleted.n && m->deleted.at[at].fp == fp && m->deleted.at[at].id == id)
+			continue;
+		for (unsigned c = 0; c < rows->n_cols; c++)
+			rows->col[c][n] = rows->col[c][i];
+		n++;
+	}
+	rows->n = n;
 }
 
 /* ---- documents of a fingerprint ---- */
@@ -153,23 +226,28 @@ static int visit(void *ctx, const sx_block_slice *s, enum sx_next *next, simidx_
 	struct reading *g = ctx;
 	size_t n = s->to > s->from ? (size_t)(s->to - s->from) : 0;
 	uint64_t fp = g->task->probe[s->probe].low;
-	int judges = sx_query_judges(g->q, fp), rc = SIMIDX_OK;
-	const sx_rows *rows = &g->m->rows;
+	int has_less = has_deleted(g->m, fp);
+	int all_match = !sx_query_judges(g->q, fp) && !has_less, rc = SIMIDX_OK;
+	sx_rows *rows = &g->m->rows;
 
 	if (s->probe != g->probe)
 		g->had = 0;
 	g->probe = s->probe;
-	if (g->max && !judges && n > g->max - g->had)
+	if (g->max && all_match && n > g->max - g->had)
 		n = (size_t)(g->max - g->had);
-	if (g->count && !judges) {
+	if (g->count && all_match) {
 		*g->count += n;
 		return SIMIDX_OK;
 	}
 	if (n) {
-		rc = sx_postings_decode(&g->m->lookup, g->task, s, n, &g->m->rows, err);
+		rc = sx_postings_decode(&g->m->lookup, g->task, s, n, rows, err);
+		if (!rc && has_less)
+			drop_deleted(g->m, fp, rows);
+		if (!rc && g->max && !sx_query_judges(g->q, fp) && rows->n > g->max - g->had)
+			rows->n = (size_t)(g->max - g->had);
 		if (!rc)
-			rc = take(g, fp, rows->col[0],
-				  rows->n_cols > 1 ? rows->col[1] : NULL, n, err);
+			rc = take(g, fp, rows->col[0], rows->n_cols > 1 ? rows->col[1] : NULL,
+				  rows->n, err);
 	}
 	if (is_full(g))
 		*next = SX_NEXT_PROBE;
@@ -221,7 +299,11 @@ static int take_known(struct reading *g, const sx_hits *hits, size_t from, size_
 			continue;
 		for (uint32_t k = 0; !rc && k < hit->n_docs && !is_full(g); k++) {
 			const sx_doc *doc = &known[hit->docs + k];
+			size_t at = g->m->deleted.n ? first_deleted(g->m, doc->fp, doc->id) : 0;
 
+			if (at < g->m->deleted.n && g->m->deleted.at[at].fp == doc->fp &&
+			    g->m->deleted.at[at].id == doc->id)
+				continue;
 			rc = take(g, doc->fp, &doc->id, &doc->fp2, 1, err);
 		}
 	}
@@ -308,7 +390,9 @@ int sx_matches_read(sx_matches *m, sx_view *view, const sx_query *q, const sx_hi
 		g.max = 0;
 		return take_fingerprints(&g, hits, from, to, err);
 	}
-	rc = known ? take_known(&g, hits, from, to, known, err) : SIMIDX_OK;
+	rc = find_deleted(m, view, hits, from, to, err);
+	if (!rc && known)
+		rc = take_known(&g, hits, from, to, known, err);
 	if (!rc)
 		rc = read_postings(&g, view, hits, from, to, err);
 	if (!rc)
@@ -322,38 +406,35 @@ int sx_matches_read(sx_matches *m, sx_view *view, const sx_query *q, const sx_hi
 /* ---- labels ---- */
 
 /* The hash of a label is in by_label or, until that is merged, in the fresh row of its document. */
-static int check_label(const sx_view *view, uint64_t id, sx_slice label, simidx_error *err)
+static int check_label(const sx_snapshot *s, uint64_t id, sx_slice label, simidx_error *err)
 {
-	const sx_snapshot *s = &view->snapshot;
 	sx_fresh_span span = sx_header_fresh(&s->header);
-	sx_fresh_rows rows = { 0 };
-	int is_known = 0;
+	sx_fresh_row row;
 	int rc = sx_documents_label_is_known(s->txn, &s->index->tables, id, label, err);
 
 	if (rc != SIMIDX_E_NOT_FOUND)
 		return rc;
-	rc = sx_fresh_by_id(&s->index->fresh, s->txn, &span, id, &rows, err);
-	for (size_t i = 0; !rc && i < rows.n; i++)
-		is_known |= rows.at[i].label_hash == sx_hash(label.data, label.size);
-	free(rows.at);
-	return rc || is_known ? rc : sx_documents_label_damaged(id, err);
+	rc = sx_fresh_by_id(&s->index->fresh, s->txn, &span, id, &row, err);
+	if (!rc && row.label_hash == sx_hash(label.data, label.size))
+		return SIMIDX_OK;
+	return rc && rc != SIMIDX_E_NOT_FOUND ? rc : sx_documents_label_damaged(id, err);
 }
 
-int sx_matches_add_labels(sx_matches *m, const sx_view *view, size_t from, size_t n, int checks,
-			  simidx_error *err)
+int sx_matches_add_labels(sx_matches *m, const sx_snapshot *snapshot, size_t from, size_t n,
+			  int checks, simidx_error *err)
 {
-	const simidx *index = view->snapshot.index;
+	const sx_tables *tables = &snapshot->index->tables;
 	size_t used = 0;
 
 	for (size_t i = from; i < from + n; i++) {
 		simidx_match *match = &m->at[i];
 		sx_slice label;
-		int rc = sx_documents_label(view->snapshot.txn, &index->tables, match->id, &label, err);
+		int rc = sx_documents_label(snapshot->txn, tables, match->id, &label, err);
 
 		if (rc == SIMIDX_E_NOT_FOUND)
 			continue;
 		if (!rc && checks)
-			rc = check_label(view, match->id, label, err);
+			rc = check_label(snapshot, match->id, label, err);
 		if (rc)
 			return rc;
 		if (sx_reserve(&m->labels, &m->labels_cap, used + label.size, 1))

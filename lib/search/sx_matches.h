@@ -17,6 +17,8 @@ typedef struct sx_matches {
 	sx_probes probes; /* of postings */
 	sx_lookup lookup;
 	sx_rows rows;          /* of one slice */
+	sx_u64s fps;           /* of hits that the tables have; only where rows delete documents */
+	sx_fresh_rows deleted; /* documents of these that postings have no more */
 	unsigned char *labels; /* that matches point to */
 	size_t labels_cap;
 } sx_matches;
@@ -51,8 +53,8 @@ int sx_matches_read(sx_matches *matches, sx_view *view, const sx_query *query,
  *
  * @param checks  nonzero: compare each with the hash that is kept of it, which takes a look-up more
  */
-int sx_matches_add_labels(sx_matches *matches, const sx_view *view, size_t from, size_t n,
-			  int checks, simidx_error *err);
+int sx_matches_add_labels(sx_matches *matches, const sx_snapshot *snapshot, size_t from,
+			  size_t n, int checks, simidx_error *err);
 
 /** The columns of a slice of postings: appended to rows, of which they are the only ones. */
 int sx_postings_decode(const sx_lookup *lookup, const sx_lookup_task *task,

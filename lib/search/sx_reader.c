@@ -48,7 +48,7 @@ void simidx_reader_close(simidx_reader *r)
 	free(r);
 }
 
-static int deliver_one(simidx_reader *r, const sx_doc *doc, simidx_match *out, simidx_error *err)
+static int deliver(simidx_reader *r, const sx_doc *doc, simidx_match *out, simidx_error *err)
 {
 	simidx_match match = sx_match_of(sx_reader_index(r), doc->id, doc->fp, doc->fp2);
 	int rc;
@@ -56,60 +56,10 @@ static int deliver_one(simidx_reader *r, const sx_doc *doc, simidx_match *out, s
 	r->matches.n = 0;
 	rc = sx_matches_push(&r->matches, &match, err);
 	if (!rc)
-		rc = sx_matches_add_labels(&r->matches, &r->view, 0, 1, 1, err);
+		rc = sx_matches_add_labels(&r->matches, &r->view.snapshot, 0, 1, 1, err);
 	if (!rc)
 		*out = r->matches.at[0];
 	return rc;
-}
-
-/* Fresh rows first: while a merge is half done they are the ones that count. */
-static int find_id(simidx_reader *r, uint64_t id, simidx_match *out, simidx_error *err)
-{
-	sx_fresh_span span = sx_header_fresh(&r->view.snapshot.header);
-	sx_doc doc = { .id = id };
-	int rc;
-
-	r->hits.fresh.n = 0;
-	rc = sx_fresh_by_id(&sx_reader_index(r)->fresh, r->view.snapshot.txn, &span, id,
-			    &r->hits.fresh, err);
-	if (rc)
-		return rc;
-	if (r->hits.fresh.n) {
-		doc.fp = r->hits.fresh.at[0].fp;
-		doc.fp2 = r->hits.fresh.at[0].fp2;
-	} else {
-		rc = sx_documents_by_id(&r->view.snapshot, id, &doc, err);
-		if (rc)
-			return rc;
-	}
-	return deliver_one(r, &doc, out, err);
-}
-
-static int find_label(simidx_reader *r, const char *label, size_t size, simidx_match *out,
-		      simidx_error *err)
-{
-	sx_fresh_span span = sx_header_fresh(&r->view.snapshot.header);
-	simidx *index = sx_reader_index(r);
-	sx_txn *txn = r->view.snapshot.txn;
-	uint64_t id;
-	int rc;
-
-	r->hits.fresh.n = 0;
-	rc = sx_fresh_by_label(&index->fresh, txn, &span, sx_hash(label, size), &r->hits.fresh, err);
-	for (size_t i = 0; !rc && i < r->hits.fresh.n; i++) {
-		const sx_fresh_row *row = &r->hits.fresh.at[i];
-		sx_doc doc = { row->id, row->fp, row->fp2 };
-
-		rc = sx_documents_has_label(txn, &index->tables, row->id, label, size, err);
-		if (!rc)
-			return deliver_one(r, &doc, out, err);
-		if (rc == SIMIDX_E_NOT_FOUND)
-			rc = SIMIDX_OK;
-	}
-	if (rc)
-		return rc;
-	rc = sx_documents_by_label(txn, &index->tables, label, size, &id, err);
-	return rc ? rc : find_id(r, id, out, err);
 }
 
 /* What both look-ups begin with: a snapshot, or why there is none. */
@@ -127,11 +77,14 @@ static int begin_get(simidx_reader *r, simidx_match *out, const char *what, simi
 
 int simidx_reader_find_id(simidx_reader *r, uint64_t id, simidx_match *out, simidx_error *err)
 {
+	sx_doc doc;
 	int rc = begin_get(r, out, "simidx_reader_find_id", err);
 
 	if (rc)
 		return rc;
-	rc = find_id(r, id, out, err);
+	rc = sx_documents_by_id(&r->view.snapshot, id, &doc, err);
+	if (!rc)
+		rc = deliver(r, &doc, out, err);
 	sx_view_reset(&r->view);
 	return rc == SIMIDX_E_NOT_FOUND ? sx_fail(err, rc, "no document has this id") : rc;
 }
@@ -139,6 +92,7 @@ int simidx_reader_find_id(simidx_reader *r, uint64_t id, simidx_match *out, simi
 int simidx_reader_find_label(simidx_reader *r, const char *label, size_t size, simidx_match *out,
 		     simidx_error *err)
 {
+	sx_doc doc;
 	int rc = begin_get(r, out, "simidx_reader_find_label", err);
 
 	if (rc)
@@ -146,7 +100,9 @@ int simidx_reader_find_label(simidx_reader *r, const char *label, size_t size, s
 	if (!label && size)
 		rc = sx_fail(err, SIMIDX_E_ARG, "simidx_reader_find_label: label is NULL");
 	else
-		rc = find_label(r, label, size, out, err);
+		rc = sx_documents_by_label(&r->view.snapshot, label, size, &doc, err);
+	if (!rc)
+		rc = deliver(r, &doc, out, err);
 	sx_view_reset(&r->view);
 	return rc == SIMIDX_E_NOT_FOUND ? sx_fail(err, rc, "no document has this label") : rc;
 }

@@ -199,7 +199,7 @@ int sx_search_labels(simidx_reader *r, const simidx_query *asked, size_t from, s
 {
 	if (!(asked->flags & SIMIDX_QUERY_LABELS) || !sx_has_ids(sx_reader_index(r)))
 		return SIMIDX_OK;
-	return sx_matches_add_labels(&r->matches, &r->view, from, n,
+	return sx_matches_add_labels(&r->matches, &r->view.snapshot, from, n,
 				     sx_reader_index(r)->checks, err);
 }
 

@@ -6,7 +6,8 @@
  * and written again. One that no longer fits is filled to the fill factor and the rest carried
  * into the next block, if changes touch that one too; otherwise it is split evenly, because
  * carrying into an untouched neighbour that is filled alike would never end. One that has
- * become small joins its neighbour. A last remainder keeps the old block's key as its fence.
+ * become small joins a neighbour, so that any two neighbours fill more than half of a block,
+ * whatever was added and removed. A last remainder keeps the old block's key as its fence.
  */
 
 #include <string.h>
@@ -132,19 +133,34 @@ static int take(struct merge *m, const sx_rows *rows, size_t from, size_t n)
 	return sx_rows_append(&m->work, rows, from, n) ? sx_fail_nomem(m->err) : SIMIDX_OK;
 }
 
-/* One change, which may meet the row that it is about. Returns 1 if it used that row up. */
-static int apply_change(struct merge *m, size_t change, int present, int *rc)
+static int same_columns(const sx_rows *a, size_t i, const sx_rows *b, size_t k)
 {
+	for (unsigned c = 0; c < a->n_cols; c++)
+		if (a->col[c][i] != b->col[c][k])
+			return 0;
+	return 1;
+}
+
+/*
+ * Make one change; row number `old` of the block is the one that it is about, if it is `present`.
+ * *replaced is set if that row is not to stay.
+ */
+static int apply_change(struct merge *m, size_t change, int present, size_t old, int *replaced)
+{
+	const sx_rows *rows = m->changes->rows;
 	int remove = m->changes->remove && m->changes->remove[change] != 0;
 
-	if (present == remove) { /* an addition that is new, or a removal of what is there */
-		m->delta->rows += remove ? -1 : 1;
-		if (remove)
-			return 1;
-		m->delta->digest += sx_table_row_hash(m->table, m->changes->rows, change);
-		*rc = take(m, m->changes->rows, change, 1);
-	}
-	return 0;
+	*replaced = 0;
+	if (remove ? !present : present && same_columns(rows, change, &m->old, old))
+		return SIMIDX_OK;
+	if (present)
+		m->delta->digest -= sx_table_row_hash(m->table, &m->old, old);
+	*replaced = present;
+	m->delta->rows += !remove - present;
+	if (remove)
+		return SIMIDX_OK;
+	m->delta->digest += sx_table_row_hash(m->table, rows, change);
+	return take(m, rows, change, 1);
 }
 
 /* work = carry, then the old rows with the changes up to the block's fence. */
@@ -162,7 +178,7 @@ static int merge_rows(struct merge *m)
 	for (; !rc && m->at < n; m->at++) {
 		sx_sort_key place = change_place(m, m->at);
 		size_t same = i;
-		int present;
+		int present, replaced = 0;
 
 		if (!m->open_end && sx_sort_key_cmp(place, m->fence) > 0)
 			break;
@@ -176,10 +192,9 @@ static int merge_rows(struct merge *m)
 		i = same;
 		present = i < m->old.n &&
 			  !sx_sort_key_cmp(sx_sort_key_of(table, &m->old, i), place);
-		if (!rc && apply_change(m, m->at, present, &rc)) {
-			m->delta->digest -= sx_table_row_hash(table, &m->old, i);
-			i++;
-		}
+		if (!rc)
+			rc = apply_change(m, m->at, present, i, &replaced);
+		i += (size_t)replaced;
 	}
 	return rc ? rc : take(m, &m->old, i, m->old.n - i);
 }
@@ -227,7 +242,58 @@ static int next_is_touched(const struct merge *m)
 	       sx_sort_key_cmp(change_place(m, m->at), m->next_fence) <= 0;
 }
 
-/* What is left from row `from` on fits one block: keep it here, or give it to the next one. */
+/*
+ * Whether the next block is going to be written in this transaction anyway, so that it pays to fill
+ * it up. Near the end of a transaction it does not: where every block is touched, carrying would
+ * never end.
+ */
+static int is_rewritten(const struct merge *m)
+{
+	return m->delta->written < m->max_written && next_is_touched(m);
+}
+
+/*
+ * Take the rows of the block before into this one, which has `bytes`, if both are small. The next
+ * one was looked at before; where both neighbours are, this block is written last, so they meet.
+ */
+static int join_before(struct merge *m, size_t bytes)
+{
+	unsigned char key_bytes[SX_TABLE_MAX_KEY];
+	size_t most = m->table->block_size * JOIN_PERCENT / 100;
+	sx_slice own = { m->key, m->key_size }, key, value;
+	sx_rows both = m->old;
+	sx_block block;
+	int rc;
+
+	if (bytes >= most)
+		return SIMIDX_OK;
+	rc = sx_cursor_seek(m->cursor, own, &key, &value, m->err);
+	if (!rc)
+		rc = sx_cursor_prev(m->cursor, &key, &value, m->err);
+	if (rc)
+		return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+	if (sx_block_open(&block, value.data, value.size, m->table->n_cols) ||
+	    bytes + block.used > most)
+		return SIMIDX_OK; /* a damaged one is told when something is to be done to it */
+	if (key.size > sizeof(key_bytes))
+		return sx_table_damaged(m->table, key, "its key is too long", m->err);
+	both.n = 0;
+	rc = sx_table_block_decode(m->table, key, value, &both, NULL, m->err);
+	if (!rc && sx_rows_append(&both, &m->work, 0, m->work.n))
+		rc = sx_fail_nomem(m->err);
+	m->old = both;
+	/* Values that lie far apart may take more bytes together. */
+	if (rc || sx_block_fit(&both, 0, m->table->block_size) < both.n)
+		return rc;
+	m->old = m->work;
+	m->work = both;
+	memcpy(key_bytes, key.data, key.size);
+	key.data = key_bytes;
+	m->delta->written++;
+	return sx_dbi_del(m->txn, m->table->dbi, key, m->err);
+}
+
+/* What is left from row `from` on fits one block: keep it here, or give it to a neighbour. */
 static int finish_block(struct merge *m, size_t from)
 {
 	size_t left = m->work.n - from;
@@ -243,15 +309,14 @@ static int finish_block(struct merge *m, size_t from)
 
 		return rc ? rc : drop_old_key(m);
 	}
-	if (m->cut)
-		carry = 0; /* changes that come before these rows are still to be merged */
-	else if (m->delta->written >= m->max_written)
-		carry = 0; /* where every block is touched, carrying would never end */
-	else if (m->has_next) /* one that is touched is written anyway: fill it up */
-		carry = bytes + (next_is_touched(m) ? 0 : m->next_used) <=
-			size * JOIN_PERCENT / 100;
-	if (!carry)
-		return put_block(m, from, left, key);
+	/* With a cut, changes that come before these rows are still to be merged. */
+	if (m->has_next && !m->cut)
+		carry = bytes + (is_rewritten(m) ? 0 : m->next_used) <= size * JOIN_PERCENT / 100;
+	if (!carry) {
+		int rc = from || m->cut ? SIMIDX_OK : join_before(m, bytes);
+
+		return rc ? rc : put_block(m, from, m->work.n - from, key);
+	}
 	if (sx_rows_append(&m->carry, &m->work, from, left))
 		return sx_fail_nomem(m->err);
 	return drop_old_key(m);
@@ -297,54 +362,60 @@ static int merge_blocks(struct merge *m, size_t *done)
 
 /* ---- the rows layout ---- */
 
-/* The digest counts the row that is stored, not the one that a removal was asked with. */
-static int remove_row(sx_txn *txn, const sx_table *table, sx_slice key, sx_slice value,
-		      sx_delta *delta, simidx_error *err)
+/* What the digest loses with the row that is stored: a removal may be asked with other columns. */
+static int stored_hash(const sx_table *table, sx_slice key, sx_slice value, uint64_t *hash,
+		       simidx_error *err)
 {
 	sx_rows row;
 	int rc;
 
 	sx_rows_init(&row, table->n_cols);
 	rc = sx_table_row_decode(table, key, value, &row, err);
-	if (!rc) {
-		delta->digest -= sx_table_row_hash(table, &row, 0);
-		rc = sx_dbi_del(txn, table->dbi, key, err);
-	}
+	if (!rc)
+		*hash = sx_table_row_hash(table, &row, 0);
 	sx_rows_free(&row);
 	return rc;
+}
+
+/* Make change number i. */
+static int change_row(sx_txn *txn, const sx_table *table, const sx_changes *changes, size_t i,
+		      sx_delta *delta, simidx_error *err)
+{
+	const sx_rows *rows = changes->rows;
+	unsigned char key_bytes[SX_TABLE_MAX_KEY], value_bytes[SX_TABLE_MAX_VALUE];
+	sx_slice key = { key_bytes, 0 }, value = { value_bytes, 0 }, old;
+	int remove = changes->remove && changes->remove[i], present, rc;
+	uint64_t hash = 0;
+
+	key.size = sx_table_key(table, sx_sort_key_of(table, rows, i), key_bytes);
+	value.size = sx_table_row_encode(table, rows, i, key, value_bytes);
+	rc = sx_dbi_get(txn, table->dbi, key, &old, err);
+	present = rc == SIMIDX_OK;
+	if (rc == SIMIDX_E_NOT_FOUND)
+		rc = SIMIDX_OK;
+	if (!rc && present)
+		rc = stored_hash(table, key, old, &hash, err);
+	if (rc || (remove ? !present
+			  : present && old.size == value.size &&
+				    !memcmp(old.data, value.data, old.size)))
+		return rc;
+	delta->digest -= hash;
+	delta->rows += !remove - present;
+	delta->written++;
+	if (remove)
+		return sx_dbi_del(txn, table->dbi, key, err);
+	delta->digest += sx_table_row_hash(table, rows, i);
+	return sx_dbi_put(txn, table->dbi, key, value, err);
 }
 
 static int merge_into_rows(sx_txn *txn, const sx_table *table, const sx_changes *changes,
 			   size_t *done, uint64_t max_written, sx_delta *delta, simidx_error *err)
 {
-	const sx_rows *rows = changes->rows;
-	unsigned char key_bytes[SX_TABLE_MAX_KEY], value_bytes[SX_TABLE_MAX_VALUE];
+	int rc = SIMIDX_OK;
 
-	for (; *done < rows->n && delta->written < max_written; ++*done) {
-		size_t i = *done;
-		int remove = changes->remove && changes->remove[i];
-		sx_slice key = { key_bytes, 0 }, value = { value_bytes, 0 }, old;
-		int rc;
-
-		key.size = sx_table_key(table, sx_sort_key_of(table, rows, i), key_bytes);
-		rc = sx_dbi_get(txn, table->dbi, key, &old, err);
-		if (rc && rc != SIMIDX_E_NOT_FOUND)
-			return rc;
-		if ((rc == SIMIDX_OK) != remove)
-			continue;
-		if (remove) {
-			rc = remove_row(txn, table, key, old, delta, err);
-		} else {
-			value.size = sx_table_row_encode(table, rows, i, key, value_bytes);
-			delta->digest += sx_table_row_hash(table, rows, i);
-			rc = sx_dbi_put(txn, table->dbi, key, value, err);
-		}
-		if (rc)
-			return rc;
-		delta->rows += remove ? -1 : 1;
-		delta->written++;
-	}
-	return SIMIDX_OK;
+	for (; !rc && *done < changes->rows->n && delta->written < max_written; ++*done)
+		rc = change_row(txn, table, changes, *done, delta, err);
+	return rc;
 }
 
 int sx_table_merge(sx_txn *txn, const sx_table *table, const sx_changes *changes, size_t *done,

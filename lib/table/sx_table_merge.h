@@ -10,10 +10,13 @@
 
 #include "table/sx_table.h"
 
-/** Changes in the order of the table, each place at most once. */
+/**
+ * Changes in the order of the table, each place at most once. A row is set: added, or its columns
+ * replaced where it is there already; or it is removed.
+ */
 typedef struct sx_changes {
 	const sx_rows *rows;
-	const unsigned char *remove; /* nonzero: remove row i; NULL: all are additions */
+	const unsigned char *remove; /* nonzero: remove row i; NULL: all are set */
 } sx_changes;
 
 /** What a merge changed. */
@@ -24,8 +27,8 @@ typedef struct sx_delta {
 } sx_delta;
 
 /**
- * Merge changes number *done and following into the table. Adding what is there and removing
- * what is not changes nothing, so a merge may be repeated. Stops between two blocks when about
+ * Merge changes number *done and following into the table. Setting what is there already and
+ * removing what is not change nothing, so a merge may be repeated. Stops between two blocks when about
  * `max_written` blocks were written; *done then is the first change that is still to do.
  */
 int sx_table_merge(sx_txn *txn, const sx_table *table, const sx_changes *changes, size_t *done,

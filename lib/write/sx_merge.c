@@ -7,6 +7,7 @@
 
 #include "index/sx_snapshot.h"
 #include "table/sx_table_merge.h"
+#include "table/sx_table_range.h"
 #include "util/sx_err.h"
 #include "util/sx_sort.h"
 
@@ -15,10 +16,12 @@ struct merge {
 	int no_meta_sync;
 	simidx_error *err;
 	sx_snapshot snapshot; /* of the transaction at hand */
+	uint64_t end;          /* sequence number after the last row that is merged */
 	sx_fresh_rows rows;
-	uint64_t end;    /* the sequence number after the last of them */
-	uint32_t *order; /* of the rows */
-	uint64_t *key;   /* scratch, one a row */
+	uint32_t *order;       /* of the rows */
+	uint64_t *key;         /* scratch, one a row */
+	sx_rows changed;       /* changes of the table at hand */
+	unsigned char *remove; /* one a row: which changes are removals */
 	unsigned step, n_steps;
 };
 
@@ -70,13 +73,13 @@ static void note_merged(sx_header *h, const sx_rows *rows, size_t done)
  * Merge rows into a table, in as many transactions as it takes. `count` lies in the header, which
  * each transaction reads anew; NULL for by_label. The last one of postings ends the merge.
  */
-static int merge_table(struct merge *m, const sx_table *table, sx_table_count *count,
-		       const sx_rows *rows)
+static int merge_table(struct merge *m, const sx_table *table, sx_table_count *count)
 {
+	const sx_rows *rows = &m->changed;
 	const simidx *index = m->index;
 	uint64_t max = table->layout == SIMIDX_LAYOUT_BLOCKS ? index->merge_blocks
 							     : index->merge_rows;
-	sx_changes changes = { rows, NULL };
+	sx_changes changes = { rows, m->remove };
 	size_t done = 0;
 	sx_delta delta;
 	int rc = SIMIDX_OK;
@@ -104,7 +107,7 @@ static int merge_table(struct merge *m, const sx_table *table, sx_table_count *c
 	return rc;
 }
 
-/* ---- tables ---- */
+/* ---- what the rows come to ---- */
 
 static uint64_t fp_of(const sx_fresh_row *row)
 {
@@ -121,7 +124,7 @@ static uint64_t hash_of(const sx_fresh_row *row)
 	return row->label_hash;
 }
 
-/* Order the rows by a number of theirs; those where it is equal by id. */
+/* Order the rows by a number of theirs; those where it is equal by id, then as they came. */
 static int order_by(struct merge *m, uint64_t (*number)(const sx_fresh_row *row))
 {
 	size_t n = m->rows.n;
@@ -135,60 +138,138 @@ static int order_by(struct merge *m, uint64_t (*number)(const sx_fresh_row *row)
 	return sx_sort_order(m->key, m->order, n, 1) ? nomem(m) : SIMIDX_OK;
 }
 
-/* Each permuted table gets the distinct fingerprints in its own order. */
-static int merge_permuted(struct merge *m)
-{
-	simidx *index = m->index;
-	size_t distinct = 0;
-	uint64_t *fps = sx_realloc(NULL, m->rows.n, sizeof(*fps));
-	int rc = fps ? order_by(m, fp_of) : nomem(m);
-
-	for (size_t i = 0; !rc && i < m->rows.n; i++) {
-		uint64_t fp = m->rows.at[m->order[i]].fp;
-
-		if (!distinct || fps[distinct - 1] != fp)
-			fps[distinct++] = fp;
-	}
-	for (unsigned t = 0; !rc && t < index->plan.n_tables; t++) {
-		sx_table_count *count = &m->snapshot.header.table[t];
-		sx_rows changes;
-
-		sx_rows_init(&changes, 0);
-		changes.key = m->key;
-		changes.n = distinct;
-		for (size_t i = 0; i < distinct; i++)
-			m->key[i] = sx_permute(&index->plan.table[t], fps[i]);
-		rc = sx_sort_u64(m->key, distinct) ? nomem(m) : SIMIDX_OK;
-		if (!rc)
-			rc = merge_table(m, &index->tables.permuted[t], count, &changes);
-	}
-	free(fps);
-	return rc;
-}
-
 /*
- * A table of documents: docs has (id, fingerprint), by_label (hash, id) of those with a label,
- * postings (fingerprint, id, second fingerprint).
+ * Set m->changed to the changes of a table of documents: docs has (id, fingerprint), by_label
+ * (hash, id) of those with a label, postings (fingerprint, id, second fingerprint). Of several rows
+ * about one place the last one counts.
  */
-static int merge_documents(struct merge *m, const sx_table *table, sx_table_count *count,
-			   uint64_t (*key)(const sx_fresh_row *row))
+static int collect_documents(struct merge *m, const sx_table *table,
+			     uint64_t (*key)(const sx_fresh_row *row))
 {
+	sx_rows *changed = &m->changed;
 	int rc = order_by(m, key);
-	sx_rows changes;
+	uint64_t last_id = 0;
 
-	sx_rows_init(&changes, table->n_cols);
+	sx_rows_free(changed);
+	sx_rows_init(changed, table->n_cols);
 	for (size_t i = 0; !rc && i < m->rows.n; i++) {
 		const sx_fresh_row *row = &m->rows.at[m->order[i]];
 		uint64_t cols[2] = { key == id_of ? row->fp : row->id, row->fp2 };
 
-		if ((key != hash_of || row->op & SX_FRESH_LABEL) &&
-		    sx_rows_push(&changes, key(row), cols))
+		if (key == hash_of && !(row->op & SX_FRESH_LABEL))
+			continue;
+		if (changed->n && changed->key[changed->n - 1] == key(row) && last_id == row->id)
+			changed->n--;
+		last_id = row->id;
+		m->remove[changed->n] = (unsigned char)sx_fresh_is_delete(row);
+		if (sx_rows_push(changed, key(row), cols))
 			rc = nomem(m);
 	}
-	if (!rc)
-		rc = merge_table(m, table, count, &changes);
-	sx_rows_free(&changes);
 	return rc;
+}
+
+/*
+ * Whether all documents that postings have of a fingerprint are removed by changes [from, to). A
+ * merge that is repeated comes to the same: what postings lack already is no document either.
+ */
+static int is_left_empty(struct merge *m, sx_cursor *postings, size_t from, size_t to, int *empty)
+{
+	const sx_rows *changed = &m->changed;
+	const sx_table *table = &m->index->tables.postings;
+	sx_sort_key low = { changed->key[from], 0 }, high = { changed->key[from], UINT64_MAX };
+	sx_rows rows;
+	int rc;
+
+	sx_rows_init(&rows, table->n_cols);
+	rc = sx_table_range(table, postings, low, high, to - from + 1, &rows, m->err);
+	*empty = 1;
+	for (size_t i = 0; !rc && *empty && i < rows.n; i++) {
+		while (from < to && changed->col[0][from] < rows.col[0][i])
+			from++;
+		*empty = from < to && changed->col[0][from] == rows.col[0][i];
+	}
+	sx_rows_free(&rows);
+	return rc;
+}
+
+/*
+ * From the changes of postings: which fingerprints the tables get, because a document with them
+ * was added, and which they lose, because none is left.
+ */
+static int collect_fingerprints(struct merge *m, sx_u64s *fps, unsigned char *remove)
+{
+	const sx_rows *changed = &m->changed;
+	sx_cursor *postings = NULL;
+	int rc = SIMIDX_OK;
+
+	if (sx_has_ids(m->index))
+		rc = sx_cursor_open(m->snapshot.txn, m->index->tables.postings.dbi, &postings, m->err);
+	for (size_t i = 0, to; !rc && i < changed->n; i = to) {
+		int is_set = 0, is_empty = 0;
+
+		for (to = i; to < changed->n && changed->key[to] == changed->key[i]; to++)
+			is_set |= !m->remove[to];
+		if (!is_set)
+			rc = is_left_empty(m, postings, i, to, &is_empty);
+		if (rc || !(is_set || is_empty))
+			continue;
+		remove[fps->n] = (unsigned char)is_empty;
+		if (sx_u64s_push(fps, changed->key[i]))
+			rc = nomem(m);
+	}
+	sx_cursor_close(postings);
+	return rc;
+}
+
+/* Set m->changed to those of a permuted table. */
+static int collect_permuted(struct merge *m, const sx_perm *perm, const sx_u64s *fps,
+			    const unsigned char *remove)
+{
+	sx_rows_free(&m->changed);
+	sx_rows_init(&m->changed, 0);
+	for (size_t i = 0; i < fps->n; i++)
+		m->key[i] = sx_permute(perm, fps->at[i]);
+	if (sx_sort_order(m->key, m->order, fps->n, 0) || sx_rows_reserve(&m->changed, fps->n))
+		return nomem(m);
+	for (size_t i = 0; i < fps->n; i++) {
+		m->remove[i] = remove[m->order[i]];
+		m->changed.key[i] = m->key[m->order[i]];
+	}
+	m->changed.n = fps->n;
+	return SIMIDX_OK;
+}
+
+/* ---- tables ---- */
+
+/* Each permuted table gets and loses the same fingerprints in its own order. */
+static int merge_permuted(struct merge *m)
+{
+	simidx *index = m->index;
+	unsigned char *remove = sx_realloc(NULL, m->rows.n, 1);
+	sx_u64s fps = { 0 };
+	int rc = remove ? collect_documents(m, &index->tables.postings, fp_of) : nomem(m);
+
+	if (!rc)
+		rc = begin(m);
+	if (!rc)
+		rc = collect_fingerprints(m, &fps, remove);
+	sx_snapshot_end(&m->snapshot);
+	for (unsigned t = 0; !rc && t < index->plan.n_tables; t++) {
+		rc = collect_permuted(m, &index->plan.table[t], &fps, remove);
+		if (!rc)
+			rc = merge_table(m, &index->tables.permuted[t], &m->snapshot.header.table[t]);
+	}
+	sx_u64s_free(&fps);
+	free(remove);
+	return rc;
+}
+
+static int merge_documents(struct merge *m, const sx_table *table, sx_table_count *count,
+			   uint64_t (*key)(const sx_fresh_row *row))
+{
+	int rc = collect_documents(m, table, key);
+
+	return rc ? rc : merge_table(m, table, count);
 }
 
 static int merge_all(struct merge *m)
@@ -226,9 +307,10 @@ static int load(struct merge *m)
 	sx_snapshot_end(&m->snapshot);
 	if (rc)
 		return rc;
+	m->remove = sx_realloc(NULL, m->rows.n, 1);
 	m->order = sx_realloc(NULL, m->rows.n, sizeof(*m->order));
 	m->key = sx_realloc(NULL, m->rows.n, sizeof(*m->key));
-	return m->order && m->key && m->rows.n < UINT32_MAX ? SIMIDX_OK : nomem(m);
+	return m->remove && m->order && m->key && m->rows.n < UINT32_MAX ? SIMIDX_OK : nomem(m);
 }
 
 int sx_merge_fresh(simidx *index, int no_meta_sync, simidx_error *err)
@@ -248,6 +330,8 @@ int sx_merge_fresh(simidx *index, int no_meta_sync, simidx_error *err)
 	if (!rc)
 		sx_index_progress(index, "merge", m->n_steps, m->n_steps);
 	sx_snapshot_end(&m->snapshot);
+	sx_rows_free(&m->changed);
+	free(m->remove);
 	free(m->rows.at);
 	free(m->order);
 	free(m->key);

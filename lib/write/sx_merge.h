@@ -3,11 +3,12 @@
 
 /*
  * Moving the fresh rows into the tables: t01.., docs, by_label and last postings, each in
- * transactions of a bounded number of blocks. Until postings have a row, its fresh copy answers:
- * a fingerprint that stands in a table but not in postings has no documents there. When
- * postings take several transactions, the header says up to which (fingerprint, id) they are
- * done. The transaction with the last of them removes the fresh rows. A merge that was killed
- * is done again from the start, with the rows that it had: what is there already is skipped.
+ * transactions of a bounded number of blocks. Until postings have what a row says, the row answers:
+ * a fingerprint that stands in a table but not in postings has no documents there, and a document
+ * of postings that a row has deleted is left out. When postings take several transactions, the
+ * header says up to which (fingerprint, id) they are done. The transaction with the last of them
+ * removes the fresh rows. A merge that was killed is done again from the start, with the rows
+ * that it had: what was set or removed already is set or removed once more.
  */
 
 #ifndef SX_MERGE_H

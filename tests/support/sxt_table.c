@@ -224,10 +224,11 @@ static int64_t model_merge(struct t_tab *tab, const struct t_rows *changes, uint
 			}
 			c++;
 		} else {
-			if (changes->at[c].remove)
-				*digest -= t_row_hash(tab, &old->at[i]);
-			else
-				push(&made, &old->at[i]);
+			*digest -= t_row_hash(tab, &old->at[i]);
+			if (!changes->at[c].remove) {
+				push(&made, &changes->at[c]);
+				*digest += t_row_hash(tab, &changes->at[c]);
+			}
 			i++;
 			c++;
 		}

@@ -198,7 +198,7 @@ END_TEST
 
 START_TEST(test_unknown_kind_of_row_is_refused)
 {
-	static const uint32_t ops[] = { 0, 2, 3, 17 + 32, 16, 1u << 31 | 1 };
+	static const uint32_t ops[] = { 0, 3, 4, 17 + 32, 16, 1u << 31 | 1 };
 	struct visits v = { .next = LOG_BASE };
 	sx_fresh_row *rows;
 	struct t_tab tab;
@@ -338,6 +338,15 @@ static const sx_probes *probes_of(unsigned bits, uint64_t query, unsigned k)
 	return &probes;
 }
 
+static uint32_t oldest(const sx_memtable *memtable, uint64_t fp)
+{
+	uint32_t i = sx_memtable_newest(memtable, SX_BY_FP, fp), next;
+
+	while ((next = sx_memtable_older(memtable, SX_BY_FP, i)) != SX_MEMTABLE_NONE)
+		i = next;
+	return i;
+}
+
 static void check_near(const sx_memtable *memtable, const uint64_t *fps, uint64_t end, uint64_t n,
 		       unsigned bits, uint64_t query, unsigned k, uint64_t *scratch)
 {
@@ -351,7 +360,7 @@ static void check_near(const sx_memtable *memtable, const uint64_t *fps, uint64_
 	sxt_must_eq(got.at[0], 12345);
 	sxt_must_ge(candidates, got.n - 1 + 5);
 	for (i = kept = 1; i < got.n; i++) /* those that an older snapshot has */
-		if (sx_memtable_first(memtable, SX_BY_FP, got.at[i]) < end)
+		if (oldest(memtable, got.at[i]) < end)
 			got.at[kept++] = got.at[i];
 	got.n = kept;
 	sxt_must_eq(got.n, want + 1);
@@ -440,33 +449,29 @@ START_TEST(test_as_many_rows_as_buckets)
 }
 END_TEST
 
-/* The first row from number i on that has a value, by a look at all; n if there is none. */
-static size_t next_row(const sx_fresh_row *rows, size_t n, size_t i, enum sx_memtable_key key,
-		       uint64_t x)
+/* Whether a row has a value. */
+static int has_value(const sx_fresh_row *row, enum sx_memtable_key key, uint64_t x)
 {
-	for (; i < n; i++) {
-		if (key == SX_BY_FP && rows[i].fp == x)
-			break;
-		if (key == SX_BY_ID && rows[i].id == x && x != SIMIDX_NO_ID)
-			break;
-		if (key == SX_BY_LABEL && rows[i].op & SX_FRESH_LABEL && rows[i].label_hash == x)
-			break;
-	}
-	return i;
+	if (key == SX_BY_FP)
+		return row->fp == x;
+	if (key == SX_BY_ID)
+		return row->id == x && x != SIMIDX_NO_ID;
+	return row->op & SX_FRESH_LABEL && row->label_hash == x;
 }
 
+/* A chain against a look at all rows, from the newest to the oldest. */
 static void check_chain(const sx_memtable *memtable, const sx_fresh_row *rows, size_t n,
 			enum sx_memtable_key key, uint64_t x)
 {
-	uint32_t at = sx_memtable_first(memtable, key, x);
-	size_t i = next_row(rows, n, 0, key, x);
+	uint32_t at = sx_memtable_newest(memtable, key, x);
 
-	while (at != SX_MEMTABLE_NONE) {
+	for (size_t i = n; i--;) {
+		if (!has_value(&rows[i], key, x))
+			continue;
 		sxt_must_eq(at, i);
-		i = next_row(rows, n, i + 1, key, x);
-		at = sx_memtable_next(memtable, key, at);
+		at = sx_memtable_older(memtable, key, at);
 	}
-	sxt_must_eq(i, n);
+	sxt_must_eq(at, SX_MEMTABLE_NONE);
 }
 
 static void check_chains(const sx_memtable *memtable, const sx_fresh_row *rows, size_t n, uint64_t fp,
@@ -517,14 +522,66 @@ START_TEST(test_rows_of_equal_keys)
 }
 END_TEST
 
+/*
+ * Rows are added and dropped at the end, few and many: what is left is a memtable of the others.
+ * Dropped at any state of its tables: while they grow, and with buckets of several lines.
+ */
+START_TEST(test_dropped_rows_are_gone)
+{
+	const size_t most = 30000;
+	uint64_t spread = (uint64_t[]){ 1, 50, 3000, UINT64_MAX }[_i];
+	sx_fresh_row *rows = malloc(most * sizeof(*rows));
+	uint64_t *fps = malloc(most * sizeof(*fps)), *scratch = malloc(most * sizeof(*scratch));
+	sx_memtable *memtable = t_memtable_new(64, 5);
+	size_t n = 0;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1800 + (uint64_t)_i);
+	for (int round = 0; round < 300; round++) {
+		size_t more = sxt_rng_below(&rng, round % 5 ? 300 : 3000);
+		size_t less = sxt_rng_below(&rng, round % 7 ? 150 : 3000);
+
+		for (; more && n < most; more--, n++) {
+			rows[n] = random_row(&rng);
+			rows[n].fp = fps[n] = sxt_rng_below(&rng, spread);
+			rows[n].id = sxt_rng_below(&rng, spread);
+			rows[n].label_hash = sxt_rng_below(&rng, spread);
+			sxt_must(!sx_memtable_add(memtable, &rows[n]));
+		}
+		sx_memtable_drop(memtable, less);
+		n -= less < n ? less : n;
+		ck_assert_uint_eq(sx_memtable_end(memtable), 5 + n);
+		for (unsigned q = 0; n && q < 5; q++) {
+			const sx_fresh_row *a = &rows[sxt_rng_below(&rng, n)];
+
+			check_chains(memtable, rows, n, a->fp, a->id, a->label_hash);
+			check_near(memtable, fps, n, n, 64, a->fp ^ q, q, scratch);
+		}
+		/* What the last round has dropped may still lie in memory. */
+		for (size_t i = n; i < n + 3 && i < most && round; i++)
+			check_chains(memtable, rows, n, rows[i].fp, rows[i].id, rows[i].label_hash);
+	}
+	for (size_t i = 0; i < n; i += n / 50 + 1)
+		check_chains(memtable, rows, n, rows[i].fp, rows[i].id, rows[i].label_hash);
+	sx_memtable_drop(memtable, SIZE_MAX);
+	ck_assert_uint_eq(sx_memtable_end(memtable), 5);
+	check_chains(memtable, rows, 0, rows[0].fp, rows[0].id, rows[0].label_hash);
+	check_near(memtable, fps, 0, 0, 64, rows[0].fp, 3, scratch);
+	sx_memtable_free(memtable);
+	free(rows);
+	free(fps);
+	free(scratch);
+}
+END_TEST
+
 START_TEST(test_memtable_at_edges)
 {
 	sx_memtable *memtable = t_memtable_new(64, 0);
 
 	ck_assert_uint_eq(sx_memtable_end(memtable), 0);
-	ck_assert_uint_eq(sx_memtable_first(memtable, SX_BY_FP, 0), SX_MEMTABLE_NONE);
-	ck_assert_uint_eq(sx_memtable_first(memtable, SX_BY_ID, 0), SX_MEMTABLE_NONE);
-	ck_assert_uint_eq(sx_memtable_first(memtable, SX_BY_LABEL, 0), SX_MEMTABLE_NONE);
+	ck_assert_uint_eq(sx_memtable_newest(memtable, SX_BY_FP, 0), SX_MEMTABLE_NONE);
+	ck_assert_uint_eq(sx_memtable_newest(memtable, SX_BY_ID, 0), SX_MEMTABLE_NONE);
+	ck_assert_uint_eq(sx_memtable_newest(memtable, SX_BY_LABEL, 0), SX_MEMTABLE_NONE);
 	sx_memtable_free(memtable);
 	sx_memtable_free(NULL);
 	ck_assert_ptr_null(t_memtable_new(15, 0));
@@ -541,6 +598,7 @@ static const sxt_test tests[] = {
 	{ &test_memtable_near, 0, N_WIDTHS * N_SETS },
 	{ &test_rows_of_equal_keys, 0, 4 },
 	{ &test_as_many_rows_as_buckets, 0, 1 },
+	{ &test_dropped_rows_are_gone, 0, 4 },
 	{ &test_memtable_at_edges, 0, 1 },
 };
 

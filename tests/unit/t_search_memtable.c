@@ -94,6 +94,15 @@ static size_t naive(const struct subject *s, uint64_t query, unsigned k, uint64_
 	return kept;
 }
 
+static uint32_t oldest(const sx_memtable *memtable, uint64_t fp)
+{
+	uint32_t i = sx_memtable_newest(memtable, SX_BY_FP, fp), next;
+
+	while ((next = sx_memtable_older(memtable, SX_BY_FP, i)) != SX_MEMTABLE_NONE)
+		i = next;
+	return i;
+}
+
 /* All of `must` is among what comes, each once, and all that comes is among `may`. */
 static void check_near(struct subject *s, const sx_probes *probes, uint64_t query, unsigned k,
 		       uint64_t ignore, unsigned counted, size_t end)
@@ -107,7 +116,7 @@ static void check_near(struct subject *s, const sx_probes *probes, uint64_t quer
 	sxt_must(!sx_memtable_near(s->memtable, probes, query, k, &got, &candidates));
 	sxt_must_ge(candidates, got.n);
 	for (size_t i = 0; i < got.n; i++) /* those that an older snapshot has */
-		if (sx_memtable_first(s->memtable, SX_BY_FP, got.at[i]) < end)
+		if (oldest(s->memtable, got.at[i]) < end)
 			got.at[kept++] = got.at[i];
 	got.n = kept;
 	if (got.n)

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The changes of a writer: documents that are added, replaced and deleted, as rows that wait for
+ * the commit.
+ */
+
+#include <inttypes.h>
+
+#include "index/sx_documents.h"
+#include "util/sx_bytes.h"
+#include "util/sx_err.h"
+#include "util/sx_hash.h"
+#include "util/sx_struct.h"
+#include "write/sx_writer.h"
+
+/* A document that is there, with the hash of its label. */
+struct found {
+	sx_doc doc;
+	int has_label;
+	uint64_t label_hash;
+};
+
+/* ---- looking up ---- */
+
+/* Whether an id is used. */
+static int find_id(simidx_writer *w, uint64_t id, int *found, sx_doc *doc, simidx_error *err)
+{
+	int rc;
+
+	*found = 0;
+	/* Ids above all others need no look-up. */
+	if (id >= w->snapshot.header.next_id)
+		return SIMIDX_OK;
+	rc = sx_writer_use_memtable(w, err);
+	if (!rc)
+		rc = sx_documents_by_id(&w->snapshot, id, doc, err);
+	*found = rc == SIMIDX_OK;
+	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
+}
+
+/* Whether a label is used. The bytes of labels that wait for the commit are in `labels` already. */
+static int find_label(simidx_writer *w, const char *label, size_t size, int *found, sx_doc *doc,
+		      simidx_error *err)
+{
+	int rc = sx_writer_use_memtable(w, err);
+
+	if (!rc)
+		rc = sx_documents_by_label(&w->snapshot, label, size, doc, err);
+	*found = rc == SIMIDX_OK;
+	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
+}
+
+/* What a row that deletes a document says of its label. */
+static int find_own_label(simidx_writer *w, struct found *f, simidx_error *err)
+{
+	sx_slice label;
+	int rc = sx_documents_label(w->snapshot.txn, &w->index->tables, f->doc.id, &label, err);
+
+	f->has_label = rc == SIMIDX_OK;
+	if (!rc)
+		f->label_hash = sx_hash(label.data, label.size);
+	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
+}
+
+/* ---- rows ---- */
+
+/* Add rows, all or none. */
+static int add_rows(simidx_writer *w, const sx_fresh_row *rows, size_t n, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	if (sx_reserve(&w->pending.at, &w->pending.cap, w->pending.n + n, sizeof(*w->pending.at)))
+		return sx_fail_nomem(err);
+	if (w->uses_memtable)
+		rc = sx_fresh_add(&w->index->fresh, rows, n, err);
+	for (size_t i = 0; !rc && i < n; i++)
+		w->pending.at[w->pending.n++] = rows[i];
+	if (!rc)
+		w->snapshot.header.next_seq += n;
+	return rc;
+}
+
+/* Store a label's bytes, or remove them if `label` is NULL. */
+static int write_label(simidx_writer *w, uint64_t id, const char *label, size_t size,
+		       simidx_error *err)
+{
+	sx_dbi labels = w->index->tables.labels;
+	unsigned char bytes[8];
+	sx_slice key = { bytes, sizeof(bytes) }, value = { label, size };
+
+	sx_store_be64(bytes, id);
+	return label ? sx_dbi_put(w->snapshot.txn, labels, key, value, err)
+		     : sx_dbi_del(w->snapshot.txn, labels, key, err);
+}
+
+static sx_fresh_row row_that_puts(const simidx *index, const simidx_doc *doc, uint64_t id)
+{
+	sx_fresh_row row = { .id = id, .fp = doc->fp, .op = SX_FRESH_PUT };
+
+	if (doc->flags)
+		row.fp2 = doc->flags & SIMIDX_DOC_FP2 ? doc->fp2 : index->unknown_fp2;
+	if (doc->label) {
+		row.op |= SX_FRESH_LABEL;
+		row.label_hash = sx_hash(doc->label, doc->label_size);
+	}
+	return row;
+}
+
+static sx_fresh_row row_that_deletes(const struct found *f)
+{
+	return (sx_fresh_row){ .id = f->doc.id,
+			       .fp = f->doc.fp,
+			       .fp2 = f->doc.fp2,
+			       .label_hash = f->has_label ? f->label_hash : 0,
+			       .op = SX_FRESH_DELETE | (f->has_label ? SX_FRESH_LABEL : 0) };
+}
+
+/* What comes after rows were added. A failure here has spoiled the transaction. */
+static int finish(simidx_writer *w, int rc)
+{
+	if (rc)
+		sx_writer_drop(w);
+	else
+		w->changes++;
+	return rc;
+}
+
+/* ---- put ---- */
+
+/* SIMIDX_E_DUPLICATE if a document other than `self` has the id or label. */
+static int check_free(simidx_writer *w, const simidx_doc *doc, uint64_t self, simidx_error *err)
+{
+	int has_id = sx_has_ids(w->index) && doc->id != SIMIDX_NO_ID && doc->id != self;
+	sx_doc other;
+	int found = 0, rc = SIMIDX_OK;
+
+	if (has_id)
+		rc = find_id(w, doc->id, &found, &other, err);
+	if (!rc && found)
+		return sx_fail(err, SIMIDX_E_DUPLICATE, "id %" PRIu64 " is already in use", doc->id);
+	if (!rc && doc->label)
+		rc = find_label(w, doc->label, doc->label_size, &found, &other, err);
+	if (!rc && found && other.id != self)
+		return sx_fail(err, SIMIDX_E_DUPLICATE, "the label is already in use");
+	return rc;
+}
+
+/* Add a document whose id and label nobody has. */
+static int add(simidx_writer *w, const simidx_doc *doc, uint64_t *id, simidx_error *err)
+{
+	sx_header *h = &w->snapshot.header;
+	sx_fresh_row row = row_that_puts(w->index, doc, doc->id);
+	int rc;
+
+	if (sx_has_ids(w->index) && row.id == SIMIDX_NO_ID) {
+		if (h->next_id > SIMIDX_MAX_ID)
+			return sx_fail(err, SIMIDX_E_RANGE, "there is no id above the largest one");
+		row.id = h->next_id;
+	}
+	rc = add_rows(w, &row, 1, err);
+	if (rc)
+		return rc;
+	h->documents++;
+	h->labels += doc->label != NULL;
+	if (sx_has_ids(w->index) && row.id >= h->next_id)
+		h->next_id = row.id + 1;
+	if (id)
+		*id = row.id;
+	return finish(w, doc->label ? write_label(w, row.id, doc->label, doc->label_size, err)
+				    : SIMIDX_OK);
+}
+
+/* Read a document and begin. */
+static int begin_with(simidx_writer *w, const simidx_doc *given, simidx_doc *own, uint64_t *id,
+		      const char *function, simidx_error *err)
+{
+	const simidx_doc *doc;
+	int rc;
+
+	sx_err_clear(err);
+	if (id)
+		*id = SIMIDX_NO_ID;
+	if (!w || !given)
+		return sx_fail(err, SIMIDX_E_ARG, "%s: writer or doc is NULL", function);
+	doc = sx_struct_read(given, SX_STRUCT_TO(simidx_doc, fp), own, sizeof(*own));
+	rc = sx_documents_check(w->index, doc, err);
+	if (!rc && doc->flags & SIMIDX_DOC_FP2_UNKNOWN && !w->index->has_unknown_fp2)
+		rc = sx_fail(err, SIMIDX_E_MISMATCH,
+			     "its second fingerprint is not known, as that of no document in the index: only a new index can take it");
+	if (rc)
+		return rc;
+	if (doc != own)
+		*own = *doc;
+	return sx_writer_begin(w, err);
+}
+
+int simidx_writer_put(simidx_writer *w, const simidx_doc *given, uint64_t *id, simidx_error *err)
+{
+	simidx_doc doc;
+	int rc = begin_with(w, given, &doc, id, "simidx_writer_put", err);
+
+	if (!rc)
+		rc = check_free(w, &doc, SIMIDX_NO_ID, err);
+	return rc ? rc : add(w, &doc, id, err);
+}
+
+/* ---- delete ---- */
+
+static int check_has_ids(const simidx_writer *w, simidx_error *err)
+{
+	return sx_has_ids(w->index) ? SIMIDX_OK
+				    : sx_fail(err, SIMIDX_E_UNSUPPORTED,
+					      "the index holds no ids and no labels");
+}
+
+static int delete_found(simidx_writer *w, struct found *f, simidx_error *err)
+{
+	sx_fresh_row row;
+	int rc = find_own_label(w, f, err);
+
+	if (rc)
+		return rc;
+	row = row_that_deletes(f);
+	rc = add_rows(w, &row, 1, err);
+	if (rc)
+		return rc;
+	w->snapshot.header.documents--;
+	w->snapshot.header.labels -= f->has_label != 0;
+	return finish(w, f->has_label ? write_label(w, row.id, NULL, 0, err) : SIMIDX_OK);
+}
+
+int simidx_writer_delete_id(simidx_writer *w, uint64_t id, simidx_error *err)
+{
+	struct found f;
+	int found = 0, rc;
+
+	sx_err_clear(err);
+	if (!w)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_delete_id: writer is NULL");
+	rc = check_has_ids(w, err);
+	if (!rc)
+		rc = sx_writer_begin(w, err);
+	if (!rc)
+		rc = find_id(w, id, &found, &f.doc, err);
+	if (!rc && !found)
+		rc = sx_fail(err, SIMIDX_E_NOT_FOUND, "no document has this id");
+	return rc ? rc : delete_found(w, &f, err);
+}
+
+int simidx_writer_delete_label(simidx_writer *w, const char *label, size_t size,
+			       simidx_error *err)
+{
+	struct found f;
+	int found = 0, rc;
+
+	sx_err_clear(err);
+	if (!w || (!label && size))
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_writer_delete_label: writer or label is NULL");
+	rc = check_has_ids(w, err);
+	if (!rc)
+		rc = sx_writer_begin(w, err);
+	if (!rc)
+		rc = find_label(w, label, size, &found, &f.doc, err);
+	if (!rc && !found)
+		rc = sx_fail(err, SIMIDX_E_NOT_FOUND, "no document has this label");
+	return rc ? rc : delete_found(w, &f, err);
+}
+
+/* ---- replace ---- */
+
+static int is_same_row(const sx_fresh_row *a, const sx_fresh_row *b)
+{
+	return a->fp == b->fp && a->fp2 == b->fp2 && a->label_hash == b->label_hash &&
+	       (a->op & SX_FRESH_LABEL) == (b->op & SX_FRESH_LABEL);
+}
+
+/* Replace a document that is there. */
+static int replace_found(simidx_writer *w, struct found *f, const simidx_doc *doc,
+			 simidx_error *err)
+{
+	sx_header *h = &w->snapshot.header;
+	sx_fresh_row rows[2];
+	int rc = find_own_label(w, f, err);
+
+	if (rc)
+		return rc;
+	rows[0] = row_that_deletes(f);
+	rows[1] = row_that_puts(w->index, doc, f->doc.id);
+	if (!is_same_row(&rows[0], &rows[1]))
+		rc = add_rows(w, rows, 2, err);
+	if (rc)
+		return rc;
+	h->labels += doc->label != NULL;
+	h->labels -= f->has_label != 0;
+	/* Two labels may have one hash: the bytes are always written. */
+	if (doc->label || f->has_label)
+		rc = write_label(w, f->doc.id, doc->label, doc->label_size, err);
+	return finish(w, rc);
+}
+
+int simidx_writer_replace(simidx_writer *w, const simidx_doc *given, uint64_t *id,
+			  simidx_error *err)
+{
+	struct found f;
+	simidx_doc doc;
+	int found = 0, rc;
+
+	sx_err_clear(err);
+	if (w && check_has_ids(w, err))
+		return SIMIDX_E_UNSUPPORTED;
+	rc = begin_with(w, given, &doc, id, "simidx_writer_replace", err);
+	if (rc)
+		return rc;
+	if (doc.id != SIMIDX_NO_ID)
+		rc = find_id(w, doc.id, &found, &f.doc, err);
+	else if (doc.label)
+		rc = find_label(w, doc.label, doc.label_size, &found, &f.doc, err);
+	else
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_replace: no id and no label");
+	if (rc)
+		return rc;
+	if (doc.id != SIMIDX_NO_ID)
+		rc = check_free(w, &doc, doc.id, err);
+	if (rc)
+		return rc;
+	if (!found)
+		return add(w, &doc, id, err);
+	rc = replace_found(w, &f, &doc, err);
+	if (!rc && id)
+		*id = f.doc.id;
+	return rc;
+}
