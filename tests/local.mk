@@ -70,6 +70,9 @@ tests_libsupport_a_SOURCES = \
 	tests/support/sxt_fixture.c \
 	tests/support/sxt_fixture.h \
 	tests/support/sxt_index.h \
+	tests/support/sxt_live.c \
+	tests/support/sxt_live.h \
+	tests/support/sxt_live_search.c \
 	tests/support/sxt_load.c \
 	tests/support/sxt_load.h \
 	tests/support/sxt_lookup.h \
@@ -156,6 +159,7 @@ unit_suites = \
 	tests/unit/t_index_damage.c \
 	tests/unit/t_loader.c \
 	tests/unit/t_loader_labels.c \
+	tests/unit/t_live_model.c \
 	tests/unit/t_loader_live.c \
 	tests/unit/t_loader_procs.c
 

@@ -309,6 +309,8 @@ int simidx_writer_replace(simidx_writer *w, const simidx_doc *given, uint64_t *i
 	int found = 0, rc;
 
 	sx_err_clear(err);
+	if (id)
+		*id = SIMIDX_NO_ID;
 	if (w && check_has_ids(w, err))
 		return SIMIDX_E_UNSUPPORTED;
 	rc = begin_with(w, given, &doc, id, "simidx_writer_replace", err);

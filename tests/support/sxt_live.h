@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * A model of an index that lives: documents in an array, as they are committed and as a writer has
+ * them pending. Random steps change model and index alike; what the index returns and finds is
+ * compared with the model, which looks at every document. Steps depend on the model alone, so that a
+ * model without an index can follow one that was killed.
+ */
+
+#ifndef SXT_LIVE_H
+#define SXT_LIVE_H
+
+#include "support/sxt.h"
+#include "support/sxt_model.h"
+
+/** A document; all zero after what is used of the label, so that bytes can be compared. */
+typedef struct sxt_live_doc {
+	uint64_t id, fp, fp2;
+	size_t label_size; /* 0 = no label */
+	char label[24];
+} sxt_live_doc;
+
+typedef struct sxt_live_set {
+	sxt_live_doc *at; /* in no order */
+	size_t n, cap;
+	uint64_t next_id;
+} sxt_live_set;
+
+typedef struct sxt_live {
+	unsigned bits;
+	unsigned flags;  /* SIMIDX_CREATE_NO_IDS, SIMIDX_CREATE_FP2 */
+	size_t max;      /* documents that there are to be, nearly */
+	sxt_live_set stored, now;
+	uint64_t changes;  /* pending ones */
+	uint64_t commits;  /* so far: the mark of each */
+	uint64_t centre[16]; /* fingerprints lie around these */
+	sxt_rng rng;     /* of the steps */
+	sxt_rng asks;    /* of the queries */
+} sxt_live;
+
+/** An empty one. `stream` chooses the random numbers. */
+void sxt_live_init(sxt_live *live, unsigned bits, unsigned flags, size_t max, uint64_t stream);
+
+void sxt_live_free(sxt_live *live);
+
+/** What a step has done, for those that do more than one change. */
+enum sxt_live_step { SXT_LIVE_CHANGE, SXT_LIVE_COMMIT, SXT_LIVE_ROLLBACK };
+
+/**
+ * Make a random step: a change that succeeds or must fail, a commit or a rollback.
+ *
+ * @param writer  does the same, and must return the same; NULL = the model alone
+ */
+enum sxt_live_step sxt_live_step(sxt_live *live, simidx_writer *writer);
+
+/** Commit, with the number of the commit as the mark. */
+void sxt_live_commit(sxt_live *live, simidx_writer *writer);
+
+/** Compare all documents, labels and counts of an index with what is stored. */
+void sxt_live_check_content(const sxt_live *live, simidx *index);
+
+/** What answers queries: a reader, or a writer. */
+typedef struct sxt_live_asked {
+	void *who;
+	int (*search)(void *who, const simidx_query *query, simidx_results *out, simidx_error *err);
+	int (*find_id)(void *who, uint64_t id, simidx_match *out, simidx_error *err);
+	int (*find_label)(void *who, const char *label, size_t size, simidx_match *out,
+			  simidx_error *err);
+	const sxt_live_set *set; /* what it must find */
+} sxt_live_asked;
+
+/** A reader must find what is stored. */
+sxt_live_asked sxt_live_reader(const sxt_live *live, simidx_reader *reader);
+
+/** Ask `n` random questions of all kinds. */
+void sxt_live_check_searches(sxt_live *live, const sxt_live_asked *asked, unsigned n);
+
+/** The same queries as one batch. */
+void sxt_live_check_batch(sxt_live *live, simidx_reader *reader, size_t n);
+
+/* ------------------------------------------------------------------------------------------
+ * For sxt_live_search.c
+ */
+
+/** A fingerprint near to others, equal to one, or anywhere. */
+uint64_t sxt_live_fp(const sxt_live *live, const sxt_live_set *set, sxt_rng *rng);
+
+/** Whether a match is this document, its label included where `labels` says so. */
+int sxt_live_is_doc(const sxt_live *live, const sxt_live_doc *doc, const simidx_match *match,
+		    int labels);
+
+#endif /* SXT_LIVE_H */

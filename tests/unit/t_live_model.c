@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * An index that lives, against a model of it: random changes of all kinds with commits, rollbacks
+ * and merges between them, in all plans and layouts; what is there and what is found, compared.
+ */
+
+#include "index/sx_index.h"
+#include "support/sxt_fixture.h"
+#include "support/sxt_live.h"
+
+static const unsigned kinds[] = { 0, SIMIDX_CREATE_NO_IDS, SIMIDX_CREATE_FP2 };
+
+#define KINDS 3
+#define LAYOUTS 2
+#define VARIANTS (SXT_N_PLANS * LAYOUTS * KINDS)
+
+/* 10^6 steps in long runs, over all variants; 10^4 in others. */
+static unsigned steps(void)
+{
+	return (sxt_is_long() ? 1000000 : 10000) / VARIANTS + 1;
+}
+
+static void set_options(int variant, simidx_create_options *o)
+{
+	*o = (simidx_create_options)SIMIDX_CREATE_OPTIONS_INIT;
+	o->plan = sxt_plans[variant % SXT_N_PLANS];
+	o->layout = (unsigned)(variant / SXT_N_PLANS) % LAYOUTS;
+	o->flags = kinds[variant / SXT_N_PLANS / LAYOUTS];
+	o->bits = variant % 5 ? 64 : 40;
+}
+
+/* Merges in transactions of one or two blocks, and batches that are sorted. */
+static void make_small(simidx *index)
+{
+	index->merge_blocks = 2;
+	index->merge_rows = 50;
+	index->batch_sorted_from = 20;
+}
+
+struct subject {
+	sxt_live live;
+	simidx *index;
+	simidx_reader *reader;
+	simidx_writer *writer;
+};
+
+static void open_all(struct subject *s, unsigned step)
+{
+	make_small(s->index);
+	s->reader = sxt_reader(s->index);
+	s->writer = sxt_writer(s->index, step % 3 ? 300 : 0);
+}
+
+static void close_all(struct subject *s)
+{
+	simidx_writer_close(s->writer);
+	simidx_reader_close(s->reader);
+	simidx_close(s->index);
+}
+
+static void check(struct subject *s, unsigned searches)
+{
+	sxt_live_asked reader = sxt_live_reader(&s->live, s->reader);
+
+	sxt_live_check_searches(&s->live, &reader, searches);
+	sxt_live_check_batch(&s->live, s->reader, 30);
+}
+
+static void check_content(struct subject *s)
+{
+	check(s, 30);
+	sxt_live_check_content(&s->live, s->index);
+}
+
+START_TEST(test_random_changes_equal_the_model)
+{
+	struct subject s;
+	simidx_create_options o;
+	unsigned n = steps();
+
+	set_options(_i, &o);
+	sxt_live_init(&s.live, o.bits, o.flags, sxt_is_long() ? 5000 >> _i % 4 : 150,
+		      7000 + 2 * (uint64_t)_i);
+	s.index = sxt_create(t_path, &o);
+	open_all(&s, 1);
+	for (unsigned i = 0; i < n; i++) {
+		enum sxt_live_step step = sxt_live_step(&s.live, s.writer);
+
+		if (step == SXT_LIVE_COMMIT && sxt_rng_below(&s.live.asks, 2))
+			check(&s, 3);
+		if (step != SXT_LIVE_CHANGE && !sxt_rng_below(&s.live.asks, 12))
+			sxt_must_ok(simidx_writer_merge(s.writer, &sxt_err));
+		if (step != SXT_LIVE_CHANGE && !sxt_rng_below(&s.live.asks, 40)) {
+			close_all(&s);
+			s.index = sxt_open(t_path, 0);
+			open_all(&s, i);
+		}
+		if (i % 3000 == 100)
+			check_content(&s);
+	}
+	sxt_live_commit(&s.live, s.writer);
+	check_content(&s);
+	sxt_must_ok(simidx_writer_merge(s.writer, &sxt_err));
+	check_content(&s);
+	close_all(&s);
+	sxt_live_free(&s.live);
+}
+END_TEST
+
+static const sxt_test tests[] = {
+	{ &test_random_changes_equal_the_model, 0, VARIANTS },
+};
+
+SXT_SUITE(live_model, sxt_set_up_path, sxt_tear_down);
