@@ -314,6 +314,12 @@ void sxt_live_commit(sxt_live *live, simidx_writer *writer)
 	live->changes = 0;
 }
 
+void sxt_live_roll_back(sxt_live *live)
+{
+	copy(&live->now, &live->stored);
+	live->changes = 0;
+}
+
 enum sxt_live_step sxt_live_step(sxt_live *live, simidx_writer *writer)
 {
 	unsigned kind = (unsigned)sxt_rng_below(&live->rng, 100);
@@ -323,8 +329,7 @@ enum sxt_live_step sxt_live_step(sxt_live *live, simidx_writer *writer)
 	if (kind >= 97) {
 		if (writer)
 			simidx_writer_rollback(writer);
-		copy(&live->now, &live->stored);
-		live->changes = 0;
+		sxt_live_roll_back(live);
 		return SXT_LIVE_ROLLBACK;
 	}
 	if (kind >= 91) {
@@ -373,6 +378,19 @@ static void see_problem(void *ctx, const simidx_problem *problem)
 	sxt_fail("verify: table %s: %s", problem->table, problem->text);
 }
 
+/* Each document is found by its id, which no other way of reading does alike. */
+static void check_ids(const sxt_live *live, const sxt_live_set *set, simidx *index)
+{
+	simidx_reader *reader = sxt_reader(index);
+	simidx_match match;
+
+	for (size_t i = 0; i < set->n; i++) {
+		sxt_must_ok(simidx_reader_find_id(reader, set->at[i].id, &match, &sxt_err));
+		sxt_must(sxt_live_is_doc(live, &set->at[i], &match, 1));
+	}
+	simidx_reader_close(reader);
+}
+
 void sxt_live_check_content(const sxt_live *live, simidx *index)
 {
 	sxt_live_set set = { 0 };
@@ -395,6 +413,8 @@ void sxt_live_check_content(const sxt_live *live, simidx *index)
 	}
 	sxt_must_sx(simidx_walk_next(walk, &match, &sxt_err), SIMIDX_E_END);
 	simidx_walk_close(walk);
+	if (has_ids(live))
+		check_ids(live, &set, index);
 	sxt_must_ok(simidx_get_info(index, &info, &sxt_err));
 	sxt_must_eq(info.labels, labels);
 	if (has_ids(live)) {

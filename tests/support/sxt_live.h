@@ -57,6 +57,9 @@ enum sxt_live_step sxt_live_step(sxt_live *live, simidx_writer *writer);
 /** Commit, with the number of the commit as the mark. */
 void sxt_live_commit(sxt_live *live, simidx_writer *writer);
 
+/** Forget what is pending. */
+void sxt_live_roll_back(sxt_live *live);
+
 /** Compare all documents, labels and counts of an index with what is stored. */
 void sxt_live_check_content(const sxt_live *live, simidx *index);
 
