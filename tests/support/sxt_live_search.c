@@ -55,14 +55,16 @@ static int compare_found(const void *a, const void *b)
 	return x->doc->fp < y->doc->fp ? -1 : x->doc->fp > y->doc->fp;
 }
 
+static unsigned sum_of(const uint8_t *weights, uint64_t differ)
+{
+	return weights ? distance(weights, differ, 0) : (unsigned)__builtin_popcountll(differ);
+}
+
 static int matches(const sxt_live *live, const simidx_query *q, const sxt_live_doc *doc,
 		   struct found *found)
 {
-	uint8_t ones[64];
-	unsigned first;
+	unsigned first = sum_of(q->weights, q->fp ^ doc->fp);
 
-	memset(ones, 1, sizeof(ones));
-	first = distance(q->weights ? q->weights : ones, q->fp, doc->fp);
 	*found = (struct found){ doc, (unsigned)__builtin_popcountll(q->fp ^ doc->fp), first };
 	if (q->flags & SIMIDX_QUERY_TEXT) {
 		int has_fp2 = (live->flags & SIMIDX_CREATE_FP2) != 0;
@@ -71,7 +73,7 @@ static int matches(const sxt_live *live, const simidx_query *q, const sxt_live_d
 			return 0;
 	}
 	if (q->flags & SIMIDX_QUERY_FP2)
-		found->weighted += distance(q->weights2 ? q->weights2 : ones, q->fp2, doc->fp2);
+		found->weighted += sum_of(q->weights2, q->fp2 ^ doc->fp2);
 	return first <= q->radius && (!q->max_bits || found->distance <= q->max_bits) &&
 	       (!(q->flags & SIMIDX_QUERY_FP2) || found->weighted <= q->radius2);
 }
