@@ -558,6 +558,39 @@ int simidx_writer_put(simidx_writer *writer, const simidx_doc *doc, uint64_t *id
 		      simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
+ * Add a document unless one that a query matches is there: committed or pending. Nobody can add one
+ * in between, because the transaction has the write lock. An id or label in use is told first.
+ *
+ * @param query    what is too near, such as fp of the document and a radius; mode and limit are not
+ *                 looked at
+ * @param id       if not NULL: the id that the document got
+ * @param blocker  if not NULL: the nearest document that the query matches, of several the one with
+ *                 the smallest id; its label with SIMIDX_QUERY_LABELS, which is valid until the next
+ *                 call on the writer or its reader
+ * @return SIMIDX_OK: it was added; SIMIDX_E_EXISTS: it was not, see `blocker`; as
+ *         simidx_writer_put(), and as simidx_reader_search()
+ *
+ * Cost: that of a search for the nearest and of a put.
+ */
+int simidx_writer_put_if_new(simidx_writer *writer, const simidx_doc *doc,
+			     const simidx_query *query, uint64_t *id, simidx_match *blocker,
+			     simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * The writer's own reader. It finds what the current transaction has changed, as if it were
+ * committed; all functions of readers take it. It belongs to the writer's thread and is closed with
+ * the writer, not by simidx_reader_close(). Without a transaction its searches return
+ * SIMIDX_E_STATE: call simidx_writer_begin() first.
+ *
+ * @return SIMIDX_OK; as simidx_reader_open()
+ *
+ * Cost: that of simidx_reader_open() once; from then on each transaction begins with having all
+ * fresh rows in memory.
+ */
+int simidx_writer_reader(simidx_writer *writer, simidx_reader **out,
+			 simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
  * Add a document, or put it in the place of the one that is there: with `doc->id`, of that id; with
  * SIMIDX_NO_ID, of the one with its label, and the id stays. The document is then as given: one that
  * is replaced without a label has none any more. What is not different costs nothing.

@@ -208,7 +208,7 @@ int simidx_reader_search_batch(simidx_reader *reader, const simidx_query *querie
 		if (!converted)
 			return sx_fail_nomem(err);
 	}
-	rc = sx_view_renew(&reader->view, err);
+	rc = sx_reader_begin(reader, err);
 	if (rc) {
 		free(converted);
 		return rc;
@@ -218,13 +218,16 @@ int simidx_reader_search_batch(simidx_reader *reader, const simidx_query *querie
 		sx_view_expect(&reader->view, n);
 		batch.sorted = sx_sorted_is_worthwhile(reader, batch.query, n);
 		sx_batch_divide(&batch);
+		/* Other readers do not see what a writer's transaction has changed. */
+		if (reader->writing)
+			batch.threads = 1;
 		run(&batch, reader);
 		if (batch.rc && err)
 			*err = batch.err;
 	}
 	/* A child after fork() must not touch the parent's transaction. */
 	if (!sx_store_check_fork(sx_reader_index(reader)->store, NULL))
-		sx_view_reset(&reader->view);
+		sx_reader_end(reader);
 	free(converted);
 	return batch.rc;
 }

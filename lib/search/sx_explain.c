@@ -146,12 +146,12 @@ int simidx_reader_explain(simidx_reader *r, const simidx_query *query, simidx_ex
 	r->explained->results = (simidx_results)SIMIDX_RESULTS_INIT;
 	rc = sx_query_init(&q, sx_reader_index(r), query, err);
 	if (!rc)
-		rc = sx_view_renew(&r->view, err);
+		rc = sx_reader_begin(r, err);
 	if (!rc) {
 		rc = sx_search(r, &q, &r->explained->results, err);
 		if (!rc)
 			explain(r, &q, e);
-		sx_view_reset(&r->view);
+		sx_reader_end(r);
 	}
 	sx_struct_end(out, e, sizeof(*e));
 	return rc;

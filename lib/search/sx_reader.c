@@ -48,6 +48,45 @@ void simidx_reader_close(simidx_reader *r)
 	free(r);
 }
 
+int sx_reader_begin(simidx_reader *r, simidx_error *err)
+{
+	sx_header *h = &r->view.snapshot.header;
+	int rc;
+
+	if (!r->writing)
+		return sx_view_renew(&r->view, err);
+	if (!r->writing->txn)
+		return sx_fail(err, SIMIDX_E_STATE, "the writer has begun no transaction");
+	if (r->is_begun) {
+		sx_view_expect(&r->view, 1);
+	} else {
+		rc = sx_view_renew(&r->view, err);
+		if (rc)
+			return rc;
+		r->is_begun = 1;
+	}
+	h->documents = r->writing->header.documents;
+	h->labels = r->writing->header.labels;
+	h->next_id = r->writing->header.next_id;
+	h->next_seq = r->writing->header.next_seq;
+	return SIMIDX_OK;
+}
+
+void sx_reader_end(simidx_reader *r)
+{
+	if (!r->writing)
+		sx_view_reset(&r->view);
+}
+
+void sx_reader_release(simidx_reader *r)
+{
+	if (!r->is_begun)
+		return;
+	sx_view_reset(&r->view);
+	r->view.snapshot.id = 0; /* its header has what was pending */
+	r->is_begun = 0;
+}
+
 static int deliver(simidx_reader *r, const sx_doc *doc, simidx_match *out, simidx_error *err)
 {
 	simidx_match match = sx_match_of(sx_reader_index(r), doc->id, doc->fp, doc->fp2);
@@ -56,7 +95,7 @@ static int deliver(simidx_reader *r, const sx_doc *doc, simidx_match *out, simid
 	r->matches.n = 0;
 	rc = sx_matches_push(&r->matches, &match, err);
 	if (!rc)
-		rc = sx_matches_add_labels(&r->matches, &r->view.snapshot, 0, 1, 1, err);
+		rc = sx_matches_add_labels(&r->matches, sx_reader_snapshot(r), 0, 1, 1, err);
 	if (!rc)
 		*out = r->matches.at[0];
 	return rc;
@@ -72,7 +111,7 @@ static int begin_get(simidx_reader *r, simidx_match *out, const char *what, simi
 		return sx_fail(err, SIMIDX_E_ARG, "%s: reader or out is NULL", what);
 	if (!sx_has_ids(sx_reader_index(r)))
 		return sx_fail(err, SIMIDX_E_UNSUPPORTED, "the index holds no ids and no labels");
-	return sx_view_renew(&r->view, err);
+	return sx_reader_begin(r, err);
 }
 
 int simidx_reader_find_id(simidx_reader *r, uint64_t id, simidx_match *out, simidx_error *err)
@@ -82,10 +121,10 @@ int simidx_reader_find_id(simidx_reader *r, uint64_t id, simidx_match *out, simi
 
 	if (rc)
 		return rc;
-	rc = sx_documents_by_id(&r->view.snapshot, id, &doc, err);
+	rc = sx_documents_by_id(sx_reader_snapshot(r), id, &doc, err);
 	if (!rc)
 		rc = deliver(r, &doc, out, err);
-	sx_view_reset(&r->view);
+	sx_reader_end(r);
 	return rc == SIMIDX_E_NOT_FOUND ? sx_fail(err, rc, "no document has this id") : rc;
 }
 
@@ -100,9 +139,9 @@ int simidx_reader_find_label(simidx_reader *r, const char *label, size_t size, s
 	if (!label && size)
 		rc = sx_fail(err, SIMIDX_E_ARG, "simidx_reader_find_label: label is NULL");
 	else
-		rc = sx_documents_by_label(&r->view.snapshot, label, size, &doc, err);
+		rc = sx_documents_by_label(sx_reader_snapshot(r), label, size, &doc, err);
 	if (!rc)
 		rc = deliver(r, &doc, out, err);
-	sx_view_reset(&r->view);
+	sx_reader_end(r);
 	return rc == SIMIDX_E_NOT_FOUND ? sx_fail(err, rc, "no document has this label") : rc;
 }

@@ -17,11 +17,32 @@ struct simidx_reader {
 	sx_matches matches; /* what the caller sees */
 	sx_matches nearer;  /* SIMIDX_NEAREST: those within a smaller radius */
 	struct sx_explained *explained; /* what the last explanation points to; NULL before */
+	/*
+	 * Of a writer's reader: the snapshot of its transaction, whose changes are found too. Then
+	 * one view serves the whole transaction, as nobody else commits documents meanwhile.
+	 */
+	const sx_snapshot *writing;
+	int is_begun; /* the view has its snapshot */
 };
 
 static inline simidx *sx_reader_index(const simidx_reader *reader)
 {
 	return reader->view.snapshot.index;
 }
+
+/** The snapshot in which labels and single documents are looked up. */
+static inline const sx_snapshot *sx_reader_snapshot(const simidx_reader *reader)
+{
+	return reader->writing ? reader->writing : &reader->view.snapshot;
+}
+
+/** Begin a call: take a new snapshot. SIMIDX_E_STATE if the writer has begun no transaction. */
+int sx_reader_begin(simidx_reader *reader, simidx_error *err);
+
+/** End a call: give the snapshot back, unless it is of a writer's transaction. */
+void sx_reader_end(simidx_reader *reader);
+
+/** Give the snapshot of a writer's transaction back, which ends. */
+void sx_reader_release(simidx_reader *reader);
 
 #endif /* SX_READER_H */

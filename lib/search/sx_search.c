@@ -199,7 +199,7 @@ int sx_search_labels(simidx_reader *r, const simidx_query *asked, size_t from, s
 {
 	if (!(asked->flags & SIMIDX_QUERY_LABELS) || !sx_has_ids(sx_reader_index(r)))
 		return SIMIDX_OK;
-	return sx_matches_add_labels(&r->matches, &r->view.snapshot, from, n,
+	return sx_matches_add_labels(&r->matches, sx_reader_snapshot(r), from, n,
 				     sx_reader_index(r)->checks, err);
 }
 
@@ -220,13 +220,13 @@ int simidx_reader_search(simidx_reader *r, const simidx_query *query, simidx_res
 			       "simidx_reader_search: no reader, or bad struct size");
 	rc = sx_query_init(&q, sx_reader_index(r), query, err);
 	if (!rc)
-		rc = sx_view_renew(&r->view, err);
+		rc = sx_reader_begin(r, err);
 	if (rc)
 		return rc;
 	rc = sx_search(r, &q, results, err);
 	if (!rc)
 		rc = sx_search_labels(r, query, 0, r->matches.n, err);
-	sx_view_reset(&r->view);
+	sx_reader_end(r);
 	rc = finish(r, rc, results);
 	sx_struct_end(out, results, sizeof(*results));
 	return rc;

@@ -56,6 +56,8 @@ int simidx_writer_open(simidx *index, const simidx_writer_options *options, simi
 
 void sx_writer_drop(simidx_writer *w)
 {
+	if (w->reader)
+		sx_reader_release(w->reader);
 	sx_snapshot_end(&w->snapshot);
 	if (w->uses_memtable)
 		sx_fresh_drop(&w->index->fresh, w->pending.n);
@@ -76,6 +78,9 @@ static int begin_transaction(simidx_writer *w, simidx_error *err)
 /* End the transaction, but keep the lock, and merge. */
 static int merge(simidx_writer *w, simidx_error *err)
 {
+	/* A snapshot that stays would keep all pages that the merge replaces. */
+	if (w->reader)
+		sx_reader_release(w->reader);
 	sx_snapshot_end(&w->snapshot);
 	return sx_merge_fresh(w->index, no_meta_sync(w), err);
 }
@@ -100,6 +105,9 @@ int sx_writer_begin(simidx_writer *w, simidx_error *err)
 		if (!rc)
 			rc = begin_transaction(w, err);
 	}
+	/* Its reader finds the pending rows in the memtable alone. */
+	if (!rc && w->reader)
+		rc = sx_writer_use_memtable(w, err);
 	if (rc)
 		sx_writer_drop(w);
 	return rc;
@@ -126,6 +134,35 @@ int sx_writer_use_memtable(simidx_writer *w, simidx_error *err)
 	if (!rc)
 		rc = sx_fresh_add(fresh, w->pending.at, w->pending.n, err);
 	w->uses_memtable = !rc;
+	return rc;
+}
+
+int sx_writer_reader(simidx_writer *w, simidx_error *err)
+{
+	int rc;
+
+	if (w->reader)
+		return SIMIDX_OK;
+	rc = w->snapshot.txn ? sx_writer_use_memtable(w, err) : SIMIDX_OK;
+	if (!rc)
+		rc = simidx_reader_open(w->index, &w->reader, err);
+	if (!rc)
+		w->reader->writing = &w->snapshot;
+	return rc;
+}
+
+int simidx_writer_reader(simidx_writer *w, simidx_reader **out, simidx_error *err)
+{
+	int rc;
+
+	sx_err_clear(err);
+	if (!out)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_reader: out is NULL");
+	*out = NULL;
+	if (!w)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_reader: writer is NULL");
+	rc = sx_writer_reader(w, err);
+	*out = rc ? NULL : w->reader;
 	return rc;
 }
 
@@ -240,6 +277,7 @@ void simidx_writer_close(simidx_writer *w)
 	if (!w)
 		return;
 	simidx_writer_rollback(w);
+	simidx_reader_close(w->reader);
 	free(w->pending.at);
 	free(w);
 }

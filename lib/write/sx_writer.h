@@ -10,7 +10,7 @@
 #ifndef SX_WRITER_H
 #define SX_WRITER_H
 
-#include "index/sx_snapshot.h"
+#include "search/sx_reader.h"
 
 struct simidx_writer {
 	simidx *index;
@@ -23,6 +23,7 @@ struct simidx_writer {
 	uint64_t stored;       /* those that this writer has committed */
 	int uses_memtable;     /* pending rows are in the memtable, too */
 	sx_mark mark;          /* for the next commit */
+	simidx_reader *reader; /* sees what is pending; NULL until it is asked for */
 };
 
 /** Take the lock and begin a transaction, if there is none. The codes of simidx_writer_begin(). */
@@ -33,5 +34,8 @@ void sx_writer_drop(simidx_writer *writer);
 
 /** From now on this transaction's rows are looked up, so they go into the memtable. */
 int sx_writer_use_memtable(simidx_writer *writer, simidx_error *err);
+
+/** The writer's reader: made with the first call. The codes of simidx_reader_open(). */
+int sx_writer_reader(simidx_writer *writer, simidx_error *err);
 
 #endif /* SX_WRITER_H */

@@ -7,8 +7,9 @@
  */
 
 #include <inttypes.h>
+#include <string.h>
 
-#include "index/sx_documents.h"
+#include "search/sx_search.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
@@ -203,6 +204,59 @@ int simidx_writer_put(simidx_writer *w, const simidx_doc *given, uint64_t *id, s
 
 	if (!rc)
 		rc = check_free(w, &doc, SIMIDX_NO_ID, err);
+	return rc ? rc : add(w, &doc, id, err);
+}
+
+/* ---- put, if it is new ---- */
+
+/* Find the nearest document that a query matches, and of several the one with the smallest id. */
+static int find_blocker(simidx_writer *w, const simidx_query *given, simidx_match *blocker,
+			int *found, simidx_error *err)
+{
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	simidx_query asked = *given;
+	sx_query q;
+	int rc;
+
+	asked.mode = SIMIDX_ALL;
+	asked.limit = 1;
+	rc = sx_writer_reader(w, err);
+	if (!rc)
+		rc = sx_query_init(&q, w->index, &asked, err);
+	if (!rc)
+		rc = sx_reader_begin(w->reader, err);
+	if (rc)
+		return rc;
+	rc = sx_search(w->reader, &q, &results, err);
+	*found = !rc && results.n;
+	if (*found)
+		rc = sx_search_labels(w->reader, &asked, 0, 1, err);
+	if (!rc && *found && blocker)
+		*blocker = w->reader->matches.at[0];
+	sx_reader_end(w->reader);
+	return rc;
+}
+
+int simidx_writer_put_if_new(simidx_writer *w, const simidx_doc *given, const simidx_query *query,
+			     uint64_t *id, simidx_match *blocker, simidx_error *err)
+{
+	simidx_query own;
+	simidx_doc doc;
+	int found = 0, rc;
+
+	if (blocker)
+		memset(blocker, 0, sizeof(*blocker));
+	rc = begin_with(w, given, &doc, id, "simidx_writer_put_if_new", err);
+	if (rc)
+		return rc;
+	query = sx_struct_read(query, SX_QUERY_MIN, &own, sizeof(own));
+	if (!query)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_put_if_new: bad query struct size");
+	rc = check_free(w, &doc, SIMIDX_NO_ID, err);
+	if (!rc)
+		rc = find_blocker(w, query, blocker, &found, err);
+	if (!rc && found)
+		return sx_fail(err, SIMIDX_E_EXISTS, "a document that is near enough is there");
 	return rc ? rc : add(w, &doc, id, err);
 }
 

@@ -197,6 +197,38 @@ static void put(sxt_live *live, simidx_writer *writer)
 	live->changes++;
 }
 
+static void put_if_new(sxt_live *live, simidx_writer *writer)
+{
+	const sxt_live_doc *blocker;
+	int code = SIMIDX_OK;
+	simidx_match match;
+	simidx_query query;
+	sxt_live_doc doc;
+	unsigned weighted;
+	uint64_t id;
+	simidx_doc d;
+
+	choose_doc(live, &doc);
+	d = given(live, &doc);
+	blocker = sxt_live_choose_blocker(live, &query, doc.fp, doc.fp2, &weighted);
+	if (!is_free(live, &doc, live->now.n))
+		code = SIMIDX_E_DUPLICATE;
+	else if (blocker)
+		code = SIMIDX_E_EXISTS;
+	if (has_ids(live) && doc.id == SIMIDX_NO_ID)
+		doc.id = live->now.next_id;
+	if (writer) {
+		sxt_must_sx(simidx_writer_put_if_new(writer, &d, &query, &id, &match, &sxt_err), code);
+		sxt_must_eq(id, code ? SIMIDX_NO_ID : doc.id);
+		sxt_must(code != SIMIDX_E_EXISTS || (sxt_live_is_doc(live, blocker, &match, 1) &&
+						     match.weighted_distance == weighted));
+	}
+	if (code)
+		return;
+	add(live, &doc);
+	live->changes++;
+}
+
 static void delete(sxt_live *live, simidx_writer *writer)
 {
 	sxt_live_set *set = &live->now;
@@ -336,7 +368,9 @@ enum sxt_live_step sxt_live_step(sxt_live *live, simidx_writer *writer)
 		sxt_live_commit(live, writer);
 		return SXT_LIVE_COMMIT;
 	}
-	if (kind < puts)
+	if (kind < puts && kind % 3)
+		put_if_new(live, writer);
+	else if (kind < puts)
 		put(live, writer);
 	else if (kind % 2)
 		delete(live, writer);

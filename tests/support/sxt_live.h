@@ -63,24 +63,21 @@ void sxt_live_roll_back(sxt_live *live);
 /** Compare all documents, labels and counts of an index with what is stored. */
 void sxt_live_check_content(const sxt_live *live, simidx *index);
 
-/** What answers queries: a reader, or a writer. */
+/** What answers queries. */
 typedef struct sxt_live_asked {
-	void *who;
-	int (*search)(void *who, const simidx_query *query, simidx_results *out, simidx_error *err);
-	int (*find_id)(void *who, uint64_t id, simidx_match *out, simidx_error *err);
-	int (*find_label)(void *who, const char *label, size_t size, simidx_match *out,
-			  simidx_error *err);
+	simidx_reader *reader;
 	const sxt_live_set *set; /* what it must find */
 } sxt_live_asked;
 
-/** A reader must find what is stored. */
+/** A reader must find what is stored; that of a writer, what it has pending, too. */
 sxt_live_asked sxt_live_reader(const sxt_live *live, simidx_reader *reader);
+sxt_live_asked sxt_live_writer(const sxt_live *live, simidx_reader *reader);
 
 /** Ask `n` random questions of all kinds. */
 void sxt_live_check_searches(sxt_live *live, const sxt_live_asked *asked, unsigned n);
 
 /** The same queries as one batch. */
-void sxt_live_check_batch(sxt_live *live, simidx_reader *reader, size_t n);
+void sxt_live_check_batch(sxt_live *live, const sxt_live_asked *asked, size_t n);
 
 /* ------------------------------------------------------------------------------------------
  * For sxt_live_search.c
@@ -88,6 +85,13 @@ void sxt_live_check_batch(sxt_live *live, simidx_reader *reader, size_t n);
 
 /** A fingerprint near to others, equal to one, or anywhere. */
 uint64_t sxt_live_fp(const sxt_live *live, const sxt_live_set *set, sxt_rng *rng);
+
+/**
+ * A random query without weights, and what put_if_new() must do with it: the document that is the
+ * nearest match among the pending ones, and of several the one with the smallest id, or NULL.
+ */
+const sxt_live_doc *sxt_live_choose_blocker(sxt_live *live, simidx_query *query, uint64_t fp,
+					    uint64_t fp2, unsigned *weighted);
 
 /** Whether a match is this document, its label included where `labels` says so. */
 int sxt_live_is_doc(const sxt_live *live, const sxt_live_doc *doc, const simidx_match *match,

@@ -19,27 +19,14 @@ struct found {
 	unsigned distance, weighted;
 };
 
-static int reader_search(void *who, const simidx_query *query, simidx_results *out,
-			 simidx_error *err)
-{
-	return simidx_reader_search(who, query, out, err);
-}
-
-static int reader_find_id(void *who, uint64_t id, simidx_match *out, simidx_error *err)
-{
-	return simidx_reader_find_id(who, id, out, err);
-}
-
-static int reader_find_label(void *who, const char *label, size_t size, simidx_match *out,
-			     simidx_error *err)
-{
-	return simidx_reader_find_label(who, label, size, out, err);
-}
-
 sxt_live_asked sxt_live_reader(const sxt_live *live, simidx_reader *reader)
 {
-	return (sxt_live_asked){ reader, reader_search, reader_find_id, reader_find_label,
-				 &live->stored };
+	return (sxt_live_asked){ reader, &live->stored };
+}
+
+sxt_live_asked sxt_live_writer(const sxt_live *live, simidx_reader *reader)
+{
+	return (sxt_live_asked){ reader, &live->now };
 }
 
 /* ---- what must be found ---- */
@@ -138,6 +125,30 @@ static void choose_query(sxt_live *live, const sxt_live_set *set, simidx_query *
 	}
 }
 
+const sxt_live_doc *sxt_live_choose_blocker(sxt_live *live, simidx_query *q, uint64_t fp,
+					    uint64_t fp2, unsigned *weighted)
+{
+	const sxt_live_doc *blocker;
+	struct found *all;
+	size_t n;
+
+	*q = (simidx_query)SIMIDX_QUERY_INIT;
+	q->fp = fp;
+	q->radius = (unsigned)sxt_rng_below(&live->rng, 6);
+	q->flags = SIMIDX_QUERY_LABELS;
+	q->mode = (unsigned)sxt_rng_below(&live->rng, 3); /* is not looked at */
+	if (live->flags & SIMIDX_CREATE_FP2 && sxt_rng_below(&live->rng, 2)) {
+		q->flags |= SIMIDX_QUERY_FP2;
+		q->fp2 = fp2;
+		q->radius2 = q->radius + (unsigned)sxt_rng_below(&live->rng, 6);
+	}
+	all = find_all(live, &live->now, q, &n);
+	blocker = n ? all[0].doc : NULL;
+	*weighted = n ? all[0].weighted : 0;
+	free(all);
+	return blocker;
+}
+
 /* What is found is what is there, up to the distance that the answer is complete to. */
 static void check_incomplete(const sxt_live *live, const simidx_query *q, const struct found *want,
 			     size_t n, const simidx_results *got)
@@ -210,18 +221,18 @@ static void check_look_ups(sxt_live *live, const sxt_live_asked *asked)
 
 	while (i < set->n && set->at[i].id != id)
 		i++;
-	sxt_must_sx(asked->find_id(asked->who, id, &match, &sxt_err),
+	sxt_must_sx(simidx_reader_find_id(asked->reader, id, &match, &sxt_err),
 		    i < set->n ? SIMIDX_OK : SIMIDX_E_NOT_FOUND);
 	if (i == set->n)
 		return;
 	sxt_must(sxt_live_is_doc(live, &set->at[i], &match, 1));
 	if (!set->at[i].label_size)
 		return;
-	sxt_must_ok(asked->find_label(asked->who, set->at[i].label, set->at[i].label_size, &match,
+	sxt_must_ok(simidx_reader_find_label(asked->reader, set->at[i].label, set->at[i].label_size, &match,
 				      &sxt_err));
 	sxt_must_eq(match.id, id);
 	/* A label that only begins like one that is there. */
-	sxt_must_sx(asked->find_label(asked->who, "label ", 6, &match, &sxt_err),
+	sxt_must_sx(simidx_reader_find_label(asked->reader, "label ", 6, &match, &sxt_err),
 		    SIMIDX_E_NOT_FOUND);
 }
 
@@ -237,7 +248,7 @@ void sxt_live_check_searches(sxt_live *live, const sxt_live_asked *asked, unsign
 
 		choose_query(live, asked->set, &q, weights);
 		want = find_all(live, asked->set, &q, &n_want);
-		sxt_must_ok(asked->search(asked->who, &q, &got, &sxt_err));
+		sxt_must_ok(simidx_reader_search(asked->reader, &q, &got, &sxt_err));
 		check_answer(live, &q, want, n_want, &got);
 		free(want);
 		if (!(live->flags & SIMIDX_CREATE_NO_IDS))
@@ -249,6 +260,7 @@ void sxt_live_check_searches(sxt_live *live, const sxt_live_asked *asked, unsign
 
 struct batch {
 	const sxt_live *live;
+	const sxt_live_set *set;
 	const simidx_query *query;
 	size_t next;
 };
@@ -260,31 +272,31 @@ static int deliver(void *ctx, size_t i, const simidx_results *got)
 	size_t n;
 
 	sxt_must_eq(i, b->next++);
-	want = find_all(b->live, &b->live->stored, &b->query[i], &n);
+	want = find_all(b->live, b->set, &b->query[i], &n);
 	check_answer(b->live, &b->query[i], want, n, got);
 	free(want);
 	return 0;
 }
 
-void sxt_live_check_batch(sxt_live *live, simidx_reader *reader, size_t n)
+void sxt_live_check_batch(sxt_live *live, const sxt_live_asked *asked, size_t n)
 {
 	simidx_batch_options options = SIMIDX_BATCH_OPTIONS_INIT;
 	simidx_query *query = calloc(n, sizeof(*query));
-	struct batch batch = { live, query, 0 };
+	struct batch batch = { live, asked->set, query, 0 };
 	unsigned radius = (unsigned)sxt_rng_below(&live->asks, 5);
 	unsigned mode = sxt_rng_below(&live->asks, 2) ? SIMIDX_ALL : SIMIDX_COUNT;
 
 	sxt_must(query != NULL);
 	for (size_t i = 0; i < n; i++) {
 		query[i] = (simidx_query)SIMIDX_QUERY_INIT;
-		query[i].fp = sxt_live_fp(live, &live->stored, &live->asks);
+		query[i].fp = sxt_live_fp(live, asked->set, &live->asks);
 		query[i].radius = radius;
 		query[i].mode = mode;
 	}
 	options.threads = 1;
 	options.deliver = deliver;
 	options.ctx = &batch;
-	sxt_must_ok(simidx_reader_search_batch(reader, query, n, &options, &sxt_err));
+	sxt_must_ok(simidx_reader_search_batch(asked->reader, query, n, &options, &sxt_err));
 	sxt_must_eq(batch.next, n);
 	free(query);
 }

@@ -65,7 +65,22 @@ static void check(struct subject *s, unsigned searches)
 	sxt_live_asked reader = sxt_live_reader(&s->live, s->reader);
 
 	sxt_live_check_searches(&s->live, &reader, searches);
-	sxt_live_check_batch(&s->live, s->reader, 30);
+	sxt_live_check_batch(&s->live, &reader, 30);
+}
+
+/* The writer finds what is pending; others do not. */
+static void check_pending(struct subject *s)
+{
+	sxt_live_asked asked;
+	simidx_reader *reader;
+
+	sxt_must_ok(simidx_writer_reader(s->writer, &reader, &sxt_err));
+	sxt_must_ok(simidx_writer_begin(s->writer, &sxt_err));
+	asked = sxt_live_writer(&s->live, reader);
+	sxt_live_check_searches(&s->live, &asked, 3);
+	sxt_live_check_batch(&s->live, &asked, 21);
+	asked = sxt_live_reader(&s->live, s->reader);
+	sxt_live_check_searches(&s->live, &asked, 1);
 }
 
 static void check_content(struct subject *s)
@@ -88,6 +103,8 @@ START_TEST(test_random_changes_equal_the_model)
 	for (unsigned i = 0; i < n; i++) {
 		enum sxt_live_step step = sxt_live_step(&s.live, s.writer);
 
+		if (step == SXT_LIVE_CHANGE && !sxt_rng_below(&s.live.asks, 10))
+			check_pending(&s);
 		if (step == SXT_LIVE_COMMIT && sxt_rng_below(&s.live.asks, 2))
 			check(&s, 3);
 		if (step != SXT_LIVE_CHANGE && !sxt_rng_below(&s.live.asks, 12))
