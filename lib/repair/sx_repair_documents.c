@@ -28,6 +28,9 @@ struct known {
 	size_t n_claims;
 	uint64_t hash[MAX_CLAIMS]; /* of its label: each one may be right */
 	size_t n_hashes;
+	int is_fresh;               /* fresh rows say what has become of it */
+	uint64_t former[MAX_CLAIMS]; /* fingerprints that it had before */
+	size_t n_former;
 	sx_slice label; /* size 0: none */
 };
 
@@ -94,6 +97,33 @@ static int consider_label(struct join *j)
 	return rc;
 }
 
+/*
+ * Take what a table says of a document. The last fresh row about it comes first, and says all: that
+ * it is gone, or what it is like. What others say then is how it was before.
+ */
+static void hear_claim(struct known *k, const uint64_t *record)
+{
+	uint64_t op = record[1] & ((1u << SX_REPAIR_OP_BITS) - 1);
+
+	if (k->is_fresh) {
+		if (k->n_former < MAX_CLAIMS)
+			k->former[k->n_former++] = record[2];
+	} else if (record[1] >= SX_REPAIR_SOURCE) {
+		if (k->n_claims < MAX_CLAIMS)
+			k->claim[k->n_claims++] = (struct claim){ record[1] - SX_REPAIR_SOURCE,
+								  record[2], record[3] };
+	} else {
+		k->is_fresh = 1;
+		if ((op & ~(uint64_t)SX_FRESH_LABEL) == SX_FRESH_DELETE) {
+			k->former[k->n_former++] = record[2];
+			return;
+		}
+		k->claim[k->n_claims++] = (struct claim){ SX_REPAIR_FRESH, record[2], record[3] };
+		if (op & SX_FRESH_LABEL)
+			k->hash[k->n_hashes++] = record[4];
+	}
+}
+
 /* All that is known of the next id. SIMIDX_E_END after the last one. */
 static int next_id(struct join *j)
 {
@@ -108,14 +138,13 @@ static int next_id(struct join *j)
 	id = j->label && j->label[0] < id ? j->label[0] : id;
 	id = j->hash && j->hash[0] < id ? j->hash[0] : id;
 	k->id = id;
-	k->n_claims = k->n_hashes = 0;
+	k->n_claims = k->n_hashes = k->n_former = 0;
+	k->is_fresh = 0;
 	k->label = (sx_slice){ NULL, 0 };
 	for (; !rc && j->document && j->document[0] == id; rc = next(j, r->documents, &j->document))
-		if (k->n_claims < MAX_CLAIMS)
-			k->claim[k->n_claims++] = (struct claim){ j->document[1], j->document[2],
-								  j->document[3] };
+		hear_claim(k, j->document);
 	for (; !rc && j->hash && j->hash[0] == id; rc = next(j, r->hashes, &j->hash))
-		if (k->n_hashes < MAX_CLAIMS)
+		if (!k->is_fresh && k->n_hashes < MAX_CLAIMS)
 			k->hash[k->n_hashes++] = j->hash[1];
 	while (!rc && j->label && j->label[0] == id) {
 		rc = consider_label(j);
@@ -438,8 +467,11 @@ int sx_repair_put_documents(sx_repair *r)
 			j.n_labels += j.known.label.size || j.known.n_hashes;
 		if (j.known.n_claims)
 			rc = put_document(&j);
-		else
+		else if (!j.known.is_fresh)
 			tell_nameless(r, &j.known);
+		/* Tables may still have these, though no document is missing that had them. */
+		for (size_t i = 0; !rc && j.stored && i < j.known.n_former; i++)
+			rc = sx_sorter_add(j.stored, &j.known.former[i], r->err);
 	}
 	if (rc == SIMIDX_E_END)
 		rc = j.stored ? tell_left_over(&j) : SIMIDX_OK;

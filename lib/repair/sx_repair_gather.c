@@ -16,7 +16,7 @@ static int is_whole(const sx_repair_tally *tally, const sx_table_count *count)
 static int add_document(sx_repair *r, uint64_t id, enum sx_repair_source source, uint64_t fp,
 			uint64_t fp2)
 {
-	uint64_t record[4] = { id, source, fp, fp2 };
+	uint64_t record[5] = { id, SX_REPAIR_SOURCE + source, fp, fp2, 0 };
 
 	return sx_sorter_add(r->documents, record, r->err);
 }
@@ -46,7 +46,8 @@ static int is_sound_fresh(sx_repair *r, const sx_table *table, const sx_rows *ro
 
 	if (rows->key[i] < h->first_seq || rows->key[i] >= h->next_seq)
 		wrong = "a row is not of this commit";
-	else if ((rows->col[0][i] & ~(uint64_t)SX_FRESH_LABEL) != SX_FRESH_PUT)
+	else if ((rows->col[0][i] & ~(uint64_t)SX_FRESH_LABEL) != SX_FRESH_PUT &&
+		 (rows->col[0][i] & ~(uint64_t)SX_FRESH_LABEL) != SX_FRESH_DELETE)
 		wrong = "a row is of an unknown kind";
 	if (wrong)
 		sx_repair_tell_damage(r, table->name, wrong);
@@ -55,16 +56,18 @@ static int is_sound_fresh(sx_repair *r, const sx_table *table, const sx_rows *ro
 
 static int take_fresh(sx_repair *r, const sx_table *table, const sx_rows *rows)
 {
+	uint64_t next_seq = r->header.next_seq;
 	int rc = SIMIDX_OK;
 
 	for (size_t i = 0; !rc && i < rows->n; i++) {
-		uint64_t id = rows->col[1][i], fp = rows->col[2][i];
+		uint64_t id = rows->col[1][i], fp = rows->col[2][i], op = rows->col[0][i];
+		uint64_t record[5] = { id, 0, fp, rows->col[3][i], rows->col[4][i] };
 
 		if (!is_sound_fresh(r, table, rows, i) || !can_be(r, table, id, fp))
 			continue;
-		rc = add_document(r, id, SX_REPAIR_FRESH, fp, rows->col[3][i]);
-		if (!rc && rows->col[0][i] & SX_FRESH_LABEL)
-			rc = add_hash(r, id, rows->col[4][i]);
+		/* The newest comes first. */
+		record[1] = (next_seq - 1 - rows->key[i]) << SX_REPAIR_OP_BITS | op;
+		rc = sx_sorter_add(r->documents, record, r->err);
 	}
 	return rc;
 }
@@ -145,7 +148,7 @@ static int read_labels(sx_repair *r)
 int sx_repair_gather_documents(sx_repair *r)
 {
 	size_t eighth = r->memory / 8;
-	int rc = sx_sorter_new(4, 2, 0, r->memory / 2, r->tmpdir, &r->documents, r->err);
+	int rc = sx_sorter_new(5, 2, 0, r->memory / 2, r->tmpdir, &r->documents, r->err);
 
 	if (!rc)
 		rc = sx_sorter_new(3, 1, 0, eighth, r->tmpdir, &r->labels, r->err);

@@ -7,7 +7,7 @@
  * A repair reads what is sound in all tables of an index, whatever stands beside it, into sorters.
  * It reads the pages of the file by itself, because LMDB may not survive a damaged one:
  *
- *   documents   id, which table says so, fingerprint, second fingerprint
+ *   documents   id, which table says so, fingerprint, second fingerprint, hash of the label in fresh
  *   labels      id, where its label lies in a file, and its size
  *   hashes      id, the hash that its label must have
  *
@@ -30,6 +30,14 @@
 
 /** Who says which fingerprint an id has: the smaller number is believed first. */
 enum sx_repair_source { SX_REPAIR_FRESH, SX_REPAIR_POSTINGS, SX_REPAIR_DOCS };
+
+/*
+ * What a record of the documents has in its place: SX_REPAIR_SOURCE and the source; of a fresh row,
+ * how many rows came after it, and its operation. So the last fresh row about an id comes first, and
+ * what it says counts more than what the tables do.
+ */
+#define SX_REPAIR_SOURCE (UINT64_MAX - SX_REPAIR_DOCS)
+#define SX_REPAIR_OP_BITS 5
 
 /** What was read of a table. */
 typedef struct sx_repair_tally {

@@ -6,6 +6,10 @@
  * and merges between them, in all plans and layouts; what is there and what is found, compared.
  */
 
+#include <simidx_admin.h>
+#include <simidx_load.h>
+#include <stdlib.h>
+
 #include "index/sx_index.h"
 #include "support/sxt_fixture.h"
 #include "support/sxt_live.h"
@@ -89,6 +93,43 @@ static void check_content(struct subject *s)
 	sxt_live_check_content(&s->live, s->index);
 }
 
+static void check_at(const struct subject *s, const char *path)
+{
+	simidx *index = sxt_open(path, 0);
+
+	sxt_live_check_content(&s->live, index);
+	simidx_close(index);
+}
+
+static void see_loss(void *ctx, const simidx_loss *loss)
+{
+	(void)ctx;
+	sxt_fail("repair tells of a sound index: %s", loss->text);
+}
+
+/* A copy, a repaired copy, and the index rebuilt in its place all have what is stored. */
+static void check_copies(struct subject *s)
+{
+	char *backup = sxt_path(t_dir, "backup"), *repaired = sxt_path(t_dir, "repaired");
+	simidx_loader *loader;
+
+	sxt_must_ok(simidx_backup(s->index, backup, &sxt_err));
+	check_at(s, backup);
+	close_all(s);
+	sxt_must_ok(simidx_repair(t_path, repaired, NULL, see_loss, NULL, NULL, &sxt_err));
+	check_at(s, repaired);
+	sxt_must_ok(simidx_loader_open(t_path, NULL, NULL, &loader, &sxt_err));
+	sxt_must_ok(simidx_loader_finish(loader, NULL, &sxt_err));
+	simidx_loader_close(loader);
+	sxt_remove(backup);
+	sxt_remove(repaired);
+	free(backup);
+	free(repaired);
+	s->index = sxt_open(t_path, 0);
+	open_all(s, 0);
+	sxt_live_check_content(&s->live, s->index);
+}
+
 START_TEST(test_random_changes_equal_the_model)
 {
 	struct subject s;
@@ -116,6 +157,11 @@ START_TEST(test_random_changes_equal_the_model)
 		}
 		if (i % 3000 == 100)
 			check_content(&s);
+		if (i % 6000 == 200) {
+			simidx_writer_rollback(s.writer);
+			sxt_live_roll_back(&s.live);
+			check_copies(&s);
+		}
 	}
 	sxt_live_commit(&s.live, s.writer);
 	check_content(&s);
