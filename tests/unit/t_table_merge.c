@@ -6,6 +6,7 @@
  */
 
 #include "support/sxt_table.h"
+#include "table/sx_table_walk.h"
 
 static const struct t_kind permuted = { "permuted", SX_TABLE_PERMUTED, 0, "4x16", 64, 2 };
 static const struct t_kind pairs = { "pairs", SX_TABLE_PAIRS, 1, NULL, 0, 0 };
@@ -182,6 +183,63 @@ START_TEST(test_blocks_join_where_rows_go)
 	t_usage(&tab, &blocks, &used);
 	ck_assert_uint_gt(used, blocks / 2 * (tab.table.block_size * 3 / 4));
 	t_rows_free(&list);
+	t_tab_close(&tab);
+}
+END_TEST
+
+/* Any two neighbours fill more than half of a block, whatever was added and removed before. */
+static void check_neighbours(struct t_tab *tab)
+{
+	sx_table_walk walk;
+	size_t before = SIZE_MAX / 2;
+
+	sxt_must_ok(sx_table_walk_begin(&walk, tab->txn, &tab->table, NULL, &sxt_err));
+	while (!sx_table_walk_next(&walk, &sxt_err)) {
+		sxt_must_gt(before + walk.used, tab->table.block_size / 2);
+		before = walk.used;
+	}
+	sx_table_walk_end(&walk);
+	sxt_error_clear(&sxt_err);
+}
+
+/*
+ * Rows come and go for ever, and their number stays: anywhere, or new ones after all others while
+ * the oldest go, but for one in a hundred, so that blocks get thin and none gets empty. As any two
+ * neighbours fill more than half of a block, n bytes of rows have at most 4 n / size + 1 blocks.
+ */
+START_TEST(test_table_that_changes_for_ever_does_not_grow)
+{
+	unsigned rounds = sxt_is_long() ? 2000 : 200;
+	uint64_t cols[SX_MAX_COLS] = { 0 }, oldest = 0, newest = 0, blocks, used;
+	struct t_tab tab;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1340 + (uint64_t)_i);
+	t_tab_open(&tab, _i ? &numbers : &permuted, SIMIDX_LAYOUT_BLOCKS, 90);
+	for (unsigned round = 0; round < rounds; round++) {
+		struct t_rows list = { 0 };
+		size_t n = 1 + sxt_rng_below(&rng, round % 4 ? 40 : 3000);
+
+		if (_i) {
+			for (size_t i = 0; i < n && newest - oldest > 12000; i++, oldest++)
+				if (oldest % 100)
+					t_rows_add(&tab, &list, oldest, cols, 1);
+			for (size_t i = 0; i < n; i++, newest++) {
+				cols[0] = sxt_rng_u64(&rng);
+				t_rows_add(&tab, &list, newest, cols, 0);
+			}
+		} else if (tab.model.n > 12000) {
+			add_removals(&tab, &rng, &list, n);
+		} else {
+			t_add_uniform(&tab, &rng, &list, n);
+		}
+		t_merge(&tab, &list, 0);
+		check_neighbours(&tab);
+		t_rows_free(&list);
+	}
+	t_check_all(&tab);
+	t_usage(&tab, &blocks, &used);
+	ck_assert_uint_le(blocks, 4 * used / tab.table.block_size + 1);
 	t_tab_close(&tab);
 }
 END_TEST
@@ -370,6 +428,7 @@ static const sxt_test tests[] = {
 	{ &test_appended_blocks_are_full, 0, 1 },
 	{ &test_last_block_is_filled, 0, 1 },
 	{ &test_blocks_join_as_table_shrinks, 0, 2 },
+	{ &test_table_that_changes_for_ever_does_not_grow, 0, 2 },
 	{ &test_blocks_join_where_rows_go, 0, 1 },
 	{ &test_many_merges, 0, 4 },
 	{ &test_round_that_empties, 0, 2 },
