@@ -229,6 +229,7 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 #define SIMIDX_OPEN_UNTRUSTED 8u /**< check the pages of the file before LMDB reads them */
 #define SIMIDX_OPEN_CHECK 16u    /**< searches check the blocks that they read, which makes the first
                                     ones slower: simidx_reader_search() */
+#define SIMIDX_OPEN_CREATE 32u   /**< make an index where none is: simidx_open_options.create */
 
 /** How to open an index. */
 typedef struct simidx_open_options {
@@ -239,11 +240,13 @@ typedef struct simidx_open_options {
 	                        faster and grow with the documents; 0 = no limit */
 	const char *kernel; /**< instruction set that compares fingerprints: "scalar", "popcnt",
 	                        "avx2", "avx512", "neon"; NULL = the best that the CPU has */
+	const simidx_create_options *create; /**< with SIMIDX_OPEN_CREATE: what to make, without
+	                        SIMIDX_CREATE_TRUNCATE; NULL = the defaults */
 } simidx_open_options;
 
 #define SIMIDX_BLOCK_INDEX_NEVER UINT64_MAX /**< for block_index_bytes: make none */
 
-#define SIMIDX_OPEN_OPTIONS_INIT { sizeof(simidx_open_options), 0, 0, 0, NULL }
+#define SIMIDX_OPEN_OPTIONS_INIT { sizeof(simidx_open_options), 0, 0, 0, NULL, NULL }
 
 /**
  * Open an index.
@@ -253,6 +256,10 @@ typedef struct simidx_open_options {
  * SIMIDX_OPEN_STATIC is for an index on a read-only mount, or one in which the process may not
  * write the lock file: it takes no lock, so the caller vouches that nothing is written until
  * the handle is closed.
+ *
+ * With SIMIDX_OPEN_CREATE an index is made where nothing is, or an empty directory; of several
+ * processes that do so at once one makes it, and all open the same. An index that is there is
+ * opened as it is, whatever `create` says: simidx_get_info() tells what it is like.
  *
  * LMDB, which reads and writes the file, trusts it: a damaged or forged page makes it end the
  * process by an assertion or a signal, or hang. Two things prevent that, and they look at the same:

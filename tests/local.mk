@@ -161,6 +161,7 @@ unit_suites = \
 	tests/unit/t_loader.c \
 	tests/unit/t_loader_labels.c \
 	tests/unit/t_live_model.c \
+	tests/unit/t_open_create.c \
 	tests/unit/t_loader_live.c \
 	tests/unit/t_loader_procs.c
 

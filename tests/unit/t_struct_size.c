@@ -21,7 +21,7 @@
 #include "support/sxt_struct.h"
 
 T_ENDS_WITH(simidx_create_options, expect);
-T_ENDS_WITH(simidx_open_options, kernel);
+T_ENDS_WITH(simidx_open_options, create);
 T_ENDS_WITH(simidx_query, max_candidates);
 T_ENDS_WITH(simidx_results, reserved);
 T_ENDS_WITH(simidx_batch_options, stopped);
