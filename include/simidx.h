@@ -649,12 +649,16 @@ int simidx_writer_commit(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_
 void simidx_writer_rollback(simidx_writer *writer);
 
 /**
- * Move all fresh rows into the tables, in several transactions. Killed in between, it changes
- * no answer, and the next merge finishes the work. Searches go on meanwhile.
+ * Move the fresh rows into the tables, in several transactions. The write lock is given up between
+ * them, so that others can commit meanwhile: a thread of the application may merge while another
+ * one writes. What they commit is merged, too, as long as there is much of it. Searches go on.
+ *
+ * One merges at a time, and automatic merges leave the work to who is at it. Killed in between, a
+ * merge changes no answer, and the next writer finishes it.
  *
  * @return SIMIDX_OK, also if there was nothing to do; SIMIDX_E_STATE with changes pending;
- *         SIMIDX_E_BUSY, SIMIDX_E_MOVED, SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL,
- *         SIMIDX_E_CORRUPT
+ *         SIMIDX_E_BUSY: another writer had the lock, or somebody else merged, for longer than
+ *         wait_ms; SIMIDX_E_MOVED, SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_CORRUPT
  *
  * Cost: reads and writes the pages of the tables into which rows fall, all of them if there are
  * many rows.

@@ -64,7 +64,9 @@ static void forked(void)
 	for (sx_store *store = registry; store; store = store->next) {
 		if (store->lock.fd >= 0)
 			close(store->lock.fd);
-		store->lock.fd = -1;
+		if (store->lock.merge_fd >= 0)
+			close(store->lock.merge_fd);
+		store->lock.fd = store->lock.merge_fd = -1;
 	}
 	registry = NULL;
 	atomic_fetch_add_explicit(&fork_count, 1, memory_order_relaxed);

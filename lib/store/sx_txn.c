@@ -71,6 +71,26 @@ void sx_store_unlock(sx_store *store)
 		sx_write_lock_release(&store->lock);
 }
 
+int sx_store_lock_merge(sx_store *store, int wait_ms, simidx_error *err)
+{
+	int e, rc = sx_store_check_fork(store, err);
+
+	if (rc)
+		return rc;
+	e = sx_merge_lock_take(&store->lock, atomic_load(&store->place)->write, store->env.data_fd,
+			       wait_ms);
+	if (e == EWOULDBLOCK)
+		return sx_fail(err, SIMIDX_E_BUSY, "%s: somebody else merges", sx_store_path(store));
+	return e ? sx_fail_errno(err, e, "%s: the lock file " SX_WRITE_NAME, sx_store_path(store))
+		 : SIMIDX_OK;
+}
+
+void sx_store_unlock_merge(sx_store *store)
+{
+	if (!sx_store_check_fork(store, NULL))
+		sx_merge_lock_release(&store->lock);
+}
+
 /* ------------------------------------------------------------------------------------------
  * Beginning
  */

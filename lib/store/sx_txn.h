@@ -40,6 +40,17 @@ int sx_store_lock(sx_store *store, int wait_ms, simidx_error *err);
 /** Release the write lock. */
 void sx_store_unlock(sx_store *store);
 
+/**
+ * The merger's lock: who has it merges, also while it does not have the write lock. Both can be had
+ * in any order, as long as who has the write lock does not wait for this one.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_BUSY when the time is over; SIMIDX_E_FORK; the code of a failed
+ *         system call
+ */
+int sx_store_lock_merge(sx_store *store, int wait_ms, simidx_error *err);
+
+void sx_store_unlock_merge(sx_store *store);
+
 /** Hold the write lock of a store that was just created by the lock of its directory. */
 void sx_store_adopt_lock(sx_store *store, int fd);
 

@@ -28,7 +28,7 @@ int sx_write_lock_init(sx_write_lock *lock)
 
 	lock->first = lock->last = NULL;
 	lock->is_taken = 0;
-	lock->fd = -1;
+	lock->fd = lock->merge_fd = -1;
 	if (e)
 		return e;
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -41,6 +41,8 @@ void sx_write_lock_destroy(sx_write_lock *lock)
 {
 	if (lock->fd >= 0)
 		close(lock->fd);
+	if (lock->merge_fd >= 0)
+		close(lock->merge_fd);
 	pthread_cond_destroy(&lock->changed);
 	pthread_mutex_destroy(&lock->mutex);
 }
@@ -196,6 +198,38 @@ int sx_write_lock_take(sx_write_lock *lock, const char *path, int data_fd, int w
 		close(fd);
 	end_turn(lock);
 	return e;
+}
+
+/* The merger's lock is on the second byte. It is released when the file is closed. */
+static int lock_merge(int fd, int blocks)
+{
+	struct flock place = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 1, .l_len = 1 };
+
+	return fcntl(fd, blocks ? F_OFD_SETLKW : F_OFD_SETLK, &place);
+}
+
+int sx_merge_lock_take(sx_write_lock *lock, const char *path, int data_fd, int wait_ms)
+{
+	int fd = sx_write_lock_open(path, data_fd), e;
+
+	if (fd < 0)
+		return errno;
+	e = wait_for(fd, lock_merge, wait_ms < 0 ? -1 : now_ms() + wait_ms);
+	if (e)
+		close(fd);
+	else
+		lock->merge_fd = fd; /* a child of this process closes it */
+	return e;
+}
+
+void sx_merge_lock_release(sx_write_lock *lock)
+{
+	struct flock place = { .l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = 1, .l_len = 1 };
+	int fd = lock->merge_fd;
+
+	lock->merge_fd = -1;
+	fcntl(fd, F_OFD_SETLK, &place);
+	close(fd);
 }
 
 void sx_write_lock_adopt(sx_write_lock *lock, int fd)

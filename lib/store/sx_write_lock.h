@@ -9,6 +9,9 @@
  * second lock there, the place of the one that is next, then the lock itself, and then gives the
  * place up. So a writer that has released the lock and wants it again finds the place taken by the
  * one that has waited, and gets behind it. Both locks end with the process that has them.
+ *
+ * A third lock there is the merger's: a merge gives the write lock up between its transactions, and
+ * this one says that somebody is still at it.
  */
 
 #ifndef SX_WRITE_LOCK_H
@@ -25,6 +28,7 @@ typedef struct sx_write_lock {
 	struct sx_waiter *first, *last; /* threads that want the lock; guarded by the mutex */
 	int is_taken; /* by a thread of this process, or it waits for the file; guarded, too */
 	int fd;       /* of the lock file while it is locked or waited for, else -1 */
+	int merge_fd; /* of the lock file while a thread of this process merges, else -1 */
 } sx_write_lock;
 
 /** 0 or an errno. */
@@ -51,6 +55,11 @@ void sx_write_lock_adopt(sx_write_lock *lock, int fd);
 
 /** Release what was taken or adopted. */
 void sx_write_lock_release(sx_write_lock *lock);
+
+/** Take the merger's lock, as sx_write_lock_take(); with or without the write lock. */
+int sx_merge_lock_take(sx_write_lock *lock, const char *path, int data_fd, int wait_ms);
+
+void sx_merge_lock_release(sx_write_lock *lock);
 
 /** Unlock a lock file and close it. */
 void sx_write_lock_close(int fd);

@@ -14,6 +14,7 @@
 struct merge {
 	simidx *index;
 	int no_meta_sync;
+	int *locked; /* whether the write lock is held, where it is given up now and then; or NULL */
 	simidx_error *err;
 	sx_snapshot snapshot; /* of the transaction at hand */
 	uint64_t end;          /* sequence number after the last row that is merged */
@@ -34,14 +35,31 @@ static int nomem(struct merge *m)
 
 static int begin(struct merge *m)
 {
+	int rc = m->locked ? sx_store_lock(m->index->store, -1, m->err) : SIMIDX_OK;
+
+	if (rc)
+		return rc;
+	if (m->locked)
+		*m->locked = 1;
 	return sx_snapshot_begin_write(&m->snapshot, m->index, m->no_meta_sync, m->err);
+}
+
+static int end_transaction(struct merge *m)
+{
+	int rc = sx_snapshot_commit(&m->snapshot, m->err);
+
+	if (!rc && m->locked) {
+		sx_store_unlock(m->index->store);
+		*m->locked = 0;
+	}
+	return rc;
 }
 
 static int commit(struct merge *m)
 {
 	m->snapshot.header.state |= SX_STATE_MERGING;
 	m->snapshot.header.merge_end = m->end;
-	return sx_snapshot_commit(&m->snapshot, m->err);
+	return end_transaction(m);
 }
 
 /* The last commit: nothing answers from these fresh rows any more. */
@@ -53,7 +71,7 @@ static int finish(struct merge *m)
 	h->first_seq = m->end;
 	h->state &= ~(SX_STATE_MERGING | SX_STATE_PARTIAL);
 	h->merged_fp = h->merged_id = h->merge_end = 0;
-	return rc ? rc : sx_snapshot_commit(&m->snapshot, m->err);
+	return rc ? rc : end_transaction(m);
 }
 
 /* Postings are done up to this row. A merge that is repeated may not be as far as the first one. */
@@ -200,10 +218,12 @@ static int collect_fingerprints(struct merge *m, sx_u64s *fps, unsigned char *re
 {
 	const sx_rows *changed = &m->changed;
 	sx_cursor *postings = NULL;
-	int rc = SIMIDX_OK;
+	sx_snapshot snapshot;
+	/* Nobody but the merger changes postings. */
+	int rc = sx_snapshot_begin(&snapshot, m->index, m->err);
 
-	if (sx_has_ids(m->index))
-		rc = sx_cursor_open(m->snapshot.txn, m->index->tables.postings.dbi, &postings, m->err);
+	if (!rc && sx_has_ids(m->index))
+		rc = sx_cursor_open(snapshot.txn, m->index->tables.postings.dbi, &postings, m->err);
 	for (size_t i = 0, to; !rc && i < changed->n; i = to) {
 		int is_set = 0, is_empty = 0;
 
@@ -218,6 +238,7 @@ static int collect_fingerprints(struct merge *m, sx_u64s *fps, unsigned char *re
 			rc = nomem(m);
 	}
 	sx_cursor_close(postings);
+	sx_snapshot_end(&snapshot);
 	return rc;
 }
 
@@ -250,10 +271,7 @@ static int merge_permuted(struct merge *m)
 	int rc = remove ? collect_documents(m, &index->tables.postings, fp_of) : nomem(m);
 
 	if (!rc)
-		rc = begin(m);
-	if (!rc)
 		rc = collect_fingerprints(m, &fps, remove);
-	sx_snapshot_end(&m->snapshot);
 	for (unsigned t = 0; !rc && t < index->plan.n_tables; t++) {
 		rc = collect_permuted(m, &index->plan.table[t], &fps, remove);
 		if (!rc)
@@ -296,15 +314,17 @@ static int merge_all(struct merge *m)
 
 static int load(struct merge *m)
 {
-	const sx_header *h = &m->snapshot.header;
-	int rc = begin(m);
+	sx_snapshot snapshot;
+	const sx_header *h = &snapshot.header;
+	int rc = sx_snapshot_begin(&snapshot, m->index, m->err);
 
+	if (rc)
+		return rc;
 	/* One that was cut off goes on to its own end: postings may have a part of its rows. */
 	m->end = h->state & SX_STATE_MERGING ? h->merge_end : h->next_seq;
-	if (!rc)
-		rc = sx_fresh_log_load(m->snapshot.txn, &m->index->fresh.log, h->first_seq, m->end,
-				       &m->rows, m->err);
-	sx_snapshot_end(&m->snapshot);
+	rc = sx_fresh_log_load(snapshot.txn, &m->index->fresh.log, h->first_seq, m->end, &m->rows,
+			       m->err);
+	sx_snapshot_end(&snapshot);
 	if (rc)
 		return rc;
 	m->remove = sx_realloc(NULL, m->rows.n, 1);
@@ -313,7 +333,7 @@ static int load(struct merge *m)
 	return m->remove && m->order && m->key && m->rows.n < UINT32_MAX ? SIMIDX_OK : nomem(m);
 }
 
-int sx_merge_fresh(simidx *index, int no_meta_sync, simidx_error *err)
+int sx_merge_fresh(simidx *index, int no_meta_sync, int *locked, simidx_error *err)
 {
 	struct merge *m = sx_calloc(1, sizeof(*m));
 	int rc;
@@ -322,6 +342,7 @@ int sx_merge_fresh(simidx *index, int no_meta_sync, simidx_error *err)
 		return sx_fail_nomem(err);
 	m->index = index;
 	m->no_meta_sync = no_meta_sync;
+	m->locked = locked;
 	m->err = err;
 	m->n_steps = index->plan.n_tables + (sx_has_ids(index) ? 3 : 1);
 	rc = load(m);

@@ -75,17 +75,31 @@ static int begin_transaction(simidx_writer *w, simidx_error *err)
 	return sx_snapshot_begin_write(&w->snapshot, w->index, no_meta_sync(w), err);
 }
 
-/* End the transaction, but keep the lock, and merge. */
+/*
+ * End the transaction, but keep the lock, and merge, unless somebody else is at it: then that one
+ * will get ready, and what is fresh waits for the next merge.
+ */
 static int merge(simidx_writer *w, simidx_error *err)
 {
+	int rc;
+
 	/* A snapshot that stays would keep all pages that the merge replaces. */
 	if (w->reader)
 		sx_reader_release(w->reader);
 	sx_snapshot_end(&w->snapshot);
-	return sx_merge_fresh(w->index, no_meta_sync(w), err);
+	rc = sx_store_lock_merge(w->index->store, 0, err);
+	if (rc == SIMIDX_E_BUSY) {
+		sx_err_clear(err);
+		return SIMIDX_OK;
+	}
+	if (!rc) {
+		rc = sx_merge_fresh(w->index, no_meta_sync(w), NULL, err);
+		sx_store_unlock_merge(w->index->store);
+	}
+	return rc;
 }
 
-/* A merge that was killed is finished first. */
+/* A merge whose merger was killed is finished first. */
 int sx_writer_begin(simidx_writer *w, simidx_error *err)
 {
 	int rc = sx_store_check_fork(w->index->store, err);
@@ -282,6 +296,27 @@ void simidx_writer_close(simidx_writer *w)
 	free(w);
 }
 
+/* Merge, then what was committed meanwhile, too, until that is little. */
+static int merge_all(simidx_writer *w, simidx_error *err)
+{
+	uint64_t left = UINT64_MAX, before;
+	int rc;
+
+	do {
+		sx_snapshot s;
+
+		rc = sx_merge_fresh(w->index, no_meta_sync(w), &w->locked, err);
+		if (!rc)
+			rc = sx_snapshot_begin(&s, w->index, err);
+		if (rc)
+			return rc;
+		before = left;
+		left = s.header.next_seq - s.header.first_seq;
+		sx_snapshot_end(&s);
+	} while (left && left < before / 2);
+	return SIMIDX_OK;
+}
+
 int simidx_writer_merge(simidx_writer *w, simidx_error *err)
 {
 	int rc;
@@ -294,10 +329,18 @@ int simidx_writer_merge(simidx_writer *w, simidx_error *err)
 		return rc;
 	if (w->pending.n)
 		return sx_fail(err, SIMIDX_E_STATE, "simidx_writer_merge: commit or roll back first");
-	rc = sx_writer_begin(w, err);
+	/* Who has the write lock does not wait for the merger, who may wait for that one. */
+	sx_writer_drop(w);
+	rc = sx_store_lock_merge(w->index->store, w->options.wait_ms, err);
 	if (rc)
 		return rc;
-	rc = merge(w, err);
+	/* The first time it waits no longer than it may, and later until the others are ready. */
+	rc = sx_store_lock(w->index->store, w->options.wait_ms, err);
+	if (!rc) {
+		sx_store_unlock(w->index->store);
+		rc = merge_all(w, err);
+	}
 	sx_writer_drop(w);
+	sx_store_unlock_merge(w->index->store);
 	return rc;
 }
