@@ -38,10 +38,10 @@ TEST_EXTENSIONS = .sh
 
 if ENABLE_TESTS
 check_PROGRAMS += tests/unit/run tests/fault/each_call tests/fault/exchanged \
-	tests/fault/failed_write tests/fault/live_kill tests/fault/merge_kill \
-	tests/fault/no_memory
+	tests/fault/failed_write tests/fault/live_kill tests/fault/live_merge \
+	tests/fault/merge_kill tests/fault/no_memory
 TESTS += tests/unit/run tests/fault/each_call tests/fault/exchanged tests/fault/failed_write \
-	tests/fault/live_kill tests/fault/merge_kill tests/fault/no_memory
+	tests/fault/live_kill tests/fault/live_merge tests/fault/merge_kill tests/fault/no_memory
 check_PROGRAMS += tests/fault/damage
 TESTS += tests/fault/damage
 endif
@@ -219,6 +219,11 @@ tests_fault_live_kill_SOURCES = tests/fault/live_kill.c
 tests_fault_live_kill_CPPFLAGS = $(tests_cppflags)
 tests_fault_live_kill_LDFLAGS = $(tests_ldflags) -Wl,--wrap=mdb_txn_commit
 tests_fault_live_kill_LDADD = $(tests_libs)
+
+tests_fault_live_merge_SOURCES = tests/fault/live_merge.c
+tests_fault_live_merge_CPPFLAGS = $(tests_cppflags)
+tests_fault_live_merge_LDFLAGS = $(tests_ldflags) -Wl,--wrap=sx_store_unlock
+tests_fault_live_merge_LDADD = $(tests_libs)
 
 tests_fault_merge_kill_SOURCES = tests/fault/merge_kill.c
 tests_fault_merge_kill_CPPFLAGS = $(tests_cppflags)
