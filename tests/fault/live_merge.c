@@ -162,7 +162,7 @@ START_TEST(test_others_commit_between_transactions)
 	}
 	ck_assert_int_eq(sxt_proc_finish(&child), 0);
 	ck_assert(seen & 1u << SX_STATE_MERGING);
-	if (!(variants[_i].flags & SIMIDX_CREATE_NO_IDS))
+	if (variants[_i].flags & SIMIDX_CREATE_FP2) /* others may have too few postings */
 		ck_assert(seen & 1u << (SX_STATE_MERGING | SX_STATE_PARTIAL));
 	sxt_live_check_content(&live, index);
 	sxt_must_ok(simidx_writer_merge(writer, &sxt_err));
