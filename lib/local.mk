@@ -132,6 +132,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_index.c \
 	lib/index/sx_index.h \
 	lib/index/sx_info.c \
+	lib/index/sx_open.c \
 	lib/index/sx_publish.c \
 	lib/index/sx_publish.h \
 	lib/index/sx_snapshot.c \

@@ -14,10 +14,6 @@
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
-#include "util/sx_struct.h"
-
-/* An index that was made may be moved away before it is opened, but not so often. */
-#define MAX_CREATIONS 100
 
 /* A transaction of a merge writes 16 MB of blocks, or as many rows as make about that. */
 #define MERGE_BLOCKS 4096
@@ -280,14 +276,18 @@ int sx_index_describe(sx_store *store, const sx_header *header, simidx **out, si
 	return rc;
 }
 
-/* Open the index at a path; the options have been checked. */
-static int open_existing(const char *path, const simidx_open_options *options,
-			 const sx_kernel *kernel, simidx **out, simidx_error *err)
+int sx_index_open(const char *path, const simidx_open_options *options, simidx **out,
+		  simidx_error *err)
 {
+	const sx_kernel *kernel = options->kernel ? sx_kernel_find(options->kernel)
+						  : sx_kernel_best();
 	sx_store_options how = { .map_size = options->map_size };
 	sx_store *store;
 	int rc;
 
+	if (!kernel)
+		return sx_fail(err, SIMIDX_E_UNSUPPORTED,
+			       "\"%.16s\" is no kernel, or not one for this CPU", options->kernel);
 	if (options->flags & SIMIDX_OPEN_READ_ONLY)
 		how.flags |= SX_STORE_READ_ONLY;
 	if (options->flags & SIMIDX_OPEN_STATIC)
@@ -303,73 +303,6 @@ static int open_existing(const char *path, const simidx_open_options *options,
 	(*out)->kernel = (*out)->fresh.kernel = kernel;
 	(*out)->block_index_cache.max_bytes = options->block_index_bytes;
 	return SIMIDX_OK;
-}
-
-/*
- * Make what is not there. The path has a whole index from one moment on; who finds that another
- * process was first opens what that one has made. An empty directory is no index, and is replaced.
- */
-static int create_if_missing(const char *path, const simidx_open_options *options, int rc,
-			     simidx_error *err)
-{
-	simidx_error local = { 0 };
-	simidx *index;
-	int made;
-
-	if (rc != SIMIDX_E_NOT_FOUND && rc != SIMIDX_E_NOT_INDEX)
-		return rc;
-	made = simidx_create(path, options->create, &index, &local);
-	if (!made)
-		simidx_close(index);
-	if (!made || (made == SIMIDX_E_EXISTS && rc == SIMIDX_E_NOT_FOUND))
-		return SIMIDX_OK;
-	/* Something else than an index is there: that is what the caller is to know. */
-	if (made != SIMIDX_E_EXISTS && err)
-		*err = local;
-	return made == SIMIDX_E_EXISTS ? rc : made;
-}
-
-int simidx_open(const char *path, const simidx_open_options *options, simidx **out,
-		simidx_error *err)
-{
-	static const simidx_open_options defaults = SIMIDX_OPEN_OPTIONS_INIT;
-	const unsigned known = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE |
-			       SIMIDX_OPEN_UNTRUSTED | SIMIDX_OPEN_CHECK | SIMIDX_OPEN_CREATE;
-	const unsigned only_reads = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC;
-	simidx_create_options own_create;
-	const simidx_create_options *create = NULL;
-	simidx_open_options own;
-	const sx_kernel *kernel;
-	int creates, rc;
-
-	sx_err_clear(err);
-	if (!out)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_open: out is NULL");
-	*out = NULL;
-	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
-	if (!path || !options || options->flags & ~known)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_open: bad path, options size or flags");
-	creates = (options->flags & SIMIDX_OPEN_CREATE) != 0;
-	if (options->create)
-		create = sx_struct_read(options->create, sizeof(size_t), &own_create,
-					sizeof(own_create));
-	if ((creates && options->flags & only_reads) || (options->create && (!creates || !create)) ||
-	    (create && create->flags & SIMIDX_CREATE_TRUNCATE))
-		return sx_fail(err, SIMIDX_E_ARG,
-			       "simidx_open: SIMIDX_OPEN_CREATE does not go with these options");
-	kernel = options->kernel ? sx_kernel_find(options->kernel) : sx_kernel_best();
-	if (!kernel)
-		return sx_fail(err, SIMIDX_E_UNSUPPORTED,
-			       "\"%.16s\" is no kernel, or not one for this CPU", options->kernel);
-	rc = open_existing(path, options, kernel, out, err);
-	for (int i = 0; rc && creates && i < MAX_CREATIONS; i++) {
-		rc = create_if_missing(path, options, rc, err);
-		if (rc)
-			break;
-		sx_err_clear(err);
-		rc = open_existing(path, options, kernel, out, err);
-	}
-	return rc;
 }
 
 void simidx_close(simidx *index)

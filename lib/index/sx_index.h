@@ -80,6 +80,10 @@ int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_er
  */
 int sx_index_describe(sx_store *store, const sx_header *header, simidx **out, simidx_error *err);
 
+/** Open the index at a path, which is there. Options are checked and of our size. */
+int sx_index_open(const char *path, const simidx_open_options *options, simidx **out,
+		  simidx_error *err);
+
 /** Report progress, if the caller of simidx_set_progress() listens. */
 void sx_index_progress(const simidx *index, const char *phase, uint64_t done, uint64_t total);
 

@@ -34,7 +34,7 @@ int sx_publish_lock_old(const char *path, unsigned flags, int wait_ms, simidx **
 	how.flags = flags;
 	for (int i = 0; rc == SIMIDX_E_MOVED && i < MAX_MOVES; i++) {
 		sx_err_clear(err);
-		rc = simidx_open(path, &how, out, err);
+		rc = sx_index_open(path, &how, out, err);
 		if (!rc)
 			rc = sx_store_lock((*out)->store, wait_ms, err);
 		if (rc) {

