@@ -408,7 +408,8 @@ typedef struct simidx_results {
 	uint64_t blocks;             /**< pages of the tables that were read for them */
 	uint64_t candidates;         /**< fingerprints that were compared with the query: those in
 	                                  the ranges, and perhaps some beside them */
-	uint64_t fingerprints;       /**< distinct fingerprints that are near enough */
+	uint64_t fingerprints;       /**< distinct fingerprints that are near enough; until the next
+	                                  merge also those whose documents were all deleted */
 	unsigned more;               /**< of a batch: not 0 = further pieces of this query follow */
 	unsigned reserved;           /**< zero */
 } simidx_results;
