@@ -103,11 +103,13 @@ int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits, 
 
 /**
  * What searches by the weights of a text use, with and without a second fingerprint: the
- * distance that counts as near, how many of the first one's bits that have a weight may differ
+ * distance that counts as near, less where that keeps a document out of the index
+ * (simidx_sketch_query_if_new()), how many of the first one's bits that have a weight may differ
  * (simidx_query.max_bits is that and the number of bits of weight 0), and how many probes look
  * for it (plan 3x22 needs more, as most of its prefixes are longer).
  */
 #define SIMIDX_TEXT_RADIUS 144
+#define SIMIDX_TEXT_RADIUS_IF_NEW 112
 #define SIMIDX_TEXT_RADIUS_NO_FP2 59
 #define SIMIDX_TEXT_BITS 16
 #define SIMIDX_TEXT_PROBES 32
@@ -129,6 +131,25 @@ int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits, 
  */
 int simidx_sketch_query(const simidx *index, const simidx_sketch *sketch, simidx_query *out,
 			simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * The query for simidx_writer_put_if_new(): what is so near to a text that the text is not new. It
+ * is stricter than a search, as nobody looks at what it finds: by weights up to
+ * SIMIDX_TEXT_RADIUS_IF_NEW, where both the sketch and the index have second fingerprints; else by
+ * the plain distance, SIMIDX_DEFAULT_RADIUS bits, which finds fewer copies.
+ *
+ * Notices made from one template, such as weather, listings or earnings, can be as near to each
+ * other as copies are. A program that stores such texts should keep those that were told to be
+ * duplicates for somebody to look at, or compare the texts themselves, and not throw them away.
+ *
+ * @param sketch  best made with SIMIDX_SKETCH_WEIGHTS and SIMIDX_SKETCH_FP2. The document to store
+ *                has fp and, where the index has them, fp2 of this sketch. A text without features
+ *                (SIMIDX_SKETCH_EMPTY) is near to nothing, so each of them is new
+ * @param out     as for simidx_sketch_query()
+ * @return as simidx_sketch_query()
+ */
+int simidx_sketch_query_if_new(const simidx *index, const simidx_sketch *sketch,
+			       simidx_query *out, simidx_error *err) SIMIDX_CHECK_RESULT;
 
 #ifdef __cplusplus
 }

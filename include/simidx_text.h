@@ -182,6 +182,14 @@ int simidx_text_query(simidx_text *text, const simidx *index, const void *utf8, 
 	SIMIDX_CHECK_RESULT;
 
 /**
+ * The same for simidx_writer_put_if_new(): the text's sketch, whose fp and fp2 are those of the
+ * document to store, and simidx_sketch_query_if_new() of that, which says what counts as near.
+ */
+int simidx_text_query_if_new(simidx_text *text, const simidx *index, const void *utf8,
+			     size_t size, simidx_sketch *sketch, simidx_query *out,
+			     simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
  * All features of a text with their bytes, the heaviest first, ties by smaller hash: to see why
  * texts match, or to count words.
  *

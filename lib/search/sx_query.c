@@ -133,11 +133,16 @@ int sx_query_init(sx_query *q, const simidx *index, const simidx_query *a, simid
 
 /* ---- of a text ---- */
 
+static int has_both_fp2(const simidx *index, const simidx_sketch *sketch)
+{
+	return index->flags & SIMIDX_CREATE_FP2 && sketch->flags & SIMIDX_SKETCH_FP2;
+}
+
 static void ask_by_weights(const simidx *index, const simidx_sketch *sketch, simidx_query *q)
 {
 	q->weights = sketch->weights;
 	q->radius = SIMIDX_TEXT_RADIUS_NO_FP2;
-	if (index->flags & SIMIDX_CREATE_FP2 && sketch->flags & SIMIDX_SKETCH_FP2) {
+	if (has_both_fp2(index, sketch)) {
 		q->flags |= SIMIDX_QUERY_FP2;
 		q->weights2 = sketch->weights2;
 		q->radius = q->radius2 = SIMIDX_TEXT_RADIUS;
@@ -149,8 +154,8 @@ static void ask_by_weights(const simidx *index, const simidx_sketch *sketch, sim
 		q->max_bits += !sketch->weights[b];
 }
 
-int simidx_sketch_query(const simidx *index, const simidx_sketch *sketch, simidx_query *out,
-			simidx_error *err)
+static int query_of(const simidx *index, const simidx_sketch *sketch, simidx_query *out, int if_new,
+		    const char *function, simidx_error *err)
 {
 	static const simidx_query empty = SIMIDX_QUERY_INIT;
 	simidx_sketch own_sketch;
@@ -161,7 +166,7 @@ int simidx_sketch_query(const simidx *index, const simidx_sketch *sketch, simidx
 	/* The query points to the caller's weights, so all of them must be there. */
 	if (!index || !q || !sx_struct_read(sketch, SX_STRUCT_TO(simidx_sketch, flags),
 					    &own_sketch, sizeof(own_sketch)))
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_sketch_query: no index, or bad struct size");
+		return sx_fail(err, SIMIDX_E_ARG, "%s: no index, or bad struct size", function);
 	if (sketch->bits != index->bits)
 		return sx_fail(err, SIMIDX_E_MISMATCH,
 			       "the sketch has %u bits, the fingerprints of the index have %u",
@@ -170,8 +175,22 @@ int simidx_sketch_query(const simidx *index, const simidx_sketch *sketch, simidx
 	q->flags = SIMIDX_QUERY_TEXT;
 	q->fp = sketch->fp;
 	q->fp2 = sketch->fp2;
-	if (sketch->flags & SIMIDX_SKETCH_WEIGHTS)
+	if (sketch->flags & SIMIDX_SKETCH_WEIGHTS && (!if_new || has_both_fp2(index, sketch)))
 		ask_by_weights(index, sketch, q);
+	if (if_new && q->weights)
+		q->radius = q->radius2 = SIMIDX_TEXT_RADIUS_IF_NEW;
 	sx_struct_end(out, q, sizeof(*q));
 	return SIMIDX_OK;
+}
+
+int simidx_sketch_query(const simidx *index, const simidx_sketch *sketch, simidx_query *out,
+			simidx_error *err)
+{
+	return query_of(index, sketch, out, 0, "simidx_sketch_query", err);
+}
+
+int simidx_sketch_query_if_new(const simidx *index, const simidx_sketch *sketch,
+			       simidx_query *out, simidx_error *err)
+{
+	return query_of(index, sketch, out, 1, "simidx_sketch_query_if_new", err);
 }

@@ -235,8 +235,12 @@ int simidx_text_fingerprint(simidx_text *text, const void *utf8, size_t size, un
 	return SIMIDX_OK;
 }
 
-int simidx_text_query(simidx_text *text, const simidx *index, const void *utf8, size_t size,
-		      simidx_sketch *sketch, simidx_query *out, simidx_error *err)
+typedef int query_of_sketch(const simidx *index, const simidx_sketch *sketch, simidx_query *out,
+			    simidx_error *err);
+
+static int query_of(simidx_text *text, const simidx *index, const void *utf8, size_t size,
+		    simidx_sketch *sketch, query_of_sketch *make, simidx_query *out,
+		    simidx_error *err)
 {
 	const unsigned flags = SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS;
 	simidx_query own;
@@ -247,7 +251,20 @@ int simidx_text_query(simidx_text *text, const simidx *index, const void *utf8, 
 		return sx_fail(err, SIMIDX_E_ARG, "no query, or its size is not set");
 	}
 	rc = simidx_text_fingerprint(text, utf8, size, flags, sketch, err);
-	return rc ? rc : simidx_sketch_query(index, sketch, out, err);
+	return rc ? rc : make(index, sketch, out, err);
+}
+
+int simidx_text_query(simidx_text *text, const simidx *index, const void *utf8, size_t size,
+		      simidx_sketch *sketch, simidx_query *out, simidx_error *err)
+{
+	return query_of(text, index, utf8, size, sketch, simidx_sketch_query, out, err);
+}
+
+int simidx_text_query_if_new(simidx_text *text, const simidx *index, const void *utf8,
+			     size_t size, simidx_sketch *sketch, simidx_query *out,
+			     simidx_error *err)
+{
+	return query_of(text, index, utf8, size, sketch, simidx_sketch_query_if_new, out, err);
 }
 
 typedef int feature_callback(void *ctx, const simidx_feature *feature, const char *bytes,

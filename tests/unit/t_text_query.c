@@ -199,6 +199,73 @@ START_TEST(test_text_query_equals_the_model)
 }
 END_TEST
 
+/* By weights, and stricter, where there are second fingerprints; else within 3 bits. */
+static void check_if_new_fields(int way, const simidx_query *q, const simidx_sketch *sketch)
+{
+	simidx_query search = SIMIDX_QUERY_INIT;
+
+	ck_assert_sx(simidx_sketch_query(db, sketch, &search, &sxt_err), SIMIDX_OK);
+	if (ways[way].flags & SIMIDX_CREATE_FP2) {
+		search.radius = search.radius2 = 112;
+	} else {
+		search.weights = NULL;
+		search.radius = 3;
+		search.probes = search.max_bits = 0;
+	}
+	ck_assert_mem_eq(q, &search, sizeof(search));
+}
+
+static simidx_query query_if_new(const char *utf8, simidx_sketch *sketch)
+{
+	simidx_query query = SIMIDX_QUERY_INIT;
+
+	*sketch = (simidx_sketch)SIMIDX_SKETCH_INIT;
+	ck_assert_sx(simidx_text_query_if_new(text, db, utf8, strlen(utf8), sketch, &query,
+					      &sxt_err),
+		     SIMIDX_OK);
+	return query;
+}
+
+/* All texts once more, each as a document that is stored if it is new. */
+START_TEST(test_only_new_texts_are_stored)
+{
+	simidx_writer *writer;
+	simidx_sketch sketch;
+	size_t n_new = 0, n_dup = 0;
+
+	open_index(_i);
+	ck_assert_sx(simidx_writer_open(db, NULL, &writer, &sxt_err), SIMIDX_OK);
+	for (size_t i = 0; i < N_TEXTS; i++) {
+		simidx_query q = query_if_new(texts[i], &sketch);
+		simidx_doc doc = SIMIDX_DOC_INIT;
+		simidx_match blocker;
+		size_t n_found;
+		sxt_found *found = sxt_model_find(&model, N_TEXTS, &q, &n_found);
+		int rc;
+
+		check_if_new_fields(_i, &q, &sketch);
+		doc.fp = sketch.fp;
+		doc.fp2 = sketch.fp2;
+		doc.flags = ways[_i].flags & SIMIDX_CREATE_FP2 ? SIMIDX_DOC_FP2 : 0;
+		rc = simidx_writer_put_if_new(writer, &doc, &q, NULL, &blocker, &sxt_err);
+		/* Only texts without words are new, as each of the others is there already. */
+		ck_assert_sx(rc, i % 10 == 9 ? SIMIDX_OK : SIMIDX_E_EXISTS);
+		ck_assert_int_eq(n_found > 0, i % 10 != 9);
+		if (rc) {
+			ck_assert_uint_eq(blocker.id, found[0].doc->id);
+			ck_assert_uint_eq(blocker.weighted_distance, 0);
+		}
+		n_new += !rc;
+		n_dup += n_found > 1;
+		free(found);
+	}
+	ck_assert_uint_eq(n_new, N_TEXTS / 10);
+	ck_assert_uint_gt(n_dup, 0);
+	simidx_writer_close(writer);
+	close_index();
+}
+END_TEST
+
 START_TEST(test_texts_without_words_are_near_to_nothing)
 {
 	simidx_query all = SIMIDX_QUERY_INIT;
@@ -246,7 +313,11 @@ START_TEST(test_bad_arguments_are_refused)
 	ck_assert_sx(simidx_text_query(text, db, "a", (size_t)1 << 31, &sketch, &q, &sxt_err),
 		     SIMIDX_E_RANGE);
 	ck_assert_uint_eq(q.fp, 0);
+	ck_assert_sx(simidx_text_query_if_new(text, db, NULL, 1, &sketch, &q, &sxt_err),
+		     SIMIDX_E_ARG);
+	ck_assert_sx(simidx_sketch_query_if_new(NULL, &sketch, &q, &sxt_err), SIMIDX_E_ARG);
 	sketch.bits = 48;
+	ck_assert_sx(simidx_sketch_query_if_new(db, &sketch, &q, &sxt_err), SIMIDX_E_MISMATCH);
 	ck_assert_sx(simidx_sketch_query(db, &sketch, &q, &sxt_err), SIMIDX_E_MISMATCH);
 	ck_assert_str_eq(sxt_err.text,
 			 "the sketch has 48 bits, the fingerprints of the index have 64");
@@ -258,6 +329,7 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_text_query_equals_the_model, 0, N_WAYS },
+	{ &test_only_new_texts_are_stored, 0, N_WAYS },
 	{ &test_texts_without_words_are_near_to_nothing, 0, N_WAYS },
 	{ &test_bad_arguments_are_refused, 0, 1 },
 };
