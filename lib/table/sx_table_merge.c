@@ -253,18 +253,18 @@ static int is_rewritten(const struct merge *m)
 }
 
 /*
- * Take the rows of the block before into this one, which has `bytes`, if both are small. The next
- * one was looked at before; where both neighbours are, this block is written last, so they meet.
+ * Read the block before this one, if it and `bytes` are little enough for one block. *key_size, of
+ * the SX_TABLE_MAX_KEY bytes of its key, is 0 otherwise.
  */
-static int join_before(struct merge *m, size_t bytes)
+static int read_before(struct merge *m, size_t bytes, unsigned char *key_bytes, size_t *key_size,
+		       sx_rows *rows)
 {
-	unsigned char key_bytes[SX_TABLE_MAX_KEY];
 	size_t most = m->table->block_size * JOIN_PERCENT / 100;
 	sx_slice own = { m->key, m->key_size }, key, value;
-	sx_rows both = m->old;
 	sx_block block;
 	int rc;
 
+	*key_size = 0;
 	if (bytes >= most)
 		return SIMIDX_OK;
 	rc = sx_cursor_seek(m->cursor, own, &key, &value, m->err);
@@ -275,22 +275,60 @@ static int join_before(struct merge *m, size_t bytes)
 	if (sx_block_open(&block, value.data, value.size, m->table->n_cols) ||
 	    bytes + block.used > most)
 		return SIMIDX_OK; /* a damaged one is told when something is to be done to it */
-	if (key.size > sizeof(key_bytes))
+	if (key.size > SX_TABLE_MAX_KEY)
 		return sx_table_damaged(m->table, key, "its key is too long", m->err);
+	rc = sx_table_block_decode(m->table, key, value, rows, NULL, m->err);
+	memcpy(key_bytes, key.data, key.size);
+	*key_size = key.size;
+	return rc;
+}
+
+static int drop_before(struct merge *m, const unsigned char *key_bytes, size_t key_size)
+{
+	m->delta->written++;
+	return sx_dbi_del(m->txn, m->table->dbi, (sx_slice){ key_bytes, key_size }, m->err);
+}
+
+/*
+ * Take the rows of the block before into this one, which has `bytes`, if both are small. The next
+ * one was looked at before; where both neighbours are, this block is written last, so they meet.
+ */
+static int join_before(struct merge *m, size_t bytes)
+{
+	unsigned char key[SX_TABLE_MAX_KEY];
+	sx_rows both = m->old;
+	size_t key_size;
+	int rc;
+
 	both.n = 0;
-	rc = sx_table_block_decode(m->table, key, value, &both, NULL, m->err);
-	if (!rc && sx_rows_append(&both, &m->work, 0, m->work.n))
+	rc = read_before(m, bytes, key, &key_size, &both);
+	if (!rc && key_size && sx_rows_append(&both, &m->work, 0, m->work.n))
 		rc = sx_fail_nomem(m->err);
 	m->old = both;
 	/* Values that lie far apart may take more bytes together. */
-	if (rc || sx_block_fit(&both, 0, m->table->block_size) < both.n)
+	if (rc || !key_size || sx_block_fit(&both, 0, m->table->block_size) < both.n)
 		return rc;
 	m->old = m->work;
 	m->work = both;
-	memcpy(key_bytes, key.data, key.size);
-	key.data = key_bytes;
-	m->delta->written++;
-	return sx_dbi_del(m->txn, m->table->dbi, key, m->err);
+	return drop_before(m, key, key_size);
+}
+
+/*
+ * Nothing is left of this block. Those before and after it are neighbours now, and join if both
+ * are small, unless changes touch the one after it, which then looks for itself.
+ */
+static int join_around(struct merge *m)
+{
+	unsigned char key[SX_TABLE_MAX_KEY];
+	size_t key_size = 0;
+	int rc = SIMIDX_OK;
+
+	/* With a cut, changes that belong between the two are still to be merged. */
+	if (m->key_size && m->has_next && !m->cut && !next_is_touched(m))
+		rc = read_before(m, m->next_used, key, &key_size, &m->carry);
+	if (!rc && key_size)
+		rc = drop_before(m, key, key_size);
+	return rc ? rc : drop_old_key(m);
 }
 
 /* What is left from row `from` on fits one block: keep it here, or give it to a neighbour. */
@@ -303,7 +341,7 @@ static int finish_block(struct merge *m, size_t from)
 	int carry = 0;
 
 	if (!left)
-		return drop_old_key(m);
+		return join_around(m);
 	if (m->open_end) {
 		int rc = put_own_key(m, from, left);
 

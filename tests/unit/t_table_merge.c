@@ -203,8 +203,51 @@ static void check_neighbours(struct t_tab *tab)
 }
 
 /*
+ * Every second block is thinned out to one row, which joins nobody because its neighbours are full;
+ * then these go, and the thin ones have become neighbours. `_i`: all that go at once, or block after
+ * block.
+ */
+START_TEST(test_blocks_join_around_those_that_go)
+{
+	struct t_rows list = { 0 };
+	uint64_t cols[SX_MAX_COLS] = { 0 };
+	size_t end[200], n;
+	struct t_tab tab;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1335);
+	t_tab_open(&tab, &numbers, SIMIDX_LAYOUT_BLOCKS, 90);
+	for (uint64_t i = 0; i < 20000; i++) {
+		cols[0] = sxt_rng_u64(&rng);
+		t_rows_add(&tab, &list, i, cols, 0);
+	}
+	t_merge(&tab, &list, 0);
+	n = t_block_ends(&tab, end, 200);
+	ck_assert_uint_gt(n, 30);
+	list.n = 0;
+	for (int is_thin = 1; is_thin >= 0; is_thin--)
+		for (size_t block = 0; block < n; block++) {
+			size_t first = block ? end[block - 1] + 1 : 0;
+
+			for (size_t i = first; block % 2 != (size_t)is_thin && i <= end[block]; i++)
+				if (!is_thin || i > first)
+					t_rows_add(&tab, &list, i, cols, 1);
+			if (_i || block + 1 == n) {
+				t_merge(&tab, &list, 0);
+				list.n = 0;
+				check_neighbours(&tab);
+			}
+		}
+	t_check_all(&tab);
+	ck_assert_uint_eq(tab.model.n, (n + 1) / 2);
+	t_rows_free(&list);
+	t_tab_close(&tab);
+}
+END_TEST
+
+/*
  * Rows come and go for ever, and their number stays: anywhere, or new ones after all others while
- * the oldest go, but for one in a hundred, so that blocks get thin and none gets empty. As any two
+ * the oldest go, but for one in a thousand, so that blocks get thin, and some empty. As any two
  * neighbours fill more than half of a block, n bytes of rows have at most 4 n / size + 1 blocks.
  */
 START_TEST(test_table_that_changes_for_ever_does_not_grow)
@@ -222,7 +265,7 @@ START_TEST(test_table_that_changes_for_ever_does_not_grow)
 
 		if (_i) {
 			for (size_t i = 0; i < n && newest - oldest > 12000; i++, oldest++)
-				if (oldest % 100)
+				if (oldest % 1000)
 					t_rows_add(&tab, &list, oldest, cols, 1);
 			for (size_t i = 0; i < n; i++, newest++) {
 				cols[0] = sxt_rng_u64(&rng);
@@ -430,6 +473,7 @@ static const sxt_test tests[] = {
 	{ &test_blocks_join_as_table_shrinks, 0, 2 },
 	{ &test_table_that_changes_for_ever_does_not_grow, 0, 2 },
 	{ &test_blocks_join_where_rows_go, 0, 1 },
+	{ &test_blocks_join_around_those_that_go, 0, 2 },
 	{ &test_many_merges, 0, 4 },
 	{ &test_round_that_empties, 0, 2 },
 	{ &test_fences_after_removals, 0, 1 },
