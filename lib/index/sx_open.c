@@ -12,28 +12,34 @@
 /* An index that was made may be moved away before it is opened, but not so often. */
 #define MAX_CREATIONS 100
 
-/*
- * Make what is not there. The path has a whole index from one moment on; who finds that another
- * process was first opens what that one has made. An empty directory is no index, and is replaced.
- */
-static int create_if_missing(const char *path, const simidx_open_options *options, int rc,
-			     simidx_error *err)
+static int is_missing(int rc)
 {
-	simidx_error local = { 0 };
-	simidx *index;
-	int made;
+	return rc == SIMIDX_E_NOT_FOUND || rc == SIMIDX_E_NOT_INDEX;
+}
 
-	if (rc != SIMIDX_E_NOT_FOUND && rc != SIMIDX_E_NOT_INDEX)
-		return rc;
-	made = simidx_create(path, options->create, &index, &local);
-	if (!made)
-		simidx_close(index);
-	if (!made || (made == SIMIDX_E_EXISTS && rc == SIMIDX_E_NOT_FOUND))
-		return SIMIDX_OK;
-	/* Something else than an index is there: that is what the caller is to know. */
-	if (made != SIMIDX_E_EXISTS && err)
-		*err = local;
-	return made == SIMIDX_E_EXISTS ? rc : made;
+/*
+ * Make what is not there and open it. The path has a whole index from one moment on; who finds that
+ * another process was first opens what that one has made. An empty directory is no index, and is
+ * replaced. If something is in the way twice, and is still no index, it is something else.
+ */
+static int open_or_create(const char *path, const simidx_open_options *options, simidx **out,
+			  simidx_error *err)
+{
+	int made = SIMIDX_OK, rc = sx_index_open(path, options, out, err);
+
+	for (int i = 0; is_missing(rc) && i < MAX_CREATIONS; i++) {
+		if (made == SIMIDX_E_EXISTS && rc == SIMIDX_E_NOT_INDEX)
+			break;
+		made = simidx_create(path, options->create, out, err);
+		if (made && made != SIMIDX_E_EXISTS)
+			return made;
+		/* The options to open it may say more than simidx_create() knows of. */
+		simidx_close(*out);
+		*out = NULL;
+		sx_err_clear(err);
+		rc = sx_index_open(path, options, out, err);
+	}
+	return rc;
 }
 
 int simidx_open(const char *path, const simidx_open_options *options, simidx **out,
@@ -46,7 +52,7 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 	simidx_create_options own_create;
 	const simidx_create_options *create = NULL;
 	simidx_open_options own;
-	int creates, rc;
+	int creates;
 
 	sx_err_clear(err);
 	if (!out)
@@ -63,13 +69,6 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 	    (create && create->flags & SIMIDX_CREATE_TRUNCATE))
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "simidx_open: SIMIDX_OPEN_CREATE does not go with these options");
-	rc = sx_index_open(path, options, out, err);
-	for (int i = 0; rc && creates && i < MAX_CREATIONS; i++) {
-		rc = create_if_missing(path, options, rc, err);
-		if (rc)
-			break;
-		sx_err_clear(err);
-		rc = sx_index_open(path, options, out, err);
-	}
-	return rc;
+	return creates ? open_or_create(path, options, out, err)
+		       : sx_index_open(path, options, out, err);
 }
