@@ -601,7 +601,8 @@ int simidx_writer_reader(simidx_writer *writer, simidx_reader **out,
 /**
  * Add a document, or put it in the place of the one that is there: with `doc->id`, of that id; with
  * SIMIDX_NO_ID, of the one with its label, and the id stays. The document is then as given: one that
- * is replaced without a label has none any more. What is not different costs nothing.
+ * is replaced without a label has none any more. What is not different is not written; a document
+ * that is replaced by just what it was counts as replaced.
  *
  * @param id  if not NULL: the id that the document has
  * @return as simidx_writer_put(); SIMIDX_E_DUPLICATE: another document has the label; SIMIDX_E_ARG
@@ -657,7 +658,7 @@ void simidx_writer_rollback(simidx_writer *writer);
  * One merges at a time, and automatic merges leave the work to who is at it. Killed in between, a
  * merge changes no answer, and the next writer finishes it.
  *
- * @return SIMIDX_OK, also if there was nothing to do; SIMIDX_E_STATE with changes pending;
+ * @return SIMIDX_OK, also if there was nothing to do; SIMIDX_E_STATE with changes or a mark pending;
  *         SIMIDX_E_BUSY: another writer had the lock, or somebody else merged, for longer than
  *         wait_ms; SIMIDX_E_MOVED, SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_CORRUPT
  *

@@ -160,6 +160,7 @@ unit_suites = \
 	tests/unit/t_index_damage.c \
 	tests/unit/t_loader.c \
 	tests/unit/t_loader_labels.c \
+	tests/unit/t_live_changes.c \
 	tests/unit/t_live_model.c \
 	tests/unit/t_open_create.c \
 	tests/unit/t_loader_live.c \

@@ -248,6 +248,11 @@ int simidx_writer_commit(simidx_writer *w, simidx_error *err)
 	rc = sx_store_check_fork(w->index->store, err);
 	if (rc)
 		return rc;
+	/* Documents that were replaced by what they were: nothing is to be written. */
+	if (!w->pending.n) {
+		w->stored += w->changes;
+		w->changes = 0;
+	}
 	if (!w->pending.n && !w->mark.size && w->options.merge == SIMIDX_MERGE_NEVER) {
 		sx_writer_drop(w);
 		return SIMIDX_OK;
@@ -327,7 +332,7 @@ int simidx_writer_merge(simidx_writer *w, simidx_error *err)
 	rc = sx_store_check_fork(w->index->store, err);
 	if (rc)
 		return rc;
-	if (w->pending.n)
+	if (w->changes || w->mark.size)
 		return sx_fail(err, SIMIDX_E_STATE, "simidx_writer_merge: commit or roll back first");
 	/* Who has the write lock does not wait for the merger, who may wait for that one. */
 	sx_writer_drop(w);

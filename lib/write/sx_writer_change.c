@@ -16,11 +16,10 @@
 #include "util/sx_struct.h"
 #include "write/sx_writer.h"
 
-/* A document that is there, with the hash of its label. */
+/* A document that is there. */
 struct found {
 	sx_doc doc;
-	int has_label;
-	uint64_t label_hash;
+	sx_slice label; /* in the map, until labels are written; size 0 = none */
 };
 
 /* ---- looking up ---- */
@@ -53,15 +52,12 @@ static int find_label(simidx_writer *w, const char *label, size_t size, int *fou
 	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
 }
 
-/* What a row that deletes a document says of its label. */
 static int find_own_label(simidx_writer *w, struct found *f, simidx_error *err)
 {
-	sx_slice label;
-	int rc = sx_documents_label(w->snapshot.txn, &w->index->tables, f->doc.id, &label, err);
+	int rc = sx_documents_label(w->snapshot.txn, &w->index->tables, f->doc.id, &f->label, err);
 
-	f->has_label = rc == SIMIDX_OK;
-	if (!rc)
-		f->label_hash = sx_hash(label.data, label.size);
+	if (rc == SIMIDX_E_NOT_FOUND)
+		f->label = (sx_slice){ NULL, 0 };
 	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
 }
 
@@ -111,11 +107,16 @@ static sx_fresh_row row_that_puts(const simidx *index, const simidx_doc *doc, ui
 
 static sx_fresh_row row_that_deletes(const struct found *f)
 {
-	return (sx_fresh_row){ .id = f->doc.id,
-			       .fp = f->doc.fp,
-			       .fp2 = f->doc.fp2,
-			       .label_hash = f->has_label ? f->label_hash : 0,
-			       .op = SX_FRESH_DELETE | (f->has_label ? SX_FRESH_LABEL : 0) };
+	sx_fresh_row row = { .id = f->doc.id,
+			     .fp = f->doc.fp,
+			     .fp2 = f->doc.fp2,
+			     .op = SX_FRESH_DELETE };
+
+	if (f->label.size) {
+		row.op |= SX_FRESH_LABEL;
+		row.label_hash = sx_hash(f->label.data, f->label.size);
+	}
+	return row;
 }
 
 /* What comes after rows were added. A failure here has spoiled the transaction. */
@@ -281,8 +282,8 @@ static int delete_found(simidx_writer *w, struct found *f, simidx_error *err)
 	if (rc)
 		return rc;
 	w->snapshot.header.documents--;
-	w->snapshot.header.labels -= f->has_label != 0;
-	return finish(w, f->has_label ? write_label(w, row.id, NULL, 0, err) : SIMIDX_OK);
+	w->snapshot.header.labels -= f->label.size != 0;
+	return finish(w, f->label.size ? write_label(w, row.id, NULL, 0, err) : SIMIDX_OK);
 }
 
 int simidx_writer_delete_id(simidx_writer *w, uint64_t id, simidx_error *err)
@@ -325,34 +326,35 @@ int simidx_writer_delete_label(simidx_writer *w, const char *label, size_t size,
 
 /* ---- replace ---- */
 
-static int is_same_row(const sx_fresh_row *a, const sx_fresh_row *b)
+static int is_same_label(const struct found *f, const simidx_doc *doc)
 {
-	return a->fp == b->fp && a->fp2 == b->fp2 && a->label_hash == b->label_hash &&
-	       (a->op & SX_FRESH_LABEL) == (b->op & SX_FRESH_LABEL);
+	size_t size = doc->label ? doc->label_size : 0;
+
+	return f->label.size == size && !(size && memcmp(f->label.data, doc->label, size));
 }
 
-/* Replace a document that is there. */
+/* Replace a document that is there. What is not different is not written, but counts. */
 static int replace_found(simidx_writer *w, struct found *f, const simidx_doc *doc,
 			 simidx_error *err)
 {
 	sx_header *h = &w->snapshot.header;
+	int rc = find_own_label(w, f, err), has_same_label;
 	sx_fresh_row rows[2];
-	int rc = find_own_label(w, f, err);
 
 	if (rc)
 		return rc;
+	has_same_label = is_same_label(f, doc);
 	rows[0] = row_that_deletes(f);
 	rows[1] = row_that_puts(w->index, doc, f->doc.id);
-	if (!is_same_row(&rows[0], &rows[1]))
-		rc = add_rows(w, rows, 2, err);
+	if (has_same_label && rows[0].fp == rows[1].fp && rows[0].fp2 == rows[1].fp2)
+		return finish(w, SIMIDX_OK);
+	rc = add_rows(w, rows, 2, err);
 	if (rc)
 		return rc;
 	h->labels += doc->label != NULL;
-	h->labels -= f->has_label != 0;
-	/* Two labels may have one hash: the bytes are always written. */
-	if (doc->label || f->has_label)
-		rc = write_label(w, f->doc.id, doc->label, doc->label_size, err);
-	return finish(w, rc);
+	h->labels -= f->label.size != 0;
+	return finish(w, has_same_label ? SIMIDX_OK
+					: write_label(w, f->doc.id, doc->label, doc->label_size, err));
 }
 
 int simidx_writer_replace(simidx_writer *w, const simidx_doc *given, uint64_t *id,
