@@ -303,6 +303,83 @@ int simidx_check_pages(const char *path, unsigned flags,
 int simidx_backup(simidx *index, const char *destination, simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /* ------------------------------------------------------------------------------------------
+ * Compacting
+ */
+
+/** How an index is compacted. */
+typedef struct simidx_compact_options {
+	size_t size;        /**< sizeof; SIMIDX_COMPACT_OPTIONS_INIT sets it */
+	const char *plan;   /**< the plan that it gets, as in simidx_create_options; NULL = the one it
+	                         has */
+	unsigned fill;      /**< how full its blocks become, 50..100 percent; 0 = as before */
+	unsigned threads;   /**< 0 = one for each core; at most 2 are used */
+	uint64_t memory;    /**< bytes to work in, at least 64 MiB; 0 = 1 GiB */
+	const char *tmpdir; /**< directory of the temporary files; NULL = that of the new index */
+	int wait_ms;        /**< longest wait for another writer or loader, in milliseconds; 0 = do
+	                         not wait, -1 = without end */
+	unsigned flags;     /**< SIMIDX_OPEN_FORCE; with a destination also SIMIDX_OPEN_STATIC */
+	/** Called now and then, as for simidx_loader_options; with the phase "verify" at the beginning
+	    and at the end. May be NULL. */
+	void (*progress)(void *ctx, const char *phase, uint64_t done, uint64_t total);
+	/** Asked now and then: non-zero ends the work with SIMIDX_E_STOPPED. May be NULL. */
+	int (*stop)(void *ctx);
+	void *ctx;          /**< passed to both */
+} simidx_compact_options;
+
+#define SIMIDX_COMPACT_OPTIONS_INIT \
+	{ sizeof(simidx_compact_options), NULL, 0, 0, 0, NULL, -1, 0, NULL, NULL, NULL }
+
+/** What it was and what it has become. */
+typedef struct simidx_compact_report {
+	size_t size;        /**< sizeof; SIMIDX_COMPACT_REPORT_INIT sets it */
+	uint64_t documents; /**< in the new index */
+	uint64_t old_bytes; /**< size of the old data file */
+	uint64_t new_bytes; /**< size of the new one */
+} simidx_compact_report;
+
+#define SIMIDX_COMPACT_REPORT_INIT { sizeof(simidx_compact_report), 0, 0, 0 }
+
+/**
+ * Build an index anew from its documents: the new file has no free pages, everything is merged, and
+ * nothing of documents, labels and fingerprints that were deleted or replaced is left in it. In the
+ * old file such bytes can stay until their place is needed.
+ *
+ * Documents, ids, labels, second fingerprints, the next id, the profile, the mark, the layout and the
+ * permissions stay. The old index is verified before, as simidx_verify() does, and the new one before
+ * it is put in its place. Whatever fails, the old index is as it was.
+ *
+ * Without a destination the new index takes the place of the old one in one step. Meanwhile writers
+ * wait for the lock, or get SIMIDX_E_BUSY. Who reads goes on with the old index until the exchange,
+ * and then gets SIMIDX_E_MOVED. The old files are removed, and their space is free when the last
+ * process has closed them. A process that is killed leaves the old index or the new one at the path;
+ * what it leaves beside it goes when the next index is built there.
+ *
+ * With a destination the old index is only read, and a snapshot is pinned meanwhile; writers go on.
+ *
+ * This erases nothing on the disk: what was in the old file stays there until it is overwritten, and
+ * copies and backups of the index are left alone.
+ *
+ * @param path         the index
+ * @param destination  NULL: in place; else where the new one is made, which must not exist or be an
+ *                     empty directory
+ * @param options      NULL for the defaults
+ * @param out          may be NULL
+ * @return SIMIDX_OK; SIMIDX_E_CORRUPT: the index is damaged, the text has the first problem;
+ *         SIMIDX_E_ARG: unknown plan, fill or memory out of range; SIMIDX_E_BUSY: another writer or
+ *         loader was there for longer than wait_ms, or with a destination others commit too fast to
+ *         verify; SIMIDX_E_STOPPED; SIMIDX_E_MOVED: the index was replaced meanwhile, with a
+ *         destination one may call again; SIMIDX_E_EXISTS: something is at the destination;
+ *         SIMIDX_E_NO_SPACE, and the other codes of simidx_open(), simidx_loader_open() and
+ *         simidx_loader_finish(); SIMIDX_E_UNKNOWN: the new index is in its place, but a power cut
+ *         may bring back what was there, and the old files stay beside it
+ *
+ * Cost: that of simidx_loader_finish(), and reads the old index twice and the new one once. Beside
+ * the old file there must be room for the new one and for temporary files.
+ */
+int simidx_compact(const char *path, const char *destination, const simidx_compact_options *options,
+		   simidx_compact_report *out, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/* ------------------------------------------------------------------------------------------
  * Repairing
  */
 

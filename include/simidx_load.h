@@ -55,10 +55,14 @@ typedef struct simidx_loader_options {
 	    May be NULL. */
 	int (*stop)(void *ctx);
 	void *ctx;          /**< passed to all of them */
+	const char *plan;   /**< without `create`: the plan that the index gets, as in
+	                         simidx_create_options; NULL = the one it has */
+	unsigned fill;      /**< and how full its blocks become, 50..100 percent; 0 = as before */
+	unsigned reserved;  /**< zero */
 } simidx_loader_options;
 
 #define SIMIDX_LOADER_OPTIONS_INIT \
-	{ sizeof(simidx_loader_options), 0, NULL, 0, 0, -1, 0, NULL, NULL, NULL, NULL }
+	{ sizeof(simidx_loader_options), 0, NULL, 0, 0, -1, 0, NULL, NULL, NULL, NULL, NULL, 0, 0 }
 
 /** What a loader did. */
 typedef struct simidx_loader_report {

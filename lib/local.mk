@@ -138,6 +138,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_snapshot.c \
 	lib/index/sx_snapshot.h \
 	lib/index/sx_verify.c \
+	lib/index/sx_verify.h \
 	lib/index/sx_walk.c \
 	lib/index/sx_walk.h \
 	lib/search/sx_access.c \
@@ -162,6 +163,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/write/sx_writer.c \
 	lib/write/sx_writer.h \
 	lib/write/sx_writer_change.c \
+	lib/load/sx_compact.c \
 	lib/load/sx_loader.c \
 	lib/load/sx_loader_documents.c \
 	lib/load/sx_loader_documents.h \

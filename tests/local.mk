@@ -162,6 +162,7 @@ unit_suites = \
 	tests/unit/t_loader_labels.c \
 	tests/unit/t_live_changes.c \
 	tests/unit/t_live_model.c \
+	tests/unit/t_compact.c \
 	tests/unit/t_open_create.c \
 	tests/unit/t_loader_live.c \
 	tests/unit/t_loader_procs.c
@@ -304,6 +305,7 @@ tool_tests = \
 	tests/tool/bad_input.sh \
 	tests/tool/binary.sh \
 	tests/tool/columns.sh \
+	tests/tool/compact.sh \
 	tests/tool/compressed.sh \
 	tests/tool/bulk.sh \
 	tests/tool/bulk_progress.sh \

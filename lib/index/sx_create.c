@@ -33,6 +33,22 @@ int sx_create_check(const char *path, const simidx_create_options *o, simidx_err
 	return SIMIDX_OK;
 }
 
+int sx_create_like(const simidx *old, unsigned flags, simidx_create_options *out, simidx_error *err)
+{
+	*out = (simidx_create_options)SIMIDX_CREATE_OPTIONS_INIT;
+	out->bits = old->bits;
+	out->layout = old->layout;
+	out->flags = old->flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
+	if (flags & SIMIDX_OPEN_FORCE)
+		out->flags |= SIMIDX_CREATE_FORCE;
+	out->fill = old->fill;
+	out->plan = old->plan.name;
+	out->profile = old->profile.text;
+	out->check_fps = old->profile.check_fps;
+	out->n_check_fps = old->profile.n_check_fps;
+	return sx_store_mode(old->store, &out->mode, err);
+}
+
 static int make_header(const simidx_create_options *o, sx_header *h, simidx_error *err)
 {
 	unsigned bits = o->bits ? o->bits : SIMIDX_DEFAULT_BITS;

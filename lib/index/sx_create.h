@@ -23,4 +23,13 @@ int sx_create_check(const char *path, const simidx_create_options *options, simi
 int sx_create_build(const char *dir, int lock_fd, const simidx_create_options *options,
 		    sx_store **out, simidx_error *err);
 
+/**
+ * Options of a new index that is like an old one, its permissions included. What they point to is
+ * the old one's.
+ *
+ * @param flags  of opening the old one: SIMIDX_OPEN_FORCE counts for the new one, too
+ */
+int sx_create_like(const simidx *old, unsigned flags, simidx_create_options *out,
+		   simidx_error *err);
+
 #endif /* SX_CREATE_H */

@@ -8,6 +8,8 @@
  * is half done, the tables may be ahead of postings, and only the first two are checked.
  */
 
+#include "index/sx_verify.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,6 +45,8 @@ struct verify {
 	sx_snapshot snapshot;
 	void (*callback)(void *ctx, const simidx_problem *problem);
 	void *ctx;
+	int (*stop)(void *ctx); /* may be NULL */
+	void *stop_ctx;
 	simidx_verify_report report;
 	struct tally permuted[SX_MAX_TABLES];
 	struct tally postings, docs, fresh, labels, by_label;
@@ -75,6 +79,13 @@ static void problem(struct verify *v, const char *table, const char *format, ...
 static void step(struct verify *v)
 {
 	sx_index_progress(v->index, "verify", ++v->step, v->n_steps);
+}
+
+static int check_stop(struct verify *v)
+{
+	if (v->stop && v->stop(v->stop_ctx))
+		return sx_fail(v->err, SIMIDX_E_STOPPED, "stopped; nothing has changed");
+	return SIMIDX_OK;
 }
 
 /* Add a piece of rows to a table's tally. */
@@ -111,7 +122,7 @@ static int read_table(struct verify *v, const sx_table *table, struct tally *tal
 	sx_table_walk walk;
 	int rc = sx_table_walk_begin(&walk, v->snapshot.txn, table, NULL, v->err);
 
-	while (!rc) {
+	while (!rc && !(rc = check_stop(v))) {
 		sx_err_clear(&local);
 		rc = sx_table_walk_next(&walk, &local);
 		if (rc == SIMIDX_E_END)
@@ -395,6 +406,28 @@ static int begin(struct verify *v)
 	return sx_snapshot_load(&v->snapshot, v->err);
 }
 
+static int verify(struct verify *v, simidx *index, simidx_error *err)
+{
+	int rc;
+
+	v->index = index;
+	v->err = err;
+	v->n_steps = index->plan.n_tables + (sx_has_ids(index) ? 6 : 2);
+	rc = begin(v);
+	if (!rc && !v->report.problems) {
+		rc = verify_all(v);
+		v->report.documents = sx_has_ids(index)
+					      ? v->snapshot.header.documents
+					      : v->permuted[0].rows + v->fresh.rows;
+	}
+	sx_snapshot_end(&v->snapshot);
+	free(v->labelled);
+	if (!rc && v->report.problems)
+		rc = sx_fail(err, SIMIDX_E_CORRUPT, "%" PRIu64 " problem%s found",
+			     v->report.problems, v->report.problems == 1 ? "" : "s");
+	return rc;
+}
+
 int simidx_verify(simidx *index, void (*callback)(void *ctx, const simidx_problem *problem),
 		  void *ctx, simidx_verify_report *out, simidx_error *err)
 {
@@ -408,25 +441,49 @@ int simidx_verify(simidx *index, void (*callback)(void *ctx, const simidx_proble
 	v = sx_calloc(1, sizeof(*v));
 	if (!v)
 		return sx_fail_nomem(err);
-	v->index = index;
 	v->callback = callback;
 	v->ctx = ctx;
-	v->err = err;
-	v->n_steps = index->plan.n_tables + (sx_has_ids(index) ? 6 : 2);
-	rc = begin(v);
-	if (!rc && !v->report.problems) {
-		rc = verify_all(v);
-		v->report.documents = sx_has_ids(index)
-					      ? v->snapshot.header.documents
-					      : v->permuted[0].rows + v->fresh.rows;
-	}
-	sx_snapshot_end(&v->snapshot);
-	if (!rc && v->report.problems)
-		rc = sx_fail(err, SIMIDX_E_CORRUPT, "%" PRIu64 " problem%s found",
-			     v->report.problems, v->report.problems == 1 ? "" : "s");
+	rc = verify(v, index, err);
 	if (out)
 		sx_struct_end(out, &v->report, sizeof(v->report));
-	free(v->labelled);
+	free(v);
+	return rc;
+}
+
+#define NOTED 400 /* of a problem, in the text of an error */
+
+static void note_first(void *ctx, const simidx_problem *problem)
+{
+	char *first = ctx;
+
+	if (first[0])
+		return;
+	if (!strncmp(problem->text, "table ", 6)) /* names it already */
+		snprintf(first, NOTED, "%s", problem->text);
+	else
+		snprintf(first, NOTED, "%s: %s", problem->table, problem->text);
+}
+
+int sx_verify_sound(simidx *index, const char *refusal, int (*stop)(void *ctx), void *ctx,
+		    simidx_error *err)
+{
+	char first[NOTED] = "";
+	struct verify *v = sx_calloc(1, sizeof(*v));
+	int rc;
+
+	if (!v)
+		return sx_fail_nomem(err);
+	v->callback = note_first;
+	v->ctx = first;
+	v->stop = stop;
+	v->stop_ctx = ctx;
+	rc = verify(v, index, err);
+	if (rc == SIMIDX_E_CORRUPT && v->report.problems) {
+		sx_err_clear(err);
+		sx_fail(err, rc, "%s %" PRIu64 " problem%s: %s%s", refusal, v->report.problems,
+			v->report.problems == 1 ? "" : "s",
+			v->report.problems == 1 ? "" : "the first one is ", first);
+	}
 	free(v);
 	return rc;
 }

@@ -13,6 +13,7 @@
 #include "index/sx_create.h"
 #include "index/sx_documents.h"
 #include "index/sx_publish.h"
+#include "index/sx_verify.h"
 #include "index/sx_walk.h"
 #include "load/sx_loader_documents.h"
 #include "load/sx_loader_duplicates.h"
@@ -105,30 +106,27 @@ static int copy_mark(simidx_loader *l, simidx_error *err)
 /* Take the index at the path as the first source, locked against other writers. */
 static int open_old(simidx_loader *l, simidx_error *err)
 {
-	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
-	const simidx *old;
+	simidx_create_options create;
+	simidx_info info = SIMIDX_INFO_INIT;
 	int rc = retry_while_busy(l, lock_old, err);
 
 	if (!rc)
 		rc = copy_mark(l, err);
+	if (!rc)
+		rc = simidx_get_info(l->target.old, &info, err);
+	if (!rc)
+		rc = sx_create_like(l->target.old, l->options.flags, &create, err);
 	if (rc)
 		return rc;
-	old = l->target.old;
-	create.bits = old->bits;
-	create.layout = old->layout;
-	create.flags = old->flags;
-	if (l->options.flags & SIMIDX_OPEN_FORCE)
-		create.flags |= SIMIDX_CREATE_FORCE;
-	create.fill = old->fill;
-	create.plan = old->plan.name;
-	create.profile = old->profile.text;
-	create.check_fps = old->profile.check_fps;
-	create.n_check_fps = old->profile.n_check_fps;
-	rc = sx_store_mode(old->store, &create.mode, err);
-	if (rc)
-		return rc;
+	create.expect = info.documents;
+	if (l->options.plan)
+		create.plan = l->options.plan;
+	if (l->options.fill)
+		create.fill = l->options.fill;
 	l->target.is_merge = 1;
-	rc = copy_create(l, &create, err);
+	rc = sx_create_check(l->target.path, &create, err);
+	if (!rc)
+		rc = copy_create(l, &create, err);
 	return rc ? rc : simidx_loader_add_index(l, l->target.old, err);
 }
 
@@ -184,10 +182,11 @@ static int begin(simidx_loader *l, const simidx_create_options *create, simidx_e
 	return rc ? rc : open_new(l, err);
 }
 
-static int check_loader_options(const simidx_loader_options *o, simidx_error *err)
+static int check_loader_options(const simidx_loader_options *o, int has_create, simidx_error *err)
 {
 	if (!o || o->duplicates > SIMIDX_DUPLICATES_LAST || o->wait_ms < -1 ||
-	    o->flags & ~(SIMIDX_OPEN_FORCE | SIMIDX_OPEN_UNTRUSTED))
+	    o->flags & ~(SIMIDX_OPEN_FORCE | SIMIDX_OPEN_UNTRUSTED) ||
+	    (has_create && (o->plan || o->fill)))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_open: bad options");
 	if (o->memory && o->memory < MIN_MEMORY)
 		return sx_fail(err, SIMIDX_E_ARG, "loading needs at least %d MiB of memory",
@@ -212,7 +211,7 @@ int simidx_loader_open(const char *path, const simidx_create_options *create,
 	if (!path)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_open: path is NULL");
 	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
-	rc = check_loader_options(options, err);
+	rc = check_loader_options(options, create != NULL, err);
 	if (!rc && create) {
 		create = sx_struct_read(create, sizeof(size_t), &own_create, sizeof(own_create));
 		rc = sx_create_check(path, create, err);
@@ -431,6 +430,22 @@ static int build(simidx_loader *l, simidx_error *err)
 	return rc ? rc : write_header(l, err);
 }
 
+/* What is to take the place of an index that is going to be removed. */
+static int verify_new(simidx_loader *l, simidx_error *err)
+{
+	simidx_info info = SIMIDX_INFO_INIT;
+	simidx *index = l->target.index;
+	int rc;
+
+	simidx_set_progress(index, l->options.progress, l->options.ctx);
+	rc = sx_verify_sound(index, "nothing has changed, as the new index has", l->options.stop,
+			     l->options.ctx, err);
+	if (!rc)
+		rc = simidx_get_info(index, &info, err);
+	l->new_bytes = info.file_bytes;
+	return rc;
+}
+
 static int publish_new(simidx_loader *l, int wait_ms, simidx_error *err)
 {
 	return sx_publish(l->target.dir, l->target.path, &l->target.create, wait_ms, err);
@@ -469,6 +484,8 @@ int simidx_loader_finish(simidx_loader *l, simidx_loader_report *report, simidx_
 	l->output.txn = NULL;
 	l->output.report.documents = l->output.header.documents;
 	l->output.report.distinct = l->output.n_distinct;
+	if (!rc && l->verifies)
+		rc = verify_new(l, err);
 	if (!rc)
 		rc = publish(l, err);
 	l->is_unknown = rc == SIMIDX_E_UNKNOWN;

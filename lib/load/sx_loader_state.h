@@ -82,6 +82,8 @@ struct simidx_loader {
 	int is_unknown; /* it may be in its place, and then what was there is in target.dir */
 	uint64_t unknown_fp2; /* what stands for a second fingerprint that is not known */
 	int has_unknown_fp2;  /* some document lacks it */
+	int verifies;       /* the new index, before it is put in its place */
+	uint64_t new_bytes; /* size of its file; set by verifying */
 	int broken; /* a temporary file failed, so that what was put is not complete; or finished */
 	sx_loader_input input;
 	sx_loader_output output;

@@ -11,6 +11,7 @@
 
 #include <simidx_admin.h>
 
+#include "index/sx_create.h"
 #include "load/sx_loader_state.h"
 #include "repair/sx_repair_documents.h"
 #include "repair/sx_repair_read.h"
@@ -104,23 +105,12 @@ static void note_rejected(void *ctx, uint64_t row, const char *reason)
 /* A loader of an index that is like the old one, and gives no id again. */
 static int begin_new(sx_repair *r, const char *destination)
 {
-	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_create_options create;
 	simidx_loader_options o = SIMIDX_LOADER_OPTIONS_INIT;
-	const simidx *old = r->old;
-	int rc = sx_store_mode(old->store, &create.mode, r->err);
+	int rc = sx_create_like(r->old, r->options->flags, &create, r->err);
 
 	if (rc)
 		return rc;
-	create.bits = old->bits;
-	create.layout = old->layout;
-	create.flags = old->flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
-	if (r->options->flags & SIMIDX_OPEN_FORCE)
-		create.flags |= SIMIDX_CREATE_FORCE;
-	create.fill = old->fill;
-	create.plan = old->plan.name;
-	create.profile = old->profile.text;
-	create.check_fps = old->profile.check_fps;
-	create.n_check_fps = old->profile.n_check_fps;
 	o.memory = r->memory;
 	o.tmpdir = r->options->tmpdir;
 	o.threads = r->options->threads;

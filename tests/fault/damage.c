@@ -180,7 +180,7 @@ static void judge_damaged(damage_case *c, enum dmg_op op)
 			say(c, "wrong", op, "");
 	}
 	/* These verify what they make. */
-	if ((op == DMG_OP_backup || op == DMG_OP_repair) && r->has_after && (r->verify_after || r->dump_after))
+	if ((op == DMG_OP_backup || op == DMG_OP_compact || op == DMG_OP_repair) && r->has_after && (r->verify_after || r->dump_after))
 		fault(c, COPIED, op, "damage is in the copy");
 	if (!r->has_after || r->verify_after)
 		return;

@@ -340,6 +340,28 @@ static void rebuild(void)
 	look_after(place->index, good ? 2 : 0, good ? sum : 0);
 }
 
+/* In place, or as a copy. What fails leaves the damaged file as it was. */
+static void compact(void)
+{
+	int in_place = (int)sxt_rng_below(&rng, 2);
+	simidx_compact_options o = SIMIDX_COMPACT_OPTIONS_INIT;
+	char *path = sxt_path(place->index, "data.mdb");
+	void *now;
+	size_t size;
+
+	o.memory = LOADER_MEMORY;
+	o.threads = 1;
+	o.plan = sxt_rng_below(&rng, 2) ? "auto" : NULL;
+	if (ok(simidx_compact(place->index, in_place ? NULL : place->copy, &o, NULL, &err), "compact")) {
+		look_after(in_place ? place->index : place->copy, 0, 0);
+	} else {
+		now = sxt_file_read(path, &size);
+		sxt_must(size == place->size && !memcmp(now, place->data, size));
+		free(now);
+	}
+	free(path);
+}
+
 /*
  * Whether a document of an index that was repaired is one that was put, but for a second
  * fingerprint or a label that it lost.
@@ -405,9 +427,11 @@ static void do_op(enum dmg_op op)
 {
 	simidx *index;
 
-	if (op == DMG_OP_rebuild || op == DMG_OP_repair) {
-		op == DMG_OP_rebuild ? rebuild() : repair();
-		return;
+	switch (op) {
+	case DMG_OP_rebuild: rebuild(); return;
+	case DMG_OP_compact: compact(); return;
+	case DMG_OP_repair: repair(); return;
+	default: break;
 	}
 	index = open_index(place->index, "open");
 	if (!index)
@@ -503,7 +527,7 @@ void dmg_run(dmg_place *p, enum dmg_op op, sxt_rng random, dmg_result *out)
 	put_file(p->index, "data.mdb", p->data, p->size);
 	put_file(p->index, "lock.mdb", NULL, 0);
 	put_file(p->index, "write.lock", NULL, 0);
-	if (op == DMG_OP_backup || op == DMG_OP_repair)
+	if (op == DMG_OP_backup || op == DMG_OP_compact || op == DMG_OP_repair)
 		sxt_remove(p->copy);
 	memset(p->shared, 0, sizeof(*p->shared));
 	p->shared->commits = dmg_all_commits(p->sample);

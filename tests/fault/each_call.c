@@ -5,10 +5,11 @@
  * Each call of the system that the tools make fails, one after the other, in small runs of each
  * command (fail.c is preloaded into them). After each failure:
  *
- *  - the tool has ended by itself, in time, with 0 or 2 and a message that tells the truth;
+ *  - the tool has ended by itself, in time, with 0 or 2 and a message that tells the truth, unless it
+ *    was killed in place of the call;
  *  - the index opens, is sound, and holds what a whole commit has made: what was there before, or
  *    what the command was to make;
- *  - a load that is resumed brings it to exactly that.
+ *  - a load that is resumed, or the same command again, brings it to exactly that.
  *
  * A short run takes the calls that store something, a long one all, and more ways to fail.
  */
@@ -76,6 +77,8 @@ static const struct command {
 	  "%ix" },
 	{ "resume", { "simidx-load", "-q", "--resume", "%ix", "-F", "lines", "%more" }, BEGUN, "%ix" },
 	{ "take over", { "simidx-load", "-q", "--from", "%ix", "%new" }, FRESH, "%new" },
+	{ "compact", { "simidx-query", "compact", "%ix" }, FRESH, "%ix" },
+	{ "compact elsewhere", { "simidx-query", "compact", "%ix", "%new" }, FRESH, "%new" },
 	{ "backup", { "simidx-query", "backup", "%ix", "%new" }, FRESH, "%new" },
 	{ "repair", { "simidx-query", "repair", "%ix", "%new" }, FRESH, "%new" },
 	{ "search", { "simidx-query", "search", "%ix", "-k", "64", "--limit", "5", "1234" }, FRESH, NULL },
@@ -105,6 +108,7 @@ static const struct way {
 } ways[] = {
 	{ "once", EIO, NULL, 1 },
 	{ "gone", EIO, "write", 1 },
+	{ "kill", EIO, NULL, 1 },
 	{ "late", EIO, "write", 0 },
 	{ "on", EIO, NULL, 0 },
 	{ "short", EIO, "read write", 0 },
@@ -448,22 +452,55 @@ static const char *judge(const struct command *c, const struct result *r, const 
 	return now->n == e->before.n ? NULL : "stored, and it does not say so";
 }
 
-/* Go on with the load: then all is there, once. */
+/* A process that was killed leaves nothing half done at the path of what it makes. */
+static const char *judge_killed(const struct command *c, const struct expected *e,
+				const struct content *now)
+{
+	if (!c->makes)
+		return NULL;
+	if (now->wrong[0])
+		return now->wrong;
+	/* A load by insertion into a new index first makes an empty one. */
+	if (!is_same(now, &e->before) && !is_same(now, &e->after) && (e->before.is_there || now->n))
+		return "not the content of a commit";
+	return NULL;
+}
+
+/* What a builder that has failed or was killed has left beside the index. */
+static int has_leftovers(void)
+{
+	const struct dirent *entry;
+	DIR *dir = opendir(t_dir);
+	int found = 0;
+
+	sxt_must(dir != NULL);
+	while ((entry = readdir(dir)) != NULL)
+		found |= strncmp(entry->d_name, ".simidx-", 8) == 0;
+	closedir(dir);
+	return found;
+}
+
+/* Go on with the load, or compact again: then all is there, once. */
 static const char *judge_resumed(const struct command *c, const struct expected *e)
 {
 	static const char *const resume[] = { "simidx-load", "-q", "--resume", "%ix", "-F", "lines", "%more",
 					      NULL };
+	int loads = strcmp(c->args[0], "simidx-load") == 0;
 	struct result r;
 	struct content now;
 	int status;
 
 	if (!c->makes || strcmp(c->makes, "%ix") != 0)
 		return NULL;
-	run(resume, &r);
+	run(loads ? resume : c->args, &r);
 	status = r.status;
 	free_result(&r);
 	now = look(t_path);
-	return status ? "cannot be resumed" : is_same(&now, &e->after) ? NULL : "not all there, once";
+	if (status)
+		return "cannot be resumed";
+	if (!loads && has_leftovers())
+		return "what was left beside it stays";
+	return is_same(&now, &e->after) ? NULL : "not all there, once";
 }
 
 static void tell(const struct command *c, const char *call, long at, const struct way *way,
@@ -486,7 +523,10 @@ static int try_one(const struct command *c, const char *call, long at, const str
 	run_with_fault(c->args, call, at, way, &r);
 	if (made)
 		now = look(made);
-	what = judge(c, &r, e, &now);
+	if (strcmp(way->how, "kill") == 0 && r.status == 1000 + SIGKILL)
+		what = judge_killed(c, e, &now);
+	else
+		what = judge(c, &r, e, &now);
 	if (!what && (!made || strcmp(c->makes, "%ix") != 0)) {
 		index = look(t_path);
 		what = is_same(&index, &e->index) ? NULL : "the index has changed";

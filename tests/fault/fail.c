@@ -8,7 +8,8 @@
  *   FAIL_AT=N          the Nth of them, from 1 on; without it none fails
  *   FAIL_HOW=HOW       once, alone; on, it and all that follow; short, it alone does half of what it
  *                      is asked (reads and writes); late, it alone fails after it was done
- *                      (writes); gone, as late, and all that follow fail without being done
+ *                      (writes); gone, as late, and all that follow fail without being done;
+ *                      kill, the process is killed in place of it
  *   FAIL_ERRNO=NUMBER  of the failure; otherwise EIO
  *   FAIL_COUNTS=FILE   in the end, a line for each class is appended: "CLASS N", the calls of it
  *
@@ -24,6 +25,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +39,7 @@ enum class { OPEN, READ, WRITE, SYNC, RENAME, MAP, TRUNCATE, ALLOCATE, LOCK, CLO
 static const char *const names[N_CLASSES] = { "open",	  "read",     "write", "sync",  "rename", "mmap",
 					      "truncate", "allocate", "lock",  "close" };
 
-enum how { ONCE, ON, SHORT, LATE, GONE };
+enum how { ONCE, ON, SHORT, LATE, GONE, KILL };
 
 static long counts[N_CLASSES];
 static enum class chosen = N_CLASSES;
@@ -60,6 +62,7 @@ __attribute__((constructor)) static void begin(void)
 	      : strcmp(manner, "short") == 0 ? SHORT
 	      : strcmp(manner, "late") == 0  ? LATE
 	      : strcmp(manner, "gone") == 0  ? GONE
+	      : strcmp(manner, "kill") == 0  ? KILL
 					     : ONCE;
 	if (error)
 		fail_errno = atoi(error);
@@ -99,6 +102,8 @@ static enum fate fate(enum class c)
 
 	if (c != chosen || !at || n < at || (n > at && how != ON && how != GONE))
 		return WELL;
+	if (how == KILL)
+		raise(SIGKILL);
 	if (how == SHORT)
 		return HALF;
 	return how == LATE || (how == GONE && n == at) ? FAILS_LATE : FAILS;

@@ -46,6 +46,21 @@ run 2 with_fault sync "$((n - 1))" once "$load" -q --write rebuild old rest.line
 says 'simidx-load: old: nothing has changed'
 [ "$(documents old)" = 700 ] || fail 'something has changed'
 
+cp -r old iy
+n=$(count_calls sync "$query" -q compact iy)
+rm -r iy
+cp -r old iy
+run 2 with_fault sync "$n" once "$query" compact iy
+says 'simidx-query: iy is in its place, but whether it stays there after a power cut is not known: '
+says "simidx-query: iy: the old index is still beside it; 'simidx-query compact iy' removes it"
+[ "$(documents iy)" = 700 ] || fail 'a compacted index is not in its place'
+[ "$(documents .simidx-??????)" = 700 ] || fail 'the old index is gone'
+run 0 "$query" -q compact iy
+[ ! -e "$(echo .simidx-??????)" ] || fail 'the old index is still there'
+run 2 with_fault sync "$((n - 1))" once "$query" compact iy
+says 'simidx-query: iy: nothing has changed'
+rm -r iy
+
 n=$(count_calls sync "$query" backup old copy)
 rm -r copy
 run 2 with_fault sync "$n" once "$query" backup old copy

@@ -27,13 +27,15 @@ T_ENDS_WITH(simidx_results, reserved);
 T_ENDS_WITH(simidx_batch_options, stopped);
 T_ENDS_WITH(simidx_writer_options, reserved);
 T_ENDS_WITH(simidx_doc, reserved);
-T_ENDS_WITH(simidx_loader_options, ctx);
+T_ENDS_WITH(simidx_loader_options, reserved);
 T_ENDS_WITH(simidx_loader_report, spill_bytes);
 T_ENDS_WITH(simidx_info, snapshot);
 T_ENDS_WITH(simidx_table_info, unknown_fp2);
 T_ENDS_WITH(simidx_explanation, looked_up);
 T_ENDS_WITH(simidx_prediction, microseconds);
 T_ENDS_WITH(simidx_verify_report, problems);
+T_ENDS_WITH(simidx_compact_options, ctx);
+T_ENDS_WITH(simidx_compact_report, new_bytes);
 T_ENDS_WITH(simidx_repair_options, ctx);
 T_ENDS_WITH(simidx_repair_report, records_lost);
 T_ENDS_WITH(simidx_sketch, flags);
@@ -216,6 +218,21 @@ static int call_repair(const void *given)
 	return repair(given, NULL);
 }
 
+static int compact(const void *given, void *out)
+{
+	char *other = sxt_path(t_dir, "compacted");
+	int rc = simidx_compact(t_path, other, given, out, &sxt_err);
+
+	sxt_remove(other);
+	free(other);
+	return rc;
+}
+
+static int call_compact(const void *given)
+{
+	return compact(given, NULL);
+}
+
 static simidx_loader *loader;
 
 static int call_loader_put(const void *given)
@@ -230,10 +247,12 @@ START_TEST(test_sizes_of_options)
 	static const simidx_writer_options how = SIMIDX_WRITER_OPTIONS_INIT;
 	static const simidx_loader_options load = SIMIDX_LOADER_OPTIONS_INIT;
 	static const simidx_repair_options mend = SIMIDX_REPAIR_OPTIONS_INIT;
+	static const simidx_compact_options shrink = SIMIDX_COMPACT_OPTIONS_INIT;
 	simidx_batch_options batch = SIMIDX_BATCH_OPTIONS_INIT;
 	int n = 0;
 
 	t_try_in(call_repair, &mend, sizeof(mend), sizeof(size_t));
+	t_try_in(call_compact, &shrink, sizeof(shrink), sizeof(size_t));
 	t_try_in(call_open, &open, sizeof(open), sizeof(size_t));
 	t_try_in(call_writer_open, &how, sizeof(how), sizeof(size_t));
 	batch.deliver = take_7;
@@ -291,6 +310,11 @@ static int out_table_info(void *out)
 static int out_verify(void *out)
 {
 	return simidx_verify(db, NULL, NULL, out, &sxt_err);
+}
+
+static int out_compact(void *out)
+{
+	return compact(NULL, out);
 }
 
 static int out_repair(void *out)
@@ -375,6 +399,7 @@ START_TEST(test_sizes_of_reports)
 	T_TRY_OUT(out_info, simidx_info, SIMIDX_INFO_INIT, sizeof(size_t));
 	T_TRY_OUT(out_table_info, simidx_table_info, SIMIDX_TABLE_INFO_INIT, sizeof(size_t));
 	T_TRY_OUT(out_verify, simidx_verify_report, SIMIDX_VERIFY_REPORT_INIT, sizeof(size_t));
+	T_TRY_OUT(out_compact, simidx_compact_report, SIMIDX_COMPACT_REPORT_INIT, sizeof(size_t));
 	T_TRY_OUT(out_repair, simidx_repair_report, SIMIDX_REPAIR_REPORT_INIT, sizeof(size_t));
 	T_TRY_OUT(out_prediction, simidx_prediction, SIMIDX_PREDICTION_INIT, sizeof(size_t));
 	T_TRY_OUT(out_loader, simidx_loader_report, SIMIDX_LOADER_REPORT_INIT, sizeof(size_t));

@@ -57,7 +57,7 @@ static const struct tl_option global_rows[] = {
 	  .help = "have searches check what they read",
 	  .more = "Have searches check each block that they read for the first time, and labels: "
 		  "damage ends them with an error instead of wrong answers. The first searches "
-		  "take longer. dump, get, backup and verify always check." },
+		  "take longer. dump, get, backup, compact and verify always check." },
 	{ 0, "block-index", "auto|never|SIZE", TL_CALL(call_block_index),
 	  .help = "memory for block indexes",
 	  .more = "Memory for block indexes, which make many searches faster. auto (default): as it "
@@ -73,8 +73,8 @@ static const struct tl_option global_rows[] = {
 
 static const struct tl_command *const commands[] = {
 	&qr_search.line, &qr_get.line,  &qr_dump.line, &qr_stats.line,   &qr_verify.line,
-	&qr_backup.line, &qr_repair.line, &qr_plan.line, &qr_idf.line, &qr_similar.line,
-	&qr_help.line,
+	&qr_backup.line, &qr_compact.line, &qr_repair.line, &qr_plan.line, &qr_idf.line,
+	&qr_similar.line, &qr_help.line,
 	NULL,
 };
 

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "query/qr_command.h"
+
+#include "common/tl_msg.h"
+#include "common/tl_number.h"
+#include "common/tl_options.h"
+#include "query/qr_json.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MIN_MEMORY ((uint64_t)64 << 20)
+
+struct options {
+	const char *plan;
+	unsigned fill;
+	uint64_t memory;
+	const char *tmpdir;
+	int wait_ms;
+};
+
+static int ask_stop(void *ctx)
+{
+	(void)ctx;
+	return tl_stop_requested();
+}
+
+static int print_report(const struct qr_context *ctx, const char *path,
+			const simidx_compact_report *report)
+{
+	struct tl_json json = { .out = stdout };
+	char n[3][TL_NUMBER_SIZE];
+
+	if (!ctx->json) {
+		tl_notice("%s: compacted: %s bytes before, %s bytes now, %s document%s", path,
+			  tl_write_count(report->old_bytes, n[0]),
+			  tl_write_count(report->new_bytes, n[1]),
+			  tl_write_count(report->documents, n[2]), report->documents == 1 ? "" : "s");
+		return TL_OK;
+	}
+	tl_json_open(&json, NULL, '{');
+	tl_json_unsigned(&json, "documents", report->documents);
+	tl_json_unsigned(&json, "old_bytes", report->old_bytes);
+	tl_json_unsigned(&json, "new_bytes", report->new_bytes);
+	return qr_json_end(&json);
+}
+
+static int fail(const struct qr_context *ctx, const char *new, const simidx_error *err)
+{
+	if (err->code == SIMIDX_E_STOPPED)
+		return tl_error("stopped by a signal; nothing has changed");
+	if (new && err->code != SIMIDX_E_CORRUPT && err->code != SIMIDX_E_ARG && !strstr(err->text, new) &&
+	    !strstr(err->text, ctx->path))
+		return tl_error("%s: cannot be compacted to %s: %s", ctx->path, new, err->text);
+	qr_fail(ctx, err);
+	if (err->code == SIMIDX_E_UNKNOWN && !new)
+		tl_notice("%s: the old index is still beside it; 'simidx-query compact %s' removes it",
+			  ctx->path, ctx->path);
+	if (err->code == SIMIDX_E_NO_SPACE || err->code == SIMIDX_E_IO || err->code == SIMIDX_E_NOMEM)
+		tl_notice("%s: nothing has changed", ctx->path);
+	return TL_TROUBLE;
+}
+
+static int run_compact(struct qr_context *ctx, int argc, char **argv)
+{
+	simidx_compact_options how = SIMIDX_COMPACT_OPTIONS_INIT;
+	simidx_compact_report report = SIMIDX_COMPACT_REPORT_INIT;
+	struct options options = { .wait_ms = -1 };
+	const char *new;
+	simidx_error err;
+	int code = qr_parse(&qr_compact, ctx, &options, argc, argv);
+	int rc;
+
+	if (code != TL_PROCEED)
+		return code;
+	new = optind < argc ? argv[optind] : NULL;
+	if (ctx->is_static && !new)
+		return tl_usage_error("--static: to compact in place is to write; name a NEW");
+	tl_stop_on_signals();
+	how.plan = options.plan;
+	how.fill = options.fill;
+	how.memory = options.memory;
+	how.tmpdir = options.tmpdir;
+	how.threads = ctx->threads;
+	how.wait_ms = options.wait_ms;
+	how.flags = (ctx->is_static ? SIMIDX_OPEN_STATIC : 0) | (ctx->force ? SIMIDX_OPEN_FORCE : 0);
+	how.progress = tl_progress_wanted() ? tl_progress_phase : NULL;
+	how.stop = ask_stop;
+	/* While NEW is made, another index may take the place of INDEX: then that one is compacted. */
+	do
+		rc = simidx_compact(ctx->path, new, &how, &report, &err);
+	while (rc == SIMIDX_E_MOVED && new && !tl_stop_requested());
+	tl_progress_clear();
+	return rc ? fail(ctx, new, &err) : print_report(ctx, new ? new : ctx->path, &report);
+}
+
+static const struct tl_option rows[] = {
+	{ 0, "plan", "PLAN", TL_TEXT(struct options, plan),
+	  .help = "change it: 4x16, 10x26, 16x28, 20x31, 3x22, 2x32, auto",
+	  .more = "Change which sorted tables the index has: 4x16, 10x26, 16x28, 20x31, 3x22, 2x32, or "
+		  "auto: by the number of documents. 'simidx-query plan' compares them." },
+	{ 0, "fill", "PERCENT", TL_NUMBER(struct options, fill, 50, 100),
+	  .help = "change how full blocks are made, 50..100" },
+	{ 0, "memory", "SIZE", TL_SIZE(struct options, memory, MIN_MEMORY, SIZE_MAX / 2),
+	  .standard = "1G", .help = "memory to work in, at least 64M",
+	  .more = "Memory to work in, at least 64M; K, M and G are binary." },
+	{ 0, "tmpdir", "DIR", TL_TEXT(struct options, tmpdir),
+	  .help = "where temporary files are made",
+	  .more = "Where temporary files are made (default: beside the new index)." },
+	{ 0, "wait", "MS", TL_NUMBER(struct options, wait_ms, 0, INT_MAX),
+	  .help = "longest wait for another writer",
+	  .more = "The longest wait, in milliseconds, for another process that writes the index "
+		  "(default: no limit)." },
+	{ TL_SECTION("What happens") },
+	{ TL_PARAGRAPH("A new index is built from the documents of INDEX, with everything merged. The "
+		       "bytes of documents that were deleted or replaced can still stand in the file "
+		       "of INDEX, in pages that are free; they are not in the new one. Ids, labels, "
+		       "the next id, the profile, the mark of simidx-load --resume, the layout and the "
+		       "permissions stay.") },
+	{ TL_PARAGRAPH("Without NEW the new index takes the place of the old one in one step, and the "
+		       "old files are removed. Programs that read go on; programs that write wait, "
+		       "or are told that the index is locked. If the command is killed, INDEX is the "
+		       "old index or the new one. Beside INDEX there must be room for the new index "
+		       "and for temporary files.") },
+	{ TL_PARAGRAPH("With NEW the index INDEX is only read. NEW must not exist or be an empty "
+		       "directory, and appears only when it is complete.") },
+	{ TL_PARAGRAPH("The index is verified before, and the new one before it is put in its place: "
+		       "of a damaged index nothing is made. The disk may keep the bytes of removed "
+		       "files until it needs their place, and backups are left alone.") },
+	{ TL_SECTION("Output") },
+	{ TL_PARAGRAPH("A line on standard error with the size of the file before and after. With "
+		       "--json an object on standard output, with the members documents, old_bytes "
+		       "and new_bytes.") },
+	{ TL_SECTION("Examples") },
+	{ TL_EXAMPLE("simidx-query compact index", "Remove what was deleted from the file.") },
+	{ TL_EXAMPLE("simidx-query compact index --plan 3x22 --fill 100 archive",
+		     "Make a smaller copy for an archive.") },
+	{ TL_SECTION("Exit status") },
+	{ TL_PARAGRAPH("0: compacted. 2: not compacted, and INDEX is as it was; or compacted, as a "
+		       "message says then, but the disk did not confirm that the new index stays there "
+		       "after a power cut.") },
+	{ 0 },
+};
+
+const struct qr_command qr_compact = {
+	.line = { .name = "compact", .operands = "INDEX [NEW]", .least = 1, .most = 2,
+		  .summary = "build an index anew, without what was deleted",
+		  .about = "Build the index anew from its documents, so that nothing of deleted ones is "
+			   "left in its file. In place, or as the new index NEW.",
+		  .options = rows, .program = &qr_program },
+	.takes_index = 1,
+	.run = run_compact,
+};
