@@ -27,7 +27,6 @@ struct question {
 	const sx_probes *probes; /* of NEAR */
 	unsigned k;              /* of NEAR: bits that may differ */
 	const sx_u64s *fps;      /* of DELETED */
-	uint64_t limit;          /* rows of the memtable that are enough; 0 = all */
 	sx_fresh_rows *rows;
 	uint64_t *candidates;
 	simidx_error *err;
@@ -169,20 +168,38 @@ static void reverse(sx_fresh_row *row, size_t n)
 	}
 }
 
-/* Append the rows of the span that have one value of the key, in their order. */
+/* The last row of the span that has this id. */
+static int push_last(const sx_memtable *memtable, struct question *q)
+{
+	uint64_t n = q->span->end - q->span->first;
+	uint32_t i = sx_memtable_newest(memtable, SX_BY_ID, q->value);
+
+	while (i != SX_MEMTABLE_NONE && i >= n)
+		i = sx_memtable_older(memtable, SX_BY_ID, i);
+	return i == SX_MEMTABLE_NONE
+		       ? SIMIDX_OK
+		       : push_row(q, sx_memtable_row(memtable, i), q->span->first + i);
+}
+
+/* Append the rows of the span that have one value of the key and still stand, in their order. */
 static int push_equal(const sx_memtable *memtable, struct question *q, enum sx_memtable_key key,
 		      uint64_t value)
 {
 	uint64_t n = q->span->end - q->span->first;
 	uint32_t i = sx_memtable_newest(memtable, key, value);
+	/* Postings may have what a row added, and not know yet of the one that deleted it. */
+	int all = key == SX_BY_FP && q->span->merge_end > q->span->first;
 	size_t had = q->rows->n;
 	int rc = SIMIDX_OK;
 
-	for (; !rc && i != SX_MEMTABLE_NONE; i = sx_memtable_older(memtable, key, i)) {
-		if (i < n)
-			rc = push_row(q, sx_memtable_row(memtable, i), q->span->first + i);
-		if (q->limit && q->rows->n - had >= q->limit)
+	while (i != SX_MEMTABLE_NONE && i >= n)
+		i = sx_memtable_older(memtable, key, i);
+	while (!rc && i != SX_MEMTABLE_NONE) {
+		i = all ? i : sx_memtable_standing(memtable, key, i);
+		if (i == SX_MEMTABLE_NONE)
 			break;
+		rc = push_row(q, sx_memtable_row(memtable, i), q->span->first + i);
+		i = sx_memtable_older(memtable, key, i);
 	}
 	reverse(q->rows->at + had, q->rows->n - had);
 	return rc;
@@ -195,7 +212,7 @@ static int ask_memtable(const sx_memtable *memtable, struct question *q)
 	int rc = SIMIDX_OK;
 
 	if (q->what == BY_ID)
-		return push_equal(memtable, q, SX_BY_ID, q->value);
+		return push_last(memtable, q);
 	if (q->what == BY_LABEL)
 		return push_equal(memtable, q, SX_BY_LABEL, q->value);
 	if (q->what == NEAR &&
@@ -293,11 +310,13 @@ static int keep_last(sx_fresh_rows *rows, size_t from, int want_deletes, simidx_
 	size_t n = rows->n - from, kept = 0;
 	const sx_fresh_row **order = sx_realloc(NULL, n, sizeof(*order));
 	sx_fresh_row *last = sx_realloc(NULL, n, sizeof(*last));
-	int rc = order && last ? SIMIDX_OK : sx_fail_nomem(err);
+	int is_sorted = 1, rc = order && last ? SIMIDX_OK : sx_fail_nomem(err);
 
-	for (size_t i = 0; !rc && i < n; i++)
+	for (size_t i = 0; !rc && i < n; i++) {
 		order[i] = &rows->at[from + i];
-	if (!rc)
+		is_sorted &= !i || compare_rows(&order[i - 1], &order[i]) < 0;
+	}
+	if (!rc && !is_sorted)
 		qsort(order, n, sizeof(*order), compare_rows);
 	for (size_t i = 0; !rc && i < n; i++) {
 		int is_last = i + 1 == n || order[i]->fp != order[i + 1]->fp ||
@@ -343,7 +362,7 @@ int sx_fresh_by_id(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, uint
 {
 	uint64_t candidates = 0;
 	sx_fresh_rows rows = { 0 };
-	struct question q = { .span = span, .what = BY_ID, .value = id, .limit = 1, .rows = &rows,
+	struct question q = { .span = span, .what = BY_ID, .value = id, .rows = &rows,
 			      .candidates = &candidates, .err = err };
 	int rc = ask(fresh, txn, &q);
 
@@ -356,11 +375,11 @@ int sx_fresh_by_id(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, uint
 }
 
 int sx_fresh_by_label(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, uint64_t hash,
-		      uint64_t limit, sx_fresh_rows *rows, simidx_error *err)
+		      sx_fresh_rows *rows, simidx_error *err)
 {
 	uint64_t candidates = 0;
-	struct question q = { .span = span, .what = BY_LABEL, .value = hash, .limit = limit,
-			      .rows = rows, .candidates = &candidates, .err = err };
+	struct question q = { .span = span, .what = BY_LABEL, .value = hash, .rows = rows,
+			      .candidates = &candidates, .err = err };
 
 	return ask(fresh, txn, &q);
 }

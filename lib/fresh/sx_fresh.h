@@ -73,12 +73,10 @@ int sx_fresh_by_id(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, uint
 
 /**
  * Append the rows of a span whose label has this hash, in their order; otherwise as
- * sx_fresh_near().
- *
- * @param limit  so many of the last ones are enough; 0 = all
+ * sx_fresh_near(). Those of documents that were added and deleted again may be missing.
  */
 int sx_fresh_by_label(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, uint64_t hash,
-		      uint64_t limit, sx_fresh_rows *rows, simidx_error *err);
+		      sx_fresh_rows *rows, simidx_error *err);
 
 /** Have the CPU fetch what sx_fresh_near() will read of the memtable, if there is one. */
 void sx_fresh_prefetch(sx_fresh *fresh, const sx_fresh_span *span, const sx_probes *probes);

@@ -17,7 +17,8 @@
 
 struct node {
 	sx_fresh_row row;
-	uint32_t next[KEYS + 1]; /* the older row, by enum sx_memtable_key */
+	uint32_t older[KEYS];        /* row, by enum sx_memtable_key - 1 */
+	uint32_t standing[KEYS - 1]; /* see sx_memtable_standing(); not by id */
 };
 
 /*
@@ -188,6 +189,19 @@ uint64_t sx_memtable_end(const sx_memtable *memtable)
 	return memtable->base + memtable->n;
 }
 
+/* Which row still stands when row n comes after row `older`. */
+static uint32_t find_standing(const sx_memtable *memtable, unsigned key, uint32_t n, uint32_t older)
+{
+	const sx_fresh_row *row = &memtable->node[n].row;
+	uint32_t at = sx_memtable_standing(memtable, key, older);
+	const struct node *put = &memtable->node[at];
+
+	if (!sx_fresh_is_delete(row) || at == SX_MEMTABLE_NONE || sx_fresh_is_delete(&put->row) ||
+	    put->row.id != row->id)
+		return n;
+	return sx_memtable_standing(memtable, key, put->older[key - 1]);
+}
+
 int sx_memtable_add(sx_memtable *memtable, const sx_fresh_row *row)
 {
 	uint32_t n = (uint32_t)memtable->n;
@@ -203,17 +217,19 @@ int sx_memtable_add(sx_memtable *memtable, const sx_fresh_row *row)
 	node = &memtable->node[n];
 	node->row = *row;
 	memtable->n++;
-	for (unsigned key = SX_BY_FP; key <= SX_BY_LABEL; key++) {
-		uint32_t *slot;
+	for (unsigned key = SX_BY_FP; key <= SX_BY_ID; key++) {
+		uint32_t *slot, older = SX_MEMTABLE_NONE;
 
-		node->next[key] = SX_MEMTABLE_NONE;
 		if (!has_value(row, key))
 			continue;
 		slot = find(memtable, key, value_of(row, key));
 		if (*slot == FREE)
 			memtable->used++;
 		else
-			node->next[key] = row_of(*slot);
+			older = row_of(*slot);
+		node->older[key - 1] = older;
+		if (key != SX_BY_ID)
+			node->standing[key - 1] = find_standing(memtable, key, n, older);
 		*slot = key << KEY_SHIFT | n;
 	}
 	return 0;
@@ -224,14 +240,14 @@ static void drop_last(sx_memtable *memtable)
 {
 	const struct node *node = &memtable->node[memtable->n - 1];
 
-	for (unsigned key = SX_BY_FP; key <= SX_BY_LABEL; key++) {
+	for (unsigned key = SX_BY_FP; key <= SX_BY_ID; key++) {
 		uint32_t *slot;
 
 		if (!has_value(&node->row, key))
 			continue;
 		slot = find(memtable, key, value_of(&node->row, key));
-		if (node->next[key] != SX_MEMTABLE_NONE) {
-			*slot = key << KEY_SHIFT | node->next[key];
+		if (node->older[key - 1] != SX_MEMTABLE_NONE) {
+			*slot = key << KEY_SHIFT | node->older[key - 1];
 			continue;
 		}
 		memtable->used--;
@@ -265,7 +281,12 @@ uint32_t sx_memtable_newest(const sx_memtable *memtable, enum sx_memtable_key ke
 
 uint32_t sx_memtable_older(const sx_memtable *memtable, enum sx_memtable_key key, uint32_t i)
 {
-	return memtable->node[i].next[key];
+	return memtable->node[i].older[key - 1];
+}
+
+uint32_t sx_memtable_standing(const sx_memtable *memtable, enum sx_memtable_key key, uint32_t i)
+{
+	return i == SX_MEMTABLE_NONE ? i : memtable->node[i].standing[key - 1];
 }
 
 int sx_memtable_near(const sx_memtable *memtable, const sx_probes *probes, uint64_t query,

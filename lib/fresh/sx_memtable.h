@@ -19,7 +19,7 @@
 typedef struct sx_memtable sx_memtable;
 
 /** What rows are looked up by; of labels the hash. */
-enum sx_memtable_key { SX_BY_FP = 1, SX_BY_ID, SX_BY_LABEL };
+enum sx_memtable_key { SX_BY_FP = 1, SX_BY_LABEL, SX_BY_ID };
 
 #define SX_MEMTABLE_NONE UINT32_MAX
 
@@ -49,6 +49,17 @@ uint32_t sx_memtable_newest(const sx_memtable *memtable, enum sx_memtable_key ke
 
 /** Number of the next older row than row i with the same value of a key, or SX_MEMTABLE_NONE. */
 uint32_t sx_memtable_older(const sx_memtable *memtable, enum sx_memtable_key key, uint32_t i);
+
+/**
+ * Of row i and the older ones with the same fingerprint or label, the newest one that still says
+ * something; or SX_MEMTABLE_NONE. A row that added a document, and the one that deleted it right
+ * after that, come to nothing and are passed over. So a fingerprint or a label that has had very
+ * many documents, one after another, has few rows.
+ *
+ * @param key  SX_BY_FP or SX_BY_LABEL
+ * @param i    may be SX_MEMTABLE_NONE
+ */
+uint32_t sx_memtable_standing(const sx_memtable *memtable, enum sx_memtable_key key, uint32_t i);
 
 /**
  * Append to fps the distinct fingerprints within k bits of `query`: all that the probes cover, and

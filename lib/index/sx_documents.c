@@ -143,12 +143,14 @@ static int by_label_in_rows(const sx_snapshot *s, const sx_fresh_rows *rows, con
 	return rc;
 }
 
-/* In by_label; what a row is about does not count there, and may have another label now. */
-static int by_label_in_tables(const sx_snapshot *s, const sx_fresh_rows *rows, uint64_t hash,
-			      const void *label, size_t size, sx_doc *doc, simidx_error *err)
+/* In by_label; what a fresh row is about does not count there, and may have another label now. */
+static int by_label_in_tables(const sx_snapshot *s, uint64_t hash, const void *label, size_t size,
+			      sx_doc *doc, simidx_error *err)
 {
 	const sx_table *table = &s->index->tables.by_label;
 	sx_sort_key low = { hash, 0 }, high = { hash, UINT64_MAX };
+	sx_fresh_span span = sx_header_fresh(&s->header);
+	sx_fresh_row row;
 	sx_cursor *cursor;
 	sx_rows ids;
 	int rc = sx_cursor_open(s->txn, table->dbi, &cursor, err);
@@ -162,11 +164,16 @@ static int by_label_in_tables(const sx_snapshot *s, const sx_fresh_rows *rows, u
 	if (!rc)
 		rc = SIMIDX_E_NOT_FOUND;
 	for (size_t i = 0; rc == SIMIDX_E_NOT_FOUND && i < ids.n; i++) {
-		if (is_among(rows, 0, ids.col[0][i]))
-			continue;
-		rc = has_label(s, ids.col[0][i], label, size, err);
-		if (!rc)
-			rc = sx_documents_by_id(s, ids.col[0][i], doc, err);
+		uint64_t id = ids.col[0][i];
+
+		rc = sx_fresh_by_id(&s->index->fresh, s->txn, &span, id, &row, err);
+		if (rc == SIMIDX_E_NOT_FOUND) {
+			rc = has_label(s, id, label, size, err);
+			if (!rc)
+				rc = by_id_in_tables(s, id, doc, err);
+		} else if (!rc) {
+			rc = SIMIDX_E_NOT_FOUND;
+		}
 	}
 	sx_rows_free(&ids);
 	return rc;
@@ -176,24 +183,14 @@ int sx_documents_by_label(const sx_snapshot *s, const void *label, size_t size, 
 			  simidx_error *err)
 {
 	sx_fresh_span span = sx_header_fresh(&s->header);
-	sx_fresh *fresh = &s->index->fresh;
 	uint64_t hash = sx_hash(label, size);
 	sx_fresh_rows rows = { 0 };
-	int rc = sx_fresh_by_label(fresh, s->txn, &span, hash, 1, &rows, err);
+	int rc = sx_fresh_by_label(&s->index->fresh, s->txn, &span, hash, &rows, err);
 
-	/* Most often the last row tells; a label may have had many documents one after another. */
-	if (!rc && rows.n)
+	if (!rc)
 		rc = by_label_in_rows(s, &rows, label, size, doc, err);
-	else if (!rc)
-		rc = SIMIDX_E_NOT_FOUND;
-	if (rc == SIMIDX_E_NOT_FOUND && rows.n) {
-		rows.n = 0;
-		rc = sx_fresh_by_label(fresh, s->txn, &span, hash, 0, &rows, err);
-		if (!rc)
-			rc = by_label_in_rows(s, &rows, label, size, doc, err);
-	}
 	if (rc == SIMIDX_E_NOT_FOUND)
-		rc = by_label_in_tables(s, &rows, hash, label, size, doc, err);
+		rc = by_label_in_tables(s, hash, label, size, doc, err);
 	free(rows.at);
 	return rc;
 }

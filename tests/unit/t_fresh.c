@@ -474,12 +474,43 @@ static void check_chain(const sx_memtable *memtable, const sx_fresh_row *rows, s
 	sxt_must_eq(at, SX_MEMTABLE_NONE);
 }
 
+/*
+ * The rows of a chain that still stand, against a stack: what adds a document goes on top, and what
+ * deletes the one on top takes it away. Any other deletion stays, as one of a document that is not
+ * among the rows.
+ */
+static void check_standing(const sx_memtable *memtable, const sx_fresh_row *rows, size_t n,
+			   enum sx_memtable_key key, uint64_t x)
+{
+	uint32_t at = sx_memtable_newest(memtable, key, x);
+	size_t *stack = malloc((n + 1) * sizeof(*stack)), top = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!has_value(&rows[i], key, x))
+			continue;
+		if (top && sx_fresh_is_delete(&rows[i]) && !sx_fresh_is_delete(&rows[stack[top - 1]]) &&
+		    rows[stack[top - 1]].id == rows[i].id)
+			top--;
+		else
+			stack[top++] = i;
+	}
+	while (top--) {
+		at = sx_memtable_standing(memtable, key, at);
+		sxt_must_eq(at, stack[top]);
+		at = sx_memtable_older(memtable, key, at);
+	}
+	sxt_must_eq(sx_memtable_standing(memtable, key, at), SX_MEMTABLE_NONE);
+	free(stack);
+}
+
 static void check_chains(const sx_memtable *memtable, const sx_fresh_row *rows, size_t n, uint64_t fp,
 			 uint64_t id, uint64_t label)
 {
 	check_chain(memtable, rows, n, SX_BY_FP, fp);
 	check_chain(memtable, rows, n, SX_BY_ID, id);
 	check_chain(memtable, rows, n, SX_BY_LABEL, label);
+	check_standing(memtable, rows, n, SX_BY_FP, fp);
+	check_standing(memtable, rows, n, SX_BY_LABEL, label);
 }
 
 START_TEST(test_rows_of_equal_keys)
