@@ -70,6 +70,7 @@ tests_libsupport_a_SOURCES = \
 	tests/support/sxt_cover.h \
 	tests/support/sxt_fixture.c \
 	tests/support/sxt_fixture.h \
+	tests/support/sxt_fresh.h \
 	tests/support/sxt_index.h \
 	tests/support/sxt_live.c \
 	tests/support/sxt_live.h \
@@ -108,6 +109,7 @@ unit_suites = \
 	tests/kernel/kernel_check.h \
 	tests/unit/t_util.c \
 	tests/unit/t_bits.c \
+	tests/unit/t_memtable.c \
 	tests/unit/t_near.c \
 	tests/unit/t_store.c \
 	tests/unit/t_store_model.c \
