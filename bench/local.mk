@@ -2,7 +2,8 @@
 # Copyright the libsimidx authors
 
 # Built by `make bench`, and by the test that runs each once with little data.
-bench_programs = bench/bn_check bench/bn_index bench/bn_live bench/bn_planner bench/bn_search
+bench_programs = \
+	bench/bn_check bench/bn_index bench/bn_live bench/bn_planner bench/bn_search bench/bn_write
 if HAVE_TEXT
 bench_programs += bench/bn_text
 if HAVE_JSON
@@ -51,6 +52,18 @@ bench_bn_live_SOURCES = \
 	bench/bn_stream.c \
 	bench/bn_stream.h
 bench_bn_live_LDADD = bench/libbench.a lib/libsimidx.la
+
+bench_bn_write_SOURCES = \
+	bench/bn_write.c \
+	bench/bn_write.h \
+	bench/bn_write_lmdb.c \
+	bench/bn_write_own.c \
+	bench/bn_write_redis.c
+bench_bn_write_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
+bench_bn_write_LDADD = bench/libbench.a lib/libsimidx.la $(LMDB_LIBS) $(SQLITE_LIBS)
+if HAVE_SQLITE
+bench_bn_write_SOURCES += bench/bn_write_sqlite.c
+endif
 
 bench_bn_planner_SOURCES = bench/bn_planner.c
 bench_bn_planner_CPPFLAGS = $(AM_CPPFLAGS) $(lib_cppflags)

@@ -73,10 +73,9 @@ static int judge(const char *url, const char *page)
 		rc = simidx_writer_delete_label(writer, url, strlen(url), &err);
 		return done(rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc, "gone", url);
 	}
-	rc = simidx_text_query(words, seen, page, strlen(page), &sketch, &query, &err);
+	rc = simidx_text_query_if_new(words, seen, page, strlen(page), &sketch, &query, &err);
 	if (rc)
 		return rc;
-	query.radius = query.radius2 = 112; /* WEIGHT of less similar pages is above it */
 	query.flags |= SIMIDX_QUERY_LABELS;
 	doc.label = url;
 	doc.label_size = strlen(url);

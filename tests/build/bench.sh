@@ -114,6 +114,21 @@ for writer in '' --in-process; do
 	[ "$(find "$dir" -type d | wc -l)" -eq 1 ]
 done
 
+# Whoever takes part comes to the same decisions; the program checks how many documents there are. 800
+# changes are enough for a merge of 200 rows, but not where 30 of 100 documents are not new.
+write() { "$bench/bn_write" --dir "$dir" --documents 2000 --rows 50 --threshold 200 "$@" >"$dir/out"; }
+write --merges 1
+for op in insert if-new replace delete replace-label delete-label; do
+	grep -q "\"op\":\"$op\",.*\"contestant\":\"simidx\",\"per_second\":[0-9].*\"merges\":1," "$dir/out"
+done
+grep -q '"op":"insert",.*"contestant":"lmdb"' "$dir/out"
+grep -q '"op":"if-new-text",.*"contestant":"simidx",.*"merges":0,' "$dir/out"
+[ "$(find "$dir" -type d | wc -l)" -eq 1 ]
+write --merges 1 --background --normal --op delete-label --only simidx
+grep -q '"durability":"normal","contestant":"simidx-background",.*"merges":1,' "$dir/out"
+write --merges 100 --changes 400 --op if-new
+[ "$(sed -n 's/.*"changes":400,"changed":\([0-9]*\),.*/\1/p' "$dir/out" | sort -u | wc -l)" -eq 1 ]
+
 # All figures of one size. The median of 2 and 3 is 2.5; there is a goal from 10^6 documents on.
 figures=$SX_SRCDIR/bench/figures
 mkdir "$dir/figures"
