@@ -23,6 +23,7 @@ struct simidx_walk {
 	sx_table_walk table;  /* docs, or t01 in an index without ids */
 	size_t at;            /* next row of the piece that is loaded */
 	int table_ended;
+	uint64_t n_rows, digest; /* of the table so far: see check_table() */
 	sx_fresh_rows fresh;
 	uint32_t *order;      /* of the fresh rows, by what the walk is ordered by */
 	size_t fresh_at;
@@ -115,6 +116,8 @@ int sx_walk_rewind(simidx_walk *w, simidx_error *err)
 	w->at = 0;
 	w->fresh_at = 0;
 	w->table_ended = 0;
+	w->n_rows = 0;
+	w->digest = 0;
 	w->label_sum = 0;
 	return sx_table_walk_begin(&w->table, w->snapshot.txn, table, NULL, err);
 }
@@ -146,6 +149,22 @@ void simidx_walk_close(simidx_walk *w)
 	free(w);
 }
 
+/*
+ * Nothing but the header tells that a page of an older commit has come back, or that a row without
+ * columns has changed, as such a row has no checksum.
+ */
+static int check_table(const simidx_walk *w, simidx_error *err)
+{
+	const sx_header *h = &w->snapshot.header;
+	const sx_table_count *count = sx_has_ids(w->index) ? &h->other[SX_COUNT_DOCS] : &h->table[0];
+
+	if (w->n_rows == count->rows && w->digest == count->digest)
+		return SIMIDX_OK;
+	return sx_fail(err, SIMIDX_E_CORRUPT,
+		       "table %s: its entries are not those that were stored, by their number and "
+		       "digest in the header", w->table.table->name);
+}
+
 /* Whether the table has a next row, loading the next piece if need be. */
 static int table_row(simidx_walk *w, int *has, simidx_error *err)
 {
@@ -156,7 +175,9 @@ static int table_row(simidx_walk *w, int *has, simidx_error *err)
 		w->at = 0;
 		w->table_ended = rc == SIMIDX_E_END;
 		if (w->table_ended)
-			rc = SIMIDX_OK;
+			rc = check_table(w, err);
+		for (size_t i = 0; !w->table_ended && !rc && i < w->table.rows.n; i++, w->n_rows++)
+			w->digest += sx_table_row_hash(w->table.table, &w->table.rows, i);
 	}
 	*has = !w->table_ended;
 	return rc;

@@ -333,7 +333,7 @@ static int walk_all(void)
 }
 
 /* Build an index from the damaged one, beside it, or in its place. */
-static int load_from(int in_place)
+static int load_from(int in_place, unsigned flags)
 {
 	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx_loader_options o = SIMIDX_LOADER_OPTIONS_INIT;
@@ -342,7 +342,7 @@ static int load_from(int in_place)
 	simidx_loader *loader;
 	int rc;
 
-	create.flags = SIMIDX_CREATE_FP2;
+	create.flags = flags;
 	o.memory = (uint64_t)64 << 20;
 	rc = simidx_loader_open(in_place ? t_path : beside, in_place ? NULL : &create, &o, &loader,
 				&sxt_err);
@@ -400,11 +400,11 @@ START_TEST(test_damage_is_not_handed_on)
 		check_named(back_up(), d->table);
 		if (d->readers & WALK) {
 			check_named(walk_all(), d->table);
-			check_named(load_from(0), d->table);
-			check_named(load_from(1), d->table);
+			check_named(load_from(0, SIMIDX_CREATE_FP2), d->table);
+			check_named(load_from(1, SIMIDX_CREATE_FP2), d->table);
 		} else {
 			ck_assert_sx(walk_all(), SIMIDX_OK);
-			ck_assert_sx(load_from(0), SIMIDX_OK);
+			ck_assert_sx(load_from(0, SIMIDX_CREATE_FP2), SIMIDX_OK);
 		}
 		if (d->readers & MERGE) {
 			simidx *index;
@@ -422,12 +422,98 @@ START_TEST(test_damage_is_not_handed_on)
 	check_look_ups(0);
 	ck_assert_sx(back_up(), SIMIDX_OK);
 	ck_assert_sx(walk_all(), SIMIDX_OK);
-	ck_assert_sx(load_from(0), SIMIDX_OK);
+	ck_assert_sx(load_from(0, SIMIDX_CREATE_FP2), SIMIDX_OK);
 	ck_assert_sx(merge(), SIMIDX_OK);
 }
 END_TEST
 
+/* An index of fingerprints alone, the first of which has one bit more. */
+static void make_bare(unsigned layout, uint64_t bit)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_writer *writer;
+	simidx *index;
+
+	o.flags = SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_TRUNCATE;
+	o.layout = layout;
+	index = sxt_create(t_path, &o);
+	writer = sxt_writer(index, 0);
+	for (size_t i = 0; i < MERGED; i++) {
+		simidx_doc doc = SIMIDX_DOC_INIT;
+
+		doc.fp = model.at[i].fp | (i ? 0 : bit);
+		ck_assert_sx(simidx_writer_put(writer, &doc, NULL, &sxt_err), SIMIDX_OK);
+	}
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+	sxt_merge(index);
+	simidx_close(index);
+}
+
+/* Where the page begins in which t01 has a fingerprint. */
+static size_t find_page(uint64_t fp)
+{
+	simidx *index = sxt_open(t_path, SIMIDX_OPEN_READ_ONLY);
+	const sx_table *t01 = &index->tables.permuted[0];
+	size_t page;
+	sx_sort_key place = { 0, 0 };
+	sx_slice key, value;
+	sx_cursor *cursor;
+	const unsigned char *at;
+	sx_txn *txn;
+	int rc;
+
+	block_size = t01->block_size;
+	page = block_size + PAGE_HEADER;
+	sxt_must_ok(sx_txn_begin_read(index->store, &txn, &sxt_err));
+	sxt_must_ok(sx_cursor_open(txn, t01->dbi, &cursor, &sxt_err));
+	for (rc = sx_cursor_first(cursor, &key, &value, &sxt_err); !rc;
+	     rc = sx_cursor_next(cursor, &key, &value, &sxt_err)) {
+		sxt_must(!sx_table_sort_key(t01, key, &place));
+		if (place.key >= fp) /* of a block it is the last one */
+			break;
+	}
+	sxt_must_ok(rc);
+	at = t01->layout == BLOCKS ? value.data : key.data;
+	page *= sx_load_le64(at - (uintptr_t)at % page);
+	sx_cursor_close(cursor);
+	sx_txn_abort(txn);
+	simidx_close(index);
+	return page;
+}
+
+/*
+ * A page of t01 that is sound in itself, and not the one that was stored: without ids no other
+ * table is read for the documents.
+ */
+START_TEST(test_page_of_another_index)
+{
+	uint64_t fp = model.at[0].fp &= ~UINT64_C(1);
+	size_t at, size, page;
+	unsigned char *other;
+
+	make_bare((unsigned)_i, 1);
+	other = sxt_file_read(t_data, &size);
+	make_bare((unsigned)_i, 0);
+	sound = sxt_file_read(t_data, &sound_size);
+	at = find_page(fp);
+	page = block_size + PAGE_HEADER;
+	ck_assert_uint_eq(size, sound_size);
+	ck_assert(memcmp(sound + at, other + at, page));
+	ck_assert_sx(walk_all(), SIMIDX_OK);
+
+	memcpy(sound + at, other + at, page);
+	sxt_file_write(t_data, sound, sound_size);
+	check_named(walk_all(), "t01");
+	check_named(load_from(0, SIMIDX_CREATE_NO_IDS), "t01");
+	check_named(load_from(1, SIMIDX_CREATE_NO_IDS), "t01");
+	check_named(back_up(), "t01");
+	free(other);
+}
+END_TEST
+
 static const sxt_test tests[] = {
+	{ &test_page_of_another_index, 0, 2 },
 	{ &test_swapped_blocks_are_not_merged, 0, 5 },
 	{ &test_damage_is_not_handed_on, 0, sizeof(damages) / sizeof(damages[0]) },
 };
