@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "index/sx_snapshot.h"
@@ -36,7 +38,8 @@ static void add_entry(unsigned in, char *table, const sx_rows *rows, unsigned id
 {
 	t_entry *e;
 
-	t_entries = realloc(t_entries, (t_n_entries + 1) * sizeof(*t_entries));
+	if (!(t_n_entries & (t_n_entries - 1))) /* room for twice as many */
+		t_entries = realloc(t_entries, (t_n_entries ? 2 * t_n_entries : 1) * sizeof(*t_entries));
 	e = &t_entries[t_n_entries++];
 	memset(e, 0, sizeof(*e));
 	e->where = in;
@@ -223,13 +226,26 @@ static t_entry *any_entry(unsigned in, const char *table)
 			return &t_entries[i];
 }
 
-static unsigned char *read_file(size_t *size)
+/* Mapped, as thousands of entries are looked for in it, and copies are slow with sanitizers. */
+static const unsigned char *map_file(size_t *size)
 {
 	char *name = sxt_path(t_path, "data.mdb");
-	unsigned char *bytes = sxt_file_read(name, size);
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	const unsigned char *bytes;
+	struct stat st;
 
+	sxt_must(fd >= 0 && !fstat(fd, &st));
+	*size = (size_t)st.st_size;
+	bytes = mmap(NULL, *size, PROT_READ, MAP_SHARED, fd, 0);
+	sxt_must(bytes != MAP_FAILED);
+	close(fd);
 	free(name);
 	return bytes;
+}
+
+static void unmap_file(const unsigned char *bytes, size_t size)
+{
+	munmap((void *)bytes, size);
 }
 
 static void write_file(size_t at, const unsigned char *bytes, size_t n)
@@ -246,36 +262,37 @@ static void write_file(size_t at, const unsigned char *bytes, size_t n)
 void t_change_file(size_t at, unsigned char bits)
 {
 	size_t size;
-	unsigned char *bytes = read_file(&size), byte;
+	const unsigned char *bytes = map_file(&size);
+	unsigned char byte;
 
 	sxt_must(at < size);
 	byte = bytes[at] ^ bits;
+	unmap_file(bytes, size);
 	write_file(at, &byte, 1);
-	free(bytes);
 }
 
 /* Where an entry stands in the file. */
 static size_t place_of(const t_entry *e)
 {
 	size_t size, at;
-	unsigned char *bytes = read_file(&size), *found = memmem(bytes, size, e->bytes, e->size);
+	const unsigned char *bytes = map_file(&size), *found = memmem(bytes, size, e->bytes, e->size);
 
 	sxt_must(found != NULL);
 	at = (size_t)(found - bytes);
-	free(bytes);
+	unmap_file(bytes, size);
 	return at;
 }
 
 void t_change_entry(const t_entry *e, size_t at, unsigned char bits)
 {
 	size_t size, n = e->head_size;
-	unsigned char *file = read_file(&size), *found;
+	const unsigned char *file = map_file(&size), *found;
 
 	/* What was changed before must not matter: the other half is looked for. */
 	found = at < n ? memmem(file, size, e->bytes, at) : memmem(file, size, e->bytes, n);
 	sxt_must(found != NULL);
 	t_change_file((size_t)(found - file) + at, bits);
-	free(file);
+	unmap_file(file, size);
 }
 
 void t_damage_entry(t_entry *e)
@@ -315,7 +332,7 @@ static int is_in_page(const unsigned char *file, size_t size, size_t at, const t
 void t_damage_leaf_of(const t_entry *e)
 {
 	size_t size, page = 2 * T_PAGE;
-	unsigned char *file = read_file(&size);
+	const unsigned char *file = map_file(&size);
 
 	while (page < size && (file[page + 10] != 2 || !is_in_page(file, size, page, e)))
 		page += T_PAGE;
@@ -325,7 +342,7 @@ void t_damage_leaf_of(const t_entry *e)
 	/* The first bytes say which page it is, and what kind of page. */
 	t_change_file(page + (size_t)sxt_rng_below(&t_rng, 8),
 		      (unsigned char)(1u << sxt_rng_below(&t_rng, 8)));
-	free(file);
+	unmap_file(file, size);
 }
 
 void t_damage_leaf(unsigned in, const char *table)
