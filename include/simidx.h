@@ -259,7 +259,8 @@ typedef struct simidx_open_options {
  *
  * With SIMIDX_OPEN_CREATE an index is made where nothing is, or an empty directory; of several
  * processes that do so at once one makes it, and all open the same. An index that is there is
- * opened as it is, whatever `create` says: simidx_get_info() tells what it is like.
+ * opened as it is, whatever `create` says: simidx_get_info() tells what it is like. Where one is to
+ * be made, the codes of simidx_create() are returned, too.
  *
  * LMDB, which reads and writes the file, trusts it: a damaged or forged page makes it end the
  * process by an assertion or a signal, or hang. Two things prevent that, and they look at the same:
@@ -450,7 +451,8 @@ typedef struct simidx_results {
  * Cost: O(log N) for each probe and O(1) for each candidate, at most O(N) in all; radius 3 with
  * plan 4x16 takes 4 probes of about N/65,536 candidates each. Then one look-up for each
  * fingerprint that matches; documents beyond a limit are not read, except where their second
- * fingerprints decide (SIMIDX_QUERY_FP2). The first searches of a handle are slower.
+ * fingerprints decide (SIMIDX_QUERY_FP2). All fresh rows of such a fingerprint are read, those of
+ * documents that were deleted, too, until a merge. The first searches of a handle are slower.
  */
 int simidx_reader_search(simidx_reader *reader, const simidx_query *query, simidx_results *out,
 			 simidx_error *err) SIMIDX_CHECK_RESULT;
@@ -567,7 +569,8 @@ int simidx_writer_put(simidx_writer *writer, const simidx_doc *doc, uint64_t *id
 
 /**
  * Add a document unless one that a query matches is there: committed or pending. Nobody can add one
- * in between, because the transaction has the write lock. An id or label in use is told first.
+ * in between, because the transaction has the write lock. An id or label in use is told first. What
+ * the query's `probes`, `complete` or `max_candidates` miss does not count as there.
  *
  * @param query    what is too near, such as fp of the document and a radius; mode and limit are not
  *                 looked at
@@ -578,7 +581,8 @@ int simidx_writer_put(simidx_writer *writer, const simidx_doc *doc, uint64_t *id
  * @return SIMIDX_OK: it was added; SIMIDX_E_EXISTS: it was not, see `blocker`; as
  *         simidx_writer_put(), and as simidx_reader_search()
  *
- * Cost: that of a search for the nearest and of a put.
+ * Cost: that of a search for the nearest and of a put; the first one of a transaction also reads the
+ * fresh rows that were committed since the last one of this handle, all of them after a merge.
  */
 int simidx_writer_put_if_new(simidx_writer *writer, const simidx_doc *doc,
 			     const simidx_query *query, uint64_t *id, simidx_match *blocker,
@@ -614,7 +618,8 @@ int simidx_writer_replace(simidx_writer *writer, const simidx_doc *doc, uint64_t
 			  simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
- * Delete the document with an id or a label. Its label is free at once; its id is not chosen again.
+ * Delete the document with an id or a label. Its label is free at once; its id is never chosen again,
+ * but may be given to simidx_writer_put() or simidx_writer_replace().
  * The bytes stay in the file until their place is needed for others.
  *
  * @param label  `size` bytes, compared exactly
@@ -655,8 +660,9 @@ void simidx_writer_rollback(simidx_writer *writer);
  * them, so that others can commit meanwhile: a thread of the application may merge while another
  * one writes. What they commit is merged, too, as long as there is much of it. Searches go on.
  *
- * One merges at a time, and automatic merges leave the work to who is at it. Killed in between, a
- * merge changes no answer, and the next writer finishes it.
+ * One merges at a time, and automatic merges leave the work to who is at it. Killed in between, or
+ * ended by an error, a merge changes no answer, and the next writer finishes it first. So wait_ms
+ * limits the waits until it begins; after that it waits for the lock as long as it takes.
  *
  * @return SIMIDX_OK, also if there was nothing to do; SIMIDX_E_STATE with changes or a mark pending;
  *         SIMIDX_E_BUSY: another writer had the lock, or somebody else merged, for longer than

@@ -87,8 +87,9 @@ void sxt_live_check_batch(sxt_live *live, const sxt_live_asked *asked, size_t n)
 uint64_t sxt_live_fp(const sxt_live *live, const sxt_live_set *set, sxt_rng *rng);
 
 /**
- * A random query without weights, and what put_if_new() must do with it: the document that is the
- * nearest match among the pending ones, and of several the one with the smallest id, or NULL.
+ * A random query, and what put_if_new() must do with it: the document that is the nearest match
+ * among the pending ones, and of several the one with the smallest id, or NULL. Its weights are valid
+ * until the next call.
  */
 const sxt_live_doc *sxt_live_choose_blocker(sxt_live *live, simidx_query *query, uint64_t fp,
 					    uint64_t fp2, unsigned *weighted);

@@ -128,19 +128,35 @@ static void choose_query(sxt_live *live, const sxt_live_set *set, simidx_query *
 const sxt_live_doc *sxt_live_choose_blocker(sxt_live *live, simidx_query *q, uint64_t fp,
 					    uint64_t fp2, unsigned *weighted)
 {
+	static uint8_t weights[2][64];
+	sxt_rng *rng = &live->rng;
 	const sxt_live_doc *blocker;
 	struct found *all;
 	size_t n;
 
 	*q = (simidx_query)SIMIDX_QUERY_INIT;
 	q->fp = fp;
-	q->radius = (unsigned)sxt_rng_below(&live->rng, 6);
+	q->radius = (unsigned)sxt_rng_below(rng, 6);
 	q->flags = SIMIDX_QUERY_LABELS;
-	q->mode = (unsigned)sxt_rng_below(&live->rng, 3); /* is not looked at */
-	if (live->flags & SIMIDX_CREATE_FP2 && sxt_rng_below(&live->rng, 2)) {
-		q->flags |= SIMIDX_QUERY_FP2;
+	q->mode = (unsigned)sxt_rng_below(rng, 4); /* is not looked at, nor is the limit */
+	q->limit = sxt_rng_below(rng, 2);
+	if (live->flags & SIMIDX_CREATE_FP2)
 		q->fp2 = fp2;
-		q->radius2 = q->radius + (unsigned)sxt_rng_below(&live->rng, 6);
+	if (live->flags & SIMIDX_CREATE_FP2 && sxt_rng_below(rng, 2)) {
+		q->flags |= SIMIDX_QUERY_FP2;
+		q->radius2 = q->radius + (unsigned)sxt_rng_below(rng, 6);
+	}
+	if (!sxt_rng_below(rng, 8))
+		q->max_bits = 1 + (unsigned)sxt_rng_below(rng, 4);
+	if (!sxt_rng_below(rng, 8))
+		q->flags |= SIMIDX_QUERY_TEXT;
+	if (!sxt_rng_below(rng, 3)) {
+		make_weights(rng, (unsigned)sxt_rng_below(rng, 4), weights[0]);
+		make_weights(rng, (unsigned)sxt_rng_below(rng, 4), weights[1]);
+		q->weights = weights[0];
+		q->weights2 = q->flags & SIMIDX_QUERY_FP2 ? weights[1] : NULL;
+		q->radius *= 1 + (unsigned)sxt_rng_below(rng, 4);
+		q->radius2 *= 4;
 	}
 	all = find_all(live, &live->now, q, &n);
 	blocker = n ? all[0].doc : NULL;
