@@ -12,6 +12,7 @@
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
+#include "util/sx_u64s.h"
 
 /* What is said of one id beyond that is not looked at: three tables can name it once each. */
 #define MAX_CLAIMS 16
@@ -29,8 +30,7 @@ struct known {
 	uint64_t hash[MAX_CLAIMS]; /* of its label: each one may be right */
 	size_t n_hashes;
 	int is_fresh;               /* fresh rows say what has become of it */
-	uint64_t former[MAX_CLAIMS]; /* fingerprints that it had before */
-	size_t n_former;
+	sx_u64s former;             /* fingerprints that it had before, as often as it changed */
 	sx_slice label; /* size 0: none */
 };
 
@@ -101,27 +101,25 @@ static int consider_label(struct join *j)
  * Take what a table says of a document. The last fresh row about it comes first, and says all: that
  * it is gone, or what it is like. What others say then is how it was before.
  */
-static void hear_claim(struct known *k, const uint64_t *record)
+static int hear_claim(struct known *k, const uint64_t *record, simidx_error *err)
 {
 	uint64_t op = record[1] & ((1u << SX_REPAIR_OP_BITS) - 1);
+	int is_former = k->is_fresh;
 
-	if (k->is_fresh) {
-		if (k->n_former < MAX_CLAIMS)
-			k->former[k->n_former++] = record[2];
-	} else if (record[1] >= SX_REPAIR_SOURCE) {
+	if (record[1] >= SX_REPAIR_SOURCE && !k->is_fresh) {
 		if (k->n_claims < MAX_CLAIMS)
 			k->claim[k->n_claims++] = (struct claim){ record[1] - SX_REPAIR_SOURCE,
 								  record[2], record[3] };
-	} else {
+	} else if (!k->is_fresh) {
 		k->is_fresh = 1;
-		if ((op & ~(uint64_t)SX_FRESH_LABEL) == SX_FRESH_DELETE) {
-			k->former[k->n_former++] = record[2];
-			return;
-		}
-		k->claim[k->n_claims++] = (struct claim){ SX_REPAIR_FRESH, record[2], record[3] };
-		if (op & SX_FRESH_LABEL)
+		is_former = (op & ~(uint64_t)SX_FRESH_LABEL) == SX_FRESH_DELETE;
+		if (!is_former)
+			k->claim[k->n_claims++] = (struct claim){ SX_REPAIR_FRESH, record[2],
+								  record[3] };
+		if (!is_former && op & SX_FRESH_LABEL)
 			k->hash[k->n_hashes++] = record[4];
 	}
+	return is_former && sx_u64s_push(&k->former, record[2]) ? sx_fail_nomem(err) : SIMIDX_OK;
 }
 
 /* All that is known of the next id. SIMIDX_E_END after the last one. */
@@ -138,11 +136,14 @@ static int next_id(struct join *j)
 	id = j->label && j->label[0] < id ? j->label[0] : id;
 	id = j->hash && j->hash[0] < id ? j->hash[0] : id;
 	k->id = id;
-	k->n_claims = k->n_hashes = k->n_former = 0;
+	k->n_claims = k->n_hashes = k->former.n = 0;
 	k->is_fresh = 0;
 	k->label = (sx_slice){ NULL, 0 };
-	for (; !rc && j->document && j->document[0] == id; rc = next(j, r->documents, &j->document))
-		hear_claim(k, j->document);
+	while (!rc && j->document && j->document[0] == id) {
+		rc = hear_claim(k, j->document, r->err);
+		if (!rc)
+			rc = next(j, r->documents, &j->document);
+	}
 	for (; !rc && j->hash && j->hash[0] == id; rc = next(j, r->hashes, &j->hash))
 		if (!k->is_fresh && k->n_hashes < MAX_CLAIMS)
 			k->hash[k->n_hashes++] = j->hash[1];
@@ -470,8 +471,8 @@ int sx_repair_put_documents(sx_repair *r)
 		else if (!j.known.is_fresh)
 			tell_nameless(r, &j.known);
 		/* Tables may still have these, though no document is missing that had them. */
-		for (size_t i = 0; !rc && j.stored && i < j.known.n_former; i++)
-			rc = sx_sorter_add(j.stored, &j.known.former[i], r->err);
+		for (size_t i = 0; !rc && j.stored && i < j.known.former.n; i++)
+			rc = sx_sorter_add(j.stored, &j.known.former.at[i], r->err);
 	}
 	if (rc == SIMIDX_E_END)
 		rc = j.stored ? tell_left_over(&j) : SIMIDX_OK;
@@ -479,6 +480,7 @@ int sx_repair_put_documents(sx_repair *r)
 		r->report.documents_lost = expected - j.n_documents;
 	if (!rc && r->header.labels > j.n_labels)
 		tell_lost_labels(r, r->header.labels - j.n_labels);
+	sx_u64s_free(&j.known.former);
 	free(j.bytes[0]);
 	free(j.bytes[1]);
 	sx_sorter_free(j.stored);
