@@ -256,6 +256,17 @@ void sx_memtable_buckets_free(sx_memtable_buckets *l)
 	free(l);
 }
 
+void sx_memtable_buckets_prefetch_add(const sx_memtable_buckets *l, uint64_t fp)
+{
+	for (unsigned t = 0; t < TABLES; t++) {
+		size_t bucket = bucket_of_value(l, aligned(l, t, fp));
+		const struct line *line = line_at(&l->table[t].first, bucket);
+
+		__builtin_prefetch(line, 1);
+		__builtin_prefetch(&line->used, 1);
+	}
+}
+
 int sx_memtable_buckets_add(sx_memtable_buckets *l, uint64_t fp)
 {
 	if (sx_reserve(&l->fp, &l->cap, l->n + 1, sizeof(*l->fp)) || split_next(l))

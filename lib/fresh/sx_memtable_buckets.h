@@ -32,6 +32,9 @@ void sx_memtable_buckets_free(sx_memtable_buckets *buckets);
 /** Add a fingerprint that is not there yet. 0 or -1. */
 int sx_memtable_buckets_add(sx_memtable_buckets *buckets, uint64_t fp);
 
+/** Have the CPU fetch what sx_memtable_buckets_add() is going to change. */
+void sx_memtable_buckets_prefetch_add(const sx_memtable_buckets *buckets, uint64_t fp);
+
 /** Take the fingerprint out that was added last; there is one. */
 void sx_memtable_buckets_drop_last(sx_memtable_buckets *buckets);
 

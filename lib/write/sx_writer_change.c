@@ -270,15 +270,11 @@ static int check_has_ids(const simidx_writer *w, simidx_error *err)
 					      "the index holds no ids and no labels");
 }
 
-static int delete_found(simidx_writer *w, struct found *f, simidx_error *err)
+static int delete_found(simidx_writer *w, const struct found *f, simidx_error *err)
 {
-	sx_fresh_row row;
-	int rc = find_own_label(w, f, err);
+	sx_fresh_row row = row_that_deletes(f);
+	int rc = add_rows(w, &row, 1, err);
 
-	if (rc)
-		return rc;
-	row = row_that_deletes(f);
-	rc = add_rows(w, &row, 1, err);
 	if (rc)
 		return rc;
 	w->snapshot.header.documents--;
@@ -301,6 +297,8 @@ int simidx_writer_delete_id(simidx_writer *w, uint64_t id, simidx_error *err)
 		rc = find_id(w, id, &found, &f.doc, err);
 	if (!rc && !found)
 		rc = sx_fail(err, SIMIDX_E_NOT_FOUND, "no document has this id");
+	if (!rc)
+		rc = find_own_label(w, &f, err);
 	return rc ? rc : delete_found(w, &f, err);
 }
 
@@ -321,6 +319,7 @@ int simidx_writer_delete_label(simidx_writer *w, const char *label, size_t size,
 		rc = find_label(w, label, size, &found, &f.doc, err);
 	if (!rc && !found)
 		rc = sx_fail(err, SIMIDX_E_NOT_FOUND, "no document has this label");
+	f.label = (sx_slice){ label, size };
 	return rc ? rc : delete_found(w, &f, err);
 }
 
@@ -334,18 +333,13 @@ static int is_same_label(const struct found *f, const simidx_doc *doc)
 }
 
 /* Replace a document that is there. What is not different is not written, but counts. */
-static int replace_found(simidx_writer *w, struct found *f, const simidx_doc *doc,
+static int replace_found(simidx_writer *w, const struct found *f, const simidx_doc *doc,
 			 simidx_error *err)
 {
 	sx_header *h = &w->snapshot.header;
-	int rc = find_own_label(w, f, err), has_same_label;
-	sx_fresh_row rows[2];
+	sx_fresh_row rows[2] = { row_that_deletes(f), row_that_puts(w->index, doc, f->doc.id) };
+	int has_same_label = is_same_label(f, doc), rc;
 
-	if (rc)
-		return rc;
-	has_same_label = is_same_label(f, doc);
-	rows[0] = row_that_deletes(f);
-	rows[1] = row_that_puts(w->index, doc, f->doc.id);
 	if (has_same_label && rows[0].fp == rows[1].fp && rows[0].fp2 == rows[1].fp2)
 		return finish(w, SIMIDX_OK);
 	rc = add_rows(w, rows, 2, err);
@@ -372,6 +366,7 @@ int simidx_writer_replace(simidx_writer *w, const simidx_doc *given, uint64_t *i
 	rc = begin_with(w, given, &doc, id, "simidx_writer_replace", err);
 	if (rc)
 		return rc;
+	f.label = (sx_slice){ doc.label, doc.label_size };
 	if (doc.id != SIMIDX_NO_ID)
 		rc = find_id(w, doc.id, &found, &f.doc, err);
 	else if (doc.label)
@@ -382,6 +377,8 @@ int simidx_writer_replace(simidx_writer *w, const simidx_doc *given, uint64_t *i
 		return rc;
 	if (doc.id != SIMIDX_NO_ID)
 		rc = check_free(w, &doc, doc.id, err);
+	if (!rc && found && doc.id != SIMIDX_NO_ID)
+		rc = find_own_label(w, &f, err);
 	if (rc)
 		return rc;
 	if (!found)
