@@ -509,7 +509,9 @@ int simidx_writer_set_mark(simidx_writer *writer, const void *data, size_t size,
 			   simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
- * Read the mark of the last commit that stored one.
+ * Read the mark of the last commit that stored one. Of a writer that was killed in the moment after
+ * its commit was written, other processes may not see that commit before somebody writes again. So to go
+ * on where it has ended, begin a transaction first (simidx_writer_begin()), and read the mark then.
  *
  * @param buffer  room for `size` bytes; a longer mark is cut
  * @param n       set to the length of the whole mark

@@ -39,9 +39,10 @@ TEST_EXTENSIONS = .sh
 if ENABLE_TESTS
 check_PROGRAMS += tests/unit/run tests/fault/each_call tests/fault/exchanged \
 	tests/fault/failed_write tests/fault/live_kill tests/fault/live_merge \
-	tests/fault/merge_kill tests/fault/no_memory
+	tests/fault/live_processes tests/fault/merge_kill tests/fault/no_memory
 TESTS += tests/unit/run tests/fault/each_call tests/fault/exchanged tests/fault/failed_write \
-	tests/fault/live_kill tests/fault/live_merge tests/fault/merge_kill tests/fault/no_memory
+	tests/fault/live_kill tests/fault/live_merge tests/fault/live_processes \
+	tests/fault/merge_kill tests/fault/no_memory
 check_PROGRAMS += tests/fault/damage
 TESTS += tests/fault/damage
 endif
@@ -166,6 +167,7 @@ unit_suites = \
 	tests/unit/t_live_changes.c \
 	tests/unit/t_live_model.c \
 	tests/unit/t_compact.c \
+	tests/unit/t_two_writers.c \
 	tests/unit/t_open_create.c \
 	tests/unit/t_loader_live.c \
 	tests/unit/t_loader_procs.c
@@ -229,6 +231,11 @@ tests_fault_live_merge_SOURCES = tests/fault/live_merge.c
 tests_fault_live_merge_CPPFLAGS = $(tests_cppflags)
 tests_fault_live_merge_LDFLAGS = $(tests_ldflags) -Wl,--wrap=sx_store_unlock
 tests_fault_live_merge_LDADD = $(tests_libs)
+
+tests_fault_live_processes_SOURCES = tests/fault/live_processes.c
+tests_fault_live_processes_CPPFLAGS = $(tests_cppflags)
+tests_fault_live_processes_LDFLAGS = $(tests_ldflags)
+tests_fault_live_processes_LDADD = $(tests_libs)
 
 tests_fault_merge_kill_SOURCES = tests/fault/merge_kill.c
 tests_fault_merge_kill_CPPFLAGS = $(tests_cppflags)

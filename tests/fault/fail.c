@@ -9,7 +9,8 @@
  *   FAIL_HOW=HOW       once, alone; on, it and all that follow; short, it alone does half of what it
  *                      is asked (reads and writes); late, it alone fails after it was done
  *                      (writes); gone, as late, and all that follow fail without being done;
- *                      kill, the process is killed in place of it
+ *                      kill, the process is killed in place of it; end, it is killed right after it
+ *                      (writes)
  *   FAIL_ERRNO=NUMBER  of the failure; otherwise EIO
  *   FAIL_COUNTS=FILE   in the end, a line for each class is appended: "CLASS N", the calls of it
  *
@@ -39,7 +40,7 @@ enum class { OPEN, READ, WRITE, SYNC, RENAME, MAP, TRUNCATE, ALLOCATE, LOCK, CLO
 static const char *const names[N_CLASSES] = { "open",	  "read",     "write", "sync",  "rename", "mmap",
 					      "truncate", "allocate", "lock",  "close" };
 
-enum how { ONCE, ON, SHORT, LATE, GONE, KILL };
+enum how { ONCE, ON, SHORT, LATE, GONE, KILL, END };
 
 static long counts[N_CLASSES];
 static enum class chosen = N_CLASSES;
@@ -63,6 +64,7 @@ __attribute__((constructor)) static void begin(void)
 	      : strcmp(manner, "late") == 0  ? LATE
 	      : strcmp(manner, "gone") == 0  ? GONE
 	      : strcmp(manner, "kill") == 0  ? KILL
+	      : strcmp(manner, "end") == 0   ? END
 					     : ONCE;
 	if (error)
 		fail_errno = atoi(error);
@@ -106,7 +108,7 @@ static enum fate fate(enum class c)
 		raise(SIGKILL);
 	if (how == SHORT)
 		return HALF;
-	return how == LATE || (how == GONE && n == at) ? FAILS_LATE : FAILS;
+	return how == LATE || how == END || (how == GONE && n == at) ? FAILS_LATE : FAILS;
 }
 
 static int fails(enum class c)
@@ -193,6 +195,8 @@ int close(int fd)
 
 static ssize_t failed(void)
 {
+	if (how == END)
+		raise(SIGKILL);
 	errno = fail_errno;
 	return -1;
 }

@@ -90,4 +90,25 @@ cp -r old ix3
 run 2 with_fault write "$((n - 1))" on "$load" -q --write insert --merge never ix3 rest.lines -F lines
 says 'simidx-load: ix3: holds 700 documents; of this input 0 rows were committed'
 [ "$(documents ix3)" = 700 ] || fail 'a commit is there that cannot be'
+
+# A load is killed when its commit is on the disk, and before the processes that have the index open are
+# told. One that is resumed sees the commit all the same.
+cp -r old ix4
+n=$(count_calls write "$load" -q --write insert --merge never ix4 rest.lines -F lines)
+rm -r ix4
+cp -r old ix4
+mkfifo pipe
+"$query" search ix4 -F lines - <pipe >/dev/null &
+reader=$!
+exec 4>pipe
+until grep -q ix4/data.mdb /proc/$reader/maps; do
+	sleep 0.02
+done
+with_fault write "$n" end "$load" -q --write insert --merge never ix4 rest.lines -F lines 2>err
+[ $? -eq 137 ] || fail 'not killed'
+[ "$(documents ix4)" = 700 ] || fail 'the processes were told'
+run 0 "$load" ix4 rest.lines -F lines --resume
+[ "$(documents ix4)" = 800 ] || fail 'a load that is resumed has stored its rows twice'
+exec 4>&-
+wait $reader
 finish

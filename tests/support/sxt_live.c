@@ -335,6 +335,8 @@ static void replace(sxt_live *live, simidx_writer *writer)
 void sxt_live_commit(sxt_live *live, simidx_writer *writer)
 {
 	live->commits++;
+	if (live->before_commit)
+		live->before_commit(live);
 	if (writer) {
 		sxt_must_eq(simidx_writer_pending(writer), live->changes);
 		sxt_must_ok(simidx_writer_set_mark(writer, &live->commits, sizeof(live->commits),

@@ -37,6 +37,8 @@ typedef struct sxt_live {
 	uint64_t centre[16]; /* fingerprints lie around these */
 	sxt_rng rng;     /* of the steps */
 	sxt_rng asks;    /* of the queries */
+	/* Told before each commit, of which `commits` is the number then; may be NULL. */
+	void (*before_commit)(const struct sxt_live *live);
 } sxt_live;
 
 /** An empty one. `stream` chooses the random numbers. */

@@ -436,7 +436,8 @@ static int waits(struct ld_target *target, const simidx_error *err)
 	if (!target->waiting_since)
 		target->waiting_since = now;
 	snprintf(phase, sizeof(phase), "waiting: %s", err->text);
-	target->how.progress(target->how.ctx, phase, 0, 0);
+	if (target->how.progress)
+		target->how.progress(target->how.ctx, phase, 0, 0);
 	return !tl_stop_requested() &&
 	       (target->options->wait_ms < 0 ||
 		(now - target->waiting_since) * 1000 < target->options->wait_ms);
@@ -450,13 +451,32 @@ int ld_target_again(struct ld_target *target, int rc, const simidx_error *err)
 	return rc == SIMIDX_E_MOVED && !open_again(target) && !open_writer(target);
 }
 
+/* Of a load that was killed right after its last commit, a writer that begins sees that one for certain. */
+static int begin_and_end(struct ld_target *target, simidx_error *err)
+{
+	simidx_writer_options o = SIMIDX_WRITER_OPTIONS_INIT;
+	simidx_writer *writer;
+	int rc;
+
+	o.wait_ms = target->options->wait_ms ? WAIT_SLICE_MS : 0;
+	rc = simidx_writer_open(target->index, &o, &writer, err);
+	if (!rc)
+		rc = simidx_writer_begin(writer, err);
+	simidx_writer_close(writer);
+	return rc;
+}
+
 int ld_target_mark(struct ld_target *target, void *bytes, size_t size, size_t *n, simidx_error *err)
 {
 	int rc;
 
-	do
-		rc = simidx_get_mark(target->index, bytes, size, n, err);
-	while (rc == SIMIDX_E_MOVED && !open_again(target));
+	do {
+		rc = begin_and_end(target, err);
+		if (!rc)
+			rc = simidx_get_mark(target->index, bytes, size, n, err);
+	} while ((rc == SIMIDX_E_BUSY && waits(target, err)) ||
+		 (rc == SIMIDX_E_MOVED && !open_again(target)));
+	target->waiting_since = 0;
 	return rc;
 }
 
