@@ -194,12 +194,14 @@ static uint32_t find_standing(const sx_memtable *memtable, unsigned key, uint32_
 {
 	const sx_fresh_row *row = &memtable->node[n].row;
 	uint32_t at = sx_memtable_standing(memtable, key, older);
-	const struct node *put = &memtable->node[at];
+	const struct node *put;
 
-	if (!sx_fresh_is_delete(row) || at == SX_MEMTABLE_NONE || sx_fresh_is_delete(&put->row) ||
-	    put->row.id != row->id)
+	if (!sx_fresh_is_delete(row) || at == SX_MEMTABLE_NONE)
 		return n;
-	return sx_memtable_standing(memtable, key, put->older[key - 1]);
+	put = &memtable->node[at];
+	return sx_fresh_is_delete(&put->row) || put->row.id != row->id
+		       ? n
+		       : sx_memtable_standing(memtable, key, put->older[key - 1]);
 }
 
 /* Have the CPU fetch, all at once, what adding a row reads in many places. */
