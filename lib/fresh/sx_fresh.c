@@ -201,7 +201,8 @@ static int push_equal(const sx_memtable *memtable, struct question *q, enum sx_m
 		rc = push_row(q, sx_memtable_row(memtable, i), q->span->first + i);
 		i = sx_memtable_older(memtable, key, i);
 	}
-	reverse(q->rows->at + had, q->rows->n - had);
+	if (q->rows->n > had)
+		reverse(q->rows->at + had, q->rows->n - had);
 	return rc;
 }
 

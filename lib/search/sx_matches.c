@@ -344,8 +344,8 @@ static int compare(const void *a, const void *b)
 /* Sort matches [from, n). */
 static void sort(sx_matches *m, size_t from)
 {
-	simidx_match *at = m->at + from;
 	size_t n = m->n - from, i = 1;
+	simidx_match *at = n ? m->at + from : NULL;
 
 	while (i < n && compare(&at[i - 1], &at[i]) < 0)
 		i++;
