@@ -203,7 +203,8 @@ typedef struct simidx_create_options {
  * renamed, so that the path never holds half an index. An empty directory there is replaced.
  * With SIMIDX_CREATE_TRUNCATE an index that is there is exchanged for the new one in one step
  * under its write lock: processes that have it open finish their snapshot, then get
- * SIMIDX_E_MOVED.
+ * SIMIDX_E_MOVED. Its pages are checked before (SIMIDX_OPEN_UNTRUSTED): one that is damaged stays,
+ * and has to be removed by other means.
  *
  * @param path     directory to make; its parent must exist
  * @param options  NULL for the defaults; all pointers are copied

@@ -59,8 +59,13 @@ int sx_publish(const char *dir, const char *path, const simidx_create_options *o
 			*err = first;
 		return rc;
 	}
-	/* What is not an index of ours is not thrown away. */
-	rc = sx_publish_lock_old(path, o->flags & SIMIDX_CREATE_FORCE ? SIMIDX_OPEN_FORCE : 0,
+	/*
+	 * What is not an index of ours is not thrown away; and a commit to one whose pages are damaged
+	 * could end the process.
+	 */
+	rc = sx_publish_lock_old(path,
+				 SIMIDX_OPEN_UNTRUSTED |
+					 (o->flags & SIMIDX_CREATE_FORCE ? SIMIDX_OPEN_FORCE : 0),
 				 wait_ms, &old, err);
 	if (rc)
 		return rc;

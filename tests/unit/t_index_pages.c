@@ -83,6 +83,7 @@ static int is_value(const unsigned char *p, uint64_t n)
  */
 START_TEST(test_verify_finds_damaged_page)
 {
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
 	unsigned char *data, *block = NULL;
 	sxt_model model;
@@ -111,10 +112,15 @@ START_TEST(test_verify_finds_damaged_page)
 	ck_assert_sx(simidx_check_pages(t_path, 0, note_problem, NULL, &sxt_err), SIMIDX_E_CORRUPT);
 	ck_assert_ptr_nonnull(strstr(problem_of_index, "is used, or free, a second time"));
 	problem_of_index[0] = '\0';
+	/* Nor is it replaced: that begins with a commit to it. */
+	create.flags = SIMIDX_CREATE_TRUNCATE;
+	ck_assert_sx(simidx_create(t_path, &create, &index, &sxt_err), SIMIDX_E_CORRUPT);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, "is used, or free, a second time"));
 	index = sxt_open(t_path, 0);
 	ck_assert_sx(simidx_verify(index, note_problem, NULL, &report, &sxt_err), SIMIDX_E_CORRUPT);
 	ck_assert_ptr_nonnull(strstr(problem_of_index, "is used, or free, a second time"));
 	ck_assert_uint_gt(report.problems, 0);
+	ck_assert_uint_eq(report.mended, 0);
 	simidx_close(index);
 	free(data);
 	sxt_model_free(&model);

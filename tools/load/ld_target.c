@@ -142,9 +142,16 @@ static int check_replaced(const struct ld_options *options)
 	simidx_error err;
 	simidx *index;
 
-	how.flags = ld_open_flags(options);
-	if (simidx_open(options->index, &how, &index, &err))
-		return tl_index_error(options->index, &err);
+	/* At the end the library will not trust it either. */
+	how.flags = ld_open_flags(options) | SIMIDX_OPEN_UNTRUSTED;
+	if (simidx_open(options->index, &how, &index, &err)) {
+		tl_index_error(options->index, &err);
+		if (err.code == SIMIDX_E_VERSION || err.code == SIMIDX_E_CORRUPT)
+			tl_notice("%s: only an index that can be read is replaced: remove this one "
+				  "first, if nothing of it is needed",
+				  options->index);
+		return TL_TROUBLE;
+	}
 	simidx_close(index);
 	return 0;
 }
