@@ -240,9 +240,11 @@ typedef struct simidx_verify_report {
 	uint64_t entries;   /**< entries in them */
 	uint64_t documents; /**< documents, fresh ones included */
 	uint64_t problems;  /**< 0 = sound */
+	uint64_t mended;    /**< of these, those that the next commit mends: one of two copies of the
+	                         header, the profile or the mark is damaged */
 } simidx_verify_report;
 
-#define SIMIDX_VERIFY_REPORT_INIT { sizeof(simidx_verify_report), 0, 0, 0, 0 }
+#define SIMIDX_VERIFY_REPORT_INIT { sizeof(simidx_verify_report), 0, 0, 0, 0, 0 }
 
 /**
  * Read everything in one snapshot and check it: the structure of the file's pages, used and free;
@@ -290,8 +292,8 @@ int simidx_check_pages(const char *path, unsigned flags,
  * Copy a snapshot of a live index to a new directory, without free pages, and verify the copy as
  * simidx_verify() does. A copy that is not sound is removed, so that it is not taken for a backup.
  *
- * @param destination  must not exist, or be an empty directory; appears only when the copy is
- *                     complete, verified and synced
+ * @param destination  must not exist, or be an empty directory, and not be inside the index; appears
+ *                     only when the copy is complete, verified and synced
  * @return SIMIDX_OK; SIMIDX_E_CORRUPT: the index is damaged, or the copy, and the text has the first
  *         problem; SIMIDX_E_EXISTS, SIMIDX_E_NOT_FOUND (parent), SIMIDX_E_PERMISSION,
  *         SIMIDX_E_NO_SPACE, SIMIDX_E_IO: there is no copy; SIMIDX_E_UNKNOWN: the copy is
@@ -469,8 +471,8 @@ typedef struct simidx_repair_report {
  * may be of the commit before the last one, which is told as a doubt.
  *
  * @param path         the damaged index; others may have it open
- * @param destination  must not exist, or be an empty directory; appears only when the new index is
- *                     complete and synced
+ * @param destination  must not exist, or be an empty directory, and not be inside the old index;
+ *                     appears only when the new index is complete and synced
  * @param options      NULL for the defaults
  * @param callback     called for each thing that is told, in no certain order; may be NULL
  * @param ctx          passed to it

@@ -253,12 +253,13 @@ int sx_meta_write_header(sx_txn *txn, const sx_meta *meta, sx_header *header, si
 
 enum finding { MISSING, DAMAGED, SOUND };
 
-/* What is to be said of the copies of one record, of which one is of the newest commit. */
-static void compare_copies(const struct record *r, const enum finding *found, const sx_slice *value,
+/* What is to be said of the copies of one record, of which one is of the newest commit. How often. */
+static unsigned compare_copies(const struct record *r, const enum finding *found, const sx_slice *value,
 			   unsigned newest,
 			   void (*report)(void *ctx, const char *name, const char *what), void *ctx)
 {
 	const char *key = r->key.data;
+	unsigned reported = 0;
 	char text[64];
 
 	for (unsigned i = 0; i < SX_META_COPIES; i++) {
@@ -266,19 +267,22 @@ static void compare_copies(const struct record *r, const enum finding *found, co
 			continue;
 		snprintf(text, sizeof(text), "the %s record is missing", key);
 		report(ctx, sx_meta_names[i], text);
+		reported++;
 	}
 	if (found[0] != SOUND || found[1] != SOUND || is_same(value[0], value[1]))
-		return;
+		return reported;
 	snprintf(text, sizeof(text), "the %s record is not that of %s", key, sx_meta_names[newest]);
 	report(ctx, sx_meta_names[!newest], text);
+	return reported + 1;
 }
 
 int sx_meta_check(sx_txn *txn, const sx_meta *meta,
 		  void (*report)(void *ctx, const char *name, const char *what), void *ctx,
-		  simidx_error *err)
+		  uint64_t *n_mended, simidx_error *err)
 {
 	const struct record *const records[] = { &header_record, &profile_record, &mark_record };
 	const unsigned n_records = sizeof(records) / sizeof(records[0]);
+	unsigned of_record[sizeof(records) / sizeof(records[0])] = { 0 }; /* what was reported */
 	enum finding found[sizeof(records) / sizeof(records[0])][SX_META_COPIES];
 	sx_slice value[sizeof(records) / sizeof(records[0])][SX_META_COPIES];
 	sx_header *scratch = sx_calloc(1, sizeof(*scratch)); /* as large as any other record */
@@ -302,13 +306,18 @@ int sx_meta_check(sx_txn *txn, const sx_meta *meta,
 				found[r][copy] = records[r]->check(value[r][copy], scratch, &local)
 							 ? DAMAGED
 							 : SOUND;
-			if (local.text[0])
-				report(ctx, sx_meta_names[copy], local.text);
+			if (!local.text[0])
+				continue;
+			report(ctx, sx_meta_names[copy], local.text);
+			of_record[r]++;
 		}
 	}
 	newest = is_readable && sx_header_commit(value[0][1]) > sx_header_commit(value[0][0]);
-	for (unsigned r = 0; is_readable && r < n_records; r++)
-		compare_copies(records[r], found[r], value[r], newest, report, ctx);
+	for (unsigned r = 0; is_readable && r < n_records; r++) {
+		of_record[r] += compare_copies(records[r], found[r], value[r], newest, report, ctx);
+		if (found[r][0] == SOUND || found[r][1] == SOUND)
+			*n_mended += of_record[r];
+	}
 	free(scratch);
 	return SIMIDX_OK;
 }

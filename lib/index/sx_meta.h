@@ -55,11 +55,12 @@ int sx_meta_write_header(sx_txn *txn, const sx_meta *meta, sx_header *header, si
  * with the name of the sub-database that it is in. Where one cannot be read at all, the transaction
  * cannot be used after it.
  *
+ * @param n_mended  raised by the number of those that the next commit mends
  * @return SIMIDX_OK, whatever was reported, or SIMIDX_E_NOMEM
  */
 int sx_meta_check(sx_txn *txn, const sx_meta *meta,
 		  void (*report)(void *ctx, const char *name, const char *what), void *ctx,
-		  simidx_error *err);
+		  uint64_t *n_mended, simidx_error *err);
 
 /* ------------------------------------------------------------------------------------------
  * The profile record: how texts become fingerprints, for programs to compare

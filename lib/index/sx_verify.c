@@ -378,7 +378,8 @@ static int verify_all(struct verify *v)
 	else if (!(h->state & SX_STATE_MERGING))
 		check_tables_agree(v);
 	/* Last, as a copy that cannot be read ends all reading in this transaction. */
-	return sx_meta_check(v->snapshot.txn, &tables->meta, report_meta, v, v->err);
+	return sx_meta_check(v->snapshot.txn, &tables->meta, report_meta, v,
+			     &v->report.mended, v->err);
 }
 
 static void note_page(void *ctx, const char *table, const char *text)

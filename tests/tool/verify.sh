@@ -77,6 +77,23 @@ grep -q 'cannot be opened' err && fail 'called an index that cannot be opened'
 run 1 "$query" --json verify copy
 [ "$(grep -c '^{"table":"' out)" -eq "$(wc -l <gone)" ] || fail 'other problems with --json'
 
+# One of the two headers: the next commit mends it, so nothing has to be saved.
+at=$(grep -abo headersimidx tight/data.mdb | head -1 | cut -d : -f 1)
+rm -rf copy
+cp -r tight copy
+printf x | dd of=copy/data.mdb bs=1 seek=$((at + 60)) conv=notrunc status=none
+run 1 "$query" verify copy
+says 'copy: damaged: 1 problem'
+says 'copy: nothing is lost, as another copy of it is sound; the next commit of simidx-load to the index mends it'
+grep -q repair err && fail 'a repair is advised'
+run 0 "$load" -q --write insert copy - -F lines <<<0123456789abcdef
+run 0 "$query" verify copy
+# And a block besides: that is not mended so.
+damage "$(head -1 blocks)"
+printf x | dd of=copy/data.mdb bs=1 seek=$((at + 60)) conv=notrunc status=none
+run 1 "$query" verify copy
+says "copy: restore a backup, or save what is sound with 'simidx-query repair copy NEW'"
+
 # With --json an object each.
 damage "$(head -1 blocks)"
 run 1 "$query" --json verify copy

@@ -33,7 +33,7 @@ T_ENDS_WITH(simidx_info, snapshot);
 T_ENDS_WITH(simidx_table_info, unknown_fp2);
 T_ENDS_WITH(simidx_explanation, looked_up);
 T_ENDS_WITH(simidx_prediction, microseconds);
-T_ENDS_WITH(simidx_verify_report, problems);
+T_ENDS_WITH(simidx_verify_report, mended);
 T_ENDS_WITH(simidx_compact_options, ctx);
 T_ENDS_WITH(simidx_compact_report, new_bytes);
 T_ENDS_WITH(simidx_repair_options, ctx);

@@ -31,13 +31,19 @@ static void note_problem(void *ctx, const simidx_problem *problem)
 	print_problem(ctx, problem->table, problem->text);
 }
 
-static int tell_damage(const struct qr_context *ctx, uint64_t problems)
+/* `mended`: of the problems, those that the next commit mends. */
+static int tell_damage(const struct qr_context *ctx, uint64_t problems, uint64_t mended)
 {
 	char n[TL_NUMBER_SIZE];
 
 	tl_error("%s: damaged: %s problem%s", ctx->path, tl_write_count(problems, n),
 		 problems == 1 ? "" : "s");
-	tl_advise_damage(ctx->path, 1);
+	if (mended < problems)
+		tl_advise_damage(ctx->path, 1);
+	else
+		tl_notice("%s: nothing is lost, as another copy of it is sound; the next commit of "
+			  "simidx-load to the index mends it",
+			  ctx->path);
 	return TL_PARTLY;
 }
 
@@ -54,7 +60,7 @@ static int verify(struct qr_context *ctx)
 	if (rc && rc != SIMIDX_E_CORRUPT)
 		return qr_fail(ctx, &err);
 	if (rc)
-		return tell_damage(ctx, report.problems);
+		return tell_damage(ctx, report.problems, report.mended);
 	tl_notice("%s: sound: %s blocks or rows with %s entries, %s document%s", ctx->path,
 		  tl_write_count(report.blocks, n[0]), tl_write_count(report.entries, n[1]),
 		  tl_write_count(report.documents, n[2]), report.documents == 1 ? "" : "s");
@@ -83,7 +89,7 @@ static int tell_unopened(const struct qr_context *ctx, const simidx_error *err)
 
 	/* Its code says no more than the list. */
 	if (simidx_check_pages(ctx->path, flags, note_page, &list, NULL) && list.n)
-		return tell_damage(ctx, list.n);
+		return tell_damage(ctx, list.n, 0);
 	print_problem(ctx, "-", err->text);
 	tl_error("%s: damaged: cannot be opened", ctx->path);
 	tl_advise_damage(ctx->path, 1);
