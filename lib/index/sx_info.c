@@ -240,6 +240,8 @@ int simidx_backup(simidx *index, const char *destination, simidx_error *err)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_backup: index or destination is NULL");
 	rc = sx_store_check_fork(index->store, err);
 	if (!rc)
+		rc = sx_dir_check_outside(destination, sx_store_path(index->store), err);
+	if (!rc)
 		rc = sx_dir_prepare(destination, &dir, &fd, err);
 	if (rc)
 		return rc;

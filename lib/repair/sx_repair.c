@@ -15,6 +15,7 @@
 #include "load/sx_loader_state.h"
 #include "repair/sx_repair_documents.h"
 #include "repair/sx_repair_read.h"
+#include "store/sx_dir.h"
 #include "store/sx_mended.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
@@ -38,7 +39,8 @@ static int open_store(sx_repair *r, const char *path, const char *destination, s
 {
 	unsigned force = r->options->flags & SIMIDX_OPEN_FORCE ? SX_STORE_FORCE : 0;
 	unsigned is_static = r->options->flags & SIMIDX_OPEN_STATIC ? SX_STORE_STATIC : 0;
-	sx_store_options how = { .flags = SX_STORE_READ_ONLY | force | is_static };
+	/* The map is as small as can be: LMDB reads nothing, and the memory may be limited. */
+	sx_store_options how = { .flags = SX_STORE_READ_ONLY | force | is_static, .map_size = 1 };
 	simidx_error refused = { 0 };
 	int rc = sx_store_open(path, &how, store, &refused), mended = SIMIDX_E_NOT_FOUND;
 	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT, .table = "tables", .id = SIMIDX_NO_ID };
@@ -131,8 +133,10 @@ static int begin_new(sx_repair *r, const char *destination)
 static int repair(sx_repair *r, const char *path, const char *destination)
 {
 	simidx_loader_report made = SIMIDX_LOADER_REPORT_INIT;
-	int rc = open_old(r, path, destination);
+	int rc = sx_dir_check_outside(destination, path, r->err);
 
+	if (!rc)
+		rc = open_old(r, path, destination);
 	if (!rc)
 		rc = begin_new(r, destination);
 	if (!rc)

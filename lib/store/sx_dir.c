@@ -69,6 +69,41 @@ static int resolve(const char *path, char **target, char **parent, simidx_error 
 	return sx_fail_nomem(err);
 }
 
+static int is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+int sx_dir_check_outside(const char *path, const char *dir, simidx_error *err)
+{
+	struct stat inner, st = { 0 }, last;
+	char *target, *parent;
+	int is_inside = 0, fd, rc = resolve(path, &target, &parent, err);
+
+	if (rc)
+		return rc;
+	fd = stat(dir, &inner) ? -1 : open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	/* Up to the root, whose parent is itself. */
+	do {
+		int up = -1;
+
+		last = st;
+		if (fd >= 0 && !fstat(fd, &st)) {
+			is_inside = is_same_file(&st, &inner);
+			up = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		}
+		if (fd >= 0)
+			close(fd);
+		fd = up;
+	} while (fd >= 0 && !is_inside && !is_same_file(&st, &last));
+	if (fd >= 0)
+		close(fd);
+	free(target);
+	free(parent);
+	return is_inside ? sx_fail(err, SIMIDX_E_ARG, "%s is inside the index %s", path, dir)
+			 : SIMIDX_OK;
+}
+
 static void unlink_files(int dir_fd)
 {
 	for (size_t i = 0; i < N_FILES; i++)

@@ -26,6 +26,12 @@ int sx_dir_prepare(const char *path, char **out, int *lock_fd, simidx_error *err
  */
 int sx_dir_claim(const char *path, char **out, int *lock_fd, simidx_error *err);
 
+/**
+ * Refuse (SIMIDX_E_ARG) a path below the directory `dir`, where something is to be made of what is in
+ * `dir` and nothing of that is to change. What cannot be looked at is not refused.
+ */
+int sx_dir_check_outside(const char *path, const char *dir, simidx_error *err);
+
 /** Whether nothing is at a path, or an empty directory: sx_dir_publish() may put a store there. */
 int sx_dir_is_free(const char *path);
 
