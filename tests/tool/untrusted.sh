@@ -25,26 +25,28 @@ cp -r good bad
 printf '\3' | dd of=bad/data.mdb bs=1 seek=$((page * 4096 + 12)) conv=notrunc status=none
 cp bad/data.mdb before
 
-# refused COMMAND...: exit 2, the page is named, and the file is as it was.
+# refused CODE COMMAND...: the page is named, and the file is as it was.
 refused() {
-	run 2 "$@"
+	run "$@"
 	says ': bad: '
 	says ': page '
 	says ' is used, or free, a second time'
-	cmp -s bad/data.mdb before || fail "changed by $*"
+	cmp -s bad/data.mdb before || fail "changed by ${*:2}"
 }
 
-refused "$query" search --untrusted bad 0123456789abcdef
-refused "$query" get --untrusted bad 5
-refused "$query" dump --untrusted bad
-refused "$query" stats --untrusted bad
-refused "$query" backup --untrusted bad copy
+refused 2 "$query" search --untrusted bad 0123456789abcdef
+refused 2 "$query" get --untrusted bad 5
+refused 1 "$query" dump --untrusted bad
+refused 2 "$query" stats --untrusted bad
+refused 1 "$query" backup --untrusted bad copy
 [ ! -e copy ] || fail 'a copy was made'
-refused "$query" plan --untrusted bad
-refused "$load" --untrusted bad more.tsv
-refused "$load" --untrusted --write rebuild bad more.tsv
-refused "$load" --untrusted --create truncate bad more.tsv
-refused "$load" --untrusted --from bad new
+refused 2 "$query" plan --untrusted bad
+refused 2 "$load" --untrusted bad more.tsv
+refused 2 "$load" --untrusted --write rebuild bad more.tsv
+refused 2 "$load" --untrusted --create truncate bad more.tsv
+says 'bad: only an index that can be read is replaced: remove this one first'
+refused 2 "$load" --create truncate bad more.tsv
+refused 2 "$load" --untrusted --from bad new
 [ ! -e new ] || fail 'an index was made'
 
 # verify does without the option.

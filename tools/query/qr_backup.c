@@ -15,15 +15,14 @@ static int run_backup(struct qr_context *ctx, int argc, char **argv)
 
 	if (code != TL_PROCEED)
 		return code;
-	if (qr_open(ctx))
-		return TL_TROUBLE;
+	rc = qr_try_open(ctx, &err);
+	if (rc)
+		return qr_fail_damaged(ctx, &err);
 	do
 		rc = simidx_backup(ctx->index, argv[optind], &err);
 	while (qr_again(ctx, rc, &err));
-	if (rc == SIMIDX_E_CORRUPT) {
-		qr_fail(ctx, &err);
-		return TL_PARTLY;
-	}
+	if (rc == SIMIDX_E_CORRUPT)
+		return qr_fail_damaged(ctx, &err);
 	if (rc && strstr(err.text, argv[optind]))
 		return qr_fail(ctx, &err);
 	return rc ? tl_error("%s: cannot be copied to %s: %s", ctx->path, argv[optind], err.text)

@@ -96,3 +96,10 @@ int qr_fail(const struct qr_context *ctx, const simidx_error *err)
 {
 	return tl_index_error(ctx->path, err);
 }
+
+int qr_fail_damaged(const struct qr_context *ctx, const simidx_error *err)
+{
+	int code = qr_fail(ctx, err);
+
+	return err->code == SIMIDX_E_CORRUPT ? TL_PARTLY : code;
+}

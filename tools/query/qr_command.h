@@ -99,4 +99,7 @@ int qr_open(struct qr_context *ctx);
 /** Tell an error of the library. Returns TL_TROUBLE. */
 int qr_fail(const struct qr_context *ctx, const simidx_error *err);
 
+/** The same, of a command whose status says whether damage was found: returns TL_PARTLY then. */
+int qr_fail_damaged(const struct qr_context *ctx, const simidx_error *err);
+
 #endif /* QR_COMMAND_H */

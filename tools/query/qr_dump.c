@@ -38,14 +38,6 @@ static void show_progress(const struct qr_context *ctx, uint64_t done)
 			 tl_write_count(ctx->info.documents, text[1]));
 }
 
-/* Of a damaged index only a part is printed. */
-static int fail(const struct qr_context *ctx, const simidx_error *err)
-{
-	int code = qr_fail(ctx, err);
-
-	return err->code == SIMIDX_E_CORRUPT ? TL_PARTLY : code;
-}
-
 static int dump(struct qr_context *ctx, int json)
 {
 	int shows_progress = tl_progress_wanted() && !ctx->width;
@@ -56,19 +48,20 @@ static int dump(struct qr_context *ctx, int json)
 	simidx_walk *walk;
 	int rc, code = 0;
 
-	if (qr_open(ctx))
-		return TL_TROUBLE;
+	rc = qr_try_open(ctx, &err);
+	if (rc)
+		return qr_fail_damaged(ctx, &err);
 	do
 		rc = simidx_walk_open(ctx->index, &walk, &err);
 	while (qr_again(ctx, rc, &err));
 	if (rc)
-		return fail(ctx, &err);
+		return qr_fail_damaged(ctx, &err);
 	while (!code && !tl_output_failed()) {
 		rc = simidx_walk_next(walk, &document, &err);
 		if (rc == SIMIDX_E_END)
 			break;
 		if (rc)
-			code = fail(ctx, &err);
+			code = qr_fail_damaged(ctx, &err);
 		else if (json)
 			code = qr_json_document(ctx, &document);
 		else
@@ -112,8 +105,8 @@ static const struct tl_option rows[] = {
 		     "All near documents of each document of the index.") },
 	{ TL_SECTION("Exit status") },
 	{ TL_PARAGRAPH("0: all documents are printed, and what was read of them is sound. 1: damage "
-		       "was found, and only a part is printed; that damage of labels is found after "
-		       "the last document. 2: anything else.") },
+		       "was found, and only a part is printed, or nothing; that damage of labels is "
+		       "found after the last document. 2: anything else.") },
 	{ 0 },
 };
 
