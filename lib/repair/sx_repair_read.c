@@ -233,7 +233,8 @@ static int see_record(void *ctx, sx_slice key, sx_slice value)
 	}
 	if (rc == SIMIDX_E_NOMEM)
 		return sx_fail_nomem(r->err);
-	if (rc)
+	/* A header of another version is not damaged. */
+	if (rc && rc != SIMIDX_E_VERSION)
 		sx_repair_tell_damage(r, m->name, err.text);
 	return SIMIDX_OK;
 }

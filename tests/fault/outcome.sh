@@ -69,6 +69,21 @@ simidx-query: old: copy is in its place, but whether it stays there after a powe
 END
 run 0 "$query" verify copy
 
+# A read that fails once: a repair tries again, or makes nothing, but it does not leave anything out.
+n=$(count_calls read "$query" repair old mended)
+rm -r mended
+made=0
+for ((i = 1; i <= n; i += 1 + n / 40)); do
+	with_fault read "$i" once "$query" repair old mended >out 2>err
+	case $? in
+	0) says 'mended: made, with 700 documents; lost: nothing'; made=$((made + 1)) ;;
+	2) says 'Input/output error' ;;
+	*) fail "read $i of $n: something is lost"; cat err ;;
+	esac
+	rm -rf mended
+done
+[ "$made" -gt 10 ] || fail "made $made times only"
+
 # An insertion ends with two writes: that of the pages, and that of LMDB's header page. The disk goes
 # away while the last one is done.
 cp -r old ix2

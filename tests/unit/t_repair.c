@@ -13,6 +13,8 @@
 #include "store/sx_lmdb_pages.h"
 #include "support/sxt_fixture.h"
 #include "support/sxt_repair.h"
+#include "util/sx_bytes.h"
+#include "util/sx_hash.h"
 
 START_TEST(test_sound_index_is_copied)
 {
@@ -268,6 +270,37 @@ START_TEST(test_both_copies_of_a_record)
 }
 END_TEST
 
+/* An index of another format is refused, as by all others, and nothing is called damaged. */
+START_TEST(test_other_format)
+{
+	char *name = sxt_path(t_path, "data.mdb"), *path = sxt_path(t_dir, "new");
+	simidx_repair_report report = SIMIDX_REPAIR_REPORT_INIT;
+	size_t size, met = 0, n;
+	unsigned char *bytes, *at;
+
+	t_repair_begin(0);
+	bytes = sxt_file_read(name, &size);
+	for (at = bytes; (at = memmem(at, size - (size_t)(at - bytes), "headersimidx", 12)) != NULL;
+	     met++) {
+		/* The size of the value stands first in its node, of 8 bytes, before the key. */
+		n = sx_load_le32(at - 8) - 8;
+		at += 6;
+		at[10] = 1;
+		sx_store_le64(at + n, sx_hash(at, n));
+	}
+	ck_assert_uint_eq(met, 2);
+	sxt_file_write(name, bytes, size);
+	ck_assert_sx(simidx_repair(t_path, path, NULL, t_tell, NULL, &report, &sxt_err),
+		     SIMIDX_E_VERSION);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, "load the documents into a new index"));
+	ck_assert_uint_eq(t_n_told, 0);
+	ck_assert_uint_eq(report.damaged, 0);
+	free(bytes);
+	free(name);
+	free(path);
+}
+END_TEST
+
 /* ---- labels ---- */
 
 /* A hash that is wrong, and a hash that is given to another id: both are told, none is believed. */
@@ -455,6 +488,7 @@ static const sxt_test tests[] = {
 	{ &test_blocks_that_changed_places, 0, SOME(1) },
 	{ &test_damaged_copy_of_a_record, 0, SOME(6) },
 	{ &test_both_copies_of_a_record, 0, SOME(3) },
+	{ &test_other_format, 0, 1 },
 	{ &test_damaged_hash_of_a_label, 0, SOME(2) },
 	{ &test_tables_that_disagree, 0, SOME(4) },
 	{ &test_merge_that_was_cut_off, 0, SOME(12) },
