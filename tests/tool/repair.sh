@@ -43,6 +43,14 @@ run 2 "$query" repair good new
 says 'new exists'
 run 2 "$query" repair good missing/new
 says 'simidx-query: '
+run 2 "$query" repair good good/new
+says 'good/new is inside the index good'
+mkdir good/sub
+run 2 "$query" repair good good/sub/../sub/new
+says 'is inside the index good'
+run 2 "$query" backup good good/new
+says 'good/new is inside the index good'
+rmdir good/sub || fail 'something was made inside the index'
 run 2 "$query" repair missing other
 says 'missing: No such file'
 run 2 "$query" repair good other --memory 1M
@@ -75,6 +83,23 @@ label=$(head -1 labels | cut -f 2)
 grep -qF "{\"kind\":\"document\",\"table\":\"labels\",\"id\":$id,\"label\":\"$label\",\"text\":\"" out ||
 	fail 'no JSON of a lost document'
 run 0 "$query" verify new
+
+# A merge meets damage: what was committed before stays, but to go on would only meet it again.
+rm -rf insert
+cp -r copy insert
+run 2 "$load" -q --write insert --merge always -F lines insert - <<<0123456789abcdef
+says 'insert: holds 3,001 documents; of this input 1 row was committed'
+grep -q resume err && fail 'to resume is advised'
+
+# Little address space: the old index, the new one and the memory to work in must fit in.
+if (ulimit -v 300000 && "$query" --version) >/dev/null 2>&1; then
+	rm -rf new
+	(
+		ulimit -v 300000
+		run 0 "$query" repair good new --memory 128M
+		[ "$failures" -eq 0 ]
+	) || fail 'not with 300 MB of address space'
+fi
 
 # Other commands say what to do, once.
 run 1 "$query" dump copy

@@ -290,20 +290,24 @@ static void report_failure(const struct ld_run *run, int is_measured)
 	const struct ld_target *target = run->target;
 	const char *path = run->options->index;
 	char documents[TL_NUMBER_SIZE], rows[TL_NUMBER_SIZE];
-	const char *resume = run->rows_committed ? "; --resume goes on after them" : "";
+	int is_one = run->rows_committed == 1;
+	const char *were = is_one ? "row was" : "rows were", *resume = "";
 
 	if (tl_stop_requested())
 		tl_error("stopped by a signal");
 	if (target->state == LD_DONE)
 		return;
 	tl_write_count(run->rows_committed, rows);
+	/* It would only meet the same damage again. */
+	if (run->rows_committed && !run->is_damaged)
+		resume = is_one ? "; --resume goes on after it" : "; --resume goes on after them";
 	if (run->is_unknown)
 		advise_unknown(run, is_measured);
 	else if (target->has_inserted && is_measured)
-		tl_error("%s: holds %s documents; of this input %s rows were committed%s", path,
-			 tl_write_count(run->report.documents, documents), rows, resume);
+		tl_error("%s: holds %s documents; of this input %s %s committed%s", path,
+			 tl_write_count(run->report.documents, documents), rows, were, resume);
 	else if (target->has_inserted)
-		tl_error("%s: of this input %s rows were committed%s", path, rows, resume);
+		tl_error("%s: of this input %s %s committed%s", path, rows, were, resume);
 	else if (tl_stop_requested())
 		tl_error("%s: nothing has changed; run the load again", path);
 	else if (run->put)

@@ -47,7 +47,8 @@ struct ld_run {
 	int space_checked;        /* it was seen whether what is to come will fit */
 	uint64_t rows_committed;  /* as mark.total at the last commit */
 	int is_unknown;           /* whether the last commit, or what was built, is stored */
-	uint64_t without, with;   /* then: documents in the index if it is not, and if it is */
+	int is_damaged;           /* the index, as the error says that ended the load */
+	uint64_t without, with;   /* is_unknown: documents in the index if it is not, and if it is */
 };
 
 /**

@@ -29,8 +29,9 @@
 /* Rows that a loader has rejected are told in order, as far as so many of them go. */
 #define MAX_LATE 100000
 
-static int fail(const struct ld_run *run, const simidx_error *err)
+static int fail(struct ld_run *run, const simidx_error *err)
 {
+	run->is_damaged = err->code == SIMIDX_E_CORRUPT;
 	return tl_index_error(ld_from_blamed(run->options, err), err);
 }
 
