@@ -18,18 +18,12 @@ START_TEST(test_null_arguments_are_refused)
 {
 	simidx *index = t_numbered(t_path, 1, 0);
 	simidx_reader *reader = sxt_reader(index);
-	simidx_writer *writer = sxt_writer(index, 0);
-	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
 	simidx_table_info table = SIMIDX_TABLE_INFO_INIT;
 	simidx_results results = SIMIDX_RESULTS_INIT;
 	simidx_query query = SIMIDX_QUERY_INIT;
 	simidx_info info = SIMIDX_INFO_INIT;
-	simidx_doc doc = SIMIDX_DOC_INIT;
 	simidx_reader *no_reader = reader;
-	simidx_writer *no_writer = writer;
 	simidx_match match;
-	simidx_walk *walk;
-	uint64_t id;
 
 #define ARG(call) ck_assert_sx(call, SIMIDX_E_ARG)
 	ARG(simidx_get_info(NULL, &info, &sxt_err));
@@ -51,6 +45,22 @@ START_TEST(test_null_arguments_are_refused)
 	ARG(simidx_reader_find_label(NULL, "x", 1, &match, &sxt_err));
 	ARG(simidx_reader_find_label(reader, NULL, 1, &match, &sxt_err));
 	ARG(simidx_reader_find_label(reader, "x", 1, NULL, &sxt_err));
+	simidx_reader_close(NULL);
+	simidx_reader_close(reader);
+	simidx_close(index);
+}
+END_TEST
+
+START_TEST(test_null_arguments_of_writers_are_refused)
+{
+	simidx *index = t_numbered(t_path, 1, 0);
+	simidx_writer *writer = sxt_writer(index, 0), *no_writer = writer;
+	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_match match;
+	simidx_walk *walk;
+	uint64_t id;
+
 	ARG(simidx_walk_open(NULL, &walk, &sxt_err));
 	ck_assert_ptr_null(walk);
 	ARG(simidx_walk_open(index, NULL, &sxt_err));
@@ -70,14 +80,12 @@ START_TEST(test_null_arguments_are_refused)
 	ARG(simidx_backup(index, NULL, &sxt_err));
 
 	simidx_close(NULL);
-	simidx_reader_close(NULL);
 	simidx_writer_close(NULL);
 	simidx_walk_close(NULL);
 	simidx_writer_rollback(NULL);
 	simidx_set_progress(NULL, NULL, NULL);
 	ck_assert_uint_eq(simidx_writer_pending(NULL), 0);
 	simidx_writer_close(writer);
-	simidx_reader_close(reader);
 	simidx_close(index);
 }
 END_TEST
@@ -255,6 +263,7 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_null_arguments_are_refused, 0, 1 },
+	{ &test_null_arguments_of_writers_are_refused, 0, 1 },
 	{ &test_unknown_sizes_and_flags_are_refused, 0, 1 },
 	{ &test_queries_out_of_range_are_refused, 0, 1 },
 	{ &test_bad_batches_are_refused, 0, 1 },

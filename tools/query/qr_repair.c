@@ -139,7 +139,9 @@ static const struct tl_option rows[] = {
 	{ TL_SECTION("Output") },
 	{ TL_PARAGRAPH("A line for each thing that is damaged, lost or not certain, with columns "
 		       "separated by tabs: what it is, the table, the id, the fingerprint, the label "
-		       "and a sentence; columns that are not known are empty. What it is:") },
+		       "and a sentence; columns that are not known are empty. Only what is needed is "
+		       "read: where one table says all that there is, damage in others is not listed, "
+		       "but verify lists it. What it is:") },
 	{ TL_TERM("damage", "A block, row or record was passed over.") },
 	{ TL_TERM("document", "A document is lost. It may come twice, once with its fingerprint and "
 			      "once with its id or label.") },
@@ -155,7 +157,8 @@ static const struct tl_option rows[] = {
 		     "Save what is sound, and keep a list of what is not.") },
 	{ TL_SECTION("Exit status") },
 	{ TL_PARAGRAPH("0: NEW was made, and nothing is lost. 1: NEW was made, and something is lost "
-		       "or not certain. 2: NEW was not made.") },
+		       "or not certain. 2: NEW was not made; or it was, as a message says then, but "
+		       "the disk did not confirm that it stays there after a power cut.") },
 	{ 0 },
 };
 
