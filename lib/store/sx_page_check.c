@@ -121,8 +121,7 @@ static int read_bytes(struct check *c, struct tree *tree, uint64_t page, uint64_
 		      size_t size)
 {
 	uint64_t start = page * c->page_size + at;
-	int failed_once = 0;
-	size_t done = 0;
+	size_t done = 0, failures = 0;
 
 	while (done < size) {
 		ssize_t got = pread(c->fd, (char *)out + done, size - done, (off_t)(start + done));
@@ -132,8 +131,7 @@ static int read_bytes(struct check *c, struct tree *tree, uint64_t page, uint64_
 		} else if (!got) {
 			bad(c, tree, "page %" PRIu64 " is missing: the file is cut short", page);
 			return 0;
-		} else if (errno != EINTR && failed_once++) {
-			/* A disk that fails for a moment damages nothing. */
+		} else if (errno != EINTR && failures++) { /* a disk may fail for a moment */
 			bad(c, tree, "page %" PRIu64 " cannot be read: %s", page, strerror(errno));
 			return 0;
 		}
