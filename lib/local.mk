@@ -64,6 +64,10 @@ lib_libsx_core_la_SOURCES = \
 	lib/store/sx_mended.h \
 	lib/store/sx_page_check.c \
 	lib/store/sx_page_check.h \
+	lib/store/sx_page_nodes.c \
+	lib/store/sx_page_nodes.h \
+	lib/store/sx_pages.c \
+	lib/store/sx_pages.h \
 	lib/store/sx_store.c \
 	lib/store/sx_store.h \
 	lib/store/sx_store_handle.h \

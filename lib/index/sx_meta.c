@@ -249,6 +249,38 @@ int sx_meta_write_header(sx_txn *txn, const sx_meta *meta, sx_header *header, si
 	return write_record(txn, meta, &header_record, value, err);
 }
 
+/* ---- without LMDB ---- */
+
+/* The commit number of a header that is sound, if it is higher. */
+static int see_header(void *ctx, sx_slice key, sx_slice value)
+{
+	uint64_t *commit = ctx;
+	sx_header *header;
+
+	if (key.size != header_record.key.size ||
+	    memcmp(key.data, header_record.key.data, key.size))
+		return SIMIDX_OK;
+	header = sx_calloc(1, sizeof(*header));
+	if (!header)
+		return SIMIDX_E_NOMEM;
+	if (!sx_header_decode(header, value, NULL) && header->commit > *commit)
+		*commit = header->commit;
+	free(header);
+	return SIMIDX_OK;
+}
+
+int sx_meta_find_commit(sx_txn *txn, sx_page_roots *roots, uint64_t *commit, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	*commit = 0;
+	for (unsigned i = 0; i < SX_META_COPIES && (!rc || rc == SIMIDX_E_NOT_FOUND); i++)
+		rc = sx_page_read(txn, roots, sx_meta_names[i], see_header, NULL, commit, err);
+	if (rc == SIMIDX_E_NOMEM)
+		return sx_fail_nomem(err);
+	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
+}
+
 /* ---- whether both are sound ---- */
 
 enum finding { MISSING, DAMAGED, SOUND };

@@ -14,6 +14,7 @@
 #include <simidx_admin.h>
 
 #include "index/sx_header.h"
+#include "store/sx_page_check.h"
 
 #define SX_META_COPIES 2
 
@@ -49,6 +50,12 @@ int sx_meta_read_header(sx_txn *txn, const sx_meta *meta, sx_header *header, sim
  * damaged is mended.
  */
 int sx_meta_write_header(sx_txn *txn, const sx_meta *meta, sx_header *header, simidx_error *err);
+
+/**
+ * The highest commit number of a header that is sound, of the commit with these roots, read without
+ * LMDB; 0 if there is none. The codes are those of sx_page_read().
+ */
+int sx_meta_find_commit(sx_txn *txn, sx_page_roots *roots, uint64_t *commit, simidx_error *err);
 
 /**
  * Call report() for each copy of a record that is damaged, missing, or another one than its twin,

@@ -387,6 +387,18 @@ static void note_page(void *ctx, const char *table, const char *text)
 	problem(ctx, table, "%s", text);
 }
 
+/* The number of the commit that the header page leads to that LMDB does not use, if it may be the last. */
+static int find_later(struct verify *v, uint64_t *commit)
+{
+	sx_page_roots roots = { .txn = 0 }, other;
+	int rc = sx_page_other(v->snapshot.txn, &roots, &other, v->err);
+
+	*commit = 0;
+	if (!rc)
+		rc = sx_meta_find_commit(v->snapshot.txn, &other, commit, v->err);
+	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
+}
+
 /*
  * Take a snapshot, and check its pages before LMDB reads any of them: of a file that is damaged
  * there, nothing more is read.
@@ -394,17 +406,26 @@ static void note_page(void *ctx, const char *table, const char *text)
 static int begin(struct verify *v)
 {
 	simidx_error local = { 0 };
+	uint64_t later;
 	int rc;
 
 	v->snapshot.index = v->index;
 	rc = sx_txn_begin_read(v->index->store, &v->snapshot.txn, v->err);
+	if (!rc)
+		rc = find_later(v, &later);
 	if (rc)
 		return rc;
 	rc = sx_page_check(v->snapshot.txn, note_page, v, &local);
 	step(v);
 	if (rc)
 		return rc == SIMIDX_E_CORRUPT ? SIMIDX_OK : sx_fail(v->err, rc, "%s", local.text);
-	return sx_snapshot_load(&v->snapshot, v->err);
+	rc = sx_snapshot_load(&v->snapshot, v->err);
+	if (!rc && later > v->snapshot.header.commit)
+		problem(v, SX_PAGE_TABLES,
+			"a header page has another transaction number than its commit: commit %" PRIu64
+			" is shown, and the last one is %" PRIu64,
+			v->snapshot.header.commit, later);
+	return rc;
 }
 
 static int verify(struct verify *v, simidx *index, simidx_error *err)

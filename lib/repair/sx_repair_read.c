@@ -54,9 +54,18 @@ static int hand_over(struct reading *g)
  */
 static int read_block(struct reading *g, sx_slice key, sx_slice value)
 {
+	unsigned char own_key[SX_TABLE_MAX_KEY];
 	simidx_error err = { 0 };
 	sx_sort_key fence;
 	int rc = sx_table_block_decode(g->table, key, value, &g->rows, NULL, &err);
+
+	/* Its key is lost: that of its last entry will do, and what it comes after is not known. */
+	if (!key.data && !rc) {
+		sx_sort_key last = sx_sort_key_of(g->table, &g->rows, g->rows.n - 1);
+
+		key = (sx_slice){ own_key, sx_table_key(g->table, last, own_key) };
+		g->has_last = 0;
+	}
 
 	if (!rc)
 		rc = sx_table_check_order(g->table, key, &g->rows, g->has_last ? &g->last : NULL,
@@ -132,6 +141,11 @@ static int see_key(void *ctx, sx_slice key, sx_slice value)
 {
 	struct reading *g = ctx;
 
+	/* What follows lies elsewhere. */
+	if (!value.data)
+		g->has_last = 0;
+	if (!value.data || (!key.data && g->table->layout == SIMIDX_LAYOUT_ROWS))
+		return SIMIDX_OK;
 	return g->table->layout == SIMIDX_LAYOUT_BLOCKS ? read_block(g, key, value)
 							: read_row(g, key, value);
 }
@@ -163,6 +177,9 @@ static int see_label(void *ctx, sx_slice key, sx_slice value)
 {
 	struct labels *g = ctx;
 
+	/* The document of a label whose key is lost cannot be known. */
+	if (!key.data)
+		return SIMIDX_OK;
 	if (key.size == 8 && value.size && value.size <= SIMIDX_MAX_LABEL)
 		return g->take(g->r, sx_load_be64(key.data), value);
 	sx_repair_tell_damage(g->r, "labels", "an entry has a key or value of a wrong size");
@@ -239,10 +256,33 @@ static int see_record(void *ctx, sx_slice key, sx_slice value)
 	return SIMIDX_OK;
 }
 
+/*
+ * Read the other header page's commit where that is the later one: a changed transaction number has made
+ * LMDB take an older one for the last.
+ */
+static int choose_commit(sx_repair *r)
+{
+	uint64_t commit, other_commit;
+	sx_page_roots other;
+	int rc = sx_meta_find_commit(r->txn, &r->roots, &commit, r->err);
+
+	if (!rc)
+		rc = sx_page_other(r->txn, &r->roots, &other, r->err);
+	if (!rc)
+		rc = sx_meta_find_commit(r->txn, &other, &other_commit, r->err);
+	if (rc || other_commit <= commit)
+		return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
+	r->roots = other;
+	sx_repair_tell_damage(r, SX_PAGE_TABLES,
+			      "a header page has another transaction number than its commit, so that an "
+			      "older commit is shown; the later one is read");
+	return SIMIDX_OK;
+}
+
 int sx_repair_read_meta(sx_repair *r, sx_profile *profile)
 {
 	struct meta m = { .r = r };
-	int rc = SIMIDX_OK;
+	int rc = choose_commit(r);
 
 	for (unsigned i = 0; !rc && i < SX_META_COPIES; i++) {
 		m.name = sx_meta_names[i];

@@ -11,19 +11,7 @@
 #ifndef SX_PAGE_CHECK_H
 #define SX_PAGE_CHECK_H
 
-#include "store/sx_dbi.h"
-#include "store/sx_lmdb_pages.h"
-
-#define SX_PAGE_TABLES "tables" /* the tree that leads to all tables */
-
-/**
- * Called for each problem that is found.
- *
- * @param table  the table whose pages these are; "free pages" and SX_PAGE_TABLES for the two trees that
- *               LMDB keeps itself
- * @param text   what is wrong with which page; valid during the call
- */
-typedef void sx_page_problem(void *ctx, const char *table, const char *text);
+#include "store/sx_pages.h"
 
 /**
  * Check the pages of a read transaction in which nothing was read yet. LMDB touches none of them:
@@ -49,15 +37,15 @@ int sx_page_check(sx_txn *txn, sx_page_problem *problem, void *ctx, simidx_error
  */
 typedef sx_lmdb_meta sx_page_roots;
 
-#define SX_PAGE_MAX_VALUE 131072 /* bytes; longer values are not handed over */
-
-/** A value, in a buffer that is valid during the call. A code other than SIMIDX_OK ends the reading. */
-typedef int sx_page_value(void *ctx, sx_slice key, sx_slice value);
-
 /**
  * Hand over what is in the sound pages of a table, in the order of the keys or, where that is
  * damaged, in another one. Pages and values that are not sound are told as by sx_page_check(), but
- * for the order of keys, and passed over with all that is below them.
+ * for the order of keys, and passed over.
+ *
+ * What lies below a damaged page is found where nothing else in the file is damaged but this table:
+ * then the pages that are neither free nor met in a tree are its own. Before each leaf of these, and
+ * before what follows in another order, `value` is called with NULL for both key and value. Of values
+ * with a page of their own whose leaf is damaged the key is lost: it is NULL.
  *
  * @param txn    as for sx_page_check(); the same one, and `roots`, for all tables that are to be of
  *               one snapshot
@@ -66,5 +54,15 @@ typedef int sx_page_value(void *ctx, sx_slice key, sx_slice value);
  */
 int sx_page_read(sx_txn *txn, sx_page_roots *roots, const char *table, sx_page_value *value,
 		 sx_page_problem *problem, void *ctx, simidx_error *err);
+
+/**
+ * The roots of the other header page, the one that LMDB does not use, where the numbers of the two say that
+ * one of them is damaged. Then the other page may be that of the last commit.
+ *
+ * @param roots  those that LMDB uses, or all zero
+ * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND without setting err where nothing is wrong with the numbers;
+ *         as sx_page_read()
+ */
+int sx_page_other(sx_txn *txn, sx_page_roots *roots, sx_page_roots *other, simidx_error *err);
 
 #endif /* SX_PAGE_CHECK_H */

@@ -337,8 +337,10 @@ void t_damage_leaf_of(const t_entry *e)
 	while (page < size && (file[page + 10] != 2 || !is_in_page(file, size, page, e)))
 		page += T_PAGE;
 	sxt_must_lt(page, size);
+	/* A block has a page of its own, and is found there. */
 	for (size_t i = 0; i < t_n_entries; i++)
-		t_entries[i].is_damaged |= is_in_page(file, size, page, &t_entries[i]);
+		if (t_entries[i].size != T_PAGE - T_PAGE_HEADER)
+			t_entries[i].is_damaged |= is_in_page(file, size, page, &t_entries[i]);
 	/* The first bytes say which page it is, and what kind of page. */
 	t_change_file(page + (size_t)sxt_rng_below(&t_rng, 8),
 		      (unsigned char)(1u << sxt_rng_below(&t_rng, 8)));

@@ -74,7 +74,10 @@ t_entry *t_damage(unsigned in, const char *table);
 /** Let two entries that are blocks change places. They count as damaged. */
 void t_swap_entries(t_entry *a, t_entry *b);
 
-/** Damage the header of the page of LMDB's tree that has the key of some entry of a kind. */
+/**
+ * Damage the header of the page of LMDB's tree that has the key of some entry of a kind. Rows in it count as
+ * damaged; blocks do not, as long as nothing else of the index is.
+ */
 void t_damage_leaf(unsigned in, const char *table);
 
 /** The same of a certain entry. */

@@ -134,7 +134,8 @@ static const struct tl_option rows[] = {
 	{ TL_PARAGRAPH("Each block or row is judged by itself, and what sound ones say is joined: a "
 		       "document is lost only if it is damaged wherever it stands. A document whose "
 		       "second fingerprint is lost is marked, and searches judge it by the first one "
-		       "alone. The new index has the plan, layout, profile, mark and next id of "
+		       "alone. What lies below a damaged page of the file's trees is found as long as one "
+		       "table alone is damaged. The new index has the plan, layout, profile, mark and next id of "
 		       "INDEX, which is only read.") },
 	{ TL_SECTION("Output") },
 	{ TL_PARAGRAPH("A line for each thing that is damaged, lost or not certain, with columns "
