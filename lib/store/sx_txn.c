@@ -227,11 +227,11 @@ sx_store *sx_txn_store(const sx_txn *txn)
  */
 
 /*
- * Pages at the end of the file that a transaction takes and frees again are counted, but LMDB
- * does not write them. Then the file is shorter than its header says, and the next open would
- * call it cut short.
+ * Pages at the end of the file that a transaction takes and frees again are counted, but LMDB does not
+ * write them. Then the file is shorter than its header says, and the next open looks at all its pages to
+ * see whether it was cut short. That is spared here if it can be; the transaction is committed anyway.
  */
-static int extend_file(sx_store *store, simidx_error *err)
+static void extend_file(sx_store *store)
 {
 	MDB_envinfo info;
 	struct stat st;
@@ -239,12 +239,10 @@ static int extend_file(sx_store *store, simidx_error *err)
 
 	mdb_env_info(store->env.env, &info);
 	need = (off_t)((info.me_last_pgno + 1) * store->env.page_size);
-	if (fstat(store->env.data_fd, &st))
-		return sx_fail_errno(err, errno, "committed, but the file cannot be looked at");
-	if (st.st_size >= need || !ftruncate(store->env.data_fd, need))
-		return SIMIDX_OK;
-	return sx_env_write_fail(store->env.data_fd, errno, "committed, but the file cannot be made longer",
-			     err);
+	if (fstat(store->env.data_fd, &st) || st.st_size >= need)
+		return;
+	if (ftruncate(store->env.data_fd, need))
+		return; /* nothing is lost */
 }
 
 int sx_txn_commit(sx_txn *txn, simidx_error *err)
@@ -263,7 +261,9 @@ int sx_txn_commit(sx_txn *txn, simidx_error *err)
 	free(txn);
 	if (rc)
 		return sx_env_fail(&store->env, rc, "cannot commit", err);
-	return is_write ? extend_file(store, err) : SIMIDX_OK;
+	if (is_write)
+		extend_file(store);
+	return SIMIDX_OK;
 }
 
 enum sx_outcome sx_txn_outcome(sx_store *store, uint64_t id)

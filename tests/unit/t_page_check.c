@@ -6,6 +6,9 @@
  * named.
  */
 
+#include <signal.h>
+#include <sys/resource.h>
+
 #include "store/sx_page_check.h"
 #include "support/sxt_fixture.h"
 #include "support/sxt_store.h"
@@ -328,6 +331,12 @@ static void free_key_size(void)
 	put16(free_node, get16(free_node) + 4u);
 }
 
+/* As a changed bit makes it; the number of its page stays right, which is even or odd. */
+static void txn_later(void)
+{
+	put64(meta + META_TXN, get64(meta + META_TXN) + 64);
+}
+
 static void free_later(void)
 {
 	unsigned char *last = node(free_leaf, nodes_of(free_leaf) - 1);
@@ -434,6 +443,7 @@ static const struct damage {
 	{ NULL, &tables_node, NODE_KEY, 1, 0, "tables", "the name of a table" },
 	{ free_key_size, NULL, 0, 0, 0, "free pages", "the key of node 0 has a wrong size" },
 	{ free_later, NULL, 0, 0, 0, "free pages", "has a wrong key or size" },
+	{ txn_later, NULL, 0, 0, 0, "free pages", "the header page is of transaction" },
 	{ NULL, &free_node, NODE_KEY, 8, 0, "free pages", "has a wrong key or size" },
 	{ free_count, NULL, 0, 0, 0, "free pages", "is longer than its value" },
 	{ free_count_huge, NULL, 0, 0, 0, "free pages", "is longer than its value" },
@@ -491,13 +501,11 @@ START_TEST(test_huge_last_page)
 }
 END_TEST
 
-/* Pages at the end that were taken and freed in one transaction are not in the file. */
-START_TEST(test_free_pages_beyond_end)
+/* Take pages at the end and free them again, in one transaction, which is committed. */
+static void take_and_free(sx_store *store)
 {
-	sx_store *store = t_open(t_path, 0);
 	sx_txn *txn = t_write(store);
 	sx_dbi dbi = t_table(txn, 0);
-	size_t n, left;
 
 	sxt_must_ok(t_fill(txn, dbi, 108, 1, store, &sxt_err));
 	for (unsigned i = 8; i < 108; i++) {
@@ -507,9 +515,19 @@ START_TEST(test_free_pages_beyond_end)
 		sxt_must_ok(sx_dbi_del(txn, dbi, t_slice(key), &sxt_err));
 	}
 	t_commit(store, txn);
+}
+
+/* Pages at the end that were taken and freed in one transaction are not in the file. */
+START_TEST(test_free_pages_beyond_end)
+{
+	unsigned char *before = file;
+	size_t n, size_before = size, left;
+	struct rlimit limit;
+	sx_store *store = t_open(t_path, 0);
+
+	take_and_free(store);
 	ck_assert(!sx_store_is_short(store));
 	sx_store_close(store);
-	free(file);
 	file = sxt_file_read(t_data, &n);
 	/* As if the process had been killed before the file was made longer, which is all zero there. */
 	for (left = n; !file[left - 1]; left--)
@@ -528,6 +546,19 @@ START_TEST(test_free_pages_beyond_end)
 	sxt_file_write(t_data, file, left);
 	store = t_open(t_path, 0);
 	t_rewrite(store, 30, 3);
+	sx_store_close(store);
+	ck_assert_int_eq(check_file(), SIMIDX_OK);
+
+	/* The file cannot be made longer: the transaction is committed all the same. */
+	sxt_file_write(t_data, before, size_before);
+	free(before);
+	store = t_open(t_path, 0);
+	getrlimit(RLIMIT_FSIZE, &limit);
+	limit.rlim_cur = left;
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert(!setrlimit(RLIMIT_FSIZE, &limit));
+	take_and_free(store);
+	ck_assert(sx_store_is_short(store));
 	sx_store_close(store);
 	ck_assert_int_eq(check_file(), SIMIDX_OK);
 }
