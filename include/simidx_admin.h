@@ -249,7 +249,8 @@ typedef struct simidx_verify_report {
 /**
  * Read everything in one snapshot and check it: the structure of the file's pages, used and free;
  * the checksum, order and key of each block or row; the counts and digests of each table against the
- * header and against each other; and both copies of the header, the profile and the mark. Where pages
+ * header and against each other; both copies of the header, the profile and the mark; and whether the
+ * commit that LMDB shows is the last one, as far as its two header pages tell. Where pages
  * are damaged, nothing else is looked at, because LMDB must not read them: then the report has
  * problems only. Others may search and write meanwhile.
  *
@@ -465,6 +466,10 @@ typedef struct simidx_repair_report {
  *
  * The new index has the options, the profile, the mark and the next id of the old one. Where the
  * profile or the mark is damaged it has none, which is told.
+ *
+ * Where pages of LMDB's trees are damaged, what lies below them is found if nothing but pages of one
+ * table is damaged. Where a header page has a changed transaction number, so that LMDB takes an older
+ * commit for the last one, the later one is read, and the number is told as damage.
  *
  * LMDB opens no file in which the marks of either header page are damaged. Then a copy beside
  * `destination`, which takes as much space as the old index, is repaired by the other page. That
