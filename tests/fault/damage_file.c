@@ -387,7 +387,10 @@ static void fail_meta(dmg_file *f)
 	if (!before)
 		return;
 	old = before->data + newest * f->page_size;
-	memcpy(page_at(f, newest) + META_LAST_PAGE, old + META_LAST_PAGE, META_SIZE - META_LAST_PAGE);
+	memcpy(page_at(f, newest) + META_LAST_PAGE, old + META_LAST_PAGE, META_TXN - META_LAST_PAGE);
+	/* The transactions take turns, so that of the same page is the last but one. */
+	sx_store_le64(page_at(f, newest) + META_TXN,
+		      sx_load_le64(page_at(f, newest) + META_TXN) - 2);
 	note(f, "the write of meta page %u failed", newest);
 }
 
