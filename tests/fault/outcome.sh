@@ -76,7 +76,11 @@ made=0
 for ((i = 1; i <= n; i += 1 + n / 40)); do
 	with_fault read "$i" once "$query" repair old mended >out 2>err
 	case $? in
-	0) says 'mended: made, with 700 documents; lost: nothing'; made=$((made + 1)) ;;
+	0)
+		says 'mended: made, with 700 documents; lost: nothing'
+		[ ! -s out ] || fail "read $i of $n: $(head -1 out)"
+		made=$((made + 1))
+		;;
 	2) says 'Input/output error' ;;
 	*) fail "read $i of $n: something is lost"; cat err ;;
 	esac
