@@ -32,6 +32,7 @@
 struct bench {
 	const char *extractors, *plan, *dir, *apart, *text_field;
 	uint64_t seeds;
+	unsigned probes;
 	int sketches, strangers;
 	double documents; /* how many the wrong matches are predicted for */
 	struct qu_set *sets;
@@ -82,7 +83,7 @@ static void run_set(const struct bench *b, const struct qu_report *report, size_
 			break;
 		}
 		qu_report_bits(set, report->extractor, seed, fps);
-		qu_search(set, fps, b->dir, b->plan, report->rules, report->n_rules,
+		qu_search(set, fps, b->dir, b->plan, b->probes, report->rules, report->n_rules,
 			  &result->found[seed * report->n_rules]);
 	}
 	if (!b->sketches)
@@ -189,6 +190,9 @@ static int parse(struct bench *b, int argc, char **argv)
 		  qu_has_reference() ? EXTRACTORS("," QU_REFERENCE) : EXTRACTORS("") },
 		{ 's', "seeds", "N", BN_COUNT, &b->seeds, "(3)" },
 		{ 'p', "plan", "PLAN", BN_TEXT, &b->plan, "of the indexes (4x16)" },
+		{ 'P', "probes", "P", BN_SMALL_0, &b->probes,
+		  "of searches by weights; 0: all that it takes to miss nothing\n"
+		  "(as simidx-query)" },
 		{ 'a', "apart", "LIST", BN_TEXT, &b->apart,
 		  "collections that are left out of the means" },
 		{ 't', "text-field", "NAME", BN_TEXT, &b->text_field,
@@ -229,6 +233,7 @@ int main(int argc, char **argv)
 		.plan = "4x16",
 		.dir = "/tmp",
 		.seeds = 3,
+		.probes = QU_USUAL,
 	};
 	char *list, *rest, *extractor;
 	int first;

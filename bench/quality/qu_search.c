@@ -66,28 +66,30 @@ static void close_place(struct place *place)
 		bn_die("%s cannot be removed", place->path);
 }
 
-/* As simidx-query asks by default. */
-static void ask(const struct qu_rule *rule, const struct qu_fp *by, const char *plan,
-		simidx_query *out)
+/* As simidx-query asks, but for the limit and the number of probes; by weights with a sketch. */
+static void ask(const struct qu_rule *rule, const simidx *index, unsigned probes,
+		const struct qu_fp *by, simidx_sketch *sketch, simidx_query *out)
 {
 	static const simidx_query empty = SIMIDX_QUERY_INIT;
+	simidx_error err;
 
 	*out = empty;
-	out->fp = by->fp;
+	sketch->fp = by->fp;
+	sketch->fp2 = by->fp2;
+	sketch->bits = 64;
+	sketch->flags = rule->kind == QU_PLAIN ? 0 : SIMIDX_SKETCH_WEIGHTS;
+	if (rule->kind == QU_WEIGHTS_FP2)
+		sketch->flags |= SIMIDX_SKETCH_FP2;
+	memcpy(sketch->weights, by->weights, sizeof(sketch->weights));
+	memcpy(sketch->weights2, by->weights2, sizeof(sketch->weights2));
+	bn_check(simidx_sketch_query(index, sketch, out, &err), &err, "query");
 	out->radius = rule->limit;
-	if (rule->kind == QU_PLAIN)
+	if (rule->kind == QU_WEIGHTS_FP2)
+		out->radius2 = rule->limit;
+	if (rule->kind == QU_PLAIN || probes == QU_USUAL)
 		return;
-	out->weights = by->weights;
-	out->probes = strcmp(plan, "3x22") ? SIMIDX_TEXT_PROBES : SIMIDX_TEXT_PROBES_3X22;
-	out->max_bits = SIMIDX_TEXT_BITS;
-	for (unsigned b = 0; b < 64; b++)
-		out->max_bits += by->weights[b] == 0;
-	if (rule->kind == QU_WEIGHTS)
-		return;
-	out->flags = SIMIDX_QUERY_FP2;
-	out->fp2 = by->fp2;
-	out->weights2 = by->weights2;
-	out->radius2 = rule->limit;
+	out->flags &= ~SIMIDX_QUERY_SCAN_SMALL;
+	out->probes = probes;
 }
 
 static void search(struct place *place, const simidx_query *query, simidx_results *out)
@@ -141,20 +143,21 @@ struct places {
 	struct place real, uniform;
 	const struct qu_fp *fps;
 	struct qu_fp *stored, *strangers; /* of random bits: in the index, and not */
-	const char *plan;
+	unsigned probes;
 };
 
 static void run_rule(const struct qu_set *set, struct places *at, const struct qu_rule *rule,
 		     struct qu_found *found)
 {
 	double real = 0, own = 0, strange = 0, n = (double)set->n;
+	simidx_sketch sketch = SIMIDX_SKETCH_INIT;
 
 	memset(found, 0, sizeof(*found));
 	for (size_t i = 0; i < set->n; i++) {
 		simidx_results results;
 		simidx_query query;
 
-		ask(rule, &at->fps[i], at->plan, &query);
+		ask(rule, at->real.index, at->probes, &at->fps[i], &sketch, &query);
 		search(&at->real, &query, &results);
 		judge(set, i, &results, found);
 		real += (double)results.candidates / n;
@@ -171,10 +174,10 @@ static void run_rule(const struct qu_set *set, struct places *at, const struct q
 }
 
 void qu_search(const struct qu_set *set, const struct qu_fp *fps, const char *dir,
-	       const char *plan, const struct qu_rule *rules, size_t n_rules,
+	       const char *plan, unsigned probes, const struct qu_rule *rules, size_t n_rules,
 	       struct qu_found *found)
 {
-	struct places at = { .fps = fps, .plan = plan };
+	struct places at = { .fps = fps, .probes = probes };
 	char folder[2048], path[4096];
 	uint64_t state = 1;
 

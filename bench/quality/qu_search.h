@@ -8,6 +8,8 @@
 #ifndef QU_SEARCH_H
 #define QU_SEARCH_H
 
+#include <limits.h>
+
 #include "quality/qu_set.h"
 #include "quality/qu_sketch.h"
 
@@ -31,6 +33,8 @@ struct qu_rule {
 	enum qu_place place;
 };
 
+#define QU_USUAL UINT_MAX /**< as many probes as simidx-query */
+
 /** What a rule found, with each pair asked for once, by its later document. */
 struct qu_found {
 	double near, wrong,
@@ -46,10 +50,11 @@ struct qu_found {
  *
  * @param dir    where to make a folder for the indexes; it is removed again
  * @param plan   of the indexes
+ * @param probes  of searches by weights; 0 = as many as it takes to find all; QU_USUAL
  * @param found  one a rule
  */
 void qu_search(const struct qu_set *set, const struct qu_fp *fps, const char *dir,
-	       const char *plan, const struct qu_rule *rules, size_t n_rules,
+	       const char *plan, unsigned probes, const struct qu_rule *rules, size_t n_rules,
 	       struct qu_found *found);
 
 #endif /* QU_SEARCH_H */
