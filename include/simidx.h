@@ -313,6 +313,8 @@ void simidx_reader_close(simidx_reader *reader);
 #define SIMIDX_QUERY_LABELS 1u /**< deliver the labels too: one more look-up for each document */
 #define SIMIDX_QUERY_FP2 2u    /**< judge by the second fingerprints too: fp2, radius2 */
 #define SIMIDX_QUERY_TEXT 4u   /**< the fingerprints are those of texts: see simidx_query */
+#define SIMIDX_QUERY_SCAN_SMALL 8u /**< with probes: compare with everything where that costs no
+                                    more */
 
 /** What a search is to return. */
 enum simidx_mode {
@@ -343,6 +345,11 @@ enum simidx_mode {
  * By default all matches are found. `probes` or `complete` make a weighted search cheaper:
  * what lies within simidx_results.complete_to is found for certain, the rest as far as the
  * probes reach. A probe looks up one range of one table.
+ *
+ * In a small index probes save nothing. With SIMIDX_QUERY_SCAN_SMALL a search goes through all
+ * fingerprints, and finds all matches, in an index of up to 256 documents for each of its probes;
+ * a larger index is probed. So it depends on nothing but these two numbers, and is the same for
+ * every layout, machine and thread.
  */
 typedef struct simidx_query {
 	size_t size;    /**< sizeof; SIMIDX_QUERY_INIT sets it */

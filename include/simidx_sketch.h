@@ -103,17 +103,19 @@ int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits, 
 
 /**
  * What searches by the weights of a text use, with and without a second fingerprint: the
- * distance that counts as near, less where that keeps a document out of the index
- * (simidx_sketch_query_if_new()), how many of the first one's bits that have a weight may differ
+ * distance that counts as near, how many of the first one's bits that have a weight may differ
  * (simidx_query.max_bits is that and the number of bits of weight 0), and how many probes look
- * for it (plan 3x22 needs more, as most of its prefixes are longer).
+ * for it (plan 3x22 needs more, as most of its prefixes are longer). An index that is so small that
+ * this is no less work is searched as a whole: SIMIDX_QUERY_SCAN_SMALL. _IF_NEW: what
+ * simidx_sketch_query_if_new() uses instead.
  */
 #define SIMIDX_TEXT_RADIUS 144
-#define SIMIDX_TEXT_RADIUS_IF_NEW 112
 #define SIMIDX_TEXT_RADIUS_NO_FP2 59
+#define SIMIDX_TEXT_RADIUS_IF_NEW 112
 #define SIMIDX_TEXT_BITS 16
-#define SIMIDX_TEXT_PROBES 32
-#define SIMIDX_TEXT_PROBES_3X22 128
+#define SIMIDX_TEXT_BITS_IF_NEW 14
+#define SIMIDX_TEXT_PROBES 64
+#define SIMIDX_TEXT_PROBES_3X22 256
 
 /**
  * The query that finds what is near to a text, as simidx-query asks by default: SIMIDX_QUERY_TEXT

@@ -485,7 +485,9 @@ static int probe_set(const struct task *task, const struct table_set *set, sx_pr
 
 	if (sx_probes_reserve(out, (size_t)set->probes))
 		return -1;
+	memset(end, 0, sizeof(*end));
 	memset(end->upto, -1, sizeof(end->upto));
+	end->tied = -1;
 	for (unsigned i = 0; i < set->n; i++) {
 		const struct limit *l = walk.limit = &set->of[i];
 		int32_t c = l->at + 1;
@@ -507,16 +509,18 @@ static int probe_set(const struct task *task, const struct table_set *set, sx_pr
 	return 0;
 }
 
-static int probe_all(const struct task *task, sx_probes *out, sx_patterns_end *end)
+int sx_patterns_scan(const sx_plan *plan, const sx_weighted *query, sx_probes *out,
+		     sx_patterns_end *end)
 {
-	const sx_weighted *query = task->query;
 	sx_lightest all;
 
 	if (sx_probes_reserve(out, 1))
 		return -1;
+	memset(end, 0, sizeof(*end));
 	sx_weights_lightest(&all, query->by_weight, UINT64_MAX, query->radius);
-	sx_probes_add(out, task->plan, 0, 0, 0, rest_of(query, &all, 0, 0));
+	sx_probes_add(out, plan, 0, 0, 0, rest_of(query, &all, 0, 0));
 	end->scan = 1;
+	end->tied = -1;
 	end->complete_to = SX_COMPLETE;
 	return 0;
 }
@@ -528,25 +532,25 @@ int sx_patterns_complete(const sx_plan *plan, const sx_weighted *query, uint32_t
 	struct task task = { plan, query, distance, costs, (double)rows,
 			     sx_costs_scan(costs, rows) - costs->query };
 	struct table_set set[2];
+	size_t n_limits = 0;
 	int chosen = -1, rc = 0;
 
-	memset(end, 0, sizeof(*end));
-	end->tied = -1;
 	/* No sum of weights is larger: this asks for everything. */
 	if (distance >= 64 * UINT8_MAX)
-		return probe_all(&task, out, end);
+		return sx_patterns_scan(plan, query, out, end);
 	set[0].memory = set[1].memory = NULL;
 	for (int first_leads = plan->table[0].n_leads > 1; first_leads >= 0 && !rc; first_leads--) {
 		rc = init_set(&task, first_leads, &set[first_leads]);
-		end->n_limits += set[first_leads].n_limits;
+		n_limits += set[first_leads].n_limits;
 		if (rc || !choose_limits(&task, &set[first_leads]))
 			continue;
 		task.max_ns = set[first_leads].ns;
 		chosen = first_leads;
 	}
 	if (!rc)
-		rc = chosen < 0 ? probe_all(&task, out, end)
+		rc = chosen < 0 ? sx_patterns_scan(plan, query, out, end)
 				: probe_set(&task, &set[chosen], out, end);
+	end->n_limits = n_limits;
 	free(set[0].memory);
 	free(set[1].memory);
 	return rc;

@@ -79,8 +79,17 @@ int sx_patterns_complete(const sx_plan *plan, const sx_weighted *query, uint32_t
 			 sx_patterns_end *end);
 
 /**
+ * Append one probe, of the whole first table, which finds everything.
+ *
+ * @return 0, or -1 when memory is short
+ */
+int sx_patterns_scan(const sx_plan *plan, const sx_weighted *query, sx_probes *out,
+		     sx_patterns_end *end);
+
+/**
  * Whether a match whose XOR with the query is `differ`, found by a probe of `table`, is to be
- * reported from there: no table with a lower number has probed its pattern.
+ * reported from there: no table with a lower number has probed its pattern. With the number of
+ * tables for `table`: whether none has, so that it was not looked for.
  */
 int sx_patterns_is_first(const sx_patterns_end *end, const uint8_t weights[64], unsigned table,
 			 uint64_t differ);

@@ -7,6 +7,9 @@
 
 #include "util/sx_err.h"
 
+/* Documents that are compared in the time that a probe takes: see SIMIDX_QUERY_SCAN_SMALL. */
+#define DOCUMENTS_A_PROBE 256
+
 /* ---- covers ---- */
 
 /* A cover counts errors, all of which cost the same. */
@@ -148,10 +151,17 @@ static int goes_by_patterns(const sx_query *q)
 	return q->is_weighted && (!q->unit || q->asked->probes || q->asked->complete);
 }
 
+/* By what no merge, layout or machine changes, so that neither do answers. */
+static int scans_small(const sx_view *view, const sx_query *q)
+{
+	return q->asked->flags & SIMIDX_QUERY_SCAN_SMALL &&
+	       view->snapshot.header.documents <= (uint64_t)q->asked->probes * DOCUMENTS_A_PROBE;
+}
+
 /* Lowers *complete_to to what these probes are complete to. */
-static int probe_by_patterns(const sx_access *a, const sx_query *q, const sx_plan *plan,
-			     uint64_t rows, sx_probes *probes, sx_patterns_end *end,
-			     int *complete_to, simidx_error *err)
+static int probe_by_patterns(const sx_access *a, const sx_view *view, const sx_query *q,
+			     const sx_plan *plan, uint64_t rows, sx_probes *probes,
+			     sx_patterns_end *end, int *complete_to, simidx_error *err)
 {
 	const sx_weighted query = { q->fp, q->asked->weights, &q->by_weight, q->radius,
 				    q->max_bits };
@@ -161,7 +171,9 @@ static int probe_by_patterns(const sx_access *a, const sx_query *q, const sx_pla
 	probes->n = 0;
 	if (!distance || distance > q->radius)
 		distance = q->radius;
-	if (q->asked->probes)
+	if (scans_small(view, q))
+		rc = sx_patterns_scan(plan, &query, probes, end);
+	else if (q->asked->probes)
 		rc = sx_patterns_cheapest(plan, &query, q->asked->probes, probes, end);
 	else
 		rc = sx_patterns_complete(plan, &query, distance, &a->costs, rows, probes, end);
@@ -179,7 +191,7 @@ static int access_by_patterns(sx_access *a, const sx_view *view, const sx_query 
 	a->complete_to = (int)q->radius;
 	for (unsigned t = 0; t < plan->n_tables; t++)
 		a->permuted[t] = sx_permute(&plan->table[t], q->fp);
-	return probe_by_patterns(a, q, plan, sx_view_rows(view), &a->probes, &a->patterns,
+	return probe_by_patterns(a, view, q, plan, sx_view_rows(view), &a->probes, &a->patterns,
 				 &a->complete_to, err);
 }
 
@@ -195,15 +207,14 @@ static int make_fresh(sx_access *a, const sx_view *view, const sx_query *q, simi
 	const sx_plan *plan = &index->fresh_plan;
 	uint64_t rows = sx_view_fresh_rows(view), permuted[SX_MAX_TABLES];
 	int serves_both = index->fresh_plan_is_same && !(a->cover && a->cover->scan);
-	sx_patterns_end end;
 	sx_template *cover;
 
 	a->fresh = serves_both ? &a->probes : &a->fresh_probes;
 	if (serves_both || !rows)
 		return SIMIDX_OK;
 	if (!a->cover)
-		return probe_by_patterns(a, q, plan, rows, &a->fresh_probes, &end, &a->complete_to,
-					 err);
+		return probe_by_patterns(a, view, q, plan, rows, &a->fresh_probes,
+					 &a->fresh_patterns, &a->complete_to, err);
 	a->fresh_probes.n = 0;
 	cover = even_cover(a, &a->even_fresh, &a->own_fresh, plan, rows, q);
 	return cover && !sx_template_probes(plan, cover, q->fp, q->max_bits, permuted,
@@ -242,8 +253,16 @@ int sx_access_is_first(const sx_access *a, const sx_query *q, unsigned table, ui
 {
 	if (a->cover)
 		return sx_cover_is_first(a->cover, table, fp ^ q->fp);
-	return a->patterns.scan ||
-	       sx_patterns_is_first(&a->patterns, q->asked->weights, table, fp ^ q->fp);
+	return sx_patterns_is_first(&a->patterns, q->asked->weights, table, fp ^ q->fp);
+}
+
+int sx_access_has_fresh(const sx_access *a, const sx_view *view, const sx_query *q, uint64_t fp)
+{
+	const sx_patterns_end *end = a->fresh == &a->probes ? &a->patterns : &a->fresh_patterns;
+
+	return a->cover || end->scan ||
+	       !sx_patterns_is_first(end, q->asked->weights,
+				     view->snapshot.index->fresh_plan.n_tables, fp ^ q->fp);
 }
 
 /* By what the choice was made: even ranges, or their real sizes. */

@@ -25,7 +25,8 @@ typedef struct sx_access {
 	const sx_probes *fresh; /* of the memtable */
 	uint64_t permuted[SX_MAX_TABLES]; /* the query, by table that is probed */
 	const sx_cover *cover; /* NULL: the probes are patterns of the weights */
-	sx_patterns_end patterns;  /* then this is where they ended */
+	sx_patterns_end patterns;  /* then this is where they ended, and those of the memtable */
+	sx_patterns_end fresh_patterns;
 	int complete_to;          /* no match within this distance is missed; -1 = perhaps at 0 */
 	int by_sizes; /* the cover is for how full the ranges of this query really are */
 	sx_costs costs;           /* by which it was chosen, and the rows that they are for */
@@ -52,6 +53,14 @@ void sx_access_free(sx_access *access);
 /** Whether a fingerprint that a probe of a table has found is to be reported from there. */
 int sx_access_is_first(const sx_access *access, const sx_query *query, unsigned table,
 		       uint64_t fp);
+
+/**
+ * Whether a fresh row with this fingerprint, which is near enough, is among what the access looks
+ * for. By patterns that is less than what is near, and rows that are read from the log have not
+ * been looked up by them.
+ */
+int sx_access_has_fresh(const sx_access *access, const sx_view *view, const sx_query *query,
+			uint64_t fp);
 
 /** About how many entries the ranges of its probes have. */
 uint64_t sx_access_candidates(const sx_access *access, const sx_view *view);

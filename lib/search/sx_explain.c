@@ -40,11 +40,13 @@ static void describe_thresholds(const sx_cover *s, char *text, size_t size)
 		memcpy(text + size - 4, "...", 4);
 }
 
+#define SCAN "scan of t01"
+
 static void describe(const sx_cover *s, simidx_choice *out)
 {
 	memset(out, 0, sizeof(*out));
 	if (s->scan)
-		snprintf(out->text, sizeof(out->text), "scan of t01");
+		snprintf(out->text, sizeof(out->text), SCAN);
 	else
 		describe_thresholds(s, out->text, sizeof(out->text));
 	out->probes = s->probes;
@@ -84,11 +86,28 @@ static void explain_cover(const simidx_reader *r, const sx_query *q, struct sx_e
 	}
 }
 
+static void describe_scan(const simidx_reader *r, simidx_choice *out)
+{
+	uint64_t rows = sx_view_rows(&r->view);
+
+	memset(out, 0, sizeof(*out));
+	snprintf(out->text, sizeof(out->text), SCAN);
+	out->probes = 1;
+	out->candidates = (double)rows;
+	out->microseconds = sx_costs_scan(&r->access.costs, rows) / 1000;
+}
+
+/* What else there would be: a scan. */
 static void explain_patterns(const simidx_reader *r, unsigned tables, struct sx_explained *to)
 {
 	const sx_access *a = &r->access;
-	simidx_choice *c = &to->choice[0];
+	simidx_choice *c = &to->choice[0], scan;
 
+	describe_scan(r, &scan);
+	if (a->patterns.scan) {
+		*c = scan;
+		return;
+	}
 	memset(c, 0, sizeof(*c));
 	snprintf(c->text, sizeof(c->text), "%zu patterns by weight, complete to %d", a->probes.n,
 		 a->complete_to);
@@ -96,6 +115,8 @@ static void explain_patterns(const simidx_reader *r, unsigned tables, struct sx_
 	c->candidates = (double)sx_access_candidates(a, &r->view);
 	c->microseconds = (a->costs.query + sx_costs_probes(&a->costs, tables, (double)a->probes.n,
 							    c->candidates)) / 1000;
+	if (scan.microseconds >= c->microseconds)
+		reject(to, &scan);
 }
 
 static void explain(simidx_reader *r, sx_query *q, simidx_explanation *out)

@@ -145,7 +145,8 @@ static int find_fresh(struct finding *f, simidx_error *err)
 	for (size_t i = 0; !rc && i < hits->fresh.n; i++) {
 		sx_fresh_row row = hits->fresh.at[i];
 
-		if (!sx_query_accepts(f->q, row.fp))
+		if (!sx_query_accepts(f->q, row.fp) ||
+		    !sx_access_has_fresh(f->access, f->view, f->q, row.fp))
 			continue;
 		/* Rows with one fingerprint most often follow one another, and may be many. */
 		if (hits->n == had || hits->at[hits->n - 1].fp != row.fp)

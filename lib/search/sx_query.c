@@ -98,7 +98,8 @@ static int check_values(const simidx *index, const simidx_query *a, simidx_error
 
 int sx_query_init(sx_query *q, const simidx *index, const simidx_query *a, simidx_error *err)
 {
-	const unsigned known = SIMIDX_QUERY_LABELS | SIMIDX_QUERY_FP2 | SIMIDX_QUERY_TEXT;
+	const unsigned known = SIMIDX_QUERY_LABELS | SIMIDX_QUERY_FP2 | SIMIDX_QUERY_TEXT |
+			       SIMIDX_QUERY_SCAN_SMALL;
 	int rc;
 
 	if (a->size != sizeof(*a) || a->flags & ~known || a->mode > SIMIDX_NEAREST || a->reserved)
@@ -138,18 +139,20 @@ static int has_both_fp2(const simidx *index, const simidx_sketch *sketch)
 	return index->flags & SIMIDX_CREATE_FP2 && sketch->flags & SIMIDX_SKETCH_FP2;
 }
 
-static void ask_by_weights(const simidx *index, const simidx_sketch *sketch, simidx_query *q)
+static void ask_by_weights(const simidx *index, const simidx_sketch *sketch, int if_new,
+			   simidx_query *q)
 {
+	q->flags |= SIMIDX_QUERY_SCAN_SMALL;
 	q->weights = sketch->weights;
 	q->radius = SIMIDX_TEXT_RADIUS_NO_FP2;
 	if (has_both_fp2(index, sketch)) {
 		q->flags |= SIMIDX_QUERY_FP2;
 		q->weights2 = sketch->weights2;
-		q->radius = q->radius2 = SIMIDX_TEXT_RADIUS;
+		q->radius = q->radius2 = if_new ? SIMIDX_TEXT_RADIUS_IF_NEW : SIMIDX_TEXT_RADIUS;
 	}
 	q->probes = strcmp(index->plan.name, "3x22") ? SIMIDX_TEXT_PROBES
 						     : SIMIDX_TEXT_PROBES_3X22;
-	q->max_bits = SIMIDX_TEXT_BITS;
+	q->max_bits = if_new ? SIMIDX_TEXT_BITS_IF_NEW : SIMIDX_TEXT_BITS;
 	for (unsigned b = 0; b < index->bits; b++)
 		q->max_bits += !sketch->weights[b];
 }
@@ -176,9 +179,7 @@ static int query_of(const simidx *index, const simidx_sketch *sketch, simidx_que
 	q->fp = sketch->fp;
 	q->fp2 = sketch->fp2;
 	if (sketch->flags & SIMIDX_SKETCH_WEIGHTS && (!if_new || has_both_fp2(index, sketch)))
-		ask_by_weights(index, sketch, q);
-	if (if_new && q->weights)
-		q->radius = q->radius2 = SIMIDX_TEXT_RADIUS_IF_NEW;
+		ask_by_weights(index, sketch, if_new, q);
 	sx_struct_end(out, q, sizeof(*q));
 	return SIMIDX_OK;
 }

@@ -94,7 +94,7 @@ for index in ix fresh; do
 done
 sort expected >expected.sorted
 # So many probes find some of these, and all that is near enough.
-for probes in 1 32 1000; do
+for probes in 1 64 1000; do
 	# That they may not find everything is no cut.
 	run 0 "$query" search ix --strict --bit-weights weights --probes $probes -F jsonl \
 		queries.jsonl
@@ -105,8 +105,20 @@ for probes in 1 32 1000; do
 done >found
 sort -n found | cmp - found || fail 'more probes find less'
 [ "$(tail -1 found)" -gt $(($(wc -l <expected) / 2)) ] || fail '1,000 probes find little'
+# By default 64 probes of 4x16, where 256 documents for each are less than 20,000.
 run 0 "$query" search ix --bit-weights weights -F jsonl queries.jsonl
-[ "$(wc -l <out)" -eq "$(sed -n 2p found)" ] || fail 'not 32 probes by default'
+[ "$(wc -l <out)" -eq "$(sed -n 2p found)" ] || fail 'not 64 probes by default'
+run 0 "$query" --json search ix --bit-weights weights -F jsonl queries.jsonl
+grep -q '"complete_to":144' out && fail '64 probes of 20,000 documents are complete'
+run 0 "$query" search ix --explain --bit-weights weights -F jsonl queries.jsonl
+[ "$(grep -c '^  chosen *64 patterns by weight, ' out)" -eq 200 ] || fail 'not 64 patterns'
+# And 256 of 3x22, which are no less work than all documents: --json and --explain say so.
+run 0 "$query" search ix3 --bit-weights weights -F jsonl queries.jsonl
+same out expected
+run 0 "$query" --json search ix3 --bit-weights weights -F jsonl queries.jsonl
+[ "$(grep -c '"complete_to":144' out)" -eq 200 ] || fail 'does not say that nothing is missed'
+run 0 "$query" --json search ix3 --explain --bit-weights weights -F jsonl queries.jsonl
+[ "$(grep -c '"chosen":{"access":"scan of t01",' out)" -eq 200 ] || fail 'is not a scan'
 run 0 "$query" --json search ix --bit-weights weights --complete 20 -F jsonl queries.jsonl
 [ "$(grep -c '"complete_to":2[0-9]' out)" -eq 200 ] || fail 'not complete as far as was asked'
 [ "$(grep -o '"distance2":' out | wc -l)" -eq "$(grep -o '"id":' out | wc -l)" ] ||

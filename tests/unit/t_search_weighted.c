@@ -6,6 +6,8 @@
  * up, second fingerprints; all plans, layouts and widths, both tiers.
  */
 
+#include <simidx_admin.h>
+
 #include "support/sxt_search.h"
 
 enum weights { ALL_KINDS, MANY_ZEROS, EQUAL, EXTREME, SMALL, NO_WEIGHT, N_WEIGHTS };
@@ -209,7 +211,158 @@ START_TEST(test_huge_radius_finds_everything)
 }
 END_TEST
 
+/* By weights as texts have them, near to a document. */
+static simidx_query text_like(struct t_search *s, uint8_t weights[64])
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+
+	for (unsigned b = 0; b < 64; b++)
+		weights[b] = (uint8_t)(sxt_rng_below(&s->rng, 60));
+	q.fp = t_search_near(s);
+	q.weights = weights;
+	q.radius = 100;
+	return q;
+}
+
+static int is_scan(struct t_search *s, const simidx_query *q)
+{
+	simidx_explanation e = SIMIDX_EXPLANATION_INIT;
+
+	ck_assert_sx(simidx_reader_explain(s->reader, q, &e, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(e.choices[0].probes, e.results->probes);
+	return !strcmp(e.choices[0].text, "scan of t01");
+}
+
+/* 256 documents for each probe and no more, wherever they are. */
+static void check_small(struct t_search *s, unsigned probes, int is_small)
+{
+	uint8_t weights[64];
+	simidx_results r;
+
+	for (unsigned i = 0; i < 12; i++) {
+		simidx_query q = text_like(s, weights);
+
+		q.flags = SIMIDX_QUERY_SCAN_SMALL;
+		q.probes = probes;
+		q.max_bits = i % 2 ? 14 : 0;
+		sxt_check_query(&s->model, s->model.n, s->reader, &q, &r);
+		ck_assert_int_eq(is_scan(s, &q), is_small);
+		ck_assert_uint_eq(r.probes, is_small ? 1 : probes);
+		if (is_small)
+			ck_assert_int_eq(r.complete_to, q.radius);
+		/* Who asks for a number of probes alone gets these. */
+		q.flags = 0;
+		sxt_check_query(&s->model, s->model.n, s->reader, &q, &r);
+		ck_assert_uint_eq(r.probes, probes);
+		q.probes = 0;
+		q.flags = SIMIDX_QUERY_SCAN_SMALL;
+		sxt_check_query(&s->model, s->model.n, s->reader, &q, &r);
+		ck_assert_int_eq(r.complete_to, q.radius);
+	}
+}
+
+/* On both sides of the edge, with all documents in the tables, some of them, or none. */
+START_TEST(test_small_indexes_are_searched_as_a_whole)
+{
+	static const unsigned n[] = { 1, 2, 256, 257, 768, 769 };
+	struct t_search s;
+
+	for (unsigned i = 0; i < sizeof(n) / sizeof(*n); i++) {
+		t_search_init(&s, _i, 0);
+		t_search_fill(&s, n[i]);
+		t_search_store(&s, i % 3 == 2 ? n[i] : n[i] * (i % 3) / 2);
+		for (int on = 0; on < 2; on++) {
+			t_search_block_indexes(&s, on);
+			check_small(&s, 1, n[i] <= 256);
+			check_small(&s, 3, n[i] <= 768);
+			s.index->fresh.rows_read = UINT64_MAX / 2;
+		}
+		t_search_end(&s);
+	}
+}
+END_TEST
+
+/* What is pending counts for who sees it, and what was deleted does not. */
+START_TEST(test_size_is_that_of_the_snapshot)
+{
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_results r = SIMIDX_RESULTS_INIT;
+	simidx_reader *own;
+	simidx_writer *w;
+	uint8_t weights[64];
+	struct t_search s;
+	simidx_query q;
+
+	t_search_init(&s, _i, 0);
+	t_search_fill(&s, 256);
+	t_search_store(&s, 200);
+	q = text_like(&s, weights);
+	q.flags = SIMIDX_QUERY_SCAN_SMALL;
+	q.probes = 1;
+	w = sxt_writer(s.index, 0);
+	ck_assert_sx(simidx_writer_put(w, &doc, NULL, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_writer_reader(w, &own, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_reader_search(own, &q, &r, &sxt_err), SIMIDX_OK);
+	ck_assert_int_lt(r.complete_to, q.radius);
+	ck_assert(is_scan(&s, &q));
+	ck_assert_sx(simidx_writer_commit(w, &sxt_err), SIMIDX_OK);
+	ck_assert(!is_scan(&s, &q));
+	ck_assert_sx(simidx_writer_delete_id(w, s.model.at[0].id, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_writer_commit(w, &sxt_err), SIMIDX_OK);
+	ck_assert(is_scan(&s, &q));
+	sxt_merge(s.index);
+	ck_assert(is_scan(&s, &q));
+	simidx_writer_close(w);
+	t_search_end(&s);
+}
+END_TEST
+
+/* Fresh rows that are read from the log are found if the probes reach them, as in memory. */
+START_TEST(test_log_and_memtable_have_the_same_answers)
+{
+	uint64_t ids[2][64];
+	uint8_t weights[64];
+	simidx_results r = SIMIDX_RESULTS_INIT;
+	struct t_search s;
+	size_t n[2], some_missed = 0;
+
+	t_search_init(&s, _i, 0);
+	t_search_fill(&s, 3000);
+	t_search_store(&s, 0);
+	for (unsigned i = 0; i < 60; i++) {
+		simidx_query q = text_like(&s, weights);
+
+		q.fp = sxt_rng_flip(&s.rng, q.fp, s.bits, 4);
+		q.radius = 250;
+		q.probes = 1 + i % 9;
+		q.limit = 64;
+		for (int looked_up = 0; looked_up < 2; looked_up++) {
+			/* The same documents by another handle, which has read nothing. */
+			if (!looked_up)
+				t_search_open_with(&s, 0);
+			s.index->fresh.rows_read = looked_up ? UINT64_MAX / 2 : 0;
+			for (int again = 0; again <= 4 * looked_up; again++)
+				ck_assert_sx(simidx_reader_search(s.reader, &q, &r, &sxt_err), SIMIDX_OK);
+			ck_assert_int_eq(s.index->fresh.memtable != NULL, looked_up);
+			n[looked_up] = r.n;
+			for (size_t j = 0; j < r.n; j++)
+				ids[looked_up][j] = r.matches[j].id;
+		}
+		ck_assert_uint_eq(n[0], n[1]);
+		ck_assert_mem_eq(ids[0], ids[1], n[0] * sizeof(ids[0][0]));
+		q.probes = 0;
+		ck_assert_sx(simidx_reader_search(s.reader, &q, &r, &sxt_err), SIMIDX_OK);
+		some_missed += r.n > n[0];
+	}
+	ck_assert_uint_gt(some_missed, 0);
+	t_search_end(&s);
+}
+END_TEST
+
 static const sxt_test tests[] = {
+	{ &test_small_indexes_are_searched_as_a_whole, 0, SXT_N_PLANS * T_SEARCH_LAYOUTS },
+	{ &test_size_is_that_of_the_snapshot, 0, SXT_N_PLANS * T_SEARCH_LAYOUTS },
+	{ &test_log_and_memtable_have_the_same_answers, 0, SXT_N_PLANS },
 	{ &test_weighted_queries_equal_the_model, 0, T_SEARCH_COMBINATIONS },
 	{ &test_huge_radius_finds_everything, 0, SXT_N_PLANS * T_SEARCH_LAYOUTS },
 };

@@ -133,11 +133,12 @@ static void check_fields(int way, const simidx_query *q, const simidx_sketch *sk
 	ck_assert_uint_eq(q->fp2, sketch->fp2);
 	ck_assert_ptr_eq(q->weights, sketch->weights);
 	ck_assert_ptr_eq(q->weights2, has_fp2 ? sketch->weights2 : NULL);
-	ck_assert_uint_eq(q->flags, SIMIDX_QUERY_TEXT | (has_fp2 ? SIMIDX_QUERY_FP2 : 0));
+	ck_assert_uint_eq(q->flags, SIMIDX_QUERY_TEXT | SIMIDX_QUERY_SCAN_SMALL |
+					    (has_fp2 ? SIMIDX_QUERY_FP2 : 0));
 	ck_assert_uint_eq(q->radius, has_fp2 ? 144 : 59);
 	ck_assert_uint_eq(q->radius2, has_fp2 ? 144 : 0);
 	ck_assert_uint_eq(q->max_bits, 16 + zeros);
-	ck_assert_uint_eq(q->probes, strcmp(ways[way].plan, "3x22") ? 32 : 128);
+	ck_assert_uint_eq(q->probes, strcmp(ways[way].plan, "3x22") ? 64 : 256);
 	ck_assert_uint_eq(q->limit, 0);
 	ck_assert_uint_eq(q->mode, SIMIDX_ALL);
 }
@@ -183,6 +184,8 @@ START_TEST(test_text_query_equals_the_model)
 
 		check_fields(_i, &q, &sketch);
 		sxt_check_query(&model, N_TEXTS, reader, &q, &results);
+		/* In so small an index nothing is missed. */
+		ck_assert_int_eq(results.complete_to, q.radius);
 		ck_assert_int_eq(results.n > 0, i % 10 != 9); /* a text finds itself */
 		found += results.n > 1;
 		if (i % 10)
@@ -207,7 +210,9 @@ static void check_if_new_fields(int way, const simidx_query *q, const simidx_ske
 	ck_assert_sx(simidx_sketch_query(db, sketch, &search, &sxt_err), SIMIDX_OK);
 	if (ways[way].flags & SIMIDX_CREATE_FP2) {
 		search.radius = search.radius2 = 112;
+		search.max_bits -= 2; /* 14, and those without weight */
 	} else {
+		search.flags &= ~SIMIDX_QUERY_SCAN_SMALL;
 		search.weights = NULL;
 		search.radius = 3;
 		search.probes = search.max_bits = 0;

@@ -41,9 +41,10 @@ const struct tl_option qr_ask_rows[] = {
 	  .more = "Weights up to A are near, a whole number (default: 144 with second fingerprints, "
 		  "else 59)." },
 	{ 0, "probes", "P", TL_COUNT(struct qr_ask, probes, 1, MAX_PROBES),
-	  .help = "look up the P likeliest ranges (default: 32)",
-	  .more = "Look up the P likeliest ranges of the tables (default: 32, with plan 3x22 128), "
-		  "and judge what is there." },
+	  .help = "look up the P likeliest ranges (default: 64)",
+	  .more = "Look up the P likeliest ranges of the tables, and judge what is there. Without "
+		  "this option they are 64, with plan 3x22 256, and an index of up to 256 documents "
+		  "for each of them is searched as a whole, which takes no longer." },
 	{ 0, "complete", "R", TL_NUMBER(struct qr_ask, complete, 1, MAX_WEIGHT_SUM),
 	  .help = "as many ranges that nothing within R is missed",
 	  .more = "Instead of --probes: as many ranges that nothing near within weight R is missed." },
@@ -249,8 +250,10 @@ static void ask_by_weights(const struct qr_ask *ask, simidx_query *query)
 	if (ask->accept != QR_NOT_GIVEN)
 		query->radius = query->radius2 = ask->accept;
 	query->complete = ask->complete;
-	if (ask->probes || ask->complete)
-		query->probes = ask->probes;
+	if (!ask->probes && !ask->complete)
+		return;
+	query->probes = ask->probes;
+	query->flags &= ~SIMIDX_QUERY_SCAN_SMALL;
 }
 
 static void ask_by_bits(const struct qr_ask *ask, const simidx_info *info, int has_fp2,
