@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <simidx_sketch.h>
+
 #include "bn_options.h"
 #include "bn_own.h"
 #include "bn_pass.h"
@@ -25,7 +27,8 @@
 
 /* LIVE and APART are one index: LIVE has the handle that writes, APART is as another process. */
 enum { ARRAYS, STATIC, LIVE, APART, RIVALS };
-enum { HALF, FULL, FIRST_WINDOW, LAST_WINDOW = FIRST_WINDOW + 2, STREAM, STREAM_CPU, WORKS };
+enum { HALF, FULL, FULL_TEXT, FIRST_WINDOW, LAST_WINDOW = FIRST_WINDOW + 2, STREAM, STREAM_CPU,
+       WORKS };
 
 /* Queries after a merge are told apart by how many there have been since. */
 static const uint64_t window_end[] = { 0, 1, 1000, 10000 };
@@ -34,7 +37,7 @@ struct bench {
 	struct bn_setup setup; /* of the index that does not change */
 	const char *set, *plan;
 	uint64_t documents, queries, threshold;
-	unsigned rounds, seconds, per_second, writer_cpu;
+	unsigned rounds, seconds, per_second, writer_cpu, probes;
 	int in_process;
 	double stream_s; /* the seconds, or how many the stream needs */
 	char live_dir[4096];
@@ -102,6 +105,21 @@ static void measure_fresh(struct bench *b, unsigned work)
 	for (unsigned round = 0; round < b->rounds; round++)
 		for (unsigned r = 0; r <= LIVE; r++)
 			measure(b, work, r, 0, b->data.classes[0].n);
+}
+
+/* Searches as for texts with two fingerprints, with and without fresh rows. */
+static void measure_texts(struct bench *b, unsigned work)
+{
+	for (unsigned round = 0; round < b->rounds; round++)
+		for (unsigned r = STATIC; r <= LIVE; r++) {
+			void *plain = b->session[r];
+
+			b->session[r] = b->rival[r].open(&b->rival[r]);
+			b->rival[r].weigh(b->session[r], SIMIDX_TEXT_RADIUS, b->probes);
+			measure(b, work, r, 0, b->data.classes[0].n);
+			b->rival[r].close(b->session[r]);
+			b->session[r] = plain;
+		}
 }
 
 static void measure_merged(struct bench *b)
@@ -239,8 +257,8 @@ static void make_rivals(struct bench *b)
 static void begin_report(struct bench *b)
 {
 	static const char *const works[WORKS] = {
-		"fresh-half",        "fresh-full", "merged-0-1", "merged-1-1000",
-		"merged-1000-10000", "stream",     "stream-cpu",
+		"fresh-half",    "fresh-full",        "text-full", "merged-0-1",
+		"merged-1-1000", "merged-1000-10000", "stream",    "stream-cpu",
 	};
 	struct bn_report *report = &b->report;
 
@@ -288,6 +306,7 @@ static const char figures[] =
 	"Works, and what \"us\" is in their lines:\n"
 	"  fresh-half, fresh-full   with half as many fresh rows as a merge waits for, and with as\n"
 	"              many: mean CPU time\n"
+	"  text-full   the same as fresh-full by weights as texts with two fingerprints have them\n"
 	"  merged-A-B  queries number A to B after a merge, of --threshold rows in the first round\n"
 	"              and 1,000 in later ones; each contestant has its own queries: mean CPU time\n"
 	"  stream      queries without a pause while another process commits 1,000 documents\n"
@@ -321,6 +340,7 @@ static void parse(struct bench *b, int argc, char **argv)
 		  "the stream is written by a thread, not by a process" },
 		{ 'w', "writer-cpu", "N", BN_SMALL_0, &b->writer_cpu,
 		  "where the stream is written, if not where bn_live runs" },
+		{ 'P', "probes", "N", BN_SMALL, &b->probes, "of text-full (64)" },
 		{ 'r', "rounds", "N", BN_SMALL, &b->rounds, "(5)" },
 		{ 'd', "dir", "DIR", BN_TEXT, &b->setup.dir, "where indexes are built (.)" },
 		{ 'K', "keep", NULL, BN_FLAG, &b->setup.keep,
@@ -359,6 +379,7 @@ int main(int argc, char **argv)
 	b->rounds = 5;
 	b->per_second = 10;
 	b->writer_cpu = BN_ANY_CPU;
+	b->probes = SIMIDX_TEXT_PROBES;
 	b->set = "uniform";
 	b->plan = "4x16";
 	b->setup.radius = SIMIDX_DEFAULT_RADIUS;
@@ -385,6 +406,7 @@ int main(int argc, char **argv)
 	measure_fresh(b, HALF);
 	put(b, b->threshold - b->threshold / 2);
 	measure_fresh(b, FULL);
+	measure_texts(b, FULL_TEXT);
 	measure_merged(b);
 	measure_stream(b);
 	bn_report_print(&b->report);

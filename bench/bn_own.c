@@ -21,9 +21,7 @@
 #include "bn_own.h"
 #include "bn_util.h"
 
-/* Weights of different queries; and the limit of a sum of them for bare fingerprints. */
-#define POOL 1024
-#define ACCEPT 59
+#define POOL 1024 /* weights of different queries */
 
 struct own {
 	char dir[4096];
@@ -202,7 +200,7 @@ static uint8_t any_weight(uint64_t *random)
 	return (uint8_t)(32 * (sum < 0 ? -sum : sum) + 0.5);
 }
 
-static void own_weigh(void *opaque, unsigned probes)
+static void own_weigh(void *opaque, unsigned radius, unsigned probes)
 {
 	struct session *session = opaque;
 	uint64_t random = 1;
@@ -211,7 +209,7 @@ static void own_weigh(void *opaque, unsigned probes)
 	for (size_t i = 0; i < POOL; i++)
 		for (unsigned b = 0; b < 64; b++)
 			session->weights[i][b] = any_weight(&random);
-	session->query.radius = ACCEPT;
+	session->query.radius = radius;
 	session->query.max_bits = 16;
 	session->query.probes = probes;
 }

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <simidx_sketch.h>
+
 #include "bn_util.h"
 
 #define SWEEP ((size_t)64 << 20)
@@ -124,7 +126,7 @@ int bn_pass_applies(struct bn_rival *rival, const char *work, uint64_t queries)
 
 	if (batch)
 		return rival->batch && batch <= queries;
-	if (number_of(work, "weighted"))
+	if (number_of(work, "weighted") || number_of(work, "text"))
 		return rival->weigh != NULL;
 	if (number_of(work, "threads"))
 		return !rival->pass && !rival->max_queries;
@@ -257,16 +259,18 @@ static void pass_threads(struct bn_rival *rival, const uint64_t *fp, uint64_t n,
 static void run_here(struct bn_rival *rival, const char *work, const uint64_t *fp, uint64_t n,
 		     uint64_t first, uint64_t limit, struct bn_figures *out)
 {
-	uint64_t batch = number_of(work, "batch");
+	uint64_t batch = number_of(work, "batch"), text = number_of(work, "text");
+	uint64_t weighted = text ? text : number_of(work, "weighted");
 	void *session = rival->open(rival);
 
 	if (limit)
 		rival->limit(session, limit);
-	if (number_of(work, "weighted"))
-		rival->weigh(session, (unsigned)number_of(work, "weighted"));
+	if (weighted)
+		rival->weigh(session, text ? SIMIDX_TEXT_RADIUS : SIMIDX_TEXT_RADIUS_NO_FP2,
+			     (unsigned)weighted);
 	if (batch)
 		pass_batch(rival, session, fp, n, first, batch, out);
-	else if (!strcmp(work, "mean") || number_of(work, "weighted"))
+	else if (!strcmp(work, "mean") || weighted)
 		pass_mean(rival, session, fp, n, out);
 	else
 		pass_times(rival, session, fp, n, work, out);
@@ -296,7 +300,7 @@ void bn_pass_run(struct bn_rival *rival, const char *work, const struct bn_set *
 		pass_threads(rival, fp, n, threads, out);
 	else
 		run_here(rival, work, fp, n, of->first, limit, out);
-	if (number_of(work, "weighted") || truth->known[class] < n)
+	if (number_of(work, "weighted") || number_of(work, "text") || truth->known[class] < n)
 		return;
 	for (uint64_t i = 0; i < n; i++) {
 		const struct bn_sum *answer = &truth->answer[of->first + i];

@@ -68,8 +68,8 @@ struct bn_rival {
 		      struct bn_sum *sum);
 	/** At most so many documents a query from now on; 0 = all. */
 	void (*limit)(void *session, uint64_t n);
-	/** Search by weights from now on, such as texts have, with so many probes. */
-	void (*weigh)(void *session, unsigned probes);
+	/** Search by weights from now on, such as texts have, up to a distance with some probes. */
+	void (*weigh)(void *session, unsigned radius, unsigned probes);
 	/** Have the file leave memory. Returns the share that stayed. */
 	double (*chill)(void *session);
 	/** Instead of sessions: another process runs the pass over set->query[first..]. */

@@ -323,7 +323,9 @@ static const char figures[] =
 	"Works, and what \"us\" is in their lines:\n"
 	"  single      one query after the other: mean CPU time; p50_us and p99_us by the clock\n"
 	"  batch-N     N queries in one call: mean CPU time of the process\n"
-	"  weighted-N  one after the other by weights as texts have them, N probes each\n"
+	"  weighted-N  one after the other by weights as texts have them, N probes each, up to the\n"
+	"              distance of a text in an index without second fingerprints\n"
+	"  text-N      the same up to that of an index with them\n"
 	"  swept       64 MiB of other memory are written before each of 200 queries: p50\n"
 	"  cold        200 queries, before each all pages of the file leave memory: p50. Needs a\n"
 	"              file system whose files can leave memory, so not tmpfs\n"
@@ -355,7 +357,7 @@ static void parse(struct bench *b, int argc, char **argv)
 		  "of rivals, and of the library besides the best one: scalar,\n"
 		  "avx2, avx512 (the best one)" },
 		{ 'w', "work", "LIST", BN_TEXT, &b->works,
-		  "single, batch-N, weighted-N, swept, threads-N, cold,\nlimit-N" },
+		  "single, batch-N, weighted-N, text-N, swept,\nthreads-N, cold, limit-N" },
 		{ 'o', "only", "LIST", BN_TEXT, &b->only,
 		  "contestants, such as simidx, arrays-4x16, mih-rs (all)" },
 		{ 'r', "rounds", "N", BN_SMALL, &b->rounds, "(5)" },

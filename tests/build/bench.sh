@@ -76,8 +76,8 @@ search --documents 30 --queries 20 --radius 2 --only neighbours,simidx,probes --
 lines_of single:neighbours single:probes swept:simidx-4x16
 
 search --documents 20000 --queries 200 --plan 4x16 --radius 4 --only simidx \
-	--work single,weighted-32
-lines_of single:simidx-4x16 weighted-32:simidx-4x16
+	--work single,weighted-32,text-64
+lines_of single:simidx-4x16 weighted-32:simidx-4x16 text-64:simidx-4x16
 
 "$bench/bn_planner" -n 30000 -k 3 -r 1 -d "$dir" >"$dir/out" 2>"$dir/table"
 if grep -v '^{".*}$' "$dir/out"; then exit 1; fi
@@ -109,7 +109,7 @@ for writer in '' --in-process; do
 	# shellcheck disable=SC2086
 	"$bench/bn_live" --dir "$dir" --documents 20000 --queries 500 --rounds 2 --threshold 3000 \
 		--commits 20 --seconds 1 $writer >"$dir/out" 2>"$dir/table"
-	lines_of fresh-half:live fresh-full:live merged-0-1:live merged-1-1000:apart stream:static stream:live
+	lines_of fresh-half:live fresh-full:live text-full:live merged-0-1:live merged-1-1000:apart stream:static stream:live
 	grep -q '"merges":[1-9]' "$dir/out"
 	[ "$(find "$dir" -type d | wc -l)" -eq 1 ]
 done
@@ -289,6 +289,22 @@ awk -f "$SX_SRCDIR/bench/svg.awk" -f "$SX_SRCDIR/bench/quality/plot.awk" "$dir/o
 	>"$dir/f1.svg"
 [ "$(grep -c '<polyline' "$dir/f1.svg")" -eq 3 ]
 tail -n 1 "$dir/f1.svg" | grep -q '^</svg>$'
+
+# Stored one after another, if new: all but the twelve copies, of which the halves that are grey do
+# not count. Of equal texts the first is stored; the near one of the others is told rightly, what is
+# grey beside what was kept does not count, and here nothing is.
+if_new() {
+	"$bench/bn_if_new" --dir "$dir" --seeds 2 "$@" >"$dir/out" 2>"$dir/table"
+	if grep -v '^{".*}$' "$dir/out"; then exit 1; fi
+	[ -z "$(find "$dir" -name 'if-new-*')" ]
+}
+if_new "$dir/made"
+grep -q '"set":"made",.*"seed":"mean","documents":36,"stored":24.0,"right":12.0,"wrong":0.0,"missed":0.0,"grey":6.0,' \
+	"$dir/out"
+if_new --no-fp2 "$dir/same"
+grep -q '"set":"same",.*"seed":"1","documents":5,"stored":1.0,"right":1.0,"wrong":3.0,"missed":0.0,"grey":0.0,"precision":0.2500,' \
+	"$dir/out"
+refuse bn_if_new "$dir/edits" 'edits: a collection of edits'
 
 # Unrelated: all pairs but those of a text and its copies. Equal texts that are listed nowhere
 # match by any rule, in both directions and under each seed. By bits alone, 43745 of 2^64

@@ -210,7 +210,7 @@ static void check_if_new_fields(int way, const simidx_query *q, const simidx_ske
 	ck_assert_sx(simidx_sketch_query(db, sketch, &search, &sxt_err), SIMIDX_OK);
 	if (ways[way].flags & SIMIDX_CREATE_FP2) {
 		search.radius = search.radius2 = 112;
-		search.max_bits -= 2; /* 14, and those without weight */
+		search.max_bits -= 4; /* 12, and those without weight */
 	} else {
 		search.flags &= ~SIMIDX_QUERY_SCAN_SMALL;
 		search.weights = NULL;
