@@ -347,7 +347,7 @@ enum simidx_mode {
  * probes reach. A probe looks up one range of one table.
  *
  * In a small index probes save nothing. With SIMIDX_QUERY_SCAN_SMALL a search goes through all
- * fingerprints, and finds all matches, in an index of up to 256 documents for each of its probes;
+ * fingerprints, and finds all matches, in an index of up to 128 documents for each of its probes;
  * a larger index is probed. So it depends on nothing but these two numbers, and is the same for
  * every layout, machine and thread.
  */

@@ -8,7 +8,7 @@
 #include "util/sx_err.h"
 
 /* Documents that are compared in the time that a probe takes: see SIMIDX_QUERY_SCAN_SMALL. */
-#define DOCUMENTS_A_PROBE 256
+#define DOCUMENTS_A_PROBE 128
 
 /* ---- covers ---- */
 

@@ -105,7 +105,7 @@ for probes in 1 64 1000; do
 done >found
 sort -n found | cmp - found || fail 'more probes find less'
 [ "$(tail -1 found)" -gt $(($(wc -l <expected) / 2)) ] || fail '1,000 probes find little'
-# By default 64 probes of 4x16, where 256 documents for each are less than 20,000.
+# By default 64 probes of 4x16, where 128 documents for each are less than 20,000.
 run 0 "$query" search ix --bit-weights weights -F jsonl queries.jsonl
 [ "$(wc -l <out)" -eq "$(sed -n 2p found)" ] || fail 'not 64 probes by default'
 run 0 "$query" --json search ix --bit-weights weights -F jsonl queries.jsonl

@@ -233,7 +233,7 @@ static int is_scan(struct t_search *s, const simidx_query *q)
 	return !strcmp(e.choices[0].text, "scan of t01");
 }
 
-/* 256 documents for each probe and no more, wherever they are. */
+/* 128 documents for each probe and no more, wherever they are. */
 static void check_small(struct t_search *s, unsigned probes, int is_small)
 {
 	uint8_t weights[64];
@@ -264,7 +264,7 @@ static void check_small(struct t_search *s, unsigned probes, int is_small)
 /* On both sides of the edge, with all documents in the tables, some of them, or none. */
 START_TEST(test_small_indexes_are_searched_as_a_whole)
 {
-	static const unsigned n[] = { 1, 2, 256, 257, 768, 769 };
+	static const unsigned n[] = { 1, 2, 128, 129, 384, 385 };
 	struct t_search s;
 
 	for (unsigned i = 0; i < sizeof(n) / sizeof(*n); i++) {
@@ -273,8 +273,8 @@ START_TEST(test_small_indexes_are_searched_as_a_whole)
 		t_search_store(&s, i % 3 == 2 ? n[i] : n[i] * (i % 3) / 2);
 		for (int on = 0; on < 2; on++) {
 			t_search_block_indexes(&s, on);
-			check_small(&s, 1, n[i] <= 256);
-			check_small(&s, 3, n[i] <= 768);
+			check_small(&s, 1, n[i] <= 128);
+			check_small(&s, 3, n[i] <= 384);
 			s.index->fresh.rows_read = UINT64_MAX / 2;
 		}
 		t_search_end(&s);
@@ -294,8 +294,8 @@ START_TEST(test_size_is_that_of_the_snapshot)
 	simidx_query q;
 
 	t_search_init(&s, _i, 0);
-	t_search_fill(&s, 256);
-	t_search_store(&s, 200);
+	t_search_fill(&s, 128);
+	t_search_store(&s, 100);
 	q = text_like(&s, weights);
 	q.flags = SIMIDX_QUERY_SCAN_SMALL;
 	q.probes = 1;

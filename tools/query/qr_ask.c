@@ -43,7 +43,7 @@ const struct tl_option qr_ask_rows[] = {
 	{ 0, "probes", "P", TL_COUNT(struct qr_ask, probes, 1, MAX_PROBES),
 	  .help = "look up the P likeliest ranges (default: 64)",
 	  .more = "Look up the P likeliest ranges of the tables, and judge what is there. Without "
-		  "this option they are 64, with plan 3x22 256, and an index of up to 256 documents "
+		  "this option they are 64, with plan 3x22 256, and an index of up to 128 documents "
 		  "for each of them is searched as a whole, which takes no longer." },
 	{ 0, "complete", "R", TL_NUMBER(struct qr_ask, complete, 1, MAX_WEIGHT_SUM),
 	  .help = "as many ranges that nothing within R is missed",
