@@ -81,7 +81,7 @@ done
 # shellcheck disable=SC2086
 for path in $(grep -oh '`\(lib\|tools\|tests\|bench\|include\|doc\)/[a-zA-Z0-9_./-]*`' $documents |
 	tr -d '`' | sort -u); do
-	[[ -e $path || -e $path.c || $path =~ ^bench/bn_[a-z]*$ ]] ||
+	[[ -e $path || -e $path.c || $path =~ ^bench/bn_[a-z_]*$ ]] ||
 		bad "no such file: $path"
 done
 for name in $(grep -oh '\<sx_[a-z0-9_]*\.[ch]\>' doc/*.md CONTRIBUTING.md | sort -u); do
