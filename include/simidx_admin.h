@@ -196,10 +196,11 @@ int simidx_walk_open(simidx *index, simidx_walk **out, simidx_error *err) SIMIDX
  *
  * @param out  borrowed from the walk until the next call on it; distances are 0
  * @return SIMIDX_OK; SIMIDX_E_END after the last one; SIMIDX_E_CORRUPT: a block or row is damaged
- *         or out of place, the text has its table and key; or, instead of SIMIDX_E_END, some label
- *         is damaged: simidx_verify() tells which. So what was walked before SIMIDX_E_END is sound,
- *         but for labels, which are only after it; labels are not checked at all in a walk that is
- *         begun while a merge is half done
+ *         or out of place, the text has its table and key; or, instead of SIMIDX_E_END: the table's
+ *         entries are not those that were stored, by their number and digest in the header, or some
+ *         label is damaged, simidx_verify() tells which. So only after SIMIDX_E_END is all that was
+ *         walked sound; labels are not checked at all in a walk that is begun while a merge is half
+ *         done
  *
  * Cost: O(1), and O(log N) for a label and for a second fingerprint; the last call reads one table.
  */
