@@ -337,6 +337,8 @@ tool_tests = \
 	tests/tool/help.sh \
 	tests/tool/idf.sh \
 	tests/tool/kill.sh \
+	tests/tool/mode.sh \
+	tests/tool/mode_if_new.sh \
 	tests/tool/manual.sh \
 	tests/tool/moved.sh \
 	tests/tool/moved_load.sh \

@@ -53,6 +53,7 @@ tools_libcommon_a_SOURCES = \
 	tools/input/in_guard.c \
 	tools/input/in_guard.h \
 	tools/input/in_jsonl.c \
+	tools/input/in_keys.c \
 	tools/input/in_lines.c \
 	tools/input/in_lines.h \
 	tools/input/in_npy.c \
@@ -71,6 +72,10 @@ tools_libcommon_a_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS) 
 
 # Each tool is a library, main() included, because tests link it again with calls exchanged.
 tools_libload_a_SOURCES = \
+	tools/load/ld_change.c \
+	tools/load/ld_change.h \
+	tools/load/ld_emit.c \
+	tools/load/ld_emit.h \
 	tools/load/ld_fit.c \
 	tools/load/ld_fit.h \
 	tools/load/ld_from.c \

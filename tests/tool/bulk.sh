@@ -110,8 +110,8 @@ ls -d signalled .simidx-* 2>/dev/null && fail 'something was left by SIGINT'
 
 # An index that is replaced: who has it open sees the old one to its end.
 run 0 "$load" -q replaced first.tsv
-run 2 "$load" --write insert --on-duplicate last replaced first.tsv
-says '--on-duplicate last: documents are replaced by a rebuild only'
+run 2 "$load" --on-duplicate last replaced first.tsv
+says "--on-duplicate: expected one of reject, first, found 'last'"
 run 2 "$load" --memory 63M replaced first.tsv
 says 'simidx-load: --memory: expected a size of at least 64M'
 run 2 "$load" -q --tmpdir missing new first.tsv

@@ -86,27 +86,20 @@ for max in 2 4 6; do
 	same before out
 done
 
-# first and last, into a new index and into one that is there.
+# first, into a new index and into one that is there.
 printf '1\t%s\ta\n2\t%s\tb\n3\t%s\tc\n' $fp $fp $fp >old.tsv
 printf '1\t%s\tx\n4\t%s\tb\n5\t%s\td\n' 000000000000000{1,2,3} >new.tsv
 for way in together after; do
-	for policy in first last; do
-		rm -rf ix
-		if [ $way = together ]; then
-			run 0 "$load" -q --on-duplicate $policy ix old.tsv new.tsv
-		else
-			run 0 "$load" -q ix old.tsv
-			run 0 "$load" -q --on-duplicate $policy ix new.tsv
-		fi
-		run 0 "$query" verify ix
-		run 0 "$query" dump ix
-		if [ $policy = first ]; then
-			printf '5\t0000000000000003\td\n' | cat old.tsv - | output
-		else
-			printf '1\t%s\tx\n3\t%s\tc\n4\t%s\tb\n5\t%s\td\n' \
-				0000000000000001 $fp 0000000000000002 0000000000000003 | output
-		fi
-	done
+	rm -rf ix
+	if [ $way = together ]; then
+		run 0 "$load" -q --on-duplicate first ix old.tsv new.tsv
+	else
+		run 0 "$load" -q ix old.tsv
+		run 0 "$load" -q --on-duplicate first ix new.tsv
+	fi
+	run 0 "$query" verify ix
+	run 0 "$query" dump ix
+	printf '5\t0000000000000003\td\n' | cat old.tsv - | output
 done
 
 # Text files have no lines.
@@ -116,13 +109,7 @@ if [ -n "${SX_TEXT-}" ]; then
 	run 1 "$load" -q --rejects rejects -r texts-ix texts/7 texts
 	printf 'texts/7\tthe label is already in use\n' | diff - rejects || fail 'a text twice'
 fi
-# One document that takes the place of two; and ids and labels that many share, in time that does
-# not grow with their square.
-printf '1\t%016x\ta\n2\t%016x\tb\n' 1 2 | run 0 "$load" -q -F tsv two -
-printf '1\t%016x\tb\n' 9 | run 0 "$load" --on-duplicate last -F tsv two -
-sums_up '1 document added by a rebuild; index has 1; 2 replaced'
-run 0 "$query" dump two
-printf '1\t0000000000000009\tb\n' | output
+# Ids and labels that many share, in time that does not grow with their square.
 awk 'BEGIN { for (i = 1; i <= 300000; i++) printf "0\t%016x\t%s\n", i * 7919, i < 3 ? "dup" : "u" i }' >same.tsv
 run 0 "$load" --on-duplicate first one-id same.tsv
 sums_up 'index built with 1 document; 299,999 already there'
@@ -144,13 +131,12 @@ rm -rf new
 
 # Options that would be passed over.
 "$load" -q bare -F lines - <<<$fp
-for options in '--merge never --write rebuild ix' '--merge never --from bare ix' \
-	'--merge never --on-duplicate last ix'; do
+for options in '--merge never --write rebuild ix' '--merge never --from bare ix'; do
 	run 2 "$load" $options good.tsv
 	says 'simidx-load: --merge never: '
 done
 run 2 "$load" -0 new good.tsv
-says 'simidx-load: -0 is about the lists of --files-from'
+says 'simidx-load: -0 is about the lists of --files-from and about -F ids and labels'
 run 2 "$load" --from bare --create truncate bare
 says 'simidx-load: --from bare: is the index itself'
 run 2 "$load" --from ./bare/. bare good.tsv

@@ -10,6 +10,9 @@
  *   linear_scan pairs, doubles            the same with a second fingerprint each, that of a
  *                                         document as its label
  *   linear_scan search K FILE < queries   what "search -k K -" has to print
+ *   linear_scan stream N SEED             documents to come: tsv without ids, of which three of ten
+ *                                         are 0..3 flips from an earlier one of the others
+ *   linear_scan replay FILE               what "--mode if-new --emit all" has to print of these
  *   linear_scan near RADIUS RADIUS2 BITS WEIGHTS FILE < queries
  *                                         the same by weights: up to RADIUS and in BITS bits,
  *                                         with those of the second fingerprint, which are the
@@ -114,7 +117,9 @@ static size_t read_documents(const char *path, struct document **out)
 			if (!documents)
 				exit(2);
 		}
-		documents[n].id = strtoull(line, &tab, 10);
+		/* The id may be empty; strtoull() passes over a tab. */
+		tab = line;
+		documents[n].id = *line == '\t' ? 0 : strtoull(line, &tab, 10);
 		documents[n].fp = strtoull(tab + 1, &tab, 16);
 		tab[strcspn(tab, "\n")] = '\0';
 		snprintf(documents[n].label, sizeof(documents[n].label), "%s", tab + 1);
@@ -227,6 +232,88 @@ static void search(const struct rule *rule, const char *path, int shows_weight)
 	free(documents);
 }
 
+static void make_stream(uint64_t n)
+{
+	uint64_t *fps = calloc(n + 1, sizeof(*fps));
+
+	if (!fps)
+		exit(2);
+	for (uint64_t i = 0; i < n; i++) {
+		fps[i] = next_random();
+		if (i >= 10 && i % 10 < 3)
+			fps[i] = flip(fps[fps[i] % (i / 10) * 10 + 3 + fps[i] % 7],
+				      (unsigned)(next_random() % 4));
+		printf("\t%016" PRIx64 "\tu%" PRIu64 "\n", fps[i], i);
+	}
+	free(fps);
+}
+
+/* Documents that were kept. Of fingerprints that differ in at most 3 bits, one of the four pieces
+ * of 16 bits is equal: so it is enough to compare with those that share a piece. */
+struct kept {
+	struct document *document;
+	uint32_t *next[4];
+	uint32_t head[4][65536]; /* place + 1 */
+};
+
+static unsigned piece(uint64_t fp, int i)
+{
+	return fp >> 16 * i & 0xffff;
+}
+
+/* The nearest within 3 bits, then the one with the smallest id; or NULL. */
+static const struct document *find_nearest(const struct kept *kept, uint64_t fp, int *distance)
+{
+	const struct document *best = NULL;
+
+	*distance = 4;
+	for (int i = 0; i < 4; i++) {
+		for (uint32_t at = kept->head[i][piece(fp, i)]; at; at = kept->next[i][at - 1]) {
+			const struct document *d = &kept->document[at - 1];
+			int differ = __builtin_popcountll(fp ^ d->fp);
+
+			if (differ < *distance || (best && differ == *distance && d->id < best->id)) {
+				*distance = differ;
+				best = d;
+			}
+		}
+	}
+	return best;
+}
+
+static void replay(const char *path)
+{
+	static struct kept kept;
+	struct document *documents;
+	size_t n = read_documents(path, &documents), id = 0;
+	int distance;
+
+	kept.document = calloc(n + 1, sizeof(*documents));
+	for (int i = 0; i < 4; i++)
+		kept.next[i] = calloc(n + 1, sizeof(**kept.next));
+	for (size_t i = 0; i < n && kept.document; i++) {
+		struct document *d = &documents[i];
+		const struct document *best = find_nearest(&kept, d->fp, &distance);
+
+		if (best) {
+			printf("dup\t%s:%zu\t%s\t%" PRIu64 "\t%d\t%d\t%s\n", path, i + 1, d->label,
+			       best->id, distance, distance, best->label);
+			continue;
+		}
+		printf("new\t%s:%zu\t%s\t%zu\t\t\t\n", path, i + 1, d->label, id);
+		d->id = id++;
+		kept.document[d->id] = *d;
+		for (int k = 0; k < 4; k++) {
+			kept.next[k][d->id] = kept.head[k][piece(d->fp, k)];
+			kept.head[k][piece(d->fp, k)] = (uint32_t)d->id + 1;
+		}
+	}
+	for (int i = 0; i < 4; i++)
+		free(kept.next[i]);
+	free(kept.document);
+	free(documents);
+}
+
 int main(int argc, char **argv)
 {
 	struct rule rule;
@@ -237,6 +324,11 @@ int main(int argc, char **argv)
 	} else if (argc == 5 && (!strcmp(argv[1], "queries") || !strcmp(argv[1], "doubles"))) {
 		state = strtoull(argv[3], NULL, 10);
 		make_queries(strtoull(argv[2], NULL, 10), argv[4], !strcmp(argv[1], "doubles"));
+	} else if (argc == 4 && strcmp(argv[1], "stream") == 0) {
+		state = strtoull(argv[3], NULL, 10);
+		make_stream(strtoull(argv[2], NULL, 10));
+	} else if (argc == 3 && strcmp(argv[1], "replay") == 0) {
+		replay(argv[2]);
 	} else if (argc == 4 && strcmp(argv[1], "search") == 0) {
 		rule.radius = atoi(argv[2]);
 		rule.radius2 = -1;

@@ -21,4 +21,4 @@ static enum in_result next_bin(struct in_reader *reader, struct in_row *row)
 	return in_number(reader, in_le64(bytes), row);
 }
 
-const struct in_format in_format_bin = { .name = "bin", .next = next_bin };
+const struct in_format in_format_bin = { .name = "bin", .is_binary = 1, .next = next_bin };

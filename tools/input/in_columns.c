@@ -72,7 +72,7 @@ const char *in_columns_check_numbers(const struct in_columns *columns)
 		return "--fp-field: without --header a column number is expected, from 1";
 	if (read_number(columns->label, &number))
 		return "--label-field: without --header a column number is expected, from 1";
-	if (!columns->fp && (columns->id || columns->label))
+	if (!columns->fp && !columns->keys_only && (columns->id || columns->label))
 		return "--fp-field is needed too: without --header, if one column is given, "
 		       "all are";
 	return NULL;
@@ -81,9 +81,9 @@ const char *in_columns_check_numbers(const struct in_columns *columns)
 void in_columns_number(const struct in_columns *columns, struct in_table *table)
 {
 	memset(table, 0, sizeof(*table));
-	if (!columns->fp) {
+	if (!columns->fp && !(columns->keys_only && (columns->id || columns->label))) {
 		table->id = 1;
-		table->fp = 2;
+		table->fp = columns->keys_only ? 0 : 2;
 		table->label = 3;
 		table->exact = 1;
 		return;

@@ -20,6 +20,9 @@ struct in_columns {
 	const char *text;           /* --text-field */
 	char delimiter;             /* --delimiter, of csv; 0 = a comma */
 	enum tl_encoding encoding;  /* --fp-encoding */
+	/* No options of their own, but set by the program: */
+	int keys_only;              /* ids and labels alone are read: rows are IN_KEY */
+	int nul_ends;               /* ids and labels end with a NUL byte, and not with a line */
 };
 
 /** Columns of a table by number, from 1; 0 = is not read. */
@@ -36,6 +39,7 @@ struct in_table {
 #define IN_TAKES_ENCODING 4u
 #define IN_TAKES_TEXT_FIELD 8u
 #define IN_TAKES_DELIMITER 16u
+#define IN_TAKES_NUL 32u
 
 /** The options; their struct is struct in_columns. */
 extern const struct tl_option in_columns_rows[];

@@ -107,7 +107,7 @@ static enum in_result quoted_row(struct in_reader *reader, const char *line,
 		lines->start++;
 	if (size > 0 && cursor->end[-1] == '\r')
 		cursor->end--;
-	return rc;
+	return in_keep_line(reader, cursor->at);
 }
 
 static enum in_result next_row(struct in_reader *reader, struct in_cursor *cursor)

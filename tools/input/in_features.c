@@ -68,6 +68,6 @@ static void close_features(void *state)
 }
 
 const struct in_format in_format_features = {
-	.name = "features", .next = next_features, .state_size = sizeof(struct in_room),
+	.name = "features", .is_whole = 1, .next = next_features, .state_size = sizeof(struct in_room),
 	.close = close_features
 };

@@ -29,9 +29,11 @@ const struct tl_option in_files_rows[] = {
 		  "mean nothing. May be repeated." },
 	{ '0', "null", NULL, TL_FLAG(struct in_files_options, nul_lists),
 	  .help = "names in such lists end with a NUL byte",
-	  .more = "Names in lists of --files-from end with a NUL byte, as find -print0 writes them." },
+	  .more = "Names in lists of --files-from, and what -F ids and -F labels read, end with a NUL "
+		  "byte and not with a line, as find -print0 writes them. Such labels have no "
+		  "escapes." },
 	{ 'F', "format", "FORMAT",
-	  TL_WORD_FROM(struct in_files_options, format_word, in_format_names, 1),
+	  TL_WORD_FROM(struct in_files_options, format_word, in_format_key_names, 1),
 	  .help = "of all inputs: lines, tsv, csv, jsonl, npy, ...",
 	  .more = "The format of all inputs. Without it an input with a name in .tsv, .csv, .jsonl, "
 		  ".ndjson or .npy has that format, where .ndjson is jsonl. All other inputs, all "
@@ -238,6 +240,9 @@ static enum in_result next_operand(struct in_files *files, struct in_file *file)
 		return files->walk ? IN_END : fail(files, IN_FATAL, path, "cannot read", errno);
 	}
 	file->path = path;
+	file->is_label = files->options->are_labels && !file->is_stdin;
+	if (file->is_label)
+		return IN_ROW;
 	file->format = files->options->format;
 	if (!file->format)
 		file->format = in_format_of_path(path, &reason);
@@ -314,6 +319,8 @@ static int check_operand(const char *path, const struct in_files_options *option
 		*unknown = 1;
 		return check_format(path, format, &options->columns);
 	}
+	if (options->are_labels)
+		return 0;
 	if (check_path(path, options->recursive, options->may_recurse, &status))
 		return -1;
 	if (S_ISDIR(status.st_mode) && !format)

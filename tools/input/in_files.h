@@ -21,8 +21,9 @@ struct in_files_options {
 	int may_recurse;         /* the program has -r, which may be advised */
 	int recursive;           /* -r: operands may be directories */
 	int hidden;              /* --hidden: in these, names that begin with a dot, too */
-	int format_word;         /* -F: 1 + place in in_format_names, 0 = none; read by the caller */
+	int format_word;         /* -F: 1 + place in in_format_key_names, 0 = none; read by the caller */
 	const struct in_format *format; /* of everything; NULL = operands by name, rest text */
+	int are_labels;          /* operands but "-" are labels themselves, and no files */
 	struct in_columns columns;      /* of everything */
 };
 
@@ -34,6 +35,7 @@ struct in_file {
 	const char *path;    /* borrowed until the next call */
 	const struct in_format *format;
 	int is_stdin;
+	int is_label;        /* path is a label and no file; there is no format */
 	int is_found;        /* in a directory, so nobody has named it */
 };
 

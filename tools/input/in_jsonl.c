@@ -417,6 +417,10 @@ static enum in_result next_json(struct in_reader *reader, struct in_row *row)
 	value = reader->columns->label ? NULL : json_object_get(object, "label_hex");
 	if (rc == IN_ROW && value)
 		rc = take_label_hex(reader, row, value);
+	if (rc == IN_ROW && reader->columns->keys_only) {
+		row->kind = IN_KEY;
+		return rc;
+	}
 	if (rc == IN_ROW)
 		rc = take_content(reader, row, object);
 	if (rc == IN_ROW)

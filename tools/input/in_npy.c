@@ -212,5 +212,5 @@ static enum in_result next_npy(struct in_reader *reader, struct in_row *row)
 }
 
 const struct in_format in_format_npy = {
-	.name = "npy", .next = next_npy, .state_size = sizeof(struct array)
+	.name = "npy", .is_binary = 1, .next = next_npy, .state_size = sizeof(struct array)
 };

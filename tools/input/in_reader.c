@@ -47,6 +47,7 @@ static void close_input(struct in_reader *reader)
 void in_reader_free(struct in_reader *reader)
 {
 	close_input(reader);
+	free(reader->kept.bytes);
 	in_lines_free(&reader->lines);
 }
 
@@ -67,7 +68,8 @@ enum in_result in_reader_open(struct in_reader *reader, const char *path,
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return in_fail(reader, IN_REJECTED, "cannot open: %s", strerror(errno));
-	in_lines_begin(&reader->lines, fd, '\n');
+	in_lines_begin(&reader->lines, fd,
+		       format->takes & IN_TAKES_NUL && reader->columns->nul_ends ? '\0' : '\n');
 	/* A text is what its name says; in a directory of texts something else may begin so. */
 	reader->lines.source.plain =
 		format == &in_format_text && !is_stdin && !in_codec_of_path(path);
@@ -81,6 +83,7 @@ enum in_result in_reader_next(struct in_reader *reader, struct in_row *row)
 	memset(row, 0, sizeof(*row));
 	row->id = SIMIDX_NO_ID;
 	reader->row++;
+	reader->kept_size = 0;
 	return reader->format->next(reader, row);
 }
 
@@ -116,6 +119,19 @@ enum in_result in_fail(struct in_reader *reader, enum in_result result, const ch
 	return result;
 }
 
+enum in_result in_keep_line(struct in_reader *reader, const char *line)
+{
+	size_t size = (size_t)(reader->lines.buffer + reader->lines.start - line);
+
+	if (!reader->keeps_lines)
+		return IN_ROW;
+	if (in_room_have(&reader->kept, size))
+		return in_fail(reader, IN_FATAL, "out of memory");
+	memcpy(reader->kept.bytes, line, size);
+	reader->kept_size = size;
+	return IN_ROW;
+}
+
 enum in_result in_next_line(struct in_reader *reader, const char **line, size_t *size)
 {
 	enum in_result rc = in_lines_next(&reader->lines, line, size);
@@ -131,7 +147,7 @@ enum in_result in_next_line(struct in_reader *reader, const char **line, size_t 
 		in_fail(reader, rc, "line is longer than %zu MiB", IN_MAX_LINE >> 20);
 	else if (rc == IN_FATAL)
 		in_fail(reader, rc, "%s", reader->lines.source.reason);
-	return rc;
+	return rc == IN_ROW ? in_keep_line(reader, *line) : rc;
 }
 
 enum in_result in_next_bytes(struct in_reader *reader, size_t n, const unsigned char **bytes)

@@ -20,6 +20,8 @@ struct in_reader;
 struct in_format {
 	const char *name;    /* as given to --format */
 	unsigned takes;      /* IN_TAKES_ flags: which options of struct in_columns */
+	int is_whole;        /* a file is one row */
+	int is_binary;       /* its rows are no lines */
 	/** Deliver the next row into `row`, which is empty; NULL when this build cannot. */
 	enum in_result (*next)(struct in_reader *reader, struct in_row *row);
 	size_t state_size;   /* of reader->state; all zero when an input begins; 0 = has none */
@@ -37,6 +39,14 @@ extern const struct in_format in_format_bin;
 extern const struct in_format in_format_npy;
 extern const struct in_format in_format_dump;
 extern const struct in_format in_format_features;
+extern const struct in_format in_format_ids;
+extern const struct in_format in_format_labels;
+
+/** Memory that grows; all zero is an empty one, and `bytes` is for free(). */
+struct in_room {
+	void *bytes;
+	size_t size;
+};
 
 /** Reads one input after another, keeping its buffers. */
 struct in_reader {
@@ -51,6 +61,9 @@ struct in_reader {
 	char reason[512];          /* after IN_FATAL, IN_REJECTED, IN_SKIPPED */
 	struct in_lines lines;
 	void *state;               /* what the format remembers of this input; or NULL */
+	int keeps_lines;           /* set it, and the line of each row is kept as it came */
+	struct in_room kept;       /* it, its end included: the first `kept_size` bytes; */
+	size_t kept_size;          /* 0 = the row has no line */
 	int takes_weights;         /* set it, and in jsonl "weights" and "weights2" are read */
 };
 
@@ -104,6 +117,14 @@ enum in_result in_fail(struct in_reader *reader, enum in_result result,
 enum in_result in_next_line(struct in_reader *reader, const char **line, size_t *size);
 
 /**
+ * For the formats that join lines: keep what the buffer has from `line` up to where it goes on, if
+ * lines are to be kept.
+ *
+ * @return IN_ROW; IN_FATAL with a reason
+ */
+enum in_result in_keep_line(struct in_reader *reader, const char *line);
+
+/**
  * For the binary formats: the next `n` bytes, one row; its number is counted in `line`.
  *
  * @return IN_ROW; IN_END; IN_FATAL with a reason, also when the input ends inside the row
@@ -140,20 +161,16 @@ enum in_result in_signed_number(struct in_reader *reader, uint64_t number, struc
 int in_sketch_row(const struct in_row *row, unsigned bits, simidx_text *text,
 		  unsigned flags, simidx_sketch *out, simidx_error *err);
 
-/** Memory that grows; all zero is an empty one, and `bytes` is for free(). */
-struct in_room {
-	void *bytes;
-	size_t size;
-};
-
 /** Have room for `size` bytes, or twice that of before; what was in it stays. Returns 0, or -1 when memory is short. */
 int in_room_have(struct in_room *room, size_t size);
 
 /** The format of an option whose words are the next ones, counted from 1; 0 = NULL. */
 const struct in_format *in_format_at(int word);
 
-/** The names of all formats, ending with NULL. */
+/** The names of the formats that have documents, ending with NULL; and with those of ids and labels
+ * after them. */
 extern const char *const in_format_names[];
+extern const char *const in_format_key_names[];
 
 /**
  * The format that a file name stands for. An ending of compression is left out of it.

@@ -27,7 +27,8 @@ enum in_result {
 enum in_kind {
 	IN_FINGERPRINT, /* a finished fingerprint */
 	IN_TEXT,        /* a text to make one from */
-	IN_FEATURES     /* weighted features to make one from */
+	IN_FEATURES,    /* weighted features to make one from */
+	IN_KEY          /* none: only which document is meant, by its id or label */
 };
 
 /** A row; all pointers are borrowed until the next row. */

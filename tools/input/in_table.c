@@ -118,7 +118,10 @@ static enum in_result read_header(struct in_reader *reader, const struct in_synt
 	}
 	if (rc != IN_ROW)
 		return rc;
-	if (!table->fp)
+	if (reader->columns->keys_only && !table->id && !table->label)
+		return in_fail(reader, IN_FATAL, "the header names no column \"%s\" and none \"%s\", "
+			       "but %s", id, label, names);
+	if (!table->fp && !reader->columns->keys_only)
 		return in_fail(reader, IN_FATAL, "the header names no column \"%s\", but %s%s", fp,
 			       names, columns->fp ? "" : "; --fp-field tells which it is");
 	if ((columns->id && !table->id) || (columns->label && !table->label))
@@ -184,13 +187,14 @@ static enum in_result take_row(struct in_reader *reader, struct in_row *row,
 {
 	enum in_result rc;
 
-	row->kind = IN_FINGERPRINT;
+	row->kind = reader->columns->keys_only ? IN_KEY : IN_FINGERPRINT;
 	if (fields->id.size > 0 &&
 	    tl_parse_decimal(fields->id.data, fields->id.size, SIMIDX_MAX_ID, &row->id))
 		return in_fail(reader, IN_REJECTED,
 			       "id: expected a decimal number in 0..%llu, or nothing",
 			       (unsigned long long)SIMIDX_MAX_ID);
-	rc = in_fingerprint(reader, fields->fp.data, fields->fp.size, "fingerprint",
+	rc = row->kind == IN_KEY ? IN_ROW :
+	     in_fingerprint(reader, fields->fp.data, fields->fp.size, "fingerprint",
 			    reader->bits, &row->fp);
 	if (rc == IN_ROW)
 		rc = take_label(reader, row, &fields->label, escapes);
@@ -211,7 +215,7 @@ static int is_bare(const struct in_reader *reader, const struct fields *fields)
 	char reason[256];
 	uint64_t fp;
 
-	return !fields->fp.data && fields->id.data &&
+	return !reader->columns->keys_only && !fields->fp.data && fields->id.data &&
 	       !tl_parse_encoded(reader->columns->encoding, fields->id.data, fields->id.size,
 				 reader->bits, "", &fp, reason, sizeof(reason));
 }

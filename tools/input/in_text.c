@@ -59,7 +59,7 @@ static enum in_result next_text(struct in_reader *reader, struct in_row *row)
 	return IN_ROW;
 }
 
-const struct in_format in_format_text = { .name = "text", .next = next_text };
+const struct in_format in_format_text = { .name = "text", .is_whole = 1, .next = next_text };
 
 /* ---- whether it is one text ---- */
 

@@ -46,6 +46,9 @@ int ld_fit_options(const struct ld_options *options, const simidx_info *info)
 				(unsigned)status.st_mode & 0777, options->permissions);
 	if (options->no_ids > 0 && !has_no_ids)
 		return tl_error("%s: has ids, so --ids none does not fit", path);
+	if (has_no_ids && (options->mode == LD_REPLACE || options->mode == LD_DELETE))
+		return tl_error("%s: has no ids, so --mode %s does not fit", path,
+				options->mode == LD_REPLACE ? "replace" : "delete");
 	if (options->fp2 >= 0 && options->fp2 != has_fp2)
 		return tl_error("%s: has %ssecond fingerprints, so --%s does not fit", path,
 				has_fp2 ? "" : "no ", options->fp2 ? "fp2" : "no-fp2");

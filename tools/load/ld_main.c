@@ -14,7 +14,9 @@ int main(int argc, char **argv)
 	tl_ignore_signals();
 	code = ld_parse_options(argc, argv, &options);
 	if (code == TL_PROCEED) {
-		tl_stop_on_signals();
+		/* A merge may be killed at any time, and does not look at signals. */
+		if (!options.merge_only)
+			tl_stop_on_signals();
 		code = ld_run(&options);
 	}
 	ld_free_options(&options);

@@ -53,14 +53,14 @@ static int hash_head(const char *name, uint64_t *hash)
  * A name, and of a regular file what tells it from another one that gets the same name. Returns 0,
  * or -1 with a message.
  */
-static int describe(FILE *out, char kind, const char *name)
+static int describe(FILE *out, char kind, const char *name, int is_label)
 {
 	struct stat status;
 	uint64_t hash;
 
 	fprintf(out, "%c%s", kind, name);
 	fputc('\0', out);
-	if (strcmp(name, "-") != 0 && !stat(name, &status) && S_ISREG(status.st_mode)) {
+	if (!is_label && strcmp(name, "-") != 0 && !stat(name, &status) && S_ISREG(status.st_mode)) {
 		if (hash_head(name, &hash))
 			return -1;
 		fprintf(out, "%llu %lld.%09ld %llx", (unsigned long long)status.st_size,
@@ -109,10 +109,13 @@ int ld_mark_begin(const struct ld_options *options, unsigned bits, struct ld_mar
 		inputs->columns.fp ? inputs->columns.fp : "",
 		inputs->columns.label ? inputs->columns.label : "",
 		inputs->columns.text ? inputs->columns.text : "");
+	/* What was added is not to be deleted by a load that goes on. */
+	if (options->mode != LD_ADD)
+		fprintf(out, " mode %d", (int)options->mode);
 	for (i = 0; i < inputs->n_operands && !failed; i++)
-		failed = describe(out, 'o', inputs->operands[i]);
+		failed = describe(out, 'o', inputs->operands[i], inputs->are_labels);
 	for (i = 0; i < inputs->lists.n && !failed; i++)
-		failed = describe(out, 'l', inputs->lists.at[i]);
+		failed = describe(out, 'l', inputs->lists.at[i], 0);
 	if (fclose(out) && !failed)
 		failed = tl_error("out of memory");
 	mark->digest = simidx_feature_hash(text, size);

@@ -20,7 +20,12 @@ static const char *const layout_words[] = { "blocks", "rows", NULL };
 static const char *const durability_words[] = { "full", "normal", NULL };
 static const char *const ids_words[] = { "auto", "none", NULL };
 static const char *const write_words[] = { "auto", "insert", "rebuild", NULL };
-static const char *const duplicate_words[] = { "reject", "first", "last", NULL };
+static const char *const duplicate_words[] = { "reject", "first", NULL };
+static const char *const emit_words[] = { "none", "new", "dup", "all", NULL };
+const char *const ld_mode_words[] = { "add", "if-new", "replace", "delete", NULL };
+
+/* The largest sum of weights: 128 of 255. */
+#define MAX_ACCEPT (128 * 255)
 
 #define MIN_MEMORY ((uint64_t)64 << 20)
 
@@ -97,9 +102,42 @@ static const struct tl_option text_rows[] = {
 };
 
 static const struct tl_option write_rows[] = {
+	{ 0, "mode", "MODE", TL_WORD(struct ld_options, mode, ld_mode_words), .standard = "add",
+	  .help = "add, if-new, replace or delete",
+	  .more = "What is done with a row. add: store it. if-new: store it unless a document that "
+		  "is near is there, also one of an earlier row; such a row is left out, which is no "
+		  "error. replace: store it in the place of the document with its id, without an id of "
+		  "the one with its label, whose id it keeps; if there is none, add it. delete: delete the "
+		  "document with its id, without an id the one with its label; see Deleting below. All "
+		  "but add change the index row by row, so that nothing is rebuilt." },
+	{ 'k', "radius", "K", TL_NUMBER(struct ld_options, radius, 0, SIMIDX_MAX_RADIUS),
+	  .help = "if-new: near is what differs in at most K bits",
+	  .more = "With --mode if-new: near is what differs in at most K bits. The default for "
+		  "fingerprints is 3, and for texts where the index has no second fingerprints." },
+	{ 0, "accept", "A", TL_NUMBER(struct ld_options, accept, 0, MAX_ACCEPT),
+	  .help = "if-new: texts are near up to weight A (default: 112)",
+	  .more = "With --mode if-new: a text is near if the bits that differ weigh at most A, as "
+		  "'simidx-query search --help' explains. The default is 112 where the index has second "
+		  "fingerprints: stricter than a search, as nobody looks at what is left out. Notices "
+		  "made from one template can be as near to each other as copies are; --emit dup "
+		  "shows what is left out." },
+	{ 0, "emit", "WHICH", TL_WORD(struct ld_options, emit, emit_words), .standard = "none",
+	  .help = "if-new: none, new, dup or all rows to stdout",
+	  .more = "With --mode if-new: write rows to standard output, in the order of the input. new: "
+		  "those that were stored, line by line as they came; of a file that is one document its path. dup: for "
+		  "each that was left out a line with columns that are separated by tabs: where the row is "
+		  "(FILE:LINE), its label, and of the nearest document that is near the id, the distance "
+		  "(bits that differ), the weight (of these bits; without weights the "
+		  "distance) and the label. all: both in such lines, with a first column new or dup; a new "
+		  "row has its own id in the fourth one, and the rest is empty. Labels have the escapes "
+		  "\\t \\n \\r \\\\ \\xHH. Rows that are rejected, or left out because their "
+		  "id or label is in use, and the line of --header are not written.\n"
+		  "Lines are handed over, and synced if standard output is a file, before the "
+		  "commit that remembers their rows. So when a load was killed and goes on with "
+		  "--resume (and >>), some lines may come twice, but none is lost." },
 	{ 0, "write", "HOW", TL_WORD(struct ld_options, write, write_words), .standard = "auto",
 	  .help = "auto, insert or rebuild",
-	  .more = "How documents get into the index. insert: add the documents to the index and commit every 100,000, while others "
+	  .more = "How documents get into the index. insert: add the documents to the index and commit now and then (--commit), while others "
 		  "read it. rebuild: build a new index of what is there and the inputs, and "
 		  "put it in the place of the old one. auto: build an index that is not there; "
 		  "insert into one that is, but when more than 100,000 documents and more than "
@@ -109,21 +147,30 @@ static const struct tl_option write_rows[] = {
 	  .more = "Take over all documents of the index OTHER before those of the inputs, by a "
 		  "rebuild. May be repeated." },
 	{ 0, "on-duplicate", "WHAT", TL_WORD(struct ld_options, duplicates, duplicate_words),
-	  .standard = "reject", .help = "reject, first or last",
+	  .standard = "reject", .help = "reject or first",
 	  .more = "What to do when an id or label is already in use. reject: the row is an error; "
-		  "first: keep the document that is there, which is no error; last: replace it, by "
-		  "a rebuild." },
+		  "first: keep the document that is there, which is no error. --mode replace is for "
+		  "those that are to take its place." },
 	{ 0, "resume", NULL, TL_FLAG(struct ld_options, resume),
 	  .help = "go on with a load that was interrupted",
 	  .more = "Go on with a load by insertion that was interrupted. The inputs must be the same, "
 		  "and standard input must bring the same again. If nothing of them was stored "
 		  "yet, begin. A load that has come to its end has nothing left to do." },
+	{ 0, "commit", "N", TL_COUNT(struct ld_options, commit, 1, SIMIDX_MAX_ID), .standard = "100K",
+	  .help = "commit after N rows",
+	  .more = "When rows are inserted, replaced or deleted: commit after N of them, and earlier when "
+		  "their labels have 16 MB. Others see them then, and standard output gets what --emit says." },
 	{ 0, "merge", "WHEN", TL_WORD(struct ld_options, merge, merge_words), .standard = "auto",
 	  .help = "auto, always or never",
 	  .more = "When documents that were inserted are moved into the sorted tables. auto: when "
 		  "they are many, and at the end of a load that makes the index; always: also at the "
 		  "end of any other load; never: insert into a new index, too, and leave them "
 		  "where they are." },
+	{ 0, "merge-only", NULL, TL_FLAG(struct ld_options, merge_only),
+	  .help = "no INPUT: merge what others have inserted",
+	  .more = "Without INPUT: move the documents that were inserted into the sorted tables, while "
+		  "other processes go on inserting. With --merge never these need not stop to do it "
+		  "themselves." },
 	{ 0, "durability", "LEVEL", TL_WORD(struct ld_options, durability, durability_words),
 	  .standard = "full", .help = "full, or normal: faster commits",
 	  .more = "What a power cut may do. full: what is committed survives it; normal: the last "
@@ -207,6 +254,8 @@ static const struct tl_option format_rows[] = {
 	{ TL_TERM("dump", "What 'simidx-query dump' prints.") },
 	{ TL_TERM("features", "A file is one document, with its path as its label. A line is a "
 			      "feature, a tab and its weight.") },
+	{ TL_TERM("ids", "With --mode delete: an id a line.") },
+	{ TL_TERM("labels", "With --mode delete: a label a line, with the escapes of tsv; with -0 as it is.") },
 	{ TL_PARAGRAPH("Whatever begins as gzip or zstd does is decompressed, a text only if its name "
 		       "ends in .gz or .zst. The ending before that tells the format: x.tsv.gz is "
 		       "tsv. Lines and rows may have 64 MiB, text files 1 GiB. Assigned ids go on "
@@ -232,10 +281,20 @@ static const struct tl_option rows[] = {
 	{ ROWS(report_rows) },
 	{ TL_SECTION("Formats") },
 	{ ROWS(format_rows) },
+	{ TL_SECTION("Deleting") },
+	{ TL_PARAGRAPH("With --mode delete and without -F an INPUT is the label of a document, even if a "
+		       "file has this name: it is not opened. '-' is standard input with an id a line.") },
+	{ TL_PARAGRAPH("With -F an INPUT is a file that says what to delete. -F ids: an id a line; -F "
+		       "labels: a label a line; -F tsv, csv, jsonl or dump: the id of each row, or its label "
+		       "if it has no id; fingerprints and texts are not read and need not be there. Without "
+		       "--header the columns of a table are id, fingerprint and label, or those of --id-field "
+		       "and --label-field.") },
+	{ TL_PARAGRAPH("What is not there is counted. The bytes of what is deleted stay in the file "
+		       "until their place is needed; 'simidx-query compact' removes them.") },
 	{ TL_SECTION("Exit status") },
 	{ TL_TERM("0", "All is stored.") },
-	{ TL_TERM("1", "Some rows were rejected, or inputs that were named were skipped; the others "
-		       "are stored.") },
+	{ TL_TERM("1", "Some rows were rejected, inputs that were named were skipped, or documents "
+		       "to delete were not there; the others are stored or deleted.") },
 	{ TL_TERM("2", "The load failed or was interrupted: the index is as it was at the last "
 		       "commit. Where the disk failed so late that nobody can tell whether something "
 		       "is stored, a message says so, and how to look.") },
@@ -245,6 +304,17 @@ static const struct tl_option rows[] = {
 		     "Fingerprints that another program made, with their URLs.") },
 	{ TL_EXAMPLE("find . -name '*.txt' -print0 | simidx-load -0 --files-from - texts",
 		     "The files that another command finds.") },
+	{ TL_EXAMPLE("simidx-load --mode if-new --emit new seen pages.jsonl >new.jsonl",
+		     "The pages that are near to none that was seen before, nor to each other; all of "
+		     "them are remembered.") },
+	{ TL_EXAMPLE("simidx-load --mode if-new --emit dup seen pages.jsonl",
+		     "The others: pages.jsonl:7, its label, then 42, 1, 9 and http://example.org/ for the seventh line, if it differs from document 42 in one bit of weight 9.") },
+	{ TL_EXAMPLE("simidx-load --mode replace articles.index today.jsonl",
+		     "New versions of articles that are there, and new ones.") },
+	{ TL_EXAMPLE("simidx-load --mode delete articles.index articles/3.txt articles/7.txt",
+		     "Delete two documents by their labels.") },
+	{ TL_EXAMPLE("simidx-query dump index | grep spam | cut -f 1 | simidx-load --mode delete index -",
+		     "Delete documents by their ids.") },
 	{ TL_EXAMPLE("simidx-load --from old --plan 3x22 new", "The same documents with another plan.") },
 	{ 0 },
 };
@@ -268,9 +338,7 @@ static const char *reason_to_build(const struct ld_options *options)
 {
 	if (options->from.n)
 		return "--from";
-	if (options->write == LD_WRITE_REBUILD)
-		return "--write rebuild";
-	return options->duplicates == SIMIDX_DUPLICATES_LAST ? "--on-duplicate last" : NULL;
+	return options->write == LD_WRITE_REBUILD ? "--write rebuild" : NULL;
 }
 
 /* Whether a file may be one of texts. */
@@ -310,35 +378,136 @@ static int check_short(const struct ld_options *options)
 			      rejects ? "--short reject" : "--min-tokens");
 }
 
+static int reads_keys(const struct ld_options *options)
+{
+	return options->inputs.format == &in_format_ids || options->inputs.format == &in_format_labels;
+}
+
+/* How many options write to standard output. */
+static int count_outputs(const struct ld_options *options)
+{
+	return (options->rejects && strcmp(options->rejects, "-") == 0) +
+	       (options->summary && strcmp(options->summary, "-") == 0) +
+	       (options->emit != LD_EMIT_NONE);
+}
+
+/* A format of which the keys alone can be read. */
+static int has_keys(const struct in_format *format)
+{
+	return format == &in_format_ids || format == &in_format_labels || format == &in_format_tsv ||
+	       format == &in_format_csv || format == &in_format_jsonl || format == &in_format_dump;
+}
+
+/* What --mode delete has no use for. */
+static int check_delete(const struct ld_options *options)
+{
+	const struct in_files_options *inputs = &options->inputs;
+
+	if (!has_keys(inputs->format))
+		return tl_usage_error("--mode delete reads ids, labels, tsv, csv, jsonl or dump, not %s",
+				      inputs->format->name);
+	if (inputs->lists.n || inputs->recursive)
+		return tl_usage_error("--mode delete: %s finds files to store, so it does not fit",
+				      inputs->lists.n ? "--files-from" : "-r");
+	if (inputs->columns.text)
+		return tl_usage_error("--mode delete reads ids and labels, so --text-field does not fit");
+	if (options->create != LD_CREATE_IF_MISSING)
+		return tl_usage_error("--mode delete needs an index that is there, so --create does not "
+				      "fit");
+	return TL_PROCEED;
+}
+
+/* The rows of binary formats cannot be written as lines. */
+static int check_emit(const struct ld_options *options)
+{
+	const struct in_files_options *inputs = &options->inputs;
+
+	for (size_t i = 0; i < inputs->n_operands + (inputs->lists.n > 0); i++) {
+		const struct in_format *format = inputs->format;
+		const char *reason;
+
+		if (!format && i < inputs->n_operands)
+			format = in_format_of_path(inputs->operands[i], &reason);
+		if (format && format->is_binary)
+			return tl_usage_error("--emit new writes lines, and the rows of %s are none",
+					      format->name);
+	}
+	return TL_PROCEED;
+}
+
+/* What fits --mode. */
+static int check_mode(const struct ld_options *options)
+{
+	const char *mode = ld_mode_words[options->mode], *builds = reason_to_build(options);
+	int by_key = options->mode == LD_REPLACE || options->mode == LD_DELETE;
+
+	if (options->mode != LD_IF_NEW &&
+	    (options->radius >= 0 || options->accept >= 0 || options->emit != LD_EMIT_NONE))
+		return tl_usage_error("%s goes with --mode if-new",
+				      options->radius >= 0   ? "--radius"
+				      : options->accept >= 0 ? "--accept"
+							     : "--emit");
+	if (options->radius >= 0 && options->accept >= 0)
+		return tl_usage_error("--radius asks for the plain distance, which --accept has no use "
+				      "for");
+	if (options->accept >= 0 && !may_have_texts(options) &&
+	    options->inputs.format != &in_format_features)
+		return tl_usage_error("--accept goes with texts, and no input has any");
+	if (options->mode != LD_ADD && builds)
+		return tl_usage_error("--mode %s changes the index row by row, so %s does not fit", mode,
+				      builds);
+	if (by_key && options->no_ids > 0)
+		return tl_usage_error("--mode %s needs ids, so --ids none does not fit", mode);
+	if (by_key && options->duplicates != SIMIDX_DUPLICATES_REJECT)
+		return tl_usage_error("--on-duplicate goes with --mode add and if-new");
+	if (options->mode != LD_DELETE && reads_keys(options))
+		return tl_usage_error("-F %s goes with --mode delete", options->inputs.format->name);
+	if (options->mode == LD_DELETE)
+		return check_delete(options);
+	return options->emit == LD_EMIT_NEW ? check_emit(options) : TL_PROCEED;
+}
+
+/* --merge-only takes nothing and stores nothing. */
+static int check_merge_only(const struct ld_options *options)
+{
+	if (ld_has_inputs(options) || options->from.n)
+		return tl_usage_error("--merge-only stores nothing, so it takes no INPUT");
+	if (options->mode != LD_ADD || options->resume || options->write != LD_WRITE_AUTO ||
+	    options->create != LD_CREATE_IF_MISSING || options->merge == LD_MERGE_NEVER)
+		return tl_usage_error("--merge-only: options about storing documents do not fit");
+	return TL_PROCEED;
+}
+
 /* Options that exclude each other. */
 static int check_together(const struct ld_options *options)
 {
 	const char *builds = reason_to_build(options);
 	int inserts = options->write == LD_WRITE_INSERT;
+	int code = check_mode(options);
 
+	if (code != TL_PROCEED)
+		return code;
 	if (options->merge == LD_MERGE_NEVER && builds)
 		return tl_usage_error("--merge never: %s builds the index whole, with everything "
 				      "merged",
 				      builds);
-	if (options->inputs.nul_lists && !options->inputs.lists.n)
-		return tl_usage_error("-0 is about the lists of --files-from, and none is given");
+	if (options->inputs.nul_lists && !options->inputs.lists.n && !reads_keys(options))
+		return tl_usage_error("-0 is about the lists of --files-from and about -F ids and "
+				      "labels, and none is given");
 	if (options->inputs.hidden && !options->inputs.recursive)
 		return tl_usage_error("--hidden is about the directories of -r");
 	if (inserts && options->from.n)
 		return tl_usage_error("--from: indexes are taken over by a rebuild only, so "
 				      "--write insert does not fit");
-	if (inserts && options->duplicates == SIMIDX_DUPLICATES_LAST)
-		return tl_usage_error("--on-duplicate last: documents are replaced by a rebuild "
-				      "only, so --write insert does not fit");
 	if (options->resume && builds)
 		return tl_usage_error("--resume: a rebuild stores all or nothing, so there is "
 				      "nothing to resume");
 	if (options->resume && options->create != LD_CREATE_IF_MISSING)
 		return tl_usage_error("--resume goes on with an index that is there, so --create "
 				      "does not fit");
-	if (options->rejects && options->summary && strcmp(options->rejects, "-") == 0 &&
-	    strcmp(options->summary, "-") == 0)
-		return tl_usage_error("--rejects and --summary cannot both go to standard output");
+	if (count_outputs(options) > 1)
+		return tl_usage_error("of --rejects, --summary and --emit only one can go to standard "
+				      "output");
 	if (options->features_by && tl_features_check(options->features_by))
 		return TL_TROUBLE;
 	if (options->features_by && tl_text_is_given(&options->text))
@@ -347,10 +516,21 @@ static int check_together(const struct ld_options *options)
 	return check_short(options);
 }
 
+/* Without a format operands are labels, and standard input has ids. */
+static void read_keys_only(struct in_files_options *inputs)
+{
+	inputs->are_labels = !inputs->format;
+	if (!inputs->format)
+		inputs->format = &in_format_ids;
+	inputs->columns.keys_only = 1;
+	inputs->columns.nul_ends = inputs->nul_lists;
+}
+
 static int take_operands(struct ld_options *options, char **operands, size_t n)
 {
 	struct in_files_options *inputs = &options->inputs;
 	size_t i;
+	int code;
 
 	options->index = operands[0];
 	if (strcmp(options->index, "-") == 0)
@@ -359,9 +539,13 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 	for (i = 0; i < options->from.n; i++)
 		in_guard_add(options->from.at[i]);
 	inputs->format = in_format_at(inputs->format_word);
+	if (options->mode == LD_DELETE)
+		read_keys_only(inputs);
 	inputs->may_recurse = 1;
 	inputs->operands = operands + 1;
 	inputs->n_operands = n - 1;
+	if (options->merge_only)
+		return check_merge_only(options);
 	if (!ld_has_inputs(options) && !options->from.n)
 		return tl_usage_error("INPUT is missing");
 	for (i = 0; i < inputs->n_operands; i++)
@@ -369,7 +553,10 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 			return tl_usage_error("standard input needs its format: -F FORMAT");
 	if (in_files_check(inputs, &options->total_bytes))
 		return TL_TROUBLE;
-	return check_together(options);
+	code = check_together(options);
+	if (options->mode != LD_ADD)
+		options->write = LD_WRITE_INSERT;
+	return code;
 }
 
 unsigned ld_open_flags(const struct ld_options *options)
@@ -389,6 +576,7 @@ int ld_parse_options(int argc, char **argv, struct ld_options *options)
 
 	memset(options, 0, sizeof(*options));
 	options->layout = options->no_ids = options->fp2 = options->wait_ms = -1;
+	options->radius = options->accept = -1;
 	options->max_errors = UINT64_MAX;
 	code = tl_parse(&ld_command, options, NULL, argc, argv);
 	if (code != TL_PROCEED)

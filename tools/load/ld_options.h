@@ -17,6 +17,12 @@ enum ld_create { LD_CREATE_IF_MISSING, LD_CREATE_MUST, LD_CREATE_TRUNCATE };
 /** When to merge. */
 enum ld_merge { LD_MERGE_AUTO, LD_MERGE_ALWAYS, LD_MERGE_NEVER };
 
+/** What is done with a row. */
+enum ld_mode { LD_ADD, LD_IF_NEW, LD_REPLACE, LD_DELETE };
+
+/** Which rows of --mode if-new are written to standard output. */
+enum ld_emitted { LD_EMIT_NONE, LD_EMIT_NEW, LD_EMIT_DUP, LD_EMIT_ALL };
+
 /** How documents get into an index that is there. */
 enum ld_write { LD_WRITE_AUTO, LD_WRITE_INSERT, LD_WRITE_REBUILD };
 
@@ -41,18 +47,27 @@ struct ld_options {
 	int force;
 	int is_untrusted;
 	enum ld_write write;
+	enum ld_mode mode;
+	int radius;             /* -1 */
+	int accept;             /* -1 */
+	enum ld_emitted emit;
+	uint64_t commit;        /* rows between two commits */
+	int merge_only;
 	int resume;
 	struct tl_strings from; /* indexes to take over */
 	uint64_t memory;        /* bytes */
 	const char *tmpdir;     /* NULL = that of the index */
 	unsigned threads;       /* 0 = one a core */
 	unsigned fill;          /* 0 */
-	unsigned duplicates;    /* enum simidx_duplicates */
+	unsigned duplicates;    /* enum simidx_duplicates, the first two */
 	const char *rejects;    /* NULL */
 	uint64_t max_errors;    /* UINT64_MAX = any number */
 	const char *summary;    /* NULL */
 	int quiet;
 };
+
+/** The words of enum ld_mode. */
+extern const char *const ld_mode_words[];
 
 /** The command line, for --help and manual pages. */
 extern const struct tl_command ld_command;

@@ -63,6 +63,10 @@ void ld_item_sketch(struct ld_item *item, simidx_text *text, unsigned bits, unsi
 	item->fp = sketch.fp;
 	item->fp2 = sketch.fp2;
 	item->flags = sketch.flags;
+	if (flags & SIMIDX_SKETCH_WEIGHTS) {
+		memcpy(item->weights, sketch.weights, sizeof(item->weights));
+		memcpy(item->weights2, sketch.weights2, sizeof(item->weights2));
+	}
 	item->error = item->code ? strdup(err.text) : NULL;
 	if (item->row.kind == IN_TEXT) {
 		valid = tl_utf8_valid(item->row.text, item->row.text_size);
@@ -270,6 +274,7 @@ static size_t bytes_of(const struct ld_item *item)
 
 	if (item->result != IN_ROW)
 		return n + strlen(item->reason) + 1;
+	n += item->kept_size;
 	n += item->row.label ? item->row.label_size : 0;
 	if (item->row.kind == IN_TEXT)
 		n += item->row.text_size;
@@ -300,6 +305,7 @@ static void append(struct batch *batch, const struct ld_item *item)
 		own->reason = copy(batch, item->reason, strlen(item->reason) + 1);
 		return;
 	}
+	own->kept = copy(batch, item->kept, item->kept_size);
 	if (item->row.label)
 		own->row.label = copy(batch, item->row.label, item->row.label_size);
 	if (item->row.kind == IN_TEXT)

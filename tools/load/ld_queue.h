@@ -23,10 +23,13 @@ struct ld_item {
 	uint64_t file;          /* number of the input, from 0 */
 	uint64_t line;          /* 0 = the row is the whole file */
 	uint64_t rows;          /* of this input up to here; 0 = there will be none of it */
+	const char *kept;       /* the line of the row, its end included, if lines are kept */
+	size_t kept_size;       /* 0 = none */
 	/* filled in by the queue */
 	int code;               /* 0 or a SIMIDX_E_ code */
 	uint64_t fp, fp2;
 	unsigned flags;         /* of simidx_sketch */
+	uint8_t weights[64], weights2[64]; /* the same, if they were asked for */
 	uint64_t bad_utf8;      /* of a text: number of the first byte that is not UTF-8, from 1;
 				 * 0 = all is */
 	char *error;            /* with a code; may be NULL when memory was short */

@@ -76,6 +76,7 @@ static int write_summary(struct ld_report *report, int code)
 	tl_json_open(&json, NULL, '{');
 	tl_json_signed(&json, "exit", code);
 	tl_json_string(&json, "write", report->way);
+	tl_json_string(&json, "mode", ld_mode_words[report->options->mode]);
 	tl_json_unsigned(&json, "rows", report->rows);
 	tl_json_unsigned(&json, "resumed", report->resumed);
 	tl_json_unsigned(&json, "texts", report->texts);
@@ -84,6 +85,8 @@ static int write_summary(struct ld_report *report, int code)
 	tl_json_unsigned(&json, "rejected", report->rejected);
 	tl_json_unsigned(&json, "skipped", report->skipped);
 	tl_json_unsigned(&json, "duplicates", report->duplicates);
+	tl_json_unsigned(&json, "near", report->near);
+	tl_json_unsigned(&json, "missing", report->missing);
 	tl_json_unsigned(&json, "empty_texts", report->empty_texts);
 	tl_json_unsigned(&json, "short_texts", report->short_texts);
 	tl_json_unsigned(&json, "not_utf8", report->remarks[LD_NOT_UTF8].n);
@@ -221,6 +224,8 @@ void ld_report_success(struct ld_report *report)
 	size_t size;
 	FILE *line = open_memstream(&text, &size);
 	int is_insert = strcmp(report->way, "insert") == 0;
+	static const char *const done[] = { "inserted", "inserted", "added or replaced",
+					    "deleted" };
 
 	print_remarks(report);
 	if (!line)
@@ -231,16 +236,22 @@ void ld_report_success(struct ld_report *report)
 		fprintf(line, "index built with ");
 		add_count(line, report->documents, "document");
 		add_time(line, report);
+	} else if (strcmp(report->way, "merge") == 0) {
+		fprintf(line, "merged");
+		add_time(line, report);
+		fprintf(line, "; index has %s", tl_write_count(report->documents, count));
 	} else {
 		add_count(line, report->stored, "document");
-		fprintf(line, is_insert ? " inserted" : " added by a rebuild");
+		fprintf(line, " %s", is_insert ? done[report->options->mode] : "added by a rebuild");
 		add_time(line, report);
 		fprintf(line, "; index has %s", tl_write_count(report->documents, count));
 	}
-	if (report->duplicates && report->options->duplicates == SIMIDX_DUPLICATES_LAST)
-		fprintf(line, "; %s replaced", tl_write_count(report->duplicates, count));
 	if (report->duplicates && report->options->duplicates == SIMIDX_DUPLICATES_FIRST)
 		fprintf(line, "; %s already there", tl_write_count(report->duplicates, count));
+	if (report->near)
+		fprintf(line, "; %s near to others", tl_write_count(report->near, count));
+	if (report->missing)
+		fprintf(line, "; %s not there", tl_write_count(report->missing, count));
 	if (report->rejected) {
 		fprintf(line, "; ");
 		add_count(line, report->rejected, "row");

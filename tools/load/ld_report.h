@@ -40,7 +40,9 @@ struct ld_report {
 	uint64_t rejected;
 	uint64_t skipped;    /* files that are no texts */
 	uint64_t skipped_named; /* of these, inputs that were named */
-	uint64_t duplicates; /* documents left out, or replaced, because of their id or label */
+	uint64_t duplicates; /* documents left out because of their id or label */
+	uint64_t near;       /* documents left out because others are near (--mode if-new) */
+	uint64_t missing;    /* documents that were to be deleted, and are not there */
 	uint64_t empty_texts; /* without features */
 	uint64_t short_texts; /* not counting these */
 	uint64_t bytes;      /* read */

@@ -22,11 +22,6 @@ static unsigned count_threads(const struct ld_options *options)
 	return n < 1 ? 1 : n > TL_MAX_THREADS ? TL_MAX_THREADS : (unsigned)n;
 }
 
-static unsigned sketch_flags(const struct ld_run *run)
-{
-	return run->target->flags & SIMIDX_CREATE_FP2 ? SIMIDX_SKETCH_FP2 : 0;
-}
-
 /* From the first text on, everything goes through the queue. */
 static int start_queue(struct ld_run *run)
 {
@@ -37,7 +32,8 @@ static int start_queue(struct ld_run *run)
 	for (i = 0; !code && i < n; i++)
 		code = ld_target_extractor(run->target, &text[i]);
 	if (!code) {
-		run->queue = ld_queue_new(text, n, run->target->bits, sketch_flags(run),
+		run->queue = ld_queue_new(text, n, run->target->bits,
+					  ld_change_sketch_flags(run->target),
 					  ld_store_item, run);
 		code = run->queue ? 0 : TL_TROUBLE;
 	} else {
@@ -112,8 +108,9 @@ static int take(struct ld_run *run, struct ld_item *item)
 	if (item->result == IN_ROW && item->row.kind == IN_FINGERPRINT) {
 		item->fp = item->row.fp;
 		item->fp2 = item->row.fp2;
-	} else if (item->result == IN_ROW) {
-		ld_item_sketch(item, NULL, run->target->bits, sketch_flags(run));
+	} else if (item->result == IN_ROW && item->row.kind == IN_FEATURES) {
+		ld_item_sketch(item, NULL, run->target->bits,
+			       ld_change_sketch_flags(run->target));
 	}
 	code = ld_store_item(run, item);
 	ld_item_clear(item);
@@ -171,6 +168,8 @@ static int load_input(struct ld_run *run, uint64_t number, const struct in_file 
 		run->report.texts += item.result == IN_ROW && item.row.kind == IN_TEXT;
 		item.line = run->reader.line;
 		item.reason = run->reader.reason;
+		item.kept = run->reader.kept.bytes;
+		item.kept_size = run->reader.format->is_whole ? 0 : run->reader.kept_size;
 		item.is_path_label = item.row.label == run->reader.path;
 		item.doubt = doubt_row(run, &item);
 		code = take(run, &item);
@@ -188,11 +187,25 @@ static int leave_out(struct ld_run *run, uint64_t file, const char *path, enum i
 	return take(run, &item);
 }
 
+/* An operand that is a label itself. */
+static int load_label(struct ld_run *run, uint64_t number, const char *label)
+{
+	struct ld_item item = { .result = IN_ROW, .path = label, .file = number };
+
+	item.row = (struct in_row){ .kind = IN_KEY, .id = SIMIDX_NO_ID, .label = label,
+				    .label_size = strlen(label) };
+	run->report.rows++;
+	return take(run, &item);
+}
+
 static int load_file(struct ld_run *run, uint64_t number, const struct in_file *file)
 {
 	uint64_t skipped = number == run->start.files ? run->start.rows : 0;
+	enum in_result rc;
 
-	enum in_result rc = in_reader_open(&run->reader, file->path, file->format, file->is_stdin);
+	if (file->is_label)
+		return load_label(run, number, file->path);
+	rc = in_reader_open(&run->reader, file->path, file->format, file->is_stdin);
 
 	/* What is an operand was looked at before: this one comes from a list. */
 	if (rc == IN_SKIPPED)
@@ -277,7 +290,7 @@ static void advise_unknown(const struct ld_run *run, int is_measured)
 		tl_error("%s: 'simidx-query stats %s' shows %s documents if it is stored, %s if not%s", path,
 			 path, tl_write_count(run->with, n[0]),
 			 tl_write_count(run->without, n[1]), resume);
-	else if (is_measured)
+	else if (is_measured && (run->options->mode == LD_ADD || run->options->mode == LD_IF_NEW))
 		tl_error("%s: 'simidx-query stats %s' shows %s documents as long as it is there%s", path,
 			 path, tl_write_count(run->report.documents, n[0]), resume);
 	else
@@ -325,6 +338,8 @@ static int begin(struct ld_run *run)
 
 	in_reader_init(&run->reader, target->bits);
 	run->reader.columns = &options->inputs.columns;
+	run->reader.keeps_lines = options->emit == LD_EMIT_NEW;
+	ld_emit_begin(options);
 	if (resumes)
 		code = ld_mark_get(target, &run->start);
 	else
@@ -375,7 +390,23 @@ static int run_inputs(struct ld_run *run)
 		ld_report_success(&run->report);
 	end(run);
 	in_files_close(files);
-	return !code && run->report.rejected + run->report.skipped_named ? TL_PARTLY : code;
+	return !code && run->report.rejected + run->report.skipped_named + run->report.missing ?
+		       TL_PARTLY :
+		       code;
+}
+
+/* --merge-only: nothing is stored, so the mark of the last load stays. */
+static int run_merge(struct ld_run *run)
+{
+	int code = ld_target_prepare(run->target, NULL);
+
+	if (!code)
+		code = ld_store_merge(run);
+	tl_progress_clear();
+	run->report.way = "merge";
+	if (!code && measure(run, 0))
+		ld_report_success(&run->report);
+	return code;
 }
 
 int ld_run(const struct ld_options *options)
@@ -392,7 +423,7 @@ int ld_run(const struct ld_options *options)
 		code = ld_target_open(&target, options);
 		ld_store_listen(&run);
 		if (!code)
-			code = run_inputs(&run);
+			code = options->merge_only ? run_merge(&run) : run_inputs(&run);
 		ld_target_close(&target);
 	}
 	return ld_report_end(&run.report, code);

@@ -8,13 +8,14 @@
 #ifndef LD_RUN_H
 #define LD_RUN_H
 
+#include "load/ld_emit.h"
 #include "load/ld_mark.h"
 #include "load/ld_places.h"
 #include "load/ld_queue.h"
 #include "load/ld_report.h"
 #include "load/ld_target.h"
 
-/** Documents between two commits. */
+/** Documents that are inserted before it is asked whether a rebuild is better for the rest. */
 #define LD_BATCH 100000
 
 /** A load whose first so many rows are all rejected stops. */
@@ -42,6 +43,7 @@ struct ld_run {
 	struct ld_late *late;     /* rows that a loader has rejected at its end; or NULL */
 	size_t n_late;
 	uint64_t put;             /* documents, in this run */
+	uint64_t uncommitted;     /* rows since the last commit that were decided, not rejected */
 	uint64_t label_bytes;     /* put since the last commit */
 	uint64_t all_label_bytes; /* put into the loader */
 	int space_checked;        /* it was seen whether what is to come will fit */
@@ -69,6 +71,9 @@ int ld_store_commit(struct ld_run *run);
 
 /** Everything has been put: commit and merge, or build. Returns 0 or an exit code. */
 int ld_store_finish(struct ld_run *run);
+
+/** Move fresh rows into the tables, whoever else writes. Returns 0 or an exit code. */
+int ld_store_merge(struct ld_run *run);
 
 /** Set the callbacks of a loader. */
 void ld_store_listen(struct ld_run *run);

@@ -79,8 +79,9 @@ static int commit(struct ld_run *run, const struct ld_mark *mark)
 			return rc;
 		rc = simidx_writer_commit(target->writer, &err);
 	} while (!pending && ld_target_again(target, rc, &err));
-	if (rc == SIMIDX_E_UNKNOWN && pending) {
+	if (rc == SIMIDX_E_UNKNOWN && pending)
 		run->is_unknown = 1;
+	if (run->is_unknown && ld_target_grows(target)) {
 		run->without = target->documents + simidx_writer_stored(target->writer);
 		run->with = run->without + pending;
 	}
@@ -90,12 +91,16 @@ static int commit(struct ld_run *run, const struct ld_mark *mark)
 int ld_store_commit(struct ld_run *run)
 {
 	uint64_t stored = ld_target_stored(run->target);
-	int rc = commit(run, &run->mark);
+	int rc = ld_emit_flush(run->options);
+
+	if (!rc)
+		rc = commit(run, &run->mark);
 
 	/* If only the merge failed that a commit may end with, the documents are stored. */
 	if (!rc || ld_target_stored(run->target) > stored)
 		run->rows_committed = run->mark.total;
 	run->label_bytes = 0;
+	run->uncommitted = 0;
 	return rc;
 }
 
@@ -232,10 +237,16 @@ static void remark(struct ld_run *run, const struct ld_item *item)
 	ld_report_remark(report, LD_NOT_UTF8, place);
 }
 
+static int mode_needs_key(const struct ld_run *run)
+{
+	return run->options->mode == LD_REPLACE || run->options->mode == LD_DELETE;
+}
+
 static int put(struct ld_run *run, const struct ld_item *item)
 {
 	simidx_doc doc = SIMIDX_DOC_INIT;
 	char reason[80];
+	struct ld_change change;
 	simidx_error err;
 	int rc = is_too_much(run) ? go_over(run) : check_space(run);
 
@@ -252,21 +263,30 @@ static int put(struct ld_run *run, const struct ld_item *item)
 	if (rc)
 		return rc;
 	fill_document(run, item, &doc);
-	rc = ld_target_put(run->target, &doc, &err);
+	if (mode_needs_key(run) && doc.id == SIMIDX_NO_ID && !doc.label)
+		return reject(run, item, "it has no id and no label, and --mode replace and delete need "
+			      "one", 0);
+	rc = ld_change_make(run->target, item, &doc, &change, &err);
 	if (rc == SIMIDX_E_DUPLICATE)
 		run->report.duplicates++;
 	if (rc == SIMIDX_E_DUPLICATE && run->options->duplicates == SIMIDX_DUPLICATES_FIRST)
 		return 0;
 	if (is_rejection(rc))
 		return reject(run, item, err.text, rc == SIMIDX_E_DUPLICATE);
-	if (rc)
+	run->report.near += rc == SIMIDX_E_EXISTS;
+	run->report.missing += rc == SIMIDX_E_NOT_FOUND;
+	if (rc && rc != SIMIDX_E_EXISTS && rc != SIMIDX_E_NOT_FOUND)
 		return fail(run, &err);
+	ld_emit_row(run->options, item, !rc, &change);
+	run->uncommitted++;
+	remark(run, item);
+	if (rc)
+		return 0;
 	run->put++;
 	if (run->target->state == LD_INSERTING && doc.label)
 		run->label_bytes += doc.label_size;
 	else if (doc.label)
 		run->all_label_bytes += doc.label_size;
-	remark(run, item);
 	return 0;
 }
 
@@ -295,8 +315,9 @@ int ld_store_item(void *ctx, const struct ld_item *item)
 				item->error ? item->error : simidx_strerror(item->code));
 	} else {
 		code = put(run, item);
-		if (!code && (simidx_writer_pending(run->target->writer) >= LD_BATCH ||
-			      run->label_bytes >= BATCH_LABEL_BYTES))
+		if (!code && run->target->state == LD_INSERTING &&
+		    (run->uncommitted >= run->options->commit ||
+		     run->label_bytes >= BATCH_LABEL_BYTES))
 			code = ld_store_commit(run);
 	}
 	return code;
@@ -425,20 +446,26 @@ static int finish_loader(struct ld_run *run)
 	return 0;
 }
 
+int ld_store_merge(struct ld_run *run)
+{
+	simidx_error err;
+	int rc;
+
+	ld_report_phase(&run->report, "merge");
+	do
+		rc = simidx_writer_merge(run->target->writer, &err);
+	while (ld_target_again(run->target, rc, &err));
+	return rc ? fail(run, &err) : 0;
+}
+
 static int finish_writer(struct ld_run *run)
 {
 	enum ld_merge merge = run->options->merge;
-	simidx_error err;
-	int code = ld_store_commit(run), rc;
+	int code = ld_store_commit(run);
 
 	if (!code && merge != LD_MERGE_NEVER &&
-	    (merge == LD_MERGE_ALWAYS || run->target->is_new)) {
-		ld_report_phase(&run->report, "merge");
-		do
-			rc = simidx_writer_merge(run->target->writer, &err);
-		while (ld_target_again(run->target, rc, &err));
-		code = rc ? fail(run, &err) : 0;
-	}
+	    (merge == LD_MERGE_ALWAYS || run->target->is_new))
+		code = ld_store_merge(run);
 	if (!code)
 		run->target->state = LD_DONE;
 	return code;

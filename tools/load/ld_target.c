@@ -80,12 +80,18 @@ static int open_existing(struct ld_target *target)
 	return rc;
 }
 
+int ld_target_grows(const struct ld_target *target)
+{
+	return target->options->mode == LD_ADD || target->options->mode == LD_IF_NEW;
+}
+
 static void close_writer(struct ld_target *target)
 {
 	uint64_t committed = simidx_writer_stored(target->writer);
 
 	target->committed += committed;
-	target->documents += committed;
+	if (ld_target_grows(target))
+		target->documents += committed;
 	simidx_writer_close(target->writer);
 	target->writer = NULL;
 	if (target->state == LD_INSERTING)
@@ -113,7 +119,7 @@ static int open_again(struct ld_target *target)
 		    (profile && (flags != target->flags || strcmp(profile, target->profile) != 0))))
 		rc = tl_error("%s: an index of another kind has been put there meanwhile",
 			      target->options->index);
-	if (!rc && target->committed && target->documents < documents)
+	if (!rc && target->committed && ld_target_grows(target) && target->documents < documents)
 		rc = tl_error("%s: has been replaced meanwhile, and documents that were stored "
 			      "are not there any more",
 			      target->options->index);
@@ -199,7 +205,8 @@ int ld_target_open(struct ld_target *target, const struct ld_options *options)
 	target->how.duplicates = options->duplicates;
 	target->how.wait_ms = options->wait_ms;
 	target->how.flags = ld_open_flags(options);
-	if (missing && check_parent(options->index))
+	if (missing && options->mode != LD_DELETE && !options->merge_only &&
+	    check_parent(options->index))
 		return TL_TROUBLE;
 	if (!missing && options->create == LD_CREATE_MUST)
 		return tl_error("%s: exists already", options->index);
@@ -207,7 +214,9 @@ int ld_target_open(struct ld_target *target, const struct ld_options *options)
 		return TL_TROUBLE;
 	if (ld_fit_sources(options))
 		return TL_TROUBLE;
-	if (!missing && options->create == LD_CREATE_IF_MISSING)
+	/* What is merged or deleted must be there. */
+	if (options->create == LD_CREATE_IF_MISSING &&
+	    (!missing || options->merge_only || options->mode == LD_DELETE))
 		rc = open_existing(target);
 	else
 		rc = try_extractor(target);
@@ -343,7 +352,7 @@ static int open_writer(struct ld_target *target)
 				 options->wait_ms;
 	if (options->merge == LD_MERGE_NEVER)
 		writer.merge = SIMIDX_MERGE_NEVER;
-	if (target->is_new)
+	if (target->is_new && options->mode == LD_ADD)
 		writer.merge_threshold = FIRST_LOAD_THRESHOLD;
 	if (simidx_writer_open(target->index, &writer, &target->writer, &err))
 		return fail(target, &err);
@@ -387,8 +396,7 @@ static int open_sink(struct ld_target *target, int is_text)
 		rc = create_index(target, is_text || tl_text_is_given(&options->text));
 	if (rc || target->is_new)
 		return rc;
-	if (options->write == LD_WRITE_REBUILD || options->from.n ||
-	    options->duplicates == SIMIDX_DUPLICATES_LAST)
+	if (options->write == LD_WRITE_REBUILD || options->from.n)
 		return ld_target_rebuild(target, ld_from_documents(&target->from));
 	return 0;
 }
@@ -495,19 +503,6 @@ uint64_t ld_target_others(const struct ld_target *target)
 uint64_t ld_target_stored(const struct ld_target *target)
 {
 	return target->committed + simidx_writer_stored(target->writer);
-}
-
-int ld_target_put(struct ld_target *target, const simidx_doc *doc, simidx_error *err)
-{
-	int rc;
-
-	if (target->loader)
-		return simidx_loader_put(target->loader, doc, NULL, err);
-	do
-		rc = simidx_writer_put(target->writer, doc, NULL, err);
-	while (ld_target_again(target, rc, err));
-	target->has_inserted |= !rc;
-	return rc;
 }
 
 const char *ld_target_way(const struct ld_target *target)

@@ -105,8 +105,8 @@ uint64_t ld_target_others(const struct ld_target *target);
 /** Documents that were committed by writers. */
 uint64_t ld_target_stored(const struct ld_target *target);
 
-/** Put a document. Returns as simidx_writer_put() or simidx_loader_put(). */
-int ld_target_put(struct ld_target *target, const simidx_doc *doc, simidx_error *err);
+/** Whether each change is one document more, as --mode says. */
+int ld_target_grows(const struct ld_target *target);
 
 /** What the load did or was about to do: "nothing", "build", "insert", "rebuild" or "insert, rebuild". */
 const char *ld_target_way(const struct ld_target *target);

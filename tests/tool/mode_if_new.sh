@@ -1,0 +1,160 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# simidx-load --mode if-new and --emit: the decisions of a scan of all that was kept, in the order
+# of the input, whatever the transactions and threads; and after kills. SIMIDX_LONG=1: a million rows.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+export TMPDIR=$tmp
+rows=20000 rounds=4
+[ -z "${SIMIDX_LONG-}" ] || rows=1000000 rounds=40
+RANDOM=5
+
+# A stream of which three of ten rows are near to an earlier one, but none of the first ten.
+"$helpers/linear_scan" stream $rows 41 >stream.tsv
+"$helpers/linear_scan" replay stream.tsv >expected
+near=$(grep -c ^dup expected)
+[ $near -eq $((rows * 3 / 10 - 3)) ] ||
+	fail "$near of $rows rows are near to others"
+sums="$((rows - near)) documents inserted"
+for commit in 1000 $rows; do
+	rm -rf ix
+	run 0 "$load" --commit "$commit" --mode if-new --emit all ix stream.tsv
+	tail -1 err | tr -d , | grep -q "$sums.*; $near near to others$" || { fail 'the summary'; cat err; }
+	same expected out
+	run 0 "$query" verify ix
+done
+# A commit each takes the disk's time: only the first rows.
+rm -rf ix
+head -$((rows / 20)) stream.tsv | run 0 "$load" -q --commit 1 --mode if-new --emit all -F tsv ix -
+head -$((rows / 20)) expected | sed 's/\tstream.tsv:/\t-:/' | output
+sed -n 's/^dup\t//p' expected >dups
+grep ^new expected | cut -f 3 >kept
+grep -wFf kept stream.tsv >news
+rm -rf ix
+run 0 "$load" -q --mode if-new --emit dup ix stream.tsv
+same dups out
+rm -rf ix
+run 0 "$load" -q --mode if-new --emit new ix stream.tsv
+same news out
+# Nothing of it is new now: labels that are in use are no news of either kind.
+run 0 "$load" --mode if-new --emit all --on-duplicate first ix stream.tsv
+[ "$(grep -c ^new out)" -eq 0 ] || fail 'rows that are new twice'
+cut -f 1,2 stream.tsv >bare.tsv
+run 0 "$load" -q --mode if-new --emit new ix bare.tsv
+output </dev/null
+
+# Lines as they came, from all formats that have some.
+first() {
+	rm -rf few
+	run 0 "$load" -q --mode if-new --emit new "$@"
+}
+printf '0xFF\r\nfe\nff00000000000000' >few.fps
+first few few.fps -F lines
+printf '0xFF\r\nff00000000000000\n' | output
+printf 'fp;url\n00ff;"a;\n""b"\n00fe;c\nff00;d\n' >few.csv
+first --header --delimiter ';' --label-field url few few.csv
+printf '00ff;"a;\n""b"\nff00;d\n' | output
+if [ -n "${SX_JSON-}" ]; then
+	printf '{"fp": "ff", "more": [1]}\n{"fp":"fe"}\n{ "fp":"ff00" }\n' >few.jsonl
+	first few few.jsonl
+	sed -n '1p;3p' few.jsonl | output
+fi
+if [ -n "${SX_JSON-}${SX_ZLIB-}" ] && [ -n "${SX_ZLIB-}" ]; then
+	gzip -c few.fps >few.gz
+	first few few.gz -F lines
+	printf '0xFF\r\nff00000000000000\n' | output
+fi
+# Binary rows are decided, too: all and dup tell their numbers.
+printf '\1\0\0\0\0\0\0\0\5\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\6\0\0\0\0\0\0\0' >few.bin
+rm -rf few
+run 0 "$load" -q --mode if-new --emit all -F bin few few.bin
+printf 'new\tfew.bin:1\t\t5\t\t\t\ndup\tfew.bin:2\t\t5\t1\t1\t\n' | output
+# The radius; the nearest one, and of several the one with the smallest id.
+printf '1\tf\n2\tff00\n3\tf0\n' >three.tsv
+rm -rf few
+run 0 "$load" -q few three.tsv
+run 0 "$load" -q --mode if-new -k 4 --emit all few -F lines - <<<$'0\n1f\nf01'
+printf 'dup\t-:1\t\t1\t4\t4\t\ndup\t-:2\t\t1\t1\t1\t\nnew\t-:3\t\t4\t\t\t\n' | output
+run 0 "$load" -q --mode if-new -k 0 --emit all few -F lines - <<<$'f\n0'
+printf 'dup\t-:1\t\t1\t0\t0\t\nnew\t-:2\t\t5\t\t\t\n' | output
+# Without ids, and a row that is rejected: neither new nor near.
+run 1 "$load" -q --ids none --mode if-new --emit all none -F lines - <<<$'f\nx\n7'
+printf 'new\t-:1\t\t\t\t\t\ndup\t-:3\t\t\t1\t1\t\n' | output
+# Every line is written; if not, nothing of it is remembered.
+if [ -e /dev/full ]; then
+	rm -rf full
+	"$load" -q --mode if-new --emit new full stream.tsv >/dev/full 2>err
+	[ $? -eq 2 ] || fail 'a full device is no error'
+	says 'cannot write to standard output: No space left on device'
+	[ "$("$query" dump full | wc -l)" -eq 0 ] || fail 'remembered in spite of it'
+fi
+
+# Texts, by several threads: the same rows in the same order as by one.
+if [ -n "${SX_TEXT-}" ]; then
+	mkdir texts
+	for ((i = 0; i < 400; i++)); do
+		seq $((i / 2 * 1000)) $((i / 2 * 1000 + 200)) | sed 's/^/word/' >texts/$((i + 1000))
+		echo "end $i" >>texts/$((i + 1000))
+	done
+	for threads in 1 2 5; do
+		rm -rf words
+		run 0 "$load" -q --threads $threads --commit 7 --mode if-new --emit all -r words texts
+		cp out out.$threads
+		[ "$(grep -c ^new out)" -eq 200 ] || fail "of 200 pairs $(grep -c ^new out) are new"
+		awk -F '\t' '{ n = substr($2, 7); if ($1 == "dup" && ($7 != "texts/" n - 1 || $6 > 112)) exit 1
+			     if (($1 == "new") != (n % 2 == 0)) exit 1 }' out || fail 'not each second one'
+		same out.1 out.$threads
+		run 0 "$query" verify words
+	done
+	rm -rf words
+	run 0 "$load" -q --mode if-new --emit new -r words texts
+	for ((i = 1000; i < 1400; i += 2)); do echo texts/$i; done | output
+	# By weights everything but a copy is new with --accept 0 where bits of weight differ.
+	rm -rf words
+	cp texts/1000 copy
+	run 0 "$load" -q --mode if-new --accept 0 --emit dup words -r texts copy
+	grep -q '^copy	copy	0	0	0	texts/1000$' out || fail 'a copy is new'
+	rm -rf words
+	run 0 "$load" -q --no-fp2 --mode if-new --emit dup words texts/1000 copy
+	printf 'copy\tcopy\t0\t0\t0\ttexts/1000\n' | output
+	# A text without words is near to nothing.
+	: >texts/none1
+	: >texts/none2
+	run 0 "$load" -q --mode if-new --emit new words texts/none1 texts/none2
+	printf 'texts/none1\ntexts/none2\n' | output
+fi
+
+# Killed at any moment and resumed: no line is lost, and the index has what all rows at once leave.
+# Some lines may come twice.
+started=$(date +%s%N)
+rm -rf ix
+run 0 "$load" -q --commit 500 --mode if-new --emit new ix stream.tsv
+"$query" dump ix >whole
+span=$((($(date +%s%N) - started) / 1000000 + 1))
+killed=0
+for ((round = 0; round < rounds || (killed == 0 && round < 20 * rounds); round++)); do
+	rm -rf ix lines
+	code=137
+	for ((tries = 0; tries < 4 && code == 137; tries++)); do
+		pause=$((RANDOM * span / 32768))
+		"$load" -q --commit 500 --resume --mode if-new --emit new ix stream.tsv >>lines 2>/dev/null &
+		loader=$!
+		sleep $((pause / 1000)).$(printf %03d $((pause % 1000)))
+		kill -9 $loader 2>/dev/null
+		wait $loader 2>/dev/null
+		code=$?
+		[ $code -ne 137 ] || killed=$((killed + 1))
+	done
+	[ $code -ne 137 ] ||
+		"$load" -q --commit 500 --resume --mode if-new --emit new ix stream.tsv >>lines
+	run 0 "$query" verify ix
+	"$query" dump ix >dumped
+	same whole dumped
+	# Whole lines; half of one stands where a load was killed, and is ended by the next one.
+	grep -xFf news lines | awk '!seen[$0]++' >once
+	same news once
+done
+[ $killed -gt 0 ] || fail 'no load was killed'
+echo "$round rounds, $killed killed, $(($(wc -l <lines) - $(wc -l <news))) lines twice in the last one"
+finish

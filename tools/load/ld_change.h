@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What --mode does with a row: add, add if it is new, replace or delete.
+ */
+
+#ifndef LD_CHANGE_H
+#define LD_CHANGE_H
+
+#include "load/ld_queue.h"
+#include "load/ld_target.h"
+
+/** What became of a row. */
+struct ld_change {
+	uint64_t id;          /* of the document that was stored; SIMIDX_NO_ID: not known */
+	simidx_match blocker; /* after SIMIDX_E_EXISTS: what is near; its label if lines are emitted
+			       * that need it, valid until the next change */
+};
+
+/** Flags of simidx_sketch_make() for the texts and features of a load. */
+unsigned ld_change_sketch_flags(const struct ld_target *target);
+
+/**
+ * Change the index that is open for a writer, or give the document to the loader.
+ *
+ * @param item  the row, with its fingerprints
+ * @param doc   the document; in mode delete only its id or label is looked at
+ * @return 0; with --mode if-new SIMIDX_E_EXISTS: something is near; with --mode delete
+ *         SIMIDX_E_NOT_FOUND: it is not there; as simidx_writer_put() and simidx_loader_put()
+ */
+int ld_change_make(struct ld_target *target, const struct ld_item *item, const simidx_doc *doc,
+		   struct ld_change *out, simidx_error *err);
+
+#endif /* LD_CHANGE_H */

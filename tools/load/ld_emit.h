@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * --emit: what --mode if-new decided, on standard output in the order of the input.
+ */
+
+#ifndef LD_EMIT_H
+#define LD_EMIT_H
+
+#include "load/ld_change.h"
+
+/**
+ * Begin. A line that a load left half when it was killed is ended, where standard output goes to
+ * the end of a file that can be read: nothing is glued to it.
+ */
+void ld_emit_begin(const struct ld_options *options);
+
+/** Write what --emit says about a row that was decided; `is_new`: it was stored. */
+void ld_emit_row(const struct ld_options *options, const struct ld_item *item, int is_new,
+		 const struct ld_change *change);
+
+/**
+ * Hand over what was written, and sync it if standard output is a regular file: to be called before
+ * the commit that remembers these rows.
+ *
+ * @return 0, or TL_TROUBLE: tl_finish_output() will tell why, or a message has
+ */
+int ld_emit_flush(const struct ld_options *options);
+
+#endif /* LD_EMIT_H */
