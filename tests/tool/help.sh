@@ -166,7 +166,7 @@ says "--kernel: expected one of auto, scalar, popcnt, avx2, avx512, neon, found 
 run 2 "$load" --layout columns index file
 says "--layout: expected one of blocks, rows, found 'columns'"
 run 2 "$load" -F xml index file
-says "--format: expected one of text, lines, tsv, csv, jsonl, bin, npy, dump, features, found 'xml'"
+says "--format: expected one of text, lines, tsv, csv, jsonl, bin, npy, dump, features, ids, labels, found 'xml'"
 run 2 "$load" --fp-encoding octal index file
 says "--fp-encoding: expected one of hex, dec, sdec, base64, found 'octal'"
 run 2 "$load" index -
@@ -178,7 +178,7 @@ says 'INDEX is missing'
 run 2 "$load" - file
 says "'-' is standard input, and no index"
 run 2 "$load" --mode rebuild index file
-says "unknown option '--mode'"
+says "--mode: expected one of add, if-new, replace, delete, found 'rebuild'"
 says "Try 'simidx-load --help'."
 run 2 "$load" --write slowly index file
 says "--write: expected one of auto, insert, rebuild, found 'slowly'"
@@ -188,7 +188,7 @@ touch some.tsv
 run 2 "$load" --hidden index some.tsv
 says '--hidden is about the directories of -r'
 run 2 "$load" -0 index some.tsv
-says '-0 is about the lists of --files-from, and none is given'
+says '-0 is about the lists of --files-from and about -F ids and labels, and none is given'
 for k in 65 -1 1x; do
 	run 2 "$query" search index "--radius=$k" 0000000000000000
 	says "--radius: expected a number in 0..64, found '$k'"

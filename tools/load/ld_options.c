@@ -122,7 +122,7 @@ static const struct tl_option write_rows[] = {
 		  "made from one template can be as near to each other as copies are; --emit dup "
 		  "shows what is left out." },
 	{ 0, "emit", "WHICH", TL_WORD(struct ld_options, emit, emit_words), .standard = "none",
-	  .help = "if-new: none, new, dup or all rows to stdout",
+	  .help = "if-new: to stdout: new, dup or all rows",
 	  .more = "With --mode if-new: write rows to standard output, in the order of the input. new: "
 		  "those that were stored, line by line as they came; of a file that is one document its path. dup: for "
 		  "each that was left out a line with columns that are separated by tabs: where the row is "
@@ -313,8 +313,8 @@ static const struct tl_option rows[] = {
 		     "New versions of articles that are there, and new ones.") },
 	{ TL_EXAMPLE("simidx-load --mode delete articles.index articles/3.txt articles/7.txt",
 		     "Delete two documents by their labels.") },
-	{ TL_EXAMPLE("simidx-query dump index | grep spam | cut -f 1 | simidx-load --mode delete index -",
-		     "Delete documents by their ids.") },
+	{ TL_EXAMPLE("simidx-load --mode delete index - <ids.txt",
+		     "Delete documents by their ids, one a line.") },
 	{ TL_EXAMPLE("simidx-load --from old --plan 3x22 new", "The same documents with another plan.") },
 	{ 0 },
 };
