@@ -161,7 +161,7 @@ says 'simidx-load: good/x: cannot open: Not a directory'
 run 1 "$load" -q --rejects - base -F lines many
 [ "$(wc -l <out)" -eq 999 ] || fail 'not 999 rows on standard output'
 run 2 "$load" --rejects - --summary - base -F lines good
-says '--rejects and --summary cannot both go to standard output'
+says 'of --rejects, --summary and --emit only one can go to standard output'
 run 0 "$load" -q --summary - base -F lines /dev/null
 grep -q '^{"exit":0,"write":"insert","rows":0,.*}$' out || fail 'no summary on standard output'
 [ ! -e - ] || fail "a file named '-'"

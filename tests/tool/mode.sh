@@ -111,7 +111,7 @@ printf '7\t%016x\tl6\n' 66 | cmp - last || fail 'an id that is used again'
 # What is deleted is the input of a load that goes on, too.
 run 1 "$load" --commit 1 --summary summary --mode delete ix l1 l2 l9
 sums_up '2 documents deleted; index has 3; 1 not there'
-grep -q '"mode":"delete".*"stored":2.*"missing":1' summary || fail 'the summary of a deletion'
+grep -q '"stored":2.*"mode":"delete".*"missing":1' summary || fail 'the summary of a deletion'
 run 0 "$load" --resume --mode delete ix l1 l2 l9
 says 'simidx-load: ix: going on after row 3 of this input'
 run 2 "$load" --resume --mode delete ix l1

@@ -122,7 +122,7 @@ static const struct tl_option write_rows[] = {
 		  "made from one template can be as near to each other as copies are; --emit dup "
 		  "shows what is left out." },
 	{ 0, "emit", "WHICH", TL_WORD(struct ld_options, emit, emit_words), .standard = "none",
-	  .help = "if-new: to stdout: new, dup or all rows",
+	  .help = "if-new: print new, dup or all rows",
 	  .more = "With --mode if-new: write rows to standard output, in the order of the input. new: "
 		  "those that were stored, line by line as they came; of a file that is one document its path. dup: for "
 		  "each that was left out a line with columns that are separated by tabs: where the row is "

@@ -76,7 +76,6 @@ static int write_summary(struct ld_report *report, int code)
 	tl_json_open(&json, NULL, '{');
 	tl_json_signed(&json, "exit", code);
 	tl_json_string(&json, "write", report->way);
-	tl_json_string(&json, "mode", ld_mode_words[report->options->mode]);
 	tl_json_unsigned(&json, "rows", report->rows);
 	tl_json_unsigned(&json, "resumed", report->resumed);
 	tl_json_unsigned(&json, "texts", report->texts);
@@ -85,6 +84,7 @@ static int write_summary(struct ld_report *report, int code)
 	tl_json_unsigned(&json, "rejected", report->rejected);
 	tl_json_unsigned(&json, "skipped", report->skipped);
 	tl_json_unsigned(&json, "duplicates", report->duplicates);
+	tl_json_string(&json, "mode", ld_mode_words[report->options->mode]);
 	tl_json_unsigned(&json, "near", report->near);
 	tl_json_unsigned(&json, "missing", report->missing);
 	tl_json_unsigned(&json, "empty_texts", report->empty_texts);

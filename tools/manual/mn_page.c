@@ -10,7 +10,7 @@
 
 #include "common/tl_help.h"
 
-#define WIDTH 78 /* of lines in the source of a page */
+#define WIDTH 74 /* of lines in the source of a page, without escapes: 80 with them */
 
 /* Day of the last change that a reader should know of. */
 #define DATE "November 22, 2026"
@@ -126,7 +126,7 @@ static void set_list(int *open, int wanted)
 	*open = wanted;
 }
 
-static void put_row(const struct tl_option *row, enum part part, int *open)
+static void put_row(const struct tl_option *row, enum part part, int is_after_title, int *open)
 {
 	int is_item = row->kind >= TL_KIND_FLAG || row->kind == TL_KIND_TERM;
 
@@ -140,7 +140,7 @@ static void put_row(const struct tl_option *row, enum part part, int *open)
 	} else if (row->kind == TL_KIND_SECTION && part == MAIN) {
 		printf(".Ss %s\n", row->name);
 	} else if (row->kind == TL_KIND_PARAGRAPH) {
-		if (part == ALL || part == MAIN)
+		if (part == ALL || (part == MAIN && !is_after_title))
 			puts(".Pp");
 		put_text(row->more);
 	} else if (row->kind == TL_KIND_EXAMPLE) {
@@ -154,7 +154,7 @@ static void put_row(const struct tl_option *row, enum part part, int *open)
 static void put_table(const struct tl_option *table, enum part part)
 {
 	struct tl_rows rows = { .row = { table } };
-	const struct tl_option *row;
+	const struct tl_option *row, *before = NULL;
 	enum part now = MAIN;
 	int open = 0;
 
@@ -162,7 +162,8 @@ static void put_table(const struct tl_option *table, enum part part)
 		if (row->kind == TL_KIND_SECTION)
 			now = part_of(row->name);
 		if (part == ALL || part == now)
-			put_row(row, part, &open);
+			put_row(row, part, before && before->kind == TL_KIND_SECTION, &open);
+		before = row;
 	}
 	set_list(&open, 0);
 }
