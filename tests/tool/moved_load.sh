@@ -29,7 +29,7 @@ live() {
 }
 
 # Into an index that is exchanged: documents that came meanwhile stay, whatever the way.
-for how in '--write insert' '--write auto' '--write rebuild' '--mode replace' '--mode if-new --radius 0'; do
+for how in '--write insert' '--write auto' '--write rebuild' '--mode replace'; do
 	live
 	# shellcheck disable=SC2086
 	SX_WHEN_OPEN='sh ./exchange' run 0 "$moved" -q $how live last.tsv
