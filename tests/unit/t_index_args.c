@@ -112,7 +112,7 @@ START_TEST(test_unknown_sizes_and_flags_are_refused)
 	query.size = 16;
 	ARG(simidx_reader_search(reader, &query, &results, &sxt_err));
 	query.size = sizeof(query);
-	query.flags = 8;
+	query.flags = 1u << 31;
 	ARG(simidx_reader_search(reader, &query, &results, &sxt_err));
 	query.flags = 0;
 	results.size = 16;
