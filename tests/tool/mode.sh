@@ -109,7 +109,8 @@ run 0 "$query" dump ix
 tail -1 out >last
 printf '7\t%016x\tl6\n' 66 | cmp - last || fail 'an id that is used again'
 # What is deleted is the input of a load that goes on, too.
-run 1 "$load" --commit 1 --summary summary --mode delete ix l1 l2 l9
+run 1 "$load" --commit 1 --rejects rejects --summary summary --mode delete ix l1 l2 l9
+printf 'l9\tis not there\n' | diff - rejects || fail 'which label is not there'
 sums_up '2 documents deleted; index has 3; 1 not there'
 grep -q '"stored":2.*"mode":"delete".*"missing":1' summary || fail 'the summary of a deletion'
 run 0 "$load" --resume --mode delete ix l1 l2 l9

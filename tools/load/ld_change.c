@@ -49,8 +49,10 @@ static int make_query(const struct ld_target *target, const struct ld_item *item
 	} else {
 		fill_sketch(target, item, doc, sketch);
 		accepts = options->accept >= 0 && sketch->flags & SIMIDX_SKETCH_WEIGHTS;
-		rc = accepts ? simidx_sketch_query(target->index, sketch, query, err)
-			     : simidx_sketch_query_if_new(target->index, sketch, query, err);
+		rc = simidx_sketch_query_if_new(target->index, sketch, query, err);
+		/* Without a second fingerprint the rule goes by bits. */
+		if (!rc && accepts && !query->weights)
+			rc = simidx_sketch_query(target->index, sketch, query, err);
 		if (accepts)
 			query->radius = query->radius2 = (unsigned)options->accept;
 	}
@@ -101,5 +103,7 @@ int ld_change_make(struct ld_target *target, const struct ld_item *item, const s
 		rc = change(target, item, doc, out, err);
 	while (ld_target_again(target, rc, err));
 	target->has_inserted |= !rc;
+	if (!rc && out->id != SIMIDX_NO_ID && out->id >= target->next_id)
+		target->next_id = out->id + 1;
 	return rc;
 }

@@ -20,20 +20,45 @@ static int is_regular_file(struct stat *status)
 	return !fstat(STDOUT_FILENO, status) && S_ISREG(status->st_mode);
 }
 
+/* Where the last whole line of a file ends; -1 if it cannot be read. */
+static off_t end_of_lines(int fd, off_t size)
+{
+	char bytes[4096];
+
+	while (size > 0) {
+		size_t n = size < (off_t)sizeof(bytes) ? (size_t)size : sizeof(bytes);
+
+		if (pread(fd, bytes, n, size - (off_t)n) != (ssize_t)n)
+			return -1;
+		while (n > 0 && bytes[n - 1] != '\n') {
+			n--;
+			size--;
+		}
+		if (n > 0)
+			return size;
+	}
+	return 0;
+}
+
 void ld_emit_begin(const struct ld_options *options)
 {
 	struct stat status;
-	char last = '\n';
+	off_t end = -1;
 	int fd;
 
 	if (options->emit == LD_EMIT_NONE || !is_regular_file(&status) || !status.st_size)
 		return;
 	/* It may be open for writing only; the same file once more is open for reading. */
 	fd = open("/proc/self/fd/1", O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && pread(fd, &last, 1, status.st_size - 1) == 1 && last != '\n')
-		putchar('\n');
-	if (fd >= 0)
+	if (fd >= 0) {
+		end = end_of_lines(fd, status.st_size);
 		close(fd);
+	}
+	if (end < 0 || end == status.st_size)
+		return;
+	if (!options->resume || ftruncate(STDOUT_FILENO, end) ||
+	    lseek(STDOUT_FILENO, 0, SEEK_END) < 0)
+		putchar('\n');
 }
 
 /* The row as it came: its line; of a whole file the path. */
@@ -108,6 +133,8 @@ int ld_emit_flush(const struct ld_options *options)
 	if (options->emit == LD_EMIT_NONE)
 		return 0;
 	fflush(stdout);
+	if (tl_output_closed())
+		return tl_error("standard output was closed");
 	if (tl_output_failed())
 		return TL_TROUBLE;
 	if (is_regular_file(&status) && fdatasync(STDOUT_FILENO))

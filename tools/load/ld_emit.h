@@ -11,8 +11,9 @@
 #include "load/ld_change.h"
 
 /**
- * Begin. A line that a load left half when it was killed is ended, where standard output goes to
- * the end of a file that can be read: nothing is glued to it.
+ * Begin. Where standard output goes to the end of a file that can be read, half a line there is
+ * ended, so that nothing is glued to it. With --resume it is of the load that was killed: it is
+ * removed, as its row was not committed and comes again.
  */
 void ld_emit_begin(const struct ld_options *options);
 

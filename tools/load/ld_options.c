@@ -51,7 +51,9 @@ static const struct tl_option index_rows[] = {
 	{ 0, "create", "WHEN", TL_WORD(struct ld_options, create, create_words),
 	  .standard = "if-missing", .help = "if-missing, must or truncate",
 	  .more = "When an index is made. if-missing: if INDEX is not there; must: always, so it "
-		  "must not be there; truncate: always, and what is there is replaced." },
+		  "must not be there; truncate: always, and what is there is "
+		  "replaced: when a new one has been built, with --write insert, --merge never and "
+		  "--mode if-new or replace at the first row." },
 	{ 0, "plan", "PLAN", TL_TEXT(struct ld_options, plan),
 	  .help = "4x16, 10x26, 16x28, 20x31, 3x22, 2x32 or auto",
 	  .more = "Which sorted tables the index has: 4x16, 10x26, 16x28, 20x31, 3x22, 2x32 or auto "
@@ -107,7 +109,8 @@ static const struct tl_option write_rows[] = {
 	  .more = "What is done with a row. add: store it. if-new: store it unless a document that "
 		  "is near is there, also one of an earlier row; such a row is left out, which is no "
 		  "error. replace: store it in the place of the document with its id, without an id of "
-		  "the one with its label, whose id it keeps; if there is none, add it. delete: delete the "
+		  "the one with its label, whose id it keeps; if there is none, add it. The row is the whole document: without a label it has "
+		  "none afterwards. delete: delete the "
 		  "document with its id, without an id the one with its label; see Deleting below. All "
 		  "but add change the index row by row, so that nothing is rebuilt." },
 	{ 'k', "radius", "K", TL_NUMBER(struct ld_options, radius, 0, SIMIDX_MAX_RADIUS),
@@ -117,8 +120,10 @@ static const struct tl_option write_rows[] = {
 	{ 0, "accept", "A", TL_NUMBER(struct ld_options, accept, 0, MAX_ACCEPT),
 	  .help = "if-new: texts are near up to weight A (default: 112)",
 	  .more = "With --mode if-new: a text is near if the bits that differ weigh at most A, as "
-		  "'simidx-query search --help' explains. The default is 112 where the index has second "
-		  "fingerprints: stricter than a search, as nobody looks at what is left out. Notices "
+		  "'simidx-query search --help' explains, and are at most 12 of the first fingerprint (16 "
+		  "where there is no second one), not counting those of weight 0. Features are texts, "
+		  "too; fingerprints are not. The default is 112 where the index has second fingerprints: "
+		  "stricter than a search, as nobody looks at what is left out. Notices "
 		  "made from one template can be as near to each other as copies are; --emit dup "
 		  "shows what is left out." },
 	{ 0, "emit", "WHICH", TL_WORD(struct ld_options, emit, emit_words), .standard = "none",
@@ -133,8 +138,9 @@ static const struct tl_option write_rows[] = {
 		  "\\t \\n \\r \\\\ \\xHH. Rows that are rejected, or left out because their "
 		  "id or label is in use, and the line of --header are not written.\n"
 		  "Lines are handed over, and synced if standard output is a file, before the "
-		  "commit that remembers their rows. So when a load was killed and goes on with "
-		  "--resume (and >>), some lines may come twice, but none is lost." },
+		  "commit that remembers their rows. So a load that fails or is killed may have written "
+		  "lines whose rows are not stored; when it goes on with --resume (and >>), these come "
+		  "again and none is lost. Half a line at the end of the file is then removed." },
 	{ 0, "write", "HOW", TL_WORD(struct ld_options, write, write_words), .standard = "auto",
 	  .help = "auto, insert or rebuild",
 	  .more = "How documents get into the index. insert: add the documents to the index and commit now and then (--commit), while others "
@@ -159,7 +165,8 @@ static const struct tl_option write_rows[] = {
 	{ 0, "commit", "N", TL_COUNT(struct ld_options, commit, 1, SIMIDX_MAX_ID), .standard = "100K",
 	  .help = "commit after N rows",
 	  .more = "When rows are inserted, replaced or deleted: commit after N of them, and earlier when "
-		  "their labels have 16 MB. Others see them then, and standard output gets what --emit says." },
+		  "their labels have 16 MB or the input has paused for a second. Others see them then, "
+		  "and standard output gets what --emit says." },
 	{ 0, "merge", "WHEN", TL_WORD(struct ld_options, merge, merge_words), .standard = "auto",
 	  .help = "auto, always or never",
 	  .more = "When documents that were inserted are moved into the sorted tables. auto: when "
@@ -209,8 +216,8 @@ static const struct tl_option resource_rows[] = {
 static const struct tl_option report_rows[] = {
 	{ 0, "rejects", "FILE", TL_TEXT(struct ld_options, rejects),
 	  .help = "write rejected rows to FILE",
-	  .more = "Write a line to FILE for each rejected row: where it is, a tab, and the reason. "
-		  "'-' is standard output." },
+	  .more = "Write a line to FILE for each row that is rejected, or that --mode delete does not "
+		  "find: where it is, a tab, and the reason. '-' is standard output." },
 	{ 0, "max-errors", "N", TL_COUNT(struct ld_options, max_errors, 0, UINT64_MAX - 1),
 	  .help = "stop when more than N rows are rejected",
 	  .more = "Stop when more than N rows are rejected (default: go on). A load whose first 1,000 "

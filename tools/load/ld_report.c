@@ -119,19 +119,33 @@ int ld_report_end(struct ld_report *report, int code)
 	return code;
 }
 
+/* A line in --rejects. */
+static void list_reject(const struct ld_report *report, const char *place, const char *reason)
+{
+	if (!report->rejects)
+		return;
+	tl_put_message(report->rejects, place, strlen(place));
+	fputc('\t', report->rejects);
+	tl_put_message(report->rejects, reason, strlen(reason));
+	fputc('\n', report->rejects);
+}
+
+void ld_report_missing(struct ld_report *report, const char *place)
+{
+	report->missing++;
+	list_reject(report, place, "is not there");
+}
+
 void ld_report_reject(struct ld_report *report, const char *place, const char *reason,
 		      int is_duplicate)
 {
-	int is_first = is_duplicate && !report->advised;
+	enum ld_mode mode = report->options->mode;
+	int may_keep_first = mode == LD_ADD || mode == LD_IF_NEW;
+	int is_first = is_duplicate && may_keep_first && !report->advised;
 
 	report->rejected++;
 	report->advised |= is_first;
-	if (report->rejects) {
-		tl_put_message(report->rejects, place, strlen(place));
-		fputc('\t', report->rejects);
-		tl_put_message(report->rejects, reason, strlen(reason));
-		fputc('\n', report->rejects);
-	}
+	list_reject(report, place, reason);
 	if (report->rejected <= MAX_REPORTED)
 		tl_error("%s%s%s%s", place, *place ? ": " : "", reason,
 			 is_first ? " (--on-duplicate first keeps what is there, without an error)"

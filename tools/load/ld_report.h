@@ -85,6 +85,9 @@ int ld_report_end(struct ld_report *report, int code);
 void ld_report_reject(struct ld_report *report, const char *place, const char *reason,
 		      int is_duplicate);
 
+/** What was to be deleted is not there: counted, and listed in --rejects. */
+void ld_report_missing(struct ld_report *report, const char *place);
+
 /** An input that was named is no text. */
 void ld_report_skip(struct ld_report *report, const char *place, const char *reason);
 

@@ -6,12 +6,16 @@
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* Rows that are passed over between two looks at the clock. */
 #define SKIPPED_AT_ONCE 1024
+
+/* After so many milliseconds without input a writer commits what it has. */
+#define PAUSE_MS 1000
 
 /* ---- texts ---- */
 
@@ -119,6 +123,25 @@ static int take(struct ld_run *run, struct ld_item *item)
 
 /* ---- reading ---- */
 
+/*
+ * The input has nothing more for now. If that lasts, what has come is committed: others wait for the
+ * write lock, and somebody for the lines that --emit writes. Returns whether that failed, which ends
+ * the input.
+ */
+static int commit_in_pause(void *ctx, int fd)
+{
+	struct ld_run *run = ctx;
+	struct pollfd more = { fd, POLLIN, 0 };
+
+	if (run->target->state != LD_INSERTING || poll(&more, 1, PAUSE_MS) != 0)
+		return 0;
+	if (run->queue)
+		run->pause_code = ld_queue_flush(run->queue);
+	if (!run->pause_code && run->uncommitted)
+		run->pause_code = ld_store_commit(run);
+	return run->pause_code != 0;
+}
+
 /* Pass over the rows of an input that were stored before. */
 static int skip_rows(struct ld_run *run, uint64_t rows)
 {
@@ -159,6 +182,8 @@ static int load_input(struct ld_run *run, uint64_t number, const struct in_file 
 					.is_found = file->is_found, .rows = rows };
 
 		item.result = in_reader_next(&run->reader, &item.row);
+		if (run->pause_code)
+			return run->pause_code;
 		if (item.result == IN_END || (item.result == IN_FATAL && tl_stop_requested()))
 			break;
 		if (item.result == IN_FATAL)
@@ -317,8 +342,9 @@ static void report_failure(const struct ld_run *run, int is_measured)
 	if (run->is_unknown)
 		advise_unknown(run, is_measured);
 	else if (target->has_inserted && is_measured)
-		tl_error("%s: holds %s documents; of this input %s %s committed%s", path,
-			 tl_write_count(run->report.documents, documents), rows, were, resume);
+		tl_error("%s: holds %s document%s; of this input %s %s committed%s", path,
+			 tl_write_count(run->report.documents, documents),
+			 run->report.documents == 1 ? "" : "s", rows, were, resume);
 	else if (target->has_inserted)
 		tl_error("%s: of this input %s %s committed%s", path, rows, were, resume);
 	else if (tl_stop_requested())
@@ -339,6 +365,7 @@ static int begin(struct ld_run *run)
 	in_reader_init(&run->reader, target->bits);
 	run->reader.columns = &options->inputs.columns;
 	run->reader.keeps_lines = options->emit == LD_EMIT_NEW;
+	in_reader_when_idle(&run->reader, commit_in_pause, run);
 	ld_emit_begin(options);
 	if (resumes)
 		code = ld_mark_get(target, &run->start);

@@ -43,7 +43,8 @@ struct ld_run {
 	struct ld_late *late;     /* rows that a loader has rejected at its end; or NULL */
 	size_t n_late;
 	uint64_t put;             /* documents, in this run */
-	uint64_t uncommitted;     /* rows since the last commit that were decided, not rejected */
+	uint64_t uncommitted;     /* rows since the last commit that were given to the writer */
+	int pause_code;           /* of a commit while the input paused: 0, or the exit code */
 	uint64_t label_bytes;     /* put since the last commit */
 	uint64_t all_label_bytes; /* put into the loader */
 	int space_checked;        /* it was seen whether what is to come will fit */

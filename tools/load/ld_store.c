@@ -39,8 +39,9 @@ static int fail_too_many(const struct ld_run *run)
 {
 	char count[TL_NUMBER_SIZE];
 
-	return tl_error("more than %s rows were rejected (--max-errors)",
-			tl_write_count(run->options->max_errors, count));
+	return tl_error("more than %s row%s rejected (--max-errors)",
+			tl_write_count(run->options->max_errors, count),
+			run->options->max_errors == 1 ? " was" : "s were");
 }
 
 static int reject(struct ld_run *run, const struct ld_item *item, const char *reason,
@@ -48,12 +49,15 @@ static int reject(struct ld_run *run, const struct ld_item *item, const char *re
 {
 	struct ld_report *report = &run->report;
 	char place[LD_PLACE_SIZE];
+	uint64_t known;
 
 	in_write_place(item->path, item->line, place, sizeof(place));
 	ld_report_reject(report, place, reason, is_duplicate);
+	/* A stream that is asked whether it is new may begin with what is there. */
+	known = run->options->mode == LD_IF_NEW ? report->duplicates : 0;
 	if (ld_report_too_many(report))
 		return fail_too_many(run);
-	if (report->rejected == LD_HOPELESS && run->mark.total == LD_HOPELESS)
+	if (report->rejected - known == LD_HOPELESS && run->mark.total == LD_HOPELESS)
 		return tl_error("the first 1,000 rows were all rejected, the last one because: %s; "
 				"nothing was stored",
 				reason);
@@ -242,6 +246,14 @@ static int mode_needs_key(const struct ld_run *run)
 	return run->options->mode == LD_REPLACE || run->options->mode == LD_DELETE;
 }
 
+static void note_missing(struct ld_run *run, const struct ld_item *item)
+{
+	char place[LD_PLACE_SIZE];
+
+	in_write_place(item->path, item->line, place, sizeof(place));
+	ld_report_missing(&run->report, place);
+}
+
 static int put(struct ld_run *run, const struct ld_item *item)
 {
 	simidx_doc doc = SIMIDX_DOC_INIT;
@@ -266,6 +278,8 @@ static int put(struct ld_run *run, const struct ld_item *item)
 	if (mode_needs_key(run) && doc.id == SIMIDX_NO_ID && !doc.label)
 		return reject(run, item, "it has no id and no label, and --mode replace and delete need "
 			      "one", 0);
+	/* Also where nothing comes of it: the lock was taken to find out. */
+	run->uncommitted++;
 	rc = ld_change_make(run->target, item, &doc, &change, &err);
 	if (rc == SIMIDX_E_DUPLICATE)
 		run->report.duplicates++;
@@ -274,11 +288,11 @@ static int put(struct ld_run *run, const struct ld_item *item)
 	if (is_rejection(rc))
 		return reject(run, item, err.text, rc == SIMIDX_E_DUPLICATE);
 	run->report.near += rc == SIMIDX_E_EXISTS;
-	run->report.missing += rc == SIMIDX_E_NOT_FOUND;
+	if (rc == SIMIDX_E_NOT_FOUND)
+		note_missing(run, item);
 	if (rc && rc != SIMIDX_E_EXISTS && rc != SIMIDX_E_NOT_FOUND)
 		return fail(run, &err);
 	ld_emit_row(run->options, item, !rc, &change);
-	run->uncommitted++;
 	remark(run, item);
 	if (rc)
 		return 0;

@@ -60,6 +60,7 @@ static int open_once(struct ld_target *target)
 	target->bits = info.bits;
 	target->flags = info.flags;
 	target->documents = info.documents;
+	target->next_id = info.next_id;
 	target->used_bytes = info.used_bytes;
 	target->profile = strdup(info.profile);
 	if (!target->profile)
@@ -107,8 +108,8 @@ static int open_again(struct ld_target *target)
 	unsigned bits = target->bits, flags = target->flags;
 	char *profile = target->profile;
 	simidx *old = target->index;
-	uint64_t documents;
-	int rc;
+	uint64_t documents, next_id = target->next_id;
+	int rc, has_less;
 
 	close_writer(target);
 	documents = target->documents;
@@ -119,7 +120,10 @@ static int open_again(struct ld_target *target)
 		    (profile && (flags != target->flags || strcmp(profile, target->profile) != 0))))
 		rc = tl_error("%s: an index of another kind has been put there meanwhile",
 			      target->options->index);
-	if (!rc && target->committed && ld_target_grows(target) && target->documents < documents)
+	/* Others may have deleted documents, unless there are no ids to delete them by. */
+	has_less = flags & SIMIDX_CREATE_NO_IDS ? target->documents < documents
+						: target->next_id < next_id;
+	if (!rc && target->committed && has_less)
 		rc = tl_error("%s: has been replaced meanwhile, and documents that were stored "
 			      "are not there any more",
 			      target->options->index);
@@ -224,6 +228,9 @@ int ld_target_open(struct ld_target *target, const struct ld_options *options)
 		rc = ld_from_open(&target->from, options);
 	if (!rc && !target->index && options->from.n)
 		rc = take_after_source(target);
+	if (!rc && options->radius > (int)target->bits)
+		rc = tl_usage_error("--radius %d: a fingerprint of the index has %u bits",
+				    options->radius, target->bits);
 	return rc;
 }
 

@@ -46,6 +46,7 @@ struct ld_target {
 	unsigned bits;
 	unsigned flags;         /* SIMIDX_CREATE_NO_IDS and _FP2 of the index */
 	char *profile;          /* of the index; NULL until it is known */
+	uint64_t next_id;       /* of the index, as far as this load knows: it never goes back */
 	uint64_t documents;     /* in it when it was opened, and what was committed by writers
 				 * that are closed */
 	uint64_t committed;     /* by writers that are closed */
