@@ -13,10 +13,12 @@
  *     new    URL                the page is stored
  *     seen   URL OTHER WEIGHT   it is not: OTHER is nearly the same; 0 means the same words
  *     again  URL                the URL was stored already: it has these words from now on
- *     gone   URL                there were no words: it is not stored any more
+ *     gone   URL                there are no words: the URL is not stored, or not any more
+ *     bad    URL                nothing is done: the URL is empty, or it or the page is too long
  *
- * What is answered is stored, also after a power cut. There is a commit a page, so all processes
- * have their turn; a thousand pages a commit are faster. Exit status: 0, or 2 if it fails.
+ * What is answered is stored, also after a power cut. Each page is a commit, so all processes have
+ * their turn; many pages a commit are faster. Exit status: 0, or 2 if it fails, also when the index
+ * was replaced (simidx-query compact): start it again with the lines that have no answer.
  */
 
 #include <stdio.h>
@@ -67,22 +69,21 @@ static int judge(const char *url, const char *page)
 	simidx_query query = SIMIDX_QUERY_INIT;
 	simidx_doc doc = SIMIDX_DOC_INIT;
 	simidx_match other;
-	int rc;
+	int rc = simidx_text_query_if_new(words, seen, page, strlen(page), &sketch, &query, &err);
 
-	if (!*page) {
+	if (rc == SIMIDX_E_RANGE || !*url || strlen(url) > SIMIDX_MAX_LABEL)
+		return done(SIMIDX_OK, "bad", url);
+	if (!rc && sketch.flags & SIMIDX_SKETCH_EMPTY) {
 		rc = simidx_writer_delete_label(writer, url, strlen(url), &err);
 		return done(rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc, "gone", url);
 	}
-	rc = simidx_text_query_if_new(words, seen, page, strlen(page), &sketch, &query, &err);
-	if (rc)
-		return rc;
 	query.flags |= SIMIDX_QUERY_LABELS;
 	doc.label = url;
 	doc.label_size = strlen(url);
 	doc.fp = sketch.fp;
 	doc.fp2 = sketch.fp2;
 	doc.flags = SIMIDX_DOC_FP2;
-	rc = simidx_writer_put_if_new(writer, &doc, &query, NULL, &other, &err);
+	rc = rc ? rc : simidx_writer_put_if_new(writer, &doc, &query, NULL, &other, &err);
 	if (rc == SIMIDX_E_DUPLICATE)
 		return done(simidx_writer_replace(writer, &doc, NULL, &err), "again", url);
 	if (rc != SIMIDX_E_EXISTS)
@@ -97,21 +98,22 @@ int main(int argc, char **argv)
 {
 	char *line = NULL, *page;
 	size_t size = 0;
-	int rc = open_all(argc > 1 ? argv[1] : "seen.simidx");
+	int failed, rc = open_all(argc > 1 ? argv[1] : "seen.simidx");
 
 	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-	while (!rc && getline(&line, &size, stdin) > 0) {
+	while (!rc && !ferror(stdout) && getline(&line, &size, stdin) > 0) {
 		line[strcspn(line, "\n")] = '\0';
-		page = strchr(line, '\t');
-		if (page)
+		page = line + strcspn(line, "\t");
+		if (*page)
 			*page++ = '\0';
-		rc = judge(line, page ? page : "");
+		rc = judge(line, page);
 	}
-	if (rc)
-		fprintf(stderr, "seen: %s\n", err.text);
+	failed = rc || fflush(stdout) || ferror(stdout);
+	if (failed)
+		fprintf(stderr, "seen: %s\n", rc ? err.text : "cannot write the answers");
 	free(line);
 	simidx_writer_close(writer);
 	simidx_text_close(words);
 	simidx_close(seen);
-	return rc ? 2 : 0;
+	return failed ? 2 : 0;
 }

@@ -3,7 +3,8 @@
 # Copyright the libsimidx authors
 #
 # Compiles the examples. text_search finds what simidx-query finds; of several pages that are nearly
-# the same, one is new to two processes of `seen` together.
+# the same, one is new to two processes of `seen` together. `seen` goes on after bad lines, and fails
+# when its answers cannot be written or the index was replaced.
 set -eu
 [ -n "${SX_TEXT-}" ] || {
 	echo 'skipped: built without text support'
@@ -108,5 +109,49 @@ awk -F '\t' '{ page = int(substr($2, 2) / 3) } $1 == "new" && n[page]++ { exit 1
 "$SX_BUILDDIR/tools/simidx-query" verify many >/dev/null
 [ "$("$SX_BUILDDIR/tools/simidx-query" dump many | wc -l)" -eq 60 ]
 
+# An index that was replaced ends it; started again, it knows what was stored.
+mkfifo in3 out3
+./seen urls <in3 >out3 2>err &
+first=$!
+exec 3>in3 5<out3
+page /5 2.txt >&3
+answer 5 "seen$tab/5$tab/2${tab}0"
+"$SX_BUILDDIR/tools/simidx-query" compact urls >/dev/null
+page /6 2.txt >&3
+status=0
+wait $first || status=$?
+exec 3>&- 5>&-
+[ $status -eq 2 ]
+grep '^seen: .*was replaced or moved away; open it again' err
+page /6 2.txt | ./seen urls | grep "^seen$tab/6$tab/2${tab}0$"
+
+# Lines that cannot be stored are answered, and the next line, too. 65535 bytes are the longest URL.
+long=$(printf '%065535d' 0)
+{
+	printf '\tsome words\n\n'
+	printf '%s\tsome words\n' "${long}0" "$long"
+	printf '/blanks\t  \t \n/unknown\n/last\tother text\n'
+} | ./seen bad >out
+{
+	printf 'bad\t\nbad\t\n'
+	printf '%s\t%s\n' bad "${long}0" new "$long"
+	printf 'gone\t/blanks\ngone\t/unknown\nnew\t/last\n'
+} | cmp - out
+[ "$("$SX_BUILDDIR/tools/simidx-query" dump bad | wc -l)" -eq 2 ]
+# Blanks in the place of words delete, too.
+printf '/last\t  \n' | ./seen bad | grep "^gone$tab/last$"
+[ "$("$SX_BUILDDIR/tools/simidx-query" dump bad | wc -l)" -eq 1 ]
+
+# An answer that cannot be written ends it: no page after that is stored.
+if [ -w /dev/full ]; then
+	status=0
+	printf '/1\tsome words\n/2\tother text\n' | ./seen full 2>err >/dev/full || status=$?
+	[ $status -eq 2 ]
+	grep '^seen: cannot write the answers$' err
+	[ "$("$SX_BUILDDIR/tools/simidx-query" dump full | wc -l)" -eq 1 ]
+fi
+
+status=0
 printf '/1\tsome words\n' | ./seen nowhere/index 2>err || status=$?
-[ $status -eq 2 ] && grep '^seen: ' err
+[ $status -eq 2 ]
+grep '^seen: ' err
