@@ -209,7 +209,8 @@ typedef struct simidx_create_options {
  * @param path     directory to make; its parent must exist
  * @param options  NULL for the defaults; all pointers are copied
  * @param out      the handle, for simidx_close()
- * @return SIMIDX_OK; SIMIDX_E_EXISTS: something is at the path that may not be replaced;
+ * @return SIMIDX_OK; SIMIDX_E_EXISTS: something is at the path that may not be replaced, or with
+ *         _TRUNCATE there are files in the index's directory that are not its own;
  *         SIMIDX_E_NOT_FOUND: no parent directory; SIMIDX_E_ARG: unknown plan or layout, bits or
  *         fill out of range, too many check fingerprints; SIMIDX_E_UNSUPPORTED: a network file
  *         system, or LMDB not of the 0.9 series; SIMIDX_E_PERMISSION, SIMIDX_E_NO_SPACE.

@@ -358,6 +358,9 @@ typedef struct simidx_compact_report {
  * process has closed them. A process that is killed leaves the old index or the new one at the path;
  * what it leaves beside it goes when the next index is built there.
  *
+ * The exchange takes the whole directory. So it is refused while the directory has files that are not
+ * the index's own, which are data.mdb, lock.mdb and write.lock: they would not be at the path any more.
+ *
  * With a destination the old index is only read, and a snapshot is pinned meanwhile; writers go on.
  *
  * This erases nothing on the disk: what was in the old file stays there until it is overwritten, and
@@ -365,14 +368,16 @@ typedef struct simidx_compact_report {
  *
  * @param path         the index
  * @param destination  NULL: in place; else where the new one is made, which must not exist or be an
- *                     empty directory
+ *                     empty directory, and not be inside the index
  * @param options      NULL for the defaults
  * @param out          may be NULL
  * @return SIMIDX_OK; SIMIDX_E_CORRUPT: the index is damaged, the text has the first problem;
- *         SIMIDX_E_ARG: unknown plan, fill or memory out of range; SIMIDX_E_BUSY: another writer or
+ *         SIMIDX_E_ARG: unknown plan, fill or memory out of range, or the destination is inside the
+ *         index; SIMIDX_E_BUSY: another writer or
  *         loader was there for longer than wait_ms, or with a destination others commit too fast to
  *         verify; SIMIDX_E_STOPPED; SIMIDX_E_MOVED: the index was replaced meanwhile, with a
- *         destination one may call again; SIMIDX_E_EXISTS: something is at the destination;
+ *         destination one may call again; SIMIDX_E_EXISTS: something is at the destination,
+ *         or in place the index's directory has other files, one of which the text names;
  *         SIMIDX_E_NO_SPACE, and the other codes of simidx_open(), simidx_loader_open() and
  *         simidx_loader_finish(); SIMIDX_E_UNKNOWN: the new index is in its place, but a power cut
  *         may bring back what was there, and the old files stay beside it

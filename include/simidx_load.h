@@ -93,7 +93,9 @@ typedef struct simidx_loader_report {
  * @param out      for simidx_loader_close()
  * @return SIMIDX_OK; the codes of simidx_create() and, without create, of simidx_open();
  *         SIMIDX_E_EXISTS  create without SIMIDX_CREATE_TRUNCATE: something is there, perhaps
- *                          what another loader has made while this one waited for it;
+ *                          what another loader has made while this one waited for it; or an
+ *                          index is to be replaced, and its directory has files that are not
+ *                          its own;
  *         SIMIDX_E_BUSY    another writer or loader was there for longer than wait_ms;
  *         SIMIDX_E_STOPPED the caller's stop() ended the wait;
  *         SIMIDX_E_MOVED   without create: the index was replaced over and over while it was
@@ -167,7 +169,7 @@ int simidx_loader_set_mark(simidx_loader *loader, const void *data, size_t size,
  * @param report  may be NULL
  * @return SIMIDX_OK; SIMIDX_E_NO_SPACE, SIMIDX_E_IO, SIMIDX_E_CORRUPT (a source is damaged),
  *         SIMIDX_E_MOVED, SIMIDX_E_STOPPED; SIMIDX_E_EXISTS (an index was made at the path, not
- *         with a loader), SIMIDX_E_BUSY (the index that is to be replaced was at work for longer
+ *         with a loader, or files that are not the index's own were put in its directory), SIMIDX_E_BUSY (the index that is to be replaced was at work for longer
  *         than wait_ms): nothing at the path has changed;
  *         SIMIDX_E_UNKNOWN: the new index is at the path, but a power cut may bring back what was
  *         there, as the parent directory could not be synced

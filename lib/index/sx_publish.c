@@ -14,7 +14,11 @@ int sx_publish_exchange(simidx *old, const char *dir, const char *path, unsigned
 			simidx_error *err)
 {
 	sx_snapshot s = { 0 };
-	int rc = sx_snapshot_begin_write(&s, old, 0, err);
+	int rc = sx_dir_check_own(path, err);
+
+	if (rc)
+		return rc;
+	rc = sx_snapshot_begin_write(&s, old, 0, err);
 
 	/* Tell the processes that have the old index open that its place is going to be taken. */
 	s.header.state |= SX_STATE_SUPERSEDED;

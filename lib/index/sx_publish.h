@@ -32,7 +32,10 @@ int sx_publish(const char *dir, const char *path, const simidx_create_options *o
 int sx_publish_lock_old(const char *path, unsigned flags, int wait_ms, simidx **out,
 			simidx_error *err);
 
-/** Exchange a private directory for an index; the caller holds that one's write lock. */
+/**
+ * Exchange a private directory for an index; the caller holds that one's write lock. SIMIDX_E_EXISTS
+ * if there are files in its directory that are not an index's.
+ */
 int sx_publish_exchange(simidx *old, const char *dir, const char *path, unsigned mode,
 			simidx_error *err);
 

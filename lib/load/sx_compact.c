@@ -14,6 +14,7 @@
 #include "index/sx_create.h"
 #include "index/sx_verify.h"
 #include "load/sx_loader_state.h"
+#include "store/sx_dir.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
 
@@ -83,6 +84,8 @@ static int begin_elsewhere(struct compact *c)
 
 	how.flags = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_UNTRUSTED | c->options->flags;
 	rc = simidx_open(c->path, &how, &c->source, c->err);
+	if (!rc)
+		rc = sx_dir_check_outside(c->destination, c->path, c->err);
 	if (!rc)
 		rc = simidx_get_info(c->source, &info, c->err);
 	if (!rc)

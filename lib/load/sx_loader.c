@@ -178,6 +178,10 @@ static int begin(simidx_loader *l, const simidx_create_options *create, simidx_e
 		return rc;
 	if (create && !(create->flags & SIMIDX_CREATE_TRUNCATE) && !sx_dir_is_free(l->target.path))
 		return sx_fail(err, SIMIDX_E_EXISTS, "%s exists", l->target.path);
+	/* The exchange asks again; but what is there now should not cost the whole work. */
+	rc = sx_dir_check_own(l->target.path, err);
+	if (rc)
+		return rc;
 	rc = create ? copy_create(l, create, err) : open_old(l, err);
 	return rc ? rc : open_new(l, err);
 }

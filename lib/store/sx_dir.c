@@ -104,6 +104,46 @@ int sx_dir_check_outside(const char *path, const char *dir, simidx_error *err)
 			 : SIMIDX_OK;
 }
 
+/* Whether there is a store at the target: nothing else is ever replaced. */
+static int is_store(const char *target)
+{
+	struct stat st;
+	char *data;
+	int found;
+
+	if (asprintf(&data, "%s/" SX_DATA_NAME, target) < 0)
+		return 0;
+	found = !lstat(data, &st);
+	free(data);
+	return found;
+}
+
+/* Whether a file of a store's directory is the store's, or a name that every directory has. */
+static int is_own(const char *name)
+{
+	for (size_t i = 0; i < N_FILES; i++)
+		if (!strcmp(name, file_names[i]))
+			return 1;
+	return !strcmp(name, NEW_LOCK_NAME) || !strcmp(name, SX_LOCK_NAME SX_LOCK_FILE_NEW) ||
+	       !strcmp(name, ".") || !strcmp(name, "..");
+}
+
+int sx_dir_check_own(const char *path, simidx_error *err)
+{
+	const struct dirent *entry;
+	DIR *dir = is_store(path) ? opendir(path) : NULL;
+	int rc = SIMIDX_OK;
+
+	while (dir && !rc && (entry = readdir(dir)) != NULL)
+		if (!is_own(entry->d_name))
+			rc = sx_fail(err, SIMIDX_E_EXISTS,
+				     "%s has other files, such as %s: move them away first", path,
+				     entry->d_name);
+	if (dir)
+		closedir(dir);
+	return rc;
+}
+
 static void unlink_files(int dir_fd)
 {
 	for (size_t i = 0; i < N_FILES; i++)
@@ -405,20 +445,6 @@ static int move_in(const char *private_dir, const char *target, int exchanges,
 		return sx_fail(err, SIMIDX_E_EXISTS, "%s exists", target);
 	return sx_fail_errno(err, e, exchanges ? "cannot replace %s" : "cannot rename to %s",
 			     target);
-}
-
-/* Whether there is a store at the target: nothing else is ever replaced. */
-static int is_store(const char *target)
-{
-	struct stat st;
-	char *data;
-	int found;
-
-	if (asprintf(&data, "%s/" SX_DATA_NAME, target) < 0)
-		return 0;
-	found = !lstat(data, &st);
-	free(data);
-	return found;
 }
 
 /* The store is in its place: have the disk know. */

@@ -63,8 +63,18 @@ run 0 "$query" dump index
 
 # What cannot be.
 run 2 "$query" compact index new
-says 'new exists'
+errors <<<'simidx-query: new: exists already'
+run 2 "$query" compact index index
+errors <<<'simidx-query: index: exists already'
 rm -r new
+run 2 "$query" compact index index/sub
+says 'index/sub is inside the index index'
+echo text >index/NOTE
+run 2 "$query" compact index
+errors <<<'simidx-query: index has other files, such as NOTE: move them away first'
+run 2 "$load" --write rebuild index -F lines - <<<0123456789abcdef
+says 'simidx-load: index has other files, such as NOTE: move them away first'
+rm index/NOTE || fail 'the note is not in its place'
 run 2 "$query" compact index new --plan 5x12
 says '5x12'
 says "Try 'simidx-query compact --help'."

@@ -5,8 +5,14 @@
  * What becomes of handles when another index takes the place of theirs, and after fork().
  */
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <simidx_admin.h>
+#include <simidx_load.h>
 
 #include "index/sx_index.h"
 #include "support/sxt_fixture.h"
@@ -285,12 +291,57 @@ START_TEST(test_handles_are_refused_after_fork)
 }
 END_TEST
 
+/* Files that are not the index's own stay where they are, and nothing is made below the index. */
+START_TEST(test_other_files_are_not_taken_away)
+{
+	simidx_compact_options how = SIMIDX_COMPACT_OPTIONS_INIT;
+	simidx_create_options anew = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_loader_options loads = SIMIDX_LOADER_OPTIONS_INIT;
+	char *note = sxt_path(t_path, "NOTE"), *below = sxt_path(t_path, "below");
+	char *other = sxt_path(t_dir, "other");
+	simidx_loader *loader;
+	simidx *index;
+
+	simidx_close(sxt_create(t_path, &anew));
+	how.memory = (uint64_t)64 << 20;
+	ck_assert_sx(simidx_compact(t_path, below, &how, NULL, &sxt_err), SIMIDX_E_ARG);
+	ck_assert(strstr(sxt_err.text, "is inside the index"));
+	sxt_file_write(note, "text", 4);
+	ck_assert_sx(simidx_compact(t_path, NULL, &how, NULL, &sxt_err), SIMIDX_E_EXISTS);
+	ck_assert(strstr(sxt_err.text, "has other files, such as NOTE: move them away first"));
+	/* Nor do others that exchange the directory: at the beginning, or at the end at the latest. */
+	anew.flags |= SIMIDX_CREATE_TRUNCATE;
+	loads.memory = how.memory;
+	ck_assert_sx(simidx_create(t_path, &anew, &index, &sxt_err), SIMIDX_E_EXISTS);
+	for (int i = 0; i < 2; i++) {
+		const simidx_create_options *create = i ? &anew : NULL;
+
+		ck_assert_sx(simidx_loader_open(t_path, create, &loads, &loader, &sxt_err),
+			     SIMIDX_E_EXISTS);
+		ck_assert_int_eq(remove(note), 0);
+		sxt_must_ok(simidx_loader_open(t_path, create, &loads, &loader, &sxt_err));
+		sxt_file_write(note, "text", 4);
+		ck_assert_sx(simidx_loader_finish(loader, NULL, &sxt_err), SIMIDX_E_EXISTS);
+		simidx_loader_close(loader);
+		ck_assert_int_eq(access(note, F_OK), 0);
+	}
+	/* An index that is only read may have them. */
+	ck_assert_sx(simidx_compact(t_path, other, &how, NULL, &sxt_err), SIMIDX_OK);
+	ck_assert_int_eq(remove(note), 0);
+	ck_assert_sx(simidx_compact(t_path, NULL, &how, NULL, &sxt_err), SIMIDX_OK);
+	free(note);
+	free(below);
+	free(other);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_replaced_within_a_process, 0, 1 },
 	{ &test_replaced_by_another_process, 0, 1 },
 	{ &test_truncate_makes_a_free_name, 0, 1 },
 	{ &test_announced_but_never_replaced, 0, 1 },
 	{ &test_handles_are_refused_after_fork, 0, 2 },
+	{ &test_other_files_are_not_taken_away, 0, 1 },
 };
 
 SXT_SUITE(index_moved, sxt_set_up_path, sxt_tear_down);

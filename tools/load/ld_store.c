@@ -443,7 +443,8 @@ static int finish_loader(struct ld_run *run)
 		return fail_too_many(run);
 	if (rc == SIMIDX_E_STOPPED)
 		return TL_TROUBLE;
-	if (rc == SIMIDX_E_EXISTS)
+	if (rc == SIMIDX_E_EXISTS && run->target->is_new &&
+	    run->options->create != LD_CREATE_TRUNCATE)
 		return tl_error("%s: somebody else made it meanwhile; nothing was stored, "
 				"run the load again to add to it",
 				run->options->index);

@@ -290,7 +290,7 @@ static int open_loader(struct ld_target *target, const simidx_create_options *cr
 				    &target->loader, &err);
 
 	/* Another load may have been quicker: then this one adds to what is there. */
-	if (rc == SIMIDX_E_EXISTS && target->options->create == LD_CREATE_IF_MISSING)
+	if (rc == SIMIDX_E_EXISTS && create && target->options->create == LD_CREATE_IF_MISSING)
 		return open_again(target);
 	if (rc)
 		return fail_loader(target, rc, &err);

@@ -52,6 +52,8 @@ static int fail(const struct qr_context *ctx, const char *new, const simidx_erro
 {
 	if (err->code == SIMIDX_E_STOPPED)
 		return tl_error("stopped by a signal; nothing has changed");
+	if (new && err->code == SIMIDX_E_EXISTS)
+		return tl_error("%s: exists already", new);
 	if (new && err->code != SIMIDX_E_CORRUPT && err->code != SIMIDX_E_ARG && !strstr(err->text, new) &&
 	    !strstr(err->text, ctx->path))
 		return tl_error("%s: cannot be compacted to %s: %s", ctx->path, new, err->text);
