@@ -52,6 +52,21 @@ typedef struct sx_kernel {
 	unsigned (*near_16)(const uint32_t *words, uint32_t query, unsigned k);
 
 	/**
+	 * Compare entries with those that come after them, for arrays in which entries that agree in
+	 * the bits `same` stand together. From entry number `from` on, in steps of eight: the first
+	 * eight of which one differs from one of the `reach` entries after it in at most k bits, or
+	 * agrees in `same` with the one after these. Returns the number of the first of the eight,
+	 * or n where there are none.
+	 *
+	 * @param v      n entries, and room for 16 + `reach` more, which are read
+	 * @param reach  1..64
+	 * @param lanes  set to the entries of the eight that this is so of, bit 0 for the first. The
+	 *               entries after the last one are looked at too: the caller knows better
+	 */
+	size_t (*near_next)(const uint64_t *v, size_t from, size_t n, unsigned reach, uint64_t same,
+			    unsigned k, unsigned *lanes);
+
+	/**
 	 * ones[i] = the set bits before zero number zeros[i] of a bitmap of little-endian 64-bit
 	 * words, i < n. The zeros are counted from 1; before the 0-th there is nothing, and
 	 * before one that does not exist is everything. zeros[] does not descend.

@@ -120,6 +120,51 @@ AVX2 static unsigned near_16_avx2(const uint32_t *words, uint32_t query, unsigne
 	return near_eight_words(words, want, max) | near_eight_words(words + 8, want, max) << 8;
 }
 
+/* Zero in the elements of at most k bits, for the small k of a join: bits are cleared one by one. */
+AVX2 SX_INLINE __m256i without_bits(__m256i x, unsigned k)
+{
+	for (; k; k--)
+		x = _mm256_and_si256(x, _mm256_add_epi64(x, _mm256_set1_epi64x(-1)));
+	return x;
+}
+
+/* Lanes of the four from p on. */
+AVX2 SX_INLINE unsigned next_of_four(const uint64_t *p, unsigned reach, __m256i same, unsigned k)
+{
+	const __m256i zero = _mm256_setzero_si256();
+	__m256i x = _mm256_loadu_si256((const __m256i *)p), y, near;
+
+	y = _mm256_loadu_si256((const __m256i *)(p + reach + 1));
+	near = _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_xor_si256(x, y), same), zero);
+	for (unsigned d = 1; d <= reach; d++) {
+		y = _mm256_xor_si256(x, _mm256_loadu_si256((const __m256i *)(p + d)));
+		near = _mm256_or_si256(near, _mm256_cmpeq_epi64(without_bits(y, k), zero));
+	}
+	return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(near));
+}
+
+AVX2 SX_INLINE size_t near_next_of(const uint64_t *v, size_t from, size_t n, unsigned reach,
+				   uint64_t same_bits, unsigned k, unsigned *lanes)
+{
+	__m256i same = _mm256_set1_epi64x((long long)same_bits);
+
+	for (; from < n; from += 8) {
+		*lanes = next_of_four(v + from, reach, same, k) |
+			 next_of_four(v + from + 4, reach, same, k) << 4;
+		if (*lanes)
+			return from;
+	}
+	return n;
+}
+
+AVX2 static size_t near_next_avx2(const uint64_t *v, size_t from, size_t n, unsigned reach,
+				  uint64_t same, unsigned k, unsigned *lanes)
+{
+	/* For the usual radius the compiler unrolls the loop over bits. */
+	return k == 3 ? near_next_of(v, from, n, reach, same, 3, lanes)
+		      : near_next_of(v, from, n, reach, same, k < 64 ? k : 64, lanes);
+}
+
 void sx_kernel_use_avx2(sx_kernel *kernel)
 {
 	SX_USE_FILTERS(kernel, avx2);

@@ -93,6 +93,46 @@ AVX512 static unsigned near_16_avx512(const uint32_t *words, uint32_t query, uns
 	return _mm512_cmple_epu32_mask(_mm512_popcnt_epi32(x), _mm512_set1_epi32((int)k));
 }
 
+AVX512 SX_INLINE size_t near_next_of(const uint64_t *v, size_t from, size_t n, unsigned reach,
+				     uint64_t same_bits, unsigned k, unsigned *lanes)
+{
+	__m512i same = _mm512_set1_epi64((long long)same_bits);
+	__m512i max = _mm512_set1_epi64(k);
+
+	for (; from < n; from += 8) {
+		const uint64_t *p = v + from;
+		__m512i x = _mm512_loadu_si512(p), least = _mm512_set1_epi64(65);
+		__m512i far = _mm512_xor_si512(x, _mm512_loadu_si512(p + reach + 1));
+
+		for (unsigned d = 1; d <= reach; d++) {
+			__m512i y = _mm512_xor_si512(x, _mm512_loadu_si512(p + d));
+
+			least = _mm512_min_epu64(least, _mm512_popcnt_epi64(y));
+		}
+		*lanes = (unsigned)_mm512_cmple_epu64_mask(least, max) |
+			 (unsigned)_mm512_testn_epi64_mask(far, same);
+		if (*lanes)
+			return from;
+	}
+	return n;
+}
+
+AVX512 static size_t near_next_avx512(const uint64_t *v, size_t from, size_t n, unsigned reach,
+				      uint64_t same, unsigned k, unsigned *lanes)
+{
+	/* Unrolled by the compiler for the lengths that groups have most often. */
+	switch (reach) {
+	case 4:
+		return near_next_of(v, from, n, 4, same, k, lanes);
+	case 6:
+		return near_next_of(v, from, n, 6, same, k, lanes);
+	case 8:
+		return near_next_of(v, from, n, 8, same, k, lanes);
+	default:
+		return near_next_of(v, from, n, reach, same, k, lanes);
+	}
+}
+
 /*
  * Eight keys from entry i on, whose bits are at `places` of the bitmap's word that begins at bit
  * `start`. No byte from `end` on is read.

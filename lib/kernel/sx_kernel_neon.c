@@ -100,6 +100,12 @@ static unsigned near_16_neon(const uint32_t *words, uint32_t query, unsigned k)
 	return near;
 }
 
+static size_t near_next_neon(const uint64_t *v, size_t from, size_t n, unsigned reach,
+			     uint64_t same, unsigned k, unsigned *lanes)
+{
+	return sx_near_next_plain(sx_count_builtin, v, from, n, reach, same, k, lanes);
+}
+
 SX_DEFINE_PLAIN_BITMAPS(neon, , sx_count_builtin, sx_select_halving)
 
 void sx_kernel_use_neon(sx_kernel *kernel)

@@ -83,6 +83,28 @@ SX_INLINE unsigned sx_near_16_plain(sx_count_fn *count, const uint32_t *words, u
 	return near;
 }
 
+/** near_next() */
+SX_INLINE size_t sx_near_next_plain(sx_count_fn *count, const uint64_t *v, size_t from, size_t n,
+				    unsigned reach, uint64_t same, unsigned k, unsigned *lanes)
+{
+	for (; from < n; from += 8) {
+		unsigned found = 0;
+
+		for (unsigned i = 0; i < 8 && from + i < n; i++) {
+			const uint64_t *p = v + from + i;
+			unsigned near = !((p[0] ^ p[reach + 1]) & same);
+
+			for (unsigned d = 1; d <= reach; d++)
+				near |= count(p[0] ^ p[d]) <= k;
+			found |= near << i;
+		}
+		*lanes = found;
+		if (found)
+			return from;
+	}
+	return n;
+}
+
 /**
  * Write base + the number of each set bit, after `found` hits; returns the new `found`.
  * Hits are rare for small radii, and the branch of the loop is then predicted; otherwise it is
@@ -269,6 +291,12 @@ SX_INLINE size_t sx_decode_plain(sx_count_fn *count, sx_select_fn *select,
 					     unsigned k)                                      \
 	{                                                                                     \
 		return sx_near_16_plain(count, words, query, k);                              \
+	}                                                                                     \
+	target static size_t near_next_##isa(const uint64_t *v, size_t from, size_t n,        \
+					     unsigned reach, uint64_t same, unsigned k,       \
+					     unsigned *lanes)                                 \
+	{                                                                                     \
+		return sx_near_next_plain(count, v, from, n, reach, same, k, lanes);          \
 	}
 
 #define SX_DEFINE_PLAIN_BITMAPS(isa, target, count, select)                                   \
@@ -293,7 +321,7 @@ SX_INLINE size_t sx_decode_plain(sx_count_fn *count, sx_select_fn *select,
 /** Put what was defined into a kernel. */
 #define SX_USE_FILTERS(kernel, isa)                                                           \
 	((kernel)->near_low = near_low_##isa, (kernel)->near_u64 = near_u64_##isa,            \
-	 (kernel)->near_16 = near_16_##isa)
+	 (kernel)->near_16 = near_16_##isa, (kernel)->near_next = near_next_##isa)
 #define SX_USE_BITMAPS(kernel, isa)                                                           \
 	((kernel)->ranks = ranks_##isa, (kernel)->complete = complete_##isa,                  \
 	 (kernel)->decode = decode_##isa)
