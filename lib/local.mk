@@ -9,6 +9,7 @@ include_HEADERS += \
 	include/simidx.h \
 	include/simidx_admin.h \
 	include/simidx_batch.h \
+	include/simidx_join.h \
 	include/simidx_load.h \
 	include/simidx_sketch.h
 nodist_pkgconfig_DATA += lib/libsimidx.pc
@@ -162,6 +163,18 @@ lib_libsx_core_la_SOURCES = \
 	lib/search/sx_reader.h \
 	lib/search/sx_search.c \
 	lib/search/sx_search.h \
+	lib/join/sx_join_find.c \
+	lib/join/sx_join_find.h \
+	lib/join/sx_join_pairs.c \
+	lib/join/sx_join_pairs.h \
+	lib/join/sx_join_set.c \
+	lib/join/sx_join_set.h \
+	lib/join/sx_join_side.c \
+	lib/join/sx_join_side.h \
+	lib/join/sx_join_source.c \
+	lib/join/sx_join_source.h \
+	lib/join/sx_pairs.c \
+	lib/join/sx_pairs.h \
 	lib/write/sx_merge.c \
 	lib/write/sx_merge.h \
 	lib/write/sx_writer.c \

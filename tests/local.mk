@@ -73,6 +73,8 @@ tests_libsupport_a_SOURCES = \
 	tests/support/sxt_fixture.h \
 	tests/support/sxt_fresh.h \
 	tests/support/sxt_index.h \
+	tests/support/sxt_join.c \
+	tests/support/sxt_join.h \
 	tests/support/sxt_live.c \
 	tests/support/sxt_live.h \
 	tests/support/sxt_live_search.c \
@@ -163,6 +165,7 @@ unit_suites = \
 	tests/unit/t_index_meta.c \
 	tests/unit/t_index_bad.c \
 	tests/unit/t_index_damage.c \
+	tests/unit/t_join.c \
 	tests/unit/t_loader.c \
 	tests/unit/t_loader_labels.c \
 	tests/unit/t_live_changes.c \

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "join/sx_join_find.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
+
+#define MAX_THREADS 256
+#define CHUNK 4096     /* fingerprints of a scan that are compared at once: in the nearest cache */
+#define ENTRY_BYTES 48 /* of memory for an entry of a bucket: itself, its groups, hits */
+#define MOST_ENTRIES ((size_t)1 << 31)
+
+/* What the threads share. Streams, sorter and the caller's functions are used under the lock. */
+struct find {
+	sx_join_task *task;
+	pthread_mutex_t lock;
+	sx_sorter *pairs;
+	sx_join_stream stream[2];
+	/* of the part at hand */
+	const sx_join_part *part;
+	sx_join_shape shape;
+	size_t max; /* entries of a bucket */
+	/* of a scan: the fingerprints that all after the first of them are compared with */
+	sx_join_batch tile;
+	uint64_t done, total; /* for progress */
+	atomic_int ended;
+	int rc; /* of the first thread that failed */
+	simidx_error err;
+};
+
+/* One thread. */
+struct worker {
+	struct find *f;
+	sx_joiner *joiner;
+	sx_join_batch batch;
+	uint64_t pair[2 * 512]; /* of a scan */
+	size_t n_pairs;
+	simidx_error err;
+};
+
+int sx_join_ask(const sx_join_task *task, simidx_error *err)
+{
+	if (task->stop && task->stop(task->ctx))
+		return sx_fail(err, SIMIDX_E_STOPPED, "stopped by the caller");
+	return SIMIDX_OK;
+}
+
+static const sx_kernel *kernel_of(const sx_join_task *task)
+{
+	return task->side[0].index->kernel;
+}
+
+static uint64_t rows_of(const sx_join_side *side)
+{
+	return side->snapshot.header.table[0].rows + side->n_fresh;
+}
+
+/* ---- the way ---- */
+
+/* The parts are those of the larger index, whose tables have them in order. */
+static const sx_plan *plan_of(const sx_join_task *task)
+{
+	int second = task->n_sides == 2 && rows_of(&task->side[1]) > rows_of(&task->side[0]);
+
+	return &task->side[second].index->plan;
+}
+
+sx_join_way sx_join_choose(const sx_join_task *task)
+{
+	sx_join_shape all = { .bits = task->side[0].index->bits, .k = 1 };
+	double n = 0, scan, blocks = 0;
+	sx_join_part parts[SX_JOIN_MAX_PARTS];
+	unsigned n_parts;
+
+	for (unsigned s = 0; s < task->n_sides; s++)
+		n += (double)rows_of(&task->side[s]);
+	/* What 2^20 are compared for, times as often. */
+	all.agreed = UINT64_MAX;
+	scan = n * n / 2 * sx_join_set_cost(kernel_of(task), &all, 1 << 20) / 549755813888.0;
+	if (!task->k)
+		return (sx_join_way){ 0, 0 };
+	if (task->k > SX_JOIN_MAX_RADIUS || task->k >= all.bits)
+		return (sx_join_way){ 1, scan / 1e9 };
+	n_parts = sx_join_cut(plan_of(task), task->k, parts);
+	for (unsigned p = 0; p < n_parts; p++) {
+		sx_join_shape shape = sx_join_shape_of(parts, n_parts, p, task->k);
+		double buckets = (double)(UINT64_C(1) << parts[p].width);
+
+		blocks += buckets * sx_join_set_cost(kernel_of(task), &shape, (size_t)(n / buckets));
+		blocks += n * (parts[p].is_stored ? 2 : 12); /* to read or to sort an entry */
+	}
+	if (task->forced ? task->forced->scans : scan < blocks)
+		return (sx_join_way){ 1, scan / 1e9 };
+	return (sx_join_way){ 0, blocks / 1e9 };
+}
+
+/* ---- threads ---- */
+
+/* The first failure counts: those that follow may be its consequences. */
+static void end_early(struct worker *w, int rc)
+{
+	struct find *f = w->f;
+
+	if (atomic_exchange(&f->ended, 1))
+		return;
+	f->rc = rc;
+	f->err = w->err;
+}
+
+static int pause_work(void *ctx)
+{
+	struct worker *w = ctx;
+	int rc;
+
+	if (atomic_load(&w->f->ended))
+		return SIMIDX_E_STOPPED;
+	pthread_mutex_lock(&w->f->lock);
+	rc = sx_join_ask(w->f->task, &w->err);
+	pthread_mutex_unlock(&w->f->lock);
+	return rc;
+}
+
+static int add_pairs(struct worker *w, uint64_t *pair, size_t n)
+{
+	int rc;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t a = pair[2 * i], b = pair[2 * i + 1];
+
+		pair[2 * i] = a < b ? a : b;
+		pair[2 * i + 1] = a < b ? b : a;
+	}
+	pthread_mutex_lock(&w->f->lock);
+	rc = sx_sorter_add_some(w->f->pairs, pair, n, &w->err);
+	pthread_mutex_unlock(&w->f->lock);
+	return rc;
+}
+
+/* Read the next batch, and tell how far that is. No thread reads on once one has failed. */
+static int read_batch(struct worker *w, unsigned shift, size_t max)
+{
+	struct find *f = w->f;
+	const sx_join_task *task = f->task;
+	int rc;
+
+	pthread_mutex_lock(&f->lock);
+	rc = sx_join_ask(task, &w->err);
+	if (!rc)
+		rc = sx_join_batch_read(&w->batch, f->stream, task->n_sides, shift, max, &w->err);
+	f->done += w->batch.n;
+	if (!rc && task->progress)
+		task->progress(task->ctx, "finding pairs", f->done < f->total ? f->done : f->total,
+			       f->total);
+	pthread_mutex_unlock(&f->lock);
+	return rc;
+}
+
+/* Work in this thread and in as many others as can be started. Signals are left to other threads. */
+static int run_threads(struct find *f, void *(*run)(void *), simidx_error *err)
+{
+	unsigned threads = f->task->threads < MAX_THREADS ? f->task->threads : MAX_THREADS, n = 0;
+	pthread_t thread[MAX_THREADS];
+	sigset_t all, before;
+
+	if (threads > 1) {
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &before);
+		while (n < threads - 1 && !pthread_create(&thread[n], NULL, run, f))
+			n++;
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+	}
+	run(f);
+	while (n)
+		pthread_join(thread[--n], NULL);
+	if (f->rc && err)
+		*err = f->err;
+	return f->rc;
+}
+
+static int begin_streams(struct find *f, const sx_perm *perm, simidx_error *err)
+{
+	sx_join_space space = f->task->space;
+	int rc = SIMIDX_OK;
+
+	space.memory /= 4;
+	for (unsigned s = 0; !rc && s < f->task->n_sides; s++)
+		rc = sx_join_stream_begin(&f->stream[s], &f->task->side[s], perm, &space, err);
+	return rc;
+}
+
+static void end_streams(struct find *f)
+{
+	sx_join_stream_end(&f->stream[0]);
+	sx_join_stream_end(&f->stream[1]);
+}
+
+/* ---- part by part ---- */
+
+static int take_permuted(void *ctx, const uint64_t *pairs, size_t n)
+{
+	struct worker *w = ctx;
+	const sx_perm *perm = &w->f->part->perm;
+	uint64_t some[2 * 256];
+
+	while (n) {
+		size_t now = n < 256 ? n : 256;
+		int rc;
+
+		for (size_t i = 0; i < 2 * now; i++)
+			some[i] = sx_unpermute(perm, pairs[i]);
+		rc = add_pairs(w, some, now);
+		if (rc)
+			return rc;
+		pairs += 2 * now;
+		n -= now;
+	}
+	return SIMIDX_OK;
+}
+
+static int join_buckets(struct worker *w, unsigned shift)
+{
+	const sx_join_batch *b = &w->batch;
+	const uint8_t *sides = w->f->task->n_sides == 2 ? b->sides : NULL;
+	int rc = SIMIDX_OK;
+
+	for (size_t i = 0, end; !rc && i < b->n; i = end) {
+		unsigned both = 0;
+
+		for (end = i + 1; end < b->n && !((b->v[i] ^ b->v[end]) >> shift);)
+			end++;
+		for (size_t e = i; sides && e < end && both != 3; e++)
+			both |= sides[e];
+		if (end - i > 1 && (!sides || both == 3))
+			rc = sx_joiner_run(w->joiner, b->v + i, sides ? sides + i : NULL, end - i);
+	}
+	return rc;
+}
+
+static void *run_part(void *ctx)
+{
+	struct find *f = ctx;
+	struct worker w = { .f = f };
+	const sx_join_sink sink = { take_permuted, pause_work, &w };
+	unsigned shift = f->shape.bits - f->part->width;
+	int rc;
+
+	sx_err_clear(&w.err);
+	w.joiner = sx_joiner_new(kernel_of(f->task), f->task->forced, &sink);
+	rc = w.joiner ? SIMIDX_OK : SIMIDX_E_NOMEM;
+	if (!rc)
+		sx_joiner_begin(w.joiner, &f->shape);
+	while (!rc && !atomic_load(&f->ended)) {
+		rc = read_batch(&w, shift, f->max);
+		if (rc || !w.batch.n)
+			break;
+		rc = join_buckets(&w, shift);
+	}
+	if (!rc)
+		rc = sx_joiner_flush(w.joiner);
+	if (rc == SIMIDX_E_NOMEM)
+		sx_fail_nomem(&w.err); /* unless it is said already of what */
+	if (rc)
+		end_early(&w, rc);
+	sx_join_batch_free(&w.batch);
+	sx_joiner_free(w.joiner);
+	return NULL;
+}
+
+static int find_by_parts(struct find *f, simidx_error *err)
+{
+	sx_join_part parts[SX_JOIN_MAX_PARTS];
+	unsigned n = sx_join_cut(plan_of(f->task), f->task->k, parts);
+	int rc = SIMIDX_OK;
+
+	f->total *= n;
+	f->max = f->task->space.memory / 2 / ENTRY_BYTES;
+	if (f->max > MOST_ENTRIES)
+		f->max = MOST_ENTRIES;
+	for (unsigned p = 0; !rc && p < n; p++) {
+		f->part = &parts[p];
+		f->shape = sx_join_shape_of(parts, n, p, f->task->k);
+		rc = begin_streams(f, &parts[p].perm, err);
+		if (!rc)
+			rc = run_threads(f, run_part, err);
+		end_streams(f);
+	}
+	return rc;
+}
+
+/* ---- a scan ---- */
+
+static int push_pair(struct worker *w, uint64_t a, uint64_t b)
+{
+	w->pair[2 * w->n_pairs] = a;
+	w->pair[2 * w->n_pairs + 1] = b;
+	if (++w->n_pairs < sizeof(w->pair) / 2 / sizeof(*w->pair))
+		return SIMIDX_OK;
+	w->n_pairs = 0;
+	return add_pairs(w, w->pair, sizeof(w->pair) / 2 / sizeof(*w->pair));
+}
+
+/* How many of the tile come before a fingerprint. */
+static size_t before(const sx_join_batch *tile, uint64_t fp)
+{
+	size_t low = 0, high = tile->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (tile->v[middle] < fp)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Compare each of a batch with those of a chunk of the tile that come before it. */
+static int compare_chunk(struct worker *w, size_t from, uint32_t *hits)
+{
+	const struct find *f = w->f;
+	const sx_join_batch *tile = &f->tile, *b = &w->batch;
+	const sx_kernel *kernel = kernel_of(f->task);
+	int has_sides = f->task->n_sides == 2, rc = SIMIDX_OK;
+
+	for (size_t i = 0; !rc && i < b->n; i++) {
+		size_t n = before(tile, b->v[i]), found;
+
+		n = n < from ? 0 : n - from < CHUNK ? n - from : CHUNK;
+		found = kernel->near_u64(tile->v + from, n, b->v[i], f->task->k, hits);
+		for (size_t h = 0; !rc && h < found; h++) {
+			size_t at = from + hits[h];
+			unsigned x = has_sides ? tile->sides[at] : 3, y = has_sides ? b->sides[i] : 3;
+
+			if ((x & 1 && y & 2) || (x & 2 && y & 1))
+				rc = push_pair(w, tile->v[at], b->v[i]);
+		}
+	}
+	return rc;
+}
+
+static void *run_scan(void *ctx)
+{
+	struct find *f = ctx;
+	struct worker w = { .f = f };
+	uint32_t *hits = sx_realloc(NULL, CHUNK, sizeof(*hits));
+	int rc = SIMIDX_OK;
+
+	sx_err_clear(&w.err);
+	if (!hits)
+		rc = sx_fail_nomem(&w.err);
+	while (!rc && !atomic_load(&f->ended)) {
+		rc = read_batch(&w, 64, SIZE_MAX);
+		if (rc || !w.batch.n)
+			break;
+		for (size_t from = 0; !rc && from < f->tile.n; from += CHUNK) {
+			rc = compare_chunk(&w, from, hits);
+			if (!rc && from / CHUNK % 64 == 63)
+				rc = pause_work(&w);
+		}
+	}
+	if (!rc && w.n_pairs)
+		rc = add_pairs(&w, w.pair, w.n_pairs);
+	if (rc)
+		end_early(&w, rc);
+	sx_join_batch_free(&w.batch);
+	free(hits);
+	return NULL;
+}
+
+/* Fill the tile with the next `max` fingerprints after `*last`, all if it is NULL. */
+static int fill_tile(struct find *f, const uint64_t *last, size_t max, simidx_error *err)
+{
+	sx_join_batch *tile = &f->tile, some = { 0 };
+	unsigned n_sides = f->task->n_sides;
+	int rc = SIMIDX_OK;
+
+	tile->n = 0;
+	while (!rc && tile->n < max) {
+		rc = sx_join_batch_read(&some, f->stream, n_sides, 64, SIZE_MAX, err);
+		if (rc || !some.n)
+			break;
+		if (sx_reserve(&tile->v, &tile->v_cap, tile->n + some.n, sizeof(*tile->v)) ||
+		    (n_sides == 2 &&
+		     sx_reserve(&tile->sides, &tile->sides_cap, tile->n + some.n, 1))) {
+			rc = sx_fail_nomem(err);
+			break;
+		}
+		for (size_t i = 0; i < some.n && tile->n < max; i++) {
+			if (last && some.v[i] <= *last)
+				continue;
+			if (n_sides == 2)
+				tile->sides[tile->n] = some.sides[i];
+			tile->v[tile->n++] = some.v[i];
+		}
+	}
+	sx_join_batch_free(&some);
+	return rc;
+}
+
+/* As many as there is room for are compared with all that come after each of them; then the next. */
+static int find_by_scan(struct find *f, simidx_error *err)
+{
+	const sx_join_forced *forced = f->task->forced;
+	size_t max = forced && forced->tile ? forced->tile : f->task->space.memory / 2 / 9;
+	uint64_t last = 0;
+	int is_first = 1, rc;
+
+	f->total *= f->total / max + 1;
+	do {
+		static const sx_perm identity;
+
+		rc = begin_streams(f, &identity, err);
+		if (!rc)
+			rc = fill_tile(f, is_first ? NULL : &last, max, err);
+		end_streams(f);
+		if (rc || !f->tile.n)
+			break;
+		last = f->tile.v[f->tile.n - 1];
+		is_first = 0;
+		rc = begin_streams(f, &identity, err);
+		if (!rc)
+			rc = run_threads(f, run_scan, err);
+		end_streams(f);
+	} while (!rc && f->tile.n == max);
+	sx_join_batch_free(&f->tile);
+	return rc;
+}
+
+int sx_join_find(sx_join_task *task, const sx_join_way *way, sx_sorter *pairs, simidx_error *err)
+{
+	struct find f = { .task = task, .pairs = pairs };
+	int rc;
+
+	if (!task->k)
+		return SIMIDX_OK;
+	for (unsigned s = 0; s < task->n_sides; s++)
+		f.total += rows_of(&task->side[s]);
+	if (pthread_mutex_init(&f.lock, NULL))
+		return sx_fail_nomem(err);
+	sx_err_clear(&f.err);
+	rc = way->scans ? find_by_scan(&f, err) : find_by_parts(&f, err);
+	pthread_mutex_destroy(&f.lock);
+	return rc;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * All pairs within k bits among fingerprints in memory: of the sets of a join, in each of which all
+ * agree in some bits. Pure functions but for what takes the pairs.
+ *
+ * A set is split again and again inside the cache. Of k errors, each group of bits in which a pair
+ * must differ takes one; if e are left for the other bits, these are cut into e + 1 *sub-blocks*, and
+ * a pair agrees in at least one of them. So the set is grouped by each sub-block in turn, and only
+ * what stands in one group is compared. A pair is reported by the first sub-block in which it agrees:
+ * it must differ in those before. A small planner chooses bits and widths by what they cost; a group
+ * that stays large is treated as a set of its own.
+ */
+
+#ifndef SX_JOIN_SET_H
+#define SX_JOIN_SET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <simidx.h>
+
+#include "kernel/sx_kernel.h"
+
+/** Largest radius of this method. */
+#define SX_JOIN_MAX_RADIUS 7
+
+/** Most parts into which the bits of a fingerprint are cut. */
+#define SX_JOIN_MAX_PARTS (SX_JOIN_MAX_RADIUS + 1)
+
+/** Entries behind the last one of a set that can be read. What they are does not matter. */
+#define SX_JOIN_PADDING 32
+
+/** What the planner would choose otherwise. Tests make all of it happen on small sets. */
+typedef struct sx_join_forced {
+	unsigned width;       /* bits of each sub-block, at most; 0 = as it is cheapest */
+	size_t compare_below; /* sets of fewer are compared with each other at once; 0 = as it is cheapest */
+	size_t split_above;   /* groups of more are sets of their own; 0 = the usual */
+	int scans;            /* everything is compared with everything, */
+	size_t tile;          /* this many fingerprints at once; 0 = what memory allows */
+} sx_join_forced;
+
+/** What is known of the pairs that a set is to report. Masks are of permuted values. */
+typedef struct sx_join_shape {
+	unsigned bits;      /* f */
+	unsigned k;         /* 1..SX_JOIN_MAX_RADIUS */
+	uint64_t agreed;    /* bits in which all entries agree */
+	uint64_t must[SX_JOIN_MAX_PARTS]; /* in each of these a pair must differ */
+	unsigned n_must;
+} sx_join_shape;
+
+/** What joins sets: one for each thread. */
+typedef struct sx_joiner sx_joiner;
+
+/** Where pairs go. */
+typedef struct sx_join_sink {
+	/** Takes n pairs, two entries each. Anything but 0 ends the work with it. */
+	int (*take)(void *ctx, const uint64_t *pairs, size_t n);
+	/** Asked after some ten milliseconds of work, the same way. */
+	int (*pause)(void *ctx);
+	void *ctx;
+} sx_join_sink;
+
+/** NULL when memory is short. `forced` may be NULL. */
+sx_joiner *sx_joiner_new(const sx_kernel *kernel, const sx_join_forced *forced,
+			 const sx_join_sink *sink);
+
+/** NULL is allowed. */
+void sx_joiner_free(sx_joiner *joiner);
+
+/** The sets that follow have this shape. */
+void sx_joiner_begin(sx_joiner *joiner, const sx_join_shape *shape);
+
+/**
+ * Report all pairs of a set that have the joiner's shape and are within k bits, each once.
+ *
+ * @param v      n distinct entries, ascending, and SX_JOIN_PADDING that can be read
+ * @param sides  of each entry: bit 0, it is of one index, bit 1, of the other; then pairs are
+ *               reported of which one entry is of one and the other one of the other. NULL = all
+ * @return SIMIDX_OK; SIMIDX_E_NOMEM; what the sink returned
+ */
+int sx_joiner_run(sx_joiner *joiner, const uint64_t *v, const uint8_t *sides, size_t n);
+
+/** Hand over the pairs that the sink has not taken yet. Returns what it returns. */
+int sx_joiner_flush(sx_joiner *joiner);
+
+/** Nanoseconds, about, that one set of n takes. */
+double sx_join_set_cost(const sx_kernel *kernel, const sx_join_shape *shape, size_t n);
+
+#endif /* SX_JOIN_SET_H */

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "join/sx_join_side.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/sx_table_walk.h"
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
+#include "util/sx_hash.h"
+
+#define PIECES_IN_A_ROW 2 /* that are read before a seek is quicker */
+
+/* ---- fresh rows ---- */
+
+struct fresh_row {
+	const sx_fresh_row *row;
+};
+
+static int compare_rows(const void *a, const void *b)
+{
+	const sx_fresh_row *x = ((const struct fresh_row *)a)->row;
+	const sx_fresh_row *y = ((const struct fresh_row *)b)->row;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x < y ? -1 : x > y; /* the newer one last */
+}
+
+static int compare_docs(const void *a, const void *b)
+{
+	const sx_join_doc *x = a, *y = b;
+
+	if (x->fp != y->fp)
+		return x->fp < y->fp ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Of the rows with one id, the last one says what has become of the document. */
+static void take_rows(sx_join_side *side, const struct fresh_row *order, size_t n)
+{
+	int has_ids = sx_has_ids(side->index);
+
+	for (size_t i = 0; i < n; i++) {
+		const sx_fresh_row *row = order[i].row;
+
+		if (has_ids && i + 1 < n && order[i + 1].row->id == row->id)
+			continue;
+		if (has_ids)
+			side->touched[side->n_touched++] = row->id;
+		if (!sx_fresh_is_delete(row))
+			side->fresh[side->n_fresh++] = (sx_join_doc){ row->fp, row->id, row->fp2 };
+	}
+	qsort(side->fresh, side->n_fresh, sizeof(*side->fresh), compare_docs);
+	if (has_ids)
+		return;
+	n = side->n_fresh;
+	side->n_fresh = 0;
+	for (size_t i = 0; i < n; i++)
+		if (!i || side->fresh[i].fp != side->fresh[i - 1].fp)
+			side->fresh[side->n_fresh++] = side->fresh[i];
+}
+
+static uint64_t filter_place(const sx_join_side *side, uint64_t id)
+{
+	return sx_hash_u64(id) >> (64 - side->filter_bits);
+}
+
+/* Ids that fresh rows are not about are found out by one look at a bit, mostly. */
+static int make_filter(sx_join_side *side)
+{
+	side->filter_bits = 10;
+	while ((UINT64_C(1) << side->filter_bits) < 16 * (uint64_t)side->n_touched)
+		side->filter_bits++;
+	side->filter = sx_calloc((size_t)1 << (side->filter_bits - 3), 1);
+	if (!side->filter)
+		return -1;
+	for (size_t i = 0; i < side->n_touched; i++) {
+		uint64_t place = filter_place(side, side->touched[i]);
+
+		side->filter[place / 8] |= (unsigned char)(1u << place % 8);
+	}
+	return 0;
+}
+
+static int is_touched(const sx_join_side *side, uint64_t id)
+{
+	size_t low = 0, high = side->n_touched;
+	uint64_t place;
+
+	if (!high)
+		return 0;
+	place = filter_place(side, id);
+	if (!(side->filter[place / 8] >> place % 8 & 1))
+		return 0;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (side->touched[middle] < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < side->n_touched && side->touched[low] == id;
+}
+
+static int load_fresh(sx_join_side *side, simidx_error *err)
+{
+	const sx_header *h = &side->snapshot.header;
+	struct fresh_row *order;
+	sx_fresh_rows rows = { 0 };
+	int rc = sx_fresh_log_load(side->snapshot.txn, &side->index->fresh.log, h->first_seq,
+				   h->next_seq, &rows, err);
+
+	if (rc || !rows.n) {
+		free(rows.at);
+		return rc;
+	}
+	order = sx_realloc(NULL, rows.n, sizeof(*order));
+	side->fresh = sx_realloc(NULL, rows.n, sizeof(*side->fresh));
+	side->touched = sx_realloc(NULL, rows.n, sizeof(*side->touched));
+	if (order && side->fresh && side->touched) {
+		for (size_t i = 0; i < rows.n; i++)
+			order[i].row = &rows.at[i];
+		qsort(order, rows.n, sizeof(*order), compare_rows);
+		take_rows(side, order, rows.n);
+	}
+	if (!order || !side->fresh || !side->touched || make_filter(side))
+		rc = sx_fail_nomem(err);
+	free(order);
+	free(rows.at);
+	return rc;
+}
+
+int sx_join_side_begin(sx_join_side *side, simidx *index, simidx_error *err)
+{
+	int rc;
+
+	side->index = index;
+	rc = sx_snapshot_begin(&side->snapshot, index, err);
+	return rc ? rc : load_fresh(side, err);
+}
+
+void sx_join_side_end(sx_join_side *side)
+{
+	if (side->index && !sx_store_check_fork(side->index->store, NULL))
+		sx_snapshot_end(&side->snapshot);
+	free(side->fresh);
+	free(side->touched);
+	free(side->filter);
+	free(side->doc);
+}
+
+/* ---- documents ---- */
+
+/* Goes through the documents that the tables have, by (fingerprint, id). */
+struct reading {
+	sx_join_side *side;
+	sx_table_walk walk;
+	size_t at; /* next row of the piece */
+	int has_ended;
+	size_t fresh; /* next of the fresh ones */
+};
+
+static const sx_table *table_of(const simidx *index)
+{
+	/* In the first table of every plan, permuted values are the fingerprints themselves. */
+	return sx_has_ids(index) ? &index->tables.postings : &index->tables.permuted[0];
+}
+
+static int next_piece(struct reading *r, simidx_error *err)
+{
+	int rc = sx_table_walk_next(&r->walk, err);
+
+	r->at = 0;
+	r->has_ended = rc == SIMIDX_E_END;
+	return r->has_ended ? SIMIDX_OK : rc;
+}
+
+static int seek(struct reading *r, uint64_t fp, simidx_error *err)
+{
+	sx_sort_key from = { fp, 0 };
+	int rc;
+
+	sx_table_walk_end(&r->walk);
+	rc = sx_table_walk_begin(&r->walk, r->side->snapshot.txn, table_of(r->side->index), &from,
+				 err);
+	return rc ? rc : next_piece(r, err);
+}
+
+/* Go to the first row with this fingerprint or a greater one. */
+static int go_to(struct reading *r, uint64_t fp, simidx_error *err)
+{
+	const sx_rows *rows = &r->walk.rows;
+	unsigned tried = 0;
+	int rc = SIMIDX_OK;
+
+	while (!rc && !r->has_ended && (!rows->n || rows->key[rows->n - 1] < fp))
+		rc = tried++ == PIECES_IN_A_ROW ? seek(r, fp, err) : next_piece(r, err);
+	if (rc || r->has_ended)
+		return rc;
+	if (rows->key[r->at] < fp) {
+		size_t low = r->at, high = rows->n - 1;
+
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
+
+			if (rows->key[middle] < fp)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		r->at = low;
+	}
+	return SIMIDX_OK;
+}
+
+static int push(sx_join_side *side, size_t *n, const sx_join_doc *doc, simidx_error *err)
+{
+	if (*n == side->docs_cap &&
+	    sx_reserve(&side->doc, &side->docs_cap, *n + 1, sizeof(*side->doc)))
+		return sx_fail_nomem(err);
+	side->doc[(*n)++] = *doc;
+	return SIMIDX_OK;
+}
+
+/* The documents with a fingerprint that are the next ones in table and fresh rows. */
+static int take_documents(struct reading *r, uint64_t fp, size_t *n, simidx_error *err)
+{
+	sx_join_side *side = r->side;
+	const sx_rows *rows = &r->walk.rows;
+	int has_ids = sx_has_ids(side->index), rc = SIMIDX_OK;
+	size_t tables, first_fresh = r->fresh;
+
+	*n = 0;
+	while (!rc && !r->has_ended) {
+		sx_join_doc doc = { fp, SIMIDX_NO_ID, 0 };
+
+		if (r->at == rows->n) {
+			rc = next_piece(r, err);
+			continue;
+		}
+		if (rows->key[r->at] != fp)
+			break;
+		if (has_ids) {
+			doc.id = rows->col[0][r->at];
+			doc.fp2 = rows->n_cols > 1 ? rows->col[1][r->at] : 0;
+		}
+		r->at++;
+		if (!has_ids || !is_touched(side, doc.id))
+			rc = push(side, n, &doc, err);
+	}
+	tables = *n;
+	for (; !rc && r->fresh < side->n_fresh && side->fresh[r->fresh].fp == fp; r->fresh++)
+		if (has_ids || !tables)
+			rc = push(side, n, &side->fresh[r->fresh], err);
+	if (tables && r->fresh > first_fresh)
+		qsort(side->doc, *n, sizeof(*side->doc), compare_docs);
+	return rc;
+}
+
+static int begin(struct reading *r, sx_join_side *side, simidx_error *err)
+{
+	int rc;
+
+	memset(r, 0, sizeof(*r));
+	r->side = side;
+	rc = sx_table_walk_begin(&r->walk, side->snapshot.txn, table_of(side->index), NULL, err);
+	return rc;
+}
+
+int sx_join_side_documents(sx_join_side *side, const uint64_t *fps, size_t n, sx_join_visit *visit,
+			   void *ctx, simidx_error *err)
+{
+	struct reading r;
+	int rc = begin(&r, side, err);
+
+	if (!rc && n)
+		rc = seek(&r, fps[0], err);
+	for (size_t i = 0; !rc && i < n; i++) {
+		size_t found;
+
+		rc = go_to(&r, fps[i], err);
+		while (r.fresh < side->n_fresh && side->fresh[r.fresh].fp < fps[i])
+			r.fresh++;
+		if (!rc)
+			rc = take_documents(&r, fps[i], &found, err);
+		if (!rc)
+			rc = visit(ctx, fps[i], side->doc, found);
+	}
+	sx_table_walk_end(&r.walk);
+	return rc;
+}
+
+int sx_join_side_all(sx_join_side *side, sx_join_visit *visit, void *ctx, simidx_error *err)
+{
+	struct reading r;
+	int rc = begin(&r, side, err);
+
+	if (!rc)
+		rc = next_piece(&r, err);
+	while (!rc) {
+		const sx_rows *rows = &r.walk.rows;
+		int has_fresh = r.fresh < side->n_fresh;
+		uint64_t fp;
+		size_t found;
+
+		if (!r.has_ended && r.at == rows->n) {
+			rc = next_piece(&r, err);
+			continue;
+		}
+		if (r.has_ended && !has_fresh)
+			break;
+		fp = has_fresh ? side->fresh[r.fresh].fp : UINT64_MAX;
+		if (!r.has_ended && rows->key[r.at] < fp)
+			fp = rows->key[r.at];
+		rc = take_documents(&r, fp, &found, err);
+		if (!rc && found)
+			rc = visit(ctx, fp, side->doc, found);
+	}
+	sx_table_walk_end(&r.walk);
+	return rc;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * One index of a join, as one snapshot has it: its documents, in the tables and among the fresh
+ * rows. Of an index without ids every fingerprint is one document, with the id SIMIDX_NO_ID.
+ */
+
+#ifndef SX_JOIN_SIDE_H
+#define SX_JOIN_SIDE_H
+
+#include "index/sx_snapshot.h"
+
+typedef struct sx_join_doc {
+	uint64_t fp, id, fp2;
+} sx_join_doc;
+
+typedef struct sx_join_side {
+	simidx *index;
+	sx_snapshot snapshot;
+	sx_join_doc *fresh; /* documents that fresh rows have added, by fingerprint and id */
+	size_t n_fresh;
+	uint64_t *touched;  /* ids of fresh rows, ascending: the tables say nothing of them */
+	size_t n_touched;
+	unsigned char *filter; /* a bit for each hash of those ids */
+	unsigned filter_bits;
+	sx_join_doc *doc;      /* those of the fingerprint that is visited */
+	size_t docs_cap;
+} sx_join_side;
+
+/**
+ * Take a snapshot. All zero before; sx_join_side_end() is called in any case.
+ *
+ * Cost: reads the fresh rows; memory of 64 bytes for each.
+ */
+int sx_join_side_begin(sx_join_side *side, simidx *index, simidx_error *err);
+
+/** One that is all zero is allowed. */
+void sx_join_side_end(sx_join_side *side);
+
+/** Documents with fp2 that is not known have this: whether it is so. */
+static inline int sx_join_lacks_fp2(const sx_join_side *side, const sx_join_doc *doc)
+{
+	return !(side->index->flags & SIMIDX_CREATE_FP2) ||
+	       sx_is_unknown_fp2(side->index, doc->fp2);
+}
+
+/**
+ * Takes the documents of a fingerprint, by id: none of one that has none any more. They are valid
+ * during the call, which may change them. Anything but 0 ends the reading with it.
+ */
+typedef int sx_join_visit(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n);
+
+/** Visit each of n ascending fingerprints. The codes of a walk, SIMIDX_E_NOMEM, those of visit. */
+int sx_join_side_documents(sx_join_side *side, const uint64_t *fps, size_t n, sx_join_visit *visit,
+			   void *ctx, simidx_error *err);
+
+/** Visit all fingerprints that have documents. */
+int sx_join_side_all(sx_join_side *side, sx_join_visit *visit, void *ctx, simidx_error *err);
+
+#endif /* SX_JOIN_SIDE_H */

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "join/sx_join_source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/sx_bits.h"
+#include "util/sx_alloc.h"
+#include "util/sx_bytes.h"
+#include "util/sx_err.h"
+
+#define AT_ONCE 16384 /* entries of a batch: they stay in the second cache */
+
+/* ---- parts ---- */
+
+static int by_width(const void *a, const void *b)
+{
+	const sx_join_part *x = a, *y = b;
+
+	if (x->is_stored != y->is_stored)
+		return x->is_stored - y->is_stored;
+	if (x->width != y->width)
+		return x->width < y->width ? -1 : 1;
+	/* Each table has the highest of the other bits next: the pairs of those are found last. */
+	return x->mask > y->mask ? -1 : x->mask < y->mask;
+}
+
+/* Cut the widest parts in halves until there are enough. Returns 0, or -1 where bits are too few. */
+static int cut_halves(uint64_t *mask, unsigned *n, unsigned want)
+{
+	while (*n < want) {
+		unsigned widest = 0, width;
+		uint64_t low = 0, rest;
+
+		for (unsigned i = 1; i < *n; i++)
+			if (sx_count_plain(mask[i]) > sx_count_plain(mask[widest]))
+				widest = i;
+		width = sx_count_plain(mask[widest]);
+		if (width < 2)
+			return -1;
+		rest = mask[widest];
+		for (unsigned i = 0; i < width / 2; i++, rest &= rest - 1)
+			low |= rest & -rest;
+		mask[widest] &= ~low;
+		mask[(*n)++] = low;
+	}
+	return 0;
+}
+
+/* The different leads of a plan's tables, of each the first. */
+static unsigned leads_of(const sx_plan *plan, uint64_t *mask)
+{
+	unsigned n = 0;
+
+	for (unsigned t = 0; t < plan->n_tables && n < SX_JOIN_MAX_PARTS; t++) {
+		unsigned i = 0;
+
+		while (i < n && mask[i] != plan->table[t].lead[0])
+			i++;
+		if (i == n)
+			mask[n++] = plan->table[t].lead[0];
+	}
+	return n;
+}
+
+/* An order in which the part comes first. */
+static void choose_order(sx_join_part *part, const sx_plan *plan)
+{
+	for (unsigned t = 0; t < plan->n_tables; t++) {
+		if (sx_perm_leading_mask(&plan->table[t], part->width) != part->mask)
+			continue;
+		part->perm = plan->table[t];
+		part->is_stored = 1;
+		return;
+	}
+	/* It cannot fail: the part is a mask of 1 to 32 of the f bits. */
+	sx_perm_init(&part->perm, plan->bits, &part->mask, 1);
+}
+
+/* Bits of the narrowest of the `n` widest parts that a way of cutting gives; 0 = not so many. */
+static unsigned make_parts(const sx_plan *tables, const sx_plan *plan, unsigned want,
+			   sx_join_part *parts)
+{
+	uint64_t mask[SX_JOIN_MAX_PARTS];
+	sx_join_part all[SX_JOIN_MAX_PARTS];
+	unsigned n = leads_of(tables, mask), least = 64;
+
+	memset(all, 0, sizeof(all));
+	if (cut_halves(mask, &n, want))
+		return 0;
+	for (unsigned i = 0; i < n; i++) {
+		all[i].mask = mask[i];
+		all[i].width = sx_count_plain(mask[i]);
+		if (all[i].width > SX_MAX_PREFIX_BITS)
+			return 0;
+		choose_order(&all[i], plan);
+	}
+	qsort(all, n, sizeof(*all), by_width);
+	for (unsigned i = 0; i < want; i++) {
+		parts[i] = all[n - want + i];
+		least = parts[i].width < least ? parts[i].width : least;
+	}
+	return least;
+}
+
+unsigned sx_join_cut(const sx_plan *plan, unsigned k, sx_join_part parts[SX_JOIN_MAX_PARTS])
+{
+	sx_join_part other[SX_JOIN_MAX_PARTS];
+	unsigned own = make_parts(plan, plan, k + 1, parts);
+	sx_plan four;
+
+	/* It is known and possible for every f. */
+	sx_plan_make(&four, "4x16", plan->bits, NULL);
+	if (own < make_parts(&four, plan, k + 1, other))
+		memcpy(parts, other, sizeof(other));
+	return k + 1;
+}
+
+sx_join_shape sx_join_shape_of(const sx_join_part *parts, unsigned n, unsigned p, unsigned k)
+{
+	const sx_join_part *part = &parts[p];
+	sx_join_shape shape = { .bits = part->perm.bits, .k = k };
+
+	shape.agreed = sx_low_bits(part->width) << (shape.bits - part->width);
+	for (unsigned i = p + 1; i < n; i++)
+		shape.must[shape.n_must++] = sx_permute(&part->perm, parts[i].mask);
+	return shape;
+}
+
+/* ---- streams ---- */
+
+static uint64_t permute(const sx_perm *perm, uint64_t fp)
+{
+	return perm->prefix_mask ? sx_permute(perm, fp) : fp;
+}
+
+/* The table that has this order, or NULL. */
+static const sx_table *table_of(const simidx *index, const sx_perm *perm)
+{
+	for (unsigned t = 0; t < index->plan.n_tables; t++) {
+		const sx_perm *of = &index->plan.table[t];
+
+		if (!perm->prefix_mask)
+			return &index->tables.permuted[0]; /* its order is that of fingerprints */
+		if (of->n_leads == perm->n_leads && of->prefix_mask == perm->prefix_mask &&
+		    !memcmp(of->lead, perm->lead, perm->n_leads * sizeof(*of->lead)))
+			return &index->tables.permuted[t];
+	}
+	return NULL;
+}
+
+static int take_fresh(sx_join_stream *s, const sx_perm *perm, simidx_error *err)
+{
+	const sx_join_side *side = s->side;
+
+	if (!side->n_fresh)
+		return SIMIDX_OK;
+	s->fresh = sx_realloc(NULL, side->n_fresh, sizeof(*s->fresh));
+	if (!s->fresh)
+		return sx_fail_nomem(err);
+	for (size_t i = 0; i < side->n_fresh; i++)
+		s->fresh[i] = permute(perm, side->fresh[i].fp);
+	if (sx_sort_u64(s->fresh, side->n_fresh))
+		return sx_fail_nomem(err);
+	s->n_fresh = sx_unique_u64(s->fresh, side->n_fresh);
+	return SIMIDX_OK;
+}
+
+/* A stable sort by the prefix is all that is needed: the other bits are in order already. */
+static int sort(sx_join_stream *s, const sx_perm *perm, const sx_join_space *space,
+		simidx_error *err)
+{
+	static const sx_perm identity;
+	uint64_t some[SX_SORTER_SOME];
+	sx_join_stream from = { 0 };
+	int rc = sx_sorter_new(1, 1, perm->bits - perm->prefix_bits, space->memory, space->dir,
+			       &s->sorter, err);
+
+	if (!rc)
+		rc = sx_join_stream_begin(&from, s->side, &identity, space, err);
+	while (!rc && !(rc = sx_join_stream_more(&from, err))) {
+		while (!rc && from.at < from.n) {
+			size_t n = 0;
+
+			while (n < SX_SORTER_SOME && from.at < from.n)
+				some[n++] = sx_permute(perm, from.piece[from.at++]);
+			rc = sx_sorter_add_some(s->sorter, some, n, err);
+		}
+	}
+	sx_join_stream_end(&from);
+	return rc == SIMIDX_E_END ? sx_sorter_finish(s->sorter, space->memory, err) : rc;
+}
+
+int sx_join_stream_begin(sx_join_stream *s, sx_join_side *side, const sx_perm *perm,
+			 const sx_join_space *space, simidx_error *err)
+{
+	const sx_table *table = table_of(side->index, perm);
+	int rc;
+
+	s->side = side;
+	if (!table)
+		return sort(s, perm, space, err);
+	rc = take_fresh(s, perm, err);
+	return rc ? rc : sx_table_walk_begin(&s->walk, side->snapshot.txn, table, NULL, err);
+}
+
+void sx_join_stream_end(sx_join_stream *s)
+{
+	if (s->walk.table)
+		sx_table_walk_end(&s->walk);
+	sx_sorter_free(s->sorter);
+	free(s->fresh);
+	free(s->merged);
+	memset(s, 0, sizeof(*s));
+}
+
+/* Put the fresh entries between those of a piece. */
+static int merge_fresh(sx_join_stream *s, const uint64_t *key, size_t n, simidx_error *err)
+{
+	size_t to = s->fresh_at, i = 0, out = 0;
+
+	while (to < s->n_fresh && (!n || s->fresh[to] <= key[n - 1]))
+		to++;
+	if (sx_reserve(&s->merged, &s->merged_cap, n + (to - s->fresh_at), sizeof(*s->merged)))
+		return sx_fail_nomem(err);
+	while (i < n || s->fresh_at < to) {
+		uint64_t fresh = s->fresh_at < to ? s->fresh[s->fresh_at] : UINT64_MAX;
+		int takes_key = i < n && (s->fresh_at == to || key[i] <= fresh);
+
+		if (takes_key && s->fresh_at < to && key[i] == fresh)
+			s->fresh_at++; /* it is in both */
+		s->merged[out++] = takes_key ? key[i++] : s->fresh[s->fresh_at++];
+	}
+	s->piece = s->merged;
+	s->n = out;
+	return SIMIDX_OK;
+}
+
+int sx_join_stream_more(sx_join_stream *s, simidx_error *err)
+{
+	int rc;
+
+	if (s->at < s->n)
+		return SIMIDX_OK;
+	s->at = s->n = 0;
+	if (s->sorter)
+		return sx_sorter_some(s->sorter, &s->piece, &s->n, err);
+	if (s->has_ended)
+		return SIMIDX_E_END;
+	rc = sx_table_walk_next(&s->walk, err);
+	s->has_ended = rc == SIMIDX_E_END;
+	if (rc && !s->has_ended)
+		return rc;
+	if (s->fresh_at < s->n_fresh)
+		return merge_fresh(s, s->walk.rows.key, s->has_ended ? 0 : s->walk.rows.n, err);
+	s->piece = s->walk.rows.key;
+	s->n = s->has_ended ? 0 : s->walk.rows.n;
+	return s->n ? SIMIDX_OK : SIMIDX_E_END;
+}
+
+/* ---- batches ---- */
+
+void sx_join_batch_free(sx_join_batch *batch)
+{
+	free(batch->v);
+	free(batch->sides);
+	memset(batch, 0, sizeof(*batch));
+}
+
+static int reserve(sx_join_batch *b, size_t n, int has_sides, size_t max, simidx_error *err)
+{
+	if (n > max)
+		return sx_fail(err, SIMIDX_E_NOMEM,
+			       "more than %zu fingerprints agree in the bits by which they are to be "
+			       "joined: allow more memory", max);
+	if (sx_reserve(&b->v, &b->v_cap, n + SX_JOIN_PADDING, sizeof(*b->v)) ||
+	    (has_sides && sx_reserve(&b->sides, &b->sides_cap, n, 1)))
+		return sx_fail_nomem(err);
+	return SIMIDX_OK;
+}
+
+/* How many of the entries at hand belong to the batch; all of them = there may be more. */
+static size_t belonging(const sx_join_batch *b, const sx_join_stream *s, unsigned shift)
+{
+	size_t here = s->n - s->at, i;
+
+	if (b->n < AT_ONCE)
+		return here < AT_ONCE - b->n ? here : AT_ONCE - b->n;
+	if (shift == 64)
+		return 0;
+	for (i = 0; i < here; i++)
+		if ((s->piece[s->at + i] ^ b->v[b->n - 1]) >> shift)
+			break;
+	return i;
+}
+
+static int read_one(sx_join_batch *b, sx_join_stream *s, unsigned shift, size_t max,
+		    simidx_error *err)
+{
+	for (;;) {
+		int rc = sx_join_stream_more(s, err);
+		size_t n;
+
+		if (rc)
+			return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+		n = belonging(b, s, shift);
+		if (!n)
+			return SIMIDX_OK;
+		rc = reserve(b, b->n + n, 0, max, err);
+		if (rc)
+			return rc;
+		memcpy(b->v + b->n, s->piece + s->at, n * sizeof(*b->v));
+		b->n += n;
+		s->at += n;
+	}
+}
+
+static int read_two(sx_join_batch *b, sx_join_stream *s, unsigned shift, size_t max,
+		    simidx_error *err)
+{
+	for (;;) {
+		uint64_t next = UINT64_MAX;
+		int has[2];
+
+		for (unsigned i = 0; i < 2; i++) {
+			int rc = sx_join_stream_more(&s[i], err);
+
+			if (rc && rc != SIMIDX_E_END)
+				return rc;
+			has[i] = !rc;
+			if (has[i] && s[i].piece[s[i].at] < next)
+				next = s[i].piece[s[i].at];
+		}
+		if (!has[0] && !has[1])
+			return SIMIDX_OK;
+		if (b->n >= AT_ONCE && (shift == 64 || (next ^ b->v[b->n - 1]) >> shift))
+			return SIMIDX_OK;
+		if (b->n + SX_JOIN_PADDING >= b->v_cap || b->n >= b->sides_cap) {
+			int rc = reserve(b, b->n + AT_ONCE, 1, max > AT_ONCE ? max : AT_ONCE, err);
+
+			if (rc)
+				return rc;
+		}
+		b->v[b->n] = next;
+		b->sides[b->n] = 0;
+		for (unsigned i = 0; i < 2; i++) {
+			if (!has[i] || s[i].piece[s[i].at] != next)
+				continue;
+			b->sides[b->n] |= (uint8_t)(1u << i);
+			s[i].at++;
+		}
+		b->n++;
+	}
+}
+
+int sx_join_batch_read(sx_join_batch *b, sx_join_stream *streams, unsigned n_streams,
+		       unsigned shift, size_t max, simidx_error *err)
+{
+	int rc;
+
+	b->n = 0;
+	rc = n_streams == 1 ? read_one(b, streams, shift, max, err)
+			    : read_two(b, streams, shift, max, err);
+	if (!rc && b->n)
+		memset(b->v + b->n, 0, SX_JOIN_PADDING * sizeof(*b->v));
+	return rc;
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "join/sx_pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/sx_bits.h"
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
+#include "util/sx_sort.h"
+#include "util/sx_struct.h"
+
+#define PIECE 65536     /* pairs that are delivered together */
+#define GROUPS 1024     /* groups, the same */
+#define PAIR_BYTES 64   /* of memory for a pair of fingerprints of a chunk, documents not counted */
+#define LEAST_CHUNK 1024
+#define ASK_AFTER 65536 /* classes that are compared */
+
+/* The documents that a side has of the fingerprints of a chunk. */
+struct documents {
+	size_t *first; /* class of each fingerprint, and the end; as many as there are fingerprints, + 1 */
+	size_t first_cap, n;
+	sx_join_classes classes;
+	sx_u64s ids;
+};
+
+/* As many pairs of fingerprints as there is room for with their documents. */
+struct chunk {
+	uint64_t *pair; /* two fingerprints each */
+	size_t n, max;
+	size_t used;    /* of them; the others are for the next chunk */
+	sx_u64s fps;    /* distinct, ascending */
+	struct documents side[2];
+	int is_last, is_loaded;
+};
+
+struct pairs {
+	sx_join_pairs join;
+	const simidx_pairs_taker *taker;
+	struct chunk chunk;
+	int counts; /* rather than delivers */
+	simidx_pair *piece;
+	size_t n_piece;
+	simidx_pair_group *group;
+	size_t n_groups;
+	uint64_t done;     /* pairs of fingerprints */
+	uint64_t compared; /* classes, since the caller was asked */
+	simidx_error *err;
+};
+
+/* ---- chunks ---- */
+
+struct loading {
+	const struct pairs *p;
+	const sx_join_side *side;
+	struct documents *to;
+	size_t max; /* documents */
+	simidx_error *err;
+};
+
+/* What says that a chunk has too many documents; never returned to a caller. */
+#define TOO_MANY 1
+
+static int take_documents(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
+{
+	struct loading *l = ctx;
+	struct documents *to = l->to;
+	int rc = sx_join_pairs_classes(&l->p->join, l->side, docs, &n, to->ids.n, &to->classes,
+				       l->err);
+
+	(void)fp;
+	if (rc)
+		return rc;
+	if (to->n && to->ids.n + n > l->max)
+		return TOO_MANY;
+	if (sx_reserve(&to->ids.at, &to->ids.cap, to->ids.n + n, sizeof(*to->ids.at)) ||
+	    sx_reserve(&to->first, &to->first_cap, to->n + 2, sizeof(*to->first)))
+		return sx_fail_nomem(l->err);
+	for (size_t i = 0; i < n; i++)
+		to->ids.at[to->ids.n++] = docs[i].id;
+	to->first[++to->n] = to->classes.n;
+	return SIMIDX_OK;
+}
+
+/* Read the documents of the first `used` pairs. */
+static int load_documents(struct pairs *p)
+{
+	struct chunk *c = &p->chunk;
+	sx_join_task *task = &p->join.task;
+	size_t max = task->space.memory / 4 / sizeof(uint64_t) / task->n_sides;
+	int rc = SIMIDX_OK;
+
+	c->fps.n = 0;
+	if (sx_reserve(&c->fps.at, &c->fps.cap, 2 * c->used, sizeof(*c->fps.at)))
+		return sx_fail_nomem(p->err);
+	memcpy(c->fps.at, c->pair, 2 * c->used * sizeof(*c->pair));
+	c->fps.n = 2 * c->used;
+	if (sx_sort_u64(c->fps.at, c->fps.n))
+		return sx_fail_nomem(p->err);
+	c->fps.n = sx_unique_u64(c->fps.at, c->fps.n);
+	for (unsigned s = 0; !rc && s < task->n_sides; s++) {
+		struct documents *to = &c->side[s];
+		struct loading l = { p, &task->side[s], to, max, p->err };
+
+		to->n = to->ids.n = to->classes.n = 0;
+		if (sx_reserve(&to->first, &to->first_cap, c->fps.n + 1, sizeof(*to->first)))
+			return sx_fail_nomem(p->err);
+		to->first[0] = 0;
+		rc = sx_join_side_documents(&task->side[s], c->fps.at, c->fps.n, take_documents, &l,
+					    p->err);
+	}
+	return rc;
+}
+
+/* Fill the chunk with the next pairs. None are left = it has none. */
+static int next_chunk(struct pairs *p)
+{
+	struct chunk *c = &p->chunk;
+	int rc = SIMIDX_OK;
+
+	memmove(c->pair, c->pair + 2 * c->used, 2 * (c->n - c->used) * sizeof(*c->pair));
+	c->n -= c->used;
+	c->used = 0;
+	while (c->n < c->max) {
+		const uint64_t *record;
+
+		rc = sx_sorter_next(p->join.sorter, &record, p->err);
+		if (rc)
+			break;
+		c->pair[2 * c->n] = record[0];
+		c->pair[2 * c->n + 1] = record[1];
+		c->n++;
+	}
+	c->is_last = rc == SIMIDX_E_END;
+	if (rc && !c->is_last)
+		return rc;
+	if (!c->n)
+		return SIMIDX_OK;
+	c->used = c->n;
+	while ((rc = load_documents(p)) == TOO_MANY && c->used > 1)
+		c->used = (c->used + 1) / 2;
+	c->is_last = c->is_last && c->used == c->n;
+	return rc;
+}
+
+/* ---- delivery ---- */
+
+static int stopped(struct pairs *p)
+{
+	return sx_fail(p->err, SIMIDX_E_STOPPED, "stopped by the caller");
+}
+
+static int deliver_piece(struct pairs *p)
+{
+	size_t n = p->n_piece;
+
+	p->n_piece = 0;
+	if (n && p->taker->pairs(p->join.options.ctx, p->piece, n))
+		return stopped(p);
+	return n ? sx_join_ask(&p->join.task, p->err) : SIMIDX_OK;
+}
+
+static int deliver_groups(struct pairs *p)
+{
+	size_t n = p->n_groups;
+
+	p->n_groups = 0;
+	if (n && p->taker->groups(p->join.options.ctx, p->group, n))
+		return stopped(p);
+	return SIMIDX_OK;
+}
+
+/* Each document of a group with each other one. */
+static int multiply_out(struct pairs *p, const simidx_pair_group *g)
+{
+	int is_own = !g->ids_b, orders = p->join.task.n_sides == 1;
+	const uint64_t *ids_b = is_own ? g->ids_a : g->ids_b;
+	size_t n_b = is_own ? g->n_a : g->n_b;
+
+	for (size_t i = 0; i < g->n_a; i++)
+		for (size_t j = is_own ? i + 1 : 0; j < n_b; j++) {
+			uint64_t a = g->ids_a[i], b = ids_b[j];
+			int swaps = orders && a > b;
+
+			p->piece[p->n_piece] = (simidx_pair){
+				swaps ? b : a, swaps ? a : b, swaps ? g->fp_b : g->fp_a,
+				swaps ? g->fp_a : g->fp_b, g->distance, g->distance2
+			};
+			if (++p->n_piece == PIECE) {
+				int rc = deliver_piece(p);
+
+				if (rc)
+					return rc;
+			}
+		}
+	return SIMIDX_OK;
+}
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint64_t product(uint64_t a, uint64_t b)
+{
+	return a && b > UINT64_MAX / a ? UINT64_MAX : a * b;
+}
+
+static int take_group(struct pairs *p, const simidx_pair_group *g)
+{
+	simidx_join_info *info = &p->join.info;
+
+	if (p->counts) {
+		/* One of n and n - 1 is even. */
+		uint64_t n = g->n_a, even = n % 2 ? n - 1 : n, odd = n % 2 ? n : n - 1;
+
+		info->groups++;
+		info->pairs = sum(info->pairs, g->ids_b ? product(n, g->n_b)
+							: product(even / 2, odd));
+		return SIMIDX_OK;
+	}
+	if (p->taker->pairs)
+		return multiply_out(p, g);
+	p->group[p->n_groups++] = *g;
+	return p->n_groups == GROUPS ? deliver_groups(p) : SIMIDX_OK;
+}
+
+/* The classes that the documents `x` have of fingerprint a with those that `y` have of b. */
+static int join_classes(struct pairs *p, const struct documents *x, size_t a,
+			const struct documents *y, size_t b)
+{
+	const uint64_t *fps = p->chunk.fps.at;
+	unsigned distance = sx_count_plain(fps[a] ^ fps[b]);
+	int is_own = x == y && a == b, rc = SIMIDX_OK;
+
+	for (size_t i = x->first[a]; i < x->first[a + 1]; i++)
+		for (size_t j = is_own ? i : y->first[b]; !rc && j < y->first[b + 1]; j++) {
+			const sx_join_class *c = &x->classes.at[i], *d = &y->classes.at[j];
+			simidx_pair_group g = { .n_a = c->n, .fp_a = fps[a], .fp_b = fps[b],
+						.distance = distance };
+
+			if (++p->compared % ASK_AFTER == 0)
+				rc = sx_join_ask(&p->join.task, p->err);
+			if (rc || !sx_join_pairs_are_near(&p->join, distance, c, d, &g.distance2))
+				continue;
+			if (is_own && i == j && c->n < 2)
+				continue;
+			g.ids_a = x->ids.at + c->from;
+			if (!is_own || i != j) {
+				g.ids_b = y->ids.at + d->from;
+				g.n_b = d->n;
+			}
+			rc = take_group(p, &g);
+		}
+	return rc;
+}
+
+static size_t number_of(const sx_u64s *fps, uint64_t fp)
+{
+	size_t low = 0, high = fps->n;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (fps->at[middle] <= fp)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int take_chunk(struct pairs *p)
+{
+	struct chunk *c = &p->chunk;
+	const struct documents *x = &c->side[0], *y = &c->side[1];
+	int is_one = p->join.task.n_sides == 1, rc = SIMIDX_OK;
+	size_t a = 0;
+
+	for (size_t i = 0; !rc && i < c->used; i++) {
+		size_t b;
+
+		while (c->fps.at[a] < c->pair[2 * i])
+			a++;
+		b = number_of(&c->fps, c->pair[2 * i + 1]);
+		rc = join_classes(p, x, a, is_one ? x : y, b);
+		if (!rc && !is_one && a != b)
+			rc = join_classes(p, x, b, y, a);
+	}
+	if (!rc && !p->counts) {
+		/* What groups point to is gone with the chunk. */
+		rc = p->taker->pairs ? SIMIDX_OK : deliver_groups(p);
+		p->done += c->used;
+	}
+	return rc ? rc
+		  : sx_join_pairs_tell(&p->join, p->counts ? "counting pairs" : "delivering pairs",
+				       p->done, p->join.info.fingerprint_pairs, p->err);
+}
+
+/* Count or deliver everything. A chunk that is all there is stays loaded. */
+static int take_all(struct pairs *p)
+{
+	struct chunk *c = &p->chunk;
+	int rc = SIMIDX_OK;
+
+	if (c->is_loaded && c->is_last)
+		return take_chunk(p);
+	c->n = c->used = 0;
+	if (c->is_loaded)
+		rc = sx_sorter_rewind(p->join.sorter, p->err);
+	c->is_loaded = 0;
+	for (unsigned chunks = 1; !rc; chunks++) {
+		rc = next_chunk(p);
+		if (!rc && c->n)
+			rc = take_chunk(p);
+		if (!rc && (c->is_last || !c->n)) {
+			c->is_last = chunks == 1;
+			break;
+		}
+	}
+	c->is_loaded = 1;
+	return rc;
+}
+
+static int make_room(struct pairs *p)
+{
+	struct chunk *c = &p->chunk;
+
+	c->max = p->join.task.space.memory / 4 / PAIR_BYTES;
+	if (c->max > p->join.info.fingerprint_pairs)
+		c->max = (size_t)p->join.info.fingerprint_pairs;
+	if (c->max < LEAST_CHUNK)
+		c->max = LEAST_CHUNK;
+	c->pair = sx_realloc(NULL, 2 * c->max, sizeof(*c->pair));
+	if (p->taker->pairs)
+		p->piece = sx_realloc(NULL, PIECE, sizeof(*p->piece));
+	else
+		p->group = sx_realloc(NULL, GROUPS, sizeof(*p->group));
+	return c->pair && (p->piece || p->group) ? SIMIDX_OK : sx_fail_nomem(p->err);
+}
+
+static void free_pairs(struct pairs *p)
+{
+	for (unsigned s = 0; s < 2; s++) {
+		free(p->chunk.side[s].first);
+		free(p->chunk.side[s].classes.at);
+		sx_u64s_free(&p->chunk.side[s].ids);
+	}
+	free(p->chunk.pair);
+	sx_u64s_free(&p->chunk.fps);
+	free(p->piece);
+	free(p->group);
+	sx_join_pairs_end(&p->join);
+	free(p);
+}
+
+static int run(struct pairs *p)
+{
+	int rc = sx_join_pairs_find(&p->join, p->err);
+
+	if (!rc)
+		rc = make_room(p);
+	if (!rc && p->join.options.found) {
+		p->counts = 1;
+		rc = take_all(p);
+		p->counts = 0;
+		if (!rc)
+			rc = sx_join_pairs_found(&p->join, p->err);
+	}
+	if (!rc)
+		rc = take_all(p);
+	return !rc && p->taker->pairs ? deliver_piece(p) : rc;
+}
+
+int sx_pairs(simidx *index, simidx *other, const simidx_join_options *options,
+	     const simidx_pairs_taker *taker, const sx_join_forced *forced, simidx_error *err)
+{
+	simidx_pairs_taker own;
+	struct pairs *p;
+	int rc;
+
+	sx_err_clear(err);
+	taker = sx_struct_read(taker, SX_STRUCT_TO(simidx_pairs_taker, groups), &own, sizeof(own));
+	if (!taker || !taker->pairs == !taker->groups)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_pairs: somebody must take pairs or groups");
+	p = sx_calloc(1, sizeof(*p));
+	if (!p)
+		return sx_fail_nomem(err);
+	p->taker = taker;
+	p->err = err;
+	rc = sx_join_pairs_begin(&p->join, index, other, options, forced, err);
+	if (!rc)
+		rc = run(p);
+	free_pairs(p);
+	return rc;
+}
+
+int simidx_pairs(simidx *index, simidx *other, const simidx_join_options *options,
+		 const simidx_pairs_taker *taker, simidx_error *err)
+{
+	return sx_pairs(index, other, options, taker, NULL, err);
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * All pairs of an index, or of two, against comparing each document with each.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/sx_index.h"
+#include "join/sx_pairs.h"
+#include "support/sxt_fixture.h"
+#include "support/sxt_join.h"
+
+static sxt_rng rng;
+
+static void set_up(void)
+{
+	sxt_set_up_path();
+	sxt_rng_init(&rng, 1400);
+}
+
+static simidx *make(const char *path, const char *plan, unsigned layout, const sxt_join_docs *docs)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+
+	o.plan = plan;
+	o.layout = layout;
+	o.bits = docs->bits;
+	o.flags = docs->flags;
+	return sxt_create(path, &o);
+}
+
+static simidx_join_options options_of(sxt_join_pairs *got, unsigned radius, unsigned flags,
+				      unsigned threads)
+{
+	simidx_join_options o = SIMIDX_JOIN_OPTIONS_INIT;
+
+	memset(got, 0, sizeof(*got));
+	o.radius = radius;
+	o.flags = flags;
+	o.threads = threads;
+	o.memory = (uint64_t)16 << 20;
+	o.tmpdir = t_dir;
+	o.planned = sxt_join_planned;
+	o.found = sxt_join_found;
+	o.ctx = got;
+	return o;
+}
+
+/* Join, and compare with what is expected; then the same by groups. */
+static void check(simidx *index, simidx *other, const sxt_join_docs *docs,
+		  const sxt_join_docs *others, unsigned k, unsigned flags, unsigned threads,
+		  const sx_join_forced *forced)
+{
+	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
+	sxt_join_pairs got, by_groups;
+	simidx_join_options o = options_of(&got, k, flags, threads);
+	sxt_join_pairs want = sxt_join_expect(docs, others, &o);
+
+	taker.pairs = sxt_join_take;
+	sxt_must_ok(sx_pairs(index, other, &o, &taker, forced, &sxt_err));
+	sxt_must_eq(got.planned.radius, k);
+	sxt_must_eq(got.planned.pairs, 0);
+	sxt_must_eq(got.found.pairs, want.n);
+	sxt_join_sort(&got);
+	sxt_join_check(&got, &want);
+	free(got.at);
+
+	o = options_of(&by_groups, k, flags, threads);
+	taker.pairs = NULL;
+	taker.groups = sxt_join_take_groups;
+	sxt_must_ok(sx_pairs(index, other, &o, &taker, forced, &sxt_err));
+	sxt_must_eq(by_groups.found.pairs, want.n);
+	sxt_must_eq(by_groups.n, want.n);
+	free(by_groups.at);
+	free(want.at);
+}
+
+/* The planner as it is; each width; sets within sets; everything compared; scans in tiles. */
+static const sx_join_forced ways[] = {
+	{ 0, 0, 0, 0, 0 },	{ 1, 2, 1, 0, 0 },   { 2, 2, 2, 0, 0 },	  { 3, 2, 1, 0, 0 },
+	{ 4, 4, 3, 0, 0 },	{ 5, 4, 3, 0, 0 },   { 6, 8, 7, 0, 0 },	  { 7, 16, 15, 0, 0 },
+	{ 8, 16, 15, 0, 0 },	{ 9, 30, 20, 0, 0 }, { 10, 30, 25, 0, 0 }, { 11, 40, 30, 0, 0 },
+	{ 12, 40, 30, 0, 0 },	{ 0, 2, 1, 0, 0 },   { 0, 1u << 30, 0, 0, 0 }, { 0, 0, 0, 1, 0 },
+	{ 0, 0, 0, 1, 100 },
+};
+
+#define N_WAYS (sizeof(ways) / sizeof(ways[0]))
+
+/* Plan number _i: every kind of set, every radius. */
+START_TEST(test_pairs_of_every_plan)
+{
+	for (unsigned kind = 0; kind < SXT_JOIN_KINDS; kind++) {
+		char name[8] = { 'i', (char)('0' + kind), 0 };
+		char *path = sxt_path(t_dir, name);
+		sxt_join_docs docs = sxt_join_make(kind, 601, 64, 0, &rng);
+		simidx *index = make(path, sxt_plans[_i], kind % 2, &docs);
+
+		sxt_join_store(&docs, 0, docs.n, index);
+		sxt_merge(index);
+		for (unsigned k = 0; k <= SX_JOIN_MAX_RADIUS; k++) {
+			check(index, NULL, &docs, NULL, k, 0, 1, NULL);
+			check(index, NULL, &docs, NULL, k, 0, 2, &ways[0]);
+		}
+		simidx_close(index);
+		free(docs.at);
+		free(path);
+	}
+}
+END_TEST
+
+/* Way number _i of splitting sets. */
+START_TEST(test_pairs_in_every_way)
+{
+	static const char *const plan[] = { "4x16", "3x22", "10x26" };
+
+	for (unsigned kind = 0; kind < SXT_JOIN_KINDS; kind++)
+		for (unsigned p = 0; p < 3; p++) {
+			char name[8] = { 'i', (char)('0' + kind), (char)('0' + p), 0 };
+			char *path = sxt_path(t_dir, name);
+			sxt_join_docs docs = sxt_join_make(kind, 302, 64, 0, &rng);
+			simidx *index = make(path, plan[p], 0, &docs);
+
+			sxt_join_store(&docs, 0, docs.n, index);
+			sxt_merge(index);
+			for (unsigned k = 1; k <= SX_JOIN_MAX_RADIUS; k += 1 + p)
+				check(index, NULL, &docs, NULL, k, 0, 1 + k % 2, &ways[_i]);
+			simidx_close(index);
+			free(docs.at);
+			free(path);
+		}
+}
+END_TEST
+
+/* Bits number _i of fingerprints. */
+START_TEST(test_pairs_of_fewer_bits)
+{
+	static const unsigned bits[] = { 16, 17, 24, 32, 47, 63 };
+
+	for (unsigned p = 0; p < SXT_N_PLANS; p++) {
+		char name[8] = { 'i', (char)('0' + p), 0 };
+		char *path = sxt_path(t_dir, name);
+		sxt_join_docs docs = sxt_join_make(p % SXT_JOIN_KINDS, 202, bits[_i], 0, &rng);
+		simidx *index = make(path, sxt_plans[p], 0, &docs);
+
+		sxt_join_store(&docs, 0, docs.n, index);
+		sxt_merge(index);
+		for (unsigned k = 0; k <= 9; k++)
+			check(index, NULL, &docs, NULL, k, 0, 1, &ways[k % N_WAYS]);
+		check(index, NULL, &docs, NULL, bits[_i], 0, 2, NULL);
+		simidx_close(index);
+		free(docs.at);
+		free(path);
+	}
+}
+END_TEST
+
+/* Delete some, add others: all of it is fresh, or half merged. */
+START_TEST(test_fresh_rows_and_deletions)
+{
+	for (unsigned kind = 0; kind < SXT_JOIN_KINDS; kind++) {
+		char name[8] = { 'i', (char)('0' + kind), 0 };
+		char *path = sxt_path(t_dir, name);
+		unsigned flags = kind % 2 ? SIMIDX_CREATE_FP2 : 0;
+		sxt_join_docs docs = sxt_join_make(kind, 601, 64, flags, &rng);
+		simidx *index = make(path, sxt_plans[_i], kind == 2, &docs);
+		simidx_writer *writer;
+
+		sxt_join_store(&docs, 0, 300, index);
+		if (_i % 2)
+			sxt_merge(index);
+		sxt_join_store(&docs, 300, docs.n, index);
+		writer = sxt_writer(index, 0);
+		for (size_t i = 0; i < docs.n; i += 3) {
+			sxt_join_doc *doc = &docs.at[i];
+
+			if (i % 2) { /* it moves to another fingerprint, then back or not */
+				simidx_doc d = SIMIDX_DOC_INIT;
+
+				d.id = doc->id;
+				d.fp2 = doc->fp2;
+				d.flags = flags ? SIMIDX_DOC_FP2 : 0;
+				d.fp = ~doc->fp;
+				sxt_must_ok(simidx_writer_replace(writer, &d, NULL, &sxt_err));
+				d.fp = i % 4 == 1 ? doc->fp : docs.at[i / 2].fp;
+				sxt_must_ok(simidx_writer_replace(writer, &d, NULL, &sxt_err));
+				doc->fp = d.fp;
+				continue;
+			}
+			sxt_must_ok(simidx_writer_delete_id(writer, doc->id, &sxt_err));
+			doc->is_gone = 1;
+		}
+		sxt_commit(writer);
+		simidx_writer_close(writer);
+		for (unsigned k = 0; k <= 7; k++)
+			check(index, NULL, &docs, NULL, k, flags ? SIMIDX_JOIN_FP2 : 0, 1 + k % 2,
+			      &ways[k]);
+		sxt_merge(index);
+		check(index, NULL, &docs, NULL, 3, 0, 1, NULL);
+		simidx_close(index);
+		free(docs.at);
+		free(path);
+	}
+}
+END_TEST
+
+START_TEST(test_two_indexes)
+{
+	static const char *const plan[][2] = {
+		{ "4x16", "4x16" }, { "4x16", "3x22" }, { "10x26", "4x16" }, { "2x32", "20x31" }
+	};
+
+	for (unsigned kind = 0; kind < SXT_JOIN_KINDS; kind++) {
+		char *a = sxt_path(t_dir, kind ? kind > 1 ? "a2" : "a1" : "a0");
+		char *b = sxt_path(t_dir, kind ? kind > 1 ? "b2" : "b1" : "b0");
+		sxt_join_docs x = sxt_join_make(kind, 401, 64, kind == 2 ? SIMIDX_CREATE_FP2 : 0,
+						&rng);
+		sxt_join_docs y = sxt_join_make(kind, 302, 64, kind == 1 ? SIMIDX_CREATE_NO_IDS :
+								x.flags, &rng);
+		simidx *index, *other;
+
+		for (size_t i = 0; i < y.n; i += 4) /* near to one of the other index, or equal */
+			y.at[i].fp = sxt_rng_flip(&rng, x.at[i].fp, 64, (unsigned)(i / 4 % 8));
+		index = make(a, plan[_i][0], 0, &x);
+		other = make(b, plan[_i][1], 0, &y);
+		sxt_join_store(&x, 0, x.n, index);
+		sxt_join_store(&y, 0, y.n, other);
+		if (kind)
+			sxt_merge(index);
+		sxt_merge(other);
+		for (unsigned k = 0; k <= 8; k++) {
+			check(index, other, &x, &y, k, SIMIDX_JOIN_FP2, 1 + k % 2, &ways[k]);
+			check(index, other, &x, &y, k, 0, 2, NULL);
+		}
+		check(other, index, &y, &x, 3, 0, 1, NULL);
+		simidx_close(index);
+		simidx_close(other);
+		free(x.at);
+		free(y.at);
+		free(a);
+		free(b);
+	}
+}
+END_TEST
+
+START_TEST(test_second_fingerprints_and_empty_texts)
+{
+	sxt_join_docs docs = sxt_join_make(SXT_JOIN_CLUSTERED, 601, 64, SIMIDX_CREATE_FP2, &rng);
+	simidx *index;
+
+	for (size_t i = 0; i < 40; i++) { /* empty texts, and some that are not */
+		docs.at[5 * i].fp = i % 8 == 7;
+		docs.at[5 * i].fp2 = i % 4 ? 0 : docs.at[5 * i].fp2;
+	}
+	index = make(t_path, "4x16", 0, &docs);
+	sxt_join_store(&docs, 0, 500, index);
+	sxt_merge(index);
+	sxt_join_store(&docs, 500, docs.n, index);
+	for (unsigned k = 0; k <= 7; k++) {
+		check(index, NULL, &docs, NULL, k, SIMIDX_JOIN_TEXT, 1, NULL);
+		check(index, NULL, &docs, NULL, k, SIMIDX_JOIN_TEXT | SIMIDX_JOIN_FP2, 2, NULL);
+		check(index, NULL, &docs, NULL, k, SIMIDX_JOIN_FP2, 1, &ways[2]);
+	}
+	simidx_close(index);
+	free(docs.at);
+}
+END_TEST
+
+START_TEST(test_without_ids)
+{
+	sxt_join_docs docs = sxt_join_make(SXT_JOIN_CLUSTERED, 601, 64, SIMIDX_CREATE_NO_IDS, &rng);
+	simidx *index = make(t_path, "4x16", 0, &docs);
+
+	sxt_join_store(&docs, 0, 300, index);
+	sxt_merge(index);
+	sxt_join_store(&docs, 300, docs.n, index);
+	for (unsigned k = 0; k <= 7; k++)
+		check(index, NULL, &docs, NULL, k, 0, 1, NULL);
+	simidx_close(index);
+	free(docs.at);
+}
+END_TEST
+
+/* No document, one; all bits zero and all one; a radius of all bits. */
+START_TEST(test_ends)
+{
+	sxt_join_docs docs = sxt_join_make(SXT_JOIN_UNIFORM, 5, 64, 0, &rng);
+	simidx *index = make(t_path, "4x16", 0, &docs);
+	const uint64_t fp[5] = { 0, UINT64_MAX, 1, UINT64_MAX >> 1, 0 };
+
+	docs.n = 0;
+	check(index, NULL, &docs, NULL, 3, 0, 2, NULL);
+	check(index, NULL, &docs, NULL, 64, 0, 2, NULL);
+	docs.n = 5;
+	for (size_t i = 0; i < docs.n; i++)
+		docs.at[i].fp = fp[i];
+	for (size_t i = 0; i < docs.n; i++) {
+		sxt_join_docs some = docs;
+
+		sxt_join_store(&docs, i, i + 1, index);
+		some.n = i + 1;
+		for (unsigned k = 0; k <= 64; k++)
+			check(index, NULL, &some, NULL, k, 0, 1 + k % 2, NULL);
+		if (i == 2)
+			sxt_merge(index);
+	}
+	simidx_close(index);
+	free(docs.at);
+}
+END_TEST
+
+struct heard {
+	simidx_join_info found;
+	uint64_t groups, pairs, stops, stop_at;
+};
+
+static int hear_groups(void *ctx, const simidx_pair_group *groups, size_t n)
+{
+	struct heard *h = ctx;
+
+	h->groups += n;
+	for (size_t i = 0; i < n; i++)
+		h->pairs += groups[i].ids_b ? groups[i].n_a * groups[i].n_b
+					    : groups[i].n_a * (groups[i].n_a - 1) / 2;
+	return 0;
+}
+
+static int hear_found(void *ctx, const simidx_join_info *info)
+{
+	((struct heard *)ctx)->found = *info;
+	return 0;
+}
+
+static int hear_stop(void *ctx)
+{
+	struct heard *h = ctx;
+
+	return ++h->stops == h->stop_at;
+}
+
+/* 100,000 documents have one fingerprint, two others are one bit off: three groups, 5 * 10^9 pairs. */
+START_TEST(test_many_documents_of_one_fingerprint)
+{
+	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
+	simidx_join_options o = SIMIDX_JOIN_OPTIONS_INIT;
+	const uint64_t n = 100000;
+	simidx *index = sxt_create(t_path, NULL);
+	simidx_writer *writer = sxt_writer(index, 0);
+	struct heard heard = { .stop_at = 0 };
+
+	for (uint64_t i = 0; i < n + 1; i++) {
+		simidx_doc doc = SIMIDX_DOC_INIT;
+
+		doc.fp = i < n ? 0x1234567 : 0x1234566;
+		sxt_must_ok(simidx_writer_put(writer, &doc, NULL, &sxt_err));
+	}
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+	sxt_merge(index);
+	o.memory = (uint64_t)16 << 20;
+	o.tmpdir = t_dir;
+	o.found = hear_found;
+	o.ctx = &heard;
+	taker.groups = hear_groups;
+	ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_OK);
+	sxt_must_eq(heard.groups, 2);
+	sxt_must_eq(heard.found.groups, 2);
+	sxt_must_eq(heard.found.pairs, n * (n - 1) / 2 + n);
+	sxt_must_eq(heard.pairs, heard.found.pairs);
+	sxt_must_eq(heard.found.fingerprint_pairs, 2);
+	simidx_close(index);
+}
+END_TEST
+
+struct list {
+	simidx_pair *at;
+	size_t n, cap;
+};
+
+static int list_pairs(void *ctx, const simidx_pair *pairs, size_t n)
+{
+	struct list *l = ctx;
+
+	sxt_must(!sx_reserve(&l->at, &l->cap, l->n + n, sizeof(*l->at)));
+	memcpy(l->at + l->n, pairs, n * sizeof(*pairs));
+	l->n += n;
+	return 0;
+}
+
+/* More pairs than a chunk of them has: the order is the same for any number of threads. */
+START_TEST(test_threads_and_chunks)
+{
+	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
+	sxt_join_docs docs = sxt_join_make(SXT_JOIN_CLUSTERED, 4001, 64, 0, &rng);
+	simidx *index = make(t_path, "4x16", 0, &docs);
+	struct list list[3] = { { 0 } };
+
+	sxt_join_store(&docs, 0, docs.n, index);
+	sxt_merge(index);
+	taker.pairs = list_pairs;
+	for (unsigned i = 0; i < 3; i++) {
+		simidx_join_options o = SIMIDX_JOIN_OPTIONS_INIT;
+
+		o.radius = 6;
+		o.threads = i + 1;
+		o.memory = (uint64_t)16 << 20;
+		o.tmpdir = t_dir;
+		o.ctx = &list[i];
+		ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_OK);
+		sxt_must_gt(list[i].n, 70000); /* several chunks: see PAIR_BYTES */
+		sxt_must_eq(list[i].n, list[0].n);
+		sxt_must(!memcmp(list[i].at, list[0].at, list[0].n * sizeof(*list[0].at)));
+	}
+	check(index, NULL, &docs, NULL, 6, 0, 2, NULL);
+	for (unsigned i = 0; i < 3; i++)
+		free(list[i].at);
+	simidx_close(index);
+	free(docs.at);
+}
+END_TEST
+
+/* Wherever the caller says stop. */
+START_TEST(test_stopped)
+{
+	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
+	simidx_join_options o = SIMIDX_JOIN_OPTIONS_INIT;
+	sxt_join_docs docs = sxt_join_make(SXT_JOIN_CLUSTERED, 601, 64, 0, &rng);
+	simidx *index = make(t_path, "3x22", 0, &docs);
+	struct heard heard = { .stop_at = 0 };
+	uint64_t all;
+
+	sxt_join_store(&docs, 0, docs.n, index);
+	taker.groups = hear_groups;
+	o.stop = hear_stop;
+	o.found = hear_found;
+	o.ctx = &heard;
+	o.tmpdir = t_dir;
+	o.threads = 1;
+	ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_OK);
+	all = heard.stops;
+	sxt_must_gt(all, 3);
+	for (uint64_t at = 1; at <= all; at++) {
+		heard = (struct heard){ .stop_at = at };
+		sxt_must_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_E_STOPPED);
+		sxt_must_eq(heard.stops, at);
+	}
+	simidx_close(index);
+	free(docs.at);
+}
+END_TEST
+
+START_TEST(test_bad_arguments)
+{
+	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT, nobody = SIMIDX_PAIRS_TAKER_INIT;
+	simidx_join_options o = SIMIDX_JOIN_OPTIONS_INIT;
+	sxt_join_docs docs = sxt_join_make(SXT_JOIN_UNIFORM, 10, 32, 0, &rng);
+	char *path = sxt_path(t_dir, "other");
+	simidx *index = sxt_create(t_path, NULL), *other = make(path, "4x16", 0, &docs);
+
+	taker.groups = hear_groups;
+	ck_assert_sx(simidx_pairs(NULL, NULL, &o, &taker, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_pairs(index, index, &o, &taker, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_pairs(index, NULL, &o, NULL, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_pairs(index, NULL, &o, &nobody, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_pairs(index, other, &o, &taker, &sxt_err), SIMIDX_E_MISMATCH);
+	o.radius = 33;
+	ck_assert_sx(simidx_pairs(other, NULL, &o, &taker, &sxt_err), SIMIDX_E_RANGE);
+	o.radius = 3;
+	o.flags = 4;
+	ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_E_ARG);
+	o.flags = 0;
+	o.memory = 1;
+	ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_E_ARG);
+	o.memory = 0;
+	o.size = 8;
+	ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_E_ARG);
+	simidx_close(index);
+	simidx_close(other);
+	free(docs.at);
+	free(path);
+}
+END_TEST
+
+static const sxt_test tests[] = {
+	{ &test_pairs_of_every_plan, 0, SXT_N_PLANS },
+	{ &test_pairs_in_every_way, 0, N_WAYS },
+	{ &test_pairs_of_fewer_bits, 0, 6 },
+	{ &test_fresh_rows_and_deletions, 0, SXT_N_PLANS },
+	{ &test_two_indexes, 0, 4 },
+	{ &test_second_fingerprints_and_empty_texts, 0, 1 },
+	{ &test_without_ids, 0, 1 },
+	{ &test_ends, 0, 1 },
+	{ &test_many_documents_of_one_fingerprint, 0, 1 },
+	{ &test_threads_and_chunks, 0, 1 },
+	{ &test_stopped, 0, 1 },
+	{ &test_bad_arguments, 0, 1 },
+};
+
+SXT_SUITE(join, set_up, sxt_tear_down);
