@@ -163,6 +163,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/search/sx_reader.h \
 	lib/search/sx_search.c \
 	lib/search/sx_search.h \
+	lib/join/sx_clusters.c \
 	lib/join/sx_join_find.c \
 	lib/join/sx_join_find.h \
 	lib/join/sx_join_pairs.c \

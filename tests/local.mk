@@ -165,6 +165,7 @@ unit_suites = \
 	tests/unit/t_index_meta.c \
 	tests/unit/t_index_bad.c \
 	tests/unit/t_index_damage.c \
+	tests/unit/t_clusters.c \
 	tests/unit/t_join.c \
 	tests/unit/t_loader.c \
 	tests/unit/t_loader_labels.c \

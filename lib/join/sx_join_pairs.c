@@ -307,3 +307,18 @@ int sx_join_pairs_are_near(const sx_join_pairs *p, unsigned distance, const sx_j
 		*distance2 = sx_count_plain(a->fp2 ^ b->fp2);
 	return distance + *distance2 <= p->info.radius2;
 }
+
+size_t sx_join_number_of(const sx_u64s *fps, uint64_t fp)
+{
+	size_t low = 0, high = fps->n;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (fps->at[middle] <= fp)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}

@@ -257,21 +257,6 @@ static int join_classes(struct pairs *p, const struct documents *x, size_t a,
 	return rc;
 }
 
-static size_t number_of(const sx_u64s *fps, uint64_t fp)
-{
-	size_t low = 0, high = fps->n;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (fps->at[middle] <= fp)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static int take_chunk(struct pairs *p)
 {
 	struct chunk *c = &p->chunk;
@@ -284,7 +269,7 @@ static int take_chunk(struct pairs *p)
 
 		while (c->fps.at[a] < c->pair[2 * i])
 			a++;
-		b = number_of(&c->fps, c->pair[2 * i + 1]);
+		b = sx_join_number_of(&c->fps, c->pair[2 * i + 1]);
 		rc = join_classes(p, x, a, is_one ? x : y, b);
 		if (!rc && !is_one && a != b)
 			rc = join_classes(p, x, b, y, a);

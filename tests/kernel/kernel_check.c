@@ -273,6 +273,53 @@ int kernel_check_near_16(const sx_kernel *kernel, uint64_t seed, unsigned rounds
 	return rc;
 }
 
+/* Whether entry i is one that near_next() is to stop at. */
+static int is_next(const uint64_t *v, size_t i, unsigned reach, uint64_t same, unsigned k)
+{
+	for (unsigned d = 1; d <= reach; d++)
+		if (bits_of(v[i] ^ v[i + d]) <= k)
+			return 1;
+	return !((v[i] ^ v[i + reach + 1]) & same);
+}
+
+static int check_next(const sx_kernel *kernel, struct rng *r, unsigned char *end, size_t n)
+{
+	unsigned reach = 1 + (unsigned)rng_below(r, 14), k = (unsigned)rng_below(r, 9), lanes;
+	uint64_t *v = (uint64_t *)(void *)end - (n + 16 + reach), query = rng_u64(r);
+	uint64_t same = UINT64_C(0xff) << rng_below(r, 57);
+	size_t at;
+
+	for (size_t i = 0; i < n + 16 + reach; i++)
+		v[i] = rng_below(r, 30) ? rng_u64(r) : entry_of(r, 1, i, query, 64);
+	for (size_t from = rng_below(r, 9); from < n; from = at + 8) {
+		lanes = 0;
+		at = kernel->near_next(v, from, n, reach, same, k, &lanes);
+		for (size_t i = from; i < at && i < n; i++)
+			if (is_next(v, i, reach, same, k))
+				return fail(kernel, "near_next: passed entry i of n", i, n, reach);
+		if (at >= n)
+			return at == n ? 0 : fail(kernel, "near_next: beyond n", at, n, 0);
+		if ((at - from) % 8 || !lanes)
+			return fail(kernel, "near_next: at, from, lanes", at, from, lanes);
+		for (unsigned i = 0; i < 8 && at + i < n; i++)
+			if ((int)(lanes >> i & 1) != is_next(v, at + i, reach, same, k))
+				return fail(kernel, "near_next: lane i of 8, reach, k", i, reach, k);
+	}
+	return 0;
+}
+
+int kernel_check_near_next(const sx_kernel *kernel, uint64_t seed, unsigned rounds)
+{
+	struct rng r = { seed * 1000 + 11 };
+	unsigned char *end = fenced();
+	int rc = end ? 0 : fail(kernel, "out of memory", 0, 0, 0);
+
+	for (unsigned i = 0; !rc && i < 60 + rounds; i++)
+		rc = check_next(kernel, &r, end, i < 60 ? i : rng_below(&r, MOST_ENTRIES));
+	unfenced(end);
+	return rc;
+}
+
 /* ------------------------------------------------------------------------------------------
  * Bitmaps
  */
