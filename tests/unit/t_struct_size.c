@@ -12,6 +12,7 @@
 
 #include <simidx_admin.h>
 #include <simidx_batch.h>
+#include <simidx_join.h>
 #include <simidx_load.h>
 #include <simidx_sketch.h>
 
@@ -39,6 +40,10 @@ T_ENDS_WITH(simidx_compact_report, new_bytes);
 T_ENDS_WITH(simidx_repair_options, ctx);
 T_ENDS_WITH(simidx_repair_report, records_lost);
 T_ENDS_WITH(simidx_sketch, flags);
+T_ENDS_WITH(simidx_join_info, members);
+T_ENDS_WITH(simidx_join_options, ctx);
+T_ENDS_WITH(simidx_pairs_taker, groups);
+T_ENDS_WITH(simidx_clusters_options, length);
 
 /* What arrays are made of keeps its size, here where a pointer has 8 bytes. */
 _Static_assert(sizeof(void *) != 8 || sizeof(simidx_match) == 64, "the size of a match");
@@ -239,6 +244,64 @@ static int call_loader_put(const void *given)
 {
 	return simidx_loader_put(loader, given, NULL, &sxt_err);
 }
+
+static int take_groups(void *ctx, const simidx_pair_group *groups, size_t n)
+{
+	(void)groups;
+	*(size_t *)ctx += n;
+	return 0;
+}
+
+static int take_members(void *ctx, const simidx_member *members, size_t n)
+{
+	(void)members;
+	*(size_t *)ctx += n;
+	return 0;
+}
+
+static size_t n_taken;
+
+static int call_pairs(const void *given)
+{
+	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
+
+	taker.groups = take_groups;
+	return simidx_pairs(db, NULL, given, &taker, &sxt_err);
+}
+
+static int call_pairs_taker(const void *given)
+{
+	simidx_join_options join = SIMIDX_JOIN_OPTIONS_INIT;
+
+	join.threads = 1;
+	join.ctx = &n_taken;
+	return simidx_pairs(db, NULL, &join, given, &sxt_err);
+}
+
+static int call_clusters(const void *given)
+{
+	simidx_join_options join = SIMIDX_JOIN_OPTIONS_INIT;
+
+	join.threads = 1;
+	join.ctx = &n_taken;
+	return simidx_clusters(db, &join, given, take_members, &sxt_err);
+}
+
+START_TEST(test_sizes_of_joins)
+{
+	static const simidx_clusters_options clusters = SIMIDX_CLUSTERS_OPTIONS_INIT;
+	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
+	simidx_join_options join = SIMIDX_JOIN_OPTIONS_INIT;
+
+	join.threads = 1;
+	join.ctx = &n_taken;
+	taker.groups = take_groups;
+	t_try_in(call_pairs, &join, sizeof(join), sizeof(join));
+	t_try_in(call_pairs_taker, &taker, sizeof(taker), sizeof(taker));
+	t_try_in(call_clusters, &clusters, sizeof(clusters), sizeof(size_t));
+	ck_assert_uint_gt(n_taken, 0);
+}
+END_TEST
 
 START_TEST(test_sizes_of_options)
 {
@@ -529,6 +592,7 @@ END_TEST
  */
 
 static const sxt_test tests[] = {
+	{ &test_sizes_of_joins, 0, 1 },
 	{ &test_sizes_of_options, 0, 1 },
 	{ &test_sizes_of_documents, 0, 1 },
 	{ &test_sizes_of_queries, 0, 1 },

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "join/sx_join_nodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/sx_documents.h"
+#include "kernel/sx_bits.h"
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
+#include "util/sx_sort.h"
+
+#define LEAST_FPS ((size_t)1 << 16) /* that are gathered before repeats are dropped */
+
+/* ---- merits ---- */
+
+static int compare_labels(const sx_join_nodes *nodes, const sx_join_merit *a, const sx_join_merit *b)
+{
+	size_t n = a->label_size < b->label_size ? a->label_size : b->label_size;
+	int order = n ? memcmp(nodes->labels + a->label, nodes->labels + b->label, n) : 0;
+
+	if (order)
+		return order;
+	return a->label_size < b->label_size ? -1 : a->label_size > b->label_size;
+}
+
+int sx_join_merit_cmp(const sx_join_nodes *nodes, const sx_join_merit *a, const sx_join_merit *b)
+{
+	int order = 0;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	if (nodes->options.keep == SIMIDX_KEEP_SMALLEST_LABEL)
+		order = compare_labels(nodes, a, b);
+	if (order)
+		return order;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* The label is put behind those that are kept. */
+static int read_label(sx_join_nodes *nodes, sx_join_merit *m)
+{
+	sx_join_side *side = &nodes->join.task.side[0];
+	sx_slice label;
+	int rc = sx_documents_label(side->snapshot.txn, &side->index->tables, m->id, &label, nodes->err);
+
+	m->key = rc == SIMIDX_E_NOT_FOUND;
+	m->label = nodes->labels_used;
+	m->label_size = 0;
+	if (rc)
+		return m->key ? SIMIDX_OK : rc;
+	if (sx_reserve(&nodes->labels, &nodes->labels_cap, nodes->labels_used + label.size, 1))
+		return sx_fail_nomem(nodes->err);
+	memcpy(nodes->labels + nodes->labels_used, label.data, label.size);
+	m->label_size = label.size;
+	return SIMIDX_OK;
+}
+
+static int find_merit(sx_join_nodes *nodes, const sx_join_doc *doc, sx_join_merit *m)
+{
+	*m = (sx_join_merit){ 0, doc->id, 0, 0 };
+	switch (nodes->options.keep) {
+	case SIMIDX_KEEP_LARGEST_ID:
+		m->key = ~doc->id;
+		break;
+	case SIMIDX_KEEP_SMALLEST_LABEL:
+		return read_label(nodes, m);
+	case SIMIDX_KEEP_LONGEST:
+		m->key = ~nodes->options.length(nodes->join.options.ctx, doc->id);
+		break;
+	}
+	return SIMIDX_OK;
+}
+
+/* The best of n documents; its label is kept. */
+int sx_join_nodes_best(sx_join_nodes *nodes, const sx_join_doc *docs, size_t n, sx_join_merit *best)
+{
+	for (size_t i = 0; i < n; i++) {
+		sx_join_merit m;
+		int rc = find_merit(nodes, &docs[i], &m);
+
+		if (rc)
+			return rc;
+		if (i && sx_join_merit_cmp(nodes, &m, best) > 0)
+			continue;
+		if (i && m.label_size) { /* in the place of the one before, which comes directly before it */
+			memmove(nodes->labels + best->label, nodes->labels + m.label, m.label_size);
+			m.label = best->label;
+		}
+		*best = m;
+		nodes->labels_used = m.label + m.label_size;
+	}
+	return SIMIDX_OK;
+}
+
+/* ---- nodes ---- */
+
+/* Without ids fingerprints stand for them. */
+void sx_join_nodes_name(const sx_join_nodes *nodes, sx_join_doc *docs, size_t n)
+{
+	for (size_t i = 0; !sx_has_ids(nodes->join.task.side[0].index) && i < n; i++)
+		docs[i].id = docs[i].fp;
+}
+
+static int shorten(sx_join_nodes *nodes)
+{
+	if (sx_sort_u64(nodes->fps.at, nodes->fps.n))
+		return sx_fail_nomem(nodes->err);
+	nodes->fps.n = sx_unique_u64(nodes->fps.at, nodes->fps.n);
+	return SIMIDX_OK;
+}
+
+/* The fingerprints of all pairs. */
+static int gather(sx_join_nodes *nodes)
+{
+	size_t full = LEAST_FPS;
+	int rc = SIMIDX_OK;
+
+	for (;;) {
+		const uint64_t *record;
+
+		rc = sx_sorter_next(nodes->join.sorter, &record, nodes->err);
+		if (rc)
+			break;
+		if (sx_u64s_push(&nodes->fps, record[0]) || sx_u64s_push(&nodes->fps, record[1]))
+			return sx_fail_nomem(nodes->err);
+		if (nodes->fps.n < full)
+			continue;
+		rc = shorten(nodes);
+		if (rc)
+			return rc;
+		full = nodes->fps.n < LEAST_FPS / 2 ? LEAST_FPS : 2 * nodes->fps.n;
+	}
+	return rc == SIMIDX_E_END ? shorten(nodes) : rc;
+}
+
+static int visit_nodes(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
+{
+	sx_join_nodes *nodes = ctx;
+	sx_join_pairs *join = &nodes->join;
+	int rc;
+
+	sx_join_nodes_name(nodes, docs, n);
+	nodes->classes.n = 0;
+	rc = sx_join_pairs_classes(join, &join->task.side[0], docs, &n, 0, &nodes->classes, nodes->err);
+	for (size_t i = 0; !rc && i < nodes->classes.n; i++) {
+		const sx_join_class *class = &nodes->classes.at[i];
+		sx_join_node *node;
+
+		if (nodes->n_nodes == SX_JOIN_NO_NODE - 1 ||
+		    sx_reserve(&nodes->node, &nodes->nodes_cap, nodes->n_nodes + 1, sizeof(*nodes->node)))
+			return sx_fail_nomem(nodes->err);
+		node = &nodes->node[nodes->n_nodes++];
+		node->class = *class;
+		node->fp = fp;
+		node->least_id = docs[class->from].id;
+		rc = sx_join_nodes_best(nodes, docs + class->from, class->n, &node->best);
+	}
+	nodes->first[++nodes->at] = nodes->n_nodes;
+	if (!rc && !(nodes->at & 0xfff))
+		rc = sx_join_pairs_tell(join, "reading documents", nodes->at, nodes->fps.n, nodes->err);
+	return rc;
+}
+
+int sx_join_nodes_make(sx_join_nodes *nodes)
+{
+	int rc = gather(nodes);
+
+	if (rc)
+		return rc;
+	nodes->first = sx_calloc(nodes->fps.n + 1, sizeof(*nodes->first));
+	if (!nodes->first)
+		return sx_fail_nomem(nodes->err);
+	return sx_join_side_documents(&nodes->join.task.side[0], nodes->fps.at, nodes->fps.n, visit_nodes, nodes,
+				      nodes->err);
+}
+
+/* ---- pairs of nodes ---- */
+
+static int visit_classes(sx_join_nodes *nodes, size_t a, size_t b, unsigned distance, sx_join_visit_nodes *visit,
+			 void *ctx)
+{
+	int rc = SIMIDX_OK;
+
+	for (size_t i = nodes->first[a]; i < nodes->first[a + 1]; i++)
+		for (size_t j = a == b ? i + 1 : nodes->first[b]; !rc && j < nodes->first[b + 1]; j++) {
+			unsigned distance2;
+
+			if (!(j & 0xffff))
+				rc = sx_join_ask(&nodes->join.task, nodes->err);
+			if (!rc && sx_join_pairs_are_near(&nodes->join, distance, &nodes->node[i].class,
+							  &nodes->node[j].class, &distance2))
+				rc = visit(ctx, (uint32_t)i, (uint32_t)j);
+		}
+	return rc;
+}
+
+/* Visit all pairs of nodes whose first fingerprints are at this distance, or all if it is -1. */
+int sx_join_nodes_pairs(sx_join_nodes *nodes, int distance, sx_join_visit_nodes *visit, void *ctx)
+{
+	int rc = sx_sorter_rewind(nodes->join.sorter, nodes->err);
+	uint64_t done = 0;
+
+	while (!rc) {
+		const uint64_t *record;
+		unsigned here;
+
+		rc = sx_sorter_next(nodes->join.sorter, &record, nodes->err);
+		if (rc)
+			break;
+		if (!(++done & 0xffff))
+			rc = sx_join_pairs_tell(&nodes->join, "linking", done,
+						nodes->join.info.fingerprint_pairs, nodes->err);
+		here = sx_count_plain(record[0] ^ record[1]);
+		if (rc || (distance >= 0 && here != (unsigned)distance))
+			continue;
+		rc = visit_classes(nodes, sx_join_number_of(&nodes->fps, record[0]), sx_join_number_of(&nodes->fps, record[1]),
+				   here, visit, ctx);
+	}
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
+void sx_join_nodes_end(sx_join_nodes *nodes)
+{
+	sx_u64s_free(&nodes->fps);
+	free(nodes->first);
+	free(nodes->node);
+	free(nodes->classes.at);
+	free(nodes->labels);
+	sx_join_pairs_end(&nodes->join);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What clusters are made of. A *node* is the documents that have one fingerprint, and one second
+ * fingerprint where these count: it is as near to another node as each of its documents.
+ */
+
+#ifndef SX_JOIN_NODES_H
+#define SX_JOIN_NODES_H
+
+#include "join/sx_join_pairs.h"
+
+#define SX_JOIN_NO_NODE UINT32_MAX
+
+/** How well a document is suited as a keeper: the smallest key is the best, then the smallest id. */
+typedef struct sx_join_merit {
+	uint64_t key, id;
+	size_t label, label_size; /* place in labels[], with SIMIDX_KEEP_SMALLEST_LABEL */
+} sx_join_merit;
+
+typedef struct sx_join_node {
+	sx_join_class class; /* `from` is not used: the documents are read again */
+	uint64_t fp;
+	uint64_t least_id;
+	sx_join_merit best;
+} sx_join_node;
+
+typedef struct sx_join_nodes {
+	sx_join_pairs join;
+	simidx_clusters_options options;
+	sx_u64s fps;         /* that are in some pair, ascending */
+	size_t *first;       /* node of each, and the end */
+	sx_join_node *node;
+	size_t n_nodes, nodes_cap;
+	sx_join_classes classes; /* of one fingerprint */
+	char *labels;
+	size_t labels_used, labels_cap;
+	size_t at;           /* fingerprint that is visited */
+	simidx_error *err;
+} sx_join_nodes;
+
+/** Make the nodes of the pairs that were found. All of `nodes` is zero but join, options and err. */
+int sx_join_nodes_make(sx_join_nodes *nodes);
+
+/** With its join. */
+void sx_join_nodes_end(sx_join_nodes *nodes);
+
+/** Takes two nodes that are near. Anything but 0 ends the visit with it. */
+typedef int sx_join_visit_nodes(void *ctx, uint32_t a, uint32_t b);
+
+/** Visit all pairs of near nodes whose first fingerprints are at this distance, or all if it is -1. */
+int sx_join_nodes_pairs(sx_join_nodes *nodes, int distance, sx_join_visit_nodes *visit, void *ctx);
+
+/** Which is better: below 0 if `a` is. */
+int sx_join_merit_cmp(const sx_join_nodes *nodes, const sx_join_merit *a, const sx_join_merit *b);
+
+/** The best of n documents, at least one. Its label is put behind those that are there. */
+int sx_join_nodes_best(sx_join_nodes *nodes, const sx_join_doc *docs, size_t n, sx_join_merit *best);
+
+/** Let fingerprints stand for ids where there are none. */
+void sx_join_nodes_name(const sx_join_nodes *nodes, sx_join_doc *docs, size_t n);
+
+#endif /* SX_JOIN_NODES_H */
