@@ -83,7 +83,15 @@ AVX512 static size_t near_u64_avx512(const uint64_t *fps, size_t n, uint64_t que
 		}
 		found = sx_emit_u32(near, i, hits, found);
 	}
-	return sx_near_u64_plain(sx_count_builtin, fps, i, n, query, k, hits, found);
+	/* The rest by masks, as joins ask for few most often. */
+	for (; i < n; i += 8) {
+		__mmask8 there = (__mmask8)sx_low_bits(n - i < 8 ? (unsigned)(n - i) : 8);
+		__m512i x = _mm512_maskz_loadu_epi64(there, fps + i);
+
+		found = sx_emit_u32(few_bits(_mm512_xor_si512(x, want), max) & there, i, hits,
+				    found);
+	}
+	return found;
 }
 
 AVX512 static unsigned near_16_avx512(const uint32_t *words, uint32_t query, unsigned k)
