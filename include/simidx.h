@@ -12,6 +12,7 @@
  *
  *   simidx_sketch.h  fingerprints from features, distances
  *   simidx_batch.h   searching many queries at once, by several threads
+ *   simidx_join.h    all pairs of near documents, and clusters
  *   simidx_load.h    building a whole index at once
  *   simidx_admin.h   describing, explaining, predicting, walking, checking, copying; marks
  *   simidx_text.h    fingerprints from UTF-8 text (libsimidx-text)

@@ -34,7 +34,9 @@ static int is_full(const struct clusters *c, uint64_t size)
 
 static int fits(const struct clusters *c, uint64_t a, uint64_t b)
 {
-	return !c->nodes.options.max_size || (a < c->nodes.options.max_size && b <= c->nodes.options.max_size - a);
+	uint64_t max = c->nodes.options.max_size;
+
+	return !max || (a < max && b <= max - a);
 }
 
 /* ---- single link ---- */
@@ -144,6 +146,7 @@ static int ask_pairs(struct clusters *c, const struct stars *s)
 
 static int link_star(struct clusters *c, struct stars *s)
 {
+	const sx_join_space *space = &c->nodes.join.task.space;
 	size_t n = c->nodes.n_nodes;
 	int rc;
 
@@ -159,12 +162,12 @@ static int link_star(struct clusters *c, struct stars *s)
 	for (size_t i = 0; i < n; i++)
 		s->rank[s->order[i]] = (uint32_t)i;
 	if (!rc)
-		rc = sx_sorter_new(1, 1, 0, c->nodes.join.task.space.memory / 4, c->nodes.join.task.space.dir,
-				   &s->sorter, c->nodes.err);
+		rc = sx_sorter_new(1, 1, 0, space->memory / 4, space->dir, &s->sorter,
+				   c->nodes.err);
 	if (!rc)
 		rc = sx_join_nodes_pairs(&c->nodes, -1, push_ranks, s);
 	if (!rc)
-		rc = sx_sorter_finish(s->sorter, c->nodes.join.task.space.memory / 4, c->nodes.err);
+		rc = sx_sorter_finish(s->sorter, space->memory / 4, c->nodes.err);
 	return rc ? rc : ask_pairs(c, s);
 }
 
@@ -197,13 +200,14 @@ static void number_clusters(struct clusters *c)
 
 		if (node->least_id < c->cluster[leader])
 			c->cluster[leader] = node->least_id;
-		if (keeper == SX_JOIN_NO_NODE || sx_join_merit_cmp(&c->nodes, &node->best, &c->nodes.node[keeper].best) < 0)
+		if (keeper == SX_JOIN_NO_NODE ||
+		    sx_join_merit_cmp(&c->nodes, &node->best, &c->nodes.node[keeper].best) < 0)
 			c->keeper[leader] = (uint32_t)i;
 	}
 }
 
-static int push_member(struct clusters *c, uint64_t cluster, const sx_join_doc *doc, uint64_t keeper_id,
-		       uint64_t keeper_fp)
+static int push_member(struct clusters *c, uint64_t cluster, const sx_join_doc *doc,
+		       uint64_t keeper_id, uint64_t keeper_fp)
 {
 	uint64_t distance = sx_count_plain(doc->fp ^ keeper_fp);
 	uint64_t record[5] = { cluster, doc->id, doc->id, doc->fp,
@@ -222,8 +226,10 @@ static int push_member(struct clusters *c, uint64_t cluster, const sx_join_doc *
 /* A node that alone has too many: as many at once as may be in a cluster, by id. */
 static int push_pieces(struct clusters *c, const sx_join_doc *docs, size_t n)
 {
+	uint64_t max = c->nodes.options.max_size;
+
 	for (size_t from = 0; from < n;) {
-		size_t some = n - from < c->nodes.options.max_size ? n - from : (size_t)c->nodes.options.max_size;
+		size_t some = n - from < max ? n - from : (size_t)max;
 		size_t used = c->nodes.labels_used;
 		sx_join_merit best;
 		int rc = sx_join_nodes_best(&c->nodes, docs + from, some, &best);
@@ -248,7 +254,8 @@ static int visit_members(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
 	(void)fp; /* documents have it, too */
 	sx_join_nodes_name(&c->nodes, docs, n);
 	c->nodes.classes.n = 0;
-	rc = sx_join_pairs_classes(join, &join->task.side[0], docs, &n, 0, &c->nodes.classes, c->nodes.err);
+	rc = sx_join_pairs_classes(join, &join->task.side[0], docs, &n, 0, &c->nodes.classes,
+				   c->nodes.err);
 	for (size_t i = 0; !rc && i < c->nodes.classes.n; i++) {
 		const sx_join_class *class = &c->nodes.classes.at[i];
 		uint32_t leader = leader_of(c, (uint32_t)(first + i));
@@ -266,7 +273,8 @@ static int visit_members(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
 	}
 	c->nodes.at++;
 	if (!rc && !(c->nodes.at & 0xfff))
-		rc = sx_join_pairs_tell(join, "reading documents", c->nodes.at, c->nodes.fps.n, c->nodes.err);
+		rc = sx_join_pairs_tell(join, "reading documents", c->nodes.at, c->nodes.fps.n,
+					c->nodes.err);
 	return rc;
 }
 
@@ -290,7 +298,8 @@ static int deliver(struct clusters *c)
 						      record[4] & 1 };
 		if (n != PIECE && (!rc || !n))
 			continue;
-		if (c->take(c->nodes.join.options.ctx, piece, n) || sx_join_ask(&c->nodes.join.task, NULL))
+		if (c->take(c->nodes.join.options.ctx, piece, n) ||
+		    sx_join_ask(&c->nodes.join.task, NULL))
 			rc = sx_fail(c->nodes.err, SIMIDX_E_STOPPED, "stopped by the caller");
 		n = 0;
 	}
@@ -324,11 +333,12 @@ static int run(struct clusters *c)
 	if (rc)
 		return rc;
 	number_clusters(c);
-	rc = sx_sorter_new(5, 2, 0, task->space.memory / 4, task->space.dir, &c->members, c->nodes.err);
+	rc = sx_sorter_new(5, 2, 0, task->space.memory / 4, task->space.dir, &c->members,
+			   c->nodes.err);
 	c->nodes.at = 0;
 	if (!rc)
-		rc = sx_join_side_documents(&task->side[0], c->nodes.fps.at, c->nodes.fps.n, visit_members, c,
-					    c->nodes.err);
+		rc = sx_join_side_documents(&task->side[0], c->nodes.fps.at, c->nodes.fps.n,
+					    visit_members, c, c->nodes.err);
 	if (!rc)
 		rc = sx_sorter_finish(c->members, task->space.memory / 4, c->nodes.err);
 	if (!rc)
@@ -374,7 +384,7 @@ int simidx_clusters(simidx *index, const simidx_join_options *options,
 	clusters = clusters ? clusters : &defaults;
 	clusters = sx_struct_read(clusters, sizeof(size_t), &own, sizeof(own));
 	if (!clusters || !take)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_clusters: bad options, or nobody takes any");
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_clusters: bad options, or no take()");
 	rc = check(index, clusters, err);
 	if (rc)
 		return rc;

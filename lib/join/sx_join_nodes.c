@@ -44,7 +44,8 @@ static int read_label(sx_join_nodes *nodes, sx_join_merit *m)
 {
 	sx_join_side *side = &nodes->join.task.side[0];
 	sx_slice label;
-	int rc = sx_documents_label(side->snapshot.txn, &side->index->tables, m->id, &label, nodes->err);
+	int rc = sx_documents_label(side->snapshot.txn, &side->index->tables, m->id, &label,
+				    nodes->err);
 
 	m->key = rc == SIMIDX_E_NOT_FOUND;
 	m->label = nodes->labels_used;
@@ -85,7 +86,7 @@ int sx_join_nodes_best(sx_join_nodes *nodes, const sx_join_doc *docs, size_t n, 
 			return rc;
 		if (i && sx_join_merit_cmp(nodes, &m, best) > 0)
 			continue;
-		if (i && m.label_size) { /* in the place of the one before, which comes directly before it */
+		if (i && m.label_size) { /* in the place of the one directly before it */
 			memmove(nodes->labels + best->label, nodes->labels + m.label, m.label_size);
 			m.label = best->label;
 		}
@@ -144,13 +145,15 @@ static int visit_nodes(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
 
 	sx_join_nodes_name(nodes, docs, n);
 	nodes->classes.n = 0;
-	rc = sx_join_pairs_classes(join, &join->task.side[0], docs, &n, 0, &nodes->classes, nodes->err);
+	rc = sx_join_pairs_classes(join, &join->task.side[0], docs, &n, 0, &nodes->classes,
+				   nodes->err);
 	for (size_t i = 0; !rc && i < nodes->classes.n; i++) {
 		const sx_join_class *class = &nodes->classes.at[i];
 		sx_join_node *node;
 
 		if (nodes->n_nodes == SX_JOIN_NO_NODE - 1 ||
-		    sx_reserve(&nodes->node, &nodes->nodes_cap, nodes->n_nodes + 1, sizeof(*nodes->node)))
+		    sx_reserve(&nodes->node, &nodes->nodes_cap, nodes->n_nodes + 1,
+			       sizeof(*nodes->node)))
 			return sx_fail_nomem(nodes->err);
 		node = &nodes->node[nodes->n_nodes++];
 		node->class = *class;
@@ -160,7 +163,8 @@ static int visit_nodes(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
 	}
 	nodes->first[++nodes->at] = nodes->n_nodes;
 	if (!rc && !(nodes->at & 0xfff))
-		rc = sx_join_pairs_tell(join, "reading documents", nodes->at, nodes->fps.n, nodes->err);
+		rc = sx_join_pairs_tell(join, "reading documents", nodes->at, nodes->fps.n,
+					nodes->err);
 	return rc;
 }
 
@@ -173,24 +177,26 @@ int sx_join_nodes_make(sx_join_nodes *nodes)
 	nodes->first = sx_calloc(nodes->fps.n + 1, sizeof(*nodes->first));
 	if (!nodes->first)
 		return sx_fail_nomem(nodes->err);
-	return sx_join_side_documents(&nodes->join.task.side[0], nodes->fps.at, nodes->fps.n, visit_nodes, nodes,
-				      nodes->err);
+	return sx_join_side_documents(&nodes->join.task.side[0], nodes->fps.at, nodes->fps.n,
+				      visit_nodes, nodes, nodes->err);
 }
 
 /* ---- pairs of nodes ---- */
 
-static int visit_classes(sx_join_nodes *nodes, size_t a, size_t b, unsigned distance, sx_join_visit_nodes *visit,
-			 void *ctx)
+static int visit_classes(sx_join_nodes *nodes, size_t a, size_t b, unsigned distance,
+			 sx_join_visit_nodes *visit, void *ctx)
 {
+	const size_t *first = nodes->first;
 	int rc = SIMIDX_OK;
 
-	for (size_t i = nodes->first[a]; i < nodes->first[a + 1]; i++)
-		for (size_t j = a == b ? i + 1 : nodes->first[b]; !rc && j < nodes->first[b + 1]; j++) {
+	for (size_t i = first[a]; i < first[a + 1]; i++)
+		for (size_t j = a == b ? i + 1 : first[b]; !rc && j < first[b + 1]; j++) {
 			unsigned distance2;
 
 			if (!(j & 0xffff))
 				rc = sx_join_ask(&nodes->join.task, nodes->err);
-			if (!rc && sx_join_pairs_are_near(&nodes->join, distance, &nodes->node[i].class,
+			if (!rc && sx_join_pairs_are_near(&nodes->join, distance,
+							  &nodes->node[i].class,
 							  &nodes->node[j].class, &distance2))
 				rc = visit(ctx, (uint32_t)i, (uint32_t)j);
 		}
@@ -216,8 +222,8 @@ int sx_join_nodes_pairs(sx_join_nodes *nodes, int distance, sx_join_visit_nodes 
 		here = sx_count_plain(record[0] ^ record[1]);
 		if (rc || (distance >= 0 && here != (unsigned)distance))
 			continue;
-		rc = visit_classes(nodes, sx_join_number_of(&nodes->fps, record[0]), sx_join_number_of(&nodes->fps, record[1]),
-				   here, visit, ctx);
+		rc = visit_classes(nodes, sx_join_number_of(&nodes->fps, record[0]),
+				   sx_join_number_of(&nodes->fps, record[1]), here, visit, ctx);
 	}
 	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
 }

@@ -49,7 +49,7 @@ void sx_join_nodes_end(sx_join_nodes *nodes);
 /** Takes two nodes that are near. Anything but 0 ends the visit with it. */
 typedef int sx_join_visit_nodes(void *ctx, uint32_t a, uint32_t b);
 
-/** Visit all pairs of near nodes whose first fingerprints are at this distance, or all if it is -1. */
+/** Visit all pairs of near nodes with this distance of the first fingerprints; -1 = any. */
 int sx_join_nodes_pairs(sx_join_nodes *nodes, int distance, sx_join_visit_nodes *visit, void *ctx);
 
 /** Which is better: below 0 if `a` is. */

@@ -55,9 +55,9 @@ int sx_join_pairs_tell(const sx_join_pairs *p, const char *phase, uint64_t done,
 		       simidx_error *err);
 
 /**
- * Append the classes of n documents of one fingerprint, which may be brought into another order: class
- * by class, in each by id. Empty texts are left out, and *n is lowered. `from` counts from `base` for the
- * first document. SIMIDX_E_NOMEM.
+ * Append the classes of n documents of one fingerprint, which may be brought into another order:
+ * class by class, in each by id. Empty texts are left out, and *n is lowered. `from` counts from
+ * `base` for the first document. SIMIDX_E_NOMEM.
  */
 int sx_join_pairs_classes(const sx_join_pairs *p, const sx_join_side *side, sx_join_doc *docs,
 			  size_t *n, size_t base, sx_join_classes *out, simidx_error *err);

@@ -35,7 +35,7 @@
 /** What the planner would choose otherwise. Tests make all of it happen on small sets. */
 typedef struct sx_join_forced {
 	unsigned width;       /* bits of each sub-block, at most; 0 = as it is cheapest */
-	size_t compare_below; /* sets of fewer are compared with each other at once; 0 = as it is cheapest */
+	size_t compare_below; /* sets of fewer are not split; 0 = as it is cheapest */
 	size_t split_above;   /* groups of more are sets of their own; 0 = the usual */
 	int scans;            /* everything is compared with everything, */
 	size_t tile;          /* this many fingerprints at once; 0 = what memory allows */

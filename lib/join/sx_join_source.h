@@ -23,7 +23,7 @@
 typedef struct sx_join_part {
 	uint64_t mask;  /* of the fingerprint */
 	unsigned width; /* its bits */
-	sx_perm perm;   /* an order in which it comes first, that of a table of the plan if there is one */
+	sx_perm perm;   /* an order in which it comes first: that of a table, if there is one */
 	int is_stored;  /* there is one */
 } sx_join_part;
 

@@ -20,7 +20,7 @@
 
 /* The documents that a side has of the fingerprints of a chunk. */
 struct documents {
-	size_t *first; /* class of each fingerprint, and the end; as many as there are fingerprints, + 1 */
+	size_t *first; /* class of each fingerprint, and the end */
 	size_t first_cap, n;
 	sx_join_classes classes;
 	sx_u64s ids;
