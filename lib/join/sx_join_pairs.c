@@ -212,7 +212,7 @@ static int find_equal(sx_join_pairs *p, simidx_error *err)
 		return SIMIDX_OK;
 	if (!side->n_touched && h->documents == h->table[0].rows)
 		return SIMIDX_OK;
-	return sx_join_side_all(side, visit_equal, &e, err);
+	return sx_join_side_repeated(side, visit_equal, &e, err);
 }
 
 int sx_join_pairs_find(sx_join_pairs *p, simidx_error *err)
@@ -308,14 +308,30 @@ int sx_join_pairs_are_near(const sx_join_pairs *p, unsigned distance, const sx_j
 	return distance + *distance2 <= p->info.radius2;
 }
 
+/*
+ * Most fingerprints are spread evenly: from where it would be then, steps that double, and halving.
+ * It reads few cache lines.
+ */
 size_t sx_join_number_of(const sx_u64s *fps, uint64_t fp)
 {
-	size_t low = 0, high = fps->n;
+	const uint64_t *at = fps->at;
+	double range = (double)(at[fps->n - 1] - at[0]) + 1;
+	size_t low = (size_t)((double)(fp - at[0]) / range * (double)(fps->n - 1)), high, step = 16;
 
+	low = low < fps->n ? low : fps->n - 1;
+	high = low + 1;
+	for (; at[low] > fp; step *= 2) {
+		high = low;
+		low = low > step ? low - step : 0;
+	}
+	for (; high < fps->n && at[high] <= fp; step *= 2) {
+		low = high;
+		high = fps->n - high > step ? high + step : fps->n;
+	}
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
-		if (fps->at[middle] <= fp)
+		if (at[middle] <= fp)
 			low = middle;
 		else
 			high = middle;

@@ -294,7 +294,21 @@ int sx_join_side_documents(sx_join_side *side, const uint64_t *fps, size_t n, sx
 	return rc;
 }
 
-int sx_join_side_all(sx_join_side *side, sx_join_visit *visit, void *ctx, simidx_error *err)
+/* Pass the rows of the piece whose fingerprints no other row has, but for the last one. */
+static void pass_single(struct reading *r)
+{
+	const uint64_t *key = r->walk.rows.key;
+	const sx_join_side *side = r->side;
+	size_t end = r->walk.rows.n;
+	uint64_t fresh = UINT64_MAX;
+
+	if (r->fresh < side->n_fresh)
+		fresh = side->fresh[r->fresh].fp;
+	while (r->at + 1 < end && key[r->at] != key[r->at + 1] && key[r->at] < fresh)
+		r->at++;
+}
+
+int sx_join_side_repeated(sx_join_side *side, sx_join_visit *visit, void *ctx, simidx_error *err)
 {
 	struct reading r;
 	int rc = begin(&r, side, err);
@@ -307,6 +321,8 @@ int sx_join_side_all(sx_join_side *side, sx_join_visit *visit, void *ctx, simidx
 		uint64_t fp;
 		size_t found;
 
+		if (!r.has_ended)
+			pass_single(&r);
 		if (!r.has_ended && r.at == rows->n) {
 			rc = next_piece(&r, err);
 			continue;
@@ -317,7 +333,7 @@ int sx_join_side_all(sx_join_side *side, sx_join_visit *visit, void *ctx, simidx
 		if (!r.has_ended && rows->key[r.at] < fp)
 			fp = rows->key[r.at];
 		rc = take_documents(&r, fp, &found, err);
-		if (!rc && found)
+		if (!rc)
 			rc = visit(ctx, fp, side->doc, found);
 	}
 	sx_table_walk_end(&r.walk);

@@ -55,7 +55,7 @@ typedef int sx_join_visit(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n);
 int sx_join_side_documents(sx_join_side *side, const uint64_t *fps, size_t n, sx_join_visit *visit,
 			   void *ctx, simidx_error *err);
 
-/** Visit all fingerprints that have documents. */
-int sx_join_side_all(sx_join_side *side, sx_join_visit *visit, void *ctx, simidx_error *err);
+/** Visit all fingerprints that have several documents, and perhaps others. */
+int sx_join_side_repeated(sx_join_side *side, sx_join_visit *visit, void *ctx, simidx_error *err);
 
 #endif /* SX_JOIN_SIDE_H */

@@ -17,6 +17,7 @@
 #define PAIR_BYTES 64   /* of memory for a pair of fingerprints of a chunk, documents not counted */
 #define LEAST_CHUNK 1024
 #define ASK_AFTER 65536 /* classes that are compared */
+#define AHEAD 32        /* pairs whose documents are fetched together */
 
 /* The documents that a side has of the fingerprints of a chunk. */
 struct documents {
@@ -257,22 +258,48 @@ static int join_classes(struct pairs *p, const struct documents *x, size_t a,
 	return rc;
 }
 
+/* The documents of fingerprint a with those of b. */
+static int join_documents(struct pairs *p, size_t a, size_t b)
+{
+	const struct documents *x = &p->chunk.side[0], *y = &p->chunk.side[1];
+	int rc;
+
+	if (p->join.task.n_sides == 1)
+		return join_classes(p, x, a, x, b);
+	rc = join_classes(p, x, a, y, b);
+	return rc || a == b ? rc : join_classes(p, x, b, y, a);
+}
+
+/* Have the CPU fetch classes and ids of some fingerprints, one step for all before the next. */
+static void prefetch(const struct pairs *p, const size_t *number, size_t n)
+{
+	for (unsigned s = 0; s < p->join.task.n_sides; s++) {
+		const struct documents *d = &p->chunk.side[s];
+
+		for (size_t i = 0; i < n; i++)
+			__builtin_prefetch(&d->first[number[i]]);
+		for (size_t i = 0; i < n; i++)
+			__builtin_prefetch(d->classes.at + d->first[number[i]]);
+	}
+}
+
 static int take_chunk(struct pairs *p)
 {
 	struct chunk *c = &p->chunk;
-	const struct documents *x = &c->side[0], *y = &c->side[1];
-	int is_one = p->join.task.n_sides == 1, rc = SIMIDX_OK;
-	size_t a = 0;
+	size_t a[AHEAD], b[AHEAD], at = 0;
+	int rc = SIMIDX_OK;
 
-	for (size_t i = 0; !rc && i < c->used; i++) {
-		size_t b;
-
-		while (c->fps.at[a] < c->pair[2 * i])
-			a++;
-		b = sx_join_number_of(&c->fps, c->pair[2 * i + 1]);
-		rc = join_classes(p, x, a, is_one ? x : y, b);
-		if (!rc && !is_one && a != b)
-			rc = join_classes(p, x, b, y, a);
+	for (size_t i = 0, n; !rc && i < c->used; i += n) {
+		n = c->used - i < AHEAD ? c->used - i : AHEAD;
+		for (size_t k = 0; k < n; k++) {
+			while (c->fps.at[at] < c->pair[2 * (i + k)])
+				at++;
+			a[k] = at;
+			b[k] = sx_join_number_of(&c->fps, c->pair[2 * (i + k) + 1]);
+		}
+		prefetch(p, b, n);
+		for (size_t k = 0; !rc && k < n; k++)
+			rc = join_documents(p, a[k], b[k]);
 	}
 	if (!rc && !p->counts) {
 		/* What groups point to is gone with the chunk. */
