@@ -133,7 +133,7 @@ typedef struct simidx_pairs_taker {
  *
  * @param other    NULL, or another index of the same bits and profile, open apart from the first: then
  *                 pairs have one document of each. Ids and labels do not matter
- * @param options  NULL for the defaults; its callbacks and those of `taker` must not use the handles
+ * @param options  NULL for the defaults; its callbacks and those of `taker` may use other readers, opened before
  * @return SIMIDX_OK, also if there is none; SIMIDX_E_RANGE: a radius above f; SIMIDX_E_MISMATCH: the
  *         indexes do not fit; SIMIDX_E_ARG; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM: more fingerprints agree in
  *         some 8 to 24 bits than `memory` has room for; SIMIDX_E_NO_SPACE, SIMIDX_E_IO: temporary

@@ -348,6 +348,7 @@ tool_tests = \
 	tests/tool/moved_load.sh \
 	tests/tool/odd_input.sh \
 	tests/tool/output.sh \
+	tests/tool/pairs.sh \
 	tests/tool/plan.sh \
 	tests/tool/repair.sh \
 	tests/tool/scan.sh \

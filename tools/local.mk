@@ -106,6 +106,7 @@ tools_libquery_a_SOURCES = \
 	tools/query/qr_ask.c \
 	tools/query/qr_ask.h \
 	tools/query/qr_backup.c \
+	tools/query/qr_clusters.c \
 	tools/query/qr_command.c \
 	tools/query/qr_command.h \
 	tools/query/qr_compact.c \
@@ -114,9 +115,12 @@ tools_libquery_a_SOURCES = \
 	tools/query/qr_explain.h \
 	tools/query/qr_get.c \
 	tools/query/qr_idf.c \
+	tools/query/qr_join.c \
+	tools/query/qr_join.h \
 	tools/query/qr_json.c \
 	tools/query/qr_json.h \
 	tools/query/qr_main.c \
+	tools/query/qr_pairs.c \
 	tools/query/qr_plan.c \
 	tools/query/qr_print.c \
 	tools/query/qr_print.h \

@@ -66,7 +66,7 @@ done
 check_options "$load"
 check_options "$query"
 "$query" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\)  .*/\1/p' >commands
-[ "$(wc -l <commands)" -eq 12 ] || fail 'not twelve commands'
+[ "$(wc -l <commands)" -eq 14 ] || fail 'not fourteen commands'
 while read -r command; do
 	check_options "$query" "$command"
 	grep -q "^\.Cm $command$" "$made/simidx-query.1" || fail "no synopsis: $command"

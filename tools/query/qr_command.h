@@ -52,6 +52,8 @@ extern const struct tl_command qr_program;
 extern const struct qr_command qr_search;
 extern const struct qr_command qr_get;
 extern const struct qr_command qr_dump;
+extern const struct qr_command qr_pairs;
+extern const struct qr_command qr_clusters;
 extern const struct qr_command qr_stats;
 extern const struct qr_command qr_verify;
 extern const struct qr_command qr_repair;

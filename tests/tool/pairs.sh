@@ -1,0 +1,146 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# simidx-query pairs and clusters: pairs worked out by hand, and those of searches.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+
+# 1 and 3 are equal, 2 is one bit off, 5 is three bits off 2 and four off 1.
+run 0 "$load" -q few -F tsv - <<'END'
+1	000000000000ff01	one
+2	000000000000ff00	two\t
+3	000000000000ff01	a
+4	ffff0000ffff0000	far
+5	000000000000ff0e
+END
+run 0 "$query" pairs few
+output <<'END'
+1	2	1	one	two\t
+2	3	1	two\t	a
+2	5	3	two\t	
+1	3	0	one	a
+END
+run 0 "$query" pairs -k 0 few
+output <<<'1	3	0	one	a'
+run 0 "$query" pairs -k 4 --group few
+output <<'END'
+000000000000ff00	000000000000ff01	1	2	1,3
+000000000000ff00	000000000000ff0e	3	2	5
+000000000000ff01	000000000000ff01	0	1,3	
+000000000000ff01	000000000000ff0e	4	1,3	5
+END
+run 0 "$query" --json pairs -k 0 few
+output <<'END'
+{"id1":1,"fingerprint1":"000000000000ff01","id2":3,"fingerprint2":"000000000000ff01","distance":0,"label1":"one","label2":"a"}
+END
+run 0 "$query" --json pairs -k 0 --group few
+output <<'END'
+{"fingerprint1":"000000000000ff01","fingerprint2":"000000000000ff01","distance":0,"ids1":[1,3],"ids2":[]}
+END
+
+run 0 "$query" clusters few
+output <<'END'
+1	1	0	keep	one
+1	2	1	drop	two\t
+1	3	0	drop	a
+END
+run 0 "$query" clusters --link single few
+output <<'END'
+1	1	0	keep	one
+1	2	1	drop	two\t
+1	3	0	drop	a
+1	5	4	drop	
+END
+# 5 comes first and takes 2; then 3 takes 1.
+run 0 "$query" clusters --keep last few
+output <<'END'
+1	3	0	keep	a
+1	1	0	drop	one
+2	5	0	keep	
+2	2	3	drop	two\t
+END
+run 0 "$query" clusters --keep label few
+output <<'END'
+1	3	0	keep	a
+1	1	0	drop	one
+1	2	1	drop	two\t
+END
+# The equal ones stay together, so there is no room for another one.
+run 0 "$query" clusters --max-size 2 few
+output <<'END'
+1	1	0	keep	one
+1	3	0	drop	a
+2	2	0	keep	two\t
+2	5	3	drop	
+END
+run 0 "$query" clusters --drop-list few
+output <<'END'
+2
+3
+END
+run 0 "$query" --json clusters -k 0 few
+output <<'END'
+{"cluster":1,"id":1,"fp":"000000000000ff01","distance":0,"keep":true,"label":"one"}
+{"cluster":1,"id":3,"fp":"000000000000ff01","distance":0,"keep":false,"label":"a"}
+END
+
+# Two indexes: the first column is of the first.
+run 0 "$load" -q other -F tsv - <<'END'
+7	000000000000ff00	seven
+8	8888888888888888	eight
+END
+run 0 "$query" pairs few other
+output <<'END'
+2	7	0	two\t	seven
+1	7	1	one	seven
+3	7	1	a	seven
+5	7	3		seven
+END
+run 1 "$query" pairs -k 0 other
+output </dev/null
+run 1 "$query" clusters other
+output </dev/null
+
+# The pairs of many documents are those that searches find.
+"$helpers/linear_scan" documents 30000 7 >many.tsv
+run 0 "$load" -q --merge never many many.tsv
+run 0 "$query" pairs --threads 1 many
+cut -f 1-3 out | sort >pairs
+# Documents that have a label are named by it; so ids are told by the line.
+run 0 "$query" search --json -F dump many - <many.tsv
+cp out found
+cut -f 1 many.tsv >ids
+paste ids found | awk '{
+	line = $0
+	while (match(line, /"id":[0-9]+,[^}]*"distance":[0-9]+/)) {
+		one = substr(line, RSTART, RLENGTH)
+		line = substr(line, RSTART + RLENGTH)
+		split(one, part, /[:,]/)
+		id = part[2]
+		sub(/.*:/, "", one)
+		if ($1 + 0 < id + 0)
+			print $1 "\t" id "\t" one
+	}
+}' | sort >want
+[ -s want ] || fail 'nothing was found'
+diff pairs want >difference || { fail 'pairs are not those of searches'; head difference; }
+run 0 "$query" pairs --threads 2 many
+cut -f 1-3 out | sort | diff - pairs || fail 'other pairs with two threads'
+
+# More lines than anybody wants: 5,000 equal documents.
+seq 0 4999 | sed 's/$/	0000000000000007/' >equal.tsv
+run 0 "$load" -q equal equal.tsv
+run 2 "$query" pairs equal
+says 'there are 12,497,500 pairs: --group prints'
+run 0 "$query" pairs --group equal
+[ "$(wc -l <out)" -eq 1 ] || fail 'more than one group'
+run 0 "$query" clusters --drop-list equal
+[ "$(wc -l <out)" -eq 4999 ] || fail 'all but one can go'
+
+run 2 "$query" pairs few few other
+says "pairs: one argument too many: 'other'"
+run 2 "$query" clusters --link chain few
+says 'chain'
+run 2 "$query" clusters --max-size 1 few
+says 'max-size'
+finish

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "query/qr_command.h"
+
+#include "common/tl_msg.h"
+#include "query/qr_join.h"
+
+#include <stdio.h>
+
+struct options {
+	struct qr_join join;
+	unsigned link, keep;
+	uint64_t max_size;
+	int drop_list;
+};
+
+struct printing {
+	const struct qr_context *ctx;
+	const struct options *options;
+	simidx_reader *reader; /* for labels */
+	uint64_t n;            /* members taken */
+};
+
+static int note_plan(void *arg, const simidx_join_info *info)
+{
+	(void)arg;
+	qr_join_tell(info);
+	return 0;
+}
+
+/* Without ids the fingerprints are all there is. */
+static void put_name(const struct printing *p, int has_id, uint64_t id, uint64_t fp)
+{
+	if (has_id)
+		qr_print_id(stdout, id);
+	else
+		qr_print_fingerprint(stdout, fp, p->ctx->info.bits);
+}
+
+static void print_member(const struct printing *p, const simidx_member *m)
+{
+	int has_id = m->id != SIMIDX_NO_ID;
+
+	if (p->options->drop_list) {
+		if (m->is_keeper)
+			return;
+		put_name(p, has_id, m->id, m->fp);
+		putchar('\n');
+		return;
+	}
+	put_name(p, has_id, m->cluster, m->cluster);
+	putchar('\t');
+	put_name(p, has_id, m->id, m->fp);
+	printf("\t%u\t%s\t", m->distance, m->is_keeper ? "keep" : "drop");
+	qr_join_put_label(p->reader, m->id);
+	putchar('\n');
+}
+
+static void json_member(const struct printing *p, const simidx_member *m)
+{
+	struct tl_json json = { .out = stdout };
+
+	if (p->options->drop_list && m->is_keeper)
+		return;
+	tl_json_open(&json, NULL, '{');
+	if (m->id == SIMIDX_NO_ID) {
+		qr_json_fingerprint(&json, "cluster", m->cluster, p->ctx->info.bits);
+	} else {
+		tl_json_unsigned(&json, "cluster", m->cluster);
+		tl_json_unsigned(&json, "id", m->id);
+	}
+	qr_json_fingerprint(&json, "fp", m->fp, p->ctx->info.bits);
+	tl_json_unsigned(&json, "distance", m->distance);
+	tl_json_bool(&json, "keep", (int)m->is_keeper);
+	qr_join_json_label(&json, "label", p->reader, m->id);
+	qr_json_end(&json);
+}
+
+static int print_members(void *arg, const simidx_member *members, size_t n)
+{
+	struct printing *p = arg;
+
+	for (size_t i = 0; i < n; i++) {
+		if (p->ctx->json)
+			json_member(p, &members[i]);
+		else
+			print_member(p, &members[i]);
+		if (tl_output_failed())
+			return 1;
+		p->n++;
+	}
+	return 0;
+}
+
+static int cluster(struct printing *p, struct qr_context *ctx)
+{
+	simidx_join_options o = qr_join_options(ctx, &p->options->join);
+	simidx_clusters_options c = SIMIDX_CLUSTERS_OPTIONS_INIT;
+	simidx_error err;
+	int rc;
+
+	o.planned = note_plan;
+	o.ctx = p;
+	c.link = p->options->link;
+	c.keep = p->options->keep;
+	c.max_size = p->options->max_size;
+	rc = simidx_reader_open(ctx->index, &p->reader, &err);
+	if (!rc)
+		rc = simidx_clusters(ctx->index, &o, &c, print_members, &err);
+	simidx_reader_close(p->reader);
+	tl_progress_clear();
+	if (rc && !tl_output_failed())
+		return qr_fail(ctx, &err);
+	return p->n ? TL_OK : TL_PARTLY;
+}
+
+static int run_clusters(struct qr_context *ctx, int argc, char **argv)
+{
+	struct options options = { .join = QR_JOIN_INIT };
+	struct printing printing = { .ctx = ctx, .options = &options };
+	int code = qr_parse(&qr_clusters, ctx, &options, argc, argv);
+
+	if (code != TL_PROCEED)
+		return code;
+	return qr_open(ctx) ? TL_TROUBLE : cluster(&printing, ctx);
+}
+
+/* In the order of enum simidx_link, and of enum simidx_keep. */
+static const char *const links[] = { "star", "single", NULL };
+static const char *const keeps[] = { "first", "last", "label", NULL };
+
+static const struct tl_option rows[] = {
+	{ TL_GROUP(qr_join_rows, struct options, join) },
+	{ 0, "link", "star|single", TL_WORD(struct options, link, links),
+	  .help = "what belongs together (default: star)",
+	  .more = "star (default): all documents of a cluster are near to its keeper. single: each is "
+		  "near to another one, so that chains may join what is not alike." },
+	{ 0, "max-size", "N", TL_COUNT(struct options, max_size, 2, UINT64_MAX),
+	  .help = "at most N documents in a cluster" },
+	{ 0, "keep", "first|last|label", TL_WORD(struct options, keep, keeps),
+	  .help = "which document is kept (default: first)",
+	  .more = "Which document of a cluster is kept: the first, with the smallest id (default); the "
+		  "last, with the largest id; or the one whose label comes first by its bytes." },
+	{ 0, "drop-list", NULL, TL_FLAG(struct options, drop_list),
+	  .help = "print only the ids that can go, one a line" },
+	{ TL_SECTION("Output") },
+	{ TL_PARAGRAPH("A line for each document of a cluster, the keeper first: the cluster, which is "
+		       "its smallest id, the id, the distance from the keeper in bits, keep or drop, and "
+		       "the label, separated by tabs. Documents that are near to none are left out. An "
+		       "index without ids has fingerprints in their place. With --json an object for "
+		       "each: cluster, id, fp, distance, keep, label.") },
+	{ TL_SECTION("Examples") },
+	{ TL_EXAMPLE("simidx-query clusters --keep label index",
+		     "Near-duplicates, and which of them to keep.") },
+	{ TL_SECTION("Exit status") },
+	{ TL_PARAGRAPH("0: there are clusters. 1: there are none. 2: anything else.") },
+	{ 0 },
+};
+
+const struct qr_command qr_clusters = {
+	.line = { .name = "clusters", .operands = "INDEX", .least = 1, .most = 1,
+		  .summary = "put near documents into clusters",
+		  .about = "Put the near documents of one snapshot into clusters, each with one that is "
+			   "kept and others that can go. Nothing is deleted.",
+		  .options = rows, .program = &qr_program },
+	.takes_index = 1,
+	.run = run_clusters,
+};

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "query/qr_command.h"
+
+#include "common/tl_msg.h"
+#include "common/tl_number.h"
+#include "query/qr_join.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define MANY_PAIRS 10000000 /* more are printed only if that is asked for */
+
+struct options {
+	struct qr_join join;
+	int group, all;
+};
+
+struct printing {
+	const struct qr_context *ctx;
+	const struct options *options;
+	simidx_reader *reader[2]; /* for labels */
+	uint64_t n;               /* pairs or groups printed */
+	uint64_t too_many;        /* pairs, where these are too many to print */
+};
+
+static int note_plan(void *arg, const simidx_join_info *info)
+{
+	(void)arg;
+	qr_join_tell(info);
+	return 0;
+}
+
+static int note_found(void *arg, const simidx_join_info *info)
+{
+	struct printing *p = arg;
+
+	if (info->pairs > MANY_PAIRS && !p->options->all && !p->options->group)
+		p->too_many = info->pairs;
+	return p->too_many != 0;
+}
+
+/* Without ids the fingerprints are all there is. */
+static void put_name(const struct printing *p, uint64_t id, uint64_t fp)
+{
+	if (id == SIMIDX_NO_ID)
+		qr_print_fingerprint(stdout, fp, p->ctx->info.bits);
+	else
+		qr_print_id(stdout, id);
+}
+
+static void print_pair(const struct printing *p, const simidx_pair *pair)
+{
+	put_name(p, pair->id_a, pair->fp_a);
+	putchar('\t');
+	put_name(p, pair->id_b, pair->fp_b);
+	printf("\t%u\t", pair->distance);
+	qr_join_put_label(p->reader[0], pair->id_a);
+	putchar('\t');
+	qr_join_put_label(p->reader[1], pair->id_b);
+	putchar('\n');
+}
+
+static int json_pair(const struct printing *p, const simidx_pair *pair)
+{
+	struct tl_json json = { .out = stdout };
+	int has_ids = pair->id_a != SIMIDX_NO_ID;
+
+	tl_json_open(&json, NULL, '{');
+	if (has_ids)
+		tl_json_unsigned(&json, "id1", pair->id_a);
+	qr_json_fingerprint(&json, "fingerprint1", pair->fp_a, p->ctx->info.bits);
+	if (pair->id_b != SIMIDX_NO_ID)
+		tl_json_unsigned(&json, "id2", pair->id_b);
+	qr_json_fingerprint(&json, "fingerprint2", pair->fp_b, p->ctx->info.bits);
+	tl_json_unsigned(&json, "distance", pair->distance);
+	if (p->ctx->info.flags & SIMIDX_CREATE_FP2)
+		tl_json_unsigned(&json, "distance2", pair->distance2);
+	qr_join_json_label(&json, "label1", p->reader[0], pair->id_a);
+	qr_join_json_label(&json, "label2", p->reader[1], pair->id_b);
+	return qr_json_end(&json);
+}
+
+static int print_pairs(void *arg, const simidx_pair *pairs, size_t n)
+{
+	struct printing *p = arg;
+
+	for (size_t i = 0; i < n; i++) {
+		if (p->ctx->json)
+			json_pair(p, &pairs[i]);
+		else
+			print_pair(p, &pairs[i]);
+		if (tl_output_failed())
+			return 1;
+		p->n++;
+	}
+	return 0;
+}
+
+static void put_ids(const uint64_t *ids, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			putchar(',');
+		qr_print_id(stdout, ids[i]);
+	}
+}
+
+static void print_group(const struct printing *p, const simidx_pair_group *g)
+{
+	qr_print_fingerprint(stdout, g->fp_a, p->ctx->info.bits);
+	putchar('\t');
+	qr_print_fingerprint(stdout, g->fp_b, p->ctx->info.bits);
+	printf("\t%u\t", g->distance);
+	put_ids(g->ids_a, g->n_a);
+	putchar('\t');
+	if (g->ids_b)
+		put_ids(g->ids_b, g->n_b);
+	putchar('\n');
+}
+
+static void json_ids(struct tl_json *json, const char *key, const uint64_t *ids, size_t n)
+{
+	tl_json_open(json, key, '[');
+	for (size_t i = 0; i < n; i++)
+		if (ids[i] != SIMIDX_NO_ID)
+			tl_json_unsigned(json, NULL, ids[i]);
+	tl_json_close(json, ']');
+}
+
+static void json_group(const struct printing *p, const simidx_pair_group *g)
+{
+	struct tl_json json = { .out = stdout };
+
+	tl_json_open(&json, NULL, '{');
+	qr_json_fingerprint(&json, "fingerprint1", g->fp_a, p->ctx->info.bits);
+	qr_json_fingerprint(&json, "fingerprint2", g->fp_b, p->ctx->info.bits);
+	tl_json_unsigned(&json, "distance", g->distance);
+	json_ids(&json, "ids1", g->ids_a, g->n_a);
+	json_ids(&json, "ids2", g->ids_b, g->n_b);
+	qr_json_end(&json);
+}
+
+static int print_groups(void *arg, const simidx_pair_group *groups, size_t n)
+{
+	struct printing *p = arg;
+
+	for (size_t i = 0; i < n; i++) {
+		if (p->ctx->json)
+			json_group(p, &groups[i]);
+		else
+			print_group(p, &groups[i]);
+		if (tl_output_failed())
+			return 1;
+		p->n++;
+	}
+	return 0;
+}
+
+static int refuse(uint64_t pairs)
+{
+	char n[TL_NUMBER_SIZE];
+
+	return tl_error("there are %s pairs: --group prints pairs of fingerprints with their "
+			"documents, --all prints all pairs", tl_write_count(pairs, n));
+}
+
+static int join(struct printing *p, struct qr_context *ctx, struct qr_context *other)
+{
+	simidx_join_options o = qr_join_options(ctx, &p->options->join);
+	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
+	simidx_error err;
+	int rc;
+
+	o.planned = note_plan;
+	o.found = note_found;
+	o.ctx = p;
+	if (p->options->group)
+		taker.groups = print_groups;
+	else
+		taker.pairs = print_pairs;
+	rc = simidx_reader_open(ctx->index, &p->reader[0], &err);
+	p->reader[1] = p->reader[0];
+	if (!rc && other->index)
+		rc = simidx_reader_open(other->index, &p->reader[1], &err);
+	if (!rc)
+		rc = simidx_pairs(ctx->index, other->index, &o, &taker, &err);
+	if (p->reader[1] != p->reader[0])
+		simidx_reader_close(p->reader[1]);
+	simidx_reader_close(p->reader[0]);
+	tl_progress_clear();
+	if (p->too_many)
+		return refuse(p->too_many);
+	if (rc && !tl_output_failed())
+		return qr_fail(ctx, &err);
+	return p->n ? TL_OK : TL_PARTLY;
+}
+
+static int run_pairs(struct qr_context *ctx, int argc, char **argv)
+{
+	struct options options = { .join = QR_JOIN_INIT };
+	struct printing printing = { .ctx = ctx, .options = &options };
+	struct qr_context other;
+	int code = qr_parse(&qr_pairs, ctx, &options, argc, argv);
+
+	if (code != TL_PROCEED)
+		return code;
+	if (qr_open(ctx))
+		return TL_TROUBLE;
+	other = *ctx;
+	other.index = NULL;
+	if (optind < argc) {
+		other.path = argv[optind];
+		if (qr_open(&other))
+			return TL_TROUBLE;
+	}
+	code = join(&printing, ctx, &other);
+	simidx_close(other.index);
+	return code;
+}
+
+static const struct tl_option rows[] = {
+	{ TL_GROUP(qr_join_rows, struct options, join) },
+	{ 0, "group", NULL, TL_FLAG(struct options, group),
+	  .help = "pairs of fingerprints with their documents",
+	  .more = "Print pairs of fingerprints with their documents: both fingerprints, the distance, "
+		  "the ids of the first, separated by commas, and those of the second. A line without "
+		  "the latter has documents that are near to each other because they have one "
+		  "fingerprint." },
+	{ 0, "all", NULL, TL_FLAG(struct options, all),
+	  .help = "print all pairs, even more than 10 million" },
+	{ TL_SECTION("Output") },
+	{ TL_PARAGRAPH("A line for each pair: both ids, the distance in bits, and both labels, "
+		       "separated by tabs. The first id is the smaller one, or that of INDEX where "
+		       "there is an OTHER. An index without ids has fingerprints in their place. "
+		       "Before the first line it is known how many there are: from 10 million on the "
+		       "command ends, unless --group or --all is given.") },
+	{ TL_PARAGRAPH("With --json an object for each: id1, fingerprint1, id2, fingerprint2, distance, distance2 where the "
+		       "index has second fingerprints, label1, label2; with --group fingerprint1, fingerprint2, distance, "
+		       "ids1 and ids2.") },
+	{ TL_SECTION("Examples") },
+	{ TL_EXAMPLE("simidx-query pairs index", "All near-duplicates of a collection.") },
+	{ TL_EXAMPLE("simidx-query pairs new old", "What of new is near to something of old.") },
+	{ TL_SECTION("Exit status") },
+	{ TL_PARAGRAPH("0: there are pairs. 1: there are none. 2: anything else.") },
+	{ 0 },
+};
+
+const struct qr_command qr_pairs = {
+	.line = { .name = "pairs", .operands = "INDEX [OTHER]", .least = 1, .most = 2,
+		  .summary = "print all pairs of near documents",
+		  .about = "Print every pair of documents of one snapshot whose fingerprints are near, "
+			   "each once, equal ones included; with OTHER the pairs that have one document "
+			   "of each index.",
+		  .options = rows, .program = &qr_program },
+	.takes_index = 1,
+	.run = run_pairs,
+};
