@@ -245,64 +245,6 @@ static int call_loader_put(const void *given)
 	return simidx_loader_put(loader, given, NULL, &sxt_err);
 }
 
-static int take_groups(void *ctx, const simidx_pair_group *groups, size_t n)
-{
-	(void)groups;
-	*(size_t *)ctx += n;
-	return 0;
-}
-
-static int take_members(void *ctx, const simidx_member *members, size_t n)
-{
-	(void)members;
-	*(size_t *)ctx += n;
-	return 0;
-}
-
-static size_t n_taken;
-
-static int call_pairs(const void *given)
-{
-	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
-
-	taker.groups = take_groups;
-	return simidx_pairs(db, NULL, given, &taker, &sxt_err);
-}
-
-static int call_pairs_taker(const void *given)
-{
-	simidx_join_options join = SIMIDX_JOIN_OPTIONS_INIT;
-
-	join.threads = 1;
-	join.ctx = &n_taken;
-	return simidx_pairs(db, NULL, &join, given, &sxt_err);
-}
-
-static int call_clusters(const void *given)
-{
-	simidx_join_options join = SIMIDX_JOIN_OPTIONS_INIT;
-
-	join.threads = 1;
-	join.ctx = &n_taken;
-	return simidx_clusters(db, &join, given, take_members, &sxt_err);
-}
-
-START_TEST(test_sizes_of_joins)
-{
-	static const simidx_clusters_options clusters = SIMIDX_CLUSTERS_OPTIONS_INIT;
-	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
-	simidx_join_options join = SIMIDX_JOIN_OPTIONS_INIT;
-
-	join.threads = 1;
-	join.ctx = &n_taken;
-	taker.groups = take_groups;
-	t_try_in(call_pairs, &join, sizeof(join), sizeof(join));
-	t_try_in(call_pairs_taker, &taker, sizeof(taker), sizeof(taker));
-	t_try_in(call_clusters, &clusters, sizeof(clusters), sizeof(size_t));
-	ck_assert_uint_gt(n_taken, 0);
-}
-END_TEST
-
 START_TEST(test_sizes_of_options)
 {
 	static const simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
@@ -592,7 +534,6 @@ END_TEST
  */
 
 static const sxt_test tests[] = {
-	{ &test_sizes_of_joins, 0, 1 },
 	{ &test_sizes_of_options, 0, 1 },
 	{ &test_sizes_of_documents, 0, 1 },
 	{ &test_sizes_of_queries, 0, 1 },
