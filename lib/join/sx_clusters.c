@@ -12,6 +12,7 @@
 #include "kernel/sx_bits.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
+#include "util/sx_sort.h"
 #include "util/sx_struct.h"
 
 #define PIECE 65536 /* members that are delivered together */
@@ -100,8 +101,8 @@ static int push_ranks(void *ctx, uint32_t a, uint32_t b)
 	return sx_sorter_add(s->sorter, &pair, s->err);
 }
 
-/* Sort nodes [0, n) of `order` by merit: a merge sort, as qsort() has no context. */
-static int sort_by_merit(const struct clusters *c, uint32_t *order, uint32_t *scratch, size_t n)
+/* Sort nodes by merit: a merge sort, as labels are compared, and qsort() has no context. */
+static int sort_by_label(const struct clusters *c, uint32_t *order, uint32_t *scratch, size_t n)
 {
 	for (size_t width = 1; width < n; width *= 2) {
 		for (size_t from = 0; from < n; from += 2 * width) {
@@ -123,6 +124,26 @@ static int sort_by_merit(const struct clusters *c, uint32_t *order, uint32_t *sc
 			return SIMIDX_E_STOPPED;
 	}
 	return SIMIDX_OK;
+}
+
+/* Without labels merits are numbers. */
+static int sort_by_key(const struct clusters *c, uint32_t *order, size_t n)
+{
+	uint64_t *record = sx_realloc(NULL, 3 * n + 1, sizeof(*record)), *sorted = NULL;
+	uint64_t *scratch = sx_realloc(NULL, 3 * n + 1, sizeof(*scratch));
+
+	for (size_t i = 0; record && i < n; i++) {
+		record[3 * i] = c->nodes.node[i].best.key;
+		record[3 * i + 1] = c->nodes.node[i].best.id;
+		record[3 * i + 2] = i;
+	}
+	if (record && scratch)
+		sorted = sx_sort_records(record, scratch, n, 3, 2, 0);
+	for (size_t i = 0; sorted && i < n; i++)
+		order[i] = (uint32_t)sorted[3 * i + 2];
+	free(record);
+	free(scratch);
+	return sorted ? SIMIDX_OK : sx_fail_nomem(c->nodes.err);
 }
 
 /* The better node of each pair asks the other one to join it, if it is no member itself. */
@@ -158,7 +179,9 @@ static int link_star(struct clusters *c, struct stars *s)
 		s->order[i] = c->leader[i] = (uint32_t)i;
 		c->size[i] = c->nodes.node[i].class.n;
 	}
-	rc = sort_by_merit(c, s->order, s->rank, n);
+	rc = c->nodes.options.keep == SIMIDX_KEEP_SMALLEST_LABEL
+		     ? sort_by_label(c, s->order, s->rank, n)
+		     : sort_by_key(c, s->order, n);
 	for (size_t i = 0; i < n; i++)
 		s->rank[s->order[i]] = (uint32_t)i;
 	if (!rc)
