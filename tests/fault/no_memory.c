@@ -13,6 +13,7 @@
 
 #include <simidx_admin.h>
 #include <simidx_batch.h>
+#include <simidx_join.h>
 #include <simidx_sketch.h>
 
 #include "index/sx_index.h"
@@ -296,8 +297,86 @@ static void search_in_threads(simidx *index, uint64_t *sum)
 	search_batch(index, sum, 2, 1);
 }
 
+/* ---- joins ---- */
+
+static int take_pairs(void *ctx, const simidx_pair *pairs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		add(ctx, pairs[i].id_a);
+		add(ctx, pairs[i].id_b);
+	}
+	return 0;
+}
+
+static int take_members(void *ctx, const simidx_member *members, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		add(ctx, members[i].id ^ members[i].cluster);
+	return 0;
+}
+
+static int note_found(void *ctx, const simidx_join_info *info)
+{
+	add(ctx, info->fingerprint_pairs);
+	return 0;
+}
+
+/* By parts, some of which are sorted first, and all with all: in one thread and in two. */
+static void find_pairs(simidx *index, uint64_t *sum)
+{
+	static const unsigned radius[] = { 4, 12 };
+	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
+
+	taker.pairs = take_pairs;
+	for (unsigned i = 0; i < 4; i++) {
+		simidx_join_options o = SIMIDX_JOIN_OPTIONS_INIT;
+		uint64_t own = 0;
+		int rc;
+
+		o.radius = radius[i / 2];
+		o.threads = 1 + i % 2;
+		o.memory = (uint64_t)16 << 20;
+		o.tmpdir = t_dir;
+		o.found = note_found;
+		o.ctx = &own;
+		rc = simidx_pairs(index, NULL, &o, &taker, &sxt_err);
+		if (rc) {
+			end_shortage(rc, "simidx_pairs");
+			own = 0;
+			ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_OK);
+		}
+		add(sum, own);
+	}
+}
+
+static void find_clusters(simidx *index, uint64_t *sum)
+{
+	simidx_clusters_options c = SIMIDX_CLUSTERS_OPTIONS_INIT;
+
+	for (unsigned i = 0; i < 2; i++) {
+		simidx_join_options o = SIMIDX_JOIN_OPTIONS_INIT;
+		uint64_t own = 0;
+		int rc;
+
+		o.threads = 1;
+		o.tmpdir = t_dir;
+		o.ctx = &own;
+		c.link = i;
+		c.keep = i ? SIMIDX_KEEP_LARGEST_ID : SIMIDX_KEEP_SMALLEST_LABEL;
+		rc = simidx_clusters(index, &o, &c, take_members, &sxt_err);
+		if (rc) {
+			end_shortage(rc, "simidx_clusters");
+			own = 0;
+			ck_assert_sx(simidx_clusters(index, &o, &c, take_members, &sxt_err),
+				     SIMIDX_OK);
+		}
+		add(sum, own);
+	}
+}
+
 static void (*const work[])(simidx *index, uint64_t *sum) = { search, look_up, walk, search_sorted,
-							     search_in_threads };
+							     search_in_threads, find_pairs,
+							     find_clusters };
 
 #define N_WORK (int)(sizeof(work) / sizeof(work[0]))
 

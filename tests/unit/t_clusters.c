@@ -324,7 +324,7 @@ START_TEST(test_maximum_size)
 			sxt_must_eq(m->cluster, one.at[i - (n - 1)].cluster);
 			sxt_must(!seen[m->id]++);
 			sxt_must_eq(m->distance,
-				    __builtin_popcountll(m->fp ^ one.at[i - (n - 1)].fp));
+				    (unsigned)__builtin_popcountll(m->fp ^ one.at[i - (n - 1)].fp));
 			if (o.link == SIMIDX_LINK_STAR)
 				sxt_must_le(m->distance, 3);
 			/* The cluster of two or more. */
