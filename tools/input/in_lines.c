@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FIRST_SIZE ((size_t)256 << 10)
 
@@ -25,11 +26,26 @@ void in_lines_free(struct in_lines *lines)
 	lines->capacity = 0;
 }
 
+/* Have room for `size` bytes in the buffer. */
+static enum in_result grow(struct in_lines *lines, size_t size)
+{
+	char *larger = realloc(lines->buffer, size);
+
+	if (!larger) {
+		lines->source.sys_errno = ENOMEM;
+		snprintf(lines->source.reason, sizeof(lines->source.reason),
+			 "cannot read: %s", strerror(ENOMEM));
+		return IN_FATAL;
+	}
+	lines->buffer = larger;
+	lines->capacity = size;
+	return IN_ROW;
+}
+
 /* Make room behind `end`: by moving what is left to the front, else by growing. */
 static enum in_result make_room(struct in_lines *lines, size_t max)
 {
 	size_t size;
-	char *larger;
 
 	if (lines->start > 0) {
 		memmove(lines->buffer, lines->buffer + lines->start,
@@ -44,15 +60,32 @@ static enum in_result make_room(struct in_lines *lines, size_t max)
 	size = lines->capacity ? lines->capacity * 2 : FIRST_SIZE;
 	if (size > max)
 		size = max;
-	larger = realloc(lines->buffer, size);
-	if (!larger) {
-		lines->source.sys_errno = ENOMEM;
-		snprintf(lines->source.reason, sizeof(lines->source.reason),
-			 "cannot read: %s", strerror(ENOMEM));
+	return grow(lines, size);
+}
+
+enum in_result in_lines_part(struct in_lines *lines, int fd, char separator, uint64_t offset,
+			     size_t size)
+{
+	size_t room = size > FIRST_SIZE ? size : FIRST_SIZE;
+	ssize_t n;
+
+	in_lines_begin(lines, -1, separator);
+	lines->at_end = 1;
+	if (lines->capacity < room && grow(lines, room) != IN_ROW)
 		return IN_FATAL;
+	for (; lines->end < size; lines->end += (size_t)n) {
+		n = pread(fd, lines->buffer + lines->end, size - lines->end,
+			  (off_t)(offset + lines->end));
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		else if (n <= 0) {
+			lines->source.sys_errno = n < 0 ? errno : 0;
+			snprintf(lines->source.reason, sizeof(lines->source.reason), "cannot read: %s",
+				 n < 0 ? strerror(errno) : "the file ends before");
+			return IN_FATAL;
+		}
 	}
-	lines->buffer = larger;
-	lines->capacity = size;
+	lines->filled = lines->end;
 	return IN_ROW;
 }
 

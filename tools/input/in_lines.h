@@ -27,6 +27,17 @@ struct in_lines {
 /** Begin with a file; `fd` stays the caller's. */
 void in_lines_begin(struct in_lines *lines, int fd, char separator);
 
+/**
+ * Begin with a part of a file alone, which is read at once and delivered as it is.
+ *
+ * @param fd      stays the caller's, and where it is
+ * @param offset  in bytes
+ * @param size    in bytes
+ * @return IN_ROW; IN_FATAL with a reason in `source`, also when the file ends before
+ */
+enum in_result in_lines_part(struct in_lines *lines, int fd, char separator, uint64_t offset,
+			     size_t size);
+
 /** Free the buffer. */
 void in_lines_free(struct in_lines *lines);
 

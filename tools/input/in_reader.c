@@ -51,25 +51,38 @@ void in_reader_free(struct in_reader *reader)
 	in_lines_free(&reader->lines);
 }
 
+static enum in_result begin_input(struct in_reader *reader, const char *path,
+				  const struct in_format *format)
+{
+	close_input(reader);
+	reader->path = path;
+	reader->format = format;
+	if (format->state_size && !(reader->state = calloc(1, format->state_size)))
+		return in_fail(reader, IN_REJECTED, "out of memory");
+	return IN_ROW;
+}
+
+static char separator(const struct in_reader *reader)
+{
+	return reader->format->takes & IN_TAKES_NUL && reader->columns->nul_ends ? '\0' : '\n';
+}
+
 enum in_result in_reader_open(struct in_reader *reader, const char *path,
 			      const struct in_format *format, int is_stdin)
 {
 	struct stat status;
 	int fd = STDIN_FILENO;
+	enum in_result rc = begin_input(reader, path, format);
 
-	close_input(reader);
-	reader->path = path;
-	reader->format = format;
+	if (rc != IN_ROW)
+		return rc;
 	if (!is_stdin && in_guard_is_file(path))
 		return in_fail(reader, IN_REJECTED, "is a file of the index itself");
-	if (format->state_size && !(reader->state = calloc(1, format->state_size)))
-		return in_fail(reader, IN_REJECTED, "out of memory");
 	if (!is_stdin)
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return in_fail(reader, IN_REJECTED, "cannot open: %s", strerror(errno));
-	in_lines_begin(&reader->lines, fd,
-		       format->takes & IN_TAKES_NUL && reader->columns->nul_ends ? '\0' : '\n');
+	in_lines_begin(&reader->lines, fd, separator(reader));
 	/* A text is what its name says; in a directory of texts something else may begin so. */
 	reader->lines.source.plain =
 		format == &in_format_text && !is_stdin && !in_codec_of_path(path);
@@ -78,13 +91,34 @@ enum in_result in_reader_open(struct in_reader *reader, const char *path,
 	return IN_ROW;
 }
 
+enum in_result in_reader_open_part(struct in_reader *reader, const char *path,
+				   const struct in_format *format, int fd, uint64_t offset,
+				   size_t size)
+{
+	enum in_result rc = begin_input(reader, path, format);
+
+	if (rc != IN_ROW)
+		return rc;
+	if (in_lines_part(&reader->lines, fd, separator(reader), offset, size) != IN_ROW)
+		return in_fail(reader, IN_REJECTED, "%s", reader->lines.source.reason);
+	return IN_ROW;
+}
+
 enum in_result in_reader_next(struct in_reader *reader, struct in_row *row)
 {
 	memset(row, 0, sizeof(*row));
 	row->id = SIMIDX_NO_ID;
 	reader->row++;
+	reader->row_begins = in_lines_offset(&reader->lines);
 	reader->kept_size = 0;
 	return reader->format->next(reader, row);
+}
+
+uint64_t in_reader_row_size(const struct in_reader *reader)
+{
+	if (reader->format->is_whole)
+		return reader->lines.filled;
+	return in_lines_offset(&reader->lines) - reader->row_begins;
 }
 
 uint64_t in_reader_bytes(const struct in_reader *reader)

@@ -58,6 +58,7 @@ struct in_reader {
 				    * 0 when the row is the whole file */
 	uint64_t bytes;            /* of the inputs before this one */
 	uint64_t row;              /* number of the row that is being read, from 1 */
+	uint64_t row_begins;       /* byte of the (decompressed) input at which it begins */
 	char reason[512];          /* after IN_FATAL, IN_REJECTED, IN_SKIPPED */
 	struct in_lines lines;
 	void *state;               /* what the format remembers of this input; or NULL */
@@ -96,8 +97,24 @@ void in_reader_free(struct in_reader *reader);
 enum in_result in_reader_open(struct in_reader *reader, const char *path,
 			      const struct in_format *format, int is_stdin);
 
+/**
+ * Begin with a part of a file that is one or more whole rows, ending the input before. What a format
+ * remembers of earlier rows is not known here, such as the columns that a header names.
+ *
+ * @param path    as in_reader_open(); only its name
+ * @param fd      stays the caller's and where it is; not compressed
+ * @param offset, size  in bytes; as row_begins and in_reader_row_size() told
+ * @return IN_ROW; with a reason IN_REJECTED when the file cannot be read or ends before
+ */
+enum in_result in_reader_open_part(struct in_reader *reader, const char *path,
+				   const struct in_format *format, int fd, uint64_t offset,
+				   size_t size);
+
 /** The next row. */
 enum in_result in_reader_next(struct in_reader *reader, struct in_row *row);
+
+/** Bytes that the last row takes in the (decompressed) input, its line end included. */
+uint64_t in_reader_row_size(const struct in_reader *reader);
 
 /** Bytes read of all inputs so far, as they are stored: compressed or not. */
 uint64_t in_reader_bytes(const struct in_reader *reader);
