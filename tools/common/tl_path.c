@@ -4,9 +4,13 @@
 #include "common/tl_path.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 int tl_path_is_missing(const char *path)
 {
@@ -47,6 +51,22 @@ void tl_path_parent(const char *path, char *out, size_t size)
 		snprintf(out, size, ".");
 	else
 		snprintf(out, size, "%.*s", (int)(end - path), path);
+}
+
+int tl_path_nameless(const char *dir, const char *name)
+{
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+	char *path;
+
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
+		return fd;
+	if (asprintf(&path, "%s/" TL_PRIVATE_PREFIX "%s-XXXXXX", dir, name) < 0)
+		return -1;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	free(path);
+	return fd;
 }
 
 int tl_path_open(const char *path, const simidx_open_options *how, simidx **out,

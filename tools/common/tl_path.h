@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What is at the path of an index.
+ * What is at the path of an index, and files without a path.
  */
 
 #ifndef TL_PATH_H
@@ -25,6 +25,16 @@ int tl_path_is_same(const char *a, const char *b);
 
 /** The directory that a path is in; "." for one without slashes. Cut to `size` bytes. */
 void tl_path_parent(const char *path, char *out, size_t size);
+
+/**
+ * Make a temporary file that goes away with its last descriptor: without a name from the start
+ * where the file system can, else unlinked at once.
+ *
+ * @param dir   where its room is taken from
+ * @param name  what its name begins with where it has one for a moment, such as "rows"
+ * @return a descriptor, of reading and writing; -1 with errno
+ */
+int tl_path_nameless(const char *dir, const char *name);
 
 /**
  * Open an index and look into it. Another one may take its place between the two, and then that

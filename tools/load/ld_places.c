@@ -4,10 +4,10 @@
 #include "load/ld_places.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_path.h"
 #include "input/in_reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,26 +28,9 @@ struct ld_places {
 	struct piece last;
 };
 
-/* A file that never has a name where the file system can do that, else for a moment only. */
-static int make_nameless(const char *dir)
-{
-	int fd = open(dir, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
-	char *path;
-
-	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
-		return fd;
-	if (asprintf(&path, "%s/.simidx-rows-XXXXXX", dir) < 0)
-		return -1;
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	free(path);
-	return fd;
-}
-
 static FILE *open_nameless(const char *dir)
 {
-	int fd = make_nameless(dir);
+	int fd = tl_path_nameless(dir, "rows");
 	FILE *file = fd >= 0 ? fdopen(fd, "w+") : NULL;
 
 	if (fd >= 0 && !file)
