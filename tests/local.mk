@@ -177,9 +177,14 @@ unit_suites = \
 	tests/unit/t_loader_live.c \
 	tests/unit/t_loader_procs.c
 
+# Modules of the tools.
+unit_tools = \
+	tests/unit/t_dd_texts.c
+
 unit_text = \
 	tests/support/sxt_text.c \
 	tests/support/sxt_text.h \
+	tests/unit/t_dd_shingles.c \
 	tests/unit/t_text.c \
 	tests/unit/t_text_ascii.c \
 	tests/unit/t_text_long.c \
@@ -188,16 +193,16 @@ unit_text = \
 	tests/unit/t_text_query.c \
 	tests/unit/t_text_struct.c
 
-tests_unit_run_SOURCES = $(unit_suites)
-tests_unit_run_CPPFLAGS = $(tests_cppflags)
+tests_unit_run_SOURCES = $(unit_suites) $(unit_tools)
+tests_unit_run_CPPFLAGS = $(tests_cppflags) -I$(top_srcdir)/tools
 tests_unit_run_LDFLAGS = $(tests_ldflags)
-tests_unit_run_LDADD =
+tests_unit_run_LDADD = tools/libdedup.a tools/libcommon.a
 if HAVE_TEXT
 tests_unit_run_SOURCES += $(unit_text)
 tests_unit_run_CPPFLAGS += $(ICU_CFLAGS)
 tests_unit_run_LDADD += lib/text/libsx-text.la
 endif
-tests_unit_run_LDADD += $(tests_libs)
+tests_unit_run_LDADD += $(tests_libs) $(JANSSON_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS)
 
 tests_fault_damage_SOURCES = \
 	tests/fault/damage.c \

@@ -2,7 +2,7 @@
 # Copyright the libsimidx authors
 
 bin_PROGRAMS += tools/simidx-load tools/simidx-query
-noinst_LIBRARIES += tools/libcommon.a tools/libload.a tools/libquery.a
+noinst_LIBRARIES += tools/libcommon.a tools/libdedup.a tools/libload.a tools/libquery.a
 
 tools_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
 # The objects of our own libraries are linked into the tools, so that these start from wherever they
@@ -69,6 +69,17 @@ if !HAVE_TEXT
 tools_libcommon_a_SOURCES += tools/common/tl_text_none.c
 endif
 tools_libcommon_a_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
+
+tools_libdedup_a_SOURCES = \
+	tools/dedup/dd_files.c \
+	tools/dedup/dd_files.h \
+	tools/dedup/dd_shingles.c \
+	tools/dedup/dd_shingles.h \
+	tools/dedup/dd_spill.c \
+	tools/dedup/dd_spill.h \
+	tools/dedup/dd_texts.c \
+	tools/dedup/dd_texts.h
+tools_libdedup_a_CPPFLAGS = $(tools_cppflags) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 
 # Each tool is a library, main() included, because tests link it again with calls exchanged.
 tools_libload_a_SOURCES = \

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dedup/dd_texts.h"
+#include "support/sxt.h"
+
+/* A reading, keeping and getting program in one thread. */
+static char *dir;
+static struct dd_files *files;
+static struct dd_texts *texts;
+static struct in_reader reader;
+static struct in_columns columns;
+
+static void begin(uint64_t spill_limit)
+{
+	struct dd_texts_options options = { dir, spill_limit, &columns };
+
+	files = dd_files_new();
+	texts = dd_texts_open(&options, files);
+	ck_assert_ptr_nonnull(texts);
+	in_reader_init(&reader, 64);
+	reader.columns = &columns;
+}
+
+static void set_up(void)
+{
+	dir = sxt_dir_make();
+	memset(&columns, 0, sizeof(columns));
+	begin(UINT64_MAX);
+}
+
+static void end(void)
+{
+	in_reader_free(&reader);
+	dd_texts_close(texts);
+	dd_files_free(files);
+}
+
+static void tear_down(void)
+{
+	end();
+	free(dir);
+}
+
+static char *write_file(const char *name, const char *bytes)
+{
+	char *path = sxt_path(dir, name);
+
+	sxt_file_write(path, bytes, strlen(bytes));
+	return path;
+}
+
+/* A descriptor's path, of a pipe that holds some bytes and ends. */
+static const char *make_pipe(const char *bytes, int *fd)
+{
+	static char path[32];
+	int ends[2];
+
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(write(ends[1], bytes, strlen(bytes)), strlen(bytes));
+	close(ends[1]);
+	*fd = ends[0];
+	snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
+	return path;
+}
+
+static uint32_t meet(const char *path, const struct in_format *format, enum dd_met expected)
+{
+	uint32_t number = UINT32_MAX;
+
+	ck_assert_int_eq(in_reader_open(&reader, path, format, 0), IN_ROW);
+	ck_assert_int_eq(dd_files_meet(files, &reader, &number), expected);
+	return number;
+}
+
+/* What was kept, as the first reading gave it. */
+#define MAX_KEPT 256
+
+static struct {
+	char *text;
+	size_t size;
+	uint64_t handle;
+} kept[MAX_KEPT];
+static size_t n_kept;
+
+static void forget_kept(void)
+{
+	while (n_kept > 0)
+		free(kept[--n_kept].text);
+}
+
+/* Keep all rows of a file; those that cannot be read are passed over. Returns their number. */
+static size_t keep_all(const char *path, const struct in_format *format)
+{
+	uint32_t file = meet(path, format, DD_MET_NEW);
+	struct dd_place place;
+	struct in_row row;
+	enum in_result rc;
+	size_t n = 0;
+
+	while ((rc = in_reader_next(&reader, &row)) != IN_END) {
+		if (rc == IN_REJECTED)
+			continue;
+		ck_assert_int_eq(rc, IN_ROW);
+		ck_assert_uint_lt(n_kept, MAX_KEPT);
+		dd_texts_place(texts, &reader, &row, file, &place);
+		kept[n_kept].size = row.text_size;
+		kept[n_kept].text = malloc(row.text_size + 1);
+		memcpy(kept[n_kept].text, row.text ? row.text : "", row.text_size);
+		ck_assert_int_eq(dd_texts_keep(texts, &place, row.text, row.text_size,
+					       &kept[n_kept].handle), 0);
+		ck_assert_uint_eq(kept[n_kept].handle, n_kept);
+		n_kept++;
+		n++;
+	}
+	return n;
+}
+
+static void check_text(struct dd_texts_reader *getter, size_t i)
+{
+	const char *text;
+	size_t size;
+
+	sxt_must_eq(dd_texts_get(getter, kept[i].handle, &text, &size), DD_AGAIN);
+	sxt_must_eq(size, kept[i].size);
+	sxt_must(memcmp(text, kept[i].text, size) == 0);
+}
+
+/* Each again, in an order that goes to and fro among files. */
+static void check_all(void)
+{
+	struct dd_texts_reader *getter = dd_texts_reader_open(texts);
+
+	for (size_t i = 0; i < n_kept; i++)
+		check_text(getter, i);
+	for (size_t i = 0; i < 2 * n_kept; i++)
+		check_text(getter, i * 7 % n_kept);
+	dd_texts_reader_close(getter);
+}
+
+static enum dd_again state_of(size_t i)
+{
+	struct dd_texts_reader *getter = dd_texts_reader_open(texts);
+	enum dd_again again;
+	const char *text;
+	size_t size;
+
+	again = dd_texts_get(getter, kept[i].handle, &text, &size);
+	if (again != DD_AGAIN)
+		ck_assert_uint_eq(size, 0);
+	dd_texts_reader_close(getter);
+	return again;
+}
+
+/* ---- texts that are there again ---- */
+
+START_TEST(test_files_again)
+{
+	char *first = write_file("first", "The first file.\n");
+	char *second = write_file("second", "Zwei \xc3\xa4\xc3\xb6\xc3\xbc, \xff and more");
+	char *empty = write_file("empty", "");
+
+	ck_assert_uint_eq(keep_all(first, &in_format_text), 1);
+	ck_assert_uint_eq(keep_all(second, &in_format_text), 1);
+	ck_assert_uint_eq(keep_all(empty, &in_format_text), 1);
+	check_all();
+	ck_assert_uint_eq(dd_texts_spilled(texts), 0);
+	forget_kept();
+	free(first);
+	free(second);
+	free(empty);
+}
+END_TEST
+
+#ifdef HAVE_JSON
+
+/* With what a line may have: a mark before the first, carriage returns, escapes, none at the end. */
+static const char rows[] = "\xef\xbb\xbf{\"id\": 1, \"text\": \"one \\u00e4 \\\"quoted\\\"\"}\n"
+			   "{\"text\": \"\"}\r\n"
+			   "no JSON at all\n"
+			   "{\"text\": \"a NUL \\u0000 inside\", \"id\": 4}\r\n"
+			   "{\"label\": \"x\", \"text\": \"\xe5\xa4\xa9\xe5\x9c\xb0\"}\n"
+			   "{\"id\": 6, \"text\": \"the last one\"}";
+
+START_TEST(test_rows_again)
+{
+	char *path = write_file("rows.jsonl", rows);
+	char *other = write_file("other.jsonl", "{\"text\": \"of another file\"}\n");
+
+	ck_assert_uint_eq(keep_all(path, &in_format_jsonl), 5);
+	ck_assert_uint_eq(keep_all(other, &in_format_jsonl), 1);
+	check_all();
+	ck_assert_uint_eq(dd_texts_spilled(texts), 0);
+	ck_assert_ptr_null(dd_texts_problem(texts));
+	forget_kept();
+	free(path);
+	free(other);
+}
+END_TEST
+
+START_TEST(test_other_member_again)
+{
+	char *path = write_file("rows.jsonl", "{\"text\": \"not this\", \"body\": \"but this\"}\n");
+
+	columns.text = "body";
+	ck_assert_uint_eq(keep_all(path, &in_format_jsonl), 1);
+	ck_assert_uint_eq(kept[0].size, strlen("but this"));
+	check_all();
+	forget_kept();
+	free(path);
+}
+END_TEST
+
+/* Rows that are longer than what is read at once, and begin anywhere in it. */
+START_TEST(test_long_rows_again)
+{
+	const size_t sizes[] = { 300000, 10, 262144, 1, 700000, 65536, 3 };
+	const size_t n = sizeof(sizes) / sizeof(sizes[0]);
+	char *path = sxt_path(dir, "long.jsonl");
+	FILE *file = fopen(path, "w");
+
+	for (size_t i = 0; i < 5 * n; i++) {
+		fputs("{\"text\": \"", file);
+		for (size_t j = 0; j < sizes[i % n]; j++)
+			fputc('a' + (int)((i + j * j) % 26), file);
+		fputs("\"}\n", file);
+	}
+	fclose(file);
+	ck_assert_uint_eq(keep_all(path, &in_format_jsonl), 5 * n);
+	check_all();
+	forget_kept();
+	free(path);
+}
+END_TEST
+
+START_TEST(test_pipe_again)
+{
+	int fd;
+
+	ck_assert_uint_eq(keep_all(make_pipe(rows, &fd), &in_format_jsonl), 5);
+	close(fd);
+	ck_assert_uint_gt(dd_texts_spilled(texts), 0);
+	check_all();
+	forget_kept();
+}
+END_TEST
+
+/* What has no text has none later. */
+START_TEST(test_no_text)
+{
+	char *path = write_file("rows.jsonl", "{\"fp\": \"0000000000000007\"}\n"
+					      "{\"features\": [[\"a\", 1]]}\n");
+
+	ck_assert_uint_eq(keep_all(path, &in_format_jsonl), 2);
+	ck_assert_int_eq(state_of(0), DD_GONE_NONE);
+	ck_assert_int_eq(state_of(1), DD_GONE_NONE);
+	forget_kept();
+	free(path);
+}
+END_TEST
+
+#define N_SHARED 200
+
+static void *get_shared(void *ctx)
+{
+	struct dd_texts_reader *getter = dd_texts_reader_open(texts);
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, (uintptr_t)ctx);
+	for (int i = 0; i < 2000; i++)
+		check_text(getter, sxt_rng_below(&rng, N_SHARED / 2));
+	dd_texts_reader_close(getter);
+	return NULL;
+}
+
+/* Others get what was kept while more is kept. */
+START_TEST(test_threads)
+{
+	char *path = sxt_path(dir, "rows.jsonl");
+	FILE *file = fopen(path, "w");
+	struct dd_place place = { DD_PLACE_PASSING, 0, 0, 0 };
+	pthread_t threads[2];
+	uint64_t handle;
+
+	for (int i = 0; i < N_SHARED / 4; i++)
+		fprintf(file, "{\"text\": \"row number %d\"}\n", i);
+	fclose(file);
+	keep_all(path, &in_format_jsonl);
+	for (int i = 0; i < N_SHARED / 4; i++) {
+		kept[n_kept].size = 1 + (size_t)i * 10;
+		kept[n_kept].text = calloc(1, kept[n_kept].size);
+		memset(kept[n_kept].text, 'a' + i % 26, kept[n_kept].size);
+		ck_assert_int_eq(dd_texts_keep(texts, &place, kept[n_kept].text, kept[n_kept].size,
+					       &kept[n_kept].handle), 0);
+		n_kept++;
+	}
+	for (uintptr_t i = 0; i < 2; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, get_shared, (void *)i), 0);
+	/* More than there is room for at first. */
+	for (uint64_t i = 0; i < 20000; i++)
+		sxt_must(!dd_texts_keep(texts, &place, "another text", 12, &handle) &&
+			 handle == N_SHARED / 2 + i);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	forget_kept();
+	free(path);
+}
+END_TEST
+
+#endif
+
+/* ---- texts that are gone ---- */
+
+START_TEST(test_spill_has_a_limit)
+{
+	struct dd_place place = { DD_PLACE_PASSING, 0, 0, 0 };
+	unsigned char noise[4000];
+	uint64_t handle;
+	sxt_rng rng;
+
+	end();
+	begin(5000);
+	/* Random bytes do not get smaller. */
+	sxt_rng_init(&rng, 1);
+	for (size_t i = 0; i < sizeof(noise); i++)
+		noise[i] = (unsigned char)sxt_rng_u64(&rng);
+	for (int i = 0; i < 3; i++) {
+		size_t size = i == 2 ? 900 : sizeof(noise);
+
+		ck_assert_int_eq(dd_texts_keep(texts, &place, (const char *)noise, size, &handle), 0);
+		kept[n_kept].text = malloc(size);
+		memcpy(kept[n_kept].text, noise, size);
+		kept[n_kept].size = size;
+		kept[n_kept++].handle = handle;
+		ck_assert_int_eq(dd_texts_problem(texts) != NULL, i > 0);
+	}
+	ck_assert_int_eq(state_of(0), DD_AGAIN);
+	ck_assert_int_eq(state_of(1), DD_GONE_SPILL);
+	/* A smaller one still has room. */
+	ck_assert_int_eq(state_of(2), DD_AGAIN);
+	ck_assert_uint_eq(dd_texts_spilled(texts), sizeof(noise) + 900);
+	ck_assert_ptr_nonnull(strstr(dd_texts_problem(texts), "5000 bytes"));
+	forget_kept();
+}
+END_TEST
+
+START_TEST(test_spill_without_directory)
+{
+	struct dd_place place = { DD_PLACE_PASSING, 0, 0, 0 };
+
+	end();
+	sxt_remove(dir);
+	begin(UINT64_MAX);
+	ck_assert_int_eq(dd_texts_keep(texts, &place, "text", 4, &kept[0].handle), 0);
+	ck_assert_int_eq(state_of(0), DD_GONE_SPILL);
+	ck_assert_ptr_nonnull(strstr(dd_texts_problem(texts), "No such file"));
+}
+END_TEST
+
+START_TEST(test_equal_texts_get_smaller)
+{
+#if defined HAVE_ZSTD || defined HAVE_ZLIB
+	struct dd_place place = { DD_PLACE_PASSING, 0, 0, 0 };
+	static char text[100000];
+
+	memset(text, 'x', sizeof(text));
+	ck_assert_int_eq(dd_texts_keep(texts, &place, text, sizeof(text), &kept[0].handle), 0);
+	ck_assert_uint_lt(dd_texts_spilled(texts), sizeof(text) / 10);
+	ck_assert_int_eq(state_of(0), DD_AGAIN);
+#else
+	sxt_skip("built without compression");
+#endif
+}
+END_TEST
+
+/* Changes: of a file that was read, what makes it another one. */
+START_TEST(test_changed_file)
+{
+	struct timespec times[2] = { { 0, UTIME_OMIT }, { 1000000000, 5 } };
+	char *path[4], *spare;
+	FILE *file;
+
+	for (int i = 0; i < 4; i++) {
+		char name[8] = { 'f', (char)('0' + i) };
+
+		path[i] = write_file(name, "as it was");
+		keep_all(path[i], &in_format_text);
+	}
+	check_all();
+	file = fopen(path[0], "a");
+	fputs(", and more", file);
+	fclose(file);
+	ck_assert_int_eq(utimensat(AT_FDCWD, path[1], times, 0), 0);
+	spare = write_file("spare", "as it was");
+	ck_assert_int_eq(rename(spare, path[2]), 0);
+	ck_assert_int_eq(unlink(path[3]), 0);
+	ck_assert_int_eq(state_of(0), DD_GONE_CHANGED);
+	ck_assert_int_eq(state_of(1), DD_GONE_CHANGED);
+	ck_assert_int_eq(state_of(2), DD_GONE_CHANGED);
+	ck_assert_int_eq(state_of(3), DD_GONE_REMOVED);
+	ck_assert_int_eq(dd_files_state(files, 0, -1), DD_CHANGED);
+	ck_assert_int_eq(dd_files_state(files, 1, -1), DD_CHANGED);
+	ck_assert_int_eq(dd_files_state(files, 2, -1), DD_CHANGED);
+	ck_assert_int_eq(dd_files_state(files, 3, -1), DD_REMOVED);
+	/* A pipe in its place: nobody waits for its other end. */
+	ck_assert_int_eq(mkfifo(path[3], 0600), 0);
+	ck_assert_int_eq(state_of(3), DD_GONE_CHANGED);
+	forget_kept();
+	for (int i = 0; i < 4; i++)
+		free(path[i]);
+	free(spare);
+}
+END_TEST
+
+/* A change is seen by one who has the file open, and also while it is being read. */
+START_TEST(test_changed_meanwhile)
+{
+	char *path = write_file("f", "as it was");
+	struct dd_texts_reader *getter;
+	const char *text;
+	size_t size;
+
+	keep_all(path, &in_format_text);
+	getter = dd_texts_reader_open(texts);
+	check_text(getter, 0);
+	free(write_file("f", "as it is now"));
+	ck_assert_int_eq(dd_texts_get(getter, 0, &text, &size), DD_GONE_CHANGED);
+	dd_texts_reader_close(getter);
+	forget_kept();
+	free(path);
+}
+END_TEST
+
+/* ---- which files are the same ---- */
+
+START_TEST(test_same_file)
+{
+	char *a = write_file("a", "the same"), *b = write_file("b", "the same");
+	char *hard = sxt_path(dir, "hard"), *soft = sxt_path(dir, "soft"), *dot;
+
+	ck_assert_int_eq(link(a, hard), 0);
+	ck_assert_int_eq(symlink("a", soft), 0);
+	ck_assert_int_ge(asprintf(&dot, "%s/./a", dir), 0);
+	ck_assert_uint_eq(meet(a, &in_format_text, DD_MET_NEW), 0);
+	ck_assert_uint_eq(meet(hard, &in_format_text, DD_MET_AGAIN), 0);
+	/* A copy is another file. */
+	ck_assert_uint_eq(meet(b, &in_format_text, DD_MET_NEW), 1);
+	ck_assert_uint_eq(meet(soft, &in_format_text, DD_MET_AGAIN), 0);
+	ck_assert_uint_eq(meet(a, &in_format_text, DD_MET_AGAIN), 0);
+	ck_assert_uint_eq(meet(dot, &in_format_text, DD_MET_AGAIN), 0);
+	ck_assert_uint_eq(meet(soft, &in_format_text, DD_MET_AGAIN), 0);
+	ck_assert_str_eq(dd_files_path(files, 0), a);
+	ck_assert_str_eq(dd_files_other_path(files, 0, 0), hard);
+	ck_assert_str_eq(dd_files_other_path(files, 0, 1), soft);
+	ck_assert_str_eq(dd_files_other_path(files, 0, 2), dot);
+	ck_assert_ptr_null(dd_files_other_path(files, 0, 3));
+	ck_assert_str_eq(dd_files_path(files, 1), b);
+	ck_assert_ptr_null(dd_files_other_path(files, 1, 0));
+	ck_assert_int_eq(dd_files_state(files, 0, -1), DD_AS_READ);
+	free(a);
+	free(b);
+	free(hard);
+	free(soft);
+	free(dot);
+}
+END_TEST
+
+START_TEST(test_pipes_are_never_the_same)
+{
+	const char *path;
+	int fd;
+
+	path = make_pipe("text", &fd);
+	ck_assert_uint_eq(meet(path, &in_format_text, DD_MET_NEW), 0);
+	ck_assert_uint_eq(meet(path, &in_format_text, DD_MET_NEW), 1);
+	ck_assert(!dd_files_can_seek(files, 0));
+	ck_assert_int_eq(dd_files_state(files, 0, -1), DD_AS_READ);
+	close(fd);
+}
+END_TEST
+
+START_TEST(test_many_files)
+{
+	char name[16], *path;
+
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < 1500; i++) {
+			snprintf(name, sizeof(name), "%u", i);
+			path = pass ? sxt_path(dir, name) : write_file(name, name);
+			ck_assert_uint_eq(meet(path, &in_format_text,
+					       pass ? DD_MET_AGAIN : DD_MET_NEW), i);
+			ck_assert_str_eq(dd_files_path(files, i), path);
+			free(path);
+		}
+	}
+}
+END_TEST
+
+static const sxt_test tests[] = {
+	{ &test_files_again, 0, 1 },
+#ifdef HAVE_JSON
+	{ &test_rows_again, 0, 1 },
+	{ &test_other_member_again, 0, 1 },
+	{ &test_long_rows_again, 0, 1 },
+	{ &test_pipe_again, 0, 1 },
+	{ &test_no_text, 0, 1 },
+	{ &test_threads, 0, 1 },
+#endif
+	{ &test_spill_has_a_limit, 0, 1 },
+	{ &test_spill_without_directory, 0, 1 },
+	{ &test_equal_texts_get_smaller, 0, 1 },
+	{ &test_changed_file, 0, 1 },
+	{ &test_changed_meanwhile, 0, 1 },
+	{ &test_same_file, 0, 1 },
+	{ &test_pipes_are_never_the_same, 0, 1 },
+	{ &test_many_files, 0, 1 },
+};
+
+SXT_SUITE(dd_texts, set_up, tear_down);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The files that were read: which of them are the same one, and whether they are still as they
+ * were. A file is known by its device and inode, so that one that is reached twice, by two paths, a
+ * symbolic link or hard links, counts once: its other paths are noted, but are no inputs of their
+ * own. Who removes a file to get rid of its text has to remove all its paths; and who keeps a
+ * file keeps all of them.
+ *
+ * Thread rules: one thread calls dd_files_meet(); the other functions may be called by any
+ * thread meanwhile, for files that it has been given the number of.
+ * Memory: about 130 bytes a file, and its path.
+ */
+
+#ifndef DD_FILES_H
+#define DD_FILES_H
+
+#include "input/in_reader.h"
+
+struct dd_files;
+
+/** What dd_files_meet() found. */
+enum dd_met {
+	DD_MET_NO_MEMORY = -1,
+	DD_MET_NEW,   /* a file that was not read yet */
+	DD_MET_AGAIN  /* one that was: not to be read again */
+};
+
+/** What has become of a file since it was read. */
+enum dd_state {
+	DD_AS_READ,
+	DD_REMOVED,   /* or cannot be looked at */
+	DD_CHANGED    /* another file has its path, or its size or time of change differs */
+};
+
+/** None yet. NULL when memory is short. */
+struct dd_files *dd_files_new(void);
+
+/** Free. NULL is allowed. */
+void dd_files_free(struct dd_files *files);
+
+/**
+ * Note the file with which a reader has begun; to be called between in_reader_open() and the first
+ * in_reader_next(), so that a change while it is read is seen later. What is no regular file,
+ * such as a pipe, is new each time. Standard input from a regular file is that file.
+ *
+ * @param number  set to the file's number, counted from 0; with DD_MET_AGAIN to that of the
+ *                first time
+ */
+enum dd_met dd_files_meet(struct dd_files *files, const struct in_reader *reader,
+			  uint32_t *number);
+
+/** Its path of the first time; valid as long as `files`. */
+const char *dd_files_path(struct dd_files *files, uint32_t number);
+
+/** Another path by which it was reached, `i` counted from 0, each once; NULL after the last. */
+const char *dd_files_other_path(struct dd_files *files, uint32_t number, size_t i);
+
+/** The format in which it was read. */
+const struct in_format *dd_files_format(struct dd_files *files, uint32_t number);
+
+/** Whether it can be opened again by its path and read at any byte: a regular file, not
+ * standard input. It may be compressed. */
+int dd_files_can_seek(struct dd_files *files, uint32_t number);
+
+/**
+ * Look at a file again: size, time of change, device and inode. A change within one tick of the
+ * clock of the file system that keeps the size is not seen. What is no regular file is as read.
+ *
+ * @param fd  it, open; -1 = its path of the first time is looked at
+ */
+enum dd_state dd_files_state(struct dd_files *files, uint32_t number, int fd);
+
+#endif /* DD_FILES_H */

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_shingles.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct dd_shingler {
+	simidx_text *text;
+	struct dd_shingles *set; /* that is being filled */
+};
+
+static int fail_memory(simidx_error *err)
+{
+	err->code = SIMIDX_E_NOMEM;
+	err->sys_errno = 0;
+	snprintf(err->text, sizeof(err->text), "out of memory");
+	return err->code;
+}
+
+int dd_shingler_open(struct dd_shingler **out, simidx_error *err)
+{
+	simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
+	struct dd_shingler *shingler = calloc(1, sizeof(*shingler));
+	int rc;
+
+	*out = NULL;
+	if (!shingler)
+		return fail_memory(err);
+	options.extractor = "han12";
+	options.grams = 1u << (DD_SHINGLE_TOKENS - 1);
+	rc = simidx_text_open(&options, &shingler->text, err);
+	if (rc) {
+		free(shingler);
+		return rc;
+	}
+	*out = shingler;
+	return 0;
+}
+
+void dd_shingler_close(struct dd_shingler *shingler)
+{
+	if (!shingler)
+		return;
+	simidx_text_close(shingler->text);
+	free(shingler);
+}
+
+/* Returns anything but 0 when memory is short. */
+static int add(void *ctx, const simidx_feature *feature, const char *bytes, size_t n_bytes)
+{
+	struct dd_shingles *set = ((struct dd_shingler *)ctx)->set;
+	size_t room;
+	uint64_t *larger;
+
+	(void)bytes, (void)n_bytes;
+	if (set->n == set->room) {
+		room = set->room ? 2 * set->room : 256;
+		larger = realloc(set->hash, room * sizeof(*larger));
+		if (!larger)
+			return 1;
+		set->hash = larger;
+		set->room = room;
+	}
+	set->hash[set->n++] = feature->hash;
+	return 0;
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+int dd_shingles_make(struct dd_shingler *shingler, const char *utf8, size_t size,
+		     struct dd_shingles *set, simidx_error *err)
+{
+	int rc;
+
+	set->n = 0;
+	shingler->set = set;
+	rc = simidx_text_each_feature(shingler->text, utf8, size, add, shingler, err);
+	if (rc > 0)
+		return fail_memory(err);
+	if (!rc && set->n)
+		qsort(set->hash, set->n, sizeof(*set->hash), compare_hashes);
+	return rc;
+}
+
+void dd_shingles_free(struct dd_shingles *set)
+{
+	free(set->hash);
+	memset(set, 0, sizeof(*set));
+}
+
+double dd_shingles_jaccard(const struct dd_shingles *a, const struct dd_shingles *b)
+{
+	size_t i = 0, j = 0, both = 0;
+
+	if (!a->n || !b->n)
+		return 0;
+	while (i < a->n && j < b->n) {
+		uint64_t x = a->hash[i], y = b->hash[j];
+
+		both += x == y;
+		i += x <= y;
+		j += y <= x;
+	}
+	return (double)both / (double)(a->n + b->n - both);
+}
