@@ -204,6 +204,21 @@ int simidx_text_each_feature(simidx_text *text, const void *utf8, size_t size,
 			     void *ctx, simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
+ * All features of a text without their bytes, each once, in no particular order: for
+ * simidx_sketch_make(), or to compare texts as sets of features.
+ *
+ * @param utf8      as for simidx_text_fingerprint()
+ * @param features  set to an array, valid until the next call with this extractor
+ * @param n         set to their number
+ * @return SIMIDX_OK; SIMIDX_E_RANGE when the text is too long; SIMIDX_E_NOMEM
+ *
+ * Cost: that of simidx_text_fingerprint(), and less than half of simidx_text_each_feature().
+ */
+int simidx_text_features(simidx_text *text, const void *utf8, size_t size,
+			 const simidx_feature **features, size_t *n, simidx_error *err)
+	SIMIDX_CHECK_RESULT;
+
+/**
  * The inverse document frequency of a word: ln(1 + n_documents / n_with), in 16.16 fixed point,
  * rounded down. Integer arithmetic, so that dictionaries are equal on every machine.
  *

@@ -316,6 +316,29 @@ int simidx_text_each_feature(simidx_text *text, const void *utf8, size_t size,
 	return rc;
 }
 
+int simidx_text_features(simidx_text *text, const void *utf8, size_t size,
+			 const simidx_feature **features, size_t *n, simidx_error *err)
+{
+	int rc;
+
+	sx_err_clear(err);
+	if (!text || !features || !n || (!utf8 && size))
+		return sx_fail(err, SIMIDX_E_ARG, "extractor, features or text is NULL");
+	*features = NULL;
+	*n = 0;
+	if (size > SX_TEXT_MAX)
+		return sx_fail(err, SIMIDX_E_RANGE, "text of %zu bytes is longer than %zu",
+			       size, SX_TEXT_MAX);
+	/* What the caller gets must stay, so it is the text before that is trimmed. */
+	trim(text);
+	rc = sx_text_extract(text, utf8, size, NULL, err);
+	if (rc)
+		return rc;
+	*features = text->features.slot;
+	*n = text->features.n;
+	return SIMIDX_OK;
+}
+
 const char *simidx_text_profile(const simidx_text *text)
 {
 	return text ? text->profile : "";

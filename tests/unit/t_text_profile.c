@@ -164,6 +164,64 @@ START_TEST(test_each_feature)
 }
 END_TEST
 
+static uint32_t weight_of(const simidx_feature *features, size_t n, const char *bytes)
+{
+	uint32_t weight = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (features[i].hash == simidx_feature_hash(bytes, strlen(bytes)))
+			weight += features[i].weight;
+	return weight;
+}
+
+START_TEST(test_features)
+{
+	simidx_text_options options = { .size = SIZE, .weights = "raw", .grams = 1 };
+	simidx_sketch sketch = SIMIDX_SKETCH_INIT, made = SIMIDX_SKETCH_INIT;
+	const size_t large = (size_t)1 << 20;
+	char *noise = malloc(8 * large);
+	simidx_text *text = open_text(&options);
+	const simidx_feature *features;
+	size_t n;
+
+	ck_assert_sx(simidx_text_features(text, "b a B c b a", 11, &features, &n, &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_uint_eq(n, 3);
+	ck_assert_uint_eq(weight_of(features, n, "b"), 3 << 16);
+	ck_assert_uint_eq(weight_of(features, n, "a"), 2 << 16);
+	ck_assert_uint_eq(weight_of(features, n, "c"), 1 << 16);
+	ck_assert_sx(simidx_text_features(text, NULL, 0, &features, &n, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(n, 0);
+	/* All are there of a text of which nothing is kept for the next one. */
+	for (size_t i = 0; i < large; i++)
+		sprintf(noise + 7 * i, "%06zu ", i % 900000);
+	ck_assert_sx(simidx_text_features(text, noise, 7 * large, &features, &n, &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_uint_eq(n, 900000);
+	ck_assert_uint_eq(weight_of(features, n, "000000"), 2 << 16);
+	ck_assert_uint_eq(weight_of(features, n, "899999"), 1 << 16);
+	ck_assert_sx(simidx_text_features(text, "b", 1, NULL, &n, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_text_features(text, "b", 1, &features, NULL, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_text_features(NULL, "b", 1, &features, &n, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_text_features(text, NULL, 1, &features, &n, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_text_features(text, "b", ((size_t)1 << 30) + 1, &features, &n, &sxt_err),
+		     SIMIDX_E_RANGE);
+	simidx_text_close(text);
+	free(noise);
+
+	/* What they are for. */
+	text = open_text(NULL);
+	ck_assert_sx(simidx_text_features(text, "one two three", 13, &features, &n, &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_uint_eq(n, 5);
+	ck_assert_sx(simidx_sketch_make(features, n, 64, 0, &made, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_text_fingerprint(text, "one two three", 13, 0, &sketch, &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_uint_eq(made.fp, sketch.fp);
+	simidx_text_close(text);
+}
+END_TEST
+
 static const struct {
 	simidx_text_options options;
 	const char *profile;
@@ -295,6 +353,7 @@ static const sxt_test tests[] = {
 	{ &test_ignorable_characters, 0, 1 },
 	{ &test_each_feature, 0, 1 },
 	{ &test_each_seeded, 0, 1 },
+	{ &test_features, 0, 1 },
 	{ &test_profile_of_options, 0, COUNT(profiles) },
 	{ &test_differences_are_named, 0, COUNT(differences) },
 	{ &test_open_for, 0, 1 },

@@ -9,7 +9,6 @@
 
 struct dd_shingler {
 	simidx_text *text;
-	struct dd_shingles *set; /* that is being filled */
 };
 
 static int fail_memory(simidx_error *err)
@@ -48,23 +47,18 @@ void dd_shingler_close(struct dd_shingler *shingler)
 	free(shingler);
 }
 
-/* Returns anything but 0 when memory is short. */
-static int add(void *ctx, const simidx_feature *feature, const char *bytes, size_t n_bytes)
+static int have_room(struct dd_shingles *set, size_t n)
 {
-	struct dd_shingles *set = ((struct dd_shingler *)ctx)->set;
-	size_t room;
+	size_t room = n < 2 * set->room ? 2 * set->room : n;
 	uint64_t *larger;
 
-	(void)bytes, (void)n_bytes;
-	if (set->n == set->room) {
-		room = set->room ? 2 * set->room : 256;
-		larger = realloc(set->hash, room * sizeof(*larger));
-		if (!larger)
-			return 1;
-		set->hash = larger;
-		set->room = room;
-	}
-	set->hash[set->n++] = feature->hash;
+	if (n <= set->room)
+		return 0;
+	larger = realloc(set->hash, room * sizeof(*larger));
+	if (!larger)
+		return -1;
+	set->hash = larger;
+	set->room = room;
 	return 0;
 }
 
@@ -78,16 +72,22 @@ static int compare_hashes(const void *a, const void *b)
 int dd_shingles_make(struct dd_shingler *shingler, const char *utf8, size_t size,
 		     struct dd_shingles *set, simidx_error *err)
 {
+	const simidx_feature *features;
+	size_t n;
 	int rc;
 
 	set->n = 0;
-	shingler->set = set;
-	rc = simidx_text_each_feature(shingler->text, utf8, size, add, shingler, err);
-	if (rc > 0)
+	rc = simidx_text_features(shingler->text, utf8, size, &features, &n, err);
+	if (rc)
+		return rc;
+	if (have_room(set, n))
 		return fail_memory(err);
-	if (!rc && set->n)
-		qsort(set->hash, set->n, sizeof(*set->hash), compare_hashes);
-	return rc;
+	for (size_t i = 0; i < n; i++)
+		set->hash[i] = features[i].hash;
+	if (n)
+		qsort(set->hash, n, sizeof(*set->hash), compare_hashes);
+	set->n = n;
+	return 0;
 }
 
 void dd_shingles_free(struct dd_shingles *set)
