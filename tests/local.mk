@@ -337,6 +337,7 @@ tool_tests = \
 	tests/tool/create.sh \
 	tests/tool/csv.sh \
 	tests/tool/damaged.sh \
+	tests/tool/dedup.sh \
 	tests/tool/dump.sh \
 	tests/tool/empty_texts.sh \
 	tests/tool/extractors.sh \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright the libsimidx authors
 
-bin_PROGRAMS += tools/simidx-load tools/simidx-query
+bin_PROGRAMS += tools/simidx-dedup tools/simidx-load tools/simidx-query
 noinst_LIBRARIES += tools/libcommon.a tools/libdedup.a tools/libload.a tools/libquery.a
 
 tools_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
@@ -13,8 +13,10 @@ tools_libs += lib/text/libsx-text.la
 endif
 tools_libs += lib/libsx-core.la $(JANSSON_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) -lm
 
-# What both tools share: messages and options, and the parsers of every input format.
+# What all tools share: messages and options, and the parsers of every input format.
 tools_libcommon_a_SOURCES = \
+	tools/common/tl_emit.c \
+	tools/common/tl_emit.h \
 	tools/common/tl_escape.c \
 	tools/common/tl_escape.h \
 	tools/common/tl_features.c \
@@ -70,9 +72,24 @@ tools_libcommon_a_SOURCES += tools/common/tl_text_none.c
 endif
 tools_libcommon_a_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 
+# A library, as unit tests need its modules.
 tools_libdedup_a_SOURCES = \
+	tools/dedup/dd_engine.c \
+	tools/dedup/dd_engine.h \
 	tools/dedup/dd_files.c \
 	tools/dedup/dd_files.h \
+	tools/dedup/dd_kept.c \
+	tools/dedup/dd_kept.h \
+	tools/dedup/dd_options.c \
+	tools/dedup/dd_options.h \
+	tools/dedup/dd_output.c \
+	tools/dedup/dd_output.h \
+	tools/dedup/dd_pool.c \
+	tools/dedup/dd_pool.h \
+	tools/dedup/dd_room.c \
+	tools/dedup/dd_room.h \
+	tools/dedup/dd_run.c \
+	tools/dedup/dd_run.h \
 	tools/dedup/dd_shingles.c \
 	tools/dedup/dd_shingles.h \
 	tools/dedup/dd_spill.c \
@@ -81,7 +98,11 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_texts.h
 tools_libdedup_a_CPPFLAGS = $(tools_cppflags) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 
-# Each tool is a library, main() included, because tests link it again with calls exchanged.
+tools_simidx_dedup_SOURCES = tools/dedup/dd_main.c
+tools_simidx_dedup_CPPFLAGS = $(tools_cppflags)
+tools_simidx_dedup_LDADD = tools/libdedup.a $(tools_libs)
+
+# Each is a library, main() included, because tests link it again with calls exchanged.
 tools_libload_a_SOURCES = \
 	tools/load/ld_change.c \
 	tools/load/ld_change.h \
@@ -159,12 +180,12 @@ tools_make_manual_SOURCES = \
 	tools/manual/mn_page.c \
 	tools/manual/mn_shells.c
 tools_make_manual_CPPFLAGS = $(tools_cppflags)
-tools_make_manual_LDADD = tools/libload.a tools/libquery.a $(tools_libs)
+tools_make_manual_LDADD = tools/libdedup.a tools/libload.a tools/libquery.a $(tools_libs)
 
-manual_pages = tools/manual/simidx-load.1 tools/manual/simidx-query.1
-manual_bash = tools/manual/bash/simidx-load tools/manual/bash/simidx-query
-manual_zsh = tools/manual/zsh/_simidx-load tools/manual/zsh/_simidx-query
-manual_fish = tools/manual/fish/simidx-load.fish tools/manual/fish/simidx-query.fish
+manual_pages = tools/manual/simidx-dedup.1 tools/manual/simidx-load.1 tools/manual/simidx-query.1
+manual_bash = tools/manual/bash/simidx-dedup tools/manual/bash/simidx-load tools/manual/bash/simidx-query
+manual_zsh = tools/manual/zsh/_simidx-dedup tools/manual/zsh/_simidx-load tools/manual/zsh/_simidx-query
+manual_fish = tools/manual/fish/simidx-dedup.fish tools/manual/fish/simidx-load.fish tools/manual/fish/simidx-query.fish
 manual_all = $(manual_pages) $(manual_bash) $(manual_zsh) $(manual_fish)
 dist_man1_MANS = $(manual_pages)
 bashcompletiondir = $(datadir)/bash-completion/completions
@@ -177,18 +198,26 @@ dist_fishcompletion_DATA = $(manual_fish)
 manual_make = $(AM_V_GEN)mkdir -p $(@D) && tools/make_manual
 if !CROSS_COMPILING
 DISTCLEANFILES += $(manual_all)
+tools/manual/simidx-dedup.1: tools/make_manual$(EXEEXT)
+	$(manual_make) man simidx-dedup >$@.new && mv $@.new $@
 tools/manual/simidx-load.1: tools/make_manual$(EXEEXT)
 	$(manual_make) man simidx-load >$@.new && mv $@.new $@
 tools/manual/simidx-query.1: tools/make_manual$(EXEEXT)
 	$(manual_make) man simidx-query >$@.new && mv $@.new $@
+tools/manual/bash/simidx-dedup: tools/make_manual$(EXEEXT)
+	$(manual_make) bash simidx-dedup >$@.new && mv $@.new $@
 tools/manual/bash/simidx-load: tools/make_manual$(EXEEXT)
 	$(manual_make) bash simidx-load >$@.new && mv $@.new $@
 tools/manual/bash/simidx-query: tools/make_manual$(EXEEXT)
 	$(manual_make) bash simidx-query >$@.new && mv $@.new $@
+tools/manual/zsh/_simidx-dedup: tools/make_manual$(EXEEXT)
+	$(manual_make) zsh simidx-dedup >$@.new && mv $@.new $@
 tools/manual/zsh/_simidx-load: tools/make_manual$(EXEEXT)
 	$(manual_make) zsh simidx-load >$@.new && mv $@.new $@
 tools/manual/zsh/_simidx-query: tools/make_manual$(EXEEXT)
 	$(manual_make) zsh simidx-query >$@.new && mv $@.new $@
+tools/manual/fish/simidx-dedup.fish: tools/make_manual$(EXEEXT)
+	$(manual_make) fish simidx-dedup >$@.new && mv $@.new $@
 tools/manual/fish/simidx-load.fish: tools/make_manual$(EXEEXT)
 	$(manual_make) fish simidx-load >$@.new && mv $@.new $@
 tools/manual/fish/simidx-query.fish: tools/make_manual$(EXEEXT)

@@ -36,7 +36,7 @@ export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 ! find "$stage" -name '*sx-*' | grep . || fail 'an internal library is installed'
 
 # The tools start from here, though nothing says where our libraries are.
-for tool in simidx-load simidx-query; do
+for tool in simidx-dedup simidx-load simidx-query; do
 	path=$(find "$stage" -path "*/bin/$tool")
 	[ -n "$path" ] || fail "$tool is not installed"
 	"$path" --version || fail "$tool does not start after make install"

@@ -21,7 +21,7 @@ expect 'numbers in simidx.h' "$(number MAJOR).$(number MINOR).$(number PATCH)"
 for pc in lib/libsimidx.pc lib/text/libsimidx-text.pc; do
 	expect $pc "$(sed -n 's/^Version: //p' "$SX_BUILDDIR/$pc")"
 done
-for tool in simidx-load simidx-query; do
+for tool in simidx-dedup simidx-load simidx-query; do
 	expect $tool "$("$SX_BUILDDIR/tools/$tool" --version | sed -n '1s/.* \([0-9][0-9.]*\).*/\1/p')"
 done
 exit $status

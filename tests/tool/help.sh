@@ -5,7 +5,7 @@
 # --help and --version, unknown options and commands, and what is not an argument.
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
 
-for tool in "$load" "$query"; do
+for tool in "$load" "$query" "$dedup"; do
 	run 0 "$tool" --help
 	grep -q '^Usage: simidx-' out || fail 'no usage line'
 	run 0 "$tool" --version
@@ -26,18 +26,23 @@ says 'Usage: simidx-query COMMAND '
 run 2 "$query" -
 says "unknown command '-'"
 
-for help in -h --help; do
-	run 0 "$load" $help
-	[ -z "$(awk 'length($0) > 80' out)" ] || fail "a line of $help is too long"
-	grep '^ *-' out | grep -oE -- ' --[a-z0-9-]+' | sort -u >options$help
-done
-same options-h options--help
-tr -d ' ' <options-h >options
-[ "$(wc -l <options)" -ge 47 ] || fail 'options are missing from --help'
-while read -r option; do
-	"$load" "$option" 2>err >out </dev/null
-	grep -q 'unknown option' err && fail "unknown: $option"
-done <options
+# check_help TOOL N: -h and --help name the same options, at least N, all of them known.
+check_help() {
+	for help in -h --help; do
+		run 0 "$1" $help
+		[ -z "$(awk 'length($0) > 80' out)" ] || fail "a line of $1 $help is too long"
+		grep '^ *-' out | grep -oE -- ' --[a-z0-9-]+' | sort -u >options$help
+	done
+	same options-h options--help
+	tr -d ' ' <options-h >options
+	[ "$(wc -l <options)" -ge "$2" ] || fail "options are missing from $1 --help"
+	while read -r option; do
+		"$1" "$option" 2>err >out </dev/null
+		grep -q 'unknown option' err && fail "unknown: $1 $option"
+	done <options
+}
+check_help "$load" 47
+check_help "$dedup" 31
 
 # What --help names as an option.
 options_of() {

@@ -59,10 +59,11 @@ check_options() {
 	done <options
 }
 
-for name in simidx-load simidx-query; do
+for name in simidx-dedup simidx-load simidx-query; do
 	# shellcheck source=/dev/null
 	. "$made/bash/$name" || fail "bash does not read $name"
 done
+check_options "$dedup"
 check_options "$load"
 check_options "$query"
 "$query" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\)  .*/\1/p' >commands
@@ -109,7 +110,7 @@ simidx-query dump --format =	jsonl
 END
 
 if command -v mandoc >/dev/null; then
-	for name in simidx-load simidx-query; do
+	for name in simidx-dedup simidx-load simidx-query; do
 		# Pages point to each other before they are installed.
 		mandoc -T lint "$made/$name.1" | grep -v 'referenced manual not found' &&
 			fail "mandoc finds fault with $name.1"

@@ -7,6 +7,7 @@ set -u
 export LC_ALL=C
 load=$SX_BUILDDIR/tools/simidx-load
 query=$SX_BUILDDIR/tools/simidx-query
+dedup=$SX_BUILDDIR/tools/simidx-dedup
 helpers=$SX_BUILDDIR/tests/tool
 failures=0
 unseen=

@@ -11,8 +11,9 @@
 
 #include "common/tl_options.h"
 
-/** The manual page of a program, in mdoc. `other` is the program that it points to. */
-void mn_print_page(const struct tl_command *program, const struct tl_command *other);
+/** The manual page of a program, in mdoc. It points to the other ones of `programs`, which ends
+ * with NULL. */
+void mn_print_page(const struct tl_command *program, const struct tl_command *const *programs);
 
 /** The completion of a program for a shell. */
 void mn_print_bash(const struct tl_command *program);

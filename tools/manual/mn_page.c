@@ -225,8 +225,10 @@ static void put_head(const struct tl_command *program)
 	printf(".Sh NAME\n.Nm %s\n.Nd %s\n.Sh SYNOPSIS\n", program->name, program->summary);
 }
 
-void mn_print_page(const struct tl_command *program, const struct tl_command *other)
+void mn_print_page(const struct tl_command *program, const struct tl_command *const *programs)
 {
+	const char *before = "";
+
 	put_head(program);
 	for (const struct tl_command *const *c = program->commands; c && *c; c++)
 		put_usage(*c);
@@ -247,5 +249,11 @@ void mn_print_page(const struct tl_command *program, const struct tl_command *ot
 		puts(".Sh EXAMPLES");
 		put_table(program->options, EXAMPLES);
 	}
-	printf(".Sh SEE ALSO\n.Xr %s 1\n", other->name);
+	printf(".Sh SEE ALSO");
+	for (; *programs; programs++)
+		if (*programs != program) {
+			printf("%s\n.Xr %s 1", before, (*programs)->name);
+			before = " ,";
+		}
+	putchar('\n');
 }

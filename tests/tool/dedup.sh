@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# simidx-dedup on texts: groups against a comparison of all with all, for any number of threads and
+# size of a batch; which files count; what does not fit.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+need_text
+export TMPDIR=$tmp/own
+mkdir "$TMPDIR"
+
+# Texts of 80 to 200 words of 2,000. Every third is an earlier one with up to every fourth word replaced,
+# or with some taken away at the end. One text a line.
+awk 'function random(n) { x = (x * 69069 + 12345) % 4294967296; return int(x / 4294967296 * n) }
+	BEGIN { x = 17
+		for (d = 1; d <= 240; d++) {
+			if (d % 3 == 0) {
+				from = 1 + random(d - 1); n = size[from] - random(2) * random(30)
+				every = 4 + random(60)
+			} else {
+				from = 0; n = 80 + random(120); every = 1
+			}
+			size[d] = n
+			for (i = 1; i <= n; i++) {
+				new = random(every) == 0
+				word[d, i] = new ? "w" random(2000) : word[from, i]
+				printf "%s%s", word[d, i], i < n ? " " : "\n"
+			}
+		}
+	}' >texts
+# similarity OTHERS TEXTS: by runs of five words: which text, which other one, and their similarity
+# times 1,000, rounded down.
+awk '{ for (i = 5; i <= NF; i++) {
+		s = $(i - 4) " " $(i - 3) " " $(i - 2) " " $(i - 1) " " $i
+		if (!((NR, s) in has)) { has[NR, s]; list[NR, ++n[NR]] = s } } }
+	END { for (a = 2; a <= NR; a++) for (b = 1; b < a; b++) {
+			both = 0
+			for (i = 1; i <= n[a]; i++) if ((b, list[a, i]) in has) both++
+			either = n[a] + n[b] - both
+			if (both * 2 > either) print a, b, int(both * 1000 / either) } }' texts >similar
+mkdir texts.d
+awk '{ f = sprintf("texts.d/%03d", NR); print >f; close(f) }' texts
+
+# check_groups LEAST: the groups in ./out are such that each dropped text has the similarity that is
+# printed, of LEAST in 1,000 and more, to its keeper; that no two kept ones have that; and that
+# the keeper is first, and the others are ordered by their similarity.
+check_groups() {
+	awk -F '\t' -v least="$1" '
+		FILENAME == "similar" { split($0, f, " "); s[f[1], f[2]] = f[3]; next }
+		{ doc = substr($4, 9) + 0 }
+		$3 == "keep" { if ($1 != doc || $2 != "100.0" || $1 <= group) print "keeper: " $0
+			group = $1; before = 1001; next }
+		{ got = $2 * 10
+			if ($3 != "drop" || $1 != group || sprintf("%d", s[doc, group]) != sprintf("%d", got) ||
+			    got < least || got > before) print "member: " $0
+			before = got; dropped[doc] }
+		END { for (a = 1; a <= 240; a++) for (b = 1; b < a; b++)
+			if (s[a, b] >= least && !(a in dropped) && !(b in dropped)) print "kept both: " a, b }
+	' similar out >wrong
+	[ ! -s wrong ] || { fail "groups are not right"; cat wrong; }
+}
+run 0 "$dedup" -r texts.d
+cp out groups
+[ "$(grep -c drop out)" -ge 20 ] || fail "only $(grep -c drop out) texts are near to others"
+check_groups 800
+grep -q '^simidx-dedup: 240 documents in .* s: [0-9]* near to others, in [0-9]* groups$' err ||
+	fail "summary: $(cat err)"
+for how in '--threads 1' '--threads 2' '--threads 5' '--memory 64M' '--all'; do
+	# shellcheck disable=SC2086
+	run 0 "$dedup" -q $how -r texts.d
+	same out groups
+	[ ! -s err ] || fail "-q says: $(cat err)"
+done
+run 0 "$dedup" -r --similarity 0.6 --accept 400 texts.d
+check_groups 600
+run 0 "$dedup" -q --drop-list -r texts.d
+sort out >sorted
+awk -F '\t' '$3 == "drop" { print $4 }' groups | sort | cmp - sorted || fail '--drop-list'
+run 0 "$dedup" -q --drop-list -0 -r texts.d
+tr '\0' '\n' <out | sort | cmp - sorted || fail '--drop-list -0'
+# Without the dropped ones there is nothing to do.
+tr '\n' '\0' <sorted | xargs -0 rm
+run 0 "$dedup" -r texts.d
+[ ! -s out ] || fail 'dropped, and there are still duplicates'
+[ -z "$(ls -A "$TMPDIR")" ] || fail 'temporary files are left'
+
+# One file by two names is one document, an empty text is near to nothing, and what is no text is left
+# out; exit 1 for what was named and cannot be had.
+mkdir names
+head -1 texts >names/a
+ln names/a names/b
+ln -s a names/c
+cp names/a names/d
+printf ', .\n' >names/empty1
+: >names/empty2
+printf 'a\0b' >names/binary
+run 0 "$dedup" -r names names/c names
+output <<'END'
+1	100.0	keep	names/a
+1	100.0	drop	names/d
+END
+says '4 documents'
+run 1 "$dedup" names/a names/binary names/d
+says 'names/binary: contains a NUL byte, so it is no text'
+[ "$(wc -l <out)" -eq 2 ] || fail 'the others are not compared'
+# Nothing may be removed that has changed: a pipe is read while the file is exchanged.
+mkfifo pipe
+("$dedup" names/a names/d pipe >out 2>err; echo $? >code) &
+{ sleep 0.5; echo 'quite another text' >names/d; sed -n 2p texts; } >pipe
+wait
+[ "$(cat code)" = 1 ] && [ ! -s out ] || fail 'a file that has changed is printed'
+says 'names/d: has changed since it was read: left out'
+
+# Fewer than five words.
+mkdir short
+echo 'one two three' >short/1
+echo 'ONE, two; three.' >short/2
+echo 'one two' >short/3
+run 0 "$dedup" -q -r short
+output <<'END'
+1	100.0	keep	short/1
+1	100.0	drop	short/2
+END
+
+# What does not fit.
+run 2 "$dedup"
+says 'INPUT is missing'
+run 2 "$dedup" no-such-file
+says 'no-such-file: cannot open: No such file or directory'
+run 2 "$dedup" -
+says 'standard input needs its format'
+for similarity in 0 1.1 -1 x 0x1 '' 1e-1 ' 1'; do
+	run 2 "$dedup" --similarity "$similarity" names/a
+	says "--similarity: expected a number above 0 and at most 1, such as 0.8, found '$similarity'"
+done
+run 2 "$dedup" --pairs --drop-list names/a
+says 'only one of --pairs, --drop-list and --stream can be given'
+run 2 "$dedup" --index ix names/a
+says '--index goes with --stream'
+run 2 "$dedup" --json --drop-list names/a
+says '--json does not fit --drop-list'
+run 2 "$dedup" -k 3 names/a
+says '--radius is about fingerprints; for texts it goes with --no-verify'
+run 2 "$dedup" --memory 1M names/a
+says '--memory: expected a size of at least 64M'
+run 2 "$dedup" --tmpdir no-such-directory names/a
+says 'cannot make a directory in no-such-directory'
+[ -z "$(ls -A "$TMPDIR")" ] || fail 'temporary files are left'
+finish

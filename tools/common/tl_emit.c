@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "common/tl_emit.h"
+
+#include "common/tl_escape.h"
+#include "common/tl_msg.h"
+#include "common/tl_options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int is_regular_file(FILE *out, struct stat *status)
+{
+	return !fstat(fileno(out), status) && S_ISREG(status->st_mode);
+}
+
+/* Where the last whole line of a file ends; -1 if it cannot be read. */
+static off_t end_of_lines(int fd, off_t size)
+{
+	char bytes[4096];
+
+	while (size > 0) {
+		size_t n = size < (off_t)sizeof(bytes) ? (size_t)size : sizeof(bytes);
+
+		if (pread(fd, bytes, n, size - (off_t)n) != (ssize_t)n)
+			return -1;
+		while (n > 0 && bytes[n - 1] != '\n') {
+			n--;
+			size--;
+		}
+		if (n > 0)
+			return size;
+	}
+	return 0;
+}
+
+void tl_emit_begin(int removes_half)
+{
+	struct stat status;
+	off_t end = -1;
+	int fd;
+
+	if (!is_regular_file(stdout, &status) || !status.st_size)
+		return;
+	/* It may be open for writing only; the same file once more is open for reading. */
+	fd = open("/proc/self/fd/1", O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		end = end_of_lines(fd, status.st_size);
+		close(fd);
+	}
+	if (end < 0 || end == status.st_size)
+		return;
+	if (!removes_half || ftruncate(STDOUT_FILENO, end) ||
+	    lseek(STDOUT_FILENO, 0, SEEK_END) < 0)
+		putchar('\n');
+}
+
+void tl_emit_input(const char *path, const char *kept, size_t kept_size)
+{
+	if (kept_size)
+		fwrite(kept, 1, kept_size, stdout);
+	else
+		tl_put_escaped(stdout, path, strlen(path));
+	if (!kept_size || kept[kept_size - 1] != '\n')
+		putchar('\n');
+}
+
+int tl_emit_flush(FILE *out, const char *what)
+{
+	struct stat status;
+
+	if (fflush(out) && out != stdout)
+		return tl_error("%s: cannot write: %s", what, strerror(errno));
+	if (out == stdout && tl_output_closed())
+		return tl_error("%s was closed", what);
+	if (out == stdout && tl_output_failed())
+		return TL_TROUBLE;
+	if (is_regular_file(out, &status) && fdatasync(fileno(out)))
+		return tl_error("cannot sync %s: %s", what, strerror(errno));
+	return 0;
+}

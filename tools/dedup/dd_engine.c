@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_engine.h"
+
+#include "common/tl_msg.h"
+#include "common/tl_utf8.h"
+#include "dedup/dd_pool.h"
+#include "dedup/dd_shingles.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <simidx_sketch.h>
+
+/* A batch ends at so many documents, and of less memory at fewer; or when its texts have a share of
+ * the memory, of which shingles and queries need as much again. */
+#define BATCH_DOCUMENTS 4096
+#define BATCH_MEMORY ((uint64_t)256 << 20)
+#define BATCH_SHARE 8
+
+/* A document that is kept and matches; `similarity` is set once they were compared. */
+struct candidate {
+	struct dd_match match;
+	size_t at;         /* in the batch; SIZE_MAX = it was kept before */
+	double similarity;
+	int is_near;
+};
+
+struct item {
+	struct dd_document document;
+	char *bytes;             /* what the document points to */
+	simidx_sketch sketch;
+	simidx_query query;      /* not made for an empty text */
+	struct dd_shingles set;
+	int has_set, needs_set;
+	struct candidate *found; /* in the index, in their order */
+	size_t n_found, n_compared; /* of these, the first were compared */
+	int has_more;            /* that were not asked for */
+	struct candidate *beside; /* in the batch, in their order */
+	size_t n_beside;
+	uint64_t id, handle;     /* DD_NONE: not kept */
+	int code;                /* of what went wrong, and */
+	simidx_error err;
+};
+
+struct thread {
+	simidx_text *text;
+	simidx_reader *reader;
+	struct dd_texts_reader *texts;
+	struct dd_shingler *shingler;
+	struct dd_shingles other;
+	struct candidate *near;  /* found in the batch */
+	uint64_t n_compared, n_empty, n_not_utf8;
+};
+
+/* What documents of a batch are told by that are candidates of each other. */
+struct print {
+	uint64_t fp, fp2;
+	int is_empty;
+};
+
+struct dd_engine {
+	const struct dd_options *options;
+	enum dd_kind kind;
+	int verifies;            /* texts are compared */
+	const struct dd_listener *listener;
+	struct dd_kept *kept;
+	struct dd_texts *texts;
+	struct dd_pool *pool;
+	unsigned n_threads;
+	struct thread *thread;
+	struct item *item;
+	struct print *print;     /* of each item: together, as all are compared with all */
+	size_t n, most;          /* in the batch */
+	uint64_t bytes, most_bytes;
+	struct dd_near *pair;    /* of one document */
+	size_t pair_room;
+	struct dd_counts counts; /* without those of the threads */
+};
+
+/* ---- life ---- */
+
+static unsigned count_threads(const struct dd_options *options)
+{
+	long n = options->threads ? (long)options->threads : sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n < 1 ? 1 : n > TL_MAX_THREADS ? TL_MAX_THREADS : (unsigned)n;
+}
+
+static int open_thread(struct dd_engine *engine, struct thread *thread)
+{
+	simidx_error err;
+
+	if (dd_kept_thread(engine->kept, &thread->reader, &thread->text))
+		return TL_TROUBLE;
+	thread->near = malloc(engine->most * sizeof(*thread->near));
+	if (!thread->near)
+		return tl_error("out of memory");
+	if (!engine->verifies)
+		return 0;
+	if (dd_shingler_open(&thread->shingler, &err))
+		return tl_index_error(NULL, &err);
+	thread->texts = dd_texts_reader_open(engine->texts);
+	return thread->texts ? 0 : tl_error("out of memory");
+}
+
+struct dd_engine *dd_engine_new(const struct dd_options *options, enum dd_kind kind,
+				struct dd_files *files, const char *dir,
+				const struct dd_listener *listener)
+{
+	struct dd_texts_options how = { dir, options->spill, &options->inputs.columns };
+	struct dd_engine *engine = calloc(1, sizeof(*engine));
+	unsigned n = count_threads(options);
+	int code;
+
+	if (!engine) {
+		tl_error("out of memory");
+		return NULL;
+	}
+	engine->options = options;
+	engine->kind = kind;
+	engine->verifies = kind == DD_TEXTS && !options->no_verify;
+	engine->listener = listener;
+	engine->n_threads = n;
+	engine->most = BATCH_DOCUMENTS;
+	if (options->memory < BATCH_MEMORY)
+		engine->most = BATCH_DOCUMENTS * options->memory / BATCH_MEMORY;
+	engine->most_bytes = options->memory / BATCH_SHARE;
+	engine->item = calloc(engine->most, sizeof(*engine->item));
+	engine->print = calloc(engine->most, sizeof(*engine->print));
+	engine->thread = calloc(n, sizeof(*engine->thread));
+	engine->texts = dd_texts_open(&how, files);
+	code = engine->item && engine->print && engine->thread && engine->texts ? 0 : tl_error("out of memory");
+	if (!code)
+		code = (engine->kept = dd_kept_open(options, kind, dir)) ? 0 : TL_TROUBLE;
+	for (unsigned i = 0; !code && i < n; i++)
+		code = open_thread(engine, &engine->thread[i]);
+	if (!code)
+		code = (engine->pool = dd_pool_new(n)) ? 0 : TL_TROUBLE;
+	if (!code)
+		return engine;
+	dd_engine_free(engine);
+	return NULL;
+}
+
+/* Empty the batch. */
+static void clear(struct dd_engine *engine)
+{
+	for (size_t i = 0; i < engine->n; i++) {
+		struct item *item = &engine->item[i];
+
+		free(item->bytes);
+		free(item->found);
+		free(item->beside);
+		dd_shingles_free(&item->set);
+		memset(item, 0, sizeof(*item));
+	}
+	engine->n = 0;
+	engine->bytes = 0;
+}
+
+void dd_engine_free(struct dd_engine *engine)
+{
+	if (!engine)
+		return;
+	dd_pool_free(engine->pool);
+	clear(engine);
+	for (unsigned i = 0; engine->thread && i < engine->n_threads; i++) {
+		struct thread *thread = &engine->thread[i];
+
+		simidx_text_close(thread->text);
+		simidx_reader_close(thread->reader);
+		dd_texts_reader_close(thread->texts);
+		dd_shingler_close(thread->shingler);
+		dd_shingles_free(&thread->other);
+		free(thread->near);
+	}
+	dd_texts_close(engine->texts);
+	dd_kept_close(engine->kept);
+	free(engine->item);
+	free(engine->print);
+	free(engine->thread);
+	free(engine->pair);
+	free(engine);
+}
+
+struct dd_kept *dd_engine_kept(struct dd_engine *engine)
+{
+	return engine->kept;
+}
+
+struct dd_texts *dd_engine_texts(struct dd_engine *engine)
+{
+	return engine->texts;
+}
+
+simidx_reader *dd_engine_reader(struct dd_engine *engine)
+{
+	return engine->thread[0].reader;
+}
+
+void dd_engine_count(const struct dd_engine *engine, struct dd_counts *counts)
+{
+	*counts = engine->counts;
+	for (unsigned i = 0; i < engine->n_threads; i++) {
+		counts->compared += engine->thread[i].n_compared;
+		counts->empty += engine->thread[i].n_empty;
+		counts->not_utf8 += engine->thread[i].n_not_utf8;
+	}
+}
+
+/* ---- one document, on any thread ---- */
+
+static int is_empty(const struct item *item)
+{
+	return (item->sketch.flags & SIMIDX_SKETCH_EMPTY) != 0;
+}
+
+/* The fingerprint and what asks for candidates. */
+static int sketch(struct dd_engine *engine, struct thread *thread, struct item *item)
+{
+	const struct dd_document *document = &item->document;
+	int rc = 0;
+
+	item->sketch.size = sizeof(item->sketch);
+	if (document->is_text)
+		rc = simidx_text_fingerprint(thread->text, document->text, document->text_size,
+					     SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS,
+					     &item->sketch, &item->err);
+	else
+		item->sketch.fp = document->fp;
+	thread->n_empty += is_empty(item);
+	thread->n_not_utf8 += document->is_text && tl_utf8_valid(document->text, document->text_size) <
+							   document->text_size;
+	if (!rc && !is_empty(item))
+		rc = dd_kept_query(engine->kept, &item->sketch, &item->query, &item->err);
+	return rc;
+}
+
+static int make_set(struct thread *thread, struct item *item)
+{
+	int rc = 0;
+
+	if (!item->has_set)
+		rc = dd_shingles_make(thread->shingler, item->document.text,
+				      item->document.text_size, &item->set, &item->err);
+	item->has_set = !rc;
+	return rc;
+}
+
+/* What fingerprints alone say; of texts at a distance at which they can be trusted. */
+static void trust(const struct dd_engine *engine, struct candidate *candidate)
+{
+	candidate->similarity = engine->kind == DD_FINGERPRINTS ? candidate->match.distance : DD_BY_FP;
+	candidate->is_near = !engine->verifies ||
+			     candidate->match.distance <= SIMIDX_TEXT_RADIUS_IF_NEW;
+}
+
+static void judge(const struct dd_engine *engine, struct candidate *candidate,
+		  const struct dd_shingles *a, const struct dd_shingles *b)
+{
+	candidate->similarity = dd_shingles_jaccard(a, b);
+	candidate->is_near = candidate->similarity >= engine->options->similarity;
+}
+
+/* Compare with a document that was kept before. */
+static int compare(struct dd_engine *engine, struct thread *thread, struct item *item,
+		   struct candidate *candidate)
+{
+	uint64_t handle = dd_kept_handle(engine->kept, candidate->match.id);
+	const char *text;
+	size_t size;
+	int rc;
+
+	thread->n_compared++;
+	if (!engine->verifies || handle == UINT64_MAX ||
+	    dd_texts_get(thread->texts, handle, &text, &size) != DD_AGAIN) {
+		trust(engine, candidate);
+		return 0;
+	}
+	rc = make_set(thread, item);
+	if (!rc)
+		rc = dd_shingles_make(thread->shingler, text, size, &thread->other, &item->err);
+	if (!rc)
+		judge(engine, candidate, &item->set, &thread->other);
+	return rc;
+}
+
+/* Candidates in the index; compared until one is near, or all where all are wanted. */
+static int search(struct dd_engine *engine, struct thread *thread, struct item *item)
+{
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	int rc = simidx_reader_search(thread->reader, &item->query, &results, &item->err);
+
+	if (rc || !results.n)
+		return rc;
+	item->found = calloc(results.n, sizeof(*item->found));
+	if (!item->found) {
+		snprintf(item->err.text, sizeof(item->err.text), "out of memory");
+		return SIMIDX_E_NOMEM;
+	}
+	item->n_found = results.n;
+	item->has_more = results.truncated != 0;
+	for (size_t i = 0; i < results.n; i++) {
+		item->found[i].match.id = results.matches[i].id;
+		item->found[i].match.distance = results.matches[i].weighted_distance;
+		item->found[i].at = SIZE_MAX;
+	}
+	while (!rc && item->n_compared < item->n_found) {
+		struct candidate *candidate = &item->found[item->n_compared++];
+
+		rc = compare(engine, thread, item, candidate);
+		if (!rc && candidate->is_near && !engine->options->pairs)
+			break;
+	}
+	return rc;
+}
+
+static void step_search(void *ctx, unsigned number, size_t i)
+{
+	struct dd_engine *engine = ctx;
+	struct thread *thread = &engine->thread[number];
+	struct item *item = &engine->item[i];
+
+	item->handle = DD_NONE;
+	item->code = sketch(engine, thread, item);
+	engine->print[i] = (struct print){ item->sketch.fp, item->sketch.fp2, is_empty(item) };
+	if (!item->code && !is_empty(item))
+		item->code = search(engine, thread, item);
+}
+
+static int compare_distances(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->match.distance != y->match.distance)
+		return x->match.distance < y->match.distance ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Candidates before it in the batch, if these should be kept. */
+static void step_beside(void *ctx, unsigned number, size_t i)
+{
+	struct dd_engine *engine = ctx;
+	struct thread *thread = &engine->thread[number];
+	struct item *item = &engine->item[i];
+	size_t n = 0;
+
+	for (size_t k = 0; k < i && !is_empty(item); k++) {
+		const struct print *other = &engine->print[k];
+		struct candidate candidate = { .at = k };
+
+		if (other->is_empty || !dd_kept_is_near(&item->query, other->fp, other->fp2,
+							&candidate.match.distance))
+			continue;
+		thread->near[n++] = candidate;
+		__atomic_store_n(&engine->item[k].needs_set, 1, __ATOMIC_RELAXED);
+	}
+	if (!n)
+		return;
+	__atomic_store_n(&item->needs_set, 1, __ATOMIC_RELAXED);
+	item->beside = malloc(n * sizeof(*item->beside));
+	if (!item->beside) {
+		item->code = SIMIDX_E_NOMEM;
+		snprintf(item->err.text, sizeof(item->err.text), "out of memory");
+		return;
+	}
+	item->n_beside = n;
+	memcpy(item->beside, thread->near, n * sizeof(*item->beside));
+	qsort(item->beside, n, sizeof(*item->beside), compare_distances);
+}
+
+static void step_set(void *ctx, unsigned number, size_t i)
+{
+	struct dd_engine *engine = ctx;
+	struct item *item = &engine->item[i];
+
+	if (item->needs_set)
+		item->code = make_set(&engine->thread[number], item);
+}
+
+/* ---- one by one ---- */
+
+/* The next one of the batch that was kept. */
+static struct candidate *next_beside(struct dd_engine *engine, struct item *item, size_t *next)
+{
+	for (; *next < item->n_beside; ++*next) {
+		struct candidate *candidate = &item->beside[*next];
+
+		if (engine->item[candidate->at].handle != DD_NONE)
+			return candidate;
+	}
+	return NULL;
+}
+
+static int add_pair(struct dd_engine *engine, const struct candidate *candidate, size_t n)
+{
+	size_t room = engine->pair_room ? 2 * engine->pair_room : 64;
+	struct dd_near *near;
+
+	if (n == engine->pair_room) {
+		near = realloc(engine->pair, room * sizeof(*near));
+		if (!near)
+			return tl_error("out of memory");
+		engine->pair = near;
+		engine->pair_room = room;
+	}
+	near = &engine->pair[n];
+	near->id = candidate->match.id;
+	near->handle = dd_kept_handle(engine->kept, near->id);
+	near->similarity = candidate->similarity;
+	return 0;
+}
+
+/*
+ * The candidates in the index and those in the batch in one order, as if all were in the index;
+ * those to which the document is near are in engine->pair. Of equal distances the one in the index
+ * is first, as it came first.
+ */
+static int walk(struct dd_engine *engine, struct item *item, size_t *n)
+{
+	int is_bounded = engine->verifies && !engine->options->compare_all;
+	uint64_t most = is_bounded ? DD_MOST_COMPARED : UINT64_MAX;
+	size_t in_index = 0, in_batch = 0;
+	uint64_t tried = 0;
+	int code = 0;
+
+	for (*n = 0; !code && (!*n || engine->options->pairs); tried++) {
+		struct candidate *candidate = next_beside(engine, item, &in_batch);
+
+		if (in_index < item->n_compared &&
+		    (!candidate ||
+		     item->found[in_index].match.distance <= candidate->match.distance))
+			candidate = &item->found[in_index];
+		if (tried == most) {
+			engine->counts.exhausted += candidate || item->has_more;
+			break;
+		}
+		if (!candidate)
+			break;
+		if (candidate->at == SIZE_MAX) {
+			in_index++;
+		} else {
+			struct item *other = &engine->item[candidate->at];
+
+			in_batch++;
+			candidate->match.id = other->id;
+			engine->counts.compared++;
+			if (engine->verifies)
+				judge(engine, candidate, &item->set, &other->set);
+			else
+				trust(engine, candidate);
+		}
+		if (candidate->is_near)
+			code = add_pair(engine, candidate, (*n)++);
+	}
+	return code;
+}
+
+static int keep(struct dd_engine *engine, struct item *item)
+{
+	const struct dd_document *document = &item->document;
+
+	if (engine->verifies &&
+	    dd_texts_keep(engine->texts, &document->place, document->text, document->text_size,
+			  &item->handle))
+		return tl_error("out of memory");
+	if (dd_kept_put(engine->kept, &item->sketch, document->label, document->label_size, &item->id))
+		return TL_TROUBLE;
+	item->handle = dd_kept_handle(engine->kept, item->id);
+	return 0;
+}
+
+static int compare_handles(const void *a, const void *b)
+{
+	const struct dd_near *x = a, *y = b;
+
+	return x->handle < y->handle ? -1 : x->handle > y->handle;
+}
+
+static int decide(struct dd_engine *engine, struct item *item)
+{
+	const struct dd_listener *listener = engine->listener;
+	size_t n;
+	int code = walk(engine, item, &n);
+
+	if (!code && (!n || engine->options->pairs))
+		code = keep(engine, item);
+	if (code)
+		return code;
+	if (!engine->options->pairs)
+		return listener->decided(listener->ctx, &item->document, n ? engine->pair : NULL);
+	if (n)
+		qsort(engine->pair, n, sizeof(*engine->pair), compare_handles);
+	return listener->paired(listener->ctx, &item->document, engine->pair, n);
+}
+
+/* ---- batches ---- */
+
+/* What went wrong on the threads. */
+static int check(const struct dd_engine *engine)
+{
+	for (size_t i = 0; i < engine->n; i++)
+		if (engine->item[i].code)
+			return tl_index_error(engine->options->index, &engine->item[i].err);
+	return 0;
+}
+
+int dd_engine_flush(struct dd_engine *engine, int is_complete)
+{
+	int code = dd_kept_begin(engine->kept);
+
+	if (!code) {
+		dd_pool_run(engine->pool, step_search, engine, engine->n);
+		code = check(engine);
+	}
+	if (!code) {
+		dd_pool_run(engine->pool, step_beside, engine, engine->n);
+		code = check(engine);
+	}
+	if (!code && engine->verifies) {
+		dd_pool_run(engine->pool, step_set, engine, engine->n);
+		code = check(engine);
+	}
+	for (size_t i = 0; !code && i < engine->n; i++)
+		code = decide(engine, &engine->item[i]);
+	if (!code)
+		code = engine->listener->decided_all(engine->listener->ctx);
+	if (!code)
+		code = dd_kept_commit(engine->kept, is_complete);
+	clear(engine);
+	return code;
+}
+
+static const char *copy(char **to, const char *bytes, size_t size)
+{
+	char *at = *to;
+
+	if (size)
+		memcpy(at, bytes, size);
+	*to += size;
+	return at;
+}
+
+int dd_engine_add(struct dd_engine *engine, const struct dd_document *document)
+{
+	size_t size = document->text_size + document->label_size + document->kept_size;
+	struct item *item;
+	int code = 0;
+	char *to;
+
+	if (engine->n == engine->most ||
+	    (engine->n && engine->bytes + size > engine->most_bytes))
+		code = dd_engine_flush(engine, 0);
+	if (code)
+		return code;
+	item = &engine->item[engine->n];
+	to = item->bytes = malloc(size + 1);
+	if (!to)
+		return tl_error("out of memory");
+	engine->n++;
+	engine->bytes += size;
+	item->document = *document;
+	item->document.text = copy(&to, document->text, document->text_size);
+	item->document.label = copy(&to, document->label, document->label_size);
+	item->document.kept = copy(&to, document->kept, document->kept_size);
+	return 0;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Decides about one document after the other, in the order of the inputs: it is near to one that is
+ * kept, or it is kept itself. Documents are gathered into batches, of which several threads make
+ * the fingerprints, search them among what was kept before, and compare texts. Only what depends
+ * on other documents of the batch is then done one by one.
+ *
+ * The rule, which neither the number of threads nor the size of batches changes: the candidates
+ * of a document are all documents kept before it that its query matches, ordered by distance and
+ * then by their place in the inputs. Of these the first 64 (DD_MOST_COMPARED), or all, are
+ * compared, until one is similar enough.
+ */
+
+#ifndef DD_ENGINE_H
+#define DD_ENGINE_H
+
+#include "dedup/dd_kept.h"
+#include "dedup/dd_texts.h"
+
+/** The similarity that fingerprints alone have decided, as there was no text. */
+#define DD_BY_FP (-1.0)
+
+/** No document. */
+#define DD_NONE UINT64_MAX
+
+/** A document, with what is needed of it until it is decided. */
+struct dd_document {
+	uint64_t number;       /* among all documents, from 1 */
+	uint32_t file;         /* as dd_files_meet() numbers it */
+	uint64_t line;         /* 0 = it is the whole file */
+	struct dd_place place; /* of its text */
+	int is_text;
+	uint64_t fp;           /* if it is none */
+	const char *text, *label, *kept; /* kept: its line as it came */
+	size_t text_size, label_size, kept_size;
+};
+
+/** A document that another one is near to. */
+struct dd_near {
+	uint64_t id;       /* in the index */
+	uint64_t handle;   /* number among those kept in this run, from 0; DD_NONE: of an earlier run */
+	double similarity; /* Jaccard, DD_BY_FP, or for bare fingerprints bits that differ */
+};
+
+/** What hears of the decisions, in the order of the inputs. Each returns 0 or an exit code. */
+struct dd_listener {
+	/** A document is kept (near = NULL), or near to one that is. */
+	int (*decided)(void *ctx, const struct dd_document *document, const struct dd_near *near);
+	/** In place of that, where all documents are kept: the `n` to which it is near, in their order. */
+	int (*paired)(void *ctx, const struct dd_document *document, const struct dd_near *near,
+		      size_t n);
+	/** All of a batch is decided, and is committed next. */
+	int (*decided_all)(void *ctx);
+	void *ctx;
+};
+
+struct dd_engine;
+
+/**
+ * Begin. Everything given is borrowed and must live longer.
+ *
+ * @param dir  for a private index
+ * @return NULL with a message
+ */
+struct dd_engine *dd_engine_new(const struct dd_options *options, enum dd_kind kind,
+				struct dd_files *files, const char *dir,
+				const struct dd_listener *listener);
+
+/** End; what was not decided is forgotten. NULL is allowed. */
+void dd_engine_free(struct dd_engine *engine);
+
+/** The index, and where texts lie. */
+struct dd_kept *dd_engine_kept(struct dd_engine *engine);
+struct dd_texts *dd_engine_texts(struct dd_engine *engine);
+
+/** A reader of the index for the thread that calls the engine. */
+simidx_reader *dd_engine_reader(struct dd_engine *engine);
+
+/** Add a copy of a document; those before may be decided. Returns 0 or an exit code. */
+int dd_engine_add(struct dd_engine *engine, const struct dd_document *document);
+
+/** Decide about all that were added. Returns 0 or an exit code. */
+int dd_engine_flush(struct dd_engine *engine, int is_complete);
+
+/** What was counted. */
+struct dd_counts {
+	uint64_t compared;  /* pairs of documents */
+	uint64_t exhausted; /* documents that were compared with DD_MOST_COMPARED others and had more */
+	uint64_t empty;     /* texts without words */
+	uint64_t not_utf8;  /* texts with bytes that are no UTF-8 */
+};
+
+void dd_engine_count(const struct dd_engine *engine, struct dd_counts *counts);
+
+#endif /* DD_ENGINE_H */

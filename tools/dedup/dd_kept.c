@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_kept.h"
+
+#include "common/tl_features.h"
+#include "common/tl_msg.h"
+#include "common/tl_path.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <simidx_sketch.h>
+
+/* The mark of a run that has begun, and of one that has come to its end. */
+#define MARK_OPEN "dd-mark1 open"
+#define MARK_DONE "dd-mark1 done"
+
+/* Documents with ids that follow each other, as those of one run do if nobody else writes. */
+struct stretch {
+	uint64_t id;
+	uint64_t handle;
+};
+
+struct dd_kept {
+	const struct dd_options *options;
+	enum dd_kind kind;
+	simidx *index;
+	simidx_writer *writer;
+	simidx_text *text; /* a thread's is a clone of it; NULL for fingerprints */
+	uint64_t before, n_put;
+	int was_killed;
+	struct stretch *stretch;
+	size_t n_stretches, room;
+};
+
+static int fail(const struct dd_kept *kept, const simidx_error *err)
+{
+	return tl_index_error(kept->options->index, err);
+}
+
+/* An index that is there must hold what comes. */
+static int fit(const struct dd_kept *kept, const simidx_info *info)
+{
+	const struct dd_options *options = kept->options;
+	int of_texts = tl_features_is_text(info->profile);
+
+	if (info->flags & SIMIDX_CREATE_NO_IDS)
+		return tl_error("%s: has no ids, and what is kept needs one", options->index);
+	if (kept->kind == DD_TEXTS && (!of_texts || !(info->flags & SIMIDX_CREATE_FP2)))
+		return tl_error("%s: holds %s, so texts do not fit", options->index,
+				of_texts ? "no second fingerprints" : "fingerprints");
+	if (kept->kind == DD_FINGERPRINTS && (*info->profile || info->flags & SIMIDX_CREATE_FP2))
+		return tl_error("%s: bare fingerprints do not fit what it holds", options->index);
+	if (kept->kind == DD_FINGERPRINTS && info->bits != options->bits)
+		return tl_error("%s: its fingerprints have %u bits: --bits %u is needed",
+				options->index, info->bits, info->bits);
+	return 0;
+}
+
+static int open_index(struct dd_kept *kept, const char *path)
+{
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
+	simidx_info info;
+	simidx_error err;
+	simidx_text *text = NULL;
+	char mark[sizeof(MARK_OPEN)] = "";
+	size_t n;
+	int rc = 0;
+
+	how.flags = SIMIDX_OPEN_CREATE | (kept->options->index ? 0 : SIMIDX_OPEN_FORCE);
+	how.create = &create;
+	create.bits = kept->options->bits;
+	create.flags = kept->options->index ? 0 : SIMIDX_CREATE_FORCE;
+	if (kept->kind == DD_TEXTS) {
+		rc = simidx_text_open(NULL, &text, &err);
+		create.bits = SIMIDX_DEFAULT_BITS;
+		create.flags |= SIMIDX_CREATE_FP2;
+		create.profile = rc ? NULL : simidx_text_profile(text);
+		create.check_fps = simidx_text_check_fps(text, &create.n_check_fps);
+	}
+	if (!rc)
+		rc = tl_path_open(path, &how, &kept->index, &info, &err);
+	simidx_text_close(text);
+	if (rc)
+		return fail(kept, &err);
+	if (fit(kept, &info))
+		return TL_TROUBLE;
+	kept->before = info.documents;
+	if (kept->kind == DD_TEXTS && simidx_text_open_for(kept->index, NULL, &kept->text, &err))
+		return fail(kept, &err);
+	rc = simidx_get_mark(kept->index, mark, sizeof(mark), &n, &err);
+	if (rc && rc != SIMIDX_E_NOT_FOUND)
+		return fail(kept, &err);
+	kept->was_killed = !rc && n == strlen(MARK_OPEN) && memcmp(mark, MARK_OPEN, n) == 0;
+	return 0;
+}
+
+struct dd_kept *dd_kept_open(const struct dd_options *options, enum dd_kind kind, const char *dir)
+{
+	struct dd_kept *kept = calloc(1, sizeof(*kept));
+	simidx_writer_options how = SIMIDX_WRITER_OPTIONS_INIT;
+	char path[PATH_MAX];
+	simidx_error err;
+	int code;
+
+	if (!kept) {
+		tl_error("out of memory");
+		return NULL;
+	}
+	kept->options = options;
+	kept->kind = kind;
+	snprintf(path, sizeof(path), "%s/index", dir);
+	code = open_index(kept, options->index ? options->index : path);
+	if (!options->index)
+		how.durability = SIMIDX_DURABILITY_NORMAL;
+	if (!code && simidx_writer_open(kept->index, &how, &kept->writer, &err))
+		code = fail(kept, &err);
+	if (!code)
+		return kept;
+	dd_kept_close(kept);
+	return NULL;
+}
+
+void dd_kept_close(struct dd_kept *kept)
+{
+	if (!kept)
+		return;
+	simidx_writer_close(kept->writer);
+	simidx_text_close(kept->text);
+	simidx_close(kept->index);
+	free(kept->stretch);
+	free(kept);
+}
+
+int dd_kept_thread(struct dd_kept *kept, simidx_reader **reader, simidx_text **text)
+{
+	simidx_error err;
+	int rc = simidx_reader_open(kept->index, reader, &err);
+
+	if (!rc && kept->text)
+		rc = simidx_text_clone(kept->text, text, &err);
+	return rc ? fail(kept, &err) : 0;
+}
+
+uint64_t dd_kept_before(const struct dd_kept *kept)
+{
+	return kept->before;
+}
+
+int dd_kept_was_killed(const struct dd_kept *kept)
+{
+	return kept->was_killed;
+}
+
+/* ---- candidates ---- */
+
+/*
+ * Searches are complete, not limited to some probes: which documents are searched in the index and which
+ * are compared one by one depends on where a batch ends, and the result must not.
+ */
+int dd_kept_query(const struct dd_kept *kept, const simidx_sketch *sketch, simidx_query *query,
+		  simidx_error *err)
+{
+	const struct dd_options *options = kept->options;
+	int by_bits = kept->kind == DD_FINGERPRINTS || options->radius >= 0;
+	int rc = 0;
+
+	*query = (simidx_query)SIMIDX_QUERY_INIT;
+	if (by_bits) {
+		query->fp = sketch->fp;
+		query->fp2 = sketch->fp2;
+		query->flags = kept->kind == DD_TEXTS ? SIMIDX_QUERY_TEXT : 0;
+		if (options->radius >= 0)
+			query->radius = (unsigned)options->radius;
+	} else {
+		rc = options->no_verify ?
+			     simidx_sketch_query_if_new(kept->index, sketch, query, err) :
+			     simidx_sketch_query(kept->index, sketch, query, err);
+		query->radius2 = options->accept >= 0 ? (unsigned)options->accept :
+				 options->no_verify   ? SIMIDX_TEXT_RADIUS_IF_NEW :
+							DD_ACCEPT;
+		query->radius = query->radius2;
+		query->probes = 0;
+		query->flags &= ~SIMIDX_QUERY_SCAN_SMALL;
+	}
+	if (kept->kind == DD_TEXTS && !options->no_verify)
+		query->limit = options->compare_all ? 0 : DD_MOST_COMPARED;
+	else
+		query->limit = options->pairs ? 0 : 1;
+	return rc;
+}
+
+static unsigned weigh(uint64_t differing, const uint8_t *weights)
+{
+	unsigned sum = 0;
+
+	for (; differing; differing &= differing - 1)
+		sum += weights ? weights[__builtin_ctzll(differing)] : 1;
+	return sum;
+}
+
+int dd_kept_is_near(const simidx_query *query, uint64_t fp, uint64_t fp2, unsigned *distance)
+{
+	unsigned bits = simidx_distance(query->fp, fp);
+
+	if (query->max_bits && bits > query->max_bits)
+		return 0;
+	*distance = query->weights ? weigh(query->fp ^ fp, query->weights) : bits;
+	if (*distance > query->radius)
+		return 0;
+	if (!(query->flags & SIMIDX_QUERY_FP2))
+		return 1;
+	*distance += weigh(query->fp2 ^ fp2, query->weights2);
+	return *distance <= query->radius2;
+}
+
+/* ---- keeping ---- */
+
+int dd_kept_begin(struct dd_kept *kept)
+{
+	simidx_error err;
+
+	return simidx_writer_begin(kept->writer, &err) ? fail(kept, &err) : 0;
+}
+
+static int note_id(struct dd_kept *kept, uint64_t id)
+{
+	struct stretch *last = kept->n_stretches ? &kept->stretch[kept->n_stretches - 1] : NULL;
+	uint64_t handle = kept->n_put++;
+	size_t room = kept->room ? 2 * kept->room : 16;
+	struct stretch *larger;
+
+	if (last && id - last->id == handle - last->handle)
+		return 0;
+	if (kept->n_stretches == kept->room) {
+		larger = realloc(kept->stretch, room * sizeof(*larger));
+		if (!larger)
+			return tl_error("out of memory");
+		kept->stretch = larger;
+		kept->room = room;
+	}
+	kept->stretch[kept->n_stretches++] = (struct stretch){ id, handle };
+	return 0;
+}
+
+uint64_t dd_kept_handle(const struct dd_kept *kept, uint64_t id)
+{
+	size_t low = 0, high = kept->n_stretches;
+	uint64_t handle, end;
+
+	/* The last stretch that begins at the id or before it. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (kept->stretch[middle].id <= id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return UINT64_MAX;
+	handle = kept->stretch[low - 1].handle + (id - kept->stretch[low - 1].id);
+	end = low < kept->n_stretches ? kept->stretch[low].handle : kept->n_put;
+	return handle < end ? handle : UINT64_MAX;
+}
+
+int dd_kept_put(struct dd_kept *kept, const simidx_sketch *sketch, const char *label, size_t size,
+		uint64_t *id)
+{
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_error err;
+	int rc;
+
+	doc.fp = sketch->fp;
+	if (kept->kind == DD_TEXTS) {
+		doc.fp2 = sketch->fp2;
+		doc.flags |= SIMIDX_DOC_FP2;
+	}
+	if (kept->options->index && size) {
+		doc.label = label;
+		doc.label_size = size;
+	}
+	rc = simidx_writer_put(kept->writer, &doc, id, &err);
+	/* A label that another one has, or that is too long. */
+	if (doc.label && (rc == SIMIDX_E_DUPLICATE || rc == SIMIDX_E_RANGE)) {
+		doc.label = NULL;
+		rc = simidx_writer_put(kept->writer, &doc, id, &err);
+	}
+	return rc ? fail(kept, &err) : note_id(kept, *id);
+}
+
+int dd_kept_commit(struct dd_kept *kept, int is_complete)
+{
+	const char *mark = is_complete ? MARK_DONE : MARK_OPEN;
+	simidx_error err;
+	int rc = 0;
+
+	if (kept->options->index)
+		rc = simidx_writer_set_mark(kept->writer, mark, strlen(mark), &err);
+	if (!rc)
+		rc = simidx_writer_commit(kept->writer, &err);
+	return rc ? fail(kept, &err) : 0;
+}

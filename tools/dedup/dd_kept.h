@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The index of the documents that are kept, in which every later document is searched. It is a
+ * private one, or that of --index. What counts as a candidate is decided here, for documents of
+ * the index and for others alike.
+ */
+
+#ifndef DD_KEPT_H
+#define DD_KEPT_H
+
+#include <simidx_admin.h>
+#include <simidx_text.h>
+
+#include "dedup/dd_options.h"
+
+/** Texts whose fingerprints weigh so much apart may be near; they are compared themselves. */
+#define DD_ACCEPT 160
+
+/** Most candidates with which a text is compared, unless --all is given. */
+#define DD_MOST_COMPARED 64
+
+/** What the inputs have. */
+enum dd_kind { DD_TEXTS, DD_FINGERPRINTS };
+
+/** A candidate: a document that was kept. */
+struct dd_match {
+	uint64_t id;
+	unsigned distance; /* weighted, where texts have weights; else bits */
+};
+
+struct dd_kept;
+
+/**
+ * Open the index, or make it.
+ *
+ * @param dir  where a private one is made
+ * @return NULL with a message
+ */
+struct dd_kept *dd_kept_open(const struct dd_options *options, enum dd_kind kind, const char *dir);
+
+/** Forget what is not committed and close. NULL is allowed. */
+void dd_kept_close(struct dd_kept *kept);
+
+/** A reader and an extractor of texts for a thread. Returns 0, or TL_TROUBLE with a message. */
+int dd_kept_thread(struct dd_kept *kept, simidx_reader **reader, simidx_text **text);
+
+/** Documents that it had before this run. */
+uint64_t dd_kept_before(const struct dd_kept *kept);
+
+/**
+ * What asks for the candidates of a document. Any thread.
+ *
+ * @param sketch  of a text with words, or with the fingerprint alone; `query` points to it
+ */
+int dd_kept_query(const struct dd_kept *kept, const simidx_sketch *sketch, simidx_query *query,
+		  simidx_error *err);
+
+/**
+ * Whether a query matches a document, as the index decides it. Any thread.
+ *
+ * @param distance  set to that of the match
+ */
+int dd_kept_is_near(const simidx_query *query, uint64_t fp, uint64_t fp2, unsigned *distance);
+
+/** Take the write lock, so that nobody else adds documents. Returns 0, or TL_TROUBLE with a message. */
+int dd_kept_begin(struct dd_kept *kept);
+
+/**
+ * Keep a document; searches find it after the commit.
+ *
+ * @param label  `size` bytes, or NULL; not stored in a private index, nor where another document
+ *               has it
+ * @param id     set to its id, above those of all others
+ * @return 0, or TL_TROUBLE with a message
+ */
+int dd_kept_put(struct dd_kept *kept, const simidx_sketch *sketch, const char *label, size_t size,
+		uint64_t *id);
+
+/**
+ * Commit.
+ *
+ * @param is_complete  all inputs were dealt with
+ */
+int dd_kept_commit(struct dd_kept *kept, int is_complete);
+
+/** Whether the last run with this index ended before it had dealt with all its inputs. */
+int dd_kept_was_killed(const struct dd_kept *kept);
+
+/** The number among the documents that this run has put, from 0, of an id; UINT64_MAX for one of
+ * an earlier run. Any thread, while nothing is put. */
+uint64_t dd_kept_handle(const struct dd_kept *kept, uint64_t id);
+
+#endif /* DD_KEPT_H */

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_options.h"
+
+#include "common/tl_msg.h"
+#include "input/in_guard.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <simidx.h>
+
+/* With less than this not even a few threads have what they need. */
+#define MIN_MEMORY ((uint64_t)64 << 20)
+
+/* The largest sum of weights: 128 of 255. */
+#define MAX_ACCEPT (128 * 255)
+
+/* A decimal fraction above 0 and at most 1: digits and one point. */
+static int call_similarity(void *options, const char *value)
+{
+	char *end;
+	double similarity = strtod(value, &end);
+
+	if (strspn(value, "0123456789.") != strlen(value) || *end || end == value ||
+	    similarity <= 0 || similarity > 1) {
+		tl_usage_error("--similarity: expected a number above 0 and at most 1, such as 0.8, "
+			       "found '%s'",
+			       value);
+		return -1;
+	}
+	((struct dd_options *)options)->similarity = similarity;
+	return 0;
+}
+
+static const struct tl_option near_rows[] = {
+	{ 0, "similarity", "S", TL_CALL(call_similarity),
+	  .help = "texts are near from this on (default: 0.8)",
+	  .more = "How similar two texts must be, above 0 and at most 1 (default: 0.8). The similarity is "
+		  "the number of runs of five neighbouring words that both texts have, divided by the "
+		  "number of those that any of the two has." },
+	{ 0, "no-verify", NULL, TL_FLAG(struct dd_options, no_verify),
+	  .help = "trust the fingerprints of texts",
+	  .more = "Do not compare the texts: two fingerprints of each decide. That is faster, and "
+		  "texts made from one template may be taken for copies of each other." },
+	{ 'k', "radius", "K", TL_NUMBER(struct dd_options, radius, 0, SIMIDX_MAX_RADIUS),
+	  .help = "fingerprints are near up to K bits (default: 3)",
+	  .more = "Bare fingerprints are near if they differ in at most K bits (default: 3). With "
+		  "--no-verify also for texts, by their first fingerprint alone." },
+	{ 0, "accept", "A", TL_NUMBER(struct dd_options, accept, 0, MAX_ACCEPT),
+	  .help = "weight up to which texts are compared (default: 160)",
+	  .more = "Texts are compared if the bits in which their fingerprints differ weigh at most A, as "
+		  "'simidx-query search --help' explains (default: 160, which suits a --similarity of 0.8 and "
+		  "more). With --no-verify they are near then (default: 112)." },
+	{ 0, "all", NULL, TL_FLAG(struct dd_options, compare_all),
+	  .help = "compare with all texts that may be near",
+	  .more = "Compare a text with all that are within --accept. Without this it is compared with the 64 "
+		  "nearest at most; how often that was not enough is told in the end." },
+	{ 0 },
+};
+
+static const struct tl_option output_rows[] = {
+	{ 0, "pairs", NULL, TL_FLAG(struct dd_options, pairs),
+	  .help = "print all pairs of near documents",
+	  .more = "Print each pair of near documents, and not groups: the similarity, the later document "
+		  "and the earlier one." },
+	{ 0, "drop-list", NULL, TL_FLAG(struct dd_options, drop_list),
+	  .help = "print only what could go; with -0 for xargs -0",
+	  .more = "Print only what could go, as it is and without escapes: a path or FILE:LINE a line, with -0 "
+		  "each with a NUL byte after it." },
+	{ 0, "stream", NULL, TL_FLAG(struct dd_options, stream),
+	  .help = "write the inputs that are new, as they come",
+	  .more = "Be a filter: write each input that is near to none before it to standard output, in the "
+		  "order of the inputs. A row is written as it came, line by line; of a file that is one text the path is "
+		  "written. The line of --header is not." },
+	{ 0, "dups", "FILE", TL_TEXT(struct dd_options, dups),
+	  .help = "with --stream: write to FILE what was left out",
+	  .more = "With --stream: write to FILE what was left out: how similar it is, what it is, and to what it is near, separated by "
+		  "tabs. FILE is replaced, but with --index added to." },
+	{ 0, "index", "INDEX", TL_TEXT(struct dd_options, index),
+	  .help = "with --stream: remember what was new in INDEX",
+	  .more = "With --stream: remember what was new in the index INDEX, which is made if it is not there; "
+		  "what is in it is not new. Of documents of earlier runs only the fingerprints are "
+		  "there, so these decide, and the similarity is 'fp'. What was written is synced before the commit that "
+		  "remembers it: after a crash the same inputs again, with >> to the same file, give each new one at least once." },
+	{ 0, "json", NULL, TL_FLAG(struct dd_options, json), .help = "print a JSON object a line" },
+	{ 'q', "quiet", NULL, TL_FLAG(struct dd_options, quiet),
+	  .help = "no notices, no progress, no summary" },
+	{ 0 },
+};
+
+static const struct tl_option resource_rows[] = {
+	{ 0, "threads", "N", TL_NUMBER(struct dd_options, threads, 1, TL_MAX_THREADS),
+	  .help = "number of threads (default: one a core)" },
+	{ 0, "memory", "BYTES", TL_SIZE(struct dd_options, memory, MIN_MEMORY, UINT64_MAX),
+	  .standard = "1G", .help = "for documents, at least 64M",
+	  .more = "How much memory may be used for documents that wait and for what is known about those "
+		  "that were read: about 60 bytes a document. What is more ends the run." },
+	{ 0, "spill", "BYTES", TL_SIZE(struct dd_options, spill, 0, UINT64_MAX),
+	  .help = "disk for texts that cannot be read again",
+	  .more = "Texts of pipes and compressed files cannot be read again, so those that are kept are "
+		  "stored in a temporary file, compressed, up to this size (default: a tenth of the free "
+		  "space). Beyond it fingerprints decide, and the similarity is 'fp'." },
+	{ 0, "tmpdir", "DIR", TL_TEXT(struct dd_options, tmpdir),
+	  .help = "where temporary files go (default: $TMPDIR or /tmp)",
+	  .more = "The directory for temporary files (default: $TMPDIR or /tmp). Without --index the index is one of them. What a "
+		  "run that was killed has left there, the next one removes." },
+	{ 0, "bits", "F", TL_NUMBER(struct dd_options, bits, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS),
+	  .standard = "64", .help = "bits of a bare fingerprint, 16..64" },
+	{ 0 },
+};
+
+/* The rows of another table about the same struct. */
+#define ROWS(table) .kind = TL_KIND_GROUP, .group = (table)
+
+static const struct tl_option rows[] = {
+	{ TL_SECTION("Inputs and how they are written") },
+	{ TL_GROUP(in_files_rows, struct dd_options, inputs) },
+	{ TL_SECTION("What is near") },
+	{ ROWS(near_rows) },
+	{ TL_SECTION("What is printed") },
+	{ ROWS(output_rows) },
+	{ TL_SECTION("Resources") },
+	{ ROWS(resource_rows) },
+	{ TL_HELP_ROW },
+	{ TL_VERSION_ROW },
+	{ TL_SECTION("Output") },
+	{ TL_PARAGRAPH("A line for each document of a group, the one that is kept first, then the others by "
+		       "their similarity to it: the group, which is the number of its first document in "
+		       "the order of the inputs; the similarity in percent; keep or drop; the path, or FILE:LINE. "
+		       "The columns are separated by tabs. Documents that are near to none are left out. A document is compared with "
+		       "those that are kept, and joins the nearest one that is near enough.") },
+	{ TL_PARAGRAPH("The similarity is 'fp' where a text could not be read again, so that fingerprints "
+		       "decided. Of bare fingerprints it is the number of bits that differ.") },
+	{ TL_PARAGRAPH("With --json: group, similarity (null for fp) or for bare fingerprints distance, keep, path, line. With --pairs: "
+		       "similarity or distance, and path, line, path2, line2.") },
+	{ TL_PARAGRAPH("A text that is contained in a much longer one is not near to it. Texts without words are "
+		       "near to nothing. A file that is reached twice counts once, also by another name of it (a hard "
+		       "link). A file that has changed since it was read is left out, and that is told.") },
+	{ TL_SECTION("Formats") },
+	{ TL_PARAGRAPH("As 'simidx-load --help' describes them. All inputs have texts, or all have fingerprints.") },
+	{ TL_SECTION("Exit status") },
+	{ TL_TERM("0", "Done, with or without duplicates.") },
+	{ TL_TERM("1", "Some inputs could not be read; the others were.") },
+	{ TL_TERM("2", "It could not be done, or was interrupted.") },
+	{ TL_SECTION("Examples") },
+	{ TL_EXAMPLE("simidx-dedup -r articles/", "Groups of near-duplicates among the texts of a directory.") },
+	{ TL_EXAMPLE("simidx-dedup -r --drop-list -0 articles/ | xargs -0 rm --",
+		     "Delete what is near to another one. Look at the groups first.") },
+	{ TL_EXAMPLE("zcat crawl.jsonl.gz | simidx-dedup --stream -F jsonl - >new.jsonl",
+		     "The rows whose \"text\" is near to none before.") },
+	{ TL_EXAMPLE("simidx-dedup --stream --index seen today.jsonl >>new.jsonl",
+		     "The same day by day: what was new is remembered in the index seen.") },
+	{ 0 },
+};
+
+const struct tl_command dd_command = {
+	.name = "simidx-dedup",
+	.operands = "INPUT...",
+	.least = 0,
+	.most = INT_MAX,
+	.summary = "find near-duplicates among files and rows",
+	.about = "Find near-duplicates among the inputs: files, rows of files, or with -r all files of "
+		 "directories. Groups of them are printed, and what of each could go. Nothing is "
+		 "deleted.",
+	.options = rows,
+};
+
+/* ---- what fits together ---- */
+
+/* The rows of binary formats cannot be written as lines. */
+static int check_lines(const struct in_files_options *inputs)
+{
+	for (size_t i = 0; i < inputs->n_operands + (inputs->lists.n > 0); i++) {
+		const struct in_format *format = inputs->format;
+		const char *reason;
+
+		if (!format && i < inputs->n_operands)
+			format = in_format_of_path(inputs->operands[i], &reason);
+		if (format && format->is_binary)
+			return tl_usage_error("--stream writes lines, and the rows of %s are none",
+					      format->name);
+	}
+	return TL_PROCEED;
+}
+
+static int check_together(const struct dd_options *options)
+{
+	if (options->pairs + options->drop_list + options->stream > 1)
+		return tl_usage_error("only one of --pairs, --drop-list and --stream can be given");
+	if (!options->stream && (options->dups || options->index))
+		return tl_usage_error("%s goes with --stream", options->dups ? "--dups" : "--index");
+	if (options->json && (options->drop_list || (options->stream && !options->dups)))
+		return tl_usage_error("--json does not fit %s",
+				      options->stream ? "--stream without --dups" : "--drop-list");
+	if (options->radius >= 0 && options->accept >= 0)
+		return tl_usage_error("--radius asks for the plain distance, which --accept has no use "
+				      "for");
+	if (options->inputs.nul_lists && !options->inputs.lists.n && !options->drop_list)
+		return tl_usage_error("-0 is about --files-from and --drop-list, and none is given");
+	if (options->inputs.hidden && !options->inputs.recursive)
+		return tl_usage_error("--hidden is about the directories of -r");
+	return options->stream ? check_lines(&options->inputs) : TL_PROCEED;
+}
+
+static int take_operands(struct dd_options *options, char **operands, size_t n)
+{
+	struct in_files_options *inputs = &options->inputs;
+
+	if (options->index && (!*options->index || strcmp(options->index, "-") == 0))
+		return tl_usage_error("--index: '%s' is no index", options->index);
+	if (options->index)
+		in_guard_add(options->index);
+	inputs->format = in_format_at(inputs->format_word);
+	if (inputs->format == &in_format_ids || inputs->format == &in_format_labels)
+		return tl_usage_error("-F %s has no documents", inputs->format->name);
+	inputs->may_recurse = 1;
+	inputs->operands = operands;
+	inputs->n_operands = n;
+	if (!n && !inputs->lists.n)
+		return tl_usage_error("INPUT is missing");
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(operands[i], "-") == 0 && !inputs->format)
+			return tl_usage_error("standard input needs its format: -F FORMAT");
+	if (check_together(options) != TL_PROCEED)
+		return TL_TROUBLE;
+	return in_files_check(inputs, &options->total_bytes) ? TL_TROUBLE : TL_PROCEED;
+}
+
+int dd_parse_options(int argc, char **argv, struct dd_options *options)
+{
+	int code;
+
+	memset(options, 0, sizeof(*options));
+	options->similarity = 0.8;
+	options->radius = options->accept = -1;
+	options->spill = UINT64_MAX;
+	code = tl_parse(&dd_command, options, NULL, argc, argv);
+	if (code != TL_PROCEED)
+		return code;
+	tl_set_quiet(options->quiet);
+	if (!options->tmpdir)
+		options->tmpdir = getenv("TMPDIR");
+	if (!options->tmpdir || !*options->tmpdir)
+		options->tmpdir = "/tmp";
+	return take_operands(options, argv + optind, (size_t)(argc - optind));
+}
+
+void dd_free_options(struct dd_options *options)
+{
+	free(options->inputs.lists.at);
+}

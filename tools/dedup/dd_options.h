@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The command line of simidx-dedup.
+ */
+
+#ifndef DD_OPTIONS_H
+#define DD_OPTIONS_H
+
+#include "common/tl_options.h"
+#include "input/in_files.h"
+
+/** Parsed options. NULL, 0 and -1 stand for "not given" where noted. */
+struct dd_options {
+	struct in_files_options inputs;
+	uint64_t total_bytes;   /* of the inputs; 0 = not known */
+	double similarity;      /* Jaccard, above 0 and at most 1 */
+	int no_verify;
+	int radius;             /* -1 */
+	int accept;             /* -1 */
+	int compare_all;
+	int pairs;
+	int drop_list;
+	int stream;
+	const char *dups;       /* NULL */
+	const char *index;      /* NULL */
+	unsigned bits;          /* of bare fingerprints */
+	uint64_t memory;        /* bytes */
+	uint64_t spill;         /* bytes; UINT64_MAX = a tenth of the free space */
+	const char *tmpdir;     /* where temporary files go */
+	unsigned threads;       /* 0 = one a core */
+	int json;
+	int quiet;
+};
+
+/** The command line, for --help and manual pages. */
+extern const struct tl_command dd_command;
+
+/**
+ * Read the command line and check that the inputs are there.
+ *
+ * @return TL_PROCEED, or the exit code of a program that has nothing more to do (--help, an
+ *         error, which is told)
+ */
+int dd_parse_options(int argc, char **argv, struct dd_options *options);
+
+/** Free the list of names. */
+void dd_free_options(struct dd_options *options);
+
+#endif /* DD_OPTIONS_H */

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_output.h"
+
+#include "common/tl_emit.h"
+#include "common/tl_escape.h"
+#include "common/tl_json.h"
+#include "common/tl_msg.h"
+#include "common/tl_number.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the memory, what is known of documents may have one part in so many. */
+#define NAMES_SHARE 2
+
+/* Messages about single files beyond this are only counted. */
+#define MAX_REPORTED 20
+
+/* Where a document is. */
+struct name {
+	uint64_t number;
+	uint64_t line;
+	uint32_t file;
+};
+
+/* One that is near to a kept one. */
+struct member {
+	uint64_t keeper; /* its handle */
+	double similarity;
+	struct name name;
+};
+
+struct dd_output {
+	const struct dd_options *options;
+	struct dd_files *files;
+	struct dd_engine *engine;
+	enum dd_kind kind;
+	FILE *dups;
+	struct name *kept; /* by handle; only where they are named */
+	size_t n_kept, kept_room;
+	struct member *member;
+	size_t n_members, members_room;
+	uint8_t *state;    /* of each file that was looked at again: 1 + enum dd_state */
+	size_t n_states;
+	struct dd_output_counts counts;
+};
+
+struct dd_output *dd_output_new(const struct dd_options *options, struct dd_files *files)
+{
+	struct dd_output *output = calloc(1, sizeof(*output));
+
+	if (!output) {
+		tl_error("out of memory");
+		return NULL;
+	}
+	output->options = options;
+	output->files = files;
+	if (options->dups) {
+		output->dups = fopen(options->dups, options->index ? "ae" : "we");
+		if (output->dups)
+			return output;
+		tl_error("%s: cannot write: %s", options->dups, strerror(errno));
+		free(output);
+		return NULL;
+	}
+	return output;
+}
+
+void dd_output_free(struct dd_output *output)
+{
+	if (!output)
+		return;
+	if (output->dups)
+		fclose(output->dups);
+	free(output->kept);
+	free(output->member);
+	free(output->state);
+	free(output);
+}
+
+void dd_output_begin(struct dd_output *output, struct dd_engine *engine, enum dd_kind kind)
+{
+	output->engine = engine;
+	output->kind = kind;
+	if (output->options->stream)
+		tl_emit_begin(dd_kept_was_killed(dd_engine_kept(engine)));
+}
+
+void dd_output_count(const struct dd_output *output, struct dd_output_counts *counts)
+{
+	*counts = output->counts;
+}
+
+/* ---- what is known of documents ---- */
+
+/* Have room for one more of `n` things of `size` bytes. */
+static int have_room(const struct dd_output *output, void *at, size_t *room, size_t n, size_t size)
+{
+	void **things = at, *larger;
+	size_t more = *room ? *room + *room / 2 : 1024;
+
+	if (n < *room)
+		return 0;
+	if (more * size > output->options->memory / NAMES_SHARE)
+		return tl_error("--memory: there is not enough for what must be known of more than %zu "
+				"documents",
+				n);
+	larger = realloc(*things, more * size);
+	if (!larger)
+		return tl_error("out of memory");
+	*things = larger;
+	*room = more;
+	return 0;
+}
+
+static struct name name_of(const struct dd_document *document)
+{
+	return (struct name){ document->number, document->line, document->file };
+}
+
+static int note_kept(struct dd_output *output, const struct dd_document *document)
+{
+	if (output->options->stream && !output->dups)
+		return 0;
+	if (have_room(output, &output->kept, &output->kept_room, output->n_kept, sizeof(struct name)))
+		return TL_TROUBLE;
+	output->kept[output->n_kept++] = name_of(document);
+	return 0;
+}
+
+/* ---- columns ---- */
+
+static void put_place(FILE *out, const struct dd_output *output, const struct name *name)
+{
+	const char *path = dd_files_path(output->files, name->file);
+
+	tl_put_escaped(out, path, strlen(path));
+	if (name->line)
+		fprintf(out, ":%" PRIu64, name->line);
+}
+
+static void json_place(struct tl_json *json, const struct dd_output *output,
+		       const struct name *name, const char *path_key, const char *line_key)
+{
+	const char *path = dd_files_path(output->files, name->file);
+
+	tl_json_bytes(json, path_key, path, strlen(path));
+	if (name->line)
+		tl_json_unsigned(json, line_key, name->line);
+}
+
+/* Percent with one decimal, rounded down, so that only equal sets have 100.0. */
+static double percent(double similarity)
+{
+	return (double)(uint64_t)(similarity * 1000 + 1e-9) / 10;
+}
+
+static void put_similarity(FILE *out, const struct dd_output *output, double similarity)
+{
+	if (output->kind == DD_FINGERPRINTS)
+		fprintf(out, "%.0f", similarity);
+	else if (similarity < 0)
+		fputs("fp", out);
+	else
+		fprintf(out, "%.1f", percent(similarity));
+}
+
+static void json_similarity(struct tl_json *json, const struct dd_output *output, double similarity)
+{
+	if (output->kind == DD_FINGERPRINTS)
+		tl_json_unsigned(json, "distance", (uint64_t)similarity);
+	else if (similarity < 0)
+		tl_json_null(json, "similarity");
+	else
+		tl_json_real(json, "similarity", percent(similarity));
+}
+
+static void json_end(struct tl_json *json)
+{
+	tl_json_close(json, '}');
+	putc('\n', json->out);
+}
+
+/* ---- decisions ---- */
+
+/* Of an earlier run only the label is known, or else the id. */
+static void put_remembered(FILE *out, const struct dd_output *output, uint64_t id)
+{
+	simidx_match match;
+
+	if (!simidx_reader_find_id(dd_engine_reader(output->engine), id, &match, NULL) && match.label)
+		tl_put_escaped(out, match.label, match.label_size);
+	else
+		fprintf(out, "id %" PRIu64, id);
+}
+
+static void put_dup(const struct dd_output *output, const struct name *name,
+		    const struct dd_near *near)
+{
+	FILE *out = output->dups;
+	struct tl_json json = { .out = out };
+	const struct name *keeper = near->handle == DD_NONE ? NULL : &output->kept[near->handle];
+
+	if (!output->options->json) {
+		put_similarity(out, output, near->similarity);
+		putc('\t', out);
+		put_place(out, output, name);
+		putc('\t', out);
+		if (keeper)
+			put_place(out, output, keeper);
+		else
+			put_remembered(out, output, near->id);
+		putc('\n', out);
+		return;
+	}
+	tl_json_open(&json, NULL, '{');
+	json_similarity(&json, output, near->similarity);
+	json_place(&json, output, name, "path", "line");
+	if (keeper)
+		json_place(&json, output, keeper, "path2", "line2");
+	tl_json_unsigned(&json, "id2", near->id);
+	json_end(&json);
+}
+
+static int hear_decided(void *ctx, const struct dd_document *document, const struct dd_near *near)
+{
+	struct dd_output *output = ctx;
+	struct name name = name_of(document);
+
+	output->counts.near += near != NULL;
+	if (!near) {
+		if (output->options->stream)
+			tl_emit_input(dd_files_path(output->files, document->file), document->kept,
+				      document->kept_size);
+		return note_kept(output, document);
+	}
+	if (output->dups)
+		put_dup(output, &name, near);
+	if (output->options->stream)
+		return 0;
+	if (have_room(output, &output->member, &output->members_room, output->n_members,
+		      sizeof(struct member)))
+		return TL_TROUBLE;
+	output->member[output->n_members++] =
+		(struct member){ near->handle, near->similarity, name };
+	return 0;
+}
+
+static int hear_paired(void *ctx, const struct dd_document *document, const struct dd_near *near,
+		       size_t n)
+{
+	struct dd_output *output = ctx;
+	struct name name = name_of(document);
+	struct tl_json json = { .out = stdout };
+
+	output->counts.near += n;
+	for (size_t i = 0; i < n; i++) {
+		const struct name *other = &output->kept[near[i].handle];
+
+		if (output->options->json) {
+			tl_json_open(&json, NULL, '{');
+			json_similarity(&json, output, near[i].similarity);
+			json_place(&json, output, &name, "path", "line");
+			json_place(&json, output, other, "path2", "line2");
+			json_end(&json);
+			continue;
+		}
+		put_similarity(stdout, output, near[i].similarity);
+		putchar('\t');
+		put_place(stdout, output, &name);
+		putchar('\t');
+		put_place(stdout, output, other);
+		putchar('\n');
+	}
+	return note_kept(output, document);
+}
+
+/* What is to be remembered must be safe before. */
+static int hear_decided_all(void *ctx)
+{
+	struct dd_output *output = ctx;
+
+	if (output->options->index) {
+		if (tl_emit_flush(stdout, "standard output"))
+			return TL_TROUBLE;
+		return output->dups ? tl_emit_flush(output->dups, output->options->dups) : 0;
+	}
+	if (output->options->stream)
+		fflush(stdout);
+	if (output->dups && (fflush(output->dups) || ferror(output->dups)))
+		return tl_error("%s: cannot write: %s", output->options->dups, strerror(errno));
+	return tl_output_failed() ? TL_TROUBLE : 0;
+}
+
+void dd_output_listener(struct dd_output *output, struct dd_listener *listener)
+{
+	listener->decided = hear_decided;
+	listener->paired = hear_paired;
+	listener->decided_all = hear_decided_all;
+	listener->ctx = output;
+}
+
+/* ---- groups ---- */
+
+/*
+ * Whether a file is as it was read. If not, what is printed of it might make somebody remove what
+ * nobody has compared.
+ */
+static int is_as_read(struct dd_output *output, uint32_t file)
+{
+	uint8_t *state;
+
+	if (file >= output->n_states) {
+		size_t n = 2 * (size_t)file + 64;
+
+		state = realloc(output->state, n);
+		if (!state)
+			return 0;
+		memset(state + output->n_states, 0, n - output->n_states);
+		output->state = state;
+		output->n_states = n;
+	}
+	state = &output->state[file];
+	if (!*state) {
+		*state = (uint8_t)(1 + dd_files_state(output->files, file, -1));
+		if (*state != 1 + DD_AS_READ && ++output->counts.changed <= MAX_REPORTED)
+			tl_error("%s: has %s since it was read: left out",
+				 dd_files_path(output->files, file),
+				 *state == 1 + DD_REMOVED ? "been removed" : "changed");
+	}
+	return *state == 1 + DD_AS_READ;
+}
+
+static void put_member(const struct dd_output *output, uint64_t group, double similarity, int is_kept,
+		       const struct name *name)
+{
+	struct tl_json json = { .out = stdout };
+
+	if (output->options->drop_list) {
+		if (is_kept)
+			return;
+		fputs(dd_files_path(output->files, name->file), stdout);
+		if (name->line)
+			printf(":%" PRIu64, name->line);
+		putchar(output->options->inputs.nul_lists ? '\0' : '\n');
+		return;
+	}
+	if (output->options->json) {
+		tl_json_open(&json, NULL, '{');
+		tl_json_unsigned(&json, "group", group);
+		json_similarity(&json, output, similarity);
+		tl_json_bool(&json, "keep", is_kept);
+		json_place(&json, output, name, "path", "line");
+		json_end(&json);
+		return;
+	}
+	printf("%" PRIu64 "\t", group);
+	put_similarity(stdout, output, similarity);
+	fputs(is_kept ? "\tkeep\t" : "\tdrop\t", stdout);
+	put_place(stdout, output, name);
+	putchar('\n');
+}
+
+/* Members of a group together, the most similar first; of fingerprints those with the fewest bits. */
+static int compare_members(const struct member *x, const struct member *y, int bits_differ)
+{
+	if (x->keeper != y->keeper)
+		return x->keeper < y->keeper ? -1 : 1;
+	if (x->similarity != y->similarity)
+		return (x->similarity > y->similarity) == !bits_differ ? -1 : 1;
+	return x->name.number < y->name.number ? -1 : x->name.number > y->name.number;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return compare_members(a, b, 0);
+}
+
+static int compare_fingerprints(const void *a, const void *b)
+{
+	return compare_members(a, b, 1);
+}
+
+int dd_output_finish(struct dd_output *output)
+{
+	double same = output->kind == DD_FINGERPRINTS ? 0 : 1;
+	const struct member *member = output->member, *end = member + output->n_members;
+
+	if (output->n_members)
+		qsort(output->member, output->n_members, sizeof(*member),
+		      output->kind == DD_FINGERPRINTS ? compare_fingerprints : compare_texts);
+	while (member < end && !tl_output_failed()) {
+		const struct name *keeper = &output->kept[member->keeper];
+		uint64_t handle = member->keeper;
+		int is_begun = 0, is_there = is_as_read(output, keeper->file);
+
+		for (; member < end && member->keeper == handle; member++) {
+			if (!is_there || !is_as_read(output, member->name.file))
+				continue;
+			if (!is_begun)
+				put_member(output, keeper->number, same, 1, keeper);
+			is_begun = 1;
+			put_member(output, keeper->number, member->similarity, 0, &member->name);
+		}
+		output->counts.groups += (uint64_t)is_begun;
+	}
+	if (output->counts.changed > MAX_REPORTED)
+		tl_error("%" PRIu64 " files in all have changed since they were read",
+			 output->counts.changed);
+	return tl_output_failed() ? TL_TROUBLE : 0;
+}
