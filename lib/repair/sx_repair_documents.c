@@ -335,6 +335,7 @@ static void set_fp2(sx_repair *r, simidx_doc *doc, const struct claim *second, s
 		loss->kind = SIMIDX_LOSS_FP2;
 		loss->table = "postings";
 		loss->label = NULL;
+		loss->label_size = 0;
 		sx_repair_tell(r, loss, "its second fingerprint is lost");
 	} else if (!r->has_unknown_fp2 || second->fp2 != r->unknown_fp2) {
 		doc->flags = SIMIDX_DOC_FP2;
