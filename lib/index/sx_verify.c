@@ -34,10 +34,11 @@ struct tally {
 	int damaged;                        /* it could not be read whole: comparing is vain */
 };
 
-/* What a fresh row says of a label. */
-struct labelled {
+/* What a fresh row says of a document and its label. */
+struct said {
 	uint64_t hash, id, seq;
-	int is_delete;
+	unsigned char is_delete, has_label;
+	unsigned char is_gone; /* the document is, by the last row about it, but for its label perhaps */
 };
 
 struct verify {
@@ -52,8 +53,8 @@ struct verify {
 	struct tally postings, docs, fresh, labels, by_label;
 	/* Documents and labels that the fresh rows add, less those that they delete. */
 	uint64_t fresh_documents, fresh_labels;
-	struct labelled *labelled; /* the fresh rows that have a label */
-	size_t n_labelled, labelled_cap;
+	struct said *said; /* the fresh rows; once sorted, the last one about each (id, label) */
+	size_t n_said, said_cap;
 	int no_memory;
 	unsigned step, n_steps;
 	simidx_error *err;
@@ -176,66 +177,70 @@ static void check_label(struct verify *v, const char *table, uint64_t id, uint64
 
 static void see_fresh(struct verify *v, const sx_rows *rows)
 {
-	if (sx_reserve(&v->labelled, &v->labelled_cap, v->n_labelled + rows->n,
-		       sizeof(*v->labelled))) {
+	if (sx_reserve(&v->said, &v->said_cap, v->n_said + rows->n, sizeof(*v->said))) {
 		v->no_memory = 1;
 		return;
 	}
 	for (size_t i = 0; i < rows->n; i++) {
 		uint64_t op = rows->col[0][i] & ~(uint64_t)SX_FRESH_LABEL;
 		uint64_t one = op == SX_FRESH_DELETE ? UINT64_MAX : 1;
+		int has_label = (rows->col[0][i] & SX_FRESH_LABEL) != 0;
 
 		v->fresh_documents += one;
-		if (!(rows->col[0][i] & SX_FRESH_LABEL))
-			continue;
-		v->fresh_labels += one;
-		v->labelled[v->n_labelled++] = (struct labelled){ rows->col[4][i], rows->col[1][i],
-								  rows->key[i],
-								  op == SX_FRESH_DELETE };
+		v->fresh_labels += has_label ? one : 0;
+		v->said[v->n_said++] = (struct said){ rows->col[4][i], rows->col[1][i], rows->key[i],
+						      op == SX_FRESH_DELETE, has_label, 0 };
 	}
 }
 
-static int compare_labelled(const void *a, const void *b)
+static int compare_said(const void *a, const void *b)
 {
-	const struct labelled *x = a, *y = b;
+	const struct said *x = a, *y = b;
 
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
 	if (x->id != y->id)
 		return x->id < y->id ? -1 : 1;
+	if (x->has_label != y->has_label)
+		return x->has_label - y->has_label;
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
 /* Keep the last row about each label of a document, and check it where there still is one. */
 static void check_fresh_labels(struct verify *v)
 {
-	struct labelled *l = v->labelled;
-	size_t n = v->n_labelled;
+	struct said *s = v->said;
+	size_t n = v->n_said, last, to;
 
 	if (n > 1)
-		qsort(l, n, sizeof(*l), compare_labelled);
-	v->n_labelled = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (i + 1 < n && l[i].hash == l[i + 1].hash && l[i].id == l[i + 1].id)
-			continue;
-		if (!l[i].is_delete)
-			check_label(v, "fresh", l[i].id, l[i].hash);
-		l[v->n_labelled++] = l[i];
+		qsort(s, n, sizeof(*s), compare_said);
+	v->n_said = 0;
+	for (size_t from = 0; from < n; from = to) {
+		for (last = to = from; to < n && s[to].id == s[from].id; to++)
+			last = s[to].seq > s[last].seq ? to : last;
+		for (size_t i = from; i < to; i++) {
+			if (!s[i].has_label || (i + 1 < to && s[i].hash == s[i + 1].hash))
+				continue;
+			if (!s[i].is_delete)
+				check_label(v, "fresh", s[i].id, s[i].hash);
+			s[i].is_gone = i == last && s[i].is_delete;
+			s[v->n_said++] = s[i];
+		}
 	}
 }
 
 /* Whether a fresh row says what by_label does not know yet. */
 static int is_in_fresh(const struct verify *v, uint64_t hash, uint64_t id)
 {
-	size_t low = 0, high = v->n_labelled;
+	size_t low = 0, high = v->n_said;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct labelled *l = &v->labelled[middle];
+		const struct said *l = &v->said[middle];
 
 		if (l->hash == hash && l->id == id)
 			return 1;
-		if (l->hash < hash || (l->hash == hash && l->id < id))
+		if (l->id < id || (l->id == id && l->hash < hash))
 			low = middle + 1;
 		else
 			high = middle;
@@ -267,21 +272,44 @@ static int check_fresh(struct verify *v)
 
 /* ---- labels ---- */
 
-/* Each label belongs to an id; its hash is compared where it stands: in by_label or in fresh. */
+/*
+ * Whether a label is one that a deleted document has left until the merge. The row that deletes has
+ * its hash. Ids ascend, and so does *at, the place among what the fresh rows say.
+ */
+static int is_left(struct verify *v, uint64_t id, sx_slice label, size_t *at)
+{
+	const struct said *s = v->said;
+
+	while (*at < v->n_said && (s[*at].id < id || (s[*at].id == id && !s[*at].is_gone)))
+		++*at;
+	if (*at == v->n_said || s[*at].id != id)
+		return 0;
+	if (sx_hash(label.data, label.size) != s[*at].hash)
+		problem(v, "labels", "the hash is not that of document %" PRIu64 "'s label", id);
+	return 1;
+}
+
+/*
+ * Each label belongs to an id; its hash is compared where it stands: in by_label or in fresh. Those
+ * of deleted documents do not count.
+ */
 static int check_labels(struct verify *v)
 {
 	sx_slice key, value;
+	uint64_t entry = 0;
 	sx_cursor *cursor;
+	size_t at = 0;
 	int rc = sx_cursor_open(v->snapshot.txn, v->index->tables.labels, &cursor, v->err);
 
 	if (rc)
 		return rc;
 	for (rc = sx_cursor_first(cursor, &key, &value, v->err); !rc;
-	     rc = sx_cursor_next(cursor, &key, &value, v->err)) {
-		v->labels.rows++;
+	     rc = sx_cursor_next(cursor, &key, &value, v->err), entry++) {
 		if (key.size != 8 || !value.size || value.size > SIMIDX_MAX_LABEL)
 			problem(v, "labels", "entry %" PRIu64 " has a key or value of a wrong size",
-				v->labels.rows - 1);
+				entry);
+		else
+			v->labels.rows += !is_left(v, sx_load_be64(key.data), value, &at);
 	}
 	sx_cursor_close(cursor);
 	step(v);
@@ -326,8 +354,9 @@ static void check_documents_agree(struct verify *v)
 				" documents, the header says %" PRIu64,
 				v->postings.rows + v->fresh_documents, h->documents);
 	}
-	if (v->labels.rows != h->labels)
-		problem(v, "labels", "it has %" PRIu64 " entries, the header says %" PRIu64,
+	if (v->labels.rows != h->labels && !v->fresh.damaged)
+		problem(v, "labels",
+			"it has %" PRIu64 " entries of documents that are there, the header says %" PRIu64,
 			v->labels.rows, h->labels);
 	if (v->by_label.rows + v->fresh_labels != h->labels && !v->by_label.damaged &&
 	    !v->fresh.damaged)
@@ -443,7 +472,7 @@ static int verify(struct verify *v, simidx *index, simidx_error *err)
 					      : v->permuted[0].rows + v->fresh.rows;
 	}
 	sx_snapshot_end(&v->snapshot);
-	free(v->labelled);
+	free(v->said);
 	if (!rc && v->report.problems)
 		rc = sx_fail(err, SIMIDX_E_CORRUPT, "%" PRIu64 " problem%s found",
 			     v->report.problems, v->report.problems == 1 ? "" : "s");

@@ -152,6 +152,9 @@ static int next_id(struct join *j)
 		if (!rc)
 			rc = next(j, r->labels, &j->label);
 	}
+	/* What a deleted document has left until the merge is nobody's label. */
+	if (k->is_fresh && !k->n_claims)
+		k->label.size = 0;
 	return rc ? rc : sx_repair_progress(r, "joining");
 }
 
@@ -265,7 +268,8 @@ static int judge_label(struct join *j, simidx_loss *loss)
 
 /*
  * Two documents cannot have one label, and the loader would leave one of them out. A label that
- * could not be checked gives way; ids whose label does so come out in ascending order.
+ * could not be checked gives way, and so does one that no fresh row has: the row that deleted its
+ * document may be lost. Ids whose label gives way come out in ascending order.
  */
 static int find_shared(struct join *j)
 {
@@ -286,7 +290,7 @@ static int find_shared(struct join *j)
 		if (!k->n_claims || !k->label.size || (k->n_hashes && !has_hash(k, k->label)))
 			continue;
 		record[0] = sx_hash(k->label.data, k->label.size);
-		record[1] = !k->n_hashes;
+		record[1] = !k->n_hashes ? 2 : !k->is_fresh;
 		record[2] = k->id;
 		rc = sx_sorter_add(all, record, r->err);
 	}
@@ -399,7 +403,7 @@ static int survey(struct join *j)
 
 	while (!(rc = count(j, first, &taken)) && !~taken)
 		first += 64;
-	if (!rc && j->n_unchecked)
+	if (!rc && (j->n_unchecked || !r->has_all_fresh))
 		rc = find_shared(j);
 	if (rc)
 		return rc;

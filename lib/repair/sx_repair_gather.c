@@ -122,18 +122,19 @@ static int read_documents(sx_repair *r)
 	const sx_table_count *count = h->other;
 	sx_repair_tally fresh, postings, docs;
 	int rc = sx_repair_read_table(r, &r->old->fresh.log, take_fresh, &fresh);
-	int has_fresh = fresh.rows == h->next_seq - h->first_seq;
 
+	r->has_all_fresh = fresh.rows == h->next_seq - h->first_seq;
 	if (!rc)
 		rc = sx_repair_read_table(r, &tables->postings, take_postings, &postings);
 	if (rc)
 		return rc;
-	r->has_all_documents = has_fresh && is_whole(&postings, &count[SX_COUNT_POSTINGS]);
+	r->has_all_documents =
+		r->has_all_fresh && is_whole(&postings, &count[SX_COUNT_POSTINGS]);
 	if (r->has_all_documents)
 		return SIMIDX_OK;
 	rc = sx_repair_read_table(r, &tables->docs, take_docs, &docs);
 	r->has_whole_docs = is_whole(&docs, &count[SX_COUNT_DOCS]);
-	r->has_all_documents = has_fresh && r->has_whole_docs;
+	r->has_all_documents = r->has_all_fresh && r->has_whole_docs;
 	return rc;
 }
 

@@ -61,6 +61,7 @@ typedef struct sx_repair {
 	sx_sorter *documents, *labels, *hashes, *fingerprints;
 	sx_spill *label_bytes; /* one label after another */
 	unsigned n_joined;     /* tables that the fingerprints are from */
+	int has_all_fresh;     /* no fresh row is lost */
 	int has_all_documents; /* tables that are whole say which documents there are */
 	int has_whole_docs;
 	int has_unknown_fp2;   /* the old index has documents without a second fingerprint */

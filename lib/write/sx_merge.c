@@ -8,6 +8,7 @@
 #include "index/sx_snapshot.h"
 #include "table/sx_table_merge.h"
 #include "table/sx_table_range.h"
+#include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_sort.h"
 
@@ -23,6 +24,7 @@ struct merge {
 	uint64_t *key;         /* scratch, one a row */
 	sx_rows changed;       /* changes of the table at hand */
 	unsigned char *remove; /* one a row: which changes are removals */
+	uint64_t seen_end;     /* rows from the end on that were looked at, for labels */
 	unsigned step, n_steps;
 };
 
@@ -290,6 +292,95 @@ static int merge_documents(struct merge *m, const sx_table *table, sx_table_coun
 	return rc ? rc : merge_table(m, table, count);
 }
 
+/* ---- labels ---- */
+
+/* Set m->changed to the ids of documents that are gone and had a label. m->order is by id. */
+static int collect_gone(struct merge *m)
+{
+	int rc = SIMIDX_OK;
+
+	sx_rows_free(&m->changed);
+	sx_rows_init(&m->changed, 0);
+	for (size_t i = 0; !rc && i < m->rows.n; i++) {
+		const sx_fresh_row *row = &m->rows.at[m->order[i]];
+		int is_last = i + 1 == m->rows.n || m->rows.at[m->order[i + 1]].id != row->id;
+
+		if (!is_last || !sx_fresh_is_delete(row) || !(row->op & SX_FRESH_LABEL))
+			continue;
+		m->remove[m->changed.n] = 1;
+		if (sx_rows_push(&m->changed, row->id, NULL))
+			rc = nomem(m);
+	}
+	return rc;
+}
+
+/* A later row is about this id: if it has a label now, `labels` has that one. */
+static int spare_label(void *opaque, const sx_fresh_row *row)
+{
+	struct merge *m = opaque;
+	const uint64_t *ids = m->changed.key;
+	size_t low = 0, high = m->changed.n;
+
+	if (sx_fresh_is_delete(row) || row->id > ids[high - 1])
+		return SIMIDX_OK;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ids[middle] < row->id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (ids[low] == row->id)
+		m->remove[low] = 0;
+	return SIMIDX_OK;
+}
+
+/*
+ * Remove labels from number *done on, so many as one transaction takes. Others may have added a
+ * document with the same id since the merge began, and then what there is to remove is not this
+ * merge's.
+ */
+static int remove_labels(struct merge *m, size_t *done)
+{
+	const simidx *index = m->index;
+	sx_txn *txn = m->snapshot.txn;
+	uint64_t next_seq = m->snapshot.header.next_seq, removed = 0;
+	unsigned char bytes[8];
+	sx_slice key = { bytes, sizeof(bytes) };
+	int rc = sx_fresh_log_read(txn, &index->fresh.log, m->seen_end, next_seq, spare_label, m,
+				   m->err);
+
+	m->seen_end = next_seq;
+	for (; !rc && *done < m->changed.n && removed < index->merge_rows; ++*done) {
+		if (!m->remove[*done])
+			continue;
+		sx_store_be64(bytes, m->changed.key[*done]);
+		rc = sx_dbi_del(txn, index->tables.labels, key, m->err);
+		if (rc == SIMIDX_E_NOT_FOUND)
+			rc = SIMIDX_OK; /* a merge that was cut off has done it */
+		removed++;
+	}
+	return rc;
+}
+
+static int merge_labels(struct merge *m)
+{
+	size_t done = 0;
+	int rc = collect_gone(m);
+
+	m->seen_end = m->end;
+	while (!rc && done < m->changed.n) {
+		rc = begin(m);
+		if (!rc)
+			rc = remove_labels(m, &done);
+		if (!rc)
+			rc = commit(m);
+	}
+	sx_index_progress(m->index, "merge", ++m->step, m->n_steps);
+	return rc;
+}
+
 static int merge_all(struct merge *m)
 {
 	const sx_tables *tables = &m->index->tables;
@@ -303,6 +394,8 @@ static int merge_all(struct merge *m)
 	}
 	if (!rc)
 		rc = merge_documents(m, &tables->docs, &count[SX_COUNT_DOCS], id_of);
+	if (!rc)
+		rc = merge_labels(m);
 	if (!rc)
 		rc = merge_documents(m, &tables->by_label, NULL, hash_of);
 	if (!rc)
@@ -344,7 +437,7 @@ int sx_merge_fresh(simidx *index, int no_meta_sync, int *locked, simidx_error *e
 	m->no_meta_sync = no_meta_sync;
 	m->locked = locked;
 	m->err = err;
-	m->n_steps = index->plan.n_tables + (sx_has_ids(index) ? 3 : 1);
+	m->n_steps = index->plan.n_tables + (sx_has_ids(index) ? 4 : 1);
 	rc = load(m);
 	if (!rc && m->rows.n)
 		rc = merge_all(m);

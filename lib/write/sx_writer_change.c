@@ -92,6 +92,17 @@ static int write_label(simidx_writer *w, uint64_t id, const char *label, size_t 
 		     : sx_dbi_del(w->snapshot.txn, labels, key, err);
 }
 
+/*
+ * A label that a deleted document with this id has left until the next merge: it must not become
+ * the label of a document that has none.
+ */
+static int drop_left_label(simidx_writer *w, uint64_t id, simidx_error *err)
+{
+	int rc = write_label(w, id, NULL, 0, err);
+
+	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
+}
+
 static sx_fresh_row row_that_puts(const simidx *index, const simidx_doc *doc, uint64_t id)
 {
 	sx_fresh_row row = { .id = id, .fp = doc->fp, .op = SX_FRESH_PUT };
@@ -154,9 +165,9 @@ static int add(simidx_writer *w, const simidx_doc *doc, uint64_t *id, simidx_err
 {
 	sx_header *h = &w->snapshot.header;
 	sx_fresh_row row = row_that_puts(w->index, doc, doc->id);
-	int rc;
+	int has_ids = sx_has_ids(w->index), rc;
 
-	if (sx_has_ids(w->index) && row.id == SIMIDX_NO_ID) {
+	if (has_ids && row.id == SIMIDX_NO_ID) {
 		if (h->next_id > SIMIDX_MAX_ID)
 			return sx_fail(err, SIMIDX_E_RANGE, "there is no id above the largest one");
 		row.id = h->next_id;
@@ -166,12 +177,15 @@ static int add(simidx_writer *w, const simidx_doc *doc, uint64_t *id, simidx_err
 		return rc;
 	h->documents++;
 	h->labels += doc->label != NULL;
-	if (sx_has_ids(w->index) && row.id >= h->next_id)
+	if (doc->label)
+		rc = write_label(w, row.id, doc->label, doc->label_size, err);
+	else if (has_ids && row.id < h->next_id)
+		rc = drop_left_label(w, row.id, err);
+	if (has_ids && row.id >= h->next_id)
 		h->next_id = row.id + 1;
 	if (id)
 		*id = row.id;
-	return finish(w, doc->label ? write_label(w, row.id, doc->label, doc->label_size, err)
-				    : SIMIDX_OK);
+	return finish(w, rc);
 }
 
 /* Read a document and begin. */
@@ -270,6 +284,10 @@ static int check_has_ids(const simidx_writer *w, simidx_error *err)
 					      "the index holds no ids and no labels");
 }
 
+/*
+ * The row says all. The bytes of the label go with the merge, where each page that has some is written
+ * once: documents that are deleted lie anywhere, so here each would cost a page of its own.
+ */
 static int delete_found(simidx_writer *w, const struct found *f, simidx_error *err)
 {
 	sx_fresh_row row = row_that_deletes(f);
@@ -279,7 +297,7 @@ static int delete_found(simidx_writer *w, const struct found *f, simidx_error *e
 		return rc;
 	w->snapshot.header.documents--;
 	w->snapshot.header.labels -= f->label.size != 0;
-	return finish(w, f->label.size ? write_label(w, row.id, NULL, 0, err) : SIMIDX_OK);
+	return finish(w, SIMIDX_OK);
 }
 
 int simidx_writer_delete_id(simidx_writer *w, uint64_t id, simidx_error *err)

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "index/sx_snapshot.h"
 #include "support/sxt_fixture.h"
 #include "support/sxt_index.h"
+#include "util/sx_bytes.h"
 
 static int t_replace(simidx_writer *writer, uint64_t id, uint64_t fp, const char *label)
 {
@@ -62,6 +64,121 @@ START_TEST(test_merge_loses_no_mark)
 }
 END_TEST
 
+/* ---- labels of documents that are deleted ---- */
+
+static uint64_t count_labels_stored(simidx *index)
+{
+	simidx_table_info info = SIMIDX_TABLE_INFO_INIT;
+	unsigned i = 0;
+
+	do
+		sxt_must_ok(simidx_get_table_info(index, i++, &info, &sxt_err));
+	while (strcmp(info.name, "labels"));
+	return info.entries;
+}
+
+/* The id of the document with a label, or SIMIDX_NO_ID. */
+static uint64_t find_label(simidx *index, const char *label)
+{
+	simidx_reader *reader = sxt_reader(index);
+	simidx_match match;
+	int rc = simidx_reader_find_label(reader, label, strlen(label), &match, &sxt_err);
+
+	sxt_must(rc == SIMIDX_OK || rc == SIMIDX_E_NOT_FOUND);
+	sxt_error_clear(&sxt_err);
+	simidx_reader_close(reader);
+	return rc ? SIMIDX_NO_ID : match.id;
+}
+
+/* Documents 0 to 3 with labels "0" to "3" in the tables, and a commit that deletes 1 and 2. */
+static simidx *with_deleted(simidx_writer **writer)
+{
+	simidx *index = sxt_create(t_path, NULL);
+
+	*writer = sxt_writer(index, 0);
+	for (unsigned i = 0; i < 4; i++)
+		sxt_must_eq(t_put(*writer, i, 16 * i, (char[]){ (char)('0' + i), 0 }), SIMIDX_OK);
+	sxt_commit(*writer);
+	sxt_merge(index);
+	sxt_must_ok(simidx_writer_delete_id(*writer, 1, &sxt_err));
+	sxt_must_ok(simidx_writer_delete_label(*writer, "2", 1, &sxt_err));
+	sxt_commit(*writer);
+	return index;
+}
+
+/* It is nobody's from the commit on, though its bytes wait for the merge. */
+START_TEST(test_label_of_a_deleted_document_goes_with_the_merge)
+{
+	simidx_writer *writer;
+	simidx *index = with_deleted(&writer);
+
+	ck_assert_uint_eq(count_labels_stored(index), 4);
+	ck_assert_uint_eq(t_info(index).labels, 2);
+	ck_assert_uint_eq(find_label(index, "1"), SIMIDX_NO_ID);
+	ck_assert_uint_eq(find_label(index, "2"), SIMIDX_NO_ID);
+	sxt_check_sound(index);
+	/* Another document takes a label that is free, and another one an id that is. */
+	ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID, 160, "2"), SIMIDX_OK);
+	ck_assert_int_eq(t_put(writer, 1, 160, NULL), SIMIDX_OK);
+	ck_assert_int_eq(t_put(writer, 2, 160, "1"), SIMIDX_OK);
+	sxt_commit(writer);
+	for (unsigned merged = 0; merged < 2; merged++) {
+		ck_assert_uint_eq(t_info(index).labels, 4);
+		ck_assert_uint_eq(count_labels_stored(index), 4);
+		ck_assert_uint_eq(find_label(index, "2"), 4);
+		ck_assert_uint_eq(find_label(index, "1"), 2);
+		sxt_check_sound(index);
+		sxt_merge(index);
+	}
+	ck_assert_sx(simidx_writer_delete_id(writer, 4, &sxt_err), SIMIDX_OK);
+	sxt_commit(writer);
+	sxt_merge(index);
+	ck_assert_uint_eq(count_labels_stored(index), 3);
+	sxt_check_sound(index);
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+END_TEST
+
+/* In a transaction without the library, so that nothing else changes. */
+static void store_label(simidx *index, uint64_t id, const char *label)
+{
+	unsigned char bytes[8];
+	sx_slice key = { bytes, sizeof(bytes) }, value = { label, strlen(label) };
+	sx_txn *txn;
+
+	sx_store_be64(bytes, id);
+	sxt_must_ok(sx_store_lock(index->store, -1, &sxt_err));
+	sxt_must_ok(sx_txn_begin_write(index->store, 0, &txn, &sxt_err));
+	sxt_must_ok(sx_dbi_put(txn, index->tables.labels, key, value, &sxt_err));
+	sxt_must_ok(sx_txn_commit(txn, &sxt_err));
+	sx_store_unlock(index->store);
+}
+
+/* Verification knows which labels may be there still, and what they must be. */
+START_TEST(test_verify_knows_labels_that_are_left)
+{
+	static const struct {
+		uint64_t id;
+		const char *label;
+		int is_sound;
+	} cases[] = {
+		{ 1, "1", 1 },
+		{ 1, "x", 0 }, /* of a deleted document, but another one */
+		{ 3, "x", 0 }, /* of one that is there */
+		{ 9, "9", 0 }, /* of none */
+	};
+	simidx_writer *writer;
+	simidx *index = with_deleted(&writer);
+
+	store_label(index, cases[_i].id, cases[_i].label);
+	ck_assert_sx(simidx_verify(index, NULL, NULL, NULL, &sxt_err),
+		     cases[_i].is_sound ? SIMIDX_OK : SIMIDX_E_CORRUPT);
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+END_TEST
+
 /* ---- one label or fingerprint that has had very many documents ---- */
 
 #define CYCLES 50000
@@ -104,6 +221,8 @@ END_TEST
 static const sxt_test tests[] = {
 	{ &test_replacing_by_the_same_counts_and_writes_nothing, 0, 1 },
 	{ &test_merge_loses_no_mark, 0, 1 },
+	{ &test_label_of_a_deleted_document_goes_with_the_merge, 0, 1 },
+	{ &test_verify_knows_labels_that_are_left, 0, 4 },
 	{ &test_what_came_and_went_costs_nothing, 0, 2 },
 };
 

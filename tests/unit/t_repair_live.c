@@ -121,8 +121,150 @@ START_TEST(test_what_rows_have_changed_is_believed)
 }
 END_TEST
 
+/* ---- labels that deleted documents have left ---- */
+
+/* Nothing is damaged, so nothing is told of them. */
+START_TEST(test_labels_that_are_left_are_nobodys)
+{
+	simidx_repair_report report = SIMIDX_REPAIR_REPORT_INIT;
+	char *path = sxt_path(t_dir, "new");
+	simidx_reader *reader;
+	simidx *index;
+	int has_fp;
+
+	t_repair_begin(_i);
+	t_choose_changed();
+	t_change_documents();
+	sxt_must_ok(simidx_repair(t_path, path, NULL, t_tell, NULL, &report, &sxt_err));
+	ck_assert_uint_eq(t_n_told, 0);
+	ck_assert_uint_eq(report.documents_lost + report.labels_lost, 0);
+	index = sxt_open(path, 0);
+	reader = sxt_reader(index);
+	ck_assert_uint_eq(t_count_missing(reader, 0, &has_fp), 0);
+	simidx_reader_close(reader);
+	sxt_check_sound(index);
+	simidx_close(index);
+	free(path);
+}
+END_TEST
+
+/* The page of the entry that stands `eighths` of the way through those of a kind. */
+static void t_damage_leaf_at(unsigned in, unsigned eighths)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < t_n_entries; i++)
+		n += t_entries[i].where == in;
+	n = n * eighths / 8;
+	for (i = 0; t_entries[i].where != in || n--; i++)
+		;
+	t_damage_leaf_of(&t_entries[i]);
+}
+
+/* How many labels are lost is what the header counts and nobody has: these are not among them. */
+START_TEST(test_labels_that_are_left_hide_no_loss)
+{
+	simidx_repair_report report = SIMIDX_REPAIR_REPORT_INIT;
+	char *path = sxt_path(t_dir, "new");
+	uint64_t lost = 0;
+
+	t_repair_begin(_i);
+	t_choose_changed();
+	t_change_documents();
+	t_damage(IN_POSTINGS, NULL);
+	t_damage(IN_DOCS, NULL);
+	for (unsigned eighths = 0; eighths < 8; eighths++)
+		t_damage_leaf_at(IN_BY_LABEL, eighths);
+	/* Of documents in the tables, and not one that the changes have written anew. */
+	t_damage_leaf_at(IN_LABELS, t_changed < t_model.n / 2 ? 5 : 2);
+	t_find_left();
+	for (size_t d = 0; d < t_model.n; d++) {
+		int is_labelled = t_model.at[d].label_size && !IS_DELETED(d) && d != t_changed;
+		int is_known = (t_where[d] & IN_BY_LABEL) && !t_is_left(d); /* its document is lost */
+
+		lost += is_labelled && !(t_where[d] & IN_LABELS) && !is_known;
+	}
+	sxt_must_ok(simidx_repair(t_path, path, NULL, t_tell, NULL, &report, &sxt_err));
+	ck_assert_uint_gt(lost, 0);
+	ck_assert_uint_eq(report.labels_lost, lost);
+	free(path);
+}
+END_TEST
+
+/* The document of the first label that is in the tables. */
+static size_t t_choose_labelled(void)
+{
+	size_t d = 0;
+
+	t_find_left();
+	while (!t_model.at[d].label_size || !(t_where[d] & IN_POSTINGS))
+		d++;
+	return d;
+}
+
+static void t_damage_fresh_row(uint64_t id)
+{
+	size_t i = 0;
+
+	while (t_entries[i].where != IN_FRESH || t_entries[i].n != 1 || t_entries[i].key[0] != id)
+		i++;
+	t_damage_entry(&t_entries[i]);
+}
+
+/*
+ * A document is deleted, another one gets its label, and the row that deletes is lost: the first one
+ * comes back, but the label is the other one's.
+ */
+START_TEST(test_label_belongs_to_the_fresh_row)
+{
+	simidx_repair_report report = SIMIDX_REPAIR_REPORT_INIT;
+	char *path = sxt_path(t_dir, "new");
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_writer *writer;
+	simidx_reader *reader;
+	simidx_match match;
+	const sxt_doc *d;
+	simidx *index;
+	uint64_t id;
+
+	t_repair_begin(1 + 2 * _i);
+	d = &t_model.at[t_choose_labelled()];
+	index = sxt_open(t_path, 0);
+	writer = sxt_writer(index, 0);
+	sxt_must_ok(simidx_writer_delete_id(writer, d->id, &sxt_err));
+	doc.fp = ~d->fp;
+	doc.flags = t_flags & SIMIDX_CREATE_FP2 ? SIMIDX_DOC_FP2 : 0;
+	doc.label = d->label;
+	doc.label_size = d->label_size;
+	sxt_must_ok(simidx_writer_put(writer, &doc, &id, &sxt_err));
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+	simidx_close(index);
+	t_read_entries_again();
+	t_damage_fresh_row(d->id);
+	sxt_must_ok(simidx_repair(t_path, path, NULL, t_tell, NULL, &report, &sxt_err));
+	ck_assert_uint_eq(report.documents, t_model.n + 1);
+	ck_assert_uint_eq(t_count_told(SIMIDX_LOSS_LABEL, d->id), 1);
+	ck_assert_uint_eq(report.labels_lost, 1);
+	index = sxt_open(path, 0);
+	reader = sxt_reader(index);
+	ck_assert_sx(simidx_reader_find_label(reader, d->label, d->label_size, &match, &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_uint_eq(match.id, id);
+	ck_assert_sx(simidx_reader_find_id(reader, d->id, &match, &sxt_err), SIMIDX_OK);
+	ck_assert(match.fp == d->fp && !(match.flags & SIMIDX_MATCH_LABEL));
+	simidx_reader_close(reader);
+	sxt_check_sound(index);
+	simidx_close(index);
+	free(path);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_what_rows_have_changed_is_believed, 0, 4 },
+	{ &test_labels_that_are_left_are_nobodys, 0, 4 },
+	{ &test_labels_that_are_left_hide_no_loss, 0, 4 },
+	{ &test_label_belongs_to_the_fresh_row, 0, 2 },
 };
 
 SXT_SUITE(repair_live, t_repair_set_up, t_repair_tear_down);
