@@ -280,6 +280,7 @@ EXTRA_DIST += \
 	tests/format/golden.sh \
 	tests/format/golden/bare/data.mdb \
 	tests/format/golden/blocks/data.mdb \
+	tests/format/golden/deleted/data.mdb \
 	tests/format/golden/rows/data.mdb
 
 # Nothing of lib/ here: it stands for a stranger who has only doc/format.md.

@@ -109,6 +109,15 @@ static unsigned n_docs(const struct file *file)
 	return file->golden->part[2];
 }
 
+static unsigned n_deleted(const struct file *file)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < n_docs(file); i++)
+		n += (unsigned)golden_is_deleted(file->golden, i);
+	return n;
+}
+
 static int by_number(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
@@ -180,21 +189,22 @@ static void check_record(const unsigned char *b, const struct permutation *p, ui
 static void check_counts(const struct file *file, const unsigned char *b)
 {
 	uint64_t labels = 0, next_id = 0;
+	unsigned deleted = n_deleted(file);
 
 	for (unsigned i = 0; i < n_docs(file); i++) {
-		labels += docs[i].label_size != 0;
+		labels += docs[i].label_size && !golden_is_deleted(file->golden, i);
 		if (has_ids(file) && docs[i].id >= next_id)
 			next_id = docs[i].id + 1;
 	}
-	must(le(b + 56, 8) == n_docs(file), "header: documents");
+	must(le(b + 56, 8) == n_docs(file) - deleted, "header: documents");
 	must(le(b + 64, 8) == labels, "header: labels");
 	must(le(b + 72, 8) == next_id, "header: next id");
 	must(le(b + 80, 8) == n_merged(file), "header: first sequence number");
-	must(le(b + 88, 8) == n_docs(file), "header: next sequence number");
+	must(le(b + 88, 8) == n_docs(file) + deleted, "header: next sequence number");
 	must(!le(b + 96, 8) && !le(b + 104, 8) && !le(b + 112, 8), "header: merged place or end");
 	must(!le(b + 120, 8), "header: unknown second fingerprint");
-	/* Its making, three commits of rows, and two merges of a transaction a table. */
-	must(le(b + 128, 8) == 4 + 2 * (file->n_tables + (has_ids(file) ? 3 : 1)),
+	/* Its making, three or four commits of rows, and two merges of a transaction a table. */
+	must(le(b + 128, 8) == 4 + (deleted > 0) + 2 * (file->n_tables + (has_ids(file) ? 3 : 1)),
 	     "header: commit number");
 }
 
@@ -326,23 +336,31 @@ static void check_docs(const struct file *file)
 	compare_rows("docs", want, n_merged(file), 1);
 }
 
+/* Row number i of fresh says what happened to a document. */
+static void check_fresh_row(const struct file *file, unsigned i, unsigned operation,
+			    const struct golden_doc *d)
+{
+	must(rows.key[i] == n_merged(file) + i, "fresh: sequence number of row %u", i);
+	must(rows.col[0][i] == operation + (d->label_size ? 16 : 0) && rows.col[1][i] == d->id &&
+		     rows.col[2][i] == d->fp && rows.col[3][i] == d->fp2 &&
+		     rows.col[4][i] == (d->label_size ? hash(d->label, d->label_size) : 0),
+	     "fresh: row %u", i);
+}
+
 static void check_fresh(const struct file *file)
 {
-	unsigned n = n_docs(file) - n_merged(file);
+	unsigned added = n_docs(file) - n_merged(file), n = added + n_deleted(file), row = added;
 
 	read_table(file, "fresh", NUMBERS, NULL, 5, with_checksum(file), &rows);
 	must(rows.n == n, "fresh: %u rows, not %u", rows.n, n);
-	for (unsigned i = 0; i < n; i++) {
-		const struct golden_doc *d = &docs[n_merged(file) + i];
-
-		must(rows.key[i] == n_merged(file) + i, "fresh: sequence number of row %u", i);
-		must(rows.col[0][i] == (d->label_size ? 17 : 1) && rows.col[1][i] == d->id &&
-			     rows.col[2][i] == d->fp && rows.col[3][i] == d->fp2 &&
-			     rows.col[4][i] == (d->label_size ? hash(d->label, d->label_size) : 0),
-		     "fresh: row %u", i);
-	}
+	for (unsigned i = 0; i < added; i++)
+		check_fresh_row(file, i, 1, &docs[n_merged(file) + i]);
+	for (unsigned i = 0; i < n_docs(file); i++)
+		if (golden_is_deleted(file->golden, i))
+			check_fresh_row(file, row++, 2, &docs[i]);
 }
 
+/* Those of deleted documents are there until the merge. */
 static void check_labels(const struct file *file)
 {
 	MDB_dbi dbi = open_table(file, "labels");

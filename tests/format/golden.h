@@ -13,7 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/** One golden index. Documents are put in three parts; the first two are merged, each alone. */
+/**
+ * One golden index. Documents are put in three parts; the first two are merged, each alone. Then some
+ * are deleted, in a commit of its own.
+ */
 struct golden {
 	const char *name;
 	const char *plan;
@@ -24,15 +27,17 @@ struct golden {
 	const char *profile;
 	unsigned n_check_fps;
 	unsigned part[3]; /* where the parts end */
+	unsigned has_deleted;
 };
 
 #define GOLDEN_NO_IDS 2
 #define GOLDEN_FP2 4
 
 static const struct golden goldens[] = {
-	{ "blocks", "4x16", 64, 0, GOLDEN_FP2, 90, "golden v1 bits=64", 3, { 260, 520, 560 } },
-	{ "rows", "10x26", 32, 1, 0, 90, "", 0, { 70, 120, 150 } },
-	{ "bare", "10x26", 45, 0, GOLDEN_NO_IDS, 75, "", 0, { 800, 1400, 1430 } },
+	{ "blocks", "4x16", 64, 0, GOLDEN_FP2, 90, "golden v1 bits=64", 3, { 260, 520, 560 }, 0 },
+	{ "rows", "10x26", 32, 1, 0, 90, "", 0, { 70, 120, 150 }, 0 },
+	{ "bare", "10x26", 45, 0, GOLDEN_NO_IDS, 75, "", 0, { 800, 1400, 1430 }, 0 },
+	{ "deleted", "4x16", 64, 0, GOLDEN_FP2, 90, "", 0, { 100, 200, 230 }, 1 },
 };
 
 #define N_GOLDENS (sizeof(goldens) / sizeof(goldens[0]))
@@ -51,6 +56,12 @@ static inline uint64_t golden_mix(uint64_t x)
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
 	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
 	return x ^ x >> 31;
+}
+
+/** Whether document number i is deleted in the end; by its label, if it has one. */
+static inline int golden_is_deleted(const struct golden *g, unsigned i)
+{
+	return g->has_deleted && i % 7 == 5;
 }
 
 static inline uint64_t golden_check_fp(unsigned i)
