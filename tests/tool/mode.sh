@@ -122,7 +122,8 @@ says 'simidx-load: ix: --resume: the load that was interrupted had other inputs'
 fill
 printf '10\taa\n' >day.tsv
 "$load" -q --merge never --write insert ix day.tsv
-run 0 "$load" --merge-only ix
+run 0 "$load" --merge-only --summary summary ix
+grep -q '"mode":"merge-only"' summary || fail 'the summary has another mode'
 sums_up 'merged; index has 7'
 run 0 "$query" stats --json ix
 if ! grep -q '"fresh_rows":0' out; then

@@ -75,10 +75,8 @@ int tl_emit_flush(FILE *out, const char *what)
 
 	if (fflush(out) && out != stdout)
 		return tl_error("%s: cannot write: %s", what, strerror(errno));
-	if (out == stdout && tl_output_closed())
-		return tl_error("%s was closed", what);
 	if (out == stdout && tl_output_failed())
-		return TL_TROUBLE;
+		return tl_tell_output();
 	if (is_regular_file(out, &status) && fdatasync(fileno(out)))
 		return tl_error("cannot sync %s: %s", what, strerror(errno));
 	return 0;

@@ -28,7 +28,7 @@ void tl_emit_input(const char *path, const char *kept, size_t kept_size);
  * Hand over what was written to a stream, and sync it if that is a regular file.
  *
  * @param what  its name for messages
- * @return 0, or TL_TROUBLE: tl_finish_output() will tell why, or a message has
+ * @return 0, or TL_TROUBLE with a message
  */
 int tl_emit_flush(FILE *out, const char *what);
 

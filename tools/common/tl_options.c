@@ -28,6 +28,7 @@
 
 /* Why stdout first failed; 0 while it has not. */
 static int output_errno;
+static int output_is_told;
 
 /* ---- rows ---- */
 
@@ -430,6 +431,14 @@ int tl_output_closed(void)
 	return tl_output_failed() && output_errno == EPIPE;
 }
 
+int tl_tell_output(void)
+{
+	output_is_told = 1;
+	if (tl_output_closed())
+		return tl_error("standard output was closed");
+	return tl_error("cannot write to standard output: %s", strerror(output_errno));
+}
+
 int tl_finish_output(int code)
 {
 	tl_output_failed();
@@ -439,7 +448,7 @@ int tl_finish_output(int code)
 		return code == TL_TROUBLE && !tl_n_errors() ? TL_OK : code;
 	if (!output_errno)
 		return code;
-	return tl_error("cannot write to standard output: %s", strerror(output_errno));
+	return output_is_told ? TL_TROUBLE : tl_tell_output();
 }
 
 void tl_ignore_signals(void)

@@ -233,6 +233,12 @@ int tl_output_failed(void);
 int tl_output_closed(void);
 
 /**
+ * After tl_output_failed(): say why now, before what follows from it; tl_finish_output() will not
+ * say it again. Returns TL_TROUBLE.
+ */
+int tl_tell_output(void);
+
+/**
  * Do not die of a pipe that is closed or a file that has grown to the limit of the process: writing
  * fails instead, and that is told.
  */

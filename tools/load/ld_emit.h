@@ -25,7 +25,7 @@ void ld_emit_row(const struct ld_options *options, const struct ld_item *item, i
  * Hand over what was written, and sync it if standard output is a regular file: to be called before
  * the commit that remembers these rows.
  *
- * @return 0, or TL_TROUBLE: tl_finish_output() will tell why, or a message has
+ * @return 0, or TL_TROUBLE with a message
  */
 int ld_emit_flush(const struct ld_options *options);
 

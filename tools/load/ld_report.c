@@ -84,7 +84,8 @@ static int write_summary(struct ld_report *report, int code)
 	tl_json_unsigned(&json, "rejected", report->rejected);
 	tl_json_unsigned(&json, "skipped", report->skipped);
 	tl_json_unsigned(&json, "duplicates", report->duplicates);
-	tl_json_string(&json, "mode", ld_mode_words[report->options->mode]);
+	tl_json_string(&json, "mode", report->options->merge_only ?
+					      "merge-only" : ld_mode_words[report->options->mode]);
 	tl_json_unsigned(&json, "near", report->near);
 	tl_json_unsigned(&json, "missing", report->missing);
 	tl_json_unsigned(&json, "empty_texts", report->empty_texts);
