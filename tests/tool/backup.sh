@@ -47,9 +47,9 @@ done
 
 # Never over something.
 run 2 "$query" backup live copy
-says 'simidx-query: live: '
+errors <<<'simidx-query: copy: exists already'
 run 2 "$query" backup live no/parent
-says 'simidx-query: live: cannot make no/parent in the directory no: No such file'
+says 'simidx-query: live: cannot be copied to no/parent: cannot make no/parent in the directory no: No such file'
 if (ulimit -f 100) 2>/dev/null; then
 	(failures=0; ulimit -f 100 && run 2 "$query" backup live too-large
 		grep -qE '^simidx-query: live: .*too-large.*: File too large$' err || fail "$(cat err)"

@@ -88,12 +88,17 @@ uint64_t tl_n_errors(void)
 	return n_errors;
 }
 
+int tl_begins_with_path(const simidx_error *err, const char *path)
+{
+	size_t length = strlen(path);
+	char next = length && strncmp(err->text, path, length) == 0 ? err->text[length] : 'x';
+
+	return next == ':' || next == '/' || next == ' ';
+}
+
 int tl_index_error(const char *path, const simidx_error *err)
 {
-	size_t length = path ? strlen(path) : 0;
-	char behind = length && strncmp(err->text, path, length) == 0 ? err->text[length] : 'x';
-	/* What goes wrong with the files themselves begins with their path already. */
-	int names_path = !path || behind == ':' || behind == '/' || behind == ' ';
+	int names_path = !path || tl_begins_with_path(err, path);
 	/* All arguments that can be wrong are options, or made of some. */
 	int (*tell)(const char *format, ...) = err->code == SIMIDX_E_ARG ? tl_usage_error : tl_error;
 

@@ -38,6 +38,12 @@ int tl_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 uint64_t tl_n_errors(void);
 
 /**
+ * Whether a message begins with a path, as those do that are about the files themselves: then it
+ * needs no other path before it.
+ */
+int tl_begins_with_path(const simidx_error *err, const char *path);
+
+/**
  * As tl_error() for an error of the library, with the path of the index in front unless that is
  * NULL. If an option has a value that the library refuses, as tl_usage_error().
  */

@@ -5,7 +5,14 @@
 
 #include "common/tl_msg.h"
 
-#include <string.h>
+static int fail(const struct qr_context *ctx, const char *copy, const simidx_error *err)
+{
+	if (err->code == SIMIDX_E_EXISTS)
+		return tl_error("%s: exists already", copy);
+	if (tl_begins_with_path(err, copy))
+		return tl_error("%s", err->text);
+	return tl_error("%s: cannot be copied to %s: %s", ctx->path, copy, err->text);
+}
 
 static int run_backup(struct qr_context *ctx, int argc, char **argv)
 {
@@ -23,10 +30,7 @@ static int run_backup(struct qr_context *ctx, int argc, char **argv)
 	while (qr_again(ctx, rc, &err));
 	if (rc == SIMIDX_E_CORRUPT)
 		return qr_fail_damaged(ctx, &err);
-	if (rc && strstr(err.text, argv[optind]))
-		return qr_fail(ctx, &err);
-	return rc ? tl_error("%s: cannot be copied to %s: %s", ctx->path, argv[optind], err.text)
-		  : TL_OK;
+	return rc ? fail(ctx, argv[optind], &err) : TL_OK;
 }
 
 static const struct tl_option rows[] = {

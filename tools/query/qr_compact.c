@@ -54,9 +54,8 @@ static int fail(const struct qr_context *ctx, const char *new, const simidx_erro
 		return tl_error("stopped by a signal; nothing has changed");
 	if (new && err->code == SIMIDX_E_EXISTS)
 		return tl_error("%s: exists already", new);
-	if (new && err->code != SIMIDX_E_CORRUPT && err->code != SIMIDX_E_ARG && !strstr(err->text, new) &&
-	    !strstr(err->text, ctx->path))
-		return tl_error("%s: cannot be compacted to %s: %s", ctx->path, new, err->text);
+	if (new && tl_begins_with_path(err, new))
+		return tl_error("%s", err->text);
 	qr_fail(ctx, err);
 	if (err->code == SIMIDX_E_UNKNOWN && !new)
 		tl_notice("%s: the old index is still beside it; 'simidx-query compact %s' removes it",

@@ -96,7 +96,9 @@ static int fail(const struct qr_context *ctx, const char *destination, const sim
 		tl_notice("%s: restore a backup, or load the documents again", ctx->path);
 		return TL_TROUBLE;
 	}
-	if (strstr(err->text, destination) || strstr(err->text, ctx->path))
+	if (err->code == SIMIDX_E_EXISTS)
+		return tl_error("%s: exists already", destination);
+	if (tl_begins_with_path(err, destination) || tl_begins_with_path(err, ctx->path))
 		return tl_index_error(NULL, err);
 	return tl_error("%s: cannot be repaired to %s: %s", ctx->path, destination, err->text);
 }
