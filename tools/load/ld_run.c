@@ -312,8 +312,8 @@ static void advise_unknown(const struct ld_run *run, int is_measured)
 	char n[2][TL_NUMBER_SIZE];
 
 	if (run->with)
-		tl_error("%s: 'simidx-query stats %s' shows %s documents if it is stored, %s if not%s", path,
-			 path, tl_write_count(run->with, n[0]),
+		tl_error("%s: 'simidx-query stats %s' shows %s documents if it is stored, %s if not, as "
+			 "long as nobody else changes the index%s", path, path, tl_write_count(run->with, n[0]),
 			 tl_write_count(run->without, n[1]), resume);
 	else if (is_measured && (run->options->mode == LD_ADD || run->options->mode == LD_IF_NEW))
 		tl_error("%s: 'simidx-query stats %s' shows %s documents as long as it is there%s", path,

@@ -74,9 +74,13 @@ static int commit(struct ld_run *run, const struct ld_mark *mark)
 {
 	struct ld_target *target = run->target;
 	uint64_t pending = simidx_writer_pending(target->writer);
+	simidx_info info = SIMIDX_INFO_INIT;
 	simidx_error err;
 	int rc;
 
+	/* Others may have added and deleted some, but not since the writer has the lock. */
+	if (pending && ld_target_grows(target) && simidx_get_info(target->index, &info, &err))
+		return fail(run, &err);
 	do {
 		rc = ld_mark_set(run->options, target->writer, NULL, mark);
 		if (rc)
@@ -86,7 +90,7 @@ static int commit(struct ld_run *run, const struct ld_mark *mark)
 	if (rc == SIMIDX_E_UNKNOWN && pending)
 		run->is_unknown = 1;
 	if (run->is_unknown && ld_target_grows(target)) {
-		run->without = target->documents + simidx_writer_stored(target->writer);
+		run->without = info.documents;
 		run->with = run->without + pending;
 	}
 	return rc ? fail(run, &err) : 0;
