@@ -326,6 +326,7 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 	sx_walk_spare_memory(l->sources.walk[l->sources.n++]);
 	l->sources.documents += info.documents;
 	l->sources.labels += info.labels;
+	l->sources.label_bytes += sx_loader_label_bytes(source, &info);
 	return SIMIDX_OK;
 }
 

@@ -7,7 +7,15 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "index/sx_snapshot.h"
+#include "util/sx_bytes.h"
 #include "util/sx_err.h"
+
+/* Labels whose mean size is that of all of an index. */
+#define SAMPLES 128
+
+/* What the table of labels and the one of their hashes have for each: rather too little. */
+#define BESIDE_A_LABEL 36
 
 /* Bytes that are going to be needed at once. */
 struct needs {
@@ -21,8 +29,37 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* The size of an index of n documents. */
-static uint64_t index_bytes(const simidx_loader *l, uint64_t n, uint64_t label_bytes)
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t sx_loader_label_bytes(simidx *source, const simidx_info *info)
+{
+	uint64_t n = 0, bytes = 0;
+	unsigned char key[8];
+	sx_cursor *cursor;
+	sx_slice found, label, from = { key, sizeof(key) };
+	sx_snapshot s;
+
+	if (!info->labels || sx_snapshot_begin(&s, source, NULL))
+		return 0;
+	if (!sx_cursor_open(s.txn, source->tables.labels, &cursor, NULL)) {
+		for (uint64_t i = 0; i < SAMPLES; i++) {
+			sx_store_be64(key, info->next_id / SAMPLES * i);
+			if (sx_cursor_seek(cursor, from, &found, &label, NULL))
+				break;
+			bytes += label.size;
+			n++;
+		}
+		sx_cursor_close(cursor);
+	}
+	sx_snapshot_end(&s);
+	return n ? (uint64_t)((double)info->labels * (double)bytes / (double)n) : 0;
+}
+
+/* The size of an index of n documents. Of the labels there are some bytes beside their own. */
+static uint64_t index_bytes(const simidx_loader *l, uint64_t n, uint64_t labels, uint64_t label_bytes)
 {
 	int bits = (int)l->target.index->bits - (63 - __builtin_clzll(n | 1)); /* left by log2(n) */
 	double entry, document = 0;
@@ -35,7 +72,7 @@ static uint64_t index_bytes(const simidx_loader *l, uint64_t n, uint64_t label_b
 	if (l->input.by_id)
 		document = 22 + (l->target.create.flags & SIMIDX_CREATE_FP2 ? 9 : 0);
 	return (uint64_t)((double)n * (entry * l->target.index->plan.n_tables + document)) +
-	       2 * label_bytes;
+	       labels * BESIDE_A_LABEL + label_bytes;
 }
 
 /*
@@ -93,11 +130,15 @@ static int compare(const simidx_loader *l, const struct needs *needs, simidx_err
 int sx_loader_check_space(const simidx_loader *l, simidx_error *err)
 {
 	uint64_t n = l->sources.documents + sx_sorter_count(sx_loader_put_sorter(l));
-	uint64_t labels = l->input.label_bytes ? sx_spill_size(l->input.label_bytes) : 0;
+	uint64_t labels = l->sources.labels, label_bytes = l->sources.label_bytes;
 	struct needs needs = { 0 };
 
+	if (l->input.label_bytes) {
+		labels += sx_sorter_count(l->input.label_rows);
+		label_bytes += sx_spill_size(l->input.label_bytes);
+	}
 	/* The files of the first sort are there, and go before the tables are made. */
-	needs.index = index_bytes(l, n, labels);
+	needs.index = index_bytes(l, n, labels, label_bytes);
 	needs.sort = l->input.by_id ? by_fp_bytes(l, n) : 0;
 	return compare(l, &needs, err);
 }
@@ -116,7 +157,9 @@ int simidx_loader_expect(simidx_loader *l, uint64_t documents, uint64_t label_by
 	if (documents > SIMIDX_MAX_ID || label_bytes > SIMIDX_MAX_ID)
 		return sx_fail(err, SIMIDX_E_RANGE, "more documents than there are ids");
 	n = l->sources.documents + documents;
-	needs.index = index_bytes(l, n, label_bytes);
+	/* How many of them have a label was not said; it has a byte at least. */
+	needs.index = index_bytes(l, n, l->sources.labels + smaller(documents, label_bytes),
+				  l->sources.label_bytes + label_bytes);
 	needs.sort = by_fp_bytes(l, n) + label_bytes;
 	if (l->input.by_id)
 		needs.sort += l->target.create.flags & SIMIDX_CREATE_FP2
@@ -127,6 +170,6 @@ int simidx_loader_expect(simidx_loader *l, uint64_t documents, uint64_t label_by
 	/* What was put already may lie in files already. */
 	there = sx_sorter_spilled(sx_loader_put_sorter(l)) +
 		(l->input.label_bytes ? sx_spill_size(l->input.label_bytes) : 0);
-	needs.sort -= there < needs.sort ? there : needs.sort;
+	needs.sort -= smaller(there, needs.sort);
 	return compare(l, &needs, err);
 }

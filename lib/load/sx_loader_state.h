@@ -46,6 +46,7 @@ typedef struct sx_loader_sources {
 	const simidx *index[SX_MAX_SOURCES];
 	size_t n;
 	uint64_t documents, labels; /* of all */
+	uint64_t label_bytes;       /* of all, about */
 } sx_loader_sources;
 
 /** What was put. In an index without ids it goes to output.by_fp at once, and by_id is NULL. */

@@ -52,6 +52,20 @@ run 2 "$load" --from other small/index
 says 'MB are needed beside small/index, '
 left_as_it_was '' "$empty"
 
+# Their labels count, too; and labels that fit are not refused.
+labelled() {
+	head -"$1" all.fps | awk -v label="$(seq -s . 84)" '{ printf "%d\t%s\t%s.%d\n", NR, $1, label, NR }'
+}
+labelled 48000 | run 0 "$load" -q labels -F tsv -
+run 2 "$load" --tmpdir . --from labels small/index
+says 'MB are needed beside small/index, '
+left_as_it_was '' "$empty"
+labelled 25000 | run 0 "$load" -q --tmpdir . small/index -F tsv -
+rm -r small/index
+labelled 25000 | run 0 "$load" -q fits -F tsv -
+run 0 "$load" -q --tmpdir . --from fits small/index
+rm -r small/index
+
 # Into an index that is there.
 run 0 "$load" -q small/index -F lines few.fps
 "$query" dump small/index >before
