@@ -3,9 +3,9 @@
 
 #include "load/ld_options.h"
 
-#include "common/tl_features.h"
 #include "common/tl_msg.h"
 #include "input/in_guard.h"
+#include "load/ld_check.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -338,190 +338,7 @@ const struct tl_command ld_command = {
 	.options = rows,
 };
 
-/* ---- what fits together ---- */
-
-/* Why the index is going to be built whole, whatever comes; or NULL. */
-static const char *reason_to_build(const struct ld_options *options)
-{
-	if (options->from.n)
-		return "--from";
-	return options->write == LD_WRITE_REBUILD ? "--write rebuild" : NULL;
-}
-
-/* Whether a file may be one of texts. */
-static int has_texts(const struct ld_options *options, const char *path)
-{
-	const struct in_format *format = options->inputs.format;
-	const char *reason;
-
-	if (!format)
-		format = in_format_of_path(path, &reason);
-	return format == &in_format_text || format == &in_format_jsonl;
-}
-
-/* Whether any input may; files of lists and directories have the format text by themselves. */
-static int may_have_texts(const struct ld_options *options)
-{
-	const struct in_files_options *inputs = &options->inputs;
-
-	if ((inputs->lists.n || inputs->recursive) && has_texts(options, ""))
-		return 1;
-	for (size_t i = 0; i < inputs->n_operands; i++)
-		if (has_texts(options, inputs->operands[i]))
-			return 1;
-	return 0;
-}
-
-/* Unless short texts are to match exactly, what becomes of them is a matter of this run alone. */
-static int check_short(const struct ld_options *options)
-{
-	const struct tl_text_options *text = &options->text;
-	int rejects = text->short_texts == TL_SHORT_REJECT;
-
-	if (text->short_texts == TL_SHORT_EXACT || (!text->how.min_tokens && !rejects) ||
-	    may_have_texts(options))
-		return TL_PROCEED;
-	return tl_usage_error("%s goes with texts, and no input has any",
-			      rejects ? "--short reject" : "--min-tokens");
-}
-
-static int reads_keys(const struct ld_options *options)
-{
-	return options->inputs.format == &in_format_ids || options->inputs.format == &in_format_labels;
-}
-
-/* How many options write to standard output. */
-static int count_outputs(const struct ld_options *options)
-{
-	return (options->rejects && strcmp(options->rejects, "-") == 0) +
-	       (options->summary && strcmp(options->summary, "-") == 0) +
-	       (options->emit != LD_EMIT_NONE);
-}
-
-/* A format of which the keys alone can be read. */
-static int has_keys(const struct in_format *format)
-{
-	return format == &in_format_ids || format == &in_format_labels || format == &in_format_tsv ||
-	       format == &in_format_csv || format == &in_format_jsonl || format == &in_format_dump;
-}
-
-/* What --mode delete has no use for. */
-static int check_delete(const struct ld_options *options)
-{
-	const struct in_files_options *inputs = &options->inputs;
-
-	if (!has_keys(inputs->format))
-		return tl_usage_error("--mode delete reads ids, labels, tsv, csv, jsonl or dump, not %s",
-				      inputs->format->name);
-	if (inputs->lists.n || inputs->recursive)
-		return tl_usage_error("--mode delete: %s finds files to store, so it does not fit",
-				      inputs->lists.n ? "--files-from" : "-r");
-	if (inputs->columns.text)
-		return tl_usage_error("--mode delete reads ids and labels, so --text-field does not fit");
-	if (options->create != LD_CREATE_IF_MISSING)
-		return tl_usage_error("--mode delete needs an index that is there, so --create does not "
-				      "fit");
-	return TL_PROCEED;
-}
-
-/* The rows of binary formats cannot be written as lines. */
-static int check_emit(const struct ld_options *options)
-{
-	const struct in_files_options *inputs = &options->inputs;
-
-	for (size_t i = 0; i < inputs->n_operands + (inputs->lists.n > 0); i++) {
-		const struct in_format *format = inputs->format;
-		const char *reason;
-
-		if (!format && i < inputs->n_operands)
-			format = in_format_of_path(inputs->operands[i], &reason);
-		if (format && format->is_binary)
-			return tl_usage_error("--emit new writes lines, and the rows of %s are none",
-					      format->name);
-	}
-	return TL_PROCEED;
-}
-
-/* What fits --mode. */
-static int check_mode(const struct ld_options *options)
-{
-	const char *mode = ld_mode_words[options->mode], *builds = reason_to_build(options);
-	int by_key = options->mode == LD_REPLACE || options->mode == LD_DELETE;
-
-	if (options->mode != LD_IF_NEW &&
-	    (options->radius >= 0 || options->accept >= 0 || options->emit != LD_EMIT_NONE))
-		return tl_usage_error("%s goes with --mode if-new",
-				      options->radius >= 0   ? "--radius"
-				      : options->accept >= 0 ? "--accept"
-							     : "--emit");
-	if (options->radius >= 0 && options->accept >= 0)
-		return tl_usage_error("--radius asks for the plain distance, which --accept has no use "
-				      "for");
-	if (options->accept >= 0 && !may_have_texts(options) &&
-	    options->inputs.format != &in_format_features)
-		return tl_usage_error("--accept goes with texts, and no input has any");
-	if (options->mode != LD_ADD && builds)
-		return tl_usage_error("--mode %s changes the index row by row, so %s does not fit", mode,
-				      builds);
-	if (by_key && options->no_ids > 0)
-		return tl_usage_error("--mode %s needs ids, so --ids none does not fit", mode);
-	if (by_key && options->duplicates != SIMIDX_DUPLICATES_REJECT)
-		return tl_usage_error("--on-duplicate goes with --mode add and if-new");
-	if (options->mode != LD_DELETE && reads_keys(options))
-		return tl_usage_error("-F %s goes with --mode delete", options->inputs.format->name);
-	if (options->mode == LD_DELETE)
-		return check_delete(options);
-	return options->emit == LD_EMIT_NEW ? check_emit(options) : TL_PROCEED;
-}
-
-/* --merge-only takes nothing and stores nothing. */
-static int check_merge_only(const struct ld_options *options)
-{
-	if (ld_has_inputs(options) || options->from.n)
-		return tl_usage_error("--merge-only stores nothing, so it takes no INPUT");
-	if (options->mode != LD_ADD || options->resume || options->write != LD_WRITE_AUTO ||
-	    options->create != LD_CREATE_IF_MISSING || options->merge == LD_MERGE_NEVER)
-		return tl_usage_error("--merge-only: options about storing documents do not fit");
-	return TL_PROCEED;
-}
-
-/* Options that exclude each other. */
-static int check_together(const struct ld_options *options)
-{
-	const char *builds = reason_to_build(options);
-	int inserts = options->write == LD_WRITE_INSERT;
-	int code = check_mode(options);
-
-	if (code != TL_PROCEED)
-		return code;
-	if (options->merge == LD_MERGE_NEVER && builds)
-		return tl_usage_error("--merge never: %s builds the index whole, with everything "
-				      "merged",
-				      builds);
-	if (options->inputs.nul_lists && !options->inputs.lists.n && !reads_keys(options))
-		return tl_usage_error("-0 is about the lists of --files-from and about -F ids and "
-				      "labels, and none is given");
-	if (options->inputs.hidden && !options->inputs.recursive)
-		return tl_usage_error("--hidden is about the directories of -r");
-	if (inserts && options->from.n)
-		return tl_usage_error("--from: indexes are taken over by a rebuild only, so "
-				      "--write insert does not fit");
-	if (options->resume && builds)
-		return tl_usage_error("--resume: a rebuild stores all or nothing, so there is "
-				      "nothing to resume");
-	if (options->resume && options->create != LD_CREATE_IF_MISSING)
-		return tl_usage_error("--resume goes on with an index that is there, so --create "
-				      "does not fit");
-	if (count_outputs(options) > 1)
-		return tl_usage_error("of --rejects, --summary and --emit only one can go to standard "
-				      "output");
-	if (options->features_by && tl_features_check(options->features_by))
-		return TL_TROUBLE;
-	if (options->features_by && tl_text_is_given(&options->text))
-		return tl_usage_error("--features-by is about features that others have made of "
-				      "texts, so options about texts do not fit");
-	return check_short(options);
-}
+/* ---- the command line ---- */
 
 /* Without a format operands are labels, and standard input has ids. */
 static void read_keys_only(struct in_files_options *inputs)
@@ -552,7 +369,7 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 	inputs->operands = operands + 1;
 	inputs->n_operands = n - 1;
 	if (options->merge_only)
-		return check_merge_only(options);
+		return ld_check_merge_only(options);
 	if (!ld_has_inputs(options) && !options->from.n)
 		return tl_usage_error("INPUT is missing");
 	for (i = 0; i < inputs->n_operands; i++)
@@ -560,7 +377,7 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 			return tl_usage_error("standard input needs its format: -F FORMAT");
 	if (in_files_check(inputs, &options->total_bytes))
 		return TL_TROUBLE;
-	code = check_together(options);
+	code = ld_check_together(options);
 	if (options->mode != LD_ADD)
 		options->write = LD_WRITE_INSERT;
 	return code;
