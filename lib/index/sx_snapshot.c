@@ -107,6 +107,11 @@ int sx_view_begin(sx_view *view, simidx *index, simidx_error *err)
 	return rc;
 }
 
+void sx_view_reset(sx_view *view)
+{
+	sx_snapshot_reset(&view->snapshot);
+}
+
 void sx_view_end(sx_view *view)
 {
 	simidx *index = view->snapshot.index;
@@ -122,6 +127,16 @@ void sx_view_end(sx_view *view)
 	sx_snapshot_end(&view->snapshot);
 	for (unsigned t = 0; t < SX_VIEW_TABLES; t++)
 		sx_block_index_cache_give_back(&index->block_index_cache, view->held[t]);
+}
+
+uint64_t sx_view_rows(const sx_view *view)
+{
+	return view->snapshot.header.table[0].rows;
+}
+
+uint64_t sx_view_fresh_rows(const sx_view *view)
+{
+	return view->snapshot.header.next_seq - view->snapshot.header.first_seq;
 }
 
 /* Take the block index of one table. Returns 1 if it has the one that it can have. */

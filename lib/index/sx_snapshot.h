@@ -76,24 +76,15 @@ int sx_view_renew(sx_view *view, simidx_error *err);
 void sx_view_expect(sx_view *view, uint64_t n);
 
 /** Give the snapshot back. */
-static inline void sx_view_reset(sx_view *view)
-{
-	sx_snapshot_reset(&view->snapshot);
-}
+void sx_view_reset(sx_view *view);
 
 /** End it. One that is all zero but for snapshot.index is allowed. */
 void sx_view_end(sx_view *view);
 
 /** Rows of each permuted table. */
-static inline uint64_t sx_view_rows(const sx_view *view)
-{
-	return view->snapshot.header.table[0].rows;
-}
+uint64_t sx_view_rows(const sx_view *view);
 
 /** Rows of the log that are not merged. */
-static inline uint64_t sx_view_fresh_rows(const sx_view *view)
-{
-	return view->snapshot.header.next_seq - view->snapshot.header.first_seq;
-}
+uint64_t sx_view_fresh_rows(const sx_view *view);
 
 #endif /* SX_SNAPSHOT_H */

@@ -77,3 +77,9 @@ uint64_t sx_perm_leading_mask(const sx_perm *perm, unsigned bits)
 	/* A shift by all 64 bits is not defined. */
 	return bits ? sx_unpermute(perm, sx_low_bits(bits) << (perm->bits - bits)) : 0;
 }
+
+uint64_t sx_perm_lead(const sx_perm *perm, uint64_t fp, unsigned bits)
+{
+	/* A shift by all 64 bits is not defined. */
+	return bits ? sx_permute(perm, fp) >> (perm->bits - bits) : 0;
+}

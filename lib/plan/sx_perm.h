@@ -54,10 +54,6 @@ static inline uint64_t sx_prefix_of(const sx_perm *perm, uint64_t value)
 }
 
 /** The first `bits` bits (0..32) of the permuted value of a fingerprint, right-aligned. */
-static inline uint64_t sx_perm_lead(const sx_perm *perm, uint64_t fp, unsigned bits)
-{
-	/* A shift by all 64 bits is not defined. */
-	return bits ? sx_permute(perm, fp) >> (perm->bits - bits) : 0;
-}
+uint64_t sx_perm_lead(const sx_perm *perm, uint64_t fp, unsigned bits);
 
 #endif /* SX_PERM_H */

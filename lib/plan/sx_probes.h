@@ -10,8 +10,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "plan/sx_plan.h"
+#include "util/sx_alloc.h"
 
 #define SX_MAX_QUERY_PROBES ((uint64_t)1 << 20) /* of one query; beyond that a table is scanned */
 
@@ -30,9 +32,19 @@ typedef struct sx_probes {
 } sx_probes;
 
 /** Make room for `more` further ones. Returns 0, or -1 when memory is short. */
-int sx_probes_reserve(sx_probes *probes, size_t more);
+static inline int sx_probes_reserve(sx_probes *probes, size_t more)
+{
+	if (more > SIZE_MAX - probes->n)
+		return -1;
+	return sx_reserve(&probes->at, &probes->cap, probes->n + more, sizeof(*probes->at));
+}
 
-void sx_probes_free(sx_probes *probes);
+static inline void sx_probes_free(sx_probes *probes)
+{
+	free(probes->at);
+	probes->at = NULL;
+	probes->n = probes->cap = 0;
+}
 
 /**
  * Append the range of all permuted values that begin with `lead`, which has `bits` bits, 0 (all

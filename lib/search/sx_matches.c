@@ -159,6 +159,8 @@ static int take(struct reading *g, uint64_t fp, const uint64_t *id, const uint64
 	size_t had = m->n;
 	int judges = sx_query_judges(g->q, fp);
 
+	if (!n)
+		return SIMIDX_OK;
 	if (g->count && !judges) {
 		*g->count += n;
 		return SIMIDX_OK;

@@ -58,6 +58,11 @@ static int is_near_alone(const sx_query *q, unsigned distance)
 	return distance <= most;
 }
 
+int sx_query_judges(const sx_query *q, uint64_t fp)
+{
+	return q->has_fp2 || (q->is_text && !fp);
+}
+
 int sx_query_judge(const sx_query *q, simidx_match *match)
 {
 	match->distance = (unsigned)__builtin_popcountll(match->fp ^ q->fp);

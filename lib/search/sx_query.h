@@ -46,10 +46,7 @@ int sx_query_accepts(const sx_query *query, uint64_t fp);
  * Whether documents with this fingerprint, which is accepted, are to be judged one by one;
  * otherwise all of them match.
  */
-static inline int sx_query_judges(const sx_query *query, uint64_t fp)
-{
-	return query->has_fp2 || (query->is_text && !fp);
-}
+int sx_query_judges(const sx_query *query, uint64_t fp);
 
 /** Whether a document whose fingerprint is accepted matches; its distances are set. */
 int sx_query_judge(const sx_query *query, simidx_match *match);

@@ -78,7 +78,7 @@ static void look_ahead(const sx_lookup_task *task, struct progress *at)
 		const sx_block_index *b = blocks_of(task, i);
 		uint64_t low = task->probe[i].low;
 
-		if (low <= b->max) {
+		if (b->n && low <= b->max) {
 			sx_slot slot = b->slot[low >> b->shift];
 
 			sx_prefetch(b->anchor + (ptrdiff_t)slot.page * (ptrdiff_t)b->page_size);

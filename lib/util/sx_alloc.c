@@ -43,14 +43,11 @@ void *sx_alloc_lines(size_t n, size_t size)
 	return lines;
 }
 
-int sx_reserve(void *array, size_t *cap, size_t need, size_t size)
+int sx_grow(void *array, size_t *cap, size_t need, size_t size)
 {
 	void *old, *grown;
-	size_t room;
+	size_t room = *cap + *cap / 2;
 
-	if (need <= *cap)
-		return 0;
-	room = *cap + *cap / 2;
 	if (room < need)
 		room = need;
 	if (room < 16)

@@ -23,10 +23,16 @@ void *sx_realloc(void *p, size_t n, size_t size);
  */
 void *sx_alloc_lines(size_t n, size_t size);
 
+/** As sx_reserve(), for more elements than there is room for. */
+int sx_grow(void *array, size_t *cap, size_t need, size_t size);
+
 /**
  * Make room for at least `need` elements in *array, growing by half. *cap is the room in
  * elements. Returns 0, or -1 when memory is short: then nothing has changed.
  */
-int sx_reserve(void *array, size_t *cap, size_t need, size_t size);
+static inline int sx_reserve(void *array, size_t *cap, size_t need, size_t size)
+{
+	return need <= *cap ? 0 : sx_grow(array, cap, need, size);
+}
 
 #endif /* SX_ALLOC_H */
