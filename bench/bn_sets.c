@@ -80,6 +80,34 @@ static uint64_t fill_equal(uint64_t *fp, uint64_t n, uint64_t *random)
 	return n / 50;
 }
 
+/* Pairs of which the second is 1 to 3 bits apart from the first. */
+static uint64_t fill_copies(uint64_t *fp, uint64_t n, uint64_t *random)
+{
+	uint64_t some = n / 20;
+
+	for (uint64_t i = 0; i < some; i++) {
+		fp[2 * i] = bn_random(random);
+		fp[2 * i + 1] = flip(fp[2 * i], 1 + bn_random(random) % 3, UINT64_MAX, random);
+	}
+	return 2 * some;
+}
+
+static uint64_t fill_skewed(uint64_t *fp, uint64_t n, uint64_t *random)
+{
+	uint64_t some = fill_copies(fp, n, random);
+
+	some += fill_equal(fp + some, n, random);
+	return some + fill_hot16(fp + some, n, random);
+}
+
+static uint64_t fill_prefix2(uint64_t *fp, uint64_t n, uint64_t *random)
+{
+	uint64_t some = fill_copies(fp, n, random);
+
+	some += fill_hot16(fp + some, n, random);
+	return some + fill_hot16(fp + some, n, random);
+}
+
 static uint64_t fill_blocks3(uint64_t *fp, uint64_t n, uint64_t *random)
 {
 	uint64_t some = n / 100 < MAX_BLOCKS3 ? n / 100 : MAX_BLOCKS3;
@@ -106,6 +134,9 @@ static const struct kind kinds[] = {
 	{ "hot5m", fill_hot5m, 0xffff000000000000u, 0, HOT_QUERIES },
 	{ "equal", fill_equal, UINT64_MAX, 3, HOT_EQUAL_QUERIES },
 	{ "blocks3", fill_blocks3, 0xffffffffffff0000u, 3, HOT_QUERIES },
+	{ "copies", fill_copies, 0, 0, 0 },
+	{ "skewed", fill_skewed, 0, 0, 0 },
+	{ "prefix2", fill_prefix2, 0, 0, 0 },
 };
 
 /* Numbers that were drawn already; 0 stands for an empty slot. */

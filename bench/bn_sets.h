@@ -10,9 +10,12 @@
  *   hot5m      5 million, at most every other one, begin with the same 16 bits
  *   equal      2 % are one and the same
  *   blocks3    1 % (at most 30,000) agree in their first 48 bits: three blocks of 4x16
+ *   copies     5 % are 1..3 bits apart from another one: about N / 20 pairs are near
+ *   skewed     copies, and 2 % are one and the same, and 1 % begin with the same 16 bits
+ *   prefix2    copies, and 2 % begin with the same 16 bits
  *
  * Queries are distinct. Every other one is a stored fingerprint with 0..3 bits flipped, the
- * rest are random. In the last four sets they are of two classes that are measured apart:
+ * rest are random. In hot16, hot5m, equal and blocks3 they are of two classes that are measured apart:
  * those that meet what is hot, and the others.
  */
 

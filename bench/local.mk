@@ -3,7 +3,8 @@
 
 # Built by `make bench`, and by the test that runs each once with little data.
 bench_programs = \
-	bench/bn_check bench/bn_index bench/bn_live bench/bn_planner bench/bn_search bench/bn_write
+	bench/bn_check bench/bn_index bench/bn_live bench/bn_pairs bench/bn_planner bench/bn_search \
+	bench/bn_write
 if HAVE_TEXT
 bench_programs += bench/bn_text
 if HAVE_JSON
@@ -64,6 +65,13 @@ bench_bn_write_LDADD = bench/libbench.a lib/libsimidx.la $(LMDB_LIBS) $(SQLITE_L
 if HAVE_SQLITE
 bench_bn_write_SOURCES += bench/bn_write_sqlite.c
 endif
+
+bench_bn_pairs_SOURCES = \
+	bench/bn_pairs.c \
+	bench/bn_pairs.h \
+	bench/bn_pairs_rivals.c
+bench_bn_pairs_CPPFLAGS = $(AM_CPPFLAGS) $(lib_cppflags)
+bench_bn_pairs_LDADD = bench/libbench.a lib/libsx-core.la
 
 bench_bn_planner_SOURCES = bench/bn_planner.c
 bench_bn_planner_CPPFLAGS = $(AM_CPPFLAGS) $(lib_cppflags)

@@ -224,25 +224,6 @@ static int take_permuted(void *ctx, const uint64_t *pairs, size_t n)
 	return SIMIDX_OK;
 }
 
-static int join_buckets(struct worker *w, unsigned shift)
-{
-	const sx_join_batch *b = &w->batch;
-	const uint8_t *sides = w->f->task->n_sides == 2 ? b->sides : NULL;
-	int rc = SIMIDX_OK;
-
-	for (size_t i = 0, end; !rc && i < b->n; i = end) {
-		unsigned both = 0;
-
-		for (end = i + 1; end < b->n && !((b->v[i] ^ b->v[end]) >> shift);)
-			end++;
-		for (size_t e = i; sides && e < end && both != 3; e++)
-			both |= sides[e];
-		if (end - i > 1 && (!sides || both == 3))
-			rc = sx_joiner_run(w->joiner, b->v + i, sides ? sides + i : NULL, end - i);
-	}
-	return rc;
-}
-
 static void *run_part(void *ctx)
 {
 	struct find *f = ctx;
@@ -260,7 +241,8 @@ static void *run_part(void *ctx)
 		rc = read_batch(&w, shift, f->max);
 		if (rc || !w.batch.n)
 			break;
-		rc = join_buckets(&w, shift);
+		rc = sx_joiner_run(w.joiner, w.batch.v, f->task->n_sides == 2 ? w.batch.sides : NULL,
+				   w.batch.n);
 	}
 	if (!rc)
 		rc = sx_joiner_flush(w.joiner);

@@ -14,8 +14,10 @@
 #define MAX_WIDTH 12        /* of a sub-block: that many counters stay in the nearest cache */
 #define SPLIT_ABOVE 192     /* entries: larger groups are sets of their own */
 #define PAIRS_AT_ONCE 2048
+#define NEAR_AT_ONCE 512    /* hits of neighbours; at least SX_NEAR_AFTER_ROOM of any reach */
 #define PAUSE_AFTER (1u << 26) /* comparisons */
 #define SIZE_CLASSES 128    /* half powers of two */
+#define RUN 2048            /* entries of buckets that are joined together: in the nearest cache */
 
 /* Nanoseconds, measured with AVX-512 on 64 bits. */
 #define COST_GROUPED 2.0    /* to bring an entry into its group, and compare it with its neighbours */
@@ -35,10 +37,15 @@ struct split {
 	double cost;
 };
 
-/* A set, and what its pairs are like. */
+/*
+ * A set, and what its pairs are like. Or several that stand one after another and are split in the
+ * same way, as the work between two small ones takes longer than they do.
+ */
 struct set {
 	const uint64_t *v;
 	size_t n;
+	size_t n_buckets;
+	const size_t *end; /* of each */
 	uint64_t agreed;
 	uint64_t must[MAX_MUST];
 	unsigned n_must;
@@ -50,6 +57,7 @@ struct sx_joiner {
 	sx_join_forced forced;
 	sx_join_sink sink;
 	sx_join_shape shape;
+	size_t end[RUN];
 	struct split split[SIZE_CLASSES]; /* of the sets that are not within others; by size */
 	uint8_t has_split[SIZE_CLASSES];
 	struct set set[MAX_DEPTH + 1];    /* the one at hand, and those that it is within */
@@ -59,6 +67,8 @@ struct sx_joiner {
 	uint32_t *hits;
 	size_t hits_cap;
 	const uint8_t *sides; /* of the entries of set[0] */
+	uint64_t near[NEAR_AT_ONCE];
+	uint64_t padding[SX_JOIN_PADDING]; /* entries that are near to none: compared, and passed */
 	uint64_t pair[2 * PAIRS_AT_ONCE];
 	size_t n_pairs;
 	uint64_t compared; /* since the last pause */
@@ -84,6 +94,8 @@ sx_joiner *sx_joiner_new(const sx_kernel *kernel, const sx_join_forced *forced,
 	j->sink = *sink;
 	if (forced)
 		j->forced = *forced;
+	for (unsigned i = 0; i < SX_JOIN_PADDING; i++)
+		j->padding[i] = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
 	return j;
 }
 
@@ -176,13 +188,14 @@ static double cost_of(const struct split *s, size_t n, double cost_pair)
 	return s->first_is_in_order ? all - grouped + size * COST_IN_ORDER : all;
 }
 
-static struct split choose_split(const struct set *set, const sx_join_shape *shape,
+/* How to split sets of n entries that are like this one. */
+static struct split choose_split(const struct set *set, size_t n, const sx_join_shape *shape,
 				 double cost_pair, const sx_join_forced *forced)
 {
 	uint64_t free_bits = sx_low_bits(shape->bits) & ~set->agreed, region = free_bits;
 	uint64_t mask[MAX_MUST];
 	int n_masks = disjoint_masks(set->must, set->n_must, free_bits, mask);
-	double size = (double)set->n;
+	double size = (double)n;
 	struct split best = { .cost = size * size / 2 * cost_pair + 0.3 * size };
 	unsigned most = forced->width && forced->width < MAX_WIDTH ? forced->width : MAX_WIDTH;
 
@@ -190,7 +203,7 @@ static struct split choose_split(const struct set *set, const sx_join_shape *sha
 		best.is_empty = 1;
 		return best;
 	}
-	if (set->n < forced->compare_below)
+	if (n < forced->compare_below)
 		return best;
 	if (forced->compare_below || forced->width)
 		best.cost = 1e300;
@@ -204,7 +217,7 @@ static struct split choose_split(const struct set *set, const sx_join_shape *sha
 			if (cut(region, s.width, s.n, s.shift))
 				break;
 			s.first_is_in_order = is_in_order(free_bits, sub_block(&s, 0));
-			s.cost = cost_of(&s, set->n, cost_pair);
+			s.cost = cost_of(&s, n, cost_pair);
 			if (s.cost < best.cost || (forced->width && best.width < s.width))
 				best = s;
 		}
@@ -215,11 +228,12 @@ static struct split choose_split(const struct set *set, const sx_join_shape *sha
 /* Of sets that are not within others there are millions of nearly the same sizes. */
 static const struct split *known_split(sx_joiner *j, const struct set *set)
 {
-	unsigned log = 63 - (unsigned)__builtin_clzll(set->n | 1);
-	unsigned class = 2 * log + (log && set->n >> (log - 1) & 1);
+	size_t n = set->n / set->n_buckets;
+	unsigned log = 63 - (unsigned)__builtin_clzll(n | 1);
+	unsigned class = 2 * log + (log && n >> (log - 1) & 1);
 
 	if (!j->has_split[class]) {
-		j->split[class] = choose_split(set, &j->shape, j->cost_pair, &j->forced);
+		j->split[class] = choose_split(set, n, &j->shape, j->cost_pair, &j->forced);
 		j->has_split[class] = 1;
 	}
 	return &j->split[class];
@@ -228,10 +242,10 @@ static const struct split *known_split(sx_joiner *j, const struct set *set)
 double sx_join_set_cost(const sx_kernel *kernel, const sx_join_shape *shape, size_t n)
 {
 	const sx_join_forced none = { 0 };
-	struct set set = { .n = n, .agreed = shape->agreed, .n_must = shape->n_must };
+	struct set set = { .agreed = shape->agreed, .n_must = shape->n_must };
 
 	memcpy(set.must, shape->must, sizeof(shape->must));
-	return choose_split(&set, shape, cost_of_pair(kernel), &none).cost;
+	return choose_split(&set, n, shape, cost_of_pair(kernel), &none).cost;
 }
 
 /* ---- pairs ---- */
@@ -290,29 +304,22 @@ static void count_compared(sx_joiner *j, uint64_t n)
 	j->rc = j->sink.pause(j->sink.ctx);
 }
 
-/* Compare entry i with those after it, up to `to`. */
+/* Compare entry i with those from `from` on, up to `to`. */
 static void compare_one(sx_joiner *j, const struct set *set, unsigned n_must, const uint64_t *v,
-			size_t i, size_t to)
+			size_t i, size_t from, size_t to)
 {
-	unsigned k = j->shape.k;
-	size_t n = to - i - 1, found;
+	size_t found = j->kernel->near_u64(v + from, to - from, v[i], j->shape.k, j->hits);
 
-	count_compared(j, n);
-	if (n <= 4) {
-		for (size_t p = i + 1; p < to; p++)
-			if (sx_count_plain(v[i] ^ v[p]) <= k)
-				report(j, set, n_must, v[i], v[p]);
-		return;
-	}
-	found = j->kernel->near_u64(v + i + 1, n, v[i], k, j->hits);
+	count_compared(j, to - from);
 	for (size_t h = 0; h < found && !j->rc; h++)
-		report(j, set, n_must, v[i], v[i + 1 + j->hits[h]]);
+		report(j, set, n_must, v[i], v[from + j->hits[h]]);
 }
 
 static void compare_all(sx_joiner *j, const struct set *set)
 {
-	for (size_t i = 0; i + 1 < set->n && !j->rc; i++)
-		compare_one(j, set, set->n_must, set->v, i, set->n);
+	for (size_t b = 0, i = 0; b < set->n_buckets && !j->rc; i = set->end[b++])
+		for (; i + 1 < set->end[b] && !j->rc; i++)
+			compare_one(j, set, set->n_must, set->v, i, i + 1, set->end[b]);
 }
 
 /* Neighbours that are compared at once; beyond, the rest of a group is compared for itself. */
@@ -332,22 +339,24 @@ static void compare_groups(sx_joiner *j, const struct set *set, unsigned n_must,
 {
 	size_t end = 0; /* of the group of the entry before */
 
-	for (size_t at = 0; at < n && !j->rc; at += 8) {
-		unsigned lanes;
+	for (size_t at = 0; at < n && !j->rc;) {
+		size_t found = j->kernel->near_after(v, &at, n, reach, same, j->shape.k, j->near,
+						     NEAR_AT_ONCE);
 
-		at = j->kernel->near_next(v, at, n, reach, same, j->shape.k, &lanes);
-		if (at >= n)
-			break;
-		for (; lanes; lanes &= lanes - 1) {
-			size_t i = at + (unsigned)__builtin_ctz(lanes);
+		for (size_t h = 0; h < found; h++) {
+			size_t i = (size_t)(j->near[h] >> 8), d = j->near[h] & 0xff;
 
-			if (i >= n)
-				break;
+			if (d) {
+				if (i + d < n && !((v[i] ^ v[i + d]) & same))
+					report(j, set, n_must, v[i], v[i + d]);
+				continue;
+			}
+			/* The group goes on beyond those that it was compared with. */
 			if (end <= i)
 				for (end = i + 1; end < n && !((v[i] ^ v[end]) & same);)
 					end++;
-			if (end > i + 1)
-				compare_one(j, set, n_must, v, i, end);
+			if (end > i + reach + 1)
+				compare_one(j, set, n_must, v, i, i + reach + 1, end);
 		}
 	}
 	count_compared(j, n * reach);
@@ -364,15 +373,15 @@ static int reserve(sx_joiner *j, unsigned depth, size_t n)
 	return SIMIDX_OK;
 }
 
-/* Group the entries by a sub-block. Those of one group stay in their order. */
-static void group(sx_joiner *j, const struct set *set, unsigned shift, unsigned width, uint64_t *out)
+/* Group n entries by a sub-block. Those of one group stay in their order. */
+static void group(uint32_t *count, const uint64_t *v, size_t n, unsigned shift, unsigned width,
+		  uint64_t *out)
 {
 	uint64_t low = sx_low_bits(width);
-	const uint64_t *v = set->v;
-	uint32_t *count = j->count, sum = 0;
+	uint32_t sum = 0;
 
 	memset(count, 0, sizeof(*count) << width);
-	for (size_t i = 0; i < set->n; i++)
+	for (size_t i = 0; i < n; i++)
 		count[v[i] >> shift & low]++;
 	for (size_t g = 0; g <= low; g++) {
 		uint32_t here = count[g];
@@ -380,9 +389,19 @@ static void group(sx_joiner *j, const struct set *set, unsigned shift, unsigned 
 		count[g] = sum;
 		sum += here;
 	}
-	for (size_t i = 0; i < set->n; i++)
-		out[count[v[i] >> shift & low]++] = v[i];
-	memset(out + set->n, 0, SX_JOIN_PADDING * sizeof(*out));
+	for (size_t i = 0; i < n; i++) {
+		uint64_t x = v[i];
+
+		out[count[x >> shift & low]++] = x;
+	}
+}
+
+static void group_buckets(sx_joiner *j, const struct set *set, unsigned shift, unsigned width,
+			  uint64_t *out)
+{
+	for (size_t b = 0, from = 0; b < set->n_buckets; from = set->end[b++])
+		group(j->count, set->v + from, set->end[b] - from, shift, width, out + from);
+	memcpy(out + set->n, j->padding, sizeof(j->padding));
 }
 
 /* Whether there may be a group of more than `limit` entries; those of twice as many are seen. */
@@ -407,6 +426,8 @@ static void join_group(sx_joiner *j, unsigned depth, unsigned n_must, const uint
 
 	set->v = v;
 	set->n = n;
+	set->n_buckets = 1;
+	set->end = &set->n;
 	set->agreed = parent->agreed | same;
 	memcpy(set->must, parent->must, n_must * sizeof(*set->must));
 	set->n_must = n_must;
@@ -445,7 +466,8 @@ static void join(sx_joiner *j, unsigned depth)
 
 	if (set->n < 2 || j->rc)
 		return;
-	s = depth ? choose_split(set, &j->shape, j->cost_pair, &j->forced) : *known_split(j, set);
+	s = depth ? choose_split(set, set->n, &j->shape, j->cost_pair, &j->forced)
+		  : *known_split(j, set);
 	if (s.is_empty)
 		return;
 	j->rc = reserve(j, depth, set->n);
@@ -455,34 +477,85 @@ static void join(sx_joiner *j, unsigned depth)
 		compare_all(j, set);
 		return;
 	}
-	reach = reach_of(set->n, s.width);
+	reach = reach_of(set->n / set->n_buckets, s.width);
 	for (unsigned i = 0; i < s.n && !j->rc; i++) {
-		uint64_t same = sub_block(&s, i);
+		uint64_t same = sub_block(&s, i) | set->agreed;
 		const uint64_t *v = set->v;
 
 		if (i || !s.first_is_in_order) {
 			v = j->grouped[depth];
-			group(j, set, s.shift[i], s.width, j->grouped[depth]);
+			group_buckets(j, set, s.shift[i], s.width, j->grouped[depth]);
 		}
 		if (depth < MAX_DEPTH && has_long_group(v, set->n, same, limit))
 			join_groups(j, depth, n_must, v, set->n, same, reach, limit);
 		else
 			compare_groups(j, set, n_must, v, set->n, same, reach);
 		/* What agrees in this one has been reported. */
-		set->must[n_must++] = same;
+		set->must[n_must++] = sub_block(&s, i);
 	}
+}
+
+/* Where the bucket of entry `from` ends. */
+static size_t bucket_end(const uint64_t *v, size_t from, size_t n, uint64_t agreed)
+{
+	size_t end = from + 1;
+
+	while (end + 8 <= n && !((v[from] ^ v[end + 7]) & agreed))
+		end += 8;
+	while (end < n && !((v[from] ^ v[end]) & agreed))
+		end++;
+	return end;
+}
+
+static int has_both_sides(const uint8_t *sides, size_t n)
+{
+	unsigned both = 0;
+
+	for (size_t i = 0; i < n && both != 3; i++)
+		both |= sides[i];
+	return both == 3;
+}
+
+/* Join the buckets of set[0], which are known, if there are some. */
+static void join_run(sx_joiner *j, const uint64_t *v, size_t n_buckets)
+{
+	struct set *set = &j->set[0];
+
+	if (!n_buckets)
+		return;
+	set->v = v;
+	set->n = j->end[n_buckets - 1];
+	set->n_buckets = n_buckets;
+	set->end = j->end;
+	set->agreed = j->shape.agreed;
+	memcpy(set->must, j->shape.must, sizeof(j->shape.must));
+	set->n_must = j->shape.n_must;
+	join(j, 0);
 }
 
 int sx_joiner_run(sx_joiner *j, const uint64_t *v, const uint8_t *sides, size_t n)
 {
-	struct set *set = &j->set[0];
+	size_t start = 0, n_buckets = 0; /* of the run */
 
-	set->v = v;
-	set->n = n;
-	set->agreed = j->shape.agreed;
-	memcpy(set->must, j->shape.must, sizeof(j->shape.must));
-	set->n_must = j->shape.n_must;
-	j->sides = sides;
-	join(j, 0);
+	for (size_t i = 0, end; i < n && !j->rc; i = end) {
+		int counts;
+
+		end = bucket_end(v, i, n, j->shape.agreed);
+		counts = !sides || has_both_sides(sides + i, end - i);
+		/* One that is left out ends a run, and so does one that is much larger. */
+		if (!counts || end - start > RUN ||
+		    (n_buckets && end - i > 4 * ((i - start) / n_buckets) + 64)) {
+			j->sides = sides ? sides + start : NULL;
+			join_run(j, v + start, n_buckets);
+			n_buckets = 0;
+			start = i;
+		}
+		if (counts)
+			j->end[n_buckets++] = end - start;
+		else
+			start = end;
+	}
+	j->sides = sides ? sides + start : NULL;
+	join_run(j, v + start, n_buckets);
 	return j->rc;
 }

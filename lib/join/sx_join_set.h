@@ -73,7 +73,8 @@ void sx_joiner_free(sx_joiner *joiner);
 void sx_joiner_begin(sx_joiner *joiner, const sx_join_shape *shape);
 
 /**
- * Report all pairs of a set that have the joiner's shape and are within k bits, each once.
+ * Report all pairs of some buckets that have the joiner's shape and are within k bits, each once.
+ * A bucket is the entries that agree in the bits of the shape.
  *
  * @param v      n distinct entries, ascending, and SX_JOIN_PADDING that can be read
  * @param sides  of each entry: bit 0, it is of one index, bit 1, of the other; then pairs are
@@ -85,7 +86,7 @@ int sx_joiner_run(sx_joiner *joiner, const uint64_t *v, const uint8_t *sides, si
 /** Hand over the pairs that the sink has not taken yet. Returns what it returns. */
 int sx_joiner_flush(sx_joiner *joiner);
 
-/** Nanoseconds, about, that one set of n takes. */
+/** Nanoseconds, about, that one bucket of n takes. */
 double sx_join_set_cost(const sx_kernel *kernel, const sx_join_shape *shape, size_t n);
 
 #endif /* SX_JOIN_SET_H */

@@ -201,18 +201,24 @@ static int go_to(struct reading *r, uint64_t fp, simidx_error *err)
 		rc = tried++ == PIECES_IN_A_ROW ? seek(r, fp, err) : next_piece(r, err);
 	if (rc || r->has_ended)
 		return rc;
+	/* It is near, mostly: steps that double, and halving. */
 	if (rows->key[r->at] < fp) {
-		size_t low = r->at, high = rows->n - 1;
+		size_t low = r->at, step = 4, high;
 
-		while (low < high) {
+		while (low + step < rows->n && rows->key[low + step] < fp) {
+			low += step;
+			step *= 2;
+		}
+		high = low + step < rows->n ? low + step : rows->n - 1;
+		while (high - low > 1) {
 			size_t middle = low + (high - low) / 2;
 
 			if (rows->key[middle] < fp)
-				low = middle + 1;
+				low = middle;
 			else
 				high = middle;
 		}
-		r->at = low;
+		r->at = high;
 	}
 	return SIMIDX_OK;
 }

@@ -25,6 +25,9 @@ typedef struct sx_coded {
 	uint64_t base;
 } sx_coded;
 
+/** Hits of near_after() that eight entries can have, and words after them that may be written. */
+#define SX_NEAR_AFTER_ROOM(reach) (8 * (size_t)((reach) + 2))
+
 typedef struct sx_kernel {
 	/** "scalar", "popcnt", "avx2", "avx512" or "neon". */
 	const char *name;
@@ -52,19 +55,20 @@ typedef struct sx_kernel {
 	unsigned (*near_16)(const uint32_t *words, uint32_t query, unsigned k);
 
 	/**
-	 * Compare entries with those that come after them, for arrays in which entries that agree in
-	 * the bits `same` stand together. From entry number `from` on, in steps of eight: the first
-	 * eight of which one differs from one of the `reach` entries after it in at most k bits, or
-	 * agrees in `same` with the one after these. Returns the number of the first of the eight,
-	 * or n where there are none.
+	 * Compare entries with the `reach` that come after each, for arrays in which entries that agree
+	 * in the bits `same` stand together. Looks at entries from number *from on, eight at once, and
+	 * writes i << 8 | d, i < n, where entry i differs from entry i + d in at most k bits, d = 1..reach,
+	 * and i << 8 where it agrees in `same` with entry i + reach + 1. Hits of one d come by i.
 	 *
-	 * @param v      n entries, and room for 16 + `reach` more, which are read
+	 * @param v      n entries, and room for 16 + `reach` more, which are read: entry i + d may be
+	 *               one of these
+	 * @param from   set to where to go on, n at the end
 	 * @param reach  1..64
-	 * @param lanes  set to the entries of the eight that this is so of, bit 0 for the first. The
-	 *               entries after the last one are looked at too: the caller knows better
+	 * @param hits   room for SX_NEAR_AFTER_ROOM(reach) or more
+	 * @return how many were written
 	 */
-	size_t (*near_next)(const uint64_t *v, size_t from, size_t n, unsigned reach, uint64_t same,
-			    unsigned k, unsigned *lanes);
+	size_t (*near_after)(const uint64_t *v, size_t *from, size_t n, unsigned reach, uint64_t same,
+			     unsigned k, uint64_t *hits, size_t room);
 
 	/**
 	 * ones[i] = the set bits before zero number zeros[i] of a bitmap of little-endian 64-bit

@@ -128,41 +128,56 @@ AVX2 SX_INLINE __m256i without_bits(__m256i x, unsigned k)
 	return x;
 }
 
-/* Lanes of the four from p on. */
-AVX2 SX_INLINE unsigned next_of_four(const uint64_t *p, unsigned reach, __m256i same, unsigned k)
+/* Which of the four from p on are near to the one that is d after. */
+AVX2 SX_INLINE __m256i near_after_four(const uint64_t *p, unsigned d, unsigned k)
 {
-	const __m256i zero = _mm256_setzero_si256();
-	__m256i x = _mm256_loadu_si256((const __m256i *)p), y, near;
+	__m256i x = _mm256_loadu_si256((const __m256i *)p);
 
-	y = _mm256_loadu_si256((const __m256i *)(p + reach + 1));
-	near = _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_xor_si256(x, y), same), zero);
-	for (unsigned d = 1; d <= reach; d++) {
-		y = _mm256_xor_si256(x, _mm256_loadu_si256((const __m256i *)(p + d)));
-		near = _mm256_or_si256(near, _mm256_cmpeq_epi64(without_bits(y, k), zero));
-	}
-	return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(near));
+	x = _mm256_xor_si256(x, _mm256_loadu_si256((const __m256i *)(p + d)));
+	return _mm256_cmpeq_epi64(without_bits(x, k), _mm256_setzero_si256());
 }
 
-AVX2 SX_INLINE size_t near_next_of(const uint64_t *v, size_t from, size_t n, unsigned reach,
-				   uint64_t same_bits, unsigned k, unsigned *lanes)
+AVX2 SX_INLINE unsigned lanes_of(__m256i x)
+{
+	return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(x));
+}
+
+AVX2 SX_INLINE size_t near_after_of(const uint64_t *v, size_t *from, size_t n, unsigned reach,
+				    uint64_t same_bits, unsigned k, uint64_t *hits, size_t room)
 {
 	__m256i same = _mm256_set1_epi64x((long long)same_bits);
+	size_t found = 0, at = *from;
 
-	for (; from < n; from += 8) {
-		*lanes = next_of_four(v + from, reach, same, k) |
-			 next_of_four(v + from + 4, reach, same, k) << 4;
-		if (*lanes)
-			return from;
+	for (; at < n && found + SX_NEAR_AFTER_ROOM(reach) <= room; at += 4) {
+		const uint64_t *p = v + at;
+		__m256i x = _mm256_loadu_si256((const __m256i *)p), more, any;
+		unsigned near;
+
+		more = _mm256_xor_si256(x, _mm256_loadu_si256((const __m256i *)(p + reach + 1)));
+		more = _mm256_cmpeq_epi64(_mm256_and_si256(more, same), _mm256_setzero_si256());
+		any = more;
+		for (unsigned d = 1; d <= reach; d++)
+			any = _mm256_or_si256(any, near_after_four(p, d, k));
+		near = lanes_of(any);
+		if (n - at < 4)
+			near &= (unsigned)sx_low_bits((unsigned)(n - at));
+		if (!near)
+			continue;
+		found = sx_emit_after(lanes_of(more) & near, at, 0, hits, found);
+		for (unsigned d = 1; d <= reach; d++)
+			found = sx_emit_after(lanes_of(near_after_four(p, d, k)) & near, at, d, hits,
+					      found);
 	}
-	return n;
+	*from = at < n ? at : n;
+	return found;
 }
 
-AVX2 static size_t near_next_avx2(const uint64_t *v, size_t from, size_t n, unsigned reach,
-				  uint64_t same, unsigned k, unsigned *lanes)
+AVX2 static size_t near_after_avx2(const uint64_t *v, size_t *from, size_t n, unsigned reach,
+				   uint64_t same, unsigned k, uint64_t *hits, size_t room)
 {
 	/* For the usual radius the compiler unrolls the loop over bits. */
-	return k == 3 ? near_next_of(v, from, n, reach, same, 3, lanes)
-		      : near_next_of(v, from, n, reach, same, k < 64 ? k : 64, lanes);
+	return k == 3 ? near_after_of(v, from, n, reach, same, 3, hits, room)
+		      : near_after_of(v, from, n, reach, same, k < 64 ? k : 64, hits, room);
 }
 
 void sx_kernel_use_avx2(sx_kernel *kernel)

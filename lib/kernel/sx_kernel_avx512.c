@@ -101,43 +101,67 @@ AVX512 static unsigned near_16_avx512(const uint32_t *words, uint32_t query, uns
 	return _mm512_cmple_epu32_mask(_mm512_popcnt_epi32(x), _mm512_set1_epi32((int)k));
 }
 
-AVX512 SX_INLINE size_t near_next_of(const uint64_t *v, size_t from, size_t n, unsigned reach,
-				     uint64_t same_bits, unsigned k, unsigned *lanes)
+/* clang does so anyway. */
+#if defined(__clang__)
+#define UNROLL
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
+
+AVX512 SX_INLINE size_t near_after_of(const uint64_t *v, size_t *from, size_t n, unsigned reach,
+				      uint64_t same_bits, unsigned k, uint64_t *hits, size_t room)
 {
 	__m512i same = _mm512_set1_epi64((long long)same_bits);
 	__m512i max = _mm512_set1_epi64(k);
+	size_t found = 0, at = *from;
 
-	for (; from < n; from += 8) {
-		const uint64_t *p = v + from;
+	for (; at < n && found + SX_NEAR_AFTER_ROOM(reach) <= room; at += 8) {
+		const uint64_t *p = v + at;
 		__m512i x = _mm512_loadu_si512(p), least = _mm512_set1_epi64(65);
 		__m512i far = _mm512_xor_si512(x, _mm512_loadu_si512(p + reach + 1));
+		unsigned more = _mm512_testn_epi64_mask(far, same), near;
 
+		UNROLL
 		for (unsigned d = 1; d <= reach; d++) {
 			__m512i y = _mm512_xor_si512(x, _mm512_loadu_si512(p + d));
 
 			least = _mm512_min_epu64(least, _mm512_popcnt_epi64(y));
 		}
-		*lanes = (unsigned)_mm512_cmple_epu64_mask(least, max) |
-			 (unsigned)_mm512_testn_epi64_mask(far, same);
-		if (*lanes)
-			return from;
+		near = _mm512_cmple_epu64_mask(least, max) | more;
+		if (!near)
+			continue;
+		if (n - at < 8)
+			near &= (unsigned)sx_low_bits((unsigned)(n - at));
+		/* One, most often: that is quicker without vectors. */
+		for (; near; near &= near - 1) {
+			unsigned i = (unsigned)__builtin_ctz(near);
+
+			hits[found] = (uint64_t)(at + i) << 8;
+			found += more >> i & 1;
+			UNROLL
+			for (unsigned d = 1; d <= reach; d++) {
+				hits[found] = (uint64_t)(at + i) << 8 | d;
+				found += (unsigned)__builtin_popcountll(p[i] ^ p[i + d]) <= k;
+			}
+		}
 	}
-	return n;
+	*from = at < n ? at : n;
+	return found;
 }
 
-AVX512 static size_t near_next_avx512(const uint64_t *v, size_t from, size_t n, unsigned reach,
-				      uint64_t same, unsigned k, unsigned *lanes)
+AVX512 static size_t near_after_avx512(const uint64_t *v, size_t *from, size_t n, unsigned reach,
+				       uint64_t same, unsigned k, uint64_t *hits, size_t room)
 {
-	/* Unrolled by the compiler for the lengths that groups have most often. */
+	/* Loops are unrolled for the lengths that groups have most often. */
 	switch (reach) {
 	case 4:
-		return near_next_of(v, from, n, 4, same, k, lanes);
+		return near_after_of(v, from, n, 4, same, k, hits, room);
 	case 6:
-		return near_next_of(v, from, n, 6, same, k, lanes);
+		return near_after_of(v, from, n, 6, same, k, hits, room);
 	case 8:
-		return near_next_of(v, from, n, 8, same, k, lanes);
+		return near_after_of(v, from, n, 8, same, k, hits, room);
 	default:
-		return near_next_of(v, from, n, reach, same, k, lanes);
+		return near_after_of(v, from, n, reach, same, k, hits, room);
 	}
 }
 

@@ -83,26 +83,33 @@ SX_INLINE unsigned sx_near_16_plain(sx_count_fn *count, const uint32_t *words, u
 	return near;
 }
 
-/** near_next() */
-SX_INLINE size_t sx_near_next_plain(sx_count_fn *count, const uint64_t *v, size_t from, size_t n,
-				    unsigned reach, uint64_t same, unsigned k, unsigned *lanes)
+/** Write (base + number) << 8 | d of each set bit, after `found` hits; returns the new `found`. */
+SX_INLINE size_t sx_emit_after(unsigned lanes, size_t base, unsigned d, uint64_t *hits, size_t found)
 {
-	for (; from < n; from += 8) {
-		unsigned found = 0;
+	for (; lanes; lanes &= lanes - 1)
+		hits[found++] = (uint64_t)(base + (unsigned)__builtin_ctz(lanes)) << 8 | d;
+	return found;
+}
 
-		for (unsigned i = 0; i < 8 && from + i < n; i++) {
-			const uint64_t *p = v + from + i;
-			unsigned near = !((p[0] ^ p[reach + 1]) & same);
+/** near_after() */
+SX_INLINE size_t sx_near_after_plain(sx_count_fn *count, const uint64_t *v, size_t *from, size_t n,
+				     unsigned reach, uint64_t same, unsigned k, uint64_t *hits,
+				     size_t room)
+{
+	size_t found = 0, i = *from;
 
-			for (unsigned d = 1; d <= reach; d++)
-				near |= count(p[0] ^ p[d]) <= k;
-			found |= near << i;
+	for (; i < n && found + SX_NEAR_AFTER_ROOM(reach) <= room; i++) {
+		const uint64_t *p = v + i;
+
+		hits[found] = (uint64_t)i << 8;
+		found += !((p[0] ^ p[reach + 1]) & same);
+		for (unsigned d = 1; d <= reach; d++) {
+			hits[found] = (uint64_t)i << 8 | d;
+			found += count(p[0] ^ p[d]) <= k;
 		}
-		*lanes = found;
-		if (found)
-			return from;
 	}
-	return n;
+	*from = i;
+	return found;
 }
 
 /**
@@ -292,11 +299,11 @@ SX_INLINE size_t sx_decode_plain(sx_count_fn *count, sx_select_fn *select,
 	{                                                                                     \
 		return sx_near_16_plain(count, words, query, k);                              \
 	}                                                                                     \
-	target static size_t near_next_##isa(const uint64_t *v, size_t from, size_t n,        \
-					     unsigned reach, uint64_t same, unsigned k,       \
-					     unsigned *lanes)                                 \
+	target static size_t near_after_##isa(const uint64_t *v, size_t *from, size_t n,      \
+					      unsigned reach, uint64_t same, unsigned k,      \
+					      uint64_t *hits, size_t room)                    \
 	{                                                                                     \
-		return sx_near_next_plain(count, v, from, n, reach, same, k, lanes);          \
+		return sx_near_after_plain(count, v, from, n, reach, same, k, hits, room);    \
 	}
 
 #define SX_DEFINE_PLAIN_BITMAPS(isa, target, count, select)                                   \
@@ -321,7 +328,7 @@ SX_INLINE size_t sx_decode_plain(sx_count_fn *count, sx_select_fn *select,
 /** Put what was defined into a kernel. */
 #define SX_USE_FILTERS(kernel, isa)                                                           \
 	((kernel)->near_low = near_low_##isa, (kernel)->near_u64 = near_u64_##isa,            \
-	 (kernel)->near_16 = near_16_##isa, (kernel)->near_next = near_next_##isa)
+	 (kernel)->near_16 = near_16_##isa, (kernel)->near_after = near_after_##isa)
 #define SX_USE_BITMAPS(kernel, isa)                                                           \
 	((kernel)->ranks = ranks_##isa, (kernel)->complete = complete_##isa,                  \
 	 (kernel)->decode = decode_##isa)

@@ -145,15 +145,14 @@ const char *sx_table_block_wrong(const sx_block *block, uint64_t before, uint64_
 /* Whether each row comes after the one before it. Without a branch for each: all are right mostly. */
 static int ascend(const sx_table *table, const sx_rows *rows)
 {
-	size_t falls = 0, equal = 0;
+	size_t wrong = 0;
 
-	for (size_t i = 1; i < rows->n; i++) {
-		falls += rows->key[i] < rows->key[i - 1];
-		equal += rows->key[i] == rows->key[i - 1];
-	}
-	if (falls || (equal && table->kind != SX_TABLE_PAIRS))
-		return 0;
-	for (size_t i = 1; equal && i < rows->n; i++)
+	for (size_t i = 1; i < rows->n; i++)
+		wrong += rows->key[i] <= rows->key[i - 1];
+	if (!wrong || table->kind != SX_TABLE_PAIRS)
+		return !wrong;
+	/* Keys may be equal. */
+	for (size_t i = 1; i < rows->n; i++)
 		if (sx_sort_key_cmp(sx_sort_key_of(table, rows, i - 1),
 				    sx_sort_key_of(table, rows, i)) >= 0)
 			return 0;

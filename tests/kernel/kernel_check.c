@@ -273,49 +273,56 @@ int kernel_check_near_16(const sx_kernel *kernel, uint64_t seed, unsigned rounds
 	return rc;
 }
 
-/* Whether entry i is one that near_next() is to stop at. */
-static int is_next(const uint64_t *v, size_t i, unsigned reach, uint64_t same, unsigned k)
+/* Whether entry i is to be a hit with the one that is d after it; d = 0: beyond its reach. */
+static int is_after(const uint64_t *v, size_t i, unsigned d, unsigned reach, uint64_t same, unsigned k)
 {
-	for (unsigned d = 1; d <= reach; d++)
-		if (bits_of(v[i] ^ v[i + d]) <= k)
-			return 1;
-	return !((v[i] ^ v[i + reach + 1]) & same);
+	return d ? bits_of(v[i] ^ v[i + d]) <= k : !((v[i] ^ v[i + reach + 1]) & same);
 }
 
-static int check_next(const sx_kernel *kernel, struct rng *r, unsigned char *end, size_t n)
+/* Hits are those that a loop finds, each once, those of one d in order, however little room there is. */
+static int check_after(const sx_kernel *kernel, struct rng *r, unsigned char *end, size_t n)
 {
-	unsigned reach = 1 + (unsigned)rng_below(r, 14), k = (unsigned)rng_below(r, 9), lanes;
+	unsigned reach = 1 + (unsigned)rng_below(r, 14), k = (unsigned)rng_below(r, 9);
 	uint64_t *v = (uint64_t *)(void *)end - (n + 16 + reach), query = rng_u64(r);
-	uint64_t same = UINT64_C(0xff) << rng_below(r, 57);
-	size_t at;
+	uint64_t same = UINT64_C(0xff) << rng_below(r, 57), hits[400];
+	size_t room = SX_NEAR_AFTER_ROOM(reach) + rng_below(r, 200), first = rng_below(r, 9), from = first;
+	size_t last[16], found = 0, want = 0;
 
 	for (size_t i = 0; i < n + 16 + reach; i++)
 		v[i] = rng_below(r, 30) ? rng_u64(r) : entry_of(r, 1, i, query, 64);
-	for (size_t from = rng_below(r, 9); from < n; from = at + 8) {
-		lanes = 0;
-		at = kernel->near_next(v, from, n, reach, same, k, &lanes);
-		for (size_t i = from; i < at && i < n; i++)
-			if (is_next(v, i, reach, same, k))
-				return fail(kernel, "near_next: passed entry i of n", i, n, reach);
-		if (at >= n)
-			return at == n ? 0 : fail(kernel, "near_next: beyond n", at, n, 0);
-		if ((at - from) % 8 || !lanes)
-			return fail(kernel, "near_next: at, from, lanes", at, from, lanes);
-		for (unsigned i = 0; i < 8 && at + i < n; i++)
-			if ((int)(lanes >> i & 1) != is_next(v, at + i, reach, same, k))
-				return fail(kernel, "near_next: lane i of 8, reach, k", i, reach, k);
+	for (unsigned d = 0; d <= reach; d++)
+		last[d] = SIZE_MAX;
+	while (from < n) {
+		size_t before = from, some = kernel->near_after(v, &from, n, reach, same, k, hits, room);
+
+		if (from <= before || from > n || some > room)
+			return fail(kernel, "near_after: from, before, hits", from, before, some);
+		for (size_t h = 0; h < some; h++) {
+			size_t i = (size_t)(hits[h] >> 8), d = hits[h] & 0xff;
+
+			if (i < before || i >= from || d > reach ||
+			    !is_after(v, i, (unsigned)d, reach, same, k))
+				return fail(kernel, "near_after: no hit: i, d, n", i, d, n);
+			if (last[d] != SIZE_MAX && last[d] >= i)
+				return fail(kernel, "near_after: order: i, d, before", i, d, last[d]);
+			last[d] = i;
+		}
+		found += some;
 	}
-	return 0;
+	for (size_t i = first; i < n; i++)
+		for (unsigned d = 0; d <= reach; d++)
+			want += (size_t)is_after(v, i, d, reach, same, k);
+	return found == want ? 0 : fail(kernel, "near_after: hits, want, n", found, want, n);
 }
 
-int kernel_check_near_next(const sx_kernel *kernel, uint64_t seed, unsigned rounds)
+int kernel_check_near_after(const sx_kernel *kernel, uint64_t seed, unsigned rounds)
 {
 	struct rng r = { seed * 1000 + 11 };
 	unsigned char *end = fenced();
 	int rc = end ? 0 : fail(kernel, "out of memory", 0, 0, 0);
 
 	for (unsigned i = 0; !rc && i < 60 + rounds; i++)
-		rc = check_next(kernel, &r, end, i < 60 ? i : rng_below(&r, MOST_ENTRIES));
+		rc = check_after(kernel, &r, end, i < 60 ? i : rng_below(&r, MOST_ENTRIES));
 	unfenced(end);
 	return rc;
 }

@@ -24,8 +24,8 @@ int kernel_check_near_u64(const sx_kernel *kernel, uint64_t seed, unsigned round
 /** near_16() */
 int kernel_check_near_16(const sx_kernel *kernel, uint64_t seed, unsigned rounds);
 
-/** near_next() */
-int kernel_check_near_next(const sx_kernel *kernel, uint64_t seed, unsigned rounds);
+/** near_after() */
+int kernel_check_near_after(const sx_kernel *kernel, uint64_t seed, unsigned rounds);
 
 /** ranks() */
 int kernel_check_ranks(const sx_kernel *kernel, uint64_t seed, unsigned rounds);

@@ -44,13 +44,13 @@ START_TEST(test_near_16)
 }
 END_TEST
 
-START_TEST(test_near_next)
+START_TEST(test_near_after)
 {
 	const sx_kernel *kernel = sx_kernel_list((unsigned)_i);
 
 	if (!kernel)
 		T_SKIP_KERNEL;
-	ck_assert(!kernel_check_near_next(kernel, sxt_seed(), 10 * rounds()));
+	ck_assert(!kernel_check_near_after(kernel, sxt_seed(), 10 * rounds()));
 }
 END_TEST
 
@@ -145,7 +145,7 @@ static const sxt_test tests[] = {
 	{ &test_near_low, 0, 9 * T_MOST_KERNELS },
 	{ &test_near_u64, 0, T_MOST_KERNELS },
 	{ &test_near_16, 0, T_MOST_KERNELS },
-	{ &test_near_next, 0, T_MOST_KERNELS },
+	{ &test_near_after, 0, T_MOST_KERNELS },
 	{ &test_ranks_and_coded_keys, 0, T_MOST_KERNELS },
 	{ &test_best_kernel_is_chosen, 0, 1 },
 	{ &test_kernels_are_those_of_this_cpu, 0, 1 },
