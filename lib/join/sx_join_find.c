@@ -10,23 +10,33 @@
 #include <string.h>
 
 #include "util/sx_alloc.h"
+#include "util/sx_bytes.h"
 #include "util/sx_err.h"
 
 #define MAX_THREADS 256
+#define PIECE_BITS 6   /* threads take 2^6 pieces of a part in turn */
 #define CHUNK 4096     /* fingerprints of a scan that are compared at once: in the nearest cache */
 #define ENTRY_BYTES 48 /* of memory for an entry of a bucket: itself, its groups, hits */
 #define MOST_ENTRIES ((size_t)1 << 31)
 
-/* What the threads share. Streams, sorter and the caller's functions are used under the lock. */
+/*
+ * What the threads share. Sorters, the caller's functions and what is read for all are used under
+ * the lock.
+ */
 struct find {
 	sx_join_task *task;
 	pthread_mutex_t lock;
+	pthread_mutex_t store; /* of the store; where both are held, this is the second */
 	sx_sorter *pairs;
-	sx_join_stream stream[2];
+	sx_join_source source[2];
+	sx_join_stream stream[2]; /* where one is read for all: */
+	int is_shared;
 	/* of the part at hand */
 	const sx_join_part *part;
 	sx_join_shape shape;
 	size_t max; /* entries of a bucket */
+	atomic_uint next; /* of 2^piece_bits pieces of the part, by its first bits */
+	unsigned piece_bits;
 	/* of a scan: the fingerprints that all after the first of them are compared with */
 	sx_join_batch tile;
 	uint64_t done, total; /* for progress */
@@ -39,6 +49,7 @@ struct find {
 struct worker {
 	struct find *f;
 	sx_joiner *joiner;
+	sx_join_stream stream[2]; /* over a piece of the part */
 	sx_join_batch batch;
 	uint64_t pair[2 * 512]; /* of a scan */
 	size_t n_pairs;
@@ -148,11 +159,15 @@ static int read_batch(struct worker *w, unsigned shift, size_t max)
 {
 	struct find *f = w->f;
 	const sx_join_task *task = f->task;
-	int rc;
+	int rc = SIMIDX_OK;
 
+	if (!f->is_shared)
+		rc = sx_join_batch_read(&w->batch, w->stream, task->n_sides, shift, max, &w->err);
+	if (rc)
+		return rc;
 	pthread_mutex_lock(&f->lock);
 	rc = sx_join_ask(task, &w->err);
-	if (!rc)
+	if (!rc && f->is_shared)
 		rc = sx_join_batch_read(&w->batch, f->stream, task->n_sides, shift, max, &w->err);
 	f->done += w->batch.n;
 	if (!rc && task->progress)
@@ -184,21 +199,31 @@ static int run_threads(struct find *f, void *(*run)(void *), simidx_error *err)
 	return f->rc;
 }
 
-static int begin_streams(struct find *f, const sx_perm *perm, simidx_error *err)
+/* Begin what is read, for all threads by one stream, or by streams of their own where that can be. */
+static int begin_sources(struct find *f, const sx_perm *perm, int is_shared, simidx_error *err)
 {
 	sx_join_space space = f->task->space;
 	int rc = SIMIDX_OK;
 
 	space.memory /= 4;
-	for (unsigned s = 0; !rc && s < f->task->n_sides; s++)
-		rc = sx_join_stream_begin(&f->stream[s], &f->task->side[s], perm, &space, err);
+	f->is_shared = is_shared;
+	for (unsigned s = 0; !rc && s < f->task->n_sides; s++) {
+		rc = sx_join_source_begin(&f->source[s], &f->task->side[s], perm, &space, &f->store,
+					  err);
+		f->is_shared |= f->source[s].sorter != NULL;
+	}
+	for (unsigned s = 0; !rc && f->is_shared && s < f->task->n_sides; s++)
+		rc = sx_join_stream_begin(&f->stream[s], &f->source[s], 0, UINT64_MAX, err);
 	return rc;
 }
 
-static void end_streams(struct find *f)
+static void end_sources(struct find *f)
 {
-	sx_join_stream_end(&f->stream[0]);
-	sx_join_stream_end(&f->stream[1]);
+	for (unsigned s = 0; s < 2; s++) {
+		sx_join_stream_end(&f->stream[s]);
+		sx_join_stream_free(&f->stream[s]);
+		sx_join_source_end(&f->source[s]);
+	}
 }
 
 /* ---- part by part ---- */
@@ -224,25 +249,65 @@ static int take_permuted(void *ctx, const uint64_t *pairs, size_t n)
 	return SIMIDX_OK;
 }
 
+/* Join the buckets that can be read now. */
+static int join_batches(struct worker *w)
+{
+	struct find *f = w->f;
+	const sx_join_batch *b = &w->batch;
+
+	while (!atomic_load(&f->ended)) {
+		int rc = read_batch(w, f->shape.bits - f->part->width, f->max);
+
+		if (!rc && b->n)
+			rc = sx_joiner_run(w->joiner, b->v, f->task->n_sides == 2 ? b->sides : NULL,
+					   b->n);
+		if (rc || !b->n)
+			return rc;
+	}
+	return SIMIDX_OK;
+}
+
+/* The same piece by piece, with streams of this thread. */
+static int join_pieces(struct worker *w)
+{
+	struct find *f = w->f;
+	unsigned shift = f->shape.bits - f->piece_bits;
+	int rc = SIMIDX_OK;
+
+	while (!rc && !atomic_load(&f->ended)) {
+		uint64_t piece = atomic_fetch_add(&f->next, 1), from = 0, last = UINT64_MAX;
+
+		if (piece >> f->piece_bits)
+			break;
+		if (f->piece_bits) {
+			from = piece << shift;
+			last = from | sx_low_bits(shift);
+		}
+		for (unsigned s = 0; !rc && s < f->task->n_sides; s++)
+			rc = sx_join_stream_begin(&w->stream[s], &f->source[s], from, last, &w->err);
+		if (!rc)
+			rc = join_batches(w);
+		sx_join_stream_end(&w->stream[0]);
+		sx_join_stream_end(&w->stream[1]);
+	}
+	sx_join_stream_free(&w->stream[0]);
+	sx_join_stream_free(&w->stream[1]);
+	return rc;
+}
+
 static void *run_part(void *ctx)
 {
 	struct find *f = ctx;
 	struct worker w = { .f = f };
 	const sx_join_sink sink = { take_permuted, pause_work, &w };
-	unsigned shift = f->shape.bits - f->part->width;
 	int rc;
 
 	sx_err_clear(&w.err);
 	w.joiner = sx_joiner_new(kernel_of(f->task), f->task->forced, &sink);
 	rc = w.joiner ? SIMIDX_OK : SIMIDX_E_NOMEM;
-	if (!rc)
+	if (!rc) {
 		sx_joiner_begin(w.joiner, &f->shape);
-	while (!rc && !atomic_load(&f->ended)) {
-		rc = read_batch(&w, shift, f->max);
-		if (rc || !w.batch.n)
-			break;
-		rc = sx_joiner_run(w.joiner, w.batch.v, f->task->n_sides == 2 ? w.batch.sides : NULL,
-				   w.batch.n);
+		rc = f->is_shared ? join_batches(&w) : join_pieces(&w);
 	}
 	if (!rc)
 		rc = sx_joiner_flush(w.joiner);
@@ -262,16 +327,20 @@ static int find_by_parts(struct find *f, simidx_error *err)
 	int rc = SIMIDX_OK;
 
 	f->total *= n;
-	f->max = f->task->space.memory / 2 / ENTRY_BYTES;
+	f->max = f->task->space.memory / 2 / ENTRY_BYTES / f->task->threads;
 	if (f->max > MOST_ENTRIES)
 		f->max = MOST_ENTRIES;
 	for (unsigned p = 0; !rc && p < n; p++) {
 		f->part = &parts[p];
 		f->shape = sx_join_shape_of(parts, n, p, f->task->k);
-		rc = begin_streams(f, &parts[p].perm, err);
+		f->piece_bits = parts[p].width < PIECE_BITS ? parts[p].width : PIECE_BITS;
+		if (f->task->threads == 1)
+			f->piece_bits = 0;
+		atomic_store(&f->next, 0);
+		rc = begin_sources(f, &parts[p].perm, 0, err);
 		if (!rc)
 			rc = run_threads(f, run_part, err);
-		end_streams(f);
+		end_sources(f);
 	}
 	return rc;
 }
@@ -399,18 +468,18 @@ static int find_by_scan(struct find *f, simidx_error *err)
 	do {
 		static const sx_perm identity;
 
-		rc = begin_streams(f, &identity, err);
+		rc = begin_sources(f, &identity, 1, err);
 		if (!rc)
 			rc = fill_tile(f, is_first ? NULL : &last, max, err);
-		end_streams(f);
+		end_sources(f);
 		if (rc || !f->tile.n)
 			break;
 		last = f->tile.v[f->tile.n - 1];
 		is_first = 0;
-		rc = begin_streams(f, &identity, err);
+		rc = begin_sources(f, &identity, 1, err);
 		if (!rc)
 			rc = run_threads(f, run_scan, err);
-		end_streams(f);
+		end_sources(f);
 	} while (!rc && f->tile.n == max);
 	sx_join_batch_free(&f->tile);
 	return rc;
@@ -425,10 +494,11 @@ int sx_join_find(sx_join_task *task, const sx_join_way *way, sx_sorter *pairs, s
 		return SIMIDX_OK;
 	for (unsigned s = 0; s < task->n_sides; s++)
 		f.total += rows_of(&task->side[s]);
-	if (pthread_mutex_init(&f.lock, NULL))
+	if (pthread_mutex_init(&f.lock, NULL) || pthread_mutex_init(&f.store, NULL))
 		return sx_fail_nomem(err);
 	sx_err_clear(&f.err);
 	rc = way->scans ? find_by_scan(&f, err) : find_by_parts(&f, err);
 	pthread_mutex_destroy(&f.lock);
+	pthread_mutex_destroy(&f.store);
 	return rc;
 }

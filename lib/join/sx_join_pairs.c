@@ -176,13 +176,17 @@ static int visit_equal(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
 static int find_common(sx_join_pairs *p, simidx_error *err)
 {
 	static const sx_perm identity;
+	sx_join_source source[2] = { { 0 }, { 0 } };
 	sx_join_stream stream[2] = { { 0 }, { 0 } };
 	sx_join_batch batch = { 0 };
 	int rc = SIMIDX_OK;
 
-	for (unsigned s = 0; !rc && s < 2; s++)
-		rc = sx_join_stream_begin(&stream[s], &p->task.side[s], &identity, &p->task.space,
-					  err);
+	for (unsigned s = 0; !rc && s < 2; s++) {
+		rc = sx_join_source_begin(&source[s], &p->task.side[s], &identity, &p->task.space,
+					  NULL, err);
+		if (!rc)
+			rc = sx_join_stream_begin(&stream[s], &source[s], 0, UINT64_MAX, err);
+	}
 	while (!rc) {
 		rc = sx_join_batch_read(&batch, stream, 2, 64, SIZE_MAX, err);
 		if (rc || !batch.n)
@@ -194,8 +198,11 @@ static int find_common(sx_join_pairs *p, simidx_error *err)
 			rc = sx_join_ask(&p->task, err);
 	}
 	sx_join_batch_free(&batch);
-	sx_join_stream_end(&stream[0]);
-	sx_join_stream_end(&stream[1]);
+	for (unsigned s = 0; s < 2; s++) {
+		sx_join_stream_end(&stream[s]);
+		sx_join_stream_free(&stream[s]);
+		sx_join_source_end(&source[s]);
+	}
 	return rc;
 }
 

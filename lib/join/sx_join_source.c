@@ -151,7 +151,7 @@ static const sx_table *table_of(const simidx *index, const sx_perm *perm)
 	return NULL;
 }
 
-static int take_fresh(sx_join_stream *s, const sx_perm *perm, simidx_error *err)
+static int take_fresh(sx_join_source *s, const sx_perm *perm, simidx_error *err)
 {
 	const sx_join_side *side = s->side;
 
@@ -169,17 +169,20 @@ static int take_fresh(sx_join_stream *s, const sx_perm *perm, simidx_error *err)
 }
 
 /* A stable sort by the prefix is all that is needed: the other bits are in order already. */
-static int sort(sx_join_stream *s, const sx_perm *perm, const sx_join_space *space,
+static int sort(sx_join_source *s, const sx_perm *perm, const sx_join_space *space,
 		simidx_error *err)
 {
 	static const sx_perm identity;
 	uint64_t some[SX_SORTER_SOME];
+	sx_join_source as_stored = { 0 };
 	sx_join_stream from = { 0 };
 	int rc = sx_sorter_new(1, 1, perm->bits - perm->prefix_bits, space->memory, space->dir,
 			       &s->sorter, err);
 
 	if (!rc)
-		rc = sx_join_stream_begin(&from, s->side, &identity, space, err);
+		rc = sx_join_source_begin(&as_stored, s->side, &identity, space, NULL, err);
+	if (!rc)
+		rc = sx_join_stream_begin(&from, &as_stored, 0, UINT64_MAX, err);
 	while (!rc && !(rc = sx_join_stream_more(&from, err))) {
 		while (!rc && from.at < from.n) {
 			size_t n = 0;
@@ -190,48 +193,110 @@ static int sort(sx_join_stream *s, const sx_perm *perm, const sx_join_space *spa
 		}
 	}
 	sx_join_stream_end(&from);
+	sx_join_stream_free(&from);
+	sx_join_source_end(&as_stored);
 	return rc == SIMIDX_E_END ? sx_sorter_finish(s->sorter, space->memory, err) : rc;
 }
 
-int sx_join_stream_begin(sx_join_stream *s, sx_join_side *side, const sx_perm *perm,
-			 const sx_join_space *space, simidx_error *err)
+int sx_join_source_begin(sx_join_source *s, sx_join_side *side, const sx_perm *perm,
+			 const sx_join_space *space, pthread_mutex_t *lock, simidx_error *err)
 {
-	const sx_table *table = table_of(side->index, perm);
+	s->side = side;
+	s->lock = lock;
+	s->table = table_of(side->index, perm);
+	return s->table ? take_fresh(s, perm, err) : sort(s, perm, space, err);
+}
+
+void sx_join_source_end(sx_join_source *s)
+{
+	sx_sorter_free(s->sorter);
+	free(s->fresh);
+	memset(s, 0, sizeof(*s));
+}
+
+/* Of n ascending values, how many are below x. */
+static size_t count_below(const uint64_t *v, size_t n, uint64_t x)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (v[middle] < x)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void lock(const sx_join_source *s)
+{
+	if (s->lock)
+		pthread_mutex_lock(s->lock);
+}
+
+static void unlock(const sx_join_source *s)
+{
+	if (s->lock)
+		pthread_mutex_unlock(s->lock);
+}
+
+int sx_join_stream_begin(sx_join_stream *s, const sx_join_source *source, uint64_t from,
+			 uint64_t last, simidx_error *err)
+{
+	sx_sort_key key = { from, 0 };
 	int rc;
 
-	s->side = side;
-	if (!table)
-		return sort(s, perm, space, err);
-	rc = take_fresh(s, perm, err);
-	return rc ? rc : sx_table_walk_begin(&s->walk, side->snapshot.txn, table, NULL, err);
+	s->source = source;
+	s->from = from;
+	s->last = last;
+	s->fresh_at = count_below(source->fresh, source->n_fresh, from);
+	if (source->sorter)
+		return SIMIDX_OK;
+	lock(source);
+	rc = sx_table_walk_begin(&s->walk, source->side->snapshot.txn, source->table,
+				 from ? &key : NULL, err);
+	unlock(source);
+	sx_table_walk_share(&s->walk, source->lock);
+	return rc;
 }
 
 void sx_join_stream_end(sx_join_stream *s)
 {
-	if (s->walk.table)
+	sx_join_stream empty = { .merged = s->merged, .merged_cap = s->merged_cap };
+
+	if (s->walk.table) {
+		lock(s->source);
 		sx_table_walk_end(&s->walk);
-	sx_sorter_free(s->sorter);
-	free(s->fresh);
+		unlock(s->source);
+	}
+	*s = empty;
+}
+
+void sx_join_stream_free(sx_join_stream *s)
+{
 	free(s->merged);
 	memset(s, 0, sizeof(*s));
 }
 
-/* Put the fresh entries between those of a piece. */
+/* Put the fresh entries between those of a piece; after the last piece all that are left. */
 static int merge_fresh(sx_join_stream *s, const uint64_t *key, size_t n, simidx_error *err)
 {
-	size_t to = s->fresh_at, i = 0, out = 0;
+	const uint64_t *fresh = s->source->fresh;
+	size_t to = s->fresh_at, n_fresh = s->source->n_fresh, i = 0, out = 0;
 
-	while (to < s->n_fresh && (!n || s->fresh[to] <= key[n - 1]))
+	while (to < n_fresh && fresh[to] <= s->last && (s->has_ended || fresh[to] <= key[n - 1]))
 		to++;
 	if (sx_reserve(&s->merged, &s->merged_cap, n + (to - s->fresh_at), sizeof(*s->merged)))
 		return sx_fail_nomem(err);
 	while (i < n || s->fresh_at < to) {
-		uint64_t fresh = s->fresh_at < to ? s->fresh[s->fresh_at] : UINT64_MAX;
-		int takes_key = i < n && (s->fresh_at == to || key[i] <= fresh);
+		uint64_t next = s->fresh_at < to ? fresh[s->fresh_at] : UINT64_MAX;
+		int takes_key = i < n && (s->fresh_at == to || key[i] <= next);
 
-		if (takes_key && s->fresh_at < to && key[i] == fresh)
+		if (takes_key && s->fresh_at < to && key[i] == next)
 			s->fresh_at++; /* it is in both */
-		s->merged[out++] = takes_key ? key[i++] : s->fresh[s->fresh_at++];
+		s->merged[out++] = takes_key ? key[i++] : fresh[s->fresh_at++];
 	}
 	s->piece = s->merged;
 	s->n = out;
@@ -240,24 +305,40 @@ static int merge_fresh(sx_join_stream *s, const uint64_t *key, size_t n, simidx_
 
 int sx_join_stream_more(sx_join_stream *s, simidx_error *err)
 {
-	int rc;
+	const sx_rows *rows = &s->walk.rows;
 
 	if (s->at < s->n)
 		return SIMIDX_OK;
 	s->at = s->n = 0;
-	if (s->sorter)
-		return sx_sorter_some(s->sorter, &s->piece, &s->n, err);
-	if (s->has_ended)
-		return SIMIDX_E_END;
-	rc = sx_table_walk_next(&s->walk, err);
-	s->has_ended = rc == SIMIDX_E_END;
-	if (rc && !s->has_ended)
-		return rc;
-	if (s->fresh_at < s->n_fresh)
-		return merge_fresh(s, s->walk.rows.key, s->has_ended ? 0 : s->walk.rows.n, err);
-	s->piece = s->walk.rows.key;
-	s->n = s->has_ended ? 0 : s->walk.rows.n;
-	return s->n ? SIMIDX_OK : SIMIDX_E_END;
+	if (s->source->sorter)
+		return sx_sorter_some(s->source->sorter, &s->piece, &s->n, err);
+	while (!s->has_ended) {
+		size_t from = 0, n = 0;
+		int rc = sx_table_walk_next(&s->walk, err);
+
+		if (rc && rc != SIMIDX_E_END)
+			return rc;
+		if (!rc) {
+			n = rows->n;
+			if (n && rows->key[0] < s->from)
+				from = count_below(rows->key, n, s->from);
+			if (n && rows->key[n - 1] >= s->last) {
+				n = s->last == UINT64_MAX ? n : count_below(rows->key, n, s->last + 1);
+				s->has_ended = 1;
+			}
+		}
+		s->has_ended |= rc == SIMIDX_E_END;
+		s->piece = rows->key + from;
+		s->n = n - from;
+		if (s->fresh_at < s->source->n_fresh && (s->n || s->has_ended)) {
+			rc = merge_fresh(s, s->piece, s->n, err);
+			if (rc)
+				return rc;
+		}
+		if (s->n)
+			return SIMIDX_OK;
+	}
+	return SIMIDX_E_END;
 }
 
 /* ---- batches ---- */

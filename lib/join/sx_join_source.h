@@ -11,6 +11,8 @@
 #ifndef SX_JOIN_SOURCE_H
 #define SX_JOIN_SOURCE_H
 
+#include <pthread.h>
+
 #include "join/sx_join_set.h"
 #include "join/sx_join_side.h"
 #include "table/sx_table_walk.h"
@@ -39,16 +41,42 @@ unsigned sx_join_cut(const sx_plan *plan, unsigned k, sx_join_part parts[SX_JOIN
 sx_join_shape sx_join_shape_of(const sx_join_part *parts, unsigned n, unsigned p, unsigned k);
 
 /* ------------------------------------------------------------------------------------------
- * Streams
+ * Sources and streams
  */
 
+/** What a join may use. */
+typedef struct sx_join_space {
+	size_t memory;   /* bytes */
+	const char *dir; /* of temporary files */
+} sx_join_space;
+
 /** The distinct fingerprints of one index, permuted, ascending. */
-typedef struct sx_join_stream {
+typedef struct sx_join_source {
 	sx_join_side *side;
+	const sx_table *table; /* that has them in this order, or NULL: */
+	sx_sorter *sorter;     /* then they have been sorted */
+	uint64_t *fresh;       /* those of fresh rows, permuted, ascending */
+	size_t n_fresh;
+	pthread_mutex_t *lock; /* held while the store is asked; NULL for one thread */
+} sx_join_source;
+
+/**
+ * Begin. All zero before; sx_join_source_end() is called in any case.
+ *
+ * @param perm  the order; of sx_join_part, or the identity (prefix_mask is 0)
+ * @param lock  NULL where one thread reads; or what several threads ask the store under
+ */
+int sx_join_source_begin(sx_join_source *source, sx_join_side *side, const sx_perm *perm,
+			 const sx_join_space *space, pthread_mutex_t *lock, simidx_error *err);
+
+void sx_join_source_end(sx_join_source *source);
+
+/** Reads a source, or the part of one that has permuted values within a range. */
+typedef struct sx_join_stream {
+	const sx_join_source *source;
+	uint64_t from, last;
 	sx_table_walk walk;
-	sx_sorter *sorter;
-	uint64_t *fresh; /* fingerprints of fresh rows, permuted, ascending */
-	size_t n_fresh, fresh_at;
+	size_t fresh_at;
 	uint64_t *merged; /* a piece of the table, and the fresh ones within */
 	size_t merged_cap;
 	int has_ended;
@@ -56,21 +84,18 @@ typedef struct sx_join_stream {
 	size_t n, at;
 } sx_join_stream;
 
-/** What it may use. */
-typedef struct sx_join_space {
-	size_t memory;   /* bytes */
-	const char *dir; /* of temporary files */
-} sx_join_space;
-
 /**
  * Begin. All zero before; sx_join_stream_end() is called in any case.
  *
- * @param perm  the order; of sx_join_part, or the identity (prefix_mask is 0)
+ * @param from, last  the range, both included. A source that was sorted is read once, by one
+ *                    stream, with 0 and UINT64_MAX
  */
-int sx_join_stream_begin(sx_join_stream *stream, sx_join_side *side, const sx_perm *perm,
-			 const sx_join_space *space, simidx_error *err);
+int sx_join_stream_begin(sx_join_stream *stream, const sx_join_source *source, uint64_t from,
+			 uint64_t last, simidx_error *err);
 
+/** Leaves room that the next one begun there uses. sx_join_stream_free() frees it. */
 void sx_join_stream_end(sx_join_stream *stream);
+void sx_join_stream_free(sx_join_stream *stream);
 
 /** Have at least one entry at hand. SIMIDX_E_END without setting err; the codes of a walk. */
 int sx_join_stream_more(sx_join_stream *stream, simidx_error *err);

@@ -63,27 +63,37 @@ static int load_rows(sx_table_walk *walk, sx_slice value, simidx_error *err)
 	}
 }
 
-int sx_table_walk_next(sx_table_walk *walk, simidx_error *err)
+/* Ask the store for the next piece. One of rows is decoded already. */
+static int fetch(sx_table_walk *walk, sx_slice *value, simidx_error *err)
 {
-	int first = !walk->started;
-	sx_sort_key fence;
-	sx_slice value;
-	int rc;
+	int rc = walk->started ? sx_cursor_next(walk->cursor, &walk->key, value, err)
+			       : sx_cursor_first(walk->cursor, &walk->key, value, err);
 
-	walk->rows.n = 0;
-	if (first)
-		rc = sx_cursor_first(walk->cursor, &walk->key, &value, err);
-	else
-		rc = sx_cursor_next(walk->cursor, &walk->key, &value, err);
 	walk->stuck = rc && rc != SIMIDX_E_END;
 	if (rc)
 		return rc;
 	walk->started = 1;
-	if (walk->table->layout == SIMIDX_LAYOUT_BLOCKS)
+	return walk->table->layout == SIMIDX_LAYOUT_BLOCKS ? SIMIDX_OK
+							   : load_rows(walk, *value, err);
+}
+
+int sx_table_walk_next(sx_table_walk *walk, simidx_error *err)
+{
+	int first = !walk->started, rc;
+	sx_sort_key fence;
+	sx_slice value;
+
+	walk->rows.n = 0;
+	if (walk->lock)
+		pthread_mutex_lock(walk->lock);
+	rc = fetch(walk, &value, err);
+	if (walk->lock)
+		pthread_mutex_unlock(walk->lock);
+	if (rc && (rc == SIMIDX_E_END || walk->stuck))
+		return rc;
+	if (!rc && walk->table->layout == SIMIDX_LAYOUT_BLOCKS)
 		rc = sx_table_block_decode(walk->table, walk->key, value, &walk->rows, &walk->used,
 					   err);
-	else
-		rc = load_rows(walk, value, err);
 	if (!rc)
 		rc = sx_table_check_order(walk->table, walk->key, &walk->rows,
 					  first ? NULL : &walk->last, &fence, err);
