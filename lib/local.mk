@@ -11,7 +11,8 @@ include_HEADERS += \
 	include/simidx_batch.h \
 	include/simidx_join.h \
 	include/simidx_load.h \
-	include/simidx_sketch.h
+	include/simidx_sketch.h \
+	include/simidx_write.h
 nodist_pkgconfig_DATA += lib/libsimidx.pc
 
 lib_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/lib

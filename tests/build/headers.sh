@@ -3,7 +3,8 @@
 # Copyright the libsimidx authors
 #
 # Fails unless each public header compiles alone, without warnings, as C99, C11 and C++, each
-# _INIT macro in it initialises the whole of its struct, and simidx.h needs none of the others.
+# _INIT macro in it initialises the whole of its struct, and simidx.h needs none of the others but
+# that of the writer, which it includes.
 # Usage: headers.sh [TREE]
 set -eu
 src=${1:-$SX_SRCDIR}
@@ -20,8 +21,8 @@ try() {
 	fi
 }
 
-if grep -n '#include.*simidx' "$src/include/simidx.h"; then
-	echo 'simidx.h may not include the headers that include it'
+if grep -n '#include.*simidx' "$src/include/simidx.h" | grep -v '<simidx_write\.h>$'; then
+	echo 'simidx.h may include simidx_write.h, and none of the others'
 	status=1
 fi
 

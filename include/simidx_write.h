@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * simidx_write.h - adding, replacing and deleting documents of an index. simidx.h includes this
+ * header.
+ *
+ * The conventions of simidx.h hold here too. Whatever a writer changes, readers see after the
+ * commit: all of it at once. One transaction writes at a time, of all processes.
+ */
+
+#ifndef SIMIDX_WRITE_H
+#define SIMIDX_WRITE_H
+
+#include <simidx.h>
+
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct simidx_writer simidx_writer; /**< adds, replaces and deletes documents */
+
+/** When a commit counts as stored. */
+enum simidx_durability {
+	SIMIDX_DURABILITY_FULL = 0,  /**< it survives a power cut (default) */
+	SIMIDX_DURABILITY_NORMAL = 1 /**< a power cut may lose the last commits, never mix them */
+};
+
+/** When fresh rows, those that commits have stored, are merged into the tables. */
+enum simidx_merge_mode {
+	SIMIDX_MERGE_AUTO = 0, /**< in the commit that passes the threshold (default) */
+	SIMIDX_MERGE_NEVER = 1 /**< only by simidx_writer_merge() */
+};
+
+/** How a writer works. */
+typedef struct simidx_writer_options {
+	size_t size;              /**< sizeof; SIMIDX_WRITER_OPTIONS_INIT sets it */
+	unsigned durability;      /**< enum simidx_durability */
+	unsigned merge;           /**< enum simidx_merge_mode */
+	uint64_t merge_threshold; /**< fresh rows that a commit may leave; 0 = in proportion to the
+	                               documents, within limits */
+	int wait_ms;              /**< longest wait for another writer, in milliseconds; 0 = do
+	                               not wait, -1 = without end */
+	unsigned reserved;        /**< zero */
+} simidx_writer_options;
+
+#define SIMIDX_WRITER_OPTIONS_INIT { sizeof(simidx_writer_options), 0, 0, 0, -1, 0 }
+
+/**
+ * Open a writer. It takes the write lock with simidx_writer_begin(), or at the first change after
+ * opening, a commit or a rollback, and gives it back at the commit or rollback. So a writer waits until the
+ * one that has the lock ends its transaction (and the merge, if one is due), and until those that
+ * have waited longer have had theirs: between two transactions of one writer, the others that wait
+ * come first. A writer that is killed, waiting or not, delays nobody. SIMIDX_E_BUSY names the
+ * process that has the lock, where the system tells.
+ *
+ * @param options  NULL for the defaults
+ * @param out      the writer, for simidx_writer_close()
+ * @return SIMIDX_OK; SIMIDX_E_READ_ONLY when the handle or the file does not allow writing
+ */
+int simidx_writer_open(simidx *index, const simidx_writer_options *options, simidx_writer **out,
+		       simidx_error *err) SIMIDX_CHECK_RESULT;
+
+#define SIMIDX_DOC_FP2 1u         /**< fp2 is set */
+#define SIMIDX_DOC_FP2_UNKNOWN 2u /**< in place of it: the document has one that is not known. A
+                                       loader takes such documents, a writer only into an index
+                                       that has some already */
+
+/** A document to store. */
+typedef struct simidx_doc {
+	size_t size;       /**< sizeof; SIMIDX_DOC_INIT sets it */
+	uint64_t id;       /**< 0..SIMIDX_MAX_ID, or SIMIDX_NO_ID: largest id so far + 1 */
+	uint64_t fp;       /**< fingerprint; bits above f must be 0 */
+	uint64_t fp2;      /**< second fingerprint, with SIMIDX_DOC_FP2 */
+	const char *label; /**< URL, path or any other key; NULL = none. Copied */
+	size_t label_size; /**< in bytes, 1..SIMIDX_MAX_LABEL; not looked at when label is NULL */
+	unsigned flags;    /**< SIMIDX_DOC_ flags */
+	unsigned reserved; /**< zero */
+} simidx_doc;
+
+#define SIMIDX_DOC_INIT { sizeof(simidx_doc), SIMIDX_NO_ID, 0, 0, NULL, 0, 0, 0 }
+
+/**
+ * Begin a transaction: take the write lock, so that nobody else changes the index until the commit
+ * or rollback. Without this call the first change begins one. If there is one, nothing happens.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_BUSY: another writer had the lock for longer than wait_ms;
+ *         SIMIDX_E_MOVED; SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_CORRUPT
+ *
+ * Cost: some pages; and that of finishing a merge that was killed.
+ */
+int simidx_writer_begin(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Add a document to the current transaction. Readers see it after the commit. After any error
+ * but SIMIDX_E_MOVED, _NO_SPACE, _MAP_FULL and _CORRUPT the transaction is as it was before the
+ * call and goes on.
+ *
+ * @param id  if not NULL: the id that the document got. An id that is chosen is above all that
+ *            were ever there
+ * @return SIMIDX_OK; SIMIDX_E_DUPLICATE: another document has this id or this label;
+ *         SIMIDX_E_RANGE: id or fp out of range, label too long or empty; SIMIDX_E_MISMATCH, as
+ *         for any other document of this kind: fp2 is missing where the index has it (an index of
+ *         texts) or given where it has not, an id or label for an index without ids,
+ *         SIMIDX_DOC_FP2_UNKNOWN where no document of the index lacks its second fingerprint; the
+ *         codes of simidx_writer_begin()
+ *
+ * Cost: O(1) for an id above all others, O(log N) for any other one and for a label.
+ */
+int simidx_writer_put(simidx_writer *writer, const simidx_doc *doc, uint64_t *id,
+		      simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Add a document unless one that a query matches is there: committed or pending. Nobody can add one
+ * in between, because the transaction has the write lock. An id or label in use is told first. What
+ * the query's `probes`, `complete` or `max_candidates` miss does not count as there.
+ *
+ * @param query    what is too near, such as fp of the document and a radius; mode and limit are not
+ *                 looked at
+ * @param id       if not NULL: the id that the document got
+ * @param blocker  if not NULL: the nearest document that the query matches, of several the one with
+ *                 the smallest id; its label with SIMIDX_QUERY_LABELS, which is valid until the next
+ *                 call on the writer or its reader
+ * @return SIMIDX_OK: it was added; SIMIDX_E_EXISTS: it was not, see `blocker`; as
+ *         simidx_writer_put(), and as simidx_reader_search()
+ *
+ * Cost: that of a search for the nearest and of a put; the first one of a transaction also reads the
+ * fresh rows that were committed since the last one of this handle, all of them after a merge.
+ */
+int simidx_writer_put_if_new(simidx_writer *writer, const simidx_doc *doc,
+			     const simidx_query *query, uint64_t *id, simidx_match *blocker,
+			     simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * The writer's own reader. It finds what the current transaction has changed, as if it were
+ * committed; all functions of readers take it. It belongs to the writer's thread and is closed with
+ * the writer, not by simidx_reader_close(). Without a transaction its searches return
+ * SIMIDX_E_STATE: call simidx_writer_begin() first.
+ *
+ * @return SIMIDX_OK; as simidx_reader_open()
+ *
+ * Cost: that of simidx_reader_open() once; from then on each transaction begins with having all
+ * fresh rows in memory.
+ */
+int simidx_writer_reader(simidx_writer *writer, simidx_reader **out,
+			 simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Add a document, or put it in the place of the one that is there: with `doc->id`, of that id; with
+ * SIMIDX_NO_ID, of the one with its label, and the id stays. The document is then as given: one that
+ * is replaced without a label has none any more. What is not different is not written; a document
+ * that is replaced by just what it was counts as replaced.
+ *
+ * @param id  if not NULL: the id that the document has
+ * @return as simidx_writer_put(); SIMIDX_E_DUPLICATE: another document has the label; SIMIDX_E_ARG
+ *         without id and label; SIMIDX_E_UNSUPPORTED in an index without ids
+ *
+ * Cost: O(log N), some pages.
+ */
+int simidx_writer_replace(simidx_writer *writer, const simidx_doc *doc, uint64_t *id,
+			  simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Delete the document with an id or a label. Its label is free at once; its id is never chosen again,
+ * but may be given to simidx_writer_put() or simidx_writer_replace().
+ * The bytes stay in the file until their place is needed for others.
+ *
+ * @param label  `size` bytes, compared exactly
+ * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND; SIMIDX_E_UNSUPPORTED in an index without ids; the codes
+ *         of simidx_writer_begin()
+ *
+ * Cost: O(log N), some pages.
+ */
+int simidx_writer_delete_id(simidx_writer *writer, uint64_t id,
+			    simidx_error *err) SIMIDX_CHECK_RESULT;
+
+int simidx_writer_delete_label(simidx_writer *writer, const char *label, size_t size,
+			       simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Store what was changed since the last commit: all of it or nothing. Then, with SIMIDX_MERGE_AUTO
+ * and more fresh rows than the threshold, merge. Without any change it only merges if due.
+ *
+ * @return SIMIDX_OK;
+ *         SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_IO: the transaction is lost and the
+ *         index as it was before; or the merge failed, then the rows are stored and a later
+ *         merge takes up the work: simidx_writer_stored() tells which;
+ *         SIMIDX_E_UNKNOWN: the write that decides has failed, and the transaction may be stored
+ *         or lost. Close the index, open it again and look: with a mark of its own in each
+ *         commit, simidx_get_mark() tells which (simidx_admin.h)
+ *
+ * Cost: O(rows), some pages and one fsync; and that of simidx_writer_merge() where one is due.
+ */
+int simidx_writer_commit(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Forget what was changed since the last commit and release the write lock. Cost: O(rows).
+ */
+void simidx_writer_rollback(simidx_writer *writer);
+
+/**
+ * Move the fresh rows into the tables, in several transactions. The write lock is given up between
+ * them, so that others can commit meanwhile: a thread of the application may merge while another
+ * one writes. What they commit is merged, too, as long as there is much of it. Searches go on.
+ *
+ * One merges at a time, and automatic merges leave the work to who is at it. Killed in between, or
+ * ended by an error, a merge changes no answer, and the next writer finishes it first. So wait_ms
+ * limits the waits until it begins; after that it waits for the lock as long as it takes.
+ *
+ * @return SIMIDX_OK, also if there was nothing to do; SIMIDX_E_STATE with changes or a mark pending;
+ *         SIMIDX_E_BUSY: another writer had the lock, or somebody else merged, for longer than
+ *         wait_ms; SIMIDX_E_MOVED, SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_CORRUPT
+ *
+ * Cost: reads and writes the pages of the tables into which rows fall, all of them if there are
+ * many rows.
+ */
+int simidx_writer_merge(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/** Documents that this writer has added, replaced or deleted by commits since it was opened. */
+uint64_t simidx_writer_stored(const simidx_writer *writer);
+
+/** Documents added, replaced or deleted since the last commit or rollback. */
+uint64_t simidx_writer_pending(const simidx_writer *writer);
+
+/** Roll back and free a writer. NULL is allowed. */
+void simidx_writer_close(simidx_writer *writer);
+
+#ifdef __cplusplus
+}
+#endif
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+
+#endif /* SIMIDX_WRITE_H */
