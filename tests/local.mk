@@ -75,6 +75,8 @@ tests_libsupport_a_SOURCES = \
 	tests/support/sxt_index.h \
 	tests/support/sxt_join.c \
 	tests/support/sxt_join.h \
+	tests/support/sxt_kill.c \
+	tests/support/sxt_kill.h \
 	tests/support/sxt_live.c \
 	tests/support/sxt_live.h \
 	tests/support/sxt_live_search.c \

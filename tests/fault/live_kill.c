@@ -13,43 +13,27 @@
 
 #include <simidx_admin.h>
 
-#include "index/sx_snapshot.h"
+#include "index/sx_index.h"
 #include "support/sxt_fixture.h"
+#include "support/sxt_kill.h"
 #include "support/sxt_live.h"
-
-#define KILLED 42
 
 struct MDB_txn;
 
 int __real_mdb_txn_commit(struct MDB_txn *txn);
 int __wrap_mdb_txn_commit(struct MDB_txn *txn);
 
-/* Set in children only. */
-static unsigned commits, kill_at;
-static int kill_after;
-static sxt_proc *watcher;
-
 int __wrap_mdb_txn_commit(struct MDB_txn *txn)
 {
 	int rc;
 
-	commits++;
-	if (commits == kill_at && !kill_after)
-		_exit(KILLED);
+	sxt_kill_before();
 	rc = __real_mdb_txn_commit(txn);
-	if (commits == kill_at)
-		_exit(KILLED);
-	if (watcher) {
-		sxt_proc_tell(watcher);
-		sxt_proc_wait(watcher);
-	}
+	sxt_kill_after();
 	return rc;
 }
 
-static const struct variant {
-	const char *plan;
-	unsigned layout, flags;
-} variants[] = {
+static const sxt_variant variants[] = {
 	{ "4x16", SIMIDX_LAYOUT_BLOCKS, SIMIDX_CREATE_FP2 },
 	{ "4x16", SIMIDX_LAYOUT_ROWS, SIMIDX_CREATE_FP2 },
 	{ "3x22", SIMIDX_LAYOUT_BLOCKS, 0 },
@@ -66,23 +50,11 @@ static void tear_down(void)
 	sxt_tear_down();
 }
 
-/* An index with some documents, of which a part is merged. */
+/* An index with some documents, all of which are merged. */
 static void make(int number, uint64_t stream)
 {
-	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
-	simidx_writer *writer;
-	simidx *index;
+	simidx *index = sxt_live_make(&live, &variants[number], 4000, stream);
 
-	o.plan = variants[number].plan;
-	o.layout = variants[number].layout;
-	o.flags = variants[number].flags;
-	index = sxt_create(t_path, &o);
-	sxt_live_init(&live, 64, o.flags, 1600, stream);
-	writer = sxt_writer(index, 0);
-	for (unsigned i = 0; i < 4000; i++)
-		sxt_live_step(&live, writer);
-	sxt_live_commit(&live, writer);
-	simidx_writer_close(writer);
 	sxt_merge(index);
 	simidx_close(index);
 }
@@ -107,19 +79,11 @@ static void follow(simidx *index)
 		sxt_live_step(&live, NULL);
 }
 
-static unsigned state_of(simidx *index)
-{
-	sx_snapshot snapshot;
-
-	sxt_must_ok(sx_snapshot_begin(&snapshot, index, &sxt_err));
-	sx_snapshot_end(&snapshot);
-	return snapshot.header.state;
-}
-
 /* Change, commit and merge in small steps, for as long as nobody ends it. */
 static int change(sxt_proc *me, void *ctx)
 {
 	const unsigned *argument = ctx;
+	sxt_kill kill = { .at = argument[2], .is_after = argument[3] != 0 };
 	simidx_writer *writer;
 	simidx *index = sxt_open(t_path, 0);
 	sxt_rng rng;
@@ -129,11 +93,9 @@ static int change(sxt_proc *me, void *ctx)
 	index->merge_rows = 20;
 	if (argument[1]) {
 		sxt_proc_wait(me);
-		watcher = me;
+		kill.watcher = me;
 	}
-	kill_at = argument[2];
-	kill_after = argument[3] != 0;
-	commits = 0;
+	sxt_kill_begin(&kill);
 	writer = sxt_writer(index, sxt_rng_below(&rng, 2) ? 60 : 0);
 	for (unsigned i = 0; i < argument[4]; i++)
 		if (sxt_live_step(&live, writer) != SXT_LIVE_CHANGE && !sxt_rng_below(&rng, 5))
@@ -189,12 +151,12 @@ START_TEST(test_killed_at_any_commit)
 					 (unsigned)sxt_rng_below(&rng, 2), 2000 };
 		simidx *index;
 
-		ck_assert_int_eq(sxt_proc_run(change, argument), KILLED);
+		ck_assert_int_eq(sxt_proc_run(change, argument), SXT_KILLED);
 		index = sxt_open(t_path, 0);
 		follow(index);
 		/* What had been put is gone. */
 		sxt_live_roll_back(&live);
-		seen |= 1u << state_of(index);
+		seen |= 1u << sxt_merge_state(index);
 		check(index, 15);
 		if (round % 3 == 0) { /* the next writer finishes the merge */
 			simidx_writer *writer = sxt_writer(index, 0);
@@ -203,7 +165,7 @@ START_TEST(test_killed_at_any_commit)
 				sxt_live_step(&live, writer);
 			sxt_live_commit(&live, writer);
 			simidx_writer_close(writer);
-			ck_assert_uint_eq(state_of(index), 0);
+			ck_assert_uint_eq(sxt_merge_state(index), 0);
 			check(index, 5);
 		}
 		simidx_close(index);
@@ -231,7 +193,7 @@ START_TEST(test_reader_sees_each_commit)
 	asked = sxt_live_reader(&live, reader);
 	do {
 		follow(index);
-		seen |= 1u << state_of(index);
+		seen |= 1u << sxt_merge_state(index);
 		sxt_live_check_searches(&live, &asked, 6);
 		sxt_proc_tell(&child);
 	} while (!sxt_proc_wait(&child));

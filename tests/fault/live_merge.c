@@ -11,40 +11,24 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "index/sx_snapshot.h"
+#include "index/sx_index.h"
 #include "support/sxt_fixture.h"
+#include "support/sxt_kill.h"
 #include "support/sxt_live.h"
-
-#define KILLED 42
 
 void __real_sx_store_unlock(sx_store *store);
 void __wrap_sx_store_unlock(sx_store *store);
 
-/* Set in children only. */
-static sxt_proc *watcher;
-static unsigned unlocks, kill_at;
-static int keeps_lock;
-
 void __wrap_sx_store_unlock(sx_store *store)
 {
-	unlocks++;
-	if (unlocks == kill_at && keeps_lock)
-		_exit(KILLED);
+	sxt_kill_before();
 	__real_sx_store_unlock(store);
-	if (unlocks == kill_at)
-		_exit(KILLED);
-	if (watcher) {
-		sxt_proc_tell(watcher);
-		sxt_proc_wait(watcher);
-	}
+	sxt_kill_after();
 }
 
 static sxt_live live;
 
-static const struct variant {
-	const char *plan;
-	unsigned layout, flags;
-} variants[] = {
+static const sxt_variant variants[] = {
 	{ "4x16", SIMIDX_LAYOUT_BLOCKS, SIMIDX_CREATE_FP2 },
 	{ "4x16", SIMIDX_LAYOUT_ROWS, 0 },
 	{ "3x22", SIMIDX_LAYOUT_BLOCKS, 0 },
@@ -55,21 +39,7 @@ static const struct variant {
 
 static void make(int number, uint64_t stream)
 {
-	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
-	simidx_writer *writer;
-	simidx *index;
-
-	o.plan = variants[number].plan;
-	o.layout = variants[number].layout;
-	o.flags = variants[number].flags;
-	index = sxt_create(t_path, &o);
-	sxt_live_init(&live, 64, o.flags, 1600, stream);
-	writer = sxt_writer(index, 0);
-	for (unsigned i = 0; i < 3000; i++)
-		sxt_live_step(&live, writer);
-	sxt_live_commit(&live, writer);
-	simidx_writer_close(writer);
-	simidx_close(index);
+	simidx_close(sxt_live_make(&live, &variants[number], 3000, stream));
 }
 
 static void tear_down(void)
@@ -87,34 +57,21 @@ static simidx *open_with_small_steps(void)
 	return index;
 }
 
-static unsigned state_of(simidx *index)
-{
-	sx_snapshot snapshot;
-
-	sxt_must_ok(sx_snapshot_begin(&snapshot, index, &sxt_err));
-	sx_snapshot_end(&snapshot);
-	return snapshot.header.state;
-}
-
 struct plan {
 	unsigned merges, kill_at;
-	int is_watched, keeps_lock;
+	int keeps_lock;
 };
 
 static int merge(sxt_proc *me, void *ctx)
 {
 	const struct plan *plan = ctx;
+	sxt_kill kill = { .at = plan->kill_at, .is_after = !plan->keeps_lock, .watcher = me };
 	simidx *index = open_with_small_steps();
 
-	if (plan->is_watched)
-		watcher = me;
-	kill_at = plan->kill_at;
-	keeps_lock = plan->keeps_lock;
-	unlocks = 0;
+	sxt_kill_begin(&kill);
 	for (unsigned i = 0; i < plan->merges; i++)
 		sxt_merge(index);
-	watcher = NULL;
-	kill_at = 0;
+	sxt_kill_begin(NULL);
 	simidx_close(index);
 	return 0;
 }
@@ -138,7 +95,7 @@ static void change(simidx_writer *writer, simidx_reader *reader, unsigned steps)
 
 START_TEST(test_others_commit_between_transactions)
 {
-	struct plan plan = { sxt_is_long() ? 200 : 3, 0, 1, 0 };
+	struct plan plan = { sxt_is_long() ? 200 : 3, 0, 0 };
 	simidx_reader *reader;
 	simidx_writer *writer;
 	unsigned seen = 0;
@@ -151,12 +108,12 @@ START_TEST(test_others_commit_between_transactions)
 	reader = sxt_reader(index);
 	writer = sxt_writer(index, 10); /* merges would be due in each commit */
 	while (!sxt_proc_wait(&child)) {
-		unsigned state = state_of(index);
+		unsigned state = sxt_merge_state(index);
 
 		change(writer, reader, 8);
 		/* A merge whose merger is alive is left to it. */
 		if (state & SX_STATE_MERGING)
-			ck_assert_uint_eq(state_of(index), state);
+			ck_assert_uint_eq(sxt_merge_state(index), state);
 		seen |= 1u << state;
 		sxt_proc_tell(&child);
 	}
@@ -166,7 +123,7 @@ START_TEST(test_others_commit_between_transactions)
 		ck_assert(seen & 1u << (SX_STATE_MERGING | SX_STATE_PARTIAL));
 	sxt_live_check_content(&live, index);
 	sxt_must_ok(simidx_writer_merge(writer, &sxt_err));
-	ck_assert_uint_eq(state_of(index), 0);
+	ck_assert_uint_eq(sxt_merge_state(index), 0);
 	sxt_live_check_content(&live, index);
 	simidx_writer_close(writer);
 	simidx_reader_close(reader);
@@ -183,7 +140,7 @@ START_TEST(test_merger_dies)
 	sxt_rng_init(&rng, 9200 + (uint64_t)_i);
 	make(_i, 9300 + 2 * (uint64_t)_i);
 	for (unsigned round = 0; round < rounds; round++) {
-		struct plan plan = { 1, 3 + (unsigned)sxt_rng_below(&rng, 12), 1,
+		struct plan plan = { 1, 3 + (unsigned)sxt_rng_below(&rng, 12),
 				     (int)sxt_rng_below(&rng, 2) };
 		simidx_reader *reader;
 		simidx_writer *writer;
@@ -200,11 +157,11 @@ START_TEST(test_merger_dies)
 			sxt_proc_tell(&child);
 		}
 		status = sxt_proc_finish(&child);
-		ck_assert(status == KILLED || status == 0);
-		taken_over += (state_of(index) & SX_STATE_MERGING) != 0;
+		ck_assert(status == SXT_KILLED || status == 0);
+		taken_over += (sxt_merge_state(index) & SX_STATE_MERGING) != 0;
 		change(writer, reader, 40);
 		/* The writer has finished what was begun. */
-		ck_assert_uint_eq(state_of(index), 0);
+		ck_assert_uint_eq(sxt_merge_state(index), 0);
 		sxt_live_check_content(&live, index);
 		simidx_writer_close(writer);
 		simidx_reader_close(reader);

@@ -51,10 +51,7 @@ static struct shared {
 
 static sxt_live live;
 
-static const struct form {
-	const char *plan;
-	unsigned layout, flags;
-} forms[] = {
+static const sxt_variant forms[] = {
 	{ "4x16", SIMIDX_LAYOUT_BLOCKS, SIMIDX_CREATE_FP2 },
 	{ "3x22", SIMIDX_LAYOUT_ROWS, 0 },
 	{ "10x26", SIMIDX_LAYOUT_BLOCKS, SIMIDX_CREATE_NO_IDS },
@@ -257,7 +254,7 @@ static struct {
 	uint64_t largest; /* size of the file */
 } scene;
 
-static void make_index(const struct form *form, uint64_t stream)
+static void make_index(const sxt_variant *form, uint64_t stream)
 {
 	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx_writer *writer;

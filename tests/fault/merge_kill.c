@@ -12,11 +12,11 @@
 
 #include <simidx_admin.h>
 
-#include "index/sx_snapshot.h"
+#include "index/sx_index.h"
 #include "support/sxt_fixture.h"
+#include "support/sxt_kill.h"
 #include "support/sxt_model.h"
 
-#define KILLED 42
 #define MERGED 1500 /* documents that are merged before */
 #define ALL 2400    /* and those, fresh ones included, that the merge is about */
 #define LATER 20    /* put by the next writer */
@@ -27,25 +27,13 @@ struct MDB_txn;
 int __real_mdb_txn_commit(struct MDB_txn *txn);
 int __wrap_mdb_txn_commit(struct MDB_txn *txn);
 
-/* Set in children only. */
-static unsigned commits, kill_at;
-static int kill_behind;
-static sxt_proc *watcher;
-
 int __wrap_mdb_txn_commit(struct MDB_txn *txn)
 {
 	int rc;
 
-	commits++;
-	if (commits == kill_at && !kill_behind)
-		_exit(KILLED);
+	sxt_kill_before();
 	rc = __real_mdb_txn_commit(txn);
-	if (commits == kill_at)
-		_exit(KILLED);
-	if (watcher) {
-		sxt_proc_tell(watcher);
-		sxt_proc_wait(watcher);
-	}
+	sxt_kill_after();
 	return rc;
 }
 
@@ -122,17 +110,17 @@ static simidx *open_with_small_steps(void)
 	return index;
 }
 
-/* Ends with KILLED, or 0 if the merge needs fewer commits. */
+/* Ends with SXT_KILLED, or 0 if the merge needs fewer commits. */
 static int merge_until_killed(sxt_proc *me, void *ctx)
 {
+	unsigned argument = *(unsigned *)ctx;
+	sxt_kill kill = { .at = argument / 2, .is_after = argument % 2 };
 	simidx *index = open_with_small_steps();
 
 	(void)me;
-	commits = 0;
-	kill_at = *(unsigned *)ctx / 2;
-	kill_behind = *(unsigned *)ctx % 2;
+	sxt_kill_begin(&kill);
 	sxt_merge(index);
-	kill_at = 0;
+	sxt_kill_begin(NULL);
 	simidx_close(index);
 	return 0;
 }
@@ -177,21 +165,12 @@ static void check(simidx *index, size_t n)
 	sxt_check_content(&model, n, index);
 }
 
-static unsigned state_of(simidx *index)
-{
-	sx_snapshot snapshot;
-
-	ck_assert_sx(sx_snapshot_begin(&snapshot, index, &sxt_err), SIMIDX_OK);
-	sx_snapshot_end(&snapshot);
-	return snapshot.header.state;
-}
-
 /* Check what a killed merge has left; `seen` collects the states of headers. */
 static void check_left_over(unsigned *seen)
 {
 	simidx *index = sxt_open(t_path, 0);
 
-	*seen |= 1u << state_of(index);
+	*seen |= 1u << sxt_merge_state(index);
 	check(index, ALL);
 	simidx_close(index);
 }
@@ -203,7 +182,7 @@ static void check_next_writer(void)
 	simidx *index = sxt_open(t_path, 0);
 
 	sxt_model_store(&model, ALL, ALL + LATER, index);
-	ck_assert_uint_eq(state_of(index), 0);
+	ck_assert_uint_eq(sxt_merge_state(index), 0);
 	ck_assert_sx(simidx_get_info(index, &info, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_ge(info.fresh_rows, LATER);
 	check(index, ALL + LATER);
@@ -216,9 +195,9 @@ static void check_next_writer(void)
 static unsigned count_commits(void)
 {
 	unsigned n = 0, argument;
-	int status = KILLED;
+	int status = SXT_KILLED;
 
-	while (status == KILLED) {
+	while (status == SXT_KILLED) {
 		argument = 2 * ++n;
 		restore();
 		status = sxt_proc_run(merge_until_killed, &argument);
@@ -227,10 +206,7 @@ static unsigned count_commits(void)
 	return n - 1;
 }
 
-static const struct variant {
-	const char *plan;
-	unsigned layout, flags;
-} variants[] = {
+static const sxt_variant variants[] = {
 	{ "4x16", SIMIDX_LAYOUT_BLOCKS, SIMIDX_CREATE_FP2 },
 	{ "4x16", SIMIDX_LAYOUT_ROWS, SIMIDX_CREATE_FP2 },
 	{ "10x26", SIMIDX_LAYOUT_BLOCKS, 0 },
@@ -266,13 +242,13 @@ START_TEST(test_killed_at_every_commit)
 	step = sxt_is_long() || n < 50 ? 1 : 3;
 	for (unsigned at = 2; at < 2 * (n + 1); at += step) {
 		restore();
-		ck_assert_int_eq(sxt_proc_run(merge_until_killed, &at), KILLED);
+		ck_assert_int_eq(sxt_proc_run(merge_until_killed, &at), SXT_KILLED);
 		check_left_over(&seen);
 		if (at % 3 == 0) { /* killed again while it is being finished */
 			unsigned again = 2 + (unsigned)sxt_rng_below(&rng, 2 * n);
 			int status = sxt_proc_run(merge_until_killed, &again);
 
-			ck_assert(status == 0 || status == KILLED);
+			ck_assert(status == 0 || status == SXT_KILLED);
 			check_left_over(&seen);
 		}
 		check_next_writer();
@@ -283,11 +259,12 @@ END_TEST
 
 static int merge_watched(sxt_proc *me, void *ctx)
 {
+	sxt_kill kill = { .watcher = me };
 	simidx *index = open_with_small_steps();
 
 	(void)ctx;
 	sxt_proc_wait(me);
-	watcher = me;
+	sxt_kill_begin(&kill);
 	sxt_merge(index);
 	simidx_close(index);
 	return 0;
@@ -308,7 +285,7 @@ START_TEST(test_reader_sees_committed_states_only)
 	reader = sxt_reader(index);
 	search(&model, ALL, reader);
 	do {
-		seen |= 1u << state_of(index);
+		seen |= 1u << sxt_merge_state(index);
 		search(&model, ALL, reader);
 		sxt_proc_tell(&child);
 	} while (!sxt_proc_wait(&child));

@@ -10,6 +10,12 @@
 
 #include "store/sx_store.h"
 
+/** What kind of index it is: most tests of all kinds are a table of these. */
+typedef struct sxt_variant {
+	const char *plan;
+	unsigned layout, flags;
+} sxt_variant;
+
 /** A directory of the test's own; a path in it; and the data file of what is made there. */
 extern char *t_dir, *t_path, *t_data;
 

@@ -459,3 +459,22 @@ void sxt_live_check_content(const sxt_live *live, simidx *index)
 	}
 	free(set.at);
 }
+
+simidx *sxt_live_make(sxt_live *live, const sxt_variant *variant, unsigned steps, uint64_t stream)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_writer *writer;
+	simidx *index;
+
+	o.plan = variant->plan;
+	o.layout = variant->layout;
+	o.flags = variant->flags;
+	index = sxt_create(t_path, &o);
+	sxt_live_init(live, 64, o.flags, 1600, stream);
+	writer = sxt_writer(index, 0);
+	for (unsigned i = 0; i < steps; i++)
+		sxt_live_step(live, writer);
+	sxt_live_commit(live, writer);
+	simidx_writer_close(writer);
+	return index;
+}

@@ -12,6 +12,7 @@
 #define SXT_LIVE_H
 
 #include "support/sxt.h"
+#include "support/sxt_fixture.h"
 #include "support/sxt_model.h"
 
 /** A document; all zero after what is used of the label, so that bytes can be compared. */
@@ -45,6 +46,12 @@ typedef struct sxt_live {
 void sxt_live_init(sxt_live *live, unsigned bits, unsigned flags, size_t max, uint64_t stream);
 
 void sxt_live_free(sxt_live *live);
+
+/**
+ * An index at t_path of at most 1,600 documents with 64 bits, after `steps` random steps and a commit;
+ * `live`, which is not initialised, is the model of it. Returns it open.
+ */
+simidx *sxt_live_make(sxt_live *live, const sxt_variant *variant, unsigned steps, uint64_t stream);
 
 /** What a step has done, for those that do more than one change. */
 enum sxt_live_step { SXT_LIVE_CHANGE, SXT_LIVE_COMMIT, SXT_LIVE_ROLLBACK };
