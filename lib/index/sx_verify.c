@@ -264,8 +264,12 @@ static int check_fresh(struct verify *v)
 	if (v->fresh.rows != h->next_seq - h->first_seq)
 		problem(v, "fresh", "it has %" PRIu64 " rows, the header says %" PRIu64,
 			v->fresh.rows, h->next_seq - h->first_seq);
-	else if (sx_fresh_log_read(v->snapshot.txn, log, h->first_seq, h->next_seq, NULL, NULL,
-				   &local))
+	else
+		rc = sx_fresh_log_read(v->snapshot.txn, log, h->first_seq, h->next_seq, NULL, NULL,
+				       &local);
+	if (rc && rc != SIMIDX_E_CORRUPT)
+		return sx_fail(v->err, rc, "%s", local.text);
+	if (rc)
 		problem(v, "fresh", "%s", local.text);
 	return SIMIDX_OK;
 }

@@ -7,6 +7,7 @@
  * with --wrap for malloc(), calloc() and realloc().
  */
 
+#include <dirent.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -513,10 +514,66 @@ START_TEST(test_failed_merge_is_done_again)
 }
 END_TEST
 
+static unsigned count_files(const char *path)
+{
+	DIR *dir = opendir(path);
+	unsigned n = 0;
+
+	ck_assert_ptr_nonnull(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n - 2; /* without "." and ".." */
+}
+
+static void check_index(const char *path)
+{
+	simidx *index = sxt_open(path, 0);
+
+	sxt_check_content(&model, ALL, index);
+	simidx_close(index);
+}
+
+/* A compaction that fails, in place or elsewhere, changes nothing and leaves nothing. */
+START_TEST(test_failed_compaction)
+{
+	simidx_compact_options o = SIMIDX_COMPACT_OPTIONS_INIT;
+	char *other = sxt_path(t_dir, "other"), *new = _i & 2 ? other : NULL;
+
+	make(_i & 1 ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS, _i & 1 ? SIMIDX_CREATE_FP2 : 0);
+	o.threads = 1;
+	o.memory = (uint64_t)64 << 20;
+	for (for_good = 0; for_good < 2; for_good++) {
+		long at = 1;
+		int rc;
+
+		do {
+			has_failed = 0;
+			left = at;
+			rc = simidx_compact(t_path, new, &o, NULL, &sxt_err);
+			if (rc) {
+				end_shortage(rc, "simidx_compact");
+				ck_assert_uint_eq(count_files(t_dir), 1);
+			}
+			left = LONG_MAX;
+			check_index(t_path);
+			at += step(at);
+			if (!rc && new) {
+				check_index(new);
+				sxt_remove(new);
+			}
+		} while (has_failed);
+		ck_assert_int_gt(at, 10);
+	}
+	free(other);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_reading_without_memory, 0, 4 },
 	{ &test_search_without_memory_for_memtable, 0, 1 },
 	{ &test_failed_merge_is_done_again, 0, 4 },
+	{ &test_failed_compaction, 0, 4 },
 };
 
 SXT_SUITE(no_memory, set_up, tear_down);

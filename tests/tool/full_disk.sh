@@ -85,6 +85,9 @@ for fs in btrfs ext4 tmpfs; do
 			attempt "$query" stats disk/index
 			attempt "$query" backup disk/index disk/copy
 			rm -rf disk/copy
+			attempt "$query" compact disk/index disk/copy --tmpdir .
+			rm -rf disk/copy
+			attempt "$query" compact disk/index
 			attempt "$load" -q --write rebuild disk/index -F lines more.fps
 			check
 			mount_new $fs
