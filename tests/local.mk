@@ -341,6 +341,8 @@ tool_tests = \
 	tests/tool/csv.sh \
 	tests/tool/damaged.sh \
 	tests/tool/dedup.sh \
+	tests/tool/dedup_fps.sh \
+	tests/tool/dedup_stream.sh \
 	tests/tool/dump.sh \
 	tests/tool/empty_texts.sh \
 	tests/tool/extractors.sh \

@@ -21,10 +21,10 @@
 #define BATCH_MEMORY ((uint64_t)256 << 20)
 #define BATCH_SHARE 8
 
-/* A document that is kept and matches; `similarity` is set once they were compared. */
+/* A document that is kept and matches, and how similar it is. */
 struct candidate {
-	struct dd_match match;
-	size_t at;         /* in the batch; SIZE_MAX = it was kept before */
+	uint64_t id;
+	unsigned distance;
 	double similarity;
 	int is_near;
 };
@@ -36,12 +36,8 @@ struct item {
 	simidx_query query;      /* not made for an empty text */
 	struct dd_shingles set;
 	int has_set, needs_set;
-	struct candidate *found; /* in the index, in their order */
-	size_t n_found, n_compared; /* of these, the first were compared */
-	int has_more;            /* that were not asked for */
-	struct candidate *beside; /* in the batch, in their order */
-	size_t n_beside;
-	uint64_t id, handle;     /* DD_NONE: not kept */
+	struct candidate *found; /* what it was compared with in the index, in the order of ids */
+	size_t n_found;
 	int code;                /* of what went wrong, and */
 	simidx_error err;
 };
@@ -52,7 +48,6 @@ struct thread {
 	struct dd_texts_reader *texts;
 	struct dd_shingler *shingler;
 	struct dd_shingles other;
-	struct candidate *near;  /* found in the batch */
 	uint64_t n_compared, n_empty, n_not_utf8;
 };
 
@@ -76,6 +71,9 @@ struct dd_engine {
 	struct print *print;     /* of each item: together, as all are compared with all */
 	size_t n, most;          /* in the batch */
 	uint64_t bytes, most_bytes;
+	size_t *kept_at;         /* items of the batch that are kept, in their order */
+	size_t n_kept;           /* and before the batch: */
+	uint64_t n_before;
 	struct dd_near *pair;    /* of one document */
 	size_t pair_room;
 	struct dd_counts counts; /* without those of the threads */
@@ -96,9 +94,6 @@ static int open_thread(struct dd_engine *engine, struct thread *thread)
 
 	if (dd_kept_thread(engine->kept, &thread->reader, &thread->text))
 		return TL_TROUBLE;
-	thread->near = malloc(engine->most * sizeof(*thread->near));
-	if (!thread->near)
-		return tl_error("out of memory");
 	if (!engine->verifies)
 		return 0;
 	if (dd_shingler_open(&thread->shingler, &err))
@@ -131,9 +126,11 @@ struct dd_engine *dd_engine_new(const struct dd_options *options, enum dd_kind k
 	engine->most_bytes = options->memory / BATCH_SHARE;
 	engine->item = calloc(engine->most, sizeof(*engine->item));
 	engine->print = calloc(engine->most, sizeof(*engine->print));
+	engine->kept_at = calloc(engine->most, sizeof(*engine->kept_at));
 	engine->thread = calloc(n, sizeof(*engine->thread));
 	engine->texts = dd_texts_open(&how, files);
-	code = engine->item && engine->print && engine->thread && engine->texts ? 0 : tl_error("out of memory");
+	code = engine->item && engine->print && engine->kept_at && engine->thread &&
+		       engine->texts ? 0 : tl_error("out of memory");
 	if (!code)
 		code = (engine->kept = dd_kept_open(options, kind, dir)) ? 0 : TL_TROUBLE;
 	for (unsigned i = 0; !code && i < n; i++)
@@ -154,11 +151,11 @@ static void clear(struct dd_engine *engine)
 
 		free(item->bytes);
 		free(item->found);
-		free(item->beside);
 		dd_shingles_free(&item->set);
 		memset(item, 0, sizeof(*item));
 	}
-	engine->n = 0;
+	engine->n_before += engine->n_kept;
+	engine->n = engine->n_kept = 0;
 	engine->bytes = 0;
 }
 
@@ -176,12 +173,12 @@ void dd_engine_free(struct dd_engine *engine)
 		dd_texts_reader_close(thread->texts);
 		dd_shingler_close(thread->shingler);
 		dd_shingles_free(&thread->other);
-		free(thread->near);
 	}
 	dd_texts_close(engine->texts);
 	dd_kept_close(engine->kept);
 	free(engine->item);
 	free(engine->print);
+	free(engine->kept_at);
 	free(engine->thread);
 	free(engine->pair);
 	free(engine);
@@ -195,11 +192,6 @@ struct dd_kept *dd_engine_kept(struct dd_engine *engine)
 struct dd_texts *dd_engine_texts(struct dd_engine *engine)
 {
 	return engine->texts;
-}
-
-simidx_reader *dd_engine_reader(struct dd_engine *engine)
-{
-	return engine->thread[0].reader;
 }
 
 void dd_engine_count(const struct dd_engine *engine, struct dd_counts *counts)
@@ -254,9 +246,9 @@ static int make_set(struct thread *thread, struct item *item)
 /* What fingerprints alone say; of texts at a distance at which they can be trusted. */
 static void trust(const struct dd_engine *engine, struct candidate *candidate)
 {
-	candidate->similarity = engine->kind == DD_FINGERPRINTS ? candidate->match.distance : DD_BY_FP;
-	candidate->is_near = !engine->verifies ||
-			     candidate->match.distance <= SIMIDX_TEXT_RADIUS_IF_NEW;
+	candidate->similarity = engine->kind == DD_FINGERPRINTS ? candidate->distance : DD_BY_FP;
+	candidate->is_near =
+		!engine->verifies || candidate->distance <= SIMIDX_TEXT_RADIUS_IF_NEW;
 }
 
 static void judge(const struct dd_engine *engine, struct candidate *candidate,
@@ -270,7 +262,7 @@ static void judge(const struct dd_engine *engine, struct candidate *candidate,
 static int compare(struct dd_engine *engine, struct thread *thread, struct item *item,
 		   struct candidate *candidate)
 {
-	uint64_t handle = dd_kept_handle(engine->kept, candidate->match.id);
+	uint64_t handle = dd_kept_handle(engine->kept, candidate->id);
 	const char *text;
 	size_t size;
 	int rc;
@@ -289,11 +281,19 @@ static int compare(struct dd_engine *engine, struct thread *thread, struct item 
 	return rc;
 }
 
-/* Candidates in the index; compared until one is near, or all where all are wanted. */
+static int compare_ids(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Compare with candidates that were kept before the batch, until one is near; or with all. */
 static int search(struct dd_engine *engine, struct thread *thread, struct item *item)
 {
 	simidx_results results = SIMIDX_RESULTS_INIT;
 	int rc = simidx_reader_search(thread->reader, &item->query, &results, &item->err);
+	int is_near = 0;
 
 	if (rc || !results.n)
 		return rc;
@@ -302,20 +302,16 @@ static int search(struct dd_engine *engine, struct thread *thread, struct item *
 		snprintf(item->err.text, sizeof(item->err.text), "out of memory");
 		return SIMIDX_E_NOMEM;
 	}
-	item->n_found = results.n;
-	item->has_more = results.truncated != 0;
-	for (size_t i = 0; i < results.n; i++) {
-		item->found[i].match.id = results.matches[i].id;
-		item->found[i].match.distance = results.matches[i].weighted_distance;
-		item->found[i].at = SIZE_MAX;
-	}
-	while (!rc && item->n_compared < item->n_found) {
-		struct candidate *candidate = &item->found[item->n_compared++];
+	while (!rc && item->n_found < results.n && (!is_near || engine->options->pairs)) {
+		const simidx_match *match = &results.matches[item->n_found];
+		struct candidate *candidate = &item->found[item->n_found++];
 
+		candidate->id = match->id;
+		candidate->distance = match->weighted_distance;
 		rc = compare(engine, thread, item, candidate);
-		if (!rc && candidate->is_near && !engine->options->pairs)
-			break;
+		is_near = candidate->is_near;
 	}
+	qsort(item->found, item->n_found, sizeof(*item->found), compare_ids);
 	return rc;
 }
 
@@ -325,52 +321,29 @@ static void step_search(void *ctx, unsigned number, size_t i)
 	struct thread *thread = &engine->thread[number];
 	struct item *item = &engine->item[i];
 
-	item->handle = DD_NONE;
 	item->code = sketch(engine, thread, item);
 	engine->print[i] = (struct print){ item->sketch.fp, item->sketch.fp2, is_empty(item) };
-	if (!item->code && !is_empty(item))
+	if (!item->code && !is_empty(item) && engine->verifies)
 		item->code = search(engine, thread, item);
 }
 
-static int compare_distances(const void *a, const void *b)
-{
-	const struct candidate *x = a, *y = b;
-
-	if (x->match.distance != y->match.distance)
-		return x->match.distance < y->match.distance ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
-}
-
-/* Candidates before it in the batch, if these should be kept. */
+/* Which documents of the batch are going to be compared with each other, if they are kept. */
 static void step_beside(void *ctx, unsigned number, size_t i)
 {
 	struct dd_engine *engine = ctx;
-	struct thread *thread = &engine->thread[number];
 	struct item *item = &engine->item[i];
-	size_t n = 0;
+	unsigned distance;
 
+	(void)number;
 	for (size_t k = 0; k < i && !is_empty(item); k++) {
 		const struct print *other = &engine->print[k];
-		struct candidate candidate = { .at = k };
 
-		if (other->is_empty || !dd_kept_is_near(&item->query, other->fp, other->fp2,
-							&candidate.match.distance))
+		if (other->is_empty ||
+		    !dd_kept_is_near(&item->query, other->fp, other->fp2, &distance))
 			continue;
-		thread->near[n++] = candidate;
+		__atomic_store_n(&item->needs_set, 1, __ATOMIC_RELAXED);
 		__atomic_store_n(&engine->item[k].needs_set, 1, __ATOMIC_RELAXED);
 	}
-	if (!n)
-		return;
-	__atomic_store_n(&item->needs_set, 1, __ATOMIC_RELAXED);
-	item->beside = malloc(n * sizeof(*item->beside));
-	if (!item->beside) {
-		item->code = SIMIDX_E_NOMEM;
-		snprintf(item->err.text, sizeof(item->err.text), "out of memory");
-		return;
-	}
-	item->n_beside = n;
-	memcpy(item->beside, thread->near, n * sizeof(*item->beside));
-	qsort(item->beside, n, sizeof(*item->beside), compare_distances);
 }
 
 static void step_set(void *ctx, unsigned number, size_t i)
@@ -383,18 +356,6 @@ static void step_set(void *ctx, unsigned number, size_t i)
 }
 
 /* ---- one by one ---- */
-
-/* The next one of the batch that was kept. */
-static struct candidate *next_beside(struct dd_engine *engine, struct item *item, size_t *next)
-{
-	for (; *next < item->n_beside; ++*next) {
-		struct candidate *candidate = &item->beside[*next];
-
-		if (engine->item[candidate->at].handle != DD_NONE)
-			return candidate;
-	}
-	return NULL;
-}
 
 static int add_pair(struct dd_engine *engine, const struct candidate *candidate, size_t n)
 {
@@ -409,69 +370,82 @@ static int add_pair(struct dd_engine *engine, const struct candidate *candidate,
 		engine->pair_room = room;
 	}
 	near = &engine->pair[n];
-	near->id = candidate->match.id;
+	near->id = candidate->id;
 	near->handle = dd_kept_handle(engine->kept, near->id);
 	near->similarity = candidate->similarity;
 	return 0;
 }
 
-/*
- * The candidates in the index and those in the batch in one order, as if all were in the index;
- * those to which the document is near are in engine->pair. Of equal distances the one in the index
- * is first, as it came first.
- */
-static int walk(struct dd_engine *engine, struct item *item, size_t *n)
+/* How similar a document is to a candidate: mostly that is known, or both are in the batch. */
+static int judge_match(struct dd_engine *engine, struct item *item, const simidx_match *match,
+		       struct candidate *candidate)
 {
-	int is_bounded = engine->verifies && !engine->options->compare_all;
-	uint64_t most = is_bounded ? DD_MOST_COMPARED : UINT64_MAX;
-	size_t in_index = 0, in_batch = 0;
-	uint64_t tried = 0;
+	struct thread *thread = &engine->thread[0];
+	uint64_t handle = dd_kept_handle(engine->kept, match->id);
+	const struct candidate *known;
+	struct item *other;
+	int rc;
+
+	candidate->id = match->id;
+	candidate->distance = match->weighted_distance;
+	known = item->n_found ? bsearch(candidate, item->found, item->n_found, sizeof(*known),
+					compare_ids) : NULL;
+	if (known) {
+		*candidate = *known;
+		return 0;
+	}
+	if (!engine->verifies || handle == DD_NONE || handle < engine->n_before) {
+		rc = compare(engine, thread, item, candidate);
+	} else {
+		other = &engine->item[engine->kept_at[handle - engine->n_before]];
+		engine->counts.compared++;
+		rc = make_set(thread, item);
+		if (!rc && (rc = make_set(thread, other)))
+			item->err = other->err;
+		if (!rc)
+			judge(engine, candidate, &item->set, &other->set);
+	}
+	return rc ? tl_index_error(engine->options->index, &item->err) : 0;
+}
+
+/*
+ * Search a document among all that are kept, those of the batch included, and compare it with what is found,
+ * the nearest first. Those to which it is near are in engine->pair.
+ */
+static int find_near(struct dd_engine *engine, struct item *item, size_t *n)
+{
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	struct candidate candidate;
+	simidx_reader *reader;
+	simidx_error err;
 	int code = 0;
 
-	for (*n = 0; !code && (!*n || engine->options->pairs); tried++) {
-		struct candidate *candidate = next_beside(engine, item, &in_batch);
-
-		if (in_index < item->n_compared &&
-		    (!candidate ||
-		     item->found[in_index].match.distance <= candidate->match.distance))
-			candidate = &item->found[in_index];
-		if (tried == most) {
-			engine->counts.exhausted += candidate || item->has_more;
-			break;
-		}
-		if (!candidate)
-			break;
-		if (candidate->at == SIZE_MAX) {
-			in_index++;
-		} else {
-			struct item *other = &engine->item[candidate->at];
-
-			in_batch++;
-			candidate->match.id = other->id;
-			engine->counts.compared++;
-			if (engine->verifies)
-				judge(engine, candidate, &item->set, &other->set);
-			else
-				trust(engine, candidate);
-		}
-		if (candidate->is_near)
-			code = add_pair(engine, candidate, (*n)++);
+	*n = 0;
+	if (is_empty(item))
+		return 0;
+	if (dd_kept_reader(engine->kept, &reader))
+		return TL_TROUBLE;
+	if (simidx_reader_search(reader, &item->query, &results, &err))
+		return tl_index_error(engine->options->index, &err);
+	for (size_t i = 0; !code && i < results.n && (!*n || engine->options->pairs); i++) {
+		code = judge_match(engine, item, &results.matches[i], &candidate);
+		if (!code && candidate.is_near)
+			code = add_pair(engine, &candidate, (*n)++);
 	}
+	engine->counts.exhausted += engine->verifies && results.truncated && !*n;
 	return code;
 }
 
 static int keep(struct dd_engine *engine, struct item *item)
 {
 	const struct dd_document *document = &item->document;
+	uint64_t id, handle;
 
-	if (engine->verifies &&
-	    dd_texts_keep(engine->texts, &document->place, document->text, document->text_size,
-			  &item->handle))
+	if (engine->verifies && dd_texts_keep(engine->texts, &document->place, document->text,
+					      document->text_size, &handle))
 		return tl_error("out of memory");
-	if (dd_kept_put(engine->kept, &item->sketch, document->label, document->label_size, &item->id))
-		return TL_TROUBLE;
-	item->handle = dd_kept_handle(engine->kept, item->id);
-	return 0;
+	engine->kept_at[engine->n_kept++] = (size_t)(item - engine->item);
+	return dd_kept_put(engine->kept, &item->sketch, document->label, document->label_size, &id);
 }
 
 static int compare_handles(const void *a, const void *b)
@@ -485,7 +459,7 @@ static int decide(struct dd_engine *engine, struct item *item)
 {
 	const struct dd_listener *listener = engine->listener;
 	size_t n;
-	int code = walk(engine, item, &n);
+	int code = find_near(engine, item, &n);
 
 	if (!code && (!n || engine->options->pairs))
 		code = keep(engine, item);
@@ -517,11 +491,8 @@ int dd_engine_flush(struct dd_engine *engine, int is_complete)
 		dd_pool_run(engine->pool, step_search, engine, engine->n);
 		code = check(engine);
 	}
-	if (!code) {
-		dd_pool_run(engine->pool, step_beside, engine, engine->n);
-		code = check(engine);
-	}
 	if (!code && engine->verifies) {
+		dd_pool_run(engine->pool, step_beside, engine, engine->n);
 		dd_pool_run(engine->pool, step_set, engine, engine->n);
 		code = check(engine);
 	}

@@ -4,12 +4,13 @@
 /*
  * Decides about one document after the other, in the order of the inputs: it is near to one that is
  * kept, or it is kept itself. Documents are gathered into batches, of which several threads make
- * the fingerprints, search them among what was kept before, and compare texts. Only what depends
- * on other documents of the batch is then done one by one.
+ * the fingerprints, search them among what was kept before, and compare texts. Then each
+ * document is searched once more, in its turn, among all that are kept, and most of what is to be
+ * compared for it was compared by the threads.
  *
- * The rule, which neither the number of threads nor the size of batches changes: the candidates
- * of a document are all documents kept before it that its query matches, ordered by distance and
- * then by their place in the inputs. Of these the first 64 (DD_MOST_COMPARED), or all, are
+ * So neither the number of threads nor the size of batches changes the result: the candidates of
+ * a document are those that its query finds among the documents kept before it, ordered by distance
+ * and then by their place in the inputs. Of these the first 64 (DD_MOST_COMPARED), or all, are
  * compared, until one is similar enough.
  */
 
@@ -74,9 +75,6 @@ void dd_engine_free(struct dd_engine *engine);
 /** The index, and where texts lie. */
 struct dd_kept *dd_engine_kept(struct dd_engine *engine);
 struct dd_texts *dd_engine_texts(struct dd_engine *engine);
-
-/** A reader of the index for the thread that calls the engine. */
-simidx_reader *dd_engine_reader(struct dd_engine *engine);
 
 /** Add a copy of a document; those before may be decided. Returns 0 or an exit code. */
 int dd_engine_add(struct dd_engine *engine, const struct dd_document *document);

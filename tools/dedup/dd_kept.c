@@ -158,10 +158,6 @@ int dd_kept_was_killed(const struct dd_kept *kept)
 
 /* ---- candidates ---- */
 
-/*
- * Searches are complete, not limited to some probes: which documents are searched in the index and which
- * are compared one by one depends on where a batch ends, and the result must not.
- */
 int dd_kept_query(const struct dd_kept *kept, const simidx_sketch *sketch, simidx_query *query,
 		  simidx_error *err)
 {
@@ -184,8 +180,8 @@ int dd_kept_query(const struct dd_kept *kept, const simidx_sketch *sketch, simid
 				 options->no_verify   ? SIMIDX_TEXT_RADIUS_IF_NEW :
 							DD_ACCEPT;
 		query->radius = query->radius2;
-		query->probes = 0;
-		query->flags &= ~SIMIDX_QUERY_SCAN_SMALL;
+		if (query->probes < DD_PROBES)
+			query->probes = DD_PROBES;
 	}
 	if (kept->kind == DD_TEXTS && !options->no_verify)
 		query->limit = options->compare_all ? 0 : DD_MOST_COMPARED;
@@ -225,6 +221,13 @@ int dd_kept_begin(struct dd_kept *kept)
 	simidx_error err;
 
 	return simidx_writer_begin(kept->writer, &err) ? fail(kept, &err) : 0;
+}
+
+int dd_kept_reader(struct dd_kept *kept, simidx_reader **reader)
+{
+	simidx_error err;
+
+	return simidx_writer_reader(kept->writer, reader, &err) ? fail(kept, &err) : 0;
 }
 
 static int note_id(struct dd_kept *kept, uint64_t id)

@@ -18,17 +18,15 @@
 /** Texts whose fingerprints weigh so much apart may be near; they are compared themselves. */
 #define DD_ACCEPT 160
 
+/** Ranges of the tables in which a text is searched: of texts at such a distance more than a plain
+ * search finds. */
+#define DD_PROBES 256
+
 /** Most candidates with which a text is compared, unless --all is given. */
 #define DD_MOST_COMPARED 64
 
 /** What the inputs have. */
 enum dd_kind { DD_TEXTS, DD_FINGERPRINTS };
-
-/** A candidate: a document that was kept. */
-struct dd_match {
-	uint64_t id;
-	unsigned distance; /* weighted, where texts have weights; else bits */
-};
 
 struct dd_kept;
 
@@ -63,6 +61,10 @@ int dd_kept_query(const struct dd_kept *kept, const simidx_sketch *sketch, simid
  * @param distance  set to that of the match
  */
 int dd_kept_is_near(const simidx_query *query, uint64_t fp, uint64_t fp2, unsigned *distance);
+
+/** A reader that finds also what is not committed, between dd_kept_begin() and dd_kept_commit(). Returns 0,
+ * or TL_TROUBLE with a message. */
+int dd_kept_reader(struct dd_kept *kept, simidx_reader **reader);
 
 /** Take the write lock, so that nobody else adds documents. Returns 0, or TL_TROUBLE with a message. */
 int dd_kept_begin(struct dd_kept *kept);

@@ -190,9 +190,11 @@ static void json_end(struct tl_json *json)
 /* Of an earlier run only the label is known, or else the id. */
 static void put_remembered(FILE *out, const struct dd_output *output, uint64_t id)
 {
+	simidx_reader *reader;
 	simidx_match match;
 
-	if (!simidx_reader_find_id(dd_engine_reader(output->engine), id, &match, NULL) && match.label)
+	if (!dd_kept_reader(dd_engine_kept(output->engine), &reader) &&
+	    !simidx_reader_find_id(reader, id, &match, NULL) && match.label)
 		tl_put_escaped(out, match.label, match.label_size);
 	else
 		fprintf(out, "id %" PRIu64, id);

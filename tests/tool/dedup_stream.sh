@@ -1,0 +1,151 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# simidx-dedup as a filter: new rows as they came, what was left out, an index that remembers, and runs
+# that are killed.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+need_text
+need_json
+export TMPDIR=$tmp/own
+mkdir "$TMPDIR"
+
+# 3,000 rows of 100 words; each fourth is the one three before it with a word replaced at every place
+# that the row's number divides by 33: three of them. So 750 rows are copies, whatever they are called.
+awk 'function random(n) { x = (x * 69069 + 12345) % 4294967296; return int(x / 4294967296 * n) }
+	BEGIN { x = 4
+		for (d = 1; d <= 3000; d++) {
+			printf "{\"n\":%d, \"text\": \"", d
+			for (i = 1; i <= 100; i++) {
+				if (d % 4 || i % 40 == 0) w[d % 4, i] = "w" random(5000)
+				else w[0, i] = w[1, i]
+				printf "%s%s", w[d % 4, i], i < 100 ? " " : "\"}\n"
+			}
+		}
+	}' >rows.jsonl
+awk 'NR % 4' rows.jsonl >new.jsonl
+
+run 0 "$dedup" --stream --dups dups rows.jsonl
+same out new.jsonl
+says '3,000 documents in '
+says ' s: 2,250 new, 750 near to others'
+# What was left out: 2 words of 100 lie in 10 of 96 runs of five: 86 of 106.
+awk -F '\t' 'NR == 1 { first = $0 } $1 != "81.1" || $2 != "rows.jsonl:" 4 * NR || $3 != "rows.jsonl:" 4 * NR - 3' \
+	dups >wrong
+[ ! -s wrong ] && [ "$(wc -l <dups)" -eq 750 ] || { fail '--dups'; head -3 dups wrong; }
+run 0 "$dedup" -q --stream --dups dups.json --json rows.jsonl
+head -1 dups.json | diff - <(echo '{"similarity":81.1,"path":"rows.jsonl","line":4,"path2":"rows.jsonl","line2":1,"id2":0}') ||
+	fail '--dups with --json'
+for how in '--threads 1' '--threads 3 --memory 64M' '--all'; do
+	# shellcheck disable=SC2086
+	run 0 "$dedup" -q $how --stream -F jsonl - <rows.jsonl
+	same out new.jsonl
+done
+# What cannot be sought is put aside; where that may not be, fingerprints decide.
+run 0 "$dedup" -q --stream --dups dups -F jsonl - < <(cat rows.jsonl)
+same out new.jsonl
+cut -f 1 dups | uniq -c | grep -q ' 750 81.1$' || fail 'texts of a pipe are not compared'
+run 0 "$dedup" --stream --dups dups --spill 0 --memory 64M -F jsonl - < <(cat rows.jsonl rows.jsonl)
+cut -f 1 dups | grep -q '^fp$' || fail 'no text is gone'
+says 'fingerprints decided for some'
+if [ -n "${SX_ZLIB-}" ]; then
+	gzip -k rows.jsonl
+	run 0 "$dedup" -q --stream rows.jsonl.gz
+	same out new.jsonl
+fi
+# Rows come out while the pipe is open.
+mkfifo pipe
+"$dedup" -q --stream -F jsonl pipe >early &
+exec 5>pipe
+head -5 rows.jsonl >&5
+tries=100
+until [ "$(wc -l <early)" -eq 4 ] || [ $((tries -= 1)) -eq 0 ]; do sleep 0.1; done
+[ "$tries" -gt 0 ] || fail 'rows are not written while the input pauses'
+exec 5>&-
+wait $!
+
+# Files that are one text: their paths.
+mkdir files
+awk -F '"' 'NR <= 8 { f = "files/" NR ".txt"; print $6 >f; close(f) }' rows.jsonl
+run 0 "$dedup" -q --stream -r files
+printf 'files/%d.txt\n' 1 2 3 5 6 7 | diff - out || fail 'files'
+
+# An index remembers, also what another tool has put there, and says of what a row is a copy.
+head -2000 rows.jsonl >first.jsonl
+tail -1000 rows.jsonl >second.jsonl
+run 0 "$dedup" -q --stream --index ix first.jsonl
+cp out both
+rm dups
+run 0 "$dedup" -q --stream --index ix --dups dups second.jsonl
+cat out >>both
+same both new.jsonl
+# Now fingerprints decide, which lets a copy through now and then, but nothing that was written.
+run 0 "$dedup" -q --stream --index ix --dups dups rows.jsonl
+grep -xFf new.jsonl out && fail 'what was seen is new'
+through=$(wc -l <out)
+[ "$through" -le 15 ] || fail "$through copies are let through"
+[ "$(wc -l <dups)" -eq $((3250 - through)) ] || fail '--dups is not added to'
+tail -1 dups | diff - <(printf 'fp\trows.jsonl:3000\tid 2247\n') || fail 'a remembered document'
+"$query" -q verify ix >/dev/null || fail 'the index is damaged'
+run 0 "$load" -q loaded -r files
+run 0 "$dedup" -q --stream --index loaded --dups named rows.jsonl
+diff <(head -3 named | cut -f 3) <(printf 'files/%d.txt\n' 1 2 3) || fail 'labels of a loaded index'
+
+# Killed at any time: no row is lost, and the index is sound. Half a line of a killed run is removed.
+rm -rf ix
+: >all
+for delay in 0.05 0.1 0.2 0.3 0.5; do
+	"$dedup" -q --stream --memory 64M --index ix rows.jsonl >>all 2>err &
+	sleep $delay
+	kill -9 $! 2>/dev/null
+	wait $! 2>/dev/null
+done
+if [ -e ix ] && "$query" -q stats ix >/dev/null 2>&1; then
+	printf '{"n":9, "te' >>all
+fi
+"$dedup" -q --stream --memory 64M --index ix rows.jsonl >>all || fail 'a run after killed ones'
+sort -u all | cmp - <(sort new.jsonl) || [ "$(sort -u all | grep -cvxFf new.jsonl)" -le 1 ] ||
+	fail 'rows are lost or wrong after a kill'
+comm -13 <(sort -u all) <(sort new.jsonl) | grep -q . && fail 'rows are lost'
+"$query" -q verify ix >/dev/null || fail 'the index is damaged by a kill'
+# Temporary directories: of killed runs until the next one, of interrupted ones never.
+mkfifo slow
+"$dedup" -q --stream -F jsonl slow >/dev/null &
+exec 6>slow
+cat first.jsonl first.jsonl first.jsonl >&6
+sleep 1
+[ "$(find "$TMPDIR" -maxdepth 1 -name 'simidx-dedup-*' | wc -l)" -eq 1 ] || fail 'not one temporary directory'
+kill -9 $!
+wait $! 2>/dev/null
+exec 6>&-
+[ -n "$(ls -A "$TMPDIR")" ] || fail 'the kill left nothing to remove'
+run 0 "$dedup" -q -r files
+[ -z "$(ls -A "$TMPDIR")" ] || fail 'what a killed run has left is not removed'
+for signal in INT TERM; do
+	(trap - INT; exec "$dedup" -q --stream -F jsonl slow) >/dev/null 2>err &
+	exec 6>slow
+	cat first.jsonl >&6
+	sleep 0.5
+	kill -TERM $! && wait $!
+	[ $? -eq 2 ] || fail "not exit 2 after SIG$signal"
+	exec 6>&-
+	grep -q 'stopped by a signal' err || fail "SIG$signal is not told: $(cat err)"
+	[ -z "$(ls -A "$TMPDIR")" ] || fail "temporary files are left by SIG$signal"
+done
+
+# What does not fit.
+run 2 "$dedup" --stream --index files rows.jsonl
+says 'files is not a simidx index'
+run 0 "$load" -q -F lines bare - <<<0123456789abcdef
+run 2 "$dedup" --stream --index bare rows.jsonl
+says 'bare: holds fingerprints, so texts do not fit'
+run 2 "$dedup" --stream --dups no/such rows.jsonl
+says 'no/such: cannot write: No such file'
+run 1 "$dedup" -q --stream -F jsonl - <<'END'
+{"text": "one two three four five six"}
+{"text": 5}
+{"text": "one two three four five six"}
+END
+says '-:2: "text": expected a string'
+[ "$(wc -l <out)" -eq 1 ] || fail 'a rejected row'
+finish
