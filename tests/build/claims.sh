@@ -93,6 +93,7 @@ known=$(mktemp)
 trap 'rm -rf "$known"' EXIT
 tools=$SX_BUILDDIR/tools
 {
+	"$tools/simidx-dedup" --help
 	"$tools/simidx-load" --help
 	"$tools/simidx-query" --help
 	for command in search get dump stats verify backup plan idf similar; do

@@ -135,7 +135,8 @@ static const struct tl_option rows[] = {
 	{ TL_PARAGRAPH("The similarity is 'fp' where a text could not be read again, so that fingerprints "
 		       "decided. Of bare fingerprints it is the number of bits that differ.") },
 	{ TL_PARAGRAPH("With --json: group, similarity (null for fp) or for bare fingerprints distance, keep, path, line. With --pairs: "
-		       "similarity or distance, and path, line, path2, line2.") },
+		       "similarity or distance, and path, line, path2, line2; so in --dups, where id2 is the id in the "
+		       "index, and a document of an earlier run has no path2.") },
 	{ TL_PARAGRAPH("A text that is contained in a much longer one is not near to it. Texts without words are "
 		       "near to nothing. A file that is reached twice counts once, also by another name of it (a hard "
 		       "link). A file that has changed since it was read is left out, and that is told.") },
