@@ -45,7 +45,10 @@ done
 run 0 "$dedup" -q --stream --dups dups -F jsonl - < <(cat rows.jsonl)
 same out new.jsonl
 cut -f 1 dups | uniq -c | grep -q ' 750 81.1$' || fail 'texts of a pipe are not compared'
-run 0 "$dedup" --stream --dups dups --spill 0 --memory 64M -F jsonl - < <(cat rows.jsonl rows.jsonl)
+run 0 "$dedup" -q --stream --dups dups --spill 0 --memory 64M -F jsonl - < <(cat rows.jsonl rows.jsonl)
+cp out gone
+run 0 "$dedup" --stream --dups dups --spill 0 -F jsonl - < <(cat rows.jsonl rows.jsonl)
+same out gone
 cut -f 1 dups | grep -q '^fp$' || fail 'no text is gone'
 says 'fingerprints decided for some'
 if [ -n "${SX_ZLIB-}" ]; then

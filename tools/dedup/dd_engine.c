@@ -376,7 +376,10 @@ static int add_pair(struct dd_engine *engine, const struct candidate *candidate,
 	return 0;
 }
 
-/* How similar a document is to a candidate: mostly that is known, or both are in the batch. */
+/*
+ * How similar a document is to a candidate: mostly that is known, or both are in the batch. But once
+ * texts may be gone, those of the batch are got as later batches would get them.
+ */
 static int judge_match(struct dd_engine *engine, struct item *item, const simidx_match *match,
 		       struct candidate *candidate)
 {
@@ -394,7 +397,8 @@ static int judge_match(struct dd_engine *engine, struct item *item, const simidx
 		*candidate = *known;
 		return 0;
 	}
-	if (!engine->verifies || handle == DD_NONE || handle < engine->n_before) {
+	if (!engine->verifies || handle == DD_NONE || handle < engine->n_before ||
+	    dd_texts_problem(engine->texts)) {
 		rc = compare(engine, thread, item, candidate);
 	} else {
 		other = &engine->item[engine->kept_at[handle - engine->n_before]];
