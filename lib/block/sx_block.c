@@ -191,19 +191,23 @@ static unsigned char *encode_keys(const uint64_t *key, size_t n, unsigned width,
 {
 	uint64_t base = sx_block_high(key[0], width);
 	unsigned char *bitmap = at + n * width;
+	uint64_t word = 0;
+	size_t words = 0; /* stored so far */
 
 	/*
 	 * Whole words are stored and the next entry overwrites what is too much; what runs over
-	 * the last entry lands in the bitmap, which is cleared afterwards.
+	 * the last entry lands in the bitmap, which is written afterwards.
 	 */
 	for (size_t i = 0; i < n; i++)
 		sx_store_le64(at + i * width, key[i]);
-	memset(bitmap, 0, n_words * 8);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t bit = sx_block_high(key[i], width) - base + i;
 
-		bitmap[bit / 8] |= (unsigned char)(1u << bit % 8);
+		for (; words < bit / 64; words++, word = 0)
+			sx_store_le64(bitmap + 8 * words, word);
+		word |= UINT64_C(1) << bit % 64;
 	}
+	sx_store_le64(bitmap + 8 * words, word);
 	return bitmap + n_words * 8;
 }
 
@@ -213,11 +217,17 @@ static unsigned char *encode_col(const uint64_t *col, size_t n, uint64_t min, un
 	sx_store_le64(at, min);
 	at[8] = (unsigned char)width;
 	at += SX_BLOCK_COL_HEADER;
+	if (!width)
+		return at;
+	/* Whole words, as above, but for the last entries: nothing may be written after them. */
 	for (size_t i = 0; i < n; i++, at += width) {
 		uint64_t offset = col[i] - min;
 
-		for (unsigned b = 0; b < width; b++)
-			at[b] = (unsigned char)(offset >> (8 * b));
+		if (i + 8 < n)
+			sx_store_le64(at, offset);
+		else
+			for (unsigned b = 0; b < width; b++)
+				at[b] = (unsigned char)(offset >> (8 * b));
 	}
 	return at;
 }

@@ -185,6 +185,8 @@ static int merge_rows(struct merge *m)
 		m->cut = m->at == end;
 		if (m->cut)
 			break;
+		while (same < m->old.n && m->old.key[same] < place.key)
+			same++;
 		while (same < m->old.n &&
 		       sx_sort_key_cmp(sx_sort_key_of(table, &m->old, same), place) < 0)
 			same++;

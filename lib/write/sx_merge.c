@@ -12,6 +12,8 @@
 #include "util/sx_err.h"
 #include "util/sx_sort.h"
 
+#define PREFETCHED 16 /* rows ahead, where they are read in another order than they lie */
+
 struct merge {
 	simidx *index;
 	int no_meta_sync;
@@ -174,8 +176,10 @@ static int collect_documents(struct merge *m, const sx_table *table,
 	sx_rows_init(changed, table->n_cols);
 	for (size_t i = 0; !rc && i < m->rows.n; i++) {
 		const sx_fresh_row *row = &m->rows.at[m->order[i]];
+		size_t ahead = i + PREFETCHED < m->rows.n ? i + PREFETCHED : i;
 		uint64_t cols[2] = { key == id_of ? row->fp : row->id, row->fp2 };
 
+		__builtin_prefetch(&m->rows.at[m->order[ahead]]);
 		if (key == hash_of && !(row->op & SX_FRESH_LABEL))
 			continue;
 		if (changed->n && changed->key[changed->n - 1] == key(row) && last_id == row->id)
