@@ -210,7 +210,7 @@ static void own_weigh(void *opaque, unsigned radius, unsigned probes)
 		for (unsigned b = 0; b < 64; b++)
 			session->weights[i][b] = any_weight(&random);
 	session->query.radius = radius;
-	session->query.max_bits = 16;
+	session->query.max_bits = 14;
 	session->query.probes = probes;
 }
 

@@ -112,7 +112,7 @@ int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits, 
 #define SIMIDX_TEXT_RADIUS 144
 #define SIMIDX_TEXT_RADIUS_NO_FP2 59
 #define SIMIDX_TEXT_RADIUS_IF_NEW 112
-#define SIMIDX_TEXT_BITS 16
+#define SIMIDX_TEXT_BITS 14
 #define SIMIDX_TEXT_BITS_IF_NEW 12
 #define SIMIDX_TEXT_PROBES 64
 #define SIMIDX_TEXT_PROBES_3X22 256

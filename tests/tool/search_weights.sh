@@ -74,20 +74,20 @@ near 5 12 64 mask
 run 0 "$query" search ix --ignore 00000000000000ff -k 5 --accept 12 -F jsonl queries.jsonl
 same out expected
 
-# Weights from a file. A match differs in at most 16 bits that have a weight.
+# Weights from a file. A match differs in at most 14 bits that have a weight.
 awk 'BEGIN { srand(43); for (i = 0; i < 128; i++) print i % 16 == 5 ? 0 : int(rand() * 60) }' \
 	>weights
 zeros=$(head -64 weights | grep -cx 0)
 head -64 weights | tr '\n' ',' >weights.first
-near 70 -1 $((16 + zeros)) weights
+near 70 -1 $((14 + zeros)) weights
 for index in ix ix3 fresh single; do
 	run 0 "$query" search $index --bit-weights weights.first --accept 70 --complete 70 - <queries
 	same out expected
 done
-near 59 -1 $((16 + zeros)) weights
+near 59 -1 $((14 + zeros)) weights
 run 0 "$query" search single --bit-weights weights.first --complete 59 - <queries
 same out expected
-near 144 144 $((16 + zeros)) weights
+near 144 144 $((14 + zeros)) weights
 for index in ix fresh; do
 	run 0 "$query" search $index --bit-weights weights --complete 144 -F jsonl queries.jsonl
 	same out expected

@@ -137,7 +137,7 @@ static void check_fields(int way, const simidx_query *q, const simidx_sketch *sk
 					    (has_fp2 ? SIMIDX_QUERY_FP2 : 0));
 	ck_assert_uint_eq(q->radius, has_fp2 ? 144 : 59);
 	ck_assert_uint_eq(q->radius2, has_fp2 ? 144 : 0);
-	ck_assert_uint_eq(q->max_bits, 16 + zeros);
+	ck_assert_uint_eq(q->max_bits, 14 + zeros);
 	ck_assert_uint_eq(q->probes, strcmp(ways[way].plan, "3x22") ? 64 : 256);
 	ck_assert_uint_eq(q->limit, 0);
 	ck_assert_uint_eq(q->mode, SIMIDX_ALL);
@@ -210,7 +210,7 @@ static void check_if_new_fields(int way, const simidx_query *q, const simidx_ske
 	ck_assert_sx(simidx_sketch_query(db, sketch, &search, &sxt_err), SIMIDX_OK);
 	if (ways[way].flags & SIMIDX_CREATE_FP2) {
 		search.radius = search.radius2 = 112;
-		search.max_bits -= 4; /* 12, and those without weight */
+		search.max_bits -= 2; /* 12, and those without weight */
 	} else {
 		search.flags &= ~SIMIDX_QUERY_SCAN_SMALL;
 		search.weights = NULL;

@@ -120,7 +120,7 @@ static const struct tl_option write_rows[] = {
 	{ 0, "accept", "A", TL_NUMBER(struct ld_options, accept, 0, MAX_ACCEPT),
 	  .help = "if-new: texts are near up to weight A (default: 112)",
 	  .more = "With --mode if-new: a text is near if the bits that differ weigh at most A, as "
-		  "'simidx-query search --help' explains, and are at most 12 of the first fingerprint (16 "
+		  "'simidx-query search --help' explains, and are at most 12 of the first fingerprint (14 "
 		  "where there is no second one), not counting those of weight 0. Features are texts, "
 		  "too; fingerprints are not. The default is 112 where the index has second fingerprints: "
 		  "stricter than a search, as nobody looks at what is left out. Notices "

@@ -34,7 +34,7 @@ const struct tl_option qr_ask_rows[] = {
 	{ TL_PARAGRAPH("Near to a text is what differs in bits that hardly matter for it. Each bit has a "
 		       "weight, 32 times how far the features of the text outvote each other in it. "
 		       "The distance is the sum of the weights of the bits that differ, in both "
-		       "fingerprints where the index has two. At most 16 bits of the first may "
+		       "fingerprints where the index has two. At most 14 bits of the first may "
 		       "differ, not counting those of weight 0:") },
 	{ 0, "accept", "A", TL_NUMBER(struct qr_ask, accept, 0, MAX_WEIGHT_SUM),
 	  .help = "weights up to A are near (default: 144 or 59)",
