@@ -46,7 +46,7 @@ grep -q '^weight  *70 by the first text, 63 by the second$' out || fail 'weight'
 [ "$(tail -1 out)" = 'near: weight 70, limit 144' ] || fail 'not near'
 # shellcheck disable=SC2086
 run 1 "$query" similar $char2 1 3
-[ "$(tail -1 out)" = 'not near: weight 991, limit 144' ] || fail 'near'
+[ "$(tail -1 out)" = 'not near: 15 bits differ, limit 14 (weight 991, limit 144)' ] || fail 'near'
 
 # What is near is what a search finds: more and more words are changed.
 words() {
