@@ -9,7 +9,7 @@ if HAVE_TEXT
 bench_programs += bench/bn_text
 if HAVE_JSON
 if HAVE_ZSTD
-bench_programs += bench/bn_if_new bench/bn_label bench/bn_quality
+bench_programs += bench/bn_dedup bench/bn_if_new bench/bn_label bench/bn_quality
 endif
 endif
 endif
@@ -98,6 +98,14 @@ bench_quality_common = \
 bench_bn_label_SOURCES = $(bench_quality_common) bench/quality/bn_label.c
 bench_bn_label_CPPFLAGS = $(bench_quality_cppflags)
 bench_bn_label_LDADD = $(bench_quality_libs)
+
+bench_bn_dedup_SOURCES = \
+	$(bench_quality_common) \
+	bench/quality/bn_dedup.c \
+	bench/quality/qu_score.c \
+	bench/quality/qu_score.h
+bench_bn_dedup_CPPFLAGS = $(bench_quality_cppflags) -I$(top_srcdir)/tools
+bench_bn_dedup_LDADD = tools/libdedup.a $(bench_quality_libs)
 
 bench_bn_if_new_SOURCES = \
 	$(bench_quality_common) \

@@ -320,6 +320,27 @@ grep -q '"set":"same",.*"seed":"1","documents":5,"stored":1.0,"right":1.0,"wrong
 	"$dir/out"
 refuse bn_if_new "$dir/edits" 'edits: a collection of edits'
 
+# Pairs that are proposed by an index and confirmed by the texts. The twelve copies have 146 of 147
+# shingles, and the halves too few. If all 630 pairs are proposed, 618 of them are wrong without a look
+# at the texts. Of five equal texts all 10 pairs are confirmed, and what is grey counts as wrong.
+dedup() {
+	"$bench/bn_dedup" --dir "$dir" --seeds 2 "$@" >"$dir/out" 2>"$dir/table"
+	if grep -v '^{".*}$' "$dir/out"; then exit 1; fi
+	[ -z "$(find "$dir" -name 'dedup-*')" ]
+}
+dedup --accept 192,32640 --max-bits 64 "$dir/made"
+grep -q '"set":"made",.*"seed":"mean","accept":192,.*"confirmed":12.0,"wrong":0.0,"missed":0.0,"unfound":0.0,' \
+	"$dir/out"
+grep -q '"set":"all",.*"accept":32640,.*"proposed":630.0,"confirmed":12.0,.*"wrong_fp":618.0,"missed_fp":0.0,' \
+	"$dir/out"
+dedup --similarity 0.995 "$dir/made"
+grep -q '"accept":160,.*"confirmed":0.0,"wrong":0.0,"missed":12.0,"unfound":0.0,' "$dir/out"
+dedup --accept 192 --probes 32 --plan 3x22 "$dir/same"
+grep -q '"seed":"1",.*"near":1,"proposed":10.0,"confirmed":10.0,"wrong":9.0,"missed":0.0,.*"precision":0.10000,"recall":1.00000,' \
+	"$dir/out"
+refuse bn_dedup "$dir/edits" 'edits: a collection of edits'
+refuse bn_dedup "--accept 112,x $dir/made" 'numbers with commas between them'
+
 # Unrelated: all pairs but those of a text and its copies. Equal texts that are listed nowhere
 # match by any rule, in both directions and under each seed. By bits alone, 43745 of 2^64
 # fingerprints are within 3 of one.

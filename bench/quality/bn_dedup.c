@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Pairs of near texts in labelled collections, as `simidx-dedup --pairs --all` finds them: an index
+ * proposes pairs, the texts themselves are compared. --help says how to read the figures.
+ */
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <simidx_sketch.h>
+
+#include "bn_options.h"
+#include "bn_own.h"
+#include "bn_util.h"
+#include "dedup/dd_shingles.h"
+#include "quality/qu_score.h"
+#include "quality/qu_set.h"
+#include "quality/qu_sketch.h"
+
+#define MAX_RULES 64
+
+struct bench {
+	const char *plan, *dir, *text_field, *accepts, *firsts, *probes;
+	uint64_t seeds;
+	unsigned max_bits;
+	const char *similarity_text;
+	double similarity;
+};
+
+/* What is searched, and what came of it. */
+struct rule {
+	unsigned accept, first, probes;
+	double proposed, confirmed;     /* pairs; confirmed by comparing the texts */
+	double wrong, missed;           /* of what was confirmed, by the labels */
+	double wrong_fp, missed_fp;     /* the same, if all that is proposed were taken */
+	double unfound;                 /* similar by comparison of all pairs, and not proposed */
+	double looked_up, candidates;   /* probes and fingerprints compared, a document */
+};
+
+struct run {
+	const struct bench *bench;
+	const struct qu_set *set;
+	struct dd_shingles *shingles; /* by document */
+	char path[4096];
+	simidx *index;
+	size_t n_near, n_similar; /* by the labels; by comparison */
+};
+
+/* ---- texts ---- */
+
+static struct dd_shingles *make_shingles(const struct qu_set *set)
+{
+	struct dd_shingles *shingles = bn_alloc(set->n, sizeof(*shingles));
+	struct dd_shingler *shingler;
+	simidx_error err;
+
+	bn_check(dd_shingler_open(&shingler, &err), &err, "shingles");
+	for (size_t i = 0; i < set->n; i++)
+		bn_check(dd_shingles_make(shingler, set->docs[i].text, set->docs[i].size,
+					  &shingles[i], &err), &err, set->docs[i].id);
+	dd_shingler_close(shingler);
+	return shingles;
+}
+
+/* Pairs that are similar: all are compared whose numbers of shingles allow it. */
+static size_t count_similar(const struct run *run)
+{
+	const struct dd_shingles *set = run->shingles;
+	size_t n = 0;
+
+	for (size_t i = 0; i < run->set->n; i++)
+		for (size_t j = 0; j < i; j++) {
+			double less = set[i].n < set[j].n ? set[i].n : set[j].n;
+			double more = set[i].n < set[j].n ? set[j].n : set[i].n;
+
+			if (less >= run->bench->similarity * more)
+				n += dd_shingles_jaccard(&set[i], &set[j]) >= run->bench->similarity;
+		}
+	return n;
+}
+
+/* ---- the index ---- */
+
+static void make_index(struct run *run, const struct qu_fp *fps)
+{
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_writer_options how = SIMIDX_WRITER_OPTIONS_INIT;
+	simidx_writer *writer;
+	simidx_error err;
+
+	if (snprintf(run->path, sizeof(run->path), "%s/dedup-XXXXXX", run->bench->dir) >=
+		    (int)sizeof(run->path) || !mkdtemp(run->path))
+		bn_die("no folder can be made in %s", run->bench->dir);
+	create.plan = run->bench->plan;
+	create.flags = SIMIDX_CREATE_FP2;
+	how.durability = SIMIDX_DURABILITY_NORMAL;
+	bn_check(simidx_create(run->path, &create, &run->index, &err), &err, run->path);
+	bn_check(simidx_writer_open(run->index, &how, &writer, &err), &err, run->path);
+	for (size_t i = 0; i < run->set->n; i++) {
+		simidx_doc doc = SIMIDX_DOC_INIT;
+
+		doc.id = i;
+		doc.fp = fps[i].fp;
+		doc.fp2 = fps[i].fp2;
+		doc.flags = SIMIDX_DOC_FP2;
+		bn_check(simidx_writer_put(writer, &doc, NULL, &err), &err, "put");
+	}
+	bn_check(simidx_writer_commit(writer, &err), &err, "commit");
+	bn_check(simidx_writer_merge(writer, &err), &err, "merge");
+	simidx_writer_close(writer);
+}
+
+static void remove_index(struct run *run)
+{
+	simidx_close(run->index);
+	bn_own_remove(run->path);
+}
+
+static void make_query(const struct run *run, const struct rule *rule, const struct qu_fp *fp,
+		       simidx_sketch *sketch, simidx_query *query)
+{
+	simidx_error err;
+
+	sketch->fp = fp->fp;
+	sketch->fp2 = fp->fp2;
+	sketch->bits = 64;
+	sketch->flags = SIMIDX_SKETCH_WEIGHTS | SIMIDX_SKETCH_FP2;
+	memcpy(sketch->weights, fp->weights, sizeof(sketch->weights));
+	memcpy(sketch->weights2, fp->weights2, sizeof(sketch->weights2));
+	bn_check(simidx_sketch_query(run->index, sketch, query, &err), &err, "query");
+	query->radius = rule->first ? rule->first : rule->accept;
+	query->radius2 = rule->accept;
+	query->probes = rule->probes;
+	query->flags &= ~SIMIDX_QUERY_SCAN_SMALL;
+	query->max_bits += run->bench->max_bits - SIMIDX_TEXT_BITS;
+	if (query->max_bits > SIMIDX_MAX_BITS)
+		query->max_bits = SIMIDX_MAX_BITS;
+	query->limit = 0;
+}
+
+/* ---- what is found ---- */
+
+static void judge(const struct run *run, struct rule *is, size_t later, size_t earlier)
+{
+	const struct qu_pair *pair = qu_set_find(run->set, later, earlier);
+	int is_near = pair && pair->label == QU_NEAR;
+	double similarity = dd_shingles_jaccard(&run->shingles[later], &run->shingles[earlier]);
+
+	is->proposed++;
+	is->wrong_fp += !is_near;
+	is->missed_fp -= is_near;
+	if (similarity < run->bench->similarity)
+		return;
+	is->confirmed++;
+	is->unfound--;
+	is->wrong += !is_near;
+	is->missed -= is_near;
+}
+
+/* All documents, each asking for those before it. */
+static void search(const struct run *run, const struct qu_fp *fps, struct rule *is)
+{
+	simidx_reader *reader;
+	simidx_error err;
+
+	is->missed = is->missed_fp = (double)run->n_near;
+	is->unfound = (double)run->n_similar;
+	bn_check(simidx_reader_open(run->index, &reader, &err), &err, "reader");
+	for (size_t i = 0; i < run->set->n; i++) {
+		simidx_sketch sketch = SIMIDX_SKETCH_INIT;
+		simidx_query query = SIMIDX_QUERY_INIT;
+		simidx_results results = SIMIDX_RESULTS_INIT;
+
+		make_query(run, is, &fps[i], &sketch, &query);
+		bn_check(simidx_reader_search(reader, &query, &results, &err), &err, "search");
+		is->looked_up += (double)results.probes / (double)run->set->n;
+		is->candidates += (double)results.candidates / (double)run->set->n;
+		for (size_t k = 0; k < results.n; k++)
+			if (results.matches[k].id < i)
+				judge(run, is, i, results.matches[k].id);
+	}
+	simidx_reader_close(reader);
+}
+
+/* ---- reports ---- */
+
+static void add(struct rule *to, const struct rule *from, double share)
+{
+	to->proposed += from->proposed * share;
+	to->confirmed += from->confirmed * share;
+	to->wrong += from->wrong * share;
+	to->missed += from->missed * share;
+	to->wrong_fp += from->wrong_fp * share;
+	to->missed_fp += from->missed_fp * share;
+	to->unfound += from->unfound * share;
+	to->looked_up += from->looked_up * share;
+	to->candidates += from->candidates * share;
+}
+
+static void print(const struct bench *b, const char *set, const char *seed, double documents,
+		  double near, const struct rule *is)
+{
+	double right = near - is->missed, right_fp = near - is->missed_fp;
+	struct qu_score score = qu_score_of(right, is->wrong, is->missed);
+	struct qu_score by_fp = qu_score_of(right_fp, is->wrong_fp, is->missed_fp);
+
+	printf("{\"bench\":\"dedup\",\"set\":\"%s\",\"plan\":\"%s\",\"seed\":\"%s\",\"accept\":%u,\"first\":%u"
+	       ",\"probes\":%u,\"documents\":%.0f,\"near\":%.0f,\"proposed\":%.1f,\"confirmed\":%.1f"
+	       ",\"wrong\":%.1f,\"missed\":%.1f,\"unfound\":%.1f,\"precision\":%.5f,\"recall\":%.5f"
+	       ",\"wrong_fp\":%.1f,\"missed_fp\":%.1f,\"precision_fp\":%.5f,\"recall_fp\":%.5f"
+	       ",\"looked_up\":%.1f,\"candidates\":%.1f}\n",
+	       set, b->plan, seed, is->accept, is->first, is->probes, documents, near, is->proposed,
+	       is->confirmed, is->wrong, is->missed, is->unfound, score.precision.is,
+	       score.recall.is, is->wrong_fp, is->missed_fp, by_fp.precision.is, by_fp.recall.is,
+	       is->looked_up, is->candidates);
+	if (strcmp(seed, "mean") == 0)
+		fprintf(stderr, "%-14s %6u %6u %6u %9.1f %9.1f %6.1f %6.1f %7.1f %9.4f %7.4f %9.4f %7.4f\n",
+			set, is->accept, is->first, is->probes, is->proposed, is->confirmed, is->wrong,
+			is->missed, is->unfound, score.precision.is, score.recall.is,
+			by_fp.precision.is, by_fp.recall.is);
+}
+
+static struct rule empty_rule(const struct rule *rule)
+{
+	return (struct rule){ .accept = rule->accept, .first = rule->first, .probes = rule->probes };
+}
+
+static void run_set(const struct bench *b, const struct qu_set *set, struct rule *all, size_t n_rules,
+		    double *near)
+{
+	struct run run = { .bench = b, .set = set, .n_near = set->n_near };
+	struct qu_features *features = qu_features_of(set, "words12");
+	struct qu_fp *fps = bn_alloc(set->n, sizeof(*fps));
+	struct rule mean[MAX_RULES];
+
+	run.shingles = make_shingles(set);
+	run.n_similar = count_similar(&run);
+	for (size_t r = 0; r < n_rules; r++)
+		mean[r] = empty_rule(&all[r]);
+	for (uint64_t seed = 0; seed < b->seeds; seed++) {
+		char name[24];
+
+		snprintf(name, sizeof(name), "%llu", (unsigned long long)seed);
+		qu_fingerprints(features, set->n, seed, fps);
+		make_index(&run, fps);
+		for (size_t r = 0; r < n_rules; r++) {
+			struct rule is = empty_rule(&all[r]);
+
+			search(&run, fps, &is);
+			print(b, set->name, name, (double)set->n, (double)set->n_near, &is);
+			add(&mean[r], &is, 1 / (double)b->seeds);
+		}
+		remove_index(&run);
+	}
+	for (size_t r = 0; r < n_rules; r++) {
+		print(b, set->name, "mean", (double)set->n, (double)set->n_near, &mean[r]);
+		add(&all[r], &mean[r], 1);
+	}
+	*near += (double)set->n_near;
+	for (size_t i = 0; i < set->n; i++)
+		dd_shingles_free(&run.shingles[i]);
+	free(run.shingles);
+	qu_features_free(features, set->n);
+	free(fps);
+}
+
+/* What is printed, for --help. */
+static const char figures[] =
+	"\n"
+	"Collections are those of bn_quality; without edits, which have no other labels. A pair that\n"
+	"was confirmed is wrong unless it is labelled 'near'.\n"
+	"\n"
+	"Members of the lines; those with the seed \"mean\" have means over the seeds, and the set\n"
+	"'all' has the sums:\n"
+	"  near, proposed   pairs by the labels; pairs that the index proposed\n"
+	"  confirmed        of these, pairs whose texts are similar\n"
+	"  wrong, missed    pairs that were confirmed and are not near; the other way round\n"
+	"  unfound          pairs whose texts are similar and that were not proposed\n"
+	"  precision, recall  of what was confirmed, by the labels\n"
+	"  ..._fp           the same for what was proposed, as if no text were compared\n"
+	"  looked_up, candidates  ranges of the tables that were read, and fingerprints compared in\n"
+	"                   them, a document; all documents are in the index\n";
+
+static int parse(struct bench *b, int argc, char **argv)
+{
+	const struct bn_option options[] = {
+		{ 'a', "accept", "A,...", BN_TEXT, &b->accepts,
+		  "sums of weights up to which pairs are proposed (112,144,160,192)" },
+		{ 0, "first", "A,...", BN_TEXT, &b->firsts,
+		  "sums of weights of the first fingerprint alone up to which they are (0: no other)" },
+		{ 0, "probes", "P,...", BN_TEXT, &b->probes,
+		  "probes of a search; 0 = as many as find all (0)" },
+		{ 0, "max-bits", "N", BN_SMALL, &b->max_bits,
+		  "bits of the first fingerprint that may differ (16)" },
+		{ 0, "similarity", "S", BN_TEXT, &b->similarity_text, "of texts (0.8)" },
+		{ 's', "seeds", "N", BN_COUNT, &b->seeds, "(3)" },
+		{ 'p', "plan", "PLAN", BN_TEXT, &b->plan, "of the indexes (4x16)" },
+		{ 't', "text-field", "NAME", BN_TEXT, &b->text_field,
+		  "member of the rows that has the text (text)" },
+		{ 'd', "dir", "DIR", BN_TEXT, &b->dir, "for temporary indexes (/tmp)" },
+		{ 0 },
+	};
+	const struct bn_usage usage = {
+		.operands = "PREFIX...",
+		.least = 1,
+		.most = INT_MAX,
+		.about =
+			"Find the pairs of near texts in labelled collections, as 'simidx-dedup --pairs --all'\n"
+			"does: an index proposes pairs by the fingerprints, then the texts are compared. Each\n"
+			"document asks for those before it. Prints a line of JSON for each collection, seed and\n"
+			"way to propose, and a table on the standard error.\n",
+		.options = options,
+		.more = figures,
+	};
+
+	return bn_parse(&usage, argc, argv);
+}
+
+/* Numbers separated by commas. */
+static size_t read_list(const char *what, const char *list, unsigned numbers[MAX_RULES])
+{
+	size_t n = 0;
+	char *end;
+
+	do {
+		unsigned long value = strtoul(list, &end, 10);
+
+		if (end == list || (*end && *end != ',') || value > UINT_MAX || n == MAX_RULES)
+			bn_die("%s: expected numbers with commas between them, found '%s'", what, list);
+		numbers[n++] = (unsigned)value;
+		list = end + 1;
+	} while (*end);
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	struct bench b = { .plan = "4x16", .dir = "/tmp", .seeds = 3, .max_bits = SIMIDX_TEXT_BITS,
+			   .accepts = "112,144,160,192", .firsts = "0", .probes = "0", .similarity_text = "0.8" };
+	unsigned accepts[MAX_RULES], firsts[MAX_RULES], probes[MAX_RULES];
+	struct rule all[MAX_RULES];
+	size_t n_accepts, n_firsts, n_probes, n_rules = 0;
+	double documents = 0, near = 0;
+	char *end;
+	int first;
+
+	bn_program = "bn_dedup";
+	first = parse(&b, argc, argv);
+	n_accepts = read_list("--accept", b.accepts, accepts);
+	n_firsts = read_list("--first", b.firsts, firsts);
+	n_probes = read_list("--probes", b.probes, probes);
+	if (n_accepts * n_firsts * n_probes > MAX_RULES)
+		bn_die("more than %d ways to propose", MAX_RULES);
+	b.similarity = strtod(b.similarity_text, &end);
+	if (*end || !(b.similarity > 0) || b.similarity > 1)
+		bn_die("--similarity: expected a number above 0 and at most 1, found '%s'",
+		       b.similarity_text);
+	for (size_t a = 0; a < n_accepts; a++)
+		for (size_t f = 0; f < n_firsts; f++)
+			for (size_t p = 0; p < n_probes; p++)
+				all[n_rules++] = (struct rule){ .accept = accepts[a], .first = firsts[f],
+								.probes = probes[p] };
+	fprintf(stderr, "%-14s %6s %6s %6s %9s %9s %6s %6s %7s %9s %7s %9s %7s\n", "", "accept",
+		"first", "probes", "proposed", "confirmed", "wrong", "missed", "unfound", "precision",
+		"recall", "prec. fp", "rec. fp");
+	for (int i = first; i < argc; i++) {
+		struct qu_set set;
+
+		qu_set_read(&set, argv[i], b.text_field);
+		if (set.n_kinds)
+			bn_die("%s: a collection of edits", set.name);
+		run_set(&b, &set, all, n_rules, &near);
+		documents += (double)set.n;
+		qu_set_free(&set);
+	}
+	for (size_t r = 0; r < n_rules; r++)
+		print(&b, "all", "mean", documents, near, &all[r]);
+	return 0;
+}
