@@ -3,13 +3,13 @@
 
 # Built by `make bench`, and by the test that runs each once with little data.
 bench_programs = \
-	bench/bn_check bench/bn_index bench/bn_live bench/bn_pairs bench/bn_planner bench/bn_search \
+	bench/bn_check bench/bn_index bench/bn_live bench/bn_pairs bench/bn_planner bench/bn_rows bench/bn_search \
 	bench/bn_write
 if HAVE_TEXT
 bench_programs += bench/bn_text
 if HAVE_JSON
 if HAVE_ZSTD
-bench_programs += bench/bn_dedup bench/bn_if_new bench/bn_label bench/bn_quality
+bench_programs += bench/bn_dedup bench/bn_dups bench/bn_if_new bench/bn_label bench/bn_quality
 endif
 endif
 endif
@@ -77,6 +77,9 @@ bench_bn_planner_SOURCES = bench/bn_planner.c
 bench_bn_planner_CPPFLAGS = $(AM_CPPFLAGS) $(lib_cppflags)
 bench_bn_planner_LDADD = bench/libbench.a lib/libsx-core.la
 
+bench_bn_rows_SOURCES = bench/bn_rows.c
+bench_bn_rows_LDADD = bench/libbench.a lib/libsimidx.la -lm
+
 bench_bn_text_SOURCES = bench/bn_text.c
 bench_bn_text_CPPFLAGS = $(AM_CPPFLAGS) $(ICU_CFLAGS)
 bench_bn_text_LDADD = bench/libbench.a lib/text/libsimidx-text.la lib/libsimidx.la $(ICU_LIBS)
@@ -106,6 +109,10 @@ bench_bn_dedup_SOURCES = \
 	bench/quality/qu_score.h
 bench_bn_dedup_CPPFLAGS = $(bench_quality_cppflags) -I$(top_srcdir)/tools
 bench_bn_dedup_LDADD = tools/libdedup.a $(bench_quality_libs)
+
+bench_bn_dups_SOURCES = bench/quality/bn_dups.c
+bench_bn_dups_CPPFLAGS = $(bench_quality_cppflags) -I$(top_srcdir)/tools
+bench_bn_dups_LDADD = tools/libdedup.a $(bench_quality_libs)
 
 bench_bn_if_new_SOURCES = \
 	$(bench_quality_common) \

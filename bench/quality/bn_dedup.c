@@ -25,7 +25,7 @@
 #define MAX_RULES 64
 
 struct bench {
-	const char *plan, *dir, *text_field, *accepts, *firsts, *probes;
+	const char *plan, *dir, *text_field, *accepts, *probes;
 	uint64_t seeds;
 	unsigned max_bits;
 	const char *similarity_text;
@@ -34,7 +34,7 @@ struct bench {
 
 /* What is searched, and what came of it. */
 struct rule {
-	unsigned accept, first, probes;
+	unsigned accept, probes;
 	double proposed, confirmed;     /* pairs; confirmed by comparing the texts */
 	double wrong, missed;           /* of what was confirmed, by the labels */
 	double wrong_fp, missed_fp;     /* the same, if all that is proposed were taken */
@@ -133,8 +133,7 @@ static void make_query(const struct run *run, const struct rule *rule, const str
 	memcpy(sketch->weights, fp->weights, sizeof(sketch->weights));
 	memcpy(sketch->weights2, fp->weights2, sizeof(sketch->weights2));
 	bn_check(simidx_sketch_query(run->index, sketch, query, &err), &err, "query");
-	query->radius = rule->first ? rule->first : rule->accept;
-	query->radius2 = rule->accept;
+	query->radius = query->radius2 = rule->accept;
 	query->probes = rule->probes;
 	query->flags &= ~SIMIDX_QUERY_SCAN_SMALL;
 	query->max_bits += run->bench->max_bits - SIMIDX_TEXT_BITS;
@@ -209,25 +208,25 @@ static void print(const struct bench *b, const char *set, const char *seed, doub
 	struct qu_score score = qu_score_of(right, is->wrong, is->missed);
 	struct qu_score by_fp = qu_score_of(right_fp, is->wrong_fp, is->missed_fp);
 
-	printf("{\"bench\":\"dedup\",\"set\":\"%s\",\"plan\":\"%s\",\"seed\":\"%s\",\"accept\":%u,\"first\":%u"
+	printf("{\"bench\":\"dedup\",\"set\":\"%s\",\"plan\":\"%s\",\"seed\":\"%s\",\"accept\":%u"
 	       ",\"probes\":%u,\"documents\":%.0f,\"near\":%.0f,\"proposed\":%.1f,\"confirmed\":%.1f"
 	       ",\"wrong\":%.1f,\"missed\":%.1f,\"unfound\":%.1f,\"precision\":%.5f,\"recall\":%.5f"
 	       ",\"wrong_fp\":%.1f,\"missed_fp\":%.1f,\"precision_fp\":%.5f,\"recall_fp\":%.5f"
 	       ",\"looked_up\":%.1f,\"candidates\":%.1f}\n",
-	       set, b->plan, seed, is->accept, is->first, is->probes, documents, near, is->proposed,
+	       set, b->plan, seed, is->accept, is->probes, documents, near, is->proposed,
 	       is->confirmed, is->wrong, is->missed, is->unfound, score.precision.is,
 	       score.recall.is, is->wrong_fp, is->missed_fp, by_fp.precision.is, by_fp.recall.is,
 	       is->looked_up, is->candidates);
 	if (strcmp(seed, "mean") == 0)
-		fprintf(stderr, "%-14s %6u %6u %6u %9.1f %9.1f %6.1f %6.1f %7.1f %9.4f %7.4f %9.4f %7.4f\n",
-			set, is->accept, is->first, is->probes, is->proposed, is->confirmed, is->wrong,
+		fprintf(stderr, "%-14s %6u %6u %9.1f %9.1f %6.1f %6.1f %7.1f %9.4f %7.4f %9.4f %7.4f\n",
+			set, is->accept, is->probes, is->proposed, is->confirmed, is->wrong,
 			is->missed, is->unfound, score.precision.is, score.recall.is,
 			by_fp.precision.is, by_fp.recall.is);
 }
 
 static struct rule empty_rule(const struct rule *rule)
 {
-	return (struct rule){ .accept = rule->accept, .first = rule->first, .probes = rule->probes };
+	return (struct rule){ .accept = rule->accept, .probes = rule->probes };
 }
 
 static void run_set(const struct bench *b, const struct qu_set *set, struct rule *all, size_t n_rules,
@@ -290,11 +289,9 @@ static int parse(struct bench *b, int argc, char **argv)
 {
 	const struct bn_option options[] = {
 		{ 'a', "accept", "A,...", BN_TEXT, &b->accepts,
-		  "sums of weights up to which pairs are proposed (112,144,160,192)" },
-		{ 0, "first", "A,...", BN_TEXT, &b->firsts,
-		  "sums of weights of the first fingerprint alone up to which they are (0: no other)" },
+		  "sums of weights up to which pairs are proposed (256)" },
 		{ 0, "probes", "P,...", BN_TEXT, &b->probes,
-		  "probes of a search; 0 = as many as find all (0)" },
+		  "probes of a search; 0 = as many as find all (256)" },
 		{ 0, "max-bits", "N", BN_SMALL, &b->max_bits,
 		  "bits of the first fingerprint that may differ (16)" },
 		{ 0, "similarity", "S", BN_TEXT, &b->similarity_text, "of texts (0.8)" },
@@ -341,10 +338,10 @@ static size_t read_list(const char *what, const char *list, unsigned numbers[MAX
 int main(int argc, char **argv)
 {
 	struct bench b = { .plan = "4x16", .dir = "/tmp", .seeds = 3, .max_bits = SIMIDX_TEXT_BITS,
-			   .accepts = "112,144,160,192", .firsts = "0", .probes = "0", .similarity_text = "0.8" };
-	unsigned accepts[MAX_RULES], firsts[MAX_RULES], probes[MAX_RULES];
+			   .accepts = "256", .probes = "256", .similarity_text = "0.8" };
+	unsigned accepts[MAX_RULES], probes[MAX_RULES];
 	struct rule all[MAX_RULES];
-	size_t n_accepts, n_firsts, n_probes, n_rules = 0;
+	size_t n_accepts, n_probes, n_rules = 0;
 	double documents = 0, near = 0;
 	char *end;
 	int first;
@@ -352,21 +349,18 @@ int main(int argc, char **argv)
 	bn_program = "bn_dedup";
 	first = parse(&b, argc, argv);
 	n_accepts = read_list("--accept", b.accepts, accepts);
-	n_firsts = read_list("--first", b.firsts, firsts);
 	n_probes = read_list("--probes", b.probes, probes);
-	if (n_accepts * n_firsts * n_probes > MAX_RULES)
+	if (n_accepts * n_probes > MAX_RULES)
 		bn_die("more than %d ways to propose", MAX_RULES);
 	b.similarity = strtod(b.similarity_text, &end);
 	if (*end || !(b.similarity > 0) || b.similarity > 1)
 		bn_die("--similarity: expected a number above 0 and at most 1, found '%s'",
 		       b.similarity_text);
 	for (size_t a = 0; a < n_accepts; a++)
-		for (size_t f = 0; f < n_firsts; f++)
-			for (size_t p = 0; p < n_probes; p++)
-				all[n_rules++] = (struct rule){ .accept = accepts[a], .first = firsts[f],
-								.probes = probes[p] };
-	fprintf(stderr, "%-14s %6s %6s %6s %9s %9s %6s %6s %7s %9s %7s %9s %7s\n", "", "accept",
-		"first", "probes", "proposed", "confirmed", "wrong", "missed", "unfound", "precision",
+		for (size_t p = 0; p < n_probes; p++)
+			all[n_rules++] = (struct rule){ .accept = accepts[a], .probes = probes[p] };
+	fprintf(stderr, "%-14s %6s %6s %9s %9s %6s %6s %7s %9s %7s %9s %7s\n", "", "accept",
+		"probes", "proposed", "confirmed", "wrong", "missed", "unfound", "precision",
 		"recall", "prec. fp", "rec. fp");
 	for (int i = first; i < argc; i++) {
 		struct qu_set set;
