@@ -16,10 +16,10 @@
 #include "dedup/dd_options.h"
 
 /** Texts whose fingerprints weigh so much apart may be near; they are compared themselves. */
-#define DD_ACCEPT 160
+#define DD_ACCEPT 256
 
 /** Ranges of the tables in which a text is searched: of texts at such a distance more than a plain
- * search finds. */
+ * search finds. Both are chosen by what doc/text-quality.md has measured. */
 #define DD_PROBES 256
 
 /** Most candidates with which a text is compared, unless --all is given. */

@@ -50,9 +50,9 @@ static const struct tl_option near_rows[] = {
 	  .more = "Bare fingerprints are near if they differ in at most K bits (default: 3). With "
 		  "--no-verify also for texts, by their first fingerprint alone." },
 	{ 0, "accept", "A", TL_NUMBER(struct dd_options, accept, 0, MAX_ACCEPT),
-	  .help = "weight up to which texts are compared (default: 160)",
+	  .help = "weight up to which texts are compared (default: 256)",
 	  .more = "Texts are compared if the bits in which their fingerprints differ weigh at most A, as "
-		  "'simidx-query search --help' explains (default: 160, which suits a --similarity of 0.8 and "
+		  "'simidx-query search --help' explains (default: 256, which suits a --similarity of 0.8 and "
 		  "more). With --no-verify they are near then (default: 112)." },
 	{ 0, "all", NULL, TL_FLAG(struct dd_options, compare_all),
 	  .help = "compare with all texts that may be near",
