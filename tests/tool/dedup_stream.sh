@@ -55,6 +55,11 @@ if [ -n "${SX_ZLIB-}" ]; then
 	gzip -k rows.jsonl
 	run 0 "$dedup" -q --stream rows.jsonl.gz
 	same out new.jsonl
+	# Of an input that ends too early, what came is compared, and other inputs follow.
+	head -c 20000 rows.jsonl.gz >short.jsonl.gz
+	run 1 "$dedup" --stream short.jsonl.gz rows.jsonl
+	grep -q '^simidx-dedup: short.jsonl.gz:[0-9]*: ' err || fail "not told: $(cat err)"
+	[ "$(wc -l <out)" -eq 2250 ] || fail 'an input that ends too early'
 fi
 # Rows come out while the pipe is open.
 mkfifo pipe

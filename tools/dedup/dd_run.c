@@ -188,14 +188,14 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 			return run->pause_code;
 		if (rc == IN_END || (rc == IN_FATAL && tl_stop_requested()))
 			break;
-		if (rc == IN_FATAL)
-			return tl_error("%s: %s", in_reader_place(reader), reader->reason);
 		if (rc == IN_ROW)
 			code = take_row(run, &row, file);
 		else if (rc == IN_SKIPPED && input->is_found)
 			run->skipped++;
 		else
 			reject(run, in_reader_place(reader), reader->reason);
+		if (rc == IN_FATAL) /* what came before stays, and other inputs follow */
+			break;
 		show_progress(run);
 	}
 	return code;
