@@ -52,6 +52,15 @@ for columns in 60 80 120; do
 done
 grep -q '  a label that is longer .* to its END$' out || fail 'a label was cut that fits into 120 columns'
 
+# Groups of simidx-dedup.
+printf '%016x\n' 16 17 255 >two
+shown 80 0 "$dedup -q -F lines two"
+output <<'END'
+    group     bits        document
+        1        0  keep  two:1
+        1        1  drop  two:2
+END
+
 # Colours: not with NO_COLOR, --color never or a dumb terminal; --color always in a pipe, too.
 for setting in NO_COLOR=1 TERM=dumb; do
 	shown 80 0 "env $setting $query search -k 7 ix 0000000000000010"

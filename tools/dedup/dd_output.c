@@ -7,7 +7,7 @@
 #include "common/tl_escape.h"
 #include "common/tl_json.h"
 #include "common/tl_msg.h"
-#include "common/tl_number.h"
+#include "common/tl_term.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -159,14 +159,23 @@ static double percent(double similarity)
 	return (double)(uint64_t)(similarity * 1000 + 1e-9) / 10;
 }
 
-static void put_similarity(FILE *out, const struct dd_output *output, double similarity)
+static const char *write_similarity(char out[TL_NUMBER_SIZE], const struct dd_output *output,
+				    double similarity)
 {
 	if (output->kind == DD_FINGERPRINTS)
-		fprintf(out, "%.0f", similarity);
+		snprintf(out, TL_NUMBER_SIZE, "%.0f", similarity);
 	else if (similarity < 0)
-		fputs("fp", out);
+		snprintf(out, TL_NUMBER_SIZE, "fp");
 	else
-		fprintf(out, "%.1f", percent(similarity));
+		snprintf(out, TL_NUMBER_SIZE, "%.1f", percent(similarity));
+	return out;
+}
+
+static void put_similarity(FILE *out, const struct dd_output *output, double similarity)
+{
+	char text[TL_NUMBER_SIZE];
+
+	fputs(write_similarity(text, output, similarity), out);
 }
 
 static void json_similarity(struct tl_json *json, const struct dd_output *output, double similarity)
@@ -337,6 +346,21 @@ static int is_as_read(struct dd_output *output, uint32_t file)
 	return *state == 1 + DD_AS_READ;
 }
 
+/* A line for a person, in columns. */
+static void show_member(const struct dd_output *output, uint64_t group, double similarity, int is_kept,
+			const struct name *name)
+{
+	char number[TL_NUMBER_SIZE], text[TL_NUMBER_SIZE];
+
+	if (is_kept && !output->counts.groups)
+		printf("    group  %7s        document\n",
+		       output->kind == DD_FINGERPRINTS ? "bits" : "percent");
+	printf("%9s  %7s  %s  ", tl_term_count(number, group),
+	       write_similarity(text, output, similarity), is_kept ? "keep" : "drop");
+	put_place(stdout, output, name);
+	putchar('\n');
+}
+
 static void put_member(const struct dd_output *output, uint64_t group, double similarity, int is_kept,
 		       const struct name *name)
 {
@@ -358,6 +382,10 @@ static void put_member(const struct dd_output *output, uint64_t group, double si
 		tl_json_bool(&json, "keep", is_kept);
 		json_place(&json, output, name, "path", "line");
 		json_end(&json);
+		return;
+	}
+	if (tl_term_is()) {
+		show_member(output, group, similarity, is_kept, name);
 		return;
 	}
 	printf("%" PRIu64 "\t", group);
