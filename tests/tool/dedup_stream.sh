@@ -99,22 +99,25 @@ run 0 "$load" -q loaded -r files
 run 0 "$dedup" -q --stream --index loaded --dups named rows.jsonl
 diff <(head -3 named | cut -f 3) <(printf 'files/%d.txt\n' 1 2 3) || fail 'labels of a loaded index'
 
-# Killed at any time: no row is lost, and the index is sound. Half a line of a killed run is removed.
+# Killed at any time: no row is lost, none is cut, and the index is sound. Half a line of a killed run
+# is removed. Fingerprints decide about what an earlier run has kept, so a few copies come through.
 rm -rf ix
 : >all
+ended=0
 for delay in 0.05 0.1 0.2 0.3 0.5; do
 	"$dedup" -q --stream --memory 64M --index ix rows.jsonl >>all 2>err &
 	sleep $delay
 	kill -9 $! 2>/dev/null
-	wait $! 2>/dev/null
+	wait $! 2>/dev/null && ended=1
 done
-if [ -e ix ] && "$query" -q stats ix >/dev/null 2>&1; then
+if [ $ended -eq 0 ] && [ -s all ]; then
 	printf '{"n":9, "te' >>all
 fi
 "$dedup" -q --stream --memory 64M --index ix rows.jsonl >>all || fail 'a run after killed ones'
-sort -u all | cmp - <(sort new.jsonl) || [ "$(sort -u all | grep -cvxFf new.jsonl)" -le 1 ] ||
-	fail 'rows are lost or wrong after a kill'
-comm -13 <(sort -u all) <(sort new.jsonl) | grep -q . && fail 'rows are lost'
+sort -u all >rows.out
+comm -13 rows.out <(sort new.jsonl) | grep . >lost && fail "$(wc -l <lost) rows are lost"
+comm -23 rows.out <(sort rows.jsonl) | grep . && fail 'these are no rows'
+[ "$(wc -l <rows.out)" -le 2280 ] || fail 'too many copies come through'
 "$query" -q verify ix >/dev/null || fail 'the index is damaged by a kill'
 # Temporary directories: of killed runs until the next one, of interrupted ones never.
 mkfifo slow
