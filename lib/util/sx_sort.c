@@ -15,7 +15,7 @@
 #define SMALL 32     /* up to here an insertion sort of keys takes less time than counting */
 
 /*
- * Bits beyond those that number the records: so few random keys agree on all of them that these
+ * Bits beyond those that number the records: few random keys agree on all of them, and those that do
  * are sorted by insertion.
  */
 #define SPARE_BITS 8
@@ -93,56 +93,83 @@ static void sort_digits(struct sort *s, unsigned low, unsigned high)
 	}
 }
 
-/* Insertion sort of what is nearly in order. Returns 0 if that takes more than n moves. */
-static int insert(struct sort *s, unsigned shift)
+/* Whether a record comes before another one by `keys` keys from s->key on. */
+static inline int is_before(const struct sort *s, unsigned keys, unsigned shift, const uint64_t *a,
+			    const uint64_t *b)
 {
-	size_t size = s->words * sizeof(uint64_t), moves = s->n;
-	uint64_t *record = s->record, moved[SX_SORT_MAX_WORDS];
+	uint64_t x = a[s->key] >> shift, y = b[s->key] >> shift;
 
-	for (size_t i = 1; i < s->n; i++) {
-		uint64_t x = record[i * s->words + s->key] >> shift;
-		size_t to = i;
-
-		while (to && record[(to - 1) * s->words + s->key] >> shift > x && moves) {
-			to--;
-			moves--;
-		}
-		if (!moves)
-			return 0;
-		if (to == i)
-			continue;
-		memcpy(moved, record + i * s->words, size);
-		memmove(record + (to + 1) * s->words, record + to * s->words, (i - to) * size);
-		memcpy(record + to * s->words, moved, size);
-	}
-	return 1;
+	if (__builtin_expect(x != y, 1))
+		return x < y;
+	return keys > 1 && a[s->key + 1] < b[s->key + 1];
 }
 
-/* Sort by the bits from `shift` on of one key. */
-static void sort_by(struct sort *s, unsigned key, unsigned shift)
+static void sort_by(struct sort *s, unsigned keys, unsigned shift);
+
+/* Sort what agrees from bit `low` of the key on: it stands together. */
+SX_INLINE void sort_groups(unsigned words, const struct sort *s, unsigned keys, unsigned shift,
+			   unsigned low)
 {
-	const uint64_t *record = s->record + key;
-	uint64_t first = s->n ? *record >> shift : 0, last = first, differ = 0;
-	unsigned high, enough = bit_length(s->n) + SPARE_BITS;
+	const size_t size = words * sizeof(uint64_t);
+	uint64_t *record = s->record, moved[SX_SORT_MAX_WORDS];
+
+	for (size_t i = 0, end; i < s->n; i = end) {
+		uint64_t top = record[i * words + s->key] >> low;
+
+		for (end = i + 1; end < s->n && record[end * words + s->key] >> low == top;)
+			end++;
+		if (end - i > SMALL) {
+			struct sort some = *s;
+
+			some.record += i * words;
+			some.scratch += i * words;
+			some.n = end - i;
+			sort_by(&some, keys, shift);
+			if (some.record != record + i * words)
+				memcpy(record + i * words, some.record, some.n * size);
+			continue;
+		}
+		for (size_t at = i + 1; at < end; at++) {
+			size_t to = at;
+
+			memcpy(moved, record + at * words, size);
+			for (; to > i && is_before(s, keys, shift, moved, record + (to - 1) * words); to--)
+				memcpy(record + to * words, record + (to - 1) * words, size);
+			if (to < at)
+				memcpy(record + to * words, moved, size);
+		}
+	}
+}
+
+/*
+ * Sort by `keys` keys from s->key on, of which the first has a shift: by as many high bits as tell
+ * random keys apart, then each of the small groups that agree in these.
+ */
+static void sort_by(struct sort *s, unsigned keys, unsigned shift)
+{
+	const uint64_t *record = s->record;
+	uint64_t first = s->n ? record[s->key] >> shift : 0, differ = 0;
+	unsigned high, low, enough = bit_length(s->n) + SPARE_BITS;
 	int sorted = 1;
 
 	for (size_t i = 0; i < s->n; i++, record += s->words) {
-		uint64_t x = *record >> shift;
-
-		sorted &= x >= last;
-		differ |= x ^ first;
-		last = x;
+		if (i)
+			sorted &= !is_before(s, keys, shift, record, record - s->words);
+		differ |= (record[s->key] >> shift) ^ first;
 	}
 	if (sorted)
 		return;
-	s->key = key;
-	high = shift + bit_length(differ);
-	if (high - shift > enough) {
-		sort_digits(s, high - enough, high);
-		if (insert(s, shift))
-			return;
+	if (!differ) {
+		s->key++;
+		sort_by(s, 1, 0);
+		s->key--;
+		return;
 	}
-	sort_digits(s, shift, high);
+	high = shift + bit_length(differ);
+	low = high - shift > enough ? high - enough : shift;
+	sort_digits(s, low, high);
+	if (low > shift || keys > 1)
+		SX_BY_WORDS(sort_groups, s->words, s, keys, shift, low);
 }
 
 uint64_t *sx_sort_records(uint64_t *record, uint64_t *scratch, size_t n, unsigned words,
@@ -153,9 +180,7 @@ uint64_t *sx_sort_records(uint64_t *record, uint64_t *scratch, size_t n, unsigne
 	s.start = sx_realloc(NULL, MAX_DIGITS, sizeof(*s.start));
 	if (!s.start)
 		return NULL;
-	if (keys > 1)
-		sort_by(&s, 1, 0);
-	sort_by(&s, 0, shift);
+	sort_by(&s, keys, shift);
 	free(s.start);
 	return s.record;
 }

@@ -203,6 +203,48 @@ START_TEST(test_sort_items)
 }
 END_TEST
 
+static int compare_triples(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	for (unsigned w = 0; w < 3; w++)
+		if (x[w] != y[w])
+			return x[w] < y[w] ? -1 : 1;
+	return 0;
+}
+
+/* By two keys of any kind; the third word, in the order in which they came, tells that equal ones stay. */
+START_TEST(test_sort_by_two_keys)
+{
+	size_t n = sizes[_i];
+	uint64_t *key = malloc((2 * n + 1) * sizeof(*key));
+	uint64_t *record = malloc((6 * n + 1) * sizeof(*record)), *sorted;
+	uint64_t *want = malloc((3 * n + 1) * sizeof(*want));
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 300 + (uint64_t)_i);
+	for (unsigned how = 0; how < N_FILLS * N_FILLS; how++) {
+		unsigned shift = how % 3 ? 0 : (unsigned)sxt_rng_below(&rng, 64);
+
+		fill(&rng, how % N_FILLS, key, n);
+		fill(&rng, how / N_FILLS, key + n, n);
+		for (size_t i = 0; i < n; i++) {
+			record[3 * i] = want[3 * i] = key[i] >> shift << shift;
+			record[3 * i + 1] = want[3 * i + 1] = key[n + i];
+			record[3 * i + 2] = want[3 * i + 2] = i;
+		}
+		qsort(want, n, 3 * sizeof(*want), compare_triples);
+		sorted = sx_sort_records(record, record + 3 * n, n, 3, 2, shift);
+		sxt_must(sorted == record || sorted == record + 3 * n);
+		if (n)
+			ck_assert_mem_eq(sorted, want, 3 * n * sizeof(*want));
+	}
+	free(key);
+	free(record);
+	free(want);
+}
+END_TEST
+
 START_TEST(test_unique_of_sorted)
 {
 	uint64_t key[] = { 0, 0, 1, 2, 2, 2, 7, UINT64_MAX, UINT64_MAX };
@@ -459,6 +501,7 @@ static const sxt_test tests[] = {
 	{ &test_sort_u64, 0, N_SIZES },
 	{ &test_sort_order, 0, N_SIZES },
 	{ &test_sort_items, 0, N_SIZES },
+	{ &test_sort_by_two_keys, 0, N_SIZES },
 	{ &test_unique_of_sorted, 0, 1 },
 	{ &test_alloc_of_impossible_sizes, 0, 1 },
 	{ &test_reserve_grows, 0, 1 },
