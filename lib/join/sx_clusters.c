@@ -76,7 +76,7 @@ static int link_single(struct clusters *c)
 
 	for (size_t i = 0; i < c->nodes.n_nodes; i++) {
 		c->leader[i] = (uint32_t)i;
-		c->size[i] = c->nodes.node[i].class.n;
+		c->size[i] = c->nodes.node[i].n;
 	}
 	if (!c->nodes.options.max_size)
 		return sx_join_nodes_pairs(&c->nodes, -1, unite, c);
@@ -101,8 +101,15 @@ static int push_ranks(void *ctx, uint32_t a, uint32_t b)
 	return sx_sorter_add(s->sorter, &pair, s->err);
 }
 
+static int is_better(const struct clusters *c, uint32_t a, uint32_t b)
+{
+	sx_join_merit x = sx_join_nodes_merit(&c->nodes, a), y = sx_join_nodes_merit(&c->nodes, b);
+
+	return sx_join_merit_cmp(&c->nodes, &x, &y) < 0;
+}
+
 /* Sort nodes by merit: a merge sort, as labels are compared, and qsort() has no context. */
-static int sort_by_label(const struct clusters *c, uint32_t *order, uint32_t *scratch, size_t n)
+static int sort_by_merit(const struct clusters *c, uint32_t *order, uint32_t *scratch, size_t n)
 {
 	for (size_t width = 1; width < n; width *= 2) {
 		for (size_t from = 0; from < n; from += 2 * width) {
@@ -111,10 +118,7 @@ static int sort_by_label(const struct clusters *c, uint32_t *order, uint32_t *sc
 			size_t i = from, j = middle;
 
 			for (size_t out = from; out < end; out++) {
-				int takes_j = i == middle ||
-					      (j < end &&
-					       sx_join_merit_cmp(&c->nodes, &c->nodes.node[order[j]].best,
-							      &c->nodes.node[order[i]].best) < 0);
+				int takes_j = i == middle || (j < end && is_better(c, order[j], order[i]));
 
 				scratch[out] = takes_j ? order[j++] : order[i++];
 			}
@@ -126,24 +130,24 @@ static int sort_by_label(const struct clusters *c, uint32_t *order, uint32_t *sc
 	return SIMIDX_OK;
 }
 
-/* Without labels merits are numbers. */
-static int sort_by_key(const struct clusters *c, uint32_t *order, size_t n)
+/* By ids alone, of which each is one node's: they are sorted, and each node looks for its own. */
+static int sort_by_id(const struct clusters *c, uint32_t *order, size_t n)
 {
-	uint64_t *record = sx_realloc(NULL, 3 * n + 1, sizeof(*record)), *sorted = NULL;
-	uint64_t *scratch = sx_realloc(NULL, 3 * n + 1, sizeof(*scratch));
+	sx_u64s ids = { .at = sx_realloc(NULL, n + 1, sizeof(*ids.at)), .n = n };
+	int is_last_first = c->nodes.options.keep == SIMIDX_KEEP_LARGEST_ID;
+	int rc = ids.at ? SIMIDX_OK : SIMIDX_E_NOMEM;
 
-	for (size_t i = 0; record && i < n; i++) {
-		record[3 * i] = c->nodes.node[i].best.key;
-		record[3 * i + 1] = c->nodes.node[i].best.id;
-		record[3 * i + 2] = i;
+	for (size_t i = 0; !rc && i < n; i++)
+		ids.at[i] = c->nodes.node[i].best_id;
+	if (!rc && sx_sort_u64(ids.at, n))
+		rc = SIMIDX_E_NOMEM;
+	for (size_t i = 0; !rc && i < n; i++) {
+		size_t at = sx_join_number_of(&ids, c->nodes.node[i].best_id);
+
+		order[is_last_first ? n - 1 - at : at] = (uint32_t)i;
 	}
-	if (record && scratch)
-		sorted = sx_sort_records(record, scratch, n, 3, 2, 0);
-	for (size_t i = 0; sorted && i < n; i++)
-		order[i] = (uint32_t)sorted[3 * i + 2];
-	free(record);
-	free(scratch);
-	return sorted ? SIMIDX_OK : sx_fail_nomem(c->nodes.err);
+	sx_u64s_free(&ids);
+	return rc ? sx_fail_nomem(c->nodes.err) : SIMIDX_OK;
 }
 
 /* The better node of each pair asks the other one to join it, if it is no member itself. */
@@ -177,11 +181,9 @@ static int link_star(struct clusters *c, struct stars *s)
 		return sx_fail_nomem(c->nodes.err);
 	for (size_t i = 0; i < n; i++) {
 		s->order[i] = c->leader[i] = (uint32_t)i;
-		c->size[i] = c->nodes.node[i].class.n;
+		c->size[i] = c->nodes.node[i].n;
 	}
-	rc = c->nodes.options.keep == SIMIDX_KEEP_SMALLEST_LABEL
-		     ? sort_by_label(c, s->order, s->rank, n)
-		     : sort_by_key(c, s->order, n);
+	rc = c->nodes.merit ? sort_by_merit(c, s->order, s->rank, n) : sort_by_id(c, s->order, n);
 	for (size_t i = 0; i < n; i++)
 		s->rank[s->order[i]] = (uint32_t)i;
 	if (!rc)
@@ -211,8 +213,14 @@ static int link_nodes(struct clusters *c)
 /* ---- members ---- */
 
 /* Number and keeper of each cluster, at its leader. */
-static void number_clusters(struct clusters *c)
+static int number_clusters(struct clusters *c)
 {
+	size_t n = c->nodes.n_nodes + 1;
+
+	c->keeper = sx_realloc(NULL, n, sizeof(*c->keeper));
+	c->cluster = sx_realloc(NULL, n, sizeof(*c->cluster));
+	if (!c->keeper || !c->cluster)
+		return sx_fail_nomem(c->nodes.err);
 	for (size_t i = 0; i < c->nodes.n_nodes; i++) {
 		c->cluster[i] = UINT64_MAX;
 		c->keeper[i] = SX_JOIN_NO_NODE;
@@ -223,10 +231,10 @@ static void number_clusters(struct clusters *c)
 
 		if (node->least_id < c->cluster[leader])
 			c->cluster[leader] = node->least_id;
-		if (keeper == SX_JOIN_NO_NODE ||
-		    sx_join_merit_cmp(&c->nodes, &node->best, &c->nodes.node[keeper].best) < 0)
+		if (keeper == SX_JOIN_NO_NODE || is_better(c, (uint32_t)i, keeper))
 			c->keeper[leader] = (uint32_t)i;
 	}
+	return SIMIDX_OK;
 }
 
 static int push_member(struct clusters *c, uint64_t cluster, const sx_join_doc *doc,
@@ -291,8 +299,8 @@ static int visit_members(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
 			continue;
 		}
 		for (size_t k = class->from; !rc && k < class->from + class->n; k++)
-			rc = push_member(c, c->cluster[leader], &docs[k], keeper->best.id,
-					 keeper->fp);
+			rc = push_member(c, c->cluster[leader], &docs[k], keeper->best_id,
+					 c->nodes.fps.at[keeper->fp]);
 	}
 	c->nodes.at++;
 	if (!rc && !(c->nodes.at & 0xfff))
@@ -335,11 +343,8 @@ static int make_room(struct clusters *c)
 	size_t n = c->nodes.n_nodes + 1;
 
 	c->leader = sx_realloc(NULL, n, sizeof(*c->leader));
-	c->keeper = sx_realloc(NULL, n, sizeof(*c->keeper));
 	c->size = sx_realloc(NULL, n, sizeof(*c->size));
-	c->cluster = sx_realloc(NULL, n, sizeof(*c->cluster));
-	return c->leader && c->keeper && c->size && c->cluster ? SIMIDX_OK
-							       : sx_fail_nomem(c->nodes.err);
+	return c->leader && c->size ? SIMIDX_OK : sx_fail_nomem(c->nodes.err);
 }
 
 static int run(struct clusters *c)
@@ -355,7 +360,9 @@ static int run(struct clusters *c)
 		rc = link_nodes(c);
 	if (rc)
 		return rc;
-	number_clusters(c);
+	rc = number_clusters(c);
+	if (rc)
+		return rc;
 	rc = sx_sorter_new(5, 2, 0, task->space.memory / 4, task->space.dir, &c->members,
 			   c->nodes.err);
 	c->nodes.at = 0;

@@ -19,6 +19,11 @@
 #define ENTRY_BYTES 48 /* of memory for an entry of a bucket: itself, its groups, hits */
 #define MOST_ENTRIES ((size_t)1 << 31)
 
+/* Nanoseconds a fingerprint. */
+#define COST_READ 4.0      /* from a table */
+#define COST_SORT 20.0     /* for a part that no table has */
+#define COST_DOCUMENT 15.0 /* to sort and deliver pairs, of which there is one for 20 documents */
+
 /*
  * What the threads share. Sorters, the caller's functions and what is read for all are used under
  * the lock.
@@ -105,8 +110,10 @@ sx_join_way sx_join_choose(const sx_join_task *task)
 		double buckets = (double)(UINT64_C(1) << parts[p].width);
 
 		blocks += buckets * sx_join_set_cost(kernel_of(task), &shape, (size_t)(n / buckets));
-		blocks += n * (parts[p].is_stored ? 2 : 12); /* to read or to sort an entry */
+		blocks += n * (parts[p].is_stored ? COST_READ : COST_READ + COST_SORT);
 	}
+	blocks += n * COST_DOCUMENT;
+	scan += n * COST_DOCUMENT;
 	if (task->forced ? task->forced->scans : scan < blocks)
 		return (sx_join_way){ 1, scan / 1e9 };
 	return (sx_join_way){ 0, blocks / 1e9 };

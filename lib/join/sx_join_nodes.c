@@ -59,13 +59,20 @@ static int read_label(sx_join_nodes *nodes, sx_join_merit *m)
 	return SIMIDX_OK;
 }
 
+static sx_join_merit merit_of_id(const sx_join_nodes *nodes, uint64_t id)
+{
+	return (sx_join_merit){ nodes->options.keep == SIMIDX_KEEP_LARGEST_ID ? ~id : 0, id, 0, 0 };
+}
+
+sx_join_merit sx_join_nodes_merit(const sx_join_nodes *nodes, uint32_t node)
+{
+	return nodes->merit ? nodes->merit[node] : merit_of_id(nodes, nodes->node[node].best_id);
+}
+
 static int find_merit(sx_join_nodes *nodes, const sx_join_doc *doc, sx_join_merit *m)
 {
-	*m = (sx_join_merit){ 0, doc->id, 0, 0 };
+	*m = merit_of_id(nodes, doc->id);
 	switch (nodes->options.keep) {
-	case SIMIDX_KEEP_LARGEST_ID:
-		m->key = ~doc->id;
-		break;
 	case SIMIDX_KEEP_SMALLEST_LABEL:
 		return read_label(nodes, m);
 	case SIMIDX_KEEP_LONGEST:
@@ -134,7 +141,39 @@ static int gather(sx_join_nodes *nodes)
 			return rc;
 		full = nodes->fps.n < LEAST_FPS / 2 ? LEAST_FPS : 2 * nodes->fps.n;
 	}
-	return rc == SIMIDX_E_END ? shorten(nodes) : rc;
+	rc = rc == SIMIDX_E_END ? shorten(nodes) : rc;
+	if (!rc && nodes->fps.n) { /* they stay until the end */
+		uint64_t *less = sx_realloc(nodes->fps.at, nodes->fps.n, sizeof(*less));
+
+		if (!less)
+			return sx_fail_nomem(nodes->err);
+		nodes->fps.at = less;
+		nodes->fps.cap = nodes->fps.n;
+	}
+	return rc;
+}
+
+/* A node of the fingerprint that is visited. */
+static int add_node(sx_join_nodes *nodes, const sx_join_class *class, uint64_t least_id,
+		    const sx_join_merit *best)
+{
+	size_t n = nodes->n_nodes;
+
+	if (n == SX_JOIN_NO_NODE - 1 ||
+	    sx_reserve(&nodes->node, &nodes->nodes_cap, n + 1, sizeof(*nodes->node)) ||
+	    (nodes->join.info.radius2 &&
+	     sx_reserve(&nodes->fp2, &nodes->fp2_cap, n + 1, sizeof(*nodes->fp2))) ||
+	    (nodes->options.keep >= SIMIDX_KEEP_SMALLEST_LABEL &&
+	     sx_reserve(&nodes->merit, &nodes->merits_cap, n + 1, sizeof(*nodes->merit))))
+		return sx_fail_nomem(nodes->err);
+	nodes->node[n] = (sx_join_node){ class->n, least_id, best->id, (uint32_t)nodes->at,
+					 (uint32_t)class->lacks_fp2 };
+	if (nodes->fp2)
+		nodes->fp2[n] = class->fp2;
+	if (nodes->merit)
+		nodes->merit[n] = *best;
+	nodes->n_nodes++;
+	return SIMIDX_OK;
 }
 
 static int visit_nodes(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
@@ -143,25 +182,20 @@ static int visit_nodes(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
 	sx_join_pairs *join = &nodes->join;
 	int rc;
 
+	(void)fp; /* number nodes->at */
 	sx_join_nodes_name(nodes, docs, n);
 	nodes->classes.n = 0;
 	rc = sx_join_pairs_classes(join, &join->task.side[0], docs, &n, 0, &nodes->classes,
 				   nodes->err);
 	for (size_t i = 0; !rc && i < nodes->classes.n; i++) {
 		const sx_join_class *class = &nodes->classes.at[i];
-		sx_join_node *node;
+		sx_join_merit best;
 
-		if (nodes->n_nodes == SX_JOIN_NO_NODE - 1 ||
-		    sx_reserve(&nodes->node, &nodes->nodes_cap, nodes->n_nodes + 1,
-			       sizeof(*nodes->node)))
-			return sx_fail_nomem(nodes->err);
-		node = &nodes->node[nodes->n_nodes++];
-		node->class = *class;
-		node->fp = fp;
-		node->least_id = docs[class->from].id;
-		rc = sx_join_nodes_best(nodes, docs + class->from, class->n, &node->best);
+		rc = sx_join_nodes_best(nodes, docs + class->from, class->n, &best);
+		if (!rc)
+			rc = add_node(nodes, class, docs[class->from].id, &best);
 	}
-	nodes->first[++nodes->at] = nodes->n_nodes;
+	nodes->first[++nodes->at] = (uint32_t)nodes->n_nodes;
 	if (!rc && !(nodes->at & 0xfff))
 		rc = sx_join_pairs_tell(join, "reading documents", nodes->at, nodes->fps.n,
 					nodes->err);
@@ -174,8 +208,11 @@ int sx_join_nodes_make(sx_join_nodes *nodes)
 
 	if (rc)
 		return rc;
+	if (nodes->fps.n >= SX_JOIN_NO_NODE)
+		return sx_fail_nomem(nodes->err);
 	nodes->first = sx_calloc(nodes->fps.n + 1, sizeof(*nodes->first));
-	if (!nodes->first)
+	/* Mostly a fingerprint is one node. */
+	if (!nodes->first || sx_reserve(&nodes->node, &nodes->nodes_cap, nodes->fps.n, sizeof(*nodes->node)))
 		return sx_fail_nomem(nodes->err);
 	return sx_join_side_documents(&nodes->join.task.side[0], nodes->fps.at, nodes->fps.n,
 				      visit_nodes, nodes, nodes->err);
@@ -186,7 +223,7 @@ int sx_join_nodes_make(sx_join_nodes *nodes)
 static int visit_classes(sx_join_nodes *nodes, size_t a, size_t b, unsigned distance,
 			 sx_join_visit_nodes *visit, void *ctx)
 {
-	const size_t *first = nodes->first;
+	const uint32_t *first = nodes->first;
 	int rc = SIMIDX_OK;
 
 	for (size_t i = first[a]; i < first[a + 1]; i++)
@@ -195,9 +232,14 @@ static int visit_classes(sx_join_nodes *nodes, size_t a, size_t b, unsigned dist
 
 			if (!(j & 0xffff))
 				rc = sx_join_ask(&nodes->join.task, nodes->err);
-			if (!rc && sx_join_pairs_are_near(&nodes->join, distance,
-							  &nodes->node[i].class,
-							  &nodes->node[j].class, &distance2))
+			if (!rc && nodes->fp2) {
+				sx_join_class x = { nodes->fp2[i], (int)nodes->node[i].lacks_fp2, 0, 0 };
+				sx_join_class y = { nodes->fp2[j], (int)nodes->node[j].lacks_fp2, 0, 0 };
+
+				if (!sx_join_pairs_are_near(&nodes->join, distance, &x, &y, &distance2))
+					continue;
+			}
+			if (!rc)
 				rc = visit(ctx, (uint32_t)i, (uint32_t)j);
 		}
 	return rc;
@@ -233,6 +275,8 @@ void sx_join_nodes_end(sx_join_nodes *nodes)
 	sx_u64s_free(&nodes->fps);
 	free(nodes->first);
 	free(nodes->node);
+	free(nodes->fp2);
+	free(nodes->merit);
 	free(nodes->classes.at);
 	free(nodes->labels);
 	sx_join_pairs_end(&nodes->join);

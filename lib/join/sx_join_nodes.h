@@ -19,20 +19,23 @@ typedef struct sx_join_merit {
 	size_t label, label_size; /* place in labels[], with SIMIDX_KEEP_SMALLEST_LABEL */
 } sx_join_merit;
 
+/* There may be many: what few joins need is in arrays of its own. */
 typedef struct sx_join_node {
-	sx_join_class class; /* `from` is not used: the documents are read again */
-	uint64_t fp;
-	uint64_t least_id;
-	sx_join_merit best;
+	uint64_t n; /* documents */
+	uint64_t least_id, best_id;
+	uint32_t fp; /* number of its fingerprint */
+	uint32_t lacks_fp2;
 } sx_join_node;
 
 typedef struct sx_join_nodes {
 	sx_join_pairs join;
 	simidx_clusters_options options;
 	sx_u64s fps;         /* that are in some pair, ascending */
-	size_t *first;       /* node of each, and the end */
+	uint32_t *first;     /* node of each, and the end */
 	sx_join_node *node;
-	size_t n_nodes, nodes_cap;
+	uint64_t *fp2;        /* of each; NULL where these do not count */
+	sx_join_merit *merit; /* of each; NULL where they follow from ids */
+	size_t n_nodes, nodes_cap, fp2_cap, merits_cap;
 	sx_join_classes classes; /* of one fingerprint */
 	char *labels;
 	size_t labels_used, labels_cap;
@@ -51,6 +54,9 @@ typedef int sx_join_visit_nodes(void *ctx, uint32_t a, uint32_t b);
 
 /** Visit all pairs of near nodes with this distance of the first fingerprints; -1 = any. */
 int sx_join_nodes_pairs(sx_join_nodes *nodes, int distance, sx_join_visit_nodes *visit, void *ctx);
+
+/** How well the best document of a node is suited. */
+sx_join_merit sx_join_nodes_merit(const sx_join_nodes *nodes, uint32_t node);
 
 /** Which is better: below 0 if `a` is. */
 int sx_join_merit_cmp(const sx_join_nodes *nodes, const sx_join_merit *a, const sx_join_merit *b);

@@ -84,6 +84,30 @@ output <<'END'
 {"cluster":1,"id":3,"fp":"000000000000ff01","distance":0,"keep":false,"label":"a"}
 END
 
+# All documents: near ones together, where the first of them stands; by label, or else by id.
+run 0 "$query" clusters --order few
+output <<'END'
+one
+two\t
+a
+far
+5
+END
+run 0 "$query" clusters --order --keep last few
+output <<'END'
+a
+one
+5
+two\t
+far
+END
+run 0 "$query" clusters --order --null -k 0 few
+printf '%s\0' one a "two	" far 5 | cmp - out || fail 'other labels with --null'
+run 2 "$query" clusters --order --drop-list few
+says 'order excludes'
+run 2 "$query" clusters --null few
+says 'null goes with'
+
 # Two indexes: the first column is of the first.
 run 0 "$load" -q other -F tsv - <<'END'
 7	000000000000ff00	seven
@@ -126,6 +150,19 @@ paste ids found | awk '{
 diff pairs want >difference || { fail 'pairs are not those of searches'; head difference; }
 run 0 "$query" pairs --threads 2 many
 cut -f 1-3 out | sort | diff - pairs || fail 'other pairs with two threads'
+
+# What can go is deleted: then no pairs are left, and what is gone is what was listed.
+"$query" clusters --drop-list many | tee dropped | "$load" -q --mode delete many - ||
+	fail 'the list was not deleted'
+sort dropped >drop
+[ -s drop ] || fail 'nothing is dropped'
+run 1 "$query" pairs many
+output </dev/null
+run 1 "$query" clusters many
+run 0 "$query" dump many
+cut -f 1 out | sort >left
+[ "$(wc -l <left)" -eq $((30000 - $(wc -l <drop))) ] || fail 'not as many are left'
+[ -z "$(comm -12 left drop)" ] || fail 'some have stayed'
 
 # More lines than anybody wants: 5,000 equal documents.
 seq 0 4999 | sed 's/$/	0000000000000007/' >equal.tsv

@@ -3,16 +3,24 @@
 
 #include "query/qr_command.h"
 
+#include "common/tl_escape.h"
 #include "common/tl_msg.h"
+#include "common/tl_options.h"
 #include "query/qr_join.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 struct options {
 	struct qr_join join;
 	unsigned link, keep;
 	uint64_t max_size;
-	int drop_list;
+	int drop_list, order, null;
+};
+
+/* A document of a cluster, as --order needs it: by its id, or its fingerprint without ids. */
+struct member {
+	uint64_t cluster, name;
 };
 
 struct printing {
@@ -20,6 +28,8 @@ struct printing {
 	const struct options *options;
 	simidx_reader *reader; /* for labels */
 	uint64_t n;            /* members taken */
+	struct member *member; /* of --order, by cluster */
+	size_t members_cap;
 };
 
 static int note_plan(void *arg, const simidx_join_info *info)
@@ -93,6 +103,98 @@ static int print_members(void *arg, const simidx_member *members, size_t n)
 	return 0;
 }
 
+/* ---- all documents in an order in which near ones stand together ---- */
+
+static int keep_members(void *arg, const simidx_member *members, size_t n)
+{
+	struct printing *p = arg;
+
+	if (p->n + n > p->members_cap) {
+		size_t cap = 2 * p->members_cap + n;
+		struct member *more = realloc(p->member, cap * sizeof(*more));
+
+		if (!more)
+			return tl_error("out of memory");
+		p->member = more;
+		p->members_cap = cap;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint64_t name = members[i].id == SIMIDX_NO_ID ? members[i].fp : members[i].id;
+
+		p->member[p->n++] = (struct member){ members[i].cluster, name };
+	}
+	return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The label, as that is what files are called; the id where there is none. */
+static void print_name(const struct printing *p, uint64_t name, int has_id)
+{
+	const simidx_match *match = has_id ? qr_join_label(p->reader, name) : NULL;
+
+	if (match && p->options->null)
+		fwrite(match->label, 1, match->label_size, stdout);
+	else if (match)
+		tl_put_escaped(stdout, match->label, match->label_size);
+	else
+		put_name(p, has_id, name, name);
+	putchar(p->options->null ? 0 : '\n');
+}
+
+/* By id, but the first document of a cluster brings the others. */
+static int print_order(struct printing *p, simidx_walk *walk)
+{
+	uint64_t *names = malloc((p->n + 1) * sizeof(*names)); /* of members, ascending */
+	size_t next = 0, passed = 0;
+	simidx_match document;
+	simidx_error err;
+	int rc = SIMIDX_OK;
+
+	if (!names)
+		return tl_error("out of memory");
+	for (size_t i = 0; i < p->n; i++)
+		names[i] = p->member[i].name;
+	qsort(names, p->n, sizeof(*names), by_name);
+	while (!tl_output_failed() && !(rc = simidx_walk_next(walk, &document, &err))) {
+		int has_id = document.id != SIMIDX_NO_ID;
+		uint64_t name = has_id ? document.id : document.fp;
+
+		while (passed < p->n && names[passed] < name)
+			passed++;
+		if (passed == p->n || names[passed] != name) {
+			print_name(p, name, has_id);
+			continue;
+		}
+		for (; next < p->n && p->member[next].cluster == name; next++)
+			print_name(p, p->member[next].name, has_id);
+	}
+	free(names);
+	return rc && rc != SIMIDX_E_END ? qr_fail(p->ctx, &err) : TL_OK;
+}
+
+static int order(struct printing *p, const simidx_join_options *o, const simidx_clusters_options *c)
+{
+	simidx_walk *walk = NULL;
+	simidx_error err;
+	int code, rc = simidx_clusters(p->ctx->index, o, c, keep_members, &err);
+
+	if (!rc)
+		rc = simidx_walk_open(p->ctx->index, &walk, &err);
+	tl_progress_clear();
+	code = rc ? qr_fail(p->ctx, &err) : print_order(p, walk);
+	simidx_walk_close(walk);
+	free(p->member);
+	return code;
+}
+
+/* ---- clusters ---- */
+
 static int cluster(struct printing *p, struct qr_context *ctx)
 {
 	simidx_join_options o = qr_join_options(ctx, &p->options->join);
@@ -105,7 +207,13 @@ static int cluster(struct printing *p, struct qr_context *ctx)
 	c.link = p->options->link;
 	c.keep = p->options->keep;
 	c.max_size = p->options->max_size;
-	rc = simidx_reader_open(ctx->index, &p->reader, &err);
+	rc = qr_join_open_labels(ctx, &p->reader, &err);
+	if (!rc && p->options->order) {
+		int code = order(p, &o, &c);
+
+		simidx_reader_close(p->reader);
+		return code;
+	}
 	if (!rc)
 		rc = simidx_clusters(ctx->index, &o, &c, print_members, &err);
 	simidx_reader_close(p->reader);
@@ -123,6 +231,10 @@ static int run_clusters(struct qr_context *ctx, int argc, char **argv)
 
 	if (code != TL_PROCEED)
 		return code;
+	if (options.order && (options.drop_list || ctx->json))
+		return tl_usage_error("--order excludes --drop-list and --json");
+	if (options.null && !options.order)
+		return tl_usage_error("--null goes with --order");
 	return qr_open(ctx) ? TL_TROUBLE : cluster(&printing, ctx);
 }
 
@@ -144,6 +256,14 @@ static const struct tl_option rows[] = {
 		  "last, with the largest id; or the one whose label comes first by its bytes." },
 	{ 0, "drop-list", NULL, TL_FLAG(struct options, drop_list),
 	  .help = "print only the ids that can go, one a line" },
+	{ 0, "order", NULL, TL_FLAG(struct options, order),
+	  .help = "all labels, near documents together",
+	  .more = "Print the labels of all documents of the index, one a line, by ascending id, but the "
+		  "first one of a cluster is followed by the others of it. A document without a label "
+		  "has its id there. A compressor that is given files in this order finds what they "
+		  "have in common. Labels have the escapes of dump, which tar undoes." },
+	{ '0', "null", NULL, TL_FLAG(struct options, null),
+	  .help = "with --order: end labels with NUL" },
 	{ TL_SECTION("Output") },
 	{ TL_PARAGRAPH("A line for each document of a cluster, the keeper first: the cluster, which is "
 		       "its smallest id, the id, the distance from the keeper in bits, keep or drop, and "
@@ -153,8 +273,13 @@ static const struct tl_option rows[] = {
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query clusters --keep label index",
 		     "Near-duplicates, and which of them to keep.") },
+	{ TL_EXAMPLE("simidx-query clusters --drop-list index | simidx-load --mode delete index -",
+		     "Keep one document of each cluster.") },
+	{ TL_EXAMPLE("simidx-query clusters --order index | tar -cT - | zstd --long >all.tar.zst",
+		     "Compress the files that an index is of, near ones one after another.") },
 	{ TL_SECTION("Exit status") },
-	{ TL_PARAGRAPH("0: there are clusters. 1: there are none. 2: anything else.") },
+	{ TL_PARAGRAPH("0: there are clusters, or --order was given. 1: there are none. 2: anything "
+		       "else.") },
 	{ 0 },
 };
 

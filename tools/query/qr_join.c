@@ -59,11 +59,17 @@ void qr_join_tell(const simidx_join_info *info)
 			  info->seconds / info->threads / 60 + 0.5);
 }
 
+int qr_join_open_labels(const struct qr_context *ctx, simidx_reader **reader, simidx_error *err)
+{
+	*reader = NULL;
+	return ctx->info.labels ? simidx_reader_open(ctx->index, reader, err) : SIMIDX_OK;
+}
+
 const simidx_match *qr_join_label(simidx_reader *reader, uint64_t id)
 {
 	static simidx_match match;
 
-	if (id == SIMIDX_NO_ID || simidx_reader_find_id(reader, id, &match, NULL))
+	if (!reader || id == SIMIDX_NO_ID || simidx_reader_find_id(reader, id, &match, NULL))
 		return NULL;
 	return match.label ? &match : NULL;
 }

@@ -30,6 +30,12 @@ simidx_join_options qr_join_options(const struct qr_context *ctx, const struct q
 /** Say by what radius documents are near, and warn of a join that takes long. For `planned`. */
 void qr_join_tell(const simidx_join_info *info);
 
+/** Open a reader for labels. An index that had none when it was opened needs none: *reader is NULL. */
+int qr_join_open_labels(const struct qr_context *ctx, simidx_reader **reader, simidx_error *err);
+
+/** Open a reader for labels. An index that had none when it was opened needs none: *reader is NULL. */
+int qr_join_open_labels(const struct qr_context *ctx, simidx_reader **reader, simidx_error *err);
+
 /** The label of a document, valid until the next call; NULL = it has none, or is gone meanwhile. */
 const simidx_match *qr_join_label(simidx_reader *reader, uint64_t id);
 

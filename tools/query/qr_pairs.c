@@ -180,10 +180,10 @@ static int join(struct printing *p, struct qr_context *ctx, struct qr_context *o
 		taker.groups = print_groups;
 	else
 		taker.pairs = print_pairs;
-	rc = simidx_reader_open(ctx->index, &p->reader[0], &err);
+	rc = qr_join_open_labels(ctx, &p->reader[0], &err);
 	p->reader[1] = p->reader[0];
 	if (!rc && other->index)
-		rc = simidx_reader_open(other->index, &p->reader[1], &err);
+		rc = qr_join_open_labels(other, &p->reader[1], &err);
 	if (!rc)
 		rc = simidx_pairs(ctx->index, other->index, &o, &taker, &err);
 	if (p->reader[1] != p->reader[0])
