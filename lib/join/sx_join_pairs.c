@@ -316,16 +316,20 @@ int sx_join_pairs_are_near(const sx_join_pairs *p, unsigned distance, const sx_j
 }
 
 /*
- * Most fingerprints are spread evenly: from where it would be then, steps that double, and halving.
- * It reads few cache lines.
+ * Most fingerprints are spread evenly, also between two of them: from where it would be then, and then
+ * again by how far off that is, steps that double, and halving. It reads few cache lines.
  */
 size_t sx_join_number_of(const sx_u64s *fps, uint64_t fp)
 {
 	const uint64_t *at = fps->at;
-	double range = (double)(at[fps->n - 1] - at[0]) + 1;
-	size_t low = (size_t)((double)(fp - at[0]) / range * (double)(fps->n - 1)), high, step = 16;
+	double last = (double)(fps->n - 1), scale = last / ((double)(at[fps->n - 1] - at[0]) + 1);
+	size_t low = 0, high, step = 4;
 
-	low = low < fps->n ? low : fps->n - 1;
+	for (unsigned i = 0; i < 3; i++) {
+		double place = (double)low + ((double)fp - (double)at[low]) * scale;
+
+		low = place <= 0 ? 0 : place >= last ? fps->n - 1 : (size_t)place;
+	}
 	high = low + 1;
 	for (; at[low] > fp; step *= 2) {
 		high = low;
