@@ -96,15 +96,15 @@ tools=$SX_BUILDDIR/tools
 	"$tools/simidx-dedup" --help
 	"$tools/simidx-load" --help
 	"$tools/simidx-query" --help
-	for command in search get dump stats verify backup plan idf similar; do
+	for command in search get dump stats verify backup plan idf similar pairs clusters; do
 		"$tools/simidx-query" $command --help
 	done
 	grep -hE '^\s*{ .*, "[a-z0-9-]+",' bench/*.c bench/quality/*.c | sed 's/.*, "\([a-z0-9-]*\)",.*/--\1/'
 	cat bench/*.sh check.sh quickstart.sh
 	./configure --help | sed 'p; s/--enable-/--disable-/; s/--with-/--without-/'
 } >"$known"
-# Of other programs: git, pkg-config.
-echo '--cflags --libs --version --help' >>"$known"
+# Of other programs: git, pkg-config, zstd.
+echo '--cflags --libs --version --help --long' >>"$known"
 [ -n "${SX_TEXT-}" ] || documents= # such a build has fewer options
 # shellcheck disable=SC2086
 for option in $(grep -ohE '(^|[ `(])--[a-z][a-z0-9-]+' $documents /dev/null | grep -oE -e '--[a-z0-9-]+' | sort -u); do

@@ -87,9 +87,9 @@ extract() { # DOCUMENT
 	END { exit failed }' "$1"
 }
 
-# Without what differs between runs: blanks at the ends of lines, and how long a load took.
+# Without what differs between runs: blanks at the ends of lines, and how long a run took.
 plain() {
-	sed -e 's/[[:space:]]*$//' -e '/^simidx-load: /s/ in [0-9.]* s\b//' "$1"
+	sed -E -e 's/[[:space:]]*$//' -e '/^simidx-(load|dedup): /s/ in [0-9.]* s\b//' "$1"
 }
 
 # Whether the output is what is shown, apart from "...".

@@ -288,6 +288,7 @@ int dd_run(const struct dd_options *options)
 	if (!code && run.engine && !options->stream && !options->pairs)
 		code = dd_output_finish(run.output);
 	if (!code) {
+		fflush(stdout); /* results stand before the summary where both go to one file */
 		sum_up(&run);
 		dd_output_count(run.output, &counts);
 	}
