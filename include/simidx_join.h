@@ -27,7 +27,8 @@ extern "C" {
 #define SIMIDX_JOIN_DEFAULT_RADIUS2 16         /**< in bits, of both fingerprints together */
 
 #define SIMIDX_JOIN_TEXT 1u /**< the fingerprints are those of texts: see simidx_join_options */
-#define SIMIDX_JOIN_FP2 2u  /**< judge by the second fingerprints too, where both documents have one */
+#define SIMIDX_JOIN_FP2 2u  /**< judge by the second fingerprints too: see simidx_join_options */
+#define SIMIDX_JOIN_LABELS 4u /**< deliver the labels of documents with pairs and members */
 
 /** How the pairs are found. */
 enum simidx_join_method {
@@ -39,7 +40,7 @@ enum simidx_join_method {
 typedef struct simidx_join_info {
 	size_t size;             /**< sizeof */
 	unsigned radius;         /**< that is used */
-	unsigned radius2;        /**< that is used; 0 = second fingerprints do not count */
+	unsigned radius2;        /**< that is used; 0 = second fingerprints are not compared */
 	unsigned method;         /**< enum simidx_join_method */
 	unsigned threads;        /**< that are used */
 	double seconds;          /**< that finding takes about, with one thread of a typical machine */
@@ -56,9 +57,10 @@ typedef struct simidx_join_info {
 /**
  * How a join works.
  *
- * A pair is near if the fingerprints differ in at most `radius` bits. With SIMIDX_JOIN_FP2, where
- * both documents have second fingerprints, these and the first must besides differ in at most
- * `radius2` bits together.
+ * A pair is near if the fingerprints differ in at most `radius` bits. With SIMIDX_JOIN_FP2, in an
+ * index that holds second fingerprints (or two of them), these and the first must besides differ in
+ * at most `radius2` bits together; where one of both documents has none that is known, the first
+ * alone may differ in no more than `radius2` bits.
  *
  * With SIMIDX_JOIN_TEXT a text without features, which has fingerprint 0 and second fingerprint 0,
  * is near to nothing (simidx_query), and SIMIDX_JOIN_DEFAULT_RADIUS is 7, or 3 where there are more
@@ -98,7 +100,10 @@ typedef struct simidx_pair {
 	uint64_t id_a, id_b; /**< of one index id_a < id_b; else id_b is of the other one */
 	uint64_t fp_a, fp_b; /**< their fingerprints */
 	unsigned distance;   /**< bits in which these differ */
-	unsigned distance2;  /**< bits in which the second ones differ, where they count; else 0 */
+	int distance2;       /**< bits in which the second ones differ; -1 = they were not compared */
+	/** With SIMIDX_JOIN_LABELS the labels, which are not terminated; NULL = the document has none. */
+	const char *label_a, *label_b;
+	size_t label_size_a, label_size_b; /**< in bytes */
 } simidx_pair;
 
 /**
@@ -110,7 +115,8 @@ typedef struct simidx_pair_group {
 	const uint64_t *ids_a, *ids_b; /**< ascending; of two indexes, `a` of the first */
 	size_t n_a, n_b;
 	uint64_t fp_a, fp_b;
-	unsigned distance, distance2;  /**< as in simidx_pair */
+	unsigned distance;             /**< as in simidx_pair */
+	int distance2;                 /**< the same */
 } simidx_pair_group;
 
 /** Who takes what is found: one of both. Anything but 0 ends the join with SIMIDX_E_STOPPED. */
@@ -129,22 +135,25 @@ typedef struct simidx_pairs_taker {
  * Fresh rows and deletions count: the answer is that of one snapshot, which is pinned until the end.
  *
  * Pairs come from the caller's thread, ordered by the smaller and then the larger fingerprint, the
- * same for any number of threads. What is handed over is valid during the call.
+ * same for any number of threads. What is handed over is valid during the call; labels are those of
+ * the snapshot, and each is compared with its hash.
  *
  * @param other    NULL, or another index of the same bits and profile, open apart from the first: then
- *                 pairs have one document of each. Ids and labels do not matter
+ *                 pairs have one document of each. Ids and labels do not matter. The text of an error
+ *                 that reading one of both gave begins with its path
  * @param options  NULL for the defaults; its callbacks and those of `taker` may use other readers, opened before
  * @return SIMIDX_OK, also if there is none; SIMIDX_E_RANGE: a radius above f; SIMIDX_E_MISMATCH: the
  *         indexes do not fit; SIMIDX_E_ARG; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM: more fingerprints agree in
  *         some 8 to 24 bits than `memory` has room for; SIMIDX_E_NO_SPACE, SIMIDX_E_IO: temporary
- *         files; SIMIDX_E_CORRUPT, SIMIDX_E_MOVED, SIMIDX_E_BUSY as simidx_walk_open(). After an error
- *         some pairs may have been delivered
+ *         files; SIMIDX_E_CORRUPT, SIMIDX_E_MOVED, SIMIDX_E_BUSY as simidx_walk_open(); with labels
+ *         SIMIDX_E_CORRUPT also for one that is damaged. After an error some pairs may have been
+ *         delivered
  *
  * Cost: up to radius 7, O(N) for each of radius + 1 parts of the bits and what the pairs take. A
  * table of the plan whose first bits are a part is read as it is; other parts are sorted first: up to
  * radius 3 none of 4x16, 10x26, 16x28 and 20x31, one of 3x22, two of 2x32. Beyond, each fingerprint
- * is compared with each. Memory as in the options, besides what documents of single fingerprints
- * and 64 bytes for each fresh row take; temporary space of at most 20 bytes for each pair of
+ * is compared with each. Labels take two look-ups each. Memory as in the options, besides what the
+ * documents of the fingerprints of a single pair and 64 bytes for each fresh row take; temporary space of at most 20 bytes for each pair of
  * fingerprints, and 10 a document where parts are sorted.
  */
 int simidx_pairs(simidx *index, simidx *other, const simidx_join_options *options,
@@ -188,6 +197,8 @@ typedef struct simidx_member {
 	uint64_t fp;
 	unsigned distance;   /**< from the keeper's fingerprint, in bits */
 	unsigned is_keeper;  /**< 1: all others of the cluster are near-duplicates of it */
+	const char *label;   /**< as in simidx_pair */
+	size_t label_size;
 } simidx_member;
 
 /**
@@ -208,7 +219,8 @@ typedef struct simidx_member {
  * @param clusters  NULL for the defaults
  * @param take      takes members, cluster by cluster in ascending order, the keeper first and then by
  *                  id, at most 65,536 at once; clusters may be cut between two calls
- * @return as simidx_pairs(); SIMIDX_E_UNSUPPORTED: keep by labels or lengths in an index without ids
+ * @return as simidx_pairs(), SIMIDX_E_CORRUPT for a damaged label also with
+ *         SIMIDX_KEEP_SMALLEST_LABEL; SIMIDX_E_UNSUPPORTED: keep by labels or lengths in an index without ids
  *
  * Cost: that of simidx_pairs(), the documents that are near to others read twice, and about
  * 80 bytes of memory for each fingerprint that is near to another one, besides with

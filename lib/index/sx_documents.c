@@ -107,14 +107,22 @@ int sx_documents_label_damaged(uint64_t id, simidx_error *err)
 		       id);
 }
 
-int sx_documents_label_is_known(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_slice label,
-				simidx_error *err)
+int sx_documents_label_check(const sx_snapshot *s, uint64_t id, sx_slice label, simidx_error *err)
 {
+	const sx_table *by_label = &s->index->tables.by_label;
+	sx_fresh_span span = sx_header_fresh(&s->header);
 	unsigned char bytes[SX_TABLE_MAX_KEY];
 	sx_sort_key place = { sx_hash(label.data, label.size), id };
-	sx_slice key = { bytes, sx_table_key(&tables->by_label, place, bytes) }, value;
+	sx_slice key = { bytes, sx_table_key(by_label, place, bytes) }, value;
+	sx_fresh_row row;
+	int rc = sx_dbi_get(s->txn, by_label->dbi, key, &value, err);
 
-	return sx_dbi_get(txn, tables->by_label.dbi, key, &value, err);
+	if (rc != SIMIDX_E_NOT_FOUND)
+		return rc;
+	rc = sx_fresh_by_id(&s->index->fresh, s->txn, &span, id, &row, err);
+	if (!rc && row.label_hash == place.key)
+		return SIMIDX_OK;
+	return rc && rc != SIMIDX_E_NOT_FOUND ? rc : sx_documents_label_damaged(id, err);
 }
 
 /* Whether one of rows [from, n) has this id. */

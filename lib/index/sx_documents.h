@@ -30,13 +30,15 @@ int sx_documents_label(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_sli
 		       simidx_error *err);
 
 /**
- * Whether by_label says that an id has this label. The bytes of labels have no checksum; this finds
- * that they have changed, but for a label that is among the fresh rows, which have its hash.
+ * Whether the label of a document is the one that was stored. The bytes of labels have no checksum,
+ * but a hash: in by_label or, until that is merged, in the fresh row of the document.
  *
- * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND without setting err
+ * @return SIMIDX_OK; SIMIDX_E_CORRUPT
+ *
+ * Cost: a look-up, or two.
  */
-int sx_documents_label_is_known(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_slice label,
-				simidx_error *err);
+int sx_documents_label_check(const sx_snapshot *snapshot, uint64_t id, sx_slice label,
+			     simidx_error *err);
 
 /** SIMIDX_E_CORRUPT for the label of an id. */
 int sx_documents_label_damaged(uint64_t id, simidx_error *err);

@@ -309,33 +309,58 @@ static int visit_members(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
 	return rc;
 }
 
+/* The labels are those of the map: they stay as long as the snapshot. */
+static int add_labels(struct clusters *c, simidx_member *members, size_t n)
+{
+	int rc = SIMIDX_OK;
+
+	for (size_t i = 0; !rc && i < n; i++) {
+		sx_slice label;
+
+		rc = sx_join_side_label(&c->nodes.join.task.side[0], members[i].id, &label,
+					c->nodes.err);
+		members[i].label = rc ? NULL : label.data;
+		members[i].label_size = rc ? 0 : label.size;
+	}
+	return rc;
+}
+
+static int deliver_piece(struct clusters *c, simidx_member *piece, size_t n)
+{
+	const simidx_join_options *o = &c->nodes.join.options;
+	int rc = o->flags & SIMIDX_JOIN_LABELS ? add_labels(c, piece, n) : SIMIDX_OK;
+
+	if (!rc && c->take(o->ctx, piece, n))
+		rc = sx_fail(c->nodes.err, SIMIDX_E_STOPPED, "stopped by the caller");
+	return rc ? rc : sx_join_ask(&c->nodes.join.task, c->nodes.err);
+}
+
 static int deliver(struct clusters *c)
 {
-	int has_ids = sx_has_ids(c->nodes.join.task.side[0].index), rc = SIMIDX_OK;
+	int has_ids = sx_has_ids(c->nodes.join.task.side[0].index), rc = SIMIDX_OK, has_ended = 0;
 	simidx_member *piece = sx_realloc(NULL, PIECE, sizeof(*piece));
 	size_t n = 0;
 
 	if (!piece)
 		return sx_fail_nomem(c->nodes.err);
-	while (!rc) {
+	while (!rc && !has_ended) {
 		const uint64_t *record = NULL;
 
 		rc = sx_sorter_next(c->members, &record, c->nodes.err);
-		if (rc && rc != SIMIDX_E_END)
-			break;
+		has_ended = rc == SIMIDX_E_END;
 		if (!rc)
 			piece[n++] = (simidx_member){ record[0], has_ids ? record[2] : SIMIDX_NO_ID,
 						      record[3], (unsigned)(record[4] >> 1),
-						      record[4] & 1 };
-		if (n != PIECE && (!rc || !n))
-			continue;
-		if (c->take(c->nodes.join.options.ctx, piece, n) ||
-		    sx_join_ask(&c->nodes.join.task, NULL))
-			rc = sx_fail(c->nodes.err, SIMIDX_E_STOPPED, "stopped by the caller");
-		n = 0;
+						      record[4] & 1, NULL, 0 };
+		if (has_ended)
+			rc = SIMIDX_OK;
+		if (!rc && n && (n == PIECE || has_ended)) {
+			rc = deliver_piece(c, piece, n);
+			n = 0;
+		}
 	}
 	free(piece);
-	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+	return rc;
 }
 
 static int make_room(struct clusters *c)

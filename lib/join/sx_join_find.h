@@ -19,7 +19,7 @@ typedef struct sx_join_task {
 	unsigned threads;
 	sx_join_space space;
 	const sx_join_forced *forced; /* may be NULL */
-	/** As in simidx_pairs_options; both may be NULL. One thread at a time calls them. */
+	/** As in simidx_join_options; both may be NULL. One thread at a time calls them. */
 	void (*progress)(void *ctx, const char *phase, uint64_t done, uint64_t total);
 	int (*stop)(void *ctx);
 	void *ctx;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/sx_documents.h"
 #include "kernel/sx_bits.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
@@ -42,16 +41,16 @@ int sx_join_merit_cmp(const sx_join_nodes *nodes, const sx_join_merit *a, const 
 /* The label is put behind those that are kept. */
 static int read_label(sx_join_nodes *nodes, sx_join_merit *m)
 {
-	sx_join_side *side = &nodes->join.task.side[0];
 	sx_slice label;
-	int rc = sx_documents_label(side->snapshot.txn, &side->index->tables, m->id, &label,
-				    nodes->err);
+	int rc = sx_join_side_label(&nodes->join.task.side[0], m->id, &label, nodes->err);
 
-	m->key = rc == SIMIDX_E_NOT_FOUND;
+	if (rc)
+		return rc;
+	m->key = !label.size;
 	m->label = nodes->labels_used;
 	m->label_size = 0;
-	if (rc)
-		return m->key ? SIMIDX_OK : rc;
+	if (!label.size)
+		return SIMIDX_OK;
 	if (sx_reserve(&nodes->labels, &nodes->labels_cap, nodes->labels_used + label.size, 1))
 		return sx_fail_nomem(nodes->err);
 	memcpy(nodes->labels + nodes->labels_used, label.data, label.size);
@@ -228,7 +227,7 @@ static int visit_classes(sx_join_nodes *nodes, size_t a, size_t b, unsigned dist
 
 	for (size_t i = first[a]; i < first[a + 1]; i++)
 		for (size_t j = a == b ? i + 1 : first[b]; !rc && j < first[b + 1]; j++) {
-			unsigned distance2;
+			int distance2;
 
 			if (!(j & 0xffff))
 				rc = sx_join_ask(&nodes->join.task, nodes->err);

@@ -37,7 +37,7 @@ static int read_options(sx_join_pairs *p, const simidx_join_options *given, simi
 	if (!o)
 		return sx_fail(err, SIMIDX_E_ARG, "the options of the join have a bad size");
 	p->options = *o;
-	if (o->flags & ~(SIMIDX_JOIN_TEXT | SIMIDX_JOIN_FP2))
+	if (o->flags & ~(SIMIDX_JOIN_TEXT | SIMIDX_JOIN_FP2 | SIMIDX_JOIN_LABELS))
 		return sx_fail(err, SIMIDX_E_ARG, "unknown flags of a join: %#x", o->flags);
 	if (o->memory && (o->memory < LEAST_MEMORY || o->memory > MOST_MEMORY))
 		return sx_fail(err, SIMIDX_E_ARG, "a join needs at least 16 MiB of memory");
@@ -125,6 +125,7 @@ int sx_join_pairs_begin(sx_join_pairs *p, simidx *index, simidx *other,
 		return rc;
 	p->task.n_sides = other ? 2 : 1;
 	p->task.forced = forced;
+	p->task.side[0].is_of_two = p->task.side[1].is_of_two = other != NULL;
 	rc = sx_join_side_begin(&p->task.side[0], index, err);
 	if (!rc && other)
 		rc = sx_join_side_begin(&p->task.side[1], other, err);
@@ -305,14 +306,15 @@ int sx_join_pairs_classes(const sx_join_pairs *p, const sx_join_side *side, sx_j
 }
 
 int sx_join_pairs_are_near(const sx_join_pairs *p, unsigned distance, const sx_join_class *a,
-			   const sx_join_class *b, unsigned *distance2)
+			   const sx_join_class *b, int *distance2)
 {
-	*distance2 = 0;
+	*distance2 = -1;
 	if (!p->info.radius2)
 		return 1;
-	if (!a->lacks_fp2 && !b->lacks_fp2)
-		*distance2 = sx_count_plain(a->fp2 ^ b->fp2);
-	return distance + *distance2 <= p->info.radius2;
+	if (a->lacks_fp2 || b->lacks_fp2)
+		return distance <= p->info.radius2;
+	*distance2 = (int)sx_count_plain(a->fp2 ^ b->fp2);
+	return distance + (unsigned)*distance2 <= p->info.radius2;
 }
 
 /*

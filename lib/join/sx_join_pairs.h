@@ -65,10 +65,10 @@ int sx_join_pairs_classes(const sx_join_pairs *p, const sx_join_side *side, sx_j
 /**
  * Whether two classes are near whose fingerprints are within the radius.
  *
- * @param distance2  bits in which second fingerprints differ; 0 where they do not count
+ * @param distance2  bits in which second fingerprints differ; -1 where they are not compared
  */
 int sx_join_pairs_are_near(const sx_join_pairs *p, unsigned distance, const sx_join_class *a,
-			   const sx_join_class *b, unsigned *distance2);
+			   const sx_join_class *b, int *distance2);
 
 /** Which of some ascending fingerprints this one is: it is one of them. */
 size_t sx_join_number_of(const sx_u64s *fps, uint64_t fp);

@@ -3,9 +3,11 @@
 
 #include "join/sx_join_side.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "index/sx_documents.h"
 #include "table/sx_table_walk.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
@@ -15,14 +17,11 @@
 
 /* ---- fresh rows ---- */
 
-struct fresh_row {
-	const sx_fresh_row *row;
-};
-
+/* Compare where two rows are pointed to. */
 static int compare_rows(const void *a, const void *b)
 {
-	const sx_fresh_row *x = ((const struct fresh_row *)a)->row;
-	const sx_fresh_row *y = ((const struct fresh_row *)b)->row;
+	const sx_fresh_row *x = *(const sx_fresh_row *const *)a;
+	const sx_fresh_row *y = *(const sx_fresh_row *const *)b;
 
 	if (x->id != y->id)
 		return x->id < y->id ? -1 : 1;
@@ -39,14 +38,14 @@ static int compare_docs(const void *a, const void *b)
 }
 
 /* Of the rows with one id, the last one says what has become of the document. */
-static void take_rows(sx_join_side *side, const struct fresh_row *order, size_t n)
+static void take_rows(sx_join_side *side, const sx_fresh_row *const *order, size_t n)
 {
 	int has_ids = sx_has_ids(side->index);
 
 	for (size_t i = 0; i < n; i++) {
-		const sx_fresh_row *row = order[i].row;
+		const sx_fresh_row *row = order[i];
 
-		if (has_ids && i + 1 < n && order[i + 1].row->id == row->id)
+		if (has_ids && i + 1 < n && order[i + 1]->id == row->id)
 			continue;
 		if (has_ids)
 			side->touched[side->n_touched++] = row->id;
@@ -109,7 +108,7 @@ static int is_touched(const sx_join_side *side, uint64_t id)
 static int load_fresh(sx_join_side *side, simidx_error *err)
 {
 	const sx_header *h = &side->snapshot.header;
-	struct fresh_row *order;
+	const sx_fresh_row **order;
 	sx_fresh_rows rows = { 0 };
 	int rc = sx_fresh_log_load(side->snapshot.txn, &side->index->fresh.log, h->first_seq,
 				   h->next_seq, &rows, err);
@@ -123,7 +122,7 @@ static int load_fresh(sx_join_side *side, simidx_error *err)
 	side->touched = sx_realloc(NULL, rows.n, sizeof(*side->touched));
 	if (order && side->fresh && side->touched) {
 		for (size_t i = 0; i < rows.n; i++)
-			order[i].row = &rows.at[i];
+			order[i] = &rows.at[i];
 		qsort(order, rows.n, sizeof(*order), compare_rows);
 		take_rows(side, order, rows.n);
 	}
@@ -140,7 +139,9 @@ int sx_join_side_begin(sx_join_side *side, simidx *index, simidx_error *err)
 
 	side->index = index;
 	rc = sx_snapshot_begin(&side->snapshot, index, err);
-	return rc ? rc : load_fresh(side, err);
+	if (!rc)
+		rc = load_fresh(side, err);
+	return sx_join_side_failed(side, rc, err);
 }
 
 void sx_join_side_end(sx_join_side *side)
@@ -151,6 +152,40 @@ void sx_join_side_end(sx_join_side *side)
 	free(side->touched);
 	free(side->filter);
 	free(side->doc);
+}
+
+int sx_join_side_failed(const sx_join_side *side, int rc, simidx_error *err)
+{
+	const char *path = sx_store_path(side->index->store);
+	char text[sizeof(err->text)];
+
+	if (!rc || rc == SIMIDX_E_END || rc == SIMIDX_E_NOMEM || !side->is_of_two || !err)
+		return rc;
+	if (!strncmp(err->text, path, strlen(path)))
+		return rc;
+	memcpy(text, err->text, sizeof(text));
+	err->text[0] = '\0';
+	if (snprintf(err->text, sizeof(err->text), "%s: %s", path, text) < 0)
+		memcpy(err->text, text, sizeof(text));
+	return rc;
+}
+
+/* ---- labels ---- */
+
+int sx_join_side_label(const sx_join_side *side, uint64_t id, sx_slice *label, simidx_error *err)
+{
+	const sx_snapshot *s = &side->snapshot;
+	int rc = SIMIDX_E_NOT_FOUND;
+
+	if (id != SIMIDX_NO_ID && s->header.labels)
+		rc = sx_documents_label(s->txn, &side->index->tables, id, label, err);
+	if (rc == SIMIDX_E_NOT_FOUND) {
+		*label = (sx_slice){ NULL, 0 };
+		return SIMIDX_OK;
+	}
+	if (!rc)
+		rc = sx_documents_label_check(s, id, *label, err);
+	return sx_join_side_failed(side, rc, err);
 }
 
 /* ---- documents ---- */
@@ -164,7 +199,7 @@ struct reading {
 	size_t fresh; /* next of the fresh ones */
 };
 
-static const sx_table *table_of(const simidx *index)
+static const sx_table *documents_of(const simidx *index)
 {
 	/* In the first table of every plan, permuted values are the fingerprints themselves. */
 	return sx_has_ids(index) ? &index->tables.postings : &index->tables.permuted[0];
@@ -176,7 +211,7 @@ static int next_piece(struct reading *r, simidx_error *err)
 
 	r->at = 0;
 	r->has_ended = rc == SIMIDX_E_END;
-	return r->has_ended ? SIMIDX_OK : rc;
+	return r->has_ended ? SIMIDX_OK : sx_join_side_failed(r->side, rc, err);
 }
 
 static int seek(struct reading *r, uint64_t fp, simidx_error *err)
@@ -185,9 +220,9 @@ static int seek(struct reading *r, uint64_t fp, simidx_error *err)
 	int rc;
 
 	sx_table_walk_end(&r->walk);
-	rc = sx_table_walk_begin(&r->walk, r->side->snapshot.txn, table_of(r->side->index), &from,
-				 err);
-	return rc ? rc : next_piece(r, err);
+	rc = sx_table_walk_begin(&r->walk, r->side->snapshot.txn, documents_of(r->side->index),
+				 &from, err);
+	return rc ? sx_join_side_failed(r->side, rc, err) : next_piece(r, err);
 }
 
 /* Go to the first row with this fingerprint or a greater one. */
@@ -273,8 +308,9 @@ static int begin(struct reading *r, sx_join_side *side, simidx_error *err)
 
 	memset(r, 0, sizeof(*r));
 	r->side = side;
-	rc = sx_table_walk_begin(&r->walk, side->snapshot.txn, table_of(side->index), NULL, err);
-	return rc;
+	rc = sx_table_walk_begin(&r->walk, side->snapshot.txn, documents_of(side->index), NULL,
+				 err);
+	return sx_join_side_failed(side, rc, err);
 }
 
 int sx_join_side_documents(sx_join_side *side, const uint64_t *fps, size_t n, sx_join_visit *visit,

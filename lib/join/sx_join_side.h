@@ -26,10 +26,11 @@ typedef struct sx_join_side {
 	unsigned filter_bits;
 	sx_join_doc *doc;      /* those of the fingerprint that is visited */
 	size_t docs_cap;
+	int is_of_two;         /* there is another one: errors name the path of their index */
 } sx_join_side;
 
 /**
- * Take a snapshot. All zero before; sx_join_side_end() is called in any case.
+ * Take a snapshot. All zero before but is_of_two; sx_join_side_end() is called in any case.
  *
  * Cost: reads the fresh rows; memory of 64 bytes for each.
  */
@@ -50,6 +51,19 @@ static inline int sx_join_lacks_fp2(const sx_join_side *side, const sx_join_doc 
  * during the call, which may change them. Anything but 0 ends the reading with it.
  */
 typedef int sx_join_visit(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n);
+
+/**
+ * The label of a document, in the map, compared with its hash. A document without one, and one
+ * without an id, has a label of size 0.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_CORRUPT: the label is damaged; the codes of the store
+ */
+int sx_join_side_label(const sx_join_side *side, uint64_t id, sx_slice *label, simidx_error *err);
+
+/**
+ * Returns rc. An error that reading this index gave is given its path, where there are two indexes.
+ */
+int sx_join_side_failed(const sx_join_side *side, int rc, simidx_error *err);
 
 /** Visit each of n ascending fingerprints. The codes of a walk, SIMIDX_E_NOMEM, those of visit. */
 int sx_join_side_documents(sx_join_side *side, const uint64_t *fps, size_t n, sx_join_visit *visit,

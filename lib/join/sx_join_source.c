@@ -259,7 +259,7 @@ int sx_join_stream_begin(sx_join_stream *s, const sx_join_source *source, uint64
 				 from ? &key : NULL, err);
 	unlock(source);
 	sx_table_walk_share(&s->walk, source->lock);
-	return rc;
+	return sx_join_side_failed(source->side, rc, err);
 }
 
 void sx_join_stream_end(sx_join_stream *s)
@@ -317,7 +317,7 @@ int sx_join_stream_more(sx_join_stream *s, simidx_error *err)
 		int rc = sx_table_walk_next(&s->walk, err);
 
 		if (rc && rc != SIMIDX_E_END)
-			return rc;
+			return sx_join_side_failed(s->source->side, rc, err);
 		if (!rc) {
 			n = rows->n;
 			if (n && rows->key[0] < s->from)

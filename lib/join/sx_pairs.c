@@ -61,7 +61,7 @@ struct loading {
 	simidx_error *err;
 };
 
-/* What says that a chunk has too many documents; never returned to a caller. */
+/* Says that a chunk of several pairs has too many documents; never returned to a caller. */
 #define TOO_MANY 1
 
 static int take_documents(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
@@ -74,7 +74,7 @@ static int take_documents(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
 	(void)fp;
 	if (rc)
 		return rc;
-	if (to->n && to->ids.n + n > l->max)
+	if (to->ids.n + n > l->max)
 		return TOO_MANY;
 	if (sx_reserve(&to->ids.at, &to->ids.cap, to->ids.n + n, sizeof(*to->ids.at)) ||
 	    sx_reserve(&to->first, &to->first_cap, to->n + 2, sizeof(*to->first)))
@@ -92,6 +92,9 @@ static int load_documents(struct pairs *p)
 	sx_join_task *task = &p->join.task;
 	size_t max = task->space.memory / 4 / sizeof(uint64_t) / task->n_sides;
 	int rc = SIMIDX_OK;
+
+	if (c->used == 1)
+		max = SIZE_MAX; /* a pair is delivered however many documents it has */
 
 	c->fps.n = 0;
 	if (sx_reserve(&c->fps.at, &c->fps.cap, 2 * c->used, sizeof(*c->fps.at)))
@@ -140,7 +143,7 @@ static int next_chunk(struct pairs *p)
 	if (!c->n)
 		return SIMIDX_OK;
 	c->used = c->n;
-	while ((rc = load_documents(p)) == TOO_MANY && c->used > 1)
+	while ((rc = load_documents(p)) == TOO_MANY)
 		c->used = (c->used + 1) / 2;
 	c->is_last = c->is_last && c->used == c->n;
 	return rc;
@@ -153,11 +156,36 @@ static int stopped(struct pairs *p)
 	return sx_fail(p->err, SIMIDX_E_STOPPED, "stopped by the caller");
 }
 
+/* The labels are those of the map: they stay as long as the snapshot. */
+static int add_labels(struct pairs *p)
+{
+	const sx_join_side *a = &p->join.task.side[0], *b = &p->join.task.side[p->join.task.n_sides - 1];
+	int rc = SIMIDX_OK;
+
+	for (size_t i = 0; !rc && i < p->n_piece; i++) {
+		simidx_pair *pair = &p->piece[i];
+		sx_slice label;
+
+		rc = sx_join_side_label(a, pair->id_a, &label, p->err);
+		if (rc)
+			break;
+		pair->label_a = label.data;
+		pair->label_size_a = label.size;
+		rc = sx_join_side_label(b, pair->id_b, &label, p->err);
+		pair->label_b = rc ? NULL : label.data;
+		pair->label_size_b = rc ? 0 : label.size;
+	}
+	return rc;
+}
+
 static int deliver_piece(struct pairs *p)
 {
 	size_t n = p->n_piece;
+	int rc = p->join.options.flags & SIMIDX_JOIN_LABELS ? add_labels(p) : SIMIDX_OK;
 
 	p->n_piece = 0;
+	if (rc)
+		return rc;
 	if (n && p->taker->pairs(p->join.options.ctx, p->piece, n))
 		return stopped(p);
 	return n ? sx_join_ask(&p->join.task, p->err) : SIMIDX_OK;
@@ -187,7 +215,8 @@ static int multiply_out(struct pairs *p, const simidx_pair_group *g)
 
 			p->piece[p->n_piece] = (simidx_pair){
 				swaps ? b : a, swaps ? a : b, swaps ? g->fp_b : g->fp_a,
-				swaps ? g->fp_a : g->fp_b, g->distance, g->distance2
+				swaps ? g->fp_a : g->fp_b, g->distance, g->distance2,
+				NULL, NULL, 0, 0
 			};
 			if (++p->n_piece == PIECE) {
 				int rc = deliver_piece(p);

@@ -407,21 +407,6 @@ int sx_matches_read(sx_matches *m, sx_view *view, const sx_query *q, const sx_hi
 
 /* ---- labels ---- */
 
-/* The hash of a label is in by_label or, until that is merged, in the fresh row of its document. */
-static int check_label(const sx_snapshot *s, uint64_t id, sx_slice label, simidx_error *err)
-{
-	sx_fresh_span span = sx_header_fresh(&s->header);
-	sx_fresh_row row;
-	int rc = sx_documents_label_is_known(s->txn, &s->index->tables, id, label, err);
-
-	if (rc != SIMIDX_E_NOT_FOUND)
-		return rc;
-	rc = sx_fresh_by_id(&s->index->fresh, s->txn, &span, id, &row, err);
-	if (!rc && row.label_hash == sx_hash(label.data, label.size))
-		return SIMIDX_OK;
-	return rc && rc != SIMIDX_E_NOT_FOUND ? rc : sx_documents_label_damaged(id, err);
-}
-
 int sx_matches_add_labels(sx_matches *m, const sx_snapshot *snapshot, size_t from, size_t n,
 			  int checks, simidx_error *err)
 {
@@ -436,7 +421,7 @@ int sx_matches_add_labels(sx_matches *m, const sx_snapshot *snapshot, size_t fro
 		if (rc == SIMIDX_E_NOT_FOUND)
 			continue;
 		if (!rc && checks)
-			rc = check_label(snapshot, match->id, label, err);
+			rc = sx_documents_label_check(snapshot, match->id, label, err);
 		if (rc)
 			return rc;
 		if (sx_reserve(&m->labels, &m->labels_cap, used + label.size, 1))

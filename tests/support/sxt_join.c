@@ -68,8 +68,8 @@ void sxt_join_store(const sxt_join_docs *docs, size_t from, size_t to, simidx *i
 		if (!(docs->flags & SIMIDX_CREATE_NO_IDS))
 			doc.id = docs->at[i].id;
 		if (docs->flags & SIMIDX_CREATE_FP2) {
-			doc.fp2 = docs->at[i].fp2;
-			doc.flags = SIMIDX_DOC_FP2;
+			doc.fp2 = docs->at[i].lacks_fp2 ? 0 : docs->at[i].fp2;
+			doc.flags = docs->at[i].lacks_fp2 ? SIMIDX_DOC_FP2_UNKNOWN : SIMIDX_DOC_FP2;
 		}
 		sxt_must_ok(simidx_writer_put(writer, &doc, NULL, &sxt_err));
 	}
@@ -85,7 +85,7 @@ static void push(sxt_join_pairs *pairs, const simidx_pair *pair)
 
 static int is_empty(const sxt_join_docs *docs, const sxt_join_doc *doc)
 {
-	return !doc->fp && (!(docs->flags & SIMIDX_CREATE_FP2) || !doc->fp2);
+	return !doc->fp && (!(docs->flags & SIMIDX_CREATE_FP2) || doc->lacks_fp2 || !doc->fp2);
 }
 
 static void judge(const sxt_join_docs *x, const sxt_join_doc *a, const sxt_join_docs *y,
@@ -94,14 +94,15 @@ static void judge(const sxt_join_docs *x, const sxt_join_doc *a, const sxt_join_
 	int has_ids = !(x->flags & SIMIDX_CREATE_NO_IDS);
 	int counts = o->flags & SIMIDX_JOIN_FP2 && x->flags & y->flags & SIMIDX_CREATE_FP2;
 	unsigned radius2 = o->radius2 ? o->radius2 : 16;
-	simidx_pair pair = { a->id, b->id, a->fp, b->fp, 0, 0 };
+	simidx_pair pair = { a->id, b->id, a->fp, b->fp, 0, -1, NULL, NULL, 0, 0 };
+	unsigned d2 = (unsigned)__builtin_popcountll(a->fp2 ^ b->fp2);
 
 	pair.distance = (unsigned)__builtin_popcountll(a->fp ^ b->fp);
-	if (counts)
-		pair.distance2 = (unsigned)__builtin_popcountll(a->fp2 ^ b->fp2);
+	if (counts && !a->lacks_fp2 && !b->lacks_fp2)
+		pair.distance2 = (int)d2;
 	if (a->is_gone || b->is_gone || pair.distance > o->radius)
 		return;
-	if (counts && pair.distance + pair.distance2 > radius2)
+	if (counts && pair.distance + (pair.distance2 < 0 ? 0 : d2) > radius2)
 		return;
 	if (o->flags & SIMIDX_JOIN_TEXT && (is_empty(x, a) || is_empty(y, b)))
 		return;
@@ -163,7 +164,8 @@ int sxt_join_take_groups(void *ctx, const simidx_pair_group *groups, size_t n)
 		for (size_t i = 0; i < of->n_a; i++)
 			for (size_t j = of->ids_b ? 0 : i + 1; j < n_b; j++) {
 				simidx_pair pair = { of->ids_a[i], ids_b[j],     of->fp_a,
-						     of->fp_b,     of->distance, of->distance2 };
+						     of->fp_b,     of->distance, of->distance2,
+						     NULL, NULL, 0, 0 };
 
 				push(ctx, &pair);
 			}

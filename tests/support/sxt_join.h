@@ -17,6 +17,7 @@
 typedef struct sxt_join_doc {
 	uint64_t id, fp, fp2;
 	int is_gone;
+	int lacks_fp2; /* it has a second fingerprint that is not known */
 } sxt_join_doc;
 
 typedef struct sxt_join_docs {

@@ -125,6 +125,39 @@ output </dev/null
 run 1 "$query" clusters other
 output </dev/null
 
+# Labels are compared with their hashes; and a command ends where one cannot be told.
+seq 1 9 | sed 's/.*/&	000000000000000&	label-of-&/' >labelled.tsv
+run 0 "$load" -q damaged labelled.tsv
+run 0 "$query" clusters --keep label damaged
+cp -r damaged sound
+sed -i 's/label-of-3/label-of-0/' damaged/data.mdb
+run 2 "$query" clusters --keep label damaged
+says 'damaged: table labels: the label of document 3 is not the one that was stored'
+run 2 "$query" clusters damaged
+says 'damaged: table labels: the label of document 3'
+run 2 "$query" pairs damaged
+says 'damaged: table labels: the label of document 3'
+# Of two indexes the message names the one that is damaged.
+run 2 "$query" pairs -k 12 few damaged
+says 'simidx-query: damaged: table labels: the label of document 3'
+run 2 "$query" pairs -k 12 damaged few
+says 'simidx-query: damaged: table labels: the label of document 3'
+run 2 "$query" pairs sound damaged/
+says 'simidx-query: damaged'
+says ': table labels: the label of document 3'
+
+# Second fingerprints that are not compared, as those of an index without a profile, have no distance.
+if [ -n "${SX_JSON-}" ]; then
+	run 0 "$load" -q --fp2 double -F jsonl - <<'END'
+{"id":1,"fp":"00000000000000aa","fp2":"ffffffffffffffff"}
+{"id":2,"fp":"00000000000000aa","fp2":"0000000000000000"}
+END
+	run 0 "$query" --json pairs double
+	output <<'END'
+{"id1":1,"fingerprint1":"00000000000000aa","id2":2,"fingerprint2":"00000000000000aa","distance":0}
+END
+fi
+
 # The pairs of many documents are those that searches find.
 "$helpers/linear_scan" documents 30000 7 >many.tsv
 run 0 "$load" -q --merge never many many.tsv

@@ -185,7 +185,7 @@ static struct taken members_of(const sxt_join_docs *docs, const size_t *leader)
 			least, docs->flags & SIMIDX_CREATE_NO_IDS ? SIMIDX_NO_ID : docs->at[i].id,
 			docs->at[i].fp,
 			(unsigned)__builtin_popcountll(docs->at[i].fp ^ docs->at[keeper].fp),
-			keeper == i
+			keeper == i, NULL, 0
 		};
 		t.found.clusters += keeper == i;
 	}

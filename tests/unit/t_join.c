@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_load.h>
+
 #include "index/sx_index.h"
 #include "join/sx_pairs.h"
 #include "support/sxt_fixture.h"
@@ -332,66 +334,37 @@ START_TEST(test_ends)
 }
 END_TEST
 
-struct heard {
-	simidx_join_info found;
-	uint64_t groups, pairs, stops, stop_at;
-};
-
-static int hear_groups(void *ctx, const simidx_pair_group *groups, size_t n)
+/* A loader takes documents whose second fingerprint is not known: the first one alone decides. */
+START_TEST(test_unknown_second_fingerprints)
 {
-	struct heard *h = ctx;
+	sxt_join_docs docs = sxt_join_make(SXT_JOIN_CLUSTERED, 601, 64, SIMIDX_CREATE_FP2, &rng);
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_loader *loader;
+	simidx *index;
 
-	h->groups += n;
-	for (size_t i = 0; i < n; i++)
-		h->pairs += groups[i].ids_b ? groups[i].n_a * groups[i].n_b
-					    : groups[i].n_a * (groups[i].n_a - 1) / 2;
-	return 0;
-}
-
-static int hear_found(void *ctx, const simidx_join_info *info)
-{
-	((struct heard *)ctx)->found = *info;
-	return 0;
-}
-
-static int hear_stop(void *ctx)
-{
-	struct heard *h = ctx;
-
-	return ++h->stops == h->stop_at;
-}
-
-/* 100,000 documents have one fingerprint, two others are one bit off: three groups, 5 * 10^9 pairs. */
-START_TEST(test_many_documents_of_one_fingerprint)
-{
-	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
-	simidx_join_options o = SIMIDX_JOIN_OPTIONS_INIT;
-	const uint64_t n = 100000;
-	simidx *index = sxt_create(t_path, NULL);
-	simidx_writer *writer = sxt_writer(index, 0);
-	struct heard heard = { .stop_at = 0 };
-
-	for (uint64_t i = 0; i < n + 1; i++) {
+	create.flags = SIMIDX_CREATE_FP2;
+	sxt_must_ok(simidx_loader_open(t_path, &create, NULL, &loader, &sxt_err));
+	for (size_t i = 0; i < docs.n; i++) {
 		simidx_doc doc = SIMIDX_DOC_INIT;
 
-		doc.fp = i < n ? 0x1234567 : 0x1234566;
-		sxt_must_ok(simidx_writer_put(writer, &doc, NULL, &sxt_err));
+		docs.at[i].lacks_fp2 = i % 3 == 0;
+		if (i % 50 == 0)
+			docs.at[i].fp = 0; /* an empty text, for all that is known */
+		doc.id = docs.at[i].id;
+		doc.fp = docs.at[i].fp;
+		doc.flags = docs.at[i].lacks_fp2 ? SIMIDX_DOC_FP2_UNKNOWN : SIMIDX_DOC_FP2;
+		doc.fp2 = docs.at[i].lacks_fp2 ? 0 : docs.at[i].fp2;
+		sxt_must_ok(simidx_loader_put(loader, &doc, NULL, &sxt_err));
 	}
-	sxt_commit(writer);
-	simidx_writer_close(writer);
-	sxt_merge(index);
-	o.memory = (uint64_t)16 << 20;
-	o.tmpdir = t_dir;
-	o.found = hear_found;
-	o.ctx = &heard;
-	taker.groups = hear_groups;
-	ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_OK);
-	sxt_must_eq(heard.groups, 2);
-	sxt_must_eq(heard.found.groups, 2);
-	sxt_must_eq(heard.found.pairs, n * (n - 1) / 2 + n);
-	sxt_must_eq(heard.pairs, heard.found.pairs);
-	sxt_must_eq(heard.found.fingerprint_pairs, 2);
+	sxt_must_ok(simidx_loader_finish(loader, NULL, &sxt_err));
+	simidx_loader_close(loader);
+	sxt_must_ok(simidx_open(t_path, NULL, &index, &sxt_err));
+	for (unsigned k = 0; k <= 20; k += 3) { /* above 16 that is the limit */
+		check(index, NULL, &docs, NULL, k, SIMIDX_JOIN_FP2, 1, NULL);
+		check(index, NULL, &docs, NULL, k, SIMIDX_JOIN_FP2 | SIMIDX_JOIN_TEXT, 2, NULL);
+	}
 	simidx_close(index);
+	free(docs.at);
 }
 END_TEST
 
@@ -439,68 +412,6 @@ START_TEST(test_threads_and_chunks)
 		free(list[i].at);
 	simidx_close(index);
 	free(docs.at);
-}
-END_TEST
-
-/* Wherever the caller says stop. */
-START_TEST(test_stopped)
-{
-	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
-	simidx_join_options o = SIMIDX_JOIN_OPTIONS_INIT;
-	sxt_join_docs docs = sxt_join_make(SXT_JOIN_CLUSTERED, 601, 64, 0, &rng);
-	simidx *index = make(t_path, "3x22", 0, &docs);
-	struct heard heard = { .stop_at = 0 };
-	uint64_t all;
-
-	sxt_join_store(&docs, 0, docs.n, index);
-	taker.groups = hear_groups;
-	o.stop = hear_stop;
-	o.found = hear_found;
-	o.ctx = &heard;
-	o.tmpdir = t_dir;
-	o.threads = 1;
-	ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_OK);
-	all = heard.stops;
-	sxt_must_gt(all, 3);
-	for (uint64_t at = 1; at <= all; at++) {
-		heard = (struct heard){ .stop_at = at };
-		sxt_must_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_E_STOPPED);
-		sxt_must_eq(heard.stops, at);
-	}
-	simidx_close(index);
-	free(docs.at);
-}
-END_TEST
-
-START_TEST(test_bad_arguments)
-{
-	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT, nobody = SIMIDX_PAIRS_TAKER_INIT;
-	simidx_join_options o = SIMIDX_JOIN_OPTIONS_INIT;
-	sxt_join_docs docs = sxt_join_make(SXT_JOIN_UNIFORM, 10, 32, 0, &rng);
-	char *path = sxt_path(t_dir, "other");
-	simidx *index = sxt_create(t_path, NULL), *other = make(path, "4x16", 0, &docs);
-
-	taker.groups = hear_groups;
-	ck_assert_sx(simidx_pairs(NULL, NULL, &o, &taker, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_pairs(index, index, &o, &taker, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_pairs(index, NULL, &o, NULL, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_pairs(index, NULL, &o, &nobody, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_pairs(index, other, &o, &taker, &sxt_err), SIMIDX_E_MISMATCH);
-	o.radius = 33;
-	ck_assert_sx(simidx_pairs(other, NULL, &o, &taker, &sxt_err), SIMIDX_E_RANGE);
-	o.radius = 3;
-	o.flags = 4;
-	ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_E_ARG);
-	o.flags = 0;
-	o.memory = 1;
-	ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_E_ARG);
-	o.memory = 0;
-	o.size = 8;
-	ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_E_ARG);
-	simidx_close(index);
-	simidx_close(other);
-	free(docs.at);
-	free(path);
 }
 END_TEST
 
@@ -581,10 +492,8 @@ static const sxt_test tests[] = {
 	{ &test_pairs_by_every_kernel, 0, 4 },
 	{ &test_without_ids, 0, 1 },
 	{ &test_ends, 0, 1 },
-	{ &test_many_documents_of_one_fingerprint, 0, 1 },
+	{ &test_unknown_second_fingerprints, 0, 1 },
 	{ &test_threads_and_chunks, 0, 1 },
-	{ &test_stopped, 0, 1 },
-	{ &test_bad_arguments, 0, 1 },
 };
 
 SXT_SUITE(join, set_up, sxt_tear_down);

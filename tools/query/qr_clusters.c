@@ -26,7 +26,6 @@ struct member {
 struct printing {
 	const struct qr_context *ctx;
 	const struct options *options;
-	simidx_reader *reader; /* for labels */
 	uint64_t n;            /* members taken */
 	struct member *member; /* of --order, by cluster */
 	size_t members_cap;
@@ -39,15 +38,6 @@ static int note_plan(void *arg, const simidx_join_info *info)
 	return 0;
 }
 
-/* Without ids the fingerprints are all there is. */
-static void put_name(const struct printing *p, int has_id, uint64_t id, uint64_t fp)
-{
-	if (has_id)
-		qr_print_id(stdout, id);
-	else
-		qr_print_fingerprint(stdout, fp, p->ctx->info.bits);
-}
-
 static void print_member(const struct printing *p, const simidx_member *m)
 {
 	int has_id = m->id != SIMIDX_NO_ID;
@@ -55,15 +45,15 @@ static void print_member(const struct printing *p, const simidx_member *m)
 	if (p->options->drop_list) {
 		if (m->is_keeper)
 			return;
-		put_name(p, has_id, m->id, m->fp);
+		qr_join_put_name(p->ctx, has_id, m->id, m->fp);
 		putchar('\n');
 		return;
 	}
-	put_name(p, has_id, m->cluster, m->cluster);
+	qr_join_put_name(p->ctx, has_id, m->cluster, m->cluster);
 	putchar('\t');
-	put_name(p, has_id, m->id, m->fp);
+	qr_join_put_name(p->ctx, has_id, m->id, m->fp);
 	printf("\t%u\t%s\t", m->distance, m->is_keeper ? "keep" : "drop");
-	qr_join_put_label(p->reader, m->id);
+	qr_join_put_label(m->label, m->label_size);
 	putchar('\n');
 }
 
@@ -83,7 +73,7 @@ static void json_member(const struct printing *p, const simidx_member *m)
 	qr_json_fingerprint(&json, "fp", m->fp, p->ctx->info.bits);
 	tl_json_unsigned(&json, "distance", m->distance);
 	tl_json_bool(&json, "keep", (int)m->is_keeper);
-	qr_join_json_label(&json, "label", p->reader, m->id);
+	qr_join_json_label(&json, "label", m->label, m->label_size);
 	qr_json_end(&json);
 }
 
@@ -134,21 +124,33 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The label, as that is what files are called; the id where there is none. */
-static void print_name(const struct printing *p, uint64_t name, int has_id)
+static void print_document(const struct printing *p, const simidx_match *document)
 {
-	const simidx_match *match = has_id ? qr_join_label(p->reader, name) : NULL;
+	int has_id = document->id != SIMIDX_NO_ID;
 
-	if (match && p->options->null)
-		fwrite(match->label, 1, match->label_size, stdout);
-	else if (match)
-		tl_put_escaped(stdout, match->label, match->label_size);
+	if (document->label && p->options->null)
+		fwrite(document->label, 1, document->label_size, stdout);
+	else if (document->label)
+		tl_put_escaped(stdout, document->label, document->label_size);
 	else
-		put_name(p, has_id, name, name);
+		qr_join_put_name(p->ctx, has_id, document->id, document->fp);
 	putchar(p->options->null ? 0 : '\n');
 }
 
+/* A document of a cluster. One that was deleted meanwhile is left out. */
+static int print_kept(const struct printing *p, simidx_reader *reader, uint64_t name, int has_id,
+		      simidx_error *err)
+{
+	simidx_match document = { .id = SIMIDX_NO_ID, .fp = name };
+	int rc = has_id ? simidx_reader_find_id(reader, name, &document, err) : SIMIDX_OK;
+
+	if (!rc)
+		print_document(p, &document);
+	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
+}
+
 /* By id, but the first document of a cluster brings the others. */
-static int print_order(struct printing *p, simidx_walk *walk)
+static int print_order(struct printing *p, simidx_walk *walk, simidx_reader *reader)
 {
 	uint64_t *names = malloc((p->n + 1) * sizeof(*names)); /* of members, ascending */
 	size_t next = 0, passed = 0;
@@ -168,11 +170,13 @@ static int print_order(struct printing *p, simidx_walk *walk)
 		while (passed < p->n && names[passed] < name)
 			passed++;
 		if (passed == p->n || names[passed] != name) {
-			print_name(p, name, has_id);
+			print_document(p, &document);
 			continue;
 		}
-		for (; next < p->n && p->member[next].cluster == name; next++)
-			print_name(p, p->member[next].name, has_id);
+		for (; !rc && next < p->n && p->member[next].cluster == name; next++)
+			rc = print_kept(p, reader, p->member[next].name, has_id, &err);
+		if (rc)
+			break;
 	}
 	free(names);
 	return rc && rc != SIMIDX_E_END ? qr_fail(p->ctx, &err) : TL_OK;
@@ -180,14 +184,18 @@ static int print_order(struct printing *p, simidx_walk *walk)
 
 static int order(struct printing *p, const simidx_join_options *o, const simidx_clusters_options *c)
 {
+	simidx_reader *reader = NULL;
 	simidx_walk *walk = NULL;
 	simidx_error err;
 	int code, rc = simidx_clusters(p->ctx->index, o, c, keep_members, &err);
 
 	if (!rc)
 		rc = simidx_walk_open(p->ctx->index, &walk, &err);
+	if (!rc)
+		rc = simidx_reader_open(p->ctx->index, &reader, &err);
 	tl_progress_clear();
-	code = rc ? qr_fail(p->ctx, &err) : print_order(p, walk);
+	code = rc ? qr_fail(p->ctx, &err) : print_order(p, walk, reader);
+	simidx_reader_close(reader);
 	simidx_walk_close(walk);
 	free(p->member);
 	return code;
@@ -207,16 +215,9 @@ static int cluster(struct printing *p, struct qr_context *ctx)
 	c.link = p->options->link;
 	c.keep = p->options->keep;
 	c.max_size = p->options->max_size;
-	rc = qr_join_open_labels(ctx, &p->reader, &err);
-	if (!rc && p->options->order) {
-		int code = order(p, &o, &c);
-
-		simidx_reader_close(p->reader);
-		return code;
-	}
-	if (!rc)
-		rc = simidx_clusters(ctx->index, &o, &c, print_members, &err);
-	simidx_reader_close(p->reader);
+	if (p->options->order)
+		return order(p, &o, &c);
+	rc = simidx_clusters(ctx->index, &o, &c, print_members, &err);
 	tl_progress_clear();
 	if (rc && !tl_output_failed())
 		return qr_fail(ctx, &err);

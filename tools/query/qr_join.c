@@ -36,8 +36,9 @@ simidx_join_options qr_join_options(const struct qr_context *ctx, const struct q
 	const char *profile = ctx->info.profile;
 	simidx_join_options o = SIMIDX_JOIN_OPTIONS_INIT;
 
+	o.flags = SIMIDX_JOIN_LABELS;
 	if (*profile && tl_features_is_text(profile))
-		o.flags = SIMIDX_JOIN_TEXT | SIMIDX_JOIN_FP2;
+		o.flags |= SIMIDX_JOIN_TEXT | SIMIDX_JOIN_FP2;
 	o.radius = join->radius;
 	o.memory = join->memory;
 	o.tmpdir = join->tmpdir;
@@ -59,33 +60,22 @@ void qr_join_tell(const simidx_join_info *info)
 			  info->seconds / info->threads / 60 + 0.5);
 }
 
-int qr_join_open_labels(const struct qr_context *ctx, simidx_reader **reader, simidx_error *err)
+void qr_join_put_name(const struct qr_context *ctx, int has_id, uint64_t id, uint64_t fp)
 {
-	*reader = NULL;
-	return ctx->info.labels ? simidx_reader_open(ctx->index, reader, err) : SIMIDX_OK;
+	if (has_id)
+		qr_print_id(stdout, id);
+	else
+		qr_print_fingerprint(stdout, fp, ctx->info.bits);
 }
 
-const simidx_match *qr_join_label(simidx_reader *reader, uint64_t id)
+void qr_join_put_label(const char *label, size_t size)
 {
-	static simidx_match match;
-
-	if (!reader || id == SIMIDX_NO_ID || simidx_reader_find_id(reader, id, &match, NULL))
-		return NULL;
-	return match.label ? &match : NULL;
+	if (label)
+		tl_put_escaped(stdout, label, size);
 }
 
-void qr_join_put_label(simidx_reader *reader, uint64_t id)
+void qr_join_json_label(struct tl_json *json, const char *key, const char *label, size_t size)
 {
-	const simidx_match *match = qr_join_label(reader, id);
-
-	if (match)
-		tl_put_escaped(stdout, match->label, match->label_size);
-}
-
-void qr_join_json_label(struct tl_json *json, const char *key, simidx_reader *reader, uint64_t id)
-{
-	const simidx_match *match = qr_join_label(reader, id);
-
-	if (match)
-		tl_json_bytes(json, key, match->label, match->label_size);
+	if (label)
+		tl_json_bytes(json, key, label, size);
 }

@@ -30,19 +30,13 @@ simidx_join_options qr_join_options(const struct qr_context *ctx, const struct q
 /** Say by what radius documents are near, and warn of a join that takes long. For `planned`. */
 void qr_join_tell(const simidx_join_info *info);
 
-/** Open a reader for labels. An index that had none when it was opened needs none: *reader is NULL. */
-int qr_join_open_labels(const struct qr_context *ctx, simidx_reader **reader, simidx_error *err);
+/** Print the id of a document, or its fingerprint where it has none. */
+void qr_join_put_name(const struct qr_context *ctx, int has_id, uint64_t id, uint64_t fp);
 
-/** Open a reader for labels. An index that had none when it was opened needs none: *reader is NULL. */
-int qr_join_open_labels(const struct qr_context *ctx, simidx_reader **reader, simidx_error *err);
-
-/** The label of a document, valid until the next call; NULL = it has none, or is gone meanwhile. */
-const simidx_match *qr_join_label(simidx_reader *reader, uint64_t id);
-
-/** Print it, with escapes. */
-void qr_join_put_label(simidx_reader *reader, uint64_t id);
+/** Print a label with escapes; NULL = there is none. */
+void qr_join_put_label(const char *label, size_t size);
 
 /** Give an object a member with it, or none. */
-void qr_join_json_label(struct tl_json *json, const char *key, simidx_reader *reader, uint64_t id);
+void qr_join_json_label(struct tl_json *json, const char *key, const char *label, size_t size);
 
 #endif /* QR_JOIN_H */

@@ -20,14 +20,16 @@ struct options {
 struct printing {
 	const struct qr_context *ctx;
 	const struct options *options;
-	simidx_reader *reader[2]; /* for labels */
-	uint64_t n;               /* pairs or groups printed */
-	uint64_t too_many;        /* pairs, where these are too many to print */
+	int compares_fp2;  /* the second fingerprints */
+	uint64_t n;        /* pairs or groups printed */
+	uint64_t too_many; /* pairs, where these are too many to print */
 };
 
 static int note_plan(void *arg, const simidx_join_info *info)
 {
-	(void)arg;
+	struct printing *p = arg;
+
+	p->compares_fp2 = info->radius2 != 0;
 	qr_join_tell(info);
 	return 0;
 }
@@ -41,24 +43,15 @@ static int note_found(void *arg, const simidx_join_info *info)
 	return p->too_many != 0;
 }
 
-/* Without ids the fingerprints are all there is. */
-static void put_name(const struct printing *p, uint64_t id, uint64_t fp)
-{
-	if (id == SIMIDX_NO_ID)
-		qr_print_fingerprint(stdout, fp, p->ctx->info.bits);
-	else
-		qr_print_id(stdout, id);
-}
-
 static void print_pair(const struct printing *p, const simidx_pair *pair)
 {
-	put_name(p, pair->id_a, pair->fp_a);
+	qr_join_put_name(p->ctx, pair->id_a != SIMIDX_NO_ID, pair->id_a, pair->fp_a);
 	putchar('\t');
-	put_name(p, pair->id_b, pair->fp_b);
+	qr_join_put_name(p->ctx, pair->id_b != SIMIDX_NO_ID, pair->id_b, pair->fp_b);
 	printf("\t%u\t", pair->distance);
-	qr_join_put_label(p->reader[0], pair->id_a);
+	qr_join_put_label(pair->label_a, pair->label_size_a);
 	putchar('\t');
-	qr_join_put_label(p->reader[1], pair->id_b);
+	qr_join_put_label(pair->label_b, pair->label_size_b);
 	putchar('\n');
 }
 
@@ -75,10 +68,12 @@ static int json_pair(const struct printing *p, const simidx_pair *pair)
 		tl_json_unsigned(&json, "id2", pair->id_b);
 	qr_json_fingerprint(&json, "fingerprint2", pair->fp_b, p->ctx->info.bits);
 	tl_json_unsigned(&json, "distance", pair->distance);
-	if (p->ctx->info.flags & SIMIDX_CREATE_FP2)
-		tl_json_unsigned(&json, "distance2", pair->distance2);
-	qr_join_json_label(&json, "label1", p->reader[0], pair->id_a);
-	qr_join_json_label(&json, "label2", p->reader[1], pair->id_b);
+	if (p->compares_fp2 && pair->distance2 >= 0)
+		tl_json_unsigned(&json, "distance2", (uint64_t)pair->distance2);
+	else if (p->compares_fp2)
+		tl_json_null(&json, "distance2");
+	qr_join_json_label(&json, "label1", pair->label_a, pair->label_size_a);
+	qr_join_json_label(&json, "label2", pair->label_b, pair->label_size_b);
 	return qr_json_end(&json);
 }
 
@@ -166,6 +161,12 @@ static int refuse(uint64_t pairs)
 			"documents, --all prints all pairs", tl_write_count(pairs, n));
 }
 
+/* Whether an error is about an index: then its text begins with the path. */
+static int is_of(const simidx_error *err, const struct qr_context *ctx)
+{
+	return ctx->index && tl_begins_with_path(err, ctx->path);
+}
+
 static int join(struct printing *p, struct qr_context *ctx, struct qr_context *other)
 {
 	simidx_join_options o = qr_join_options(ctx, &p->options->join);
@@ -180,20 +181,12 @@ static int join(struct printing *p, struct qr_context *ctx, struct qr_context *o
 		taker.groups = print_groups;
 	else
 		taker.pairs = print_pairs;
-	rc = qr_join_open_labels(ctx, &p->reader[0], &err);
-	p->reader[1] = p->reader[0];
-	if (!rc && other->index)
-		rc = qr_join_open_labels(other, &p->reader[1], &err);
-	if (!rc)
-		rc = simidx_pairs(ctx->index, other->index, &o, &taker, &err);
-	if (p->reader[1] != p->reader[0])
-		simidx_reader_close(p->reader[1]);
-	simidx_reader_close(p->reader[0]);
+	rc = simidx_pairs(ctx->index, other->index, &o, &taker, &err);
 	tl_progress_clear();
 	if (p->too_many)
 		return refuse(p->too_many);
 	if (rc && !tl_output_failed())
-		return qr_fail(ctx, &err);
+		return qr_fail(is_of(&err, other) ? other : ctx, &err);
 	return p->n ? TL_OK : TL_PARTLY;
 }
 
@@ -236,8 +229,8 @@ static const struct tl_option rows[] = {
 		       "there is an OTHER. An index without ids has fingerprints in their place. "
 		       "Before the first line it is known how many there are: from 10 million on the "
 		       "command ends, unless --group or --all is given.") },
-	{ TL_PARAGRAPH("With --json an object for each: id1, fingerprint1, id2, fingerprint2, distance, distance2 where the "
-		       "index has second fingerprints, label1, label2; with --group fingerprint1, fingerprint2, distance, "
+	{ TL_PARAGRAPH("With --json an object for each: id1, fingerprint1, id2, fingerprint2, distance, distance2 where "
+		       "second fingerprints are compared (null where one of both is not known), label1, label2; with --group fingerprint1, fingerprint2, distance, "
 		       "ids1 and ids2.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query pairs index", "All near-duplicates of a collection.") },
