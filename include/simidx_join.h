@@ -70,9 +70,11 @@ typedef struct simidx_join_options {
 	size_t size;        /**< sizeof; SIMIDX_JOIN_OPTIONS_INIT sets it */
 	unsigned flags;     /**< SIMIDX_JOIN_ flags */
 	unsigned radius;    /**< 0..f, or SIMIDX_JOIN_DEFAULT_RADIUS */
-	unsigned radius2;   /**< 0 = SIMIDX_JOIN_DEFAULT_RADIUS2 */
-	unsigned threads;   /**< 0 = one for each core */
-	uint64_t memory;    /**< bytes to work in, at least 16 MiB; 0 = 256 MiB */
+	unsigned radius2;   /**< 0 = SIMIDX_JOIN_DEFAULT_RADIUS2. That both are equal cannot be asked:
+	                         radius 0 and 1 come next to it, and distance2 tells */
+	unsigned threads;   /**< 0 = one for each core; at most 256 are used */
+	uint64_t memory;    /**< bytes to work in, 16 MiB to 64 TiB; 0 = 256 MiB. More than the machine
+	                         has is not used */
 	const char *tmpdir; /**< directory of the temporary files; NULL = /tmp */
 	/** Called before the work: radius, method and seconds are known, the counts are 0. Anything
 	    but 0 ends the join with SIMIDX_E_STOPPED. May be NULL. */
@@ -144,8 +146,9 @@ typedef struct simidx_pairs_taker {
  * @param options  NULL for the defaults; its callbacks and those of `taker` may use other readers, opened before
  * @return SIMIDX_OK, also if there is none; SIMIDX_E_RANGE: a radius above f; SIMIDX_E_MISMATCH: the
  *         indexes do not fit; SIMIDX_E_ARG; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM: more fingerprints agree in
- *         some 8 to 24 bits than `memory` has room for; SIMIDX_E_NO_SPACE, SIMIDX_E_IO: temporary
- *         files; SIMIDX_E_CORRUPT, SIMIDX_E_MOVED, SIMIDX_E_BUSY as simidx_walk_open(); with labels
+ *         some 8 to 24 bits than `memory` has room for; SIMIDX_E_NO_SPACE, SIMIDX_E_IO,
+ *         SIMIDX_E_PERMISSION: temporary files; SIMIDX_E_NOT_FOUND: there is no `tmpdir`, and one
+ *         was needed; SIMIDX_E_CORRUPT, SIMIDX_E_MOVED, SIMIDX_E_BUSY as simidx_walk_open(); with labels
  *         SIMIDX_E_CORRUPT also for one that is damaged. After an error some pairs may have been
  *         delivered
  *
@@ -209,11 +212,14 @@ typedef struct simidx_member {
  * cluster yet becomes the keeper of a new one, and all near to it that are in none join it. So no
  * two keepers are near to each other, as long as no cluster reaches max_size. With
  * SIMIDX_LINK_SINGLE two documents are in one cluster if a chain of near ones leads from one to the other;
- * with max_size, chains grow by the nearest pairs first.
+ * with max_size, chains grow by the nearest pairs first: by the distance of the first fingerprints,
+ * and of several pairs at one distance by the smaller fingerprint, then the larger one.
+ *
+ * With max_size documents join a star in the order of `keep`, too, until it is full.
  *
  * Documents with equal fingerprints stay together (with SIMIDX_JOIN_FP2, with both equal). Where they
- * do not all fit into a cluster none of them joins it, and more than max_size of them are cut into
- * clusters of their own.
+ * do not all fit into a cluster none of them joins it. max_size of them or more are cut into
+ * clusters of their own, by ascending ids whatever `keep` is; one that is left over is in none.
  *
  * @param options   as for simidx_pairs()
  * @param clusters  NULL for the defaults
@@ -222,7 +228,8 @@ typedef struct simidx_member {
  * @return as simidx_pairs(), SIMIDX_E_CORRUPT for a damaged label also with
  *         SIMIDX_KEEP_SMALLEST_LABEL; SIMIDX_E_UNSUPPORTED: keep by labels or lengths in an index without ids
  *
- * Cost: that of simidx_pairs(), the documents that are near to others read twice, and about
+ * Cost: that of simidx_pairs() and, for stars, 16 bytes more of temporary space for each pair of
+ * nodes, which are the documents with equal fingerprints as above; the documents that are near to others read twice, and about
  * 80 bytes of memory for each fingerprint that is near to another one, besides with
  * SIMIDX_KEEP_SMALLEST_LABEL a label for each.
  */

@@ -13,7 +13,6 @@
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 
-#define MAX_THREADS 256
 #define PIECE_BITS 6   /* threads take 2^6 pieces of a part in turn */
 #define CHUNK 4096     /* fingerprints of a scan that are compared at once: in the nearest cache */
 #define ENTRY_BYTES 48 /* of memory for an entry of a bucket: itself, its groups, hits */
@@ -187,8 +186,8 @@ static int read_batch(struct worker *w, unsigned shift, size_t max)
 /* Work in this thread and in as many others as can be started. Signals are left to other threads. */
 static int run_threads(struct find *f, void *(*run)(void *), simidx_error *err)
 {
-	unsigned threads = f->task->threads < MAX_THREADS ? f->task->threads : MAX_THREADS, n = 0;
-	pthread_t thread[MAX_THREADS];
+	unsigned threads = f->task->threads, n = 0;
+	pthread_t thread[SX_JOIN_MAX_THREADS];
 	sigset_t all, before;
 
 	if (threads > 1) {
@@ -206,6 +205,15 @@ static int run_threads(struct find *f, void *(*run)(void *), simidx_error *err)
 	return f->rc;
 }
 
+static int tell_sorting(void *ctx, uint64_t done, uint64_t total, simidx_error *err)
+{
+	const sx_join_task *task = ctx;
+
+	if (task->progress)
+		task->progress(task->ctx, "sorting fingerprints", done < total ? done : total, total);
+	return sx_join_ask(task, err);
+}
+
 /* Begin what is read, for all threads by one stream, or by streams of their own where that can be. */
 static int begin_sources(struct find *f, const sx_perm *perm, int is_shared, simidx_error *err)
 {
@@ -213,6 +221,8 @@ static int begin_sources(struct find *f, const sx_perm *perm, int is_shared, sim
 	int rc = SIMIDX_OK;
 
 	space.memory /= 4;
+	space.sorting = tell_sorting;
+	space.ctx = f->task;
 	f->is_shared = is_shared;
 	for (unsigned s = 0; !rc && s < f->task->n_sides; s++) {
 		rc = sx_join_source_begin(&f->source[s], &f->task->side[s], perm, &space, &f->store,

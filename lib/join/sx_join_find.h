@@ -11,12 +11,14 @@
 
 #include "join/sx_join_source.h"
 
+#define SX_JOIN_MAX_THREADS 256
+
 /** What a join is to do. */
 typedef struct sx_join_task {
 	sx_join_side side[2];
 	unsigned n_sides;
 	unsigned k;
-	unsigned threads;
+	unsigned threads; /* 1..SX_JOIN_MAX_THREADS */
 	sx_join_space space;
 	const sx_join_forced *forced; /* may be NULL */
 	/** As in simidx_join_options; both may be NULL. One thread at a time calls them. */

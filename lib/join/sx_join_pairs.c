@@ -27,6 +27,17 @@ static unsigned cores(void)
 	return n > 0 ? (unsigned)n : 1;
 }
 
+/* What the machine has is enough: sorters allocate their share before they know how much comes. */
+static uint64_t limit_memory(uint64_t memory)
+{
+	long pages = sysconf(_SC_PHYS_PAGES);
+	uint64_t all = pages > 0 ? (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) : memory;
+
+	if (all < LEAST_MEMORY)
+		all = LEAST_MEMORY;
+	return memory < all ? memory : all;
+}
+
 static int read_options(sx_join_pairs *p, const simidx_join_options *given, simidx_error *err)
 {
 	static const simidx_join_options defaults = SIMIDX_JOIN_OPTIONS_INIT;
@@ -40,7 +51,7 @@ static int read_options(sx_join_pairs *p, const simidx_join_options *given, simi
 	if (o->flags & ~(SIMIDX_JOIN_TEXT | SIMIDX_JOIN_FP2 | SIMIDX_JOIN_LABELS))
 		return sx_fail(err, SIMIDX_E_ARG, "unknown flags of a join: %#x", o->flags);
 	if (o->memory && (o->memory < LEAST_MEMORY || o->memory > MOST_MEMORY))
-		return sx_fail(err, SIMIDX_E_ARG, "a join needs at least 16 MiB of memory");
+		return sx_fail(err, SIMIDX_E_ARG, "a join works in 16 MiB to 64 TiB of memory");
 	return SIMIDX_OK;
 }
 
@@ -100,9 +111,11 @@ static int choose(sx_join_pairs *p, simidx_error *err)
 	if (o->flags & SIMIDX_JOIN_FP2 && has_fp2)
 		info->radius2 = o->radius2 ? o->radius2 : SIMIDX_JOIN_DEFAULT_RADIUS2;
 	info->threads = o->threads ? o->threads : cores();
+	if (info->threads > SX_JOIN_MAX_THREADS)
+		info->threads = SX_JOIN_MAX_THREADS;
 	task->k = info->radius;
 	task->threads = info->threads;
-	task->space.memory = (size_t)(o->memory ? o->memory : DEFAULT_MEMORY);
+	task->space.memory = (size_t)limit_memory(o->memory ? o->memory : DEFAULT_MEMORY);
 	task->space.dir = o->tmpdir ? o->tmpdir : "/tmp";
 	task->progress = o->progress;
 	task->stop = o->stop;
@@ -168,7 +181,8 @@ static int visit_equal(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
 	int rc = SIMIDX_OK;
 
 	(void)docs;
-	if (!(++e->seen & 0xffff))
+	/* Rows that are alone are passed without a visit, some thousands at once. */
+	if (!(++e->seen & 0x3f))
 		rc = sx_join_ask(&e->p->task, e->err);
 	return rc || n < 2 ? rc : add_equal(e->p, fp, e->err);
 }

@@ -173,7 +173,8 @@ static int sort(sx_join_source *s, const sx_perm *perm, const sx_join_space *spa
 		simidx_error *err)
 {
 	static const sx_perm identity;
-	uint64_t some[SX_SORTER_SOME];
+	uint64_t some[SX_SORTER_SOME], done = 0;
+	uint64_t total = s->side->snapshot.header.table[0].rows + s->side->n_fresh;
 	sx_join_source as_stored = { 0 };
 	sx_join_stream from = { 0 };
 	int rc = sx_sorter_new(1, 1, perm->bits - perm->prefix_bits, space->memory, space->dir,
@@ -184,6 +185,9 @@ static int sort(sx_join_source *s, const sx_perm *perm, const sx_join_space *spa
 	if (!rc)
 		rc = sx_join_stream_begin(&from, &as_stored, 0, UINT64_MAX, err);
 	while (!rc && !(rc = sx_join_stream_more(&from, err))) {
+		done += from.n;
+		if (space->sorting)
+			rc = space->sorting(space->ctx, done, total, err);
 		while (!rc && from.at < from.n) {
 			size_t n = 0;
 

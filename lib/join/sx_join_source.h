@@ -48,6 +48,9 @@ sx_join_shape sx_join_shape_of(const sx_join_part *parts, unsigned n, unsigned p
 typedef struct sx_join_space {
 	size_t memory;   /* bytes */
 	const char *dir; /* of temporary files */
+	/* Called now and then while fingerprints are sorted; anything but 0 ends that. May be NULL. */
+	int (*sorting)(void *ctx, uint64_t done, uint64_t total, simidx_error *err);
+	void *ctx;
 } sx_join_space;
 
 /** The distinct fingerprints of one index, permuted, ascending. */

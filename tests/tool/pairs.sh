@@ -31,11 +31,11 @@ output <<'END'
 END
 run 0 "$query" --json pairs -k 0 few
 output <<'END'
-{"id1":1,"fingerprint1":"000000000000ff01","id2":3,"fingerprint2":"000000000000ff01","distance":0,"label1":"one","label2":"a"}
+{"id1":1,"fp1":"000000000000ff01","id2":3,"fp2":"000000000000ff01","distance":0,"label1":"one","label2":"a"}
 END
 run 0 "$query" --json pairs -k 0 --group few
 output <<'END'
-{"fingerprint1":"000000000000ff01","fingerprint2":"000000000000ff01","distance":0,"ids1":[1,3],"ids2":[]}
+{"fp1":"000000000000ff01","fp2":"000000000000ff01","distance":0,"ids1":[1,3],"ids2":[]}
 END
 
 run 0 "$query" clusters few
@@ -108,6 +108,21 @@ says 'order excludes'
 run 2 "$query" clusters --null few
 says 'null goes with'
 
+[ -z "${SX_JSON-}" ] || {
+	run 0 "$query" --json clusters --drop-list few
+	output <<-'END'
+	{"id":2}
+	{"id":3}
+	END
+}
+# Beyond radius 7 all are compared with all, which is said; below nothing is.
+run 0 "$query" pairs -k 8 few
+says 'radius 8: all fingerprints are compared with all'
+run 0 "$query" pairs -k 7 few
+[ ! -s err ] || fail 'a notice about a small index'
+# More memory than the machine has is not taken.
+run 0 "$query" pairs --memory 60000G -k 1 few
+
 # Two indexes: the first column is of the first.
 run 0 "$load" -q other -F tsv - <<'END'
 7	000000000000ff00	seven
@@ -154,7 +169,7 @@ if [ -n "${SX_JSON-}" ]; then
 END
 	run 0 "$query" --json pairs double
 	output <<'END'
-{"id1":1,"fingerprint1":"00000000000000aa","id2":2,"fingerprint2":"00000000000000aa","distance":0}
+{"id1":1,"fp1":"00000000000000aa","id2":2,"fp2":"00000000000000aa","distance":0}
 END
 fi
 

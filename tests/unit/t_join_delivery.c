@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "join/sx_pairs.h"
 #include "support/sxt_fixture.h"
 #include "support/sxt_index.h"
 #include "support/sxt_join.h"
@@ -24,7 +25,7 @@ static void set_up(void)
 
 struct heard {
 	simidx_join_info found;
-	uint64_t groups, pairs, stops, stop_at;
+	uint64_t groups, pairs, stops, stop_at, sorts;
 };
 
 static int hear_groups(void *ctx, const simidx_pair_group *groups, size_t n)
@@ -229,7 +230,15 @@ END_TEST
 
 /* ---- stops and refusals ---- */
 
-/* Wherever the caller says stop. */
+static void hear_progress(void *ctx, const char *phase, uint64_t done, uint64_t total)
+{
+	struct heard *h = ctx;
+
+	sxt_must_le(done, total);
+	h->sorts += !strcmp(phase, "sorting fingerprints");
+}
+
+/* Wherever the caller says stop. The plan has no table for one of the parts, which is sorted. */
 START_TEST(test_stopped)
 {
 	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
@@ -237,6 +246,7 @@ START_TEST(test_stopped)
 	sxt_join_docs docs = sxt_join_make(SXT_JOIN_CLUSTERED, 601, 64, 0, &rng);
 	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx *index;
+	const sx_join_forced by_parts = { .scans = 0 }; /* a small index is scanned otherwise */
 	struct heard heard = { .stop_at = 0 };
 	uint64_t all;
 
@@ -245,20 +255,55 @@ START_TEST(test_stopped)
 	sxt_join_store(&docs, 0, docs.n, index);
 	taker.groups = hear_groups;
 	o.stop = hear_stop;
+	o.progress = hear_progress;
 	o.found = hear_found;
 	o.ctx = &heard;
 	o.tmpdir = t_dir;
 	o.threads = 1;
-	ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_pairs(index, NULL, &o, &taker, &by_parts, &sxt_err), SIMIDX_OK);
 	all = heard.stops;
+	sxt_must_gt(heard.sorts, 0);
 	sxt_must_gt(all, 3);
 	for (uint64_t at = 1; at <= all; at++) {
 		heard = (struct heard){ .stop_at = at };
-		sxt_must_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_E_STOPPED);
+		sxt_must_sx(sx_pairs(index, NULL, &o, &taker, &by_parts, &sxt_err), SIMIDX_E_STOPPED);
 		sxt_must_eq(heard.stops, at);
 	}
 	simidx_close(index);
 	free(docs.at);
+}
+END_TEST
+
+struct planned {
+	simidx_join_info info;
+};
+
+static int hear_planned(void *ctx, const simidx_join_info *info)
+{
+	((struct planned *)ctx)->info = *info;
+	return 1; /* that is all */
+}
+
+/* What is told is what is used. */
+START_TEST(test_limits)
+{
+	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
+	simidx_join_options o = SIMIDX_JOIN_OPTIONS_INIT;
+	simidx *index = sxt_create(t_path, NULL);
+	struct planned planned;
+
+	taker.groups = hear_groups;
+	o.planned = hear_planned;
+	o.ctx = &planned;
+	for (unsigned threads = 255; threads < 300; threads++) {
+		o.threads = threads;
+		ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_E_STOPPED);
+		sxt_must_eq(planned.info.threads, threads < 256 ? threads : 256);
+	}
+	o.memory = (UINT64_C(1) << 46) + 1;
+	ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_str_eq(sxt_err.text, "a join works in 16 MiB to 64 TiB of memory");
+	simidx_close(index);
 }
 END_TEST
 
@@ -300,6 +345,7 @@ static const sxt_test tests[] = {
 	{ &test_more_documents_than_a_chunk, 0, 1 },
 	{ &test_labels_are_of_the_snapshot, 0, 3 },
 	{ &test_stopped, 0, 1 },
+	{ &test_limits, 0, 1 },
 	{ &test_bad_arguments, 0, 1 },
 };
 

@@ -33,8 +33,9 @@ struct printing {
 
 static int note_plan(void *arg, const simidx_join_info *info)
 {
-	(void)arg;
-	qr_join_tell(info);
+	const struct printing *p = arg;
+
+	qr_join_tell(p->ctx, &p->options->join, info);
 	return 0;
 }
 
@@ -64,6 +65,14 @@ static void json_member(const struct printing *p, const simidx_member *m)
 	if (p->options->drop_list && m->is_keeper)
 		return;
 	tl_json_open(&json, NULL, '{');
+	if (p->options->drop_list) {
+		if (m->id == SIMIDX_NO_ID)
+			qr_json_fingerprint(&json, "fp", m->fp, p->ctx->info.bits);
+		else
+			tl_json_unsigned(&json, "id", m->id);
+		qr_json_end(&json);
+		return;
+	}
 	if (m->id == SIMIDX_NO_ID) {
 		qr_json_fingerprint(&json, "cluster", m->cluster, p->ctx->info.bits);
 	} else {
@@ -194,7 +203,7 @@ static int order(struct printing *p, const simidx_join_options *o, const simidx_
 	if (!rc)
 		rc = simidx_reader_open(p->ctx->index, &reader, &err);
 	tl_progress_clear();
-	code = rc ? qr_fail(p->ctx, &err) : print_order(p, walk, reader);
+	code = rc ? qr_join_fail(p->ctx, &err) : print_order(p, walk, reader);
 	simidx_reader_close(reader);
 	simidx_walk_close(walk);
 	free(p->member);
@@ -220,7 +229,7 @@ static int cluster(struct printing *p, struct qr_context *ctx)
 	rc = simidx_clusters(ctx->index, &o, &c, print_members, &err);
 	tl_progress_clear();
 	if (rc && !tl_output_failed())
-		return qr_fail(ctx, &err);
+		return qr_join_fail(ctx, &err);
 	return p->n ? TL_OK : TL_PARTLY;
 }
 

@@ -7,16 +7,19 @@
 #include "common/tl_features.h"
 #include "common/tl_msg.h"
 
-#define LONG 60 /* seconds that somebody is told of before */
+#include <stdio.h>
+
+#define LONG 60        /* seconds that somebody is told of before */
+#define BLOCK_RADIUS 7 /* above it there is only one method: the slow one */
 
 const struct tl_option qr_join_rows[] = {
 	{ 'k', "radius", "K", TL_NUMBER(struct qr_join, radius, 0, SIMIDX_MAX_RADIUS),
-	  .help = "near: at most K bits differ (default: 3)",
+	  .help = "near: at most K bits differ (default: 3, of texts 7)",
 	  .more = "Documents are near if their fingerprints differ in at most K bits (default: 3; of "
 		  "texts 7, or 3 where there are more than 100 million). Texts must besides differ in "
 		  "at most 16 bits of both fingerprints together, where the index has second ones. "
-		  "From 8 on all are compared with all." },
-	{ 0, "memory", "SIZE", TL_SIZE(struct qr_join, memory, 16 << 20, UINT64_C(1) << 40),
+		  "From 8 on, and where that is faster, all are compared with all." },
+	{ 0, "memory", "SIZE", TL_SIZE(struct qr_join, memory, 16 << 20, UINT64_C(1) << 46),
 	  .help = "work in this much memory (default: 256M)",
 	  .more = "Work in about this much memory, such as 1G (default: 256M). What does not fit goes "
 		  "to temporary files." },
@@ -50,14 +53,43 @@ simidx_join_options qr_join_options(const struct qr_context *ctx, const struct q
 	return o;
 }
 
-void qr_join_tell(const simidx_join_info *info)
+/* Texts have a radius of their own, which depends on how many there are. */
+static void tell_radius(const struct qr_join *join, const simidx_join_info *info)
 {
-	if (info->seconds > LONG)
-		tl_notice("radius %u: %s; this takes about %.0f minutes", info->radius,
-			  info->method == SIMIDX_JOIN_SCAN
-				  ? "all fingerprints are compared with all"
-				  : "there are many fingerprints",
-			  info->seconds / info->threads / 60 + 0.5);
+	if (join->radius != SIMIDX_JOIN_DEFAULT_RADIUS)
+		return;
+	if (info->radius2)
+		tl_notice("texts are near if at most %u bits differ, and at most %u of both "
+			  "fingerprints together",
+			  info->radius, info->radius2);
+	else
+		tl_notice("texts are near if at most %u bits differ", info->radius);
+}
+
+void qr_join_tell(const struct qr_context *ctx, const struct qr_join *join,
+		  const simidx_join_info *info)
+{
+	double seconds = info->seconds / info->threads;
+	int is_long = info->seconds > LONG;
+	char takes[64] = "";
+
+	if (*ctx->info.profile && tl_features_is_text(ctx->info.profile))
+		tell_radius(join, info);
+	if (seconds >= 100)
+		snprintf(takes, sizeof(takes), "; this takes about %.0f minutes", seconds / 60);
+	else if (seconds >= 1)
+		snprintf(takes, sizeof(takes), "; this takes about %.0f seconds", seconds);
+	if (info->method == SIMIDX_JOIN_SCAN && (is_long || info->radius > BLOCK_RADIUS))
+		tl_notice("radius %u: all fingerprints are compared with all%s", info->radius, takes);
+	else if (is_long)
+		tl_notice("radius %u: there are many fingerprints%s", info->radius, takes);
+}
+
+int qr_join_fail(const struct qr_context *ctx, const simidx_error *err)
+{
+	if (err->code == SIMIDX_E_STOPPED)
+		return tl_error("stopped by a signal");
+	return qr_fail(ctx, err);
 }
 
 void qr_join_put_name(const struct qr_context *ctx, int has_id, uint64_t id, uint64_t fp)

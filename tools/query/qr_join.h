@@ -27,8 +27,15 @@ extern const struct tl_option qr_join_rows[];
 /** The options of a join of this index; its profile says whether it is one of texts. */
 simidx_join_options qr_join_options(const struct qr_context *ctx, const struct qr_join *join);
 
-/** Say by what radius documents are near, and warn of a join that takes long. For `planned`. */
-void qr_join_tell(const simidx_join_info *info);
+/**
+ * Say by what radius texts are near where none was asked for, and warn of a join that compares all
+ * with all or takes long. For `planned`.
+ */
+void qr_join_tell(const struct qr_context *ctx, const struct qr_join *join,
+		  const simidx_join_info *info);
+
+/** As qr_fail(), of a join that a signal may have stopped. */
+int qr_join_fail(const struct qr_context *ctx, const simidx_error *err);
 
 /** Print the id of a document, or its fingerprint where it has none. */
 void qr_join_put_name(const struct qr_context *ctx, int has_id, uint64_t id, uint64_t fp);

@@ -30,7 +30,7 @@ static int note_plan(void *arg, const simidx_join_info *info)
 	struct printing *p = arg;
 
 	p->compares_fp2 = info->radius2 != 0;
-	qr_join_tell(info);
+	qr_join_tell(p->ctx, &p->options->join, info);
 	return 0;
 }
 
@@ -38,7 +38,7 @@ static int note_found(void *arg, const simidx_join_info *info)
 {
 	struct printing *p = arg;
 
-	if (info->pairs > MANY_PAIRS && !p->options->all && !p->options->group)
+	if (info->pairs > MANY_PAIRS)
 		p->too_many = info->pairs;
 	return p->too_many != 0;
 }
@@ -63,10 +63,10 @@ static int json_pair(const struct printing *p, const simidx_pair *pair)
 	tl_json_open(&json, NULL, '{');
 	if (has_ids)
 		tl_json_unsigned(&json, "id1", pair->id_a);
-	qr_json_fingerprint(&json, "fingerprint1", pair->fp_a, p->ctx->info.bits);
+	qr_json_fingerprint(&json, "fp1", pair->fp_a, p->ctx->info.bits);
 	if (pair->id_b != SIMIDX_NO_ID)
 		tl_json_unsigned(&json, "id2", pair->id_b);
-	qr_json_fingerprint(&json, "fingerprint2", pair->fp_b, p->ctx->info.bits);
+	qr_json_fingerprint(&json, "fp2", pair->fp_b, p->ctx->info.bits);
 	tl_json_unsigned(&json, "distance", pair->distance);
 	if (p->compares_fp2 && pair->distance2 >= 0)
 		tl_json_unsigned(&json, "distance2", (uint64_t)pair->distance2);
@@ -129,8 +129,8 @@ static void json_group(const struct printing *p, const simidx_pair_group *g)
 	struct tl_json json = { .out = stdout };
 
 	tl_json_open(&json, NULL, '{');
-	qr_json_fingerprint(&json, "fingerprint1", g->fp_a, p->ctx->info.bits);
-	qr_json_fingerprint(&json, "fingerprint2", g->fp_b, p->ctx->info.bits);
+	qr_json_fingerprint(&json, "fp1", g->fp_a, p->ctx->info.bits);
+	qr_json_fingerprint(&json, "fp2", g->fp_b, p->ctx->info.bits);
 	tl_json_unsigned(&json, "distance", g->distance);
 	json_ids(&json, "ids1", g->ids_a, g->n_a);
 	json_ids(&json, "ids2", g->ids_b, g->n_b);
@@ -175,7 +175,9 @@ static int join(struct printing *p, struct qr_context *ctx, struct qr_context *o
 	int rc;
 
 	o.planned = note_plan;
-	o.found = note_found;
+	/* To count takes as long as to deliver. */
+	if (!p->options->all && !p->options->group)
+		o.found = note_found;
 	o.ctx = p;
 	if (p->options->group)
 		taker.groups = print_groups;
@@ -186,7 +188,7 @@ static int join(struct printing *p, struct qr_context *ctx, struct qr_context *o
 	if (p->too_many)
 		return refuse(p->too_many);
 	if (rc && !tl_output_failed())
-		return qr_fail(is_of(&err, other) ? other : ctx, &err);
+		return qr_join_fail(is_of(&err, other) ? other : ctx, &err);
 	return p->n ? TL_OK : TL_PARTLY;
 }
 
@@ -227,10 +229,10 @@ static const struct tl_option rows[] = {
 	{ TL_PARAGRAPH("A line for each pair: both ids, the distance in bits, and both labels, "
 		       "separated by tabs. The first id is the smaller one, or that of INDEX where "
 		       "there is an OTHER. An index without ids has fingerprints in their place. "
-		       "Before the first line it is known how many there are: from 10 million on the "
+		       "Before the first line it is known how many there are: above 10 million the "
 		       "command ends, unless --group or --all is given.") },
-	{ TL_PARAGRAPH("With --json an object for each: id1, fingerprint1, id2, fingerprint2, distance, distance2 where "
-		       "second fingerprints are compared (null where one of both is not known), label1, label2; with --group fingerprint1, fingerprint2, distance, "
+	{ TL_PARAGRAPH("With --json an object for each: id1, fp1, id2, fp2, distance, distance2 where "
+		       "second fingerprints are compared (null where one of both is not known), label1, label2; with --group fp1, fp2, distance, "
 		       "ids1 and ids2.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query pairs index", "All near-duplicates of a collection.") },
@@ -245,7 +247,8 @@ const struct qr_command qr_pairs = {
 		  .summary = "print all pairs of near documents",
 		  .about = "Print every pair of documents of one snapshot whose fingerprints are near, "
 			   "each once, equal ones included; with OTHER the pairs that have one document "
-			   "of each index.",
+			   "of each index. If that is INDEX under another name, each document is near "
+			   "to itself, and other pairs come both ways round.",
 		  .options = rows, .program = &qr_program },
 	.takes_index = 1,
 	.run = run_pairs,
