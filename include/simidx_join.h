@@ -145,12 +145,13 @@ typedef struct simidx_pairs_taker {
  *                 that reading one of both gave begins with its path
  * @param options  NULL for the defaults; its callbacks and those of `taker` may use other readers, opened before
  * @return SIMIDX_OK, also if there is none; SIMIDX_E_RANGE: a radius above f; SIMIDX_E_MISMATCH: the
- *         indexes do not fit; SIMIDX_E_ARG; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM: more fingerprints agree in
- *         some 8 to 24 bits than `memory` has room for; SIMIDX_E_NO_SPACE, SIMIDX_E_IO,
- *         SIMIDX_E_PERMISSION: temporary files; SIMIDX_E_NOT_FOUND: there is no `tmpdir`, and one
- *         was needed; SIMIDX_E_CORRUPT, SIMIDX_E_MOVED, SIMIDX_E_BUSY as simidx_walk_open(); with labels
- *         SIMIDX_E_CORRUPT also for one that is damaged. After an error some pairs may have been
- *         delivered
+ *         indexes do not fit; SIMIDX_E_ARG; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM: memory is short, or
+ *         more fingerprints agree in some 3 to 24 bits than it has room for (96 bytes each, for each
+ *         thread) and no table has these bits first: those of a table are read again, in pieces;
+ *         SIMIDX_E_NO_SPACE, SIMIDX_E_IO, SIMIDX_E_PERMISSION: temporary files; SIMIDX_E_NOT_FOUND:
+ *         there is no `tmpdir`, and one was needed; SIMIDX_E_CORRUPT, SIMIDX_E_MOVED, SIMIDX_E_BUSY
+ *         as simidx_walk_open(); with labels SIMIDX_E_CORRUPT also for one that is damaged. After an
+ *         error some pairs may have been delivered
  *
  * Cost: up to radius 7, O(N) for each of radius + 1 parts of the bits and what the pairs take. A
  * table of the plan whose first bits are a part is read as it is; other parts are sorted first: up to

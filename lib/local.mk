@@ -176,6 +176,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/join/sx_join_side.h \
 	lib/join/sx_join_source.c \
 	lib/join/sx_join_source.h \
+	lib/join/sx_join_way.c \
+	lib/join/sx_join_way.h \
 	lib/join/sx_pairs.c \
 	lib/join/sx_pairs.h \
 	lib/write/sx_merge.c \

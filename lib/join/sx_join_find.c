@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/sx_bits.h"
 #include "util/sx_alloc.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
@@ -17,11 +18,6 @@
 #define CHUNK 4096     /* fingerprints of a scan that are compared at once: in the nearest cache */
 #define ENTRY_BYTES 48 /* of memory for an entry of a bucket: itself, its groups, hits */
 #define MOST_ENTRIES ((size_t)1 << 31)
-
-/* Nanoseconds a fingerprint. */
-#define COST_READ 4.0      /* from a table */
-#define COST_SORT 20.0     /* for a part that no table has */
-#define COST_DOCUMENT 15.0 /* to sort and deliver pairs, of which there is one for 20 documents */
 
 /*
  * What the threads share. Sorters, the caller's functions and what is read for all are used under
@@ -59,64 +55,6 @@ struct worker {
 	size_t n_pairs;
 	simidx_error err;
 };
-
-int sx_join_ask(const sx_join_task *task, simidx_error *err)
-{
-	if (task->stop && task->stop(task->ctx))
-		return sx_fail(err, SIMIDX_E_STOPPED, "stopped by the caller");
-	return SIMIDX_OK;
-}
-
-static const sx_kernel *kernel_of(const sx_join_task *task)
-{
-	return task->side[0].index->kernel;
-}
-
-static uint64_t rows_of(const sx_join_side *side)
-{
-	return side->snapshot.header.table[0].rows + side->n_fresh;
-}
-
-/* ---- the way ---- */
-
-/* The parts are those of the larger index, whose tables have them in order. */
-static const sx_plan *plan_of(const sx_join_task *task)
-{
-	int second = task->n_sides == 2 && rows_of(&task->side[1]) > rows_of(&task->side[0]);
-
-	return &task->side[second].index->plan;
-}
-
-sx_join_way sx_join_choose(const sx_join_task *task)
-{
-	sx_join_shape all = { .bits = task->side[0].index->bits, .k = 1 };
-	double n = 0, scan, blocks = 0;
-	sx_join_part parts[SX_JOIN_MAX_PARTS];
-	unsigned n_parts;
-
-	for (unsigned s = 0; s < task->n_sides; s++)
-		n += (double)rows_of(&task->side[s]);
-	/* What 2^20 are compared for, times as often. */
-	all.agreed = UINT64_MAX;
-	scan = n * n / 2 * sx_join_set_cost(kernel_of(task), &all, 1 << 20) / 549755813888.0;
-	if (!task->k)
-		return (sx_join_way){ 0, 0 };
-	if (task->k > SX_JOIN_MAX_RADIUS || task->k >= all.bits)
-		return (sx_join_way){ 1, scan / 1e9 };
-	n_parts = sx_join_cut(plan_of(task), task->k, parts);
-	for (unsigned p = 0; p < n_parts; p++) {
-		sx_join_shape shape = sx_join_shape_of(parts, n_parts, p, task->k);
-		double buckets = (double)(UINT64_C(1) << parts[p].width);
-
-		blocks += buckets * sx_join_set_cost(kernel_of(task), &shape, (size_t)(n / buckets));
-		blocks += n * (parts[p].is_stored ? COST_READ : COST_READ + COST_SORT);
-	}
-	blocks += n * COST_DOCUMENT;
-	scan += n * COST_DOCUMENT;
-	if (task->forced ? task->forced->scans : scan < blocks)
-		return (sx_join_way){ 1, scan / 1e9 };
-	return (sx_join_way){ 0, blocks / 1e9 };
-}
 
 /* ---- threads ---- */
 
@@ -266,7 +204,128 @@ static int take_permuted(void *ctx, const uint64_t *pairs, size_t n)
 	return SIMIDX_OK;
 }
 
-/* Join the buckets that can be read now. */
+static int join_batch(struct worker *w)
+{
+	const sx_join_batch *b = &w->batch;
+
+	return sx_joiner_run(w->joiner, b->v, w->f->task->n_sides == 2 ? b->sides : NULL, b->n);
+}
+
+static int too_large(struct worker *w)
+{
+	return sx_fail(&w->err, SIMIDX_E_NOMEM,
+		       "more than %zu fingerprints agree in the bits by which they are to be joined: "
+		       "allow more memory", w->f->max);
+}
+
+static int begin_range(struct worker *w, uint64_t from, uint64_t last)
+{
+	int rc = SIMIDX_OK;
+
+	for (unsigned s = 0; s < w->f->task->n_sides; s++) {
+		sx_join_stream_end(&w->stream[s]);
+		if (!rc)
+			rc = sx_join_stream_begin(&w->stream[s], &w->f->source[s], from, last, &w->err);
+	}
+	return rc;
+}
+
+/* Entries of a bucket that has no room: those that have a value of some bits. */
+struct class {
+	uint64_t from, last; /* the bucket */
+	uint64_t mask, value;
+	sx_join_shape shape;
+};
+
+/* Count them, and see which bits are not alike in all; f->max of them are kept. */
+static int read_class(struct worker *w, const struct class *c, size_t *n, uint64_t *varies)
+{
+	unsigned n_sides = w->f->task->n_sides;
+	sx_join_batch *b = &w->batch, some = { 0 };
+	int rc = begin_range(w, c->from, c->last);
+
+	*n = 0;
+	*varies = 0;
+	while (!rc && !(rc = sx_join_batch_read(&some, w->stream, n_sides, 64, SIZE_MAX, &w->err)) &&
+	       some.n)
+		for (size_t i = 0; i < some.n; i++) {
+			if ((some.v[i] & c->mask) != c->value)
+				continue;
+			if (*n < w->f->max) {
+				b->v[*n] = some.v[i];
+				b->sides[*n] = n_sides == 2 ? some.sides[i] : 0;
+			}
+			*varies |= some.v[i] ^ b->v[0];
+			(*n)++;
+		}
+	sx_join_batch_free(&some);
+	b->n = *n < w->f->max ? *n : w->f->max;
+	memset(b->v + b->n, 0, SX_JOIN_PADDING * sizeof(*b->v));
+	return rc;
+}
+
+/*
+ * Join them. Where there is no room, some more bits are chosen k + 1 times: a pair within k errors
+ * agrees in one of the choices, and the first of these reports it. So the entries are read again for
+ * each value of each choice.
+ */
+static int join_class(struct worker *w, struct class *c)
+{
+	unsigned k = w->f->task->k, width = 1;
+	size_t n, max = w->f->max;
+	uint64_t varies;
+	int rc = pause_work(w);
+
+	if (!rc)
+		rc = read_class(w, c, &n, &varies);
+	if (!rc && n <= max) {
+		c->shape.agreed |= c->mask;
+		sx_joiner_begin(w->joiner, &c->shape);
+		rc = join_batch(w);
+	}
+	if (rc || n <= max)
+		return rc;
+	while (n >> width > max / 2)
+		width++;
+	while (width && width * (k + 1) > sx_count_plain(varies))
+		width--;
+	if (!width || c->shape.n_must + k + 1 > SX_JOIN_MAX_MUST)
+		return too_large(w);
+	for (unsigned i = 0; !rc && i <= k; i++) {
+		uint64_t mask = 0;
+
+		for (unsigned bit = 0; bit < width; bit++)
+			mask |= UINT64_C(1) << (63 - __builtin_clzll(varies & ~mask));
+		varies &= ~mask;
+		for (uint64_t value = 0; !rc && !(value >> width); value++) {
+			struct class some = *c;
+
+			some.mask |= mask;
+			some.value |= sx_pdep(value, mask);
+			rc = join_class(w, &some);
+		}
+		c->shape.must[c->shape.n_must++] = mask;
+	}
+	return rc;
+}
+
+static int join_large(struct worker *w, unsigned shift)
+{
+	struct find *f = w->f;
+	struct class all = { .shape = f->shape };
+	int rc;
+
+	all.from = w->batch.large >> shift << shift;
+	all.last = all.from | sx_low_bits(shift);
+	if (sx_reserve(&w->batch.v, &w->batch.v_cap, f->max + SX_JOIN_PADDING, sizeof(*w->batch.v)) ||
+	    sx_reserve(&w->batch.sides, &w->batch.sides_cap, f->max, 1))
+		return SIMIDX_E_NOMEM;
+	rc = join_class(w, &all);
+	sx_joiner_begin(w->joiner, &f->shape);
+	return rc;
+}
+
+/* Join the buckets that can be read now, up to one that is too large. */
 static int join_batches(struct worker *w)
 {
 	struct find *f = w->f;
@@ -276,9 +335,8 @@ static int join_batches(struct worker *w)
 		int rc = read_batch(w, f->shape.bits - f->part->width, f->max);
 
 		if (!rc && b->n)
-			rc = sx_joiner_run(w->joiner, b->v, f->task->n_sides == 2 ? b->sides : NULL,
-					   b->n);
-		if (rc || !b->n)
+			rc = join_batch(w);
+		if (rc || !b->n || b->has_large)
 			return rc;
 	}
 	return SIMIDX_OK;
@@ -288,7 +346,7 @@ static int join_batches(struct worker *w)
 static int join_pieces(struct worker *w)
 {
 	struct find *f = w->f;
-	unsigned shift = f->shape.bits - f->piece_bits;
+	unsigned shift = f->shape.bits - f->part->width, bits = f->shape.bits - f->piece_bits;
 	int rc = SIMIDX_OK;
 
 	while (!rc && !atomic_load(&f->ended)) {
@@ -297,19 +355,32 @@ static int join_pieces(struct worker *w)
 		if (piece >> f->piece_bits)
 			break;
 		if (f->piece_bits) {
-			from = piece << shift;
-			last = from | sx_low_bits(shift);
+			from = piece << bits;
+			last = from | sx_low_bits(bits);
 		}
-		for (unsigned s = 0; !rc && s < f->task->n_sides; s++)
-			rc = sx_join_stream_begin(&w->stream[s], &f->source[s], from, last, &w->err);
-		if (!rc)
-			rc = join_batches(w);
+		do {
+			rc = begin_range(w, from, last);
+			if (!rc)
+				rc = join_batches(w);
+			if (rc || !w->batch.has_large)
+				break;
+			from = (w->batch.large | sx_low_bits(shift)) + 1;
+			rc = join_large(w, shift);
+		} while (!rc && from && from <= last && !atomic_load(&f->ended));
 		sx_join_stream_end(&w->stream[0]);
 		sx_join_stream_end(&w->stream[1]);
 	}
 	sx_join_stream_free(&w->stream[0]);
 	sx_join_stream_free(&w->stream[1]);
 	return rc;
+}
+
+/* All threads read the same streams, once. */
+static int join_shared(struct worker *w)
+{
+	int rc = join_batches(w);
+
+	return !rc && w->batch.has_large ? too_large(w) : rc;
 }
 
 static void *run_part(void *ctx)
@@ -320,11 +391,11 @@ static void *run_part(void *ctx)
 	int rc;
 
 	sx_err_clear(&w.err);
-	w.joiner = sx_joiner_new(kernel_of(f->task), f->task->forced, &sink);
+	w.joiner = sx_joiner_new(sx_join_kernel(f->task), f->task->forced, &sink);
 	rc = w.joiner ? SIMIDX_OK : SIMIDX_E_NOMEM;
 	if (!rc) {
 		sx_joiner_begin(w.joiner, &f->shape);
-		rc = f->is_shared ? join_batches(&w) : join_pieces(&w);
+		rc = f->is_shared ? join_shared(&w) : join_pieces(&w);
 	}
 	if (!rc)
 		rc = sx_joiner_flush(w.joiner);
@@ -340,21 +411,23 @@ static void *run_part(void *ctx)
 static int find_by_parts(struct find *f, simidx_error *err)
 {
 	sx_join_part parts[SX_JOIN_MAX_PARTS];
-	unsigned n = sx_join_cut(plan_of(f->task), f->task->k, parts);
+	unsigned n = sx_join_cut(sx_join_plan(f->task), f->task->k, parts);
 	int rc = SIMIDX_OK;
 
 	f->total *= n;
-	f->max = f->task->space.memory / 2 / ENTRY_BYTES / f->task->threads;
-	if (f->max > MOST_ENTRIES)
-		f->max = MOST_ENTRIES;
 	for (unsigned p = 0; !rc && p < n; p++) {
 		f->part = &parts[p];
+		f->max = f->task->space.memory / 2 / ENTRY_BYTES / f->task->threads;
+		if (f->max > MOST_ENTRIES)
+			f->max = MOST_ENTRIES;
 		f->shape = sx_join_shape_of(parts, n, p, f->task->k);
 		f->piece_bits = parts[p].width < PIECE_BITS ? parts[p].width : PIECE_BITS;
 		if (f->task->threads == 1)
 			f->piece_bits = 0;
 		atomic_store(&f->next, 0);
 		rc = begin_sources(f, &parts[p].perm, 0, err);
+		if (f->task->forced && f->task->forced->max && !f->is_shared)
+			f->max = f->task->forced->max;
 		if (!rc)
 			rc = run_threads(f, run_part, err);
 		end_sources(f);
@@ -395,7 +468,7 @@ static int compare_chunk(struct worker *w, size_t from, uint32_t *hits)
 {
 	const struct find *f = w->f;
 	const sx_join_batch *tile = &f->tile, *b = &w->batch;
-	const sx_kernel *kernel = kernel_of(f->task);
+	const sx_kernel *kernel = sx_join_kernel(f->task);
 	int has_sides = f->task->n_sides == 2, rc = SIMIDX_OK;
 
 	for (size_t i = 0; !rc && i < b->n; i++) {
@@ -510,7 +583,7 @@ int sx_join_find(sx_join_task *task, const sx_join_way *way, sx_sorter *pairs, s
 	if (!task->k)
 		return SIMIDX_OK;
 	for (unsigned s = 0; s < task->n_sides; s++)
-		f.total += rows_of(&task->side[s]);
+		f.total += sx_join_rows(&task->side[s]);
 	if (pthread_mutex_init(&f.lock, NULL) || pthread_mutex_init(&f.store, NULL))
 		return sx_fail_nomem(err);
 	sx_err_clear(&f.err);

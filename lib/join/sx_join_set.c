@@ -25,7 +25,7 @@
 #define COST_COUNTER 0.15
 #define COST_PASS 20.0
 
-#define MAX_MUST (SX_JOIN_MAX_PARTS * (MAX_DEPTH + 2))
+#define MAX_MUST (SX_JOIN_MAX_MUST + SX_JOIN_MAX_PARTS * (MAX_DEPTH + 1))
 
 /* How a set is split: by which sub-blocks, the first one perhaps in the order that is there. */
 struct split {

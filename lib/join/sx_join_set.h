@@ -29,6 +29,9 @@
 /** Most parts into which the bits of a fingerprint are cut. */
 #define SX_JOIN_MAX_PARTS (SX_JOIN_MAX_RADIUS + 1)
 
+/** Most masks in which a pair must differ that a set can begin with. */
+#define SX_JOIN_MAX_MUST (5 * SX_JOIN_MAX_PARTS)
+
 /** Entries behind the last one of a set that can be read. What they are does not matter. */
 #define SX_JOIN_PADDING 32
 
@@ -39,6 +42,7 @@ typedef struct sx_join_forced {
 	size_t split_above;   /* groups of more are sets of their own; 0 = the usual */
 	int scans;            /* everything is compared with everything, */
 	size_t tile;          /* this many fingerprints at once; 0 = what memory allows */
+	size_t max;           /* the same for entries of a bucket, where it can be read again */
 } sx_join_forced;
 
 /** What is known of the pairs that a set is to report. Masks are of permuted values. */
@@ -46,7 +50,7 @@ typedef struct sx_join_shape {
 	unsigned bits;      /* f */
 	unsigned k;         /* 1..SX_JOIN_MAX_RADIUS */
 	uint64_t agreed;    /* bits in which all entries agree */
-	uint64_t must[SX_JOIN_MAX_PARTS]; /* in each of these a pair must differ */
+	uint64_t must[SX_JOIN_MAX_MUST]; /* in each of these a pair must differ */
 	unsigned n_must;
 } sx_join_shape;
 

@@ -354,25 +354,32 @@ void sx_join_batch_free(sx_join_batch *batch)
 	memset(batch, 0, sizeof(*batch));
 }
 
-static int reserve(sx_join_batch *b, size_t n, int has_sides, size_t max, simidx_error *err)
+static int reserve(sx_join_batch *b, size_t n, int has_sides, simidx_error *err)
 {
-	if (n > max)
-		return sx_fail(err, SIMIDX_E_NOMEM,
-			       "more than %zu fingerprints agree in the bits by which they are to be "
-			       "joined: allow more memory", max);
 	if (sx_reserve(&b->v, &b->v_cap, n + SX_JOIN_PADDING, sizeof(*b->v)) ||
 	    (has_sides && sx_reserve(&b->sides, &b->sides_cap, n, 1)))
 		return sx_fail_nomem(err);
 	return SIMIDX_OK;
 }
 
+/* The last bucket is too large: leave it out. */
+static int leave_out(sx_join_batch *b, unsigned shift)
+{
+	b->has_large = 1;
+	b->large = b->v[b->n - 1];
+	while (b->n && !((b->v[b->n - 1] ^ b->large) >> shift))
+		b->n--;
+	return SIMIDX_OK;
+}
+
 /* How many of the entries at hand belong to the batch; all of them = there may be more. */
-static size_t belonging(const sx_join_batch *b, const sx_join_stream *s, unsigned shift)
+static size_t belonging(const sx_join_batch *b, const sx_join_stream *s, unsigned shift,
+			size_t at_once)
 {
 	size_t here = s->n - s->at, i;
 
-	if (b->n < AT_ONCE)
-		return here < AT_ONCE - b->n ? here : AT_ONCE - b->n;
+	if (b->n < at_once)
+		return here < at_once - b->n ? here : at_once - b->n;
 	if (shift == 64)
 		return 0;
 	for (i = 0; i < here; i++)
@@ -384,16 +391,20 @@ static size_t belonging(const sx_join_batch *b, const sx_join_stream *s, unsigne
 static int read_one(sx_join_batch *b, sx_join_stream *s, unsigned shift, size_t max,
 		    simidx_error *err)
 {
+	size_t at_once = max < AT_ONCE ? max : AT_ONCE;
+
 	for (;;) {
 		int rc = sx_join_stream_more(s, err);
 		size_t n;
 
 		if (rc)
 			return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
-		n = belonging(b, s, shift);
+		n = belonging(b, s, shift, at_once);
 		if (!n)
 			return SIMIDX_OK;
-		rc = reserve(b, b->n + n, 0, max, err);
+		if (b->n + n > max)
+			return leave_out(b, shift);
+		rc = reserve(b, b->n + n, 0, err);
 		if (rc)
 			return rc;
 		memcpy(b->v + b->n, s->piece + s->at, n * sizeof(*b->v));
@@ -405,6 +416,8 @@ static int read_one(sx_join_batch *b, sx_join_stream *s, unsigned shift, size_t 
 static int read_two(sx_join_batch *b, sx_join_stream *s, unsigned shift, size_t max,
 		    simidx_error *err)
 {
+	size_t at_once = max < AT_ONCE ? max : AT_ONCE;
+
 	for (;;) {
 		uint64_t next = UINT64_MAX;
 		int has[2];
@@ -420,10 +433,12 @@ static int read_two(sx_join_batch *b, sx_join_stream *s, unsigned shift, size_t 
 		}
 		if (!has[0] && !has[1])
 			return SIMIDX_OK;
-		if (b->n >= AT_ONCE && (shift == 64 || (next ^ b->v[b->n - 1]) >> shift))
+		if (b->n >= at_once && (shift == 64 || (next ^ b->v[b->n - 1]) >> shift))
 			return SIMIDX_OK;
+		if (b->n == max)
+			return leave_out(b, shift);
 		if (b->n + SX_JOIN_PADDING >= b->v_cap || b->n >= b->sides_cap) {
-			int rc = reserve(b, b->n + AT_ONCE, 1, max > AT_ONCE ? max : AT_ONCE, err);
+			int rc = reserve(b, b->n + AT_ONCE, 1, err);
 
 			if (rc)
 				return rc;
@@ -446,6 +461,7 @@ int sx_join_batch_read(sx_join_batch *b, sx_join_stream *streams, unsigned n_str
 	int rc;
 
 	b->n = 0;
+	b->has_large = 0;
 	rc = n_streams == 1 ? read_one(b, streams, shift, max, err)
 			    : read_two(b, streams, shift, max, err);
 	if (!rc && b->n)

@@ -112,6 +112,8 @@ typedef struct sx_join_batch {
 	uint64_t *v;
 	uint8_t *sides;
 	size_t n, v_cap, sides_cap;
+	int has_large;  /* after them comes one with more than `max` entries, of which this is one: */
+	uint64_t large;
 } sx_join_batch;
 
 void sx_join_batch_free(sx_join_batch *batch);
@@ -122,9 +124,9 @@ void sx_join_batch_free(sx_join_batch *batch);
  * @param streams  n_streams of one order, 1 or 2; an entry that both have is one
  * @param shift    entries that agree in the bits from here on up are one bucket; 64 = every entry is
  *                 one of its own
- * @param max      most entries
- * @return SIMIDX_OK, also with none: that is the end; SIMIDX_E_NOMEM: a bucket has more than `max`,
- *         or memory is short; the codes of a walk
+ * @param max      most entries; what is left of a bucket with more is not read
+ * @return SIMIDX_OK, also with none: that is the end, unless has_large; SIMIDX_E_NOMEM; the codes of
+ *         a walk
  */
 int sx_join_batch_read(sx_join_batch *batch, sx_join_stream *streams, unsigned n_streams,
 		       unsigned shift, size_t max, simidx_error *err);

@@ -11,6 +11,7 @@
 
 #include "support/sxt_fixture.h"
 #include "support/sxt_join.h"
+#include "support/sxt_struct.h"
 #include "util/sx_alloc.h"
 
 static sxt_rng rng;
@@ -376,10 +377,77 @@ START_TEST(test_bad_arguments)
 }
 END_TEST
 
+/* Structs of other sizes: see t_struct_size.c. */
+
+static int take_groups(void *ctx, const simidx_pair_group *groups, size_t n)
+{
+	(void)groups;
+	*(size_t *)ctx += n;
+	return 0;
+}
+
+static int take_members(void *ctx, const simidx_member *members, size_t n)
+{
+	(void)members;
+	*(size_t *)ctx += n;
+	return 0;
+}
+
+static simidx *db;
+static size_t n_taken;
+
+static int call_pairs(const void *given)
+{
+	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
+
+	taker.groups = take_groups;
+	return simidx_pairs(db, NULL, given, &taker, &sxt_err);
+}
+
+static int call_pairs_taker(const void *given)
+{
+	simidx_join_options join = SIMIDX_JOIN_OPTIONS_INIT;
+
+	join.threads = 1;
+	join.ctx = &n_taken;
+	return simidx_pairs(db, NULL, &join, given, &sxt_err);
+}
+
+static int call_clusters(const void *given)
+{
+	simidx_join_options join = SIMIDX_JOIN_OPTIONS_INIT;
+
+	join.threads = 1;
+	join.ctx = &n_taken;
+	return simidx_clusters(db, &join, given, take_members, &sxt_err);
+}
+
+START_TEST(test_sizes_of_joins)
+{
+	static const simidx_clusters_options clusters = SIMIDX_CLUSTERS_OPTIONS_INIT;
+	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
+	simidx_join_options join = SIMIDX_JOIN_OPTIONS_INIT;
+	sxt_join_docs docs = sxt_join_make(SXT_JOIN_CLUSTERED, 100, 64, 0, &rng);
+
+	db = sxt_create(t_path, NULL);
+	sxt_join_store(&docs, 0, docs.n, db);
+	join.threads = 1;
+	join.ctx = &n_taken;
+	taker.groups = take_groups;
+	t_try_in(call_pairs, &join, sizeof(join), sizeof(join));
+	t_try_in(call_pairs_taker, &taker, sizeof(taker), sizeof(taker));
+	t_try_in(call_clusters, &clusters, sizeof(clusters), sizeof(size_t));
+	ck_assert_uint_gt(n_taken, 0);
+	simidx_close(db);
+	free(docs.at);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_clusters_by_definition, 0, 4 },
 	{ &test_maximum_size, 2, 12 },
 	{ &test_bad_arguments, 0, 1 },
+	{ &test_sizes_of_joins, 0, 1 },
 };
 
 SXT_SUITE(clusters, set_up, sxt_tear_down);

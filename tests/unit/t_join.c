@@ -14,7 +14,6 @@
 #include "join/sx_pairs.h"
 #include "support/sxt_fixture.h"
 #include "support/sxt_join.h"
-#include "support/sxt_struct.h"
 
 static sxt_rng rng;
 
@@ -81,13 +80,15 @@ static void check(simidx *index, simidx *other, const sxt_join_docs *docs,
 	free(want.at);
 }
 
-/* The planner as it is; each width; sets within sets; everything compared; scans in tiles. */
+/*
+ * The planner as it is; each width; sets within sets; everything compared; scans in tiles.
+ */
 static const sx_join_forced ways[] = {
-	{ 0, 0, 0, 0, 0 },	{ 1, 2, 1, 0, 0 },   { 2, 2, 2, 0, 0 },	  { 3, 2, 1, 0, 0 },
-	{ 4, 4, 3, 0, 0 },	{ 5, 4, 3, 0, 0 },   { 6, 8, 7, 0, 0 },	  { 7, 16, 15, 0, 0 },
-	{ 8, 16, 15, 0, 0 },	{ 9, 30, 20, 0, 0 }, { 10, 30, 25, 0, 0 }, { 11, 40, 30, 0, 0 },
-	{ 12, 40, 30, 0, 0 },	{ 0, 2, 1, 0, 0 },   { 0, 1u << 30, 0, 0, 0 }, { 0, 0, 0, 1, 0 },
-	{ 0, 0, 0, 1, 100 },
+	{ 0, 0, 0, 0, 0, 0 },	{ 1, 2, 1, 0, 0, 0 },   { 2, 2, 2, 0, 0, 0 },	  { 3, 2, 1, 0, 0, 0 },
+	{ 4, 4, 3, 0, 0, 0 },	{ 5, 4, 3, 0, 0, 0 },   { 6, 8, 7, 0, 0, 0 },	  { 7, 16, 15, 0, 0, 0 },
+	{ 8, 16, 15, 0, 0, 0 },	{ 9, 30, 20, 0, 0, 0 }, { 10, 30, 25, 0, 0, 0 }, { 11, 40, 30, 0, 0, 0 },
+	{ 12, 40, 30, 0, 0, 0 },	{ 0, 2, 1, 0, 0, 0 },   { 0, 1u << 30, 0, 0, 0, 0 }, { 0, 0, 0, 1, 0, 0 },
+	{ 0, 0, 0, 1, 100, 0 },	{ 0, 0, 0, 0, 0, 100 },
 };
 
 #define N_WAYS (sizeof(ways) / sizeof(ways[0]))
@@ -206,6 +207,39 @@ START_TEST(test_fresh_rows_and_deletions)
 		free(docs.at);
 		free(path);
 	}
+}
+END_TEST
+
+/* Half of the documents begin with the same bits, and there is room for 100: they are read again. */
+START_TEST(test_large_buckets)
+{
+	static const sx_join_forced small = { .max = 100 };
+	sxt_join_docs x = sxt_join_make(SXT_JOIN_UNIFORM, 2001, 64, 0, &rng);
+	sxt_join_docs y = sxt_join_make(SXT_JOIN_UNIFORM, 801, 64, 0, &rng);
+	char *a = sxt_path(t_dir, "a"), *b = sxt_path(t_dir, "b");
+	simidx *index = make(a, "4x16", (unsigned)_i % 2, &x), *other = make(b, "4x16", 0, &y);
+
+	for (size_t i = 0; i < x.n; i += 2)
+		x.at[i].fp = x.at[i].fp << 16 >> 16 | UINT64_C(0xabcd) << 48;
+	for (size_t i = 0; i < y.n; i += 3) {
+		y.at[i].fp = sxt_rng_flip(&rng, x.at[2 * (i / 2)].fp, 48, (unsigned)(i % 5));
+		y.at[i].fp = y.at[i].fp << 16 >> 16 | UINT64_C(0xabcd) << 48;
+	}
+	sxt_join_store(&x, 0, 1500, index);
+	sxt_merge(index);
+	sxt_join_store(&x, 1500, x.n, index); /* those are fresh */
+	sxt_join_store(&y, 0, y.n, other);
+	sxt_merge(other);
+	for (unsigned k = 1; k <= SX_JOIN_MAX_RADIUS; k++) {
+		check(index, NULL, &x, NULL, k, 0, 1 + k % 2, &small);
+		check(index, other, &x, &y, k, 0, 2 - k % 2, &small);
+	}
+	simidx_close(index);
+	simidx_close(other);
+	free(x.at);
+	free(y.at);
+	free(a);
+	free(b);
 }
 END_TEST
 
@@ -415,78 +449,12 @@ START_TEST(test_threads_and_chunks)
 }
 END_TEST
 
-/* Structs of other sizes: see t_struct_size.c. */
-
-static int take_groups(void *ctx, const simidx_pair_group *groups, size_t n)
-{
-	(void)groups;
-	*(size_t *)ctx += n;
-	return 0;
-}
-
-static int take_members(void *ctx, const simidx_member *members, size_t n)
-{
-	(void)members;
-	*(size_t *)ctx += n;
-	return 0;
-}
-
-static simidx *db;
-static size_t n_taken;
-
-static int call_pairs(const void *given)
-{
-	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
-
-	taker.groups = take_groups;
-	return simidx_pairs(db, NULL, given, &taker, &sxt_err);
-}
-
-static int call_pairs_taker(const void *given)
-{
-	simidx_join_options join = SIMIDX_JOIN_OPTIONS_INIT;
-
-	join.threads = 1;
-	join.ctx = &n_taken;
-	return simidx_pairs(db, NULL, &join, given, &sxt_err);
-}
-
-static int call_clusters(const void *given)
-{
-	simidx_join_options join = SIMIDX_JOIN_OPTIONS_INIT;
-
-	join.threads = 1;
-	join.ctx = &n_taken;
-	return simidx_clusters(db, &join, given, take_members, &sxt_err);
-}
-
-START_TEST(test_sizes_of_joins)
-{
-	static const simidx_clusters_options clusters = SIMIDX_CLUSTERS_OPTIONS_INIT;
-	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
-	simidx_join_options join = SIMIDX_JOIN_OPTIONS_INIT;
-	sxt_join_docs docs = sxt_join_make(SXT_JOIN_CLUSTERED, 100, 64, 0, &rng);
-
-	db = make(t_path, "4x16", 0, &docs);
-	sxt_join_store(&docs, 0, docs.n, db);
-	join.threads = 1;
-	join.ctx = &n_taken;
-	taker.groups = take_groups;
-	t_try_in(call_pairs, &join, sizeof(join), sizeof(join));
-	t_try_in(call_pairs_taker, &taker, sizeof(taker), sizeof(taker));
-	t_try_in(call_clusters, &clusters, sizeof(clusters), sizeof(size_t));
-	ck_assert_uint_gt(n_taken, 0);
-	simidx_close(db);
-	free(docs.at);
-}
-END_TEST
-
 static const sxt_test tests[] = {
-	{ &test_sizes_of_joins, 0, 1 },
 	{ &test_pairs_of_every_plan, 0, SXT_N_PLANS },
 	{ &test_pairs_in_every_way, 0, N_WAYS },
 	{ &test_pairs_of_fewer_bits, 0, 6 },
 	{ &test_fresh_rows_and_deletions, 0, SXT_N_PLANS },
+	{ &test_large_buckets, 0, 2 },
 	{ &test_two_indexes, 0, 4 },
 	{ &test_second_fingerprints_and_empty_texts, 0, 1 },
 	{ &test_pairs_by_every_kernel, 0, 4 },

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "join/sx_join_way.h"
+
+#include "util/sx_err.h"
+
+/* Nanoseconds a fingerprint. */
+#define COST_READ 4.0      /* from a table */
+#define COST_SORT 20.0     /* for a part that no table has */
+#define COST_DOCUMENT 15.0 /* to sort and deliver pairs, of which there is one for 20 documents */
+
+int sx_join_ask(const sx_join_task *task, simidx_error *err)
+{
+	if (task->stop && task->stop(task->ctx))
+		return sx_fail(err, SIMIDX_E_STOPPED, "stopped by the caller");
+	return SIMIDX_OK;
+}
+
+const sx_kernel *sx_join_kernel(const sx_join_task *task)
+{
+	return task->side[0].index->kernel;
+}
+
+uint64_t sx_join_rows(const sx_join_side *side)
+{
+	return side->snapshot.header.table[0].rows + side->n_fresh;
+}
+
+const sx_plan *sx_join_plan(const sx_join_task *task)
+{
+	int second = task->n_sides == 2 && sx_join_rows(&task->side[1]) > sx_join_rows(&task->side[0]);
+
+	return &task->side[second].index->plan;
+}
+
+sx_join_way sx_join_choose(const sx_join_task *task)
+{
+	sx_join_shape all = { .bits = task->side[0].index->bits, .k = 1 };
+	double n = 0, scan, blocks = 0;
+	sx_join_part parts[SX_JOIN_MAX_PARTS];
+	unsigned n_parts;
+
+	for (unsigned s = 0; s < task->n_sides; s++)
+		n += (double)sx_join_rows(&task->side[s]);
+	/* What 2^20 are compared for, times as often. */
+	all.agreed = UINT64_MAX;
+	scan = n * n / 2 * sx_join_set_cost(sx_join_kernel(task), &all, 1 << 20) / 549755813888.0;
+	if (!task->k)
+		return (sx_join_way){ 0, 0 };
+	if (task->k > SX_JOIN_MAX_RADIUS || task->k >= all.bits)
+		return (sx_join_way){ 1, scan / 1e9 };
+	n_parts = sx_join_cut(sx_join_plan(task), task->k, parts);
+	for (unsigned p = 0; p < n_parts; p++) {
+		sx_join_shape shape = sx_join_shape_of(parts, n_parts, p, task->k);
+		double buckets = (double)(UINT64_C(1) << parts[p].width);
+
+		blocks += buckets * sx_join_set_cost(sx_join_kernel(task), &shape, (size_t)(n / buckets));
+		blocks += n * (parts[p].is_stored ? COST_READ : COST_READ + COST_SORT);
+	}
+	blocks += n * COST_DOCUMENT;
+	scan += n * COST_DOCUMENT;
+	if (task->forced ? task->forced->scans : scan < blocks)
+		return (sx_join_way){ 1, scan / 1e9 };
+	return (sx_join_way){ 0, blocks / 1e9 };
+}
