@@ -142,8 +142,10 @@ cp -r old ix4
 "$query" search ix4 -F lines - <pipe >/dev/null &
 reader=$!
 exec 4>pipe
-until grep -q ix4/data.mdb /proc/$reader/maps; do
-	sleep 0.02
+# While the other process still opens the index, it keeps pages from being used again, and the number of
+# writes is another one. When it sleeps, it waits for its input.
+until grep -q ix4/data.mdb /proc/$reader/maps && grep -q '^State:	S' /proc/$reader/status; do
+	sleep 0.05
 done
 with_fault write "$n" end "$load" -q --write insert --merge never ix4 rest.lines -F lines 2>err
 [ $? -eq 137 ] || fail 'not killed'
