@@ -80,6 +80,8 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_files.h \
 	tools/dedup/dd_kept.c \
 	tools/dedup/dd_kept.h \
+	tools/dedup/dd_mark.c \
+	tools/dedup/dd_mark.h \
 	tools/dedup/dd_options.c \
 	tools/dedup/dd_options.h \
 	tools/dedup/dd_output.c \

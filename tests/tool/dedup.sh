@@ -110,6 +110,61 @@ mkfifo pipe
 wait
 [ "$(cat code)" = 1 ] && [ ! -s out ] || fail 'a file that has changed is printed'
 says 'names/d: has changed since it was read: left out'
+says '3 documents in '
+says ': 0 near to others, in 0 groups'
+
+# Of a file that could go all its paths are printed; and files that are found and are no texts are told.
+mkdir paths
+head -1 texts >paths/a
+cp paths/a paths/b
+ln paths/b paths/c
+ln -s b paths/link
+run 0 "$dedup" -r paths paths/link
+output <<'END'
+1	100.0	keep	paths/a
+1	100.0	drop	paths/b
+1	100.0	drop	paths/c
+1	100.0	drop	paths/link
+END
+says '2 documents in '
+says ': 1 near to others, in 1 group'
+printf 'a\0b' >paths/no-text
+printf 'a\0c' >paths/other
+run 0 "$dedup" --drop-list -0 -r paths
+says '2 files are no texts and were skipped (first: paths/no-text)'
+printf '%s\0' paths/b paths/c | cmp - out || fail '--drop-list of hard links'
+xargs -0 rm <out
+run 0 "$dedup" -q -r paths
+[ ! -s out ] || fail 'a path of what was dropped is left'
+# Another path that leads to something else by now is not printed.
+cp paths/a paths/b
+ln paths/b paths/c
+("$dedup" -q --drop-list paths/a paths/b paths/c pipe >out; echo $? >code) &
+{ sleep 0.5; sed -n 3p texts >paths/new; mv paths/new paths/c; sed -n 2p texts; } >pipe
+wait
+[ "$(cat code)" = 0 ] || fail 'exit code of a run with another path that has changed'
+output <<<paths/b
+
+# Three copies: the last one has two pairs.
+for n in 1 2 3; do head -1 texts >paths/$n; done
+run 0 "$dedup" -q --pairs --json paths/1 paths/2 paths/3
+output <<'END'
+{"similarity":100,"path":"paths/2","path2":"paths/1"}
+{"similarity":100,"path":"paths/3","path2":"paths/1"}
+{"similarity":100,"path":"paths/3","path2":"paths/2"}
+END
+
+# What fingerprints alone have decided is in no drop list, unless that is asked for.
+if [ -n "${SX_JSON-}" ]; then
+	awk '{ for (i = 0; i < 3; i++) printf "{\"text\":\"%s\"}\n", $0; exit }' texts >three.jsonl
+	run 0 "$dedup" -q --spill 0 -F jsonl - < <(cat three.jsonl)
+	printf '1\t%s\t-:%d\n' 100.0$'\t'keep 1 fp$'\t'drop 2 fp$'\t'drop 3 | cmp - out || fail 'no text is gone'
+	run 0 "$dedup" --spill 0 --drop-list -F jsonl - < <(cat three.jsonl)
+	[ ! -s out ] || fail 'what fingerprints alone have decided is in a drop list'
+	says '2 documents are near by fingerprints alone: not listed, as no texts were compared'
+	run 0 "$dedup" -q --no-verify --drop-list -F jsonl three.jsonl
+	output < <(printf 'three.jsonl:%d\n' 2 3)
+fi
 
 # Fewer than five words.
 mkdir short

@@ -99,6 +99,25 @@ run 0 "$load" -q loaded -r files
 run 0 "$dedup" -q --stream --index loaded --dups named rows.jsonl
 diff <(head -3 named | cut -f 3) <(printf 'files/%d.txt\n' 1 2 3) || fail 'labels of a loaded index'
 
+# What the index has by its own label is known, and not a duplicate of something else.
+cp files/1.txt files/copy.txt
+rm -f dups
+run 0 "$dedup" -q --stream --index known --dups dups -r files
+printf '81.1\tfiles/4.txt\tfiles/1.txt\n81.1\tfiles/8.txt\tfiles/5.txt\n100.0\tfiles/copy.txt\tfiles/1.txt\n' |
+	cmp - dups || fail '--dups of a first run'
+rm dups
+run 0 "$dedup" --stream --index known --dups dups -r files
+[ ! -s out ] || fail 'what is known is new'
+says '6 documents are in known already, with the same label: not new, and not in --dups'
+says '9 documents in '
+says ' s: 0 new, 3 near to others'
+printf 'fp\tfiles/%s.txt\tfiles/%s.txt\n' 4 1 8 5 copy 1 | cmp - dups || fail '--dups of a second run'
+run 0 "$dedup" -q --stream --index known --dups dups.json --json files/copy.txt
+output </dev/null
+grep -qx '{"similarity":null,"path":"files/copy.txt","label2":"files/1.txt","id2":0}' dups.json ||
+	fail '--dups with --json of a remembered document'
+rm files/copy.txt
+
 # Killed at any time: no row is lost, none is cut, and the index is sound. Half a line of a killed run
 # is removed. Fingerprints decide about what an earlier run has kept, so a few copies come through.
 rm -rf ix
@@ -119,6 +138,31 @@ comm -13 rows.out <(sort new.jsonl) | grep . >lost && fail "$(wc -l <lost) rows 
 comm -23 rows.out <(sort rows.jsonl) | grep . && fail 'these are no rows'
 [ "$(wc -l <rows.out)" -le 2280 ] || fail 'too many copies come through'
 "$query" -q verify ix >/dev/null || fail 'the index is damaged by a kill'
+# Half a line of the killed run is removed from --dups, too; but nothing of a file that it has not written
+# to, and nothing that was there before. Nothing is glued to it.
+mkfifo part
+for name in mine foreign; do
+	rm -rf half.ix half.dups mine foreign
+	printf '1\there' | tee foreign >half.dups
+	"$dedup" -q --stream --index half.ix --dups half.dups -F jsonl part >>mine &
+	exec 6>part
+	head -8 rows.jsonl >&6
+	tries=100
+	until [ "$("$query" -q dump half.ix 2>/dev/null | wc -l)" -eq 6 ] || [ $((tries -= 1)) -eq 0 ]; do sleep 0.1; done
+	[ "$tries" -gt 0 ] || fail 'rows are not committed while the input pauses'
+	kill -9 $!
+	wait $! 2>/dev/null
+	exec 6>&-
+	printf '{"n":9, "te' >>mine
+	printf '81.1\trows.js' >>half.dups
+	sed -n 12p rows.jsonl | "$dedup" -q --stream --index half.ix --dups half.dups -F jsonl - >>$name ||
+		fail "a run after a killed one, >>$name"
+	{ printf '1\there\n'; printf '81.1\tpart:%d\tpart:%d\n' 4 1 8 5; } | cmp - half.dups ||
+		fail "half a line of a killed run in --dups: $(cat half.dups)"
+	[ $name = foreign ] || sed -n '1,8p;12p' rows.jsonl | awk 'NR % 4' | cmp - mine || fail 'half a row is not removed'
+done
+printf '1\there\n' | cat - <(sed -n 12p rows.jsonl) | cmp - foreign || fail 'a file that the killed run has not written to'
+{ sed -n '1,8p' rows.jsonl | awk 'NR % 4'; printf '{"n":9, "te'; } | cmp - mine || fail 'the file of the killed run'
 # Temporary directories: of killed runs until the next one, of interrupted ones never.
 mkfifo slow
 "$dedup" -q --stream -F jsonl slow >/dev/null &
@@ -150,6 +194,40 @@ says 'files is not a simidx index'
 run 0 "$load" -q -F lines bare - <<<0123456789abcdef
 run 2 "$dedup" --stream --index bare rows.jsonl
 says 'bare: holds fingerprints, so texts do not fit'
+# --dups must not be an input: that would be empty.
+cp rows.jsonl t.jsonl
+ln t.jsonl same.jsonl
+echo t.jsonl >list
+run 2 "$dedup" --stream --dups same.jsonl rows.jsonl t.jsonl
+says 'same.jsonl: is an input, so --dups cannot write to it'
+run 2 "$dedup" --stream --dups t.jsonl -F jsonl - <t.jsonl
+says 't.jsonl: is an input, so --dups cannot write to it'
+run 2 "$dedup" --stream --dups list -F jsonl --files-from list
+says 'list: is a list of inputs, so --dups cannot write to it'
+run 2 "$dedup" --stream --dups out rows.jsonl
+says 'out: is standard output, so --dups cannot write to it'
+cp loaded/data.simidx data.copy 2>/dev/null || cp -r loaded data.copy
+for file in loaded/*; do
+	run 2 "$dedup" --stream --index loaded --dups "$file" rows.jsonl
+	says "$file: is a file of the index, so --dups cannot write to it"
+done
+same t.jsonl rows.jsonl
+[ "$(cat list)" = t.jsonl ] || fail 'a list is written to'
+run 2 "$dedup" --stream --dups - rows.jsonl
+says '--dups: standard output has what is new'
+[ ! -e ./- ] || fail 'a file is called -'
+# In a directory or list it is passed over.
+cp files/1.txt files/copy.txt
+for _ in 1 2; do
+	run 0 "$dedup" -q --stream --dups files/0 -r files
+	printf 'files/%d.txt\n' 1 2 3 5 6 7 | cmp - out || fail '--dups in a directory of inputs'
+	[ "$(wc -l <files/0)" -eq 3 ] || fail '--dups in a directory is not written'
+done
+find files -type f | sort >list
+run 0 "$dedup" -q --stream --dups files/0 --files-from list
+printf 'files/%d.txt\n' 1 2 3 5 6 7 | cmp - out || fail '--dups in a list of inputs'
+[ "$(wc -l <files/0)" -eq 3 ] || fail '--dups in a list is not written'
+rm files/0 files/copy.txt
 run 2 "$dedup" --stream --dups no/such rows.jsonl
 says 'no/such: cannot write: No such file'
 run 1 "$dedup" -q --stream -F jsonl - <<'END'

@@ -38,25 +38,27 @@ static off_t end_of_lines(int fd, off_t size)
 	return 0;
 }
 
-void tl_emit_begin(int removes_half)
+void tl_emit_begin(FILE *out, off_t killed_from)
 {
 	struct stat status;
+	char path[32];
 	off_t end = -1;
 	int fd;
 
-	if (!is_regular_file(stdout, &status) || !status.st_size)
+	if (!is_regular_file(out, &status) || !status.st_size)
 		return;
 	/* It may be open for writing only; the same file once more is open for reading. */
-	fd = open("/proc/self/fd/1", O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(out));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		end = end_of_lines(fd, status.st_size);
 		close(fd);
 	}
 	if (end < 0 || end == status.st_size)
 		return;
-	if (!removes_half || ftruncate(STDOUT_FILENO, end) ||
-	    lseek(STDOUT_FILENO, 0, SEEK_END) < 0)
-		putchar('\n');
+	if (killed_from < 0 || end < killed_from || ftruncate(fileno(out), end) ||
+	    lseek(fileno(out), 0, SEEK_END) < 0)
+		putc('\n', out);
 }
 
 void tl_emit_input(const char *path, const char *kept, size_t kept_size)

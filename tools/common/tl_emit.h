@@ -3,7 +3,7 @@
 
 /*
  * Rows that were decided, on standard output in the order of the input, and safe there before the
- * commit that remembers them.
+ * commit that remembers them. So are lines about them in another file.
  */
 
 #ifndef TL_EMIT_H
@@ -11,15 +11,17 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 /**
- * Begin. Where standard output goes to the end of a file that can be read, half a line there is
- * ended, so that nothing is glued to it.
+ * Begin. Where a stream goes to the end of a file that can be read, half a line there is ended, so
+ * that nothing is glued to it.
  *
- * @param removes_half  half a line is of a run that was killed: it is removed, as its row was not
- *                      committed and comes again
+ * @param killed_from  from this byte on the file has what a run has written that was killed: half
+ *                     a line that begins there is removed, as its row was not committed and comes
+ *                     again; -1 = nothing is removed
  */
-void tl_emit_begin(int removes_half);
+void tl_emit_begin(FILE *out, off_t killed_from);
 
 /** Write a row as it came: its line; of a whole file (kept_size = 0) the path. */
 void tl_emit_input(const char *path, const char *kept, size_t kept_size);

@@ -133,9 +133,6 @@ struct dd_engine *dd_engine_new(const struct dd_options *options, enum dd_kind k
 		       engine->texts ? 0 : tl_error("out of memory");
 	if (!code)
 		code = (engine->kept = dd_kept_open(options, kind, dir)) ? 0 : TL_TROUBLE;
-	/* From now on the index says that a run is under way. */
-	if (!code && options->index && !(code = dd_kept_begin(engine->kept)))
-		code = dd_kept_commit(engine->kept, 0);
 	for (unsigned i = 0; !code && i < n; i++)
 		code = open_thread(engine, &engine->thread[i]);
 	if (!code)

@@ -246,6 +246,18 @@ int dd_files_can_seek(struct dd_files *files, uint32_t number)
 	return file.is_regular && !file.is_stdin;
 }
 
+/* `rc`: of the call that has given the status. */
+static enum dd_state compare(const struct file *file, int rc, const struct stat *status)
+{
+	if (rc)
+		return DD_REMOVED;
+	if (status->st_dev != file->device || status->st_ino != file->inode ||
+	    status->st_size != file->size || status->st_mtim.tv_sec != file->changed.tv_sec ||
+	    status->st_mtim.tv_nsec != file->changed.tv_nsec)
+		return DD_CHANGED;
+	return DD_AS_READ;
+}
+
 enum dd_state dd_files_state(struct dd_files *files, uint32_t number, int fd)
 {
 	struct file file = get(files, number);
@@ -253,11 +265,13 @@ enum dd_state dd_files_state(struct dd_files *files, uint32_t number, int fd)
 
 	if (!file.is_regular || (file.is_stdin && fd < 0))
 		return DD_AS_READ;
-	if (fd < 0 ? stat(file.path, &status) : fstat(fd, &status))
-		return DD_REMOVED;
-	if (status.st_dev != file.device || status.st_ino != file.inode ||
-	    status.st_size != file.size || status.st_mtim.tv_sec != file.changed.tv_sec ||
-	    status.st_mtim.tv_nsec != file.changed.tv_nsec)
-		return DD_CHANGED;
-	return DD_AS_READ;
+	return compare(&file, fd < 0 ? stat(file.path, &status) : fstat(fd, &status), &status);
+}
+
+enum dd_state dd_files_state_by(struct dd_files *files, uint32_t number, const char *path)
+{
+	struct file file = get(files, number);
+	struct stat status;
+
+	return compare(&file, stat(path, &status), &status);
 }

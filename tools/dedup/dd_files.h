@@ -72,4 +72,7 @@ int dd_files_can_seek(struct dd_files *files, uint32_t number);
  */
 enum dd_state dd_files_state(struct dd_files *files, uint32_t number, int fd);
 
+/** The same by another of its paths. */
+enum dd_state dd_files_state_by(struct dd_files *files, uint32_t number, const char *path);
+
 #endif /* DD_FILES_H */

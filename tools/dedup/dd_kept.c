@@ -6,6 +6,7 @@
 #include "common/tl_features.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
+#include "dedup/dd_mark.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -13,10 +14,6 @@
 #include <string.h>
 
 #include <simidx_sketch.h>
-
-/* The mark of a run that has begun, and of one that has come to its end. */
-#define MARK_OPEN "dd-mark1 open"
-#define MARK_DONE "dd-mark1 done"
 
 /* Documents with ids that follow each other, as those of one run do if nobody else writes. */
 struct stretch {
@@ -31,7 +28,7 @@ struct dd_kept {
 	simidx_writer *writer;
 	simidx_text *text; /* a thread's is a clone of it; NULL for fingerprints */
 	uint64_t before, n_put;
-	int was_killed;
+	char mark[DD_MARK_SIZE]; /* of the run before */
 	struct stretch *stretch;
 	size_t n_stretches, room;
 };
@@ -67,7 +64,6 @@ static int open_index(struct dd_kept *kept, const char *path)
 	simidx_info info;
 	simidx_error err;
 	simidx_text *text = NULL;
-	char mark[sizeof(MARK_OPEN)] = "";
 	size_t n;
 	int rc = 0;
 
@@ -92,10 +88,10 @@ static int open_index(struct dd_kept *kept, const char *path)
 	kept->before = info.documents;
 	if (kept->kind == DD_TEXTS && simidx_text_open_for(kept->index, NULL, &kept->text, &err))
 		return fail(kept, &err);
-	rc = simidx_get_mark(kept->index, mark, sizeof(mark), &n, &err);
+	rc = simidx_get_mark(kept->index, kept->mark, sizeof(kept->mark) - 1, &n, &err);
 	if (rc && rc != SIMIDX_E_NOT_FOUND)
 		return fail(kept, &err);
-	kept->was_killed = !rc && n == strlen(MARK_OPEN) && memcmp(mark, MARK_OPEN, n) == 0;
+	kept->mark[!rc && n < sizeof(kept->mark) ? n : 0] = '\0';
 	return 0;
 }
 
@@ -151,9 +147,9 @@ uint64_t dd_kept_before(const struct dd_kept *kept)
 	return kept->before;
 }
 
-int dd_kept_was_killed(const struct dd_kept *kept)
+const char *dd_kept_mark(const struct dd_kept *kept)
 {
-	return kept->was_killed;
+	return kept->mark;
 }
 
 /* ---- candidates ---- */
@@ -298,10 +294,11 @@ int dd_kept_put(struct dd_kept *kept, const simidx_sketch *sketch, const char *l
 
 int dd_kept_commit(struct dd_kept *kept, int is_complete)
 {
-	const char *mark = is_complete ? MARK_DONE : MARK_OPEN;
+	char mark[DD_MARK_SIZE];
 	simidx_error err;
 	int rc = 0;
 
+	dd_mark_write(mark, kept->options, is_complete);
 	if (kept->options->index)
 		rc = simidx_writer_set_mark(kept->writer, mark, strlen(mark), &err);
 	if (!rc)

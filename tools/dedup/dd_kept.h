@@ -87,8 +87,8 @@ int dd_kept_put(struct dd_kept *kept, const simidx_sketch *sketch, const char *l
  */
 int dd_kept_commit(struct dd_kept *kept, int is_complete);
 
-/** Whether the last run with this index ended before it had dealt with all its inputs. */
-int dd_kept_was_killed(const struct dd_kept *kept);
+/** The mark that the last run has left in the index (dd_mark.h); "" if there is none. */
+const char *dd_kept_mark(const struct dd_kept *kept);
 
 /** The number among the documents that this run has put, from 0, of an id; UINT64_MAX for one of
  * an earlier run. Any thread, while nothing is put. */

@@ -8,11 +8,15 @@
 #include "common/tl_json.h"
 #include "common/tl_msg.h"
 #include "common/tl_term.h"
+#include "dedup/dd_mark.h"
+#include "input/in_guard.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Of the memory, what is known of documents may have one part in so many. */
 #define NAMES_SHARE 2
@@ -39,6 +43,7 @@ struct dd_output {
 	struct dd_files *files;
 	struct dd_engine *engine;
 	enum dd_kind kind;
+	int is_terminal; /* a progress line may stand where rows are to come */
 	FILE *dups;
 	struct name *kept; /* by handle; only where they are named */
 	size_t n_kept, kept_room;
@@ -48,6 +53,50 @@ struct dd_output {
 	size_t n_states;
 	struct dd_output_counts counts;
 };
+
+/* Whether a path, or if that is "-" a standard descriptor, is this file. */
+static int is_same(const char *path, int fd, const struct stat *file)
+{
+	struct stat status;
+
+	return !(strcmp(path, "-") == 0 ? fstat(fd, &status) : stat(path, &status)) &&
+	       status.st_dev == file->st_dev && status.st_ino == file->st_ino;
+}
+
+/* --dups empties what it names: that must not be an input. Returns 0 or an exit code. */
+static int check_dups(const struct dd_options *options)
+{
+	const struct in_files_options *inputs = &options->inputs;
+	const char *path = options->dups;
+	struct stat status;
+
+	if (strcmp(path, "-") == 0)
+		return tl_usage_error("--dups: standard output has what is new; name a file");
+	if (stat(path, &status) || !S_ISREG(status.st_mode))
+		return 0;
+	for (size_t i = 0; i < inputs->n_operands; i++)
+		if (is_same(inputs->operands[i], STDIN_FILENO, &status))
+			return tl_error("%s: is an input, so --dups cannot write to it", path);
+	for (size_t i = 0; i < inputs->lists.n; i++)
+		if (is_same(inputs->lists.at[i], STDIN_FILENO, &status))
+			return tl_error("%s: is a list of inputs, so --dups cannot write to it", path);
+	if (is_same("-", STDOUT_FILENO, &status))
+		return tl_error("%s: is standard output, so --dups cannot write to it", path);
+	if (in_guard_is_file(path))
+		return tl_error("%s: is a file of the index, so --dups cannot write to it", path);
+	return 0;
+}
+
+static int open_dups(struct dd_output *output, const struct dd_options *options)
+{
+	if (check_dups(options))
+		return TL_TROUBLE;
+	output->dups = fopen(options->dups, options->index ? "ae" : "we");
+	if (!output->dups)
+		return tl_error("%s: cannot write: %s", options->dups, strerror(errno));
+	in_guard_set_output(options->dups);
+	return 0;
+}
 
 struct dd_output *dd_output_new(const struct dd_options *options, struct dd_files *files)
 {
@@ -59,15 +108,11 @@ struct dd_output *dd_output_new(const struct dd_options *options, struct dd_file
 	}
 	output->options = options;
 	output->files = files;
-	if (options->dups) {
-		output->dups = fopen(options->dups, options->index ? "ae" : "we");
-		if (output->dups)
-			return output;
-		tl_error("%s: cannot write: %s", options->dups, strerror(errno));
-		free(output);
-		return NULL;
-	}
-	return output;
+	output->is_terminal = tl_term_is();
+	if (!options->dups || !open_dups(output, options))
+		return output;
+	free(output);
+	return NULL;
 }
 
 void dd_output_free(struct dd_output *output)
@@ -82,12 +127,22 @@ void dd_output_free(struct dd_output *output)
 	free(output);
 }
 
-void dd_output_begin(struct dd_output *output, struct dd_engine *engine, enum dd_kind kind)
+int dd_output_begin(struct dd_output *output, struct dd_engine *engine, enum dd_kind kind)
 {
+	struct dd_kept *kept = dd_engine_kept(engine);
+	const char *mark = dd_kept_mark(kept);
+
 	output->engine = engine;
 	output->kind = kind;
-	if (output->options->stream)
-		tl_emit_begin(dd_kept_was_killed(dd_engine_kept(engine)));
+	if (!output->options->stream)
+		return 0;
+	/* While nobody else writes: then half a line cannot be of a run that goes on. */
+	if (output->options->index && dd_kept_begin(kept))
+		return TL_TROUBLE;
+	tl_emit_begin(stdout, dd_mark_committed(mark, stdout));
+	if (output->dups)
+		tl_emit_begin(output->dups, dd_mark_committed(mark, output->dups));
+	return output->options->index ? dd_kept_commit(kept, 0) : 0;
 }
 
 void dd_output_count(const struct dd_output *output, struct dd_output_counts *counts)
@@ -134,23 +189,30 @@ static int note_kept(struct dd_output *output, const struct dd_document *documen
 
 /* ---- columns ---- */
 
+static void put_path(FILE *out, const char *path, uint64_t line)
+{
+	tl_put_escaped(out, path, strlen(path));
+	if (line)
+		fprintf(out, ":%" PRIu64, line);
+}
+
 static void put_place(FILE *out, const struct dd_output *output, const struct name *name)
 {
-	const char *path = dd_files_path(output->files, name->file);
+	put_path(out, dd_files_path(output->files, name->file), name->line);
+}
 
-	tl_put_escaped(out, path, strlen(path));
-	if (name->line)
-		fprintf(out, ":%" PRIu64, name->line);
+static void json_path(struct tl_json *json, const char *path, uint64_t line, const char *path_key,
+		      const char *line_key)
+{
+	tl_json_bytes(json, path_key, path, strlen(path));
+	if (line)
+		tl_json_unsigned(json, line_key, line);
 }
 
 static void json_place(struct tl_json *json, const struct dd_output *output,
 		       const struct name *name, const char *path_key, const char *line_key)
 {
-	const char *path = dd_files_path(output->files, name->file);
-
-	tl_json_bytes(json, path_key, path, strlen(path));
-	if (name->line)
-		tl_json_unsigned(json, line_key, name->line);
+	json_path(json, dd_files_path(output->files, name->file), name->line, path_key, line_key);
 }
 
 /* Percent with one decimal, rounded down, so that only equal sets have 100.0. */
@@ -196,68 +258,120 @@ static void json_end(struct tl_json *json)
 
 /* ---- decisions ---- */
 
-/* Of an earlier run only the label is known, or else the id. */
-static void put_remembered(FILE *out, const struct dd_output *output, uint64_t id)
+/* What is kept in an index: a document of this run, or of an earlier one, of which only the label is
+ * known, or else the id. */
+struct other {
+	const struct name *name; /* NULL: of an earlier run */
+	uint64_t id;
+	const char *label;       /* NULL: it has none */
+	size_t label_size;
+};
+
+/* Labels are valid until the index is written to. */
+static struct other find_other(const struct dd_output *output, const struct dd_near *near)
 {
+	struct other other = { NULL, near->id, NULL, 0 };
 	simidx_reader *reader;
 	simidx_match match;
 
-	if (!dd_kept_reader(dd_engine_kept(output->engine), &reader) &&
-	    !simidx_reader_find_id(reader, id, &match, NULL) && match.label)
-		tl_put_escaped(out, match.label, match.label_size);
-	else
-		fprintf(out, "id %" PRIu64, id);
+	if (near->handle != DD_NONE) {
+		other.name = &output->kept[near->handle];
+	} else if (!dd_kept_reader(dd_engine_kept(output->engine), &reader) &&
+		   !simidx_reader_find_id(reader, near->id, &match, NULL)) {
+		other.label = match.label;
+		other.label_size = match.label_size;
+	}
+	return other;
 }
 
-static void put_dup(const struct dd_output *output, const struct name *name,
-		    const struct dd_near *near)
+/* A label says which document it is: with the same one both are one document, read again. */
+static int is_itself(const struct dd_document *document, const struct other *other)
 {
-	FILE *out = output->dups;
+	return other->label && document->label_size == other->label_size &&
+	       memcmp(document->label, other->label, other->label_size) == 0;
+}
+
+static void put_other(FILE *out, const struct dd_output *output, const struct other *other)
+{
+	if (other->name)
+		put_place(out, output, other->name);
+	else if (other->label)
+		tl_put_escaped(out, other->label, other->label_size);
+	else
+		fprintf(out, "id %" PRIu64, other->id);
+}
+
+/* A document and what it is near to. */
+static void put_pair(FILE *out, const struct dd_output *output, double similarity,
+		     const struct name *name, const struct other *other)
+{
 	struct tl_json json = { .out = out };
-	const struct name *keeper = near->handle == DD_NONE ? NULL : &output->kept[near->handle];
 
 	if (!output->options->json) {
-		put_similarity(out, output, near->similarity);
+		put_similarity(out, output, similarity);
 		putc('\t', out);
 		put_place(out, output, name);
 		putc('\t', out);
-		if (keeper)
-			put_place(out, output, keeper);
-		else
-			put_remembered(out, output, near->id);
+		put_other(out, output, other);
 		putc('\n', out);
 		return;
 	}
 	tl_json_open(&json, NULL, '{');
-	json_similarity(&json, output, near->similarity);
+	json_similarity(&json, output, similarity);
 	json_place(&json, output, name, "path", "line");
-	if (keeper)
-		json_place(&json, output, keeper, "path2", "line2");
-	tl_json_unsigned(&json, "id2", near->id);
+	if (other->name)
+		json_place(&json, output, other->name, "path2", "line2");
+	if (other->label)
+		tl_json_bytes(&json, "label2", other->label, other->label_size);
+	if (!output->options->pairs)
+		tl_json_unsigned(&json, "id2", other->id);
 	json_end(&json);
+}
+
+/* Of a filter. */
+static void stream(struct dd_output *output, const struct dd_document *document,
+		   const struct dd_near *near)
+{
+	struct name name = name_of(document);
+	struct other other;
+
+	if (!near) {
+		tl_emit_input(dd_files_path(output->files, document->file), document->kept,
+			      document->kept_size);
+		return;
+	}
+	if (near->handle != DD_NONE && !output->dups) {
+		output->counts.near++;
+		return;
+	}
+	other = find_other(output, near);
+	if (is_itself(document, &other)) {
+		output->counts.known++;
+		return;
+	}
+	output->counts.near++;
+	if (output->dups)
+		put_pair(output->dups, output, near->similarity, &name, &other);
 }
 
 static int hear_decided(void *ctx, const struct dd_document *document, const struct dd_near *near)
 {
 	struct dd_output *output = ctx;
-	struct name name = name_of(document);
 
-	output->counts.near += near != NULL;
-	if (!near) {
-		if (output->options->stream)
-			tl_emit_input(dd_files_path(output->files, document->file), document->kept,
-				      document->kept_size);
-		return note_kept(output, document);
+	if (output->options->stream) {
+		if (output->is_terminal)
+			tl_progress_clear();
+		stream(output, document, near);
+		return near ? 0 : note_kept(output, document);
 	}
-	if (output->dups)
-		put_dup(output, &name, near);
-	if (output->options->stream)
-		return 0;
+	if (!near)
+		return note_kept(output, document);
+	output->counts.near++;
 	if (have_room(output, &output->member, &output->members_room, output->n_members,
 		      sizeof(struct member)))
 		return TL_TROUBLE;
 	output->member[output->n_members++] =
-		(struct member){ near->handle, near->similarity, name };
+		(struct member){ near->handle, near->similarity, name_of(document) };
 	return 0;
 }
 
@@ -266,26 +380,14 @@ static int hear_paired(void *ctx, const struct dd_document *document, const stru
 {
 	struct dd_output *output = ctx;
 	struct name name = name_of(document);
-	struct tl_json json = { .out = stdout };
+	struct other other;
 
+	if (n && output->is_terminal)
+		tl_progress_clear();
 	output->counts.near += n;
 	for (size_t i = 0; i < n; i++) {
-		const struct name *other = &output->kept[near[i].handle];
-
-		if (output->options->json) {
-			tl_json_open(&json, NULL, '{');
-			json_similarity(&json, output, near[i].similarity);
-			json_place(&json, output, &name, "path", "line");
-			json_place(&json, output, other, "path2", "line2");
-			json_end(&json);
-			continue;
-		}
-		put_similarity(stdout, output, near[i].similarity);
-		putchar('\t');
-		put_place(stdout, output, &name);
-		putchar('\t');
-		put_place(stdout, output, other);
-		putchar('\n');
+		other = find_other(output, &near[i]);
+		put_pair(stdout, output, near[i].similarity, &name, &other);
 	}
 	return note_kept(output, document);
 }
@@ -348,7 +450,7 @@ static int is_as_read(struct dd_output *output, uint32_t file)
 
 /* A line for a person, in columns. */
 static void show_member(const struct dd_output *output, uint64_t group, double similarity, int is_kept,
-			const struct name *name)
+			const char *path, uint64_t line)
 {
 	char number[TL_NUMBER_SIZE], text[TL_NUMBER_SIZE];
 
@@ -357,21 +459,21 @@ static void show_member(const struct dd_output *output, uint64_t group, double s
 		       output->kind == DD_FINGERPRINTS ? "bits" : "percent");
 	printf("%9s  %7s  %s  ", tl_term_count(number, group),
 	       write_similarity(text, output, similarity), is_kept ? "keep" : "drop");
-	put_place(stdout, output, name);
+	put_path(stdout, path, line);
 	putchar('\n');
 }
 
 static void put_member(const struct dd_output *output, uint64_t group, double similarity, int is_kept,
-		       const struct name *name)
+		       const char *path, uint64_t line)
 {
 	struct tl_json json = { .out = stdout };
 
 	if (output->options->drop_list) {
 		if (is_kept)
 			return;
-		fputs(dd_files_path(output->files, name->file), stdout);
-		if (name->line)
-			printf(":%" PRIu64, name->line);
+		fputs(path, stdout);
+		if (line)
+			printf(":%" PRIu64, line);
 		putchar(output->options->inputs.nul_lists ? '\0' : '\n');
 		return;
 	}
@@ -380,19 +482,46 @@ static void put_member(const struct dd_output *output, uint64_t group, double si
 		tl_json_unsigned(&json, "group", group);
 		json_similarity(&json, output, similarity);
 		tl_json_bool(&json, "keep", is_kept);
-		json_place(&json, output, name, "path", "line");
+		json_path(&json, path, line, "path", "line");
 		json_end(&json);
 		return;
 	}
 	if (tl_term_is()) {
-		show_member(output, group, similarity, is_kept, name);
+		show_member(output, group, similarity, is_kept, path, line);
 		return;
 	}
 	printf("%" PRIu64 "\t", group);
 	put_similarity(stdout, output, similarity);
 	fputs(is_kept ? "\tkeep\t" : "\tdrop\t", stdout);
-	put_place(stdout, output, name);
+	put_path(stdout, path, line);
 	putchar('\n');
+}
+
+static void put_keeper(const struct dd_output *output, const struct name *keeper)
+{
+	put_member(output, keeper->number, output->kind == DD_FINGERPRINTS ? 0 : 1, 1,
+		   dd_files_path(output->files, keeper->file), keeper->line);
+}
+
+/* A whole file is gone only without all its paths, of which each is a line. */
+static void put_dropped(struct dd_output *output, const struct name *keeper,
+			const struct member *member)
+{
+	const struct name *name = &member->name;
+	const char *path = dd_files_path(output->files, name->file);
+
+	/* Nobody has compared the texts; who asks for that has --no-verify. */
+	if (output->options->drop_list && member->similarity == DD_BY_FP &&
+	    !output->options->no_verify) {
+		output->counts.trusted++;
+		return;
+	}
+	put_member(output, keeper->number, member->similarity, 0, path, name->line);
+	for (size_t i = 0; !name->line && path; i++) {
+		path = dd_files_other_path(output->files, name->file, i);
+		if (path && dd_files_state_by(output->files, name->file, path) == DD_AS_READ)
+			put_member(output, keeper->number, member->similarity, 0, path, 0);
+	}
 }
 
 /* Members of a group together, the most similar first; of fingerprints those with the fewest bits. */
@@ -417,12 +546,12 @@ static int compare_fingerprints(const void *a, const void *b)
 
 int dd_output_finish(struct dd_output *output)
 {
-	double same = output->kind == DD_FINGERPRINTS ? 0 : 1;
 	const struct member *member = output->member, *end = member + output->n_members;
 
 	if (output->n_members)
 		qsort(output->member, output->n_members, sizeof(*member),
 		      output->kind == DD_FINGERPRINTS ? compare_fingerprints : compare_texts);
+	output->counts.near = 0; /* of what is as it was read */
 	while (member < end && !tl_output_failed()) {
 		const struct name *keeper = &output->kept[member->keeper];
 		uint64_t handle = member->keeper;
@@ -432,9 +561,10 @@ int dd_output_finish(struct dd_output *output)
 			if (!is_there || !is_as_read(output, member->name.file))
 				continue;
 			if (!is_begun)
-				put_member(output, keeper->number, same, 1, keeper);
+				put_keeper(output, keeper);
 			is_begun = 1;
-			put_member(output, keeper->number, member->similarity, 0, &member->name);
+			output->counts.near++;
+			put_dropped(output, keeper, member);
 		}
 		output->counts.groups += (uint64_t)is_begun;
 	}
@@ -442,4 +572,18 @@ int dd_output_finish(struct dd_output *output)
 		tl_error("%" PRIu64 " files in all have changed since they were read",
 			 output->counts.changed);
 	return tl_output_failed() ? TL_TROUBLE : 0;
+}
+
+void dd_output_tell(const struct dd_output *output)
+{
+	const struct dd_output_counts *counts = &output->counts;
+	char n[TL_NUMBER_SIZE];
+
+	if (counts->known)
+		tl_notice("%s document%s in %s already, with the same label: not new, and not in --dups",
+			  tl_write_count(counts->known, n), counts->known == 1 ? " is" : "s are",
+			  output->options->index);
+	if (counts->trusted)
+		tl_notice("%s document%s near by fingerprints alone: not listed, as no texts were compared",
+			  tl_write_count(counts->trusted, n), counts->trusted == 1 ? " is" : "s are");
 }

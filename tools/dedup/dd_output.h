@@ -13,7 +13,7 @@
 struct dd_output;
 
 /**
- * Begin; opens --dups.
+ * Begin; opens --dups, if that is none of the inputs that are named, and not standard output.
  *
  * @return NULL with a message
  */
@@ -25,8 +25,13 @@ void dd_output_free(struct dd_output *output);
 /** What is to hear of the decisions. */
 void dd_output_listener(struct dd_output *output, struct dd_listener *listener);
 
-/** The engine has begun: its documents are of this kind. */
-void dd_output_begin(struct dd_output *output, struct dd_engine *engine, enum dd_kind kind);
+/**
+ * The engine has begun: its documents are of this kind. Half a line that a run has left that was
+ * killed is ended or removed, and the index says that a run is under way.
+ *
+ * @return 0 or an exit code
+ */
+int dd_output_begin(struct dd_output *output, struct dd_engine *engine, enum dd_kind kind);
 
 /** All is decided: print the groups. Returns 0 or an exit code. */
 int dd_output_finish(struct dd_output *output);
@@ -34,10 +39,15 @@ int dd_output_finish(struct dd_output *output);
 /** What was counted. */
 struct dd_output_counts {
 	uint64_t near;    /* documents that are near to others; with --pairs the pairs */
+	uint64_t known;   /* documents that the index has by their own labels; not in `near` */
+	uint64_t trusted; /* documents left out of --drop-list, as fingerprints alone have decided */
 	uint64_t groups;
 	uint64_t changed; /* files that have changed since they were read */
 };
 
 void dd_output_count(const struct dd_output *output, struct dd_output_counts *counts);
+
+/** Notices of what was left out of the output. */
+void dd_output_tell(const struct dd_output *output);
 
 #endif /* DD_OUTPUT_H */

@@ -8,9 +8,11 @@
 #include "common/tl_text_options.h"
 #include "dedup/dd_output.h"
 #include "dedup/dd_room.h"
+#include "input/in_guard.h"
 
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* After so many milliseconds without input all that has come is decided. */
@@ -28,7 +30,9 @@ struct run {
 	struct dd_engine *engine; /* NULL until there is a document */
 	enum dd_kind kind;
 	struct in_reader reader;
-	uint64_t documents, rejected, skipped, again;
+	uint64_t documents, rejected, again;
+	uint64_t skipped;    /* files found that are no texts */
+	char *first_skipped; /* the path of the first */
 	int pause_code; /* of deciding while the input paused: 0, or the exit code */
 	double started, shown;
 };
@@ -44,6 +48,13 @@ static void reject(struct run *run, const char *place, const char *reason)
 		tl_error("more rejected rows are only counted");
 }
 
+/* A file that was found and is no text. */
+static void skip(struct run *run, const char *path)
+{
+	if (!run->skipped++)
+		run->first_skipped = strdup(path);
+}
+
 static void show_progress(struct run *run)
 {
 	char number[TL_NUMBER_SIZE], rate[TL_NUMBER_SIZE], near[TL_NUMBER_SIZE], percent[24] = "";
@@ -57,8 +68,9 @@ static void show_progress(struct run *run)
 	dd_output_count(run->output, &counts);
 	if (total > bytes)
 		snprintf(percent, sizeof(percent), "%.0f %%, ", 100.0 * (double)bytes / (double)total);
-	tl_progress_show("%s%s documents, %s/s, %s %s", percent,
+	tl_progress_show("%s%s document%s, %s/s, %s %s", percent,
 			 tl_write_amount((double)run->documents, number),
+			 run->documents == 1 ? "" : "s",
 			 tl_write_amount((double)run->documents / (now - run->started), rate),
 			 tl_write_amount((double)counts.near, near),
 			 run->options->pairs ? "pairs" : "near to others");
@@ -86,6 +98,12 @@ static void sum_up(const struct run *run)
 		tl_notice("%s text%s not UTF-8", tl_write_count(all.not_utf8, n[0]),
 			  all.not_utf8 == 1 ? " is" : "s are");
 	tl_text_tell_lengths(all.empty, 0, 0);
+	if (run->skipped)
+		tl_notice("%s file%s and %s skipped (first: %s)", tl_write_count(run->skipped, n[0]),
+			  run->skipped == 1 ? " is no text" : "s are no texts",
+			  run->skipped == 1 ? "was" : "were",
+			  run->first_skipped ? run->first_skipped : "?");
+	dd_output_tell(run->output);
 	tl_write_count(run->documents, n[0]);
 	tl_write_count(counts.near, n[1]);
 	if (run->options->pairs)
@@ -94,7 +112,7 @@ static void sum_up(const struct run *run)
 	else if (run->options->stream)
 		tl_notice("%s document%s in %.1f s: %s new, %s near to others", n[0],
 			  run->documents == 1 ? "" : "s", seconds,
-			  tl_write_count(run->documents - counts.near, n[2]), n[1]);
+			  tl_write_count(run->documents - counts.near - counts.known, n[2]), n[1]);
 	else
 		tl_notice("%s document%s in %.1f s: %s near to others, in %s group%s", n[0],
 			  run->documents == 1 ? "" : "s", seconds, n[1],
@@ -133,8 +151,7 @@ static int begin_engine(struct run *run, enum dd_kind kind)
 				    &run->listener);
 	if (!run->engine)
 		return TL_TROUBLE;
-	dd_output_begin(run->output, run->engine, kind);
-	return 0;
+	return dd_output_begin(run->output, run->engine, kind);
 }
 
 static int take_row(struct run *run, const struct in_row *row, uint32_t file)
@@ -191,7 +208,7 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 		if (rc == IN_ROW)
 			code = take_row(run, &row, file);
 		else if (rc == IN_SKIPPED && input->is_found)
-			run->skipped++;
+			skip(run, input->path);
 		else
 			reject(run, in_reader_place(reader), reader->reason);
 		if (rc == IN_FATAL) /* what came before stays, and other inputs follow */
@@ -204,7 +221,11 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 static int read_input(struct run *run, const struct in_file *input)
 {
 	uint32_t file;
-	enum in_result rc = in_reader_open(&run->reader, input->path, input->format, input->is_stdin);
+	enum in_result rc;
+
+	if (!input->is_stdin && in_guard_is_output(input->path)) /* from a list */
+		return 0;
+	rc = in_reader_open(&run->reader, input->path, input->format, input->is_stdin);
 
 	/* What is an operand was looked at before: this one comes from a list. */
 	if (rc == IN_SKIPPED)
@@ -297,6 +318,7 @@ int dd_run(const struct dd_options *options)
 	dd_output_free(run.output);
 	in_reader_free(&run.reader);
 	in_files_close(files);
+	free(run.first_skipped);
 	dd_files_free(run.files);
 	return !code && run.rejected + counts.changed ? TL_PARTLY : code;
 }

@@ -207,6 +207,8 @@ static enum in_result next_walked(struct in_files *files, struct in_file *file)
 			fts_set(files->walk, entry, FTS_SKIP);
 			continue;
 		}
+		if (entry->fts_info == FTS_F && in_guard_is_output(entry->fts_path))
+			continue;
 		if (entry->fts_info == FTS_F)
 			break;
 		if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR ||

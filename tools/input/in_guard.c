@@ -13,6 +13,7 @@
 
 static const char *guarded[MAX_GUARDED];
 static size_t n_guarded;
+static const char *output;
 
 void in_guard_add(const char *index)
 {
@@ -44,6 +45,18 @@ int in_guard_is_file(const char *path)
 				return 1;
 		}
 	return 0;
+}
+
+void in_guard_set_output(const char *path)
+{
+	output = path;
+}
+
+int in_guard_is_output(const char *path)
+{
+	struct stat status;
+
+	return output && !stat(output, &status) && S_ISREG(status.st_mode) && is_same(path, &status);
 }
 
 int in_guard_is_directory(const char *name, const struct stat *status)

@@ -4,7 +4,7 @@
 /*
  * The files of the indexes that are open are no inputs. It is not only that nobody wants them:
  * closing any descriptor of LMDB's lock file drops the locks of the whole process, and then
- * other processes take its readers for dead.
+ * other processes take its readers for dead. Nor is a file that the tool itself writes an input.
  */
 
 #ifndef IN_GUARD_H
@@ -20,5 +20,11 @@ int in_guard_is_file(const char *path);
 
 /** Whether a directory is such an index, or one that is being built. */
 int in_guard_is_directory(const char *name, const struct stat *status);
+
+/** From now on the file at this path, which the tool writes, is no input that is found or listed. Borrowed. */
+void in_guard_set_output(const char *path);
+
+/** Whether a path leads to that file. */
+int in_guard_is_output(const char *path);
 
 #endif /* IN_GUARD_H */

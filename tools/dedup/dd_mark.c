@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_mark.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DONE "dd-mark2 done"
+
+/* Standard output and --dups, each: device, inode, length. All 0: it is not there, or no regular file. */
+#define OPEN "dd-mark2 open"
+#define PLACE " %" PRIx64 " %" PRIx64 " %" PRIx64
+#define SCANNED_PLACE " %" SCNx64 " %" SCNx64 " %" SCNx64
+
+static void note(uint64_t place[3], int rc, const struct stat *status)
+{
+	memset(place, 0, 3 * sizeof(place[0]));
+	if (rc || !S_ISREG(status->st_mode))
+		return;
+	place[0] = status->st_dev;
+	place[1] = status->st_ino;
+	place[2] = (uint64_t)status->st_size;
+}
+
+void dd_mark_write(char mark[DD_MARK_SIZE], const struct dd_options *options, int is_complete)
+{
+	uint64_t output[3], dups[3];
+	struct stat status;
+
+	note(output, fstat(STDOUT_FILENO, &status), &status);
+	note(dups, options->dups ? stat(options->dups, &status) : -1, &status);
+	if (is_complete)
+		snprintf(mark, DD_MARK_SIZE, DONE);
+	else
+		snprintf(mark, DD_MARK_SIZE, OPEN PLACE PLACE, output[0], output[1], output[2],
+			 dups[0], dups[1], dups[2]);
+}
+
+off_t dd_mark_committed(const char *mark, FILE *out)
+{
+	uint64_t here[3], there[6];
+	struct stat status;
+
+	note(here, fstat(fileno(out), &status), &status);
+	if (!here[1] || sscanf(mark, OPEN SCANNED_PLACE SCANNED_PLACE, &there[0], &there[1],
+			       &there[2], &there[3], &there[4], &there[5]) != 6)
+		return -1;
+	for (int i = 0; i < 6; i += 3)
+		if (here[0] == there[i] && here[1] == there[i + 1])
+			return (off_t)there[i + 2];
+	return -1;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The mark that a run leaves in the index of --index: whether it came to its end, and which files it
+ * wrote to, how long they were. What lies beyond these lengths after a run that was killed, was not
+ * committed. No other file is ever cut.
+ */
+
+#ifndef DD_MARK_H
+#define DD_MARK_H
+
+#include "dedup/dd_options.h"
+
+#include <stdio.h>
+#include <sys/types.h>
+
+/** Bytes of a mark with its NUL. */
+#define DD_MARK_SIZE 192
+
+/**
+ * Write the mark. All output must be flushed, as the lengths of its files are looked up.
+ *
+ * @param is_complete  all inputs were dealt with
+ */
+void dd_mark_write(char mark[DD_MARK_SIZE], const struct dd_options *options, int is_complete);
+
+/**
+ * Where in a file that is written to something may lie that the run of a mark has not committed.
+ *
+ * @param mark  as it was in the index; "" or that of another tool: none
+ * @param out   a stream
+ * @return bytes from the beginning; -1 if that run came to its end, or wrote to other files
+ */
+off_t dd_mark_committed(const char *mark, FILE *out);
+
+#endif /* DD_MARK_H */
