@@ -128,4 +128,18 @@ shown 80 0 "$query search --color never --text tx texts/plain"
 head -1 out | grep -qE '^id  fingerprint       distance  weight  label$' || fail 'no weight'
 [ "$(grep -cE '^ [01]  [0-9a-f]{16}         0       0  ' out)" -eq 2 ] || fail 'not two matches'
 [ "$(grep -o 宽 out | wc -l)" -eq 19 ] || fail 'not as many wide characters as fit'
+
+# The progress line is taken away before rows and pairs.
+mkfifo slow
+for how in --stream --pairs; do
+	{ sleep 0.5; printf '%016x\n' 1 1; } >slow &
+	shown 80 0 "$dedup $how -F lines slow"
+	wait $!
+	grep -qE '[0-9] documents?, ' raw || fail "$how: no progress line"
+	if [ $how = --stream ]; then
+		grep -q $'\r\e\\[K0000000000000001\r$' raw || fail 'a row beside the progress line'
+	else
+		grep -q $'\r\e\\[K0\tslow:2\tslow:1\r$' raw || fail 'a pair beside the progress line'
+	fi
+done
 finish

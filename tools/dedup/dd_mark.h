@@ -2,9 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The mark that a run leaves in the index of --index: whether it came to its end, and which files it
- * wrote to, how long they were. What lies beyond these lengths after a run that was killed, was not
- * committed. No other file is ever cut.
+ * The mark that a run leaves in the index of --index: whether it came to its end; if not, to which
+ * files it wrote, and how long they were. After a run that was killed, what lies beyond these
+ * lengths was not committed. No other file is ever cut.
  */
 
 #ifndef DD_MARK_H

@@ -69,7 +69,8 @@ static const struct tl_option output_rows[] = {
 	{ 0, "drop-list", NULL, TL_FLAG(struct dd_options, drop_list),
 	  .help = "print only what could go; with -0 for xargs -0",
 	  .more = "Print only what could go, as it is and without escapes: a path or FILE:LINE a line, with -0 "
-		  "each with a NUL byte after it." },
+		  "each with a NUL byte after it. What fingerprints alone have decided is not printed, but "
+		  "its number is told; with --no-verify it is printed." },
 	{ 0, "stream", NULL, TL_FLAG(struct dd_options, stream),
 	  .help = "write the inputs that are new, as they come",
 	  .more = "Be a filter: write each input that is near to none before it to standard output, in the "
@@ -78,7 +79,8 @@ static const struct tl_option output_rows[] = {
 	{ 0, "dups", "FILE", TL_TEXT(struct dd_options, dups),
 	  .help = "with --stream: write to FILE what was left out",
 	  .more = "With --stream: write to FILE what was left out: how similar it is, what it is, and to what it is near, separated by "
-		  "tabs. FILE is replaced, but with --index added to." },
+		  "tabs. FILE is replaced, but with --index added to. What INDEX has with the same label is "
+		  "known and not written. FILE must not be an input; in a directory or list it is left out." },
 	{ 0, "index", "INDEX", TL_TEXT(struct dd_options, index),
 	  .help = "with --stream: remember what was new in INDEX",
 	  .more = "With --stream: remember what was new in the index INDEX, which is made if it is not there; "
@@ -136,10 +138,11 @@ static const struct tl_option rows[] = {
 		       "decided. Of bare fingerprints it is the number of bits that differ.") },
 	{ TL_PARAGRAPH("With --json: group, similarity (null for fp) or for bare fingerprints distance, keep, path, line. With --pairs: "
 		       "similarity or distance, and path, line, path2, line2; so in --dups, where id2 is the id in the "
-		       "index, and a document of an earlier run has no path2.") },
+		       "index, and a document of an earlier run has label2, if it has a label, and no path2.") },
 	{ TL_PARAGRAPH("A text that is contained in a much longer one is not near to it. Texts without words are "
 		       "near to nothing. A file that is reached twice counts once, also by another name of it (a hard "
-		       "link). A file that has changed since it was read is left out, and that is told.") },
+		       "link); if it could go, each of its paths has a line. A file that has changed since it was "
+		       "read is left out, and that is told.") },
 	{ TL_SECTION("Formats") },
 	{ TL_PARAGRAPH("As 'simidx-load --help' describes them. All inputs have texts, or all have fingerprints.") },
 	{ TL_SECTION("Exit status") },

@@ -258,8 +258,7 @@ static void json_end(struct tl_json *json)
 
 /* ---- decisions ---- */
 
-/* What is kept in an index: a document of this run, or of an earlier one, of which only the label is
- * known, or else the id. */
+/* A document of this run, or of an earlier one, of which only the label is known, or else the id. */
 struct other {
 	const struct name *name; /* NULL: of an earlier run */
 	uint64_t id;
@@ -287,7 +286,7 @@ static struct other find_other(const struct dd_output *output, const struct dd_n
 /* A label says which document it is: with the same one both are one document, read again. */
 static int is_itself(const struct dd_document *document, const struct other *other)
 {
-	return other->label && document->label_size == other->label_size &&
+	return other->label && document->label && document->label_size == other->label_size &&
 	       memcmp(document->label, other->label, other->label_size) == 0;
 }
 
