@@ -214,6 +214,18 @@ static struct file get(struct dd_files *files, uint32_t number)
 	return file;
 }
 
+/* `rc`: of the call that has given the status. */
+static enum dd_state compare(const struct file *file, int rc, const struct stat *status)
+{
+	if (rc)
+		return DD_REMOVED;
+	if (status->st_dev != file->device || status->st_ino != file->inode ||
+	    status->st_size != file->size || status->st_mtim.tv_sec != file->changed.tv_sec ||
+	    status->st_mtim.tv_nsec != file->changed.tv_nsec)
+		return DD_CHANGED;
+	return DD_AS_READ;
+}
+
 const char *dd_files_path(struct dd_files *files, uint32_t number)
 {
 	return get(files, number).path;
@@ -234,6 +246,14 @@ const char *dd_files_other_path(struct dd_files *files, uint32_t number, size_t 
 	return path;
 }
 
+enum dd_state dd_files_state_by(struct dd_files *files, uint32_t number, const char *path)
+{
+	struct file file = get(files, number);
+	struct stat status;
+
+	return compare(&file, stat(path, &status), &status);
+}
+
 const struct in_format *dd_files_format(struct dd_files *files, uint32_t number)
 {
 	return get(files, number).format;
@@ -246,18 +266,6 @@ int dd_files_can_seek(struct dd_files *files, uint32_t number)
 	return file.is_regular && !file.is_stdin;
 }
 
-/* `rc`: of the call that has given the status. */
-static enum dd_state compare(const struct file *file, int rc, const struct stat *status)
-{
-	if (rc)
-		return DD_REMOVED;
-	if (status->st_dev != file->device || status->st_ino != file->inode ||
-	    status->st_size != file->size || status->st_mtim.tv_sec != file->changed.tv_sec ||
-	    status->st_mtim.tv_nsec != file->changed.tv_nsec)
-		return DD_CHANGED;
-	return DD_AS_READ;
-}
-
 enum dd_state dd_files_state(struct dd_files *files, uint32_t number, int fd)
 {
 	struct file file = get(files, number);
@@ -266,12 +274,4 @@ enum dd_state dd_files_state(struct dd_files *files, uint32_t number, int fd)
 	if (!file.is_regular || (file.is_stdin && fd < 0))
 		return DD_AS_READ;
 	return compare(&file, fd < 0 ? stat(file.path, &status) : fstat(fd, &status), &status);
-}
-
-enum dd_state dd_files_state_by(struct dd_files *files, uint32_t number, const char *path)
-{
-	struct file file = get(files, number);
-	struct stat status;
-
-	return compare(&file, stat(path, &status), &status);
 }

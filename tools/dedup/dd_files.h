@@ -57,6 +57,9 @@ const char *dd_files_path(struct dd_files *files, uint32_t number);
 /** Another path by which it was reached, `i` counted from 0, each once; NULL after the last. */
 const char *dd_files_other_path(struct dd_files *files, uint32_t number, size_t i);
 
+/** As dd_files_state(), by another path of a regular file. */
+enum dd_state dd_files_state_by(struct dd_files *files, uint32_t number, const char *path);
+
 /** The format in which it was read. */
 const struct in_format *dd_files_format(struct dd_files *files, uint32_t number);
 
@@ -71,8 +74,5 @@ int dd_files_can_seek(struct dd_files *files, uint32_t number);
  * @param fd  it, open; -1 = its path of the first time is looked at
  */
 enum dd_state dd_files_state(struct dd_files *files, uint32_t number, int fd);
-
-/** The same by another of its paths. */
-enum dd_state dd_files_state_by(struct dd_files *files, uint32_t number, const char *path);
 
 #endif /* DD_FILES_H */
