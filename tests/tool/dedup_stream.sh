@@ -163,6 +163,14 @@ for name in mine foreign; do
 done
 printf '1\there\n' | cat - <(sed -n 12p rows.jsonl) | cmp - foreign || fail 'a file that the killed run has not written to'
 { sed -n '1,8p' rows.jsonl | awk 'NR % 4'; printf '{"n":9, "te'; } | cmp - mine || fail 'the file of the killed run'
+# Closed output: without an index nobody misses anything; with one not all is remembered, and comes again.
+"$dedup" -q --stream rows.jsonl 2>err | head -1 >one
+[ "${PIPESTATUS[0]}" -eq 0 ] && [ ! -s err ] || fail "closed output: $(cat err)"
+"$dedup" -q --stream --index closed rows.jsonl 2>err | head -1 >one
+[ "${PIPESTATUS[0]}" -eq 2 ] || fail 'closed output with --index is no error'
+grep -qx 'simidx-dedup: standard output was closed' err || fail "closed output with --index: $(cat err)"
+run 0 "$dedup" -q --stream --index closed rows.jsonl
+same out new.jsonl
 # Temporary directories: of killed runs until the next one, of interrupted ones never.
 mkfifo slow
 "$dedup" -q --stream -F jsonl slow >/dev/null &

@@ -148,7 +148,8 @@ static const struct tl_option rows[] = {
 	{ TL_SECTION("Exit status") },
 	{ TL_TERM("0", "Done, with or without duplicates.") },
 	{ TL_TERM("1", "Some inputs could not be read; the others were.") },
-	{ TL_TERM("2", "It could not be done, or was interrupted.") },
+	{ TL_TERM("2", "It could not be done, or was interrupted; with --index also if the output was closed, as "
+		       "then not all is remembered.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-dedup -r articles/", "Groups of near-duplicates among the texts of a directory.") },
 	{ TL_EXAMPLE("simidx-dedup -r --drop-list -0 articles/ | xargs -0 rm --",
