@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,88 +16,130 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A private directory has a name that mkdtemp() makes of this, and in it a file that the run has locked. */
 #define PREFIX "simidx-dedup-"
+#define FORM PREFIX "XXXXXX"
+#define MARKER "simidx-dedup.run"
 
-/* Directories that a run may be in the middle of making are tried again so often. */
+/* The index while the library makes it; then it has its own name. */
+#define UNFINISHED_PREFIX ".simidx-"
+#define UNFINISHED_FORM UNFINISHED_PREFIX "XXXXXX"
+
+/* If another run removes a directory that this one is making, another is made; so often at most. */
 #define TRIES 16
 
 struct dd_room {
 	char path[PATH_MAX];
-	int fd; /* the directory, locked */
+	int fd; /* the marker, locked */
 };
 
-/* Remove a directory with all that is in it. It is our own: nothing in it leads elsewhere. */
-static void remove_tree(const char *path)
+/* Whether a name is the prefix of a form and as many letters and digits as the form has. */
+static int has_form(const char *name, const char *prefix, const char *form)
 {
-	char *paths[] = { (char *)path, NULL };
-	FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
-	FTSENT *entry;
+	size_t n = strlen(prefix);
 
-	while (walk && (entry = fts_read(walk)))
-		if (entry->fts_info == FTS_DP)
-			rmdir(entry->fts_accpath);
-		else if (entry->fts_info != FTS_D)
-			unlink(entry->fts_accpath);
-	if (walk)
-		fts_close(walk);
+	return strlen(name) == strlen(form) && strncmp(name, prefix, n) == 0 &&
+	       strspn(name + n, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") ==
+		       strlen(form) - n;
 }
 
-/* Open a directory and lock it; -1 if that cannot be or somebody else has it. */
-static int lock_directory(const char *path)
+static int open_directory(int at, const char *name)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
 
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
+/* Remove an index. What else its directory has stays, and then so does the directory. */
+static void remove_index(int at, const char *name)
+{
+	static const char *const files[] = { "data.mdb", "lock.mdb", "lock.mdb.new", "write.lock",
+					     "write.lock.new" };
+	int fd = open_directory(at, name);
+
+	if (fd < 0)
+		return;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		unlinkat(fd, files[i], 0);
+	close(fd);
+	unlinkat(at, name, AT_REMOVEDIR);
+}
+
+/* Remove what a run makes in its directory, and the directory if that was all. The marker goes
+ * last: if this is interrupted, the next run goes on with it. */
+static void remove_room(const char *path)
+{
+	int fd = open_directory(AT_FDCWD, path);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((entry = readdir(dir)))
+		if (strcmp(entry->d_name, DD_ROOM_INDEX) == 0 ||
+		    has_form(entry->d_name, UNFINISHED_PREFIX, UNFINISHED_FORM))
+			remove_index(fd, entry->d_name);
+	unlinkat(fd, MARKER, 0);
+	closedir(dir);
+	rmdir(path);
+}
+
+/* Lock the marker of a directory. -1 if there is none, it is not our own, or its run lives. */
+static int lock_marker(const char *path, int flags)
+{
+	int dir = open_directory(AT_FDCWD, path);
+	int fd = dir < 0 ? -1 : openat(dir, MARKER,
+				       flags | O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	struct stat status;
+
+	if (dir >= 0)
+		close(dir);
+	if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) || fstat(fd, &status) ||
+			!S_ISREG(status.st_mode) || status.st_uid != geteuid() || !status.st_nlink)) {
 		close(fd);
 		fd = -1;
 	}
 	return fd;
 }
 
-/* What nobody has locked is of a run that is gone. Only what is our own is removed. */
+/* A directory whose marker nobody has locked is of a run that is gone. */
 static void remove_left(const char *tmpdir)
 {
 	DIR *dir = opendir(tmpdir);
 	struct dirent *entry;
-	struct stat status;
 	char path[PATH_MAX];
 	int fd;
 
 	while (dir && (entry = readdir(dir))) {
-		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0 ||
+		if (!has_form(entry->d_name, PREFIX, FORM) ||
 		    snprintf(path, sizeof(path), "%s/%s", tmpdir, entry->d_name) >= PATH_MAX)
 			continue;
-		fd = lock_directory(path);
+		fd = lock_marker(path, 0);
 		if (fd < 0)
 			continue;
-		if (!fstat(fd, &status) && status.st_uid == geteuid())
-			remove_tree(path);
+		remove_room(path);
 		close(fd);
 	}
 	if (dir)
 		closedir(dir);
 }
 
-/* Between making a directory and locking it, another run may take it for one that is left. */
+/* Between making the marker and locking it, another run may take it for one that is left. */
 static int make(struct dd_room *room, const char *tmpdir)
 {
-	struct stat opened, there;
-
 	for (int i = 0; i < TRIES; i++) {
-		if (snprintf(room->path, sizeof(room->path), "%s/" PREFIX "XXXXXX", tmpdir) >=
+		if (snprintf(room->path, sizeof(room->path), "%s/" FORM, tmpdir) >=
 		    (int)sizeof(room->path))
 			return tl_error("%s: the name is too long", tmpdir);
 		if (!mkdtemp(room->path))
 			return tl_error("cannot make a directory in %s: %s", tmpdir, strerror(errno));
-		room->fd = lock_directory(room->path);
-		if (room->fd < 0)
-			continue;
-		if (!fstat(room->fd, &opened) && !stat(room->path, &there) &&
-		    opened.st_ino == there.st_ino)
+		room->fd = lock_marker(room->path, O_CREAT | O_EXCL);
+		if (room->fd >= 0)
 			return 0;
-		close(room->fd);
+		remove_room(room->path);
 	}
-	return tl_error("cannot lock a directory in %s", tmpdir);
+	return tl_error("cannot lock a file in a directory in %s", tmpdir);
 }
 
 struct dd_room *dd_room_new(const char *tmpdir)
@@ -123,7 +164,7 @@ void dd_room_free(struct dd_room *room)
 {
 	if (!room)
 		return;
-	remove_tree(room->path);
+	remove_room(room->path);
 	close(room->fd);
 	free(room);
 }

@@ -2,13 +2,18 @@
 /* Copyright the libsimidx authors */
 
 /*
- * A directory of this run below that of temporary files, with the index of a run that is to remember
- * nothing. It is locked as long as the run lives, so that a later one knows what is left of a run
- * that was killed, and removes it.
+ * A directory of this run below that of temporary files. The private index is in it; with --index it
+ * stays empty but for a marker. The marker is a file that is locked as long as the run lives, so
+ * that a later run knows what is left of one that was killed, and removes it. Only a directory that has a
+ * marker of the same user, and a name as mkdtemp() makes it, is ever removed, and of what is in it only
+ * what a run puts there.
  */
 
 #ifndef DD_ROOM_H
 #define DD_ROOM_H
+
+/** The name of the index in it. */
+#define DD_ROOM_INDEX "index"
 
 struct dd_room;
 
@@ -23,7 +28,7 @@ struct dd_room *dd_room_new(const char *tmpdir);
 /** Its path. */
 const char *dd_room_path(const struct dd_room *room);
 
-/** Remove it with what is in it: files, and directories with files. NULL is allowed. */
+/** Remove it with the index in it. NULL is allowed. */
 void dd_room_free(struct dd_room *room);
 
 #endif /* DD_ROOM_H */
