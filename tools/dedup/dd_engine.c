@@ -21,6 +21,9 @@
 #define BATCH_MEMORY ((uint64_t)256 << 20)
 #define BATCH_SHARE 8
 
+/* Most candidates of a document with which the threads compare it. */
+#define MOST_AHEAD 256
+
 /* A document that is kept and matches, and how similar it is. */
 struct candidate {
 	uint64_t id;
@@ -48,7 +51,7 @@ struct thread {
 	struct dd_texts_reader *texts;
 	struct dd_shingler *shingler;
 	struct dd_shingles other;
-	uint64_t n_compared, n_empty, n_not_utf8;
+	uint64_t n_empty, n_not_utf8, n_gone[DD_N_AGAIN];
 };
 
 /* What documents of a batch are told by that are candidates of each other. */
@@ -198,9 +201,10 @@ void dd_engine_count(const struct dd_engine *engine, struct dd_counts *counts)
 {
 	*counts = engine->counts;
 	for (unsigned i = 0; i < engine->n_threads; i++) {
-		counts->compared += engine->thread[i].n_compared;
 		counts->empty += engine->thread[i].n_empty;
 		counts->not_utf8 += engine->thread[i].n_not_utf8;
+		for (int why = 0; why < DD_N_AGAIN; why++)
+			counts->gone[why] += engine->thread[i].n_gone[why];
 	}
 }
 
@@ -263,13 +267,16 @@ static int compare(struct dd_engine *engine, struct thread *thread, struct item 
 		   struct candidate *candidate)
 {
 	uint64_t handle = dd_kept_handle(engine->kept, candidate->id);
+	enum dd_again again = DD_GONE_NONE;
 	const char *text;
 	size_t size;
 	int rc;
 
-	thread->n_compared++;
-	if (!engine->verifies || handle == UINT64_MAX ||
-	    dd_texts_get(thread->texts, handle, &text, &size) != DD_AGAIN) {
+	if (engine->verifies && handle != DD_NONE) {
+		again = dd_texts_get(thread->texts, handle, &text, &size);
+		thread->n_gone[again]++;
+	}
+	if (again != DD_AGAIN) {
 		trust(engine, candidate);
 		return 0;
 	}
@@ -288,21 +295,27 @@ static int compare_ids(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Compare with candidates that were kept before the batch, until one is near; or with all. */
+/*
+ * Compare with candidates that were kept before the batch, until one is near. For pairs with all; but
+ * of what a document may have, so that not even equal texts fill the memory, only with the nearest: with
+ * the rest find_near() compares.
+ */
 static int search(struct dd_engine *engine, struct thread *thread, struct item *item)
 {
 	simidx_results results = SIMIDX_RESULTS_INIT;
 	int rc = simidx_reader_search(thread->reader, &item->query, &results, &item->err);
 	int is_near = 0;
+	size_t most;
 
 	if (rc || !results.n)
 		return rc;
-	item->found = calloc(results.n, sizeof(*item->found));
+	most = results.n < MOST_AHEAD ? results.n : MOST_AHEAD;
+	item->found = calloc(most, sizeof(*item->found));
 	if (!item->found) {
 		snprintf(item->err.text, sizeof(item->err.text), "out of memory");
 		return SIMIDX_E_NOMEM;
 	}
-	while (!rc && item->n_found < results.n && (!is_near || engine->options->pairs)) {
+	while (!rc && item->n_found < most && (!is_near || engine->options->pairs)) {
 		const simidx_match *match = &results.matches[item->n_found];
 		struct candidate *candidate = &item->found[item->n_found++];
 
@@ -402,7 +415,6 @@ static int judge_match(struct dd_engine *engine, struct item *item, const simidx
 		rc = compare(engine, thread, item, candidate);
 	} else {
 		other = &engine->item[engine->kept_at[handle - engine->n_before]];
-		engine->counts.compared++;
 		rc = make_set(thread, item);
 		if (!rc && (rc = make_set(thread, other)))
 			item->err = other->err;
@@ -449,6 +461,10 @@ static int keep(struct dd_engine *engine, struct item *item)
 					      document->text_size, &handle))
 		return tl_error("out of memory");
 	engine->kept_at[engine->n_kept++] = (size_t)(item - engine->item);
+	if (is_empty(item)) {
+		dd_kept_skip(engine->kept);
+		return 0;
+	}
 	return dd_kept_put(engine->kept, &item->sketch, document->label, document->label_size, &id);
 }
 

@@ -79,15 +79,20 @@ struct dd_texts *dd_engine_texts(struct dd_engine *engine);
 /** Add a copy of a document; those before may be decided. Returns 0 or an exit code. */
 int dd_engine_add(struct dd_engine *engine, const struct dd_document *document);
 
-/** Decide about all that were added. Returns 0 or an exit code. */
+/**
+ * Decide about all that were added, and commit.
+ *
+ * @param is_complete  these were the last of all inputs: the index of --index says so from then on
+ * @return 0 or an exit code
+ */
 int dd_engine_flush(struct dd_engine *engine, int is_complete);
 
 /** What was counted. */
 struct dd_counts {
-	uint64_t compared;  /* pairs of documents */
 	uint64_t exhausted; /* documents that were compared with DD_MOST_COMPARED others and had more */
 	uint64_t empty;     /* texts without words */
 	uint64_t not_utf8;  /* texts with bytes that are no UTF-8 */
+	uint64_t gone[DD_N_AGAIN]; /* comparisons for which an earlier text of this run was not there, and why */
 };
 
 void dd_engine_count(const struct dd_engine *engine, struct dd_counts *counts);

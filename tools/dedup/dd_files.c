@@ -266,6 +266,15 @@ int dd_files_can_seek(struct dd_files *files, uint32_t number)
 	return file.is_regular && !file.is_stdin;
 }
 
+int dd_files_has_grown(struct dd_files *files, uint32_t number, int fd)
+{
+	struct file file = get(files, number);
+	struct stat status;
+
+	return !fstat(fd, &status) && status.st_dev == file.device &&
+	       status.st_ino == file.inode && status.st_size >= file.size;
+}
+
 enum dd_state dd_files_state(struct dd_files *files, uint32_t number, int fd)
 {
 	struct file file = get(files, number);

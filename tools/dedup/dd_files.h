@@ -75,4 +75,7 @@ int dd_files_can_seek(struct dd_files *files, uint32_t number);
  */
 enum dd_state dd_files_state(struct dd_files *files, uint32_t number, int fd);
 
+/** Whether an open file that has changed is the same file, and not smaller: it may only have been added to. */
+int dd_files_has_grown(struct dd_files *files, uint32_t number, int fd);
+
 #endif /* DD_FILES_H */

@@ -7,6 +7,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "dedup/dd_mark.h"
+#include "dedup/dd_room.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -15,10 +16,10 @@
 
 #include <simidx_sketch.h>
 
-/* Documents with ids that follow each other, as those of one run do if nobody else writes. */
+/* Documents with ids and handles that follow each other, as those of one run mostly do. */
 struct stretch {
-	uint64_t id;
-	uint64_t handle;
+	uint64_t id, handle; /* of the first */
+	uint64_t n;
 };
 
 struct dd_kept {
@@ -27,7 +28,7 @@ struct dd_kept {
 	simidx *index;
 	simidx_writer *writer;
 	simidx_text *text; /* a thread's is a clone of it; NULL for fingerprints */
-	uint64_t before, n_put;
+	uint64_t n_put;
 	char mark[DD_MARK_SIZE]; /* of the run before */
 	struct stretch *stretch;
 	size_t n_stretches, room;
@@ -85,7 +86,6 @@ static int open_index(struct dd_kept *kept, const char *path)
 		return fail(kept, &err);
 	if (fit(kept, &info))
 		return TL_TROUBLE;
-	kept->before = info.documents;
 	if (kept->kind == DD_TEXTS && simidx_text_open_for(kept->index, NULL, &kept->text, &err))
 		return fail(kept, &err);
 	rc = simidx_get_mark(kept->index, kept->mark, sizeof(kept->mark) - 1, &n, &err);
@@ -109,7 +109,7 @@ struct dd_kept *dd_kept_open(const struct dd_options *options, enum dd_kind kind
 	}
 	kept->options = options;
 	kept->kind = kind;
-	snprintf(path, sizeof(path), "%s/index", dir);
+	snprintf(path, sizeof(path), "%s/" DD_ROOM_INDEX, dir);
 	code = open_index(kept, options->index ? options->index : path);
 	if (!options->index)
 		how.durability = SIMIDX_DURABILITY_NORMAL;
@@ -140,11 +140,6 @@ int dd_kept_thread(struct dd_kept *kept, simidx_reader **reader, simidx_text **t
 	if (!rc && kept->text)
 		rc = simidx_text_clone(kept->text, text, &err);
 	return rc ? fail(kept, &err) : 0;
-}
-
-uint64_t dd_kept_before(const struct dd_kept *kept)
-{
-	return kept->before;
 }
 
 const char *dd_kept_mark(const struct dd_kept *kept)
@@ -180,7 +175,7 @@ int dd_kept_query(const struct dd_kept *kept, const simidx_sketch *sketch, simid
 			query->probes = DD_PROBES;
 	}
 	if (kept->kind == DD_TEXTS && !options->no_verify)
-		query->limit = options->compare_all ? 0 : DD_MOST_COMPARED;
+		query->limit = options->compare_all || options->pairs ? 0 : DD_MOST_COMPARED;
 	else
 		query->limit = options->pairs ? 0 : 1;
 	return rc;
@@ -233,8 +228,10 @@ static int note_id(struct dd_kept *kept, uint64_t id)
 	size_t room = kept->room ? 2 * kept->room : 16;
 	struct stretch *larger;
 
-	if (last && id - last->id == handle - last->handle)
+	if (last && id == last->id + last->n && handle == last->handle + last->n) {
+		last->n++;
 		return 0;
+	}
 	if (kept->n_stretches == kept->room) {
 		larger = realloc(kept->stretch, room * sizeof(*larger));
 		if (!larger)
@@ -242,14 +239,14 @@ static int note_id(struct dd_kept *kept, uint64_t id)
 		kept->stretch = larger;
 		kept->room = room;
 	}
-	kept->stretch[kept->n_stretches++] = (struct stretch){ id, handle };
+	kept->stretch[kept->n_stretches++] = (struct stretch){ id, handle, 1 };
 	return 0;
 }
 
 uint64_t dd_kept_handle(const struct dd_kept *kept, uint64_t id)
 {
 	size_t low = 0, high = kept->n_stretches;
-	uint64_t handle, end;
+	const struct stretch *stretch;
 
 	/* The last stretch that begins at the id or before it. */
 	while (low < high) {
@@ -262,9 +259,13 @@ uint64_t dd_kept_handle(const struct dd_kept *kept, uint64_t id)
 	}
 	if (!low)
 		return UINT64_MAX;
-	handle = kept->stretch[low - 1].handle + (id - kept->stretch[low - 1].id);
-	end = low < kept->n_stretches ? kept->stretch[low].handle : kept->n_put;
-	return handle < end ? handle : UINT64_MAX;
+	stretch = &kept->stretch[low - 1];
+	return id - stretch->id < stretch->n ? stretch->handle + (id - stretch->id) : UINT64_MAX;
+}
+
+void dd_kept_skip(struct dd_kept *kept)
+{
+	kept->n_put++;
 }
 
 int dd_kept_put(struct dd_kept *kept, const simidx_sketch *sketch, const char *label, size_t size,

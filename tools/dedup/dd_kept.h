@@ -22,7 +22,7 @@
  * search finds. Both are chosen by what doc/text-quality.md has measured. */
 #define DD_PROBES 256
 
-/** Most candidates with which a text is compared, unless --all is given. */
+/** Most candidates with which a text is compared, unless --all or --pairs is given. */
 #define DD_MOST_COMPARED 64
 
 /** What the inputs have. */
@@ -43,9 +43,6 @@ void dd_kept_close(struct dd_kept *kept);
 
 /** A reader and an extractor of texts for a thread. Returns 0, or TL_TROUBLE with a message. */
 int dd_kept_thread(struct dd_kept *kept, simidx_reader **reader, simidx_text **text);
-
-/** Documents that it had before this run. */
-uint64_t dd_kept_before(const struct dd_kept *kept);
 
 /**
  * What asks for the candidates of a document. Any thread.
@@ -70,7 +67,7 @@ int dd_kept_reader(struct dd_kept *kept, simidx_reader **reader);
 int dd_kept_begin(struct dd_kept *kept);
 
 /**
- * Keep a document; searches find it after the commit.
+ * Keep a document. dd_kept_reader() finds it at once, the readers of threads after the commit.
  *
  * @param label  `size` bytes, or NULL; not stored in a private index, nor where another document
  *               has it
@@ -79,6 +76,9 @@ int dd_kept_begin(struct dd_kept *kept);
  */
 int dd_kept_put(struct dd_kept *kept, const simidx_sketch *sketch, const char *label, size_t size,
 		uint64_t *id);
+
+/** Give the next number to a document that nothing can be near to: it is not stored and has no id. */
+void dd_kept_skip(struct dd_kept *kept);
 
 /**
  * Commit.
@@ -90,8 +90,8 @@ int dd_kept_commit(struct dd_kept *kept, int is_complete);
 /** The mark that the last run has left in the index (dd_mark.h); "" if there is none. */
 const char *dd_kept_mark(const struct dd_kept *kept);
 
-/** The number among the documents that this run has put, from 0, of an id; UINT64_MAX for one of
- * an earlier run. Any thread, while nothing is put. */
+/** The number among the documents that this run has put or skipped, from 0, of an id; UINT64_MAX
+ * for one of an earlier run. Any thread, while nothing is put. */
 uint64_t dd_kept_handle(const struct dd_kept *kept, uint64_t id);
 
 #endif /* DD_KEPT_H */

@@ -14,9 +14,13 @@
 /* What is remembered of a kept document. */
 enum kind { NO_TEXT, IN_FILE, IN_SPILL, NOT_SPILLED };
 
+#define CHECK_BITS 14
+#define OFFSET_BITS 48
+
 struct kept {
 	uint64_t kind : 2;
-	uint64_t offset : 62;
+	uint64_t check : CHECK_BITS; /* of the text in a file */
+	uint64_t offset : OFFSET_BITS;
 	uint32_t size;      /* of the record; of the text in the spill */
 	uint32_t elsewhere; /* number of the file; bytes in the spill */
 };
@@ -76,6 +80,7 @@ void dd_texts_place(const struct dd_texts *texts, const struct in_reader *reader
 		return;
 	place->kind = DD_PLACE_PASSING;
 	if (reader->lines.source.codec || size > UINT32_MAX ||
+	    reader->row_begins >> OFFSET_BITS ||
 	    !dd_files_can_seek(texts->files, file))
 		return;
 	place->kind = DD_PLACE_FILE;
@@ -97,19 +102,26 @@ static int have_room(struct dd_texts *texts)
 	return 0;
 }
 
+/* What tells a text from another one in its place. */
+static uint64_t check_of(const char *utf8, size_t size)
+{
+	return simidx_feature_hash(utf8, size) >> (64 - CHECK_BITS);
+}
+
 int dd_texts_keep(struct dd_texts *texts, const struct dd_place *place, const char *utf8,
 		  size_t size, uint64_t *handle)
 {
-	struct kept kept = { NO_TEXT, 0, 0, 0 };
+	struct kept kept = { .kind = NO_TEXT };
 	struct dd_spilled spilled;
 	int rc;
 
 	if (place->kind == DD_PLACE_FILE)
-		kept = (struct kept){ IN_FILE, place->offset, place->size, place->file };
+		kept = (struct kept){ IN_FILE, check_of(utf8, size), place->offset, place->size,
+				      place->file };
 	else if (place->kind == DD_PLACE_PASSING) {
 		kept.kind = NOT_SPILLED;
 		if (!dd_spill_put(texts->spill, utf8, size, &spilled))
-			kept = (struct kept){ IN_SPILL, spilled.offset, spilled.size,
+			kept = (struct kept){ IN_SPILL, 0, spilled.offset, spilled.size,
 					      spilled.stored };
 	}
 	pthread_mutex_lock(&texts->mutex);
@@ -166,7 +178,7 @@ void dd_texts_reader_close(struct dd_texts_reader *reader)
 	free(reader);
 }
 
-/* Have the file open, and as it was when it was read. */
+/* Have the file open, and as it was when it was read; or, if it has rows, with more at its end. */
 static enum dd_again open_file(struct dd_texts_reader *reader, uint32_t file)
 {
 	struct dd_files *files = reader->texts->files;
@@ -183,7 +195,8 @@ static enum dd_again open_file(struct dd_texts_reader *reader, uint32_t file)
 		return errno == ENOMEM || errno == EMFILE || errno == ENFILE ? DD_GONE_FAILED :
 									       DD_GONE_REMOVED;
 	state = dd_files_state(files, file, reader->fd);
-	if (state == DD_AS_READ)
+	if (state == DD_AS_READ || (state == DD_CHANGED && !dd_files_format(files, file)->is_whole &&
+				    dd_files_has_grown(files, file, reader->fd)))
 		return DD_AGAIN;
 	close_file(reader);
 	return state == DD_CHANGED ? DD_GONE_CHANGED : DD_GONE_REMOVED;
@@ -202,11 +215,14 @@ static enum dd_again get_file(struct dd_texts_reader *reader, const struct kept 
 				dd_files_format(files, kept->elsewhere), reader->fd, kept->offset,
 				kept->size) != IN_ROW)
 		return DD_GONE_FAILED;
-	/* It was a row with a text when it was read. */
+	/* It was a row with this text when it was read: if it is not, the file has changed since, perhaps
+	 * just now. */
 	if (in_reader_next(&reader->parser, &row) != IN_ROW || row.kind != IN_TEXT)
 		return dd_files_state(files, kept->elsewhere, reader->fd) == DD_AS_READ ?
 			       DD_GONE_FAILED :
 			       DD_GONE_CHANGED;
+	if (check_of(row.text, row.text_size) != kept->check)
+		return DD_GONE_CHANGED;
 	*utf8 = row.text;
 	*size = row.text_size;
 	return DD_AGAIN;

@@ -47,7 +47,8 @@ enum dd_again {
 	DD_AGAIN,         /* here it is */
 	DD_GONE_NONE,     /* there was none */
 	DD_GONE_REMOVED,  /* its file was removed, or cannot be opened any more */
-	DD_GONE_CHANGED,  /* its file was changed or replaced since it was read */
+	DD_GONE_CHANGED,  /* its file was changed or replaced since it was read; if rows were only
+	                   * added to it, the others are there */
 	DD_GONE_SPILL,    /* it was not put aside, as there was no room */
 	DD_GONE_FAILED,   /* it could not be read; or memory is short */
 	DD_N_AGAIN
@@ -76,7 +77,7 @@ void dd_texts_place(const struct dd_texts *texts, const struct in_reader *reader
 /**
  * Keep a document.
  *
- * @param utf8    its text, `size` bytes; needed for DD_PLACE_PASSING only
+ * @param utf8    its text, `size` bytes; not needed for DD_PLACE_NONE
  * @param handle  set to the number of those kept before
  * @return 0; -1 when memory is short. That a text could not be put aside is no failure
  */
