@@ -166,6 +166,40 @@ if [ -n "${SX_JSON-}" ]; then
 	output < <(printf 'three.jsonl:%d\n' 2 3)
 fi
 
+# What cannot be had does not keep others from being compared.
+mkdir operands
+cp names/a operands/1
+cp names/a operands/2
+mkdir operands/directory
+mkdir operands/directory/below
+run 1 "$dedup" no-such-file operands/*
+output <<'END'
+1	100.0	keep	operands/1
+1	100.0	drop	operands/2
+END
+says 'no-such-file: cannot open: No such file or directory'
+says 'operands/directory: is a directory (-r reads'
+run 1 "$dedup" no-such-file
+says 'no-such-file: cannot open: No such file or directory'
+# Of directories: files that are no texts are counted.
+printf 'b\0c' >operands/directory/one
+run 0 "$dedup" -r operands
+says '1 file is no text and was skipped (first: operands/directory/one)'
+printf 'b\0c' >operands/directory/two
+run 0 "$dedup" -r operands
+says '2 files are no texts and were skipped (first: operands/directory/one)'
+
+# All pairs of equal texts, though there are more than a text is compared with for groups.
+head -1 texts >one
+awk '{ for (i = 0; i < 100; i++) print }' one >equal.txt
+mkdir equal.d
+awk '{ f = sprintf("equal.d/%03d", NR); print >f; close(f) }' equal.txt
+for how in '' '--threads 3 --memory 64M'; do
+	# shellcheck disable=SC2086
+	run 0 "$dedup" -q --pairs $how -r equal.d
+	[ "$(sort -u out | wc -l)" -eq 4950 ] || fail "$(sort -u out | wc -l) pairs of 100 texts"
+done
+
 # Fewer than five words.
 mkdir short
 echo 'one two three' >short/1
@@ -180,8 +214,8 @@ END
 # What does not fit.
 run 2 "$dedup"
 says 'INPUT is missing'
-run 2 "$dedup" no-such-file
-says 'no-such-file: cannot open: No such file or directory'
+run 2 "$dedup" --files-from no-such-list
+says 'no-such-list: cannot open: No such file or directory'
 run 2 "$dedup" -
 says 'standard input needs its format'
 for similarity in 0 1.1 -1 x 0x1 '' 1e-1 ' 1'; do
@@ -196,9 +230,35 @@ run 2 "$dedup" --json --drop-list names/a
 says '--json does not fit --drop-list'
 run 2 "$dedup" -k 3 names/a
 says '--radius is about fingerprints; for texts it goes with --no-verify'
+for option in '--similarity 0.9' --all '--spill 1M'; do
+	# shellcheck disable=SC2086
+	run 2 "$dedup" --no-verify $option names/a
+	says "${option% *} is about comparing texts, which --no-verify leaves out"
+done
+run 2 "$dedup" --bits 32 names/a
+says '--bits is about bare fingerprints, and the inputs have texts'
+run 2 "$dedup" -0 names/a
+says '-0 is about --files-from, --drop-list and --stream, and none is given'
+run 0 "$dedup" --similarity 0.7 names/a
+says 'some texts that are near may be missed: --accept 256, the default, suits a --similarity of 0.8 and more'
 run 2 "$dedup" --memory 1M names/a
 says '--memory: expected a size of at least 64M'
 run 2 "$dedup" --tmpdir no-such-directory names/a
 says 'cannot make a directory in no-such-directory'
+
+# Of what is in the directory of temporary files, only what a run has made is removed: neither what is
+# called nearly so, nor what is in a directory with a marker and is not of an index.
+for name in results abc123 x; do
+	mkdir "$TMPDIR/simidx-dedup-$name"
+	echo 'keep me' >"$TMPDIR/simidx-dedup-$name/notes"
+done
+mkdir -p "$TMPDIR/simidx-dedup-AbCd12/index" "$TMPDIR/simidx-dedup-AbCd13/index" "$TMPDIR/simidx-dedup-AbCd13/own"
+touch "$TMPDIR"/simidx-dedup-AbCd1{2,3}/{simidx-dedup.run,index/data.mdb,index/lock.mdb,index/write.lock}
+ln -s "$tmp/names" "$TMPDIR/simidx-dedup-AbCd13/own/link"
+run 0 "$dedup" names/a
+[ "$(cat "$TMPDIR"/simidx-dedup-{results,abc123,x}/notes | grep -c 'keep me')" = 3 ] || fail 'the directory of somebody else is removed'
+[ ! -e "$TMPDIR/simidx-dedup-AbCd12" ] || fail 'the directory of a run that is gone is left'
+[ -L "$TMPDIR/simidx-dedup-AbCd13/own/link" ] && [ -e names/a ] || fail 'what no run has made is removed'
+rm -r "$TMPDIR"/simidx-dedup-*
 [ -z "$(ls -A "$TMPDIR")" ] || fail 'temporary files are left'
 finish

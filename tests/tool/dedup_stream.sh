@@ -78,6 +78,49 @@ awk -F '"' 'NR <= 8 { f = "files/" NR ".txt"; print $6 >f; close(f) }' rows.json
 run 0 "$dedup" -q --stream -r files
 printf 'files/%d.txt\n' 1 2 3 5 6 7 | diff - out || fail 'files'
 
+# With -0 names are read and written with a NUL byte after each.
+mkdir odd
+cp files/1.txt $'odd/1\n.txt'
+cp files/4.txt $'odd/4\n.txt'
+cp files/5.txt 'odd/5 .txt'
+printf '%s\0' $'odd/1\n.txt' $'odd/4\n.txt' 'odd/5 .txt' >names
+run 0 "$dedup" -q --stream -0 --files-from names
+printf '%s\0' $'odd/1\n.txt' 'odd/5 .txt' | cmp - out || fail '--stream -0 of a list'
+run 0 "$dedup" -q --stream -0 -r odd
+printf '%s\0' $'odd/1\n.txt' 'odd/5 .txt' | cmp - out || fail '--stream -0 of files'
+
+# An input may grow while it is read: its rows are there, and compared. grow WHAT CODE: WHAT is done with ./grows
+# after its rows were read and before copies of them come from a pipe.
+mkfifo copies
+awk 'NR % 4 == 1' rows.jsonl | head -20 >originals.jsonl
+awk 'NR % 4 == 0' rows.jsonl | head -20 >copies.jsonl
+grow() {
+	cp originals.jsonl grows.jsonl
+	("$dedup" --stream --dups dups -F jsonl grows.jsonl copies >out 2>err; echo $? >code) &
+	exec 5>copies
+	# The pause after the first rows decides about what was read.
+	head -1 copies.jsonl >&5
+	tries=100
+	until [ -s out ] || [ $((tries -= 1)) -eq 0 ]; do sleep 0.1; done
+	eval "$1"
+	tail -n +2 copies.jsonl >&5
+	exec 5>&-
+	wait $!
+	[ "$(cat code)" = "$2" ] || fail "exit $(cat code), not $2, after: $1"
+	[ "$(wc -l <dups)" -eq 20 ] || fail "$(wc -l <dups) copies after: $1"
+}
+grow 'tail -5 rows.jsonl >>grows.jsonl' 0
+[ "$(cut -f 1 dups | uniq -c)" = '     20 81.1' ] || fail "rows of a file that grew are not compared: $(cat dups)"
+! grep -q 'fingerprints decided' err || fail "told of a file that only grew: $(cat err)"
+# Of one that was written anew, with as many bytes and more, they are not; that is told.
+grow 'tr 01 10 <originals.jsonl >anew; cat anew anew >grows.jsonl' 1
+[ "$(cut -f 1 dups | uniq -c | tr -s ' ')" = "$(printf ' 1 81.1\n 19 fp')" ] || fail "rows of a changed file: $(cat dups)"
+says 'fingerprints decided 19 times whether a text is near to an earlier one, as its file has changed since it was read'
+grow 'cp originals.jsonl other.jsonl; mv other.jsonl grows.jsonl' 1
+says 'as its file has changed since it was read'
+grow 'rm grows.jsonl' 1
+says 'as its file has been removed since it was read'
+
 # An index remembers, also what another tool has put there, and says of what a row is a copy.
 head -2000 rows.jsonl >first.jsonl
 tail -1000 rows.jsonl >second.jsonl
@@ -117,6 +160,18 @@ output </dev/null
 grep -qx '{"similarity":null,"path":"files/copy.txt","label2":"files/1.txt","id2":0}' dups.json ||
 	fail '--dups with --json of a remembered document'
 rm files/copy.txt
+# Texts without words are near to nothing, so that there is nothing to remember; what follows one is
+# named by its own number.
+printf '{"text": "%s"}\n' 'one two three four five' '' 'six seven eight nine ten' ', .' \
+	'six seven eight nine TEN' '' 'one two three four FIVE' >words.jsonl
+for i in 1 2; do
+	run 0 "$dedup" -q --stream --index words --dups words.$i words.jsonl
+done
+"$query" stats words | grep -Eq '^documents +2$' || fail "texts without words are stored: $("$query" stats words | grep doc)"
+diff words.1 - <<'END' || fail 'what texts without words do to names'
+100.0	words.jsonl:5	words.jsonl:3
+100.0	words.jsonl:7	words.jsonl:1
+END
 
 # Killed at any time: no row is lost, none is cut, and the index is sound. Half a line of a killed run
 # is removed. Fingerprints decide about what an earlier run has kept, so a few copies come through.
@@ -178,6 +233,8 @@ exec 6>slow
 cat first.jsonl first.jsonl first.jsonl >&6
 sleep 1
 [ "$(find "$TMPDIR" -maxdepth 1 -name 'simidx-dedup-*' | wc -l)" -eq 1 ] || fail 'not one temporary directory'
+# The library locks the directory in which it makes an index: the run must not hold that lock.
+flock -n "$TMPDIR"/simidx-dedup-* true || fail 'the temporary directory is locked'
 kill -9 $!
 wait $! 2>/dev/null
 exec 6>&-

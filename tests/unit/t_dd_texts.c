@@ -420,6 +420,36 @@ START_TEST(test_changed_file)
 }
 END_TEST
 
+#ifdef HAVE_JSON
+
+/* Rows that are added to a file leave those before as they are; another row in the place of one does not. */
+START_TEST(test_grown_file)
+{
+	static const char anew[] = "{\"text\": \"the other\"}\n{\"text\": \"second one\"}\n{}\n";
+	char *path = write_file("rows.jsonl", "{\"text\": \"first one\"}\n{\"text\": \"second one\"}\n");
+	FILE *file;
+
+	ck_assert_uint_eq(keep_all(path, &in_format_jsonl), 2);
+	file = fopen(path, "a");
+	fputs("{\"text\": \"third one\"}\n", file);
+	fclose(file);
+	check_all();
+	ck_assert_int_eq(dd_files_state(files, 0, -1), DD_CHANGED);
+	sxt_file_write(path, anew, strlen(anew));
+	ck_assert_int_eq(state_of(0), DD_GONE_CHANGED);
+	ck_assert_int_eq(state_of(1), DD_AGAIN);
+	/* As long as what was read, and then less. */
+	sxt_file_write(path, anew, strlen(anew) - 3);
+	ck_assert_int_eq(state_of(1), DD_AGAIN);
+	sxt_file_write(path, anew, strlen(anew) - 4);
+	ck_assert_int_eq(state_of(1), DD_GONE_CHANGED);
+	forget_kept();
+	free(path);
+}
+END_TEST
+
+#endif
+
 /* A change is seen by one who has the file open, and also while it is being read. */
 START_TEST(test_changed_meanwhile)
 {
@@ -513,6 +543,7 @@ static const sxt_test tests[] = {
 	{ &test_pipe_again, 0, 1 },
 	{ &test_no_text, 0, 1 },
 	{ &test_threads, 0, 1 },
+	{ &test_grown_file, 0, 1 },
 #endif
 	{ &test_spill_has_a_limit, 0, 1 },
 	{ &test_spill_without_directory, 0, 1 },

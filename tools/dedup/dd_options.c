@@ -32,6 +32,7 @@ static int call_similarity(void *options, const char *value)
 		return -1;
 	}
 	((struct dd_options *)options)->similarity = similarity;
+	((struct dd_options *)options)->similarity_given = 1;
 	return 0;
 }
 
@@ -51,42 +52,51 @@ static const struct tl_option near_rows[] = {
 		  "--no-verify also for texts, by their first fingerprint alone." },
 	{ 0, "accept", "A", TL_NUMBER(struct dd_options, accept, 0, MAX_ACCEPT),
 	  .help = "weight up to which texts are compared (default: 256)",
-	  .more = "Texts are compared if the bits in which their fingerprints differ weigh at most A, as "
-		  "'simidx-query search --help' explains (default: 256, which suits a --similarity of 0.8 and "
-		  "more). With --no-verify they are near then (default: 112)." },
+	  .more = "Texts are compared if the bits in which their fingerprints differ weigh at most "
+		  "A, as 'simidx-query search --help' explains (default: 256, which suits a "
+		  "--similarity of 0.8 and more). With --no-verify they are near then (default: "
+		  "112)." },
 	{ 0, "all", NULL, TL_FLAG(struct dd_options, compare_all),
 	  .help = "compare with all texts that may be near",
-	  .more = "Compare a text with all that are within --accept. Without this it is compared with the 64 "
-		  "nearest at most; how often that was not enough is told in the end." },
+	  .more = "Compare a text with all that are within --accept. Without this it is compared "
+		  "with the 64 nearest at most; how often that was not enough is told in the end. "
+		  "--pairs always compares with all." },
 	{ 0 },
 };
 
 static const struct tl_option output_rows[] = {
 	{ 0, "pairs", NULL, TL_FLAG(struct dd_options, pairs),
 	  .help = "print all pairs of near documents",
-	  .more = "Print each pair of near documents, and not groups: the similarity, the later document "
-		  "and the earlier one." },
+	  .more = "Print each pair of near documents, and not groups: the similarity, the later "
+		  "document and the earlier one. A text is compared with all that are within "
+		  "--accept, as with --all." },
 	{ 0, "drop-list", NULL, TL_FLAG(struct dd_options, drop_list),
 	  .help = "print only what could go; with -0 for xargs -0",
-	  .more = "Print only what could go, as it is and without escapes: a path or FILE:LINE a line, with -0 "
-		  "each with a NUL byte after it. What fingerprints alone have decided is not printed, but "
-		  "its number is told; with --no-verify it is printed." },
+	  .more = "Print only what could go, as it is and without escapes: a path or FILE:LINE a "
+		  "line. With -0 each ends with a NUL byte, and so do the names that --files-from "
+		  "reads, as between find -print0 and xargs -0. What fingerprints alone have "
+		  "decided is not printed, but its number is told; with --no-verify it is printed." },
 	{ 0, "stream", NULL, TL_FLAG(struct dd_options, stream),
 	  .help = "write the inputs that are new, as they come",
-	  .more = "Be a filter: write each input that is near to none before it to standard output, in the "
-		  "order of the inputs. A row is written as it came, line by line; of a file that is one text the path is "
-		  "written. The line of --header is not." },
+	  .more = "Be a filter: write each input that is near to none before it to standard "
+		  "output, in the order of the inputs. A row is written as it came, line by line; of "
+		  "a file that is one text the path is written, with escapes in a name that has "
+		  "line ends. With -0 such paths have no escapes and end with a NUL byte, and so do "
+		  "the names that --files-from reads. The line of --header is not written." },
 	{ 0, "dups", "FILE", TL_TEXT(struct dd_options, dups),
 	  .help = "with --stream: write to FILE what was left out",
-	  .more = "With --stream: write to FILE what was left out: how similar it is, what it is, and to what it is near, separated by "
-		  "tabs. FILE is replaced, but with --index added to. What INDEX has with the same label is "
-		  "known and not written. FILE must not be an input; in a directory or list it is left out." },
+	  .more = "With --stream: write to FILE what was left out: how similar it is, what it is, "
+		  "and to what it is near, separated by tabs. FILE is replaced, but with --index "
+		  "added to. What INDEX has with the same label is known and not written. FILE must "
+		  "not be an input; in a directory or list it is left out." },
 	{ 0, "index", "INDEX", TL_TEXT(struct dd_options, index),
 	  .help = "with --stream: remember what was new in INDEX",
 	  .more = "With --stream: remember what was new in the index INDEX, which is made if it is not there; "
 		  "what is in it is not new. Of documents of earlier runs only the fingerprints are "
-		  "there, so these decide, and the similarity is 'fp'. What was written is synced before the commit that "
-		  "remembers it: after a crash the same inputs again, with >> to the same file, give each new one at least once." },
+		  "there, so these decide, and the similarity is 'fp'. Texts without words are not "
+		  "remembered. What was written is synced before the commit that remembers it: "
+		  "after a crash the same inputs again, with >> to the same file, give each new one "
+		  "at least once." },
 	{ 0, "json", NULL, TL_FLAG(struct dd_options, json), .help = "print a JSON object a line" },
 	{ 'q', "quiet", NULL, TL_FLAG(struct dd_options, quiet),
 	  .help = "no notices, no progress, no summary" },
@@ -107,10 +117,11 @@ static const struct tl_option resource_rows[] = {
 		  "space). Beyond it fingerprints decide, and the similarity is 'fp'." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct dd_options, tmpdir),
 	  .help = "where temporary files go (default: $TMPDIR or /tmp)",
-	  .more = "The directory for temporary files (default: $TMPDIR or /tmp). Without --index the index is one of them. What a "
-		  "run that was killed has left there, the next one removes." },
+	  .more = "The directory for temporary files (default: $TMPDIR or /tmp). Without --index "
+		  "the index is one of them. What a run that was killed has left there, the next "
+		  "one removes." },
 	{ 0, "bits", "F", TL_NUMBER(struct dd_options, bits, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS),
-	  .standard = "64", .help = "bits of a bare fingerprint, 16..64" },
+	  .help = "bits of a bare fingerprint, 16..64 (default: 64)" },
 	{ 0 },
 };
 
@@ -132,17 +143,23 @@ static const struct tl_option rows[] = {
 	{ TL_PARAGRAPH("A line for each document of a group, the one that is kept first, then the others by "
 		       "their similarity to it: the group, which is the number of its first document in "
 		       "the order of the inputs; the similarity in percent; keep or drop; the path, or FILE:LINE. "
-		       "The columns are separated by tabs. Documents that are near to none are left out. A document is compared with "
-		       "those that are kept, and joins the nearest one that is near enough.") },
+		       "The columns are separated by tabs. Documents that are near to none are left "
+		       "out. A document is compared with those that are kept, in the order in which "
+		       "their fingerprints are near to its own, and joins the first one that is near "
+		       "enough.") },
 	{ TL_PARAGRAPH("The similarity is 'fp' where a text could not be read again, so that fingerprints "
 		       "decided. Of bare fingerprints it is the number of bits that differ.") },
-	{ TL_PARAGRAPH("With --json: group, similarity (null for fp) or for bare fingerprints distance, keep, path, line. With --pairs: "
-		       "similarity or distance, and path, line, path2, line2; so in --dups, where id2 is the id in the "
-		       "index, and a document of an earlier run has label2, if it has a label, and no path2.") },
+	{ TL_PARAGRAPH("With --json: group, similarity (null for fp) or for bare fingerprints "
+		       "distance, keep, path, line. With --pairs: similarity or distance, and path, "
+		       "line, path2, line2; so in --dups, where id2 is the id in the index, and a "
+		       "document of an earlier run has label2, if it has a label, and no path2.") },
 	{ TL_PARAGRAPH("A text that is contained in a much longer one is not near to it. Texts without words are "
 		       "near to nothing. A file that is reached twice counts once, also by another name of it (a hard "
-		       "link); if it could go, each of its paths has a line. A file that has changed since it was "
-		       "read is left out, and that is told.") },
+		       "link); if it could go, each of its paths has a line. A file that has changed "
+		       "since it was read is left out of groups and of "
+		       "--drop-list, and that is told. Its texts cannot be compared any more, so that "
+		       "fingerprints decide, which is told, too. But rows may be added to a file of "
+		       "rows: those before them are compared.") },
 	{ TL_SECTION("Formats") },
 	{ TL_PARAGRAPH("As 'simidx-load --help' describes them. All inputs have texts, or all have fingerprints.") },
 	{ TL_SECTION("Exit status") },
@@ -191,6 +208,14 @@ static int check_lines(const struct in_files_options *inputs)
 	return TL_PROCEED;
 }
 
+const char *dd_comparing_option(const struct dd_options *options)
+{
+	return options->similarity_given	? "--similarity" :
+	       options->compare_all		? "--all" :
+	       options->spill != UINT64_MAX	? "--spill" :
+						  NULL;
+}
+
 static int check_together(const struct dd_options *options)
 {
 	if (options->pairs + options->drop_list + options->stream > 1)
@@ -203,8 +228,12 @@ static int check_together(const struct dd_options *options)
 	if (options->radius >= 0 && options->accept >= 0)
 		return tl_usage_error("--radius asks for the plain distance, which --accept has no use "
 				      "for");
-	if (options->inputs.nul_lists && !options->inputs.lists.n && !options->drop_list)
-		return tl_usage_error("-0 is about --files-from and --drop-list, and none is given");
+	if (options->no_verify && dd_comparing_option(options))
+		return tl_usage_error("%s is about comparing texts, which --no-verify leaves out",
+				      dd_comparing_option(options));
+	if (options->inputs.nul_lists && !options->inputs.lists.n && !options->drop_list &&
+	    !options->stream)
+		return tl_usage_error("-0 is about --files-from, --drop-list and --stream, and none is given");
 	if (options->inputs.hidden && !options->inputs.recursive)
 		return tl_usage_error("--hidden is about the directories of -r");
 	return options->stream ? check_lines(&options->inputs) : TL_PROCEED;
@@ -221,7 +250,7 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 	inputs->format = in_format_at(inputs->format_word);
 	if (inputs->format == &in_format_ids || inputs->format == &in_format_labels)
 		return tl_usage_error("-F %s has no documents", inputs->format->name);
-	inputs->may_recurse = 1;
+	inputs->may_recurse = inputs->may_be_missing = 1;
 	inputs->operands = operands;
 	inputs->n_operands = n;
 	if (!n && !inputs->lists.n)
@@ -239,13 +268,16 @@ int dd_parse_options(int argc, char **argv, struct dd_options *options)
 	int code;
 
 	memset(options, 0, sizeof(*options));
-	options->similarity = 0.8;
+	options->similarity = DD_SIMILARITY;
 	options->radius = options->accept = -1;
 	options->spill = UINT64_MAX;
 	code = tl_parse(&dd_command, options, NULL, argc, argv);
 	if (code != TL_PROCEED)
 		return code;
 	tl_set_quiet(options->quiet);
+	options->bits_given = options->bits > 0;
+	if (!options->bits_given)
+		options->bits = SIMIDX_DEFAULT_BITS;
 	if (!options->tmpdir)
 		options->tmpdir = getenv("TMPDIR");
 	if (!options->tmpdir || !*options->tmpdir)

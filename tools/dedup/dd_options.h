@@ -11,11 +11,15 @@
 #include "common/tl_options.h"
 #include "input/in_files.h"
 
+/** How similar texts must be, unless --similarity says so. */
+#define DD_SIMILARITY 0.8
+
 /** Parsed options. NULL, 0 and -1 stand for "not given" where noted. */
 struct dd_options {
 	struct in_files_options inputs;
 	uint64_t total_bytes;   /* of the inputs; 0 = not known */
 	double similarity;      /* Jaccard, above 0 and at most 1 */
+	int similarity_given;
 	int no_verify;
 	int radius;             /* -1 */
 	int accept;             /* -1 */
@@ -26,6 +30,7 @@ struct dd_options {
 	const char *dups;       /* NULL */
 	const char *index;      /* NULL */
 	unsigned bits;          /* of bare fingerprints */
+	int bits_given;
 	uint64_t memory;        /* bytes */
 	uint64_t spill;         /* bytes; UINT64_MAX = a tenth of the free space */
 	const char *tmpdir;     /* where temporary files go */
@@ -44,6 +49,9 @@ extern const struct tl_command dd_command;
  *         error, which is told)
  */
 int dd_parse_options(int argc, char **argv, struct dd_options *options);
+
+/** An option that was given and is about comparing texts; NULL = none was. */
+const char *dd_comparing_option(const struct dd_options *options);
 
 /** Free the list of names. */
 void dd_free_options(struct dd_options *options);

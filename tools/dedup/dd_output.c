@@ -334,6 +334,10 @@ static void stream(struct dd_output *output, const struct dd_document *document,
 	struct name name = name_of(document);
 	struct other other;
 
+	if (!near && output->options->inputs.nul_lists && !document->kept_size) {
+		printf("%s%c", dd_files_path(output->files, document->file), '\0');
+		return;
+	}
 	if (!near) {
 		tl_emit_input(dd_files_path(output->files, document->file), document->kept,
 			      document->kept_size);

@@ -25,7 +25,7 @@
 #define UNFINISHED_PREFIX ".simidx-"
 #define UNFINISHED_FORM UNFINISHED_PREFIX "XXXXXX"
 
-/* If another run removes a directory that this one is making, another is made; so often at most. */
+/* If another run removes a directory that this one is making, another is made: at most this number of times. */
 #define TRIES 16
 
 struct dd_room {

@@ -21,6 +21,11 @@
 /* Messages about single rows and files beyond this are only counted. */
 #define MAX_REPORTED 20
 
+/* After this number of documents it is estimated how many there are. What must be known of them has half of
+ * the memory, at least 24 bytes a document. */
+#define ESTIMATED_AFTER 100000
+#define LEAST_MEMORY 48
+
 struct run {
 	const struct dd_options *options;
 	struct dd_room *room;
@@ -30,7 +35,8 @@ struct run {
 	struct dd_engine *engine; /* NULL until there is a document */
 	enum dd_kind kind;
 	struct in_reader reader;
-	uint64_t documents, rejected, again;
+	uint64_t documents, rejected;
+	uint64_t unread;     /* comparisons for which a text could not be read again */
 	uint64_t skipped;    /* files found that are no texts */
 	char *first_skipped; /* the path of the first */
 	int pause_code; /* of deciding while the input paused: 0, or the exit code */
@@ -76,7 +82,26 @@ static void show_progress(struct run *run)
 			 run->options->pairs ? "pairs" : "near to others");
 }
 
-static void sum_up(const struct run *run)
+/* Texts that could not be read again, though nobody has put a limit to that. */
+static void tell_unread(struct run *run, const struct dd_counts *all)
+{
+	static const char *const why[DD_N_AGAIN] = {
+		[DD_GONE_CHANGED] = "its file has changed since it was read",
+		[DD_GONE_REMOVED] = "its file has been removed since it was read",
+		[DD_GONE_FAILED] = "it could not be read",
+	};
+	char n[TL_NUMBER_SIZE];
+
+	for (int i = 0; i < DD_N_AGAIN; i++) {
+		if (!why[i] || !all->gone[i])
+			continue;
+		run->unread += all->gone[i];
+		tl_error("fingerprints decided %s time%s whether a text is near to an earlier one, as %s",
+			 tl_write_count(all->gone[i], n), all->gone[i] == 1 ? "" : "s", why[i]);
+	}
+}
+
+static void sum_up(struct run *run)
 {
 	char n[3][TL_NUMBER_SIZE];
 	struct dd_output_counts counts;
@@ -89,6 +114,7 @@ static void sum_up(const struct run *run)
 	if (run->engine && dd_texts_problem(dd_engine_texts(run->engine)))
 		tl_notice("not all texts could be put aside, so fingerprints decided for some: %s",
 			  dd_texts_problem(dd_engine_texts(run->engine)));
+	tell_unread(run, &all);
 	if (all.exhausted)
 		tl_notice("%s document%s compared with the %d nearest in vain, and had more that may be near "
 			  "(--all)",
@@ -140,18 +166,44 @@ static int decide_in_pause(void *ctx, int fd)
 static int begin_engine(struct run *run, enum dd_kind kind)
 {
 	const struct dd_options *options = run->options;
+	const char *of_texts = options->accept >= 0 ? "--accept" :
+			       options->no_verify   ? "--no-verify" :
+						      dd_comparing_option(options);
 
 	run->kind = kind;
 	if (kind == DD_TEXTS && options->radius >= 0 && !options->no_verify)
 		return tl_usage_error("--radius is about fingerprints; for texts it goes with --no-verify");
-	if (kind == DD_FINGERPRINTS && (options->accept >= 0 || options->no_verify))
-		return tl_usage_error("%s is about texts, and the inputs have fingerprints",
-				      options->accept >= 0 ? "--accept" : "--no-verify");
+	if (kind == DD_TEXTS && options->bits_given)
+		return tl_usage_error("--bits is about bare fingerprints, and the inputs have texts");
+	if (kind == DD_FINGERPRINTS && of_texts)
+		return tl_usage_error("%s is about texts, and the inputs have fingerprints", of_texts);
+	if (kind == DD_TEXTS && options->similarity < DD_SIMILARITY && options->accept < 0)
+		tl_notice("some texts that are near may be missed: --accept %d, the default, suits a --similarity "
+			  "of %.1f and more",
+			  DD_ACCEPT, DD_SIMILARITY);
 	run->engine = dd_engine_new(options, kind, run->files, dd_room_path(run->room),
 				    &run->listener);
 	if (!run->engine)
 		return TL_TROUBLE;
 	return dd_output_begin(run->output, run->engine, kind);
+}
+
+/* Early in a long run: that it is going to end for want of memory. */
+static void check_memory(const struct run *run)
+{
+	const struct dd_options *options = run->options;
+	uint64_t bytes = in_reader_bytes(&run->reader);
+	char documents[TL_NUMBER_SIZE], least[TL_NUMBER_SIZE];
+	double expected;
+
+	if (run->documents != ESTIMATED_AFTER || options->total_bytes <= bytes ||
+	    (options->stream && !options->dups))
+		return;
+	expected = (double)run->documents * (double)options->total_bytes / (double)bytes;
+	if (expected * LEAST_MEMORY > (double)options->memory)
+		tl_notice("--memory is too small: there are about %s documents, which need at least %sB",
+			  tl_write_amount(expected, documents),
+			  tl_write_amount(expected * LEAST_MEMORY, least));
 }
 
 static int take_row(struct run *run, const struct in_row *row, uint32_t file)
@@ -176,6 +228,7 @@ static int take_row(struct run *run, const struct in_row *row, uint32_t file)
 	if (code)
 		return code;
 	document.number = ++run->documents;
+	check_memory(run);
 	if (kind == DD_TEXTS) {
 		document.is_text = 1;
 		document.text = row->text;
@@ -227,7 +280,6 @@ static int read_input(struct run *run, const struct in_file *input)
 		return 0;
 	rc = in_reader_open(&run->reader, input->path, input->format, input->is_stdin);
 
-	/* What is an operand was looked at before: this one comes from a list. */
 	if (rc == IN_SKIPPED)
 		reject(run, input->path, "is a directory (-r reads the files in one that is an INPUT)");
 	else if (rc != IN_ROW)
@@ -238,7 +290,6 @@ static int read_input(struct run *run, const struct in_file *input)
 	case DD_MET_NEW:
 		return read_rows(run, input, file);
 	case DD_MET_AGAIN:
-		run->again++;
 		return 0;
 	default:
 		return tl_error("out of memory");
@@ -320,5 +371,5 @@ int dd_run(const struct dd_options *options)
 	in_files_close(files);
 	free(run.first_skipped);
 	dd_files_free(run.files);
-	return !code && run.rejected + counts.changed ? TL_PARTLY : code;
+	return !code && run.rejected + run.unread + counts.changed ? TL_PARTLY : code;
 }

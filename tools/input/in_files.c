@@ -323,7 +323,10 @@ static int check_operand(const char *path, const struct in_files_options *option
 	}
 	if (options->are_labels)
 		return 0;
-	if (check_path(path, options->recursive, options->may_recurse, &status))
+	if (options->may_be_missing && stat(path, &status))
+		return check_format(path, format, &options->columns);
+	if (!options->may_be_missing &&
+	    check_path(path, options->recursive, options->may_recurse, &status))
 		return -1;
 	if (S_ISDIR(status.st_mode) && !format)
 		format = &in_format_text;
