@@ -192,22 +192,6 @@ const struct tl_command dd_command = {
 
 /* ---- what fits together ---- */
 
-/* The rows of binary formats cannot be written as lines. */
-static int check_lines(const struct in_files_options *inputs)
-{
-	for (size_t i = 0; i < inputs->n_operands + (inputs->lists.n > 0); i++) {
-		const struct in_format *format = inputs->format;
-		const char *reason;
-
-		if (!format && i < inputs->n_operands)
-			format = in_format_of_path(inputs->operands[i], &reason);
-		if (format && format->is_binary)
-			return tl_usage_error("--stream writes lines, and the rows of %s are none",
-					      format->name);
-	}
-	return TL_PROCEED;
-}
-
 const char *dd_comparing_option(const struct dd_options *options)
 {
 	return options->similarity_given	? "--similarity" :
@@ -236,7 +220,7 @@ static int check_together(const struct dd_options *options)
 		return tl_usage_error("-0 is about --files-from, --drop-list and --stream, and none is given");
 	if (options->inputs.hidden && !options->inputs.recursive)
 		return tl_usage_error("--hidden is about the directories of -r");
-	return options->stream ? check_lines(&options->inputs) : TL_PROCEED;
+	return options->stream ? in_files_check_lines(&options->inputs, "--stream") : TL_PROCEED;
 }
 
 static int take_operands(struct dd_options *options, char **operands, size_t n)

@@ -376,3 +376,18 @@ int in_files_check(const struct in_files_options *options, uint64_t *total_bytes
 		*total_bytes = bytes;
 	return 0;
 }
+
+int in_files_check_lines(const struct in_files_options *options, const char *option)
+{
+	for (size_t i = 0; i < options->n_operands + (options->lists.n > 0); i++) {
+		const struct in_format *format = options->format;
+		const char *reason;
+
+		if (!format && i < options->n_operands)
+			format = in_format_of_path(options->operands[i], &reason);
+		if (format && format->is_binary)
+			return tl_usage_error("%s writes lines, and the rows of %s are none", option,
+					      format->name);
+	}
+	return TL_PROCEED;
+}

@@ -72,4 +72,12 @@ size_t in_files_n_stdin(char **names, size_t n);
  */
 int in_files_check(const struct in_files_options *options, uint64_t *total_bytes);
 
+/**
+ * Refuse formats whose rows are no lines, for an option that writes the rows of inputs as lines.
+ *
+ * @param option  its name, for the message
+ * @return TL_PROCEED, or TL_TROUBLE with a message
+ */
+int in_files_check_lines(const struct in_files_options *options, const char *option);
+
 #endif /* IN_FILES_H */

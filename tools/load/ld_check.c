@@ -94,24 +94,6 @@ static int check_delete(const struct ld_options *options)
 	return TL_PROCEED;
 }
 
-/* The rows of binary formats cannot be written as lines. */
-static int check_emit(const struct ld_options *options)
-{
-	const struct in_files_options *inputs = &options->inputs;
-
-	for (size_t i = 0; i < inputs->n_operands + (inputs->lists.n > 0); i++) {
-		const struct in_format *format = inputs->format;
-		const char *reason;
-
-		if (!format && i < inputs->n_operands)
-			format = in_format_of_path(inputs->operands[i], &reason);
-		if (format && format->is_binary)
-			return tl_usage_error("--emit new writes lines, and the rows of %s are none",
-					      format->name);
-	}
-	return TL_PROCEED;
-}
-
 /* What fits --mode. */
 static int check_mode(const struct ld_options *options)
 {
@@ -141,7 +123,8 @@ static int check_mode(const struct ld_options *options)
 		return tl_usage_error("-F %s goes with --mode delete", options->inputs.format->name);
 	if (options->mode == LD_DELETE)
 		return check_delete(options);
-	return options->emit == LD_EMIT_NEW ? check_emit(options) : TL_PROCEED;
+	return options->emit == LD_EMIT_NEW ? in_files_check_lines(&options->inputs, "--emit new") :
+					      TL_PROCEED;
 }
 
 int ld_check_merge_only(const struct ld_options *options)
