@@ -187,9 +187,11 @@ typedef struct simidx_clusters_options {
 	unsigned link;     /**< enum simidx_link */
 	unsigned keep;     /**< enum simidx_keep */
 	uint64_t max_size; /**< most documents of a cluster, at least 2; 0 = any number */
-	/** How long the text of a document is, with SIMIDX_KEEP_LONGEST; called with `ctx` of the
-	    join, from the caller's thread, more than once for a document. */
-	uint64_t (*length)(void *ctx, uint64_t id);
+	/** Says how long the text of a document is, with SIMIDX_KEEP_LONGEST. Called with `ctx` of the
+	    join, from the caller's thread, before the first delivery, perhaps more than once for a
+	    document. With SIMIDX_JOIN_LABELS it gets the label, as simidx_pair has it. Anything but
+	    0 ends the join with SIMIDX_E_STOPPED. */
+	int (*length)(void *ctx, uint64_t id, const char *label, size_t label_size, uint64_t *length);
 } simidx_clusters_options;
 
 #define SIMIDX_CLUSTERS_OPTIONS_INIT { sizeof(simidx_clusters_options), 0, 0, 0, NULL }
@@ -227,7 +229,7 @@ typedef struct simidx_member {
  * @param take      takes members, cluster by cluster in ascending order, the keeper first and then by
  *                  id, at most 65,536 at once; clusters may be cut between two calls
  * @return as simidx_pairs(), SIMIDX_E_CORRUPT for a damaged label also with
- *         SIMIDX_KEEP_SMALLEST_LABEL; SIMIDX_E_UNSUPPORTED: keep by labels or lengths in an index without ids
+ *         SIMIDX_KEEP_SMALLEST_LABEL; SIMIDX_E_STOPPED also from `length`; SIMIDX_E_UNSUPPORTED: keep by labels or lengths in an index without ids
  *
  * Cost: that of simidx_pairs() and, for stars, 16 bytes more of temporary space for each pair of
  * nodes, which are the documents with equal fingerprints as above; the documents that are near to others read twice, and about

@@ -68,6 +68,23 @@ sx_join_merit sx_join_nodes_merit(const sx_join_nodes *nodes, uint32_t node)
 	return nodes->merit ? nodes->merit[node] : merit_of_id(nodes, nodes->node[node].best_id);
 }
 
+static int ask_length(sx_join_nodes *nodes, sx_join_merit *m)
+{
+	const simidx_join_options *o = &nodes->join.options;
+	sx_slice label = { NULL, 0 };
+	uint64_t length = 0;
+	int rc = SIMIDX_OK;
+
+	if (o->flags & SIMIDX_JOIN_LABELS)
+		rc = sx_join_side_label(&nodes->join.task.side[0], m->id, &label, nodes->err);
+	if (rc)
+		return rc;
+	if (nodes->options.length(o->ctx, m->id, label.data, label.size, &length))
+		return sx_fail(nodes->err, SIMIDX_E_STOPPED, "stopped by the caller");
+	m->key = ~length;
+	return SIMIDX_OK;
+}
+
 static int find_merit(sx_join_nodes *nodes, const sx_join_doc *doc, sx_join_merit *m)
 {
 	*m = merit_of_id(nodes, doc->id);
@@ -75,8 +92,7 @@ static int find_merit(sx_join_nodes *nodes, const sx_join_doc *doc, sx_join_meri
 	case SIMIDX_KEEP_SMALLEST_LABEL:
 		return read_label(nodes, m);
 	case SIMIDX_KEEP_LONGEST:
-		m->key = ~nodes->options.length(nodes->join.options.ctx, doc->id);
-		break;
+		return ask_length(nodes, m);
 	}
 	return SIMIDX_OK;
 }

@@ -161,6 +161,97 @@ run 2 "$query" pairs sound damaged/
 says 'simidx-query: damaged'
 says ': table labels: the label of document 3'
 
+# The longest of texts is the largest of the files that the labels name; of equal ones the first is
+# kept. 1 is near to 2 and 3, 4 to 5; 6 is near to none, so nobody looks for its file.
+mkdir texts
+printf '%10s' x >texts/short
+printf '%30s' x >"texts/lo	ng"
+printf '%20s' x >texts/middle
+printf '%15s' x >texts/same1
+printf '%15s' x >texts/same2
+run 0 "$load" -q named -F tsv - <<'END'
+1	00000000000000f0	texts/short
+2	00000000000000f1	texts/lo\tng
+3	00000000000000f2	texts/middle
+4	ffff0000ffff0000	texts/same1
+5	ffff0000ffff0001	texts/same2
+6	0123456789abcdef	nowhere
+END
+run 0 "$query" clusters --keep longest named
+output <<'END'
+1	2	0	keep	texts/lo\tng
+1	1	1	drop	texts/short
+1	3	2	drop	texts/middle
+4	4	0	keep	texts/same1
+4	5	1	drop	texts/same2
+END
+# A link is as long as what it leads to.
+ln -sf "lo	ng" texts/short
+truncate -s 31 texts/middle
+run 0 "$query" clusters --keep longest --drop-list --threads 2 named
+output <<<$'1\n2\n5'
+run 0 "$query" clusters --keep longest --order named
+output <<'END'
+texts/middle
+texts/short
+texts/lo\tng
+texts/same1
+texts/same2
+nowhere
+END
+# From another directory the labels name nothing, and nothing is printed.
+mkdir elsewhere
+(cd elsewhere && "$query" clusters --keep longest ../named >../out 2>../err)
+[ $? -eq 2 ] && [ ! -s out ] || fail 'lengths of files that are not there'
+grep -q 'document 1, label texts/short: No such file or directory; --keep longest needs labels' err ||
+	fail "another message: $(cat err)"
+rm texts/same2
+run 2 "$query" clusters --keep longest named
+says 'simidx-query: document 5, label texts/same2: No such file or directory; --keep longest needs'
+[ ! -s out ] || fail 'output before an error'
+run 2 "$query" clusters --keep longest --order named
+says 'simidx-query: document 5, label texts/same2: No such file'
+[ ! -s out ] || fail 'output before an error'
+mkdir texts/same2
+run 2 "$query" clusters --keep longest named
+says 'label texts/same2: not a regular file'
+rmdir texts/same2
+mkfifo texts/same2
+run 2 "$query" clusters --keep longest named
+says 'label texts/same2: not a regular file'
+rm texts/same2
+echo >texts/same2
+chmod a-r texts/same2
+if [ ! -r texts/same2 ]; then
+	run 2 "$query" clusters --keep longest named
+	says 'label texts/same2: Permission denied'
+fi
+run 2 "$query" clusters --keep longest few
+says 'simidx-query: document 2, label two\t: No such file'
+printf '1\t00000000000000f0\n2\t00000000000000f1\n' | "$load" -q unnamed -F tsv - || fail 'not loaded'
+run 2 "$query" clusters --keep longest unnamed
+says 'simidx-query: document 1: it has no label; --keep longest needs'
+printf '1\t00000000000000f0\ta\\x00b\n2\t00000000000000f1\t%s\n' "$(printf '%5000s' x)" >strange.tsv
+run 0 "$load" -q strange strange.tsv
+run 2 "$query" clusters --keep longest strange
+says 'simidx-query: document 1: its label is no path; --keep longest needs'
+printf '00000000000000f0\n00000000000000f1\n' | "$load" -q --ids none bare -F lines - || fail 'not loaded'
+run 2 "$query" clusters --keep longest bare
+says 'an index without ids has no labels'
+
+# Texts that simidx-load has read are labelled by their paths.
+if [ -n "${SX_TEXT-}" ]; then
+	mkdir folder
+	seq 1 2000 >folder/b
+	seq 1 1990 >folder/a
+	seq 5 2000 >folder/c
+	run 0 "$load" -q -r folder.idx folder
+	run 0 "$query" clusters --keep longest folder.idx
+	cut -f 4,5 out >kept
+	printf 'keep\tfolder/b\ndrop\tfolder/a\ndrop\tfolder/c\n' | diff - kept ||
+		fail 'not the longest file is kept'
+fi
+
 # Second fingerprints that are not compared, as those of an index without a profile, have no distance.
 if [ -n "${SX_JSON-}" ]; then
 	run 0 "$load" -q --fp2 double -F jsonl - <<'END'

@@ -47,9 +47,8 @@ static int found(void *ctx, const simidx_join_info *info)
 	return 0;
 }
 
-static uint64_t length_of(void *ctx, uint64_t id)
+static uint64_t length_of(uint64_t id)
 {
-	(void)ctx;
 	return id * 37 % 11; /* many are equally long */
 }
 
@@ -59,6 +58,14 @@ static void label_of(uint64_t id, char label[16])
 	label[0] = 0;
 	if (id % 3)
 		sxt_must(snprintf(label, 16, "%x", (unsigned)(id * 2654435761u % 100003)) < 16);
+}
+
+static int tell_length(void *ctx, uint64_t id, const char *label, size_t size, uint64_t *length)
+{
+	(void)ctx;
+	sxt_must(!label && !size); /* nobody has asked for it */
+	*length = length_of(id);
+	return 0;
 }
 
 static simidx *make(const char *path, const sxt_join_docs *docs)
@@ -138,7 +145,7 @@ static int by_merit(const void *a, const void *b)
 		order = order ? order : strcmp(label_x, label_y);
 		break;
 	case SIMIDX_KEEP_LONGEST:
-		order = (int)length_of(NULL, id_y) - (int)length_of(NULL, id_x);
+		order = (int)length_of(id_y) - (int)length_of(id_x);
 	}
 	return order ? order : id_x < id_y ? -1 : id_x > id_y;
 }
@@ -269,7 +276,7 @@ START_TEST(test_clusters_by_definition)
 				continue;
 			}
 			o.keep = (unsigned)_i;
-			o.length = length_of;
+			o.length = tell_length;
 			index = make(path, &docs);
 			if (kind)
 				sxt_merge(index);
@@ -339,6 +346,70 @@ START_TEST(test_maximum_size)
 		free(one.at);
 		free(two.at);
 	}
+	simidx_close(index);
+	free(docs.at);
+}
+END_TEST
+
+/* ---- lengths ---- */
+
+struct asked {
+	size_t n, end; /* documents asked for; the one at which that ends, 0 = none */
+	struct taken taken;
+};
+
+static int check_label(void *ctx, uint64_t id, const char *label, size_t size, uint64_t *length)
+{
+	struct asked *a = ctx;
+	char own[16];
+
+	label_of(id, own);
+	sxt_must_eq(size, strlen(own));
+	sxt_must(own[0] ? label && !memcmp(label, own, size) : !label);
+	*length = length_of(id);
+	return ++a->n == a->end;
+}
+
+static int take_asked(void *ctx, const simidx_member *members, size_t n)
+{
+	return take(&((struct asked *)ctx)->taken, members, n);
+}
+
+/* Who tells lengths is given the labels if these are asked for, and can end the join. */
+START_TEST(test_lengths_of_labels)
+{
+	sxt_join_docs docs = sxt_join_make(1, 401, 64, 0, &rng);
+	simidx_clusters_options c = SIMIDX_CLUSTERS_OPTIONS_INIT;
+	simidx_join_options o = SIMIDX_JOIN_OPTIONS_INIT;
+	simidx *index = make(t_path, &docs);
+	struct asked all = { 0 };
+	struct taken want;
+
+	c.keep = SIMIDX_KEEP_LONGEST;
+	c.length = tell_length;
+	want = run(index, 0, 1, &c);
+	sxt_must_gt(want.n, 5);
+	c.length = check_label;
+	o.flags = SIMIDX_JOIN_LABELS;
+	o.tmpdir = t_dir;
+	o.ctx = &all;
+	ck_assert_sx(simidx_clusters(index, &o, &c, take_asked, &sxt_err), SIMIDX_OK);
+	sxt_must_ge(all.n, want.n);
+	sxt_must_eq(all.taken.n, want.n);
+	for (size_t i = 0; i < want.n; i++) {
+		sxt_must_eq(all.taken.at[i].id, want.at[i].id);
+		sxt_must_eq(all.taken.at[i].is_keeper, want.at[i].is_keeper);
+	}
+	for (size_t end = 1; end <= all.n; end += all.n / 7) {
+		struct asked some = { .end = end };
+
+		o.ctx = &some;
+		ck_assert_sx(simidx_clusters(index, &o, &c, take_asked, &sxt_err), SIMIDX_E_STOPPED);
+		sxt_must_eq(some.n, end);
+		sxt_must_eq(some.taken.n, 0);
+	}
+	free(want.at);
+	free(all.taken.at);
 	simidx_close(index);
 	free(docs.at);
 }
@@ -446,6 +517,7 @@ END_TEST
 static const sxt_test tests[] = {
 	{ &test_clusters_by_definition, 0, 4 },
 	{ &test_maximum_size, 2, 12 },
+	{ &test_lengths_of_labels, 0, 1 },
 	{ &test_bad_arguments, 0, 1 },
 	{ &test_sizes_of_joins, 0, 1 },
 };

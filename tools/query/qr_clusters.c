@@ -8,8 +8,14 @@
 #include "common/tl_options.h"
 #include "query/qr_join.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct options {
 	struct qr_join join;
@@ -29,6 +35,7 @@ struct printing {
 	uint64_t n;            /* members taken */
 	struct member *member; /* of --order, by cluster */
 	size_t members_cap;
+	int has_no_length;     /* a text of --keep longest, which has been said */
 };
 
 static int note_plan(void *arg, const simidx_join_info *info)
@@ -198,6 +205,8 @@ static int order(struct printing *p, const simidx_join_options *o, const simidx_
 	simidx_error err;
 	int code, rc = simidx_clusters(p->ctx->index, o, c, keep_members, &err);
 
+	if (p->has_no_length)
+		return TL_TROUBLE;
 	if (!rc)
 		rc = simidx_walk_open(p->ctx->index, &walk, &err);
 	if (!rc)
@@ -208,6 +217,39 @@ static int order(struct printing *p, const simidx_join_options *o, const simidx_
 	simidx_walk_close(walk);
 	free(p->member);
 	return code;
+}
+
+/* ---- --keep longest ---- */
+
+static int no_length(struct printing *p, uint64_t id, const char *label, const char *why)
+{
+	p->has_no_length = 1;
+	return tl_error("document %" PRIu64 "%s%s: %s; --keep longest needs labels that are paths of "
+			"files, as simidx-load has made them of texts, as seen from this directory",
+			id, label ? ", label " : "", label ? label : "", why);
+}
+
+/* A text is as long as the file that its label names. */
+static int find_length(void *arg, uint64_t id, const char *label, size_t size, uint64_t *length)
+{
+	struct printing *p = arg;
+	struct stat status;
+	char path[PATH_MAX];
+
+	if (!label)
+		return no_length(p, id, NULL, "it has no label");
+	if (size >= sizeof(path) || memchr(label, 0, size))
+		return no_length(p, id, NULL, "its label is no path");
+	memcpy(path, label, size);
+	path[size] = '\0';
+	if (stat(path, &status))
+		return no_length(p, id, path, strerror(errno));
+	if (!S_ISREG(status.st_mode))
+		return no_length(p, id, path, "not a regular file");
+	if (access(path, R_OK))
+		return no_length(p, id, path, strerror(errno));
+	*length = (uint64_t)status.st_size;
+	return 0;
 }
 
 /* ---- clusters ---- */
@@ -224,10 +266,13 @@ static int cluster(struct printing *p, struct qr_context *ctx)
 	c.link = p->options->link;
 	c.keep = p->options->keep;
 	c.max_size = p->options->max_size;
+	c.length = find_length;
 	if (p->options->order)
 		return order(p, &o, &c);
 	rc = simidx_clusters(ctx->index, &o, &c, print_members, &err);
 	tl_progress_clear();
+	if (p->has_no_length)
+		return TL_TROUBLE;
 	if (rc && !tl_output_failed())
 		return qr_join_fail(ctx, &err);
 	return p->n ? TL_OK : TL_PARTLY;
@@ -250,7 +295,7 @@ static int run_clusters(struct qr_context *ctx, int argc, char **argv)
 
 /* In the order of enum simidx_link, and of enum simidx_keep. */
 static const char *const links[] = { "star", "single", NULL };
-static const char *const keeps[] = { "first", "last", "label", NULL };
+static const char *const keeps[] = { "first", "last", "label", "longest", NULL };
 
 static const struct tl_option rows[] = {
 	{ TL_GROUP(qr_join_rows, struct options, join) },
@@ -260,10 +305,15 @@ static const struct tl_option rows[] = {
 		  "near to another one, so that chains may join what is not alike." },
 	{ 0, "max-size", "N", TL_COUNT(struct options, max_size, 2, UINT64_MAX),
 	  .help = "at most N documents in a cluster" },
-	{ 0, "keep", "first|last|label", TL_WORD(struct options, keep, keeps),
+	{ 0, "keep", "first|last|label|longest", TL_WORD(struct options, keep, keeps),
 	  .help = "which document is kept (default: first)",
 	  .more = "Which document of a cluster is kept: the first, with the smallest id (default); the "
-		  "last, with the largest id; or the one whose label comes first by its bytes." },
+		  "last, with the largest id; the one whose label comes first by its bytes; or the "
+		  "longest, which is the largest of the files that the labels name, and of equal ones "
+		  "the one with the smallest id. For that, labels must be paths as simidx-load makes "
+		  "them of the files of texts. They are looked up from the directory in which the "
+		  "command runs, and those of documents that are near to others must be regular files "
+		  "that can be read. A compressed file counts with its compressed size." },
 	{ 0, "drop-list", NULL, TL_FLAG(struct options, drop_list),
 	  .help = "print only the ids that can go, one a line" },
 	{ 0, "order", NULL, TL_FLAG(struct options, order),
@@ -283,6 +333,8 @@ static const struct tl_option rows[] = {
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query clusters --keep label index",
 		     "Near-duplicates, and which of them to keep.") },
+	{ TL_EXAMPLE("simidx-query clusters --keep longest --drop-list index",
+		     "The ids of all files but the longest of each cluster.") },
 	{ TL_EXAMPLE("simidx-query clusters --drop-list index | simidx-load --mode delete index -",
 		     "Keep one document of each cluster.") },
 	{ TL_EXAMPLE("simidx-query clusters --order index | tar -cT - | zstd --long >all.tar.zst",
