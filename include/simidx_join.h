@@ -145,20 +145,22 @@ typedef struct simidx_pairs_taker {
  *                 that reading one of both gave begins with its path
  * @param options  NULL for the defaults; its callbacks and those of `taker` may use other readers, opened before
  * @return SIMIDX_OK, also if there is none; SIMIDX_E_RANGE: a radius above f; SIMIDX_E_MISMATCH: the
- *         indexes do not fit; SIMIDX_E_ARG; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM: memory is short, or
- *         more fingerprints agree in some 3 to 24 bits than it has room for (96 bytes each, for each
- *         thread) and no table has these bits first: those of a table are read again, in pieces;
- *         SIMIDX_E_NO_SPACE, SIMIDX_E_IO, SIMIDX_E_PERMISSION: temporary files; SIMIDX_E_NOT_FOUND:
+ *         indexes do not fit; SIMIDX_E_ARG; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM; SIMIDX_E_NO_SPACE, SIMIDX_E_IO, SIMIDX_E_PERMISSION: temporary files; SIMIDX_E_NOT_FOUND:
  *         there is no `tmpdir`, and one was needed; SIMIDX_E_CORRUPT, SIMIDX_E_MOVED, SIMIDX_E_BUSY
  *         as simidx_walk_open(); with labels SIMIDX_E_CORRUPT also for one that is damaged. After an
  *         error some pairs may have been delivered
  *
  * Cost: up to radius 7, O(N) for each of radius + 1 parts of the bits and what the pairs take. A
  * table of the plan whose first bits are a part is read as it is; other parts are sorted first: up to
- * radius 3 none of 4x16, 10x26, 16x28 and 20x31, one of 3x22, two of 2x32. Beyond, each fingerprint
- * is compared with each. Labels take two look-ups each. Memory as in the options, besides what the
- * documents of the fingerprints of a single pair and 64 bytes for each fresh row take; temporary space of at most 20 bytes for each pair of
- * fingerprints, and 10 a document where parts are sorted.
+ * radius 3 none of 4x16 and 16x28, two of 2x32, three of 3x22, 10x26 and 20x31. Beyond, each
+ * fingerprint is compared with each. Labels take two look-ups each. Where more fingerprints agree in
+ * a part than there is room for (96 bytes each, for each thread), these are read again, in pieces:
+ * with n of them, and room for m, up to some 4 * (radius + 1) * n / m times, or more often where
+ * most of them agree in other bits, too.
+ *
+ * Memory as in the options, besides what the documents of the fingerprints of a single pair and 64
+ * bytes for each fresh row take; temporary space of at most 20 bytes for each pair of fingerprints,
+ * and 10 a document, at most 20, where parts are sorted.
  */
 int simidx_pairs(simidx *index, simidx *other, const simidx_join_options *options,
 		 const simidx_pairs_taker *taker, simidx_error *err) SIMIDX_CHECK_RESULT;

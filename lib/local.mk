@@ -166,6 +166,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/join/sx_clusters.c \
 	lib/join/sx_join_find.c \
 	lib/join/sx_join_find.h \
+	lib/join/sx_join_large.c \
+	lib/join/sx_join_large.h \
 	lib/join/sx_join_nodes.c \
 	lib/join/sx_join_nodes.h \
 	lib/join/sx_join_pairs.c \

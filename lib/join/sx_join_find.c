@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "join/sx_join_large.h"
 #include "kernel/sx_bits.h"
 #include "util/sx_alloc.h"
 #include "util/sx_bytes.h"
@@ -211,13 +212,6 @@ static int join_batch(struct worker *w)
 	return sx_joiner_run(w->joiner, b->v, w->f->task->n_sides == 2 ? b->sides : NULL, b->n);
 }
 
-static int too_large(struct worker *w)
-{
-	return sx_fail(&w->err, SIMIDX_E_NOMEM,
-		       "more than %zu fingerprints agree in the bits by which they are to be joined: "
-		       "allow more memory", w->f->max);
-}
-
 static int begin_range(struct worker *w, uint64_t from, uint64_t last)
 {
 	int rc = SIMIDX_OK;
@@ -230,97 +224,19 @@ static int begin_range(struct worker *w, uint64_t from, uint64_t last)
 	return rc;
 }
 
-/* Entries of a bucket that has no room: those that have a value of some bits. */
-struct class {
-	uint64_t from, last; /* the bucket */
-	uint64_t mask, value;
-	sx_join_shape shape;
-};
-
-/* Count them, and see which bits are not alike in all; f->max of them are kept. */
-static int read_class(struct worker *w, const struct class *c, size_t *n, uint64_t *varies)
-{
-	unsigned n_sides = w->f->task->n_sides;
-	sx_join_batch *b = &w->batch, some = { 0 };
-	int rc = begin_range(w, c->from, c->last);
-
-	*n = 0;
-	*varies = 0;
-	while (!rc && !(rc = sx_join_batch_read(&some, w->stream, n_sides, 64, SIZE_MAX, &w->err)) &&
-	       some.n)
-		for (size_t i = 0; i < some.n; i++) {
-			if ((some.v[i] & c->mask) != c->value)
-				continue;
-			if (*n < w->f->max) {
-				b->v[*n] = some.v[i];
-				b->sides[*n] = n_sides == 2 ? some.sides[i] : 0;
-			}
-			*varies |= some.v[i] ^ b->v[0];
-			(*n)++;
-		}
-	sx_join_batch_free(&some);
-	b->n = *n < w->f->max ? *n : w->f->max;
-	memset(b->v + b->n, 0, SX_JOIN_PADDING * sizeof(*b->v));
-	return rc;
-}
-
-/*
- * Join them. Where there is no room, some more bits are chosen k + 1 times: a pair within k errors
- * agrees in one of the choices, and the first of these reports it. So the entries are read again for
- * each value of each choice.
- */
-static int join_class(struct worker *w, struct class *c)
-{
-	unsigned k = w->f->task->k, width = 1;
-	size_t n, max = w->f->max;
-	uint64_t varies;
-	int rc = pause_work(w);
-
-	if (!rc)
-		rc = read_class(w, c, &n, &varies);
-	if (!rc && n <= max) {
-		c->shape.agreed |= c->mask;
-		sx_joiner_begin(w->joiner, &c->shape);
-		rc = join_batch(w);
-	}
-	if (rc || n <= max)
-		return rc;
-	while (n >> width > max / 2)
-		width++;
-	while (width && width * (k + 1) > sx_count_plain(varies))
-		width--;
-	if (!width || c->shape.n_must + k + 1 > SX_JOIN_MAX_MUST)
-		return too_large(w);
-	for (unsigned i = 0; !rc && i <= k; i++) {
-		uint64_t mask = 0;
-
-		for (unsigned bit = 0; bit < width; bit++)
-			mask |= UINT64_C(1) << (63 - __builtin_clzll(varies & ~mask));
-		varies &= ~mask;
-		for (uint64_t value = 0; !rc && !(value >> width); value++) {
-			struct class some = *c;
-
-			some.mask |= mask;
-			some.value |= sx_pdep(value, mask);
-			rc = join_class(w, &some);
-		}
-		c->shape.must[c->shape.n_must++] = mask;
-	}
-	return rc;
-}
-
-static int join_large(struct worker *w, unsigned shift)
+/* Join the bucket that the batch has left out. */
+static int join_large(struct worker *w)
 {
 	struct find *f = w->f;
-	struct class all = { .shape = f->shape };
-	int rc;
+	unsigned shift = f->shape.bits - f->part->width;
+	uint64_t from = w->batch.large >> shift << shift;
+	sx_join_large large = {
+		.source = f->is_shared ? w->batch.aside : f->source, .n_sides = f->task->n_sides,
+		.from = from, .last = from | sx_low_bits(shift), .shape = &f->shape,
+		.joiner = w->joiner, .room = &w->batch, .max = f->max, .pause = pause_work, .ctx = w,
+	};
+	int rc = sx_join_large_run(&large, &w->err);
 
-	all.from = w->batch.large >> shift << shift;
-	all.last = all.from | sx_low_bits(shift);
-	if (sx_reserve(&w->batch.v, &w->batch.v_cap, f->max + SX_JOIN_PADDING, sizeof(*w->batch.v)) ||
-	    sx_reserve(&w->batch.sides, &w->batch.sides_cap, f->max, 1))
-		return SIMIDX_E_NOMEM;
-	rc = join_class(w, &all);
 	sx_joiner_begin(w->joiner, &f->shape);
 	return rc;
 }
@@ -365,7 +281,7 @@ static int join_pieces(struct worker *w)
 			if (rc || !w->batch.has_large)
 				break;
 			from = (w->batch.large | sx_low_bits(shift)) + 1;
-			rc = join_large(w, shift);
+			rc = join_large(w);
 		} while (!rc && from && from <= last && !atomic_load(&f->ended));
 		sx_join_stream_end(&w->stream[0]);
 		sx_join_stream_end(&w->stream[1]);
@@ -378,9 +294,15 @@ static int join_pieces(struct worker *w)
 /* All threads read the same streams, once. */
 static int join_shared(struct worker *w)
 {
-	int rc = join_batches(w);
+	int rc;
 
-	return !rc && w->batch.has_large ? too_large(w) : rc;
+	do {
+		rc = join_batches(w);
+		if (rc || !w->batch.has_large)
+			break;
+		rc = join_large(w);
+	} while (!rc && !atomic_load(&w->f->ended));
+	return rc;
 }
 
 static void *run_part(void *ctx)
@@ -426,7 +348,7 @@ static int find_by_parts(struct find *f, simidx_error *err)
 			f->piece_bits = 0;
 		atomic_store(&f->next, 0);
 		rc = begin_sources(f, &parts[p].perm, 0, err);
-		if (f->task->forced && f->task->forced->max && !f->is_shared)
+		if (f->task->forced && f->task->forced->max)
 			f->max = f->task->forced->max;
 		if (!rc)
 			rc = run_threads(f, run_part, err);

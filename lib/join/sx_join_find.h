@@ -14,8 +14,7 @@
 /**
  * Add each pair once to a sorter of two words, the smaller one first.
  *
- * @return SIMIDX_OK; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM, the text says where memory is too small for a
- *         bucket; the codes of a walk and of a sorter
+ * @return SIMIDX_OK; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM; the codes of a walk and of a sorter
  */
 int sx_join_find(sx_join_task *task, const sx_join_way *way, sx_sorter *pairs, simidx_error *err);
 

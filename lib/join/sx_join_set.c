@@ -278,6 +278,8 @@ static int is_mixed(const sx_joiner *j, uint64_t a, uint64_t b)
 {
 	unsigned x = j->sides[place_of(&j->set[0], a)], y = j->sides[place_of(&j->set[0], b)];
 
+	if (x >> SX_JOIN_CHUNK_SHIFT && !((x ^ y) >> SX_JOIN_CHUNK_SHIFT))
+		return 0;
 	return (x & 1 && y & 2) || (x & 2 && y & 1);
 }
 
@@ -512,7 +514,7 @@ static int has_both_sides(const uint8_t *sides, size_t n)
 	unsigned both = 0;
 
 	for (size_t i = 0; i < n && both != 3; i++)
-		both |= sides[i];
+		both |= sides[i] & 3u;
 	return both == 3;
 }
 

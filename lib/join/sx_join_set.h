@@ -29,8 +29,11 @@
 /** Most parts into which the bits of a fingerprint are cut. */
 #define SX_JOIN_MAX_PARTS (SX_JOIN_MAX_RADIUS + 1)
 
-/** Most masks in which a pair must differ that a set can begin with. */
-#define SX_JOIN_MAX_MUST (5 * SX_JOIN_MAX_PARTS)
+/** Most masks in which a pair must differ that a set can begin with: parts, and choices of more bits. */
+#define SX_JOIN_MAX_MUST (2 * SX_JOIN_MAX_PARTS)
+
+/** From this bit on the sides of an entry have the number of its chunk, if there are chunks. */
+#define SX_JOIN_CHUNK_SHIFT 2
 
 /** Entries behind the last one of a set that can be read. What they are does not matter. */
 #define SX_JOIN_PADDING 32
@@ -42,7 +45,7 @@ typedef struct sx_join_forced {
 	size_t split_above;   /* groups of more are sets of their own; 0 = the usual */
 	int scans;            /* everything is compared with everything, */
 	size_t tile;          /* this many fingerprints at once; 0 = what memory allows */
-	size_t max;           /* the same for entries of a bucket, where it can be read again */
+	size_t max;           /* the same for entries of a bucket */
 } sx_join_forced;
 
 /** What is known of the pairs that a set is to report. Masks are of permuted values. */
@@ -82,7 +85,8 @@ void sx_joiner_begin(sx_joiner *joiner, const sx_join_shape *shape);
  *
  * @param v      n distinct entries, ascending, and SX_JOIN_PADDING that can be read
  * @param sides  of each entry: bit 0, it is of one index, bit 1, of the other; then pairs are
- *               reported of which one entry is of one and the other one of the other. NULL = all
+ *               reported of which one entry is of one and the other one of the other. With numbers
+ *               of chunks, which begin at 1, only pairs of different chunks are. NULL = all
  * @return SIMIDX_OK; SIMIDX_E_NOMEM; what the sink returned
  */
 int sx_joiner_run(sx_joiner *joiner, const uint64_t *v, const uint8_t *sides, size_t n);

@@ -11,7 +11,8 @@
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 
-#define AT_ONCE 16384 /* entries of a batch: they stay in the second cache */
+#define AT_ONCE 16384               /* entries of a batch: they stay in the second cache */
+#define ASIDE_BUFFER ((size_t)65536) /* bytes of a bucket that is set aside */
 
 /* ---- parts ---- */
 
@@ -206,6 +207,7 @@ int sx_join_source_begin(sx_join_source *s, sx_join_side *side, const sx_perm *p
 			 const sx_join_space *space, pthread_mutex_t *lock, simidx_error *err)
 {
 	s->side = side;
+	s->dir = space->dir;
 	s->lock = lock;
 	s->table = table_of(side->index, perm);
 	return s->table ? take_fresh(s, perm, err) : sort(s, perm, space, err);
@@ -214,6 +216,7 @@ int sx_join_source_begin(sx_join_source *s, sx_join_side *side, const sx_perm *p
 void sx_join_source_end(sx_join_source *s)
 {
 	sx_sorter_free(s->sorter);
+	sx_spill_free(s->spill);
 	free(s->fresh);
 	memset(s, 0, sizeof(*s));
 }
@@ -258,6 +261,11 @@ int sx_join_stream_begin(sx_join_stream *s, const sx_join_source *source, uint64
 	s->fresh_at = count_below(source->fresh, source->n_fresh, from);
 	if (source->sorter)
 		return SIMIDX_OK;
+	if (source->spill) {
+		rc = sx_frames_init(&s->frames, source->spill, 1, ASIDE_BUFFER, err);
+		sx_frames_seek(&s->frames, 0, sx_spill_size(source->spill));
+		return rc;
+	}
 	lock(source);
 	rc = sx_table_walk_begin(&s->walk, source->side->snapshot.txn, source->table,
 				 from ? &key : NULL, err);
@@ -275,6 +283,7 @@ void sx_join_stream_end(sx_join_stream *s)
 		sx_table_walk_end(&s->walk);
 		unlock(s->source);
 	}
+	sx_frames_free(&s->frames);
 	*s = empty;
 }
 
@@ -316,6 +325,13 @@ int sx_join_stream_more(sx_join_stream *s, simidx_error *err)
 	s->at = s->n = 0;
 	if (s->source->sorter)
 		return sx_sorter_some(s->source->sorter, &s->piece, &s->n, err);
+	if (s->source->spill) {
+		int rc = sx_frames_next(&s->frames, err);
+
+		s->piece = s->frames.record;
+		s->n = s->frames.n;
+		return rc;
+	}
 	while (!s->has_ended) {
 		size_t from = 0, n = 0;
 		int rc = sx_table_walk_next(&s->walk, err);
@@ -351,6 +367,8 @@ void sx_join_batch_free(sx_join_batch *batch)
 {
 	free(batch->v);
 	free(batch->sides);
+	sx_join_source_end(&batch->aside[0]);
+	sx_join_source_end(&batch->aside[1]);
 	memset(batch, 0, sizeof(*batch));
 }
 
@@ -362,14 +380,54 @@ static int reserve(sx_join_batch *b, size_t n, int has_sides, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-/* The last bucket is too large: leave it out. */
-static int leave_out(sx_join_batch *b, unsigned shift)
+/* Set a bucket aside: the entries of stream number i that were read into the batch, and its others. */
+static int set_aside(sx_join_batch *b, size_t from, size_t end, sx_join_stream *s, unsigned i,
+		     unsigned shift, int has_sides, simidx_error *err)
 {
+	sx_join_source *to = &b->aside[i];
+	uint64_t some[SX_FRAME_RECORDS];
+	int rc;
+
+	to->side = s->source->side;
+	to->dir = s->source->dir;
+	rc = sx_spill_new(to->dir, ASIDE_BUFFER, &to->spill, err);
+	while (!rc && from < end) {
+		size_t n = 0;
+
+		for (; n < SX_FRAME_RECORDS && from < end; from++)
+			if (!has_sides || b->sides[from] >> i & 1)
+				some[n++] = b->v[from];
+		rc = sx_frames_write(to->spill, some, n, 1, err);
+	}
+	while (!rc && !(rc = sx_join_stream_more(s, err))) {
+		size_t n = 0;
+
+		while (s->at + n < s->n && !((s->piece[s->at + n] ^ b->large) >> shift))
+			n++;
+		rc = sx_frames_write(to->spill, s->piece + s->at, n, 1, err);
+		s->at += n;
+		if (s->at < s->n)
+			break;
+	}
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
+/* The last bucket is too large: leave it out. */
+static int leave_out(sx_join_batch *b, sx_join_stream *streams, unsigned n_streams, unsigned shift,
+		     simidx_error *err)
+{
+	size_t end = b->n;
+	int is_sorted = 0, rc = SIMIDX_OK;
+
 	b->has_large = 1;
 	b->large = b->v[b->n - 1];
 	while (b->n && !((b->v[b->n - 1] ^ b->large) >> shift))
 		b->n--;
-	return SIMIDX_OK;
+	for (unsigned i = 0; i < n_streams; i++)
+		is_sorted |= streams[i].source->sorter != NULL;
+	for (unsigned i = 0; is_sorted && !rc && i < n_streams; i++)
+		rc = set_aside(b, b->n, end, &streams[i], i, shift, n_streams == 2, err);
+	return rc;
 }
 
 /* How many of the entries at hand belong to the batch; all of them = there may be more. */
@@ -388,10 +446,16 @@ static size_t belonging(const sx_join_batch *b, const sx_join_stream *s, unsigne
 	return i;
 }
 
+/* A bucket of no more than half of what there is room for has room after others. */
+static size_t entries_at_once(size_t max)
+{
+	return max / 2 < AT_ONCE ? max / 2 : AT_ONCE;
+}
+
 static int read_one(sx_join_batch *b, sx_join_stream *s, unsigned shift, size_t max,
 		    simidx_error *err)
 {
-	size_t at_once = max < AT_ONCE ? max : AT_ONCE;
+	size_t at_once = entries_at_once(max);
 
 	for (;;) {
 		int rc = sx_join_stream_more(s, err);
@@ -403,7 +467,7 @@ static int read_one(sx_join_batch *b, sx_join_stream *s, unsigned shift, size_t 
 		if (!n)
 			return SIMIDX_OK;
 		if (b->n + n > max)
-			return leave_out(b, shift);
+			return leave_out(b, s, 1, shift, err);
 		rc = reserve(b, b->n + n, 0, err);
 		if (rc)
 			return rc;
@@ -416,7 +480,7 @@ static int read_one(sx_join_batch *b, sx_join_stream *s, unsigned shift, size_t 
 static int read_two(sx_join_batch *b, sx_join_stream *s, unsigned shift, size_t max,
 		    simidx_error *err)
 {
-	size_t at_once = max < AT_ONCE ? max : AT_ONCE;
+	size_t at_once = entries_at_once(max);
 
 	for (;;) {
 		uint64_t next = UINT64_MAX;
@@ -436,7 +500,7 @@ static int read_two(sx_join_batch *b, sx_join_stream *s, unsigned shift, size_t 
 		if (b->n >= at_once && (shift == 64 || (next ^ b->v[b->n - 1]) >> shift))
 			return SIMIDX_OK;
 		if (b->n == max)
-			return leave_out(b, shift);
+			return leave_out(b, s, 2, shift, err);
 		if (b->n + SX_JOIN_PADDING >= b->v_cap || b->n >= b->sides_cap) {
 			int rc = reserve(b, b->n + AT_ONCE, 1, err);
 
@@ -462,6 +526,8 @@ int sx_join_batch_read(sx_join_batch *b, sx_join_stream *streams, unsigned n_str
 
 	b->n = 0;
 	b->has_large = 0;
+	sx_join_source_end(&b->aside[0]);
+	sx_join_source_end(&b->aside[1]);
 	rc = n_streams == 1 ? read_one(b, streams, shift, max, err)
 			    : read_two(b, streams, shift, max, err);
 	if (!rc && b->n)

@@ -16,6 +16,7 @@
 #include "join/sx_join_set.h"
 #include "join/sx_join_side.h"
 #include "table/sx_table_walk.h"
+#include "util/sx_frames.h"
 #include "util/sx_sorter.h"
 
 /* ------------------------------------------------------------------------------------------
@@ -57,9 +58,11 @@ typedef struct sx_join_space {
 typedef struct sx_join_source {
 	sx_join_side *side;
 	const sx_table *table; /* that has them in this order, or NULL: */
-	sx_sorter *sorter;     /* then they have been sorted */
+	sx_sorter *sorter;     /* then they have been sorted, or */
+	sx_spill *spill;       /* are a bucket that was set aside */
 	uint64_t *fresh;       /* those of fresh rows, permuted, ascending */
 	size_t n_fresh;
+	const char *dir;       /* of temporary files */
 	pthread_mutex_t *lock; /* held while the store is asked; NULL for one thread */
 } sx_join_source;
 
@@ -79,6 +82,7 @@ typedef struct sx_join_stream {
 	const sx_join_source *source;
 	uint64_t from, last;
 	sx_table_walk walk;
+	sx_frames frames; /* of a bucket that was set aside */
 	size_t fresh_at;
 	uint64_t *merged; /* a piece of the table, and the fresh ones within */
 	size_t merged_cap;
@@ -91,7 +95,7 @@ typedef struct sx_join_stream {
  * Begin. All zero before; sx_join_stream_end() is called in any case.
  *
  * @param from, last  the range, both included. A source that was sorted is read once, by one
- *                    stream, with 0 and UINT64_MAX
+ *                    stream, with 0 and UINT64_MAX; of a bucket that was set aside all is read
  */
 int sx_join_stream_begin(sx_join_stream *stream, const sx_join_source *source, uint64_t from,
 			 uint64_t last, simidx_error *err);
@@ -112,8 +116,10 @@ typedef struct sx_join_batch {
 	uint64_t *v;
 	uint8_t *sides;
 	size_t n, v_cap, sides_cap;
-	int has_large;  /* after them comes one with more than `max` entries, of which this is one: */
+	int has_large;  /* after them comes one that has no room, of which this is an entry: */
 	uint64_t large;
+	/* What each stream had of it, if a source was sorted; until the next batch is read. */
+	sx_join_source aside[2];
 } sx_join_batch;
 
 void sx_join_batch_free(sx_join_batch *batch);
@@ -124,9 +130,11 @@ void sx_join_batch_free(sx_join_batch *batch);
  * @param streams  n_streams of one order, 1 or 2; an entry that both have is one
  * @param shift    entries that agree in the bits from here on up are one bucket; 64 = every entry is
  *                 one of its own
- * @param max      most entries; what is left of a bucket with more is not read
+ * @param max      most entries, at least 2. A bucket with more is left out, and perhaps one with more
+ *                 than half as many: where a source was sorted, the bucket is set aside in temporary
+ *                 files; where none was, its rest is not read
  * @return SIMIDX_OK, also with none: that is the end, unless has_large; SIMIDX_E_NOMEM; the codes of
- *         a walk
+ *         a walk, and of a temporary file
  */
 int sx_join_batch_read(sx_join_batch *batch, sx_join_stream *streams, unsigned n_streams,
 		       unsigned shift, size_t max, simidx_error *err);

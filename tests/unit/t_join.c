@@ -210,29 +210,47 @@ START_TEST(test_fresh_rows_and_deletions)
 }
 END_TEST
 
-/* Half of the documents begin with the same bits, and there is room for 100: they are read again. */
+/* Documents that have many bits in common, of which some are near to one of others. */
+static void make_alike(sxt_join_docs *docs, size_t every, uint64_t mask, const sxt_join_docs *others)
+{
+	for (size_t i = 0; i < docs->n; i += every) {
+		uint64_t *fp = &docs->at[i].fp;
+
+		if (others)
+			*fp = sxt_rng_flip(&rng, others->at[2 * (i / 2)].fp, 64, (unsigned)(i % 5));
+		*fp = (*fp & ~mask) | (UINT64_C(0xabcd9c4e317f5208) & mask);
+	}
+}
+
+/*
+ * Many documents agree in a part of the bits, and there is room for few: they are read again. Of
+ * 4x16 all parts are tables, of the others some are sorted first. Then half of them agree in 24
+ * bits more, so that no choice of more bits makes them few enough.
+ */
 START_TEST(test_large_buckets)
 {
-	static const sx_join_forced small = { .max = 100 };
-	sxt_join_docs x = sxt_join_make(SXT_JOIN_UNIFORM, 2001, 64, 0, &rng);
-	sxt_join_docs y = sxt_join_make(SXT_JOIN_UNIFORM, 801, 64, 0, &rng);
+	static const char *const plan[][2] = { { "4x16", "4x16" }, { "4x16", "4x16" }, { "3x22", "3x22" },
+					       { "3x22", "2x32" }, { "2x32", "4x16" }, { "10x26", "10x26" } };
+	static const sx_join_forced few = { .max = 100 }, fewer = { .max = 16 };
+	sxt_join_docs x = sxt_join_make(SXT_JOIN_UNIFORM, 1202, 64, 0, &rng);
+	sxt_join_docs y = sxt_join_make(SXT_JOIN_UNIFORM, 501, 64, 0, &rng);
+	unsigned shift = 48 - 16 * ((unsigned)_i % 4);
+	uint64_t part = UINT64_C(0xffff) << shift, more = part << 24 | part >> 40;
 	char *a = sxt_path(t_dir, "a"), *b = sxt_path(t_dir, "b");
-	simidx *index = make(a, "4x16", (unsigned)_i % 2, &x), *other = make(b, "4x16", 0, &y);
+	simidx *index = make(a, plan[_i / 4][0], (unsigned)_i % 2, &x);
+	simidx *other = make(b, plan[_i / 4][1], 0, &y);
 
-	for (size_t i = 0; i < x.n; i += 2)
-		x.at[i].fp = x.at[i].fp << 16 >> 16 | UINT64_C(0xabcd) << 48;
-	for (size_t i = 0; i < y.n; i += 3) {
-		y.at[i].fp = sxt_rng_flip(&rng, x.at[2 * (i / 2)].fp, 48, (unsigned)(i % 5));
-		y.at[i].fp = y.at[i].fp << 16 >> 16 | UINT64_C(0xabcd) << 48;
-	}
-	sxt_join_store(&x, 0, 1500, index);
+	make_alike(&x, 2, part, NULL);
+	make_alike(&x, 4, part | more | (more << 8 | more >> 56), NULL);
+	make_alike(&y, 3, part, &x);
+	sxt_join_store(&x, 0, 900, index);
 	sxt_merge(index);
-	sxt_join_store(&x, 1500, x.n, index); /* those are fresh */
+	sxt_join_store(&x, 900, x.n, index); /* those are fresh */
 	sxt_join_store(&y, 0, y.n, other);
 	sxt_merge(other);
-	for (unsigned k = 1; k <= SX_JOIN_MAX_RADIUS; k++) {
-		check(index, NULL, &x, NULL, k, 0, 1 + k % 2, &small);
-		check(index, other, &x, &y, k, 0, 2 - k % 2, &small);
+	for (unsigned k = 1 + (unsigned)_i % 2; k <= SX_JOIN_MAX_RADIUS; k += 2) {
+		check(index, NULL, &x, NULL, k, 0, 1 + k / 2 % 2, k == 3 ? &fewer : &few);
+		check(index, other, &x, &y, k, 0, 2 - k / 2 % 2, k == 4 ? &fewer : &few);
 	}
 	simidx_close(index);
 	simidx_close(other);
@@ -240,6 +258,104 @@ START_TEST(test_large_buckets)
 	free(y.at);
 	free(a);
 	free(b);
+}
+END_TEST
+
+static int by_pair(const void *a, const void *b)
+{
+	return memcmp(a, b, 2 * sizeof(uint64_t));
+}
+
+static uint64_t group_mask;
+
+static int by_group(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a & group_mask, y = *(const uint64_t *)b & group_mask;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * Fingerprints that have 16 bits in common, and those of their pairs within 3 bits: each agrees in
+ * 12 of the others, so only those with equal ones are compared. Returns how many pairs.
+ */
+static size_t expect_near(uint64_t *fp, size_t n, unsigned common, uint64_t (*pair)[2], size_t room)
+{
+	size_t found = 0, distinct = 0;
+
+	for (unsigned i = 0; i < 4; i++) {
+		uint64_t low = UINT64_C(0xfff) << 12 * i; /* of 48 bits, among which the common ones stand */
+		uint64_t below = (UINT64_C(1) << common) - 1;
+
+		group_mask = (low & below) | (low & ~below) << 16;
+		qsort(fp, n, sizeof(*fp), by_group);
+		for (size_t a = 0; a < n; a++)
+			for (size_t b = a + 1; b < n && !((fp[a] ^ fp[b]) & group_mask); b++) {
+				if (fp[a] == fp[b] || __builtin_popcountll(fp[a] ^ fp[b]) > 3)
+					continue;
+				sxt_must_lt(found, room);
+				pair[found][0] = fp[a] < fp[b] ? fp[a] : fp[b];
+				pair[found++][1] = fp[a] < fp[b] ? fp[b] : fp[a];
+			}
+	}
+	qsort(pair, found, sizeof(*pair), by_pair);
+	for (size_t i = 0; i < found; i++)
+		if (!i || by_pair(pair[i], pair[distinct - 1]))
+			memcpy(pair[distinct++], pair[i], sizeof(*pair));
+	return distinct;
+}
+
+/* 150,000 fingerprints of one bucket, for which 16 MiB and four threads have room for 43,690. */
+START_TEST(test_large_buckets_in_little_memory)
+{
+	enum { N = 150000, ROOM = 200000 };
+	static const char *const plan[] = { "4x16", "3x22", "2x32" };
+	unsigned common = 16 * ((unsigned)_i % 4);
+	uint64_t *fp = sx_calloc(N, sizeof(*fp));
+	uint64_t (*pair)[2] = sx_calloc(ROOM, sizeof(*pair)), (*mine)[2];
+	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_loader *loader;
+	sxt_join_pairs got;
+	simidx_join_options o = options_of(&got, 3, 0, 4);
+	simidx *index;
+	size_t n;
+
+	for (size_t i = 0; i < N; i++) {
+		fp[i] = i % 3 ? sxt_rng_u64(&rng) : sxt_rng_flip(&rng, fp[i / 2], 64, (unsigned)(i % 5));
+		fp[i] &= ~(UINT64_C(0xffff) << common);
+		fp[i] |= UINT64_C(0x5a7c) << common;
+	}
+	create.flags = SIMIDX_CREATE_NO_IDS; /* each fingerprint counts once */
+	create.plan = plan[_i / 4];
+	sxt_must_ok(simidx_loader_open(t_path, &create, NULL, &loader, &sxt_err));
+	for (size_t i = 0; i < N; i++) {
+		simidx_doc doc = SIMIDX_DOC_INIT;
+
+		doc.fp = fp[i];
+		sxt_must_ok(simidx_loader_put(loader, &doc, NULL, &sxt_err));
+	}
+	sxt_must_ok(simidx_loader_finish(loader, NULL, &sxt_err));
+	simidx_loader_close(loader);
+	sxt_must_ok(simidx_open(t_path, NULL, &index, &sxt_err));
+
+	taker.pairs = sxt_join_take;
+	sxt_must_ok(simidx_pairs(index, NULL, &o, &taker, &sxt_err));
+	n = expect_near(fp, N, common, pair, ROOM);
+	sxt_must_gt(n, 20000);
+	sxt_must_eq(got.n, n);
+	mine = sx_calloc(n, sizeof(*mine));
+	for (size_t i = 0; i < n; i++) {
+		mine[i][0] = got.at[i].fp_a < got.at[i].fp_b ? got.at[i].fp_a : got.at[i].fp_b;
+		mine[i][1] = got.at[i].fp_a ^ got.at[i].fp_b ^ mine[i][0];
+	}
+	qsort(mine, n, sizeof(*mine), by_pair);
+	sxt_must(!memcmp(mine, pair, n * sizeof(*mine)));
+	simidx_close(index);
+	free(mine);
+	free(got.at);
+	free(fp);
+	free(pair);
 }
 END_TEST
 
@@ -454,7 +570,8 @@ static const sxt_test tests[] = {
 	{ &test_pairs_in_every_way, 0, N_WAYS },
 	{ &test_pairs_of_fewer_bits, 0, 6 },
 	{ &test_fresh_rows_and_deletions, 0, SXT_N_PLANS },
-	{ &test_large_buckets, 0, 2 },
+	{ &test_large_buckets, 0, 24 },
+	{ &test_large_buckets_in_little_memory, 0, 12 },
 	{ &test_two_indexes, 0, 4 },
 	{ &test_second_fingerprints_and_empty_texts, 0, 1 },
 	{ &test_pairs_by_every_kernel, 0, 4 },
