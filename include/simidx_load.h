@@ -161,6 +161,16 @@ int simidx_loader_set_mark(simidx_loader *loader, const void *data, size_t size,
 			   simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
+ * Have the index that is made keep ids back, as simidx_writer_reserve_ids(); documents that are put
+ * after this call and have no id get `next_id` or a larger one, too.
+ *
+ * @return SIMIDX_OK, also where the next id is larger already; SIMIDX_E_RANGE;
+ *         SIMIDX_E_UNSUPPORTED for an index without ids
+ */
+int simidx_loader_reserve_ids(simidx_loader *loader, uint64_t next_id,
+			      simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
  * Sort, build and put the index in its place. Only simidx_loader_close() may follow.
  *
  * Method: the documents are sorted by (fingerprint, id) once; as permuting keeps the order of

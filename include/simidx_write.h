@@ -181,6 +181,19 @@ int simidx_writer_delete_label(simidx_writer *writer, const char *label, size_t 
 			       simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
+ * Have the next commit keep ids back: documents that come without an id get `next_id` or a larger one
+ * from then on. Nobody else is then given the id of a document that was deleted elsewhere, for example
+ * in an index whose documents are being moved here. Ids below may still be chosen. A rollback forgets
+ * it.
+ *
+ * @param next_id  0..SIMIDX_MAX_ID + 1; SIMIDX_MAX_ID + 1: none is assigned any more
+ * @return SIMIDX_OK, also where the next id is larger already, which changes nothing; SIMIDX_E_RANGE;
+ *         SIMIDX_E_UNSUPPORTED in an index without ids; the codes of simidx_writer_begin()
+ */
+int simidx_writer_reserve_ids(simidx_writer *writer, uint64_t next_id,
+			      simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
  * Store what was changed since the last commit: all of it or nothing. Then, with SIMIDX_MERGE_AUTO
  * and more fresh rows than the threshold, merge. Without any change it only merges if due.
  *
@@ -210,7 +223,8 @@ void simidx_writer_rollback(simidx_writer *writer);
  * ended by an error, a merge changes no answer, and the next writer finishes it first. So wait_ms
  * limits the waits until it begins; after that it waits for the lock as long as it takes.
  *
- * @return SIMIDX_OK, also if there was nothing to do; SIMIDX_E_STATE with changes or a mark pending;
+ * @return SIMIDX_OK, also if there was nothing to do; SIMIDX_E_STATE with changes, a mark or
+ *         reserved ids pending;
  *         SIMIDX_E_BUSY: another writer had the lock, or somebody else merged, for longer than
  *         wait_ms; SIMIDX_E_MOVED, SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_CORRUPT
  *

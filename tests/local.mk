@@ -348,6 +348,7 @@ tool_tests = \
 	tests/tool/empty_texts.sh \
 	tests/tool/extractors.sh \
 	tests/tool/formats.sh \
+	tests/tool/full.sh \
 	tests/tool/full_disk.sh \
 	tests/tool/guard.sh \
 	tests/tool/help.sh \

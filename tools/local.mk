@@ -52,9 +52,12 @@ tools_libcommon_a_SOURCES = \
 	tools/input/in_files.c \
 	tools/input/in_files.h \
 	tools/input/in_format.c \
+	tools/input/in_full.c \
+	tools/input/in_full.h \
 	tools/input/in_guard.c \
 	tools/input/in_guard.h \
 	tools/input/in_jsonl.c \
+	tools/input/in_jsonl.h \
 	tools/input/in_keys.c \
 	tools/input/in_lines.c \
 	tools/input/in_lines.h \
@@ -116,6 +119,8 @@ tools_libload_a_SOURCES = \
 	tools/load/ld_fit.h \
 	tools/load/ld_from.c \
 	tools/load/ld_from.h \
+	tools/load/ld_full.c \
+	tools/load/ld_full.h \
 	tools/load/ld_main.c \
 	tools/load/ld_mark.c \
 	tools/load/ld_mark.h \
@@ -149,6 +154,8 @@ tools_libquery_a_SOURCES = \
 	tools/query/qr_dump.c \
 	tools/query/qr_explain.c \
 	tools/query/qr_explain.h \
+	tools/query/qr_full.c \
+	tools/query/qr_full.h \
 	tools/query/qr_get.c \
 	tools/query/qr_idf.c \
 	tools/query/qr_join.c \

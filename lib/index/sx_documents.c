@@ -228,3 +228,13 @@ int sx_documents_check(const simidx *index, const simidx_doc *doc, simidx_error 
 					 "texts do, and this one has none");
 	return SIMIDX_OK;
 }
+
+int sx_documents_check_next_id(const simidx *index, uint64_t next_id, simidx_error *err)
+{
+	if (!sx_has_ids(index))
+		return sx_fail(err, SIMIDX_E_UNSUPPORTED, "the index holds no ids");
+	if (next_id > SIMIDX_MAX_ID + 1)
+		return sx_fail(err, SIMIDX_E_RANGE, "the next id is above %llu",
+			       (unsigned long long)SIMIDX_MAX_ID + 1);
+	return SIMIDX_OK;
+}

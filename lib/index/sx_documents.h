@@ -49,4 +49,7 @@ int sx_documents_label_damaged(uint64_t id, simidx_error *err);
  */
 int sx_documents_check(const simidx *index, const simidx_doc *doc, simidx_error *err);
 
+/** Check what is to become the next id. SIMIDX_E_UNSUPPORTED without ids, SIMIDX_E_RANGE. */
+int sx_documents_check_next_id(const simidx *index, uint64_t next_id, simidx_error *err);
+
 #endif /* SX_DOCUMENTS_H */

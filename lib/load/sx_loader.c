@@ -390,6 +390,19 @@ int simidx_loader_set_mark(simidx_loader *l, const void *data, size_t size, simi
 	return sx_meta_set_mark(&l->output.mark, data, size, "simidx_loader_set_mark", err);
 }
 
+int simidx_loader_reserve_ids(simidx_loader *l, uint64_t next_id, simidx_error *err)
+{
+	int rc;
+
+	sx_err_clear(err);
+	if (!l)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_reserve_ids: loader is NULL");
+	rc = sx_documents_check_next_id(l->target.index, next_id, err);
+	if (!rc && next_id > l->next_id)
+		l->next_id = next_id;
+	return rc;
+}
+
 /* ---- finish ---- */
 
 static int write_header(simidx_loader *l, simidx_error *err)

@@ -65,6 +65,7 @@ void sx_writer_drop(simidx_writer *w)
 	w->pending.n = 0;
 	w->changes = 0;
 	w->mark.size = 0;
+	w->reserves_ids = 0;
 	if (w->locked)
 		sx_store_unlock(w->index->store);
 	w->locked = 0;
@@ -221,6 +222,11 @@ static int store_pending(simidx_writer *w, simidx_error *err)
 	return outcome == SX_OUTCOME_UNKNOWN ? fail_unknown(err) : rc;
 }
 
+static int has_to_store(const simidx_writer *w)
+{
+	return w->pending.n || w->mark.size || w->reserves_ids;
+}
+
 static int merge_is_due(const simidx_writer *w)
 {
 	const sx_header *h = &w->snapshot.header;
@@ -253,12 +259,12 @@ int simidx_writer_commit(simidx_writer *w, simidx_error *err)
 		w->stored += w->changes;
 		w->changes = 0;
 	}
-	if (!w->pending.n && !w->mark.size && w->options.merge == SIMIDX_MERGE_NEVER) {
+	if (!has_to_store(w) && w->options.merge == SIMIDX_MERGE_NEVER) {
 		sx_writer_drop(w);
 		return SIMIDX_OK;
 	}
 	rc = sx_writer_begin(w, err);
-	if (!rc && (w->pending.n || w->mark.size))
+	if (!rc && has_to_store(w))
 		rc = store_pending(w, err);
 	if (!rc && merge_is_due(w))
 		rc = merge(w, err);
@@ -272,6 +278,23 @@ int simidx_writer_set_mark(simidx_writer *w, const void *data, size_t size, simi
 	if (!w)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_set_mark: writer is NULL");
 	return sx_meta_set_mark(&w->mark, data, size, "simidx_writer_set_mark", err);
+}
+
+int simidx_writer_reserve_ids(simidx_writer *w, uint64_t next_id, simidx_error *err)
+{
+	int rc;
+
+	sx_err_clear(err);
+	if (!w)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_reserve_ids: writer is NULL");
+	rc = sx_documents_check_next_id(w->index, next_id, err);
+	if (!rc)
+		rc = sx_writer_begin(w, err);
+	if (rc || next_id <= w->snapshot.header.next_id)
+		return rc;
+	w->snapshot.header.next_id = next_id;
+	w->reserves_ids = 1;
+	return SIMIDX_OK;
 }
 
 uint64_t simidx_writer_stored(const simidx_writer *w)
@@ -332,7 +355,7 @@ int simidx_writer_merge(simidx_writer *w, simidx_error *err)
 	rc = sx_store_check_fork(w->index->store, err);
 	if (rc)
 		return rc;
-	if (w->changes || w->mark.size)
+	if (w->changes || w->mark.size || w->reserves_ids)
 		return sx_fail(err, SIMIDX_E_STATE, "simidx_writer_merge: commit or roll back first");
 	/* Who has the write lock does not wait for the merger, who may wait for that one. */
 	sx_writer_drop(w);

@@ -23,6 +23,7 @@ struct simidx_writer {
 	uint64_t stored;       /* those that this writer has committed */
 	int uses_memtable;     /* pending rows are in the memtable, too */
 	sx_mark mark;          /* for the next commit */
+	int reserves_ids;      /* the next commit has a next id that was raised */
 	simidx_reader *reader; /* sees what is pending; NULL until it is asked for */
 };
 

@@ -171,7 +171,7 @@ says "--kernel: expected one of auto, scalar, popcnt, avx2, avx512, neon, found 
 run 2 "$load" --layout columns index file
 says "--layout: expected one of blocks, rows, found 'columns'"
 run 2 "$load" -F xml index file
-says "--format: expected one of text, lines, tsv, csv, jsonl, bin, npy, dump, features, ids, labels, found 'xml'"
+says "--format: expected one of text, lines, tsv, csv, jsonl, bin, npy, dump, features, ids, labels, full, found 'xml'"
 run 2 "$load" --fp-encoding octal index file
 says "--fp-encoding: expected one of hex, dec, sdec, base64, found 'octal'"
 run 2 "$load" index -
@@ -213,6 +213,6 @@ says 'backup: DEST is missing'
 run 2 "$query" stats index now
 says "stats: one argument too many: 'now'"
 run 2 "$query" dump index --format xml
-says "--format: expected one of tsv, jsonl, found 'xml'"
+says "--format: expected one of tsv, jsonl, full, found 'xml'"
 [ ! -e index ] || fail 'an index was made'
 finish

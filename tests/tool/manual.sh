@@ -107,6 +107,7 @@ diff - proposed <<'END' || fail 'bash proposes other values after ='
 simidx-query dump --format = ts	tsv
 simidx-query dump --format =	tsv
 simidx-query dump --format =	jsonl
+simidx-query dump --format =	full
 END
 
 if command -v mandoc >/dev/null; then

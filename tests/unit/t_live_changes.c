@@ -64,6 +64,75 @@ START_TEST(test_merge_loses_no_mark)
 }
 END_TEST
 
+/* ---- ids that are kept back ---- */
+
+/* The id that the next document gets which has none of its own. */
+static uint64_t put_next(simidx_writer *writer)
+{
+	simidx_doc doc = t_document(SIMIDX_NO_ID, 16, NULL);
+	uint64_t id;
+
+	sxt_must_ok(simidx_writer_put(writer, &doc, &id, &sxt_err));
+	return id;
+}
+
+START_TEST(test_reserved_ids_are_not_assigned)
+{
+	simidx *index = sxt_create(t_path, NULL);
+	simidx_writer *writer = sxt_writer(index, 0);
+
+	ck_assert_uint_eq(put_next(writer), 0);
+	ck_assert_sx(simidx_writer_reserve_ids(writer, 100, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_writer_reserve_ids(writer, 7, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(put_next(writer), 100);
+	sxt_commit(writer);
+	/* Nothing else is to be stored, in a merge there is no room for it, and a rollback forgets it. */
+	ck_assert_sx(simidx_writer_reserve_ids(writer, 200, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_writer_merge(writer, &sxt_err), SIMIDX_E_STATE);
+	sxt_commit(writer);
+	ck_assert_uint_eq(t_info(index).next_id, 200);
+	ck_assert_uint_eq(t_info(index).documents, 2);
+	ck_assert_sx(simidx_writer_reserve_ids(writer, 300, &sxt_err), SIMIDX_OK);
+	simidx_writer_rollback(writer);
+	sxt_commit(writer);
+	ck_assert_uint_eq(t_info(index).next_id, 200);
+	/* Those below may be chosen, and a merge does not lower it. */
+	ck_assert_int_eq(t_put(writer, 150, 32, "chosen"), SIMIDX_OK);
+	sxt_commit(writer);
+	sxt_merge(index);
+	ck_assert_uint_eq(t_info(index).next_id, 200);
+	sxt_check_sound(index);
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+END_TEST
+
+START_TEST(test_no_more_ids_can_be_reserved_than_there_are)
+{
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx *index = sxt_create(t_path, NULL);
+	simidx_writer *writer = sxt_writer(index, 0);
+	simidx_doc doc = t_document(SIMIDX_NO_ID, 16, NULL);
+
+	ck_assert_sx(simidx_writer_reserve_ids(NULL, 1, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_writer_reserve_ids(writer, SIMIDX_MAX_ID + 2, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_sx(simidx_writer_reserve_ids(writer, SIMIDX_NO_ID, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_sx(simidx_writer_reserve_ids(writer, SIMIDX_MAX_ID + 1, &sxt_err), SIMIDX_OK);
+	sxt_commit(writer);
+	ck_assert_uint_eq(t_info(index).next_id, SIMIDX_MAX_ID + 1);
+	ck_assert_sx(simidx_writer_put(writer, &doc, NULL, &sxt_err), SIMIDX_E_RANGE);
+	sxt_check_sound(index);
+	simidx_writer_close(writer);
+	simidx_close(index);
+	create.flags = SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_TRUNCATE;
+	index = sxt_create(t_path, &create);
+	writer = sxt_writer(index, 0);
+	ck_assert_sx(simidx_writer_reserve_ids(writer, 1, &sxt_err), SIMIDX_E_UNSUPPORTED);
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+END_TEST
+
 /* ---- labels of documents that are deleted ---- */
 
 static uint64_t count_labels_stored(simidx *index)
@@ -221,6 +290,8 @@ END_TEST
 static const sxt_test tests[] = {
 	{ &test_replacing_by_the_same_counts_and_writes_nothing, 0, 1 },
 	{ &test_merge_loses_no_mark, 0, 1 },
+	{ &test_reserved_ids_are_not_assigned, 0, 1 },
+	{ &test_no_more_ids_can_be_reserved_than_there_are, 0, 1 },
 	{ &test_label_of_a_deleted_document_goes_with_the_merge, 0, 1 },
 	{ &test_verify_knows_labels_that_are_left, 0, 4 },
 	{ &test_what_came_and_went_costs_nothing, 0, 2 },

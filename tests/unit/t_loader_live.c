@@ -14,6 +14,7 @@
 #include <simidx_sketch.h>
 
 #include "index/sx_index.h"
+#include "support/sxt_index.h"
 #include "support/sxt_load.h"
 
 /* Rows that are refused at once count, so that later ones are told by the right number. */
@@ -367,6 +368,41 @@ START_TEST(test_rebuild_keeps_mark)
 }
 END_TEST
 
+/* What is built keeps ids back for good: above those of its sources and of what was put. */
+START_TEST(test_loader_reserves_ids)
+{
+	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_loader *loader = sxt_loader(&create, 0, NULL);
+	simidx_loader_report report;
+	uint64_t id;
+	simidx *index;
+
+	ck_assert_sx(simidx_loader_reserve_ids(NULL, 1, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_loader_reserve_ids(loader, SIMIDX_MAX_ID + 2, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_sx(simidx_loader_reserve_ids(loader, 50, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_loader_reserve_ids(loader, 20, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_loader_put(loader, &doc, &id, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(id, 50);
+	ck_assert_sx(simidx_loader_reserve_ids(loader, 100, &sxt_err), SIMIDX_OK);
+	sxt_load_finish(loader, &report);
+	index = sxt_open(sxt_load_path, 0);
+	ck_assert_uint_eq(t_info(index).next_id, 100);
+	ck_assert_uint_eq(t_info(index).documents, 1);
+	simidx_close(index);
+	/* A rebuild of it without anything new. */
+	sxt_load_finish(sxt_loader(NULL, 0, NULL), &report);
+	index = sxt_open(sxt_load_path, 0);
+	ck_assert_uint_eq(t_info(index).next_id, 100);
+	sxt_check_sound(index);
+	simidx_close(index);
+	create.flags |= SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_TRUNCATE;
+	loader = sxt_loader(&create, 0, NULL);
+	ck_assert_sx(simidx_loader_reserve_ids(loader, 1, &sxt_err), SIMIDX_E_UNSUPPORTED);
+	simidx_loader_close(loader);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_refused_rows_are_counted, 0, 1 },
 	{ &test_load_of_one_fingerprint, 0, 1 },
@@ -377,6 +413,7 @@ static const sxt_test tests[] = {
 	{ &test_more_than_memory_is_spilled, 0, 1 },
 	{ &test_mark_is_visible_with_commit, 0, 1 },
 	{ &test_rebuild_keeps_mark, 0, 1 },
+	{ &test_loader_reserves_ids, 0, 1 },
 };
 
 SXT_SUITE(loader_live, sxt_load_set_up, sxt_load_tear_down);

@@ -31,6 +31,22 @@ int tl_hex_digit(char c)
 	return hex_value(c);
 }
 
+int tl_parse_hex(const char *digits, size_t n, void *out)
+{
+	unsigned char *bytes = out;
+
+	if (n % 2 != 0)
+		return -1;
+	for (size_t i = 0; i < n / 2; i++) {
+		int high = tl_hex_digit(digits[2 * i]), low = tl_hex_digit(digits[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return -1;
+		bytes[i] = (unsigned char)(high << 4 | low);
+	}
+	return 0;
+}
+
 int tl_parse_decimal(const char *s, size_t n, uint64_t max, uint64_t *out)
 {
 	uint64_t value = 0;

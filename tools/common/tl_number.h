@@ -15,6 +15,14 @@
 /** Value of a hexadecimal digit, or -1. */
 int tl_hex_digit(char c);
 
+/**
+ * Bytes from an even number of hexadecimal digits.
+ *
+ * @param out  room for n / 2 bytes
+ * @return 0, or -1 if the digits are none or their number is odd
+ */
+int tl_parse_hex(const char *digits, size_t n, void *out);
+
 /** Decimal digits only. Returns 0, or -1 if it is no number or above `max`. */
 int tl_parse_decimal(const char *s, size_t n, uint64_t max, uint64_t *out);
 

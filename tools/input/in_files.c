@@ -33,7 +33,7 @@ const struct tl_option in_files_rows[] = {
 		  "byte and not with a line, as find -print0 writes them. Such labels have no "
 		  "escapes." },
 	{ 'F', "format", "FORMAT",
-	  TL_WORD_FROM(struct in_files_options, format_word, in_format_key_names, 1),
+	  TL_WORD_FROM(struct in_files_options, format_word, in_format_load_names, 1),
 	  .help = "of all inputs: lines, tsv, csv, jsonl, npy, ...",
 	  .more = "The format of all inputs. Without it an input with a name in .tsv, .csv, .jsonl, "
 		  ".ndjson or .npy has that format, where .ndjson is jsonl. All other inputs, all "

@@ -21,7 +21,7 @@ struct in_files_options {
 	int may_recurse;         /* the program has -r, which may be advised */
 	int recursive;           /* -r: operands may be directories */
 	int hidden;              /* --hidden: in these, names that begin with a dot, too */
-	int format_word;         /* -F: 1 + place in in_format_key_names, 0 = none; read by the caller */
+	int format_word;         /* -F: 1 + place in in_format_load_names, 0 = none; read by the caller */
 	const struct in_format *format; /* of everything; NULL = operands by name, rest text */
 	int may_be_missing;      /* operands that cannot be opened are for the program to tell as it
 	                          * comes to them; in_files_check() passes over them */

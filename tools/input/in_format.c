@@ -9,14 +9,14 @@
 static const struct in_format *const formats[] = {
 	&in_format_text, &in_format_lines, &in_format_tsv, &in_format_csv,
 	&in_format_jsonl, &in_format_bin, &in_format_npy, &in_format_dump,
-	&in_format_features, &in_format_ids, &in_format_labels,
+	&in_format_features, &in_format_ids, &in_format_labels, &in_format_full,
 };
 
 const char *const in_format_names[] = { "text",  "lines", "tsv", "csv",  "jsonl",
 					"bin",   "npy",   "dump", "features", NULL };
 
-const char *const in_format_key_names[] = { "text", "lines", "tsv",      "csv", "jsonl",  "bin",
-					    "npy",  "dump",  "features", "ids", "labels", NULL };
+const char *const in_format_load_names[] = { "text",   "lines",    "tsv", "csv",    "jsonl", "bin",  "npy",
+					     "dump",   "features", "ids", "labels", "full",  NULL };
 
 const struct in_format *in_format_at(int word)
 {

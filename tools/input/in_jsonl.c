@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "input/in_reader.h"
+#include "input/in_jsonl.h"
 
 #define JSONL_TAKES (IN_TAKES_FIELDS | IN_TAKES_ENCODING | IN_TAKES_TEXT_FIELD)
 
@@ -13,25 +13,15 @@ const struct in_format in_format_jsonl = { .name = "jsonl", .takes = JSONL_TAKES
 
 #include "common/tl_number.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND_BITS 64
+#define SECOND_BITS IN_JSONL_SECOND_BITS
 
-/* What the last row borrowed from. */
-struct held {
-	json_t *json;
-	int is_wrapped; /* numbers in it, by wrap_numbers() */
-	struct in_room bytes; /* a label that was hexadecimal; before that, wrapped numbers */
-	struct in_room features;
-	uint8_t weights[2][SECOND_BITS];
-};
-
-static void close_jsonl(void *state)
+void in_jsonl_close(void *state)
 {
-	struct held *held = state;
+	struct in_jsonl *held = state;
 
 	json_decref(held->json);
 	free(held->bytes.bytes);
@@ -117,7 +107,7 @@ static size_t wrap_numbers(const char *json, size_t size, char *out)
 static enum in_result parse_line(struct in_reader *reader, const char *line, size_t size)
 {
 	const size_t flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
-	struct held *held = reader->state;
+	struct in_jsonl *held = reader->state;
 	json_error_t error, again;
 	const char *nul = memchr(line, '\0', size);
 	size_t wrapped;
@@ -175,24 +165,15 @@ static enum in_result take_label(struct in_reader *reader, struct in_row *row,
 static enum in_result take_label_hex(struct in_reader *reader, struct in_row *row,
 				     const json_t *value)
 {
-	struct in_room *room = &((struct held *)reader->state)->bytes;
+	struct in_room *room = &((struct in_jsonl *)reader->state)->bytes;
 	enum in_result rc = take_label(reader, row, value, "label_hex");
-	const char *digits = row->label;
-	size_t i, n = row->label_size / 2;
-	int high, low;
+	size_t n = row->label_size / 2;
 
 	if (rc != IN_ROW)
 		return rc;
 	if (in_room_have(room, n + 1))
 		return in_fail(reader, IN_REJECTED, "label: out of memory");
-	for (i = 0; i < n; i++) {
-		high = tl_hex_digit(digits[2 * i]);
-		low = tl_hex_digit(digits[2 * i + 1]);
-		if (high < 0 || low < 0)
-			break;
-		((char *)room->bytes)[i] = (char)(high << 4 | low);
-	}
-	if (i < n || row->label_size % 2 != 0)
+	if (tl_parse_hex(row->label, row->label_size, room->bytes))
 		return in_fail(reader, IN_REJECTED,
 			       "\"label_hex\": expected an even number of hexadecimal digits");
 	row->label = room->bytes;
@@ -231,7 +212,7 @@ static const char *wrapped_number(const json_t *value)
 static enum in_result take_fingerprint(struct in_reader *reader, const json_t *value,
 				       const char *key, unsigned bits, uint64_t *out)
 {
-	const struct held *held = reader->state;
+	const struct in_jsonl *held = reader->state;
 	enum tl_encoding encoding = reader->columns->encoding;
 	int is_decimal = encoding == TL_DEC || encoding == TL_SDEC;
 	const char *text = json_string_value(value);
@@ -277,7 +258,7 @@ static int read_feature(const json_t *pair, simidx_feature *out)
 static enum in_result take_features(struct in_reader *reader, struct in_row *row,
 				    const json_t *value)
 {
-	struct in_room *room = &((struct held *)reader->state)->features;
+	struct in_room *room = &((struct in_jsonl *)reader->state)->features;
 	size_t i, n = json_array_size(value);
 	simidx_feature *features;
 
@@ -325,7 +306,7 @@ static enum in_result read_weights(struct in_reader *reader, const json_t *value
 static enum in_result take_weights(struct in_reader *reader, struct in_row *row,
 				   const json_t *object)
 {
-	struct held *held = reader->state;
+	struct in_jsonl *held = reader->state;
 	const json_t *first = json_object_get(object, "weights");
 	const json_t *second = json_object_get(object, "weights2");
 	enum in_result rc;
@@ -395,20 +376,23 @@ static enum in_result take_content(struct in_reader *reader, struct in_row *row,
 	return take_fingerprint(reader, fp2, "fp2", SECOND_BITS, &row->fp2);
 }
 
-/* One object a line; members that have no meaning here are passed over. */
-static enum in_result next_json(struct in_reader *reader, struct in_row *row)
+enum in_result in_jsonl_line(struct in_reader *reader, const json_t **object)
 {
-	const json_t *object, *value;
 	const char *line;
 	size_t size;
 	enum in_result rc = in_next_line(reader, &line, &size);
 
 	if (rc == IN_ROW)
 		rc = parse_line(reader, line, size);
-	if (rc != IN_ROW)
-		return rc;
-	object = ((struct held *)reader->state)->json;
-	value = json_object_get(object, id_key(reader));
+	*object = rc == IN_ROW ? ((struct in_jsonl *)reader->state)->json : NULL;
+	return rc;
+}
+
+enum in_result in_jsonl_row(struct in_reader *reader, const json_t *object, struct in_row *row)
+{
+	const json_t *value = json_object_get(object, id_key(reader));
+	enum in_result rc = IN_ROW;
+
 	if (value)
 		rc = take_id(reader, row, value);
 	value = json_object_get(object, label_key(reader));
@@ -428,9 +412,18 @@ static enum in_result next_json(struct in_reader *reader, struct in_row *row)
 	return rc;
 }
 
+/* One object a line; members that have no meaning here are passed over. */
+static enum in_result next_json(struct in_reader *reader, struct in_row *row)
+{
+	const json_t *object;
+	enum in_result rc = in_jsonl_line(reader, &object);
+
+	return rc == IN_ROW ? in_jsonl_row(reader, object, row) : rc;
+}
+
 const struct in_format in_format_jsonl = {
 	.name = "jsonl", .takes = JSONL_TAKES, .next = next_json,
-	.state_size = sizeof(struct held), .close = close_jsonl
+	.state_size = sizeof(struct in_jsonl), .close = in_jsonl_close
 };
 
 #endif

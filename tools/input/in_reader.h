@@ -41,6 +41,7 @@ extern const struct in_format in_format_dump;
 extern const struct in_format in_format_features;
 extern const struct in_format in_format_ids;
 extern const struct in_format in_format_labels;
+extern const struct in_format in_format_full;
 
 /** Memory that grows; all zero is an empty one, and `bytes` is for free(). */
 struct in_room {
@@ -184,10 +185,10 @@ int in_room_have(struct in_room *room, size_t size);
 /** The format of an option whose words are the next ones, counted from 1; 0 = NULL. */
 const struct in_format *in_format_at(int word);
 
-/** The names of the formats that have documents, ending with NULL; and with those of ids and labels
- * after them. */
+/** The names of the formats that have documents, ending with NULL; and with those that only
+ * simidx-load reads after them: ids, labels and full. */
 extern const char *const in_format_names[];
-extern const char *const in_format_key_names[];
+extern const char *const in_format_load_names[];
 
 /**
  * The format that a file name stands for. An ending of compression is left out of it.

@@ -28,8 +28,11 @@ enum in_kind {
 	IN_FINGERPRINT, /* a finished fingerprint */
 	IN_TEXT,        /* a text to make one from */
 	IN_FEATURES,    /* weighted features to make one from */
-	IN_KEY          /* none: only which document is meant, by its id or label */
+	IN_KEY,         /* none: only which document is meant, by its id or label */
+	IN_HEAD         /* no document: what those that follow are, the first line of a full dump */
 };
+
+struct in_head;
 
 /** A row; all pointers are borrowed until the next row. */
 struct in_row {
@@ -47,6 +50,7 @@ struct in_row {
 	size_t text_size;
 	const simidx_feature *features;  /* IN_FEATURES */
 	size_t n_features;
+	const struct in_head *head;      /* IN_HEAD; valid until the input ends */
 };
 
 #endif /* IN_ROW_H */

@@ -137,11 +137,27 @@ int ld_check_merge_only(const struct ld_options *options)
 	return TL_PROCEED;
 }
 
+/* A full dump says itself how its texts were handled. */
+static int check_full(const struct ld_options *options)
+{
+	if (options->inputs.format != &in_format_full)
+		return TL_PROCEED;
+	if (options->features_by || tl_text_is_given(&options->text))
+		return tl_usage_error("-F full: the first line says how texts have become fingerprints, so "
+				      "%s not fit",
+				      options->features_by ? "--features-by does"
+							   : "options about texts do");
+	return TL_PROCEED;
+}
+
 int ld_check_together(const struct ld_options *options)
 {
 	const char *builds = reason_to_build(options);
 	int inserts = options->write == LD_WRITE_INSERT;
 	int code = check_mode(options);
+
+	if (code == TL_PROCEED)
+		code = check_full(options);
 
 	if (code != TL_PROCEED)
 		return code;

@@ -61,8 +61,9 @@ int ld_fit_extractor(const struct ld_options *options, const char *path, const s
 {
 	size_t length = strcspn(info->profile, " ");
 
-	/* Indexes that are only taken over say themselves what they hold. */
-	if ((options->features_by || ld_has_inputs(options)) &&
+	/* Indexes that are only taken over, and full dumps, say themselves what they hold. */
+	if ((options->features_by ||
+	     (ld_has_inputs(options) && options->inputs.format != &in_format_full)) &&
 	    tl_features_fit(path, info, options->features_by))
 		return TL_TROUBLE;
 	if (!options->text.how.extractor)

@@ -86,11 +86,9 @@ const char *ld_from_blamed(const struct ld_options *options, const simidx_error 
 	return options->index;
 }
 
-void ld_from_describe(const struct ld_from *from, simidx_create_options *create)
+void ld_from_describe(const struct ld_options *options, const simidx_info *info,
+		      simidx_create_options *create)
 {
-	const struct ld_options *options = from->options;
-	const simidx_info *info = &from->first;
-
 	if (options->layout < 0)
 		create->layout = info->layout;
 	if (!create->plan)

@@ -4,6 +4,7 @@
 #include "load/ld_mark.h"
 
 #include "common/tl_msg.h"
+#include "input/in_full.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include <sys/stat.h>
 
 /* The record: a name, then numbers of 8 bytes, little-endian: four, and a hash for each name. */
-#define NAME "ld-mark2"
+#define NAME IN_FULL_LOAD_MARK "2"
 #define NAME_SIZE 8
 #define HEAD_SIZE 65536
 #define LEAST_SIZE (NAME_SIZE + 4 * 8)

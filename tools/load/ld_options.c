@@ -259,6 +259,11 @@ static const struct tl_option format_rows[] = {
 	{ TL_TERM("npy", "A NumPy array of fingerprints, one dimension, uint64 or int64; ids are "
 			 "assigned.") },
 	{ TL_TERM("dump", "What 'simidx-query dump' prints.") },
+	{ TL_TERM("full", "What 'simidx-query dump --format full' prints, to make the same index again, or "
+			  "to add it to one of the same kind. The first line says what the index was: a new one "
+			  "gets its bits, profile and kind of documents, and its plan, layout and fill "
+			  "where no option says otherwise. In the end the next id is no smaller than that of the "
+			  "line, and the mark of the line is stored. A dump that was cut is an error.") },
 	{ TL_TERM("features", "A file is one document, with its path as its label. A line is a "
 			      "feature, a tab and its weight.") },
 	{ TL_TERM("ids", "With --mode delete: an id a line.") },

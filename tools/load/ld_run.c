@@ -93,6 +93,23 @@ static int prepare(struct ld_run *run, const struct in_row *row)
 	return code;
 }
 
+/* The first line of a full dump decides how the index is made, before there is a row. */
+static int begin_full(struct ld_run *run, const struct in_head *head)
+{
+	struct ld_target *target = run->target;
+	const char *place = in_reader_place(&run->reader);
+	int was_there = target->index != NULL;
+	int code = ld_full_begin(&run->full, target, head, place);
+
+	if (!code)
+		code = prepare(run, NULL);
+	/* Another load may have been quicker: then its index is there now. */
+	if (!code && !was_there && target->index && !target->is_new)
+		code = ld_full_begin(&run->full, target, head, place);
+	run->reader.bits = target->bits;
+	return code;
+}
+
 /* Deal with an item in its turn. */
 static int take(struct ld_run *run, struct ld_item *item)
 {
@@ -150,6 +167,9 @@ static int skip_rows(struct ld_run *run, uint64_t rows)
 	for (uint64_t i = 0; i < rows && !tl_stop_requested(); i++) {
 		enum in_result rc = in_reader_next(&run->reader, &row);
 
+		if (rc == IN_ROW && row.kind == IN_HEAD && begin_full(run, row.head))
+			return TL_TROUBLE;
+
 		if (rc == IN_FATAL && tl_stop_requested())
 			return 0;
 		if (rc == IN_FATAL || rc == IN_END)
@@ -189,6 +209,10 @@ static int load_input(struct ld_run *run, uint64_t number, const struct in_file 
 		if (item.result == IN_FATAL)
 			return tl_error("%s: %s", in_reader_place(&run->reader),
 					run->reader.reason);
+		if (item.result == IN_ROW && item.row.kind == IN_HEAD) {
+			code = begin_full(run, item.row.head);
+			continue;
+		}
 		run->report.rows++;
 		run->report.texts += item.result == IN_ROW && item.row.kind == IN_TEXT;
 		item.line = run->reader.line;
@@ -386,6 +410,7 @@ static int begin(struct ld_run *run)
 static void end(struct ld_run *run)
 {
 	ld_queue_free(run->queue);
+	ld_full_free(&run->full);
 	ld_places_free(run->places);
 	free(run->late);
 	in_reader_free(&run->reader);

@@ -9,6 +9,7 @@
 #define LD_RUN_H
 
 #include "load/ld_emit.h"
+#include "load/ld_full.h"
 #include "load/ld_mark.h"
 #include "load/ld_places.h"
 #include "load/ld_queue.h"
@@ -38,6 +39,7 @@ struct ld_run {
 	struct in_reader reader;
 	struct ld_queue *queue;   /* of texts; NULL until there is one */
 	struct ld_places *places; /* of what was put into a loader */
+	struct ld_full full;      /* what the first lines of full dumps say */
 	struct ld_mark mark;      /* where the last row that was dealt with stands */
 	struct ld_mark start;     /* --resume: what is before this is passed over */
 	struct ld_late *late;     /* rows that a loader has rejected at its end; or NULL */

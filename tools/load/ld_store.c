@@ -64,6 +64,24 @@ static int reject(struct ld_run *run, const struct ld_item *item, const char *re
 	return 0;
 }
 
+/*
+ * What a commit, or the loader if it is not NULL, has to store besides documents: how far the load has
+ * come, or in the end the mark that a full dump has brought from its index.
+ */
+static int set_mark(struct ld_run *run, simidx_loader *loader, const struct ld_mark *mark)
+{
+	const struct ld_full *full = &run->full;
+	simidx_writer *writer = run->target->writer;
+	simidx_error err;
+	int rc;
+
+	if (mark->files != LD_MARK_COMPLETE || !full->mark_size)
+		return ld_mark_set(run->options, writer, loader, mark);
+	rc = loader ? simidx_loader_set_mark(loader, full->mark, full->mark_size, &err)
+		    : simidx_writer_set_mark(writer, full->mark, full->mark_size, &err);
+	return rc ? fail(run, &err) : 0;
+}
+
 /* ---- the writer ---- */
 
 /*
@@ -82,10 +100,13 @@ static int commit(struct ld_run *run, const struct ld_mark *mark)
 	if (pending && ld_target_grows(target) && simidx_get_info(target->index, &info, &err))
 		return fail(run, &err);
 	do {
-		rc = ld_mark_set(run->options, target->writer, NULL, mark);
+		rc = set_mark(run, NULL, mark);
 		if (rc)
 			return rc;
-		rc = simidx_writer_commit(target->writer, &err);
+		if (mark->files == LD_MARK_COMPLETE)
+			rc = ld_full_reserve(&run->full, target, &err);
+		if (!rc)
+			rc = simidx_writer_commit(target->writer, &err);
 	} while (!pending && ld_target_again(target, rc, &err));
 	if (rc == SIMIDX_E_UNKNOWN && pending)
 		run->is_unknown = 1;
@@ -436,11 +457,12 @@ static int finish_loader(struct ld_run *run)
 
 	/* All of this input is in the index now. Without one, what the index says of its own stays. */
 	if (ld_has_inputs(run->options))
-		rc = ld_mark_set(run->options, NULL, run->target->loader, &run->mark);
-
+		rc = set_mark(run, run->target->loader, &run->mark);
 	if (rc)
 		return rc;
-	rc = simidx_loader_finish(run->target->loader, &report, &err);
+	rc = ld_full_reserve(&run->full, run->target, &err);
+	if (!rc)
+		rc = simidx_loader_finish(run->target->loader, &report, &err);
 	tl_progress_clear();
 	tell_late(run);
 	if (rc == SIMIDX_E_STOPPED && !tl_stop_requested())

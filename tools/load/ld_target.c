@@ -257,10 +257,14 @@ static int fill_create(struct ld_target *target, int of_texts, simidx_create_opt
 		create->flags |= SIMIDX_CREATE_FORCE;
 	if (options->fp2 >= 0 ? options->fp2
 			      : (of_texts || options->features_by) && options->no_ids <= 0 &&
-					!options->from.n)
+					!options->from.n && !target->like)
 		create->flags |= SIMIDX_CREATE_FP2;
 	if (options->from.n) {
-		ld_from_describe(&target->from, create);
+		ld_from_describe(options, &target->from.first, create);
+	} else if (target->like) {
+		ld_from_describe(options, target->like, create);
+		if (!create->expect)
+			create->expect = target->like->documents;
 	} else if (of_texts) {
 		if (!target->text && tl_text_open(&options->text, target->bits, &target->text, &err))
 			return fail(target, &err);
@@ -328,7 +332,7 @@ static int create_index(struct ld_target *target, int of_texts)
 	int rc = fill_create(target, of_texts, &create, made_by);
 
 	if (!rc)
-		rc = open_loader(target, &create, 0);
+		rc = open_loader(target, &create, target->like ? target->like->documents : 0);
 	if (!rc && target->loader && inserts)
 		rc = make_empty(target);
 	if (rc || (target->index && !target->is_new)) {
@@ -471,6 +475,17 @@ int ld_target_again(struct ld_target *target, int rc, const simidx_error *err)
 		return waits(target, err);
 	target->waiting_since = 0;
 	return rc == SIMIDX_E_MOVED && !open_again(target) && !open_writer(target);
+}
+
+int ld_target_describe(struct ld_target *target, simidx_info *info)
+{
+	simidx_error err;
+	int rc;
+
+	while ((rc = simidx_get_info(target->index, info, &err)) == SIMIDX_E_MOVED)
+		if (open_again(target))
+			return TL_TROUBLE;
+	return rc ? fail(target, &err) : 0;
 }
 
 /* Of a load that was killed right after its last commit, a writer that begins sees that one for certain. */

@@ -42,6 +42,7 @@ struct ld_target {
 	simidx_writer *writer;  /* LD_INSERTING, and LD_DONE after it */
 	simidx_loader *loader;  /* LD_BUILDING, and LD_DONE after it */
 	struct ld_from from;    /* the indexes to take over */
+	const simidx_info *like; /* what a new index is to be like, where no option says; or NULL */
 	simidx_text *text;      /* NULL until the first text */
 	unsigned bits;
 	unsigned flags;         /* SIMIDX_CREATE_NO_IDS and _FP2 of the index */
@@ -72,6 +73,13 @@ int ld_target_open(struct ld_target *target, const struct ld_options *options);
  * @return 0, or TL_TROUBLE with a message
  */
 int ld_target_prepare(struct ld_target *target, const struct in_row *row);
+
+/**
+ * Describe the index that is there: as simidx_get_info(), but of the one that stands there now.
+ *
+ * @return 0, or TL_TROUBLE with a message
+ */
+int ld_target_describe(struct ld_target *target, simidx_info *info);
 
 /** Another extractor like the target's, for a thread. Returns 0, or TL_TROUBLE with a message. */
 int ld_target_extractor(struct ld_target *target, simidx_text **text);

@@ -7,9 +7,18 @@
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_options.h"
+#include "query/qr_full.h"
 #include "query/qr_json.h"
 
 #include <stdio.h>
+
+enum format { TSV, JSONL, FULL };
+
+static const char *const formats[] = { "tsv", "jsonl", "full", NULL };
+
+struct options {
+	int format; /* enum format; -1 = not given */
+};
 
 static void print_tsv(const struct qr_context *ctx, const simidx_match *document)
 {
@@ -38,22 +47,46 @@ static void show_progress(const struct qr_context *ctx, uint64_t done)
 			 tl_write_count(ctx->info.documents, text[1]));
 }
 
-static int dump(struct qr_context *ctx, int json)
+/*
+ * Begin a walk; of a full dump print the first line. Documents that come meanwhile do no harm: the next
+ * id is read after the walk has begun, so that it is above all ids in it, and the mark before.
+ */
+static int begin(struct qr_context *ctx, int is_full, simidx_walk **walk, simidx_error *err)
+{
+	struct qr_mark mark;
+	simidx_info info;
+	int rc;
+
+	do {
+		mark.size = 0;
+		info = (simidx_info)SIMIDX_INFO_INIT;
+		rc = is_full ? qr_full_mark(ctx, &mark, err) : 0;
+		if (!rc)
+			rc = simidx_walk_open(ctx->index, walk, err);
+		if (!rc && is_full)
+			rc = simidx_get_info(ctx->index, &info, err);
+		if (rc) {
+			simidx_walk_close(*walk);
+			*walk = NULL;
+		}
+	} while (qr_again(ctx, rc, err));
+	if (!rc && is_full)
+		qr_full_first(&info, &mark);
+	return rc;
+}
+
+static int dump(struct qr_context *ctx, enum format format)
 {
 	int shows_progress = tl_progress_wanted() && !ctx->width;
-	uint64_t done = 0;
-
+	simidx_walk *walk = NULL;
 	simidx_match document;
 	simidx_error err;
-	simidx_walk *walk;
+	uint64_t done = 0;
 	int rc, code = 0;
 
 	rc = qr_try_open(ctx, &err);
-	if (rc)
-		return qr_fail_damaged(ctx, &err);
-	do
-		rc = simidx_walk_open(ctx->index, &walk, &err);
-	while (qr_again(ctx, rc, &err));
+	if (!rc)
+		rc = begin(ctx, format == FULL, &walk, &err);
 	if (rc)
 		return qr_fail_damaged(ctx, &err);
 	while (!code && !tl_output_failed()) {
@@ -62,45 +95,48 @@ static int dump(struct qr_context *ctx, int json)
 			break;
 		if (rc)
 			code = qr_fail_damaged(ctx, &err);
-		else if (json)
+		else if (format != TSV)
 			code = qr_json_document(ctx, &document);
 		else
 			print_tsv(ctx, &document);
-		if (shows_progress && ++done % 1024 == 0)
+		done += !rc;
+		if (shows_progress && done % 1024 == 0)
 			show_progress(ctx, done);
 	}
 	simidx_walk_close(walk);
+	if (!code && rc == SIMIDX_E_END && format == FULL)
+		code = qr_full_last(done);
 	return code;
 }
 
-static const char *const formats[] = { "tsv", "jsonl", NULL };
-
-struct options {
-	int json; /* place in formats */
-};
-
 static int run_dump(struct qr_context *ctx, int argc, char **argv)
 {
-	struct options options = { .json = -1 };
+	struct options options = { .format = -1 };
 	int code = qr_parse(&qr_dump, ctx, &options, argc, argv);
 
 	if (code != TL_PROCEED)
 		return code;
-	if (ctx->json && !options.json)
+	if (ctx->json && options.format == TSV)
 		return tl_usage_error("--json and --format tsv exclude each other");
-	return dump(ctx, options.json < 0 ? ctx->json : options.json);
+	if (options.format < 0)
+		options.format = ctx->json ? JSONL : TSV;
+	return dump(ctx, (enum format)options.format);
 }
 
 static const struct tl_option rows[] = {
-	{ 0, "format", "tsv|jsonl", TL_WORD(struct options, json, formats),
+	{ 0, "format", "tsv|jsonl|full", TL_WORD(struct options, format, formats),
 	  .help = "how rows are written (default: tsv)",
 	  .more = "tsv (default, except with --json): id, fingerprint and label, separated by tabs; "
 		  "the label has the escapes \\t \\n \\r \\\\ \\xHH. jsonl: objects with the members "
 		  "id, label, fp, and fp2 where the index has it (null where repair has not found it); a label that is not UTF-8 is "
-		  "hexadecimal in label_hex." },
+		  "hexadecimal in label_hex. full: a first line with all that the index is besides its documents: "
+		  "bits, profile, next_id, the mark of a program and more; the documents as in jsonl; and "
+		  "a last line with their number." },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query dump index | simidx-load -F dump copy -",
 		     "Build another index of the same documents.") },
+	{ TL_EXAMPLE("simidx-query dump --format full index | simidx-load -F full copy -",
+		     "The same with all that the index is: profile, second fingerprints, next id.") },
 	{ TL_EXAMPLE("simidx-query dump index | simidx-query search -F dump index -",
 		     "All near documents of each document of the index.") },
 	{ TL_SECTION("Exit status") },
