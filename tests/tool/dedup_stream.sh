@@ -241,17 +241,27 @@ exec 6>&-
 [ -n "$(ls -A "$TMPDIR")" ] || fail 'the kill left nothing to remove'
 run 0 "$dedup" -q -r files
 [ -z "$(ls -A "$TMPDIR")" ] || fail 'what a killed run has left is not removed'
-for signal in INT TERM; do
+for signal in INT TERM HUP; do
 	(trap - INT; exec "$dedup" -q --stream -F jsonl slow) >/dev/null 2>err &
 	exec 6>slow
 	cat first.jsonl >&6
 	sleep 0.5
-	kill -TERM $! && wait $!
+	kill -$signal $! && wait $!
 	[ $? -eq 2 ] || fail "not exit 2 after SIG$signal"
 	exec 6>&-
 	grep -q 'stopped by a signal' err || fail "SIG$signal is not told: $(cat err)"
 	[ -z "$(ls -A "$TMPDIR")" ] || fail "temporary files are left by SIG$signal"
 done
+# As with nohup.
+(trap '' HUP; exec "$dedup" -q --stream -F jsonl slow) >out 2>err &
+exec 6>slow
+cat first.jsonl >&6
+sleep 0.5
+kill -HUP $!
+cat first.jsonl >&6
+exec 6>&-
+wait $! || fail "an ignored SIGHUP ends the run: $(cat err)"
+awk 'NR % 4' first.jsonl | cmp - out || fail "an ignored SIGHUP changes what is new"
 
 # What does not fit.
 run 2 "$dedup" --stream --index files rows.jsonl

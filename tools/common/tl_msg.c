@@ -206,7 +206,7 @@ static void note_signal(int number)
 
 void tl_stop_on_signals(void)
 {
-	struct sigaction action;
+	struct sigaction action, before;
 
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = note_signal;
@@ -214,6 +214,9 @@ void tl_stop_on_signals(void)
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	/* Under nohup it stays ignored. */
+	if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
 }
 
 int tl_stop_requested(void)
