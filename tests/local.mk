@@ -343,6 +343,7 @@ tool_tests = \
 	tests/tool/damaged.sh \
 	tests/tool/dedup.sh \
 	tests/tool/dedup_fps.sh \
+	tests/tool/dedup_memory.sh \
 	tests/tool/dedup_stream.sh \
 	tests/tool/dump.sh \
 	tests/tool/empty_texts.sh \

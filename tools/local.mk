@@ -85,6 +85,8 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_kept.h \
 	tools/dedup/dd_mark.c \
 	tools/dedup/dd_mark.h \
+	tools/dedup/dd_memory.c \
+	tools/dedup/dd_memory.h \
 	tools/dedup/dd_options.c \
 	tools/dedup/dd_options.h \
 	tools/dedup/dd_output.c \

@@ -93,15 +93,6 @@ done
 run 2 "$dedup" --stream -F npy fps
 says '--stream writes lines, and the rows of npy are none'
 
-# That memory is too small is told long before it is used up: here by the size of the second input.
-awk 'BEGIN { for (i = 0; i < 120000; i++) { x = (x * 69069 + 12345) % 4294967296
-	printf "%08x%08x\n", x, i } }' >many
-truncate -s 60M sparse
-run 1 "$dedup" -k 0 --memory 64M -F lines many sparse
-says '--memory is too small: there are about 3'
-run 1 "$dedup" -k 0 --memory 512M -F lines many sparse
-! grep -q 'memory' err || fail "told of memory: $(cat err)"
-
 # Texts by their first fingerprint and a radius: the same as its fingerprints by themselves.
 if [ -n "${SX_TEXT-}" ]; then
 	mkdir texts

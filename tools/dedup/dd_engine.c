@@ -15,12 +15,6 @@
 
 #include <simidx_sketch.h>
 
-/* A batch ends at so many documents, and of less memory at fewer; or when its texts have a share of
- * the memory, of which shingles and queries need as much again. */
-#define BATCH_DOCUMENTS 4096
-#define BATCH_MEMORY ((uint64_t)256 << 20)
-#define BATCH_SHARE 8
-
 /* Most candidates of a document with which the threads compare it. */
 #define MOST_AHEAD 256
 
@@ -77,19 +71,11 @@ struct dd_engine {
 	size_t *kept_at;         /* items of the batch that are kept, in their order */
 	size_t n_kept;           /* and before the batch: */
 	uint64_t n_before;
-	struct dd_near *pair;    /* of one document */
-	size_t pair_room;
+	struct in_room pairs;    /* of one document: struct dd_near */
 	struct dd_counts counts; /* without those of the threads */
 };
 
 /* ---- life ---- */
-
-static unsigned count_threads(const struct dd_options *options)
-{
-	long n = options->threads ? (long)options->threads : sysconf(_SC_NPROCESSORS_ONLN);
-
-	return n < 1 ? 1 : n > TL_MAX_THREADS ? TL_MAX_THREADS : (unsigned)n;
-}
 
 static int open_thread(struct dd_engine *engine, struct thread *thread)
 {
@@ -106,12 +92,12 @@ static int open_thread(struct dd_engine *engine, struct thread *thread)
 }
 
 struct dd_engine *dd_engine_new(const struct dd_options *options, enum dd_kind kind,
-				struct dd_files *files, const char *dir,
-				const struct dd_listener *listener)
+				const struct dd_memory *memory, struct dd_files *files,
+				const char *dir, const struct dd_listener *listener)
 {
 	struct dd_texts_options how = { dir, options->spill, &options->inputs.columns };
 	struct dd_engine *engine = calloc(1, sizeof(*engine));
-	unsigned n = count_threads(options);
+	unsigned n = options->threads;
 	int code;
 
 	if (!engine) {
@@ -123,10 +109,8 @@ struct dd_engine *dd_engine_new(const struct dd_options *options, enum dd_kind k
 	engine->verifies = kind == DD_TEXTS && !options->no_verify;
 	engine->listener = listener;
 	engine->n_threads = n;
-	engine->most = BATCH_DOCUMENTS;
-	if (options->memory < BATCH_MEMORY)
-		engine->most = BATCH_DOCUMENTS * options->memory / BATCH_MEMORY;
-	engine->most_bytes = options->memory / BATCH_SHARE;
+	engine->most = memory->batch_documents;
+	engine->most_bytes = memory->batch_bytes;
 	engine->item = calloc(engine->most, sizeof(*engine->item));
 	engine->print = calloc(engine->most, sizeof(*engine->print));
 	engine->kept_at = calloc(engine->most, sizeof(*engine->kept_at));
@@ -135,7 +119,7 @@ struct dd_engine *dd_engine_new(const struct dd_options *options, enum dd_kind k
 	code = engine->item && engine->print && engine->kept_at && engine->thread &&
 		       engine->texts ? 0 : tl_error("out of memory");
 	if (!code)
-		code = (engine->kept = dd_kept_open(options, kind, dir)) ? 0 : TL_TROUBLE;
+		code = (engine->kept = dd_kept_open(options, kind, memory->index_rows, dir)) ? 0 : TL_TROUBLE;
 	for (unsigned i = 0; !code && i < n; i++)
 		code = open_thread(engine, &engine->thread[i]);
 	if (!code)
@@ -183,7 +167,7 @@ void dd_engine_free(struct dd_engine *engine)
 	free(engine->print);
 	free(engine->kept_at);
 	free(engine->thread);
-	free(engine->pair);
+	free(engine->pairs.bytes);
 	free(engine);
 }
 
@@ -206,6 +190,11 @@ void dd_engine_count(const struct dd_engine *engine, struct dd_counts *counts)
 		for (int why = 0; why < DD_N_AGAIN; why++)
 			counts->gone[why] += engine->thread[i].n_gone[why];
 	}
+}
+
+uint64_t dd_engine_bytes_kept(const struct dd_engine *engine)
+{
+	return engine->verifies ? DD_TEXTS_BYTES : 0;
 }
 
 /* ---- one document, on any thread ---- */
@@ -372,17 +361,11 @@ static void step_set(void *ctx, unsigned number, size_t i)
 
 static int add_pair(struct dd_engine *engine, const struct candidate *candidate, size_t n)
 {
-	size_t room = engine->pair_room ? 2 * engine->pair_room : 64;
 	struct dd_near *near;
 
-	if (n == engine->pair_room) {
-		near = realloc(engine->pair, room * sizeof(*near));
-		if (!near)
-			return tl_error("out of memory");
-		engine->pair = near;
-		engine->pair_room = room;
-	}
-	near = &engine->pair[n];
+	if (in_room_have(&engine->pairs, (n + 1) * sizeof(*near)))
+		return tl_error("out of memory");
+	near = &((struct dd_near *)engine->pairs.bytes)[n];
 	near->id = candidate->id;
 	near->handle = dd_kept_handle(engine->kept, near->id);
 	near->similarity = candidate->similarity;
@@ -426,7 +409,7 @@ static int judge_match(struct dd_engine *engine, struct item *item, const simidx
 
 /*
  * Search a document among all that are kept, those of the batch included, and compare it with what is found,
- * the nearest first. Those to which it is near are in engine->pair.
+ * the nearest first. Those to which it is near are in engine->pairs.
  */
 static int find_near(struct dd_engine *engine, struct item *item, size_t *n)
 {
@@ -434,6 +417,7 @@ static int find_near(struct dd_engine *engine, struct item *item, size_t *n)
 	struct candidate candidate;
 	simidx_reader *reader;
 	simidx_error err;
+	uint64_t bytes;
 	int code = 0;
 
 	*n = 0;
@@ -449,6 +433,9 @@ static int find_near(struct dd_engine *engine, struct item *item, size_t *n)
 			code = add_pair(engine, &candidate, (*n)++);
 	}
 	engine->counts.exhausted += engine->verifies && results.truncated && !*n;
+	bytes = results.n * sizeof(*results.matches) + engine->pairs.size;
+	if (bytes > engine->counts.most_bytes)
+		engine->counts.most_bytes = bytes;
 	return code;
 }
 
@@ -457,14 +444,12 @@ static int keep(struct dd_engine *engine, struct item *item)
 	const struct dd_document *document = &item->document;
 	uint64_t id, handle;
 
+	if (is_empty(item))
+		return 0;
 	if (engine->verifies && dd_texts_keep(engine->texts, &document->place, document->text,
 					      document->text_size, &handle))
 		return tl_error("out of memory");
 	engine->kept_at[engine->n_kept++] = (size_t)(item - engine->item);
-	if (is_empty(item)) {
-		dd_kept_skip(engine->kept);
-		return 0;
-	}
 	return dd_kept_put(engine->kept, &item->sketch, document->label, document->label_size, &id);
 }
 
@@ -478,18 +463,21 @@ static int compare_handles(const void *a, const void *b)
 static int decide(struct dd_engine *engine, struct item *item)
 {
 	const struct dd_listener *listener = engine->listener;
+	struct dd_near *near;
 	size_t n;
 	int code = find_near(engine, item, &n);
 
+	item->document.is_empty = is_empty(item);
 	if (!code && (!n || engine->options->pairs))
 		code = keep(engine, item);
 	if (code)
 		return code;
+	near = n ? engine->pairs.bytes : NULL;
 	if (!engine->options->pairs)
-		return listener->decided(listener->ctx, &item->document, n ? engine->pair : NULL);
+		return listener->decided(listener->ctx, &item->document, near);
 	if (n)
-		qsort(engine->pair, n, sizeof(*engine->pair), compare_handles);
-	return listener->paired(listener->ctx, &item->document, engine->pair, n);
+		qsort(near, n, sizeof(*near), compare_handles);
+	return listener->paired(listener->ctx, &item->document, near, n);
 }
 
 /* ---- batches ---- */

@@ -18,6 +18,7 @@
 #define DD_ENGINE_H
 
 #include "dedup/dd_kept.h"
+#include "dedup/dd_memory.h"
 #include "dedup/dd_texts.h"
 
 /** The similarity that fingerprints alone have decided, as there was no text. */
@@ -36,12 +37,14 @@ struct dd_document {
 	uint64_t fp;           /* if it is none */
 	const char *text, *label, *kept; /* kept: its line as it came */
 	size_t text_size, label_size, kept_size;
+	int is_empty;          /* set when it is decided: it has no words, and nothing can be near to it */
 };
 
 /** A document that another one is near to. */
 struct dd_near {
 	uint64_t id;       /* in the index */
-	uint64_t handle;   /* number among those kept in this run, from 0; DD_NONE: of an earlier run */
+	uint64_t handle;   /* number among those kept in this run but empty ones, from 0; DD_NONE: of an
+	                    * earlier run */
 	double similarity; /* Jaccard, DD_BY_FP, or for bare fingerprints bits that differ */
 };
 
@@ -62,12 +65,13 @@ struct dd_engine;
 /**
  * Begin. Everything given is borrowed and must live longer.
  *
- * @param dir  for a private index
+ * @param memory  how much the batch and the index may have
+ * @param dir     for a private index
  * @return NULL with a message
  */
 struct dd_engine *dd_engine_new(const struct dd_options *options, enum dd_kind kind,
-				struct dd_files *files, const char *dir,
-				const struct dd_listener *listener);
+				const struct dd_memory *memory, struct dd_files *files,
+				const char *dir, const struct dd_listener *listener);
 
 /** End; what was not decided is forgotten. NULL is allowed. */
 void dd_engine_free(struct dd_engine *engine);
@@ -87,11 +91,15 @@ int dd_engine_add(struct dd_engine *engine, const struct dd_document *document);
  */
 int dd_engine_flush(struct dd_engine *engine, int is_complete);
 
+/** Bytes that the texts of the documents that are kept need until the end, each of them. */
+uint64_t dd_engine_bytes_kept(const struct dd_engine *engine);
+
 /** What was counted. */
 struct dd_counts {
 	uint64_t exhausted; /* documents that were compared with DD_MOST_COMPARED others and had more */
 	uint64_t empty;     /* texts without words */
 	uint64_t not_utf8;  /* texts with bytes that are no UTF-8 */
+	uint64_t most_bytes; /* that were needed for the candidates of a document and what it is near to */
 	uint64_t gone[DD_N_AGAIN]; /* comparisons for which an earlier text of this run was not there, and why */
 };
 

@@ -30,13 +30,24 @@ struct alias {
 struct dd_files {
 	pthread_mutex_t mutex; /* of all that follows but `slots` */
 	struct file *file;
-	size_t n, room;
+	size_t n;
 	struct alias *alias;
-	size_t n_aliases, aliases_room;
+	size_t n_aliases;
+	struct in_room file_room, alias_room; /* of both */
 	/* Regular files by device and inode: 1 + number, 0 = free. A power of two, at most half full. */
 	uint32_t *slots;
 	size_t n_slots;
 };
+
+/* What malloc() needs beside what it gives. */
+#define OF_MALLOC 32
+
+/* The state of a file is looked up at the end: one byte. Slots are at least a quarter full, and while they
+ * become more, a half besides. */
+size_t dd_files_bytes(const char *path)
+{
+	return sizeof(struct file) + 6 * sizeof(uint32_t) + strlen(path) + OF_MALLOC;
+}
 
 struct dd_files *dd_files_new(void)
 {
@@ -105,22 +116,6 @@ static int have_slots(struct dd_files *files)
 	return 0;
 }
 
-/* Have room for one more of `n` things of `size` bytes. */
-static int have_room(void **at, size_t *room, size_t n, size_t size)
-{
-	size_t more = *room ? 2 * *room : 64;
-	void *larger;
-
-	if (n < *room)
-		return 0;
-	larger = realloc(*at, more * size);
-	if (!larger)
-		return -1;
-	*at = larger;
-	*room = more;
-	return 0;
-}
-
 static int is_known_path(const struct dd_files *files, const struct file *file, const char *path)
 {
 	uint32_t i = file->aliases;
@@ -140,11 +135,12 @@ static enum dd_met add_alias(struct dd_files *files, struct file *file, const ch
 	if (is_known_path(files, file, path))
 		return DD_MET_AGAIN;
 	copy = strdup(path);
-	if (!copy || have_room((void **)&files->alias, &files->aliases_room, files->n_aliases,
-			       sizeof(*files->alias))) {
+	if (!copy || in_room_have(&files->alias_room,
+				  (files->n_aliases + 1) * sizeof(*files->alias))) {
 		free(copy);
 		return DD_MET_NO_MEMORY;
 	}
+	files->alias = files->alias_room.bytes;
 	while (*last != NO_ALIAS)
 		last = &files->alias[*last].next;
 	*last = (uint32_t)files->n_aliases;
@@ -156,11 +152,11 @@ static enum dd_met add_file(struct dd_files *files, const struct file *file, uin
 {
 	char *copy = strdup(file->path);
 
-	if (!copy || have_room((void **)&files->file, &files->room, files->n,
-			       sizeof(*files->file))) {
+	if (!copy || in_room_have(&files->file_room, (files->n + 1) * sizeof(*files->file))) {
 		free(copy);
 		return DD_MET_NO_MEMORY;
 	}
+	files->file = files->file_room.bytes;
 	files->file[files->n] = *file;
 	files->file[files->n++].path = copy;
 	if (slot)
@@ -201,6 +197,16 @@ enum dd_met dd_files_meet(struct dd_files *files, const struct in_reader *reader
 	}
 	pthread_mutex_unlock(&files->mutex);
 	return met;
+}
+
+uint32_t dd_files_count(struct dd_files *files)
+{
+	size_t n;
+
+	pthread_mutex_lock(&files->mutex);
+	n = files->n;
+	pthread_mutex_unlock(&files->mutex);
+	return (uint32_t)n;
 }
 
 /* As it is now: the array may move meanwhile, what it points to does not. */

@@ -10,7 +10,7 @@
  *
  * Thread rules: one thread calls dd_files_meet(); the other functions may be called by any
  * thread meanwhile, for files that it has been given the number of.
- * Memory: about 130 bytes a file, and its path.
+ * Memory: at most dd_files_bytes() a path.
  */
 
 #ifndef DD_FILES_H
@@ -19,6 +19,9 @@
 #include "input/in_reader.h"
 
 struct dd_files;
+
+/** The most that has to be remembered of a path. */
+size_t dd_files_bytes(const char *path);
 
 /** What dd_files_meet() found. */
 enum dd_met {
@@ -50,6 +53,9 @@ void dd_files_free(struct dd_files *files);
  */
 enum dd_met dd_files_meet(struct dd_files *files, const struct in_reader *reader,
 			  uint32_t *number);
+
+/** How many there are. */
+uint32_t dd_files_count(struct dd_files *files);
 
 /** Its path of the first time; valid as long as `files`. */
 const char *dd_files_path(struct dd_files *files, uint32_t number);

@@ -16,7 +16,8 @@
 
 #include <simidx_sketch.h>
 
-/* Documents with ids and handles that follow each other, as those of one run mostly do. */
+/* Documents with ids and handles that follow each other, as those of one run do unless others write to the
+ * index between its commits. */
 struct stretch {
 	uint64_t id, handle; /* of the first */
 	uint64_t n;
@@ -30,8 +31,8 @@ struct dd_kept {
 	simidx_text *text; /* a thread's is a clone of it; NULL for fingerprints */
 	uint64_t n_put;
 	char mark[DD_MARK_SIZE]; /* of the run before */
-	struct stretch *stretch;
-	size_t n_stretches, room;
+	struct in_room stretches; /* struct stretch, ascending */
+	size_t n_stretches;
 };
 
 static int fail(const struct dd_kept *kept, const simidx_error *err)
@@ -95,7 +96,8 @@ static int open_index(struct dd_kept *kept, const char *path)
 	return 0;
 }
 
-struct dd_kept *dd_kept_open(const struct dd_options *options, enum dd_kind kind, const char *dir)
+struct dd_kept *dd_kept_open(const struct dd_options *options, enum dd_kind kind,
+			     uint64_t most_rows, const char *dir)
 {
 	struct dd_kept *kept = calloc(1, sizeof(*kept));
 	simidx_writer_options how = SIMIDX_WRITER_OPTIONS_INIT;
@@ -111,6 +113,7 @@ struct dd_kept *dd_kept_open(const struct dd_options *options, enum dd_kind kind
 	kept->kind = kind;
 	snprintf(path, sizeof(path), "%s/" DD_ROOM_INDEX, dir);
 	code = open_index(kept, options->index ? options->index : path);
+	how.merge_threshold = most_rows;
 	if (!options->index)
 		how.durability = SIMIDX_DURABILITY_NORMAL;
 	if (!code && simidx_writer_open(kept->index, &how, &kept->writer, &err))
@@ -128,7 +131,7 @@ void dd_kept_close(struct dd_kept *kept)
 	simidx_writer_close(kept->writer);
 	simidx_text_close(kept->text);
 	simidx_close(kept->index);
-	free(kept->stretch);
+	free(kept->stretches.bytes);
 	free(kept);
 }
 
@@ -223,49 +226,39 @@ int dd_kept_reader(struct dd_kept *kept, simidx_reader **reader)
 
 static int note_id(struct dd_kept *kept, uint64_t id)
 {
-	struct stretch *last = kept->n_stretches ? &kept->stretch[kept->n_stretches - 1] : NULL;
+	struct stretch *stretch = kept->stretches.bytes;
+	size_t n = kept->n_stretches;
 	uint64_t handle = kept->n_put++;
-	size_t room = kept->room ? 2 * kept->room : 16;
-	struct stretch *larger;
 
-	if (last && id == last->id + last->n && handle == last->handle + last->n) {
-		last->n++;
+	if (n && id == stretch[n - 1].id + stretch[n - 1].n) {
+		stretch[n - 1].n++;
 		return 0;
 	}
-	if (kept->n_stretches == kept->room) {
-		larger = realloc(kept->stretch, room * sizeof(*larger));
-		if (!larger)
-			return tl_error("out of memory");
-		kept->stretch = larger;
-		kept->room = room;
-	}
-	kept->stretch[kept->n_stretches++] = (struct stretch){ id, handle, 1 };
+	if (in_room_have(&kept->stretches, (n + 1) * sizeof(*stretch)))
+		return tl_error("out of memory");
+	stretch = kept->stretches.bytes;
+	stretch[kept->n_stretches++] = (struct stretch){ id, handle, 1 };
 	return 0;
 }
 
 uint64_t dd_kept_handle(const struct dd_kept *kept, uint64_t id)
 {
 	size_t low = 0, high = kept->n_stretches;
-	const struct stretch *stretch;
+	const struct stretch *stretch = kept->stretches.bytes;
 
 	/* The last stretch that begins at the id or before it. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (kept->stretch[middle].id <= id)
+		if (stretch[middle].id <= id)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	if (!low)
 		return UINT64_MAX;
-	stretch = &kept->stretch[low - 1];
+	stretch += low - 1;
 	return id - stretch->id < stretch->n ? stretch->handle + (id - stretch->id) : UINT64_MAX;
-}
-
-void dd_kept_skip(struct dd_kept *kept)
-{
-	kept->n_put++;
 }
 
 int dd_kept_put(struct dd_kept *kept, const simidx_sketch *sketch, const char *label, size_t size,

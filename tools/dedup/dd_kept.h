@@ -33,10 +33,12 @@ struct dd_kept;
 /**
  * Open the index, or make it.
  *
- * @param dir  where a private one is made
+ * @param most_rows  rows that a commit may leave unmerged: they are in memory
+ * @param dir        where a private one is made
  * @return NULL with a message
  */
-struct dd_kept *dd_kept_open(const struct dd_options *options, enum dd_kind kind, const char *dir);
+struct dd_kept *dd_kept_open(const struct dd_options *options, enum dd_kind kind,
+			     uint64_t most_rows, const char *dir);
 
 /** Forget what is not committed and close. NULL is allowed. */
 void dd_kept_close(struct dd_kept *kept);
@@ -77,9 +79,6 @@ int dd_kept_begin(struct dd_kept *kept);
 int dd_kept_put(struct dd_kept *kept, const simidx_sketch *sketch, const char *label, size_t size,
 		uint64_t *id);
 
-/** Give the next number to a document that nothing can be near to: it is not stored and has no id. */
-void dd_kept_skip(struct dd_kept *kept);
-
 /**
  * Commit.
  *
@@ -90,8 +89,8 @@ int dd_kept_commit(struct dd_kept *kept, int is_complete);
 /** The mark that the last run has left in the index (dd_mark.h); "" if there is none. */
 const char *dd_kept_mark(const struct dd_kept *kept);
 
-/** The number among the documents that this run has put or skipped, from 0, of an id; UINT64_MAX
- * for one of an earlier run. Any thread, while nothing is put. */
+/** The number among the documents that this run has put, from 0, of an id; UINT64_MAX for one of an
+ * earlier run. Any thread, while nothing is put. */
 uint64_t dd_kept_handle(const struct dd_kept *kept, uint64_t id);
 
 #endif /* DD_KEPT_H */

@@ -4,16 +4,16 @@
 #include "dedup/dd_options.h"
 
 #include "common/tl_msg.h"
+#include "dedup/dd_memory.h"
 #include "input/in_guard.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <simidx.h>
-
-/* With less than this not even a few threads have what they need. */
-#define MIN_MEMORY ((uint64_t)64 << 20)
 
 /* The largest sum of weights: 128 of 255. */
 #define MAX_ACCEPT (128 * 255)
@@ -105,11 +105,20 @@ static const struct tl_option output_rows[] = {
 
 static const struct tl_option resource_rows[] = {
 	{ 0, "threads", "N", TL_NUMBER(struct dd_options, threads, 1, TL_MAX_THREADS),
-	  .help = "number of threads (default: one a core)" },
-	{ 0, "memory", "BYTES", TL_SIZE(struct dd_options, memory, MIN_MEMORY, UINT64_MAX),
-	  .standard = "1G", .help = "for documents, at least 64M",
-	  .more = "How much memory may be used for documents that wait and for what is known about those "
-		  "that were read: about 60 bytes a document. What is more ends the run." },
+	  .help = "number of threads (default: one a core)",
+	  .more = "The number of threads (default: one a core, but not more than --memory is enough "
+		  "for)." },
+	{ 0, "memory", "BYTES", TL_SIZE(struct dd_options, memory, 0, UINT64_MAX),
+	  .standard = "1G", .help = "at least 56M, and 2M a thread",
+	  .more = "How much memory may be used: at least 56M and 2M for each thread. One half is for "
+		  "documents that wait and for the index. Of the other half, the program has 24M and "
+		  "each thread 1M, and the rest is for what must be known until the end: of each "
+		  "document 56 bytes at most, of each file 130 bytes and its path. When that is full, "
+		  "the run ends with exit 2: all that was read before is decided and printed, and it "
+		  "is told where reading has ended. If there are too many files, or likely too many "
+		  "rows, that is told at the beginning. Not in this are the pages of the index, which the "
+		  "system takes back when it needs them, and what a thread needs for a text: up to 40 "
+		  "times its size." },
 	{ 0, "spill", "BYTES", TL_SIZE(struct dd_options, spill, 0, UINT64_MAX),
 	  .help = "disk for texts that cannot be read again",
 	  .more = "Texts of pipes and compressed files cannot be read again, so those that are kept are "
@@ -223,6 +232,22 @@ static int check_together(const struct dd_options *options)
 	return options->stream ? in_files_check_lines(&options->inputs, "--stream") : TL_PROCEED;
 }
 
+/* As many threads as fit, unless their number is asked for. */
+static int check_memory(struct dd_options *options)
+{
+	long n = options->threads ? (long)options->threads : sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned threads = n < 1 ? 1 : n > TL_MAX_THREADS ? TL_MAX_THREADS : (unsigned)n;
+	unsigned fit = dd_memory_threads(options->memory);
+
+	if (!options->threads && threads > fit && fit)
+		threads = fit;
+	options->threads = threads;
+	if (threads <= fit)
+		return TL_PROCEED;
+	return tl_usage_error("--memory: %u thread%s at least %" PRIu64 "M", threads,
+			      threads == 1 ? " needs" : "s need", dd_memory_least(threads) >> 20);
+}
+
 static int take_operands(struct dd_options *options, char **operands, size_t n)
 {
 	struct in_files_options *inputs = &options->inputs;
@@ -245,7 +270,7 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(operands[i], "-") == 0 && !inputs->format)
 			return tl_usage_error("standard input needs its format: -F FORMAT");
-	if (check_together(options) != TL_PROCEED)
+	if (check_together(options) != TL_PROCEED || check_memory(options) != TL_PROCEED)
 		return TL_TROUBLE;
 	return in_files_check(inputs, &options->total_bytes) ? TL_TROUBLE : TL_PROCEED;
 }

@@ -31,10 +31,10 @@ struct dd_options {
 	const char *index;      /* NULL */
 	unsigned bits;          /* of bare fingerprints */
 	int bits_given;
-	uint64_t memory;        /* bytes */
+	uint64_t memory;        /* bytes, enough for the threads */
 	uint64_t spill;         /* bytes; UINT64_MAX = a tenth of the free space */
 	const char *tmpdir;     /* where temporary files go */
-	unsigned threads;       /* 0 = one a core */
+	unsigned threads;
 	int json;
 	int quiet;
 };

@@ -18,9 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of the memory, what is known of documents may have one part in so many. */
-#define NAMES_SHARE 2
-
 /* Messages about single files beyond this are only counted. */
 #define MAX_REPORTED 20
 
@@ -45,12 +42,11 @@ struct dd_output {
 	enum dd_kind kind;
 	int is_terminal; /* a progress line may stand where rows are to come */
 	FILE *dups;
-	struct name *kept; /* by handle; only where they are named */
-	size_t n_kept, kept_room;
-	struct member *member;
-	size_t n_members, members_room;
-	uint8_t *state;    /* of each file that was looked at again: 1 + enum dd_state */
-	size_t n_states;
+	struct in_room kept; /* struct name, by handle; only where they are named */
+	size_t n_kept;
+	struct in_room members; /* struct member */
+	size_t n_members;
+	uint8_t *state;    /* of each file: 1 + enum dd_state; 0 = not yet looked at again */
 	struct dd_output_counts counts;
 };
 
@@ -121,8 +117,8 @@ void dd_output_free(struct dd_output *output)
 		return;
 	if (output->dups)
 		fclose(output->dups);
-	free(output->kept);
-	free(output->member);
+	free(output->kept.bytes);
+	free(output->members.bytes);
 	free(output->state);
 	free(output);
 }
@@ -152,39 +148,48 @@ void dd_output_count(const struct dd_output *output, struct dd_output_counts *co
 
 /* ---- what is known of documents ---- */
 
-/* Have room for one more of `n` things of `size` bytes. */
-static int have_room(const struct dd_output *output, void *at, size_t *room, size_t n, size_t size)
-{
-	void **things = at, *larger;
-	size_t more = *room ? *room + *room / 2 : 1024;
-
-	if (n < *room)
-		return 0;
-	if (more * size > output->options->memory / NAMES_SHARE)
-		return tl_error("--memory: there is not enough for what must be known of more than %zu "
-				"documents",
-				n);
-	larger = realloc(*things, more * size);
-	if (!larger)
-		return tl_error("out of memory");
-	*things = larger;
-	*room = more;
-	return 0;
-}
-
 static struct name name_of(const struct dd_document *document)
 {
 	return (struct name){ document->number, document->line, document->file };
 }
 
+static int has_names(const struct dd_output *output)
+{
+	return !output->options->stream || output->dups;
+}
+
+static const struct name *kept_name(const struct dd_output *output, uint64_t handle)
+{
+	return &((const struct name *)output->kept.bytes)[handle];
+}
+
 static int note_kept(struct dd_output *output, const struct dd_document *document)
 {
-	if (output->options->stream && !output->dups)
+	if (document->is_empty || !has_names(output))
 		return 0;
-	if (have_room(output, &output->kept, &output->kept_room, output->n_kept, sizeof(struct name)))
-		return TL_TROUBLE;
-	output->kept[output->n_kept++] = name_of(document);
+	if (in_room_have(&output->kept, (output->n_kept + 1) * sizeof(struct name)))
+		return tl_error("out of memory");
+	((struct name *)output->kept.bytes)[output->n_kept++] = name_of(document);
 	return 0;
+}
+
+static int note_member(struct dd_output *output, const struct dd_document *document,
+		       const struct dd_near *near)
+{
+	if (in_room_have(&output->members, (output->n_members + 1) * sizeof(struct member)))
+		return tl_error("out of memory");
+	((struct member *)output->members.bytes)[output->n_members++] =
+		(struct member){ near->handle, near->similarity, name_of(document) };
+	return 0;
+}
+
+/* Members are sorted in the end, for which qsort() may need two pointers each. */
+void dd_output_bytes(const struct dd_output *output, uint64_t *kept, uint64_t *near)
+{
+	int has_groups = !output->options->stream && !output->options->pairs;
+
+	*kept = has_names(output) ? sizeof(struct name) : 0;
+	*near = has_groups ? sizeof(struct member) + 2 * sizeof(void *) : 0;
 }
 
 /* ---- columns ---- */
@@ -274,7 +279,7 @@ static struct other find_other(const struct dd_output *output, const struct dd_n
 	simidx_match match;
 
 	if (near->handle != DD_NONE) {
-		other.name = &output->kept[near->handle];
+		other.name = kept_name(output, near->handle);
 	} else if (!dd_kept_reader(dd_engine_kept(output->engine), &reader) &&
 		   !simidx_reader_find_id(reader, near->id, &match, NULL)) {
 		other.label = match.label;
@@ -370,12 +375,7 @@ static int hear_decided(void *ctx, const struct dd_document *document, const str
 	if (!near)
 		return note_kept(output, document);
 	output->counts.near++;
-	if (have_room(output, &output->member, &output->members_room, output->n_members,
-		      sizeof(struct member)))
-		return TL_TROUBLE;
-	output->member[output->n_members++] =
-		(struct member){ near->handle, near->similarity, name_of(document) };
-	return 0;
+	return note_member(output, document, near);
 }
 
 static int hear_paired(void *ctx, const struct dd_document *document, const struct dd_near *near,
@@ -428,19 +428,8 @@ void dd_output_listener(struct dd_output *output, struct dd_listener *listener)
  */
 static int is_as_read(struct dd_output *output, uint32_t file)
 {
-	uint8_t *state;
+	uint8_t *state = &output->state[file];
 
-	if (file >= output->n_states) {
-		size_t n = 2 * (size_t)file + 64;
-
-		state = realloc(output->state, n);
-		if (!state)
-			return 0;
-		memset(state + output->n_states, 0, n - output->n_states);
-		output->state = state;
-		output->n_states = n;
-	}
-	state = &output->state[file];
 	if (!*state) {
 		*state = (uint8_t)(1 + dd_files_state(output->files, file, -1));
 		if (*state != 1 + DD_AS_READ && ++output->counts.changed <= MAX_REPORTED)
@@ -549,14 +538,19 @@ static int compare_fingerprints(const void *a, const void *b)
 
 int dd_output_finish(struct dd_output *output)
 {
-	const struct member *member = output->member, *end = member + output->n_members;
+	const struct member *member = output->members.bytes, *end;
 
-	if (output->n_members)
-		qsort(output->member, output->n_members, sizeof(*member),
-		      output->kind == DD_FINGERPRINTS ? compare_fingerprints : compare_texts);
+	if (!output->n_members)
+		return 0;
+	end = member + output->n_members;
+	output->state = calloc(dd_files_count(output->files), 1);
+	if (!output->state)
+		return tl_error("out of memory");
+	qsort(output->members.bytes, output->n_members, sizeof(*member),
+	      output->kind == DD_FINGERPRINTS ? compare_fingerprints : compare_texts);
 	output->counts.near = 0; /* of what is as it was read */
 	while (member < end && !tl_output_failed()) {
-		const struct name *keeper = &output->kept[member->keeper];
+		const struct name *keeper = kept_name(output, member->keeper);
 		uint64_t handle = member->keeper;
 		int is_begun = 0, is_there = is_as_read(output, keeper->file);
 

@@ -22,6 +22,9 @@ struct dd_output *dd_output_new(const struct dd_options *options, struct dd_file
 /** Free. NULL is allowed. */
 void dd_output_free(struct dd_output *output);
 
+/** Bytes that are needed until the end for a document that is kept, and for one that is near to it. */
+void dd_output_bytes(const struct dd_output *output, uint64_t *kept, uint64_t *near);
+
 /** What is to hear of the decisions. */
 void dd_output_listener(struct dd_output *output, struct dd_listener *listener);
 

@@ -10,10 +10,12 @@
 #include "dedup/dd_room.h"
 #include "input/in_guard.h"
 
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* After so many milliseconds without input all that has come is decided. */
 #define PAUSE_MS 1000
@@ -21,10 +23,8 @@
 /* Messages about single rows and files beyond this are only counted. */
 #define MAX_REPORTED 20
 
-/* After this number of documents it is estimated how many there are. What must be known of them has half of
- * the memory, at least 24 bytes a document. */
-#define ESTIMATED_AFTER 100000
-#define LEAST_MEMORY 48
+/* After this number of rows it is estimated how many there are, and again after ten times as many. */
+#define ESTIMATED_AFTER 10000
 
 struct run {
 	const struct dd_options *options;
@@ -35,6 +35,10 @@ struct run {
 	struct dd_engine *engine; /* NULL until there is a document */
 	enum dd_kind kind;
 	struct in_reader reader;
+	struct dd_memory memory;
+	uint64_t bytes;      /* that a document may need of it */
+	uint64_t estimated_at;
+	char full[512];      /* where reading has ended, as the memory is used up; "" = it has not */
 	uint64_t documents, rejected;
 	uint64_t unread;     /* comparisons for which a text could not be read again */
 	uint64_t skipped;    /* files found that are no texts */
@@ -145,6 +149,113 @@ static void sum_up(struct run *run)
 			  tl_write_count(counts.groups, n[2]), counts.groups == 1 ? "" : "s");
 }
 
+/* ---- memory ---- */
+
+static uint64_t megabytes(uint64_t tables, unsigned threads)
+{
+	return (dd_memory_for(tables, threads) >> 20) + 1;
+}
+
+/* What a document needs until the end, whether it is kept or not. */
+static uint64_t most_bytes(const struct run *run)
+{
+	uint64_t kept, near;
+
+	dd_output_bytes(run->output, &kept, &near);
+	kept += dd_engine_bytes_kept(run->engine);
+	return kept > near ? kept : near;
+}
+
+/* Have memory for something that is known until the end; or note that reading ends before it. */
+static int have_memory(struct run *run, uint64_t bytes, const char *place)
+{
+	struct dd_counts counts = { 0 };
+
+	if (run->engine)
+		dd_engine_count(run->engine, &counts);
+	if (dd_memory_has(&run->memory, bytes + counts.most_bytes)) {
+		run->memory.charged += bytes;
+		return 1;
+	}
+	snprintf(run->full, sizeof(run->full), "%s", place);
+	return 0;
+}
+
+/* Early in a long run: that it is likely to end for want of memory. */
+static void estimate(struct run *run)
+{
+	const struct dd_options *options = run->options;
+	const struct in_reader *reader = &run->reader;
+	uint64_t bytes = reader->bytes + reader->row_begins;
+	char documents[TL_NUMBER_SIZE];
+	double expected, tables;
+
+	if (run->documents != run->estimated_at)
+		return;
+	run->estimated_at *= 10;
+	if (reader->lines.source.codec)
+		bytes = in_reader_bytes(reader);
+	if (options->total_bytes <= bytes)
+		return;
+	expected = (double)run->documents * (double)options->total_bytes / (double)bytes;
+	tables = expected * (double)run->bytes;
+	if (tables <= (double)run->memory.tables)
+		return;
+	tl_notice("--memory is likely to be too small: there are about %s documents, which may need "
+		  "--memory %" PRIu64 "M",
+		  tl_write_amount(expected, documents), megabytes((uint64_t)tables, options->threads));
+	run->estimated_at = 0;
+}
+
+/* Whether lists can be read twice. */
+static int has_files_only(const struct in_files_options *inputs)
+{
+	struct stat status;
+
+	for (size_t i = 0; i < inputs->lists.n; i++)
+		if (stat(inputs->lists.at[i], &status) || !S_ISREG(status.st_mode))
+			return 0;
+	return 1;
+}
+
+/* At the start: there may be more files than the memory is enough for. Returns 0 or an exit code. */
+static int count_files(const struct run *run)
+{
+	const struct dd_options *options = run->options;
+	struct in_files *files;
+	struct in_file input;
+	uint64_t tables = 0, n = 0;
+	char count[TL_NUMBER_SIZE];
+	enum in_result rc;
+
+	if (!has_files_only(&options->inputs))
+		return 0;
+	files = in_files_open(&options->inputs);
+	if (!files)
+		return tl_error("out of memory");
+	while (!tl_stop_requested() &&
+	       ((rc = in_files_next(files, &input)) == IN_ROW || rc == IN_REJECTED))
+		if (rc == IN_ROW && !input.is_stdin) {
+			tables += dd_files_bytes(input.path);
+			n++;
+		}
+	in_files_close(files);
+	if (tables <= run->memory.tables)
+		return 0;
+	return tl_error("--memory is too small: there are %s files, which need at least --memory %" PRIu64
+			"M",
+			tl_write_count(n, count), megabytes(tables, options->threads));
+}
+
+static int tell_full(const struct run *run)
+{
+	char n[TL_NUMBER_SIZE];
+
+	return tl_error("--memory is used up by %s document%s: all before %s is decided, and nothing from there "
+			"on was read",
+			tl_write_count(run->documents, n), run->documents == 1 ? "" : "s", run->full);
+}
+
 /* ---- reading ---- */
 
 /*
@@ -181,29 +292,12 @@ static int begin_engine(struct run *run, enum dd_kind kind)
 		tl_notice("some texts that are near may be missed: --accept %d, the default, suits a --similarity "
 			  "of %.1f and more",
 			  DD_ACCEPT, DD_SIMILARITY);
-	run->engine = dd_engine_new(options, kind, run->files, dd_room_path(run->room),
-				    &run->listener);
+	run->engine = dd_engine_new(options, kind, &run->memory, run->files,
+				    dd_room_path(run->room), &run->listener);
 	if (!run->engine)
 		return TL_TROUBLE;
+	run->bytes = most_bytes(run);
 	return dd_output_begin(run->output, run->engine, kind);
-}
-
-/* Early in a long run: that it is going to end for want of memory. */
-static void check_memory(const struct run *run)
-{
-	const struct dd_options *options = run->options;
-	uint64_t bytes = in_reader_bytes(&run->reader);
-	char documents[TL_NUMBER_SIZE], least[TL_NUMBER_SIZE];
-	double expected;
-
-	if (run->documents != ESTIMATED_AFTER || options->total_bytes <= bytes ||
-	    (options->stream && !options->dups))
-		return;
-	expected = (double)run->documents * (double)options->total_bytes / (double)bytes;
-	if (expected * LEAST_MEMORY > (double)options->memory)
-		tl_notice("--memory is too small: there are about %s documents, which need at least %sB",
-			  tl_write_amount(expected, documents),
-			  tl_write_amount(expected * LEAST_MEMORY, least));
 }
 
 static int take_row(struct run *run, const struct in_row *row, uint32_t file)
@@ -227,8 +321,10 @@ static int take_row(struct run *run, const struct in_row *row, uint32_t file)
 		code = begin_engine(run, kind);
 	if (code)
 		return code;
+	if (!have_memory(run, run->bytes, in_reader_place(reader)))
+		return 0;
 	document.number = ++run->documents;
-	check_memory(run);
+	estimate(run);
 	if (kind == DD_TEXTS) {
 		document.is_text = 1;
 		document.text = row->text;
@@ -251,7 +347,7 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 	struct in_row row;
 	int code = 0;
 
-	while (!code && !tl_stop_requested()) {
+	while (!code && !*run->full && !tl_stop_requested()) {
 		enum in_result rc = in_reader_next(reader, &row);
 
 		if (run->pause_code)
@@ -284,7 +380,7 @@ static int read_input(struct run *run, const struct in_file *input)
 		reject(run, input->path, "is a directory (-r reads the files in one that is an INPUT)");
 	else if (rc != IN_ROW)
 		reject(run, input->path, run->reader.reason);
-	if (rc != IN_ROW)
+	if (rc != IN_ROW || !have_memory(run, dd_files_bytes(input->path), input->path))
 		return 0;
 	switch (dd_files_meet(run->files, &run->reader, &file)) {
 	case DD_MET_NEW:
@@ -303,7 +399,7 @@ static int read_inputs(struct run *run, struct in_files *files)
 	uint64_t n = 0;
 	int code = 0;
 
-	for (; !code && !tl_stop_requested(); n++) {
+	for (; !code && !*run->full && !tl_stop_requested(); n++) {
 		enum in_result rc = in_files_next(files, &input);
 
 		if (rc == IN_END || (rc == IN_FATAL && tl_stop_requested()))
@@ -332,6 +428,8 @@ static int read_inputs(struct run *run, struct in_files *files)
 static int begin(struct run *run)
 {
 	run->started = run->shown = tl_seconds();
+	run->estimated_at = ESTIMATED_AFTER;
+	dd_memory_divide(&run->memory, run->options->memory, run->options->threads);
 	in_reader_init(&run->reader, run->options->bits);
 	run->reader.columns = &run->options->inputs.columns;
 	run->reader.keeps_lines = run->options->stream;
@@ -355,6 +453,8 @@ int dd_run(const struct dd_options *options)
 	int code = begin(&run);
 
 	if (!code)
+		code = count_files(&run);
+	if (!code)
 		code = files ? read_inputs(&run, files) : tl_error("out of memory");
 	tl_progress_clear();
 	if (!code && run.engine && !options->stream && !options->pairs)
@@ -363,6 +463,8 @@ int dd_run(const struct dd_options *options)
 		fflush(stdout); /* results stand before the summary where both go to one file */
 		sum_up(&run);
 		dd_output_count(run.output, &counts);
+		if (*run.full)
+			code = tell_full(&run);
 	}
 	dd_engine_free(run.engine);
 	dd_room_free(run.room);

@@ -47,21 +47,6 @@ void dd_shingler_close(struct dd_shingler *shingler)
 	free(shingler);
 }
 
-static int have_room(struct dd_shingles *set, size_t n)
-{
-	size_t room = n < 2 * set->room ? 2 * set->room : n;
-	uint64_t *larger;
-
-	if (n <= set->room)
-		return 0;
-	larger = realloc(set->hash, room * sizeof(*larger));
-	if (!larger)
-		return -1;
-	set->hash = larger;
-	set->room = room;
-	return 0;
-}
-
 static int compare_hashes(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
@@ -73,6 +58,7 @@ int dd_shingles_make(struct dd_shingler *shingler, const char *utf8, size_t size
 		     struct dd_shingles *set, simidx_error *err)
 {
 	const simidx_feature *features;
+	uint64_t *hash;
 	size_t n;
 	int rc;
 
@@ -80,19 +66,20 @@ int dd_shingles_make(struct dd_shingler *shingler, const char *utf8, size_t size
 	rc = simidx_text_features(shingler->text, utf8, size, &features, &n, err);
 	if (rc)
 		return rc;
-	if (have_room(set, n))
+	if (in_room_have(&set->room, n * sizeof(*hash)))
 		return fail_memory(err);
+	set->hash = hash = set->room.bytes;
 	for (size_t i = 0; i < n; i++)
-		set->hash[i] = features[i].hash;
+		hash[i] = features[i].hash;
 	if (n)
-		qsort(set->hash, n, sizeof(*set->hash), compare_hashes);
+		qsort(hash, n, sizeof(*hash), compare_hashes);
 	set->n = n;
 	return 0;
 }
 
 void dd_shingles_free(struct dd_shingles *set)
 {
-	free(set->hash);
+	free(set->room.bytes);
 	memset(set, 0, sizeof(*set));
 }
 

@@ -17,14 +17,16 @@
 
 #include <simidx_text.h>
 
+#include "input/in_reader.h"
+
 /** Tokens of a shingle. */
 #define DD_SHINGLE_TOKENS 5
 
 /** The shingles of a text; all zero is an empty set. */
 struct dd_shingles {
-	uint64_t *hash; /* `n` of them, ascending, each once */
+	const uint64_t *hash; /* `n` of them, ascending, each once */
 	size_t n;
-	size_t room;
+	struct in_room room;  /* for them */
 };
 
 /** Makes such sets; one for each thread. */

@@ -249,11 +249,6 @@ const char *dd_spill_problem(const struct dd_spill *spill)
 	return spill->problem[0] ? spill->problem : NULL;
 }
 
-uint64_t dd_spill_bytes(const struct dd_spill *spill)
-{
-	return spill->size;
-}
-
 /* ---- reading ---- */
 
 struct dd_spill_reader *dd_spill_reader_new(const struct dd_spill *spill)

@@ -52,9 +52,6 @@ int dd_spill_put(struct dd_spill *spill, const char *text, size_t size,
 /** Why texts are missing, for the thread that puts: one line for a message; NULL = none is. */
 const char *dd_spill_problem(const struct dd_spill *spill);
 
-/** Bytes in the file; for the thread that puts. */
-uint64_t dd_spill_bytes(const struct dd_spill *spill);
-
 /** What a thread needs to get texts. NULL when memory is short. */
 struct dd_spill_reader *dd_spill_reader_new(const struct dd_spill *spill);
 

@@ -25,15 +25,15 @@ struct kept {
 	uint32_t elsewhere; /* number of the file; bytes in the spill */
 };
 
-_Static_assert(sizeof(struct kept) == 16, "as dd_texts.h says");
+_Static_assert(sizeof(struct kept) == DD_TEXTS_BYTES, "as dd_texts.h says");
 
 struct dd_texts {
 	struct dd_texts_options options;
 	struct dd_files *files;
 	struct dd_spill *spill;
 	pthread_mutex_t mutex; /* of the table, which moves when it grows */
-	struct kept *kept;
-	uint64_t n, room;
+	struct in_room table;  /* struct kept */
+	uint64_t n;
 };
 
 struct dd_texts_reader {
@@ -65,7 +65,7 @@ void dd_texts_close(struct dd_texts *texts)
 	if (!texts)
 		return;
 	dd_spill_free(texts->spill);
-	free(texts->kept);
+	free(texts->table.bytes);
 	pthread_mutex_destroy(&texts->mutex);
 	free(texts);
 }
@@ -85,21 +85,6 @@ void dd_texts_place(const struct dd_texts *texts, const struct in_reader *reader
 		return;
 	place->kind = DD_PLACE_FILE;
 	place->size = (uint32_t)size;
-}
-
-static int have_room(struct dd_texts *texts)
-{
-	uint64_t room = texts->room ? 2 * texts->room : 4096;
-	struct kept *larger;
-
-	if (texts->n < texts->room)
-		return 0;
-	larger = realloc(texts->kept, room * sizeof(*larger));
-	if (!larger)
-		return -1;
-	texts->kept = larger;
-	texts->room = room;
-	return 0;
 }
 
 /* What tells a text from another one in its place. */
@@ -125,10 +110,10 @@ int dd_texts_keep(struct dd_texts *texts, const struct dd_place *place, const ch
 					      spilled.stored };
 	}
 	pthread_mutex_lock(&texts->mutex);
-	rc = have_room(texts);
+	rc = in_room_have(&texts->table, (texts->n + 1) * sizeof(kept));
 	if (!rc) {
 		*handle = texts->n;
-		texts->kept[texts->n++] = kept;
+		((struct kept *)texts->table.bytes)[texts->n++] = kept;
 	}
 	pthread_mutex_unlock(&texts->mutex);
 	return rc;
@@ -137,11 +122,6 @@ int dd_texts_keep(struct dd_texts *texts, const struct dd_place *place, const ch
 const char *dd_texts_problem(const struct dd_texts *texts)
 {
 	return dd_spill_problem(texts->spill);
-}
-
-uint64_t dd_texts_spilled(const struct dd_texts *texts)
-{
-	return dd_spill_bytes(texts->spill);
 }
 
 struct dd_texts_reader *dd_texts_reader_open(struct dd_texts *texts)
@@ -238,7 +218,7 @@ enum dd_again dd_texts_get(struct dd_texts_reader *reader, uint64_t handle, cons
 	*utf8 = "";
 	*size = 0;
 	pthread_mutex_lock(&texts->mutex);
-	kept = texts->kept[handle];
+	kept = ((const struct kept *)texts->table.bytes)[handle];
 	pthread_mutex_unlock(&texts->mutex);
 	switch (kept.kind) {
 	case IN_FILE:

@@ -8,7 +8,7 @@
  *
  * Thread rules: one thread reads inputs, with dd_texts_place(); one keeps, with dd_texts_keep(); any
  * number of others, each with its own dd_texts_reader, get what was kept before.
- * Memory: 16 bytes a kept document, up to 32 while the table grows; and that of dd_files.h.
+ * Memory: DD_TEXTS_BYTES a kept document, and that of dd_files.h.
  */
 
 #ifndef DD_TEXTS_H
@@ -17,6 +17,9 @@
 #include <simidx.h>
 
 #include "dedup/dd_files.h"
+
+/** What is remembered of a kept document. */
+#define DD_TEXTS_BYTES 16
 
 struct dd_texts;
 struct dd_texts_reader;
@@ -86,9 +89,6 @@ int dd_texts_keep(struct dd_texts *texts, const struct dd_place *place, const ch
 
 /** Why texts were not put aside; NULL = all were. For the thread that keeps. */
 const char *dd_texts_problem(const struct dd_texts *texts);
-
-/** Bytes of the temporary file. For the thread that keeps. */
-uint64_t dd_texts_spilled(const struct dd_texts *texts);
 
 /** What a thread needs to get texts. NULL when memory is short. */
 struct dd_texts_reader *dd_texts_reader_open(struct dd_texts *texts);

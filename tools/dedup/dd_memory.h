@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * How --memory is divided. One half is for documents that wait to be decided, and for the rows that the
+ * index has not yet merged. Of the other half, the program and its threads have a fixed part, and the rest
+ * is for the tables: what must be known of each file and document until the end of the run. Each document
+ * is charged with the most that it can need in the tables, before it is added to them.
+ *
+ * What a text needs while a thread works on it is not in this: up to 40 times its size (simidx_text.h).
+ */
+
+#ifndef DD_MEMORY_H
+#define DD_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dd_memory {
+	size_t batch_documents; /* that wait, at most */
+	uint64_t batch_bytes;   /* of these, if there is more than one */
+	uint64_t index_rows;    /* that are not merged, at most */
+	uint64_t tables;        /* bytes */
+	uint64_t charged;       /* of these: added to by the caller, after dd_memory_has() */
+};
+
+/** What --memory has to be, in bytes, for tables of this size. */
+uint64_t dd_memory_for(uint64_t tables, unsigned threads);
+
+/** The least that it can be. */
+uint64_t dd_memory_least(unsigned threads);
+
+/** The most threads for which it is enough; 0 = not even one. */
+unsigned dd_memory_threads(uint64_t bytes);
+
+/** Divide `bytes`, at least dd_memory_least(threads). Nothing is charged yet. */
+void dd_memory_divide(struct dd_memory *memory, uint64_t bytes, unsigned threads);
+
+/** Whether the tables have room for this number of bytes more. */
+int dd_memory_has(const struct dd_memory *memory, uint64_t bytes);
+
+#endif /* DD_MEMORY_H */
