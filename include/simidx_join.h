@@ -233,10 +233,14 @@ typedef struct simidx_member {
  * @return as simidx_pairs(), SIMIDX_E_CORRUPT for a damaged label also with
  *         SIMIDX_KEEP_SMALLEST_LABEL; SIMIDX_E_STOPPED also from `length`; SIMIDX_E_UNSUPPORTED: keep by labels or lengths in an index without ids
  *
- * Cost: that of simidx_pairs() and, for stars, 16 bytes more of temporary space for each pair of
- * nodes, which are the documents with equal fingerprints as above; the documents that are near to others read twice, and about
- * 80 bytes of memory for each fingerprint that is near to another one, besides with
- * SIMIDX_KEEP_SMALLEST_LABEL a label for each.
+ * Cost: that of simidx_pairs(), and the documents that are near to others read twice. Stars take 16
+ * bytes more of temporary space for each pair of nodes, which are the documents with equal
+ * fingerprints as above: the pairs are sorted once more, as the best documents ask first. Memory
+ * besides that of the options, for each fingerprint that is near to another one: itself and the
+ * smallest id, 8 bytes each; and 4 to link, or 8 for stars, which also need the order of the nodes.
+ * So 20 or 24 bytes; 8 more with another `keep` than SIMIDX_KEEP_SMALLEST_ID, 8 more with max_size, 12
+ * more where second fingerprints count, and with SIMIDX_KEEP_SMALLEST_LABEL or SIMIDX_KEEP_LONGEST 32 more
+ * and the labels until the order is known.
  */
 int simidx_clusters(simidx *index, const simidx_join_options *options,
 		    const simidx_clusters_options *clusters,

@@ -12,35 +12,43 @@
 #include "kernel/sx_bits.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
-#include "util/sx_sort.h"
 #include "util/sx_struct.h"
 
 #define PIECE 65536 /* members that are delivered together */
 
+/*
+ * The leader of a node is another node of its cluster, and the last one of a chain of leaders is the
+ * best node: it has the keeper.
+ */
 struct clusters {
 	sx_join_nodes nodes;
-	uint32_t *leader;  /* of each node: its keeper, or what union and find need */
-	uint64_t *size;    /* documents of the cluster of which a node is the leader */
-	uint64_t *cluster; /* its number: the smallest id */
-	uint32_t *keeper;  /* its keeper */
+	uint32_t *leader;
+	uint32_t *rank;        /* of each node by merit; NULL where ids tell */
+	unsigned char *joined; /* a bit for each node: others have joined it */
+	sx_sorter *ranks;      /* pairs of them */
+	size_t next;           /* node that is visited */
 	sx_sorter *members;
 	int (*take)(void *ctx, const simidx_member *members, size_t n);
 };
 
-/* Nodes as large as a cluster may be stay alone. */
-static int is_full(const struct clusters *c, uint64_t size)
+static uint32_t *new_numbers(const struct clusters *c)
 {
-	return c->nodes.options.max_size && size >= c->nodes.options.max_size;
+	return sx_realloc(NULL, c->nodes.n_nodes + 1, sizeof(uint32_t));
 }
 
-static int fits(const struct clusters *c, uint64_t a, uint64_t b)
+/* Begin with clusters of one node each. */
+static int begin_leaders(struct clusters *c)
 {
-	uint64_t max = c->nodes.options.max_size;
+	size_t n = c->nodes.n_nodes;
 
-	return !max || (a < max && b <= max - a);
+	c->leader = new_numbers(c);
+	c->joined = sx_calloc(n / 8 + 1, 1);
+	if (!c->leader || !c->joined)
+		return sx_fail_nomem(c->nodes.err);
+	for (size_t i = 0; i < n; i++)
+		c->leader[i] = (uint32_t)i;
+	return SIMIDX_OK;
 }
-
-/* ---- single link ---- */
 
 static uint32_t leader_of(struct clusters *c, uint32_t i)
 {
@@ -51,34 +59,59 @@ static uint32_t leader_of(struct clusters *c, uint32_t i)
 	return i;
 }
 
+/* The cluster of b joins that of a, both leaders, a the better one, if there is room. */
+static void join(struct clusters *c, uint32_t a, uint32_t b)
+{
+	uint64_t *size = c->nodes.size, max = c->nodes.options.max_size;
+
+	if (size && (size[a] >= max || size[b] > max - size[a]))
+		return;
+	c->leader[b] = a;
+	c->joined[a / 8] |= (unsigned char)(1u << a % 8);
+	if (size)
+		size[a] += size[b];
+}
+
+/* ---- single link ---- */
+
+/* Whether node a has a better document than b. */
+static int is_better(const struct clusters *c, uint32_t a, uint32_t b)
+{
+	if (c->rank)
+		return c->rank[a] < c->rank[b];
+	if (c->nodes.options.keep == SIMIDX_KEEP_LARGEST_ID)
+		return c->nodes.best[a] > c->nodes.best[b];
+	return c->nodes.least[a] < c->nodes.least[b];
+}
+
 static int unite(void *ctx, uint32_t a, uint32_t b)
 {
 	struct clusters *c = ctx;
 
 	a = leader_of(c, a);
 	b = leader_of(c, b);
-	if (a == b || !fits(c, c->size[a], c->size[b]))
-		return SIMIDX_OK;
-	if (c->size[a] < c->size[b]) {
-		uint32_t swap = a;
-
-		a = b;
-		b = swap;
-	}
-	c->leader[b] = a;
-	c->size[a] += c->size[b];
+	if (a != b && is_better(c, a, b))
+		join(c, a, b);
+	else if (a != b)
+		join(c, b, a);
 	return SIMIDX_OK;
 }
 
 static int link_single(struct clusters *c)
 {
+	uint32_t *order = NULL;
 	int rc = SIMIDX_OK;
 
-	for (size_t i = 0; i < c->nodes.n_nodes; i++) {
-		c->leader[i] = (uint32_t)i;
-		c->size[i] = c->nodes.node[i].n;
+	if (c->nodes.merit) {
+		order = new_numbers(c);
+		c->rank = new_numbers(c);
+		rc = order && c->rank ? sx_join_nodes_rank(&c->nodes, order, c->rank)
+				      : sx_fail_nomem(c->nodes.err);
+		free(order);
 	}
-	if (!c->nodes.options.max_size)
+	if (!rc)
+		rc = begin_leaders(c);
+	if (!rc && !c->nodes.options.max_size)
 		return sx_join_nodes_pairs(&c->nodes, -1, unite, c);
 	for (unsigned d = 0; !rc && d <= c->nodes.join.info.radius; d++)
 		rc = sx_join_nodes_pairs(&c->nodes, (int)d, unite, c);
@@ -87,154 +120,77 @@ static int link_single(struct clusters *c)
 
 /* ---- stars ---- */
 
-struct stars {
-	uint32_t *order, *rank; /* nodes by merit; the place of each in that order */
-	sx_sorter *sorter;      /* of pairs of ranks, the better one first */
-	simidx_error *err;
-};
-
+/* A pair of ranks, the better one first. */
 static int push_ranks(void *ctx, uint32_t a, uint32_t b)
 {
-	const struct stars *s = ctx;
-	uint64_t x = s->rank[a], y = s->rank[b], pair = x < y ? x << 32 | y : y << 32 | x;
+	const struct clusters *c = ctx;
+	uint64_t x = c->rank[a], y = c->rank[b], pair = x < y ? x << 32 | y : y << 32 | x;
 
-	return sx_sorter_add(s->sorter, &pair, s->err);
-}
-
-static int is_better(const struct clusters *c, uint32_t a, uint32_t b)
-{
-	sx_join_merit x = sx_join_nodes_merit(&c->nodes, a), y = sx_join_nodes_merit(&c->nodes, b);
-
-	return sx_join_merit_cmp(&c->nodes, &x, &y) < 0;
-}
-
-/* Sort nodes by merit: a merge sort, as labels are compared, and qsort() has no context. */
-static int sort_by_merit(const struct clusters *c, uint32_t *order, uint32_t *scratch, size_t n)
-{
-	for (size_t width = 1; width < n; width *= 2) {
-		for (size_t from = 0; from < n; from += 2 * width) {
-			size_t middle = from + width < n ? from + width : n;
-			size_t end = middle + width < n ? middle + width : n;
-			size_t i = from, j = middle;
-
-			for (size_t out = from; out < end; out++) {
-				int takes_j = i == middle || (j < end && is_better(c, order[j], order[i]));
-
-				scratch[out] = takes_j ? order[j++] : order[i++];
-			}
-		}
-		memcpy(order, scratch, n * sizeof(*order));
-		if (sx_join_ask(&c->nodes.join.task, c->nodes.err))
-			return SIMIDX_E_STOPPED;
-	}
-	return SIMIDX_OK;
-}
-
-/* By ids alone, of which each is one node's: they are sorted, and each node looks for its own. */
-static int sort_by_id(const struct clusters *c, uint32_t *order, size_t n)
-{
-	sx_u64s ids = { .at = sx_realloc(NULL, n + 1, sizeof(*ids.at)), .n = n };
-	int is_last_first = c->nodes.options.keep == SIMIDX_KEEP_LARGEST_ID;
-	int rc = ids.at ? SIMIDX_OK : SIMIDX_E_NOMEM;
-
-	for (size_t i = 0; !rc && i < n; i++)
-		ids.at[i] = c->nodes.node[i].best_id;
-	if (!rc && sx_sort_u64(ids.at, n))
-		rc = SIMIDX_E_NOMEM;
-	for (size_t i = 0; !rc && i < n; i++) {
-		size_t at = sx_join_number_of(&ids, c->nodes.node[i].best_id);
-
-		order[is_last_first ? n - 1 - at : at] = (uint32_t)i;
-	}
-	sx_u64s_free(&ids);
-	return rc ? sx_fail_nomem(c->nodes.err) : SIMIDX_OK;
+	return sx_sorter_add(c->ranks, &pair, c->nodes.err);
 }
 
 /* The better node of each pair asks the other one to join it, if it is no member itself. */
-static int ask_pairs(struct clusters *c, const struct stars *s)
+static int ask_pairs(struct clusters *c, const uint32_t *order)
 {
-	for (;;) {
+	for (uint64_t n = 1;; n++) {
 		const uint64_t *pair;
 		uint32_t a, b;
-		int rc = sx_sorter_next(s->sorter, &pair, c->nodes.err);
+		int rc = sx_sorter_next(c->ranks, &pair, c->nodes.err);
 
+		if (!rc && !(n & 0xfffff))
+			rc = sx_join_ask(&c->nodes.join.task, c->nodes.err);
 		if (rc)
 			return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
-		a = s->order[*pair >> 32];
-		b = s->order[*pair & UINT32_MAX];
-		if (c->leader[a] != a || c->leader[b] != b || !fits(c, c->size[a], c->size[b]))
-			continue;
-		c->leader[b] = a;
-		c->size[a] += c->size[b];
+		a = order[*pair >> 32];
+		b = order[*pair & UINT32_MAX];
+		if (c->leader[a] == a && c->leader[b] == b)
+			join(c, a, b);
 	}
 }
 
-static int link_star(struct clusters *c, struct stars *s)
+static int link_star(struct clusters *c)
 {
 	const sx_join_space *space = &c->nodes.join.task.space;
-	size_t n = c->nodes.n_nodes;
-	int rc;
+	uint32_t *order = new_numbers(c);
+	int rc = SIMIDX_OK;
 
-	s->order = sx_realloc(NULL, n + 1, sizeof(*s->order));
-	s->rank = sx_realloc(NULL, n + 1, sizeof(*s->rank));
-	if (!s->order || !s->rank)
-		return sx_fail_nomem(c->nodes.err);
-	for (size_t i = 0; i < n; i++) {
-		s->order[i] = c->leader[i] = (uint32_t)i;
-		c->size[i] = c->nodes.node[i].n;
-	}
-	rc = c->nodes.merit ? sort_by_merit(c, s->order, s->rank, n) : sort_by_id(c, s->order, n);
-	for (size_t i = 0; i < n; i++)
-		s->rank[s->order[i]] = (uint32_t)i;
+	c->rank = new_numbers(c);
+	if (!order || !c->rank)
+		rc = sx_fail_nomem(c->nodes.err);
 	if (!rc)
-		rc = sx_sorter_new(1, 1, 0, space->memory / 4, space->dir, &s->sorter,
+		rc = sx_join_nodes_rank(&c->nodes, order, c->rank);
+	if (!rc)
+		rc = sx_sorter_new(1, 1, 0, space->memory / 4, space->dir, &c->ranks,
 				   c->nodes.err);
 	if (!rc)
-		rc = sx_join_nodes_pairs(&c->nodes, -1, push_ranks, s);
+		rc = sx_join_nodes_pairs(&c->nodes, -1, push_ranks, c);
 	if (!rc)
-		rc = sx_sorter_finish(s->sorter, space->memory / 4, c->nodes.err);
-	return rc ? rc : ask_pairs(c, s);
-}
-
-static int link_nodes(struct clusters *c)
-{
-	struct stars stars = { .err = c->nodes.err };
-	int rc;
-
-	if (c->nodes.options.link == SIMIDX_LINK_SINGLE)
-		return link_single(c);
-	rc = link_star(c, &stars);
-	free(stars.order);
-	free(stars.rank);
-	sx_sorter_free(stars.sorter);
+		rc = sx_sorter_finish(c->ranks, space->memory / 4, c->nodes.err);
+	free(c->rank);
+	c->rank = NULL;
+	if (!rc)
+		rc = begin_leaders(c);
+	if (!rc)
+		rc = ask_pairs(c, order);
+	free(order);
+	sx_sorter_free(c->ranks);
+	c->ranks = NULL;
 	return rc;
 }
 
 /* ---- members ---- */
 
-/* Number and keeper of each cluster, at its leader. */
-static int number_clusters(struct clusters *c)
+/* The smallest id of a cluster is kept at its leader. */
+static void number_clusters(struct clusters *c)
 {
-	size_t n = c->nodes.n_nodes + 1;
+	uint64_t *least = c->nodes.least;
 
-	c->keeper = sx_realloc(NULL, n, sizeof(*c->keeper));
-	c->cluster = sx_realloc(NULL, n, sizeof(*c->cluster));
-	if (!c->keeper || !c->cluster)
-		return sx_fail_nomem(c->nodes.err);
 	for (size_t i = 0; i < c->nodes.n_nodes; i++) {
-		c->cluster[i] = UINT64_MAX;
-		c->keeper[i] = SX_JOIN_NO_NODE;
-	}
-	for (size_t i = 0; i < c->nodes.n_nodes; i++) {
-		const sx_join_node *node = &c->nodes.node[i];
-		uint32_t leader = leader_of(c, (uint32_t)i), keeper = c->keeper[leader];
+		uint32_t leader = leader_of(c, (uint32_t)i);
 
-		if (node->least_id < c->cluster[leader])
-			c->cluster[leader] = node->least_id;
-		if (keeper == SX_JOIN_NO_NODE || is_better(c, (uint32_t)i, keeper))
-			c->keeper[leader] = (uint32_t)i;
+		if (least[i] < least[leader])
+			least[leader] = least[i];
 	}
-	return SIMIDX_OK;
 }
 
 static int push_member(struct clusters *c, uint64_t cluster, const sx_join_doc *doc,
@@ -275,11 +231,28 @@ static int push_pieces(struct clusters *c, const sx_join_doc *docs, size_t n)
 	return SIMIDX_OK;
 }
 
+static int push_class(struct clusters *c, const sx_join_class *class, const sx_join_doc *docs)
+{
+	const sx_join_nodes *nodes = &c->nodes;
+	uint32_t node = (uint32_t)c->next++, leader = leader_of(c, node);
+	const uint64_t *best = nodes->best ? nodes->best : nodes->least;
+	uint64_t max = nodes->options.max_size, keeper_fp;
+	int rc = SIMIDX_OK;
+
+	if (max && class->n >= max)
+		return push_pieces(c, docs + class->from, class->n);
+	if (class->n < 2 && leader == node && !(c->joined[node / 8] >> node % 8 & 1))
+		return SIMIDX_OK;
+	keeper_fp = sx_join_nodes_fp(nodes, leader);
+	for (size_t i = class->from; !rc && i < class->from + class->n; i++)
+		rc = push_member(c, nodes->least[leader], &docs[i], best[leader], keeper_fp);
+	return rc;
+}
+
 static int visit_members(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
 {
 	struct clusters *c = ctx;
 	sx_join_pairs *join = &c->nodes.join;
-	size_t first = c->nodes.first[c->nodes.at];
 	int rc;
 
 	(void)fp; /* documents have it, too */
@@ -287,21 +260,8 @@ static int visit_members(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
 	c->nodes.classes.n = 0;
 	rc = sx_join_pairs_classes(join, &join->task.side[0], docs, &n, 0, &c->nodes.classes,
 				   c->nodes.err);
-	for (size_t i = 0; !rc && i < c->nodes.classes.n; i++) {
-		const sx_join_class *class = &c->nodes.classes.at[i];
-		uint32_t leader = leader_of(c, (uint32_t)(first + i));
-		const sx_join_node *keeper = &c->nodes.node[c->keeper[leader]];
-
-		if (c->size[leader] < 2)
-			continue;
-		if (is_full(c, class->n)) {
-			rc = push_pieces(c, docs + class->from, class->n);
-			continue;
-		}
-		for (size_t k = class->from; !rc && k < class->from + class->n; k++)
-			rc = push_member(c, c->cluster[leader], &docs[k], keeper->best_id,
-					 c->nodes.fps.at[keeper->fp]);
-	}
+	for (size_t i = 0; !rc && i < c->nodes.classes.n; i++)
+		rc = push_class(c, &c->nodes.classes.at[i], docs);
 	c->nodes.at++;
 	if (!rc && !(c->nodes.at & 0xfff))
 		rc = sx_join_pairs_tell(join, "reading documents", c->nodes.at, c->nodes.fps.n,
@@ -363,15 +323,6 @@ static int deliver(struct clusters *c)
 	return rc;
 }
 
-static int make_room(struct clusters *c)
-{
-	size_t n = c->nodes.n_nodes + 1;
-
-	c->leader = sx_realloc(NULL, n, sizeof(*c->leader));
-	c->size = sx_realloc(NULL, n, sizeof(*c->size));
-	return c->leader && c->size ? SIMIDX_OK : sx_fail_nomem(c->nodes.err);
-}
-
 static int run(struct clusters *c)
 {
 	sx_join_task *task = &c->nodes.join.task;
@@ -380,14 +331,10 @@ static int run(struct clusters *c)
 	if (!rc)
 		rc = sx_join_nodes_make(&c->nodes);
 	if (!rc)
-		rc = make_room(c);
-	if (!rc)
-		rc = link_nodes(c);
+		rc = c->nodes.options.link == SIMIDX_LINK_SINGLE ? link_single(c) : link_star(c);
 	if (rc)
 		return rc;
-	rc = number_clusters(c);
-	if (rc)
-		return rc;
+	number_clusters(c);
 	rc = sx_sorter_new(5, 2, 0, task->space.memory / 4, task->space.dir, &c->members,
 			   c->nodes.err);
 	c->nodes.at = 0;
@@ -404,9 +351,9 @@ static int run(struct clusters *c)
 static void free_clusters(struct clusters *c)
 {
 	free(c->leader);
-	free(c->size);
-	free(c->cluster);
-	free(c->keeper);
+	free(c->rank);
+	free(c->joined);
+	sx_sorter_free(c->ranks);
 	sx_sorter_free(c->members);
 	sx_join_nodes_end(&c->nodes);
 	free(c);

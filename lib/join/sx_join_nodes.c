@@ -9,9 +9,6 @@
 #include "kernel/sx_bits.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
-#include "util/sx_sort.h"
-
-#define LEAST_FPS ((size_t)1 << 16) /* that are gathered before repeats are dropped */
 
 /* ---- merits ---- */
 
@@ -25,7 +22,7 @@ static int compare_labels(const sx_join_nodes *nodes, const sx_join_merit *a, co
 	return a->label_size < b->label_size ? -1 : a->label_size > b->label_size;
 }
 
-int sx_join_merit_cmp(const sx_join_nodes *nodes, const sx_join_merit *a, const sx_join_merit *b)
+static int compare_merits(const sx_join_nodes *nodes, const sx_join_merit *a, const sx_join_merit *b)
 {
 	int order = 0;
 
@@ -63,11 +60,6 @@ static sx_join_merit merit_of_id(const sx_join_nodes *nodes, uint64_t id)
 	return (sx_join_merit){ nodes->options.keep == SIMIDX_KEEP_LARGEST_ID ? ~id : 0, id, 0, 0 };
 }
 
-sx_join_merit sx_join_nodes_merit(const sx_join_nodes *nodes, uint32_t node)
-{
-	return nodes->merit ? nodes->merit[node] : merit_of_id(nodes, nodes->node[node].best_id);
-}
-
 static int ask_length(sx_join_nodes *nodes, sx_join_merit *m)
 {
 	const simidx_join_options *o = &nodes->join.options;
@@ -97,7 +89,6 @@ static int find_merit(sx_join_nodes *nodes, const sx_join_doc *doc, sx_join_meri
 	return SIMIDX_OK;
 }
 
-/* The best of n documents; its label is kept. */
 int sx_join_nodes_best(sx_join_nodes *nodes, const sx_join_doc *docs, size_t n, sx_join_merit *best)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -106,7 +97,7 @@ int sx_join_nodes_best(sx_join_nodes *nodes, const sx_join_doc *docs, size_t n, 
 
 		if (rc)
 			return rc;
-		if (i && sx_join_merit_cmp(nodes, &m, best) > 0)
+		if (i && compare_merits(nodes, &m, best) > 0)
 			continue;
 		if (i && m.label_size) { /* in the place of the one directly before it */
 			memmove(nodes->labels + best->label, nodes->labels + m.label, m.label_size);
@@ -127,67 +118,121 @@ void sx_join_nodes_name(const sx_join_nodes *nodes, sx_join_doc *docs, size_t n)
 		docs[i].id = docs[i].fp;
 }
 
-static int shorten(sx_join_nodes *nodes)
+/* The distinct ones of the fingerprints in a sorter. */
+static int take_distinct(sx_join_nodes *nodes, sx_sorter *sorter)
 {
-	if (sx_sort_u64(nodes->fps.at, nodes->fps.n))
+	sx_u64s *fps = &nodes->fps;
+	uint64_t *less;
+
+	for (;;) {
+		const uint64_t *fp;
+		int rc = sx_sorter_next(sorter, &fp, nodes->err);
+
+		if (rc == SIMIDX_E_END)
+			break;
+		if (rc)
+			return rc;
+		if ((!fps->n || fps->at[fps->n - 1] != *fp) && sx_u64s_push(fps, *fp))
+			return sx_fail_nomem(nodes->err);
+	}
+	if (!fps->n)
+		return SIMIDX_OK;
+	less = sx_realloc(fps->at, fps->n, sizeof(*less)); /* they stay until the end */
+	if (!less)
 		return sx_fail_nomem(nodes->err);
-	nodes->fps.n = sx_unique_u64(nodes->fps.at, nodes->fps.n);
+	fps->at = less;
+	fps->cap = fps->n;
 	return SIMIDX_OK;
 }
 
 /* The fingerprints of all pairs. */
 static int gather(sx_join_nodes *nodes)
 {
-	size_t full = LEAST_FPS;
-	int rc = SIMIDX_OK;
+	const sx_join_space *space = &nodes->join.task.space;
+	uint64_t before[2] = { 0, 0 };
+	sx_sorter *sorter = NULL;
+	int rc = sx_sorter_new(1, 1, 0, space->memory / 4, space->dir, &sorter, nodes->err);
 
-	for (;;) {
+	for (uint64_t n = 0; !rc; n++) {
 		const uint64_t *record;
 
 		rc = sx_sorter_next(nodes->join.sorter, &record, nodes->err);
-		if (rc)
-			break;
-		if (sx_u64s_push(&nodes->fps, record[0]) || sx_u64s_push(&nodes->fps, record[1]))
-			return sx_fail_nomem(nodes->err);
-		if (nodes->fps.n < full)
-			continue;
-		rc = shorten(nodes);
-		if (rc)
-			return rc;
-		full = nodes->fps.n < LEAST_FPS / 2 ? LEAST_FPS : 2 * nodes->fps.n;
+		for (unsigned i = 0; !rc && i < 2; i++) {
+			if (n && record[i] == before[i])
+				continue;
+			before[i] = record[i];
+			rc = sx_sorter_add(sorter, &before[i], nodes->err);
+		}
+		if (!rc && !(n & 0xffff))
+			rc = sx_join_ask(&nodes->join.task, nodes->err);
 	}
-	rc = rc == SIMIDX_E_END ? shorten(nodes) : rc;
-	if (!rc && nodes->fps.n) { /* they stay until the end */
-		uint64_t *less = sx_realloc(nodes->fps.at, nodes->fps.n, sizeof(*less));
-
-		if (!less)
-			return sx_fail_nomem(nodes->err);
-		nodes->fps.at = less;
-		nodes->fps.cap = nodes->fps.n;
-	}
+	if (rc == SIMIDX_E_END)
+		rc = sx_sorter_finish(sorter, space->memory / 4, nodes->err);
+	if (!rc)
+		rc = take_distinct(nodes, sorter);
+	sx_sorter_free(sorter);
 	return rc;
 }
 
+/* `array` is the address of a pointer. */
+static int resize(void *array, size_t n, size_t size)
+{
+	size_t cap = 0;
+
+	return sx_grow(array, &cap, n + 1, size);
+}
+
+/* Have room for some nodes in every array that is needed. */
+static int reserve(sx_join_nodes *nodes, size_t room)
+{
+	const simidx_clusters_options *o = &nodes->options;
+
+	if (room >= SX_JOIN_NO_NODE || resize(&nodes->least, room, sizeof(*nodes->least)) ||
+	    (o->keep != SIMIDX_KEEP_SMALLEST_ID &&
+	     resize(&nodes->best, room, sizeof(*nodes->best))) ||
+	    (o->keep >= SIMIDX_KEEP_SMALLEST_LABEL &&
+	     resize(&nodes->merit, room, sizeof(*nodes->merit))) ||
+	    (o->max_size && resize(&nodes->size, room, sizeof(*nodes->size))) ||
+	    (nodes->join.info.radius2 && resize(&nodes->fp2, room, sizeof(*nodes->fp2))))
+		return sx_fail_nomem(nodes->err);
+	nodes->room = room;
+	return SIMIDX_OK;
+}
+
 /* A node of the fingerprint that is visited. */
-static int add_node(sx_join_nodes *nodes, const sx_join_class *class, uint64_t least_id,
-		    const sx_join_merit *best)
+static int add_node(sx_join_nodes *nodes, const sx_join_class *class, const sx_join_doc *docs)
 {
 	size_t n = nodes->n_nodes;
+	sx_join_merit best;
+	int rc = SIMIDX_OK;
 
-	if (n == SX_JOIN_NO_NODE - 1 ||
-	    sx_reserve(&nodes->node, &nodes->nodes_cap, n + 1, sizeof(*nodes->node)) ||
-	    (nodes->join.info.radius2 &&
-	     sx_reserve(&nodes->fp2, &nodes->fp2_cap, n + 1, sizeof(*nodes->fp2))) ||
-	    (nodes->options.keep >= SIMIDX_KEEP_SMALLEST_LABEL &&
-	     sx_reserve(&nodes->merit, &nodes->merits_cap, n + 1, sizeof(*nodes->merit))))
-		return sx_fail_nomem(nodes->err);
-	nodes->node[n] = (sx_join_node){ class->n, least_id, best->id, (uint32_t)nodes->at,
-					 (uint32_t)class->lacks_fp2 };
+	if (n == nodes->room)
+		rc = reserve(nodes, n + n / 2 + 16);
+	if (!rc)
+		rc = sx_join_nodes_best(nodes, docs + class->from, class->n, &best);
+	if (rc)
+		return rc;
+	nodes->least[n] = docs[class->from].id;
+	if (nodes->best)
+		nodes->best[n] = best.id;
+	if (nodes->merit)
+		nodes->merit[n] = best;
+	if (nodes->size)
+		nodes->size[n] = class->n;
 	if (nodes->fp2)
 		nodes->fp2[n] = class->fp2;
-	if (nodes->merit)
-		nodes->merit[n] = *best;
 	nodes->n_nodes++;
+	return SIMIDX_OK;
+}
+
+/* Up to the fingerprint that is visited each is one node. */
+static int begin_first(sx_join_nodes *nodes)
+{
+	nodes->first = sx_calloc(nodes->fps.n + 1, sizeof(*nodes->first));
+	if (!nodes->first)
+		return sx_fail_nomem(nodes->err);
+	for (size_t i = 0; i <= nodes->at; i++)
+		nodes->first[i] = (uint32_t)i;
 	return SIMIDX_OK;
 }
 
@@ -202,15 +247,13 @@ static int visit_nodes(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
 	nodes->classes.n = 0;
 	rc = sx_join_pairs_classes(join, &join->task.side[0], docs, &n, 0, &nodes->classes,
 				   nodes->err);
-	for (size_t i = 0; !rc && i < nodes->classes.n; i++) {
-		const sx_join_class *class = &nodes->classes.at[i];
-		sx_join_merit best;
-
-		rc = sx_join_nodes_best(nodes, docs + class->from, class->n, &best);
-		if (!rc)
-			rc = add_node(nodes, class, docs[class->from].id, &best);
-	}
-	nodes->first[++nodes->at] = (uint32_t)nodes->n_nodes;
+	if (!rc && nodes->classes.n != 1 && !nodes->first)
+		rc = begin_first(nodes);
+	for (size_t i = 0; !rc && i < nodes->classes.n; i++)
+		rc = add_node(nodes, &nodes->classes.at[i], docs);
+	nodes->at++;
+	if (nodes->first)
+		nodes->first[nodes->at] = (uint32_t)nodes->n_nodes;
 	if (!rc && !(nodes->at & 0xfff))
 		rc = sx_join_pairs_tell(join, "reading documents", nodes->at, nodes->fps.n,
 					nodes->err);
@@ -221,16 +264,101 @@ int sx_join_nodes_make(sx_join_nodes *nodes)
 {
 	int rc = gather(nodes);
 
-	if (rc)
-		return rc;
-	if (nodes->fps.n >= SX_JOIN_NO_NODE)
-		return sx_fail_nomem(nodes->err);
-	nodes->first = sx_calloc(nodes->fps.n + 1, sizeof(*nodes->first));
-	/* Mostly a fingerprint is one node. */
-	if (!nodes->first || sx_reserve(&nodes->node, &nodes->nodes_cap, nodes->fps.n, sizeof(*nodes->node)))
-		return sx_fail_nomem(nodes->err);
-	return sx_join_side_documents(&nodes->join.task.side[0], nodes->fps.at, nodes->fps.n,
-				      visit_nodes, nodes, nodes->err);
+	if (!rc)
+		rc = reserve(nodes, nodes->fps.n); /* mostly a fingerprint is one node */
+	if (!rc)
+		rc = sx_join_side_documents(&nodes->join.task.side[0], nodes->fps.at, nodes->fps.n,
+					    visit_nodes, nodes, nodes->err);
+	return rc;
+}
+
+uint64_t sx_join_nodes_fp(const sx_join_nodes *nodes, uint32_t node)
+{
+	size_t low = 0, high = nodes->fps.n;
+
+	if (!nodes->first)
+		return nodes->fps.at[node];
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (nodes->first[middle] <= node)
+			low = middle;
+		else
+			high = middle;
+	}
+	return nodes->fps.at[low];
+}
+
+/* ---- ranks ---- */
+
+/* A merge sort, as labels are compared, and qsort() has no context. */
+static int sort_by_merit(const sx_join_nodes *nodes, uint32_t *order, uint32_t *scratch)
+{
+	size_t n = nodes->n_nodes;
+
+	for (size_t width = 1; width < n; width *= 2) {
+		for (size_t from = 0; from < n; from += 2 * width) {
+			size_t middle = from + width < n ? from + width : n;
+			size_t end = middle + width < n ? middle + width : n;
+			size_t i = from, j = middle;
+
+			for (size_t out = from; out < end; out++) {
+				int takes_j = i == middle ||
+					      (j < end && compare_merits(nodes, &nodes->merit[order[j]],
+									 &nodes->merit[order[i]]) < 0);
+
+				scratch[out] = takes_j ? order[j++] : order[i++];
+			}
+		}
+		memcpy(order, scratch, n * sizeof(*order));
+		if (sx_join_ask(&nodes->join.task, nodes->err))
+			return SIMIDX_E_STOPPED;
+	}
+	return SIMIDX_OK;
+}
+
+/* By ids alone, of which each is one node's. */
+static int sort_by_id(const sx_join_nodes *nodes, uint32_t *order)
+{
+	const sx_join_space *space = &nodes->join.task.space;
+	const uint64_t *id = nodes->best ? nodes->best : nodes->least;
+	uint64_t flips = nodes->options.keep == SIMIDX_KEEP_LARGEST_ID ? UINT64_MAX : 0;
+	sx_sorter *sorter = NULL;
+	int rc = sx_sorter_new(2, 1, 0, space->memory / 4, space->dir, &sorter, nodes->err);
+
+	for (size_t i = 0; !rc && i < nodes->n_nodes; i++) {
+		uint64_t record[2] = { id[i] ^ flips, i };
+
+		rc = sx_sorter_add(sorter, record, nodes->err);
+	}
+	if (!rc)
+		rc = sx_sorter_finish(sorter, space->memory / 4, nodes->err);
+	for (size_t i = 0; !rc && i < nodes->n_nodes; i++) {
+		const uint64_t *record;
+
+		rc = sx_sorter_next(sorter, &record, nodes->err);
+		if (!rc)
+			order[i] = (uint32_t)record[1];
+	}
+	sx_sorter_free(sorter);
+	return rc;
+}
+
+int sx_join_nodes_rank(sx_join_nodes *nodes, uint32_t *order, uint32_t *rank)
+{
+	int rc;
+
+	for (size_t i = 0; i < nodes->n_nodes; i++)
+		order[i] = (uint32_t)i;
+	rc = nodes->merit ? sort_by_merit(nodes, order, rank) : sort_by_id(nodes, order);
+	for (size_t i = 0; i < nodes->n_nodes; i++)
+		rank[order[i]] = (uint32_t)i;
+	free(nodes->merit);
+	free(nodes->labels);
+	nodes->merit = NULL;
+	nodes->labels = NULL;
+	nodes->labels_used = nodes->labels_cap = 0;
+	return rc;
 }
 
 /* ---- pairs of nodes ---- */
@@ -239,17 +367,19 @@ static int visit_classes(sx_join_nodes *nodes, size_t a, size_t b, unsigned dist
 			 sx_join_visit_nodes *visit, void *ctx)
 {
 	const uint32_t *first = nodes->first;
+	size_t end_a = first ? first[a + 1] : a + 1, end_b = first ? first[b + 1] : b + 1;
 	int rc = SIMIDX_OK;
 
-	for (size_t i = first[a]; i < first[a + 1]; i++)
-		for (size_t j = a == b ? i + 1 : first[b]; !rc && j < first[b + 1]; j++) {
+	for (size_t i = first ? first[a] : a; i < end_a; i++)
+		for (size_t j = a == b ? i + 1 : first ? first[b] : b; !rc && j < end_b; j++) {
 			int distance2;
 
 			if (!(j & 0xffff))
 				rc = sx_join_ask(&nodes->join.task, nodes->err);
 			if (!rc && nodes->fp2) {
-				sx_join_class x = { nodes->fp2[i], (int)nodes->node[i].lacks_fp2, 0, 0 };
-				sx_join_class y = { nodes->fp2[j], (int)nodes->node[j].lacks_fp2, 0, 0 };
+				const simidx *index = nodes->join.task.side[0].index;
+				sx_join_class x = { nodes->fp2[i], sx_is_unknown_fp2(index, nodes->fp2[i]), 0, 0 };
+				sx_join_class y = { nodes->fp2[j], sx_is_unknown_fp2(index, nodes->fp2[j]), 0, 0 };
 
 				if (!sx_join_pairs_are_near(&nodes->join, distance, &x, &y, &distance2))
 					continue;
@@ -288,10 +418,12 @@ int sx_join_nodes_pairs(sx_join_nodes *nodes, int distance, sx_join_visit_nodes 
 void sx_join_nodes_end(sx_join_nodes *nodes)
 {
 	sx_u64s_free(&nodes->fps);
-	free(nodes->first);
-	free(nodes->node);
+	free(nodes->least);
+	free(nodes->best);
+	free(nodes->size);
 	free(nodes->fp2);
 	free(nodes->merit);
+	free(nodes->first);
 	free(nodes->classes.at);
 	free(nodes->labels);
 	sx_join_pairs_end(&nodes->join);

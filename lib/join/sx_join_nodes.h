@@ -19,27 +19,22 @@ typedef struct sx_join_merit {
 	size_t label, label_size; /* place in labels[], with SIMIDX_KEEP_SMALLEST_LABEL */
 } sx_join_merit;
 
-/* There may be many: what few joins need is in arrays of its own. */
-typedef struct sx_join_node {
-	uint64_t n; /* documents */
-	uint64_t least_id, best_id;
-	uint32_t fp; /* number of its fingerprint */
-	uint32_t lacks_fp2;
-} sx_join_node;
-
+/* There may be many nodes: what few joins need is in arrays that are NULL for the others. */
 typedef struct sx_join_nodes {
 	sx_join_pairs join;
 	simidx_clusters_options options;
-	sx_u64s fps;         /* that are in some pair, ascending */
-	uint32_t *first;     /* node of each, and the end */
-	sx_join_node *node;
-	uint64_t *fp2;        /* of each; NULL where these do not count */
-	sx_join_merit *merit; /* of each; NULL where they follow from ids */
-	size_t n_nodes, nodes_cap, fp2_cap, merits_cap;
+	sx_u64s fps;     /* that are in some pair, ascending */
+	size_t n_nodes, room; /* nodes; for how many there is room in: */
+	uint64_t *least; /* smallest id of each */
+	uint64_t *best;  /* id of its best document; NULL with SIMIDX_KEEP_SMALLEST_ID */
+	uint64_t *size;  /* its documents; NULL where a cluster can have any number */
+	uint64_t *fp2;   /* of it; NULL where these do not count */
+	sx_join_merit *merit; /* of its best document; NULL where it follows from the id */
+	uint32_t *first; /* node of each fingerprint, and the end; NULL while each has one node */
 	sx_join_classes classes; /* of one fingerprint */
 	char *labels;
 	size_t labels_used, labels_cap;
-	size_t at;           /* fingerprint that is visited */
+	size_t at;       /* fingerprint that is visited */
 	simidx_error *err;
 } sx_join_nodes;
 
@@ -55,11 +50,16 @@ typedef int sx_join_visit_nodes(void *ctx, uint32_t a, uint32_t b);
 /** Visit all pairs of near nodes with this distance of the first fingerprints; -1 = any. */
 int sx_join_nodes_pairs(sx_join_nodes *nodes, int distance, sx_join_visit_nodes *visit, void *ctx);
 
-/** How well the best document of a node is suited. */
-sx_join_merit sx_join_nodes_merit(const sx_join_nodes *nodes, uint32_t node);
+/** The fingerprint of a node. */
+uint64_t sx_join_nodes_fp(const sx_join_nodes *nodes, uint32_t node);
 
-/** Which is better: below 0 if `a` is. */
-int sx_join_merit_cmp(const sx_join_nodes *nodes, const sx_join_merit *a, const sx_join_merit *b);
+/**
+ * Sort all nodes by their best documents, the best one first, and free the merits.
+ *
+ * @param order  room for n_nodes: the nodes in order
+ * @param rank   the same: the place of each node in that order
+ */
+int sx_join_nodes_rank(sx_join_nodes *nodes, uint32_t *order, uint32_t *rank);
 
 /** The best of n documents, at least one. Its label is put behind those that are there. */
 int sx_join_nodes_best(sx_join_nodes *nodes, const sx_join_doc *docs, size_t n, sx_join_merit *best);

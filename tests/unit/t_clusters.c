@@ -304,6 +304,45 @@ START_TEST(test_clusters_by_definition)
 }
 END_TEST
 
+/* Fingerprints that are still in the tables, but of which all documents are deleted. */
+START_TEST(test_deleted_documents)
+{
+	sxt_join_docs docs = sxt_join_make(SXT_JOIN_CLUSTERED, 401, 64, 0, &rng);
+	simidx_clusters_options o = SIMIDX_CLUSTERS_OPTIONS_INIT;
+	simidx *index = make(t_path, &docs);
+	simidx_writer *writer;
+	size_t left = 0;
+
+	sxt_merge(index);
+	writer = sxt_writer(index, 0);
+	for (size_t i = 0; i < docs.n; i++)
+		if (docs.at[i].fp % 3)
+			docs.at[left++] = docs.at[i];
+		else
+			sxt_must_ok(simidx_writer_delete_id(writer, docs.at[i].id, &sxt_err));
+	sxt_must_gt(docs.n - left, 50);
+	docs.n = left;
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+	docs_of = &docs;
+	for (o.keep = 0; o.keep <= SIMIDX_KEEP_LARGEST_ID; o.keep++) {
+		keep_of = o.keep;
+		qsort(docs.at, docs.n, sizeof(*docs.at), by_merit);
+		for (o.link = 0; o.link <= SIMIDX_LINK_SINGLE; o.link++) {
+			struct taken want = expect(&docs, 0, o.link);
+			struct taken got = run(index, 0, 2, &o);
+
+			sxt_must_gt(want.n, 5);
+			check_same(&got, &want);
+			free(want.at);
+			free(got.at);
+		}
+	}
+	simidx_close(index);
+	free(docs.at);
+}
+END_TEST
+
 /* At most _i documents: each once, near to its keeper in a star; equal ones are in one if they fit. */
 START_TEST(test_maximum_size)
 {
@@ -516,6 +555,7 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_clusters_by_definition, 0, 4 },
+	{ &test_deleted_documents, 0, 1 },
 	{ &test_maximum_size, 2, 12 },
 	{ &test_lengths_of_labels, 0, 1 },
 	{ &test_bad_arguments, 0, 1 },
