@@ -108,11 +108,11 @@ bench_bn_dedup_SOURCES = \
 	bench/quality/qu_score.c \
 	bench/quality/qu_score.h
 bench_bn_dedup_CPPFLAGS = $(bench_quality_cppflags) -I$(top_srcdir)/tools
-bench_bn_dedup_LDADD = tools/libdedup.a $(bench_quality_libs)
+bench_bn_dedup_LDADD = tools/libdedup.a tools/libcommon.a $(bench_quality_libs)
 
 bench_bn_dups_SOURCES = bench/quality/bn_dups.c
 bench_bn_dups_CPPFLAGS = $(bench_quality_cppflags) -I$(top_srcdir)/tools
-bench_bn_dups_LDADD = tools/libdedup.a $(bench_quality_libs)
+bench_bn_dups_LDADD = tools/libdedup.a tools/libcommon.a $(bench_quality_libs)
 
 bench_bn_if_new_SOURCES = \
 	$(bench_quality_common) \

@@ -64,6 +64,8 @@ tools_libcommon_a_SOURCES = \
 	tools/input/in_npy.c \
 	tools/input/in_reader.c \
 	tools/input/in_reader.h \
+	tools/input/in_room.c \
+	tools/input/in_room.h \
 	tools/input/in_row.h \
 	tools/input/in_source.c \
 	tools/input/in_source.h \

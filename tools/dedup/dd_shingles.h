@@ -17,7 +17,7 @@
 
 #include <simidx_text.h>
 
-#include "input/in_reader.h"
+#include "input/in_room.h"
 
 /** Tokens of a shingle. */
 #define DD_SHINGLE_TOKENS 5

@@ -249,21 +249,6 @@ enum in_result in_signed_number(struct in_reader *reader, uint64_t number, struc
 	return IN_ROW;
 }
 
-int in_room_have(struct in_room *room, size_t size)
-{
-	void *larger;
-
-	if (size <= room->size)
-		return 0;
-	size = size < 2 * room->size ? 2 * room->size : size;
-	larger = realloc(room->bytes, size);
-	if (!larger)
-		return -1;
-	room->bytes = larger;
-	room->size = size;
-	return 0;
-}
-
 int in_sketch_row(const struct in_row *row, unsigned bits, simidx_text *text,
 		  unsigned flags, simidx_sketch *out, simidx_error *err)
 {

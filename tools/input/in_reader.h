@@ -13,6 +13,7 @@
 
 #include "input/in_columns.h"
 #include "input/in_lines.h"
+#include "input/in_room.h"
 
 struct in_reader;
 
@@ -42,12 +43,6 @@ extern const struct in_format in_format_features;
 extern const struct in_format in_format_ids;
 extern const struct in_format in_format_labels;
 extern const struct in_format in_format_full;
-
-/** Memory that grows; all zero is an empty one, and `bytes` is for free(). */
-struct in_room {
-	void *bytes;
-	size_t size;
-};
 
 /** Reads one input after another, keeping its buffers. */
 struct in_reader {
@@ -178,9 +173,6 @@ enum in_result in_signed_number(struct in_reader *reader, uint64_t number, struc
  */
 int in_sketch_row(const struct in_row *row, unsigned bits, simidx_text *text,
 		  unsigned flags, simidx_sketch *out, simidx_error *err);
-
-/** Have room for `size` bytes, or twice that of before; what was in it stays. Returns 0, or -1 when memory is short. */
-int in_room_have(struct in_room *room, size_t size);
 
 /** The format of an option whose words are the next ones, counted from 1; 0 = NULL. */
 const struct in_format *in_format_at(int word);
