@@ -172,6 +172,27 @@ typedef struct simidx_prediction {
 int simidx_plan_predict(unsigned i, unsigned bits, uint64_t documents, unsigned radius,
 			simidx_prediction *out, simidx_error *err) SIMIDX_CHECK_RESULT;
 
+/**
+ * The prefixes of fingerprints in the tables of a plan: what documents are looked up by, for programs
+ * that lay the same tables out elsewhere. A prefix is aligned to the left in 32 bits, with zeros in the
+ * low bits, so that prefixes of different lengths spread over the same range.
+ *
+ * @param plan      as in simidx_create_options, but not "auto"
+ * @param bits      f
+ * @param fp        n fingerprints; may be NULL if n is 0, to ask for the number of tables
+ * @param prefix    n_tables for the first fingerprint, then those for the second one, and so on; each
+ *                  in the order of the tables, t01 first
+ * @param room      of `prefix`, in numbers
+ * @param n_tables  if not NULL: set to the number of tables of the plan
+ * @return SIMIDX_OK; SIMIDX_E_ARG: unknown plan, bits out of range, too little room;
+ *         SIMIDX_E_RANGE: a fingerprint wider than f bits
+ *
+ * Cost: arithmetic only; that of making the plan is that of some 30 fingerprints.
+ */
+int simidx_plan_prefixes(const char *plan, unsigned bits, const uint64_t *fp, size_t n,
+			 uint32_t *prefix, size_t room, unsigned *n_tables,
+			 simidx_error *err) SIMIDX_CHECK_RESULT;
+
 /* ------------------------------------------------------------------------------------------
  * Walking
  */

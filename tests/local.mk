@@ -347,6 +347,7 @@ tool_tests = \
 	tests/tool/dedup_stream.sh \
 	tests/tool/dump.sh \
 	tests/tool/empty_texts.sh \
+	tests/tool/export.sh \
 	tests/tool/extractors.sh \
 	tests/tool/formats.sh \
 	tests/tool/full.sh \
@@ -384,7 +385,7 @@ EXTRA_DIST += examples/seen.c examples/text_search.c $(build_tests) $(tool_tests
 	tests/tool/propose.zsh tests/tool/tool_lib.sh tests/unit/word_breaks.sh
 
 # What the scripts need besides the tools.
-check_PROGRAMS += tests/tool/foreign_index tests/tool/linear_scan
+check_PROGRAMS += tests/tool/foreign_index tests/tool/linear_scan tests/tool/sequence_rows
 tests_tool_foreign_index_LDADD = lib/libsimidx.la
 
 # simidx-query, with something that happens when it has just opened an index.

@@ -158,9 +158,12 @@ tools_libquery_a_SOURCES = \
 	tools/query/qr_dump.c \
 	tools/query/qr_explain.c \
 	tools/query/qr_explain.h \
+	tools/query/qr_export.c \
 	tools/query/qr_full.c \
 	tools/query/qr_full.h \
 	tools/query/qr_get.c \
+	tools/query/qr_hbase.c \
+	tools/query/qr_hbase.h \
 	tools/query/qr_idf.c \
 	tools/query/qr_join.c \
 	tools/query/qr_join.h \
@@ -176,12 +179,14 @@ tools_libquery_a_SOURCES = \
 	tools/query/qr_queue.h \
 	tools/query/qr_repair.c \
 	tools/query/qr_search.c \
+	tools/query/qr_sequence.c \
+	tools/query/qr_sequence.h \
 	tools/query/qr_similar.c \
 	tools/query/qr_similar.h \
 	tools/query/qr_similar_print.c \
 	tools/query/qr_stats.c \
 	tools/query/qr_verify.c
-tools_libquery_a_CPPFLAGS = $(tools_cppflags)
+tools_libquery_a_CPPFLAGS = $(tools_cppflags) $(XXHASH_CFLAGS)
 
 tools_simidx_query_SOURCES =
 tools_simidx_query_LDADD = tools/libquery.a $(tools_libs)

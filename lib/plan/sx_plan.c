@@ -167,3 +167,13 @@ int sx_plan_make(sx_plan *plan, const char *name, unsigned bits, simidx_error *e
 			       plan->name);
 	return SIMIDX_OK;
 }
+
+void sx_plan_prefixes(const sx_plan *plan, uint64_t fp, uint32_t *prefix)
+{
+	for (unsigned t = 0; t < plan->n_tables; t++) {
+		const sx_perm *perm = &plan->table[t];
+
+		prefix[t] = (uint32_t)(sx_perm_lead(perm, fp, perm->prefix_bits)
+				       << (SX_MAX_PREFIX_BITS - perm->prefix_bits));
+	}
+}

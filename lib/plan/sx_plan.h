@@ -41,6 +41,9 @@ typedef struct sx_plan {
  */
 int sx_plan_make(sx_plan *plan, const char *name, unsigned bits, simidx_error *err);
 
+/** The prefix of a fingerprint in each table, aligned to the left. */
+void sx_plan_prefixes(const sx_plan *plan, uint64_t fp, uint32_t *prefix);
+
 /** Names of the plans there are, i = 0, 1, ...; NULL at the end. */
 const char *sx_plan_name(unsigned i);
 

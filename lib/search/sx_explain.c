@@ -234,3 +234,33 @@ int simidx_plan_predict(unsigned i, unsigned bits, uint64_t documents, unsigned 
 	sx_struct_end(out, to, sizeof(*to));
 	return SIMIDX_OK;
 }
+
+int simidx_plan_prefixes(const char *name, unsigned bits, const uint64_t *fp, size_t n,
+			 uint32_t *prefix, size_t room, unsigned *n_tables, simidx_error *err)
+{
+	sx_plan plan;
+	int rc;
+
+	sx_err_clear(err);
+	if (n_tables)
+		*n_tables = 0;
+	if (!name || (n && (!fp || !prefix)))
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_plan_prefixes: a pointer is NULL");
+	if (!strcmp(name, "auto"))
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_plan_prefixes: \"auto\" is no certain plan");
+	rc = sx_plan_make(&plan, name, bits, err);
+	if (rc)
+		return rc;
+	if (n_tables)
+		*n_tables = plan.n_tables;
+	if (room / plan.n_tables < n)
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_plan_prefixes: no room for %u prefixes of each of %zu fingerprints",
+			       plan.n_tables, n);
+	for (size_t i = 0; i < n; i++)
+		if (fp[i] & ~sx_low_bits(bits))
+			return sx_fail(err, SIMIDX_E_RANGE, "fingerprint %zu has more than %u bits", i, bits);
+	for (size_t i = 0; i < n; i++)
+		sx_plan_prefixes(&plan, fp[i], prefix + i * plan.n_tables);
+	return SIMIDX_OK;
+}

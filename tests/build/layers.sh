@@ -72,7 +72,7 @@ FNR == 1 && FILENAME ~ /^lib\// {
 	if (name == "lmdb.h")
 		only("(lib/store|bench|tests/format)", name)
 	if (base ~ /^xx(h3|hash)\.h$/)
-		only("(lib/util|tests/format)", name)
+		only("(lib/util|tests/format|tools/query)", name)
 	if (name ~ /^unicode\//)
 		only("(lib/text|bench)", "ICU")
 	if (name == "sqlite3.h")

@@ -56,6 +56,12 @@ for page in $(awk 'NR % 12 == 1' blocks); do
 		run 2 "$load" -q --from copy new
 		says 'table docs, block with key'
 		[ ! -e new ] || fail 'an index was made from a damaged one'
+		run 1 "$query" export --format hbase-sequence copy new
+		says 'table docs, block with key'
+		[ ! -e new ] || fail 'rows of a damaged index were left'
+		run 1 "$query" dump --format full copy
+		says 'table docs, block with key'
+		tail -1 out | grep -q '^{"documents"' && fail 'a dump of a damaged index looks whole'
 		;;
 	*)
 		run 0 "$query" dump copy

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <simidx_admin.h>
 #include <simidx_sketch.h>
 
 #include "kernel/sx_bits.h"
@@ -273,6 +274,57 @@ START_TEST(test_masks_by_hand)
 }
 END_TEST
 
+/* Aligned to the left, whatever their lengths, by the public function; table after table. */
+START_TEST(test_prefixes_by_hand)
+{
+	static const uint64_t fp[2] = { UINT64_C(0x123456789abcdef0), UINT64_MAX }, narrow = 0xabcd;
+	uint32_t prefix[SX_MAX_TABLES];
+	unsigned n;
+
+	ck_assert_sx(simidx_plan_prefixes("4x16", 64, fp, 2, prefix, 8, &n, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(n, 4);
+	ck_assert_uint_eq(prefix[0], 0x12340000);
+	ck_assert_uint_eq(prefix[1], 0x56780000);
+	ck_assert_uint_eq(prefix[2], 0x9abc0000);
+	ck_assert_uint_eq(prefix[3], 0xdef00000);
+	ck_assert_uint_eq(prefix[4], 0xffff0000);
+	ck_assert_uint_eq(prefix[7], 0xffff0000);
+	ck_assert_sx(simidx_plan_prefixes("10x26", 64, fp, 1, prefix, 10, NULL, &sxt_err), SIMIDX_OK);
+	/* Blocks of 13 bits and the last of 12: the first two, and the last two as a number of 25 bits. */
+	ck_assert_uint_eq(prefix[0], 0x12345640);
+	ck_assert_uint_eq(prefix[9], (uint32_t)(UINT64_C(0x123456789abcdef0) << 39 >> 32));
+	ck_assert_sx(simidx_plan_prefixes("16x28", 64, fp, 1, prefix, 16, NULL, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(prefix[5], 0x567849a0);
+	ck_assert_sx(simidx_plan_prefixes("2x32", 64, fp, 1, prefix, 2, NULL, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(prefix[0], 0x12345678);
+	ck_assert_uint_eq(prefix[1], 0x9abcdef0);
+	ck_assert_sx(simidx_plan_prefixes("4x16", 16, &narrow, 1, prefix, 4, NULL, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(prefix[0], 0xa0000000);
+	ck_assert_uint_eq(prefix[3], 0xd0000000);
+}
+END_TEST
+
+START_TEST(test_bad_prefixes_are_refused)
+{
+	const uint64_t fp[2] = { 1, 0x10000 };
+	uint32_t prefix[8];
+	unsigned n;
+
+	ck_assert_sx(simidx_plan_prefixes("20x31", 64, NULL, 0, NULL, 0, &n, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(n, 20);
+	ck_assert_sx(simidx_plan_prefixes(NULL, 64, fp, 1, prefix, 8, &n, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_uint_eq(n, 0);
+	ck_assert_sx(simidx_plan_prefixes("auto", 64, fp, 1, prefix, 8, &n, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_plan_prefixes("4x17", 64, fp, 1, prefix, 8, &n, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_plan_prefixes("4x16", 65, fp, 1, prefix, 8, &n, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_plan_prefixes("4x16", 64, NULL, 1, prefix, 8, &n, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_plan_prefixes("4x16", 64, fp, 1, NULL, 8, &n, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_plan_prefixes("4x16", 64, fp, 2, prefix, 7, &n, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_plan_prefixes("4x16", 16, fp, 2, prefix, 8, &n, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_sx(simidx_plan_prefixes("4x16", 17, fp, 2, prefix, 8, &n, &sxt_err), SIMIDX_OK);
+}
+END_TEST
+
 START_TEST(test_plans_by_name)
 {
 	sx_plan plan, fixed;
@@ -421,6 +473,8 @@ static const sxt_test tests[] = {
 	{ &test_tables_of_each_plan, 0, SXT_N_PLANS },
 	{ &test_widths_of_prefixes, 0, N_PREFIX_WIDTHS },
 	{ &test_masks_by_hand, 0, 1 },
+	{ &test_prefixes_by_hand, 0, 1 },
+	{ &test_bad_prefixes_are_refused, 0, 1 },
 	{ &test_plans_by_name, 0, 1 },
 	{ &test_bad_leads_are_refused, 0, 1 },
 	{ &test_bijection_16, 0, SXT_N_PLANS },

@@ -59,6 +59,7 @@ extern const struct qr_command qr_verify;
 extern const struct qr_command qr_repair;
 extern const struct qr_command qr_backup;
 extern const struct qr_command qr_compact;
+extern const struct qr_command qr_export;
 extern const struct qr_command qr_plan;
 extern const struct qr_command qr_idf;
 extern const struct qr_command qr_similar;
