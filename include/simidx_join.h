@@ -25,6 +25,7 @@ extern "C" {
 
 #define SIMIDX_JOIN_DEFAULT_RADIUS 0xffffffffu /**< see simidx_join_options */
 #define SIMIDX_JOIN_DEFAULT_RADIUS2 16         /**< in bits, of both fingerprints together */
+#define SIMIDX_JOIN_NO_RADIUS2 0xffffffffu     /**< see simidx_join_info */
 
 #define SIMIDX_JOIN_TEXT 1u /**< the fingerprints are those of texts: see simidx_join_options */
 #define SIMIDX_JOIN_FP2 2u  /**< judge by the second fingerprints too: see simidx_join_options */
@@ -40,7 +41,8 @@ enum simidx_join_method {
 typedef struct simidx_join_info {
 	size_t size;             /**< sizeof */
 	unsigned radius;         /**< that is used */
-	unsigned radius2;        /**< that is used; 0 = second fingerprints are not compared */
+	unsigned radius2;        /**< that is used; SIMIDX_JOIN_NO_RADIUS2 = second fingerprints are
+	                              not compared */
 	unsigned method;         /**< enum simidx_join_method */
 	unsigned threads;        /**< that are used */
 	double seconds;          /**< that finding takes about, with one thread of a typical machine */
@@ -70,8 +72,7 @@ typedef struct simidx_join_options {
 	size_t size;        /**< sizeof; SIMIDX_JOIN_OPTIONS_INIT sets it */
 	unsigned flags;     /**< SIMIDX_JOIN_ flags */
 	unsigned radius;    /**< 0..f, or SIMIDX_JOIN_DEFAULT_RADIUS */
-	unsigned radius2;   /**< 0 = SIMIDX_JOIN_DEFAULT_RADIUS2. That both are equal cannot be asked:
-	                         radius 0 and 1 come next to it, and distance2 tells */
+	unsigned radius2;   /**< the same, for SIMIDX_JOIN_DEFAULT_RADIUS2; 0 = both are equal */
 	unsigned threads;   /**< 0 = one for each core; at most 256 are used */
 	uint64_t memory;    /**< bytes to work in, 16 MiB to 64 TiB; 0 = 256 MiB. More than the machine
 	                         has is not used */
@@ -90,8 +91,8 @@ typedef struct simidx_join_options {
 } simidx_join_options;
 
 #define SIMIDX_JOIN_OPTIONS_INIT                                                              \
-	{ sizeof(simidx_join_options), 0, SIMIDX_JOIN_DEFAULT_RADIUS, 0, 0, 0, NULL, NULL,    \
-	  NULL, NULL, NULL, NULL }
+	{ sizeof(simidx_join_options), 0, SIMIDX_JOIN_DEFAULT_RADIUS,                         \
+	  SIMIDX_JOIN_DEFAULT_RADIUS, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* ------------------------------------------------------------------------------------------
  * Pairs

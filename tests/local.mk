@@ -170,6 +170,7 @@ unit_suites = \
 	tests/unit/t_clusters.c \
 	tests/unit/t_join.c \
 	tests/unit/t_join_delivery.c \
+	tests/unit/t_join_memory.c \
 	tests/unit/t_loader.c \
 	tests/unit/t_loader_labels.c \
 	tests/unit/t_live_changes.c \

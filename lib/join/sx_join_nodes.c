@@ -193,7 +193,7 @@ static int reserve(sx_join_nodes *nodes, size_t room)
 	    (o->keep >= SIMIDX_KEEP_SMALLEST_LABEL &&
 	     resize(&nodes->merit, room, sizeof(*nodes->merit))) ||
 	    (o->max_size && resize(&nodes->size, room, sizeof(*nodes->size))) ||
-	    (nodes->join.info.radius2 && resize(&nodes->fp2, room, sizeof(*nodes->fp2))))
+	    (nodes->join.compares_fp2 && resize(&nodes->fp2, room, sizeof(*nodes->fp2))))
 		return sx_fail_nomem(nodes->err);
 	nodes->room = room;
 	return SIMIDX_OK;

@@ -92,6 +92,7 @@ static int choose(sx_join_pairs *p, simidx_error *err)
 	const simidx_join_options *o = &p->options;
 	sx_join_task *task = &p->task;
 	simidx_join_info *info = &p->info;
+	uint64_t many_texts = MANY_TEXTS;
 	int has_fp2 = 1;
 	sx_join_way way;
 
@@ -101,15 +102,20 @@ static int choose(sx_join_pairs *p, simidx_error *err)
 		has_fp2 &= !!(task->side[s].index->flags & SIMIDX_CREATE_FP2);
 	}
 	info->radius = o->radius;
+	if (task->forced && task->forced->many_texts)
+		many_texts = task->forced->many_texts;
 	if (o->radius == SIMIDX_JOIN_DEFAULT_RADIUS)
-		info->radius = o->flags & SIMIDX_JOIN_TEXT && info->documents <= MANY_TEXTS
+		info->radius = o->flags & SIMIDX_JOIN_TEXT && info->documents <= many_texts
 				       ? TEXT_RADIUS
 				       : SIMIDX_DEFAULT_RADIUS;
 	if (info->radius > task->side[0].index->bits)
 		return sx_fail(err, SIMIDX_E_RANGE, "a radius of %u for fingerprints of %u bits",
 			       info->radius, task->side[0].index->bits);
-	if (o->flags & SIMIDX_JOIN_FP2 && has_fp2)
-		info->radius2 = o->radius2 ? o->radius2 : SIMIDX_JOIN_DEFAULT_RADIUS2;
+	info->radius2 = SIMIDX_JOIN_NO_RADIUS2;
+	p->compares_fp2 = o->flags & SIMIDX_JOIN_FP2 && has_fp2;
+	if (p->compares_fp2)
+		info->radius2 = o->radius2 == SIMIDX_JOIN_DEFAULT_RADIUS ? SIMIDX_JOIN_DEFAULT_RADIUS2
+									: o->radius2;
 	info->threads = o->threads ? o->threads : cores();
 	if (info->threads > SX_JOIN_MAX_THREADS)
 		info->threads = SX_JOIN_MAX_THREADS;
@@ -285,7 +291,7 @@ static int is_empty_text(const sx_join_side *side, const sx_join_doc *doc)
 int sx_join_pairs_classes(const sx_join_pairs *p, const sx_join_side *side, sx_join_doc *docs,
 			  size_t *n_docs, size_t base, sx_join_classes *out, simidx_error *err)
 {
-	int counts = p->info.radius2 != 0;
+	int counts = p->compares_fp2;
 	size_t n = *n_docs;
 
 	if (p->options.flags & SIMIDX_JOIN_TEXT && n && !docs->fp) {
@@ -323,7 +329,7 @@ int sx_join_pairs_are_near(const sx_join_pairs *p, unsigned distance, const sx_j
 			   const sx_join_class *b, int *distance2)
 {
 	*distance2 = -1;
-	if (!p->info.radius2)
+	if (!p->compares_fp2)
 		return 1;
 	if (a->lacks_fp2 || b->lacks_fp2)
 		return distance <= p->info.radius2;

@@ -93,7 +93,7 @@ static void judge(const sxt_join_docs *x, const sxt_join_doc *a, const sxt_join_
 {
 	int has_ids = !(x->flags & SIMIDX_CREATE_NO_IDS);
 	int counts = o->flags & SIMIDX_JOIN_FP2 && x->flags & y->flags & SIMIDX_CREATE_FP2;
-	unsigned radius2 = o->radius2 ? o->radius2 : 16;
+	unsigned radius2 = o->radius2 == SIMIDX_JOIN_DEFAULT_RADIUS ? 16 : o->radius2;
 	simidx_pair pair = { a->id, b->id, a->fp, b->fp, 0, -1, NULL, NULL, 0, 0 };
 	unsigned d2 = (unsigned)__builtin_popcountll(a->fp2 ^ b->fp2);
 

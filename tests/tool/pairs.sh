@@ -246,6 +246,10 @@ if [ -n "${SX_TEXT-}" ]; then
 	seq 1 1990 >folder/a
 	seq 5 2000 >folder/c
 	run 0 "$load" -q -r folder.idx folder
+	run 0 "$query" pairs folder.idx
+	says 'texts are near if at most 7 bits differ, and at most 16 of both fingerprints together'
+	run 0 "$query" pairs -k 5 folder.idx
+	[ ! -s err ] || fail "a notice about a radius that was given: $(cat err)"
 	run 0 "$query" clusters --keep longest folder.idx
 	cut -f 4,5 out >kept
 	printf 'keep\tfolder/b\ndrop\tfolder/a\ndrop\tfolder/c\n' | diff - kept ||
@@ -306,12 +310,39 @@ cut -f 1 out | sort >left
 # More lines than anybody wants: 5,000 equal documents.
 seq 0 4999 | sed 's/$/	0000000000000007/' >equal.tsv
 run 0 "$load" -q equal equal.tsv
+seq 0 19999 | sed 's/$/	0000000000000007/' | "$load" -q equal.many -F tsv - || fail 'not loaded'
 run 2 "$query" pairs equal
 says 'there are 12,497,500 pairs: --group prints'
 run 0 "$query" pairs --group equal
 [ "$(wc -l <out)" -eq 1 ] || fail 'more than one group'
 run 0 "$query" clusters --drop-list equal
 [ "$(wc -l <out)" -eq 4999 ] || fail 'all but one can go'
+
+# A signal ends the command also while it waits for a reader that does not read. Once something has
+# been written, the only thread sleeps when it waits.
+mkfifo blocked
+for command in pairs clusters 'clusters --order'; do
+	exec 3<>blocked
+	options=$([ "$command" != pairs ] || echo --all)
+	# shellcheck disable=SC2086 # several words
+	(trap - INT; exec "$query" --threads 1 $command $options equal.many) >blocked 2>err &
+	joiner=$!
+	dd bs=1 count=1 <&3 2>/dev/null >first
+	until grep -q '^State:	S' /proc/$joiner/status; do
+		sleep 0.05
+	done
+	kill -INT $joiner
+	for ((i = 0; i < 400; i++)); do
+		[ -e /proc/$joiner ] || break
+		sleep 0.05
+	done
+	kill -KILL $joiner 2>/dev/null
+	wait $joiner
+	code=$?
+	exec 3>&-
+	[ $code -eq 2 ] || fail "exit $code of $command, stopped while it waits for its reader"
+	errors <<<'simidx-query: stopped by a signal'
+done
 
 run 2 "$query" pairs few few other
 says "pairs: one argument too many: 'other'"

@@ -84,11 +84,12 @@ static void check(simidx *index, simidx *other, const sxt_join_docs *docs,
  * The planner as it is; each width; sets within sets; everything compared; scans in tiles.
  */
 static const sx_join_forced ways[] = {
-	{ 0, 0, 0, 0, 0, 0 },	{ 1, 2, 1, 0, 0, 0 },   { 2, 2, 2, 0, 0, 0 },	  { 3, 2, 1, 0, 0, 0 },
-	{ 4, 4, 3, 0, 0, 0 },	{ 5, 4, 3, 0, 0, 0 },   { 6, 8, 7, 0, 0, 0 },	  { 7, 16, 15, 0, 0, 0 },
-	{ 8, 16, 15, 0, 0, 0 },	{ 9, 30, 20, 0, 0, 0 }, { 10, 30, 25, 0, 0, 0 }, { 11, 40, 30, 0, 0, 0 },
-	{ 12, 40, 30, 0, 0, 0 },	{ 0, 2, 1, 0, 0, 0 },   { 0, 1u << 30, 0, 0, 0, 0 }, { 0, 0, 0, 1, 0, 0 },
-	{ 0, 0, 0, 1, 100, 0 },	{ 0, 0, 0, 0, 0, 100 },
+	{ 0, 0, 0, 0, 0, 0, 0 }, { 1, 2, 1, 0, 0, 0, 0 }, { 2, 2, 2, 0, 0, 0, 0 },
+	{ 3, 2, 1, 0, 0, 0, 0 }, { 4, 4, 3, 0, 0, 0, 0 }, { 5, 4, 3, 0, 0, 0, 0 },
+	{ 6, 8, 7, 0, 0, 0, 0 }, { 7, 16, 15, 0, 0, 0, 0 }, { 8, 16, 15, 0, 0, 0, 0 },
+	{ 9, 30, 20, 0, 0, 0, 0 }, { 10, 30, 25, 0, 0, 0, 0 }, { 11, 40, 30, 0, 0, 0, 0 },
+	{ 12, 40, 30, 0, 0, 0, 0 }, { 0, 2, 1, 0, 0, 0, 0 }, { 0, 1u << 30, 0, 0, 0, 0, 0 },
+	{ 0, 0, 0, 1, 0, 0, 0 }, { 0, 0, 0, 1, 100, 0, 0 }, { 0, 0, 0, 0, 0, 100, 0 },
 };
 
 #define N_WAYS (sizeof(ways) / sizeof(ways[0]))
@@ -258,104 +259,6 @@ START_TEST(test_large_buckets)
 	free(y.at);
 	free(a);
 	free(b);
-}
-END_TEST
-
-static int by_pair(const void *a, const void *b)
-{
-	return memcmp(a, b, 2 * sizeof(uint64_t));
-}
-
-static uint64_t group_mask;
-
-static int by_group(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a & group_mask, y = *(const uint64_t *)b & group_mask;
-
-	return x < y ? -1 : x > y;
-}
-
-/*
- * Fingerprints that have 16 bits in common, and those of their pairs within 3 bits: each agrees in
- * 12 of the others, so only those with equal ones are compared. Returns how many pairs.
- */
-static size_t expect_near(uint64_t *fp, size_t n, unsigned common, uint64_t (*pair)[2], size_t room)
-{
-	size_t found = 0, distinct = 0;
-
-	for (unsigned i = 0; i < 4; i++) {
-		uint64_t low = UINT64_C(0xfff) << 12 * i; /* of 48 bits, among which the common ones stand */
-		uint64_t below = (UINT64_C(1) << common) - 1;
-
-		group_mask = (low & below) | (low & ~below) << 16;
-		qsort(fp, n, sizeof(*fp), by_group);
-		for (size_t a = 0; a < n; a++)
-			for (size_t b = a + 1; b < n && !((fp[a] ^ fp[b]) & group_mask); b++) {
-				if (fp[a] == fp[b] || __builtin_popcountll(fp[a] ^ fp[b]) > 3)
-					continue;
-				sxt_must_lt(found, room);
-				pair[found][0] = fp[a] < fp[b] ? fp[a] : fp[b];
-				pair[found++][1] = fp[a] < fp[b] ? fp[b] : fp[a];
-			}
-	}
-	qsort(pair, found, sizeof(*pair), by_pair);
-	for (size_t i = 0; i < found; i++)
-		if (!i || by_pair(pair[i], pair[distinct - 1]))
-			memcpy(pair[distinct++], pair[i], sizeof(*pair));
-	return distinct;
-}
-
-/* 150,000 fingerprints of one bucket, for which 16 MiB and four threads have room for 43,690. */
-START_TEST(test_large_buckets_in_little_memory)
-{
-	enum { N = 150000, ROOM = 200000 };
-	static const char *const plan[] = { "4x16", "3x22", "2x32" };
-	unsigned common = 16 * ((unsigned)_i % 4);
-	uint64_t *fp = sx_calloc(N, sizeof(*fp));
-	uint64_t (*pair)[2] = sx_calloc(ROOM, sizeof(*pair)), (*mine)[2];
-	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
-	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
-	simidx_loader *loader;
-	sxt_join_pairs got;
-	simidx_join_options o = options_of(&got, 3, 0, 4);
-	simidx *index;
-	size_t n;
-
-	for (size_t i = 0; i < N; i++) {
-		fp[i] = i % 3 ? sxt_rng_u64(&rng) : sxt_rng_flip(&rng, fp[i / 2], 64, (unsigned)(i % 5));
-		fp[i] &= ~(UINT64_C(0xffff) << common);
-		fp[i] |= UINT64_C(0x5a7c) << common;
-	}
-	create.flags = SIMIDX_CREATE_NO_IDS; /* each fingerprint counts once */
-	create.plan = plan[_i / 4];
-	sxt_must_ok(simidx_loader_open(t_path, &create, NULL, &loader, &sxt_err));
-	for (size_t i = 0; i < N; i++) {
-		simidx_doc doc = SIMIDX_DOC_INIT;
-
-		doc.fp = fp[i];
-		sxt_must_ok(simidx_loader_put(loader, &doc, NULL, &sxt_err));
-	}
-	sxt_must_ok(simidx_loader_finish(loader, NULL, &sxt_err));
-	simidx_loader_close(loader);
-	sxt_must_ok(simidx_open(t_path, NULL, &index, &sxt_err));
-
-	taker.pairs = sxt_join_take;
-	sxt_must_ok(simidx_pairs(index, NULL, &o, &taker, &sxt_err));
-	n = expect_near(fp, N, common, pair, ROOM);
-	sxt_must_gt(n, 20000);
-	sxt_must_eq(got.n, n);
-	mine = sx_calloc(n, sizeof(*mine));
-	for (size_t i = 0; i < n; i++) {
-		mine[i][0] = got.at[i].fp_a < got.at[i].fp_b ? got.at[i].fp_a : got.at[i].fp_b;
-		mine[i][1] = got.at[i].fp_a ^ got.at[i].fp_b ^ mine[i][0];
-	}
-	qsort(mine, n, sizeof(*mine), by_pair);
-	sxt_must(!memcmp(mine, pair, n * sizeof(*mine)));
-	simidx_close(index);
-	free(mine);
-	free(got.at);
-	free(fp);
-	free(pair);
 }
 END_TEST
 
@@ -565,13 +468,81 @@ START_TEST(test_threads_and_chunks)
 }
 END_TEST
 
+/* Of texts it is 7, and 3 where there are more than 100 million; of other fingerprints 3. */
+START_TEST(test_default_radius)
+{
+	sxt_join_docs docs = sxt_join_make(SXT_JOIN_CLUSTERED, 401, 64, 0, &rng);
+	const sx_join_forced as_many = { .many_texts = 401 }, fewer = { .many_texts = 400 };
+	const struct {
+		const sx_join_forced *forced;
+		unsigned flags, radius;
+	} all[] = { { NULL, 0, 3 }, { NULL, SIMIDX_JOIN_TEXT, 7 }, { &as_many, SIMIDX_JOIN_TEXT, 7 },
+		    { &fewer, SIMIDX_JOIN_TEXT, 3 }, { &as_many, 0, 3 } };
+	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
+	simidx *index = make(t_path, "4x16", 0, &docs);
+
+	taker.pairs = sxt_join_take;
+	sxt_join_store(&docs, 0, docs.n, index);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		sxt_join_pairs got, want;
+		simidx_join_options o =
+			options_of(&got, SIMIDX_JOIN_DEFAULT_RADIUS, all[i].flags, 1);
+
+		sxt_must_ok(sx_pairs(index, NULL, &o, &taker, all[i].forced, &sxt_err));
+		sxt_must_eq(got.planned.radius, all[i].radius);
+		sxt_must_eq(got.planned.radius2, SIMIDX_JOIN_NO_RADIUS2);
+		o.radius = all[i].radius;
+		want = sxt_join_expect(&docs, NULL, &o);
+		sxt_must_eq(got.n, want.n);
+		free(got.at);
+		free(want.at);
+	}
+	simidx_close(index);
+	free(docs.at);
+}
+END_TEST
+
+/* Of both fingerprints together: 0 are equal ones. */
+START_TEST(test_radius_of_both)
+{
+	sxt_join_docs docs = sxt_join_make(SXT_JOIN_CLUSTERED, 801, 64, SIMIDX_CREATE_FP2, &rng);
+	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
+	simidx *index;
+	size_t before = 0;
+
+	for (size_t i = 0; i + 1 < docs.n; i += 9) {
+		docs.at[i + 1].fp2 = docs.at[i].fp2;
+		docs.at[i + 1].fp = i % 2 ? docs.at[i].fp : docs.at[i].fp ^ 1;
+	}
+	index = make(t_path, "4x16", 0, &docs);
+	taker.pairs = sxt_join_take;
+	sxt_join_store(&docs, 0, docs.n, index);
+	for (unsigned radius2 = 0; radius2 < 4; radius2++) {
+		sxt_join_pairs got, want;
+		simidx_join_options o = options_of(&got, 3, SIMIDX_JOIN_FP2, 1);
+
+		o.radius2 = radius2;
+		sxt_must_ok(simidx_pairs(index, NULL, &o, &taker, &sxt_err));
+		sxt_must_eq(got.planned.radius2, radius2);
+		want = sxt_join_expect(&docs, NULL, &o);
+		sxt_join_sort(&got);
+		sxt_join_check(&got, &want);
+		sxt_must_gt(want.n, before);
+		before = want.n;
+		free(got.at);
+		free(want.at);
+	}
+	simidx_close(index);
+	free(docs.at);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_pairs_of_every_plan, 0, SXT_N_PLANS },
 	{ &test_pairs_in_every_way, 0, N_WAYS },
 	{ &test_pairs_of_fewer_bits, 0, 6 },
 	{ &test_fresh_rows_and_deletions, 0, SXT_N_PLANS },
 	{ &test_large_buckets, 0, 24 },
-	{ &test_large_buckets_in_little_memory, 0, 12 },
 	{ &test_two_indexes, 0, 4 },
 	{ &test_second_fingerprints_and_empty_texts, 0, 1 },
 	{ &test_pairs_by_every_kernel, 0, 4 },
@@ -579,6 +550,8 @@ static const sxt_test tests[] = {
 	{ &test_ends, 0, 1 },
 	{ &test_unknown_second_fingerprints, 0, 1 },
 	{ &test_threads_and_chunks, 0, 1 },
+	{ &test_default_radius, 0, 1 },
+	{ &test_radius_of_both, 0, 1 },
 };
 
 SXT_SUITE(join, set_up, sxt_tear_down);

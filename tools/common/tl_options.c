@@ -9,10 +9,13 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <simidx_admin.h>
 #include <simidx_text.h>
@@ -436,12 +439,28 @@ int tl_tell_output(void)
 	output_is_told = 1;
 	if (tl_output_closed())
 		return tl_error("standard output was closed");
+	if (output_errno == EINTR && tl_stop_requested())
+		return tl_error("stopped by a signal");
 	return tl_error("cannot write to standard output: %s", strerror(output_errno));
+}
+
+/* Who has asked to stop does not wait for a reader that does not read: what is left is dropped. */
+static void drop_output(int code)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	if (poll(&out, 1, 0) != 0)
+		return;
+	__fpurge(stdout);
+	if (code != TL_TROUBLE && !output_errno)
+		output_errno = EINTR;
 }
 
 int tl_finish_output(int code)
 {
 	tl_output_failed();
+	if (tl_stop_requested())
+		drop_output(code);
 	if (fclose(stdout) && !output_errno)
 		output_errno = errno;
 	if (output_errno == EPIPE)

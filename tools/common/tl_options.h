@@ -216,6 +216,7 @@ int tl_print_version(void);
 
 /**
  * Write out what stdout holds and close it. A reader that went away, as head(1) does, is no error.
+ * After a request to stop nobody waits for a reader: what it does not take now is dropped, and told.
  *
  * @param code  the exit code so far
  * @return code, or TL_TROUBLE with a message when not all could be written. If the reader went away

@@ -30,21 +30,13 @@ struct member {
 };
 
 struct printing {
-	const struct qr_context *ctx;
+	struct qr_join_run run;
 	const struct options *options;
 	uint64_t n;            /* members taken */
 	struct member *member; /* of --order, by cluster */
 	size_t members_cap;
 	int has_no_length;     /* a text of --keep longest, which has been said */
 };
-
-static int note_plan(void *arg, const simidx_join_info *info)
-{
-	const struct printing *p = arg;
-
-	qr_join_tell(p->ctx, &p->options->join, info);
-	return 0;
-}
 
 static void print_member(const struct printing *p, const simidx_member *m)
 {
@@ -53,13 +45,13 @@ static void print_member(const struct printing *p, const simidx_member *m)
 	if (p->options->drop_list) {
 		if (m->is_keeper)
 			return;
-		qr_join_put_name(p->ctx, has_id, m->id, m->fp);
+		qr_join_put_name(p->run.ctx, has_id, m->id, m->fp);
 		putchar('\n');
 		return;
 	}
-	qr_join_put_name(p->ctx, has_id, m->cluster, m->cluster);
+	qr_join_put_name(p->run.ctx, has_id, m->cluster, m->cluster);
 	putchar('\t');
-	qr_join_put_name(p->ctx, has_id, m->id, m->fp);
+	qr_join_put_name(p->run.ctx, has_id, m->id, m->fp);
 	printf("\t%u\t%s\t", m->distance, m->is_keeper ? "keep" : "drop");
 	qr_join_put_label(m->label, m->label_size);
 	putchar('\n');
@@ -74,19 +66,19 @@ static void json_member(const struct printing *p, const simidx_member *m)
 	tl_json_open(&json, NULL, '{');
 	if (p->options->drop_list) {
 		if (m->id == SIMIDX_NO_ID)
-			qr_json_fingerprint(&json, "fp", m->fp, p->ctx->info.bits);
+			qr_json_fingerprint(&json, "fp", m->fp, p->run.ctx->info.bits);
 		else
 			tl_json_unsigned(&json, "id", m->id);
 		qr_json_end(&json);
 		return;
 	}
 	if (m->id == SIMIDX_NO_ID) {
-		qr_json_fingerprint(&json, "cluster", m->cluster, p->ctx->info.bits);
+		qr_json_fingerprint(&json, "cluster", m->cluster, p->run.ctx->info.bits);
 	} else {
 		tl_json_unsigned(&json, "cluster", m->cluster);
 		tl_json_unsigned(&json, "id", m->id);
 	}
-	qr_json_fingerprint(&json, "fp", m->fp, p->ctx->info.bits);
+	qr_json_fingerprint(&json, "fp", m->fp, p->run.ctx->info.bits);
 	tl_json_unsigned(&json, "distance", m->distance);
 	tl_json_bool(&json, "keep", (int)m->is_keeper);
 	qr_join_json_label(&json, "label", m->label, m->label_size);
@@ -98,11 +90,11 @@ static int print_members(void *arg, const simidx_member *members, size_t n)
 	struct printing *p = arg;
 
 	for (size_t i = 0; i < n; i++) {
-		if (p->ctx->json)
+		if (p->run.ctx->json)
 			json_member(p, &members[i]);
 		else
 			print_member(p, &members[i]);
-		if (tl_output_failed())
+		if (qr_join_ends())
 			return 1;
 		p->n++;
 	}
@@ -149,7 +141,7 @@ static void print_document(const struct printing *p, const simidx_match *documen
 	else if (document->label)
 		tl_put_escaped(stdout, document->label, document->label_size);
 	else
-		qr_join_put_name(p->ctx, has_id, document->id, document->fp);
+		qr_join_put_name(p->run.ctx, has_id, document->id, document->fp);
 	putchar(p->options->null ? 0 : '\n');
 }
 
@@ -179,7 +171,7 @@ static int print_order(struct printing *p, simidx_walk *walk, simidx_reader *rea
 	for (size_t i = 0; i < p->n; i++)
 		names[i] = p->member[i].name;
 	qsort(names, p->n, sizeof(*names), by_name);
-	while (!tl_output_failed() && !(rc = simidx_walk_next(walk, &document, &err))) {
+	while (!qr_join_ends() && !(rc = simidx_walk_next(walk, &document, &err))) {
 		int has_id = document.id != SIMIDX_NO_ID;
 		uint64_t name = has_id ? document.id : document.fp;
 
@@ -189,13 +181,15 @@ static int print_order(struct printing *p, simidx_walk *walk, simidx_reader *rea
 			print_document(p, &document);
 			continue;
 		}
-		for (; !rc && next < p->n && p->member[next].cluster == name; next++)
+		for (; !rc && !qr_join_ends() && next < p->n && p->member[next].cluster == name; next++)
 			rc = print_kept(p, reader, p->member[next].name, has_id, &err);
 		if (rc)
 			break;
 	}
 	free(names);
-	return rc && rc != SIMIDX_E_END ? qr_fail(p->ctx, &err) : TL_OK;
+	if (rc)
+		return rc == SIMIDX_E_END ? TL_OK : qr_fail(p->run.ctx, &err);
+	return tl_output_failed() ? TL_TROUBLE : tl_error("stopped by a signal");
 }
 
 static int order(struct printing *p, const simidx_join_options *o, const simidx_clusters_options *c)
@@ -203,16 +197,16 @@ static int order(struct printing *p, const simidx_join_options *o, const simidx_
 	simidx_reader *reader = NULL;
 	simidx_walk *walk = NULL;
 	simidx_error err;
-	int code, rc = simidx_clusters(p->ctx->index, o, c, keep_members, &err);
+	int code, rc = simidx_clusters(p->run.ctx->index, o, c, keep_members, &err);
 
 	if (p->has_no_length)
 		return TL_TROUBLE;
 	if (!rc)
-		rc = simidx_walk_open(p->ctx->index, &walk, &err);
+		rc = simidx_walk_open(p->run.ctx->index, &walk, &err);
 	if (!rc)
-		rc = simidx_reader_open(p->ctx->index, &reader, &err);
+		rc = simidx_reader_open(p->run.ctx->index, &reader, &err);
 	tl_progress_clear();
-	code = rc ? qr_join_fail(p->ctx, &err) : print_order(p, walk, reader);
+	code = rc ? qr_join_fail(p->run.ctx, &err) : print_order(p, walk, reader);
 	simidx_reader_close(reader);
 	simidx_walk_close(walk);
 	free(p->member);
@@ -261,7 +255,7 @@ static int cluster(struct printing *p, struct qr_context *ctx)
 	simidx_error err;
 	int rc;
 
-	o.planned = note_plan;
+	o.planned = qr_join_note_plan;
 	o.ctx = p;
 	c.link = p->options->link;
 	c.keep = p->options->keep;
@@ -281,7 +275,8 @@ static int cluster(struct printing *p, struct qr_context *ctx)
 static int run_clusters(struct qr_context *ctx, int argc, char **argv)
 {
 	struct options options = { .join = QR_JOIN_INIT };
-	struct printing printing = { .ctx = ctx, .options = &options };
+	struct printing printing = { .run = { .ctx = ctx, .join = &options.join },
+				     .options = &options };
 	int code = qr_parse(&qr_clusters, ctx, &options, argc, argv);
 
 	if (code != TL_PROCEED)

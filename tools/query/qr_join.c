@@ -58,7 +58,7 @@ static void tell_radius(const struct qr_join *join, const simidx_join_info *info
 {
 	if (join->radius != SIMIDX_JOIN_DEFAULT_RADIUS)
 		return;
-	if (info->radius2)
+	if (info->radius2 != SIMIDX_JOIN_NO_RADIUS2)
 		tl_notice("texts are near if at most %u bits differ, and at most %u of both "
 			  "fingerprints together",
 			  info->radius, info->radius2);
@@ -66,15 +66,16 @@ static void tell_radius(const struct qr_join *join, const simidx_join_info *info
 		tl_notice("texts are near if at most %u bits differ", info->radius);
 }
 
-void qr_join_tell(const struct qr_context *ctx, const struct qr_join *join,
-		  const simidx_join_info *info)
+int qr_join_note_plan(void *arg, const simidx_join_info *info)
 {
+	struct qr_join_run *run = arg;
 	double seconds = info->seconds / info->threads;
 	int is_long = info->seconds > LONG;
 	char takes[64] = "";
 
-	if (*ctx->info.profile && tl_features_is_text(ctx->info.profile))
-		tell_radius(join, info);
+	run->compares_fp2 = info->radius2 != SIMIDX_JOIN_NO_RADIUS2;
+	if (*run->ctx->info.profile && tl_features_is_text(run->ctx->info.profile))
+		tell_radius(run->join, info);
 	if (seconds >= 100)
 		snprintf(takes, sizeof(takes), "; this takes about %.0f minutes", seconds / 60);
 	else if (seconds >= 1)
@@ -83,6 +84,12 @@ void qr_join_tell(const struct qr_context *ctx, const struct qr_join *join,
 		tl_notice("radius %u: all fingerprints are compared with all%s", info->radius, takes);
 	else if (is_long)
 		tl_notice("radius %u: there are many fingerprints%s", info->radius, takes);
+	return 0;
+}
+
+int qr_join_ends(void)
+{
+	return tl_output_failed() || tl_stop_requested();
 }
 
 int qr_join_fail(const struct qr_context *ctx, const simidx_error *err)

@@ -27,12 +27,21 @@ extern const struct tl_option qr_join_rows[];
 /** The options of a join of this index; its profile says whether it is one of texts. */
 simidx_join_options qr_join_options(const struct qr_context *ctx, const struct qr_join *join);
 
+/** A join that runs. The `ctx` of its callbacks begins with this. */
+struct qr_join_run {
+	const struct qr_context *ctx;
+	const struct qr_join *join;
+	int compares_fp2; /* second fingerprints; known when it is planned */
+};
+
 /**
- * Say by what radius texts are near where none was asked for, and warn of a join that compares all
- * with all or takes long. For `planned`.
+ * A callback for `planned`: say by what radius texts are near where none was asked for, and warn of
+ * a join that compares all with all or takes long.
  */
-void qr_join_tell(const struct qr_context *ctx, const struct qr_join *join,
-		  const simidx_join_info *info);
+int qr_join_note_plan(void *run, const simidx_join_info *info);
+
+/** Whether to print no more: standard output takes nothing, or a signal has asked to stop. */
+int qr_join_ends(void);
 
 /** As qr_fail(), of a join that a signal may have stopped. */
 int qr_join_fail(const struct qr_context *ctx, const simidx_error *err);

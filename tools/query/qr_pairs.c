@@ -18,21 +18,11 @@ struct options {
 };
 
 struct printing {
-	const struct qr_context *ctx;
+	struct qr_join_run run;
 	const struct options *options;
-	int compares_fp2;  /* the second fingerprints */
 	uint64_t n;        /* pairs or groups printed */
 	uint64_t too_many; /* pairs, where these are too many to print */
 };
-
-static int note_plan(void *arg, const simidx_join_info *info)
-{
-	struct printing *p = arg;
-
-	p->compares_fp2 = info->radius2 != 0;
-	qr_join_tell(p->ctx, &p->options->join, info);
-	return 0;
-}
 
 static int note_found(void *arg, const simidx_join_info *info)
 {
@@ -45,9 +35,9 @@ static int note_found(void *arg, const simidx_join_info *info)
 
 static void print_pair(const struct printing *p, const simidx_pair *pair)
 {
-	qr_join_put_name(p->ctx, pair->id_a != SIMIDX_NO_ID, pair->id_a, pair->fp_a);
+	qr_join_put_name(p->run.ctx, pair->id_a != SIMIDX_NO_ID, pair->id_a, pair->fp_a);
 	putchar('\t');
-	qr_join_put_name(p->ctx, pair->id_b != SIMIDX_NO_ID, pair->id_b, pair->fp_b);
+	qr_join_put_name(p->run.ctx, pair->id_b != SIMIDX_NO_ID, pair->id_b, pair->fp_b);
 	printf("\t%u\t", pair->distance);
 	qr_join_put_label(pair->label_a, pair->label_size_a);
 	putchar('\t');
@@ -63,14 +53,14 @@ static int json_pair(const struct printing *p, const simidx_pair *pair)
 	tl_json_open(&json, NULL, '{');
 	if (has_ids)
 		tl_json_unsigned(&json, "id1", pair->id_a);
-	qr_json_fingerprint(&json, "fp1", pair->fp_a, p->ctx->info.bits);
+	qr_json_fingerprint(&json, "fp1", pair->fp_a, p->run.ctx->info.bits);
 	if (pair->id_b != SIMIDX_NO_ID)
 		tl_json_unsigned(&json, "id2", pair->id_b);
-	qr_json_fingerprint(&json, "fp2", pair->fp_b, p->ctx->info.bits);
+	qr_json_fingerprint(&json, "fp2", pair->fp_b, p->run.ctx->info.bits);
 	tl_json_unsigned(&json, "distance", pair->distance);
-	if (p->compares_fp2 && pair->distance2 >= 0)
+	if (p->run.compares_fp2 && pair->distance2 >= 0)
 		tl_json_unsigned(&json, "distance2", (uint64_t)pair->distance2);
-	else if (p->compares_fp2)
+	else if (p->run.compares_fp2)
 		tl_json_null(&json, "distance2");
 	qr_join_json_label(&json, "label1", pair->label_a, pair->label_size_a);
 	qr_join_json_label(&json, "label2", pair->label_b, pair->label_size_b);
@@ -82,11 +72,11 @@ static int print_pairs(void *arg, const simidx_pair *pairs, size_t n)
 	struct printing *p = arg;
 
 	for (size_t i = 0; i < n; i++) {
-		if (p->ctx->json)
+		if (p->run.ctx->json)
 			json_pair(p, &pairs[i]);
 		else
 			print_pair(p, &pairs[i]);
-		if (tl_output_failed())
+		if (qr_join_ends())
 			return 1;
 		p->n++;
 	}
@@ -104,9 +94,9 @@ static void put_ids(const uint64_t *ids, size_t n)
 
 static void print_group(const struct printing *p, const simidx_pair_group *g)
 {
-	qr_print_fingerprint(stdout, g->fp_a, p->ctx->info.bits);
+	qr_print_fingerprint(stdout, g->fp_a, p->run.ctx->info.bits);
 	putchar('\t');
-	qr_print_fingerprint(stdout, g->fp_b, p->ctx->info.bits);
+	qr_print_fingerprint(stdout, g->fp_b, p->run.ctx->info.bits);
 	printf("\t%u\t", g->distance);
 	put_ids(g->ids_a, g->n_a);
 	putchar('\t');
@@ -129,8 +119,8 @@ static void json_group(const struct printing *p, const simidx_pair_group *g)
 	struct tl_json json = { .out = stdout };
 
 	tl_json_open(&json, NULL, '{');
-	qr_json_fingerprint(&json, "fp1", g->fp_a, p->ctx->info.bits);
-	qr_json_fingerprint(&json, "fp2", g->fp_b, p->ctx->info.bits);
+	qr_json_fingerprint(&json, "fp1", g->fp_a, p->run.ctx->info.bits);
+	qr_json_fingerprint(&json, "fp2", g->fp_b, p->run.ctx->info.bits);
 	tl_json_unsigned(&json, "distance", g->distance);
 	json_ids(&json, "ids1", g->ids_a, g->n_a);
 	json_ids(&json, "ids2", g->ids_b, g->n_b);
@@ -142,11 +132,11 @@ static int print_groups(void *arg, const simidx_pair_group *groups, size_t n)
 	struct printing *p = arg;
 
 	for (size_t i = 0; i < n; i++) {
-		if (p->ctx->json)
+		if (p->run.ctx->json)
 			json_group(p, &groups[i]);
 		else
 			print_group(p, &groups[i]);
-		if (tl_output_failed())
+		if (qr_join_ends())
 			return 1;
 		p->n++;
 	}
@@ -174,7 +164,7 @@ static int join(struct printing *p, struct qr_context *ctx, struct qr_context *o
 	simidx_error err;
 	int rc;
 
-	o.planned = note_plan;
+	o.planned = qr_join_note_plan;
 	/* To count takes as long as to deliver. */
 	if (!p->options->all && !p->options->group)
 		o.found = note_found;
@@ -195,7 +185,8 @@ static int join(struct printing *p, struct qr_context *ctx, struct qr_context *o
 static int run_pairs(struct qr_context *ctx, int argc, char **argv)
 {
 	struct options options = { .join = QR_JOIN_INIT };
-	struct printing printing = { .ctx = ctx, .options = &options };
+	struct printing printing = { .run = { .ctx = ctx, .join = &options.join },
+				     .options = &options };
 	struct qr_context other;
 	int code = qr_parse(&qr_pairs, ctx, &options, argc, argv);
 
