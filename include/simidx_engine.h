@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * simidx_engine.h - other engines that hold the tables of an index: what one must be able to do.
+ *
+ * An index is most often a directory that this library reads and writes itself. An engine holds the
+ * same tables elsewhere, for example in a distributed database. It is chosen by the scheme of a URI
+ * that stands where a path would: after simidx_engine_add() of an engine with the scheme "hbase",
+ * simidx_open("hbase://host:9090/ns:name", ...) opens an index of that engine, and the functions of
+ * the other headers work on it. Those that it cannot serve return SIMIDX_E_UNSUPPORTED.
+ *
+ * The library plans queries, filters candidates, judges documents and keeps what a writer has not
+ * committed. An engine scans prefixes, looks up documents and stores changes. It knows nothing of
+ * distances.
+ *
+ * Terms. A plan has tables, numbered from 0 here. In each of them every document has one row: the
+ * prefix of the table, taken from the fingerprint, then the fingerprint and the id. A prefix is
+ * handed over in 32 bits, aligned to the left: its unused low bits are 0.
+ *
+ * The conventions of simidx.h hold here too: return codes, simidx_error, sizes of structs.
+ *
+ * Threads: the library calls the functions of one state from several threads at once, but
+ * write(), reserve_ids() and the leases of one state only from one thread at a time.
+ */
+
+#ifndef SIMIDX_ENGINE_H
+#define SIMIDX_ENGINE_H
+
+#include <simidx_admin.h>
+
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SIMIDX_ENGINE_VERSION 1 /**< of this interface; it grows with incompatible changes only */
+
+/** What an engine can do beyond what all can. */
+#define SIMIDX_ENGINE_LEASES 1u /**< lease() and release(); simidx_writer_put_if_new() uses them */
+
+/** What an engine says of itself and of the index that was opened. */
+typedef struct simidx_engine_info {
+	size_t size;             /**< sizeof; set by the library */
+	unsigned capabilities;   /**< SIMIDX_ENGINE_LEASES */
+	unsigned probes;         /**< a text query's probes where the caller names none; 0 = as a
+	                              local index */
+	const void *description; /**< as given to create; valid as long as the state */
+	size_t description_size; /**< in bytes */
+	uint64_t documents;      /**< stored ones; where counting takes long, as many as it knows of */
+	uint64_t labels;         /**< documents with a label, likewise */
+	uint64_t next_id;        /**< above all ids that were ever there or reserved */
+	uint64_t bytes;          /**< that the index takes; 0 = not known */
+	/* Predicted costs in microseconds, for the planner: */
+	double round_trip;       /**< of a call of scan(), whatever it asks for */
+	double probe;            /**< of one more probe in it */
+	double row;              /**< of one more row that a probe delivers */
+	double scan_row;         /**< of a document that walk() delivers */
+} simidx_engine_info;
+
+/** How an index is opened. */
+typedef struct simidx_engine_open {
+	size_t size;             /**< sizeof */
+	unsigned flags;          /**< SIMIDX_OPEN_READ_ONLY, SIMIDX_OPEN_CREATE, both or none of them;
+	                              SIMIDX_ENGINE_TRUNCATE */
+	unsigned n_tables;       /**< to create: of the plan */
+	const void *description; /**< to create: bytes that the engine keeps as they are */
+	size_t description_size; /**< at most 64 MiB */
+} simidx_engine_open;
+
+#define SIMIDX_ENGINE_TRUNCATE 0x10000u /**< with SIMIDX_OPEN_CREATE: in place of what is there */
+#define SIMIDX_ENGINE_MUST_CREATE 0x20000u /**< with it: SIMIDX_E_EXISTS where one is there */
+
+/** A scan: all rows of a table that begin with a prefix. */
+typedef struct simidx_engine_probe {
+	uint32_t prefix; /**< aligned to the left */
+	unsigned table;  /**< from 0 */
+} simidx_engine_probe;
+
+/**
+ * Rows that a probe has found: hears of the rows of each probe in one call or several, in any order
+ * of probes.
+ *
+ * @param probe  its number
+ * @param fp     n fingerprints, with the prefix of the probe
+ * @param id     n ids
+ * @return 0 to go on; 1: no more of this probe; 2: no more at all
+ */
+typedef int (*simidx_engine_rows)(void *ctx, size_t probe, const uint64_t *fp, const uint64_t *id,
+				  size_t n);
+
+/** What a call took. */
+typedef struct simidx_engine_cost {
+	uint64_t round_trips; /**< waits for an answer: requests that are sent together count once */
+	uint64_t requests;
+	uint64_t bytes;       /**< received, as far as it is known */
+} simidx_engine_cost;
+
+/**
+ * A document that was looked up. SIMIDX_MATCH_FP2 and SIMIDX_MATCH_LABEL are set where it has them;
+ * what it points to is valid during the call.
+ *
+ * @param i  number of the id or label that was asked for; of a walk, 0
+ * @return 0 to go on; another value ends the call with SIMIDX_E_STOPPED
+ */
+typedef int (*simidx_engine_document)(void *ctx, size_t i, const simidx_match *document);
+
+/** Bytes. */
+typedef struct simidx_engine_bytes {
+	const void *data;
+	size_t size;
+} simidx_engine_bytes;
+
+/** A document before or after a change. */
+typedef struct simidx_engine_version {
+	uint64_t fp, fp2;
+	unsigned flags;         /**< SIMIDX_DOC_FP2, SIMIDX_DOC_FP2_UNKNOWN or 0 */
+	const char *label;      /**< NULL = none */
+	size_t label_size;
+	const uint32_t *prefix; /**< one for each table */
+} simidx_engine_version;
+
+/** A change of one document. */
+typedef struct simidx_engine_change {
+	uint64_t id;
+	const simidx_engine_version *before; /**< as it was found; NULL: there was none */
+	const simidx_engine_version *after;  /**< NULL: it is deleted */
+} simidx_engine_change;
+
+/** What is stored together, by one commit. */
+typedef struct simidx_engine_batch {
+	size_t size;                        /**< sizeof */
+	const simidx_engine_change *change; /**< each of another document */
+	size_t n;
+	const void *mark;  /**< simidx_writer_set_mark(): stored after the changes; NULL = leave it */
+	size_t mark_size;
+	unsigned durability; /**< enum simidx_durability */
+} simidx_engine_batch;
+
+#define SIMIDX_ENGINE_MEND 1u /**< of check(): mend what is found */
+
+/** What check() needs of the library, and tells. */
+typedef struct simidx_engine_check {
+	size_t size;       /**< sizeof */
+	unsigned flags;    /**< SIMIDX_ENGINE_MEND or 0 */
+	unsigned n_tables;
+	/** The prefix of a fingerprint in each table. */
+	void (*prefixes)(void *ctx, uint64_t fp, uint32_t *prefix);
+	/** Hears of each problem. */
+	void (*problem)(void *ctx, const simidx_problem *problem);
+	/** Hears how far it is; `total` may be a guess. */
+	void (*progress)(void *ctx, const char *phase, uint64_t done, uint64_t total);
+	void *ctx;
+	uint64_t rows, documents; /**< out: what was looked at */
+	uint64_t problems;        /**< out: what was wrong */
+	uint64_t mended;          /**< out: of these, what was mended */
+} simidx_engine_check;
+
+/**
+ * An engine. All functions are given but for lease() and release(), which need the capability. Each
+ * returns a SIMIDX_E_ code and keeps to its deadline: a server that is gone, slow or talks garbage is
+ * SIMIDX_E_IO with a clear text.
+ */
+typedef struct simidx_engine {
+	size_t size;         /**< sizeof */
+	unsigned version;    /**< SIMIDX_ENGINE_VERSION */
+	const char *scheme;  /**< letters, digits and hyphens in lower case, such as "hbase" */
+	const char *name;    /**< for people, such as "HBase" */
+	const char *plans;   /**< that it can hold, the one for "auto" first: "4x16 10x26" */
+
+	/**
+	 * Open an index. Nothing is created without SIMIDX_OPEN_CREATE.
+	 *
+	 * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND; SIMIDX_E_EXISTS; SIMIDX_E_NOT_INDEX: what is there is
+	 *         something else; SIMIDX_E_VERSION; SIMIDX_E_ARG: a bad URI; SIMIDX_E_IO
+	 */
+	int (*open)(const char *uri, const simidx_engine_open *how, void **state, simidx_error *err);
+
+	/** Close it. After a fork() in the child it only frees memory. */
+	void (*close)(void *state);
+
+	/** Describe it, with the counts of now. */
+	int (*info)(void *state, simidx_engine_info *out, simidx_error *err);
+
+	/** Scan n prefixes, in as few round trips as it can. A row may be of a document that is gone. */
+	int (*scan)(void *state, const simidx_engine_probe *probe, size_t n, simidx_engine_rows rows,
+		    void *ctx, simidx_engine_cost *cost, simidx_error *err);
+
+	/** Deliver those of n documents that are there, by id, in any order. */
+	int (*find_ids)(void *state, const uint64_t *id, size_t n, simidx_engine_document document,
+			void *ctx, simidx_engine_cost *cost, simidx_error *err);
+
+	/** The same, by label. */
+	int (*find_labels)(void *state, const simidx_engine_bytes *label, size_t n,
+			   simidx_engine_document document, void *ctx, simidx_engine_cost *cost,
+			   simidx_error *err);
+
+	/** Deliver all documents, by ascending id. */
+	int (*walk)(void *state, simidx_engine_document document, void *ctx, simidx_error *err);
+
+	/**
+	 * Store a batch. When it returns SIMIDX_OK, all is stored. If it fails or the process is
+	 * killed, of each document either the version before or the one after is found by searches and
+	 * look-ups, and never both or a mixture; the next writer, or check(), finishes the batch.
+	 *
+	 * @return SIMIDX_OK; SIMIDX_E_UNKNOWN: some of it may be stored; SIMIDX_E_IO: nothing is
+	 */
+	int (*write)(void *state, const simidx_engine_batch *batch, simidx_error *err);
+
+	/** Take n ids from *first on, not below at_least, that nobody else is ever given. */
+	int (*reserve_ids)(void *state, uint64_t n, uint64_t at_least, uint64_t *first,
+			   simidx_error *err);
+
+	/** The mark that the last batch with one has stored; size 0: none. To be freed by free(). */
+	int (*get_mark)(void *state, void **data, size_t *size, simidx_error *err);
+
+	/** Compare rows and documents with each other: simidx_verify(), simidx_repair(). */
+	int (*check)(void *state, simidx_engine_check *check, simidx_error *err);
+
+	/**
+	 * Wait until nobody else has a lease on one of n prefixes, and take all, in the order given,
+	 * until release() or until they expire, which the engine decides.
+	 *
+	 * @return SIMIDX_OK; SIMIDX_E_BUSY after wait_ms; SIMIDX_E_IO
+	 */
+	int (*lease)(void *state, const simidx_engine_probe *prefix, size_t n, int wait_ms,
+		     simidx_error *err);
+
+	/** Give back all leases of the state. SIMIDX_E_STATE: some had expired meanwhile. */
+	int (*release)(void *state, simidx_error *err);
+} simidx_engine;
+
+/**
+ * Add an engine, for all indexes that this process opens from now on.
+ *
+ * @param engine  must stay valid for ever
+ * @return SIMIDX_OK, also for one that is there; SIMIDX_E_EXISTS: another one has the scheme;
+ *         SIMIDX_E_VERSION: of another version of this interface; SIMIDX_E_ARG: something is missing
+ */
+int simidx_engine_add(const simidx_engine *engine, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+#ifdef __cplusplus
+}
+#endif
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+
+#endif /* SIMIDX_ENGINE_H */
