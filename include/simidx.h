@@ -426,9 +426,11 @@ typedef struct simidx_results {
 	                                  merge also those whose documents were all deleted */
 	unsigned more;               /**< of a batch: not 0 = further pieces of this query follow */
 	unsigned reserved;           /**< zero */
+	uint64_t round_trips;        /**< waits for an answer of an engine (simidx_engine.h); what
+	                                  queries of a batch share counts for the first of them */
 } simidx_results;
 
-#define SIMIDX_RESULTS_INIT { sizeof(simidx_results), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define SIMIDX_RESULTS_INIT { sizeof(simidx_results), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Find the documents near to a fingerprint (Manku et al., section 3), exactly.

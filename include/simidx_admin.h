@@ -327,6 +327,27 @@ int simidx_check_pages(const char *path, unsigned flags,
  */
 int simidx_backup(simidx *index, const char *destination, simidx_error *err) SIMIDX_CHECK_RESULT;
 
+#define SIMIDX_MEND_DRY_RUN 1u /**< change nothing */
+
+/**
+ * Check an index that an engine holds (simidx_engine.h), as simidx_verify() does, and mend in place
+ * what a process that was killed in the middle of a commit has left: each of its documents is found
+ * as it was before or as it should have become.
+ *
+ * @param flags     SIMIDX_MEND_DRY_RUN or 0
+ * @param callback  called for each problem; may be NULL
+ * @param ctx       passed to it
+ * @param out       may be NULL; with SIMIDX_MEND_DRY_RUN nothing is mended
+ * @return SIMIDX_OK: nothing was wrong, or all of it is mended; SIMIDX_E_CORRUPT: something is wrong
+ *         still; SIMIDX_E_UNSUPPORTED: the index is a directory: simidx_repair(); SIMIDX_E_READ_ONLY;
+ *         SIMIDX_E_IO
+ *
+ * Cost: reads all rows and documents.
+ */
+int simidx_mend(simidx *index, unsigned flags,
+		void (*callback)(void *ctx, const simidx_problem *problem), void *ctx,
+		simidx_verify_report *out, simidx_error *err) SIMIDX_CHECK_RESULT;
+
 /* ------------------------------------------------------------------------------------------
  * Compacting
  */

@@ -181,14 +181,21 @@ typedef struct simidx_engine {
 	/** Close it. After a fork() in the child it only frees memory. */
 	void (*close)(void *state);
 
-	/** Describe it, with the counts of now. */
+	/**
+	 * Describe it, with the counts of now. It is called when a transaction begins, and at most
+	 * once a second for searches: one round trip is enough.
+	 */
 	int (*info)(void *state, simidx_engine_info *out, simidx_error *err);
 
-	/** Scan n prefixes, in as few round trips as it can. A row may be of a document that is gone. */
+	/**
+	 * Scan n prefixes, in as few round trips as it can. A row may be of a document that is gone.
+	 * `rows` is called from the thread of the call; after it has returned 2 the call returns
+	 * SIMIDX_OK.
+	 */
 	int (*scan)(void *state, const simidx_engine_probe *probe, size_t n, simidx_engine_rows rows,
 		    void *ctx, simidx_engine_cost *cost, simidx_error *err);
 
-	/** Deliver those of n documents that are there, by id, in any order. */
+	/** Deliver those of n documents that are there, by id, in any order. An id may be asked for twice. */
 	int (*find_ids)(void *state, const uint64_t *id, size_t n, simidx_engine_document document,
 			void *ctx, simidx_engine_cost *cost, simidx_error *err);
 
@@ -197,19 +204,24 @@ typedef struct simidx_engine {
 			   simidx_engine_document document, void *ctx, simidx_engine_cost *cost,
 			   simidx_error *err);
 
-	/** Deliver all documents, by ascending id. */
-	int (*walk)(void *state, simidx_engine_document document, void *ctx, simidx_error *err);
+	/** Deliver the first n documents from an id on, by ascending id; fewer only at the end. */
+	int (*walk)(void *state, uint64_t from_id, size_t n, simidx_engine_document document,
+		    void *ctx, simidx_error *err);
 
 	/**
 	 * Store a batch. When it returns SIMIDX_OK, all is stored. If it fails or the process is
 	 * killed, of each document either the version before or the one after is found by searches and
 	 * look-ups, and never both or a mixture; the next writer, or check(), finishes the batch.
 	 *
-	 * @return SIMIDX_OK; SIMIDX_E_UNKNOWN: some of it may be stored; SIMIDX_E_IO: nothing is
+	 * @return SIMIDX_OK; SIMIDX_E_UNKNOWN: some of it may be stored; SIMIDX_E_IO: nothing is;
+	 *         SIMIDX_E_STATE: a lease had expired, so nothing is stored
 	 */
 	int (*write)(void *state, const simidx_engine_batch *batch, simidx_error *err);
 
-	/** Take n ids from *first on, not below at_least, that nobody else is ever given. */
+	/**
+	 * Take n ids from *first on, not below at_least, that nobody else is ever given. With n = 0 no
+	 * id below at_least is given from now on.
+	 */
 	int (*reserve_ids)(void *state, uint64_t n, uint64_t at_least, uint64_t *first,
 			   simidx_error *err);
 

@@ -114,6 +114,18 @@ int simidx_writer_put(simidx_writer *writer, const simidx_doc *doc, uint64_t *id
 		      simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
+ * Say which documents are going to be put, replaced or deleted next. What these calls would look up
+ * one by one is then looked up together: in an index that an engine holds (simidx_engine.h) each
+ * look-up by itself is a wait for an answer. In any other index there is nothing to be gained, and
+ * nothing is done. With an engine this begins a transaction, and it counts for this one.
+ *
+ * @param docs  n documents; their ids and labels are looked at. Nothing is kept of them
+ * @return SIMIDX_OK; SIMIDX_E_ARG; the codes of simidx_writer_begin()
+ */
+int simidx_writer_prefetch(simidx_writer *writer, const simidx_doc *docs, size_t n,
+			   simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
  * Add a document unless one that a query matches is there: committed or pending. Nobody can add one
  * in between, because the transaction has the write lock. An id or label in use is told first. What
  * the query's `probes`, `complete` or `max_candidates` miss does not count as there.

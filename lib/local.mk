@@ -9,6 +9,7 @@ include_HEADERS += \
 	include/simidx.h \
 	include/simidx_admin.h \
 	include/simidx_batch.h \
+	include/simidx_engine.h \
 	include/simidx_join.h \
 	include/simidx_load.h \
 	include/simidx_sketch.h \
@@ -31,6 +32,8 @@ lib_libsx_base_la_CFLAGS = $(lib_cflags)
 
 # From the lowest layer up.
 lib_libsx_core_la_SOURCES = \
+	lib/util/sx_arena.c \
+	lib/util/sx_arena.h \
 	lib/util/sx_frames.c \
 	lib/util/sx_frames.h \
 	lib/util/sx_hash.c \
@@ -102,6 +105,10 @@ lib_libsx_core_la_SOURCES = \
 	lib/plan/sx_probes.h \
 	lib/plan/sx_weights.c \
 	lib/plan/sx_weights.h \
+	lib/engine/sx_engine.c \
+	lib/engine/sx_engine.h \
+	lib/engine/sx_engine_text.c \
+	lib/engine/sx_engine_text.h \
 	lib/table/sx_block_index.c \
 	lib/table/sx_block_index.h \
 	lib/table/sx_block_index_cache.c \
@@ -130,6 +137,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_create.h \
 	lib/index/sx_documents.c \
 	lib/index/sx_documents.h \
+	lib/index/sx_documents_engine.c \
+	lib/index/sx_documents_engine.h \
 	lib/index/sx_header.c \
 	lib/index/sx_header.h \
 	lib/index/sx_meta.c \
@@ -137,21 +146,32 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_index.c \
 	lib/index/sx_index.h \
 	lib/index/sx_info.c \
+	lib/index/sx_known.c \
+	lib/index/sx_known.h \
 	lib/index/sx_open.c \
+	lib/index/sx_open_engine.c \
+	lib/index/sx_open_engine.h \
 	lib/index/sx_publish.c \
 	lib/index/sx_publish.h \
 	lib/index/sx_snapshot.c \
 	lib/index/sx_snapshot.h \
 	lib/index/sx_verify.c \
 	lib/index/sx_verify.h \
+	lib/index/sx_verify_engine.c \
 	lib/index/sx_walk.c \
 	lib/index/sx_walk.h \
+	lib/index/sx_walk_engine.c \
+	lib/index/sx_walk_engine.h \
 	lib/search/sx_access.c \
 	lib/search/sx_access.h \
 	lib/search/sx_batch.c \
 	lib/search/sx_batch.h \
 	lib/search/sx_batch_sorted.c \
 	lib/search/sx_batch_sorted.h \
+	lib/search/sx_engine_rows.c \
+	lib/search/sx_engine_rows.h \
+	lib/search/sx_engine_search.c \
+	lib/search/sx_engine_search.h \
 	lib/search/sx_explain.c \
 	lib/search/sx_hits.c \
 	lib/search/sx_hits.h \
@@ -187,6 +207,9 @@ lib_libsx_core_la_SOURCES = \
 	lib/write/sx_writer.c \
 	lib/write/sx_writer.h \
 	lib/write/sx_writer_change.c \
+	lib/write/sx_writer_engine.c \
+	lib/write/sx_writer_engine.h \
+	lib/write/sx_writer_prefetch.c \
 	lib/load/sx_compact.c \
 	lib/load/sx_loader.c \
 	lib/load/sx_loader_documents.c \

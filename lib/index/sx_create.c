@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "index/sx_open_engine.h"
 #include "index/sx_publish.h"
 #include "store/sx_dir.h"
 #include "util/sx_err.h"
@@ -133,6 +134,7 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 {
 	static const simidx_create_options defaults = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx_create_options own;
+	const simidx_engine *engine;
 	sx_store *store = NULL;
 	simidx *index = NULL;
 	char *dir = NULL;
@@ -144,8 +146,16 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 	*out = NULL;
 	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
 	rc = sx_create_check(path, options, err);
+	if (!rc)
+		rc = sx_engine_find(path, &engine, err);
 	if (rc)
 		return rc;
+	if (engine)
+		return sx_open_engine(engine, path, NULL, options,
+				      SIMIDX_OPEN_CREATE | (options->flags & SIMIDX_CREATE_TRUNCATE
+								    ? SIMIDX_ENGINE_TRUNCATE
+								    : SIMIDX_ENGINE_MUST_CREATE),
+				      out, err);
 	rc = sx_dir_prepare(path, &dir, &lock_fd, err);
 	if (!rc)
 		rc = sx_create_build(dir, lock_fd, options, &store, err);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "index/sx_documents_engine.h"
 #include "table/sx_table_range.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
@@ -30,6 +31,22 @@ static int read_row(const sx_snapshot *s, const sx_table *table, sx_sort_key pla
 		cols[c] = row.col[c][0];
 	sx_rows_free(&row);
 	sx_cursor_close(cursor);
+	return rc;
+}
+
+/* A document that an engine holds, or that a transaction has changed, by id or label. */
+static int ask_engine(const sx_snapshot *s, uint64_t id, const void *label, size_t size, sx_doc *doc,
+		      simidx_error *err)
+{
+	sx_known own = { 0 }, *known = s->known ? s->known : &own;
+	sx_engine_doc found;
+	int rc = id == SIMIDX_NO_ID
+			 ? sx_documents_engine_by_label(s, known, label, size, &found, err)
+			 : sx_documents_engine_by_id(s, known, id, &found, err);
+
+	if (!rc)
+		*doc = found.doc;
+	sx_known_free(&own);
 	return rc;
 }
 
@@ -58,8 +75,12 @@ int sx_documents_by_id(const sx_snapshot *s, uint64_t id, sx_doc *doc, simidx_er
 {
 	sx_fresh_span span = sx_header_fresh(&s->header);
 	sx_fresh_row row;
-	int rc = sx_fresh_by_id(&s->index->fresh, s->txn, &span, id, &row, err);
+	int rc;
 
+	if (s->index->engine)
+		return id > SIMIDX_MAX_ID ? SIMIDX_E_NOT_FOUND
+					  : ask_engine(s, id, NULL, 0, doc, err);
+	rc = sx_fresh_by_id(&s->index->fresh, s->txn, &span, id, &row, err);
 	if (rc == SIMIDX_E_NOT_FOUND)
 		return by_id_in_tables(s, id, doc, err);
 	if (!rc)
@@ -193,8 +214,11 @@ int sx_documents_by_label(const sx_snapshot *s, const void *label, size_t size, 
 	sx_fresh_span span = sx_header_fresh(&s->header);
 	uint64_t hash = sx_hash(label, size);
 	sx_fresh_rows rows = { 0 };
-	int rc = sx_fresh_by_label(&s->index->fresh, s->txn, &span, hash, &rows, err);
+	int rc;
 
+	if (s->index->engine)
+		return ask_engine(s, SIMIDX_NO_ID, label, size, doc, err);
+	rc = sx_fresh_by_label(&s->index->fresh, s->txn, &span, hash, &rows, err);
 	if (!rc)
 		rc = by_label_in_rows(s, &rows, label, size, doc, err);
 	if (rc == SIMIDX_E_NOT_FOUND)

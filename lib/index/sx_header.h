@@ -26,6 +26,9 @@
 /* sx_header.flags: those of simidx_create() that stay, SIMIDX_CREATE_NO_IDS and _FP2, and */
 #define SX_FLAG_UNKNOWN_FP2 8u /* unknown_fp2 stands for a second fingerprint that is not known */
 
+/** unknown_fp2 where nothing that is there says otherwise. */
+#define SX_UNKNOWN_FP2 UINT64_C(0x9d5f3b2e71c8a604)
+
 /* sx_header.state */
 #define SX_STATE_SUPERSEDED 1u /* another index is being, or was, put in its place */
 #define SX_STATE_MERGING 2u    /* a merge has begun; tables may be ahead of postings */

@@ -154,14 +154,12 @@ static int load_description(simidx *index, sx_txn *txn, simidx_error *err)
 	return rc;
 }
 
-/* A handle that knows its store and nothing of what is in it. */
-static simidx *make_handle(sx_store *store, unsigned flags)
+simidx *sx_index_new(unsigned flags)
 {
 	simidx *index = sx_calloc(1, sizeof(*index));
 
 	if (!index)
 		return NULL;
-	index->store = store;
 	index->merge_blocks = MERGE_BLOCKS;
 	index->merge_rows = MERGE_ROWS;
 	index->batch_sorted_from = BATCH_SORTED_FROM;
@@ -234,13 +232,14 @@ static int read_copies(simidx *index, simidx_error *err)
 
 int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_error *err)
 {
-	simidx *index = make_handle(store, flags);
+	simidx *index = sx_index_new(flags);
 	int rc;
 
 	if (!index) {
 		sx_store_close(store);
 		return sx_fail_nomem(err);
 	}
+	index->store = store;
 	rc = check_pages(store, flags, err);
 	if (rc) {
 		simidx_close(index);
@@ -259,13 +258,14 @@ int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_er
 
 int sx_index_describe(sx_store *store, const sx_header *header, simidx **out, simidx_error *err)
 {
-	simidx *index = make_handle(store, SIMIDX_OPEN_READ_ONLY);
+	simidx *index = sx_index_new(SIMIDX_OPEN_READ_ONLY);
 	int rc;
 
 	if (!index) {
 		sx_store_close(store);
 		return sx_fail_nomem(err);
 	}
+	index->store = store;
 	rc = describe(index, header, err);
 	if (!rc)
 		rc = sx_index_open_tables(index, NULL, 0, err);
@@ -310,6 +310,7 @@ void simidx_close(simidx *index)
 	if (!index)
 		return;
 	sx_store_close(index->store);
+	sx_engine_close(index->engine);
 	sx_fresh_free(&index->fresh);
 	sx_block_index_cache_free(&index->block_index_cache);
 	sx_meta_free_profile(&index->profile);

@@ -8,6 +8,7 @@
 #ifndef SX_INDEX_H
 #define SX_INDEX_H
 
+#include "engine/sx_engine.h"
 #include "fresh/sx_fresh.h"
 #include "index/sx_meta.h"
 #include "plan/sx_planner.h"
@@ -24,8 +25,13 @@ typedef struct sx_tables {
 	sx_meta meta;
 } sx_tables;
 
+/*
+ * An index is a directory, or it is held by an engine: then it has no store and no tables, and what
+ * looks these up goes to the engine instead.
+ */
 struct simidx {
 	sx_store *store;
+	sx_engine *engine; /* NULL: it is a directory */
 	int read_only;
 	unsigned bits, layout, fill;
 	uint32_t flags; /* SIMIDX_CREATE_NO_IDS, SIMIDX_CREATE_FP2 */
@@ -59,6 +65,20 @@ static inline int sx_has_ids(const simidx *index)
 	return !(index->flags & SIMIDX_CREATE_NO_IDS);
 }
 
+/** SIMIDX_E_FORK in a child of the process that has opened it. */
+static inline int sx_index_check_fork(const simidx *index, simidx_error *err)
+{
+	return index->engine ? sx_engine_check_fork(index->engine, err)
+			     : sx_store_check_fork(index->store, err);
+}
+
+/** SIMIDX_E_UNSUPPORTED for an index of an engine, which the function that is named cannot serve. */
+static inline int sx_index_refuse_engine(const simidx *index, const char *function,
+					 simidx_error *err)
+{
+	return index->engine ? sx_engine_refuse(index->engine->uri, function, err) : SIMIDX_OK;
+}
+
 /** Whether a second fingerprint stands for one that is not known (doc/format.md, "Header"). */
 static inline int sx_is_unknown_fp2(const simidx *index, uint64_t fp2)
 {
@@ -73,6 +93,9 @@ int sx_index_open_tables(simidx *index, sx_txn *txn, int create, simidx_error *e
 
 /** A handle for an open store; takes the store over, also on failure. */
 int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_error *err);
+
+/** A handle that knows nothing of what is in it. NULL when memory is short. */
+simidx *sx_index_new(unsigned flags);
 
 /**
  * A handle that is what a header says, to read the pages of the store without LMDB: nothing else can

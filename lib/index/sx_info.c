@@ -35,6 +35,10 @@ static void describe(const simidx *index, const sx_header *h, simidx_info *out)
 	out->documents = sx_has_ids(index) ? h->documents : out->distinct + out->fresh_rows;
 	out->next_id = sx_has_ids(index) ? h->next_id : SIMIDX_NO_ID;
 	out->labels = h->labels;
+	if (index->engine) {
+		out->distinct = 0; /* not known */
+		return;
+	}
 	out->page_bytes = sx_store_page_size(index->store);
 }
 
@@ -48,8 +52,13 @@ int simidx_get_info(simidx *index, simidx_info *out, simidx_error *err)
 	info = sx_struct_begin(out, sizeof(size_t), &own, sizeof(own));
 	if (!index || !info)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_get_info: bad index or struct size");
+	if (index->engine)
+		sx_engine_forget_info(index->engine);
 	rc = sx_snapshot_begin(&s, index, err);
-	if (!rc) {
+	if (!rc && index->engine) {
+		describe(index, &s.header, info);
+		info->file_bytes = info->used_bytes = index->engine->info.bytes;
+	} else if (!rc) {
 		describe(index, &s.header, info);
 		info->snapshot = s.id;
 		rc = sx_dbi_usage(s.txn, &info->file_bytes, &info->used_bytes, err);
@@ -158,6 +167,9 @@ int simidx_get_table_info(simidx *index, unsigned i, simidx_table_info *out, sim
 	info = sx_struct_begin(out, sizeof(size_t), &own, sizeof(own));
 	if (!index || !info)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_get_table_info: bad index or struct size");
+	rc = sx_index_refuse_engine(index, "simidx_get_table_info", err);
+	if (rc)
+		return rc;
 	rc = sx_snapshot_begin(&s, index, err);
 	if (!rc) {
 		rc = describe_number(index, &s, i, info, err);
@@ -168,6 +180,29 @@ int simidx_get_table_info(simidx *index, unsigned i, simidx_table_info *out, sim
 }
 
 /* ---- the mark ---- */
+
+static int get_mark_of_engine(simidx *index, void *buffer, size_t size, size_t *n,
+			      simidx_error *err)
+{
+	void *mark;
+	int rc = sx_engine_check_fork(index->engine, err);
+
+	if (!rc)
+		rc = sx_engine_get_mark(index->engine, &mark, n, err);
+	if (rc)
+		return rc;
+	if (*n > SIMIDX_MAX_MARK) {
+		rc = sx_fail(err, SIMIDX_E_CORRUPT, "%s: its mark has %zu bytes; there are %d at most",
+			     index->engine->uri, *n, SIMIDX_MAX_MARK);
+		*n = 0;
+	}
+	if (*n)
+		memcpy(buffer, mark, *n < size ? *n : size);
+	else if (!rc)
+		rc = sx_fail(err, SIMIDX_E_NOT_FOUND, "no mark is stored");
+	free(mark);
+	return rc;
+}
 
 int simidx_get_mark(simidx *index, void *buffer, size_t size, size_t *n, simidx_error *err)
 {
@@ -180,6 +215,8 @@ int simidx_get_mark(simidx *index, void *buffer, size_t size, size_t *n, simidx_
 		*n = 0;
 	if (!index || !n || (!buffer && size))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_get_mark: index, buffer or n is NULL");
+	if (index->engine)
+		return get_mark_of_engine(index, buffer, size, n, err);
 	rc = sx_snapshot_begin(&s, index, err);
 	if (!rc)
 		rc = sx_meta_read_mark(s.txn, &index->tables.meta, &mark, err);
@@ -238,7 +275,9 @@ int simidx_backup(simidx *index, const char *destination, simidx_error *err)
 	sx_err_clear(err);
 	if (!index || !destination)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_backup: index or destination is NULL");
-	rc = sx_store_check_fork(index->store, err);
+	rc = sx_index_refuse_engine(index, "simidx_backup", err);
+	if (!rc)
+		rc = sx_store_check_fork(index->store, err);
 	if (!rc)
 		rc = sx_dir_check_outside(destination, sx_store_path(index->store), err);
 	if (!rc)

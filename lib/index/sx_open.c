@@ -5,7 +5,7 @@
  * Opening an index, which may be made first.
  */
 
-#include "index/sx_index.h"
+#include "index/sx_open_engine.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
 
@@ -51,8 +51,9 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 	const unsigned only_reads = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC;
 	simidx_create_options own_create;
 	const simidx_create_options *create = NULL;
+	const simidx_engine *engine;
 	simidx_open_options own;
-	int creates;
+	int creates, rc;
 
 	sx_err_clear(err);
 	if (!out)
@@ -69,6 +70,12 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 	    (create && create->flags & SIMIDX_CREATE_TRUNCATE))
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "simidx_open: SIMIDX_OPEN_CREATE does not go with these options");
+	rc = sx_engine_find(path, &engine, err);
+	if (rc)
+		return rc;
+	if (engine)
+		return sx_open_engine(engine, path, options, create,
+				      creates ? SIMIDX_OPEN_CREATE : 0, out, err);
 	return creates ? open_or_create(path, options, out, err)
 		       : sx_index_open(path, options, out, err);
 }

@@ -7,6 +7,29 @@
 
 #include "util/sx_err.h"
 
+#define MAX_AGE 1.0 /* seconds, of what an engine says of itself */
+
+/* The header of an index of an engine: its counts. All its documents are in the tables. */
+static int ask_engine(sx_snapshot *s, double max_age, simidx_error *err)
+{
+	simidx_engine_info info;
+	sx_header *h = &s->header;
+	int rc = sx_engine_info(s->index->engine, max_age, &info, err);
+
+	if (rc)
+		return rc;
+	memset(h, 0, sizeof(*h));
+	h->documents = info.documents;
+	h->labels = info.labels;
+	h->next_id = info.next_id;
+	for (unsigned t = 0; t < s->index->plan.n_tables; t++)
+		h->table[t].rows = info.documents;
+	for (unsigned i = 0; i < SX_COUNT_OTHERS; i++)
+		h->other[i].rows = info.documents;
+	s->id = 1;
+	return SIMIDX_OK;
+}
+
 /*
  * The header is read again only when somebody has committed since. Where it says that another
  * index was to take this one's place, the path decides whether that happened.
@@ -34,6 +57,8 @@ int sx_snapshot_begin(sx_snapshot *s, simidx *index, simidx_error *err)
 
 	memset(s, 0, sizeof(*s));
 	s->index = index;
+	if (index->engine)
+		return ask_engine(s, MAX_AGE, err);
 	rc = sx_txn_begin_read(index->store, &s->txn, err);
 	if (!rc)
 		rc = sx_snapshot_load(s, err);
@@ -44,8 +69,11 @@ int sx_snapshot_begin(sx_snapshot *s, simidx *index, simidx_error *err)
 
 int sx_snapshot_renew(sx_snapshot *s, simidx_error *err)
 {
-	int rc = sx_txn_renew(s->txn, err);
+	int rc;
 
+	if (s->index->engine)
+		return ask_engine(s, MAX_AGE, err);
+	rc = sx_txn_renew(s->txn, err);
 	if (rc)
 		return rc;
 	rc = sx_snapshot_load(s, err);
@@ -56,11 +84,13 @@ int sx_snapshot_renew(sx_snapshot *s, simidx_error *err)
 
 void sx_snapshot_reset(sx_snapshot *s)
 {
-	sx_txn_reset(s->txn);
+	if (s->txn)
+		sx_txn_reset(s->txn);
 }
 
 void sx_snapshot_end(sx_snapshot *s)
 {
+	s->is_begun = 0;
 	sx_txn_abort(s->txn);
 	s->txn = NULL;
 }
@@ -71,6 +101,11 @@ int sx_snapshot_begin_write(sx_snapshot *s, simidx *index, int no_meta_sync, sim
 
 	s->index = index;
 	s->id = 0;
+	if (index->engine) {
+		rc = ask_engine(s, 0, err);
+		s->is_begun = !rc;
+		return rc;
+	}
 	rc = sx_txn_begin_write(index->store, no_meta_sync, &s->txn, err);
 	if (!rc)
 		rc = sx_meta_read_header(s->txn, &index->tables.meta, &s->header, err);
@@ -102,6 +137,7 @@ int sx_view_begin(sx_view *view, simidx *index, simidx_error *err)
 	view->table[SX_VIEW_POSTINGS].table = &tables->postings;
 	rc = sx_snapshot_begin(&view->snapshot, index, err);
 	view->snapshot.index = index;
+	view->is_whole = index->engine != NULL;
 	if (!rc)
 		sx_snapshot_reset(&view->snapshot);
 	return rc;
@@ -120,7 +156,7 @@ void sx_view_end(sx_view *view)
 	 * A child after fork() must not touch the parent's transaction, nor wait for a lock that
 	 * one of its threads may have had.
 	 */
-	if (sx_store_check_fork(index->store, NULL))
+	if (sx_index_check_fork(index, NULL))
 		return;
 	for (unsigned t = 0; t < SX_VIEW_TABLES; t++)
 		sx_cursor_close(view->table[t].cursor);
@@ -184,7 +220,7 @@ int sx_view_renew(sx_view *view, simidx_error *err)
 	unsigned map_changes;
 	int rc = sx_snapshot_renew(&view->snapshot, err);
 
-	if (rc)
+	if (rc || view->snapshot.index->engine)
 		return rc;
 	map_changes = sx_store_map_changes(view->snapshot.index->store);
 	if (!view->is_whole || view->seen != view->snapshot.id || view->seen_map != map_changes)

@@ -493,6 +493,8 @@ int simidx_verify(simidx *index, void (*callback)(void *ctx, const simidx_proble
 	sx_err_clear(err);
 	if (!index || (out && !sx_struct_begin(out, sizeof(size_t), &own, sizeof(own))))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_verify: bad index or struct size");
+	if (index->engine)
+		return sx_verify_engine(index, 0, callback, ctx, out, err);
 	v = sx_calloc(1, sizeof(*v));
 	if (!v)
 		return sx_fail_nomem(err);
@@ -572,6 +574,9 @@ int simidx_check_pages(const char *path, unsigned flags,
 	sx_err_clear(err);
 	if (!path || flags & ~(SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_check_pages: no path, or bad flags");
+	rc = sx_engine_refuse(path, "simidx_check_pages", err);
+	if (rc)
+		return rc;
 	if (flags & SIMIDX_OPEN_STATIC)
 		how.flags |= SX_STORE_STATIC;
 	if (flags & SIMIDX_OPEN_FORCE)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "index/sx_documents.h"
+#include "index/sx_walk_engine.h"
 #include "table/sx_table_range.h"
 #include "table/sx_table_walk.h"
 #include "util/sx_err.h"
@@ -19,6 +20,7 @@
 
 struct simidx_walk {
 	simidx *index;
+	sx_engine_walk *engine; /* of an index that an engine holds; then nothing of what follows */
 	sx_snapshot snapshot;
 	sx_table_walk table;  /* docs, or t01 in an index without ids */
 	size_t at;            /* next row of the piece that is loaded */
@@ -91,6 +93,15 @@ int simidx_walk_open(simidx *index, simidx_walk **out, simidx_error *err)
 	if (!w)
 		return sx_fail_nomem(err);
 	w->index = index;
+	if (index->engine) {
+		w->engine = sx_engine_walk_new(index);
+		*out = w;
+		if (w->engine)
+			return SIMIDX_OK;
+		*out = NULL;
+		free(w);
+		return sx_fail_nomem(err);
+	}
 	sx_rows_init(&w->row, index->tables.postings.n_cols);
 	/* In the first table of every plan, permuted values are the fingerprints themselves. */
 	table = sx_has_ids(index) ? &index->tables.docs : &index->tables.permuted[0];
@@ -136,7 +147,8 @@ void simidx_walk_close(simidx_walk *w)
 {
 	if (!w)
 		return;
-	if (!sx_store_check_fork(w->index->store, NULL)) {
+	sx_engine_walk_free(w->engine);
+	if (!w->index->engine && !sx_store_check_fork(w->index->store, NULL)) {
 		sx_cursor_close(w->postings);
 		if (w->table.table)
 			sx_table_walk_end(&w->table);
@@ -342,7 +354,11 @@ int simidx_walk_next(simidx_walk *w, simidx_match *out, simidx_error *err)
 		memset(out, 0, sizeof(*out));
 	if (!w || !out)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_walk_next: walk or out is NULL");
-	rc = sx_store_check_fork(w->index->store, err);
+	rc = sx_index_check_fork(w->index, err);
+	if (!rc && w->engine) {
+		rc = sx_engine_walk_next(w->engine, out, err);
+		return rc == SIMIDX_E_END ? sx_fail(err, rc, "there are no more documents") : rc;
+	}
 	if (rc)
 		return rc;
 	count_read(w);

@@ -65,10 +65,15 @@ static int same_profile(const simidx *a, const simidx *b)
 
 static int check_indexes(simidx *index, simidx *other, simidx_error *err)
 {
+	int rc;
+
 	if (!index)
 		return sx_fail(err, SIMIDX_E_ARG, "there is no index to join");
-	if (!other)
-		return SIMIDX_OK;
+	rc = sx_index_refuse_engine(index, "all pairs and clusters", err);
+	if (!rc && other)
+		rc = sx_index_refuse_engine(other, "all pairs and clusters", err);
+	if (rc || !other)
+		return rc;
 	if (index == other)
 		return sx_fail(err, SIMIDX_E_ARG, "an index is not joined with itself as another one");
 	if (index->bits != other->bits)

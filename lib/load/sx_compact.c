@@ -145,7 +145,9 @@ int simidx_compact(const char *path, const char *destination, const simidx_compa
 	    (out && !sx_struct_begin(out, sizeof(size_t), &own_report, sizeof(own_report))))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_compact: no path, or bad struct size");
 	c.options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
-	rc = check_options(c.options, destination, err);
+	rc = sx_engine_refuse(path, "simidx_compact", err);
+	if (!rc)
+		rc = check_options(c.options, destination, err);
 	if (!rc)
 		rc = compact(&c);
 	if (out && !rc)

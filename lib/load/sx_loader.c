@@ -215,7 +215,9 @@ int simidx_loader_open(const char *path, const simidx_create_options *create,
 	if (!path)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_open: path is NULL");
 	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
-	rc = check_loader_options(options, create != NULL, err);
+	rc = sx_engine_refuse(path, "simidx_loader_open", err);
+	if (!rc)
+		rc = check_loader_options(options, create != NULL, err);
 	if (!rc && create) {
 		create = sx_struct_read(create, sizeof(size_t), &own_create, sizeof(own_create));
 		rc = sx_create_check(path, create, err);
@@ -295,6 +297,9 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 	sx_err_clear(err);
 	if (!l || !source || l->sources.n == SX_MAX_SOURCES)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_add_index: bad loader or source");
+	rc = sx_index_refuse_engine(source, "simidx_loader_add_index", err);
+	if (rc)
+		return rc;
 	if (l->n_rows)
 		return sx_fail(err, SIMIDX_E_STATE, "simidx_loader_add_index: documents have been put already");
 	c = &l->target.create;

@@ -90,9 +90,6 @@ struct simidx_loader {
 	sx_loader_output output;
 };
 
-/** What stands for an unknown second fingerprint where no source of the loader says. */
-#define SX_UNKNOWN_FP2 UINT64_C(0x9d5f3b2e71c8a604)
-
 /** SIMIDX_E_STOPPED if the caller asks for it. */
 int sx_loader_check_stop(const simidx_loader *loader, simidx_error *err);
 

@@ -59,6 +59,7 @@ void sx_costs_typical(const sx_plan *plan, uint64_t documents, sx_costs *costs)
 	costs->probe = 34 + 9 * all;
 	costs->candidate = at_most(0.16 + 0.07 * all, 0.65);
 	costs->scanned = at_most(0.15 + 0.05 * table * table, costs->candidate);
+	costs->whole_prefixes = 0;
 }
 
 double sx_costs_probes(const sx_costs *costs, unsigned tables, double probes, double candidates)

@@ -19,6 +19,7 @@ typedef struct sx_costs {
 	double candidate; /* each row in the range of a probe */
 	double scanned;   /* each row of a scan through a whole table */
 	double table;     /* each table that is probed, whatever its probes */
+	int whole_prefixes; /* a probe is of a whole prefix; of a shorter one there is none */
 } sx_costs;
 
 /**

@@ -293,7 +293,8 @@ static unsigned choose_bits(const struct task *task, const sx_perm *perm, unsign
 	double probe = sx_costs_probes(task->costs, 0, 1, 0);
 	unsigned n = width;
 
-	while (n > 1 && task->rows / (double)((uint64_t)1 << (n - 1)) * row < probe / 4)
+	while (n > 1 && !task->costs->whole_prefixes &&
+	       task->rows / (double)((uint64_t)1 << (n - 1)) * row < probe / 4)
 		n--;
 	/* Among bits without weight at the end, none needs to be flipped. */
 	return n - sx_weights_ignored_end(perm, task->query->weights, n);
@@ -539,7 +540,7 @@ int sx_patterns_complete(const sx_plan *plan, const sx_weighted *query, uint32_t
 	if (distance >= 64 * UINT8_MAX)
 		return sx_patterns_scan(plan, query, out, end);
 	set[0].memory = set[1].memory = NULL;
-	for (int first_leads = plan->table[0].n_leads > 1; first_leads >= 0 && !rc; first_leads--) {
+	for (int first_leads = plan->table[0].n_leads > 1 && !costs->whole_prefixes; first_leads >= 0 && !rc; first_leads--) {
 		rc = init_set(&task, first_leads, &set[first_leads]);
 		n_limits += set[first_leads].n_limits;
 		if (rc || !choose_limits(&task, &set[first_leads]))

@@ -76,6 +76,8 @@ static struct priced best_price(const struct task *task, unsigned table, unsigne
 	struct priced best, other;
 	unsigned bits = width;
 
+	if (task->costs->whole_prefixes)
+		return price(task, &whole, width, width);
 	/* Both values of an ignored bit at the low end are one range. */
 	while (bits > 1 && whole.ignored >> (width - bits) & 1)
 		bits--;
@@ -154,7 +156,8 @@ static void price_first_leads(const struct task *task, double max_ns, struct fir
 		const sx_perm *perm = &task->plan->table[t];
 		unsigned max = ones(perm->lead[0] & ~task->request->ignore), n = 0;
 
-		if (perm->lead[0] & seen)
+		if (perm->lead[0] & seen ||
+		    (task->costs->whole_prefixes && perm->lead_bits[0] < perm->prefix_bits))
 			continue;
 		seen |= perm->lead[0];
 		if (max > task->radius)

@@ -166,6 +166,8 @@ int simidx_repair(const char *path, const char *destination, const simidx_repair
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_repair: no path, or bad struct size");
 	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
 	rc = check_options(options, err);
+	if (!rc)
+		rc = sx_engine_refuse(path, "simidx_repair", err);
 	if (rc)
 		return rc;
 	r = sx_calloc(1, sizeof(*r));

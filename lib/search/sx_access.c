@@ -182,17 +182,44 @@ static int probe_by_patterns(const sx_access *a, const sx_view *view, const sx_q
 	return rc ? sx_fail_nomem(err) : SIMIDX_OK;
 }
 
+/*
+ * Where only whole prefixes can be probed, a range of several of them takes as many probes. Bits of
+ * weight 0 make such ranges, and many of them more than comparing with everything takes.
+ */
+static int is_split_too_much(const sx_access *a, const sx_view *view)
+{
+	const sx_plan *plan = &view->snapshot.index->plan;
+	uint64_t rows = sx_view_rows(view);
+	double n = 0;
+
+	for (size_t i = 0; i < a->probes.n; i++)
+		n += (double)(((a->probes.at[i].high - a->probes.at[i].low) >>
+			       (plan->bits - plan->table[a->probes.at[i].table].prefix_bits)) + 1);
+	return n > (double)SX_MAX_QUERY_PROBES ||
+	       (n > (double)a->probes.n &&
+		a->costs.query + sx_costs_probes(&a->costs, 0, n, 0) > sx_costs_scan(&a->costs, rows));
+}
+
 static int access_by_patterns(sx_access *a, const sx_view *view, const sx_query *q,
 			      simidx_error *err)
 {
 	const sx_plan *plan = &view->snapshot.index->plan;
 
+	const sx_weighted all = { q->fp, q->asked->weights, &q->by_weight, q->radius, q->max_bits };
+	int rc;
+
 	a->cover = NULL;
 	a->complete_to = (int)q->radius;
 	for (unsigned t = 0; t < plan->n_tables; t++)
 		a->permuted[t] = sx_permute(&plan->table[t], q->fp);
-	return probe_by_patterns(a, view, q, plan, sx_view_rows(view), &a->probes, &a->patterns,
-				 &a->complete_to, err);
+	rc = probe_by_patterns(a, view, q, plan, sx_view_rows(view), &a->probes, &a->patterns,
+			       &a->complete_to, err);
+	if (rc || !a->costs.whole_prefixes || a->patterns.scan || !is_split_too_much(a, view))
+		return rc;
+	a->complete_to = (int)q->radius;
+	a->probes.n = 0;
+	return sx_patterns_scan(plan, &all, &a->probes, &a->patterns) ? sx_fail_nomem(err)
+								      : SIMIDX_OK;
 }
 
 /* ---- both ---- */
@@ -237,6 +264,11 @@ int sx_access_make(sx_access *a, const sx_view *view, const sx_query *q, simidx_
 	rc = goes_by_patterns(q) ? access_by_patterns(a, view, q, err)
 				 : access_by_cover(a, view, q, err);
 	return rc ? rc : make_fresh(a, view, q, err);
+}
+
+int sx_access_is_scan(const sx_access *a)
+{
+	return a->cover ? a->cover->scan : a->patterns.scan;
 }
 
 void sx_access_free(sx_access *a)

@@ -50,6 +50,9 @@ int sx_access_make(sx_access *access, const sx_view *view, const sx_query *query
 
 void sx_access_free(sx_access *access);
 
+/** Whether it compares with everything: its one probe is the whole of a table. */
+int sx_access_is_scan(const sx_access *access);
+
 /** Whether a fingerprint that a probe of a table has found is to be reported from there. */
 int sx_access_is_first(const sx_access *access, const sx_query *query, unsigned table,
 		       uint64_t fp);

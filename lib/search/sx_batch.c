@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "search/sx_batch_sorted.h"
+#include "search/sx_engine_search.h"
 #include "search/sx_search.h"
 #include "util/sx_err.h"
 
@@ -56,17 +57,22 @@ static int search_one(sx_batch *batch, simidx_reader *reader, size_t i, simidx_r
 }
 
 /* Answer queries [from, to) in their order. */
-static int run_task(sx_batch *batch, simidx_reader *reader, sx_sorted *sorted, size_t from,
-		    size_t to, simidx_error *err)
+static int run_task(sx_batch *batch, simidx_reader *reader, sx_sorted *sorted,
+		    sx_engine_search *engine, size_t from, size_t to, simidx_error *err)
 {
 	int is_sorted = sorted && !sx_sorted_search(sorted, reader, batch->query + from, to - from);
 	int rc = SIMIDX_OK;
 
+	if (engine)
+		rc = sx_engine_search_many(engine, reader, batch->query + from, to - from, err);
 	for (size_t i = from; !rc && i < to; i++) {
 		simidx_results results;
 
-		rc = is_sorted ? sx_sorted_answer(sorted, reader, i - from, &results, err)
-			       : search_one(batch, reader, i, &results, err);
+		if (engine)
+			rc = sx_engine_search_answer(engine, reader, i - from, &results, err);
+		else
+			rc = is_sorted ? sx_sorted_answer(sorted, reader, i - from, &results, err)
+				       : search_one(batch, reader, i, &results, err);
 		if (!rc)
 			rc = deliver(batch, reader, i, &results, err);
 	}
@@ -88,19 +94,23 @@ static void end_early(sx_batch *batch, int rc, const simidx_error *err)
 static void work(sx_batch *batch, simidx_reader *reader)
 {
 	sx_sorted *sorted = batch->sorted ? sx_sorted_new() : NULL;
+	sx_engine_search *engine = batch->index->engine ? sx_engine_search_new() : NULL;
 	simidx_error err;
 	int rc = SIMIDX_OK;
 
 	sx_err_clear(&err);
+	if (batch->index->engine && !engine)
+		rc = sx_fail_nomem(&err);
 	while (!rc && !atomic_load(&batch->ended)) {
 		size_t from = atomic_fetch_add(&batch->next, batch->task), to;
 
 		if (from >= batch->n)
 			break;
 		to = batch->n - from < batch->task ? batch->n : from + batch->task;
-		rc = run_task(batch, reader, sorted, from, to, &err);
+		rc = run_task(batch, reader, sorted, engine, from, to, &err);
 	}
 	sx_sorted_free(sorted);
+	sx_engine_search_free(engine);
 	if (rc)
 		end_early(batch, rc, &err);
 }
@@ -154,7 +164,7 @@ void sx_batch_divide(sx_batch *batch)
 	batch->threads = batch->options->threads ? batch->options->threads : cores();
 	if (batch->threads > MAX_THREADS)
 		batch->threads = MAX_THREADS;
-	batch->task = TASK;
+	batch->task = batch->index->engine ? SX_ENGINE_TOGETHER : TASK;
 	if (batch->sorted) {
 		tasks = (batch->n - 1) / max + 1;
 		tasks += batch->threads - 1;
@@ -216,7 +226,8 @@ int simidx_reader_search_batch(simidx_reader *reader, const simidx_query *querie
 	if (n) {
 		batch.index = sx_reader_index(reader);
 		sx_view_expect(&reader->view, n);
-		batch.sorted = sx_sorted_is_worthwhile(reader, batch.query, n);
+		batch.sorted = !batch.index->engine &&
+			       sx_sorted_is_worthwhile(reader, batch.query, n);
 		sx_batch_divide(&batch);
 		/* Other readers do not see what a writer's transaction has changed. */
 		if (reader->writing)
@@ -226,7 +237,7 @@ int simidx_reader_search_batch(simidx_reader *reader, const simidx_query *querie
 			*err = batch.err;
 	}
 	/* A child after fork() must not touch the parent's transaction. */
-	if (!sx_store_check_fork(sx_reader_index(reader)->store, NULL))
+	if (!sx_index_check_fork(sx_reader_index(reader), NULL))
 		sx_reader_end(reader);
 	free(converted);
 	return batch.rc;

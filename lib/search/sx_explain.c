@@ -40,13 +40,16 @@ static void describe_thresholds(const sx_cover *s, char *text, size_t size)
 		memcpy(text + size - 4, "...", 4);
 }
 
-#define SCAN "scan of t01"
+static const char *scan_of(const simidx_reader *r)
+{
+	return r->engine ? "walk over all documents" : "scan of t01";
+}
 
-static void describe(const sx_cover *s, simidx_choice *out)
+static void describe(const simidx_reader *r, const sx_cover *s, simidx_choice *out)
 {
 	memset(out, 0, sizeof(*out));
 	if (s->scan)
-		snprintf(out->text, sizeof(out->text), SCAN);
+		snprintf(out->text, sizeof(out->text), "%s", scan_of(r));
 	else
 		describe_thresholds(s, out->text, sizeof(out->text));
 	out->probes = s->probes;
@@ -79,9 +82,9 @@ static void explain_cover(const simidx_reader *r, const sx_query *q, struct sx_e
 	simidx_choice choice;
 	unsigned n = sx_access_others(&r->access, &r->view, q, others);
 
-	describe(r->access.cover, &to->choice[0]);
+	describe(r, r->access.cover, &to->choice[0]);
 	for (unsigned i = 0; i < n; i++) {
-		describe(&others[i], &choice);
+		describe(r, &others[i], &choice);
 		reject(to, &choice);
 	}
 }
@@ -91,7 +94,7 @@ static void describe_scan(const simidx_reader *r, simidx_choice *out)
 	uint64_t rows = sx_view_rows(&r->view);
 
 	memset(out, 0, sizeof(*out));
-	snprintf(out->text, sizeof(out->text), SCAN);
+	snprintf(out->text, sizeof(out->text), "%s", scan_of(r));
 	out->probes = 1;
 	out->candidates = (double)rows;
 	out->microseconds = sx_costs_scan(&r->access.costs, rows) / 1000;

@@ -12,7 +12,8 @@
 
 int sx_hits_init(sx_hits *hits, const simidx *index)
 {
-	return sx_lookup_init(&hits->lookup, index->store, index->kernel, index->checks, 0);
+	return index->engine ? 0 : sx_lookup_init(&hits->lookup, index->store, index->kernel,
+						  index->checks, 0);
 }
 
 void sx_hits_free(sx_hits *hits)

@@ -18,7 +18,8 @@ int sx_matches_init(sx_matches *m, const simidx *index)
 	unsigned n_cols = index->tables.postings.n_cols;
 
 	sx_rows_init(&m->rows, n_cols);
-	return sx_lookup_init(&m->lookup, index->store, index->kernel, index->checks, n_cols);
+	return index->engine ? 0 : sx_lookup_init(&m->lookup, index->store, index->kernel,
+						  index->checks, n_cols);
 }
 
 void sx_matches_free(sx_matches *m)
@@ -403,6 +404,19 @@ int sx_matches_read(sx_matches *m, sx_view *view, const sx_query *q, const sx_hi
 	if (!rc && (to - from > 1 || hits->fresh.n || q->has_fp2))
 		sort(m, had);
 	return rc;
+}
+
+int sx_matches_take(sx_matches *m, const simidx *index, const sx_query *q, const sx_doc *doc,
+		    uint64_t *count, simidx_error *err)
+{
+	struct reading g = { m, index, q, NULL, 0, count, 0, 0 };
+
+	return take(&g, doc->fp, &doc->id, &doc->fp2, 1, err);
+}
+
+void sx_matches_sort(sx_matches *m, size_t from)
+{
+	sort(m, from);
 }
 
 /* ---- labels ---- */

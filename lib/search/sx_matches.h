@@ -35,6 +35,13 @@ simidx_match sx_match_of(const simidx *index, uint64_t id, uint64_t fp, uint64_t
 /** Append one. */
 int sx_matches_push(sx_matches *matches, const simidx_match *match, simidx_error *err);
 
+/** Append a document if it matches, or count it: then *count is raised. SIMIDX_E_NOMEM. */
+int sx_matches_take(sx_matches *matches, const simidx *index, const sx_query *query,
+		    const sx_doc *doc, uint64_t *count, simidx_error *err);
+
+/** Bring the matches from number `from` on into their order. */
+void sx_matches_sort(sx_matches *matches, size_t from);
+
 /**
  * Append the documents of hits [from, to) that match, by (weighted_distance, id, fingerprint), or count
  * them. Without ids a document is a fingerprint.

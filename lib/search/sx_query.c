@@ -157,6 +157,8 @@ static void ask_by_weights(const simidx *index, const simidx_sketch *sketch, int
 	}
 	q->probes = strcmp(index->plan.name, "3x22") ? SIMIDX_TEXT_PROBES
 						     : SIMIDX_TEXT_PROBES_3X22;
+	if (index->engine && index->engine->probes)
+		q->probes = index->engine->probes;
 	q->max_bits = if_new ? SIMIDX_TEXT_BITS_IF_NEW : SIMIDX_TEXT_BITS;
 	for (unsigned b = 0; b < index->bits; b++)
 		q->max_bits += !sketch->weights[b];

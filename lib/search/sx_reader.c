@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/sx_documents.h"
+#include "index/sx_documents_engine.h"
+#include "search/sx_engine_search.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 
@@ -27,6 +28,11 @@ int simidx_reader_open(simidx *index, simidx_reader **out, simidx_error *err)
 	rc = sx_view_begin(&r->view, index, err);
 	if (!rc && (sx_hits_init(&r->hits, index) || sx_matches_init(&r->matches, index)))
 		rc = sx_fail_nomem(err);
+	if (!rc && index->engine) {
+		r->engine = sx_engine_search_new();
+		if (!r->engine)
+			rc = sx_fail_nomem(err);
+	}
 	if (rc) {
 		simidx_reader_close(r);
 		return rc;
@@ -45,6 +51,8 @@ void simidx_reader_close(simidx_reader *r)
 	sx_matches_free(&r->matches);
 	free(r->nearer.at);
 	free(r->explained);
+	sx_engine_search_free(r->engine);
+	sx_known_free(&r->known);
 	free(r);
 }
 
@@ -55,7 +63,7 @@ int sx_reader_begin(simidx_reader *r, simidx_error *err)
 
 	if (!r->writing)
 		return sx_view_renew(&r->view, err);
-	if (!r->writing->txn)
+	if (!sx_snapshot_is_begun(r->writing))
 		return sx_fail(err, SIMIDX_E_STATE, "the writer has begun no transaction");
 	if (r->is_begun) {
 		sx_view_expect(&r->view, 1);
@@ -85,6 +93,29 @@ void sx_reader_release(simidx_reader *r)
 	sx_view_reset(&r->view);
 	r->view.snapshot.id = 0; /* its header has what was pending */
 	r->is_begun = 0;
+}
+
+/* A document with its label, by id or, if that is SIMIDX_NO_ID, by label, from an engine. */
+static int ask_engine(simidx_reader *r, uint64_t id, const char *label, size_t size,
+		      simidx_match *out, simidx_error *err)
+{
+	const sx_snapshot *s = sx_reader_snapshot(r);
+	sx_known *known = s->known ? s->known : &r->known;
+	sx_engine_doc found;
+	int rc;
+
+	sx_known_clear(&r->known);
+	rc = id == SIMIDX_NO_ID ? sx_documents_engine_by_label(s, known, label, size, &found, err)
+				: sx_documents_engine_by_id(s, known, id, &found, err);
+	if (rc)
+		return rc;
+	*out = sx_match_of(sx_reader_index(r), found.doc.id, found.doc.fp, found.doc.fp2);
+	if (found.label.size) {
+		out->label = found.label.data;
+		out->label_size = found.label.size;
+		out->flags |= SIMIDX_MATCH_LABEL;
+	}
+	return SIMIDX_OK;
 }
 
 static int deliver(simidx_reader *r, const sx_doc *doc, simidx_match *out, simidx_error *err)
@@ -121,8 +152,11 @@ int simidx_reader_find_id(simidx_reader *r, uint64_t id, simidx_match *out, simi
 
 	if (rc)
 		return rc;
-	rc = sx_documents_by_id(sx_reader_snapshot(r), id, &doc, err);
-	if (!rc)
+	if (sx_reader_index(r)->engine)
+		rc = id > SIMIDX_MAX_ID ? SIMIDX_E_NOT_FOUND : ask_engine(r, id, NULL, 0, out, err);
+	else
+		rc = sx_documents_by_id(sx_reader_snapshot(r), id, &doc, err);
+	if (!rc && !sx_reader_index(r)->engine)
 		rc = deliver(r, &doc, out, err);
 	sx_reader_end(r);
 	return rc == SIMIDX_E_NOT_FOUND ? sx_fail(err, rc, "no document has this id") : rc;
@@ -138,9 +172,11 @@ int simidx_reader_find_label(simidx_reader *r, const char *label, size_t size, s
 		return rc;
 	if (!label && size)
 		rc = sx_fail(err, SIMIDX_E_ARG, "simidx_reader_find_label: label is NULL");
+	else if (sx_reader_index(r)->engine)
+		rc = ask_engine(r, SIMIDX_NO_ID, label, size, out, err);
 	else
 		rc = sx_documents_by_label(sx_reader_snapshot(r), label, size, &doc, err);
-	if (!rc)
+	if (!rc && !sx_reader_index(r)->engine)
 		rc = deliver(r, &doc, out, err);
 	sx_reader_end(r);
 	return rc == SIMIDX_E_NOT_FOUND ? sx_fail(err, rc, "no document has this label") : rc;

@@ -23,6 +23,8 @@ struct simidx_reader {
 	 */
 	const sx_snapshot *writing;
 	int is_begun; /* the view has its snapshot */
+	struct sx_engine_search *engine; /* of an index that an engine holds: its searches */
+	sx_known known; /* then: the document that was looked up last */
 };
 
 static inline simidx *sx_reader_index(const simidx_reader *reader)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search/sx_engine_search.h"
 #include "search/sx_search.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
@@ -86,8 +87,11 @@ static int search_within_radius(simidx_reader *r, const sx_query *q, simidx_resu
 {
 	struct first first = { r, q };
 	sx_hits_until until = q->asked->mode == SIMIDX_FIRST ? until_first : NULL;
-	int rc = sx_access_make(&r->access, &r->view, q, err);
+	int rc;
 
+	if (r->engine)
+		return sx_engine_search_one(r->engine, r, q, out, err);
+	rc = sx_access_make(&r->access, &r->view, q, err);
 	if (!rc)
 		rc = sx_hits_find(&r->hits, &r->view, &r->access, q, until, &first, out, err);
 	return rc ? rc : read_documents(r, q, NULL, out, err);
@@ -126,6 +130,9 @@ static int add_nearer(simidx_reader *r, const sx_query *q, unsigned next, simidx
 	return rc;
 }
 
+/* With engines a wait for an answer costs more than the probes of some bits more. */
+#define ENGINE_STEP 4
+
 /*
  * The nearest by radius 0, 1, 2, ...: each costs several times as much as the one before, so the
  * earlier ones add little. Where a scan is the cheapest access there is no use in growing.
@@ -134,14 +141,15 @@ static int search_nearest(simidx_reader *r, const sx_query *query, simidx_result
 			  simidx_error *err)
 {
 	sx_query q = *query;
+	unsigned step = r->engine ? ENGINE_STEP : 1;
 	int is_last = 0, rc;
 
 	/* Where the order is not that of the radius, a later one may hold nearer ones. */
 	if (q.is_weighted || q.has_fp2)
 		return search_within_radius(r, query, out, err);
 	for (unsigned next = 0;; next = q.radius + 1) {
-		is_last = is_last || next >= query->radius;
-		q.radius = is_last ? query->radius : next;
+		is_last = is_last || next + step > query->radius;
+		q.radius = is_last ? query->radius : next + step - 1;
 		q.max_bits = q.radius < query->max_bits ? q.radius : query->max_bits;
 		swap_matches(r);
 		rc = search_within_radius(r, &q, out, err);
@@ -169,6 +177,8 @@ int sx_search(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_e
 
 	r->matches.n = 0;
 	r->hits.left = q->asked->max_candidates ? q->asked->max_candidates : UINT64_MAX;
+	if (r->engine)
+		sx_engine_search_begin(r->engine);
 	if (q->is_empty) {
 		/* Nothing is looked up; the access is what could be explained. */
 		out->complete_to = (int)q->radius;
@@ -197,7 +207,8 @@ int sx_search_found(simidx_reader *r, const sx_query *q, const sx_doc *known,
 int sx_search_labels(simidx_reader *r, const simidx_query *asked, size_t from, size_t n,
 		     simidx_error *err)
 {
-	if (!(asked->flags & SIMIDX_QUERY_LABELS) || !sx_has_ids(sx_reader_index(r)))
+	/* An engine delivers documents with their labels. */
+	if (!(asked->flags & SIMIDX_QUERY_LABELS) || !sx_has_ids(sx_reader_index(r)) || r->engine)
 		return SIMIDX_OK;
 	return sx_matches_add_labels(&r->matches, sx_reader_snapshot(r), from, n,
 				     sx_reader_index(r)->checks, err);

@@ -19,6 +19,24 @@ static int no_meta_sync(const simidx_writer *w)
 	return w->options.durability == SIMIDX_DURABILITY_NORMAL;
 }
 
+static int open_for_engine(simidx *index, const simidx_writer_options *options,
+			   simidx_writer **out, simidx_error *err)
+{
+	simidx_writer *w = sx_calloc(1, sizeof(*w));
+	sx_writer_engine *engine = sx_writer_engine_new();
+
+	if (!w || !engine) {
+		free(w);
+		sx_writer_engine_free(engine);
+		return sx_fail_nomem(err);
+	}
+	w->index = index;
+	w->options = *options;
+	w->engine = engine;
+	*out = w;
+	return SIMIDX_OK;
+}
+
 int simidx_writer_open(simidx *index, const simidx_writer_options *options, simidx_writer **out,
 		       simidx_error *err)
 {
@@ -35,9 +53,13 @@ int simidx_writer_open(simidx *index, const simidx_writer_options *options, simi
 	if (!index || !options || options->durability > SIMIDX_DURABILITY_NORMAL ||
 	    options->merge > SIMIDX_MERGE_NEVER || options->wait_ms < -1 || options->reserved)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_open: bad index or options");
-	rc = sx_store_check_fork(index->store, err);
+	rc = sx_index_check_fork(index, err);
 	if (rc)
 		return rc;
+	if (index->engine && index->read_only)
+		return sx_fail(err, SIMIDX_E_READ_ONLY, "%s: opened read-only", index->engine->uri);
+	if (index->engine)
+		return open_for_engine(index, options, out, err);
 	if (index->read_only || !sx_store_is_writable(index->store))
 		return sx_fail(err, SIMIDX_E_READ_ONLY, "%s: %s", sx_store_path(index->store),
 			       index->read_only ? "opened read-only" : "no permission to write");
@@ -66,7 +88,11 @@ void sx_writer_drop(simidx_writer *w)
 	w->changes = 0;
 	w->mark.size = 0;
 	w->reserves_ids = 0;
-	if (w->locked)
+	if (w->engine)
+		sx_writer_engine_end(w->engine, w->index);
+	if (w->locked && w->engine)
+		sx_engine_unlock(w->index->engine);
+	else if (w->locked)
 		sx_store_unlock(w->index->store);
 	w->locked = 0;
 }
@@ -100,13 +126,32 @@ static int merge(simidx_writer *w, simidx_error *err)
 	return rc;
 }
 
+/* With an engine, writers of one handle take turns; it has no lock against others. */
+static int begin_with_engine(simidx_writer *w, simidx_error *err)
+{
+	int rc = sx_engine_lock(w->index->engine, w->options.wait_ms, err);
+
+	if (rc)
+		return rc;
+	w->locked = 1;
+	w->snapshot.known = &w->engine->known;
+	rc = begin_transaction(w, err);
+	if (!rc)
+		rc = sx_writer_use_memtable(w, err);
+	if (rc)
+		sx_writer_drop(w);
+	return rc;
+}
+
 /* A merge whose merger was killed is finished first. */
 int sx_writer_begin(simidx_writer *w, simidx_error *err)
 {
-	int rc = sx_store_check_fork(w->index->store, err);
+	int rc = sx_index_check_fork(w->index, err);
 
-	if (rc || w->snapshot.txn)
+	if (rc || sx_snapshot_is_begun(&w->snapshot))
 		return rc;
+	if (w->engine)
+		return begin_with_engine(w, err);
 	rc = sx_store_lock(w->index->store, w->options.wait_ms, err);
 	if (rc)
 		return rc;
@@ -158,7 +203,7 @@ int sx_writer_reader(simidx_writer *w, simidx_error *err)
 
 	if (w->reader)
 		return SIMIDX_OK;
-	rc = w->snapshot.txn ? sx_writer_use_memtable(w, err) : SIMIDX_OK;
+	rc = sx_snapshot_is_begun(&w->snapshot) ? sx_writer_use_memtable(w, err) : SIMIDX_OK;
 	if (!rc)
 		rc = simidx_reader_open(w->index, &w->reader, err);
 	if (!rc)
@@ -227,6 +272,21 @@ static int has_to_store(const simidx_writer *w)
 	return w->pending.n || w->mark.size || w->reserves_ids;
 }
 
+static int commit_to_engine(simidx_writer *w, simidx_error *err)
+{
+	int rc = sx_writer_begin(w, err);
+
+	if (!rc)
+		rc = sx_writer_engine_store(w->engine, &w->snapshot, &w->pending, &w->mark,
+					    w->options.durability, err);
+	if (!rc)
+		w->stored += w->changes;
+	if (rc == SIMIDX_E_UNKNOWN)
+		fail_unknown(err);
+	sx_writer_drop(w);
+	return rc;
+}
+
 static int merge_is_due(const simidx_writer *w)
 {
 	const sx_header *h = &w->snapshot.header;
@@ -251,7 +311,7 @@ int simidx_writer_commit(simidx_writer *w, simidx_error *err)
 	sx_err_clear(err);
 	if (!w)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_commit: writer is NULL");
-	rc = sx_store_check_fork(w->index->store, err);
+	rc = sx_index_check_fork(w->index, err);
 	if (rc)
 		return rc;
 	/* Documents that were replaced by what they were: nothing is to be written. */
@@ -259,10 +319,12 @@ int simidx_writer_commit(simidx_writer *w, simidx_error *err)
 		w->stored += w->changes;
 		w->changes = 0;
 	}
-	if (!has_to_store(w) && w->options.merge == SIMIDX_MERGE_NEVER) {
+	if (!has_to_store(w) && (w->engine || w->options.merge == SIMIDX_MERGE_NEVER)) {
 		sx_writer_drop(w);
 		return SIMIDX_OK;
 	}
+	if (w->engine)
+		return commit_to_engine(w, err);
 	rc = sx_writer_begin(w, err);
 	if (!rc && has_to_store(w))
 		rc = store_pending(w, err);
@@ -294,6 +356,8 @@ int simidx_writer_reserve_ids(simidx_writer *w, uint64_t next_id, simidx_error *
 		return rc;
 	w->snapshot.header.next_id = next_id;
 	w->reserves_ids = 1;
+	if (w->engine && w->engine->given_end < next_id)
+		w->engine->given_end = next_id;
 	return SIMIDX_OK;
 }
 
@@ -310,7 +374,7 @@ uint64_t simidx_writer_pending(const simidx_writer *w)
 void simidx_writer_rollback(simidx_writer *w)
 {
 	/* In a child after fork(), the transaction and the lock are the parent's. */
-	if (w && !sx_store_check_fork(w->index->store, NULL))
+	if (w && !sx_index_check_fork(w->index, NULL))
 		sx_writer_drop(w);
 }
 
@@ -320,6 +384,7 @@ void simidx_writer_close(simidx_writer *w)
 		return;
 	simidx_writer_rollback(w);
 	simidx_reader_close(w->reader);
+	sx_writer_engine_free(w->engine);
 	free(w->pending.at);
 	free(w);
 }
@@ -352,11 +417,15 @@ int simidx_writer_merge(simidx_writer *w, simidx_error *err)
 	sx_err_clear(err);
 	if (!w)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_merge: writer is NULL");
-	rc = sx_store_check_fork(w->index->store, err);
+	rc = sx_index_check_fork(w->index, err);
 	if (rc)
 		return rc;
 	if (w->changes || w->mark.size || w->reserves_ids)
 		return sx_fail(err, SIMIDX_E_STATE, "simidx_writer_merge: commit or roll back first");
+	if (w->engine) { /* its tables have all that was committed */
+		sx_writer_drop(w);
+		return SIMIDX_OK;
+	}
 	/* Who has the write lock does not wait for the merger, who may wait for that one. */
 	sx_writer_drop(w);
 	rc = sx_store_lock_merge(w->index->store, w->options.wait_ms, err);

@@ -11,6 +11,7 @@
 #define SX_WRITER_H
 
 #include "search/sx_reader.h"
+#include "write/sx_writer_engine.h"
 
 struct simidx_writer {
 	simidx *index;
@@ -24,6 +25,7 @@ struct simidx_writer {
 	int uses_memtable;     /* pending rows are in the memtable, too */
 	sx_mark mark;          /* for the next commit */
 	int reserves_ids;      /* the next commit has a next id that was raised */
+	sx_writer_engine *engine; /* of an index that an engine holds */
 	simidx_reader *reader; /* sees what is pending; NULL until it is asked for */
 };
 

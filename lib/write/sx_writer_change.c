@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "index/sx_documents_engine.h"
 #include "search/sx_search.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
@@ -54,8 +55,15 @@ static int find_label(simidx_writer *w, const char *label, size_t size, int *fou
 
 static int find_own_label(simidx_writer *w, struct found *f, simidx_error *err)
 {
-	int rc = sx_documents_label(w->snapshot.txn, &w->index->tables, f->doc.id, &f->label, err);
+	sx_engine_doc found;
+	int rc;
 
+	if (w->engine) {
+		rc = sx_documents_engine_by_id(&w->snapshot, &w->engine->known, f->doc.id, &found, err);
+		f->label = rc ? (sx_slice){ NULL, 0 } : found.label;
+		return rc;
+	}
+	rc = sx_documents_label(w->snapshot.txn, &w->index->tables, f->doc.id, &f->label, err);
 	if (rc == SIMIDX_E_NOT_FOUND)
 		f->label = (sx_slice){ NULL, 0 };
 	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
@@ -87,6 +95,9 @@ static int write_label(simidx_writer *w, uint64_t id, const char *label, size_t 
 	unsigned char bytes[8];
 	sx_slice key = { bytes, sizeof(bytes) }, value = { label, size };
 
+	if (w->engine)
+		return label && sx_known_set_label(&w->engine->known, id, label, size)
+			       ? sx_fail_nomem(err) : SIMIDX_OK;
 	sx_store_be64(bytes, id);
 	return label ? sx_dbi_put(w->snapshot.txn, labels, key, value, err)
 		     : sx_dbi_del(w->snapshot.txn, labels, key, err);
@@ -165,14 +176,19 @@ static int add(simidx_writer *w, const simidx_doc *doc, uint64_t *id, simidx_err
 {
 	sx_header *h = &w->snapshot.header;
 	sx_fresh_row row = row_that_puts(w->index, doc, doc->id);
-	int has_ids = sx_has_ids(w->index), rc;
+	int has_ids = sx_has_ids(w->index), rc = SIMIDX_OK;
 
 	if (has_ids && row.id == SIMIDX_NO_ID) {
 		if (h->next_id > SIMIDX_MAX_ID)
 			return sx_fail(err, SIMIDX_E_RANGE, "there is no id above the largest one");
 		row.id = h->next_id;
+		if (w->engine)
+			rc = sx_writer_engine_id(w->engine, w->index, h->next_id, &row.id, err);
+	} else if (w->engine && row.id >= w->engine->given_end) {
+		w->engine->given_end = row.id + 1;
 	}
-	rc = add_rows(w, &row, 1, err);
+	if (!rc)
+		rc = add_rows(w, &row, 1, err);
 	if (rc)
 		return rc;
 	h->documents++;
@@ -268,6 +284,8 @@ int simidx_writer_put_if_new(simidx_writer *w, const simidx_doc *given, const si
 	if (!query)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_put_if_new: bad query struct size");
 	rc = check_free(w, &doc, SIMIDX_NO_ID, err);
+	if (!rc && w->engine)
+		rc = sx_writer_engine_lease(w->engine, w->index, doc.fp, w->options.wait_ms, err);
 	if (!rc)
 		rc = find_blocker(w, query, blocker, &found, err);
 	if (!rc && found)
@@ -365,7 +383,8 @@ static int replace_found(simidx_writer *w, const struct found *f, const simidx_d
 		return rc;
 	h->labels += doc->label != NULL;
 	h->labels -= f->label.size != 0;
-	return finish(w, has_same_label ? SIMIDX_OK
+	/* With an engine each put has its own copy of its label. */
+	return finish(w, has_same_label && !w->engine ? SIMIDX_OK
 					: write_label(w, f->doc.id, doc->label, doc->label_size, err));
 }
 

@@ -36,7 +36,7 @@ static void tear_down(void)
 /* Scans are not sorted; in sets as small as these they would be cheap. */
 static void probe_always(simidx *index)
 {
-	static const sx_costs fixed_costs = { 100, 20, 0.5, 1e6, 0 };
+	static const sx_costs fixed_costs = { 100, 20, 0.5, 1e6, 0, 0 };
 	index->costs = &fixed_costs;
 }
 

@@ -420,7 +420,7 @@ static void check_cost(const struct subject *s, simidx_reader *reader, uint64_t 
 
 static void check_costs(int i)
 {
-	static const sx_costs fixed_costs = { 100, 100, 1e6, 1e6, 0 };
+	static const sx_costs fixed_costs = { 100, 100, 1e6, 1e6, 0, 0 };
 	simidx_reader *reader;
 	struct subject s;
 	simidx *index;

@@ -260,7 +260,7 @@ START_TEST(test_nothing_cheaper)
 				 (double)(10 + sxt_rng_below(&rng, 300)),
 				 0.1 + (double)sxt_rng_below(&rng, 100) / 50,
 				 0.1 + (double)sxt_rng_below(&rng, 100) / 100,
-				 (double)sxt_rng_below(&rng, 300) };
+				 (double)sxt_rng_below(&rng, 300), 0 };
 		sx_cover s, others[SX_MAX_OTHERS];
 		unsigned n_others;
 

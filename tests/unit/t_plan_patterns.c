@@ -12,9 +12,9 @@
 
 #define N_DISJOINT 3 /* of sxt_plans, the first */
 
-static const sx_costs costs = { 0, 80, 0.4, 0.2, 0 };
+static const sx_costs costs = { 0, 80, 0.4, 0.2, 0, 0 };
 /* Scans are a last resort. */
-static const sx_costs dear_scans = { 0, 2, 0.1, 100000, 0 };
+static const sx_costs dear_scans = { 0, 2, 0.1, 100000, 0, 0 };
 
 static void make(sx_plan *plan, int i, unsigned bits)
 {

@@ -449,7 +449,7 @@ END_TEST
 START_TEST(test_all_of_16)
 {
 	/* So that scans are a last resort. */
-	static const sx_costs dear = { 0, 2, 0.1, 100000, 0 };
+	static const sx_costs dear = { 0, 2, 0.1, 100000, 0, 0 };
 	sx_cover s;
 	sx_plan plan;
 	sxt_rng rng;

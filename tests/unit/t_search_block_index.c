@@ -148,7 +148,7 @@ static unsigned valid_in(struct t_search *s)
 }
 
 /* So that narrow ranges are worth many probes. */
-static const sx_costs probe_costs = { 100, 100, 1e6, 1e6, 0 };
+static const sx_costs probe_costs = { 100, 100, 1e6, 1e6, 0, 0 };
 
 static void make_even(struct t_search *s, size_t merged, size_t n)
 {

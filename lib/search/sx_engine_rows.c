@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "search/sx_engine_rows.h"
+
+#include <stdlib.h>
+
+#include "util/sx_bytes.h"
+#include "util/sx_err.h"
+
+#define FILTERED SX_ENGINE_FILTERED
+#define WALKED 4096 /* documents that a walk delivers at once */
+
+sx_engine *sx_engine_of_search(const sx_engine_search *s)
+{
+	return sx_reader_index(s->reader)->engine;
+}
+
+int sx_engine_outcome(const sx_engine_search *s, int rc, simidx_error *err)
+{
+	if (!s->rc)
+		return rc;
+	sx_err_clear(err);
+	return s->rc == SIMIDX_E_NOMEM
+		       ? sx_fail_nomem(err)
+		       : sx_fail(err, SIMIDX_E_IO, "%s: it sent something else than it was asked for",
+				 sx_engine_of_search(s)->uri);
+}
+
+/* ---- probes ---- */
+
+/* A range is as many probes as it has whole prefixes. */
+static int add_probe(sx_engine_search *s, uint32_t owner, const sx_probe *range, simidx_error *err)
+{
+	const sx_plan *plan = &sx_reader_index(s->reader)->plan;
+	unsigned bits = plan->table[range->table].prefix_bits, below = plan->bits - bits;
+	uint64_t first = range->low >> below, n = ((range->high - range->low) >> below) + 1;
+
+	if (sx_reserve(&s->probe, &s->probe_cap, s->n_probes + n, sizeof(*s->probe)) ||
+	    sx_reserve(&s->owner, &s->owner_cap, s->n_probes + n, sizeof(*s->owner)))
+		return sx_fail_nomem(err);
+	for (uint64_t i = 0; i < n; i++) {
+		s->owner[s->n_probes] = owner;
+		s->probe[s->n_probes++] = (simidx_engine_probe){
+			.prefix = (uint32_t)((first + i) << (32 - bits)), .table = range->table
+		};
+	}
+	return SIMIDX_OK;
+}
+
+static int is_walk(const sx_engine_query *q)
+{
+	return !q->rc && !q->is_alone && !q->q->is_empty && sx_access_is_scan(q->access);
+}
+
+/* Plan a query, and add its probes to those of the others. */
+static int plan(sx_engine_search *s, uint32_t number, simidx_error *err)
+{
+	sx_engine_query *q = &s->query[number];
+	size_t had = s->n_probes;
+	int rc = sx_access_make(q->access, &s->reader->view, q->q, err);
+
+	q->left = q->q->asked->max_candidates ? q->q->asked->max_candidates : UINT64_MAX;
+	q->results.complete_to = q->access->complete_to;
+	if (rc || q->q->is_empty)
+		return rc;
+	if (sx_access_is_scan(q->access)) {
+		q->results.probes++;
+		return SIMIDX_OK;
+	}
+	for (size_t i = 0; !rc && i < q->access->probes.n; i++)
+		if (q->access->probes.at[i].rest >= 0)
+			rc = add_probe(s, number, &q->access->probes.at[i], err);
+	q->results.probes += s->n_probes - had;
+	return rc;
+}
+
+/* ---- rows that are near ---- */
+
+/* How many of n further rows a query may compare. */
+static size_t count_candidates(sx_engine_query *q, size_t n)
+{
+	if (n > q->left) {
+		n = (size_t)q->left;
+		q->results.truncated |= SIMIDX_CUT_CANDIDATES;
+		q->ended = 1;
+	}
+	q->left -= n;
+	q->results.candidates += n;
+	return n;
+}
+
+/* Keep a row whose bits are near enough, unless another table reports it or its weight is too large. */
+static int keep(const sx_engine_search *s, sx_engine_query *q, unsigned table, uint64_t fp, uint64_t id)
+{
+	if (id > SIMIDX_MAX_ID || fp & ~sx_low_bits(sx_reader_index(s->reader)->bits))
+		return SIMIDX_E_IO;
+	if (!sx_query_accepts_near(q->q, fp) || !sx_access_is_first(q->access, q->q, table, fp))
+		return SIMIDX_OK;
+	if (sx_reserve(&q->row, &q->row_cap, q->n_rows + 1, sizeof(*q->row)))
+		return SIMIDX_E_NOMEM;
+	q->row[q->n_rows++] = (sx_engine_row){ fp, id, sx_query_distance(q->q, fp) };
+	return SIMIDX_OK;
+}
+
+static int hear_rows(void *ctx, size_t probe, const uint64_t *fp, const uint64_t *id, size_t n)
+{
+	sx_engine_search *s = ctx;
+	const sx_kernel *kernel = sx_reader_index(s->reader)->kernel;
+	sx_engine_query *q;
+
+	if (probe >= s->n_probes) {
+		s->rc = SIMIDX_E_IO;
+		return 2;
+	}
+	q = &s->query[s->owner[probe]];
+	if (!q->ended)
+		n = count_candidates(q, n);
+	else
+		n = 0;
+	for (size_t at = 0; !s->rc && at < n; at += FILTERED) {
+		size_t some = n - at < FILTERED ? n - at : FILTERED;
+		size_t near = kernel->near_u64(fp + at, some, q->q->fp, q->q->max_bits, s->near);
+
+		for (size_t i = 0; !s->rc && i < near; i++)
+			s->rc = keep(s, q, s->probe[probe].table, fp[at + s->near[i]],
+				     id[at + s->near[i]]);
+	}
+	if (s->rc)
+		return 2;
+	return !q->ended ? 0 : s->n == 1 ? 2 : 1;
+}
+
+static int hear_walked(void *ctx, size_t i, const simidx_match *m)
+{
+	sx_engine_search *s = ctx;
+
+	(void)i;
+	if (m->id < s->walked_to || m->id > SIMIDX_MAX_ID) {
+		s->rc = SIMIDX_E_IO;
+		return 1;
+	}
+	s->walked_to = m->id + 1;
+	s->n_walked++;
+	for (size_t j = 0; !s->rc && j < s->n; j++) {
+		sx_engine_query *q = &s->query[j];
+
+		if (is_walk(q) && !q->ended && count_candidates(q, 1) &&
+		    sx_query_accepts(q->q, m->fp))
+			s->rc = keep(s, q, 0, m->fp, m->id);
+	}
+	return s->rc != 0;
+}
+
+/* Compare the queries that are to be compared with everything, all in one walk. */
+static int walk(sx_engine_search *s, uint64_t *round_trips, simidx_error *err)
+{
+	size_t wanted = 0;
+	int rc = SIMIDX_OK;
+
+	for (size_t i = 0; i < s->n; i++)
+		wanted += is_walk(&s->query[i]);
+	s->walked_to = 0;
+	s->n_walked = wanted ? WALKED : 0;
+	while (!rc && s->n_walked == WALKED) {
+		s->n_walked = 0;
+		++*round_trips;
+		rc = sx_engine_outcome(s, sx_engine_walk_page(sx_engine_of_search(s), s->walked_to, WALKED, hear_walked, s, err),
+			     err);
+	}
+	return rc;
+}
+
+static int compare_by_fp(const void *a, const void *b)
+{
+	const sx_engine_row *x = a, *y = b;
+
+	if (x->fp != y->fp)
+		return x->fp < y->fp ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int compare_by_distance(const void *a, const void *b)
+{
+	const sx_engine_row *x = a, *y = b;
+
+	if (x->distance != y->distance)
+		return x->distance < y->distance ? -1 : 1;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->fp < y->fp ? -1 : x->fp > y->fp;
+}
+
+/* What a pending row is about is told by that row. */
+static int is_pending(const sx_engine_search *s, uint64_t id, int *is, simidx_error *err)
+{
+	const sx_snapshot *snapshot = &s->reader->view.snapshot;
+	sx_fresh_span span = sx_header_fresh(&snapshot->header);
+	sx_fresh_row row;
+	int rc = sx_fresh_by_id(&snapshot->index->fresh, NULL, &span, id, &row, err);
+
+	*is = rc == SIMIDX_OK;
+	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
+}
+
+/*
+ * Bring the rows of a query into the order in which their documents are wanted. An engine may have
+ * sent one twice.
+ */
+static int order_rows(const sx_engine_search *s, sx_engine_query *q, simidx_error *err)
+{
+	int has_pending = sx_view_fresh_rows(&s->reader->view) > 0, is = 0, rc = SIMIDX_OK;
+	size_t n = 0;
+
+	if (q->n_rows > 1)
+		qsort(q->row, q->n_rows, sizeof(*q->row), compare_by_fp);
+	for (size_t i = 0; !rc && i < q->n_rows; i++) {
+		sx_engine_row row = q->row[i];
+
+		if (n && row.fp == q->row[n - 1].fp && row.id == q->row[n - 1].id)
+			continue;
+		if (has_pending)
+			rc = is_pending(s, row.id, &is, err);
+		if (is)
+			continue;
+		q->results.fingerprints += !n || row.fp != q->row[n - 1].fp;
+		q->row[n++] = row;
+	}
+	q->n_rows = n;
+	if (n > 1)
+		qsort(q->row, n, sizeof(*q->row), compare_by_distance);
+	return rc;
+}
+
+int sx_engine_rows_find(sx_engine_search *s, uint64_t *round_trips, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	s->rc = SIMIDX_OK;
+	s->n_probes = 0;
+	for (size_t i = 0; !rc && i < s->n; i++)
+		if (!s->query[i].rc && !s->query[i].is_alone)
+			rc = plan(s, (uint32_t)i, err);
+	if (!rc && s->n_probes)
+		rc = sx_engine_outcome(s, sx_engine_scan(sx_engine_of_search(s), s->probe, s->n_probes, hear_rows, s,
+					       round_trips, err), err);
+	if (!rc)
+		rc = walk(s, round_trips, err);
+	for (size_t i = 0; !rc && i < s->n; i++)
+		rc = order_rows(s, &s->query[i], err);
+	return rc;
+}
