@@ -37,10 +37,10 @@ TEST_EXTENSIONS = .sh
 # where calls of the library are made to fail
 
 if ENABLE_TESTS
-check_PROGRAMS += tests/unit/run tests/fault/each_call tests/fault/exchanged \
+check_PROGRAMS += tests/unit/run tests/engine/oracle tests/fault/each_call tests/fault/exchanged \
 	tests/fault/failed_write tests/fault/live_kill tests/fault/live_merge \
 	tests/fault/live_processes tests/fault/merge_kill tests/fault/no_memory
-TESTS += tests/unit/run tests/fault/each_call tests/fault/exchanged tests/fault/failed_write \
+TESTS += tests/unit/run tests/engine/oracle tests/fault/each_call tests/fault/exchanged tests/fault/failed_write \
 	tests/fault/live_kill tests/fault/live_merge tests/fault/live_processes \
 	tests/fault/merge_kill tests/fault/no_memory
 check_PROGRAMS += tests/fault/damage
@@ -225,6 +225,22 @@ tests_fault_each_call_SOURCES = tests/fault/each_call.c
 tests_fault_each_call_CPPFLAGS = $(tests_cppflags)
 tests_fault_each_call_LDFLAGS = $(tests_ldflags)
 tests_fault_each_call_LDADD = $(tests_libs)
+
+# Indexes that engines hold. SIMIDX_TEST_URI=URI runs the suites engine_oracle and engine_twins on another engine.
+tests_engine_oracle_SOURCES = \
+	tests/engine/engines.c \
+	tests/engine/engines.h \
+	tests/engine/memory.c \
+	tests/engine/memory.h \
+	tests/engine/memory_store.h \
+	tests/engine/memory_write.c \
+	tests/engine/oracle.c \
+	tests/engine/subject.c \
+	tests/engine/subject.h \
+	tests/engine/twins.c
+tests_engine_oracle_CPPFLAGS = $(tests_cppflags)
+tests_engine_oracle_LDFLAGS = $(tests_ldflags)
+tests_engine_oracle_LDADD = $(tests_libs)
 
 tests_fault_exchanged_SOURCES = tests/fault/exchanged.c
 tests_fault_exchanged_CPPFLAGS = $(tests_cppflags)

@@ -147,25 +147,39 @@ void sxt_model_shuffle(sxt_model *m, sxt_rng *rng)
 	}
 }
 
+static simidx_doc doc_of(const sxt_model *m, const sxt_doc *doc)
+{
+	simidx_doc d = SIMIDX_DOC_INIT;
+
+	d.id = doc->id_given ? doc->id : SIMIDX_NO_ID;
+	d.fp = doc->fp;
+	d.fp2 = doc->fp2;
+	if (m->flags & SIMIDX_CREATE_FP2)
+		d.flags = doc->lacks_fp2 ? SIMIDX_DOC_FP2_UNKNOWN : SIMIDX_DOC_FP2;
+	if (doc->label_size) {
+		d.label = doc->label;
+		d.label_size = doc->label_size;
+	}
+	return d;
+}
+
 void sxt_model_put(const sxt_model *m, size_t from, size_t to, simidx_writer *writer)
 {
+	simidx_doc *docs = calloc(to - from + 1, sizeof(*docs));
+
+	if (!docs)
+		exit(EXIT_FAILURE);
+	for (size_t i = from; i < to; i++)
+		docs[i - from] = doc_of(m, &m->at[i]);
+	/* An engine then leaves no gaps between the ids that it chooses. */
+	sxt_must_ok(simidx_writer_prefetch(writer, docs, to - from, &sxt_err));
 	for (size_t i = from; i < to; i++) {
-		const sxt_doc *doc = &m->at[i];
-		simidx_doc d = SIMIDX_DOC_INIT;
 		uint64_t id;
 
-		d.id = doc->id_given ? doc->id : SIMIDX_NO_ID;
-		d.fp = doc->fp;
-		d.fp2 = doc->fp2;
-		if (m->flags & SIMIDX_CREATE_FP2)
-			d.flags = doc->lacks_fp2 ? SIMIDX_DOC_FP2_UNKNOWN : SIMIDX_DOC_FP2;
-		if (doc->label_size) {
-			d.label = doc->label;
-			d.label_size = doc->label_size;
-		}
-		sxt_must_ok(simidx_writer_put(writer, &d, &id, &sxt_err));
-		sxt_must_eq(id, doc->id);
+		sxt_must_ok(simidx_writer_put(writer, &docs[i - from], &id, &sxt_err));
+		sxt_must_eq(id, m->at[i].id);
 	}
+	free(docs);
 }
 
 void sxt_model_store(const sxt_model *m, size_t from, size_t to, simidx *index)

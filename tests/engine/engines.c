@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include "engine/engines.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *engines_uri(void)
+{
+	static char whole[512];
+	const char *uri = getenv("SIMIDX_TEST_URI");
+
+	/* Suites run at the same time. */
+	snprintf(whole, sizeof(whole), "%s_%s", uri && *uri ? uri : "memory://test", sxt_running);
+	return whole;
+}
+
+int engines_in_memory(void)
+{
+	return !strncmp(engines_uri(), "memory://", 9);
+}
+
+void engines_add(void)
+{
+	memory_add();
+}
+
+simidx *engines_create(const char *uri, const char *plan, unsigned bits, unsigned flags)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx *index;
+
+	o.plan = plan;
+	o.bits = bits;
+	o.flags = flags | SIMIDX_CREATE_TRUNCATE;
+	sxt_must_ok(simidx_create(uri, &o, &index, &sxt_err));
+	return index;
+}
