@@ -18,6 +18,7 @@
  *   simidx_batch.h   searching many queries at once, by several threads
  *   simidx_join.h    all pairs of near documents, and clusters
  *   simidx_load.h    building a whole index at once
+ *   simidx_engine.h  what holds indexes elsewhere than in a directory
  *   simidx_admin.h   describing, explaining, predicting, walking, checking, copying; marks
  *   simidx_text.h    fingerprints from UTF-8 text (libsimidx-text)
  *

@@ -17,7 +17,7 @@
 #define N_WIDTHS 4
 
 static const unsigned widths[N_WIDTHS] = { 16, 32, 48, 64 };
-static const sx_costs costs = { 0, 80, 0.4, 0.2, 60 };
+static const sx_costs costs = { 0, 80, 0.4, 0.2, 60, 0 };
 
 /* Of loop i: every plan with every width. */
 static inline void make(sx_plan *plan, int i)

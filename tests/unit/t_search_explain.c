@@ -117,7 +117,7 @@ END_TEST
  */
 START_TEST(test_probes_are_as_many_as_theory_says)
 {
-	static const sx_costs fixed_costs = { 100, 0, 1, 1, 0 };
+	static const sx_costs fixed_costs = { 100, 0, 1, 1, 0, 0 };
 	static const struct {
 		int i;
 		unsigned n, probes[8];
@@ -149,7 +149,7 @@ END_TEST
  */
 START_TEST(test_nearest_explains_radius_found)
 {
-	static const sx_costs fixed_costs = { 100, 10, 1, 100, 0 };
+	static const sx_costs fixed_costs = { 100, 10, 1, 100, 0, 0 };
 	simidx_explanation near = SIMIDX_EXPLANATION_INIT, all = SIMIDX_EXPLANATION_INIT;
 	simidx_query q = SIMIDX_QUERY_INIT;
 	simidx_reader *other;

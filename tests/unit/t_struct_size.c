@@ -24,7 +24,7 @@
 T_ENDS_WITH(simidx_create_options, expect);
 T_ENDS_WITH(simidx_open_options, create);
 T_ENDS_WITH(simidx_query, max_candidates);
-T_ENDS_WITH(simidx_results, reserved);
+T_ENDS_WITH(simidx_results, round_trips);
 T_ENDS_WITH(simidx_batch_options, stopped);
 T_ENDS_WITH(simidx_writer_options, reserved);
 T_ENDS_WITH(simidx_doc, reserved);
