@@ -540,7 +540,8 @@ int sx_patterns_complete(const sx_plan *plan, const sx_weighted *query, uint32_t
 	if (distance >= 64 * UINT8_MAX)
 		return sx_patterns_scan(plan, query, out, end);
 	set[0].memory = set[1].memory = NULL;
-	for (int first_leads = plan->table[0].n_leads > 1 && !costs->whole_prefixes; first_leads >= 0 && !rc; first_leads--) {
+	for (int first_leads = plan->table[0].n_leads > 1 && !costs->whole_prefixes;
+	     first_leads >= 0 && !rc; first_leads--) {
 		rc = init_set(&task, first_leads, &set[first_leads]);
 		n_limits += set[first_leads].n_limits;
 		if (rc || !choose_limits(&task, &set[first_leads]))
