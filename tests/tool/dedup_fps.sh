@@ -93,6 +93,51 @@ done
 run 2 "$dedup" --stream -F npy fps
 says '--stream writes lines, and the rows of npy are none'
 
+# Rows with features: the decisions of simidx-load, which looks for the nearest that was kept by both
+# fingerprints and the same weights.
+if [ -n "${SX_JSON-}" ]; then
+	awk 'function random(n) { x = (x * 69069 + 12345) % 4294967296; return int(x / 4294967296 * n) }
+		BEGIN { x = 5
+			for (d = 1; d <= 400; d++) {
+				from = d > 1 && random(2) ? 1 + random(d - 1) : 0
+				every = 5 + random(60)
+				printf "{\"label\": \"d%d\", \"features\": [", d
+				for (i = 1; i <= 80; i++) {
+					w[d, i] = from && random(every) ? w[from, i] : "w" random(3000)
+					printf("%s[\"%s\", %d]", (i > 1) ? ", " : "", w[d, i], 1 + i % 3)
+				}
+				print "]}"
+			} }' >features.jsonl
+	run 0 "$load" -q --mode if-new --features-by words --emit new by.load features.jsonl
+	cp out want
+	n=$(wc -l <want)
+	[ "$n" -gt 150 ] && [ "$n" -lt 380 ] || fail "$n of 400 rows of features are new"
+	for how in '' '--threads 3 --memory 64M'; do
+		# shellcheck disable=SC2086
+		run 0 "$dedup" -q $how --stream --dups dups features.jsonl
+		same out want
+		[ "$(cut -f 1 dups | sort | uniq -c | tr -s ' ')" = " $((400 - n)) fp" ] || fail '--dups of features'
+	done
+	run 0 "$dedup" -q --drop-list features.jsonl
+	[ "$(wc -l <out)" -eq $((400 - n)) ] || fail '--drop-list of features'
+	run 0 "$dedup" -q --stream --accept 0 features.jsonl
+	[ "$(wc -l <out)" -gt "$n" ] || fail '--accept 0 of features'
+	run 0 "$dedup" -q --stream --index features features.jsonl
+	same out want
+	run 0 "$dedup" --stream --index features features.jsonl
+	[ ! -s out ] || fail 'features are not remembered'
+	run 2 "$dedup" -q --stream --index by.load features.jsonl
+	says 'by.load: holds features by a name, which these do not have, so features do not fit'
+	run 2 "$dedup" -q --similarity 0.9 features.jsonl
+	says '--similarity is about texts, and the inputs have features'
+	run 2 "$dedup" -q --bits 32 features.jsonl
+	says '--bits is about bare fingerprints, and the inputs have features'
+	echo '{"fp": "0123456789abcdef"}' | cat features.jsonl - >mixed.jsonl
+	run 1 "$dedup" -q --stream mixed.jsonl
+	says 'mixed.jsonl:401: a fingerprint, and the inputs before have features'
+	same out want
+fi
+
 # Texts by their first fingerprint and a radius: the same as its fingerprints by themselves.
 if [ -n "${SX_TEXT-}" ]; then
 	mkdir texts

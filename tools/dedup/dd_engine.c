@@ -207,18 +207,21 @@ static int is_empty(const struct item *item)
 /* The fingerprint and what asks for candidates. */
 static int sketch(struct dd_engine *engine, struct thread *thread, struct item *item)
 {
+	const unsigned flags = SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS;
 	const struct dd_document *document = &item->document;
 	int rc = 0;
 
 	item->sketch.size = sizeof(item->sketch);
-	if (document->is_text)
+	if (engine->kind == DD_TEXTS)
 		rc = simidx_text_fingerprint(thread->text, document->text, document->text_size,
-					     SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS,
-					     &item->sketch, &item->err);
+					     flags, &item->sketch, &item->err);
+	else if (engine->kind == DD_FEATURES)
+		rc = simidx_sketch_make(document->features, document->n_features, SIMIDX_DEFAULT_BITS,
+					flags, &item->sketch, &item->err);
 	else
 		item->sketch.fp = document->fp;
 	thread->n_empty += is_empty(item);
-	thread->n_not_utf8 += document->is_text && tl_utf8_valid(document->text, document->text_size) <
+	thread->n_not_utf8 += engine->kind == DD_TEXTS && tl_utf8_valid(document->text, document->text_size) <
 							   document->text_size;
 	if (!rc && !is_empty(item))
 		rc = dd_kept_query(engine->kept, &item->sketch, &item->query, &item->err);
@@ -526,7 +529,9 @@ static const char *copy(char **to, const char *bytes, size_t size)
 
 int dd_engine_add(struct dd_engine *engine, const struct dd_document *document)
 {
-	size_t size = document->text_size + document->label_size + document->kept_size;
+	size_t features_size = document->n_features * sizeof(*document->features);
+	size_t size = features_size + document->text_size + document->label_size +
+		      document->kept_size;
 	struct item *item;
 	int code = 0;
 	char *to;
@@ -543,6 +548,8 @@ int dd_engine_add(struct dd_engine *engine, const struct dd_document *document)
 	engine->n++;
 	engine->bytes += size;
 	item->document = *document;
+	/* First, as what malloc() gives is aligned. */
+	item->document.features = (const void *)copy(&to, (const void *)document->features, features_size);
 	item->document.text = copy(&to, document->text, document->text_size);
 	item->document.label = copy(&to, document->label, document->label_size);
 	item->document.kept = copy(&to, document->kept, document->kept_size);

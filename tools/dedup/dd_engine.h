@@ -33,11 +33,12 @@ struct dd_document {
 	uint32_t file;         /* as dd_files_meet() numbers it */
 	uint64_t line;         /* 0 = it is the whole file */
 	struct dd_place place; /* of its text */
-	int is_text;
-	uint64_t fp;           /* if it is none */
+	uint64_t fp;           /* if it is a bare one */
+	const simidx_feature *features;
+	size_t n_features;
 	const char *text, *label, *kept; /* kept: its line as it came */
 	size_t text_size, label_size, kept_size;
-	int is_empty;          /* set when it is decided: it has no words, and nothing can be near to it */
+	int is_empty;          /* set when it is decided: it has no words or features, and nothing can be near to it */
 };
 
 /** A document that another one is near to. */
@@ -97,7 +98,7 @@ uint64_t dd_engine_bytes_kept(const struct dd_engine *engine);
 /** What was counted. */
 struct dd_counts {
 	uint64_t exhausted; /* documents that were compared with DD_MOST_COMPARED others and had more */
-	uint64_t empty;     /* texts without words */
+	uint64_t empty;     /* texts without words, and rows without features */
 	uint64_t not_utf8;  /* texts with bytes that are no UTF-8 */
 	uint64_t most_bytes; /* that were needed for the candidates of a document and what it is near to */
 	uint64_t gone[DD_N_AGAIN]; /* comparisons for which an earlier text of this run was not there, and why */

@@ -51,6 +51,11 @@ static int fit(const struct dd_kept *kept, const simidx_info *info)
 	if (kept->kind == DD_TEXTS && (!of_texts || !(info->flags & SIMIDX_CREATE_FP2)))
 		return tl_error("%s: holds %s, so texts do not fit", options->index,
 				of_texts ? "no second fingerprints" : "fingerprints");
+	if (kept->kind == DD_FEATURES && (*info->profile || !(info->flags & SIMIDX_CREATE_FP2)))
+		return tl_error("%s: holds %s, so features do not fit", options->index,
+				of_texts	? "texts" :
+				*info->profile ? "features by a name, which these do not have" :
+						 "no second fingerprints");
 	if (kept->kind == DD_FINGERPRINTS && (*info->profile || info->flags & SIMIDX_CREATE_FP2))
 		return tl_error("%s: bare fingerprints do not fit what it holds", options->index);
 	if (kept->kind == DD_FINGERPRINTS && info->bits != options->bits)
@@ -73,10 +78,12 @@ static int open_index(struct dd_kept *kept, const char *path)
 	how.create = &create;
 	create.bits = kept->options->bits;
 	create.flags = kept->options->index ? 0 : SIMIDX_CREATE_FORCE;
-	if (kept->kind == DD_TEXTS) {
-		rc = simidx_text_open(NULL, &text, &err);
+	if (kept->kind != DD_FINGERPRINTS) {
 		create.bits = SIMIDX_DEFAULT_BITS;
 		create.flags |= SIMIDX_CREATE_FP2;
+	}
+	if (kept->kind == DD_TEXTS) {
+		rc = simidx_text_open(NULL, &text, &err);
 		create.profile = rc ? NULL : simidx_text_profile(text);
 		create.check_fps = simidx_text_check_fps(text, &create.n_check_fps);
 	}
@@ -157,30 +164,30 @@ int dd_kept_query(const struct dd_kept *kept, const simidx_sketch *sketch, simid
 {
 	const struct dd_options *options = kept->options;
 	int by_bits = kept->kind == DD_FINGERPRINTS || options->radius >= 0;
+	int trusts = kept->kind != DD_TEXTS || options->no_verify;
 	int rc = 0;
 
 	*query = (simidx_query)SIMIDX_QUERY_INIT;
 	if (by_bits) {
 		query->fp = sketch->fp;
 		query->fp2 = sketch->fp2;
-		query->flags = kept->kind == DD_TEXTS ? SIMIDX_QUERY_TEXT : 0;
+		query->flags = kept->kind == DD_FINGERPRINTS ? 0 : SIMIDX_QUERY_TEXT;
 		if (options->radius >= 0)
 			query->radius = (unsigned)options->radius;
 	} else {
-		rc = options->no_verify ?
-			     simidx_sketch_query_if_new(kept->index, sketch, query, err) :
-			     simidx_sketch_query(kept->index, sketch, query, err);
+		rc = trusts ? simidx_sketch_query_if_new(kept->index, sketch, query, err) :
+			      simidx_sketch_query(kept->index, sketch, query, err);
 		query->radius2 = options->accept >= 0 ? (unsigned)options->accept :
-				 options->no_verify   ? SIMIDX_TEXT_RADIUS_IF_NEW :
+				 trusts		      ? SIMIDX_TEXT_RADIUS_IF_NEW :
 							DD_ACCEPT;
 		query->radius = query->radius2;
 		if (query->probes < DD_PROBES)
 			query->probes = DD_PROBES;
 	}
-	if (kept->kind == DD_TEXTS && !options->no_verify)
-		query->limit = options->compare_all || options->pairs ? 0 : DD_MOST_COMPARED;
+	if (options->pairs || (options->compare_all && !trusts))
+		query->limit = 0;
 	else
-		query->limit = options->pairs ? 0 : 1;
+		query->limit = trusts ? 1 : DD_MOST_COMPARED;
 	return rc;
 }
 
@@ -269,7 +276,7 @@ int dd_kept_put(struct dd_kept *kept, const simidx_sketch *sketch, const char *l
 	int rc;
 
 	doc.fp = sketch->fp;
-	if (kept->kind == DD_TEXTS) {
+	if (kept->kind != DD_FINGERPRINTS) {
 		doc.fp2 = sketch->fp2;
 		doc.flags |= SIMIDX_DOC_FP2;
 	}

@@ -25,8 +25,9 @@
 /** Most candidates with which a text is compared, unless --all or --pairs is given. */
 #define DD_MOST_COMPARED 64
 
-/** What the inputs have. */
-enum dd_kind { DD_TEXTS, DD_FINGERPRINTS };
+/** What the inputs have. Features are what others have made of texts that are not here: two fingerprints are
+ * made of them as of texts, and these alone decide. */
+enum dd_kind { DD_TEXTS, DD_FEATURES, DD_FINGERPRINTS };
 
 struct dd_kept;
 
@@ -49,7 +50,7 @@ int dd_kept_thread(struct dd_kept *kept, simidx_reader **reader, simidx_text **t
 /**
  * What asks for the candidates of a document. Any thread.
  *
- * @param sketch  of a text with words, or with the fingerprint alone; `query` points to it
+ * @param sketch  of a text with words, or of features, or with the fingerprint alone; `query` points to it
  */
 int dd_kept_query(const struct dd_kept *kept, const simidx_sketch *sketch, simidx_query *query,
 		  simidx_error *err);

@@ -75,7 +75,8 @@ static const struct tl_option output_rows[] = {
 	  .more = "Print only what could go, as it is and without escapes: a path or FILE:LINE a "
 		  "line. With -0 each ends with a NUL byte, and so do the names that --files-from "
 		  "reads, as between find -print0 and xargs -0. What fingerprints alone have "
-		  "decided is not printed, but its number is told; with --no-verify it is printed." },
+		  "decided is not printed, but its number is told; with --no-verify, and of rows that "
+		  "have no texts, it is printed." },
 	{ 0, "stream", NULL, TL_FLAG(struct dd_options, stream),
 	  .help = "write the inputs that are new, as they come",
 	  .more = "Be a filter: write each input that is near to none before it to standard "
@@ -170,7 +171,10 @@ static const struct tl_option rows[] = {
 		       "fingerprints decide, which is told, too. But rows may be added to a file of "
 		       "rows: those before them are compared.") },
 	{ TL_SECTION("Formats") },
-	{ TL_PARAGRAPH("As 'simidx-load --help' describes them. All inputs have texts, or all have fingerprints.") },
+	{ TL_PARAGRAPH("As 'simidx-load --help' describes them. All inputs have texts, or all have fingerprints, or all "
+		       "have features, which others have made of texts. Of features two fingerprints are "
+		       "made as of texts, and these decide (--accept, default: 112), so that the similarity "
+		       "is 'fp'.") },
 	{ TL_SECTION("Exit status") },
 	{ TL_TERM("0", "Done, with or without duplicates.") },
 	{ TL_TERM("1", "Some inputs could not be read; the others were.") },

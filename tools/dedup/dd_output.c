@@ -502,9 +502,9 @@ static void put_dropped(struct dd_output *output, const struct name *keeper,
 	const struct name *name = &member->name;
 	const char *path = dd_files_path(output->files, name->file);
 
-	/* Nobody has compared the texts; who asks for that has --no-verify. */
+	/* Nobody has compared the texts; who asks for that has --no-verify. Of features there is no more. */
 	if (output->options->drop_list && member->similarity == DD_BY_FP &&
-	    !output->options->no_verify) {
+	    output->kind == DD_TEXTS && !output->options->no_verify) {
 		output->counts.trusted++;
 		return;
 	}

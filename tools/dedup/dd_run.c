@@ -273,19 +273,27 @@ static int decide_in_pause(void *ctx, int fd)
 	return run->pause_code != 0;
 }
 
+/* What a row has, and what others have. */
+static const char *const singular[] = { "a text", "features", "a fingerprint" };
+static const char *const plural[] = { "texts", "features", "fingerprints" };
+
 /* The first document says what all are. */
 static int begin_engine(struct run *run, enum dd_kind kind)
 {
 	const struct dd_options *options = run->options;
+	const char *comparing = dd_comparing_option(options);
 	const char *of_texts = options->accept >= 0 ? "--accept" :
 			       options->no_verify   ? "--no-verify" :
-						      dd_comparing_option(options);
+						      comparing;
 
 	run->kind = kind;
+	if (kind == DD_FEATURES && comparing)
+		return tl_usage_error("%s is about texts, and the inputs have features", comparing);
 	if (kind == DD_TEXTS && options->radius >= 0 && !options->no_verify)
 		return tl_usage_error("--radius is about fingerprints; for texts it goes with --no-verify");
-	if (kind == DD_TEXTS && options->bits_given)
-		return tl_usage_error("--bits is about bare fingerprints, and the inputs have texts");
+	if (kind != DD_FINGERPRINTS && options->bits_given)
+		return tl_usage_error("--bits is about bare fingerprints, and the inputs have %s",
+				      plural[kind]);
 	if (kind == DD_FINGERPRINTS && of_texts)
 		return tl_usage_error("%s is about texts, and the inputs have fingerprints", of_texts);
 	if (kind == DD_TEXTS && options->similarity < DD_SIMILARITY && options->accept < 0)
@@ -304,17 +312,16 @@ static int take_row(struct run *run, const struct in_row *row, uint32_t file)
 {
 	struct in_reader *reader = &run->reader;
 	struct dd_document document = { .file = file, .line = reader->line };
-	enum dd_kind kind = row->kind == IN_TEXT ? DD_TEXTS : DD_FINGERPRINTS;
+	enum dd_kind kind = row->kind == IN_TEXT     ? DD_TEXTS :
+			    row->kind == IN_FEATURES ? DD_FEATURES :
+						       DD_FINGERPRINTS;
+	char reason[64];
 	int code = 0;
 
-	if (row->kind == IN_FEATURES) {
-		reject(run, in_reader_place(reader), "features, of which simidx-load makes an index");
-		return 0;
-	}
 	if (run->engine && kind != run->kind) {
-		reject(run, in_reader_place(reader), kind == DD_TEXTS ?
-			       "a text, and the inputs before have fingerprints" :
-			       "a fingerprint, and the inputs before have texts");
+		snprintf(reason, sizeof(reason), "%s, and the inputs before have %s", singular[kind],
+			 plural[run->kind]);
+		reject(run, in_reader_place(reader), reason);
 		return 0;
 	}
 	if (!run->engine)
@@ -326,12 +333,15 @@ static int take_row(struct run *run, const struct in_row *row, uint32_t file)
 	document.number = ++run->documents;
 	estimate(run);
 	if (kind == DD_TEXTS) {
-		document.is_text = 1;
 		document.text = row->text;
 		document.text_size = row->text_size;
 		dd_texts_place(dd_engine_texts(run->engine), reader, row, file, &document.place);
 	}
 	document.fp = row->fp;
+	if (kind == DD_FEATURES) {
+		document.features = row->features;
+		document.n_features = row->n_features;
+	}
 	document.label = row->label;
 	document.label_size = row->label ? row->label_size : 0;
 	if (run->options->stream && !reader->format->is_whole) {
