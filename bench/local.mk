@@ -9,7 +9,7 @@ if HAVE_TEXT
 bench_programs += bench/bn_text
 if HAVE_JSON
 if HAVE_ZSTD
-bench_programs += bench/bn_dedup bench/bn_dups bench/bn_if_new bench/bn_label bench/bn_quality
+bench_programs += bench/bn_dedup bench/bn_dups bench/bn_if_new bench/bn_judge bench/bn_label bench/bn_quality
 endif
 endif
 endif
@@ -105,6 +105,10 @@ bench_bn_label_LDADD = $(bench_quality_libs)
 bench_bn_dedup_SOURCES = \
 	$(bench_quality_common) \
 	bench/quality/bn_dedup.c \
+	bench/quality/qu_jaccard.c \
+	bench/quality/qu_jaccard.h \
+	bench/quality/qu_options.c \
+	bench/quality/qu_options.h \
 	bench/quality/qu_score.c \
 	bench/quality/qu_score.h
 bench_bn_dedup_CPPFLAGS = $(bench_quality_cppflags) -I$(top_srcdir)/tools
@@ -114,9 +118,21 @@ bench_bn_dups_SOURCES = bench/quality/bn_dups.c
 bench_bn_dups_CPPFLAGS = $(bench_quality_cppflags) -I$(top_srcdir)/tools
 bench_bn_dups_LDADD = tools/libdedup.a tools/libcommon.a $(bench_quality_libs)
 
+bench_bn_judge_SOURCES = \
+	$(bench_quality_common) \
+	bench/quality/bn_judge.c \
+	bench/quality/qu_jaccard.c \
+	bench/quality/qu_jaccard.h \
+	bench/quality/qu_score.c \
+	bench/quality/qu_score.h
+bench_bn_judge_CPPFLAGS = $(bench_quality_cppflags) -I$(top_srcdir)/tools
+bench_bn_judge_LDADD = tools/libdedup.a tools/libcommon.a $(bench_quality_libs)
+
 bench_bn_if_new_SOURCES = \
 	$(bench_quality_common) \
 	bench/quality/bn_if_new.c \
+	bench/quality/qu_options.c \
+	bench/quality/qu_options.h \
 	bench/quality/qu_score.c \
 	bench/quality/qu_score.h
 bench_bn_if_new_CPPFLAGS = $(bench_quality_cppflags)

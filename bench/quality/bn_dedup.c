@@ -14,19 +14,19 @@
 
 #include <simidx_sketch.h>
 
-#include "bn_options.h"
 #include "bn_own.h"
 #include "bn_util.h"
 #include "dedup/dd_shingles.h"
+#include "quality/qu_jaccard.h"
+#include "quality/qu_options.h"
 #include "quality/qu_score.h"
-#include "quality/qu_set.h"
 #include "quality/qu_sketch.h"
 
 #define MAX_RULES 64
 
 struct bench {
-	const char *plan, *dir, *text_field, *accepts, *probes;
-	uint64_t seeds;
+	struct qu_options common;
+	const char *accepts, *probes;
 	unsigned max_bits;
 	const char *similarity_text;
 	double similarity;
@@ -51,39 +51,6 @@ struct run {
 	size_t n_near, n_similar; /* by the labels; by comparison */
 };
 
-/* ---- texts ---- */
-
-static struct dd_shingles *make_shingles(const struct qu_set *set)
-{
-	struct dd_shingles *shingles = bn_alloc(set->n, sizeof(*shingles));
-	struct dd_shingler *shingler;
-	simidx_error err;
-
-	bn_check(dd_shingler_open(&shingler, &err), &err, "shingles");
-	for (size_t i = 0; i < set->n; i++)
-		bn_check(dd_shingles_make(shingler, set->docs[i].text, set->docs[i].size,
-					  &shingles[i], &err), &err, set->docs[i].id);
-	dd_shingler_close(shingler);
-	return shingles;
-}
-
-/* Pairs that are similar: all are compared whose numbers of shingles allow it. */
-static size_t count_similar(const struct run *run)
-{
-	const struct dd_shingles *set = run->shingles;
-	size_t n = 0;
-
-	for (size_t i = 0; i < run->set->n; i++)
-		for (size_t j = 0; j < i; j++) {
-			double less = set[i].n < set[j].n ? set[i].n : set[j].n;
-			double more = set[i].n < set[j].n ? set[j].n : set[i].n;
-
-			if (less >= run->bench->similarity * more)
-				n += dd_shingles_jaccard(&set[i], &set[j]) >= run->bench->similarity;
-		}
-	return n;
-}
-
 /* ---- the index ---- */
 
 static void make_index(struct run *run, const struct qu_fp *fps)
@@ -93,10 +60,10 @@ static void make_index(struct run *run, const struct qu_fp *fps)
 	simidx_writer *writer;
 	simidx_error err;
 
-	if (snprintf(run->path, sizeof(run->path), "%s/dedup-XXXXXX", run->bench->dir) >=
+	if (snprintf(run->path, sizeof(run->path), "%s/dedup-XXXXXX", run->bench->common.dir) >=
 		    (int)sizeof(run->path) || !mkdtemp(run->path))
-		bn_die("no folder can be made in %s", run->bench->dir);
-	create.plan = run->bench->plan;
+		bn_die("no folder can be made in %s", run->bench->common.dir);
+	create.plan = run->bench->common.plan;
 	create.flags = SIMIDX_CREATE_FP2;
 	how.durability = SIMIDX_DURABILITY_NORMAL;
 	bn_check(simidx_create(run->path, &create, &run->index, &err), &err, run->path);
@@ -213,7 +180,7 @@ static void print(const struct bench *b, const char *set, const char *seed, doub
 	       ",\"wrong\":%.1f,\"missed\":%.1f,\"unfound\":%.1f,\"precision\":%.5f,\"recall\":%.5f"
 	       ",\"wrong_fp\":%.1f,\"missed_fp\":%.1f,\"precision_fp\":%.5f,\"recall_fp\":%.5f"
 	       ",\"looked_up\":%.1f,\"candidates\":%.1f}\n",
-	       set, b->plan, seed, is->accept, is->probes, documents, near, is->proposed,
+	       set, b->common.plan, seed, is->accept, is->probes, documents, near, is->proposed,
 	       is->confirmed, is->wrong, is->missed, is->unfound, score.precision.is,
 	       score.recall.is, is->wrong_fp, is->missed_fp, by_fp.precision.is, by_fp.recall.is,
 	       is->looked_up, is->candidates);
@@ -229,6 +196,12 @@ static struct rule empty_rule(const struct rule *rule)
 	return (struct rule){ .accept = rule->accept, .probes = rule->probes };
 }
 
+static void count(void *n, size_t later, size_t earlier)
+{
+	(void)later, (void)earlier;
+	++*(size_t *)n;
+}
+
 static void run_set(const struct bench *b, const struct qu_set *set, struct rule *all, size_t n_rules,
 		    double *near)
 {
@@ -237,11 +210,11 @@ static void run_set(const struct bench *b, const struct qu_set *set, struct rule
 	struct qu_fp *fps = bn_alloc(set->n, sizeof(*fps));
 	struct rule mean[MAX_RULES];
 
-	run.shingles = make_shingles(set);
-	run.n_similar = count_similar(&run);
+	run.shingles = qu_shingles_of(set);
+	qu_each_similar(run.shingles, set->n, b->similarity, count, &run.n_similar);
 	for (size_t r = 0; r < n_rules; r++)
 		mean[r] = empty_rule(&all[r]);
-	for (uint64_t seed = 0; seed < b->seeds; seed++) {
+	for (uint64_t seed = 0; seed < b->common.seeds; seed++) {
 		char name[24];
 
 		snprintf(name, sizeof(name), "%llu", (unsigned long long)seed);
@@ -252,7 +225,7 @@ static void run_set(const struct bench *b, const struct qu_set *set, struct rule
 
 			search(&run, fps, &is);
 			print(b, set->name, name, (double)set->n, (double)set->n_near, &is);
-			add(&mean[r], &is, 1 / (double)b->seeds);
+			add(&mean[r], &is, 1 / (double)b->common.seeds);
 		}
 		remove_index(&run);
 	}
@@ -261,9 +234,7 @@ static void run_set(const struct bench *b, const struct qu_set *set, struct rule
 		add(&all[r], &mean[r], 1);
 	}
 	*near += (double)set->n_near;
-	for (size_t i = 0; i < set->n; i++)
-		dd_shingles_free(&run.shingles[i]);
-	free(run.shingles);
+	qu_shingles_free(run.shingles, set->n);
 	qu_features_free(features, set->n);
 	free(fps);
 }
@@ -295,27 +266,15 @@ static int parse(struct bench *b, int argc, char **argv)
 		{ 0, "max-bits", "N", BN_SMALL, &b->max_bits,
 		  "bits of the first fingerprint that may differ (16)" },
 		{ 0, "similarity", "S", BN_TEXT, &b->similarity_text, "of texts (0.8)" },
-		{ 's', "seeds", "N", BN_COUNT, &b->seeds, "(3)" },
-		{ 'p', "plan", "PLAN", BN_TEXT, &b->plan, "of the indexes (4x16)" },
-		{ 't', "text-field", "NAME", BN_TEXT, &b->text_field,
-		  "member of the rows that has the text (text)" },
-		{ 'd', "dir", "DIR", BN_TEXT, &b->dir, "for temporary indexes (/tmp)" },
 		{ 0 },
 	};
-	const struct bn_usage usage = {
-		.operands = "PREFIX...",
-		.least = 1,
-		.most = INT_MAX,
-		.about =
-			"Find the pairs of near texts in labelled collections, as 'simidx-dedup --pairs --all'\n"
-			"does: an index proposes pairs by the fingerprints, then the texts are compared. Each\n"
-			"document asks for those before it. Prints a line of JSON for each collection, seed and\n"
-			"way to propose, and a table on the standard error.\n",
-		.options = options,
-		.more = figures,
-	};
+	const char *about =
+		"Find the pairs of near texts in labelled collections, as 'simidx-dedup --pairs --all'\n"
+		"does: an index proposes pairs by the fingerprints, then the texts are compared. Each\n"
+		"document asks for those before it. Prints a line of JSON for each collection, seed and\n"
+		"way to propose, and a table on the standard error.\n";
 
-	return bn_parse(&usage, argc, argv);
+	return qu_parse(&b->common, options, about, figures, argc, argv);
 }
 
 /* Numbers separated by commas. */
@@ -337,13 +296,11 @@ static size_t read_list(const char *what, const char *list, unsigned numbers[MAX
 
 int main(int argc, char **argv)
 {
-	struct bench b = { .plan = "4x16", .dir = "/tmp", .seeds = 3, .max_bits = SIMIDX_TEXT_BITS,
-			   .accepts = "256", .probes = "256", .similarity_text = "0.8" };
+	struct bench b = { .common = qu_options_init(), .max_bits = SIMIDX_TEXT_BITS, .accepts = "256", .probes = "256", .similarity_text = "0.8" };
 	unsigned accepts[MAX_RULES], probes[MAX_RULES];
 	struct rule all[MAX_RULES];
 	size_t n_accepts, n_probes, n_rules = 0;
 	double documents = 0, near = 0;
-	char *end;
 	int first;
 
 	bn_program = "bn_dedup";
@@ -352,10 +309,7 @@ int main(int argc, char **argv)
 	n_probes = read_list("--probes", b.probes, probes);
 	if (n_accepts * n_probes > MAX_RULES)
 		bn_die("more than %d ways to propose", MAX_RULES);
-	b.similarity = strtod(b.similarity_text, &end);
-	if (*end || !(b.similarity > 0) || b.similarity > 1)
-		bn_die("--similarity: expected a number above 0 and at most 1, found '%s'",
-		       b.similarity_text);
+	b.similarity = qu_parse_similarity(b.similarity_text);
 	for (size_t a = 0; a < n_accepts; a++)
 		for (size_t p = 0; p < n_probes; p++)
 			all[n_rules++] = (struct rule){ .accept = accepts[a], .probes = probes[p] };
@@ -365,9 +319,7 @@ int main(int argc, char **argv)
 	for (int i = first; i < argc; i++) {
 		struct qu_set set;
 
-		qu_set_read(&set, argv[i], b.text_field);
-		if (set.n_kinds)
-			bn_die("%s: a collection of edits", set.name);
+		qu_read_labelled(&set, argv[i], &b.common);
 		run_set(&b, &set, all, n_rules, &near);
 		documents += (double)set.n;
 		qu_set_free(&set);

@@ -6,7 +6,6 @@
  * decided rightly. --help says how to read the figures.
  */
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,18 +13,17 @@
 
 #include <simidx_sketch.h>
 
-#include "bn_options.h"
 #include "bn_own.h"
 #include "bn_util.h"
+#include "quality/qu_options.h"
 #include "quality/qu_score.h"
-#include "quality/qu_set.h"
 #include "quality/qu_sketch.h"
 
 #define COMMIT_ROWS 1000 /* it does not matter for what is decided */
 
 struct bench {
-	const char *extractor, *plan, *dir, *text_field;
-	uint64_t seeds;
+	struct qu_options common;
+	const char *extractor;
 	int no_fp2;
 };
 
@@ -58,10 +56,10 @@ static void open_stream(struct stream *s, const struct bench *b, const struct qu
 	s->bench = b;
 	s->set = set;
 	s->kept = bn_alloc(set->n, 1);
-	if (snprintf(s->path, sizeof(s->path), "%s/if-new-XXXXXX", b->dir) >= (int)sizeof(s->path) ||
+	if (snprintf(s->path, sizeof(s->path), "%s/if-new-XXXXXX", b->common.dir) >= (int)sizeof(s->path) ||
 	    !mkdtemp(s->path))
-		bn_die("no folder can be made in %s", b->dir);
-	create.plan = b->plan;
+		bn_die("no folder can be made in %s", b->common.dir);
+	create.plan = b->common.plan;
 	create.flags = b->no_fp2 ? 0 : SIMIDX_CREATE_FP2;
 	how.durability = SIMIDX_DURABILITY_NORMAL;
 	bn_check(simidx_create(s->path, &create, &s->index, &err), &err, s->path);
@@ -169,7 +167,7 @@ static void print(const struct bench *b, const char *set, double documents, cons
 	       ",\"missed\":%.1f,\"grey\":%.1f,\"precision\":%.4f,\"precision_low\":%.4f"
 	       ",\"precision_high\":%.4f,\"recall\":%.4f,\"recall_low\":%.4f,\"recall_high\":%.4f"
 	       ",\"f1\":%.4f}\n",
-	       set, b->extractor, b->no_fp2 ? "false" : "true", b->plan, seed, documents, d->stored,
+	       set, b->extractor, b->no_fp2 ? "false" : "true", b->common.plan, seed, documents, d->stored,
 	       d->dup_right, d->dup_wrong, d->dup_missed, d->grey, score.precision.is,
 	       score.precision.low, score.precision.high, score.recall.is, score.recall.low,
 	       score.recall.high, score.f1.is);
@@ -186,7 +184,7 @@ static void run_set(const struct bench *b, const struct qu_set *set, struct deci
 	struct qu_fp *fps = bn_alloc(set->n, sizeof(*fps));
 	struct decided mean = { 0 };
 
-	for (uint64_t seed = 0; seed < b->seeds; seed++) {
+	for (uint64_t seed = 0; seed < b->common.seeds; seed++) {
 		struct decided d;
 		char name[24];
 
@@ -194,7 +192,7 @@ static void run_set(const struct bench *b, const struct qu_set *set, struct deci
 		d = run(b, set, fps);
 		snprintf(name, sizeof(name), "%llu", (unsigned long long)seed);
 		print(b, set->name, (double)set->n, name, &d);
-		add(&mean, &d, 1 / (double)b->seeds);
+		add(&mean, &d, 1 / (double)b->common.seeds);
 	}
 	print(b, set->name, (double)set->n, "mean", &mean);
 	add(all, &mean, 1);
@@ -222,33 +220,21 @@ static int parse(struct bench *b, int argc, char **argv)
 {
 	const struct bn_option options[] = {
 		{ 'e', "extractor", "NAME", BN_TEXT, &b->extractor, "as of bn_quality (words12)" },
-		{ 's', "seeds", "N", BN_COUNT, &b->seeds, "(3)" },
 		{ 0, "no-fp2", NULL, BN_FLAG, &b->no_fp2, "without second fingerprints" },
-		{ 'p', "plan", "PLAN", BN_TEXT, &b->plan, "of the indexes (4x16)" },
-		{ 't', "text-field", "NAME", BN_TEXT, &b->text_field,
-		  "member of the rows that has the text (text)" },
-		{ 'd', "dir", "DIR", BN_TEXT, &b->dir, "for temporary indexes (/tmp)" },
 		{ 0 },
 	};
-	const struct bn_usage usage = {
-		.operands = "PREFIX...",
-		.least = 1,
-		.most = INT_MAX,
-		.about =
-			"Store the texts of labelled collections in their order, each if it is new\n"
-			"(simidx_sketch_query_if_new()), and compare what was decided with the labels.\n"
-			"Prints a line of JSON for each collection and seed, and a table on the standard\n"
-			"error.\n",
-		.options = options,
-		.more = figures,
-	};
+	const char *about =
+		"Store the texts of labelled collections in their order, each if it is new\n"
+		"(simidx_sketch_query_if_new()), and compare what was decided with the labels.\n"
+		"Prints a line of JSON for each collection and seed, and a table on the standard\n"
+		"error.\n";
 
-	return bn_parse(&usage, argc, argv);
+	return qu_parse(&b->common, options, about, figures, argc, argv);
 }
 
 int main(int argc, char **argv)
 {
-	struct bench b = { .extractor = "words12", .plan = "4x16", .dir = "/tmp", .seeds = 3 };
+	struct bench b = { .common = qu_options_init(), .extractor = "words12" };
 	struct decided all = { 0 };
 	double documents = 0;
 	int first;
@@ -260,9 +246,7 @@ int main(int argc, char **argv)
 	for (int i = first; i < argc; i++) {
 		struct qu_set set;
 
-		qu_set_read(&set, argv[i], b.text_field);
-		if (set.n_kinds)
-			bn_die("%s: a collection of edits", set.name);
+		qu_read_labelled(&set, argv[i], &b.common);
 		run_set(&b, &set, &all);
 		documents += (double)set.n;
 		qu_set_free(&set);

@@ -349,6 +349,28 @@ done >"$dir/rows.jsonl"
 printf '100.0\trows:2\trows:1\n90.0\trows:3\trows:1\n' >"$dir/dups"
 [ "$("$bench/bn_dups" "$dir/rows.jsonl" "$dir/dups")" = '{"bench":"dups","rows":5,"kept":3,"left_out":2,"wrongly":1,"misnamed":1,"mistold":1,"let_through":1,"let_through_share":0.50000}' ]
 refuse bn_dups "$dir/rows.jsonl $dir/rows.jsonl" 'not what simidx-dedup --dups has written'
+# What was printed about these rows as a labelled collection. Of the pairs 2, 1 and 3, 1 the first is right, and
+# of the two that are dropped for 1 row 3 is wrong. Of the four similar pairs 1, 2 and 2, 5 and 3, 4 have a
+# dropped one; of 1, 5 both are kept.
+printf '1\t2\tnear\n' >"$dir/rows.pairs.tsv"
+printf '1\t%s\t%s\trows:%d\n' 100.0 keep 1 100.0 drop 2 90.0 drop 3 >"$dir/groups"
+"$bench/bn_judge" --pairs "$dir/dups" --groups "$dir/groups" "$dir/rows" >"$dir/out" 2>"$dir/said"
+diff "$dir/out" - <<'END'
+{"bench":"judge","set":"rows","documents":5,"near":1,"similar":4,"pairs":2,"wrong":1,"missed":0,"below":1,"precision":0.50000,"recall":1.00000}
+{"bench":"judge","set":"rows","documents":5,"dropped":2,"below":1,"both_kept":1,"near_both_kept":0}
+END
+grep -qx 'both kept: 5 and 1, similarity 1.0000' "$dir/said"
+refuse bn_judge "--pairs $dir/rows.jsonl $dir/rows" 'not what simidx-dedup has printed about this collection'
+refuse bn_judge "--groups $dir/dups $dir/rows" 'not'
+# And what simidx-dedup does print.
+"$SX_BUILDDIR/tools/simidx-dedup" -q --pairs --all "$dir"/made.jsonl* >"$dir/dups"
+"$SX_BUILDDIR/tools/simidx-dedup" -q "$dir"/made.jsonl* >"$dir/groups"
+"$bench/bn_judge" --pairs "$dir/dups" --groups "$dir/groups" "$dir/made" >"$dir/out"
+diff "$dir/out" - <<'END'
+{"bench":"judge","set":"made","documents":36,"near":12,"similar":12,"pairs":12,"wrong":0,"missed":0,"below":0,"precision":1.00000,"recall":1.00000}
+{"bench":"judge","set":"made","documents":36,"dropped":12,"below":0,"both_kept":0,"near_both_kept":0}
+END
+
 # Generated rows, the same each time, and the filter itself: what it leaves out is similar.
 "$bench/bn_rows" --rows 400 --copies 40 >"$dir/rows.jsonl"
 "$bench/bn_rows" --rows 400 --copies 40 | cmp - "$dir/rows.jsonl"

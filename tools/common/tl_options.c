@@ -470,6 +470,13 @@ int tl_finish_output(int code)
 	return output_is_told ? TL_TROUBLE : tl_tell_output();
 }
 
+int tl_check_distances(int radius, int accept)
+{
+	if (radius < 0 || accept < 0)
+		return 0;
+	return tl_usage_error("--radius asks for the plain distance, which --accept has no use for");
+}
+
 void tl_ignore_signals(void)
 {
 	signal(SIGPIPE, SIG_IGN);

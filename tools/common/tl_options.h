@@ -254,4 +254,8 @@ void tl_ignore_signals(void);
 int tl_option_number(const char *name, const char *text, uint64_t min, uint64_t max,
 		     uint64_t *out);
 
+/** Refuse --radius and --accept together; each is -1 if it is not given. Returns 0, or TL_TROUBLE with a
+ * message. */
+int tl_check_distances(int radius, int accept);
+
 #endif /* TL_OPTIONS_H */

@@ -222,9 +222,8 @@ static int check_together(const struct dd_options *options)
 	if (options->json && (options->drop_list || (options->stream && !options->dups)))
 		return tl_usage_error("--json does not fit %s",
 				      options->stream ? "--stream without --dups" : "--drop-list");
-	if (options->radius >= 0 && options->accept >= 0)
-		return tl_usage_error("--radius asks for the plain distance, which --accept has no use "
-				      "for");
+	if (tl_check_distances(options->radius, options->accept))
+		return TL_TROUBLE;
 	if (options->no_verify && dd_comparing_option(options))
 		return tl_usage_error("%s is about comparing texts, which --no-verify leaves out",
 				      dd_comparing_option(options));

@@ -106,9 +106,8 @@ static int check_mode(const struct ld_options *options)
 				      options->radius >= 0   ? "--radius"
 				      : options->accept >= 0 ? "--accept"
 							     : "--emit");
-	if (options->radius >= 0 && options->accept >= 0)
-		return tl_usage_error("--radius asks for the plain distance, which --accept has no use "
-				      "for");
+	if (tl_check_distances(options->radius, options->accept))
+		return TL_TROUBLE;
 	if (options->accept >= 0 && !may_have_texts(options) &&
 	    options->inputs.format != &in_format_features)
 		return tl_usage_error("--accept goes with texts, and no input has any");
