@@ -132,7 +132,7 @@ struct bn_join_arrays *bn_join_arrays_new(const struct bn_docs *docs, const char
 	bn_check(sx_plan_make(&tables, plan, 64, &err), &err, plan);
 	a->docs = docs;
 	a->radius = radius;
-	a->n_parts = sx_join_cut(&tables, radius, a->part);
+	a->n_parts = sx_join_cut(&tables, radius, 0, a->part);
 	for (unsigned p = 0; p < a->n_parts; p++) {
 		a->v[p] = bn_alloc(docs->n + PADDING, sizeof(**a->v));
 		for (uint64_t i = 0; i < docs->n; i++)

@@ -153,8 +153,8 @@ typedef struct simidx_pairs_taker {
  *
  * Cost: up to radius 7, O(N) for each of radius + 1 parts of the bits and what the pairs take. A
  * table of the plan whose first bits are a part is read as it is; other parts are sorted first: up to
- * radius 3 none of 4x16 and 16x28, two of 2x32, three of 3x22, 10x26 and 20x31. Beyond, each
- * fingerprint is compared with each. Labels take two look-ups each. Where more fingerprints agree in
+ * radius 3 none of 4x16 and 16x28, two of 2x32, and of the others up to three, as it takes least time
+ * for this many. Beyond, each fingerprint is compared with each. Labels take two look-ups each. Where more fingerprints agree in
  * a part than there is room for (96 bytes each, for each thread), these are read again, in pieces:
  * with n of them, and room for m, up to some 4 * (radius + 1) * n / m times, or more often where
  * most of them agree in other bits, too.

@@ -330,10 +330,10 @@ static void *run_part(void *ctx)
 	return NULL;
 }
 
-static int find_by_parts(struct find *f, simidx_error *err)
+static int find_by_parts(struct find *f, int by_leads, simidx_error *err)
 {
 	sx_join_part parts[SX_JOIN_MAX_PARTS];
-	unsigned n = sx_join_cut(sx_join_plan(f->task), f->task->k, parts);
+	unsigned n = sx_join_cut(sx_join_plan(f->task), f->task->k, by_leads, parts);
 	int rc = SIMIDX_OK;
 
 	f->total *= n;
@@ -509,7 +509,7 @@ int sx_join_find(sx_join_task *task, const sx_join_way *way, sx_sorter *pairs, s
 	if (pthread_mutex_init(&f.lock, NULL) || pthread_mutex_init(&f.store, NULL))
 		return sx_fail_nomem(err);
 	sx_err_clear(&f.err);
-	rc = way->scans ? find_by_scan(&f, err) : find_by_parts(&f, err);
+	rc = way->scans ? find_by_scan(&f, err) : find_by_parts(&f, way->by_leads, err);
 	pthread_mutex_destroy(&f.lock);
 	pthread_mutex_destroy(&f.store);
 	return rc;

@@ -99,7 +99,6 @@ static int choose(sx_join_pairs *p, simidx_error *err)
 	simidx_join_info *info = &p->info;
 	uint64_t many_texts = MANY_TEXTS;
 	int has_fp2 = 1;
-	sx_join_way way;
 
 	info->size = sizeof(*info);
 	for (unsigned s = 0; s < task->n_sides; s++) {
@@ -131,9 +130,9 @@ static int choose(sx_join_pairs *p, simidx_error *err)
 	task->progress = o->progress;
 	task->stop = o->stop;
 	task->ctx = o->ctx;
-	way = sx_join_choose(task);
-	info->method = way.scans ? SIMIDX_JOIN_SCAN : SIMIDX_JOIN_BLOCKS;
-	info->seconds = way.seconds;
+	p->way = sx_join_choose(task);
+	info->method = p->way.scans ? SIMIDX_JOIN_SCAN : SIMIDX_JOIN_BLOCKS;
+	info->seconds = p->way.seconds;
 	return SIMIDX_OK;
 }
 
@@ -251,7 +250,6 @@ static int find_equal(sx_join_pairs *p, simidx_error *err)
 int sx_join_pairs_find(sx_join_pairs *p, simidx_error *err)
 {
 	const simidx_join_options *o = &p->options;
-	sx_join_way way = { p->info.method == SIMIDX_JOIN_SCAN, p->info.seconds };
 	size_t memory = p->task.space.memory / 4;
 	int rc;
 
@@ -261,7 +259,7 @@ int sx_join_pairs_find(sx_join_pairs *p, simidx_error *err)
 	if (!rc)
 		rc = find_equal(p, err);
 	if (!rc)
-		rc = sx_join_find(&p->task, &way, p->sorter, err);
+		rc = sx_join_find(&p->task, &p->way, p->sorter, err);
 	if (!rc)
 		rc = sx_sorter_finish(p->sorter, memory, err);
 	p->info.fingerprint_pairs = rc ? 0 : sx_sorter_count(p->sorter);

@@ -30,6 +30,7 @@ typedef struct sx_join_pairs {
 	sx_join_task task;
 	simidx_join_options options;
 	simidx_join_info info;
+	sx_join_way way;
 	int compares_fp2;  /* second fingerprints count */
 	sx_sorter *sorter; /* two words: fingerprints, the smaller one first; equal ones where several
 	                      documents have one */

@@ -46,6 +46,7 @@ typedef struct sx_join_forced {
 	int scans;            /* everything is compared with everything, */
 	size_t tile;          /* this many fingerprints at once; 0 = what memory allows */
 	size_t max;           /* the same for entries of a bucket */
+	unsigned cut;         /* into parts: 1, by the leads of tables; 2, as 4x16; 0 = as it is cheapest */
 	uint64_t many_texts;  /* more have a smaller default radius; 0 = the usual number */
 } sx_join_forced;
 

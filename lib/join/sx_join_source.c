@@ -80,14 +80,17 @@ static void choose_order(sx_join_part *part, const sx_plan *plan)
 	sx_perm_init(&part->perm, plan->bits, &part->mask, 1);
 }
 
-/* Bits of the narrowest of the `n` widest parts that a way of cutting gives; 0 = not so many. */
-static unsigned make_parts(const sx_plan *tables, const sx_plan *plan, unsigned want,
-			   sx_join_part *parts)
+unsigned sx_join_cut(const sx_plan *plan, unsigned k, int by_leads,
+		     sx_join_part parts[SX_JOIN_MAX_PARTS])
 {
 	uint64_t mask[SX_JOIN_MAX_PARTS];
 	sx_join_part all[SX_JOIN_MAX_PARTS];
-	unsigned n = leads_of(tables, mask), least = 64;
+	unsigned n, want = k + 1;
+	sx_plan four;
 
+	/* It is known and possible for every f. */
+	sx_plan_make(&four, "4x16", plan->bits, NULL);
+	n = leads_of(by_leads ? plan : &four, mask);
 	memset(all, 0, sizeof(all));
 	if (cut_halves(mask, &n, want))
 		return 0;
@@ -99,24 +102,8 @@ static unsigned make_parts(const sx_plan *tables, const sx_plan *plan, unsigned 
 		choose_order(&all[i], plan);
 	}
 	qsort(all, n, sizeof(*all), by_width);
-	for (unsigned i = 0; i < want; i++) {
-		parts[i] = all[n - want + i];
-		least = parts[i].width < least ? parts[i].width : least;
-	}
-	return least;
-}
-
-unsigned sx_join_cut(const sx_plan *plan, unsigned k, sx_join_part parts[SX_JOIN_MAX_PARTS])
-{
-	sx_join_part other[SX_JOIN_MAX_PARTS];
-	unsigned own = make_parts(plan, plan, k + 1, parts);
-	sx_plan four;
-
-	/* It is known and possible for every f. */
-	sx_plan_make(&four, "4x16", plan->bits, NULL);
-	if (own < make_parts(&four, plan, k + 1, other))
-		memcpy(parts, other, sizeof(other));
-	return k + 1;
+	memcpy(parts, all + n - want, want * sizeof(*parts));
+	return want;
 }
 
 sx_join_shape sx_join_shape_of(const sx_join_part *parts, unsigned n, unsigned p, unsigned k)

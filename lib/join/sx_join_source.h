@@ -31,12 +31,14 @@ typedef struct sx_join_part {
 } sx_join_part;
 
 /**
- * Cut the bits into k + 1 parts, k = 1..SX_JOIN_MAX_RADIUS: as the tables of the plan do, or else
- * as 4x16 does, with parts cut in halves as they are needed; whichever has the widest ones.
+ * Cut the bits into k + 1 parts, k = 1..SX_JOIN_MAX_RADIUS.
  *
- * @return how many
+ * @param by_leads  as the leads of the plan's tables do, of which few have to be sorted but some may
+ *                  be narrow; else as 4x16 does. Parts are cut in halves as they are needed
+ * @return how many; 0 = there are not so many, with by_leads only
  */
-unsigned sx_join_cut(const sx_plan *plan, unsigned k, sx_join_part parts[SX_JOIN_MAX_PARTS]);
+unsigned sx_join_cut(const sx_plan *plan, unsigned k, int by_leads,
+		     sx_join_part parts[SX_JOIN_MAX_PARTS]);
 
 /** What the buckets of part p report: the pairs that agree in it and in no later part. */
 sx_join_shape sx_join_shape_of(const sx_join_part *parts, unsigned n, unsigned p, unsigned k);

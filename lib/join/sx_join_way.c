@@ -34,12 +34,29 @@ const sx_plan *sx_join_plan(const sx_join_task *task)
 	return &task->side[second].index->plan;
 }
 
+/* Nanoseconds that n fingerprints take, part by part; below 0 = they cannot be cut like this. */
+static double cost_of_parts(const sx_join_task *task, int by_leads, double n)
+{
+	sx_join_part parts[SX_JOIN_MAX_PARTS];
+	unsigned n_parts = sx_join_cut(sx_join_plan(task), task->k, by_leads, parts);
+	double cost = n_parts ? 0 : -1;
+
+	for (unsigned p = 0; p < n_parts; p++) {
+		sx_join_shape shape = sx_join_shape_of(parts, n_parts, p, task->k);
+		double buckets = (double)(UINT64_C(1) << parts[p].width);
+
+		cost += buckets * sx_join_set_cost(sx_join_kernel(task), &shape, (size_t)(n / buckets));
+		cost += n * (parts[p].is_stored ? COST_READ : COST_READ + COST_SORT);
+	}
+	return cost;
+}
+
 sx_join_way sx_join_choose(const sx_join_task *task)
 {
 	sx_join_shape all = { .bits = task->side[0].index->bits, .k = 1 };
-	double n = 0, scan, blocks = 0;
-	sx_join_part parts[SX_JOIN_MAX_PARTS];
-	unsigned n_parts;
+	unsigned cut = task->forced ? task->forced->cut : 0;
+	double n = 0, scan, blocks, leads;
+	int by_leads;
 
 	for (unsigned s = 0; s < task->n_sides; s++)
 		n += (double)sx_join_rows(&task->side[s]);
@@ -47,20 +64,15 @@ sx_join_way sx_join_choose(const sx_join_task *task)
 	all.agreed = UINT64_MAX;
 	scan = n * n / 2 * sx_join_set_cost(sx_join_kernel(task), &all, 1 << 20) / 549755813888.0;
 	if (!task->k)
-		return (sx_join_way){ 0, 0 };
+		return (sx_join_way){ 0, 0, 0 };
 	if (task->k > SX_JOIN_MAX_RADIUS || task->k >= all.bits)
-		return (sx_join_way){ 1, scan / 1e9 };
-	n_parts = sx_join_cut(sx_join_plan(task), task->k, parts);
-	for (unsigned p = 0; p < n_parts; p++) {
-		sx_join_shape shape = sx_join_shape_of(parts, n_parts, p, task->k);
-		double buckets = (double)(UINT64_C(1) << parts[p].width);
-
-		blocks += buckets * sx_join_set_cost(sx_join_kernel(task), &shape, (size_t)(n / buckets));
-		blocks += n * (parts[p].is_stored ? COST_READ : COST_READ + COST_SORT);
-	}
-	blocks += n * COST_DOCUMENT;
+		return (sx_join_way){ 1, 0, scan / 1e9 };
+	blocks = cost_of_parts(task, 0, n);
+	leads = cost_of_parts(task, 1, n);
+	by_leads = leads >= 0 && (cut ? cut == 1 : leads < blocks);
+	blocks = (by_leads ? leads : blocks) + n * COST_DOCUMENT;
 	scan += n * COST_DOCUMENT;
 	if (task->forced ? task->forced->scans : scan < blocks)
-		return (sx_join_way){ 1, scan / 1e9 };
-	return (sx_join_way){ 0, blocks / 1e9 };
+		return (sx_join_way){ 1, 0, scan / 1e9 };
+	return (sx_join_way){ 0, by_leads, blocks / 1e9 };
 }

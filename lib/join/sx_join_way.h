@@ -28,7 +28,8 @@ typedef struct sx_join_task {
 
 /** How it is going to be done. */
 typedef struct sx_join_way {
-	int scans;      /* everything is compared with everything */
+	int scans;      /* everything is compared with everything, or else */
+	int by_leads;   /* parts are cut in this way: sx_join_cut() */
 	double seconds; /* about, of one thread */
 } sx_join_way;
 

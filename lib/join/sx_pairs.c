@@ -18,6 +18,7 @@
 #define LEAST_CHUNK 1024
 #define ASK_AFTER 65536 /* classes that are compared */
 #define AHEAD 32        /* pairs whose documents are fetched together */
+#define MOST_CHUNK ((size_t)1 << 28)
 
 /* The documents that a side has of the fingerprints of a chunk. */
 struct documents {
@@ -32,6 +33,8 @@ struct chunk {
 	uint64_t *pair; /* two fingerprints each */
 	size_t n, max;
 	size_t used;    /* of them; the others are for the next chunk */
+	uint32_t *second; /* number among fps of the second fingerprint of each */
+	sx_sort_item *item, *scratch; /* to find these out */
 	sx_u64s fps;    /* distinct, ascending */
 	struct documents side[2];
 	int is_last, is_loaded;
@@ -85,25 +88,48 @@ static int take_documents(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
 	return SIMIDX_OK;
 }
 
+/*
+ * The fingerprints of the first `used` pairs. These ascend by their first ones, and the second ones
+ * are sorted with the numbers of their pairs; so both are passed once, side by side.
+ */
+static int number_fingerprints(struct pairs *p)
+{
+	struct chunk *c = &p->chunk;
+	const sx_sort_item *item;
+	size_t i = 0, j = 0;
+
+	if (sx_reserve(&c->fps.at, &c->fps.cap, 2 * c->used, sizeof(*c->fps.at)))
+		return sx_fail_nomem(p->err);
+	for (size_t k = 0; k < c->used; k++)
+		c->item[k] = (sx_sort_item){ c->pair[2 * k + 1], k };
+	item = sx_sort_items(c->item, c->scratch, c->used, 0);
+	if (!item)
+		return sx_fail_nomem(p->err);
+	c->fps.n = 0;
+	while (i < c->used || j < c->used) {
+		uint64_t fp = i < c->used ? c->pair[2 * i] : UINT64_MAX;
+
+		if (j < c->used && item[j].key < fp)
+			fp = item[j].key;
+		while (i < c->used && c->pair[2 * i] == fp)
+			i++;
+		for (; j < c->used && item[j].key == fp; j++)
+			c->second[item[j].value] = (uint32_t)c->fps.n;
+		c->fps.at[c->fps.n++] = fp;
+	}
+	return SIMIDX_OK;
+}
+
 /* Read the documents of the first `used` pairs. */
 static int load_documents(struct pairs *p)
 {
 	struct chunk *c = &p->chunk;
 	sx_join_task *task = &p->join.task;
 	size_t max = task->space.memory / 4 / sizeof(uint64_t) / task->n_sides;
-	int rc = SIMIDX_OK;
+	int rc = number_fingerprints(p);
 
 	if (c->used == 1)
 		max = SIZE_MAX; /* a pair is delivered however many documents it has */
-
-	c->fps.n = 0;
-	if (sx_reserve(&c->fps.at, &c->fps.cap, 2 * c->used, sizeof(*c->fps.at)))
-		return sx_fail_nomem(p->err);
-	memcpy(c->fps.at, c->pair, 2 * c->used * sizeof(*c->pair));
-	c->fps.n = 2 * c->used;
-	if (sx_sort_u64(c->fps.at, c->fps.n))
-		return sx_fail_nomem(p->err);
-	c->fps.n = sx_unique_u64(c->fps.at, c->fps.n);
 	for (unsigned s = 0; !rc && s < task->n_sides; s++) {
 		struct documents *to = &c->side[s];
 		struct loading l = { p, &task->side[s], to, max, p->err };
@@ -324,7 +350,7 @@ static int take_chunk(struct pairs *p)
 			while (c->fps.at[at] < c->pair[2 * (i + k)])
 				at++;
 			a[k] = at;
-			b[k] = sx_join_number_of(&c->fps, c->pair[2 * (i + k) + 1]);
+			b[k] = c->second[i + k];
 		}
 		prefetch(p, b, n);
 		for (size_t k = 0; !rc && k < n; k++)
@@ -374,12 +400,17 @@ static int make_room(struct pairs *p)
 		c->max = (size_t)p->join.info.fingerprint_pairs;
 	if (c->max < LEAST_CHUNK)
 		c->max = LEAST_CHUNK;
+	if (c->max > MOST_CHUNK)
+		c->max = MOST_CHUNK;
 	c->pair = sx_realloc(NULL, 2 * c->max, sizeof(*c->pair));
+	c->second = sx_realloc(NULL, c->max, sizeof(*c->second));
+	c->item = sx_realloc(NULL, c->max, sizeof(*c->item));
+	c->scratch = sx_realloc(NULL, c->max, sizeof(*c->scratch));
 	if (p->taker->pairs)
 		p->piece = sx_realloc(NULL, PIECE, sizeof(*p->piece));
 	else
 		p->group = sx_realloc(NULL, GROUPS, sizeof(*p->group));
-	return c->pair && (p->piece || p->group) ? SIMIDX_OK : sx_fail_nomem(p->err);
+	return c->pair && c->second && c->item && c->scratch && (p->piece || p->group) ? SIMIDX_OK : sx_fail_nomem(p->err);
 }
 
 static void free_pairs(struct pairs *p)
@@ -390,6 +421,9 @@ static void free_pairs(struct pairs *p)
 		sx_u64s_free(&p->chunk.side[s].ids);
 	}
 	free(p->chunk.pair);
+	free(p->chunk.second);
+	free(p->chunk.item);
+	free(p->chunk.scratch);
 	sx_u64s_free(&p->chunk.fps);
 	free(p->piece);
 	free(p->group);

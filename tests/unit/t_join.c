@@ -81,15 +81,17 @@ static void check(simidx *index, simidx *other, const sxt_join_docs *docs,
 }
 
 /*
- * The planner as it is; each width; sets within sets; everything compared; scans in tiles.
+ * The planner as it is; each width; sets within sets; everything compared; scans in tiles; small
+ * buckets; parts by the leads of tables, or as those of 4x16.
  */
 static const sx_join_forced ways[] = {
-	{ 0, 0, 0, 0, 0, 0, 0 }, { 1, 2, 1, 0, 0, 0, 0 }, { 2, 2, 2, 0, 0, 0, 0 },
-	{ 3, 2, 1, 0, 0, 0, 0 }, { 4, 4, 3, 0, 0, 0, 0 }, { 5, 4, 3, 0, 0, 0, 0 },
-	{ 6, 8, 7, 0, 0, 0, 0 }, { 7, 16, 15, 0, 0, 0, 0 }, { 8, 16, 15, 0, 0, 0, 0 },
-	{ 9, 30, 20, 0, 0, 0, 0 }, { 10, 30, 25, 0, 0, 0, 0 }, { 11, 40, 30, 0, 0, 0, 0 },
-	{ 12, 40, 30, 0, 0, 0, 0 }, { 0, 2, 1, 0, 0, 0, 0 }, { 0, 1u << 30, 0, 0, 0, 0, 0 },
-	{ 0, 0, 0, 1, 0, 0, 0 }, { 0, 0, 0, 1, 100, 0, 0 }, { 0, 0, 0, 0, 0, 100, 0 },
+	{ 0, 0, 0, 0, 0, 0, 0, 0 }, { 1, 2, 1, 0, 0, 0, 0, 0 }, { 2, 2, 2, 0, 0, 0, 0, 0 },
+	{ 3, 2, 1, 0, 0, 0, 0, 0 }, { 4, 4, 3, 0, 0, 0, 0, 0 }, { 5, 4, 3, 0, 0, 0, 0, 0 },
+	{ 6, 8, 7, 0, 0, 0, 0, 0 }, { 7, 16, 15, 0, 0, 0, 0, 0 }, { 8, 16, 15, 0, 0, 0, 0, 0 },
+	{ 9, 30, 20, 0, 0, 0, 0, 0 }, { 10, 30, 25, 0, 0, 0, 0, 0 }, { 11, 40, 30, 0, 0, 0, 0, 0 },
+	{ 12, 40, 30, 0, 0, 0, 0, 0 }, { 0, 2, 1, 0, 0, 0, 0, 0 }, { 0, 1u << 30, 0, 0, 0, 0, 0, 0 },
+	{ 0, 0, 0, 1, 0, 0, 0, 0 }, { 0, 0, 0, 1, 100, 0, 0, 0 }, { 0, 0, 0, 0, 0, 100, 0, 0 },
+	{ 0, 0, 0, 0, 0, 0, 1, 0 }, { 0, 0, 0, 0, 0, 0, 2, 0 },
 };
 
 #define N_WAYS (sizeof(ways) / sizeof(ways[0]))
@@ -108,6 +110,7 @@ START_TEST(test_pairs_of_every_plan)
 		for (unsigned k = 0; k <= SX_JOIN_MAX_RADIUS; k++) {
 			check(index, NULL, &docs, NULL, k, 0, 1, NULL);
 			check(index, NULL, &docs, NULL, k, 0, 2, &ways[0]);
+			check(index, NULL, &docs, NULL, k, 0, 1, &ways[N_WAYS - 1 - (k + kind) % 2]);
 		}
 		simidx_close(index);
 		free(docs.at);
@@ -232,7 +235,7 @@ START_TEST(test_large_buckets)
 {
 	static const char *const plan[][2] = { { "4x16", "4x16" }, { "4x16", "4x16" }, { "3x22", "3x22" },
 					       { "3x22", "2x32" }, { "2x32", "4x16" }, { "10x26", "10x26" } };
-	static const sx_join_forced few = { .max = 100 }, fewer = { .max = 16 };
+	static const sx_join_forced few = { .max = 100, .cut = 1 }, fewer = { .max = 16, .cut = 2 };
 	sxt_join_docs x = sxt_join_make(SXT_JOIN_UNIFORM, 1202, 64, 0, &rng);
 	sxt_join_docs y = sxt_join_make(SXT_JOIN_UNIFORM, 501, 64, 0, &rng);
 	unsigned shift = 48 - 16 * ((unsigned)_i % 4);
