@@ -33,7 +33,8 @@ typedef struct sx_join_way {
 	double seconds; /* about, of one thread */
 } sx_join_way;
 
-sx_join_way sx_join_choose(const sx_join_task *task);
+/** `pairs`: of fingerprints, about, that are going to be found. */
+sx_join_way sx_join_choose(const sx_join_task *task, double pairs);
 
 /** Ask the caller whether to stop. SIMIDX_OK or SIMIDX_E_STOPPED. */
 int sx_join_ask(const sx_join_task *task, simidx_error *err);
