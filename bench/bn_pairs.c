@@ -29,6 +29,7 @@ struct contestant {
 	void (*find)(struct bench *b, struct contestant *c, struct bn_found *found);
 	simidx *index;                 /* of the library */
 	char dir[4096];
+	int is_first;                  /* that uses this directory */
 	struct bn_join_arrays *arrays;
 	int beside;                    /* the arrays of its plan, or -1 */
 	unsigned blocks;
@@ -40,7 +41,7 @@ struct contestant {
 struct bench {
 	struct bn_set set;
 	struct bn_docs docs;
-	const char *name, *plans, *only, *dir;
+	const char *name, *plans, *kernels, *only, *dir;
 	uint64_t documents, memory;
 	unsigned radius, rounds, threads;
 	int keep;
@@ -163,9 +164,31 @@ static struct contestant *add(struct bench *b, const char *name)
 	return c;
 }
 
-static void add_plan(struct bench *b, const char *plan)
+/* The library, with one kernel; NULL = the best one. */
+static void add_own(struct bench *b, const char *plan, const char *kernel, unsigned threads,
+		    int arrays, int is_first)
 {
 	char name[32], reason[BN_REASON];
+	struct contestant *c;
+
+	snprintf(name, sizeof(name), "simidx-%s%s%s", plan, kernel ? "-" : "", kernel ? kernel : "");
+	c = add(b, name);
+	c->find = find_own;
+	c->threads = threads;
+	c->beside = arrays;
+	c->is_first = is_first;
+	snprintf(c->dir, sizeof(c->dir), "%s/pairs-%s-%s-%llu", b->dir, plan, b->name,
+		 (unsigned long long)b->documents);
+	if (is_first && access(c->dir, F_OK) &&
+	    bn_own_load(c->dir, plan, SIMIDX_LAYOUT_BLOCKS, b->set.fp, b->documents,
+			(uint64_t)1 << 30, reason))
+		bn_die("%s", reason);
+	bn_own_open(c->dir, kernel, &c->index);
+}
+
+static void add_plan(struct bench *b, const char *plan)
+{
+	char name[32], list[256], *kernel, *rest = NULL;
 	struct contestant *c;
 	int arrays = -1;
 
@@ -179,33 +202,23 @@ static void add_plan(struct bench *b, const char *plan)
 	}
 	if (!bn_listed(b->only, "simidx"))
 		return;
-	for (unsigned threads = 1;; threads = b->threads) {
-		snprintf(name, sizeof(name), "simidx-%s", plan);
-		c = add(b, name);
-		c->find = find_own;
-		c->threads = threads;
-		c->beside = arrays;
-		snprintf(c->dir, sizeof(c->dir), "%s/pairs-%s-%s-%llu", b->dir, plan, b->name,
-			 (unsigned long long)b->documents);
-		if (threads == 1 && access(c->dir, F_OK) &&
-		    bn_own_load(c->dir, plan, SIMIDX_LAYOUT_BLOCKS, b->set.fp, b->documents,
-				(uint64_t)1 << 30, reason))
-			bn_die("%s", reason);
-		bn_own_open(c->dir, NULL, &c->index);
-		if (threads == b->threads)
-			break;
-	}
+	add_own(b, plan, NULL, 1, arrays, 1);
+	if (b->threads > 1)
+		add_own(b, plan, NULL, b->threads, arrays, 0);
+	snprintf(list, sizeof(list), "%s", b->kernels ? b->kernels : "");
+	for (kernel = strtok_r(list, ",", &rest); kernel; kernel = strtok_r(NULL, ",", &rest))
+		add_own(b, plan, kernel, 1, arrays, 0);
 }
 
 static void make_contestants(struct bench *b)
 {
-	char list[256], *plan;
+	char list[256], *plan, *rest = NULL;
 
 	bn_set_make(&b->set, b->name, b->documents, 1, 1);
 	if (!b->only || strcmp(b->only, "simidx"))
 		bn_docs_make(&b->docs, &b->set);
 	snprintf(list, sizeof(list), "%s", b->plans);
-	for (plan = strtok(list, ","); plan; plan = strtok(NULL, ","))
+	for (plan = strtok_r(list, ",", &rest); plan; plan = strtok_r(NULL, ",", &rest))
 		add_plan(b, plan);
 	for (unsigned blocks = b->radius + 1; blocks <= b->radius + 2; blocks++) {
 		char name[32];
@@ -233,7 +246,7 @@ static void free_contestants(struct bench *b)
 		simidx_close(c->index);
 		if (c->arrays)
 			bn_join_arrays_free(c->arrays);
-		if (c->index && c->threads == 1 && !b->keep)
+		if (c->is_first && !b->keep)
 			bn_own_remove(c->dir);
 	}
 	bn_docs_free(&b->docs);
@@ -259,7 +272,7 @@ static void print(const struct bench *b, struct contestant *c, const struct bn_f
 	       (unsigned long long)found->pairs);
 	bn_print_machine();
 	printf("}\n");
-	fprintf(stderr, "  %-14s %u %9.3f", c->name, c->threads, median);
+	fprintf(stderr, "  %-18s %u %9.3f", c->name, c->threads, median);
 	if (c->beside >= 0)
 		fprintf(stderr, " %7.2f", bn_quantile(c->ratio, b->rounds, 0.5));
 	if (c->index)
@@ -296,7 +309,7 @@ static int measure(struct bench *b)
 			}
 		}
 	fprintf(stderr, "%s, %llu documents, radius %u: %llu pairs, %llu of fingerprints\n"
-			"  contestant  threads  seconds  over arrays\n",
+			"  contestant      threads  seconds  over arrays\n",
 		b->name, (unsigned long long)b->documents, b->radius, (unsigned long long)first.pairs,
 		(unsigned long long)first.groups);
 	for (unsigned i = 0; i < b->n; i++)
@@ -308,7 +321,8 @@ static int measure(struct bench *b)
 static const char figures[] =
 	"\n"
 	"Contestants:\n"
-	"  simidx-PLAN  simidx_pairs(), which delivers pairs in order, with their documents\n"
+	"  simidx-PLAN  simidx_pairs(), which delivers pairs in order, with their documents;\n"
+	"               simidx-PLAN-KERNEL with this kernel\n"
 	"  arrays-PLAN  the same method in one thread on sorted arrays in memory\n"
 	"  blocks-B     for each choice of B - K of B blocks, permute, sort, and compare what agrees\n"
 	"               in these\n"
@@ -329,6 +343,8 @@ int main(int argc, char **argv)
 		{ 's', "set", "NAME", BN_TEXT, &b->name,
 		  "copies, skewed, prefix2, clustered, uniform, hot16,\nhot5m, equal, blocks3 (copies)" },
 		{ 'p', "plan", "PLAN,...", BN_TEXT, &b->plans, "(4x16)" },
+		{ 'x', "kernel", "NAME,...", BN_TEXT, &b->kernels,
+		  "simidx with the best kernel, and again with these, such as avx2" },
 		{ 'k', "radius", "K", BN_SMALL, &b->radius, "1 to 7 (3)" },
 		{ 't', "threads", "N", BN_SMALL, &b->threads,
 		  "simidx with 1 thread, and again with N (1)" },

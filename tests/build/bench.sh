@@ -85,9 +85,9 @@ if grep -v '^{".*}$' "$dir/out"; then exit 1; fi
 
 # 5 % have a near one, besides those of the clusters. All contestants find the same, or it fails.
 for set in copies skewed prefix2 clustered; do
-	"$bench/bn_pairs" -n 20000 -s $set -p 4x16,3x22 -r 1 -t 2 -d "$dir" >"$dir/out" 2>"$dir/table"
+	"$bench/bn_pairs" -n 20000 -s $set -p 4x16,3x22 -x scalar -r 1 -t 2 -d "$dir" >"$dir/out" 2>"$dir/table"
 	if grep -v '^{".*}$' "$dir/out"; then exit 1; fi
-	for who in simidx-4x16 simidx-3x22 arrays-4x16 arrays-3x22 blocks-4 blocks-5; do
+	for who in simidx-4x16 simidx-3x22 simidx-3x22-scalar arrays-4x16 arrays-3x22 blocks-4 blocks-5; do
 		grep -q "\"contestant\":\"$who\",.*\"seconds\":[0-9.]*,.*\"over_arrays\":[0-9]" "$dir/out"
 	done
 	grep -q '"contestant":"simidx-4x16","threads":2,.*"predicted_seconds":[0-9.]*,"memory_mb":' "$dir/out"
