@@ -37,7 +37,8 @@ TEST_EXTENSIONS = .sh
 # where calls of the library are made to fail
 
 if ENABLE_TESTS
-check_PROGRAMS += tests/unit/run tests/engine/oracle tests/fault/each_call tests/fault/exchanged \
+check_PROGRAMS += tests/unit/run tests/engine/oracle tests/engine/load tests/engine/query \
+	tests/engine/dedup tests/fault/each_call tests/fault/exchanged \
 	tests/fault/failed_write tests/fault/live_kill tests/fault/live_merge \
 	tests/fault/live_processes tests/fault/merge_kill tests/fault/no_memory
 TESTS += tests/unit/run tests/engine/oracle tests/fault/each_call tests/fault/exchanged tests/fault/failed_write \
@@ -230,8 +231,10 @@ tests_fault_each_call_LDADD = $(tests_libs)
 tests_engine_oracle_SOURCES = \
 	tests/engine/engines.c \
 	tests/engine/engines.h \
+	tests/engine/faults.c \
 	tests/engine/memory.c \
 	tests/engine/memory.h \
+	tests/engine/memory_file.c \
 	tests/engine/memory_store.h \
 	tests/engine/memory_write.c \
 	tests/engine/oracle.c \
@@ -241,6 +244,26 @@ tests_engine_oracle_SOURCES = \
 tests_engine_oracle_CPPFLAGS = $(tests_cppflags)
 tests_engine_oracle_LDFLAGS = $(tests_ldflags)
 tests_engine_oracle_LDADD = $(tests_libs)
+
+# The tools with the engine in memory.
+engine_tool = \
+	tests/engine/memory.c \
+	tests/engine/memory.h \
+	tests/engine/memory_file.c \
+	tests/engine/memory_store.h \
+	tests/engine/memory_write.c \
+	tests/engine/tool_engines.c
+engine_tool_cppflags = $(tests_cppflags) -I$(top_srcdir)/tools
+engine_tool_libs = $(tools_libs) tests/libsupport.a lib/libsx-core.la $(CHECK_LIBS)
+tests_engine_load_SOURCES = $(engine_tool)
+tests_engine_load_CPPFLAGS = $(engine_tool_cppflags)
+tests_engine_load_LDADD = tools/libload.a $(engine_tool_libs)
+tests_engine_query_SOURCES = $(engine_tool)
+tests_engine_query_CPPFLAGS = $(engine_tool_cppflags)
+tests_engine_query_LDADD = tools/libquery.a $(engine_tool_libs)
+tests_engine_dedup_SOURCES = $(engine_tool) tools/dedup/dd_main.c
+tests_engine_dedup_CPPFLAGS = $(engine_tool_cppflags)
+tests_engine_dedup_LDADD = tools/libdedup.a $(engine_tool_libs)
 
 tests_fault_exchanged_SOURCES = tests/fault/exchanged.c
 tests_fault_exchanged_CPPFLAGS = $(tests_cppflags)
@@ -364,6 +387,7 @@ tool_tests = \
 	tests/tool/dedup_stream.sh \
 	tests/tool/dump.sh \
 	tests/tool/empty_texts.sh \
+	tests/tool/engine.sh \
 	tests/tool/export.sh \
 	tests/tool/extractors.sh \
 	tests/tool/formats.sh \

@@ -16,6 +16,8 @@ tools_libs += lib/libsx-core.la $(JANSSON_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) -lm
 # What all tools share: messages and options, and the parsers of every input format.
 tools_libcommon_a_SOURCES = \
 	tools/common/tl_emit.c \
+	tools/common/tl_engines.c \
+	tools/common/tl_engines.h \
 	tools/common/tl_emit.h \
 	tools/common/tl_escape.c \
 	tools/common/tl_escape.h \

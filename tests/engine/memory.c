@@ -89,6 +89,17 @@ static int open_locked(const char *uri, const simidx_engine_open *how, void **st
 {
 	struct store *s = find_store(uri);
 
+	if (!s) {
+		struct store read = { .uri = (char *)(size_t)uri };
+
+		if (memory_load(&read)) {
+			s = memory_grown(NULL, 1, sizeof(*s));
+			*s = read;
+			s->uri = memory_copied(uri, strlen(uri) + 1);
+			s->next = stores;
+			stores = s;
+		}
+	}
 	if (s && how->flags & SIMIDX_ENGINE_MUST_CREATE)
 		return memory_fail(err, SIMIDX_E_EXISTS, "there is one");
 	if (!s && !(how->flags & SIMIDX_OPEN_CREATE))
@@ -103,6 +114,7 @@ static int open_locked(const char *uri, const simidx_engine_open *how, void **st
 	} else if (how->flags & SIMIDX_ENGINE_TRUNCATE) {
 		fill_store(s, how);
 	}
+	memory_save(s);
 	*state = s;
 	return SIMIDX_OK;
 }
@@ -133,6 +145,15 @@ void memory_clear(void)
 		free(s->uri);
 		free(s);
 	}
+}
+
+void memory_describe(const char *uri, const void *description, size_t size)
+{
+	struct store *s = find_store(uri);
+
+	free(s->description);
+	s->description = memory_copied(description, size);
+	s->description_size = size;
 }
 
 size_t memory_rows(const char *uri)

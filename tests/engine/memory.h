@@ -35,6 +35,9 @@ void memory_add(void);
 /** Forget all indexes. None of them may be open. */
 void memory_clear(void);
 
+/** Have an index that is there another description. */
+void memory_describe(const char *uri, const void *description, size_t size);
+
 /** Rows in the tables of an index that is there. */
 size_t memory_rows(const char *uri);
 

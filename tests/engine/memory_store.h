@@ -71,6 +71,12 @@ int memory_compare_rows(const void *a, const void *b);
 /** The first row that is not before this one. */
 size_t memory_place_of_row(const struct rows *rows, const struct row *row);
 
+/** Write it to its file, if it has one. */
+void memory_save(const struct store *s);
+
+/** Read a store, which is all zero but for its URI, from its file. Returns 0 if there is none. */
+int memory_load(struct store *s);
+
 /* Calls of the engine. */
 int memory_write(void *state, const simidx_engine_batch *batch, simidx_error *err);
 int memory_reserve_ids(void *state, uint64_t n, uint64_t at_least, uint64_t *first,

@@ -137,6 +137,7 @@ int memory_write(void *state, const simidx_engine_batch *batch, simidx_error *er
 		sxt_must(batch->change[i].before || batch->change[i].after);
 	}
 	is_whole = do_steps(s, batch);
+	memory_save(s);
 	pthread_mutex_unlock(&memory_lock);
 	return is_whole ? SIMIDX_OK : memory_fail(err, SIMIDX_E_UNKNOWN, "broken off");
 }
@@ -153,6 +154,7 @@ int memory_reserve_ids(void *state, uint64_t n, uint64_t at_least, uint64_t *fir
 		s->next_id = at_least;
 	*first = s->next_id;
 	s->next_id += n;
+	memory_save(s);
 	pthread_mutex_unlock(&memory_lock);
 	return SIMIDX_OK;
 }
@@ -209,6 +211,7 @@ int memory_check(void *state, simidx_engine_check *c, simidx_error *err)
 		return err ? err->code : SIMIDX_E_IO;
 	pthread_mutex_lock(&memory_lock);
 	check_rows(s, c);
+	memory_save(s);
 	for (size_t i = 0; i < s->n_docs; i++) {
 		uint32_t prefix[MAX_TABLES];
 

@@ -4,6 +4,7 @@
 #include "common/tl_msg.h"
 
 #include "common/tl_escape.h"
+#include "common/tl_path.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -110,7 +111,10 @@ int tl_index_error(const char *path, const simidx_error *err)
 
 void tl_advise_damage(const char *path, int is_listed)
 {
-	if (is_listed)
+	if (tl_path_is_uri(path))
+		tl_notice("%s: 'simidx-query repair %s' mends what a commit that was cut off has left",
+			  path, path);
+	else if (is_listed)
 		tl_notice("%s: restore a backup, or save what is sound with 'simidx-query repair %s "
 			  "NEW'",
 			  path, path);

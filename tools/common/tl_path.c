@@ -12,6 +12,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+int tl_path_is_uri(const char *path)
+{
+	size_t n = strspn(path, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+	return n && *path >= 'a' && !strncmp(path + n, "://", 3);
+}
+
+static int engine_lacks(const char *uri)
+{
+	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
+	simidx *index;
+	int rc;
+
+	how.flags = SIMIDX_OPEN_READ_ONLY;
+	rc = simidx_open(uri, &how, &index, NULL);
+	simidx_close(index);
+	return rc == SIMIDX_E_NOT_FOUND;
+}
+
 int tl_path_is_missing(const char *path)
 {
 	struct stat status;
@@ -19,6 +38,8 @@ int tl_path_is_missing(const char *path)
 	DIR *directory;
 	int missing = 1;
 
+	if (tl_path_is_uri(path))
+		return engine_lacks(path);
 	if (lstat(path, &status))
 		return 1;
 	directory = opendir(path);

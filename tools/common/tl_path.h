@@ -17,7 +17,13 @@
 #define TL_LOCK_FILE "write.lock"
 #define TL_PRIVATE_PREFIX ".simidx-"
 
-/** Nothing at the path, or an empty directory: simidx_create() takes both. */
+/** Whether it is the URI of an index that an engine holds (simidx_engine.h), "scheme://...". */
+int tl_path_is_uri(const char *path);
+
+/**
+ * Nothing at the path, or an empty directory: simidx_create() takes both. With a URI: its engine has
+ * no such index.
+ */
 int tl_path_is_missing(const char *path);
 
 /** Whether two paths lead to the same file or directory, which is there. */

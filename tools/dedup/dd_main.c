@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
+#include "common/tl_engines.h"
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
 #include "dedup/dd_run.h"
@@ -12,6 +13,7 @@ int main(int argc, char **argv)
 
 	tl_msg_init("simidx-dedup");
 	tl_ignore_signals();
+	tl_engines_add();
 	code = dd_parse_options(argc, argv, &options);
 	if (code == TL_PROCEED) {
 		tl_stop_on_signals();

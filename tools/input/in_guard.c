@@ -17,7 +17,7 @@ static const char *output;
 
 void in_guard_add(const char *index)
 {
-	if (n_guarded < MAX_GUARDED)
+	if (n_guarded < MAX_GUARDED && !tl_path_is_uri(index))
 		guarded[n_guarded++] = index;
 }
 

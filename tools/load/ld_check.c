@@ -5,6 +5,7 @@
 
 #include "common/tl_features.h"
 #include "common/tl_msg.h"
+#include "common/tl_path.h"
 
 #include <string.h>
 
@@ -149,6 +150,21 @@ static int check_full(const struct ld_options *options)
 	return TL_PROCEED;
 }
 
+/* What an engine cannot do: it takes documents by a writer alone. */
+static int check_uri(const struct ld_options *options)
+{
+	if (!tl_path_is_uri(options->index))
+		return TL_PROCEED;
+	if (options->from.n)
+		return tl_usage_error("--from: not into %s, which an engine holds; 'simidx-query dump "
+				      "--format full' and -F full move an index there",
+				      options->index);
+	if (options->write == LD_WRITE_REBUILD)
+		return tl_usage_error("--write rebuild: not for %s, which an engine holds",
+				      options->index);
+	return TL_PROCEED;
+}
+
 int ld_check_together(const struct ld_options *options)
 {
 	const char *builds = reason_to_build(options);
@@ -157,6 +173,8 @@ int ld_check_together(const struct ld_options *options)
 
 	if (code == TL_PROCEED)
 		code = check_full(options);
+	if (code == TL_PROCEED)
+		code = check_uri(options);
 
 	if (code != TL_PROCEED)
 		return code;

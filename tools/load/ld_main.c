@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
+#include "common/tl_engines.h"
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
 #include "load/ld_run.h"
@@ -12,6 +13,7 @@ int main(int argc, char **argv)
 
 	tl_msg_init("simidx-load");
 	tl_ignore_signals();
+	tl_engines_add();
 	code = ld_parse_options(argc, argv, &options);
 	if (code == TL_PROCEED) {
 		/* A merge may be killed at any time, and does not look at signals. */

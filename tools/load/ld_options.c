@@ -4,6 +4,7 @@
 #include "load/ld_options.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_path.h"
 #include "input/in_guard.h"
 #include "load/ld_check.h"
 
@@ -383,7 +384,7 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 	if (in_files_check(inputs, &options->total_bytes))
 		return TL_TROUBLE;
 	code = ld_check_together(options);
-	if (options->mode != LD_ADD)
+	if (options->mode != LD_ADD || tl_path_is_uri(options->index))
 		options->write = LD_WRITE_INSERT;
 	return code;
 }

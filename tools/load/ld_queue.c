@@ -15,6 +15,9 @@
 #define BATCH_ITEMS 128
 #define BATCH_BYTES ((size_t)256 << 10)
 
+/* Of features, which are structs. */
+#define ALIGNMENT 16
+
 /* Texts that wait, in bytes; one is always taken, however large. */
 #define MAX_WAITING ((size_t)64 << 20)
 
@@ -41,6 +44,7 @@ struct ld_queue {
 	unsigned n_workers, n_started;
 	unsigned bits, flags;
 	ld_take *take;
+	ld_ahead *ahead; /* or NULL */
 	void *ctx;
 	/* A ring: of `n` batches those from `oldest` on are in use, the last one being filled. */
 	struct batch *batch;
@@ -167,6 +171,11 @@ struct ld_queue *ld_queue_new(simidx_text **text, unsigned n_threads, unsigned b
 	return NULL;
 }
 
+void ld_queue_set_ahead(struct ld_queue *queue, ld_ahead *ahead)
+{
+	queue->ahead = ahead;
+}
+
 void ld_queue_free(struct ld_queue *queue)
 {
 	if (!queue)
@@ -218,6 +227,8 @@ static int hand_on_oldest(struct ld_queue *queue)
 	while (batch->state != DONE)
 		pthread_cond_wait(&queue->done, &queue->mutex);
 	pthread_mutex_unlock(&queue->mutex);
+	if (queue->ahead)
+		code = queue->ahead(queue->ctx, batch->item, batch->n);
 	for (size_t i = 0; i < batch->n; i++) {
 		if (!code)
 			code = queue->take(queue->ctx, &batch->item[i]);
@@ -278,6 +289,8 @@ static size_t bytes_of(const struct ld_item *item)
 	n += item->row.label ? item->row.label_size : 0;
 	if (item->row.kind == IN_TEXT)
 		n += item->row.text_size;
+	if (item->row.kind == IN_FEATURES)
+		n += item->row.n_features * sizeof(*item->row.features) + ALIGNMENT;
 	return n;
 }
 
@@ -310,6 +323,12 @@ static void append(struct batch *batch, const struct ld_item *item)
 		own->row.label = copy(batch, item->row.label, item->row.label_size);
 	if (item->row.kind == IN_TEXT)
 		own->row.text = copy(batch, item->row.text, item->row.text_size);
+	if (item->row.kind == IN_FEATURES) {
+		batch->used += ALIGNMENT - batch->used % ALIGNMENT;
+		own->row.features = (const simidx_feature *)(const void *)copy(
+			batch, item->row.features,
+			item->row.n_features * sizeof(*item->row.features));
+	}
 }
 
 /* A batch that is empty or has room for `need` bytes, to fill. */

@@ -43,12 +43,22 @@ typedef int ld_take(void *ctx, const struct ld_item *item);
 /**
  * Start the threads.
  *
- * @param text   an extractor for each thread; they become the queue's, also on failure
+ * @param text   an extractor for each thread; they become the queue's, also on failure. NULL where
+ *               no text will come
  * @param flags  of simidx_sketch_make()
  * @return NULL with a message
  */
 struct ld_queue *ld_queue_new(simidx_text **text, unsigned n_threads, unsigned bits,
 			      unsigned flags, ld_take *take, void *ctx);
+
+/**
+ * Told of items that are about to be handed on, one by one, and stay until the last of them was.
+ * Returns 0, or an exit code that ends the load.
+ */
+typedef int ld_ahead(void *ctx, const struct ld_item *items, size_t n);
+
+/** Call this before each batch of items. */
+void ld_queue_set_ahead(struct ld_queue *queue, ld_ahead *ahead);
 
 /** Stop the threads; what was not handed on is lost. NULL is allowed. */
 void ld_queue_free(struct ld_queue *queue);

@@ -5,6 +5,7 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "common/tl_path.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -26,14 +27,17 @@ static unsigned count_threads(const struct ld_options *options)
 	return n < 1 ? 1 : n > TL_MAX_THREADS ? TL_MAX_THREADS : (unsigned)n;
 }
 
-/* From the first text on, everything goes through the queue. */
+/*
+ * From the first text on, everything goes through the queue. For an engine everything does from the
+ * start, as what a batch of it looks up is looked up together.
+ */
 static int start_queue(struct ld_run *run)
 {
 	unsigned i, n = count_threads(run->options);
 	simidx_text **text = calloc(n, sizeof(*text));
 	int code = text ? 0 : tl_error("out of memory");
 
-	for (i = 0; !code && i < n; i++)
+	for (i = 0; !code && i < n && !ld_target_is_bare(run->target); i++)
 		code = ld_target_extractor(run->target, &text[i]);
 	if (!code) {
 		run->queue = ld_queue_new(text, n, run->target->bits,
@@ -44,6 +48,8 @@ static int start_queue(struct ld_run *run)
 		while (text && i > 0)
 			simidx_text_close(text[--i]);
 	}
+	if (!code && tl_path_is_uri(run->options->index))
+		ld_queue_set_ahead(run->queue, ld_store_ahead);
 	free(text);
 	return code;
 }
@@ -120,7 +126,8 @@ static int take(struct ld_run *run, struct ld_item *item)
 	/* What an index that is made by this row holds is known now only. */
 	if (!code && item->result == IN_ROW)
 		code = fit_kind(run, item);
-	if (!code && item->result == IN_ROW && item->row.kind == IN_TEXT && !run->queue)
+	if (!code && item->result == IN_ROW && !run->queue &&
+	    (item->row.kind == IN_TEXT || tl_path_is_uri(run->options->index)))
 		code = start_queue(run);
 	if (code)
 		return code;

@@ -37,7 +37,9 @@ struct ld_run {
 	struct ld_target *target;
 	struct ld_report report;
 	struct in_reader reader;
-	struct ld_queue *queue;   /* of texts; NULL until there is one */
+	struct ld_queue *queue;   /* of texts, and of all rows for an engine; NULL until there is one */
+	const struct ld_item *ahead; /* of a batch of the queue those that are not stored yet */
+	size_t n_ahead;
 	struct ld_places *places; /* of what was put into a loader */
 	struct ld_full full;      /* what the first lines of full dumps say */
 	struct ld_mark mark;      /* where the last row that was dealt with stands */
@@ -65,6 +67,9 @@ int ld_run(const struct ld_options *options);
 
 /** ld_store.c: a writer is open: store a mark before the first row. Returns 0 or an exit code. */
 int ld_store_begin(struct ld_run *run);
+
+/** What is stored next: has the writer look up at once what it needs. Returns 0 or an exit code. */
+int ld_store_ahead(void *ctx, const struct ld_item *items, size_t n);
 
 /** Store an item, or count why not. Returns 0 or an exit code. */
 int ld_store_item(void *ctx, const struct ld_item *item);

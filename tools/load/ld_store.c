@@ -329,11 +329,56 @@ static int put(struct ld_run *run, const struct ld_item *item)
 	return 0;
 }
 
+/* Have the writer look up what is ahead. */
+static int look_ahead(struct ld_run *run)
+{
+	simidx_doc *docs = calloc(run->n_ahead + 1, sizeof(*docs));
+	simidx_error err;
+	size_t n = 0;
+	int rc;
+
+	if (!docs)
+		return tl_error("out of memory");
+	for (size_t i = 0; i < run->n_ahead; i++) {
+		const struct ld_item *item = &run->ahead[i];
+
+		if (item->result != IN_ROW || item->code)
+			continue;
+		docs[n] = (simidx_doc)SIMIDX_DOC_INIT;
+		fill_document(run, item, &docs[n++]);
+	}
+	do
+		rc = n ? simidx_writer_prefetch(run->target->writer, docs, n, &err) : 0;
+	while (ld_target_again(run->target, rc, &err));
+	free(docs);
+	return rc ? fail(run, &err) : 0;
+}
+
+int ld_store_ahead(void *ctx, const struct ld_item *items, size_t n)
+{
+	struct ld_run *run = ctx;
+
+	run->ahead = items;
+	run->n_ahead = n;
+	return run->target->state == LD_INSERTING ? look_ahead(run) : 0;
+}
+
+/* Items are stored in their order, and one that is stored is ahead no more. */
+static void pass_ahead(struct ld_run *run)
+{
+	if (!run->n_ahead)
+		return;
+	run->ahead++;
+	run->n_ahead--;
+}
+
 int ld_store_item(void *ctx, const struct ld_item *item)
 {
 	struct ld_run *run = ctx;
 	char place[LD_PLACE_SIZE];
 	int code = 0;
+
+	pass_ahead(run);
 
 	/* First of all: a commit or a rebuild that this row causes comes after it. */
 	run->mark.files = item->rows ? item->file : item->file + 1;
@@ -356,8 +401,12 @@ int ld_store_item(void *ctx, const struct ld_item *item)
 		code = put(run, item);
 		if (!code && run->target->state == LD_INSERTING &&
 		    (run->uncommitted >= run->options->commit ||
-		     run->label_bytes >= BATCH_LABEL_BYTES))
+		     run->label_bytes >= BATCH_LABEL_BYTES)) {
 			code = ld_store_commit(run);
+			/* What was looked up counted for the transaction that has ended. */
+			if (!code && run->n_ahead)
+				code = look_ahead(run);
+		}
 	}
 	return code;
 }

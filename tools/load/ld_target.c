@@ -188,6 +188,8 @@ static int check_parent(const char *path)
 	char parent[PATH_MAX];
 	struct stat status;
 
+	if (tl_path_is_uri(path))
+		return 0;
 	tl_path_parent(path, parent, sizeof(parent));
 	if (!stat(parent, &status) && S_ISDIR(status.st_mode))
 		return 0;
@@ -318,6 +320,20 @@ static int make_empty(struct ld_target *target)
 	return open_again(target);
 }
 
+/* An empty index of an engine, or the one that another load has made meanwhile. */
+static int make_with_engine(struct ld_target *target, const simidx_create_options *create)
+{
+	simidx_error err;
+	simidx *index;
+	int rc = simidx_create(target->options->index, create, &index, &err);
+
+	simidx_close(index);
+	if (rc && !(rc == SIMIDX_E_EXISTS && target->options->create == LD_CREATE_IF_MISSING))
+		return fail(target, &err);
+	target->is_new = !rc;
+	return open_again(target);
+}
+
 /*
  * Make a new index: with a loader, unless it is to grow commit by commit. When another load was
  * quicker, its index is open then.
@@ -331,7 +347,9 @@ static int create_index(struct ld_target *target, int of_texts)
 		      (options->write == LD_WRITE_AUTO && options->merge == LD_MERGE_NEVER);
 	int rc = fill_create(target, of_texts, &create, made_by);
 
-	if (!rc)
+	if (!rc && tl_path_is_uri(options->index))
+		rc = make_with_engine(target, &create);
+	else if (!rc)
 		rc = open_loader(target, &create, target->like ? target->like->documents : 0);
 	if (!rc && target->loader && inserts)
 		rc = make_empty(target);

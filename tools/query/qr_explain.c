@@ -51,6 +51,8 @@ static void print_text(const struct qr_context *ctx, const struct qr_query *quer
 	print_count(", ", "candidates", r->candidates);
 	print_count(", ", "fingerprints", r->fingerprints);
 	print_count(", ", "documents", r->count);
+	if (r->round_trips)
+		print_count(", ", "round trips", r->round_trips);
 	printf(", measured %.1f us\n", microseconds);
 	if (r->complete_to < 0)
 		printf("  %-9s  not even at distance 0", "complete");
@@ -91,6 +93,8 @@ static void print_json(const struct qr_context *ctx, const struct qr_query *quer
 	tl_json_unsigned(&json, "candidates", e->results->candidates);
 	tl_json_unsigned(&json, "fingerprints", e->results->fingerprints);
 	tl_json_unsigned(&json, "count", e->results->count);
+	if (e->results->round_trips)
+		tl_json_unsigned(&json, "round_trips", e->results->round_trips);
 	qr_json_extent(&json, query, e->results);
 	tl_json_real(&json, "microseconds", microseconds);
 	tl_json_string(&json, "kernel", e->kernel);

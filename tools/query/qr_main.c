@@ -3,6 +3,7 @@
 
 #include "query/qr_command.h"
 
+#include "common/tl_engines.h"
 #include "common/tl_help.h"
 #include "common/tl_msg.h"
 
@@ -35,6 +36,7 @@ int main(int argc, char **argv)
 
 	tl_msg_init("simidx-query");
 	tl_ignore_signals();
+	tl_engines_add();
 	/* So that wcwidth() knows how wide characters of UTF-8 are, whatever the user's locale is. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	code = run(&ctx, argc, argv);

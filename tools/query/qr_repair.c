@@ -7,6 +7,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_options.h"
+#include "common/tl_path.h"
 #include "query/qr_json.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@
 struct options {
 	uint64_t memory;
 	const char *tmpdir;
+	int dry_run;
 };
 
 /* ---- what is told ---- */
@@ -103,6 +105,58 @@ static int fail(const struct qr_context *ctx, const char *destination, const sim
 	return tl_error("%s: cannot be repaired to %s: %s", ctx->path, destination, err->text);
 }
 
+static void print_problem(void *arg, const simidx_problem *problem)
+{
+	const struct qr_context *ctx = arg;
+
+	tl_progress_clear();
+	if (ctx->json) {
+		qr_json_problem(problem->table, problem->text);
+		return;
+	}
+	tl_put_escaped(stdout, problem->table, strlen(problem->table));
+	putchar('\t');
+	tl_put_escaped(stdout, problem->text, strlen(problem->text));
+	putchar('\n');
+}
+
+/* In place, what an engine holds. */
+static int mend(struct qr_context *ctx, int dry_run)
+{
+	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
+	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
+	char n[2][TL_NUMBER_SIZE];
+	simidx_error err;
+	int rc;
+
+	if (tl_path_open(ctx->path, &how, &ctx->index, &ctx->info, &err))
+		return qr_fail(ctx, &err);
+	if (tl_progress_wanted())
+		simidx_set_progress(ctx->index, tl_progress_phase, NULL);
+	rc = simidx_mend(ctx->index, dry_run ? SIMIDX_MEND_DRY_RUN : 0, print_problem, ctx, &report,
+			 &err);
+	tl_progress_clear();
+	if (rc && rc != SIMIDX_E_CORRUPT)
+		return qr_fail(ctx, &err);
+	tl_notice("%s: %s problem%s, %s", ctx->path, tl_write_count(report.problems, n[0]),
+		  report.problems == 1 ? "" : "s",
+		  dry_run ? "and nothing has changed"
+			  : report.problems == report.mended ? "all mended" : "not all mended");
+	return rc ? TL_PARTLY : TL_OK;
+}
+
+/* Which kind of repair it is follows from INDEX. */
+static int check_operands(const struct qr_context *ctx, const struct options *options, int has_new)
+{
+	if (!tl_path_is_uri(ctx->path) && options->dry_run)
+		return tl_usage_error("--dry-run: a directory is only read anyway, and NEW is made");
+	if (!tl_path_is_uri(ctx->path) && !has_new)
+		return tl_usage_error("NEW is missing");
+	if (tl_path_is_uri(ctx->path) && has_new)
+		return tl_usage_error("%s is mended in place, so there is no NEW", ctx->path);
+	return TL_OK;
+}
+
 static int run_repair(struct qr_context *ctx, int argc, char **argv)
 {
 	simidx_repair_options how = SIMIDX_REPAIR_OPTIONS_INIT;
@@ -114,6 +168,10 @@ static int run_repair(struct qr_context *ctx, int argc, char **argv)
 
 	if (code != TL_PROCEED)
 		return code;
+	if (check_operands(ctx, &options, optind < argc))
+		return TL_TROUBLE;
+	if (tl_path_is_uri(ctx->path))
+		return mend(ctx, options.dry_run);
 	tl_stop_on_signals();
 	how.memory = options.memory;
 	how.tmpdir = options.tmpdir;
@@ -132,6 +190,13 @@ static const struct tl_option rows[] = {
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct options, tmpdir),
 	  .help = "where temporary files are made",
 	  .more = "Where temporary files are made (default: beside NEW)." },
+	{ 0, "dry-run", NULL, TL_FLAG(struct options, dry_run),
+	  .help = "with the URI of an engine: change nothing" },
+	{ TL_SECTION("Of an engine") },
+	{ TL_PARAGRAPH("Where INDEX is the URI of an index that an engine holds, such as hbase://..., it is "
+		       "mended in place, and there is no NEW: each document becomes what it was before a "
+		       "commit that was cut off, or what the commit would have made it. A line is printed "
+		       "for each problem, as verify does.") },
 	{ TL_SECTION("What is kept") },
 	{ TL_PARAGRAPH("Each block or row is judged by itself, and what sound ones say is joined: a "
 		       "document is lost only if it is damaged wherever it stands. A document whose "
@@ -159,6 +224,8 @@ static const struct tl_option rows[] = {
 	{ TL_EXAMPLE("simidx-query repair index saved >lost.tsv",
 		     "Save what is sound, and keep a list of what is not.") },
 	{ TL_SECTION("Exit status") },
+	{ TL_PARAGRAPH("Of an engine, 0: sound, or all mended; 1: something is wrong; 2: could not be "
+		       "checked.") },
 	{ TL_PARAGRAPH("0: NEW was made, and nothing is lost. 1: NEW was made, and something is lost "
 		       "or not certain. 2: NEW was not made; or it was, as a message says then, but "
 		       "the disk did not confirm that it stays there after a power cut.") },
@@ -166,7 +233,7 @@ static const struct tl_option rows[] = {
 };
 
 const struct qr_command qr_repair = {
-	.line = { .name = "repair", .operands = "INDEX NEW", .least = 2, .most = 2,
+	.line = { .name = "repair", .operands = "INDEX [NEW]", .least = 1, .most = 2,
 		  .summary = "make a new index of what is sound in a damaged one",
 		  .about = "Make the new index NEW of all that is sound in the damaged INDEX, and list "
 			   "what is lost. NEW must not exist or be an empty directory, and appears "

@@ -4,6 +4,7 @@
 #include "common/tl_escape.h"
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
+#include "common/tl_path.h"
 #include "common/tl_term.h"
 #include "query/qr_json.h"
 
@@ -50,10 +51,11 @@ static uint64_t unknown_fp2(const struct table *tables, size_t n)
 	return unknown;
 }
 
-/* Bytes of the file in use for each document, or -1 without documents. */
+/* Bytes of the file in use for each document, or -1 without documents, or where they are not known. */
 static double bytes_per_document(const simidx_info *info)
 {
-	return info->documents ? (double)info->used_bytes / (double)info->documents : -1;
+	return info->documents && info->used_bytes
+		       ? (double)info->used_bytes / (double)info->documents : -1;
 }
 
 /* Bytes of a sub-database's pages for each entry, or -1 without entries. */
@@ -104,6 +106,9 @@ static int read_tables(struct qr_context *ctx, struct table **out, size_t *n)
 
 	*out = NULL;
 	*n = 0;
+	/* What an engine keeps has no sub-databases. */
+	if (tl_path_is_uri(ctx->path))
+		return 0;
 	for (;;) {
 		rc = simidx_get_table_info(ctx->index, (unsigned)*n, &info, &err);
 		if (qr_again(ctx, rc, &err)) {
@@ -273,22 +278,30 @@ static void print_info(const struct qr_context *ctx, uint64_t unknown)
 
 	print_word("index", ctx->path);
 	print_count("documents", info->documents);
-	print_count("distinct in tables", info->distinct);
-	print_count("fresh rows", info->fresh_rows);
+	if (!tl_path_is_uri(ctx->path)) {
+		print_count("distinct in tables", info->distinct);
+		print_count("fresh rows", info->fresh_rows);
+	}
 	print_count("labels", info->labels);
 	print_count("next id", info->next_id);
 	print_count("bits", info->bits);
 	print_word("plan", info->plan);
-	print_word("layout", layout_name(info));
-	printf("%-20s  %u %%\n", "fill of merges", info->fill);
+	if (!tl_path_is_uri(ctx->path)) {
+		print_word("layout", layout_name(info));
+		printf("%-20s  %u %%\n", "fill of merges", info->fill);
+	}
 	print_word("ids", info->flags & SIMIDX_CREATE_NO_IDS ? "no" : "yes");
 	print_word("second fingerprints", info->flags & SIMIDX_CREATE_FP2 ? "yes" : "no");
 	if (unknown)
 		print_count("of them not known", unknown);
 	print_word("texts by", *info->profile ? info->profile : "-");
-	printf("%-20s  %u.%u\n", "format", info->format_major, info->format_minor);
-	print_size(ctx->width ? "file" : "file bytes", info->file_bytes);
-	print_size(ctx->width ? "used" : "used bytes", info->used_bytes);
+	if (!tl_path_is_uri(ctx->path)) {
+		printf("%-20s  %u.%u\n", "format", info->format_major, info->format_minor);
+		print_size(ctx->width ? "file" : "file bytes", info->file_bytes);
+		print_size(ctx->width ? "used" : "used bytes", info->used_bytes);
+	} else if (info->used_bytes) {
+		print_size(ctx->width ? "used" : "used bytes", info->used_bytes);
+	}
 	if (bytes >= 0)
 		printf("%-20s  %.2f\n", "bytes per document", bytes);
 }
@@ -324,6 +337,8 @@ static void print_stats(const struct qr_context *ctx, const struct table *tables
 	double least = limit_bits(ctx->info.bits, ctx->info.distinct) / 8;
 
 	print_info(ctx, unknown_fp2(tables, n));
+	if (!n)
+		return;
 	printf("\n%-8s  %6s  %13s  %11s  %11s  %11s  %7s\n", "table", "prefix", "entries", "keys",
 	       "pages", "bytes/entry", "fill, %");
 	for (size_t i = 0; i < n; i++)
@@ -340,7 +355,7 @@ static void print_skew(const struct qr_context *ctx, const struct skew *skew,
 	int digits = (int)(ctx->info.bits + 3) / 4;
 	char text[TL_NUMBER_SIZE];
 
-	printf("\nThe fullest fingerprint, and the fullest range of each table:\n");
+	printf("\nThe fullest fingerprint%s:\n", n ? ", and the fullest range of each table" : "");
 	if (!skew->distinct)
 		printf("none\n");
 	else
@@ -360,27 +375,40 @@ static void print_skew(const struct qr_context *ctx, const struct skew *skew,
 
 /* ---- for programs ---- */
 
-static void put_info(struct tl_json *json, const simidx_info *info)
+static void put_file(struct tl_json *json, const simidx_info *info)
 {
 	char format[32];
 
 	snprintf(format, sizeof(format), "%u.%u", info->format_major, info->format_minor);
-	tl_json_unsigned(json, "documents", info->documents);
-	tl_json_unsigned(json, "distinct", info->distinct);
-	tl_json_unsigned(json, "fresh_rows", info->fresh_rows);
-	tl_json_unsigned(json, "labels", info->labels);
-	tl_json_unsigned(json, "next_id", info->next_id);
-	tl_json_unsigned(json, "bits", info->bits);
-	tl_json_string(json, "plan", info->plan);
-	tl_json_string(json, "layout", layout_name(info));
-	tl_json_unsigned(json, "fill", info->fill);
-	tl_json_bool(json, "ids", !(info->flags & SIMIDX_CREATE_NO_IDS));
-	tl_json_bool(json, "fp2", (info->flags & SIMIDX_CREATE_FP2) != 0);
-	tl_json_bytes(json, "profile", info->profile, strlen(info->profile));
 	tl_json_string(json, "format", format);
 	tl_json_unsigned(json, "file_bytes", info->file_bytes);
 	tl_json_unsigned(json, "used_bytes", info->used_bytes);
 	tl_json_unsigned(json, "page_bytes", info->page_bytes);
+}
+
+/* What an engine holds has no file: what is about one is left out. */
+static void put_info(struct tl_json *json, const simidx_info *info, int has_file)
+{
+	tl_json_unsigned(json, "documents", info->documents);
+	if (has_file) {
+		tl_json_unsigned(json, "distinct", info->distinct);
+		tl_json_unsigned(json, "fresh_rows", info->fresh_rows);
+	}
+	tl_json_unsigned(json, "labels", info->labels);
+	tl_json_unsigned(json, "next_id", info->next_id);
+	tl_json_unsigned(json, "bits", info->bits);
+	tl_json_string(json, "plan", info->plan);
+	if (has_file) {
+		tl_json_string(json, "layout", layout_name(info));
+		tl_json_unsigned(json, "fill", info->fill);
+	}
+	tl_json_bool(json, "ids", !(info->flags & SIMIDX_CREATE_NO_IDS));
+	tl_json_bool(json, "fp2", (info->flags & SIMIDX_CREATE_FP2) != 0);
+	tl_json_bytes(json, "profile", info->profile, strlen(info->profile));
+	if (has_file)
+		put_file(json, info);
+	else if (info->used_bytes)
+		tl_json_unsigned(json, "used_bytes", info->used_bytes);
 }
 
 /* A figure that is not known (nothing stored) is left out. */
@@ -428,8 +456,8 @@ static int print_json(const struct qr_context *ctx, const struct table *tables, 
 	struct tl_json json = { .out = stdout };
 
 	tl_json_open(&json, NULL, '{');
-	put_info(&json, &ctx->info);
-	if (ctx->info.flags & SIMIDX_CREATE_FP2)
+	put_info(&json, &ctx->info, n > 0);
+	if (n && ctx->info.flags & SIMIDX_CREATE_FP2)
 		tl_json_unsigned(&json, "unknown_fp2", unknown_fp2(tables, n));
 	put_figure(&json, "bytes_per_document", bytes_per_document(&ctx->info));
 	put_figure(&json, "limit_bits", limit_bits(ctx->info.bits, ctx->info.distinct));
