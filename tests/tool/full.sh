@@ -18,7 +18,7 @@ printf '%s\n' '3	00000000000000aa	plain' '4	00000000000000aa	tab\tnewline\nretur
 run 0 "$load" -q labels labels.tsv
 run 0 "$query" dump --format full labels
 {
-	line_of 64 true false '' '"next_id":10,"documents":7'
+	line_of 64 true false '' '"next_id":10,"documents":7,"labels":6'
 	cat <<'END'
 {"id":3,"label":"plain","fp":"00000000000000aa"}
 {"id":4,"label":"tab\tnewline\nreturn\r","fp":"00000000000000aa"}
@@ -75,7 +75,7 @@ run 0 "$load" -q empty -F lines - </dev/null
 is_same empty
 run 0 "$query" dump --format full empty
 {
-	line_of 64 true false '' '"next_id":0,"documents":0'
+	line_of 64 true false '' '"next_id":0,"documents":0,"labels":0'
 	echo '{"documents":0}'
 } | output
 run 0 "$load" -q --ids none bare -F lines - <<<$'00000000000000bb\n00000000000000aa\nffffffffffffffff'
@@ -100,7 +100,7 @@ run 0 "$query" dump grown
 same out <(cat labels.tsv <(sed 's/^/9/' large.tsv))
 
 # Second fingerprints, also one that is not known, and features that others made.
-line_of 64 true true 'features mine-1' '"next_id":3,"documents":3' >two.full
+line_of 64 true true 'features mine-1' '"next_id":3,"documents":3,"labels":1' >two.full
 cat >>two.full <<'END'
 {"id":0,"label":"a","fp":"00000000000000aa","fp2":"ffffffffffffffff"}
 {"id":1,"fp":"00000000000000aa","fp2":null}
@@ -123,7 +123,7 @@ run 0 "$query" get two --id 9
 # Documents that were deleted at the end leave their ids used up, with a writer and with a loader.
 run 0 "$load" -q --mode delete labels -F ids - <<<$'8\n9'
 is_same labels
-head -1 copied | grep -qF '"next_id":10,"documents":5' || fail 'the next id'
+head -1 copied | grep -qF '"next_id":10,"documents":5,"labels":4' || fail 'the next id'
 run 0 "$load" -q copy -F lines - <<<00000000000000cc
 run 0 "$query" get copy --id 10
 run 0 "$load" -q low -F lines - <<<00000000000000ee
@@ -141,15 +141,15 @@ head -1 copied | grep -qF '"next_id":null' || fail 'no next id is left'
 # Several dumps go into one index. The mark of a program comes along, that of simidx-load does not.
 run 0 "$load" -q marked -F full - <<<"$(line_of 64 true false '' '"next_id":7,"documents":0,"mark":"page 7"')"$'\n{"documents":0}'
 is_same marked
-head -1 copied | grep -qF '"documents":0,"mark":"page 7"}' || fail 'the mark'
+head -1 copied | grep -qF '"documents":0,"labels":0,"mark":"page 7"}' || fail 'the mark'
 sed 's/"mark":"page 7"/"mark_hex":"ff00"/' dumped >marked.full
 rm -rf copy
 run 0 "$load" -q copy -F full labels.full marked.full
 run 0 "$query" dump --format full copy
-same <(head -1 out) <(line_of 64 true false '' '"next_id":10,"documents":7,"mark_hex":"ff00"')
+same <(head -1 out) <(line_of 64 true false '' '"next_id":10,"documents":7,"labels":6,"mark_hex":"ff00"')
 run 0 "$load" -q copy -F lines - <<<00000000000000cc
 run 0 "$query" dump --format full copy
-same <(head -1 out) <(line_of 64 true false '' '"next_id":11,"documents":8')
+same <(head -1 out) <(line_of 64 true false '' '"next_id":11,"documents":8,"labels":6')
 
 # A load that was stopped goes on behind the first line.
 sed 's/"id":5,.*"fp"/"id":5,"fp"/; s/00ab"/wrong"/' labels.full >wrong.full
@@ -159,7 +159,7 @@ says '--resume goes on after'
 run 1 "$load" --write insert --resume copy -F full wrong.full
 says 'wrong.full:4:'
 run 0 "$query" dump --format full copy
-same <(grep -v '"id":5' labels.full | sed 's/:7}$/:6}/') out
+same <(grep -v '"id":5' labels.full | sed 's/"documents":7,"labels":6/"documents":6,"labels":5/; s/:7}$/:6}/') out
 
 if [ -n "${SX_TEXT-}" ]; then
 	mkdir texts

@@ -51,13 +51,17 @@ int qr_full_first(const simidx_info *info, const struct qr_mark *mark)
 	tl_json_bool(&json, "ids", !(info->flags & SIMIDX_CREATE_NO_IDS));
 	tl_json_bool(&json, "fp2", (info->flags & SIMIDX_CREATE_FP2) != 0);
 	tl_json_string(&json, "plan", info->plan);
-	tl_json_string(&json, "layout", info->layout == SIMIDX_LAYOUT_ROWS ? "rows" : "blocks");
-	if (info->fill)
+	/* An index of an engine has neither. */
+	if (info->fill) {
+		tl_json_string(&json, "layout", info->layout == SIMIDX_LAYOUT_ROWS ? "rows" : "blocks");
 		tl_json_unsigned(&json, "fill", info->fill);
+	}
 	tl_json_bytes(&json, "profile", info->profile, strlen(info->profile));
 	put_check_fps(&json, info);
 	put_next_id(&json, info);
 	tl_json_unsigned(&json, "documents", info->documents);
+	if (!(info->flags & SIMIDX_CREATE_NO_IDS))
+		tl_json_unsigned(&json, "labels", info->labels);
 	if (mark->size)
 		tl_json_bytes(&json, "mark", (const char *)mark->bytes, mark->size);
 	return qr_json_end(&json);
