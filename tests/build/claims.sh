@@ -44,7 +44,7 @@ same 'layers, highest first' \
 
 # Who includes the headers of other libraries.
 for header in lmdb.h xxhash.h 'unicode/*.h' libstemmer.h jansson.h zlib.h zstd.h openssl/evp.h sqlite3.h; do
-	included=$(grep -lE "#include <${header//\*/[a-z0-9]*}>" lib/*/*.[ch] tools/*/*.[ch] bench/*.[ch] \
+	included=$(grep -lE "#include <${header//\*/[a-z0-9]*}>" lib/*/*.[ch] lib/*/*.cc tools/*/*.[ch] bench/*.[ch] \
 		bench/*/*.[ch] tests/*/*.[ch] 2>/dev/null | xargs -r -n 1 dirname | sort -u)
 	claimed=$(grep -F "| \`$header\`" CONTRIBUTING.md | cut -d '|' -f 3 | grep -o '`[a-z/]*`' | tr -d '`')
 	same "folders that include $header" "$claimed" "$included"
@@ -59,7 +59,8 @@ has CONTRIBUTING.md "above $file lines a file and $function a function"
 # Functions that are named are exported.
 # shellcheck disable=SC2086 # a list of files
 for name in $(grep -oh '`simidx_[a-z0-9_]*()`' $documents | tr -d '`()' | sort -u); do
-	grep -qs "^[[:space:]]*$name;" lib/libsimidx.map lib/text/libsimidx-text.map ||
+	grep -qs "^[[:space:]]*$name;" lib/libsimidx.map lib/text/libsimidx-text.map \
+		lib/hbase/libsimidx-hbase.map ||
 		bad "no such function: $name()"
 done
 

@@ -33,15 +33,19 @@ compare() {
 	fi
 }
 
-# Those of libsimidx: all but simidx_text.h.
+# Those of libsimidx: all but simidx_text.h and simidx_hbase.h.
 # shellcheck disable=SC2046
-declared $(cd "$src/include" && echo simidx.h simidx_[!t]*.h) >"$tmp/headers"
+declared $(cd "$src/include" && echo simidx.h simidx_[!th]*.h) >"$tmp/headers"
 in_map lib/libsimidx.map >"$tmp/libsimidx.map"
 compare headers libsimidx.map
 
 declared simidx_text.h | comm -23 - "$tmp/headers" >"$tmp/simidx_text.h"
 in_map lib/text/libsimidx-text.map >"$tmp/libsimidx-text.map"
 compare simidx_text.h libsimidx-text.map
+
+declared simidx_hbase.h | comm -23 - "$tmp/headers" >"$tmp/simidx_hbase.h"
+in_map lib/hbase/libsimidx-hbase.map >"$tmp/libsimidx-hbase.map"
+compare simidx_hbase.h libsimidx-hbase.map
 
 so=$SX_BUILDDIR/lib/.libs/libsimidx.so
 if [ ! -e "$so" ]; then
@@ -54,5 +58,9 @@ compare headers libsimidx.so
 if [ -n "${SX_TEXT-}" ]; then
 	exported "$SX_BUILDDIR/lib/text/.libs/libsimidx-text.so" >"$tmp/libsimidx-text.so"
 	compare simidx_text.h libsimidx-text.so
+fi
+if [ -n "${SX_HBASE-}" ]; then
+	exported "$SX_BUILDDIR/lib/hbase/.libs/libsimidx-hbase.so" >"$tmp/libsimidx-hbase.so"
+	compare simidx_hbase.h libsimidx-hbase.so
 fi
 exit $status

@@ -9,7 +9,8 @@ set -eu
 cd "${1:-${SX_SRCDIR:-.}}"
 
 headers=$(find lib -name '*.h' | sed 's|^lib/||' | sort | tr '\n' ' ')
-files=$(find include lib tools bench tests/format -name '*.[ch]' 2>/dev/null | sort)
+files=$(find include lib tools bench tests/format \( -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' \) 2>/dev/null |
+	sort)
 [ -n "$files" ]
 
 status=0
@@ -58,7 +59,7 @@ function check_lib(name, quoted,    mine, folder) {
 }
 FNR == 1 && FILENAME ~ /^lib\// {
 	split(FILENAME, part, "/")
-	if (part[2] != "text" && !rank[part[2]])
+	if (part[2] != "text" && part[2] != "hbase" && !rank[part[2]])
 		bad("lib/" part[2] " is not a known layer")
 }
 /^[ \t]*#[ \t]*include[ \t]*[<"]/ {
@@ -72,7 +73,7 @@ FNR == 1 && FILENAME ~ /^lib\// {
 	if (name == "lmdb.h")
 		only("(lib/store|bench|tests/format)", name)
 	if (base ~ /^xx(h3|hash)\.h$/)
-		only("(lib/util|tests/format|tools/query)", name)
+		only("(lib/util|lib/hbase|tests/format|tools/query)", name)
 	if (name ~ /^unicode\//)
 		only("(lib/text|bench)", "ICU")
 	if (name == "sqlite3.h")
@@ -90,7 +91,13 @@ FNR == 1 && FILENAME ~ /^lib\// {
 	if (name ~ /(^|\/)\.\.\//)
 		bad("no .. in an include: " name)
 
-	if (FILENAME ~ /^lib\//)
+	if (name ~ /^thrift\//)
+		only("lib/hbase", "Thrift")
+	if (FILENAME ~ /^lib\/hbase\// && (name in private || base in private_base))
+		bad("lib/hbase may know public headers only, not " name)
+	else if (FILENAME ~ /^lib\/hbase\//)
+		next
+	else if (FILENAME ~ /^lib\//)
 		check_lib(name, quoted)
 	else if (FILENAME ~ /^tools\// && (name in private || base in private_base))
 		bad("a tool may not include a private header of lib: " name)

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * simidx_hbase.h - an index in HBase (libsimidx-hbase). doc/hbase.md is the manual.
+ *
+ * After simidx_hbase_add() a URI may stand wherever libsimidx takes the path of an index:
+ *
+ *   hbase://HOST[:PORT][,HOST[:PORT]...]/[NAMESPACE:]TABLE[?OPTION=VALUE[&OPTION=VALUE...]]
+ *
+ * HOST is a Thrift2 gateway of HBase (`hbase thrift2 start`), PORT is 9090 unless given. Of several
+ * gateways the first one that answers is used. An IPv6 address stands in brackets. The index has two
+ * tables, TABLE and TABLE_docs.
+ *
+ * | option        | values                     | default | meaning                                |
+ * |---------------|----------------------------|---------|----------------------------------------|
+ * | transport     | binary framed http https   | binary  | as the gateway was started             |
+ * | path          | /...                       | /       | of HTTP requests                       |
+ * | ca            | FILE                       | system  | certificates that https trusts, PEM    |
+ * | timeout       | seconds                    | 30      | until a call that reads gives up       |
+ * | write-timeout | seconds                    | 6 times | the same for a call that writes        |
+ * | connections   | 1..64                      | 4       | most that one handle opens             |
+ * | lease         | 1..3600 seconds            | 60      | until another writer may take over     |
+ * | durability    | fsync sync async           | fsync   | what a commit waits for                |
+ * | regions       | 1..10000                   | 16      | that a new index begins with           |
+ * | compression   | none gz snappy lz4 zstd    | none    | of a new index                         |
+ *
+ * With durability=fsync a commit waits until it is on disks, and with SIMIDX_DURABILITY_NORMAL until
+ * it is in the memory of the machines that keep copies; with `sync`, for that in both cases; with
+ * `async`, for nothing.
+ *
+ * Errors, beside those of libsimidx: SIMIDX_E_IO after the deadline, with the last thing that went
+ * wrong; SIMIDX_E_UNKNOWN from a commit of which some may be stored, and which the next writer or
+ * a repair completes; SIMIDX_E_MOVED from a commit when the index was created anew meanwhile;
+ * SIMIDX_E_PERMISSION when HBase denies access. Texts name the gateway.
+ */
+
+#ifndef SIMIDX_HBASE_H
+#define SIMIDX_HBASE_H
+
+#include <simidx_engine.h>
+
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Let this process open indexes in HBase, from now on. May be called more than once, and from any
+ * thread.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_EXISTS: another engine has the scheme "hbase"; SIMIDX_E_VERSION: libsimidx
+ *         is of another version
+ */
+int simidx_hbase_add(simidx_error *err) SIMIDX_CHECK_RESULT;
+
+#ifdef __cplusplus
+}
+#endif
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+
+#endif /* SIMIDX_HBASE_H */

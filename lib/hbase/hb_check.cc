@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Comparing the tables with each other. Everything is read once: documents say which rows there must
+ * be, and for each table and first byte of the prefix both sides are counted and summed up. Only where
+ * sums differ, rows are compared one by one. Others may write meanwhile, so what looks wrong is looked
+ * at again, and what is younger than a batch can take is left alone.
+ */
+
+#include "hb_store.hh"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <set>
+
+namespace simidx_hbase {
+namespace {
+
+const int DOCUMENT_PAGE = 500, ROW_PAGE = 5000;
+const size_t AT_ONCE = 4;   /* ranges */
+const size_t GROUP = 500;   /* rows that are compared together */
+const int64_t DAY_MS = 86400000;
+
+/** A count and a sum that do not depend on the order. */
+struct Sum {
+	uint64_t n = 0, hashes = 0;
+	void add(const std::string &bytes)
+	{
+		n++;
+		hashes += checksum(bytes);
+	}
+	bool operator!=(const Sum &other) const { return n != other.n || hashes != other.hashes; }
+};
+
+std::string hex(const std::string &bytes)
+{
+	static const char digits[] = "0123456789abcdef";
+	std::string text;
+
+	for (unsigned char c : bytes) {
+		text.push_back(digits[c >> 4]);
+		text.push_back(digits[c & 15]);
+	}
+	return text;
+}
+
+/** A row of the index. */
+struct Row {
+	std::string key;
+	unsigned table;
+	uint64_t fp, id;
+	int64_t timestamp;
+};
+
+} // namespace
+
+class Checker {
+public:
+	Checker(Store &store, simidx_engine_check *check)
+		: store_(store), check_(check), mend_(check->flags & SIMIDX_ENGINE_MEND),
+		  index_(store.config().index_table()), docs_(store.config().docs_table()),
+		  documents_(store.n_tables() * 256), rows_(store.n_tables() * 256),
+		  document_labels_(256), label_rows_(256)
+	{
+	}
+
+	void run()
+	{
+		check_->rows = check_->documents = check_->problems = check_->mended = 0;
+		journals();
+		begin_ = store_.timestamp();
+		read_documents();
+		read_rows();
+		read_labels();
+		for (size_t i = 0; i < documents_.size(); i++)
+			differ_ = differ_ || documents_[i] != rows_[i];
+		for (size_t i = 0; i < 256; i++)
+			differ_ = differ_ || document_labels_[i] != label_rows_[i];
+		if (differ_) {
+			find_missing();
+			find_strays();
+		}
+		counts();
+		if (mend_)
+			forget();
+	}
+
+private:
+	void problem(const std::string &table, const std::string &text, bool mended)
+	{
+		simidx_problem one = { table.c_str(), text.c_str() };
+
+		check_->problems++;
+		check_->mended += mended;
+		if (check_->problem)
+			check_->problem(check_->ctx, &one);
+	}
+	void progress(const char *phase, uint64_t done, uint64_t total)
+	{
+		if (check_->progress)
+			check_->progress(check_->ctx, phase, done, total);
+	}
+	std::vector<uint32_t> prefixes(uint64_t fp)
+	{
+		std::vector<uint32_t> prefix(store_.n_tables());
+
+		check_->prefixes(check_->ctx, fp, prefix.data());
+		return prefix;
+	}
+	/** May be of a batch that is under way. */
+	bool is_young(int64_t timestamp) const
+	{
+		int64_t batch = (int64_t)store_.config().write_ms + store_.config().lease_s * 1000;
+		return timestamp >= (live_ ? begin_ - batch : begin_);
+	}
+
+	template <class F>
+	void each(const std::string &table, std::vector<std::pair<std::string, std::string>> ranges,
+		  int limit, F f);
+	template <class F> void each_document(F f);
+	template <class F> void each_row(F f);
+	template <class F> void each_label(F f);
+
+	void journals();
+	void read_documents();
+	void read_rows();
+	void read_labels();
+	void find_missing();
+	void missing_of(std::vector<Document> &group);
+	void mend_document(const Document &document);
+	void find_strays();
+	void strays_of(std::vector<Row> &group);
+	void label_strays();
+	void counts();
+	void forget();
+
+	Store &store_;
+	simidx_engine_check *check_;
+	bool mend_;
+	std::string index_, docs_;
+	bool live_ = false;   /**< other writers are at work */
+	std::set<uint64_t> pending_; /**< documents of batches that are not finished */
+	bool differ_ = false;
+	int64_t begin_ = 0;
+	std::vector<Sum> documents_, rows_, document_labels_, label_rows_;
+	uint64_t n_labels_ = 0, n_label_rows_ = 0, max_id_ = 0;
+};
+
+/* ---------------------------------------------------------------------------------------------
+ * Reading everything
+ */
+
+template <class F>
+void Checker::each(const std::string &table, std::vector<std::pair<std::string, std::string>> ranges,
+		   int limit, F f)
+{
+	while (!ranges.empty()) {
+		std::vector<std::pair<std::string, std::string>> now, rest;
+		size_t n = std::min(AT_ONCE, ranges.size());
+
+		now.assign(ranges.end() - (long)n, ranges.end());
+		ranges.resize(ranges.size() - n);
+		auto found = store_.pages(table, now, limit, store_.reading());
+		for (size_t i = 0; i < found.size(); i++) {
+			for (const auto &row : found[i])
+				f(row);
+			if (found[i].size() == (size_t)limit)
+				ranges.emplace_back(found[i].back().row + '\0', now[i].second);
+		}
+	}
+}
+
+template <class F> void Checker::each_document(F f)
+{
+	std::vector<std::pair<std::string, std::string>> ranges;
+
+	for (unsigned s = 0; s < SALTS; s++) {
+		std::string start(1, ROW_DOCUMENT);
+		put_number(start, s, 1);
+		ranges.emplace_back(start, above(start));
+	}
+	each(docs_, ranges, DOCUMENT_PAGE, f);
+}
+
+template <class F> void Checker::each_row(F f)
+{
+	std::vector<std::pair<std::string, std::string>> ranges;
+
+	for (unsigned i = 0; i < 256; i++)
+		ranges.emplace_back(std::string(i > 0, (char)i),
+				    i < 255 ? std::string(1, (char)(i + 1)) : std::string());
+	each(index_, ranges, ROW_PAGE, f);
+}
+
+template <class F> void Checker::each_label(F f)
+{
+	std::string start(1, ROW_LABEL), stop(1, ROW_LABEL + 1);
+
+	each(docs_, { { start, stop } }, ROW_PAGE, f);
+}
+
+void Checker::read_documents()
+{
+	each_document([&](const gateway::Result &row) {
+		Document document;
+
+		if (!parse_document(row, document)) {
+			problem(docs_, "a document's row is damaged: key " + hex(row.row), false);
+			return;
+		}
+		max_id_ = std::max(max_id_, document.id + 1);
+		if (document.deleted)
+			return;
+		check_->documents++;
+		auto prefix = prefixes(document.fp);
+		for (unsigned t = 0; t < store_.n_tables(); t++)
+			documents_[t * 256 + (prefix[t] >> 24)].add(
+				index_key(t, prefix[t], document.fp, document.id));
+		if (document.labelled) {
+			std::string key = label_hash(document.label.data(), document.label.size());
+			n_labels_++;
+			unsigned first = (unsigned char)key[0];
+			put_number(key, document.id, 8);
+			document_labels_[first].add(key);
+		}
+		if (check_->documents % 10000 == 0)
+			progress("documents", check_->documents, 0);
+	});
+}
+
+void Checker::read_rows()
+{
+	uint64_t total = check_->documents * store_.n_tables();
+
+	each_row([&](const gateway::Result &row) {
+		check_->rows++;
+		if (check_->rows % 10000 == 0)
+			progress("rows", check_->rows, total);
+		unsigned t = row.row.size() == INDEX_KEY_SIZE ? (unsigned char)row.row[4] - 1u : MAX_TABLES;
+		if (t < store_.n_tables() && row.cells.size() == 1 && row.cells[0].column.empty()) {
+			rows_[t * 256 + (unsigned char)row.row[0]].add(row.row);
+			return;
+		}
+		std::vector<gateway::Delete> deletes;
+		for (const auto &cell : row.cells)
+			deletes.push_back(remove(row.row, cell.column, cell.timestamp,
+						 store_.config().full));
+		if (mend_)
+			store_.delete_rows(index_, std::move(deletes), store_.writing());
+		problem(index_, "a row that is none of an index: key " + hex(row.row), mend_);
+	});
+}
+
+void Checker::read_labels()
+{
+	each_label([&](const gateway::Result &row) {
+		for (const auto &cell : row.cells) {
+			n_label_rows_++;
+			unsigned first = row.row.size() > 1 ? (unsigned char)row.row[1] : 0;
+			label_rows_[first].add(row.row.substr(1) + cell.column);
+		}
+	});
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Comparing one by one
+ */
+
+/** Documents without one of their rows. */
+void Checker::find_missing()
+{
+	std::vector<Document> group;
+
+	each_document([&](const gateway::Result &row) {
+		Document document;
+		bool suspect = false;
+
+		if (!parse_document(row, document) || document.deleted || pending_.count(document.id))
+			return;
+		auto prefix = prefixes(document.fp);
+		for (unsigned t = 0; t < store_.n_tables(); t++) {
+			size_t i = t * 256 + (prefix[t] >> 24);
+			suspect = suspect || documents_[i] != rows_[i];
+		}
+		if (document.labelled) {
+			auto first = (unsigned char)label_hash(document.label.data(),
+							       document.label.size())[0];
+			suspect = suspect || document_labels_[first] != label_rows_[first];
+		}
+		if (suspect)
+			group.push_back(std::move(document));
+		if (group.size() == GROUP)
+			missing_of(group);
+	});
+	missing_of(group);
+}
+
+void Checker::missing_of(std::vector<Document> &group)
+{
+	std::vector<std::string> keys, label_keys;
+	std::vector<uint64_t> ids;
+	std::map<uint64_t, std::string> lacks;
+	unsigned n_tables = store_.n_tables();
+
+	for (const Document &document : group) {
+		auto prefix = prefixes(document.fp);
+		for (unsigned t = 0; t < n_tables; t++)
+			keys.push_back(index_key(t, prefix[t], document.fp, document.id));
+		label_keys.push_back(document.labelled ?
+					     label_key(label_hash(document.label.data(),
+								  document.label.size())) :
+					     std::string(1, ROW_LABEL));
+	}
+	if (group.empty())
+		return;
+	auto rows = store_.get_rows(index_, keys, store_.reading());
+	auto labels = store_.get_rows(docs_, label_keys, store_.reading());
+	for (size_t i = 0; i < group.size(); i++) {
+		std::string column;
+		put_number(column, group[i].id, 8);
+		for (unsigned t = 0; t < n_tables; t++)
+			if (rows[i * n_tables + t].cells.empty())
+				lacks[group[i].id] += " " + std::to_string(t + 1);
+		if (group[i].labelled && !find_cell(labels[i], column))
+			lacks[group[i].id] += " labels";
+		if (lacks.count(group[i].id))
+			ids.push_back(group[i].id);
+	}
+	/* A document that has changed since it was read has lost its old rows rightly. */
+	for (const Document &now : store_.get_documents(ids, store_.reading(), nullptr, false))
+		for (const Document &then : group) {
+			char text[200];
+			if (then.id != now.id || then.timestamp != now.timestamp)
+				continue;
+			if (mend_)
+				mend_document(now);
+			snprintf(text, sizeof(text), "document %" PRIu64 " has no row in these tables:%.100s",
+				 now.id, lacks[now.id].c_str());
+			problem(index_, text, mend_);
+		}
+	group.clear();
+}
+
+/** Store a document anew, as it is, and its rows, above whatever has hidden them. */
+void Checker::mend_document(const Document &document)
+{
+	auto prefix = prefixes(document.fp);
+	std::vector<gateway::Put> puts, labels;
+	Deadline deadline = store_.writing();
+	std::string value = document_value(document);
+
+	store_.saw_timestamp(document.timestamp);
+	int64_t ts = store_.timestamp();
+	for (unsigned t = 0; t < store_.n_tables(); t++)
+		puts.push_back(put(index_key(t, prefix[t], document.fp, document.id), "", "", ts,
+				   store_.config().full));
+	store_.put_rows(index_, std::move(puts), deadline);
+	if (document.labelled) {
+		std::string column;
+		put_number(column, document.id, 8);
+		labels.push_back(put(label_key(label_hash(document.label.data(), document.label.size())),
+				     column, "1", ts, store_.config().full));
+		store_.put_rows(docs_, std::move(labels), deadline);
+	}
+	/* If it has changed meanwhile, what was put is a stray, which nobody finds. */
+	store_.put_if(document_key(document.id), "", value, value, ts, deadline);
+}
+
+/** Rows of documents that are not there, or have another fingerprint. */
+void Checker::find_strays()
+{
+	std::vector<Row> group;
+
+	each_row([&](const gateway::Result &row) {
+		if (row.row.size() != INDEX_KEY_SIZE || row.cells.size() != 1)
+			return;
+		unsigned t = (unsigned char)row.row[4] - 1u;
+		size_t i = t * 256 + (unsigned char)row.row[0];
+		if (t >= store_.n_tables() || !(documents_[i] != rows_[i]))
+			return;
+		group.push_back({ row.row, t, get_number(row.row, 5, 8), get_number(row.row, 13, 8),
+				  row.cells[0].timestamp });
+		if (group.size() == GROUP)
+			strays_of(group);
+	});
+	strays_of(group);
+	label_strays();
+}
+
+void Checker::strays_of(std::vector<Row> &group)
+{
+	std::map<uint64_t, Document> documents;
+	std::vector<uint64_t> ids;
+	std::vector<gateway::Delete> deletes;
+
+	for (const Row &row : group)
+		ids.push_back(row.id);
+	std::sort(ids.begin(), ids.end());
+	ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+	for (auto &document : store_.get_documents(ids, store_.reading(), nullptr, true))
+		documents[document.id] = document;
+	for (const Row &row : group) {
+		auto found = documents.find(row.id);
+		bool there = found != documents.end() && !found->second.deleted;
+		char text[200];
+
+		if (there && found->second.fp == row.fp &&
+		    get_number(row.key, 0, 4) == prefixes(row.fp)[row.table])
+			continue;
+		if (pending_.count(row.id) || is_young(row.timestamp) ||
+		    (found != documents.end() && is_young(found->second.timestamp)))
+			continue;
+		if (mend_)
+			store_.delete_rows(index_, { remove(row.key, "", row.timestamp, store_.config().full) },
+					   store_.writing());
+		snprintf(text, sizeof(text),
+			 "table %u has a row of document %" PRIu64 " with fingerprint %016" PRIx64 ", %s",
+			 row.table + 1, row.id, row.fp,
+			 there ? "which has another one" : "which does not exist");
+		problem(index_, text, mend_);
+	}
+	group.clear();
+}
+
+void Checker::label_strays()
+{
+	std::vector<std::pair<std::string, gateway::Cell>> group;
+	auto flush = [&] {
+		std::vector<uint64_t> ids;
+		std::map<uint64_t, std::string> holders;
+
+		for (const auto &one : group)
+			ids.push_back(get_number(one.second.column, 0, 8));
+		for (const Document &document : store_.get_documents(ids, store_.reading(), nullptr, true))
+			if (!document.deleted && document.labelled)
+				holders[document.id] = label_key(label_hash(document.label.data(),
+									    document.label.size()));
+		for (const auto &one : group) {
+			uint64_t id = get_number(one.second.column, 0, 8);
+			if (holders[id] == one.first || pending_.count(id) || is_young(one.second.timestamp))
+				continue;
+			if (mend_)
+				store_.delete_rows(docs_, { remove(one.first, one.second.column,
+								   one.second.timestamp,
+								   store_.config().full) },
+						   store_.writing());
+			problem(docs_, "a label points to document " + std::to_string(id) +
+				       ", which does not have it", mend_);
+		}
+		group.clear();
+	};
+
+	each_label([&](const gateway::Result &row) {
+		unsigned first = row.row.size() > 1 ? (unsigned char)row.row[1] : 0;
+		if (!(document_labels_[first] != label_rows_[first]))
+			return;
+		for (const auto &cell : row.cells)
+			if (cell.column.size() == 8)
+				group.emplace_back(row.row, cell);
+		if (group.size() >= GROUP)
+			flush();
+	});
+	if (!group.empty())
+		flush();
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Writers
+ */
+
+/** Batches that were begun by writers that have ended. */
+void Checker::journals()
+{
+	Deadline deadline = store_.writing();
+	bool any = false;
+
+	for (const WriterRow &row : store_.writer_rows(deadline)) {
+		Batch batch;
+		bool own = store_.writer_.mine && row.owner == store_.writer_.owner;
+		bool at_work = !own && !row.is_free(store_.now());
+		bool sound = parse_batch(row.journal, store_.n_tables(), batch);
+
+		live_ = live_ || at_work;
+		if (sound && (at_work || !mend_))
+			for (const Change &change : batch.changes)
+				pending_.insert(change.after.id);
+		if (at_work || row.journal.empty())
+			continue;
+		std::string who = "writer " + std::to_string(row.number);
+		if (sound) {
+			problem(docs_, who + " has not finished a batch of " +
+				       std::to_string(batch.changes.size()) + " documents", mend_);
+			any = true;
+			continue;
+		}
+		if (mend_)
+			store_.delete_rows(docs_, { remove(writer_key(row.number), COLUMN_JOURNAL,
+							   row.last_timestamp, store_.config().full) },
+					   deadline);
+		problem(docs_, who + " has a damaged journal", mend_);
+	}
+	if (mend_ && any) {
+		store_.durability_ = store_.config().full;
+		store_.writer_.unfinished = true;
+		store_.become_writer(deadline);
+	}
+}
+
+void Checker::counts()
+{
+	Deadline deadline = store_.writing();
+	uint64_t next_id = 0;
+	int64_t documents = 0, labels = 0;
+	char text[200];
+
+	for (const WriterRow &row : store_.writer_rows(deadline, &next_id)) {
+		documents += row.documents;
+		labels += row.labels;
+	}
+	if (max_id_ > next_id) {
+		if (mend_)
+			store_.reserve_ids(0, max_id_);
+		snprintf(text, sizeof(text), "the next id is %" PRIu64 ", but document %" PRIu64
+			 " is or was there", next_id, max_id_ - 1);
+		problem(docs_, text, mend_);
+	}
+	/* With other writers at work the numbers are of different moments. */
+	if (live_ || !pending_.empty() || (documents == (int64_t)check_->documents && labels == (int64_t)n_labels_))
+		return;
+	if (mend_) {
+		store_.become_writer(deadline);
+		Writer &writer = store_.writer_;
+		std::string value;
+		writer.documents += (int64_t)check_->documents - documents;
+		writer.labels += (int64_t)n_labels_ - labels;
+		put_number(value, (uint64_t)writer.documents, 8);
+		put_number(value, (uint64_t)writer.labels, 8);
+		store_.put_rows(docs_, { put(writer_key(writer.number), COLUMN_COUNTS, value,
+					     store_.timestamp(), store_.config().full) }, deadline);
+	}
+	snprintf(text, sizeof(text), "%" PRId64 " documents and %" PRId64 " labels are counted, but "
+		 "%" PRIu64 " and %" PRIu64 " are there", documents, labels, check_->documents, n_labels_);
+	problem(docs_, text, mend_);
+}
+
+/** Remove what has served its time: rows of documents that were deleted, and leases, a day ago. */
+void Checker::forget()
+{
+	int64_t limit = store_.now() - DAY_MS;
+	std::vector<gateway::Delete> deletes;
+	std::string start(1, ROW_LEASE), stop(1, ROW_LEASE + 1);
+	auto flush = [&](size_t at_least) {
+		if (deletes.size() < at_least)
+			return;
+		store_.delete_rows(docs_, std::move(deletes), store_.writing());
+		deletes.clear();
+	};
+
+	each_document([&](const gateway::Result &row) {
+		Document document;
+
+		if (!parse_document(row, document) || !document.deleted || document.timestamp >= limit)
+			return;
+		deletes.push_back(remove(row.row, "", document.timestamp, store_.config().full));
+		flush(GROUP);
+	});
+	each(docs_, { { start, stop } }, ROW_PAGE, [&](const gateway::Result &row) {
+		for (const auto &cell : row.cells)
+			if (cell.timestamp < limit - store_.config().lease_s * 1000)
+				deletes.push_back(remove(row.row, cell.column, cell.timestamp,
+							 store_.config().full));
+		flush(GROUP);
+	});
+	flush(1);
+}
+
+void Store::check(simidx_engine_check *check)
+{
+	if (read_only_ && (check->flags & SIMIDX_ENGINE_MEND))
+		fail(SIMIDX_E_READ_ONLY, "%s: opened read-only", config_.index_table().c_str());
+	durability_ = config_.full;
+	Checker(*this, check).run();
+}
+
+} // namespace simidx_hbase

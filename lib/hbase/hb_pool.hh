@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Connections to the gateways, and what is asked through them. A gateway answers the requests of a
+ * connection in their order. So a list of requests is spread over the connections, sent without
+ * waiting, and then the answers are read. What was not answered is asked again, by another connection
+ * or gateway, until the deadline: every request may be carried out twice. Those for which that is not
+ * so (checkAndPut) are built so that asking again tells what became of them.
+ */
+
+#ifndef HB_POOL_HH
+#define HB_POOL_HH
+
+#include <simidx_engine.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "Gateway.h"
+#include "hb_failure.hh"
+#include "hb_uri.hh"
+#include "hb_wire.hh"
+
+namespace simidx_hbase {
+
+/** One call of the gateway. */
+class Request {
+public:
+	virtual ~Request() = default;
+	virtual void send(gateway::GatewayClient &client) = 0;
+	/** May leave `done` false and change what send() asks for: then it is sent again. */
+	virtual void receive(gateway::GatewayClient &client) = 0;
+
+	bool done = false;
+	bool failed = false; /**< the last answer was an error */
+};
+
+/** A call that is made alone. */
+class Call : public Request {
+public:
+	using Function = std::function<void(gateway::GatewayClient &)>;
+	explicit Call(Function function) : function_(std::move(function)) {}
+	void send(gateway::GatewayClient &) override {}
+	void receive(gateway::GatewayClient &client) override
+	{
+		function_(client);
+		done = true;
+	}
+
+private:
+	Function function_;
+};
+
+/** A connection. */
+struct Link {
+	std::shared_ptr<Wire> wire;
+	std::unique_ptr<gateway::GatewayClient> client;
+	size_t gateway;
+	bool used = false; /**< it has answered before */
+	Clock::time_point last_use;
+};
+
+/** Why a request has no answer yet. */
+struct Trouble {
+	enum Level { NONE, STALE, LATER, ONCE, FATAL } level = NONE;
+	int code = SIMIDX_E_IO;
+	std::string text;
+	void note(Level level, int code, const std::string &text);
+};
+
+class Pool {
+public:
+	explicit Pool(const Config &config);
+	~Pool();
+
+	/**
+	 * Make all requests. Throws a Failure when one is refused for good, or at the deadline.
+	 *
+	 * @param window  requests that may wait for their answers on one connection; small where they
+	 *                are large, so that both sides cannot wait for each other
+	 * @param stop    not NULL: looked at after each answer; true ends it, without a failure
+	 */
+	void run(const std::vector<Request *> &requests, unsigned window, const Deadline &deadline,
+		 simidx_engine_cost *cost = nullptr, const bool *stop = nullptr);
+	void run(Request &request, const Deadline &deadline, simidx_engine_cost *cost = nullptr);
+
+	/** Whether this is a child process of the one that has opened the connections. */
+	bool forked() const;
+
+private:
+	struct Lane {
+		std::unique_ptr<Link> link;
+		std::vector<Request *> queue;
+		size_t sent = 0, received = 0;
+		bool alive = true;
+	};
+
+	std::vector<Request *> pass(const std::vector<Request *> &requests, unsigned window,
+				    const Deadline &deadline, simidx_engine_cost *cost,
+				    const bool *stop, Trouble &trouble);
+	void fill(Lane &lane, unsigned window, Trouble &trouble);
+	void take(Lane &lane, Trouble &trouble);
+	void lost(Lane &lane, Trouble &trouble);
+	void refused(const std::string &message, const std::string &where, Trouble &trouble);
+	std::vector<std::unique_ptr<Link>> acquire(size_t n, const Deadline &deadline, Trouble &trouble);
+	void release(std::unique_ptr<Link> link, bool alive);
+	std::unique_ptr<Link> connect(const Deadline &deadline);
+	void pause(unsigned n, const Deadline &deadline);
+
+	const Config &config_;
+	const int process_;
+	std::mutex mutex_;
+	std::condition_variable freed_;
+	std::vector<std::unique_ptr<Link>> idle_;
+	size_t open_ = 0;             /**< connections, idle or in use */
+	std::atomic<bool> reached_{ false }; /**< a gateway could be connected to */
+	std::atomic<bool> ever_{ false };    /**< and one has answered */
+	std::vector<Clock::time_point> bad_until_; /**< of each gateway */
+};
+
+} // namespace simidx_hbase
+
+#endif /* HB_POOL_HH */

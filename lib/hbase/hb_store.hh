@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/* An open index: what its functions share, and what each of them does. */
+
+#ifndef HB_STORE_HH
+#define HB_STORE_HH
+
+#include <simidx_engine.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hb_pool.hh"
+#include "hb_rows.hh"
+#include "hb_uri.hh"
+
+namespace simidx_hbase {
+
+/** A lease on the prefix of a table. */
+struct Lease {
+	std::string key;
+	std::string value; /**< of the cell, as this handle has stored it */
+	int64_t until;     /**< in milliseconds since 1970 */
+};
+
+/**
+ * The row of a writer. A writer is whoever has its number; it has one batch under way at most, whose
+ * journal is in the row. Numbers of writers that have ended are taken again, and with them the counts.
+ */
+struct Writer {
+	bool mine = false;
+	bool unfinished = false; /**< the journal may be there, or is: finish it first */
+	unsigned number = 0;
+	std::string owner;       /**< value of the cell of the owner */
+	int64_t until = 0;
+	int64_t documents = 0, labels = 0;
+};
+
+/** What a writer's row says. */
+struct WriterRow {
+	unsigned number = 0;
+	std::string owner;
+	int64_t owner_timestamp = 0;
+	int64_t documents = 0, labels = 0;
+	int64_t counts_timestamp = 0;
+	std::string journal;     /**< empty: no batch is under way */
+	int64_t last_timestamp = 0; /**< of any cell */
+	std::string mark;
+	int64_t mark_timestamp = -1;
+
+	/** Nobody has the number any more. */
+	bool is_free(int64_t now) const;
+};
+
+class Checker;
+
+class Store {
+public:
+	Store(const char *uri, const simidx_engine_open *how);
+	~Store() = default;
+
+	/* hb_open.cc */
+	void open(const simidx_engine_open *how);
+
+	/* hb_read.cc */
+	void info(simidx_engine_info *out);
+	void scan(const simidx_engine_probe *probe, size_t n, simidx_engine_rows rows, void *ctx,
+		  simidx_engine_cost *cost);
+	int find_ids(const uint64_t *id, size_t n, simidx_engine_document deliver, void *ctx,
+		     simidx_engine_cost *cost);
+	int find_labels(const simidx_engine_bytes *label, size_t n, simidx_engine_document deliver,
+			void *ctx, simidx_engine_cost *cost);
+	int walk(uint64_t from, size_t n_max, simidx_engine_document deliver, void *ctx);
+	void get_mark(void **data, size_t *size);
+
+	/* hb_write.cc */
+	int write(const simidx_engine_batch *batch);
+	uint64_t reserve_ids(uint64_t n, uint64_t at_least);
+	void end_writing() noexcept;
+
+	/* hb_check.cc */
+	void check(simidx_engine_check *check);
+
+	/* hb_lease.cc */
+	int lease(const simidx_engine_probe *prefix, size_t n, int wait_ms);
+	int release_leases();
+
+	/** Give up without a word to the gateways. */
+	bool forked() const { return pool_.forked(); }
+
+	/* What the parts share: hb_store.cc. */
+	const Config &config() const { return config_; }
+	Pool &pool() { return pool_; }
+	unsigned n_tables() const { return n_tables_; }
+	Deadline reading() const { return Deadline(config_.read_ms); }
+	Deadline writing() const { return Deadline(config_.write_ms); }
+
+	std::vector<gateway::Result> get_rows(const std::string &table,
+					      const std::vector<std::string> &keys,
+					      const Deadline &deadline,
+					      simidx_engine_cost *cost = nullptr);
+	void put_rows(const std::string &table, std::vector<gateway::Put> puts,
+		      const Deadline &deadline);
+	void delete_rows(const std::string &table, std::vector<gateway::Delete> deletes,
+			 const Deadline &deadline);
+	/** A page of rows from `start` on, below `stop`. */
+	std::vector<gateway::Result> page(const std::string &table, const std::string &start,
+					  const std::string &stop, int limit, const Deadline &deadline);
+	/** Several pages at once. */
+	std::vector<std::vector<gateway::Result>>
+	pages(const std::string &table, const std::vector<std::pair<std::string, std::string>> &ranges,
+	      int limit, const Deadline &deadline);
+	/**
+	 * Put a cell if the cell has `old` (empty: is not there). When the answer is lost, the row tells:
+	 * `value` must differ from what anybody else would store.
+	 */
+	bool put_if(const std::string &row, const std::string &column, const std::string &old,
+		    const std::string &value, int64_t timestamp, const Deadline &deadline);
+
+	std::vector<Document> get_documents(const std::vector<uint64_t> &ids, const Deadline &deadline,
+					    simidx_engine_cost *cost, bool deleted_too);
+	std::vector<WriterRow> writer_rows(const Deadline &deadline, uint64_t *next_id = nullptr);
+	/** Write what is left to do of the journal of a row, and remove it. */
+	void finish_journal(const WriterRow &row, const Deadline &deadline);
+	void finish_batch(unsigned writer, const Batch &batch, const Deadline &deadline, bool replay);
+	bool claim_writer(const WriterRow &row, const Deadline &deadline);
+
+	static int64_t now();
+	/** A timestamp above all that this handle has used and seen. */
+	int64_t timestamp();
+	void saw_timestamp(int64_t timestamp);
+	/** 16 bytes that nobody else has. */
+	const std::string &token() const { return token_; }
+
+private:
+	friend class Checker;
+
+	void read_layout(const Deadline &deadline, bool creating);
+	void become_writer(const Deadline &deadline);
+	void store_batch(const Batch &batch, const Deadline &deadline);
+
+	Config config_;
+	Pool pool_;
+	std::string token_;
+	unsigned n_tables_ = 0;
+	bool read_only_ = false;
+	std::string layout_;      /**< value of the cell of the layout: which index this is */
+	std::string description_;
+	int64_t last_timestamp_ = 0;
+	Writer writer_;
+	gateway::Durability::type durability_ = gateway::Durability::SYNC;
+	std::vector<Lease> leases_;
+	/** Ids that this handle was given and nobody has stored yet: begin, end. */
+	std::map<uint64_t, uint64_t> own_ids_;
+};
+
+} // namespace simidx_hbase
+
+#endif /* HB_STORE_HH */

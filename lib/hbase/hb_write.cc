@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Storing a batch. HBase changes one row at a time; doc/hbase.md says how a batch becomes whole all the
+ * same, and why each step may be done twice.
+ */
+
+#include "hb_store.hh"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+namespace simidx_hbase {
+namespace {
+
+const unsigned WRITERS = 0xffff;
+const size_t PIECE = 512 << 10; /* of a journal */
+const char FREE[] = "free";
+const int WRITER_ROWS = 1000;
+
+std::string piece_column(size_t i)
+{
+	std::string column(1, COLUMN_PIECE);
+
+	put_number(column, i, 2);
+	return column;
+}
+
+std::string owner_value(int64_t until, const std::string &token)
+{
+	std::string value;
+
+	put_number(value, (uint64_t)until, 8);
+	return value + token;
+}
+
+std::string counts_value(int64_t documents, int64_t labels)
+{
+	std::string value;
+
+	put_number(value, (uint64_t)documents, 8);
+	put_number(value, (uint64_t)labels, 8);
+	return value;
+}
+
+/** The journal's own cell: it is complete if its pieces are these. */
+std::string journal_value(const std::string &bytes)
+{
+	std::string value;
+
+	put_number(value, bytes.size(), 8);
+	put_number(value, checksum(bytes), 8);
+	return value;
+}
+
+WriterRow parse_writer(const gateway::Result &row)
+{
+	WriterRow out;
+	std::string pieces, journal;
+
+	out.number = (unsigned)get_number(row.row, 1, 2);
+	for (const auto &cell : row.cells) {
+		out.last_timestamp = std::max(out.last_timestamp, cell.timestamp);
+		if (cell.column == COLUMN_OWNER) {
+			out.owner = cell.value;
+			out.owner_timestamp = cell.timestamp;
+		} else if (cell.column == COLUMN_COUNTS && cell.value.size() == 16) {
+			out.documents = (int64_t)get_number(cell.value, 0, 8);
+			out.labels = (int64_t)get_number(cell.value, 8, 8);
+			out.counts_timestamp = cell.timestamp;
+		} else if (cell.column == COLUMN_MARK) {
+			out.mark = cell.value;
+			out.mark_timestamp = cell.timestamp;
+		} else if (cell.column == COLUMN_JOURNAL) {
+			journal = cell.value;
+		} else if (cell.column.size() == 3 && cell.column[0] == COLUMN_PIECE) {
+			pieces += cell.value;
+		}
+	}
+	/* Pieces of a journal that was not written to its end mean nothing: nothing else was. A longer
+	   one may have left pieces after those of a shorter one. */
+	if (journal.size() == 16) {
+		uint64_t size = get_number(journal, 0, 8);
+		if (size <= pieces.size())
+			out.journal = pieces.substr(0, size);
+		if (out.journal.empty() || checksum(out.journal) != get_number(journal, 8, 8))
+			out.journal = "damaged";
+	}
+	return out;
+}
+
+} // namespace
+
+bool WriterRow::is_free(int64_t now) const
+{
+	return owner.size() < 8 || (int64_t)get_number(owner, 0, 8) < now;
+}
+
+/** The rows of all writers, and the next id, which are neighbours but for rows that are few. */
+std::vector<WriterRow> Store::writer_rows(const Deadline &deadline, uint64_t *next_id)
+{
+	std::vector<WriterRow> all;
+	std::string start(1, ROW_WRITER), stop(1, ROW_WRITER + 1), counter(1, ROW_COUNTER);
+	std::vector<std::pair<std::string, std::string>> ranges = { { start, stop } };
+
+	if (next_id) {
+		*next_id = 0;
+		ranges.emplace_back(counter, counter + '\0');
+	}
+	for (;;) {
+		auto found = pages(config_.docs_table(), ranges, WRITER_ROWS, deadline);
+		for (const auto &row : found[0])
+			if (row.row.size() == 3)
+				all.push_back(parse_writer(row));
+		if (found.size() > 1 && !found[1].empty() && !found[1][0].cells.empty() &&
+		    found[1][0].cells[0].value.size() >= 8)
+			*next_id = get_number(found[1][0].cells[0].value, 0, 8);
+		if (found[0].size() < (size_t)WRITER_ROWS)
+			return all;
+		ranges = { { found[0].back().row + '\0', stop } };
+	}
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Becoming a writer
+ */
+
+/** Take a number that nobody has. */
+bool Store::claim_writer(const WriterRow &row, const Deadline &deadline)
+{
+	int64_t until = now() + config_.lease_s * 1000;
+	std::string value = owner_value(until, token_);
+
+	saw_timestamp(row.last_timestamp);
+	if (!put_if(writer_key(row.number), COLUMN_OWNER, row.owner, value, timestamp(), deadline))
+		return false;
+	writer_.mine = true;
+	writer_.unfinished = false;
+	writer_.number = row.number;
+	writer_.owner = value;
+	writer_.until = until;
+	writer_.documents = row.documents;
+	writer_.labels = row.labels;
+	return true;
+}
+
+/**
+ * Have a number, for a while from now on. What other writers have left undone is finished here, because
+ * the numbers that they had are free now.
+ */
+void Store::become_writer(const Deadline &deadline)
+{
+	if (writer_.mine && !writer_.unfinished && writer_.until - now() > config_.lease_s * 500)
+		return;
+
+	auto layout = get_rows(config_.docs_table(), { std::string(1, ROW_LAYOUT) }, deadline);
+	const gateway::Cell *cell = find_cell(layout[0], "v");
+	if (!cell || cell->value != layout_)
+		fail(SIMIDX_E_MOVED, "%s: the index was replaced by another one",
+		     config_.index_table().c_str());
+
+	auto rows = writer_rows(deadline);
+	unsigned unused = 0;
+	const WriterRow *own = nullptr, *any = nullptr;
+	for (const WriterRow &row : rows) {
+		unused = std::max(unused, row.number + 1);
+		if (writer_.mine && row.number == writer_.number && row.owner == writer_.owner)
+			own = &row;
+	}
+	writer_.mine = false;
+	for (const WriterRow &row : rows) {
+		bool free = &row == own || row.is_free(now());
+		if (!free)
+			continue;
+		if (!row.journal.empty()) {
+			/* Others see that somebody is at it; doing it twice would do no harm. */
+			if (!claim_writer(row, deadline))
+				continue;
+			finish_journal(row, deadline);
+			/* The counts have changed by it. */
+			auto again = get_rows(config_.docs_table(), { writer_key(row.number) }, deadline);
+			WriterRow now_row = parse_writer(again[0]);
+			writer_.documents = now_row.documents;
+			writer_.labels = now_row.labels;
+			if (&row == own)
+				return;
+			put_if(writer_key(row.number), COLUMN_OWNER, writer_.owner, FREE, timestamp(),
+			       deadline);
+			writer_.mine = false;
+		} else if (!any || &row == own) {
+			any = &row;
+		}
+	}
+	if (any && claim_writer(*any, deadline))
+		return;
+	/* Others may be at the same: the next number is only one's own once it is stored. */
+	for (; unused < WRITERS; unused++) {
+		WriterRow fresh;
+		fresh.number = unused;
+		if (claim_writer(fresh, deadline))
+			return;
+	}
+	fail(SIMIDX_E_BUSY, "%s: all %u numbers of writers are taken", config_.index_table().c_str(),
+	     WRITERS);
+}
+
+void Store::end_writing() noexcept
+{
+	try {
+		if (!leases_.empty())
+			release_leases();
+		if (writer_.mine && !writer_.unfinished)
+			put_if(writer_key(writer_.number), COLUMN_OWNER, writer_.owner, FREE, timestamp(),
+			       Deadline(std::min(config_.write_ms, 2000)));
+	} catch (...) {
+		/* Then the number is free when its time has passed. */
+	}
+	writer_.mine = false;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * The steps
+ */
+
+/** What has to be done after the journal. `replay`: somebody may have gone on meanwhile. */
+void Store::finish_batch(unsigned writer, const Batch &batch, const Deadline &deadline, bool replay)
+{
+	std::vector<gateway::Put> index_puts, label_puts, document_puts;
+	std::vector<gateway::Delete> index_deletes, label_deletes;
+	std::set<uint64_t> passed;
+	int64_t ts = batch.timestamp;
+
+	if (replay) {
+		/* A later version of a document stays. The rows of this one are not made, or unmade. */
+		std::vector<uint64_t> ids;
+		for (const Change &change : batch.changes)
+			ids.push_back(change.after.id);
+		for (const Document &document : get_documents(ids, deadline, nullptr, true))
+			if (document.timestamp > ts)
+				passed.insert(document.id);
+	}
+	for (const Change &change : batch.changes) {
+		uint64_t id = change.after.id;
+		std::string column;
+		put_number(column, id, 8);
+		std::string new_hash = change.has_after && change.after.labelled ?
+					       label_hash(change.after.label.data(), change.after.label.size()) :
+					       std::string();
+		bool stays = change.has_after && !passed.count(id);
+		bool same_rows = change.has_before && stays && change.before_fp == change.after.fp;
+
+		for (unsigned t = 0; t < n_tables_ && change.has_after; t++) {
+			std::string key = index_key(t, change.after_prefix[t], change.after.fp, id);
+			if (stays)
+				index_puts.push_back(put(key, "", "", ts, durability_));
+			else
+				index_deletes.push_back(remove(key, "", ts, durability_));
+		}
+		for (unsigned t = 0; t < n_tables_ && change.has_before && !same_rows; t++)
+			index_deletes.push_back(remove(
+				index_key(t, change.before_prefix[t], change.before_fp, id), "", ts,
+				durability_));
+		if (!new_hash.empty() && stays)
+			label_puts.push_back(put(label_key(new_hash), column, "1", ts, durability_));
+		else if (!new_hash.empty())
+			label_deletes.push_back(remove(label_key(new_hash), column, ts, durability_));
+		if (!change.before_label_hash.empty() &&
+		    (!stays || change.before_label_hash != new_hash))
+			label_deletes.push_back(remove(label_key(change.before_label_hash), column, ts,
+						       durability_));
+		Document row = change.after;
+		row.deleted = !change.has_after;
+		if (!passed.count(id))
+			document_puts.push_back(put(document_key(id), "", document_value(row), ts,
+						    durability_));
+	}
+	put_rows(config_.index_table(), std::move(index_puts), deadline);
+	put_rows(config_.docs_table(), std::move(label_puts), deadline);
+	put_rows(config_.docs_table(), std::move(document_puts), deadline);
+	delete_rows(config_.index_table(), std::move(index_deletes), deadline);
+	delete_rows(config_.docs_table(), std::move(label_deletes), deadline);
+
+	/* Counts, mark and the end of the journal are one row, and so one step. */
+	std::string row = writer_key(writer);
+	gateway::RowMutations last;
+	gateway::Mutation store, forget;
+	gateway::Put counts = put(row, COLUMN_COUNTS, counts_value(batch.documents, batch.labels), ts,
+				  durability_);
+	if (batch.has_mark)
+		counts.cells.push_back(cell(COLUMN_MARK, batch.mark, ts));
+	store.__set_put(counts);
+	forget.__set_remove(remove(row, COLUMN_JOURNAL, ts, durability_));
+	last.row = row;
+	last.mutations = { store, forget };
+	Call call([&](gateway::GatewayClient &client) { client.mutateRow(config_.docs_table(), last); });
+	pool_.run(call, deadline);
+}
+
+void Store::finish_journal(const WriterRow &row, const Deadline &deadline)
+{
+	Batch batch;
+
+	if (!parse_batch(row.journal, n_tables_, batch))
+		fail(SIMIDX_E_CORRUPT, "%s: the journal of writer %u is damaged",
+		     config_.index_table().c_str(), row.number);
+	saw_timestamp(batch.timestamp);
+	finish_batch(row.number, batch, deadline, true);
+}
+
+/** Write the journal: from then on the batch is going to be stored, by whomever. */
+void Store::store_batch(const Batch &batch, const Deadline &deadline)
+{
+	std::string bytes = batch_bytes(batch, n_tables_), row = writer_key(writer_.number);
+	gateway::Put last = put(row, COLUMN_JOURNAL, journal_value(bytes), batch.timestamp, durability_);
+
+	for (size_t at = 0, i = 0; at < bytes.size(); at += PIECE, i++) {
+		if (i > UINT16_MAX)
+			fail(SIMIDX_E_RANGE, "a batch of more than %zu bytes", PIECE << 16);
+		gateway::Cell piece = cell(piece_column(i), bytes.substr(at, PIECE), batch.timestamp);
+		if (at + PIECE >= bytes.size()) {
+			last.cells.push_back(piece);
+		} else {
+			gateway::Put alone;
+			alone.row = row;
+			alone.cells.push_back(piece);
+			alone.__set_durability(durability_);
+			put_rows(config_.docs_table(), { alone }, deadline);
+		}
+	}
+	writer_.unfinished = true;
+	try {
+		put_rows(config_.docs_table(), { last }, deadline);
+		finish_batch(writer_.number, batch, deadline, false);
+	} catch (const Failure &failure) {
+		throw Failure(SIMIDX_E_UNKNOWN, failure.sys_errno,
+			      "some of the batch may be stored, and the next writer will store the rest: " +
+				      failure.text);
+	}
+	writer_.unfinished = false;
+	writer_.documents = batch.documents;
+	writer_.labels = batch.labels;
+}
+
+int Store::write(const simidx_engine_batch *given)
+{
+	Deadline deadline = writing();
+	Batch batch;
+	std::vector<uint64_t> unsure;
+
+	if (read_only_)
+		fail(SIMIDX_E_READ_ONLY, "%s: opened read-only", config_.index_table().c_str());
+	for (const Lease &lease : leases_)
+		if (lease.until <= now())
+			fail(SIMIDX_E_STATE, "a lease has expired after %d s", config_.lease_s);
+	durability_ = given->durability == SIMIDX_DURABILITY_FULL ? config_.full : config_.normal;
+	become_writer(deadline);
+
+	batch.documents = writer_.documents;
+	batch.labels = writer_.labels;
+	batch.has_mark = given->mark != nullptr;
+	if (given->mark)
+		batch.mark.assign((const char *)given->mark, given->mark_size);
+	for (size_t i = 0; i < given->n; i++) {
+		const simidx_engine_change &from = given->change[i];
+		Change to;
+
+		to.after.id = from.id;
+		if (from.before) {
+			to.has_before = true;
+			to.before_fp = from.before->fp;
+			to.before_prefix.assign(from.before->prefix, from.before->prefix + n_tables_);
+			if (from.before->label)
+				to.before_label_hash = label_hash(from.before->label,
+								  from.before->label_size);
+			batch.documents--;
+			batch.labels -= from.before->label != nullptr;
+		}
+		if (from.after) {
+			to.has_after = true;
+			to.after.fp = from.after->fp;
+			to.after.fp2 = from.after->fp2;
+			to.after.flags = from.after->flags;
+			to.after.labelled = from.after->label != nullptr;
+			if (from.after->label)
+				to.after.label.assign(from.after->label, from.after->label_size);
+			to.after_prefix.assign(from.after->prefix, from.after->prefix + n_tables_);
+			batch.documents++;
+			batch.labels += from.after->label != nullptr;
+		}
+		/* An id that only this handle was given has no row yet; others may have one. */
+		auto range = own_ids_.upper_bound(from.id);
+		if (range == own_ids_.begin() || std::prev(range)->second <= from.id)
+			unsure.push_back(from.id);
+		batch.changes.push_back(std::move(to));
+	}
+	for (const Document &document : get_documents(unsure, deadline, nullptr, true))
+		saw_timestamp(document.timestamp);
+	batch.timestamp = timestamp();
+	store_batch(batch, deadline);
+	for (const Change &change : batch.changes) {
+		/* From now on the id has a row. Ids are used in their order, most often. */
+		auto range = own_ids_.upper_bound(change.after.id);
+		if (range == own_ids_.begin() || (--range)->second <= change.after.id)
+			continue;
+		uint64_t end = range->second;
+		own_ids_.erase(range);
+		if (change.after.id + 1 < end)
+			own_ids_[change.after.id + 1] = end;
+	}
+	return SIMIDX_OK;
+}
+
+uint64_t Store::reserve_ids(uint64_t n, uint64_t at_least)
+{
+	Deadline deadline = writing();
+	std::string row(1, ROW_COUNTER);
+
+	if (read_only_)
+		fail(SIMIDX_E_READ_ONLY, "%s: opened read-only", config_.index_table().c_str());
+	for (;;) {
+		auto rows = get_rows(config_.docs_table(), { row }, deadline);
+		const gateway::Cell *cell = find_cell(rows[0], "");
+		std::string old = cell ? cell->value : "", value;
+		uint64_t next = old.size() >= 8 ? get_number(old, 0, 8) : 0;
+		uint64_t first = std::max(next, at_least);
+
+		if (cell)
+			saw_timestamp(cell->timestamp);
+		if (n == 0 && at_least <= next)
+			return next;
+		if (first > SIMIDX_MAX_ID + 1 || n > SIMIDX_MAX_ID + 1 - first)
+			fail(SIMIDX_E_RANGE, "no ids are left");
+		put_number(value, first + n, 8);
+		value += token_;
+		put_number(value, (uint64_t)timestamp(), 8);
+		if (put_if(row, "", old, value, last_timestamp_, deadline)) {
+			if (n > 0)
+				own_ids_[first] = first + n;
+			return first;
+		}
+		if (deadline.left() == 0)
+			fail(SIMIDX_E_IO, "others take ids too fast");
+	}
+}
+
+} // namespace simidx_hbase

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+
+# SX_HBASE: --with-hbase builds libsimidx-hbase and lets the tools use it. It is the only part that
+# needs C++ where it runs, so it is left out unless it is asked for. Sets THRIFT (the compiler),
+# THRIFT_CFLAGS, THRIFT_LIBS and the condition HAVE_HBASE.
+AC_DEFUN([SX_HBASE], [
+  AC_ARG_WITH([hbase],
+    [AS_HELP_STRING([--with-hbase],
+       [build libsimidx-hbase, which needs Thrift and boost (default: no)])],
+    [], [with_hbase=no])
+  AS_IF([test "x$with_hbase" != xno],
+    [with_hbase=yes
+     PKG_CHECK_MODULES([THRIFT], [thrift >= 0.16], [],
+       [SX_MISSING([thrift >= 0.16], [libthrift-dev, or configure --without-hbase])])
+     AC_PATH_PROG([THRIFT], [thrift])
+     AS_IF([test -z "$THRIFT"],
+       [SX_MISSING([the compiler thrift], [thrift-compiler, or configure --without-hbase])])
+     AC_LANG_PUSH([C++])
+     AC_CHECK_HEADER([boost/numeric/conversion/cast.hpp], [],
+       [SX_MISSING([the headers of boost], [libboost-dev, or configure --without-hbase])])
+     sx_saved_CXXFLAGS=$CXXFLAGS
+     CXXFLAGS="$CXXFLAGS -std=c++17"
+     AC_MSG_CHECKING([whether $CXX compiles C++17])
+     AC_COMPILE_IFELSE(
+       [AC_LANG_PROGRAM([[#include <string_view>]], [[std::string_view s("x"); (void)s;]])],
+       [AC_MSG_RESULT([yes])],
+       [AC_MSG_RESULT([no])
+        SX_MISSING([a compiler of C++17], [g++, or configure --without-hbase])])
+     CXXFLAGS=$sx_saved_CXXFLAGS
+     AC_LANG_POP([C++])
+     AC_DEFINE([HAVE_HBASE], [1], [Whether libsimidx-hbase is built.])])
+  AM_CONDITIONAL([HAVE_HBASE], [test "x$with_hbase" != xno])
+])
