@@ -28,6 +28,9 @@ endif
 if HAVE_ZSTD
 AM_TESTS_ENVIRONMENT += SX_ZSTD=1; export SX_ZSTD;
 endif
+if HAVE_HBASE
+AM_TESTS_ENVIRONMENT += SX_HBASE=1; export SX_HBASE;
+endif
 
 # No compiler is set for .sh: scripts run by their first line.
 TEST_EXTENSIONS = .sh
@@ -243,7 +246,7 @@ tests_engine_oracle_SOURCES = \
 	tests/engine/twins.c
 tests_engine_oracle_CPPFLAGS = $(tests_cppflags)
 tests_engine_oracle_LDFLAGS = $(tests_ldflags)
-tests_engine_oracle_LDADD = $(tests_libs)
+tests_engine_oracle_LDADD = $(tests_libs) $(hbase_libs)
 
 # The tools with the engine in memory.
 engine_tool = \
@@ -461,3 +464,39 @@ test-shell:
 check-long:
 	SIMIDX_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check
 .PHONY: check-long test-shell
+
+# ---------------------------------------------------------------------------------------------
+# An index in HBase: tests/hbase/README.md
+
+EXTRA_DIST += \
+	tests/hbase/Admin.java \
+	tests/hbase/README.md \
+	tests/hbase/cluster \
+	tests/hbase/fake.sh \
+	tests/hbase/faults.sh \
+	tests/hbase/fetch \
+	tests/hbase/pom.xml
+if HAVE_HBASE
+TESTS += tests/hbase/fake.sh tests/hbase/faults.sh
+check_PROGRAMS += tests/hbase/ask tests/hbase/crash tests/hbase/fake_gateway tests/hbase/model
+endif
+
+tests_hbase_ask_SOURCES = tests/hbase/ask.c tests/hbase/ht_engine.c tests/hbase/ht_engine.h
+tests_hbase_ask_CPPFLAGS = $(hbase_test_cppflags)
+tests_hbase_ask_LDADD = $(hbase_test_libs)
+
+tests_hbase_crash_SOURCES = tests/hbase/crash.c tests/hbase/ht_engine.c tests/hbase/ht_engine.h
+tests_hbase_crash_CPPFLAGS = $(hbase_test_cppflags)
+tests_hbase_crash_LDADD = $(hbase_test_libs)
+
+tests_hbase_fake_gateway_SOURCES = tests/hbase/fake_gateway.cc
+tests_hbase_fake_gateway_CPPFLAGS = $(hbase_cppflags)
+tests_hbase_fake_gateway_CXXFLAGS = $(hbase_cxxflags)
+tests_hbase_fake_gateway_LDADD = lib/hbase/libhb-gen.la $(THRIFT_LIBS)
+$(tests_hbase_fake_gateway_OBJECTS): lib/hbase/gen/stamp
+
+tests_hbase_model_SOURCES = tests/hbase/ht_engine.c tests/hbase/ht_engine.h tests/hbase/model.c
+tests_hbase_model_CPPFLAGS = $(hbase_test_cppflags)
+tests_hbase_model_LDADD = $(hbase_test_libs)
+hbase_test_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/lib/hbase -I$(top_srcdir)/tests
+hbase_test_libs = $(hbase_libs) lib/libsx-core.la

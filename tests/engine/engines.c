@@ -7,6 +7,9 @@
 
 #include "engine/engines.h"
 
+#ifdef HAVE_HBASE
+#include <simidx_hbase.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +17,12 @@
 const char *engines_uri(void)
 {
 	static char whole[512];
-	const char *uri = getenv("SIMIDX_TEST_URI");
+	const char *given = getenv("SIMIDX_TEST_URI");
+	const char *uri = given && *given ? given : "memory://test";
+	int name = (int)strcspn(uri, "?");
 
-	/* Suites run at the same time. */
-	snprintf(whole, sizeof(whole), "%s_%s", uri && *uri ? uri : "memory://test", sxt_running);
+	/* Suites run at the same time. Options of the URI stand at its end. */
+	snprintf(whole, sizeof(whole), "%.*s_%s%s", name, uri, sxt_running, uri + name);
 	return whole;
 }
 
@@ -29,6 +34,9 @@ int engines_in_memory(void)
 void engines_add(void)
 {
 	memory_add();
+#ifdef HAVE_HBASE
+	sxt_must_ok(simidx_hbase_add(&sxt_err));
+#endif
 }
 
 simidx *engines_create(const char *uri, const char *plan, unsigned bits, unsigned flags)

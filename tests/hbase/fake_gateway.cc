@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * A gateway without an HBase: rows in memory, with HBase's rules for timestamps and deletions, as far
+ * as the engine needs them; and with faults. Prints its port and serves until it is killed.
+ *
+ * Usage: fake_gateway [PORT] [OPTION...]
+ *   framed, http     another transport
+ *   idle=MS          close connections that are idle for so long
+ *   slow=MS          wait before each answer
+ *   error=TEXT       refuse all calls but the first one, for good
+ *   down=N           refuse the first N calls as HBase does while it starts
+ *   table=NAME       have a table that is somebody else's
+ *   thrift1          say that it is a gateway of Thrift 1
+ *   silent           accept connections and never answer
+ *   garbage          answer bytes that are no Thrift
+ *   huge             answer a list that claims to have two milliards of elements
+ *   endless          answer one byte each 10 ms, of a string that does not end
+ *   half=N           close the connection in the middle of each N-th answer
+ */
+
+#include <thrift/protocol/TBinaryProtocol.h>
+#include <thrift/server/TThreadedServer.h>
+#include <thrift/transport/TBufferTransports.h>
+#include <thrift/transport/THttpServer.h>
+#include <thrift/transport/TServerSocket.h>
+#include <thrift/TOutput.h>
+
+#include <arpa/inet.h>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <random>
+#include <set>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
+#include "Gateway.h"
+
+using namespace apache::thrift;
+using namespace apache::thrift::protocol;
+using namespace apache::thrift::server;
+using namespace apache::thrift::transport;
+using namespace simidx_hbase::gateway;
+
+namespace {
+
+int slow_ms, half, idle_ms, down;
+bool is_thrift1;
+std::string refusal, foreign;
+
+/** The versions of a cell: only the newest one is kept, and the newest mark of a deletion. */
+struct Versions {
+	bool there = false;
+	std::string value;
+	int64_t timestamp = -1, deleted = -1;
+	bool visible() const { return there && timestamp > deleted; }
+};
+
+using Columns = std::map<std::string, Versions>;
+using Table = std::map<std::string, Columns>;
+
+[[noreturn]] void refuse(const std::string &message, bool can_retry)
+{
+	IOError e;
+
+	e.__set_message(message);
+	e.__set_can_retry(can_retry);
+	throw e;
+}
+
+class Memory : public GatewayIf {
+public:
+	Memory()
+	{
+		if (!foreign.empty())
+			tables_[foreign];
+	}
+	ServerKind::type getThriftServerType() override
+	{
+		pause();
+		return is_thrift1 ? ServerKind::THRIFT1 : ServerKind::THRIFT2;
+	}
+	bool tableExists(const TableName &name) override
+	{
+		auto lock = begin();
+		return tables_.count(full(name)) > 0;
+	}
+	void createTable(const TableDescriptor &table, const std::vector<std::string> &splits) override
+	{
+		auto lock = begin();
+		if (std::set<std::string>(splits.begin(), splits.end()).size() != splits.size())
+			refuse("All split keys must be unique", false);
+		if (!table.table.space.empty() && !spaces_.count(table.table.space))
+			refuse("org.apache.hadoop.hbase.NamespaceNotFoundException", false);
+		if (!tables_.emplace(full(table.table), Table()).second)
+			refuse("org.apache.hadoop.hbase.TableExistsException: " + full(table.table), false);
+	}
+	void disableTable(const TableName &name) override
+	{
+		auto lock = begin();
+		find(full(name));
+	}
+	void deleteTable(const TableName &name) override
+	{
+		auto lock = begin();
+		find(full(name));
+		tables_.erase(full(name));
+	}
+	void createNamespace(const NamespaceDescriptor &space) override
+	{
+		auto lock = begin();
+		if (!spaces_.insert(space.name).second)
+			refuse("org.apache.hadoop.hbase.NamespaceExistException: " + space.name, false);
+	}
+	void putMultiple(const std::string &table, const std::vector<Put> &puts) override
+	{
+		auto lock = begin();
+		for (const Put &put : puts)
+			store(find(table), put);
+	}
+	void deleteMultiple(std::vector<Delete> &, const std::string &table,
+			    const std::vector<Delete> &deletes) override
+	{
+		auto lock = begin();
+		for (const Delete &one : deletes)
+			forget(find(table), one);
+	}
+	void mutateRow(const std::string &table, const RowMutations &mutations) override
+	{
+		auto lock = begin();
+		for (const Mutation &mutation : mutations.mutations)
+			if (mutation.__isset.put)
+				store(find(table), mutation.put);
+			else
+				forget(find(table), mutation.remove);
+	}
+	void getMultiple(std::vector<Result> &results, const std::string &table,
+			 const std::vector<Get> &gets) override
+	{
+		auto lock = begin();
+		for (const Get &get : gets)
+			results.push_back(read(find(table), get.row));
+	}
+	void existsAll(std::vector<bool> &results, const std::string &table,
+		       const std::vector<Get> &gets) override
+	{
+		auto lock = begin();
+		for (const Get &get : gets)
+			results.push_back(read(find(table), get.row).cells.size() > 0);
+	}
+	void getScannerResults(std::vector<Result> &results, const std::string &table, const Scan &scan,
+			       int32_t rows) override
+	{
+		auto lock = begin();
+		Table &in = find(table);
+		for (auto row = in.lower_bound(scan.start); row != in.end(); ++row) {
+			if ((!scan.stop.empty() && row->first >= scan.stop) ||
+			    results.size() >= (size_t)rows)
+				break;
+			Result result = read(in, row->first);
+			if (!result.cells.empty())
+				results.push_back(std::move(result));
+		}
+	}
+	bool checkAndPut(const std::string &table, const std::string &row, const std::string &,
+			 const std::string &column, const std::string &value, const Put &put) override
+	{
+		auto lock = begin();
+		Versions &now = find(table)[row][column];
+		if ((now.visible() ? now.value : "") != value)
+			return false;
+		store(find(table), put);
+		return true;
+	}
+
+private:
+	void pause()
+	{
+		if (slow_ms)
+			std::this_thread::sleep_for(std::chrono::milliseconds(slow_ms));
+	}
+	std::unique_lock<std::mutex> begin()
+	{
+		pause();
+		std::unique_lock<std::mutex> lock(mutex_);
+		if (!refusal.empty())
+			refuse(refusal, false);
+		if (down > 0) {
+			down--;
+			refuse("Zookeeper LIST could not be completed in 10000 ms", false);
+		}
+		return lock;
+	}
+	static std::string full(const TableName &name)
+	{
+		return (name.space.empty() ? "" : name.space + ":") + name.name;
+	}
+	Table &find(const std::string &name)
+	{
+		auto found = tables_.find(name);
+		if (found == tables_.end())
+			refuse(name, false);
+		return found->second;
+	}
+	static void store(Table &table, const Put &put)
+	{
+		if (put.cells.empty())
+			throw std::runtime_error("a put without cells");
+		for (const Cell &cell : put.cells) {
+			Versions &now = table[put.row][cell.column];
+			if (cell.timestamp >= now.timestamp) {
+				now.there = true;
+				now.value = cell.value;
+				now.timestamp = cell.timestamp;
+			}
+		}
+	}
+	static void forget(Table &table, const Delete &one)
+	{
+		for (const Column &column : one.columns) {
+			Versions &now = table[one.row][column.column];
+			now.deleted = std::max(now.deleted, column.timestamp);
+		}
+	}
+	static Result read(const Table &table, const std::string &row)
+	{
+		Result result;
+		auto found = table.find(row);
+
+		if (found == table.end())
+			return result;
+		for (const auto &column : found->second) {
+			Cell cell;
+			if (!column.second.visible())
+				continue;
+			cell.family = "d";
+			cell.column = column.first;
+			cell.value = column.second.value;
+			cell.__set_timestamp(column.second.timestamp);
+			result.cells.push_back(cell);
+		}
+		if (!result.cells.empty())
+			result.__set_row(row);
+		return result;
+	}
+
+	std::mutex mutex_;
+	std::map<std::string, Table> tables_;
+	std::set<std::string> spaces_{ "default" };
+};
+
+/** A connection that ends in the middle of each N-th answer. */
+class HalfTransport : public TBufferedTransport {
+public:
+	explicit HalfTransport(std::shared_ptr<TTransport> socket) : TBufferedTransport(socket), socket_(socket) {}
+	void flush() override
+	{
+		static std::atomic<int> answers;
+
+		if (half && ++answers % half == 0) {
+			std::string bytes((const char *)wBuf_.get(), (size_t)(wBase_ - wBuf_.get()));
+			socket_->write((const uint8_t *)bytes.data(), (uint32_t)bytes.size() / 2);
+			socket_->flush();
+			throw TTransportException(TTransportException::END_OF_FILE);
+		}
+		TBufferedTransport::flush();
+	}
+
+private:
+	std::shared_ptr<TTransport> socket_;
+};
+
+class HalfFactory : public TTransportFactory {
+public:
+	std::shared_ptr<TTransport> getTransport(std::shared_ptr<TTransport> socket) override
+	{
+		return std::make_shared<HalfTransport>(socket);
+	}
+};
+
+/** Anything but Thrift. */
+[[noreturn]] void misbehave(int port, const std::string &how)
+{
+	struct sockaddr_in address = {};
+	socklen_t size = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+
+	address.sin_family = AF_INET;
+	address.sin_port = htons((uint16_t)port);
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(listener, (struct sockaddr *)&address, size) || listen(listener, 10) ||
+	    getsockname(listener, (struct sockaddr *)&address, &size))
+		exit(2);
+	printf("%d\n", ntohs(address.sin_port));
+	fflush(stdout);
+	for (;;) {
+		int fd = accept(listener, nullptr, nullptr);
+		std::thread([fd, how] {
+			char in[4096];
+			std::string name = "getThriftServerType", out("\x80\x01\x00\x02\x00\x00\x00", 7);
+			while (recv(fd, in, sizeof(in), 0) > 0) {
+				if (how == "silent")
+					continue;
+				if (how == "garbage") {
+					std::minstd_rand random;
+					for (out.clear(); out.size() < 1000;)
+						out.push_back((char)random());
+				} else if (how == "huge") {
+					/* Field 5, a list of structs. */
+					out += (char)name.size() + name + std::string(4, '\0') +
+					       std::string("\x0f\x00\x05\x0c\x7f\xff\xff\xff", 8);
+				} else {
+					/* Field 5, a string that is as long as it may be. */
+					out += (char)name.size() + name + std::string(4, '\0') +
+					       std::string("\x0b\x00\x05\x00\xff\xff\xff", 7);
+				}
+				send(fd, out.data(), out.size(), MSG_NOSIGNAL);
+				while (how == "endless" && send(fd, "x", 1, MSG_NOSIGNAL) == 1)
+					usleep(10000);
+			}
+			close(fd);
+		}).detach();
+	}
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	std::shared_ptr<TTransportFactory> transport = std::make_shared<HalfFactory>();
+	int port = 0;
+
+	signal(SIGPIPE, SIG_IGN);
+	GlobalOutput.setOutputFunction([](const char *) {});
+	for (int i = 1; i < argc; i++) {
+		std::string option = argv[i], value;
+		size_t equals = option.find('=');
+		if (equals != std::string::npos) {
+			value = option.substr(equals + 1);
+			option.resize(equals);
+		}
+		if (option == "framed")
+			transport = std::make_shared<TFramedTransportFactory>();
+		else if (option == "http")
+			transport = std::make_shared<THttpServerTransportFactory>();
+		else if (option == "idle")
+			idle_ms = atoi(value.c_str());
+		else if (option == "slow")
+			slow_ms = atoi(value.c_str());
+		else if (option == "half")
+			half = atoi(value.c_str());
+		else if (option == "down")
+			down = atoi(value.c_str());
+		else if (option == "error")
+			refusal = value;
+		else if (option == "table")
+			foreign = value;
+		else if (option == "thrift1")
+			is_thrift1 = true;
+		else if (option == "silent" || option == "garbage" || option == "huge" ||
+			 option == "endless")
+			misbehave(port, option);
+		else if ((port = atoi(argv[i])) == 0)
+			return 2;
+	}
+	auto socket = std::make_shared<TServerSocket>("127.0.0.1", port);
+	if (idle_ms)
+		socket->setRecvTimeout(idle_ms);
+	/* The port is known once the server listens. */
+	class Announce : public TServerEventHandler {
+	public:
+		explicit Announce(std::shared_ptr<TServerSocket> s) : socket_(s) {}
+		void preServe() override
+		{
+			printf("%d\n", socket_->getPort());
+			fflush(stdout);
+		}
+
+	private:
+		std::shared_ptr<TServerSocket> socket_;
+	};
+	TThreadedServer server(std::make_shared<GatewayProcessor>(std::make_shared<Memory>()), socket,
+			       transport, std::make_shared<TBinaryProtocolFactory>());
+	server.setServerEventHandler(std::make_shared<Announce>(socket));
+	server.serve();
+	return 0;
+}
