@@ -14,7 +14,7 @@
 
 #define PIECE 65536     /* pairs that are delivered together */
 #define GROUPS 1024     /* groups, the same */
-#define PAIR_BYTES 64   /* of memory for a pair of fingerprints of a chunk, documents not counted */
+#define PAIR_BYTES 152  /* of memory at most for a pair of fingerprints of a chunk, without ids */
 #define LEAST_CHUNK 1024
 #define ASK_AFTER 65536 /* classes that are compared */
 #define AHEAD 32        /* pairs whose documents are fetched together */
@@ -395,7 +395,7 @@ static int make_room(struct pairs *p)
 {
 	struct chunk *c = &p->chunk;
 
-	c->max = p->join.task.space.memory / 4 / PAIR_BYTES;
+	c->max = p->join.task.space.memory / 2 / PAIR_BYTES;
 	if (c->max > p->join.info.fingerprint_pairs)
 		c->max = (size_t)p->join.info.fingerprint_pairs;
 	if (c->max < LEAST_CHUNK)
