@@ -135,6 +135,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/fresh/sx_memtable_buckets.h \
 	lib/index/sx_create.c \
 	lib/index/sx_create.h \
+	lib/index/sx_doc.h \
 	lib/index/sx_documents.c \
 	lib/index/sx_documents.h \
 	lib/index/sx_documents_engine.c \
@@ -158,6 +159,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_verify.c \
 	lib/index/sx_verify.h \
 	lib/index/sx_verify_engine.c \
+	lib/index/sx_verify_engine.h \
 	lib/index/sx_walk.c \
 	lib/index/sx_walk.h \
 	lib/index/sx_walk_engine.c \

@@ -39,7 +39,7 @@ static int ask_engine(const sx_snapshot *s, uint64_t id, const void *label, size
 		      simidx_error *err)
 {
 	sx_known own = { 0 }, *known = s->known ? s->known : &own;
-	sx_engine_doc found;
+	sx_labelled_doc found;
 	int rc = id == SIMIDX_NO_ID
 			 ? sx_documents_engine_by_label(s, known, label, size, &found, err)
 			 : sx_documents_engine_by_id(s, known, id, &found, err);

@@ -8,12 +8,8 @@
 #ifndef SX_DOCUMENTS_H
 #define SX_DOCUMENTS_H
 
+#include "index/sx_doc.h"
 #include "index/sx_snapshot.h"
-
-/** A document as it is stored, without its label. */
-typedef struct sx_doc {
-	uint64_t id, fp, fp2;
-} sx_doc;
 
 /** Find a document by id. SIMIDX_E_NOT_FOUND without setting err. */
 int sx_documents_by_id(const sx_snapshot *snapshot, uint64_t id, sx_doc *doc, simidx_error *err);

@@ -9,7 +9,7 @@
 #include "util/sx_hash.h"
 
 /* What a pending row says of a document: that it is gone, or what it is like. */
-static int as_pending(const sx_known *known, const sx_fresh_row *row, sx_engine_doc *out)
+static int as_pending(const sx_known *known, const sx_fresh_row *row, sx_labelled_doc *out)
 {
 	const sx_known_doc *k = sx_known_find(known, row->id);
 
@@ -21,7 +21,7 @@ static int as_pending(const sx_known *known, const sx_fresh_row *row, sx_engine_
 }
 
 int sx_documents_engine_by_id(const sx_snapshot *s, sx_known *known, uint64_t id,
-			      sx_engine_doc *out, simidx_error *err)
+			      sx_labelled_doc *out, simidx_error *err)
 {
 	sx_fresh_span span = sx_header_fresh(&s->header);
 	const sx_known_doc *k;
@@ -48,7 +48,7 @@ int sx_documents_engine_by_id(const sx_snapshot *s, sx_known *known, uint64_t id
 
 /* Among pending rows with the hash of a label: the last one about each id counts. */
 static int by_label_in_rows(const sx_snapshot *s, const sx_known *known, const void *label,
-			    size_t size, sx_engine_doc *out, simidx_error *err)
+			    size_t size, sx_labelled_doc *out, simidx_error *err)
 {
 	sx_fresh_span span = sx_header_fresh(&s->header);
 	sx_fresh_rows rows = { 0 };
@@ -69,7 +69,7 @@ static int by_label_in_rows(const sx_snapshot *s, const sx_known *known, const v
 }
 
 int sx_documents_engine_by_label(const sx_snapshot *s, sx_known *known, const void *label,
-				 size_t size, sx_engine_doc *out, simidx_error *err)
+				 size_t size, sx_labelled_doc *out, simidx_error *err)
 {
 	simidx_engine_bytes bytes = { label, size };
 	sx_fresh_span span = sx_header_fresh(&s->header);

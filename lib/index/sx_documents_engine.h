@@ -9,13 +9,8 @@
 #ifndef SX_DOCUMENTS_ENGINE_H
 #define SX_DOCUMENTS_ENGINE_H
 
-#include "index/sx_documents.h"
-
-/** A document with its label. */
-typedef struct sx_engine_doc {
-	sx_doc doc;
-	sx_slice label; /* size 0 = none */
-} sx_engine_doc;
+#include "index/sx_doc.h"
+#include "index/sx_snapshot.h"
 
 /**
  * Find a document by id.
@@ -24,10 +19,10 @@ typedef struct sx_engine_doc {
  * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND without setting err; the codes of the engine
  */
 int sx_documents_engine_by_id(const sx_snapshot *snapshot, sx_known *known, uint64_t id,
-			      sx_engine_doc *out, simidx_error *err);
+			      sx_labelled_doc *out, simidx_error *err);
 
 /** Find the document with a label. */
 int sx_documents_engine_by_label(const sx_snapshot *snapshot, sx_known *known, const void *label,
-				 size_t size, sx_engine_doc *out, simidx_error *err);
+				 size_t size, sx_labelled_doc *out, simidx_error *err);
 
 #endif /* SX_DOCUMENTS_ENGINE_H */

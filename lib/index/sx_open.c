@@ -5,6 +5,7 @@
  * Opening an index, which may be made first.
  */
 
+#include "index/sx_create.h"
 #include "index/sx_open_engine.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
@@ -71,6 +72,8 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "simidx_open: SIMIDX_OPEN_CREATE does not go with these options");
 	rc = sx_engine_find(path, &engine, err);
+	if (!rc && engine && create)
+		rc = sx_create_check(path, create, err);
 	if (rc)
 		return rc;
 	if (engine)

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "engine/sx_engine_text.h"
-#include "index/sx_create.h"
 #include "util/sx_err.h"
 
 /* ---- plans ---- */
@@ -43,19 +42,17 @@ static int make_plan(const simidx_engine *engine, const simidx_create_options *o
 /* ---- the description ---- */
 
 /* What a new index is described by; *text is to be freed. */
-static int write_description(const simidx_engine *engine, const char *uri,
-			     const simidx_create_options *o, simidx_engine_open *how, char **text,
-			     simidx_error *err)
+static int write_description(const simidx_engine *engine, const simidx_create_options *o,
+			     simidx_engine_open *how, char **text, simidx_error *err)
 {
 	static const simidx_create_options defaults = SIMIDX_CREATE_OPTIONS_INIT;
 	sx_engine_text t = { .format = SX_ENGINE_FORMAT };
 	sx_plan plan;
-	int rc;
+	int rc = SIMIDX_OK;
 
 	if (!o)
 		o = &defaults;
-	rc = sx_create_check(uri, o, err);
-	if (!rc && o->flags & SIMIDX_CREATE_NO_IDS)
+	if (o->flags & SIMIDX_CREATE_NO_IDS)
 		rc = sx_fail(err, SIMIDX_E_UNSUPPORTED,
 			     "an index of %s has ids: it cannot hold fingerprints alone",
 			     engine->name);
@@ -125,7 +122,7 @@ int sx_open_engine(const simidx_engine *engine, const char *uri,
 		return sx_fail(err, SIMIDX_E_UNSUPPORTED,
 			       "\"%.16s\" is no kernel, or not one for this CPU", name);
 	if (flags & SIMIDX_OPEN_CREATE)
-		rc = write_description(engine, uri, create, &how, &text, err);
+		rc = write_description(engine, create, &how, &text, err);
 	if (rc)
 		return rc;
 	index = sx_index_new(open_flags);

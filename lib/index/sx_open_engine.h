@@ -14,7 +14,7 @@
  * Open a URI.
  *
  * @param options  how to open it, checked; NULL = the defaults
- * @param create   what to make where there is nothing, of our size; NULL = the defaults
+ * @param create   what to make where there is nothing, checked; NULL = the defaults
  * @param flags    of simidx_engine_open: whether to make it
  * @return SIMIDX_OK; SIMIDX_E_UNSUPPORTED: the engine does not have the plan, or is to hold an index
  *         without ids; the codes of the engine's open()

@@ -19,6 +19,7 @@
 #include <simidx_admin.h>
 
 #include "index/sx_documents.h"
+#include "index/sx_verify_engine.h"
 #include "store/sx_page_check.h"
 #include "table/sx_table_walk.h"
 #include "util/sx_bytes.h"

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-#include "index/sx_verify.h"
+#include "index/sx_verify_engine.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
 

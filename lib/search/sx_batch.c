@@ -56,6 +56,15 @@ static int search_one(sx_batch *batch, simidx_reader *reader, size_t i, simidx_r
 	return rc ? rc : sx_search(reader, &q, out, err);
 }
 
+static int answer_of_engine(sx_engine_search *engine, simidx_reader *reader, size_t i,
+			    simidx_results *out, simidx_error *err)
+{
+	const sx_query *alone;
+	int rc = sx_engine_search_answer(engine, reader, i, out, &alone, err);
+
+	return !rc && alone ? sx_search(reader, alone, out, err) : rc;
+}
+
 /* Answer queries [from, to) in their order. */
 static int run_task(sx_batch *batch, simidx_reader *reader, sx_sorted *sorted,
 		    sx_engine_search *engine, size_t from, size_t to, simidx_error *err)
@@ -69,7 +78,7 @@ static int run_task(sx_batch *batch, simidx_reader *reader, sx_sorted *sorted,
 		simidx_results results;
 
 		if (engine)
-			rc = sx_engine_search_answer(engine, reader, i - from, &results, err);
+			rc = answer_of_engine(engine, reader, i - from, &results, err);
 		else
 			rc = is_sorted ? sx_sorted_answer(sorted, reader, i - from, &results, err)
 				       : search_one(batch, reader, i, &results, err);

@@ -11,9 +11,39 @@
 #define FILTERED SX_ENGINE_FILTERED
 #define WALKED 4096 /* documents that a walk delivers at once */
 
+sx_engine_search *sx_engine_search_new(void)
+{
+	return sx_calloc(1, sizeof(sx_engine_search));
+}
+
+static void free_query(sx_engine_query *q)
+{
+	free(q->row);
+	free(q->document);
+}
+
+void sx_engine_search_free(sx_engine_search *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->query_cap; i++)
+		free_query(&s->query[i]);
+	for (size_t i = 0; i < s->prepared; i++)
+		sx_access_free(&s->access[i]);
+	free(s->query);
+	free(s->checked);
+	free(s->access);
+	free(s->probe);
+	free(s->owner);
+	free(s->id);
+	free(s->origin);
+	sx_arena_free(&s->labels);
+	free(s);
+}
+
 sx_engine *sx_engine_of_search(const sx_engine_search *s)
 {
-	return sx_reader_index(s->reader)->engine;
+	return s->view->snapshot.index->engine;
 }
 
 int sx_engine_outcome(const sx_engine_search *s, int rc, simidx_error *err)
@@ -32,7 +62,7 @@ int sx_engine_outcome(const sx_engine_search *s, int rc, simidx_error *err)
 /* A range is as many probes as it has whole prefixes. */
 static int add_probe(sx_engine_search *s, uint32_t owner, const sx_probe *range, simidx_error *err)
 {
-	const sx_plan *plan = &sx_reader_index(s->reader)->plan;
+	const sx_plan *plan = &s->view->snapshot.index->plan;
 	unsigned bits = plan->table[range->table].prefix_bits, below = plan->bits - bits;
 	uint64_t first = range->low >> below, n = ((range->high - range->low) >> below) + 1;
 
@@ -58,7 +88,7 @@ static int plan(sx_engine_search *s, uint32_t number, simidx_error *err)
 {
 	sx_engine_query *q = &s->query[number];
 	size_t had = s->n_probes;
-	int rc = sx_access_make(q->access, &s->reader->view, q->q, err);
+	int rc = sx_access_make(q->access, s->view, q->q, err);
 
 	q->left = q->q->asked->max_candidates ? q->q->asked->max_candidates : UINT64_MAX;
 	q->results.complete_to = q->access->complete_to;
@@ -93,7 +123,7 @@ static size_t count_candidates(sx_engine_query *q, size_t n)
 /* Keep a row whose bits are near enough, unless another table reports it or its weight is too large. */
 static int keep(const sx_engine_search *s, sx_engine_query *q, unsigned table, uint64_t fp, uint64_t id)
 {
-	if (id > SIMIDX_MAX_ID || fp & ~sx_low_bits(sx_reader_index(s->reader)->bits))
+	if (id > SIMIDX_MAX_ID || fp & ~sx_low_bits(s->view->snapshot.index->bits))
 		return SIMIDX_E_IO;
 	if (!sx_query_accepts_near(q->q, fp) || !sx_access_is_first(q->access, q->q, table, fp))
 		return SIMIDX_OK;
@@ -106,7 +136,7 @@ static int keep(const sx_engine_search *s, sx_engine_query *q, unsigned table, u
 static int hear_rows(void *ctx, size_t probe, const uint64_t *fp, const uint64_t *id, size_t n)
 {
 	sx_engine_search *s = ctx;
-	const sx_kernel *kernel = sx_reader_index(s->reader)->kernel;
+	const sx_kernel *kernel = s->view->snapshot.index->kernel;
 	sx_engine_query *q;
 
 	if (probe >= s->n_probes) {
@@ -194,7 +224,7 @@ static int compare_by_distance(const void *a, const void *b)
 /* What a pending row is about is told by that row. */
 static int is_pending(const sx_engine_search *s, uint64_t id, int *is, simidx_error *err)
 {
-	const sx_snapshot *snapshot = &s->reader->view.snapshot;
+	const sx_snapshot *snapshot = &s->view->snapshot;
 	sx_fresh_span span = sx_header_fresh(&snapshot->header);
 	sx_fresh_row row;
 	int rc = sx_fresh_by_id(&snapshot->index->fresh, NULL, &span, id, &row, err);
@@ -209,7 +239,7 @@ static int is_pending(const sx_engine_search *s, uint64_t id, int *is, simidx_er
  */
 static int order_rows(const sx_engine_search *s, sx_engine_query *q, simidx_error *err)
 {
-	int has_pending = sx_view_fresh_rows(&s->reader->view) > 0, is = 0, rc = SIMIDX_OK;
+	int has_pending = sx_view_fresh_rows(s->view) > 0, is = 0, rc = SIMIDX_OK;
 	size_t n = 0;
 
 	if (q->n_rows > 1)

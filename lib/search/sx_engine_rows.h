@@ -8,7 +8,8 @@
 #ifndef SX_ENGINE_ROWS_H
 #define SX_ENGINE_ROWS_H
 
-#include "search/sx_engine_search.h"
+#include "search/sx_access.h"
+#include "util/sx_arena.h"
 
 #define SX_ENGINE_FILTERED 4096 /* rows that the kernel compares at once */
 
@@ -41,8 +42,10 @@ typedef struct sx_engine_query {
 	simidx_results results;
 } sx_engine_query;
 
-struct sx_engine_search {
-	simidx_reader *reader;
+/** Searches of a reader, or of a thread of a batch, one after another. */
+typedef struct sx_engine_search {
+	simidx_reader *reader; /* for whom, in whose view */
+	sx_view *view;
 	sx_engine_query *query;
 	size_t n, query_cap;
 	sx_query *checked; /* of several queries: what query[].q points to, */
@@ -62,7 +65,16 @@ struct sx_engine_search {
 	sx_arena labels;
 	uint32_t near[SX_ENGINE_FILTERED];
 	int rc;             /* what ended a call from within */
-};
+} sx_engine_search;
+
+/** Queries that are asked together at most. */
+#define SX_ENGINE_TOGETHER 100
+
+/** NULL when memory is short. */
+sx_engine_search *sx_engine_search_new(void);
+
+/** NULL is allowed. */
+void sx_engine_search_free(sx_engine_search *search);
 
 /**
  * Plan the queries, and set the rows of each to those that its probes, or a walk over all documents,

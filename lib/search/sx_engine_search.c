@@ -9,47 +9,16 @@
  * before its document has been seen.
  */
 
-#include "search/sx_engine_rows.h"
+#include "search/sx_engine_search.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "search/sx_search.h"
 #include "util/sx_err.h"
 
 #define PAGE 4096       /* documents that are asked for at once */
 #define FIRST_PAGE 1024 /* of a query that shares the wait with others */
 #define SPARE 8         /* documents beyond a limit that are asked for, as some may be gone */
-
-sx_engine_search *sx_engine_search_new(void)
-{
-	return sx_calloc(1, sizeof(sx_engine_search));
-}
-
-static void free_query(sx_engine_query *q)
-{
-	free(q->row);
-	free(q->document);
-}
-
-void sx_engine_search_free(sx_engine_search *s)
-{
-	if (!s)
-		return;
-	for (size_t i = 0; i < s->query_cap; i++)
-		free_query(&s->query[i]);
-	for (size_t i = 0; i < s->prepared; i++)
-		sx_access_free(&s->access[i]);
-	free(s->query);
-	free(s->checked);
-	free(s->access);
-	free(s->probe);
-	free(s->owner);
-	free(s->id);
-	free(s->origin);
-	sx_arena_free(&s->labels);
-	free(s);
-}
 
 void sx_engine_search_begin(sx_engine_search *s)
 {
@@ -250,6 +219,7 @@ static int begin(sx_engine_search *s, simidx_reader *r, size_t n, simidx_error *
 	size_t had = s->query_cap;
 
 	s->reader = r;
+	s->view = &r->view;
 	if (sx_reserve(&s->query, &s->query_cap, n, sizeof(*s->query)))
 		return sx_fail_nomem(err);
 	for (size_t i = had; i < s->query_cap; i++)
@@ -330,20 +300,21 @@ int sx_engine_search_many(sx_engine_search *s, simidx_reader *r, const simidx_qu
 }
 
 int sx_engine_search_answer(sx_engine_search *s, simidx_reader *r, size_t i, simidx_results *out,
-			    simidx_error *err)
+			    const sx_query **alone, simidx_error *err)
 {
 	sx_engine_query *q = &s->query[i];
 	int rc;
 
+	*alone = NULL;
 	*out = (simidx_results)SIMIDX_RESULTS_INIT;
 	if (q->rc) {
 		sx_err_clear(err);
 		return sx_fail(err, q->rc, "%s", q->err.text);
 	}
 	if (q->is_alone) {
-		rc = sx_search(r, q->q, out, err);
-		out->round_trips += q->results.round_trips;
-		return rc;
+		out->round_trips = q->results.round_trips;
+		*alone = q->q;
+		return SIMIDX_OK;
 	}
 	r->matches.n = 0;
 	rc = answer(s, (uint32_t)i, out, err);

@@ -10,15 +10,8 @@
 #ifndef SX_ENGINE_SEARCH_H
 #define SX_ENGINE_SEARCH_H
 
+#include "search/sx_engine_rows.h"
 #include "search/sx_reader.h"
-
-typedef struct sx_engine_search sx_engine_search;
-
-/** NULL when memory is short. */
-sx_engine_search *sx_engine_search_new(void);
-
-/** NULL is allowed. */
-void sx_engine_search_free(sx_engine_search *search);
 
 /** Forget the labels that matches point to. */
 void sx_engine_search_begin(sx_engine_search *search);
@@ -26,9 +19,6 @@ void sx_engine_search_begin(sx_engine_search *search);
 /** Search by the access of the reader, as sx_search() does within a radius, with labels. */
 int sx_engine_search_one(sx_engine_search *search, simidx_reader *reader, const sx_query *query,
 			 simidx_results *out, simidx_error *err);
-
-/** Queries that are asked together at most. */
-#define SX_ENGINE_TOGETHER 100
 
 /**
  * Ask n queries together. What is wrong with one of them is told by its answer.
@@ -38,8 +28,12 @@ int sx_engine_search_one(sx_engine_search *search, simidx_reader *reader, const 
 int sx_engine_search_many(sx_engine_search *search, simidx_reader *reader,
 			  const simidx_query *queries, size_t n, simidx_error *err);
 
-/** Answer query number i of these, as sx_search() does, with labels. Once each, in their order. */
+/**
+ * Answer query number i of these, as sx_search() does, with labels. Once each, in their order.
+ *
+ * @param alone  set to a query that has to be searched for by itself; else NULL
+ */
 int sx_engine_search_answer(sx_engine_search *search, simidx_reader *reader, size_t i,
-			    simidx_results *out, simidx_error *err);
+			    simidx_results *out, const sx_query **alone, simidx_error *err);
 
 #endif /* SX_ENGINE_SEARCH_H */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "index/sx_documents_engine.h"
-#include "search/sx_engine_search.h"
+#include "search/sx_engine_rows.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 
@@ -101,7 +101,7 @@ static int ask_engine(simidx_reader *r, uint64_t id, const char *label, size_t s
 {
 	const sx_snapshot *s = sx_reader_snapshot(r);
 	sx_known *known = s->known ? s->known : &r->known;
-	sx_engine_doc found;
+	sx_labelled_doc found;
 	int rc;
 
 	sx_known_clear(&r->known);

@@ -55,7 +55,7 @@ static int find_label(simidx_writer *w, const char *label, size_t size, int *fou
 
 static int find_own_label(simidx_writer *w, struct found *f, simidx_error *err)
 {
-	sx_engine_doc found;
+	sx_labelled_doc found;
 	int rc;
 
 	if (w->engine) {

@@ -8,7 +8,6 @@
 
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
-#include "write/sx_writer.h"
 
 #define MAX_BLOCK 4096 /* ids that are reserved at once where nobody has said how many */
 
