@@ -211,6 +211,9 @@ typedef struct simidx_create_options {
  * SIMIDX_E_MOVED. Its pages are checked before (SIMIDX_OPEN_UNTRUSTED): one that is damaged stays,
  * and has to be removed by other means.
  *
+ * Where the path is the URI of an engine that was added (simidx_engine.h), the engine makes the index:
+ * it takes bits, flags, plan (NULL or "auto": its first one), profile and check fingerprints.
+ *
  * @param path     directory to make; its parent must exist
  * @param options  NULL for the defaults; all pointers are copied
  * @param out      the handle, for simidx_close()
@@ -256,7 +259,9 @@ typedef struct simidx_open_options {
 #define SIMIDX_OPEN_OPTIONS_INIT { sizeof(simidx_open_options), 0, 0, 0, NULL, NULL }
 
 /**
- * Open an index.
+ * Open an index: a directory or, as "scheme://...", one that an engine holds (simidx_engine.h). Of an
+ * engine SIMIDX_OPEN_READ_ONLY and _CREATE count, and the kernel. A path that begins like a URI is written
+ * "./scheme://...".
  *
  * A second open of the same directory in one process shares the first one's memory map; both
  * are closed on their own. If the first one was read-only, so are all until it is closed.
@@ -284,7 +289,7 @@ typedef struct simidx_open_options {
  *         SIMIDX_E_CORRUPT: it is cut short or its header is damaged, with _UNTRUSTED any page;
  *         SIMIDX_E_PERMISSION, the text names SIMIDX_OPEN_STATIC where that would help;
  *         SIMIDX_E_UNSUPPORTED: a network file system, LMDB not of the 0.9 series, another page
- *         size or byte order, or a kernel that this CPU cannot run; SIMIDX_E_BUSY: open in this
+ *         size or byte order, a kernel that this CPU cannot run, or a URI without an engine for it; SIMIDX_E_BUSY: open in this
  *         process with _STATIC and without; SIMIDX_E_NO_SPACE: the disk is full and the lock file
  *         needs space (once it is made, that is so only where a file system copies on write and the
  *         file came from elsewhere), _STATIC helps here, too

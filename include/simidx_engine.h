@@ -10,6 +10,16 @@
  * simidx_open("hbase://host:9090/ns:name", ...) opens an index of that engine, and the functions of
  * the other headers work on it. Those that it cannot serve return SIMIDX_E_UNSUPPORTED.
  *
+ * What differs from an index in a directory:
+ *  - There are no snapshots: each look-up sees what is there by then. A walk and a search that need
+ *    several may see documents that come or go meanwhile.
+ *  - A commit is not all or nothing at once: write() says what is there after a failure. Searches find
+ *    each document as it was before or after.
+ *  - A transaction of a writer keeps out other writers of the same handle, and nobody else. Of two who
+ *    change one document the later one counts, and two documents may get one label.
+ *  - Ids that are chosen may leave gaps.
+ *  - Second fingerprints that are not known (SIMIDX_DOC_FP2_UNKNOWN) can always be put.
+ *
  * The library plans queries, filters candidates, judges documents and keeps what a writer has not
  * committed. An engine scans prefixes, looks up documents and stores changes. It knows nothing of
  * distances.
