@@ -119,17 +119,38 @@ int sx_engine_refuse(const char *path, const char *function, simidx_error *err)
 
 /* ---- errors ---- */
 
-/*
- * What a call has returned: a code that is known, with a text. Some codes would mean something else
- * to who called the library.
- */
-static int sound(const sx_engine *engine, int rc, const char *what, simidx_error *err)
+/* Codes that tell of a failure, whatever was called. Others would be taken for an answer. */
+static int is_failure(int code)
+{
+	switch (code) {
+	case SIMIDX_E_NOMEM:
+	case SIMIDX_E_NOT_INDEX:
+	case SIMIDX_E_VERSION:
+	case SIMIDX_E_CORRUPT:
+	case SIMIDX_E_IO:
+	case SIMIDX_E_NO_SPACE:
+	case SIMIDX_E_PERMISSION:
+	case SIMIDX_E_READ_ONLY:
+	case SIMIDX_E_BUSY:
+	case SIMIDX_E_MOVED:
+	case SIMIDX_E_FORK:
+	case SIMIDX_E_UNSUPPORTED:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* What a call has returned: a failure, or one of two codes that it may return besides, with a text. */
+static int sound_or(const sx_engine *engine, int rc, int also, int or, const char *what,
+		    simidx_error *err)
 {
 	if (!rc)
 		return SIMIDX_OK;
-	if (rc > 0 || rc < SIMIDX_E_UNKNOWN) {
+	if (!is_failure(rc) && rc != also && rc != or) {
 		sx_err_clear(err);
-		return sx_fail(err, SIMIDX_E_IO, "%s: %s: it returned %d", engine->uri, what, rc);
+		return sx_fail(err, SIMIDX_E_IO, "%s: %s: it returned %d, %s", engine->uri, what, rc,
+			       simidx_strerror(rc));
 	}
 	if (err && !err->text[0])
 		err->code = SIMIDX_OK;
@@ -137,6 +158,11 @@ static int sound(const sx_engine *engine, int rc, const char *what, simidx_error
 	if (err)
 		err->code = rc;
 	return rc;
+}
+
+static int sound(const sx_engine *engine, int rc, const char *what, simidx_error *err)
+{
+	return sound_or(engine, rc, SIMIDX_E_IO, SIMIDX_E_IO, what, err);
 }
 
 /* ---- opening ---- */
@@ -213,7 +239,9 @@ int sx_engine_open(const simidx_engine *calls, const char *uri, simidx_engine_op
 	if (!engine)
 		return sx_fail_nomem(err);
 	how->size = sizeof(*how);
-	rc = sound(engine, calls->open(uri, how, &engine->state, err), "open", err);
+	rc = calls->open(uri, how, &engine->state, err);
+	rc = sound_or(engine, rc, SIMIDX_E_ARG,
+		      rc == SIMIDX_E_EXISTS ? SIMIDX_E_EXISTS : SIMIDX_E_NOT_FOUND, "open", err);
 	if (rc) {
 		free_handle(engine);
 		return rc;
@@ -362,14 +390,15 @@ int sx_engine_walk_page(sx_engine *e, uint64_t from_id, size_t n, simidx_engine_
 int sx_engine_write(sx_engine *e, simidx_engine_batch *batch, simidx_error *err)
 {
 	batch->size = sizeof(*batch);
-	return sound(e, e->calls->write(e->state, batch, err), "write", err);
+	return sound_or(e, e->calls->write(e->state, batch, err), SIMIDX_E_UNKNOWN, SIMIDX_E_STATE,
+			"write", err);
 }
 
 int sx_engine_reserve_ids(sx_engine *e, uint64_t n, uint64_t at_least, uint64_t *first,
 			  simidx_error *err)
 {
-	int rc = sound(e, e->calls->reserve_ids(e->state, n, at_least, first, err), "reserve ids",
-		       err);
+	int rc = sound_or(e, e->calls->reserve_ids(e->state, n, at_least, first, err),
+			  SIMIDX_E_RANGE, SIMIDX_E_RANGE, "reserve ids", err);
 
 	if (!rc && (*first < at_least || *first > SIMIDX_MAX_ID + 1 ||
 		    n > SIMIDX_MAX_ID + 1 - *first))
@@ -388,7 +417,8 @@ int sx_engine_get_mark(sx_engine *e, void **data, size_t *size, simidx_error *er
 int sx_engine_check(sx_engine *e, simidx_engine_check *check, simidx_error *err)
 {
 	check->size = sizeof(*check);
-	return sound(e, e->calls->check(e->state, check, err), "check", err);
+	return sound_or(e, e->calls->check(e->state, check, err), SIMIDX_E_UNKNOWN, SIMIDX_E_UNKNOWN,
+			"check", err);
 }
 
 int sx_engine_lease(sx_engine *e, const simidx_engine_probe *prefix, size_t n, int wait_ms,
@@ -399,5 +429,6 @@ int sx_engine_lease(sx_engine *e, const simidx_engine_probe *prefix, size_t n, i
 
 int sx_engine_release(sx_engine *e, simidx_error *err)
 {
-	return sound(e, e->calls->release(e->state, err), "release", err);
+	return sound_or(e, e->calls->release(e->state, err), SIMIDX_E_STATE, SIMIDX_E_STATE, "release",
+			err);
 }

@@ -45,19 +45,21 @@ static void describe(const simidx *index, const sx_header *h, simidx_info *out)
 int simidx_get_info(simidx *index, simidx_info *out, simidx_error *err)
 {
 	simidx_info own, *info;
+	simidx_engine_info engine;
 	sx_snapshot s;
-	int rc;
+	int rc = SIMIDX_OK;
 
 	sx_err_clear(err);
 	info = sx_struct_begin(out, sizeof(size_t), &own, sizeof(own));
 	if (!index || !info)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_get_info: bad index or struct size");
 	if (index->engine)
-		sx_engine_forget_info(index->engine);
-	rc = sx_snapshot_begin(&s, index, err);
+		rc = sx_engine_info(index->engine, 0, &engine, err);
+	if (!rc)
+		rc = sx_snapshot_begin(&s, index, err);
 	if (!rc && index->engine) {
 		describe(index, &s.header, info);
-		info->file_bytes = info->used_bytes = index->engine->info.bytes;
+		info->file_bytes = info->used_bytes = engine.bytes;
 	} else if (!rc) {
 		describe(index, &s.header, info);
 		info->snapshot = s.id;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <simidx_admin.h>
+#include <simidx_batch.h>
 #include <simidx_join.h>
 #include <simidx_load.h>
 
@@ -58,10 +59,19 @@ static void check_all(size_t n)
 
 /* ---- calls that fail ---- */
 
+static int ignore_answer(void *ctx, size_t i, const simidx_results *results)
+{
+	(void)ctx;
+	(void)i;
+	return results->n == 0;
+}
+
 /* What a program does with an index, until something fails. */
 static int work(size_t *n)
 {
 	simidx_query q = SIMIDX_QUERY_INIT;
+	simidx_query batch[3];
+	simidx_batch_options options = { sizeof(options), 1, ignore_answer, NULL, NULL };
 	simidx_results r = SIMIDX_RESULTS_INIT;
 	simidx_reader *reader = NULL;
 	simidx_writer *w = NULL;
@@ -95,6 +105,10 @@ static int work(size_t *n)
 	q.radius = 40;
 	if (!rc)
 		rc = simidx_reader_search(reader, &q, &r, &sxt_err);
+	for (size_t i = 0; i < 3; i++)
+		batch[i] = q;
+	if (!rc)
+		rc = simidx_reader_search_batch(reader, batch, 3, &options, &sxt_err);
 	if (!rc)
 		rc = simidx_reader_find_id(reader, t_model.at[7].id, &m, &sxt_err);
 	if (!rc)
@@ -122,12 +136,15 @@ static int work(size_t *n)
 /* Whichever call fails, the error is told, nothing else happens, and the next time all goes well. */
 START_TEST(test_each_call_fails_once)
 {
-	static const int codes[] = { SIMIDX_E_IO, SIMIDX_E_CORRUPT, -1000, 7 };
+	/* Some would be an answer if they were handed on. */
+	static const int codes[] = { SIMIDX_E_IO, SIMIDX_E_CORRUPT, -1000, 7, SIMIDX_E_NOT_FOUND,
+				     SIMIDX_E_EXISTS, SIMIDX_E_END };
 	unsigned failed = 0;
 	size_t n = 200;
 
 	for (unsigned i = 1; i < 60; i++) {
-		int rc, code = codes[i % 4], want = code > 0 || code == -1000 ? SIMIDX_E_IO : code;
+		int rc, code = codes[i % 7];
+		int want = code == SIMIDX_E_CORRUPT ? SIMIDX_E_CORRUPT : SIMIDX_E_IO;
 
 		memory_faults_now.fail_in = i;
 		memory_faults_now.fail_code = code;

@@ -338,8 +338,8 @@ const struct tl_command ld_command = {
 	.least = 1,
 	.most = INT_MAX,
 	.summary = "store documents in a near-duplicate index",
-	.about = "Store documents in the near-duplicate index INDEX, a directory, which is made if it "
-		 "is not there. An INPUT is a file, or with -r a directory; '-' is standard input and "
+	.about = "Store documents in the near-duplicate index INDEX, a directory or the URI of an index "
+		 "that an engine holds, which is made if it is not there. An INPUT is a file, or with -r a directory; '-' is standard input and "
 		 "needs -F. With --from no INPUT is needed.",
 	.options = rows,
 };
