@@ -344,6 +344,38 @@ for command in pairs clusters 'clusters --order'; do
 	errors <<<'simidx-query: stopped by a signal'
 done
 
+# What is deleted while documents are put in order is missing there, and nothing else. The command waits
+# with its notice of the method, as the pipe is full; then it has the snapshot of the clusters.
+run 0 "$load" -q changing -F tsv - <<'END'
+1	0000000000000000
+2	ffffffffffffffff
+3	00000000ffffffff
+4	0000000000000000
+5	ffffffffffffffff
+6	ffffffff00000000
+7	ffffffff00000000
+8	ffffffff00000000
+END
+exec 3<>blocked
+head -c 65536 /dev/zero >&3
+"$query" clusters --threads 1 -k 20 --order changing 2>blocked >out &
+orderer=$!
+for ((i = 0; i < 100; i++)); do
+	[[ $(cat /proc/$orderer/wchan) != *pipe_write* ]] || break
+	sleep 0.05
+done
+printf '%s\n' 1 6 8 | "$load" -q --mode delete changing - || fail 'nothing is deleted beside --order'
+head -c 65536 <&3 >/dev/null
+wait $orderer || fail '--order beside a deletion'
+exec 3>&-
+output <<'END'
+4
+2
+5
+3
+7
+END
+
 run 2 "$query" pairs few few other
 says "pairs: one argument too many: 'other'"
 run 2 "$query" clusters --link chain few

@@ -157,7 +157,22 @@ static int print_kept(const struct printing *p, simidx_reader *reader, uint64_t 
 	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
 }
 
-/* By id, but the first document of a cluster brings the others. */
+/* From member *next on: those of clusters that come before this one, and of it. */
+static int print_clusters(const struct printing *p, size_t *next, uint64_t last,
+			  simidx_reader *reader, simidx_error *err)
+{
+	int has_ids = !(p->run.ctx->info.flags & SIMIDX_CREATE_NO_IDS), rc = SIMIDX_OK;
+
+	for (; !rc && !qr_join_ends() && *next < p->n && p->member[*next].cluster <= last; ++*next)
+		rc = print_kept(p, reader, p->member[*next].name, has_ids, err);
+	return rc;
+}
+
+/*
+ * By id, but the first document of a cluster brings the others. Clusters, walk and reader are three
+ * snapshots. What was deleted between them is left out, and nothing else: a cluster whose first
+ * document is gone comes before the next document of the walk.
+ */
 static int print_order(struct printing *p, simidx_walk *walk, simidx_reader *reader)
 {
 	uint64_t *names = malloc((p->n + 1) * sizeof(*names)); /* of members, ascending */
@@ -171,24 +186,22 @@ static int print_order(struct printing *p, simidx_walk *walk, simidx_reader *rea
 	for (size_t i = 0; i < p->n; i++)
 		names[i] = p->member[i].name;
 	qsort(names, p->n, sizeof(*names), by_name);
-	while (!qr_join_ends() && !(rc = simidx_walk_next(walk, &document, &err))) {
-		int has_id = document.id != SIMIDX_NO_ID;
-		uint64_t name = has_id ? document.id : document.fp;
+	while (!rc && !qr_join_ends() && !(rc = simidx_walk_next(walk, &document, &err))) {
+		uint64_t name = document.id == SIMIDX_NO_ID ? document.fp : document.id;
 
+		rc = print_clusters(p, &next, name, reader, &err);
 		while (passed < p->n && names[passed] < name)
 			passed++;
-		if (passed == p->n || names[passed] != name) {
+		if (!rc && (passed == p->n || names[passed] != name))
 			print_document(p, &document);
-			continue;
-		}
-		for (; !rc && !qr_join_ends() && next < p->n && p->member[next].cluster == name; next++)
-			rc = print_kept(p, reader, p->member[next].name, has_id, &err);
-		if (rc)
-			break;
 	}
 	free(names);
+	if (rc == SIMIDX_E_END)
+		rc = print_clusters(p, &next, UINT64_MAX, reader, &err);
 	if (rc)
-		return rc == SIMIDX_E_END ? TL_OK : qr_fail(p->run.ctx, &err);
+		return qr_fail(p->run.ctx, &err);
+	if (!qr_join_ends())
+		return TL_OK;
 	return tl_output_failed() ? TL_TROUBLE : tl_error("stopped by a signal");
 }
 
