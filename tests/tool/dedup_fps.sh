@@ -52,6 +52,7 @@ for radius in 3 0 6; do
 		run 0 "$dedup" -q $how -k $radius -F lines fps
 		same out want
 	done
+	rm -f dups
 	run 0 "$dedup" -q --stream --dups dups -k $radius -F lines fps
 	awk '$1 == $2 { print $1 }' decisions | awk 'NR == FNR { is[$1]; next } FNR in is' - fps >want
 	same out want
@@ -113,6 +114,7 @@ if [ -n "${SX_JSON-}" ]; then
 	n=$(wc -l <want)
 	[ "$n" -gt 150 ] && [ "$n" -lt 380 ] || fail "$n of 400 rows of features are new"
 	for how in '' '--threads 3 --memory 64M'; do
+		rm -f dups
 		# shellcheck disable=SC2086
 		run 0 "$dedup" -q $how --stream --dups dups features.jsonl
 		same out want
@@ -155,6 +157,7 @@ if [ -n "${SX_TEXT-}" ]; then
 	"$query" -q dump texts.ix | cut -f 2 >fps
 	replay 6 | awk '$1 != $2 { printf "texts/%03d\ttexts/%03d\n", $1, $2 }' >want
 	[ "$(wc -l <want)" -ge 10 ] || fail 'few texts are near to others'
+	rm -f dups
 	run 0 "$dedup" -q --no-verify -k 6 --stream --dups dups -r texts
 	cut -f 2- dups | cmp - want || fail '--no-verify with a radius'
 	grep -v '^fp	' dups && fail 'the similarity is not fp'

@@ -87,6 +87,7 @@ if limited --version >/dev/null 2>&1; then
 		for how in --stream --pairs --drop-list; do
 			run 0 limited -q $how rows.jsonl
 		done
+		rm -f dups
 		run 0 limited -q --stream --dups dups -F jsonl - < <(cat rows.jsonl)
 	fi
 else

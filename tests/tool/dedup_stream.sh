@@ -42,11 +42,14 @@ for how in '--threads 1' '--threads 3 --memory 64M' '--all'; do
 	same out new.jsonl
 done
 # What cannot be sought is put aside; where that may not be, fingerprints decide.
+rm dups
 run 0 "$dedup" -q --stream --dups dups -F jsonl - < <(cat rows.jsonl)
 same out new.jsonl
 cut -f 1 dups | uniq -c | grep -q ' 750 81.1$' || fail 'texts of a pipe are not compared'
+rm dups
 run 0 "$dedup" -q --stream --dups dups --spill 0 --memory 64M -F jsonl - < <(cat rows.jsonl rows.jsonl)
 cp out gone
+rm dups
 run 0 "$dedup" --stream --dups dups --spill 0 -F jsonl - < <(cat rows.jsonl rows.jsonl)
 same out gone
 cut -f 1 dups | grep -q '^fp$' || fail 'no text is gone'
@@ -96,6 +99,7 @@ awk 'NR % 4 == 1' rows.jsonl | head -20 >originals.jsonl
 awk 'NR % 4 == 0' rows.jsonl | head -20 >copies.jsonl
 grow() {
 	cp originals.jsonl grows.jsonl
+	rm dups
 	("$dedup" --stream --dups dups -F jsonl grows.jsonl copies >out 2>err; echo $? >code) &
 	exec 5>copies
 	# The pause after the first rows decides about what was read.
@@ -291,14 +295,43 @@ same t.jsonl rows.jsonl
 run 2 "$dedup" --stream --dups - rows.jsonl
 says '--dups: standard output has what is new'
 [ ! -e ./- ] || fail 'a file is called -'
-# In a directory or list it is passed over.
+# Nothing is replaced, as it may be an input that is not named.
+run 2 "$dedup" --stream --dups t.jsonl rows.jsonl
+says 't.jsonl: is not empty, and --dups replaces nothing: remove it, or name another file'
+# With an index it gets lines, but not if it is met as an input, by whatever path and in whatever list.
+mkdir met
+cp files/1.txt met/a
+ln -s met/a link
+printf '%s\n' files/2.txt link >list
+for how in '-r met' '--files-from list' '--files-from -'; do
+	# shellcheck disable=SC2086
+	run 2 "$dedup" --stream --index met.ix --dups met/a $how <list
+	says ': is an input, so nothing can be written to it'
+	cmp met/a files/1.txt || fail "an input is written to: $how"
+done
+# Nor is an input what standard output goes to.
+"$dedup" --stream t.jsonl >>t.jsonl 2>err
+[ $? -eq 2 ] || fail 'an input is standard output'
+says 't.jsonl: is an input, and standard output, too'
+"$dedup" --stream -F jsonl - <t.jsonl >>t.jsonl 2>err
+[ $? -eq 2 ] || fail 'standard input is standard output'
+"$dedup" --stream -r met >>met/a 2>err
+[ $? -eq 2 ] || fail 'standard output is in a directory of inputs'
+says 'met/a: is an input, so nothing can be written to it'
+"$dedup" -q --stream -r met >met/new || fail 'standard output is new in a directory of inputs'
+echo met/a | cmp - met/new || fail 'standard output is an input'
+same met/a files/1.txt
+same t.jsonl rows.jsonl
+# A new one in a directory or list is passed over.
 cp files/1.txt files/copy.txt
 for _ in 1 2; do
+	rm -f files/0
 	run 0 "$dedup" -q --stream --dups files/0 -r files
 	printf 'files/%d.txt\n' 1 2 3 5 6 7 | cmp - out || fail '--dups in a directory of inputs'
 	[ "$(wc -l <files/0)" -eq 3 ] || fail '--dups in a directory is not written'
 done
 find files -type f | sort >list
+: >files/0
 run 0 "$dedup" -q --stream --dups files/0 --files-from list
 printf 'files/%d.txt\n' 1 2 3 5 6 7 | cmp - out || fail '--dups in a list of inputs'
 [ "$(wc -l <files/0)" -eq 3 ] || fail '--dups in a list is not written'

@@ -87,9 +87,10 @@ static const struct tl_option output_rows[] = {
 	{ 0, "dups", "FILE", TL_TEXT(struct dd_options, dups),
 	  .help = "with --stream: write to FILE what was left out",
 	  .more = "With --stream: write to FILE what was left out: how similar it is, what it is, "
-		  "and to what it is near, separated by tabs. FILE is replaced, but with --index "
-		  "added to. What INDEX has with the same label is known and not written. FILE must "
-		  "not be an input; in a directory or list it is left out." },
+		  "and to what it is near, separated by tabs. Nothing is replaced: FILE must be new or "
+		  "empty, but with --index lines are added to it. What INDEX has with the same label is "
+		  "known and not written. FILE must not be an input, which is an error; only a new one "
+		  "may be in a directory or list, and is left out there." },
 	{ 0, "index", "INDEX", TL_TEXT(struct dd_options, index),
 	  .help = "with --stream: remember what was new in INDEX",
 	  .more = "With --stream: remember what was new in the index INDEX, which is made if it is not there; "

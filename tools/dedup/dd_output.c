@@ -59,38 +59,52 @@ static int is_same(const char *path, int fd, const struct stat *file)
 	       status.st_dev == file->st_dev && status.st_ino == file->st_ino;
 }
 
-/* --dups empties what it names: that must not be an input. Returns 0 or an exit code. */
-static int check_dups(const struct dd_options *options)
+/* What is written must not be an input that is named; others are found out when they are met. */
+static int check_outputs(const struct dd_options *options)
 {
 	const struct in_files_options *inputs = &options->inputs;
-	const char *path = options->dups;
-	struct stat status;
+	const char *dups = options->dups;
+	struct stat output, status;
+	int has_output = !fstat(STDOUT_FILENO, &output) && S_ISREG(output.st_mode);
+	int has_dups = dups && !stat(dups, &status) && S_ISREG(status.st_mode);
 
-	if (strcmp(path, "-") == 0)
-		return tl_usage_error("--dups: standard output has what is new; name a file");
-	if (stat(path, &status) || !S_ISREG(status.st_mode))
+	for (size_t i = 0; i < inputs->n_operands; i++) {
+		if (has_dups && is_same(inputs->operands[i], STDIN_FILENO, &status))
+			return tl_error("%s: is an input, so --dups cannot write to it", dups);
+		if (has_output && is_same(inputs->operands[i], STDIN_FILENO, &output))
+			return tl_error("%s: is an input, and standard output, too", inputs->operands[i]);
+	}
+	for (size_t i = 0; i < inputs->lists.n; i++) {
+		if (has_dups && is_same(inputs->lists.at[i], STDIN_FILENO, &status))
+			return tl_error("%s: is a list of inputs, so --dups cannot write to it", dups);
+		if (has_output && is_same(inputs->lists.at[i], STDIN_FILENO, &output))
+			return tl_error("%s: is a list of inputs, and standard output, too", inputs->lists.at[i]);
+	}
+	if (!has_dups)
 		return 0;
-	for (size_t i = 0; i < inputs->n_operands; i++)
-		if (is_same(inputs->operands[i], STDIN_FILENO, &status))
-			return tl_error("%s: is an input, so --dups cannot write to it", path);
-	for (size_t i = 0; i < inputs->lists.n; i++)
-		if (is_same(inputs->lists.at[i], STDIN_FILENO, &status))
-			return tl_error("%s: is a list of inputs, so --dups cannot write to it", path);
 	if (is_same("-", STDOUT_FILENO, &status))
-		return tl_error("%s: is standard output, so --dups cannot write to it", path);
-	if (in_guard_is_file(path))
-		return tl_error("%s: is a file of the index, so --dups cannot write to it", path);
+		return tl_error("%s: is standard output, so --dups cannot write to it", dups);
+	if (in_guard_is_file(dups))
+		return tl_error("%s: is a file of the index, so --dups cannot write to it", dups);
+	if (status.st_size && !options->index)
+		return tl_error("%s: is not empty, and --dups replaces nothing: remove it, or name another file", dups);
 	return 0;
 }
 
-static int open_dups(struct dd_output *output, const struct dd_options *options)
+/* Never so that a file is emptied: whether it is an input is not yet known. */
+static int open_outputs(struct dd_output *output, const struct dd_options *options)
 {
-	if (check_dups(options))
+	if (options->dups && strcmp(options->dups, "-") == 0)
+		return tl_usage_error("--dups: standard output has what is new; name a file");
+	if (check_outputs(options))
 		return TL_TROUBLE;
-	output->dups = fopen(options->dups, options->index ? "ae" : "we");
+	in_guard_add_output(STDOUT_FILENO);
+	if (!options->dups)
+		return 0;
+	output->dups = fopen(options->dups, "ae");
 	if (!output->dups)
 		return tl_error("%s: cannot write: %s", options->dups, strerror(errno));
-	in_guard_set_output(options->dups);
+	in_guard_add_output(fileno(output->dups));
 	return 0;
 }
 
@@ -105,7 +119,7 @@ struct dd_output *dd_output_new(const struct dd_options *options, struct dd_file
 	output->options = options;
 	output->files = files;
 	output->is_terminal = tl_term_is();
-	if (!options->dups || !open_dups(output, options))
+	if (!open_outputs(output, options))
 		return output;
 	free(output);
 	return NULL;

@@ -218,8 +218,19 @@ static int has_files_only(const struct in_files_options *inputs)
 	return 1;
 }
 
-/* At the start: there may be more files than the memory is enough for. Returns 0 or an exit code. */
-static int count_files(const struct run *run)
+/* Whether a file that is met, and has contents, is one that gets lines. Says so. */
+static int is_written(const char *path)
+{
+	return in_guard_is_output(path) == IN_OUTPUT_HAD_BYTES &&
+	       tl_error("%s: is an input, so nothing can be written to it: let --dups or standard output be "
+			"another file", path);
+}
+
+/*
+ * At the start: there may be more files than the memory is enough for, and one of them may be a file
+ * that is written. Returns 0 or an exit code.
+ */
+static int check_files(const struct run *run)
 {
 	const struct dd_options *options = run->options;
 	struct in_files *files;
@@ -227,21 +238,23 @@ static int count_files(const struct run *run)
 	uint64_t tables = 0, n = 0;
 	char count[TL_NUMBER_SIZE];
 	enum in_result rc;
+	int code = 0;
 
 	if (!has_files_only(&options->inputs))
 		return 0;
 	files = in_files_open(&options->inputs);
 	if (!files)
 		return tl_error("out of memory");
-	while (!tl_stop_requested() &&
+	while (!code && !tl_stop_requested() &&
 	       ((rc = in_files_next(files, &input)) == IN_ROW || rc == IN_REJECTED))
 		if (rc == IN_ROW && !input.is_stdin) {
+			code = is_written(input.path) ? TL_TROUBLE : 0;
 			tables += dd_files_bytes(input.path);
 			n++;
 		}
 	in_files_close(files);
-	if (tables <= run->memory.tables)
-		return 0;
+	if (code || tables <= run->memory.tables)
+		return code;
 	return tl_error("--memory is too small: there are %s files, which need at least --memory %" PRIu64
 			"M",
 			tl_write_count(n, count), megabytes(tables, options->threads));
@@ -382,6 +395,8 @@ static int read_input(struct run *run, const struct in_file *input)
 	uint32_t file;
 	enum in_result rc;
 
+	if (!input->is_stdin && is_written(input->path))
+		return TL_TROUBLE;
 	if (!input->is_stdin && in_guard_is_output(input->path)) /* from a list */
 		return 0;
 	rc = in_reader_open(&run->reader, input->path, input->format, input->is_stdin);
@@ -463,7 +478,7 @@ int dd_run(const struct dd_options *options)
 	int code = begin(&run);
 
 	if (!code)
-		code = count_files(&run);
+		code = check_files(&run);
 	if (!code)
 		code = files ? read_inputs(&run, files) : tl_error("out of memory");
 	tl_progress_clear();

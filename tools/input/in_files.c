@@ -207,7 +207,7 @@ static enum in_result next_walked(struct in_files *files, struct in_file *file)
 			fts_set(files->walk, entry, FTS_SKIP);
 			continue;
 		}
-		if (entry->fts_info == FTS_F && in_guard_is_output(entry->fts_path))
+		if (entry->fts_info == FTS_F && in_guard_is_output(entry->fts_path) == IN_OUTPUT_EMPTY)
 			continue;
 		if (entry->fts_info == FTS_F)
 			break;

@@ -13,7 +13,14 @@
 
 static const char *guarded[MAX_GUARDED];
 static size_t n_guarded;
-static const char *output;
+
+/* Files that the tool writes. */
+static struct {
+	dev_t device;
+	ino_t inode;
+	int had_bytes;
+} outputs[2];
+static size_t n_outputs;
 
 void in_guard_add(const char *index)
 {
@@ -47,16 +54,28 @@ int in_guard_is_file(const char *path)
 	return 0;
 }
 
-void in_guard_set_output(const char *path)
-{
-	output = path;
-}
-
-int in_guard_is_output(const char *path)
+void in_guard_add_output(int fd)
 {
 	struct stat status;
 
-	return output && !stat(output, &status) && S_ISREG(status.st_mode) && is_same(path, &status);
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode) ||
+	    n_outputs == sizeof(outputs) / sizeof(outputs[0]))
+		return;
+	outputs[n_outputs].device = status.st_dev;
+	outputs[n_outputs].inode = status.st_ino;
+	outputs[n_outputs++].had_bytes = status.st_size > 0;
+}
+
+enum in_output in_guard_is_output(const char *path)
+{
+	struct stat status;
+
+	if (!n_outputs || stat(path, &status))
+		return IN_OUTPUT_NONE;
+	for (size_t i = 0; i < n_outputs; i++)
+		if (outputs[i].device == status.st_dev && outputs[i].inode == status.st_ino)
+			return outputs[i].had_bytes ? IN_OUTPUT_HAD_BYTES : IN_OUTPUT_EMPTY;
+	return IN_OUTPUT_NONE;
 }
 
 int in_guard_is_directory(const char *name, const struct stat *status)

@@ -21,10 +21,20 @@ int in_guard_is_file(const char *path);
 /** Whether a directory is such an index, or one that is being built. */
 int in_guard_is_directory(const char *name, const struct stat *status);
 
-/** From now on the file at this path, which the tool writes, is no input that is found or listed. Borrowed. */
-void in_guard_set_output(const char *path);
+/**
+ * The tool is going to write to this file, to which it has not yet written. At most two files; what
+ * is no regular file does not matter.
+ */
+void in_guard_add_output(int fd);
 
-/** Whether a path leads to that file. */
-int in_guard_is_output(const char *path);
+/** What in_guard_is_output() says. */
+enum in_output {
+	IN_OUTPUT_NONE,     /* the tool does not write to it */
+	IN_OUTPUT_EMPTY,    /* it does, and the file was empty: nothing in it is an input */
+	IN_OUTPUT_HAD_BYTES /* it does, and the file had bytes: they may be an input that gets lines */
+};
+
+/** Whether a path leads to a file that the tool writes. */
+enum in_output in_guard_is_output(const char *path);
 
 #endif /* IN_GUARD_H */
