@@ -81,10 +81,14 @@ tools_libcommon_a_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS) 
 
 # A library, as unit tests need its modules.
 tools_libdedup_a_SOURCES = \
+	tools/dedup/dd_columns.c \
+	tools/dedup/dd_columns.h \
 	tools/dedup/dd_engine.c \
 	tools/dedup/dd_engine.h \
 	tools/dedup/dd_files.c \
 	tools/dedup/dd_files.h \
+	tools/dedup/dd_groups.c \
+	tools/dedup/dd_groups.h \
 	tools/dedup/dd_kept.c \
 	tools/dedup/dd_kept.h \
 	tools/dedup/dd_mark.c \

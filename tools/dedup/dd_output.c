@@ -8,6 +8,8 @@
 #include "common/tl_json.h"
 #include "common/tl_msg.h"
 #include "common/tl_term.h"
+#include "dedup/dd_columns.h"
+#include "dedup/dd_groups.h"
 #include "dedup/dd_mark.h"
 #include "input/in_guard.h"
 
@@ -18,23 +20,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Messages about single files beyond this are only counted. */
-#define MAX_REPORTED 20
-
-/* Where a document is. */
-struct name {
-	uint64_t number;
-	uint64_t line;
-	uint32_t file;
-};
-
-/* One that is near to a kept one. */
-struct member {
-	uint64_t keeper; /* its handle */
-	double similarity;
-	struct name name;
-};
-
 struct dd_output {
 	const struct dd_options *options;
 	struct dd_files *files;
@@ -42,11 +27,9 @@ struct dd_output {
 	enum dd_kind kind;
 	int is_terminal; /* a progress line may stand where rows are to come */
 	FILE *dups;
-	struct in_room kept; /* struct name, by handle; only where they are named */
+	struct in_room kept; /* struct dd_name, by handle; only where they are named */
 	size_t n_kept;
-	struct in_room members; /* struct member */
-	size_t n_members;
-	uint8_t *state;    /* of each file: 1 + enum dd_state; 0 = not yet looked at again */
+	struct dd_groups *groups;
 	struct dd_output_counts counts;
 };
 
@@ -112,7 +95,10 @@ struct dd_output *dd_output_new(const struct dd_options *options, struct dd_file
 {
 	struct dd_output *output = calloc(1, sizeof(*output));
 
-	if (!output) {
+	if (output)
+		output->groups = dd_groups_new(options, files);
+	if (!output || !output->groups) {
+		free(output);
 		tl_error("out of memory");
 		return NULL;
 	}
@@ -121,7 +107,7 @@ struct dd_output *dd_output_new(const struct dd_options *options, struct dd_file
 	output->is_terminal = tl_term_is();
 	if (!open_outputs(output, options))
 		return output;
-	free(output);
+	dd_output_free(output);
 	return NULL;
 }
 
@@ -132,8 +118,7 @@ void dd_output_free(struct dd_output *output)
 	if (output->dups)
 		fclose(output->dups);
 	free(output->kept.bytes);
-	free(output->members.bytes);
-	free(output->state);
+	dd_groups_free(output->groups);
 	free(output);
 }
 
@@ -162,9 +147,9 @@ void dd_output_count(const struct dd_output *output, struct dd_output_counts *co
 
 /* ---- what is known of documents ---- */
 
-static struct name name_of(const struct dd_document *document)
+static struct dd_name name_of(const struct dd_document *document)
 {
-	return (struct name){ document->number, document->line, document->file };
+	return (struct dd_name){ document->number, document->line, document->file };
 }
 
 static int has_names(const struct dd_output *output)
@@ -172,114 +157,46 @@ static int has_names(const struct dd_output *output)
 	return !output->options->stream || output->dups;
 }
 
-static const struct name *kept_name(const struct dd_output *output, uint64_t handle)
+static const struct dd_name *kept_name(const struct dd_output *output, uint64_t handle)
 {
-	return &((const struct name *)output->kept.bytes)[handle];
+	return &((const struct dd_name *)output->kept.bytes)[handle];
 }
 
 static int note_kept(struct dd_output *output, const struct dd_document *document)
 {
 	if (document->is_empty || !has_names(output))
 		return 0;
-	if (in_room_have(&output->kept, (output->n_kept + 1) * sizeof(struct name)))
+	if (in_room_have(&output->kept, (output->n_kept + 1) * sizeof(struct dd_name)))
 		return tl_error("out of memory");
-	((struct name *)output->kept.bytes)[output->n_kept++] = name_of(document);
+	((struct dd_name *)output->kept.bytes)[output->n_kept++] = name_of(document);
 	return 0;
 }
 
-static int note_member(struct dd_output *output, const struct dd_document *document,
-		       const struct dd_near *near)
-{
-	if (in_room_have(&output->members, (output->n_members + 1) * sizeof(struct member)))
-		return tl_error("out of memory");
-	((struct member *)output->members.bytes)[output->n_members++] =
-		(struct member){ near->handle, near->similarity, name_of(document) };
-	return 0;
-}
-
-/* Members are sorted in the end, for which qsort() may need two pointers each. */
 void dd_output_bytes(const struct dd_output *output, uint64_t *kept, uint64_t *near)
 {
 	int has_groups = !output->options->stream && !output->options->pairs;
 
-	*kept = has_names(output) ? sizeof(struct name) : 0;
-	*near = has_groups ? sizeof(struct member) + 2 * sizeof(void *) : 0;
+	*kept = has_names(output) ? sizeof(struct dd_name) : 0;
+	*near = has_groups ? dd_groups_bytes() : 0;
 }
 
-/* ---- columns ---- */
-
-static void put_path(FILE *out, const char *path, uint64_t line)
+static void put_place(FILE *out, const struct dd_output *output, const struct dd_name *name)
 {
-	tl_put_escaped(out, path, strlen(path));
-	if (line)
-		fprintf(out, ":%" PRIu64, line);
-}
-
-static void put_place(FILE *out, const struct dd_output *output, const struct name *name)
-{
-	put_path(out, dd_files_path(output->files, name->file), name->line);
-}
-
-static void json_path(struct tl_json *json, const char *path, uint64_t line, const char *path_key,
-		      const char *line_key)
-{
-	tl_json_bytes(json, path_key, path, strlen(path));
-	if (line)
-		tl_json_unsigned(json, line_key, line);
+	dd_columns_path(out, dd_files_path(output->files, name->file), name->line);
 }
 
 static void json_place(struct tl_json *json, const struct dd_output *output,
-		       const struct name *name, const char *path_key, const char *line_key)
+		       const struct dd_name *name, const char *path_key, const char *line_key)
 {
-	json_path(json, dd_files_path(output->files, name->file), name->line, path_key, line_key);
-}
-
-/* Percent with one decimal, rounded down, so that only equal sets have 100.0. */
-static double percent(double similarity)
-{
-	return (double)(uint64_t)(similarity * 1000 + 1e-9) / 10;
-}
-
-static const char *write_similarity(char out[TL_NUMBER_SIZE], const struct dd_output *output,
-				    double similarity)
-{
-	if (output->kind == DD_FINGERPRINTS)
-		snprintf(out, TL_NUMBER_SIZE, "%.0f", similarity);
-	else if (similarity < 0)
-		snprintf(out, TL_NUMBER_SIZE, "fp");
-	else
-		snprintf(out, TL_NUMBER_SIZE, "%.1f", percent(similarity));
-	return out;
-}
-
-static void put_similarity(FILE *out, const struct dd_output *output, double similarity)
-{
-	char text[TL_NUMBER_SIZE];
-
-	fputs(write_similarity(text, output, similarity), out);
-}
-
-static void json_similarity(struct tl_json *json, const struct dd_output *output, double similarity)
-{
-	if (output->kind == DD_FINGERPRINTS)
-		tl_json_unsigned(json, "distance", (uint64_t)similarity);
-	else if (similarity < 0)
-		tl_json_null(json, "similarity");
-	else
-		tl_json_real(json, "similarity", percent(similarity));
-}
-
-static void json_end(struct tl_json *json)
-{
-	tl_json_close(json, '}');
-	putc('\n', json->out);
+	dd_columns_json_path(json, dd_files_path(output->files, name->file), name->line, path_key,
+			     line_key);
 }
 
 /* ---- decisions ---- */
 
 /* A document of this run, or of an earlier one, of which only the label is known, or else the id. */
 struct other {
-	const struct name *name; /* NULL: of an earlier run */
+	const struct dd_name *name; /* NULL: of an earlier run */
 	uint64_t id;
 	const char *label;       /* NULL: it has none */
 	size_t label_size;
@@ -321,12 +238,12 @@ static void put_other(FILE *out, const struct dd_output *output, const struct ot
 
 /* A document and what it is near to. */
 static void put_pair(FILE *out, const struct dd_output *output, double similarity,
-		     const struct name *name, const struct other *other)
+		     const struct dd_name *name, const struct other *other)
 {
 	struct tl_json json = { .out = out };
 
 	if (!output->options->json) {
-		put_similarity(out, output, similarity);
+		dd_columns_similarity(out, output->kind, similarity);
 		putc('\t', out);
 		put_place(out, output, name);
 		putc('\t', out);
@@ -335,7 +252,7 @@ static void put_pair(FILE *out, const struct dd_output *output, double similarit
 		return;
 	}
 	tl_json_open(&json, NULL, '{');
-	json_similarity(&json, output, similarity);
+	dd_columns_json_similarity(&json, output->kind, similarity);
 	json_place(&json, output, name, "path", "line");
 	if (other->name)
 		json_place(&json, output, other->name, "path2", "line2");
@@ -343,14 +260,14 @@ static void put_pair(FILE *out, const struct dd_output *output, double similarit
 		tl_json_bytes(&json, "label2", other->label, other->label_size);
 	if (!output->options->pairs)
 		tl_json_unsigned(&json, "id2", other->id);
-	json_end(&json);
+	dd_columns_json_end(&json);
 }
 
 /* Of a filter. */
 static void stream(struct dd_output *output, const struct dd_document *document,
 		   const struct dd_near *near)
 {
-	struct name name = name_of(document);
+	struct dd_name name = name_of(document);
 	struct other other;
 
 	if (!near && output->options->inputs.nul_lists && !document->kept_size) {
@@ -379,6 +296,7 @@ static void stream(struct dd_output *output, const struct dd_document *document,
 static int hear_decided(void *ctx, const struct dd_document *document, const struct dd_near *near)
 {
 	struct dd_output *output = ctx;
+	struct dd_name name;
 
 	if (output->options->stream) {
 		if (output->is_terminal)
@@ -389,14 +307,15 @@ static int hear_decided(void *ctx, const struct dd_document *document, const str
 	if (!near)
 		return note_kept(output, document);
 	output->counts.near++;
-	return note_member(output, document, near);
+	name = name_of(document);
+	return dd_groups_add(output->groups, near->handle, near->similarity, &name);
 }
 
 static int hear_paired(void *ctx, const struct dd_document *document, const struct dd_near *near,
 		       size_t n)
 {
 	struct dd_output *output = ctx;
-	struct name name = name_of(document);
+	struct dd_name name = name_of(document);
 	struct other other;
 
 	if (n && output->is_terminal)
@@ -434,155 +353,17 @@ void dd_output_listener(struct dd_output *output, struct dd_listener *listener)
 	listener->ctx = output;
 }
 
-/* ---- groups ---- */
-
-/*
- * Whether a file is as it was read. If not, what is printed of it might make somebody remove what
- * nobody has compared.
- */
-static int is_as_read(struct dd_output *output, uint32_t file)
-{
-	uint8_t *state = &output->state[file];
-
-	if (!*state) {
-		*state = (uint8_t)(1 + dd_files_state(output->files, file, -1));
-		if (*state != 1 + DD_AS_READ && ++output->counts.changed <= MAX_REPORTED)
-			tl_error("%s: has %s since it was read: left out",
-				 dd_files_path(output->files, file),
-				 *state == 1 + DD_REMOVED ? "been removed" : "changed");
-	}
-	return *state == 1 + DD_AS_READ;
-}
-
-/* A line for a person, in columns. */
-static void show_member(const struct dd_output *output, uint64_t group, double similarity, int is_kept,
-			const char *path, uint64_t line)
-{
-	char number[TL_NUMBER_SIZE], text[TL_NUMBER_SIZE];
-
-	if (is_kept && !output->counts.groups)
-		printf("    group  %7s        document\n",
-		       output->kind == DD_FINGERPRINTS ? "bits" : "percent");
-	printf("%9s  %7s  %s  ", tl_term_count(number, group),
-	       write_similarity(text, output, similarity), is_kept ? "keep" : "drop");
-	put_path(stdout, path, line);
-	putchar('\n');
-}
-
-static void put_member(const struct dd_output *output, uint64_t group, double similarity, int is_kept,
-		       const char *path, uint64_t line)
-{
-	struct tl_json json = { .out = stdout };
-
-	if (output->options->drop_list) {
-		if (is_kept)
-			return;
-		fputs(path, stdout);
-		if (line)
-			printf(":%" PRIu64, line);
-		putchar(output->options->inputs.nul_lists ? '\0' : '\n');
-		return;
-	}
-	if (output->options->json) {
-		tl_json_open(&json, NULL, '{');
-		tl_json_unsigned(&json, "group", group);
-		json_similarity(&json, output, similarity);
-		tl_json_bool(&json, "keep", is_kept);
-		json_path(&json, path, line, "path", "line");
-		json_end(&json);
-		return;
-	}
-	if (tl_term_is()) {
-		show_member(output, group, similarity, is_kept, path, line);
-		return;
-	}
-	printf("%" PRIu64 "\t", group);
-	put_similarity(stdout, output, similarity);
-	fputs(is_kept ? "\tkeep\t" : "\tdrop\t", stdout);
-	put_path(stdout, path, line);
-	putchar('\n');
-}
-
-static void put_keeper(const struct dd_output *output, const struct name *keeper)
-{
-	put_member(output, keeper->number, output->kind == DD_FINGERPRINTS ? 0 : 1, 1,
-		   dd_files_path(output->files, keeper->file), keeper->line);
-}
-
-/* A whole file is gone only without all its paths, of which each is a line. */
-static void put_dropped(struct dd_output *output, const struct name *keeper,
-			const struct member *member)
-{
-	const struct name *name = &member->name;
-	const char *path = dd_files_path(output->files, name->file);
-
-	/* Nobody has compared the texts; who asks for that has --no-verify. Of features there is no more. */
-	if (output->options->drop_list && member->similarity == DD_BY_FP &&
-	    output->kind == DD_TEXTS && !output->options->no_verify) {
-		output->counts.trusted++;
-		return;
-	}
-	put_member(output, keeper->number, member->similarity, 0, path, name->line);
-	for (size_t i = 0; !name->line && path; i++) {
-		path = dd_files_other_path(output->files, name->file, i);
-		if (path && dd_files_state_by(output->files, name->file, path) == DD_AS_READ)
-			put_member(output, keeper->number, member->similarity, 0, path, 0);
-	}
-}
-
-/* Members of a group together, the most similar first; of fingerprints those with the fewest bits. */
-static int compare_members(const struct member *x, const struct member *y, int bits_differ)
-{
-	if (x->keeper != y->keeper)
-		return x->keeper < y->keeper ? -1 : 1;
-	if (x->similarity != y->similarity)
-		return (x->similarity > y->similarity) == !bits_differ ? -1 : 1;
-	return x->name.number < y->name.number ? -1 : x->name.number > y->name.number;
-}
-
-static int compare_texts(const void *a, const void *b)
-{
-	return compare_members(a, b, 0);
-}
-
-static int compare_fingerprints(const void *a, const void *b)
-{
-	return compare_members(a, b, 1);
-}
-
 int dd_output_finish(struct dd_output *output)
 {
-	const struct member *member = output->members.bytes, *end;
+	struct dd_groups_counts counts;
+	int code = dd_groups_print(output->groups, output->kind, output->kept.bytes);
 
-	if (!output->n_members)
-		return 0;
-	end = member + output->n_members;
-	output->state = calloc(dd_files_count(output->files), 1);
-	if (!output->state)
-		return tl_error("out of memory");
-	qsort(output->members.bytes, output->n_members, sizeof(*member),
-	      output->kind == DD_FINGERPRINTS ? compare_fingerprints : compare_texts);
-	output->counts.near = 0; /* of what is as it was read */
-	while (member < end && !tl_output_failed()) {
-		const struct name *keeper = kept_name(output, member->keeper);
-		uint64_t handle = member->keeper;
-		int is_begun = 0, is_there = is_as_read(output, keeper->file);
-
-		for (; member < end && member->keeper == handle; member++) {
-			if (!is_there || !is_as_read(output, member->name.file))
-				continue;
-			if (!is_begun)
-				put_keeper(output, keeper);
-			is_begun = 1;
-			output->counts.near++;
-			put_dropped(output, keeper, member);
-		}
-		output->counts.groups += (uint64_t)is_begun;
-	}
-	if (output->counts.changed > MAX_REPORTED)
-		tl_error("%" PRIu64 " files in all have changed since they were read",
-			 output->counts.changed);
-	return tl_output_failed() ? TL_TROUBLE : 0;
+	dd_groups_count(output->groups, &counts);
+	output->counts.near = counts.near;
+	output->counts.trusted = counts.trusted;
+	output->counts.groups = counts.groups;
+	output->counts.changed = counts.changed;
+	return code;
 }
 
 void dd_output_tell(const struct dd_output *output)

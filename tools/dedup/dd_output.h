@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What is printed of the decisions: groups at the end, pairs and new inputs as they come.
+ * What is printed of the decisions: pairs and new inputs as they come, groups at the end (dd_groups.h).
  */
 
 #ifndef DD_OUTPUT_H

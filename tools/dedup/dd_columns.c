@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_columns.h"
+
+#include "common/tl_escape.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void dd_columns_path(FILE *out, const char *path, uint64_t line)
+{
+	tl_put_escaped(out, path, strlen(path));
+	if (line)
+		fprintf(out, ":%" PRIu64, line);
+}
+
+void dd_columns_json_path(struct tl_json *json, const char *path, uint64_t line, const char *path_key,
+		      const char *line_key)
+{
+	tl_json_bytes(json, path_key, path, strlen(path));
+	if (line)
+		tl_json_unsigned(json, line_key, line);
+}
+
+/* Percent with one decimal, rounded down, so that only equal sets have 100.0. */
+static double percent(double similarity)
+{
+	return (double)(uint64_t)(similarity * 1000 + 1e-9) / 10;
+}
+
+const char *dd_columns_write_similarity(char out[TL_NUMBER_SIZE], enum dd_kind kind,
+				    double similarity)
+{
+	if (kind == DD_FINGERPRINTS)
+		snprintf(out, TL_NUMBER_SIZE, "%.0f", similarity);
+	else if (similarity < 0)
+		snprintf(out, TL_NUMBER_SIZE, "fp");
+	else
+		snprintf(out, TL_NUMBER_SIZE, "%.1f", percent(similarity));
+	return out;
+}
+
+void dd_columns_similarity(FILE *out, enum dd_kind kind, double similarity)
+{
+	char text[TL_NUMBER_SIZE];
+
+	fputs(dd_columns_write_similarity(text, kind, similarity), out);
+}
+
+void dd_columns_json_similarity(struct tl_json *json, enum dd_kind kind, double similarity)
+{
+	if (kind == DD_FINGERPRINTS)
+		tl_json_unsigned(json, "distance", (uint64_t)similarity);
+	else if (similarity < 0)
+		tl_json_null(json, "similarity");
+	else
+		tl_json_real(json, "similarity", percent(similarity));
+}
+
+void dd_columns_json_end(struct tl_json *json)
+{
+	tl_json_close(json, '}');
+	putc('\n', json->out);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * How a document and a similarity are written, in columns and in JSON.
+ */
+
+#ifndef DD_COLUMNS_H
+#define DD_COLUMNS_H
+
+#include "common/tl_json.h"
+#include "common/tl_number.h"
+#include "dedup/dd_engine.h"
+
+#include <stdio.h>
+
+/** A path, escaped, and unless it is 0 the line, as FILE:LINE. */
+void dd_columns_path(FILE *out, const char *path, uint64_t line);
+
+/** The same as two members of an object, of which the line may be missing. */
+void dd_columns_json_path(struct tl_json *json, const char *path, uint64_t line, const char *path_key,
+			  const char *line_key);
+
+/** A similarity: percent with one decimal, "fp", or for bare fingerprints bits. Returns `out`. */
+const char *dd_columns_write_similarity(char out[TL_NUMBER_SIZE], enum dd_kind kind, double similarity);
+
+/** The same to a stream. */
+void dd_columns_similarity(FILE *out, enum dd_kind kind, double similarity);
+
+/** As a member: "similarity", null for fp; or "distance". */
+void dd_columns_json_similarity(struct tl_json *json, enum dd_kind kind, double similarity);
+
+/** End an object and its line. */
+void dd_columns_json_end(struct tl_json *json);
+
+#endif /* DD_COLUMNS_H */

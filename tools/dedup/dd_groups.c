@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_groups.h"
+
+#include "common/tl_msg.h"
+#include "common/tl_term.h"
+#include "dedup/dd_columns.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Messages about single files beyond this are only counted. */
+#define MAX_REPORTED 20
+
+/* One that is near to a kept one. */
+struct member {
+	uint64_t keeper; /* its handle */
+	double similarity;
+	struct dd_name name;
+};
+
+struct dd_groups {
+	const struct dd_options *options;
+	struct dd_files *files;
+	enum dd_kind kind;
+	struct in_room members; /* struct member */
+	size_t n_members;
+	uint8_t *state;         /* of each file: 1 + enum dd_state; 0 = not yet looked at again */
+	struct dd_groups_counts counts;
+};
+
+struct dd_groups *dd_groups_new(const struct dd_options *options, struct dd_files *files)
+{
+	struct dd_groups *groups = calloc(1, sizeof(*groups));
+
+	if (!groups)
+		return NULL;
+	groups->options = options;
+	groups->files = files;
+	return groups;
+}
+
+void dd_groups_free(struct dd_groups *groups)
+{
+	if (!groups)
+		return;
+	free(groups->members.bytes);
+	free(groups->state);
+	free(groups);
+}
+
+int dd_groups_add(struct dd_groups *groups, uint64_t keeper, double similarity,
+		  const struct dd_name *name)
+{
+	if (in_room_have(&groups->members, (groups->n_members + 1) * sizeof(struct member)))
+		return tl_error("out of memory");
+	((struct member *)groups->members.bytes)[groups->n_members++] =
+		(struct member){ keeper, similarity, *name };
+	return 0;
+}
+
+/* Members are sorted in the end, for which qsort() may need two pointers each. */
+size_t dd_groups_bytes(void)
+{
+	return sizeof(struct member) + 2 * sizeof(void *);
+}
+
+void dd_groups_count(const struct dd_groups *groups, struct dd_groups_counts *counts)
+{
+	*counts = groups->counts;
+}
+
+/*
+ * Whether a file is as it was read. If not, what is printed of it might make somebody remove what
+ * nobody has compared.
+ */
+static int is_as_read(struct dd_groups *groups, uint32_t file)
+{
+	uint8_t *state = &groups->state[file];
+
+	if (!*state) {
+		*state = (uint8_t)(1 + dd_files_state(groups->files, file, -1));
+		if (*state != 1 + DD_AS_READ && ++groups->counts.changed <= MAX_REPORTED)
+			tl_error("%s: has %s since it was read: left out",
+				 dd_files_path(groups->files, file),
+				 *state == 1 + DD_REMOVED ? "been removed" : "changed");
+	}
+	return *state == 1 + DD_AS_READ;
+}
+
+/* A line for a person, in columns. */
+static void show_member(const struct dd_groups *groups, uint64_t group, double similarity, int is_kept,
+			const char *path, uint64_t line)
+{
+	char number[TL_NUMBER_SIZE], text[TL_NUMBER_SIZE];
+
+	if (is_kept && !groups->counts.groups)
+		printf("    group  %7s        document\n",
+		       groups->kind == DD_FINGERPRINTS ? "bits" : "percent");
+	printf("%9s  %7s  %s  ", tl_term_count(number, group),
+	       dd_columns_write_similarity(text, groups->kind, similarity), is_kept ? "keep" : "drop");
+	dd_columns_path(stdout, path, line);
+	putchar('\n');
+}
+
+static void put_member(const struct dd_groups *groups, uint64_t group, double similarity, int is_kept,
+		       const char *path, uint64_t line)
+{
+	struct tl_json json = { .out = stdout };
+
+	if (groups->options->drop_list) {
+		if (is_kept)
+			return;
+		fputs(path, stdout);
+		if (line)
+			printf(":%" PRIu64, line);
+		putchar(groups->options->inputs.nul_lists ? '\0' : '\n');
+		return;
+	}
+	if (groups->options->json) {
+		tl_json_open(&json, NULL, '{');
+		tl_json_unsigned(&json, "group", group);
+		dd_columns_json_similarity(&json, groups->kind, similarity);
+		tl_json_bool(&json, "keep", is_kept);
+		dd_columns_json_path(&json, path, line, "path", "line");
+		dd_columns_json_end(&json);
+		return;
+	}
+	if (tl_term_is()) {
+		show_member(groups, group, similarity, is_kept, path, line);
+		return;
+	}
+	printf("%" PRIu64 "\t", group);
+	dd_columns_similarity(stdout, groups->kind, similarity);
+	fputs(is_kept ? "\tkeep\t" : "\tdrop\t", stdout);
+	dd_columns_path(stdout, path, line);
+	putchar('\n');
+}
+
+static void put_keeper(const struct dd_groups *groups, const struct dd_name *keeper)
+{
+	put_member(groups, keeper->number, groups->kind == DD_FINGERPRINTS ? 0 : 1, 1,
+		   dd_files_path(groups->files, keeper->file), keeper->line);
+}
+
+/* A whole file is gone only without all its paths, of which each is a line. */
+static void put_dropped(struct dd_groups *groups, const struct dd_name *keeper,
+			const struct member *member)
+{
+	const struct dd_name *name = &member->name;
+	const char *path = dd_files_path(groups->files, name->file);
+
+	/* Nobody has compared the texts; who asks for that has --no-verify. Of features there is no more. */
+	if (groups->options->drop_list && member->similarity == DD_BY_FP &&
+	    groups->kind == DD_TEXTS && !groups->options->no_verify) {
+		groups->counts.trusted++;
+		return;
+	}
+	put_member(groups, keeper->number, member->similarity, 0, path, name->line);
+	for (size_t i = 0; !name->line && path; i++) {
+		path = dd_files_other_path(groups->files, name->file, i);
+		if (path && dd_files_state_by(groups->files, name->file, path) == DD_AS_READ)
+			put_member(groups, keeper->number, member->similarity, 0, path, 0);
+	}
+}
+
+/* Members of a group together, the most similar first; of fingerprints those with the fewest bits. */
+static int compare_members(const struct member *x, const struct member *y, int bits_differ)
+{
+	if (x->keeper != y->keeper)
+		return x->keeper < y->keeper ? -1 : 1;
+	if (x->similarity != y->similarity)
+		return (x->similarity > y->similarity) == !bits_differ ? -1 : 1;
+	return x->name.number < y->name.number ? -1 : x->name.number > y->name.number;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return compare_members(a, b, 0);
+}
+
+static int compare_fingerprints(const void *a, const void *b)
+{
+	return compare_members(a, b, 1);
+}
+
+int dd_groups_print(struct dd_groups *groups, enum dd_kind kind, const struct dd_name *kept)
+{
+	const struct member *member = groups->members.bytes, *end;
+
+	groups->kind = kind;
+	if (!groups->n_members)
+		return 0;
+	end = member + groups->n_members;
+	groups->state = calloc(dd_files_count(groups->files), 1);
+	if (!groups->state)
+		return tl_error("out of memory");
+	qsort(groups->members.bytes, groups->n_members, sizeof(*member),
+	      groups->kind == DD_FINGERPRINTS ? compare_fingerprints : compare_texts);
+	while (member < end && !tl_output_failed()) {
+		const struct dd_name *keeper = &kept[member->keeper];
+		uint64_t handle = member->keeper;
+		int is_begun = 0, is_there = is_as_read(groups, keeper->file);
+
+		for (; member < end && member->keeper == handle; member++) {
+			if (!is_there || !is_as_read(groups, member->name.file))
+				continue;
+			if (!is_begun)
+				put_keeper(groups, keeper);
+			is_begun = 1;
+			groups->counts.near++;
+			put_dropped(groups, keeper, member);
+		}
+		groups->counts.groups += (uint64_t)is_begun;
+	}
+	if (groups->counts.changed > MAX_REPORTED)
+		tl_error("%" PRIu64 " files in all have changed since they were read",
+			 groups->counts.changed);
+	return tl_output_failed() ? TL_TROUBLE : 0;
+}
