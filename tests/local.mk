@@ -364,6 +364,7 @@ build_tests = \
 	tests/build/paths.sh \
 	tests/build/readme.sh \
 	tests/build/sizes.sh \
+	tests/build/threads.sh \
 	tests/build/version.sh
 
 tool_tests = \
