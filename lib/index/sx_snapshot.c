@@ -9,6 +9,12 @@
 
 #define MAX_AGE 1.0 /* seconds, of what an engine says of itself */
 
+/*
+ * The planner thinks of no fewer rows: an engine may know of fewer documents than it has, and a walk
+ * over very many would cost far more than probes of a few.
+ */
+#define LEAST_ROWS 10000
+
 /* The header of an index of an engine: its counts. All its documents are in the tables. */
 static int ask_engine(sx_snapshot *s, double max_age, simidx_error *err)
 {
@@ -23,7 +29,7 @@ static int ask_engine(sx_snapshot *s, double max_age, simidx_error *err)
 	h->labels = info.labels;
 	h->next_id = info.next_id;
 	for (unsigned t = 0; t < s->index->plan.n_tables; t++)
-		h->table[t].rows = info.documents;
+		h->table[t].rows = info.documents > LEAST_ROWS ? info.documents : LEAST_ROWS;
 	for (unsigned i = 0; i < SX_COUNT_OTHERS; i++)
 		h->other[i].rows = info.documents;
 	s->id = 1;

@@ -29,6 +29,7 @@ static void begin_twins(struct twins *t, const char *plan, unsigned flags)
 	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
 	char *path;
 
+	memset(t, 0, sizeof(*t));
 	subject_begin(&t->s, plan, 64, flags);
 	t->dir = sxt_dir_make();
 	path = sxt_path(t->dir, "index");
