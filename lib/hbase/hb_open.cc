@@ -260,6 +260,8 @@ bool make(Store &store, const simidx_engine_open *how, const Deadline &deadline)
 	std::string description((const char *)how->description, how->description_size);
 	Layout layout;
 
+	if (place.is_ours && place.layout.state == READY && place.index_there)
+		return false;
 	layout.n_tables = how->n_tables;
 	layout.size = description.size();
 	layout.hash = checksum(description);
@@ -350,6 +352,8 @@ void Store::open(const simidx_engine_open *how)
 	for (bool made = false; !made;) {
 		place.look();
 		ready = place.is_ours && place.layout.state == READY && place.index_there;
+		if (ready && (how->flags & SIMIDX_ENGINE_MUST_CREATE))
+			fail(SIMIDX_E_EXISTS, "%s: there is an index", config_.index_table().c_str());
 		if (ready)
 			break;
 		bool others = place.is_ours && place.layout.state == MAKING &&

@@ -15,7 +15,8 @@ namespace {
 /* Rows of documents may have labels of 64 KiB: 256 of them stay below the size of an answer. */
 const size_t GETS = 256;
 const size_t PUTS = 4000, PUT_BYTES = 512 << 10;
-const unsigned READ_WINDOW = 32, WRITE_WINDOW = 2;
+/* What waits to be read by the gateway, while its answers wait to be read here, must fit into buffers. */
+const unsigned PAGE_WINDOW = 32, GET_WINDOW = 4, WRITE_WINDOW = 2;
 
 class GetRequest : public Request {
 public:
@@ -149,7 +150,7 @@ std::vector<gateway::Result> Store::get_rows(const std::string &table,
 			gets[i].row = keys[at + i];
 		requests.emplace_back(table, std::move(gets));
 	}
-	pool_.run(pointers(requests), READ_WINDOW, deadline, cost);
+	pool_.run(pointers(requests), GET_WINDOW, deadline, cost);
 	all.reserve(keys.size());
 	for (auto &request : requests)
 		for (auto &result : request.results)
@@ -201,7 +202,7 @@ Store::pages(const std::string &table, const std::vector<std::pair<std::string, 
 
 	for (const auto &range : ranges)
 		requests.emplace_back(table, range.first, range.second, limit);
-	pool_.run(pointers(requests), READ_WINDOW, deadline);
+	pool_.run(pointers(requests), PAGE_WINDOW, deadline);
 	for (auto &request : requests)
 		all.push_back(std::move(request.results));
 	return all;
