@@ -5,6 +5,9 @@
 bench_programs = \
 	bench/bn_check bench/bn_index bench/bn_live bench/bn_pairs bench/bn_planner bench/bn_rows bench/bn_search \
 	bench/bn_write
+if HAVE_HBASE
+bench_programs += bench/bn_hbase
+endif
 if HAVE_TEXT
 bench_programs += bench/bn_text
 if HAVE_JSON
@@ -47,6 +50,9 @@ bench_bn_search_SOURCES = \
 	bench/bn_scan.c \
 	bench/bn_search.c
 bench_bn_search_LDADD = bench/libbench.a lib/libsimidx.la
+
+bench_bn_hbase_SOURCES = bench/bn_hbase.c
+bench_bn_hbase_LDADD = bench/libbench.a lib/hbase/libsimidx-hbase.la lib/libsimidx.la
 
 bench_bn_live_SOURCES = \
 	bench/bn_live.c \
