@@ -78,6 +78,9 @@ while [ $# -gt 0 ]; do
 	shift
 done
 
+for option; do
+	[ "$option" != --with-hbase ] || packages="$packages g++ libthrift-dev thrift-compiler libboost-dev"
+done
 # shellcheck disable=SC2086
 install_packages $packages ${test:+$test_packages}
 

@@ -476,7 +476,8 @@ EXTRA_DIST += \
 	tests/hbase/fake.sh \
 	tests/hbase/faults.sh \
 	tests/hbase/fetch \
-	tests/hbase/pom.xml
+	tests/hbase/pom.xml \
+	tests/hbase/real.sh
 if HAVE_HBASE
 TESTS += tests/hbase/fake.sh tests/hbase/faults.sh
 check_PROGRAMS += tests/hbase/ask tests/hbase/crash tests/hbase/fake_gateway tests/hbase/model
@@ -501,3 +502,8 @@ tests_hbase_model_CPPFLAGS = $(hbase_test_cppflags)
 tests_hbase_model_LDADD = $(hbase_test_libs)
 hbase_test_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/lib/hbase -I$(top_srcdir)/tests
 hbase_test_libs = $(hbase_libs) lib/libsx-core.la
+
+# On a real HBase, if its jars are here.
+check-hbase:
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS=tests/hbase/real.sh
+.PHONY: check-hbase

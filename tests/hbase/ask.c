@@ -6,6 +6,7 @@
  *   create, truncate   make it (otherwise it is only opened)
  *   put N              store documents 0 to N-1
  *   find N             documents 0 to N-1 must be there
+ *   check N            a check must find N problems
  *   sleep MS           do nothing
  *   wait               until a line can be read
  * Prints the milliseconds that each has taken, or the name and the text of the error, and ends with 2.
@@ -33,6 +34,11 @@ static ht_doc document(uint64_t id)
 
 static int put(void *state, uint64_t n)
 {
+	uint64_t next;
+	int code = hb_engine()->reserve_ids(state, 0, n, &next, &ht_err);
+
+	if (code)
+		return code;
 	for (uint64_t at = 0; at < n; at += 500) {
 		ht_doc docs[500];
 		size_t k = 0;
@@ -41,7 +47,7 @@ static int put(void *state, uint64_t n)
 			docs[k] = document(at + k);
 			k++;
 		}
-		int code = ht_write(state, NULL, docs, k, NULL, SIMIDX_DURABILITY_NORMAL);
+		code = ht_write(state, NULL, docs, k, NULL, SIMIDX_DURABILITY_NORMAL);
 		if (code)
 			return code;
 	}
@@ -117,6 +123,8 @@ int main(int argc, char **argv)
 				tell(put(state, n), word, &from);
 			else if (strcmp(word, "find") == 0)
 				tell(find(state, n), word, &from);
+			else if (strcmp(word, "check") == 0)
+				HT_CHECK(ht_check(state, 0, NULL) == n);
 			else
 				usleep((useconds_t)n * 1000);
 		}

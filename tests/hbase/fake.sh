@@ -22,4 +22,6 @@ oracle=$SX_BUILDDIR/tests/engine/oracle
 if [ -x "$oracle" ]; then
 	SIMIDX_TEST_URI="hbase://127.0.0.1:$port/oracle" run 0 timeout 140 "$oracle"
 fi
+SIMIDX_TEST_URI="hbase://127.0.0.1:$port/tools_" run 0 timeout 200 "$SX_SRCDIR/tests/tool/engine.sh"
+[ $failures -eq 0 ] || cat out
 finish

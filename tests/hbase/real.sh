@@ -1,0 +1,127 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# An index in a real HBase: `make check-hbase`. With SIMIDX_SHORT=1 about a minute, on an HBase in one
+# process; else also one of several processes, of which some are killed while documents are stored.
+# shellcheck source=tests/tool/tool_lib.sh
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+tests=$SX_BUILDDIR/tests/hbase
+[ -n "${SX_HBASE-}" ] || skip 'built without --with-hbase'
+command -v java >/dev/null || skip 'no java (Debian: openjdk-17-jdk-headless)'
+export SIMIDX_HBASE_JARS=${SIMIDX_HBASE_JARS:-$HOME/.cache/simidx-hbase}
+[ -s "$SIMIDX_HBASE_JARS/classpath" ] || skip 'no jars of HBase: tests/hbase/fetch gets them'
+# Young JVMs: what takes long to compile is not worth it here.
+export SIMIDX_HBASE_TIER=${SIMIDX_HBASE_TIER:-1}
+
+cluster() {
+	"$SX_SRCDIR/tests/hbase/cluster" "$tmp/cluster" "$@"
+}
+trap 'cluster stop; rm -rf "$tmp"' EXIT
+
+begin_cluster() { # REGION-SERVERS
+	rm -rf "$tmp/cluster"
+	cluster start "$@" >cluster.out 2>&1 || { cat cluster.out; exit 1; }
+	gateway=127.0.0.1:$(cluster port gateway)
+	# The gateway listens before HBase is ready: the first index that is made waits for it.
+	run 0 timeout 150 "$tests/ask" "hbase://$gateway/first?regions=1&timeout=120" create
+}
+
+phase() {
+	echo "$SECONDS s: $*"
+}
+
+# ---- All in one process
+
+phase 'start'
+begin_cluster
+
+phase 'functions of the engine'
+run 0 timeout 200 "$tests/model" "hbase://$gateway/model?regions=3" 1
+
+phase 'tools'
+if [ -n "${SIMIDX_SHORT-}" ]; then
+	uri="hbase://$gateway/tools?regions=1"
+	"$helpers/linear_scan" documents 3000 5 >documents.tsv
+	cut -f2 documents.tsv | sed -n '1~100p' >queries
+	for index in "$uri" near; do
+		run 0 "$load" -q --write insert --commit 700 "$index" documents.tsv
+		run 0 "$query" search "$index" -F lines --radius 5 queries
+		cp out "found.${index%%:*}"
+		run 0 "$query" dump "$index"
+		cp out "dump.${index%%:*}"
+	done
+	same found.hbase found.near
+	same dump.hbase dump.near
+	run 0 "$query" verify "$uri"
+else
+	SIMIDX_TEST_URI="hbase://$gateway/tools_?regions=1" run 0 timeout 600 \
+		"$SX_SRCDIR/tests/tool/engine.sh"
+	[ $failures -eq 0 ] || cat out
+fi
+
+phase 'idle connections'
+cluster gateway idle -t 3000
+idle=127.0.0.1:$(cluster port idle)
+run 0 "$tests/ask" "hbase://$idle/first" put 1000 find 1000 sleep 4000 find 1000 put 1000
+cluster kill idle
+
+phase 'oracle'
+oracle=$SX_BUILDDIR/tests/engine/oracle
+if [ -x "$oracle" ] && [ -n "${SIMIDX_SHORT-}" ]; then
+	SIMIDX_TEST_URI="hbase://$gateway/o?regions=1" CK_DEFAULT_TIMEOUT=200 CK_RUN_SUITE=engine_twins \
+		CK_RUN_CASE=test_changes_equal_those_in_a_directory run 0 timeout 200 "$oracle"
+elif [ -x "$oracle" ]; then
+	SIMIDX_TEST_URI="hbase://$gateway/o?regions=1" CK_DEFAULT_TIMEOUT=900 run 0 timeout 1800 "$oracle"
+fi
+[ -z "${SIMIDX_SHORT-}" ] || { phase 'done' && finish; }
+
+phase 'splits and moves of regions during queries'
+"$tests/ask" "hbase://$gateway/first" put 5000 find 5000 >out 2>err || fail 'documents before the split'
+(for key in 40000000 80000000 c0000000; do
+	cluster admin split first $key
+	cluster admin move first
+done) >admin.out 2>&1 &
+splitting=$!
+while kill -0 $splitting 2>/dev/null; do
+	run 0 timeout 100 "$tests/ask" "hbase://$gateway/first" find 5000
+	run 0 timeout 100 "$tests/ask" "hbase://$gateway/model" find 0
+done
+regions=$(cluster admin regions first 2>/dev/null)
+[ "$regions" -ge 2 ] || fail "there are $regions regions, nothing was split" "$(cat admin.out)"
+
+phase 'a writer that is killed at each of its requests'
+run 0 timeout 900 "$tests/crash" "${gateway#*:}" crash 1
+cluster stop
+
+# ---- Several processes, of which some are killed
+
+phase 'start with two region servers'
+begin_cluster 2
+uri="hbase://$gateway/kills?regions=6&timeout=120&durability=sync"
+# killed_while WHAT: store documents; when the first thousands are stored, do what has this name.
+killed_while() {
+	"$tests/ask" "$uri" truncate put 60000 find 60000 >held 2>err &
+	local writer=$!
+	sleep 5
+	"$1"
+	wait $writer || { fail "the writer has failed while $1" && cat held err; }
+	awk '$1 == "put" && $2 < 6000 { exit 1 }' held || fail "all was stored before: $1"
+	run 0 timeout 300 "$tests/ask" "$uri" find 60000 check 0
+}
+restart_gateway() {
+	cluster kill gateway
+	sleep 1
+	cluster restart gateway
+}
+kill_region_server() {
+	cluster kill rs1
+	sleep 1
+	cluster restart rs1
+}
+phase 'a gateway is begun anew while documents are stored'
+killed_while restart_gateway
+phase 'a region server is killed while documents are stored'
+killed_while kill_region_server
+phase 'done'
+finish
