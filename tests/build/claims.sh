@@ -97,7 +97,7 @@ tools=$SX_BUILDDIR/tools
 	"$tools/simidx-dedup" --help
 	"$tools/simidx-load" --help
 	"$tools/simidx-query" --help
-	for command in search get dump stats verify backup plan idf similar pairs clusters; do
+	for command in search get dump stats verify repair backup export plan idf similar pairs clusters; do
 		"$tools/simidx-query" $command --help
 	done
 	grep -hE '^\s*{ .*, "[a-z0-9-]+",' bench/*.c bench/quality/*.c | sed 's/.*, "\([a-z0-9-]*\)",.*/--\1/'

@@ -6,6 +6,7 @@
  *   create, truncate   make it (otherwise it is only opened)
  *   put N              store documents 0 to N-1
  *   find N             documents 0 to N-1 must be there
+ *   rows N             each hundredth of them must have its rows
  *   check N            a check must find N problems
  *   sleep MS           do nothing
  *   wait               until a line can be read
@@ -123,6 +124,11 @@ int main(int argc, char **argv)
 				tell(put(state, n), word, &from);
 			else if (strcmp(word, "find") == 0)
 				tell(find(state, n), word, &from);
+			else if (strcmp(word, "rows") == 0)
+				for (uint64_t id = 0; id < n; id += 100) {
+					ht_doc doc = document(id);
+					HT_CHECK(ht_has_rows(state, &doc));
+				}
 			else if (strcmp(word, "check") == 0)
 				HT_CHECK(ht_check(state, 0, NULL) == n);
 			else
