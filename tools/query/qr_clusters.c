@@ -323,13 +323,16 @@ static const struct tl_option rows[] = {
 		  "command runs, and those of documents that are near to others must be regular files "
 		  "that can be read. A compressed file counts with its compressed size." },
 	{ 0, "drop-list", NULL, TL_FLAG(struct options, drop_list),
-	  .help = "print only the ids that can go, one a line" },
+	  .help = "print only the ids that can go, one a line",
+	  .more = "Print only the ids that can go, one a line, as 'simidx-load --mode delete' reads them; "
+		  "of an index without ids their fingerprints." },
 	{ 0, "order", NULL, TL_FLAG(struct options, order),
 	  .help = "all labels, near documents together",
 	  .more = "Print the labels of all documents of the index, one a line, by ascending id, but the "
 		  "first one of a cluster is followed by the others of it. A document without a label "
 		  "has its id there. A compressor that is given files in this order finds what they "
-		  "have in common. Labels have the escapes of dump, which tar undoes." },
+		  "have in common. Labels have the escapes of dump, which tar undoes. Beside --memory this needs up "
+		  "to 48 bytes for each document of a cluster." },
 	{ '0', "null", NULL, TL_FLAG(struct options, null),
 	  .help = "with --order: end labels with NUL" },
 	{ TL_SECTION("Output") },

@@ -213,7 +213,7 @@ static const struct tl_option rows[] = {
 	  .more = "Print pairs of fingerprints with their documents: both fingerprints, the distance, "
 		  "the ids of the first, separated by commas, and those of the second. A line without "
 		  "the latter has documents that are near to each other because they have one "
-		  "fingerprint." },
+		  "fingerprint. In an index without ids both lists are empty in each line." },
 	{ 0, "all", NULL, TL_FLAG(struct options, all),
 	  .help = "print all pairs, even more than 10 million" },
 	{ TL_SECTION("Output") },
@@ -223,7 +223,8 @@ static const struct tl_option rows[] = {
 		       "Before the first line it is known how many there are: above 10 million the "
 		       "command ends, unless --group or --all is given.") },
 	{ TL_PARAGRAPH("With --json an object for each: id1, fp1, id2, fp2, distance, distance2 where "
-		       "second fingerprints are compared (null where one of both is not known), label1, label2; with --group fp1, fp2, distance, "
+		       "second fingerprints are compared (null where one of both is not known), "
+		       "label1, label2; with --group fp1, fp2, distance, "
 		       "ids1 and ids2.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query pairs index", "All near-duplicates of a collection.") },
