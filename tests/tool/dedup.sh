@@ -112,6 +112,14 @@ wait
 says 'names/d: has changed since it was read: left out'
 says '3 documents in '
 says ': 0 near to others, in 0 groups'
+# So it is with one that has as many bytes, and its time put back.
+cp names/a names/d
+touch -r names/d time
+("$dedup" --drop-list names/a names/d pipe >out 2>err; echo $? >code) &
+{ sleep 0.5; tr w x <names/a >names/d; touch -r time names/d; sed -n 2p texts; } >pipe
+wait
+[ "$(cat code)" = 1 ] && [ ! -s out ] || fail 'a file that has changed, but for its time, is printed'
+says 'names/d: has changed since it was read: left out'
 
 # Of a file that could go all its paths are printed; and files that are found and are no texts are told.
 mkdir paths
@@ -138,12 +146,42 @@ run 0 "$dedup" -q -r paths
 [ ! -s out ] || fail 'a path of what was dropped is left'
 # Another path that leads to something else by now is not printed.
 cp paths/a paths/b
-ln paths/b paths/c
-("$dedup" -q --drop-list paths/a paths/b paths/c pipe >out; echo $? >code) &
-{ sleep 0.5; sed -n 3p texts >paths/new; mv paths/new paths/c; sed -n 2p texts; } >pipe
+("$dedup" -q --drop-list paths/a paths/b paths/link pipe >out; echo $? >code) &
+{ sleep 0.5; ln -sfn a paths/link; sed -n 2p texts; } >pipe
 wait
 [ "$(cat code)" = 0 ] || fail 'exit code of a run with another path that has changed'
 output <<<paths/b
+# A file with fewer hard links than before counts as changed.
+ln paths/b paths/c
+("$dedup" -q --drop-list paths/a paths/b paths/c pipe >out 2>err; echo $? >code) &
+{ sleep 0.5; sed -n 3p texts >paths/new; mv paths/new paths/c; sed -n 2p texts; } >pipe
+wait
+[ "$(cat code)" = 1 ] && [ ! -s out ] || fail 'a file that has lost a hard link is printed'
+says 'paths/b: has changed since it was read: left out'
+
+# What reads a drop list may remove what it names: a name with a line end would be two names, and what
+# came by standard input is no file.
+mkdir ends
+for name in a $'q\nvictim' z; do head -1 texts >"ends/$name"; done
+run 1 "$dedup" --drop-list -r ends
+output <<<ends/z
+says '1 name is not listed, because of line ends in it: -0 lists names that have them'
+run 0 "$dedup" -q --drop-list -0 -r ends
+printf '%s\0' $'ends/q\nvictim' ends/z | cmp - out || fail '--drop-list -0 of a name with a line end'
+run 0 "$dedup" -q --drop-list -F text ends/a - < <(cat ends/a)
+[ ! -s out ] || fail 'standard input is in a drop list'
+
+# What the run itself makes in a directory of inputs is no input.
+run 0 "$dedup" --tmpdir ends -r ends
+says '3 documents in '
+! grep -q 'no text' err || fail "own files are inputs: $(cat err)"
+run 0 "$dedup" -q --stream --tmpdir ends -r ends
+output <<<ends/a
+
+# The reason is that of the write, whatever has failed after it.
+"$dedup" -q ends/a ends/z >/dev/full 2>err
+[ $? -eq 2 ] || fail 'a full disk is no error'
+says 'cannot write to standard output: No space left on device'
 
 # Three copies: the last one has two pairs.
 for n in 1 2 3; do head -1 texts >paths/$n; done
@@ -241,6 +279,8 @@ run 2 "$dedup" -0 names/a
 says '-0 is about --files-from, --drop-list and --stream, and none is given'
 run 0 "$dedup" --similarity 0.7 names/a
 says 'some texts that are near may be missed: --accept 256, the default, suits a --similarity of 0.8 and more'
+run 2 "$dedup" --spill 100k names/a
+says "--spill: expected a size, such as 500K, 400M or 2G, found '100k'"
 run 2 "$dedup" --memory 1M names/a
 says '--memory: '
 run 2 "$dedup" --tmpdir no-such-directory names/a

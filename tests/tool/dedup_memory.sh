@@ -65,8 +65,12 @@ says '--memory is too small: there are 40,000 files, which need at least --memor
 [ ! -s out ] || fail 'files were read'
 enough=$(sed -n 's/.*--memory \([0-9]*M\)$/\1/p' err)
 run 0 "$dedup" --threads 1 --memory "$enough" -k 0 -F lines --files-from list
-# What a list from a pipe has is seen as it comes.
-run 2 "$dedup" "${least[@]}" --files-from - < <(cat list)
+# What a list from a pipe has is seen as it comes. A path that comes again needs nothing; others do.
+run 0 "$dedup" "${least[@]}" --files-from - < <(cat list)
+[ "$(wc -l <out)" -eq 4 ] || fail 'groups of files that come again and again'
+mkdir no-rows
+awk 'BEGIN { for (i = 0; i < 40000; i++) { f = "no-rows/" i; printf "" >f; close(f); print f } }' >list
+run 2 "$dedup" "${least[@]}" --files-from - < <(printf '%s\n' one two; cat list)
 says '--memory is used up by 4 documents: all before '
 [ "$(wc -l <out)" -eq 4 ] || fail 'groups before a list was too long'
 

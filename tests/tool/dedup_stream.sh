@@ -91,6 +91,24 @@ run 0 "$dedup" -q --stream -0 --files-from names
 printf '%s\0' $'odd/1\n.txt' 'odd/5 .txt' | cmp - out || fail '--stream -0 of a list'
 run 0 "$dedup" -q --stream -0 -r odd
 printf '%s\0' $'odd/1\n.txt' 'odd/5 .txt' | cmp - out || fail '--stream -0 of files'
+# Also a second time to the same file.
+{ "$dedup" -q --stream -0 files/1.txt && "$dedup" -q --stream -0 files/2.txt; } >twice
+printf '%s\0' files/1.txt files/2.txt | cmp - twice || fail '--stream -0 twice to one file'
+# Of a run that was killed, half a name is removed, whatever is in it.
+mkfifo more
+printf '%s\0' files/1.txt >half.names
+"$dedup" -q --stream -0 --index names.ix --files-from more >>half.names &
+exec 6>more
+printf '%s\0' files/2.txt files/3.txt >&6
+tries=100
+until "$query" -q stats names.ix >/dev/null 2>&1 || [ $((tries -= 1)) -eq 0 ]; do sleep 0.1; done
+[ "$tries" -gt 0 ] || fail 'no index is made'
+kill -9 $!
+wait $! 2>/dev/null
+exec 6>&-
+printf '%s' $'files/3\n.t' >>half.names
+"$dedup" -q --stream -0 --index names.ix files/2.txt >>half.names || fail 'a run after a killed one'
+printf '%s\0' files/1.txt files/2.txt | cmp - half.names || fail 'half a name of a killed run'
 
 # An input may grow while it is read: its rows are there, and compared. grow WHAT CODE: WHAT is done with ./grows
 # after its rows were read and before copies of them come from a pipe.
@@ -145,6 +163,13 @@ tail -1 dups | diff - <(printf 'fp\trows.jsonl:3000\tid 2247\n') || fail 'a reme
 run 0 "$load" -q loaded -r files
 run 0 "$dedup" -q --stream --index loaded --dups named rows.jsonl
 diff <(head -3 named | cut -f 3) <(printf 'files/%d.txt\n' 1 2 3) || fail 'labels of a loaded index'
+
+# A row without a label may be what an earlier run has kept: then it is near to itself, which is told.
+printf '{"text":"%s"}\n' 'one two three' 'four five six seven' >plain.jsonl
+run 0 "$dedup" -q --stream --index plain.ix plain.jsonl
+run 0 "$dedup" --stream --index plain.ix --dups plain.dups plain.jsonl
+printf 'fp\tplain.jsonl:%d\tid %d\n' 1 0 2 1 | cmp - plain.dups || fail '--dups of the same rows again'
+says '2 documents are near to one of an earlier run, and have no labels: each may be that document itself, read again, so plain.dups is no list of what can go'
 
 # What the index has by its own label is known, and not a duplicate of something else.
 cp files/1.txt files/copy.txt
@@ -256,6 +281,19 @@ for signal in INT TERM HUP; do
 	grep -q 'stopped by a signal' err || fail "SIG$signal is not told: $(cat err)"
 	[ -z "$(ls -A "$TMPDIR")" ] || fail "temporary files are left by SIG$signal"
 done
+# Also while a batch is decided: these are 8 million pairs, for which texts are compared. The limit is far
+# below the time that this takes, and far above what is needed up to the signal.
+awk 'BEGIN { for (d = 0; d < 4000; d++) { printf "{\"text\":\""
+	for (w = 0; w < 400; w++) printf "w%d ", w
+	print "\"}" } }' >equal.jsonl
+(trap - INT; ulimit -t 8; exec "$dedup" -q --pairs --threads 1 -F jsonl slow) >/dev/null 2>err &
+cat equal.jsonl >slow
+sleep 1
+kill -INT $! && wait $!
+code=$?
+[ $code -eq 2 ] || fail "exit $code after SIGINT while a batch is decided"
+says 'stopped by a signal'
+rm equal.jsonl
 # As with nohup.
 (trap '' HUP; exec "$dedup" -q --stream -F jsonl slow) >out 2>err &
 exec 6>slow

@@ -487,9 +487,9 @@ START_TEST(test_same_file)
 	/* A copy is another file. */
 	ck_assert_uint_eq(meet(b, &in_format_text, DD_MET_NEW), 1);
 	ck_assert_uint_eq(meet(soft, &in_format_text, DD_MET_AGAIN), 0);
-	ck_assert_uint_eq(meet(a, &in_format_text, DD_MET_AGAIN), 0);
+	ck_assert_uint_eq(meet(a, &in_format_text, DD_MET_KNOWN), 0);
 	ck_assert_uint_eq(meet(dot, &in_format_text, DD_MET_AGAIN), 0);
-	ck_assert_uint_eq(meet(soft, &in_format_text, DD_MET_AGAIN), 0);
+	ck_assert_uint_eq(meet(soft, &in_format_text, DD_MET_KNOWN), 0);
 	ck_assert_str_eq(dd_files_path(files, 0), a);
 	ck_assert_str_eq(dd_files_other_path(files, 0, 0), hard);
 	ck_assert_str_eq(dd_files_other_path(files, 0, 1), soft);
@@ -529,7 +529,7 @@ START_TEST(test_many_files)
 			snprintf(name, sizeof(name), "%u", i);
 			path = pass ? sxt_path(dir, name) : write_file(name, name);
 			ck_assert_uint_eq(meet(path, &in_format_text,
-					       pass ? DD_MET_AGAIN : DD_MET_NEW), i);
+					       pass ? DD_MET_KNOWN : DD_MET_NEW), i);
 			ck_assert_str_eq(dd_files_path(files, i), path);
 			free(path);
 		}

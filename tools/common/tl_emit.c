@@ -19,7 +19,7 @@ static int is_regular_file(FILE *out, struct stat *status)
 }
 
 /* Where the last whole line of a file ends; -1 if it cannot be read. */
-static off_t end_of_lines(int fd, off_t size)
+static off_t end_of_lines(int fd, char end, off_t size)
 {
 	char bytes[4096];
 
@@ -28,7 +28,7 @@ static off_t end_of_lines(int fd, off_t size)
 
 		if (pread(fd, bytes, n, size - (off_t)n) != (ssize_t)n)
 			return -1;
-		while (n > 0 && bytes[n - 1] != '\n') {
+		while (n > 0 && bytes[n - 1] != end) {
 			n--;
 			size--;
 		}
@@ -38,11 +38,11 @@ static off_t end_of_lines(int fd, off_t size)
 	return 0;
 }
 
-void tl_emit_begin(FILE *out, off_t killed_from)
+void tl_emit_begin(FILE *out, char end, off_t killed_from)
 {
 	struct stat status;
 	char path[32];
-	off_t end = -1;
+	off_t whole = -1;
 	int fd;
 
 	if (!is_regular_file(out, &status) || !status.st_size)
@@ -51,14 +51,14 @@ void tl_emit_begin(FILE *out, off_t killed_from)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(out));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
-		end = end_of_lines(fd, status.st_size);
+		whole = end_of_lines(fd, end, status.st_size);
 		close(fd);
 	}
-	if (end < 0 || end == status.st_size)
+	if (whole < 0 || whole == status.st_size)
 		return;
-	if (killed_from < 0 || end < killed_from || ftruncate(fileno(out), end) ||
+	if (killed_from < 0 || whole < killed_from || ftruncate(fileno(out), whole) ||
 	    lseek(fileno(out), 0, SEEK_END) < 0)
-		putc('\n', out);
+		putc(end, out);
 }
 
 void tl_emit_input(const char *path, const char *kept, size_t kept_size)

@@ -17,11 +17,12 @@
  * Begin. Where a stream goes to the end of a file that can be read, half a line there is ended, so
  * that nothing is glued to it.
  *
+ * @param end          how a line ends: '\n', or 0 for names that end with a NUL byte
  * @param killed_from  from this byte on the file has what a run has written that was killed: half
  *                     a line that begins there is removed, as its row was not committed and comes
  *                     again; -1 = nothing is removed
  */
-void tl_emit_begin(FILE *out, off_t killed_from);
+void tl_emit_begin(FILE *out, char end, off_t killed_from);
 
 /** Write a row as it came: its line; of a whole file (kept_size = 0) the path. */
 void tl_emit_input(const char *path, const char *kept, size_t kept_size);

@@ -307,7 +307,8 @@ static int search(struct dd_engine *engine, struct thread *thread, struct item *
 		snprintf(item->err.text, sizeof(item->err.text), "out of memory");
 		return SIMIDX_E_NOMEM;
 	}
-	while (!rc && item->n_found < most && (!is_near || engine->options->pairs)) {
+	while (!rc && item->n_found < most && (!is_near || engine->options->pairs) &&
+	       !tl_stop_requested()) {
 		const simidx_match *match = &results.matches[item->n_found];
 		struct candidate *candidate = &item->found[item->n_found++];
 
@@ -326,6 +327,8 @@ static void step_search(void *ctx, unsigned number, size_t i)
 	struct thread *thread = &engine->thread[number];
 	struct item *item = &engine->item[i];
 
+	if (tl_stop_requested())
+		return;
 	item->code = sketch(engine, thread, item);
 	engine->print[i] = (struct print){ item->sketch.fp, item->sketch.fp2, is_empty(item) };
 	if (!item->code && !is_empty(item) && engine->verifies)
@@ -356,7 +359,7 @@ static void step_set(void *ctx, unsigned number, size_t i)
 	struct dd_engine *engine = ctx;
 	struct item *item = &engine->item[i];
 
-	if (item->needs_set)
+	if (item->needs_set && !tl_stop_requested())
 		item->code = make_set(&engine->thread[number], item);
 }
 
@@ -431,6 +434,8 @@ static int find_near(struct dd_engine *engine, struct item *item, size_t *n)
 	if (simidx_reader_search(reader, &item->query, &results, &err))
 		return tl_index_error(engine->options->index, &err);
 	for (size_t i = 0; !code && i < results.n && (!*n || engine->options->pairs); i++) {
+		if (tl_stop_requested())
+			return tl_error("stopped by a signal");
 		code = judge_match(engine, item, &results.matches[i], &candidate);
 		if (!code && candidate.is_near)
 			code = add_pair(engine, &candidate, (*n)++);
@@ -485,9 +490,11 @@ static int decide(struct dd_engine *engine, struct item *item)
 
 /* ---- batches ---- */
 
-/* What went wrong on the threads. */
+/* What went wrong on the threads, which leave work undone if a signal has asked to stop. */
 static int check(const struct dd_engine *engine)
 {
+	if (tl_stop_requested())
+		return tl_error("stopped by a signal");
 	for (size_t i = 0; i < engine->n; i++)
 		if (engine->item[i].code)
 			return tl_index_error(engine->options->index, &engine->item[i].err);

@@ -18,7 +18,8 @@ struct file {
 	dev_t device;
 	ino_t inode;
 	off_t size;
-	struct timespec changed;
+	struct timespec modified;
+	struct timespec changed; /* anything of it: also that time, which can be put back, and links */
 	uint32_t aliases; /* the first of its other paths, or NO_ALIAS */
 };
 
@@ -133,7 +134,7 @@ static enum dd_met add_alias(struct dd_files *files, struct file *file, const ch
 	char *copy;
 
 	if (is_known_path(files, file, path))
-		return DD_MET_AGAIN;
+		return DD_MET_KNOWN;
 	copy = strdup(path);
 	if (!copy || in_room_have(&files->alias_room,
 				  (files->n_aliases + 1) * sizeof(*files->alias))) {
@@ -179,7 +180,8 @@ enum dd_met dd_files_meet(struct dd_files *files, const struct in_reader *reader
 		file.device = status.st_dev;
 		file.inode = status.st_ino;
 		file.size = status.st_size;
-		file.changed = status.st_mtim;
+		file.modified = status.st_mtim;
+		file.changed = status.st_ctim;
 	}
 	pthread_mutex_lock(&files->mutex);
 	if (files->n >= UINT32_MAX - 1 || have_slots(files)) {
@@ -220,14 +222,19 @@ static struct file get(struct dd_files *files, uint32_t number)
 	return file;
 }
 
+static int is_same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
 /* `rc`: of the call that has given the status. */
 static enum dd_state compare(const struct file *file, int rc, const struct stat *status)
 {
 	if (rc)
 		return DD_REMOVED;
 	if (status->st_dev != file->device || status->st_ino != file->inode ||
-	    status->st_size != file->size || status->st_mtim.tv_sec != file->changed.tv_sec ||
-	    status->st_mtim.tv_nsec != file->changed.tv_nsec)
+	    status->st_size != file->size || !is_same_time(&status->st_mtim, &file->modified) ||
+	    !is_same_time(&status->st_ctim, &file->changed))
 		return DD_CHANGED;
 	return DD_AS_READ;
 }

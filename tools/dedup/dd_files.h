@@ -27,14 +27,15 @@ size_t dd_files_bytes(const char *path);
 enum dd_met {
 	DD_MET_NO_MEMORY = -1,
 	DD_MET_NEW,   /* a file that was not read yet */
-	DD_MET_AGAIN  /* one that was: not to be read again */
+	DD_MET_AGAIN, /* one that was: not to be read again; its other path is remembered */
+	DD_MET_KNOWN  /* the same, by a path that is known: nothing is remembered */
 };
 
 /** What has become of a file since it was read. */
 enum dd_state {
 	DD_AS_READ,
 	DD_REMOVED,   /* or cannot be looked at */
-	DD_CHANGED    /* another file has its path, or its size or time of change differs */
+	DD_CHANGED    /* another file has its path, or its size or one of its times differs */
 };
 
 /** None yet. NULL when memory is short. */
@@ -48,8 +49,8 @@ void dd_files_free(struct dd_files *files);
  * in_reader_next(), so that a change while it is read is seen later. What is no regular file,
  * such as a pipe, is new each time. Standard input from a regular file is that file.
  *
- * @param number  set to the file's number, counted from 0; with DD_MET_AGAIN to that of the
- *                first time
+ * @param number  set to the file's number, counted from 0; with DD_MET_AGAIN and DD_MET_KNOWN to that of
+ *                the first time
  */
 enum dd_met dd_files_meet(struct dd_files *files, const struct in_reader *reader,
 			  uint32_t *number);
@@ -74,8 +75,9 @@ const struct in_format *dd_files_format(struct dd_files *files, uint32_t number)
 int dd_files_can_seek(struct dd_files *files, uint32_t number);
 
 /**
- * Look at a file again: size, time of change, device and inode. A change within one tick of the
- * clock of the file system that keeps the size is not seen. What is no regular file is as read.
+ * Look at a file again: size, times of modification and status change, device and inode. The latter
+ * time cannot be put back; it changes also with the owner, the mode and the number of hard links. A
+ * change within one tick of the clock of the file system that keeps the size is not seen. What is no regular file is as read.
  *
  * @param fd  it, open; -1 = its path of the first time is looked at
  */

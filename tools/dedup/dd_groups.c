@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Messages about single files beyond this are only counted. */
 #define MAX_REPORTED 20
@@ -104,18 +105,34 @@ static void show_member(const struct dd_groups *groups, uint64_t group, double s
 	putchar('\n');
 }
 
-static void put_member(const struct dd_groups *groups, uint64_t group, double similarity, int is_kept,
+/*
+ * For a list whose reader may remove what it names: a name with a line end would be two, and "-" may be
+ * a file.
+ */
+static void put_removable(struct dd_groups *groups, const char *path, uint64_t line)
+{
+	int is_nul = groups->options->inputs.nul_lists;
+
+	if (!line && strcmp(path, "-") == 0)
+		return;
+	if (!is_nul && strchr(path, '\n')) {
+		groups->counts.broken++;
+		return;
+	}
+	fputs(path, stdout);
+	if (line)
+		printf(":%" PRIu64, line);
+	putchar(is_nul ? '\0' : '\n');
+}
+
+static void put_member(struct dd_groups *groups, uint64_t group, double similarity, int is_kept,
 		       const char *path, uint64_t line)
 {
 	struct tl_json json = { .out = stdout };
 
 	if (groups->options->drop_list) {
-		if (is_kept)
-			return;
-		fputs(path, stdout);
-		if (line)
-			printf(":%" PRIu64, line);
-		putchar(groups->options->inputs.nul_lists ? '\0' : '\n');
+		if (!is_kept)
+			put_removable(groups, path, line);
 		return;
 	}
 	if (groups->options->json) {
@@ -138,7 +155,7 @@ static void put_member(const struct dd_groups *groups, uint64_t group, double si
 	putchar('\n');
 }
 
-static void put_keeper(const struct dd_groups *groups, const struct dd_name *keeper)
+static void put_keeper(struct dd_groups *groups, const struct dd_name *keeper)
 {
 	put_member(groups, keeper->number, groups->kind == DD_FINGERPRINTS ? 0 : 1, 1,
 		   dd_files_path(groups->files, keeper->file), keeper->line);
@@ -217,5 +234,10 @@ int dd_groups_print(struct dd_groups *groups, enum dd_kind kind, const struct dd
 	if (groups->counts.changed > MAX_REPORTED)
 		tl_error("%" PRIu64 " files in all have changed since they were read",
 			 groups->counts.changed);
+	if (groups->counts.broken)
+		tl_error("%" PRIu64 " name%s not listed, because of line ends in %s: -0 lists names that "
+			 "have them",
+			 groups->counts.broken, groups->counts.broken == 1 ? " is" : "s are",
+			 groups->counts.broken == 1 ? "it" : "them");
 	return tl_output_failed() ? TL_TROUBLE : 0;
 }

@@ -52,6 +52,7 @@ struct dd_groups_counts {
 	uint64_t trusted; /* of these not printed, as fingerprints alone have decided */
 	uint64_t groups;
 	uint64_t changed; /* files that have changed since they were read */
+	uint64_t broken;  /* names not printed, as they have line ends */
 };
 
 void dd_groups_count(const struct dd_groups *groups, struct dd_groups_counts *counts);

@@ -74,7 +74,11 @@ static const struct tl_option output_rows[] = {
 	  .help = "print only what could go; with -0 for xargs -0",
 	  .more = "Print only what could go, as it is and without escapes: a path or FILE:LINE a "
 		  "line. With -0 each ends with a NUL byte, and so do the names that --files-from "
-		  "reads, as between find -print0 and xargs -0. What fingerprints alone have "
+		  "reads, as between find -print0 and xargs -0. Without -0 a name with line ends is not "
+		  "printed, as it would be taken for several names; that is told, and the exit code is 1. A "
+		  "text of standard input is not printed. FILE:LINE is no name of a file, but there may be "
+		  "a file that has it as its name: do not remove such lines as files. What "
+		  "fingerprints alone have "
 		  "decided is not printed, but its number is told; with --no-verify, and of rows that "
 		  "have no texts, it is printed." },
 	{ 0, "stream", NULL, TL_FLAG(struct dd_options, stream),
@@ -89,7 +93,9 @@ static const struct tl_option output_rows[] = {
 	  .more = "With --stream: write to FILE what was left out: how similar it is, what it is, "
 		  "and to what it is near, separated by tabs. Nothing is replaced: FILE must be new or "
 		  "empty, but with --index lines are added to it. What INDEX has with the same label is "
-		  "known and not written. FILE must not be an input, which is an error; only a new one "
+		  "known and not written; but a row without a label that an earlier run has kept is "
+		  "written as near to 'id N', which may be the row itself, so that nothing should be removed "
+		  "that is near to an id. FILE must not be an input, which is an error; only a new one "
 		  "may be in a directory or list, and is left out there." },
 	{ 0, "index", "INDEX", TL_TEXT(struct dd_options, index),
 	  .help = "with --stream: remember what was new in INDEX",
@@ -115,7 +121,7 @@ static const struct tl_option resource_rows[] = {
 	  .more = "How much memory may be used: at least 56M and 2M for each thread. One half is for "
 		  "documents that wait and for the index. Of the other half, the program has 24M and "
 		  "each thread 1M, and the rest is for what must be known until the end: of each "
-		  "document 56 bytes at most, of each file 130 bytes and its path. When that is full, "
+		  "document 56 bytes at most, of each file 150 bytes and its path. When that is full, "
 		  "the run ends with exit 2: all that was read before is decided and printed, and it "
 		  "is told where reading has ended. If there are too many files, or likely too many "
 		  "rows, that is told at the beginning. Not in this are the pages of the index, which the "
@@ -163,11 +169,12 @@ static const struct tl_option rows[] = {
 	{ TL_PARAGRAPH("With --json: group, similarity (null for fp) or for bare fingerprints "
 		       "distance, keep, path, line. With --pairs: similarity or distance, and path, "
 		       "line, path2, line2; so in --dups, where id2 is the id in the index, and a "
-		       "document of an earlier run has label2, if it has a label, and no path2.") },
+		       "document of an earlier run has label2, if it has a label, and no path2. What is not "
+		       "UTF-8 is in path_hex, path2_hex or label2_hex instead, two hex digits a byte.") },
 	{ TL_PARAGRAPH("A text that is contained in a much longer one is not near to it. Texts without words are "
 		       "near to nothing. A file that is reached twice counts once, also by another name of it (a hard "
 		       "link); if it could go, each of its paths has a line. A file that has changed "
-		       "since it was read is left out of groups and of "
+		       "since it was read, or its owner, mode or hard links, is left out of groups and of "
 		       "--drop-list, and that is told. Its texts cannot be compared any more, so that "
 		       "fingerprints decide, which is told, too. But rows may be added to a file of "
 		       "rows: those before them are compared.") },

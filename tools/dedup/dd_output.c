@@ -122,8 +122,10 @@ void dd_output_free(struct dd_output *output)
 	free(output);
 }
 
-int dd_output_begin(struct dd_output *output, struct dd_engine *engine, enum dd_kind kind)
+int dd_output_begin(struct dd_output *output, struct dd_engine *engine, enum dd_kind kind,
+		    int has_lines)
 {
+	char end = output->options->inputs.nul_lists && !has_lines ? '\0' : '\n';
 	struct dd_kept *kept = dd_engine_kept(engine);
 	const char *mark = dd_kept_mark(kept);
 
@@ -134,9 +136,9 @@ int dd_output_begin(struct dd_output *output, struct dd_engine *engine, enum dd_
 	/* While nobody else writes: then half a line cannot be of a run that goes on. */
 	if (output->options->index && dd_kept_begin(kept))
 		return TL_TROUBLE;
-	tl_emit_begin(stdout, dd_mark_committed(mark, stdout));
+	tl_emit_begin(stdout, end, dd_mark_committed(mark, stdout));
 	if (output->dups)
-		tl_emit_begin(output->dups, dd_mark_committed(mark, output->dups));
+		tl_emit_begin(output->dups, '\n', dd_mark_committed(mark, output->dups));
 	return output->options->index ? dd_kept_commit(kept, 0) : 0;
 }
 
@@ -289,6 +291,7 @@ static void stream(struct dd_output *output, const struct dd_document *document,
 		return;
 	}
 	output->counts.near++;
+	output->counts.unnamed += !other.name && !other.label && !document->label_size;
 	if (output->dups)
 		put_pair(output->dups, output, near->similarity, &name, &other);
 }
@@ -338,8 +341,8 @@ static int hear_decided_all(void *ctx)
 			return TL_TROUBLE;
 		return output->dups ? tl_emit_flush(output->dups, output->options->dups) : 0;
 	}
-	if (output->options->stream)
-		fflush(stdout);
+	if (output->options->stream && fflush(stdout) && tl_output_failed())
+		return TL_TROUBLE;
 	if (output->dups && (fflush(output->dups) || ferror(output->dups)))
 		return tl_error("%s: cannot write: %s", output->options->dups, strerror(errno));
 	return tl_output_failed() ? TL_TROUBLE : 0;
@@ -363,6 +366,7 @@ int dd_output_finish(struct dd_output *output)
 	output->counts.trusted = counts.trusted;
 	output->counts.groups = counts.groups;
 	output->counts.changed = counts.changed;
+	output->counts.broken = counts.broken;
 	return code;
 }
 
@@ -375,6 +379,11 @@ void dd_output_tell(const struct dd_output *output)
 		tl_notice("%s document%s in %s already, with the same label: not new, and not in --dups",
 			  tl_write_count(counts->known, n), counts->known == 1 ? " is" : "s are",
 			  output->options->index);
+	if (counts->unnamed && output->dups)
+		tl_notice("%s document%s near to one of an earlier run, and have no labels: each may be that "
+			  "document itself, read again, so %s is no list of what can go",
+			  tl_write_count(counts->unnamed, n), counts->unnamed == 1 ? " is" : "s are",
+			  output->options->dups);
 	if (counts->trusted)
 		tl_notice("%s document%s near by fingerprints alone: not listed, as no texts were compared",
 			  tl_write_count(counts->trusted, n), counts->trusted == 1 ? " is" : "s are");

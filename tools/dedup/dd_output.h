@@ -13,7 +13,7 @@
 struct dd_output;
 
 /**
- * Begin; opens --dups, if that is none of the inputs that are named, and not standard output.
+ * Begin; opens --dups. Neither that nor standard output may be an input that is named.
  *
  * @return NULL with a message
  */
@@ -32,9 +32,11 @@ void dd_output_listener(struct dd_output *output, struct dd_listener *listener);
  * The engine has begun: its documents are of this kind. Half a line that a run has left that was
  * killed is ended or removed, and the index says that a run is under way.
  *
+ * @param has_lines  the first document is a line of its file, and not the whole file
  * @return 0 or an exit code
  */
-int dd_output_begin(struct dd_output *output, struct dd_engine *engine, enum dd_kind kind);
+int dd_output_begin(struct dd_output *output, struct dd_engine *engine, enum dd_kind kind,
+		    int has_lines);
 
 /** All is decided: print the groups. Returns 0 or an exit code. */
 int dd_output_finish(struct dd_output *output);
@@ -43,9 +45,11 @@ int dd_output_finish(struct dd_output *output);
 struct dd_output_counts {
 	uint64_t near;    /* documents that are near to others; with --pairs the pairs */
 	uint64_t known;   /* documents that the index has by their own labels; not in `near` */
+	uint64_t unnamed; /* of `near`: to one of an earlier run, and neither has a label */
 	uint64_t trusted; /* documents left out of --drop-list, as fingerprints alone have decided */
 	uint64_t groups;
 	uint64_t changed; /* files that have changed since they were read */
+	uint64_t broken;  /* names left out of --drop-list, as they have line ends */
 };
 
 void dd_output_count(const struct dd_output *output, struct dd_output_counts *counts);

@@ -318,7 +318,7 @@ static int begin_engine(struct run *run, enum dd_kind kind)
 	if (!run->engine)
 		return TL_TROUBLE;
 	run->bytes = most_bytes(run);
-	return dd_output_begin(run->output, run->engine, kind);
+	return dd_output_begin(run->output, run->engine, kind, !run->reader.format->is_whole);
 }
 
 static int take_row(struct run *run, const struct in_row *row, uint32_t file)
@@ -412,6 +412,9 @@ static int read_input(struct run *run, const struct in_file *input)
 		return read_rows(run, input, file);
 	case DD_MET_AGAIN:
 		return 0;
+	case DD_MET_KNOWN:
+		run->memory.charged -= dd_files_bytes(input->path);
+		return 0;
 	default:
 		return tl_error("out of memory");
 	}
@@ -467,7 +470,10 @@ static int begin(struct run *run)
 		return TL_TROUBLE;
 	dd_output_listener(run->output, &run->listener);
 	run->room = dd_room_new(run->options->tmpdir);
-	return run->room ? 0 : TL_TROUBLE;
+	if (!run->room)
+		return TL_TROUBLE;
+	in_guard_add(dd_room_path(run->room)); /* it may be in a directory of inputs */
+	return 0;
 }
 
 int dd_run(const struct dd_options *options)
@@ -485,7 +491,9 @@ int dd_run(const struct dd_options *options)
 	if (!code && run.engine && !options->stream && !options->pairs)
 		code = dd_output_finish(run.output);
 	if (!code) {
-		fflush(stdout); /* results stand before the summary where both go to one file */
+		/* Results stand before the summary where both go to one file. */
+		if (fflush(stdout))
+			tl_output_failed();
 		sum_up(&run);
 		dd_output_count(run.output, &counts);
 		if (*run.full)
@@ -498,5 +506,5 @@ int dd_run(const struct dd_options *options)
 	in_files_close(files);
 	free(run.first_skipped);
 	dd_files_free(run.files);
-	return !code && run.rejected + run.unread + counts.changed ? TL_PARTLY : code;
+	return !code && run.rejected + run.unread + counts.changed + counts.broken ? TL_PARTLY : code;
 }

@@ -13,7 +13,7 @@
 void ld_emit_begin(const struct ld_options *options)
 {
 	if (options->emit != LD_EMIT_NONE)
-		tl_emit_begin(stdout, options->resume ? 0 : -1);
+		tl_emit_begin(stdout, '\n', options->resume ? 0 : -1);
 }
 
 static void put_id(uint64_t id)
