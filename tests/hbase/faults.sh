@@ -4,6 +4,8 @@
 #
 # Gateways that are not there, slow, talk something else or break off: a clear error within the
 # deadline, and no wrong answer. And bad URIs, other transports, several gateways. No HBase is needed.
+# The port of each gateway is in a variable of its name, which gateway() sets.
+# shellcheck disable=SC2154
 # shellcheck source=tests/tool/tool_lib.sh
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
 ask=$SX_BUILDDIR/tests/hbase/ask
@@ -17,6 +19,7 @@ trap 'kill $(cat "$tmp"/*.pid 2>/dev/null) 2>/dev/null; rm -rf "$tmp"' EXIT
 gateway() {
 	local name=$1
 	shift
+	rm -f "$name.port"
 	"$fake" "$@" >"$name.port" 2>/dev/null &
 	echo $! >"$name.pid"
 	for _ in $(seq 100); do
