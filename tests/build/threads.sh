@@ -21,7 +21,7 @@ source=$(cd "$SX_SRCDIR" && pwd)
 cd "$tmp"
 "$source/configure" -q --with-sanitizer=thread --disable-static
 make -s
-SIMIDX_LONG= make -s check VERBOSE=1 \
+SIMIDX_LONG='' make -s check VERBOSE=1 \
 	TESTS='tests/tool/dedup.sh tests/tool/dedup_fps.sh tests/tool/dedup_stream.sh'
 CK_RUN_SUITE=dd_texts tests/unit/run
 CK_RUN_SUITE=dd_shingles tests/unit/run
