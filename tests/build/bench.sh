@@ -374,10 +374,10 @@ END
 # Generated rows, the same each time, and the filter itself: what it leaves out is similar.
 "$bench/bn_rows" --rows 400 --copies 40 >"$dir/rows.jsonl"
 "$bench/bn_rows" --rows 400 --copies 40 | cmp - "$dir/rows.jsonl"
-"$SX_BUILDDIR/tools/simidx-dedup" -q --stream --dups "$dir/dups" "$dir/rows.jsonl" >"$dir/new"
+"$SX_BUILDDIR/tools/simidx-dedup" -q --stream --dups "$dir/left-out" "$dir/rows.jsonl" >"$dir/new"
 n=$(awk 'END { print NR }' "$dir/new")
 [ "$n" -gt 200 ] && [ "$n" -lt 300 ]
-"$bench/bn_dups" "$dir/rows.jsonl" "$dir/dups" >"$dir/out"
+"$bench/bn_dups" "$dir/rows.jsonl" "$dir/left-out" >"$dir/out"
 grep -q '"rows":400,"kept":'$n',"left_out":'$((400 - n))',"wrongly":0,"misnamed":0,"mistold":0,' "$dir/out"
 
 # Unrelated: all pairs but those of a text and its copies. Equal texts that are listed nowhere
