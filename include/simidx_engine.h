@@ -17,7 +17,9 @@
  *    each document as it was before or after.
  *  - A transaction of a writer keeps out other writers of the same handle, and nobody else. Of two who
  *    change one document the later one counts, and two documents may get one label.
- *  - Ids that are chosen may leave gaps.
+ *  - Ids that are chosen may leave gaps. Ids that the caller gives are for one writer at a time, or must
+ *    lie below the next id: a writer does not look whether another one has used an id that was reserved
+ *    for it.
  *  - Second fingerprints that are not known (SIMIDX_DOC_FP2_UNKNOWN) can always be put.
  *
  * The library plans queries, filters candidates, judges documents and keeps what a writer has not
@@ -193,7 +195,7 @@ typedef struct simidx_engine {
 
 	/**
 	 * Describe it, with the counts of now. It is called when a transaction begins, and at most
-	 * once a second for searches: one round trip is enough.
+	 * once a second for searches: one round trip is enough. SIMIDX_E_MOVED: the index was replaced.
 	 */
 	int (*info)(void *state, simidx_engine_info *out, simidx_error *err);
 
@@ -224,7 +226,9 @@ typedef struct simidx_engine {
 	 * look-ups, and never both or a mixture; the next writer, or check(), finishes the batch.
 	 *
 	 * @return SIMIDX_OK; SIMIDX_E_UNKNOWN: some of it may be stored; SIMIDX_E_IO: nothing is;
-	 *         SIMIDX_E_STATE: a lease had expired, so nothing is stored
+	 *         SIMIDX_E_STATE: a lease had expired, so nothing is stored; SIMIDX_E_RANGE: the batch is
+	 *         larger than the engine takes, and nothing is stored; SIMIDX_E_MOVED: the index was
+	 *         replaced, and nothing is stored
 	 */
 	int (*write)(void *state, const simidx_engine_batch *batch, simidx_error *err);
 

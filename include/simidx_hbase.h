@@ -14,9 +14,8 @@
  *
  * | option        | values                     | default | meaning                                |
  * |---------------|----------------------------|---------|----------------------------------------|
- * | transport     | binary framed http https   | binary  | as the gateway was started             |
+ * | transport     | binary framed http         | binary  | as the gateway was started             |
  * | path          | /...                       | /       | of HTTP requests                       |
- * | ca            | FILE                       | system  | certificates that https trusts, PEM    |
  * | timeout       | seconds                    | 30      | until a call that reads gives up       |
  * | write-timeout | seconds                    | 6 times | the same for a call that writes        |
  * | connections   | 1..64                      | 4       | most that one handle opens             |
@@ -31,7 +30,8 @@
  *
  * Errors, beside those of libsimidx: SIMIDX_E_IO after the deadline, with the last thing that went
  * wrong; SIMIDX_E_UNKNOWN from a commit of which some may be stored, and which the next writer or
- * a repair completes; SIMIDX_E_MOVED from a commit when the index was created anew meanwhile;
+ * a repair completes; SIMIDX_E_MOVED when the index was created anew meanwhile, from a
+ * commit and, a second later at most, from a search; SIMIDX_E_RANGE from a commit of more than 128 MiB;
  * SIMIDX_E_PERMISSION when HBase denies access. Texts name the gateway.
  */
 

@@ -337,6 +337,8 @@ $(lib_hbase_libhb_gen_la_OBJECTS) $(lib_hbase_libhb_la_OBJECTS): lib/hbase/gen/s
 lib_hbase_libhb_la_SOURCES = \
 	lib/hbase/hb_add.cc \
 	lib/hbase/hb_check.cc \
+	lib/hbase/hb_check.hh \
+	lib/hbase/hb_check_writers.cc \
 	lib/hbase/hb_engine.cc \
 	lib/hbase/hb_engine.hh \
 	lib/hbase/hb_failure.cc \

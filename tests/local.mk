@@ -480,7 +480,7 @@ EXTRA_DIST += \
 	tests/hbase/real.sh
 if HAVE_HBASE
 TESTS += tests/hbase/fake.sh tests/hbase/faults.sh
-check_PROGRAMS += tests/hbase/ask tests/hbase/crash tests/hbase/fake_gateway tests/hbase/model
+check_PROGRAMS += tests/hbase/ask tests/hbase/crash tests/hbase/fake_gateway tests/hbase/model tests/hbase/writers
 endif
 
 tests_hbase_ask_SOURCES = tests/hbase/ask.c tests/hbase/ht_engine.c tests/hbase/ht_engine.h
@@ -500,6 +500,9 @@ $(tests_hbase_fake_gateway_OBJECTS): lib/hbase/gen/stamp
 tests_hbase_model_SOURCES = tests/hbase/ht_engine.c tests/hbase/ht_engine.h tests/hbase/model.c
 tests_hbase_model_CPPFLAGS = $(hbase_test_cppflags)
 tests_hbase_model_LDADD = $(hbase_test_libs)
+tests_hbase_writers_SOURCES = tests/hbase/ht_engine.c tests/hbase/ht_engine.h tests/hbase/writers.c
+tests_hbase_writers_CPPFLAGS = $(hbase_test_cppflags)
+tests_hbase_writers_LDADD = $(hbase_test_libs)
 hbase_test_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/lib/hbase -I$(top_srcdir)/tests
 hbase_test_libs = $(hbase_libs) lib/libsx-core.la
 

@@ -130,6 +130,7 @@ static int is_failure(int code)
 	case SIMIDX_E_IO:
 	case SIMIDX_E_NO_SPACE:
 	case SIMIDX_E_PERMISSION:
+	case SIMIDX_E_RANGE:
 	case SIMIDX_E_READ_ONLY:
 	case SIMIDX_E_BUSY:
 	case SIMIDX_E_MOVED:

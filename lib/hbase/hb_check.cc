@@ -8,12 +8,11 @@
  * at again, and what is younger than a batch can take is left alone.
  */
 
-#include "hb_store.hh"
+#include "hb_check.hh"
 
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
-#include <set>
 
 namespace simidx_hbase {
 namespace {
@@ -22,17 +21,6 @@ const int DOCUMENT_PAGE = 500, ROW_PAGE = 5000;
 const size_t AT_ONCE = 4;   /* ranges */
 const size_t GROUP = 500;   /* rows that are compared together */
 const int64_t DAY_MS = 86400000;
-
-/** A count and a sum that do not depend on the order. */
-struct Sum {
-	uint64_t n = 0, hashes = 0;
-	void add(const std::string &bytes)
-	{
-		n++;
-		hashes += checksum(bytes);
-	}
-	bool operator!=(const Sum &other) const { return n != other.n || hashes != other.hashes; }
-};
 
 std::string hex(const std::string &bytes)
 {
@@ -46,107 +34,7 @@ std::string hex(const std::string &bytes)
 	return text;
 }
 
-/** A row of the index. */
-struct Row {
-	std::string key;
-	unsigned table;
-	uint64_t fp, id;
-	int64_t timestamp;
-};
-
 } // namespace
-
-class Checker {
-public:
-	Checker(Store &store, simidx_engine_check *check)
-		: store_(store), check_(check), mend_(check->flags & SIMIDX_ENGINE_MEND),
-		  index_(store.config().index_table()), docs_(store.config().docs_table()),
-		  documents_(store.n_tables() * 256), rows_(store.n_tables() * 256),
-		  document_labels_(256), label_rows_(256)
-	{
-	}
-
-	void run()
-	{
-		check_->rows = check_->documents = check_->problems = check_->mended = 0;
-		journals();
-		begin_ = store_.timestamp();
-		read_documents();
-		read_rows();
-		read_labels();
-		for (size_t i = 0; i < documents_.size(); i++)
-			differ_ = differ_ || documents_[i] != rows_[i];
-		for (size_t i = 0; i < 256; i++)
-			differ_ = differ_ || document_labels_[i] != label_rows_[i];
-		if (differ_) {
-			find_missing();
-			find_strays();
-		}
-		counts();
-		if (mend_)
-			forget();
-	}
-
-private:
-	void problem(const std::string &table, const std::string &text, bool mended)
-	{
-		simidx_problem one = { table.c_str(), text.c_str() };
-
-		check_->problems++;
-		check_->mended += mended;
-		if (check_->problem)
-			check_->problem(check_->ctx, &one);
-	}
-	void progress(const char *phase, uint64_t done, uint64_t total)
-	{
-		if (check_->progress)
-			check_->progress(check_->ctx, phase, done, total);
-	}
-	std::vector<uint32_t> prefixes(uint64_t fp)
-	{
-		std::vector<uint32_t> prefix(store_.n_tables());
-
-		check_->prefixes(check_->ctx, fp, prefix.data());
-		return prefix;
-	}
-	/** May be of a batch that is under way. */
-	bool is_young(int64_t timestamp) const
-	{
-		int64_t batch = (int64_t)store_.config().write_ms + store_.config().lease_s * 1000;
-		return timestamp >= (live_ ? begin_ - batch : begin_);
-	}
-
-	template <class F>
-	void each(const std::string &table, std::vector<std::pair<std::string, std::string>> ranges,
-		  int limit, F f);
-	template <class F> void each_document(F f);
-	template <class F> void each_row(F f);
-	template <class F> void each_label(F f);
-
-	void journals();
-	void read_documents();
-	void read_rows();
-	void read_labels();
-	void find_missing();
-	void missing_of(std::vector<Document> &group);
-	void mend_document(const Document &document);
-	void find_strays();
-	void strays_of(std::vector<Row> &group);
-	void label_strays();
-	void counts();
-	void forget();
-
-	Store &store_;
-	simidx_engine_check *check_;
-	bool mend_;
-	std::string index_, docs_;
-	bool live_ = false;   /**< other writers are at work */
-	std::set<uint64_t> pending_; /**< documents of batches that are not finished */
-	bool differ_ = false;
-	int64_t begin_ = 0;
-	std::vector<Sum> documents_, rows_, document_labels_, label_rows_;
-	uint64_t n_labels_ = 0, n_label_rows_ = 0, max_id_ = 0;
-};
 
 /* ---------------------------------------------------------------------------------------------
  * Reading everything
@@ -208,6 +96,8 @@ void Checker::read_documents()
 
 		if (!parse_document(row, document)) {
 			problem(docs_, "a document's row is damaged: key " + hex(row.row), false);
+			if (row.row.size() == 10)
+				damaged_.insert(get_number(row.row, 2, 8));
 			return;
 		}
 		max_id_ = std::max(max_id_, document.id + 1);
@@ -329,7 +219,7 @@ void Checker::missing_of(std::vector<Document> &group)
 			ids.push_back(group[i].id);
 	}
 	/* A document that has changed since it was read has lost its old rows rightly. */
-	for (const Document &now : store_.get_documents(ids, store_.reading(), nullptr, false))
+	for (const Document &now : store_.get_documents(ids, store_.reading(), nullptr, false, true))
 		for (const Document &then : group) {
 			char text[200];
 			if (then.id != now.id || then.timestamp != now.timestamp)
@@ -343,13 +233,15 @@ void Checker::missing_of(std::vector<Document> &group)
 	group.clear();
 }
 
-/** Store a document anew, as it is, and its rows, above whatever has hidden them. */
+/**
+ * Store rows of a document, above whatever has hidden them. Its own row stays as it is: a writer may be
+ * about to replace it. Then what was put here is a stray, which nobody finds.
+ */
 void Checker::mend_document(const Document &document)
 {
 	auto prefix = prefixes(document.fp);
 	std::vector<gateway::Put> puts, labels;
 	Deadline deadline = store_.writing();
-	std::string value = document_value(document);
 
 	store_.saw_timestamp(document.timestamp);
 	int64_t ts = store_.timestamp();
@@ -364,8 +256,6 @@ void Checker::mend_document(const Document &document)
 				     column, "1", ts, store_.config().full));
 		store_.put_rows(docs_, std::move(labels), deadline);
 	}
-	/* If it has changed meanwhile, what was put is a stray, which nobody finds. */
-	store_.put_if(document_key(document.id), "", value, value, ts, deadline);
 }
 
 /** Rows of documents that are not there, or have another fingerprint. */
@@ -399,7 +289,7 @@ void Checker::strays_of(std::vector<Row> &group)
 		ids.push_back(row.id);
 	std::sort(ids.begin(), ids.end());
 	ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-	for (auto &document : store_.get_documents(ids, store_.reading(), nullptr, true))
+	for (auto &document : store_.get_documents(ids, store_.reading(), nullptr, true, true))
 		documents[document.id] = document;
 	for (const Row &row : group) {
 		auto found = documents.find(row.id);
@@ -409,7 +299,7 @@ void Checker::strays_of(std::vector<Row> &group)
 		if (there && found->second.fp == row.fp &&
 		    get_number(row.key, 0, 4) == prefixes(row.fp)[row.table])
 			continue;
-		if (pending_.count(row.id) || is_young(row.timestamp) ||
+		if (pending_.count(row.id) || damaged_.count(row.id) || is_young(row.timestamp) ||
 		    (found != documents.end() && is_young(found->second.timestamp)))
 			continue;
 		if (mend_)
@@ -433,13 +323,15 @@ void Checker::label_strays()
 
 		for (const auto &one : group)
 			ids.push_back(get_number(one.second.column, 0, 8));
-		for (const Document &document : store_.get_documents(ids, store_.reading(), nullptr, true))
+		for (const Document &document : store_.get_documents(ids, store_.reading(), nullptr, true,
+								       true))
 			if (!document.deleted && document.labelled)
 				holders[document.id] = label_key(label_hash(document.label.data(),
 									    document.label.size()));
 		for (const auto &one : group) {
 			uint64_t id = get_number(one.second.column, 0, 8);
-			if (holders[id] == one.first || pending_.count(id) || is_young(one.second.timestamp))
+			if (holders[id] == one.first || pending_.count(id) || damaged_.count(id) ||
+			    is_young(one.second.timestamp))
 				continue;
 			if (mend_)
 				store_.delete_rows(docs_, { remove(one.first, one.second.column,
@@ -464,85 +356,6 @@ void Checker::label_strays()
 	});
 	if (!group.empty())
 		flush();
-}
-
-/* ---------------------------------------------------------------------------------------------
- * Writers
- */
-
-/** Batches that were begun by writers that have ended. */
-void Checker::journals()
-{
-	Deadline deadline = store_.writing();
-	bool any = false;
-
-	for (const WriterRow &row : store_.writer_rows(deadline)) {
-		Batch batch;
-		bool own = store_.writer_.mine && row.owner == store_.writer_.owner;
-		bool at_work = !own && !row.is_free(store_.now());
-		bool sound = parse_batch(row.journal, store_.n_tables(), batch);
-
-		live_ = live_ || at_work;
-		if (sound && (at_work || !mend_))
-			for (const Change &change : batch.changes)
-				pending_.insert(change.after.id);
-		if (at_work || row.journal.empty())
-			continue;
-		std::string who = "writer " + std::to_string(row.number);
-		if (sound) {
-			problem(docs_, who + " has not finished a batch of " +
-				       std::to_string(batch.changes.size()) + " documents", mend_);
-			any = true;
-			continue;
-		}
-		if (mend_)
-			store_.delete_rows(docs_, { remove(writer_key(row.number), COLUMN_JOURNAL,
-							   row.last_timestamp, store_.config().full) },
-					   deadline);
-		problem(docs_, who + " has a damaged journal", mend_);
-	}
-	if (mend_ && any) {
-		store_.durability_ = store_.config().full;
-		store_.writer_.unfinished = true;
-		store_.become_writer(deadline);
-	}
-}
-
-void Checker::counts()
-{
-	Deadline deadline = store_.writing();
-	uint64_t next_id = 0;
-	int64_t documents = 0, labels = 0;
-	char text[200];
-
-	for (const WriterRow &row : store_.writer_rows(deadline, &next_id)) {
-		documents += row.documents;
-		labels += row.labels;
-	}
-	if (max_id_ > next_id) {
-		if (mend_)
-			store_.reserve_ids(0, max_id_);
-		snprintf(text, sizeof(text), "the next id is %" PRIu64 ", but document %" PRIu64
-			 " is or was there", next_id, max_id_ - 1);
-		problem(docs_, text, mend_);
-	}
-	/* With other writers at work the numbers are of different moments. */
-	if (live_ || !pending_.empty() || (documents == (int64_t)check_->documents && labels == (int64_t)n_labels_))
-		return;
-	if (mend_) {
-		store_.become_writer(deadline);
-		Writer &writer = store_.writer_;
-		std::string value;
-		writer.documents += (int64_t)check_->documents - documents;
-		writer.labels += (int64_t)n_labels_ - labels;
-		put_number(value, (uint64_t)writer.documents, 8);
-		put_number(value, (uint64_t)writer.labels, 8);
-		store_.put_rows(docs_, { put(writer_key(writer.number), COLUMN_COUNTS, value,
-					     store_.timestamp(), store_.config().full) }, deadline);
-	}
-	snprintf(text, sizeof(text), "%" PRId64 " documents and %" PRId64 " labels are counted, but "
-		 "%" PRIu64 " and %" PRIu64 " are there", documents, labels, check_->documents, n_labels_);
-	problem(docs_, text, mend_);
 }
 
 /** Remove what has served its time: rows of documents that were deleted, and leases, a day ago. */

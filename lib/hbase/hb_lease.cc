@@ -123,9 +123,10 @@ int Store::lease(const simidx_engine_probe *prefix, size_t n, int wait_ms)
 	return SIMIDX_OK;
 }
 
+/** Leases that cannot be given back in two seconds end by themselves. */
 int Store::release_leases()
 {
-	Deadline deadline = writing();
+	Deadline deadline(std::min(config_.write_ms, 2000));
 	std::string table = config_.docs_table();
 	std::vector<TakeRequest> requests;
 	std::vector<Request *> list;

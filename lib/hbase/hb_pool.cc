@@ -107,7 +107,7 @@ std::unique_ptr<Link> Pool::connect(const Deadline &deadline)
 		try {
 			auto link = std::make_unique<Link>();
 			link->gateway = i;
-			link->wire = connect_wire(address, config_,
+			link->wire = connect_wire(address,
 						  Deadline(std::min(CONNECT_MS, deadline.left())));
 			if (config_.transport == Transport::BINARY) {
 				auto buffered = std::make_shared<TBufferedTransport>(
@@ -314,7 +314,7 @@ std::vector<Request *> Pool::pass(const std::vector<Request *> &requests, unsign
 	if (lanes.empty())
 		return requests;
 	/* A connection of HTTP carries one request at a time. */
-	if (config_.transport == Transport::HTTP || config_.transport == Transport::HTTPS)
+	if (config_.transport == Transport::HTTP)
 		window = 1;
 	for (size_t i = 0; i < lanes.size(); i++) {
 		lanes[i].link = std::move(links[i]);

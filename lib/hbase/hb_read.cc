@@ -113,7 +113,7 @@ void Store::info(simidx_engine_info *out)
 	int64_t documents = 0, labels = 0;
 	uint64_t next_id = 0;
 
-	for (const WriterRow &row : writer_rows(reading(), &next_id)) {
+	for (const WriterRow &row : writer_rows({ COLUMN_COUNTS }, reading(), &next_id)) {
 		documents += row.documents;
 		labels += row.labels;
 	}
@@ -153,7 +153,8 @@ void Store::scan(const simidx_engine_probe *probe, size_t n, simidx_engine_rows 
 }
 
 std::vector<Document> Store::get_documents(const std::vector<uint64_t> &ids, const Deadline &deadline,
-					   simidx_engine_cost *cost, bool deleted_too)
+					   simidx_engine_cost *cost, bool deleted_too,
+					   bool pass_damaged)
 {
 	std::vector<std::string> keys;
 	std::vector<Document> found;
@@ -167,7 +168,10 @@ std::vector<Document> Store::get_documents(const std::vector<uint64_t> &ids, con
 
 		if (row.cells.empty())
 			continue;
-		if (!parse_document(row, document))
+		bool sound = parse_document(row, document);
+		if (!sound && pass_damaged)
+			continue;
+		if (!sound)
 			fail(SIMIDX_E_CORRUPT, "%s: a document's row is damaged",
 			     config_.index_table().c_str());
 		if (deleted_too || !document.deleted)
@@ -290,7 +294,7 @@ int Store::walk(uint64_t from, size_t n_max, simidx_engine_document deliver, voi
 void Store::get_mark(void **data, size_t *size)
 {
 	const WriterRow *last = nullptr;
-	auto rows = writer_rows(reading());
+	auto rows = writer_rows({ COLUMN_MARK }, reading());
 
 	*data = nullptr;
 	*size = 0;

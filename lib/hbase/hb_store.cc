@@ -74,9 +74,22 @@ private:
 	const std::string &table_;
 };
 
+std::vector<gateway::Column> columns_of(const std::vector<std::string> &names)
+{
+	std::vector<gateway::Column> columns;
+
+	for (const std::string &name : names) {
+		columns.emplace_back();
+		columns.back().family = FAMILY;
+		columns.back().__set_column(name);
+	}
+	return columns;
+}
+
 class PageRequest : public Request {
 public:
-	PageRequest(const std::string &table, const std::string &start, const std::string &stop, int limit)
+	PageRequest(const std::string &table, const std::string &start, const std::string &stop, int limit,
+		    const std::vector<std::string> &columns)
 		: table_(table), limit_(limit)
 	{
 		scan_.__set_start(start);
@@ -85,6 +98,8 @@ public:
 		scan_.__set_limit(limit);
 		scan_.__set_read_type(gateway::ReadType::PREAD);
 		scan_.__set_cache_blocks(false);
+		if (!columns.empty())
+			scan_.__set_columns(columns_of(columns));
 	}
 	void send(gateway::GatewayClient &client) override
 	{
@@ -136,7 +151,8 @@ Store::Store(const char *uri, const simidx_engine_open *how)
 
 std::vector<gateway::Result> Store::get_rows(const std::string &table,
 					     const std::vector<std::string> &keys,
-					     const Deadline &deadline, simidx_engine_cost *cost)
+					     const Deadline &deadline, simidx_engine_cost *cost,
+					     const std::string &column)
 {
 	std::vector<GetRequest> requests;
 	std::vector<gateway::Result> all;
@@ -146,8 +162,11 @@ std::vector<gateway::Result> Store::get_rows(const std::string &table,
 	step = std::min(step, GETS);
 	for (size_t at = 0; at < keys.size(); at += step) {
 		std::vector<gateway::Get> gets(std::min(step, keys.size() - at));
-		for (size_t i = 0; i < gets.size(); i++)
+		for (size_t i = 0; i < gets.size(); i++) {
 			gets[i].row = keys[at + i];
+			if (!column.empty())
+				gets[i].__set_columns(columns_of({ column }));
+		}
 		requests.emplace_back(table, std::move(gets));
 	}
 	pool_.run(pointers(requests), GET_WINDOW, deadline, cost);
@@ -195,13 +214,15 @@ void Store::delete_rows(const std::string &table, std::vector<gateway::Delete> d
 
 std::vector<std::vector<gateway::Result>>
 Store::pages(const std::string &table, const std::vector<std::pair<std::string, std::string>> &ranges,
-	     int limit, const Deadline &deadline)
+	     int limit, const Deadline &deadline, const std::vector<std::string> &columns)
 {
+	const std::vector<std::string> all_columns;
 	std::vector<PageRequest> requests;
 	std::vector<std::vector<gateway::Result>> all;
 
 	for (const auto &range : ranges)
-		requests.emplace_back(table, range.first, range.second, limit);
+		requests.emplace_back(table, range.first, range.second, limit,
+				      requests.empty() ? columns : all_columns);
 	pool_.run(pointers(requests), PAGE_WINDOW, deadline);
 	for (auto &request : requests)
 		all.push_back(std::move(request.results));

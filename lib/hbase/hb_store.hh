@@ -46,8 +46,9 @@ struct WriterRow {
 	int64_t owner_timestamp = 0;
 	int64_t documents = 0, labels = 0;
 	int64_t counts_timestamp = 0;
-	std::string journal;     /**< empty: no batch is under way */
-	int64_t last_timestamp = 0; /**< of any cell */
+	std::string journal;     /**< size and checksum of the journal; empty: no batch is under way */
+	int64_t journal_timestamp = 0;
+	int64_t last_timestamp = 0; /**< of any cell that was read */
 	std::string mark;
 	int64_t mark_timestamp = -1;
 
@@ -101,7 +102,8 @@ public:
 	std::vector<gateway::Result> get_rows(const std::string &table,
 					      const std::vector<std::string> &keys,
 					      const Deadline &deadline,
-					      simidx_engine_cost *cost = nullptr);
+					      simidx_engine_cost *cost = nullptr,
+					      const std::string &column = std::string());
 	void put_rows(const std::string &table, std::vector<gateway::Put> puts,
 		      const Deadline &deadline);
 	void delete_rows(const std::string &table, std::vector<gateway::Delete> deletes,
@@ -109,10 +111,10 @@ public:
 	/** A page of rows from `start` on, below `stop`. */
 	std::vector<gateway::Result> page(const std::string &table, const std::string &start,
 					  const std::string &stop, int limit, const Deadline &deadline);
-	/** Several pages at once. */
+	/** Several pages at once. Of the first range, only these columns, if there are any. */
 	std::vector<std::vector<gateway::Result>>
 	pages(const std::string &table, const std::vector<std::pair<std::string, std::string>> &ranges,
-	      int limit, const Deadline &deadline);
+	      int limit, const Deadline &deadline, const std::vector<std::string> &columns = {});
 	/**
 	 * Put a cell if the cell has `old` (empty: is not there). When the answer is lost, the row tells:
 	 * `value` must differ from what anybody else would store.
@@ -121,11 +123,17 @@ public:
 		    const std::string &value, int64_t timestamp, const Deadline &deadline);
 
 	std::vector<Document> get_documents(const std::vector<uint64_t> &ids, const Deadline &deadline,
-					    simidx_engine_cost *cost, bool deleted_too);
-	std::vector<WriterRow> writer_rows(const Deadline &deadline, uint64_t *next_id = nullptr);
+					    simidx_engine_cost *cost, bool deleted_too,
+					    bool pass_damaged = false);
+	/** These columns of the rows of all writers. SIMIDX_E_MOVED where it is another index by now. */
+	std::vector<WriterRow> writer_rows(const std::vector<std::string> &columns,
+					   const Deadline &deadline, uint64_t *next_id = nullptr);
+	/** Read the journal of a writer, piece by piece. False where it is damaged. */
+	bool read_journal(const WriterRow &row, Batch &batch, size_t &pieces, const Deadline &deadline);
 	/** Write what is left to do of the journal of a row, and remove it. */
 	void finish_journal(const WriterRow &row, const Deadline &deadline);
-	void finish_batch(unsigned writer, const Batch &batch, const Deadline &deadline, bool replay);
+	void finish_batch(unsigned writer, const Batch &batch, size_t pieces, const Deadline &deadline,
+			  bool replay);
 	bool claim_writer(const WriterRow &row, const Deadline &deadline);
 
 	static int64_t now();
@@ -140,6 +148,8 @@ private:
 
 	void read_layout(const Deadline &deadline, bool creating);
 	void become_writer(const Deadline &deadline);
+	void forget_pieces(unsigned writer, bool journal, const Deadline &deadline);
+	void commit_journal(const gateway::Put &last, const Deadline &deadline);
 	void store_batch(const Batch &batch, const Deadline &deadline);
 
 	Config config_;

@@ -98,9 +98,9 @@ void set_transport(const char *uri, Config &config, const std::string &value)
 	else if (value == "http")
 		config.transport = Transport::HTTP;
 	else if (value == "https")
-		config.transport = Transport::HTTPS;
+		bad(uri, "https is not supported by this build");
 	else
-		bad(uri, "transport=" + value + " is none of binary, framed, http, https");
+		bad(uri, "transport=" + value + " is none of binary, framed, http");
 }
 
 void set_durability(const char *uri, Config &config, const std::string &value)
@@ -144,8 +144,6 @@ void set_option(const char *uri, Config &config, const std::string &key, const s
 		set_transport(uri, config, value);
 	else if (key == "path" && value.size() > 0 && value[0] == '/')
 		config.path = value;
-	else if (key == "ca")
-		config.ca = value;
 	else if (key == "timeout")
 		config.read_ms = milliseconds(uri, key, value);
 	else if (key == "write-timeout")
@@ -161,7 +159,7 @@ void set_option(const char *uri, Config &config, const std::string &key, const s
 	else if (key == "compression")
 		set_compression(uri, config, value);
 	else
-		bad(uri, "there is no option \"" + key + "\", but transport, path, ca, timeout, "
+		bad(uri, "there is no option \"" + key + "\", but transport, path, timeout, "
 			 "write-timeout, connections, lease, durability, regions, compression");
 }
 

@@ -13,7 +13,7 @@
 
 namespace simidx_hbase {
 
-enum class Transport { BINARY, FRAMED, HTTP, HTTPS };
+enum class Transport { BINARY, FRAMED, HTTP };
 
 struct Address {
 	std::string host;
@@ -27,7 +27,6 @@ struct Config {
 	std::string table;
 	Transport transport = Transport::BINARY;
 	std::string path = "/";   /**< of HTTP */
-	std::string ca;           /**< file of trusted certificates; empty: the system's */
 	int read_ms = 30000;      /**< deadline of what only reads */
 	int write_ms = 0;         /**< of what writes; 0 = six times that */
 	unsigned connections = 4;

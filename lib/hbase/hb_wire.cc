@@ -3,14 +3,11 @@
 
 #include "hb_wire.hh"
 
-#include <thrift/TOutput.h>
-#include <thrift/transport/TSSLSocket.h>
+#include "hb_failure.hh"
+
 #include <thrift/transport/TTransportException.h>
 
-#include <csignal>
 #include <cstring>
-#include <ctime>
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -20,8 +17,6 @@
 
 namespace simidx_hbase {
 
-using apache::thrift::transport::TSSLSocket;
-using apache::thrift::transport::TSSLSocketFactory;
 using apache::thrift::transport::TTransportException;
 
 int Deadline::left() const
@@ -113,8 +108,7 @@ uint32_t Wire::read(uint8_t *buffer, uint32_t size)
 	received_ += n;
 	answer_ += n;
 	if (answer_ > MAX_ANSWER)
-		throw TTransportException(TTransportException::CORRUPTED_DATA,
-					  "an answer of more than 64 MiB");
+		fail(SIMIDX_E_IO, "an answer of more than 64 MiB"); /* it would be as long again */
 	return (uint32_t)n;
 }
 
@@ -134,113 +128,7 @@ void Wire::push()
 	out_.clear();
 }
 
-/* ---------------------------------------------------------------------------------------------
- * TLS. OpenSSL writes with write(), so the signal of a closed connection is kept off the thread.
- */
-
 namespace {
-
-class NoPipeSignal {
-public:
-	NoPipeSignal()
-	{
-		sigset_t pending;
-
-		sigemptyset(&pipe_);
-		sigaddset(&pipe_, SIGPIPE);
-		sigpending(&pending);
-		was_pending_ = sigismember(&pending, SIGPIPE);
-		pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-	}
-	~NoPipeSignal()
-	{
-		const struct timespec now = { 0, 0 };
-
-		if (!was_pending_)
-			while (sigtimedwait(&pipe_, nullptr, &now) < 0 && errno == EINTR)
-				;
-		pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-	}
-	NoPipeSignal(const NoPipeSignal &) = delete;
-
-private:
-	sigset_t pipe_, before_;
-	int was_pending_;
-};
-
-class TlsWire : public Wire {
-public:
-	TlsWire(std::shared_ptr<TSSLSocketFactory> factory, int fd, const std::string &host,
-		std::shared_ptr<apache::thrift::TConfiguration> config)
-		: Wire(-1, config), factory_(factory), socket_(factory->createSocket(fd))
-	{
-		fd_ = fd;
-		socket_->setHost(host);
-	}
-	~TlsWire() override { TlsWire::close(); }
-
-	void close() override
-	{
-		if (!socket_)
-			return;
-		NoPipeSignal quiet;
-		socket_->close();
-		socket_.reset();
-		fd_ = -1;
-	}
-	/* The state of TLS is not freed: that would say goodbye in the name of the parent process. */
-	void abandon() override
-	{
-		if (!socket_)
-			return;
-		new std::shared_ptr<TSSLSocket>(socket_);
-		socket_.reset();
-		Wire::abandon();
-	}
-
-protected:
-	size_t receive(uint8_t *buffer, size_t size) override
-	{
-		NoPipeSignal quiet;
-		limit();
-		return socket_->read(buffer, (uint32_t)size);
-	}
-	size_t send(const uint8_t *data, size_t size) override
-	{
-		NoPipeSignal quiet;
-		limit();
-		socket_->write(data, (uint32_t)size);
-		return size;
-	}
-
-private:
-	void limit()
-	{
-		int left = deadline_->left();
-
-		if (left == 0)
-			late();
-		socket_->setRecvTimeout(left);
-		socket_->setSendTimeout(left);
-	}
-
-	std::shared_ptr<TSSLSocketFactory> factory_;
-	std::shared_ptr<TSSLSocket> socket_;
-};
-
-std::shared_ptr<TSSLSocketFactory> make_factory(const Config &config)
-{
-	/* Thrift prints what goes wrong in TLS; a library must not. */
-	static const bool quiet = (apache::thrift::GlobalOutput.setOutputFunction([](const char *) {}),
-				   true);
-	auto factory = std::make_shared<TSSLSocketFactory>();
-
-	(void)quiet;
-	factory->authenticate(true);
-	factory->loadTrustedCertificates(config.ca.empty() ? "/etc/ssl/certs/ca-certificates.crt" :
-							     config.ca.c_str());
-	return factory;
-}
 
 /** A connected socket, or -1 with errno. */
 int connect_to(const struct addrinfo *to, const Deadline &deadline)
@@ -280,8 +168,7 @@ fail:
 
 } // namespace
 
-std::shared_ptr<Wire> connect_wire(const Address &address, const Config &config,
-				   const Deadline &deadline)
+std::shared_ptr<Wire> connect_wire(const Address &address, const Deadline &deadline)
 {
 	struct addrinfo hints = {}, *found = nullptr;
 	int fd = -1, error;
@@ -302,16 +189,7 @@ std::shared_ptr<Wire> connect_wire(const Address &address, const Config &config,
 					  std::string("cannot connect: ") + strerror(error));
 
 	auto limits = std::make_shared<apache::thrift::TConfiguration>((int)MAX_ANSWER, (int)MAX_ANSWER);
-	if (config.transport != Transport::HTTPS)
-		return std::make_shared<Wire>(fd, limits);
-	try {
-		/* TLS waits in the system's calls, for which the socket has timeouts. */
-		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-		return std::make_shared<TlsWire>(make_factory(config), fd, address.host, limits);
-	} catch (...) {
-		close(fd);
-		throw;
-	}
+	return std::make_shared<Wire>(fd, limits);
 }
 
 } // namespace simidx_hbase

@@ -53,7 +53,7 @@ public:
 	/** Send what is waiting. */
 	void push();
 	/** Close without a word to the other side, and so also right after a fork(). */
-	virtual void abandon();
+	void abandon();
 
 	bool isOpen() const override { return fd_ >= 0; }
 	void open() override {}
@@ -63,17 +63,15 @@ public:
 	void write(const uint8_t *data, uint32_t size);
 	void flush() override {}
 
-protected:
+private:
 	/** As recv() and send(), but wait until the deadline. */
-	virtual size_t receive(uint8_t *buffer, size_t size);
-	virtual size_t send(const uint8_t *data, size_t size);
+	size_t receive(uint8_t *buffer, size_t size);
+	size_t send(const uint8_t *data, size_t size);
 	void wait(short events);
 	[[noreturn]] static void late();
 
 	int fd_;
 	const Deadline *deadline_ = nullptr;
-
-private:
 	std::string out_;
 	uint64_t received_ = 0;
 	size_t answer_ = 0;
@@ -83,8 +81,7 @@ private:
  * Connect to a gateway. Throws a TTransportException: NOT_OPEN where nobody listens, TIMED_OUT,
  * BAD_ARGS where the host is not known.
  */
-std::shared_ptr<Wire> connect_wire(const Address &address, const Config &config,
-				   const Deadline &deadline);
+std::shared_ptr<Wire> connect_wire(const Address &address, const Deadline &deadline);
 
 } // namespace simidx_hbase
 

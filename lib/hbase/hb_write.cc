@@ -17,6 +17,8 @@ namespace {
 
 const unsigned WRITERS = 0xffff;
 const size_t PIECE = 512 << 10; /* of a journal */
+const size_t MAX_PIECES = 256;  /* so 128 MiB are the most that a batch may have */
+const char COLUMN_LAYOUT[] = "v";
 const char FREE[] = "free";
 const int WRITER_ROWS = 1000;
 
@@ -58,7 +60,6 @@ std::string journal_value(const std::string &bytes)
 WriterRow parse_writer(const gateway::Result &row)
 {
 	WriterRow out;
-	std::string pieces, journal;
 
 	out.number = (unsigned)get_number(row.row, 1, 2);
 	for (const auto &cell : row.cells) {
@@ -74,19 +75,9 @@ WriterRow parse_writer(const gateway::Result &row)
 			out.mark = cell.value;
 			out.mark_timestamp = cell.timestamp;
 		} else if (cell.column == COLUMN_JOURNAL) {
-			journal = cell.value;
-		} else if (cell.column.size() == 3 && cell.column[0] == COLUMN_PIECE) {
-			pieces += cell.value;
+			out.journal = cell.value;
+			out.journal_timestamp = cell.timestamp;
 		}
-	}
-	/* Pieces of a journal that was not written to its end mean nothing: nothing else was. A longer
-	   one may have left pieces after those of a shorter one. */
-	if (journal.size() == 16) {
-		uint64_t size = get_number(journal, 0, 8);
-		if (size <= pieces.size())
-			out.journal = pieces.substr(0, size);
-		if (out.journal.empty() || checksum(out.journal) != get_number(journal, 8, 8))
-			out.journal = "damaged";
 	}
 	return out;
 }
@@ -98,25 +89,37 @@ bool WriterRow::is_free(int64_t now) const
 	return owner.size() < 8 || (int64_t)get_number(owner, 0, 8) < now;
 }
 
-/** The rows of all writers, and the next id, which are neighbours but for rows that are few. */
-std::vector<WriterRow> Store::writer_rows(const Deadline &deadline, uint64_t *next_id)
+/**
+ * The rows of all writers, the next id, and whether the index is still the one that was opened. Pieces
+ * of journals are among the columns of writers, so nobody asks for all columns.
+ */
+std::vector<WriterRow> Store::writer_rows(const std::vector<std::string> &columns,
+					  const Deadline &deadline, uint64_t *next_id)
 {
 	std::vector<WriterRow> all;
 	std::string start(1, ROW_WRITER), stop(1, ROW_WRITER + 1), counter(1, ROW_COUNTER);
-	std::vector<std::pair<std::string, std::string>> ranges = { { start, stop } };
+	std::string layout(1, ROW_LAYOUT);
+	std::vector<std::pair<std::string, std::string>> ranges = {
+		{ start, stop }, { layout, layout + '\0' }, { counter, counter + '\0' }
+	};
 
-	if (next_id) {
+	if (next_id)
 		*next_id = 0;
-		ranges.emplace_back(counter, counter + '\0');
-	}
 	for (;;) {
-		auto found = pages(config_.docs_table(), ranges, WRITER_ROWS, deadline);
+		auto found = pages(config_.docs_table(), ranges, WRITER_ROWS, deadline, columns);
 		for (const auto &row : found[0])
 			if (row.row.size() == 3)
 				all.push_back(parse_writer(row));
-		if (found.size() > 1 && !found[1].empty() && !found[1][0].cells.empty() &&
-		    found[1][0].cells[0].value.size() >= 8)
-			*next_id = get_number(found[1][0].cells[0].value, 0, 8);
+		if (ranges.size() > 1) {
+			const gateway::Cell *cell =
+				found[1].empty() ? nullptr : find_cell(found[1][0], COLUMN_LAYOUT);
+			if (!cell || cell->value != layout_)
+				fail(SIMIDX_E_MOVED, "%s: the index was replaced by another one",
+				     config_.index_table().c_str());
+			cell = found[2].empty() ? nullptr : find_cell(found[2][0], "");
+			if (next_id && cell && cell->value.size() >= 8)
+				*next_id = get_number(cell->value, 0, 8);
+		}
 		if (found[0].size() < (size_t)WRITER_ROWS)
 			return all;
 		ranges = { { found[0].back().row + '\0', stop } };
@@ -126,6 +129,27 @@ std::vector<WriterRow> Store::writer_rows(const Deadline &deadline, uint64_t *ne
 /* ---------------------------------------------------------------------------------------------
  * Becoming a writer
  */
+
+/**
+ * A piece of a journal that was not written to its end means nothing, but its timestamp may be above
+ * those of the next journal, and hide it.
+ */
+void Store::forget_pieces(unsigned writer, bool journal, const Deadline &deadline)
+{
+	auto rows = get_rows(config_.docs_table(), { writer_key(writer) }, deadline, nullptr,
+			     piece_column(0));
+	const gateway::Cell *first = find_cell(rows[0], piece_column(0));
+
+	if (!first)
+		return;
+	saw_timestamp(first->timestamp);
+	if (journal)
+		return;
+	gateway::Delete all = remove(writer_key(writer), piece_column(0), first->timestamp, durability_);
+	for (size_t i = 1; i < MAX_PIECES; i++)
+		all.columns.push_back(remove("", piece_column(i), first->timestamp, durability_).columns[0]);
+	delete_rows(config_.docs_table(), { all }, deadline);
+}
 
 /** Take a number that nobody has. */
 bool Store::claim_writer(const WriterRow &row, const Deadline &deadline)
@@ -155,13 +179,7 @@ void Store::become_writer(const Deadline &deadline)
 	if (writer_.mine && !writer_.unfinished && writer_.until - now() > config_.lease_s * 500)
 		return;
 
-	auto layout = get_rows(config_.docs_table(), { std::string(1, ROW_LAYOUT) }, deadline);
-	const gateway::Cell *cell = find_cell(layout[0], "v");
-	if (!cell || cell->value != layout_)
-		fail(SIMIDX_E_MOVED, "%s: the index was replaced by another one",
-		     config_.index_table().c_str());
-
-	auto rows = writer_rows(deadline);
+	auto rows = writer_rows({ COLUMN_COUNTS, COLUMN_JOURNAL, COLUMN_OWNER }, deadline);
 	unsigned unused = 0;
 	const WriterRow *own = nullptr, *any = nullptr;
 	for (const WriterRow &row : rows) {
@@ -178,9 +196,11 @@ void Store::become_writer(const Deadline &deadline)
 			/* Others see that somebody is at it; doing it twice would do no harm. */
 			if (!claim_writer(row, deadline))
 				continue;
+			forget_pieces(row.number, true, deadline);
 			finish_journal(row, deadline);
 			/* The counts have changed by it. */
-			auto again = get_rows(config_.docs_table(), { writer_key(row.number) }, deadline);
+			auto again = get_rows(config_.docs_table(), { writer_key(row.number) }, deadline,
+					      nullptr, COLUMN_COUNTS);
 			WriterRow now_row = parse_writer(again[0]);
 			writer_.documents = now_row.documents;
 			writer_.labels = now_row.labels;
@@ -193,8 +213,10 @@ void Store::become_writer(const Deadline &deadline)
 			any = &row;
 		}
 	}
-	if (any && claim_writer(*any, deadline))
+	if (any && claim_writer(*any, deadline)) {
+		forget_pieces(any->number, false, deadline);
 		return;
+	}
 	/* Others may be at the same: the next number is only one's own once it is stored. */
 	for (; unused < WRITERS; unused++) {
 		WriterRow fresh;
@@ -211,6 +233,10 @@ void Store::end_writing() noexcept
 	try {
 		if (!leases_.empty())
 			release_leases();
+	} catch (...) {
+		/* They end by themselves. */
+	}
+	try {
 		if (writer_.mine && !writer_.unfinished)
 			put_if(writer_key(writer_.number), COLUMN_OWNER, writer_.owner, FREE, timestamp(),
 			       Deadline(std::min(config_.write_ms, 2000)));
@@ -225,7 +251,8 @@ void Store::end_writing() noexcept
  */
 
 /** What has to be done after the journal. `replay`: somebody may have gone on meanwhile. */
-void Store::finish_batch(unsigned writer, const Batch &batch, const Deadline &deadline, bool replay)
+void Store::finish_batch(unsigned writer, const Batch &batch, size_t pieces, const Deadline &deadline,
+			 bool replay)
 {
 	std::vector<gateway::Put> index_puts, label_puts, document_puts;
 	std::vector<gateway::Delete> index_deletes, label_deletes;
@@ -291,33 +318,87 @@ void Store::finish_batch(unsigned writer, const Batch &batch, const Deadline &de
 	if (batch.has_mark)
 		counts.cells.push_back(cell(COLUMN_MARK, batch.mark, ts));
 	store.__set_put(counts);
-	forget.__set_remove(remove(row, COLUMN_JOURNAL, ts, durability_));
+	gateway::Delete journal = remove(row, COLUMN_JOURNAL, ts, durability_);
+	for (size_t i = 0; i < pieces; i++)
+		journal.columns.push_back(remove(row, piece_column(i), ts, durability_).columns[0]);
+	forget.__set_remove(journal);
 	last.row = row;
 	last.mutations = { store, forget };
 	Call call([&](gateway::GatewayClient &client) { client.mutateRow(config_.docs_table(), last); });
 	pool_.run(call, deadline);
 }
 
+bool Store::read_journal(const WriterRow &row, Batch &batch, size_t &pieces, const Deadline &deadline)
+{
+	std::string bytes;
+	uint64_t size = row.journal.size() == 16 ? get_number(row.journal, 0, 8) : 0;
+
+	pieces = (size + PIECE - 1) / PIECE;
+	if (size == 0 || size > MAX_PIECES * PIECE)
+		return false;
+	for (size_t i = 0; i < pieces; i++) {
+		std::string column = piece_column(i);
+		auto rows = get_rows(config_.docs_table(), { writer_key(row.number) }, deadline, nullptr,
+				     column);
+		if (const gateway::Cell *piece = find_cell(rows[0], column))
+			bytes += piece->value;
+	}
+	return bytes.size() == size && checksum(bytes) == get_number(row.journal, 8, 8) &&
+	       parse_batch(bytes, n_tables_, batch);
+}
+
 void Store::finish_journal(const WriterRow &row, const Deadline &deadline)
 {
 	Batch batch;
+	size_t pieces = 0;
 
-	if (!parse_batch(row.journal, n_tables_, batch))
+	if (!read_journal(row, batch, pieces, deadline))
 		fail(SIMIDX_E_CORRUPT, "%s: the journal of writer %u is damaged",
 		     config_.index_table().c_str(), row.number);
 	saw_timestamp(batch.timestamp);
-	finish_batch(row.number, batch, deadline, true);
+	finish_batch(row.number, batch, pieces, deadline, true);
+}
+
+/**
+ * Write the end of the journal, if the number is still one's own: in an index that has taken the place
+ * of this one it is not.
+ */
+void Store::commit_journal(const gateway::Put &last, const Deadline &deadline)
+{
+	bool stored = false;
+	unsigned tries = 0;
+	Call call([&](gateway::GatewayClient &client) {
+		tries++;
+		stored = client.checkAndPut(config_.docs_table(), last.row, FAMILY, COLUMN_OWNER,
+					    writer_.owner, last);
+	});
+
+	pool_.run(call, deadline);
+	if (stored)
+		return;
+	if (tries > 1)
+		fail(SIMIDX_E_IO, "an answer was lost, and then the number of this writer was another's");
+	writer_.mine = writer_.unfinished = false;
+	auto layout = get_rows(config_.docs_table(), { std::string(1, ROW_LAYOUT) }, deadline);
+	const gateway::Cell *cell = find_cell(layout[0], COLUMN_LAYOUT);
+	if (!cell || cell->value != layout_)
+		fail(SIMIDX_E_MOVED, "%s: the index was replaced by another one; nothing is stored",
+		     config_.index_table().c_str());
+	fail(SIMIDX_E_STATE, "this writer was silent for more than %d s, and another one has taken its "
+	     "place; nothing is stored", config_.lease_s);
 }
 
 /** Write the journal: from then on the batch is going to be stored, by whomever. */
 void Store::store_batch(const Batch &batch, const Deadline &deadline)
 {
 	std::string bytes = batch_bytes(batch, n_tables_), row = writer_key(writer_.number);
+	size_t last_piece = (bytes.size() - 1) / PIECE;
 	gateway::Put last = put(row, COLUMN_JOURNAL, journal_value(bytes), batch.timestamp, durability_);
 
+	if (bytes.size() > MAX_PIECES * PIECE)
+		fail(SIMIDX_E_RANGE, "a batch of %zu bytes; at most %zu can be committed at once",
+		     bytes.size(), MAX_PIECES * PIECE);
 	for (size_t at = 0, i = 0; at < bytes.size(); at += PIECE, i++) {
-		if (i > UINT16_MAX)
-			fail(SIMIDX_E_RANGE, "a batch of more than %zu bytes", PIECE << 16);
 		gateway::Cell piece = cell(piece_column(i), bytes.substr(at, PIECE), batch.timestamp);
 		if (at + PIECE >= bytes.size()) {
 			last.cells.push_back(piece);
@@ -331,9 +412,11 @@ void Store::store_batch(const Batch &batch, const Deadline &deadline)
 	}
 	writer_.unfinished = true;
 	try {
-		put_rows(config_.docs_table(), { last }, deadline);
-		finish_batch(writer_.number, batch, deadline, false);
+		commit_journal(last, deadline);
+		finish_batch(writer_.number, batch, last_piece + 1, deadline, false);
 	} catch (const Failure &failure) {
+		if (!writer_.mine)
+			throw;
 		throw Failure(SIMIDX_E_UNKNOWN, failure.sys_errno,
 			      "some of the batch may be stored, and the next writer will store the rest: " +
 				      failure.text);

@@ -51,12 +51,14 @@ struct Delete {
 
 struct Get {
 	1: required binary row
+	2: optional list<Column> columns
 	14: optional bool existence_only
 }
 
 struct Scan {
 	1: optional binary start
 	2: optional binary stop
+	3: optional list<Column> columns
 	4: optional i32 caching
 	12: optional bool cache_blocks
 	14: optional ReadType read_type

@@ -16,6 +16,7 @@
  *   silent           accept connections and never answer
  *   garbage          answer bytes that are no Thrift
  *   huge             answer a list that claims to have two milliards of elements
+ *   large            answer fields of 8 MiB that do not end
  *   endless          answer one byte each 10 ms, of a string that does not end
  *   half=N           close the connection in the middle of each N-th answer
  */
@@ -146,14 +147,14 @@ public:
 	{
 		auto lock = begin();
 		for (const Get &get : gets)
-			results.push_back(read(find(table), get.row));
+			results.push_back(read(find(table), get.row, get.columns));
 	}
 	void existsAll(std::vector<bool> &results, const std::string &table,
 		       const std::vector<Get> &gets) override
 	{
 		auto lock = begin();
 		for (const Get &get : gets)
-			results.push_back(read(find(table), get.row).cells.size() > 0);
+			results.push_back(read(find(table), get.row, {}).cells.size() > 0);
 	}
 	void getScannerResults(std::vector<Result> &results, const std::string &table, const Scan &scan,
 			       int32_t rows) override
@@ -164,7 +165,7 @@ public:
 			if ((!scan.stop.empty() && row->first >= scan.stop) ||
 			    results.size() >= (size_t)rows)
 				break;
-			Result result = read(in, row->first);
+			Result result = read(in, row->first, scan.columns);
 			if (!result.cells.empty())
 				results.push_back(std::move(result));
 		}
@@ -229,7 +230,8 @@ private:
 			now.deleted = std::max(now.deleted, column.timestamp);
 		}
 	}
-	static Result read(const Table &table, const std::string &row)
+	/** The cells of these columns, or of all where none is named. */
+	static Result read(const Table &table, const std::string &row, const std::vector<Column> &wanted)
 	{
 		Result result;
 		auto found = table.find(row);
@@ -238,7 +240,10 @@ private:
 			return result;
 		for (const auto &column : found->second) {
 			Cell cell;
-			if (!column.second.visible())
+			bool asked = wanted.empty();
+			for (const Column &one : wanted)
+				asked = asked || one.column == column.first;
+			if (!asked || !column.second.visible())
 				continue;
 			cell.family = "d";
 			cell.column = column.first;
@@ -322,7 +327,14 @@ public:
 					out += (char)name.size() + name + std::string(4, '\0') +
 					       std::string("\x0b\x00\x05\x00\xff\xff\xff", 7);
 				}
+				std::string field = std::string("\x0b\x00\x05\x00\x80\x00\x00", 7) +
+						    std::string(8 << 20, 'x');
+				if (how == "large")
+					out.resize(7 + 1 + name.size() + 4);
 				send(fd, out.data(), out.size(), MSG_NOSIGNAL);
+				while (how == "large" &&
+				       send(fd, field.data(), field.size(), MSG_NOSIGNAL) > 0)
+					;
 				while (how == "endless" && send(fd, "x", 1, MSG_NOSIGNAL) == 1)
 					usleep(10000);
 			}
@@ -366,7 +378,7 @@ int main(int argc, char **argv)
 		else if (option == "thrift1")
 			is_thrift1 = true;
 		else if (option == "silent" || option == "garbage" || option == "huge" ||
-			 option == "endless")
+			 option == "large" || option == "endless")
 			misbehave(port, option);
 		else if ((port = atoi(argv[i])) == 0)
 			return 2;

@@ -56,6 +56,7 @@ refuses 0 E_ARG '"timeout" has no value' 'hbase://h/t?timeout'
 refuses 0 E_ARG 'timeout must be above 0' 'hbase://h/t?timeout=0'
 refuses 0 E_ARG 'timeout=1.0005 is not a number of seconds' 'hbase://h/t?timeout=1.0005'
 refuses 0 E_ARG 'transport=udp is none of binary' 'hbase://h/t?transport=udp'
+refuses 0 E_ARG 'https is not supported by this build' 'hbase://h/t?transport=https'
 refuses 0 E_ARG 'connections=65 is not a number from 1 to 64' 'hbase://h/t?connections=65'
 refuses 0 E_ARG 'it does not begin with hbase://' 'redis://h/t'
 
@@ -79,6 +80,9 @@ for how in garbage huge; do
 		"hbase://127.0.0.1:$bad/t?timeout=3" && [ $failures -eq 0 ]) || fail "$how"
 	end bad
 done
+gateway bad large
+refuses 3 E_IO 'an answer of more than 64 MiB' "hbase://127.0.0.1:$bad/t?timeout=20"
+end bad
 gateway bad thrift1
 refuses 1 E_IO 'a gateway of Thrift 1' "hbase://127.0.0.1:$bad/t"
 end bad
@@ -112,6 +116,13 @@ end idle
 gateway half half=7
 run 0 timeout 100 "$model" "hbase://127.0.0.1:$half/t?connections=2" 5 faulty
 end half
+
+# ---- Large batches, an index that was replaced, repairs beside writers, a gateway that is gone
+
+gateway good
+run 0 timeout 100 "$SX_BUILDDIR/tests/hbase/writers" "hbase://127.0.0.1:$good/t" "$(cat good.pid)"
+kill -CONT "$(cat good.pid)"
+end good
 
 # ---- Other transports
 
