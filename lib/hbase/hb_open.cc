@@ -294,9 +294,10 @@ void Store::read_layout(const Deadline &deadline, bool creating)
 	if (!place.is_ours)
 		place.must_be_ours();
 	if (!place.is_ours || place.layout.state != READY || !place.index_there)
-		/* Where the making has not ended no document can be, so it is as if nothing was there. */
+		/* Where the making has not ended no document can be, so it is as if nothing was there. What
+		   is not ours got here only as an empty table, which is how a making begins. */
 		fail(creating ? SIMIDX_E_BUSY :
-		     place.is_ours && place.layout.state == MAKING ? SIMIDX_E_NOT_FOUND :
+		     !place.is_ours || place.layout.state == MAKING ? SIMIDX_E_NOT_FOUND :
 								     SIMIDX_E_NOT_INDEX,
 		     "%s: half an index, as its making has not ended; create it again", table.c_str());
 
