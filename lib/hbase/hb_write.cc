@@ -388,7 +388,7 @@ void Store::commit_journal(const gateway::Put &last, const Deadline &deadline)
 	     "place; nothing is stored", config_.lease_s);
 }
 
-/** Write the journal: from then on the batch is going to be stored, by whomever. */
+/** Write the journal: from then on the batch is going to be stored, by this writer or another. */
 void Store::store_batch(const Batch &batch, const Deadline &deadline)
 {
 	std::string bytes = batch_bytes(batch, n_tables_), row = writer_key(writer_.number);
