@@ -79,7 +79,7 @@ while [ $# -gt 0 ]; do
 done
 
 for option; do
-	[ "$option" != --with-hbase ] || packages="$packages g++ libthrift-dev thrift-compiler libboost-dev"
+	[ "$option" != --with-hbase ] || packages="$packages g++ libthrift-dev thrift-compiler libboost-dev libssl-dev"
 done
 # shellcheck disable=SC2086
 install_packages $packages ${test:+$test_packages}

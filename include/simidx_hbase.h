@@ -14,8 +14,9 @@
  *
  * | option        | values                     | default | meaning                                |
  * |---------------|----------------------------|---------|----------------------------------------|
- * | transport     | binary framed http         | binary  | as the gateway was started             |
+ * | transport     | binary framed http https   | binary  | as the gateway was started             |
  * | path          | /...                       | /       | of HTTP requests                       |
+ * | ca            | a PEM file                 | system  | authorities that are trusted, https    |
  * | timeout       | seconds                    | 30      | until a call that reads gives up       |
  * | write-timeout | seconds                    | 6 times | the same for a call that writes        |
  * | connections   | 1..64                      | 4       | most that one handle opens             |
@@ -24,14 +25,18 @@
  * | regions       | 1..10000                   | 16      | that a new index begins with           |
  * | compression   | none gz snappy lz4 zstd    | none    | of a new index                         |
  *
+ * With transport=https the gateway must have a certificate from a trusted authority for the HOST of the
+ * URI, and TLS of version 1.2 or later. The file is read when the index is opened.
+ *
  * With durability=fsync a commit waits until it is on disks, and with SIMIDX_DURABILITY_NORMAL until
  * it is in the memory of the machines that keep copies; with `sync`, for that in both cases; with
  * `async`, for nothing.
  *
  * Errors, beside those of libsimidx: SIMIDX_E_IO after the deadline, with the last thing that went
- * wrong; SIMIDX_E_UNKNOWN from a commit of which some may be stored, and which the next writer or
- * a repair completes; SIMIDX_E_MOVED when the index was created anew meanwhile, from a
- * commit and, a second later at most, from a search; SIMIDX_E_RANGE from a commit of more than 128 MiB;
+ * wrong, and at once for what never gets better, such as a certificate that is refused;
+ * SIMIDX_E_UNKNOWN from a commit of which some may be stored, and which the next writer or a repair
+ * completes; SIMIDX_E_MOVED when the index was created anew meanwhile, from a commit and, a second
+ * later at most, from a search; SIMIDX_E_RANGE from a commit of more than 128 MiB;
  * SIMIDX_E_PERMISSION when HBase denies access. Texts name the gateway.
  */
 

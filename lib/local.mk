@@ -309,11 +309,11 @@ lib_LTLIBRARIES += lib/hbase/libsimidx-hbase.la
 include_HEADERS += include/simidx_hbase.h
 nodist_pkgconfig_DATA += lib/hbase/libsimidx-hbase.pc
 # For programs that have our objects in them: the tools, and tests.
-hbase_libs = lib/hbase/libhb.la $(THRIFT_LIBS) -lstdc++
+hbase_libs = lib/hbase/libhb.la $(THRIFT_LIBS) $(OPENSSL_LIBS) -lstdc++
 endif
 
 hbase_cppflags = $(AM_CPPFLAGS) -I$(top_builddir)/lib/hbase/gen -I$(top_srcdir)/lib/hbase \
-	$(THRIFT_CFLAGS) $(XXHASH_CFLAGS)
+	$(THRIFT_CFLAGS) $(OPENSSL_CFLAGS) $(XXHASH_CFLAGS)
 hbase_cxxflags = -std=c++17 $(SX_CXXFLAGS) -pthread -fvisibility=hidden
 hbase_generated = \
 	lib/hbase/gen/Gateway.cpp \
@@ -352,6 +352,8 @@ lib_hbase_libhb_la_SOURCES = \
 	lib/hbase/hb_rows.hh \
 	lib/hbase/hb_store.cc \
 	lib/hbase/hb_store.hh \
+	lib/hbase/hb_tls.cc \
+	lib/hbase/hb_tls.hh \
 	lib/hbase/hb_uri.cc \
 	lib/hbase/hb_uri.hh \
 	lib/hbase/hb_wire.cc \
@@ -363,7 +365,8 @@ lib_hbase_libhb_la_LIBADD = lib/hbase/libhb-gen.la
 
 # The rules for -version-info are those of libsimidx above.
 lib_hbase_libsimidx_hbase_la_SOURCES =
-lib_hbase_libsimidx_hbase_la_LIBADD = lib/hbase/libhb.la lib/libsimidx.la $(THRIFT_LIBS) -lstdc++
+lib_hbase_libsimidx_hbase_la_LIBADD = lib/hbase/libhb.la lib/libsimidx.la $(THRIFT_LIBS) \
+	$(OPENSSL_LIBS) -lstdc++
 lib_hbase_libsimidx_hbase_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
 	-Wl,--version-script=$(top_srcdir)/lib/hbase/libsimidx-hbase.map
 EXTRA_lib_hbase_libsimidx_hbase_la_DEPENDENCIES = lib/hbase/libsimidx-hbase.map

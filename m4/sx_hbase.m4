@@ -3,16 +3,18 @@
 
 # SX_HBASE: --with-hbase builds libsimidx-hbase and lets the tools use it. It is the only part that
 # needs C++ where it runs, so it is left out unless it is asked for. Sets THRIFT (the compiler),
-# THRIFT_CFLAGS, THRIFT_LIBS and the condition HAVE_HBASE.
+# THRIFT_CFLAGS, THRIFT_LIBS, OPENSSL_CFLAGS, OPENSSL_LIBS and the condition HAVE_HBASE.
 AC_DEFUN([SX_HBASE], [
   AC_ARG_WITH([hbase],
     [AS_HELP_STRING([--with-hbase],
-       [build libsimidx-hbase, which needs Thrift and boost (default: no)])],
+       [build libsimidx-hbase, which needs Thrift, boost and OpenSSL (default: no)])],
     [], [with_hbase=no])
   AS_IF([test "x$with_hbase" != xno],
     [with_hbase=yes
      PKG_CHECK_MODULES([THRIFT], [thrift >= 0.16], [],
        [SX_MISSING([thrift >= 0.16], [libthrift-dev, or configure --without-hbase])])
+     PKG_CHECK_MODULES([OPENSSL], [openssl >= 1.1.1], [],
+       [SX_MISSING([openssl >= 1.1.1], [libssl-dev, or configure --without-hbase])])
      AC_PATH_PROG([THRIFT], [thrift])
      AS_IF([test -z "$THRIFT"],
        [SX_MISSING([the compiler thrift], [thrift-compiler, or configure --without-hbase])])

@@ -476,10 +476,12 @@ EXTRA_DIST += \
 	tests/hbase/fake.sh \
 	tests/hbase/faults.sh \
 	tests/hbase/fetch \
+	tests/hbase/gateway_lib.sh \
 	tests/hbase/pom.xml \
-	tests/hbase/real.sh
+	tests/hbase/real.sh \
+	tests/hbase/transports.sh
 if HAVE_HBASE
-TESTS += tests/hbase/fake.sh tests/hbase/faults.sh
+TESTS += tests/hbase/fake.sh tests/hbase/faults.sh tests/hbase/transports.sh
 check_PROGRAMS += tests/hbase/ask tests/hbase/crash tests/hbase/fake_gateway tests/hbase/model tests/hbase/writers
 endif
 
@@ -494,7 +496,7 @@ tests_hbase_crash_LDADD = $(hbase_test_libs)
 tests_hbase_fake_gateway_SOURCES = tests/hbase/fake_gateway.cc
 tests_hbase_fake_gateway_CPPFLAGS = $(hbase_cppflags)
 tests_hbase_fake_gateway_CXXFLAGS = $(hbase_cxxflags)
-tests_hbase_fake_gateway_LDADD = lib/hbase/libhb-gen.la $(THRIFT_LIBS)
+tests_hbase_fake_gateway_LDADD = lib/hbase/libhb-gen.la $(THRIFT_LIBS) $(OPENSSL_LIBS)
 $(tests_hbase_fake_gateway_OBJECTS): lib/hbase/gen/stamp
 
 tests_hbase_model_SOURCES = tests/hbase/ht_engine.c tests/hbase/ht_engine.h tests/hbase/model.c

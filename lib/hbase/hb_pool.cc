@@ -10,6 +10,7 @@
 #include <thrift/transport/THttpClient.h>
 
 #include <algorithm>
+#include <cstring>
 #include <random>
 #include <thread>
 #include <unistd.h>
@@ -54,6 +55,30 @@ bool is_down(const std::string &message)
 	return message.find("could not be completed in") != std::string::npos;
 }
 
+/** HTTP as Thrift has it, but an error repeats what the gateway has said. */
+class HttpClient : public THttpClient {
+public:
+	using THttpClient::THttpClient;
+
+protected:
+	/** False: another status line follows. */
+	bool parseStatusLine(char *line) override
+	{
+		const char *space = strchr(line, ' ');
+		std::string code = space ? std::string(space + 1, strnlen(space + 1, 3)) : "";
+
+		if (strncmp(line, "HTTP/1.", 7) != 0 || code.size() < 3)
+			throw TTransportException(TTransportException::CORRUPTED_DATA,
+						  "this is no answer of HTTP");
+		if (code == "200" || code == "100")
+			return code == "200";
+		/* 400 and more: the request is wrong, 500 and more: the gateway has a difficulty. */
+		throw TTransportException(code[0] == '4' ? TTransportException::CORRUPTED_DATA :
+							   TTransportException::UNKNOWN,
+					  std::string("the answer is ") + line);
+	}
+};
+
 } // namespace
 
 void Trouble::note(Level new_level, int new_code, const std::string &new_text)
@@ -65,9 +90,26 @@ void Trouble::note(Level new_level, int new_code, const std::string &new_text)
 	text = new_text;
 }
 
+Link::Link(Pool &in) : pool(&in)
+{
+	pool->open_++;
+}
+
+Link::~Link()
+{
+	if (!pool)
+		return;
+	std::lock_guard<std::mutex> lock(pool->mutex_);
+	pool->open_--;
+	pool->freed_.notify_one();
+}
+
 Pool::Pool(const Config &config)
 	: config_(config), process_(getpid()), bad_until_(config.gateways.size())
 {
+	idle_.reserve(config.connections);
+	if (config.transport == Transport::HTTPS)
+		tls_ = std::make_unique<Tls>(config.ca_file);
 }
 
 bool Pool::forked() const
@@ -77,73 +119,86 @@ bool Pool::forked() const
 
 Pool::~Pool()
 {
-	if (forked())
-		for (auto &link : idle_)
-			link->wire->abandon();
+	/* In a child process the lock may be one that nobody ever opens. */
+	for (auto &link : idle_)
+		link->pool = nullptr;
 }
 
 /* ---------------------------------------------------------------------------------------------
  * Connections
  */
 
-std::unique_ptr<Link> Pool::connect(const Deadline &deadline)
+/** Connect to the gateway of a link. */
+void Pool::connect_to(Link &link, const Deadline &deadline)
 {
-	size_t n = config_.gateways.size();
-	bool all_bad = true;
-	std::string why;
+	const Address &address = config_.gateways[link.gateway];
+
+	link.wire = tls_ ? tls_->make_wire(address.host) : std::make_shared<Wire>();
+	link.wire->connect(address, Deadline(std::min(CONNECT_MS, deadline.left())));
+	reached_ = true;
+	link.wire->greet(deadline);
+
+	auto limits = link.wire->getConfiguration();
+	if (config_.transport == Transport::BINARY)
+		link.client = make_client(std::make_shared<TBinaryProtocolT<TBufferedTransport>>(
+			std::make_shared<TBufferedTransport>(link.wire, 64 << 10, limits)));
+	else if (config_.transport == Transport::FRAMED)
+		link.client = make_client(std::make_shared<TBinaryProtocol>(
+			std::make_shared<TFramedTransport>(link.wire, limits)));
+	else
+		link.client = make_client(std::make_shared<TBinaryProtocol>(
+			std::make_shared<HttpClient>(link.wire, address.name(), config_.path, limits)));
+	link.last_use = Clock::now();
+}
+
+/** Connect to the first gateway that can be reached. */
+void Pool::connect(Link &link, const Deadline &deadline)
+{
+	size_t n = config_.gateways.size(), hopeless = 0;
+	TTransportException why(TTransportException::NOT_OPEN);
+	std::vector<bool> skip(n);
 
 	{
 		std::lock_guard<std::mutex> lock(mutex_);
-		for (auto until : bad_until_)
-			all_bad = all_bad && until > Clock::now();
+		auto now = Clock::now();
+		for (size_t i = 0; i < n; i++)
+			skip[i] = bad_until_[i] > now;
 	}
+	if (std::count(skip.begin(), skip.end(), true) == (std::ptrdiff_t)n)
+		skip.assign(n, false);
 	for (size_t i = 0; i < n; i++) {
-		const Address &address = config_.gateways[i];
-		{
-			std::lock_guard<std::mutex> lock(mutex_);
-			if (!all_bad && bad_until_[i] > Clock::now())
-				continue;
-		}
+		if (skip[i])
+			continue;
 		try {
-			auto link = std::make_unique<Link>();
-			link->gateway = i;
-			link->wire = connect_wire(address,
-						  Deadline(std::min(CONNECT_MS, deadline.left())));
-			if (config_.transport == Transport::BINARY) {
-				auto buffered = std::make_shared<TBufferedTransport>(
-					link->wire, 64 << 10, link->wire->getConfiguration());
-				link->client = make_client(
-					std::make_shared<TBinaryProtocolT<TBufferedTransport>>(buffered));
-			} else if (config_.transport == Transport::FRAMED) {
-				link->client = make_client(std::make_shared<TBinaryProtocol>(
-					std::make_shared<TFramedTransport>(
-						link->wire, link->wire->getConfiguration())));
-			} else {
-				link->client = make_client(std::make_shared<TBinaryProtocol>(
-					std::make_shared<THttpClient>(link->wire, address.host,
-								      config_.path,
-								      link->wire->getConfiguration())));
-			}
-			link->last_use = Clock::now();
-			reached_ = true;
-			return link;
+			link.gateway = i;
+			connect_to(link, deadline);
+			return;
 		} catch (const TTransportException &e) {
-			why = address.name() + ": " + e.what();
+			bool never = e.getType() == TTransportException::BAD_ARGS;
+			hopeless += never;
+			if (never || why.getType() != TTransportException::BAD_ARGS)
+				why = TTransportException(e.getType(), config_.gateways[i].name() + ": " +
+								       e.what());
 			std::lock_guard<std::mutex> lock(mutex_);
 			bad_until_[i] = Clock::now() + BAD_TIME;
-			if (e.getType() == TTransportException::BAD_ARGS && n == 1)
-				fail(SIMIDX_E_IO, "%s", why.c_str());
 		}
+		/* The others are tried in the next turn, which has time for them. */
+		if (deadline.left() == 0)
+			break;
 	}
-	throw TTransportException(TTransportException::NOT_OPEN, why);
+	if (hopeless == n)
+		fail(SIMIDX_E_IO, "%s", why.what());
+	throw why;
 }
 
 /** Between one and n connections; fewer where others have them. Empty: there is trouble. */
 std::vector<std::unique_ptr<Link>> Pool::acquire(size_t n, const Deadline &deadline, Trouble &trouble)
 {
-	std::vector<std::unique_ptr<Link>> links;
-	size_t fresh = 0;
+	std::vector<std::unique_ptr<Link>> links, fresh, old;
 
+	/* From here to the end of the lock nothing may fail, because a link that dies takes it, too. */
+	for (auto *list : { &links, &fresh, &old })
+		list->reserve(config_.connections);
 	{
 		std::unique_lock<std::mutex> lock(mutex_);
 		if (!freed_.wait_for(lock, std::chrono::milliseconds(deadline.left()), [this] {
@@ -152,57 +207,59 @@ std::vector<std::unique_ptr<Link>> Pool::acquire(size_t n, const Deadline &deadl
 			trouble.note(Trouble::LATER, SIMIDX_E_IO, "all connections are in use");
 			return links;
 		}
-		while (links.size() + fresh < n) {
+		while (links.size() + fresh.size() < n) {
 			if (!idle_.empty()) {
-				auto link = std::move(idle_.back());
+				bool good = Clock::now() - idle_.back()->last_use < MAX_IDLE;
+				(good ? links : old).push_back(std::move(idle_.back()));
 				idle_.pop_back();
-				if (Clock::now() - link->last_use < MAX_IDLE)
-					links.push_back(std::move(link));
-				else
-					open_--;
-			} else if (open_ < config_.connections) {
-				open_++;
-				fresh++;
+			} else if (open_ < config_.connections + old.size()) {
+				fresh.push_back(std::make_unique<Link>(*this));
 			} else {
 				break;
 			}
 		}
 	}
-	for (; fresh > 0; fresh--) {
+	old.clear();
+	for (auto &link : fresh) {
 		try {
-			links.push_back(connect(deadline));
-		} catch (const TTransportException &e) {
+			connect(*link, deadline);
+			links.push_back(std::move(link));
+		} catch (const Failure &) {
 			if (links.empty())
-				trouble.note(Trouble::LATER, SIMIDX_E_IO, e.what());
+				throw;
 			break;
-		} catch (...) {
-			/* What was counted and not opened is given back, also those that follow. */
-			std::lock_guard<std::mutex> lock(mutex_);
-			open_ -= fresh;
-			for (auto &link : links)
-				idle_.push_back(std::move(link));
-			throw;
+		} catch (const TTransportException &e) {
+			bool closed = e.getType() == TTransportException::END_OF_FILE;
+			bool late = e.getType() == TTransportException::TIMED_OUT;
+			if (links.empty())
+				trouble.note(late	       ? Trouble::LATE :
+					     closed && !ever_ ? Trouble::ONCE :
+								Trouble::LATER,
+					     SIMIDX_E_IO, e.what());
+			break;
 		}
-	}
-	if (fresh > 0) {
-		std::lock_guard<std::mutex> lock(mutex_);
-		open_ -= fresh;
-		freed_.notify_all();
 	}
 	return links;
 }
 
-void Pool::release(std::unique_ptr<Link> link, bool alive)
+/** Keep a connection for the next call. */
+void Pool::release(std::unique_ptr<Link> link)
 {
 	std::lock_guard<std::mutex> lock(mutex_);
 
-	if (alive) {
-		link->last_use = Clock::now();
-		idle_.push_back(std::move(link));
-	} else {
-		open_--;
-	}
+	link->last_use = Clock::now();
+	idle_.push_back(std::move(link));
 	freed_.notify_one();
+}
+
+/** Close what is idle. */
+void Pool::drop_idle()
+{
+	std::vector<std::unique_ptr<Link>> old;
+
+	old.reserve(config_.connections);
+	std::lock_guard<std::mutex> lock(mutex_);
+	old.swap(idle_);
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -223,15 +280,20 @@ void Pool::lost(Lane &lane, Trouble &trouble)
 		throw;
 	} catch (const TTransportException &e) {
 		bool closed = e.getType() == TTransportException::END_OF_FILE;
+		std::string text = one_line(e.what());
 
 		if (closed && lane.link->used)
 			trouble.note(Trouble::STALE, SIMIDX_E_IO, where + "the connection was closed");
 		else if (closed && !ever_)
 			trouble.note(Trouble::LATER, SIMIDX_E_IO,
 				     where + "closed without an answer; does it speak another "
-					     "transport (binary, framed, http)?");
+					     "transport (binary, framed, http, https)?");
+		else if (e.getType() == TTransportException::TIMED_OUT)
+			trouble.note(Trouble::LATE, SIMIDX_E_IO, where + text);
+		else if (e.getType() == TTransportException::CORRUPTED_DATA)
+			trouble.note(Trouble::ONCE, SIMIDX_E_IO, where + text);
 		else
-			trouble.note(Trouble::LATER, SIMIDX_E_IO, where + one_line(e.what()));
+			trouble.note(Trouble::LATER, SIMIDX_E_IO, where + text);
 	} catch (const TProtocolException &e) {
 		trouble.note(Trouble::ONCE, SIMIDX_E_IO,
 			     where + "this is no answer of a Thrift2 gateway: " + one_line(e.what()));
@@ -314,7 +376,7 @@ std::vector<Request *> Pool::pass(const std::vector<Request *> &requests, unsign
 	if (lanes.empty())
 		return requests;
 	/* A connection of HTTP carries one request at a time. */
-	if (config_.transport == Transport::HTTP)
+	if (config_.transport == Transport::HTTP || config_.transport == Transport::HTTPS)
 		window = 1;
 	for (size_t i = 0; i < lanes.size(); i++) {
 		lanes[i].link = std::move(links[i]);
@@ -327,31 +389,26 @@ std::vector<Request *> Pool::pass(const std::vector<Request *> &requests, unsign
 	uint64_t before = 0, after = 0;
 	for (auto &lane : lanes)
 		before += lane.link->wire->received();
-	try {
-		for (auto &lane : lanes)
-			fill(lane, window, trouble);
-		while (busy && !stopped) {
-			busy = false;
-			for (auto &lane : lanes) {
-				if (!lane.alive || lane.received == lane.sent)
-					continue;
-				take(lane, trouble);
-				stopped = stop && *stop;
-				if (stopped)
-					break;
-				if (lane.alive)
-					fill(lane, window, trouble);
-				busy = true;
-			}
+	for (auto &lane : lanes)
+		fill(lane, window, trouble);
+	while (busy && !stopped) {
+		busy = false;
+		for (auto &lane : lanes) {
+			if (!lane.alive || lane.received == lane.sent)
+				continue;
+			take(lane, trouble);
+			stopped = stop && *stop;
+			if (stopped)
+				break;
+			if (lane.alive)
+				fill(lane, window, trouble);
+			busy = true;
 		}
-	} catch (...) {
-		for (auto &lane : lanes)
-			release(std::move(lane.link), false);
-		throw;
 	}
 	for (auto &lane : lanes) {
 		after += lane.link->wire->received();
-		release(std::move(lane.link), lane.alive && lane.received == lane.sent);
+		if (lane.alive && lane.received == lane.sent)
+			release(std::move(lane.link));
 	}
 	if (cost) {
 		cost->round_trips++;
@@ -380,6 +437,7 @@ void Pool::run(const std::vector<Request *> &requests, unsigned window, const De
 	std::vector<Request *> pending = requests;
 	unsigned stale = 0, once = 0, later = 0;
 	auto begin = Clock::now();
+	std::string why;
 
 	if (forked())
 		fail(SIMIDX_E_FORK, "the index was opened before fork()");
@@ -399,17 +457,16 @@ void Pool::run(const std::vector<Request *> &requests, unsigned window, const De
 			fail(trouble.code, "%s", trouble.text.c_str());
 		if (!reached_ && Clock::now() - begin > std::chrono::milliseconds(FIRST_MS))
 			fail(trouble.code, "%s", trouble.text.c_str());
+		/* That a try was cut short says less than what was wrong before. */
+		if (trouble.level > Trouble::LATE || why.empty())
+			why = trouble.text;
+		if (trouble.level == Trouble::STALE && stale++ == 0)
+			drop_idle(); /* closed by the same gateway, most likely */
+		else
+			pause(later++, deadline);
 		if (deadline.left() == 0)
 			fail(SIMIDX_E_IO, "no answer within %d.%03d s; the last try: %s",
-			     deadline.all() / 1000, deadline.all() % 1000, trouble.text.c_str());
-		if (trouble.level == Trouble::STALE && stale++ == 0) {
-			/* What is idle was closed by the same gateway, most likely. */
-			std::lock_guard<std::mutex> lock(mutex_);
-			open_ -= idle_.size();
-			idle_.clear();
-			continue;
-		}
-		pause(later++, deadline);
+			     deadline.all() / 1000, deadline.all() % 1000, why.c_str());
 	}
 }
 

@@ -23,6 +23,7 @@
 
 #include "Gateway.h"
 #include "hb_failure.hh"
+#include "hb_tls.hh"
 #include "hb_uri.hh"
 #include "hb_wire.hh"
 
@@ -56,24 +57,37 @@ private:
 	Function function_;
 };
 
-/** A connection. */
+class Pool;
+
+/** A connection, or one that is being made. It counts among those of its pool as long as it lives. */
 struct Link {
+	/** The pool's lock is held. */
+	explicit Link(Pool &pool);
+	/** The pool's lock is not held. */
+	~Link();
+
+	Pool *pool; /**< NULL: it is not counted any more */
 	std::shared_ptr<Wire> wire;
 	std::unique_ptr<gateway::GatewayClient> client;
-	size_t gateway;
+	size_t gateway = 0;
 	bool used = false; /**< it has answered before */
 	Clock::time_point last_use;
 };
 
-/** Why a request has no answer yet. */
+/**
+ * Why a request has no answer yet: the deadline has passed; the connection was closed while it was idle;
+ * it may be better later; it is to be tried just once more; it will never be better.
+ */
 struct Trouble {
-	enum Level { NONE, STALE, LATER, ONCE, FATAL } level = NONE;
+	enum Level { NONE, LATE, STALE, LATER, ONCE, FATAL } level = NONE;
 	int code = SIMIDX_E_IO;
 	std::string text;
 	void note(Level level, int code, const std::string &text);
 };
 
 class Pool {
+	friend struct Link;
+
 public:
 	explicit Pool(const Config &config);
 	~Pool();
@@ -108,16 +122,19 @@ private:
 	void lost(Lane &lane, Trouble &trouble);
 	void refused(const std::string &message, const std::string &where, Trouble &trouble);
 	std::vector<std::unique_ptr<Link>> acquire(size_t n, const Deadline &deadline, Trouble &trouble);
-	void release(std::unique_ptr<Link> link, bool alive);
-	std::unique_ptr<Link> connect(const Deadline &deadline);
+	void release(std::unique_ptr<Link> link);
+	void connect(Link &link, const Deadline &deadline);
+	void connect_to(Link &link, const Deadline &deadline);
+	void drop_idle();
 	void pause(unsigned n, const Deadline &deadline);
 
 	const Config &config_;
 	const int process_;
+	std::unique_ptr<Tls> tls_; /**< or NULL */
 	std::mutex mutex_;
 	std::condition_variable freed_;
-	std::vector<std::unique_ptr<Link>> idle_;
 	size_t open_ = 0;             /**< connections, idle or in use */
+	std::vector<std::unique_ptr<Link>> idle_;
 	std::atomic<bool> reached_{ false }; /**< a gateway could be connected to */
 	std::atomic<bool> ever_{ false };    /**< and one has answered */
 	std::vector<Clock::time_point> bad_until_; /**< of each gateway */

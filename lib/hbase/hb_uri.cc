@@ -98,9 +98,9 @@ void set_transport(const char *uri, Config &config, const std::string &value)
 	else if (value == "http")
 		config.transport = Transport::HTTP;
 	else if (value == "https")
-		bad(uri, "https is not supported by this build");
+		config.transport = Transport::HTTPS;
 	else
-		bad(uri, "transport=" + value + " is none of binary, framed, http");
+		bad(uri, "transport=" + value + " is none of binary, framed, http, https");
 }
 
 void set_durability(const char *uri, Config &config, const std::string &value)
@@ -144,6 +144,8 @@ void set_option(const char *uri, Config &config, const std::string &key, const s
 		set_transport(uri, config, value);
 	else if (key == "path" && value.size() > 0 && value[0] == '/')
 		config.path = value;
+	else if (key == "ca")
+		config.ca_file = value;
 	else if (key == "timeout")
 		config.read_ms = milliseconds(uri, key, value);
 	else if (key == "write-timeout")
@@ -159,7 +161,7 @@ void set_option(const char *uri, Config &config, const std::string &key, const s
 	else if (key == "compression")
 		set_compression(uri, config, value);
 	else
-		bad(uri, "there is no option \"" + key + "\", but transport, path, timeout, "
+		bad(uri, "there is no option \"" + key + "\", but transport, path, ca, timeout, "
 			 "write-timeout, connections, lease, durability, regions, compression");
 }
 
@@ -210,6 +212,9 @@ Config parse_uri(const char *uri)
 			bad(uri, "\"" + option + "\" has no value");
 		set_option(uri, config, option.substr(0, equals), option.substr(equals + 1));
 	}
+	/* Who names an authority wants encryption. */
+	if (!config.ca_file.empty() && config.transport != Transport::HTTPS)
+		bad(uri, "ca is for transport=https");
 	if (config.write_ms == 0)
 		config.write_ms = config.read_ms > INT32_MAX / 6 ? INT32_MAX : config.read_ms * 6;
 	return config;

@@ -13,12 +13,16 @@
 
 namespace simidx_hbase {
 
-enum class Transport { BINARY, FRAMED, HTTP };
+enum class Transport { BINARY, FRAMED, HTTP, HTTPS };
 
 struct Address {
 	std::string host;
 	std::string port;
-	std::string name() const { return host + ":" + port; }
+	/** An IPv6 address in brackets. */
+	std::string name() const
+	{
+		return (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + port;
+	}
 };
 
 struct Config {
@@ -27,6 +31,7 @@ struct Config {
 	std::string table;
 	Transport transport = Transport::BINARY;
 	std::string path = "/";   /**< of HTTP */
+	std::string ca_file;      /**< of HTTPS; empty: the authorities that the system trusts */
 	int read_ms = 30000;      /**< deadline of what only reads */
 	int write_ms = 0;         /**< of what writes; 0 = six times that */
 	unsigned connections = 4;

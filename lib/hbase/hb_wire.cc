@@ -25,8 +25,9 @@ int Deadline::left() const
 	return left < 0 ? 0 : (int)left + 1;
 }
 
-Wire::Wire(int fd, std::shared_ptr<apache::thrift::TConfiguration> config)
-	: apache::thrift::transport::TVirtualTransport<Wire>(config), fd_(fd)
+Wire::Wire()
+	: apache::thrift::transport::TVirtualTransport<Wire>(
+		  std::make_shared<apache::thrift::TConfiguration>((int)MAX_ANSWER, (int)MAX_ANSWER))
 {
 }
 
@@ -48,21 +49,20 @@ void Wire::begin(const Deadline *deadline)
 	answer_ = 0;
 }
 
-void Wire::late()
+void Wire::check_deadline() const
 {
-	throw TTransportException(TTransportException::TIMED_OUT, "no answer in time");
+	if (deadline_->left() == 0)
+		throw TTransportException(TTransportException::TIMED_OUT, "no answer in time");
 }
 
 void Wire::wait(short events)
 {
 	struct pollfd poll_fd = { fd_, events, 0 };
-	int left, n;
+	int n;
 
 	do {
-		left = deadline_->left();
-		if (left == 0)
-			late();
-		n = poll(&poll_fd, 1, left);
+		check_deadline();
+		n = poll(&poll_fd, 1, deadline_->left());
 	} while (n == 0 || (n < 0 && errno == EINTR));
 }
 
@@ -102,8 +102,7 @@ size_t Wire::send(const uint8_t *data, size_t size)
 uint32_t Wire::read(uint8_t *buffer, uint32_t size)
 {
 	push();
-	if (deadline_->left() == 0)
-		late();
+	check_deadline();
 	size_t n = receive(buffer, size);
 	received_ += n;
 	answer_ += n;
@@ -168,10 +167,10 @@ fail:
 
 } // namespace
 
-std::shared_ptr<Wire> connect_wire(const Address &address, const Deadline &deadline)
+void Wire::connect(const Address &address, const Deadline &deadline)
 {
 	struct addrinfo hints = {}, *found = nullptr;
-	int fd = -1, error;
+	int error;
 
 	hints.ai_socktype = SOCK_STREAM;
 	error = getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found);
@@ -179,17 +178,14 @@ std::shared_ptr<Wire> connect_wire(const Address &address, const Deadline &deadl
 		throw TTransportException(error == EAI_AGAIN ? TTransportException::NOT_OPEN :
 							       TTransportException::BAD_ARGS,
 					  std::string("the host is not found: ") + gai_strerror(error));
-	for (const struct addrinfo *to = found; to && fd < 0; to = to->ai_next)
-		fd = connect_to(to, deadline);
+	for (const struct addrinfo *to = found; to && fd_ < 0; to = to->ai_next)
+		fd_ = connect_to(to, deadline);
 	error = errno;
 	freeaddrinfo(found);
-	if (fd < 0)
+	if (fd_ < 0)
 		throw TTransportException(error == ETIMEDOUT ? TTransportException::TIMED_OUT :
 							       TTransportException::NOT_OPEN,
 					  std::string("cannot connect: ") + strerror(error));
-
-	auto limits = std::make_shared<apache::thrift::TConfiguration>((int)MAX_ANSWER, (int)MAX_ANSWER);
-	return std::make_shared<Wire>(fd, limits);
 }
 
 } // namespace simidx_hbase

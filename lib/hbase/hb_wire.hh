@@ -41,9 +41,20 @@ const size_t MAX_ANSWER = 64u << 20;
 
 class Wire : public apache::thrift::transport::TVirtualTransport<Wire> {
 public:
-	Wire(int fd, std::shared_ptr<apache::thrift::TConfiguration> config);
+	Wire();
 	~Wire() override;
 
+	/**
+	 * Connect to a gateway. Throws a TTransportException: NOT_OPEN where nobody listens, TIMED_OUT,
+	 * BAD_ARGS where the host is not known.
+	 */
+	void connect(const Address &address, const Deadline &deadline);
+	/**
+	 * What comes before the first request: nothing, or the handshake of TLS. Throws a
+	 * TTransportException: TIMED_OUT, END_OF_FILE where the gateway has closed the connection,
+	 * BAD_ARGS where the two can never agree.
+	 */
+	virtual void greet(const Deadline &) {}
 	/** From now on, and for the next answer. */
 	void begin(const Deadline *deadline);
 	/** The next answer begins. */
@@ -63,25 +74,22 @@ public:
 	void write(const uint8_t *data, uint32_t size);
 	void flush() override {}
 
-private:
+protected:
 	/** As recv() and send(), but wait until the deadline. */
-	size_t receive(uint8_t *buffer, size_t size);
-	size_t send(const uint8_t *data, size_t size);
-	void wait(short events);
-	[[noreturn]] static void late();
+	virtual size_t receive(uint8_t *buffer, size_t size);
+	virtual size_t send(const uint8_t *data, size_t size);
+	/** Throws TIMED_OUT once the deadline has passed. */
+	void check_deadline() const;
 
-	int fd_;
+private:
+	void wait(short events);
+
+	int fd_ = -1;
 	const Deadline *deadline_ = nullptr;
 	std::string out_;
 	uint64_t received_ = 0;
 	size_t answer_ = 0;
 };
-
-/**
- * Connect to a gateway. Throws a TTransportException: NOT_OPEN where nobody listens, TIMED_OUT,
- * BAD_ARGS where the host is not known.
- */
-std::shared_ptr<Wire> connect_wire(const Address &address, const Deadline &deadline);
 
 } // namespace simidx_hbase
 

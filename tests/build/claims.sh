@@ -43,7 +43,7 @@ same 'layers, highest first' \
 	"$(tac tests/build/rooms | cat -n)"
 
 # Who includes the headers of other libraries.
-for header in lmdb.h xxhash.h 'unicode/*.h' libstemmer.h jansson.h zlib.h zstd.h openssl/evp.h sqlite3.h; do
+for header in lmdb.h xxhash.h 'unicode/*.h' libstemmer.h jansson.h zlib.h zstd.h openssl/evp.h openssl/ssl.h sqlite3.h; do
 	included=$(grep -lE "#include <${header//\*/[a-z0-9]*}>" lib/*/*.[ch] lib/*/*.cc tools/*/*.[ch] bench/*.[ch] \
 		bench/*/*.[ch] tests/*/*.[ch] 2>/dev/null | xargs -r -n 1 dirname | sort -u)
 	claimed=$(grep -F "| \`$header\`" CONTRIBUTING.md | cut -d '|' -f 3 | grep -o '`[a-z/]*`' | tr -d '`')

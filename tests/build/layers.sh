@@ -93,6 +93,8 @@ FNR == 1 && FILENAME ~ /^lib\// {
 
 	if (name ~ /^thrift\//)
 		only("lib/hbase", "Thrift")
+	if (name ~ /^openssl\//)
+		only("(lib/hbase|bench/quality)", "OpenSSL")
 	if (FILENAME ~ /^lib\/hbase\// && (name in private || base in private_base))
 		bad("lib/hbase may know public headers only, not " name)
 	else if (FILENAME ~ /^lib\/hbase\//)

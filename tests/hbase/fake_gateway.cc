@@ -7,6 +7,9 @@
  *
  * Usage: fake_gateway [PORT] [OPTION...]
  *   framed, http     another transport
+ *   https=FILE       HTTP over TLS; the file has the key and the certificate
+ *   tls1.1           no newer version of TLS than that
+ *   log              print "connected" for each connection
  *   idle=MS          close connections that are idle for so long
  *   slow=MS          wait before each answer
  *   error=TEXT       refuse all calls but the first one, for good
@@ -14,28 +17,35 @@
  *   table=NAME       have a table that is somebody else's
  *   thrift1          say that it is a gateway of Thrift 1
  *   silent           accept connections and never answer
+ *   line=TEXT        answer this line
  *   garbage          answer bytes that are no Thrift
  *   huge             answer a list that claims to have two milliards of elements
  *   large            answer fields of 8 MiB that do not end
  *   endless          answer one byte each 10 ms, of a string that does not end
  *   half=N           close the connection in the middle of each N-th answer
+ *   relay=PORT       be a gateway that is at this port of 127.0.0.1
+ *   drip=N           a relay: once the client has sent N times, answer one byte each 100 ms
  */
 
 #include <thrift/protocol/TBinaryProtocol.h>
 #include <thrift/server/TThreadedServer.h>
 #include <thrift/transport/TBufferTransports.h>
 #include <thrift/transport/THttpServer.h>
+#include <thrift/transport/TSSLServerSocket.h>
+#include <thrift/transport/TSSLSocket.h>
 #include <thrift/transport/TServerSocket.h>
 #include <thrift/TOutput.h>
 
 #include <arpa/inet.h>
 #include <atomic>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <poll.h>
 #include <random>
 #include <set>
 #include <sys/socket.h>
@@ -290,31 +300,91 @@ public:
 	}
 };
 
-/** Anything but Thrift. */
-[[noreturn]] void misbehave(int port, const std::string &how)
+struct sockaddr_in loopback(int port)
 {
 	struct sockaddr_in address = {};
-	socklen_t size = sizeof(address);
-	int listener = socket(AF_INET, SOCK_STREAM, 0), on = 1;
 
 	address.sin_family = AF_INET;
 	address.sin_port = htons((uint16_t)port);
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	return address;
+}
+
+/** Listen at a port, or at any one where it is 0, and print which one. */
+int listen_at(int port)
+{
+	struct sockaddr_in address = loopback(port);
+	socklen_t size = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (bind(listener, (struct sockaddr *)&address, size) || listen(listener, 10) ||
 	    getsockname(listener, (struct sockaddr *)&address, &size))
 		exit(2);
 	printf("%d\n", ntohs(address.sin_port));
 	fflush(stdout);
+	return listener;
+}
+
+/** One connection of a relay. */
+void relay(int client, int port, int drip_from)
+{
+	struct sockaddr_in address = loopback(port);
+	int gateway = socket(AF_INET, SOCK_STREAM, 0), sent = 0;
+	char bytes[65536];
+	ssize_t n = 1;
+
+	if (connect(gateway, (struct sockaddr *)&address, sizeof(address)))
+		n = 0;
+	while (n > 0) {
+		struct pollfd fds[] = { { client, POLLIN, 0 }, { gateway, POLLIN, 0 } };
+		poll(fds, 2, -1);
+		if (fds[0].revents) {
+			n = recv(client, bytes, sizeof(bytes), 0);
+			sent++;
+			if (n > 0)
+				n = send(gateway, bytes, (size_t)n, MSG_NOSIGNAL);
+		} else if (sent >= drip_from) {
+			usleep(100000);
+			n = recv(gateway, bytes, 1, 0);
+			if (n > 0)
+				n = send(client, bytes, (size_t)n, MSG_NOSIGNAL);
+		} else {
+			n = recv(gateway, bytes, sizeof(bytes), 0);
+			if (n > 0)
+				n = send(client, bytes, (size_t)n, MSG_NOSIGNAL);
+		}
+	}
+	close(client);
+	close(gateway);
+}
+
+[[noreturn]] void be_relay(int port, int to, int drip_from)
+{
+	int listener = listen_at(port);
+
+	for (;;) {
+		int client = accept(listener, nullptr, nullptr);
+		std::thread(relay, client, to, drip_from).detach();
+	}
+}
+
+/** Anything but Thrift. */
+[[noreturn]] void misbehave(int port, const std::string &how, const std::string &line)
+{
+	int listener = listen_at(port);
+
 	for (;;) {
 		int fd = accept(listener, nullptr, nullptr);
-		std::thread([fd, how] {
+		std::thread([fd, how, line] {
 			char in[4096];
 			std::string name = "getThriftServerType", out("\x80\x01\x00\x02\x00\x00\x00", 7);
 			while (recv(fd, in, sizeof(in), 0) > 0) {
 				if (how == "silent")
 					continue;
-				if (how == "garbage") {
+				if (how == "line") {
+					out = line + "\r\n\r\n";
+				} else if (how == "garbage") {
 					std::minstd_rand random;
 					for (out.clear(); out.size() < 1000;)
 						out.push_back((char)random());
@@ -343,12 +413,94 @@ public:
 	}
 }
 
+std::shared_ptr<TServerSocket> tls_socket(int port, const std::string &file, SSLProtocol protocol)
+{
+	auto factory = std::make_shared<TSSLSocketFactory>(protocol);
+
+	factory->server(true);
+	factory->authenticate(false);
+	if (protocol == TLSv1_1)
+		factory->ciphers("ALL:@SECLEVEL=0");
+	factory->loadCertificate(file.c_str());
+	factory->loadPrivateKey(file.c_str());
+	return std::make_shared<TSSLServerSocket>("127.0.0.1", port, factory);
+}
+
+/** What the options say, besides the faults. */
+struct Setup {
+	std::shared_ptr<TTransportFactory> transport = std::make_shared<HalfFactory>();
+	std::string certificate;
+	SSLProtocol protocol = SSLTLS;
+	int port = 0, relay_to = 0, drip = INT_MAX;
+	bool log = false;
+};
+
+/** False: there is no such option. */
+bool set(Setup &setup, const std::string &option, const std::string &value)
+{
+	if (option == "framed") {
+		setup.transport = std::make_shared<TFramedTransportFactory>();
+	} else if (option == "http") {
+		setup.transport = std::make_shared<THttpServerTransportFactory>();
+	} else if (option == "https") {
+		setup.transport = std::make_shared<THttpServerTransportFactory>();
+		setup.certificate = value;
+	} else if (option == "tls1.1") {
+		setup.protocol = TLSv1_1;
+	} else if (option == "log") {
+		setup.log = true;
+	} else if (option == "relay") {
+		setup.relay_to = atoi(value.c_str());
+	} else if (option == "drip") {
+		setup.drip = atoi(value.c_str());
+	} else if (option == "idle") {
+		idle_ms = atoi(value.c_str());
+	} else if (option == "slow") {
+		slow_ms = atoi(value.c_str());
+	} else if (option == "half") {
+		half = atoi(value.c_str());
+	} else if (option == "down") {
+		down = atoi(value.c_str());
+	} else if (option == "error") {
+		refusal = value;
+	} else if (option == "table") {
+		foreign = value;
+	} else if (option == "thrift1") {
+		is_thrift1 = true;
+	} else {
+		setup.port = atoi(option.c_str());
+		return setup.port > 0;
+	}
+	return true;
+}
+
+/** Prints the port, once the server listens, and connections. */
+class Announce : public TServerEventHandler {
+public:
+	Announce(std::shared_ptr<TServerSocket> socket, bool log) : socket_(socket), log_(log) {}
+	void preServe() override
+	{
+		printf("%d\n", socket_->getPort());
+		fflush(stdout);
+	}
+	void *createContext(std::shared_ptr<TProtocol>, std::shared_ptr<TProtocol>) override
+	{
+		if (log_)
+			printf("connected\n");
+		fflush(stdout);
+		return nullptr;
+	}
+
+private:
+	std::shared_ptr<TServerSocket> socket_;
+	bool log_;
+};
+
 } // namespace
 
 int main(int argc, char **argv)
 {
-	std::shared_ptr<TTransportFactory> transport = std::make_shared<HalfFactory>();
-	int port = 0;
+	Setup setup;
 
 	signal(SIGPIPE, SIG_IGN);
 	GlobalOutput.setOutputFunction([](const char *) {});
@@ -359,49 +511,22 @@ int main(int argc, char **argv)
 			value = option.substr(equals + 1);
 			option.resize(equals);
 		}
-		if (option == "framed")
-			transport = std::make_shared<TFramedTransportFactory>();
-		else if (option == "http")
-			transport = std::make_shared<THttpServerTransportFactory>();
-		else if (option == "idle")
-			idle_ms = atoi(value.c_str());
-		else if (option == "slow")
-			slow_ms = atoi(value.c_str());
-		else if (option == "half")
-			half = atoi(value.c_str());
-		else if (option == "down")
-			down = atoi(value.c_str());
-		else if (option == "error")
-			refusal = value;
-		else if (option == "table")
-			foreign = value;
-		else if (option == "thrift1")
-			is_thrift1 = true;
-		else if (option == "silent" || option == "garbage" || option == "huge" ||
-			 option == "large" || option == "endless")
-			misbehave(port, option);
-		else if ((port = atoi(argv[i])) == 0)
+		if (option == "silent" || option == "line" || option == "garbage" || option == "huge" ||
+		    option == "large" || option == "endless")
+			misbehave(setup.port, option, value);
+		if (!set(setup, option, value))
 			return 2;
 	}
-	auto socket = std::make_shared<TServerSocket>("127.0.0.1", port);
+	if (setup.relay_to)
+		be_relay(setup.port, setup.relay_to, setup.drip);
+	auto socket = setup.certificate.empty() ?
+			      std::make_shared<TServerSocket>("127.0.0.1", setup.port) :
+			      tls_socket(setup.port, setup.certificate, setup.protocol);
 	if (idle_ms)
 		socket->setRecvTimeout(idle_ms);
-	/* The port is known once the server listens. */
-	class Announce : public TServerEventHandler {
-	public:
-		explicit Announce(std::shared_ptr<TServerSocket> s) : socket_(s) {}
-		void preServe() override
-		{
-			printf("%d\n", socket_->getPort());
-			fflush(stdout);
-		}
-
-	private:
-		std::shared_ptr<TServerSocket> socket_;
-	};
 	TThreadedServer server(std::make_shared<GatewayProcessor>(std::make_shared<Memory>()), socket,
-			       transport, std::make_shared<TBinaryProtocolFactory>());
-	server.setServerEventHandler(std::make_shared<Announce>(socket));
+			       setup.transport, std::make_shared<TBinaryProtocolFactory>());
+	server.setServerEventHandler(std::make_shared<Announce>(socket, setup.log));
 	server.serve();
 	return 0;
 }

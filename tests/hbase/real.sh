@@ -39,12 +39,12 @@ begin_cluster
 phase 'functions of the engine'
 run 0 timeout 200 "$tests/model" "hbase://$gateway/model?regions=3" 1
 
-phase 'tools'
-if [ -n "${SIMIDX_SHORT-}" ]; then
-	uri="hbase://$gateway/tools?regions=1"
+# Loaded, searched and dumped, an index there is equal to one in a directory.
+equals_local() { # URI
 	"$helpers/linear_scan" documents 3000 5 >documents.tsv
 	cut -f2 documents.tsv | sed -n '1~100p' >queries
-	for index in "$uri" near; do
+	rm -rf near
+	for index in "$1" near; do
 		run 0 "$load" -q --write insert --commit 700 "$index" documents.tsv
 		run 0 "$query" search "$index" -F lines --radius 5 queries
 		cp out "found.${index%%:*}"
@@ -53,7 +53,12 @@ if [ -n "${SIMIDX_SHORT-}" ]; then
 	done
 	same found.hbase found.near
 	same dump.hbase dump.near
-	run 0 "$query" verify "$uri"
+	run 0 "$query" verify "$1"
+}
+
+phase 'tools'
+if [ -n "${SIMIDX_SHORT-}" ]; then
+	equals_local "hbase://$gateway/tools?regions=1"
 else
 	SIMIDX_TEST_URI="hbase://$gateway/tools_?regions=1" run 0 timeout 600 \
 		"$SX_SRCDIR/tests/tool/engine.sh"
@@ -75,6 +80,24 @@ elif [ -x "$oracle" ]; then
 	SIMIDX_TEST_URI="hbase://$gateway/o?regions=1" CK_DEFAULT_TIMEOUT=900 run 0 timeout 1800 "$oracle"
 fi
 [ -z "${SIMIDX_SHORT-}" ] || { phase 'done' && finish; }
+
+if command -v openssl >/dev/null; then
+	phase 'TLS'
+	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj '/CN=gateway' \
+		-addext 'subjectAltName=DNS:localhost,IP:127.0.0.1' -keyout tls.key -out tls.crt 2>log &&
+		openssl pkcs12 -export -in tls.crt -inkey tls.key -out tls.p12 -passout pass:secret ||
+		fail "$(cat log)"
+	cluster gateway tls hbase.regionserver.thrift.http=true hbase.thrift.ssl.enabled=true \
+		hbase.thrift.ssl.keystore.store="$tmp/tls.p12" hbase.thrift.ssl.keystore.type=pkcs12 \
+		hbase.thrift.ssl.keystore.password=secret
+	tls=127.0.0.1:$(cluster port tls)
+	equals_local "hbase://$tls/tls?regions=1&transport=https&ca=tls.crt"
+	# This gateway closes what is idle for 30 s.
+	run 0 "$tests/ask" "hbase://$tls/first?transport=https&ca=tls.crt" find 1000 sleep 33000 find 1000
+	cluster kill tls
+else
+	echo 'not run: TLS, there is no openssl (Debian: openssl)'
+fi
 
 phase 'splits and moves of regions during queries'
 run 0 "$tests/ask" "hbase://$gateway/first" put 5000 find 5000
