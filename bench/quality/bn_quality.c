@@ -6,11 +6,18 @@
  * the figures.
  */
 
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef HAVE_HBASE
+#include <simidx_hbase.h>
+#endif
 #include <simidx_text.h>
 
 #include "bn_options.h"
@@ -41,9 +48,26 @@ struct bench {
 	size_t n_plain, n_rules;
 };
 
+/* In an engine a search takes a hundred times as long, so the default limits are all that is tried. */
+static int is_engine(const struct bench *b)
+{
+	return strstr(b->dir, "://") != NULL;
+}
+
+static void add_engines(void)
+{
+#ifdef HAVE_HBASE
+	simidx_error err;
+
+	bn_check(simidx_hbase_add(&err), &err, "hbase");
+#endif
+}
+
 static void add_rules(struct bench *b, enum qu_rule_kind kind, unsigned from, unsigned to,
 		      unsigned step, unsigned usual)
 {
+	if (is_engine(b))
+		from = to + 1;
 	for (unsigned limit = from; limit <= to; limit += step)
 		b->rules[b->n_rules++] = (struct qu_rule){ kind, limit, QU_JSON };
 	b->rules[b->n_rules++] = (struct qu_rule){ kind, usual, QU_TABLES };
@@ -52,7 +76,7 @@ static void add_rules(struct bench *b, enum qu_rule_kind kind, unsigned from, un
 /* Plain ones first: they are all that the reference has. */
 static void make_rules(struct bench *b)
 {
-	for (unsigned k = 1; k <= MAX_RADIUS; k++)
+	for (unsigned k = 1; !is_engine(b) && k <= MAX_RADIUS; k++)
 		b->rules[b->n_rules++] =
 			(struct qu_rule){ QU_PLAIN, k,
 					  k == 3 || k == 7 ? QU_TABLES : QU_TABLE };
@@ -197,7 +221,8 @@ static int parse(struct bench *b, int argc, char **argv)
 		  "collections that are left out of the means" },
 		{ 't', "text-field", "NAME", BN_TEXT, &b->text_field,
 		  "member of the rows that has the text (text)" },
-		{ 'd', "dir", "DIR", BN_TEXT, &b->dir, "for temporary indexes (/tmp)" },
+		{ 'd', "dir", "DIR", BN_TEXT, &b->dir, "for temporary indexes (/tmp); or the URI of an engine, where\n"
+		  "the indexes URI_real and URI_uniform are made anew" },
 		{ 0, "sketches", NULL, BN_FLAG, &b->sketches,
 		  "only print extractor, id and both fingerprints" },
 		{ 0, "unrelated", NULL, BN_FLAG, &b->strangers,
@@ -240,6 +265,7 @@ int main(int argc, char **argv)
 
 	bn_program = "bn_quality";
 	first = parse(&b, argc, argv);
+	add_engines();
 	make_rules(&b);
 	b.n_sets = (size_t)(argc - first);
 	b.sets = bn_alloc(b.n_sets, sizeof(*b.sets));

@@ -18,34 +18,76 @@
 /* An index, and its reader. */
 struct place {
 	char path[4096];
+	int local;
 	simidx *index;
 	simidx_reader *reader;
 };
 
-static void open_place(struct place *place, const char *path, const char *plan,
+static simidx_doc document(const struct qu_fp *fps, size_t i)
+{
+	simidx_doc doc = SIMIDX_DOC_INIT;
+
+	doc.id = i;
+	doc.fp = fps[i].fp;
+	doc.fp2 = fps[i].fp2;
+	doc.flags = SIMIDX_DOC_FP2;
+	return doc;
+}
+
+static void make_local(const char *path, const simidx_create_options *create,
 		       const struct qu_fp *fps, size_t n)
 {
-	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx_loader *loader = NULL;
 	simidx_error err;
 
-	snprintf(place->path, sizeof(place->path), "%s", path);
-	create.flags = SIMIDX_CREATE_FP2;
-	create.plan = plan;
-	bn_check(simidx_loader_open(path, &create, NULL, &loader, &err), &err, path);
+	bn_check(simidx_loader_open(path, create, NULL, &loader, &err), &err, path);
 	for (size_t i = 0; i < n; i++) {
-		simidx_doc doc = SIMIDX_DOC_INIT;
+		simidx_doc doc = document(fps, i);
 
-		doc.id = i;
-		doc.fp = fps[i].fp;
-		doc.fp2 = fps[i].fp2;
-		doc.flags = SIMIDX_DOC_FP2;
 		bn_check(simidx_loader_put(loader, &doc, NULL, &err), &err, path);
 	}
 	bn_check(simidx_loader_finish(loader, NULL, &err), &err, path);
 	simidx_loader_close(loader);
-	bn_check(simidx_open(path, NULL, &place->index, &err), &err, path);
-	bn_check(simidx_reader_open(place->index, &place->reader, &err), &err, path);
+}
+
+static void make_engine(const char *uri, simidx_create_options *create, const struct qu_fp *fps,
+			size_t n)
+{
+	simidx_writer *writer = NULL;
+	simidx *index = NULL;
+	simidx_error err;
+
+	create->flags |= SIMIDX_CREATE_TRUNCATE;
+	bn_check(simidx_create(uri, create, &index, &err), &err, uri);
+	bn_check(simidx_writer_open(index, NULL, &writer, &err), &err, uri);
+	for (size_t i = 0; i < n; i++) {
+		simidx_doc doc = document(fps, i);
+
+		bn_check(simidx_writer_put(writer, &doc, NULL, &err), &err, uri);
+	}
+	bn_check(simidx_writer_commit(writer, &err), &err, uri);
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+
+/* Where FOLDER has the scheme of an engine, its index stays until the next one takes its place. */
+static void open_place(struct place *place, const char *folder, const char *name,
+		       const char *plan, const struct qu_fp *fps, size_t n)
+{
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_error err;
+
+	place->local = !strstr(folder, "://");
+	snprintf(place->path, sizeof(place->path), place->local ? "%s/%s" : "%s_%s", folder,
+		 name);
+	create.flags = SIMIDX_CREATE_FP2;
+	create.plan = plan;
+	if (place->local)
+		make_local(place->path, &create, fps, n);
+	else
+		make_engine(place->path, &create, fps, n);
+	bn_check(simidx_open(place->path, NULL, &place->index, &err), &err, place->path);
+	bn_check(simidx_reader_open(place->index, &place->reader, &err), &err, place->path);
 }
 
 static void close_place(struct place *place)
@@ -55,6 +97,8 @@ static void close_place(struct place *place)
 
 	simidx_reader_close(place->reader);
 	simidx_close(place->index);
+	if (!place->local)
+		return;
 	list = opendir(place->path);
 	if (!list)
 		bn_die("%s cannot be listed", place->path);
@@ -178,24 +222,23 @@ void qu_search(const struct qu_set *set, const struct qu_fp *fps, const char *di
 	       struct qu_found *found)
 {
 	struct places at = { .fps = fps, .probes = probes };
-	char folder[2048], path[4096];
+	int local = !strstr(dir, "://");
+	char folder[2048];
 	uint64_t state = 1;
 
 	at.stored = randomized(fps, set->n, &state);
 	at.strangers = randomized(fps, set->n, &state);
-	if (snprintf(folder, sizeof(folder), "%s/quality-XXXXXX", dir) >=
+	if (snprintf(folder, sizeof(folder), local ? "%s/quality-XXXXXX" : "%s", dir) >=
 		    (int)sizeof(folder) ||
-	    !mkdtemp(folder))
+	    (local && !mkdtemp(folder)))
 		bn_die("no folder can be made in %s", dir);
-	snprintf(path, sizeof(path), "%s/real", folder);
-	open_place(&at.real, path, plan, fps, set->n);
-	snprintf(path, sizeof(path), "%s/uniform", folder);
-	open_place(&at.uniform, path, plan, at.stored, set->n);
+	open_place(&at.real, folder, "real", plan, fps, set->n);
+	open_place(&at.uniform, folder, "uniform", plan, at.stored, set->n);
 	for (size_t i = 0; i < n_rules; i++)
 		run_rule(set, &at, &rules[i], &found[i]);
 	close_place(&at.real);
 	close_place(&at.uniform);
-	if (rmdir(folder))
+	if (local && rmdir(folder))
 		bn_die("%s cannot be removed", folder);
 	free(at.stored);
 	free(at.strangers);
