@@ -247,9 +247,14 @@ typedef struct simidx_engine {
 
 	/**
 	 * Wait until nobody else has a lease on one of n prefixes, and take all, in the order given,
-	 * until release() or until they expire, which the engine decides.
+	 * until release() or until they expire, which the engine decides. Who has leases already does
+	 * not wait, as the other one may wait for them. After an error those of earlier calls are kept.
+	 * A lease that has expired is taken over only when all that its holder has begun to store is
+	 * stored, and a write() that it may still call would fail.
 	 *
-	 * @return SIMIDX_OK; SIMIDX_E_BUSY after wait_ms; SIMIDX_E_IO
+	 * @return SIMIDX_OK; SIMIDX_E_BUSY after wait_ms, or at once for one that has leases;
+	 *         SIMIDX_E_STATE: one of an earlier call has expired, and another writer has it;
+	 *         SIMIDX_E_IO
 	 */
 	int (*lease)(void *state, const simidx_engine_probe *prefix, size_t n, int wait_ms,
 		     simidx_error *err);

@@ -130,6 +130,12 @@ int simidx_writer_prefetch(simidx_writer *writer, const simidx_doc *docs, size_t
  * in between, because the transaction has the write lock. An id or label in use is told first. What
  * the query's `probes`, `complete` or `max_candidates` miss does not count as there.
  *
+ * In an index of an engine there is no such lock. For radii up to 3 and the plan 4x16 the engine keeps
+ * others from adding a near document until the commit, if it has SIMIDX_ENGINE_LEASES; otherwise nobody
+ * does. There SIMIDX_E_BUSY can also come in the middle of a transaction, without any wait: another
+ * writer has a lease that is needed, and may be waiting for one of this transaction. Commit, and put
+ * the document again.
+ *
  * @param query    what is too near, such as fp of the document and a radius; mode and limit are not
  *                 looked at
  * @param id       if not NULL: the id that the document got

@@ -338,6 +338,7 @@ lib_hbase_libhb_la_SOURCES = \
 	lib/hbase/hb_add.cc \
 	lib/hbase/hb_check.cc \
 	lib/hbase/hb_check.hh \
+	lib/hbase/hb_check_damage.cc \
 	lib/hbase/hb_check_writers.cc \
 	lib/hbase/hb_engine.cc \
 	lib/hbase/hb_engine.hh \

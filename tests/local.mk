@@ -482,14 +482,33 @@ EXTRA_DIST += \
 	tests/hbase/transports.sh
 if HAVE_HBASE
 TESTS += tests/hbase/fake.sh tests/hbase/faults.sh tests/hbase/transports.sh
-check_PROGRAMS += tests/hbase/ask tests/hbase/crash tests/hbase/fake_gateway tests/hbase/model tests/hbase/writers
+check_PROGRAMS += tests/hbase/ask tests/hbase/beside tests/hbase/crash tests/hbase/fake_gateway tests/hbase/model \
+	tests/hbase/race tests/hbase/writers
 endif
 
 tests_hbase_ask_SOURCES = tests/hbase/ask.c tests/hbase/ht_engine.c tests/hbase/ht_engine.h
 tests_hbase_ask_CPPFLAGS = $(hbase_test_cppflags)
 tests_hbase_ask_LDADD = $(hbase_test_libs)
 
-tests_hbase_crash_SOURCES = tests/hbase/crash.c tests/hbase/ht_engine.c tests/hbase/ht_engine.h
+tests_hbase_beside_SOURCES = \
+	tests/hbase/beside.c \
+	tests/hbase/ht_engine.c \
+	tests/hbase/ht_engine.h \
+	tests/hbase/ht_proxy.c \
+	tests/hbase/ht_proxy.h \
+	tests/hbase/ht_raw.cc \
+	tests/hbase/ht_raw.h
+tests_hbase_beside_CPPFLAGS = $(hbase_test_cppflags) $(hbase_cppflags)
+tests_hbase_beside_CXXFLAGS = $(hbase_cxxflags)
+tests_hbase_beside_LDADD = lib/hbase/libhb-gen.la $(hbase_test_libs)
+$(tests_hbase_beside_OBJECTS): lib/hbase/gen/stamp
+
+tests_hbase_crash_SOURCES = \
+	tests/hbase/crash.c \
+	tests/hbase/ht_engine.c \
+	tests/hbase/ht_engine.h \
+	tests/hbase/ht_proxy.c \
+	tests/hbase/ht_proxy.h
 tests_hbase_crash_CPPFLAGS = $(hbase_test_cppflags)
 tests_hbase_crash_LDADD = $(hbase_test_libs)
 
@@ -502,6 +521,11 @@ $(tests_hbase_fake_gateway_OBJECTS): lib/hbase/gen/stamp
 tests_hbase_model_SOURCES = tests/hbase/ht_engine.c tests/hbase/ht_engine.h tests/hbase/model.c
 tests_hbase_model_CPPFLAGS = $(hbase_test_cppflags)
 tests_hbase_model_LDADD = $(hbase_test_libs)
+
+tests_hbase_race_SOURCES = tests/hbase/ht_engine.c tests/hbase/ht_engine.h tests/hbase/race.c
+tests_hbase_race_CPPFLAGS = $(hbase_test_cppflags)
+tests_hbase_race_LDADD = $(hbase_test_libs)
+
 tests_hbase_writers_SOURCES = tests/hbase/ht_engine.c tests/hbase/ht_engine.h tests/hbase/writers.c
 tests_hbase_writers_CPPFLAGS = $(hbase_test_cppflags)
 tests_hbase_writers_LDADD = $(hbase_test_libs)

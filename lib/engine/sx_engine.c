@@ -425,7 +425,8 @@ int sx_engine_check(sx_engine *e, simidx_engine_check *check, simidx_error *err)
 int sx_engine_lease(sx_engine *e, const simidx_engine_probe *prefix, size_t n, int wait_ms,
 		    simidx_error *err)
 {
-	return sound(e, e->calls->lease(e->state, prefix, n, wait_ms, err), "lease", err);
+	return sound_or(e, e->calls->lease(e->state, prefix, n, wait_ms, err), SIMIDX_E_STATE, SIMIDX_E_STATE,
+			"lease", err);
 }
 
 int sx_engine_release(sx_engine *e, simidx_error *err)

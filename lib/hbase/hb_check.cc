@@ -22,6 +22,8 @@ const size_t AT_ONCE = 4;   /* ranges */
 const size_t GROUP = 500;   /* rows that are compared together */
 const int64_t DAY_MS = 86400000;
 
+} // namespace
+
 std::string hex(const std::string &bytes)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -33,8 +35,6 @@ std::string hex(const std::string &bytes)
 	}
 	return text;
 }
-
-} // namespace
 
 /* ---------------------------------------------------------------------------------------------
  * Reading everything
@@ -95,29 +95,35 @@ void Checker::read_documents()
 		Document document;
 
 		if (!parse_document(row, document)) {
-			problem(docs_, "a document's row is damaged: key " + hex(row.row), false);
-			if (row.row.size() == 10)
-				damaged_.insert(get_number(row.row, 2, 8));
+			note_damaged(row);
 			return;
 		}
 		max_id_ = std::max(max_id_, document.id + 1);
-		if (document.deleted)
-			return;
-		check_->documents++;
-		auto prefix = prefixes(document.fp);
-		for (unsigned t = 0; t < store_.n_tables(); t++)
-			documents_[t * 256 + (prefix[t] >> 24)].add(
-				index_key(t, prefix[t], document.fp, document.id));
-		if (document.labelled) {
-			std::string key = label_hash(document.label.data(), document.label.size());
-			n_labels_++;
-			unsigned first = (unsigned char)key[0];
-			put_number(key, document.id, 8);
-			document_labels_[first].add(key);
-		}
-		if (check_->documents % 10000 == 0)
-			progress("documents", check_->documents, 0);
+		if (!document.deleted)
+			count(document);
 	});
+}
+
+/** A document that is there: the rows and the label that it must have. */
+void Checker::count(const Document &document)
+{
+	auto prefix = prefixes(document.fp);
+
+	check_->documents++;
+	has_fp2_ = has_fp2_ || document.flags & (SIMIDX_DOC_FP2 | SIMIDX_DOC_FP2_UNKNOWN);
+	for (unsigned t = 0; t < store_.n_tables(); t++)
+		documents_[t * 256 + (prefix[t] >> 24)].add(
+			index_key(t, prefix[t], document.fp, document.id));
+	if (document.labelled) {
+		std::string key = label_hash(document.label.data(), document.label.size());
+		unsigned first = (unsigned char)key[0];
+
+		n_labels_++;
+		put_number(key, document.id, 8);
+		document_labels_[first].add(key);
+	}
+	if (check_->documents % 10000 == 0)
+		progress("documents", check_->documents, 0);
 }
 
 void Checker::read_rows()
@@ -130,7 +136,13 @@ void Checker::read_rows()
 			progress("rows", check_->rows, total);
 		unsigned t = row.row.size() == INDEX_KEY_SIZE ? (unsigned char)row.row[4] - 1u : MAX_TABLES;
 		if (t < store_.n_tables() && row.cells.size() == 1 && row.cells[0].column.empty()) {
+			uint64_t id = get_number(row.row, 13, 8);
+			auto damaged = damaged_.find(id);
+
 			rows_[t * 256 + (unsigned char)row.row[0]].add(row.row);
+			if (damaged != damaged_.end())
+				damaged->second.rows.push_back({ row.row, t, get_number(row.row, 5, 8), id,
+								 row.cells[0].timestamp });
 			return;
 		}
 		std::vector<gateway::Delete> deletes;

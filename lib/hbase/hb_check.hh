@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-/* Comparing the tables with each other: what hb_check.cc and hb_check_writers.cc share. */
+/* Comparing the tables with each other: what the files of hb_check share. */
 
 #ifndef HB_CHECK_HH
 #define HB_CHECK_HH
@@ -31,6 +31,15 @@ struct Row {
 	int64_t timestamp;
 };
 
+/** A document whose row cannot be read. */
+struct Damaged {
+	gateway::Result row;
+	std::vector<Row> rows; /**< of the index, with its id */
+};
+
+/** For messages. */
+std::string hex(const std::string &bytes);
+
 class Checker {
 public:
 	Checker(Store &store, simidx_engine_check *check)
@@ -48,12 +57,13 @@ public:
 		journals();
 		read_documents();
 		read_rows();
+		look_at_damaged();
 		read_labels();
 		for (size_t i = 0; i < documents_.size(); i++)
 			differ_ = differ_ || documents_[i] != rows_[i];
 		for (size_t i = 0; i < 256; i++)
 			differ_ = differ_ || document_labels_[i] != label_rows_[i];
-		look_for_writers();
+		look_for_writers(store_.writer_rows(columns_, store_.reading()));
 		if (differ_) {
 			find_missing();
 			find_strays();
@@ -102,10 +112,17 @@ private:
 	void journals();
 	bool has_changed(const WriterRow &then, const Deadline &deadline);
 	static std::string state(const WriterRow &row);
-	void look_for_writers();
+	void look_for_writers(const std::vector<WriterRow> &rows);
 	void read_documents();
+	void count(const Document &document);
 	void read_rows();
 	void read_labels();
+	void note_damaged(const gateway::Result &row);
+	void look_at_damaged();
+	bool is_at_work_on(uint64_t id, const Damaged &damaged) const;
+	bool find_fingerprint(const Damaged &damaged, Document &out);
+	void mend_damaged(const Damaged &damaged, const Document *document);
+
 	void find_missing();
 	void missing_of(std::vector<Document> &group);
 	void mend_document(const Document &document);
@@ -122,7 +139,8 @@ private:
 	std::string index_, docs_;
 	bool live_ = false;   /**< other writers are at work */
 	std::set<uint64_t> pending_; /**< documents of batches that are not finished */
-	std::set<uint64_t> damaged_; /**< documents whose row cannot be read */
+	std::map<uint64_t, Damaged> damaged_; /**< by id; without those that were mended */
+	bool has_fp2_ = false;       /**< documents have second fingerprints */
 	std::map<unsigned, std::string> seen_; /**< what writers' rows said at the beginning */
 	bool differ_ = false;
 	int64_t begin_ = 0;

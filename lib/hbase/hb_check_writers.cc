@@ -68,14 +68,15 @@ std::string Checker::state(const WriterRow &row)
 	return row.owner + " " + std::to_string(row.counts_timestamp);
 }
 
-/** A writer that has done something since the beginning was at work, even if it has ended. */
-void Checker::look_for_writers()
+/** A writer that has a number, or has done something since the beginning, was at work. */
+void Checker::look_for_writers(const std::vector<WriterRow> &rows)
 {
-	for (const WriterRow &row : store_.writer_rows(columns_, store_.reading())) {
+	for (const WriterRow &row : rows) {
 		auto then = seen_.find(row.number);
 		bool own = store_.writer_.mine && row.owner == store_.writer_.owner;
+		bool changed = then == seen_.end() || then->second != state(row);
 
-		live_ = live_ || (!own && (then == seen_.end() || then->second != state(row)));
+		live_ = live_ || (!own && (changed || !row.is_free(store_.now())));
 	}
 }
 
@@ -86,8 +87,10 @@ void Checker::counts()
 	int64_t documents = 0, labels = 0;
 	char text[200];
 
-	look_for_writers();
-	for (const WriterRow &row : store_.writer_rows(columns_, deadline, &next_id)) {
+	/* Counts that somebody has changed since the beginning are not compared, so both come from here. */
+	auto rows = store_.writer_rows(columns_, deadline, &next_id);
+	look_for_writers(rows);
+	for (const WriterRow &row : rows) {
 		documents += row.documents;
 		labels += row.labels;
 	}

@@ -2,8 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Leases on prefixes: a row each, which tells who has it and until when. A lease that has expired is
- * taken over by whoever comes first; the row is compared and changed in one step.
+ * Leases on prefixes: a row each, which tells who has it and until when. The row is compared and changed
+ * in one step. A lease that has expired goes to the one who comes first, but only when its holder can
+ * store nothing more: what it had begun is finished, and its number taken from it.
  */
 
 #include "hb_store.hh"
@@ -17,10 +18,10 @@ namespace {
 const char FREE[] = "free";
 const int FIRST_PAUSE_MS = 5, LAST_PAUSE_MS = 100;
 
-bool is_held(const std::string &value, const std::string &token, int64_t now)
+/** Whose a lease is; an empty token where it is free. */
+std::string token_of(const std::string &value)
 {
-	return value.size() > 8 && value.compare(8, std::string::npos, token) != 0 &&
-	       (int64_t)get_number(value, 0, 8) >= now;
+	return value.size() > 8 ? value.substr(8) : "";
 }
 
 class TakeRequest : public Request {
@@ -47,72 +48,138 @@ private:
 } // namespace
 
 /**
+ * Whether the holder of a lease that has expired has ended. If it was killed after its journal, its batch
+ * has to be stored first, so that whoever has the lease next finds its documents. If it was only slow,
+ * it must not write its journal any more, which it can do only as long as its number is its own.
+ */
+bool Store::has_ended(const Lease &lease, const Deadline &deadline)
+{
+	const Writer own = writer_;
+	bool ended = true;
+
+	for (const WriterRow &row : writer_rows({ COLUMN_COUNTS, COLUMN_JOURNAL, COLUMN_OWNER }, deadline)) {
+		bool begun = !row.journal.empty() && row.journal_timestamp <= lease.until;
+		bool holders = token_of(row.owner) == token_of(lease.value);
+
+		if (!ended || (!begun && !holders) || token_of(row.owner) == token_)
+			continue;
+		ended = row.is_free(now());
+		if (!ended)
+			continue;
+		try {
+			ended = row.journal.empty() ? claim_writer(row, deadline) : finish_for(row, deadline);
+			if (ended)
+				put_if(writer_key(row.number), COLUMN_OWNER, writer_.owner, FREE, timestamp(),
+				       deadline);
+		} catch (...) {
+			writer_ = own;
+			throw;
+		}
+		writer_ = own;
+	}
+	return ended;
+}
+
+/**
+ * Try to take leases, of which `leases` has the values as they are now. Afterwards it has those that were
+ * to be stored. Returns for each whether it was.
+ */
+std::vector<bool> Store::try_leases(std::vector<Lease> &leases, const Deadline &deadline)
+{
+	std::string table = config_.docs_table();
+	std::vector<TakeRequest> requests;
+	std::vector<Request *> list;
+	std::vector<bool> stored;
+
+	requests.reserve(leases.size());
+	for (Lease &lease : leases) {
+		std::string old = lease.value;
+		lease.until = now() + config_.lease_s * 1000;
+		lease.value.clear();
+		put_number(lease.value, (uint64_t)lease.until, 8);
+		lease.value += token_;
+		requests.emplace_back(table, lease.key, old,
+				      put(lease.key, COLUMN_OWNER, lease.value, timestamp(),
+					  gateway::Durability::SYNC));
+		list.push_back(&requests.back());
+	}
+	if (!list.empty())
+		pool_.run(list, 16, deadline);
+	for (const TakeRequest &request : requests)
+		stored.push_back(request.stored);
+	return stored;
+}
+
+void Store::note_lease(const Lease &lease)
+{
+	int64_t half = lease.until - config_.lease_s * 500;
+
+	renew_at_ = leases_.empty() ? half : std::min(renew_at_, half);
+	leases_[lease.key] = lease;
+}
+
+/**
  * Rows are tried together and count only as far as all before them were got. So nobody holds one while
  * waiting for another one that comes earlier in the order, and two writers never wait for each other.
+ * One that has leases of an earlier call does not wait at all, as that order does not hold for them.
  */
 int Store::lease(const simidx_engine_probe *prefix, size_t n, int wait_ms)
 {
 	Deadline deadline = writing(), patience(wait_ms < 0 ? INT32_MAX : wait_ms);
-	std::string table = config_.docs_table();
-	std::vector<std::string> keys;
+	const bool waits = leases_.empty();
+	std::vector<std::string> keys, taken;
 	int pause_ms = FIRST_PAUSE_MS;
 
 	if (read_only_)
 		fail(SIMIDX_E_READ_ONLY, "%s: opened read-only", config_.index_table().c_str());
-	for (size_t i = 0; i < n; i++)
-		keys.push_back(lease_key(prefix[i].table, prefix[i].prefix));
-	/* Two tables may be asked for one prefix, and one prefix twice. */
-	for (size_t i = 0; i < keys.size();)
-		if (std::find(keys.begin(), keys.begin() + (long)i, keys[i]) != keys.begin() + (long)i)
-			keys.erase(keys.begin() + (long)i);
-		else
-			i++;
+	/* A search that follows must find what an earlier commit was storing when it failed. */
+	if (writer_.unfinished)
+		become_writer(deadline);
+	renew_leases(deadline);
+	for (size_t i = 0; i < n; i++) {
+		std::string key = lease_key(prefix[i].table, prefix[i].prefix);
+		if (!leases_.count(key) && std::find(keys.begin(), keys.end(), key) == keys.end())
+			keys.push_back(key);
+	}
 	while (!keys.empty()) {
-		auto rows = get_rows(table, keys, deadline);
-		std::vector<TakeRequest> requests;
-		std::vector<Request *> list;
+		auto rows = get_rows(config_.docs_table(), keys, deadline);
 		std::vector<Lease> wanted;
 
-		requests.reserve(keys.size());
 		for (size_t i = 0; i < keys.size(); i++) {
 			const gateway::Cell *cell = find_cell(rows[i], COLUMN_OWNER);
 			Lease lease;
 
-			if (cell && is_held(cell->value, token_, now()))
-				break;
-			if (cell)
-				saw_timestamp(cell->timestamp);
 			lease.key = keys[i];
-			lease.until = now() + config_.lease_s * 1000;
-			put_number(lease.value, (uint64_t)lease.until, 8);
-			lease.value += token_;
+			if (cell) {
+				saw_timestamp(cell->timestamp);
+				lease.value = cell->value;
+			}
+			std::string holder = token_of(lease.value);
+			if (!holder.empty() && holder != token_) {
+				lease.until = (int64_t)get_number(lease.value, 0, 8);
+				if (lease.until >= now() || !has_ended(lease, deadline))
+					break;
+			}
 			wanted.push_back(lease);
-			requests.emplace_back(table, lease.key, cell ? cell->value : "",
-					      put(lease.key, COLUMN_OWNER, lease.value, timestamp(),
-						  gateway::Durability::SYNC));
-			list.push_back(&requests.back());
 		}
-		if (!list.empty())
-			pool_.run(list, 16, deadline);
-		size_t got = 0;
-		while (got < requests.size() && requests[got].stored)
-			got++;
-		std::vector<Lease> early;
-		for (size_t i = got; i < requests.size(); i++)
-			if (requests[i].stored)
-				early.push_back(wanted[i]);
-		leases_.insert(leases_.end(), wanted.begin(), wanted.begin() + (long)got);
+		std::vector<bool> stored = try_leases(wanted, deadline);
+		size_t got = (size_t)(std::find(stored.begin(), stored.end(), false) - stored.begin());
+		for (size_t i = 0; i < wanted.size(); i++)
+			if (i < got)
+				note_lease(wanted[i]);
+			else if (stored[i])
+				put_if(wanted[i].key, COLUMN_OWNER, wanted[i].value, FREE, timestamp(),
+				       deadline);
+		taken.insert(taken.end(), keys.begin(), keys.begin() + (long)got);
 		keys.erase(keys.begin(), keys.begin() + (long)got);
-		for (const Lease &lease : early)
-			put_if(lease.key, COLUMN_OWNER, lease.value, FREE, timestamp(), deadline);
-		if (keys.empty())
-			break;
 		/* One that was refused may be one's own, of which an answer was lost: it is read again. */
-		if (!requests.empty())
+		if (keys.empty() || !wanted.empty())
 			continue;
-		if (patience.left() == 0) {
-			release_leases();
-			fail(SIMIDX_E_BUSY, "another writer has a lease on a prefix");
+		if (!waits || patience.left() == 0) {
+			give_back(taken);
+			fail(SIMIDX_E_BUSY, waits ? "another writer has a lease on a prefix" :
+						    "another writer has a lease on a prefix, and may be "
+						    "waiting for one of this transaction: commit it first");
 		}
 		std::this_thread::sleep_for(std::chrono::milliseconds(
 			std::min(pause_ms, std::max(1, patience.left()))));
@@ -123,32 +190,69 @@ int Store::lease(const simidx_engine_probe *prefix, size_t n, int wait_ms)
 	return SIMIDX_OK;
 }
 
-/** Leases that cannot be given back in two seconds end by themselves. */
-int Store::release_leases()
+/** Have all leases for at least half of their time. It fails where another writer has had one. */
+void Store::renew_leases(const Deadline &deadline)
+{
+	std::vector<Lease> leases;
+	std::vector<std::string> keys;
+
+	if (leases_.empty() || now() < renew_at_)
+		return;
+	for (const auto &one : leases_) {
+		leases.push_back(one.second);
+		keys.push_back(one.first);
+	}
+	std::vector<bool> stored = try_leases(leases, deadline);
+	/* Where an answer was lost and the request sent again, the row says what is stored. */
+	std::vector<gateway::Result> rows;
+	if (std::find(stored.begin(), stored.end(), false) != stored.end())
+		rows = get_rows(config_.docs_table(), keys, deadline);
+	renew_at_ = INT64_MAX;
+	for (size_t i = 0; i < leases.size(); i++) {
+		const gateway::Cell *cell = stored[i] ? nullptr : find_cell(rows[i], COLUMN_OWNER);
+		bool lost = !stored[i] && (!cell || cell->value != leases[i].value);
+		if (lost) {
+			renew_at_ = 0; /* the next try is to fail, too */
+			fail(SIMIDX_E_STATE, "a lease has expired after %d s, and another writer has taken "
+			     "it; nothing is stored", config_.lease_s);
+		}
+		note_lease(leases[i]);
+	}
+}
+
+/** Give some leases back. Those that cannot be given back in two seconds end by themselves. */
+void Store::give_back(const std::vector<std::string> &keys)
 {
 	Deadline deadline(std::min(config_.write_ms, 2000));
 	std::string table = config_.docs_table();
 	std::vector<TakeRequest> requests;
 	std::vector<Request *> list;
-	bool lost = false;
+	bool expired = false, lost = false;
 
-	requests.reserve(leases_.size());
-	for (const Lease &lease : leases_) {
-		requests.emplace_back(table, lease.key, lease.value,
-				      put(lease.key, COLUMN_OWNER, FREE, timestamp(),
-					  gateway::Durability::SYNC));
+	requests.reserve(keys.size());
+	for (const std::string &key : keys) {
+		expired = expired || leases_[key].until <= now();
+		requests.emplace_back(table, key, leases_[key].value,
+				      put(key, COLUMN_OWNER, FREE, timestamp(), gateway::Durability::SYNC));
 		list.push_back(&requests.back());
+		leases_.erase(key);
 	}
-	std::vector<Lease> leases;
-	leases.swap(leases_);
-	if (list.empty())
-		return SIMIDX_OK;
-	pool_.run(list, 16, deadline);
-	for (size_t i = 0; i < requests.size(); i++)
-		lost = lost || (!requests[i].stored && leases[i].until <= now());
-	if (lost)
+	if (!list.empty())
+		pool_.run(list, 16, deadline);
+	for (const TakeRequest &request : requests)
+		lost = lost || !request.stored;
+	if (lost && expired)
 		fail(SIMIDX_E_STATE, "a lease had expired after %d s, and another writer has taken it",
 		     config_.lease_s);
+}
+
+int Store::release_leases()
+{
+	std::vector<std::string> keys;
+
+	for (const auto &one : leases_)
+		keys.push_back(one.first);
+	give_back(keys);
 	return SIMIDX_OK;
 }
 

@@ -105,6 +105,14 @@ int deliver_one(const Document &document, size_t i, simidx_engine_document deliv
 	return deliver(ctx, i, &match);
 }
 
+[[noreturn]] void fail_damaged(const Config &config, const gateway::Result &row)
+{
+	uint64_t id = row.row.size() == 10 ? get_number(row.row, 2, 8) : SIMIDX_NO_ID;
+
+	fail(SIMIDX_E_CORRUPT, "%s: the row of document %llu is damaged", config.index_table().c_str(),
+	     (unsigned long long)id);
+}
+
 } // namespace
 
 void Store::info(simidx_engine_info *out)
@@ -172,8 +180,7 @@ std::vector<Document> Store::get_documents(const std::vector<uint64_t> &ids, con
 		if (!sound && pass_damaged)
 			continue;
 		if (!sound)
-			fail(SIMIDX_E_CORRUPT, "%s: a document's row is damaged",
-			     config_.index_table().c_str());
+			fail_damaged(config_, row);
 		if (deleted_too || !document.deleted)
 			found.push_back(std::move(document));
 	}
@@ -267,8 +274,7 @@ int Store::walk(uint64_t from, size_t n_max, simidx_engine_document deliver, voi
 			for (const auto &row : rows) {
 				documents.emplace_back();
 				if (!parse_document(row, documents.back()))
-					fail(SIMIDX_E_CORRUPT, "%s: a document's row is damaged",
-					     config_.index_table().c_str());
+					fail_damaged(config_, row);
 			}
 			if (rows.size() == (size_t)limit)
 				reach = std::min(reach, documents.back().id);

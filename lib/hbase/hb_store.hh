@@ -22,8 +22,8 @@ namespace simidx_hbase {
 /** A lease on the prefix of a table. */
 struct Lease {
 	std::string key;
-	std::string value; /**< of the cell, as this handle has stored it */
-	int64_t until;     /**< in milliseconds since 1970 */
+	std::string value; /**< of the cell */
+	int64_t until = 0; /**< in milliseconds since 1970 */
 };
 
 /**
@@ -149,8 +149,15 @@ private:
 	void read_layout(const Deadline &deadline, bool creating);
 	void become_writer(const Deadline &deadline);
 	void forget_pieces(unsigned writer, bool journal, const Deadline &deadline);
-	void commit_journal(const gateway::Put &last, const Deadline &deadline);
+	void put_as_owner(const gateway::Put &put, const Deadline &deadline);
+	bool finish_for(const WriterRow &row, const Deadline &deadline);
 	void store_batch(const Batch &batch, const Deadline &deadline);
+
+	bool has_ended(const Lease &lease, const Deadline &deadline);
+	std::vector<bool> try_leases(std::vector<Lease> &leases, const Deadline &deadline);
+	void note_lease(const Lease &lease);
+	void renew_leases(const Deadline &deadline);
+	void give_back(const std::vector<std::string> &keys);
 
 	Config config_;
 	Pool pool_;
@@ -162,7 +169,8 @@ private:
 	int64_t last_timestamp_ = 0;
 	Writer writer_;
 	gateway::Durability::type durability_ = gateway::Durability::SYNC;
-	std::vector<Lease> leases_;
+	std::map<std::string, Lease> leases_; /**< by their keys */
+	int64_t renew_at_ = 0; /**< when the first of them has half of its time left */
 	/** Ids that this handle was given and nobody has stored yet: begin, end. */
 	std::map<uint64_t, uint64_t> own_ids_;
 };

@@ -151,7 +151,7 @@ void Store::forget_pieces(unsigned writer, bool journal, const Deadline &deadlin
 	delete_rows(config_.docs_table(), { all }, deadline);
 }
 
-/** Take a number that nobody has. */
+/** Take a number that nobody has. What its journal has, if there is one, comes first. */
 bool Store::claim_writer(const WriterRow &row, const Deadline &deadline)
 {
 	int64_t until = now() + config_.lease_s * 1000;
@@ -161,12 +161,24 @@ bool Store::claim_writer(const WriterRow &row, const Deadline &deadline)
 	if (!put_if(writer_key(row.number), COLUMN_OWNER, row.owner, value, timestamp(), deadline))
 		return false;
 	writer_.mine = true;
-	writer_.unfinished = false;
+	writer_.unfinished = !row.journal.empty();
 	writer_.number = row.number;
 	writer_.owner = value;
 	writer_.until = until;
 	writer_.documents = row.documents;
 	writer_.labels = row.labels;
+	return true;
+}
+
+/** Take the number of a writer that has left a journal, and store what it has. */
+bool Store::finish_for(const WriterRow &row, const Deadline &deadline)
+{
+	/* Others see that somebody is at it; doing it twice would do no harm. */
+	if (!claim_writer(row, deadline))
+		return false;
+	forget_pieces(row.number, true, deadline);
+	finish_journal(row, deadline);
+	writer_.unfinished = false;
 	return true;
 }
 
@@ -193,11 +205,8 @@ void Store::become_writer(const Deadline &deadline)
 		if (!free)
 			continue;
 		if (!row.journal.empty()) {
-			/* Others see that somebody is at it; doing it twice would do no harm. */
-			if (!claim_writer(row, deadline))
+			if (!finish_for(row, deadline))
 				continue;
-			forget_pieces(row.number, true, deadline);
-			finish_journal(row, deadline);
 			/* The counts have changed by it. */
 			auto again = get_rows(config_.docs_table(), { writer_key(row.number) }, deadline,
 					      nullptr, COLUMN_COUNTS);
@@ -260,11 +269,12 @@ void Store::finish_batch(unsigned writer, const Batch &batch, size_t pieces, con
 	int64_t ts = batch.timestamp;
 
 	if (replay) {
-		/* A later version of a document stays. The rows of this one are not made, or unmade. */
+		/* A later version of a document stays. The rows of this one are not made, or unmade. What
+		   is damaged is overwritten if it is older, and otherwise left to repair. */
 		std::vector<uint64_t> ids;
 		for (const Change &change : batch.changes)
 			ids.push_back(change.after.id);
-		for (const Document &document : get_documents(ids, deadline, nullptr, true))
+		for (const Document &document : get_documents(ids, deadline, nullptr, true, true))
 			if (document.timestamp > ts)
 				passed.insert(document.id);
 	}
@@ -360,17 +370,17 @@ void Store::finish_journal(const WriterRow &row, const Deadline &deadline)
 }
 
 /**
- * Write the end of the journal, if the number is still one's own: in an index that has taken the place
- * of this one it is not.
+ * Store in one's own row, if the number is still one's own: in an index that has taken the place of this
+ * one it is not.
  */
-void Store::commit_journal(const gateway::Put &last, const Deadline &deadline)
+void Store::put_as_owner(const gateway::Put &put, const Deadline &deadline)
 {
 	bool stored = false;
 	unsigned tries = 0;
 	Call call([&](gateway::GatewayClient &client) {
 		tries++;
-		stored = client.checkAndPut(config_.docs_table(), last.row, FAMILY, COLUMN_OWNER,
-					    writer_.owner, last);
+		stored = client.checkAndPut(config_.docs_table(), put.row, FAMILY, COLUMN_OWNER,
+					    writer_.owner, put);
 	});
 
 	pool_.run(call, deadline);
@@ -407,12 +417,13 @@ void Store::store_batch(const Batch &batch, const Deadline &deadline)
 			alone.row = row;
 			alone.cells.push_back(piece);
 			alone.__set_durability(durability_);
-			put_rows(config_.docs_table(), { alone }, deadline);
+			put_as_owner(alone, deadline);
 		}
 	}
+	renew_leases(deadline);
 	writer_.unfinished = true;
 	try {
-		commit_journal(last, deadline);
+		put_as_owner(last, deadline);
 		finish_batch(writer_.number, batch, last_piece + 1, deadline, false);
 	} catch (const Failure &failure) {
 		if (!writer_.mine)
@@ -434,9 +445,6 @@ int Store::write(const simidx_engine_batch *given)
 
 	if (read_only_)
 		fail(SIMIDX_E_READ_ONLY, "%s: opened read-only", config_.index_table().c_str());
-	for (const Lease &lease : leases_)
-		if (lease.until <= now())
-			fail(SIMIDX_E_STATE, "a lease has expired after %d s", config_.lease_s);
 	durability_ = given->durability == SIMIDX_DURABILITY_FULL ? config_.full : config_.normal;
 	become_writer(deadline);
 

@@ -9,22 +9,18 @@
  * for a check to find that has mended once. A dry run before that must change nothing.
  */
 
-#include <arpa/inet.h>
-#include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "hb_engine.hh"
 #include "hbase/ht_engine.h"
+#include "hbase/ht_proxy.h"
 
 #define DOCS 24
 #define VERSIONS 4
 
-static int gateway_port, proxy_port;
 static char direct[200], proxied[200];
 
 /* What the proxy is to do. */
@@ -33,95 +29,17 @@ static volatile int cut_after; /* let it through, and cut before the answer */
 static volatile int requests;  /* that were seen */
 static volatile pid_t victim;
 
-static int tcp(int port, int listening)
+static enum ht_verdict at_request(void *ctx, const char *name, const char *data, size_t n)
 {
-	struct sockaddr_in address;
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	memset(&address, 0, sizeof(address));
-	address.sin_family = AF_INET;
-	address.sin_port = htons((uint16_t)port);
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	HT_CHECK(fd >= 0);
-	if (listening)
-		HT_CHECK(bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 && listen(fd, 10) == 0);
-	else
-		HT_CHECK(connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
-	return fd;
-}
-
-/* Where a request that changes something begins, or NULL. */
-static const char *find_change(const char *data, size_t n)
-{
-	static const char *const names[] = { "putMultiple", "deleteMultiple", "mutateRow", "checkAndPut" };
-
-	for (size_t i = 0; i + 24 < n; i++)
-		if (memcmp(data + i, "\x80\x01\0\1\0\0\0", 7) == 0)
-			for (size_t k = 0; k < 4; k++)
-				if ((size_t)data[i + 7] == strlen(names[k]) &&
-				    memcmp(data + i + 8, names[k], strlen(names[k])) == 0)
-					return data + i;
-	return NULL;
-}
-
-static void send_all(int fd, const char *data, size_t n)
-{
-	while (n > 0) {
-		ssize_t sent = send(fd, data, n, MSG_NOSIGNAL);
-		if (sent <= 0)
-			return;
-		data += sent;
-		n -= (size_t)sent;
-	}
-}
-
-/* The writer has one connection and waits for each answer, so a request begins with what is received. */
-static void pass_on(int client)
-{
-	static char data[1 << 20];
-	int server = tcp(gateway_port, 0), cutting = 0;
-	struct pollfd side[2] = { { client, POLLIN, 0 }, { server, POLLIN, 0 } };
-
-	for (;;) {
-		ssize_t n;
-
-		HT_CHECK(poll(side, 2, -1) > 0);
-		if (side[0].revents) {
-			n = recv(client, data, sizeof(data), 0);
-			if (n <= 0)
-				break;
-			if (find_change(data, (size_t)n) && ++requests == cut_at) {
-				if (!cut_after) {
-					kill(victim, SIGKILL);
-					break;
-				}
-				cutting = 1;
-			}
-			send_all(server, data, (size_t)n);
-		}
-		if (side[1].revents) {
-			n = recv(server, data, sizeof(data), 0);
-			if (n <= 0)
-				break;
-			if (cutting) {
-				kill(victim, SIGKILL);
-				break;
-			}
-			send_all(client, data, (size_t)n);
-		}
-	}
-	close(client);
-	close(server);
-}
-
-static void *proxy(void *listener)
-{
-	for (;;) {
-		int client = accept(*(int *)listener, NULL, NULL);
-		if (client >= 0)
-			pass_on(client);
-	}
-	return NULL;
+	(void)ctx;
+	(void)data;
+	(void)n;
+	if (name && (!ht_is_change(name) || ++requests != cut_at))
+		return HT_PASS;
+	if (name && cut_after)
+		return HT_CUT_ANSWER;
+	kill(victim, SIGKILL);
+	return HT_CUT;
 }
 
 /* Version v of all documents: what each batch makes of them. In 0 none is there. */
@@ -254,23 +172,17 @@ static int kill_one(int number, int after, int last)
 
 int main(int argc, char **argv)
 {
-	struct sockaddr_in address;
-	socklen_t size = sizeof(address);
-	int listener, last, kills = 0;
-	pthread_t thread;
+	int gateway, proxy, last, kills = 0;
 
 	HT_CHECK(argc >= 3);
-	gateway_port = atoi(argv[1]);
+	gateway = atoi(argv[1]);
 	last = argc > 3 ? atoi(argv[3]) : 2;
 	HT_CHECK(last >= 1 && last < VERSIONS);
-	listener = tcp(0, 1);
-	HT_CHECK(getsockname(listener, (struct sockaddr *)&address, &size) == 0);
-	proxy_port = ntohs(address.sin_port);
+	proxy = ht_proxy(gateway, at_request, NULL);
 	snprintf(direct, sizeof(direct), "hbase://127.0.0.1:%d/%s?lease=1&regions=1&durability=sync",
-		 gateway_port, argv[2]);
+		 gateway, argv[2]);
 	snprintf(proxied, sizeof(proxied), "hbase://127.0.0.1:%d/%s?lease=1&connections=1&durability=sync",
-		 proxy_port, argv[2]);
-	HT_CHECK(pthread_create(&thread, NULL, proxy, &listener) == 0);
+		 proxy, argv[2]);
 	for (int number = 1; !kill_one(number, 0, last); number++) {
 		HT_CHECK(!kill_one(number, 1, last));
 		kills += 2;

@@ -118,6 +118,13 @@ run 0 "$tests/ask" "hbase://$gateway/first" find 5000 rows 5000 check 0
 regions=$(cluster admin regions first 2>/dev/null | tail -1)
 [ "$regions" -eq 2 ] || fail "there are $regions regions and not 2: $(grep Exception admin.out | head -1)"
 
+phase 'repairs beside a writer, and writers that race'
+run 0 timeout 300 "$tests/beside" "${gateway#*:}" beside
+for commit in 1 10; do
+	run 0 timeout 100 "$tests/race" "hbase://$gateway/race?regions=1" 2 300 $commit
+	run 0 timeout 100 "$tests/race" "hbase://$gateway/race?regions=1" 4 300 $commit
+done
+
 phase 'a writer that is killed at each of its requests'
 run 0 timeout 900 "$tests/crash" "${gateway#*:}" crash 1
 cluster stop

@@ -102,16 +102,22 @@ static void gone(const char *uri, pid_t gateway)
 {
 	void *state = ht_open(uri, SIMIDX_OPEN_CREATE | SIMIDX_ENGINE_TRUNCATE);
 	ht_doc one = make(1, 0x1111);
-	simidx_engine_probe probe = { 0x12340000, 0 };
+	simidx_engine_probe probe[2] = { { 0x12340000, 0 }, { 0x56780000, 0 } };
+	void *other = ht_open(uri, 0);
 	double begin;
 
 	HT_CODE(ht_write(state, NULL, &one, 1, NULL, 0), SIMIDX_OK);
-	HT_CODE(hb_engine()->lease(state, &probe, 1, 0, &ht_err), SIMIDX_OK);
+	HT_CODE(hb_engine()->lease(state, &probe[0], 1, 0, &ht_err), SIMIDX_OK);
+	HT_CODE(hb_engine()->lease(other, &probe[1], 1, 0, &ht_err), SIMIDX_OK);
 	HT_CHECK(kill(gateway, SIGSTOP) == 0);
 	begin = seconds();
 	hb_engine()->close(state);
 	HT_CHECK(seconds() - begin < 6); /* 2 s for the leases and 2 s for the number */
+	begin = seconds();
+	HT_CODE(hb_engine()->release(other, &ht_err), SIMIDX_E_IO); /* of a commit or a rollback */
+	HT_CHECK(seconds() - begin < 4);
 	kill(gateway, SIGCONT);
+	hb_engine()->close(other);
 }
 
 int main(int argc, char **argv)

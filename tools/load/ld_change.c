@@ -92,7 +92,7 @@ static int change(struct ld_target *target, const struct ld_item *item, const si
 }
 
 int ld_change_make(struct ld_target *target, const struct ld_item *item, const simidx_doc *doc,
-		   struct ld_change *out, simidx_error *err)
+		   int waits, struct ld_change *out, simidx_error *err)
 {
 	int rc;
 
@@ -101,7 +101,7 @@ int ld_change_make(struct ld_target *target, const struct ld_item *item, const s
 		return simidx_loader_put(target->loader, doc, NULL, err);
 	do
 		rc = change(target, item, doc, out, err);
-	while (ld_target_again(target, rc, err));
+	while ((waits || rc != SIMIDX_E_BUSY) && ld_target_again(target, rc, err));
 	target->has_inserted |= !rc;
 	if (!rc && out->id != SIMIDX_NO_ID && out->id >= target->next_id)
 		target->next_id = out->id + 1;

@@ -279,6 +279,18 @@ static void note_missing(struct ld_run *run, const struct ld_item *item)
 	ld_report_missing(&run->report, place);
 }
 
+/* Commit what comes before the row that is at hand. */
+static int commit_before(struct ld_run *run)
+{
+	struct ld_mark here = run->mark;
+	int code;
+
+	run->mark = run->before;
+	code = ld_store_commit(run);
+	run->mark = here;
+	return code;
+}
+
 static int put(struct ld_run *run, const struct ld_item *item)
 {
 	simidx_doc doc = SIMIDX_DOC_INIT;
@@ -303,9 +315,14 @@ static int put(struct ld_run *run, const struct ld_item *item)
 	if (mode_needs_key(run) && doc.id == SIMIDX_NO_ID && !doc.label)
 		return reject(run, item, "it has no id and no label, and --mode replace and delete need "
 			      "one", 0);
+	rc = ld_change_make(run->target, item, &doc, !run->uncommitted, &change, &err);
+	if (rc == SIMIDX_E_BUSY && run->uncommitted) {
+		if (commit_before(run))
+			return TL_TROUBLE;
+		rc = ld_change_make(run->target, item, &doc, 1, &change, &err);
+	}
 	/* Also where nothing comes of it: the lock was taken to find out. */
 	run->uncommitted++;
-	rc = ld_change_make(run->target, item, &doc, &change, &err);
 	if (rc == SIMIDX_E_DUPLICATE)
 		run->report.duplicates++;
 	if (rc == SIMIDX_E_DUPLICATE && run->options->duplicates == SIMIDX_DUPLICATES_FIRST)
@@ -380,6 +397,7 @@ int ld_store_item(void *ctx, const struct ld_item *item)
 
 	pass_ahead(run);
 
+	run->before = run->mark;
 	/* First of all: a commit or a rebuild that this row causes comes after it. */
 	run->mark.files = item->rows ? item->file : item->file + 1;
 	run->mark.rows = item->rows;

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Repairs beside a writer, and leases of writers that stop: beside PORT TABLE. PORT is that of a gateway
+ * on this machine. Handles that are to be stopped reach it through a proxy each, which holds one of
+ * their requests.
+ */
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hb_engine.hh"
+#include "hbase/ht_engine.h"
+#include "hbase/ht_proxy.h"
+#include "hbase/ht_raw.h"
+
+static int gateway;
+static const char *table;
+/* What requests have that put to a table, or scan it: its name, and what follows it. */
+static char put_docs[100], put_index[100], scan_index[100];
+
+/* A handle, and what holds it. */
+struct held {
+	ht_holder *holder;
+	void *state;
+	pthread_t thread;
+	ht_doc before, after;
+	int code;                   /* of the write */
+	simidx_engine_check check;
+};
+
+static void make_uri(char uri[200], int port, const char *options)
+{
+	snprintf(uri, 200, "hbase://127.0.0.1:%d/%s?regions=1&%s", port, table, options);
+}
+
+static void *direct(unsigned flags, const char *options)
+{
+	char uri[200];
+
+	make_uri(uri, gateway, options);
+	return ht_open(uri, flags);
+}
+
+/* An empty index, in which the ids of tests are free to be used. */
+static void *anew(const char *options)
+{
+	void *state = direct(SIMIDX_OPEN_CREATE | SIMIDX_ENGINE_TRUNCATE, options);
+	uint64_t next;
+
+	HT_CODE(hb_engine()->reserve_ids(state, 0, 100, &next, &ht_err), SIMIDX_OK);
+	return state;
+}
+
+static struct held *held(const char *options)
+{
+	struct held *h = calloc(1, sizeof(*h));
+	char uri[200], all[100];
+	int port;
+
+	HT_CHECK(h);
+	h->holder = ht_holder_new(gateway, &port);
+	snprintf(all, sizeof(all), "connections=1&%s", options);
+	make_uri(uri, port, all);
+	h->state = ht_open(uri, 0);
+	return h;
+}
+
+static ht_doc make(uint64_t id, uint64_t fp)
+{
+	ht_doc doc;
+
+	memset(&doc, 0, sizeof(doc));
+	doc.id = id;
+	doc.fp = fp;
+	doc.there = 1;
+	return doc;
+}
+
+static void *write_it(void *arg)
+{
+	struct held *h = arg;
+
+	h->code = ht_write(h->state, &h->before, &h->after, 1, NULL, 0);
+	return NULL;
+}
+
+static void *repair_it(void *arg)
+{
+	struct held *h = arg;
+
+	ht_check(h->state, SIMIDX_ENGINE_MEND, &h->check);
+	return NULL;
+}
+
+static void begin(struct held *h, void *(*work)(void *))
+{
+	HT_CHECK(pthread_create(&h->thread, NULL, work, h) == 0);
+}
+
+static void end(struct held *h)
+{
+	ht_let_go(h->holder);
+	HT_CHECK(pthread_join(h->thread, NULL) == 0);
+}
+
+static uint64_t count(void *state, uint64_t *labels)
+{
+	simidx_engine_info info = { .size = sizeof(info) };
+
+	HT_CODE(hb_engine()->info(state, &info, &ht_err), SIMIDX_OK);
+	if (labels)
+		*labels = info.labels;
+	return info.documents;
+}
+
+static void remove_row(const ht_doc *doc, unsigned t)
+{
+	unsigned char key[21];
+	uint32_t prefix[HT_TABLES];
+
+	ht_prefixes(NULL, doc->fp, prefix);
+	ht_raw_row(t, prefix[t], doc->fp, doc->id, key);
+	ht_raw_remove(table, key, sizeof(key), "");
+}
+
+/* ---- repairs ---- */
+
+/*
+ * The writer has chosen its timestamp and not yet written its journal. What a repair stores meanwhile is
+ * later, and must not hide what the writer stores.
+ */
+static void change_beside_repair(int replaces)
+{
+	static char label[] = "one";
+	void *empty = anew("lease=60"), *other;
+	struct held *w = held("lease=60");
+	uint64_t found;
+
+	hb_engine()->close(empty);
+	w->before = make(1, 0x1111222233334444);
+	w->before.label = label;
+	w->before.label_size = 3;
+	HT_CODE(ht_write(w->state, NULL, &w->before, 1, NULL, 0), SIMIDX_OK);
+	w->after = make(1, 0x5555666677778888);
+	w->after.there = replaces;
+	remove_row(&w->before, 0);
+	other = direct(0, "lease=60");
+	HT_CHECK(!ht_has_rows(other, &w->before));
+
+	ht_hold(w->holder, NULL, NULL, 1);
+	begin(w, write_it);
+	ht_await(w->holder);
+	found = ht_check(other, SIMIDX_ENGINE_MEND, &w->check);
+	HT_CHECK(found == 1 && w->check.mended == 1 && ht_has_rows(other, &w->before));
+	end(w);
+	HT_CODE(w->code, SIMIDX_OK);
+	HT_CHECK(ht_is_stored(other, &w->after));
+	HT_CHECK(!replaces || ht_has_rows(other, &w->after));
+
+	/* What the repair has put is of no use now; the next one removes it. */
+	hb_engine()->close(w->state);
+	ht_check(other, SIMIDX_ENGINE_MEND, NULL);
+	HT_CHECK(ht_check(other, 0, NULL) == 0 && ht_is_stored(other, &w->after));
+	HT_CHECK(!ht_has_rows(other, &w->before));
+	hb_engine()->close(other);
+}
+
+/* A writer comes and goes between the moments at which a repair reads documents and counts. */
+static void counts_beside_writers(void)
+{
+	void *w = anew("lease=60");
+	struct held *r = held("lease=60");
+	ht_doc doc[30];
+
+	for (unsigned i = 0; i < 30; i++)
+		doc[i] = make(i, i * 0x0123456789abcdef);
+	HT_CODE(ht_write(w, NULL, doc, 20, NULL, 0), SIMIDX_OK);
+	hb_engine()->close(w);
+	ht_hold(r->holder, "getScannerResults", scan_index, 1);
+	begin(r, repair_it);
+	ht_await(r->holder);
+	w = direct(0, "lease=60");
+	HT_CODE(ht_write(w, NULL, doc + 20, 10, NULL, 0), SIMIDX_OK);
+	hb_engine()->close(w);
+	end(r);
+	HT_CHECK(r->check.problems == 0);
+	HT_CHECK(count(r->state, NULL) == 30);
+	HT_CHECK(ht_check(r->state, 0, NULL) == 0);
+	hb_engine()->close(r->state);
+}
+
+/*
+ * A writer has stored rows of the index, and not yet the document. `early`: it had its number and had
+ * chosen its timestamp before the repair began; else it comes after the repair has looked for batches.
+ */
+static void rows_beside_repair(int early)
+{
+	struct held *w, *r;
+
+	hb_engine()->close(anew("lease=60"));
+	w = held("lease=60");
+	r = held("lease=60");
+	if (early) {
+		w->after = make(7, 0x7777000077770000);
+		HT_CODE(ht_write(w->state, NULL, &w->after, 1, NULL, 0), SIMIDX_OK);
+		ht_hold(w->holder, NULL, NULL, 1);
+	} else {
+		ht_hold(w->holder, "putMultiple", put_docs, 1);
+	}
+	w->after = make(8, 0x8888000088880000);
+	ht_hold(r->holder, "getScannerResults", early ? scan_index : NULL, early ? 1 : 2);
+	if (early) {
+		begin(w, write_it);
+		ht_await(w->holder);
+	}
+	begin(r, repair_it);
+	ht_await(r->holder);
+	if (early) {
+		ht_hold(w->holder, "putMultiple", put_docs, 1);
+		ht_let_go(w->holder);
+	} else {
+		begin(w, write_it);
+	}
+	ht_await(w->holder);
+	end(r);
+	HT_CHECK(r->check.problems == 0);
+	end(w);
+	HT_CODE(w->code, SIMIDX_OK);
+	HT_CHECK(ht_is_stored(r->state, &w->after) && ht_has_rows(r->state, &w->after));
+	hb_engine()->close(w->state);
+	HT_CHECK(ht_check(r->state, 0, NULL) == 0);
+	hb_engine()->close(r->state);
+}
+
+/* ---- documents whose row is damaged ---- */
+
+static void damage(uint64_t id, const char *column, const char *value)
+{
+	unsigned char key[10];
+	char docs[100];
+
+	snprintf(docs, sizeof(docs), "%s_docs", table);
+	ht_raw_document(id, key);
+	ht_raw_put(docs, key, sizeof(key), column, value, strlen(value));
+}
+
+static int ignore(void *ctx, size_t i, const simidx_match *m)
+{
+	(void)ctx;
+	(void)i;
+	(void)m;
+	return 0;
+}
+
+/*
+ * Of six documents the second one loses its label, the third one is lost, the fourth one has only more
+ * than it should have, and the fifth one is sound, but lacks a row: that is found all the same.
+ */
+static void damaged_documents(unsigned flags)
+{
+	static char letters[] = "abcde";
+	void *state = anew("lease=60");
+	uint64_t id = 1, labels;
+	ht_doc doc[6], none;
+	unsigned char stranger[10];
+	char docs[100];
+	simidx_engine_check check;
+
+	for (unsigned i = 0; i < 6; i++) {
+		doc[i] = make(i, 0x1000200030004000 * (i + 1));
+		doc[i].flags = flags;
+		doc[i].fp2 = flags ? i : 0;
+		doc[i].label = i < 5 ? &letters[i] : NULL;
+		doc[i].label_size = i < 5;
+	}
+	HT_CODE(ht_write(state, NULL, doc, 6, NULL, 0), SIMIDX_OK);
+	snprintf(docs, sizeof(docs), "%s_docs", table);
+	damage(1, "", "what is this");
+	damage(2, "", "");
+	remove_row(&doc[2], 3);
+	damage(3, "more", "what is this");
+	remove_row(&doc[4], 2);
+	ht_raw_document(77, stranger);
+	stranger[1] ^= 1; /* where nobody looks for it */
+	ht_raw_put(docs, stranger, sizeof(stranger), "", "x", 1);
+
+	HT_CODE(hb_engine()->find_ids(state, &id, 1, ignore, NULL, NULL, &ht_err), SIMIDX_E_CORRUPT);
+	HT_CHECK(strstr(ht_err.text, "the row of document 1 is damaged"));
+	/* Three documents, one that lacks a row, and the row that is none of a document. */
+	HT_CHECK(ht_check(state, 0, NULL) == 5);
+	ht_check(state, SIMIDX_ENGINE_MEND, &check);
+	/* Two have lost something. With it go three rows, two labels, and with these the counts. */
+	HT_CHECK(check.problems == 5 + 3 + 2 + 1 && check.mended == check.problems - 2);
+	HT_CHECK(ht_check(state, 0, &check) == 0 && check.documents == 5);
+	HT_CHECK(count(state, &labels) == 5 && labels == 3);
+
+	doc[1].label = NULL;
+	doc[1].flags = flags ? SIMIDX_DOC_FP2_UNKNOWN : 0;
+	none = make(2, doc[2].fp);
+	HT_CHECK(!ht_has_rows(state, &none));
+	none.there = 0;
+	HT_CHECK(ht_is_stored(state, &none));
+	for (unsigned i = 0; i < 6; i++)
+		HT_CHECK(i == 2 || (ht_is_stored(state, &doc[i]) && ht_has_rows(state, &doc[i])));
+	/* And all goes on. */
+	none = make(1, 0xfeed);
+	HT_CODE(ht_write(state, &doc[1], &none, 1, NULL, 0), SIMIDX_OK);
+	HT_CODE(ht_write(state, NULL, &doc[2], 1, NULL, 0), SIMIDX_OK);
+	HT_CHECK(ht_check(state, 0, NULL) == 0 && count(state, NULL) == 6);
+	hb_engine()->close(state);
+}
+
+/* A batch that was cut off is finished, although the row of a document of it has been damaged since. */
+static void damaged_in_a_batch(void)
+{
+	void *other = anew("lease=1");
+	struct held *w = held("lease=1");
+
+	w->before = make(1, 0x1111);
+	HT_CODE(ht_write(w->state, NULL, &w->before, 1, NULL, 0), SIMIDX_OK);
+	w->after = make(1, 0x2222);
+	ht_hold(w->holder, "putMultiple", put_index, 1);
+	begin(w, write_it);
+	ht_await(w->holder);
+	damage(1, "", "what is this");
+	usleep(1100000);
+	ht_check(other, SIMIDX_ENGINE_MEND, NULL);
+	HT_CHECK(ht_check(other, 0, NULL) == 0 && ht_is_stored(other, &w->after));
+	end(w);
+	HT_CHECK(ht_check(other, 0, NULL) == 0 && ht_is_stored(other, &w->after));
+	hb_engine()->close(w->state);
+	hb_engine()->close(other);
+}
+
+/* ---- leases ---- */
+
+static const simidx_engine_probe probe[] = { { 0x00010000, 0 }, { 0x00020000, 0 }, { 0x00030000, 1 } };
+
+static int lease(void *state, int i, int wait_ms)
+{
+	return hb_engine()->lease(state, &probe[i], 1, wait_ms, &ht_err);
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Who has leases does not wait, as the other one may wait for them; and keeps those it has. */
+static void leases_of_two(void)
+{
+	void *a = anew("lease=60"), *b = direct(0, "lease=60"), *c = direct(0, "lease=60");
+	double start = seconds();
+
+	HT_CODE(lease(a, 0, 0), SIMIDX_OK);
+	HT_CODE(lease(b, 1, 0), SIMIDX_OK);
+	HT_CODE(lease(a, 1, -1), SIMIDX_E_BUSY);
+	HT_CODE(lease(b, 0, -1), SIMIDX_E_BUSY);
+	HT_CHECK(seconds() - start < 5);
+	HT_CODE(lease(c, 0, 0), SIMIDX_E_BUSY);
+	HT_CODE(lease(a, 0, 0), SIMIDX_OK); /* its own */
+	HT_CODE(hb_engine()->release(a, &ht_err), SIMIDX_OK);
+	HT_CODE(lease(b, 0, -1), SIMIDX_OK);
+	HT_CODE(hb_engine()->release(b, &ht_err), SIMIDX_OK);
+	HT_CODE(lease(c, 0, 0), SIMIDX_OK);
+	HT_CODE(lease(c, 1, 0), SIMIDX_OK);
+	hb_engine()->close(a);
+	hb_engine()->close(b);
+	hb_engine()->close(c);
+}
+
+/* Leases of a transaction that lasts longer than they do are renewed by it. */
+static void long_transaction(void)
+{
+	void *a = anew("lease=1"), *b = direct(0, "lease=1");
+
+	HT_CODE(lease(a, 0, 0), SIMIDX_OK);
+	for (int i = 0; i < 3; i++) {
+		usleep(600000);
+		HT_CODE(lease(a, 1 + i % 2, 0), SIMIDX_OK);
+	}
+	HT_CODE(lease(b, 0, 0), SIMIDX_E_BUSY);
+	HT_CODE(hb_engine()->release(a, &ht_err), SIMIDX_OK);
+	HT_CODE(lease(b, 0, 0), SIMIDX_OK);
+	hb_engine()->close(a);
+	hb_engine()->close(b);
+}
+
+/*
+ * A writer with a lease stops for good after its journal. The next one that gets the lease must find
+ * what the writer has begun to store.
+ */
+static void lease_of_one_killed(void)
+{
+	void *other = anew("lease=1");
+	struct held *w = held("lease=1");
+
+	HT_CODE(lease(w->state, 0, 0), SIMIDX_OK);
+	w->after = make(1, 0x0001000200030004);
+	ht_hold(w->holder, "putMultiple", put_index, 1);
+	begin(w, write_it);
+	ht_await(w->holder);
+	HT_CODE(lease(other, 0, 20000), SIMIDX_OK);
+	HT_CHECK(ht_is_stored(other, &w->after) && ht_has_rows(other, &w->after));
+	end(w);
+	HT_CHECK(ht_check(other, 0, NULL) == 0);
+	hb_engine()->close(w->state);
+	hb_engine()->close(other);
+}
+
+/* A writer with a lease stops before its journal, and goes on when the lease is another's. */
+static void lease_of_one_slow(void)
+{
+	void *other = anew("lease=1");
+	struct held *w = held("lease=1");
+	ht_doc near = make(2, 0x0001000200030005);
+
+	HT_CODE(lease(w->state, 0, 0), SIMIDX_OK);
+	w->after = make(1, 0x0001000200030004);
+	HT_CODE(ht_write(w->state, NULL, NULL, 0, NULL, 0), SIMIDX_OK);
+	ht_hold(w->holder, NULL, NULL, 1);
+	begin(w, write_it);
+	ht_await(w->holder);
+	HT_CODE(lease(other, 0, 20000), SIMIDX_OK);
+	HT_CODE(ht_write(other, NULL, &near, 1, NULL, 0), SIMIDX_OK);
+	end(w);
+	HT_CODE(w->code, SIMIDX_E_STATE);
+	w->after.there = 0;
+	HT_CHECK(ht_is_stored(other, &w->after) && ht_is_stored(other, &near));
+	HT_CHECK(ht_check(other, 0, NULL) == 0);
+	hb_engine()->close(w->state);
+	hb_engine()->close(other);
+}
+
+/* One that takes over a batch and fails must not put a batch of its own in the place of it. */
+static void batch_that_is_taken_over(void)
+{
+	void *other = anew("lease=1");
+	struct held *w = held("lease=1"), *next = held("lease=1&write-timeout=1");
+
+	w->after = make(1, 0x1111);
+	ht_hold(w->holder, "putMultiple", put_index, 1);
+	begin(w, write_it);
+	ht_await(w->holder);
+	usleep(1100000);
+	next->after = make(2, 0x2222);
+	ht_hold(next->holder, "putMultiple", put_index, 1);
+	begin(next, write_it);
+	HT_CHECK(pthread_join(next->thread, NULL) == 0);
+	HT_CODE(next->code, SIMIDX_E_IO);
+	ht_let_go(next->holder);
+	HT_CODE(ht_write(next->state, NULL, &next->after, 1, NULL, 0), SIMIDX_OK);
+	HT_CHECK(ht_is_stored(other, &w->after) && ht_is_stored(other, &next->after));
+	end(w);
+	HT_CHECK(ht_check(other, 0, NULL) == 0);
+	hb_engine()->close(w->state);
+	hb_engine()->close(next->state);
+	hb_engine()->close(other);
+}
+
+int main(int argc, char **argv)
+{
+	HT_CHECK(argc == 3);
+	gateway = atoi(argv[1]);
+	table = argv[2];
+	/* After the name of the table comes another field: a list, or a struct. */
+	snprintf(put_docs, sizeof(put_docs), "%s_docs\x0f", table);
+	snprintf(put_index, sizeof(put_index), "%s\x0f", table);
+	snprintf(scan_index, sizeof(scan_index), "%s\x0c", table);
+	ht_raw_gateway(gateway);
+	change_beside_repair(0);
+	change_beside_repair(1);
+	counts_beside_writers();
+	rows_beside_repair(0);
+	rows_beside_repair(1);
+	damaged_documents(0);
+	damaged_documents(SIMIDX_DOC_FP2);
+	damaged_in_a_batch();
+	leases_of_two();
+	long_transaction();
+	lease_of_one_killed();
+	lease_of_one_slow();
+	batch_that_is_taken_over();
+	printf("beside: all held\n");
+	return 0;
+}
