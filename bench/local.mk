@@ -51,8 +51,11 @@ bench_bn_search_SOURCES = \
 	bench/bn_search.c
 bench_bn_search_LDADD = bench/libbench.a lib/libsimidx.la
 
-bench_bn_hbase_SOURCES = bench/bn_hbase.c
-bench_bn_hbase_LDADD = bench/libbench.a lib/hbase/libsimidx-hbase.la lib/libsimidx.la
+bench_bn_hbase_SOURCES = bench/bn_hbase.c bench/bn_hbase_rows.cc bench/bn_hbase_rows.h
+bench_bn_hbase_CPPFLAGS = $(hbase_cppflags)
+bench_bn_hbase_CXXFLAGS = $(hbase_cxxflags)
+bench_bn_hbase_LDADD = bench/libbench.a $(hbase_libs) lib/libsx-core.la
+$(bench_bn_hbase_OBJECTS): lib/hbase/gen/stamp
 
 bench_bn_live_SOURCES = \
 	bench/bn_live.c \

@@ -19,7 +19,7 @@
  * | ca            | a PEM file                 | system  | authorities that are trusted, https    |
  * | timeout       | seconds                    | 30      | until a call that reads gives up       |
  * | write-timeout | seconds                    | 6 times | the same for a call that writes        |
- * | connections   | 1..64                      | 4       | most that one handle opens             |
+ * | connections   | 1..64                      | 8       | most that one handle opens             |
  * | lease         | 1..3600 seconds            | 60      | until another writer may take over     |
  * | durability    | fsync sync async           | fsync   | what a commit waits for                |
  * | regions       | 1..10000                   | 16      | that a new index begins with           |

@@ -14,7 +14,8 @@ namespace {
 
 /* Rows of documents may have labels of 64 KiB: 256 of them stay below the size of an answer. */
 const size_t GETS = 256;
-const size_t PUTS = 4000, PUT_BYTES = 512 << 10;
+/* Rows that are stored or deleted by one request. */
+const size_t MIN_ROWS = 100, MAX_ROWS = 4000, MAX_ROWS_BYTES = 512 << 10;
 /* What waits to be read by the gateway, while its answers wait to be read here, must fit into buffers. */
 const unsigned PAGE_WINDOW = 32, GET_WINDOW = 4, WRITE_WINDOW = 2;
 
@@ -42,13 +43,13 @@ private:
 class PutRequest : public Request {
 public:
 	explicit PutRequest(const std::string &table) : table_(table) {}
-	void send(gateway::GatewayClient &client) override { client.send_putMultiple(table_, puts); }
+	void send(gateway::GatewayClient &client) override { client.send_putMultiple(table_, rows); }
 	void receive(gateway::GatewayClient &client) override
 	{
 		client.recv_putMultiple();
 		done = true;
 	}
-	std::vector<gateway::Put> puts;
+	std::vector<gateway::Put> rows;
 
 private:
 	const std::string &table_;
@@ -59,7 +60,7 @@ public:
 	explicit DeleteRequest(const std::string &table) : table_(table) {}
 	void send(gateway::GatewayClient &client) override
 	{
-		client.send_deleteMultiple(table_, deletes);
+		client.send_deleteMultiple(table_, rows);
 	}
 	void receive(gateway::GatewayClient &client) override
 	{
@@ -68,11 +69,47 @@ public:
 		client.recv_deleteMultiple(none);
 		done = true;
 	}
-	std::vector<gateway::Delete> deletes;
+	std::vector<gateway::Delete> rows;
 
 private:
 	const std::string &table_;
 };
+
+size_t size_of(const gateway::Put &put)
+{
+	size_t size = put.row.size() + 40;
+
+	for (const gateway::Cell &c : put.cells)
+		size += c.column.size() + c.value.size() + 40;
+	return size;
+}
+
+size_t size_of(const gateway::Delete &remove)
+{
+	return remove.row.size() + 40 * (1 + remove.columns.size());
+}
+
+/**
+ * Cut rows into requests, by the order of their keys, so that each is for few regions. HBase stores
+ * the regions of a request one after another and waits for the disk each time. So also few rows are spread
+ * over all connections.
+ */
+template <class R, class Row>
+void cut(const std::string &table, std::vector<Row> rows, size_t connections, std::vector<R> &requests)
+{
+	size_t most = std::max(MIN_ROWS, rows.size() / connections + 1), bytes = MAX_ROWS_BYTES;
+
+	most = std::min(most, MAX_ROWS);
+	std::sort(rows.begin(), rows.end(), [](const Row &a, const Row &b) { return a.row < b.row; });
+	for (auto &one : rows) {
+		if (bytes >= MAX_ROWS_BYTES || requests.back().rows.size() >= most) {
+			requests.emplace_back(table);
+			bytes = 0;
+		}
+		bytes += size_of(one);
+		requests.back().rows.push_back(std::move(one));
+	}
+}
 
 std::vector<gateway::Column> columns_of(const std::vector<std::string> &names)
 {
@@ -128,15 +165,6 @@ template <class R> std::vector<Request *> pointers(std::vector<R> &requests)
 	return list;
 }
 
-size_t size_of(const gateway::Put &put)
-{
-	size_t size = put.row.size() + 40;
-
-	for (const gateway::Cell &c : put.cells)
-		size += c.column.size() + c.value.size() + 40;
-	return size;
-}
-
 } // namespace
 
 Store::Store(const char *uri, const simidx_engine_open *how)
@@ -177,38 +205,42 @@ std::vector<gateway::Result> Store::get_rows(const std::string &table,
 	return all;
 }
 
-void Store::put_rows(const std::string &table, std::vector<gateway::Put> puts, const Deadline &deadline)
+void Store::put_rows(const std::string &table, std::vector<gateway::Put> rows, const Deadline &deadline)
 {
 	std::vector<PutRequest> requests;
-	size_t bytes = PUT_BYTES;
 
-	/* In order of the keys, so that each request is for few regions. */
-	std::sort(puts.begin(), puts.end(),
-		  [](const gateway::Put &a, const gateway::Put &b) { return a.row < b.row; });
-	size_t most = std::min(PUTS, std::max<size_t>(500, puts.size() / config_.connections + 1));
-	for (auto &one : puts) {
-		if (bytes >= PUT_BYTES || requests.back().puts.size() >= most) {
-			requests.emplace_back(table);
-			bytes = 0;
-		}
-		bytes += size_of(one);
-		requests.back().puts.push_back(std::move(one));
-	}
+	cut(table, std::move(rows), config_.connections, requests);
 	pool_.run(pointers(requests), WRITE_WINDOW, deadline);
 }
 
-void Store::delete_rows(const std::string &table, std::vector<gateway::Delete> deletes,
+void Store::put_rows(std::vector<gateway::Put> index, std::vector<gateway::Put> docs,
+		     const Deadline &deadline)
+{
+	std::string index_table = config_.index_table(), docs_table = config_.docs_table();
+	std::vector<PutRequest> requests;
+
+	cut(index_table, std::move(index), config_.connections, requests);
+	cut(docs_table, std::move(docs), config_.connections, requests);
+	pool_.run(pointers(requests), WRITE_WINDOW, deadline);
+}
+
+void Store::delete_rows(const std::string &table, std::vector<gateway::Delete> rows,
 			const Deadline &deadline)
 {
 	std::vector<DeleteRequest> requests;
 
-	std::sort(deletes.begin(), deletes.end(),
-		  [](const gateway::Delete &a, const gateway::Delete &b) { return a.row < b.row; });
-	for (auto &one : deletes) {
-		if (requests.empty() || requests.back().deletes.size() >= PUTS)
-			requests.emplace_back(table);
-		requests.back().deletes.push_back(std::move(one));
-	}
+	cut(table, std::move(rows), config_.connections, requests);
+	pool_.run(pointers(requests), WRITE_WINDOW, deadline);
+}
+
+void Store::delete_rows(std::vector<gateway::Delete> index, std::vector<gateway::Delete> docs,
+			const Deadline &deadline)
+{
+	std::string index_table = config_.index_table(), docs_table = config_.docs_table();
+	std::vector<DeleteRequest> requests;
+
+	cut(index_table, std::move(index), config_.connections, requests);
+	cut(docs_table, std::move(docs), config_.connections, requests);
 	pool_.run(pointers(requests), WRITE_WINDOW, deadline);
 }
 

@@ -104,9 +104,15 @@ public:
 					      const Deadline &deadline,
 					      simidx_engine_cost *cost = nullptr,
 					      const std::string &column = std::string());
-	void put_rows(const std::string &table, std::vector<gateway::Put> puts,
+	/** Store rows, each with the durability that it names. */
+	void put_rows(const std::string &table, std::vector<gateway::Put> rows,
 		      const Deadline &deadline);
-	void delete_rows(const std::string &table, std::vector<gateway::Delete> deletes,
+	/** The same for rows of both tables at once, in no order. */
+	void put_rows(std::vector<gateway::Put> index, std::vector<gateway::Put> docs,
+		      const Deadline &deadline);
+	void delete_rows(const std::string &table, std::vector<gateway::Delete> rows,
+			 const Deadline &deadline);
+	void delete_rows(std::vector<gateway::Delete> index, std::vector<gateway::Delete> docs,
 			 const Deadline &deadline);
 	/** A page of rows from `start` on, below `stop`. */
 	std::vector<gateway::Result> page(const std::string &table, const std::string &start,

@@ -34,7 +34,7 @@ struct Config {
 	std::string ca_file;      /**< of HTTPS; empty: the authorities that the system trusts */
 	int read_ms = 30000;      /**< deadline of what only reads */
 	int write_ms = 0;         /**< of what writes; 0 = six times that */
-	unsigned connections = 4;
+	unsigned connections = 8;
 	int lease_s = 60;
 	int regions = 16;         /**< that each of the two tables is created with, about */
 	gateway::Durability::type full = gateway::Durability::FSYNC;

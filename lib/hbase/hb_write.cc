@@ -313,11 +313,9 @@ void Store::finish_batch(unsigned writer, const Batch &batch, size_t pieces, con
 			document_puts.push_back(put(document_key(id), "", document_value(row), ts,
 						    durability_));
 	}
-	put_rows(config_.index_table(), std::move(index_puts), deadline);
-	put_rows(config_.docs_table(), std::move(label_puts), deadline);
+	put_rows(std::move(index_puts), std::move(label_puts), deadline);
 	put_rows(config_.docs_table(), std::move(document_puts), deadline);
-	delete_rows(config_.index_table(), std::move(index_deletes), deadline);
-	delete_rows(config_.docs_table(), std::move(label_deletes), deadline);
+	delete_rows(std::move(index_deletes), std::move(label_deletes), deadline);
 
 	/* Counts, mark and the end of the journal are one row, and so one step. */
 	std::string row = writer_key(writer);
