@@ -482,8 +482,8 @@ EXTRA_DIST += \
 	tests/hbase/transports.sh
 if HAVE_HBASE
 TESTS += tests/hbase/fake.sh tests/hbase/faults.sh tests/hbase/transports.sh
-check_PROGRAMS += tests/hbase/ask tests/hbase/beside tests/hbase/crash tests/hbase/fake_gateway tests/hbase/model \
-	tests/hbase/race tests/hbase/writers
+check_PROGRAMS += tests/hbase/ask tests/hbase/beside tests/hbase/crash tests/hbase/fake_gateway \
+	tests/hbase/memory tests/hbase/model tests/hbase/race tests/hbase/writers
 endif
 
 tests_hbase_ask_SOURCES = tests/hbase/ask.c tests/hbase/ht_engine.c tests/hbase/ht_engine.h
@@ -517,6 +517,11 @@ tests_hbase_fake_gateway_CPPFLAGS = $(hbase_cppflags)
 tests_hbase_fake_gateway_CXXFLAGS = $(hbase_cxxflags)
 tests_hbase_fake_gateway_LDADD = lib/hbase/libhb-gen.la $(THRIFT_LIBS) $(OPENSSL_LIBS)
 $(tests_hbase_fake_gateway_OBJECTS): lib/hbase/gen/stamp
+
+tests_hbase_memory_SOURCES = tests/hbase/ht_engine.c tests/hbase/ht_engine.h tests/hbase/memory.cc
+tests_hbase_memory_CPPFLAGS = $(hbase_test_cppflags)
+tests_hbase_memory_CXXFLAGS = $(hbase_cxxflags)
+tests_hbase_memory_LDADD = $(hbase_test_libs)
 
 tests_hbase_model_SOURCES = tests/hbase/ht_engine.c tests/hbase/ht_engine.h tests/hbase/model.c
 tests_hbase_model_CPPFLAGS = $(hbase_test_cppflags)

@@ -90,6 +90,12 @@ gateway half half=7
 run 0 timeout 100 "$model" "hbase://127.0.0.1:$half/t?connections=2" 5 faulty
 end half
 
+# ---- Allocations that fail
+
+gateway good
+run 0 timeout 100 "$SX_BUILDDIR/tests/hbase/memory" "hbase://127.0.0.1:$good/t?connections=2&timeout=5"
+end good
+
 # ---- Large batches, an index that was replaced, repairs beside writers, a gateway that is gone
 
 gateway good
