@@ -69,7 +69,7 @@ gateway right https=right.pem
 works "hbase://127.0.0.1:$right/w?$tls"
 run 0 timeout 100 "$model" "hbase://localhost:$right/t?$tls" 3 faulty
 
-# What is not trusted gets no request, and nothing is tried twice.
+# What is not trusted gets no request, and is not tried twice.
 refuses 1 E_IO "127.0.0.1:$right: the certificate is refused: unable to get local issuer certificate" \
 	"hbase://127.0.0.1:$right/w?transport=https" find 1
 gateway wrong https=wrong.pem log
@@ -81,6 +81,7 @@ refuses 1 E_IO "$tmp/none.pem: no certificates of authorities: No such file" \
 	"hbase://127.0.0.1:$right/t?transport=https&ca=$tmp/none.pem"
 refuses 1 E_IO "$tmp/queries: no certificates of authorities" \
 	"hbase://127.0.0.1:$right/t?transport=https&ca=$tmp/queries"
+[ "$(grep -c connected wrong.port)" -eq 2 ] || fail "connections: $(grep -c connected wrong.port)"
 # Of several gateways another one may be in order.
 run 0 "$ask" "hbase://127.0.0.1:$wrong,127.0.0.1:$right/several?$tls" create put 10 find 10
 end wrong
