@@ -45,15 +45,16 @@ static enum ht_verdict at_request(void *ctx, const char *name, const char *data,
 /* Version v of all documents: what each batch makes of them. In 0 none is there. */
 static void make_version(ht_doc *doc, int v)
 {
+	static char labels[VERSIONS + 1][DOCS][20];
+
 	for (uint64_t i = 0; i < DOCS; i++) {
 		memset(&doc[i], 0, sizeof(doc[i]));
 		doc[i].id = i * 1000 + 5;
 		doc[i].there = v > 0 && (i + (uint64_t)v) % 5 != 0;
 		doc[i].fp = (i % 3 == 0 ? 1 : (uint64_t)v) * 0x1111222233334444u + i;
 		if (i % 2 && doc[i].there) {
-			doc[i].label = malloc(20);
-			HT_CHECK(doc[i].label);
-			snprintf(doc[i].label, 20, "label %d %d", (int)i, i % 4 == 1 ? 0 : v);
+			doc[i].label = labels[v][i];
+			snprintf(doc[i].label, sizeof(labels[v][i]), "label %d %d", (int)i, i % 4 == 1 ? 0 : v);
 			doc[i].label_size = strlen(doc[i].label);
 		}
 	}
