@@ -10,6 +10,7 @@
 
 #define FILTERED SX_ENGINE_FILTERED
 #define WALKED 4096 /* documents that a walk delivers at once */
+#define STEP 4      /* a wait for an answer costs more than the probes of some bits more */
 
 sx_engine_search *sx_engine_search_new(void)
 {
@@ -57,6 +58,37 @@ int sx_engine_outcome(const sx_engine_search *s, int rc, simidx_error *err)
 				 sx_engine_of_search(s)->uri);
 }
 
+/* ---- the nearest ---- */
+
+static void set_radius(sx_engine_query *q, unsigned radius)
+{
+	q->growing.radius = radius < q->whole->radius ? radius : q->whole->radius;
+	q->growing.max_bits = q->growing.radius < q->whole->max_bits ? q->growing.radius
+								     : q->whole->max_bits;
+}
+
+void sx_engine_rows_ask(sx_engine_query *q, const sx_query *asked)
+{
+	q->q = asked;
+	q->whole = NULL;
+	/* Where the order is not that of the radius, a larger one may hold nearer ones. */
+	if (asked->asked->mode != SIMIDX_NEAREST || asked->is_weighted || asked->has_fp2)
+		return;
+	q->whole = asked;
+	q->growing = *asked;
+	q->q = &q->growing;
+	set_radius(q, STEP - 1);
+}
+
+int sx_engine_rows_grow(sx_engine_query *q)
+{
+	if (!q->whole || q->results.truncated || q->growing.radius >= q->whole->radius)
+		return 0;
+	set_radius(q, q->growing.radius + STEP);
+	q->is_found = 0;
+	return 1;
+}
+
 /* ---- probes ---- */
 
 /* A range is as many probes as it has whole prefixes. */
@@ -80,7 +112,7 @@ static int add_probe(sx_engine_search *s, uint32_t owner, const sx_probe *range,
 
 static int is_walk(const sx_engine_query *q)
 {
-	return !q->rc && !q->is_alone && !q->q->is_empty && sx_access_is_scan(q->access);
+	return !q->rc && !q->is_found && !q->q->is_empty && sx_access_is_scan(q->access);
 }
 
 /* Plan a query, and add its probes to those of the others. */
@@ -90,6 +122,10 @@ static int plan(sx_engine_search *s, uint32_t number, simidx_error *err)
 	size_t had = s->n_probes;
 	int rc = sx_access_make(q->access, s->view, q->q, err);
 
+	if (!rc && q->whole && sx_access_is_scan(q->access)) {
+		set_radius(q, q->whole->radius);
+		rc = sx_access_make(q->access, s->view, q->q, err);
+	}
 	q->left = q->q->asked->max_candidates ? q->q->asked->max_candidates : UINT64_MAX;
 	q->results.complete_to = q->access->complete_to;
 	if (rc || q->q->is_empty)
@@ -235,13 +271,14 @@ static int is_pending(const sx_engine_search *s, uint64_t id, int *is, simidx_er
 
 /*
  * Bring the rows of a query into the order in which their documents are wanted. An engine may have
- * sent one twice.
+ * sent one twice, and a larger radius finds those of a smaller one again.
  */
 static int order_rows(const sx_engine_search *s, sx_engine_query *q, simidx_error *err)
 {
 	int has_pending = sx_view_fresh_rows(s->view) > 0, is = 0, rc = SIMIDX_OK;
 	size_t n = 0;
 
+	q->results.fingerprints = 0;
 	if (q->n_rows > 1)
 		qsort(q->row, q->n_rows, sizeof(*q->row), compare_by_fp);
 	for (size_t i = 0; !rc && i < q->n_rows; i++) {
@@ -262,14 +299,14 @@ static int order_rows(const sx_engine_search *s, sx_engine_query *q, simidx_erro
 	return rc;
 }
 
-int sx_engine_rows_find(sx_engine_search *s, uint64_t *round_trips, simidx_error *err)
+static int find_once(sx_engine_search *s, uint64_t *round_trips, simidx_error *err)
 {
 	int rc = SIMIDX_OK;
 
 	s->rc = SIMIDX_OK;
 	s->n_probes = 0;
 	for (size_t i = 0; !rc && i < s->n; i++)
-		if (!s->query[i].rc && !s->query[i].is_alone)
+		if (!s->query[i].rc && !s->query[i].is_found)
 			rc = plan(s, (uint32_t)i, err);
 	if (!rc && s->n_probes)
 		rc = sx_engine_outcome(s, sx_engine_scan(sx_engine_of_search(s), s->probe, s->n_probes, hear_rows, s,
@@ -277,6 +314,27 @@ int sx_engine_rows_find(sx_engine_search *s, uint64_t *round_trips, simidx_error
 	if (!rc)
 		rc = walk(s, round_trips, err);
 	for (size_t i = 0; !rc && i < s->n; i++)
-		rc = order_rows(s, &s->query[i], err);
+		if (!s->query[i].is_found)
+			rc = order_rows(s, &s->query[i], err);
+	return rc;
+}
+
+int sx_engine_rows_find(sx_engine_search *s, uint64_t *round_trips, simidx_error *err)
+{
+	int again, rc;
+
+	do {
+		rc = find_once(s, round_trips, err);
+		again = 0;
+		for (size_t i = 0; !rc && i < s->n; i++) {
+			sx_engine_query *q = &s->query[i];
+
+			if (q->rc || q->is_found)
+				continue;
+			q->is_found = 1;
+			if (q->whole && q->n_rows < q->q->asked->limit)
+				again |= sx_engine_rows_grow(q);
+		}
+	} while (!rc && again);
 	return rc;
 }

@@ -32,7 +32,9 @@ typedef struct sx_engine_query {
 	sx_access *access;
 	int rc;                /* why it cannot be answered, and */
 	simidx_error err;
-	int is_alone;          /* it is searched for by itself */
+	const sx_query *whole; /* of the nearest: what is asked; NULL = a query that does not grow */
+	sx_query growing;      /* the same with a smaller radius: then q points here */
+	int is_found;          /* its rows are there */
 	int ended;             /* at max_candidates */
 	uint64_t left;         /* candidates that it may still compare */
 	sx_engine_row *row;       /* by fingerprint and id, then by distance and id */
@@ -76,13 +78,25 @@ sx_engine_search *sx_engine_search_new(void);
 /** NULL is allowed. */
 void sx_engine_search_free(sx_engine_search *search);
 
+/** Ask a query, of which there are no rows yet. The nearest begin with a small radius. */
+void sx_engine_rows_ask(sx_engine_query *query, const sx_query *asked);
+
 /**
  * Plan the queries, and set the rows of each to those that its probes, or a walk over all documents,
- * find to be near: each once, in the order in which their documents are wanted.
+ * find to be near: each once, in the order in which their documents are wanted. As long as there are
+ * too few for some that ask for the nearest, these are asked again together, with a larger radius. If
+ * comparing with everything is the cheapest, it is done once, with the whole radius.
  *
  * @param round_trips  raised by what that takes
  */
 int sx_engine_rows_find(sx_engine_search *search, uint64_t *round_trips, simidx_error *err);
+
+/**
+ * Let a query that asks for the nearest be asked again with a larger radius.
+ *
+ * @return whether it has to be: not with the whole radius, nor after it was cut
+ */
+int sx_engine_rows_grow(sx_engine_query *query);
 
 /** What a callback has ended a call with (search->rc), or else what the call has returned. */
 int sx_engine_outcome(const sx_engine_search *search, int rc, simidx_error *err);

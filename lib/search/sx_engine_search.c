@@ -144,6 +144,7 @@ static int take_pending(sx_engine_search *s, sx_engine_query *q, uint64_t *count
 
 	/* The hits of the rows are there to be counted once; their documents come later. */
 	r->hits.n = 0;
+	r->hits.left = q->q->asked->max_candidates ? q->q->asked->max_candidates : UINT64_MAX;
 	for (size_t i = 0; !rc && i < q->n_rows; i++) {
 		rc = sx_hits_add(&r->hits, q->q, q->row[i].fp, 1, err);
 		if (!rc)
@@ -211,6 +212,13 @@ static int answer(sx_engine_search *s, uint32_t number, simidx_results *out, sim
 	return rc;
 }
 
+/* Rows were left over, so that the nearest are fewer than the rows: the rest is farther away. */
+static int are_too_few(const sx_engine_query *q, const simidx_reader *r)
+{
+	return q->whole && !q->q->is_empty && !q->results.truncated &&
+	       q->growing.radius < q->whole->radius && r->matches.n < q->whole->asked->limit;
+}
+
 /* ---- one query, and many ---- */
 
 /* Room for n queries, which begin as if there had been none. */
@@ -228,7 +236,8 @@ static int begin(sx_engine_search *s, simidx_reader *r, size_t n, simidx_error *
 	for (size_t i = 0; i < n; i++) {
 		sx_engine_query *q = &s->query[i];
 
-		q->rc = q->is_alone = q->ended = 0;
+		q->rc = q->is_found = q->ended = 0;
+		q->whole = NULL;
 		q->n_rows = q->from = q->to = 0;
 		q->results = (simidx_results)SIMIDX_RESULTS_INIT;
 	}
@@ -242,13 +251,17 @@ int sx_engine_search_one(sx_engine_search *s, simidx_reader *r, const sx_query *
 
 	if (rc)
 		return rc;
-	s->query[0].q = q;
+	sx_engine_rows_ask(&s->query[0], q);
 	s->query[0].access = &r->access;
-	/* The nearest are searched for several times, and what that takes adds up. */
+	/* If it was asked in vain with others before, what that took adds up. */
 	s->query[0].results = *out;
-	s->query[0].results.fingerprints = 0;
-	rc = sx_engine_rows_find(s, &s->query[0].results.round_trips, err);
-	return rc ? rc : answer(s, 0, out, err);
+	do {
+		s->query[0].from = s->query[0].to = 0;
+		rc = sx_engine_rows_find(s, &s->query[0].results.round_trips, err);
+		if (!rc)
+			rc = answer(s, 0, out, err);
+	} while (!rc && are_too_few(&s->query[0], r) && sx_engine_rows_grow(&s->query[0]));
+	return rc;
 }
 
 static int prepare(sx_engine_search *s, simidx_error *err)
@@ -284,9 +297,9 @@ int sx_engine_search_many(sx_engine_search *s, simidx_reader *r, const simidx_qu
 
 		sx_err_clear(&q->err);
 		q->rc = sx_query_init(&s->checked[i], sx_reader_index(r), &queries[i], &q->err);
-		q->q = &s->checked[i];
+		if (!q->rc)
+			sx_engine_rows_ask(q, &s->checked[i]);
 		q->access = &s->access[i];
-		q->is_alone = queries[i].mode == SIMIDX_NEAREST;
 	}
 	rc = sx_engine_rows_find(s, &round_trips, err);
 	s->n_ids = 0;
@@ -311,15 +324,12 @@ int sx_engine_search_answer(sx_engine_search *s, simidx_reader *r, size_t i, sim
 		sx_err_clear(err);
 		return sx_fail(err, q->rc, "%s", q->err.text);
 	}
-	if (q->is_alone) {
-		out->round_trips = q->results.round_trips;
-		*alone = q->q;
-		return SIMIDX_OK;
-	}
 	r->matches.n = 0;
 	rc = answer(s, (uint32_t)i, out, err);
 	if (rc)
 		r->matches.n = 0;
+	else if (are_too_few(q, r))
+		*alone = q->whole;
 	out->matches = r->matches.at;
 	out->n = r->matches.n;
 	return rc;

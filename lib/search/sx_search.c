@@ -130,9 +130,6 @@ static int add_nearer(simidx_reader *r, const sx_query *q, unsigned next, simidx
 	return rc;
 }
 
-/* With engines a wait for an answer costs more than the probes of some bits more. */
-#define ENGINE_STEP 4
-
 /*
  * The nearest by radius 0, 1, 2, ...: each costs several times as much as the one before, so the
  * earlier ones add little. Where a scan is the cheapest access there is no use in growing.
@@ -141,15 +138,14 @@ static int search_nearest(simidx_reader *r, const sx_query *query, simidx_result
 			  simidx_error *err)
 {
 	sx_query q = *query;
-	unsigned step = r->engine ? ENGINE_STEP : 1;
 	int is_last = 0, rc;
 
 	/* Where the order is not that of the radius, a later one may hold nearer ones. */
-	if (q.is_weighted || q.has_fp2)
+	if (q.is_weighted || q.has_fp2 || r->engine)
 		return search_within_radius(r, query, out, err);
 	for (unsigned next = 0;; next = q.radius + 1) {
-		is_last = is_last || next + step > query->radius;
-		q.radius = is_last ? query->radius : next + step - 1;
+		is_last = is_last || next >= query->radius;
+		q.radius = is_last ? query->radius : next;
 		q.max_bits = q.radius < query->max_bits ? q.radius : query->max_bits;
 		swap_matches(r);
 		rc = search_within_radius(r, &q, out, err);

@@ -202,10 +202,6 @@ START_TEST(test_batches_share_round_trips)
 }
 END_TEST
 
-/* ---- very many documents of one fingerprint ---- */
-
-#define MANY 100000
-
 static simidx_results ask(struct subject *s, simidx_query q)
 {
 	simidx_results r = SIMIDX_RESULTS_INIT;
@@ -213,6 +209,73 @@ static simidx_results ask(struct subject *s, simidx_query q)
 	sxt_must_ok(simidx_reader_search(s->reader, &q, &r, &sxt_err));
 	return r;
 }
+
+/* ---- the nearest ---- */
+
+static simidx_query nearest(uint64_t fp, uint64_t limit)
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+
+	q.fp = fp;
+	q.radius = 64;
+	q.mode = SIMIDX_NEAREST;
+	q.limit = limit;
+	return q;
+}
+
+/* A document within a distance of 3 has one of four prefixes, which are probed first. */
+START_TEST(test_the_nearest_take_few_probes_when_they_are_near)
+{
+	struct subject s;
+	simidx_results r;
+
+	subject_begin(&s, "4x16", 64, 0);
+	for (unsigned i = 0; i < 3000; i++)
+		subject_add(&s, subject_any(&s));
+	sxt_model_store(&s.model, 0, s.model.n, s.index);
+	r = ask(&s, nearest(s.model.at[5].fp ^ 7, 1));
+	ck_assert_uint_eq(r.n, 1);
+	ck_assert_uint_eq(r.matches[0].fp, s.model.at[5].fp);
+	ck_assert_uint_eq(r.probes, 4);
+	ck_assert_uint_eq(r.round_trips, 2);
+	subject_end(&s);
+}
+END_TEST
+
+/*
+ * All documents differ in nearly all bits of each prefix, so that probes find none: each is compared once by one
+ * walk. A hundred queries wait as often as one.
+ */
+START_TEST(test_the_nearest_take_one_walk_when_they_are_far)
+{
+	enum { N = 3000 };
+	uint64_t fp = UINT64_C(0x0123456789abcdef), round_trips = 0;
+	simidx_batch_options o = { sizeof(o), 1, add_round_trips, &round_trips, NULL };
+	simidx_query q[100];
+	struct subject s;
+	simidx_results r;
+
+	subject_begin(&s, "4x16", 64, 0);
+	for (unsigned i = 0; i < N; i++)
+		subject_add(&s, ~fp ^ (uint64_t)1 << i % 64);
+	sxt_model_store(&s.model, 0, s.model.n, s.index);
+	r = ask(&s, nearest(fp, 4));
+	ck_assert_uint_eq(r.n, 4);
+	ck_assert_uint_eq(r.matches[0].distance, 63);
+	ck_assert_uint_eq(r.candidates, N);
+	/* At most one wait for each 4 bits of the radius, one for the walk, and one for documents. */
+	ck_assert_uint_le(r.round_trips, 64 / 4 + 2);
+	for (unsigned i = 0; i < 100; i++)
+		q[i] = nearest(fp, 4);
+	ck_assert_sx(simidx_reader_search_batch(s.reader, q, 100, &o, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(round_trips, r.round_trips);
+	subject_end(&s);
+}
+END_TEST
+
+/* ---- very many documents of one fingerprint ---- */
+
+#define MANY 100000
 
 START_TEST(test_many_documents_of_one_fingerprint)
 {
@@ -314,6 +377,8 @@ static const sxt_test tests[] = {
 	{ &test_explain_counts_round_trips, 0, N_PLANS },
 	{ &test_batches_equal_single_queries, 0, N_PLANS },
 	{ &test_batches_share_round_trips, 0, 1 },
+	{ &test_the_nearest_take_few_probes_when_they_are_near, 0, 1 },
+	{ &test_the_nearest_take_one_walk_when_they_are_far, 0, 1 },
 	{ &test_many_documents_of_one_fingerprint, 0, 1 },
 };
 
