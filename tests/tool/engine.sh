@@ -88,6 +88,20 @@ if [ -n "${SX_JSON-}" ]; then
 	same out full.jsonl
 fi
 
+# ---- what dedup asks for: the candidates of each document, and the labels of all together ----
+
+if [ -z "${SIMIDX_TEST_URI-}" ]; then
+	awk '$1 % 3 == 0 { print "\t" $2 "\tlabel" $1 }' documents.tsv >seen.tsv
+	run 0 env SIMIDX_CALLS=calls "$far_dedup" --stream --index "$(far far-labels)" --radius 0 \
+		--format tsv seen.tsv
+	documents=$(wc -l <seen.tsv)
+	[ "$(cat calls)" -ge "$documents" ] || fail "$(cat calls) look-ups for $documents documents"
+	[ "$(wc -l <out)" -gt $((documents / 2)) ] || fail "only $(wc -l <out) documents are new"
+	# Some fingerprints are there twice: then the document is looked up, too.
+	[ "$(cat calls)" -lt $((documents * 3 / 2)) ] ||
+		fail "$(cat calls) look-ups for $documents documents: labels are looked up one by one"
+fi
+
 # ---- features go through the queue, too ----
 
 if [ -n "${SX_JSON-}" ]; then

@@ -501,6 +501,31 @@ static int check(const struct dd_engine *engine)
 	return 0;
 }
 
+/* Nobody knows yet which documents are going to be kept: all of them may be. */
+static int expect(struct dd_engine *engine)
+{
+	simidx_doc *doc = engine->options->index ? calloc(engine->n + 1, sizeof(*doc)) : NULL;
+	size_t n = 0;
+	int code;
+
+	if (!engine->options->index)
+		return 0;
+	if (!doc)
+		return tl_error("out of memory");
+	for (size_t i = 0; i < engine->n; i++) {
+		const struct item *item = &engine->item[i];
+
+		if (is_empty(item))
+			continue;
+		doc[n] = (simidx_doc)SIMIDX_DOC_INIT;
+		doc[n].label = item->document.label_size ? item->document.label : NULL;
+		doc[n++].label_size = item->document.label_size;
+	}
+	code = dd_kept_expect(engine->kept, doc, n);
+	free(doc);
+	return code;
+}
+
 int dd_engine_flush(struct dd_engine *engine, int is_complete)
 {
 	int code = dd_kept_begin(engine->kept);
@@ -514,6 +539,8 @@ int dd_engine_flush(struct dd_engine *engine, int is_complete)
 		dd_pool_run(engine->pool, step_set, engine, engine->n);
 		code = check(engine);
 	}
+	if (!code)
+		code = expect(engine);
 	for (size_t i = 0; !code && i < engine->n; i++)
 		code = decide(engine, &engine->item[i]);
 	if (!code)

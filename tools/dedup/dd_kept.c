@@ -268,6 +268,13 @@ uint64_t dd_kept_handle(const struct dd_kept *kept, uint64_t id)
 	return id - stretch->id < stretch->n ? stretch->handle + (id - stretch->id) : UINT64_MAX;
 }
 
+int dd_kept_expect(struct dd_kept *kept, const simidx_doc *docs, size_t n)
+{
+	simidx_error err;
+
+	return simidx_writer_prefetch(kept->writer, docs, n, &err) ? fail(kept, &err) : 0;
+}
+
 int dd_kept_put(struct dd_kept *kept, const simidx_sketch *sketch, const char *label, size_t size,
 		uint64_t *id)
 {

@@ -69,6 +69,10 @@ int dd_kept_reader(struct dd_kept *kept, simidx_reader **reader);
 /** Take the write lock, so that nobody else adds documents. Returns 0, or TL_TROUBLE with a message. */
 int dd_kept_begin(struct dd_kept *kept);
 
+/** Say which documents may be kept next, so that an index on another machine is asked for their labels
+ * once. Of `docs` ids and labels are looked at. Returns 0, or TL_TROUBLE with a message. */
+int dd_kept_expect(struct dd_kept *kept, const simidx_doc *docs, size_t n);
+
 /**
  * Keep a document. dd_kept_reader() finds it at once, the readers of threads after the commit.
  *
