@@ -283,6 +283,8 @@ public:
 			std::string bytes((const char *)wBuf_.get(), (size_t)(wBase_ - wBuf_.get()));
 			socket_->write((const uint8_t *)bytes.data(), (uint32_t)bytes.size() / 2);
 			socket_->flush();
+			/* To close it sends what is left: nothing. */
+			wBase_ = wBuf_.get();
 			throw TTransportException(TTransportException::END_OF_FILE);
 		}
 		TBufferedTransport::flush();
