@@ -69,6 +69,12 @@ static struct held *held(const char *options)
 	return h;
 }
 
+static void put_away(struct held *h)
+{
+	hb_engine()->close(h->state);
+	free(h);
+}
+
 static ht_doc make(uint64_t id, uint64_t fp)
 {
 	ht_doc doc;
@@ -166,6 +172,7 @@ static void change_beside_repair(int replaces)
 	ht_check(other, SIMIDX_ENGINE_MEND, NULL);
 	HT_CHECK(ht_check(other, 0, NULL) == 0 && ht_is_stored(other, &w->after));
 	HT_CHECK(!ht_has_rows(other, &w->before));
+	free(w);
 	hb_engine()->close(other);
 }
 
@@ -190,7 +197,7 @@ static void counts_beside_writers(void)
 	HT_CHECK(r->check.problems == 0);
 	HT_CHECK(count(r->state, NULL) == 30);
 	HT_CHECK(ht_check(r->state, 0, NULL) == 0);
-	hb_engine()->close(r->state);
+	put_away(r);
 }
 
 /*
@@ -231,9 +238,9 @@ static void rows_beside_repair(int early)
 	end(w);
 	HT_CODE(w->code, SIMIDX_OK);
 	HT_CHECK(ht_is_stored(r->state, &w->after) && ht_has_rows(r->state, &w->after));
-	hb_engine()->close(w->state);
+	put_away(w);
 	HT_CHECK(ht_check(r->state, 0, NULL) == 0);
-	hb_engine()->close(r->state);
+	put_away(r);
 }
 
 /* ---- documents whose row is damaged ---- */
@@ -332,7 +339,7 @@ static void damaged_in_a_batch(void)
 	HT_CHECK(ht_check(other, 0, NULL) == 0 && ht_is_stored(other, &w->after));
 	end(w);
 	HT_CHECK(ht_check(other, 0, NULL) == 0 && ht_is_stored(other, &w->after));
-	hb_engine()->close(w->state);
+	put_away(w);
 	hb_engine()->close(other);
 }
 
@@ -411,7 +418,7 @@ static void lease_of_one_killed(void)
 	HT_CHECK(ht_is_stored(other, &w->after) && ht_has_rows(other, &w->after));
 	end(w);
 	HT_CHECK(ht_check(other, 0, NULL) == 0);
-	hb_engine()->close(w->state);
+	put_away(w);
 	hb_engine()->close(other);
 }
 
@@ -435,7 +442,7 @@ static void lease_of_one_slow(void)
 	w->after.there = 0;
 	HT_CHECK(ht_is_stored(other, &w->after) && ht_is_stored(other, &near));
 	HT_CHECK(ht_check(other, 0, NULL) == 0);
-	hb_engine()->close(w->state);
+	put_away(w);
 	hb_engine()->close(other);
 }
 
@@ -460,8 +467,8 @@ static void batch_that_is_taken_over(void)
 	HT_CHECK(ht_is_stored(other, &w->after) && ht_is_stored(other, &next->after));
 	end(w);
 	HT_CHECK(ht_check(other, 0, NULL) == 0);
-	hb_engine()->close(w->state);
-	hb_engine()->close(next->state);
+	put_away(w);
+	put_away(next);
 	hb_engine()->close(other);
 }
 
