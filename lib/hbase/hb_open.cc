@@ -21,7 +21,10 @@ const size_t MAGIC_SIZE = sizeof(MAGIC) - 1;
 const size_t PIECE = 1 << 20, MAX_DESCRIPTION = 64 << 20;
 const char COLUMN_LAYOUT[] = "v";
 
-const uint64_t MAKING = 1, READY = 2;
+/* An attribute of the table of documents, by which it is known before it has a layout. */
+const char ATTRIBUTE[] = "simidx", ATTRIBUTE_DOCS[] = "documents";
+
+const uint64_t MAKING = 1, READY = 2, DROPPING = 3;
 
 /** The row of the layout. */
 struct Layout {
@@ -58,7 +61,7 @@ bool parse_layout(const std::string &value, Layout &out)
 	out.hash = get_number(value, MAGIC_SIZE + 10, 8);
 	out.since = (int64_t)get_number(value, MAGIC_SIZE + 18, 8);
 	out.token = value.substr(MAGIC_SIZE + 26);
-	return (out.state == MAKING || out.state == READY) && out.n_tables > 0 &&
+	return out.state >= MAKING && out.state <= DROPPING && out.n_tables > 0 &&
 	       out.n_tables <= MAX_TABLES && out.size <= MAX_DESCRIPTION;
 }
 
@@ -87,6 +90,26 @@ bool exists(Pool &pool, const gateway::TableName &name, const Deadline &deadline
 
 	pool.run(call, deadline);
 	return there;
+}
+
+bool is_enabled(Pool &pool, const gateway::TableName &name, const Deadline &deadline)
+{
+	bool enabled = false;
+	Call call([&](gateway::GatewayClient &client) { enabled = client.isTableEnabled(name); });
+
+	pool.run(call, deadline);
+	return enabled;
+}
+
+/** Whether a table was made to be that of an index's documents. */
+bool has_attribute(Pool &pool, const gateway::TableName &name, const Deadline &deadline)
+{
+	gateway::TableDescriptor table;
+	Call call([&](gateway::GatewayClient &client) { client.getTableDescriptor(table, name); });
+
+	pool.run(call, deadline);
+	auto found = table.attributes.find(ATTRIBUTE);
+	return found != table.attributes.end() && found->second == ATTRIBUTE_DOCS;
 }
 
 /** Splits of the table of documents: all of them for documents and labels, of which there are many. */
@@ -139,6 +162,8 @@ void create_table(Pool &pool, const Config &config, bool of_index, const Deadlin
 	if (of_index)
 		family.__set_configuration({ { "RowPrefixBloomFilter.prefix_length", "5" } });
 	table.__set_families({ family });
+	if (!of_index)
+		table.__set_attributes({ { ATTRIBUTE, ATTRIBUTE_DOCS } });
 	Call call([&](gateway::GatewayClient &client) {
 		try {
 			client.createTable(table, splits);
@@ -210,9 +235,15 @@ public:
 		docs_there = exists(store_.pool(), table_name(config, "_docs"), deadline_);
 		index_there = exists(store_.pool(), table_name(config, ""), deadline_);
 		value.clear();
-		is_ours = false;
+		is_ours = is_disabled = false;
 		if (!docs_there)
 			return;
+		if (!index_there && !is_enabled(store_.pool(), table_name(config, "_docs"), deadline_)) {
+			/* That is how a kill leaves it, right before it is dropped. */
+			is_ours = is_disabled = is_left_docs();
+			layout.state = DROPPING;
+			return;
+		}
 		auto rows = store_.get_rows(config.docs_table(), { std::string(1, ROW_LAYOUT) }, deadline_);
 		const gateway::Cell *cell = find_cell(rows[0], COLUMN_LAYOUT);
 		if (!cell)
@@ -228,29 +259,47 @@ public:
 	/** Refuse what is there, if it is something else. */
 	void must_be_ours() const
 	{
-		if ((docs_there || index_there) && !is_ours && !is_empty_docs())
+		if ((docs_there || index_there) && !is_ours && !is_left_docs())
 			fail(SIMIDX_E_NOT_INDEX, "%s: there is a table %s, which is no index of simidx",
 			     store_.config().index_table().c_str(),
 			     (docs_there ? store_.config().docs_table() : store_.config().index_table())
 				     .c_str());
 	}
 
-	bool docs_there = false, index_there = false, is_ours = false;
+	bool docs_there = false, index_there = false, is_ours = false, is_disabled = false;
 	Layout layout;
 	std::string value;
 	int64_t timestamp = 0;
 
 private:
-	/** A table of documents without a row is all that is left when its maker was killed early. */
-	bool is_empty_docs() const
+	/** A table of documents without a layout is all that is left when its maker was killed early. */
+	bool is_left_docs() const
 	{
 		return docs_there && !index_there && value.empty() &&
-		       store_.page(store_.config().docs_table(), "", "", 1, deadline_).empty();
+		       has_attribute(store_.pool(), table_name(store_.config(), "_docs"), deadline_);
 	}
 
 	Store &store_;
 	const Deadline &deadline_;
 };
+
+/** Drop both tables. A kill in the middle of it leaves what everybody knows to be dropped. */
+void drop(Store &store, const Place &place, const Deadline &deadline)
+{
+	const Config &config = store.config();
+	std::string row(1, ROW_LAYOUT);
+	Layout layout = place.layout;
+
+	layout.state = DROPPING;
+	layout.since = store.now();
+	layout.token = store.token();
+	store.saw_timestamp(place.timestamp);
+	if (place.is_ours && !place.is_disabled &&
+	    !store.put_if(row, COLUMN_LAYOUT, place.value, layout_value(layout), store.timestamp(), deadline))
+		fail(SIMIDX_E_BUSY, "%s: another process is making it", config.index_table().c_str());
+	drop_table(store.pool(), table_name(config, ""), deadline);
+	drop_table(store.pool(), table_name(config, "_docs"), deadline);
+}
 
 /** Make what is missing of an index, after its layout was claimed. False: somebody else took over. */
 bool make(Store &store, const simidx_engine_open *how, const Deadline &deadline)
@@ -297,7 +346,7 @@ void Store::read_layout(const Deadline &deadline, bool creating)
 		/* Where the making has not ended no document can be, so it is as if nothing was there. What
 		   is not ours got here only as an empty table, which is how a making begins. */
 		fail(creating ? SIMIDX_E_BUSY :
-		     !place.is_ours || place.layout.state == MAKING ? SIMIDX_E_NOT_FOUND :
+		     !place.is_ours || place.layout.state != READY ? SIMIDX_E_NOT_FOUND :
 								     SIMIDX_E_NOT_INDEX,
 		     "%s: half an index, as its making has not ended; create it again", table.c_str());
 
@@ -347,20 +396,16 @@ void Store::open(const simidx_engine_open *how)
 		fail(SIMIDX_E_UNSUPPORTED, "%s: a framed gateway cannot make tables of several regions: "
 		     "create the index through another one, or with regions=1",
 		     config_.index_table().c_str());
-	if (how->flags & SIMIDX_ENGINE_TRUNCATE) {
-		/* The layout goes last, so that what a kill leaves is still known as half an index. */
-		drop_table(pool_, table_name(config_, ""), deadline);
-		drop_table(pool_, table_name(config_, "_docs"), deadline);
-	}
+	bool drops = how->flags & SIMIDX_ENGINE_TRUNCATE;
 	/* Another one may be making it: wait, and take over from one that has not ended in time. */
 	for (bool made = false; !made;) {
 		place.look();
 		ready = place.is_ours && place.layout.state == READY && place.index_there;
 		if (ready && (how->flags & SIMIDX_ENGINE_MUST_CREATE))
 			fail(SIMIDX_E_EXISTS, "%s: there is an index", config_.index_table().c_str());
-		if (ready)
+		if (ready && !drops)
 			break;
-		bool others = place.is_ours && place.layout.state == MAKING &&
+		bool others = place.is_ours && place.layout.state != READY &&
 			      now() - place.layout.since < config_.lease_s * 1000;
 		if (others) {
 			if (deadline.left() == 0)
@@ -369,6 +414,9 @@ void Store::open(const simidx_engine_open *how)
 			std::this_thread::sleep_for(std::chrono::milliseconds(100));
 			continue;
 		}
+		if (drops || (place.is_ours && place.layout.state == DROPPING))
+			drop(*this, place, deadline);
+		drops = false;
 		create_space(pool_, config_, deadline);
 		create_table(pool_, config_, false, deadline);
 		made = make(*this, how, deadline);

@@ -92,6 +92,7 @@ struct Family {
 struct TableDescriptor {
 	1: required TableName table
 	2: optional list<Family> families
+	3: optional map<binary, binary> attributes
 }
 
 struct NamespaceDescriptor {
@@ -106,6 +107,8 @@ exception IOError {
 service Gateway {
 	ServerKind getThriftServerType()
 	bool tableExists(1: TableName table) throws (1: IOError io)
+	TableDescriptor getTableDescriptor(1: TableName table) throws (1: IOError io)
+	bool isTableEnabled(1: TableName table) throws (1: IOError io)
 	void createTable(1: TableDescriptor table, 2: list<binary> splits) throws (1: IOError io)
 	void disableTable(1: TableName table) throws (1: IOError io)
 	void deleteTable(1: TableName table) throws (1: IOError io)

@@ -3,10 +3,12 @@
 
 /*
  * A writer is killed just before and just after each of its requests that change something: crash
- * PORT TABLE [BATCHES]. PORT is that of a gateway on this machine. The writer reaches it through this
+ * PORT TABLE [BATCHES [LOAD]]. PORT is that of a gateway on this machine. The writer reaches it through this
  * process, which passes bytes on, knows the requests by their names, and kills it. Afterwards no batch
  * may be half there, none that the writer knew to be stored may be missing, and nothing may be left
  * for a check to find that has mended once. A dry run before that must change nothing.
+ * LOAD is the program simidx-load: then the making and the replacing of an index are killed, too, and
+ * it must be able to make one there.
  */
 
 #include <signal.h>
@@ -171,9 +173,98 @@ static int kill_one(int number, int after, int last)
 	return 0;
 }
 
+/* ---- making an index ---- */
+
+static int gateway;
+
+static void name_index(char uri[200], int port, const char *name)
+{
+	snprintf(uri, 200, "hbase://127.0.0.1:%d/%s?lease=1&connections=1&regions=1&durability=sync", port,
+		 name);
+}
+
+/* One document by the tool, which is made for indexes that are there and for those that are not. */
+static void load_one(const char *load, const char *mode, const char *uri)
+{
+	char command[1000];
+
+	snprintf(command, sizeof(command), "printf '00000000000000ff\\n' | '%s' -q -F lines --create %s '%s' -",
+		 load, mode, uri);
+	HT_CHECK(system(command) == 0);
+}
+
+static void check_one(const char *uri)
+{
+	ht_doc doc;
+	void *state;
+
+	memset(&doc, 0, sizeof(doc));
+	doc.fp = 0xff;
+	doc.there = 1;
+	state = ht_open(uri, 0);
+	HT_CHECK(ht_is_stored(state, &doc) && ht_has_rows(state, &doc));
+	HT_CHECK(ht_check(state, 0, NULL) == 0);
+	doc.id = 1;
+	doc.there = 0;
+	HT_CHECK(ht_is_stored(state, &doc));
+	hb_engine()->close(state);
+}
+
+/* Kill one that makes an index, or replaces one with documents 0 and 1. Returns whether it came to its end. */
+static int kill_making(int proxy, int number, int after, int replaces, const char *load)
+{
+	static const char *const modes[] = { "if-missing", "must", "truncate" };
+	char name[40], uri[200], far[200];
+	int status;
+
+	snprintf(name, sizeof(name), "made_%d_%d_%d", number, after, replaces);
+	name_index(uri, gateway, name);
+	name_index(far, proxy, name);
+	if (replaces) {
+		load_one(load, "truncate", uri);
+		load_one(load, "if-missing", uri);
+	}
+	requests = 0;
+	cut_at = number;
+	cut_after = after;
+	victim = fork();
+	HT_CHECK(victim >= 0);
+	if (victim == 0) {
+		simidx_create_options options = SIMIDX_CREATE_OPTIONS_INIT;
+		simidx *index;
+		options.plan = "4x16";
+		options.flags = replaces ? SIMIDX_CREATE_TRUNCATE : 0;
+		HT_CODE(simidx_engine_add(hb_engine(), &ht_err), SIMIDX_OK);
+		HT_CODE(simidx_create(far, &options, &index, &ht_err), SIMIDX_OK);
+		simidx_close(index);
+		_exit(0);
+	}
+	HT_CHECK(waitpid(victim, &status, 0) == victim);
+	cut_at = 0;
+	if (WIFEXITED(status)) {
+		HT_CHECK(WEXITSTATUS(status) == 0);
+		return 1;
+	}
+	load_one(load, replaces ? "truncate" : modes[number % 3], uri);
+	check_one(uri);
+	return 0;
+}
+
+static void kill_all_making(int proxy, const char *load)
+{
+	for (int replaces = 0; replaces <= 1; replaces++) {
+		int number = 1;
+
+		while (!kill_making(proxy, number, number % 2, replaces, load))
+			number++;
+		/* Two tables, the description, and the layout before and after it. */
+		HT_CHECK(number - 1 >= 5 + 5 * replaces);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	int gateway, proxy, last, kills = 0;
+	int proxy, last, kills = 0;
 
 	HT_CHECK(argc >= 3);
 	gateway = atoi(argv[1]);
@@ -190,6 +281,8 @@ int main(int argc, char **argv)
 	}
 	/* Taking a number, then four to seven requests a batch: see doc/hbase.md. */
 	HT_CHECK(kills >= 2 * (1 + 4 * last));
+	if (argc > 4)
+		kill_all_making(proxy, argv[4]);
 	printf("crash: %d kills, nothing lost\n", kills);
 	return 0;
 }

@@ -18,7 +18,7 @@ port=$(cat port)
 
 run 0 timeout 100 "$tests/model" "hbase://127.0.0.1:$port/model" 1
 run 0 timeout 100 "$tests/model" "hbase://127.0.0.1:$port/space:model?connections=1" 2
-run 0 timeout 100 "$tests/crash" "$port" crash "$([ -n "${SIMIDX_LONG-}" ] && echo 3 || echo 1)"
+run 0 timeout 100 "$tests/crash" "$port" crash "$([ -n "${SIMIDX_LONG-}" ] && echo 3 || echo 1)" "$load"
 run 0 timeout 100 "$tests/beside" "$port" beside
 # Writers of near-duplicates: never two of a group. Without leases there are some.
 for commit in 1 10 100; do

@@ -13,6 +13,7 @@
  *   idle=MS          close connections that are idle for so long
  *   slow=MS          wait before each answer
  *   error=TEXT       refuse all calls but the first one, for good
+ *   end=N            end at the N-th call
  *   down=N           refuse the first N calls as HBase does while it starts
  *   table=NAME       have a table that is somebody else's
  *   thrift1          say that it is a gateway of Thrift 1
@@ -62,7 +63,7 @@ using namespace simidx_hbase::gateway;
 
 namespace {
 
-int slow_ms, half, idle_ms, down;
+int slow_ms, half, idle_ms, down, end_at;
 bool is_thrift1;
 std::string refusal, foreign;
 
@@ -112,16 +113,31 @@ public:
 			refuse("org.apache.hadoop.hbase.NamespaceNotFoundException", false);
 		if (!tables_.emplace(full(table.table), Table()).second)
 			refuse("org.apache.hadoop.hbase.TableExistsException: " + full(table.table), false);
+		descriptors_[full(table.table)] = table;
+	}
+	void getTableDescriptor(TableDescriptor &table, const TableName &name) override
+	{
+		auto lock = begin();
+		if (!tables_.count(full(name)))
+			refuse("org.apache.hadoop.hbase.TableNotFoundException: " + full(name), false);
+		table = descriptors_[full(name)];
+	}
+	bool isTableEnabled(const TableName &name) override
+	{
+		auto lock = begin();
+		return !disabled_.count(full(name));
 	}
 	void disableTable(const TableName &name) override
 	{
 		auto lock = begin();
 		find(full(name));
+		disabled_.insert(full(name));
 	}
 	void deleteTable(const TableName &name) override
 	{
 		auto lock = begin();
-		find(full(name));
+		if (!disabled_.erase(full(name)))
+			refuse("org.apache.hadoop.hbase.TableNotDisabledException: " + full(name), false);
 		tables_.erase(full(name));
 	}
 	void createNamespace(const NamespaceDescriptor &space) override
@@ -201,6 +217,8 @@ private:
 	{
 		pause();
 		std::unique_lock<std::mutex> lock(mutex_);
+		if (end_at && --end_at == 0)
+			_exit(0);
 		if (!refusal.empty())
 			refuse(refusal, false);
 		if (down > 0) {
@@ -218,6 +236,8 @@ private:
 		auto found = tables_.find(name);
 		if (found == tables_.end())
 			refuse(name, false);
+		if (disabled_.count(name))
+			refuse("org.apache.hadoop.hbase.TableNotEnabledException: " + name, false);
 		return found->second;
 	}
 	static void store(Table &table, const Put &put)
@@ -268,6 +288,8 @@ private:
 
 	std::mutex mutex_;
 	std::map<std::string, Table> tables_;
+	std::map<std::string, TableDescriptor> descriptors_;
+	std::set<std::string> disabled_;
 	std::set<std::string> spaces_{ "default" };
 };
 
@@ -461,6 +483,8 @@ bool set(Setup &setup, const std::string &option, const std::string &value)
 		slow_ms = atoi(value.c_str());
 	} else if (option == "half") {
 		half = atoi(value.c_str());
+	} else if (option == "end") {
+		end_at = atoi(value.c_str());
 	} else if (option == "down") {
 		down = atoi(value.c_str());
 	} else if (option == "error") {

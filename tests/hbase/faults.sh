@@ -65,6 +65,12 @@ refuses 1 E_NOT_INDEX 'a table foreign, which is no index' "hbase://127.0.0.1:$b
 refuses 1 E_NOT_INDEX 'a table foreign, which is no index' "hbase://127.0.0.1:$bad/foreign" truncate
 end bad
 
+# An empty table that only has the right name: no index has left it there.
+gateway bad table=foreign_docs
+refuses 1 E_NOT_INDEX 'a table foreign_docs, which is no index' "hbase://127.0.0.1:$bad/foreign" create
+refuses 1 E_NOT_INDEX 'a table foreign_docs, which is no index' "hbase://127.0.0.1:$bad/foreign" truncate
+end bad
+
 # ---- Slow, and not ready yet
 
 gateway slow slow=300
@@ -105,6 +111,21 @@ gateway good
 run 0 timeout 100 "$SX_BUILDDIR/tests/hbase/writers" "hbase://127.0.0.1:$good/t" "$(cat good.pid)"
 kill -CONT "$(cat good.pid)"
 end good
+
+# ---- A gateway that ends after the last commit: nobody knows how many documents there are
+
+echo 00000000000000ff >one
+for at in $(seq 80 -1 20); do
+	gateway last end=$at
+	"$load" -F lines "hbase://127.0.0.1:$last/t?connections=1&timeout=1" one 2>err
+	status=$?
+	kill "$(cat last.pid)" 2>/dev/null
+	rm last.pid
+	! grep -q 'could not be asked' err || break
+	[ $status -eq 0 ] || break
+done
+grep -q '^simidx-load: 1 document inserted.*; how many the index has could not be asked$' err ||
+	fail "end=$at: $(cat err)"
 
 # ---- Several gateways: the first one that answers. This one is gone, that one goes.
 

@@ -100,22 +100,22 @@ else
 fi
 
 phase 'splits and moves of regions during queries'
-run 0 "$tests/ask" "hbase://$gateway/first" put 5000 find 5000
+run 0 "$tests/ask" "hbase://$gateway/cut?regions=1" create put 5000 find 5000
 {
-	cluster admin split first 80000000
-	cluster admin move first
-	cluster admin split first_docs 6408
-	cluster admin move first_docs
+	cluster admin split cut 80000000
+	cluster admin move cut
+	cluster admin split cut_docs 6408
+	cluster admin move cut_docs
 } >admin.out 2>&1 &
 splitting=$!
 rounds=0
 while kill -0 $splitting 2>/dev/null; do
-	run 0 timeout 100 "$tests/ask" "hbase://$gateway/first" find 5000 rows 5000
+	run 0 timeout 100 "$tests/ask" "hbase://$gateway/cut" find 5000 rows 5000
 	rounds=$((rounds + 1))
 done
 [ $rounds -gt 1 ] || fail 'nothing was asked during the splits'
-run 0 "$tests/ask" "hbase://$gateway/first" find 5000 rows 5000 check 0
-regions=$(cluster admin regions first 2>/dev/null | tail -1)
+run 0 "$tests/ask" "hbase://$gateway/cut" find 5000 rows 5000 check 0
+regions=$(cluster admin regions cut 2>/dev/null | tail -1)
 [ "$regions" -eq 2 ] || fail "there are $regions regions and not 2: $(grep Exception admin.out | head -1)"
 
 phase 'repairs beside a writer, and writers that race'
@@ -126,7 +126,7 @@ for commit in 1 10; do
 done
 
 phase 'a writer that is killed at each of its requests'
-run 0 timeout 900 "$tests/crash" "${gateway#*:}" crash 1
+run 0 timeout 900 "$tests/crash" "${gateway#*:}" crash 1 "$load"
 cluster stop
 
 # ---- Several processes, of which some are killed

@@ -80,7 +80,10 @@ static int write_summary(struct ld_report *report, int code)
 	tl_json_unsigned(&json, "resumed", report->resumed);
 	tl_json_unsigned(&json, "texts", report->texts);
 	tl_json_unsigned(&json, "stored", report->stored);
-	tl_json_unsigned(&json, "documents", report->documents);
+	if (report->is_unmeasured)
+		tl_json_null(&json, "documents");
+	else
+		tl_json_unsigned(&json, "documents", report->documents);
 	tl_json_unsigned(&json, "rejected", report->rejected);
 	tl_json_unsigned(&json, "skipped", report->skipped);
 	tl_json_unsigned(&json, "duplicates", report->duplicates);
@@ -232,6 +235,17 @@ static void add_time(FILE *line, const struct ld_report *report)
 		    report->texts > report->rows / 2 ? "texts" : "rows");
 }
 
+/* An engine may be gone right after the last commit. */
+static void add_documents(FILE *line, const struct ld_report *report)
+{
+	char count[TL_NUMBER_SIZE];
+
+	if (report->is_unmeasured)
+		fprintf(line, "; how many the index has could not be asked");
+	else
+		fprintf(line, "; index has %s", tl_write_count(report->documents, count));
+}
+
 void ld_report_success(struct ld_report *report)
 {
 	char count[TL_NUMBER_SIZE];
@@ -254,12 +268,12 @@ void ld_report_success(struct ld_report *report)
 	} else if (strcmp(report->way, "merge") == 0) {
 		fprintf(line, "merged");
 		add_time(line, report);
-		fprintf(line, "; index has %s", tl_write_count(report->documents, count));
+		add_documents(line, report);
 	} else {
 		add_count(line, report->stored, "document");
 		fprintf(line, " %s", is_insert ? done[report->options->mode] : "added by a rebuild");
 		add_time(line, report);
-		fprintf(line, "; index has %s", tl_write_count(report->documents, count));
+		add_documents(line, report);
 	}
 	if (report->duplicates && report->options->duplicates == SIMIDX_DUPLICATES_FIRST)
 		fprintf(line, "; %s already there", tl_write_count(report->duplicates, count));

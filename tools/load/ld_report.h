@@ -37,6 +37,7 @@ struct ld_report {
 	uint64_t resumed;    /* rows that an earlier run had stored or rejected */
 	uint64_t stored;     /* documents that the index has more than before */
 	uint64_t documents;  /* in the index in the end */
+	int is_unmeasured;   /* it could not be asked for that */
 	uint64_t rejected;
 	uint64_t skipped;    /* files that are no texts */
 	uint64_t skipped_named; /* of these, inputs that were named */

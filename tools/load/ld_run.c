@@ -324,6 +324,7 @@ static int measure(struct ld_run *run, int has_failed)
 	if (is_anew && simidx_open(run->options->index, &how, &index, NULL))
 		return 0;
 	is_there = index && !simidx_get_info(index, &info, NULL);
+	run->report.is_unmeasured = index && !is_there;
 	if (is_there) {
 		run->report.index_bytes = info.file_bytes;
 		run->report.documents = info.documents;
