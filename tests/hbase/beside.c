@@ -223,6 +223,7 @@ static void rows_beside_repair(int early)
 	if (early) {
 		begin(w, write_it);
 		ht_await(w->holder);
+		usleep(5000); /* the repair is to begin in a later millisecond */
 	}
 	begin(r, repair_it);
 	ht_await(r->holder);
@@ -425,10 +426,12 @@ static void lease_of_one_killed(void)
 /* A writer with a lease stops before its journal, and goes on when the lease is another's. */
 static void lease_of_one_slow(void)
 {
-	void *other = anew("lease=1");
+	void *other = anew("lease=60");
 	struct held *w = held("lease=1");
 	ht_doc near = make(2, 0x0001000200030005);
 
+	/* It has a number of its own, so that it has no need for the writer's. */
+	HT_CODE(ht_write(other, NULL, NULL, 0, NULL, 0), SIMIDX_OK);
 	HT_CODE(lease(w->state, 0, 0), SIMIDX_OK);
 	w->after = make(1, 0x0001000200030004);
 	HT_CODE(ht_write(w->state, NULL, NULL, 0, NULL, 0), SIMIDX_OK);
@@ -450,7 +453,7 @@ static void lease_of_one_slow(void)
 static void batch_that_is_taken_over(void)
 {
 	void *other = anew("lease=1");
-	struct held *w = held("lease=1"), *next = held("lease=1&write-timeout=1");
+	struct held *w = held("lease=1"), *next = held("lease=60&write-timeout=1");
 
 	w->after = make(1, 0x1111);
 	ht_hold(w->holder, "putMultiple", put_index, 1);
