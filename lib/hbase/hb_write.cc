@@ -196,6 +196,7 @@ void Store::become_writer(const Deadline &deadline)
 	const WriterRow *own = nullptr, *any = nullptr;
 	for (const WriterRow &row : rows) {
 		unused = std::max(unused, row.number + 1);
+		saw_timestamp(row.last_timestamp); /* the mark that is stored last is to be the latest */
 		if (writer_.mine && row.number == writer_.number && row.owner == writer_.owner)
 			own = &row;
 	}

@@ -26,6 +26,19 @@ for commit in 1 10 100; do
 	run 0 timeout 60 "$tests/race" "hbase://127.0.0.1:$port/race" 4 200 $commit
 done
 run 1 timeout 60 "$tests/race" "hbase://127.0.0.1:$port/race" 2 200 1 unleased
+# By the tool, in which each has what the other one wants next: both must come to their end.
+awk 'BEGIN { for (i = 1; i <= 600; i++) printf "%08x%08x\n", i * 2654435761 % 4294967296, i * 40503 }' >there
+tac there >back
+run 0 "$load" -q --mode if-new -F lines "hbase://127.0.0.1:$port/two" /dev/null
+for input in there back; do
+	timeout 60 "$load" -q --mode if-new --radius 0 --commit 50 -F lines "hbase://127.0.0.1:$port/two" $input &
+	loads="${loads-} $!"
+done
+for one in $loads; do
+	wait "$one" || fail 'a load beside another one has failed'
+done
+run 0 "$query" dump "hbase://127.0.0.1:$port/two"
+[ "$(cut -f2 out | sort -u | wc -l)" -eq 600 ] && [ "$(wc -l <out)" -eq 600 ] || fail "$(wc -l out)"
 oracle=$SX_BUILDDIR/tests/engine/oracle
 if [ -x "$oracle" ]; then
 	SIMIDX_TEST_URI="hbase://127.0.0.1:$port/oracle" run 0 timeout 140 "$oracle"

@@ -195,8 +195,10 @@ static const struct tl_option rows[] = {
 	{ TL_SECTION("Of an engine") },
 	{ TL_PARAGRAPH("Where INDEX is the URI of an index that an engine holds, such as hbase://..., it is "
 		       "mended in place, and there is no NEW: each document becomes what it was before a "
-		       "commit that was cut off, or what the commit would have made it. A line is printed "
-		       "for each problem, as verify does.") },
+		       "commit that was cut off, or what the commit would have made it. A document "
+		       "whose own row is damaged is made again without its label, if its fingerprint is in "
+		       "all tables, and else removed; then repair ends with 1. A line is printed for each "
+		       "problem, as verify does.") },
 	{ TL_SECTION("What is kept") },
 	{ TL_PARAGRAPH("Each block or row is judged by itself, and what sound ones say is joined: a "
 		       "document is lost only if it is damaged wherever it stands. A document whose "
