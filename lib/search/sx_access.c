@@ -260,6 +260,13 @@ int sx_access_make(sx_access *a, const sx_view *view, const sx_query *q, simidx_
 	else if (a->costs.query <= 0 || a->costs_rows != sx_view_rows(view))
 		sx_costs_typical(&index->plan, sx_view_rows(view), &a->costs);
 	a->costs_rows = sx_view_rows(view);
+	if (a->shared > 1)
+		a->costs.scanned /= a->shared;
+	if (a->shared != a->even_shared) {
+		free_even(&a->even);
+		free_even(&a->even_fresh);
+		a->even_shared = a->shared;
+	}
 	a->by_sizes = 0;
 	rc = goes_by_patterns(q) ? access_by_patterns(a, view, q, err)
 				 : access_by_cover(a, view, q, err);

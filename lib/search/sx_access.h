@@ -31,9 +31,11 @@ typedef struct sx_access {
 	int by_sizes; /* the cover is for how full the ranges of this query really are */
 	sx_costs costs;           /* by which it was chosen, and the rows that they are for */
 	uint64_t costs_rows;
+	unsigned shared;      /* set by the caller: queries that a scan would serve at once; 0 = one */
 
 	/* Scratch memory. */
 	sx_even_covers even, even_fresh;
+	unsigned even_shared; /* what these were chosen for */
 	sx_template own, own_fresh; /* covers for one query alone */
 	sx_probes fresh_probes;    /* where those of the tables do not serve the memtable */
 } sx_access;

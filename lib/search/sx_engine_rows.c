@@ -120,8 +120,10 @@ static int plan(sx_engine_search *s, uint32_t number, simidx_error *err)
 {
 	sx_engine_query *q = &s->query[number];
 	size_t had = s->n_probes;
-	int rc = sx_access_make(q->access, s->view, q->q, err);
+	int rc;
 
+	q->access->shared = q->whole && s->n_growing > 1 ? s->n_growing : 0;
+	rc = sx_access_make(q->access, s->view, q->q, err);
 	if (!rc && q->whole && sx_access_is_scan(q->access)) {
 		set_radius(q, q->whole->radius);
 		rc = sx_access_make(q->access, s->view, q->q, err);
@@ -305,6 +307,9 @@ static int find_once(sx_engine_search *s, uint64_t *round_trips, simidx_error *e
 
 	s->rc = SIMIDX_OK;
 	s->n_probes = 0;
+	s->n_growing = 0;
+	for (size_t i = 0; i < s->n; i++)
+		s->n_growing += !s->query[i].rc && !s->query[i].is_found && s->query[i].whole;
 	for (size_t i = 0; !rc && i < s->n; i++)
 		if (!s->query[i].rc && !s->query[i].is_found)
 			rc = plan(s, (uint32_t)i, err);

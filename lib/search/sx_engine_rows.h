@@ -50,6 +50,7 @@ typedef struct sx_engine_search {
 	sx_view *view;
 	sx_engine_query *query;
 	size_t n, query_cap;
+	unsigned n_growing; /* of these, that ask for the nearest and have too few rows yet */
 	sx_query *checked; /* of several queries: what query[].q points to, */
 	sx_access *access; /* and query[].access */
 	size_t prepared;   /* how many of them there is room for */

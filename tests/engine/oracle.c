@@ -244,7 +244,7 @@ END_TEST
 
 /*
  * All documents differ in nearly all bits of each prefix, so that probes find none: each is compared once by one
- * walk. A hundred queries wait as often as one.
+ * walk. A hundred queries wait no more often than one, as they share the walk.
  */
 START_TEST(test_the_nearest_take_one_walk_when_they_are_far)
 {
@@ -268,7 +268,7 @@ START_TEST(test_the_nearest_take_one_walk_when_they_are_far)
 	for (unsigned i = 0; i < 100; i++)
 		q[i] = nearest(fp, 4);
 	ck_assert_sx(simidx_reader_search_batch(s.reader, q, 100, &o, &sxt_err), SIMIDX_OK);
-	ck_assert_uint_eq(round_trips, r.round_trips);
+	ck_assert_uint_le(round_trips, r.round_trips);
 	subject_end(&s);
 }
 END_TEST
