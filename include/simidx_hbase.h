@@ -9,8 +9,9 @@
  *   hbase://HOST[:PORT][,HOST[:PORT]...]/[NAMESPACE:]TABLE[?OPTION=VALUE[&OPTION=VALUE...]]
  *
  * HOST is a Thrift2 gateway of HBase (`hbase thrift2 start`), PORT is 9090 unless given. Of several
- * gateways the first one that answers is used. An IPv6 address stands in brackets. The index has two
- * tables, TABLE and TABLE_docs.
+ * gateways the first one that answers is used; one that does not answer in half of the time of a call is
+ * passed over for a minute. An IPv6 address stands in brackets. The index has two tables, TABLE and
+ * TABLE_docs.
  *
  * | option        | values                     | default | meaning                                |
  * |---------------|----------------------------|---------|----------------------------------------|

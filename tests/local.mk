@@ -482,9 +482,15 @@ EXTRA_DIST += \
 	tests/hbase/transports.sh
 if HAVE_HBASE
 TESTS += tests/hbase/fake.sh tests/hbase/faults.sh tests/hbase/transports.sh
-check_PROGRAMS += tests/hbase/ask tests/hbase/beside tests/hbase/crash tests/hbase/fake_gateway \
-	tests/hbase/memory tests/hbase/model tests/hbase/race tests/hbase/writers
+check_PROGRAMS += tests/hbase/addresses tests/hbase/ask tests/hbase/beside tests/hbase/crash \
+	tests/hbase/fake_gateway tests/hbase/memory tests/hbase/model tests/hbase/race tests/hbase/writers
 endif
+
+tests_hbase_addresses_SOURCES = tests/hbase/addresses.cc tests/hbase/ht_engine.h
+tests_hbase_addresses_CPPFLAGS = $(hbase_test_cppflags) $(hbase_cppflags)
+tests_hbase_addresses_CXXFLAGS = $(hbase_cxxflags)
+tests_hbase_addresses_LDADD = $(hbase_test_libs)
+$(tests_hbase_addresses_OBJECTS): lib/hbase/gen/stamp
 
 tests_hbase_ask_SOURCES = tests/hbase/ask.c tests/hbase/ht_engine.c tests/hbase/ht_engine.h
 tests_hbase_ask_CPPFLAGS = $(hbase_test_cppflags)

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <random>
 #include <thread>
 #include <unistd.h>
@@ -32,8 +33,9 @@ namespace {
 
 /* A gateway closes what is idle for 60 seconds; by then this side must not use it any more. */
 const auto MAX_IDLE = std::chrono::seconds(40);
-/* A gateway that could not be reached is passed over for that long, if there are others. */
-const auto BAD_TIME = std::chrono::seconds(5);
+/* If there are others, a gateway that could not be reached is passed over for that long. One that did not
+   answer in time has cost much more, so it is passed over for longer. */
+const auto BAD_TIME = std::chrono::seconds(5), LATE_TIME = std::chrono::seconds(60);
 /* Nobody listens at the first attempt: most likely the URI is wrong, so it is not tried for long. */
 const int FIRST_MS = 3000;
 const int CONNECT_MS = 3000;
@@ -55,6 +57,14 @@ bool is_down(const std::string &message)
 	return message.find("could not be completed in") != std::string::npos;
 }
 
+/** A status of HTTP that says that the same request may have another answer a bit later. */
+bool may_pass(const std::string &code)
+{
+	bool never = code == "501" || code == "505"; /* the method, the version are not supported */
+
+	return code == "408" || code == "429" || (code[0] == '5' && !never);
+}
+
 /** HTTP as Thrift has it, but an error repeats what the gateway has said. */
 class HttpClient : public THttpClient {
 public:
@@ -72,9 +82,8 @@ protected:
 						  "this is no answer of HTTP");
 		if (code == "200" || code == "100")
 			return code == "200";
-		/* 400 and more: the request is wrong, 500 and more: the gateway has a difficulty. */
-		throw TTransportException(code[0] == '4' ? TTransportException::CORRUPTED_DATA :
-							   TTransportException::UNKNOWN,
+		throw TTransportException(may_pass(code) ? TTransportException::UNKNOWN :
+							   TTransportException::CORRUPTED_DATA,
 					  std::string("the answer is ") + line);
 	}
 };
@@ -105,7 +114,8 @@ Link::~Link()
 }
 
 Pool::Pool(const Config &config)
-	: config_(config), process_(getpid()), bad_until_(config.gateways.size())
+	: config_(config), process_(getpid()), bad_until_(config.gateways.size()),
+	  late_(config.gateways.size())
 {
 	idle_.reserve(config.connections);
 	if (config.transport == Transport::HTTPS)
@@ -151,24 +161,36 @@ void Pool::connect_to(Link &link, const Deadline &deadline)
 	link.last_use = Clock::now();
 }
 
+void Pool::mark_bad(size_t gateway, Clock::duration how_long)
+{
+	std::lock_guard<std::mutex> lock(mutex_);
+
+	bad_until_[gateway] = std::max(bad_until_[gateway], Clock::now() + how_long);
+}
+
+/** Gateways in the order in which they are tried; if all are bad, first the one that is so no longer soonest. */
+std::vector<size_t> Pool::to_try()
+{
+	std::vector<size_t> good, all(config_.gateways.size());
+	std::lock_guard<std::mutex> lock(mutex_);
+	auto now = Clock::now();
+
+	std::iota(all.begin(), all.end(), 0);
+	for (size_t i : all)
+		if (bad_until_[i] <= now)
+			good.push_back(i);
+	std::stable_sort(all.begin(), all.end(),
+			 [this](size_t a, size_t b) { return bad_until_[a] < bad_until_[b]; });
+	return good.empty() ? all : good;
+}
+
 /** Connect to the first gateway that can be reached. */
 void Pool::connect(Link &link, const Deadline &deadline)
 {
 	size_t n = config_.gateways.size(), hopeless = 0;
 	TTransportException why(TTransportException::NOT_OPEN);
-	std::vector<bool> skip(n);
 
-	{
-		std::lock_guard<std::mutex> lock(mutex_);
-		auto now = Clock::now();
-		for (size_t i = 0; i < n; i++)
-			skip[i] = bad_until_[i] > now;
-	}
-	if (std::count(skip.begin(), skip.end(), true) == (std::ptrdiff_t)n)
-		skip.assign(n, false);
-	for (size_t i = 0; i < n; i++) {
-		if (skip[i])
-			continue;
+	for (size_t i : to_try()) {
 		try {
 			link.gateway = i;
 			connect_to(link, deadline);
@@ -179,8 +201,7 @@ void Pool::connect(Link &link, const Deadline &deadline)
 			if (never || why.getType() != TTransportException::BAD_ARGS)
 				why = TTransportException(e.getType(), config_.gateways[i].name() + ": " +
 								       e.what());
-			std::lock_guard<std::mutex> lock(mutex_);
-			bad_until_[i] = Clock::now() + BAD_TIME;
+			mark_bad(i, e.getType() == TTransportException::TIMED_OUT ? LATE_TIME : BAD_TIME);
 		}
 		/* The others are tried in the next turn, which has time for them. */
 		if (deadline.left() == 0)
@@ -189,6 +210,12 @@ void Pool::connect(Link &link, const Deadline &deadline)
 	if (hopeless == n)
 		fail(SIMIDX_E_IO, "%s", why.what());
 	throw why;
+}
+
+/** Whether an idle connection can be taken to be in order. The lock is held. */
+bool Pool::is_usable(const Link &link) const
+{
+	return Clock::now() - link.last_use < MAX_IDLE && link.last_use > late_[link.gateway];
 }
 
 /** Between one and n connections; fewer where others have them. Empty: there is trouble. */
@@ -209,7 +236,7 @@ std::vector<std::unique_ptr<Link>> Pool::acquire(size_t n, const Deadline &deadl
 		}
 		while (links.size() + fresh.size() < n) {
 			if (!idle_.empty()) {
-				bool good = Clock::now() - idle_.back()->last_use < MAX_IDLE;
+				bool good = is_usable(*idle_.back());
 				(good ? links : old).push_back(std::move(idle_.back()));
 				idle_.pop_back();
 			} else if (open_ < config_.connections + old.size()) {
@@ -247,7 +274,6 @@ void Pool::release(std::unique_ptr<Link> link)
 {
 	std::lock_guard<std::mutex> lock(mutex_);
 
-	link->last_use = Clock::now();
 	idle_.push_back(std::move(link));
 	freed_.notify_one();
 }
@@ -266,16 +292,26 @@ void Pool::drop_idle()
  * Requests
  */
 
+/** The time is over. The gateway may hang, so none of its connections is used that was idle meanwhile. */
+void Pool::late(const Lane &lane, Trouble &trouble, const std::string &text)
+{
+	/* Where the time was over before, it was another gateway that was waited for. */
+	if (lane.waited) {
+		mark_bad(lane.link->gateway, LATE_TIME);
+		std::lock_guard<std::mutex> lock(mutex_);
+		late_[lane.link->gateway] = Clock::now();
+	}
+	trouble.note(Trouble::LATE, SIMIDX_E_IO, text);
+}
+
 /** The connection of a lane is of no use any more: says why, in the exception that is handled. */
 void Pool::lost(Lane &lane, Trouble &trouble)
 {
 	std::string where = config_.gateways[lane.link->gateway].name() + ": ";
 
 	lane.alive = false;
-	if (!lane.link->used) {
-		std::lock_guard<std::mutex> lock(mutex_);
-		bad_until_[lane.link->gateway] = Clock::now() + BAD_TIME;
-	}
+	if (!lane.link->used)
+		mark_bad(lane.link->gateway, BAD_TIME);
 	try {
 		throw;
 	} catch (const TTransportException &e) {
@@ -289,7 +325,7 @@ void Pool::lost(Lane &lane, Trouble &trouble)
 				     where + "closed without an answer; does it speak another "
 					     "transport (binary, framed, http, https)?");
 		else if (e.getType() == TTransportException::TIMED_OUT)
-			trouble.note(Trouble::LATE, SIMIDX_E_IO, where + text);
+			late(lane, trouble, where + text);
 		else if (e.getType() == TTransportException::CORRUPTED_DATA)
 			trouble.note(Trouble::ONCE, SIMIDX_E_IO, where + text);
 		else
@@ -361,6 +397,7 @@ void Pool::take(Lane &lane, Trouble &trouble)
 	}
 	lane.received++;
 	lane.link->used = true;
+	lane.link->last_use = Clock::now();
 }
 
 /** Ask each once. Returns those that have to be asked again. */
@@ -396,6 +433,7 @@ std::vector<Request *> Pool::pass(const std::vector<Request *> &requests, unsign
 		for (auto &lane : lanes) {
 			if (!lane.alive || lane.received == lane.sent)
 				continue;
+			lane.waited = deadline.left() > 0;
 			take(lane, trouble);
 			stopped = stop && *stop;
 			if (stopped)

@@ -112,6 +112,7 @@ private:
 		std::vector<Request *> queue;
 		size_t sent = 0, received = 0;
 		bool alive = true;
+		bool waited = true; /**< there was time for its last answer */
 	};
 
 	std::vector<Request *> pass(const std::vector<Request *> &requests, unsigned window,
@@ -120,12 +121,16 @@ private:
 	void fill(Lane &lane, unsigned window, Trouble &trouble);
 	void take(Lane &lane, Trouble &trouble);
 	void lost(Lane &lane, Trouble &trouble);
+	void late(const Lane &lane, Trouble &trouble, const std::string &text);
 	void refused(const std::string &message, const std::string &where, Trouble &trouble);
 	std::vector<std::unique_ptr<Link>> acquire(size_t n, const Deadline &deadline, Trouble &trouble);
+	bool is_usable(const Link &link) const;
 	void release(std::unique_ptr<Link> link);
 	void connect(Link &link, const Deadline &deadline);
 	void connect_to(Link &link, const Deadline &deadline);
 	void drop_idle();
+	void mark_bad(size_t gateway, Clock::duration how_long);
+	std::vector<size_t> to_try();
 	void pause(unsigned n, const Deadline &deadline);
 
 	const Config &config_;
@@ -137,7 +142,8 @@ private:
 	std::vector<std::unique_ptr<Link>> idle_;
 	std::atomic<bool> reached_{ false }; /**< a gateway could be connected to */
 	std::atomic<bool> ever_{ false };    /**< and one has answered */
-	std::vector<Clock::time_point> bad_until_; /**< of each gateway */
+	std::vector<Clock::time_point> bad_until_; /**< of each gateway: until then it is passed over */
+	std::vector<Clock::time_point> late_;      /**< and when it was late */
 };
 
 } // namespace simidx_hbase

@@ -107,7 +107,8 @@ uint32_t Wire::read(uint8_t *buffer, uint32_t size)
 	received_ += n;
 	answer_ += n;
 	if (answer_ > MAX_ANSWER)
-		fail(SIMIDX_E_IO, "an answer of more than 64 MiB"); /* it would be as long again */
+		/* It would be as long again. */
+		fail(SIMIDX_E_IO, "%.200s: an answer of more than 64 MiB", name_.c_str());
 	return (uint32_t)n;
 }
 
@@ -170,16 +171,19 @@ fail:
 void Wire::connect(const Address &address, const Deadline &deadline)
 {
 	struct addrinfo hints = {}, *found = nullptr;
-	int error;
+	int error, n = 0;
 
+	name_ = address.name();
 	hints.ai_socktype = SOCK_STREAM;
 	error = getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found);
 	if (error)
 		throw TTransportException(error == EAI_AGAIN ? TTransportException::NOT_OPEN :
 							       TTransportException::BAD_ARGS,
 					  std::string("the host is not found: ") + gai_strerror(error));
-	for (const struct addrinfo *to = found; to && fd_ < 0; to = to->ai_next)
-		fd_ = connect_to(to, deadline);
+	for (const struct addrinfo *to = found; to; to = to->ai_next)
+		n++;
+	for (const struct addrinfo *to = found; to && fd_ < 0; to = to->ai_next, n--)
+		fd_ = connect_to(to, Deadline(deadline.left() / n));
 	error = errno;
 	freeaddrinfo(found);
 	if (fd_ < 0)

@@ -45,7 +45,8 @@ public:
 	~Wire() override;
 
 	/**
-	 * Connect to a gateway. Throws a TTransportException: NOT_OPEN where nobody listens, TIMED_OUT,
+	 * Connect to a gateway. A host may have several addresses: they are tried in turn, and each has its
+	 * share of the time, as one that is not routed may never answer. Throws a TTransportException: NOT_OPEN where nobody listens, TIMED_OUT,
 	 * BAD_ARGS where the host is not known.
 	 */
 	void connect(const Address &address, const Deadline &deadline);
@@ -85,6 +86,7 @@ private:
 	void wait(short events);
 
 	int fd_ = -1;
+	std::string name_; /**< of the gateway, for messages */
 	const Deadline *deadline_ = nullptr;
 	std::string out_;
 	uint64_t received_ = 0;

@@ -50,7 +50,7 @@ for how in garbage huge; do
 	end bad
 done
 gateway bad large
-refuses 3 E_IO 'an answer of more than 64 MiB' "hbase://127.0.0.1:$bad/t?timeout=20"
+refuses 3 E_IO "127.0.0.1:$bad: an answer of more than 64 MiB" "hbase://127.0.0.1:$bad/t?timeout=20"
 end bad
 gateway bad thrift1
 refuses 1 E_IO 'a gateway of Thrift 1' "hbase://127.0.0.1:$bad/t"
@@ -144,5 +144,32 @@ wait $held
 # The other gateway has an index of that name, too.
 grep -q '^find' held || { fail 'the other gateway was not asked' && cat held; }
 end two
+
+# One that hangs, after the first use of both: one call waits for half of its time, and the next ones ask the
+# other gateway at once. Gateway one begins late, so that there are connections to both.
+gateway data
+gateway one
+end one
+gateway two relay="$data"
+run 0 "$ask" "hbase://127.0.0.1:$two/t" create put 3000
+"$ask" "hbase://127.0.0.1:$one,127.0.0.1:$two/t?timeout=4" sleep 5100 find 3000 wait find 3000 find 3000 find 10 \
+	<line >held &
+held=$!
+exec 3>line
+gateway one relay="$data" "$one"
+until grep -q find held; do sleep 0.05; done
+kill -STOP "$(cat one.pid)"
+sleep 0.5 # all of its threads are to have stopped
+echo >&3
+wait $held || { fail 'a gateway that hangs was asked again' && cat held; }
+awk '$1 == "find" { took[++n] = $2 }
+	END { exit !(n == 4 && took[1] < 1000 && took[2] >= 2000 && took[3] < 1000 && took[4] < 1000) }' held ||
+	{ fail 'one call waits for a gateway that hangs' && cat held; }
+kill -CONT "$(cat one.pid)"
+for name in one two data; do end $name; done
+
+# ---- A host with two addresses, of which the first one never answers
+
+run 0 timeout 20 "$SX_BUILDDIR/tests/hbase/addresses"
 
 finish

@@ -33,13 +33,20 @@ end http
 gateway other 'line=SSH-2.0-x'
 refuses 1 E_IO 'this is no answer of HTTP' "hbase://127.0.0.1:$other/t?transport=http"
 end other
-gateway other 'line=HTTP/1.1 404 Not Found'
-refuses 1 E_IO 'the answer is HTTP/1.1 404 Not Found' "hbase://127.0.0.1:$other/t?transport=http"
-end other
-gateway other 'line=HTTP/1.1 503 Busy'
-refuses 1 E_IO "no answer within 1.000 s; the last try: 127.0.0.1:$other: the answer is HTTP/1.1 503 Busy" \
-	"hbase://127.0.0.1:$other/t?transport=http&timeout=1"
-end other
+# What never gets better is not tried until the deadline.
+for answer in '404 Not Found' '301 Moved' '204 No Content' '501 Not Implemented' '505 Version'; do
+	gateway other "line=HTTP/1.1 $answer"
+	refuses 1 E_IO "127.0.0.1:$other: the answer is HTTP/1.1 $answer" \
+		"hbase://127.0.0.1:$other/t?transport=http"
+	! grep -q 'no answer within' out || fail "$answer: $(cat out)"
+	end other
+done
+for answer in '503 Busy' '429 Too Many Requests'; do
+	gateway other "line=HTTP/1.1 $answer"
+	refuses 1 E_IO "no answer within 1.000 s; the last try: 127.0.0.1:$other: the answer is HTTP/1.1 $answer" \
+		"hbase://127.0.0.1:$other/t?transport=http&timeout=1"
+	end other
+done
 gateway framed framed
 works "hbase://127.0.0.1:$framed/w?transport=framed&regions=1"
 refuses 1 E_UNSUPPORTED 'a framed gateway cannot make tables of several regions' \
