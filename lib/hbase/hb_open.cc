@@ -180,6 +180,10 @@ void create_table(Pool &pool, const Config &config, bool of_index, const Deadlin
 		std::this_thread::sleep_for(std::chrono::milliseconds(100));
 }
 
+/**
+ * Drop a table. Each call may have been made before, by this process, whose answer was lost, or by another
+ * one. HBase's message does not always say so: of a missing table it may be no more than the name.
+ */
 void drop_table(Pool &pool, const gateway::TableName &name, const Deadline &deadline)
 {
 	if (!exists(pool, name, deadline))
@@ -187,8 +191,8 @@ void drop_table(Pool &pool, const gateway::TableName &name, const Deadline &dead
 	Call disable([&](gateway::GatewayClient &client) {
 		try {
 			client.disableTable(name);
-		} catch (const gateway::IOError &e) {
-			if (e.message.find("TableNotEnabledException") == std::string::npos)
+		} catch (const gateway::IOError &) {
+			if (client.tableExists(name) && client.isTableEnabled(name))
 				throw;
 		}
 	});
@@ -196,8 +200,8 @@ void drop_table(Pool &pool, const gateway::TableName &name, const Deadline &dead
 	Call remove([&](gateway::GatewayClient &client) {
 		try {
 			client.deleteTable(name);
-		} catch (const gateway::IOError &e) {
-			if (e.message.find("TableNotFoundException") == std::string::npos)
+		} catch (const gateway::IOError &) {
+			if (client.tableExists(name))
 				throw;
 		}
 	});

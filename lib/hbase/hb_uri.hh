@@ -42,7 +42,11 @@ struct Config {
 	gateway::Compression::type compression = gateway::Compression::NONE;
 
 	/** As the gateway's calls name tables. */
-	std::string index_table() const { return (space.empty() ? "" : space + ":") + table; }
+	std::string index_table() const
+	{
+		/* HBase itself leaves this namespace away, in its messages, too. */
+		return (space.empty() || space == "default" ? "" : space + ":") + table;
+	}
 	std::string docs_table() const { return index_table() + "_docs"; }
 };
 

@@ -136,6 +136,8 @@ public:
 	void deleteTable(const TableName &name) override
 	{
 		auto lock = begin();
+		if (!tables_.count(full(name)))
+			refuse(full(name), false);
 		if (!disabled_.erase(full(name)))
 			refuse("org.apache.hadoop.hbase.TableNotDisabledException: " + full(name), false);
 		tables_.erase(full(name));
@@ -229,10 +231,11 @@ private:
 	}
 	static std::string full(const TableName &name)
 	{
-		return (name.space.empty() ? "" : name.space + ":") + name.name;
+		return (name.space.empty() || name.space == "default" ? "" : name.space + ":") + name.name;
 	}
-	Table &find(const std::string &name)
+	Table &find(const std::string &long_name)
 	{
+		std::string name = long_name.substr(long_name.compare(0, 8, "default:") == 0 ? 8 : 0);
 		auto found = tables_.find(name);
 		if (found == tables_.end())
 			refuse(name, false);

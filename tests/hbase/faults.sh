@@ -99,6 +99,32 @@ gateway half half=7
 run 0 timeout 100 "$model" "hbase://127.0.0.1:$half/t?connections=2" 5 faulty
 end half
 
+# Each answer to one that drops an index and makes it anew may be lost: it is asked again.
+for n in $(seq 6 30); do
+	gateway half half="$n"
+	run 0 "$ask" "hbase://127.0.0.1:$half/t?connections=1" create put 10
+	run 0 "$ask" "hbase://127.0.0.1:$half/t?connections=1" truncate put 10 find 10
+	end half
+done
+
+# ---- Tables that are gone while a handle is open; HBase says "t" where "default:t" was asked for
+
+mkfifo default
+for uri in t default:t; do
+	gateway gone
+	"$ask" "hbase://127.0.0.1:$gone/$uri" create wait find 10 <default >held &
+	held=$!
+	exec 4>default
+	until grep -q open held; do sleep 0.05; done
+	end gone
+	gateway gone "$gone"
+	echo >&4
+	wait $held
+	exec 4>&-
+	grep -qF "find SIMIDX_E_NOT_FOUND: 127.0.0.1:$gone: there is no table t_docs" held || fail "$uri: $(cat held)"
+	end gone
+done
+
 # ---- Allocations that fail
 
 gateway good
