@@ -4,6 +4,7 @@
 #include "engine/sx_engine.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -149,9 +150,14 @@ static int sound_or(const sx_engine *engine, int rc, int also, int or, const cha
 	if (!rc)
 		return SIMIDX_OK;
 	if (!is_failure(rc) && rc != also && rc != or) {
+		char text[sizeof(err->text)] = "";
+
+		/* Its own text says more than a code that has no meaning here. */
+		if (err)
+			snprintf(text, sizeof(text), "%.200s", err->text);
 		sx_err_clear(err);
-		return sx_fail(err, SIMIDX_E_IO, "%s: %s: it returned %d, %s", engine->uri, what, rc,
-			       simidx_strerror(rc));
+		return sx_fail(err, SIMIDX_E_IO, "%s: %s: it returned %d, %s%s%s", engine->uri, what, rc,
+			       simidx_strerror(rc), text[0] ? ": " : "", text);
 	}
 	if (err && !err->text[0])
 		err->code = SIMIDX_OK;

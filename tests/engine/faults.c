@@ -157,7 +157,7 @@ START_TEST(test_each_call_fails_once)
 		failed++;
 		ck_assert_int_eq(rc, want);
 		ck_assert_int_eq(sxt_err.code, want);
-		ck_assert_str_ne(sxt_err.text, "");
+		ck_assert_ptr_nonnull(strstr(sxt_err.text, "told to fail")); /* the engine's own words */
 	}
 	ck_assert_uint_ge(failed, 12);
 	ck_assert_uint_eq(n, 201);
