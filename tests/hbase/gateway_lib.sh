@@ -25,8 +25,12 @@ gateway() {
 	declare -g "$name=$(head -1 "$name.port")"
 }
 
+# end NAME: when this returns, nobody listens there any more.
 end() {
-	kill "$(cat "$1.pid")"
+	local pid
+	pid=$(cat "$1.pid")
+	kill "$pid"
+	wait "$pid" 2>/dev/null
 	rm "$1.pid"
 }
 
