@@ -224,6 +224,8 @@ typedef struct simidx_engine {
 	 * Store a batch. When it returns SIMIDX_OK, all is stored. If it fails or the process is
 	 * killed, of each document either the version before or the one after is found by searches and
 	 * look-ups, and never both or a mixture; the next writer, or check(), finishes the batch.
+	 * After SIMIDX_E_UNKNOWN the next transaction of the state begins with a batch without changes and
+	 * mark: when that returns SIMIDX_OK, the earlier batch is stored, or is not going to be.
 	 *
 	 * @return SIMIDX_OK; SIMIDX_E_UNKNOWN: some of it may be stored; SIMIDX_E_IO: nothing is;
 	 *         SIMIDX_E_STATE: a lease had expired, so nothing is stored; SIMIDX_E_RANGE: the batch is
@@ -259,7 +261,10 @@ typedef struct simidx_engine {
 	int (*lease)(void *state, const simidx_engine_probe *prefix, size_t n, int wait_ms,
 		     simidx_error *err);
 
-	/** Give back all leases of the state. SIMIDX_E_STATE: some had expired meanwhile. */
+	/**
+	 * Give back all leases of the state. SIMIDX_E_STATE: some had expired meanwhile. After a write()
+	 * that has returned SIMIDX_E_UNKNOWN, nobody else gets them before its batch is finished.
+	 */
 	int (*release)(void *state, simidx_error *err);
 } simidx_engine;
 

@@ -88,9 +88,10 @@ typedef struct simidx_doc {
  * or rollback. Without this call the first change begins one. If there is one, nothing happens.
  *
  * @return SIMIDX_OK; SIMIDX_E_BUSY: another writer had the lock for longer than wait_ms;
- *         SIMIDX_E_MOVED; SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_CORRUPT
+ *         SIMIDX_E_MOVED; SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_CORRUPT; with an engine
+ *         SIMIDX_E_IO, also while an earlier commit that has returned SIMIDX_E_UNKNOWN cannot be finished
  *
- * Cost: some pages; and that of finishing a merge that was killed.
+ * Cost: some pages; and that of finishing a merge that was killed, or such a commit.
  */
 int simidx_writer_begin(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_RESULT;
 

@@ -359,7 +359,8 @@ lib_hbase_libhb_la_SOURCES = \
 	lib/hbase/hb_uri.hh \
 	lib/hbase/hb_wire.cc \
 	lib/hbase/hb_wire.hh \
-	lib/hbase/hb_write.cc
+	lib/hbase/hb_write.cc \
+	lib/hbase/hb_writer.cc
 lib_hbase_libhb_la_CPPFLAGS = $(hbase_cppflags)
 lib_hbase_libhb_la_CXXFLAGS = $(hbase_cxxflags)
 lib_hbase_libhb_la_LIBADD = lib/hbase/libhb-gen.la

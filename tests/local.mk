@@ -483,7 +483,8 @@ EXTRA_DIST += \
 if HAVE_HBASE
 TESTS += tests/hbase/fake.sh tests/hbase/faults.sh tests/hbase/transports.sh
 check_PROGRAMS += tests/hbase/addresses tests/hbase/ask tests/hbase/beside tests/hbase/crash \
-	tests/hbase/fake_gateway tests/hbase/memory tests/hbase/model tests/hbase/race tests/hbase/writers
+	tests/hbase/fake_gateway tests/hbase/memory tests/hbase/model tests/hbase/race \
+	tests/hbase/unsure tests/hbase/writers
 endif
 
 tests_hbase_addresses_SOURCES = tests/hbase/addresses.cc tests/hbase/ht_engine.h
@@ -536,6 +537,15 @@ tests_hbase_model_LDADD = $(hbase_test_libs)
 tests_hbase_race_SOURCES = tests/hbase/ht_engine.c tests/hbase/ht_engine.h tests/hbase/race.c
 tests_hbase_race_CPPFLAGS = $(hbase_test_cppflags)
 tests_hbase_race_LDADD = $(hbase_test_libs)
+
+tests_hbase_unsure_SOURCES = \
+	tests/hbase/ht_engine.c \
+	tests/hbase/ht_engine.h \
+	tests/hbase/ht_proxy.c \
+	tests/hbase/ht_proxy.h \
+	tests/hbase/unsure.c
+tests_hbase_unsure_CPPFLAGS = $(hbase_test_cppflags)
+tests_hbase_unsure_LDADD = $(hbase_test_libs)
 
 tests_hbase_writers_SOURCES = tests/hbase/ht_engine.c tests/hbase/ht_engine.h tests/hbase/writers.c
 tests_hbase_writers_CPPFLAGS = $(hbase_test_cppflags)

@@ -396,9 +396,21 @@ int sx_engine_walk_page(sx_engine *e, uint64_t from_id, size_t n, simidx_engine_
 
 int sx_engine_write(sx_engine *e, simidx_engine_batch *batch, simidx_error *err)
 {
+	int rc;
+
 	batch->size = sizeof(*batch);
-	return sound_or(e, e->calls->write(e->state, batch, err), SIMIDX_E_UNKNOWN, SIMIDX_E_STATE,
-			"write", err);
+	rc = sound_or(e, e->calls->write(e->state, batch, err), SIMIDX_E_UNKNOWN, SIMIDX_E_STATE,
+		      "write", err);
+	if (!rc || rc == SIMIDX_E_UNKNOWN)
+		e->is_unfinished = rc != SIMIDX_OK;
+	return rc;
+}
+
+int sx_engine_finish(sx_engine *e, simidx_error *err)
+{
+	simidx_engine_batch none = { 0 };
+
+	return e->is_unfinished ? sx_engine_write(e, &none, err) : SIMIDX_OK;
 }
 
 int sx_engine_reserve_ids(sx_engine *e, uint64_t n, uint64_t at_least, uint64_t *first,

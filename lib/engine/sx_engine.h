@@ -29,6 +29,8 @@ typedef struct sx_engine {
 	pthread_mutex_t lock;  /* of what follows */
 	pthread_cond_t freed;
 	int is_written;        /* a writer of this handle has a transaction */
+	int is_unfinished;     /* a batch is, of which the last write has not said that it is stored; only
+				  the writer that has the transaction looks at it */
 	simidx_engine_info info;
 	double info_time;      /* when it was read, in seconds; 0 = it is old */
 } sx_engine;
@@ -93,6 +95,12 @@ int sx_engine_walk_page(sx_engine *engine, uint64_t from_id, size_t n, simidx_en
 		   void *ctx, simidx_error *err);
 
 int sx_engine_write(sx_engine *engine, simidx_engine_batch *batch, simidx_error *err);
+
+/**
+ * Have a batch stored of which a write has returned SIMIDX_E_UNKNOWN, if there is one: what is looked up
+ * after that has it.
+ */
+int sx_engine_finish(sx_engine *engine, simidx_error *err);
 
 int sx_engine_reserve_ids(sx_engine *engine, uint64_t n, uint64_t at_least, uint64_t *first,
 			  simidx_error *err);

@@ -54,30 +54,17 @@ private:
  */
 bool Store::has_ended(const Lease &lease, const Deadline &deadline)
 {
-	const Writer own = writer_;
-	bool ended = true;
-
-	for (const WriterRow &row : writer_rows({ COLUMN_COUNTS, COLUMN_JOURNAL, COLUMN_OWNER }, deadline)) {
+	for (WriterRow &row : writer_rows({ COLUMN_COUNTS, COLUMN_JOURNAL, COLUMN_OWNER }, deadline)) {
 		bool begun = !row.journal.empty() && row.journal_timestamp <= lease.until;
 		bool holders = token_of(row.owner) == token_of(lease.value);
 
-		if (!ended || (!begun && !holders) || token_of(row.owner) == token_)
+		if ((!begun && !holders) || has_number(row))
 			continue;
-		ended = row.is_free(now());
-		if (!ended)
-			continue;
-		try {
-			ended = row.journal.empty() ? claim_writer(row, deadline) : finish_for(row, deadline);
-			if (ended)
-				put_if(writer_key(row.number), COLUMN_OWNER, writer_.owner, FREE, timestamp(),
-				       deadline);
-		} catch (...) {
-			writer_ = own;
-			throw;
-		}
-		writer_ = own;
+		if (!can_have(row) || !claim_writer(row, deadline))
+			return false;
+		free_writer(row, deadline);
 	}
-	return ended;
+	return true;
 }
 
 /**
@@ -135,12 +122,12 @@ int Store::lease(const simidx_engine_probe *prefix, size_t n, int wait_ms)
 	/* A search that follows must find what an earlier commit was storing when it failed. */
 	if (writer_.unfinished)
 		become_writer(deadline);
-	renew_leases(deadline);
 	for (size_t i = 0; i < n; i++) {
 		std::string key = lease_key(prefix[i].table, prefix[i].prefix);
 		if (!leases_.count(key) && std::find(keys.begin(), keys.end(), key) == keys.end())
 			keys.push_back(key);
 	}
+	renew_leases(deadline);
 	while (!keys.empty()) {
 		auto rows = get_rows(config_.docs_table(), keys, deadline);
 		std::vector<Lease> wanted;
@@ -186,6 +173,7 @@ int Store::lease(const simidx_engine_probe *prefix, size_t n, int wait_ms)
 		pause_ms = std::min(2 * pause_ms, LAST_PAUSE_MS);
 		if (patience.left() > 0)
 			deadline = writing();
+		renew_leases(deadline); /* those that were got so far */
 	}
 	return SIMIDX_OK;
 }
@@ -203,25 +191,28 @@ void Store::renew_leases(const Deadline &deadline)
 		keys.push_back(one.first);
 	}
 	std::vector<bool> stored = try_leases(leases, deadline);
-	/* Where an answer was lost and the request sent again, the row says what is stored. */
+	/* Where an answer was lost, now or at the last try, the row says what is stored. */
 	std::vector<gateway::Result> rows;
 	if (std::find(stored.begin(), stored.end(), false) != stored.end())
 		rows = get_rows(config_.docs_table(), keys, deadline);
 	renew_at_ = INT64_MAX;
 	for (size_t i = 0; i < leases.size(); i++) {
-		const gateway::Cell *cell = stored[i] ? nullptr : find_cell(rows[i], COLUMN_OWNER);
-		bool lost = !stored[i] && (!cell || cell->value != leases[i].value);
-		if (lost) {
-			renew_at_ = 0; /* the next try is to fail, too */
-			fail(SIMIDX_E_STATE, "a lease has expired after %d s, and another writer has taken "
-			     "it; nothing is stored", config_.lease_s);
+		if (!stored[i]) {
+			const gateway::Cell *cell = find_cell(rows[i], COLUMN_OWNER);
+			if (!cell || token_of(cell->value) != token_) {
+				renew_at_ = 0; /* the next try is to fail, too */
+				fail(SIMIDX_E_STATE, "a lease has expired after %d s, and another writer has "
+				     "taken it; nothing is stored", config_.lease_s);
+			}
+			leases[i].value = cell->value;
+			leases[i].until = (int64_t)get_number(cell->value, 0, 8);
 		}
 		note_lease(leases[i]);
 	}
 }
 
-/** Give some leases back. Those that cannot be given back in two seconds end by themselves. */
-void Store::give_back(const std::vector<std::string> &keys)
+/** Give leases back. Those that cannot be given back in two seconds end by themselves. */
+void Store::free_leases(const std::vector<Lease> &leases)
 {
 	Deadline deadline(std::min(config_.write_ms, 2000));
 	std::string table = config_.docs_table();
@@ -229,13 +220,13 @@ void Store::give_back(const std::vector<std::string> &keys)
 	std::vector<Request *> list;
 	bool expired = false, lost = false;
 
-	requests.reserve(keys.size());
-	for (const std::string &key : keys) {
-		expired = expired || leases_[key].until <= now();
-		requests.emplace_back(table, key, leases_[key].value,
-				      put(key, COLUMN_OWNER, FREE, timestamp(), gateway::Durability::SYNC));
+	requests.reserve(leases.size());
+	for (const Lease &lease : leases) {
+		expired = expired || lease.until <= now();
+		requests.emplace_back(table, lease.key, lease.value,
+				      put(lease.key, COLUMN_OWNER, FREE, timestamp(),
+					  gateway::Durability::SYNC));
 		list.push_back(&requests.back());
-		leases_.erase(key);
 	}
 	if (!list.empty())
 		pool_.run(list, 16, deadline);
@@ -246,10 +237,42 @@ void Store::give_back(const std::vector<std::string> &keys)
 		     config_.lease_s);
 }
 
+void Store::give_back(const std::vector<std::string> &keys)
+{
+	std::vector<Lease> leases;
+
+	for (const std::string &key : keys) {
+		leases.push_back(leases_[key]);
+		leases_.erase(key);
+	}
+	free_leases(leases);
+}
+
+/** The batch of an earlier transaction is finished: others may have its leases at once. */
+void Store::give_back_kept()
+{
+	std::vector<Lease> leases;
+
+	leases.swap(kept_leases_);
+	try {
+		free_leases(leases);
+	} catch (const Failure &) {
+		/* They end by themselves. */
+	}
+}
+
 int Store::release_leases()
 {
 	std::vector<std::string> keys;
 
+	/* Who had one now would not find what is going to be stored. It must not be had before that, or before
+	   it expires: who takes it then finishes the batch first. */
+	if (writer_.unfinished) {
+		for (const auto &one : leases_)
+			kept_leases_.push_back(one.second);
+		leases_.clear();
+		return SIMIDX_OK;
+	}
 	for (const auto &one : leases_)
 		keys.push_back(one.first);
 	give_back(keys);

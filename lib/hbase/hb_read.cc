@@ -121,9 +121,9 @@ void Store::info(simidx_engine_info *out)
 	int64_t documents = 0, labels = 0;
 	uint64_t next_id = 0;
 
-	for (const WriterRow &row : writer_rows({ COLUMN_COUNTS }, reading(), &next_id)) {
-		documents += row.documents;
-		labels += row.labels;
+	for (const WriterRow &row : writer_rows({ COLUMN_COUNTS, COLUMN_JOURNAL }, reading(), &next_id)) {
+		documents += row.counts().first;
+		labels += row.counts().second;
 	}
 	memset(&made, 0, sizeof(made));
 	made.size = out->size;
@@ -297,23 +297,41 @@ int Store::walk(uint64_t from, size_t n_max, simidx_engine_document deliver, voi
 	return SIMIDX_OK;
 }
 
+/**
+ * A batch whose journal is there is going to be stored, so its mark counts. Journals are read first: one
+ * that is finished meanwhile has left its mark in the row.
+ */
 void Store::get_mark(void **data, size_t *size)
 {
-	const WriterRow *last = nullptr;
-	auto rows = writer_rows({ COLUMN_MARK }, reading());
+	Deadline deadline = reading();
+	std::string mark;
+	int64_t last = -1;
 
 	*data = nullptr;
 	*size = 0;
-	for (const WriterRow &row : rows)
-		if (row.mark_timestamp >= 0 && (!last || row.mark_timestamp > last->mark_timestamp))
-			last = &row;
-	if (!last || last->mark.empty())
+	for (const WriterRow &row : writer_rows({ COLUMN_JOURNAL }, deadline)) {
+		Batch batch;
+		size_t pieces = 0;
+
+		if (row.journal.empty() || !read_journal(row, batch, pieces, deadline))
+			continue;
+		if (batch.has_mark && batch.timestamp > last) {
+			mark = batch.mark;
+			last = batch.timestamp;
+		}
+	}
+	for (const WriterRow &row : writer_rows({ COLUMN_MARK }, deadline))
+		if (row.mark_timestamp > last) {
+			mark = row.mark;
+			last = row.mark_timestamp;
+		}
+	if (mark.empty())
 		return;
-	*data = malloc(last->mark.size());
+	*data = malloc(mark.size());
 	if (!*data)
 		throw std::bad_alloc();
-	memcpy(*data, last->mark.data(), last->mark.size());
-	*size = last->mark.size();
+	memcpy(*data, mark.data(), mark.size());
+	*size = mark.size();
 }
 
 } // namespace simidx_hbase

@@ -188,8 +188,6 @@ std::string batch_bytes(const Batch &batch, unsigned n_tables)
 
 	put_number(out, FORMAT, 1);
 	put_number(out, (uint64_t)batch.timestamp, 8);
-	put_number(out, (uint64_t)batch.documents, 8);
-	put_number(out, (uint64_t)batch.labels, 8);
 	put_number(out, batch.has_mark, 1);
 	put_number(out, batch.mark.size(), 4);
 	out += batch.mark;
@@ -223,8 +221,6 @@ bool parse_batch(const std::string &bytes, unsigned n_tables, Batch &out)
 	if (in.number(1) != FORMAT)
 		return false;
 	out.timestamp = (int64_t)in.number(8);
-	out.documents = (int64_t)in.number(8);
-	out.labels = (int64_t)in.number(8);
 	out.has_mark = in.number(1) != 0;
 	out.mark = in.text(in.number(4));
 	for (uint64_t n = in.number(4); n > 0 && in.ok(); n--) {

@@ -23,6 +23,7 @@ const unsigned MAX_TABLES = 32;
 const unsigned SALTS = 16;
 const char FAMILY[] = "d";
 const size_t INDEX_KEY_SIZE = 21;
+const size_t JOURNAL_SIZE = 32; /* of its own cell */
 
 /* First byte of the rows of the table of documents. */
 const char ROW_COUNTER = 'c';   /**< the next id */
@@ -81,7 +82,7 @@ struct Change {
 /** A batch as the journal keeps it: all that is needed to finish it. */
 struct Batch {
 	int64_t timestamp = 0;
-	int64_t documents = 0, labels = 0; /**< of the writer, after the batch */
+	int64_t documents = 0, labels = 0; /**< of the writer, after the batch; in the journal's own cell */
 	bool has_mark = false;
 	std::string mark;
 	std::vector<Change> changes;

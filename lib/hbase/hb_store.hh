@@ -33,6 +33,7 @@ struct Lease {
 struct Writer {
 	bool mine = false;
 	bool unfinished = false; /**< the journal may be there, or is: finish it first */
+	int64_t begun = 0;       /**< timestamp of the batch that was stored last, or may be stored */
 	unsigned number = 0;
 	std::string owner;       /**< value of the cell of the owner */
 	int64_t until = 0;
@@ -46,12 +47,14 @@ struct WriterRow {
 	int64_t owner_timestamp = 0;
 	int64_t documents = 0, labels = 0;
 	int64_t counts_timestamp = 0;
-	std::string journal;     /**< size and checksum of the journal; empty: no batch is under way */
+	std::string journal;     /**< the journal's own cell; empty: no batch is under way */
 	int64_t journal_timestamp = 0;
 	int64_t last_timestamp = 0; /**< of any cell that was read */
 	std::string mark;
 	int64_t mark_timestamp = -1;
 
+	/** Documents and labels with those of the batch that is under way: it is going to be stored. */
+	std::pair<int64_t, int64_t> counts() const;
 	/** Nobody has the number any more. */
 	bool is_free(int64_t now) const;
 };
@@ -80,6 +83,8 @@ public:
 	/* hb_write.cc */
 	int write(const simidx_engine_batch *batch);
 	uint64_t reserve_ids(uint64_t n, uint64_t at_least);
+
+	/* hb_writer.cc */
 	void end_writing() noexcept;
 
 	/* hb_check.cc */
@@ -131,16 +136,15 @@ public:
 	std::vector<Document> get_documents(const std::vector<uint64_t> &ids, const Deadline &deadline,
 					    simidx_engine_cost *cost, bool deleted_too,
 					    bool pass_damaged = false);
-	/** These columns of the rows of all writers. SIMIDX_E_MOVED where it is another index by now. */
+	/** hb_writer.cc: these columns of the rows of all writers. SIMIDX_E_MOVED if it is another index now. */
 	std::vector<WriterRow> writer_rows(const std::vector<std::string> &columns,
 					   const Deadline &deadline, uint64_t *next_id = nullptr);
 	/** Read the journal of a writer, piece by piece. False where it is damaged. */
 	bool read_journal(const WriterRow &row, Batch &batch, size_t &pieces, const Deadline &deadline);
-	/** Write what is left to do of the journal of a row, and remove it. */
+	/** Write what is left to do of the journal of a row that was claimed, and remove it. */
 	void finish_journal(const WriterRow &row, const Deadline &deadline);
 	void finish_batch(unsigned writer, const Batch &batch, size_t pieces, const Deadline &deadline,
 			  bool replay);
-	bool claim_writer(const WriterRow &row, const Deadline &deadline);
 
 	static int64_t now();
 	/** A timestamp above all that this handle has used and seen. */
@@ -153,17 +157,25 @@ private:
 	friend class Checker;
 
 	void read_layout(const Deadline &deadline, bool creating);
+	WriterRow read_writer(unsigned writer, const Deadline &deadline);
+	bool has_number(const WriterRow &row) const;
+	bool can_have(const WriterRow &row) const;
+	void forget_pieces(unsigned writer, const Deadline &deadline);
+	bool claim_writer(WriterRow &row, const Deadline &deadline);
+	void free_writer(WriterRow &row, const Deadline &deadline);
+	bool take_number(WriterRow &row, const Deadline &deadline);
+	bool finish_batches(std::vector<WriterRow> &rows, const Deadline &deadline);
 	void become_writer(const Deadline &deadline);
-	void forget_pieces(unsigned writer, bool journal, const Deadline &deadline);
 	void put_as_owner(const gateway::Put &put, const Deadline &deadline);
-	bool finish_for(const WriterRow &row, const Deadline &deadline);
 	void store_batch(const Batch &batch, const Deadline &deadline);
 
 	bool has_ended(const Lease &lease, const Deadline &deadline);
 	std::vector<bool> try_leases(std::vector<Lease> &leases, const Deadline &deadline);
 	void note_lease(const Lease &lease);
 	void renew_leases(const Deadline &deadline);
+	void free_leases(const std::vector<Lease> &leases);
 	void give_back(const std::vector<std::string> &keys);
+	void give_back_kept();
 
 	Config config_;
 	Pool pool_;
@@ -176,6 +188,8 @@ private:
 	Writer writer_;
 	gateway::Durability::type durability_ = gateway::Durability::SYNC;
 	std::map<std::string, Lease> leases_; /**< by their keys */
+	/** Of transactions whose batch is not finished: nobody is to have them before it is. */
+	std::vector<Lease> kept_leases_;
 	int64_t renew_at_ = 0; /**< when the first of them has half of its time left */
 	/** Ids that this handle was given and nobody has stored yet: begin, end. */
 	std::map<uint64_t, uint64_t> own_ids_;

@@ -11,16 +11,14 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <tuple>
 
 namespace simidx_hbase {
 namespace {
 
-const unsigned WRITERS = 0xffff;
 const size_t PIECE = 512 << 10; /* of a journal */
 const size_t MAX_PIECES = 256;  /* so 128 MiB are the most that a batch may have */
 const char COLUMN_LAYOUT[] = "v";
-const char FREE[] = "free";
-const int WRITER_ROWS = 1000;
 
 std::string piece_column(size_t i)
 {
@@ -28,14 +26,6 @@ std::string piece_column(size_t i)
 
 	put_number(column, i, 2);
 	return column;
-}
-
-std::string owner_value(int64_t until, const std::string &token)
-{
-	std::string value;
-
-	put_number(value, (uint64_t)until, 8);
-	return value + token;
 }
 
 std::string counts_value(int64_t documents, int64_t labels)
@@ -47,94 +37,26 @@ std::string counts_value(int64_t documents, int64_t labels)
 	return value;
 }
 
-/** The journal's own cell: it is complete if its pieces are these. */
-std::string journal_value(const std::string &bytes)
+/**
+ * The journal's own cell: it is complete if its pieces are these. Counts are here, as all who ask for them
+ * read this cell, and not the pieces.
+ */
+std::string journal_value(const Batch &batch, const std::string &bytes)
 {
-	std::string value;
+	std::string value = counts_value(batch.documents, batch.labels);
 
 	put_number(value, bytes.size(), 8);
 	put_number(value, checksum(bytes), 8);
 	return value;
 }
 
-WriterRow parse_writer(const gateway::Result &row)
-{
-	WriterRow out;
-
-	out.number = (unsigned)get_number(row.row, 1, 2);
-	for (const auto &cell : row.cells) {
-		out.last_timestamp = std::max(out.last_timestamp, cell.timestamp);
-		if (cell.column == COLUMN_OWNER) {
-			out.owner = cell.value;
-			out.owner_timestamp = cell.timestamp;
-		} else if (cell.column == COLUMN_COUNTS && cell.value.size() == 16) {
-			out.documents = (int64_t)get_number(cell.value, 0, 8);
-			out.labels = (int64_t)get_number(cell.value, 8, 8);
-			out.counts_timestamp = cell.timestamp;
-		} else if (cell.column == COLUMN_MARK) {
-			out.mark = cell.value;
-			out.mark_timestamp = cell.timestamp;
-		} else if (cell.column == COLUMN_JOURNAL) {
-			out.journal = cell.value;
-			out.journal_timestamp = cell.timestamp;
-		}
-	}
-	return out;
-}
-
 } // namespace
 
-bool WriterRow::is_free(int64_t now) const
-{
-	return owner.size() < 8 || (int64_t)get_number(owner, 0, 8) < now;
-}
-
 /**
- * The rows of all writers, the next id, and whether the index is still the one that was opened. Pieces
- * of journals are among the columns of writers, so nobody asks for all columns.
- */
-std::vector<WriterRow> Store::writer_rows(const std::vector<std::string> &columns,
-					  const Deadline &deadline, uint64_t *next_id)
-{
-	std::vector<WriterRow> all;
-	std::string start(1, ROW_WRITER), stop(1, ROW_WRITER + 1), counter(1, ROW_COUNTER);
-	std::string layout(1, ROW_LAYOUT);
-	std::vector<std::pair<std::string, std::string>> ranges = {
-		{ start, stop }, { layout, layout + '\0' }, { counter, counter + '\0' }
-	};
-
-	if (next_id)
-		*next_id = 0;
-	for (;;) {
-		auto found = pages(config_.docs_table(), ranges, WRITER_ROWS, deadline, columns);
-		for (const auto &row : found[0])
-			if (row.row.size() == 3)
-				all.push_back(parse_writer(row));
-		if (ranges.size() > 1) {
-			const gateway::Cell *cell =
-				found[1].empty() ? nullptr : find_cell(found[1][0], COLUMN_LAYOUT);
-			if (!cell || cell->value != layout_)
-				fail(SIMIDX_E_MOVED, "%s: the index was replaced by another one",
-				     config_.index_table().c_str());
-			cell = found[2].empty() ? nullptr : find_cell(found[2][0], "");
-			if (next_id && cell && cell->value.size() >= 8)
-				*next_id = get_number(cell->value, 0, 8);
-		}
-		if (found[0].size() < (size_t)WRITER_ROWS)
-			return all;
-		ranges = { { found[0].back().row + '\0', stop } };
-	}
-}
-
-/* ---------------------------------------------------------------------------------------------
- * Becoming a writer
- */
-
-/**
- * A piece of a journal that was not written to its end means nothing, but its timestamp may be above
+ * Pieces of a journal that was not written to its end mean nothing, but their timestamp may be above
  * those of the next journal, and hide it.
  */
-void Store::forget_pieces(unsigned writer, bool journal, const Deadline &deadline)
+void Store::forget_pieces(unsigned writer, const Deadline &deadline)
 {
 	auto rows = get_rows(config_.docs_table(), { writer_key(writer) }, deadline, nullptr,
 			     piece_column(0));
@@ -143,122 +65,11 @@ void Store::forget_pieces(unsigned writer, bool journal, const Deadline &deadlin
 	if (!first)
 		return;
 	saw_timestamp(first->timestamp);
-	if (journal)
-		return;
 	gateway::Delete all = remove(writer_key(writer), piece_column(0), first->timestamp, durability_);
 	for (size_t i = 1; i < MAX_PIECES; i++)
 		all.columns.push_back(remove("", piece_column(i), first->timestamp, durability_).columns[0]);
 	delete_rows(config_.docs_table(), { all }, deadline);
 }
-
-/** Take a number that nobody has. What its journal has, if there is one, comes first. */
-bool Store::claim_writer(const WriterRow &row, const Deadline &deadline)
-{
-	int64_t until = now() + config_.lease_s * 1000;
-	std::string value = owner_value(until, token_);
-
-	saw_timestamp(row.last_timestamp);
-	if (!put_if(writer_key(row.number), COLUMN_OWNER, row.owner, value, timestamp(), deadline))
-		return false;
-	writer_.mine = true;
-	writer_.unfinished = !row.journal.empty();
-	writer_.number = row.number;
-	writer_.owner = value;
-	writer_.until = until;
-	writer_.documents = row.documents;
-	writer_.labels = row.labels;
-	return true;
-}
-
-/** Take the number of a writer that has left a journal, and store what it has. */
-bool Store::finish_for(const WriterRow &row, const Deadline &deadline)
-{
-	/* Others see that somebody is at it; doing it twice would do no harm. */
-	if (!claim_writer(row, deadline))
-		return false;
-	forget_pieces(row.number, true, deadline);
-	finish_journal(row, deadline);
-	writer_.unfinished = false;
-	return true;
-}
-
-/**
- * Have a number, for a while from now on. What other writers have left undone is finished here, because
- * the numbers that they had are free now.
- */
-void Store::become_writer(const Deadline &deadline)
-{
-	if (writer_.mine && !writer_.unfinished && writer_.until - now() > config_.lease_s * 500)
-		return;
-
-	auto rows = writer_rows({ COLUMN_COUNTS, COLUMN_JOURNAL, COLUMN_OWNER }, deadline);
-	unsigned unused = 0;
-	const WriterRow *own = nullptr, *any = nullptr;
-	for (const WriterRow &row : rows) {
-		unused = std::max(unused, row.number + 1);
-		saw_timestamp(row.last_timestamp); /* the mark that is stored last is to be the latest */
-		if (writer_.mine && row.number == writer_.number && row.owner == writer_.owner)
-			own = &row;
-	}
-	writer_.mine = false;
-	for (const WriterRow &row : rows) {
-		bool free = &row == own || row.is_free(now());
-		if (!free)
-			continue;
-		if (!row.journal.empty()) {
-			if (!finish_for(row, deadline))
-				continue;
-			/* The counts have changed by it. */
-			auto again = get_rows(config_.docs_table(), { writer_key(row.number) }, deadline,
-					      nullptr, COLUMN_COUNTS);
-			WriterRow now_row = parse_writer(again[0]);
-			writer_.documents = now_row.documents;
-			writer_.labels = now_row.labels;
-			if (&row == own)
-				return;
-			put_if(writer_key(row.number), COLUMN_OWNER, writer_.owner, FREE, timestamp(),
-			       deadline);
-			writer_.mine = false;
-		} else if (!any || &row == own) {
-			any = &row;
-		}
-	}
-	if (any && claim_writer(*any, deadline)) {
-		forget_pieces(any->number, false, deadline);
-		return;
-	}
-	/* Others may be at the same: the next number is only one's own once it is stored. */
-	for (; unused < WRITERS; unused++) {
-		WriterRow fresh;
-		fresh.number = unused;
-		if (claim_writer(fresh, deadline))
-			return;
-	}
-	fail(SIMIDX_E_BUSY, "%s: all %u numbers of writers are taken", config_.index_table().c_str(),
-	     WRITERS);
-}
-
-void Store::end_writing() noexcept
-{
-	try {
-		if (!leases_.empty())
-			release_leases();
-	} catch (...) {
-		/* They end by themselves. */
-	}
-	try {
-		if (writer_.mine && !writer_.unfinished)
-			put_if(writer_key(writer_.number), COLUMN_OWNER, writer_.owner, FREE, timestamp(),
-			       Deadline(std::min(config_.write_ms, 2000)));
-	} catch (...) {
-		/* Then the number is free when its time has passed. */
-	}
-	writer_.mine = false;
-}
-
-/* ---------------------------------------------------------------------------------------------
- * The steps
- */
 
 /** What has to be done after the journal. `replay`: somebody may have gone on meanwhile. */
 void Store::finish_batch(unsigned writer, const Batch &batch, size_t pieces, const Deadline &deadline,
@@ -340,8 +151,9 @@ void Store::finish_batch(unsigned writer, const Batch &batch, size_t pieces, con
 bool Store::read_journal(const WriterRow &row, Batch &batch, size_t &pieces, const Deadline &deadline)
 {
 	std::string bytes;
-	uint64_t size = row.journal.size() == 16 ? get_number(row.journal, 0, 8) : 0;
+	uint64_t size = row.journal.size() == JOURNAL_SIZE ? get_number(row.journal, 16, 8) : 0;
 
+	std::tie(batch.documents, batch.labels) = row.counts();
 	pieces = (size + PIECE - 1) / PIECE;
 	if (size == 0 || size > MAX_PIECES * PIECE)
 		return false;
@@ -352,7 +164,7 @@ bool Store::read_journal(const WriterRow &row, Batch &batch, size_t &pieces, con
 		if (const gateway::Cell *piece = find_cell(rows[0], column))
 			bytes += piece->value;
 	}
-	return bytes.size() == size && checksum(bytes) == get_number(row.journal, 8, 8) &&
+	return bytes.size() == size && checksum(bytes) == get_number(row.journal, 24, 8) &&
 	       parse_batch(bytes, n_tables_, batch);
 }
 
@@ -361,9 +173,13 @@ void Store::finish_journal(const WriterRow &row, const Deadline &deadline)
 	Batch batch;
 	size_t pieces = 0;
 
-	if (!read_journal(row, batch, pieces, deadline))
+	if (!read_journal(row, batch, pieces, deadline)) {
+		/* One that was only slow may have finished it meanwhile. */
+		if (read_writer(row.number, deadline).journal != row.journal)
+			return;
 		fail(SIMIDX_E_CORRUPT, "%s: the journal of writer %u is damaged",
 		     config_.index_table().c_str(), row.number);
+	}
 	saw_timestamp(batch.timestamp);
 	finish_batch(row.number, batch, pieces, deadline, true);
 }
@@ -402,7 +218,7 @@ void Store::store_batch(const Batch &batch, const Deadline &deadline)
 {
 	std::string bytes = batch_bytes(batch, n_tables_), row = writer_key(writer_.number);
 	size_t last_piece = (bytes.size() - 1) / PIECE;
-	gateway::Put last = put(row, COLUMN_JOURNAL, journal_value(bytes), batch.timestamp, durability_);
+	gateway::Put last = put(row, COLUMN_JOURNAL, journal_value(batch, bytes), batch.timestamp, durability_);
 
 	if (bytes.size() > MAX_PIECES * PIECE)
 		fail(SIMIDX_E_RANGE, "a batch of %zu bytes; at most %zu can be committed at once",
@@ -421,6 +237,7 @@ void Store::store_batch(const Batch &batch, const Deadline &deadline)
 	}
 	renew_leases(deadline);
 	writer_.unfinished = true;
+	writer_.begun = batch.timestamp;
 	try {
 		put_as_owner(last, deadline);
 		finish_batch(writer_.number, batch, last_piece + 1, deadline, false);
@@ -430,6 +247,8 @@ void Store::store_batch(const Batch &batch, const Deadline &deadline)
 		throw Failure(SIMIDX_E_UNKNOWN, failure.sys_errno,
 			      "some of the batch may be stored, and the next writer will store the rest: " +
 				      failure.text);
+	} catch (const std::bad_alloc &) {
+		throw Failure(SIMIDX_E_UNKNOWN, 0, "out of memory");
 	}
 	writer_.unfinished = false;
 	writer_.documents = batch.documents;
@@ -446,6 +265,8 @@ int Store::write(const simidx_engine_batch *given)
 		fail(SIMIDX_E_READ_ONLY, "%s: opened read-only", config_.index_table().c_str());
 	durability_ = given->durability == SIMIDX_DURABILITY_FULL ? config_.full : config_.normal;
 	become_writer(deadline);
+	if (given->n == 0 && !given->mark)
+		return SIMIDX_OK;
 
 	batch.documents = writer_.documents;
 	batch.labels = writer_.labels;

@@ -135,7 +135,9 @@ static int begin_with_engine(simidx_writer *w, simidx_error *err)
 		return rc;
 	w->locked = 1;
 	w->snapshot.known = &w->engine->known;
-	rc = begin_transaction(w, err);
+	rc = sx_engine_finish(w->index->engine, err);
+	if (!rc)
+		rc = begin_transaction(w, err);
 	if (!rc)
 		rc = sx_writer_use_memtable(w, err);
 	if (rc)

@@ -263,6 +263,32 @@ START_TEST(test_a_broken_write_leaves_no_mixture)
 }
 END_TEST
 
+/*
+ * What was broken off is to be stored before anything is looked up: the next transaction begins with that, once,
+ * whichever writer of the handle has it, and not at all if that fails.
+ */
+START_TEST(test_a_broken_write_is_finished_first)
+{
+	simidx_writer *a = sxt_writer(t_index, 0), *b = sxt_writer(t_index, 0);
+
+	memory_faults_now.break_writes = 1;
+	memory_faults_now.steps_left = 5;
+	ck_assert_int_eq(change_thirty(a), SIMIDX_E_UNKNOWN);
+	ck_assert_uint_eq(memory_faults_now.n_empty, 0);
+	memory_faults_now.break_writes = 0;
+	memory_faults_now.fail_in = 1;
+	ck_assert_sx(simidx_writer_begin(b, &sxt_err), SIMIDX_E_IO);
+	ck_assert_uint_eq(memory_faults_now.n_empty, 0);
+	ck_assert_sx(simidx_writer_begin(a, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(memory_faults_now.n_empty, 1);
+	simidx_writer_rollback(a);
+	ck_assert_sx(simidx_writer_begin(b, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(memory_faults_now.n_empty, 1);
+	simidx_writer_close(a);
+	simidx_writer_close(b);
+}
+END_TEST
+
 /* Rows of documents that have changed stay, and each row comes twice. */
 START_TEST(test_rows_that_are_left_over_are_no_matches)
 {
@@ -493,6 +519,7 @@ END_TEST
 static const sxt_test tests[] = {
 	{ &test_each_call_fails_once, 0, 1 },
 	{ &test_a_broken_write_leaves_no_mixture, 0, 1 },
+	{ &test_a_broken_write_is_finished_first, 0, 1 },
 	{ &test_rows_that_are_left_over_are_no_matches, 0, 1 },
 	{ &test_writers_of_a_handle_take_turns, 0, 1 },
 	{ &test_leases_last_as_long_as_a_transaction, 0, 1 },

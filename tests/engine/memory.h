@@ -25,6 +25,7 @@ typedef struct memory_faults {
 	unsigned calls;      /* scans and look-ups so far */
 	uint64_t probes;     /* of all scans so far */
 	unsigned n_leased;   /* prefixes that were leased so far */
+	unsigned n_empty;    /* batches so far that have nothing to store */
 } memory_faults;
 
 extern memory_faults memory_faults_now;

@@ -401,6 +401,34 @@ static void long_transaction(void)
 	hb_engine()->close(b);
 }
 
+static void *lease_two(void *arg)
+{
+	struct held *h = arg;
+	simidx_error err;
+
+	h->code = hb_engine()->lease(h->state, probe, 2, 20000, &err);
+	return NULL;
+}
+
+/* So are those that a writer has while it waits for another one. */
+static void long_wait(void)
+{
+	void *a = anew("lease=60"), *b = direct(0, "lease=60");
+	struct held *w = held("lease=2");
+
+	HT_CODE(lease(a, 1, 0), SIMIDX_OK);
+	begin(w, lease_two);
+	usleep(3500000);
+	HT_CODE(lease(b, 0, 0), SIMIDX_E_BUSY);
+	HT_CODE(hb_engine()->release(a, &ht_err), SIMIDX_OK);
+	HT_CHECK(pthread_join(w->thread, NULL) == 0);
+	HT_CODE(w->code, SIMIDX_OK);
+	HT_CODE(ht_write(w->state, NULL, NULL, 0, NULL, 0), SIMIDX_OK);
+	put_away(w);
+	hb_engine()->close(a);
+	hb_engine()->close(b);
+}
+
 /*
  * A writer with a lease stops for good after its journal. The next one that gets the lease must find
  * what the writer has begun to store.
@@ -495,6 +523,7 @@ int main(int argc, char **argv)
 	damaged_in_a_batch();
 	leases_of_two();
 	long_transaction();
+	long_wait();
 	lease_of_one_killed();
 	lease_of_one_slow();
 	batch_that_is_taken_over();

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Writers and their rows: who has which number, and what is to be done before a number can be had.
+ */
+
+#include "hb_store.hh"
+
+#include <algorithm>
+#include <thread>
+
+namespace simidx_hbase {
+namespace {
+
+const unsigned WRITERS = 0xffff;
+const char COLUMN_LAYOUT[] = "v";
+const char FREE[] = "free";
+const int WRITER_ROWS = 1000;
+const int PAUSE_MS = 50;
+/* Not the pieces of journals. */
+const std::vector<std::string> WRITER_COLUMNS = { COLUMN_COUNTS, COLUMN_JOURNAL, COLUMN_OWNER };
+
+std::string owner_value(int64_t until, const std::string &token)
+{
+	std::string value;
+
+	put_number(value, (uint64_t)until, 8);
+	return value + token;
+}
+
+WriterRow parse_writer(const gateway::Result &row)
+{
+	WriterRow out;
+
+	out.number = (unsigned)get_number(row.row, 1, 2);
+	for (const auto &cell : row.cells) {
+		out.last_timestamp = std::max(out.last_timestamp, cell.timestamp);
+		if (cell.column == COLUMN_OWNER) {
+			out.owner = cell.value;
+			out.owner_timestamp = cell.timestamp;
+		} else if (cell.column == COLUMN_COUNTS && cell.value.size() == 16) {
+			out.documents = (int64_t)get_number(cell.value, 0, 8);
+			out.labels = (int64_t)get_number(cell.value, 8, 8);
+			out.counts_timestamp = cell.timestamp;
+		} else if (cell.column == COLUMN_MARK) {
+			out.mark = cell.value;
+			out.mark_timestamp = cell.timestamp;
+		} else if (cell.column == COLUMN_JOURNAL) {
+			out.journal = cell.value;
+			out.journal_timestamp = cell.timestamp;
+		}
+	}
+	return out;
+}
+
+} // namespace
+
+std::pair<int64_t, int64_t> WriterRow::counts() const
+{
+	if (journal.size() != JOURNAL_SIZE)
+		return { documents, labels };
+	return { (int64_t)get_number(journal, 0, 8), (int64_t)get_number(journal, 8, 8) };
+}
+
+bool WriterRow::is_free(int64_t now) const
+{
+	return owner.size() < 8 || (int64_t)get_number(owner, 0, 8) < now;
+}
+
+/**
+ * The rows of all writers, the next id, and whether the index is still the one that was opened. Pieces
+ * of journals are among the columns of writers, so nobody asks for all columns.
+ */
+std::vector<WriterRow> Store::writer_rows(const std::vector<std::string> &columns,
+					  const Deadline &deadline, uint64_t *next_id)
+{
+	std::vector<WriterRow> all;
+	std::string start(1, ROW_WRITER), stop(1, ROW_WRITER + 1), counter(1, ROW_COUNTER);
+	std::string layout(1, ROW_LAYOUT);
+	std::vector<std::pair<std::string, std::string>> ranges = {
+		{ start, stop }, { layout, layout + '\0' }, { counter, counter + '\0' }
+	};
+
+	if (next_id)
+		*next_id = 0;
+	for (;;) {
+		auto found = pages(config_.docs_table(), ranges, WRITER_ROWS, deadline, columns);
+		for (const auto &row : found[0])
+			if (row.row.size() == 3)
+				all.push_back(parse_writer(row));
+		if (ranges.size() > 1) {
+			const gateway::Cell *cell =
+				found[1].empty() ? nullptr : find_cell(found[1][0], COLUMN_LAYOUT);
+			if (!cell || cell->value != layout_)
+				fail(SIMIDX_E_MOVED, "%s: the index was replaced by another one",
+				     config_.index_table().c_str());
+			cell = found[2].empty() ? nullptr : find_cell(found[2][0], "");
+			if (next_id && cell && cell->value.size() >= 8)
+				*next_id = get_number(cell->value, 0, 8);
+		}
+		if (found[0].size() < (size_t)WRITER_ROWS)
+			return all;
+		ranges = { { found[0].back().row + '\0', stop } };
+	}
+}
+
+/** What the row of a writer says now. */
+WriterRow Store::read_writer(unsigned writer, const Deadline &deadline)
+{
+	std::string key = writer_key(writer);
+	auto rows = pages(config_.docs_table(), { { key, key + '\0' } }, 1, deadline, WRITER_COLUMNS);
+	WriterRow row;
+
+	if (!rows[0].empty())
+		row = parse_writer(rows[0][0]);
+	row.number = writer;
+	return row;
+}
+
+/** This handle writes with the number of the row. */
+bool Store::has_number(const WriterRow &row) const
+{
+	return writer_.mine && row.number == writer_.number && row.owner == writer_.owner;
+}
+
+/**
+ * A number can be had if nobody has it, or this handle: it may have taken one in order to finish a batch
+ * of another writer, and failed.
+ */
+bool Store::can_have(const WriterRow &row) const
+{
+	return row.is_free(now()) || row.owner.compare(8, std::string::npos, token_) == 0;
+}
+
+/**
+ * Take a number that can be had, and store what its journal has, if there is one. `row` is what was read
+ * of it; afterwards it is what the row is now. Until the owner's cell is changed, the writer before may
+ * store its journal or its counts, and others may have come and gone: so the row is read after that.
+ */
+bool Store::claim_writer(WriterRow &row, const Deadline &deadline)
+{
+	int64_t until = now() + config_.lease_s * 1000;
+	std::string value = owner_value(until, token_);
+
+	if (value == row.owner)
+		value = owner_value(until + 1, token_);
+	saw_timestamp(row.last_timestamp);
+	if (!put_if(writer_key(row.number), COLUMN_OWNER, row.owner, value, timestamp(), deadline))
+		return false;
+	row = read_writer(row.number, deadline);
+	if (row.owner == value && !row.journal.empty()) {
+		finish_journal(row, deadline);
+		row = read_writer(row.number, deadline);
+	}
+	saw_timestamp(row.last_timestamp);
+	return row.owner == value;
+}
+
+/** Give a number back that was claimed. */
+void Store::free_writer(WriterRow &row, const Deadline &deadline)
+{
+	put_if(writer_key(row.number), COLUMN_OWNER, row.owner, FREE, timestamp(), deadline);
+	row.owner = FREE;
+}
+
+/** Have a number, unless another one has it now. */
+bool Store::take_number(WriterRow &row, const Deadline &deadline)
+{
+	if (!claim_writer(row, deadline))
+		return false;
+	forget_pieces(row.number, deadline);
+	writer_.mine = true;
+	writer_.number = row.number;
+	writer_.owner = row.owner;
+	writer_.until = (int64_t)get_number(row.owner, 0, 8);
+	writer_.documents = row.documents;
+	writer_.labels = row.labels;
+	return true;
+}
+
+/**
+ * Store what writers that have ended have left undone, and what this one has not finished. The journal of
+ * this one may still be on its way, but does not arrive once the number was claimed again. Returns false
+ * while another one is storing this one's batch.
+ */
+bool Store::finish_batches(std::vector<WriterRow> &rows, const Deadline &deadline)
+{
+	bool finished = true;
+
+	for (WriterRow &row : rows) {
+		bool ours = writer_.unfinished && row.number == writer_.number;
+		bool journal = !row.journal.empty();
+
+		if (can_have(row)) {
+			if (!journal && !ours)
+				continue;
+			if (claim_writer(row, deadline))
+				free_writer(row, deadline);
+			else if (ours)
+				finished = false;
+		} else if (ours && journal && row.journal_timestamp == writer_.begun) {
+			finished = false;
+		}
+	}
+	return finished;
+}
+
+/**
+ * Have a number, for a while from now on. What other writers have left undone is finished here, because
+ * the numbers that they had are free now.
+ */
+void Store::become_writer(const Deadline &deadline)
+{
+	unsigned unused = 0;
+	WriterRow *any = nullptr;
+
+	if (writer_.mine && !writer_.unfinished && writer_.until - now() > config_.lease_s * 500)
+		return;
+	auto rows = writer_rows(WRITER_COLUMNS, deadline);
+	while (!finish_batches(rows, deadline)) {
+		if (deadline.left() == 0)
+			fail(SIMIDX_E_BUSY, "%s: another writer is still storing the last batch of this one",
+			     config_.index_table().c_str());
+		std::this_thread::sleep_for(std::chrono::milliseconds(PAUSE_MS));
+		rows = writer_rows(WRITER_COLUMNS, deadline);
+	}
+	writer_.unfinished = false;
+	give_back_kept();
+
+	for (WriterRow &row : rows) {
+		unused = std::max(unused, row.number + 1);
+		saw_timestamp(row.last_timestamp); /* the mark that is stored last is to be the latest */
+		if (can_have(row) && (!any || has_number(row)))
+			any = &row;
+	}
+	writer_.mine = false;
+	if (any && take_number(*any, deadline))
+		return;
+	/* Others may be at the same: the next number is only one's own once it is stored. */
+	for (; unused < WRITERS; unused++) {
+		WriterRow fresh;
+		fresh.number = unused;
+		if (take_number(fresh, deadline))
+			return;
+	}
+	fail(SIMIDX_E_BUSY, "%s: all %u numbers of writers are taken", config_.index_table().c_str(),
+	     WRITERS);
+}
+
+void Store::end_writing() noexcept
+{
+	try {
+		if (!leases_.empty())
+			release_leases();
+	} catch (...) {
+		/* They end by themselves. */
+	}
+	try {
+		if (writer_.mine && !writer_.unfinished)
+			put_if(writer_key(writer_.number), COLUMN_OWNER, writer_.owner, FREE, timestamp(),
+			       Deadline(std::min(config_.write_ms, 2000)));
+	} catch (...) {
+		/* Then the number is free when its time has passed. */
+	}
+	writer_.mine = false;
+}
+
+} // namespace simidx_hbase
