@@ -270,7 +270,10 @@ exec 6>&-
 [ -n "$(ls -A "$TMPDIR")" ] || fail 'the kill left nothing to remove'
 run 0 "$dedup" -q -r files
 [ -z "$(ls -A "$TMPDIR")" ] || fail 'what a killed run has left is not removed'
-for signal in INT TERM HUP; do
+# Under nohup SIGHUP is ignored from the beginning, and no shell can undo that for its children.
+signals='INT TERM'
+[ -n "$(trap -p HUP)" ] || signals="$signals HUP"
+for signal in $signals; do
 	(trap - INT; exec "$dedup" -q --stream -F jsonl slow) >/dev/null 2>err &
 	exec 6>slow
 	cat first.jsonl >&6
