@@ -23,14 +23,9 @@
 
 static ht_doc document(uint64_t id)
 {
-	ht_doc doc;
 	uint64_t state = id;
 
-	memset(&doc, 0, sizeof(doc));
-	doc.id = id;
-	doc.fp = ht_random(&state);
-	doc.there = 1;
-	return doc;
+	return ht_document(id, ht_random(&state));
 }
 
 static int put(void *state, uint64_t n)

@@ -75,17 +75,6 @@ static void put_away(struct held *h)
 	free(h);
 }
 
-static ht_doc make(uint64_t id, uint64_t fp)
-{
-	ht_doc doc;
-
-	memset(&doc, 0, sizeof(doc));
-	doc.id = id;
-	doc.fp = fp;
-	doc.there = 1;
-	return doc;
-}
-
 static void *write_it(void *arg)
 {
 	struct held *h = arg;
@@ -147,11 +136,11 @@ static void change_beside_repair(int replaces)
 	uint64_t found;
 
 	hb_engine()->close(empty);
-	w->before = make(1, 0x1111222233334444);
+	w->before = ht_document(1, 0x1111222233334444);
 	w->before.label = label;
 	w->before.label_size = 3;
 	HT_CODE(ht_write(w->state, NULL, &w->before, 1, NULL, 0), SIMIDX_OK);
-	w->after = make(1, 0x5555666677778888);
+	w->after = ht_document(1, 0x5555666677778888);
 	w->after.there = replaces;
 	remove_row(&w->before, 0);
 	other = direct(0, "lease=60");
@@ -184,7 +173,7 @@ static void counts_beside_writers(void)
 	ht_doc doc[30];
 
 	for (unsigned i = 0; i < 30; i++)
-		doc[i] = make(i, i * 0x0123456789abcdef);
+		doc[i] = ht_document(i, i * 0x0123456789abcdef);
 	HT_CODE(ht_write(w, NULL, doc, 20, NULL, 0), SIMIDX_OK);
 	hb_engine()->close(w);
 	ht_hold(r->holder, "getScannerResults", scan_index, 1);
@@ -212,13 +201,13 @@ static void rows_beside_repair(int early)
 	w = held("lease=60");
 	r = held("lease=60");
 	if (early) {
-		w->after = make(7, 0x7777000077770000);
+		w->after = ht_document(7, 0x7777000077770000);
 		HT_CODE(ht_write(w->state, NULL, &w->after, 1, NULL, 0), SIMIDX_OK);
 		ht_hold(w->holder, NULL, NULL, 1);
 	} else {
 		ht_hold(w->holder, "putMultiple", put_docs, 1);
 	}
-	w->after = make(8, 0x8888000088880000);
+	w->after = ht_document(8, 0x8888000088880000);
 	ht_hold(r->holder, "getScannerResults", early ? scan_index : NULL, early ? 1 : 2);
 	if (early) {
 		begin(w, write_it);
@@ -279,7 +268,7 @@ static void damaged_documents(unsigned flags)
 	simidx_engine_check check;
 
 	for (unsigned i = 0; i < 6; i++) {
-		doc[i] = make(i, 0x1000200030004000 * (i + 1));
+		doc[i] = ht_document(i, 0x1000200030004000 * (i + 1));
 		doc[i].flags = flags;
 		doc[i].fp2 = flags ? i : 0;
 		doc[i].label = i < 5 ? &letters[i] : NULL;
@@ -308,14 +297,14 @@ static void damaged_documents(unsigned flags)
 
 	doc[1].label = NULL;
 	doc[1].flags = flags ? SIMIDX_DOC_FP2_UNKNOWN : 0;
-	none = make(2, doc[2].fp);
+	none = ht_document(2, doc[2].fp);
 	HT_CHECK(!ht_has_rows(state, &none));
 	none.there = 0;
 	HT_CHECK(ht_is_stored(state, &none));
 	for (unsigned i = 0; i < 6; i++)
 		HT_CHECK(i == 2 || (ht_is_stored(state, &doc[i]) && ht_has_rows(state, &doc[i])));
 	/* And all goes on. */
-	none = make(1, 0xfeed);
+	none = ht_document(1, 0xfeed);
 	HT_CODE(ht_write(state, &doc[1], &none, 1, NULL, 0), SIMIDX_OK);
 	HT_CODE(ht_write(state, NULL, &doc[2], 1, NULL, 0), SIMIDX_OK);
 	HT_CHECK(ht_check(state, 0, NULL) == 0 && count(state, NULL) == 6);
@@ -328,9 +317,9 @@ static void damaged_in_a_batch(void)
 	void *other = anew("lease=1");
 	struct held *w = held("lease=1");
 
-	w->before = make(1, 0x1111);
+	w->before = ht_document(1, 0x1111);
 	HT_CODE(ht_write(w->state, NULL, &w->before, 1, NULL, 0), SIMIDX_OK);
-	w->after = make(1, 0x2222);
+	w->after = ht_document(1, 0x2222);
 	ht_hold(w->holder, "putMultiple", put_index, 1);
 	begin(w, write_it);
 	ht_await(w->holder);
@@ -439,7 +428,7 @@ static void lease_of_one_killed(void)
 	struct held *w = held("lease=1");
 
 	HT_CODE(lease(w->state, 0, 0), SIMIDX_OK);
-	w->after = make(1, 0x0001000200030004);
+	w->after = ht_document(1, 0x0001000200030004);
 	ht_hold(w->holder, "putMultiple", put_index, 1);
 	begin(w, write_it);
 	ht_await(w->holder);
@@ -456,12 +445,12 @@ static void lease_of_one_slow(void)
 {
 	void *other = anew("lease=60");
 	struct held *w = held("lease=1");
-	ht_doc near = make(2, 0x0001000200030005);
+	ht_doc near = ht_document(2, 0x0001000200030005);
 
 	/* It has a number of its own, so that it has no need for the writer's. */
 	HT_CODE(ht_write(other, NULL, NULL, 0, NULL, 0), SIMIDX_OK);
 	HT_CODE(lease(w->state, 0, 0), SIMIDX_OK);
-	w->after = make(1, 0x0001000200030004);
+	w->after = ht_document(1, 0x0001000200030004);
 	HT_CODE(ht_write(w->state, NULL, NULL, 0, NULL, 0), SIMIDX_OK);
 	ht_hold(w->holder, NULL, NULL, 1);
 	begin(w, write_it);
@@ -483,12 +472,12 @@ static void batch_that_is_taken_over(void)
 	void *other = anew("lease=1");
 	struct held *w = held("lease=1"), *next = held("lease=60&write-timeout=1");
 
-	w->after = make(1, 0x1111);
+	w->after = ht_document(1, 0x1111);
 	ht_hold(w->holder, "putMultiple", put_index, 1);
 	begin(w, write_it);
 	ht_await(w->holder);
 	usleep(1100000);
-	next->after = make(2, 0x2222);
+	next->after = ht_document(2, 0x2222);
 	ht_hold(next->holder, "putMultiple", put_index, 1);
 	begin(next, write_it);
 	HT_CHECK(pthread_join(next->thread, NULL) == 0);

@@ -195,13 +195,9 @@ static void load_one(const char *load, const char *mode, const char *uri)
 
 static void check_one(const char *uri)
 {
-	ht_doc doc;
-	void *state;
+	ht_doc doc = ht_document(0, 0xff);
+	void *state = ht_open(uri, 0);
 
-	memset(&doc, 0, sizeof(doc));
-	doc.fp = 0xff;
-	doc.there = 1;
-	state = ht_open(uri, 0);
 	HT_CHECK(ht_is_stored(state, &doc) && ht_has_rows(state, &doc));
 	HT_CHECK(ht_check(state, 0, NULL) == 0);
 	doc.id = 1;

@@ -9,6 +9,17 @@
 
 simidx_error ht_err;
 
+ht_doc ht_document(uint64_t id, uint64_t fp)
+{
+	ht_doc doc;
+
+	memset(&doc, 0, sizeof(doc));
+	doc.id = id;
+	doc.fp = fp;
+	doc.there = 1;
+	return doc;
+}
+
 void ht_prefixes(void *ctx, uint64_t fp, uint32_t *prefix)
 {
 	(void)ctx;

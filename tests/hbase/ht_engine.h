@@ -49,6 +49,9 @@ typedef struct ht_doc {
 	size_t label_size;
 } ht_doc;
 
+/** One that is there, without a label. */
+ht_doc ht_document(uint64_t id, uint64_t fp);
+
 /** The prefix of a fingerprint in each table. The first parameter is not used. */
 void ht_prefixes(void *ctx, uint64_t fp, uint32_t *prefix);
 

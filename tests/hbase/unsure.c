@@ -72,17 +72,6 @@ static void *reader(void)
 	return ht_open(uri, SIMIDX_OPEN_READ_ONLY);
 }
 
-static ht_doc make(uint64_t id, uint64_t fp)
-{
-	ht_doc doc;
-
-	memset(&doc, 0, sizeof(doc));
-	doc.id = id;
-	doc.fp = fp;
-	doc.there = 1;
-	return doc;
-}
-
 static int put(struct handle *h, const ht_doc *doc, const char *mark)
 {
 	return ht_write(h->state, NULL, doc, 1, mark, 0);
@@ -106,6 +95,14 @@ static int lease(struct handle *h, int wait_ms)
 	static const simidx_engine_probe probe = { 0x00010000, 0 };
 
 	return hb_engine()->lease(h->state, &probe, 1, wait_ms, &ht_err);
+}
+
+/* A transaction with a lease that ends so. */
+static void end_half(struct handle *h, const ht_doc *doc)
+{
+	HT_CODE(lease(h, 0), SIMIDX_OK);
+	put_half(h, doc, NULL);
+	HT_CODE(hb_engine()->release(h->state, &ht_err), SIMIDX_OK);
 }
 
 static uint64_t count(void *state)
@@ -142,7 +139,7 @@ static int is_sound(void *state, uint64_t documents)
 static void mark_of_a_journal(void)
 {
 	struct handle *a, *b;
-	ht_doc doc[3] = { make(1, 0x1111), make(2, 0x2222), make(3, 0x3333) };
+	ht_doc doc[3] = { ht_document(1, 0x1111), ht_document(2, 0x2222), ht_document(3, 0x3333) };
 	void *r;
 
 	anew();
@@ -175,14 +172,12 @@ static void mark_of_a_journal(void)
 static void leases_until_it_is_stored(void)
 {
 	struct handle *a, *b;
-	ht_doc doc = make(1, 0x0001000200030004);
+	ht_doc doc = ht_document(1, 0x0001000200030004);
 
 	anew();
 	a = handle("lease=60&write-timeout=0.5");
 	b = handle("lease=60");
-	HT_CODE(lease(a, 0), SIMIDX_OK);
-	put_half(a, &doc, NULL);
-	HT_CODE(hb_engine()->release(a->state, &ht_err), SIMIDX_OK);
+	end_half(a, &doc);
 	HT_CODE(lease(b, 0), SIMIDX_E_BUSY);
 	a->refuses = 0;
 	HT_CODE(finish(a), SIMIDX_OK);
@@ -196,14 +191,12 @@ static void leases_until_it_is_stored(void)
 static void leases_of_one_closed(void)
 {
 	struct handle *a, *b;
-	ht_doc doc = make(1, 0x0001000200030004);
+	ht_doc doc = ht_document(1, 0x0001000200030004);
 
 	anew();
 	a = handle("lease=2&write-timeout=0.5");
 	b = handle("lease=60");
-	HT_CODE(lease(a, 0), SIMIDX_OK);
-	put_half(a, &doc, NULL);
-	HT_CODE(hb_engine()->release(a->state, &ht_err), SIMIDX_OK);
+	end_half(a, &doc);
 	hb_engine()->close(a->state);
 	HT_CODE(lease(b, 20000), SIMIDX_OK);
 	HT_CHECK(ht_has_rows(b->state, &doc) && is_sound(b->state, 1));
@@ -214,7 +207,7 @@ static void leases_of_one_closed(void)
 static void lease_that_cannot_be_taken_over(void)
 {
 	struct handle *a, *b;
-	ht_doc doc = make(1, 0x0001000200030004), other = make(2, 0xffff);
+	ht_doc doc = ht_document(1, 0x0001000200030004), other = ht_document(2, 0xffff);
 
 	anew();
 	a = handle("lease=1&write-timeout=0.5");

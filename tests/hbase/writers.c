@@ -16,17 +16,6 @@
 
 #define LABEL 65000
 
-static ht_doc make(uint64_t id, uint64_t fp)
-{
-	ht_doc doc;
-
-	memset(&doc, 0, sizeof(doc));
-	doc.id = id;
-	doc.fp = fp;
-	doc.there = 1;
-	return doc;
-}
-
 static int info(void *state, uint64_t *documents)
 {
 	simidx_engine_info info;
@@ -51,7 +40,7 @@ static void large(const char *uri)
 	HT_CHECK(doc);
 	memset(label, 'x', LABEL);
 	for (uint64_t i = 0; i < TOO_MANY; i++) {
-		doc[i] = make(i, i * 0x123456789abcdefu);
+		doc[i] = ht_document(i, i * 0x123456789abcdefu);
 		doc[i].label = label;
 		doc[i].label_size = LABEL;
 	}
@@ -75,7 +64,7 @@ static void large(const char *uri)
 static void replaced(const char *uri)
 {
 	void *old = ht_open(uri, SIMIDX_OPEN_CREATE | SIMIDX_ENGINE_TRUNCATE), *fresh;
-	ht_doc one = make(1, 0x1111), two = make(2, 0x2222);
+	ht_doc one = ht_document(1, 0x1111), two = ht_document(2, 0x2222);
 	uint64_t n;
 
 	HT_CODE(ht_write(old, NULL, &one, 1, NULL, 0), SIMIDX_OK);
@@ -101,7 +90,7 @@ static double seconds(void)
 static void gone(const char *uri, pid_t gateway)
 {
 	void *state = ht_open(uri, SIMIDX_OPEN_CREATE | SIMIDX_ENGINE_TRUNCATE);
-	ht_doc one = make(1, 0x1111);
+	ht_doc one = ht_document(1, 0x1111);
 	simidx_engine_probe probe[2] = { { 0x12340000, 0 }, { 0x56780000, 0 } };
 	void *other = ht_open(uri, 0);
 	double begin;
