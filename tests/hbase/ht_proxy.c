@@ -4,6 +4,7 @@
 #include "hbase/ht_proxy.h"
 
 #include <arpa/inet.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
@@ -116,10 +117,13 @@ static void pass_on(const struct connection *c, int server, char *data)
 static void *serve(void *arg)
 {
 	struct connection *c = arg;
-	int server = tcp(c->proxy->gateway_port, 0);
+	int server = tcp(c->proxy->gateway_port, 0), on = 1;
 	char *data = malloc(BUFFER);
 
 	HT_CHECK(data);
+	/* Several answers to a handle that waits for all of them would wait for its acknowledgements. */
+	setsockopt(server, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	setsockopt(c->client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	pass_on(c, server, data);
 	free(data);
 	close(server);
