@@ -7,6 +7,7 @@
 
 #include <thrift/transport/TTransportException.h>
 
+#include <climits>
 #include <cstring>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -22,7 +23,7 @@ using apache::thrift::transport::TTransportException;
 int Deadline::left() const
 {
 	auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Clock::now()).count();
-	return left < 0 ? 0 : (int)left + 1;
+	return left < 0 ? 0 : left < INT_MAX ? (int)left + 1 : INT_MAX;
 }
 
 Wire::Wire()
