@@ -96,7 +96,7 @@ void Checker::counts()
 	}
 	if (max_id_ > next_id) {
 		if (mend_)
-			store_.reserve_ids(0, max_id_);
+			store_.reserve_ids(0, max_id_, true);
 		snprintf(text, sizeof(text), "the next id is %" PRIu64 ", but document %" PRIu64
 			 " is or was there", next_id, max_id_ - 1);
 		problem(docs_, text, mend_);

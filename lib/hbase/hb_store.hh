@@ -82,7 +82,8 @@ public:
 
 	/* hb_write.cc */
 	int write(const simidx_engine_batch *batch);
-	uint64_t reserve_ids(uint64_t n, uint64_t at_least);
+	/** `repairs`: also where there are documents, but no next id. */
+	uint64_t reserve_ids(uint64_t n, uint64_t at_least, bool repairs = false);
 
 	/* hb_writer.cc */
 	void end_writing() noexcept;

@@ -323,10 +323,11 @@ int Store::write(const simidx_engine_batch *given)
 	return SIMIDX_OK;
 }
 
-uint64_t Store::reserve_ids(uint64_t n, uint64_t at_least)
+uint64_t Store::reserve_ids(uint64_t n, uint64_t at_least, bool repairs)
 {
 	Deadline deadline = writing();
 	std::string row(1, ROW_COUNTER);
+	bool has_documents = false;
 
 	if (read_only_)
 		fail(SIMIDX_E_READ_ONLY, "%s: opened read-only", config_.index_table().c_str());
@@ -339,6 +340,17 @@ uint64_t Store::reserve_ids(uint64_t n, uint64_t at_least)
 
 		if (cell)
 			saw_timestamp(cell->timestamp);
+		if (old.size() < 8 && !repairs) {
+			/* A new index. Or others have stored documents since: then it is there by now. */
+			if (has_documents)
+				fail(SIMIDX_E_CORRUPT, "%s: the next id is lost, so that ids of documents "
+				     "would be given again; repair stores it anew",
+				     config_.index_table().c_str());
+			std::string first_key(1, ROW_DOCUMENT), end(1, ROW_DOCUMENT + 1);
+			has_documents = !page(config_.docs_table(), first_key, end, 1, deadline).empty();
+			if (has_documents)
+				continue;
+		}
 		if (n == 0 && at_least <= next)
 			return next;
 		if (first > SIMIDX_MAX_ID + 1 || n > SIMIDX_MAX_ID + 1 - first)
