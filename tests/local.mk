@@ -483,7 +483,7 @@ EXTRA_DIST += \
 if HAVE_HBASE
 TESTS += tests/hbase/fake.sh tests/hbase/faults.sh tests/hbase/transports.sh
 check_PROGRAMS += tests/hbase/addresses tests/hbase/ask tests/hbase/beside tests/hbase/crash \
-	tests/hbase/fake_gateway tests/hbase/memory tests/hbase/model tests/hbase/race \
+	tests/hbase/damage tests/hbase/fake_gateway tests/hbase/memory tests/hbase/model tests/hbase/race \
 	tests/hbase/unsure tests/hbase/writers
 endif
 
@@ -518,6 +518,17 @@ tests_hbase_crash_SOURCES = \
 	tests/hbase/ht_proxy.h
 tests_hbase_crash_CPPFLAGS = $(hbase_test_cppflags)
 tests_hbase_crash_LDADD = $(hbase_test_libs)
+
+tests_hbase_damage_SOURCES = \
+	tests/hbase/damage.c \
+	tests/hbase/ht_engine.c \
+	tests/hbase/ht_engine.h \
+	tests/hbase/ht_raw.cc \
+	tests/hbase/ht_raw.h
+tests_hbase_damage_CPPFLAGS = $(hbase_test_cppflags) $(hbase_cppflags)
+tests_hbase_damage_CXXFLAGS = $(hbase_cxxflags)
+tests_hbase_damage_LDADD = lib/hbase/libhb-gen.la $(hbase_test_libs)
+$(tests_hbase_damage_OBJECTS): lib/hbase/gen/stamp
 
 tests_hbase_fake_gateway_SOURCES = tests/hbase/fake_gateway.cc
 tests_hbase_fake_gateway_CPPFLAGS = $(hbase_cppflags)

@@ -21,6 +21,12 @@ const int DOCUMENT_PAGE = 500, ROW_PAGE = 5000;
 const size_t AT_ONCE = 4;   /* ranges */
 const size_t GROUP = 500;   /* rows that are compared together */
 const int64_t DAY_MS = 86400000;
+const size_t LABEL_KEY_SIZE = 17;
+
+bool is_label(const gateway::Result &row, const gateway::Cell &cell)
+{
+	return row.row.size() == LABEL_KEY_SIZE && cell.column.size() == 8;
+}
 
 } // namespace
 
@@ -145,25 +151,52 @@ void Checker::read_rows()
 								 row.cells[0].timestamp });
 			return;
 		}
-		std::vector<gateway::Delete> deletes;
-		for (const auto &cell : row.cells)
-			deletes.push_back(remove(row.row, cell.column, cell.timestamp,
-						 store_.config().full));
-		if (mend_)
-			store_.delete_rows(index_, std::move(deletes), store_.writing());
-		problem(index_, "a row that is none of an index: key " + hex(row.row), mend_);
+		stranger(index_, row, row.cells, "row that is none of an index");
 	});
 }
 
 void Checker::read_labels()
 {
 	each_label([&](const gateway::Result &row) {
-		for (const auto &cell : row.cells) {
-			n_label_rows_++;
-			unsigned first = row.row.size() > 1 ? (unsigned char)row.row[1] : 0;
-			label_rows_[first].add(row.row.substr(1) + cell.column);
-		}
+		std::vector<gateway::Cell> others;
+
+		for (const auto &cell : row.cells)
+			if (is_label(row, cell))
+				label_rows_[(unsigned char)row.row[1]].add(row.row.substr(1) + cell.column);
+			else
+				others.push_back(cell);
+		if (!others.empty())
+			stranger(docs_, row, others, "label that has none of a document");
 	});
+}
+
+/** Rows of the table of documents that are of no kind. */
+void Checker::read_others()
+{
+	auto key = [](int first) { return std::string(1, (char)first); };
+	std::string documents = key(ROW_DOCUMENT), documents_end = documents;
+
+	put_number(documents, 0, 1);
+	put_number(documents_end, SALTS, 1);
+	each(docs_, { { "", key(ROW_COUNTER) }, { key(ROW_COUNTER) + '\0', documents },
+		      { documents_end, key(ROW_LEASE) }, { key(ROW_LEASE + 1), key(ROW_LABEL) },
+		      { key(ROW_LAYOUT) + '\0', key(ROW_WRITER) }, { key(ROW_TEXT + 1), "" } },
+	     DOCUMENT_PAGE, [&](const gateway::Result &row) {
+		stranger(docs_, row, row.cells, "row that is none of an index");
+	});
+}
+
+/** Cells that nobody has stored in earnest. */
+void Checker::stranger(const std::string &table, const gateway::Result &row,
+		       const std::vector<gateway::Cell> &cells, const char *what)
+{
+	std::vector<gateway::Delete> deletes;
+
+	for (const gateway::Cell &cell : cells)
+		deletes.push_back(remove(row.row, cell.column, cell.timestamp, store_.config().full));
+	if (mend_)
+		store_.delete_rows(table, std::move(deletes), store_.writing());
+	problem(table, std::string("a ") + what + ": key " + hex(row.row), mend_);
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -295,14 +328,16 @@ void Checker::strays_of(std::vector<Row> &group)
 {
 	std::map<uint64_t, Document> documents;
 	std::vector<uint64_t> ids;
-	std::vector<gateway::Delete> deletes;
 
+	if (group.empty())
+		return;
 	for (const Row &row : group)
 		ids.push_back(row.id);
 	std::sort(ids.begin(), ids.end());
 	ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 	for (auto &document : store_.get_documents(ids, store_.reading(), nullptr, true, true))
 		documents[document.id] = document;
+	look_for_writers();
 	for (const Row &row : group) {
 		auto found = documents.find(row.id);
 		bool there = found != documents.end() && !found->second.deleted;
@@ -340,6 +375,7 @@ void Checker::label_strays()
 			if (!document.deleted && document.labelled)
 				holders[document.id] = label_key(label_hash(document.label.data(),
 									    document.label.size()));
+		look_for_writers();
 		for (const auto &one : group) {
 			uint64_t id = get_number(one.second.column, 0, 8);
 			if (holders[id] == one.first || pending_.count(id) || damaged_.count(id) ||
@@ -357,11 +393,9 @@ void Checker::label_strays()
 	};
 
 	each_label([&](const gateway::Result &row) {
-		unsigned first = row.row.size() > 1 ? (unsigned char)row.row[1] : 0;
-		if (!(document_labels_[first] != label_rows_[first]))
-			return;
 		for (const auto &cell : row.cells)
-			if (cell.column.size() == 8)
+			if (is_label(row, cell) && document_labels_[(unsigned char)row.row[1]] !=
+							   label_rows_[(unsigned char)row.row[1]])
 				group.emplace_back(row.row, cell);
 		if (group.size() >= GROUP)
 			flush();

@@ -59,11 +59,11 @@ public:
 		read_rows();
 		look_at_damaged();
 		read_labels();
+		read_others();
 		for (size_t i = 0; i < documents_.size(); i++)
 			differ_ = differ_ || documents_[i] != rows_[i];
 		for (size_t i = 0; i < 256; i++)
 			differ_ = differ_ || document_labels_[i] != label_rows_[i];
-		look_for_writers(store_.writer_rows(columns_, store_.reading()));
 		if (differ_) {
 			find_missing();
 			find_strays();
@@ -95,11 +95,14 @@ private:
 		check_->prefixes(check_->ctx, fp, prefix.data());
 		return prefix;
 	}
-	/** May be of a batch that is under way. */
+	/**
+	 * What was read before look_for_writers() may be of a batch that is under way. Where nobody has been
+	 * at work there is none, whatever the clock said that the timestamp is from.
+	 */
 	bool is_young(int64_t timestamp) const
 	{
 		int64_t batch = (int64_t)store_.config().write_ms + store_.config().lease_s * 1000;
-		return timestamp >= (live_ ? begin_ - batch : begin_);
+		return live_ && timestamp >= begin_ - batch;
 	}
 
 	template <class F>
@@ -112,11 +115,14 @@ private:
 	void journals();
 	bool has_changed(const WriterRow &then, const Deadline &deadline);
 	static std::string state(const WriterRow &row);
-	void look_for_writers(const std::vector<WriterRow> &rows);
+	std::vector<WriterRow> look_for_writers(uint64_t *next_id = nullptr);
 	void read_documents();
 	void count(const Document &document);
 	void read_rows();
 	void read_labels();
+	void read_others();
+	void stranger(const std::string &table, const gateway::Result &row,
+		      const std::vector<gateway::Cell> &cells, const char *what);
 	void note_damaged(const gateway::Result &row);
 	void look_at_damaged();
 	bool is_at_work_on(uint64_t id, const Damaged &damaged) const;
@@ -145,7 +151,7 @@ private:
 	bool differ_ = false;
 	int64_t begin_ = 0;
 	std::vector<Sum> documents_, rows_, document_labels_, label_rows_;
-	uint64_t n_labels_ = 0, n_label_rows_ = 0, max_id_ = 0;
+	uint64_t n_labels_ = 0, max_id_ = 0;
 };
 
 } // namespace simidx_hbase

@@ -45,15 +45,12 @@ bool parse_rest(const gateway::Result &row, Document &out)
 
 void Checker::note_damaged(const gateway::Result &row)
 {
-	uint64_t id = row.row.size() == DOCUMENT_KEY_SIZE ? get_number(row.row, 2, 8) : 0;
+	uint64_t id = row.row.size() == DOCUMENT_KEY_SIZE ? get_number(row.row, 2, 8) : SIMIDX_NO_ID;
 
-	if (row.row.size() == DOCUMENT_KEY_SIZE && row.row == document_key(id)) {
+	if (id <= SIMIDX_MAX_ID && row.row == document_key(id))
 		damaged_[id].row = row;
-		return;
-	}
-	if (mend_)
-		mend_damaged({ row, {} }, nullptr);
-	problem(docs_, "a row that is none of a document: key " + hex(row.row), mend_);
+	else
+		stranger(docs_, row, row.cells, "row that is none of a document");
 }
 
 /** Somebody may be about to store another version of it. */
@@ -109,7 +106,7 @@ void Checker::mend_damaged(const Damaged &damaged, const Document *document)
 void Checker::look_at_damaged()
 {
 	if (!damaged_.empty())
-		look_for_writers(store_.writer_rows(columns_, store_.reading()));
+		look_for_writers();
 	for (auto it = damaged_.begin(); it != damaged_.end();) {
 		const Damaged &damaged = it->second;
 		std::string text = "document " + std::to_string(it->first);

@@ -65,12 +65,15 @@ bool Checker::has_changed(const WriterRow &then, const Deadline &deadline)
 
 std::string Checker::state(const WriterRow &row)
 {
-	return row.owner + " " + std::to_string(row.counts_timestamp);
+	return row.owner + " " + std::to_string(row.counts_timestamp) + " " +
+	       std::to_string(row.journal_timestamp);
 }
 
 /** A writer that has a number, or has done something since the beginning, was at work. */
-void Checker::look_for_writers(const std::vector<WriterRow> &rows)
+std::vector<WriterRow> Checker::look_for_writers(uint64_t *next_id)
 {
+	auto rows = store_.writer_rows(columns_, store_.reading(), next_id);
+
 	for (const WriterRow &row : rows) {
 		auto then = seen_.find(row.number);
 		bool own = store_.writer_.mine && row.owner == store_.writer_.owner;
@@ -78,19 +81,17 @@ void Checker::look_for_writers(const std::vector<WriterRow> &rows)
 
 		live_ = live_ || (!own && (changed || !row.is_free(store_.now())));
 	}
+	return rows;
 }
 
 void Checker::counts()
 {
-	Deadline deadline = store_.writing();
 	uint64_t next_id = 0;
 	int64_t documents = 0, labels = 0;
 	char text[200];
 
 	/* Counts that somebody has changed since the beginning are not compared, so both come from here. */
-	auto rows = store_.writer_rows(columns_, deadline, &next_id);
-	look_for_writers(rows);
-	for (const WriterRow &row : rows) {
+	for (const WriterRow &row : look_for_writers(&next_id)) {
 		documents += row.documents;
 		labels += row.labels;
 	}
@@ -106,6 +107,7 @@ void Checker::counts()
 	    (documents == (int64_t)check_->documents && labels == (int64_t)n_labels_))
 		return;
 	if (mend_) {
+		Deadline deadline = store_.writing();
 		store_.become_writer(deadline);
 		Writer &writer = store_.writer_;
 		std::string value;

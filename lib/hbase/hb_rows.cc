@@ -179,7 +179,8 @@ bool parse_document(const gateway::Result &row, Document &out)
 		return false;
 	out.id = get_number(row.row, 2, 8);
 	out.timestamp = row.cells[0].timestamp;
-	return row.row == document_key(out.id) && parse_document_value(row.cells[0].value, out);
+	return out.id <= SIMIDX_MAX_ID && row.row == document_key(out.id) &&
+	       parse_document_value(row.cells[0].value, out);
 }
 
 std::string batch_bytes(const Batch &batch, unsigned n_tables)

@@ -20,7 +20,7 @@
 static int gateway;
 static const char *table;
 /* What requests have that put to a table, or scan it: its name, and what follows it. */
-static char put_docs[100], put_index[100], scan_index[100];
+static char docs[100], put_docs[100], put_index[100], scan_index[100];
 
 /* A handle, and what holds it. */
 struct held {
@@ -112,14 +112,40 @@ static uint64_t count(void *state, uint64_t *labels)
 	return info.documents;
 }
 
-static void remove_row(const ht_doc *doc, unsigned t)
+/* The key of a document's row in a table. */
+static void row_key(const ht_doc *doc, unsigned t, unsigned char key[21])
 {
-	unsigned char key[21];
 	uint32_t prefix[HT_TABLES];
 
 	ht_prefixes(NULL, doc->fp, prefix);
 	ht_raw_row(t, prefix[t], doc->fp, doc->id, key);
+}
+
+static void remove_row(const ht_doc *doc, unsigned t)
+{
+	unsigned char key[21];
+
+	row_key(doc, t, key);
 	ht_raw_remove(table, key, sizeof(key), "");
+}
+
+static void put_row(const ht_doc *doc, unsigned t)
+{
+	unsigned char key[21];
+
+	row_key(doc, t, key);
+	ht_raw_put(table, key, sizeof(key), "", "", 0);
+}
+
+/* Whose a lease or a number is, and until when. */
+static void put_owner(const void *row, size_t size, int64_t until)
+{
+	unsigned char value[24];
+
+	memset(value, 'x', sizeof(value));
+	for (int i = 0; i < 8; i++)
+		value[i] = (unsigned char)(until >> (56 - 8 * i));
+	ht_raw_put(docs, row, size, "o", value, sizeof(value));
 }
 
 /* ---- repairs ---- */
@@ -233,82 +259,50 @@ static void rows_beside_repair(int early)
 	put_away(r);
 }
 
-/* ---- documents whose row is damaged ---- */
-
-static void damage(uint64_t id, const char *column, const char *value)
-{
-	unsigned char key[10];
-	char docs[100];
-
-	snprintf(docs, sizeof(docs), "%s_docs", table);
-	ht_raw_document(id, key);
-	ht_raw_put(docs, key, sizeof(key), column, value, strlen(value));
-}
-
-static int ignore(void *ctx, size_t i, const simidx_match *m)
-{
-	(void)ctx;
-	(void)i;
-	(void)m;
-	return 0;
-}
-
 /*
- * Of six documents the second one loses its label, the third one is lost, the fourth one has only more
- * than it should have, and the fifth one is sound, but lacks a row: that is found all the same.
+ * A writer whose clock is behind begins when the repair has seen that the tables differ: a label that it has
+ * stored, and with `rows` rows of the index, seem to be older than the repair. What has been there for an
+ * hour goes, and what is from a time to come, too, unless somebody is at work.
  */
-static void damaged_documents(unsigned flags)
+static void clock_that_is_behind(int is_at_work, unsigned rows)
 {
-	static char letters[] = "abcde";
-	void *state = anew("lease=60");
-	uint64_t id = 1, labels;
-	ht_doc doc[6], none;
-	unsigned char stranger[10];
-	char docs[100];
-	simidx_engine_check check;
+	static const char label[] = "lxxxxxxxxxxxxxxxx";
+	struct held *r;
+	ht_doc old = ht_document(5, 0x1000200030004000), ahead = ht_document(6, 0x1000200030004000);
+	ht_doc fresh = ht_document(0x4142434445464748, 0x1000200030004001);
+	uint64_t left;
 
-	for (unsigned i = 0; i < 6; i++) {
-		doc[i] = ht_document(i, 0x1000200030004000 * (i + 1));
-		doc[i].flags = flags;
-		doc[i].fp2 = flags ? i : 0;
-		doc[i].label = i < 5 ? &letters[i] : NULL;
-		doc[i].label_size = i < 5;
-	}
-	HT_CODE(ht_write(state, NULL, doc, 6, NULL, 0), SIMIDX_OK);
-	snprintf(docs, sizeof(docs), "%s_docs", table);
-	damage(1, "", "what is this");
-	damage(2, "", "");
-	remove_row(&doc[2], 3);
-	damage(3, "more", "what is this");
-	remove_row(&doc[4], 2);
-	ht_raw_document(77, stranger);
-	stranger[1] ^= 1; /* where nobody looks for it */
-	ht_raw_put(docs, stranger, sizeof(stranger), "", "x", 1);
-
-	HT_CODE(hb_engine()->find_ids(state, &id, 1, ignore, NULL, NULL, &ht_err), SIMIDX_E_CORRUPT);
-	HT_CHECK(strstr(ht_err.text, "the row of document 1 is damaged"));
-	/* Three documents, one that lacks a row, and the row that is none of a document. */
-	HT_CHECK(ht_check(state, 0, NULL) == 5);
-	ht_check(state, SIMIDX_ENGINE_MEND, &check);
-	/* Two have lost something. With it go three rows, two labels, and with these the counts. */
-	HT_CHECK(check.problems == 5 + 3 + 2 + 1 && check.mended == check.problems - 2);
-	HT_CHECK(ht_check(state, 0, &check) == 0 && check.documents == 5);
-	HT_CHECK(count(state, &labels) == 5 && labels == 3);
-
-	doc[1].label = NULL;
-	doc[1].flags = flags ? SIMIDX_DOC_FP2_UNKNOWN : 0;
-	none = ht_document(2, doc[2].fp);
-	HT_CHECK(!ht_has_rows(state, &none));
-	none.there = 0;
-	HT_CHECK(ht_is_stored(state, &none));
-	for (unsigned i = 0; i < 6; i++)
-		HT_CHECK(i == 2 || (ht_is_stored(state, &doc[i]) && ht_has_rows(state, &doc[i])));
-	/* And all goes on. */
-	none = ht_document(1, 0xfeed);
-	HT_CODE(ht_write(state, &doc[1], &none, 1, NULL, 0), SIMIDX_OK);
-	HT_CODE(ht_write(state, NULL, &doc[2], 1, NULL, 0), SIMIDX_OK);
-	HT_CHECK(ht_check(state, 0, NULL) == 0 && count(state, NULL) == 6);
-	hb_engine()->close(state);
+	hb_engine()->close(anew("lease=60"));
+	r = held("lease=60");
+	ht_raw_clock(-3600000);
+	if (rows)
+		put_row(&old, 0);
+	ht_raw_put(docs, label, 17, "ABCDEFGX", "1", 1);
+	ht_raw_clock(3600000);
+	if (rows)
+		put_row(&ahead, 0);
+	/* Each send has four of 256 ranges, and the table is read twice. */
+	ht_hold(r->holder, "getScannerResults", scan_index, 256 / 4 + 1);
+	begin(r, repair_it);
+	ht_await(r->holder);
+	ht_raw_clock(-5000);
+	if (is_at_work)
+		put_owner("w\0\7", 3, ht_raw_now() + 60000);
+	for (unsigned t = 0; t < HT_TABLES * rows; t++)
+		put_row(&fresh, t);
+	ht_raw_put(docs, label, 17, "ABCDEFGH", "1", 1);
+	end(r);
+	ht_raw_clock(0);
+	HT_CHECK(r->check.mended == r->check.problems);
+	HT_CHECK(r->check.problems == (is_at_work ? rows + 1 : 3 * rows + 2));
+	HT_CHECK(ht_has_rows(r->state, &fresh) == (is_at_work && rows));
+	/* The writer has ended, before the row of its document. */
+	if (is_at_work)
+		put_owner("w\0\7", 3, 1);
+	left = is_at_work ? rows * (1 + HT_TABLES) + 1 : rows * (HT_TABLES - 1);
+	HT_CHECK(ht_check(r->state, SIMIDX_ENGINE_MEND, NULL) == left);
+	HT_CHECK(ht_check(r->state, 0, NULL) == 0);
+	put_away(r);
 }
 
 /* A batch that was cut off is finished, although the row of a document of it has been damaged since. */
@@ -316,6 +310,7 @@ static void damaged_in_a_batch(void)
 {
 	void *other = anew("lease=1");
 	struct held *w = held("lease=1");
+	unsigned char key[10];
 
 	w->before = ht_document(1, 0x1111);
 	HT_CODE(ht_write(w->state, NULL, &w->before, 1, NULL, 0), SIMIDX_OK);
@@ -323,7 +318,8 @@ static void damaged_in_a_batch(void)
 	ht_hold(w->holder, "putMultiple", put_index, 1);
 	begin(w, write_it);
 	ht_await(w->holder);
-	damage(1, "", "what is this");
+	ht_raw_document(1, key);
+	ht_raw_put(docs, key, sizeof(key), "", "what is this", 12);
 	usleep(1100000);
 	ht_check(other, SIMIDX_ENGINE_MEND, NULL);
 	HT_CHECK(ht_check(other, 0, NULL) == 0 && ht_is_stored(other, &w->after));
@@ -498,6 +494,7 @@ int main(int argc, char **argv)
 	gateway = atoi(argv[1]);
 	table = argv[2];
 	/* After the name of the table comes another field: a list, or a struct. */
+	snprintf(docs, sizeof(docs), "%s_docs", table);
 	snprintf(put_docs, sizeof(put_docs), "%s_docs\x0f", table);
 	snprintf(put_index, sizeof(put_index), "%s\x0f", table);
 	snprintf(scan_index, sizeof(scan_index), "%s\x0c", table);
@@ -507,8 +504,10 @@ int main(int argc, char **argv)
 	counts_beside_writers();
 	rows_beside_repair(0);
 	rows_beside_repair(1);
-	damaged_documents(0);
-	damaged_documents(SIMIDX_DOC_FP2);
+	for (int is_at_work = 0; is_at_work < 2; is_at_work++) {
+		clock_that_is_behind(is_at_work, 0);
+		clock_that_is_behind(is_at_work, 1);
+	}
 	damaged_in_a_batch();
 	leases_of_two();
 	long_transaction();

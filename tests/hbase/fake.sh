@@ -3,8 +3,8 @@
 # Copyright the libsimidx authors
 #
 # The engine on a gateway that keeps its rows in memory: its functions against a model, a writer that is
-# killed at each of its requests, repairs beside writers, batches that are half there, writers that race,
-# and the oracle that local indexes pass, too. No HBase is needed.
+# killed at each of its requests, repairs beside writers, batches that are half there, damaged rows,
+# writers that race, and the oracle that local indexes pass, too. No HBase is needed.
 # shellcheck source=tests/tool/tool_lib.sh
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
 tests=$SX_BUILDDIR/tests/hbase
@@ -21,6 +21,7 @@ run 0 timeout 100 "$tests/model" "hbase://127.0.0.1:$port/space:model?connection
 run 0 timeout 100 "$tests/crash" "$port" crash "$([ -n "${SIMIDX_LONG-}" ] && echo 3 || echo 1)" "$load"
 run 0 timeout 100 "$tests/beside" "$port" beside
 run 0 timeout 100 "$tests/unsure" "$port" unsure
+run 0 timeout 100 "$tests/damage" "$port" damage
 # Writers of near-duplicates: never two of a group. Without leases there are some.
 for commit in 1 10 100; do
 	run 0 timeout 60 "$tests/race" "hbase://127.0.0.1:$port/race" 2 200 $commit

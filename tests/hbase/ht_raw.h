@@ -16,6 +16,12 @@ extern "C" {
 /** Use the gateway of this port of this machine from now on. */
 void ht_raw_gateway(int port);
 
+/** From now on the clock is ahead by so many milliseconds, or behind where it is below 0. */
+void ht_raw_clock(int64_t ms);
+
+/** What that clock says, in milliseconds since 1970. */
+int64_t ht_raw_now(void);
+
 /** Store a cell with a timestamp of now. */
 void ht_raw_put(const char *table, const void *row, size_t row_size, const char *column,
 		const void *value, size_t size);

@@ -120,6 +120,7 @@ regions=$(cluster admin regions cut 2>/dev/null | tail -1)
 
 phase 'repairs beside a writer, and writers that race'
 run 0 timeout 300 "$tests/beside" "${gateway#*:}" beside
+run 0 timeout 300 "$tests/damage" "${gateway#*:}" damage
 for commit in 1 10; do
 	run 0 timeout 100 "$tests/race" "hbase://$gateway/race?regions=1" 2 300 $commit
 	run 0 timeout 100 "$tests/race" "hbase://$gateway/race?regions=1" 4 300 $commit
