@@ -144,7 +144,7 @@ int Store::lease(const simidx_engine_probe *prefix, size_t n, int wait_ms)
 			std::string holder = token_of(lease.value);
 			if (!holder.empty() && holder != token_) {
 				lease.until = (int64_t)get_number(lease.value, 0, 8);
-				if (lease.until >= now() || !has_ended(lease, deadline))
+				if (!has_passed(lease.until, now()) || !has_ended(lease, deadline))
 					break;
 			}
 			wanted.push_back(lease);

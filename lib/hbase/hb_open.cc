@@ -410,7 +410,7 @@ void Store::open(const simidx_engine_open *how)
 		if (ready && !drops)
 			break;
 		bool others = place.is_ours && place.layout.state != READY &&
-			      now() - place.layout.since < config_.lease_s * 1000;
+			      !has_passed(place.layout.since, now() - config_.lease_s * 1000);
 		if (others) {
 			if (deadline.left() == 0)
 				fail(SIMIDX_E_BUSY, "%s: another process is making it",

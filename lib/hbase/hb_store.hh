@@ -19,6 +19,12 @@
 
 namespace simidx_hbase {
 
+/**
+ * Whether a time has passed that somebody has set, in milliseconds since 1970. One beyond the longest lease was
+ * set by a clock that was wrong. It counts as passed, too, as nobody could wait for it.
+ */
+bool has_passed(int64_t until, int64_t now);
+
 /** A lease on the prefix of a table. */
 struct Lease {
 	std::string key;

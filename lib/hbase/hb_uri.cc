@@ -153,7 +153,7 @@ void set_option(const char *uri, Config &config, const std::string &key, const s
 	else if (key == "connections")
 		config.connections = (unsigned)number(uri, key, value, 1, 64);
 	else if (key == "lease")
-		config.lease_s = (int)number(uri, key, value, 1, 3600);
+		config.lease_s = (int)number(uri, key, value, 1, LONGEST_LEASE_S);
 	else if (key == "regions")
 		config.regions = (int)number(uri, key, value, 1, 10000);
 	else if (key == "durability")

@@ -13,6 +13,8 @@
 
 namespace simidx_hbase {
 
+const int LONGEST_LEASE_S = 3600;
+
 enum class Transport { BINARY, FRAMED, HTTP, HTTPS };
 
 struct Address {

@@ -18,6 +18,8 @@ const char COLUMN_LAYOUT[] = "v";
 const char FREE[] = "free";
 const int WRITER_ROWS = 1000;
 const int PAUSE_MS = 50;
+/* By so much, in milliseconds, clocks may differ beside the longest lease. */
+const int64_t CLOCKS_MS = 60000;
 /* Not the pieces of journals. */
 const std::vector<std::string> WRITER_COLUMNS = { COLUMN_COUNTS, COLUMN_JOURNAL, COLUMN_OWNER };
 
@@ -56,6 +58,11 @@ WriterRow parse_writer(const gateway::Result &row)
 
 } // namespace
 
+bool has_passed(int64_t until, int64_t now)
+{
+	return until < now || until > now + LONGEST_LEASE_S * 1000 + CLOCKS_MS;
+}
+
 std::pair<int64_t, int64_t> WriterRow::counts() const
 {
 	if (journal.size() != JOURNAL_SIZE)
@@ -65,7 +72,7 @@ std::pair<int64_t, int64_t> WriterRow::counts() const
 
 bool WriterRow::is_free(int64_t now) const
 {
-	return owner.size() < 8 || (int64_t)get_number(owner, 0, 8) < now;
+	return owner.size() < 8 || has_passed((int64_t)get_number(owner, 0, 8), now);
 }
 
 /**

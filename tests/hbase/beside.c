@@ -462,6 +462,21 @@ static void lease_of_one_slow(void)
 	hb_engine()->close(other);
 }
 
+/* A clock that was ahead for a moment must not keep a prefix, or the number of a writer, for ever. */
+static void lease_of_a_time_to_come(void)
+{
+	void *state = anew("lease=60");
+	int64_t hour = 3600000; /* the longest lease */
+
+	put_owner("e\1\0\1\0\0", 6, ht_raw_now() + 2 * hour);
+	put_owner("w\0\0", 3, ht_raw_now() + 2 * hour);
+	HT_CODE(lease(state, 0, 0), SIMIDX_OK);
+	HT_CODE(hb_engine()->release(state, &ht_err), SIMIDX_OK);
+	put_owner("e\1\0\1\0\0", 6, ht_raw_now() + hour);
+	HT_CODE(lease(state, 0, 0), SIMIDX_E_BUSY);
+	hb_engine()->close(state);
+}
+
 /* One that takes over a batch and fails must not put a batch of its own in the place of it. */
 static void batch_that_is_taken_over(void)
 {
@@ -514,6 +529,7 @@ int main(int argc, char **argv)
 	long_wait();
 	lease_of_one_killed();
 	lease_of_one_slow();
+	lease_of_a_time_to_come();
 	batch_that_is_taken_over();
 	printf("beside: all held\n");
 	return 0;
