@@ -153,6 +153,31 @@ done
 grep -q '^simidx-load: 1 document inserted.*; how many the index has could not be asked$' err ||
 	fail "end=$at: $(cat err)"
 
+# ---- A gateway that hangs in a load that is stopped then: it is not asked how many documents there are
+
+mkfifo rows
+gateway hangs
+hbase="hbase://127.0.0.1:$hangs/t?regions=1&connections=1"
+"$load" -F lines --commit 1 "$hbase&write-timeout=2&timeout=9" rows 2>err &
+held=$!
+exec 3>rows
+echo 0000000000000001 >&3
+until "$query" search "$hbase" 0000000000000001 >out 2>/dev/null && [ -s out ]; do sleep 0.05; done
+kill -STOP "$(cat hangs.pid)"
+echo 0000000000000002 >&3
+sleep 0.5
+kill -TERM $held
+exec 3>&-
+SECONDS=0
+wait $held
+status=$?
+[ $status -eq 2 ] || fail "exit $status"
+# 2 s for the commit, 2 s each for what is given back.
+[ $SECONDS -lt 9 ] || fail "it took $SECONDS s to stop"
+grep -q 'stopped by a signal' err || fail "$(cat err)"
+kill -CONT "$(cat hangs.pid)"
+end hangs
+
 # ---- Several gateways: the first one that answers. This one is gone, that one goes.
 
 gateway one

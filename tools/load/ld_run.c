@@ -316,11 +316,14 @@ static int measure(struct ld_run *run, int has_failed)
 	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
 	simidx_info info = SIMIDX_INFO_INIT;
 	simidx *index = target->index;
-	int is_there;
+	int is_silent = run->failure == SIMIDX_E_IO || run->failure == SIMIDX_E_UNKNOWN, is_there;
 
 	how.flags = SIMIDX_OPEN_READ_ONLY | ld_open_flags(run->options);
 	if (has_failed)
 		ld_target_release(target);
+	/* A gateway that hangs is not to be waited for again, least of all after a signal. */
+	if (has_failed && (is_silent || tl_stop_requested()) && tl_path_is_uri(run->options->index))
+		return 0;
 	if (is_anew && simidx_open(run->options->index, &how, &index, NULL))
 		return 0;
 	is_there = index && !simidx_get_info(index, &info, NULL);
@@ -369,7 +372,7 @@ static void report_failure(const struct ld_run *run, int is_measured)
 		return;
 	tl_write_count(run->rows_committed, rows);
 	/* It would only meet the same damage again. */
-	if (run->rows_committed && !run->is_damaged)
+	if (run->rows_committed && run->failure != SIMIDX_E_CORRUPT)
 		resume = is_one ? "; --resume goes on after it" : "; --resume goes on after them";
 	if (run->is_unknown)
 		advise_unknown(run, is_measured);

@@ -55,7 +55,7 @@ struct ld_run {
 	int space_checked;        /* it was seen whether what is to come will fit */
 	uint64_t rows_committed;  /* as mark.total at the last commit */
 	int is_unknown;           /* whether the last commit, or what was built, is stored */
-	int is_damaged;           /* the index, as the error says that ended the load */
+	int failure;              /* code of the error of the index that ended the load, or 0 */
 	uint64_t without, with;   /* is_unknown: documents in the index if it is not, and if it is */
 };
 

@@ -31,7 +31,7 @@
 
 static int fail(struct ld_run *run, const simidx_error *err)
 {
-	run->is_damaged = err->code == SIMIDX_E_CORRUPT;
+	run->failure = err->code;
 	return tl_index_error(ld_from_blamed(run->options, err), err);
 }
 
