@@ -112,6 +112,7 @@ done
 mkfifo default
 for uri in t default:t; do
 	gateway gone
+	: >held # not what the last one has printed
 	"$ask" "hbase://127.0.0.1:$gone/$uri" create wait find 10 <default >held &
 	held=$!
 	exec 4>default
@@ -185,6 +186,7 @@ gateway two
 run 0 "$ask" "hbase://127.0.0.1:$two/ns:t" create put 100
 run 0 "$ask" "hbase://127.0.0.1:$gone,127.0.0.1:$two/ns:t" find 100
 mkfifo line
+: >held
 "$ask" "hbase://127.0.0.1:$one,127.0.0.1:$two/ns:t" create wait find 100 <line >held &
 held=$!
 exec 3>line
@@ -203,6 +205,7 @@ gateway one
 end one
 gateway two relay="$data"
 run 0 "$ask" "hbase://127.0.0.1:$two/t" create put 3000
+: >held
 "$ask" "hbase://127.0.0.1:$one,127.0.0.1:$two/t?timeout=4" sleep 5100 find 3000 wait find 3000 find 3000 find 10 \
 	<line >held &
 held=$!
