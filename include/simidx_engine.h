@@ -61,7 +61,8 @@ typedef struct simidx_engine_info {
 	                              local index */
 	const void *description; /**< as given to create; valid as long as the state */
 	size_t description_size; /**< in bytes */
-	uint64_t documents;      /**< stored ones; where counting takes long, as many as it knows of */
+	uint64_t documents;      /**< stored ones, with those of batches that are going to be completed;
+	                              where counting takes long, as many as it knows of */
 	uint64_t labels;         /**< documents with a label, likewise */
 	uint64_t next_id;        /**< above all ids that were ever there or reserved */
 	uint64_t bytes;          /**< that the index takes; 0 = not known */
@@ -241,7 +242,10 @@ typedef struct simidx_engine {
 	int (*reserve_ids)(void *state, uint64_t n, uint64_t at_least, uint64_t *first,
 			   simidx_error *err);
 
-	/** The mark that the last batch with one has stored; size 0: none. To be freed by free(). */
+	/**
+	 * The mark of the last batch with one that is stored, or is going to be completed; size 0: none.
+	 * To be freed by free().
+	 */
 	int (*get_mark)(void *state, void **data, size_t *size, simidx_error *err);
 
 	/** Compare rows and documents with each other: simidx_verify(), simidx_repair(). */
