@@ -282,7 +282,9 @@ typedef struct simidx_verify_report {
  * @param callback  called for each problem; may be NULL
  * @param ctx       passed to it
  * @param out       may be NULL
- * @return SIMIDX_OK if it is sound; SIMIDX_E_CORRUPT if there was a problem; SIMIDX_E_MOVED
+ * @return SIMIDX_OK if it is sound; SIMIDX_E_CORRUPT if there was a problem; SIMIDX_E_MOVED;
+ *         SIMIDX_E_BUSY, at once, in an index of an engine: a writer of this handle has a transaction,
+ *         or another thread checks it
  *
  * An index with one damaged copy of its header can be read, and the next commit mends the copy.
  * Cost: reads the whole file once.

@@ -33,7 +33,7 @@
  * The conventions of simidx.h hold here too: return codes, simidx_error, sizes of structs.
  *
  * Threads: the library calls the functions of one state from several threads at once, but
- * write(), reserve_ids() and the leases of one state only from one thread at a time.
+ * write(), reserve_ids(), check() and the leases of one state only from one thread at a time.
  */
 
 #ifndef SIMIDX_ENGINE_H
@@ -150,7 +150,10 @@ typedef struct simidx_engine_batch {
 	const void *mark;  /**< simidx_writer_set_mark(): stored after the changes; NULL = leave it */
 	size_t mark_size;
 	unsigned durability; /**< enum simidx_durability */
+	unsigned flags;      /**< SIMIDX_ENGINE_RESUME or 0 */
 } simidx_engine_batch;
+
+#define SIMIDX_ENGINE_RESUME 1u /**< of a batch without changes: see write() */
 
 #define SIMIDX_ENGINE_MEND 1u /**< of check(): mend what is found */
 
@@ -225,11 +228,17 @@ typedef struct simidx_engine {
 	 * Store a batch. When it returns SIMIDX_OK, all is stored. If it fails or the process is
 	 * killed, of each document either the version before or the one after is found by searches and
 	 * look-ups, and never both or a mixture; the next writer, or check(), finishes the batch.
-	 * After SIMIDX_E_UNKNOWN the next transaction of the state begins with a batch without changes and
-	 * mark: when that returns SIMIDX_OK, the earlier batch is stored, or is not going to be.
+	 *
+	 * The first transaction of a state begins with a batch without changes and mark, and so does the
+	 * next one after SIMIDX_E_UNKNOWN. When that returns SIMIDX_OK, the earlier batch of this state is
+	 * stored, or is not going to be; and batches of others that are going to be completed are stored,
+	 * too, so that look-ups find what info() and get_mark() have told of. With SIMIDX_ENGINE_RESUME,
+	 * moreover, nothing can be stored any more that other states with marks have begun: their next
+	 * write() returns SIMIDX_E_STATE.
 	 *
 	 * @return SIMIDX_OK; SIMIDX_E_UNKNOWN: some of it may be stored; SIMIDX_E_IO: nothing is;
-	 *         SIMIDX_E_STATE: a lease had expired, so nothing is stored; SIMIDX_E_RANGE: the batch is
+	 *         SIMIDX_E_STATE: a lease had expired, or another state has shut this one out, so nothing
+	 *         is stored; SIMIDX_E_RANGE: the batch is
 	 *         larger than the engine takes, and nothing is stored; SIMIDX_E_MOVED: the index was
 	 *         replaced, and nothing is stored
 	 */

@@ -35,6 +35,15 @@ enum simidx_merge_mode {
 	SIMIDX_MERGE_NEVER = 1 /**< only by simidx_writer_merge() */
 };
 
+/**
+ * The writer goes on where one that was killed, or whose commit has returned SIMIDX_E_UNKNOWN, has
+ * stopped. In an index of an engine, what that one has sent may still be on its way. So the first
+ * transaction begins with shutting out all writers of other handles that set marks: their next commit
+ * returns SIMIDX_E_STATE. From then on simidx_get_mark() and look-ups tell what is stored, and nothing of
+ * theirs can come later. Any other index has a lock for that, so that beginning a transaction is enough.
+ */
+#define SIMIDX_WRITER_RESUME 1u
+
 /** How a writer works. */
 typedef struct simidx_writer_options {
 	size_t size;              /**< sizeof; SIMIDX_WRITER_OPTIONS_INIT sets it */
@@ -44,7 +53,7 @@ typedef struct simidx_writer_options {
 	                               documents, within limits */
 	int wait_ms;              /**< longest wait for another writer, in milliseconds; 0 = do
 	                               not wait, -1 = without end */
-	unsigned reserved;        /**< zero */
+	unsigned flags;           /**< SIMIDX_WRITER_RESUME or 0 */
 } simidx_writer_options;
 
 #define SIMIDX_WRITER_OPTIONS_INIT { sizeof(simidx_writer_options), 0, 0, 0, -1, 0 }
@@ -221,8 +230,10 @@ int simidx_writer_reserve_ids(simidx_writer *writer, uint64_t next_id,
  *         index as it was before; or the merge failed, then the rows are stored and a later
  *         merge takes up the work: simidx_writer_stored() tells which;
  *         SIMIDX_E_UNKNOWN: the write that decides has failed, and the transaction may be stored
- *         or lost. Close the index, open it again and look: with a mark of its own in each
- *         commit, simidx_get_mark() tells which (simidx_admin.h)
+ *         or lost. With a mark of its own in each commit, simidx_get_mark() tells which
+ *         (simidx_admin.h): of an index in a directory once it is closed and opened again; of one of an
+ *         engine once the writer's next transaction has begun, or a commit without changes has returned
+ *         SIMIDX_OK
  *
  * Cost: O(rows), some pages and one fsync; and that of simidx_writer_merge() where one is due.
  */

@@ -554,9 +554,13 @@ tests_hbase_unsure_SOURCES = \
 	tests/hbase/ht_engine.h \
 	tests/hbase/ht_proxy.c \
 	tests/hbase/ht_proxy.h \
+	tests/hbase/ht_raw.cc \
+	tests/hbase/ht_raw.h \
 	tests/hbase/unsure.c
-tests_hbase_unsure_CPPFLAGS = $(hbase_test_cppflags)
-tests_hbase_unsure_LDADD = $(hbase_test_libs)
+tests_hbase_unsure_CPPFLAGS = $(hbase_test_cppflags) $(hbase_cppflags)
+tests_hbase_unsure_CXXFLAGS = $(hbase_cxxflags)
+tests_hbase_unsure_LDADD = lib/hbase/libhb-gen.la $(hbase_test_libs)
+$(tests_hbase_unsure_OBJECTS): lib/hbase/gen/stamp
 
 tests_hbase_writers_SOURCES = tests/hbase/ht_engine.c tests/hbase/ht_engine.h tests/hbase/writers.c
 tests_hbase_writers_CPPFLAGS = $(hbase_test_cppflags)

@@ -335,7 +335,7 @@ int sx_engine_lock(sx_engine *engine, int wait_ms, simidx_error *err)
 				     : pthread_cond_timedwait(&engine->freed, &engine->lock, &until);
 	if (engine->is_written) {
 		pthread_mutex_unlock(&engine->lock);
-		return sx_fail(err, SIMIDX_E_BUSY, "%s: another writer of this handle is at work",
+		return sx_fail(err, SIMIDX_E_BUSY, "%s: a writer of this handle is at work, or a check",
 			       engine->uri);
 	}
 	engine->is_written = 1;
@@ -406,11 +406,16 @@ int sx_engine_write(sx_engine *e, simidx_engine_batch *batch, simidx_error *err)
 	return rc;
 }
 
-int sx_engine_finish(sx_engine *e, simidx_error *err)
+int sx_engine_finish(sx_engine *e, int resumes, simidx_error *err)
 {
-	simidx_engine_batch none = { 0 };
+	simidx_engine_batch none = { .flags = resumes ? SIMIDX_ENGINE_RESUME : 0 };
+	int rc;
 
-	return e->is_unfinished ? sx_engine_write(e, &none, err) : SIMIDX_OK;
+	if (e->is_ready && !e->is_unfinished && !resumes)
+		return SIMIDX_OK;
+	rc = sx_engine_write(e, &none, err);
+	e->is_ready |= !rc;
+	return rc;
 }
 
 int sx_engine_reserve_ids(sx_engine *e, uint64_t n, uint64_t at_least, uint64_t *first,

@@ -29,8 +29,9 @@ typedef struct sx_engine {
 	pthread_mutex_t lock;  /* of what follows */
 	pthread_cond_t freed;
 	int is_written;        /* a writer of this handle has a transaction */
-	int is_unfinished;     /* a batch is, of which the last write has not said that it is stored; only
-				  the writer that has the transaction looks at it */
+	/* Only the writer that has the transaction looks at these: */
+	int is_ready;          /* a batch without changes has been written, as the first one */
+	int is_unfinished;     /* a batch is, of which the last write has not said that it is stored */
 	simidx_engine_info info;
 	double info_time;      /* when it was read, in seconds; 0 = it is old */
 } sx_engine;
@@ -68,7 +69,7 @@ int sx_engine_info(sx_engine *engine, double max_age, simidx_engine_info *out, s
 void sx_engine_forget_info(sx_engine *engine);
 
 /**
- * Let one writer of the handle have a transaction at a time.
+ * Let one writer of the handle have a transaction at a time, or one check be made.
  *
  * @param wait_ms  longest wait in milliseconds, -1 = without end
  * @return SIMIDX_OK; SIMIDX_E_BUSY
@@ -97,10 +98,11 @@ int sx_engine_walk_page(sx_engine *engine, uint64_t from_id, size_t n, simidx_en
 int sx_engine_write(sx_engine *engine, simidx_engine_batch *batch, simidx_error *err);
 
 /**
- * Have a batch stored of which a write has returned SIMIDX_E_UNKNOWN, if there is one: what is looked up
- * after that has it.
+ * Before the first transaction of the handle, and after a write that has returned SIMIDX_E_UNKNOWN: have
+ * stored what is going to be stored, so that look-ups find it. `resumes`: in any case, and shut out other
+ * writers that set marks.
  */
-int sx_engine_finish(sx_engine *engine, simidx_error *err);
+int sx_engine_finish(sx_engine *engine, int resumes, simidx_error *err);
 
 int sx_engine_reserve_ids(sx_engine *engine, uint64_t n, uint64_t at_least, uint64_t *first,
 			  simidx_error *err);

@@ -15,14 +15,9 @@
 namespace simidx_hbase {
 namespace {
 
-const char FREE[] = "free";
 const int FIRST_PAUSE_MS = 5, LAST_PAUSE_MS = 100;
-
-/** Whose a lease is; an empty token where it is free. */
-std::string token_of(const std::string &value)
-{
-	return value.size() > 8 ? value.substr(8) : "";
-}
+const unsigned WINDOW = 16;
+const int GIVE_BACK_MS = 2000;
 
 class TakeRequest : public Request {
 public:
@@ -82,16 +77,22 @@ std::vector<bool> Store::try_leases(std::vector<Lease> &leases, const Deadline &
 	for (Lease &lease : leases) {
 		std::string old = lease.value;
 		lease.until = now() + config_.lease_s * 1000;
-		lease.value.clear();
-		put_number(lease.value, (uint64_t)lease.until, 8);
-		lease.value += token_;
+		lease.value = owner_value(lease.until, token_);
 		requests.emplace_back(table, lease.key, old,
 				      put(lease.key, COLUMN_OWNER, lease.value, timestamp(),
 					  gateway::Durability::SYNC));
 		list.push_back(&requests.back());
 	}
-	if (!list.empty())
-		pool_.run(list, 16, deadline);
+	try {
+		if (!list.empty())
+			pool_.run(list, WINDOW, deadline);
+	} catch (const Failure &) {
+		/* Some may be stored, or be on their way. */
+		for (const Lease &lease : leases)
+			if (!leases_.count(lease.key))
+				kept_leases_.push_back(lease);
+		throw;
+	}
 	for (const TakeRequest &request : requests)
 		stored.push_back(request.stored);
 	return stored;
@@ -103,6 +104,9 @@ void Store::note_lease(const Lease &lease)
 
 	renew_at_ = leases_.empty() ? half : std::min(renew_at_, half);
 	leases_[lease.key] = lease;
+	kept_leases_.erase(std::remove_if(kept_leases_.begin(), kept_leases_.end(),
+					  [&](const Lease &kept) { return kept.key == lease.key; }),
+			   kept_leases_.end());
 }
 
 /**
@@ -122,6 +126,7 @@ int Store::lease(const simidx_engine_probe *prefix, size_t n, int wait_ms)
 	/* A search that follows must find what an earlier commit was storing when it failed. */
 	if (writer_.unfinished)
 		become_writer(deadline);
+	give_back_kept();
 	for (size_t i = 0; i < n; i++) {
 		std::string key = lease_key(prefix[i].table, prefix[i].prefix);
 		if (!leases_.count(key) && std::find(keys.begin(), keys.end(), key) == keys.end())
@@ -155,8 +160,8 @@ int Store::lease(const simidx_engine_probe *prefix, size_t n, int wait_ms)
 			if (i < got)
 				note_lease(wanted[i]);
 			else if (stored[i])
-				put_if(wanted[i].key, COLUMN_OWNER, wanted[i].value, FREE, timestamp(),
-				       deadline);
+				kept_leases_.push_back(wanted[i]);
+		give_back_kept();
 		taken.insert(taken.end(), keys.begin(), keys.begin() + (long)got);
 		keys.erase(keys.begin(), keys.begin() + (long)got);
 		/* One that was refused may be one's own, of which an answer was lost: it is read again. */
@@ -211,30 +216,33 @@ void Store::renew_leases(const Deadline &deadline)
 	}
 }
 
-/** Give leases back. Those that cannot be given back in two seconds end by themselves. */
+/** Give leases back. Those that cannot be given back now are kept for later, and end by themselves. */
 void Store::free_leases(const std::vector<Lease> &leases)
 {
-	Deadline deadline(std::min(config_.write_ms, 2000));
+	Deadline deadline(std::min(config_.write_ms, GIVE_BACK_MS));
 	std::string table = config_.docs_table();
 	std::vector<TakeRequest> requests;
 	std::vector<Request *> list;
-	bool expired = false, lost = false;
 
 	requests.reserve(leases.size());
 	for (const Lease &lease : leases) {
-		expired = expired || lease.until <= now();
+		int64_t ts = timestamp();
 		requests.emplace_back(table, lease.key, lease.value,
-				      put(lease.key, COLUMN_OWNER, FREE, timestamp(),
+				      put(lease.key, COLUMN_OWNER, free_value(token_, ts), ts,
 					  gateway::Durability::SYNC));
 		list.push_back(&requests.back());
 	}
-	if (!list.empty())
-		pool_.run(list, 16, deadline);
-	for (const TakeRequest &request : requests)
-		lost = lost || !request.stored;
-	if (lost && expired)
-		fail(SIMIDX_E_STATE, "a lease had expired after %d s, and another writer has taken it",
-		     config_.lease_s);
+	try {
+		if (!list.empty())
+			pool_.run(list, WINDOW, deadline);
+	} catch (const Failure &) {
+		kept_leases_.insert(kept_leases_.end(), leases.begin(), leases.end());
+		throw;
+	}
+	for (size_t i = 0; i < leases.size(); i++)
+		if (!requests[i].stored && leases[i].until <= now())
+			fail(SIMIDX_E_STATE, "a lease had expired after %d s, and another writer has taken it",
+			     config_.lease_s);
 }
 
 void Store::give_back(const std::vector<std::string> &keys)
@@ -248,34 +256,35 @@ void Store::give_back(const std::vector<std::string> &keys)
 	free_leases(leases);
 }
 
-/** The batch of an earlier transaction is finished: others may have its leases at once. */
+/** Leases that were kept for it, as far as they have not ended by themselves. */
 void Store::give_back_kept()
 {
 	std::vector<Lease> leases;
 
-	leases.swap(kept_leases_);
+	for (const Lease &lease : kept_leases_)
+		if (!has_passed(lease.until, now()))
+			leases.push_back(lease);
+	kept_leases_.clear();
 	try {
 		free_leases(leases);
 	} catch (const Failure &) {
-		/* They end by themselves. */
+		/* Then they are kept again. */
 	}
 }
 
 int Store::release_leases()
 {
-	std::vector<std::string> keys;
+	std::vector<Lease> leases;
 
 	/* Who had one now would not find what is going to be stored. It must not be had before that, or before
 	   it expires: who takes it then finishes the batch first. */
-	if (writer_.unfinished) {
-		for (const auto &one : leases_)
-			kept_leases_.push_back(one.second);
-		leases_.clear();
-		return SIMIDX_OK;
-	}
 	for (const auto &one : leases_)
-		keys.push_back(one.first);
-	give_back(keys);
+		kept_leases_.push_back(one.second);
+	leases_.clear();
+	if (writer_.unfinished)
+		return SIMIDX_OK;
+	leases.swap(kept_leases_);
+	free_leases(leases);
 	return SIMIDX_OK;
 }
 

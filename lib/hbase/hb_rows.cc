@@ -12,6 +12,7 @@ namespace {
 const unsigned DOCUMENT_FP2 = 1, DOCUMENT_LABEL = 2, DOCUMENT_FP2_UNKNOWN = 4, DOCUMENT_DELETED = 8;
 const unsigned CHANGE_BEFORE = 1, CHANGE_AFTER = 2, CHANGE_BEFORE_LABEL = 4;
 const size_t HASH_SIZE = 16;
+const size_t OWNER_SIZE = 24;
 
 /** Reads bytes that may be too few: then all that follows is zero, and ok() false. */
 class Cursor {
@@ -152,6 +153,32 @@ std::string lease_key(unsigned table, uint32_t prefix)
 	put_number(key, table + 1, 1);
 	put_number(key, prefix, 4);
 	return key;
+}
+
+std::string owner_value(int64_t until, const std::string &token)
+{
+	std::string value;
+
+	put_number(value, (uint64_t)until, 8);
+	return value + token;
+}
+
+std::string free_value(const std::string &token, int64_t timestamp)
+{
+	std::string value = "free" + token;
+
+	put_number(value, (uint64_t)timestamp, 8);
+	return value;
+}
+
+std::string token_of(const std::string &value)
+{
+	return value.size() == OWNER_SIZE ? value.substr(8) : "";
+}
+
+int64_t until_of(const std::string &value)
+{
+	return value.size() == OWNER_SIZE ? (int64_t)get_number(value, 0, 8) : 0;
 }
 
 std::string document_value(const Document &document)

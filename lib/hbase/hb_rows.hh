@@ -38,6 +38,7 @@ const char ROW_TEXT = 'x';      /**< pieces of the description */
 const char COLUMN_OWNER[] = "o";
 const char COLUMN_COUNTS[] = "n";
 const char COLUMN_MARK[] = "k";
+const char COLUMN_MARKS[] = "s";    /**< who, with this number, stores marks */
 const char COLUMN_JOURNAL[] = "j";  /**< says which pieces make the journal */
 const char COLUMN_PIECE = 'p';      /**< p, number: 2 bytes */
 
@@ -55,6 +56,21 @@ std::string label_hash(const char *label, size_t size);
 std::string label_key(const std::string &hash);
 std::string writer_key(unsigned writer);
 std::string lease_key(unsigned table, uint32_t prefix);
+
+/**
+ * The cell of an owner, of a lease or of a writer's number: until when it is somebody's, in milliseconds
+ * since 1970, and whose.
+ */
+std::string owner_value(int64_t until, const std::string &token);
+/**
+ * The same of what nobody has. No two are equal: so a request that was to take it, and arrives when others
+ * have had it meanwhile, takes nothing. `timestamp` is one that this token has not used before.
+ */
+std::string free_value(const std::string &token, int64_t timestamp);
+/** Whose it is; empty: nobody's. */
+std::string token_of(const std::string &value);
+/** Until when; 0: nobody's. */
+int64_t until_of(const std::string &value);
 
 /** What a row of a document says. */
 struct Document {

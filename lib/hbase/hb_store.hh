@@ -38,6 +38,7 @@ struct Lease {
  */
 struct Writer {
 	bool mine = false;
+	bool has_marks = false;  /**< its row says that it stores marks */
 	bool unfinished = false; /**< the journal may be there, or is: finish it first */
 	int64_t begun = 0;       /**< timestamp of the batch that was stored last, or may be stored */
 	unsigned number = 0;
@@ -58,11 +59,21 @@ struct WriterRow {
 	int64_t last_timestamp = 0; /**< of any cell that was read */
 	std::string mark;
 	int64_t mark_timestamp = -1;
+	std::string marks;       /**< token of the writer that stores marks */
 
 	/** Documents and labels with those of the batch that is under way: it is going to be stored. */
 	std::pair<int64_t, int64_t> counts() const;
 	/** Nobody has the number any more. */
 	bool is_free(int64_t now) const;
+	/** The one that has the number, or had it last, stores marks, and what it has sent may still arrive. */
+	bool is_marking() const;
+};
+
+/** What is done with batches that are under way, before a number is had. */
+enum class Finish {
+	ENDED,         /**< those of writers that have ended are finished, as their numbers are free */
+	ALL,           /**< those of others, too, so that look-ups find them */
+	SHUT_OUT_MARKS /**< moreover, writers that store marks lose their numbers */
 };
 
 class Checker;
@@ -171,8 +182,8 @@ private:
 	bool claim_writer(WriterRow &row, const Deadline &deadline);
 	void free_writer(WriterRow &row, const Deadline &deadline);
 	bool take_number(WriterRow &row, const Deadline &deadline);
-	bool finish_batches(std::vector<WriterRow> &rows, const Deadline &deadline);
-	void become_writer(const Deadline &deadline);
+	bool finish_batches(std::vector<WriterRow> &rows, Finish which, const Deadline &deadline);
+	void become_writer(const Deadline &deadline, Finish which = Finish::ENDED);
 	void put_as_owner(const gateway::Put &put, const Deadline &deadline);
 	void store_batch(const Batch &batch, const Deadline &deadline);
 
@@ -193,9 +204,13 @@ private:
 	std::string description_;
 	int64_t last_timestamp_ = 0;
 	Writer writer_;
+	bool is_ready_ = false;   /**< batches of others that were under way at the beginning are finished */
 	gateway::Durability::type durability_ = gateway::Durability::SYNC;
 	std::map<std::string, Lease> leases_; /**< by their keys */
-	/** Of transactions whose batch is not finished: nobody is to have them before it is. */
+	/**
+	 * To be given back later: of transactions whose batch is not finished, as nobody is to have them
+	 * before it is; and those of which a request has failed.
+	 */
 	std::vector<Lease> kept_leases_;
 	int64_t renew_at_ = 0; /**< when the first of them has half of its time left */
 	/** Ids that this handle was given and nobody has stored yet: begin, end. */

@@ -209,8 +209,8 @@ void Store::put_as_owner(const gateway::Put &put, const Deadline &deadline)
 	if (!cell || cell->value != layout_)
 		fail(SIMIDX_E_MOVED, "%s: the index was replaced by another one; nothing is stored",
 		     config_.index_table().c_str());
-	fail(SIMIDX_E_STATE, "this writer was silent for more than %d s, and another one has taken its "
-	     "place; nothing is stored", config_.lease_s);
+	fail(SIMIDX_E_STATE, "another writer has taken the place of this one, which was silent for more than "
+	     "%d s, or whose load was resumed elsewhere; nothing is stored", config_.lease_s);
 }
 
 /** Write the journal: from then on the batch is going to be stored, by this writer or another. */
@@ -234,6 +234,11 @@ void Store::store_batch(const Batch &batch, const Deadline &deadline)
 			alone.__set_durability(durability_);
 			put_as_owner(alone, deadline);
 		}
+	}
+	/* Who goes on after the mark must be able to shut this one out, before the journal may be on its way. */
+	if (batch.has_mark && !writer_.has_marks) {
+		put_as_owner(put(row, COLUMN_MARKS, token_, batch.timestamp, durability_), deadline);
+		writer_.has_marks = true;
 	}
 	renew_leases(deadline);
 	writer_.unfinished = true;
@@ -264,7 +269,10 @@ int Store::write(const simidx_engine_batch *given)
 	if (read_only_)
 		fail(SIMIDX_E_READ_ONLY, "%s: opened read-only", config_.index_table().c_str());
 	durability_ = given->durability == SIMIDX_DURABILITY_FULL ? config_.full : config_.normal;
-	become_writer(deadline);
+	become_writer(deadline, given->flags & SIMIDX_ENGINE_RESUME ? Finish::SHUT_OUT_MARKS :
+				is_ready_ ? Finish::ENDED : Finish::ALL);
+	is_ready_ = true;
+	give_back_kept();
 	if (given->n == 0 && !given->mark)
 		return SIMIDX_OK;
 

@@ -15,21 +15,15 @@ namespace {
 
 const unsigned WRITERS = 0xffff;
 const char COLUMN_LAYOUT[] = "v";
-const char FREE[] = "free";
 const int WRITER_ROWS = 1000;
 const int PAUSE_MS = 50;
 /* By so much, in milliseconds, clocks may differ beside the longest lease. */
 const int64_t CLOCKS_MS = 60000;
 /* Not the pieces of journals. */
-const std::vector<std::string> WRITER_COLUMNS = { COLUMN_COUNTS, COLUMN_JOURNAL, COLUMN_OWNER };
-
-std::string owner_value(int64_t until, const std::string &token)
-{
-	std::string value;
-
-	put_number(value, (uint64_t)until, 8);
-	return value + token;
-}
+const std::vector<std::string> WRITER_COLUMNS = { COLUMN_COUNTS, COLUMN_JOURNAL, COLUMN_MARKS,
+						  COLUMN_OWNER };
+/* A handle that is closed waits no longer than this for a gateway. */
+const int END_MS = 2000;
 
 WriterRow parse_writer(const gateway::Result &row)
 {
@@ -48,6 +42,8 @@ WriterRow parse_writer(const gateway::Result &row)
 		} else if (cell.column == COLUMN_MARK) {
 			out.mark = cell.value;
 			out.mark_timestamp = cell.timestamp;
+		} else if (cell.column == COLUMN_MARKS) {
+			out.marks = cell.value;
 		} else if (cell.column == COLUMN_JOURNAL) {
 			out.journal = cell.value;
 			out.journal_timestamp = cell.timestamp;
@@ -72,7 +68,12 @@ std::pair<int64_t, int64_t> WriterRow::counts() const
 
 bool WriterRow::is_free(int64_t now) const
 {
-	return owner.size() < 8 || has_passed((int64_t)get_number(owner, 0, 8), now);
+	return token_of(owner).empty() || has_passed(until_of(owner), now);
+}
+
+bool WriterRow::is_marking() const
+{
+	return !marks.empty() && marks == token_of(owner);
 }
 
 /**
@@ -137,7 +138,7 @@ bool Store::has_number(const WriterRow &row) const
  */
 bool Store::can_have(const WriterRow &row) const
 {
-	return row.is_free(now()) || row.owner.compare(8, std::string::npos, token_) == 0;
+	return row.is_free(now()) || token_of(row.owner) == token_;
 }
 
 /**
@@ -167,8 +168,11 @@ bool Store::claim_writer(WriterRow &row, const Deadline &deadline)
 /** Give a number back that was claimed. */
 void Store::free_writer(WriterRow &row, const Deadline &deadline)
 {
-	put_if(writer_key(row.number), COLUMN_OWNER, row.owner, FREE, timestamp(), deadline);
-	row.owner = FREE;
+	int64_t ts = timestamp();
+	std::string value = free_value(token_, ts);
+
+	put_if(writer_key(row.number), COLUMN_OWNER, row.owner, value, ts, deadline);
+	row.owner = value;
 }
 
 /** Have a number, unless another one has it now. */
@@ -180,34 +184,38 @@ bool Store::take_number(WriterRow &row, const Deadline &deadline)
 	writer_.mine = true;
 	writer_.number = row.number;
 	writer_.owner = row.owner;
-	writer_.until = (int64_t)get_number(row.owner, 0, 8);
+	writer_.until = until_of(row.owner);
+	writer_.has_marks = row.is_marking();
 	writer_.documents = row.documents;
 	writer_.labels = row.labels;
 	return true;
 }
 
 /**
- * Store what writers that have ended have left undone, and what this one has not finished. The journal of
- * this one may still be on its way, but does not arrive once the number was claimed again. Returns false
- * while another one is storing this one's batch.
+ * Store what writers that have ended have left undone, what this one has not finished, and of others
+ * what `which` says. A journal that is still on its way does not arrive once the number was claimed. Until
+ * then it does, also where the time of its writer has passed. Returns false where that is to be tried
+ * again, as another one was at it.
  */
-bool Store::finish_batches(std::vector<WriterRow> &rows, const Deadline &deadline)
+bool Store::finish_batches(std::vector<WriterRow> &rows, Finish which, const Deadline &deadline)
 {
 	bool finished = true;
 
 	for (WriterRow &row : rows) {
 		bool ours = writer_.unfinished && row.number == writer_.number;
 		bool journal = !row.journal.empty();
+		bool shut_out = which == Finish::SHUT_OUT_MARKS && row.is_marking() && !has_number(row);
 
-		if (can_have(row)) {
-			if (!journal && !ours)
-				continue;
+		if (shut_out || (can_have(row) && (journal || ours))) {
 			if (claim_writer(row, deadline))
 				free_writer(row, deadline);
-			else if (ours)
+			else if (ours || shut_out)
 				finished = false;
 		} else if (ours && journal && row.journal_timestamp == writer_.begun) {
 			finished = false;
+		} else if (which != Finish::ENDED && journal && !has_number(row)) {
+			/* Its writer may be at it, too, or be gone: every step may be done twice. */
+			finish_journal(row, deadline);
 		}
 	}
 	return finished;
@@ -217,23 +225,23 @@ bool Store::finish_batches(std::vector<WriterRow> &rows, const Deadline &deadlin
  * Have a number, for a while from now on. What other writers have left undone is finished here, because
  * the numbers that they had are free now.
  */
-void Store::become_writer(const Deadline &deadline)
+void Store::become_writer(const Deadline &deadline, Finish which)
 {
 	unsigned unused = 0;
 	WriterRow *any = nullptr;
 
-	if (writer_.mine && !writer_.unfinished && writer_.until - now() > config_.lease_s * 500)
+	if (which == Finish::ENDED && writer_.mine && !writer_.unfinished &&
+	    writer_.until - now() > config_.lease_s * 500)
 		return;
 	auto rows = writer_rows(WRITER_COLUMNS, deadline);
-	while (!finish_batches(rows, deadline)) {
+	while (!finish_batches(rows, which, deadline)) {
 		if (deadline.left() == 0)
-			fail(SIMIDX_E_BUSY, "%s: another writer is still storing the last batch of this one",
-			     config_.index_table().c_str());
+			fail(SIMIDX_E_BUSY, "%s: other writers are at work on batches that must be stored "
+			     "first", config_.index_table().c_str());
 		std::this_thread::sleep_for(std::chrono::milliseconds(PAUSE_MS));
 		rows = writer_rows(WRITER_COLUMNS, deadline);
 	}
 	writer_.unfinished = false;
-	give_back_kept();
 
 	for (WriterRow &row : rows) {
 		unused = std::max(unused, row.number + 1);
@@ -258,15 +266,17 @@ void Store::become_writer(const Deadline &deadline)
 void Store::end_writing() noexcept
 {
 	try {
-		if (!leases_.empty())
-			release_leases();
+		release_leases();
 	} catch (...) {
 		/* They end by themselves. */
 	}
 	try {
-		if (writer_.mine && !writer_.unfinished)
-			put_if(writer_key(writer_.number), COLUMN_OWNER, writer_.owner, FREE, timestamp(),
-			       Deadline(std::min(config_.write_ms, 2000)));
+		/* Also where a batch is not finished: its journal cannot arrive any more, or the next writer
+		   finds it. */
+		int64_t ts = timestamp();
+		if (writer_.mine)
+			put_if(writer_key(writer_.number), COLUMN_OWNER, writer_.owner,
+			       free_value(token_, ts), ts, Deadline(std::min(config_.write_ms, END_MS)));
 	} catch (...) {
 		/* Then the number is free when its time has passed. */
 	}

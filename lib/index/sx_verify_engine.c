@@ -55,7 +55,11 @@ int sx_verify_engine(simidx *index, unsigned flags,
 	int rc = sx_engine_check_fork(index->engine, err);
 
 	if (!rc)
+		rc = sx_engine_lock(index->engine, 0, err);
+	if (!rc) {
 		rc = sx_engine_check(index->engine, &check, err);
+		sx_engine_unlock(index->engine);
+	}
 	report.blocks = report.entries = check.rows;
 	report.documents = check.documents;
 	report.problems = check.problems;

@@ -51,7 +51,8 @@ int simidx_writer_open(simidx *index, const simidx_writer_options *options, simi
 	*out = NULL;
 	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
 	if (!index || !options || options->durability > SIMIDX_DURABILITY_NORMAL ||
-	    options->merge > SIMIDX_MERGE_NEVER || options->wait_ms < -1 || options->reserved)
+	    options->merge > SIMIDX_MERGE_NEVER || options->wait_ms < -1 ||
+	    options->flags & ~SIMIDX_WRITER_RESUME)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_open: bad index or options");
 	rc = sx_index_check_fork(index, err);
 	if (rc)
@@ -129,15 +130,19 @@ static int merge(simidx_writer *w, simidx_error *err)
 /* With an engine, writers of one handle take turns; it has no lock against others. */
 static int begin_with_engine(simidx_writer *w, simidx_error *err)
 {
+	int resumes = w->options.flags & SIMIDX_WRITER_RESUME && !w->has_resumed;
 	int rc = sx_engine_lock(w->index->engine, w->options.wait_ms, err);
 
 	if (rc)
 		return rc;
 	w->locked = 1;
 	w->snapshot.known = &w->engine->known;
-	rc = sx_engine_finish(w->index->engine, err);
-	if (!rc)
+	rc = sx_engine_finish(w->index->engine, resumes, err);
+	if (!rc) {
+		w->has_resumed = 1;
+		w->is_unknown = 0;
 		rc = begin_transaction(w, err);
+	}
 	if (!rc)
 		rc = sx_writer_use_memtable(w, err);
 	if (rc)
@@ -283,6 +288,7 @@ static int commit_to_engine(simidx_writer *w, simidx_error *err)
 					    w->options.durability, err);
 	if (!rc)
 		w->stored += w->changes;
+	w->is_unknown |= rc == SIMIDX_E_UNKNOWN;
 	if (rc == SIMIDX_E_UNKNOWN)
 		fail_unknown(err);
 	sx_writer_drop(w);
@@ -321,7 +327,8 @@ int simidx_writer_commit(simidx_writer *w, simidx_error *err)
 		w->stored += w->changes;
 		w->changes = 0;
 	}
-	if (!has_to_store(w) && (w->engine || w->options.merge == SIMIDX_MERGE_NEVER)) {
+	if (!has_to_store(w) && !w->is_unknown &&
+	    (w->engine || w->options.merge == SIMIDX_MERGE_NEVER)) {
 		sx_writer_drop(w);
 		return SIMIDX_OK;
 	}

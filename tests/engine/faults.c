@@ -271,6 +271,7 @@ START_TEST(test_a_broken_write_is_finished_first)
 {
 	simidx_writer *a = sxt_writer(t_index, 0), *b = sxt_writer(t_index, 0);
 
+	memory_faults_now.n_empty = 0;
 	memory_faults_now.break_writes = 1;
 	memory_faults_now.steps_left = 5;
 	ck_assert_int_eq(change_thirty(a), SIMIDX_E_UNKNOWN);
@@ -286,6 +287,57 @@ START_TEST(test_a_broken_write_is_finished_first)
 	ck_assert_uint_eq(memory_faults_now.n_empty, 1);
 	simidx_writer_close(a);
 	simidx_writer_close(b);
+}
+END_TEST
+
+/* A commit of nothing does not say that all is well before what was broken off is finished. */
+START_TEST(test_a_commit_of_nothing_finishes_a_broken_write)
+{
+	simidx_writer *w = sxt_writer(t_index, 0);
+
+	memory_faults_now.n_empty = 0;
+	ck_assert_sx(simidx_writer_commit(w, &sxt_err), SIMIDX_OK);
+	memory_faults_now.break_writes = 1;
+	ck_assert_int_eq(change_thirty(w), SIMIDX_E_UNKNOWN);
+	memory_faults_now.break_writes = 0;
+	memory_faults_now.fail_in = 1;
+	ck_assert_sx(simidx_writer_commit(w, &sxt_err), SIMIDX_E_IO);
+	ck_assert_uint_eq(memory_faults_now.n_empty, 0);
+	ck_assert_sx(simidx_writer_commit(w, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(memory_faults_now.n_empty, 1);
+	ck_assert_sx(simidx_writer_commit(w, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(memory_faults_now.n_empty, 1);
+	simidx_writer_close(w);
+}
+END_TEST
+
+/* The first transaction of a handle, and the first one of a writer that goes on where another one has stopped. */
+START_TEST(test_what_others_have_begun_is_finished_first)
+{
+	simidx_writer_options o = SIMIDX_WRITER_OPTIONS_INIT;
+	simidx *other = sxt_open(URI, 0);
+	simidx_writer *a = sxt_writer(other, 0), *b;
+
+	memory_faults_now.n_empty = 0;
+	for (int i = 0; i < 2; i++) {
+		ck_assert_sx(simidx_writer_begin(a, &sxt_err), SIMIDX_OK);
+		ck_assert_uint_eq(memory_faults_now.n_empty, 1);
+		simidx_writer_rollback(a);
+	}
+	ck_assert_uint_eq(memory_faults_now.n_resumed, 0);
+	o.flags = SIMIDX_WRITER_RESUME;
+	ck_assert_sx(simidx_writer_open(other, &o, &b, &sxt_err), SIMIDX_OK);
+	memory_faults_now.fail_in = 1;
+	ck_assert_sx(simidx_writer_begin(b, &sxt_err), SIMIDX_E_IO);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_sx(simidx_writer_begin(b, &sxt_err), SIMIDX_OK);
+		ck_assert_uint_eq(memory_faults_now.n_resumed, 1);
+		simidx_writer_rollback(b);
+	}
+	ck_assert_uint_eq(memory_faults_now.n_empty, 2);
+	simidx_writer_close(a);
+	simidx_writer_close(b);
+	simidx_close(other);
 }
 END_TEST
 
@@ -325,7 +377,11 @@ START_TEST(test_writers_of_a_handle_take_turns)
 	ck_assert_sx(simidx_writer_open(t_index, &o, &b, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(simidx_writer_begin(a, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(simidx_writer_begin(b, &sxt_err), SIMIDX_E_BUSY);
+	/* A check uses what a writer changes. */
+	ck_assert_sx(simidx_verify(t_index, NULL, NULL, NULL, &sxt_err), SIMIDX_E_BUSY);
+	ck_assert_sx(simidx_mend(t_index, 0, NULL, NULL, NULL, &sxt_err), SIMIDX_E_BUSY);
 	simidx_writer_rollback(a);
+	sxt_check_sound(t_index);
 	ck_assert_sx(simidx_writer_begin(b, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(simidx_writer_merge(b, &sxt_err), SIMIDX_OK);
 	simidx_writer_close(a);
@@ -520,6 +576,8 @@ static const sxt_test tests[] = {
 	{ &test_each_call_fails_once, 0, 1 },
 	{ &test_a_broken_write_leaves_no_mixture, 0, 1 },
 	{ &test_a_broken_write_is_finished_first, 0, 1 },
+	{ &test_a_commit_of_nothing_finishes_a_broken_write, 0, 1 },
+	{ &test_what_others_have_begun_is_finished_first, 0, 1 },
 	{ &test_rows_that_are_left_over_are_no_matches, 0, 1 },
 	{ &test_writers_of_a_handle_take_turns, 0, 1 },
 	{ &test_leases_last_as_long_as_a_transaction, 0, 1 },

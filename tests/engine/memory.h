@@ -26,6 +26,7 @@ typedef struct memory_faults {
 	uint64_t probes;     /* of all scans so far */
 	unsigned n_leased;   /* prefixes that were leased so far */
 	unsigned n_empty;    /* batches so far that have nothing to store */
+	unsigned n_resumed;  /* of these, with SIMIDX_ENGINE_RESUME */
 } memory_faults;
 
 extern memory_faults memory_faults_now;

@@ -129,6 +129,7 @@ int memory_write(void *state, const simidx_engine_batch *batch, simidx_error *er
 	if (memory_fails(err))
 		return err ? err->code : SIMIDX_E_IO;
 	memory_faults_now.n_empty += !batch->n && !batch->mark;
+	memory_faults_now.n_resumed += !batch->n && !batch->mark && batch->flags == SIMIDX_ENGINE_RESUME;
 	if (memory_faults_now.expired)
 		return memory_fail(err, SIMIDX_E_STATE, "a lease had expired");
 	pthread_mutex_lock(&memory_lock);

@@ -99,6 +99,16 @@ int ht_write(void *state, const ht_doc *before, const ht_doc *after, size_t n, c
 	return code;
 }
 
+int ht_finish(void *state, unsigned flags)
+{
+	simidx_engine_batch batch;
+
+	memset(&batch, 0, sizeof(batch));
+	batch.size = sizeof(batch);
+	batch.flags = flags;
+	return hb_engine()->write(state, &batch, &ht_err);
+}
+
 struct look {
 	const ht_doc *doc;
 	int found, same;

@@ -17,23 +17,47 @@
 #include "hb_engine.hh"
 #include "hbase/ht_engine.h"
 #include "hbase/ht_proxy.h"
+#include "hbase/ht_raw.h"
 
 static int gateway;
 static const char *table;
 static char put_index[100]; /* what a request has that puts to the table of the index */
 
+/* What requests have that store a journal, or change a lease: a column, and the beginning of a key. */
+static const char journal_bytes[] = "\0\0\0\1j", lease_bytes[] = "\0\0\0\6e";
+
 /* A handle, and what its proxy does. */
 struct handle {
-	volatile int refuses; /* to store rows of the index */
+	volatile int refuses;        /* to store rows of the index */
+	volatile int refuses_leases; /* to change them */
+	const char *volatile holds;  /* requests that have these 5 bytes, until this is NULL */
+	volatile int n_late;         /* requests that were held and are answered now */
 	void *state;
 };
 
-static enum ht_verdict refuse(void *ctx, const char *name, const char *data, size_t n)
+static int has(const char *data, size_t n, const char bytes[5])
 {
-	const struct handle *h = ctx;
-	int puts = name && strcmp(name, "putMultiple") == 0 && memmem(data, n, put_index, strlen(put_index));
+	return memmem(data, n, bytes, 5) != NULL;
+}
 
-	return h->refuses && puts ? HT_CUT : HT_PASS;
+static enum ht_verdict judge(void *ctx, const char *name, const char *data, size_t n)
+{
+	struct handle *h = ctx;
+	enum ht_verdict verdict = HT_PASS;
+
+	if (!name) {
+		h->n_late++;
+		return HT_CUT;
+	}
+	if (strcmp(name, "putMultiple") == 0 && memmem(data, n, put_index, strlen(put_index)))
+		return h->refuses ? HT_CUT : HT_PASS;
+	if (strcmp(name, "checkAndPut") != 0)
+		return HT_PASS;
+	if (h->refuses_leases && has(data, n, lease_bytes))
+		return HT_CUT;
+	for (const char *held; (held = h->holds) != NULL && has(data, n, held); usleep(1000))
+		verdict = HT_CUT_ANSWER;
+	return verdict;
 }
 
 static void make_uri(char uri[200], int port, const char *options)
@@ -59,7 +83,7 @@ static struct handle *handle(const char *options)
 	char uri[200];
 
 	HT_CHECK(h);
-	make_uri(uri, ht_proxy(gateway, refuse, h), options);
+	make_uri(uri, ht_proxy(gateway, judge, h), options);
 	h->state = ht_open(uri, 0);
 	return h;
 }
@@ -80,7 +104,15 @@ static int put(struct handle *h, const ht_doc *doc, const char *mark)
 /* Store what was begun, and nothing else. */
 static int finish(struct handle *h)
 {
-	return ht_write(h->state, NULL, NULL, 0, NULL, 0);
+	return ht_finish(h->state, 0);
+}
+
+/* Let requests go that were held, when nobody waits for them any more, and wait until they are answered. */
+static void arrive(struct handle *h)
+{
+	h->holds = NULL;
+	while (h->n_late == 0)
+		usleep(1000);
 }
 
 /* A commit of which only the journal is stored. */
@@ -90,11 +122,16 @@ static void put_half(struct handle *h, const ht_doc *doc, const char *mark)
 	HT_CODE(put(h, doc, mark), SIMIDX_E_UNKNOWN);
 }
 
-static int lease(struct handle *h, int wait_ms)
+static int lease_prefix(struct handle *h, uint32_t prefix, int wait_ms)
 {
-	static const simidx_engine_probe probe = { 0x00010000, 0 };
+	simidx_engine_probe probe = { prefix, 0 };
 
 	return hb_engine()->lease(h->state, &probe, 1, wait_ms, &ht_err);
+}
+
+static int lease(struct handle *h, int wait_ms)
+{
+	return lease_prefix(h, 0x00010000, wait_ms);
 }
 
 /* A transaction with a lease that ends so. */
@@ -166,7 +203,151 @@ static void mark_of_a_journal(void)
 	hb_engine()->close(r);
 }
 
+/*
+ * A handle finishes what others have begun before its first batch, so that it finds what the mark and the
+ * counts tell of. The other one is not hurt by it.
+ */
+static void journal_of_another(void)
+{
+	struct handle *a, *b;
+	ht_doc doc = ht_document(1, 0x1111);
+
+	anew();
+	a = handle("lease=60&write-timeout=0.5");
+	b = handle("lease=60");
+	put_half(a, &doc, "one");
+	HT_CODE(finish(b), SIMIDX_OK);
+	HT_CHECK(ht_is_stored(b->state, &doc) && ht_has_rows(b->state, &doc) && has_mark(b->state, "one"));
+	a->refuses = 0;
+	HT_CODE(finish(a), SIMIDX_OK);
+	HT_CHECK(is_sound(a->state, 1));
+	hb_engine()->close(a->state);
+	hb_engine()->close(b->state);
+}
+
+/*
+ * The journal of a load that was killed is on its way while another load goes on after the mark. It must not
+ * arrive any more, whether the time of the first one has passed or not.
+ */
+static void journal_on_its_way(int has_expired)
+{
+	struct handle *a, *b;
+	ht_doc doc[3] = { ht_document(1, 0x1111), ht_document(2, 0x2222), ht_document(3, 0x3333) };
+
+	anew();
+	a = handle(has_expired ? "lease=1&write-timeout=0.5" : "lease=60&write-timeout=0.5");
+	b = handle("lease=60");
+	HT_CODE(put(a, &doc[0], "one"), SIMIDX_OK);
+	a->holds = journal_bytes;
+	HT_CODE(put(a, &doc[1], "two"), SIMIDX_E_UNKNOWN);
+	if (has_expired)
+		usleep(1100000);
+	HT_CODE(ht_finish(b->state, SIMIDX_ENGINE_RESUME), SIMIDX_OK);
+	HT_CHECK(has_mark(b->state, "one"));
+	HT_CODE(put(b, &doc[2], "three"), SIMIDX_OK);
+	arrive(a);
+	doc[1].there = 0;
+	HT_CHECK(has_mark(b->state, "three") && ht_is_stored(b->state, &doc[1]) && is_sound(b->state, 2));
+	/* If it was only slow, it can go on. */
+	HT_CODE(finish(a), SIMIDX_OK);
+	HT_CHECK(is_sound(a->state, 2));
+	hb_engine()->close(a->state);
+	hb_engine()->close(b->state);
+}
+
+/* Who goes on after the mark shuts out writers that set it, and no others. */
+static void marks_are_shut_out(void)
+{
+	struct handle *a, *b, *c;
+	ht_doc doc[3] = { ht_document(1, 0x1111), ht_document(2, 0x2222), ht_document(3, 0x3333) };
+
+	anew();
+	a = handle("lease=60");
+	b = handle("lease=60");
+	c = handle("lease=60");
+	HT_CODE(put(a, &doc[0], "one"), SIMIDX_OK);
+	HT_CODE(put(b, &doc[1], NULL), SIMIDX_OK);
+	HT_CODE(ht_finish(c->state, SIMIDX_ENGINE_RESUME), SIMIDX_OK);
+	HT_CODE(put(b, &doc[2], "two"), SIMIDX_OK);
+	HT_CODE(put(a, &doc[2], "three"), SIMIDX_E_STATE);
+	HT_CHECK(has_mark(c->state, "two") && is_sound(c->state, 3));
+	/* Of several that go on, too, each has what the one before has sent. */
+	HT_CODE(ht_finish(a->state, SIMIDX_ENGINE_RESUME), SIMIDX_OK);
+	HT_CODE(put(b, &doc[2], "four"), SIMIDX_E_STATE);
+	hb_engine()->close(a->state);
+	hb_engine()->close(b->state);
+	hb_engine()->close(c->state);
+}
+
+/* After it is closed, too, nothing of it arrives. */
+static void journal_of_one_closed(void)
+{
+	struct handle *a, *b;
+	ht_doc doc = ht_document(1, 0x1111);
+
+	anew();
+	a = handle("lease=60&write-timeout=0.5");
+	b = handle("lease=60");
+	a->holds = journal_bytes;
+	HT_CODE(put(a, &doc, NULL), SIMIDX_E_UNKNOWN);
+	hb_engine()->close(a->state);
+	arrive(a);
+	doc.there = 0;
+	HT_CODE(finish(b), SIMIDX_OK);
+	HT_CHECK(ht_is_stored(b->state, &doc) && is_sound(b->state, 0));
+	hb_engine()->close(b->state);
+}
+
 /* ---- leases ---- */
+
+/*
+ * A request for a lease that arrives when others have had it meanwhile takes nothing, also where the clock of
+ * the one who has sent it is ahead: by what it has seen, here.
+ */
+static void lease_on_its_way(void)
+{
+	struct handle *a, *b;
+	char docs[100];
+
+	anew();
+	snprintf(docs, sizeof(docs), "%s_docs", table);
+	ht_raw_clock(10000);
+	ht_raw_put(docs, "e\1\0\2\0\0", 6, "o", "free", 4);
+	ht_raw_clock(0);
+	a = handle("lease=60&write-timeout=0.5");
+	b = handle("lease=60");
+	HT_CODE(lease_prefix(a, 0x00020000, 0), SIMIDX_OK);
+	HT_CODE(hb_engine()->release(a->state, &ht_err), SIMIDX_OK);
+	HT_CODE(lease(b, 0), SIMIDX_OK);
+	HT_CODE(hb_engine()->release(b->state, &ht_err), SIMIDX_OK);
+	a->holds = lease_bytes;
+	HT_CODE(lease(a, 0), SIMIDX_E_IO);
+	HT_CODE(lease(b, 0), SIMIDX_OK);
+	HT_CODE(hb_engine()->release(b->state, &ht_err), SIMIDX_OK);
+	arrive(a);
+	HT_CODE(lease(b, 0), SIMIDX_OK);
+	hb_engine()->close(a->state);
+	hb_engine()->close(b->state);
+}
+
+/* One that could not be given back is given back with the next batch. */
+static void lease_that_is_kept(void)
+{
+	struct handle *a, *b;
+
+	anew();
+	a = handle("lease=60&write-timeout=0.5");
+	b = handle("lease=60");
+	HT_CODE(lease(a, 0), SIMIDX_OK);
+	a->refuses_leases = 1;
+	HT_CODE(hb_engine()->release(a->state, &ht_err), SIMIDX_E_IO);
+	HT_CODE(lease(b, 0), SIMIDX_E_BUSY);
+	a->refuses_leases = 0;
+	HT_CODE(finish(a), SIMIDX_OK);
+	HT_CODE(lease(b, 0), SIMIDX_OK);
+	hb_engine()->close(a->state);
+	hb_engine()->close(b->state);
+}
 
 /* What a lease was for is not stored yet, so nobody else gets it when the transaction ends. */
 static void leases_until_it_is_stored(void)
@@ -252,7 +433,7 @@ static void transaction_after_it(void)
 	simidx_writer *w;
 
 	HT_CHECK(h);
-	make_uri(uri, ht_proxy(gateway, refuse, h), "write-timeout=0.5");
+	make_uri(uri, ht_proxy(gateway, judge, h), "write-timeout=0.5");
 	HT_CODE(simidx_engine_add(hb_engine(), &ht_err), SIMIDX_OK);
 	options.plan = "4x16";
 	options.flags = SIMIDX_CREATE_TRUNCATE;
@@ -280,10 +461,18 @@ int main(int argc, char **argv)
 {
 	HT_CHECK(argc == 3);
 	gateway = atoi(argv[1]);
+	ht_raw_gateway(gateway);
 	table = argv[2];
 	/* After the name of the table comes another field, a list. */
 	snprintf(put_index, sizeof(put_index), "%s\x0f", table);
 	mark_of_a_journal();
+	journal_of_another();
+	journal_on_its_way(0);
+	journal_on_its_way(1);
+	marks_are_shut_out();
+	journal_of_one_closed();
+	lease_on_its_way();
+	lease_that_is_kept();
 	leases_until_it_is_stored();
 	leases_of_one_closed();
 	lease_that_cannot_be_taken_over();

@@ -137,7 +137,7 @@ START_TEST(test_unknown_sizes_and_flags_are_refused)
 		how = good;                                                                   \
 	} while (0)
 	OPTIONS(how.size = 0);
-	OPTIONS(how.reserved = 1);
+	OPTIONS(how.flags = 2);
 	OPTIONS(how.durability = 2);
 	OPTIONS(how.merge = 2);
 	OPTIONS(how.wait_ms = -2);

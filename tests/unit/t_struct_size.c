@@ -26,7 +26,7 @@ T_ENDS_WITH(simidx_open_options, create);
 T_ENDS_WITH(simidx_query, max_candidates);
 T_ENDS_WITH(simidx_results, round_trips);
 T_ENDS_WITH(simidx_batch_options, stopped);
-T_ENDS_WITH(simidx_writer_options, reserved);
+T_ENDS_WITH(simidx_writer_options, flags);
 T_ENDS_WITH(simidx_doc, reserved);
 T_ENDS_WITH(simidx_loader_options, reserved);
 T_ENDS_WITH(simidx_loader_report, spill_bytes);
