@@ -64,6 +64,18 @@ static int fit(const struct dd_kept *kept, const simidx_info *info)
 	return 0;
 }
 
+static int read_mark(struct dd_kept *kept)
+{
+	simidx_error err;
+	size_t n;
+	int rc = simidx_get_mark(kept->index, kept->mark, sizeof(kept->mark) - 1, &n, &err);
+
+	if (rc && rc != SIMIDX_E_NOT_FOUND)
+		return fail(kept, &err);
+	kept->mark[!rc && n < sizeof(kept->mark) ? n : 0] = '\0';
+	return 0;
+}
+
 static int open_index(struct dd_kept *kept, const char *path)
 {
 	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
@@ -71,7 +83,6 @@ static int open_index(struct dd_kept *kept, const char *path)
 	simidx_info info;
 	simidx_error err;
 	simidx_text *text = NULL;
-	size_t n;
 	int rc = 0;
 
 	how.flags = SIMIDX_OPEN_CREATE | (kept->options->index ? 0 : SIMIDX_OPEN_FORCE);
@@ -96,11 +107,7 @@ static int open_index(struct dd_kept *kept, const char *path)
 		return TL_TROUBLE;
 	if (kept->kind == DD_TEXTS && simidx_text_open_for(kept->index, NULL, &kept->text, &err))
 		return fail(kept, &err);
-	rc = simidx_get_mark(kept->index, kept->mark, sizeof(kept->mark) - 1, &n, &err);
-	if (rc && rc != SIMIDX_E_NOT_FOUND)
-		return fail(kept, &err);
-	kept->mark[!rc && n < sizeof(kept->mark) ? n : 0] = '\0';
-	return 0;
+	return read_mark(kept);
 }
 
 struct dd_kept *dd_kept_open(const struct dd_options *options, enum dd_kind kind,
@@ -216,6 +223,21 @@ int dd_kept_is_near(const simidx_query *query, uint64_t fp, uint64_t fp2, unsign
 }
 
 /* ---- keeping ---- */
+
+int dd_kept_resume(struct dd_kept *kept)
+{
+	simidx_writer_options how = SIMIDX_WRITER_OPTIONS_INIT;
+	simidx_writer *writer;
+	simidx_error err;
+	int rc;
+
+	how.flags = SIMIDX_WRITER_RESUME;
+	rc = simidx_writer_open(kept->index, &how, &writer, &err);
+	if (!rc)
+		rc = simidx_writer_begin(writer, &err);
+	simidx_writer_close(writer);
+	return rc ? fail(kept, &err) : read_mark(kept);
+}
 
 int dd_kept_begin(struct dd_kept *kept)
 {

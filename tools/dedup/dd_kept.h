@@ -66,6 +66,12 @@ int dd_kept_is_near(const simidx_query *query, uint64_t fp, uint64_t fp2, unsign
  * or TL_TROUBLE with a message. */
 int dd_kept_reader(struct dd_kept *kept, simidx_reader **reader);
 
+/**
+ * Before the first transaction, where the mark is of a run that was killed: from then on nothing comes any
+ * more that it has sent, and the mark is its last one. Returns 0, or TL_TROUBLE with a message.
+ */
+int dd_kept_resume(struct dd_kept *kept);
+
 /** Take the write lock, so that nobody else adds documents. Returns 0, or TL_TROUBLE with a message. */
 int dd_kept_begin(struct dd_kept *kept);
 

@@ -122,6 +122,13 @@ void dd_output_free(struct dd_output *output)
 	free(output);
 }
 
+/* The mark is of a run that has not come to its end and wrote to these files. Others may be at work. */
+static int goes_on(const struct dd_output *output, const char *mark)
+{
+	return dd_mark_committed(mark, stdout) >= 0 ||
+	       (output->dups && dd_mark_committed(mark, output->dups) >= 0);
+}
+
 int dd_output_begin(struct dd_output *output, struct dd_engine *engine, enum dd_kind kind,
 		    int has_lines)
 {
@@ -133,6 +140,8 @@ int dd_output_begin(struct dd_output *output, struct dd_engine *engine, enum dd_
 	output->kind = kind;
 	if (!output->options->stream)
 		return 0;
+	if (output->options->index && goes_on(output, mark) && dd_kept_resume(kept))
+		return TL_TROUBLE;
 	/* While nobody else writes: then half a line cannot be of a run that goes on. */
 	if (output->options->index && dd_kept_begin(kept))
 		return TL_TROUBLE;

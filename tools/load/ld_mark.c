@@ -170,33 +170,43 @@ static int are_apart(const struct ld_mark *a, const struct ld_mark *b)
 	return a->n_names && b->n_names;
 }
 
-int ld_mark_get(struct ld_target *target, struct ld_mark *mark)
+/* Where a load of inputs `own` goes on, by the mark as it is now. */
+static int get(struct ld_target *target, const struct ld_mark *own, struct ld_mark *mark)
 {
 	const struct ld_options *options = target->options;
 	unsigned char bytes[MOST_SIZE];
-	struct ld_mark own;
 	simidx_error err;
 	size_t n;
-	int rc = ld_mark_begin(options, target->bits, &own);
+	int rc = ld_target_mark(target, bytes, sizeof(bytes), &n, &err);
 
-	if (rc)
-		return rc;
-	rc = ld_target_mark(target, bytes, sizeof(bytes), &n, &err);
 	if (rc && rc != SIMIDX_E_NOT_FOUND)
 		return tl_index_error(options->index, &err);
-	if (!rc && parse(bytes, n, mark))
+	if (!rc && target->documents && parse(bytes, n, mark))
 		return tl_error("%s: --resume: it does not say how far a load has come",
 				options->index);
-	/* What is there was stored before this load. */
-	if (rc || (mark->files == LD_MARK_COMPLETE && are_apart(mark, &own))) {
-		*mark = own;
+	/* What is there was stored before this load. Or it was interrupted before its first commit. */
+	if (rc || !target->documents || (mark->files == LD_MARK_COMPLETE && are_apart(mark, own))) {
+		*mark = *own;
 		return 0;
 	}
 	/* What comes from standard input next cannot be told from what came before. */
 	if (mark->files == LD_MARK_COMPLETE && reads_stdin(&options->inputs))
 		return tl_error("%s: --resume: the last load came to its end", options->index);
-	if (own.digest != mark->digest)
+	if (own->digest != mark->digest)
 		return tl_error("%s: --resume: the load that was interrupted had other inputs",
 				options->index);
 	return 0;
+}
+
+int ld_mark_get(struct ld_target *target, struct ld_mark *mark)
+{
+	struct ld_mark own;
+	int code = ld_mark_begin(target->options, target->bits, &own);
+
+	/* What is refused must not disturb a load of other inputs, which may be at work. */
+	if (!code)
+		code = get(target, &own, mark);
+	if (!code)
+		code = ld_target_resume(target);
+	return code ? code : get(target, &own, mark);
 }

@@ -392,8 +392,7 @@ static int begin(struct ld_run *run)
 {
 	const struct ld_options *options = run->options;
 	struct ld_target *target = run->target;
-	/* Into an empty index: the load was interrupted before its first commit. */
-	int resumes = options->resume && target->index && target->documents > 0;
+	int resumes = options->resume && target->index;
 	char row[TL_NUMBER_SIZE];
 	int code;
 

@@ -506,32 +506,52 @@ int ld_target_describe(struct ld_target *target, simidx_info *info)
 	return rc ? fail(target, &err) : 0;
 }
 
-/* Of a load that was killed right after its last commit, a writer that begins sees that one for certain. */
+/*
+ * Begin a transaction and end it. From then on nothing comes any more that a load which was killed has
+ * sent, and what it has stored is seen for certain.
+ */
 static int begin_and_end(struct ld_target *target, simidx_error *err)
 {
 	simidx_writer_options o = SIMIDX_WRITER_OPTIONS_INIT;
+	simidx_info info = SIMIDX_INFO_INIT;
 	simidx_writer *writer;
 	int rc;
 
+	o.flags = SIMIDX_WRITER_RESUME;
 	o.wait_ms = target->options->wait_ms ? WAIT_SLICE_MS : 0;
 	rc = simidx_writer_open(target->index, &o, &writer, err);
 	if (!rc)
 		rc = simidx_writer_begin(writer, err);
 	simidx_writer_close(writer);
+	if (!rc)
+		rc = simidx_get_info(target->index, &info, err);
+	if (!rc) {
+		target->documents = info.documents;
+		target->next_id = info.next_id;
+	}
 	return rc;
+}
+
+int ld_target_resume(struct ld_target *target)
+{
+	simidx_error err;
+	int rc;
+
+	do
+		rc = begin_and_end(target, &err);
+	while ((rc == SIMIDX_E_BUSY && waits(target, &err)) ||
+	       (rc == SIMIDX_E_MOVED && !open_again(target)));
+	target->waiting_since = 0;
+	return rc ? fail(target, &err) : 0;
 }
 
 int ld_target_mark(struct ld_target *target, void *bytes, size_t size, size_t *n, simidx_error *err)
 {
 	int rc;
 
-	do {
-		rc = begin_and_end(target, err);
-		if (!rc)
-			rc = simidx_get_mark(target->index, bytes, size, n, err);
-	} while ((rc == SIMIDX_E_BUSY && waits(target, err)) ||
-		 (rc == SIMIDX_E_MOVED && !open_again(target)));
-	target->waiting_since = 0;
+	do
+		rc = simidx_get_mark(target->index, bytes, size, n, err);
+	while (rc == SIMIDX_E_MOVED && !open_again(target));
 	return rc;
 }
 

@@ -104,6 +104,13 @@ int ld_target_is_bare(const struct ld_target *target);
  */
 int ld_target_again(struct ld_target *target, int rc, const simidx_error *err);
 
+/**
+ * Go on where a load has stopped, before the first row: what it has sent is stored by then or never will be,
+ * and the documents are counted again. A load that is at work is ended by that. Returns 0, or TL_TROUBLE
+ * with a message.
+ */
+int ld_target_resume(struct ld_target *target);
+
 /** The mark of the index, before the first row; as simidx_get_mark(). */
 int ld_target_mark(struct ld_target *target, void *bytes, size_t size, size_t *n,
 		   simidx_error *err);
