@@ -317,15 +317,14 @@ void Pool::lost(Lane &lane, Trouble &trouble)
 	} catch (const TTransportException &e) {
 		bool closed = e.getType() == TTransportException::END_OF_FILE;
 		std::string text = one_line(e.what());
+		std::string hint = ever_ ? "" : "; does it speak another transport (binary, framed, http, https)?";
 
 		if (closed && lane.link->used)
 			trouble.note(Trouble::STALE, SIMIDX_E_IO, where + "the connection was closed");
 		else if (closed && !ever_)
-			trouble.note(Trouble::LATER, SIMIDX_E_IO,
-				     where + "closed without an answer; does it speak another "
-					     "transport (binary, framed, http, https)?");
+			trouble.note(Trouble::LATER, SIMIDX_E_IO, where + "closed without an answer" + hint);
 		else if (e.getType() == TTransportException::TIMED_OUT)
-			late(lane, trouble, where + text);
+			late(lane, trouble, where + text + hint);
 		else if (e.getType() == TTransportException::CORRUPTED_DATA)
 			trouble.note(Trouble::ONCE, SIMIDX_E_IO, where + text);
 		else

@@ -40,6 +40,11 @@ for how in silent endless; do
 	refuses 1 E_IO 'no answer within 1.000 s' "hbase://127.0.0.1:$bad/t?timeout=1"
 	end bad
 done
+for how in framed http; do
+	gateway bad $how
+	refuses 1 E_IO 'does it speak another transport' "hbase://127.0.0.1:$bad/t?timeout=1"
+	end bad
+done
 # A sanitizer needs more than that for itself.
 limit=1000000
 (ulimit -v $limit && exec "$query" --version) >/dev/null 2>&1 || limit=unlimited

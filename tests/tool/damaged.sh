@@ -72,6 +72,10 @@ for page in $(awk 'NR % 12 == 1' blocks); do
 		;;
 	esac
 done
+# A command that is named can be typed as it stands, whatever the path has.
+mv copy 'a $(copy)'
+run 1 "$query" backup 'a $(copy)' copied
+says "'simidx-query verify \"a \\\$(copy)\"' lists what is damaged"
 sort named | uniq -c
 for table in t01 t02 t03 t04 postings docs; do
 	grep -qx $table named || fail "no damage was found in $table"

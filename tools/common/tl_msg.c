@@ -111,17 +111,20 @@ int tl_index_error(const char *path, const simidx_error *err)
 
 void tl_advise_damage(const char *path, int is_listed)
 {
+	char room[TL_PATH_WORD_SIZE];
+	const char *word = tl_path_word(path, room);
+
 	if (tl_path_is_uri(path))
 		tl_notice("%s: 'simidx-query repair %s' mends what a commit that was cut off has left",
-			  path, path);
+			  path, word);
 	else if (is_listed)
 		tl_notice("%s: restore a backup, or save what is sound with 'simidx-query repair %s "
 			  "NEW'",
-			  path, path);
+			  path, word);
 	else
 		tl_notice("%s: 'simidx-query verify %s' lists what is damaged; restore a backup, or "
 			  "save what is sound with 'simidx-query repair %s NEW'",
-			  path, path, path);
+			  path, word, word);
 }
 
 void tl_notice(const char *format, ...)

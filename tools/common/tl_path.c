@@ -58,6 +58,25 @@ int tl_path_is_same(const char *a, const char *b)
 	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+const char *tl_path_word(const char *path, char word[TL_PATH_WORD_SIZE])
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+				    "_-./:,=@%+";
+	char *out = word;
+
+	if (!path[strspn(path, plain)] || 2 * strlen(path) + 3 > TL_PATH_WORD_SIZE)
+		return path;
+	*out++ = '"';
+	for (; *path; path++) {
+		if (strchr("\"\\$`", *path))
+			*out++ = '\\';
+		*out++ = *path;
+	}
+	*out++ = '"';
+	*out = '\0';
+	return word;
+}
+
 void tl_path_parent(const char *path, char *out, size_t size)
 {
 	const char *end = path + strlen(path);

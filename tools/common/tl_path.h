@@ -29,6 +29,17 @@ int tl_path_is_missing(const char *path);
 /** Whether two paths lead to the same file or directory, which is there. */
 int tl_path_is_same(const char *a, const char *b);
 
+/** Room for the path of an index as a word of the shell. */
+#define TL_PATH_WORD_SIZE 16384
+
+/**
+ * A path or URI as it can be typed in a shell: in double quotes where it has signs that mean something
+ * there.
+ *
+ * @return `path` itself, or what `word` has; for a path that is too long, `path`
+ */
+const char *tl_path_word(const char *path, char word[TL_PATH_WORD_SIZE]);
+
 /** The directory that a path is in; "." for one without slashes. Cut to `size` bytes. */
 void tl_path_parent(const char *path, char *out, size_t size);
 

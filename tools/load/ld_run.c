@@ -341,6 +341,8 @@ static int measure(struct ld_run *run, int has_failed)
 static void advise_unknown(const struct ld_run *run, int is_measured)
 {
 	const char *path = run->options->index;
+	char room[TL_PATH_WORD_SIZE];
+	const char *word = tl_path_word(path, room);
 	const char *resume = ld_has_inputs(run->options) ?
 				     "; 'simidx-load --resume' with the same inputs stores what is "
 				     "missing" : "";
@@ -348,13 +350,13 @@ static void advise_unknown(const struct ld_run *run, int is_measured)
 
 	if (run->with)
 		tl_error("%s: 'simidx-query stats %s' shows %s documents if it is stored, %s if not, as "
-			 "long as nobody else changes the index%s", path, path, tl_write_count(run->with, n[0]),
+			 "long as nobody else changes the index%s", path, word, tl_write_count(run->with, n[0]),
 			 tl_write_count(run->without, n[1]), resume);
 	else if (is_measured && (run->options->mode == LD_ADD || run->options->mode == LD_IF_NEW))
 		tl_error("%s: 'simidx-query stats %s' shows %s documents as long as it is there%s", path,
-			 path, tl_write_count(run->report.documents, n[0]), resume);
+			 word, tl_write_count(run->report.documents, n[0]), resume);
 	else
-		tl_error("%s: 'simidx-query stats %s' shows what is there%s", path, path, resume);
+		tl_error("%s: 'simidx-query stats %s' shows what is there%s", path, word, resume);
 }
 
 /* What a load that did not finish leaves, and how to go on. */

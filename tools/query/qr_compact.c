@@ -6,6 +6,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_options.h"
+#include "common/tl_path.h"
 #include "query/qr_json.h"
 
 #include <limits.h>
@@ -50,6 +51,8 @@ static int print_report(const struct qr_context *ctx, const char *path,
 
 static int fail(const struct qr_context *ctx, const char *new, const simidx_error *err)
 {
+	char word[TL_PATH_WORD_SIZE];
+
 	if (err->code == SIMIDX_E_STOPPED)
 		return tl_error("stopped by a signal; nothing has changed");
 	if (new && err->code == SIMIDX_E_EXISTS)
@@ -59,7 +62,7 @@ static int fail(const struct qr_context *ctx, const char *new, const simidx_erro
 	qr_fail(ctx, err);
 	if (err->code == SIMIDX_E_UNKNOWN && !new)
 		tl_notice("%s: the old index is still beside it; 'simidx-query compact %s' removes it",
-			  ctx->path, ctx->path);
+			  ctx->path, tl_path_word(ctx->path, word));
 	if (err->code == SIMIDX_E_NO_SPACE || err->code == SIMIDX_E_IO || err->code == SIMIDX_E_NOMEM)
 		tl_notice("%s: nothing has changed", ctx->path);
 	return TL_TROUBLE;
