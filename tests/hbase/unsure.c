@@ -88,6 +88,20 @@ static struct handle *handle(const char *options)
 	return h;
 }
 
+/* An empty index with two handles; options of the first one. */
+static void two(struct handle **a, struct handle **b, const char *options)
+{
+	anew();
+	*a = handle(options);
+	*b = handle("lease=60");
+}
+
+static void close_two(struct handle *a, struct handle *b)
+{
+	hb_engine()->close(a->state);
+	hb_engine()->close(b->state);
+}
+
 static void *reader(void)
 {
 	char uri[200];
@@ -179,9 +193,7 @@ static void mark_of_a_journal(void)
 	ht_doc doc[3] = { ht_document(1, 0x1111), ht_document(2, 0x2222), ht_document(3, 0x3333) };
 	void *r;
 
-	anew();
-	a = handle("lease=60&write-timeout=0.5");
-	b = handle("lease=60");
+	two(&a, &b, "lease=60&write-timeout=0.5");
 	r = reader();
 	HT_CHECK(has_mark(r, ""));
 	HT_CODE(put(a, &doc[0], "one"), SIMIDX_OK);
@@ -198,8 +210,7 @@ static void mark_of_a_journal(void)
 	HT_CODE(finish(a), SIMIDX_OK);
 	doc[1].there = 1;
 	HT_CHECK(has_mark(r, "three") && ht_is_stored(r, &doc[1]) && is_sound(a->state, 3));
-	hb_engine()->close(a->state);
-	hb_engine()->close(b->state);
+	close_two(a, b);
 	hb_engine()->close(r);
 }
 
@@ -212,17 +223,14 @@ static void journal_of_another(void)
 	struct handle *a, *b;
 	ht_doc doc = ht_document(1, 0x1111);
 
-	anew();
-	a = handle("lease=60&write-timeout=0.5");
-	b = handle("lease=60");
+	two(&a, &b, "lease=60&write-timeout=0.5");
 	put_half(a, &doc, "one");
 	HT_CODE(finish(b), SIMIDX_OK);
 	HT_CHECK(ht_is_stored(b->state, &doc) && ht_has_rows(b->state, &doc) && has_mark(b->state, "one"));
 	a->refuses = 0;
 	HT_CODE(finish(a), SIMIDX_OK);
 	HT_CHECK(is_sound(a->state, 1));
-	hb_engine()->close(a->state);
-	hb_engine()->close(b->state);
+	close_two(a, b);
 }
 
 /*
@@ -234,9 +242,7 @@ static void journal_on_its_way(int has_expired)
 	struct handle *a, *b;
 	ht_doc doc[3] = { ht_document(1, 0x1111), ht_document(2, 0x2222), ht_document(3, 0x3333) };
 
-	anew();
-	a = handle(has_expired ? "lease=1&write-timeout=0.5" : "lease=60&write-timeout=0.5");
-	b = handle("lease=60");
+	two(&a, &b, has_expired ? "lease=1&write-timeout=0.5" : "lease=60&write-timeout=0.5");
 	HT_CODE(put(a, &doc[0], "one"), SIMIDX_OK);
 	a->holds = journal_bytes;
 	HT_CODE(put(a, &doc[1], "two"), SIMIDX_E_UNKNOWN);
@@ -251,8 +257,7 @@ static void journal_on_its_way(int has_expired)
 	/* If it was only slow, it can go on. */
 	HT_CODE(finish(a), SIMIDX_OK);
 	HT_CHECK(is_sound(a->state, 2));
-	hb_engine()->close(a->state);
-	hb_engine()->close(b->state);
+	close_two(a, b);
 }
 
 /* Who goes on after the mark shuts out writers that set it, and no others. */
@@ -261,9 +266,7 @@ static void marks_are_shut_out(void)
 	struct handle *a, *b, *c;
 	ht_doc doc[3] = { ht_document(1, 0x1111), ht_document(2, 0x2222), ht_document(3, 0x3333) };
 
-	anew();
-	a = handle("lease=60");
-	b = handle("lease=60");
+	two(&a, &b, "lease=60");
 	c = handle("lease=60");
 	HT_CODE(put(a, &doc[0], "one"), SIMIDX_OK);
 	HT_CODE(put(b, &doc[1], NULL), SIMIDX_OK);
@@ -274,8 +277,7 @@ static void marks_are_shut_out(void)
 	/* Of several that go on, too, each has what the one before has sent. */
 	HT_CODE(ht_finish(a->state, SIMIDX_ENGINE_RESUME), SIMIDX_OK);
 	HT_CODE(put(b, &doc[2], "four"), SIMIDX_E_STATE);
-	hb_engine()->close(a->state);
-	hb_engine()->close(b->state);
+	close_two(a, b);
 	hb_engine()->close(c->state);
 }
 
@@ -285,9 +287,7 @@ static void journal_of_one_closed(void)
 	struct handle *a, *b;
 	ht_doc doc = ht_document(1, 0x1111);
 
-	anew();
-	a = handle("lease=60&write-timeout=0.5");
-	b = handle("lease=60");
+	two(&a, &b, "lease=60&write-timeout=0.5");
 	a->holds = journal_bytes;
 	HT_CODE(put(a, &doc, NULL), SIMIDX_E_UNKNOWN);
 	hb_engine()->close(a->state);
@@ -326,8 +326,7 @@ static void lease_on_its_way(void)
 	HT_CODE(hb_engine()->release(b->state, &ht_err), SIMIDX_OK);
 	arrive(a);
 	HT_CODE(lease(b, 0), SIMIDX_OK);
-	hb_engine()->close(a->state);
-	hb_engine()->close(b->state);
+	close_two(a, b);
 }
 
 /* One that could not be given back is given back with the next batch. */
@@ -335,9 +334,7 @@ static void lease_that_is_kept(void)
 {
 	struct handle *a, *b;
 
-	anew();
-	a = handle("lease=60&write-timeout=0.5");
-	b = handle("lease=60");
+	two(&a, &b, "lease=60&write-timeout=0.5");
 	HT_CODE(lease(a, 0), SIMIDX_OK);
 	a->refuses_leases = 1;
 	HT_CODE(hb_engine()->release(a->state, &ht_err), SIMIDX_E_IO);
@@ -345,8 +342,7 @@ static void lease_that_is_kept(void)
 	a->refuses_leases = 0;
 	HT_CODE(finish(a), SIMIDX_OK);
 	HT_CODE(lease(b, 0), SIMIDX_OK);
-	hb_engine()->close(a->state);
-	hb_engine()->close(b->state);
+	close_two(a, b);
 }
 
 /* What a lease was for is not stored yet, so nobody else gets it when the transaction ends. */
@@ -355,17 +351,14 @@ static void leases_until_it_is_stored(void)
 	struct handle *a, *b;
 	ht_doc doc = ht_document(1, 0x0001000200030004);
 
-	anew();
-	a = handle("lease=60&write-timeout=0.5");
-	b = handle("lease=60");
+	two(&a, &b, "lease=60&write-timeout=0.5");
 	end_half(a, &doc);
 	HT_CODE(lease(b, 0), SIMIDX_E_BUSY);
 	a->refuses = 0;
 	HT_CODE(finish(a), SIMIDX_OK);
 	HT_CODE(lease(b, 0), SIMIDX_OK);
 	HT_CHECK(ht_has_rows(b->state, &doc) && is_sound(b->state, 1));
-	hb_engine()->close(a->state);
-	hb_engine()->close(b->state);
+	close_two(a, b);
 }
 
 /* The same where the writer is closed: who takes the lease over finishes the batch. */
@@ -374,9 +367,7 @@ static void leases_of_one_closed(void)
 	struct handle *a, *b;
 	ht_doc doc = ht_document(1, 0x0001000200030004);
 
-	anew();
-	a = handle("lease=2&write-timeout=0.5");
-	b = handle("lease=60");
+	two(&a, &b, "lease=2&write-timeout=0.5");
 	end_half(a, &doc);
 	hb_engine()->close(a->state);
 	HT_CODE(lease(b, 20000), SIMIDX_OK);
@@ -403,8 +394,7 @@ static void lease_that_cannot_be_taken_over(void)
 	b->refuses = 0;
 	HT_CODE(lease(b, 0), SIMIDX_OK);
 	HT_CHECK(ht_has_rows(b->state, &doc) && is_sound(b->state, 2));
-	hb_engine()->close(a->state);
-	hb_engine()->close(b->state);
+	close_two(a, b);
 }
 
 /* ---- the next transaction ---- */
