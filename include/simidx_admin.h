@@ -279,7 +279,8 @@ typedef struct simidx_verify_report {
  * Opening reads some pages by LMDB, and so do all other calls on the handle. What may be damaged
  * is opened with SIMIDX_OPEN_UNTRUSTED; if that fails, simidx_check_pages() lists the pages.
  *
- * @param callback  called for each problem; may be NULL
+ * @param callback  called for each problem; may be NULL. In an index of an engine it must not begin
+ *                  a writer of this handle, which would wait for the check
  * @param ctx       passed to it
  * @param out       may be NULL
  * @return SIMIDX_OK if it is sound; SIMIDX_E_CORRUPT if there was a problem; SIMIDX_E_MOVED;
@@ -337,12 +338,13 @@ int simidx_backup(simidx *index, const char *destination, simidx_error *err) SIM
  * as it was before or as it should have become.
  *
  * @param flags     SIMIDX_MEND_DRY_RUN or 0
- * @param callback  called for each problem; may be NULL
+ * @param callback  called for each problem; may be NULL. It must not begin a writer of this handle,
+ *                  which would wait for the check
  * @param ctx       passed to it
  * @param out       may be NULL; with SIMIDX_MEND_DRY_RUN nothing is mended
  * @return SIMIDX_OK: nothing was wrong, or all of it is mended; SIMIDX_E_CORRUPT: something is wrong
  *         still; SIMIDX_E_UNSUPPORTED: the index is a directory: simidx_repair(); SIMIDX_E_READ_ONLY;
- *         SIMIDX_E_IO
+ *         SIMIDX_E_BUSY as simidx_verify(); SIMIDX_E_IO
  *
  * Cost: reads all rows and documents.
  */

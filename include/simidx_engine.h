@@ -233,8 +233,9 @@ typedef struct simidx_engine {
 	 * next one after SIMIDX_E_UNKNOWN. When that returns SIMIDX_OK, the earlier batch of this state is
 	 * stored, or is not going to be; and batches of others that are going to be completed are stored,
 	 * too, so that look-ups find what info() and get_mark() have told of. With SIMIDX_ENGINE_RESUME,
-	 * moreover, nothing can be stored any more that other states with marks have begun: their next
-	 * write() returns SIMIDX_E_STATE.
+	 * moreover, this state takes the place of all others that have begun before, as far as they set
+	 * marks: nothing with a mark that they have sent is stored later, and their write() of a mark returns
+	 * SIMIDX_E_STATE until they resume, too.
 	 *
 	 * @return SIMIDX_OK; SIMIDX_E_UNKNOWN: some of it may be stored; SIMIDX_E_IO: nothing is;
 	 *         SIMIDX_E_STATE: a lease had expired, or another state has shut this one out, so nothing

@@ -37,10 +37,11 @@ enum simidx_merge_mode {
 
 /**
  * The writer goes on where one that was killed, or whose commit has returned SIMIDX_E_UNKNOWN, has
- * stopped. In an index of an engine, what that one has sent may still be on its way. So the first
- * transaction begins with shutting out all writers of other handles that set marks: their next commit
- * returns SIMIDX_E_STATE. From then on simidx_get_mark() and look-ups tell what is stored, and nothing of
- * theirs can come later. Any other index has a lock for that, so that beginning a transaction is enough.
+ * stopped. In an index of an engine, what that one has sent may still be on its way, and it may be at work
+ * on another machine. So the first transaction begins with taking the place of all writers of other handles
+ * that have begun before: their commits with a mark return SIMIDX_E_STATE until they resume, too. From then
+ * on simidx_get_mark() and look-ups tell what is stored, and nothing of theirs can come later. In any other
+ * index the lock of the transaction is enough for what was under way.
  */
 #define SIMIDX_WRITER_RESUME 1u
 

@@ -38,7 +38,7 @@ const char ROW_TEXT = 'x';      /**< pieces of the description */
 const char COLUMN_OWNER[] = "o";
 const char COLUMN_COUNTS[] = "n";
 const char COLUMN_MARK[] = "k";
-const char COLUMN_MARKS[] = "s";    /**< who, with this number, stores marks */
+const char COLUMN_MARKS[] = "s";    /**< who, with this number, stores marks; of the counter: see resumed() */
 const char COLUMN_JOURNAL[] = "j";  /**< says which pieces make the journal */
 const char COLUMN_PIECE = 'p';      /**< p, number: 2 bytes */
 

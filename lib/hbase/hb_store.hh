@@ -73,7 +73,7 @@ struct WriterRow {
 enum class Finish {
 	ENDED,         /**< those of writers that have ended are finished, as their numbers are free */
 	ALL,           /**< those of others, too, so that look-ups find them */
-	SHUT_OUT_MARKS /**< moreover, writers that store marks lose their numbers */
+	SHUT_OUT_MARKS /**< moreover, this one goes on after the mark, and no other one that has begun before */
 };
 
 class Checker;
@@ -157,6 +157,8 @@ public:
 	/** hb_writer.cc: these columns of the rows of all writers. SIMIDX_E_MOVED if it is another index now. */
 	std::vector<WriterRow> writer_rows(const std::vector<std::string> &columns,
 					   const Deadline &deadline, uint64_t *next_id = nullptr);
+	/** Who has gone on after the mark last (Finish::SHUT_OUT_MARKS): differs each time. Empty: nobody has. */
+	std::string resumed(const Deadline &deadline);
 	/** Read the journal of a writer, piece by piece. False where it is damaged. */
 	bool read_journal(const WriterRow &row, Batch &batch, size_t &pieces, const Deadline &deadline);
 	/** Write what is left to do of the journal of a row that was claimed, and remove it. */
@@ -184,6 +186,8 @@ private:
 	bool take_number(WriterRow &row, const Deadline &deadline);
 	bool finish_batches(std::vector<WriterRow> &rows, Finish which, const Deadline &deadline);
 	void become_writer(const Deadline &deadline, Finish which = Finish::ENDED);
+	void go_on_after_mark(const Deadline &deadline);
+	void announce_marks(int64_t timestamp, const Deadline &deadline);
 	void put_as_owner(const gateway::Put &put, const Deadline &deadline);
 	void store_batch(const Batch &batch, const Deadline &deadline);
 
@@ -205,6 +209,7 @@ private:
 	int64_t last_timestamp_ = 0;
 	Writer writer_;
 	bool is_ready_ = false;   /**< batches of others that were under way at the beginning are finished */
+	std::string resumed_;     /**< what resumed() has said at the beginning, or when this one went on */
 	gateway::Durability::type durability_ = gateway::Durability::SYNC;
 	std::map<std::string, Lease> leases_; /**< by their keys */
 	/**

@@ -235,11 +235,8 @@ void Store::store_batch(const Batch &batch, const Deadline &deadline)
 			put_as_owner(alone, deadline);
 		}
 	}
-	/* Who goes on after the mark must be able to shut this one out, before the journal may be on its way. */
-	if (batch.has_mark && !writer_.has_marks) {
-		put_as_owner(put(row, COLUMN_MARKS, token_, batch.timestamp, durability_), deadline);
-		writer_.has_marks = true;
-	}
+	if (batch.has_mark && !writer_.has_marks)
+		announce_marks(batch.timestamp, deadline);
 	renew_leases(deadline);
 	writer_.unfinished = true;
 	writer_.begun = batch.timestamp;

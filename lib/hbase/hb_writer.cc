@@ -185,7 +185,6 @@ bool Store::take_number(WriterRow &row, const Deadline &deadline)
 	writer_.number = row.number;
 	writer_.owner = row.owner;
 	writer_.until = until_of(row.owner);
-	writer_.has_marks = row.is_marking();
 	writer_.documents = row.documents;
 	writer_.labels = row.labels;
 	return true;
@@ -209,7 +208,7 @@ bool Store::finish_batches(std::vector<WriterRow> &rows, Finish which, const Dea
 		if (shut_out || (can_have(row) && (journal || ours))) {
 			if (claim_writer(row, deadline))
 				free_writer(row, deadline);
-			else if (ours || shut_out)
+			else if (ours || which != Finish::ENDED)
 				finished = false;
 		} else if (ours && journal && row.journal_timestamp == writer_.begun) {
 			finished = false;
@@ -233,6 +232,10 @@ void Store::become_writer(const Deadline &deadline, Finish which)
 	if (which == Finish::ENDED && writer_.mine && !writer_.unfinished &&
 	    writer_.until - now() > config_.lease_s * 500)
 		return;
+	if (which == Finish::SHUT_OUT_MARKS)
+		go_on_after_mark(deadline);
+	else if (which == Finish::ALL)
+		resumed_ = resumed(deadline);
 	auto rows = writer_rows(WRITER_COLUMNS, deadline);
 	while (!finish_batches(rows, which, deadline)) {
 		if (deadline.left() == 0)
@@ -249,9 +252,12 @@ void Store::become_writer(const Deadline &deadline, Finish which)
 		if (can_have(row) && (!any || has_number(row)))
 			any = &row;
 	}
+	/* With the same number, nobody has shut it out. With another one it has to look. */
+	writer_.has_marks = writer_.has_marks && any && has_number(*any);
 	writer_.mine = false;
 	if (any && take_number(*any, deadline))
 		return;
+	writer_.has_marks = false;
 	/* Others may be at the same: the next number is only one's own once it is stored. */
 	for (; unused < WRITERS; unused++) {
 		WriterRow fresh;
@@ -261,6 +267,51 @@ void Store::become_writer(const Deadline &deadline, Finish which)
 	}
 	fail(SIMIDX_E_BUSY, "%s: all %u numbers of writers are taken", config_.index_table().c_str(),
 	     WRITERS);
+}
+
+std::string Store::resumed(const Deadline &deadline)
+{
+	auto rows = get_rows(config_.docs_table(), { std::string(1, ROW_COUNTER) }, deadline, nullptr,
+			     COLUMN_MARKS);
+	const gateway::Cell *cell = find_cell(rows[0], COLUMN_MARKS);
+
+	if (!cell)
+		return "";
+	saw_timestamp(cell->timestamp);
+	return cell->value;
+}
+
+/**
+ * Go on after the mark, in the place of all that have begun before. Those that have announced that they
+ * store marks lose their numbers after that; those that announce it later see that somebody goes on.
+ */
+void Store::go_on_after_mark(const Deadline &deadline)
+{
+	for (;;) {
+		std::string old = resumed(deadline), value = token_;
+		int64_t ts = timestamp();
+
+		put_number(value, (uint64_t)ts, 8);
+		if (put_if(std::string(1, ROW_COUNTER), COLUMN_MARKS, old, value, ts, deadline)) {
+			resumed_ = value;
+			return;
+		}
+		if (deadline.left() == 0)
+			fail(SIMIDX_E_BUSY, "%s: others go on after the mark, too", config_.index_table().c_str());
+	}
+}
+
+/**
+ * Before the first journal with a mark, say that one stores marks: who goes on after the mark from now on shuts
+ * this one out. Somebody may have done so before that.
+ */
+void Store::announce_marks(int64_t timestamp, const Deadline &deadline)
+{
+	put_as_owner(put(writer_key(writer_.number), COLUMN_MARKS, token_, timestamp, durability_), deadline);
+	if (resumed(deadline) != resumed_)
+		fail(SIMIDX_E_STATE, "%s: another load goes on after the mark, in the place of this one; nothing "
+		     "is stored", config_.index_table().c_str());
+	writer_.has_marks = true;
 }
 
 void Store::end_writing() noexcept

@@ -8,6 +8,7 @@
  * is gone.
  */
 
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,13 +26,15 @@ static char put_index[100]; /* what a request has that puts to the table of the 
 
 /* What requests have that store a journal, or change a lease: a column, and the beginning of a key. */
 static const char journal_bytes[] = "\0\0\0\1j", lease_bytes[] = "\0\0\0\6e";
+static const char owner_bytes[] = "\0\0\0\1o"; /* of a number, too */
 
 /* A handle, and what its proxy does. */
 struct handle {
 	volatile int refuses;        /* to store rows of the index */
 	volatile int refuses_leases; /* to change them */
 	const char *volatile holds;  /* requests that have these 5 bytes, until this is NULL */
-	volatile int n_late;         /* requests that were held and are answered now */
+	volatile int n_held;         /* requests that were */
+	volatile int n_late;         /* of these, that are answered now */
 	void *state;
 };
 
@@ -55,8 +58,10 @@ static enum ht_verdict judge(void *ctx, const char *name, const char *data, size
 		return HT_PASS;
 	if (h->refuses_leases && has(data, n, lease_bytes))
 		return HT_CUT;
-	for (const char *held; (held = h->holds) != NULL && has(data, n, held); usleep(1000))
+	for (const char *held; (held = h->holds) != NULL && has(data, n, held); usleep(1000)) {
+		h->n_held += verdict == HT_PASS;
 		verdict = HT_CUT_ANSWER;
+	}
 	return verdict;
 }
 
@@ -264,21 +269,101 @@ static void journal_on_its_way(int has_expired)
 static void marks_are_shut_out(void)
 {
 	struct handle *a, *b, *c;
-	ht_doc doc[3] = { ht_document(1, 0x1111), ht_document(2, 0x2222), ht_document(3, 0x3333) };
+	ht_doc doc[4] = { ht_document(1, 0x1111), ht_document(2, 0x2222), ht_document(3, 0x3333),
+			  ht_document(4, 0x4444) };
 
 	two(&a, &b, "lease=60");
 	c = handle("lease=60");
 	HT_CODE(put(a, &doc[0], "one"), SIMIDX_OK);
 	HT_CODE(put(b, &doc[1], NULL), SIMIDX_OK);
 	HT_CODE(ht_finish(c->state, SIMIDX_ENGINE_RESUME), SIMIDX_OK);
-	HT_CODE(put(b, &doc[2], "two"), SIMIDX_OK);
-	HT_CODE(put(a, &doc[2], "three"), SIMIDX_E_STATE);
-	HT_CHECK(has_mark(c->state, "two") && is_sound(c->state, 3));
-	/* Of several that go on, too, each has what the one before has sent. */
+	HT_CODE(put(b, &doc[2], NULL), SIMIDX_OK);
+	for (int i = 0; i < 3; i++)
+		HT_CODE(put(a, &doc[3], "two"), SIMIDX_E_STATE);
+	HT_CODE(put(b, &doc[3], "two"), SIMIDX_E_STATE); /* its first one, but it began before that */
+	HT_CHECK(has_mark(c->state, "one") && is_sound(c->state, 3));
+	HT_CODE(put(a, &doc[3], NULL), SIMIDX_OK);
 	HT_CODE(ht_finish(a->state, SIMIDX_ENGINE_RESUME), SIMIDX_OK);
-	HT_CODE(put(b, &doc[2], "four"), SIMIDX_E_STATE);
+	HT_CODE(put(c, &doc[3], "two"), SIMIDX_E_STATE);
+	HT_CHECK(has_mark(c->state, "one") && is_sound(c->state, 4));
 	close_two(a, b);
 	hb_engine()->close(c->state);
+}
+
+/* So are those that have not had their number for a while, and take another one. */
+static void marks_are_shut_out_later(void)
+{
+	struct handle *a, *b;
+	ht_doc doc[2] = { ht_document(1, 0x1111), ht_document(2, 0x2222) };
+
+	two(&a, &b, "lease=2");
+	HT_CODE(put(a, &doc[0], "one"), SIMIDX_OK);
+	usleep(1200000);
+	HT_CODE(ht_finish(b->state, SIMIDX_ENGINE_RESUME), SIMIDX_OK);
+	HT_CODE(put(a, &doc[1], "two"), SIMIDX_E_STATE);
+	doc[1].there = 0;
+	HT_CHECK(has_mark(b->state, "one") && ht_is_stored(b->state, &doc[1]) && is_sound(b->state, 1));
+	close_two(a, b);
+}
+
+/* Of two that go on, the later one does, also where the first one has not stored anything yet. */
+static void two_go_on(void)
+{
+	struct handle *a, *b;
+	ht_doc doc = ht_document(1, 0x1111);
+
+	two(&a, &b, "lease=60");
+	HT_CODE(ht_finish(a->state, SIMIDX_ENGINE_RESUME), SIMIDX_OK);
+	HT_CODE(ht_finish(b->state, SIMIDX_ENGINE_RESUME), SIMIDX_OK);
+	HT_CODE(put(a, &doc, "one"), SIMIDX_E_STATE);
+	HT_CODE(put(b, &doc, "one"), SIMIDX_OK);
+	HT_CHECK(is_sound(b->state, 1));
+	close_two(a, b);
+}
+
+/* Nobody is shut out only because another one has got its number when its time had passed. */
+static void marks_after_a_while(void)
+{
+	struct handle *a, *b;
+	ht_doc doc[3] = { ht_document(1, 0x1111), ht_document(2, 0x2222), ht_document(3, 0x3333) };
+
+	two(&a, &b, "lease=1");
+	HT_CODE(put(a, &doc[0], "one"), SIMIDX_OK);
+	usleep(1200000);
+	HT_CODE(put(b, &doc[1], NULL), SIMIDX_OK);
+	HT_CODE(put(a, &doc[2], "two"), SIMIDX_OK);
+	HT_CHECK(has_mark(b->state, "two") && is_sound(b->state, 3));
+	close_two(a, b);
+}
+
+static void *finish_it(void *arg)
+{
+	HT_CODE(finish(arg), SIMIDX_OK);
+	return NULL;
+}
+
+/* The same where another one is at the same, and does not come to its end. */
+static void journal_that_another_finishes(void)
+{
+	struct handle *a, *b, *c;
+	ht_doc doc = ht_document(1, 0x1111);
+	pthread_t thread;
+
+	two(&a, &b, "lease=1&write-timeout=0.5");
+	c = handle("lease=60&write-timeout=0.5");
+	put_half(a, &doc, NULL);
+	usleep(1200000);
+	b->holds = owner_bytes;
+	HT_CHECK(pthread_create(&thread, NULL, finish_it, b) == 0);
+	while (b->n_held == 0)
+		usleep(1000);
+	c->refuses = 1;
+	HT_CODE(finish(c), SIMIDX_E_IO); /* it has taken the number */
+	b->holds = NULL;
+	HT_CHECK(pthread_join(thread, NULL) == 0);
+	HT_CHECK(ht_is_stored(b->state, &doc) && ht_has_rows(b->state, &doc) && is_sound(b->state, 1));
+	hb_engine()->close(c->state);
+	close_two(a, b);
 }
 
 /* After it is closed, too, nothing of it arrives. */
@@ -460,6 +545,10 @@ int main(int argc, char **argv)
 	journal_on_its_way(0);
 	journal_on_its_way(1);
 	marks_are_shut_out();
+	marks_are_shut_out_later();
+	two_go_on();
+	marks_after_a_while();
+	journal_that_another_finishes();
 	journal_of_one_closed();
 	lease_on_its_way();
 	lease_that_is_kept();

@@ -64,7 +64,7 @@ static int fit(const struct dd_kept *kept, const simidx_info *info)
 	return 0;
 }
 
-static int read_mark(struct dd_kept *kept)
+int dd_kept_read_mark(struct dd_kept *kept)
 {
 	simidx_error err;
 	size_t n;
@@ -107,7 +107,7 @@ static int open_index(struct dd_kept *kept, const char *path)
 		return TL_TROUBLE;
 	if (kept->kind == DD_TEXTS && simidx_text_open_for(kept->index, NULL, &kept->text, &err))
 		return fail(kept, &err);
-	return read_mark(kept);
+	return dd_kept_read_mark(kept);
 }
 
 struct dd_kept *dd_kept_open(const struct dd_options *options, enum dd_kind kind,
@@ -236,7 +236,7 @@ int dd_kept_resume(struct dd_kept *kept)
 	if (!rc)
 		rc = simidx_writer_begin(writer, &err);
 	simidx_writer_close(writer);
-	return rc ? fail(kept, &err) : read_mark(kept);
+	return rc ? fail(kept, &err) : 0;
 }
 
 int dd_kept_begin(struct dd_kept *kept)

@@ -68,7 +68,7 @@ int dd_kept_reader(struct dd_kept *kept, simidx_reader **reader);
 
 /**
  * Before the first transaction, where the mark is of a run that was killed: from then on nothing comes any
- * more that it has sent, and the mark is its last one. Returns 0, or TL_TROUBLE with a message.
+ * more that it has sent. Returns 0, or TL_TROUBLE with a message.
  */
 int dd_kept_resume(struct dd_kept *kept);
 
@@ -99,6 +99,9 @@ int dd_kept_commit(struct dd_kept *kept, int is_complete);
 
 /** The mark that the last run has left in the index (dd_mark.h); "" if there is none. */
 const char *dd_kept_mark(const struct dd_kept *kept);
+
+/** Read it again. Returns 0, or TL_TROUBLE with a message. */
+int dd_kept_read_mark(struct dd_kept *kept);
 
 /** The number among the documents that this run has put, from 0, of an id; UINT64_MAX for one of an
  * earlier run. Any thread, while nothing is put. */

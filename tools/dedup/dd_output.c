@@ -143,7 +143,7 @@ int dd_output_begin(struct dd_output *output, struct dd_engine *engine, enum dd_
 	if (output->options->index && goes_on(output, mark) && dd_kept_resume(kept))
 		return TL_TROUBLE;
 	/* While nobody else writes: then half a line cannot be of a run that goes on. */
-	if (output->options->index && dd_kept_begin(kept))
+	if (output->options->index && (dd_kept_begin(kept) || dd_kept_read_mark(kept)))
 		return TL_TROUBLE;
 	tl_emit_begin(stdout, end, dd_mark_committed(mark, stdout));
 	if (output->dups)

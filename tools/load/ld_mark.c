@@ -198,6 +198,24 @@ static int get(struct ld_target *target, const struct ld_mark *own, struct ld_ma
 	return 0;
 }
 
+int ld_mark_check(struct ld_target *target, const struct ld_mark *start)
+{
+	struct ld_mark own, now;
+	simidx_info info = SIMIDX_INFO_INIT;
+	int code = ld_mark_begin(target->options, target->bits, &own);
+
+	if (!code)
+		code = ld_target_describe(target, &info);
+	if (code)
+		return code;
+	target->documents = info.documents;
+	code = get(target, &own, &now);
+	if (!code && (now.files != start->files || now.rows != start->rows || now.total != start->total))
+		code = tl_error("%s: --resume: another load of these inputs has gone on meanwhile",
+				target->options->index);
+	return code;
+}
+
 int ld_mark_get(struct ld_target *target, struct ld_mark *mark)
 {
 	struct ld_mark own;

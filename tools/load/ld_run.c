@@ -409,6 +409,7 @@ static int begin(struct ld_run *run)
 		code = ld_mark_begin(options, target->bits, &run->mark);
 	if (code || !resumes)
 		return code;
+	run->resumes = 1;
 	run->mark = run->start;
 	run->rows_committed = run->report.resumed = run->start.total;
 	if (run->start.total)

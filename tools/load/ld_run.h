@@ -45,6 +45,7 @@ struct ld_run {
 	struct ld_mark mark;      /* where the last row that was dealt with stands */
 	struct ld_mark before;    /* and the one before that */
 	struct ld_mark start;     /* --resume: what is before this is passed over */
+	int resumes;              /* the start is what the mark of the index has said */
 	struct ld_late *late;     /* rows that a loader has rejected at its end; or NULL */
 	size_t n_late;
 	uint64_t put;             /* documents, in this run */
