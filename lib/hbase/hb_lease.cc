@@ -10,6 +10,7 @@
 #include "hb_store.hh"
 
 #include <algorithm>
+#include <set>
 #include <thread>
 
 namespace simidx_hbase {
@@ -88,9 +89,7 @@ std::vector<bool> Store::try_leases(std::vector<Lease> &leases, const Deadline &
 			pool_.run(list, WINDOW, deadline);
 	} catch (const Failure &) {
 		/* Some may be stored, or be on their way. */
-		for (const Lease &lease : leases)
-			if (!leases_.count(lease.key))
-				kept_leases_.push_back(lease);
+		kept_leases_.insert(kept_leases_.end(), leases.begin(), leases.end());
 		throw;
 	}
 	for (const TakeRequest &request : requests)
@@ -223,6 +222,7 @@ void Store::free_leases(const std::vector<Lease> &leases)
 	std::string table = config_.docs_table();
 	std::vector<TakeRequest> requests;
 	std::vector<Request *> list;
+	std::set<std::string> freed;
 
 	requests.reserve(leases.size());
 	for (const Lease &lease : leases) {
@@ -239,8 +239,12 @@ void Store::free_leases(const std::vector<Lease> &leases)
 		kept_leases_.insert(kept_leases_.end(), leases.begin(), leases.end());
 		throw;
 	}
+	/* Of a renewal that has failed, only one of two values can have been there. */
 	for (size_t i = 0; i < leases.size(); i++)
-		if (!requests[i].stored && leases[i].until <= now())
+		if (requests[i].stored)
+			freed.insert(leases[i].key);
+	for (const Lease &lease : leases)
+		if (lease.until <= now() && !freed.count(lease.key))
 			fail(SIMIDX_E_STATE, "a lease had expired after %d s, and another writer has taken it",
 			     config_.lease_s);
 }
@@ -256,15 +260,17 @@ void Store::give_back(const std::vector<std::string> &keys)
 	free_leases(leases);
 }
 
-/** Leases that were kept for it, as far as they have not ended by themselves. */
+/** Leases that were kept for it, as far as they have not ended by themselves and are not had still. */
 void Store::give_back_kept()
 {
-	std::vector<Lease> leases;
+	std::vector<Lease> leases, held;
 
 	for (const Lease &lease : kept_leases_)
-		if (!has_passed(lease.until, now()))
+		if (leases_.count(lease.key))
+			held.push_back(lease);
+		else if (!has_passed(lease.until, now()))
 			leases.push_back(lease);
-	kept_leases_.clear();
+	kept_leases_.swap(held);
 	try {
 		free_leases(leases);
 	} catch (const Failure &) {
@@ -278,12 +284,15 @@ int Store::release_leases()
 
 	/* Who had one now would not find what is going to be stored. It must not be had before that, or before
 	   it expires: who takes it then finishes the batch first. */
+	for (const Lease &lease : kept_leases_)
+		if (!has_passed(lease.until, now()))
+			leases.push_back(lease);
 	for (const auto &one : leases_)
-		kept_leases_.push_back(one.second);
+		leases.push_back(one.second);
 	leases_.clear();
+	kept_leases_.clear();
 	if (writer_.unfinished)
-		return SIMIDX_OK;
-	leases.swap(kept_leases_);
+		kept_leases_.swap(leases);
 	free_leases(leases);
 	return SIMIDX_OK;
 }

@@ -183,6 +183,7 @@ private:
 	void forget_pieces(unsigned writer, const Deadline &deadline);
 	bool claim_writer(WriterRow &row, const Deadline &deadline);
 	void free_writer(WriterRow &row, const Deadline &deadline);
+	void free_number(unsigned number, const std::string &owner) noexcept;
 	bool take_number(WriterRow &row, const Deadline &deadline);
 	bool finish_batches(std::vector<WriterRow> &rows, Finish which, const Deadline &deadline);
 	void become_writer(const Deadline &deadline, Finish which = Finish::ENDED);
@@ -208,6 +209,9 @@ private:
 	std::string description_;
 	int64_t last_timestamp_ = 0;
 	Writer writer_;
+	/** A number that was claimed, and neither had nor given back since as a request has failed. */
+	unsigned claimed_number_ = 0;
+	std::string claimed_owner_; /**< empty: there is none */
 	bool is_ready_ = false;   /**< batches of others that were under way at the beginning are finished */
 	std::string resumed_;     /**< what resumed() has said at the beginning, or when this one went on */
 	gateway::Durability::type durability_ = gateway::Durability::SYNC;

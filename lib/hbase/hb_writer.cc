@@ -156,12 +156,16 @@ bool Store::claim_writer(WriterRow &row, const Deadline &deadline)
 	saw_timestamp(row.last_timestamp);
 	if (!put_if(writer_key(row.number), COLUMN_OWNER, row.owner, value, timestamp(), deadline))
 		return false;
+	claimed_number_ = row.number;
+	claimed_owner_ = value;
 	row = read_writer(row.number, deadline);
 	if (row.owner == value && !row.journal.empty()) {
 		finish_journal(row, deadline);
 		row = read_writer(row.number, deadline);
 	}
 	saw_timestamp(row.last_timestamp);
+	if (row.owner != value)
+		claimed_owner_.clear();
 	return row.owner == value;
 }
 
@@ -173,6 +177,7 @@ void Store::free_writer(WriterRow &row, const Deadline &deadline)
 
 	put_if(writer_key(row.number), COLUMN_OWNER, row.owner, value, ts, deadline);
 	row.owner = value;
+	claimed_owner_.clear();
 }
 
 /** Have a number, unless another one has it now. */
@@ -181,6 +186,7 @@ bool Store::take_number(WriterRow &row, const Deadline &deadline)
 	if (!claim_writer(row, deadline))
 		return false;
 	forget_pieces(row.number, deadline);
+	claimed_owner_.clear();
 	writer_.mine = true;
 	writer_.number = row.number;
 	writer_.owner = row.owner;
@@ -314,6 +320,17 @@ void Store::announce_marks(int64_t timestamp, const Deadline &deadline)
 	writer_.has_marks = true;
 }
 
+void Store::free_number(unsigned number, const std::string &owner) noexcept
+{
+	try {
+		int64_t ts = timestamp();
+		put_if(writer_key(number), COLUMN_OWNER, owner, free_value(token_, ts), ts,
+		       Deadline(std::min(config_.write_ms, END_MS)));
+	} catch (...) {
+		/* Then the number is free when its time has passed. */
+	}
+}
+
 void Store::end_writing() noexcept
 {
 	try {
@@ -321,16 +338,12 @@ void Store::end_writing() noexcept
 	} catch (...) {
 		/* They end by themselves. */
 	}
-	try {
-		/* Also where a batch is not finished: its journal cannot arrive any more, or the next writer
-		   finds it. */
-		int64_t ts = timestamp();
-		if (writer_.mine)
-			put_if(writer_key(writer_.number), COLUMN_OWNER, writer_.owner,
-			       free_value(token_, ts), ts, Deadline(std::min(config_.write_ms, END_MS)));
-	} catch (...) {
-		/* Then the number is free when its time has passed. */
-	}
+	/* Also where a batch is not finished: its journal cannot arrive any more, or the next writer finds it. */
+	if (writer_.mine)
+		free_number(writer_.number, writer_.owner);
+	if (!claimed_owner_.empty())
+		free_number(claimed_number_, claimed_owner_);
+	claimed_owner_.clear();
 	writer_.mine = false;
 }
 

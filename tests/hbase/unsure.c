@@ -366,6 +366,22 @@ static void journal_that_another_finishes(void)
 	close_two(a, b);
 }
 
+/* One that is closed when it could not be finished is finished by the next one at once. */
+static void batch_of_one_closed(void)
+{
+	struct handle *a, *b;
+	ht_doc doc = ht_document(1, 0x1111);
+
+	two(&a, &b, "lease=60&write-timeout=0.5");
+	HT_CODE(finish(b), SIMIDX_OK);
+	put_half(a, &doc, NULL);
+	HT_CODE(finish(a), SIMIDX_E_IO);
+	hb_engine()->close(a->state);
+	ht_check(b->state, SIMIDX_ENGINE_MEND, NULL);
+	HT_CHECK(ht_has_rows(b->state, &doc) && is_sound(b->state, 1));
+	hb_engine()->close(b->state);
+}
+
 /* After it is closed, too, nothing of it arrives. */
 static void journal_of_one_closed(void)
 {
@@ -426,6 +442,23 @@ static void lease_that_is_kept(void)
 	HT_CODE(lease(b, 0), SIMIDX_E_BUSY);
 	a->refuses_leases = 0;
 	HT_CODE(finish(a), SIMIDX_OK);
+	HT_CODE(lease(b, 0), SIMIDX_OK);
+	close_two(a, b);
+}
+
+/* The same where its renewal has failed and arrives later. */
+static void lease_whose_renewal_is_late(void)
+{
+	struct handle *a, *b;
+
+	two(&a, &b, "lease=2&write-timeout=0.5");
+	HT_CODE(lease(a, 0), SIMIDX_OK);
+	usleep(1100000);
+	a->holds = lease_bytes;
+	HT_CODE(lease_prefix(a, 0x00020000, 0), SIMIDX_E_IO);
+	arrive(a);
+	HT_CODE(lease(b, 0), SIMIDX_E_BUSY);
+	HT_CODE(hb_engine()->release(a->state, &ht_err), SIMIDX_OK);
 	HT_CODE(lease(b, 0), SIMIDX_OK);
 	close_two(a, b);
 }
@@ -549,9 +582,11 @@ int main(int argc, char **argv)
 	two_go_on();
 	marks_after_a_while();
 	journal_that_another_finishes();
+	batch_of_one_closed();
 	journal_of_one_closed();
 	lease_on_its_way();
 	lease_that_is_kept();
+	lease_whose_renewal_is_late();
 	leases_until_it_is_stored();
 	leases_of_one_closed();
 	lease_that_cannot_be_taken_over();

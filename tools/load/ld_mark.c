@@ -202,12 +202,18 @@ int ld_mark_check(struct ld_target *target, const struct ld_mark *start)
 {
 	struct ld_mark own, now;
 	simidx_info info = SIMIDX_INFO_INIT;
-	int code = ld_mark_begin(target->options, target->bits, &own);
+	simidx_error err;
+	int rc, code = ld_mark_begin(target->options, target->bits, &own);
 
-	if (!code)
-		code = ld_target_describe(target, &info);
 	if (code)
 		return code;
+	do
+		rc = simidx_writer_begin(target->writer, &err);
+	while (ld_target_again(target, rc, &err));
+	if (rc)
+		return tl_index_error(target->options->index, &err);
+	if (ld_target_describe(target, &info))
+		return TL_TROUBLE;
 	target->documents = info.documents;
 	code = get(target, &own, &now);
 	if (!code && (now.files != start->files || now.rows != start->rows || now.total != start->total))

@@ -48,7 +48,7 @@ int ld_mark_set(const struct ld_options *options, simidx_writer *writer, simidx_
 int ld_mark_get(struct ld_target *target, struct ld_mark *mark);
 
 /**
- * Within the first transaction that stores something: whether a load still is to go on where
+ * Begin the first transaction that stores something, and look whether the load still is to go on where
  * ld_mark_get() has said. Returns 0, or TL_TROUBLE with a message.
  */
 int ld_mark_check(struct ld_target *target, const struct ld_mark *start);

@@ -234,18 +234,10 @@ static int note_place(struct ld_run *run, const struct ld_item *item)
 int ld_store_begin(struct ld_run *run)
 {
 	struct ld_mark begin = run->mark;
-	simidx_error err;
-	int rc = 0;
 
 	/* Rows that were to be passed over have been read since, which may have taken long. */
-	if (run->resumes) {
-		do
-			rc = simidx_writer_begin(run->target->writer, &err);
-		while (ld_target_again(run->target, rc, &err));
-		rc = rc ? fail(run, &err) : ld_mark_check(run->target, &run->start);
-	}
-	if (rc)
-		return rc;
+	if (run->resumes && ld_mark_check(run->target, &run->start))
+		return TL_TROUBLE;
 	begin.files = run->start.files;
 	begin.rows = run->start.rows;
 	begin.total = run->start.total;
