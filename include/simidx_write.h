@@ -233,8 +233,8 @@ int simidx_writer_reserve_ids(simidx_writer *writer, uint64_t next_id,
  *         SIMIDX_E_UNKNOWN: the write that decides has failed, and the transaction may be stored
  *         or lost. With a mark of its own in each commit, simidx_get_mark() tells which
  *         (simidx_admin.h): of an index in a directory once it is closed and opened again; of one of an
- *         engine once the writer's next transaction has begun, or a commit without changes has returned
- *         SIMIDX_OK
+ *         engine once the next transaction of the handle has begun, or a commit without changes has
+ *         returned SIMIDX_OK
  *
  * Cost: O(rows), some pages and one fsync; and that of simidx_writer_merge() where one is due.
  */

@@ -401,9 +401,22 @@ int sx_engine_write(sx_engine *e, simidx_engine_batch *batch, simidx_error *err)
 	batch->size = sizeof(*batch);
 	rc = sound_or(e, e->calls->write(e->state, batch, err), SIMIDX_E_UNKNOWN, SIMIDX_E_STATE,
 		      "write", err);
-	if (!rc || rc == SIMIDX_E_UNKNOWN)
+	if (!rc || rc == SIMIDX_E_UNKNOWN) {
+		pthread_mutex_lock(&e->lock);
 		e->is_unfinished = rc != SIMIDX_OK;
+		pthread_mutex_unlock(&e->lock);
+	}
 	return rc;
+}
+
+int sx_engine_is_unfinished(sx_engine *e)
+{
+	int is_unfinished;
+
+	pthread_mutex_lock(&e->lock);
+	is_unfinished = e->is_unfinished;
+	pthread_mutex_unlock(&e->lock);
+	return is_unfinished;
 }
 
 int sx_engine_finish(sx_engine *e, int resumes, simidx_error *err)
@@ -411,7 +424,7 @@ int sx_engine_finish(sx_engine *e, int resumes, simidx_error *err)
 	simidx_engine_batch none = { .flags = resumes ? SIMIDX_ENGINE_RESUME : 0 };
 	int rc;
 
-	if (e->is_ready && !e->is_unfinished && !resumes)
+	if (e->is_ready && !resumes && !sx_engine_is_unfinished(e))
 		return SIMIDX_OK;
 	rc = sx_engine_write(e, &none, err);
 	e->is_ready |= !rc;

@@ -29,8 +29,8 @@ typedef struct sx_engine {
 	pthread_mutex_t lock;  /* of what follows */
 	pthread_cond_t freed;
 	int is_written;        /* a writer of this handle has a transaction */
-	/* Only the writer that has the transaction looks at these: */
-	int is_ready;          /* a batch without changes has been written, as the first one */
+	int is_ready;          /* a batch without changes has been written, as the first one; only the
+				  writer that has the transaction looks at it */
 	int is_unfinished;     /* a batch is, of which the last write has not said that it is stored */
 	simidx_engine_info info;
 	double info_time;      /* when it was read, in seconds; 0 = it is old */
@@ -103,6 +103,9 @@ int sx_engine_write(sx_engine *engine, simidx_engine_batch *batch, simidx_error 
  * writers that set marks.
  */
 int sx_engine_finish(sx_engine *engine, int resumes, simidx_error *err);
+
+/** Whether sx_engine_finish() has something to finish of this handle. Any thread. */
+int sx_engine_is_unfinished(sx_engine *engine);
 
 int sx_engine_reserve_ids(sx_engine *engine, uint64_t n, uint64_t at_least, uint64_t *first,
 			  simidx_error *err);

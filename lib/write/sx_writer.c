@@ -138,11 +138,9 @@ static int begin_with_engine(simidx_writer *w, simidx_error *err)
 	w->locked = 1;
 	w->snapshot.known = &w->engine->known;
 	rc = sx_engine_finish(w->index->engine, resumes, err);
-	if (!rc) {
-		w->has_resumed = 1;
-		w->is_unknown = 0;
+	w->has_resumed |= !rc;
+	if (!rc)
 		rc = begin_transaction(w, err);
-	}
 	if (!rc)
 		rc = sx_writer_use_memtable(w, err);
 	if (rc)
@@ -288,7 +286,6 @@ static int commit_to_engine(simidx_writer *w, simidx_error *err)
 					    w->options.durability, err);
 	if (!rc)
 		w->stored += w->changes;
-	w->is_unknown |= rc == SIMIDX_E_UNKNOWN;
 	if (rc == SIMIDX_E_UNKNOWN)
 		fail_unknown(err);
 	sx_writer_drop(w);
@@ -327,8 +324,8 @@ int simidx_writer_commit(simidx_writer *w, simidx_error *err)
 		w->stored += w->changes;
 		w->changes = 0;
 	}
-	if (!has_to_store(w) && !w->is_unknown &&
-	    (w->engine || w->options.merge == SIMIDX_MERGE_NEVER)) {
+	if (!has_to_store(w) && (w->engine ? !sx_engine_is_unfinished(w->index->engine)
+					   : w->options.merge == SIMIDX_MERGE_NEVER)) {
 		sx_writer_drop(w);
 		return SIMIDX_OK;
 	}

@@ -26,7 +26,6 @@ struct simidx_writer {
 	sx_mark mark;          /* for the next commit */
 	int reserves_ids;      /* the next commit has a next id that was raised */
 	int has_resumed;       /* with SIMIDX_WRITER_RESUME: others have been shut out */
-	int is_unknown;        /* with an engine: the last commit may be stored or not */
 	sx_writer_engine *engine; /* of an index that an engine holds */
 	simidx_reader *reader; /* sees what is pending; NULL until it is asked for */
 };

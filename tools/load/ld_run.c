@@ -375,7 +375,8 @@ static void report_failure(const struct ld_run *run, int is_measured)
 	tl_write_count(run->rows_committed, rows);
 	/* It would only meet the same damage again. */
 	if (run->rows_committed && run->failure != SIMIDX_E_CORRUPT)
-		resume = is_one ? "; --resume goes on after it" : "; --resume goes on after them";
+		resume = run->failure == SIMIDX_E_STATE ? "; --resume goes on, unless another load does so" :
+			 is_one ? "; --resume goes on after it" : "; --resume goes on after them";
 	if (run->is_unknown)
 		advise_unknown(run, is_measured);
 	else if (target->has_inserted && is_measured)
