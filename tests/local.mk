@@ -270,7 +270,8 @@ tests_engine_dedup_LDADD = tools/libdedup.a $(engine_tool_libs)
 
 tests_fault_exchanged_SOURCES = tests/fault/exchanged.c
 tests_fault_exchanged_CPPFLAGS = $(tests_cppflags)
-tests_fault_exchanged_LDFLAGS = $(tests_ldflags) -Wl,--wrap=sx_file_check_open,--wrap=sx_store_lock
+tests_fault_exchanged_LDFLAGS = $(tests_ldflags) -Wl,--wrap=sx_file_check_open,--wrap=sx_store_lock \
+	-Wl,--wrap=flock
 tests_fault_exchanged_LDADD = $(tests_libs)
 
 tests_fault_failed_write_SOURCES = tests/fault/failed_write.c

@@ -178,10 +178,19 @@ static int lock_parent(const char *parent, int tries)
 	return -1;
 }
 
+/* Whether a directory that was opened by a name still has it: a builder may have put it in its place. */
+static int has_name(int parent_fd, const char *name, int dir_fd)
+{
+	struct stat opened, there;
+
+	return !fstat(dir_fd, &opened) && !fstatat(parent_fd, name, &there, AT_SYMLINK_NOFOLLOW) &&
+	       is_same_file(&opened, &there);
+}
+
 /*
  * Remove a private directory if its builder is dead: one that lives holds the write lock of its
- * directory. One that lives and has written into its lock file that it works for `target_name`,
- * which may be NULL, has claimed that: returns whether, and which process it is.
+ * directory until that is in its place. One that lives and has written into its lock file that it works
+ * for `target_name`, which may be NULL, has claimed that: returns whether, and which process it is.
  */
 static int remove_if_abandoned(int parent_fd, const char *name, int parent_is_locked,
 			       const char *target_name, char *claimer)
@@ -200,10 +209,10 @@ static int remove_if_abandoned(int parent_fd, const char *name, int parent_is_lo
 		is_abandoned = errno == ENOENT &&
 			       (parent_is_locked || (!fstat(dir_fd, &st) &&
 						     st.st_mtime + UNLOCKED_SECONDS < time(NULL)));
-	if (is_abandoned) {
+	if (is_abandoned && has_name(parent_fd, name, dir_fd)) {
 		unlink_files(dir_fd);
 		unlinkat(parent_fd, name, AT_REMOVEDIR);
-	} else if (lock_fd >= 0 && target_name) {
+	} else if (!is_abandoned && lock_fd >= 0 && target_name) {
 		ssize_t n = pread(lock_fd, claim, sizeof(claim), 0);
 
 		is_claimed = n > 0 && (size_t)n == strlen(target_name) &&

@@ -4,8 +4,9 @@
 /*
  * An index that is exchanged for another one, and removed, at the worst moments of opening it:
  * when its directory is open and the file in it is not, when one of its files is open and the
- * other is not, and when it is open but not locked. Linked with --wrap for functions that come
- * next then, and open() stands in for the system's, in LMDB too.
+ * other is not, and when it is open but not locked; and one that gets its name when another process looks
+ * whether it was abandoned. Linked with --wrap for functions that come next then, and open() stands in
+ * for the system's, in LMDB too.
  */
 
 #include <dirent.h>
@@ -14,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 
 #include <simidx_admin.h>
 
@@ -28,6 +31,8 @@ int __real_sx_file_check_open(const char *at, int dir_fd, int *fd, struct stat *
 int __wrap_sx_file_check_open(const char *at, int dir_fd, int *fd, struct stat *st, simidx_error *err);
 int __real_sx_store_lock(sx_store *store, int wait_ms, simidx_error *err);
 int __wrap_sx_store_lock(sx_store *store, int wait_ms, simidx_error *err);
+int __real_flock(int fd, int operation);
+int __wrap_flock(int fd, int operation);
 
 static char *other[OTHERS];
 static int before_file, before_second, before_lock; /* exchanges to come at each moment */
@@ -72,6 +77,23 @@ static int open_file(const char *file, int flags, mode_t mode)
 		exchange();
 	}
 	return openat(AT_FDCWD, file, flags, mode);
+}
+
+static char *private_path; /* that of an index which is published before its lock is tried; NULL = none */
+
+int __wrap_flock(int fd, int operation)
+{
+	struct stat st, ours = { 0 };
+	char lock[4200];
+
+	if (private_path && operation & LOCK_NB) {
+		snprintf(lock, sizeof(lock), "%s/" SX_WRITE_NAME, private_path);
+		if (!stat(lock, &ours) && !fstat(fd, &st) && st.st_ino == ours.st_ino) {
+			sxt_must(!rename(private_path, other[1]));
+			private_path = NULL;
+		}
+	}
+	return __real_flock(fd, operation);
 }
 
 /* By both of the names that it has. */
@@ -202,7 +224,30 @@ START_TEST(test_damage_is_told_as_ever)
 }
 END_TEST
 
+/* A builder that comes to its end while another process looks whether it is dead loses nothing. */
+START_TEST(test_what_is_published_is_no_leftover)
+{
+	char *path = sxt_path(t_dir, ".simidx-abcdef");
+	simidx_writer *writer;
+	simidx *index;
+
+	sxt_must(!rename(other[1], path));
+	private_path = path;
+	index = sxt_open(t_path, 0);
+	writer = sxt_writer(index, 0);
+	ck_assert_sx(simidx_writer_begin(writer, &sxt_err), SIMIDX_OK);
+	ck_assert_ptr_null(private_path); /* it was looked at */
+	simidx_writer_close(writer);
+	simidx_close(index);
+	index = sxt_open(other[1], 0);
+	ck_assert_uint_eq(documents(index), 2);
+	simidx_close(index);
+	free(path);
+}
+END_TEST
+
 static const sxt_test tests[] = {
+	{ &test_what_is_published_is_no_leftover, 0, 1 },
 	{ &test_opens_what_takes_the_place, 0, 1 },
 	{ &test_locks_of_one_and_data_of_another, 0, 2 },
 	{ &test_truncate_locks_what_is_there, 0, 1 },
