@@ -231,10 +231,12 @@ int simidx_writer_reserve_ids(simidx_writer *writer, uint64_t next_id,
  *         index as it was before; or the merge failed, then the rows are stored and a later
  *         merge takes up the work: simidx_writer_stored() tells which;
  *         SIMIDX_E_UNKNOWN: the write that decides has failed, and the transaction may be stored
- *         or lost. With a mark of its own in each commit, simidx_get_mark() tells which
- *         (simidx_admin.h): of an index in a directory once it is closed and opened again; of one of an
- *         engine once the next transaction of the handle has begun, or a commit without changes has
- *         returned SIMIDX_OK
+ *         or lost. If each commit has a mark of its own, simidx_get_mark() tells which (simidx_admin.h).
+ *         Close the index and open it again before that; with an engine, begin the next transaction, or
+ *         commit without changes;
+ *         with an engine also SIMIDX_E_STATE: a lease had expired, or another writer has taken the place
+ *         of this one, and nothing is stored; SIMIDX_E_RANGE: more than it takes at once, and nothing is
+ *         stored; SIMIDX_E_MOVED: another index is there now, and nothing is stored
  *
  * Cost: O(rows), some pages and one fsync; and that of simidx_writer_merge() where one is due.
  */
