@@ -94,7 +94,12 @@ static int prepare(struct ld_run *run, const struct in_row *row)
 
 	if (!code && was_closed && target->state == LD_BUILDING)
 		ld_report_build(&run->report, ld_target_others(target));
-	if (!code && was_closed && target->state == LD_INSERTING)
+	if (code || !was_closed || target->state != LD_INSERTING)
+		return code;
+	/* Rows that were to be passed over have been read since the mark was, which may have taken long. */
+	if (run->resumes)
+		code = ld_mark_check(target, &run->start);
+	if (!code)
 		code = ld_store_begin(run);
 	return code;
 }

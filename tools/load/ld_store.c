@@ -235,9 +235,6 @@ int ld_store_begin(struct ld_run *run)
 {
 	struct ld_mark begin = run->mark;
 
-	/* Rows that were to be passed over have been read since, which may have taken long. */
-	if (run->resumes && ld_mark_check(run->target, &run->start))
-		return TL_TROUBLE;
 	begin.files = run->start.files;
 	begin.rows = run->start.rows;
 	begin.total = run->start.total;
