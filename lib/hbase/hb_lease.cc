@@ -64,10 +64,11 @@ bool Store::has_ended(const Lease &lease, const Deadline &deadline)
 }
 
 /**
- * Try to take leases, of which `leases` has the values as they are now. Afterwards it has those that were
- * to be stored. Returns for each whether it was.
+ * Exchange the values of leases. Returns for each whether it had the one that it was to have. Where an answer
+ * is missing, some may be exchanged, or be so later: then all are kept, to be given back.
  */
-std::vector<bool> Store::try_leases(std::vector<Lease> &leases, const Deadline &deadline)
+std::vector<bool> Store::exchange(const std::vector<Lease> &leases, const std::vector<std::string> &from,
+				  const std::vector<std::string> &to, const Deadline &deadline)
 {
 	std::string table = config_.docs_table();
 	std::vector<TakeRequest> requests;
@@ -75,12 +76,9 @@ std::vector<bool> Store::try_leases(std::vector<Lease> &leases, const Deadline &
 	std::vector<bool> stored;
 
 	requests.reserve(leases.size());
-	for (Lease &lease : leases) {
-		std::string old = lease.value;
-		lease.until = now() + config_.lease_s * 1000;
-		lease.value = owner_value(lease.until, token_);
-		requests.emplace_back(table, lease.key, old,
-				      put(lease.key, COLUMN_OWNER, lease.value, timestamp(),
+	for (size_t i = 0; i < leases.size(); i++) {
+		requests.emplace_back(table, leases[i].key, from[i],
+				      put(leases[i].key, COLUMN_OWNER, to[i], timestamp(),
 					  gateway::Durability::SYNC));
 		list.push_back(&requests.back());
 	}
@@ -88,13 +86,29 @@ std::vector<bool> Store::try_leases(std::vector<Lease> &leases, const Deadline &
 		if (!list.empty())
 			pool_.run(list, WINDOW, deadline);
 	} catch (const Failure &) {
-		/* Some may be stored, or be on their way. */
 		kept_leases_.insert(kept_leases_.end(), leases.begin(), leases.end());
 		throw;
 	}
 	for (const TakeRequest &request : requests)
 		stored.push_back(request.stored);
 	return stored;
+}
+
+/**
+ * Try to take leases, of which `leases` has the values as they are now. Afterwards it has those that were
+ * to be stored. Returns for each whether it was.
+ */
+std::vector<bool> Store::try_leases(std::vector<Lease> &leases, const Deadline &deadline)
+{
+	std::vector<std::string> from, to;
+
+	for (Lease &lease : leases) {
+		from.push_back(lease.value);
+		lease.until = now() + config_.lease_s * 1000;
+		lease.value = owner_value(lease.until, token_);
+		to.push_back(lease.value);
+	}
+	return exchange(leases, from, to, deadline);
 }
 
 void Store::note_lease(const Lease &lease)
@@ -219,29 +233,17 @@ void Store::renew_leases(const Deadline &deadline)
 void Store::free_leases(const std::vector<Lease> &leases)
 {
 	Deadline deadline(std::min(config_.write_ms, GIVE_BACK_MS));
-	std::string table = config_.docs_table();
-	std::vector<TakeRequest> requests;
-	std::vector<Request *> list;
+	std::vector<std::string> from, to;
 	std::set<std::string> freed;
 
-	requests.reserve(leases.size());
 	for (const Lease &lease : leases) {
-		int64_t ts = timestamp();
-		requests.emplace_back(table, lease.key, lease.value,
-				      put(lease.key, COLUMN_OWNER, free_value(token_, ts), ts,
-					  gateway::Durability::SYNC));
-		list.push_back(&requests.back());
+		from.push_back(lease.value);
+		to.push_back(free_value(token_, timestamp()));
 	}
-	try {
-		if (!list.empty())
-			pool_.run(list, WINDOW, deadline);
-	} catch (const Failure &) {
-		kept_leases_.insert(kept_leases_.end(), leases.begin(), leases.end());
-		throw;
-	}
+	std::vector<bool> stored = exchange(leases, from, to, deadline);
 	/* Of a renewal that has failed, only one of two values can have been there. */
 	for (size_t i = 0; i < leases.size(); i++)
-		if (requests[i].stored)
+		if (stored[i])
 			freed.insert(leases[i].key);
 	for (const Lease &lease : leases)
 		if (lease.until <= now() && !freed.count(lease.key))

@@ -193,6 +193,8 @@ private:
 	void store_batch(const Batch &batch, const Deadline &deadline);
 
 	bool has_ended(const Lease &lease, const Deadline &deadline);
+	std::vector<bool> exchange(const std::vector<Lease> &leases, const std::vector<std::string> &from,
+				   const std::vector<std::string> &to, const Deadline &deadline);
 	std::vector<bool> try_leases(std::vector<Lease> &leases, const Deadline &deadline);
 	void note_lease(const Lease &lease);
 	void renew_leases(const Deadline &deadline);
