@@ -284,8 +284,6 @@ int Store::release_leases()
 {
 	std::vector<Lease> leases;
 
-	/* Who had one now would not find what is going to be stored. It must not be had before that, or before
-	   it expires: who takes it then finishes the batch first. */
 	for (const Lease &lease : kept_leases_)
 		if (!has_passed(lease.until, now()))
 			leases.push_back(lease);
@@ -293,6 +291,8 @@ int Store::release_leases()
 		leases.push_back(one.second);
 	leases_.clear();
 	kept_leases_.clear();
+	/* Who had one now would not find what is going to be stored. It must not be had before that, or before
+	   it expires: who takes it then finishes the batch first. */
 	if (writer_.unfinished)
 		kept_leases_.swap(leases);
 	free_leases(leases);

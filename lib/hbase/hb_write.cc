@@ -223,6 +223,8 @@ void Store::store_batch(const Batch &batch, const Deadline &deadline)
 	if (bytes.size() > MAX_PIECES * PIECE)
 		fail(SIMIDX_E_RANGE, "a batch of %zu bytes; at most %zu can be committed at once",
 		     bytes.size(), MAX_PIECES * PIECE);
+	if (batch.has_mark && !writer_.has_marks)
+		announce_marks(batch.timestamp, deadline);
 	for (size_t at = 0, i = 0; at < bytes.size(); at += PIECE, i++) {
 		gateway::Cell piece = cell(piece_column(i), bytes.substr(at, PIECE), batch.timestamp);
 		if (at + PIECE >= bytes.size()) {
@@ -235,8 +237,6 @@ void Store::store_batch(const Batch &batch, const Deadline &deadline)
 			put_as_owner(alone, deadline);
 		}
 	}
-	if (batch.has_mark && !writer_.has_marks)
-		announce_marks(batch.timestamp, deadline);
 	renew_leases(deadline);
 	writer_.unfinished = true;
 	writer_.begun = batch.timestamp;

@@ -168,6 +168,29 @@ run 2 "$load" --resume --write rebuild whole "${inputs[@]}"
 says '--resume: a rebuild stores all or nothing'
 run 2 "$load" --resume --create truncate whole "${inputs[@]}"
 says '--resume goes on with an index that is there, so --create does not fit'
+
+# Two go on at once, while one of them still reads what it passes over: only the other one stores the rest.
+head -4000 two.fps | tail -n +2 >few.fps
+mkfifo rows
+"$load" -q --write insert at_once -F lines - <rows 2>/dev/null &
+loader=$!
+exec 7>rows
+head -1500 few.fps >&7
+until [ "$("$query" dump at_once 2>/dev/null | wc -l)" -eq 1500 ]; do sleep 0.1; done
+kill -9 $loader
+wait $loader 2>/dev/null
+exec 7>&-
+"$load" --write insert --resume at_once -F lines - <rows 2>first.err &
+loader=$!
+exec 7>rows
+until grep -q 'going on after row 1,500' first.err; do sleep 0.1; done
+run 0 "$load" -q --write insert --resume at_once -F lines - <few.fps
+cat few.fps >&7
+exec 7>&-
+wait $loader
+[ $? -eq 2 ] && grep -q -- '--resume: the last load came to its end' first.err || fail "$(cat first.err)"
+[ "$("$query" dump at_once | wc -l)" -eq 3999 ] || fail 'two loads that went on at once'
+
 # Without --resume the mark does not matter.
 run 0 "$load" -q --write insert piped -F lines - <<<0123456789abcdef
 [ "$("$query" dump piped | wc -l)" -eq 420001 ] || fail 'a load without --resume'

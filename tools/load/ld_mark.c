@@ -198,7 +198,7 @@ static int get(struct ld_target *target, const struct ld_mark *own, struct ld_ma
 	return 0;
 }
 
-int ld_mark_check(struct ld_target *target, const struct ld_mark *start)
+int ld_mark_check(struct ld_target *target, const struct ld_mark *start, int *failure)
 {
 	struct ld_mark own, now;
 	simidx_info info = SIMIDX_INFO_INIT;
@@ -210,6 +210,7 @@ int ld_mark_check(struct ld_target *target, const struct ld_mark *start)
 	do
 		rc = simidx_writer_begin(target->writer, &err);
 	while (ld_target_again(target, rc, &err));
+	*failure = rc;
 	if (rc)
 		return tl_index_error(target->options->index, &err);
 	if (ld_target_describe(target, &info))

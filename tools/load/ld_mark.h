@@ -50,7 +50,9 @@ int ld_mark_get(struct ld_target *target, struct ld_mark *mark);
 /**
  * Begin the first transaction that stores something, and look whether the load still is to go on where
  * ld_mark_get() has said. Returns 0, or TL_TROUBLE with a message.
+ *
+ * @param failure  set to the code of beginning
  */
-int ld_mark_check(struct ld_target *target, const struct ld_mark *start);
+int ld_mark_check(struct ld_target *target, const struct ld_mark *start, int *failure);
 
 #endif /* LD_MARK_H */

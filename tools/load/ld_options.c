@@ -162,7 +162,8 @@ static const struct tl_option write_rows[] = {
 	  .help = "go on with a load that was interrupted",
 	  .more = "Go on with a load by insertion that was interrupted. The inputs must be the same, "
 		  "and standard input must bring the same again. If nothing of them was stored "
-		  "yet, begin. A load that has come to its end has nothing left to do." },
+		  "yet, begin. A load that has come to its end has nothing left to do. Of two that go on at "
+		  "once, one ends with an error. With an index in HBase a load that is still at work does, too." },
 	{ 0, "commit", "N", TL_COUNT(struct ld_options, commit, 1, SIMIDX_MAX_ID), .standard = "100K",
 	  .help = "commit after N rows",
 	  .more = "When rows are inserted, replaced or deleted: commit after N of them, and earlier when "

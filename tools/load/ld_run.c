@@ -98,7 +98,7 @@ static int prepare(struct ld_run *run, const struct in_row *row)
 		return code;
 	/* Rows that were to be passed over have been read since the mark was, which may have taken long. */
 	if (run->resumes)
-		code = ld_mark_check(target, &run->start);
+		code = ld_mark_check(target, &run->start, &run->failure);
 	if (!code)
 		code = ld_store_begin(run);
 	return code;
