@@ -128,18 +128,23 @@ static size_t choose_map(uint64_t want, uint64_t file_bytes)
 }
 
 /*
- * mdb_env_open(), with none of LMDB's descriptors below 3: in a process whose standard output or
- * error is closed, whatever is printed would be written into the index.
+ * Open LMDB's lock file, locked, unless LMDB does without, and LMDB itself, with no descriptor below
+ * 3: in a process whose standard output or error is closed, whatever is printed would be written
+ * into the index.
  */
-static int open_above_standard(MDB_env *env, const char *dir, unsigned flags, mode_t mode)
+static int open_above_standard(sx_env *env, const char *dir, unsigned flags, mode_t mode, int *lmdb,
+			       simidx_error *err)
 {
-	int fd, held[STDERR_FILENO + 1], n = 0, rc;
+	int fd, held[STDERR_FILENO + 1], n = 0, rc = SIMIDX_OK;
 
 	while ((fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0 && fd <= STDERR_FILENO)
 		held[n++] = fd;
 	if (fd >= 0)
 		close(fd);
-	rc = mdb_env_open(env, dir, flags, mode);
+	if (!(flags & MDB_NOLOCK))
+		rc = sx_lock_file_open(dir, mode, &env->lock_fd, err);
+	if (!rc)
+		*lmdb = mdb_env_open(env->env, dir, flags | MDB_NOTLS, mode);
 	while (n)
 		close(held[--n]);
 	return rc;
@@ -147,7 +152,7 @@ static int open_above_standard(MDB_env *env, const char *dir, unsigned flags, mo
 
 int sx_env_init(sx_env *env)
 {
-	env->data_fd = -1;
+	env->data_fd = env->lock_fd = -1;
 	env->page_size = sx_file_check_page_size();
 	return pthread_mutex_init(&env->moving, NULL);
 }
@@ -157,15 +162,12 @@ int sx_env_open(sx_env *env, const char *dir, unsigned flags, mode_t mode, uint6
 {
 	size_t size = choose_map(map_size, file_bytes);
 	long pages = sysconf(_SC_PHYS_PAGES);
-	struct stat lock_file, st;
-	int rc;
+	int rc, lmdb = 0;
+	struct stat st;
 
 	if (!size)
 		return sx_fail(err, SIMIDX_E_NOMEM,
 			       "%s: not enough address space to map the file", dir);
-	rc = flags & MDB_NOLOCK ? SIMIDX_OK : sx_lock_file_prepare(dir, mode, &lock_file, err);
-	if (rc)
-		return rc;
 	/* Read-ahead helps a file that fits in memory, and evicts what is needed of a larger one. */
 	if (pages > 0 && file_bytes / (uint64_t)sysconf(_SC_PAGESIZE) > (uint64_t)pages / 2)
 		flags |= MDB_NORDAHEAD;
@@ -176,11 +178,17 @@ int sx_env_open(sx_env *env, const char *dir, unsigned flags, mode_t mode, uint6
 		rc = mdb_env_set_maxreaders(env->env, SX_LOCK_FILE_READERS);
 	if (!rc)
 		rc = mdb_env_set_mapsize(env->env, size);
-	if (!rc)
-		rc = open_above_standard(env->env, dir, flags | MDB_NOTLS, mode);
-	/* LMDB may have opened a file that was replaced before it locked it. */
-	if (!(flags & MDB_NOLOCK) && !sx_lock_file_is(dir, &lock_file))
-		return SIMIDX_E_MOVED;
+	if (rc)
+		return sx_env_fail(env, rc, dir, err);
+	rc = open_above_standard(env, dir, flags, mode, &lmdb, err);
+	if (rc)
+		return rc;
+	if (env->lock_fd >= 0) {
+		if (!sx_lock_file_is_there(dir, &env->lock_fd))
+			return SIMIDX_E_MOVED;
+		sx_lock_file_unlock(env->lock_fd);
+	}
+	rc = lmdb;
 	/* The header pages are LMDB's: that has been looked at before. */
 	if (rc == MDB_INVALID)
 		return sx_fail(err, SIMIDX_E_IO,
@@ -205,8 +213,15 @@ int sx_env_open(sx_env *env, const char *dir, unsigned flags, mode_t mode, uint6
 
 void sx_env_destroy(sx_env *env)
 {
+	/* Where the lock cannot be had, closing without it is still the best. */
+	if (env->lock_fd >= 0)
+		sx_lock_file_lock(env->lock_fd);
 	if (env->env)
 		mdb_env_close(env->env);
+	if (env->lock_fd >= 0) {
+		sx_lock_file_unlock(env->lock_fd);
+		close(env->lock_fd);
+	}
 	pthread_mutex_destroy(&env->moving);
 }
 

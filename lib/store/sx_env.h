@@ -24,6 +24,7 @@
 typedef struct sx_env {
 	MDB_env *env;
 	int data_fd; /* LMDB's */
+	int lock_fd; /* ours of lock.mdb: sx_lock_file_lock(); -1 = none */
 	dev_t dev;   /* of data.mdb */
 	ino_t ino;
 	size_t page_size; /* bytes */
@@ -44,8 +45,8 @@ typedef struct sx_env {
 int sx_env_init(sx_env *env);
 
 /**
- * Open LMDB and clear readers left by killed processes. After an error sx_env_destroy() is due,
- * too.
+ * Open LMDB and clear readers left by killed processes. Waits while another process opens or closes
+ * the same store. After an error sx_env_destroy() is due, too.
  *
  * @param flags       LMDB's; MDB_NOLOCK and MDB_RDONLY, and MDB_NOTLS is added
  * @param mode        of files that LMDB makes
@@ -57,7 +58,7 @@ int sx_env_init(sx_env *env);
 int sx_env_open(sx_env *env, const char *dir, unsigned flags, mode_t mode, uint64_t map_size,
 		uint64_t file_bytes, simidx_error *err);
 
-/** Close LMDB. All that were begun have left. */
+/** Close LMDB, while no other process opens or closes the same store. All that were begun have left. */
 void sx_env_destroy(sx_env *env);
 
 /**

@@ -23,6 +23,8 @@
 #define LEAST_FREE ((uint64_t)1 << 20) /* bytes, where writing to the file needs space */
 #define TRIES 10                       /* each sees another process replace the file */
 
+#define OPENING_BYTE ((off_t)1 << 40) /* LMDB locks bytes 0 and those of process numbers */
+
 static int copies_on_write(int fd)
 {
 	struct statfs fs;
@@ -74,7 +76,7 @@ static int lock_alone(int fd)
 
 /*
  * Put a new file in the place of one that is locked as LMDB does it. A process that has opened the
- * old one and waits for its lock finds out by sx_lock_file_is().
+ * old one and waits for its lock finds out by is_file().
  */
 static void replace(const char *path, const struct stat *old)
 {
@@ -110,33 +112,73 @@ static int has_space(int fd)
 	return !fstatvfs(fd, &fs) && (uint64_t)fs.f_bavail * fs.f_frsize >= LEAST_FREE;
 }
 
-/* Returns 0, or an errno; EAGAIN: it has been replaced. */
-static int prepare(const char *path, mode_t mode, struct stat *file)
+/* F_OFD_SETLK or F_OFD_SETLKW. 0 or an errno. */
+static int set_lock(int fd, int command, short type)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode), e = 0;
+	struct flock opening = {
+		.l_type = type, .l_whence = SEEK_SET, .l_start = OPENING_BYTE, .l_len = 1
+	};
+
+	while (fcntl(fd, command, &opening))
+		if (errno != EINTR)
+			return errno;
+	return 0;
+}
+
+int sx_lock_file_lock(int fd)
+{
+	return set_lock(fd, F_OFD_SETLKW, F_WRLCK);
+}
+
+void sx_lock_file_unlock(int fd)
+{
+	set_lock(fd, F_OFD_SETLK, F_UNLCK);
+}
+
+/* See to a file that is locked. Returns 0, or an errno; EAGAIN: it has been replaced. */
+static int prepare(int fd, const char *path)
+{
+	struct stat file;
+
+	if (fstat(fd, &file))
+		return errno;
+	if (!is_file(path, &file))
+		return EAGAIN;
+	if (!file.st_size) {
+		int e = fill(fd);
+
+		if (e) {
+			unlink(path);
+			return e;
+		}
+	}
+	if (is_in_place(fd))
+		return 0;
+	if (lock_alone(fd))
+		replace(path, &file);
+	if (!is_file(path, &file))
+		return EAGAIN;
+	return has_space(fd) ? 0 : ENOSPC;
+}
+
+/* Returns 0, or an errno; EAGAIN: the file was replaced meanwhile. */
+static int open_locked(const char *path, mode_t mode, int *out)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode), e;
 
 	if (fd < 0)
 		return errno;
-	if (fstat(fd, file)) {
-		e = errno;
-	} else if (!file->st_size) {
-		e = fill(fd);
-		if (e)
-			unlink(path);
-	}
-	if (!e && !is_in_place(fd)) {
-		if (lock_alone(fd) && is_file(path, file))
-			replace(path, file);
-		if (!is_file(path, file))
-			e = EAGAIN;
-		else if (!has_space(fd))
-			e = ENOSPC;
-	}
-	close(fd);
+	e = sx_lock_file_lock(fd);
+	if (!e)
+		e = prepare(fd, path);
+	if (e)
+		close(fd);
+	else
+		*out = fd;
 	return e;
 }
 
-int sx_lock_file_prepare(const char *dir, mode_t mode, struct stat *file, simidx_error *err)
+int sx_lock_file_open(const char *dir, mode_t mode, int *fd, simidx_error *err)
 {
 	char *path;
 	int e, tries = 0;
@@ -144,7 +186,7 @@ int sx_lock_file_prepare(const char *dir, mode_t mode, struct stat *file, simidx
 	if (asprintf(&path, "%s/" SX_LOCK_NAME, dir) < 0)
 		return sx_fail_nomem(err);
 	do
-		e = prepare(path, mode, file);
+		e = open_locked(path, mode, fd);
 	while (e == EAGAIN && ++tries < TRIES);
 	free(path);
 	if (e == ENOSPC || e == EDQUOT)
@@ -156,14 +198,19 @@ int sx_lock_file_prepare(const char *dir, mode_t mode, struct stat *file, simidx
 	return e ? sx_fail_errno(err, e, "%s/" SX_LOCK_NAME, dir) : SIMIDX_OK;
 }
 
-int sx_lock_file_is(const char *dir, const struct stat *file)
+int sx_lock_file_is_there(const char *dir, int *fd)
 {
+	struct stat file;
 	char *path;
 	int is_it;
 
-	if (asprintf(&path, "%s/" SX_LOCK_NAME, dir) < 0)
+	if (fstat(*fd, &file) || asprintf(&path, "%s/" SX_LOCK_NAME, dir) < 0)
 		return 0;
-	is_it = is_file(path, file);
+	is_it = is_file(path, &file);
+	if (!is_it) {
+		close(*fd);
+		*fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	}
 	free(path);
 	return is_it;
 }

@@ -8,6 +8,11 @@
  * A file system that copies on write (btrfs) gives a page a new place at each write, also where all
  * of the file was allocated before. There the file is marked to be written in place, which can be
  * done only as long as it is empty.
+ *
+ * And a lock in it is ours: whoever opens LMDB, or closes it, has it meanwhile. LMDB 0.9.27 to 0.9.31
+ * needs that (ITS#10095): the last process that closes destroys the mutexes in this file, while
+ * one that opens waits for it, and then takes them for good. The lock is on a byte behind the file,
+ * which LMDB does not lock, and belongs to the open file: it ends with the process.
  */
 
 #ifndef SX_LOCK_FILE_H
@@ -24,18 +29,32 @@
 #define SX_LOCK_FILE_NEW ".new"
 
 /**
- * Before LMDB opens a store: make the file, or see to the one that is there. That one is never
- * written to; if it may not stay as it is, another one takes its place, but only when no process has
- * the store open. This one must not have it open either: closing the file drops its locks.
+ * Before LMDB opens a store: make the file, or see to the one that is there, and lock it as
+ * sx_lock_file_lock() does. The one that is there is never written to; if it may not stay as it is,
+ * another one takes its place, but only when no process has the store open. This one must not have
+ * it open either: closing the file drops its locks.
  *
  * @param mode  of a new file
- * @param file  set to the file that LMDB is going to open: for sx_lock_file_is()
+ * @param fd    set to a descriptor of the file that LMDB is going to open. It stays open until LMDB has
+ *              closed: closing it would drop LMDB's locks
  * @return SIMIDX_OK; SIMIDX_E_NO_SPACE, also when less than 1 MiB is free and writing to the file may
  *         need space; another code of a failed system call
  */
-int sx_lock_file_prepare(const char *dir, mode_t mode, struct stat *file, simidx_error *err);
+int sx_lock_file_open(const char *dir, mode_t mode, int *fd, simidx_error *err);
 
-/** Whether the lock file is still that one, and no other process has put another one there. */
-int sx_lock_file_is(const char *dir, const struct stat *file);
+/**
+ * Wait until no other process opens or closes LMDB, and keep them from it until
+ * sx_lock_file_unlock(). 0 or an errno.
+ */
+int sx_lock_file_lock(int fd);
+
+void sx_lock_file_unlock(int fd);
+
+/**
+ * After LMDB has opened: whether the lock file of the directory is still this one. If another process
+ * has put another one there, LMDB may have that one: then `fd` becomes a descriptor of it, not locked,
+ * or -1 where there is none any more, and LMDB is to be closed again.
+ */
+int sx_lock_file_is_there(const char *dir, int *fd);
 
 #endif /* SX_LOCK_FILE_H */
