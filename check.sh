@@ -42,6 +42,29 @@ missing_packages() {
 	done
 }
 
+unknown_packages() {
+	for package; do
+		apt-cache show "$package" >/dev/null 2>&1 || echo "$package"
+	done
+}
+
+# Whether configure, which may not be there yet, knows an option; or it sets a variable.
+is_for_configure() {
+	case $1 in
+	-q | --quiet | --silent | --prefix=?* | --exec-prefix=?* | --build=?* | --host=?* | --*dir=?*) return ;;
+	--with-* | --without-* | --enable-* | --disable-*) ;;
+	-*) return 1 ;;
+	[A-Za-z]*=*) return ;;
+	*) return 1 ;;
+	esac
+	what=${1#--*-}
+	{
+		sed -n 's/.*\(AC_ARG_WITH\|AC_ARG_ENABLE\|SX_PART\)(\[\([a-z]*\)\].*/\2/p' configure.ac m4/sx_*.m4
+		printf '%s\n' aix-soname dependency-tracking fast-install gnu-ld libtool-lock maintainer-mode pic \
+			shared silent-rules static sysroot
+	} | grep -qx -e "${what%%=*}"
+}
+
 # Only what is missing is installed, so that a second run needs neither network nor root.
 install_packages() {
 	if ! command -v apt-get >/dev/null; then
@@ -62,6 +85,13 @@ install_packages() {
 	fi
 	say 'Installing' "$@"
 	quietly $sudo apt-get update -qq
+	unknown=$(unknown_packages "$@")
+	if [ -n "$unknown" ]; then
+		echo 'apt knows no package' $unknown >&2
+		echo 'On Ubuntu they are in "universe". As root, to have it:' >&2
+		echo 'apt-get install software-properties-common && add-apt-repository universe' >&2
+		exit 2
+	fi
 	quietly $sudo env DEBIAN_FRONTEND=noninteractive \
 		apt-get install -qq -y --no-install-recommends "$@"
 }
@@ -79,6 +109,10 @@ while [ $# -gt 0 ]; do
 done
 
 for option; do
+	is_for_configure "$option" || {
+		echo "check.sh: '$option' is no option of it or of configure. Try './check.sh --help'." >&2
+		exit 2
+	}
 	[ "$option" != --with-hbase ] || packages="$packages g++ libthrift-dev thrift-compiler libboost-dev libssl-dev"
 done
 # shellcheck disable=SC2086
@@ -98,5 +132,6 @@ quietly make -s -j"$(nproc)"
 [ -n "$test" ] || exit 0
 
 # The output of failed tests is shown: a log file on a build machine is easily lost.
+quietly make -s -j"$(nproc)" check TESTS=
 say "Testing in $directory"
 make -s -j"$(nproc)" check VERBOSE=1
