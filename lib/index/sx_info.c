@@ -249,6 +249,16 @@ static int check_pages(const simidx *index, simidx_error *err)
 	return rc ? sx_fail(err, rc, "nothing is copied: %s", local.text) : SIMIDX_OK;
 }
 
+/* SIMIDX_E_MOVED if another index has taken the place of this one. */
+static int check_place(simidx *index, simidx_error *err)
+{
+	sx_snapshot s;
+	int rc = sx_snapshot_begin(&s, index, err);
+
+	sx_snapshot_end(&s);
+	return rc;
+}
+
 /*
  * Verify a copy, which no other process knows of: this finds what was damaged in the index and what
  * the copying has spoiled.
@@ -289,9 +299,13 @@ int simidx_backup(simidx *index, const char *destination, simidx_error *err)
 	sx_index_progress(index, "backup", 0, 1);
 	rc = check_pages(index, err);
 	if (!rc)
+		rc = check_place(index, err);
+	if (!rc)
 		rc = sx_store_copy(index->store, dir, err);
 	if (!rc)
 		rc = verify_copy(index, dir, err);
+	if (!rc)
+		rc = check_place(index, err);
 	if (!rc)
 		rc = sx_dir_publish(dir, destination, 0600, 0, err);
 	if (!rc)

@@ -29,6 +29,7 @@ static void must_have_moved(simidx *index, simidx_reader *reader, simidx_writer 
 	simidx_results results = SIMIDX_RESULTS_INIT;
 	simidx_query query = SIMIDX_QUERY_INIT;
 	simidx_info info = SIMIDX_INFO_INIT;
+	char *copy = sxt_path(t_dir, "copy");
 	simidx_match match;
 	simidx_walk *walk;
 
@@ -45,6 +46,9 @@ static void must_have_moved(simidx *index, simidx_reader *reader, simidx_writer 
 	sxt_must_sx(simidx_get_table_info(index, 0, &table, &sxt_err), SIMIDX_E_MOVED);
 	sxt_must_sx(simidx_walk_open(index, &walk, &sxt_err), SIMIDX_E_MOVED);
 	sxt_must_sx(simidx_verify(index, NULL, NULL, NULL, &sxt_err), SIMIDX_E_MOVED);
+	sxt_must_sx(simidx_backup(index, copy, &sxt_err), SIMIDX_E_MOVED);
+	sxt_must(access(copy, F_OK));
+	free(copy);
 }
 
 /* A handle, a reader and a walk from before; the walk must end where its snapshot does. */
@@ -127,6 +131,38 @@ START_TEST(test_replaced_by_another_process)
 	ck_assert_int_eq(sxt_proc_finish(&child), 0);
 	ck_assert_uint_eq(t_info(index).documents, 1);
 	simidx_close(index);
+}
+END_TEST
+
+/* The first call while the copy is verified replaces the index. */
+static void replace_while_verified(void *ctx, const char *phase, uint64_t done, uint64_t total)
+{
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+	int *replaced = ctx;
+
+	(void)done;
+	(void)total;
+	if (strcmp(phase, "backup") && !*replaced) {
+		o.flags = SIMIDX_CREATE_TRUNCATE;
+		simidx_close(sxt_create(t_path, &o));
+		*replaced = 1;
+	}
+}
+
+START_TEST(test_replaced_while_it_is_copied)
+{
+	char *copy = sxt_path(t_dir, "copy");
+	int replaced = 0;
+	simidx *index;
+
+	make_900();
+	index = sxt_open(t_path, 0);
+	simidx_set_progress(index, replace_while_verified, &replaced);
+	ck_assert_sx(simidx_backup(index, copy, &sxt_err), SIMIDX_E_MOVED);
+	ck_assert_int_eq(replaced, 1);
+	ck_assert_int_ne(access(copy, F_OK), 0);
+	simidx_close(index);
+	free(copy);
 }
 END_TEST
 
@@ -338,6 +374,7 @@ END_TEST
 static const sxt_test tests[] = {
 	{ &test_replaced_within_a_process, 0, 1 },
 	{ &test_replaced_by_another_process, 0, 1 },
+	{ &test_replaced_while_it_is_copied, 0, 1 },
 	{ &test_truncate_makes_a_free_name, 0, 1 },
 	{ &test_announced_but_never_replaced, 0, 1 },
 	{ &test_handles_are_refused_after_fork, 0, 2 },
