@@ -133,6 +133,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/fresh/sx_memtable.h \
 	lib/fresh/sx_memtable_buckets.c \
 	lib/fresh/sx_memtable_buckets.h \
+	lib/index/sx_backup.c \
 	lib/index/sx_create.c \
 	lib/index/sx_create.h \
 	lib/index/sx_doc.h \

@@ -127,6 +127,7 @@ unit_suites = \
 	tests/unit/t_store_procs.c \
 	tests/unit/t_store_limits.c \
 	tests/unit/t_store_threads.c \
+	tests/unit/t_verify_forged.c \
 	tests/unit/t_write_lock.c \
 	tests/unit/t_block.c \
 	tests/unit/t_block_hostile.c \

@@ -127,6 +127,7 @@ static inline const char *sx_block_open_keys(sx_block *b, const void *value, siz
 	b->n_words = shape.n_words;
 	b->base = sx_load_le64(b->data + SX_BLOCK_BASE_AT);
 	if (!b->n || b->width > 8 || b->n_words * 64 < b->n ||
+	    (b->width && b->base >> (64 - 8 * b->width)) ||
 	    b->n * b->width + b->n_words * 8 > size - SX_BLOCK_HEADER)
 		return "its header is impossible";
 	b->low = b->data + SX_BLOCK_HEADER;

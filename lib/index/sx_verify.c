@@ -54,6 +54,7 @@ struct verify {
 	struct tally postings, docs, fresh, labels, by_label;
 	/* Documents and labels that the fresh rows add, less those that they delete. */
 	uint64_t fresh_documents, fresh_labels;
+	uint64_t docs_end, fresh_end; /* the largest id, and 1 */
 	struct said *said; /* the fresh rows; once sorted, the last one about each (id, label) */
 	size_t n_said, said_cap;
 	int no_memory;
@@ -150,9 +151,10 @@ static int read_table(struct verify *v, const sx_table *table, struct tally *tal
 
 /* A table against what the header says of it. */
 static int check_table(struct verify *v, const sx_table *table, struct tally *tally,
-		       const sx_table_count *count)
+		       const sx_table_count *count,
+		       void (*see)(struct verify *v, const sx_rows *rows))
 {
-	int rc = read_table(v, table, tally, NULL);
+	int rc = read_table(v, table, tally, see);
 
 	if (rc || tally->damaged)
 		return rc;
@@ -163,6 +165,25 @@ static int check_table(struct verify *v, const sx_table *table, struct tally *ta
 		problem(v, table->name, "its digest is %016" PRIx64 ", the header says %016" PRIx64,
 			tally->digest, count->digest);
 	return SIMIDX_OK;
+}
+
+/* In the order of ids. */
+static void see_docs(struct verify *v, const sx_rows *rows)
+{
+	if (rows->n)
+		v->docs_end = rows->key[rows->n - 1] + 1;
+}
+
+/* No document has an id that is still to be given. */
+static void check_next_id(struct verify *v, const char *table, uint64_t end)
+{
+	const sx_header *h = &v->snapshot.header;
+
+	if (end > h->next_id)
+		problem(v, table,
+			"document %" PRIu64 " is there, and the header says that %" PRIu64
+			" is the next id",
+			end - 1, h->next_id);
 }
 
 /* The label of a document is the one whose hash `table` has. */
@@ -189,6 +210,8 @@ static void see_fresh(struct verify *v, const sx_rows *rows)
 
 		v->fresh_documents += one;
 		v->fresh_labels += has_label ? one : 0;
+		if (rows->col[1][i] >= v->fresh_end)
+			v->fresh_end = rows->col[1][i] + 1;
 		v->said[v->n_said++] = (struct said){ rows->col[4][i], rows->col[1][i], rows->key[i],
 						      op == SX_FRESH_DELETE, has_label, 0 };
 	}
@@ -394,19 +417,24 @@ static int verify_all(struct verify *v)
 	int rc = SIMIDX_OK;
 
 	for (unsigned t = 0; !rc && t < v->index->plan.n_tables; t++)
-		rc = check_table(v, &tables->permuted[t], &v->permuted[t], &h->table[t]);
+		rc = check_table(v, &tables->permuted[t], &v->permuted[t], &h->table[t], NULL);
 	if (!rc)
 		rc = check_fresh(v);
 	if (!rc && has_ids)
-		rc = check_table(v, &tables->postings, &v->postings, &h->other[SX_COUNT_POSTINGS]);
+		rc = check_table(v, &tables->postings, &v->postings, &h->other[SX_COUNT_POSTINGS],
+				 NULL);
 	if (!rc && has_ids)
-		rc = check_table(v, &tables->docs, &v->docs, &h->other[SX_COUNT_DOCS]);
+		rc = check_table(v, &tables->docs, &v->docs, &h->other[SX_COUNT_DOCS], see_docs);
 	if (!rc && has_ids)
 		rc = check_labels(v);
 	if (!rc && has_ids)
 		rc = read_table(v, &tables->by_label, &v->by_label, see_by_label);
 	if (rc)
 		return rc;
+	if (has_ids) {
+		check_next_id(v, "docs", v->docs_end);
+		check_next_id(v, "fresh", v->fresh_end);
+	}
 	if (has_ids && !(h->state & SX_STATE_MERGING))
 		check_documents_agree(v);
 	else if (!(h->state & SX_STATE_MERGING))
@@ -543,53 +571,5 @@ int sx_verify_sound(simidx *index, const char *refusal, int (*stop)(void *ctx), 
 			v->report.problems == 1 ? "" : "the first one is ", first);
 	}
 	free(v);
-	return rc;
-}
-
-/* ---- pages alone ---- */
-
-struct page_callback {
-	void (*callback)(void *ctx, const simidx_problem *problem);
-	void *ctx;
-};
-
-static void hand_over_page(void *ctx, const char *table, const char *text)
-{
-	const struct page_callback *to = ctx;
-	simidx_problem p = { table, text };
-
-	if (to->callback)
-		to->callback(to->ctx, &p);
-}
-
-int simidx_check_pages(const char *path, unsigned flags,
-		       void (*callback)(void *ctx, const simidx_problem *problem), void *ctx,
-		       simidx_error *err)
-{
-	struct page_callback to = { callback, ctx };
-	sx_store_options how = { .flags = SX_STORE_READ_ONLY };
-	sx_store *store;
-	sx_txn *txn;
-	int rc;
-
-	sx_err_clear(err);
-	if (!path || flags & ~(SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE))
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_check_pages: no path, or bad flags");
-	rc = sx_engine_refuse(path, "simidx_check_pages", err);
-	if (rc)
-		return rc;
-	if (flags & SIMIDX_OPEN_STATIC)
-		how.flags |= SX_STORE_STATIC;
-	if (flags & SIMIDX_OPEN_FORCE)
-		how.flags |= SX_STORE_FORCE;
-	rc = sx_store_open(path, &how, &store, err);
-	if (rc)
-		return rc;
-	rc = sx_txn_begin_read(store, &txn, err);
-	if (!rc) {
-		rc = sx_page_check(txn, hand_over_page, &to, err);
-		sx_txn_abort(txn);
-	}
-	sx_store_close(store);
 	return rc;
 }

@@ -71,6 +71,10 @@ static int is_possible(const unsigned char *v, size_t size, unsigned n_cols)
 
 	if (w > 8 || n < 1 || 64 * words < n || at > size)
 		return 0;
+	/* Of the 8 bytes of the base w are beyond the key. */
+	for (unsigned b = 0; b < w; b++)
+		if (v[15 - b])
+			return 0;
 	for (c = 0; c < n_cols; c++) {
 		if (at + 9 > size || v[at + 8] > 8)
 			return 0;
@@ -126,6 +130,7 @@ START_TEST(test_random_bytes_never_crash)
 
 			for (b = 0; b < 4; b++)
 				bytes[4 + b] = (unsigned char)(shape >> (8 * b));
+			memset(bytes + 16 - (shape & 7), 0, shape & 7);
 		}
 		if (i % 3 == 0) /* bitmaps that are nearly empty */
 			for (b = 16; b < size; b++)

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Files in which each table is sound by itself, with right checksums and a header that agrees with
+ * it, and which are wrong all the same: verification compares the tables with each other.
+ */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <simidx_admin.h>
+
+#include "index/sx_index.h"
+#include "support/sxt_fixture.h"
+#include "support/sxt_index.h"
+#include "table/sx_table_merge.h"
+#include "util/sx_hash.h"
+
+#define DOCUMENTS 50
+
+/* Documents 0.. with fingerprints 16 times their numbers, in the tables. */
+static void make_index(unsigned flags)
+{
+	simidx *index = t_numbered(t_path, DOCUMENTS, flags);
+
+	sxt_merge(index);
+	sxt_check_sound(index);
+	simidx_close(index);
+}
+
+static void rewrite(void (*change)(simidx *index, sx_txn *txn, sx_header *h))
+{
+	simidx *index = sxt_open(t_path, 0);
+	sx_header h;
+	sx_txn *txn;
+
+	sxt_must_ok(sx_store_lock(index->store, 0, &sxt_err));
+	sxt_must_ok(sx_txn_begin_write(index->store, 0, &txn, &sxt_err));
+	sxt_must_ok(sx_meta_read_header(txn, &index->tables.meta, &h, &sxt_err));
+	change(index, txn, &h);
+	sxt_must_ok(sx_meta_write_header(txn, &index->tables.meta, &h, &sxt_err));
+	sxt_must_ok(sx_txn_commit(txn, &sxt_err));
+	sx_store_unlock(index->store);
+	simidx_close(index);
+}
+
+/* Set or remove a row of a table, and tell the header. */
+static void change_row(sx_txn *txn, const sx_table *table, sx_table_count *count, uint64_t key,
+		       uint64_t col, unsigned char remove)
+{
+	sx_delta delta = { 0 };
+	size_t done = 0;
+	sx_rows rows;
+
+	sx_rows_init(&rows, table->n_cols);
+	sxt_must(!sx_rows_push(&rows, key, &col));
+	sxt_must_ok(sx_table_merge(txn, table, &(sx_changes){ &rows, &remove }, &done, 1000, &delta,
+				   &sxt_err));
+	sxt_must_eq(done, 1);
+	count->rows += (uint64_t)delta.rows;
+	count->digest += delta.digest;
+	count->generation++;
+	sx_rows_free(&rows);
+}
+
+static void change_table(simidx *index, sx_txn *txn, sx_header *h, uint64_t fp, unsigned char remove)
+{
+	const sx_table *table = &index->tables.permuted[1];
+
+	change_row(txn, table, &h->table[1], sx_permute(table->perm, fp), 0, remove);
+}
+
+static void add_to_t02(simidx *index, sx_txn *txn, sx_header *h)
+{
+	change_table(index, txn, h, 7, 0);
+}
+
+static void change_in_t02(simidx *index, sx_txn *txn, sx_header *h)
+{
+	change_table(index, txn, h, 7, 0);
+	change_table(index, txn, h, 16, 1);
+}
+
+static void change_in_docs(simidx *index, sx_txn *txn, sx_header *h)
+{
+	change_row(txn, &index->tables.docs, &h->other[SX_COUNT_DOCS], 1, 17, 0);
+}
+
+/* The id is that of another document, and the header's next id would not notice. */
+static void change_id_in_docs(simidx *index, sx_txn *txn, sx_header *h)
+{
+	h->next_id = DOCUMENTS + 1;
+	change_row(txn, &index->tables.docs, &h->other[SX_COUNT_DOCS], 1, 0, 1);
+	change_row(txn, &index->tables.docs, &h->other[SX_COUNT_DOCS], DOCUMENTS, 16, 0);
+}
+
+static void lower_next_id(simidx *index, sx_txn *txn, sx_header *h)
+{
+	(void)index;
+	(void)txn;
+	sxt_must_eq(h->next_id, DOCUMENTS);
+	h->next_id--;
+}
+
+/* More bits than a key has, in the block of postings; the checksum is right. */
+static void raise_base(simidx *index, sx_txn *txn, sx_header *h)
+{
+	const sx_table *postings = &index->tables.postings;
+	unsigned char *block = malloc(postings->block_size);
+	sx_slice key, value;
+	sx_cursor *cursor;
+	unsigned width;
+
+	(void)h;
+	sxt_must(block);
+	sxt_must_ok(sx_cursor_open(txn, postings->dbi, &cursor, &sxt_err));
+	sxt_must_ok(sx_cursor_first(cursor, &key, &value, &sxt_err));
+	memcpy(block, value.data, postings->block_size);
+	width = sx_block_shape_of(sx_load_le32(block + SX_BLOCK_SHAPE_AT)).width;
+	sxt_must(width);
+	block[SX_BLOCK_HEADER - width] |= 1; /* the lowest bit that none of its keys has */
+	sx_store_le32(block, (uint32_t)sx_hash(block + SX_BLOCK_SHAPE_AT,
+					       postings->block_size - SX_BLOCK_SHAPE_AT));
+	value.data = block;
+	sxt_must_ok(sx_dbi_put(txn, postings->dbi, key, value, &sxt_err));
+	sx_cursor_close(cursor);
+	free(block);
+}
+
+static const struct forgery {
+	void (*change)(simidx *index, sx_txn *txn, sx_header *h);
+	unsigned flags;
+	const char *table, *text;
+} forgeries[] = {
+	{ add_to_t02, 0, "t02", "it has 51 entries, the fingerprints of postings 50" },
+	{ change_in_t02, 0, "t02", "its entries are not those of the fingerprints of postings" },
+	{ add_to_t02, SIMIDX_CREATE_NO_IDS, "t02", "it has 51 entries, t01 50" },
+	{ change_in_t02, SIMIDX_CREATE_NO_IDS, "t02", "its entries are not those of t01" },
+	{ change_in_docs, 0, "docs", "its entries are not those of postings" },
+	{ change_id_in_docs, 0, "docs", "its entries are not those of postings" },
+	{ lower_next_id, 0, "docs", "document 49 is there, and the header says that 49 is the next id" },
+	{ raise_base, 0, "postings", "its header is impossible" },
+};
+
+#define N_FORGERIES (sizeof(forgeries) / sizeof(forgeries[0]))
+
+static unsigned problems;
+
+static void note_problem(void *ctx, const simidx_problem *problem)
+{
+	const struct forgery *f = ctx;
+
+	ck_assert_str_eq(problem->table, f->table);
+	if (!strstr(problem->text, f->text))
+		ck_abort_msg("not '%s' but '%s'", f->text, problem->text);
+	problems++;
+}
+
+START_TEST(test_verify_finds_what_does_not_agree)
+{
+	const struct forgery *f = &forgeries[_i];
+	simidx *index;
+
+	make_index(f->flags);
+	rewrite(f->change);
+	index = sxt_open(t_path, 0);
+	ck_assert_sx(simidx_verify(index, note_problem, (void *)(uintptr_t)f, NULL, &sxt_err),
+		     SIMIDX_E_CORRUPT);
+	ck_assert_uint_eq(problems, 1);
+	simidx_close(index);
+}
+END_TEST
+
+/* Rows that are not merged yet count, too. */
+START_TEST(test_next_id_of_a_fresh_document)
+{
+	static const struct forgery f = { lower_next_id, 0, "fresh",
+					  "document 49 is there, and the header says that 49 is the "
+					  "next id" };
+	simidx *index;
+
+	simidx_close(t_numbered(t_path, DOCUMENTS, 0));
+	rewrite(lower_next_id);
+	index = sxt_open(t_path, 0);
+	ck_assert_sx(simidx_verify(index, note_problem, (void *)(uintptr_t)&f, NULL, &sxt_err),
+		     SIMIDX_E_CORRUPT);
+	ck_assert_uint_eq(problems, 1);
+	simidx_close(index);
+}
+END_TEST
+
+static const sxt_test tests[] = {
+	{ &test_verify_finds_what_does_not_agree, 0, N_FORGERIES },
+	{ &test_next_id_of_a_fresh_document, 0, 1 },
+};
+
+SXT_SUITE(verify_forged, sxt_set_up_path, sxt_tear_down);
