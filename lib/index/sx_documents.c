@@ -93,9 +93,12 @@ int sx_documents_label(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_sli
 {
 	unsigned char bytes[8];
 	sx_slice key = { bytes, sizeof(bytes) };
+	int rc;
 
 	sx_store_be64(bytes, id);
-	return sx_dbi_get(txn, tables->labels, key, label, err);
+	rc = sx_dbi_get(txn, tables->labels, key, label, err);
+	/* An empty one is to be removed by the commit of the writer who asks. */
+	return !rc && !label->size ? SIMIDX_E_NOT_FOUND : rc;
 }
 
 /*

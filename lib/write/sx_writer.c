@@ -89,6 +89,7 @@ void sx_writer_drop(simidx_writer *w)
 	w->changes = 0;
 	w->mark.size = 0;
 	w->reserves_ids = 0;
+	w->has_left_label = 0;
 	if (w->engine)
 		sx_writer_engine_end(w->engine, w->index);
 	if (w->locked && w->engine)
@@ -252,9 +253,11 @@ static int store_pending(simidx_writer *w, simidx_error *err)
 	sx_snapshot *s = &w->snapshot;
 	uint64_t id = sx_txn_id(s->txn);
 	enum sx_outcome outcome = SX_NOT_STORED;
-	int rc = sx_fresh_log_append(s->txn, &w->index->fresh.log, w->pending.at, w->pending.n,
-				     s->header.next_seq - w->pending.n, err);
+	int rc = sx_writer_remove_left_label(w, err);
 
+	if (!rc)
+		rc = sx_fresh_log_append(s->txn, &w->index->fresh.log, w->pending.at, w->pending.n,
+					 s->header.next_seq - w->pending.n, err);
 	if (!rc)
 		rc = sx_meta_write_mark(s->txn, &w->index->tables.meta, &w->mark, err);
 	if (!rc) {

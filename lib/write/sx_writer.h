@@ -24,6 +24,8 @@ struct simidx_writer {
 	uint64_t stored;       /* those that this writer has committed */
 	int uses_memtable;     /* pending rows are in the memtable, too */
 	sx_mark mark;          /* for the next commit */
+	int has_left_label;    /* a label that is to be removed stands in `labels`, empty: */
+	uint64_t left_label;   /* its id */
 	int reserves_ids;      /* the next commit has a next id that was raised */
 	int has_resumed;       /* with SIMIDX_WRITER_RESUME: others have been shut out */
 	sx_writer_engine *engine; /* of an index that an engine holds */
@@ -32,6 +34,13 @@ struct simidx_writer {
 
 /** Take the lock and begin a transaction, if there is none. The codes of simidx_writer_begin(). */
 int sx_writer_begin(simidx_writer *writer, simidx_error *err);
+
+/**
+ * Remove the label that was left because it was the only one, before the commit at the latest. LMDB
+ * gives the page of a table that becomes empty to nobody until then: a label that changes hands again
+ * and again would take a new page each time.
+ */
+int sx_writer_remove_left_label(simidx_writer *writer, simidx_error *err);
 
 /** Give up the transaction, the lock and what was changed. */
 void sx_writer_drop(simidx_writer *writer);

@@ -87,20 +87,57 @@ static int add_rows(simidx_writer *w, const sx_fresh_row *rows, size_t n, simidx
 	return rc;
 }
 
+int sx_writer_remove_left_label(simidx_writer *w, simidx_error *err)
+{
+	unsigned char bytes[8];
+	sx_slice key = { bytes, sizeof(bytes) };
+
+	if (!w->has_left_label)
+		return SIMIDX_OK;
+	w->has_left_label = 0;
+	sx_store_be64(bytes, w->left_label);
+	return sx_dbi_del(w->snapshot.txn, w->index->tables.labels, key, err);
+}
+
+/* SIMIDX_E_NOT_FOUND, without setting err, if the id has no label. */
+static int remove_label(simidx_writer *w, uint64_t id, sx_slice key, simidx_error *err)
+{
+	const sx_tables *tables = &w->index->tables;
+	sx_txn *txn = w->snapshot.txn;
+	sx_slice label;
+	sx_dbi_stat stat;
+	int rc = sx_dbi_stat_get(txn, tables->labels, &stat, err);
+
+	if (rc || stat.keys > 1)
+		return rc ? rc : sx_dbi_del(txn, tables->labels, key, err);
+	rc = sx_documents_label(txn, tables, id, &label, err);
+	if (!rc)
+		rc = sx_dbi_put(txn, tables->labels, key, (sx_slice){ "", 0 }, err);
+	if (!rc) {
+		w->has_left_label = 1;
+		w->left_label = id;
+	}
+	return rc;
+}
+
 /* Store a label's bytes, or remove them if `label` is NULL. */
 static int write_label(simidx_writer *w, uint64_t id, const char *label, size_t size,
 		       simidx_error *err)
 {
-	sx_dbi labels = w->index->tables.labels;
 	unsigned char bytes[8];
 	sx_slice key = { bytes, sizeof(bytes) }, value = { label, size };
+	int rc;
 
 	if (w->engine)
 		return label && sx_known_set_label(&w->engine->known, id, label, size)
 			       ? sx_fail_nomem(err) : SIMIDX_OK;
 	sx_store_be64(bytes, id);
-	return label ? sx_dbi_put(w->snapshot.txn, labels, key, value, err)
-		     : sx_dbi_del(w->snapshot.txn, labels, key, err);
+	if (!label)
+		return remove_label(w, id, key, err);
+	rc = sx_dbi_put(w->snapshot.txn, w->index->tables.labels, key, value, err);
+	if (w->has_left_label && w->left_label == id)
+		w->has_left_label = 0;
+	return rc ? rc : sx_writer_remove_left_label(w, err);
 }
 
 /*

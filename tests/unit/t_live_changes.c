@@ -287,6 +287,76 @@ START_TEST(test_what_came_and_went_costs_nothing)
 }
 END_TEST
 
+static uint64_t id_of(simidx_reader *reader, const char *label)
+{
+	int rc;
+	simidx_match match;
+
+	rc = simidx_reader_find_label(reader, label, strlen(label), &match, &sxt_err);
+	sxt_must(!rc || rc == SIMIDX_E_NOT_FOUND);
+	return rc ? SIMIDX_NO_ID : match.id;
+}
+
+/* A label that changes hands again and again in one transaction takes no new page each time. */
+START_TEST(test_only_label_changes_hands)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), rounds = 5000;
+	simidx *index = sxt_create(t_path, NULL);
+	simidx_writer *writer = sxt_writer(index, 0);
+	simidx_reader *pending, *reader = sxt_reader(index);
+	uint64_t before;
+
+	ck_assert_int_eq(t_put(writer, 0, 16, NULL), SIMIDX_OK);
+	ck_assert_int_eq(t_put(writer, 1, 32, "label"), SIMIDX_OK);
+	sxt_commit(writer);
+	before = t_info(index).file_bytes;
+	sxt_must_ok(simidx_writer_reader(writer, &pending, &sxt_err));
+	for (uint64_t i = 0; i < rounds; i++) {
+		uint64_t from = 1 - i % 2, to = i % 2;
+
+		ck_assert_sx(t_replace(writer, from, 16 + i, NULL), SIMIDX_OK);
+		ck_assert_uint_eq(id_of(pending, "label"), SIMIDX_NO_ID);
+		ck_assert_sx(t_replace(writer, to, 16 + i, "label"), SIMIDX_OK);
+		ck_assert_uint_eq(id_of(pending, "label"), to);
+	}
+	if (_i == 1) { /* it is nobody's in the end */
+		ck_assert_sx(t_replace(writer, 1, 1, NULL), SIMIDX_OK);
+		ck_assert_uint_eq(id_of(pending, "label"), SIMIDX_NO_ID);
+	}
+	sxt_commit(writer);
+	ck_assert_uint_eq(id_of(reader, "label"), _i == 1 ? SIMIDX_NO_ID : 1);
+	ck_assert_uint_eq(t_info(index).labels, _i != 1);
+	/* The log has 4 rows a round, of less than 64 bytes. */
+	ck_assert_uint_lt(t_info(index).file_bytes - before, 4 * rounds * 64 + 64 * page);
+	sxt_check_sound(index);
+	simidx_reader_close(reader);
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+END_TEST
+
+/* What is taken back was never removed. */
+START_TEST(test_only_label_stays_after_a_rollback)
+{
+	simidx *index = sxt_create(t_path, NULL);
+	simidx_writer *writer = sxt_writer(index, 0);
+	simidx_reader *reader = sxt_reader(index);
+
+	ck_assert_int_eq(t_put(writer, 1, 32, "label"), SIMIDX_OK);
+	sxt_commit(writer);
+	ck_assert_sx(t_replace(writer, 1, 1, NULL), SIMIDX_OK);
+	simidx_writer_rollback(writer);
+	ck_assert_uint_eq(id_of(reader, "label"), 1);
+	ck_assert_int_eq(t_put(writer, 2, 32, "other"), SIMIDX_OK);
+	sxt_commit(writer);
+	ck_assert_uint_eq(id_of(reader, "label"), 1);
+	sxt_check_sound(index);
+	simidx_reader_close(reader);
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_replacing_by_the_same_counts_and_writes_nothing, 0, 1 },
 	{ &test_merge_loses_no_mark, 0, 1 },
@@ -295,6 +365,8 @@ static const sxt_test tests[] = {
 	{ &test_label_of_a_deleted_document_goes_with_the_merge, 0, 1 },
 	{ &test_verify_knows_labels_that_are_left, 0, 4 },
 	{ &test_what_came_and_went_costs_nothing, 0, 2 },
+	{ &test_only_label_changes_hands, 0, 2 },
+	{ &test_only_label_stays_after_a_rollback, 0, 1 },
 };
 
 SXT_SUITE(live_changes, sxt_set_up_path, sxt_tear_down);
