@@ -37,7 +37,7 @@
  * @param mode  of a new file
  * @param fd    set to a descriptor of the file that LMDB is going to open. It stays open until LMDB has
  *              closed: closing it would drop LMDB's locks
- * @return SIMIDX_OK; SIMIDX_E_NO_SPACE, also when less than 1 MiB is free and writing to the file may
+ * @return SIMIDX_OK; SIMIDX_E_NO_SPACE, also when less than 4 MiB is free and writing to the file may
  *         need space; another code of a failed system call
  */
 int sx_lock_file_open(const char *dir, mode_t mode, int *fd, simidx_error *err);

@@ -255,8 +255,14 @@ int sx_txn_commit(sx_txn *txn, simidx_error *err)
 		sx_txn_abort(txn);
 		return rc;
 	}
-	/* LMDB frees its transaction even if it fails. */
+	/*
+	 * LMDB frees its transaction even if it fails. A write that stores less than it should, for
+	 * lack of space, sets no errno: LMDB makes EIO of that.
+	 */
+	errno = 0;
 	rc = mdb_txn_commit(txn->txn);
+	if (rc == EIO && errno != EIO)
+		rc = ENOSPC;
 	end_live(txn);
 	free(txn);
 	if (rc)
