@@ -449,7 +449,9 @@ enum simidx_loss_kind {
 	                               the text has how many labels are lost of which no table says
 	                               whose they are */
 	SIMIDX_LOSS_DOUBT = 4,    /**< a document is there, but something of it is not certain */
-	SIMIDX_LOSS_RECORD = 5    /**< the profile or the mark is lost */
+	SIMIDX_LOSS_RECORD = 5,   /**< the profile or the mark is lost */
+	SIMIDX_LOSS_CHANGES = 6   /**< changes are lost that were not merged yet; the text has how
+	                               many and their numbers */
 };
 
 #define SIMIDX_LOSS_HAS_FP 1u /**< fp is set */
@@ -490,7 +492,8 @@ typedef struct simidx_repair_report {
 	size_t size;             /**< sizeof; SIMIDX_REPAIR_REPORT_INIT sets it */
 	uint64_t documents;      /**< in the new index */
 	uint64_t documents_lost; /**< that the header counts and no table has; without ids of
-	                              fingerprints */
+	                              fingerprints. While changes are lost, the most that can be: at
+	                              least changes_lost */
 	uint64_t damaged;        /**< _LOSS_DAMAGE */
 	uint64_t named;          /**< _LOSS_DOCUMENT: a lost document may be named twice, once by its
 	                              fingerprint and once by its id or label */
@@ -499,9 +502,11 @@ typedef struct simidx_repair_report {
 	                              and no table knows of, which it tells of together */
 	uint64_t doubts;         /**< _LOSS_DOUBT */
 	uint64_t records_lost;   /**< _LOSS_RECORD */
+	uint64_t changes_lost;   /**< changes told of by _LOSS_CHANGES. Not 0: each document that was
+	                              deleted or replaced by one of them may be as it was before */
 } simidx_repair_report;
 
-#define SIMIDX_REPAIR_REPORT_INIT { sizeof(simidx_repair_report), 0, 0, 0, 0, 0, 0, 0, 0 }
+#define SIMIDX_REPAIR_REPORT_INIT { sizeof(simidx_repair_report), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Make a new index of all that is sound in a damaged one, which is only read.
@@ -516,6 +521,11 @@ typedef struct simidx_repair_report {
  * If tables disagree about the fingerprint of an id, docs is right if its count and digest are
  * those of the header; else the fingerprint that most tables say; among equals that of the fresh
  * row, then that of postings. What is not taken is told as a doubt.
+ *
+ * Changes that are not merged yet stand in the log of fresh rows alone, and are numbered. Where some
+ * are lost, which the numbers show, nothing else tells what they were: documents that they added are
+ * lost, and those that they deleted or replaced may be as they were before, with the old fingerprint and
+ * label. Each row that is missing is told as SIMIDX_LOSS_CHANGES, and any document may be concerned.
  *
  * The new index has the options, the profile, the mark and the next id of the old one. Where the
  * profile or the mark is damaged it has none, which is told.

@@ -452,10 +452,22 @@ static void tell_lost_labels(sx_repair *r, uint64_t n)
 	r->report.labels_lost += n - 1;
 }
 
+/*
+ * How many documents of the header's are not among n, at most: a deletion that is lost may have brought
+ * one back, which is among the n in the place of one that is missing. And each change that is lost may
+ * have added one.
+ */
+static uint64_t count_lost(const sx_repair *r, uint64_t n)
+{
+	uint64_t had = r->header.documents + r->deletions_lost;
+	uint64_t lost = had > n ? had - n : 0;
+
+	return lost > r->report.changes_lost ? lost : r->report.changes_lost;
+}
+
 int sx_repair_put_documents(sx_repair *r)
 {
 	struct join j = { .r = r };
-	uint64_t expected = r->header.documents;
 	int rc;
 
 	for (int i = 0; i < 2; i++)
@@ -481,8 +493,7 @@ int sx_repair_put_documents(sx_repair *r)
 	}
 	if (rc == SIMIDX_E_END)
 		rc = j.stored ? tell_left_over(&j) : SIMIDX_OK;
-	if (expected > j.n_documents)
-		r->report.documents_lost = expected - j.n_documents;
+	r->report.documents_lost = count_lost(r, j.n_documents);
 	if (!rc && r->header.labels > j.n_labels)
 		tell_lost_labels(r, r->header.labels - j.n_labels);
 	sx_u64s_free(&j.known.former);

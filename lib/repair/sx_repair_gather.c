@@ -3,6 +3,9 @@
 
 #include "repair/sx_repair_gather.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "repair/sx_repair_read.h"
 #include "util/sx_err.h"
 
@@ -54,6 +57,79 @@ static int is_sound_fresh(sx_repair *r, const sx_table *table, const sx_rows *ro
 	return !wrong;
 }
 
+/* A row that is believed. */
+static int add_change(sx_repair *r, uint64_t seq, int is_delete)
+{
+	uint64_t record[2] = { seq, is_delete };
+
+	return sx_sorter_add(r->changes, record, r->err);
+}
+
+static void tell_gap(sx_repair *r, uint64_t first, uint64_t end)
+{
+	simidx_loss loss = { .kind = SIMIDX_LOSS_CHANGES, .table = "fresh", .id = SIMIDX_NO_ID };
+	uint64_t n = end - first;
+	char range[64];
+
+	snprintf(range, sizeof(range), n == 1 ? "number %" PRIu64 : "numbers %" PRIu64 " to %" PRIu64,
+		 first, end - 1);
+	if (sx_has_ids(r->old))
+		sx_repair_tell(r, &loss,
+			       "%" PRIu64 " change%s lost, %s: a document that was added then is not "
+			       "there, and one that was deleted or replaced may be as it was before",
+			       n, n == 1 ? " is" : "s are", range);
+	else
+		sx_repair_tell(r, &loss, "%" PRIu64 " fingerprint%s lost, %s of the log", n,
+			       n == 1 ? " is" : "s are", range);
+	r->report.changes_lost += n - 1; /* one was counted */
+}
+
+/*
+ * The header has the documents, and those of postings: the fresh rows make the difference, each one by
+ * 1. What those that are there do not make, the lost ones made. Not while a merge has
+ * put some into postings.
+ */
+static uint64_t count_deletions_lost(const sx_repair *r, uint64_t read, uint64_t deleted)
+{
+	const sx_header *h = &r->header;
+	uint64_t lost = r->report.changes_lost;
+	uint64_t more = h->documents - h->other[SX_COUNT_POSTINGS].rows - (read - 2 * deleted);
+	uint64_t twice = lost - more; /* mod 2^64, as all of these */
+
+	return h->state & SX_STATE_PARTIAL || twice / 2 > lost ? lost : twice / 2;
+}
+
+/* Read the log of fresh rows, and tell which ones are missing by their sequence numbers. */
+static int read_fresh(sx_repair *r,
+		      int (*take)(sx_repair *r, const sx_table *table, const sx_rows *rows))
+{
+	const sx_header *h = &r->header;
+	uint64_t expected = h->first_seq, read = 0, deleted = 0;
+	sx_repair_tally tally; /* so that damage is told */
+	const uint64_t *change;
+	int rc = sx_sorter_new(2, 1, 0, r->memory / 16, r->tmpdir, &r->changes, r->err);
+
+	if (!rc)
+		rc = sx_repair_read_table(r, &r->old->fresh.log, take, &tally);
+	if (!rc)
+		rc = sx_sorter_finish(r->changes, r->memory / 16, r->err);
+	while (!rc && !(rc = sx_sorter_next(r->changes, &change, r->err))) {
+		if (change[0] < expected)
+			continue; /* a second time */
+		if (change[0] > expected)
+			tell_gap(r, expected, change[0]);
+		expected = change[0] + 1;
+		read++;
+		deleted += change[1];
+	}
+	if (rc == SIMIDX_E_END && expected < h->next_seq)
+		tell_gap(r, expected, h->next_seq);
+	r->deletions_lost = count_deletions_lost(r, read, deleted);
+	sx_sorter_free(r->changes);
+	r->changes = NULL;
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
 static int take_fresh(sx_repair *r, const sx_table *table, const sx_rows *rows)
 {
 	uint64_t next_seq = r->header.next_seq;
@@ -68,6 +144,9 @@ static int take_fresh(sx_repair *r, const sx_table *table, const sx_rows *rows)
 		/* The newest comes first. */
 		record[1] = (next_seq - 1 - rows->key[i]) << SX_REPAIR_OP_BITS | op;
 		rc = sx_sorter_add(r->documents, record, r->err);
+		if (!rc)
+			rc = add_change(r, rows->key[i],
+					(op & ~(uint64_t)SX_FRESH_LABEL) == SX_FRESH_DELETE);
 	}
 	return rc;
 }
@@ -118,12 +197,11 @@ static int take_label(sx_repair *r, uint64_t id, sx_slice label)
 static int read_documents(sx_repair *r)
 {
 	const sx_tables *tables = &r->old->tables;
-	const sx_header *h = &r->header;
-	const sx_table_count *count = h->other;
-	sx_repair_tally fresh, postings, docs;
-	int rc = sx_repair_read_table(r, &r->old->fresh.log, take_fresh, &fresh);
+	const sx_table_count *count = r->header.other;
+	sx_repair_tally postings, docs;
+	int rc = read_fresh(r, take_fresh);
 
-	r->has_all_fresh = fresh.rows == h->next_seq - h->first_seq;
+	r->has_all_fresh = !r->report.changes_lost;
 	if (!rc)
 		rc = sx_repair_read_table(r, &tables->postings, take_postings, &postings);
 	if (rc)
@@ -213,17 +291,16 @@ static int put_fresh(sx_repair *r, const sx_table *table, const sx_rows *rows)
 			continue;
 		doc.fp = rows->col[2][i];
 		rc = simidx_loader_put(r->loader, &doc, NULL, r->err);
+		if (!rc)
+			rc = add_change(r, rows->key[i], 0);
 	}
 	return rc;
 }
 
 int sx_repair_put_fresh(sx_repair *r)
 {
-	const sx_header *h = &r->header;
-	sx_repair_tally tally;
-	int rc = sx_repair_read_table(r, &r->old->fresh.log, put_fresh, &tally);
+	int rc = read_fresh(r, put_fresh);
 
-	if (h->next_seq - h->first_seq > tally.rows)
-		r->report.documents_lost += h->next_seq - h->first_seq - tally.rows;
+	r->report.documents_lost += r->report.changes_lost;
 	return rc;
 }

@@ -17,7 +17,8 @@ void sx_repair_tell(sx_repair *r, simidx_loss *loss, const char *format, ...)
 				     [SIMIDX_LOSS_FP2] = &r->report.unknown_fp2,
 				     [SIMIDX_LOSS_LABEL] = &r->report.labels_lost,
 				     [SIMIDX_LOSS_DOUBT] = &r->report.doubts,
-				     [SIMIDX_LOSS_RECORD] = &r->report.records_lost };
+				     [SIMIDX_LOSS_RECORD] = &r->report.records_lost,
+				     [SIMIDX_LOSS_CHANGES] = &r->report.changes_lost };
 	char text[512];
 	va_list ap;
 
@@ -51,8 +52,9 @@ void sx_repair_free_sorters(sx_repair *r)
 	sx_sorter_free(r->labels);
 	sx_sorter_free(r->hashes);
 	sx_sorter_free(r->fingerprints);
+	sx_sorter_free(r->changes);
 	sx_spill_free(r->label_bytes);
-	r->documents = r->labels = r->hashes = r->fingerprints = NULL;
+	r->documents = r->labels = r->hashes = r->fingerprints = r->changes = NULL;
 	r->label_bytes = NULL;
 }
 

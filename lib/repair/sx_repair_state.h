@@ -59,9 +59,11 @@ typedef struct sx_repair {
 	size_t memory;        /* for sorters */
 	const char *tmpdir;   /* of their files */
 	sx_sorter *documents, *labels, *hashes, *fingerprints;
+	sx_sorter *changes;    /* the sequence numbers of the fresh rows, and which ones delete */
 	sx_spill *label_bytes; /* one label after another */
 	unsigned n_joined;     /* tables that the fingerprints are from */
 	int has_all_fresh;     /* no fresh row is lost */
+	uint64_t deletions_lost; /* of the fresh rows that are lost, at most */
 	int has_all_documents; /* tables that are whole say which documents there are */
 	int has_whole_docs;
 	int has_unknown_fp2;   /* the old index has documents without a second fingerprint */

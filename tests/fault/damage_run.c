@@ -410,7 +410,7 @@ static void repair(void)
 		return;
 	look_after(place->copy, 0, 0);
 	if (!report.documents_lost && !report.damaged && !report.named && !report.unknown_fp2 &&
-	    !report.labels_lost && !report.doubts)
+	    !report.labels_lost && !report.doubts && !report.changes_lost)
 		return;
 	index = open_index(place->copy, "open repaired");
 	if (!index)

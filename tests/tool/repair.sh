@@ -108,6 +108,31 @@ says ": 'simidx-query verify copy' lists what is damaged; restore a backup, or s
 run 2 "$load" --from copy other
 says "'simidx-query repair copy NEW'"
 
+# Changes that were not merged: a block of the log is damaged, and what it has deleted comes back.
+rm -rf new
+cp -r good changed
+run 0 "$load" -q --merge never --mode delete changed -F ids <(head -700 documents.tsv | cut -f 1)
+pages=$(($(stat -c %s changed/data.mdb) / 4096))
+for ((page = 2; page < pages; page++)); do
+	[ "$(od -An -tu2 -j $((page * 4096 + 10)) -N 2 changed/data.mdb)" -eq 4 ] || continue
+	rm -rf lossy
+	cp -r changed lossy
+	flip lossy $((page * 4096 + 80))
+	"$query" -q verify lossy 2>/dev/null | grep -q '^fresh' && break
+done
+[ $page -lt $pages ] || fail 'no block of fresh rows found'
+run 1 "$query" repair lossy new
+cp out lines
+lost=$(sed -n "s/^changes\tfresh\t\t\t\t\([0-9]*\) changes are lost, numbers .*/\1/p" lines)
+[ "$lost" -gt 0 ] || { fail 'no word of lost changes'; cat lines; }
+says "simidx-query: new: made, with 2,$((300 + lost)) documents; lost: at most $lost documents, $lost changes"
+says 'simidx-query: new: documents that the lost changes deleted or replaced may be as they were before'
+run 0 "$query" verify new
+rm -rf new
+run 1 "$query" --json repair lossy new
+grep -qF "{\"kind\":\"changes\",\"table\":\"fresh\",\"text\":\"$lost changes are lost, numbers" out ||
+	fail 'no JSON of lost changes'
+
 # A file that is cut short cannot be opened; then repair does not advise itself.
 cp -r good cut
 truncate -s 20000 cut/data.mdb

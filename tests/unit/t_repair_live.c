@@ -260,11 +260,108 @@ START_TEST(test_label_belongs_to_the_fresh_row)
 }
 END_TEST
 
+/* ---- lost changes ---- */
+
+/* Documents that are not as they are after the changes: deleted, but there; gone; or as they were. */
+struct wrong {
+	size_t back, missing, old;
+};
+
+static struct wrong t_find_wrong(const char *path)
+{
+	simidx *index = sxt_open(path, 0);
+	simidx_reader *reader = sxt_reader(index);
+	struct wrong wrong = { 0 };
+	simidx_match match;
+
+	sxt_check_sound(index);
+	for (size_t d = 0; d < t_model.n; d++) {
+		int rc = simidx_reader_find_id(reader, t_model.at[d].id, &match, &sxt_err);
+
+		sxt_must(!rc || rc == SIMIDX_E_NOT_FOUND);
+		wrong.back += !rc && IS_DELETED(d);
+		wrong.missing += rc && !IS_DELETED(d);
+		wrong.old += !rc && !IS_DELETED(d) && match.fp != t_fp_after(d);
+	}
+	simidx_reader_close(reader);
+	simidx_close(index);
+	return wrong;
+}
+
+/* Rows of the log that cannot be read any more. In blocks a row has many of them. */
+static uint64_t t_damaged_changes(void)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < t_n_entries; i++)
+		n += t_entries[i].where == IN_FRESH && t_entries[i].is_damaged ? t_entries[i].n : 0;
+	return n;
+}
+
+/*
+ * The log alone has what was deleted and replaced since the last merge. With a part of it lost, some
+ * of that is as it was before: nothing tells of which documents, but that it is so is told, how many changes
+ * it may be, and how many documents may be lost.
+ */
+START_TEST(test_lost_changes_are_told)
+{
+	simidx_repair_report report = SIMIDX_REPAIR_REPORT_INIT;
+	char *path = sxt_path(t_dir, "new");
+	struct wrong wrong;
+
+	t_repair_begin(_i % 4);
+	t_choose_changed();
+	t_change_documents();
+	for (int i = 0; i <= _i / 4 % 3; i++)
+		t_damage(IN_FRESH, NULL);
+	if (_i % 2) { /* what is lost of the tables hides no document that is back, nor the other way round */
+		t_damage(IN_POSTINGS, NULL);
+		t_damage(IN_DOCS, NULL);
+	}
+	sxt_must_ok(simidx_repair(t_path, path, NULL, t_tell, NULL, &report, &sxt_err));
+	ck_assert_uint_eq(report.changes_lost, t_damaged_changes());
+	ck_assert_uint_ge(t_count_told(SIMIDX_LOSS_CHANGES, SIMIDX_NO_ID), 1);
+	ck_assert_uint_le(t_count_told(SIMIDX_LOSS_CHANGES, SIMIDX_NO_ID), report.changes_lost);
+	wrong = t_find_wrong(path);
+	ck_assert_uint_ge(report.documents_lost, wrong.missing);
+	ck_assert_uint_ge(report.documents_lost, report.changes_lost);
+	ck_assert_uint_le(wrong.back + wrong.old, report.changes_lost);
+	free(path);
+}
+END_TEST
+
+/* All of the log: everything is as it was at the last merge. */
+START_TEST(test_all_changes_are_lost)
+{
+	simidx_repair_report report = SIMIDX_REPAIR_REPORT_INIT;
+	char *path = sxt_path(t_dir, "new");
+	struct wrong wrong;
+
+	t_repair_begin(2 * _i); /* blocks: rows that are alike cannot be told apart in the file */
+	t_choose_changed();
+	t_change_documents();
+	for (size_t i = 0; i < t_n_entries; i++)
+		if (t_entries[i].where == IN_FRESH)
+			t_damage_entry(&t_entries[i]);
+	sxt_must_ok(simidx_repair(t_path, path, NULL, t_tell, NULL, &report, &sxt_err));
+	ck_assert_uint_eq(t_count_told(SIMIDX_LOSS_CHANGES, SIMIDX_NO_ID), 1);
+	ck_assert_uint_eq(report.changes_lost, t_damaged_changes());
+	wrong = t_find_wrong(path);
+	ck_assert_uint_gt(wrong.back, 100);
+	ck_assert_uint_eq(wrong.old, 1);
+	ck_assert_uint_gt(wrong.missing, 100);
+	ck_assert_uint_ge(report.documents_lost, wrong.missing);
+	free(path);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_what_rows_have_changed_is_believed, 0, 4 },
 	{ &test_labels_that_are_left_are_nobodys, 0, 4 },
 	{ &test_labels_that_are_left_hide_no_loss, 0, 4 },
 	{ &test_label_belongs_to_the_fresh_row, 0, 2 },
+	{ &test_lost_changes_are_told, 0, T_SOME(24) },
+	{ &test_all_changes_are_lost, 0, 2 },
 };
 
 SXT_SUITE(repair_live, t_repair_set_up, t_repair_tear_down);

@@ -28,7 +28,8 @@ static const char *const kinds[] = { [SIMIDX_LOSS_DAMAGE] = "damage",
 				     [SIMIDX_LOSS_FP2] = "fp2",
 				     [SIMIDX_LOSS_LABEL] = "label",
 				     [SIMIDX_LOSS_DOUBT] = "doubt",
-				     [SIMIDX_LOSS_RECORD] = "record" };
+				     [SIMIDX_LOSS_RECORD] = "record",
+				     [SIMIDX_LOSS_CHANGES] = "changes" };
 
 static void print_loss(void *arg, const simidx_loss *loss)
 {
@@ -74,9 +75,13 @@ static int tell_report(const char *path, const simidx_repair_report *report)
 	list(lost, sizeof(lost), report->unknown_fp2, "second fingerprint");
 	list(lost, sizeof(lost), report->labels_lost, "label");
 	list(lost, sizeof(lost), report->records_lost, "record");
-	tl_notice("%s: made, with %s document%s; lost: %s", path,
+	list(lost, sizeof(lost), report->changes_lost, "change");
+	tl_notice("%s: made, with %s document%s; lost: %s%s", path,
 		  tl_write_count(report->documents, n[0]), report->documents == 1 ? "" : "s",
-		  *lost ? lost : "nothing");
+		  documents && report->changes_lost ? "at most " : "", *lost ? lost : "nothing");
+	if (report->changes_lost)
+		tl_notice("%s: documents that the lost changes deleted or replaced may be as they were "
+			  "before", path);
 	if (report->doubts)
 		tl_notice("%s: %s thing%s not certain", path, tl_write_count(report->doubts, n[1]),
 			  report->doubts == 1 ? " is" : "s are");
@@ -220,6 +225,10 @@ static const struct tl_option rows[] = {
 			   "not known of which documents; the sentence says how many.") },
 	{ TL_TERM("doubt", "Something of a document is kept, but not certain.") },
 	{ TL_TERM("record", "The profile or the mark of the index is lost.") },
+	{ TL_TERM("changes", "Changes are lost that were not merged into the tables yet; the sentence says "
+			     "how many. Documents that they added are lost. Those that they deleted or "
+			     "replaced may be as they were before: deleted ones may be there again, "
+			     "and nothing tells which.") },
 	{ TL_PARAGRAPH("With --json an object each, with the members kind, table, id, fp, label (or "
 		       "label_hex) and text; what is not known is left out.") },
 	{ TL_SECTION("Examples") },
