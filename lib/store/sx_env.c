@@ -184,8 +184,9 @@ int sx_env_open(sx_env *env, const char *dir, unsigned flags, mode_t mode, uint6
 	if (rc)
 		return rc;
 	if (env->lock_fd >= 0) {
-		if (!sx_lock_file_is_there(dir, &env->lock_fd))
-			return SIMIDX_E_MOVED;
+		rc = sx_lock_file_is_there(dir, &env->lock_fd, err);
+		if (rc)
+			return rc;
 		sx_lock_file_unlock(env->lock_fd);
 	}
 	rc = lmdb;

@@ -198,19 +198,21 @@ int sx_lock_file_open(const char *dir, mode_t mode, int *fd, simidx_error *err)
 	return e ? sx_fail_errno(err, e, "%s/" SX_LOCK_NAME, dir) : SIMIDX_OK;
 }
 
-int sx_lock_file_is_there(const char *dir, int *fd)
+int sx_lock_file_is_there(const char *dir, int *fd, simidx_error *err)
 {
 	struct stat file;
 	char *path;
 	int is_it;
 
-	if (fstat(*fd, &file) || asprintf(&path, "%s/" SX_LOCK_NAME, dir) < 0)
-		return 0;
+	if (fstat(*fd, &file))
+		return SIMIDX_E_MOVED;
+	if (asprintf(&path, "%s/" SX_LOCK_NAME, dir) < 0)
+		return sx_fail_nomem(err);
 	is_it = is_file(path, &file);
 	if (!is_it) {
 		close(*fd);
 		*fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	}
 	free(path);
-	return is_it;
+	return is_it ? SIMIDX_OK : SIMIDX_E_MOVED;
 }

@@ -54,7 +54,9 @@ void sx_lock_file_unlock(int fd);
  * After LMDB has opened: whether the lock file of the directory is still this one. If another process
  * has put another one there, LMDB may have that one: then `fd` becomes a descriptor of it, not locked,
  * or -1 where there is none any more, and LMDB is to be closed again.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_MOVED, which the caller tells; SIMIDX_E_NOMEM
  */
-int sx_lock_file_is_there(const char *dir, int *fd);
+int sx_lock_file_is_there(const char *dir, int *fd, simidx_error *err);
 
 #endif /* SX_LOCK_FILE_H */
