@@ -320,8 +320,8 @@ tests_fault_libfail_la_CFLAGS = -Wall -Wextra
 tests_fault_libfail_la_LDFLAGS = -module -avoid-version -rpath /nowhere
 tests_fault_libfail_la_LIBADD = -ldl
 
-TESTS += tests/fault/outcome.sh
-EXTRA_DIST += tests/fault/outcome.sh
+TESTS += tests/fault/outcome.sh tests/fault/short_memory.sh
+EXTRA_DIST += tests/fault/outcome.sh tests/fault/short_memory.sh
 
 # ---------------------------------------------------------------------------------------------
 # The file format: tests/format/README.md

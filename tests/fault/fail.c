@@ -2,7 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Preloaded (LD_PRELOAD) into a tool: lets calls of the system fail, those of LMDB included.
+ * Preloaded (LD_PRELOAD) into a tool: lets calls of the system fail, or allocations, those of other
+ * libraries included.
  *
  *   FAIL_CALL=CLASS    which calls: a name of the table below
  *   FAIL_AT=N          the Nth of them, from 1 on; without it none fails
@@ -11,7 +12,7 @@
  *                      (writes); gone, as late, and all that follow fail without being done;
  *                      kill, the process is killed in place of it; end, it is killed right after it
  *                      (writes)
- *   FAIL_ERRNO=NUMBER  of the failure; otherwise EIO
+ *   FAIL_ERRNO=NUMBER  of the failure; otherwise EIO, and of allocations always ENOMEM
  *   FAIL_COUNTS=FILE   in the end, a line for each class is appended: "CLASS N", the calls of it
  *
  * A sync that does not fail does nothing, nor do writes wait for the disk: it is processes that end
@@ -35,10 +36,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum class { OPEN, READ, WRITE, SYNC, RENAME, MAP, TRUNCATE, ALLOCATE, LOCK, CLOSE, N_CLASSES };
+enum class { OPEN, READ, WRITE, SYNC, RENAME, MAP, TRUNCATE, ALLOCATE, LOCK, CLOSE, MEMORY,
+	     N_CLASSES };
 
 static const char *const names[N_CLASSES] = { "open",	  "read",     "write", "sync",  "rename", "mmap",
-					      "truncate", "allocate", "lock",  "close" };
+					      "truncate", "allocate", "lock",  "close", "memory" };
 
 enum how { ONCE, ON, SHORT, LATE, GONE, KILL, END };
 
@@ -66,8 +68,8 @@ __attribute__((constructor)) static void begin(void)
 	      : strcmp(manner, "kill") == 0  ? KILL
 	      : strcmp(manner, "end") == 0   ? END
 					     : ONCE;
-	if (error)
-		fail_errno = atoi(error);
+	if (error || chosen == MEMORY)
+		fail_errno = error ? atoi(error) : ENOMEM;
 	counts_to = getenv("FAIL_COUNTS");
 }
 
@@ -317,3 +319,30 @@ DEFINE_FCNTL(fcntl64)
 
 DEFINE_MMAP(mmap, off_t)
 DEFINE_MMAP(mmap64, off64_t)
+
+/* ---- memory ---- */
+
+/* Looked up once, in the first thread, as elsewhere dlsym() may want memory itself. */
+#define DEFINE_ALLOCATING(name, parameters, arguments)                                        \
+	void *name parameters                                                                 \
+	{                                                                                     \
+		static void *(*real)parameters;                                               \
+											      \
+		if (!real)                                                                    \
+			real = next(#name);                                                   \
+		return fails(MEMORY) ? NULL : real arguments;                                 \
+	}
+
+DEFINE_ALLOCATING(malloc, (size_t size), (size))
+DEFINE_ALLOCATING(calloc, (size_t n, size_t size), (n, size))
+DEFINE_ALLOCATING(realloc, (void *p, size_t size), (p, size))
+DEFINE_ALLOCATING(aligned_alloc, (size_t alignment, size_t size), (alignment, size))
+
+int posix_memalign(void **out, size_t alignment, size_t size)
+{
+	static int (*real)(void **, size_t, size_t);
+
+	if (!real)
+		real = next("posix_memalign");
+	return fails(MEMORY) ? fail_errno : real(out, alignment, size);
+}

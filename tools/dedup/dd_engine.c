@@ -254,6 +254,12 @@ static void judge(const struct dd_engine *engine, struct candidate *candidate,
 	candidate->is_near = candidate->similarity >= engine->options->similarity;
 }
 
+static int fail_memory(simidx_error *err)
+{
+	*err = (simidx_error){ .code = SIMIDX_E_NOMEM, .text = "out of memory" };
+	return err->code;
+}
+
 /* Compare with a document that was kept before. */
 static int compare(struct dd_engine *engine, struct thread *thread, struct item *item,
 		   struct candidate *candidate)
@@ -268,6 +274,8 @@ static int compare(struct dd_engine *engine, struct thread *thread, struct item 
 		again = dd_texts_get(thread->texts, handle, &text, &size);
 		thread->n_gone[again]++;
 	}
+	if (again == DD_GONE_MEMORY)
+		return fail_memory(&item->err);
 	if (again != DD_AGAIN) {
 		trust(engine, candidate);
 		return 0;
@@ -303,10 +311,8 @@ static int search(struct dd_engine *engine, struct thread *thread, struct item *
 		return rc;
 	most = results.n < MOST_AHEAD ? results.n : MOST_AHEAD;
 	item->found = calloc(most, sizeof(*item->found));
-	if (!item->found) {
-		snprintf(item->err.text, sizeof(item->err.text), "out of memory");
-		return SIMIDX_E_NOMEM;
-	}
+	if (!item->found)
+		return fail_memory(&item->err);
 	while (!rc && item->n_found < most && (!is_near || engine->options->pairs) &&
 	       !tl_stop_requested()) {
 		const simidx_match *match = &results.matches[item->n_found];

@@ -381,6 +381,8 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 			code = take_row(run, &row, file);
 		else if (rc == IN_SKIPPED && input->is_found)
 			skip(run, input->path);
+		else if (rc == IN_FATAL && in_reader_lacks_memory(reader))
+			return tl_error("%s: %s", in_reader_place(reader), reader->reason);
 		else
 			reject(run, in_reader_place(reader), reader->reason);
 		if (rc == IN_FATAL) /* what came before stays, and other inputs follow */
@@ -401,6 +403,8 @@ static int read_input(struct run *run, const struct in_file *input)
 		return 0;
 	rc = in_reader_open(&run->reader, input->path, input->format, input->is_stdin);
 
+	if (rc == IN_FATAL)
+		return tl_error("%s: %s", input->path, run->reader.reason);
 	if (rc == IN_SKIPPED)
 		reject(run, input->path, "is a directory (-r reads the files in one that is an INPUT)");
 	else if (rc != IN_ROW)

@@ -171,9 +171,10 @@ static enum dd_again open_file(struct dd_texts_reader *reader, uint32_t file)
 		reader->fd = open(dd_files_path(files, file), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		reader->file = file;
 	}
+	if (reader->fd < 0 && errno == ENOMEM)
+		return DD_GONE_MEMORY;
 	if (reader->fd < 0)
-		return errno == ENOMEM || errno == EMFILE || errno == ENFILE ? DD_GONE_FAILED :
-									       DD_GONE_REMOVED;
+		return errno == EMFILE || errno == ENFILE ? DD_GONE_FAILED : DD_GONE_REMOVED;
 	state = dd_files_state(files, file, reader->fd);
 	if (state == DD_AS_READ || (state == DD_CHANGED && !dd_files_format(files, file)->is_whole &&
 				    dd_files_has_grown(files, file, reader->fd)))
@@ -188,16 +189,22 @@ static enum dd_again get_file(struct dd_texts_reader *reader, const struct kept 
 	struct dd_files *files = reader->texts->files;
 	struct in_row row;
 	enum dd_again again = open_file(reader, kept->elsewhere);
+	enum in_result rc;
 
 	if (again != DD_AGAIN)
 		return again;
-	if (in_reader_open_part(&reader->parser, dd_files_path(files, kept->elsewhere),
-				dd_files_format(files, kept->elsewhere), reader->fd, kept->offset,
-				kept->size) != IN_ROW)
+	rc = in_reader_open_part(&reader->parser, dd_files_path(files, kept->elsewhere),
+				 dd_files_format(files, kept->elsewhere), reader->fd, kept->offset,
+				 kept->size);
+	if (rc == IN_REJECTED)
 		return DD_GONE_FAILED;
+	if (rc == IN_ROW)
+		rc = in_reader_next(&reader->parser, &row);
+	if (rc == IN_FATAL && in_reader_lacks_memory(&reader->parser))
+		return DD_GONE_MEMORY;
 	/* It was a row with this text when it was read: if it is not, the file has changed since, perhaps
 	 * just now. */
-	if (in_reader_next(&reader->parser, &row) != IN_ROW || row.kind != IN_TEXT)
+	if (rc != IN_ROW || row.kind != IN_TEXT)
 		return dd_files_state(files, kept->elsewhere, reader->fd) == DD_AS_READ ?
 			       DD_GONE_FAILED :
 			       DD_GONE_CHANGED;
@@ -226,7 +233,7 @@ enum dd_again dd_texts_get(struct dd_texts_reader *reader, uint64_t handle, cons
 	case IN_SPILL:
 		where = (struct dd_spilled){ kept.offset, kept.elsewhere, kept.size };
 		if (dd_spill_get(reader->spill, &where, utf8))
-			return DD_GONE_FAILED;
+			return errno == ENOMEM ? DD_GONE_MEMORY : DD_GONE_FAILED;
 		*size = kept.size;
 		return DD_AGAIN;
 	case NOT_SPILLED:

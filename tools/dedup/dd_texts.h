@@ -53,7 +53,8 @@ enum dd_again {
 	DD_GONE_CHANGED,  /* its file was changed or replaced since it was read; if rows were only
 	                   * added to it, the others are there */
 	DD_GONE_SPILL,    /* it was not put aside, as there was no room */
-	DD_GONE_FAILED,   /* it could not be read; or memory is short */
+	DD_GONE_FAILED,   /* it could not be read */
+	DD_GONE_MEMORY,   /* memory is short, so that the run ends */
 	DD_N_AGAIN
 };
 

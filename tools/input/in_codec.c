@@ -11,6 +11,7 @@
 #endif
 #ifdef HAVE_ZSTD
 #include <zstd.h>
+#include <zstd_errors.h>
 #endif
 
 /* ---- gzip ---- */
@@ -107,7 +108,8 @@ static int step_gzip(void *state, struct in_step *step)
 	step->at_end = !gzip->in_member;
 	if (rc == Z_OK || rc == Z_STREAM_END || rc == Z_BUF_ERROR)
 		return 0;
-	step->problem = stream->msg ? stream->msg : zError(rc);
+	if (rc != Z_MEM_ERROR)
+		step->problem = stream->msg ? stream->msg : zError(rc);
 	return -1;
 }
 
@@ -164,7 +166,8 @@ static int step_zstd(void *state, struct in_step *step)
 	step->out += out.pos;
 	step->out_size -= out.pos;
 	if (ZSTD_isError(rc)) {
-		step->problem = ZSTD_getErrorName(rc);
+		if (ZSTD_getErrorCode(rc) != ZSTD_error_memory_allocation)
+			step->problem = ZSTD_getErrorName(rc);
 		return -1;
 	}
 	/* A call without bytes between two frames does not end a frame again. */

@@ -17,7 +17,7 @@ struct in_step {
 	unsigned char *out;
 	size_t out_size;
 	int at_end;           /* set: the file may end here */
-	const char *problem;  /* set when the step fails */
+	const char *problem;  /* set when the step fails, but NULL where memory is short */
 };
 
 /** What the first bytes of a file say. */

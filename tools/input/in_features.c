@@ -44,7 +44,7 @@ static enum in_result next_features(struct in_reader *reader, struct in_row *row
 		if (size == 0)
 			continue;
 		if (in_room_have(features, (n + 1) * sizeof(simidx_feature)))
-			return in_fail(reader, IN_REJECTED, "out of memory");
+			return in_lack_memory(reader);
 		rc = take_line(reader, line, size, (simidx_feature *)features->bytes + n++);
 		if (rc != IN_ROW)
 			return rc;

@@ -139,7 +139,7 @@ static enum in_result keep_name(struct in_files *files, const char *name, size_t
 	if (size + 1 > files->name_size) {
 		larger = realloc(files->name, size + 1);
 		if (!larger)
-			return fail(files, IN_FATAL, list, "cannot read", ENOMEM);
+			return fail(files, IN_FATAL, list, "out of memory", 0);
 		files->name = larger;
 		files->name_size = size + 1;
 	}
@@ -213,8 +213,8 @@ static enum in_result next_walked(struct in_files *files, struct in_file *file)
 			break;
 		if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR ||
 		    entry->fts_info == FTS_NS)
-			return fail(files, IN_REJECTED, entry->fts_path, "cannot read",
-				    entry->fts_errno);
+			return fail(files, entry->fts_errno == ENOMEM ? IN_FATAL : IN_REJECTED,
+				    entry->fts_path, "cannot read", entry->fts_errno);
 	}
 	file->path = entry->fts_path;
 	file->format = document_format(files);

@@ -95,7 +95,7 @@ static enum in_result take_bytes(struct in_reader *reader, const json_t *object,
 	if (*size > most)
 		return in_fail(reader, IN_FATAL, "\"%s\": longer than %zu bytes", key, most);
 	if (in_room_have(room, *size + 1))
-		return in_fail(reader, IN_FATAL, "out of memory");
+		return in_lack_memory(reader);
 	((char *)room->bytes)[*size] = '\0';
 	if (!is_hex)
 		memcpy(room->bytes, text, *size);

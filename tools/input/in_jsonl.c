@@ -14,6 +14,7 @@ const struct in_format in_format_jsonl = { .name = "jsonl", .takes = JSONL_TAKES
 #include "common/tl_number.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,27 @@ void in_jsonl_close(void *state)
 	json_decref(held->json);
 	free(held->bytes.bytes);
 	free(held->features.bytes);
+}
+
+/* ---- memory ---- */
+
+/*
+ * jansson's lexer leaves out the byte for which it had no memory, and goes on. So it is noted here, for
+ * the line that this thread parses. Nothing more is given for that line: it would ask again for every byte.
+ */
+static _Thread_local int is_short;
+
+static void *allocate(size_t size)
+{
+	void *bytes = is_short ? NULL : malloc(size);
+
+	is_short = !bytes;
+	return bytes;
+}
+
+static void set_allocator(void)
+{
+	json_set_alloc_funcs(allocate, free);
 }
 
 /* ---- numbers that jansson does not take ---- */
@@ -107,6 +129,7 @@ static size_t wrap_numbers(const char *json, size_t size, char *out)
 static enum in_result parse_line(struct in_reader *reader, const char *line, size_t size)
 {
 	const size_t flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct in_jsonl *held = reader->state;
 	json_error_t error, again;
 	const char *nul = memchr(line, '\0', size);
@@ -119,15 +142,19 @@ static enum in_result parse_line(struct in_reader *reader, const char *line, siz
 	if (nul)
 		return in_fail(reader, IN_REJECTED, "malformed JSON at column %zu: a NUL byte",
 			       (size_t)(nul - line) + 1);
+	pthread_once(&once, set_allocator);
+	is_short = 0;
 	held->json = json_loadb(line, size, flags, &error);
-	if (!held->json && reader->columns->encoding == TL_DEC && !has_wrapped(line, size)) {
+	if (!held->json && !is_short && reader->columns->encoding == TL_DEC && !has_wrapped(line, size)) {
 		if (in_room_have(&held->bytes, 2 * size))
-			return in_fail(reader, IN_REJECTED, "out of memory");
+			return in_lack_memory(reader);
 		wrapped = wrap_numbers(line, size, held->bytes.bytes);
 		if (wrapped > size)
 			held->json = json_loadb(held->bytes.bytes, wrapped, flags, &again);
 		held->is_wrapped = held->json != NULL;
 	}
+	if (is_short)
+		return in_lack_memory(reader);
 	if (!held->json)
 		return in_fail(reader, IN_REJECTED, "malformed JSON at column %d: %s",
 			       error.column, error.text);
@@ -172,7 +199,7 @@ static enum in_result take_label_hex(struct in_reader *reader, struct in_row *ro
 	if (rc != IN_ROW)
 		return rc;
 	if (in_room_have(room, n + 1))
-		return in_fail(reader, IN_REJECTED, "label: out of memory");
+		return in_lack_memory(reader);
 	if (tl_parse_hex(row->label, row->label_size, room->bytes))
 		return in_fail(reader, IN_REJECTED,
 			       "\"label_hex\": expected an even number of hexadecimal digits");
@@ -266,7 +293,7 @@ static enum in_result take_features(struct in_reader *reader, struct in_row *row
 		return in_fail(reader, IN_REJECTED,
 			       "\"features\": expected a list of [\"word\", weight]");
 	if (in_room_have(room, n * sizeof(*features)))
-		return in_fail(reader, IN_REJECTED, "\"features\": out of memory");
+		return in_lack_memory(reader);
 	features = room->bytes;
 	for (i = 0; i < n; i++)
 		if (read_feature(json_array_get(value, i), &features[i]))

@@ -51,7 +51,7 @@ static enum in_result next_label(struct in_reader *reader, struct in_row *row)
 	if (reader->columns->nul_ends || !memchr(line, '\\', size))
 		return IN_ROW;
 	if (in_room_have(room, size))
-		return in_fail(reader, IN_REJECTED, "label: out of memory");
+		return in_lack_memory(reader);
 	if (tl_unescape(line, size, room->bytes, &row->label_size))
 		return in_fail(reader, IN_REJECTED, "label: a backslash that begins none of "
 			       "\\t \\n \\r \\\\ \\xHH (-0 reads labels without escapes)");

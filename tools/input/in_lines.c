@@ -31,12 +31,8 @@ static enum in_result grow(struct in_lines *lines, size_t size)
 {
 	char *larger = realloc(lines->buffer, size);
 
-	if (!larger) {
-		lines->source.sys_errno = ENOMEM;
-		snprintf(lines->source.reason, sizeof(lines->source.reason),
-			 "cannot read: %s", strerror(ENOMEM));
-		return IN_FATAL;
-	}
+	if (!larger)
+		return in_source_lack_memory(&lines->source);
 	lines->buffer = larger;
 	lines->capacity = size;
 	return IN_ROW;

@@ -58,7 +58,7 @@ static enum in_result begin_input(struct in_reader *reader, const char *path,
 	reader->path = path;
 	reader->format = format;
 	if (format->state_size && !(reader->state = calloc(1, format->state_size)))
-		return in_fail(reader, IN_REJECTED, "out of memory");
+		return in_lack_memory(reader);
 	return IN_ROW;
 }
 
@@ -100,7 +100,8 @@ enum in_result in_reader_open_part(struct in_reader *reader, const char *path,
 	if (rc != IN_ROW)
 		return rc;
 	if (in_lines_part(&reader->lines, fd, separator(reader), offset, size) != IN_ROW)
-		return in_fail(reader, IN_REJECTED, "%s", reader->lines.source.reason);
+		return in_fail(reader, in_reader_lacks_memory(reader) ? IN_FATAL : IN_REJECTED, "%s",
+			       reader->lines.source.reason);
 	return IN_ROW;
 }
 
@@ -153,6 +154,17 @@ enum in_result in_fail(struct in_reader *reader, enum in_result result, const ch
 	return result;
 }
 
+enum in_result in_lack_memory(struct in_reader *reader)
+{
+	return in_fail(reader, in_source_lack_memory(&reader->lines.source), "%s",
+		       reader->lines.source.reason);
+}
+
+int in_reader_lacks_memory(const struct in_reader *reader)
+{
+	return reader->lines.source.sys_errno == ENOMEM;
+}
+
 enum in_result in_keep_line(struct in_reader *reader, const char *line)
 {
 	size_t size = (size_t)(reader->lines.buffer + reader->lines.start - line);
@@ -160,7 +172,7 @@ enum in_result in_keep_line(struct in_reader *reader, const char *line)
 	if (!reader->keeps_lines)
 		return IN_ROW;
 	if (in_room_have(&reader->kept, size))
-		return in_fail(reader, IN_FATAL, "out of memory");
+		return in_lack_memory(reader);
 	memcpy(reader->kept.bytes, line, size);
 	reader->kept_size = size;
 	return IN_ROW;

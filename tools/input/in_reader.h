@@ -88,7 +88,8 @@ void in_reader_free(struct in_reader *reader);
  * @param path    stays the caller's until the next call
  * @param format  its format
  * @param is_stdin  read standard input; path is only its name
- * @return IN_ROW; with a reason IN_REJECTED when it cannot be opened, IN_SKIPPED for a directory
+ * @return IN_ROW; with a reason IN_REJECTED when it cannot be opened, IN_SKIPPED for a directory,
+ *         IN_FATAL when memory is short
  */
 enum in_result in_reader_open(struct in_reader *reader, const char *path,
 			      const struct in_format *format, int is_stdin);
@@ -100,7 +101,8 @@ enum in_result in_reader_open(struct in_reader *reader, const char *path,
  * @param path    as in_reader_open(); only its name
  * @param fd      stays the caller's and where it is; not compressed
  * @param offset, size  in bytes; as row_begins and in_reader_row_size() told
- * @return IN_ROW; with a reason IN_REJECTED when the file cannot be read or ends before
+ * @return IN_ROW; with a reason IN_REJECTED when the file cannot be read or ends before, IN_FATAL when
+ *         memory is short
  */
 enum in_result in_reader_open_part(struct in_reader *reader, const char *path,
 				   const struct in_format *format, int fd, uint64_t offset,
@@ -125,6 +127,12 @@ const char *in_reader_place(const struct in_reader *reader);
 enum in_result in_fail(struct in_reader *reader, enum in_result result,
 		       const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/** The same where memory is short, which ends the input and all others. Returns IN_FATAL. */
+enum in_result in_lack_memory(struct in_reader *reader);
+
+/** Whether this is why a function has returned IN_FATAL: to go on with other inputs would be in vain. */
+int in_reader_lacks_memory(const struct in_reader *reader);
 
 /** For the line formats: the next line, its number and the reason if it is none. */
 enum in_result in_next_line(struct in_reader *reader, const char **line, size_t *size);

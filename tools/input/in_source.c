@@ -55,6 +55,12 @@ static enum in_result fail(struct in_source *source, const char *format, ...)
 	return IN_FATAL;
 }
 
+enum in_result in_source_lack_memory(struct in_source *source)
+{
+	source->sys_errno = ENOMEM;
+	return fail(source, "out of memory");
+}
+
 /* Whether the next read would wait. A file, an end and an error are there at once. */
 static int would_wait(int fd)
 {
@@ -117,10 +123,8 @@ static enum in_result begin_codec(struct in_source *source)
 		return fail(source, "%s", in_codec_missing(codec));
 	if (!source->raw)
 		source->raw = malloc(RAW_SIZE);
-	if (!source->raw || codec->begin(codec_state(source))) {
-		source->sys_errno = ENOMEM;
-		return fail(source, "cannot read: %s", strerror(ENOMEM));
-	}
+	if (!source->raw || codec->begin(codec_state(source)))
+		return in_source_lack_memory(source);
 	return IN_ROW;
 }
 
@@ -186,6 +190,8 @@ static enum in_result decompress(struct in_source *source, char *buffer, size_t 
 		failed = source->codec->step(*codec_state(source), &step);
 		source->start = source->end - step.in_size;
 		source->may_end = step.at_end;
+		if (failed && !step.problem)
+			return in_source_lack_memory(source);
 		if (failed)
 			return fail(source, "damaged %s data near byte %llu of the file: %s",
 				    source->codec->name,

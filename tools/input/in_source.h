@@ -24,7 +24,8 @@ struct in_source {
 	size_t start;
 	size_t end;
 	uint64_t bytes;                 /* read from the file */
-	int sys_errno;                  /* EINTR when a signal asked to stop */
+	int sys_errno;                  /* EINTR when a signal asked to stop, ENOMEM
+					 * when memory is short */
 	int (*idle)(void *ctx, int fd); /* see in_reader_when_idle(); may be NULL */
 	void *idle_ctx;
 	char reason[256];               /* behind IN_FATAL */
@@ -45,5 +46,8 @@ void in_source_free(struct in_source *source);
  */
 enum in_result in_source_read(struct in_source *source, char *buffer, size_t room,
 			      size_t *got);
+
+/** Memory is short, for this or for what is done with the bytes. Sets the reason and returns IN_FATAL. */
+enum in_result in_source_lack_memory(struct in_source *source);
 
 #endif /* IN_SOURCE_H */

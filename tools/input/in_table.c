@@ -172,7 +172,7 @@ static enum in_result take_label(struct in_reader *reader, struct in_row *row,
 	if (!escapes || !memchr(field->data, '\\', field->size))
 		return IN_ROW;
 	if (in_room_have(room, field->size))
-		return in_fail(reader, IN_REJECTED, "label: out of memory");
+		return in_lack_memory(reader);
 	if (tl_unescape(field->data, field->size, room->bytes, &row->label_size))
 		return in_fail(
 			reader, IN_REJECTED,

@@ -23,7 +23,9 @@ static enum in_result fill_to(struct in_reader *reader, size_t max)
 		rc = in_lines_fill(&reader->lines, IN_MAX_TEXT + 1);
 	if (rc == IN_FATAL)
 		return in_fail(reader,
-			       reader->lines.source.sys_errno == EINTR ? IN_FATAL : IN_REJECTED,
+			       reader->lines.source.sys_errno == EINTR ||
+					       in_reader_lacks_memory(reader) ?
+				       IN_FATAL : IN_REJECTED,
 			       "%s", reader->lines.source.reason);
 	return rc == IN_REJECTED ? IN_ROW : rc;
 }

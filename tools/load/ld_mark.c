@@ -117,7 +117,7 @@ int ld_mark_begin(const struct ld_options *options, unsigned bits, struct ld_mar
 		failed = describe(out, 'o', inputs->operands[i], inputs->are_labels);
 	for (i = 0; i < inputs->lists.n && !failed; i++)
 		failed = describe(out, 'l', inputs->lists.at[i], 0);
-	if (fclose(out) && !failed)
+	if ((fclose(out) || !text) && !failed)
 		failed = tl_error("out of memory");
 	mark->digest = simidx_feature_hash(text, size);
 	free(text);

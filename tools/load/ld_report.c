@@ -291,7 +291,7 @@ void ld_report_success(struct ld_report *report)
 		add_count(line, report->skipped_named, "file");
 		fprintf(line, " skipped");
 	}
-	if (!fclose(line))
+	if (!fclose(line) && text)
 		tl_notice("%s", text);
 	free(text);
 }

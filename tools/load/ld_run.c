@@ -184,6 +184,8 @@ static int skip_rows(struct ld_run *run, uint64_t rows)
 
 		if (rc == IN_FATAL && tl_stop_requested())
 			return 0;
+		if (rc == IN_FATAL && in_reader_lacks_memory(&run->reader))
+			return tl_error("%s: %s", in_reader_place(&run->reader), run->reader.reason);
 		if (rc == IN_FATAL || rc == IN_END)
 			return tl_error("%s: --resume: it has fewer rows than were read before",
 					run->reader.path);
@@ -272,6 +274,8 @@ static int load_file(struct ld_run *run, uint64_t number, const struct in_file *
 	if (rc == IN_SKIPPED)
 		return leave_out(run, number, file->path, rc,
 				 "is a directory (-r loads the files in one that is an INPUT)");
+	if (rc == IN_FATAL)
+		return tl_error("%s: %s", file->path, run->reader.reason);
 	if (rc != IN_ROW)
 		return leave_out(run, number, file->path, rc, run->reader.reason);
 	return load_input(run, number, file, skipped);

@@ -173,7 +173,7 @@ static int search_file(struct search *search, const char *path, const struct in_
 	if (rc != IN_ROW) {
 		tl_error("%s: %s", path, search->rows.reason);
 		search->malformed = 1;
-		return 0;
+		return rc == IN_FATAL ? TL_TROUBLE : 0;
 	}
 	while (!code) {
 		rc = in_reader_next(&search->rows, &row);
@@ -189,6 +189,8 @@ static int search_file(struct search *search, const char *path, const struct in_
 			tl_error("%s: %s", in_reader_place(&search->rows),
 				 search->rows.reason);
 			search->malformed = 1;
+			if (rc == IN_FATAL && in_reader_lacks_memory(&search->rows))
+				code = TL_TROUBLE;
 			if (rc == IN_FATAL)
 				break;
 		}
