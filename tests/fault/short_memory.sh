@@ -61,13 +61,22 @@ before() {
 	[ -z "$begin" ] || cp -r "$begin" index
 }
 
-# Stored are all rows or none of them.
+# Stored are all rows or none of them, and if they are, a load that is resumed knows its inputs again.
 store() {
 	local want=there
 	before
-	fails "$@" || want=before.content
+	if fails "$@"; then
+		"$@" --resume 2>err || fail "allocation $at failed ($how), then: $(head -c 300 err)"
+	else
+		want=before.content
+	fi
 	content index | cmp -s - "$want" || fail "wrong content where allocation $at fails ($how): $*"
 }
+
+# The mark holds a digest of the names, here of more of them than fit into the first buffer.
+long=$(printf './%.0s' {1..2000})none.jsonl
+names=("$long" "$long" "$long")
+touch none.jsonl
 
 # Most of what makes an index is not about its input.
 good=0
@@ -75,9 +84,9 @@ for begin in '' old; do
 	if [ -n "$begin" ]; then step=1; else step=4; fi
 	before
 	content index >before.content
-	run 0 "$load" -q --threads 1 "${json[@]}" index rows.jsonl
+	run 0 "$load" -q --threads 1 "${json[@]}" index rows.jsonl "${names[@]}"
 	content index >there
-	each_fails store "$load" -q --threads 1 "${json[@]}" index rows.jsonl
+	each_fails store "$load" -q --threads 1 "${json[@]}" index rows.jsonl "${names[@]}"
 done
 
 # Printed is the answer, or the beginning of it.
@@ -104,6 +113,36 @@ for packer in ${SX_ZLIB:+gzip} ${SX_ZSTD:+zstd}; do
 	command -v $packer >/dev/null || continue
 	printf 'ff\nfe\n' | $packer -q -c >rows
 	each_asks "$query" search -q --threads 1 -F lines other rows
+done
+
+# Answers of one thread wait in memory, as the other one cannot print: nobody reads for now. Each is
+# longer than a stream's first buffer, and the other thread takes the last 14 of them.
+seq 1 100 | awk '{ printf "%d\t1\t%080d\n", $1, $1 }' >many.tsv
+run 0 "$load" -q many many.tsv
+yes 1 | head -270 >same
+run 0 "$query" search -q --threads 2 many -F lines same
+cp out want
+mkfifo pipe
+n=$(count_calls memory "$query" search -q --threads 2 many -F lines same)
+
+# sleeps PID: whether all its threads do, or it has ended.
+sleeps() {
+	! cat "/proc/$1/task/"*/status 2>/dev/null | grep -q '^State:	[^SZ]'
+}
+
+for ((at = n - 60; at < n + 10; at++)); do
+	FAIL_CALL=memory FAIL_AT=$at FAIL_HOW=once LD_PRELOAD=$fault_library \
+		"$query" search -q --threads 2 many -F lines same >pipe 2>err &
+	searcher=$!
+	exec 4<pipe
+	until sleeps $searcher; do sleep 0.01; done
+	cat <&4 >out
+	exec 4<&-
+	if wait $searcher; then
+		cmp -s out want || fail "wrong output where allocation $at of $n fails"
+	else
+		grep -qE 'out of memory|Cannot allocate memory' err || fail "no message for allocation $at"
+	fi
 done
 
 # The parser asks for memory again with each byte of a string for which there is none: that must not

@@ -52,24 +52,24 @@ static int hash_head(const char *name, uint64_t *hash)
 
 /*
  * A name, and of a regular file what tells it from another one that gets the same name. Returns 0,
- * or -1 with a message.
+ * or something else with a message.
  */
 static int describe(FILE *out, char kind, const char *name, int is_label)
 {
 	struct stat status;
 	uint64_t hash;
 
-	fprintf(out, "%c%s", kind, name);
-	fputc('\0', out);
+	if (fprintf(out, "%c%s", kind, name) < 0 || fputc('\0', out) < 0)
+		return tl_error("out of memory");
 	if (!is_label && strcmp(name, "-") != 0 && !stat(name, &status) && S_ISREG(status.st_mode)) {
 		if (hash_head(name, &hash))
 			return -1;
-		fprintf(out, "%llu %lld.%09ld %llx", (unsigned long long)status.st_size,
-			(long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
-			(unsigned long long)hash);
+		if (fprintf(out, "%llu %lld.%09ld %llx", (unsigned long long)status.st_size,
+			    (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+			    (unsigned long long)hash) < 0)
+			return tl_error("out of memory");
 	}
-	fputc('\0', out);
-	return 0;
+	return fputc('\0', out) < 0 ? tl_error("out of memory") : 0;
 }
 
 static int reads_stdin(const struct in_files_options *inputs)

@@ -6,6 +6,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_options.h"
+#include "input/in_room.h"
 #include "query/qr_explain.h"
 
 #include <poll.h>
@@ -34,10 +35,10 @@
 #define MANY_WAITING 256
 #define MOMENT_MS 1
 
-/* A stream into memory. */
+/* A stream into memory. One of open_memstream() would not tell that something is missing. */
 struct qr_stream {
 	FILE *out;
-	char *text;
+	struct in_room text;
 	size_t size;
 	struct qr_stream *next;
 };
@@ -86,7 +87,7 @@ void qr_queue_free(struct qr_queue *queue)
 	while ((stream = queue->streams)) {
 		queue->streams = stream->next;
 		fclose(stream->out);
-		free(stream->text);
+		free(stream->text.bytes);
 		free(stream);
 	}
 	simidx_reader_close(queue->reader);
@@ -181,12 +182,24 @@ static void print_ready(struct qr_queue *queue)
 	pthread_cond_broadcast(&queue->turn);
 }
 
+/* A write to a stream; 0 is an error. */
+static ssize_t append(void *ctx, const char *bytes, size_t n)
+{
+	struct qr_stream *stream = ctx;
+
+	if (in_room_have(&stream->text, stream->size + n))
+		return 0;
+	memcpy((char *)stream->text.bytes + stream->size, bytes, n);
+	stream->size += n;
+	return (ssize_t)n;
+}
+
 static struct qr_stream *new_stream(void)
 {
 	struct qr_stream *stream = calloc(1, sizeof(*stream));
 
 	if (stream)
-		stream->out = open_memstream(&stream->text, &stream->size);
+		stream->out = fopencookie(stream, "w", (cookie_io_functions_t){ .write = append });
 	if (stream && stream->out)
 		return stream;
 	free(stream);
@@ -199,11 +212,11 @@ static char *print_copy(struct qr_stream *stream, const struct qr_queue *queue,
 {
 	char *text = NULL;
 
-	rewind(stream->out);
+	stream->size = 0;
 	if (!qr_print_results(stream->out, queue->ctx, query, results, 0) &&
 	    !fflush(stream->out))
 		text = malloc(stream->size + 1);
-	return text ? memcpy(text, stream->text, stream->size) : NULL;
+	return text && stream->size ? memcpy(text, stream->text.bytes, stream->size) : text;
 }
 
 /* Print an answer into memory, for its turn; which may have come when that is done. */
