@@ -78,7 +78,7 @@ typedef struct simidx_text_options {
 	const char *weights;
 	/** Keep this many features, the heaviest, ties by smaller hash; 0 = as the extractor
 	    says. SIMIDX_TEXT_TOP_AUTO: 16 or, if more, 4 times the square root of the number of
-	    tokens, rounded down. */
+	    tokens, where the root is rounded down. */
 	uint32_t top;
 	const char *stop;      /**< stop words in here: "en", "zh" or "en,zh"; NULL = none */
 	/** More stop words, UTF-8, one a line; normalised as texts are. NULL = none */

@@ -284,6 +284,28 @@ START_TEST(test_built_in_stop_words)
 }
 END_TEST
 
+/* Different words, and the features that SIMIDX_TEXT_TOP_AUTO keeps of these and their pairs: all 2n - 1
+ * where there are no more than 16; else 16 or 4 times the root of n, a whole number. */
+static const struct {
+	unsigned words, features;
+} automatic[] = { { 8, 15 }, { 9, 16 }, { 15, 16 }, { 24, 16 }, { 25, 20 }, { 99, 36 }, { 100, 40 } };
+
+START_TEST(test_top_auto)
+{
+	simidx_text_options options = { .size = SIZE, .top = SIMIDX_TEXT_TOP_AUTO };
+	simidx_text *text = open_text(&options);
+	char words[100 * 4 + 1] = "";
+	simidx_sketch got;
+
+	for (unsigned i = 0; i < automatic[_i].words; i++)
+		sprintf(words + 4 * i, "w%02u ", i);
+	got = sxt_sketch_of_text(text, words, strlen(words));
+	ck_assert_uint_eq(got.n_tokens, automatic[_i].words);
+	ck_assert_uint_eq(got.n_features, automatic[_i].features);
+	simidx_text_close(text);
+}
+END_TEST
+
 static int append(void *ctx, const char *bytes, size_t size, simidx_error *err)
 {
 	ck_assert_uint_ge(size, 1);
@@ -457,6 +479,7 @@ static const sxt_test tests[] = {
 	{ &test_features_without_weight, 0, 1 },
 	{ &test_fixed_numbers, 0, COUNT(numbers) },
 	{ &test_built_in_stop_words, 0, 1 },
+	{ &test_top_auto, 0, COUNT(automatic) },
 	{ &test_joining_loses_nothing, 0, 1 },
 	{ &test_long_text_in_stretches, 0, 4 },
 	{ &test_any_bytes_never_crash, 0, 5 },
