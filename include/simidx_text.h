@@ -36,6 +36,10 @@
  *
  * Integer arithmetic throughout: with the same ICU word boundaries, fingerprints are equal on
  * every machine. What an index was made with is its profile; see simidx_text_profile().
+ *
+ * Without memory, functions return SIMIDX_E_NOMEM. But ICU does not always bear it when one allocation
+ * after the other fails: it may crash or wait for ever then, inside any function that takes a text or
+ * makes an extractor, and this library cannot prevent it.
  */
 
 #ifndef SIMIDX_TEXT_H
