@@ -102,6 +102,16 @@ void t_read_entries_again(void);
 /** Change a byte of the file. */
 void t_change_file(size_t at, unsigned char bits);
 
+/** Rows of the log that cannot be read any more. In blocks an entry has many of them. */
+static inline uint64_t t_damaged_changes(void)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < t_n_entries; i++)
+		n += t_entries[i].where == IN_FRESH && t_entries[i].is_damaged ? t_entries[i].n : 0;
+	return n;
+}
+
 /** The place of a document in t_model. */
 size_t t_find_doc(uint64_t id);
 
