@@ -6,6 +6,7 @@
 #include <simidx_admin.h>
 
 #include "store/sx_dir.h"
+#include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
 #include "write/sx_merge.h"
@@ -230,6 +231,18 @@ int simidx_writer_reader(simidx_writer *w, simidx_reader **out, simidx_error *er
 	rc = sx_writer_reader(w, err);
 	*out = rc ? NULL : w->reader;
 	return rc;
+}
+
+int sx_writer_remove_left_label(simidx_writer *w, simidx_error *err)
+{
+	unsigned char bytes[8];
+	sx_slice key = { bytes, sizeof(bytes) };
+
+	if (!w->has_left_label)
+		return SIMIDX_OK;
+	w->has_left_label = 0;
+	sx_store_be64(bytes, w->left_label);
+	return sx_dbi_del(w->snapshot.txn, w->index->tables.labels, key, err);
 }
 
 /* ---- commit ---- */

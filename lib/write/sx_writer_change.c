@@ -87,18 +87,6 @@ static int add_rows(simidx_writer *w, const sx_fresh_row *rows, size_t n, simidx
 	return rc;
 }
 
-int sx_writer_remove_left_label(simidx_writer *w, simidx_error *err)
-{
-	unsigned char bytes[8];
-	sx_slice key = { bytes, sizeof(bytes) };
-
-	if (!w->has_left_label)
-		return SIMIDX_OK;
-	w->has_left_label = 0;
-	sx_store_be64(bytes, w->left_label);
-	return sx_dbi_del(w->snapshot.txn, w->index->tables.labels, key, err);
-}
-
 /* SIMIDX_E_NOT_FOUND, without setting err, if the id has no label. */
 static int remove_label(simidx_writer *w, uint64_t id, sx_slice key, simidx_error *err)
 {

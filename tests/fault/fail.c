@@ -97,13 +97,42 @@ __attribute__((destructor)) static void end(void)
 	}
 }
 
+/*
+ * Allocations count from main() on: before it other libraries set themselves up, those in C++ among
+ * them, which end the process when memory is short.
+ */
+static int (*real_main)(int, char **, char **);
+static int is_in_main;
+
+static int counted_main(int argc, char **argv, char **env)
+{
+	is_in_main = 1;
+	return real_main(argc, argv, env);
+}
+
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+		      void (*fini)(void), void (*rtld_fini)(void), void *stack_end);
+
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+		      void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
+{
+	int (*start)(int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void),
+		     void (*)(void), void *) = next("__libc_start_main");
+
+	real_main = main;
+	return start(counted_main, argc, argv, init, fini, rtld_fini, stack_end);
+}
+
 enum fate { WELL, FAILS, HALF, FAILS_LATE };
 
 /* What becomes of the next call of a class. */
 static enum fate fate(enum class c)
 {
-	long n = __atomic_add_fetch(&counts[c], 1, __ATOMIC_RELAXED);
+	long n;
 
+	if (c == MEMORY && !is_in_main)
+		return WELL;
+	n = __atomic_add_fetch(&counts[c], 1, __ATOMIC_RELAXED);
 	if (c != chosen || !at || n < at || (n > at && how != ON && how != GONE))
 		return WELL;
 	if (how == KILL)
