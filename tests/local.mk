@@ -394,6 +394,7 @@ tool_tests = \
 	tests/tool/csv.sh \
 	tests/tool/damaged.sh \
 	tests/tool/dedup.sh \
+	tests/tool/dedup_edges.sh \
 	tests/tool/dedup_fps.sh \
 	tests/tool/dedup_memory.sh \
 	tests/tool/dedup_stream.sh \

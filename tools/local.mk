@@ -83,6 +83,8 @@ tools_libcommon_a_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS) 
 tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_columns.c \
 	tools/dedup/dd_columns.h \
+	tools/dedup/dd_document.c \
+	tools/dedup/dd_document.h \
 	tools/dedup/dd_engine.c \
 	tools/dedup/dd_engine.h \
 	tools/dedup/dd_files.c \

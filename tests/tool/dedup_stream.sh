@@ -154,13 +154,19 @@ rm dups
 run 0 "$dedup" -q --stream --index ix --dups dups second.jsonl
 cat out >>both
 same both new.jsonl
-# Now fingerprints decide, which lets a copy through now and then, but nothing that was written.
+# Now fingerprints decide. All is left out that was left out before, and all that was written.
 run 0 "$dedup" -q --stream --index ix --dups dups rows.jsonl
-grep -xFf new.jsonl out && fail 'what was seen is new'
-through=$(wc -l <out)
-[ "$through" -le 15 ] || fail "$through copies are let through"
-[ "$(wc -l <dups)" -eq $((3250 - through)) ] || fail '--dups is not added to'
-tail -1 dups | diff - <(printf 'fp\trows.jsonl:3000\tid 2247\n') || fail 'a remembered document'
+output </dev/null
+errors </dev/null
+[ "$(wc -l <dups)" -eq 3250 ] || fail '--dups is not added to'
+tail -1 dups | grep -qxP 'fp\trows.jsonl:3000\tid \d+' || fail 'a remembered document'
+run 0 "$dedup" --stream --index ix rows.jsonl
+says 'simidx-dedup: texts are compared with those of this run; for what ix has of earlier ones fingerprints decide'
+# Bits of a document that was left out are there without a label, and no more than are needed: most are
+# near enough to what was kept.
+kept=$(wc -l <new.jsonl)
+stored=$("$query" -q dump ix | wc -l)
+[ "$stored" -gt "$kept" ] && [ "$stored" -lt $((kept + 150)) ] || fail "$kept were kept, and $stored are stored"
 "$query" -q verify ix >/dev/null || fail 'the index is damaged'
 run 0 "$load" -q loaded -r files
 run 0 "$dedup" -q --stream --index loaded --dups named rows.jsonl
@@ -191,17 +197,18 @@ output </dev/null
 grep -qx '{"similarity":null,"path":"files/copy.txt","label2":"files/1.txt","id2":0}' dups.json ||
 	fail '--dups with --json of a remembered document'
 rm files/copy.txt
-# Texts without words are near to nothing, so that there is nothing to remember; what follows one is
-# named by its own number.
+# Texts without words are near to the same bytes alone, and empty ones to nothing, so that there is nothing
+# to remember; what follows one is named by its own number.
 printf '{"text": "%s"}\n' 'one two three four five' '' 'six seven eight nine ten' ', .' \
-	'six seven eight nine TEN' '' 'one two three four FIVE' >words.jsonl
+	'six seven eight nine TEN' '' 'one two three four FIVE' ', .' ', ..' >words.jsonl
 for i in 1 2; do
 	run 0 "$dedup" -q --stream --index words --dups words.$i words.jsonl
 done
-"$query" stats words | grep -Eq '^documents +2$' || fail "texts without words are stored: $("$query" stats words | grep doc)"
+"$query" stats words | grep -Eq '^documents +4$' || fail "empty texts are stored: $("$query" stats words | grep doc)"
 diff words.1 - <<'END' || fail 'what texts without words do to names'
 100.0	words.jsonl:5	words.jsonl:3
 100.0	words.jsonl:7	words.jsonl:1
+100.0	words.jsonl:8	words.jsonl:4
 END
 
 # Killed at any time: no row is lost, none is cut, and the index is sound. Half a line of a killed run

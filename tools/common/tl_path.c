@@ -51,6 +51,27 @@ int tl_path_is_missing(const char *path)
 	return missing;
 }
 
+static int is_foreign(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && status.st_uid != geteuid();
+}
+
+int tl_path_is_foreign(const char *path)
+{
+	char *data;
+	int foreign;
+
+	if (tl_path_is_uri(path))
+		return 0;
+	if (asprintf(&data, "%s/" TL_DATA_FILE, path) < 0)
+		return 1;
+	foreign = is_foreign(path) || is_foreign(data);
+	free(data);
+	return foreign;
+}
+
 int tl_path_is_same(const char *a, const char *b)
 {
 	struct stat x, y;

@@ -26,6 +26,9 @@ int tl_path_is_uri(const char *path);
  */
 int tl_path_is_missing(const char *path);
 
+/** Whether an index that is there, or its directory, belongs to another user than the one that runs this. */
+int tl_path_is_foreign(const char *path);
+
 /** Whether two paths lead to the same file or directory, which is there. */
 int tl_path_is_same(const char *a, const char *b);
 

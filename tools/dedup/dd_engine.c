@@ -8,7 +8,6 @@
 #include "dedup/dd_pool.h"
 #include "dedup/dd_shingles.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -98,7 +97,7 @@ struct dd_engine *dd_engine_new(const struct dd_options *options, enum dd_kind k
 	struct dd_texts_options how = { dir, options->spill, &options->inputs.columns };
 	struct dd_engine *engine = calloc(1, sizeof(*engine));
 	unsigned n = options->threads;
-	int code;
+	int code = 0;
 
 	if (!engine) {
 		tl_error("out of memory");
@@ -116,8 +115,8 @@ struct dd_engine *dd_engine_new(const struct dd_options *options, enum dd_kind k
 	engine->kept_at = calloc(engine->most, sizeof(*engine->kept_at));
 	engine->thread = calloc(n, sizeof(*engine->thread));
 	engine->texts = dd_texts_open(&how, files);
-	code = engine->item && engine->print && engine->kept_at && engine->thread &&
-		       engine->texts ? 0 : tl_error("out of memory");
+	if (!engine->item || !engine->print || !engine->kept_at || !engine->thread || !engine->texts)
+		code = tl_error("out of memory");
 	if (!code)
 		code = (engine->kept = dd_kept_open(options, kind, memory->index_rows, dir)) ? 0 : TL_TROUBLE;
 	for (unsigned i = 0; !code && i < n; i++)
@@ -133,9 +132,7 @@ struct dd_engine *dd_engine_new(const struct dd_options *options, enum dd_kind k
 /* Empty the batch. */
 static void clear(struct dd_engine *engine)
 {
-	for (size_t i = 0; i < engine->n; i++) {
-		struct item *item = &engine->item[i];
-
+	for (struct item *item = engine->item; item < engine->item + engine->n; item++) {
 		free(item->bytes);
 		free(item->found);
 		dd_shingles_free(&item->set);
@@ -204,6 +201,15 @@ static int is_empty(const struct item *item)
 	return (item->sketch.flags & SIMIDX_SKETCH_EMPTY) != 0;
 }
 
+/* Of a text without words all bytes are one feature: it is near to the same bytes alone. */
+static int sketch_bytes(struct item *item, unsigned flags)
+{
+	uint64_t hash = simidx_feature_hash(item->document.text, item->document.text_size);
+	const simidx_feature all = { hash, 1, 0 };
+
+	return simidx_sketch_make(&all, 1, SIMIDX_DEFAULT_BITS, flags, &item->sketch, &item->err);
+}
+
 /* The fingerprint and what asks for candidates. */
 static int sketch(struct dd_engine *engine, struct thread *thread, struct item *item)
 {
@@ -221,6 +227,8 @@ static int sketch(struct dd_engine *engine, struct thread *thread, struct item *
 	else
 		item->sketch.fp = document->fp;
 	thread->n_empty += is_empty(item);
+	if (!rc && is_empty(item) && document->text_size)
+		rc = sketch_bytes(item, flags);
 	thread->n_not_utf8 += engine->kind == DD_TEXTS && tl_utf8_valid(document->text, document->text_size) <
 							   document->text_size;
 	if (!rc && !is_empty(item))
@@ -239,18 +247,24 @@ static int make_set(struct thread *thread, struct item *item)
 	return rc;
 }
 
-/* What fingerprints alone say; of texts at a distance at which they can be trusted. */
+#define TRUSTED SIMIDX_TEXT_RADIUS_IF_NEW /* weight up to which fingerprints alone decide about texts */
+
+/* What fingerprints alone say. */
 static void trust(const struct dd_engine *engine, struct candidate *candidate)
 {
 	candidate->similarity = engine->kind == DD_FINGERPRINTS ? candidate->distance : DD_BY_FP;
-	candidate->is_near =
-		!engine->verifies || candidate->distance <= SIMIDX_TEXT_RADIUS_IF_NEW;
+	candidate->is_near = !engine->verifies || candidate->distance <= TRUSTED;
 }
 
-static void judge(const struct dd_engine *engine, struct candidate *candidate,
-		  const struct dd_shingles *a, const struct dd_shingles *b)
+/* Of an earlier text, `other`. Where there are no words to compare, equal bytes are what there is. */
+static void judge(const struct dd_engine *engine, struct candidate *candidate, const struct item *item,
+		  const struct dd_shingles *other, const char *text, size_t size)
 {
-	candidate->similarity = dd_shingles_jaccard(a, b);
+	const struct dd_document *document = &item->document;
+
+	candidate->similarity = dd_shingles_jaccard(&item->set, other);
+	if (size == document->text_size && memcmp(text, document->text, size) == 0)
+		candidate->similarity = 1;
 	candidate->is_near = candidate->similarity >= engine->options->similarity;
 }
 
@@ -270,6 +284,9 @@ static int compare(struct dd_engine *engine, struct thread *thread, struct item 
 	size_t size;
 	int rc;
 
+	candidate->is_near = 0;
+	if (handle == DD_LEFT_OUT)
+		return 0;
 	if (engine->verifies && handle != DD_NONE) {
 		again = dd_texts_get(thread->texts, handle, &text, &size);
 		thread->n_gone[again]++;
@@ -284,7 +301,7 @@ static int compare(struct dd_engine *engine, struct thread *thread, struct item 
 	if (!rc)
 		rc = dd_shingles_make(thread->shingler, text, size, &thread->other, &item->err);
 	if (!rc)
-		judge(engine, candidate, &item->set, &thread->other);
+		judge(engine, candidate, item, &thread->other, text, size);
 	return rc;
 }
 
@@ -380,6 +397,7 @@ static int add_pair(struct dd_engine *engine, const struct candidate *candidate,
 	near = &((struct dd_near *)engine->pairs.bytes)[n];
 	near->id = candidate->id;
 	near->handle = dd_kept_handle(engine->kept, near->id);
+	near->distance = candidate->distance;
 	near->similarity = candidate->similarity;
 	return 0;
 }
@@ -405,7 +423,7 @@ static int judge_match(struct dd_engine *engine, struct item *item, const simidx
 		*candidate = *known;
 		return 0;
 	}
-	if (!engine->verifies || handle == DD_NONE || handle < engine->n_before ||
+	if (!engine->verifies || handle >= DD_LEFT_OUT || handle < engine->n_before ||
 	    dd_texts_problem(engine->texts)) {
 		rc = compare(engine, thread, item, candidate);
 	} else {
@@ -414,7 +432,8 @@ static int judge_match(struct dd_engine *engine, struct item *item, const simidx
 		if (!rc && (rc = make_set(thread, other)))
 			item->err = other->err;
 		if (!rc)
-			judge(engine, candidate, &item->set, &other->set);
+			judge(engine, candidate, item, &other->set, other->document.text,
+			      other->document.text_size);
 	}
 	return rc ? tl_index_error(engine->options->index, &item->err) : 0;
 }
@@ -484,9 +503,12 @@ static int decide(struct dd_engine *engine, struct item *item)
 	item->document.is_empty = is_empty(item);
 	if (!code && (!n || engine->options->pairs))
 		code = keep(engine, item);
+	near = n ? engine->pairs.bytes : NULL;
+	/* A later run would not take it for near by its fingerprints. */
+	if (!code && near && engine->options->index && engine->verifies && near->distance > TRUSTED)
+		code = dd_kept_remember(engine->kept, &item->sketch);
 	if (code)
 		return code;
-	near = n ? engine->pairs.bytes : NULL;
 	if (!engine->options->pairs)
 		return listener->decided(listener->ctx, &item->document, near);
 	if (n)
@@ -557,24 +579,11 @@ int dd_engine_flush(struct dd_engine *engine, int is_complete)
 	return code;
 }
 
-static const char *copy(char **to, const char *bytes, size_t size)
-{
-	char *at = *to;
-
-	if (size)
-		memcpy(at, bytes, size);
-	*to += size;
-	return at;
-}
-
 int dd_engine_add(struct dd_engine *engine, const struct dd_document *document)
 {
-	size_t features_size = document->n_features * sizeof(*document->features);
-	size_t size = features_size + document->text_size + document->label_size +
-		      document->kept_size;
+	size_t size = dd_document_bytes(document);
 	struct item *item;
 	int code = 0;
-	char *to;
 
 	if (engine->n == engine->most ||
 	    (engine->n && engine->bytes + size > engine->most_bytes))
@@ -582,16 +591,10 @@ int dd_engine_add(struct dd_engine *engine, const struct dd_document *document)
 	if (code)
 		return code;
 	item = &engine->item[engine->n];
-	to = item->bytes = malloc(size + 1);
-	if (!to)
+	item->bytes = dd_document_copy(&item->document, document);
+	if (!item->bytes)
 		return tl_error("out of memory");
 	engine->n++;
 	engine->bytes += size;
-	item->document = *document;
-	/* First, as what malloc() gives is aligned. */
-	item->document.features = (const void *)copy(&to, (const void *)document->features, features_size);
-	item->document.text = copy(&to, document->text, document->text_size);
-	item->document.label = copy(&to, document->label, document->label_size);
-	item->document.kept = copy(&to, document->kept, document->kept_size);
 	return 0;
 }

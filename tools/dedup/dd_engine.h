@@ -17,6 +17,7 @@
 #ifndef DD_ENGINE_H
 #define DD_ENGINE_H
 
+#include "dedup/dd_document.h"
 #include "dedup/dd_kept.h"
 #include "dedup/dd_memory.h"
 #include "dedup/dd_texts.h"
@@ -25,27 +26,14 @@
 #define DD_BY_FP (-1.0)
 
 /** No document. */
-#define DD_NONE UINT64_MAX
-
-/** A document, with what is needed of it until it is decided. */
-struct dd_document {
-	uint64_t number;       /* among all documents, from 1 */
-	uint32_t file;         /* as dd_files_meet() numbers it */
-	uint64_t line;         /* 0 = it is the whole file */
-	struct dd_place place; /* of its text */
-	uint64_t fp;           /* if it is a bare one */
-	const simidx_feature *features;
-	size_t n_features;
-	const char *text, *label, *kept; /* kept: its line as it came */
-	size_t text_size, label_size, kept_size;
-	int is_empty;          /* set when it is decided: it has no words or features, and nothing can be near to it */
-};
+#define DD_NONE DD_EARLIER
 
 /** A document that another one is near to. */
 struct dd_near {
 	uint64_t id;       /* in the index */
 	uint64_t handle;   /* number among those kept in this run but empty ones, from 0; DD_NONE: of an
 	                    * earlier run */
+	unsigned distance; /* as the query weighs it */
 	double similarity; /* Jaccard, DD_BY_FP, or for bare fingerprints bits that differ */
 };
 

@@ -19,7 +19,7 @@
 /* Documents with ids and handles that follow each other, as those of one run do unless others write to the
  * index between its commits. */
 struct stretch {
-	uint64_t id, handle; /* of the first */
+	uint64_t id, handle; /* of the first; DD_LEFT_OUT of all */
 	uint64_t n;
 };
 
@@ -37,6 +37,9 @@ struct dd_kept {
 
 static int fail(const struct dd_kept *kept, const simidx_error *err)
 {
+	if (!kept->options->index && err->code == SIMIDX_E_NO_SPACE)
+		return tl_error("no room in %s for temporary files: --tmpdir names another directory",
+				kept->options->tmpdir);
 	return tl_index_error(kept->options->index, err);
 }
 
@@ -85,7 +88,11 @@ static int open_index(struct dd_kept *kept, const char *path)
 	simidx_text *text = NULL;
 	int rc = 0;
 
-	how.flags = SIMIDX_OPEN_CREATE | (kept->options->index ? 0 : SIMIDX_OPEN_FORCE);
+	how.flags = SIMIDX_OPEN_CREATE;
+	if (!kept->options->index)
+		how.flags |= SIMIDX_OPEN_FORCE;
+	else if (kept->options->is_untrusted || tl_path_is_foreign(path))
+		how.flags |= SIMIDX_OPEN_UNTRUSTED;
 	how.create = &create;
 	create.bits = kept->options->bits;
 	create.flags = kept->options->index ? 0 : SIMIDX_CREATE_FORCE;
@@ -105,6 +112,9 @@ static int open_index(struct dd_kept *kept, const char *path)
 		return fail(kept, &err);
 	if (fit(kept, &info))
 		return TL_TROUBLE;
+	if (info.documents && kept->kind == DD_TEXTS && !kept->options->no_verify)
+		tl_notice("texts are compared with those of this run; for what %s has of earlier ones "
+			  "fingerprints decide", kept->options->index);
 	if (kept->kind == DD_TEXTS && simidx_text_open_for(kept->index, NULL, &kept->text, &err))
 		return fail(kept, &err);
 	return dd_kept_read_mark(kept);
@@ -191,6 +201,9 @@ int dd_kept_query(const struct dd_kept *kept, const simidx_sketch *sketch, simid
 		if (query->probes < DD_PROBES)
 			query->probes = DD_PROBES;
 	}
+	/* So that a later run finds what this one has found, however large the index is by then. */
+	if (options->index)
+		query->flags &= ~SIMIDX_QUERY_SCAN_SMALL;
 	if (options->pairs || (options->compare_all && !trusts))
 		query->limit = 0;
 	else
@@ -253,13 +266,14 @@ int dd_kept_reader(struct dd_kept *kept, simidx_reader **reader)
 	return simidx_writer_reader(kept->writer, reader, &err) ? fail(kept, &err) : 0;
 }
 
-static int note_id(struct dd_kept *kept, uint64_t id)
+/* `handle`: its number, or DD_LEFT_OUT. */
+static int note_id(struct dd_kept *kept, uint64_t id, uint64_t handle)
 {
 	struct stretch *stretch = kept->stretches.bytes;
 	size_t n = kept->n_stretches;
-	uint64_t handle = kept->n_put++;
 
-	if (n && id == stretch[n - 1].id + stretch[n - 1].n) {
+	if (n && id == stretch[n - 1].id + stretch[n - 1].n &&
+	    (handle == DD_LEFT_OUT) == (stretch[n - 1].handle == DD_LEFT_OUT)) {
 		stretch[n - 1].n++;
 		return 0;
 	}
@@ -285,9 +299,11 @@ uint64_t dd_kept_handle(const struct dd_kept *kept, uint64_t id)
 			high = middle;
 	}
 	if (!low)
-		return UINT64_MAX;
+		return DD_EARLIER;
 	stretch += low - 1;
-	return id - stretch->id < stretch->n ? stretch->handle + (id - stretch->id) : UINT64_MAX;
+	if (id - stretch->id >= stretch->n)
+		return DD_EARLIER;
+	return stretch->handle == DD_LEFT_OUT ? DD_LEFT_OUT : stretch->handle + (id - stretch->id);
 }
 
 int dd_kept_expect(struct dd_kept *kept, const simidx_doc *docs, size_t n)
@@ -297,18 +313,36 @@ int dd_kept_expect(struct dd_kept *kept, const simidx_doc *docs, size_t n)
 	return simidx_writer_prefetch(kept->writer, docs, n, &err) ? fail(kept, &err) : 0;
 }
 
-int dd_kept_put(struct dd_kept *kept, const simidx_sketch *sketch, const char *label, size_t size,
-		uint64_t *id)
+static simidx_doc make_doc(const struct dd_kept *kept, const simidx_sketch *sketch)
 {
 	simidx_doc doc = SIMIDX_DOC_INIT;
-	simidx_error err;
-	int rc;
 
 	doc.fp = sketch->fp;
 	if (kept->kind != DD_FINGERPRINTS) {
 		doc.fp2 = sketch->fp2;
 		doc.flags |= SIMIDX_DOC_FP2;
 	}
+	return doc;
+}
+
+int dd_kept_remember(struct dd_kept *kept, const simidx_sketch *sketch)
+{
+	simidx_doc doc = make_doc(kept, sketch);
+	simidx_error err;
+	uint64_t id;
+
+	if (simidx_writer_put(kept->writer, &doc, &id, &err))
+		return fail(kept, &err);
+	return note_id(kept, id, DD_LEFT_OUT);
+}
+
+int dd_kept_put(struct dd_kept *kept, const simidx_sketch *sketch, const char *label, size_t size,
+		uint64_t *id)
+{
+	simidx_doc doc = make_doc(kept, sketch);
+	simidx_error err;
+	int rc;
+
 	if (kept->options->index && size) {
 		doc.label = label;
 		doc.label_size = size;
@@ -319,7 +353,7 @@ int dd_kept_put(struct dd_kept *kept, const simidx_sketch *sketch, const char *l
 		doc.label = NULL;
 		rc = simidx_writer_put(kept->writer, &doc, id, &err);
 	}
-	return rc ? fail(kept, &err) : note_id(kept, *id);
+	return rc ? fail(kept, &err) : note_id(kept, *id, kept->n_put++);
 }
 
 int dd_kept_commit(struct dd_kept *kept, int is_complete)

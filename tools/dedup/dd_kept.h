@@ -91,6 +91,14 @@ int dd_kept_put(struct dd_kept *kept, const simidx_sketch *sketch, const char *l
 		uint64_t *id);
 
 /**
+ * Remember a text that is left out, without a label: a later run finds it again by its fingerprints,
+ * where the document that it is near to is too far away for that. In this run it is not compared with.
+ *
+ * @return 0, or TL_TROUBLE with a message
+ */
+int dd_kept_remember(struct dd_kept *kept, const simidx_sketch *sketch);
+
+/**
  * Commit.
  *
  * @param is_complete  all inputs were dealt with
@@ -103,8 +111,12 @@ const char *dd_kept_mark(const struct dd_kept *kept);
 /** Read it again. Returns 0, or TL_TROUBLE with a message. */
 int dd_kept_read_mark(struct dd_kept *kept);
 
-/** The number among the documents that this run has put, from 0, of an id; UINT64_MAX for one of an
- * earlier run. Any thread, while nothing is put. */
+/** What has no number: a document of an earlier run, and one that this run has left out and remembers. */
+#define DD_EARLIER UINT64_MAX
+#define DD_LEFT_OUT (UINT64_MAX - 1)
+
+/** The number among the documents that this run has kept, from 0, of an id; or one of these two. Any
+ * thread, while nothing is put. */
 uint64_t dd_kept_handle(const struct dd_kept *kept, uint64_t id);
 
 #endif /* DD_KEPT_H */

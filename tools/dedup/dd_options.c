@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <simidx.h>
@@ -101,10 +102,18 @@ static const struct tl_option output_rows[] = {
 	  .help = "with --stream: remember what was new in INDEX",
 	  .more = "With --stream: remember what was new in the index INDEX, which is made if it is not there; "
 		  "what is in it is not new. Of documents of earlier runs only the fingerprints are "
-		  "there, so these decide, and the similarity is 'fp'. Texts without words are not "
-		  "remembered. What was written is synced before the commit that remembers it: "
+		  "there, so these decide (up to a weight of 112, as --no-verify), and the similarity is "
+		  "'fp'. What was left out as near to a text that weighs more apart is remembered, too, "
+		  "without its label: the same inputs again leave out all that was left out before. "
+		  "What was written is synced before the commit that remembers it: "
 		  "after a crash the same inputs again, with >> to the same file, give each new one "
 		  "at least once." },
+	{ 0, "untrusted", NULL, TL_FLAG(struct dd_options, is_untrusted),
+	  .help = "check the pages of INDEX before they are used",
+	  .more = "Check the pages of the index of --index before anything relies on them. For an index that "
+		  "others could write or that may be damaged: it can end the program by a signal "
+		  "otherwise. One that belongs to another user is always checked. It takes a quarter of "
+		  "a second for 10 million documents." },
 	{ 0, "json", NULL, TL_FLAG(struct dd_options, json), .help = "print a JSON object a line" },
 	{ 'q', "quiet", NULL, TL_FLAG(struct dd_options, quiet),
 	  .help = "no notices, no progress, no summary" },
@@ -172,7 +181,7 @@ static const struct tl_option rows[] = {
 		       "document of an earlier run has label2, if it has a label, and no path2. What is not "
 		       "UTF-8 is in path_hex, path2_hex or label2_hex instead, two hex digits a byte.") },
 	{ TL_PARAGRAPH("A text that is contained in a much longer one is not near to it. Texts without words are "
-		       "near to nothing. A file that is reached twice counts once, also by another name of it (a hard "
+		       "near to texts of the same bytes alone, and empty ones to nothing. A file that is reached twice counts once, also by another name of it (a hard "
 		       "link); if it could go, each of its paths has a line. A file that has changed "
 		       "since it was read, or its owner, mode or hard links, is left out of groups and of "
 		       "--drop-list, and that is told. Its texts cannot be compared any more, so that "
@@ -190,7 +199,7 @@ static const struct tl_option rows[] = {
 		       "then not all is remembered.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-dedup -r articles/", "Groups of near-duplicates among the texts of a directory.") },
-	{ TL_EXAMPLE("simidx-dedup -r --drop-list -0 articles/ | xargs -0 rm --",
+	{ TL_EXAMPLE("simidx-dedup -r --drop-list -0 articles/ | xargs -0r rm --",
 		     "Delete what is near to another one. Look at the groups first.") },
 	{ TL_EXAMPLE("zcat crawl.jsonl.gz | simidx-dedup --stream -F jsonl - >new.jsonl",
 		     "The rows whose \"text\" is near to none before.") },
@@ -227,6 +236,8 @@ static int check_together(const struct dd_options *options)
 		return tl_usage_error("only one of --pairs, --drop-list and --stream can be given");
 	if (!options->stream && (options->dups || options->index))
 		return tl_usage_error("%s goes with --stream", options->dups ? "--dups" : "--index");
+	if (options->is_untrusted && !options->index)
+		return tl_usage_error("--untrusted is about the index of --index");
 	if (options->json && (options->drop_list || (options->stream && !options->dups)))
 		return tl_usage_error("--json does not fit %s",
 				      options->stream ? "--stream without --dups" : "--drop-list");
@@ -262,6 +273,8 @@ static int check_memory(struct dd_options *options)
 static int take_operands(struct dd_options *options, char **operands, size_t n)
 {
 	struct in_files_options *inputs = &options->inputs;
+	struct stat status;
+	size_t directories = 0;
 
 	if (options->index && (!*options->index || strcmp(options->index, "-") == 0))
 		return tl_usage_error("--index: '%s' is no index", options->index);
@@ -278,6 +291,11 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 	inputs->n_operands = n;
 	if (!n && !inputs->lists.n)
 		return tl_usage_error("INPUT is missing");
+	for (size_t i = 0; i < n; i++)
+		directories += !stat(operands[i], &status) && S_ISDIR(status.st_mode);
+	/* One among others is told, and the others are read. */
+	if (n && directories == n && !inputs->recursive && !inputs->lists.n)
+		return tl_usage_error("%s: is a directory: -r reads the files in it", operands[0]);
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(operands[i], "-") == 0 && !inputs->format)
 			return tl_usage_error("standard input needs its format: -F FORMAT");

@@ -29,6 +29,7 @@ struct dd_options {
 	int stream;
 	const char *dups;       /* NULL */
 	const char *index;      /* NULL */
+	int is_untrusted;
 	unsigned bits;          /* of bare fingerprints */
 	int bits_given;
 	uint64_t memory;        /* bytes, enough for the threads */

@@ -23,6 +23,9 @@
 /* Messages about single rows and files beyond this are only counted. */
 #define MAX_REPORTED 20
 
+/* If the first so many rows are rejected, the others will be, too: it is a matter of options. */
+#define HOPELESS 1000
+
 /* After this number of rows it is estimated how many there are, and again after ten times as many. */
 #define ESTIMATED_AFTER 10000
 
@@ -107,7 +110,7 @@ static void tell_unread(struct run *run, const struct dd_counts *all)
 
 static void sum_up(struct run *run)
 {
-	char n[3][TL_NUMBER_SIZE];
+	char n[3][TL_NUMBER_SIZE], rejected[TL_NUMBER_SIZE + 16] = "";
 	struct dd_output_counts counts;
 	struct dd_counts all = { 0 };
 	double seconds = tl_seconds() - run->started;
@@ -127,26 +130,30 @@ static void sum_up(struct run *run)
 	if (all.not_utf8)
 		tl_notice("%s text%s not UTF-8", tl_write_count(all.not_utf8, n[0]),
 			  all.not_utf8 == 1 ? " is" : "s are");
-	tl_text_tell_lengths(all.empty, 0, 0);
+	if (all.empty)
+		tl_notice("%s %s no words: near are the same bytes alone", tl_write_count(all.empty, n[0]),
+			  all.empty == 1 ? "text has" : "texts have");
 	if (run->skipped)
 		tl_notice("%s file%s and %s skipped (first: %s)", tl_write_count(run->skipped, n[0]),
 			  run->skipped == 1 ? " is no text" : "s are no texts",
 			  run->skipped == 1 ? "was" : "were",
 			  run->first_skipped ? run->first_skipped : "?");
 	dd_output_tell(run->output);
+	if (run->rejected)
+		snprintf(rejected, sizeof(rejected), ", %s rejected", tl_write_count(run->rejected, n[0]));
 	tl_write_count(run->documents, n[0]);
 	tl_write_count(counts.near, n[1]);
 	if (run->options->pairs)
-		tl_notice("%s document%s in %.1f s: %s pair%s", n[0], run->documents == 1 ? "" : "s",
-			  seconds, n[1], counts.near == 1 ? "" : "s");
+		tl_notice("%s document%s in %.1f s: %s pair%s%s", n[0], run->documents == 1 ? "" : "s",
+			  seconds, n[1], counts.near == 1 ? "" : "s", rejected);
 	else if (run->options->stream)
-		tl_notice("%s document%s in %.1f s: %s new, %s near to others", n[0],
+		tl_notice("%s document%s in %.1f s: %s new, %s near to others%s", n[0],
 			  run->documents == 1 ? "" : "s", seconds,
-			  tl_write_count(run->documents - counts.near - counts.known, n[2]), n[1]);
+			  tl_write_count(run->documents - counts.near - counts.known, n[2]), n[1], rejected);
 	else
-		tl_notice("%s document%s in %.1f s: %s near to others, in %s group%s", n[0],
+		tl_notice("%s document%s in %.1f s: %s near to others, in %s group%s%s", n[0],
 			  run->documents == 1 ? "" : "s", seconds, n[1],
-			  tl_write_count(counts.groups, n[2]), counts.groups == 1 ? "" : "s");
+			  tl_write_count(counts.groups, n[2]), counts.groups == 1 ? "" : "s", rejected);
 }
 
 /* ---- memory ---- */
@@ -385,6 +392,9 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 			return tl_error("%s: %s", in_reader_place(reader), reader->reason);
 		else
 			reject(run, in_reader_place(reader), reader->reason);
+		if (run->rejected == HOPELESS && !run->documents)
+			return tl_error("the first 1,000 rows were all rejected, the last one because: %s",
+					reader->reason);
 		if (rc == IN_FATAL) /* what came before stays, and other inputs follow */
 			break;
 		show_progress(run);
