@@ -427,6 +427,7 @@ tool_tests = \
 	tests/tool/similar.sh \
 	tests/tool/skew.sh \
 	tests/tool/static.sh \
+	tests/tool/slow_stream.sh \
 	tests/tool/stop.sh \
 	tests/tool/terminal.sh \
 	tests/tool/text.sh \

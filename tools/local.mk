@@ -127,6 +127,7 @@ tools_libload_a_SOURCES = \
 	tools/load/ld_check.h \
 	tools/load/ld_emit.c \
 	tools/load/ld_emit.h \
+	tools/load/ld_finish.c \
 	tools/load/ld_fit.c \
 	tools/load/ld_fit.h \
 	tools/load/ld_from.c \

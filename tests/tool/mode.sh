@@ -116,7 +116,7 @@ grep -q '"stored":2.*"mode":"delete".*"missing":1' summary || fail 'the summary 
 run 0 "$load" --resume --mode delete ix l1 l2 l9
 says 'simidx-load: ix: going on after row 3 of this input'
 run 2 "$load" --resume --mode delete ix l1
-says 'simidx-load: ix: --resume: the load that was interrupted had other inputs'
+says 'simidx-load: ix: --resume: the last load came to its end, and it had other inputs'
 
 # --merge-only: the fresh rows go into the tables, and the mark of a load stays.
 fill

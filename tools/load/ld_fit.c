@@ -90,3 +90,36 @@ int ld_fit_sources(const struct ld_options *options)
 			return tl_error("--from %s: is the index itself", options->from.at[i]);
 	return 0;
 }
+
+int ld_fit_replaced(const struct ld_options *options)
+{
+	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
+	simidx_error err;
+	simidx *index;
+
+	/* At the end the library will not trust it either. */
+	how.flags = ld_open_flags(options) | SIMIDX_OPEN_UNTRUSTED;
+	if (simidx_open(options->index, &how, &index, &err)) {
+		tl_index_error(options->index, &err);
+		if (err.code == SIMIDX_E_VERSION || err.code == SIMIDX_E_CORRUPT)
+			tl_notice("%s: only an index that can be read is replaced: remove this one "
+				  "first, if nothing of it is needed",
+				  options->index);
+		return TL_TROUBLE;
+	}
+	simidx_close(index);
+	return 0;
+}
+
+int ld_fit_parent(const char *path)
+{
+	char parent[PATH_MAX];
+	struct stat status;
+
+	if (tl_path_is_uri(path))
+		return 0;
+	tl_path_parent(path, parent, sizeof(parent));
+	if (!stat(parent, &status) && S_ISDIR(status.st_mode))
+		return 0;
+	return tl_error("%s: cannot be made, as there is no directory %s", path, parent);
+}

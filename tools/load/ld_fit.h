@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Whether the options fit an index that is there.
+ * Whether the options fit the index that is there, or a place where none is.
  */
 
 #ifndef LD_FIT_H
@@ -20,5 +20,11 @@ int ld_fit_extractor(const struct ld_options *options, const char *path, const s
 
 /** An index cannot be taken over into itself. */
 int ld_fit_sources(const struct ld_options *options);
+
+/** What is to be replaced must be an index. 0, or TL_TROUBLE with a message. */
+int ld_fit_replaced(const struct ld_options *options);
+
+/** A new index needs a directory to be in. 0, or TL_TROUBLE with a message. */
+int ld_fit_parent(const char *path);
 
 #endif /* LD_FIT_H */

@@ -167,8 +167,8 @@ static const struct tl_option write_rows[] = {
 	{ 0, "commit", "N", TL_COUNT(struct ld_options, commit, 1, SIMIDX_MAX_ID), .standard = "100K",
 	  .help = "commit after N rows",
 	  .more = "When rows are inserted, replaced or deleted: commit after N of them, and earlier when "
-		  "their labels have 16 MB or the input has paused for a second. Others see them then, "
-		  "and standard output gets what --emit says." },
+		  "their labels have 16 MB, after 5 seconds, and when the input has paused for a second. Others "
+		  "see them then and get their turn to write, and standard output gets what --emit says." },
 	{ 0, "merge", "WHEN", TL_WORD(struct ld_options, merge, merge_words), .standard = "auto",
 	  .help = "auto, always or never",
 	  .more = "When documents that were inserted are moved into the sorted tables. auto: when "
@@ -239,7 +239,10 @@ static const struct tl_option report_rows[] = {
 		       "was assigned to such a row stays unused, while an insertion gives it to "
 		       "the next row.") },
 	{ TL_PARAGRAPH("A commit is stored whole or not at all, and so is an index that is built: "
-		       "until it is complete, nothing of it can be seen.") },
+		       "until it is complete, nothing of it can be seen. But a new index that is built of "
+		       "standard input becomes visible when 5 seconds have passed and its rows come in "
+		       "pauses of 0.2 seconds or more: those that follow are inserted. --write rebuild, "
+		       "--create truncate, --from and -F full build it whole.") },
 	{ 0 },
 };
 

@@ -18,6 +18,9 @@
 /* After so many milliseconds without input a writer commits what it has. */
 #define PAUSE_MS 1000
 
+/* A loader whose input comes in such pauses waits for somebody, not for a slow disk. */
+#define TRICKLE_MS 200
+
 /* ---- texts ---- */
 
 static unsigned count_threads(const struct ld_options *options)
@@ -92,6 +95,8 @@ static int prepare(struct ld_run *run, const struct in_row *row)
 	int was_closed = target->state == LD_CLOSED;
 	int code = ld_target_prepare(target, row);
 
+	if (was_closed)
+		run->committed_at = tl_seconds();
 	if (!code && was_closed && target->state == LD_BUILDING)
 		ld_report_build(&run->report, ld_target_others(target));
 	if (code || !was_closed || target->state != LD_INSERTING)
@@ -136,8 +141,15 @@ static int take(struct ld_run *run, struct ld_item *item)
 		code = start_queue(run);
 	if (code)
 		return code;
-	if (run->queue)
-		return ld_queue_add(run->queue, item);
+	if (run->queue) {
+		run->queued++;
+		code = ld_queue_add(run->queue, item);
+		/* A commit that is due is not put off by rows that could come. */
+		if (!code && run->target->state == LD_INSERTING &&
+		    run->queued + run->uncommitted >= run->options->commit)
+			code = ld_queue_flush(run->queue);
+		return code;
+	}
 	if (item->result == IN_ROW && item->row.kind == IN_FINGERPRINT) {
 		item->fp = item->row.fp;
 		item->fp2 = item->row.fp2;
@@ -152,22 +164,55 @@ static int take(struct ld_run *run, struct ld_item *item)
 
 /* ---- reading ---- */
 
+/* Whether there is no input for so many milliseconds. */
+static int pauses(int fd, int milliseconds)
+{
+	struct pollfd more = { fd, POLLIN, 0 };
+
+	return poll(&more, 1, milliseconds) == 0;
+}
+
 /*
- * The input has nothing more for now. If that lasts, what has come is committed: others wait for the
- * write lock, and somebody for the lines that --emit writes. Returns whether that failed, which ends
- * the input.
+ * Whether a new index that is built of standard input becomes visible, and grows from then on: its rows
+ * come slowly. An index that is to be replaced stays until the new one is complete.
+ */
+static int is_trickle(const struct ld_run *run, int fd)
+{
+	const struct ld_options *options = run->options;
+
+	return run->target->state == LD_BUILDING && run->target->is_new && run->is_stdin &&
+	       options->write == LD_WRITE_AUTO && options->create != LD_CREATE_TRUNCATE && !options->from.n &&
+	       run->reader.format != &in_format_full &&
+	       tl_seconds() - run->committed_at >= LD_COMMIT_SECONDS && pauses(fd, TRICKLE_MS);
+}
+
+/* Milliseconds until the next commit is due, but not more than a pause. */
+static int wait_for(const struct ld_run *run)
+{
+	double left = (LD_COMMIT_SECONDS - (tl_seconds() - run->committed_at)) * 1000;
+
+	return left > PAUSE_MS ? PAUSE_MS : left > 0 ? (int)left + 1 : 0;
+}
+
+/*
+ * The input has nothing more for now. If that lasts, or the last commit was long ago, what has come is
+ * committed: others wait for the write lock, and somebody for the lines that --emit writes. Returns
+ * whether that failed, which ends the input.
  */
 static int commit_in_pause(void *ctx, int fd)
 {
 	struct ld_run *run = ctx;
-	struct pollfd more = { fd, POLLIN, 0 };
+	int inserts = run->target->state == LD_INSERTING;
 
-	if (run->target->state != LD_INSERTING || poll(&more, 1, PAUSE_MS) != 0)
+	if (inserts ? !pauses(fd, wait_for(run)) : !is_trickle(run, fd))
 		return 0;
 	if (run->queue)
 		run->pause_code = ld_queue_flush(run->queue);
-	if (!run->pause_code && run->uncommitted)
+	if (!run->pause_code && !inserts)
+		run->pause_code = ld_store_insert(run);
+	else if (!run->pause_code && run->uncommitted)
 		run->pause_code = ld_store_commit(run);
+	run->committed_at = tl_seconds();
 	return run->pause_code != 0;
 }
 
@@ -268,6 +313,7 @@ static int load_file(struct ld_run *run, uint64_t number, const struct in_file *
 
 	if (file->is_label)
 		return load_label(run, number, file->path);
+	run->is_stdin = file->is_stdin;
 	rc = in_reader_open(&run->reader, file->path, file->format, file->is_stdin);
 
 	/* What is an operand was looked at before: this one comes from a list. */

@@ -22,6 +22,9 @@
 /** A load whose first so many rows are all rejected stops. */
 #define LD_HOPELESS 1000
 
+/** A writer commits after so many seconds, and a loader that gets its rows so slowly gives way to a writer. */
+#define LD_COMMIT_SECONDS 5
+
 /** Room for a place; one with a long path is cut in messages. */
 #define LD_PLACE_SIZE 8192
 
@@ -50,6 +53,9 @@ struct ld_run {
 	size_t n_late;
 	uint64_t put;             /* documents, in this run */
 	uint64_t uncommitted;     /* rows since the last commit that were given to the writer */
+	uint64_t queued;          /* rows in the queue */
+	double committed_at;      /* when the last commit ended, or a writer or loader began; tl_seconds() */
+	int is_stdin;             /* the input that is read is standard input */
 	int pause_code;           /* of a commit while the input paused: 0, or the exit code */
 	uint64_t label_bytes;     /* put since the last commit */
 	uint64_t all_label_bytes; /* put into the loader */
@@ -79,8 +85,23 @@ int ld_store_item(void *ctx, const struct ld_item *item);
 /** Commit what the writer has. Returns 0 or an exit code. */
 int ld_store_commit(struct ld_run *run);
 
-/** Everything has been put: commit and merge, or build. Returns 0 or an exit code. */
+/** An error of the index that ends the load, with its message. Returns the exit code. */
+int ld_store_fail(struct ld_run *run, const simidx_error *err);
+
+/** More rows were rejected than may be, with a message. Returns the exit code. */
+int ld_store_too_many(const struct ld_run *run);
+
+/**
+ * What a commit, or the loader if it is not NULL, has to store besides documents: how far the load has
+ * come, or in the end the mark that a full dump has brought from its index.
+ */
+int ld_store_mark(struct ld_run *run, simidx_loader *loader, const struct ld_mark *mark);
+
+/** ld_finish.c: everything has been put: commit and merge, or build. Returns 0 or an exit code. */
 int ld_store_finish(struct ld_run *run);
+
+/** Build a new index of what was put so far, and insert what follows into it. Returns 0 or an exit code. */
+int ld_store_insert(struct ld_run *run);
 
 /** Move fresh rows into the tables, whoever else writes. Returns 0 or an exit code. */
 int ld_store_merge(struct ld_run *run);

@@ -26,16 +26,16 @@
 /* A batch ends early when it has so many bytes of labels: LMDB keeps them in memory. */
 #define BATCH_LABEL_BYTES ((uint64_t)16 << 20)
 
-/* Rows that a loader has rejected are told in order, as far as so many of them go. */
-#define MAX_LATE 100000
+/* The clock is looked at after so many rows. */
+#define CLOCK_ROWS 64
 
-static int fail(struct ld_run *run, const simidx_error *err)
+int ld_store_fail(struct ld_run *run, const simidx_error *err)
 {
 	run->failure = err->code;
 	return tl_index_error(ld_from_blamed(run->options, err), err);
 }
 
-static int fail_too_many(const struct ld_run *run)
+int ld_store_too_many(const struct ld_run *run)
 {
 	char count[TL_NUMBER_SIZE];
 
@@ -56,7 +56,7 @@ static int reject(struct ld_run *run, const struct ld_item *item, const char *re
 	/* A stream that is asked whether it is new may begin with what is there. */
 	known = run->options->mode == LD_IF_NEW ? report->duplicates : 0;
 	if (ld_report_too_many(report))
-		return fail_too_many(run);
+		return ld_store_too_many(run);
 	if (report->rejected - known == LD_HOPELESS && run->mark.total == LD_HOPELESS)
 		return tl_error("the first 1,000 rows were all rejected, the last one because: %s; "
 				"nothing was stored",
@@ -64,11 +64,7 @@ static int reject(struct ld_run *run, const struct ld_item *item, const char *re
 	return 0;
 }
 
-/*
- * What a commit, or the loader if it is not NULL, has to store besides documents: how far the load has
- * come, or in the end the mark that a full dump has brought from its index.
- */
-static int set_mark(struct ld_run *run, simidx_loader *loader, const struct ld_mark *mark)
+int ld_store_mark(struct ld_run *run, simidx_loader *loader, const struct ld_mark *mark)
 {
 	const struct ld_full *full = &run->full;
 	simidx_writer *writer = run->target->writer;
@@ -79,7 +75,7 @@ static int set_mark(struct ld_run *run, simidx_loader *loader, const struct ld_m
 		return ld_mark_set(run->options, writer, loader, mark);
 	rc = loader ? simidx_loader_set_mark(loader, full->mark, full->mark_size, &err)
 		    : simidx_writer_set_mark(writer, full->mark, full->mark_size, &err);
-	return rc ? fail(run, &err) : 0;
+	return rc ? ld_store_fail(run, &err) : 0;
 }
 
 /* ---- the writer ---- */
@@ -98,9 +94,9 @@ static int commit(struct ld_run *run, const struct ld_mark *mark)
 
 	/* Others may have added and deleted some, but not since the writer has the lock. */
 	if (pending && ld_target_grows(target) && simidx_get_info(target->index, &info, &err))
-		return fail(run, &err);
+		return ld_store_fail(run, &err);
 	do {
-		rc = set_mark(run, NULL, mark);
+		rc = ld_store_mark(run, NULL, mark);
 		if (rc)
 			return rc;
 		if (mark->files == LD_MARK_COMPLETE)
@@ -114,7 +110,7 @@ static int commit(struct ld_run *run, const struct ld_mark *mark)
 		run->without = info.documents;
 		run->with = run->without + pending;
 	}
-	return rc ? fail(run, &err) : 0;
+	return rc ? ld_store_fail(run, &err) : 0;
 }
 
 int ld_store_commit(struct ld_run *run)
@@ -130,6 +126,7 @@ int ld_store_commit(struct ld_run *run)
 		run->rows_committed = run->mark.total;
 	run->label_bytes = 0;
 	run->uncommitted = 0;
+	run->committed_at = tl_seconds();
 	return rc;
 }
 
@@ -171,7 +168,7 @@ static int check_space(struct ld_run *run)
 	documents = in_loader + rows_left(run) / 3 * 2;
 	if (simidx_loader_expect(run->target->loader, documents,
 				 run->all_label_bytes / in_loader * documents, &err))
-		return fail(run, &err);
+		return ld_store_fail(run, &err);
 	return 0;
 }
 
@@ -238,6 +235,7 @@ int ld_store_begin(struct ld_run *run)
 	begin.files = run->start.files;
 	begin.rows = run->start.rows;
 	begin.total = run->start.total;
+	run->committed_at = tl_seconds();
 	/* The mark of an earlier load must not be taken for one of this load, even if this one is
 	 * killed before its first commit. */
 	return commit(run, &begin);
@@ -333,7 +331,7 @@ static int put(struct ld_run *run, const struct ld_item *item)
 	if (rc == SIMIDX_E_NOT_FOUND)
 		note_missing(run, item);
 	if (rc && rc != SIMIDX_E_EXISTS && rc != SIMIDX_E_NOT_FOUND)
-		return fail(run, &err);
+		return ld_store_fail(run, &err);
 	ld_emit_row(run->options, item, !rc, &change);
 	remark(run, item);
 	if (rc)
@@ -368,7 +366,7 @@ static int look_ahead(struct ld_run *run)
 		rc = n ? simidx_writer_prefetch(run->target->writer, docs, n, &err) : 0;
 	while (ld_target_again(run->target, rc, &err));
 	free(docs);
-	return rc ? fail(run, &err) : 0;
+	return rc ? ld_store_fail(run, &err) : 0;
 }
 
 int ld_store_ahead(void *ctx, const struct ld_item *items, size_t n)
@@ -378,6 +376,14 @@ int ld_store_ahead(void *ctx, const struct ld_item *items, size_t n)
 	run->ahead = items;
 	run->n_ahead = n;
 	return run->target->state == LD_INSERTING ? look_ahead(run) : 0;
+}
+
+/* Whether the writer has had what it has for long enough, so that others see it and get their turn. */
+static int is_due(const struct ld_run *run)
+{
+	return run->uncommitted >= run->options->commit || run->label_bytes >= BATCH_LABEL_BYTES ||
+	       (run->uncommitted && run->mark.total % CLOCK_ROWS == 0 &&
+		tl_seconds() - run->committed_at >= LD_COMMIT_SECONDS);
 }
 
 /* Items are stored in their order, and one that is stored is ahead no more. */
@@ -396,7 +402,7 @@ int ld_store_item(void *ctx, const struct ld_item *item)
 	int code = 0;
 
 	pass_ahead(run);
-
+	run->queued -= run->queued > 0;
 	run->before = run->mark;
 	/* First of all: a commit or a rebuild that this row causes comes after it. */
 	run->mark.files = item->rows ? item->file : item->file + 1;
@@ -417,9 +423,7 @@ int ld_store_item(void *ctx, const struct ld_item *item)
 				item->error ? item->error : simidx_strerror(item->code));
 	} else {
 		code = put(run, item);
-		if (!code && run->target->state == LD_INSERTING &&
-		    (run->uncommitted >= run->options->commit ||
-		     run->label_bytes >= BATCH_LABEL_BYTES)) {
+		if (!code && run->target->state == LD_INSERTING && is_due(run)) {
 			code = ld_store_commit(run);
 			/* What was looked up counted for the transaction that has ended. */
 			if (!code && run->n_ahead)
@@ -427,174 +431,4 @@ int ld_store_item(void *ctx, const struct ld_item *item)
 		}
 	}
 	return code;
-}
-
-/* ---- the end ---- */
-
-static void tell_rejected(struct ld_run *run, uint64_t row, const char *reason)
-{
-	char place[LD_PLACE_SIZE];
-
-	ld_places_get(run->places, row, place, sizeof(place));
-	ld_report_reject(&run->report, place, reason, 1);
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-	const struct ld_late *x = a, *y = b;
-
-	return x->row < y->row ? -1 : x->row > y->row;
-}
-
-/* Tell the rows that are kept in the order of the input. */
-static void tell_late(struct ld_run *run)
-{
-	if (run->n_late)
-		qsort(run->late, run->n_late, sizeof(*run->late), compare_rows);
-	for (size_t i = 0; i < run->n_late; i++) {
-		tell_rejected(run, run->late[i].row, run->late[i].reason);
-		free(run->late[i].reason);
-	}
-	run->n_late = 0;
-}
-
-/*
- * A loader rejects rows when everything has been put, in an order of its own: they are kept until
- * they can be told in the order of the input, and of very many that many at a time.
- */
-static void hear_rejected(void *ctx, uint64_t row, const char *reason)
-{
-	struct ld_run *run = ctx;
-	char *copy = strdup(reason);
-
-	if (run->n_late == MAX_LATE)
-		tell_late(run);
-	if (!run->late)
-		run->late = malloc(MAX_LATE * sizeof(*run->late));
-	if (copy && run->late) {
-		run->late[run->n_late++] = (struct ld_late){ row, copy };
-	} else {
-		tell_rejected(run, row, reason); /* out of order, but told */
-		free(copy);
-	}
-}
-
-static void hear_progress(void *ctx, const char *phase, uint64_t done, uint64_t total)
-{
-	struct ld_run *run = ctx;
-
-	ld_report_work(&run->report, phase, done, total);
-}
-
-static int wants_stop(void *ctx)
-{
-	const struct ld_run *run = ctx;
-
-	return tl_stop_requested() ||
-	       run->report.rejected + run->n_late > run->options->max_errors;
-}
-
-void ld_store_listen(struct ld_run *run)
-{
-	run->target->how.rejected = hear_rejected;
-	run->target->how.progress = hear_progress;
-	run->target->how.stop = wants_stop;
-	run->target->how.ctx = run;
-}
-
-/* Documents of other indexes, not rows: they have no place that could be told. */
-static void tell_left_out(struct ld_run *run, uint64_t duplicates, uint64_t told)
-{
-	char count[TL_NUMBER_SIZE];
-
-	if (run->options->duplicates != SIMIDX_DUPLICATES_REJECT || duplicates <= told)
-		return;
-	tl_error("%s of the documents that are taken over %s left out, as their ids or labels are in "
-		 "use (--on-duplicate first does so without an error)",
-		 tl_write_count(duplicates - told, count), duplicates - told == 1 ? "was" : "were");
-	run->report.rejected += duplicates - told;
-}
-
-static int finish_loader(struct ld_run *run)
-{
-	simidx_loader_report report = SIMIDX_LOADER_REPORT_INIT;
-	uint64_t rejected = run->report.rejected, others = run->target->documents;
-	simidx_error err;
-	int rc = 0;
-
-	/* All of this input is in the index now. Without one, what the index says of its own stays. */
-	if (ld_has_inputs(run->options))
-		rc = set_mark(run, run->target->loader, &run->mark);
-	if (rc)
-		return rc;
-	rc = ld_full_reserve(&run->full, run->target, &err);
-	if (!rc)
-		rc = simidx_loader_finish(run->target->loader, &report, &err);
-	tl_progress_clear();
-	tell_late(run);
-	if (rc == SIMIDX_E_STOPPED && !tl_stop_requested())
-		return fail_too_many(run);
-	if (rc == SIMIDX_E_STOPPED)
-		return TL_TROUBLE;
-	if (rc == SIMIDX_E_EXISTS && run->target->is_new &&
-	    run->options->create != LD_CREATE_TRUNCATE)
-		return tl_error("%s: somebody else made it meanwhile; nothing was stored, "
-				"run the load again to add to it",
-				run->options->index);
-	run->is_unknown = rc == SIMIDX_E_UNKNOWN;
-	if (rc)
-		return fail(run, &err);
-	run->target->state = LD_DONE;
-	tell_left_out(run, report.duplicates, run->report.rejected - rejected);
-	run->report.duplicates += report.duplicates;
-	run->report.stored = run->put - report.left_out;
-	/* And what came from other indexes and stayed. */
-	if (run->options->from.n && report.documents > others + run->report.stored)
-		run->report.stored = report.documents - others;
-	return 0;
-}
-
-int ld_store_merge(struct ld_run *run)
-{
-	simidx_error err;
-	int rc;
-
-	ld_report_phase(&run->report, "merge");
-	do
-		rc = simidx_writer_merge(run->target->writer, &err);
-	while (ld_target_again(run->target, rc, &err));
-	return rc ? fail(run, &err) : 0;
-}
-
-static int finish_writer(struct ld_run *run)
-{
-	enum ld_merge merge = run->options->merge;
-	int code = ld_store_commit(run);
-
-	if (!code && merge != LD_MERGE_NEVER &&
-	    (merge == LD_MERGE_ALWAYS || run->target->is_new))
-		code = ld_store_merge(run);
-	if (!code)
-		run->target->state = LD_DONE;
-	return code;
-}
-
-int ld_store_finish(struct ld_run *run)
-{
-	struct ld_target *target = run->target;
-	int code;
-
-	/* Without a row that can be stored, nothing is made; an empty input is another matter. */
-	if (!target->index && !run->put && !run->options->from.n &&
-	    run->report.rejected + run->report.skipped > 0) {
-		simidx_loader_close(target->loader);
-		target->loader = NULL;
-		return 0;
-	}
-	code = ld_target_prepare(target, NULL);
-	if (code)
-		return code;
-	run->mark.files = LD_MARK_COMPLETE;
-	run->mark.rows = 0;
-	return target->loader ? finish_loader(run) : finish_writer(run);
 }

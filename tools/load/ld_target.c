@@ -7,11 +7,9 @@
 #include "common/tl_path.h"
 #include "load/ld_fit.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* A load that makes an index ends with everything merged; until then, merge rarely. */
 #define FIRST_LOAD_THRESHOLD 1000000
@@ -145,27 +143,6 @@ static int try_extractor(struct ld_target *target)
 	return 0;
 }
 
-/* Only an index may be replaced: learn now if it is something else. */
-static int check_replaced(const struct ld_options *options)
-{
-	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
-	simidx_error err;
-	simidx *index;
-
-	/* At the end the library will not trust it either. */
-	how.flags = ld_open_flags(options) | SIMIDX_OPEN_UNTRUSTED;
-	if (simidx_open(options->index, &how, &index, &err)) {
-		tl_index_error(options->index, &err);
-		if (err.code == SIMIDX_E_VERSION || err.code == SIMIDX_E_CORRUPT)
-			tl_notice("%s: only an index that can be read is replaced: remove this one "
-				  "first, if nothing of it is needed",
-				  options->index);
-		return TL_TROUBLE;
-	}
-	simidx_close(index);
-	return 0;
-}
-
 /* A new index is like the first one that is taken over, where no option says otherwise. */
 static int take_after_source(struct ld_target *target)
 {
@@ -180,20 +157,6 @@ static int take_after_source(struct ld_target *target)
 		rc = fit_text(target, target->from.index[0], options->from.at[0]);
 	} while (rc == SIMIDX_E_MOVED && !(rc = ld_from_again(&target->from, 0)));
 	return rc;
-}
-
-/* A new index needs a directory to be in: learn now if there is none. */
-static int check_parent(const char *path)
-{
-	char parent[PATH_MAX];
-	struct stat status;
-
-	if (tl_path_is_uri(path))
-		return 0;
-	tl_path_parent(path, parent, sizeof(parent));
-	if (!stat(parent, &status) && S_ISDIR(status.st_mode))
-		return 0;
-	return tl_error("%s: cannot be made, as there is no directory %s", path, parent);
 }
 
 int ld_target_open(struct ld_target *target, const struct ld_options *options)
@@ -212,11 +175,11 @@ int ld_target_open(struct ld_target *target, const struct ld_options *options)
 	target->how.wait_ms = options->wait_ms;
 	target->how.flags = ld_open_flags(options);
 	if (missing && options->mode != LD_DELETE && !options->merge_only &&
-	    check_parent(options->index))
+	    ld_fit_parent(options->index))
 		return TL_TROUBLE;
 	if (!missing && options->create == LD_CREATE_MUST)
 		return tl_error("%s: exists already", options->index);
-	if (!missing && options->create == LD_CREATE_TRUNCATE && check_replaced(options))
+	if (!missing && options->create == LD_CREATE_TRUNCATE && ld_fit_replaced(options))
 		return TL_TROUBLE;
 	if (ld_fit_sources(options))
 		return TL_TROUBLE;
@@ -412,6 +375,21 @@ int ld_target_rebuild(struct ld_target *target, uint64_t rows)
 		rc = open_again(target);
 	if (!rc)
 		target->state = LD_BUILDING;
+	return rc;
+}
+
+int ld_target_insert(struct ld_target *target, uint64_t stored)
+{
+	int rc;
+
+	simidx_loader_close(target->loader);
+	target->loader = NULL;
+	target->state = LD_CLOSED;
+	target->committed += stored;
+	rc = open_again(target);
+	if (!rc)
+		rc = open_writer(target);
+	target->has_inserted |= !rc;
 	return rc;
 }
 

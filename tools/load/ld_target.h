@@ -6,8 +6,8 @@
  *
  *	CLOSED ---first row---> INSERTING: a writer commits now and then ---end---> DONE
  *	   |                        |
- *	   |                  much has come
- *	   |                        v
+ *	   |        much has come   ^  standard input comes slowly,
+ *	   |                        v  and the index is new
  *	   +-----first row----> BUILDING: a loader builds the index whole ---end---> DONE
  *
  * What is at the path may be exchanged by others while a load goes on; then the load goes on in
@@ -92,6 +92,14 @@ int ld_target_extractor(struct ld_target *target, simidx_text **text);
  * @return 0, or TL_TROUBLE with a message
  */
 int ld_target_rebuild(struct ld_target *target, uint64_t rows);
+
+/**
+ * From LD_BUILDING to LD_INSERTING: the loader has put a new index at the path, with so many documents of
+ * this load.
+ *
+ * @return 0, or TL_TROUBLE with a message
+ */
+int ld_target_insert(struct ld_target *target, uint64_t stored);
 
 /** Whether rows go already into an index of fingerprints, or of features that others made, so that
  * a text cannot. */
