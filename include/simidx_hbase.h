@@ -9,7 +9,7 @@
  *   hbase://HOST[:PORT][,HOST[:PORT]...]/[NAMESPACE:]TABLE[?OPTION=VALUE[&OPTION=VALUE...]]
  *
  * HOST is a Thrift2 gateway of HBase (`hbase thrift2 start`), PORT is 9090 unless given. Of several
- * gateways the first one that answers is used; one that does not answer in half of the time of a call is
+ * gateways the first one that answers is used; one that does not answer within 2 seconds at first, later in half of the time of a call, is
  * passed over for a minute. An IPv6 address stands in brackets. The index has two tables, TABLE and
  * TABLE_docs.
  *

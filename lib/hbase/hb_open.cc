@@ -248,8 +248,8 @@ public:
 			layout.state = DROPPING;
 			return;
 		}
-		auto rows = store_.get_rows(config.docs_table(), { std::string(1, ROW_LAYOUT) }, deadline_);
-		const gateway::Cell *cell = find_cell(rows[0], COLUMN_LAYOUT);
+		auto rows = read_layout_row();
+		const gateway::Cell *cell = rows.empty() ? nullptr : find_cell(rows[0], COLUMN_LAYOUT);
 		if (!cell)
 			return;
 		value = cell->value;
@@ -276,6 +276,24 @@ public:
 	int64_t timestamp = 0;
 
 private:
+	/** A table that is just being made, or dropped, may be named and not be there yet, or not any more. */
+	std::vector<gateway::Result> read_layout_row()
+	{
+		for (;;) {
+			try {
+				return store_.get_rows(store_.config().docs_table(),
+						       { std::string(1, ROW_LAYOUT) }, deadline_);
+			} catch (const Failure &failure) {
+				if (failure.code != SIMIDX_E_NOT_FOUND || deadline_.left() == 0)
+					throw;
+			}
+			std::this_thread::sleep_for(std::chrono::milliseconds(100));
+			docs_there = exists(store_.pool(), table_name(store_.config(), "_docs"), deadline_);
+			if (!docs_there)
+				return {};
+		}
+	}
+
 	/** A table of documents without a layout is all that is left when its maker was killed early. */
 	bool is_left_docs() const
 	{

@@ -22,6 +22,7 @@ using apache::thrift::TApplicationException;
 using apache::thrift::TException;
 using apache::thrift::protocol::TBinaryProtocol;
 using apache::thrift::protocol::TBinaryProtocolT;
+using apache::thrift::protocol::TMessageType;
 using apache::thrift::protocol::TProtocolException;
 using apache::thrift::transport::TBufferedTransport;
 using apache::thrift::transport::TFramedTransport;
@@ -42,6 +43,35 @@ const int CONNECT_MS = 3000;
 const int FIRST_PAUSE_MS = 50, LAST_PAUSE_MS = 2000;
 /* Sizes that an answer may claim before it has sent them. */
 const int MAX_STRING = 16 << 20, MAX_LIST = 1 << 16;
+
+/* Until a gateway has answered, each has so long for its first answer if there are others; in the next turn
+   twice that. */
+const int FIRST_ANSWER_MS = 2000;
+
+/** Thrift's protocol, but requests are numbered, and each answer must have the number of its request. */
+template <class P> class Numbered : public P {
+public:
+	using P::P;
+
+	uint32_t writeMessageBegin_virt(const std::string &name, const TMessageType type,
+					const int32_t) override
+	{
+		return P::writeMessageBegin_virt(name, type, sent_++);
+	}
+
+	uint32_t readMessageBegin_virt(std::string &name, TMessageType &type, int32_t &number) override
+	{
+		uint32_t n = P::readMessageBegin_virt(name, type, number);
+
+		if (number != received_++)
+			throw TProtocolException(TProtocolException::INVALID_DATA,
+						 "it has the number of another request");
+		return n;
+	}
+
+private:
+	int32_t sent_ = 0, received_ = 0;
+};
 
 template <class P> std::unique_ptr<gateway::GatewayClient> make_client(std::shared_ptr<P> protocol)
 {
@@ -150,13 +180,13 @@ void Pool::connect_to(Link &link, const Deadline &deadline)
 
 	auto limits = link.wire->getConfiguration();
 	if (config_.transport == Transport::BINARY)
-		link.client = make_client(std::make_shared<TBinaryProtocolT<TBufferedTransport>>(
+		link.client = make_client(std::make_shared<Numbered<TBinaryProtocolT<TBufferedTransport>>>(
 			std::make_shared<TBufferedTransport>(link.wire, 64 << 10, limits)));
 	else if (config_.transport == Transport::FRAMED)
-		link.client = make_client(std::make_shared<TBinaryProtocol>(
+		link.client = make_client(std::make_shared<Numbered<TBinaryProtocol>>(
 			std::make_shared<TFramedTransport>(link.wire, limits)));
 	else
-		link.client = make_client(std::make_shared<TBinaryProtocol>(
+		link.client = make_client(std::make_shared<Numbered<TBinaryProtocol>>(
 			std::make_shared<HttpClient>(link.wire, address.name(), config_.path, limits)));
 	link.last_use = Clock::now();
 }
@@ -468,11 +498,26 @@ void Pool::pause(unsigned n, const Deadline &deadline)
 	std::this_thread::sleep_for(std::chrono::milliseconds(std::min(ms, deadline.left())));
 }
 
+/**
+ * How long one gateway is waited for: one that does not answer must leave time for the others. The first
+ * question of a process is one that a gateway answers by itself, so it need not take long.
+ *
+ * @param silent  turns without an answer so far
+ */
+int Pool::turn_ms(const Deadline &deadline, unsigned silent) const
+{
+	int most = std::max(deadline.all() / 2, 1);
+
+	if (config_.gateways.size() == 1)
+		return deadline.all();
+	return ever_ || silent > 10 ? most : std::min(most, FIRST_ANSWER_MS << silent);
+}
+
 void Pool::run(const std::vector<Request *> &requests, unsigned window, const Deadline &deadline,
 	       simidx_engine_cost *cost, const bool *stop)
 {
 	std::vector<Request *> pending = requests;
-	unsigned stale = 0, once = 0, later = 0;
+	unsigned stale = 0, once = 0, later = 0, silent = 0;
 	auto begin = Clock::now();
 	std::string why;
 
@@ -480,10 +525,7 @@ void Pool::run(const std::vector<Request *> &requests, unsigned window, const De
 		fail(SIMIDX_E_FORK, "the index was opened before fork()");
 	while (!pending.empty()) {
 		Trouble trouble;
-		/* One gateway that does not answer must leave time for the others. */
-		Deadline turn(config_.gateways.size() > 1 ?
-				      std::min(deadline.left(), std::max(deadline.all() / 2, 1)) :
-				      deadline.left());
+		Deadline turn(std::min(deadline.left(), turn_ms(deadline, silent)));
 
 		pending = pass(pending, window, turn, cost, stop, trouble);
 		if (trouble.level == Trouble::NONE)
@@ -494,6 +536,7 @@ void Pool::run(const std::vector<Request *> &requests, unsigned window, const De
 			fail(trouble.code, "%s", trouble.text.c_str());
 		if (!reached_ && Clock::now() - begin > std::chrono::milliseconds(FIRST_MS))
 			fail(trouble.code, "%s", trouble.text.c_str());
+		silent += trouble.level == Trouble::LATE;
 		/* That a try was cut short says less than what was wrong before. */
 		if (trouble.level > Trouble::LATE || why.empty())
 			why = trouble.text;

@@ -131,6 +131,7 @@ private:
 	void drop_idle();
 	void mark_bad(size_t gateway, Clock::duration how_long);
 	std::vector<size_t> to_try();
+	int turn_ms(const Deadline &deadline, unsigned silent) const;
 	void pause(unsigned n, const Deadline &deadline);
 
 	const Config &config_;

@@ -24,6 +24,7 @@
  *   large            answer fields of 8 MiB that do not end
  *   endless          answer one byte each 10 ms, of a string that does not end
  *   half=N           close the connection in the middle of each N-th answer
+ *   twice=N          send each N-th answer twice
  *   relay=PORT       be a gateway that is at this port of 127.0.0.1
  *   drip=N           a relay: once the client has sent N times, answer one byte each 100 ms
  */
@@ -63,7 +64,7 @@ using namespace simidx_hbase::gateway;
 
 namespace {
 
-int slow_ms, half, idle_ms, down, end_at;
+int slow_ms, half, twice, idle_ms, down, end_at;
 bool is_thrift1;
 std::string refusal, foreign;
 
@@ -296,7 +297,7 @@ private:
 	std::set<std::string> spaces_{ "default" };
 };
 
-/** A connection that ends in the middle of each N-th answer. */
+/** A connection that ends in the middle of each N-th answer, or has some of them twice. */
 class HalfTransport : public TBufferedTransport {
 public:
 	explicit HalfTransport(std::shared_ptr<TTransport> socket) : TBufferedTransport(socket), socket_(socket) {}
@@ -311,6 +312,10 @@ public:
 			/* To close it sends what is left: nothing. */
 			wBase_ = wBuf_.get();
 			throw TTransportException(TTransportException::END_OF_FILE);
+		}
+		if (twice && ++answers % twice == 0) {
+			std::string bytes((const char *)wBuf_.get(), (size_t)(wBase_ - wBuf_.get()));
+			socket_->write((const uint8_t *)bytes.data(), (uint32_t)bytes.size());
 		}
 		TBufferedTransport::flush();
 	}
@@ -486,6 +491,8 @@ bool set(Setup &setup, const std::string &option, const std::string &value)
 		slow_ms = atoi(value.c_str());
 	} else if (option == "half") {
 		half = atoi(value.c_str());
+	} else if (option == "twice") {
+		twice = atoi(value.c_str());
 	} else if (option == "end") {
 		end_at = atoi(value.c_str());
 	} else if (option == "down") {

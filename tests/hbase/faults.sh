@@ -164,7 +164,7 @@ grep -q '^simidx-load: 1 document inserted.*; how many the index has could not b
 mkfifo rows
 gateway hangs
 hbase="hbase://127.0.0.1:$hangs/t?regions=1&connections=1"
-"$load" -F lines --commit 1 "$hbase&write-timeout=2&timeout=9" rows 2>err &
+"$load" -F lines --commit 1 "$hbase&write-timeout=2&timeout=4" rows 2>err &
 held=$!
 exec 3>rows
 echo 0000000000000001 >&3
@@ -178,7 +178,7 @@ SECONDS=0
 wait $held
 status=$?
 [ $status -eq 2 ] || fail "exit $status"
-# 2 s for the commit, 2 s each for what is given back.
+# 4 s for how many documents there are before the commit, 2 s for what is given back; no other 4 s.
 [ $SECONDS -lt 9 ] || fail "it took $SECONDS s to stop"
 grep -q 'stopped by a signal' err || fail "$(cat err)"
 kill -CONT "$(cat hangs.pid)"
@@ -226,6 +226,33 @@ awk '$1 == "find" { took[++n] = $2 }
 	{ fail 'one call waits for a gateway that hangs' && cat held; }
 kill -CONT "$(cat one.pid)"
 for name in one two data; do end $name; done
+
+# One that has never answered costs 2 s and not half of the time, also where the other one needs longer than
+# that for its first answer; and where all are silent, each is asked in turn until the time is over.
+gateway mute silent
+gateway good
+run 0 "$ask" "hbase://127.0.0.1:$good/t" create put 10
+began=$SECONDS
+run 0 "$ask" "hbase://127.0.0.1:$mute,127.0.0.1:$good/t?timeout=60" find 10
+[ $((SECONDS - began)) -lt 20 ] || fail "a silent gateway cost $((SECONDS - began)) s"
+end good
+gateway slow slow=2500
+refuses 30 E_NOT_FOUND 'there is no such index' "hbase://127.0.0.1:$mute,127.0.0.1:$slow/t?timeout=60"
+end slow
+refuses 3 E_IO 'no answer within 3.000 s' "hbase://127.0.0.1:$mute,127.0.0.1:$mute/t?timeout=3"
+# The tools do not ask it a second time.
+echo 00000000000000ff >one
+began=$SECONDS
+run 2 "$load" -F lines "hbase://127.0.0.1:$mute/t?timeout=6" one
+says 'no answer within 6.000 s'
+[ $((SECONDS - began)) -lt 11 ] || fail "two times the timeout: $((SECONDS - began)) s"
+end mute
+
+# ---- An answer that comes twice is not taken for that of the next request, which is asked again
+
+gateway twice twice=9
+run 0 "$ask" "hbase://127.0.0.1:$twice/t?connections=1" create put 10 find 10
+end twice
 
 # ---- A host with two addresses, of which the first one never answers
 

@@ -19,27 +19,28 @@ int tl_path_is_uri(const char *path)
 	return n && *path >= 'a' && !strncmp(path + n, "://", 3);
 }
 
-static int engine_lacks(const char *uri)
+static int engine_lacks(const char *uri, simidx_error *err)
 {
 	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
 	simidx *index;
 	int rc;
 
 	how.flags = SIMIDX_OPEN_READ_ONLY;
-	rc = simidx_open(uri, &how, &index, NULL);
+	rc = simidx_open(uri, &how, &index, err);
 	simidx_close(index);
 	return rc == SIMIDX_E_NOT_FOUND;
 }
 
-int tl_path_is_missing(const char *path)
+int tl_path_is_missing(const char *path, simidx_error *err)
 {
 	struct stat status;
 	const struct dirent *entry;
 	DIR *directory;
 	int missing = 1;
 
+	*err = (simidx_error){ 0 };
 	if (tl_path_is_uri(path))
-		return engine_lacks(path);
+		return engine_lacks(path, err);
 	if (lstat(path, &status))
 		return 1;
 	directory = opendir(path);

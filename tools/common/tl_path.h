@@ -23,8 +23,10 @@ int tl_path_is_uri(const char *path);
 /**
  * Nothing at the path, or an empty directory: simidx_create() takes both. With a URI: its engine has
  * no such index.
+ *
+ * @param err  set to why an engine could not tell, or to no error
  */
-int tl_path_is_missing(const char *path);
+int tl_path_is_missing(const char *path, simidx_error *err);
 
 /** Whether an index that is there, or its directory, belongs to another user than the one that runs this. */
 int tl_path_is_foreign(const char *path);

@@ -161,11 +161,15 @@ static int take_after_source(struct ld_target *target)
 
 int ld_target_open(struct ld_target *target, const struct ld_options *options)
 {
-	int missing = tl_path_is_missing(options->index);
-	int rc;
+	simidx_error err;
+	int missing, rc;
 
 	memset(target, 0, sizeof(*target));
 	target->options = options;
+	missing = tl_path_is_missing(options->index, &err);
+	/* Who does not answer is not asked a second time. */
+	if (err.code == SIMIDX_E_IO)
+		return tl_index_error(options->index, &err);
 	target->bits = options->bits ? options->bits : SIMIDX_DEFAULT_BITS;
 	target->how = (simidx_loader_options)SIMIDX_LOADER_OPTIONS_INIT;
 	target->how.memory = options->memory;

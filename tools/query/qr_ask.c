@@ -44,7 +44,8 @@ const struct tl_option qr_ask_rows[] = {
 	  .help = "look up the P likeliest ranges (default: 64)",
 	  .more = "Look up the P likeliest ranges of the tables, and judge what is there. Without "
 		  "this option they are 64, with plan 3x22 256, and an index of up to 128 documents "
-		  "for each of them is searched as a whole, which takes no longer." },
+		  "for each of them is searched as a whole, which takes no longer. Of an index in HBase "
+		  "they are 16, whatever its size." },
 	{ 0, "complete", "R", TL_NUMBER(struct qr_ask, complete, 1, MAX_WEIGHT_SUM),
 	  .help = "as many ranges that nothing within R is missed",
 	  .more = "Instead of --probes: as many ranges that nothing near within weight R is missed." },
