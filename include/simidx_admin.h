@@ -502,8 +502,10 @@ typedef struct simidx_repair_report {
 	                              and no table knows of, which it tells of together */
 	uint64_t doubts;         /**< _LOSS_DOUBT */
 	uint64_t records_lost;   /**< _LOSS_RECORD */
-	uint64_t changes_lost;   /**< changes told of by _LOSS_CHANGES. Not 0: each document that was
-	                              deleted or replaced by one of them may be as it was before */
+	uint64_t changes_lost;   /**< changes told of by _LOSS_CHANGES, as rows of the log: one for a
+	                              document that was added or deleted, two for one that was replaced.
+	                              Not 0: each document that was deleted or replaced by one of them
+	                              may be as it was before */
 } simidx_repair_report;
 
 #define SIMIDX_REPAIR_REPORT_INIT { sizeof(simidx_repair_report), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
@@ -521,6 +523,11 @@ typedef struct simidx_repair_report {
  * If tables disagree about the fingerprint of an id, docs is right if its count and digest are
  * those of the header; else the fingerprint that most tables say; among equals that of the fresh
  * row, then that of postings. What is not taken is told as a doubt.
+ *
+ * A page of an older commit in the place of a newer one looks sound. If docs is right, a document that it
+ * does not have is none, whatever postings say: that is told as damage, with its id. If there are more
+ * documents than the header counts, or rows of the log with numbers above those of the header, that is
+ * told as a doubt without an id.
  *
  * Changes that are not merged yet stand in the log of fresh rows alone, and are numbered. Where some
  * are lost, which the numbers show, nothing else tells what they were: documents that they added are

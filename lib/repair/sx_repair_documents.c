@@ -14,7 +14,7 @@
 #include "util/sx_hash.h"
 #include "util/sx_u64s.h"
 
-/* What is said of one id beyond that is not looked at: three tables can name it once each. */
+/* Of what is said of one id beyond that the last counts: three tables can name it once each. */
 #define MAX_CLAIMS 16
 
 /* What a table says of an id. */
@@ -30,6 +30,7 @@ struct known {
 	uint64_t hash[MAX_CLAIMS]; /* of its label: each one may be right */
 	size_t n_hashes;
 	int is_fresh;               /* fresh rows say what has become of it */
+	int is_gone;                /* docs, which is whole, has it not */
 	sx_u64s former;             /* fingerprints that it had before, as often as it changed */
 	sx_slice label; /* size 0: none */
 };
@@ -107,9 +108,10 @@ static int hear_claim(struct known *k, const uint64_t *record, simidx_error *err
 	int is_former = k->is_fresh;
 
 	if (record[1] >= SX_REPAIR_SOURCE && !k->is_fresh) {
-		if (k->n_claims < MAX_CLAIMS)
-			k->claim[k->n_claims++] = (struct claim){ record[1] - SX_REPAIR_SOURCE,
-								  record[2], record[3] };
+		if (k->n_claims == MAX_CLAIMS)
+			k->n_claims--; /* that of docs comes last, and stays */
+		k->claim[k->n_claims++] = (struct claim){ record[1] - SX_REPAIR_SOURCE, record[2],
+							  record[3] };
 	} else if (!k->is_fresh) {
 		k->is_fresh = 1;
 		is_former = (op & ~(uint64_t)SX_FRESH_LABEL) == SX_FRESH_DELETE;
@@ -120,6 +122,22 @@ static int hear_claim(struct known *k, const uint64_t *record, simidx_error *err
 			k->hash[k->n_hashes++] = record[4];
 	}
 	return is_former && sx_u64s_push(&k->former, record[2]) ? sx_fail_nomem(err) : SIMIDX_OK;
+}
+
+/*
+ * Damaged postings may have rows of an older commit, with documents that were deleted since. A merge is
+ * done with docs before it begins with postings, so docs that is whole has every document of theirs.
+ */
+static void judge_claims(const sx_repair *r, struct known *k)
+{
+	int is_gone = r->has_whole_docs && !k->is_fresh && k->n_claims > 0;
+
+	for (size_t i = 0; i < k->n_claims; i++)
+		is_gone &= k->claim[i].source != SX_REPAIR_DOCS;
+	if (!is_gone)
+		return;
+	k->is_gone = 1;
+	k->n_claims = 0;
 }
 
 /* All that is known of the next id. SIMIDX_E_END after the last one. */
@@ -137,7 +155,7 @@ static int next_id(struct join *j)
 	id = j->hash && j->hash[0] < id ? j->hash[0] : id;
 	k->id = id;
 	k->n_claims = k->n_hashes = k->former.n = 0;
-	k->is_fresh = 0;
+	k->is_fresh = k->is_gone = 0;
 	k->label = (sx_slice){ NULL, 0 };
 	while (!rc && j->document && j->document[0] == id) {
 		rc = hear_claim(k, j->document, r->err);
@@ -152,8 +170,10 @@ static int next_id(struct join *j)
 		if (!rc)
 			rc = next(j, r->labels, &j->label);
 	}
+	if (!rc)
+		judge_claims(r, k);
 	/* What a deleted document has left until the merge is nobody's label. */
-	if (k->is_fresh && !k->n_claims)
+	if ((k->is_fresh || k->is_gone) && !k->n_claims)
 		k->label.size = 0;
 	return rc ? rc : sx_repair_progress(r, "joining");
 }
@@ -315,6 +335,14 @@ static int find_shared(struct join *j)
 
 /* ---- documents ---- */
 
+static void tell_gone(sx_repair *r, const struct known *k)
+{
+	simidx_loss loss = { .kind = SIMIDX_LOSS_DAMAGE, .table = "postings", .id = k->id,
+			     .fp = k->claim[0].fp, .flags = SIMIDX_LOSS_HAS_FP };
+
+	sx_repair_tell(r, &loss, "a row of no document: docs, which is whole, does not have its id");
+}
+
 /* Its fingerprint is lost, and perhaps found below among those that no document has. */
 static void tell_nameless(sx_repair *r, const struct known *k)
 {
@@ -465,6 +493,19 @@ static uint64_t count_lost(const sx_repair *r, uint64_t n)
 	return lost > r->report.changes_lost ? lost : r->report.changes_lost;
 }
 
+/* Rows of older commits have a right checksum too. */
+static void tell_surplus(sx_repair *r, uint64_t n)
+{
+	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT, .id = SIMIDX_NO_ID };
+	uint64_t had = r->header.documents + r->deletions_lost;
+
+	if (n > had)
+		sx_repair_tell(r, &loss,
+			       "%" PRIu64 " document%s more than the header counts: tables have rows of "
+			       "an older commit, and nothing tells which",
+			       n - had, n - had == 1 ? "" : "s");
+}
+
 int sx_repair_put_documents(sx_repair *r)
 {
 	struct join j = { .r = r };
@@ -485,6 +526,8 @@ int sx_repair_put_documents(sx_repair *r)
 			j.n_labels += j.known.label.size || j.known.n_hashes;
 		if (j.known.n_claims)
 			rc = put_document(&j);
+		else if (j.known.is_gone)
+			tell_gone(r, &j.known);
 		else if (!j.known.is_fresh)
 			tell_nameless(r, &j.known);
 		/* Tables may still have these, though no document is missing that had them. */
@@ -494,6 +537,8 @@ int sx_repair_put_documents(sx_repair *r)
 	if (rc == SIMIDX_E_END)
 		rc = j.stored ? tell_left_over(&j) : SIMIDX_OK;
 	r->report.documents_lost = count_lost(r, j.n_documents);
+	if (!rc)
+		tell_surplus(r, j.n_documents);
 	if (!rc && r->header.labels > j.n_labels)
 		tell_lost_labels(r, r->header.labels - j.n_labels);
 	sx_u64s_free(&j.known.former);

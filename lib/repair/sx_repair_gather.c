@@ -52,6 +52,7 @@ static int is_sound_fresh(sx_repair *r, const sx_table *table, const sx_rows *ro
 	else if ((rows->col[0][i] & ~(uint64_t)SX_FRESH_LABEL) != SX_FRESH_PUT &&
 		 (rows->col[0][i] & ~(uint64_t)SX_FRESH_LABEL) != SX_FRESH_DELETE)
 		wrong = "a row is of an unknown kind";
+	r->has_later_rows |= rows->key[i] >= h->next_seq;
 	if (wrong)
 		sx_repair_tell_damage(r, table->name, wrong);
 	return !wrong;
@@ -85,9 +86,9 @@ static void tell_gap(sx_repair *r, uint64_t first, uint64_t end)
 }
 
 /*
- * The header has the documents, and those of postings: the fresh rows make the difference, each one by
- * 1. What those that are there do not make, the lost ones made. Not while a merge has
- * put some into postings.
+ * The header counts the documents, and those of postings. The fresh rows make the difference, each one
+ * by 1, unless a merge has put some into postings: what those that are there do not make, the lost ones
+ * made.
  */
 static uint64_t count_deletions_lost(const sx_repair *r, uint64_t read, uint64_t deleted)
 {
@@ -105,6 +106,7 @@ static int read_fresh(sx_repair *r,
 {
 	const sx_header *h = &r->header;
 	uint64_t expected = h->first_seq, read = 0, deleted = 0;
+	simidx_loss later = { .kind = SIMIDX_LOSS_DOUBT, .table = "fresh", .id = SIMIDX_NO_ID };
 	sx_repair_tally tally; /* so that damage is told */
 	const uint64_t *change;
 	int rc = sx_sorter_new(2, 1, 0, r->memory / 16, r->tmpdir, &r->changes, r->err);
@@ -124,6 +126,9 @@ static int read_fresh(sx_repair *r,
 	}
 	if (rc == SIMIDX_E_END && expected < h->next_seq)
 		tell_gap(r, expected, h->next_seq);
+	if (r->has_later_rows)
+		sx_repair_tell(r, &later, "the log has rows of a later commit than the header is of: what "
+					  "was changed since may be as it was before");
 	r->deletions_lost = count_deletions_lost(r, read, deleted);
 	sx_sorter_free(r->changes);
 	r->changes = NULL;

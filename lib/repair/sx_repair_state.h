@@ -64,6 +64,7 @@ typedef struct sx_repair {
 	unsigned n_joined;     /* tables that the fingerprints are from */
 	int has_all_fresh;     /* no fresh row is lost */
 	uint64_t deletions_lost; /* of the fresh rows that are lost, at most */
+	int has_later_rows;    /* some have numbers above those that the header knows */
 	int has_all_documents; /* tables that are whole say which documents there are */
 	int has_whole_docs;
 	int has_unknown_fp2;   /* the old index has documents without a second fingerprint */

@@ -223,7 +223,8 @@ static const struct tl_option rows[] = {
 	{ TL_TERM("fp2", "The second fingerprint of a document is lost.") },
 	{ TL_TERM("label", "The label of a document is lost. Without an id: labels are lost, and it is "
 			   "not known of which documents; the sentence says how many.") },
-	{ TL_TERM("doubt", "Something of a document is kept, but not certain.") },
+	{ TL_TERM("doubt", "Something of a document is kept, but not certain. Without an id: it is not known "
+			   "of which documents, or of all.") },
 	{ TL_TERM("record", "The profile or the mark of the index is lost.") },
 	{ TL_TERM("changes", "Changes are lost that were not merged into the tables yet; the sentence says "
 			     "how many. Documents that they added are lost. Those that they deleted or "
