@@ -9,13 +9,14 @@ need_text
 need_json
 
 # Texts of very different lengths, fingerprints, bad rows, and one text larger than any batch.
-awk 'BEGIN {
-	srand(3)
+awk "$random"'
+	BEGIN {
+	state = 7919 * 3 + 1
 	for (i = 0; i < 6000; i++) {
-		n = i % 500 == 7 ? 4000 : int(rand() * 60)
+		n = i % 500 == 7 ? 4000 : int(rnd() * 60)
 		text = ""
 		for (k = 0; k < n; k++)
-			text = text "word" int(rand() * 3000) " "
+			text = text "word" int(rnd() * 3000) " "
 		if (i % 97 == 5)
 			print "{\"text\": 7}"
 		else if (i % 31 == 3)

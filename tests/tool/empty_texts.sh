@@ -8,15 +8,16 @@
 need_text
 
 mkdir texts
-awk 'BEGIN {
-	srand(1)
+awk "$random"'
+	BEGIN {
+	state = 7919 * 1 + 1
 	for (i = 0; i < 1000; i++) {
 		name = sprintf("texts/%03d", i)
 		printf "" >name
 		if (i % 20 == 0)
 			printf " ?! ...\n" >name
 		for (n = 0; i % 10 && n < 80; n++)
-			printf "word%d ", rand() * 3000 >name
+			printf "word%d ", rnd() * 3000 >name
 		close(name)
 	}
 }'

@@ -75,7 +75,8 @@ run 0 "$query" search ix --ignore 00000000000000ff -k 5 --accept 12 -F jsonl que
 same out expected
 
 # Weights from a file. A match differs in at most 14 bits that have a weight.
-awk 'BEGIN { srand(43); for (i = 0; i < 128; i++) print i % 16 == 5 ? 0 : int(rand() * 60) }' \
+awk "$random"'
+	BEGIN { state = 7919 * 43 + 1; for (i = 0; i < 128; i++) print i % 16 == 5 ? 0 : int(rnd() * 60) }' \
 	>weights
 zeros=$(head -64 weights | grep -cx 0)
 head -64 weights | tr '\n' ',' >weights.first

@@ -15,10 +15,11 @@ fi
 
 # words N SEED: a text of N words.
 words() {
-	awk -v n="$1" -v seed="$2" 'BEGIN {
-		srand(seed)
+	awk -v n="$1" -v seed="$2" "$random"'
+	BEGIN {
+		state = 7919 * seed + 1
 		for (i = 0; i < n; i++)
-			printf "%s%c", "w" int(rand() * 5000), i % 12 == 11 ? 10 : 32
+			printf "%s%c", "w" int(rnd() * 5000), i % 12 == 11 ? 10 : 32
 	}'
 }
 mkdir -p tree/a/b tree/c

@@ -9,6 +9,8 @@ load=$SX_BUILDDIR/tools/simidx-load
 query=$SX_BUILDDIR/tools/simidx-query
 dedup=$SX_BUILDDIR/tools/simidx-dedup
 helpers=$SX_BUILDDIR/tests/tool
+# For programs of awk: some cannot repeat their rand(). Set `state` to a number above 0, then call rnd().
+random='function rnd() { return (state = state * 16807 % 2147483647) / 2147483647 }'
 failures=0
 unseen=
 tmp=$(mktemp -d)
