@@ -9,8 +9,8 @@
  *   hbase://HOST[:PORT][,HOST[:PORT]...]/[NAMESPACE:]TABLE[?OPTION=VALUE[&OPTION=VALUE...]]
  *
  * HOST is a Thrift2 gateway of HBase (`hbase thrift2 start`), PORT is 9090 unless given. Of several
- * gateways the first one that answers is used; one that does not answer within 2 seconds at first, later in half of the time of a call, is
- * passed over for a minute. An IPv6 address stands in brackets. The index has two tables, TABLE and
+ * gateways the first one that answers is used. One that does not answer is passed over for a minute: after
+ * 2 seconds if none has answered yet, else after half of the time of a call. An IPv6 address stands in brackets. The index has two tables, TABLE and
  * TABLE_docs.
  *
  * | option        | values                     | default | meaning                                |

@@ -56,21 +56,21 @@ public:
 	uint32_t writeMessageBegin_virt(const std::string &name, const TMessageType type,
 					const int32_t) override
 	{
-		return P::writeMessageBegin_virt(name, type, sent_++);
+		return P::writeMessageBegin_virt(name, type, (int32_t)sent_++);
 	}
 
 	uint32_t readMessageBegin_virt(std::string &name, TMessageType &type, int32_t &number) override
 	{
 		uint32_t n = P::readMessageBegin_virt(name, type, number);
 
-		if (number != received_++)
+		if ((uint32_t)number != received_++)
 			throw TProtocolException(TProtocolException::INVALID_DATA,
 						 "it has the number of another request");
 		return n;
 	}
 
 private:
-	int32_t sent_ = 0, received_ = 0;
+	uint32_t sent_ = 0, received_ = 0;
 };
 
 template <class P> std::unique_ptr<gateway::GatewayClient> make_client(std::shared_ptr<P> protocol)

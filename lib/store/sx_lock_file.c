@@ -20,7 +20,8 @@
 /* As LMDB makes it: a cache line a reader, and a head. A longer one would mean more readers. */
 #define BYTES (64 * (SX_LOCK_FILE_READERS + 2))
 
-#define LEAST_FREE ((uint64_t)4 << 20) /* bytes, where writing to the file needs space: btrfs shows 2 MiB that it keeps */
+/* Bytes, where writing to the file needs space. btrfs shows 2 MiB as free that it keeps. */
+#define LEAST_FREE ((uint64_t)4 << 20)
 #define TRIES 10                       /* each sees another process replace the file */
 
 #define OPENING_BYTE ((off_t)1 << 40) /* LMDB locks bytes 0 and those of process numbers */

@@ -38,7 +38,7 @@ printf '\360\237\230\201' >none3
 : >empty2
 run 0 "$dedup" few1 few2 few3 none1 none2 none3 empty1 empty2
 output <<<$'1\t100.0\tkeep\tfew1\n1\t100.0\tdrop\tfew2\n4\t100.0\tkeep\tnone1\n4\t100.0\tdrop\tnone2'
-says 'texts have no words: near are the same bytes alone'
+says 'texts have no words: only a text of the same bytes is near to one'
 for i in 1 2; do
 	run 0 "$dedup" --stream --index nowords few1 few3 none1 none3
 	[ "$(wc -l <out)" -eq $((i == 1 ? 4 : 0)) ] || fail "run $i: $(cat out)"

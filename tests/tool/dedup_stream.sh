@@ -161,7 +161,7 @@ errors </dev/null
 [ "$(wc -l <dups)" -eq 3250 ] || fail '--dups is not added to'
 tail -1 dups | grep -qxP 'fp\trows.jsonl:3000\tid \d+' || fail 'a remembered document'
 run 0 "$dedup" --stream --index ix rows.jsonl
-says 'simidx-dedup: texts are compared with those of this run; for what ix has of earlier ones fingerprints decide'
+says 'simidx-dedup: ix: documents of earlier runs are compared by their fingerprints only'
 # Bits of a document that was left out are there without a label, and no more than are needed: most are
 # near enough to what was kept.
 kept=$(wc -l <new.jsonl)

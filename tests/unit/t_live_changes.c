@@ -289,10 +289,9 @@ END_TEST
 
 static uint64_t id_of(simidx_reader *reader, const char *label)
 {
-	int rc;
 	simidx_match match;
+	int rc = simidx_reader_find_label(reader, label, strlen(label), &match, &sxt_err);
 
-	rc = simidx_reader_find_label(reader, label, strlen(label), &match, &sxt_err);
 	sxt_must(!rc || rc == SIMIDX_E_NOT_FOUND);
 	return rc ? SIMIDX_NO_ID : match.id;
 }

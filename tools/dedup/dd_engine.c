@@ -287,7 +287,7 @@ static int compare(struct dd_engine *engine, struct thread *thread, struct item 
 	candidate->is_near = 0;
 	if (handle == DD_LEFT_OUT)
 		return 0;
-	if (engine->verifies && handle != DD_NONE) {
+	if (engine->verifies && handle != DD_EARLIER) {
 		again = dd_texts_get(thread->texts, handle, &text, &size);
 		thread->n_gone[again]++;
 	}

@@ -25,13 +25,10 @@
 /** The similarity that fingerprints alone have decided, as there was no text. */
 #define DD_BY_FP (-1.0)
 
-/** No document. */
-#define DD_NONE DD_EARLIER
-
 /** A document that another one is near to. */
 struct dd_near {
 	uint64_t id;       /* in the index */
-	uint64_t handle;   /* number among those kept in this run but empty ones, from 0; DD_NONE: of an
+	uint64_t handle;   /* number among those kept in this run but empty ones, from 0; DD_EARLIER: of an
 	                    * earlier run */
 	unsigned distance; /* as the query weighs it */
 	double similarity; /* Jaccard, DD_BY_FP, or for bare fingerprints bits that differ */

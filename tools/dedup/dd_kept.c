@@ -113,8 +113,8 @@ static int open_index(struct dd_kept *kept, const char *path)
 	if (fit(kept, &info))
 		return TL_TROUBLE;
 	if (info.documents && kept->kind == DD_TEXTS && !kept->options->no_verify)
-		tl_notice("texts are compared with those of this run; for what %s has of earlier ones "
-			  "fingerprints decide", kept->options->index);
+		tl_notice("%s: documents of earlier runs are compared by their fingerprints only",
+			  kept->options->index);
 	if (kept->kind == DD_TEXTS && simidx_text_open_for(kept->index, NULL, &kept->text, &err))
 		return fail(kept, &err);
 	return dd_kept_read_mark(kept);

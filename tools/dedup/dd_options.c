@@ -181,7 +181,7 @@ static const struct tl_option rows[] = {
 		       "document of an earlier run has label2, if it has a label, and no path2. What is not "
 		       "UTF-8 is in path_hex, path2_hex or label2_hex instead, two hex digits a byte.") },
 	{ TL_PARAGRAPH("A text that is contained in a much longer one is not near to it. Texts without words are "
-		       "near to texts of the same bytes alone, and empty ones to nothing. A file that is reached twice counts once, also by another name of it (a hard "
+		       "near to texts of the same bytes only, and empty ones to nothing. A file that is reached twice counts once, also by another name of it (a hard "
 		       "link); if it could go, each of its paths has a line. A file that has changed "
 		       "since it was read, or its owner, mode or hard links, is left out of groups and of "
 		       "--drop-list, and that is told. Its texts cannot be compared any more, so that "

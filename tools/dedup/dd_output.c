@@ -220,7 +220,7 @@ static struct other find_other(const struct dd_output *output, const struct dd_n
 	simidx_reader *reader;
 	simidx_match match;
 
-	if (near->handle != DD_NONE) {
+	if (near->handle != DD_EARLIER) {
 		other.name = kept_name(output, near->handle);
 	} else if (!dd_kept_reader(dd_engine_kept(output->engine), &reader) &&
 		   !simidx_reader_find_id(reader, near->id, &match, NULL)) {
@@ -290,7 +290,7 @@ static void stream(struct dd_output *output, const struct dd_document *document,
 			      document->kept_size);
 		return;
 	}
-	if (near->handle != DD_NONE && !output->dups) {
+	if (near->handle != DD_EARLIER && !output->dups) {
 		output->counts.near++;
 		return;
 	}

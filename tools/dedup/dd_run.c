@@ -131,8 +131,9 @@ static void sum_up(struct run *run)
 		tl_notice("%s text%s not UTF-8", tl_write_count(all.not_utf8, n[0]),
 			  all.not_utf8 == 1 ? " is" : "s are");
 	if (all.empty)
-		tl_notice("%s %s no words: near are the same bytes alone", tl_write_count(all.empty, n[0]),
-			  all.empty == 1 ? "text has" : "texts have");
+		tl_notice("%s %s no words: only a text of the same bytes is near to %s",
+			  tl_write_count(all.empty, n[0]), all.empty == 1 ? "text has" : "texts have",
+			  all.empty == 1 ? "it" : "one");
 	if (run->skipped)
 		tl_notice("%s file%s and %s skipped (first: %s)", tl_write_count(run->skipped, n[0]),
 			  run->skipped == 1 ? " is no text" : "s are no texts",
