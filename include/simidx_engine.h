@@ -61,8 +61,8 @@ typedef struct simidx_engine_info {
 	                              local index */
 	const void *description; /**< as given to create; valid as long as the state */
 	size_t description_size; /**< in bytes */
-	uint64_t documents;      /**< stored ones, with those of batches that are going to be completed;
-	                              where counting takes long, as many as it knows of */
+	uint64_t documents;      /**< of batches that are completely stored; where counting takes long, as
+	                              many as it knows of */
 	uint64_t labels;         /**< documents with a label, likewise */
 	uint64_t next_id;        /**< above all ids that were ever there or reserved */
 	uint64_t bytes;          /**< that the index takes; 0 = not known */
@@ -199,7 +199,9 @@ typedef struct simidx_engine {
 
 	/**
 	 * Describe it, with the counts of now. It is called when a transaction begins, and at most
-	 * once a second for searches: one round trip is enough. SIMIDX_E_MOVED: the index was replaced.
+	 * once a second for searches: one round trip is enough. The first call is made once after open(),
+	 * before anything else; it is the place to complete what writers that are gone have left.
+	 * SIMIDX_E_MOVED: the index was replaced.
 	 */
 	int (*info)(void *state, simidx_engine_info *out, simidx_error *err);
 
@@ -232,7 +234,7 @@ typedef struct simidx_engine {
 	 * The first transaction of a state begins with a batch without changes and mark, and so does the
 	 * next one after SIMIDX_E_UNKNOWN. When that returns SIMIDX_OK, the earlier batch of this state is
 	 * stored, or is not going to be; and batches of others that are going to be completed are stored,
-	 * too, so that look-ups find what info() and get_mark() have told of. With SIMIDX_ENGINE_RESUME,
+	 * too, so that look-ups find what get_mark() has told of. With SIMIDX_ENGINE_RESUME,
 	 * moreover, this state takes the place of all others that have begun before, as far as they set
 	 * marks: nothing with a mark that they have sent is stored later, and their write() of a mark returns
 	 * SIMIDX_E_STATE until they resume, too.

@@ -121,9 +121,13 @@ void Store::info(simidx_engine_info *out)
 	int64_t documents = 0, labels = 0;
 	uint64_t next_id = 0;
 
-	for (const WriterRow &row : writer_rows({ COLUMN_COUNTS, COLUMN_JOURNAL }, reading(), &next_id)) {
-		documents += row.counts().first;
-		labels += row.counts().second;
+	if (!is_described_)
+		finish_left();
+	is_described_ = true;
+	/* Batches that are under way do not count yet: searches need not find their documents. */
+	for (const WriterRow &row : writer_rows({ COLUMN_COUNTS }, reading(), &next_id)) {
+		documents += row.documents;
+		labels += row.labels;
 	}
 	memset(&made, 0, sizeof(made));
 	made.size = out->size;

@@ -61,8 +61,6 @@ struct WriterRow {
 	int64_t mark_timestamp = -1;
 	std::string marks;       /**< token of the writer that stores marks */
 
-	/** Documents and labels with those of the batch that is under way: it is going to be stored. */
-	std::pair<int64_t, int64_t> counts() const;
 	/** Nobody has the number any more. */
 	bool is_free(int64_t now) const;
 	/** The one that has the number, or had it last, stores marks, and what it has sent may still arrive. */
@@ -186,6 +184,7 @@ private:
 	void free_number(unsigned number, const std::string &owner) noexcept;
 	bool take_number(WriterRow &row, const Deadline &deadline);
 	bool finish_batches(std::vector<WriterRow> &rows, Finish which, const Deadline &deadline);
+	void finish_left() noexcept;
 	void become_writer(const Deadline &deadline, Finish which = Finish::ENDED);
 	void go_on_after_mark(const Deadline &deadline);
 	void announce_marks(int64_t timestamp, const Deadline &deadline);
@@ -214,6 +213,7 @@ private:
 	/** A number that was claimed, and neither had nor given back since as a request has failed. */
 	unsigned claimed_number_ = 0;
 	std::string claimed_owner_; /**< empty: there is none */
+	bool is_described_ = false; /**< info() was called, which the one that opens does */
 	bool is_ready_ = false;   /**< batches of others that were under way at the beginning are finished */
 	std::string resumed_;     /**< what resumed() has said at the beginning, or when this one went on */
 	gateway::Durability::type durability_ = gateway::Durability::SYNC;

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
-#include <tuple>
 
 namespace simidx_hbase {
 namespace {
@@ -153,10 +152,11 @@ bool Store::read_journal(const WriterRow &row, Batch &batch, size_t &pieces, con
 	std::string bytes;
 	uint64_t size = row.journal.size() == JOURNAL_SIZE ? get_number(row.journal, 16, 8) : 0;
 
-	std::tie(batch.documents, batch.labels) = row.counts();
 	pieces = (size + PIECE - 1) / PIECE;
 	if (size == 0 || size > MAX_PIECES * PIECE)
 		return false;
+	batch.documents = (int64_t)get_number(row.journal, 0, 8);
+	batch.labels = (int64_t)get_number(row.journal, 8, 8);
 	for (size_t i = 0; i < pieces; i++) {
 		std::string column = piece_column(i);
 		auto rows = get_rows(config_.docs_table(), { writer_key(row.number) }, deadline, nullptr,

@@ -59,13 +59,6 @@ bool has_passed(int64_t until, int64_t now)
 	return until < now || until > now + LONGEST_LEASE_S * 1000 + CLOCKS_MS;
 }
 
-std::pair<int64_t, int64_t> WriterRow::counts() const
-{
-	if (journal.size() != JOURNAL_SIZE)
-		return { documents, labels };
-	return { (int64_t)get_number(journal, 0, 8), (int64_t)get_number(journal, 8, 8) };
-}
-
 bool WriterRow::is_free(int64_t now) const
 {
 	return token_of(owner).empty() || has_passed(until_of(owner), now);
@@ -224,6 +217,27 @@ bool Store::finish_batches(std::vector<WriterRow> &rows, Finish which, const Dea
 		}
 	}
 	return finished;
+}
+
+/**
+ * Before the first look-up of a handle, finish what writers that have ended have left, so that look-ups and
+ * counts agree. This is no change of the handle's own, so one that only reads does it, too. Where it must
+ * not, or cannot now, the next writer does it.
+ */
+void Store::finish_left() noexcept
+{
+	try {
+		Deadline deadline = reading();
+		auto rows = writer_rows({ COLUMN_JOURNAL, COLUMN_OWNER }, deadline);
+
+		for (WriterRow &row : rows)
+			if (!row.journal.empty() && row.is_free(now()) && claim_writer(row, deadline))
+				free_writer(row, deadline);
+	} catch (...) {
+		if (!claimed_owner_.empty())
+			free_number(claimed_number_, claimed_owner_);
+		claimed_owner_.clear();
+	}
 }
 
 /**

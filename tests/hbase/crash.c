@@ -115,6 +115,39 @@ static void writer(int pipe_fd, int last)
 	_exit(0);
 }
 
+/* How many documents a version has. */
+static uint64_t count_version(int v)
+{
+	ht_doc doc[DOCS];
+	uint64_t n = 0;
+
+	make_version(doc, v);
+	for (int i = 0; i < DOCS; i++)
+		n += (uint64_t)doc[i].there;
+	return n;
+}
+
+/*
+ * A handle that only reads counts a batch when it is stored. After the time of a writer that was killed it
+ * completes the batch, and what it counts is what look-ups find.
+ */
+static void read_after_kill(int acknowledged, int after_its_time)
+{
+	simidx_engine_info info = { .size = sizeof(info) };
+	void *state = ht_open(direct, SIMIDX_OPEN_READ_ONLY);
+	int v;
+
+	HT_CODE(hb_engine()->info(state, &info, &ht_err), SIMIDX_OK);
+	v = whole_version(state);
+	if (after_its_time)
+		HT_CHECK(v == stored_version(state) && ht_check(state, 0, NULL) == 0);
+	else if (info.documents == count_version(acknowledged))
+		v = acknowledged;
+	HT_CHECK(v == acknowledged || v == acknowledged + 1);
+	HT_CHECK(info.documents == count_version(v));
+	hb_engine()->close(state);
+}
+
 /* Returns whether the writer came to its end. */
 static int kill_one(int number, int after, int last)
 {
@@ -146,7 +179,10 @@ static int kill_one(int number, int after, int last)
 		HT_CHECK(WEXITSTATUS(status) == 0 && acknowledged == last);
 		return 1;
 	}
+	read_after_kill(acknowledged, 0);
 	usleep(1100000); /* the number of the writer is free after a second */
+	if (number % 3 == 0)
+		read_after_kill(acknowledged, 1);
 
 	state = ht_open(direct, 0);
 	uint64_t found = ht_check(state, 0, NULL);
