@@ -128,6 +128,9 @@ static void search_by(struct bench *b, sx_template *template, sx_access *access)
 	simidx_reader *r = b->reader;
 	simidx_error err;
 	sx_query q;
+	sx_finding f = { .view = &r->view, .q = &q, .access = access, .left = UINT64_MAX,
+			 .hits = &r->hits, .out = &results };
+	sx_finding *finding = &f;
 
 	next_query(b);
 	bn_check(sx_query_init(&q, b->index, &b->query, &err), &err, "query");
@@ -136,13 +139,11 @@ static void search_by(struct bench *b, sx_template *template, sx_access *access)
 	if (sx_template_probes(&b->index->plan, template, q.fp, q.max_bits, access->permuted,
 			      &access->probes))
 		bn_die("out of memory");
-	r->hits.left = UINT64_MAX;
+	sx_hits_clear(&r->hits);
 	r->matches.n = 0;
-	bn_check(sx_hits_find(&r->hits, &r->view, access, &q, NULL, NULL, &results, &err), &err,
-		 "search");
-	bn_check(sx_matches_read(&r->matches, &r->view, &q, &r->hits, 0, r->hits.n, NULL, 0, NULL,
-				 &err),
-		 &err, "documents");
+	bn_check(sx_hits_find(r->search, &finding, 1, &results.round_trips, &err), &err, "search");
+	bn_check(sx_matches_read(&r->matches, r->search, &f, 0, r->hits.n, 0, NULL, &err), &err,
+		 "documents");
 	sx_view_reset(&r->view);
 }
 

@@ -105,10 +105,6 @@ lib_libsx_core_la_SOURCES = \
 	lib/plan/sx_probes.h \
 	lib/plan/sx_weights.c \
 	lib/plan/sx_weights.h \
-	lib/engine/sx_engine.c \
-	lib/engine/sx_engine.h \
-	lib/engine/sx_engine_text.c \
-	lib/engine/sx_engine_text.h \
 	lib/table/sx_block_index.c \
 	lib/table/sx_block_index.h \
 	lib/table/sx_block_index_cache.c \
@@ -134,13 +130,11 @@ lib_libsx_core_la_SOURCES = \
 	lib/fresh/sx_memtable_buckets.c \
 	lib/fresh/sx_memtable_buckets.h \
 	lib/index/sx_backup.c \
-	lib/index/sx_create.c \
-	lib/index/sx_create.h \
+	lib/index/sx_backend.h \
+	lib/index/sx_check.c \
 	lib/index/sx_doc.h \
 	lib/index/sx_documents.c \
 	lib/index/sx_documents.h \
-	lib/index/sx_documents_engine.c \
-	lib/index/sx_documents_engine.h \
 	lib/index/sx_header.c \
 	lib/index/sx_header.h \
 	lib/index/sx_meta.c \
@@ -148,33 +142,69 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_index.c \
 	lib/index/sx_index.h \
 	lib/index/sx_info.c \
-	lib/index/sx_known.c \
-	lib/index/sx_known.h \
-	lib/index/sx_open.c \
-	lib/index/sx_open_engine.c \
-	lib/index/sx_open_engine.h \
-	lib/index/sx_publish.c \
-	lib/index/sx_publish.h \
+	lib/index/sx_info.h \
 	lib/index/sx_snapshot.c \
 	lib/index/sx_snapshot.h \
 	lib/index/sx_verify.c \
 	lib/index/sx_verify.h \
-	lib/index/sx_verify_engine.c \
-	lib/index/sx_verify_engine.h \
 	lib/index/sx_walk.c \
 	lib/index/sx_walk.h \
-	lib/index/sx_walk_engine.c \
-	lib/index/sx_walk_engine.h \
+	lib/local/sx_local.c \
+	lib/local/sx_local.h \
+	lib/local/sx_local_batch.c \
+	lib/local/sx_local_batch.h \
+	lib/local/sx_local_documents.c \
+	lib/local/sx_local_documents.h \
+	lib/local/sx_local_find.c \
+	lib/local/sx_local_find.h \
+	lib/local/sx_local_info.c \
+	lib/local/sx_local_info.h \
+	lib/local/sx_local_near.c \
+	lib/local/sx_local_near.h \
+	lib/local/sx_local_snapshot.c \
+	lib/local/sx_local_snapshot.h \
+	lib/local/sx_local_walk.c \
+	lib/local/sx_local_walk.h \
+	lib/local/sx_local_writer.c \
+	lib/local/sx_local_writer.h \
+	lib/open/sx_check_pages.c \
+	lib/open/sx_create.c \
+	lib/open/sx_create.h \
+	lib/open/sx_open.c \
+	lib/open/sx_publish.c \
+	lib/open/sx_publish.h \
+	lib/remote/sx_engine.c \
+	lib/remote/sx_engine.h \
+	lib/remote/sx_engine_text.c \
+	lib/remote/sx_engine_text.h \
+	lib/remote/sx_known.c \
+	lib/remote/sx_known.h \
+	lib/remote/sx_remote.c \
+	lib/remote/sx_remote.h \
+	lib/remote/sx_remote_batch.c \
+	lib/remote/sx_remote_batch.h \
+	lib/remote/sx_remote_check.c \
+	lib/remote/sx_remote_check.h \
+	lib/remote/sx_remote_documents.c \
+	lib/remote/sx_remote_documents.h \
+	lib/remote/sx_remote_find.c \
+	lib/remote/sx_remote_find.h \
+	lib/remote/sx_remote_info.c \
+	lib/remote/sx_remote_info.h \
+	lib/remote/sx_remote_near.c \
+	lib/remote/sx_remote_near.h \
+	lib/remote/sx_remote_open.c \
+	lib/remote/sx_remote_open.h \
+	lib/remote/sx_remote_snapshot.c \
+	lib/remote/sx_remote_snapshot.h \
+	lib/remote/sx_remote_walk.c \
+	lib/remote/sx_remote_walk.h \
+	lib/remote/sx_remote_writer.c \
+	lib/remote/sx_remote_writer.h \
 	lib/search/sx_access.c \
 	lib/search/sx_access.h \
 	lib/search/sx_batch.c \
 	lib/search/sx_batch.h \
-	lib/search/sx_batch_sorted.c \
-	lib/search/sx_batch_sorted.h \
-	lib/search/sx_engine_rows.c \
-	lib/search/sx_engine_rows.h \
-	lib/search/sx_engine_search.c \
-	lib/search/sx_engine_search.h \
 	lib/search/sx_explain.c \
 	lib/search/sx_hits.c \
 	lib/search/sx_hits.h \
@@ -212,9 +242,6 @@ lib_libsx_core_la_SOURCES = \
 	lib/write/sx_writer.c \
 	lib/write/sx_writer.h \
 	lib/write/sx_writer_change.c \
-	lib/write/sx_writer_engine.c \
-	lib/write/sx_writer_engine.h \
-	lib/write/sx_writer_prefetch.c \
 	lib/load/sx_compact.c \
 	lib/load/sx_loader.c \
 	lib/load/sx_loader_documents.c \

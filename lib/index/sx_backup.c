@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What is done with the pages of the whole file: checking them, and copying them.
+ * Copying a whole index, page by page.
  */
 
 #include <stdlib.h>
@@ -14,56 +14,6 @@
 #include "store/sx_dir.h"
 #include "store/sx_page_check.h"
 #include "util/sx_err.h"
-
-/* ---- checking ---- */
-
-struct page_callback {
-	void (*callback)(void *ctx, const simidx_problem *problem);
-	void *ctx;
-};
-
-static void hand_over_page(void *ctx, const char *table, const char *text)
-{
-	const struct page_callback *to = ctx;
-	simidx_problem p = { table, text };
-
-	if (to->callback)
-		to->callback(to->ctx, &p);
-}
-
-int simidx_check_pages(const char *path, unsigned flags,
-		       void (*callback)(void *ctx, const simidx_problem *problem), void *ctx,
-		       simidx_error *err)
-{
-	struct page_callback to = { callback, ctx };
-	sx_store_options how = { .flags = SX_STORE_READ_ONLY };
-	sx_store *store;
-	sx_txn *txn;
-	int rc;
-
-	sx_err_clear(err);
-	if (!path || flags & ~(SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE))
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_check_pages: no path, or bad flags");
-	rc = sx_engine_refuse(path, "simidx_check_pages", err);
-	if (rc)
-		return rc;
-	if (flags & SIMIDX_OPEN_STATIC)
-		how.flags |= SX_STORE_STATIC;
-	if (flags & SIMIDX_OPEN_FORCE)
-		how.flags |= SX_STORE_FORCE;
-	rc = sx_store_open(path, &how, &store, err);
-	if (rc)
-		return rc;
-	rc = sx_txn_begin_read(store, &txn, err);
-	if (!rc) {
-		rc = sx_page_check(txn, hand_over_page, &to, err);
-		sx_txn_abort(txn);
-	}
-	sx_store_close(store);
-	return rc;
-}
-
-/* ---- copying ---- */
 
 /* LMDB copies by its tree of pages, and a damaged one would end the process or the copying never. */
 static int check_pages(const simidx *index, simidx_error *err)
@@ -103,7 +53,7 @@ static int verify_copy(const simidx *index, const char *dir, simidx_error *err)
 	int rc;
 
 	how.flags = SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE;
-	rc = simidx_open(dir, &how, &copy, err);
+	rc = sx_index_open(dir, index->backend, &how, &copy, err);
 	if (rc)
 		return rc;
 	simidx_set_progress(copy, index->progress, index->progress_ctx);
@@ -120,7 +70,7 @@ int simidx_backup(simidx *index, const char *destination, simidx_error *err)
 	sx_err_clear(err);
 	if (!index || !destination)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_backup: index or destination is NULL");
-	rc = sx_index_refuse_engine(index, "simidx_backup", err);
+	rc = sx_index_need(index, SX_HAS_TABLES, "simidx_backup", err);
 	if (!rc)
 		rc = sx_store_check_fork(index->store, err);
 	if (!rc)

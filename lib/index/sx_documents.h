@@ -11,15 +11,27 @@
 #include "index/sx_doc.h"
 #include "index/sx_snapshot.h"
 
-/** Find a document by id. SIMIDX_E_NOT_FOUND without setting err. */
-int sx_documents_by_id(const sx_snapshot *snapshot, uint64_t id, sx_doc *doc, simidx_error *err);
+/**
+ * Find a document by id. Its label may come with it (sx_backend_documents.by_id()). SIMIDX_E_NOT_FOUND without
+ * setting err.
+ */
+int sx_documents_by_id(void *search, const sx_snapshot *snapshot, uint64_t id, sx_labelled_doc *out,
+		       simidx_error *err);
 
 /** SIMIDX_E_CORRUPT: a document that is in docs is neither in postings nor among the fresh rows. */
 int sx_documents_missing(uint64_t id, simidx_error *err);
 
 /** Find the document whose label is exactly this. SIMIDX_E_NOT_FOUND without setting err. */
-int sx_documents_by_label(const sx_snapshot *snapshot, const void *label, size_t size, sx_doc *doc,
-			  simidx_error *err);
+int sx_documents_by_label(void *search, const sx_snapshot *snapshot, const void *label, size_t size,
+			  sx_labelled_doc *out, simidx_error *err);
+
+/**
+ * SIMIDX_OK if the label of an id, whose hash is kept as that of `label`, is exactly this one;
+ * SIMIDX_E_NOT_FOUND without setting err if it is another one with the same hash; SIMIDX_E_CORRUPT
+ * if the id has none, or one with another hash.
+ */
+int sx_documents_has_label(const sx_snapshot *snapshot, uint64_t id, const void *label, size_t size,
+			   simidx_error *err);
 
 /** The label of an id, in the map. SIMIDX_E_NOT_FOUND without setting err. */
 int sx_documents_label(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_slice *label,

@@ -154,12 +154,13 @@ static int load_description(simidx *index, sx_txn *txn, simidx_error *err)
 	return rc;
 }
 
-simidx *sx_index_new(unsigned flags)
+simidx *sx_index_new(const sx_backend *backend, unsigned flags)
 {
 	simidx *index = sx_calloc(1, sizeof(*index));
 
 	if (!index)
 		return NULL;
+	index->backend = backend;
 	index->merge_blocks = MERGE_BLOCKS;
 	index->merge_rows = MERGE_ROWS;
 	index->batch_sorted_from = BATCH_SORTED_FROM;
@@ -230,9 +231,10 @@ static int read_copies(simidx *index, simidx_error *err)
 	return rc;
 }
 
-int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_error *err)
+int sx_index_open_store(sx_store *store, const sx_backend *backend, unsigned flags, simidx **out,
+			simidx_error *err)
 {
-	simidx *index = sx_index_new(flags);
+	simidx *index = sx_index_new(backend, flags);
 	int rc;
 
 	if (!index) {
@@ -256,9 +258,10 @@ int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_er
 	return SIMIDX_OK;
 }
 
-int sx_index_describe(sx_store *store, const sx_header *header, simidx **out, simidx_error *err)
+int sx_index_describe(sx_store *store, const sx_backend *backend, const sx_header *header, simidx **out,
+		      simidx_error *err)
 {
-	simidx *index = sx_index_new(SIMIDX_OPEN_READ_ONLY);
+	simidx *index = sx_index_new(backend, SIMIDX_OPEN_READ_ONLY);
 	int rc;
 
 	if (!index) {
@@ -276,8 +279,8 @@ int sx_index_describe(sx_store *store, const sx_header *header, simidx **out, si
 	return rc;
 }
 
-int sx_index_open(const char *path, const simidx_open_options *options, simidx **out,
-		  simidx_error *err)
+int sx_index_open(const char *path, const sx_backend *backend, const simidx_open_options *options,
+		  simidx **out, simidx_error *err)
 {
 	const sx_kernel *kernel = options->kernel ? sx_kernel_find(options->kernel)
 						  : sx_kernel_best();
@@ -296,7 +299,7 @@ int sx_index_open(const char *path, const simidx_open_options *options, simidx *
 		how.flags |= SX_STORE_FORCE;
 	rc = sx_store_open(path, &how, &store, err);
 	if (!rc)
-		rc = sx_index_open_store(store, options->flags, out, err);
+		rc = sx_index_open_store(store, backend, options->flags, out, err);
 	if (rc)
 		return rc;
 	(*out)->checks = (options->flags & (SIMIDX_OPEN_CHECK | SIMIDX_OPEN_UNTRUSTED)) != 0;
@@ -309,8 +312,7 @@ void simidx_close(simidx *index)
 {
 	if (!index)
 		return;
-	sx_store_close(index->store);
-	sx_engine_close(index->engine);
+	index->backend->place->close(index);
 	sx_fresh_free(&index->fresh);
 	sx_block_index_cache_free(&index->block_index_cache);
 	sx_meta_free_profile(&index->profile);
@@ -326,6 +328,15 @@ void simidx_set_progress(simidx *index,
 		return;
 	index->progress = callback;
 	index->progress_ctx = ctx;
+}
+
+int sx_index_need(const simidx *index, enum sx_capability capability, const char *function,
+		  simidx_error *err)
+{
+	if (index->backend->capabilities & capability)
+		return SIMIDX_OK;
+	return sx_fail(err, SIMIDX_E_UNSUPPORTED, "%s: not for an index of %s (%.200s)", function,
+		       index->backend->place->holder(index), index->backend->place->path(index));
 }
 
 void sx_index_progress(const simidx *index, const char *phase, uint64_t done, uint64_t total)

@@ -8,8 +8,8 @@
 #ifndef SX_INDEX_H
 #define SX_INDEX_H
 
-#include "engine/sx_engine.h"
 #include "fresh/sx_fresh.h"
+#include "index/sx_backend.h"
 #include "index/sx_meta.h"
 #include "plan/sx_planner.h"
 #include "table/sx_block_index_cache.h"
@@ -25,13 +25,10 @@ typedef struct sx_tables {
 	sx_meta meta;
 } sx_tables;
 
-/*
- * An index is a directory, or it is held by an engine: then it has no store and no tables, and what
- * looks these up goes to the engine instead.
- */
 struct simidx {
-	sx_store *store;
-	sx_engine *engine; /* NULL: it is a directory */
+	const sx_backend *backend; /* what holds the tables: */
+	sx_store *store;           /* a directory (lib/local), or */
+	struct sx_engine *engine;  /* an engine (lib/remote), and then there is no store and no tables */
 	int read_only;
 	unsigned bits, layout, fill;
 	uint32_t flags; /* SIMIDX_CREATE_NO_IDS, SIMIDX_CREATE_FP2 */
@@ -43,6 +40,7 @@ struct simidx {
 	const sx_costs *costs; /* of searching; NULL = typical ones. Tests and benchmarks set others */
 	const sx_kernel *kernel; /* of its filters */
 	int checks; /* searches check the blocks that they read */
+	unsigned text_probes; /* of a query of a text; 0 = as the plan says */
 	sx_profile profile;
 	int has_unknown_fp2; /* documents may lack a second fingerprint: then they have this one */
 	uint64_t unknown_fp2;
@@ -68,16 +66,12 @@ static inline int sx_has_ids(const simidx *index)
 /** SIMIDX_E_FORK in a child of the process that has opened it. */
 static inline int sx_index_check_fork(const simidx *index, simidx_error *err)
 {
-	return index->engine ? sx_engine_check_fork(index->engine, err)
-			     : sx_store_check_fork(index->store, err);
+	return index->backend->place->check_fork(index, err);
 }
 
-/** SIMIDX_E_UNSUPPORTED for an index of an engine, which the function that is named cannot serve. */
-static inline int sx_index_refuse_engine(const simidx *index, const char *function,
-					 simidx_error *err)
-{
-	return index->engine ? sx_engine_refuse(index->engine->uri, function, err) : SIMIDX_OK;
-}
+/** SIMIDX_E_UNSUPPORTED from the function that is named, for an index without a capability. */
+int sx_index_need(const simidx *index, enum sx_capability capability, const char *function,
+		  simidx_error *err);
 
 /** Whether a second fingerprint stands for one that is not known (doc/format.md, "Header"). */
 static inline int sx_is_unknown_fp2(const simidx *index, uint64_t fp2)
@@ -92,20 +86,22 @@ static inline int sx_is_unknown_fp2(const simidx *index, uint64_t fp2)
 int sx_index_open_tables(simidx *index, sx_txn *txn, int create, simidx_error *err);
 
 /** A handle for an open store; takes the store over, also on failure. */
-int sx_index_open_store(sx_store *store, unsigned flags, simidx **out, simidx_error *err);
+int sx_index_open_store(sx_store *store, const sx_backend *backend, unsigned flags, simidx **out,
+			simidx_error *err);
 
 /** A handle that knows nothing of what is in it. NULL when memory is short. */
-simidx *sx_index_new(unsigned flags);
+simidx *sx_index_new(const sx_backend *backend, unsigned flags);
 
 /**
  * A handle that is what a header says, to read the pages of the store without LMDB: nothing else can
  * be done with it. Its profile is empty. Takes the store over, also on failure.
  */
-int sx_index_describe(sx_store *store, const sx_header *header, simidx **out, simidx_error *err);
+int sx_index_describe(sx_store *store, const sx_backend *backend, const sx_header *header, simidx **out,
+		      simidx_error *err);
 
-/** Open the index at a path, which is there. Options are checked and of our size. */
-int sx_index_open(const char *path, const simidx_open_options *options, simidx **out,
-		  simidx_error *err);
+/** Open the index in a directory, which is there. Options are checked and of our size. */
+int sx_index_open(const char *path, const sx_backend *backend, const simidx_open_options *options,
+		  simidx **out, simidx_error *err);
 
 /** Report progress, if the caller of simidx_set_progress() listens. */
 void sx_index_progress(const simidx *index, const char *phase, uint64_t done, uint64_t total);

@@ -8,12 +8,13 @@
 
 #include <simidx_admin.h>
 
+#include "index/sx_info.h"
 #include "index/sx_snapshot.h"
 #include "table/sx_table_walk.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
 
-static void describe(const simidx *index, const sx_header *h, simidx_info *out)
+void sx_info_describe(const simidx *index, const sx_header *h, simidx_info *out)
 {
 	out->bits = index->bits;
 	out->layout = index->layout;
@@ -32,37 +33,18 @@ static void describe(const simidx *index, const sx_header *h, simidx_info *out)
 	out->documents = sx_has_ids(index) ? h->documents : out->distinct + out->fresh_rows;
 	out->next_id = sx_has_ids(index) ? h->next_id : SIMIDX_NO_ID;
 	out->labels = h->labels;
-	if (index->engine) {
-		out->distinct = 0; /* not known */
-		return;
-	}
-	out->page_bytes = sx_store_page_size(index->store);
 }
 
 int simidx_get_info(simidx *index, simidx_info *out, simidx_error *err)
 {
 	simidx_info own, *info;
-	simidx_engine_info engine;
-	sx_snapshot s;
-	int rc = SIMIDX_OK;
+	int rc;
 
 	sx_err_clear(err);
 	info = sx_struct_begin(out, sizeof(size_t), &own, sizeof(own));
 	if (!index || !info)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_get_info: bad index or struct size");
-	if (index->engine)
-		rc = sx_engine_info(index->engine, 0, &engine, err);
-	if (!rc)
-		rc = sx_snapshot_begin(&s, index, err);
-	if (!rc && index->engine) {
-		describe(index, &s.header, info);
-		info->file_bytes = info->used_bytes = engine.bytes;
-	} else if (!rc) {
-		describe(index, &s.header, info);
-		info->snapshot = s.id;
-		rc = sx_dbi_usage(s.txn, &info->file_bytes, &info->used_bytes, err);
-		sx_snapshot_end(&s);
-	}
+	rc = index->backend->place->info(index, info, err);
 	sx_struct_end(out, info, sizeof(*info));
 	return rc;
 }
@@ -166,7 +148,7 @@ int simidx_get_table_info(simidx *index, unsigned i, simidx_table_info *out, sim
 	info = sx_struct_begin(out, sizeof(size_t), &own, sizeof(own));
 	if (!index || !info)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_get_table_info: bad index or struct size");
-	rc = sx_index_refuse_engine(index, "simidx_get_table_info", err);
+	rc = sx_index_need(index, SX_HAS_TABLES, "simidx_get_table_info", err);
 	if (rc)
 		return rc;
 	rc = sx_snapshot_begin(&s, index, err);
@@ -180,33 +162,8 @@ int simidx_get_table_info(simidx *index, unsigned i, simidx_table_info *out, sim
 
 /* ---- the mark ---- */
 
-static int get_mark_of_engine(simidx *index, void *buffer, size_t size, size_t *n,
-			      simidx_error *err)
-{
-	void *mark;
-	int rc = sx_engine_check_fork(index->engine, err);
-
-	if (!rc)
-		rc = sx_engine_get_mark(index->engine, &mark, n, err);
-	if (rc)
-		return rc;
-	if (*n > SIMIDX_MAX_MARK) {
-		rc = sx_fail(err, SIMIDX_E_CORRUPT, "%s: its mark has %zu bytes; there are %d at most",
-			     index->engine->uri, *n, SIMIDX_MAX_MARK);
-		*n = 0;
-	}
-	if (*n)
-		memcpy(buffer, mark, *n < size ? *n : size);
-	else if (!rc)
-		rc = sx_fail(err, SIMIDX_E_NOT_FOUND, "no mark is stored");
-	free(mark);
-	return rc;
-}
-
 int simidx_get_mark(simidx *index, void *buffer, size_t size, size_t *n, simidx_error *err)
 {
-	sx_snapshot s;
-	sx_slice mark;
 	int rc;
 
 	sx_err_clear(err);
@@ -214,15 +171,6 @@ int simidx_get_mark(simidx *index, void *buffer, size_t size, size_t *n, simidx_
 		*n = 0;
 	if (!index || !n || (!buffer && size))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_get_mark: index, buffer or n is NULL");
-	if (index->engine)
-		return get_mark_of_engine(index, buffer, size, n, err);
-	rc = sx_snapshot_begin(&s, index, err);
-	if (!rc)
-		rc = sx_meta_read_mark(s.txn, &index->tables.meta, &mark, err);
-	if (!rc) {
-		*n = mark.size;
-		memcpy(buffer, mark.data, mark.size < size ? mark.size : size);
-	}
-	sx_snapshot_end(&s);
+	rc = index->backend->place->get_mark(index, buffer, size, n, err);
 	return rc == SIMIDX_E_NOT_FOUND ? sx_fail(err, rc, "no mark is stored") : rc;
 }

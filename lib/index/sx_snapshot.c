@@ -7,35 +7,6 @@
 
 #include "util/sx_err.h"
 
-#define MAX_AGE 1.0 /* seconds, of what an engine says of itself */
-
-/*
- * The planner thinks of no fewer rows: an engine may know of fewer documents than it has, and a walk
- * over very many would cost far more than probes of a few.
- */
-#define LEAST_ROWS 10000
-
-/* The header of an index of an engine: its counts. All its documents are in the tables. */
-static int ask_engine(sx_snapshot *s, double max_age, simidx_error *err)
-{
-	simidx_engine_info info;
-	sx_header *h = &s->header;
-	int rc = sx_engine_info(s->index->engine, max_age, &info, err);
-
-	if (rc)
-		return rc;
-	memset(h, 0, sizeof(*h));
-	h->documents = info.documents;
-	h->labels = info.labels;
-	h->next_id = info.next_id;
-	for (unsigned t = 0; t < s->index->plan.n_tables; t++)
-		h->table[t].rows = info.documents > LEAST_ROWS ? info.documents : LEAST_ROWS;
-	for (unsigned i = 0; i < SX_COUNT_OTHERS; i++)
-		h->other[i].rows = info.documents;
-	s->id = 1;
-	return SIMIDX_OK;
-}
-
 /*
  * The header is read again only when somebody has committed since. Where it says that another
  * index was to take this one's place, the path decides whether that happened.
@@ -63,11 +34,7 @@ int sx_snapshot_begin(sx_snapshot *s, simidx *index, simidx_error *err)
 
 	memset(s, 0, sizeof(*s));
 	s->index = index;
-	if (index->engine)
-		return ask_engine(s, MAX_AGE, err);
-	rc = sx_txn_begin_read(index->store, &s->txn, err);
-	if (!rc)
-		rc = sx_snapshot_load(s, err);
+	rc = index->backend->snapshot->begin(s, err);
 	if (rc)
 		sx_snapshot_end(s);
 	return rc;
@@ -75,17 +42,7 @@ int sx_snapshot_begin(sx_snapshot *s, simidx *index, simidx_error *err)
 
 int sx_snapshot_renew(sx_snapshot *s, simidx_error *err)
 {
-	int rc;
-
-	if (s->index->engine)
-		return ask_engine(s, MAX_AGE, err);
-	rc = sx_txn_renew(s->txn, err);
-	if (rc)
-		return rc;
-	rc = sx_snapshot_load(s, err);
-	if (rc)
-		sx_txn_reset(s->txn);
-	return rc;
+	return s->index->backend->snapshot->renew(s, err);
 }
 
 void sx_snapshot_reset(sx_snapshot *s)
@@ -107,15 +64,8 @@ int sx_snapshot_begin_write(sx_snapshot *s, simidx *index, int no_meta_sync, sim
 
 	s->index = index;
 	s->id = 0;
-	if (index->engine) {
-		rc = ask_engine(s, 0, err);
-		s->is_begun = !rc;
-		return rc;
-	}
-	rc = sx_txn_begin_write(index->store, no_meta_sync, &s->txn, err);
-	if (!rc)
-		rc = sx_meta_read_header(s->txn, &index->tables.meta, &s->header, err);
-	s->header.state &= ~SX_STATE_SUPERSEDED;
+	rc = index->backend->snapshot->begin_write(s, no_meta_sync, err);
+	s->is_begun = !rc;
 	return rc;
 }
 
@@ -126,6 +76,7 @@ int sx_snapshot_commit(sx_snapshot *s, simidx_error *err)
 
 	if (rc)
 		return rc;
+	s->is_begun = 0;
 	s->txn = NULL; /* the commit frees it, whatever comes of it */
 	return sx_txn_commit(txn, err);
 }
@@ -143,7 +94,6 @@ int sx_view_begin(sx_view *view, simidx *index, simidx_error *err)
 	view->table[SX_VIEW_POSTINGS].table = &tables->postings;
 	rc = sx_snapshot_begin(&view->snapshot, index, err);
 	view->snapshot.index = index;
-	view->is_whole = index->engine != NULL;
 	if (!rc)
 		sx_snapshot_reset(&view->snapshot);
 	return rc;
@@ -223,14 +173,13 @@ static void take_all(sx_view *view, unsigned map_changes, uint64_t expected)
 
 int sx_view_renew(sx_view *view, simidx_error *err)
 {
-	unsigned map_changes;
+	const sx_snapshot *s = &view->snapshot;
 	int rc = sx_snapshot_renew(&view->snapshot, err);
 
-	if (rc || view->snapshot.index->engine)
+	if (rc)
 		return rc;
-	map_changes = sx_store_map_changes(view->snapshot.index->store);
-	if (!view->is_whole || view->seen != view->snapshot.id || view->seen_map != map_changes)
-		take_all(view, map_changes, 0);
+	if (!view->is_whole || view->seen != s->id || view->seen_map != s->map_changes)
+		take_all(view, s->map_changes, 0);
 	view->queries++;
 	return SIMIDX_OK;
 }

@@ -2,14 +2,15 @@
 /* Copyright the libsimidx authors */
 
 /*
- * One snapshot of an index: a read transaction, or the write transaction, with its header.
+ * One snapshot of an index: a read transaction, or the write transaction, with its header. Where there are
+ * no transactions (simidx_engine.h), every look-up sees what is there by then, and the header has the
+ * counts, as they were a second ago or later.
  */
 
 #ifndef SX_SNAPSHOT_H
 #define SX_SNAPSHOT_H
 
 #include "index/sx_index.h"
-#include "index/sx_known.h"
 #include "table/sx_lookup.h"
 
 typedef struct sx_snapshot {
@@ -17,18 +18,15 @@ typedef struct sx_snapshot {
 	sx_txn *txn;
 	uint64_t id;      /* transaction number the header was read at; 0 = not read */
 	sx_header header;
-	/*
-	 * Of an index that an engine holds there is no transaction, and every look-up sees what is
-	 * there by then. The header has the counts, as they were a second ago or later.
-	 */
-	int is_begun;    /* the snapshot of a writer has begun */
-	sx_known *known; /* what a writer's transaction knows; NULL = there is none */
+	unsigned map_changes; /* of the store until then */
+	int is_begun;         /* of a writer: its transaction has begun */
+	struct sx_known *known; /* of a writer: what it knows of an engine's documents (lib/remote) */
 } sx_snapshot;
 
 /** Whether a writer's snapshot has begun. */
 static inline int sx_snapshot_is_begun(const sx_snapshot *snapshot)
 {
-	return snapshot->txn || snapshot->is_begun;
+	return snapshot->is_begun;
 }
 
 /** Begin a read snapshot: transaction and header. SIMIDX_E_MOVED if the index was replaced. */

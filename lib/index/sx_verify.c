@@ -19,7 +19,6 @@
 #include <simidx_admin.h>
 
 #include "index/sx_documents.h"
-#include "index/sx_verify_engine.h"
 #include "store/sx_page_check.h"
 #include "table/sx_table_walk.h"
 #include "util/sx_bytes.h"
@@ -512,26 +511,18 @@ static int verify(struct verify *v, simidx *index, simidx_error *err)
 	return rc;
 }
 
-int simidx_verify(simidx *index, void (*callback)(void *ctx, const simidx_problem *problem),
-		  void *ctx, simidx_verify_report *out, simidx_error *err)
+int sx_verify(simidx *index, void (*callback)(void *ctx, const simidx_problem *problem), void *ctx,
+	      simidx_verify_report *out, simidx_error *err)
 {
-	simidx_verify_report own;
-	struct verify *v;
+	struct verify *v = sx_calloc(1, sizeof(*v));
 	int rc;
 
-	sx_err_clear(err);
-	if (!index || (out && !sx_struct_begin(out, sizeof(size_t), &own, sizeof(own))))
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_verify: bad index or struct size");
-	if (index->engine)
-		return sx_verify_engine(index, 0, callback, ctx, out, err);
-	v = sx_calloc(1, sizeof(*v));
 	if (!v)
 		return sx_fail_nomem(err);
 	v->callback = callback;
 	v->ctx = ctx;
 	rc = verify(v, index, err);
-	if (out)
-		sx_struct_end(out, &v->report, sizeof(v->report));
+	*out = v->report;
 	free(v);
 	return rc;
 }

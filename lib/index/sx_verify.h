@@ -2,13 +2,17 @@
 /* Copyright the libsimidx authors */
 
 /*
- * simidx_verify() for those who do not go on if anything is wrong.
+ * Verifying the tables of a directory, also for those who do not go on if anything is wrong.
  */
 
 #ifndef SX_VERIFY_H
 #define SX_VERIFY_H
 
 #include "index/sx_index.h"
+
+/** Verify an index whose tables are here: simidx_verify(), as sx_backend.check(). */
+int sx_verify(simidx *index, void (*callback)(void *ctx, const simidx_problem *problem), void *ctx,
+	      simidx_verify_report *out, simidx_error *err);
 
 /**
  * Verify an index.

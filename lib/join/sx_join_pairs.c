@@ -70,9 +70,9 @@ static int check_indexes(simidx *index, simidx *other, simidx_error *err)
 
 	if (!index)
 		return sx_fail(err, SIMIDX_E_ARG, "there is no index to join");
-	rc = sx_index_refuse_engine(index, "all pairs and clusters", err);
+	rc = sx_index_need(index, SX_HAS_TABLES, "all pairs and clusters", err);
 	if (!rc && other)
-		rc = sx_index_refuse_engine(other, "all pairs and clusters", err);
+		rc = sx_index_need(other, SX_HAS_TABLES, "all pairs and clusters", err);
 	if (rc || !other)
 		return rc;
 	if (index == other)

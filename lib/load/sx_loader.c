@@ -10,15 +10,18 @@
 #include <string.h>
 #include <time.h>
 
-#include "index/sx_create.h"
+#include "local/sx_local.h"
+#include "local/sx_local_walk.h"
+#include "open/sx_create.h"
 #include "index/sx_documents.h"
-#include "index/sx_publish.h"
+#include "open/sx_publish.h"
 #include "index/sx_verify.h"
 #include "index/sx_walk.h"
 #include "load/sx_loader_documents.h"
 #include "load/sx_loader_duplicates.h"
 #include "load/sx_loader_space.h"
 #include "load/sx_loader_tables.h"
+#include "remote/sx_remote_open.h"
 #include "store/sx_dir.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
@@ -165,7 +168,7 @@ static int open_new(simidx_loader *l, simidx_error *err)
 	l->target.claim_fd = -1;
 	rc = sx_create_build(l->target.dir, lock_fd, &l->target.create, &store, err);
 	if (!rc)
-		rc = sx_index_open_store(store, 0, &l->target.index, err);
+		rc = sx_index_open_store(store, &sx_local_backend, 0, &l->target.index, err);
 	return rc ? rc : prepare_sorters(l, err);
 }
 
@@ -215,7 +218,7 @@ int simidx_loader_open(const char *path, const simidx_create_options *create,
 	if (!path)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_open: path is NULL");
 	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
-	rc = sx_engine_refuse(path, "simidx_loader_open", err);
+	rc = sx_remote_refuse(path, "simidx_loader_open", err);
 	if (!rc)
 		rc = check_loader_options(options, create != NULL, err);
 	if (!rc && create) {
@@ -297,7 +300,7 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 	sx_err_clear(err);
 	if (!l || !source || l->sources.n == SX_MAX_SOURCES)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_add_index: bad loader or source");
-	rc = sx_index_refuse_engine(source, "simidx_loader_add_index", err);
+	rc = sx_index_need(source, SX_HAS_TABLES, "simidx_loader_add_index", err);
 	if (rc)
 		return rc;
 	if (l->n_rows)
@@ -328,7 +331,7 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 	rc = simidx_walk_open(source, &l->sources.walk[l->sources.n], err);
 	if (rc)
 		return rc;
-	sx_walk_spare_memory(l->sources.walk[l->sources.n++]);
+	sx_local_walk_spare_memory(l->sources.walk[l->sources.n++]->walk);
 	l->sources.documents += info.documents;
 	l->sources.labels += info.labels;
 	l->sources.label_bytes += sx_loader_label_bytes(source, &info);

@@ -8,6 +8,7 @@
 
 #include "index/sx_documents.h"
 #include "index/sx_walk.h"
+#include "local/sx_local_walk.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
@@ -326,7 +327,7 @@ static int rewind_all(struct docs *d)
 	int rc = sx_sorter_rewind(d->l->input.by_id, d->err);
 
 	for (size_t i = 0; !rc && i < d->l->sources.n; i++)
-		rc = sx_walk_rewind(d->l->sources.walk[i], d->err);
+		rc = sx_local_walk_rewind(d->l->sources.walk[i]->walk, d->err);
 	return rc;
 }
 

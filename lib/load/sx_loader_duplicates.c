@@ -8,6 +8,7 @@
 
 #include "index/sx_walk.h"
 #include "load/sx_loader_documents.h"
+#include "local/sx_local_walk.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
@@ -80,7 +81,7 @@ static int add_source_labels(struct search *s, size_t i)
 	if (rc != SIMIDX_E_END)
 		return sx_loader_blame(s->l, i, rc, s->err);
 	sx_err_clear(s->err);
-	return sx_walk_rewind(s->l->sources.walk[i], s->err);
+	return sx_local_walk_rewind(s->l->sources.walk[i]->walk, s->err);
 }
 
 /* The label of a record of label_hashes. */
@@ -91,7 +92,7 @@ static int get_label(struct search *s, const uint64_t *record, sx_loader_bytes *
 
 	if (record[1] == s->l->sources.n)
 		return sx_loader_read_label(s->l, record[3], label, s->err);
-	rc = sx_walk_label(s->l->sources.walk[record[1]], record[2], &stored, s->err);
+	rc = sx_local_walk_label(s->l->sources.walk[record[1]]->walk, record[2], &stored, s->err);
 	return rc ? rc : sx_loader_copy_label(label, stored, s->err);
 }
 

@@ -11,8 +11,10 @@
 
 #include <simidx_admin.h>
 
-#include "index/sx_create.h"
+#include "open/sx_create.h"
 #include "load/sx_loader_state.h"
+#include "local/sx_local.h"
+#include "remote/sx_remote_open.h"
 #include "repair/sx_repair_documents.h"
 #include "repair/sx_repair_read.h"
 #include "store/sx_dir.h"
@@ -87,7 +89,7 @@ static int open_old(sx_repair *r, const char *path, const char *destination)
 		sx_store_close(store);
 		return rc;
 	}
-	rc = sx_index_describe(store, &r->header, &r->old, r->err);
+	rc = sx_index_describe(store, &sx_local_backend, &r->header, &r->old, r->err);
 	if (rc)
 		sx_meta_free_profile(&profile);
 	else
@@ -167,7 +169,7 @@ int simidx_repair(const char *path, const char *destination, const simidx_repair
 	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
 	rc = check_options(options, err);
 	if (!rc)
-		rc = sx_engine_refuse(path, "simidx_repair", err);
+		rc = sx_remote_refuse(path, "simidx_repair", err);
 	if (rc)
 		return rc;
 	r = sx_calloc(1, sizeof(*r));

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "search/sx_batch_sorted.h"
-#include "search/sx_engine_search.h"
 #include "search/sx_search.h"
 #include "util/sx_err.h"
 
@@ -56,32 +54,20 @@ static int search_one(sx_batch *batch, simidx_reader *reader, size_t i, simidx_r
 	return rc ? rc : sx_search(reader, &q, out, err);
 }
 
-static int answer_of_engine(sx_engine_search *engine, simidx_reader *reader, size_t i,
-			    simidx_results *out, simidx_error *err)
-{
-	const sx_query *alone;
-	int rc = sx_engine_search_answer(engine, reader, i, out, &alone, err);
-
-	return !rc && alone ? sx_search(reader, alone, out, err) : rc;
-}
-
 /* Answer queries [from, to) in their order. */
-static int run_task(sx_batch *batch, simidx_reader *reader, sx_sorted *sorted,
-		    sx_engine_search *engine, size_t from, size_t to, simidx_error *err)
+static int run_task(sx_batch *batch, simidx_reader *reader, void *bulk, size_t from, size_t to,
+		    simidx_error *err)
 {
-	int is_sorted = sorted && !sx_sorted_search(sorted, reader, batch->query + from, to - from);
-	int rc = SIMIDX_OK;
+	const sx_backend_bulk *calls = batch->index->backend->bulk;
+	int together = bulk != NULL, rc = SIMIDX_OK;
 
-	if (engine)
-		rc = sx_engine_search_many(engine, reader, batch->query + from, to - from, err);
+	if (bulk)
+		rc = calls->search(bulk, reader, batch->query + from, to - from, &together, err);
 	for (size_t i = from; !rc && i < to; i++) {
-		simidx_results results;
+		simidx_results results = SIMIDX_RESULTS_INIT;
 
-		if (engine)
-			rc = answer_of_engine(engine, reader, i - from, &results, err);
-		else
-			rc = is_sorted ? sx_sorted_answer(sorted, reader, i - from, &results, err)
-				       : search_one(batch, reader, i, &results, err);
+		rc = together ? calls->answer(bulk, reader, i - from, &results, err)
+			      : search_one(batch, reader, i, &results, err);
 		if (!rc)
 			rc = deliver(batch, reader, i, &results, err);
 	}
@@ -102,24 +88,21 @@ static void end_early(sx_batch *batch, int rc, const simidx_error *err)
 /* Answer tasks until there are none or the batch ends. The reader has a snapshot. */
 static void work(sx_batch *batch, simidx_reader *reader)
 {
-	sx_sorted *sorted = batch->sorted ? sx_sorted_new() : NULL;
-	sx_engine_search *engine = batch->index->engine ? sx_engine_search_new() : NULL;
+	const sx_backend_bulk *calls = batch->index->backend->bulk;
+	void *bulk = batch->together ? calls->create() : NULL;
 	simidx_error err;
 	int rc = SIMIDX_OK;
 
 	sx_err_clear(&err);
-	if (batch->index->engine && !engine)
-		rc = sx_fail_nomem(&err);
 	while (!rc && !atomic_load(&batch->ended)) {
 		size_t from = atomic_fetch_add(&batch->next, batch->task), to;
 
 		if (from >= batch->n)
 			break;
 		to = batch->n - from < batch->task ? batch->n : from + batch->task;
-		rc = run_task(batch, reader, sorted, engine, from, to, &err);
+		rc = run_task(batch, reader, bulk, from, to, &err);
 	}
-	sx_sorted_free(sorted);
-	sx_engine_search_free(engine);
+	calls->destroy(bulk);
 	if (rc)
 		end_early(batch, rc, &err);
 }
@@ -173,8 +156,10 @@ void sx_batch_divide(sx_batch *batch)
 	batch->threads = batch->options->threads ? batch->options->threads : cores();
 	if (batch->threads > MAX_THREADS)
 		batch->threads = MAX_THREADS;
-	batch->task = batch->index->engine ? SX_ENGINE_TOGETHER : TASK;
-	if (batch->sorted) {
+	batch->task = TASK;
+	if (batch->together && batch->index->backend->bulk->most) {
+		batch->task = batch->index->backend->bulk->most;
+	} else if (batch->together) {
 		tasks = (batch->n - 1) / max + 1;
 		tasks += batch->threads - 1;
 		tasks -= tasks % batch->threads;
@@ -235,8 +220,7 @@ int simidx_reader_search_batch(simidx_reader *reader, const simidx_query *querie
 	if (n) {
 		batch.index = sx_reader_index(reader);
 		sx_view_expect(&reader->view, n);
-		batch.sorted = !batch.index->engine &&
-			       sx_sorted_is_worthwhile(reader, batch.query, n);
+		batch.together = batch.index->backend->bulk->is_worthwhile(reader, batch.query, n);
 		sx_batch_divide(&batch);
 		/* Other readers do not see what a writer's transaction has changed. */
 		if (reader->writing)

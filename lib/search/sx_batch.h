@@ -21,7 +21,7 @@ typedef struct sx_batch {
 	const simidx_query *query;
 	size_t n;
 	const simidx_batch_options *options;
-	int sorted;
+	int together; /* queries of a task are answered together: sx_backend_bulk */
 	unsigned threads;
 	size_t task;        /* queries of each task; the last one may have fewer */
 	atomic_size_t next; /* the first query that no thread has taken */

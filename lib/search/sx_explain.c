@@ -42,7 +42,7 @@ static void describe_thresholds(const sx_cover *s, char *text, size_t size)
 
 static const char *scan_of(const simidx_reader *r)
 {
-	return r->engine ? "walk over all documents" : "scan of t01";
+	return sx_reader_index(r)->backend->scan;
 }
 
 static void describe(const simidx_reader *r, const sx_cover *s, simidx_choice *out)

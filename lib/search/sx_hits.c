@@ -7,20 +7,20 @@
 
 #include "util/sx_err.h"
 
-#define FEW_KNOWN 4 /* hits among which it pays to look whether what is near is known */
 #define FEW 32 /* hits that an insertion sort sorts faster than qsort() */
-
-int sx_hits_init(sx_hits *hits, const simidx *index)
-{
-	return index->engine ? 0 : sx_lookup_init(&hits->lookup, index->store, index->kernel,
-						  index->checks, 0);
-}
 
 void sx_hits_free(sx_hits *hits)
 {
-	sx_lookup_free(&hits->lookup);
 	free(hits->at);
 	free(hits->fresh.at);
+	free(hits->rows.at);
+	free(hits->rows.document);
+}
+
+void sx_hits_clear(sx_hits *hits)
+{
+	hits->n = hits->fresh.n = 0;
+	hits->rows.n = hits->rows.from = hits->rows.to = 0;
 }
 
 int sx_hits_add(sx_hits *hits, const sx_query *q, uint64_t fp, int in_tables, simidx_error *err)
@@ -35,105 +35,14 @@ int sx_hits_add(sx_hits *hits, const sx_query *q, uint64_t fp, int in_tables, si
 	return SIMIDX_OK;
 }
 
-/* What a search for hits is about. */
-struct finding {
-	sx_hits *hits;
-	sx_view *view;
-	const sx_access *access;
-	const sx_query *q;
-	const sx_lookup_task *task;
-	sx_hits_until until;
-	void *ctx;
-	simidx_results *out;
-	int done;
-};
-
-static int ask_until(struct finding *f, size_t from, simidx_error *err)
+int sx_hits_ask_until(sx_finding *f, size_t from, simidx_error *err)
 {
 	if (!f->until || f->hits->n == from)
 		return SIMIDX_OK;
-	return f->until(f->ctx, from, &f->done, err);
+	return f->until(f->ctx, f, from, err);
 }
 
-/*
- * True if all that is near in a slice are hits already: a near fingerprint is found in most of the
- * tables. Each table has all of them, so it is enough to count those that lie in the slice; but not
- * in the middle of a merge, when one table may have fingerprints that the next has not got yet.
- */
-static int are_known(const struct finding *f, const sx_block_slice *slice, const sx_perm *perm,
-		     size_t near)
-{
-	const sx_probe *p = &f->task->probe[slice->probe];
-	size_t known = 0;
-
-	if (f->hits->n < near || f->hits->n > FEW_KNOWN ||
-	    f->view->snapshot.header.state & SX_STATE_MERGING)
-		return 0;
-	for (size_t i = 0; i < f->hits->n; i++) {
-		uint64_t key = sx_permute(perm, f->hits->at[i].fp);
-
-		known += key >= p->low && key <= p->high && key > slice->before &&
-			 key <= slice->last;
-	}
-	return known == near;
-}
-
-/* Add what is near in a slice, but for what another table reports. */
-static int visit(void *ctx, const sx_block_slice *slice, enum sx_next *next, simidx_error *err)
-{
-	struct finding *f = ctx;
-	const sx_probe *p = &f->task->probe[slice->probe];
-	const sx_perm *perm = &f->view->snapshot.index->plan.table[p->table];
-	const sx_block_index *postings = f->view->table[SX_VIEW_POSTINGS].blocks;
-	size_t n = slice->to > slice->from ? (size_t)(slice->to - slice->from) : 0;
-	uint64_t query = f->access->permuted[p->table];
-	sx_lookup *l = &f->hits->lookup;
-	size_t near, had = f->hits->n;
-	int rc = SIMIDX_OK;
-
-	if (n > f->hits->left) {
-		n = (size_t)f->hits->left;
-		f->out->truncated |= SIMIDX_CUT_CANDIDATES;
-		f->done = 1;
-	}
-	f->hits->left -= n;
-	f->out->candidates += n;
-	near = n ? sx_lookup_filter(l, f->task, slice, n, query, f->q->max_bits) : 0;
-	if (near && !f->done && are_known(f, slice, perm, near))
-		near = 0;
-	near = sx_lookup_complete(l, f->task, slice, query, f->q->max_bits, near);
-	for (size_t i = 0; !rc && i < near; i++) {
-		uint64_t fp = sx_unpermute(perm, l->keys[i]);
-
-		if (!sx_query_accepts_near(f->q, fp) ||
-		    !sx_access_is_first(f->access, f->q, p->table, fp))
-			continue;
-		/* Its documents are looked up soon. */
-		if (postings)
-			sx_block_index_prefetch(postings, fp);
-		rc = sx_hits_add(f->hits, f->q, fp, 1, err);
-	}
-	if (!rc)
-		rc = ask_until(f, had, err);
-	if (f->done)
-		*next = SX_NEXT_NOTHING;
-	return rc;
-}
-
-static int find_in_tables(struct finding *f, simidx_error *err)
-{
-	const sx_lookup_task task = { f->view->snapshot.txn, f->view->table, f->access->probes.at,
-				      f->access->probes.n, 0, SX_LOOKUP_SLICES, visit, f };
-	int rc;
-
-	f->task = &task;
-	rc = sx_lookup_run(&f->hits->lookup, &task, err);
-	f->out->probes += task.n;
-	f->out->blocks += f->hits->lookup.blocks;
-	return rc;
-}
-
-static int find_fresh(struct finding *f, simidx_error *err)
+static int find_fresh(sx_finding *f, simidx_error *err)
 {
 	sx_hits *hits = f->hits;
 	const sx_snapshot *snapshot = &f->view->snapshot;
@@ -155,7 +64,7 @@ static int find_fresh(struct finding *f, simidx_error *err)
 		hits->fresh.at[kept++] = row;
 	}
 	hits->fresh.n = kept;
-	return rc ? rc : ask_until(f, had, err);
+	return rc ? rc : sx_hits_ask_until(f, had, err);
 }
 
 static int compare(const void *a, const void *b)
@@ -191,41 +100,53 @@ static void sort(sx_hits *hits)
 	hits->n = n;
 }
 
-int sx_hits_find(sx_hits *hits, sx_view *view, const sx_access *access, const sx_query *q,
-		 sx_hits_until until, void *ctx, simidx_results *out, simidx_error *err)
+/* All are there: what they come to. */
+static void end(const sx_finding *f, int complete_to)
 {
-	struct finding f = { .hits = hits, .view = view, .access = access, .q = q,
-			     .until = until, .ctx = ctx, .out = out };
-	sx_fresh_span span = sx_header_fresh(&view->snapshot.header);
-	int rc;
-
-	hits->n = hits->fresh.n = 0;
-	if (sx_view_fresh_rows(view))
-		sx_fresh_prefetch(&view->snapshot.index->fresh, &span, access->fresh);
-	rc = find_in_tables(&f, err);
-	if (!rc && !f.done && sx_view_fresh_rows(view))
-		rc = find_fresh(&f, err);
-	if (rc)
-		return rc;
-	sort(hits);
-	out->fingerprints = hits->n;
-	out->complete_to = access->complete_to;
-	return SIMIDX_OK;
+	sort(f->hits);
+	f->out->fingerprints = f->hits->n;
+	f->out->complete_to = complete_to;
 }
 
-int sx_hits_find_fresh(sx_hits *hits, sx_view *view, const sx_access *access, const sx_query *q,
-		       simidx_results *out, simidx_error *err)
+int sx_hits_find(void *search, sx_finding *const *finding, size_t n, uint64_t *round_trips,
+		 simidx_error *err)
 {
-	struct finding f = { .hits = hits, .view = view, .access = access, .q = q, .out = out };
+	simidx *index = n ? finding[0]->view->snapshot.index : NULL;
 	int rc = SIMIDX_OK;
 
-	hits->fresh.n = 0;
-	if (sx_view_fresh_rows(view))
-		rc = find_fresh(&f, err);
-	if (rc)
-		return rc;
-	sort(hits);
-	out->fingerprints = hits->n;
-	out->complete_to = (int)q->radius;
-	return SIMIDX_OK;
+	for (size_t i = 0; i < n; i++) {
+		sx_finding *f = finding[i];
+		sx_fresh_span span = sx_header_fresh(&f->view->snapshot.header);
+
+		f->done = 0;
+		f->hits->fresh.n = 0;
+		f->hits->most = UINT64_MAX;
+		if (sx_view_fresh_rows(f->view))
+			sx_fresh_prefetch(&index->fresh, &span, f->access->fresh);
+	}
+	if (n)
+		rc = index->backend->near(search, finding, n, round_trips, err);
+	for (size_t i = 0; !rc && i < n; i++) {
+		sx_finding *f = finding[i];
+
+		if (!f->done && sx_view_fresh_rows(f->view))
+			rc = find_fresh(f, err);
+		if (f->hits->most != UINT64_MAX)
+			f->hits->most += f->hits->fresh.n;
+		if (!rc)
+			end(f, f->access->complete_to);
+	}
+	return rc;
+}
+
+int sx_hits_find_fresh(sx_finding *f, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	f->hits->fresh.n = 0;
+	if (sx_view_fresh_rows(f->view))
+		rc = find_fresh(f, err);
+	if (!rc)
+		end(f, (int)f->q->radius);
+	return rc;
 }

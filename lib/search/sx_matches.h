@@ -14,17 +14,19 @@
 typedef struct sx_matches {
 	simidx_match *at;
 	size_t n, cap;
-	sx_probes probes; /* of postings */
-	sx_lookup lookup;
-	sx_rows rows;          /* of one slice */
-	sx_u64s fps;           /* of hits that the tables have; only where rows delete documents */
-	sx_fresh_rows deleted; /* documents of these that postings have no more */
-	unsigned char *labels; /* that matches point to */
+	unsigned char *labels; /* that matches point to, where they were looked up after them */
 	size_t labels_cap;
 } sx_matches;
 
-/** 0, or -1 when memory is short. */
-int sx_matches_init(sx_matches *matches, const simidx *index);
+/** Where the documents of hits go, and how many are enough. */
+typedef struct sx_taking {
+	sx_matches *matches;
+	const simidx *index;
+	const sx_query *q;
+	uint64_t max;    /* documents of what is at hand that are enough; 0 = all */
+	uint64_t *count; /* not NULL: raised by their number, and none is appended */
+	uint64_t had;    /* documents of what is at hand */
+} sx_taking;
 
 /** One that is all zero is allowed. */
 void sx_matches_free(sx_matches *matches);
@@ -35,36 +37,28 @@ simidx_match sx_match_of(const simidx *index, uint64_t id, uint64_t fp, uint64_t
 /** Append one. */
 int sx_matches_push(sx_matches *matches, const simidx_match *match, simidx_error *err);
 
-/** Append a document if it matches, or count it: then *count is raised. SIMIDX_E_NOMEM. */
-int sx_matches_take(sx_matches *matches, const simidx *index, const sx_query *query,
-		    const sx_doc *doc, uint64_t *count, simidx_error *err);
+/** Whether it has as many as are enough. */
+int sx_taking_is_full(const sx_taking *taking);
 
-/** Bring the matches from number `from` on into their order. */
-void sx_matches_sort(sx_matches *matches, size_t from);
+/**
+ * Take those of n documents of one fingerprint that match.
+ *
+ * @param fp2  of each; NULL = there are none
+ * @return SIMIDX_OK; SIMIDX_E_NOMEM
+ */
+int sx_matches_take(sx_taking *taking, uint64_t fp, const uint64_t *id, const uint64_t *fp2, size_t n,
+		    simidx_error *err);
 
 /**
  * Append the documents of hits [from, to) that match, by (weighted_distance, id, fingerprint), or count
  * them. Without ids a document is a fingerprint.
  *
- * @param known  documents that hits were read with beforehand; NULL = none were
- * @param max    documents of each fingerprint are enough; 0 = all
- * @param count  not NULL: add their number to it and append none
- * @return SIMIDX_OK; SIMIDX_E_CORRUPT, SIMIDX_E_NOMEM
+ * @param search  scratch memory of the searches
+ * @param max     so many documents are enough; more of other fingerprints may come; 0 = all
+ * @param count   not NULL: add their number to it and append none
+ * @return SIMIDX_OK; SIMIDX_E_CORRUPT, SIMIDX_E_NOMEM; codes of an engine
  */
-int sx_matches_read(sx_matches *matches, sx_view *view, const sx_query *query,
-		    const sx_hits *hits, size_t from, size_t to, const sx_doc *known,
+int sx_matches_read(sx_matches *matches, void *search, sx_finding *finding, size_t from, size_t to,
 		    uint64_t max, uint64_t *count, simidx_error *err);
-
-/**
- * Add the labels of matches [from, from + n). They are valid until the next call.
- *
- * @param checks  nonzero: compare each with the hash that is kept of it, which takes a look-up more
- */
-int sx_matches_add_labels(sx_matches *matches, const sx_snapshot *snapshot, size_t from,
-			  size_t n, int checks, simidx_error *err);
-
-/** The columns of a slice of postings: appended to rows, of which they are the only ones. */
-int sx_postings_decode(const sx_lookup *lookup, const sx_lookup_task *task,
-		       const sx_block_slice *slice, size_t n, sx_rows *rows, simidx_error *err);
 
 #endif /* SX_MATCHES_H */

@@ -137,6 +137,34 @@ int sx_query_init(sx_query *q, const simidx *index, const simidx_query *a, simid
 	return SIMIDX_OK;
 }
 
+uint64_t sx_query_enough(const sx_query *q)
+{
+	const simidx_query *asked = q->asked;
+
+	if (asked->mode == SIMIDX_FIRST)
+		return 1;
+	/* With second fingerprints the order is known only when all have been read. */
+	if (asked->mode == SIMIDX_COUNT || q->has_fp2 || !asked->limit || asked->limit == UINT64_MAX)
+		return 0;
+	return asked->limit + 1;
+}
+
+uint64_t sx_query_candidates(const sx_query *q)
+{
+	return q->asked->max_candidates ? q->asked->max_candidates : UINT64_MAX;
+}
+
+int sx_query_grows(const sx_query *q)
+{
+	return q->asked->mode == SIMIDX_NEAREST && !q->is_weighted && !q->has_fp2;
+}
+
+void sx_query_narrow(sx_query *q, const sx_query *whole, unsigned radius)
+{
+	q->radius = radius < whole->radius ? radius : whole->radius;
+	q->max_bits = q->radius < whole->max_bits ? q->radius : whole->max_bits;
+}
+
 /* ---- of a text ---- */
 
 static int has_both_fp2(const simidx *index, const simidx_sketch *sketch)
@@ -157,8 +185,8 @@ static void ask_by_weights(const simidx *index, const simidx_sketch *sketch, int
 	}
 	q->probes = strcmp(index->plan.name, "3x22") ? SIMIDX_TEXT_PROBES
 						     : SIMIDX_TEXT_PROBES_3X22;
-	if (index->engine && index->engine->probes)
-		q->probes = index->engine->probes;
+	if (index->text_probes)
+		q->probes = index->text_probes;
 	q->max_bits = if_new ? SIMIDX_TEXT_BITS_IF_NEW : SIMIDX_TEXT_BITS;
 	for (unsigned b = 0; b < index->bits; b++)
 		q->max_bits += !sketch->weights[b];

@@ -51,4 +51,19 @@ int sx_query_judges(const sx_query *query, uint64_t fp);
 /** Whether a document whose fingerprint is accepted matches; its distances are set. */
 int sx_query_judge(const sx_query *query, simidx_match *match);
 
+/** Documents in order after which it needs no more; 0 = all are needed. */
+uint64_t sx_query_enough(const sx_query *query);
+
+/** Fingerprints that it may compare at most. */
+uint64_t sx_query_candidates(const sx_query *query);
+
+/**
+ * Whether its nearest documents can be searched for within a radius that grows: the order of matches is
+ * that of the radius, so that a larger one holds no nearer ones.
+ */
+int sx_query_grows(const sx_query *query);
+
+/** Let a query that is like `whole` ask within this radius, if that is smaller. */
+void sx_query_narrow(sx_query *query, const sx_query *whole, unsigned radius);
+
 #endif /* SX_QUERY_H */

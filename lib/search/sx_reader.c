@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/sx_documents_engine.h"
-#include "search/sx_engine_rows.h"
+#include "index/sx_documents.h"
 #include "util/sx_err.h"
-#include "util/sx_hash.h"
 
 int simidx_reader_open(simidx *index, simidx_reader **out, simidx_error *err)
 {
@@ -26,13 +24,10 @@ int simidx_reader_open(simidx *index, simidx_reader **out, simidx_error *err)
 	if (!r)
 		return sx_fail_nomem(err);
 	rc = sx_view_begin(&r->view, index, err);
-	if (!rc && (sx_hits_init(&r->hits, index) || sx_matches_init(&r->matches, index)))
+	if (!rc)
+		r->search = index->backend->search_new(index);
+	if (!rc && !r->search)
 		rc = sx_fail_nomem(err);
-	if (!rc && index->engine) {
-		r->engine = sx_engine_search_new();
-		if (!r->engine)
-			rc = sx_fail_nomem(err);
-	}
 	if (rc) {
 		simidx_reader_close(r);
 		return rc;
@@ -45,14 +40,13 @@ void simidx_reader_close(simidx_reader *r)
 {
 	if (!r)
 		return;
+	sx_reader_index(r)->backend->search_free(r->search);
 	sx_view_end(&r->view);
 	sx_access_free(&r->access);
 	sx_hits_free(&r->hits);
 	sx_matches_free(&r->matches);
-	free(r->nearer.at);
+	sx_arena_free(&r->labels);
 	free(r->explained);
-	sx_engine_search_free(r->engine);
-	sx_known_free(&r->known);
 	free(r);
 }
 
@@ -95,38 +89,23 @@ void sx_reader_release(simidx_reader *r)
 	r->is_begun = 0;
 }
 
-/* A document with its label, by id or, if that is SIMIDX_NO_ID, by label, from an engine. */
-static int ask_engine(simidx_reader *r, uint64_t id, const char *label, size_t size,
-		      simidx_match *out, simidx_error *err)
+static int deliver(simidx_reader *r, const sx_labelled_doc *found, simidx_match *out,
+		   simidx_error *err)
 {
-	const sx_snapshot *s = sx_reader_snapshot(r);
-	sx_known *known = s->known ? s->known : &r->known;
-	sx_labelled_doc found;
+	const sx_doc *doc = &found->doc;
+	simidx *index = sx_reader_index(r);
+	simidx_match match = sx_match_of(index, doc->id, doc->fp, doc->fp2);
 	int rc;
 
-	sx_known_clear(&r->known);
-	rc = id == SIMIDX_NO_ID ? sx_documents_engine_by_label(s, known, label, size, &found, err)
-				: sx_documents_engine_by_id(s, known, id, &found, err);
-	if (rc)
-		return rc;
-	*out = sx_match_of(sx_reader_index(r), found.doc.id, found.doc.fp, found.doc.fp2);
-	if (found.label.size) {
-		out->label = found.label.data;
-		out->label_size = found.label.size;
-		out->flags |= SIMIDX_MATCH_LABEL;
+	if (found->label.size) {
+		match.label = found->label.data;
+		match.label_size = found->label.size;
+		match.flags |= SIMIDX_MATCH_LABEL;
 	}
-	return SIMIDX_OK;
-}
-
-static int deliver(simidx_reader *r, const sx_doc *doc, simidx_match *out, simidx_error *err)
-{
-	simidx_match match = sx_match_of(sx_reader_index(r), doc->id, doc->fp, doc->fp2);
-	int rc;
-
 	r->matches.n = 0;
 	rc = sx_matches_push(&r->matches, &match, err);
 	if (!rc)
-		rc = sx_matches_add_labels(&r->matches, sx_reader_snapshot(r), 0, 1, 1, err);
+		rc = index->backend->labels(&r->matches, sx_reader_snapshot(r), 0, 1, 1, err);
 	if (!rc)
 		*out = r->matches.at[0];
 	return rc;
@@ -147,17 +126,14 @@ static int begin_get(simidx_reader *r, simidx_match *out, const char *what, simi
 
 int simidx_reader_find_id(simidx_reader *r, uint64_t id, simidx_match *out, simidx_error *err)
 {
-	sx_doc doc;
+	sx_labelled_doc found;
 	int rc = begin_get(r, out, "simidx_reader_find_id", err);
 
 	if (rc)
 		return rc;
-	if (sx_reader_index(r)->engine)
-		rc = id > SIMIDX_MAX_ID ? SIMIDX_E_NOT_FOUND : ask_engine(r, id, NULL, 0, out, err);
-	else
-		rc = sx_documents_by_id(sx_reader_snapshot(r), id, &doc, err);
-	if (!rc && !sx_reader_index(r)->engine)
-		rc = deliver(r, &doc, out, err);
+	rc = sx_documents_by_id(r->search, sx_reader_snapshot(r), id, &found, err);
+	if (!rc)
+		rc = deliver(r, &found, out, err);
 	sx_reader_end(r);
 	return rc == SIMIDX_E_NOT_FOUND ? sx_fail(err, rc, "no document has this id") : rc;
 }
@@ -165,19 +141,17 @@ int simidx_reader_find_id(simidx_reader *r, uint64_t id, simidx_match *out, simi
 int simidx_reader_find_label(simidx_reader *r, const char *label, size_t size, simidx_match *out,
 		     simidx_error *err)
 {
-	sx_doc doc;
+	sx_labelled_doc found;
 	int rc = begin_get(r, out, "simidx_reader_find_label", err);
 
 	if (rc)
 		return rc;
 	if (!label && size)
 		rc = sx_fail(err, SIMIDX_E_ARG, "simidx_reader_find_label: label is NULL");
-	else if (sx_reader_index(r)->engine)
-		rc = ask_engine(r, SIMIDX_NO_ID, label, size, out, err);
 	else
-		rc = sx_documents_by_label(sx_reader_snapshot(r), label, size, &doc, err);
-	if (!rc && !sx_reader_index(r)->engine)
-		rc = deliver(r, &doc, out, err);
+		rc = sx_documents_by_label(r->search, sx_reader_snapshot(r), label, size, &found, err);
+	if (!rc)
+		rc = deliver(r, &found, out, err);
 	sx_reader_end(r);
 	return rc == SIMIDX_E_NOT_FOUND ? sx_fail(err, rc, "no document has this label") : rc;
 }

@@ -13,9 +13,10 @@
 struct simidx_reader {
 	sx_view view;
 	sx_access access;
+	void *search;  /* scratch memory of what holds the tables */
 	sx_hits hits;
 	sx_matches matches; /* what the caller sees */
-	sx_matches nearer;  /* SIMIDX_NEAREST: those within a smaller radius */
+	sx_arena labels;    /* of documents that come with their labels */
 	struct sx_explained *explained; /* what the last explanation points to; NULL before */
 	/*
 	 * Of a writer's reader: the snapshot of its transaction, whose changes are found too. Then
@@ -23,8 +24,6 @@ struct simidx_reader {
 	 */
 	const sx_snapshot *writing;
 	int is_begun; /* the view has its snapshot */
-	struct sx_engine_search *engine; /* of an index that an engine holds: its searches */
-	sx_known known; /* then: the document that was looked up last */
 };
 
 static inline simidx *sx_reader_index(const simidx_reader *reader)

@@ -9,9 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "index/sx_documents_engine.h"
+#include "index/sx_documents.h"
 #include "search/sx_search.h"
-#include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 #include "util/sx_struct.h"
@@ -28,6 +27,7 @@ struct found {
 /* Whether an id is used. */
 static int find_id(simidx_writer *w, uint64_t id, int *found, sx_doc *doc, simidx_error *err)
 {
+	sx_labelled_doc there = { .doc.id = id };
 	int rc;
 
 	*found = 0;
@@ -36,34 +36,30 @@ static int find_id(simidx_writer *w, uint64_t id, int *found, sx_doc *doc, simid
 		return SIMIDX_OK;
 	rc = sx_writer_use_memtable(w, err);
 	if (!rc)
-		rc = sx_documents_by_id(&w->snapshot, id, doc, err);
+		rc = sx_documents_by_id(NULL, &w->snapshot, id, &there, err);
+	*doc = there.doc;
 	*found = rc == SIMIDX_OK;
 	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
 }
 
-/* Whether a label is used. The bytes of labels that wait for the commit are in `labels` already. */
+/* Whether a label is used. */
 static int find_label(simidx_writer *w, const char *label, size_t size, int *found, sx_doc *doc,
 		      simidx_error *err)
 {
+	sx_labelled_doc there = { .doc.id = SIMIDX_NO_ID };
 	int rc = sx_writer_use_memtable(w, err);
 
 	if (!rc)
-		rc = sx_documents_by_label(&w->snapshot, label, size, doc, err);
+		rc = sx_documents_by_label(NULL, &w->snapshot, label, size, &there, err);
+	*doc = there.doc;
 	*found = rc == SIMIDX_OK;
 	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
 }
 
 static int find_own_label(simidx_writer *w, struct found *f, simidx_error *err)
 {
-	sx_labelled_doc found;
-	int rc;
+	int rc = w->index->backend->document->label_of(&w->snapshot, f->doc.id, &f->label, err);
 
-	if (w->engine) {
-		rc = sx_documents_engine_by_id(&w->snapshot, &w->engine->known, f->doc.id, &found, err);
-		f->label = rc ? (sx_slice){ NULL, 0 } : found.label;
-		return rc;
-	}
-	rc = sx_documents_label(w->snapshot.txn, &w->index->tables, f->doc.id, &f->label, err);
 	if (rc == SIMIDX_E_NOT_FOUND)
 		f->label = (sx_slice){ NULL, 0 };
 	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
@@ -87,56 +83,11 @@ static int add_rows(simidx_writer *w, const sx_fresh_row *rows, size_t n, simidx
 	return rc;
 }
 
-/* SIMIDX_E_NOT_FOUND, without setting err, if the id has no label. */
-static int remove_label(simidx_writer *w, uint64_t id, sx_slice key, simidx_error *err)
-{
-	const sx_tables *tables = &w->index->tables;
-	sx_txn *txn = w->snapshot.txn;
-	sx_slice label;
-	sx_dbi_stat stat;
-	int rc = sx_dbi_stat_get(txn, tables->labels, &stat, err);
-
-	if (rc || stat.keys > 1)
-		return rc ? rc : sx_dbi_del(txn, tables->labels, key, err);
-	rc = sx_documents_label(txn, tables, id, &label, err);
-	if (!rc)
-		rc = sx_dbi_put(txn, tables->labels, key, (sx_slice){ "", 0 }, err);
-	if (!rc) {
-		w->has_left_label = 1;
-		w->left_label = id;
-	}
-	return rc;
-}
-
-/* Store a label's bytes, or remove them if `label` is NULL. */
+/* NULL: the document has no label, though one that was deleted may have had one with its id. */
 static int write_label(simidx_writer *w, uint64_t id, const char *label, size_t size,
 		       simidx_error *err)
 {
-	unsigned char bytes[8];
-	sx_slice key = { bytes, sizeof(bytes) }, value = { label, size };
-	int rc;
-
-	if (w->engine)
-		return label && sx_known_set_label(&w->engine->known, id, label, size)
-			       ? sx_fail_nomem(err) : SIMIDX_OK;
-	sx_store_be64(bytes, id);
-	if (!label)
-		return remove_label(w, id, key, err);
-	rc = sx_dbi_put(w->snapshot.txn, w->index->tables.labels, key, value, err);
-	if (w->has_left_label && w->left_label == id)
-		w->has_left_label = 0;
-	return rc ? rc : sx_writer_remove_left_label(w, err);
-}
-
-/*
- * A label that a deleted document with this id has left until the next merge: it must not become
- * the label of a document that has none.
- */
-static int drop_left_label(simidx_writer *w, uint64_t id, simidx_error *err)
-{
-	int rc = write_label(w, id, NULL, 0, err);
-
-	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
+	return w->index->backend->writer->label(w, id, label, size, err);
 }
 
 static sx_fresh_row row_that_puts(const simidx *index, const simidx_doc *doc, uint64_t id)
@@ -207,10 +158,9 @@ static int add(simidx_writer *w, const simidx_doc *doc, uint64_t *id, simidx_err
 		if (h->next_id > SIMIDX_MAX_ID)
 			return sx_fail(err, SIMIDX_E_RANGE, "there is no id above the largest one");
 		row.id = h->next_id;
-		if (w->engine)
-			rc = sx_writer_engine_id(w->engine, w->index, h->next_id, &row.id, err);
-	} else if (w->engine && row.id >= w->engine->given_end) {
-		w->engine->given_end = row.id + 1;
+		rc = w->index->backend->writer->new_id(w, h->next_id, &row.id, err);
+	} else if (has_ids) {
+		w->index->backend->writer->use_ids(w, row.id + 1);
 	}
 	if (!rc)
 		rc = add_rows(w, &row, 1, err);
@@ -221,7 +171,7 @@ static int add(simidx_writer *w, const simidx_doc *doc, uint64_t *id, simidx_err
 	if (doc->label)
 		rc = write_label(w, row.id, doc->label, doc->label_size, err);
 	else if (has_ids && row.id < h->next_id)
-		rc = drop_left_label(w, row.id, err);
+		rc = write_label(w, row.id, NULL, 0, err);
 	if (has_ids && row.id >= h->next_id)
 		h->next_id = row.id + 1;
 	if (id)
@@ -309,8 +259,8 @@ int simidx_writer_put_if_new(simidx_writer *w, const simidx_doc *given, const si
 	if (!query)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_put_if_new: bad query struct size");
 	rc = check_free(w, &doc, SIMIDX_NO_ID, err);
-	if (!rc && w->engine)
-		rc = sx_writer_engine_lease(w->engine, w->index, doc.fp, w->options.wait_ms, err);
+	if (!rc)
+		rc = w->index->backend->writer->lease(w, doc.fp, err);
 	if (!rc)
 		rc = find_blocker(w, query, blocker, &found, err);
 	if (!rc && found)
@@ -408,8 +358,7 @@ static int replace_found(simidx_writer *w, const struct found *f, const simidx_d
 		return rc;
 	h->labels += doc->label != NULL;
 	h->labels -= f->label.size != 0;
-	/* With an engine each put has its own copy of its label. */
-	return finish(w, has_same_label && !w->engine ? SIMIDX_OK
+	return finish(w, has_same_label ? SIMIDX_OK
 					: write_label(w, f->doc.id, doc->label, doc->label_size, err));
 }
 

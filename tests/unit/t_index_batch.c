@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "local/sx_local_batch.h"
+#include "local/sx_local_near.h"
 #include "search/sx_batch.h"
-#include "search/sx_batch_sorted.h"
 #include "support/sxt_batch.h"
 #include "support/sxt_fixture.h"
 #include "support/sxt_index.h"
@@ -129,7 +130,7 @@ static int is_sorted(simidx *index, const simidx_query *q, size_t n)
 
 	ck_assert_sx(sx_view_renew(&reader->view, &sxt_err), SIMIDX_OK);
 	sx_view_expect(&reader->view, SX_BLOCK_INDEX_CACHE_LOOKUPS);
-	sorted = sx_sorted_is_worthwhile(reader, q, n);
+	sorted = sx_local_bulk.is_worthwhile(reader, q, n);
 	sx_view_reset(&reader->view);
 	simidx_reader_close(reader);
 	return sorted;
@@ -384,7 +385,9 @@ END_TEST
 START_TEST(test_query_into_hot_range_goes_alone)
 {
 	size_t hot = 0;
-	sx_sorted *sorted;
+	const sx_local_search *search;
+	void *sorted;
+	int together = 0;
 	simidx_reader *reader;
 	simidx_query *q;
 	simidx *index;
@@ -399,21 +402,23 @@ START_TEST(test_query_into_hot_range_goes_alone)
 	reader = sxt_reader(index);
 	ck_assert_sx(sx_view_renew(&reader->view, &sxt_err), SIMIDX_OK);
 	sx_view_expect(&reader->view, 400);
-	sorted = sx_sorted_new();
-	ck_assert_int_eq(sx_sorted_is_worthwhile(reader, q, 400), 1);
-	ck_assert_int_eq(sx_sorted_search(sorted, reader, q, 400), 0);
+	search = reader->search;
+	sorted = sx_local_bulk.create();
+	ck_assert_int_eq(sx_local_bulk.is_worthwhile(reader, q, 400), 1);
+	ck_assert_sx(sx_local_bulk.search(sorted, reader, q, 400, &together, &sxt_err), SIMIDX_OK);
+	ck_assert_int_eq(together, 1);
 	for (size_t i = 0; i < 400; i++) {
-		simidx_results results;
-		unsigned before = reader->hits.lookup.runs;
+		simidx_results results = SIMIDX_RESULTS_INIT;
+		unsigned before = search->near.runs;
 		int is_hot = q[i].fp >> 48 == 0xffff;
 
-		ck_assert_sx(sx_sorted_answer(sorted, reader, i, &results, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(sx_local_bulk.answer(sorted, reader, i, &results, &sxt_err), SIMIDX_OK);
 		/* Only a query that is searched for by itself looks anything up again. */
-		ck_assert_int_eq(reader->hits.lookup.runs != before, is_hot);
+		ck_assert_int_eq(search->near.runs != before, is_hot);
 		hot += is_hot;
 	}
 	ck_assert_uint_gt(hot, 100);
-	sx_sorted_free(sorted);
+	sx_local_bulk.destroy(sorted);
 	sx_view_reset(&reader->view);
 	simidx_reader_close(reader);
 	t_batch_check(index, q, 400, 1);
@@ -561,7 +566,7 @@ START_TEST(test_absurd_number_of_threads)
 	index->batch_sorted_from = 1;
 	ck_assert_int_eq(is_sorted(index, q, 2000), 1);
 	for (o.threads = 255; o.threads; o.threads = o.threads < 258 ? o.threads + 1 : 0) {
-		sx_batch batch = { index, q, 1000000, &o, .sorted = 1 };
+		sx_batch batch = { index, q, 1000000, &o, .together = 1 };
 
 		sx_batch_divide(&batch);
 		ck_assert_uint_eq(batch.threads, o.threads < 256 ? o.threads : 256);

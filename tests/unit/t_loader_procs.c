@@ -11,7 +11,7 @@
 
 #include <simidx_admin.h>
 
-#include "index/sx_publish.h"
+#include "open/sx_publish.h"
 #include "store/sx_dir.h"
 #include "support/sxt_load.h"
 

@@ -202,12 +202,12 @@ struct seen {
 	size_t n;
 };
 
-static int see_hits(void *ctx, size_t from, int *done, simidx_error *err)
+static int see_hits(void *ctx, sx_finding *f, size_t from, simidx_error *err)
 {
 	struct seen *seen = ctx;
 
 	(void)err;
-	sxt_must(!*done);
+	sxt_must(!f->done);
 	sxt_must_eq(from, seen->n);
 	sxt_must_gt(seen->hits->n, from);
 	seen->n = seen->hits->n;
@@ -222,16 +222,16 @@ static void check_until(struct t_search *s)
 	simidx_reader *r = s->reader;
 	struct seen seen = { &r->hits, 0 };
 	sx_query q;
+	sx_finding f = { .view = &r->view, .q = &q, .access = &r->access, .left = UINT64_MAX,
+			 .until = see_hits, .ctx = &seen, .hits = &r->hits, .out = &out }, *one = &f;
 
 	asked.fp = t_search_near(s);
 	asked.radius = s->bits / 2;
 	ck_assert_sx(sx_query_init(&q, s->index, &asked, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(sx_view_renew(&r->view, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(sx_access_make(&r->access, &r->view, &q, &sxt_err), SIMIDX_OK);
-	r->hits.left = UINT64_MAX;
-	ck_assert_sx(sx_hits_find(&r->hits, &r->view, &r->access, &q, see_hits, &seen, &out,
-				  &sxt_err),
-		     SIMIDX_OK);
+	sx_hits_clear(&r->hits);
+	ck_assert_sx(sx_hits_find(r->search, &one, 1, &out.round_trips, &sxt_err), SIMIDX_OK);
 	sx_view_reset(&r->view);
 	ck_assert_uint_ge(seen.n, out.fingerprints);
 }
@@ -373,6 +373,9 @@ START_TEST(test_nearest_is_cut_by_candidates)
 	t_search_init(&s, 0, 0);
 	for (unsigned i = 0; i < 500; i++)
 		t_search_add(&s, t_search_any(&s) >> 16 | UINT64_C(0xbeef) << 48);
+	/* So many that probes are cheaper than a scan, which would be the only search. */
+	for (unsigned i = 0; i < 20000; i++)
+		t_search_add(&s, t_search_any(&s));
 	t_search_store(&s, s.model.n);
 	q.fp = t_search_any(&s) >> 16 | UINT64_C(0xbeef) << 48;
 	q.mode = SIMIDX_NEAREST;
@@ -382,7 +385,7 @@ START_TEST(test_nearest_is_cut_by_candidates)
 	ck_assert_uint_gt(whole.candidates, 500); /* those of several radii */
 	for (unsigned i = 0; i < 300; i++)
 		t_search_add(&s, t_search_any(&s));
-	sxt_model_store(&s.model, 500, s.model.n, s.index);
+	sxt_model_store(&s.model, 20500, s.model.n, s.index);
 	q.max_candidates = whole.candidates;
 	sxt_check_query(&s.model, s.model.n, s.reader, &q, &r);
 	ck_assert_int_eq(r.truncated, 0);

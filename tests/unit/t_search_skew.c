@@ -8,7 +8,13 @@
 
 #include <simidx_admin.h>
 
+#include "local/sx_local_near.h"
 #include "support/sxt_search.h"
+
+static const sx_local_search *local(const simidx_reader *reader)
+{
+	return reader->search;
+}
 
 #define HOT 60000
 #define EVEN 60000
@@ -43,8 +49,8 @@ START_TEST(test_all_on_one_fingerprint)
 				sxt_must_eq(r.count, N);
 		}
 		/* Neither tier has all rows in one slice, nor a hit for each. */
-		sxt_must_lt(s.reader->matches.rows.cap, N / 10);
-		sxt_must_lt(s.reader->matches.lookup.rows.cap, N / 10);
+		sxt_must_lt(local(s.reader)->rows.cap, N / 10);
+		sxt_must_lt(local(s.reader)->documents.rows.cap, N / 10);
 		sxt_must_lt(s.reader->hits.cap, 100);
 	}
 	t_search_end(&s);
@@ -68,7 +74,7 @@ START_TEST(test_limit_reads_no_more_than_needed)
 	t_search_block_indexes(&s, 1);
 	ck_assert_ptr_nonnull(s.reader->view.table[SX_VIEW_POSTINGS].blocks);
 	ck_assert_sx(simidx_reader_search(s.reader, &q, &r, &sxt_err), SIMIDX_OK);
-	ck_assert_uint_gt(s.reader->matches.lookup.blocks, 2 * SX_LOOKUP_SLICES);
+	ck_assert_uint_gt(local(s.reader)->documents.blocks, 2 * SX_LOOKUP_SLICES);
 	for (q.mode = SIMIDX_ALL; q.mode <= SIMIDX_NEAREST; q.mode++)
 		for (unsigned i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
 			q.limit = limits[i];
@@ -80,7 +86,7 @@ START_TEST(test_limit_reads_no_more_than_needed)
 					       : q.limit		? q.limit
 									: N);
 			if (q.mode != SIMIDX_COUNT && q.limit)
-				ck_assert_uint_le(s.reader->matches.lookup.blocks,
+				ck_assert_uint_le(local(s.reader)->documents.blocks,
 						  3 + r.n / FEW);
 		}
 	t_search_end(&s);

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The seam between an index and what holds its tables: a directory of this machine (lib/local) or an
+ * engine (lib/remote, simidx_engine.h). What is above it - limits, the nearest, labels that are unique,
+ * rows that wait for a commit - stands there once, and asks nobody which of the two it talks to.
+ *
+ * It is chosen where an index is opened (lib/open), and does not change afterwards.
+ */
+
+#ifndef SX_BACKEND_H
+#define SX_BACKEND_H
+
+#include <simidx_admin.h>
+#include <simidx_batch.h>
+#include <simidx_write.h>
+
+struct sx_finding;
+struct sx_labelled_doc;
+struct sx_matches;
+struct sx_snapshot;
+struct sx_slice;
+struct sx_taking;
+
+/** Where an index is, and what is known of it. */
+typedef struct sx_backend_place {
+	/** For people: where an index is, and what holds it. */
+	const char *(*path)(const simidx *index);
+	const char *(*holder)(const simidx *index);
+
+	/** Close what the index has of it, as far as it is open. */
+	void (*close)(simidx *index);
+
+	/** SIMIDX_E_FORK in a child of the process that has opened it. */
+	int (*check_fork)(const simidx *index, simidx_error *err);
+
+	/** Fill in what simidx_get_info() tells; all is zero. */
+	int (*info)(simidx *index, simidx_info *out, simidx_error *err);
+	/** simidx_get_mark(): SIMIDX_E_NOT_FOUND without setting err. */
+	int (*get_mark)(simidx *index, void *buffer, size_t size, size_t *n, simidx_error *err);
+} sx_backend_place;
+
+/** Snapshots: sx_snapshot.h */
+typedef struct sx_backend_snapshot {
+	/** Begin a snapshot that is all zero but for its index, with its header. */
+	int (*begin)(struct sx_snapshot *snapshot, simidx_error *err);
+	/** Take a new snapshot with one that was reset. */
+	int (*renew)(struct sx_snapshot *snapshot, simidx_error *err);
+	/** Begin the transaction of a writer. */
+	int (*begin_write)(struct sx_snapshot *snapshot, int no_meta_sync, simidx_error *err);
+} sx_backend_snapshot;
+
+/** Answering queries of a batch together, by one thread: scratch memory and calls. */
+typedef struct sx_backend_bulk {
+	/** Queries of a task at most; 0 = as large as slices of the handle may be. */
+	size_t most;
+	/** Whether n queries are to be answered so. The reader has a snapshot. */
+	int (*is_worthwhile)(simidx_reader *reader, const simidx_query *queries, size_t n);
+	/** NULL when memory is short. */
+	void *(*create)(void);
+	/** NULL is allowed. */
+	void (*destroy)(void *bulk);
+	/**
+	 * Look up n queries. What is wrong with one of them is told by its answer.
+	 *
+	 * @param together  set to 0 if they have to be searched for one by one
+	 */
+	int (*search)(void *bulk, simidx_reader *reader, const simidx_query *queries, size_t n,
+		      int *together, simidx_error *err);
+	/** Answer query number i of these, once each, in their order: as sx_search() does. */
+	int (*answer)(void *bulk, simidx_reader *reader, size_t i, simidx_results *out,
+		      simidx_error *err);
+} sx_backend_bulk;
+
+/** Documents, one at a time: sx_documents.h */
+typedef struct sx_backend_documents {
+	/**
+	 * Find a document by id in the tables, not among the rows that are fresh. Its label comes with it
+	 * or is to be asked for. SIMIDX_E_NOT_FOUND without setting err.
+	 *
+	 * @param search  scratch memory, which has the label until the next call; NULL: that is the
+	 *                transaction of a writer, and has it until its end
+	 */
+	int (*by_id)(void *search, const struct sx_snapshot *snapshot, uint64_t id,
+		       struct sx_labelled_doc *out, simidx_error *err);
+	/** The same by label, also if a fresh row is about it: what the tables say does not count then. */
+	int (*by_label)(void *search, const struct sx_snapshot *snapshot, const void *label,
+			  size_t size, struct sx_labelled_doc *out, simidx_error *err);
+	/** The label that a document has now. SIMIDX_E_NOT_FOUND without setting err: it has none. */
+	int (*label_of)(const struct sx_snapshot *snapshot, uint64_t id, struct sx_slice *label,
+			simidx_error *err);
+} sx_backend_documents;
+
+/** Writers: sx_writer.h. One thread at a time. */
+typedef struct sx_backend_writer {
+	/** Whether the index can be written; what the writer is to have of its own is made. */
+	int (*open)(simidx_writer *writer, simidx_error *err);
+	void (*close)(simidx_writer *writer);
+	/** Take the lock and begin a transaction: look-ups find all that is going to be stored. */
+	int (*begin)(simidx_writer *writer, simidx_error *err);
+	/** Give back what the transaction has; its snapshot has ended. */
+	void (*end)(simidx_writer *writer);
+	/** Look up what changes of n documents will ask for, all of it at once. */
+	int (*prefetch)(simidx_writer *writer, const simidx_doc *docs, size_t n, simidx_error *err);
+	/** An id that no document has, not below at_least. */
+	int (*new_id)(simidx_writer *writer, uint64_t at_least, uint64_t *id, simidx_error *err);
+	/** Ids below this one are not to be given to anybody from the commit on. */
+	void (*use_ids)(simidx_writer *writer, uint64_t below);
+	/**
+	 * Keep out who adds documents near to a fingerprint, as far as that is possible, until the
+	 * transaction ends.
+	 */
+	int (*lease)(simidx_writer *writer, uint64_t fp, simidx_error *err);
+	/** Set the label of a document whose row waits for the commit; NULL: it gets none. */
+	int (*label)(simidx_writer *writer, uint64_t id, const char *label, size_t size,
+			    simidx_error *err);
+	/** Whether a commit has something to do though nothing was changed. */
+	int (*is_unfinished)(const simidx_writer *writer);
+	/** Store what waits, unless that is nothing, and do what is due. The caller ends the transaction. */
+	int (*commit)(simidx_writer *writer, int has_to_store, simidx_error *err);
+	/** Move all fresh rows into the tables. There is no transaction. */
+	int (*merge)(simidx_writer *writer, simidx_error *err);
+} sx_backend_writer;
+
+/** All documents: simidx_walk_open() and those that follow. */
+typedef struct sx_backend_walk {
+	int (*open)(simidx *index, void **walk, simidx_error *err);
+	int (*next)(void *walk, simidx_match *out, simidx_error *err);
+	void (*close)(void *walk);
+} sx_backend_walk;
+
+/** What only some can do: those that cannot refuse the functions that need it (sx_index_need()). */
+enum sx_capability {
+	SX_HAS_TABLES = 1, /* its sub-databases can be read and copied as such */
+	SX_CAN_MEND = 2    /* it mends itself */
+};
+
+typedef struct sx_backend {
+	unsigned capabilities; /* enum sx_capability */
+	const char *scan;      /* what comparing with everything is, for people */
+	unsigned nearest_step; /* by so much the radius of a search for the nearest grows */
+	const sx_backend_place *place;
+	const sx_backend_snapshot *snapshot;
+	const sx_backend_bulk *bulk;
+	const sx_backend_documents *document;
+	const sx_backend_writer *writer;
+	const sx_backend_walk *walk;
+
+	/** Scratch memory of the searches of one thread. NULL when memory is short. */
+	void *(*search_new)(const simidx *index);
+	/** NULL is allowed. */
+	void (*search_free)(void *search);
+
+	/**
+	 * Look up the probes of n queries, and add what is near enough to the hits of each
+	 * (sx_hits.h): fingerprints, or fingerprints with the ids of their documents.
+	 *
+	 * @param round_trips  raised by the waits for an answer
+	 */
+	int (*near)(void *search, struct sx_finding *const *finding, size_t n, uint64_t *round_trips,
+		    simidx_error *err);
+
+	/** Take the documents of hits [from, to) that the tables have. They are all hits of their distances. */
+	int (*documents)(void *search, struct sx_finding *finding, struct sx_taking *taking, size_t from,
+			 size_t to, simidx_error *err);
+
+	/**
+	 * Add the labels of matches [from, from + n) that have not come with them.
+	 *
+	 * @param checks  nonzero: compare each with what is kept of it
+	 */
+	int (*labels)(struct sx_matches *matches, const struct sx_snapshot *snapshot, size_t from,
+		      size_t n, int checks, simidx_error *err);
+
+	/** simidx_verify(), simidx_mend(); flags: SX_CHECK_MEND. */
+	int (*check)(simidx *index, unsigned flags,
+		     void (*problem)(void *ctx, const simidx_problem *problem), void *ctx,
+		     simidx_verify_report *out, simidx_error *err);
+} sx_backend;
+
+#define SX_CHECK_MEND 1u /**< of check(): mend what is found */
+
+#endif /* SX_BACKEND_H */

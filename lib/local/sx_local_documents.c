@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "local/sx_local_documents.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/sx_documents.h"
+#include "util/sx_err.h"
+
+#define PER_BLOCK 256 /* documents of a fingerprint in a block, most often more */
+
+/* ---- documents that were deleted ---- */
+
+static int compare_fps(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Find out which documents of hits [from, to) postings have no more, though they stand there. */
+static int find_deleted(sx_local_search *s, const sx_view *view, const sx_hits *hits, size_t from,
+			size_t to, simidx_error *err)
+{
+	const sx_snapshot *snapshot = &view->snapshot;
+	sx_fresh_span span = sx_header_fresh(&snapshot->header);
+
+	s->fps.n = s->deleted.n = 0;
+	if (!sx_header_may_delete(&snapshot->header))
+		return SIMIDX_OK;
+	for (size_t i = from; i < to; i++)
+		if (hits->at[i].in_tables && sx_u64s_push(&s->fps, hits->at[i].fp))
+			return sx_fail_nomem(err);
+	if (s->fps.n > 1)
+		qsort(s->fps.at, s->fps.n, sizeof(*s->fps.at), compare_fps);
+	return s->fps.n ? sx_fresh_deleted(&snapshot->index->fresh, snapshot->txn, &span, &s->fps,
+					   &s->deleted, err)
+			: SIMIDX_OK;
+}
+
+/* The first deleted document at or after (fp, id). */
+static size_t first_deleted(const sx_local_search *s, uint64_t fp, uint64_t id)
+{
+	size_t low = 0, high = s->deleted.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const sx_fresh_row *row = &s->deleted.at[middle];
+
+		if (row->fp < fp || (row->fp == fp && row->id < id))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int has_deleted(const sx_local_search *s, uint64_t fp)
+{
+	size_t i = s->deleted.n ? first_deleted(s, fp, 0) : 0;
+
+	return i < s->deleted.n && s->deleted.at[i].fp == fp;
+}
+
+/* Drop those rows of one fingerprint whose documents were deleted. Ids ascend in both. */
+static void drop_deleted(const sx_local_search *s, uint64_t fp, sx_rows *rows)
+{
+	size_t at = rows->n ? first_deleted(s, fp, rows->col[0][0]) : 0, n = 0;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		uint64_t id = rows->col[0][i];
+
+		while (at < s->deleted.n && s->deleted.at[at].fp == fp && s->deleted.at[at].id < id)
+			at++;
+		if (at < s->deleted.n && s->deleted.at[at].fp == fp && s->deleted.at[at].id == id)
+			continue;
+		for (unsigned c = 0; c < rows->n_cols; c++)
+			rows->col[c][n] = rows->col[c][i];
+		n++;
+	}
+	rows->n = n;
+}
+
+/* ---- documents of a fingerprint ---- */
+
+/* Documents of which hits, and what becomes of them. */
+struct reading {
+	sx_local_search *s;
+	sx_taking *taking;
+	const sx_lookup_task *task;
+	uint32_t probe; /* of the slice before */
+};
+
+int sx_postings_decode(const sx_lookup *l, const sx_lookup_task *task, const sx_block_slice *s,
+		       size_t n, sx_rows *rows, simidx_error *err)
+{
+	const sx_table *table = task->view[task->probe[s->probe].table].table;
+	const char *wrong;
+	sx_block block;
+
+	rows->n = 0;
+	if (sx_rows_reserve(rows, n))
+		return sx_fail_nomem(err);
+	if (!s->value) {
+		for (unsigned c = 0; c < rows->n_cols; c++)
+			memcpy(rows->col[c], l->rows.col[c] + s->from, n * sizeof(*rows->col[c]));
+		rows->n = n;
+		return SIMIDX_OK;
+	}
+	wrong = sx_block_open(&block, s->value, table->block_size, table->n_cols);
+	if (wrong)
+		return sx_lookup_damaged(task, s, wrong, err);
+	for (unsigned c = 0; c < rows->n_cols; c++)
+		sx_block_decode_col(&block, c, s->from, n, rows->col[c]);
+	rows->n = n;
+	return SIMIDX_OK;
+}
+
+static int visit(void *ctx, const sx_block_slice *s, enum sx_next *next, simidx_error *err)
+{
+	struct reading *g = ctx;
+	sx_taking *t = g->taking;
+	size_t n = s->to > s->from ? (size_t)(s->to - s->from) : 0;
+	uint64_t fp = g->task->probe[s->probe].low;
+	int has_less = has_deleted(g->s, fp);
+	int all_match = !sx_query_judges(t->q, fp) && !has_less, rc = SIMIDX_OK;
+	sx_rows *rows = &g->s->rows;
+
+	if (s->probe != g->probe)
+		t->had = 0;
+	g->probe = s->probe;
+	if (t->max && all_match && n > t->max - t->had)
+		n = (size_t)(t->max - t->had);
+	if (t->count && all_match) {
+		*t->count += n;
+		return SIMIDX_OK;
+	}
+	if (n) {
+		rc = sx_postings_decode(&g->s->documents, g->task, s, n, rows, err);
+		if (!rc && has_less)
+			drop_deleted(g->s, fp, rows);
+		if (!rc && t->max && !sx_query_judges(t->q, fp) && rows->n > t->max - t->had)
+			rows->n = (size_t)(t->max - t->had);
+		if (!rc)
+			rc = sx_matches_take(t, fp, rows->col[0], rows->n_cols > 1 ? rows->col[1] : NULL,
+				  rows->n, err);
+	}
+	if (sx_taking_is_full(t))
+		*next = SX_NEXT_PROBE;
+	return rc;
+}
+
+static int is_wanted(const sx_hit *hit)
+{
+	return hit->in_tables && hit->n_docs == SX_NOT_READ;
+}
+
+/* Those of hits in the tables. A run of equal fingerprints may lie in thousands of blocks. */
+static int read_postings(struct reading *g, sx_view *view, const sx_hits *hits, size_t from,
+			 size_t to, simidx_error *err)
+{
+	sx_probes *probes = &g->s->probes;
+	const sx_taking *t = g->taking;
+	size_t first = SX_LOOKUP_SLICES;
+	sx_lookup_task task;
+
+	probes->n = 0;
+	if (sx_probes_reserve(probes, to - from))
+		return sx_fail_nomem(err);
+	for (size_t i = from; i < to; i++)
+		if (is_wanted(&hits->at[i]))
+			probes->at[probes->n++] = (sx_probe){ .low = hits->at[i].fp,
+							      .high = hits->at[i].fp,
+							      .table = SX_VIEW_POSTINGS };
+	/* Documents may begin at the end of a block. */
+	if (t->max && t->max < PER_BLOCK * SX_LOOKUP_SLICES)
+		first = 2 + (size_t)t->max / PER_BLOCK;
+	task = (sx_lookup_task){ view->snapshot.txn, view->table, probes->at, probes->n, 1, first,
+				 visit, g };
+	g->task = &task;
+	g->probe = UINT32_MAX;
+	return probes->n ? sx_lookup_run(&g->s->documents, &task, err) : SIMIDX_OK;
+}
+
+/* Those that were read beforehand. */
+static int take_known(struct reading *g, const sx_hits *hits, size_t from, size_t to,
+		      const sx_doc *known, simidx_error *err)
+{
+	sx_taking *t = g->taking;
+	int rc = SIMIDX_OK;
+
+	for (size_t i = from; !rc && i < to; i++) {
+		const sx_hit *hit = &hits->at[i];
+
+		t->had = 0;
+		if (!hit->in_tables || is_wanted(hit))
+			continue;
+		for (uint32_t k = 0; !rc && k < hit->n_docs && !sx_taking_is_full(t); k++) {
+			const sx_doc *doc = &known[hit->docs + k];
+			size_t at = g->s->deleted.n ? first_deleted(g->s, doc->fp, doc->id) : 0;
+
+			if (at < g->s->deleted.n && g->s->deleted.at[at].fp == doc->fp &&
+			    g->s->deleted.at[at].id == doc->id)
+				continue;
+			rc = sx_matches_take(t, doc->fp, &doc->id, &doc->fp2, 1, err);
+		}
+	}
+	return rc;
+}
+
+static int take_fingerprints(sx_taking *t, const sx_hits *hits, size_t from, size_t to,
+			     simidx_error *err)
+{
+	const uint64_t no_id = SIMIDX_NO_ID;
+	int rc = SIMIDX_OK;
+
+	t->max = 0;
+	for (size_t i = from; !rc && i < to; i++)
+		rc = sx_matches_take(t, hits->at[i].fp, &no_id, NULL, 1, err);
+	return rc;
+}
+
+int sx_local_documents(void *search, sx_finding *f, sx_taking *taking, size_t from, size_t to,
+		       simidx_error *err)
+{
+	struct reading g = { search, taking, NULL, UINT32_MAX };
+	int rc;
+
+	if (!sx_has_ids(taking->index))
+		return take_fingerprints(taking, f->hits, from, to, err);
+	rc = find_deleted(g.s, f->view, f->hits, from, to, err);
+	if (!rc && f->known)
+		rc = take_known(&g, f->hits, from, to, f->known, err);
+	return rc ? rc : read_postings(&g, f->view, f->hits, from, to, err);
+}
+
+/* ---- labels ---- */
+
+int sx_local_labels(sx_matches *m, const sx_snapshot *snapshot, size_t from, size_t n,
+		    int checks, simidx_error *err)
+{
+	const sx_tables *tables = &snapshot->index->tables;
+	size_t used = 0;
+
+	for (size_t i = from; i < from + n; i++) {
+		simidx_match *match = &m->at[i];
+		sx_slice label;
+		int rc = sx_documents_label(snapshot->txn, tables, match->id, &label, err);
+
+		if (rc == SIMIDX_E_NOT_FOUND)
+			continue;
+		if (!rc && checks)
+			rc = sx_documents_label_check(snapshot, match->id, label, err);
+		if (rc)
+			return rc;
+		if (sx_reserve(&m->labels, &m->labels_cap, used + label.size, 1))
+			return sx_fail_nomem(err);
+		memcpy(m->labels + used, label.data, label.size);
+		used += label.size;
+		match->label_size = label.size;
+		match->flags |= SIMIDX_MATCH_LABEL;
+	}
+	/* Only now: the buffer may have moved while it grew. */
+	used = 0;
+	for (size_t i = from; i < from + n; i++) {
+		if (!(m->at[i].flags & SIMIDX_MATCH_LABEL))
+			continue;
+		m->at[i].label = (const char *)m->labels + used;
+		used += m->at[i].label_size;
+	}
+	return SIMIDX_OK;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The hits that the permuted tables of a directory have (sx_backend.h), and the scratch memory of searches
+ * there.
+ */
+
+#ifndef SX_LOCAL_NEAR_H
+#define SX_LOCAL_NEAR_H
+
+#include "search/sx_matches.h"
+
+/** Scratch memory. */
+typedef struct sx_local_search {
+	sx_lookup near;        /* in the permuted tables */
+	sx_lookup documents;   /* in postings */
+	sx_probes probes;      /* of postings */
+	sx_rows rows;          /* of one slice of postings */
+	sx_u64s fps;           /* of hits that the tables have; only where rows delete documents */
+	sx_fresh_rows deleted; /* documents of these that postings have no more */
+} sx_local_search;
+
+/** NULL when memory is short. */
+void *sx_local_search_new(const simidx *index);
+
+/** NULL is allowed. */
+void sx_local_search_free(void *search);
+
+/** sx_backend.near(), of one query. SIMIDX_E_CORRUPT, SIMIDX_E_NOMEM; what `until` returned. */
+int sx_local_near(void *search, sx_finding *const *finding, size_t n, uint64_t *round_trips,
+		  simidx_error *err);
+
+#endif /* SX_LOCAL_NEAR_H */

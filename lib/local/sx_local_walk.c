@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * All documents in order: the tables and the fresh rows, merged.
+ */
+
+#include "local/sx_local_walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/sx_documents.h"
+#include "table/sx_table_range.h"
+#include "table/sx_table_walk.h"
+#include "util/sx_err.h"
+#include "util/sx_hash.h"
+#include "util/sx_sort.h"
+
+struct sx_local_walk {
+	simidx *index;
+	sx_snapshot snapshot;
+	sx_table_walk table;  /* docs, or t01 in an index without ids */
+	size_t at;            /* next row of the piece that is loaded */
+	int table_ended;
+	uint64_t n_rows, digest; /* of the table so far: see check_table() */
+	sx_fresh_rows fresh;
+	uint32_t *order;      /* of the fresh rows, by what the walk is ordered by */
+	size_t fresh_at;
+	sx_cursor *postings;  /* for second fingerprints */
+	sx_rows row;          /* of postings */
+	uint64_t label_sum;   /* of those of the rows of the table so far: see check_labels() */
+	int labels_are_checked; /* once is enough: the snapshot stays the same */
+	int spares_memory;
+	unsigned read;        /* documents and labels since pages were given back */
+};
+
+/* What these numbers of documents and labels take is little beside what a loader has. */
+#define READ_AT_ONCE 16384
+
+void sx_local_walk_spare_memory(sx_local_walk *w)
+{
+	w->spares_memory = 1;
+}
+
+static void count_read(sx_local_walk *w)
+{
+	if (!w->spares_memory || ++w->read < READ_AT_ONCE)
+		return;
+	w->read = 0;
+	sx_store_unmap_pages(w->index->store);
+}
+
+static uint64_t sort_key(const sx_local_walk *w, const sx_fresh_row *row)
+{
+	return sx_has_ids(w->index) ? row->id : row->fp;
+}
+
+static int load_fresh(sx_local_walk *w, simidx_error *err)
+{
+	uint64_t *key;
+	const sx_header *h = &w->snapshot.header;
+	int rc = sx_fresh_log_load(w->snapshot.txn, &w->index->fresh.log, h->first_seq,
+				   h->next_seq, &w->fresh, err);
+
+	if (rc)
+		return rc;
+	key = sx_realloc(NULL, w->fresh.n, sizeof(*key));
+	w->order = sx_realloc(NULL, w->fresh.n, sizeof(*w->order));
+	for (size_t i = 0; key && i < w->fresh.n; i++)
+		key[i] = sort_key(w, &w->fresh.at[i]);
+	if (!key || !w->order || sx_sort_order(key, w->order, w->fresh.n, 0))
+		rc = sx_fail_nomem(err);
+	free(key);
+	return rc;
+}
+
+static void close_walk(void *walk)
+{
+	sx_local_walk *w = walk;
+
+	if (!sx_store_check_fork(w->index->store, NULL)) {
+		sx_cursor_close(w->postings);
+		if (w->table.table)
+			sx_table_walk_end(&w->table);
+		sx_snapshot_end(&w->snapshot);
+	}
+	sx_rows_free(&w->table.rows);
+	sx_rows_free(&w->row);
+	free(w->fresh.at);
+	free(w->order);
+	free(w);
+}
+
+static int open_walk(simidx *index, void **out, simidx_error *err)
+{
+	const sx_table *table;
+	sx_local_walk *w = sx_calloc(1, sizeof(*w));
+	int rc;
+
+	if (!w)
+		return sx_fail_nomem(err);
+	w->index = index;
+	sx_rows_init(&w->row, index->tables.postings.n_cols);
+	/* In the first table of every plan, permuted values are the fingerprints themselves. */
+	table = sx_has_ids(index) ? &index->tables.docs : &index->tables.permuted[0];
+	rc = sx_snapshot_begin(&w->snapshot, index, err);
+	if (!rc)
+		rc = load_fresh(w, err);
+	if (!rc)
+		rc = sx_table_walk_begin(&w->table, w->snapshot.txn, table, NULL, err);
+	if (!rc && index->flags & SIMIDX_CREATE_FP2)
+		rc = sx_cursor_open(w->snapshot.txn, index->tables.postings.dbi, &w->postings, err);
+	if (rc)
+		close_walk(w);
+	else
+		*out = w;
+	return rc;
+}
+
+int sx_local_walk_rewind(sx_local_walk *w, simidx_error *err)
+{
+	const sx_table *table = w->table.table;
+
+	sx_table_walk_end(&w->table);
+	w->at = 0;
+	w->fresh_at = 0;
+	w->table_ended = 0;
+	w->n_rows = 0;
+	w->digest = 0;
+	w->label_sum = 0;
+	return sx_table_walk_begin(&w->table, w->snapshot.txn, table, NULL, err);
+}
+
+int sx_local_walk_label(sx_local_walk *w, uint64_t id, sx_slice *label, simidx_error *err)
+{
+	int rc = sx_documents_label(w->snapshot.txn, &w->index->tables, id, label, err);
+
+	count_read(w);
+	if (rc == SIMIDX_E_NOT_FOUND)
+		rc = sx_fail(err, SIMIDX_E_CORRUPT, "table labels: an entry is missing");
+	return rc;
+}
+
+/*
+ * Nothing but the header tells that a page of an older commit has come back, or that a row without
+ * columns has changed, as such a row has no checksum.
+ */
+static int check_table(const sx_local_walk *w, simidx_error *err)
+{
+	const sx_header *h = &w->snapshot.header;
+	const sx_table_count *count = sx_has_ids(w->index) ? &h->other[SX_COUNT_DOCS] : &h->table[0];
+
+	if (w->n_rows == count->rows && w->digest == count->digest)
+		return SIMIDX_OK;
+	return sx_fail(err, SIMIDX_E_CORRUPT,
+		       "table %s: its entries are not those that were stored, by their number and "
+		       "digest in the header", w->table.table->name);
+}
+
+/* Whether the table has a next row, loading the next piece if need be. */
+static int table_row(sx_local_walk *w, int *has, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	if (!w->table_ended && w->at == w->table.rows.n) {
+		rc = sx_table_walk_next(&w->table, err);
+		w->at = 0;
+		w->table_ended = rc == SIMIDX_E_END;
+		if (w->table_ended)
+			rc = check_table(w, err);
+		for (size_t i = 0; !w->table_ended && !rc && i < w->table.rows.n; i++, w->n_rows++)
+			w->digest += sx_table_row_hash(w->table.table, &w->table.rows, i);
+	}
+	*has = !w->table_ended;
+	return rc;
+}
+
+/* Whether a fresh row is about an id. */
+static int has_fresh_row(const sx_local_walk *w, uint64_t id)
+{
+	size_t low = 0, high = w->fresh.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (w->fresh.at[w->order[middle]].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < w->fresh.n && w->fresh.at[w->order[low]].id == id;
+}
+
+/*
+ * The bytes of labels have no checksum, but by_label has the hash of each with its id. Looking each
+ * up there would read that table in no order; so the sum over all labels is compared with the sum
+ * over the table. What fresh rows are about is left out in both: a merge that is half done may have
+ * written it to by_label, and what was deleted stands there still.
+ */
+static int check_labels(sx_local_walk *w, simidx_error *err)
+{
+	const sx_table *by_label = &w->index->tables.by_label;
+	sx_table_walk walk;
+	uint64_t sum = 0;
+	int rc;
+
+	if (w->labels_are_checked || !sx_has_ids(w->index))
+		return SIMIDX_OK;
+	rc = sx_table_walk_begin(&walk, w->snapshot.txn, by_label, NULL, err);
+	while (!rc && !(rc = sx_table_walk_next(&walk, err)))
+		for (size_t i = 0; i < walk.rows.n; i++) {
+			if (!has_fresh_row(w, walk.rows.col[0][i]))
+				sum += sx_table_row_hash(by_label, &walk.rows, i);
+			count_read(w);
+		}
+	sx_table_walk_end(&walk);
+	if (rc != SIMIDX_E_END)
+		return rc;
+	if (sum != w->label_sum)
+		return sx_fail(err, SIMIDX_E_CORRUPT,
+			       "table labels: some label is not the one that was stored, by the hashes "
+			       "in by_label");
+	w->labels_are_checked = 1;
+	return SIMIDX_OK;
+}
+
+static int second_fingerprint(sx_local_walk *w, simidx_match *out, simidx_error *err)
+{
+	sx_sort_key place = { out->fp, out->id };
+	int rc;
+
+	w->row.n = 0;
+	rc = sx_table_range(&w->index->tables.postings, w->postings, place, place, 1, &w->row, err);
+	if (!rc && !w->row.n)
+		rc = sx_documents_missing(out->id, err);
+	if (!rc)
+		out->fp2 = w->row.col[1][0];
+	return rc;
+}
+
+static int take_table_row(sx_local_walk *w, simidx_match *out, simidx_error *err)
+{
+	uint64_t key = w->table.rows.key[w->at];
+
+	if (!sx_has_ids(w->index)) {
+		out->id = SIMIDX_NO_ID;
+		out->fp = key;
+		w->at++;
+		return SIMIDX_OK;
+	}
+	out->id = key;
+	out->fp = w->table.rows.col[0][w->at++];
+	return w->postings ? second_fingerprint(w, out, err) : SIMIDX_OK;
+}
+
+/*
+ * The last of the fresh rows with the next key, which are passed: it says what has become of the
+ * document. What is there several times without ids is one fingerprint.
+ */
+static const sx_fresh_row *pass_fresh_rows(sx_local_walk *w)
+{
+	const sx_fresh_row *row;
+
+	do
+		row = &w->fresh.at[w->order[w->fresh_at++]];
+	while (w->fresh_at < w->fresh.n &&
+	       sort_key(w, &w->fresh.at[w->order[w->fresh_at]]) == sort_key(w, row));
+	return row;
+}
+
+/* The next document, and its fresh row if it has one. SIMIDX_E_END without setting err. */
+static int take_next(sx_local_walk *w, simidx_match *out, const sx_fresh_row **fresh,
+		     simidx_error *err)
+{
+	for (;;) {
+		const sx_fresh_row *row;
+		int has_table, has_fresh = w->fresh_at < w->fresh.n;
+		uint64_t key = has_fresh ? sort_key(w, &w->fresh.at[w->order[w->fresh_at]]) : 0;
+		int rc = table_row(w, &has_table, err);
+
+		if (rc)
+			return rc;
+		if (!has_table && !has_fresh)
+			return SIMIDX_E_END;
+		if (!has_fresh || (has_table && w->table.rows.key[w->at] < key))
+			return take_table_row(w, out, err);
+		/* In both: the fresh rows are the newer ones. */
+		if (has_table && w->table.rows.key[w->at] == key)
+			w->at++;
+		row = pass_fresh_rows(w);
+		if (sx_fresh_is_delete(row))
+			continue;
+		out->id = row->id;
+		out->fp = row->fp;
+		out->fp2 = row->fp2;
+		*fresh = row;
+		return SIMIDX_OK;
+	}
+}
+
+/* The label of a document, of which `fresh` is the fresh row, or NULL. */
+static int add_label(sx_local_walk *w, simidx_match *out, const sx_fresh_row *fresh,
+		     simidx_error *err)
+{
+	int rc, is_missing;
+	sx_slice label;
+	uint64_t hash;
+
+	rc = sx_documents_label(w->snapshot.txn, &w->index->tables, out->id, &label, err);
+	is_missing = rc == SIMIDX_E_NOT_FOUND;
+	if (rc && !is_missing)
+		return rc;
+	hash = is_missing ? 0 : sx_hash(label.data, label.size);
+	if (fresh && (is_missing == !!(fresh->op & SX_FRESH_LABEL) ||
+		      (!is_missing && hash != fresh->label_hash)))
+		return sx_documents_label_damaged(out->id, err);
+	if (is_missing)
+		return SIMIDX_OK;
+	if (!fresh)
+		w->label_sum += sx_hash_u64_pair(hash, out->id);
+	out->label = label.data;
+	out->label_size = label.size;
+	out->flags |= SIMIDX_MATCH_LABEL;
+	return SIMIDX_OK;
+}
+
+static int next(void *walk, simidx_match *out, simidx_error *err)
+{
+	sx_local_walk *w = walk;
+	const sx_fresh_row *fresh = NULL;
+	int rc;
+
+	count_read(w);
+	if (w->index->flags & SIMIDX_CREATE_FP2)
+		out->flags |= SIMIDX_MATCH_FP2;
+	rc = take_next(w, out, &fresh, err);
+	if (rc == SIMIDX_E_END) {
+		rc = check_labels(w, err);
+		return rc ? rc : SIMIDX_E_END;
+	}
+	if (sx_is_unknown_fp2(w->index, out->fp2)) {
+		out->flags &= ~SIMIDX_MATCH_FP2;
+		out->fp2 = 0;
+	}
+	return rc || !sx_has_ids(w->index) ? rc : add_label(w, out, fresh, err);
+}
+
+const sx_backend_walk sx_local_walks = { open_walk, next, close_walk };

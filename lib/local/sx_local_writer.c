@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "local/sx_local_writer.h"
+
+#include <stdlib.h>
+
+#include "index/sx_documents.h"
+#include "store/sx_dir.h"
+#include "util/sx_bytes.h"
+#include "util/sx_err.h"
+#include "write/sx_merge.h"
+
+#define MIN_THRESHOLD 65536
+#define MAX_THRESHOLD 1000000
+
+/* What a writer of a directory has besides. */
+struct own {
+	int cleaned;         /* leftovers of builders that died were looked for */
+	int has_left_label;  /* a label that is to be removed stands in `labels`, empty: */
+	uint64_t left_label; /* its id */
+};
+
+static int open_writer(simidx_writer *w, simidx_error *err)
+{
+	const simidx *index = w->index;
+
+	if (index->read_only || !sx_store_is_writable(index->store))
+		return sx_fail(err, SIMIDX_E_READ_ONLY, "%s: %s", sx_store_path(index->store),
+			       index->read_only ? "opened read-only" : "no permission to write");
+	if (index->ro_compat & ~SX_KNOWN_RO_COMPAT)
+		return sx_fail(err, SIMIDX_E_READ_ONLY,
+			       "%s: it uses features (%08x) that this library can only read",
+			       sx_store_path(index->store), index->ro_compat);
+	w->held = sx_calloc(1, sizeof(struct own));
+	return w->held ? SIMIDX_OK : sx_fail_nomem(err);
+}
+
+static void close_writer(simidx_writer *w)
+{
+	free(w->held);
+}
+
+static int no_meta_sync(const simidx_writer *w)
+{
+	return w->options.durability == SIMIDX_DURABILITY_NORMAL;
+}
+
+static int begin_transaction(simidx_writer *w, simidx_error *err)
+{
+	return sx_snapshot_begin_write(&w->snapshot, w->index, no_meta_sync(w), err);
+}
+
+/*
+ * End the transaction, but keep the lock, and merge, unless somebody else is at it: then that one
+ * will get ready, and what is fresh waits for the next merge.
+ */
+static int merge(simidx_writer *w, simidx_error *err)
+{
+	int rc;
+
+	/* A snapshot that stays would keep all pages that the merge replaces. */
+	if (w->reader)
+		sx_reader_release(w->reader);
+	sx_snapshot_end(&w->snapshot);
+	rc = sx_store_lock_merge(w->index->store, 0, err);
+	if (rc == SIMIDX_E_BUSY) {
+		sx_err_clear(err);
+		return SIMIDX_OK;
+	}
+	if (!rc) {
+		rc = sx_merge_fresh(w->index, no_meta_sync(w), NULL, err);
+		sx_store_unlock_merge(w->index->store);
+	}
+	return rc;
+}
+
+/* A merge whose merger was killed is finished first. */
+static int begin(simidx_writer *w, simidx_error *err)
+{
+	struct own *own = w->held;
+	int rc;
+
+	rc = sx_store_lock(w->index->store, w->options.wait_ms, err);
+	if (rc)
+		return rc;
+	w->locked = 1;
+	if (!own->cleaned)
+		sx_dir_clean(w->index->store);
+	own->cleaned = 1;
+	rc = begin_transaction(w, err);
+	if (!rc && w->snapshot.header.state & SX_STATE_MERGING) {
+		rc = merge(w, err);
+		if (!rc)
+			rc = begin_transaction(w, err);
+	}
+	/* Its reader finds the pending rows in the memtable alone. */
+	if (!rc && w->reader)
+		rc = sx_writer_use_memtable(w, err);
+	return rc;
+}
+
+static void end_writer(simidx_writer *w)
+{
+	struct own *own = w->held;
+
+	own->has_left_label = 0;
+	if (w->locked)
+		sx_store_unlock(w->index->store);
+}
+
+static int prefetch(simidx_writer *w, const simidx_doc *docs, size_t n, simidx_error *err)
+{
+	(void)w; /* no look-up waits for an answer */
+	(void)docs;
+	(void)n;
+	(void)err;
+	return SIMIDX_OK;
+}
+
+/* ---- ids and leases: nobody else writes ---- */
+
+static int new_id(simidx_writer *w, uint64_t at_least, uint64_t *id, simidx_error *err)
+{
+	(void)w;
+	(void)err;
+	*id = at_least;
+	return SIMIDX_OK;
+}
+
+static void use_ids(simidx_writer *w, uint64_t below)
+{
+	(void)w; /* the header has the next id */
+	(void)below;
+}
+
+static int lease(simidx_writer *w, uint64_t fp, simidx_error *err)
+{
+	(void)w;
+	(void)fp;
+	(void)err;
+	return SIMIDX_OK;
+}
+
+/* ---- labels: their bytes are in the transaction ---- */
+
+/*
+ * Remove the label that was left because it was the only one, before the commit at the latest. LMDB
+ * gives the page of a table that becomes empty to nobody until then: a label that changes hands again
+ * and again would take a new page each time.
+ */
+static int remove_left_label(simidx_writer *w, simidx_error *err)
+{
+	unsigned char bytes[8];
+	struct own *own = w->held;
+	sx_slice key = { bytes, sizeof(bytes) };
+
+	if (!own->has_left_label)
+		return SIMIDX_OK;
+	own->has_left_label = 0;
+	sx_store_be64(bytes, own->left_label);
+	return sx_dbi_del(w->snapshot.txn, w->index->tables.labels, key, err);
+}
+
+/* SIMIDX_E_NOT_FOUND, without setting err, if the id has no label. */
+static int remove_label(simidx_writer *w, uint64_t id, sx_slice key, simidx_error *err)
+{
+	const sx_tables *tables = &w->index->tables;
+	sx_txn *txn = w->snapshot.txn;
+	struct own *own = w->held;
+	sx_slice label;
+	sx_dbi_stat stat;
+	int rc = sx_dbi_stat_get(txn, tables->labels, &stat, err);
+
+	if (rc || stat.keys > 1)
+		return rc ? rc : sx_dbi_del(txn, tables->labels, key, err);
+	rc = sx_documents_label(txn, tables, id, &label, err);
+	if (!rc)
+		rc = sx_dbi_put(txn, tables->labels, key, (sx_slice){ "", 0 }, err);
+	if (!rc) {
+		own->has_left_label = 1;
+		own->left_label = id;
+	}
+	return rc;
+}
+
+/* A deleted document has left its label until the next merge: it is not to be that of another one. */
+static int label(simidx_writer *w, uint64_t id, const char *label, size_t size,
+			  simidx_error *err)
+{
+	struct own *own = w->held;
+	unsigned char bytes[8];
+	sx_slice key = { bytes, sizeof(bytes) }, value = { label, size };
+	int rc;
+
+	sx_store_be64(bytes, id);
+	if (!label) {
+		rc = remove_label(w, id, key, err);
+		return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
+	}
+	rc = sx_dbi_put(w->snapshot.txn, w->index->tables.labels, key, value, err);
+	if (own->has_left_label && own->left_label == id)
+		own->has_left_label = 0;
+	return rc ? rc : remove_left_label(w, err);
+}
+
+/* ---- commits and merges ---- */
+
+static int store_pending(simidx_writer *w, simidx_error *err)
+{
+	sx_snapshot *s = &w->snapshot;
+	uint64_t id = sx_txn_id(s->txn);
+	enum sx_outcome outcome = SX_NOT_STORED;
+	int rc = remove_left_label(w, err);
+
+	if (!rc)
+		rc = sx_fresh_log_append(s->txn, &w->index->fresh.log, w->pending.at, w->pending.n,
+					 s->header.next_seq - w->pending.n, err);
+	if (!rc)
+		rc = sx_meta_write_mark(s->txn, &w->index->tables.meta, &w->mark, err);
+	if (!rc) {
+		rc = sx_snapshot_commit(s, err);
+		if (!rc)
+			outcome = SX_STORED;
+		else if (!s->txn) /* it came to the commit itself */
+			outcome = sx_txn_outcome(w->index->store, id);
+	}
+	if (outcome == SX_STORED) {
+		w->stored += w->changes;
+		w->changes = 0;
+		w->pending.n = 0; /* so that the memtable keeps the rows */
+	}
+	return outcome == SX_OUTCOME_UNKNOWN ? sx_writer_fail_unknown(err) : rc;
+}
+
+static int merge_is_due(const simidx_writer *w)
+{
+	const sx_header *h = &w->snapshot.header;
+	uint64_t threshold = w->options.merge_threshold;
+
+	if (w->options.merge == SIMIDX_MERGE_NEVER)
+		return 0;
+	if (!threshold) {
+		threshold = h->documents / 16;
+		if (threshold < MIN_THRESHOLD)
+			threshold = MIN_THRESHOLD;
+		if (threshold > MAX_THRESHOLD)
+			threshold = MAX_THRESHOLD;
+	}
+	return h->next_seq - h->first_seq > threshold;
+}
+
+static int is_unfinished(const simidx_writer *w)
+{
+	return w->options.merge != SIMIDX_MERGE_NEVER;
+}
+
+static int commit(simidx_writer *w, int has_to_store, simidx_error *err)
+{
+	int rc = has_to_store ? store_pending(w, err) : SIMIDX_OK;
+
+	return !rc && merge_is_due(w) ? merge(w, err) : rc;
+}
+
+/* Merge, then what was committed meanwhile, too, until that is little. */
+static int merge_all(simidx_writer *w, simidx_error *err)
+{
+	uint64_t left = UINT64_MAX, before;
+	int rc;
+
+	do {
+		sx_snapshot s;
+
+		rc = sx_merge_fresh(w->index, no_meta_sync(w), &w->locked, err);
+		if (!rc)
+			rc = sx_snapshot_begin(&s, w->index, err);
+		if (rc)
+			return rc;
+		before = left;
+		left = s.header.next_seq - s.header.first_seq;
+		sx_snapshot_end(&s);
+	} while (left && left < before / 2);
+	return SIMIDX_OK;
+}
+
+/* Who has the write lock does not wait for the merger, who may wait for that one. */
+static int merge_now(simidx_writer *w, simidx_error *err)
+{
+	int rc = sx_store_lock_merge(w->index->store, w->options.wait_ms, err);
+
+	if (rc)
+		return rc;
+	/* The first time it waits no longer than it may, and later until the others are ready. */
+	rc = sx_store_lock(w->index->store, w->options.wait_ms, err);
+	if (!rc) {
+		sx_store_unlock(w->index->store);
+		rc = merge_all(w, err);
+	}
+	sx_writer_drop(w);
+	sx_store_unlock_merge(w->index->store);
+	return rc;
+}
+
+const sx_backend_writer sx_local_writer = { open_writer, close_writer, begin, end_writer, prefetch, new_id, use_ids, lease, label, is_unfinished, commit, merge_now };

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "remote/sx_known.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
+#include "util/sx_hash.h"
+
+#define FIRST_SLOTS 64
+
+/* ---- hash tables ---- */
+
+static uint64_t hash_of_doc(const sx_known *k, uint32_t i)
+{
+	return sx_hash_u64(k->doc[i].id);
+}
+
+static uint64_t hash_of_label(const sx_known *k, uint32_t i)
+{
+	return sx_hash(k->label[i].label.data, k->label[i].label.size);
+}
+
+static void enter(uint32_t *slot, size_t n_slots, uint64_t hash, uint32_t number)
+{
+	size_t at = (size_t)hash & (n_slots - 1);
+
+	while (slot[at])
+		at = (at + 1) & (n_slots - 1);
+	slot[at] = number;
+}
+
+/* Make room for one more of n: a table is at most half full. */
+static int make_slots(const sx_known *k, uint32_t **slot, size_t *n_slots, size_t n,
+		      uint64_t (*hash)(const sx_known *k, uint32_t i))
+{
+	size_t more = *n_slots ? *n_slots * 2 : FIRST_SLOTS;
+	uint32_t *grown;
+
+	if (2 * (n + 1) <= *n_slots)
+		return 0;
+	if (n >= UINT32_MAX / 2)
+		return -1;
+	grown = sx_calloc(more, sizeof(*grown));
+	if (!grown)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		enter(grown, more, hash(k, i), i + 1);
+	free(*slot);
+	*slot = grown;
+	*n_slots = more;
+	return 0;
+}
+
+/* ---- documents ---- */
+
+static sx_known_doc *find(const sx_known *k, uint64_t id)
+{
+	size_t at = (size_t)sx_hash_u64(id) & (k->doc_slots - 1);
+
+	if (!k->doc_slots)
+		return NULL;
+	for (; k->doc_slot[at]; at = (at + 1) & (k->doc_slots - 1))
+		if (k->doc[k->doc_slot[at] - 1].id == id)
+			return &k->doc[k->doc_slot[at] - 1];
+	return NULL;
+}
+
+sx_known_doc *sx_known_find(const sx_known *k, uint64_t id)
+{
+	sx_known_doc *doc = find(k, id);
+
+	return doc && doc->is_known ? doc : NULL;
+}
+
+/* One that is not there is added, with nothing but its id. NULL when memory is short. */
+static sx_known_doc *add(sx_known *k, uint64_t id)
+{
+	sx_known_doc *doc = find(k, id);
+
+	if (doc)
+		return doc;
+	if (make_slots(k, &k->doc_slot, &k->doc_slots, k->n_docs, hash_of_doc) ||
+	    sx_reserve(&k->doc, &k->doc_cap, k->n_docs + 1, sizeof(*k->doc)))
+		return NULL;
+	doc = &k->doc[k->n_docs++];
+	*doc = (sx_known_doc){ .id = id };
+	enter(k->doc_slot, k->doc_slots, sx_hash_u64(id), (uint32_t)k->n_docs);
+	return doc;
+}
+
+int sx_known_set_label(sx_known *k, uint64_t id, const void *label, size_t size)
+{
+	sx_known_doc *doc = add(k, id);
+	void *copy = doc ? sx_arena_copy(&k->bytes, label, size) : NULL;
+
+	if (!copy)
+		return -1;
+	doc->now = (sx_slice){ copy, size };
+	doc->is_known = 1;
+	return 0;
+}
+
+sx_slice sx_known_label_now(const sx_known_doc *doc)
+{
+	return doc->now.size ? doc->now : doc->label;
+}
+
+/* ---- labels ---- */
+
+static sx_known_label *find_label(const sx_known *k, const void *label, size_t size)
+{
+	size_t at = (size_t)sx_hash(label, size) & (k->label_slots - 1);
+
+	if (!k->label_slots)
+		return NULL;
+	for (; k->label_slot[at]; at = (at + 1) & (k->label_slots - 1)) {
+		sx_known_label *l = &k->label[k->label_slot[at] - 1];
+
+		if (l->label.size == size && !memcmp(l->label.data, label, size))
+			return l;
+	}
+	return NULL;
+}
+
+const sx_known_label *sx_known_find_label(const sx_known *k, const void *label, size_t size)
+{
+	const sx_known_label *l = find_label(k, label, size);
+
+	return l && l->is_known ? l : NULL;
+}
+
+/* One that is not there is added, as nobody's. NULL when memory is short. */
+static sx_known_label *add_label(sx_known *k, const simidx_engine_bytes *label)
+{
+	sx_known_label *there = find_label(k, label->data, label->size);
+	void *copy;
+
+	if (there)
+		return there;
+	copy = sx_arena_copy(&k->bytes, label->data, label->size);
+	if (!copy ||
+	    make_slots(k, &k->label_slot, &k->label_slots, k->n_labels, hash_of_label) ||
+	    sx_reserve(&k->label, &k->label_cap, k->n_labels + 1, sizeof(*k->label)))
+		return NULL;
+	k->label[k->n_labels++] =
+		(sx_known_label){ { copy, label->size }, 0, SIMIDX_NO_ID };
+	enter(k->label_slot, k->label_slots, sx_hash(copy, label->size), (uint32_t)k->n_labels);
+	return &k->label[k->n_labels - 1];
+}
+
+/* ---- looking up ---- */
+
+/* What an engine is asked for, and where its answers go. */
+struct asking {
+	sx_known *known;
+	uint64_t unknown_fp2;
+	const uint64_t *id;               /* by number, or */
+	const simidx_engine_bytes *label;
+	size_t n;
+	int rc;
+};
+
+static int take(struct asking *a, const simidx_match *m)
+{
+	sx_known_doc *doc = add(a->known, m->id);
+	void *label;
+
+	if (!doc)
+		return SIMIDX_E_NOMEM;
+	if (doc->is_there)
+		return SIMIDX_OK;
+	doc->fp = m->fp;
+	doc->fp2 = m->flags & SIMIDX_MATCH_FP2 ? m->fp2 : a->unknown_fp2;
+	if (m->flags & SIMIDX_MATCH_LABEL) {
+		label = sx_arena_copy(&a->known->bytes, m->label, m->label_size);
+		if (!label)
+			return SIMIDX_E_NOMEM;
+		doc->label = (sx_slice){ label, m->label_size };
+	}
+	doc->is_there = doc->is_known = 1;
+	return SIMIDX_OK;
+}
+
+static int hear_id(void *ctx, size_t i, const simidx_match *m)
+{
+	struct asking *a = ctx;
+
+	a->rc = i < a->n && m->id == a->id[i] ? take(a, m) : SIMIDX_E_IO;
+	return a->rc;
+}
+
+static int hear_label(void *ctx, size_t i, const simidx_match *m)
+{
+	struct asking *a = ctx;
+	const simidx_engine_bytes *label = a->label + i;
+	sx_known_label *known;
+
+	a->rc = SIMIDX_E_IO;
+	if (i >= a->n || m->id > SIMIDX_MAX_ID || !(m->flags & SIMIDX_MATCH_LABEL) ||
+	    m->label_size != label->size || memcmp(m->label, label->data, label->size) != 0)
+		return a->rc;
+	a->rc = take(a, m);
+	known = find_label(a->known, label->data, label->size);
+	if (!a->rc && known)
+		known->id = m->id;
+	return a->rc;
+}
+
+/* What came of a call that hear_...() may have ended. */
+static int outcome(const struct asking *a, const sx_engine *engine, int rc, simidx_error *err)
+{
+	if (!a->rc)
+		return rc;
+	sx_err_clear(err);
+	return a->rc == SIMIDX_E_NOMEM
+		       ? sx_fail_nomem(err)
+		       : sx_fail(err, SIMIDX_E_IO, "%s: it sent another document than it was asked for",
+				 engine->uri);
+}
+
+static int look_up_ids(struct asking *a, sx_engine *engine, const uint64_t *id, size_t n,
+		       simidx_error *err)
+{
+	uint64_t *wanted = sx_realloc(NULL, n, sizeof(*wanted));
+	int rc = wanted ? SIMIDX_OK : sx_fail_nomem(err);
+
+	a->n = 0;
+	for (size_t i = 0; !rc && i < n; i++) {
+		if (sx_known_find(a->known, id[i]))
+			continue;
+		wanted[a->n++] = id[i];
+		if (!add(a->known, id[i]))
+			rc = sx_fail_nomem(err);
+	}
+	a->id = wanted;
+	if (!rc && a->n)
+		rc = outcome(a, engine, sx_engine_find_ids(engine, wanted, a->n, hear_id, a, NULL, err),
+			     err);
+	for (size_t i = 0; !rc && i < a->n; i++)
+		find(a->known, wanted[i])->is_known = 1;
+	free(wanted);
+	return rc;
+}
+
+static int look_up_labels(struct asking *a, sx_engine *engine, const simidx_engine_bytes *label,
+			  size_t n, simidx_error *err)
+{
+	simidx_engine_bytes *wanted = sx_realloc(NULL, n, sizeof(*wanted));
+	int rc = wanted ? SIMIDX_OK : sx_fail_nomem(err);
+
+	a->n = 0;
+	for (size_t i = 0; !rc && i < n; i++) {
+		if (sx_known_find_label(a->known, label[i].data, label[i].size))
+			continue;
+		wanted[a->n++] = label[i];
+		if (!add_label(a->known, &label[i]))
+			rc = sx_fail_nomem(err);
+	}
+	a->label = wanted;
+	if (!rc && a->n)
+		rc = outcome(a, engine,
+			     sx_engine_find_labels(engine, wanted, a->n, hear_label, a, err), err);
+	for (size_t i = 0; !rc && i < a->n; i++)
+		find_label(a->known, wanted[i].data, wanted[i].size)->is_known = 1;
+	free(wanted);
+	return rc;
+}
+
+int sx_known_look_up(sx_known *known, sx_engine *engine, uint64_t unknown_fp2, const uint64_t *id,
+		     size_t n_ids, const simidx_engine_bytes *label, size_t n_labels,
+		     simidx_error *err)
+{
+	struct asking a = { .known = known, .unknown_fp2 = unknown_fp2 };
+	int rc = SIMIDX_OK;
+
+	if (n_ids)
+		rc = look_up_ids(&a, engine, id, n_ids, err);
+	if (!rc && n_labels)
+		rc = look_up_labels(&a, engine, label, n_labels, err);
+	return rc;
+}
+
+/* ---- the end ---- */
+
+void sx_known_clear(sx_known *k)
+{
+	sx_arena_clear(&k->bytes);
+	k->n_docs = k->n_labels = 0;
+	if (k->doc_slots)
+		memset(k->doc_slot, 0, k->doc_slots * sizeof(*k->doc_slot));
+	if (k->label_slots)
+		memset(k->label_slot, 0, k->label_slots * sizeof(*k->label_slot));
+}
+
+void sx_known_free(sx_known *k)
+{
+	sx_arena_free(&k->bytes);
+	free(k->doc);
+	free(k->label);
+	free(k->doc_slot);
+	free(k->label_slot);
+	memset(k, 0, sizeof(*k));
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "remote/sx_remote_near.h"
+
+#include <stdlib.h>
+
+#include "util/sx_bytes.h"
+#include "util/sx_err.h"
+
+#define FILTERED SX_REMOTE_FILTERED
+#define WALKED 4096 /* documents that a walk delivers at once */
+
+void *sx_remote_search_new(const simidx *index)
+{
+	sx_remote_search *s = sx_calloc(1, sizeof(*s));
+
+	if (s)
+		s->engine = index->engine;
+	return s;
+}
+
+void sx_remote_search_free(void *search)
+{
+	sx_remote_search *s = search;
+
+	if (!s)
+		return;
+	free(s->probe);
+	free(s->owner);
+	free(s->id);
+	free(s->origin);
+	sx_known_free(&s->known);
+	free(s);
+}
+
+int sx_remote_outcome(const sx_remote_search *s, int rc, simidx_error *err)
+{
+	if (!s->rc)
+		return rc;
+	sx_err_clear(err);
+	return s->rc == SIMIDX_E_NOMEM
+		       ? sx_fail_nomem(err)
+		       : sx_fail(err, SIMIDX_E_IO, "%s: it sent something else than it was asked for",
+				 s->engine->uri);
+}
+
+/* ---- probes ---- */
+
+/* A range is as many probes as it has whole prefixes. */
+static int add_probe(sx_remote_search *s, const sx_plan *plan, uint32_t owner, const sx_probe *range,
+		     simidx_error *err)
+{
+	unsigned bits = plan->table[range->table].prefix_bits, below = plan->bits - bits;
+	uint64_t first = range->low >> below, n = ((range->high - range->low) >> below) + 1;
+
+	if (sx_reserve(&s->probe, &s->probe_cap, s->n_probes + n, sizeof(*s->probe)) ||
+	    sx_reserve(&s->owner, &s->owner_cap, s->n_probes + n, sizeof(*s->owner)))
+		return sx_fail_nomem(err);
+	for (uint64_t i = 0; i < n; i++) {
+		s->owner[s->n_probes] = owner;
+		s->probe[s->n_probes++] = (simidx_engine_probe){
+			.prefix = (uint32_t)((first + i) << (32 - bits)), .table = range->table
+		};
+	}
+	return SIMIDX_OK;
+}
+
+/* The probes of all queries, but for those that compare with everything. */
+static int add_probes(sx_remote_search *s, size_t *walks, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	s->n_probes = *walks = 0;
+	for (size_t i = 0; !rc && i < s->n; i++) {
+		const sx_finding *f = s->finding[i];
+		const sx_probes *probes = &f->access->probes;
+		size_t had = s->n_probes;
+
+		if (sx_access_is_scan(f->access)) {
+			++*walks;
+			f->out->probes++;
+			continue;
+		}
+		for (size_t p = 0; !rc && p < probes->n; p++)
+			if (probes->at[p].rest >= 0)
+				rc = add_probe(s, &f->view->snapshot.index->plan, (uint32_t)i,
+					       &probes->at[p], err);
+		f->out->probes += s->n_probes - had;
+	}
+	return rc;
+}
+
+/* ---- rows that are near ---- */
+
+/* How many of n further rows a query may compare. */
+static size_t count_candidates(sx_finding *f, size_t n)
+{
+	if (n > f->left) {
+		n = (size_t)f->left;
+		f->out->truncated |= SIMIDX_CUT_CANDIDATES;
+		f->done = 1;
+	}
+	f->left -= n;
+	f->out->candidates += n;
+	return n;
+}
+
+/* Keep a row whose bits are near enough, unless another table reports it or its weight is too large. */
+static int keep(sx_finding *f, unsigned table, uint64_t fp, uint64_t id)
+{
+	sx_hit_rows *rows = &f->hits->rows;
+
+	if (id > SIMIDX_MAX_ID || fp & ~sx_low_bits(f->view->snapshot.index->bits))
+		return SIMIDX_E_IO;
+	if (!sx_query_accepts_near(f->q, fp) || !sx_access_is_first(f->access, f->q, table, fp))
+		return SIMIDX_OK;
+	if (sx_reserve(&rows->at, &rows->cap, rows->n + 1, sizeof(*rows->at)))
+		return SIMIDX_E_NOMEM;
+	rows->at[rows->n++] = (sx_row){ fp, id, sx_query_distance(f->q, fp) };
+	return SIMIDX_OK;
+}
+
+static int on_rows(void *ctx, size_t probe, const uint64_t *fp, const uint64_t *id, size_t n)
+{
+	sx_remote_search *s = ctx;
+	const sx_kernel *kernel;
+	sx_finding *f;
+
+	if (probe >= s->n_probes) {
+		s->rc = SIMIDX_E_IO;
+		return 2;
+	}
+	f = s->finding[s->owner[probe]];
+	kernel = f->view->snapshot.index->kernel;
+	n = f->done ? 0 : count_candidates(f, n);
+	for (size_t at = 0; !s->rc && at < n; at += FILTERED) {
+		size_t some = n - at < FILTERED ? n - at : FILTERED;
+		size_t near = kernel->near_u64(fp + at, some, f->q->fp, f->q->max_bits, s->near);
+
+		for (size_t i = 0; !s->rc && i < near; i++)
+			s->rc = keep(f, s->probe[probe].table, fp[at + s->near[i]], id[at + s->near[i]]);
+	}
+	if (s->rc)
+		return 2;
+	return !f->done ? 0 : s->n == 1 ? 2 : 1;
+}
+
+static int on_walked(void *ctx, size_t i, const simidx_match *m)
+{
+	sx_remote_search *s = ctx;
+
+	(void)i;
+	if (m->id < s->walked_to || m->id > SIMIDX_MAX_ID) {
+		s->rc = SIMIDX_E_IO;
+		return 1;
+	}
+	s->walked_to = m->id + 1;
+	s->n_walked++;
+	for (size_t j = 0; !s->rc && j < s->n; j++) {
+		sx_finding *f = s->finding[j];
+
+		if (sx_access_is_scan(f->access) && !f->done && count_candidates(f, 1) &&
+		    sx_query_accepts(f->q, m->fp))
+			s->rc = keep(f, 0, m->fp, m->id);
+	}
+	return s->rc != 0;
+}
+
+/* Compare the queries that are to be compared with everything, all in one walk. */
+static int walk(sx_remote_search *s, uint64_t *round_trips, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	s->walked_to = 0;
+	do {
+		s->n_walked = 0;
+		++*round_trips;
+		rc = sx_engine_walk_page(s->engine, s->walked_to, WALKED, on_walked, s, err);
+		rc = sx_remote_outcome(s, rc, err);
+	} while (!rc && s->n_walked == WALKED);
+	return rc;
+}
+
+/* ---- order ---- */
+
+static int compare_by_fp(const void *a, const void *b)
+{
+	const sx_row *x = a, *y = b;
+
+	if (x->fp != y->fp)
+		return x->fp < y->fp ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int compare_by_distance(const void *a, const void *b)
+{
+	const sx_row *x = a, *y = b;
+
+	if (x->distance != y->distance)
+		return x->distance < y->distance ? -1 : 1;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->fp < y->fp ? -1 : x->fp > y->fp;
+}
+
+/* What a row that waits for a commit is about is told by that row. */
+static int is_pending(const sx_snapshot *snapshot, uint64_t id, int *is, simidx_error *err)
+{
+	sx_fresh_span span = sx_header_fresh(&snapshot->header);
+	sx_fresh_row row;
+	int rc = sx_fresh_by_id(&snapshot->index->fresh, NULL, &span, id, &row, err);
+
+	*is = rc == SIMIDX_OK;
+	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
+}
+
+/*
+ * Bring the rows of a query into the order in which their documents are wanted, and add a hit for each
+ * of their fingerprints. An engine may have sent a row twice, and a larger radius finds those of a
+ * smaller one again.
+ */
+static int add_hits(sx_finding *f, simidx_error *err)
+{
+	int has_pending = sx_view_fresh_rows(f->view) > 0, is = 0, rc = SIMIDX_OK;
+	sx_hit_rows *rows = &f->hits->rows;
+	size_t n = 0;
+
+	if (rows->n > 1)
+		qsort(rows->at, rows->n, sizeof(*rows->at), compare_by_fp);
+	f->hits->n = 0;
+	for (size_t i = 0; !rc && i < rows->n; i++) {
+		sx_row row = rows->at[i];
+
+		if (n && row.fp == rows->at[n - 1].fp && row.id == rows->at[n - 1].id)
+			continue;
+		if (has_pending)
+			rc = is_pending(&f->view->snapshot, row.id, &is, err);
+		if (rc || is)
+			continue;
+		if (!n || row.fp != rows->at[n - 1].fp)
+			rc = sx_hits_add(f->hits, f->q, row.fp, 1, err);
+		rows->at[n++] = row;
+	}
+	rows->n = n;
+	rows->from = rows->to = 0;
+	f->hits->most = n;
+	if (n > 1)
+		qsort(rows->at, n, sizeof(*rows->at), compare_by_distance);
+	return rc;
+}
+
+int sx_remote_near(void *search, sx_finding *const *finding, size_t n, uint64_t *round_trips,
+		   simidx_error *err)
+{
+	sx_remote_search *s = search;
+	size_t walks;
+	int rc;
+
+	s->rc = SIMIDX_OK;
+	s->finding = finding;
+	s->n = n;
+	rc = add_probes(s, &walks, err);
+	if (!rc && s->n_probes) {
+		rc = sx_engine_scan(s->engine, s->probe, s->n_probes, on_rows, s, round_trips, err);
+		rc = sx_remote_outcome(s, rc, err);
+	}
+	if (!rc && walks)
+		rc = walk(s, round_trips, err);
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = add_hits(finding[i], err);
+	return rc;
+}

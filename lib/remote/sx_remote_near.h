@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Searches in an index that an engine holds (sx_backend.h): probes go to the engine, the rows that come
+ * back are filtered, and the documents of those that are near are asked for. Queries that are looked up
+ * together share each wait for an answer.
+ *
+ * An engine has a row for each document, so what is near comes with its id. A row may have been left
+ * over by a crash: its document has another fingerprint by then, or is gone. So no match is told before
+ * its document has been seen.
+ */
+
+#ifndef SX_REMOTE_NEAR_H
+#define SX_REMOTE_NEAR_H
+
+#include "remote/sx_known.h"
+#include "search/sx_matches.h"
+
+#define SX_REMOTE_FILTERED 4096 /* rows that the kernel compares at once */
+
+/** Scratch memory. */
+typedef struct sx_remote_search {
+	sx_engine *engine;
+	sx_finding *const *finding; /* that are looked up, n of them */
+	size_t n;
+	simidx_engine_probe *probe;
+	uint32_t *owner; /* of each probe: a number of finding[] */
+	size_t n_probes, probe_cap, owner_cap;
+	uint64_t *id;    /* that are asked for, and where they come from */
+	struct sx_remote_origin {
+		uint32_t finding;
+		uint32_t row; /* from rows.from on */
+	} *origin;
+	size_t n_ids, id_cap, origin_cap;
+	uint64_t walked_to; /* the next id of a walk */
+	size_t n_walked;    /* documents of the last page */
+	uint32_t near[SX_REMOTE_FILTERED];
+	int rc; /* what ended a call from within */
+	sx_known known; /* the document that was looked up last, by itself */
+} sx_remote_search;
+
+/** NULL when memory is short. */
+void *sx_remote_search_new(const simidx *index);
+
+/** NULL is allowed. */
+void sx_remote_search_free(void *search);
+
+/**
+ * sx_backend.near(): the probes of all queries in one call, and one walk over all documents for those
+ * that compare with everything. SIMIDX_E_NOMEM; SIMIDX_E_IO, also for something else than was asked for.
+ */
+int sx_remote_near(void *search, sx_finding *const *finding, size_t n, uint64_t *round_trips,
+		   simidx_error *err);
+
+/** What a callback has ended a call with (search->rc), or else what the call has returned. */
+int sx_remote_outcome(const sx_remote_search *search, int rc, simidx_error *err);
+
+#endif /* SX_REMOTE_NEAR_H */

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "remote/sx_remote_open.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "remote/sx_engine_text.h"
+#include "remote/sx_remote.h"
+#include "util/sx_err.h"
+
+/* ---- plans ---- */
+
+/* Whether a list of names that are separated by blanks has a plan. */
+static int has_plan(const char *list, const char *plan)
+{
+	size_t n = strlen(plan);
+
+	for (const char *at = list; (at = strstr(at, plan)); at += n)
+		if ((at == list || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+			return 1;
+	return 0;
+}
+
+/* Make the plan of a new index: the one that is named, or the first one that the engine has. */
+static int make_plan(const simidx_engine *engine, const simidx_create_options *o, sx_plan *plan,
+		     simidx_error *err)
+{
+	unsigned bits = o->bits ? o->bits : SIMIDX_DEFAULT_BITS;
+	char first[16] = "";
+	int rc;
+
+	strncat(first, engine->plans, strcspn(engine->plans, " ") < sizeof(first)
+					      ? strcspn(engine->plans, " ") : sizeof(first) - 1);
+	rc = sx_plan_make(plan, o->plan && strcmp(o->plan, "auto") ? o->plan : first, bits, err);
+	if (!rc && !has_plan(engine->plans, plan->name))
+		rc = sx_fail(err, SIMIDX_E_UNSUPPORTED, "plan %s: an index of %s has one of %s",
+			     plan->name, engine->name, engine->plans);
+	return rc;
+}
+
+/* ---- the description ---- */
+
+/* What a new index is described by; *text is to be freed. */
+static int write_description(const simidx_engine *engine, const simidx_create_options *o,
+			     simidx_engine_open *how, char **text, simidx_error *err)
+{
+	static const simidx_create_options defaults = SIMIDX_CREATE_OPTIONS_INIT;
+	sx_engine_text t = { .format = SX_ENGINE_FORMAT };
+	sx_plan plan;
+	int rc = SIMIDX_OK;
+
+	if (!o)
+		o = &defaults;
+	if (o->flags & SIMIDX_CREATE_NO_IDS)
+		rc = sx_fail(err, SIMIDX_E_UNSUPPORTED,
+			     "an index of %s has ids: it cannot hold fingerprints alone",
+			     engine->name);
+	if (!rc)
+		rc = make_plan(engine, o, &plan, err);
+	if (rc)
+		return rc;
+	memcpy(t.plan, plan.name, sizeof(t.plan));
+	t.bits = plan.bits;
+	t.flags = o->flags & SIMIDX_CREATE_FP2;
+	t.profile = o->profile ? o->profile : "";
+	t.check_fps = o->check_fps;
+	t.n_check_fps = o->n_check_fps;
+	rc = sx_engine_text_write(&t, text, &how->description_size, err);
+	how->description = *text;
+	how->n_tables = plan.n_tables;
+	return rc;
+}
+
+/* What an index that is open is, by its description. */
+static int read_description(simidx *index, simidx_error *err)
+{
+	const sx_engine *engine = index->engine;
+	sx_engine_text t;
+	int rc = sx_engine_text_read(engine->uri, engine->info.description,
+				     engine->info.description_size, &t, &index->profile.text,
+				     &index->profile.check_fps, err);
+
+	if (rc)
+		return rc;
+	index->profile.n_check_fps = t.n_check_fps;
+	rc = sx_plan_make(&index->plan, t.plan, t.bits, err);
+	if (!rc && !has_plan(engine->calls->plans, index->plan.name))
+		rc = sx_fail(err, SIMIDX_E_UNSUPPORTED, "%s: it has plan %s; an index of %s has one of %s",
+			     engine->uri, index->plan.name, engine->calls->name,
+			     engine->calls->plans);
+	if (!rc)
+		rc = sx_plan_make(&index->fresh_plan, "4x16", t.bits, err);
+	if (rc)
+		return rc;
+	index->bits = index->fresh.bits = t.bits;
+	index->layout = SIMIDX_LAYOUT_ROWS;
+	index->flags = t.flags;
+	index->has_unknown_fp2 = (t.flags & SIMIDX_CREATE_FP2) != 0;
+	index->unknown_fp2 = index->has_unknown_fp2 ? SX_UNKNOWN_FP2 : 0;
+	index->format_minor = t.format;
+	index->fresh_plan_is_same = !strcmp(index->plan.name, index->fresh_plan.name);
+	index->costs = &index->engine->costs;
+	index->text_probes = index->engine->probes;
+	return SIMIDX_OK;
+}
+
+/* ---- opening ---- */
+
+int sx_remote_open(const simidx_engine *engine, const char *uri,
+		   const simidx_open_options *options, const simidx_create_options *create,
+		   unsigned flags, simidx **out, simidx_error *err)
+{
+	unsigned open_flags = options ? options->flags : 0;
+	const char *name = options ? options->kernel : NULL;
+	const sx_kernel *kernel = name ? sx_kernel_find(name) : sx_kernel_best();
+	simidx_engine_open how = { .flags = flags };
+	char *text = NULL;
+	simidx *index;
+	int rc = SIMIDX_OK;
+
+	if (!kernel)
+		return sx_fail(err, SIMIDX_E_UNSUPPORTED,
+			       "\"%.16s\" is no kernel, or not one for this CPU", name);
+	if (flags & SIMIDX_OPEN_CREATE)
+		rc = write_description(engine, create, &how, &text, err);
+	if (rc)
+		return rc;
+	index = sx_index_new(&sx_remote_backend, open_flags);
+	if (!index)
+		rc = sx_fail_nomem(err);
+	if (!rc && index->read_only)
+		how.flags |= SIMIDX_OPEN_READ_ONLY;
+	if (!rc)
+		rc = sx_engine_open(engine, uri, &how, &index->engine, err);
+	if (!rc)
+		rc = read_description(index, err);
+	free(text);
+	if (rc) {
+		simidx_close(index);
+		return rc;
+	}
+	index->kernel = index->fresh.kernel = kernel;
+	*out = index;
+	return SIMIDX_OK;
+}
+
+int sx_remote_refuse(const char *path, const char *function, simidx_error *err)
+{
+	const simidx_engine *engine;
+	int rc = sx_engine_find(path, &engine, err);
+
+	if (rc || !engine)
+		return rc;
+	return sx_fail(err, SIMIDX_E_UNSUPPORTED, "%s: not for an index of %s (%.200s)", function,
+		       engine->name, path);
+}
