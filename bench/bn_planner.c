@@ -76,7 +76,7 @@ static unsigned choose(struct bench *b, unsigned radius, const sx_costs *costs)
 	sx_request request = { .radius = radius, .rows = b->documents };
 	sx_cover s;
 
-	sx_planner_choose(&b->index->plan, &request, costs, &s);
+	sx_planner_choose(&b->index->schema->plan, &request, costs, &s);
 	return number_of(b, &s);
 }
 
@@ -136,7 +136,7 @@ static void search_by(struct bench *b, sx_template *template, sx_access *access)
 	bn_check(sx_query_init(&q, b->index, &b->query, &err), &err, "query");
 	bn_check(sx_view_renew(&r->view, &err), &err, "snapshot");
 	access->probes.n = 0;
-	if (sx_template_probes(&b->index->plan, template, q.fp, q.max_bits, access->permuted,
+	if (sx_template_probes(&b->index->schema->plan, template, q.fp, q.max_bits, access->permuted,
 			      &access->probes))
 		bn_die("out of memory");
 	sx_hits_clear(&r->hits);
@@ -257,7 +257,7 @@ static void take_costs(struct bench *b)
 	fprintf(stderr, "%s, %llu documents\n", b->plan, (unsigned long long)b->documents);
 	printf("{\"bench\":\"planner\",\"plan\":\"%s\",\"documents\":%llu", b->plan,
 	       (unsigned long long)b->documents);
-	sx_costs_typical(&b->index->plan, b->documents, &b->typical);
+	sx_costs_typical(&b->index->schema->plan, b->documents, &b->typical);
 	print_costs("typical", &b->typical);
 	printf("}\n");
 }

@@ -143,6 +143,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_index.h \
 	lib/index/sx_info.c \
 	lib/index/sx_info.h \
+	lib/index/sx_schema.c \
+	lib/index/sx_schema.h \
 	lib/index/sx_snapshot.c \
 	lib/index/sx_snapshot.h \
 	lib/index/sx_verify.c \

@@ -38,25 +38,34 @@ struct question {
  * By default glibc's locks let readers in as long as there are any, so that many searching threads
  * would keep a writer out for seconds.
  */
-int sx_fresh_init(sx_fresh *fresh)
+sx_fresh *sx_fresh_new(void)
 {
+	sx_fresh *fresh = sx_calloc(1, sizeof(*fresh));
 	pthread_rwlockattr_t attr;
 	int failed;
 
-	if (pthread_rwlockattr_init(&attr))
-		return -1;
+	if (!fresh || pthread_rwlockattr_init(&attr)) {
+		free(fresh);
+		return NULL;
+	}
 #ifdef __GLIBC__
 	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
 #endif
 	failed = pthread_rwlock_init(&fresh->lock, &attr);
 	pthread_rwlockattr_destroy(&attr);
-	return failed ? -1 : 0;
+	if (!failed)
+		return fresh;
+	free(fresh);
+	return NULL;
 }
 
 void sx_fresh_free(sx_fresh *fresh)
 {
+	if (!fresh)
+		return;
 	sx_memtable_free(fresh->memtable);
 	pthread_rwlock_destroy(&fresh->lock);
+	free(fresh);
 }
 
 /* ---- the memtable ---- */

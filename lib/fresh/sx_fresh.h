@@ -37,9 +37,10 @@ typedef struct sx_fresh_span {
 	uint64_t merge_end, merged_fp, merged_id;
 } sx_fresh_span;
 
-/** Begin with an empty one; the caller then sets log, kernel and bits. Returns 0 or -1. */
-int sx_fresh_init(sx_fresh *fresh);
+/** An empty one; the caller then sets log, kernel and bits. NULL when memory is short. */
+sx_fresh *sx_fresh_new(void);
 
+/** NULL is allowed. */
 void sx_fresh_free(sx_fresh *fresh);
 
 /**

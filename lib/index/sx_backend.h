@@ -30,15 +30,15 @@ typedef struct sx_backend_place {
 	const char *(*holder)(const simidx *index);
 
 	/** Close what the index has of it, as far as it is open. */
-	void (*close)(simidx *index);
+	void (*close)(const simidx *index);
 
 	/** SIMIDX_E_FORK in a child of the process that has opened it. */
 	int (*check_fork)(const simidx *index, simidx_error *err);
 
 	/** Fill in what simidx_get_info() tells; all is zero. */
-	int (*info)(simidx *index, simidx_info *out, simidx_error *err);
+	int (*info)(const simidx *index, simidx_info *out, simidx_error *err);
 	/** simidx_get_mark(): SIMIDX_E_NOT_FOUND without setting err. */
-	int (*get_mark)(simidx *index, void *buffer, size_t size, size_t *n, simidx_error *err);
+	int (*get_mark)(const simidx *index, void *buffer, size_t size, size_t *n, simidx_error *err);
 } sx_backend_place;
 
 /** Snapshots: sx_snapshot.h */
@@ -125,7 +125,7 @@ typedef struct sx_backend_writer {
 
 /** All documents: simidx_walk_open() and those that follow. */
 typedef struct sx_backend_walk {
-	int (*open)(simidx *index, void **walk, simidx_error *err);
+	int (*open)(const simidx *index, void **walk, simidx_error *err);
 	int (*next)(void *walk, simidx_match *out, simidx_error *err);
 	void (*close)(void *walk);
 } sx_backend_walk;
@@ -174,7 +174,7 @@ typedef struct sx_backend {
 		      size_t n, int checks, simidx_error *err);
 
 	/** simidx_verify(), simidx_mend(); flags: SX_CHECK_MEND. */
-	int (*check)(simidx *index, unsigned flags,
+	int (*check)(const simidx *index, unsigned flags,
 		     void (*problem)(void *ctx, const simidx_problem *problem), void *ctx,
 		     simidx_verify_report *out, simidx_error *err);
 } sx_backend;

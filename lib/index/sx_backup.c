@@ -33,7 +33,7 @@ static int check_pages(const simidx *index, simidx_error *err)
 }
 
 /* SIMIDX_E_MOVED if another index has taken the place of this one. */
-static int check_place(simidx *index, simidx_error *err)
+static int check_place(const simidx *index, simidx_error *err)
 {
 	sx_snapshot s;
 	int rc = sx_snapshot_begin(&s, index, err);

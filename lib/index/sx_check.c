@@ -11,7 +11,7 @@
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
 
-static int check(simidx *index, unsigned flags,
+static int check(const simidx *index, unsigned flags,
 		 void (*callback)(void *ctx, const simidx_problem *problem), void *ctx,
 		 simidx_verify_report *out, simidx_error *err)
 {

@@ -27,7 +27,7 @@ int sx_documents_by_id(void *search, const sx_snapshot *s, uint64_t id, sx_label
 	*out = (sx_labelled_doc){ .doc.id = id };
 	if (id > SIMIDX_MAX_ID)
 		return SIMIDX_E_NOT_FOUND;
-	rc = sx_fresh_by_id(&s->index->fresh, s->txn, &span, id, &row, err);
+	rc = sx_fresh_by_id(s->index->fresh, s->txn, &span, id, &row, err);
 	if (rc == SIMIDX_E_NOT_FOUND)
 		return s->index->backend->document->by_id(search, s, id, out, err);
 	if (!rc)
@@ -85,7 +85,7 @@ int sx_documents_label_check(const sx_snapshot *s, uint64_t id, sx_slice label, 
 
 	if (rc != SIMIDX_E_NOT_FOUND)
 		return rc;
-	rc = sx_fresh_by_id(&s->index->fresh, s->txn, &span, id, &row, err);
+	rc = sx_fresh_by_id(s->index->fresh, s->txn, &span, id, &row, err);
 	if (!rc && row.label_hash == place.key)
 		return SIMIDX_OK;
 	return rc && rc != SIMIDX_E_NOT_FOUND ? rc : sx_documents_label_damaged(id, err);
@@ -127,7 +127,7 @@ int sx_documents_by_label(void *search, const sx_snapshot *s, const void *label,
 	*out = (sx_labelled_doc){ .doc.id = SIMIDX_NO_ID };
 	if (!size || size > SIMIDX_MAX_LABEL)
 		return SIMIDX_E_NOT_FOUND;
-	rc = sx_fresh_by_label(&s->index->fresh, s->txn, &span, sx_hash(label, size), &rows, err);
+	rc = sx_fresh_by_label(s->index->fresh, s->txn, &span, sx_hash(label, size), &rows, err);
 	if (!rc)
 		rc = by_label_in_rows(s, &rows, label, size, &out->doc, err);
 	if (rc == SIMIDX_E_NOT_FOUND)
@@ -142,9 +142,9 @@ int sx_documents_check(const simidx *index, const simidx_doc *doc, simidx_error 
 
 	if (!doc || doc->flags & ~second || (doc->flags & second) == second || doc->reserved)
 		return sx_fail(err, SIMIDX_E_ARG, "document: bad struct size or flags");
-	if (doc->fp & ~sx_low_bits(index->bits))
+	if (doc->fp & ~sx_low_bits(index->schema->bits))
 		return sx_fail(err, SIMIDX_E_RANGE, "the fingerprint has more than %u bits",
-			       index->bits);
+			       index->schema->bits);
 	if (doc->id != SIMIDX_NO_ID && doc->id > SIMIDX_MAX_ID)
 		return sx_fail(err, SIMIDX_E_RANGE, "the id is above %llu",
 			       (unsigned long long)SIMIDX_MAX_ID);
@@ -153,7 +153,7 @@ int sx_documents_check(const simidx *index, const simidx_doc *doc, simidx_error 
 			       SIMIDX_MAX_LABEL, doc->label_size);
 	if (!sx_has_ids(index) && (doc->id != SIMIDX_NO_ID || doc->label))
 		return sx_fail(err, SIMIDX_E_MISMATCH, "the index holds no ids and no labels");
-	if (!(doc->flags & second) != !(index->flags & SIMIDX_CREATE_FP2))
+	if (!(doc->flags & second) != !sx_has_fp2(index))
 		return sx_fail(err, SIMIDX_E_MISMATCH,
 			       doc->flags & second
 				       ? "the index keeps no second fingerprints, and the document has one"

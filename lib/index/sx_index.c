@@ -57,8 +57,8 @@ static int open_table(const simidx *index, sx_txn *txn, int create, sx_table *ta
 	snprintf(table->name, sizeof(table->name), "%s", name);
 	table->kind = kind;
 	table->n_cols = n_cols;
-	table->layout = index->layout;
-	table->fill = index->fill;
+	table->layout = index->schema->layout;
+	table->fill = index->schema->fill;
 	table->block_size = sx_store_block_size(index->store);
 	if (!txn)
 		return SIMIDX_OK;
@@ -67,7 +67,7 @@ static int open_table(const simidx *index, sx_txn *txn, int create, sx_table *ta
 
 static int open_permuted(simidx *index, sx_txn *txn, int create, simidx_error *err)
 {
-	for (unsigned t = 0; t < index->plan.n_tables; t++) {
+	for (unsigned t = 0; t < index->schema->plan.n_tables; t++) {
 		sx_table *table = &index->tables.permuted[t];
 		char name[16];
 		int rc;
@@ -76,7 +76,7 @@ static int open_permuted(simidx *index, sx_txn *txn, int create, simidx_error *e
 		rc = open_table(index, txn, create, table, name, SX_TABLE_PERMUTED, 0, err);
 		if (rc)
 			return rc;
-		table->perm = &index->plan.table[t];
+		table->perm = &index->schema->plan.table[t];
 	}
 	return SIMIDX_OK;
 }
@@ -84,7 +84,7 @@ static int open_permuted(simidx *index, sx_txn *txn, int create, simidx_error *e
 static int open_documents(simidx *index, sx_txn *txn, int create, simidx_error *err)
 {
 	sx_tables *t = &index->tables;
-	unsigned cols = index->flags & SIMIDX_CREATE_FP2 ? 2 : 1;
+	unsigned cols = sx_has_fp2(index) ? 2 : 1;
 	int rc = open_table(index, txn, create, &t->postings, "postings", SX_TABLE_PAIRS, cols, err);
 
 	if (!rc)
@@ -104,10 +104,10 @@ int sx_index_open_tables(simidx *index, sx_txn *txn, int create, simidx_error *e
 	int rc = open_permuted(index, txn, create, err);
 
 	if (!rc)
-		rc = open_table(index, txn, create, &index->fresh.log, "fresh", SX_TABLE_NUMBERS,
+		rc = open_table(index, txn, create, &index->fresh->log, "fresh", SX_TABLE_NUMBERS,
 				SX_FRESH_COLS, err);
-	index->fresh.log.fill = 100; /* only ever appended to */
-	index->fresh.log.checks_rows = 1;
+	index->fresh->log.fill = 100; /* only ever appended to */
+	index->fresh->log.checks_rows = 1;
 	if (!rc && sx_has_ids(index))
 		rc = open_documents(index, txn, create, err);
 	if (rc != SIMIDX_E_NOT_FOUND)
@@ -116,29 +116,17 @@ int sx_index_open_tables(simidx *index, sx_txn *txn, int create, simidx_error *e
 	return sx_fail(err, SIMIDX_E_CORRUPT, "a table of the index is missing");
 }
 
-/* What a header says of an index for as long as it is open. */
-static int describe(simidx *index, const sx_header *h, simidx_error *err)
+void sx_index_set_schema(simidx *index, sx_schema *schema)
 {
-	int rc = sx_plan_make(&index->fresh_plan, "4x16", h->bits, err);
-
-	index->bits = index->fresh.bits = h->bits;
-	index->layout = h->layout;
-	index->fill = h->fill;
-	index->flags = h->flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
-	index->has_unknown_fp2 = (h->flags & SX_FLAG_UNKNOWN_FP2) != 0;
-	index->unknown_fp2 = h->unknown_fp2;
-	index->format_major = h->major;
-	index->format_minor = h->minor;
-	index->ro_compat = h->ro_compat;
-	index->plan = h->plan;
-	index->fresh_plan_is_same = !strcmp(h->plan.name, index->fresh_plan.name);
-	return rc;
+	index->schema = schema;
+	index->fresh->bits = schema->bits;
 }
 
 /* Everything about an index that does not change while it is open. */
-static int load_description(simidx *index, sx_txn *txn, simidx_error *err)
+static int load_schema(simidx *index, sx_txn *txn, simidx_error *err)
 {
 	sx_header *h = sx_calloc(1, sizeof(*h));
+	sx_schema *schema = NULL;
 	int rc;
 
 	if (!h)
@@ -147,9 +135,13 @@ static int load_description(simidx *index, sx_txn *txn, simidx_error *err)
 	if (!rc && h->page_size != sx_store_page_size(index->store))
 		rc = sx_fail(err, SIMIDX_E_CORRUPT, "header: another page size than the file has");
 	if (!rc)
-		rc = sx_meta_read_profile(txn, &index->tables.meta, &index->profile, err);
+		rc = sx_schema_of_header(h, &schema, err);
 	if (!rc)
-		rc = describe(index, h, err);
+		rc = sx_meta_read_profile(txn, &index->tables.meta, &schema->profile, err);
+	if (rc)
+		sx_schema_free(schema);
+	else
+		sx_index_set_schema(index, schema);
 	free(h);
 	return rc;
 }
@@ -161,21 +153,17 @@ simidx *sx_index_new(const sx_backend *backend, unsigned flags)
 	if (!index)
 		return NULL;
 	index->backend = backend;
-	index->merge_blocks = MERGE_BLOCKS;
-	index->merge_rows = MERGE_ROWS;
-	index->batch_sorted_from = BATCH_SORTED_FROM;
-	index->batch_slice = BATCH_SLICE;
-	index->kernel = index->fresh.kernel = sx_kernel_best();
+	index->tuning = (sx_tuning){ MERGE_BLOCKS, MERGE_ROWS, BATCH_SORTED_FROM, BATCH_SLICE };
 	index->read_only = (flags & (SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC)) != 0;
-	if (sx_fresh_init(&index->fresh)) {
+	index->fresh = sx_fresh_new();
+	index->block_index_cache = sx_block_index_cache_new();
+	if (!index->fresh || !index->block_index_cache) {
+		sx_fresh_free(index->fresh);
+		sx_block_index_cache_free(index->block_index_cache);
 		free(index);
 		return NULL;
 	}
-	if (sx_block_index_cache_init(&index->block_index_cache)) {
-		sx_fresh_free(&index->fresh);
-		free(index);
-		return NULL;
-	}
+	index->kernel = index->fresh->kernel = sx_kernel_best();
 	return index;
 }
 
@@ -187,14 +175,15 @@ static int read_store(simidx *index, int only, simidx_error *err)
 
 	index->tables.meta.only = only;
 	if (!rc)
-		rc = load_description(index, txn, err);
+		rc = load_schema(index, txn, err);
 	if (!rc)
 		rc = sx_index_open_tables(index, txn, 0, err);
 	/* A read transaction is committed so that the tables stay open after it. */
 	if (!rc)
 		return sx_txn_commit(txn, err);
 	sx_txn_abort(txn);
-	sx_meta_free_profile(&index->profile);
+	sx_schema_free(index->schema);
+	index->schema = NULL;
 	return rc;
 }
 
@@ -258,20 +247,20 @@ int sx_index_open_store(sx_store *store, const sx_backend *backend, unsigned fla
 	return SIMIDX_OK;
 }
 
-int sx_index_describe(sx_store *store, const sx_backend *backend, const sx_header *header, simidx **out,
+int sx_index_describe(sx_store *store, const sx_backend *backend, sx_schema *schema, simidx **out,
 		      simidx_error *err)
 {
 	simidx *index = sx_index_new(backend, SIMIDX_OPEN_READ_ONLY);
 	int rc;
 
 	if (!index) {
+		sx_schema_free(schema);
 		sx_store_close(store);
 		return sx_fail_nomem(err);
 	}
 	index->store = store;
-	rc = describe(index, header, err);
-	if (!rc)
-		rc = sx_index_open_tables(index, NULL, 0, err);
+	sx_index_set_schema(index, schema);
+	rc = sx_index_open_tables(index, NULL, 0, err);
 	if (rc)
 		simidx_close(index);
 	else
@@ -303,8 +292,8 @@ int sx_index_open(const char *path, const sx_backend *backend, const simidx_open
 	if (rc)
 		return rc;
 	(*out)->checks = (options->flags & (SIMIDX_OPEN_CHECK | SIMIDX_OPEN_UNTRUSTED)) != 0;
-	(*out)->kernel = (*out)->fresh.kernel = kernel;
-	(*out)->block_index_cache.max_bytes = options->block_index_bytes;
+	(*out)->kernel = (*out)->fresh->kernel = kernel;
+	(*out)->block_index_cache->max_bytes = options->block_index_bytes;
 	return SIMIDX_OK;
 }
 
@@ -313,9 +302,9 @@ void simidx_close(simidx *index)
 	if (!index)
 		return;
 	index->backend->place->close(index);
-	sx_fresh_free(&index->fresh);
-	sx_block_index_cache_free(&index->block_index_cache);
-	sx_meta_free_profile(&index->profile);
+	sx_fresh_free(index->fresh);
+	sx_block_index_cache_free(index->block_index_cache);
+	sx_schema_free(index->schema);
 	free(index);
 }
 

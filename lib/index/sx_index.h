@@ -10,7 +10,7 @@
 
 #include "fresh/sx_fresh.h"
 #include "index/sx_backend.h"
-#include "index/sx_meta.h"
+#include "index/sx_schema.h"
 #include "plan/sx_planner.h"
 #include "table/sx_block_index_cache.h"
 #include "table/sx_table.h"
@@ -25,34 +25,32 @@ typedef struct sx_tables {
 	sx_meta meta;
 } sx_tables;
 
+/** Numbers that tests and benchmarks set to others. */
+typedef struct sx_tuning {
+	/* What one transaction of a merge writes: about this many blocks, or rows. */
+	uint64_t merge_blocks, merge_rows;
+	size_t batch_sorted_from; /* queries of a batch from which on they are sorted */
+	size_t batch_slice;       /* most queries that are sorted together */
+} sx_tuning;
+
+/**
+ * An open index. The handle does not change from opening to closing, but for who hears of progress; what
+ * changes is behind its pointers, each of which has functions and locks of its own.
+ */
 struct simidx {
+	const sx_schema *schema;   /* what it is */
 	const sx_backend *backend; /* what holds the tables: */
 	sx_store *store;           /* a directory (lib/local), or */
 	struct sx_engine *engine;  /* an engine (lib/remote), and then there is no store and no tables */
-	int read_only;
-	unsigned bits, layout, fill;
-	uint32_t flags; /* SIMIDX_CREATE_NO_IDS, SIMIDX_CREATE_FP2 */
-	unsigned format_major, format_minor;
-	uint32_t ro_compat;
-	sx_plan plan;
-	sx_plan fresh_plan; /* of the memtable */
-	int fresh_plan_is_same;
-	const sx_costs *costs; /* of searching; NULL = typical ones. Tests and benchmarks set others */
-	const sx_kernel *kernel; /* of its filters */
-	int checks; /* searches check the blocks that they read */
-	unsigned text_probes; /* of a query of a text; 0 = as the plan says */
-	sx_profile profile;
-	int has_unknown_fp2; /* documents may lack a second fingerprint: then they have this one */
-	uint64_t unknown_fp2;
 	sx_tables tables;
-	/* What one transaction of a merge writes: about this many blocks, or rows. */
-	uint64_t merge_blocks, merge_rows;
+	int read_only;
+	int checks;              /* searches check the blocks that they read */
+	const sx_kernel *kernel; /* of its filters */
+	const sx_costs *costs;   /* of searching; NULL = typical ones */
+	sx_tuning tuning;
 
-	sx_fresh fresh; /* the log and the memtable of fresh rows */
-	sx_block_index_cache block_index_cache; /* block indexes of the tables */
-
-	size_t batch_sorted_from; /* queries of a batch from which on they are sorted */
-	size_t batch_slice;       /* most queries that are sorted together */
+	sx_fresh *fresh; /* the log and the memtable of fresh rows */
+	sx_block_index_cache *block_index_cache; /* block indexes of the tables */
 
 	void (*progress)(void *ctx, const char *phase, uint64_t done, uint64_t total);
 	void *progress_ctx;
@@ -60,7 +58,17 @@ struct simidx {
 
 static inline int sx_has_ids(const simidx *index)
 {
-	return !(index->flags & SIMIDX_CREATE_NO_IDS);
+	return sx_schema_has_ids(index->schema);
+}
+
+static inline int sx_has_fp2(const simidx *index)
+{
+	return sx_schema_has_fp2(index->schema);
+}
+
+static inline int sx_is_unknown_fp2(const simidx *index, uint64_t fp2)
+{
+	return sx_schema_is_unknown_fp2(index->schema, fp2);
 }
 
 /** SIMIDX_E_FORK in a child of the process that has opened it. */
@@ -72,12 +80,6 @@ static inline int sx_index_check_fork(const simidx *index, simidx_error *err)
 /** SIMIDX_E_UNSUPPORTED from the function that is named, for an index without a capability. */
 int sx_index_need(const simidx *index, enum sx_capability capability, const char *function,
 		  simidx_error *err);
-
-/** Whether a second fingerprint stands for one that is not known (doc/format.md, "Header"). */
-static inline int sx_is_unknown_fp2(const simidx *index, uint64_t fp2)
-{
-	return index->has_unknown_fp2 && fp2 == index->unknown_fp2;
-}
 
 /**
  * Open the sub-databases in a transaction, making them if asked to. Without a transaction only what
@@ -92,11 +94,14 @@ int sx_index_open_store(sx_store *store, const sx_backend *backend, unsigned fla
 /** A handle that knows nothing of what is in it. NULL when memory is short. */
 simidx *sx_index_new(const sx_backend *backend, unsigned flags);
 
+/** Say what it is, once. Takes the schema over. */
+void sx_index_set_schema(simidx *index, sx_schema *schema);
+
 /**
- * A handle that is what a header says, to read the pages of the store without LMDB: nothing else can
- * be done with it. Its profile is empty. Takes the store over, also on failure.
+ * A handle to read the pages of the store without LMDB: nothing else can be done with it. Takes the store
+ * and the schema over, also on failure.
  */
-int sx_index_describe(sx_store *store, const sx_backend *backend, const sx_header *header, simidx **out,
+int sx_index_describe(sx_store *store, const sx_backend *backend, sx_schema *schema, simidx **out,
 		      simidx_error *err);
 
 /** Open the index in a directory, which is there. Options are checked and of our size. */

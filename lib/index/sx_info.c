@@ -16,17 +16,17 @@
 
 void sx_info_describe(const simidx *index, const sx_header *h, simidx_info *out)
 {
-	out->bits = index->bits;
-	out->layout = index->layout;
-	out->flags = index->flags;
-	out->fill = index->fill;
-	out->n_tables = index->plan.n_tables;
-	out->format_major = index->format_major;
-	out->format_minor = index->format_minor;
-	out->plan = index->plan.name;
-	out->profile = index->profile.text;
-	out->check_fps = index->profile.check_fps;
-	out->n_check_fps = index->profile.n_check_fps;
+	out->bits = index->schema->bits;
+	out->layout = index->schema->layout;
+	out->flags = index->schema->flags;
+	out->fill = index->schema->fill;
+	out->n_tables = index->schema->plan.n_tables;
+	out->format_major = index->schema->format_major;
+	out->format_minor = index->schema->format_minor;
+	out->plan = index->schema->plan.name;
+	out->profile = index->schema->profile.text;
+	out->check_fps = index->schema->profile.check_fps;
+	out->n_check_fps = index->schema->profile.n_check_fps;
 	out->distinct = h->table[0].rows;
 	out->fresh_rows = h->next_seq - h->first_seq;
 	/* Without ids, rows that repeat a fingerprint are told apart only by the merge. */
@@ -57,9 +57,9 @@ enum { POSTINGS = SX_COUNT_POSTINGS, DOCS = SX_COUNT_DOCS, FRESH, LABELS, BY_LAB
 /* Column of the second fingerprints, or -1. */
 static int fp2_column(const simidx *index, const sx_table *table)
 {
-	if (!index->has_unknown_fp2)
+	if (!index->schema->has_unknown_fp2)
 		return -1;
-	return table == &index->tables.postings ? 1 : table == &index->fresh.log ? SX_FRESH_FP2 : -1;
+	return table == &index->tables.postings ? 1 : table == &index->fresh->log ? SX_FRESH_FP2 : -1;
 }
 
 /* Entries and their bytes, by visiting every block. */
@@ -74,7 +74,7 @@ static int measure(const sx_snapshot *s, const sx_table *table, simidx_table_inf
 		out->entries += walk.rows.n;
 		out->bytes_used += walk.used;
 		for (size_t i = 0; fp2 >= 0 && i < walk.rows.n; i++)
-			out->unknown_fp2 += walk.rows.col[fp2][i] == s->index->unknown_fp2;
+			out->unknown_fp2 += walk.rows.col[fp2][i] == s->index->schema->unknown_fp2;
 	}
 	sx_table_walk_end(&walk);
 	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
@@ -112,21 +112,21 @@ static int describe_table(const sx_snapshot *s, const sx_table *table, sx_dbi db
 		     : measure_labels(s->txn, dbi, out, err);
 }
 
-static int describe_number(simidx *index, const sx_snapshot *s, unsigned i,
+static int describe_number(const simidx *index, const sx_snapshot *s, unsigned i,
 			   simidx_table_info *out, simidx_error *err)
 {
 	const sx_tables *t = &index->tables;
 	const sx_table *others[OTHERS] = { [POSTINGS] = &t->postings, [DOCS] = &t->docs,
-					   [FRESH] = &index->fresh.log, [BY_LABEL] = &t->by_label };
+					   [FRESH] = &index->fresh->log, [BY_LABEL] = &t->by_label };
 	const sx_table *table;
-	unsigned n = index->plan.n_tables, other;
+	unsigned n = index->schema->plan.n_tables, other;
 
 	if (i >= n + (sx_has_ids(index) ? OTHERS : 1))
 		return sx_fail(err, SIMIDX_E_END, "there are no more sub-databases");
 	if (i < n) {
 		table = &t->permuted[i];
-		out->prefix_bits = index->plan.table[i].prefix_bits;
-		out->prefix_mask = index->plan.table[i].prefix_mask;
+		out->prefix_bits = index->schema->plan.table[i].prefix_bits;
+		out->prefix_mask = index->schema->plan.table[i].prefix_mask;
 		out->digest = s->header.table[i].digest;
 	} else {
 		other = sx_has_ids(index) ? i - n : FRESH;

@@ -28,7 +28,7 @@ int sx_snapshot_load(sx_snapshot *s, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-int sx_snapshot_begin(sx_snapshot *s, simidx *index, simidx_error *err)
+int sx_snapshot_begin(sx_snapshot *s, const simidx *index, simidx_error *err)
 {
 	int rc;
 
@@ -58,7 +58,7 @@ void sx_snapshot_end(sx_snapshot *s)
 	s->txn = NULL;
 }
 
-int sx_snapshot_begin_write(sx_snapshot *s, simidx *index, int no_meta_sync, simidx_error *err)
+int sx_snapshot_begin_write(sx_snapshot *s, const simidx *index, int no_meta_sync, simidx_error *err)
 {
 	int rc;
 
@@ -83,13 +83,13 @@ int sx_snapshot_commit(sx_snapshot *s, simidx_error *err)
 
 /* ---- views ---- */
 
-int sx_view_begin(sx_view *view, simidx *index, simidx_error *err)
+int sx_view_begin(sx_view *view, const simidx *index, simidx_error *err)
 {
 	const sx_tables *tables = &index->tables;
 	int rc;
 
 	memset(view, 0, sizeof(*view));
-	for (unsigned t = 0; t < index->plan.n_tables; t++)
+	for (unsigned t = 0; t < index->schema->plan.n_tables; t++)
 		view->table[t].table = &tables->permuted[t];
 	view->table[SX_VIEW_POSTINGS].table = &tables->postings;
 	rc = sx_snapshot_begin(&view->snapshot, index, err);
@@ -106,7 +106,7 @@ void sx_view_reset(sx_view *view)
 
 void sx_view_end(sx_view *view)
 {
-	simidx *index = view->snapshot.index;
+	const simidx *index = view->snapshot.index;
 
 	/*
 	 * A child after fork() must not touch the parent's transaction, nor wait for a lock that
@@ -118,7 +118,7 @@ void sx_view_end(sx_view *view)
 		sx_cursor_close(view->table[t].cursor);
 	sx_snapshot_end(&view->snapshot);
 	for (unsigned t = 0; t < SX_VIEW_TABLES; t++)
-		sx_block_index_cache_give_back(&index->block_index_cache, view->held[t]);
+		sx_block_index_cache_give_back(index->block_index_cache, view->held[t]);
 }
 
 uint64_t sx_view_rows(const sx_view *view)
@@ -135,7 +135,7 @@ uint64_t sx_view_fresh_rows(const sx_view *view)
 static int take(sx_view *view, unsigned t, unsigned map_changes, uint64_t expected)
 {
 	sx_snapshot *s = &view->snapshot;
-	sx_block_index_cache *cache = &s->index->block_index_cache;
+	sx_block_index_cache *cache = s->index->block_index_cache;
 	const sx_table_count *count = t == SX_VIEW_POSTINGS ? &s->header.other[SX_COUNT_POSTINGS]
 							    : &s->header.table[t];
 	sx_table_version version = { view->table[t].table, count->rows, count->generation,
@@ -160,9 +160,9 @@ static void take_all(sx_view *view, unsigned map_changes, uint64_t expected)
 	const simidx *index = view->snapshot.index;
 
 	view->is_whole = 1;
-	if (index->layout == SIMIDX_LAYOUT_BLOCKS &&
-	    index->block_index_cache.max_bytes != SIMIDX_BLOCK_INDEX_NEVER) {
-		for (unsigned t = 0; t < index->plan.n_tables; t++)
+	if (index->schema->layout == SIMIDX_LAYOUT_BLOCKS &&
+	    index->block_index_cache->max_bytes != SIMIDX_BLOCK_INDEX_NEVER) {
+		for (unsigned t = 0; t < index->schema->plan.n_tables; t++)
 			view->is_whole &= take(view, t, map_changes, expected);
 		if (sx_has_ids(index))
 			view->is_whole &= take(view, SX_VIEW_POSTINGS, map_changes, expected);

@@ -14,7 +14,7 @@
 #include "table/sx_lookup.h"
 
 typedef struct sx_snapshot {
-	simidx *index;
+	const simidx *index;
 	sx_txn *txn;
 	uint64_t id;      /* transaction number the header was read at; 0 = not read */
 	sx_header header;
@@ -30,7 +30,7 @@ static inline int sx_snapshot_is_begun(const sx_snapshot *snapshot)
 }
 
 /** Begin a read snapshot: transaction and header. SIMIDX_E_MOVED if the index was replaced. */
-int sx_snapshot_begin(sx_snapshot *snapshot, simidx *index, simidx_error *err);
+int sx_snapshot_begin(sx_snapshot *snapshot, const simidx *index, simidx_error *err);
 
 /** Read the header of one whose transaction was begun otherwise, with all else zero but index. */
 int sx_snapshot_load(sx_snapshot *snapshot, simidx_error *err);
@@ -49,7 +49,7 @@ void sx_snapshot_end(sx_snapshot *snapshot);
  * will store: a mark of an exchange that never came is taken out, as the path was checked when the
  * lock was taken. After a failure sx_snapshot_end() is called all the same.
  */
-int sx_snapshot_begin_write(sx_snapshot *snapshot, simidx *index, int no_meta_sync,
+int sx_snapshot_begin_write(sx_snapshot *snapshot, const simidx *index, int no_meta_sync,
 			    simidx_error *err);
 
 /** Store the header and commit. After a failure sx_snapshot_end() is called all the same. */
@@ -75,7 +75,7 @@ typedef struct sx_view {
 } sx_view;
 
 /** Begin a view without a snapshot: sx_view_renew() takes one. The codes of sx_snapshot_begin(). */
-int sx_view_begin(sx_view *view, simidx *index, simidx_error *err);
+int sx_view_begin(sx_view *view, const simidx *index, simidx_error *err);
 
 /**
  * Take a new snapshot. Most often nothing has changed since the last one, and this costs nothing
@@ -91,6 +91,17 @@ void sx_view_reset(sx_view *view);
 
 /** End it. One that is all zero but for snapshot.index is allowed. */
 void sx_view_end(sx_view *view);
+
+/** The snapshot that it has. */
+static inline const sx_snapshot *sx_view_snapshot(const sx_view *view)
+{
+	return &view->snapshot;
+}
+
+static inline const simidx *sx_view_index(const sx_view *view)
+{
+	return view->snapshot.index;
+}
 
 /** Rows of each permuted table. */
 uint64_t sx_view_rows(const sx_view *view);

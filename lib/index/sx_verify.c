@@ -42,7 +42,7 @@ struct said {
 };
 
 struct verify {
-	simidx *index;
+	const simidx *index;
 	sx_snapshot snapshot;
 	void (*callback)(void *ctx, const simidx_problem *problem);
 	void *ctx;
@@ -275,7 +275,7 @@ static int is_in_fresh(const struct verify *v, uint64_t hash, uint64_t id)
 static int check_fresh(struct verify *v)
 {
 	const sx_header *h = &v->snapshot.header;
-	const sx_table *log = &v->index->fresh.log;
+	const sx_table *log = &v->index->fresh->log;
 	simidx_error local = { 0 };
 	int rc = read_table(v, log, &v->fresh, see_fresh);
 
@@ -369,7 +369,7 @@ static void check_documents_agree(struct verify *v)
 	const sx_header *h = &v->snapshot.header;
 
 	if (!v->postings.damaged) {
-		for (unsigned t = 0; t < v->index->plan.n_tables; t++)
+		for (unsigned t = 0; t < v->index->schema->plan.n_tables; t++)
 			check_same(v, v->index->tables.permuted[t].name, &v->permuted[t],
 				   v->postings.distinct, v->postings.distinct_digest,
 				   "the fingerprints of postings");
@@ -396,7 +396,7 @@ static void check_tables_agree(struct verify *v)
 {
 	if (v->permuted[0].damaged)
 		return;
-	for (unsigned t = 1; t < v->index->plan.n_tables; t++)
+	for (unsigned t = 1; t < v->index->schema->plan.n_tables; t++)
 		check_same(v, v->index->tables.permuted[t].name, &v->permuted[t],
 			   v->permuted[0].rows, v->permuted[0].digest, "t01");
 }
@@ -415,7 +415,7 @@ static int verify_all(struct verify *v)
 	int has_ids = sx_has_ids(v->index);
 	int rc = SIMIDX_OK;
 
-	for (unsigned t = 0; !rc && t < v->index->plan.n_tables; t++)
+	for (unsigned t = 0; !rc && t < v->index->schema->plan.n_tables; t++)
 		rc = check_table(v, &tables->permuted[t], &v->permuted[t], &h->table[t], NULL);
 	if (!rc)
 		rc = check_fresh(v);
@@ -466,6 +466,7 @@ static int find_later(struct verify *v, uint64_t *commit)
  */
 static int begin(struct verify *v)
 {
+	const sx_header *h = &v->snapshot.header;
 	simidx_error local = { 0 };
 	uint64_t later;
 	int rc;
@@ -481,26 +482,27 @@ static int begin(struct verify *v)
 	if (rc)
 		return rc == SIMIDX_E_CORRUPT ? SIMIDX_OK : sx_fail(v->err, rc, "%s", local.text);
 	rc = sx_snapshot_load(&v->snapshot, v->err);
-	if (!rc && later > v->snapshot.header.commit)
+	if (!rc && later > h->commit)
 		problem(v, SX_PAGE_TABLES,
 			"a header page has another transaction number than its commit: commit %" PRIu64
 			" is shown, and the last one is %" PRIu64,
-			v->snapshot.header.commit, later);
+			h->commit, later);
 	return rc;
 }
 
-static int verify(struct verify *v, simidx *index, simidx_error *err)
+static int verify(struct verify *v, const simidx *index, simidx_error *err)
 {
+	const sx_header *h = &v->snapshot.header;
 	int rc;
 
 	v->index = index;
 	v->err = err;
-	v->n_steps = index->plan.n_tables + (sx_has_ids(index) ? 6 : 2);
+	v->n_steps = index->schema->plan.n_tables + (sx_has_ids(index) ? 6 : 2);
 	rc = begin(v);
 	if (!rc && !v->report.problems) {
 		rc = verify_all(v);
 		v->report.documents = sx_has_ids(index)
-					      ? v->snapshot.header.documents
+					      ? h->documents
 					      : v->permuted[0].rows + v->fresh.rows;
 	}
 	sx_snapshot_end(&v->snapshot);
@@ -511,7 +513,7 @@ static int verify(struct verify *v, simidx *index, simidx_error *err)
 	return rc;
 }
 
-int sx_verify(simidx *index, void (*callback)(void *ctx, const simidx_problem *problem), void *ctx,
+int sx_verify(const simidx *index, void (*callback)(void *ctx, const simidx_problem *problem), void *ctx,
 	      simidx_verify_report *out, simidx_error *err)
 {
 	struct verify *v = sx_calloc(1, sizeof(*v));
@@ -541,7 +543,7 @@ static void note_first(void *ctx, const simidx_problem *problem)
 		snprintf(first, NOTED, "%s: %s", problem->table, problem->text);
 }
 
-int sx_verify_sound(simidx *index, const char *refusal, int (*stop)(void *ctx), void *ctx,
+int sx_verify_sound(const simidx *index, const char *refusal, int (*stop)(void *ctx), void *ctx,
 		    simidx_error *err)
 {
 	char first[NOTED] = "";

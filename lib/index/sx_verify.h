@@ -11,7 +11,7 @@
 #include "index/sx_index.h"
 
 /** Verify an index whose tables are here: simidx_verify(), as sx_backend.check(). */
-int sx_verify(simidx *index, void (*callback)(void *ctx, const simidx_problem *problem), void *ctx,
+int sx_verify(const simidx *index, void (*callback)(void *ctx, const simidx_problem *problem), void *ctx,
 	      simidx_verify_report *out, simidx_error *err);
 
 /**
@@ -22,7 +22,7 @@ int sx_verify(simidx *index, void (*callback)(void *ctx, const simidx_problem *p
  * @param ctx      passed to it
  * @return SIMIDX_OK; SIMIDX_E_CORRUPT; SIMIDX_E_STOPPED; what else simidx_verify() returns
  */
-int sx_verify_sound(simidx *index, const char *refusal, int (*stop)(void *ctx), void *ctx,
+int sx_verify_sound(const simidx *index, const char *refusal, int (*stop)(void *ctx), void *ctx,
 		    simidx_error *err);
 
 #endif /* SX_VERIFY_H */

@@ -13,7 +13,7 @@
 #include "index/sx_index.h"
 
 struct simidx_walk {
-	simidx *index;
+	const simidx *index;
 	void *walk; /* of what holds the tables: of a directory, a sx_local_walk */
 };
 

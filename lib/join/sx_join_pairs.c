@@ -58,13 +58,13 @@ static int read_options(sx_join_pairs *p, const simidx_join_options *given, simi
 
 static int same_profile(const simidx *a, const simidx *b)
 {
-	const char *x = a->profile.text ? a->profile.text : "";
-	const char *y = b->profile.text ? b->profile.text : "";
+	const char *x = a->schema->profile.text ? a->schema->profile.text : "";
+	const char *y = b->schema->profile.text ? b->schema->profile.text : "";
 
 	return !strcmp(x, y);
 }
 
-static int check_indexes(simidx *index, simidx *other, simidx_error *err)
+static int check_indexes(const simidx *index, const simidx *other, simidx_error *err)
 {
 	int rc;
 
@@ -77,10 +77,10 @@ static int check_indexes(simidx *index, simidx *other, simidx_error *err)
 		return rc;
 	if (index == other)
 		return sx_fail(err, SIMIDX_E_ARG, "an index is not joined with itself as another one");
-	if (index->bits != other->bits)
+	if (index->schema->bits != other->schema->bits)
 		return sx_fail(err, SIMIDX_E_MISMATCH,
-			       "fingerprints of %u bits are not joined with those of %u", index->bits,
-			       other->bits);
+			       "fingerprints of %u bits are not joined with those of %u", index->schema->bits,
+			       other->schema->bits);
 	if (!same_profile(index, other))
 		return sx_fail(err, SIMIDX_E_MISMATCH,
 			       "texts become fingerprints in different ways in both indexes");
@@ -89,7 +89,7 @@ static int check_indexes(simidx *index, simidx *other, simidx_error *err)
 
 static uint64_t documents_of(const sx_join_side *side)
 {
-	return side->snapshot.header.documents;
+	return sx_join_side_snapshot(side)->header.documents;
 }
 
 /* The radii that are used, and how. */
@@ -105,7 +105,7 @@ static int choose(sx_join_pairs *p, simidx_error *err)
 	info->size = sizeof(*info);
 	for (unsigned s = 0; s < task->n_sides; s++) {
 		info->documents += documents_of(&task->side[s]);
-		has_fp2 &= !!(task->side[s].index->flags & SIMIDX_CREATE_FP2);
+		has_fp2 &= sx_has_fp2(task->side[s].index);
 	}
 	info->radius = o->radius;
 	if (task->forced && task->forced->many_texts)
@@ -114,9 +114,9 @@ static int choose(sx_join_pairs *p, simidx_error *err)
 		info->radius = o->flags & SIMIDX_JOIN_TEXT && info->documents <= many_texts
 				       ? TEXT_RADIUS
 				       : SIMIDX_DEFAULT_RADIUS;
-	if (info->radius > task->side[0].index->bits)
+	if (info->radius > task->side[0].index->schema->bits)
 		return sx_fail(err, SIMIDX_E_RANGE, "a radius of %u for fingerprints of %u bits",
-			       info->radius, task->side[0].index->bits);
+			       info->radius, task->side[0].index->schema->bits);
 	info->radius2 = SIMIDX_JOIN_NO_RADIUS2;
 	p->compares_fp2 = o->flags & SIMIDX_JOIN_FP2 && has_fp2;
 	if (p->compares_fp2)
@@ -141,7 +141,7 @@ static int choose(sx_join_pairs *p, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-int sx_join_pairs_begin(sx_join_pairs *p, simidx *index, simidx *other,
+int sx_join_pairs_begin(sx_join_pairs *p, const simidx *index, const simidx *other,
 			const simidx_join_options *options, const sx_join_forced *forced,
 			simidx_error *err)
 {
@@ -240,7 +240,7 @@ static int find_common(sx_join_pairs *p, simidx_error *err)
 static int find_equal(sx_join_pairs *p, simidx_error *err)
 {
 	sx_join_side *side = &p->task.side[0];
-	const sx_header *h = &side->snapshot.header;
+	const sx_header *h = &sx_join_side_snapshot(side)->header;
 	struct equal e = { p, 0, err };
 
 	if (p->task.n_sides == 2)

@@ -40,7 +40,7 @@ typedef struct sx_join_pairs {
  * Check the options and take the snapshots. All zero before; sx_join_pairs_end() is called in any
  * case.
  */
-int sx_join_pairs_begin(sx_join_pairs *p, simidx *index, simidx *other,
+int sx_join_pairs_begin(sx_join_pairs *p, const simidx *index, const simidx *other,
 			const simidx_join_options *options, const sx_join_forced *forced,
 			simidx_error *err);
 

@@ -37,7 +37,7 @@ static void count_bucket(struct sample *s)
 {
 	const sx_join_batch *b = &s->batch;
 	const sx_kernel *kernel = sx_join_kernel(s->task);
-	unsigned bits = s->task->side[0].index->bits;
+	unsigned bits = s->task->side[0].index->schema->bits;
 	size_t n = b->n < MOST_ENTRIES ? b->n : MOST_ENTRIES;
 
 	for (size_t i = 0; i + 1 < n; i++) {
@@ -61,7 +61,7 @@ static void count_bucket(struct sample *s)
 static int read_buckets(struct sample *s, const sx_join_source *source, sx_join_stream *stream,
 			simidx_error *err)
 {
-	unsigned shift = s->task->side[0].index->bits - s->width;
+	unsigned shift = s->task->side[0].index->schema->bits - s->width;
 	uint64_t all = UINT64_C(1) << s->width, strips = all < BUCKETS ? all : BUCKETS;
 	int rc = SIMIDX_OK;
 
@@ -100,7 +100,7 @@ int sx_join_sample(sx_join_task *task, double *pairs, simidx_error *err)
 		n += sx_join_rows(&task->side[i]);
 		rc = sx_join_source_begin(&source[i], &task->side[i], &identity, &task->space, NULL, err);
 	}
-	while (n >> s.width >= 2 * BUCKET_ENTRIES && s.width < task->side[0].index->bits)
+	while (n >> s.width >= 2 * BUCKET_ENTRIES && s.width < task->side[0].index->schema->bits)
 		s.width++;
 	if (!rc)
 		rc = read_buckets(&s, source, stream, err);

@@ -107,10 +107,10 @@ static int is_touched(const sx_join_side *side, uint64_t id)
 
 static int load_fresh(sx_join_side *side, simidx_error *err)
 {
-	const sx_header *h = &side->snapshot.header;
+	const sx_header *h = &sx_join_side_snapshot(side)->header;
 	const sx_fresh_row **order;
 	sx_fresh_rows rows = { 0 };
-	int rc = sx_fresh_log_load(side->snapshot.txn, &side->index->fresh.log, h->first_seq,
+	int rc = sx_fresh_log_load(sx_join_side_snapshot(side)->txn, &side->index->fresh->log, h->first_seq,
 				   h->next_seq, &rows, err);
 
 	if (rc || !rows.n) {
@@ -133,7 +133,7 @@ static int load_fresh(sx_join_side *side, simidx_error *err)
 	return rc;
 }
 
-int sx_join_side_begin(sx_join_side *side, simidx *index, simidx_error *err)
+int sx_join_side_begin(sx_join_side *side, const simidx *index, simidx_error *err)
 {
 	int rc;
 
@@ -220,7 +220,7 @@ static int seek(struct reading *r, uint64_t fp, simidx_error *err)
 	int rc;
 
 	sx_table_walk_end(&r->walk);
-	rc = sx_table_walk_begin(&r->walk, r->side->snapshot.txn, documents_of(r->side->index),
+	rc = sx_table_walk_begin(&r->walk, sx_join_side_snapshot(r->side)->txn, documents_of(r->side->index),
 				 &from, err);
 	return rc ? sx_join_side_failed(r->side, rc, err) : next_piece(r, err);
 }
@@ -308,7 +308,7 @@ static int begin(struct reading *r, sx_join_side *side, simidx_error *err)
 
 	memset(r, 0, sizeof(*r));
 	r->side = side;
-	rc = sx_table_walk_begin(&r->walk, side->snapshot.txn, documents_of(side->index), NULL,
+	rc = sx_table_walk_begin(&r->walk, sx_join_side_snapshot(side)->txn, documents_of(side->index), NULL,
 				 err);
 	return sx_join_side_failed(side, rc, err);
 }

@@ -16,7 +16,7 @@ typedef struct sx_join_doc {
 } sx_join_doc;
 
 typedef struct sx_join_side {
-	simidx *index;
+	const simidx *index;
 	sx_snapshot snapshot;
 	sx_join_doc *fresh; /* documents that fresh rows have added, by fingerprint and id */
 	size_t n_fresh;
@@ -29,12 +29,17 @@ typedef struct sx_join_side {
 	int is_of_two;         /* there is another one: errors name the path of their index */
 } sx_join_side;
 
+static inline const sx_snapshot *sx_join_side_snapshot(const sx_join_side *side)
+{
+	return &side->snapshot;
+}
+
 /**
  * Take a snapshot. All zero before but is_of_two; sx_join_side_end() is called in any case.
  *
  * Cost: reads the fresh rows; memory of 64 bytes for each.
  */
-int sx_join_side_begin(sx_join_side *side, simidx *index, simidx_error *err);
+int sx_join_side_begin(sx_join_side *side, const simidx *index, simidx_error *err);
 
 /** One that is all zero is allowed. */
 void sx_join_side_end(sx_join_side *side);
@@ -42,7 +47,7 @@ void sx_join_side_end(sx_join_side *side);
 /** Documents with fp2 that is not known have this: whether it is so. */
 static inline int sx_join_lacks_fp2(const sx_join_side *side, const sx_join_doc *doc)
 {
-	return !(side->index->flags & SIMIDX_CREATE_FP2) ||
+	return !sx_has_fp2(side->index) ||
 	       sx_is_unknown_fp2(side->index, doc->fp2);
 }
 

@@ -127,8 +127,8 @@ static uint64_t permute(const sx_perm *perm, uint64_t fp)
 /* The table that has this order, or NULL. */
 static const sx_table *table_of(const simidx *index, const sx_perm *perm)
 {
-	for (unsigned t = 0; t < index->plan.n_tables; t++) {
-		const sx_perm *of = &index->plan.table[t];
+	for (unsigned t = 0; t < index->schema->plan.n_tables; t++) {
+		const sx_perm *of = &index->schema->plan.table[t];
 
 		if (!perm->prefix_mask)
 			return &index->tables.permuted[0]; /* its order is that of fingerprints */
@@ -162,7 +162,7 @@ static int sort(sx_join_source *s, const sx_perm *perm, const sx_join_space *spa
 {
 	static const sx_perm identity;
 	uint64_t some[SX_SORTER_SOME], done = 0;
-	uint64_t total = s->side->snapshot.header.table[0].rows + s->side->n_fresh;
+	uint64_t total = sx_join_side_snapshot(s->side)->header.table[0].rows + s->side->n_fresh;
 	sx_join_source as_stored = { 0 };
 	sx_join_stream from = { 0 };
 	int rc = sx_sorter_new(1, 1, perm->bits - perm->prefix_bits, space->memory, space->dir,
@@ -254,7 +254,7 @@ int sx_join_stream_begin(sx_join_stream *s, const sx_join_source *source, uint64
 		return rc;
 	}
 	lock(source);
-	rc = sx_table_walk_begin(&s->walk, source->side->snapshot.txn, source->table,
+	rc = sx_table_walk_begin(&s->walk, sx_join_side_snapshot(source->side)->txn, source->table,
 				 from ? &key : NULL, err);
 	unlock(source);
 	sx_table_walk_share(&s->walk, source->lock);

@@ -25,14 +25,14 @@ const sx_kernel *sx_join_kernel(const sx_join_task *task)
 
 uint64_t sx_join_rows(const sx_join_side *side)
 {
-	return side->snapshot.header.table[0].rows + side->n_fresh;
+	return sx_join_side_snapshot(side)->header.table[0].rows + side->n_fresh;
 }
 
 const sx_plan *sx_join_plan(const sx_join_task *task)
 {
 	int second = task->n_sides == 2 && sx_join_rows(&task->side[1]) > sx_join_rows(&task->side[0]);
 
-	return &task->side[second].index->plan;
+	return &task->side[second].index->schema->plan;
 }
 
 /* Nanoseconds that n fingerprints take, part by part; below 0 = they cannot be cut like this. */
@@ -54,7 +54,7 @@ static double cost_of_parts(const sx_join_task *task, int by_leads, double n)
 
 sx_join_way sx_join_choose(const sx_join_task *task, double pairs)
 {
-	sx_join_shape all = { .bits = task->side[0].index->bits, .k = 1 };
+	sx_join_shape all = { .bits = task->side[0].index->schema->bits, .k = 1 };
 	unsigned cut = task->forced ? task->forced->cut : 0;
 	double n = 0, scan, blocks, leads, deliver = pairs * COST_PAIR;
 	int by_leads;

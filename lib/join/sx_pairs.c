@@ -449,7 +449,7 @@ static int run(struct pairs *p)
 	return !rc && p->taker->pairs ? deliver_piece(p) : rc;
 }
 
-int sx_pairs(simidx *index, simidx *other, const simidx_join_options *options,
+int sx_pairs(const simidx *index, const simidx *other, const simidx_join_options *options,
 	     const simidx_pairs_taker *taker, const sx_join_forced *forced, simidx_error *err)
 {
 	simidx_pairs_taker own;

@@ -11,7 +11,7 @@
 #include "join/sx_join_pairs.h"
 
 /** simidx_pairs() with a planner that is forced; NULL = it is free. */
-int sx_pairs(simidx *index, simidx *other, const simidx_join_options *options,
+int sx_pairs(const simidx *index, const simidx *other, const simidx_join_options *options,
 	     const simidx_pairs_taker *taker, const sx_join_forced *forced, simidx_error *err);
 
 #endif /* SX_PAIRS_H */

@@ -306,13 +306,13 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 	if (l->n_rows)
 		return sx_fail(err, SIMIDX_E_STATE, "simidx_loader_add_index: documents have been put already");
 	c = &l->target.create;
-	if ((c->bits ? c->bits : SIMIDX_DEFAULT_BITS) != source->bits)
+	if ((c->bits ? c->bits : SIMIDX_DEFAULT_BITS) != source->schema->bits)
 		what = "another number of bits";
-	else if ((c->flags ^ source->flags) & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2))
+	else if ((c->flags ^ source->schema->flags) & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2))
 		what = "other columns";
-	else if (strcmp(c->profile, source->profile.text) ||
-		 c->n_check_fps != source->profile.n_check_fps ||
-		 memcmp(c->check_fps, source->profile.check_fps, c->n_check_fps * sizeof(uint64_t)))
+	else if (strcmp(c->profile, source->schema->profile.text) ||
+		 c->n_check_fps != source->schema->profile.n_check_fps ||
+		 memcmp(c->check_fps, source->schema->profile.check_fps, c->n_check_fps * sizeof(uint64_t)))
 		what = "another profile";
 	if (what)
 		return sx_fail(err, SIMIDX_E_MISMATCH, "%s: it has %s",
@@ -323,9 +323,9 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 	if (info.next_id != SIMIDX_NO_ID && info.next_id > l->next_id)
 		l->next_id = info.next_id;
 	/* All that lack it get what stands for it in the first source that has such documents. */
-	if (source->has_unknown_fp2 && !l->has_unknown_fp2) {
+	if (source->schema->has_unknown_fp2 && !l->has_unknown_fp2) {
 		l->has_unknown_fp2 = 1;
-		l->unknown_fp2 = source->unknown_fp2;
+		l->unknown_fp2 = source->schema->unknown_fp2;
 	}
 	l->sources.index[l->sources.n] = source;
 	rc = simidx_walk_open(source, &l->sources.walk[l->sources.n], err);

@@ -34,7 +34,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-uint64_t sx_loader_label_bytes(simidx *source, const simidx_info *info)
+uint64_t sx_loader_label_bytes(const simidx *source, const simidx_info *info)
 {
 	uint64_t n = 0, bytes = 0;
 	unsigned char key[8];
@@ -61,17 +61,17 @@ uint64_t sx_loader_label_bytes(simidx *source, const simidx_info *info)
 /* The size of an index of n documents. Of the labels there are some bytes beside their own. */
 static uint64_t index_bytes(const simidx_loader *l, uint64_t n, uint64_t labels, uint64_t label_bytes)
 {
-	int bits = (int)l->target.index->bits - (63 - __builtin_clzll(n | 1)); /* left by log2(n) */
+	int bits = (int)l->target.index->schema->bits - (63 - __builtin_clzll(n | 1)); /* left by log2(n) */
 	double entry, document = 0;
 
 	if (!n)
 		return 0;
-	entry = (bits > 6 ? bits + 2 : 8) / 8.0 * 110 / l->target.index->fill;
-	if (l->target.index->layout == SIMIDX_LAYOUT_ROWS)
+	entry = (bits > 6 ? bits + 2 : 8) / 8.0 * 110 / l->target.index->schema->fill;
+	if (l->target.index->schema->layout == SIMIDX_LAYOUT_ROWS)
 		entry = 32;
 	if (l->input.by_id)
 		document = 22 + (l->target.create.flags & SIMIDX_CREATE_FP2 ? 9 : 0);
-	return (uint64_t)((double)n * (entry * l->target.index->plan.n_tables + document)) +
+	return (uint64_t)((double)n * (entry * l->target.index->schema->plan.n_tables + document)) +
 	       labels * BESIDE_A_LABEL + label_bytes;
 }
 

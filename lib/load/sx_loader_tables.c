@@ -165,7 +165,7 @@ static int check_stop(struct job *job)
  */
 static int sort_values(struct job *job)
 {
-	const sx_perm *perm = &job->l->target.index->plan.table[job->t];
+	const sx_perm *perm = &job->l->target.index->schema->plan.table[job->t];
 	uint64_t done = 0;
 	int rc;
 
@@ -204,7 +204,7 @@ static int is_identity(const sx_perm *perm)
 static void start_job(struct job *job, unsigned t, int in_thread)
 {
 	simidx_loader *l = job->l;
-	const sx_perm *perm = &l->target.index->plan.table[t];
+	const sx_perm *perm = &l->target.index->schema->plan.table[t];
 
 	job->t = t;
 	sx_frames_seek(&job->list, 0, sx_spill_size(l->output.distinct));
@@ -296,7 +296,7 @@ static void end_job(struct job *job)
 
 static int write_permuted(simidx_loader *l, struct job *job, int two, simidx_error *err)
 {
-	unsigned n = l->target.index->plan.n_tables;
+	unsigned n = l->target.index->schema->plan.n_tables;
 	int rc = SIMIDX_OK;
 
 	start_job(&job[0], 0, 0);
@@ -319,7 +319,7 @@ static int write_permuted(simidx_loader *l, struct job *job, int two, simidx_err
 
 static int make_permuted(simidx_loader *l, simidx_error *err)
 {
-	int two = l->options.threads != 1 && l->target.index->plan.n_tables > 1;
+	int two = l->options.threads != 1 && l->target.index->schema->plan.n_tables > 1;
 	struct job job[2] = { 0 };
 	int rc = SIMIDX_OK;
 

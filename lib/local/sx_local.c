@@ -12,7 +12,7 @@
 #include "local/sx_local_walk.h"
 #include "local/sx_local_writer.h"
 
-static int check(simidx *index, unsigned flags,
+static int check(const simidx *index, unsigned flags,
 		 void (*problem)(void *ctx, const simidx_problem *problem), void *ctx,
 		 simidx_verify_report *out, simidx_error *err)
 {

@@ -105,7 +105,7 @@ static int ask_the_same(const simidx *index, const simidx_query *queries, size_t
 	plain.max_bits = q.max_bits;
 	for (size_t i = 0; i < n; i++) {
 		q = queries[i];
-		if (q.fp & ~sx_low_bits(index->bits))
+		if (q.fp & ~sx_low_bits(index->schema->bits))
 			return 0;
 		q.fp = q.fp2 = 0; /* that one is not compared with, but tells empty texts */
 		if (memcmp(&q, &plain, sizeof(q)))
@@ -136,7 +136,7 @@ static int is_worthwhile(simidx_reader *r, const simidx_query *queries, size_t n
 	sx_cover cover;
 	sx_query like;
 
-	if (n < index->batch_sorted_from || index->layout != SIMIDX_LAYOUT_BLOCKS ||
+	if (n < index->tuning.batch_sorted_from || index->schema->layout != SIMIDX_LAYOUT_BLOCKS ||
 	    !ask_the_same(index, queries, n))
 		return 0;
 	return !choose_cover(&like, &cover, r, queries);
@@ -243,7 +243,7 @@ static int visit_table(void *ctx, const sx_block_slice *slice, enum sx_next *nex
 	sx_sorted *s = v->s;
 	sx_lookup *l = &search_of(v->r)->near;
 	unsigned t = v->task->probe[slice->probe].table;
-	const sx_perm *perm = &sx_reader_index(v->r)->plan.table[t];
+	const sx_perm *perm = &sx_reader_index(v->r)->schema->plan.table[t];
 	size_t n = slice->to > slice->from ? (size_t)(slice->to - slice->from) : 0;
 	size_t from = s->owner[slice->probe], to = end_of_probes(s, from);
 
@@ -275,7 +275,7 @@ static int run(sx_sorted *s, simidx_reader *r, sx_lookup *l, int exact, size_t f
 	       sx_visit visit)
 {
 	struct visiting v = { s, r, NULL, UINT32_MAX };
-	const sx_lookup_task task = { r->view.snapshot.txn, r->view.table, s->probes.at, s->probes.n,
+	const sx_lookup_task task = { sx_view_snapshot(&r->view)->txn, r->view.table, s->probes.at, s->probes.n,
 				      exact, first, visit, &v };
 
 	v.task = &task;
@@ -285,7 +285,7 @@ static int run(sx_sorted *s, simidx_reader *r, sx_lookup *l, int exact, size_t f
 static int search_table(sx_sorted *s, simidx_reader *r, unsigned part)
 {
 	unsigned t = s->cover.part[part].table;
-	const sx_plan *plan = &sx_reader_index(r)->plan;
+	const sx_plan *plan = &sx_reader_index(r)->schema->plan;
 	unsigned probed = s->cover.part[part].bits;
 	sx_cover one = s->cover;
 
@@ -367,7 +367,7 @@ static int visit_postings(void *ctx, const sx_block_slice *slice, enum sx_next *
 
 static int read_postings(sx_sorted *s, simidx_reader *r)
 {
-	unsigned bits = sx_reader_index(r)->bits;
+	unsigned bits = sx_reader_index(r)->schema->bits;
 
 	s->n_docs = 0;
 	if (!sx_has_ids(sx_reader_index(r)) || !s->n_hits ||

@@ -35,7 +35,7 @@ static int find_deleted(sx_local_search *s, const sx_view *view, const sx_hits *
 			return sx_fail_nomem(err);
 	if (s->fps.n > 1)
 		qsort(s->fps.at, s->fps.n, sizeof(*s->fps.at), compare_fps);
-	return s->fps.n ? sx_fresh_deleted(&snapshot->index->fresh, snapshot->txn, &span, &s->fps,
+	return s->fps.n ? sx_fresh_deleted(snapshot->index->fresh, snapshot->txn, &span, &s->fps,
 					   &s->deleted, err)
 			: SIMIDX_OK;
 }
@@ -177,7 +177,7 @@ static int read_postings(struct reading *g, sx_view *view, const sx_hits *hits, 
 	/* Documents may begin at the end of a block. */
 	if (t->max && t->max < PER_BLOCK * SX_LOOKUP_SLICES)
 		first = 2 + (size_t)t->max / PER_BLOCK;
-	task = (sx_lookup_task){ view->snapshot.txn, view->table, probes->at, probes->n, 1, first,
+	task = (sx_lookup_task){ sx_view_snapshot(view)->txn, view->table, probes->at, probes->n, 1, first,
 				 visit, g };
 	g->task = &task;
 	g->probe = UINT32_MAX;

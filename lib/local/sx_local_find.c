@@ -36,7 +36,7 @@ static int by_id(void *search, const sx_snapshot *s, uint64_t id, sx_labelled_do
 
 	(void)search; /* labels are asked for */
 	*doc = (sx_doc){ id, cols[0], 0 };
-	if (rc || !(s->index->flags & SIMIDX_CREATE_FP2))
+	if (rc || !sx_has_fp2(s->index))
 		return rc;
 	/* No fresh row is about it, so it is in postings, too. */
 	rc = read_row(s, &s->index->tables.postings, (sx_sort_key){ doc->fp, id }, cols, err);
@@ -68,7 +68,7 @@ static int by_label(void *search, const sx_snapshot *s, const void *label, size_
 	for (size_t i = 0; rc == SIMIDX_E_NOT_FOUND && i < ids.n; i++) {
 		uint64_t id = ids.col[0][i];
 
-		rc = sx_fresh_by_id(&s->index->fresh, s->txn, &span, id, &row, err);
+		rc = sx_fresh_by_id(s->index->fresh, s->txn, &span, id, &row, err);
 		if (rc == SIMIDX_E_NOT_FOUND) {
 			rc = sx_documents_has_label(s, id, label, size, err);
 			if (!rc)

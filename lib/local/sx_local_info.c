@@ -19,7 +19,7 @@ static const char *holder(const simidx *index)
 	return "a directory";
 }
 
-static void close_info(simidx *index)
+static void close_info(const simidx *index)
 {
 	sx_store_close(index->store);
 }
@@ -29,7 +29,7 @@ static int check_fork(const simidx *index, simidx_error *err)
 	return sx_store_check_fork(index->store, err);
 }
 
-static int get_info(simidx *index, simidx_info *out, simidx_error *err)
+static int get_info(const simidx *index, simidx_info *out, simidx_error *err)
 {
 	sx_snapshot s;
 	int rc = sx_snapshot_begin(&s, index, err);
@@ -44,7 +44,7 @@ static int get_info(simidx *index, simidx_info *out, simidx_error *err)
 	return rc;
 }
 
-static int get_mark(simidx *index, void *buffer, size_t size, size_t *n, simidx_error *err)
+static int get_mark(const simidx *index, void *buffer, size_t size, size_t *n, simidx_error *err)
 {
 	sx_slice mark;
 	sx_snapshot s;

@@ -59,7 +59,7 @@ static int are_hits(const struct near *n, const sx_block_slice *slice, const sx_
 	size_t there = 0;
 
 	if (hits->n < near || hits->n > FEW_KNOWN ||
-	    n->f->view->snapshot.header.state & SX_STATE_MERGING)
+	    sx_view_snapshot(n->f->view)->header.state & SX_STATE_MERGING)
 		return 0;
 	for (size_t i = 0; i < hits->n; i++) {
 		uint64_t key = sx_permute(perm, hits->at[i].fp);
@@ -76,7 +76,7 @@ static int visit(void *ctx, const sx_block_slice *slice, enum sx_next *next, sim
 	struct near *v = ctx;
 	sx_finding *f = v->f;
 	const sx_probe *p = &v->task->probe[slice->probe];
-	const sx_perm *perm = &f->view->snapshot.index->plan.table[p->table];
+	const sx_perm *perm = &sx_view_index(f->view)->schema->plan.table[p->table];
 	const sx_block_index *postings = f->view->table[SX_VIEW_POSTINGS].blocks;
 	size_t n = slice->to > slice->from ? (size_t)(slice->to - slice->from) : 0;
 	uint64_t query = f->access->permuted[p->table];
@@ -116,7 +116,7 @@ static int visit(void *ctx, const sx_block_slice *slice, enum sx_next *next, sim
 static int find_one(sx_lookup *lookup, sx_finding *f, simidx_error *err)
 {
 	struct near v = { f, lookup, NULL };
-	const sx_lookup_task task = { f->view->snapshot.txn, f->view->table, f->access->probes.at,
+	const sx_lookup_task task = { sx_view_snapshot(f->view)->txn, f->view->table, f->access->probes.at,
 				      f->access->probes.n, 0, SX_LOOKUP_SLICES, visit, &v };
 	int rc;
 

@@ -18,7 +18,7 @@
 #include "util/sx_sort.h"
 
 struct sx_local_walk {
-	simidx *index;
+	const simidx *index;
 	sx_snapshot snapshot;
 	sx_table_walk table;  /* docs, or t01 in an index without ids */
 	size_t at;            /* next row of the piece that is loaded */
@@ -60,7 +60,7 @@ static int load_fresh(sx_local_walk *w, simidx_error *err)
 {
 	uint64_t *key;
 	const sx_header *h = &w->snapshot.header;
-	int rc = sx_fresh_log_load(w->snapshot.txn, &w->index->fresh.log, h->first_seq,
+	int rc = sx_fresh_log_load(w->snapshot.txn, &w->index->fresh->log, h->first_seq,
 				   h->next_seq, &w->fresh, err);
 
 	if (rc)
@@ -92,7 +92,7 @@ static void close_walk(void *walk)
 	free(w);
 }
 
-static int open_walk(simidx *index, void **out, simidx_error *err)
+static int open_walk(const simidx *index, void **out, simidx_error *err)
 {
 	const sx_table *table;
 	sx_local_walk *w = sx_calloc(1, sizeof(*w));
@@ -109,7 +109,7 @@ static int open_walk(simidx *index, void **out, simidx_error *err)
 		rc = load_fresh(w, err);
 	if (!rc)
 		rc = sx_table_walk_begin(&w->table, w->snapshot.txn, table, NULL, err);
-	if (!rc && index->flags & SIMIDX_CREATE_FP2)
+	if (!rc && sx_has_fp2(index))
 		rc = sx_cursor_open(w->snapshot.txn, index->tables.postings.dbi, &w->postings, err);
 	if (rc)
 		close_walk(w);
@@ -332,7 +332,7 @@ static int next(void *walk, simidx_match *out, simidx_error *err)
 	int rc;
 
 	count_read(w);
-	if (w->index->flags & SIMIDX_CREATE_FP2)
+	if (sx_has_fp2(w->index))
 		out->flags |= SIMIDX_MATCH_FP2;
 	rc = take_next(w, out, &fresh, err);
 	if (rc == SIMIDX_E_END) {

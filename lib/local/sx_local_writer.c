@@ -28,10 +28,10 @@ static int open_writer(simidx_writer *w, simidx_error *err)
 	if (index->read_only || !sx_store_is_writable(index->store))
 		return sx_fail(err, SIMIDX_E_READ_ONLY, "%s: %s", sx_store_path(index->store),
 			       index->read_only ? "opened read-only" : "no permission to write");
-	if (index->ro_compat & ~SX_KNOWN_RO_COMPAT)
+	if (index->schema->ro_compat & ~SX_KNOWN_RO_COMPAT)
 		return sx_fail(err, SIMIDX_E_READ_ONLY,
 			       "%s: it uses features (%08x) that this library can only read",
-			       sx_store_path(index->store), index->ro_compat);
+			       sx_store_path(index->store), index->schema->ro_compat);
 	w->held = sx_calloc(1, sizeof(struct own));
 	return w->held ? SIMIDX_OK : sx_fail_nomem(err);
 }
@@ -78,6 +78,7 @@ static int merge(simidx_writer *w, simidx_error *err)
 /* A merge whose merger was killed is finished first. */
 static int begin(simidx_writer *w, simidx_error *err)
 {
+	const sx_header *h = &w->snapshot.header;
 	struct own *own = w->held;
 	int rc;
 
@@ -89,7 +90,7 @@ static int begin(simidx_writer *w, simidx_error *err)
 		sx_dir_clean(w->index->store);
 	own->cleaned = 1;
 	rc = begin_transaction(w, err);
-	if (!rc && w->snapshot.header.state & SX_STATE_MERGING) {
+	if (!rc && h->state & SX_STATE_MERGING) {
 		rc = merge(w, err);
 		if (!rc)
 			rc = begin_transaction(w, err);
@@ -209,13 +210,14 @@ static int label(simidx_writer *w, uint64_t id, const char *label, size_t size,
 static int store_pending(simidx_writer *w, simidx_error *err)
 {
 	sx_snapshot *s = &w->snapshot;
+	const sx_header *h = &s->header;
 	uint64_t id = sx_txn_id(s->txn);
 	enum sx_outcome outcome = SX_NOT_STORED;
 	int rc = remove_left_label(w, err);
 
 	if (!rc)
-		rc = sx_fresh_log_append(s->txn, &w->index->fresh.log, w->pending.at, w->pending.n,
-					 s->header.next_seq - w->pending.n, err);
+		rc = sx_fresh_log_append(s->txn, &w->index->fresh->log, w->pending.at, w->pending.n,
+					 h->next_seq - w->pending.n, err);
 	if (!rc)
 		rc = sx_meta_write_mark(s->txn, &w->index->tables.meta, &w->mark, err);
 	if (!rc) {

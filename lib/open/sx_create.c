@@ -38,16 +38,16 @@ int sx_create_check(const char *path, const simidx_create_options *o, simidx_err
 int sx_create_like(const simidx *old, unsigned flags, simidx_create_options *out, simidx_error *err)
 {
 	*out = (simidx_create_options)SIMIDX_CREATE_OPTIONS_INIT;
-	out->bits = old->bits;
-	out->layout = old->layout;
-	out->flags = old->flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
+	out->bits = old->schema->bits;
+	out->layout = old->schema->layout;
+	out->flags = old->schema->flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
 	if (flags & SIMIDX_OPEN_FORCE)
 		out->flags |= SIMIDX_CREATE_FORCE;
-	out->fill = old->fill;
-	out->plan = old->plan.name;
-	out->profile = old->profile.text;
-	out->check_fps = old->profile.check_fps;
-	out->n_check_fps = old->profile.n_check_fps;
+	out->fill = old->schema->fill;
+	out->plan = old->schema->plan.name;
+	out->profile = old->schema->profile.text;
+	out->check_fps = old->schema->profile.check_fps;
+	out->n_check_fps = old->schema->profile.n_check_fps;
 	return sx_store_mode(old->store, &out->mode, err);
 }
 
@@ -72,15 +72,17 @@ static int make_header(const simidx_create_options *o, sx_header *h, simidx_erro
 static int fill_store(sx_store *store, sx_header *h, const simidx_create_options *o,
 		      simidx_error *err)
 {
-	simidx *index = sx_calloc(1, sizeof(*index));
+	simidx *index = sx_index_new(&sx_local_backend, 0);
+	sx_schema *schema = NULL;
 	sx_txn *txn = NULL;
-	int rc;
+	int rc = index ? sx_schema_of_header(h, &schema, err) : sx_fail_nomem(err);
 
-	if (!index)
-		return sx_fail_nomem(err);
+	if (rc) {
+		simidx_close(index);
+		return rc;
+	}
 	index->store = store;
-	index->flags = h->flags;
-	index->plan = h->plan;
+	sx_index_set_schema(index, schema);
 	h->page_size = (uint32_t)sx_store_page_size(store);
 	sx_dbi_lock(store);
 	rc = sx_txn_begin_write(store, 0, &txn, err);
@@ -98,7 +100,8 @@ static int fill_store(sx_store *store, sx_header *h, const simidx_create_options
 	else
 		rc = sx_txn_commit(txn, err);
 	sx_dbi_unlock(store);
-	free(index);
+	index->store = NULL; /* it stays open */
+	simidx_close(index);
 	return rc;
 }
 

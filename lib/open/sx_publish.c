@@ -11,7 +11,7 @@
 /* An index may be exchanged for another between its opening and its lock, but not so often. */
 #define MAX_MOVES 1000
 
-int sx_publish_exchange(simidx *old, const char *dir, const char *path, unsigned mode,
+int sx_publish_exchange(const simidx *old, const char *dir, const char *path, unsigned mode,
 			simidx_error *err)
 {
 	sx_snapshot s = { 0 };

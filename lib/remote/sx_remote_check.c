@@ -17,7 +17,7 @@ static void prefixes(void *ctx, uint64_t fp, uint32_t *prefix)
 {
 	const struct checking *c = ctx;
 
-	sx_plan_prefixes(&c->index->plan, fp, prefix);
+	sx_plan_prefixes(&c->index->schema->plan, fp, prefix);
 }
 
 static void on_problem(void *ctx, const simidx_problem *problem)
@@ -35,12 +35,12 @@ static void on_progress(void *ctx, const char *phase, uint64_t done, uint64_t to
 	sx_index_progress(c->index, phase, done, total);
 }
 
-int sx_remote_check(simidx *index, unsigned flags, void (*callback)(void *ctx, const simidx_problem *problem), void *ctx,
+int sx_remote_check(const simidx *index, unsigned flags, void (*callback)(void *ctx, const simidx_problem *problem), void *ctx,
 		    simidx_verify_report *out, simidx_error *err)
 {
 	struct checking c = { index, callback, ctx };
 	simidx_engine_check check = { .flags = flags & SX_CHECK_MEND ? SIMIDX_ENGINE_MEND : 0,
-				      .n_tables = index->plan.n_tables,
+				      .n_tables = index->schema->plan.n_tables,
 				      .prefixes = prefixes,
 				      .problem = on_problem,
 				      .progress = on_progress,

@@ -54,7 +54,7 @@ static int on_document(void *ctx, size_t i, const simidx_match *m)
 	if (rows->at[rows->from + s->origin[i].row].fp != m->fp)
 		return 0;
 	document = &rows->document[s->origin[i].row];
-	document->fp2 = m->flags & SIMIDX_MATCH_FP2 ? m->fp2 : f->view->snapshot.index->unknown_fp2;
+	document->fp2 = m->flags & SIMIDX_MATCH_FP2 ? m->fp2 : sx_view_index(f->view)->schema->unknown_fp2;
 	document->label = (sx_slice){ NULL, 0 };
 	if (m->flags & SIMIDX_MATCH_LABEL && f->q->asked->flags & SIMIDX_QUERY_LABELS) {
 		document->label.size = m->label_size;
@@ -154,7 +154,7 @@ int sx_remote_labels(sx_matches *m, const sx_snapshot *snapshot, size_t from, si
 
 		if (!doc)
 			continue;
-		rc = sx_fresh_by_id(&snapshot->index->fresh, NULL, &span, m->at[i].id, &row, err);
+		rc = sx_fresh_by_id(snapshot->index->fresh, NULL, &span, m->at[i].id, &row, err);
 		if (!rc && row.op & SX_FRESH_LABEL) {
 			sx_slice label = sx_known_label_now(doc);
 

@@ -32,7 +32,7 @@ static int by_id(void *search, const sx_snapshot *s, uint64_t id, sx_labelled_do
 		      simidx_error *err)
 {
 	sx_known *known = known_of(search, s);
-	int rc = sx_known_look_up(known, s->index->engine, s->index->unknown_fp2, &id, 1, NULL, 0, err);
+	int rc = sx_known_look_up(known, s->index->engine, s->index->schema->unknown_fp2, &id, 1, NULL, 0, err);
 
 	return rc ? rc : take(known, id, out);
 }
@@ -45,7 +45,7 @@ static int by_label(void *search, const sx_snapshot *s, const void *label, size_
 	sx_known *known = known_of(search, s);
 	const sx_known_label *l;
 	sx_fresh_row row;
-	int rc = sx_known_look_up(known, s->index->engine, s->index->unknown_fp2, NULL, 0, &bytes, 1, err);
+	int rc = sx_known_look_up(known, s->index->engine, s->index->schema->unknown_fp2, NULL, 0, &bytes, 1, err);
 
 	if (rc)
 		return rc;
@@ -53,7 +53,7 @@ static int by_label(void *search, const sx_snapshot *s, const void *label, size_
 	if (l->id == SIMIDX_NO_ID)
 		return SIMIDX_E_NOT_FOUND;
 	/* What a pending row is about is told by that, and has another label now, or none. */
-	rc = sx_fresh_by_id(&s->index->fresh, s->txn, &span, l->id, &row, err);
+	rc = sx_fresh_by_id(s->index->fresh, s->txn, &span, l->id, &row, err);
 	if (rc != SIMIDX_E_NOT_FOUND)
 		return rc ? rc : SIMIDX_E_NOT_FOUND;
 	return take(known, l->id, out);
@@ -65,7 +65,7 @@ static int label_of(const sx_snapshot *s, uint64_t id, sx_slice *label, simidx_e
 	const sx_known_doc *k;
 	sx_labelled_doc found;
 	sx_fresh_row row;
-	int rc = sx_fresh_by_id(&s->index->fresh, s->txn, &span, id, &row, err);
+	int rc = sx_fresh_by_id(s->index->fresh, s->txn, &span, id, &row, err);
 
 	*label = (sx_slice){ NULL, 0 };
 	if (rc == SIMIDX_E_NOT_FOUND) {

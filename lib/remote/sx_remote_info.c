@@ -20,7 +20,7 @@ static const char *holder(const simidx *index)
 	return index->engine->calls->name;
 }
 
-static void close_info(simidx *index)
+static void close_info(const simidx *index)
 {
 	sx_engine_close(index->engine);
 }
@@ -30,7 +30,7 @@ static int check_fork(const simidx *index, simidx_error *err)
 	return sx_engine_check_fork(index->engine, err);
 }
 
-static int get_info(simidx *index, simidx_info *out, simidx_error *err)
+static int get_info(const simidx *index, simidx_info *out, simidx_error *err)
 {
 	simidx_engine_info info;
 	sx_snapshot s;
@@ -47,7 +47,7 @@ static int get_info(simidx *index, simidx_info *out, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-static int get_mark(simidx *index, void *buffer, size_t size, size_t *n, simidx_error *err)
+static int get_mark(const simidx *index, void *buffer, size_t size, size_t *n, simidx_error *err)
 {
 	void *mark;
 	int rc = sx_engine_check_fork(index->engine, err);

@@ -84,7 +84,7 @@ static int add_probes(sx_remote_search *s, size_t *walks, simidx_error *err)
 		}
 		for (size_t p = 0; !rc && p < probes->n; p++)
 			if (probes->at[p].rest >= 0)
-				rc = add_probe(s, &f->view->snapshot.index->plan, (uint32_t)i,
+				rc = add_probe(s, &sx_view_index(f->view)->schema->plan, (uint32_t)i,
 					       &probes->at[p], err);
 		f->out->probes += s->n_probes - had;
 	}
@@ -111,7 +111,7 @@ static int keep(sx_finding *f, unsigned table, uint64_t fp, uint64_t id)
 {
 	sx_hit_rows *rows = &f->hits->rows;
 
-	if (id > SIMIDX_MAX_ID || fp & ~sx_low_bits(f->view->snapshot.index->bits))
+	if (id > SIMIDX_MAX_ID || fp & ~sx_low_bits(sx_view_index(f->view)->schema->bits))
 		return SIMIDX_E_IO;
 	if (!sx_query_accepts_near(f->q, fp) || !sx_access_is_first(f->access, f->q, table, fp))
 		return SIMIDX_OK;
@@ -132,7 +132,7 @@ static int on_rows(void *ctx, size_t probe, const uint64_t *fp, const uint64_t *
 		return 2;
 	}
 	f = s->finding[s->owner[probe]];
-	kernel = f->view->snapshot.index->kernel;
+	kernel = sx_view_index(f->view)->kernel;
 	n = f->done ? 0 : count_candidates(f, n);
 	for (size_t at = 0; !s->rc && at < n; at += FILTERED) {
 		size_t some = n - at < FILTERED ? n - at : FILTERED;
@@ -209,7 +209,7 @@ static int is_pending(const sx_snapshot *snapshot, uint64_t id, int *is, simidx_
 {
 	sx_fresh_span span = sx_header_fresh(&snapshot->header);
 	sx_fresh_row row;
-	int rc = sx_fresh_by_id(&snapshot->index->fresh, NULL, &span, id, &row, err);
+	int rc = sx_fresh_by_id(snapshot->index->fresh, NULL, &span, id, &row, err);
 
 	*is = rc == SIMIDX_OK;
 	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;

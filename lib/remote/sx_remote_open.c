@@ -73,36 +73,51 @@ static int write_description(const simidx_engine *engine, const simidx_create_op
 	return rc;
 }
 
+/* A schema as the description of an index says. */
+static int make_schema(const sx_engine *engine, const sx_engine_text *t, sx_schema **out,
+		       simidx_error *err)
+{
+	int rc = sx_schema_new(t->plan, t->bits, out, err);
+	sx_schema *schema = *out;
+
+	if (rc)
+		return rc;
+	schema->layout = SIMIDX_LAYOUT_ROWS;
+	schema->flags = t->flags;
+	schema->has_unknown_fp2 = sx_schema_has_fp2(schema);
+	schema->unknown_fp2 = schema->has_unknown_fp2 ? SX_UNKNOWN_FP2 : 0;
+	schema->format_minor = t->format;
+	schema->text_probes = engine->probes;
+	if (has_plan(engine->calls->plans, schema->plan.name))
+		return SIMIDX_OK;
+	rc = sx_fail(err, SIMIDX_E_UNSUPPORTED, "%s: it has plan %s; an index of %s has one of %s",
+		     engine->uri, schema->plan.name, engine->calls->name, engine->calls->plans);
+	sx_schema_free(schema);
+	return rc;
+}
+
 /* What an index that is open is, by its description. */
 static int read_description(simidx *index, simidx_error *err)
 {
 	const sx_engine *engine = index->engine;
+	sx_profile profile = { 0 };
 	sx_engine_text t;
+	sx_schema *schema;
 	int rc = sx_engine_text_read(engine->uri, engine->info.description,
-				     engine->info.description_size, &t, &index->profile.text,
-				     &index->profile.check_fps, err);
+				     engine->info.description_size, &t, &profile.text,
+				     &profile.check_fps, err);
 
 	if (rc)
 		return rc;
-	index->profile.n_check_fps = t.n_check_fps;
-	rc = sx_plan_make(&index->plan, t.plan, t.bits, err);
-	if (!rc && !has_plan(engine->calls->plans, index->plan.name))
-		rc = sx_fail(err, SIMIDX_E_UNSUPPORTED, "%s: it has plan %s; an index of %s has one of %s",
-			     engine->uri, index->plan.name, engine->calls->name,
-			     engine->calls->plans);
-	if (!rc)
-		rc = sx_plan_make(&index->fresh_plan, "4x16", t.bits, err);
-	if (rc)
+	profile.n_check_fps = t.n_check_fps;
+	rc = make_schema(engine, &t, &schema, err);
+	if (rc) {
+		sx_meta_free_profile(&profile);
 		return rc;
-	index->bits = index->fresh.bits = t.bits;
-	index->layout = SIMIDX_LAYOUT_ROWS;
-	index->flags = t.flags;
-	index->has_unknown_fp2 = (t.flags & SIMIDX_CREATE_FP2) != 0;
-	index->unknown_fp2 = index->has_unknown_fp2 ? SX_UNKNOWN_FP2 : 0;
-	index->format_minor = t.format;
-	index->fresh_plan_is_same = !strcmp(index->plan.name, index->fresh_plan.name);
-	index->costs = &index->engine->costs;
-	index->text_probes = index->engine->probes;
+	}
+	schema->profile = profile;
+	sx_index_set_schema(index, schema);
+	index->costs = &engine->costs;
 	return SIMIDX_OK;
 }
 
@@ -141,7 +156,7 @@ int sx_remote_open(const simidx_engine *engine, const char *uri,
 		simidx_close(index);
 		return rc;
 	}
-	index->kernel = index->fresh.kernel = kernel;
+	index->kernel = index->fresh->kernel = kernel;
 	*out = index;
 	return SIMIDX_OK;
 }

@@ -26,7 +26,7 @@ static int ask(sx_snapshot *s, double max_age, simidx_error *err)
 	h->documents = info.documents;
 	h->labels = info.labels;
 	h->next_id = info.next_id;
-	for (unsigned t = 0; t < s->index->plan.n_tables; t++)
+	for (unsigned t = 0; t < s->index->schema->plan.n_tables; t++)
 		h->table[t].rows = info.documents > LEAST_ROWS ? info.documents : LEAST_ROWS;
 	for (unsigned i = 0; i < SX_COUNT_OTHERS; i++)
 		h->other[i].rows = info.documents;

@@ -13,7 +13,7 @@
 #define PAGE 2048 /* documents that are asked for at once */
 
 struct walk {
-	simidx *index;
+	const simidx *index;
 	simidx_match page[PAGE]; /* read, but for those that were handed out */
 	size_t n, at;
 	uint64_t from;           /* the first id of the next page */
@@ -22,7 +22,7 @@ struct walk {
 	int rc;                  /* what ended a call from within */
 };
 
-static int open_walk(simidx *index, void **out, simidx_error *err)
+static int open_walk(const simidx *index, void **out, simidx_error *err)
 {
 	struct walk *w = sx_calloc(1, sizeof(*w));
 
@@ -49,10 +49,10 @@ static int on_document(void *ctx, size_t i, const simidx_match *m)
 	(void)i;
 	w->rc = SIMIDX_E_IO;
 	if (w->n == PAGE || m->id < w->from || m->id > SIMIDX_MAX_ID ||
-	    m->fp & ~sx_low_bits(w->index->bits))
+	    m->fp & ~sx_low_bits(w->index->schema->bits))
 		return 1;
 	*to = (simidx_match){ .id = m->id, .fp = m->fp };
-	if (w->index->flags & SIMIDX_CREATE_FP2 && m->flags & SIMIDX_MATCH_FP2) {
+	if (sx_has_fp2(w->index) && m->flags & SIMIDX_MATCH_FP2) {
 		to->fp2 = m->fp2;
 		to->flags |= SIMIDX_MATCH_FP2;
 	}

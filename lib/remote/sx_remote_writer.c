@@ -89,6 +89,7 @@ static int look_up(simidx_writer *w, const simidx_doc *docs, size_t n, uint64_t 
 		   simidx_engine_bytes *label, simidx_error *err)
 {
 	struct own *r = w->held;
+	const sx_header *h = &w->snapshot.header;
 	size_t n_ids = 0, n_labels = 0;
 	uint64_t n_new = 0;
 
@@ -100,13 +101,13 @@ static int look_up(simidx_writer *w, const simidx_doc *docs, size_t n, uint64_t 
 			return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_prefetch: bad struct size");
 		n_new += doc->id == SIMIDX_NO_ID;
 		/* Ids above all others need no look-up. */
-		if (doc->id < w->snapshot.header.next_id && doc->id <= SIMIDX_MAX_ID)
+		if (doc->id < h->next_id && doc->id <= SIMIDX_MAX_ID)
 			id[n_ids++] = doc->id;
 		if (doc->label && doc->label_size && doc->label_size <= SIMIDX_MAX_LABEL)
 			label[n_labels++] = (simidx_engine_bytes){ doc->label, doc->label_size };
 	}
 	r->hint = n_new;
-	return sx_known_look_up(&r->known, w->index->engine, w->index->unknown_fp2, id, n_ids,
+	return sx_known_look_up(&r->known, w->index->engine, w->index->schema->unknown_fp2, id, n_ids,
 				label, n_labels, err);
 }
 
@@ -173,12 +174,12 @@ static int lease(simidx_writer *w, uint64_t fp, simidx_error *err)
 
 	if (!(index->engine->capabilities & SIMIDX_ENGINE_LEASES))
 		return SIMIDX_OK;
-	sx_plan_prefixes(&index->plan, fp, prefix);
-	for (unsigned t = 0; t < index->plan.n_tables; t++)
+	sx_plan_prefixes(&index->schema->plan, fp, prefix);
+	for (unsigned t = 0; t < index->schema->plan.n_tables; t++)
 		lease[t] = (simidx_engine_probe){ prefix[t], t };
 	/* Also after a failure: some may have been taken. */
 	r->has_leases = 1;
-	return sx_engine_lease(index->engine, lease, index->plan.n_tables, w->options.wait_ms, err);
+	return sx_engine_lease(index->engine, lease, index->schema->plan.n_tables, w->options.wait_ms, err);
 }
 
 static int label(simidx_writer *w, uint64_t id, const char *label, size_t size,
@@ -207,9 +208,9 @@ static void describe(const simidx *index, uint64_t fp, uint64_t fp2, sx_slice la
 		     uint32_t *prefix, simidx_engine_version *out)
 {
 	*out = (simidx_engine_version){ .fp = fp, .prefix = prefix };
-	if (index->flags & SIMIDX_CREATE_FP2 && sx_is_unknown_fp2(index, fp2)) {
+	if (sx_has_fp2(index) && sx_is_unknown_fp2(index, fp2)) {
 		out->flags = SIMIDX_DOC_FP2_UNKNOWN;
-	} else if (index->flags & SIMIDX_CREATE_FP2) {
+	} else if (sx_has_fp2(index)) {
 		out->flags = SIMIDX_DOC_FP2;
 		out->fp2 = fp2;
 	}
@@ -217,7 +218,7 @@ static void describe(const simidx *index, uint64_t fp, uint64_t fp2, sx_slice la
 		out->label = label.data;
 		out->label_size = label.size;
 	}
-	sx_plan_prefixes(&index->plan, fp, prefix);
+	sx_plan_prefixes(&index->schema->plan, fp, prefix);
 }
 
 static int is_same(const sx_known_doc *before, const sx_fresh_row *row, sx_slice label)
@@ -233,7 +234,7 @@ static void fold(struct folding *f, const sx_fresh_row *row)
 	const sx_known_doc *known = sx_known_find(f->known, row->id);
 	simidx_engine_change *change = &f->change[f->n];
 	simidx_engine_version *before = &f->version[2 * f->n], *after = before + 1;
-	uint32_t *prefix = f->prefix + 2 * f->n * f->index->plan.n_tables;
+	uint32_t *prefix = f->prefix + 2 * f->n * f->index->schema->plan.n_tables;
 	sx_slice label = { NULL, 0 };
 	int was_there = known && known->is_there, is_there = !sx_fresh_is_delete(row);
 
@@ -247,7 +248,7 @@ static void fold(struct folding *f, const sx_fresh_row *row)
 		change->before = before;
 	}
 	if (is_there) {
-		describe(f->index, row->fp, row->fp2, label, prefix + f->index->plan.n_tables, after);
+		describe(f->index, row->fp, row->fp2, label, prefix + f->index->schema->plan.n_tables, after);
 		change->after = after;
 	}
 	f->n++;
@@ -269,7 +270,7 @@ static int fold_all(struct folding *f, const sx_fresh_rows *pending, simidx_erro
 
 	f->order = sx_realloc(NULL, n, sizeof(*f->order));
 	f->version = sx_realloc(NULL, n, 2 * sizeof(*f->version));
-	f->prefix = sx_realloc(NULL, n, 2 * f->index->plan.n_tables * sizeof(*f->prefix));
+	f->prefix = sx_realloc(NULL, n, 2 * f->index->schema->plan.n_tables * sizeof(*f->prefix));
 	f->change = sx_realloc(NULL, n, sizeof(*f->change));
 	if (!f->order || !f->version || !f->prefix || !f->change)
 		return sx_fail_nomem(err);

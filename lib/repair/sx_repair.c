@@ -69,6 +69,7 @@ static int open_store(sx_repair *r, const char *path, const char *destination, s
 static int open_old(sx_repair *r, const char *path, const char *destination)
 {
 	sx_profile profile = { 0 };
+	sx_schema *schema = NULL;
 	sx_store *store;
 	int rc = open_store(r, path, destination, &store);
 
@@ -77,11 +78,13 @@ static int open_old(sx_repair *r, const char *path, const char *destination)
 	rc = sx_txn_begin_read(store, &r->txn, r->err);
 	if (!rc)
 		rc = sx_repair_read_meta(r, &profile);
-	if (!rc && r->header.page_size != sx_store_page_size(store))
+	if (!rc && sx_repair_header(r)->page_size != sx_store_page_size(store))
 		rc = sx_fail(r->err, SIMIDX_E_CORRUPT,
 			     "header: another page size than the file has");
-	if (!rc && r->header.state & SX_STATE_SUPERSEDED)
+	if (!rc && sx_repair_header(r)->state & SX_STATE_SUPERSEDED)
 		rc = sx_store_check_path(store, r->err);
+	if (!rc)
+		rc = sx_schema_of_header(&r->header, &schema, r->err);
 	if (rc) {
 		sx_meta_free_profile(&profile);
 		sx_txn_abort(r->txn);
@@ -89,12 +92,8 @@ static int open_old(sx_repair *r, const char *path, const char *destination)
 		sx_store_close(store);
 		return rc;
 	}
-	rc = sx_index_describe(store, &sx_local_backend, &r->header, &r->old, r->err);
-	if (rc)
-		sx_meta_free_profile(&profile);
-	else
-		r->old->profile = profile;
-	return rc;
+	schema->profile = profile;
+	return sx_index_describe(store, &sx_local_backend, schema, &r->old, r->err);
 }
 
 /* The last resort: two documents have one label, which sx_repair_documents.c should have seen. */
@@ -125,7 +124,7 @@ static int begin_new(sx_repair *r, const char *destination)
 	rc = simidx_loader_open(destination, &create, &o, &r->loader, r->err);
 	if (rc)
 		return rc;
-	r->loader->next_id = r->header.next_id;
+	r->loader->next_id = sx_repair_header(r)->next_id;
 	r->tmpdir = sx_loader_tmpdir(r->loader);
 	r->loader->options.rejected = note_rejected;
 	return r->mark.size ? simidx_loader_set_mark(r->loader, r->mark.bytes, r->mark.size, r->err)

@@ -387,10 +387,10 @@ static int put_document(struct join *j)
 	if (rc)
 		return rc;
 	second = find_fp2(k, taken->fp);
-	tell_others(r, k, taken, r->old->flags & SIMIDX_CREATE_FP2 ? second : NULL);
+	tell_others(r, k, taken, sx_has_fp2(r->old) ? second : NULL);
 	doc.id = k->id;
 	doc.fp = taken->fp;
-	if (r->old->flags & SIMIDX_CREATE_FP2)
+	if (sx_has_fp2(r->old))
 		set_fp2(r, &doc, second, &loss);
 	if (k->label.size) {
 		doc.label = k->label.data;
@@ -425,7 +425,7 @@ static int count(struct join *j, uint64_t first_fp2, uint64_t *taken)
 static int survey(struct join *j)
 {
 	sx_repair *r = j->r;
-	const sx_header *h = &r->header;
+	const sx_header *h = sx_repair_header(r);
 	uint64_t first = sx_hash_u64(h->next_id) & ~(uint64_t)63, taken;
 	int rc;
 
@@ -487,7 +487,7 @@ static void tell_lost_labels(sx_repair *r, uint64_t n)
  */
 static uint64_t count_lost(const sx_repair *r, uint64_t n)
 {
-	uint64_t had = r->header.documents + r->deletions_lost;
+	uint64_t had = sx_repair_header(r)->documents + r->deletions_lost;
 	uint64_t lost = had > n ? had - n : 0;
 
 	return lost > r->report.changes_lost ? lost : r->report.changes_lost;
@@ -497,7 +497,7 @@ static uint64_t count_lost(const sx_repair *r, uint64_t n)
 static void tell_surplus(sx_repair *r, uint64_t n)
 {
 	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT, .id = SIMIDX_NO_ID };
-	uint64_t had = r->header.documents + r->deletions_lost;
+	uint64_t had = sx_repair_header(r)->documents + r->deletions_lost;
 
 	if (n > had)
 		sx_repair_tell(r, &loss,
@@ -539,8 +539,8 @@ int sx_repair_put_documents(sx_repair *r)
 	r->report.documents_lost = count_lost(r, j.n_documents);
 	if (!rc)
 		tell_surplus(r, j.n_documents);
-	if (!rc && r->header.labels > j.n_labels)
-		tell_lost_labels(r, r->header.labels - j.n_labels);
+	if (!rc && sx_repair_header(r)->labels > j.n_labels)
+		tell_lost_labels(r, sx_repair_header(r)->labels - j.n_labels);
 	sx_u64s_free(&j.known.former);
 	free(j.bytes[0]);
 	free(j.bytes[1]);
@@ -555,7 +555,7 @@ int sx_repair_put_fingerprints(sx_repair *r)
 {
 	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT, .id = SIMIDX_NO_ID,
 			     .flags = SIMIDX_LOSS_HAS_FP };
-	uint64_t distinct = 0, expected = r->header.table[0].rows;
+	uint64_t distinct = 0, expected = sx_repair_header(r)->table[0].rows;
 	simidx_doc doc = SIMIDX_DOC_INIT;
 	struct join j = { .r = r };
 	const uint64_t *fp = NULL;
@@ -573,7 +573,7 @@ int sx_repair_put_fingerprints(sx_repair *r)
 			rc = next(&j, r->fingerprints, &fp);
 		distinct++;
 		/* Rows of these tables have no checksum, and one that has changed is in one alone. */
-		if (times == 1 && r->n_joined > 1 && r->old->layout == SIMIDX_LAYOUT_ROWS)
+		if (times == 1 && r->n_joined > 1 && sx_repair_old(r)->schema->layout == SIMIDX_LAYOUT_ROWS)
 			sx_repair_tell(r, &loss, "one table alone has this fingerprint; it is kept");
 		if (!rc)
 			rc = simidx_loader_put(r->loader, &doc, NULL, r->err);

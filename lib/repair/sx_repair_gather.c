@@ -36,7 +36,7 @@ static int add_hash(sx_repair *r, uint64_t id, uint64_t hash)
 /* Whether a fingerprint and an id are such as a document can have; told if not. */
 static int can_be(sx_repair *r, const sx_table *table, uint64_t id, uint64_t fp)
 {
-	if (id <= SIMIDX_MAX_ID && !(fp & ~sx_low_bits(r->old->bits)))
+	if (id <= SIMIDX_MAX_ID && !(fp & ~sx_low_bits(sx_repair_old(r)->schema->bits)))
 		return 1;
 	sx_repair_tell_damage(r, table->name, "a row has an impossible id or fingerprint");
 	return 0;
@@ -44,7 +44,7 @@ static int can_be(sx_repair *r, const sx_table *table, uint64_t id, uint64_t fp)
 
 static int is_sound_fresh(sx_repair *r, const sx_table *table, const sx_rows *rows, size_t i)
 {
-	const sx_header *h = &r->header;
+	const sx_header *h = sx_repair_header(r);
 	const char *wrong = NULL;
 
 	if (rows->key[i] < h->first_seq || rows->key[i] >= h->next_seq)
@@ -92,7 +92,7 @@ static void tell_gap(sx_repair *r, uint64_t first, uint64_t end)
  */
 static uint64_t count_deletions_lost(const sx_repair *r, uint64_t read, uint64_t deleted)
 {
-	const sx_header *h = &r->header;
+	const sx_header *h = sx_repair_header(r);
 	uint64_t lost = r->report.changes_lost;
 	uint64_t more = h->documents - h->other[SX_COUNT_POSTINGS].rows - (read - 2 * deleted);
 	uint64_t twice = lost - more; /* mod 2^64, as all of these */
@@ -104,7 +104,7 @@ static uint64_t count_deletions_lost(const sx_repair *r, uint64_t read, uint64_t
 static int read_fresh(sx_repair *r,
 		      int (*take)(sx_repair *r, const sx_table *table, const sx_rows *rows))
 {
-	const sx_header *h = &r->header;
+	const sx_header *h = sx_repair_header(r);
 	uint64_t expected = h->first_seq, read = 0, deleted = 0;
 	simidx_loss later = { .kind = SIMIDX_LOSS_DOUBT, .table = "fresh", .id = SIMIDX_NO_ID };
 	sx_repair_tally tally; /* so that damage is told */
@@ -112,7 +112,7 @@ static int read_fresh(sx_repair *r,
 	int rc = sx_sorter_new(2, 1, 0, r->memory / 16, r->tmpdir, &r->changes, r->err);
 
 	if (!rc)
-		rc = sx_repair_read_table(r, &r->old->fresh.log, take, &tally);
+		rc = sx_repair_read_table(r, &sx_repair_old(r)->fresh->log, take, &tally);
 	if (!rc)
 		rc = sx_sorter_finish(r->changes, r->memory / 16, r->err);
 	while (!rc && !(rc = sx_sorter_next(r->changes, &change, r->err))) {
@@ -137,7 +137,7 @@ static int read_fresh(sx_repair *r,
 
 static int take_fresh(sx_repair *r, const sx_table *table, const sx_rows *rows)
 {
-	uint64_t next_seq = r->header.next_seq;
+	uint64_t next_seq = sx_repair_header(r)->next_seq;
 	int rc = SIMIDX_OK;
 
 	for (size_t i = 0; !rc && i < rows->n; i++) {
@@ -201,8 +201,8 @@ static int take_label(sx_repair *r, uint64_t id, sx_slice label)
 
 static int read_documents(sx_repair *r)
 {
-	const sx_tables *tables = &r->old->tables;
-	const sx_table_count *count = r->header.other;
+	const sx_tables *tables = &sx_repair_old(r)->tables;
+	const sx_table_count *count = sx_repair_header(r)->other;
 	sx_repair_tally postings, docs;
 	int rc = read_fresh(r, take_fresh);
 
@@ -224,7 +224,7 @@ static int read_documents(sx_repair *r)
 static int read_labels(sx_repair *r)
 {
 	sx_repair_tally by_label;
-	int rc = sx_repair_read_table(r, &r->old->tables.by_label, take_by_label, &by_label);
+	int rc = sx_repair_read_table(r, &sx_repair_old(r)->tables.by_label, take_by_label, &by_label);
 
 	return rc ? rc : sx_repair_read_labels(r, take_label);
 }
@@ -267,14 +267,14 @@ static int take_fingerprints(sx_repair *r, const sx_table *table, const sx_rows 
 
 int sx_repair_gather_fingerprints(sx_repair *r)
 {
-	const sx_table *table = r->old->tables.permuted;
-	unsigned n = r->old->plan.n_tables, whole = n;
+	const sx_table *table = sx_repair_old(r)->tables.permuted;
+	unsigned n = sx_repair_old(r)->schema->plan.n_tables, whole = n;
 	sx_repair_tally tally;
 	int rc = sx_sorter_new(1, 1, 0, r->memory / 8, r->tmpdir, &r->fingerprints, r->err);
 
 	for (unsigned t = 0; !rc && t < n && whole == n; t++) {
 		rc = sx_repair_read_table(r, &table[t], NULL, &tally);
-		if (is_whole(&tally, &r->header.table[t]))
+		if (is_whole(&tally, &sx_repair_header(r)->table[t]))
 			whole = t;
 	}
 	for (unsigned t = 0; !rc && t < n; t++)

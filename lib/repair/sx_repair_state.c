@@ -26,7 +26,7 @@ void sx_repair_tell(sx_repair *r, simidx_loss *loss, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
 	loss->text = text;
-	loss->bits = r->header.bits;
+	loss->bits = sx_repair_header(r)->bits;
 	++*counts[loss->kind];
 	if (r->callback)
 		r->callback(r->ctx, loss);

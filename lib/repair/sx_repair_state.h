@@ -73,6 +73,17 @@ typedef struct sx_repair {
 	simidx_error *err;
 } sx_repair;
 
+/** The header that decides, once it was read. */
+static inline const sx_header *sx_repair_header(const sx_repair *repair)
+{
+	return &repair->header;
+}
+
+static inline const simidx *sx_repair_old(const sx_repair *repair)
+{
+	return repair->old;
+}
+
 /** Tell the caller of a loss; what is not set in it counts as unknown. Counts it in the report. */
 void sx_repair_tell(sx_repair *repair, simidx_loss *loss, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

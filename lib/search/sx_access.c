@@ -67,7 +67,7 @@ static int probe_by_cover(sx_access *a, const sx_view *view, const sx_query *q, 
 	a->cover = &cover->cover;
 	a->complete_to = (int)q->radius;
 	a->probes.n = 0;
-	if (sx_template_probes(&view->snapshot.index->plan, cover, q->fp, q->max_bits, a->permuted,
+	if (sx_template_probes(&sx_view_index(view)->schema->plan, cover, q->fp, q->max_bits, a->permuted,
 			      &a->probes))
 		return sx_fail_nomem(err);
 	for (unsigned i = 0; i < a->cover->n; i++) {
@@ -85,12 +85,12 @@ static uint64_t real_size(void *ctx, unsigned table, uint64_t low, uint64_t high
 {
 	const sx_view *view = ctx;
 	const sx_block_index *b = view->table[table].blocks;
-	unsigned bits = view->snapshot.index->plan.bits;
+	unsigned bits = sx_view_index(view)->schema->plan.bits;
 	double share = ((double)(high - low) + 1) / (double)(UINT64_C(1) << (bits - 1)) / 2;
 
 	if (b)
 		return sx_block_index_count(b, low, high);
-	return (uint64_t)(share * (double)view->snapshot.header.table[table].rows);
+	return (uint64_t)(share * (double)sx_view_snapshot(view)->header.table[table].rows);
 }
 
 uint64_t sx_access_candidates(const sx_access *a, const sx_view *view)
@@ -130,7 +130,7 @@ static sx_request request_by_sizes(const sx_view *view, const sx_query *q)
 
 static int access_by_cover(sx_access *a, const sx_view *view, const sx_query *q, simidx_error *err)
 {
-	const sx_plan *plan = &view->snapshot.index->plan;
+	const sx_plan *plan = &sx_view_index(view)->schema->plan;
 	uint64_t rows = sx_view_rows(view);
 	sx_request request = request_by_sizes(view, q);
 	sx_template *cover = even_cover(a, &a->even, &a->own, plan, rows, q);
@@ -155,7 +155,7 @@ static int goes_by_patterns(const sx_query *q)
 static int scans_small(const sx_view *view, const sx_query *q)
 {
 	return q->asked->flags & SIMIDX_QUERY_SCAN_SMALL &&
-	       view->snapshot.header.documents <= (uint64_t)q->asked->probes * DOCUMENTS_A_PROBE;
+	       sx_view_snapshot(view)->header.documents <= (uint64_t)q->asked->probes * DOCUMENTS_A_PROBE;
 }
 
 /* Lowers *complete_to to what these probes are complete to. */
@@ -188,7 +188,7 @@ static int probe_by_patterns(const sx_access *a, const sx_view *view, const sx_q
  */
 static int is_split_too_much(const sx_access *a, const sx_view *view)
 {
-	const sx_plan *plan = &view->snapshot.index->plan;
+	const sx_plan *plan = &sx_view_index(view)->schema->plan;
 	uint64_t rows = sx_view_rows(view);
 	double n = 0;
 
@@ -203,7 +203,7 @@ static int is_split_too_much(const sx_access *a, const sx_view *view)
 static int access_by_patterns(sx_access *a, const sx_view *view, const sx_query *q,
 			      simidx_error *err)
 {
-	const sx_plan *plan = &view->snapshot.index->plan;
+	const sx_plan *plan = &sx_view_index(view)->schema->plan;
 
 	const sx_weighted all = { q->fp, q->asked->weights, &q->by_weight, q->radius, q->max_bits };
 	int rc;
@@ -230,10 +230,10 @@ static int access_by_patterns(sx_access *a, const sx_view *view, const sx_query 
  */
 static int make_fresh(sx_access *a, const sx_view *view, const sx_query *q, simidx_error *err)
 {
-	const simidx *index = view->snapshot.index;
-	const sx_plan *plan = &index->fresh_plan;
+	const simidx *index = sx_view_index(view);
+	const sx_plan *plan = &index->schema->fresh_plan;
 	uint64_t rows = sx_view_fresh_rows(view), permuted[SX_MAX_TABLES];
-	int serves_both = index->fresh_plan_is_same && !(a->cover && a->cover->scan);
+	int serves_both = index->schema->fresh_plan_is_same && !(a->cover && a->cover->scan);
 	sx_template *cover;
 
 	a->fresh = serves_both ? &a->probes : &a->fresh_probes;
@@ -252,13 +252,13 @@ static int make_fresh(sx_access *a, const sx_view *view, const sx_query *q, simi
 
 int sx_access_make(sx_access *a, const sx_view *view, const sx_query *q, simidx_error *err)
 {
-	const simidx *index = view->snapshot.index;
+	const simidx *index = sx_view_index(view);
 	int rc;
 
 	if (index->costs)
 		a->costs = *index->costs;
 	else if (a->costs.query <= 0 || a->costs_rows != sx_view_rows(view))
-		sx_costs_typical(&index->plan, sx_view_rows(view), &a->costs);
+		sx_costs_typical(&index->schema->plan, sx_view_rows(view), &a->costs);
 	a->costs_rows = sx_view_rows(view);
 	if (a->shared > 1)
 		a->costs.scanned /= a->shared;
@@ -301,7 +301,7 @@ int sx_access_has_fresh(const sx_access *a, const sx_view *view, const sx_query 
 
 	return a->cover || end->scan ||
 	       !sx_patterns_is_first(end, q->asked->weights,
-				     view->snapshot.index->fresh_plan.n_tables, fp ^ q->fp);
+				     sx_view_index(view)->schema->fresh_plan.n_tables, fp ^ q->fp);
 }
 
 /* By what the choice was made: even ranges, or their real sizes. */
@@ -311,5 +311,5 @@ unsigned sx_access_others(const sx_access *a, const sx_view *view, const sx_quer
 	sx_request request = a->by_sizes ? request_by_sizes(view, q)
 			     : request_of(q, q->is_weighted ? sx_view_rows(view) : a->even.rows);
 
-	return sx_planner_others(&view->snapshot.index->plan, &request, &a->costs, a->cover, out);
+	return sx_planner_others(&sx_view_index(view)->schema->plan, &request, &a->costs, a->cover, out);
 }

@@ -113,7 +113,7 @@ static void *run_thread(void *opaque)
 	sx_batch *batch = opaque;
 	simidx_reader *reader;
 
-	if (simidx_reader_open(batch->index, &reader, NULL))
+	if (sx_reader_open(batch->index, &reader, NULL))
 		return NULL;
 	if (!sx_view_renew(&reader->view, NULL))
 		work(batch, reader);
@@ -151,7 +151,7 @@ static unsigned cores(void)
 /* Slices are as large as possible, because large ones share more, but there is one a thread. */
 void sx_batch_divide(sx_batch *batch)
 {
-	size_t tasks, max = batch->index->batch_slice;
+	size_t tasks, max = batch->index->tuning.batch_slice;
 
 	batch->threads = batch->options->threads ? batch->options->threads : cores();
 	if (batch->threads > MAX_THREADS)

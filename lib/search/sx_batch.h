@@ -17,7 +17,7 @@
 #include "search/sx_reader.h"
 
 typedef struct sx_batch {
-	simidx *index;
+	const simidx *index;
 	const simidx_query *query;
 	size_t n;
 	const simidx_batch_options *options;

@@ -130,7 +130,7 @@ static void explain(simidx_reader *r, sx_query *q, simidx_explanation *out)
 
 	for (size_t i = 0; i < a->probes.n; i++)
 		seen |= UINT64_C(1) << a->probes.at[i].table;
-	for (unsigned t = 0; t < sx_reader_index(r)->plan.n_tables; t++)
+	for (unsigned t = 0; t < sx_reader_index(r)->schema->plan.n_tables; t++)
 		out->block_indexes += (seen >> t & 1) && r->view.table[t].blocks;
 	/* The nearest were found within some smaller radius. */
 	if (a->cover && !q->is_weighted)

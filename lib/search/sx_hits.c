@@ -50,7 +50,7 @@ static int find_fresh(sx_finding *f, simidx_error *err)
 	size_t had = hits->n, kept = 0;
 	int rc;
 
-	rc = sx_fresh_near(&snapshot->index->fresh, snapshot->txn, &span, f->access->fresh, f->q->fp,
+	rc = sx_fresh_near(snapshot->index->fresh, snapshot->txn, &span, f->access->fresh, f->q->fp,
 			   f->q->max_bits, &hits->fresh, &f->out->candidates, err);
 	for (size_t i = 0; !rc && i < hits->fresh.n; i++) {
 		sx_fresh_row row = hits->fresh.at[i];
@@ -111,18 +111,18 @@ static void end(const sx_finding *f, int complete_to)
 int sx_hits_find(void *search, sx_finding *const *finding, size_t n, uint64_t *round_trips,
 		 simidx_error *err)
 {
-	simidx *index = n ? finding[0]->view->snapshot.index : NULL;
+	const simidx *index = n ? sx_view_index(finding[0]->view) : NULL;
 	int rc = SIMIDX_OK;
 
 	for (size_t i = 0; i < n; i++) {
 		sx_finding *f = finding[i];
-		sx_fresh_span span = sx_header_fresh(&f->view->snapshot.header);
+		sx_fresh_span span = sx_header_fresh(&sx_view_snapshot(f->view)->header);
 
 		f->done = 0;
 		f->hits->fresh.n = 0;
 		f->hits->most = UINT64_MAX;
 		if (sx_view_fresh_rows(f->view))
-			sx_fresh_prefetch(&index->fresh, &span, f->access->fresh);
+			sx_fresh_prefetch(index->fresh, &span, f->access->fresh);
 	}
 	if (n)
 		rc = index->backend->near(search, finding, n, round_trips, err);

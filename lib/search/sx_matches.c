@@ -31,7 +31,7 @@ simidx_match sx_match_of(const simidx *index, uint64_t id, uint64_t fp, uint64_t
 	simidx_match match = { .id = id,
 			       .fp = fp,
 			       .fp2 = fp2,
-			       .flags = index->flags & SIMIDX_CREATE_FP2 ? SIMIDX_MATCH_FP2 : 0 };
+			       .flags = sx_has_fp2(index) ? SIMIDX_MATCH_FP2 : 0 };
 
 	hide_unknown(index, &match);
 	return match;
@@ -66,7 +66,7 @@ int sx_matches_take(sx_taking *t, uint64_t fp, const uint64_t *id, const uint64_
 		*t->count += n;
 		return SIMIDX_OK;
 	}
-	match.flags = t->index->flags & SIMIDX_CREATE_FP2 ? SIMIDX_MATCH_FP2 : 0;
+	match.flags = sx_has_fp2(t->index) ? SIMIDX_MATCH_FP2 : 0;
 	sx_query_judge(t->q, &match);
 	if (sx_reserve(&m->at, &m->cap, m->n + n, sizeof(*m->at)))
 		return sx_fail_nomem(err);
@@ -79,7 +79,7 @@ int sx_matches_take(sx_taking *t, uint64_t fp, const uint64_t *id, const uint64_
 			like.fp2 = fp2 ? fp2[i] : 0;
 			to[i] = like;
 		}
-		for (size_t i = 0; t->index->has_unknown_fp2 && i < n; i++)
+		for (size_t i = 0; t->index->schema->has_unknown_fp2 && i < n; i++)
 			hide_unknown(t->index, &to[i]);
 		m->n += n;
 		t->had += n;
@@ -157,7 +157,7 @@ static void sort(sx_matches *m, size_t from)
 int sx_matches_read(sx_matches *m, void *search, sx_finding *f, size_t from, size_t to, uint64_t max,
 		    uint64_t *count, simidx_error *err)
 {
-	const simidx *index = f->view->snapshot.index;
+	const simidx *index = sx_view_index(f->view);
 	sx_taking taking = { m, index, f->q, max, count, 0 };
 	size_t had = m->n;
 	int rc;

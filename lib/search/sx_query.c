@@ -90,13 +90,13 @@ static unsigned max_bits(const sx_by_weight *by_weight, unsigned radius)
 
 static int check_values(const simidx *index, const simidx_query *a, simidx_error *err)
 {
-	if (a->fp & ~sx_low_bits(index->bits))
+	if (a->fp & ~sx_low_bits(index->schema->bits))
 		return sx_fail(err, SIMIDX_E_RANGE, "the fingerprint has more than %u bits",
-			       index->bits);
-	if (!a->weights && a->radius > index->bits)
+			       index->schema->bits);
+	if (!a->weights && a->radius > index->schema->bits)
 		return sx_fail(err, SIMIDX_E_RANGE, "radius %u: fingerprints have %u bits",
-			       a->radius, index->bits);
-	if (a->flags & SIMIDX_QUERY_FP2 && !(index->flags & SIMIDX_CREATE_FP2))
+			       a->radius, index->schema->bits);
+	if (a->flags & SIMIDX_QUERY_FP2 && !sx_has_fp2(index))
 		return sx_fail(err, SIMIDX_E_MISMATCH, "the index has no second fingerprints");
 	return SIMIDX_OK;
 }
@@ -122,18 +122,18 @@ int sx_query_init(sx_query *q, const simidx *index, const simidx_query *a, simid
 	q->radius = a->radius < INT_MAX ? a->radius : INT_MAX;
 	q->is_weighted = a->weights != NULL;
 	q->ignore = 0;
-	q->unit = a->weights ? sx_weights_unit(a->weights, index->bits, &q->ignore) : 1;
+	q->unit = a->weights ? sx_weights_unit(a->weights, index->schema->bits, &q->ignore) : 1;
 	q->has_fp2 = (a->flags & SIMIDX_QUERY_FP2) != 0;
 	q->max_bits = a->radius;
 	if (a->weights) {
-		sx_weights_sort(&q->by_weight, a->weights, index->bits, q->radius);
+		sx_weights_sort(&q->by_weight, a->weights, index->schema->bits, q->radius);
 		q->max_bits = max_bits(&q->by_weight, q->radius);
 	}
 	if (a->max_bits && a->max_bits < q->max_bits)
 		q->max_bits = a->max_bits;
 	q->is_text = (a->flags & SIMIDX_QUERY_TEXT) != 0;
 	q->is_empty = q->is_text &&
-		      is_empty_text(a->fp, index->flags & SIMIDX_CREATE_FP2 ? a->fp2 : 0);
+		      is_empty_text(a->fp, sx_has_fp2(index) ? a->fp2 : 0);
 	return SIMIDX_OK;
 }
 
@@ -169,7 +169,7 @@ void sx_query_narrow(sx_query *q, const sx_query *whole, unsigned radius)
 
 static int has_both_fp2(const simidx *index, const simidx_sketch *sketch)
 {
-	return index->flags & SIMIDX_CREATE_FP2 && sketch->flags & SIMIDX_SKETCH_FP2;
+	return sx_has_fp2(index) && sketch->flags & SIMIDX_SKETCH_FP2;
 }
 
 static void ask_by_weights(const simidx *index, const simidx_sketch *sketch, int if_new,
@@ -183,12 +183,12 @@ static void ask_by_weights(const simidx *index, const simidx_sketch *sketch, int
 		q->weights2 = sketch->weights2;
 		q->radius = q->radius2 = if_new ? SIMIDX_TEXT_RADIUS_IF_NEW : SIMIDX_TEXT_RADIUS;
 	}
-	q->probes = strcmp(index->plan.name, "3x22") ? SIMIDX_TEXT_PROBES
+	q->probes = strcmp(index->schema->plan.name, "3x22") ? SIMIDX_TEXT_PROBES
 						     : SIMIDX_TEXT_PROBES_3X22;
-	if (index->text_probes)
-		q->probes = index->text_probes;
+	if (index->schema->text_probes)
+		q->probes = index->schema->text_probes;
 	q->max_bits = if_new ? SIMIDX_TEXT_BITS_IF_NEW : SIMIDX_TEXT_BITS;
-	for (unsigned b = 0; b < index->bits; b++)
+	for (unsigned b = 0; b < index->schema->bits; b++)
 		q->max_bits += !sketch->weights[b];
 }
 
@@ -205,10 +205,10 @@ static int query_of(const simidx *index, const simidx_sketch *sketch, simidx_que
 	if (!index || !q || !sx_struct_read(sketch, SX_STRUCT_TO(simidx_sketch, flags),
 					    &own_sketch, sizeof(own_sketch)))
 		return sx_fail(err, SIMIDX_E_ARG, "%s: no index, or bad struct size", function);
-	if (sketch->bits != index->bits)
+	if (sketch->bits != index->schema->bits)
 		return sx_fail(err, SIMIDX_E_MISMATCH,
 			       "the sketch has %u bits, the fingerprints of the index have %u",
-			       sketch->bits, index->bits);
+			       sketch->bits, index->schema->bits);
 	*q = empty;
 	q->flags = SIMIDX_QUERY_TEXT;
 	q->fp = sketch->fp;

@@ -9,18 +9,12 @@
 #include "index/sx_documents.h"
 #include "util/sx_err.h"
 
-int simidx_reader_open(simidx *index, simidx_reader **out, simidx_error *err)
+int sx_reader_open(const simidx *index, simidx_reader **out, simidx_error *err)
 {
-	simidx_reader *r;
+	simidx_reader *r = sx_calloc(1, sizeof(*r));
 	int rc;
 
-	sx_err_clear(err);
-	if (!out)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_reader_open: out is NULL");
 	*out = NULL;
-	if (!index)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_reader_open: index is NULL");
-	r = sx_calloc(1, sizeof(*r));
 	if (!r)
 		return sx_fail_nomem(err);
 	rc = sx_view_begin(&r->view, index, err);
@@ -34,6 +28,17 @@ int simidx_reader_open(simidx *index, simidx_reader **out, simidx_error *err)
 	}
 	*out = r;
 	return SIMIDX_OK;
+}
+
+int simidx_reader_open(simidx *index, simidx_reader **out, simidx_error *err)
+{
+	sx_err_clear(err);
+	if (!out)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_reader_open: out is NULL");
+	*out = NULL;
+	if (!index)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_reader_open: index is NULL");
+	return sx_reader_open(index, out, err);
 }
 
 void simidx_reader_close(simidx_reader *r)
@@ -93,7 +98,7 @@ static int deliver(simidx_reader *r, const sx_labelled_doc *found, simidx_match 
 		   simidx_error *err)
 {
 	const sx_doc *doc = &found->doc;
-	simidx *index = sx_reader_index(r);
+	const simidx *index = sx_reader_index(r);
 	simidx_match match = sx_match_of(index, doc->id, doc->fp, doc->fp2);
 	int rc;
 

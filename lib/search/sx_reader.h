@@ -26,10 +26,13 @@ struct simidx_reader {
 	int is_begun; /* the view has its snapshot */
 };
 
-static inline simidx *sx_reader_index(const simidx_reader *reader)
+static inline const simidx *sx_reader_index(const simidx_reader *reader)
 {
 	return reader->view.snapshot.index;
 }
+
+/** simidx_reader_open() */
+int sx_reader_open(const simidx *index, simidx_reader **out, simidx_error *err);
 
 /** The snapshot in which labels and single documents are looked up. */
 static inline const sx_snapshot *sx_reader_snapshot(const simidx_reader *reader)

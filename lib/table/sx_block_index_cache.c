@@ -10,10 +10,15 @@
 
 #define TYPICAL_ROWS 600 /* of a block */
 
-int sx_block_index_cache_init(sx_block_index_cache *cache)
+sx_block_index_cache *sx_block_index_cache_new(void)
 {
-	memset(cache, 0, sizeof(*cache));
-	return pthread_mutex_init(&cache->lock, NULL) ? -1 : 0;
+	sx_block_index_cache *cache = sx_calloc(1, sizeof(*cache));
+
+	if (cache && pthread_mutex_init(&cache->lock, NULL)) {
+		free(cache);
+		return NULL;
+	}
+	return cache;
 }
 
 /* The lock is held. NULL is allowed. */
@@ -27,9 +32,12 @@ static void unref(sx_cached_index *cached)
 
 void sx_block_index_cache_free(sx_block_index_cache *cache)
 {
+	if (!cache)
+		return;
 	for (unsigned t = 0; t < SX_BLOCK_INDEX_CACHE_TABLES; t++)
 		unref(cache->table[t].cached);
 	pthread_mutex_destroy(&cache->lock);
+	free(cache);
 }
 
 void sx_block_index_cache_give_back(sx_block_index_cache *cache, sx_cached_index *cached)

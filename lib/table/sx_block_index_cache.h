@@ -47,10 +47,10 @@ typedef struct sx_block_index_cache {
 	} table[SX_BLOCK_INDEX_CACHE_TABLES];
 } sx_block_index_cache;
 
-/** 0 or -1. */
-int sx_block_index_cache_init(sx_block_index_cache *cache);
+/** An empty one. NULL when memory is short. */
+sx_block_index_cache *sx_block_index_cache_new(void);
 
-/** When no reader is left. */
+/** When no reader is left. NULL is allowed. */
 void sx_block_index_cache_free(sx_block_index_cache *cache);
 
 /** True if what a reader holds, which may be nothing, is for this version of the table. */

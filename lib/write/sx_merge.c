@@ -15,7 +15,7 @@
 #define PREFETCHED 16 /* rows ahead, where they are read in another order than they lie */
 
 struct merge {
-	simidx *index;
+	const simidx *index;
 	int no_meta_sync;
 	int *locked; /* whether the write lock is held, where it is given up now and then; or NULL */
 	simidx_error *err;
@@ -70,7 +70,7 @@ static int commit(struct merge *m)
 static int finish(struct merge *m)
 {
 	sx_header *h = &m->snapshot.header;
-	int rc = sx_fresh_log_remove(m->snapshot.txn, &m->index->fresh.log, m->end, m->err);
+	int rc = sx_fresh_log_remove(m->snapshot.txn, &m->index->fresh->log, m->end, m->err);
 
 	h->first_seq = m->end;
 	h->state &= ~(SX_STATE_MERGING | SX_STATE_PARTIAL);
@@ -99,8 +99,8 @@ static int merge_table(struct merge *m, const sx_table *table, sx_table_count *c
 {
 	const sx_rows *rows = &m->changed;
 	const simidx *index = m->index;
-	uint64_t max = table->layout == SIMIDX_LAYOUT_BLOCKS ? index->merge_blocks
-							     : index->merge_rows;
+	uint64_t max = table->layout == SIMIDX_LAYOUT_BLOCKS ? index->tuning.merge_blocks
+							     : index->tuning.merge_rows;
 	sx_changes changes = { rows, m->remove };
 	size_t done = 0;
 	sx_delta delta;
@@ -271,15 +271,15 @@ static int collect_permuted(struct merge *m, const sx_perm *perm, const sx_u64s 
 /* Each permuted table gets and loses the same fingerprints in its own order. */
 static int merge_permuted(struct merge *m)
 {
-	simidx *index = m->index;
+	const simidx *index = m->index;
 	unsigned char *remove = sx_realloc(NULL, m->rows.n, 1);
 	sx_u64s fps = { 0 };
 	int rc = remove ? collect_documents(m, &index->tables.postings, fp_of) : nomem(m);
 
 	if (!rc)
 		rc = collect_fingerprints(m, &fps, remove);
-	for (unsigned t = 0; !rc && t < index->plan.n_tables; t++) {
-		rc = collect_permuted(m, &index->plan.table[t], &fps, remove);
+	for (unsigned t = 0; !rc && t < index->schema->plan.n_tables; t++) {
+		rc = collect_permuted(m, &index->schema->plan.table[t], &fps, remove);
 		if (!rc)
 			rc = merge_table(m, &index->tables.permuted[t], &m->snapshot.header.table[t]);
 	}
@@ -352,11 +352,11 @@ static int remove_labels(struct merge *m, size_t *done)
 	uint64_t next_seq = m->snapshot.header.next_seq, removed = 0;
 	unsigned char bytes[8];
 	sx_slice key = { bytes, sizeof(bytes) };
-	int rc = sx_fresh_log_read(txn, &index->fresh.log, m->seen_end, next_seq, spare_label, m,
+	int rc = sx_fresh_log_read(txn, &index->fresh->log, m->seen_end, next_seq, spare_label, m,
 				   m->err);
 
 	m->seen_end = next_seq;
-	for (; !rc && *done < m->changed.n && removed < index->merge_rows; ++*done) {
+	for (; !rc && *done < m->changed.n && removed < index->tuning.merge_rows; ++*done) {
 		if (!m->remove[*done])
 			continue;
 		sx_store_be64(bytes, m->changed.key[*done]);
@@ -419,7 +419,7 @@ static int load(struct merge *m)
 		return rc;
 	/* One that was cut off goes on to its own end: postings may have a part of its rows. */
 	m->end = h->state & SX_STATE_MERGING ? h->merge_end : h->next_seq;
-	rc = sx_fresh_log_load(snapshot.txn, &m->index->fresh.log, h->first_seq, m->end, &m->rows,
+	rc = sx_fresh_log_load(snapshot.txn, &m->index->fresh->log, h->first_seq, m->end, &m->rows,
 			       m->err);
 	sx_snapshot_end(&snapshot);
 	if (rc)
@@ -430,7 +430,7 @@ static int load(struct merge *m)
 	return m->remove && m->order && m->key && m->rows.n < UINT32_MAX ? SIMIDX_OK : nomem(m);
 }
 
-int sx_merge_fresh(simidx *index, int no_meta_sync, int *locked, simidx_error *err)
+int sx_merge_fresh(const simidx *index, int no_meta_sync, int *locked, simidx_error *err)
 {
 	struct merge *m = sx_calloc(1, sizeof(*m));
 	int rc;
@@ -441,7 +441,7 @@ int sx_merge_fresh(simidx *index, int no_meta_sync, int *locked, simidx_error *e
 	m->no_meta_sync = no_meta_sync;
 	m->locked = locked;
 	m->err = err;
-	m->n_steps = index->plan.n_tables + (sx_has_ids(index) ? 4 : 1);
+	m->n_steps = index->schema->plan.n_tables + (sx_has_ids(index) ? 4 : 1);
 	rc = load(m);
 	if (!rc && m->rows.n)
 		rc = merge_all(m);

@@ -24,6 +24,6 @@
  *                each transaction and given up after it, so that others can commit in between;
  *                *locked, 0 at first, says whether it is held
  */
-int sx_merge_fresh(simidx *index, int no_meta_sync, int *locked, simidx_error *err);
+int sx_merge_fresh(const simidx *index, int no_meta_sync, int *locked, simidx_error *err);
 
 #endif /* SX_MERGE_H */

@@ -48,7 +48,7 @@ void sx_writer_drop(simidx_writer *w)
 		sx_reader_release(w->reader);
 	sx_snapshot_end(&w->snapshot);
 	if (w->uses_memtable)
-		sx_fresh_drop(&w->index->fresh, w->pending.n);
+		sx_fresh_drop(w->index->fresh, w->pending.n);
 	w->uses_memtable = 0;
 	w->pending.n = 0;
 	w->changes = 0;
@@ -80,7 +80,7 @@ int simidx_writer_begin(simidx_writer *w, simidx_error *err)
 
 int sx_writer_use_memtable(simidx_writer *w, simidx_error *err)
 {
-	sx_fresh *fresh = &w->index->fresh;
+	sx_fresh *fresh = w->index->fresh;
 	sx_fresh_span span = sx_header_fresh(&w->snapshot.header);
 	int rc;
 
@@ -102,7 +102,7 @@ int sx_writer_reader(simidx_writer *w, simidx_error *err)
 		return SIMIDX_OK;
 	rc = sx_snapshot_is_begun(&w->snapshot) ? sx_writer_use_memtable(w, err) : SIMIDX_OK;
 	if (!rc)
-		rc = simidx_reader_open(w->index, &w->reader, err);
+		rc = sx_reader_open(w->index, &w->reader, err);
 	if (!rc)
 		w->reader->writing = &w->snapshot;
 	return rc;

@@ -13,7 +13,7 @@
 #include "search/sx_reader.h"
 
 struct simidx_writer {
-	simidx *index;
+	const simidx *index;
 	simidx_writer_options options;
 	int locked;            /* the lock is held */
 	sx_snapshot snapshot;  /* of the write transaction, its header as the commit will have it */

@@ -75,7 +75,7 @@ static int add_rows(simidx_writer *w, const sx_fresh_row *rows, size_t n, simidx
 	if (sx_reserve(&w->pending.at, &w->pending.cap, w->pending.n + n, sizeof(*w->pending.at)))
 		return sx_fail_nomem(err);
 	if (w->uses_memtable)
-		rc = sx_fresh_add(&w->index->fresh, rows, n, err);
+		rc = sx_fresh_add(w->index->fresh, rows, n, err);
 	for (size_t i = 0; !rc && i < n; i++)
 		w->pending.at[w->pending.n++] = rows[i];
 	if (!rc)
@@ -95,7 +95,7 @@ static sx_fresh_row row_that_puts(const simidx *index, const simidx_doc *doc, ui
 	sx_fresh_row row = { .id = id, .fp = doc->fp, .op = SX_FRESH_PUT };
 
 	if (doc->flags)
-		row.fp2 = doc->flags & SIMIDX_DOC_FP2 ? doc->fp2 : index->unknown_fp2;
+		row.fp2 = doc->flags & SIMIDX_DOC_FP2 ? doc->fp2 : index->schema->unknown_fp2;
 	if (doc->label) {
 		row.op |= SX_FRESH_LABEL;
 		row.label_hash = sx_hash(doc->label, doc->label_size);
@@ -193,7 +193,7 @@ static int begin_with(simidx_writer *w, const simidx_doc *given, simidx_doc *own
 		return sx_fail(err, SIMIDX_E_ARG, "%s: writer or doc is NULL", function);
 	doc = sx_struct_read(given, SX_STRUCT_TO(simidx_doc, fp), own, sizeof(*own));
 	rc = sx_documents_check(w->index, doc, err);
-	if (!rc && doc->flags & SIMIDX_DOC_FP2_UNKNOWN && !w->index->has_unknown_fp2)
+	if (!rc && doc->flags & SIMIDX_DOC_FP2_UNKNOWN && !w->index->schema->has_unknown_fp2)
 		rc = sx_fail(err, SIMIDX_E_MISMATCH,
 			     "its second fingerprint is not known, as that of no document in the index: only a new index can take it");
 	if (rc)

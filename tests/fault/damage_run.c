@@ -148,7 +148,7 @@ static void search_batch(simidx *index, simidx_reader *reader)
 		queries[i].fp = place->sample->queries[i];
 	}
 	/* Half of the batches are sorted. */
-	index->batch_sorted_from = sxt_rng_below(&rng, 2) ? 2 : SIZE_MAX;
+	index->tuning.batch_sorted_from = sxt_rng_below(&rng, 2) ? 2 : SIZE_MAX;
 	o.threads = 1 + (unsigned)sxt_rng_below(&rng, 2);
 	o.deliver = deliver;
 	ok(simidx_reader_search_batch(reader, queries, DMG_QUERIES, &o, &err), "search_batch");

@@ -183,8 +183,8 @@ static int merge_until_killed(sxt_proc *me, void *ctx)
 	simidx *index = sxt_open(ctx, 0);
 
 	(void)me;
-	index->merge_blocks = 4;
-	index->merge_rows = 150;
+	index->tuning.merge_blocks = 4;
+	index->tuning.merge_rows = 150;
 	commits = 0;
 	sxt_merge(index);
 	simidx_close(index);

@@ -89,8 +89,8 @@ static int change(sxt_proc *me, void *ctx)
 	sxt_rng rng;
 
 	sxt_rng_init(&rng, argument[0]);
-	index->merge_blocks = 1;
-	index->merge_rows = 20;
+	index->tuning.merge_blocks = 1;
+	index->tuning.merge_rows = 20;
 	if (argument[1]) {
 		sxt_proc_wait(me);
 		kill.watcher = me;

@@ -52,8 +52,8 @@ static simidx *open_with_small_steps(void)
 {
 	simidx *index = sxt_open(t_path, 0);
 
-	index->merge_blocks = 1;
-	index->merge_rows = 200;
+	index->tuning.merge_blocks = 1;
+	index->tuning.merge_rows = 200;
 	return index;
 }
 

@@ -214,8 +214,8 @@ static int change_on(sxt_proc *me, void *ctx)
 	simidx_writer *writer = sxt_writer(index, 300);
 
 	(void)me, (void)ctx;
-	index->merge_blocks = 2;
-	index->merge_rows = 100;
+	index->tuning.merge_blocks = 2;
+	index->tuning.merge_rows = 100;
 	while (!atomic_load(&shared->stop)) {
 		if (sxt_live_step(&live, writer) != SXT_LIVE_COMMIT)
 			continue;
@@ -233,8 +233,8 @@ static int merge_on(sxt_proc *me, void *ctx)
 	simidx *index = sxt_open(t_path, 0);
 
 	(void)me, (void)ctx;
-	index->merge_blocks = 1;
-	index->merge_rows = 50;
+	index->tuning.merge_blocks = 1;
+	index->tuning.merge_rows = 50;
 	while (!atomic_load(&shared->stop)) {
 		sxt_merge(index);
 		atomic_fetch_add(&shared->merges, 1);

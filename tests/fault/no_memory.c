@@ -265,8 +265,8 @@ static void search_batch(simidx *index, uint64_t *sum, unsigned threads, int mix
 	simidx_reader *reader;
 	int rc;
 
-	index->batch_sorted_from = QUERIES / 2;
-	index->batch_slice = QUERIES / 3;
+	index->tuning.batch_sorted_from = QUERIES / 2;
+	index->tuning.batch_slice = QUERIES / 3;
 	for (size_t i = 0; i < QUERIES; i++) {
 		q[i] = query_number(mixed ? i % 6 : 0);
 		q[i].fp = model.at[i * 7].fp;
@@ -440,7 +440,7 @@ static void search_until_begun(simidx *index, uint64_t expected, long at)
 		left = LONG_MAX;
 		ck_assert_sx(simidx_reader_search(reader, &q, &results, &sxt_err), SIMIDX_OK);
 	}
-	ck_assert_ptr_null(index->fresh.memtable);
+	ck_assert_ptr_null(index->fresh->memtable);
 	/* What reading the log takes is not what fails. */
 	left = LONG_MAX - left + at;
 	rc = simidx_reader_search(reader, &q, &results, &sxt_err);
@@ -451,9 +451,9 @@ static void search_until_begun(simidx *index, uint64_t expected, long at)
 	/* The next one begins it, or goes on with it. */
 	ck_assert_sx(simidx_reader_search(reader, &q, &results, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(results.count, expected);
-	ck_assert_ptr_nonnull(index->fresh.memtable);
-	ck_assert_uint_eq(sx_memtable_end(index->fresh.memtable) -
-				  sx_memtable_base(index->fresh.memtable),
+	ck_assert_ptr_nonnull(index->fresh->memtable);
+	ck_assert_uint_eq(sx_memtable_end(index->fresh->memtable) -
+				  sx_memtable_base(index->fresh->memtable),
 			  ALL - MERGED);
 	simidx_reader_close(reader);
 }
@@ -473,7 +473,7 @@ START_TEST(test_search_without_memory_for_memtable)
 		for (at = 1, has_failed = 1; has_failed; at++) {
 			index = sxt_open(t_path, 0);
 			/* Block indexes are made in a search, and need memory to be used. */
-			index->block_index_cache.max_bytes = SIMIDX_BLOCK_INDEX_NEVER;
+			index->block_index_cache->max_bytes = SIMIDX_BLOCK_INDEX_NEVER;
 			has_failed = 0;
 			search_until_begun(index, expected, at);
 			simidx_close(index);

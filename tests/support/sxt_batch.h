@@ -120,7 +120,7 @@ static inline int t_batch_run_by(simidx_reader *reader, const simidx_query *q, s
 	int rc;
 
 	c->query = q;
-	c->reader = sxt_reader(sx_reader_index(reader));
+	sxt_must_ok(sx_reader_open(sx_reader_index(reader), &c->reader, &sxt_err));
 	pthread_mutex_init(&c->lock, NULL);
 	c->in_order = threads == 1;
 	c->seen = calloc(n + 1, 1);

@@ -121,9 +121,9 @@ static void read_entries(const char *path)
 	sx_snapshot s;
 
 	sxt_must_ok(sx_snapshot_begin(&s, index, &sxt_err));
-	for (unsigned i = 0; i < index->plan.n_tables; i++)
+	for (unsigned i = 0; i < index->schema->plan.n_tables; i++)
 		read_table(s.txn, &t->permuted[i], IN_TABLES, 0);
-	read_table(s.txn, &index->fresh.log, IN_FRESH, t_flags & SIMIDX_CREATE_NO_IDS ? 3 : 2);
+	read_table(s.txn, &index->fresh->log, IN_FRESH, t_flags & SIMIDX_CREATE_NO_IDS ? 3 : 2);
 	if (!(t_flags & SIMIDX_CREATE_NO_IDS)) {
 		read_table(s.txn, &t->postings, IN_POSTINGS, 1);
 		read_table(s.txn, &t->docs, IN_DOCS, 0);

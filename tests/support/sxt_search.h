@@ -136,7 +136,7 @@ static inline void t_search_make_block_indexes(simidx_reader *reader)
 /** Block indexes from the next search on, or none (for the index, and what its readers hold). */
 static inline void t_search_block_indexes(struct t_search *s, int on)
 {
-	s->index->block_index_cache.max_bytes = on ? 0 : SIMIDX_BLOCK_INDEX_NEVER;
+	s->index->block_index_cache->max_bytes = on ? 0 : SIMIDX_BLOCK_INDEX_NEVER;
 	simidx_reader_close(s->reader);
 	s->reader = sxt_reader(s->index);
 	t_search_make_block_indexes(s->reader);
@@ -160,7 +160,7 @@ static inline unsigned t_search_used_by(const simidx_reader *reader)
 {
 	unsigned used = 0;
 
-	for (unsigned t = 0; t < sx_reader_index(reader)->plan.n_tables; t++)
+	for (unsigned t = 0; t < sx_reader_index(reader)->schema->plan.n_tables; t++)
 		used += reader->view.table[t].blocks != NULL;
 	return used;
 }

@@ -89,8 +89,8 @@ static int merge_and_die(sxt_proc *me, void *ctx)
 	(void)me;
 	steps_left = *(unsigned *)ctx;
 	simidx_set_progress(index, die_in_time, NULL);
-	index->merge_blocks = 1;
-	index->merge_rows = 20;
+	index->tuning.merge_blocks = 1;
+	index->tuning.merge_rows = 20;
 	sxt_merge(index);
 	return 0;
 }

@@ -252,7 +252,7 @@ START_TEST(test_flipped_bits_never_crash)
 		const sx_table *const tables[] = { &index->tables.permuted[0],
 						   &index->tables.permuted[3],
 						   &index->tables.postings,
-						   &index->tables.docs, &index->fresh.log };
+						   &index->tables.docs, &index->fresh->log };
 
 		table = tables[_i / 2];
 	}
@@ -330,7 +330,7 @@ START_TEST(test_flipped_bits_of_a_row_are_found)
 	index = sxt_open(t_path, 0);
 	{
 		const sx_table *const tables[] = { &index->tables.postings, &index->tables.docs,
-						   &index->fresh.log };
+						   &index->fresh->log };
 
 		table = tables[_i];
 	}
@@ -345,7 +345,7 @@ START_TEST(test_flipped_bits_of_a_row_are_found)
 			     SIMIDX_E_CORRUPT);
 		ck_assert_str_eq(seen_table, table->name);
 		walk_is_refused(index, table->name);
-		if (table == &index->fresh.log)
+		if (table == &index->fresh->log)
 			ck_assert_sx(simidx_writer_merge(writer, &sxt_err), SIMIDX_E_CORRUPT);
 		use_damaged(index);
 		flip(fd, at + (off_t)(bit / 8), bit % 8);
@@ -375,7 +375,7 @@ START_TEST(test_noise_in_a_block_is_found)
 	{
 		const sx_table *const tables[] = { &index->tables.permuted[1],
 						   &index->tables.postings,
-						   &index->tables.docs, &index->fresh.log };
+						   &index->tables.docs, &index->fresh->log };
 		const sx_table *table = tables[_i];
 		size_t size = table->block_size;
 

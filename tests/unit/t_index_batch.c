@@ -160,10 +160,10 @@ static void check_form(const char *plan, int form, size_t fresh)
 	index = make_mixed(plan, form == 2 ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS,
 			   model.n - fresh);
 	if (form == 3)
-		index->block_index_cache.max_bytes = SIMIDX_BLOCK_INDEX_NEVER;
+		index->block_index_cache->max_bytes = SIMIDX_BLOCK_INDEX_NEVER;
 	probe_always(index);
-	index->batch_sorted_from = 1;
-	index->batch_slice = 90;
+	index->tuning.batch_sorted_from = 1;
+	index->tuning.batch_slice = 90;
 	for (unsigned k = 0; k <= 7; k++)
 		for (unsigned v = 0; v < 6; v++) {
 			simidx_query *q = queries_near(300, k);
@@ -205,7 +205,7 @@ START_TEST(test_runs_of_one_fingerprint)
 	add_cluster(8000, 0);
 	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, model.n);
 	probe_always(index);
-	index->batch_sorted_from = 1;
+	index->tuning.batch_sorted_from = 1;
 	q = queries_near(200, 3);
 	for (size_t i = 0; i < 200; i++)
 		q[i].limit = 150;
@@ -254,7 +254,7 @@ START_TEST(test_batch_reads_what_single_queries_read)
 	add_random(4000, 0);
 	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, model.n);
 	probe_always(index);
-	index->batch_sorted_from = 1;
+	index->tuning.batch_sorted_from = 1;
 	for (unsigned k = 0; k <= 7; k++) {
 		simidx_query *q = queries_near(500, k);
 
@@ -304,7 +304,7 @@ START_TEST(test_empty_texts_in_batches)
 		model.at[i].fp2 = 0;
 	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, model.n - 400);
 	probe_always(index);
-	index->batch_sorted_from = 1;
+	index->tuning.batch_sorted_from = 1;
 	q = queries_near(600, 3);
 	for (size_t i = 0; i < 600; i++) {
 		q[i].flags = SIMIDX_QUERY_TEXT;
@@ -333,7 +333,7 @@ START_TEST(test_queries_with_nothing_in_common)
 	sxt_model_init(&model, 64, SIMIDX_CREATE_FP2);
 	add_all();
 	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, model.n - 300);
-	index->batch_sorted_from = 1;
+	index->tuning.batch_sorted_from = 1;
 	q = queries_near(1500, 3);
 	for (size_t i = 0; i < 1500; i++) {
 		set_like(&q[i], 1, (unsigned)i);
@@ -368,7 +368,7 @@ START_TEST(test_query_of_fewer_bits_than_others)
 	sxt_model_init(&model, 64, 0);
 	add_random(4000, 0);
 	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, 3000);
-	index->batch_sorted_from = 1;
+	index->tuning.batch_sorted_from = 1;
 	q = queries_near(100, 3);
 	ck_assert_int_eq(is_sorted(index, q, 100), 1);
 	for (size_t i = 1; i < 100; i++) {
@@ -396,7 +396,7 @@ START_TEST(test_query_into_hot_range_goes_alone)
 	add_random(80000, UINT64_C(0xffff) << 48);
 	add_random(20000, 0);
 	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, model.n);
-	index->batch_sorted_from = 1;
+	index->tuning.batch_sorted_from = 1;
 	sxt_model_shuffle(&model, &rng);
 	q = queries_near(400, 3);
 	reader = sxt_reader(index);
@@ -450,8 +450,8 @@ START_TEST(test_long_answers_come_in_pieces)
 	t_batch_check(index, q, 12, 1);
 	for (size_t i = 0; i < 12; i++)
 		q[i] = (simidx_query){ .size = sizeof(*q), .fp = i == 7 ? ~fp : fp, .radius = 1 };
-	index->batch_sorted_from = 1;
-	index->batch_slice = 4;
+	index->tuning.batch_sorted_from = 1;
+	index->tuning.batch_slice = 4;
 	ck_assert_int_eq(is_sorted(index, q, 12), 1);
 	t_batch_check(index, q, 12, 1);
 	t_batch_check(index, q, 12, 3);
@@ -472,7 +472,7 @@ START_TEST(test_more_matches_than_are_gathered)
 	add_random(8000, 0);
 	sxt_model_shuffle(&model, &rng);
 	index = make_mixed("4x16", SIMIDX_LAYOUT_BLOCKS, model.n);
-	index->batch_sorted_from = 1;
+	index->tuning.batch_sorted_from = 1;
 	for (unsigned limit = 0; limit <= 100; limit += 100) {
 		q = queries_near(1000, 3);
 		for (size_t i = 0; i < 1000; i++) {
@@ -508,9 +508,9 @@ START_TEST(test_callback_stops_batch)
 	simidx_query *q = queries_near(2000, 3);
 
 	probe_always(index);
-	index->batch_slice = 500;
+	index->tuning.batch_slice = 500;
 	for (int sorted = 0; sorted < 2; sorted++) {
-		index->batch_sorted_from = sorted ? 1 : SIZE_MAX;
+		index->tuning.batch_sorted_from = sorted ? 1 : SIZE_MAX;
 		ck_assert_int_eq(is_sorted(index, q, 2000), sorted);
 		for (size_t s = 0; s < sizeof(stops) / sizeof(*stops); s++)
 			for (unsigned threads = 1; threads <= MAX_THREADS; threads++) {
@@ -535,7 +535,7 @@ START_TEST(test_bad_query_ends_batch)
 	simidx *index = make_even(48, 2000);
 	simidx_query *q = queries_near(2000, 3);
 
-	index->batch_sorted_from = 1;
+	index->tuning.batch_sorted_from = 1;
 	for (size_t p = 0; p < sizeof(places) / sizeof(*places); p++)
 		for (unsigned threads = 1; threads <= MAX_THREADS; threads++) {
 			simidx_query *bad = &q[places[p]], good = *bad;
@@ -563,7 +563,7 @@ START_TEST(test_absurd_number_of_threads)
 	simidx_query *q = queries_near(2000, 3);
 
 	probe_always(index);
-	index->batch_sorted_from = 1;
+	index->tuning.batch_sorted_from = 1;
 	ck_assert_int_eq(is_sorted(index, q, 2000), 1);
 	for (o.threads = 255; o.threads; o.threads = o.threads < 258 ? o.threads + 1 : 0) {
 		sx_batch batch = { index, q, 1000000, &o, .together = 1 };

@@ -92,11 +92,11 @@ static void make_index(unsigned layout)
 	block_size = index->tables.docs.block_size;
 	places = NULL;
 	n_places = 0;
-	for (unsigned t = 0; t < index->plan.n_tables; t++)
+	for (unsigned t = 0; t < index->schema->plan.n_tables; t++)
 		find_places(index, index->tables.permuted[t].name, index->tables.permuted[t].dbi);
 	find_places(index, "postings", index->tables.postings.dbi);
 	find_places(index, "docs", index->tables.docs.dbi);
-	find_places(index, "fresh", index->fresh.log.dbi);
+	find_places(index, "fresh", index->fresh->log.dbi);
 	find_places(index, "labels", index->tables.labels);
 	simidx_close(index);
 	sound = sxt_file_read(t_data, &sound_size);

@@ -88,7 +88,7 @@ START_TEST(test_merge_ends_where_it_was_to_end)
 	rewrite(begin_merge);
 	index = sxt_open(t_path, 0);
 	sxt_check_content(&model, ALL, index);
-	index->merge_blocks = index->merge_rows = 7; /* several transactions a table */
+	index->tuning.merge_blocks = index->tuning.merge_rows = 7; /* several transactions a table */
 	sxt_model_store(&model, ALL, ALL + 20, index);
 	sxt_must_ok(simidx_get_info(index, &info, &sxt_err));
 	ck_assert_uint_eq(info.fresh_rows, (ALL - MERGED) / 2 + 20);
@@ -122,7 +122,7 @@ static void undo_last_step(simidx *index, sx_txn *txn)
 			row.op |= SX_FRESH_LABEL;
 			row.label_hash = sx_hash(doc->label, doc->label_size);
 		}
-		sxt_must_ok(sx_fresh_log_append(txn, &index->fresh.log, &row, 1, d, &sxt_err));
+		sxt_must_ok(sx_fresh_log_append(txn, &index->fresh->log, &row, 1, d, &sxt_err));
 	}
 	h.first_seq = MERGED;
 	sxt_must_ok(sx_meta_write_header(txn, &index->tables.meta, &h, &sxt_err));

@@ -290,16 +290,16 @@ START_TEST(test_readers_let_writers_in)
 
 	doc.id = 1;
 	ck_assert_sx(simidx_writer_put(writer, &doc, NULL, &sxt_err), SIMIDX_OK);
-	ck_assert_int_eq(pthread_rwlock_rdlock(&index->fresh.lock), 0);
+	ck_assert_int_eq(pthread_rwlock_rdlock(&index->fresh->lock), 0);
 	ck_assert_int_eq(pthread_create(&thread, NULL, put_first_id, writer), 0);
 	for (int i = 0; !rc && i < 20000; i++) {
-		rc = pthread_rwlock_tryrdlock(&index->fresh.lock);
+		rc = pthread_rwlock_tryrdlock(&index->fresh->lock);
 		if (!rc)
-			pthread_rwlock_unlock(&index->fresh.lock);
+			pthread_rwlock_unlock(&index->fresh->lock);
 		nanosleep(&pause, NULL);
 	}
 	ck_assert_int_eq(rc, EBUSY);
-	pthread_rwlock_unlock(&index->fresh.lock);
+	pthread_rwlock_unlock(&index->fresh->lock);
 	pthread_join(thread, NULL);
 	sxt_commit(writer);
 	simidx_writer_close(writer);

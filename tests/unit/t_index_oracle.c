@@ -171,8 +171,8 @@ static simidx *make(const struct subject *s)
 static void choose_tier(simidx_reader *reader, int by_log)
 {
 	if (by_log)
-		sx_fresh_drop(&sx_reader_index(reader)->fresh, SIZE_MAX);
-	sx_reader_index(reader)->fresh.rows_read = by_log ? 0 : UINT64_MAX / 2;
+		sx_fresh_drop(sx_reader_index(reader)->fresh, SIZE_MAX);
+	sx_reader_index(reader)->fresh->rows_read = by_log ? 0 : UINT64_MAX / 2;
 }
 
 /* All radii that are common, and one of the others; all up to 12 in long runs. */
@@ -207,7 +207,7 @@ static void search_all(struct subject *s, size_t n, simidx_reader *reader, int f
 		search_one(s, n, reader, 0);
 		search_one(s, n, reader, low_bits(s->bits));
 		/* Or the test does not test what it says. The log was read at first only. */
-		memtable = sx_reader_index(reader)->fresh.memtable;
+		memtable = sx_reader_index(reader)->fresh->memtable;
 		if (fresh)
 			ck_assert_msg(memtable &&
 					      sx_memtable_end(memtable) > sx_memtable_base(memtable),
@@ -231,7 +231,7 @@ static void search_log(struct subject *s, size_t n, simidx_reader *reader)
 		choose_tier(reader, 1);
 		sxt_check_limit(&s->model, hits, n_hits, reader, &query);
 		/* It has read the log: no row is in the memtable. */
-		memtable = sx_reader_index(reader)->fresh.memtable;
+		memtable = sx_reader_index(reader)->fresh->memtable;
 		ck_assert(!memtable || sx_memtable_end(memtable) == sx_memtable_base(memtable));
 		free(hits);
 	}
@@ -409,10 +409,10 @@ static void check_cost(const struct subject *s, simidx_reader *reader, uint64_t 
 	ck_assert_uint_eq(reader->access.probes.n, results.probes);
 	for (size_t i = 0; i < reader->access.probes.n; i++)
 		candidates += count_in_range(&s->model,
-					     &sx_reader_index(reader)->plan.table[reader->access.probes.at[i].table],
+					     &sx_reader_index(reader)->schema->plan.table[reader->access.probes.at[i].table],
 					     &reader->access.probes.at[i]);
 	/* With a block index also what lies beside the ranges in the same parts of blocks. */
-	if (sx_reader_index(reader)->block_index_cache.max_bytes == SIMIDX_BLOCK_INDEX_NEVER)
+	if (sx_reader_index(reader)->block_index_cache->max_bytes == SIMIDX_BLOCK_INDEX_NEVER)
 		ck_assert_uint_eq(results.candidates, candidates);
 	else
 		ck_assert_uint_ge(results.candidates, candidates);
@@ -433,7 +433,7 @@ static void check_costs(int i)
 	sxt_model_store(&s.model, 0, s.model.n, index);
 	sxt_merge(index);
 	for (unsigned q = 0; q < 40; q++) {
-		index->block_index_cache.max_bytes = q < 20 ? SIMIDX_BLOCK_INDEX_NEVER : 0;
+		index->block_index_cache->max_bytes = q < 20 ? SIMIDX_BLOCK_INDEX_NEVER : 0;
 		for (unsigned k = 0; k <= 3; k++)
 			check_cost(&s, reader, choose_query(&s, q), k);
 	}
@@ -464,7 +464,7 @@ START_TEST(test_log_compares_each_fresh_row)
 	prepare(&s, _i * SXT_N_PLANS, 1u << CLUSTERED, 0); /* each layout */
 	index = make(&s);
 	sxt_model_store(&s.model, 0, s.model.n, index);
-	sx_fresh_drop(&index->fresh, SIZE_MAX); /* the writer has made one, to look for duplicates */
+	sx_fresh_drop(index->fresh, SIZE_MAX); /* the writer has made one, to look for duplicates */
 	reader = sxt_reader(index);
 	ck_assert_sx(simidx_reader_search(reader, &q, &results, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(results.candidates, s.model.n);

@@ -171,8 +171,8 @@ static int write_on_and_on(sxt_proc *me, void *ctx)
 
 	(void)ctx;
 	sxt_rng_init(&rng, 2);
-	index->merge_blocks = 4;
-	index->merge_rows = 50;
+	index->tuning.merge_blocks = 4;
+	index->tuning.merge_rows = 50;
 	sxt_proc_tell(me);
 	for (unsigned round = 0; getppid() != 1; round++) {
 		for (unsigned i = 0; i < BUSY_BATCH; i++) {

@@ -38,9 +38,9 @@ static void set_options(int variant, simidx_create_options *o)
 /* Merges in transactions of one or two blocks, and batches that are sorted. */
 static void make_small(simidx *index)
 {
-	index->merge_blocks = 2;
-	index->merge_rows = 50;
-	index->batch_sorted_from = 20;
+	index->tuning.merge_blocks = 2;
+	index->tuning.merge_rows = 50;
+	index->tuning.batch_sorted_from = 20;
 }
 
 struct subject {

@@ -14,8 +14,8 @@ static uint64_t bytes_of_all(const simidx *index)
 	uint64_t bytes = 0;
 
 	for (unsigned t = 0; t < SX_BLOCK_INDEX_CACHE_TABLES; t++)
-		if (index->block_index_cache.table[t].cached)
-			bytes += index->block_index_cache.table[t].cached->blocks->bytes;
+		if (index->block_index_cache->table[t].cached)
+			bytes += index->block_index_cache->table[t].cached->blocks->bytes;
 	return bytes;
 }
 
@@ -30,7 +30,7 @@ START_TEST(test_answers_for_any_max_bytes)
 	t_search_store(&s, s.model.n - 100);
 	t_search_open_with(&s, 0);
 	t_search_some_indexed(&s, 30);
-	all = s.index->block_index_cache.bytes;
+	all = s.index->block_index_cache->bytes;
 	ck_assert_uint_gt(all, 0);
 	ck_assert_uint_eq(bytes_of_all(s.index), all);
 	ck_assert_uint_eq(t_search_used_by(s.reader), 4);
@@ -44,10 +44,10 @@ START_TEST(test_answers_for_any_max_bytes)
 	for (uint64_t part = 1; part < 8; part++) {
 		t_search_open_with(&s, all * part / 7);
 		t_search_some_indexed(&s, 20);
-		ck_assert_uint_eq(bytes_of_all(s.index), s.index->block_index_cache.bytes);
-		ck_assert_msg(s.index->block_index_cache.bytes <= all * part / 7,
+		ck_assert_uint_eq(bytes_of_all(s.index), s.index->block_index_cache->bytes);
+		ck_assert_msg(s.index->block_index_cache->bytes <= all * part / 7,
 			      "%llu bytes of block indexes, at most %llu",
-			      (unsigned long long)s.index->block_index_cache.bytes,
+			      (unsigned long long)s.index->block_index_cache->bytes,
 			      (unsigned long long)(all * part / 7));
 	}
 	t_search_end(&s);
@@ -65,13 +65,13 @@ START_TEST(test_replaced_ones_make_room)
 	t_search_store(&s, s.model.n - 100);
 	t_search_open_with(&s, 0);
 	t_search_some_indexed(&s, 10);
-	all = s.index->block_index_cache.bytes;
+	all = s.index->block_index_cache->bytes;
 	t_search_open_with(&s, all + all / 8); /* that of one table takes a fifth */
 	for (int merged = 0; merged < 2; merged++) {
 		t_search_some_indexed(&s, 10);
 		ck_assert_uint_eq(t_search_used_by(s.reader), 4);
-		ck_assert_uint_ge(s.index->block_index_cache.bytes, all);
-		ck_assert_uint_eq(bytes_of_all(s.index), s.index->block_index_cache.bytes);
+		ck_assert_uint_ge(s.index->block_index_cache->bytes, all);
+		ck_assert_uint_eq(bytes_of_all(s.index), s.index->block_index_cache->bytes);
 		sxt_merge(s.index);
 	}
 	t_search_end(&s);
@@ -88,9 +88,9 @@ START_TEST(test_another_chance_after_a_merge)
 	t_search_store(&s, s.model.n - 100);
 	t_search_open_with(&s, 0);
 	ck_assert_sx(sx_view_renew(&s.reader->view, &sxt_err), SIMIDX_OK);
-	s.index->block_index_cache.table[0].generation =
+	s.index->block_index_cache->table[0].generation =
 		s.reader->view.snapshot.header.table[0].generation;
-	s.index->block_index_cache.table[0].is_impossible = 1;
+	s.index->block_index_cache->table[0].is_impossible = 1;
 	sx_view_reset(&s.reader->view);
 	for (unsigned merged = 0; merged < 2; merged++) {
 		t_search_some_indexed(&s, 10);
@@ -141,7 +141,7 @@ static unsigned valid_in(struct t_search *s)
 		sx_table_version version = { is_postings ? &tables->postings : &tables->permuted[t],
 					     count->rows, count->generation, map_changes };
 
-		valid += sx_cached_index_fits(s->index->block_index_cache.table[t].cached, &version);
+		valid += sx_cached_index_fits(s->index->block_index_cache->table[t].cached, &version);
 	}
 	sx_snapshot_end(&now);
 	return valid;
@@ -236,7 +236,7 @@ START_TEST(test_made_again_after_a_merge)
 	struct t_search s;
 
 	make_even(&s, 5000, 8000);
-	s.index->merge_blocks = _i ? 8 : 4096;
+	s.index->tuning.merge_blocks = _i ? 8 : 4096;
 	searches_without(&s);
 	for (unsigned round = 0; round < 3; round++) {
 		for (unsigned i = 0; i < SX_BLOCK_INDEX_CACHE_LOOKUPS; i++)
@@ -247,7 +247,7 @@ START_TEST(test_made_again_after_a_merge)
 			add_and_merge(&s, 1000);
 		ck_assert_uint_eq(valid_in(&s), 0); /* a merge makes none */
 		ck_assert_uint_eq(searches_without(&s), 0);
-		ck_assert_uint_eq(bytes_of_all(s.index), s.index->block_index_cache.bytes);
+		ck_assert_uint_eq(bytes_of_all(s.index), s.index->block_index_cache->bytes);
 	}
 	t_search_some(&s, s.model.n, s.reader, 30);
 	t_search_end(&s);
@@ -269,9 +269,9 @@ START_TEST(test_not_made_after_few_lookups)
 		search_one(&s, s.reader);
 	add_and_merge(&s, 1000);
 	ck_assert_uint_eq(searches_without(&s), SX_BLOCK_INDEX_CACHE_LOOKUPS - FEW);
-	all = s.index->block_index_cache.bytes;
+	all = s.index->block_index_cache->bytes;
 	/* None where there must not be any, however many have asked. */
-	s.index->block_index_cache.max_bytes = all / 2; /* as if it had grown by that much */
+	s.index->block_index_cache->max_bytes = all / 2; /* as if it had grown by that much */
 	for (unsigned i = 0; i < SX_BLOCK_INDEX_CACHE_LOOKUPS; i++)
 		search_one(&s, s.reader);
 	add_and_merge(&s, 1000);
@@ -282,7 +282,7 @@ START_TEST(test_not_made_after_few_lookups)
 	s.index->costs = &probe_costs;
 	for (unsigned i = 0; i < 2 * SX_BLOCK_INDEX_CACHE_LOOKUPS; i++)
 		search_one(&s, s.reader);
-	ck_assert_uint_eq(s.index->block_index_cache.bytes, 0);
+	ck_assert_uint_eq(s.index->block_index_cache->bytes, 0);
 	ck_assert_uint_eq(t_search_used_by(s.reader), 0);
 	t_search_end(&s);
 }
@@ -336,7 +336,7 @@ START_TEST(test_damaged_table_is_read_by_cursor)
 		search_one(&s, s.reader);
 		ck_assert_uint_eq(t_search_used_by(s.reader), i < SX_BLOCK_INDEX_CACHE_LOOKUPS ? 0 : 3);
 	}
-	ck_assert_int_eq(s.index->block_index_cache.table[1].is_impossible, 1);
+	ck_assert_int_eq(s.index->block_index_cache->table[1].is_impossible, 1);
 	ck_assert_ptr_null(s.reader->view.table[1].blocks);
 	t_search_end(&s);
 }

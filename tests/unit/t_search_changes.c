@@ -117,7 +117,7 @@ START_TEST(test_another_process_writes)
 			ck_assert_int_eq(sxt_proc_wait(&child), 0);
 	}
 	ck_assert_int_eq(sxt_proc_finish(&child), 0);
-	ck_assert_uint_gt(s.index->block_index_cache.bytes, 0);
+	ck_assert_uint_gt(s.index->block_index_cache->bytes, 0);
 	if (_i >= 6)
 		ck_assert_uint_ne(sx_store_map_changes(s.index->store), changes);
 	simidx_reader_close(reader[0]);
@@ -133,7 +133,7 @@ END_TEST
 
 static uint64_t indexed_rows(const simidx *index)
 {
-	const sx_memtable *memtable = index->fresh.memtable;
+	const sx_memtable *memtable = index->fresh->memtable;
 
 	return memtable ? sx_memtable_end(memtable) - sx_memtable_base(memtable) : 0;
 }

@@ -351,7 +351,7 @@ START_TEST(test_batch_fails_where_a_query_does)
 	}
 	damage_every(_i ? 1 : 5);
 	for (int sorted = 0; sorted < 2; sorted++) {
-		index->batch_sorted_from = sorted ? 1 : SIZE_MAX;
+		index->tuning.batch_sorted_from = sorted ? 1 : SIZE_MAX;
 		for (size_t from = 0; from < 100; from += 9)
 			for (unsigned threads = 1; threads <= 4; threads++) {
 				size_t end = first_failure(index, queries + from, n - from);

@@ -96,7 +96,7 @@ START_TEST(test_explain_tells_what_search_does)
 		simidx_query q = SIMIDX_QUERY_INIT;
 
 		t_search_block_indexes(&s, on);
-		s.index->fresh.rows_read = UINT64_MAX / 2;
+		s.index->fresh->rows_read = UINT64_MAX / 2;
 		ck_assert_sx(simidx_reader_explain(s.reader, &q, &e, &sxt_err), SIMIDX_OK);
 		ck_assert_uint_eq(e.block_indexes > 0, on && s.layout == SIMIDX_LAYOUT_BLOCKS);
 		for (unsigned i = 0; i < 40; i++) {
@@ -489,7 +489,7 @@ static void check_sorted(struct t_search *s, struct t_search *other, const struc
 		q->image[i].fp = changed(c, s->bits, fp);
 		q->of[i].radius = q->image[i].radius = 3;
 	}
-	other->index->batch_sorted_from = 2;
+	other->index->tuning.batch_sorted_from = 2;
 	check_questions(s, other, c, q);
 }
 

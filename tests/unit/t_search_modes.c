@@ -267,7 +267,7 @@ START_TEST(test_modes_equal_the_model)
 	t_search_store(&s, _i % 5 == 4 ? 0 : 450 + 250 * (size_t)(_i % 2));
 	for (int on = 0; on < 2; on++) {
 		t_search_block_indexes(&s, on);
-		s.index->fresh.rows_read = UINT64_MAX / 2; /* fresh rows are looked up from now on */
+		s.index->fresh->rows_read = UINT64_MAX / 2; /* fresh rows are looked up from now on */
 		for (unsigned i = 0; i < (sxt_is_long() ? 200 : 12); i++)
 			check_modes(&s, any_query(&s, weights));
 		for (unsigned i = 0; i < 3; i++) {

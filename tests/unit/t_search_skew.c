@@ -211,7 +211,7 @@ START_TEST(test_cover_by_real_sizes)
 	ck_assert_uint_eq(probes->n, hot.results->probes);
 	for (size_t i = 0; i < probes->n; i++) {
 		const sx_probe *p = &probes->at[i];
-		const sx_perm *perm = &s.index->plan.table[p->table];
+		const sx_perm *perm = &s.index->schema->plan.table[p->table];
 		uint64_t in = 0;
 
 		/* Counted one by one: none of its ranges has a twentieth of the bucket. */

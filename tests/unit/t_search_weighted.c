@@ -177,7 +177,7 @@ START_TEST(test_weighted_queries_equal_the_model)
 		search_all(&s);
 	}
 	/* Or this does not test what it says. */
-	ck_assert(s.layout || _i % 5 == 4 || s.index->block_index_cache.bytes);
+	ck_assert(s.layout || _i % 5 == 4 || s.index->block_index_cache->bytes);
 	t_search_end(&s);
 }
 END_TEST
@@ -275,7 +275,7 @@ START_TEST(test_small_indexes_are_searched_as_a_whole)
 			t_search_block_indexes(&s, on);
 			check_small(&s, 1, n[i] <= 128);
 			check_small(&s, 3, n[i] <= 384);
-			s.index->fresh.rows_read = UINT64_MAX / 2;
+			s.index->fresh->rows_read = UINT64_MAX / 2;
 		}
 		t_search_end(&s);
 	}
@@ -340,10 +340,10 @@ START_TEST(test_log_and_memtable_have_the_same_answers)
 			/* The same documents by another handle, which has read nothing. */
 			if (!looked_up)
 				t_search_open_with(&s, 0);
-			s.index->fresh.rows_read = looked_up ? UINT64_MAX / 2 : 0;
+			s.index->fresh->rows_read = looked_up ? UINT64_MAX / 2 : 0;
 			for (int again = 0; again <= 4 * looked_up; again++)
 				ck_assert_sx(simidx_reader_search(s.reader, &q, &r, &sxt_err), SIMIDX_OK);
-			ck_assert_int_eq(s.index->fresh.memtable != NULL, looked_up);
+			ck_assert_int_eq(s.index->fresh->memtable != NULL, looked_up);
 			n[looked_up] = r.n;
 			for (size_t j = 0; j < r.n; j++)
 				ids[looked_up][j] = r.matches[j].id;

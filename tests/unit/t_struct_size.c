@@ -509,7 +509,7 @@ START_TEST(test_sizes_in_arrays)
 
 	/* One after another, and sorted. */
 	for (unsigned sorted = 0; sorted < 2; sorted++) {
-		db->batch_sorted_from = sorted ? 2 : N_QUERIES + 1;
+		db->tuning.batch_sorted_from = sorted ? 2 : N_QUERIES + 1;
 		for (unsigned i = 0; i < sizeof(strides) / sizeof(*strides); i++) {
 			size_t stride = strides[i];
 

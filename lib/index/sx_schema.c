@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "index/sx_schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
+
+int sx_schema_new(const char *plan, unsigned bits, sx_schema **out, simidx_error *err)
+{
+	sx_schema *schema = sx_calloc(1, sizeof(*schema));
+	int rc;
+
+	*out = NULL;
+	if (!schema)
+		return sx_fail_nomem(err);
+	schema->bits = bits;
+	rc = sx_plan_make(&schema->plan, plan, bits, err);
+	if (!rc)
+		rc = sx_plan_make(&schema->fresh_plan, "4x16", bits, err);
+	schema->fresh_plan_is_same = !strcmp(schema->plan.name, schema->fresh_plan.name);
+	if (rc)
+		free(schema);
+	else
+		*out = schema;
+	return rc;
+}
+
+int sx_schema_of_header(const sx_header *h, sx_schema **out, simidx_error *err)
+{
+	int rc = sx_schema_new(h->plan.name, h->bits, out, err);
+	sx_schema *schema = *out;
+
+	if (rc)
+		return rc;
+	schema->layout = h->layout;
+	schema->fill = h->fill;
+	schema->flags = h->flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
+	schema->has_unknown_fp2 = (h->flags & SX_FLAG_UNKNOWN_FP2) != 0;
+	schema->unknown_fp2 = h->unknown_fp2;
+	schema->format_major = h->major;
+	schema->format_minor = h->minor;
+	schema->ro_compat = h->ro_compat;
+	return SIMIDX_OK;
+}
+
+void sx_schema_free(const sx_schema *schema)
+{
+	if (!schema)
+		return;
+	free(schema->profile.text);
+	free(schema->profile.check_fps);
+	free((void *)schema);
+}

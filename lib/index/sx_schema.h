@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What an index is: its bits, plan, layout, columns and profile. It is read when the index is opened,
+ * and does not change while it is open.
+ */
+
+#ifndef SX_SCHEMA_H
+#define SX_SCHEMA_H
+
+#include "index/sx_meta.h"
+
+typedef struct sx_schema {
+	unsigned bits, layout, fill;
+	uint32_t flags; /* SIMIDX_CREATE_NO_IDS, SIMIDX_CREATE_FP2 */
+	unsigned format_major, format_minor;
+	uint32_t ro_compat;
+	sx_plan plan;
+	sx_plan fresh_plan; /* of the memtable */
+	int fresh_plan_is_same;
+	sx_profile profile;
+	unsigned text_probes; /* of a query of a text; 0 = as the plan says */
+	int has_unknown_fp2;  /* documents may lack a second fingerprint: then they have this one */
+	uint64_t unknown_fp2;
+} sx_schema;
+
+/**
+ * A schema with a plan, and all else zero.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_NOMEM; the codes of sx_plan_make()
+ */
+int sx_schema_new(const char *plan, unsigned bits, sx_schema **out, simidx_error *err);
+
+/** A schema as a header says. Its profile is empty. The codes of sx_schema_new(). */
+int sx_schema_of_header(const sx_header *header, sx_schema **out, simidx_error *err);
+
+/** NULL is allowed. */
+void sx_schema_free(const sx_schema *schema);
+
+static inline int sx_schema_has_ids(const sx_schema *schema)
+{
+	return !(schema->flags & SIMIDX_CREATE_NO_IDS);
+}
+
+static inline int sx_schema_has_fp2(const sx_schema *schema)
+{
+	return (schema->flags & SIMIDX_CREATE_FP2) != 0;
+}
+
+/** Whether a second fingerprint stands for one that is not known (doc/format.md, "Header"). */
+static inline int sx_schema_is_unknown_fp2(const sx_schema *schema, uint64_t fp2)
+{
+	return schema->has_unknown_fp2 && fp2 == schema->unknown_fp2;
+}
+
+#endif /* SX_SCHEMA_H */
