@@ -207,6 +207,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/search/sx_access.h \
 	lib/search/sx_batch.c \
 	lib/search/sx_batch.h \
+	lib/search/sx_cover_cache.c \
+	lib/search/sx_cover_cache.h \
 	lib/search/sx_explain.c \
 	lib/search/sx_hits.c \
 	lib/search/sx_hits.h \

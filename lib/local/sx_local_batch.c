@@ -20,13 +20,6 @@
 #define MAX_HITS 16     /* of a query on average, and of documents too, */
 #define SPARE_HITS 65536 /* and these besides: more take more memory than they save time */
 
-/** A fingerprint that a query has found. */
-struct found {
-	uint64_t fp;
-	uint32_t query;
-	uint32_t docs, n_docs; /* as in sx_hit */
-};
-
 /** A query, and what searching the tables took for it. */
 struct asked {
 	uint64_t fp;
@@ -51,7 +44,7 @@ typedef struct sx_sorted {
 	sx_probes probes;  /* that are looked up together */
 	uint32_t *owner;   /* numbers of their items, the first one of several */
 	size_t owner_cap;
-	struct found *hit, *grouped; /* as found, and by query */
+	sx_local_found *hit, *grouped; /* as found, and by query */
 	size_t n_hits, hit_cap, grouped_cap;
 	uint32_t *start;   /* of each query's in `grouped`, and the end */
 	size_t start_cap;
@@ -119,9 +112,9 @@ static int choose_cover(sx_query *like, sx_cover *cover, simidx_reader *r,
 			const simidx_query *queries)
 {
 	if (sx_query_init(like, sx_reader_index(r), queries, NULL) ||
-	    sx_access_make(&r->access, &r->view, like, NULL))
+	    sx_access_make(&r->access, &r->covers, &r->view, like, 0, NULL))
 		return -1;
-	*cover = r->access.by_sizes ? r->access.even.of[like->radius]->cover : *r->access.cover;
+	*cover = r->access.by_sizes ? r->covers.tables.of[like->radius]->cover : *r->access.cover;
 	if (cover->scan || cover->probes > MAX_PROBES)
 		return -1;
 	for (unsigned i = 0; i < cover->n; i++)
@@ -265,7 +258,7 @@ static int visit_table(void *ctx, const sx_block_slice *slice, enum sx_next *nex
 			    sx_reserve(&s->hit, &s->hit_cap, s->n_hits + 1, sizeof(*s->hit)))
 				return SIMIDX_E_NOMEM;
 			s->hit[s->n_hits++] =
-				(struct found){ fp, (uint32_t)s->item[i], 0, SX_NOT_READ };
+				(sx_local_found){ fp, (uint32_t)s->item[i], 0, SX_LOCAL_NOT_READ };
 		}
 	}
 	return SIMIDX_OK;
@@ -338,7 +331,7 @@ static int visit_postings(void *ctx, const sx_block_slice *slice, enum sx_next *
 	struct visiting *v = ctx;
 	sx_sorted *s = v->s;
 	sx_local_search *l = search_of(v->r);
-	struct found *hit = &s->hit[(uint32_t)s->item[s->owner[slice->probe]]];
+	sx_local_found *hit = &s->hit[(uint32_t)s->item[s->owner[slice->probe]]];
 	size_t n = slice->to > slice->from ? (size_t)(slice->to - slice->from) : 0;
 
 	if (!n)
@@ -350,7 +343,7 @@ static int visit_postings(void *ctx, const sx_block_slice *slice, enum sx_next *
 	v->probe = slice->probe;
 	if (hit->n_docs + n > MAX_DOCS || s->n_docs + n > max_hits(s)) {
 		s->n_docs = hit->docs;
-		hit->n_docs = SX_NOT_READ;
+		hit->n_docs = SX_LOCAL_NOT_READ;
 		*next = SX_NEXT_PROBE;
 		return SIMIDX_OK;
 	}
@@ -438,17 +431,25 @@ static void prefetch_documents(const sx_sorted *s, size_t i)
 	if (i >= s->n)
 		return;
 	for (size_t h = s->start[i]; h < s->start[i + 1]; h++)
-		if (s->grouped[h].n_docs != SX_NOT_READ)
+		if (s->grouped[h].n_docs != SX_LOCAL_NOT_READ)
 			sx_prefetch(&s->doc[s->grouped[h].docs]);
+}
+
+static int compare_by_fp(const void *a, const void *b)
+{
+	const sx_local_found *x = a, *y = b;
+
+	return x->fp < y->fp ? -1 : x->fp > y->fp;
 }
 
 static int answer(void *bulk, simidx_reader *r, size_t i, simidx_results *out, simidx_error *err)
 {
 	sx_sorted *s = bulk;
 	const struct asked *asked = &s->asked[i];
+	sx_local_search *l = search_of(r);
 	sx_query q;
-	sx_finding f = { .view = &r->view, .q = &q, .access = &r->access, .known = s->doc,
-			 .hits = &r->hits, .out = out };
+	sx_finding f = { .view = &r->view, .q = &q, .access = &r->access, .hits = &r->hits,
+			 .out = out };
 	int rc = sx_query_init(&q, sx_reader_index(r), &s->query[i], err);
 
 	if (rc)
@@ -460,14 +461,17 @@ static int answer(void *bulk, simidx_reader *r, size_t i, simidx_results *out, s
 	out->blocks = asked->blocks;
 	out->candidates = asked->candidates;
 	sx_hits_clear(&r->hits);
-	for (size_t h = s->start[i]; !rc && h < s->start[i + 1]; h++) {
+	for (size_t h = s->start[i]; !rc && h < s->start[i + 1]; h++)
 		rc = sx_hits_add(&r->hits, &q, s->grouped[h].fp, 1, err);
-		if (rc)
-			return rc;
-		r->hits.at[r->hits.n - 1].docs = s->grouped[h].docs;
-		r->hits.at[r->hits.n - 1].n_docs = s->grouped[h].n_docs;
-	}
-	return sx_search_found(r, &f, 0, err);
+	l->n_found = s->start[i + 1] - s->start[i];
+	l->found = s->grouped + s->start[i];
+	l->docs = s->doc;
+	if (l->n_found > 1)
+		qsort(s->grouped + s->start[i], l->n_found, sizeof(*s->grouped), compare_by_fp);
+	if (!rc)
+		rc = sx_search_found(r, &f, 0, err);
+	l->n_found = 0;
+	return rc;
 }
 
 const sx_backend_bulk sx_local_bulk = { 0, is_worthwhile, create, destroy, search, answer };

@@ -152,9 +152,22 @@ static int visit(void *ctx, const sx_block_slice *s, enum sx_next *next, simidx_
 	return rc;
 }
 
-static int is_wanted(const sx_hit *hit)
+/* What a batch has read of a fingerprint. NULL: nothing. */
+static const sx_local_found *find_read(const sx_local_search *s, uint64_t fp)
 {
-	return hit->in_tables && hit->n_docs == SX_NOT_READ;
+	size_t low = 0, high = s->n_found;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->found[middle].fp < fp)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == s->n_found || s->found[low].fp != fp || s->found[low].n_docs == SX_LOCAL_NOT_READ)
+		return NULL;
+	return &s->found[low];
 }
 
 /* Those of hits in the tables. A run of equal fingerprints may lie in thousands of blocks. */
@@ -170,7 +183,7 @@ static int read_postings(struct reading *g, sx_view *view, const sx_hits *hits, 
 	if (sx_probes_reserve(probes, to - from))
 		return sx_fail_nomem(err);
 	for (size_t i = from; i < to; i++)
-		if (is_wanted(&hits->at[i]))
+		if (hits->at[i].in_tables && !find_read(g->s, hits->at[i].fp))
 			probes->at[probes->n++] = (sx_probe){ .low = hits->at[i].fp,
 							      .high = hits->at[i].fp,
 							      .table = SX_VIEW_POSTINGS };
@@ -184,25 +197,24 @@ static int read_postings(struct reading *g, sx_view *view, const sx_hits *hits, 
 	return probes->n ? sx_lookup_run(&g->s->documents, &task, err) : SIMIDX_OK;
 }
 
-/* Those that were read beforehand. */
-static int take_known(struct reading *g, const sx_hits *hits, size_t from, size_t to,
-		      const sx_doc *known, simidx_error *err)
+/* Those that a batch has read. */
+static int take_read(struct reading *g, const sx_hits *hits, size_t from, size_t to, simidx_error *err)
 {
+	const sx_local_search *s = g->s;
 	sx_taking *t = g->taking;
 	int rc = SIMIDX_OK;
 
 	for (size_t i = from; !rc && i < to; i++) {
 		const sx_hit *hit = &hits->at[i];
+		const sx_local_found *read = hit->in_tables ? find_read(s, hit->fp) : NULL;
 
 		t->had = 0;
-		if (!hit->in_tables || is_wanted(hit))
-			continue;
-		for (uint32_t k = 0; !rc && k < hit->n_docs && !sx_taking_is_full(t); k++) {
-			const sx_doc *doc = &known[hit->docs + k];
-			size_t at = g->s->deleted.n ? first_deleted(g->s, doc->fp, doc->id) : 0;
+		for (uint32_t k = 0; !rc && read && k < read->n_docs && !sx_taking_is_full(t); k++) {
+			const sx_doc *doc = &s->docs[read->docs + k];
+			size_t at = s->deleted.n ? first_deleted(s, doc->fp, doc->id) : 0;
 
-			if (at < g->s->deleted.n && g->s->deleted.at[at].fp == doc->fp &&
-			    g->s->deleted.at[at].id == doc->id)
+			if (at < s->deleted.n && s->deleted.at[at].fp == doc->fp &&
+			    s->deleted.at[at].id == doc->id)
 				continue;
 			rc = sx_matches_take(t, doc->fp, &doc->id, &doc->fp2, 1, err);
 		}
@@ -231,8 +243,8 @@ int sx_local_documents(void *search, sx_finding *f, sx_taking *taking, size_t fr
 	if (!sx_has_ids(taking->index))
 		return take_fingerprints(taking, f->hits, from, to, err);
 	rc = find_deleted(g.s, f->view, f->hits, from, to, err);
-	if (!rc && f->known)
-		rc = take_known(&g, f->hits, from, to, f->known, err);
+	if (!rc && g.s->n_found)
+		rc = take_read(&g, f->hits, from, to, err);
 	return rc ? rc : read_postings(&g, f->view, f->hits, from, to, err);
 }
 

@@ -116,8 +116,8 @@ static int visit(void *ctx, const sx_block_slice *slice, enum sx_next *next, sim
 static int find_one(sx_lookup *lookup, sx_finding *f, simidx_error *err)
 {
 	struct near v = { f, lookup, NULL };
-	const sx_lookup_task task = { sx_view_snapshot(f->view)->txn, f->view->table, f->access->probes.at,
-				      f->access->probes.n, 0, SX_LOOKUP_SLICES, visit, &v };
+	const sx_lookup_task task = { sx_view_snapshot(f->view)->txn, f->view->table, f->access->tables.probes.at,
+				      f->access->tables.probes.n, 0, SX_LOOKUP_SLICES, visit, &v };
 	int rc;
 
 	v.task = &task;

@@ -11,6 +11,15 @@
 
 #include "search/sx_matches.h"
 
+/** A fingerprint that a query of a batch has found, and its documents as far as they were read. */
+typedef struct sx_local_found {
+	uint64_t fp;
+	uint32_t query;
+	uint32_t docs, n_docs; /* the first one's number; SX_LOCAL_NOT_READ: they were not read */
+} sx_local_found;
+
+#define SX_LOCAL_NOT_READ UINT32_MAX
+
 /** Scratch memory. */
 typedef struct sx_local_search {
 	sx_lookup near;        /* in the permuted tables */
@@ -19,6 +28,9 @@ typedef struct sx_local_search {
 	sx_rows rows;          /* of one slice of postings */
 	sx_u64s fps;           /* of hits that the tables have; only where rows delete documents */
 	sx_fresh_rows deleted; /* documents of these that postings have no more */
+	const sx_local_found *found; /* of the query of a batch that is answered, by fingerprint */
+	size_t n_found;
+	const sx_doc *docs;    /* of these */
 } sx_local_search;
 
 /** NULL when memory is short. */

@@ -17,6 +17,7 @@
 struct asked {
 	sx_query whole, q; /* as it is asked; with the radius that was reached */
 	sx_access access;
+	sx_cover_cache covers;
 	sx_hits hits;
 	sx_finding finding;
 	simidx_results results;
@@ -44,6 +45,7 @@ static void destroy(void *bulk)
 		return;
 	for (size_t i = 0; i < TOGETHER; i++) {
 		sx_access_free(&t->asked[i].access);
+		sx_cover_cache_free(&t->asked[i].covers);
 		sx_hits_free(&t->asked[i].hits);
 	}
 	sx_arena_free(&t->labels);
@@ -89,13 +91,12 @@ static int can_grow(const struct asked *a)
 /* Plan a query. One that compares with everything does so once, with the whole radius. */
 static int plan(simidx_reader *r, struct asked *a, unsigned growing, simidx_error *err)
 {
-	int rc;
+	unsigned scan_shared = sx_query_grows(&a->whole) && growing > 1 ? growing : 0;
+	int rc = sx_access_make(&a->access, &a->covers, &r->view, &a->q, scan_shared, err);
 
-	a->access.shared = sx_query_grows(&a->whole) && growing > 1 ? growing : 0;
-	rc = sx_access_make(&a->access, &r->view, &a->q, err);
 	if (!rc && can_grow(a) && sx_access_is_scan(&a->access)) {
 		sx_query_narrow(&a->q, &a->whole, a->whole.radius);
-		rc = sx_access_make(&a->access, &r->view, &a->q, err);
+		rc = sx_access_make(&a->access, &a->covers, &r->view, &a->q, scan_shared, err);
 	}
 	return rc;
 }

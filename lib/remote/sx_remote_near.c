@@ -74,7 +74,7 @@ static int add_probes(sx_remote_search *s, size_t *walks, simidx_error *err)
 	s->n_probes = *walks = 0;
 	for (size_t i = 0; !rc && i < s->n; i++) {
 		const sx_finding *f = s->finding[i];
-		const sx_probes *probes = &f->access->probes;
+		const sx_probes *probes = &f->access->tables.probes;
 		size_t had = s->n_probes;
 
 		if (sx_access_is_scan(f->access)) {

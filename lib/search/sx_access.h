@@ -12,45 +12,43 @@
 #include "index/sx_snapshot.h"
 #include "plan/sx_patterns.h"
 #include "plan/sx_planner.h"
-#include "search/sx_query.h"
+#include "search/sx_cover_cache.h"
 
-/** The covers of a plan where all ranges are equally full, by radius; made when first needed. */
-typedef struct sx_even_covers {
-	uint64_t rows; /* they are for about this number of rows */
-	sx_template *of[SIMIDX_MAX_RADIUS + 1];
-} sx_even_covers;
+/** What is looked up in the tables, or among the fresh rows. */
+typedef struct sx_access_part {
+	sx_probes probes;
+	sx_patterns_end end; /* where patterns of the weights ended */
+} sx_access_part;
 
 typedef struct sx_access {
-	sx_probes probes;       /* of the tables */
-	const sx_probes *fresh; /* of the memtable */
+	sx_access_part tables, fresh;
+	int fresh_is_tables; /* the probes of the tables serve the memtable, too: `fresh` is not used */
 	uint64_t permuted[SX_MAX_TABLES]; /* the query, by table that is probed */
 	const sx_cover *cover; /* NULL: the probes are patterns of the weights */
-	sx_patterns_end patterns;  /* then this is where they ended, and those of the memtable */
-	sx_patterns_end fresh_patterns;
-	int complete_to;          /* no match within this distance is missed; -1 = perhaps at 0 */
+	sx_cover own;          /* what `cover` is where it was chosen for this query alone */
+	int complete_to;       /* no match within this distance is missed; -1 = perhaps at 0 */
 	int by_sizes; /* the cover is for how full the ranges of this query really are */
-	sx_costs costs;           /* by which it was chosen, and the rows that they are for */
-	uint64_t costs_rows;
-	unsigned shared;      /* set by the caller: queries that a scan would serve at once; 0 = one */
-
-	/* Scratch memory. */
-	sx_even_covers even, even_fresh;
-	unsigned even_shared; /* what these were chosen for */
-	sx_template own, own_fresh; /* covers for one query alone */
-	sx_probes fresh_probes;    /* where those of the tables do not serve the memtable */
 } sx_access;
 
 /**
  * Make the access of a query in the snapshot that the view has. Where the block indexes show that
  * its ranges are far fuller than the average, the cover is chosen by their real sizes.
  *
- * @param access  all zero, or one that was made before: its memory is used again
+ * @param access       all zero, or one that was made before: its memory is used again
+ * @param covers       of the reader; must not change while the access is used
+ * @param scan_shared  queries that a scan would serve at once; 0 = one
  * @return SIMIDX_OK; SIMIDX_E_NOMEM
  */
-int sx_access_make(sx_access *access, const sx_view *view, const sx_query *query,
-		   simidx_error *err);
+int sx_access_make(sx_access *access, sx_cover_cache *covers, const sx_view *view,
+		   const sx_query *query, unsigned scan_shared, simidx_error *err);
 
 void sx_access_free(sx_access *access);
+
+/** What is looked up in the memtable. */
+static inline const sx_access_part *sx_access_fresh(const sx_access *access)
+{
+	return access->fresh_is_tables ? &access->tables : &access->fresh;
+}
 
 /** Whether it compares with everything: its one probe is the whole of a table. */
 int sx_access_is_scan(const sx_access *access);
@@ -71,7 +69,7 @@ int sx_access_has_fresh(const sx_access *access, const sx_view *view, const sx_q
 uint64_t sx_access_candidates(const sx_access *access, const sx_view *view);
 
 /** The covers that were not chosen, of a query without patterns. Returns how many. */
-unsigned sx_access_others(const sx_access *access, const sx_view *view, const sx_query *query,
-			  sx_cover out[SX_MAX_OTHERS]);
+unsigned sx_access_others(const sx_access *access, const sx_cover_cache *covers, const sx_view *view,
+			  const sx_query *query, sx_cover out[SX_MAX_OTHERS]);
 
 #endif /* SX_ACCESS_H */

@@ -80,7 +80,7 @@ static void explain_cover(const simidx_reader *r, const sx_query *q, struct sx_e
 {
 	sx_cover others[SX_MAX_OTHERS];
 	simidx_choice choice;
-	unsigned n = sx_access_others(&r->access, &r->view, q, others);
+	unsigned n = sx_access_others(&r->access, &r->covers, &r->view, q, others);
 
 	describe(r, r->access.cover, &to->choice[0]);
 	for (unsigned i = 0; i < n; i++) {
@@ -97,26 +97,27 @@ static void describe_scan(const simidx_reader *r, simidx_choice *out)
 	snprintf(out->text, sizeof(out->text), "%s", scan_of(r));
 	out->probes = 1;
 	out->candidates = (double)rows;
-	out->microseconds = sx_costs_scan(&r->access.costs, rows) / 1000;
+	out->microseconds = sx_costs_scan(&r->covers.costs, rows) / 1000;
 }
 
 /* What else there would be: a scan. */
 static void explain_patterns(const simidx_reader *r, unsigned tables, struct sx_explained *to)
 {
 	const sx_access *a = &r->access;
+	const sx_costs *costs = &r->covers.costs;
 	simidx_choice *c = &to->choice[0], scan;
 
 	describe_scan(r, &scan);
-	if (a->patterns.scan) {
+	if (a->tables.end.scan) {
 		*c = scan;
 		return;
 	}
 	memset(c, 0, sizeof(*c));
-	snprintf(c->text, sizeof(c->text), "%zu patterns by weight, complete to %d", a->probes.n,
+	snprintf(c->text, sizeof(c->text), "%zu patterns by weight, complete to %d", a->tables.probes.n,
 		 a->complete_to);
-	c->probes = a->probes.n;
+	c->probes = a->tables.probes.n;
 	c->candidates = (double)sx_access_candidates(a, &r->view);
-	c->microseconds = (a->costs.query + sx_costs_probes(&a->costs, tables, (double)a->probes.n,
+	c->microseconds = (costs->query + sx_costs_probes(costs, tables, (double)a->tables.probes.n,
 							    c->candidates)) / 1000;
 	if (scan.microseconds >= c->microseconds)
 		reject(to, &scan);
@@ -128,8 +129,8 @@ static void explain(simidx_reader *r, sx_query *q, simidx_explanation *out)
 	const sx_access *a = &r->access;
 	uint64_t seen = 0;
 
-	for (size_t i = 0; i < a->probes.n; i++)
-		seen |= UINT64_C(1) << a->probes.at[i].table;
+	for (size_t i = 0; i < a->tables.probes.n; i++)
+		seen |= UINT64_C(1) << a->tables.probes.at[i].table;
 	for (unsigned t = 0; t < sx_reader_index(r)->schema->plan.n_tables; t++)
 		out->block_indexes += (seen >> t & 1) && r->view.table[t].blocks;
 	/* The nearest were found within some smaller radius. */

@@ -30,8 +30,7 @@ int sx_hits_add(sx_hits *hits, const sx_query *q, uint64_t fp, int in_tables, si
 		return sx_fail_nomem(err);
 	hits->at[hits->n++] = (sx_hit){ .fp = fp,
 					.distance = sx_query_distance(q, fp),
-					.in_tables = in_tables,
-					.n_docs = SX_NOT_READ };
+					.in_tables = in_tables };
 	return SIMIDX_OK;
 }
 
@@ -50,7 +49,7 @@ static int find_fresh(sx_finding *f, simidx_error *err)
 	size_t had = hits->n, kept = 0;
 	int rc;
 
-	rc = sx_fresh_near(snapshot->index->fresh, snapshot->txn, &span, f->access->fresh, f->q->fp,
+	rc = sx_fresh_near(snapshot->index->fresh, snapshot->txn, &span, &sx_access_fresh(f->access)->probes, f->q->fp,
 			   f->q->max_bits, &hits->fresh, &f->out->candidates, err);
 	for (size_t i = 0; !rc && i < hits->fresh.n; i++) {
 		sx_fresh_row row = hits->fresh.at[i];
@@ -122,7 +121,7 @@ int sx_hits_find(void *search, sx_finding *const *finding, size_t n, uint64_t *r
 		f->hits->fresh.n = 0;
 		f->hits->most = UINT64_MAX;
 		if (sx_view_fresh_rows(f->view))
-			sx_fresh_prefetch(index->fresh, &span, f->access->fresh);
+			sx_fresh_prefetch(index->fresh, &span, &sx_access_fresh(f->access)->probes);
 	}
 	if (n)
 		rc = index->backend->near(search, finding, n, round_trips, err);

@@ -16,11 +16,7 @@ typedef struct sx_hit {
 	uint64_t fp;
 	unsigned distance;
 	int in_tables;
-	uint32_t docs, n_docs; /* its documents that were read beforehand, by a batch; else
-	                          n_docs is SX_NOT_READ */
 } sx_hit;
-
-#define SX_NOT_READ UINT32_MAX
 
 /** The row of a document in a table, where probes deliver documents and not fingerprints alone. */
 typedef struct sx_row {
@@ -67,7 +63,6 @@ typedef struct sx_finding {
 	uint64_t left;       /* fingerprints of the tables that it may still compare */
 	sx_hits_until until; /* NULL: it is not to end early */
 	void *ctx;
-	const sx_doc *known; /* documents that hits were read with beforehand; NULL = none were */
 	sx_hits *hits;
 	sx_arena *labels;    /* of documents that come with them */
 	simidx_results *out; /* what it took */

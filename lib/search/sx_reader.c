@@ -48,6 +48,7 @@ void simidx_reader_close(simidx_reader *r)
 	sx_reader_index(r)->backend->search_free(r->search);
 	sx_view_end(&r->view);
 	sx_access_free(&r->access);
+	sx_cover_cache_free(&r->covers);
 	sx_hits_free(&r->hits);
 	sx_matches_free(&r->matches);
 	sx_arena_free(&r->labels);

@@ -13,6 +13,7 @@
 struct simidx_reader {
 	sx_view view;
 	sx_access access;
+	sx_cover_cache covers;
 	void *search;  /* scratch memory of what holds the tables */
 	sx_hits hits;
 	sx_matches matches; /* what the caller sees */

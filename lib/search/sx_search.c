@@ -73,7 +73,7 @@ static int until_first(void *ctx, sx_finding *f, size_t from, simidx_error *err)
 
 static int search_within_radius(simidx_reader *r, sx_finding *f, simidx_error *err)
 {
-	int rc = sx_access_make(f->access, f->view, f->q, err);
+	int rc = sx_access_make(f->access, &r->covers, f->view, f->q, 0, err);
 
 	if (!rc)
 		rc = sx_hits_find(r->search, &f, 1, &f->out->round_trips, err);
@@ -95,10 +95,10 @@ static int search_nearest(simidx_reader *r, sx_finding *f, simidx_error *err)
 	f->q = &q;
 	for (unsigned radius = step - 1;; radius += step) {
 		sx_query_narrow(&q, query, radius);
-		rc = sx_access_make(f->access, f->view, &q, err);
+		rc = sx_access_make(f->access, &r->covers, f->view, &q, 0, err);
 		if (!rc && q.radius < query->radius && sx_access_is_scan(f->access)) {
 			sx_query_narrow(&q, query, query->radius);
-			rc = sx_access_make(f->access, f->view, &q, err);
+			rc = sx_access_make(f->access, &r->covers, f->view, &q, 0, err);
 		}
 		if (!rc)
 			rc = sx_hits_find(r->search, &f, 1, &f->out->round_trips, err);
@@ -111,7 +111,7 @@ static int search_nearest(simidx_reader *r, sx_finding *f, simidx_error *err)
 	}
 }
 
-/* What the caller sees, if all went well. */
+/* What the caller sees, if all went well. Labels that are added later do not move it. */
 static int finish(simidx_reader *r, int rc, simidx_results *out)
 {
 	if (rc)
@@ -133,7 +133,7 @@ int sx_search(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_e
 	if (q->is_empty) {
 		/* Nothing is looked up; the access is what could be explained. */
 		out->complete_to = (int)q->radius;
-		return finish(r, sx_access_make(&r->access, &r->view, q, err), out);
+		return finish(r, sx_access_make(&r->access, &r->covers, &r->view, q, 0, err), out);
 	}
 	if (q->asked->mode == SIMIDX_FIRST) {
 		f.until = until_first;
@@ -149,7 +149,7 @@ int sx_search_found(simidx_reader *r, sx_finding *f, int is_fresh_found, simidx_
 
 	/* The memtable may look up the probes of the tables. */
 	if (!is_fresh_found && sx_view_fresh_rows(f->view))
-		rc = sx_access_make(f->access, f->view, f->q, err);
+		rc = sx_access_make(f->access, &r->covers, f->view, f->q, 0, err);
 	if (!rc && !is_fresh_found)
 		rc = sx_hits_find_fresh(f, err);
 	if (!rc)
@@ -190,8 +190,9 @@ int simidx_reader_search(simidx_reader *r, const simidx_query *query, simidx_res
 	rc = sx_search(r, &q, results, err);
 	if (!rc)
 		rc = sx_search_labels(r, query, 0, r->matches.n, err);
+	if (rc)
+		results->n = 0;
 	sx_reader_end(r);
-	rc = finish(r, rc, results);
 	sx_struct_end(out, results, sizeof(*results));
 	return rc;
 }

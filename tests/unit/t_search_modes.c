@@ -229,7 +229,7 @@ static void check_until(struct t_search *s)
 	asked.radius = s->bits / 2;
 	ck_assert_sx(sx_query_init(&q, s->index, &asked, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(sx_view_renew(&r->view, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(sx_access_make(&r->access, &r->view, &q, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_access_make(&r->access, &r->covers, &r->view, &q, 0, &sxt_err), SIMIDX_OK);
 	sx_hits_clear(&r->hits);
 	ck_assert_sx(sx_hits_find(r->search, &one, 1, &out.round_trips, &sxt_err), SIMIDX_OK);
 	sx_view_reset(&r->view);

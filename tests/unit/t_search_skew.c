@@ -207,7 +207,7 @@ START_TEST(test_cover_by_real_sizes)
 	ck_assert_sx(simidx_reader_explain(s.reader, &q, &hot, &sxt_err), SIMIDX_OK);
 	ck_assert_int_eq(hot.looked_up, 1);
 	cover = strdup(hot.choices[0].text); /* valid until the next call */
-	probes = &s.reader->access.probes;
+	probes = &s.reader->access.tables.probes;
 	ck_assert_uint_eq(probes->n, hot.results->probes);
 	for (size_t i = 0; i < probes->n; i++) {
 		const sx_probe *p = &probes->at[i];
