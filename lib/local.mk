@@ -172,6 +172,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/open/sx_check_pages.c \
 	lib/open/sx_create.c \
 	lib/open/sx_create.h \
+	lib/open/sx_holder.c \
+	lib/open/sx_holder.h \
 	lib/open/sx_open.c \
 	lib/open/sx_publish.c \
 	lib/open/sx_publish.h \

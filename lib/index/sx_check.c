@@ -39,15 +39,15 @@ int simidx_mend(simidx *index, unsigned flags,
 		simidx_verify_report *out, simidx_error *err)
 {
 	simidx_verify_report own;
+	int rc;
 
 	sx_err_clear(err);
 	if (!index || flags & ~SIMIDX_MEND_DRY_RUN ||
 	    (out && !sx_struct_begin(out, sizeof(size_t), &own, sizeof(own))))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_mend: bad index, flags or struct size");
-	if (!(index->backend->capabilities & SX_CAN_MEND))
-		return sx_fail(err, SIMIDX_E_UNSUPPORTED,
-			       "simidx_mend: for indexes that an engine holds; simidx_repair() makes a "
-			       "new index of a damaged one");
+	rc = sx_index_need(index, SX_CAN_MEND, "simidx_mend", err);
+	if (rc)
+		return rc;
 	if (index->read_only && !(flags & SIMIDX_MEND_DRY_RUN))
 		return sx_fail(err, SIMIDX_E_READ_ONLY, "%s: opened read-only",
 			       index->backend->place->path(index));

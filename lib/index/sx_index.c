@@ -319,13 +319,25 @@ void simidx_set_progress(simidx *index,
 	index->progress_ctx = ctx;
 }
 
+int sx_index_refuse(enum sx_capability capability, const char *holder, const char *path,
+		    const char *function, simidx_error *err)
+{
+	/* What to do instead, where that can be said. */
+	const char *instead = capability == SX_CAN_MEND
+				      ? "; simidx_repair() makes a new index of a damaged one" : "";
+
+	return sx_fail(err, SIMIDX_E_UNSUPPORTED, "%s: not for an index of %s (%.200s)%s", function,
+		       holder, path, instead);
+}
+
 int sx_index_need(const simidx *index, enum sx_capability capability, const char *function,
 		  simidx_error *err)
 {
+	const sx_backend_place *place = index->backend->place;
+
 	if (index->backend->capabilities & capability)
 		return SIMIDX_OK;
-	return sx_fail(err, SIMIDX_E_UNSUPPORTED, "%s: not for an index of %s (%.200s)", function,
-		       index->backend->place->holder(index), index->backend->place->path(index));
+	return sx_index_refuse(capability, place->holder(index), place->path(index), function, err);
 }
 
 void sx_index_progress(const simidx *index, const char *phase, uint64_t done, uint64_t total)

@@ -77,7 +77,15 @@ static inline int sx_index_check_fork(const simidx *index, simidx_error *err)
 	return index->backend->place->check_fork(index, err);
 }
 
-/** SIMIDX_E_UNSUPPORTED from the function that is named, for an index without a capability. */
+/**
+ * SIMIDX_E_UNSUPPORTED from the function that is named, as what holds an index lacks a capability.
+ *
+ * @param holder, path  for people: what holds it, and where it is
+ */
+int sx_index_refuse(enum sx_capability capability, const char *holder, const char *path,
+		    const char *function, simidx_error *err);
+
+/** The same, if an index lacks it. */
 int sx_index_need(const simidx *index, enum sx_capability capability, const char *function,
 		  simidx_error *err);
 

@@ -14,7 +14,7 @@
 #include "open/sx_create.h"
 #include "index/sx_verify.h"
 #include "load/sx_loader_state.h"
-#include "remote/sx_remote_open.h"
+#include "open/sx_holder.h"
 #include "store/sx_dir.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
@@ -146,7 +146,7 @@ int simidx_compact(const char *path, const char *destination, const simidx_compa
 	    (out && !sx_struct_begin(out, sizeof(size_t), &own_report, sizeof(own_report))))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_compact: no path, or bad struct size");
 	c.options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
-	rc = sx_remote_refuse(path, "simidx_compact", err);
+	rc = sx_holder_need(path, SX_HAS_TABLES, "simidx_compact", err);
 	if (!rc)
 		rc = check_options(c.options, destination, err);
 	if (!rc)

@@ -21,7 +21,7 @@
 #include "load/sx_loader_duplicates.h"
 #include "load/sx_loader_space.h"
 #include "load/sx_loader_tables.h"
-#include "remote/sx_remote_open.h"
+#include "open/sx_holder.h"
 #include "store/sx_dir.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
@@ -218,7 +218,7 @@ int simidx_loader_open(const char *path, const simidx_create_options *create,
 	if (!path)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_open: path is NULL");
 	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
-	rc = sx_remote_refuse(path, "simidx_loader_open", err);
+	rc = sx_holder_need(path, SX_HAS_TABLES, "simidx_loader_open", err);
 	if (!rc)
 		rc = check_loader_options(options, create != NULL, err);
 	if (!rc && create) {

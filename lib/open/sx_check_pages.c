@@ -7,7 +7,7 @@
 
 #include <simidx_admin.h>
 
-#include "remote/sx_remote_open.h"
+#include "open/sx_holder.h"
 #include "store/sx_page_check.h"
 #include "store/sx_store.h"
 #include "util/sx_err.h"
@@ -39,7 +39,7 @@ int simidx_check_pages(const char *path, unsigned flags,
 	sx_err_clear(err);
 	if (!path || flags & ~(SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_check_pages: no path, or bad flags");
-	rc = sx_remote_refuse(path, "simidx_check_pages", err);
+	rc = sx_holder_need(path, SX_HAS_TABLES, "simidx_check_pages", err);
 	if (rc)
 		return rc;
 	if (flags & SIMIDX_OPEN_STATIC)

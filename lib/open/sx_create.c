@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "local/sx_local.h"
-#include "remote/sx_remote_open.h"
+#include "open/sx_holder.h"
 #include "open/sx_publish.h"
+#include "remote/sx_remote_open.h"
 #include "store/sx_dir.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
@@ -138,7 +139,7 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 {
 	static const simidx_create_options defaults = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx_create_options own;
-	const simidx_engine *engine;
+	sx_holder holder;
 	sx_store *store = NULL;
 	simidx *index = NULL;
 	char *dir = NULL;
@@ -151,11 +152,11 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
 	rc = sx_create_check(path, options, err);
 	if (!rc)
-		rc = sx_engine_find(path, &engine, err);
+		rc = sx_holder_find(path, &holder, err);
 	if (rc)
 		return rc;
-	if (engine)
-		return sx_remote_open(engine, path, NULL, options,
+	if (holder.engine)
+		return sx_remote_open(holder.engine, path, NULL, options,
 				      SIMIDX_OPEN_CREATE | (options->flags & SIMIDX_CREATE_TRUNCATE
 								    ? SIMIDX_ENGINE_TRUNCATE
 								    : SIMIDX_ENGINE_MUST_CREATE),

@@ -7,6 +7,7 @@
 
 #include "open/sx_create.h"
 #include "local/sx_local.h"
+#include "open/sx_holder.h"
 #include "remote/sx_remote_open.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
@@ -53,7 +54,7 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 	const unsigned only_reads = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC;
 	simidx_create_options own_create;
 	const simidx_create_options *create = NULL;
-	const simidx_engine *engine;
+	sx_holder holder;
 	simidx_open_options own;
 	int creates, rc;
 
@@ -72,13 +73,13 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 	    (create && create->flags & SIMIDX_CREATE_TRUNCATE))
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "simidx_open: SIMIDX_OPEN_CREATE does not go with these options");
-	rc = sx_engine_find(path, &engine, err);
-	if (!rc && engine && create)
+	rc = sx_holder_find(path, &holder, err);
+	if (!rc && holder.engine && create)
 		rc = sx_create_check(path, create, err);
 	if (rc)
 		return rc;
-	if (engine)
-		return sx_remote_open(engine, path, options, create,
+	if (holder.engine)
+		return sx_remote_open(holder.engine, path, options, create,
 				      creates ? SIMIDX_OPEN_CREATE : 0, out, err);
 	return creates ? open_or_create(path, options, out, err)
 		       : sx_index_open(path, &sx_local_backend, options, out, err);

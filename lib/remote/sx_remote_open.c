@@ -160,14 +160,3 @@ int sx_remote_open(const simidx_engine *engine, const char *uri,
 	*out = index;
 	return SIMIDX_OK;
 }
-
-int sx_remote_refuse(const char *path, const char *function, simidx_error *err)
-{
-	const simidx_engine *engine;
-	int rc = sx_engine_find(path, &engine, err);
-
-	if (rc || !engine)
-		return rc;
-	return sx_fail(err, SIMIDX_E_UNSUPPORTED, "%s: not for an index of %s (%.200s)", function,
-		       engine->name, path);
-}

@@ -24,10 +24,4 @@ int sx_remote_open(const simidx_engine *engine, const char *uri,
 		   const simidx_open_options *options, const simidx_create_options *create,
 		   unsigned flags, simidx **out, simidx_error *err);
 
-/**
- * SIMIDX_E_UNSUPPORTED if a path is the URI of an engine, which the function that is named cannot
- * serve.
- */
-int sx_remote_refuse(const char *path, const char *function, simidx_error *err);
-
 #endif /* SX_REMOTE_OPEN_H */

@@ -14,7 +14,7 @@
 #include "open/sx_create.h"
 #include "load/sx_loader_state.h"
 #include "local/sx_local.h"
-#include "remote/sx_remote_open.h"
+#include "open/sx_holder.h"
 #include "repair/sx_repair_documents.h"
 #include "repair/sx_repair_read.h"
 #include "store/sx_dir.h"
@@ -168,7 +168,7 @@ int simidx_repair(const char *path, const char *destination, const simidx_repair
 	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
 	rc = check_options(options, err);
 	if (!rc)
-		rc = sx_remote_refuse(path, "simidx_repair", err);
+		rc = sx_holder_need(path, SX_HAS_TABLES, "simidx_repair", err);
 	if (rc)
 		return rc;
 	r = sx_calloc(1, sizeof(*r));

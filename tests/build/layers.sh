@@ -63,7 +63,7 @@ FNR == 1 && FILENAME ~ /^lib\// {
 		bad("lib/" part[2] " is not a known layer")
 }
 /->engine[^a-z_]/ && FILENAME ~ /^lib\// {
-	only("lib/remote", "what an index has of an engine")
+	only("lib/(remote|open)", "what an index has of an engine")
 }
 /^[ \t]*#[ \t]*include[ \t]*[<"]/ {
 	quoted = $0 ~ /include[ \t]*"/
