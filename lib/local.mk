@@ -155,16 +155,12 @@ lib_libsx_core_la_SOURCES = \
 	lib/local/sx_local.h \
 	lib/local/sx_local_batch.c \
 	lib/local/sx_local_batch.h \
-	lib/local/sx_local_documents.c \
-	lib/local/sx_local_documents.h \
 	lib/local/sx_local_find.c \
 	lib/local/sx_local_find.h \
 	lib/local/sx_local_info.c \
 	lib/local/sx_local_info.h \
-	lib/local/sx_local_near.c \
-	lib/local/sx_local_near.h \
-	lib/local/sx_local_snapshot.c \
-	lib/local/sx_local_snapshot.h \
+	lib/local/sx_local_reader.c \
+	lib/local/sx_local_reader.h \
 	lib/local/sx_local_walk.c \
 	lib/local/sx_local_walk.h \
 	lib/local/sx_local_writer.c \
@@ -209,13 +205,9 @@ lib_libsx_core_la_SOURCES = \
 	lib/search/sx_access.h \
 	lib/search/sx_batch.c \
 	lib/search/sx_batch.h \
-	lib/search/sx_cover_cache.c \
-	lib/search/sx_cover_cache.h \
 	lib/search/sx_explain.c \
-	lib/search/sx_hits.c \
-	lib/search/sx_hits.h \
-	lib/search/sx_matches.c \
-	lib/search/sx_matches.h \
+	lib/search/sx_finding.c \
+	lib/search/sx_finding.h \
 	lib/search/sx_query.c \
 	lib/search/sx_query.h \
 	lib/search/sx_reader.c \

@@ -154,7 +154,7 @@ typedef struct sx_backend {
 
 	/**
 	 * Look up the probes of n queries, and add what is near enough to the hits of each
-	 * (sx_hits.h): fingerprints, or fingerprints with the ids of their documents.
+	 * (sx_finding.h): fingerprints, or fingerprints with the ids of their documents.
 	 *
 	 * @param round_trips  raised by the waits for an answer
 	 */

@@ -58,7 +58,7 @@ struct simidx {
 
 static inline int sx_has_ids(const simidx *index)
 {
-	return sx_schema_has_ids(index->schema);
+	return !(index->schema->flags & SIMIDX_CREATE_NO_IDS);
 }
 
 static inline int sx_has_fp2(const simidx *index)

@@ -38,11 +38,6 @@ int sx_schema_of_header(const sx_header *header, sx_schema **out, simidx_error *
 /** NULL is allowed. */
 void sx_schema_free(const sx_schema *schema);
 
-static inline int sx_schema_has_ids(const sx_schema *schema)
-{
-	return !(schema->flags & SIMIDX_CREATE_NO_IDS);
-}
-
 static inline int sx_schema_has_fp2(const sx_schema *schema)
 {
 	return (schema->flags & SIMIDX_CREATE_FP2) != 0;

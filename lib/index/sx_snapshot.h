@@ -92,17 +92,6 @@ void sx_view_reset(sx_view *view);
 /** End it. One that is all zero but for snapshot.index is allowed. */
 void sx_view_end(sx_view *view);
 
-/** The snapshot that it has. */
-static inline const sx_snapshot *sx_view_snapshot(const sx_view *view)
-{
-	return &view->snapshot;
-}
-
-static inline const simidx *sx_view_index(const sx_view *view)
-{
-	return view->snapshot.index;
-}
-
 /** Rows of each permuted table. */
 uint64_t sx_view_rows(const sx_view *view);
 

@@ -5,10 +5,9 @@
 
 #include "index/sx_verify.h"
 #include "local/sx_local_batch.h"
-#include "local/sx_local_documents.h"
 #include "local/sx_local_find.h"
 #include "local/sx_local_info.h"
-#include "local/sx_local_snapshot.h"
+#include "local/sx_local_reader.h"
 #include "local/sx_local_walk.h"
 #include "local/sx_local_writer.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "local/sx_local_documents.h"
+#include "local/sx_local_reader.h"
 #include "search/sx_search.h"
 #include "util/sx_err.h"
 #include "util/sx_sort.h"
@@ -267,8 +267,9 @@ static int visit_table(void *ctx, const sx_block_slice *slice, enum sx_next *nex
 static int run(sx_sorted *s, simidx_reader *r, sx_lookup *l, int exact, size_t first,
 	       sx_visit visit)
 {
+	const sx_snapshot *snapshot = &r->view.snapshot;
 	struct visiting v = { s, r, NULL, UINT32_MAX };
-	const sx_lookup_task task = { sx_view_snapshot(&r->view)->txn, r->view.table, s->probes.at, s->probes.n,
+	const sx_lookup_task task = { snapshot->txn, r->view.table, s->probes.at, s->probes.n,
 				      exact, first, visit, &v };
 
 	v.task = &task;

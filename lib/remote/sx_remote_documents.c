@@ -42,6 +42,7 @@ static int on_document(void *ctx, size_t i, const simidx_match *m)
 	sx_remote_search *s = ctx;
 	sx_row_document *document;
 	const sx_finding *f;
+	const sx_view *view;
 	sx_hit_rows *rows;
 
 	if (i >= s->n_ids || m->id != s->id[i]) {
@@ -49,12 +50,13 @@ static int on_document(void *ctx, size_t i, const simidx_match *m)
 		return 1;
 	}
 	f = s->finding[s->origin[i].finding];
+	view = f->view;
 	rows = &f->hits->rows;
 	/* A row that was left over. */
 	if (rows->at[rows->from + s->origin[i].row].fp != m->fp)
 		return 0;
 	document = &rows->document[s->origin[i].row];
-	document->fp2 = m->flags & SIMIDX_MATCH_FP2 ? m->fp2 : sx_view_index(f->view)->schema->unknown_fp2;
+	document->fp2 = m->flags & SIMIDX_MATCH_FP2 ? m->fp2 : view->snapshot.index->schema->unknown_fp2;
 	document->label = (sx_slice){ NULL, 0 };
 	if (m->flags & SIMIDX_MATCH_LABEL && f->q->asked->flags & SIMIDX_QUERY_LABELS) {
 		document->label.size = m->label_size;

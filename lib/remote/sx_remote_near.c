@@ -74,6 +74,7 @@ static int add_probes(sx_remote_search *s, size_t *walks, simidx_error *err)
 	s->n_probes = *walks = 0;
 	for (size_t i = 0; !rc && i < s->n; i++) {
 		const sx_finding *f = s->finding[i];
+		const sx_view *view = f->view;
 		const sx_probes *probes = &f->access->tables.probes;
 		size_t had = s->n_probes;
 
@@ -84,7 +85,7 @@ static int add_probes(sx_remote_search *s, size_t *walks, simidx_error *err)
 		}
 		for (size_t p = 0; !rc && p < probes->n; p++)
 			if (probes->at[p].rest >= 0)
-				rc = add_probe(s, &sx_view_index(f->view)->schema->plan, (uint32_t)i,
+				rc = add_probe(s, &view->snapshot.index->schema->plan, (uint32_t)i,
 					       &probes->at[p], err);
 		f->out->probes += s->n_probes - had;
 	}
@@ -110,8 +111,9 @@ static size_t count_candidates(sx_finding *f, size_t n)
 static int keep(sx_finding *f, unsigned table, uint64_t fp, uint64_t id)
 {
 	sx_hit_rows *rows = &f->hits->rows;
+	const sx_view *view = f->view;
 
-	if (id > SIMIDX_MAX_ID || fp & ~sx_low_bits(sx_view_index(f->view)->schema->bits))
+	if (id > SIMIDX_MAX_ID || fp & ~sx_low_bits(view->snapshot.index->schema->bits))
 		return SIMIDX_E_IO;
 	if (!sx_query_accepts_near(f->q, fp) || !sx_access_is_first(f->access, f->q, table, fp))
 		return SIMIDX_OK;
@@ -125,6 +127,7 @@ static int on_rows(void *ctx, size_t probe, const uint64_t *fp, const uint64_t *
 {
 	sx_remote_search *s = ctx;
 	const sx_kernel *kernel;
+	const sx_view *view;
 	sx_finding *f;
 
 	if (probe >= s->n_probes) {
@@ -132,7 +135,8 @@ static int on_rows(void *ctx, size_t probe, const uint64_t *fp, const uint64_t *
 		return 2;
 	}
 	f = s->finding[s->owner[probe]];
-	kernel = sx_view_index(f->view)->kernel;
+	view = f->view;
+	kernel = view->snapshot.index->kernel;
 	n = f->done ? 0 : count_candidates(f, n);
 	for (size_t at = 0; !s->rc && at < n; at += FILTERED) {
 		size_t some = n - at < FILTERED ? n - at : FILTERED;

@@ -15,7 +15,7 @@
 #define SX_REMOTE_NEAR_H
 
 #include "remote/sx_known.h"
-#include "search/sx_matches.h"
+#include "search/sx_finding.h"
 
 #define SX_REMOTE_FILTERED 4096 /* rows that the kernel compares at once */
 

@@ -5,10 +5,95 @@
 
 #include <stdlib.h>
 
+#include "util/sx_alloc.h"
 #include "util/sx_err.h"
 
 /* Documents that are compared in the time that a probe takes: see SIMIDX_QUERY_SCAN_SMALL. */
 #define DOCUMENTS_A_PROBE 128
+
+/* ---- covers that are kept ---- */
+
+static void free_even(sx_even_covers *even)
+{
+	for (unsigned k = 0; k <= SIMIDX_MAX_RADIUS; k++) {
+		if (even->of[k])
+			sx_template_free(even->of[k]);
+		free(even->of[k]);
+		even->of[k] = NULL;
+	}
+}
+
+void sx_cover_cache_free(sx_cover_cache *cache)
+{
+	free_even(&cache->tables);
+	free_even(&cache->fresh);
+	sx_template_free(&cache->own);
+}
+
+/* Set the costs for a number of rows. What was chosen by others is forgotten. */
+static void set_costs(sx_cover_cache *cache, const simidx *index, uint64_t rows,
+			      unsigned scan_shared)
+{
+	if (scan_shared != cache->scan_shared) {
+		free_even(&cache->tables);
+		free_even(&cache->fresh);
+	}
+	if (index->costs)
+		cache->costs = *index->costs;
+	else if (cache->costs.query <= 0 || cache->costs_rows != rows ||
+		 scan_shared != cache->scan_shared)
+		sx_costs_typical(&index->schema->plan, rows, &cache->costs);
+	else
+		return;
+	cache->costs_rows = rows;
+	cache->scan_shared = scan_shared;
+	if (scan_shared > 1)
+		cache->costs.scanned /= scan_shared;
+}
+
+/* A cover counts errors, all of which cost the same. */
+static sx_request request_of(const sx_query *q, uint64_t rows)
+{
+	return (sx_request){ .radius = q->radius / q->unit, .ignore = q->ignore, .rows = rows };
+}
+
+static void choose(const sx_cover_cache *cache, const sx_plan *plan, const sx_request *request,
+		   sx_template *out)
+{
+	sx_planner_choose(plan, request, &cache->costs, &out->cover);
+	out->of_0.n = 0;
+}
+
+/* Choose one for a query alone. Valid until the next one. */
+static sx_template *choose_own(sx_cover_cache *cache, const sx_plan *plan,
+				   const sx_request *request)
+{
+	choose(cache, plan, request, &cache->own);
+	return &cache->own;
+}
+
+/*
+ * The cover of a query where all ranges are equally full. Without weights it depends on the radius
+ * and about the number of rows, and is kept until that changes. NULL when memory is short.
+ */
+static sx_template *even_cover(sx_cover_cache *cache, sx_even_covers *even, const sx_plan *plan,
+				 uint64_t rows, const sx_query *q)
+{
+	sx_request request = request_of(q, rows);
+
+	if (q->is_weighted)
+		return choose_own(cache, plan, &request);
+	if (rows > even->rows + even->rows / 2 || even->rows > rows + rows / 2) {
+		free_even(even);
+		even->rows = rows;
+	}
+	if (!even->of[q->radius]) {
+		even->of[q->radius] = sx_calloc(1, sizeof(*even->of[0]));
+		if (even->of[q->radius])
+			choose(cache, plan, &request, even->of[q->radius]);
+	}
+	return even->of[q->radius];
+}
 
 /* ---- covers ---- */
 
@@ -19,7 +104,7 @@ static int probe_by_cover(sx_access *a, const sx_view *view, const sx_query *q, 
 	a->cover = &cover->cover;
 	a->complete_to = (int)q->radius;
 	a->tables.probes.n = 0;
-	if (sx_template_probes(&sx_view_index(view)->schema->plan, cover, q->fp, q->max_bits, a->permuted,
+	if (sx_template_probes(&view->snapshot.index->schema->plan, cover, q->fp, q->max_bits, a->permuted,
 			       &a->tables.probes))
 		return sx_fail_nomem(err);
 	for (unsigned i = 0; i < a->cover->n; i++) {
@@ -37,12 +122,12 @@ static uint64_t real_size(void *ctx, unsigned table, uint64_t low, uint64_t high
 {
 	const sx_view *view = ctx;
 	const sx_block_index *b = view->table[table].blocks;
-	unsigned bits = sx_view_index(view)->schema->plan.bits;
+	unsigned bits = view->snapshot.index->schema->plan.bits;
 	double share = ((double)(high - low) + 1) / (double)(UINT64_C(1) << (bits - 1)) / 2;
 
 	if (b)
 		return sx_block_index_count(b, low, high);
-	return (uint64_t)(share * (double)sx_view_snapshot(view)->header.table[table].rows);
+	return (uint64_t)(share * (double)view->snapshot.header.table[table].rows);
 }
 
 uint64_t sx_access_candidates(const sx_access *a, const sx_view *view)
@@ -72,7 +157,7 @@ static int is_poor(const sx_access *a, const sx_view *view)
 
 static sx_request request_by_sizes(const sx_view *view, const sx_query *q)
 {
-	sx_request request = sx_cover_cache_request(q, sx_view_rows(view));
+	sx_request request = request_of(q, sx_view_rows(view));
 
 	request.size = real_size;
 	request.ctx = (void *)view;
@@ -94,9 +179,9 @@ static int probe_by_own(sx_access *a, const sx_view *view, const sx_query *q, sx
 static int access_by_cover(sx_access *a, sx_cover_cache *covers, const sx_view *view,
 			   const sx_query *q, simidx_error *err)
 {
-	const sx_plan *plan = &sx_view_index(view)->schema->plan;
+	const sx_plan *plan = &view->snapshot.index->schema->plan;
 	sx_request request = request_by_sizes(view, q);
-	sx_template *cover = sx_cover_cache_even(covers, &covers->tables, plan, sx_view_rows(view), q);
+	sx_template *cover = even_cover(covers, &covers->tables, plan, sx_view_rows(view), q);
 	int rc;
 
 	if (!cover)
@@ -106,7 +191,7 @@ static int access_by_cover(sx_access *a, sx_cover_cache *covers, const sx_view *
 	if (rc || !is_poor(a, view))
 		return rc;
 	a->by_sizes = 1;
-	return probe_by_own(a, view, q, sx_cover_cache_choose(covers, plan, &request), err);
+	return probe_by_own(a, view, q, choose_own(covers, plan, &request), err);
 }
 
 /* ---- patterns of the weights ---- */
@@ -121,7 +206,7 @@ static int goes_by_patterns(const sx_query *q)
 static int scans_small(const sx_view *view, const sx_query *q)
 {
 	return q->asked->flags & SIMIDX_QUERY_SCAN_SMALL &&
-	       sx_view_snapshot(view)->header.documents <= (uint64_t)q->asked->probes * DOCUMENTS_A_PROBE;
+	       view->snapshot.header.documents <= (uint64_t)q->asked->probes * DOCUMENTS_A_PROBE;
 }
 
 /* Lowers a->complete_to to what these probes are complete to. */
@@ -155,7 +240,7 @@ static int probe_by_patterns(sx_access *a, sx_access_part *part, const sx_costs 
  */
 static int is_split_too_much(const sx_access *a, const sx_costs *costs, const sx_view *view)
 {
-	const sx_plan *plan = &sx_view_index(view)->schema->plan;
+	const sx_plan *plan = &view->snapshot.index->schema->plan;
 	uint64_t rows = sx_view_rows(view);
 	double n = 0;
 
@@ -170,7 +255,7 @@ static int is_split_too_much(const sx_access *a, const sx_costs *costs, const sx
 static int access_by_patterns(sx_access *a, const sx_costs *costs, const sx_view *view,
 			      const sx_query *q, simidx_error *err)
 {
-	const sx_plan *plan = &sx_view_index(view)->schema->plan;
+	const sx_plan *plan = &view->snapshot.index->schema->plan;
 	const sx_weighted all = { q->fp, q->asked->weights, &q->by_weight, q->radius, q->max_bits };
 	int rc;
 
@@ -196,7 +281,7 @@ static int access_by_patterns(sx_access *a, const sx_costs *costs, const sx_view
 static int make_fresh(sx_access *a, sx_cover_cache *covers, const sx_view *view, const sx_query *q,
 		      simidx_error *err)
 {
-	const sx_schema *schema = sx_view_index(view)->schema;
+	const sx_schema *schema = view->snapshot.index->schema;
 	const sx_plan *plan = &schema->fresh_plan;
 	uint64_t rows = sx_view_fresh_rows(view), permuted[SX_MAX_TABLES];
 	sx_template *cover;
@@ -207,7 +292,7 @@ static int make_fresh(sx_access *a, sx_cover_cache *covers, const sx_view *view,
 	if (!a->cover)
 		return probe_by_patterns(a, &a->fresh, &covers->costs, view, q, plan, rows, err);
 	a->fresh.probes.n = 0;
-	cover = sx_cover_cache_even(covers, &covers->fresh, plan, rows, q);
+	cover = even_cover(covers, &covers->fresh, plan, rows, q);
 	return cover && !sx_template_probes(plan, cover, q->fp, q->max_bits, permuted, &a->fresh.probes)
 		       ? SIMIDX_OK
 		       : sx_fail_nomem(err);
@@ -218,7 +303,7 @@ int sx_access_make(sx_access *a, sx_cover_cache *covers, const sx_view *view, co
 {
 	int rc;
 
-	sx_cover_cache_set_costs(covers, sx_view_index(view), sx_view_rows(view), scan_shared);
+	set_costs(covers, view->snapshot.index, sx_view_rows(view), scan_shared);
 	a->by_sizes = 0;
 	rc = goes_by_patterns(q) ? access_by_patterns(a, &covers->costs, view, q, err)
 				 : access_by_cover(a, covers, view, q, err);
@@ -249,7 +334,7 @@ int sx_access_has_fresh(const sx_access *a, const sx_view *view, const sx_query 
 
 	return a->cover || end->scan ||
 	       !sx_patterns_is_first(end, q->asked->weights,
-				     sx_view_index(view)->schema->fresh_plan.n_tables, fp ^ q->fp);
+				     view->snapshot.index->schema->fresh_plan.n_tables, fp ^ q->fp);
 }
 
 /* By what the choice was made: even ranges, or their real sizes. */
@@ -257,8 +342,8 @@ unsigned sx_access_others(const sx_access *a, const sx_cover_cache *covers, cons
 			  const sx_query *q, sx_cover out[SX_MAX_OTHERS])
 {
 	uint64_t rows = q->is_weighted ? sx_view_rows(view) : covers->tables.rows;
-	sx_request request = a->by_sizes ? request_by_sizes(view, q) : sx_cover_cache_request(q, rows);
+	sx_request request = a->by_sizes ? request_by_sizes(view, q) : request_of(q, rows);
 
-	return sx_planner_others(&sx_view_index(view)->schema->plan, &request, &covers->costs, a->cover,
+	return sx_planner_others(&view->snapshot.index->schema->plan, &request, &covers->costs, a->cover,
 				 out);
 }

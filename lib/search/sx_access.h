@@ -3,7 +3,9 @@
 
 /*
  * The access of a query: which probes of which tables find what it asks for, and up to which
- * distance that is complete. It is made once, before anything is looked up.
+ * distance that is complete. It is made once, before anything is looked up. What choosing costs is
+ * paid once: covers where all ranges are equally full are kept by radius, with the costs by which they
+ * were chosen.
  */
 
 #ifndef SX_ACCESS_H
@@ -12,7 +14,24 @@
 #include "index/sx_snapshot.h"
 #include "plan/sx_patterns.h"
 #include "plan/sx_planner.h"
-#include "search/sx_cover_cache.h"
+#include "search/sx_query.h"
+
+/** The covers of a plan where all ranges are equally full, by radius; made when first needed. */
+typedef struct sx_even_covers {
+	uint64_t rows; /* they are for about this number of rows */
+	sx_template *of[SIMIDX_MAX_RADIUS + 1];
+} sx_even_covers;
+
+/** All zero is an empty one. */
+typedef struct sx_cover_cache {
+	sx_costs costs;
+	uint64_t costs_rows;           /* rows that the costs are for */
+	unsigned scan_shared;          /* queries that one scan serves, by the costs; 0 = one */
+	sx_even_covers tables, fresh;  /* of the plan of the index, and of the memtable's */
+	sx_template own;               /* the last one that was chosen for one query alone */
+} sx_cover_cache;
+
+void sx_cover_cache_free(sx_cover_cache *cache);
 
 /** What is looked up in the tables, or among the fresh rows. */
 typedef struct sx_access_part {

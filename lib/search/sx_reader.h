@@ -8,7 +8,7 @@
 #ifndef SX_READER_H
 #define SX_READER_H
 
-#include "search/sx_matches.h"
+#include "search/sx_finding.h"
 
 struct simidx_reader {
 	sx_view view;

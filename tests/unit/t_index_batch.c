@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "local/sx_local_batch.h"
-#include "local/sx_local_near.h"
+#include "local/sx_local_reader.h"
 #include "search/sx_batch.h"
 #include "support/sxt_batch.h"
 #include "support/sxt_fixture.h"

@@ -8,7 +8,7 @@
 
 #include <simidx_admin.h>
 
-#include "local/sx_local_near.h"
+#include "local/sx_local_reader.h"
 #include "support/sxt_search.h"
 
 static const sx_local_search *local(const simidx_reader *reader)

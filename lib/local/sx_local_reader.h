@@ -2,14 +2,16 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The hits that the permuted tables of a directory have (sx_backend.h), and the scratch memory of searches
- * there.
+ * What a reader asks of a directory (sx_backend.h): snapshots, which are transactions of its store; the
+ * hits that the permuted tables have; the documents of hits, from postings, and their labels.
  */
 
-#ifndef SX_LOCAL_NEAR_H
-#define SX_LOCAL_NEAR_H
+#ifndef SX_LOCAL_READER_H
+#define SX_LOCAL_READER_H
 
-#include "search/sx_matches.h"
+#include "search/sx_finding.h"
+
+extern const sx_backend_snapshot sx_local_snapshot;
 
 /** A fingerprint that a query of a batch has found, and its documents as far as they were read. */
 typedef struct sx_local_found {
@@ -22,6 +24,7 @@ typedef struct sx_local_found {
 
 /** Scratch memory. */
 typedef struct sx_local_search {
+	int has_ids;           /* of the index */
 	sx_lookup near;        /* in the permuted tables */
 	sx_lookup documents;   /* in postings */
 	sx_probes probes;      /* of postings */
@@ -43,4 +46,16 @@ void sx_local_search_free(void *search);
 int sx_local_near(void *search, sx_finding *const *finding, size_t n, uint64_t *round_trips,
 		  simidx_error *err);
 
-#endif /* SX_LOCAL_NEAR_H */
+/** sx_backend.documents(). Without ids a document is a fingerprint. */
+int sx_local_documents(void *search, sx_finding *finding, sx_taking *taking, size_t from, size_t to,
+		       simidx_error *err);
+
+/** sx_backend.labels(). They are valid until the next call. */
+int sx_local_labels(sx_matches *matches, const sx_snapshot *snapshot, size_t from, size_t n,
+		    int checks, simidx_error *err);
+
+/** The columns of a slice of postings: appended to rows, of which they are the only ones. */
+int sx_postings_decode(const sx_lookup *lookup, const sx_lookup_task *task,
+		       const sx_block_slice *slice, size_t n, sx_rows *rows, simidx_error *err);
+
+#endif /* SX_LOCAL_READER_H */

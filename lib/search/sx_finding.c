@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "search/sx_finding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/sx_backend.h"
+#include "util/sx_err.h"
+
+#define FEW 32 /* hits or matches that an insertion sort sorts faster than qsort() */
+
+/* ---- hits ---- */
+
+void sx_hits_free(sx_hits *hits)
+{
+	free(hits->at);
+	free(hits->fresh.at);
+	free(hits->rows.at);
+	free(hits->rows.document);
+}
+
+void sx_hits_clear(sx_hits *hits)
+{
+	hits->n = hits->fresh.n = 0;
+	hits->rows.n = hits->rows.from = hits->rows.to = 0;
+}
+
+int sx_hits_add(sx_hits *hits, const sx_query *q, uint64_t fp, int in_tables, simidx_error *err)
+{
+	if (hits->n == hits->cap &&
+	    sx_reserve(&hits->at, &hits->cap, hits->n + 1, sizeof(*hits->at)))
+		return sx_fail_nomem(err);
+	hits->at[hits->n++] = (sx_hit){ .fp = fp,
+					.distance = sx_query_distance(q, fp),
+					.in_tables = in_tables };
+	return SIMIDX_OK;
+}
+
+int sx_hits_ask_until(sx_finding *f, size_t from, simidx_error *err)
+{
+	if (!f->until || f->hits->n == from)
+		return SIMIDX_OK;
+	return f->until(f->ctx, f, from, err);
+}
+
+static int find_fresh(sx_finding *f, simidx_error *err)
+{
+	sx_hits *hits = f->hits;
+	const sx_snapshot *snapshot = &f->view->snapshot;
+	sx_fresh_span span = sx_header_fresh(&snapshot->header);
+	size_t had = hits->n, kept = 0;
+	int rc;
+
+	rc = sx_fresh_near(snapshot->index->fresh, snapshot->txn, &span, &sx_access_fresh(f->access)->probes, f->q->fp,
+			   f->q->max_bits, &hits->fresh, &f->out->candidates, err);
+	for (size_t i = 0; !rc && i < hits->fresh.n; i++) {
+		sx_fresh_row row = hits->fresh.at[i];
+
+		if (!sx_query_accepts(f->q, row.fp) ||
+		    !sx_access_has_fresh(f->access, f->view, f->q, row.fp))
+			continue;
+		/* Rows with one fingerprint most often follow one another, and may be many. */
+		if (hits->n == had || hits->at[hits->n - 1].fp != row.fp)
+			rc = sx_hits_add(hits, f->q, row.fp, 0, err);
+		hits->fresh.at[kept++] = row;
+	}
+	hits->fresh.n = kept;
+	return rc ? rc : sx_hits_ask_until(f, had, err);
+}
+
+static int compare_hits(const void *a, const void *b)
+{
+	const sx_hit *x = a, *y = b;
+
+	if (x->distance != y->distance)
+		return x->distance < y->distance ? -1 : 1;
+	if (x->fp != y->fp)
+		return x->fp < y->fp ? -1 : 1;
+	return y->in_tables - x->in_tables;
+}
+
+/* Sort the hits and drop copies; that of the tables stays. */
+static void sort_hits(sx_hits *hits)
+{
+	size_t n = 0;
+
+	if (hits->n > FEW)
+		qsort(hits->at, hits->n, sizeof(*hits->at), compare_hits);
+	else
+		for (size_t i = 1; i < hits->n; i++) {
+			sx_hit hit = hits->at[i];
+			size_t j = i;
+
+			for (; j && compare_hits(&hit, &hits->at[j - 1]) < 0; j--)
+				hits->at[j] = hits->at[j - 1];
+			hits->at[j] = hit;
+		}
+	for (size_t i = 0; i < hits->n; i++)
+		if (!n || hits->at[i].fp != hits->at[n - 1].fp)
+			hits->at[n++] = hits->at[i];
+	hits->n = n;
+}
+
+/* All are there: what they come to. */
+static void end(const sx_finding *f, int complete_to)
+{
+	sort_hits(f->hits);
+	f->out->fingerprints = f->hits->n;
+	f->out->complete_to = complete_to;
+}
+
+int sx_hits_find(void *search, sx_finding *const *finding, size_t n, uint64_t *round_trips,
+		 simidx_error *err)
+{
+	const sx_view *view = n ? finding[0]->view : NULL;
+	const simidx *index = n ? view->snapshot.index : NULL;
+	int rc = SIMIDX_OK;
+
+	for (size_t i = 0; i < n; i++) {
+		sx_finding *f = finding[i];
+		sx_fresh_span span = sx_header_fresh(&view->snapshot.header);
+
+		f->done = 0;
+		f->hits->fresh.n = 0;
+		f->hits->most = UINT64_MAX;
+		if (sx_view_fresh_rows(f->view))
+			sx_fresh_prefetch(index->fresh, &span, &sx_access_fresh(f->access)->probes);
+	}
+	if (n)
+		rc = index->backend->near(search, finding, n, round_trips, err);
+	for (size_t i = 0; !rc && i < n; i++) {
+		sx_finding *f = finding[i];
+
+		if (!f->done && sx_view_fresh_rows(f->view))
+			rc = find_fresh(f, err);
+		if (f->hits->most != UINT64_MAX)
+			f->hits->most += f->hits->fresh.n;
+		if (!rc)
+			end(f, f->access->complete_to);
+	}
+	return rc;
+}
+
+int sx_hits_find_fresh(sx_finding *f, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	f->hits->fresh.n = 0;
+	if (sx_view_fresh_rows(f->view))
+		rc = find_fresh(f, err);
+	if (!rc)
+		end(f, (int)f->q->radius);
+	return rc;
+}
+
+/* ---- matches ---- */
+
+void sx_matches_free(sx_matches *m)
+{
+	free(m->at);
+	free(m->labels);
+}
+
+/* What stands for a second fingerprint that is not known is shown to nobody. */
+static void hide_unknown(const simidx *index, simidx_match *match)
+{
+	if (!sx_is_unknown_fp2(index, match->fp2))
+		return;
+	match->fp2 = 0;
+	match->flags &= ~SIMIDX_MATCH_FP2;
+}
+
+simidx_match sx_match_of(const simidx *index, uint64_t id, uint64_t fp, uint64_t fp2)
+{
+	simidx_match match = { .id = id,
+			       .fp = fp,
+			       .fp2 = fp2,
+			       .flags = sx_has_fp2(index) ? SIMIDX_MATCH_FP2 : 0 };
+
+	hide_unknown(index, &match);
+	return match;
+}
+
+int sx_matches_push(sx_matches *m, const simidx_match *match, simidx_error *err)
+{
+	if (m->n == m->cap && sx_reserve(&m->at, &m->cap, m->n + 1, sizeof(*m->at)))
+		return sx_fail_nomem(err);
+	m->at[m->n++] = *match;
+	return SIMIDX_OK;
+}
+
+/* ---- documents of a fingerprint ---- */
+
+int sx_taking_is_full(const sx_taking *t)
+{
+	return t->max && t->had >= t->max;
+}
+
+int sx_matches_take(sx_taking *t, uint64_t fp, const uint64_t *id, const uint64_t *fp2, size_t n,
+		simidx_error *err)
+{
+	sx_matches *m = t->matches;
+	simidx_match match = { .fp = fp };
+	size_t had = m->n;
+	int judges = sx_query_judges(t->q, fp);
+
+	if (!n)
+		return SIMIDX_OK;
+	if (t->count && !judges) {
+		*t->count += n;
+		return SIMIDX_OK;
+	}
+	match.flags = sx_has_fp2(t->index) ? SIMIDX_MATCH_FP2 : 0;
+	sx_query_judge(t->q, &match);
+	if (sx_reserve(&m->at, &m->cap, m->n + n, sizeof(*m->at)))
+		return sx_fail_nomem(err);
+	/* All match, and the callers have seen to max. */
+	if (!judges) {
+		simidx_match *to = m->at + m->n, like = match; /* one that stays in registers */
+
+		for (size_t i = 0; i < n; i++) {
+			like.id = id[i];
+			like.fp2 = fp2 ? fp2[i] : 0;
+			to[i] = like;
+		}
+		for (size_t i = 0; t->index->schema->has_unknown_fp2 && i < n; i++)
+			hide_unknown(t->index, &to[i]);
+		m->n += n;
+		t->had += n;
+		return SIMIDX_OK;
+	}
+	for (size_t i = 0; i < n && !sx_taking_is_full(t); i++) {
+		match = sx_match_of(t->index, id[i], fp, fp2 ? fp2[i] : 0);
+		if (!sx_query_judge(t->q, &match))
+			continue;
+		m->at[m->n++] = match;
+		t->had++;
+	}
+	if (t->count) {
+		*t->count += m->n - had;
+		m->n = had;
+	}
+	return SIMIDX_OK;
+}
+
+/* Fresh rows of hits [from, to): those of their distances, as hits of one distance come together. */
+static int take_fresh(sx_taking *t, const sx_hits *hits, size_t from, size_t to,
+		      simidx_error *err)
+{
+	unsigned low = hits->at[from].distance, high = hits->at[to - 1].distance;
+	int rc = SIMIDX_OK;
+
+	for (size_t i = 0; !rc && i < hits->fresh.n; i++) {
+		const sx_fresh_row *row = &hits->fresh.at[i];
+		unsigned distance = sx_query_distance(t->q, row->fp);
+
+		t->had = 0;
+		if (distance >= low && distance <= high)
+			rc = sx_matches_take(t, row->fp, &row->id, &row->fp2, 1, err);
+	}
+	return rc;
+}
+
+/* ---- order ---- */
+
+static int compare_matches(const void *a, const void *b)
+{
+	const simidx_match *x = a, *y = b;
+
+	if (x->weighted_distance != y->weighted_distance)
+		return x->weighted_distance < y->weighted_distance ? -1 : 1;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->fp < y->fp ? -1 : x->fp > y->fp;
+}
+
+/* Sort matches [from, n). */
+static void sort_matches(sx_matches *m, size_t from)
+{
+	size_t n = m->n - from, i = 1;
+	simidx_match *at = n ? m->at + from : NULL;
+
+	while (i < n && compare_matches(&at[i - 1], &at[i]) < 0)
+		i++;
+	if (i >= n)
+		return;
+	if (n > FEW) {
+		qsort(at, n, sizeof(*at), compare_matches);
+		return;
+	}
+	for (i = 1; i < n; i++) {
+		simidx_match match = at[i];
+		size_t j = i;
+
+		for (; j && compare_matches(&match, &at[j - 1]) < 0; j--)
+			at[j] = at[j - 1];
+		at[j] = match;
+	}
+}
+
+int sx_matches_read(sx_matches *m, void *search, sx_finding *f, size_t from, size_t to, uint64_t max,
+		    uint64_t *count, simidx_error *err)
+{
+	const sx_view *view = f->view;
+	const simidx *index = view->snapshot.index;
+	sx_taking taking = { m, index, f->q, max, count, 0 };
+	size_t had = m->n;
+	int rc;
+
+	if (from == to)
+		return SIMIDX_OK;
+	rc = index->backend->documents(search, f, &taking, from, to, err);
+	if (!rc && f->hits->fresh.n && sx_has_ids(index))
+		rc = take_fresh(&taking, f->hits, from, to, err);
+	/* Those of one fingerprint in postings come in order, and may be millions. */
+	if (!rc && (to - from > 1 || f->hits->fresh.n || f->q->has_fp2))
+		sort_matches(m, had);
+	return rc;
+}
