@@ -291,28 +291,35 @@ lib_text_libsx_text_la_SOURCES = \
 	lib/text/sx_text.h \
 	lib/text/sx_text_ascii.c \
 	lib/text/sx_text_ascii.h \
-	lib/text/sx_text_chars.c \
-	lib/text/sx_text_dict.c \
+	lib/text/sx_text_check.c \
+	lib/text/sx_text_check.h \
 	lib/text/sx_text_features.c \
+	lib/text/sx_text_features.h \
 	lib/text/sx_text_filter.c \
+	lib/text/sx_text_filter.h \
 	lib/text/sx_text_grams.c \
-	lib/text/sx_text_han.c \
-	lib/text/sx_text_ignore.c \
+	lib/text/sx_text_grams.h \
 	lib/text/sx_text_lists.c \
 	lib/text/sx_text_lists.h \
+	lib/text/sx_text_lists_load.c \
+	lib/text/sx_text_lists_load.h \
 	lib/text/sx_text_normalise.c \
+	lib/text/sx_text_normalise.h \
 	lib/text/sx_text_open.c \
-	lib/text/sx_text_check.c \
 	lib/text/sx_text_profile.c \
+	lib/text/sx_text_profile.h \
 	lib/text/sx_text_settings.c \
 	lib/text/sx_text_settings.h \
 	lib/text/sx_text_stem.c \
-	lib/text/sx_text_stop.c \
+	lib/text/sx_text_stem.h \
 	lib/text/sx_text_stretch.c \
+	lib/text/sx_text_stretch.h \
+	lib/text/sx_text_tokens.c \
 	lib/text/sx_text_tokens.h \
-	lib/text/sx_text_utf8.c \
 	lib/text/sx_text_weight.c \
-	lib/text/sx_text_words.c
+	lib/text/sx_text_weight.h \
+	lib/text/sx_text_words.c \
+	lib/text/sx_text_words.h
 lib_text_libsx_text_la_CPPFLAGS = $(lib_cppflags) $(ICU_CFLAGS) $(STEMMER_CFLAGS)
 lib_text_libsx_text_la_CFLAGS = $(lib_cflags)
 lib_text_libsx_text_la_LIBADD = $(ICU_LIBS) $(STEMMER_LIBS)

@@ -3,13 +3,11 @@
 
 #include "text/sx_text.h"
 
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <unicode/uversion.h>
-
+#include "text/sx_text_stretch.h"
+#include "text/sx_text_weight.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
 
@@ -349,24 +347,4 @@ const uint64_t *simidx_text_check_fps(const simidx_text *text, size_t *n)
 	if (n)
 		*n = text ? SX_N_CHECK_TEXTS : 0;
 	return text ? text->check_fps : NULL;
-}
-
-static char build_info[U_MAX_VERSION_STRING_LENGTH + 32];
-
-static void make_build_info(void)
-{
-	char version[U_MAX_VERSION_STRING_LENGTH];
-	UVersionInfo parts;
-
-	u_getVersion(parts);
-	u_versionToString(parts, version);
-	snprintf(build_info, sizeof(build_info), "ICU %s%s", version, sx_stem_build_info());
-}
-
-const char *simidx_text_build_info(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, make_build_info);
-	return build_info;
 }

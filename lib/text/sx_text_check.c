@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "text/sx_text.h"
+#include "text/sx_text_check.h"
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
 
+#include <unicode/uversion.h>
+
+#include <simidx_text.h>
+
+#include "text/sx_text_stem.h"
 #include "util/sx_err.h"
 
 /* clang-format off */
@@ -64,6 +71,26 @@ const sx_check_text sx_check_texts[SX_N_CHECK_TEXTS] = {
 	  "no\u200bspace" },
 };
 /* clang-format on */
+
+static char build_info[U_MAX_VERSION_STRING_LENGTH + 32];
+
+static void make_build_info(void)
+{
+	char version[U_MAX_VERSION_STRING_LENGTH];
+	UVersionInfo parts;
+
+	u_getVersion(parts);
+	u_versionToString(parts, version);
+	snprintf(build_info, sizeof(build_info), "ICU %s%s", version, sx_stem_build_info());
+}
+
+const char *simidx_text_build_info(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, make_build_info);
+	return build_info;
+}
 
 int sx_check_fps_compare(const uint64_t *stored, size_t n_stored, const uint64_t *own,
 		    simidx_error *err)

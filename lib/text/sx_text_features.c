@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "text/sx_text.h"
+#include "text/sx_text_features.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,4 +116,49 @@ int sx_features_count(sx_features *features, const sx_words *words, simidx_error
 	}
 	features->n_words += words->n - words->n_old;
 	return SIMIDX_OK;
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Names
+ */
+
+int sx_gram_names_add(sx_gram_names *names, uint64_t hash, const char *bytes, size_t size,
+		 simidx_error *err)
+{
+	struct sx_gram_name *name;
+
+	if (sx_reserve(&names->name, &names->room, names->n + 1, sizeof(*names->name)))
+		return sx_fail_nomem(err);
+	name = &names->name[names->n++];
+	name->hash = hash;
+	name->offset = names->bytes.n;
+	name->size = size;
+	return sx_bytes_add(&names->bytes, bytes, size, err);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct sx_gram_name *x = a, *y = b;
+
+	return (x->hash > y->hash) - (x->hash < y->hash);
+}
+
+void sx_gram_names_sort(sx_gram_names *names)
+{
+	if (names->n)
+		qsort(names->name, names->n, sizeof(*names->name), compare_names);
+}
+
+const struct sx_gram_name *sx_gram_names_find(const sx_gram_names *names, uint64_t hash)
+{
+	struct sx_gram_name key = { hash, 0, 0 };
+
+	return names->n ? bsearch(&key, names->name, names->n, sizeof(key), compare_names) : NULL;
+}
+
+void sx_gram_names_free(sx_gram_names *names)
+{
+	free(names->bytes.at);
+	free(names->name);
+	memset(names, 0, sizeof(*names));
 }

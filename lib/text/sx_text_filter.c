@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "text/sx_text_tokens.h"
+#include "text/sx_text_filter.h"
 
 #include <string.h>
 
-#include "util/sx_err.h"
+#include <simidx_sketch.h>
 
 void sx_filter_begin(sx_filter *f, const sx_lists *lists, int whole_wanted, int joint)
 {

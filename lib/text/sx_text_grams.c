@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "text/sx_text_tokens.h"
+#include "text/sx_text_grams.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#include "text/sx_text.h"
-#include "util/sx_alloc.h"
-#include "util/sx_err.h"
 
 /* The last tokens are moved to the front when this many bytes are before them. */
 #define USED_BYTES ((size_t)64 << 10)
-
-int sx_bytes_add(sx_bytes *bytes, const void *data, size_t size, simidx_error *err)
-{
-	if (sx_reserve(&bytes->at, &bytes->room, bytes->n + size, 1))
-		return sx_fail_nomem(err);
-	if (size)
-		memcpy(bytes->at + bytes->n, data, size);
-	bytes->n += size;
-	return SIMIDX_OK;
-}
 
 void sx_grams_begin(sx_grams *g, const sx_settings *settings, sx_features *features,
 		    sx_gram_names *names)
@@ -88,45 +73,4 @@ int sx_grams_end(sx_grams *g, simidx_error *err)
 	if (!g->n || g->features->n)
 		return SIMIDX_OK;
 	return count(g, 0, err);
-}
-
-int sx_gram_names_add(sx_gram_names *names, uint64_t hash, const char *bytes, size_t size,
-		 simidx_error *err)
-{
-	struct sx_gram_name *name;
-
-	if (sx_reserve(&names->name, &names->room, names->n + 1, sizeof(*names->name)))
-		return sx_fail_nomem(err);
-	name = &names->name[names->n++];
-	name->hash = hash;
-	name->offset = names->bytes.n;
-	name->size = size;
-	return sx_bytes_add(&names->bytes, bytes, size, err);
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	const struct sx_gram_name *x = a, *y = b;
-
-	return (x->hash > y->hash) - (x->hash < y->hash);
-}
-
-void sx_gram_names_sort(sx_gram_names *names)
-{
-	if (names->n)
-		qsort(names->name, names->n, sizeof(*names->name), compare_names);
-}
-
-const struct sx_gram_name *sx_gram_names_find(const sx_gram_names *names, uint64_t hash)
-{
-	struct sx_gram_name key = { hash, 0, 0 };
-
-	return names->n ? bsearch(&key, names->name, names->n, sizeof(key), compare_names) : NULL;
-}
-
-void sx_gram_names_free(sx_gram_names *names)
-{
-	free(names->bytes.at);
-	free(names->name);
-	memset(names, 0, sizeof(*names));
 }

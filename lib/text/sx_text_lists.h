@@ -14,8 +14,6 @@
 
 #include <simidx_sketch.h>
 
-#include "text/sx_text_settings.h"
-
 /** Values by hash: open addressing. All zero is the empty one. */
 typedef struct sx_dict {
 	simidx_feature *slot; /* weight: the value + 1, so that 0 is free */
@@ -45,24 +43,10 @@ typedef struct sx_lists {
 	uint32_t median;     /* of these */
 } sx_lists;
 
-/** Load what the settings name; the extractor cuts and normalises it as it does texts. */
-int sx_lists_load(simidx_text *text, sx_lists **out, simidx_error *err);
-
 /** One user more. */
 sx_lists *sx_lists_share(sx_lists *lists);
 
 /** One user less; frees them with the last one. NULL is allowed. */
 void sx_lists_release(sx_lists *lists);
-
-/**
- * Read digits with or without a fraction, as 16.16 fixed point, rounded to the nearest, a half
- * up. Digits beyond the twelfth after the point are passed over. Returns 0, or -1 for anything
- * else or what is 65536 and more.
- */
-int sx_fixed_read(const char *digits, size_t size, uint32_t *out);
-
-/** A built-in list: words separated by blanks. */
-extern const char sx_stop_en[];
-extern const char sx_stop_zh[];
 
 #endif /* SX_TEXT_LISTS_H */

@@ -7,6 +7,8 @@
 #include <simidx_admin.h>
 
 #include "text/sx_text.h"
+#include "text/sx_text_lists_load.h"
+#include "text/sx_text_stretch.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"

@@ -8,13 +8,14 @@
  * of the version.
  */
 
+#include "text/sx_text_profile.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/sx_text.h"
 #include "util/sx_err.h"
 
 #define VERSION "v1"

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "text/sx_text.h"
 #include "util/sx_err.h"
 
 /* N-grams of these lengths are features: bits of sx_settings.grams. */

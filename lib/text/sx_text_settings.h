@@ -2,22 +2,27 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What an extractor does, from options or from the profile of an index, and the profile that
- * says it.
+ * What an extractor does: options, checked and complete.
  */
 
 #ifndef SX_TEXT_SETTINGS_H
 #define SX_TEXT_SETTINGS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <simidx_text.h>
+
+#define SX_TEXT_MAX ((size_t)1 << 30) /* longest text, bytes */
 
 /** What a text is cut into. */
 enum sx_tokens { SX_TOKENS_WORDS, SX_TOKENS_HAN, SX_TOKENS_CHARS };
 
 /** What a feature weighs. */
 enum sx_weights { SX_SQRT, SX_LOG, SX_RAW, SX_BINARY, SX_TFIDF };
+
+/** By enum sx_weights. */
+extern const char *const sx_weights_names[];
 
 /** Built-in lists of stop words, as a set. */
 #define SX_STOP_EN 1u
@@ -57,26 +62,5 @@ int sx_extractor_is_known(const char *name);
 /** Check options, which are complete (not NULL), and fill in what they leave open. */
 int sx_settings_make(sx_settings *settings, const simidx_text_options *options,
 		     simidx_error *err);
-
-#define SX_PROFILE_SIZE 320
-
-/** Write the profile. */
-void sx_text_profile_format(char profile[SX_PROFILE_SIZE], const sx_settings *settings);
-
-/** Where sx_text_profile_read() keeps what the options point to. */
-typedef struct sx_profile_strings {
-	char name[SX_NAME_SIZE], weights[8], stop[8], stem[SX_STEM_SIZE];
-} sx_profile_strings;
-
-/**
- * Set those options that are at their defaults to what the profile of an index says, "" or
- * NULL if it has none. SIMIDX_E_MISMATCH for bare fingerprints, SIMIDX_E_UNSUPPORTED for a
- * profile that does not begin as this version's do.
- */
-int sx_text_profile_read(const char *profile, unsigned bits, simidx_text_options *options,
-		    sx_profile_strings *strings, simidx_error *err);
-
-/** Compare the profile of an index with an extractor's: SIMIDX_E_MISMATCH names a difference. */
-int sx_text_profile_check(const char *stored, const char *own, simidx_error *err);
 
 #endif /* SX_TEXT_SETTINGS_H */

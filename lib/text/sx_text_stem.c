@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "text/sx_text_tokens.h"
+#include "text/sx_text_stem.h"
 
 #include <limits.h>
 

@@ -9,7 +9,7 @@
  * the character before it nor is changed by NFKC.
  */
 
-#include "text/sx_text.h"
+#include "text/sx_text_stretch.h"
 
 #include <unicode/uchar.h>
 #include <unicode/unorm2.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "text/sx_text.h"
+#include "text/sx_text_words.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,6 +13,7 @@
 #include "support/sxt.h"
 #include "support/sxt_text.h"
 #include "text/sx_text.h"
+#include "text/sx_text_weight.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define TEXT(literal) literal, sizeof(literal) - 1

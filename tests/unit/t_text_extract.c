@@ -21,6 +21,9 @@
 #include "support/sxt.h"
 #include "support/sxt_text.h"
 #include "text/sx_text.h"
+#include "text/sx_text_lists_load.h"
+#include "text/sx_text_stretch.h"
+#include "text/sx_text_weight.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define SIZE sizeof(simidx_text_options)

@@ -11,6 +11,7 @@
 #include "support/sxt.h"
 #include "support/sxt_text.h"
 #include "text/sx_text.h"
+#include "text/sx_text_stretch.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -3,10 +3,29 @@
 
 #include "text/sx_text_tokens.h"
 
+#include <string.h>
+
 #include <unicode/uchar.h>
 #include <unicode/uscript.h>
 #include <unicode/utf16.h>
 #include <unicode/utf8.h>
+
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
+
+int sx_bytes_add(sx_bytes *bytes, const void *data, size_t size, simidx_error *err)
+{
+	if (sx_reserve(&bytes->at, &bytes->room, bytes->n + size, 1))
+		return sx_fail_nomem(err);
+	if (size)
+		memcpy(bytes->at + bytes->n, data, size);
+	bytes->n += size;
+	return SIMIDX_OK;
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Han characters and runs of letters
+ */
 
 /** What a character does to the token before it. */
 enum role { BREAKS, GOES_ON, EXTENDS, ALONE };
@@ -57,4 +76,39 @@ int sx_han_split(const UChar *units, size_t n, sx_bytes *token, sx_take_token *t
 			rc = hand_on(token, take, ctx, err);
 	}
 	return rc ? rc : hand_on(token, take, ctx, err);
+}
+
+/* ------------------------------------------------------------------------------------------
+ * Single characters
+ */
+
+static int is_of_word(UChar32 c)
+{
+	return u_isalnum(c) || (c >= 0x80 && U_GET_GC_MASK(c) & U_GC_M_MASK);
+}
+
+int sx_chars_split(sx_chars *chars, const UChar *units, size_t n, sx_take_token *take, void *ctx,
+		   simidx_error *err)
+{
+	char utf8[U8_MAX_LENGTH];
+	size_t i = 0, size;
+	UChar32 c;
+	int rc = SIMIDX_OK;
+
+	while (i < n && !rc) {
+		U16_NEXT(units, i, n, c);
+		if (!is_of_word(c)) {
+			chars->gap = chars->begun;
+			continue;
+		}
+		if (chars->gap)
+			rc = take(ctx, " ", 1, err);
+		chars->gap = 0;
+		chars->begun = 1;
+		size = 0;
+		U8_APPEND_UNSAFE(utf8, size, c);
+		if (!rc)
+			rc = take(ctx, utf8, size, err);
+	}
+	return rc;
 }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Tokens -> n-grams.
+ */
+
+#ifndef SX_TEXT_GRAMS_H
+#define SX_TEXT_GRAMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <simidx_text.h>
+
+#include "text/sx_text_features.h"
+#include "text/sx_text_settings.h"
+#include "text/sx_text_tokens.h"
+
+/** Makes n-grams of the tokens of one text. */
+typedef struct sx_grams {
+	unsigned lengths;  /* bit n - 1: n-grams */
+	unsigned longest;
+	int joint;         /* byte between tokens; -1 = none */
+	sx_features *features;
+	sx_gram_names *names;   /* NULL, or where the bytes of features go */
+	sx_bytes bytes;    /* the last tokens */
+	size_t start[SIMIDX_TEXT_MAX_GRAM]; /* of the last ones, a ring */
+	uint64_t n;        /* tokens so far */
+} sx_grams;
+
+/** Begin a text. */
+void sx_grams_begin(sx_grams *grams, const sx_settings *settings,
+		    sx_features *features, sx_gram_names *names);
+
+/** Count the n-grams that end with this token; an sx_take_token. */
+int sx_grams_take(void *grams, const char *bytes, size_t size, simidx_error *err);
+
+/** End a text: one with fewer tokens than its shortest n-grams is a single feature. */
+int sx_grams_end(sx_grams *grams, simidx_error *err);
+
+#endif /* SX_TEXT_GRAMS_H */
