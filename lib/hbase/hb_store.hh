@@ -19,11 +19,17 @@
 
 namespace simidx_hbase {
 
+/** By so much, in milliseconds, clocks may differ beside the longest lease. */
+const int64_t CLOCKS_MS = 60000;
+
 /**
  * Whether a time has passed that somebody has set, in milliseconds since 1970. One beyond the longest lease was
  * set by a clock that was wrong. It counts as passed, too, as nobody could wait for it.
  */
-bool has_passed(int64_t until, int64_t now);
+inline bool has_passed(int64_t until, int64_t now)
+{
+	return until < now || until > now + LONGEST_LEASE_S * 1000 + CLOCKS_MS;
+}
 
 /** A lease on the prefix of a table. */
 struct Lease {

@@ -17,8 +17,6 @@ const unsigned WRITERS = 0xffff;
 const char COLUMN_LAYOUT[] = "v";
 const int WRITER_ROWS = 1000;
 const int PAUSE_MS = 50;
-/* By so much, in milliseconds, clocks may differ beside the longest lease. */
-const int64_t CLOCKS_MS = 60000;
 /* Not the pieces of journals. */
 const std::vector<std::string> WRITER_COLUMNS = { COLUMN_COUNTS, COLUMN_JOURNAL, COLUMN_MARKS,
 						  COLUMN_OWNER };
@@ -53,11 +51,6 @@ WriterRow parse_writer(const gateway::Result &row)
 }
 
 } // namespace
-
-bool has_passed(int64_t until, int64_t now)
-{
-	return until < now || until > now + LONGEST_LEASE_S * 1000 + CLOCKS_MS;
-}
 
 bool WriterRow::is_free(int64_t now) const
 {

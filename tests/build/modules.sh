@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: MIT
 # Copyright the libsimidx authors
 #
-# The graph of lib's modules. A module is a .c file with the header of its name beside it, or a
-# header alone. There is an arrow from one to another that it includes, or of which it calls a
-# function or uses a variable: of those, the objects of the build tell. Calls through pointers,
-# and what macros and inline functions stand for, show as includes only.
-# Fails on a circle among modules, on an arrow that points upwards among the folders (rooms), and on
-# a .c file without a header of its name; but one that defines nothing for other files than public
-# functions needs none, because include/ has them.
+# The graph of lib's modules. A module is a .c or .cc file with the header of its name beside it, or a
+# header alone. A class may take several files: a .cc file that has no header of its name and defines
+# nothing for other files than functions of one class is part of the module whose header has this class.
+# There is an arrow from one module to another that it includes, or of which it calls a function or
+# uses a variable: of those, the objects of the build tell. Calls through pointers, and what macros and
+# inline functions stand for, show as includes only.
+# Fails on a circle among modules, on an arrow that points upwards among the folders (rooms) or to what
+# is private to another library, and on a file without a header of its name; but one that defines
+# nothing for other files than public functions needs none, because include/ has them.
+# A folder that is not among the rooms is a library of its own; if it was not built, its includes are
+# looked at alone.
 # Usage: modules.sh [-v] [TREE]
 #   -v  print each arrow, and whether it is an include, a call or both
 set -eu
@@ -21,26 +25,27 @@ src=$(cd "${1:-$SX_SRCDIR}" && pwd)
 
 # Files that are part of another module, and why:
 # - the kernel is one module with one interface and a file for each instruction set, because each
-#   is compiled with other instructions;
-# - libsimidx-text is a library of its own, whose private interface is sx_text.h.
-parts='kernel/sx_kernel_(plain|avx2|avx512|neon) kernel/sx_kernel text/.* text/sx_text'
+#   is compiled with other instructions.
+parts='kernel/sx_kernel_(plain|avx2|avx512|neon) kernel/sx_kernel'
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 status=0
 
 cd "$src/lib"
-find . -name '*.[ch]' | sed 's|^\./||' | sort >"$tmp/files"
+find . -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' | sed 's|^\./||' | sort >"$tmp/files"
 [ -s "$tmp/files" ]
 # shellcheck disable=SC2046
 grep -n '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' $(cat "$tmp/files") >"$tmp/includes"
+# shellcheck disable=SC2046
+grep -nE '^(class|struct) [A-Za-z]' $(grep '\.hh$' "$tmp/files") /dev/null | grep -v ';$' >"$tmp/classes" || :
 
-# Of old objects there may be more than of files, and none of libsimidx-text.
+# Of old objects there may be more than of files.
 cd "$SX_BUILDDIR/lib"
-for file in $(grep '\.c$' "$tmp/files"); do
+for file in $(grep '\.cc*$' "$tmp/files"); do
 	folder=${file%/*} name=${file##*/}
 	found=
-	for object in "$folder"/*-"${name%.c}.o" "$folder/.libs"/*-"${name%.c}.o"; do
+	for object in "$folder"/*-"${name%.c*}.o" "$folder/.libs"/*-"${name%.c*}.o"; do
 		if [ -e "$object" ]; then
 			found=$object
 			break
@@ -48,11 +53,14 @@ for file in $(grep '\.c$' "$tmp/files"); do
 	done
 	if [ -n "$found" ]; then
 		$SX_NM -g "$found" | sed "s|^|$file |"
-	elif [ "$folder" != text ]; then
+	elif grep -qx "$folder" "$src/tests/build/rooms" || ls "$folder"/*.o >"$tmp/any" 2>&1; then
 		echo "lib/$file: there is no object of it below $SX_BUILDDIR" >&2
 		status=1
+	else
+		echo "$folder" >>"$tmp/not_built"
 	fi
 done >"$tmp/symbols"
+[ ! -e "$tmp/not_built" ] || echo "not built: $(sort -u "$tmp/not_built" | paste -s -d ' ')"
 
 awk -v parts="$parts" -v rooms="$(tr '\n' ' ' <"$src/tests/build/rooms")" -v verbose=$verbose '
 BEGIN {
@@ -62,24 +70,60 @@ BEGIN {
 		rank[room[i]] = i
 }
 
+# The class that a mangled name has to do with: of a member, constructor, table and the like.
+function class_of(name,    n, last, before) {
+	sub(/^_ZT[hv][0-9n_]*_N/, "_ZN", name)
+	sub(/^_Z(T[VISTC])?N[KVrRO]*/, "", name)
+	while (match(name, /^[0-9]+/)) {
+		n = substr(name, 1, RLENGTH)
+		before = last
+		last = substr(name, RLENGTH + 1, n)
+		name = substr(name, RLENGTH + 1 + n)
+	}
+	return name ~ /^([CD][0-9]|E$)/ ? last : before
+}
+
+# The module that a .cc file without a header of its name is part of, or "".
+function of_class(file,    folder, symbol, n, i, class, home) {
+	folder = file
+	sub(/\/.*/, "", folder)
+	n = split(private[file], symbol, " ")
+	for (i = 1; i <= n; i++) {
+		class = folder SUBSEP class_of(symbol[i])
+		if (!(class in class_in) || home && home != class_in[class])
+			return ""
+		home = class_in[class]
+	}
+	return home
+}
+
 # The module that a file belongs to.
 function module(file,    name, i) {
 	if (file in module_of)
 		return module_of[file]
 	name = file
-	sub(/\.[ch]$/, "", name)
+	sub(/\.(c|h|cc|hh)$/, "", name)
 	for (i = 1; i < n_parts; i += 2)
 		if (name ~ "^" part[i] "$")
 			name = part[i + 1]
+	if (file ~ /\.cc$/ && !((name ".hh") in exists) && (i = of_class(file)) != "")
+		name = i
 	if (!(name in number)) {
 		number[name] = ++modules
 		name_of[modules] = name
 	}
 	return module_of[file] = name
 }
-function arrow(from, to, how, why,    key) {
+function arrow(from, to, how, why,    key, down, up) {
 	if (from == to)
 		return
+	down = from
+	up = to
+	sub(/\/.*/, "", down)
+	sub(/\/.*/, "", up)
+	# libsimidx-text has a copy of util.
+	if (down != up && why !~ /^simidx_/ && (!rank[up] || !rank[down] && up != "util"))
+		bad(from " -> " to ": private to another library (" why ")")
 	key = from SUBSEP to
 	if (!(key in kinds)) {
 		kinds[key] = how
@@ -101,25 +145,29 @@ FILENAME ~ /files$/ {
 	file[++files] = $1
 	next
 }
-FILENAME ~ /includes$/ {
+FILENAME ~ /classes$/ {
 	split($0, at, ":")
-	name = $0
-	sub(/^[^"]*"/, "", name)
-	sub(/".*/, "", name)
-	if (name in exists)
-		arrow(module(at[1]), module(name), "include", "lib/" at[1] ":" at[2])
+	name = at[1]
+	sub(/\/.*/, "", name)
+	split(at[3], word, /[ {:]+/)
+	sub(/\.hh$/, "", at[1])
+	class_in[name, word[2]] = at[1]
 	next
 }
-# file [address] kind symbol
-$(NF - 1) ~ /^[A-TVX-Z]$/ {
-	definer[$NF] = module($1)
+FILENAME ~ /includes$/ {
+	include[++includes] = $0
+	next
+}
+# file [address] kind symbol; of what is weak (V, W), each file has a copy
+$(NF - 1) ~ /^[A-TX-Z]$/ {
+	definer[$NF] = $1
 	if ($NF ~ /^simidx_/)
 		public[$1] = 1
-	else if ($NF ~ /^sx_/)
+	else if ($NF ~ /^(_Z|[a-z])/)
 		private[$1] = private[$1] " " $NF
 }
 $(NF - 1) == "U" {
-	user[++uses] = module($1)
+	user[++uses] = $1
 	used[uses] = $NF
 }
 
@@ -144,17 +192,29 @@ function reach(from, to,    todo, seen, i, k, m, n) {
 END {
 	for (i = 1; i <= files; i++) {
 		name = module(file[i])
-		if (file[i] !~ /\.c$/)
+		own = file[i]
+		if (!sub(/\.c$/, ".h", own) && !sub(/\.cc$/, ".hh", own))
 			continue
-		header = file[i]
-		sub(/c$/, "h", header)
-		if (file[i] != name ".c" || header in exists || public[file[i]] && !private[file[i]])
+		if (own !~ "^" name "\\.h" || own in exists || !private[file[i]])
 			continue
 		bad("lib/" file[i] ": there is no header of its name for" private[file[i]])
 	}
+	for (i = 1; i <= includes; i++) {
+		split(include[i], at, ":")
+		name = include[i]
+		sub(/^[^"]*"/, "", name)
+		sub(/".*/, "", name)
+		# A library of its own may leave its folder away.
+		folder = at[1]
+		sub(/[^\/]*$/, "", folder)
+		if (!(name in exists))
+			name = folder name
+		if (name in exists)
+			arrow(module(at[1]), module(name), "include", "lib/" at[1] ":" at[2])
+	}
 	for (i = 1; i <= uses; i++)
 		if (used[i] in definer)
-			arrow(user[i], definer[used[i]], "call", used[i])
+			arrow(module(user[i]), module(definer[used[i]]), "call", used[i])
 
 	for (i = 1; i <= arrows; i++) {
 		split(list[i], ends, SUBSEP)
@@ -221,5 +281,5 @@ END {
 	printf "%d modules, %d arrows, %d circles\n", modules, arrows, circles
 	exit failures > 0
 }
-' "$tmp/files" "$tmp/includes" "$tmp/symbols" || status=1
+' "$tmp/files" "$tmp/includes" "$tmp/classes" "$tmp/symbols" || status=1
 exit $status
