@@ -2,20 +2,22 @@
 # SPDX-License-Identifier: MIT
 # Copyright the libsimidx authors
 #
-# Lines of code in C files and headers, without blank lines and comments, by folder: a column for
-# each tree. Usage: loc.sh [TREE...]
+# Lines of code, without blank lines and comments, by folder: a column for each tree. Files of C++ (.cc,
+# .hh) have rows and a total of their own; the other rows are of C. Usage: loc.sh [TREE...]
 set -eu
 [ $# -gt 0 ] || set -- "$(dirname "$0")/.."
 
 n=0
 for tree; do
 	n=$((n + 1))
-	(cd "$tree" && find lib include tools tests bench -name '*.[ch]' -exec awk -v tree=$n '
+	(cd "$tree" && find lib include tools tests bench \( -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' \) -exec awk -v tree=$n '
 	# What is open at the end of a line: "/", a quote, or nothing.
 	FNR == 1 {
 		open = ""
 		split(FILENAME, part, "/")
 		folder = part[1] == "lib" ? part[1] "/" part[2] : part[1]
+		if (FILENAME ~ /\.(cc|hh)$/)
+			folder = folder ", C++"
 	}
 	{
 		rest = $0
@@ -55,11 +57,11 @@ for tree; do
 	}
 	END {
 		for (folder in lines)
-			print tree, folder, lines[folder]
+			print tree ":" folder ":" lines[folder]
 	}' {} +)
-done | awk -v trees=$# '
+done | awk -F : -v trees=$# '
 function row(name, counts,    i, text) {
-	text = sprintf("%-16s", name)
+	text = sprintf("%-17s", name)
 	for (i = 1; i <= trees; i++)
 		text = text sprintf(" %7d", counts[name, i])
 	return text
@@ -67,6 +69,10 @@ function row(name, counts,    i, text) {
 {
 	lines[$2, $1] += $3
 	folders[$2] = 1
+	if ($2 ~ /C\+\+$/) {
+		lines["all, C++", $1] += $3
+		next
+	}
 	if ($2 != "include")
 		lines["all but include", $1] += $3
 	if ($2 ~ /^lib\// && $2 != "lib/text")
@@ -78,4 +84,5 @@ END {
 	close("sort")
 	print row("lib but text", lines)
 	print row("all but include", lines)
+	print row("all, C++", lines)
 }'

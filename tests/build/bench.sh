@@ -207,9 +207,13 @@ char h = '"'; // "
 char *i = "/*\
 */";
 END
+printf 'int a;\nint b; // c\n' >"$dir/tree/lib/a/x.cc"
+printf '/* c */\nint a;\n' >"$dir/tree/lib/a/x.hh"
 sh "$SX_SRCDIR/bench/loc.sh" "$dir/tree" "$dir/tree" >"$dir/out"
 grep -q '^lib/a  *6  *6$' "$dir/out"
 grep -q '^lib but text  *6  *6$' "$dir/out"
+grep -q '^lib/a, C++  *3  *3$' "$dir/out"
+grep -q '^all, C++  *3  *3$' "$dir/out"
 
 [ -n "${SX_TEXT-}" ] || exit 0
 printf 'Two words, and “two” more: don’t count 3.14 as two.\n' >"$dir/one"
