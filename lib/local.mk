@@ -50,10 +50,14 @@ lib_libsx_core_la_SOURCES = \
 	lib/kernel/sx_kernel.c \
 	lib/kernel/sx_kernel.h \
 	lib/kernel/sx_kernel_avx2.c \
+	lib/kernel/sx_kernel_avx2.h \
 	lib/kernel/sx_kernel_avx512.c \
+	lib/kernel/sx_kernel_avx512.h \
 	lib/kernel/sx_kernel_neon.c \
+	lib/kernel/sx_kernel_neon.h \
 	lib/kernel/sx_kernel_plain.c \
 	lib/kernel/sx_kernel_plain.h \
+	lib/kernel/sx_kernel_type.h \
 	lib/store/sx_dbi.c \
 	lib/store/sx_dbi.h \
 	lib/store/sx_dir.c \

@@ -5,6 +5,10 @@
 
 #include <string.h>
 
+#include "kernel/sx_bits.h"
+#include "kernel/sx_kernel_avx2.h"
+#include "kernel/sx_kernel_avx512.h"
+#include "kernel/sx_kernel_neon.h"
 #include "kernel/sx_kernel_plain.h"
 
 /* Set before main() and never again outside tests, so threads need no ordering to read it. */

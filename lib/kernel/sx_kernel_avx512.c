@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "kernel/sx_kernel_plain.h"
+#include "kernel/sx_kernel_avx512.h"
 
 #if defined(__x86_64__)
 
 #include <immintrin.h>
+
+#include "kernel/sx_kernel_plain.h"
 
 #define AVX512                                                                                \
 	__attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,"             \

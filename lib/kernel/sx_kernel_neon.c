@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "kernel/sx_kernel_plain.h"
+#include "kernel/sx_kernel_neon.h"
 
 #if defined(__aarch64__)
 
 #include <arm_neon.h>
+
+#include "kernel/sx_kernel_plain.h"
 
 /* How to find what is near; everything is bytes, so that byte order does not matter. */
 struct filter {

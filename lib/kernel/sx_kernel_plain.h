@@ -3,7 +3,7 @@
 
 /*
  * Kernels are made level by level: each copies the one before it and puts its own functions in
- * the place of those that it does better. What the functions do: sx_kernel.h.
+ * the place of those that it does better. What the functions do: sx_kernel_type.h.
  *
  * Below the declarations are the loops without vector instructions, to be inlined into functions
  * that are compiled for some instruction set, which use its instructions in `count` and `select`.
@@ -13,7 +13,7 @@
 #define SX_KERNEL_PLAIN_H
 
 #include "kernel/sx_bits.h"
-#include "kernel/sx_kernel.h"
+#include "kernel/sx_kernel_type.h"
 #include "util/sx_bytes.h"
 
 /** All functions, for any CPU. */
@@ -21,15 +21,6 @@ void sx_kernel_use_scalar(sx_kernel *kernel);
 #if defined(__x86_64__)
 /** All functions but pext and pdep, for a CPU with POPCNT. */
 void sx_kernel_use_popcnt(sx_kernel *kernel);
-/** The filters, for a CPU with POPCNT, BMI1 and AVX2. */
-void sx_kernel_use_avx2(sx_kernel *kernel);
-/** The functions of bitmaps, pext and pdep, for a CPU with POPCNT, BMI1 and fast BMI2. */
-void sx_kernel_use_bmi2(sx_kernel *kernel);
-/** The filters and decode, for a CPU with all that SX_AVX512 in sx_kernel_avx512.c names. */
-void sx_kernel_use_avx512(sx_kernel *kernel);
-#elif defined(__aarch64__)
-/** All functions but pext and pdep. */
-void sx_kernel_use_neon(sx_kernel *kernel);
 #endif
 
 /** The low bytes of an entry, in memory that may end after them. */

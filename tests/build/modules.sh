@@ -4,7 +4,7 @@
 #
 # The graph of lib's modules. A module is a .c or .cc file with the header of its name beside it, or a
 # header alone. A class may take several files: a .cc file that has no header of its name and defines
-# nothing for other files than functions of one class is part of the module whose header has this class.
+# nothing for other files than members of classes of one header is part of the module of that header.
 # There is an arrow from one module to another that it includes, or of which it calls a function or
 # uses a variable: of those, the objects of the build tell. Calls through pointers, and what macros and
 # inline functions stand for, show as includes only.
@@ -22,11 +22,6 @@ if [ "${1-}" = -v ]; then
 	shift
 fi
 src=$(cd "${1:-$SX_SRCDIR}" && pwd)
-
-# Files that are part of another module, and why:
-# - the kernel is one module with one interface and a file for each instruction set, because each
-#   is compiled with other instructions.
-parts='kernel/sx_kernel_(plain|avx2|avx512|neon) kernel/sx_kernel'
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -62,9 +57,8 @@ for file in $(grep '\.cc*$' "$tmp/files"); do
 done >"$tmp/symbols"
 [ ! -e "$tmp/not_built" ] || echo "not built: $(sort -u "$tmp/not_built" | paste -s -d ' ')"
 
-awk -v parts="$parts" -v rooms="$(tr '\n' ' ' <"$src/tests/build/rooms")" -v verbose=$verbose '
+awk -v rooms="$(tr '\n' ' ' <"$src/tests/build/rooms")" -v verbose=$verbose '
 BEGIN {
-	n_parts = split(parts, part, " ")
 	n_rooms = split(rooms, room, " ")
 	for (i = 1; i <= n_rooms; i++)
 		rank[room[i]] = i
@@ -98,16 +92,13 @@ function of_class(file,    folder, symbol, n, i, class, home) {
 }
 
 # The module that a file belongs to.
-function module(file,    name, i) {
+function module(file,    name, home) {
 	if (file in module_of)
 		return module_of[file]
 	name = file
 	sub(/\.(c|h|cc|hh)$/, "", name)
-	for (i = 1; i < n_parts; i += 2)
-		if (name ~ "^" part[i] "$")
-			name = part[i + 1]
-	if (file ~ /\.cc$/ && !((name ".hh") in exists) && (i = of_class(file)) != "")
-		name = i
+	if (file ~ /\.cc$/ && !((name ".hh") in exists) && (home = of_class(file)) != "")
+		name = home
 	if (!(name in number)) {
 		number[name] = ++modules
 		name_of[modules] = name
