@@ -21,6 +21,7 @@ int sx_schema_new(const char *plan, unsigned bits, sx_schema **out, simidx_error
 	rc = sx_plan_make(&schema->plan, plan, bits, err);
 	if (!rc)
 		rc = sx_plan_make(&schema->fresh_plan, "4x16", bits, err);
+	schema->text_probes = schema->plan.text_probes;
 	schema->fresh_plan_is_same = !strcmp(schema->plan.name, schema->fresh_plan.name);
 	if (rc)
 		free(schema);

@@ -20,7 +20,7 @@ typedef struct sx_schema {
 	sx_plan fresh_plan; /* of the memtable */
 	int fresh_plan_is_same;
 	sx_profile profile;
-	unsigned text_probes; /* of a query of a text; 0 = as the plan says */
+	unsigned text_probes; /* of a query of a text */
 	int has_unknown_fp2;  /* documents may lack a second fingerprint: then they have this one */
 	uint64_t unknown_fp2;
 } sx_schema;

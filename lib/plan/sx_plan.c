@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <simidx_sketch.h>
+
 #include "kernel/sx_bits.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
@@ -20,11 +22,16 @@ struct family {
 	unsigned n_leads;    /* every choice of this many blocks leads a table */
 	unsigned n_subs;     /* blocks that the remaining bits are cut into; every one of them
 	                        is a further lead of a table of its own; 0 = none */
+	unsigned text_probes;
 };
 
 static const struct family families[] = {
-	{ "4x16", 4, 0, 1, 0 },  { "10x26", 5, 0, 2, 0 }, { "16x28", 4, 0, 1, 4 },
-	{ "20x31", 6, 0, 3, 0 }, { "3x22", 3, 5, 1, 0 },  { "2x32", 2, 0, 1, 0 },
+	{ "4x16", 4, 0, 1, 0, SIMIDX_TEXT_PROBES },
+	{ "10x26", 5, 0, 2, 0, SIMIDX_TEXT_PROBES },
+	{ "16x28", 4, 0, 1, 4, SIMIDX_TEXT_PROBES },
+	{ "20x31", 6, 0, 3, 0, SIMIDX_TEXT_PROBES },
+	{ "3x22", 3, 5, 1, 0, SIMIDX_TEXT_PROBES_3X22 },
+	{ "2x32", 2, 0, 1, 0, SIMIDX_TEXT_PROBES },
 };
 
 /* Above this one table less is worth the many more probes: measured, 64 bits. */
@@ -162,6 +169,7 @@ int sx_plan_make(sx_plan *plan, const char *name, unsigned bits, simidx_error *e
 			       SIMIDX_MIN_BITS, SIMIDX_MAX_BITS);
 	memcpy(plan->name, family->name, sizeof(family->name));
 	plan->bits = bits;
+	plan->text_probes = family->text_probes;
 	if (make_tables(plan, family))
 		return sx_fail(err, SIMIDX_E_ARG, "%u bits are too few for plan %s", bits,
 			       plan->name);

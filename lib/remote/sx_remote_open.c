@@ -87,7 +87,8 @@ static int make_schema(const sx_engine *engine, const sx_engine_text *t, sx_sche
 	schema->has_unknown_fp2 = sx_schema_has_fp2(schema);
 	schema->unknown_fp2 = schema->has_unknown_fp2 ? SX_UNKNOWN_FP2 : 0;
 	schema->format_minor = t->format;
-	schema->text_probes = engine->probes;
+	if (engine->probes)
+		schema->text_probes = engine->probes;
 	if (has_plan(engine->calls->plans, schema->plan.name))
 		return SIMIDX_OK;
 	rc = sx_fail(err, SIMIDX_E_UNSUPPORTED, "%s: it has plan %s; an index of %s has one of %s",

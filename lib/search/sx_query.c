@@ -4,7 +4,6 @@
 #include "search/sx_query.h"
 
 #include <limits.h>
-#include <string.h>
 
 #include <simidx_sketch.h>
 
@@ -183,10 +182,7 @@ static void ask_by_weights(const simidx *index, const simidx_sketch *sketch, int
 		q->weights2 = sketch->weights2;
 		q->radius = q->radius2 = if_new ? SIMIDX_TEXT_RADIUS_IF_NEW : SIMIDX_TEXT_RADIUS;
 	}
-	q->probes = strcmp(index->schema->plan.name, "3x22") ? SIMIDX_TEXT_PROBES
-						     : SIMIDX_TEXT_PROBES_3X22;
-	if (index->schema->text_probes)
-		q->probes = index->schema->text_probes;
+	q->probes = index->schema->text_probes;
 	q->max_bits = if_new ? SIMIDX_TEXT_BITS_IF_NEW : SIMIDX_TEXT_BITS;
 	for (unsigned b = 0; b < index->schema->bits; b++)
 		q->max_bits += !sketch->weights[b];
