@@ -129,7 +129,7 @@ simidx_engine make_engine()
 	e.version = SIMIDX_ENGINE_VERSION;
 	e.scheme = "hbase";
 	e.name = "HBase";
-	e.plans = "4x16 10x26 16x28 20x31";
+	e.plans = SIMIDX_HBASE_PLANS;
 	e.open = hb_open;
 	e.close = hb_close;
 	e.info = hb_info;

@@ -3,10 +3,13 @@
 
 #include "query/qr_hbase.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+
+#include <simidx_hbase.h>
 
 #define FORMAT 1 /* of a document's value */
 #define SALTS 16 /* parts of the table of documents, over which ids in a row are spread */
@@ -21,12 +24,10 @@ enum { HAS_FP2 = 1, HAS_LABEL = 2, LACKS_FP2 = 4 };
 
 int qr_hbase_has_plan(const char *plan)
 {
-	static const char *const plans[] = { "4x16", "10x26", "16x28", "20x31" };
+	static const char plans[] = " " SIMIDX_HBASE_PLANS " ";
+	char word[16];
 
-	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++)
-		if (strcmp(plan, plans[i]) == 0)
-			return 1;
-	return 0;
+	return snprintf(word, sizeof(word), " %s ", plan) < (int)sizeof(word) && strstr(plans, word);
 }
 
 static unsigned char *write_be(unsigned char *out, uint64_t value, int bytes)
