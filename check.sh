@@ -59,7 +59,7 @@ is_for_configure() {
 	esac
 	what=${1#--*-}
 	{
-		sed -n 's/.*\(AC_ARG_WITH\|AC_ARG_ENABLE\|SX_PART\)(\[\([a-z]*\)\].*/\2/p' configure.ac m4/sx_*.m4
+		sed -n 's/.*\(AC_ARG_WITH\|AC_ARG_ENABLE\|SX_PART\|SX_ENGINE\)(\[\([a-z]*\)\].*/\2/p' configure.ac m4/sx_*.m4
 		printf '%s\n' aix-soname dependency-tracking fast-install gnu-ld libtool-lock maintainer-mode pic \
 			shared silent-rules static sysroot
 	} | grep -qx -e "${what%%=*}"
@@ -113,7 +113,9 @@ for option; do
 		echo "check.sh: '$option' is no option of it or of configure. Try './check.sh --help'." >&2
 		exit 2
 	}
-	[ "$option" != --with-hbase ] || packages="$packages g++ libthrift-dev thrift-compiler libboost-dev libssl-dev"
+	# What an engine needs stands in its file.
+	m4=m4/sx_${option#--with-}.m4
+	[ ! -e "$m4" ] || packages="$packages $(sed -n 's/^# packages: //p' "$m4")"
 done
 # shellcheck disable=SC2086
 install_packages $packages ${test:+$test_packages}

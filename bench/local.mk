@@ -164,9 +164,7 @@ bench_bn_quality_SOURCES = \
 	bench/quality/qu_strangers.h
 bench_bn_quality_CPPFLAGS = $(bench_quality_cppflags)
 bench_bn_quality_LDADD = $(bench_quality_libs)
-if HAVE_HBASE
-bench_bn_quality_LDADD += lib/hbase/libsimidx-hbase.la
-endif
+bench_bn_quality_LDADD += $(engine_libraries)
 
 bench: $(bench_programs:=$(EXEEXT))
 .PHONY: bench

@@ -3,14 +3,12 @@
 
 # SX_HBASE: --with-hbase builds libsimidx-hbase and lets the tools use it. It is the only part that
 # needs C++ where it runs, so it is left out unless it is asked for. Sets THRIFT (the compiler),
-# THRIFT_CFLAGS, THRIFT_LIBS, OPENSSL_CFLAGS, OPENSSL_LIBS and the condition HAVE_HBASE.
+# THRIFT_CFLAGS, THRIFT_LIBS, OPENSSL_CFLAGS and OPENSSL_LIBS.
+#
+# check.sh installs these Debian packages:
+# packages: g++ libthrift-dev thrift-compiler libboost-dev libssl-dev
 AC_DEFUN([SX_HBASE], [
-  AC_ARG_WITH([hbase],
-    [AS_HELP_STRING([--with-hbase],
-       [build libsimidx-hbase, which needs Thrift, boost and OpenSSL (default: no)])],
-    [], [with_hbase=no])
-  AS_IF([test "x$with_hbase" != xno],
-    [with_hbase=yes
+  SX_ENGINE([hbase], [build libsimidx-hbase, which needs Thrift, boost and OpenSSL (default: no)], [
      PKG_CHECK_MODULES([THRIFT], [thrift >= 0.16], [],
        [SX_MISSING([thrift >= 0.16], [libthrift-dev, or configure --without-hbase])])
      PKG_CHECK_MODULES([OPENSSL], [openssl >= 1.1.1], [],
@@ -30,7 +28,5 @@ AC_DEFUN([SX_HBASE], [
        [AC_MSG_RESULT([no])
         SX_MISSING([a compiler of C++17], [g++, or configure --without-hbase])])
      CXXFLAGS=$sx_saved_CXXFLAGS
-     AC_LANG_POP([C++])
-     AC_DEFINE([HAVE_HBASE], [1], [Whether libsimidx-hbase is built.])])
-  AM_CONDITIONAL([HAVE_HBASE], [test "x$with_hbase" != xno])
+     AC_LANG_POP([C++])])
 ])

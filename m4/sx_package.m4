@@ -71,3 +71,32 @@ AC_DEFUN([SX_IF_THERE], [
        [$1=yes],
        [AS_IF([test "x$$1" = xauto], [$1=missing], [SX_MISSING([$3], [$4])])])])
 ])
+
+# SX_ENGINE(NAME, HELP, CHECKS)
+#
+# A library in lib/NAME with an engine, that is built only --with-NAME, after CHECKS. Sets with_NAME to
+# yes or no and the condition and the macro HAVE_NAME (in capitals).
+AC_DEFUN([SX_ENGINE], [
+  AC_REQUIRE([SX_NO_ENGINE])
+  AC_ARG_WITH([$1], [AS_HELP_STRING([--with-$1], [$2])], [], [with_$1=no])
+  AS_IF([test "x$with_$1" != xno],
+    [with_$1=yes
+     $3
+     AS_VAR_APPEND([SX_ENGINES], [" $1"])
+     AS_VAR_APPEND([sx_engine_list], [" ENGINE($1)"])
+     AC_DEFINE([HAVE_]m4_toupper([$1]), [1], [Whether libsimidx-$1 is built.])])
+  AM_CONDITIONAL([HAVE_]m4_toupper([$1]), [test "x$with_$1" != xno])
+  AC_CONFIG_FILES([lib/$1/libsimidx-$1.pc])
+])
+
+AC_DEFUN([SX_NO_ENGINE], [
+  SX_ENGINES=
+  sx_engine_list=
+])
+
+# SX_LIST_ENGINES: after all SX_ENGINE. Scripts read the variable SX_ENGINES, programs the macro.
+AC_DEFUN([SX_LIST_ENGINES], [
+  AC_SUBST([SX_ENGINES])
+  AC_DEFINE_UNQUOTED([SX_ENGINES(ENGINE)], [$sx_engine_list],
+    [ENGINE(name) for each engine that is built: simidx_name_add() registers it.])
+])

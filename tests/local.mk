@@ -12,7 +12,8 @@ AM_TESTS_ENVIRONMENT = \
 	SX_NM='$(NM)'; \
 	SX_PKG_CONFIG='$(PKG_CONFIG)'; \
 	SX_VERSION='$(VERSION)'; \
-	export SX_SRCDIR SX_BUILDDIR SX_CC SX_CXX SX_CFLAGS SX_MAKE SX_NM SX_PKG_CONFIG SX_VERSION;
+	SX_ENGINES='$(SX_ENGINES)'; \
+	export SX_SRCDIR SX_BUILDDIR SX_CC SX_CXX SX_CFLAGS SX_MAKE SX_NM SX_PKG_CONFIG SX_VERSION SX_ENGINES;
 if HAVE_TEXT
 AM_TESTS_ENVIRONMENT += SX_TEXT=1; export SX_TEXT;
 endif
@@ -27,9 +28,6 @@ AM_TESTS_ENVIRONMENT += SX_ZLIB=1; export SX_ZLIB;
 endif
 if HAVE_ZSTD
 AM_TESTS_ENVIRONMENT += SX_ZSTD=1; export SX_ZSTD;
-endif
-if HAVE_HBASE
-AM_TESTS_ENVIRONMENT += SX_HBASE=1; export SX_HBASE;
 endif
 
 # No compiler is set for .sh: scripts run by their first line.
@@ -248,7 +246,7 @@ tests_engine_oracle_SOURCES = \
 	tests/engine/twins.c
 tests_engine_oracle_CPPFLAGS = $(tests_cppflags)
 tests_engine_oracle_LDFLAGS = $(tests_ldflags)
-tests_engine_oracle_LDADD = $(tests_libs) $(hbase_libs)
+tests_engine_oracle_LDADD = $(tests_libs) $(engine_libs)
 
 # The tools with the engine in memory.
 engine_tool = \

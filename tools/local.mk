@@ -11,7 +11,7 @@ tools_libs = tools/libcommon.a
 if HAVE_TEXT
 tools_libs += lib/text/libsx-text.la
 endif
-tools_libs += $(hbase_libs) lib/libsx-core.la $(JANSSON_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) -lm
+tools_libs += $(engine_libs) lib/libsx-core.la $(JANSSON_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) -lm
 
 # What all tools share: messages and options, and the parsers of every input format.
 tools_libcommon_a_SOURCES = \

@@ -15,9 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef HAVE_HBASE
-#include <simidx_hbase.h>
-#endif
 #include <simidx_text.h>
 
 #include "bn_options.h"
@@ -54,13 +51,17 @@ static int is_engine(const struct bench *b)
 	return strstr(b->dir, "://") != NULL;
 }
 
+#define DECLARATION(name) int simidx_##name##_add(simidx_error *err);
+#define ADD(name) bn_check(simidx_##name##_add(&err), &err, #name);
+
+SX_ENGINES(DECLARATION)
+
 static void add_engines(void)
 {
-#ifdef HAVE_HBASE
 	simidx_error err;
 
-	bn_check(simidx_hbase_add(&err), &err, "hbase");
-#endif
+	(void)err;
+	SX_ENGINES(ADD)
 }
 
 static void add_rules(struct bench *b, enum qu_rule_kind kind, unsigned from, unsigned to,

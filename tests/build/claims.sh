@@ -59,8 +59,7 @@ has CONTRIBUTING.md "above $file lines a file and $function a function"
 # Functions that are named are exported.
 # shellcheck disable=SC2086 # a list of files
 for name in $(grep -oh '`simidx_[a-z0-9_]*()`' $documents | tr -d '`()' | sort -u); do
-	grep -qs "^[[:space:]]*$name;" lib/libsimidx.map lib/text/libsimidx-text.map \
-		lib/hbase/libsimidx-hbase.map ||
+	grep -qs "^[[:space:]]*$name;" lib/libsimidx.map lib/*/libsimidx-*.map ||
 		bad "no such function: $name()"
 done
 

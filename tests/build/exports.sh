@@ -33,19 +33,31 @@ compare() {
 	fi
 }
 
-# Those of libsimidx: all but simidx_text.h and simidx_hbase.h.
+# The libraries beside libsimidx, each with a folder, a version script and a header of its name.
+others=$(cd "$src/lib" && printf '%s\n' */libsimidx-*.map | sed 's|/.*||')
+
+# Whether one of them was built.
+built() {
+	case " ${SX_TEXT:+text} ${SX_ENGINES-} " in
+	*" $1 "*) return ;;
+	*) return 1 ;;
+	esac
+}
+
+# Headers of libsimidx.
+ours() {
+	(cd "$src/include" && ls) | grep -vxF "$(printf 'simidx_%s.h\n' $others)"
+}
+
 # shellcheck disable=SC2046
-declared $(cd "$src/include" && echo simidx.h simidx_[!th]*.h) >"$tmp/headers"
+declared $(ours) >"$tmp/headers"
 in_map lib/libsimidx.map >"$tmp/libsimidx.map"
 compare headers libsimidx.map
-
-declared simidx_text.h | comm -23 - "$tmp/headers" >"$tmp/simidx_text.h"
-in_map lib/text/libsimidx-text.map >"$tmp/libsimidx-text.map"
-compare simidx_text.h libsimidx-text.map
-
-declared simidx_hbase.h | comm -23 - "$tmp/headers" >"$tmp/simidx_hbase.h"
-in_map lib/hbase/libsimidx-hbase.map >"$tmp/libsimidx-hbase.map"
-compare simidx_hbase.h libsimidx-hbase.map
+for other in $others; do
+	declared "simidx_$other.h" | comm -23 - "$tmp/headers" >"$tmp/simidx_$other.h"
+	in_map "lib/$other/libsimidx-$other.map" >"$tmp/libsimidx-$other.map"
+	compare "simidx_$other.h" "libsimidx-$other.map"
+done
 
 so=$SX_BUILDDIR/lib/.libs/libsimidx.so
 if [ ! -e "$so" ]; then
@@ -55,12 +67,9 @@ if [ ! -e "$so" ]; then
 fi
 exported "$so" >"$tmp/libsimidx.so"
 compare headers libsimidx.so
-if [ -n "${SX_TEXT-}" ]; then
-	exported "$SX_BUILDDIR/lib/text/.libs/libsimidx-text.so" >"$tmp/libsimidx-text.so"
-	compare simidx_text.h libsimidx-text.so
-fi
-if [ -n "${SX_HBASE-}" ]; then
-	exported "$SX_BUILDDIR/lib/hbase/.libs/libsimidx-hbase.so" >"$tmp/libsimidx-hbase.so"
-	compare simidx_hbase.h libsimidx-hbase.so
-fi
+for other in $others; do
+	built "$other" || continue
+	exported "$SX_BUILDDIR/lib/$other/.libs/libsimidx-$other.so" >"$tmp/libsimidx-$other.so"
+	compare "simidx_$other.h" "libsimidx-$other.so"
+done
 exit $status

@@ -32,8 +32,9 @@ export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 {
 	printf '%s\n' simidx.h simidx_admin.h simidx_batch.h simidx_engine.h simidx_join.h simidx_load.h \
 		simidx_sketch.h simidx_write.h
-	[ -z "${SX_HBASE-}" ] || echo simidx_hbase.h
-	[ -z "${SX_TEXT-}" ] || echo simidx_text.h
+	for library in ${SX_TEXT:+text} ${SX_ENGINES-}; do
+		echo "simidx_$library.h"
+	done
 } | sort | diff -u - "$tmp/headers" || fail 'installed headers are not the public ones'
 ! find "$stage" -name '*sx-*' | grep . || fail 'an internal library is installed'
 

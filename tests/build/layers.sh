@@ -3,11 +3,13 @@
 # Copyright the libsimidx authors
 #
 # Fails when a file includes what its layer may not know (CONTRIBUTING.md, "Layers"). The file
-# `rooms` beside this one has the folders of lib, from the lowest one up.
+# `rooms` beside this one has the folders of lib, from the lowest one up. A folder with a version script
+# is a library of its own: libsimidx-text, or an engine, which may know public headers alone.
 # Usage: layers.sh [TREE]
 set -eu
 cd "${1:-${SX_SRCDIR:-.}}"
 
+engines=$(find lib -name 'libsimidx-*.map' | sed 's|/libsimidx-.*||' | grep -vx lib/text | sort | paste -s -d '|')
 headers=$(find lib -name '*.h' | sed 's|^lib/||' | sort | tr '\n' ' ')
 files=$(find include lib tools bench tests/format \( -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' \) 2>/dev/null |
 	sort)
@@ -16,7 +18,7 @@ files=$(find include lib tools bench tests/format \( -name '*.[ch]' -o -name '*.
 status=0
 
 # shellcheck disable=SC2086
-awk -v headers="$headers" -v rooms="$(tr '\n' ' ' <tests/build/rooms)" '
+awk -v headers="$headers" -v engines="${engines:-none}" -v rooms="$(tr '\n' ' ' <tests/build/rooms)" '
 BEGIN {
 	n = split(rooms, order, " ")
 	for (i = 1; i <= n; i++)
@@ -59,7 +61,7 @@ function check_lib(name, quoted,    mine, folder) {
 }
 FNR == 1 && FILENAME ~ /^lib\// {
 	split(FILENAME, part, "/")
-	if (part[2] != "text" && part[2] != "hbase" && !rank[part[2]])
+	if (part[2] != "text" && FILENAME !~ "^(" engines ")/" && !rank[part[2]])
 		bad("lib/" part[2] " is not a known layer")
 }
 /->engine[^a-z_]/ && FILENAME ~ /^lib\// {
@@ -75,11 +77,11 @@ FNR == 1 && FILENAME ~ /^lib\// {
 
 	# The seam is index/sx_backend.h: above it nobody asks what holds the tables.
 	if (name ~ /^remote\/sx_(engine|engine_text|known)\.h$/ || name == "simidx_engine.h")
-		only("(include|lib/(remote|open|hbase)|tests|tools|bench)", name)
+		only("(include|lib/(remote|open)|" engines "|tests|tools|bench)", name)
 	if (name == "lmdb.h")
 		only("(lib/store|bench|tests/format)", name)
 	if (base ~ /^xx(h3|hash)\.h$/)
-		only("(lib/util|lib/hbase|tests/format|tools/query)", name)
+		only("(lib/util|" engines "|tests/format|tools/query)", name)
 	if (name ~ /^unicode\//)
 		only("(lib/text|bench)", "ICU")
 	if (name == "sqlite3.h")
@@ -98,14 +100,14 @@ FNR == 1 && FILENAME ~ /^lib\// {
 		bad("no .. in an include: " name)
 
 	if (name ~ /^thrift\//)
-		only("lib/hbase", "Thrift")
+		only("(" engines ")", "Thrift")
 	if (name ~ /^openssl\//)
-		only("(lib/hbase|bench/quality)", "OpenSSL")
-	if (FILENAME ~ /^lib\/hbase\// && (name in private || base in private_base))
-		bad("lib/hbase may know public headers only, not " name)
-	else if (FILENAME ~ /^lib\/hbase\//)
+		only("(" engines "|bench/quality)", "OpenSSL")
+	if (FILENAME ~ "^(" engines ")/") {
+		if (name in private || base in private_base)
+			bad("an engine may know public headers only, not " name)
 		next
-	else if (FILENAME ~ /^lib\//)
+	} else if (FILENAME ~ /^lib\//)
 		check_lib(name, quoted)
 	else if (FILENAME ~ /^tools\// && (name in private || base in private_base))
 		bad("a tool may not include a private header of lib: " name)

@@ -8,7 +8,7 @@
 # shellcheck source=tests/tool/tool_lib.sh
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
 tests=$SX_BUILDDIR/tests/hbase
-[ -n "${SX_HBASE-}" ] || skip 'built without --with-hbase'
+case " ${SX_ENGINES-} " in *' hbase '*) ;; *) skip 'built without --with-hbase' ;; esac
 
 "$tests/fake_gateway" >port 2>/dev/null &
 gateway=$!

@@ -7,7 +7,7 @@
 # shellcheck source=tests/tool/tool_lib.sh
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
 tests=$SX_BUILDDIR/tests/hbase
-[ -n "${SX_HBASE-}" ] || skip 'built without --with-hbase'
+case " ${SX_ENGINES-} " in *' hbase '*) ;; *) skip 'built without --with-hbase' ;; esac
 command -v java >/dev/null || skip 'no java (Debian: openjdk-17-jdk-headless)'
 export SIMIDX_HBASE_JARS=${SIMIDX_HBASE_JARS:-$HOME/.cache/simidx-hbase}
 [ -s "$SIMIDX_HBASE_JARS/classpath" ] || skip 'no jars of HBase: tests/hbase/fetch gets them'

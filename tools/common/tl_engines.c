@@ -7,18 +7,25 @@
 
 #include "common/tl_engines.h"
 
-#ifdef HAVE_HBASE
+#include <stddef.h>
+
+#include <simidx.h>
+
 #include "common/tl_msg.h"
 
-#include <simidx_hbase.h>
-#endif
+/* configure makes the list SX_ENGINES of those that are built. */
+#define DECLARATION(name) int simidx_##name##_add(simidx_error *err);
+#define FUNCTION(name) simidx_##name##_add,
+
+SX_ENGINES(DECLARATION)
+
+static int (*const add[])(simidx_error *err) = { SX_ENGINES(FUNCTION) NULL };
 
 void tl_engines_add(void)
 {
-#ifdef HAVE_HBASE
 	simidx_error err;
 
-	if (simidx_hbase_add(&err))
-		tl_error("%s", err.text);
-#endif
+	for (size_t i = 0; add[i]; i++)
+		if (add[i](&err))
+			tl_error("%s", err.text);
 }
