@@ -32,8 +32,8 @@
  *
  * The conventions of simidx.h hold here too: return codes, simidx_error, sizes of structs.
  *
- * Threads: the library calls the functions of one state from several threads at once, but
- * write(), reserve_ids(), check() and the leases of one state only from one thread at a time.
+ * Threads: the library calls the functions of one state from several threads at once, but begin(),
+ * resume(), write(), reserve_ids(), check() and the leases of one state only from one thread at a time.
  */
 
 #ifndef SIMIDX_ENGINE_H
@@ -48,7 +48,7 @@
 extern "C" {
 #endif
 
-#define SIMIDX_ENGINE_VERSION 1 /**< of this interface; it grows with incompatible changes only */
+#define SIMIDX_ENGINE_VERSION 2 /**< of this interface; it grows with incompatible changes only */
 
 /** What an engine can do beyond what all can. */
 #define SIMIDX_ENGINE_LEASES 1u /**< lease() and release(); simidx_writer_put_if_new() uses them */
@@ -57,8 +57,8 @@ extern "C" {
 typedef struct simidx_engine_info {
 	size_t size;             /**< sizeof; set by the library */
 	unsigned capabilities;   /**< SIMIDX_ENGINE_LEASES */
-	unsigned probes;         /**< a text query's probes where the caller names none; 0 = as a
-	                              local index */
+	unsigned text_probes;    /**< of a query of a text whose caller names none; 0 = as a local
+	                              index */
 	const void *description; /**< as given to create; valid as long as the state */
 	size_t description_size; /**< in bytes */
 	uint64_t documents;      /**< of batches that are completely stored; where counting takes long, as
@@ -92,6 +92,13 @@ typedef struct simidx_engine_probe {
 	unsigned table;  /**< from 0 */
 } simidx_engine_probe;
 
+/** What a callback wants next. */
+enum simidx_engine_next {
+	SIMIDX_ENGINE_ON = 0,         /**< more */
+	SIMIDX_ENGINE_NEXT_PROBE = 1, /**< of rows: no more of this probe; of documents: the end */
+	SIMIDX_ENGINE_END = 2         /**< nothing more at all */
+};
+
 /**
  * Rows that a probe has found: hears of the rows of each probe in one call or several, in any order
  * of probes.
@@ -99,10 +106,9 @@ typedef struct simidx_engine_probe {
  * @param probe  its number
  * @param fp     n fingerprints, with the prefix of the probe
  * @param id     n ids
- * @return 0 to go on; 1: no more of this probe; 2: no more at all
  */
-typedef int (*simidx_engine_rows)(void *ctx, size_t probe, const uint64_t *fp, const uint64_t *id,
-				  size_t n);
+typedef enum simidx_engine_next (*simidx_engine_rows)(void *ctx, size_t probe, const uint64_t *fp,
+						      const uint64_t *id, size_t n);
 
 /** What a call took. */
 typedef struct simidx_engine_cost {
@@ -116,9 +122,10 @@ typedef struct simidx_engine_cost {
  * what it points to is valid during the call.
  *
  * @param i  number of the id or label that was asked for; of a walk, 0
- * @return 0 to go on; another value ends the call with SIMIDX_E_STOPPED
+ * @return SIMIDX_ENGINE_ON; another value ends the call with SIMIDX_E_STOPPED
  */
-typedef int (*simidx_engine_document)(void *ctx, size_t i, const simidx_match *document);
+typedef enum simidx_engine_next (*simidx_engine_document)(void *ctx, size_t i,
+							  const simidx_match *document);
 
 /** Bytes. */
 typedef struct simidx_engine_bytes {
@@ -150,10 +157,8 @@ typedef struct simidx_engine_batch {
 	const void *mark;  /**< simidx_writer_set_mark(): stored after the changes; NULL = leave it */
 	size_t mark_size;
 	unsigned durability; /**< enum simidx_durability */
-	unsigned flags;      /**< SIMIDX_ENGINE_RESUME or 0 */
+	unsigned reserved;   /**< zero */
 } simidx_engine_batch;
-
-#define SIMIDX_ENGINE_RESUME 1u /**< of a batch without changes: see write() */
 
 #define SIMIDX_ENGINE_MEND 1u /**< of check(): mend what is found */
 
@@ -207,8 +212,8 @@ typedef struct simidx_engine {
 
 	/**
 	 * Scan n prefixes, in as few round trips as it can. A row may be of a document that is gone.
-	 * `rows` is called from the thread of the call; after it has returned 2 the call returns
-	 * SIMIDX_OK.
+	 * `rows` is called from the thread of the call; after it has returned SIMIDX_ENGINE_END
+	 * the call returns SIMIDX_OK.
 	 */
 	int (*scan)(void *state, const simidx_engine_probe *probe, size_t n, simidx_engine_rows rows,
 		    void *ctx, simidx_engine_cost *cost, simidx_error *err);
@@ -227,17 +232,31 @@ typedef struct simidx_engine {
 		    void *ctx, simidx_error *err);
 
 	/**
-	 * Store a batch. When it returns SIMIDX_OK, all is stored. If it fails or the process is
-	 * killed, of each document either the version before or the one after is found by searches and
-	 * look-ups, and never both or a mixture; the next writer, or check(), finishes the batch.
+	 * Complete what was begun to be stored. The library calls it when the first transaction of a state
+	 * begins, and again when the next one begins after a write() that has returned SIMIDX_E_UNKNOWN.
+	 * When it returns SIMIDX_OK, the earlier batch of this state is stored, or is not going to be. Batches
+	 * of others that are going to be completed are stored, too, so that look-ups find what get_mark() has
+	 * told of.
 	 *
-	 * The first transaction of a state begins with a batch without changes and mark, and so does the
-	 * next one after SIMIDX_E_UNKNOWN. When that returns SIMIDX_OK, the earlier batch of this state is
-	 * stored, or is not going to be; and batches of others that are going to be completed are stored,
-	 * too, so that look-ups find what get_mark() has told of. With SIMIDX_ENGINE_RESUME,
-	 * moreover, this state takes the place of all others that have begun before, as far as they set
+	 * @return SIMIDX_OK; SIMIDX_E_IO, SIMIDX_E_BUSY: not all of it is completed; SIMIDX_E_MOVED: the
+	 *         index was replaced
+	 */
+	int (*begin)(void *state, simidx_error *err);
+
+	/**
+	 * The same in the place of begin(), where a load goes on after its mark (SIMIDX_WRITER_RESUME).
+	 * Moreover, this state takes the place of all others that have begun before, as far as they set
 	 * marks: nothing with a mark that they have sent is stored later, and their write() of a mark returns
 	 * SIMIDX_E_STATE until they resume, too.
+	 *
+	 * @return as begin()
+	 */
+	int (*resume)(void *state, simidx_error *err);
+
+	/**
+	 * Store a batch, which has a change or a mark. When it returns SIMIDX_OK, all is stored. If it fails
+	 * or the process is killed, of each document either the version before or the one after is found by
+	 * searches and look-ups, and never both or a mixture; the next writer, or check(), finishes the batch.
 	 *
 	 * @return SIMIDX_OK; SIMIDX_E_UNKNOWN: some of it may be stored; SIMIDX_E_IO: nothing is;
 	 *         SIMIDX_E_STATE: a lease had expired, or another state has shut this one out, so nothing
@@ -260,7 +279,7 @@ typedef struct simidx_engine {
 	 */
 	int (*get_mark)(void *state, void **data, size_t *size, simidx_error *err);
 
-	/** Compare rows and documents with each other: simidx_verify(), simidx_repair(). */
+	/** Compare rows and documents with each other: simidx_verify(), simidx_mend(). */
 	int (*check)(void *state, simidx_engine_check *check, simidx_error *err);
 
 	/**

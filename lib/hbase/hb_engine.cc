@@ -81,6 +81,22 @@ int hb_walk(void *state, uint64_t from, size_t n_max, simidx_engine_document del
 	return guarded(err, [&] { return store_of(state)->walk(from, n_max, deliver, ctx); });
 }
 
+int hb_begin(void *state, simidx_error *err)
+{
+	return guarded(err, [&] {
+		store_of(state)->begin(false);
+		return SIMIDX_OK;
+	});
+}
+
+int hb_resume(void *state, simidx_error *err)
+{
+	return guarded(err, [&] {
+		store_of(state)->begin(true);
+		return SIMIDX_OK;
+	});
+}
+
 int hb_write(void *state, const simidx_engine_batch *batch, simidx_error *err)
 {
 	return guarded(err, [&] { return store_of(state)->write(batch); });
@@ -137,6 +153,8 @@ simidx_engine make_engine()
 	e.find_ids = hb_find_ids;
 	e.find_labels = hb_find_labels;
 	e.walk = hb_walk;
+	e.begin = hb_begin;
+	e.resume = hb_resume;
 	e.write = hb_write;
 	e.reserve_ids = hb_reserve_ids;
 	e.get_mark = hb_get_mark;

@@ -121,7 +121,8 @@ static int keep(sx_finding *f, unsigned table, uint64_t fp, uint64_t id)
 	return SIMIDX_OK;
 }
 
-static int on_rows(void *ctx, size_t probe, const uint64_t *fp, const uint64_t *id, size_t n)
+static enum simidx_engine_next on_rows(void *ctx, size_t probe, const uint64_t *fp,
+				       const uint64_t *id, size_t n)
 {
 	sx_remote_search *s = ctx;
 	const sx_kernel *kernel;
@@ -129,7 +130,7 @@ static int on_rows(void *ctx, size_t probe, const uint64_t *fp, const uint64_t *
 
 	if (probe >= s->n_probes) {
 		s->rc = SIMIDX_E_IO;
-		return 2;
+		return SIMIDX_ENGINE_END;
 	}
 	f = s->finding[s->owner[probe]];
 	kernel = f->view->snapshot.index->kernel;
@@ -142,18 +143,20 @@ static int on_rows(void *ctx, size_t probe, const uint64_t *fp, const uint64_t *
 			s->rc = keep(f, s->probe[probe].table, fp[at + s->near[i]], id[at + s->near[i]]);
 	}
 	if (s->rc)
-		return 2;
-	return !f->done ? 0 : s->n == 1 ? 2 : 1;
+		return SIMIDX_ENGINE_END;
+	if (!f->done)
+		return SIMIDX_ENGINE_ON;
+	return s->n == 1 ? SIMIDX_ENGINE_END : SIMIDX_ENGINE_NEXT_PROBE;
 }
 
-static int on_walked(void *ctx, size_t i, const simidx_match *m)
+static enum simidx_engine_next on_walked(void *ctx, size_t i, const simidx_match *m)
 {
 	sx_remote_search *s = ctx;
 
 	(void)i;
 	if (m->id < s->walked_to || m->id > SIMIDX_MAX_ID) {
 		s->rc = SIMIDX_E_IO;
-		return 1;
+		return SIMIDX_ENGINE_END;
 	}
 	s->walked_to = m->id + 1;
 	s->n_walked++;
@@ -164,7 +167,7 @@ static int on_walked(void *ctx, size_t i, const simidx_match *m)
 		    sx_query_accepts(f->q, m->fp))
 			s->rc = keep(f, 0, m->fp, m->id);
 	}
-	return s->rc != 0;
+	return s->rc ? SIMIDX_ENGINE_END : SIMIDX_ENGINE_ON;
 }
 
 /* Compare the queries that are to be compared with everything, all in one walk. */

@@ -102,7 +102,7 @@ static int read_description(simidx *index, simidx_error *err)
 	index->format_minor = t.format;
 	index->fresh_plan_is_same = !strcmp(index->plan.name, index->fresh_plan.name);
 	index->costs = &index->engine->costs;
-	index->text_probes = index->engine->probes;
+	index->text_probes = index->engine->text_probes;
 	return SIMIDX_OK;
 }
 

@@ -51,7 +51,7 @@ static int begin(simidx_writer *w, simidx_error *err)
 		return rc;
 	w->locked = 1;
 	w->snapshot.known = &r->known;
-	rc = sx_engine_finish(w->index->engine, resumes, err);
+	rc = sx_engine_begin(w->index->engine, resumes, err);
 	r->has_resumed |= !rc;
 	if (!rc)
 		rc = sx_snapshot_begin_write(&w->snapshot, w->index, 0, err);

@@ -217,12 +217,12 @@ size_t memory_place_of_row(const struct rows *rows, const struct row *row)
 	return low;
 }
 
-static int scan_one(const struct store *s, const simidx_engine_probe *probe, size_t number,
+static enum simidx_engine_next scan_one(const struct store *s, const simidx_engine_probe *probe, size_t number,
 		    simidx_engine_rows rows, void *ctx)
 {
 	const struct rows *table = &s->table[probe->table];
 	struct row first = { probe->prefix, 0, 0 };
-	int next = 0;
+	enum simidx_engine_next next = SIMIDX_ENGINE_ON;
 
 	for (size_t i = memory_place_of_row(table, &first);
 	     !next && i < table->n && table->at[i].prefix == probe->prefix; i++) {
@@ -238,7 +238,7 @@ static int engine_scan(void *state, const simidx_engine_probe *probe, size_t n,
 		       simidx_error *err)
 {
 	const struct store *s = state;
-	int next = 0;
+	enum simidx_engine_next next = SIMIDX_ENGINE_ON;
 
 	if (memory_fails(err))
 		return err ? err->code : SIMIDX_E_IO;
@@ -247,7 +247,7 @@ static int engine_scan(void *state, const simidx_engine_probe *probe, size_t n,
 	memory_faults_now.probes += n;
 	cost->round_trips++;
 	/* Any order of probes is allowed, so the last one comes first. */
-	for (size_t i = n; next < 2 && i-- > 0;) {
+	for (size_t i = n; next != SIMIDX_ENGINE_END && i-- > 0;) {
 		sxt_must(probe[i].table < s->n_tables);
 		next = scan_one(s, &probe[i], i, rows, ctx);
 	}
@@ -284,7 +284,7 @@ static int deliver(const struct doc *doc, size_t i, simidx_engine_document docum
 {
 	simidx_match match = { .id = doc->id, .fp = doc->fp };
 	char *label = doc->label ? memory_copied(doc->label, doc->label_size) : NULL;
-	int rc;
+	enum simidx_engine_next next;
 
 	if (doc->flags & SIMIDX_DOC_FP2) {
 		match.fp2 = doc->fp2;
@@ -295,11 +295,11 @@ static int deliver(const struct doc *doc, size_t i, simidx_engine_document docum
 		match.label_size = doc->label_size;
 		match.flags |= SIMIDX_MATCH_LABEL;
 	}
-	rc = document(ctx, i, &match);
+	next = document(ctx, i, &match);
 	if (label)
 		memset(label, 'x', doc->label_size);
 	free(label);
-	return rc ? SIMIDX_E_STOPPED : SIMIDX_OK;
+	return next == SIMIDX_ENGINE_ON ? SIMIDX_OK : SIMIDX_E_STOPPED;
 }
 
 static int engine_find_ids(void *state, const uint64_t *id, size_t n,
@@ -375,6 +375,8 @@ void memory_add(void)
 		.find_ids = engine_find_ids,
 		.find_labels = engine_find_labels,
 		.walk = engine_walk,
+		.begin = memory_begin,
+		.resume = memory_resume,
 		.write = memory_write,
 		.reserve_ids = memory_reserve_ids,
 		.get_mark = memory_get_mark,

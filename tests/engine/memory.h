@@ -25,8 +25,8 @@ typedef struct memory_faults {
 	unsigned calls;      /* scans and look-ups so far */
 	uint64_t probes;     /* of all scans so far */
 	unsigned n_leased;   /* prefixes that were leased so far */
-	unsigned n_empty;    /* batches so far that have nothing to store */
-	unsigned n_resumed;  /* of these, with SIMIDX_ENGINE_RESUME */
+	unsigned n_begun;    /* calls of begin() and resume() so far that have done so */
+	unsigned n_resumed;  /* of these, of resume() */
 } memory_faults;
 
 extern memory_faults memory_faults_now;

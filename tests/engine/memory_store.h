@@ -78,6 +78,8 @@ void memory_save(const struct store *s);
 int memory_load(struct store *s);
 
 /* Calls of the engine. */
+int memory_begin(void *state, simidx_error *err);
+int memory_resume(void *state, simidx_error *err);
 int memory_write(void *state, const simidx_engine_batch *batch, simidx_error *err);
 int memory_reserve_ids(void *state, uint64_t n, uint64_t at_least, uint64_t *first,
 		       simidx_error *err);

@@ -121,6 +121,23 @@ static int do_steps(struct store *s, const simidx_engine_batch *b)
 	return goes_on;
 }
 
+int memory_begin(void *state, simidx_error *err)
+{
+	(void)state; /* a write that was broken off is left to check() */
+	if (memory_fails(err))
+		return err ? err->code : SIMIDX_E_IO;
+	memory_faults_now.n_begun++;
+	return SIMIDX_OK;
+}
+
+int memory_resume(void *state, simidx_error *err)
+{
+	int rc = memory_begin(state, err);
+
+	memory_faults_now.n_resumed += !rc;
+	return rc;
+}
+
 int memory_write(void *state, const simidx_engine_batch *batch, simidx_error *err)
 {
 	struct store *s = state;
@@ -128,8 +145,7 @@ int memory_write(void *state, const simidx_engine_batch *batch, simidx_error *er
 
 	if (memory_fails(err))
 		return err ? err->code : SIMIDX_E_IO;
-	memory_faults_now.n_empty += !batch->n && !batch->mark;
-	memory_faults_now.n_resumed += !batch->n && !batch->mark && batch->flags == SIMIDX_ENGINE_RESUME;
+	sxt_must(batch->n || batch->mark);
 	if (memory_faults_now.expired)
 		return memory_fail(err, SIMIDX_E_STATE, "a lease had expired");
 	pthread_mutex_lock(&memory_lock);

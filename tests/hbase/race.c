@@ -107,14 +107,14 @@ struct stored {
 	size_t n, room;
 };
 
-static int note(void *ctx, size_t i, const simidx_match *m)
+static enum simidx_engine_next note(void *ctx, size_t i, const simidx_match *m)
 {
 	struct stored *stored = ctx;
 
 	(void)i;
 	HT_CHECK(stored->n < stored->room);
 	stored->fp[stored->n++] = m->fp;
-	return 0;
+	return SIMIDX_ENGINE_ON;
 }
 
 /* All pairs of all that is stored. */
