@@ -54,8 +54,10 @@ int hb_info(void *state, simidx_engine_info *out, simidx_error *err)
 }
 
 int hb_scan(void *state, const simidx_engine_probe *probe, size_t n, simidx_engine_rows rows, void *ctx,
-	    simidx_engine_cost *cost, simidx_error *err)
+	    uint64_t *version, simidx_engine_cost *cost, simidx_error *err)
 {
+	for (size_t i = 0; version && i < n; i++)
+		version[i] = 0;
 	return guarded(err, [&] {
 		store_of(state)->scan(probe, n, rows, ctx, cost);
 		return SIMIDX_OK;
@@ -76,8 +78,10 @@ int hb_find_labels(void *state, const simidx_engine_bytes *label, size_t n,
 }
 
 int hb_walk(void *state, uint64_t from, size_t n_max, simidx_engine_document deliver, void *ctx,
-	    simidx_error *err)
+	    uint64_t *version, simidx_error *err)
 {
+	if (version)
+		*version = 0;
 	return guarded(err, [&] { return store_of(state)->walk(from, n_max, deliver, ctx); });
 }
 
@@ -137,6 +141,8 @@ int hb_release(void *state, simidx_error *err)
 	return guarded(err, [&] { return store_of(state)->release_leases(); });
 }
 
+const char *const plans[] = { "4x16", "10x26", "16x28", "20x31", nullptr };
+
 simidx_engine make_engine()
 {
 	simidx_engine e = {};
@@ -145,7 +151,7 @@ simidx_engine make_engine()
 	e.version = SIMIDX_ENGINE_VERSION;
 	e.scheme = "hbase";
 	e.name = "HBase";
-	e.plans = "4x16 10x26 16x28 20x31";
+	e.plans = plans;
 	e.open = hb_open;
 	e.close = hb_close;
 	e.info = hb_info;

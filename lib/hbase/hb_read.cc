@@ -86,8 +86,8 @@ private:
 };
 
 /** Hand a document over. */
-enum simidx_engine_next deliver_one(const Document &document, size_t i, simidx_engine_document deliver,
-				    void *ctx)
+enum simidx_engine_next deliver_one(const Document &document, size_t i,
+				    simidx_engine_document deliver, void *ctx)
 {
 	simidx_match match;
 

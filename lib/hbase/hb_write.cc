@@ -264,7 +264,9 @@ void Store::begin(bool resumes)
 	if (read_only_)
 		fail(SIMIDX_E_READ_ONLY, "%s: opened read-only", config_.index_table().c_str());
 	durability_ = config_.full;
-	become_writer(deadline, resumes ? Finish::SHUT_OUT_MARKS : is_ready_ ? Finish::ENDED : Finish::ALL);
+	become_writer(deadline, resumes	  ? Finish::SHUT_OUT_MARKS
+				: is_ready_ ? Finish::ENDED
+					    : Finish::ALL);
 	is_ready_ = true;
 	give_back_kept();
 }

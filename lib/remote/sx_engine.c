@@ -36,7 +36,7 @@ size_t sx_engine_scheme(const char *path)
 
 static int has_all(const simidx_engine *e)
 {
-	return e->scheme && e->name && e->plans && e->open && e->close && e->info && e->scan &&
+	return e->scheme && e->name && e->plans && e->plans[0] && e->open && e->close && e->info && e->scan &&
 	       e->find_ids && e->find_labels && e->walk && e->begin && e->resume && e->write &&
 	       e->reserve_ids && e->get_mark && e->check;
 }
@@ -190,6 +190,8 @@ static void set_costs(sx_engine *engine)
 	engine->costs.whole_prefixes = 1;
 	engine->capabilities = info->capabilities;
 	if (!engine->calls->lease || !engine->calls->release)
+		engine->capabilities &= ~SIMIDX_ENGINE_LEASES;
+	if (engine->capabilities & SIMIDX_ENGINE_CONDITIONS)
 		engine->capabilities &= ~SIMIDX_ENGINE_LEASES;
 	engine->text_probes = info->text_probes;
 }
@@ -349,10 +351,11 @@ static void add_cost(const simidx_engine_cost *cost, uint64_t *round_trips)
 }
 
 int sx_engine_scan(sx_engine *e, const simidx_engine_probe *probe, size_t n,
-		   simidx_engine_rows rows, void *ctx, uint64_t *round_trips, simidx_error *err)
+		   simidx_engine_rows rows, void *ctx, uint64_t *version, uint64_t *round_trips,
+		   simidx_error *err)
 {
 	simidx_engine_cost cost = { 0 };
-	int rc = e->calls->scan(e->state, probe, n, rows, ctx, &cost, err);
+	int rc = e->calls->scan(e->state, probe, n, rows, ctx, version, &cost, err);
 
 	add_cost(&cost, round_trips);
 	return sound(e, rc, "scan", err);
@@ -377,10 +380,12 @@ int sx_engine_find_labels(sx_engine *e, const simidx_engine_bytes *label, size_t
 		     "find labels", err);
 }
 
-int sx_engine_walk_page(sx_engine *e, uint64_t from_id, size_t n, simidx_engine_document document,
-		   void *ctx, simidx_error *err)
+int sx_engine_walk_page(sx_engine *e, uint64_t from_id, size_t n,
+			simidx_engine_document document, void *ctx, uint64_t *version,
+			simidx_error *err)
 {
-	return sound(e, e->calls->walk(e->state, from_id, n, document, ctx, err), "walk", err);
+	return sound(e, e->calls->walk(e->state, from_id, n, document, ctx, version, err), "walk",
+		     err);
 }
 
 int sx_engine_is_unfinished(sx_engine *e)

@@ -77,7 +77,7 @@ static int read_page(struct walk *w, simidx_error *err)
 	w->n = w->at = 0;
 	w->rc = SIMIDX_OK;
 	sx_arena_clear(&w->labels);
-	rc = sx_engine_walk_page(w->index->engine, w->from, PAGE, on_document, w, err);
+	rc = sx_engine_walk_page(w->index->engine, w->from, PAGE, on_document, w, NULL, err);
 	if (w->rc) {
 		sx_err_clear(err);
 		return w->rc == SIMIDX_E_NOMEM

@@ -32,6 +32,13 @@ struct doc {
 	size_t label_size;
 };
 
+/* Changes of a prefix so far. */
+struct version {
+	unsigned table;
+	uint32_t prefix;
+	uint64_t version; /* 0: the slot is free */
+};
+
 struct store {
 	char *uri;
 	void *description;
@@ -43,6 +50,11 @@ struct store {
 	uint64_t next_id;
 	void *mark;
 	size_t mark_size;
+	/* With conditions: */
+	int has_conditions;
+	struct version *version; /* a hash table */
+	size_t n_versions, version_slots;
+	uint64_t n_stored; /* changes so far */
 	struct store *next;
 };
 
@@ -70,6 +82,15 @@ int memory_compare_rows(const void *a, const void *b);
 
 /** The first row that is not before this one. */
 size_t memory_place_of_row(const struct rows *rows, const struct row *row);
+
+/** The version of a prefix, or of the index as a whole. */
+uint64_t memory_version(const struct store *s, unsigned table, uint32_t prefix);
+
+/** Raise those that a change concerns. */
+void memory_raise(struct store *s, const simidx_engine_change *change);
+
+/** Say which changes of a batch are refused. Returns how many. */
+size_t memory_refuse(const struct store *s, const simidx_engine_batch *batch);
 
 /** Write it to its file, if it has one. */
 void memory_save(const struct store *s);

@@ -164,7 +164,8 @@ int ht_has_rows(void *state, const ht_doc *doc)
 		probe[t].prefix = prefix[t];
 		probe[t].table = t;
 	}
-	HT_CODE(hb_engine()->scan(state, probe, HT_TABLES, count_rows, &rows, NULL, &ht_err), SIMIDX_OK);
+	HT_CODE(hb_engine()->scan(state, probe, HT_TABLES, count_rows, &rows, NULL, NULL, &ht_err),
+		SIMIDX_OK);
 	return rows.found == (1u << HT_TABLES) - 1;
 }
 

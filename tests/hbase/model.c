@@ -123,7 +123,7 @@ static void check_walk(void *state, size_t step)
 
 	for (;;) {
 		size_t before = seen.n;
-		HT_CODE(hb_engine()->walk(state, from, step, see, &seen, &ht_err), SIMIDX_OK);
+		HT_CODE(hb_engine()->walk(state, from, step, see, &seen, NULL, &ht_err), SIMIDX_OK);
 		HT_CHECK(seen.n - before <= step);
 		if (seen.n - before < step)
 			break;
@@ -207,7 +207,8 @@ static void check_scan(void *state, uint64_t fp)
 
 	memset(&seen, 0, sizeof(seen));
 	seen.prefix_fp = fp;
-	HT_CODE(hb_engine()->scan(state, &probe, 1, see_rows, &seen, NULL, &ht_err), SIMIDX_OK);
+	HT_CODE(hb_engine()->scan(state, &probe, 1, see_rows, &seen, NULL, NULL, &ht_err),
+		SIMIDX_OK);
 	for (size_t i = 0; i < IDS; i++)
 		HT_CHECK(seen.n[i] == (size_t)(model[i].there && model[i].fp >> 48 == fp >> 48));
 }
@@ -251,16 +252,19 @@ static void check_pages(void *state)
 	}
 	for (size_t i = 0; i < SAME; i += 1000)
 		HT_CODE(ht_write(state, NULL, docs + i, 1000, NULL, SIMIDX_DURABILITY_NORMAL), SIMIDX_OK);
-	HT_CODE(hb_engine()->scan(state, probe, 1, count_many, &many, &cost, &ht_err), SIMIDX_OK);
+	HT_CODE(hb_engine()->scan(state, probe, 1, count_many, &many, NULL, &cost, &ht_err),
+		SIMIDX_OK);
 	HT_CHECK(many.n == SAME && many.calls == 2);
 	HT_CHECK(faulty || (cost.round_trips == 2 && cost.requests == 2));
 	memset(&many, 0, sizeof(many));
 	many.next = SIMIDX_ENGINE_NEXT_PROBE;
-	HT_CODE(hb_engine()->scan(state, probe, 1, count_many, &many, NULL, &ht_err), SIMIDX_OK);
+	HT_CODE(hb_engine()->scan(state, probe, 1, count_many, &many, NULL, NULL, &ht_err),
+		SIMIDX_OK);
 	HT_CHECK(many.calls == 1 && many.n < SAME);
 	memset(&many, 0, sizeof(many));
 	many.next = SIMIDX_ENGINE_END;
-	HT_CODE(hb_engine()->scan(state, probe, 2, count_many, &many, NULL, &ht_err), SIMIDX_OK);
+	HT_CODE(hb_engine()->scan(state, probe, 2, count_many, &many, NULL, NULL, &ht_err),
+		SIMIDX_OK);
 	HT_CHECK(many.calls == 1);
 	/* What was left unread must not come as an answer to the next question. */
 	check_scan(state, make_fp());
@@ -272,7 +276,8 @@ static void check_pages(void *state)
 	for (size_t i = 0; i < SAME; i += 1000)
 		HT_CODE(ht_write(state, docs + i, gone + i, 1000, NULL, SIMIDX_DURABILITY_NORMAL), SIMIDX_OK);
 	memset(&many, 0, sizeof(many));
-	HT_CODE(hb_engine()->scan(state, probe, 1, count_many, &many, NULL, &ht_err), SIMIDX_OK);
+	HT_CODE(hb_engine()->scan(state, probe, 1, count_many, &many, NULL, NULL, &ht_err),
+		SIMIDX_OK);
 	HT_CHECK(many.n == 0);
 	free(docs);
 	free(gone);
