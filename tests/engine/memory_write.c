@@ -126,7 +126,9 @@ int memory_begin(void *state, simidx_error *err)
 	(void)state; /* a write that was broken off is left to check() */
 	if (memory_fails(err))
 		return err ? err->code : SIMIDX_E_IO;
+	pthread_mutex_lock(&memory_lock);
 	memory_faults_now.n_begun++;
+	pthread_mutex_unlock(&memory_lock);
 	return SIMIDX_OK;
 }
 
