@@ -16,7 +16,8 @@
  *  - A commit is not all or nothing at once: write() says what is there after a failure. Searches find
  *    each document as it was before or after.
  *  - A transaction of a writer keeps out other writers of the same handle, and nobody else. Of two who
- *    change one document the later one counts, and two documents may get one label.
+ *    change one document the later one counts, and two documents may get one label; but with
+ *    SIMIDX_ENGINE_CONDITIONS a commit notices it, and decides again.
  *  - Ids that are chosen may leave gaps. Ids that the caller gives are for one writer at a time, or must
  *    lie below the next id: a writer does not look whether another one has used an id that was reserved
  *    for it.
@@ -33,7 +34,8 @@
  * The conventions of simidx.h hold here too: return codes, simidx_error, sizes of structs.
  *
  * Threads: the library calls the functions of one state from several threads at once, but
- * write(), reserve_ids(), check() and the leases of one state only from one thread at a time.
+ * begin(), resume(), write(), reserve_ids(), check() and the leases of one state only from one
+ * thread at a time.
  */
 
 #ifndef SIMIDX_ENGINE_H
@@ -48,17 +50,22 @@
 extern "C" {
 #endif
 
-#define SIMIDX_ENGINE_VERSION 1 /**< of this interface; it grows with incompatible changes only */
+#define SIMIDX_ENGINE_VERSION 2 /**< of this interface; it grows with incompatible changes only */
 
 /** What an engine can do beyond what all can. */
 #define SIMIDX_ENGINE_LEASES 1u /**< lease() and release(); simidx_writer_put_if_new() uses them */
+/**
+ * It counts versions of prefixes and of the index, and write() refuses changes that rest on an
+ * older one. Leases are not needed then, and not used.
+ */
+#define SIMIDX_ENGINE_CONDITIONS 2u
 
 /** What an engine says of itself and of the index that was opened. */
 typedef struct simidx_engine_info {
 	size_t size;             /**< sizeof; set by the library */
-	unsigned capabilities;   /**< SIMIDX_ENGINE_LEASES */
-	unsigned probes;         /**< a text query's probes where the caller names none; 0 = as a
-	                              local index */
+	unsigned capabilities;   /**< SIMIDX_ENGINE_LEASES, SIMIDX_ENGINE_CONDITIONS or 0 */
+	unsigned text_probes;    /**< of a query of a text whose caller names none; 0 = as a local
+	                              index */
 	const void *description; /**< as given to create; valid as long as the state */
 	size_t description_size; /**< in bytes */
 	uint64_t documents;      /**< of batches that are completely stored; where counting takes long, as
@@ -92,6 +99,13 @@ typedef struct simidx_engine_probe {
 	unsigned table;  /**< from 0 */
 } simidx_engine_probe;
 
+/** What a callback wants next. */
+enum simidx_engine_next {
+	SIMIDX_ENGINE_ON = 0,         /**< more */
+	SIMIDX_ENGINE_NEXT_PROBE = 1, /**< of rows: no more of this probe; of documents: the end */
+	SIMIDX_ENGINE_END = 2         /**< nothing more at all */
+};
+
 /**
  * Rows that a probe has found: hears of the rows of each probe in one call or several, in any order
  * of probes.
@@ -99,10 +113,9 @@ typedef struct simidx_engine_probe {
  * @param probe  its number
  * @param fp     n fingerprints, with the prefix of the probe
  * @param id     n ids
- * @return 0 to go on; 1: no more of this probe; 2: no more at all
  */
-typedef int (*simidx_engine_rows)(void *ctx, size_t probe, const uint64_t *fp, const uint64_t *id,
-				  size_t n);
+typedef enum simidx_engine_next (*simidx_engine_rows)(void *ctx, size_t probe, const uint64_t *fp,
+						      const uint64_t *id, size_t n);
 
 /** What a call took. */
 typedef struct simidx_engine_cost {
@@ -116,9 +129,10 @@ typedef struct simidx_engine_cost {
  * what it points to is valid during the call.
  *
  * @param i  number of the id or label that was asked for; of a walk, 0
- * @return 0 to go on; another value ends the call with SIMIDX_E_STOPPED
+ * @return SIMIDX_ENGINE_ON; another value ends the call with SIMIDX_E_STOPPED
  */
-typedef int (*simidx_engine_document)(void *ctx, size_t i, const simidx_match *document);
+typedef enum simidx_engine_next (*simidx_engine_document)(void *ctx, size_t i,
+							  const simidx_match *document);
 
 /** Bytes. */
 typedef struct simidx_engine_bytes {
@@ -135,11 +149,24 @@ typedef struct simidx_engine_version {
 	const uint32_t *prefix; /**< one for each table */
 } simidx_engine_version;
 
+/** A version that a decision has seen, as scan() or walk() has told it. */
+typedef struct simidx_engine_condition {
+	uint32_t prefix;  /**< aligned to the left */
+	unsigned table;   /**< from 0; SIMIDX_ENGINE_WHOLE: the index as a whole, and prefix is 0 */
+	uint64_t version; /**< SIMIDX_ENGINE_NO_VERSION does not hold, whatever is there */
+} simidx_engine_condition;
+
+#define SIMIDX_ENGINE_WHOLE 0xffffffffu
+#define SIMIDX_ENGINE_NO_VERSION 0xffffffffffffffffu /**< no prefix ever has this one */
+
 /** A change of one document. */
 typedef struct simidx_engine_change {
 	uint64_t id;
 	const simidx_engine_version *before; /**< as it was found; NULL: there was none */
 	const simidx_engine_version *after;  /**< NULL: it is deleted */
+	/** With SIMIDX_ENGINE_CONDITIONS: what must still be so; one may come twice. */
+	const simidx_engine_condition *condition;
+	size_t n_conditions;
 } simidx_engine_change;
 
 /** What is stored together, by one commit. */
@@ -150,10 +177,13 @@ typedef struct simidx_engine_batch {
 	const void *mark;  /**< simidx_writer_set_mark(): stored after the changes; NULL = leave it */
 	size_t mark_size;
 	unsigned durability; /**< enum simidx_durability */
-	unsigned flags;      /**< SIMIDX_ENGINE_RESUME or 0 */
+	unsigned reserved;   /**< zero */
+	/**
+	 * With SIMIDX_ENGINE_CONDITIONS, else NULL: n bytes of 0, of which write() sets those of
+	 * changes that it refuses to 1.
+	 */
+	unsigned char *refused;
 } simidx_engine_batch;
-
-#define SIMIDX_ENGINE_RESUME 1u /**< of a batch without changes: see write() */
 
 #define SIMIDX_ENGINE_MEND 1u /**< of check(): mend what is found */
 
@@ -184,7 +214,8 @@ typedef struct simidx_engine {
 	unsigned version;    /**< SIMIDX_ENGINE_VERSION */
 	const char *scheme;  /**< letters, digits and hyphens in lower case, such as "hbase" */
 	const char *name;    /**< for people, such as "HBase" */
-	const char *plans;   /**< that it can hold, the one for "auto" first: "4x16 10x26" */
+	/** Names of plans that it can hold, such as "4x16": the one for "auto" first, NULL last. */
+	const char *const *plans;
 
 	/**
 	 * Open an index. Nothing is created without SIMIDX_OPEN_CREATE.
@@ -207,11 +238,18 @@ typedef struct simidx_engine {
 
 	/**
 	 * Scan n prefixes, in as few round trips as it can. A row may be of a document that is gone.
-	 * `rows` is called from the thread of the call; after it has returned 2 the call returns
-	 * SIMIDX_OK.
+	 * `rows` is called from the thread of the call; after it has returned SIMIDX_ENGINE_END
+	 * the call returns SIMIDX_OK.
+	 *
+	 * @param version  n of them, or NULL, which it always is without
+	 *                 SIMIDX_ENGINE_CONDITIONS: gets that of each prefix as it was before
+	 *                 its rows were read. Each change that is stored raises those of its
+	 *                 document, with the fingerprint before and the one after, in all
+	 *                 tables, also where the fingerprint stays. One may be raised for no
+	 *                 reason. After SIMIDX_ENGINE_END nobody looks at them
 	 */
 	int (*scan)(void *state, const simidx_engine_probe *probe, size_t n, simidx_engine_rows rows,
-		    void *ctx, simidx_engine_cost *cost, simidx_error *err);
+		    void *ctx, uint64_t *version, simidx_engine_cost *cost, simidx_error *err);
 
 	/** Deliver those of n documents that are there, by id, in any order. An id may be asked for twice. */
 	int (*find_ids)(void *state, const uint64_t *id, size_t n, simidx_engine_document document,
@@ -222,22 +260,54 @@ typedef struct simidx_engine {
 			   simidx_engine_document document, void *ctx, simidx_engine_cost *cost,
 			   simidx_error *err);
 
-	/** Deliver the first n documents from an id on, by ascending id; fewer only at the end. */
+	/**
+	 * Deliver the first n documents from an id on, by ascending id; fewer only at the end.
+	 *
+	 * @param version  NULL, as it always is without SIMIDX_ENGINE_CONDITIONS, or gets that
+	 *                 of the index as a whole, as it was before. Each change that is stored
+	 *                 raises it
+	 */
 	int (*walk)(void *state, uint64_t from_id, size_t n, simidx_engine_document document,
-		    void *ctx, simidx_error *err);
+		    void *ctx, uint64_t *version, simidx_error *err);
 
 	/**
-	 * Store a batch. When it returns SIMIDX_OK, all is stored. If it fails or the process is
-	 * killed, of each document either the version before or the one after is found by searches and
-	 * look-ups, and never both or a mixture; the next writer, or check(), finishes the batch.
+	 * Complete what was begun to be stored. The library calls it when the first transaction
+	 * of a state begins, and again when the next one begins after a write() that has
+	 * returned SIMIDX_E_UNKNOWN. When it returns SIMIDX_OK, the earlier batch of this state
+	 * is stored, or is not going to be. Batches of others that are going to be completed are
+	 * stored, too, so that look-ups find what get_mark() has told of.
 	 *
-	 * The first transaction of a state begins with a batch without changes and mark, and so does the
-	 * next one after SIMIDX_E_UNKNOWN. When that returns SIMIDX_OK, the earlier batch of this state is
-	 * stored, or is not going to be; and batches of others that are going to be completed are stored,
-	 * too, so that look-ups find what get_mark() has told of. With SIMIDX_ENGINE_RESUME,
-	 * moreover, this state takes the place of all others that have begun before, as far as they set
-	 * marks: nothing with a mark that they have sent is stored later, and their write() of a mark returns
-	 * SIMIDX_E_STATE until they resume, too.
+	 * @return SIMIDX_OK; SIMIDX_E_IO, SIMIDX_E_BUSY: not all of it is completed;
+	 *         SIMIDX_E_MOVED: the index was replaced
+	 */
+	int (*begin)(void *state, simidx_error *err);
+
+	/**
+	 * The same in the place of begin(), where a load goes on after its mark
+	 * (SIMIDX_WRITER_RESUME). Moreover, this state takes the place of all others that have
+	 * begun before, as far as they set marks: nothing with a mark that they have sent is
+	 * stored later, and their write() of a mark returns SIMIDX_E_STATE until they resume,
+	 * too.
+	 *
+	 * @return as begin()
+	 */
+	int (*resume)(void *state, simidx_error *err);
+
+	/**
+	 * Store a batch, which has a change or a mark. When it returns SIMIDX_OK, all is stored.
+	 * If it fails or the process is killed, of each document either the version before or
+	 * the one after is found by searches and look-ups, and never both or a mixture; the next
+	 * writer, or check(), finishes the batch.
+	 *
+	 * With SIMIDX_ENGINE_CONDITIONS it refuses a change one of whose conditions does not
+	 * hold, or whose `before` is not just what is stored, or that gives a document the label
+	 * of another one. It
+	 * must not refuse one for another reason. It compares with what was
+	 * there before the batch, so that changes of one batch do not break each other's
+	 * conditions; but a label is free that another change of the batch takes away, if that
+	 * one is stored. Comparing and storing are one step to all others. The changes that are
+	 * not refused are stored. The mark is stored only if none is refused, as the library
+	 * tries again.
 	 *
 	 * @return SIMIDX_OK; SIMIDX_E_UNKNOWN: some of it may be stored; SIMIDX_E_IO: nothing is;
 	 *         SIMIDX_E_STATE: a lease had expired, or another state has shut this one out, so nothing
@@ -260,7 +330,7 @@ typedef struct simidx_engine {
 	 */
 	int (*get_mark)(void *state, void **data, size_t *size, simidx_error *err);
 
-	/** Compare rows and documents with each other: simidx_verify(), simidx_repair(). */
+	/** Compare rows and documents with each other: simidx_verify(), simidx_mend(). */
 	int (*check)(void *state, simidx_engine_check *check, simidx_error *err);
 
 	/**

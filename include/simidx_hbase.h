@@ -53,8 +53,8 @@
 extern "C" {
 #endif
 
-/** The plans that an index in HBase can have, separated by blanks. */
-#define SIMIDX_HBASE_PLANS "4x16 10x26 16x28 20x31"
+/** The plans that an index in HBase can have: strings, separated by commas. */
+#define SIMIDX_HBASE_PLANS "4x16", "10x26", "16x28", "20x31"
 
 /**
  * Let this process open indexes in HBase, from now on. May be called more than once, and from any

@@ -45,6 +45,27 @@ enum simidx_merge_mode {
  */
 #define SIMIDX_WRITER_RESUME 1u
 
+/**
+ * What a change came to at the commit, where that differs from what its call has told. This
+ * happens with engines that have SIMIDX_ENGINE_CONDITIONS (simidx_engine.h). Others may change
+ * there, before the commit, what a call has looked at. Then the commit decides that change
+ * again.
+ */
+typedef struct simidx_rejudged {
+	size_t size;       /**< sizeof; set by the library */
+	uint64_t change;   /**< number of the call: those of simidx_writer_put(), _put_if_new(),
+	                        _replace(), _delete_id() and _delete_label() are counted from 0
+	                        since the writer was opened, if they returned SIMIDX_OK,
+	                        _EXISTS, _DUPLICATE or _NOT_FOUND */
+	uint64_t id;       /**< with SIMIDX_OK: of the document; otherwise SIMIDX_NO_ID */
+	uint64_t blocker;  /**< with SIMIDX_E_EXISTS: the nearest document that is there; otherwise
+	                        SIMIDX_NO_ID */
+	int code;          /**< SIMIDX_OK: it is done; SIMIDX_E_EXISTS, _DUPLICATE, _NOT_FOUND: it
+	                        is not, as the call would now say; another code, which the commit
+	                        returns: it is not decided */
+	unsigned reserved; /**< zero */
+} simidx_rejudged;
+
 /** How a writer works. */
 typedef struct simidx_writer_options {
 	size_t size;              /**< sizeof; SIMIDX_WRITER_OPTIONS_INIT sets it */
@@ -55,9 +76,16 @@ typedef struct simidx_writer_options {
 	int wait_ms;              /**< longest wait for another writer, in milliseconds; 0 = do
 	                               not wait, -1 = without end */
 	unsigned flags;           /**< SIMIDX_WRITER_RESUME or 0 */
+	/**
+	 * Called at the end of simidx_writer_commit(), in its thread, for each change that came
+	 * to something else than its call has told, in their order. It must not use the writer.
+	 * NULL: nobody is told, and simidx_writer_stored() counts what is stored all the same.
+	 */
+	void (*rejudged)(void *ctx, const simidx_rejudged *outcome);
+	void *rejudged_ctx;
 } simidx_writer_options;
 
-#define SIMIDX_WRITER_OPTIONS_INIT { sizeof(simidx_writer_options), 0, 0, 0, -1, 0 }
+#define SIMIDX_WRITER_OPTIONS_INIT { sizeof(simidx_writer_options), 0, 0, 0, -1, 0, NULL, NULL }
 
 /**
  * Open a writer. It takes the write lock with simidx_writer_begin(), or at the first change after
@@ -141,11 +169,14 @@ int simidx_writer_prefetch(simidx_writer *writer, const simidx_doc *docs, size_t
  * in between, because the transaction has the write lock. An id or label in use is told first. What
  * the query's `probes`, `complete` or `max_candidates` miss does not count as there.
  *
- * In an index of an engine there is no such lock. For radii up to 3 and the plan 4x16 the engine keeps
- * others from adding a near document until the commit, if it has SIMIDX_ENGINE_LEASES; otherwise nobody
- * does. There SIMIDX_E_BUSY can also come in the middle of a transaction, without any wait: another
- * writer has a lease that is needed, and may be waiting for one of this transaction. Commit, and put
- * the document again.
+ * In an index of an engine there is no such lock. With SIMIDX_ENGINE_CONDITIONS
+ * (simidx_engine.h) the commit finds out whether others have changed what the query has looked
+ * at, for all radii and plans. It asks again then, and tells what comes of that (`rejudged` of
+ * simidx_writer_options). With SIMIDX_ENGINE_LEASES, radii up to 3 and the plan 4x16 the engine
+ * keeps others from adding a near document until the commit. Without both, nobody does. With
+ * leases SIMIDX_E_BUSY can also come in the middle of a transaction, without any wait: another
+ * writer has a lease that is needed, and may be waiting for one of this transaction. Commit, and
+ * put the document again.
  *
  * @param query    what is too near, such as fp of the document and a radius; mode and limit are not
  *                 looked at
@@ -226,17 +257,25 @@ int simidx_writer_reserve_ids(simidx_writer *writer, uint64_t next_id,
  * Store what was changed since the last commit: all of it or nothing. Then, with SIMIDX_MERGE_AUTO
  * and more fresh rows than the threshold, merge. Without any change it only merges if due.
  *
- * @return SIMIDX_OK;
- *         SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_IO: the transaction is lost and the
- *         index as it was before; or the merge failed, then the rows are stored and a later
- *         merge takes up the work: simidx_writer_stored() tells which;
- *         SIMIDX_E_UNKNOWN: the write that decides has failed, and the transaction may be stored
- *         or lost. If each commit has a mark of its own, simidx_get_mark() tells which (simidx_admin.h).
- *         Close the index and open it again before that; with an engine, begin the next transaction, or
- *         commit without changes;
- *         with an engine also SIMIDX_E_STATE: a lease had expired, or another writer has taken the place
- *         of this one, and nothing is stored; SIMIDX_E_RANGE: more than it takes at once, and nothing is
- *         stored; SIMIDX_E_MOVED: another index is there now, and nothing is stored
+ * An engine with SIMIDX_ENGINE_CONDITIONS stores the changes one by one. It refuses those that
+ * rest on what others have changed meanwhile. In the same call these are decided again and
+ * committed, seven times at most, and so are calls whose answer rested on one of them.
+ * `rejudged` of simidx_writer_options hears what came of it. The mark is stored with the last of
+ * them: not at all if something is left undecided.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_IO: the transaction is lost
+ *         and the index as it was before; or the merge failed, then the rows are stored and a
+ *         later merge takes up the work: simidx_writer_stored() tells which; SIMIDX_E_UNKNOWN:
+ *         the write that decides has failed, and the transaction may be stored or lost. If each
+ *         commit has a mark of its own, simidx_get_mark() tells which (simidx_admin.h). Close
+ *         the index and open it again before that; with an engine, begin the next transaction,
+ *         or commit without changes; with an engine also SIMIDX_E_STATE: a lease had expired, or
+ *         another writer has taken the place of this one, and nothing is stored; SIMIDX_E_RANGE:
+ *         more than it takes at once, and nothing is stored; SIMIDX_E_MOVED: another index is
+ *         there now, and nothing is stored; with SIMIDX_ENGINE_CONDITIONS also SIMIDX_E_BUSY:
+ *         others have come first each time, and some changes are not stored. Then, and with any
+ *         other error after some were stored, `rejudged` has told which are not, and
+ *         simidx_writer_stored() how many are
  *
  * Cost: O(rows), some pages and one fsync; and that of simidx_writer_merge() where one is due.
  */

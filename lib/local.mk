@@ -239,11 +239,15 @@ lib_libsx_core_la_SOURCES = \
 	lib/join/sx_join_way.h \
 	lib/join/sx_pairs.c \
 	lib/join/sx_pairs.h \
+	lib/write/sx_commit.c \
 	lib/write/sx_merge.c \
 	lib/write/sx_merge.h \
+	lib/write/sx_calls.c \
+	lib/write/sx_calls.h \
 	lib/write/sx_writer.c \
 	lib/write/sx_writer.h \
 	lib/write/sx_writer_change.c \
+	lib/write/sx_writer_change.h \
 	lib/load/sx_compact.c \
 	lib/load/sx_loader.c \
 	lib/load/sx_loader_documents.c \

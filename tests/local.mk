@@ -232,15 +232,18 @@ tests_fault_each_call_LDADD = $(tests_libs)
 
 # Indexes that engines hold. SIMIDX_TEST_URI=URI runs the suites engine_oracle and engine_twins on another engine.
 tests_engine_oracle_SOURCES = \
+	tests/engine/crowd.c \
 	tests/engine/engines.c \
 	tests/engine/engines.h \
 	tests/engine/faults.c \
 	tests/engine/memory.c \
 	tests/engine/memory.h \
+	tests/engine/memory_conditions.c \
 	tests/engine/memory_file.c \
 	tests/engine/memory_store.h \
 	tests/engine/memory_write.c \
 	tests/engine/oracle.c \
+	tests/engine/rejudged.c \
 	tests/engine/subject.c \
 	tests/engine/subject.h \
 	tests/engine/twins.c
@@ -252,6 +255,7 @@ tests_engine_oracle_LDADD = $(tests_libs) $(engine_libs)
 engine_tool = \
 	tests/engine/memory.c \
 	tests/engine/memory.h \
+	tests/engine/memory_conditions.c \
 	tests/engine/memory_file.c \
 	tests/engine/memory_store.h \
 	tests/engine/memory_write.c \
@@ -433,9 +437,10 @@ tool_tests = \
 	tests/tool/untrusted.sh \
 	tests/tool/verify.sh
 
-TESTS += $(build_tests) $(tool_tests) tests/unit/word_breaks.sh
+TESTS += $(build_tests) $(tool_tests) tests/engine/conditions.sh tests/unit/word_breaks.sh
 EXTRA_DIST += examples/seen.c examples/text_search.c $(build_tests) $(tool_tests) tests/build/rooms \
 	tests/build/sessions.sh \
+	tests/engine/conditions.sh \
 	tests/tool/propose.zsh tests/tool/tool_lib.sh tests/unit/word_breaks.sh
 
 # What the scripts need besides the tools.

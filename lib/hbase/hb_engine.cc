@@ -54,8 +54,10 @@ int hb_info(void *state, simidx_engine_info *out, simidx_error *err)
 }
 
 int hb_scan(void *state, const simidx_engine_probe *probe, size_t n, simidx_engine_rows rows, void *ctx,
-	    simidx_engine_cost *cost, simidx_error *err)
+	    uint64_t *version, simidx_engine_cost *cost, simidx_error *err)
 {
+	for (size_t i = 0; version && i < n; i++)
+		version[i] = 0;
 	return guarded(err, [&] {
 		store_of(state)->scan(probe, n, rows, ctx, cost);
 		return SIMIDX_OK;
@@ -76,9 +78,27 @@ int hb_find_labels(void *state, const simidx_engine_bytes *label, size_t n,
 }
 
 int hb_walk(void *state, uint64_t from, size_t n_max, simidx_engine_document deliver, void *ctx,
-	    simidx_error *err)
+	    uint64_t *version, simidx_error *err)
 {
+	if (version)
+		*version = 0;
 	return guarded(err, [&] { return store_of(state)->walk(from, n_max, deliver, ctx); });
+}
+
+int hb_begin(void *state, simidx_error *err)
+{
+	return guarded(err, [&] {
+		store_of(state)->begin(false);
+		return SIMIDX_OK;
+	});
+}
+
+int hb_resume(void *state, simidx_error *err)
+{
+	return guarded(err, [&] {
+		store_of(state)->begin(true);
+		return SIMIDX_OK;
+	});
 }
 
 int hb_write(void *state, const simidx_engine_batch *batch, simidx_error *err)
@@ -121,6 +141,8 @@ int hb_release(void *state, simidx_error *err)
 	return guarded(err, [&] { return store_of(state)->release_leases(); });
 }
 
+const char *const plans[] = { SIMIDX_HBASE_PLANS, nullptr };
+
 simidx_engine make_engine()
 {
 	simidx_engine e = {};
@@ -129,7 +151,7 @@ simidx_engine make_engine()
 	e.version = SIMIDX_ENGINE_VERSION;
 	e.scheme = "hbase";
 	e.name = "HBase";
-	e.plans = SIMIDX_HBASE_PLANS;
+	e.plans = plans;
 	e.open = hb_open;
 	e.close = hb_close;
 	e.info = hb_info;
@@ -137,6 +159,8 @@ simidx_engine make_engine()
 	e.find_ids = hb_find_ids;
 	e.find_labels = hb_find_labels;
 	e.walk = hb_walk;
+	e.begin = hb_begin;
+	e.resume = hb_resume;
 	e.write = hb_write;
 	e.reserve_ids = hb_reserve_ids;
 	e.get_mark = hb_get_mark;

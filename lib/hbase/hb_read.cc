@@ -44,7 +44,7 @@ public:
 	{
 		std::vector<gateway::Result> results;
 		std::vector<uint64_t> fp, id;
-		int verdict = 0;
+		enum simidx_engine_next next = SIMIDX_ENGINE_ON;
 
 		client.recv_getScannerResults(results);
 		for (const auto &result : results) {
@@ -56,10 +56,10 @@ public:
 			id.push_back(get_number(result.row, 13, 8));
 		}
 		if (!fp.empty())
-			verdict = rows_(ctx_, number_, fp.data(), id.data(), fp.size());
-		if (verdict == 2)
+			next = rows_(ctx_, number_, fp.data(), id.data(), fp.size());
+		if (next == SIMIDX_ENGINE_END)
 			*stop_ = true;
-		if (verdict != 0 || results.size() < (size_t)page_) {
+		if (next != SIMIDX_ENGINE_ON || results.size() < (size_t)page_) {
 			done = true;
 			return;
 		}
@@ -86,7 +86,8 @@ private:
 };
 
 /** Hand a document over. */
-int deliver_one(const Document &document, size_t i, simidx_engine_document deliver, void *ctx)
+enum simidx_engine_next deliver_one(const Document &document, size_t i,
+				    simidx_engine_document deliver, void *ctx)
 {
 	simidx_match match;
 
@@ -132,7 +133,7 @@ void Store::info(simidx_engine_info *out)
 	memset(&made, 0, sizeof(made));
 	made.size = out->size;
 	made.capabilities = SIMIDX_ENGINE_LEASES;
-	made.probes = TEXT_PROBES;
+	made.text_probes = TEXT_PROBES;
 	made.description = description_.data();
 	made.description_size = description_.size();
 	made.documents = documents > 0 ? (uint64_t)documents : 0;
@@ -205,7 +206,7 @@ int Store::find_ids(const uint64_t *id, size_t n, simidx_engine_document deliver
 	}
 	for (const Document &document : get_documents(ids, reading(), cost, false))
 		for (size_t i : asked[document.id])
-			if (deliver_one(document, i, deliver, ctx))
+			if (deliver_one(document, i, deliver, ctx) != SIMIDX_ENGINE_ON)
 				fail(SIMIDX_E_STOPPED, "stopped by the caller");
 	return SIMIDX_OK;
 }
@@ -244,7 +245,7 @@ int Store::find_labels(const simidx_engine_bytes *label, size_t n, simidx_engine
 			    found->second.label.size() != label[i].size ||
 			    memcmp(found->second.label.data(), label[i].data, label[i].size) != 0)
 				continue;
-			if (deliver_one(found->second, i, deliver, ctx))
+			if (deliver_one(found->second, i, deliver, ctx) != SIMIDX_ENGINE_ON)
 				fail(SIMIDX_E_STOPPED, "stopped by the caller");
 			break;
 		}
@@ -291,7 +292,7 @@ int Store::walk(uint64_t from, size_t n_max, simidx_engine_document deliver, voi
 			if (document.deleted)
 				continue;
 			delivered++;
-			if (deliver_one(document, 0, deliver, ctx))
+			if (deliver_one(document, 0, deliver, ctx) != SIMIDX_ENGINE_ON)
 				fail(SIMIDX_E_STOPPED, "stopped by the caller");
 		}
 		if (reach == UINT64_MAX)

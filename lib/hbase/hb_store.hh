@@ -102,6 +102,8 @@ public:
 	void get_mark(void **data, size_t *size);
 
 	/* hb_write.cc */
+	/** `resumes`: and take the place of others that set marks. */
+	void begin(bool resumes);
 	int write(const simidx_engine_batch *batch);
 	/** `repairs`: also where there are documents, but no next id. */
 	uint64_t reserve_ids(uint64_t n, uint64_t at_least, bool repairs = false);

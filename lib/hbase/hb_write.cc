@@ -257,6 +257,20 @@ void Store::store_batch(const Batch &batch, const Deadline &deadline)
 	writer_.labels = batch.labels;
 }
 
+void Store::begin(bool resumes)
+{
+	Deadline deadline = writing();
+
+	if (read_only_)
+		fail(SIMIDX_E_READ_ONLY, "%s: opened read-only", config_.index_table().c_str());
+	durability_ = config_.full;
+	become_writer(deadline, resumes	  ? Finish::SHUT_OUT_MARKS
+				: is_ready_ ? Finish::ENDED
+					    : Finish::ALL);
+	is_ready_ = true;
+	give_back_kept();
+}
+
 int Store::write(const simidx_engine_batch *given)
 {
 	Deadline deadline = writing();
@@ -266,12 +280,9 @@ int Store::write(const simidx_engine_batch *given)
 	if (read_only_)
 		fail(SIMIDX_E_READ_ONLY, "%s: opened read-only", config_.index_table().c_str());
 	durability_ = given->durability == SIMIDX_DURABILITY_FULL ? config_.full : config_.normal;
-	become_writer(deadline, given->flags & SIMIDX_ENGINE_RESUME ? Finish::SHUT_OUT_MARKS :
-				is_ready_ ? Finish::ENDED : Finish::ALL);
+	become_writer(deadline, is_ready_ ? Finish::ENDED : Finish::ALL);
 	is_ready_ = true;
 	give_back_kept();
-	if (given->n == 0 && !given->mark)
-		return SIMIDX_OK;
 
 	batch.documents = writer_.documents;
 	batch.labels = writer_.labels;

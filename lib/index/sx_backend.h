@@ -23,6 +23,25 @@ struct sx_snapshot;
 struct sx_slice;
 struct sx_taking;
 
+/**
+ * What a decision of a writer has read, and which version of it. A commit may refuse the change
+ * of a document one of whose conditions does not hold any more.
+ */
+typedef struct sx_condition {
+	uint64_t id;     /* of the document */
+	uint64_t version;
+	uint32_t prefix; /* of a table, aligned to the left */
+	unsigned table;  /* from 0; SX_WHOLE: the index as a whole */
+} sx_condition;
+
+#define SX_WHOLE UINT32_MAX
+
+typedef struct sx_conditions {
+	sx_condition *at;
+	size_t n, cap;
+	const struct sx_snapshot *writing; /* the transaction that decides */
+} sx_conditions;
+
 /** Where an index is, and what is known of it. */
 typedef struct sx_backend_place {
 	/** For people: where an index is, and what holds it. */
@@ -94,12 +113,21 @@ typedef struct sx_backend_documents {
 
 /** Writers: sx_writer.h. One thread at a time. */
 typedef struct sx_backend_writer {
-	/** Whether the index can be written; what the writer is to have of its own is made. */
+	/**
+	 * Whether the index can be written; what the writer is to have of its own is made. Sets
+	 * writer->has_conditions where commits may refuse changes.
+	 */
 	int (*open)(simidx_writer *writer, simidx_error *err);
 	void (*close)(simidx_writer *writer);
-	/** Take the lock and begin a transaction: look-ups find all that is going to be stored. */
+	/**
+	 * Take the lock, which a writer with conditions may have already, and begin a
+	 * transaction: look-ups find all that is going to be stored.
+	 */
 	int (*begin)(simidx_writer *writer, simidx_error *err);
-	/** Give back what the transaction has; its snapshot has ended. */
+	/**
+	 * Give back what the transaction has, and the lock if the writer has it; its snapshot
+	 * has ended.
+	 */
 	void (*end)(simidx_writer *writer);
 	/** Look up what changes of n documents will ask for, all of it at once. */
 	int (*prefetch)(simidx_writer *writer, const simidx_doc *docs, size_t n, simidx_error *err);
@@ -117,7 +145,12 @@ typedef struct sx_backend_writer {
 			    simidx_error *err);
 	/** Whether a commit has something to do though nothing was changed. */
 	int (*is_unfinished)(const simidx_writer *writer);
-	/** Store what waits, unless that is nothing, and do what is due. The caller ends the transaction. */
+	/**
+	 * Store what waits, unless that is nothing, and do what is due. The caller ends the
+	 * transaction. writer->refused gets the documents whose change is not stored: what it
+	 * rests on is not any more as writer->conditions, or the look-ups of the transaction,
+	 * say. Then the mark is not stored, and writer->stored is not raised.
+	 */
 	int (*commit)(simidx_writer *writer, int has_to_store, simidx_error *err);
 	/** Move all fresh rows into the tables. There is no transaction. */
 	int (*merge)(simidx_writer *writer, simidx_error *err);

@@ -36,9 +36,9 @@ size_t sx_engine_scheme(const char *path)
 
 static int has_all(const simidx_engine *e)
 {
-	return e->scheme && e->name && e->plans && e->open && e->close && e->info && e->scan &&
-	       e->find_ids && e->find_labels && e->walk && e->write && e->reserve_ids &&
-	       e->get_mark && e->check;
+	return e->scheme && e->name && e->plans && e->plans[0] && e->open && e->close && e->info && e->scan &&
+	       e->find_ids && e->find_labels && e->walk && e->begin && e->resume && e->write &&
+	       e->reserve_ids && e->get_mark && e->check;
 }
 
 static int is_scheme(const char *scheme)
@@ -191,7 +191,9 @@ static void set_costs(sx_engine *engine)
 	engine->capabilities = info->capabilities;
 	if (!engine->calls->lease || !engine->calls->release)
 		engine->capabilities &= ~SIMIDX_ENGINE_LEASES;
-	engine->probes = info->probes;
+	if (engine->capabilities & SIMIDX_ENGINE_CONDITIONS)
+		engine->capabilities &= ~SIMIDX_ENGINE_LEASES;
+	engine->text_probes = info->text_probes;
 }
 
 static sx_engine *make(const simidx_engine *calls, const char *uri)
@@ -349,10 +351,11 @@ static void add_cost(const simidx_engine_cost *cost, uint64_t *round_trips)
 }
 
 int sx_engine_scan(sx_engine *e, const simidx_engine_probe *probe, size_t n,
-		   simidx_engine_rows rows, void *ctx, uint64_t *round_trips, simidx_error *err)
+		   simidx_engine_rows rows, void *ctx, uint64_t *version, uint64_t *round_trips,
+		   simidx_error *err)
 {
 	simidx_engine_cost cost = { 0 };
-	int rc = e->calls->scan(e->state, probe, n, rows, ctx, &cost, err);
+	int rc = e->calls->scan(e->state, probe, n, rows, ctx, version, &cost, err);
 
 	add_cost(&cost, round_trips);
 	return sound(e, rc, "scan", err);
@@ -377,25 +380,12 @@ int sx_engine_find_labels(sx_engine *e, const simidx_engine_bytes *label, size_t
 		     "find labels", err);
 }
 
-int sx_engine_walk_page(sx_engine *e, uint64_t from_id, size_t n, simidx_engine_document document,
-		   void *ctx, simidx_error *err)
+int sx_engine_walk_page(sx_engine *e, uint64_t from_id, size_t n,
+			simidx_engine_document document, void *ctx, uint64_t *version,
+			simidx_error *err)
 {
-	return sound(e, e->calls->walk(e->state, from_id, n, document, ctx, err), "walk", err);
-}
-
-int sx_engine_write(sx_engine *e, simidx_engine_batch *batch, simidx_error *err)
-{
-	int rc;
-
-	batch->size = sizeof(*batch);
-	rc = sound_or(e, e->calls->write(e->state, batch, err), SIMIDX_E_UNKNOWN, SIMIDX_E_STATE,
-		      "write", err);
-	if (!rc || rc == SIMIDX_E_UNKNOWN) {
-		pthread_mutex_lock(&e->lock);
-		e->is_unfinished = rc != SIMIDX_OK;
-		pthread_mutex_unlock(&e->lock);
-	}
-	return rc;
+	return sound(e, e->calls->walk(e->state, from_id, n, document, ctx, version, err), "walk",
+		     err);
 }
 
 int sx_engine_is_unfinished(sx_engine *e)
@@ -408,15 +398,37 @@ int sx_engine_is_unfinished(sx_engine *e)
 	return is_unfinished;
 }
 
-int sx_engine_finish(sx_engine *e, int resumes, simidx_error *err)
+static void set_unfinished(sx_engine *e, int is_unfinished)
 {
-	simidx_engine_batch none = { .flags = resumes ? SIMIDX_ENGINE_RESUME : 0 };
+	pthread_mutex_lock(&e->lock);
+	e->is_unfinished = is_unfinished;
+	pthread_mutex_unlock(&e->lock);
+}
+
+int sx_engine_begin(sx_engine *e, int resumes, simidx_error *err)
+{
 	int rc;
 
 	if (e->is_ready && !resumes && !sx_engine_is_unfinished(e))
 		return SIMIDX_OK;
-	rc = sx_engine_write(e, &none, err);
-	e->is_ready |= !rc;
+	rc = sound(e, (resumes ? e->calls->resume : e->calls->begin)(e->state, err),
+		   resumes ? "resume" : "begin", err);
+	if (rc)
+		return rc;
+	set_unfinished(e, 0);
+	e->is_ready = 1;
+	return SIMIDX_OK;
+}
+
+int sx_engine_write(sx_engine *e, simidx_engine_batch *batch, simidx_error *err)
+{
+	int rc;
+
+	batch->size = sizeof(*batch);
+	rc = sound_or(e, e->calls->write(e->state, batch, err), SIMIDX_E_UNKNOWN, SIMIDX_E_STATE,
+		      "write", err);
+	if (!rc || rc == SIMIDX_E_UNKNOWN)
+		set_unfinished(e, rc != SIMIDX_OK);
 	return rc;
 }
 

@@ -24,12 +24,12 @@ typedef struct sx_engine {
 	char *uri;
 	pid_t pid;             /* of the process that has opened it */
 	sx_costs costs;        /* for the planner */
-	unsigned capabilities; /* SIMIDX_ENGINE_LEASES */
-	unsigned probes;       /* of a query of a text; 0 = as many as of a local index */
+	unsigned capabilities; /* SIMIDX_ENGINE_LEASES or SIMIDX_ENGINE_CONDITIONS, or 0 */
+	unsigned text_probes;  /* of a query of a text; 0 = as many as of a local index */
 	pthread_mutex_t lock;  /* of what follows */
 	pthread_cond_t freed;
 	int is_written;        /* a writer of this handle has a transaction */
-	int is_ready;          /* a batch without changes has been written, as the first one; only the
+	int is_ready;          /* begin() or resume() has been called, as the first one; only the
 				  writer that has the transaction looks at it */
 	int is_unfinished;     /* a batch is, of which the last write has not said that it is stored */
 	simidx_engine_info info;
@@ -77,7 +77,8 @@ void sx_engine_unlock(sx_engine *engine);
  */
 
 int sx_engine_scan(sx_engine *engine, const simidx_engine_probe *probe, size_t n,
-		   simidx_engine_rows rows, void *ctx, uint64_t *round_trips, simidx_error *err);
+		   simidx_engine_rows rows, void *ctx, uint64_t *version, uint64_t *round_trips,
+		   simidx_error *err);
 
 int sx_engine_find_ids(sx_engine *engine, const uint64_t *id, size_t n,
 		       simidx_engine_document document, void *ctx, uint64_t *round_trips,
@@ -86,20 +87,21 @@ int sx_engine_find_ids(sx_engine *engine, const uint64_t *id, size_t n,
 int sx_engine_find_labels(sx_engine *engine, const simidx_engine_bytes *label, size_t n,
 			  simidx_engine_document document, void *ctx, simidx_error *err);
 
-int sx_engine_walk_page(sx_engine *engine, uint64_t from_id, size_t n, simidx_engine_document document,
-		   void *ctx, simidx_error *err);
-
-int sx_engine_write(sx_engine *engine, simidx_engine_batch *batch, simidx_error *err);
+int sx_engine_walk_page(sx_engine *engine, uint64_t from_id, size_t n,
+			simidx_engine_document document, void *ctx, uint64_t *version,
+			simidx_error *err);
 
 /**
- * Before the first transaction of the handle, and after a write that has returned SIMIDX_E_UNKNOWN: have
- * stored what is going to be stored, so that look-ups find it. `resumes`: in any case, and shut out other
- * writers that set marks.
+ * begin() or resume(), before the first transaction of the handle, and after a write that has
+ * returned SIMIDX_E_UNKNOWN: have stored what is going to be stored, so that look-ups find it.
+ * `resumes`: in any case, and shut out other writers that set marks.
  */
-int sx_engine_finish(sx_engine *engine, int resumes, simidx_error *err);
+int sx_engine_begin(sx_engine *engine, int resumes, simidx_error *err);
 
-/** Whether sx_engine_finish() has something to finish of this handle. Any thread. */
+/** Whether sx_engine_begin() has something to finish of this handle. Any thread. */
 int sx_engine_is_unfinished(sx_engine *engine);
+
+int sx_engine_write(sx_engine *engine, simidx_engine_batch *batch, simidx_error *err);
 
 int sx_engine_reserve_ids(sx_engine *engine, uint64_t n, uint64_t at_least, uint64_t *first,
 			  simidx_error *err);

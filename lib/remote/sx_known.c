@@ -185,15 +185,20 @@ static int take(struct asking *a, const simidx_match *m)
 	return SIMIDX_OK;
 }
 
-static int hear_id(void *ctx, size_t i, const simidx_match *m)
+static enum simidx_engine_next next(const struct asking *a)
+{
+	return a->rc ? SIMIDX_ENGINE_END : SIMIDX_ENGINE_ON;
+}
+
+static enum simidx_engine_next hear_id(void *ctx, size_t i, const simidx_match *m)
 {
 	struct asking *a = ctx;
 
 	a->rc = i < a->n && m->id == a->id[i] ? take(a, m) : SIMIDX_E_IO;
-	return a->rc;
+	return next(a);
 }
 
-static int hear_label(void *ctx, size_t i, const simidx_match *m)
+static enum simidx_engine_next hear_label(void *ctx, size_t i, const simidx_match *m)
 {
 	struct asking *a = ctx;
 	const simidx_engine_bytes *label = a->label + i;
@@ -202,12 +207,12 @@ static int hear_label(void *ctx, size_t i, const simidx_match *m)
 	a->rc = SIMIDX_E_IO;
 	if (i >= a->n || m->id > SIMIDX_MAX_ID || !(m->flags & SIMIDX_MATCH_LABEL) ||
 	    m->label_size != label->size || memcmp(m->label, label->data, label->size) != 0)
-		return a->rc;
+		return next(a);
 	a->rc = take(a, m);
 	known = find_label(a->known, label->data, label->size);
 	if (!a->rc && known)
 		known->id = m->id;
-	return a->rc;
+	return next(a);
 }
 
 /* What came of a call that hear_...() may have ended. */

@@ -37,7 +37,7 @@ static int want(sx_remote_search *s, uint32_t number, size_t most, simidx_error 
 	return SIMIDX_OK;
 }
 
-static int on_document(void *ctx, size_t i, const simidx_match *m)
+static enum simidx_engine_next on_document(void *ctx, size_t i, const simidx_match *m)
 {
 	sx_remote_search *s = ctx;
 	sx_row_document *document;
@@ -47,14 +47,14 @@ static int on_document(void *ctx, size_t i, const simidx_match *m)
 
 	if (i >= s->n_ids || m->id != s->id[i]) {
 		s->rc = SIMIDX_E_IO;
-		return 1;
+		return SIMIDX_ENGINE_END;
 	}
 	f = s->finding[s->origin[i].finding];
 	view = f->view;
 	rows = &f->hits->rows;
 	/* A row that was left over. */
 	if (rows->at[rows->from + s->origin[i].row].fp != m->fp)
-		return 0;
+		return SIMIDX_ENGINE_ON;
 	document = &rows->document[s->origin[i].row];
 	document->fp2 = m->flags & SIMIDX_MATCH_FP2 ? m->fp2 : view->snapshot.index->schema->unknown_fp2;
 	document->label = (sx_slice){ NULL, 0 };
@@ -65,7 +65,7 @@ static int on_document(void *ctx, size_t i, const simidx_match *m)
 			s->rc = SIMIDX_E_NOMEM;
 	}
 	document->is_there = 1;
-	return s->rc != 0;
+	return s->rc ? SIMIDX_ENGINE_END : SIMIDX_ENGINE_ON;
 }
 
 int sx_remote_prefetch(sx_remote_search *s, sx_finding *const *finding, size_t n, size_t most,

@@ -4,6 +4,7 @@
 #include "remote/sx_remote_near.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
@@ -28,6 +29,7 @@ void sx_remote_search_free(void *search)
 		return;
 	free(s->probe);
 	free(s->owner);
+	free(s->version);
 	free(s->id);
 	free(s->origin);
 	sx_known_free(&s->known);
@@ -123,7 +125,8 @@ static int keep(sx_finding *f, unsigned table, uint64_t fp, uint64_t id)
 	return SIMIDX_OK;
 }
 
-static int on_rows(void *ctx, size_t probe, const uint64_t *fp, const uint64_t *id, size_t n)
+static enum simidx_engine_next on_rows(void *ctx, size_t probe, const uint64_t *fp,
+				       const uint64_t *id, size_t n)
 {
 	sx_remote_search *s = ctx;
 	const sx_kernel *kernel;
@@ -132,7 +135,7 @@ static int on_rows(void *ctx, size_t probe, const uint64_t *fp, const uint64_t *
 
 	if (probe >= s->n_probes) {
 		s->rc = SIMIDX_E_IO;
-		return 2;
+		return SIMIDX_ENGINE_END;
 	}
 	f = s->finding[s->owner[probe]];
 	view = f->view;
@@ -146,18 +149,21 @@ static int on_rows(void *ctx, size_t probe, const uint64_t *fp, const uint64_t *
 			s->rc = keep(f, s->probe[probe].table, fp[at + s->near[i]], id[at + s->near[i]]);
 	}
 	if (s->rc)
-		return 2;
-	return !f->done ? 0 : s->n == 1 ? 2 : 1;
+		return SIMIDX_ENGINE_END;
+	if (!f->done)
+		return SIMIDX_ENGINE_ON;
+	/* The other probes have a version, too. */
+	return s->n == 1 && !f->conditions ? SIMIDX_ENGINE_END : SIMIDX_ENGINE_NEXT_PROBE;
 }
 
-static int on_walked(void *ctx, size_t i, const simidx_match *m)
+static enum simidx_engine_next on_walked(void *ctx, size_t i, const simidx_match *m)
 {
 	sx_remote_search *s = ctx;
 
 	(void)i;
 	if (m->id < s->walked_to || m->id > SIMIDX_MAX_ID) {
 		s->rc = SIMIDX_E_IO;
-		return 1;
+		return SIMIDX_ENGINE_END;
 	}
 	s->walked_to = m->id + 1;
 	s->n_walked++;
@@ -168,11 +174,11 @@ static int on_walked(void *ctx, size_t i, const simidx_match *m)
 		    sx_query_accepts(f->q, m->fp))
 			s->rc = keep(f, 0, m->fp, m->id);
 	}
-	return s->rc != 0;
+	return s->rc ? SIMIDX_ENGINE_END : SIMIDX_ENGINE_ON;
 }
 
 /* Compare the queries that are to be compared with everything, all in one walk. */
-static int walk(sx_remote_search *s, uint64_t *round_trips, simidx_error *err)
+static int walk(sx_remote_search *s, uint64_t *version, uint64_t *round_trips, simidx_error *err)
 {
 	int rc = SIMIDX_OK;
 
@@ -180,7 +186,8 @@ static int walk(sx_remote_search *s, uint64_t *round_trips, simidx_error *err)
 	do {
 		s->n_walked = 0;
 		++*round_trips;
-		rc = sx_engine_walk_page(s->engine, s->walked_to, WALKED, on_walked, s, err);
+		rc = sx_engine_walk_page(s->engine, s->walked_to, WALKED, on_walked, s,
+					 s->walked_to ? NULL : version, err);
 		rc = sx_remote_outcome(s, rc, err);
 	} while (!rc && s->n_walked == WALKED);
 	return rc;
@@ -219,12 +226,87 @@ static int is_pending(const sx_snapshot *snapshot, uint64_t id, int *is, simidx_
 	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
 }
 
+/* ---- what a decision rests on ---- */
+
+static int add_condition(sx_conditions *all, uint32_t prefix, unsigned table, uint64_t version,
+			 simidx_error *err)
+{
+	if (sx_reserve(&all->at, &all->cap, all->n + 1, sizeof(*all->at)))
+		return sx_fail_nomem(err);
+	all->at[all->n++] = (sx_condition){ SIMIDX_NO_ID, version, prefix, table };
+	return SIMIDX_OK;
+}
+
+/* That no prefix that the query has probed has changed. */
+static int add_conditions(sx_remote_search *s, const sx_finding *f, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	for (size_t i = 0; !rc && i < s->n_probes; i++)
+		rc = add_condition(f->conditions, s->probe[i].prefix, s->probe[i].table,
+				   s->version[i], err);
+	return rc;
+}
+
+/*
+ * A document that a transaction changes and that is near, as it was before: whether it is so
+ * still.
+ */
+static enum simidx_engine_next on_changed(void *ctx, size_t i, const simidx_match *m)
+{
+	sx_remote_search *s = ctx;
+	const sx_finding *f = s->finding[0];
+	const sx_known_doc *known = sx_known_find(f->conditions->writing->known, m->id);
+	uint64_t fp2 = m->flags & SIMIDX_MATCH_FP2 ? m->fp2 : f->view->snapshot.index->schema->unknown_fp2;
+	size_t size = m->flags & SIMIDX_MATCH_LABEL ? m->label_size : 0;
+
+	if (i >= s->n_ids || m->id != s->id[i]) {
+		s->rc = SIMIDX_E_IO;
+		return SIMIDX_ENGINE_END;
+	}
+	s->has_changed |= !known || !known->is_there || known->fp != m->fp || known->fp2 != fp2 ||
+			  known->label.size != size ||
+			  (size && memcmp(known->label.data, m->label, size) != 0);
+	return SIMIDX_ENGINE_ON;
+}
+
+/*
+ * Rows of documents that the transaction changes do not count, because it has other rows for
+ * them. That is only right if its changes are stored. They are not if somebody else has changed
+ * such a document before this search: then nothing may rest on the answer. Who changes it after
+ * the search raises a version.
+ */
+static int doubt_changed(sx_remote_search *s, const sx_finding *f, uint64_t *round_trips,
+			 simidx_error *err)
+{
+	int rc;
+
+	if (!s->n_ids)
+		return SIMIDX_OK;
+	s->has_changed = 0;
+	rc = sx_engine_find_ids(s->engine, s->id, s->n_ids, on_changed, s, round_trips, err);
+	rc = sx_remote_outcome(s, rc, err);
+	return rc || !s->has_changed
+		       ? rc
+		       : add_condition(f->conditions, 0, SX_WHOLE, SIMIDX_ENGINE_NO_VERSION, err);
+}
+
+static int add_changed(sx_remote_search *s, uint64_t id, simidx_error *err)
+{
+	if (sx_reserve(&s->id, &s->id_cap, s->n_ids + 1, sizeof(*s->id)))
+		return sx_fail_nomem(err);
+	s->id[s->n_ids++] = id;
+	return SIMIDX_OK;
+}
+
+/* ---- hits ---- */
+
 /*
  * Bring the rows of a query into the order in which their documents are wanted, and add a hit for each
  * of their fingerprints. An engine may have sent a row twice, and a larger radius finds those of a
  * smaller one again.
  */
-static int add_hits(sx_finding *f, simidx_error *err)
+static int add_hits(sx_remote_search *s, sx_finding *f, simidx_error *err)
 {
 	int has_pending = sx_view_fresh_rows(f->view) > 0, is = 0, rc = SIMIDX_OK;
 	sx_hit_rows *rows = &f->hits->rows;
@@ -240,6 +322,8 @@ static int add_hits(sx_finding *f, simidx_error *err)
 			continue;
 		if (has_pending)
 			rc = is_pending(&f->view->snapshot, row.id, &is, err);
+		if (!rc && is && f->conditions)
+			rc = add_changed(s, row.id, err);
 		if (rc || is)
 			continue;
 		if (!n || row.fp != rows->at[n - 1].fp)
@@ -254,24 +338,46 @@ static int add_hits(sx_finding *f, simidx_error *err)
 	return rc;
 }
 
+/* Whether a decision rests on one of these queries: then it is looked up by itself. */
+static int rests(const sx_finding *f, size_t n)
+{
+	return n == 1 && f->conditions != NULL;
+}
+
+/* Scan the probes of all queries. */
+static int scan(sx_remote_search *s, int decides, uint64_t *round_trips, simidx_error *err)
+{
+	int rc;
+
+	if (decides && sx_reserve(&s->version, &s->version_cap, s->n_probes, sizeof(*s->version)))
+		return sx_fail_nomem(err);
+	rc = sx_engine_scan(s->engine, s->probe, s->n_probes, on_rows, s,
+			    decides ? s->version : NULL, round_trips, err);
+	return sx_remote_outcome(s, rc, err);
+}
+
 int sx_remote_near(void *search, sx_finding *const *finding, size_t n, uint64_t *round_trips,
 		   simidx_error *err)
 {
 	sx_remote_search *s = search;
+	int decides = rests(finding[0], n), rc;
+	uint64_t version = SIMIDX_ENGINE_NO_VERSION;
 	size_t walks;
-	int rc;
 
 	s->rc = SIMIDX_OK;
 	s->finding = finding;
 	s->n = n;
+	s->n_ids = 0;
 	rc = add_probes(s, &walks, err);
-	if (!rc && s->n_probes) {
-		rc = sx_engine_scan(s->engine, s->probe, s->n_probes, on_rows, s, round_trips, err);
-		rc = sx_remote_outcome(s, rc, err);
-	}
+	if (!rc && s->n_probes)
+		rc = scan(s, decides, round_trips, err);
+	if (!rc && decides)
+		rc = add_conditions(s, finding[0], err);
 	if (!rc && walks)
-		rc = walk(s, round_trips, err);
+		rc = walk(s, decides ? &version : NULL, round_trips, err);
+	if (!rc && walks && decides)
+		rc = add_condition(finding[0]->conditions, 0, SX_WHOLE, version, err);
 	for (size_t i = 0; !rc && i < n; i++)
-		rc = add_hits(finding[i], err);
-	return rc;
+		rc = add_hits(s, finding[i], err);
+	return rc || !decides ? rc : doubt_changed(s, finding[0], round_trips, err);
 }

@@ -27,6 +27,8 @@ typedef struct sx_remote_search {
 	simidx_engine_probe *probe;
 	uint32_t *owner; /* of each probe: a number of finding[] */
 	size_t n_probes, probe_cap, owner_cap;
+	uint64_t *version; /* of each probe, where a decision rests on it */
+	size_t version_cap;
 	uint64_t *id;    /* that are asked for, and where they come from */
 	struct sx_remote_origin {
 		uint32_t finding;
@@ -36,6 +38,7 @@ typedef struct sx_remote_search {
 	uint64_t walked_to; /* the next id of a walk */
 	size_t n_walked;    /* documents of the last page */
 	uint32_t near[SX_REMOTE_FILTERED];
+	int has_changed; /* a document is not any more as a transaction has found it */
 	int rc; /* what ended a call from within */
 	sx_known known; /* the document that was looked up last, by itself */
 } sx_remote_search;

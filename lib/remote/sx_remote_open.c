@@ -3,6 +3,7 @@
 
 #include "remote/sx_remote_open.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,39 +13,40 @@
 
 /* ---- plans ---- */
 
-/* Whether a list of names that are separated by blanks has a plan. */
-static int has_plan(const char *list, const char *plan)
+/* SIMIDX_E_UNSUPPORTED if the engine cannot hold a plan. */
+static int check_plan(const simidx_engine *engine, const char *uri, const char *plan,
+		      simidx_error *err)
 {
-	size_t n = strlen(plan);
+	char names[128] = "";
 
-	for (const char *at = list; (at = strstr(at, plan)); at += n)
-		if ((at == list || at[-1] == ' ') && (!at[n] || at[n] == ' '))
-			return 1;
-	return 0;
+	for (const char *const *one = engine->plans; *one; one++) {
+		size_t n = strlen(names);
+
+		if (!strcmp(*one, plan))
+			return SIMIDX_OK;
+		snprintf(names + n, sizeof(names) - n, "%s%s", n ? " " : "", *one);
+	}
+	return sx_fail(err, SIMIDX_E_UNSUPPORTED, "%s: plan %s; an index of %s has one of %s", uri,
+		       plan, engine->name, names);
 }
 
 /* Make the plan of a new index: the one that is named, or the first one that the engine has. */
-static int make_plan(const simidx_engine *engine, const simidx_create_options *o, sx_plan *plan,
-		     simidx_error *err)
+static int make_plan(const simidx_engine *engine, const simidx_create_options *o, const char *uri,
+		     sx_plan *plan, simidx_error *err)
 {
 	unsigned bits = o->bits ? o->bits : SIMIDX_DEFAULT_BITS;
-	char first[16] = "";
-	int rc;
+	int is_auto = !o->plan || !strcmp(o->plan, "auto");
+	int rc = sx_plan_make(plan, is_auto ? engine->plans[0] : o->plan, bits, err);
 
-	strncat(first, engine->plans, strcspn(engine->plans, " ") < sizeof(first)
-					      ? strcspn(engine->plans, " ") : sizeof(first) - 1);
-	rc = sx_plan_make(plan, o->plan && strcmp(o->plan, "auto") ? o->plan : first, bits, err);
-	if (!rc && !has_plan(engine->plans, plan->name))
-		rc = sx_fail(err, SIMIDX_E_UNSUPPORTED, "plan %s: an index of %s has one of %s",
-			     plan->name, engine->name, engine->plans);
-	return rc;
+	return rc ? rc : check_plan(engine, uri, plan->name, err);
 }
 
 /* ---- the description ---- */
 
 /* What a new index is described by; *text is to be freed. */
-static int write_description(const simidx_engine *engine, const simidx_create_options *o,
-			     simidx_engine_open *how, char **text, simidx_error *err)
+static int write_description(const simidx_engine *engine, const char *uri,
+			     const simidx_create_options *o, simidx_engine_open *how,
+			     char **text, simidx_error *err)
 {
 	static const simidx_create_options defaults = SIMIDX_CREATE_OPTIONS_INIT;
 	sx_engine_text t = { .format = SX_ENGINE_FORMAT };
@@ -58,7 +60,7 @@ static int write_description(const simidx_engine *engine, const simidx_create_op
 			     "an index of %s has ids: it cannot hold fingerprints alone",
 			     engine->name);
 	if (!rc)
-		rc = make_plan(engine, o, &plan, err);
+		rc = make_plan(engine, o, uri, &plan, err);
 	if (rc)
 		return rc;
 	memcpy(t.plan, plan.name, sizeof(t.plan));
@@ -87,13 +89,11 @@ static int make_schema(const sx_engine *engine, const sx_engine_text *t, sx_sche
 	schema->has_unknown_fp2 = sx_schema_has_fp2(schema);
 	schema->unknown_fp2 = schema->has_unknown_fp2 ? SX_UNKNOWN_FP2 : 0;
 	schema->format_minor = t->format;
-	if (engine->probes)
-		schema->text_probes = engine->probes;
-	if (has_plan(engine->calls->plans, schema->plan.name))
-		return SIMIDX_OK;
-	rc = sx_fail(err, SIMIDX_E_UNSUPPORTED, "%s: it has plan %s; an index of %s has one of %s",
-		     engine->uri, schema->plan.name, engine->calls->name, engine->calls->plans);
-	sx_schema_free(schema);
+	if (engine->text_probes)
+		schema->text_probes = engine->text_probes;
+	rc = check_plan(engine->calls, engine->uri, schema->plan.name, err);
+	if (rc)
+		sx_schema_free(schema);
 	return rc;
 }
 
@@ -140,7 +140,7 @@ int sx_remote_open(const simidx_engine *engine, const char *uri,
 		return sx_fail(err, SIMIDX_E_UNSUPPORTED,
 			       "\"%.16s\" is no kernel, or not one for this CPU", name);
 	if (flags & SIMIDX_OPEN_CREATE)
-		rc = write_description(engine, create, &how, &text, err);
+		rc = write_description(engine, uri, create, &how, &text, err);
 	if (rc)
 		return rc;
 	index = sx_index_new(&sx_remote_backend, open_flags);

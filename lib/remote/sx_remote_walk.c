@@ -41,7 +41,7 @@ static void close_walk(void *walk)
 	free(w);
 }
 
-static int on_document(void *ctx, size_t i, const simidx_match *m)
+static enum simidx_engine_next on_document(void *ctx, size_t i, const simidx_match *m)
 {
 	struct walk *w = ctx;
 	simidx_match *to = &w->page[w->n];
@@ -50,7 +50,7 @@ static int on_document(void *ctx, size_t i, const simidx_match *m)
 	w->rc = SIMIDX_E_IO;
 	if (w->n == PAGE || m->id < w->from || m->id > SIMIDX_MAX_ID ||
 	    m->fp & ~sx_low_bits(w->index->schema->bits))
-		return 1;
+		return SIMIDX_ENGINE_END;
 	*to = (simidx_match){ .id = m->id, .fp = m->fp };
 	if (sx_has_fp2(w->index) && m->flags & SIMIDX_MATCH_FP2) {
 		to->fp2 = m->fp2;
@@ -62,12 +62,12 @@ static int on_document(void *ctx, size_t i, const simidx_match *m)
 		to->flags |= SIMIDX_MATCH_LABEL;
 		w->rc = SIMIDX_E_NOMEM;
 		if (!to->label)
-			return 1;
+			return SIMIDX_ENGINE_END;
 	}
 	w->from = m->id + 1;
 	w->n++;
 	w->rc = SIMIDX_OK;
-	return 0;
+	return SIMIDX_ENGINE_ON;
 }
 
 static int read_page(struct walk *w, simidx_error *err)
@@ -77,7 +77,7 @@ static int read_page(struct walk *w, simidx_error *err)
 	w->n = w->at = 0;
 	w->rc = SIMIDX_OK;
 	sx_arena_clear(&w->labels);
-	rc = sx_engine_walk_page(w->index->engine, w->from, PAGE, on_document, w, err);
+	rc = sx_engine_walk_page(w->index->engine, w->from, PAGE, on_document, w, NULL, err);
 	if (w->rc) {
 		sx_err_clear(err);
 		return w->rc == SIMIDX_E_NOMEM

@@ -28,6 +28,7 @@ static int open_writer(simidx_writer *w, simidx_error *err)
 {
 	if (w->index->read_only)
 		return sx_fail(err, SIMIDX_E_READ_ONLY, "%s: opened read-only", w->index->engine->uri);
+	w->has_conditions = (w->index->engine->capabilities & SIMIDX_ENGINE_CONDITIONS) != 0;
 	w->held = sx_calloc(1, sizeof(struct own));
 	return w->held ? SIMIDX_OK : sx_fail_nomem(err);
 }
@@ -45,13 +46,13 @@ static int begin(simidx_writer *w, simidx_error *err)
 {
 	struct own *r = w->held;
 	int resumes = w->options.flags & SIMIDX_WRITER_RESUME && !r->has_resumed;
-	int rc = sx_engine_lock(w->index->engine, w->options.wait_ms, err);
+	int rc = w->locked ? SIMIDX_OK : sx_engine_lock(w->index->engine, w->options.wait_ms, err);
 
 	if (rc)
 		return rc;
 	w->locked = 1;
 	w->snapshot.known = &r->known;
-	rc = sx_engine_finish(w->index->engine, resumes, err);
+	rc = sx_engine_begin(w->index->engine, resumes, err);
 	r->has_resumed |= !rc;
 	if (!rc)
 		rc = sx_snapshot_begin_write(&w->snapshot, w->index, 0, err);
@@ -202,6 +203,8 @@ struct folding {
 	uint32_t *prefix;
 	simidx_engine_change *change;
 	size_t n;
+	simidx_engine_condition *condition;
+	unsigned char *refused; /* NULL: a change cannot be */
 };
 
 static void describe(const simidx *index, uint64_t fp, uint64_t fp2, sx_slice label,
@@ -284,6 +287,57 @@ static int fold_all(struct folding *f, const sx_fresh_rows *pending, simidx_erro
 	return SIMIDX_OK;
 }
 
+/* ---- conditions ---- */
+
+static int compare_conditions(const void *a, const void *b)
+{
+	const sx_condition *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Give each change the conditions of its document. Both are in the order of ids then. */
+static int add_conditions(struct folding *f, simidx_writer *w, simidx_error *err)
+{
+	sx_conditions *all = &w->conditions;
+	size_t next = 0;
+
+	f->condition = sx_realloc(NULL, all->n ? all->n : 1, sizeof(*f->condition));
+	f->refused = sx_calloc(f->n ? f->n : 1, 1);
+	/* Memory is not to be short when something was stored. */
+	if (!f->condition || !f->refused ||
+	    sx_reserve(&w->refused.at, &w->refused.cap, f->n, sizeof(*w->refused.at)))
+		return sx_fail_nomem(err);
+	if (all->n > 1)
+		qsort(all->at, all->n, sizeof(*all->at), compare_conditions);
+	for (size_t i = 0; i < all->n; i++)
+		f->condition[i] = (simidx_engine_condition){ all->at[i].prefix, all->at[i].table,
+							     all->at[i].version };
+	for (size_t i = 0; i < f->n; i++) {
+		simidx_engine_change *change = &f->change[i];
+
+		while (next < all->n && all->at[next].id < change->id)
+			next++;
+		change->condition = f->condition + next;
+		while (next < all->n && all->at[next].id == change->id)
+			next++;
+		change->n_conditions = (size_t)(f->condition + next - change->condition);
+	}
+	return SIMIDX_OK;
+}
+
+/* ---- storing ---- */
+
+static void free_folding(struct folding *f)
+{
+	free(f->order);
+	free(f->version);
+	free(f->prefix);
+	free(f->change);
+	free(f->condition);
+	free(f->refused);
+}
+
 /* Store what pending rows come to. */
 static int store(simidx_writer *w, simidx_error *err)
 {
@@ -297,18 +351,22 @@ static int store(simidx_writer *w, simidx_error *err)
 	uint64_t first;
 	int rc = fold_all(&f, &w->pending, err);
 
+	w->refused.n = 0;
+	if (!rc && w->has_conditions)
+		rc = add_conditions(&f, w, err);
 	/* An id that a caller has given is not to be chosen for another document later. */
 	if (!rc && r->given_end)
 		rc = sx_engine_reserve_ids(engine, 0, r->given_end, &first, err);
 	batch.change = f.change;
 	batch.n = f.n;
+	batch.refused = f.refused;
 	if (!rc && (batch.n || batch.mark))
 		rc = sx_engine_write(engine, &batch, err);
+	for (size_t i = 0; !rc && w->has_conditions && i < f.n; i++)
+		if (f.refused[i])
+			w->refused.at[w->refused.n++] = f.change[i].id;
 	sx_engine_forget_info(engine);
-	free(f.order);
-	free(f.version);
-	free(f.prefix);
-	free(f.change);
+	free_folding(&f);
 	return rc;
 }
 
@@ -322,7 +380,7 @@ static int commit(simidx_writer *w, int has_to_store, simidx_error *err)
 	int rc = store(w, err);
 
 	(void)has_to_store; /* what was unfinished was stored when the transaction began */
-	if (!rc)
+	if (!rc && !w->refused.n)
 		w->stored += w->changes;
 	if (rc == SIMIDX_E_UNKNOWN)
 		sx_writer_fail_unknown(err);

@@ -25,6 +25,7 @@ struct simidx_reader {
 	 */
 	const sx_snapshot *writing;
 	int is_begun; /* the view has its snapshot */
+	sx_conditions *conditions; /* what its searches rest on goes there; NULL: nobody asks */
 };
 
 static inline const simidx *sx_reader_index(const simidx_reader *reader)

@@ -124,7 +124,8 @@ static int finish(simidx_reader *r, int rc, simidx_results *out)
 int sx_search(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_error *err)
 {
 	sx_finding f = { .view = &r->view, .q = q, .access = &r->access, .hits = &r->hits,
-			 .left = sx_query_candidates(q), .labels = &r->labels, .out = out };
+			 .left = sx_query_candidates(q), .labels = &r->labels, .out = out,
+			 .conditions = r->conditions };
 	int rc;
 
 	r->matches.n = 0;

@@ -42,7 +42,8 @@ int simidx_writer_open(simidx *index, const simidx_writer_options *options, simi
 	return rc;
 }
 
-void sx_writer_drop(simidx_writer *w)
+/* End the transaction and forget what was changed, but for the mark. */
+static void end(simidx_writer *w)
 {
 	if (w->reader)
 		sx_reader_release(w->reader);
@@ -52,9 +53,17 @@ void sx_writer_drop(simidx_writer *w)
 	w->uses_memtable = 0;
 	w->pending.n = 0;
 	w->changes = 0;
-	w->mark.size = 0;
 	w->reserves_ids = 0;
+	w->conditions.n = 0;
+	w->refused.n = 0;
+	sx_calls_clear(&w->calls);
 	w->index->backend->writer->end(w);
+}
+
+void sx_writer_drop(simidx_writer *w)
+{
+	end(w);
+	w->mark.size = 0;
 	w->locked = 0;
 }
 
@@ -68,6 +77,17 @@ int sx_writer_begin(simidx_writer *w, simidx_error *err)
 	if (rc)
 		sx_writer_drop(w);
 	return rc;
+}
+
+int sx_writer_renew(simidx_writer *w, simidx_error *err)
+{
+	int is_locked = w->locked;
+
+	/* So that it is not given back. */
+	w->locked = 0;
+	end(w);
+	w->locked = is_locked;
+	return sx_writer_begin(w, err);
 }
 
 int simidx_writer_begin(simidx_writer *w, simidx_error *err)
@@ -123,8 +143,6 @@ int simidx_writer_reader(simidx_writer *w, simidx_reader **out, simidx_error *er
 	return rc;
 }
 
-/* ---- commit ---- */
-
 int sx_writer_fail_unknown(simidx_error *err)
 {
 	simidx_error cause;
@@ -137,37 +155,6 @@ int sx_writer_fail_unknown(simidx_error *err)
 		cause.text);
 	err->sys_errno = cause.sys_errno;
 	return SIMIDX_E_UNKNOWN;
-}
-
-static int has_to_store(const simidx_writer *w)
-{
-	return w->pending.n || w->mark.size || w->reserves_ids;
-}
-
-int simidx_writer_commit(simidx_writer *w, simidx_error *err)
-{
-	int rc;
-
-	sx_err_clear(err);
-	if (!w)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_commit: writer is NULL");
-	rc = sx_index_check_fork(w->index, err);
-	if (rc)
-		return rc;
-	/* Documents that were replaced by what they were: nothing is to be written. */
-	if (!w->pending.n) {
-		w->stored += w->changes;
-		w->changes = 0;
-	}
-	if (!has_to_store(w) && !w->index->backend->writer->is_unfinished(w)) {
-		sx_writer_drop(w);
-		return SIMIDX_OK;
-	}
-	rc = sx_writer_begin(w, err);
-	if (!rc)
-		rc = w->index->backend->writer->commit(w, has_to_store(w), err);
-	sx_writer_drop(w);
-	return rc;
 }
 
 int simidx_writer_prefetch(simidx_writer *w, const simidx_doc *docs, size_t n, simidx_error *err)
@@ -234,6 +221,9 @@ void simidx_writer_close(simidx_writer *w)
 	simidx_reader_close(w->reader);
 	w->index->backend->writer->close(w);
 	free(w->pending.at);
+	free(w->conditions.at);
+	sx_u64s_free(&w->refused);
+	sx_calls_free(&w->calls);
 	free(w);
 }
 

@@ -11,6 +11,8 @@
 #define SX_WRITER_H
 
 #include "search/sx_reader.h"
+#include "util/sx_u64s.h"
+#include "write/sx_calls.h"
 
 struct simidx_writer {
 	const simidx *index;
@@ -25,10 +27,21 @@ struct simidx_writer {
 	int reserves_ids;      /* the next commit has a next id that was raised */
 	void *held;            /* of what holds the tables */
 	simidx_reader *reader; /* sees what is pending; NULL until it is asked for */
+	/* Where commits may refuse changes: */
+	int has_conditions;
+	sx_calls calls;     /* of the transaction */
+	sx_conditions conditions; /* of its changes */
+	sx_u64s refused;          /* documents whose change the last commit has refused */
 };
 
 /** Take the lock and begin a transaction, if there is none. The codes of simidx_writer_begin(). */
 int sx_writer_begin(simidx_writer *writer, simidx_error *err);
+
+/**
+ * End the transaction and begin another one, without giving the lock up between them. A mark
+ * that waits for the commit still does.
+ */
+int sx_writer_renew(simidx_writer *writer, simidx_error *err);
 
 /** Give up the transaction, the lock and what was changed. */
 void sx_writer_drop(simidx_writer *writer);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-/*
- * The changes of a writer: documents that are added, replaced and deleted, as rows that wait for
- * the commit.
- */
+#include "write/sx_writer_change.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -14,7 +11,6 @@
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 #include "util/sx_struct.h"
-#include "write/sx_writer.h"
 
 /* A document that is there. */
 struct found {
@@ -129,39 +125,62 @@ static int finish(simidx_writer *w, int rc)
 
 /* ---- put ---- */
 
-/* SIMIDX_E_DUPLICATE if a document other than `self` has the id or label. */
-static int check_free(simidx_writer *w, const simidx_doc *doc, uint64_t self, simidx_error *err)
+/* SIMIDX_E_DUPLICATE if a document other than `self` has the id or label of the call. */
+static int check_free(simidx_writer *w, sx_call *c, uint64_t self, simidx_error *err)
 {
+	const simidx_doc *doc = &c->doc;
 	int has_id = sx_has_ids(w->index) && doc->id != SIMIDX_NO_ID && doc->id != self;
 	sx_doc other;
 	int found = 0, rc = SIMIDX_OK;
 
 	if (has_id)
 		rc = find_id(w, doc->id, &found, &other, err);
-	if (!rc && found)
+	if (!rc && found) {
+		c->rests_on = doc->id;
 		return sx_fail(err, SIMIDX_E_DUPLICATE, "id %" PRIu64 " is already in use", doc->id);
+	}
 	if (!rc && doc->label)
 		rc = find_label(w, doc->label, doc->label_size, &found, &other, err);
-	if (!rc && found && other.id != self)
+	if (!rc && found && other.id != self) {
+		c->rests_on = other.id;
 		return sx_fail(err, SIMIDX_E_DUPLICATE, "the label is already in use");
+	}
+	return rc;
+}
+
+/* Choose an id: the one that was chosen when the call was judged before, if nobody has it now. */
+static int choose_id(simidx_writer *w, sx_call *c, uint64_t *id, simidx_error *err)
+{
+	const sx_header *h = &w->snapshot.header;
+	int found = 1, rc = SIMIDX_OK;
+	sx_doc other;
+
+	if (c->chosen != SIMIDX_NO_ID)
+		rc = find_id(w, c->chosen, &found, &other, err);
+	*id = c->chosen;
+	if (rc || !found)
+		return rc;
+	if (h->next_id > SIMIDX_MAX_ID)
+		return sx_fail(err, SIMIDX_E_RANGE, "there is no id above the largest one");
+	*id = h->next_id;
+	rc = w->index->backend->writer->new_id(w, h->next_id, id, err);
+	if (!rc)
+		c->chosen = *id;
 	return rc;
 }
 
 /* Add a document whose id and label nobody has. */
-static int add(simidx_writer *w, const simidx_doc *doc, uint64_t *id, simidx_error *err)
+static int add(simidx_writer *w, sx_call *c, simidx_error *err)
 {
+	const simidx_doc *doc = &c->doc;
 	sx_header *h = &w->snapshot.header;
 	sx_fresh_row row = row_that_puts(w->index, doc, doc->id);
 	int has_ids = sx_has_ids(w->index), rc = SIMIDX_OK;
 
-	if (has_ids && row.id == SIMIDX_NO_ID) {
-		if (h->next_id > SIMIDX_MAX_ID)
-			return sx_fail(err, SIMIDX_E_RANGE, "there is no id above the largest one");
-		row.id = h->next_id;
-		rc = w->index->backend->writer->new_id(w, h->next_id, &row.id, err);
-	} else if (has_ids) {
+	if (has_ids && row.id == SIMIDX_NO_ID)
+		rc = choose_id(w, c, &row.id, err);
+	else if (has_ids)
 		w->index->backend->writer->use_ids(w, row.id + 1);
-	}
 	if (!rc)
 		rc = add_rows(w, &row, 1, err);
 	if (rc)
@@ -174,9 +193,215 @@ static int add(simidx_writer *w, const simidx_doc *doc, uint64_t *id, simidx_err
 		rc = write_label(w, row.id, NULL, 0, err);
 	if (has_ids && row.id >= h->next_id)
 		h->next_id = row.id + 1;
-	if (id)
-		*id = row.id;
+	c->now.id = c->rests_on = row.id;
 	return finish(w, rc);
+}
+
+static int put(simidx_writer *w, sx_call *c, simidx_error *err)
+{
+	int rc = check_free(w, c, SIMIDX_NO_ID, err);
+
+	return rc ? rc : add(w, c, err);
+}
+
+/* ---- put, if it is new ---- */
+
+/* Find the nearest document that a query matches, and of several the one with the smallest id. */
+static int find_blocker(simidx_writer *w, sx_call *c, simidx_match *blocker, int *found,
+			simidx_error *err)
+{
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	simidx_query asked = c->query;
+	sx_query q;
+	int rc;
+
+	asked.mode = SIMIDX_ALL;
+	asked.limit = 1;
+	rc = sx_writer_reader(w, err);
+	if (!rc)
+		rc = sx_query_init(&q, w->index, &asked, err);
+	if (!rc)
+		rc = sx_reader_begin(w->reader, err);
+	if (rc)
+		return rc;
+	w->conditions.writing = &w->snapshot;
+	w->reader->conditions = w->has_conditions ? &w->conditions : NULL;
+	rc = sx_search(w->reader, &q, &results, err);
+	w->reader->conditions = NULL;
+	*found = !rc && results.n;
+	if (*found)
+		rc = sx_search_labels(w->reader, &asked, 0, 1, err);
+	if (!rc && *found) {
+		c->now.blocker = c->rests_on = w->reader->matches.at[0].id;
+		if (blocker)
+			*blocker = w->reader->matches.at[0];
+	}
+	sx_reader_end(w->reader);
+	return rc;
+}
+
+static int put_if_new(simidx_writer *w, sx_call *c, simidx_match *blocker, simidx_error *err)
+{
+	size_t had = w->conditions.n;
+	int found = 0, rc = check_free(w, c, SIMIDX_NO_ID, err);
+
+	if (!rc)
+		rc = w->index->backend->writer->lease(w, c->doc.fp, err);
+	if (!rc)
+		rc = find_blocker(w, c, blocker, &found, err);
+	if (!rc && found)
+		rc = sx_fail(err, SIMIDX_E_EXISTS, "a document that is near enough is there");
+	if (!rc)
+		rc = add(w, c, err);
+	if (rc && w->conditions.n > had)
+		w->conditions.n = had;
+	for (size_t i = had; i < w->conditions.n; i++)
+		w->conditions.at[i].id = c->now.id;
+	return rc;
+}
+
+/* ---- delete ---- */
+
+static int check_has_ids(const simidx_writer *w, simidx_error *err)
+{
+	return sx_has_ids(w->index) ? SIMIDX_OK
+				    : sx_fail(err, SIMIDX_E_UNSUPPORTED,
+					      "the index holds no ids and no labels");
+}
+
+/*
+ * The row says all. The bytes of the label go with the merge, where each page that has some is written
+ * once: documents that are deleted lie anywhere, so here each would cost a page of its own.
+ */
+static int delete_found(simidx_writer *w, sx_call *c, const struct found *f, simidx_error *err)
+{
+	sx_fresh_row row = row_that_deletes(f);
+	int rc = add_rows(w, &row, 1, err);
+
+	if (rc)
+		return rc;
+	w->snapshot.header.documents--;
+	w->snapshot.header.labels -= f->label.size != 0;
+	c->now.id = c->rests_on = f->doc.id;
+	return finish(w, SIMIDX_OK);
+}
+
+static int delete_id(simidx_writer *w, sx_call *c, simidx_error *err)
+{
+	struct found f;
+	int found = 0, rc = find_id(w, c->doc.id, &found, &f.doc, err);
+
+	c->rests_on = c->doc.id;
+	if (!rc && !found)
+		rc = sx_fail(err, SIMIDX_E_NOT_FOUND, "no document has this id");
+	if (!rc)
+		rc = find_own_label(w, &f, err);
+	return rc ? rc : delete_found(w, c, &f, err);
+}
+
+static int delete_label(simidx_writer *w, sx_call *c, simidx_error *err)
+{
+	struct found f;
+	int found = 0, rc;
+
+	rc = find_label(w, c->doc.label, c->doc.label_size, &found, &f.doc, err);
+	if (!rc && !found)
+		rc = sx_fail(err, SIMIDX_E_NOT_FOUND, "no document has this label");
+	f.label = (sx_slice){ c->doc.label, c->doc.label_size };
+	return rc ? rc : delete_found(w, c, &f, err);
+}
+
+/* ---- replace ---- */
+
+static int is_same_label(const struct found *f, const simidx_doc *doc)
+{
+	size_t size = doc->label ? doc->label_size : 0;
+
+	return f->label.size == size && !(size && memcmp(f->label.data, doc->label, size));
+}
+
+/* Replace a document that is there. What is not different is not written, but counts. */
+static int replace_found(simidx_writer *w, sx_call *c, const struct found *f, simidx_error *err)
+{
+	const simidx_doc *doc = &c->doc;
+	sx_header *h = &w->snapshot.header;
+	sx_fresh_row rows[2] = { row_that_deletes(f), row_that_puts(w->index, doc, f->doc.id) };
+	int has_same_label = is_same_label(f, doc), rc;
+
+	c->now.id = c->rests_on = f->doc.id;
+	if (has_same_label && rows[0].fp == rows[1].fp && rows[0].fp2 == rows[1].fp2)
+		return finish(w, SIMIDX_OK);
+	rc = add_rows(w, rows, 2, err);
+	if (rc)
+		return rc;
+	h->labels += doc->label != NULL;
+	h->labels -= f->label.size != 0;
+	return finish(w, has_same_label ? SIMIDX_OK
+					: write_label(w, f->doc.id, doc->label, doc->label_size, err));
+}
+
+static int replace(simidx_writer *w, sx_call *c, simidx_error *err)
+{
+	const simidx_doc *doc = &c->doc;
+	struct found f;
+	int found = 0, rc;
+
+	f.label = (sx_slice){ doc->label, doc->label_size };
+	if (doc->id != SIMIDX_NO_ID)
+		rc = find_id(w, doc->id, &found, &f.doc, err);
+	else
+		rc = find_label(w, doc->label, doc->label_size, &found, &f.doc, err);
+	if (!rc && doc->id != SIMIDX_NO_ID)
+		rc = check_free(w, c, doc->id, err);
+	if (!rc && found && doc->id != SIMIDX_NO_ID)
+		rc = find_own_label(w, &f, err);
+	if (rc)
+		return rc;
+	return found ? replace_found(w, c, &f, err) : add(w, c, err);
+}
+
+/* ---- calls ---- */
+
+static int decide(simidx_writer *w, sx_call *c, simidx_match *blocker, simidx_error *err)
+{
+	switch (c->kind) {
+	case SX_CALL_PUT:
+		return put(w, c, err);
+	case SX_CALL_PUT_IF_NEW:
+		return put_if_new(w, c, blocker, err);
+	case SX_CALL_REPLACE:
+		return replace(w, c, err);
+	case SX_CALL_DELETE_ID:
+		return delete_id(w, c, err);
+	default:
+		return delete_label(w, c, err);
+	}
+}
+
+int sx_writer_judge(simidx_writer *w, sx_call *c, simidx_match *blocker, simidx_error *err)
+{
+	c->now = (sx_answer){ SIMIDX_OK, SIMIDX_NO_ID, SIMIDX_NO_ID };
+	c->rests_on = SIMIDX_NO_ID;
+	c->now.code = decide(w, c, blocker, err);
+	return c->now.code;
+}
+
+/* What a call asks for, in a transaction that has begun. */
+static int ask(simidx_writer *w, sx_call *c, simidx_match *blocker, uint64_t *id, simidx_error *err)
+{
+	int rc;
+
+	if (w->has_conditions) {
+		rc = sx_calls_keep(&w->calls, c, w->index->schema->bits, err);
+		if (rc)
+			return rc;
+	}
+	rc = sx_writer_judge(w, c, blocker, err);
+	if (w->has_conditions)
+		sx_calls_decide(&w->calls, c);
+	if (id && !rc)
+		*id = c->now.id;
+	return rc;
 }
 
 /* Read a document and begin. */
@@ -206,41 +431,13 @@ static int begin_with(simidx_writer *w, const simidx_doc *given, simidx_doc *own
 int simidx_writer_put(simidx_writer *w, const simidx_doc *given, uint64_t *id, simidx_error *err)
 {
 	simidx_doc doc;
+	sx_call c;
 	int rc = begin_with(w, given, &doc, id, "simidx_writer_put", err);
 
-	if (!rc)
-		rc = check_free(w, &doc, SIMIDX_NO_ID, err);
-	return rc ? rc : add(w, &doc, id, err);
-}
-
-/* ---- put, if it is new ---- */
-
-/* Find the nearest document that a query matches, and of several the one with the smallest id. */
-static int find_blocker(simidx_writer *w, const simidx_query *given, simidx_match *blocker,
-			int *found, simidx_error *err)
-{
-	simidx_results results = SIMIDX_RESULTS_INIT;
-	simidx_query asked = *given;
-	sx_query q;
-	int rc;
-
-	asked.mode = SIMIDX_ALL;
-	asked.limit = 1;
-	rc = sx_writer_reader(w, err);
-	if (!rc)
-		rc = sx_query_init(&q, w->index, &asked, err);
-	if (!rc)
-		rc = sx_reader_begin(w->reader, err);
 	if (rc)
 		return rc;
-	rc = sx_search(w->reader, &q, &results, err);
-	*found = !rc && results.n;
-	if (*found)
-		rc = sx_search_labels(w->reader, &asked, 0, 1, err);
-	if (!rc && *found && blocker)
-		*blocker = w->reader->matches.at[0];
-	sx_reader_end(w->reader);
-	return rc;
+	c = sx_call_of(SX_CALL_PUT, &doc, NULL);
+	return ask(w, &c, NULL, id, err);
 }
 
 int simidx_writer_put_if_new(simidx_writer *w, const simidx_doc *given, const simidx_query *query,
@@ -248,7 +445,8 @@ int simidx_writer_put_if_new(simidx_writer *w, const simidx_doc *given, const si
 {
 	simidx_query own;
 	simidx_doc doc;
-	int found = 0, rc;
+	sx_call c;
+	int rc;
 
 	if (blocker)
 		memset(blocker, 0, sizeof(*blocker));
@@ -258,116 +456,16 @@ int simidx_writer_put_if_new(simidx_writer *w, const simidx_doc *given, const si
 	query = sx_struct_read(query, SX_QUERY_MIN, &own, sizeof(own));
 	if (!query)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_put_if_new: bad query struct size");
-	rc = check_free(w, &doc, SIMIDX_NO_ID, err);
-	if (!rc)
-		rc = w->index->backend->writer->lease(w, doc.fp, err);
-	if (!rc)
-		rc = find_blocker(w, query, blocker, &found, err);
-	if (!rc && found)
-		return sx_fail(err, SIMIDX_E_EXISTS, "a document that is near enough is there");
-	return rc ? rc : add(w, &doc, id, err);
-}
-
-/* ---- delete ---- */
-
-static int check_has_ids(const simidx_writer *w, simidx_error *err)
-{
-	return sx_has_ids(w->index) ? SIMIDX_OK
-				    : sx_fail(err, SIMIDX_E_UNSUPPORTED,
-					      "the index holds no ids and no labels");
-}
-
-/*
- * The row says all. The bytes of the label go with the merge, where each page that has some is written
- * once: documents that are deleted lie anywhere, so here each would cost a page of its own.
- */
-static int delete_found(simidx_writer *w, const struct found *f, simidx_error *err)
-{
-	sx_fresh_row row = row_that_deletes(f);
-	int rc = add_rows(w, &row, 1, err);
-
-	if (rc)
-		return rc;
-	w->snapshot.header.documents--;
-	w->snapshot.header.labels -= f->label.size != 0;
-	return finish(w, SIMIDX_OK);
-}
-
-int simidx_writer_delete_id(simidx_writer *w, uint64_t id, simidx_error *err)
-{
-	struct found f;
-	int found = 0, rc;
-
-	sx_err_clear(err);
-	if (!w)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_delete_id: writer is NULL");
-	rc = check_has_ids(w, err);
-	if (!rc)
-		rc = sx_writer_begin(w, err);
-	if (!rc)
-		rc = find_id(w, id, &found, &f.doc, err);
-	if (!rc && !found)
-		rc = sx_fail(err, SIMIDX_E_NOT_FOUND, "no document has this id");
-	if (!rc)
-		rc = find_own_label(w, &f, err);
-	return rc ? rc : delete_found(w, &f, err);
-}
-
-int simidx_writer_delete_label(simidx_writer *w, const char *label, size_t size,
-			       simidx_error *err)
-{
-	struct found f;
-	int found = 0, rc;
-
-	sx_err_clear(err);
-	if (!w || (!label && size))
-		return sx_fail(err, SIMIDX_E_ARG,
-			       "simidx_writer_delete_label: writer or label is NULL");
-	rc = check_has_ids(w, err);
-	if (!rc)
-		rc = sx_writer_begin(w, err);
-	if (!rc)
-		rc = find_label(w, label, size, &found, &f.doc, err);
-	if (!rc && !found)
-		rc = sx_fail(err, SIMIDX_E_NOT_FOUND, "no document has this label");
-	f.label = (sx_slice){ label, size };
-	return rc ? rc : delete_found(w, &f, err);
-}
-
-/* ---- replace ---- */
-
-static int is_same_label(const struct found *f, const simidx_doc *doc)
-{
-	size_t size = doc->label ? doc->label_size : 0;
-
-	return f->label.size == size && !(size && memcmp(f->label.data, doc->label, size));
-}
-
-/* Replace a document that is there. What is not different is not written, but counts. */
-static int replace_found(simidx_writer *w, const struct found *f, const simidx_doc *doc,
-			 simidx_error *err)
-{
-	sx_header *h = &w->snapshot.header;
-	sx_fresh_row rows[2] = { row_that_deletes(f), row_that_puts(w->index, doc, f->doc.id) };
-	int has_same_label = is_same_label(f, doc), rc;
-
-	if (has_same_label && rows[0].fp == rows[1].fp && rows[0].fp2 == rows[1].fp2)
-		return finish(w, SIMIDX_OK);
-	rc = add_rows(w, rows, 2, err);
-	if (rc)
-		return rc;
-	h->labels += doc->label != NULL;
-	h->labels -= f->label.size != 0;
-	return finish(w, has_same_label ? SIMIDX_OK
-					: write_label(w, f->doc.id, doc->label, doc->label_size, err));
+	c = sx_call_of(SX_CALL_PUT_IF_NEW, &doc, query);
+	return ask(w, &c, blocker, id, err);
 }
 
 int simidx_writer_replace(simidx_writer *w, const simidx_doc *given, uint64_t *id,
 			  simidx_error *err)
 {
-	struct found f;
 	simidx_doc doc;
-	int found = 0, rc;
+	sx_call c;
+	int rc;
 
 	sx_err_clear(err);
 	if (id)
@@ -377,25 +475,45 @@ int simidx_writer_replace(simidx_writer *w, const simidx_doc *given, uint64_t *i
 	rc = begin_with(w, given, &doc, id, "simidx_writer_replace", err);
 	if (rc)
 		return rc;
-	f.label = (sx_slice){ doc.label, doc.label_size };
-	if (doc.id != SIMIDX_NO_ID)
-		rc = find_id(w, doc.id, &found, &f.doc, err);
-	else if (doc.label)
-		rc = find_label(w, doc.label, doc.label_size, &found, &f.doc, err);
-	else
+	if (doc.id == SIMIDX_NO_ID && !doc.label)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_replace: no id and no label");
-	if (rc)
-		return rc;
-	if (doc.id != SIMIDX_NO_ID)
-		rc = check_free(w, &doc, doc.id, err);
-	if (!rc && found && doc.id != SIMIDX_NO_ID)
-		rc = find_own_label(w, &f, err);
-	if (rc)
-		return rc;
-	if (!found)
-		return add(w, &doc, id, err);
-	rc = replace_found(w, &f, &doc, err);
-	if (!rc && id)
-		*id = f.doc.id;
-	return rc;
+	c = sx_call_of(SX_CALL_REPLACE, &doc, NULL);
+	return ask(w, &c, NULL, id, err);
+}
+
+/* Delete the document with the id or label of one that says nothing else. */
+static int ask_to_delete(simidx_writer *w, enum sx_call_kind kind, const simidx_doc *doc,
+			 simidx_error *err)
+{
+	sx_call c = sx_call_of(kind, doc, NULL);
+	int rc = check_has_ids(w, err);
+
+	if (!rc)
+		rc = sx_writer_begin(w, err);
+	return rc ? rc : ask(w, &c, NULL, NULL, err);
+}
+
+int simidx_writer_delete_id(simidx_writer *w, uint64_t id, simidx_error *err)
+{
+	simidx_doc doc = SIMIDX_DOC_INIT;
+
+	sx_err_clear(err);
+	if (!w)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_delete_id: writer is NULL");
+	doc.id = id;
+	return ask_to_delete(w, SX_CALL_DELETE_ID, &doc, err);
+}
+
+int simidx_writer_delete_label(simidx_writer *w, const char *label, size_t size,
+			       simidx_error *err)
+{
+	simidx_doc doc = SIMIDX_DOC_INIT;
+
+	sx_err_clear(err);
+	if (!w || (!label && size))
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_writer_delete_label: writer or label is NULL");
+	doc.label = label;
+	doc.label_size = size;
+	return ask_to_delete(w, SX_CALL_DELETE_LABEL, &doc, err);
 }

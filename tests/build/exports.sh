@@ -11,11 +11,13 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 status=0
 
-# A name directly before a parenthesis is a function, once comments and macros are gone.
+# A name directly before a parenthesis is a function, once comments and macros are gone. Before "(*" stands
+# what a pointer to a function returns.
 declared() {
 	for header; do
 		$SX_CC -E -P -I"$src/include" "$src/include/$header"
-	done | grep -o 'simidx_[a-z0-9_]*[[:space:]]*(' | tr -d ' \t(' | sort -u
+	done | grep -Eo 'simidx_[a-z0-9_]*[[:space:]]*\(([^*]|$)' |
+		sed 's/[[:space:]]*(.*//' | sort -u
 }
 
 in_map() {

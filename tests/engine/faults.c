@@ -271,20 +271,20 @@ START_TEST(test_a_broken_write_is_finished_first)
 {
 	simidx_writer *a = sxt_writer(t_index, 0), *b = sxt_writer(t_index, 0);
 
-	memory_faults_now.n_empty = 0;
+	memory_faults_now.n_begun = 0;
 	memory_faults_now.break_writes = 1;
 	memory_faults_now.steps_left = 5;
 	ck_assert_int_eq(change_thirty(a), SIMIDX_E_UNKNOWN);
-	ck_assert_uint_eq(memory_faults_now.n_empty, 0);
+	ck_assert_uint_eq(memory_faults_now.n_begun, 0);
 	memory_faults_now.break_writes = 0;
 	memory_faults_now.fail_in = 1;
 	ck_assert_sx(simidx_writer_begin(b, &sxt_err), SIMIDX_E_IO);
-	ck_assert_uint_eq(memory_faults_now.n_empty, 0);
+	ck_assert_uint_eq(memory_faults_now.n_begun, 0);
 	ck_assert_sx(simidx_writer_begin(a, &sxt_err), SIMIDX_OK);
-	ck_assert_uint_eq(memory_faults_now.n_empty, 1);
+	ck_assert_uint_eq(memory_faults_now.n_begun, 1);
 	simidx_writer_rollback(a);
 	ck_assert_sx(simidx_writer_begin(b, &sxt_err), SIMIDX_OK);
-	ck_assert_uint_eq(memory_faults_now.n_empty, 1);
+	ck_assert_uint_eq(memory_faults_now.n_begun, 1);
 	simidx_writer_close(a);
 	simidx_writer_close(b);
 }
@@ -295,18 +295,18 @@ START_TEST(test_a_commit_of_nothing_finishes_a_broken_write)
 {
 	simidx_writer *w = sxt_writer(t_index, 0), *other = sxt_writer(t_index, 0);
 
-	memory_faults_now.n_empty = 0;
+	memory_faults_now.n_begun = 0;
 	ck_assert_sx(simidx_writer_commit(w, &sxt_err), SIMIDX_OK);
 	memory_faults_now.break_writes = 1;
 	ck_assert_int_eq(change_thirty(w), SIMIDX_E_UNKNOWN);
 	memory_faults_now.break_writes = 0;
 	memory_faults_now.fail_in = 1;
 	ck_assert_sx(simidx_writer_commit(other, &sxt_err), SIMIDX_E_IO);
-	ck_assert_uint_eq(memory_faults_now.n_empty, 0);
+	ck_assert_uint_eq(memory_faults_now.n_begun, 0);
 	ck_assert_sx(simidx_writer_commit(w, &sxt_err), SIMIDX_OK);
-	ck_assert_uint_eq(memory_faults_now.n_empty, 1);
+	ck_assert_uint_eq(memory_faults_now.n_begun, 1);
 	ck_assert_sx(simidx_writer_commit(w, &sxt_err), SIMIDX_OK);
-	ck_assert_uint_eq(memory_faults_now.n_empty, 1);
+	ck_assert_uint_eq(memory_faults_now.n_begun, 1);
 	simidx_writer_close(other);
 	simidx_writer_close(w);
 }
@@ -319,10 +319,10 @@ START_TEST(test_what_others_have_begun_is_finished_first)
 	simidx *other = sxt_open(URI, 0);
 	simidx_writer *a = sxt_writer(other, 0), *b;
 
-	memory_faults_now.n_empty = 0;
+	memory_faults_now.n_begun = 0;
 	for (int i = 0; i < 2; i++) {
 		ck_assert_sx(simidx_writer_begin(a, &sxt_err), SIMIDX_OK);
-		ck_assert_uint_eq(memory_faults_now.n_empty, 1);
+		ck_assert_uint_eq(memory_faults_now.n_begun, 1);
 		simidx_writer_rollback(a);
 	}
 	ck_assert_uint_eq(memory_faults_now.n_resumed, 0);
@@ -335,7 +335,7 @@ START_TEST(test_what_others_have_begun_is_finished_first)
 		ck_assert_uint_eq(memory_faults_now.n_resumed, 1);
 		simidx_writer_rollback(b);
 	}
-	ck_assert_uint_eq(memory_faults_now.n_empty, 2);
+	ck_assert_uint_eq(memory_faults_now.n_begun, 2);
 	simidx_writer_close(a);
 	simidx_writer_close(b);
 	simidx_close(other);

@@ -65,6 +65,7 @@ static void empty_store(struct store *s)
 	for (size_t i = 0; i < s->n_docs; i++)
 		free(s->doc[i].label);
 	free(s->doc);
+	free(s->version);
 	free(s->mark);
 	free(s->description);
 }
@@ -79,6 +80,7 @@ static void fill_store(struct store *s, const simidx_engine_open *how)
 	memset(s, 0, sizeof(*s));
 	s->uri = uri;
 	s->next = next;
+	s->has_conditions = strstr(uri, "?conditions") != NULL;
 	s->n_tables = how->n_tables;
 	s->description = memory_copied(how->description, how->description_size);
 	s->description_size = how->description_size;
@@ -96,6 +98,7 @@ static int open_locked(const char *uri, const simidx_engine_open *how, void **st
 			s = memory_grown(NULL, 1, sizeof(*s));
 			*s = read;
 			s->uri = memory_copied(uri, strlen(uri) + 1);
+			s->has_conditions = strstr(uri, "?conditions") != NULL;
 			s->next = stores;
 			stores = s;
 		}
@@ -173,7 +176,8 @@ static int engine_info(void *state, simidx_engine_info *out, simidx_error *err)
 	if (memory_fails(err))
 		return err ? err->code : SIMIDX_E_IO;
 	pthread_mutex_lock(&memory_lock);
-	out->capabilities = memory_faults_now.leases ? SIMIDX_ENGINE_LEASES : 0;
+	out->capabilities = (memory_faults_now.leases ? SIMIDX_ENGINE_LEASES : 0) |
+			    (s->has_conditions ? SIMIDX_ENGINE_CONDITIONS : 0);
 	out->description = s->description;
 	out->description_size = s->description_size;
 	out->documents = s->n_docs;
@@ -217,12 +221,12 @@ size_t memory_place_of_row(const struct rows *rows, const struct row *row)
 	return low;
 }
 
-static int scan_one(const struct store *s, const simidx_engine_probe *probe, size_t number,
-		    simidx_engine_rows rows, void *ctx)
+static enum simidx_engine_next scan_one(const struct store *s, const simidx_engine_probe *probe,
+					size_t number, simidx_engine_rows rows, void *ctx)
 {
 	const struct rows *table = &s->table[probe->table];
 	struct row first = { probe->prefix, 0, 0 };
-	int next = 0;
+	enum simidx_engine_next next = SIMIDX_ENGINE_ON;
 
 	for (size_t i = memory_place_of_row(table, &first);
 	     !next && i < table->n && table->at[i].prefix == probe->prefix; i++) {
@@ -234,11 +238,11 @@ static int scan_one(const struct store *s, const simidx_engine_probe *probe, siz
 }
 
 static int engine_scan(void *state, const simidx_engine_probe *probe, size_t n,
-		       simidx_engine_rows rows, void *ctx, simidx_engine_cost *cost,
-		       simidx_error *err)
+		       simidx_engine_rows rows, void *ctx, uint64_t *version,
+		       simidx_engine_cost *cost, simidx_error *err)
 {
 	const struct store *s = state;
-	int next = 0;
+	enum simidx_engine_next next = SIMIDX_ENGINE_ON;
 
 	if (memory_fails(err))
 		return err ? err->code : SIMIDX_E_IO;
@@ -246,8 +250,11 @@ static int engine_scan(void *state, const simidx_engine_probe *probe, size_t n,
 	memory_faults_now.calls++;
 	memory_faults_now.probes += n;
 	cost->round_trips++;
+	sxt_must(!version || s->has_conditions);
+	for (size_t i = 0; version && i < n; i++)
+		version[i] = memory_version(s, probe[i].table, probe[i].prefix);
 	/* Any order of probes is allowed, so the last one comes first. */
-	for (size_t i = n; next < 2 && i-- > 0;) {
+	for (size_t i = n; next != SIMIDX_ENGINE_END && i-- > 0;) {
 		sxt_must(probe[i].table < s->n_tables);
 		next = scan_one(s, &probe[i], i, rows, ctx);
 	}
@@ -284,7 +291,7 @@ static int deliver(const struct doc *doc, size_t i, simidx_engine_document docum
 {
 	simidx_match match = { .id = doc->id, .fp = doc->fp };
 	char *label = doc->label ? memory_copied(doc->label, doc->label_size) : NULL;
-	int rc;
+	enum simidx_engine_next next;
 
 	if (doc->flags & SIMIDX_DOC_FP2) {
 		match.fp2 = doc->fp2;
@@ -295,11 +302,11 @@ static int deliver(const struct doc *doc, size_t i, simidx_engine_document docum
 		match.label_size = doc->label_size;
 		match.flags |= SIMIDX_MATCH_LABEL;
 	}
-	rc = document(ctx, i, &match);
+	next = document(ctx, i, &match);
 	if (label)
 		memset(label, 'x', doc->label_size);
 	free(label);
-	return rc ? SIMIDX_E_STOPPED : SIMIDX_OK;
+	return next == SIMIDX_ENGINE_ON ? SIMIDX_OK : SIMIDX_E_STOPPED;
 }
 
 static int engine_find_ids(void *state, const uint64_t *id, size_t n,
@@ -346,7 +353,7 @@ static int engine_find_labels(void *state, const simidx_engine_bytes *label, siz
 }
 
 static int engine_walk(void *state, uint64_t from_id, size_t n, simidx_engine_document document,
-		       void *ctx, simidx_error *err)
+		       void *ctx, uint64_t *version, simidx_error *err)
 {
 	const struct store *s = state;
 	int rc = SIMIDX_OK;
@@ -354,6 +361,8 @@ static int engine_walk(void *state, uint64_t from_id, size_t n, simidx_engine_do
 	if (memory_fails(err))
 		return err ? err->code : SIMIDX_E_IO;
 	pthread_mutex_lock(&memory_lock);
+	if (version)
+		*version = memory_version(s, SIMIDX_ENGINE_WHOLE, 0);
 	for (size_t i = memory_place_of(s, from_id); !rc && i < s->n_docs && n; i++, n--)
 		rc = deliver(&s->doc[i], 0, document, ctx);
 	pthread_mutex_unlock(&memory_lock);
@@ -362,12 +371,13 @@ static int engine_walk(void *state, uint64_t from_id, size_t n, simidx_engine_do
 
 void memory_add(void)
 {
+	static const char *const plans[] = { "4x16", "10x26", "16x28", "20x31", NULL };
 	static const simidx_engine engine = {
 		.size = sizeof(engine),
 		.version = SIMIDX_ENGINE_VERSION,
 		.scheme = "memory",
 		.name = "Memory",
-		.plans = "4x16 10x26 16x28 20x31",
+		.plans = plans,
 		.open = engine_open,
 		.close = engine_close,
 		.info = engine_info,
@@ -375,6 +385,8 @@ void memory_add(void)
 		.find_ids = engine_find_ids,
 		.find_labels = engine_find_labels,
 		.walk = engine_walk,
+		.begin = memory_begin,
+		.resume = memory_resume,
 		.write = memory_write,
 		.reserve_ids = memory_reserve_ids,
 		.get_mark = memory_get_mark,

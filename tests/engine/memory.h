@@ -2,9 +2,10 @@
 /* Copyright the libsimidx authors */
 
 /*
- * An engine for tests: it holds indexes in the memory of the process, under the scheme "memory". What
- * is after the scheme is the name of an index; it stays when its handles are closed. Writes take the
- * steps that simidx_engine.h allows, so they can be broken off in between.
+ * An engine for tests: it holds indexes in the memory of the process, under the scheme "memory".
+ * What is after the scheme is the name of an index; it stays when its handles are closed. Writes
+ * take the steps that simidx_engine.h allows, so they can be broken off in between. An index
+ * whose name ends in "?conditions" has SIMIDX_ENGINE_CONDITIONS.
  */
 
 #ifndef MEMORY_H
@@ -21,12 +22,16 @@ typedef struct memory_faults {
 	int keeps_old_rows;  /* writes leave the rows of the versions before */
 	int sends_twice;     /* each row of a scan is sent twice */
 	int leases;          /* it has leases, from the next opening on */
+	int refuses_all;     /* writes with conditions refuse all changes */
+	unsigned n_refused;  /* changes that were refused so far */
+	unsigned n_writes;   /* so far */
+	unsigned n_whole;    /* conditions so far on the index as a whole */
 	int expired;         /* the leases have expired: the next write says so */
 	unsigned calls;      /* scans and look-ups so far */
 	uint64_t probes;     /* of all scans so far */
 	unsigned n_leased;   /* prefixes that were leased so far */
-	unsigned n_empty;    /* batches so far that have nothing to store */
-	unsigned n_resumed;  /* of these, with SIMIDX_ENGINE_RESUME */
+	unsigned n_begun;    /* calls of begin() and resume() so far that have done so */
+	unsigned n_resumed;  /* of these, of resume() */
 } memory_faults;
 
 extern memory_faults memory_faults_now;

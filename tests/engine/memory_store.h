@@ -32,6 +32,13 @@ struct doc {
 	size_t label_size;
 };
 
+/* Changes of a prefix so far. */
+struct version {
+	unsigned table;
+	uint32_t prefix;
+	uint64_t version; /* 0: the slot is free */
+};
+
 struct store {
 	char *uri;
 	void *description;
@@ -43,6 +50,11 @@ struct store {
 	uint64_t next_id;
 	void *mark;
 	size_t mark_size;
+	/* With conditions: */
+	int has_conditions;
+	struct version *version; /* a hash table */
+	size_t n_versions, version_slots;
+	uint64_t n_stored; /* changes so far */
 	struct store *next;
 };
 
@@ -71,6 +83,15 @@ int memory_compare_rows(const void *a, const void *b);
 /** The first row that is not before this one. */
 size_t memory_place_of_row(const struct rows *rows, const struct row *row);
 
+/** The version of a prefix, or of the index as a whole. */
+uint64_t memory_version(const struct store *s, unsigned table, uint32_t prefix);
+
+/** Raise those that a change concerns. */
+void memory_raise(struct store *s, const simidx_engine_change *change);
+
+/** Say which changes of a batch are refused. Returns how many. */
+size_t memory_refuse(const struct store *s, const simidx_engine_batch *batch);
+
 /** Write it to its file, if it has one. */
 void memory_save(const struct store *s);
 
@@ -78,6 +99,8 @@ void memory_save(const struct store *s);
 int memory_load(struct store *s);
 
 /* Calls of the engine. */
+int memory_begin(void *state, simidx_error *err);
+int memory_resume(void *state, simidx_error *err);
 int memory_write(void *state, const simidx_engine_batch *batch, simidx_error *err);
 int memory_reserve_ids(void *state, uint64_t n, uint64_t at_least, uint64_t *first,
 		       simidx_error *err);

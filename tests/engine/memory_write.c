@@ -121,24 +121,74 @@ static int do_steps(struct store *s, const simidx_engine_batch *b)
 	return goes_on;
 }
 
-int memory_write(void *state, const simidx_engine_batch *batch, simidx_error *err)
+int memory_begin(void *state, simidx_error *err)
+{
+	(void)state; /* a write that was broken off is left to check() */
+	if (memory_fails(err))
+		return err ? err->code : SIMIDX_E_IO;
+	pthread_mutex_lock(&memory_lock);
+	memory_faults_now.n_begun++;
+	pthread_mutex_unlock(&memory_lock);
+	return SIMIDX_OK;
+}
+
+int memory_resume(void *state, simidx_error *err)
+{
+	int rc = memory_begin(state, err);
+
+	memory_faults_now.n_resumed += !rc;
+	return rc;
+}
+
+/* What a batch stores of which changes are refused. */
+static simidx_engine_batch judge(struct store *s, const simidx_engine_batch *given)
+{
+	simidx_engine_change *kept = memory_grown(NULL, given->n, sizeof(*kept));
+	simidx_engine_batch batch = *given;
+	size_t refused = memory_refuse(s, given);
+
+	batch.change = kept;
+	batch.n = 0;
+	for (size_t i = 0; i < given->n; i++) {
+		for (size_t j = 0; j < given->change[i].n_conditions; j++)
+			memory_faults_now.n_whole +=
+				given->change[i].condition[j].table == SIMIDX_ENGINE_WHOLE;
+		if (!given->refused[i]) {
+			memory_raise(s, &given->change[i]);
+			kept[batch.n++] = given->change[i];
+		}
+	}
+	if (refused)
+		batch.mark = NULL;
+	memory_faults_now.n_refused += (unsigned)refused;
+	return batch;
+}
+
+int memory_write(void *state, const simidx_engine_batch *given, simidx_error *err)
 {
 	struct store *s = state;
+	simidx_engine_batch batch = *given;
 	int is_whole;
 
 	if (memory_fails(err))
 		return err ? err->code : SIMIDX_E_IO;
-	memory_faults_now.n_empty += !batch->n && !batch->mark;
-	memory_faults_now.n_resumed += !batch->n && !batch->mark && batch->flags == SIMIDX_ENGINE_RESUME;
+	sxt_must(given->n || given->mark);
 	if (memory_faults_now.expired)
 		return memory_fail(err, SIMIDX_E_STATE, "a lease had expired");
 	pthread_mutex_lock(&memory_lock);
-	for (size_t i = 0; i < batch->n; i++) {
-		if (batch->change[i].id >= s->next_id)
-			s->next_id = batch->change[i].id + 1;
-		sxt_must(batch->change[i].before || batch->change[i].after);
+	memory_faults_now.n_writes++;
+	for (size_t i = 0; i < given->n; i++) {
+		if (given->change[i].id >= s->next_id)
+			s->next_id = given->change[i].id + 1;
+		sxt_must(given->change[i].before || given->change[i].after);
+		sxt_must(s->has_conditions || !given->change[i].n_conditions);
 	}
-	is_whole = do_steps(s, batch);
+	sxt_must(!s->has_conditions == !given->refused);
+	if (s->has_conditions)
+		batch = judge(s, given);
+	is_whole = do_steps(s, &batch);
+	if (s->has_conditions)
+		free((void *)batch.change);
 	memory_save(s);
 	pthread_mutex_unlock(&memory_lock);
 	return is_whole ? SIMIDX_OK : memory_fail(err, SIMIDX_E_UNKNOWN, "broken off");

@@ -50,10 +50,10 @@ static int put(void *state, uint64_t n)
 	return 0;
 }
 
-static int see(void *ctx, size_t i, const simidx_match *m)
+static enum simidx_engine_next see(void *ctx, size_t i, const simidx_match *m)
 {
 	*(uint64_t *)ctx += m->id == i && m->fp == document(i).fp;
-	return 0;
+	return SIMIDX_ENGINE_ON;
 }
 
 static int find(void *state, uint64_t n)

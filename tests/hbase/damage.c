@@ -58,12 +58,12 @@ static void remove_row(const ht_doc *doc, unsigned t)
 	ht_raw_remove(table, key, sizeof(key), "");
 }
 
-static int ignore(void *ctx, size_t i, const simidx_match *m)
+static enum simidx_engine_next ignore(void *ctx, size_t i, const simidx_match *m)
 {
 	(void)ctx;
 	(void)i;
 	(void)m;
-	return 0;
+	return SIMIDX_ENGINE_ON;
 }
 
 /*

@@ -99,14 +99,14 @@ int ht_write(void *state, const ht_doc *before, const ht_doc *after, size_t n, c
 	return code;
 }
 
-int ht_finish(void *state, unsigned flags)
+int ht_begin(void *state)
 {
-	simidx_engine_batch batch;
+	return hb_engine()->begin(state, &ht_err);
+}
 
-	memset(&batch, 0, sizeof(batch));
-	batch.size = sizeof(batch);
-	batch.flags = flags;
-	return hb_engine()->write(state, &batch, &ht_err);
+int ht_resume(void *state)
+{
+	return hb_engine()->resume(state, &ht_err);
 }
 
 struct look {
@@ -114,7 +114,7 @@ struct look {
 	int found, same;
 };
 
-static int compare(void *ctx, size_t i, const simidx_match *m)
+static enum simidx_engine_next compare(void *ctx, size_t i, const simidx_match *m)
 {
 	struct look *look = ctx;
 	const ht_doc *doc = look->doc;
@@ -126,7 +126,7 @@ static int compare(void *ctx, size_t i, const simidx_match *m)
 		     !(m->flags & SIMIDX_MATCH_LABEL) == !doc->label &&
 		     (!doc->label || (m->label_size == doc->label_size &&
 				      memcmp(m->label, doc->label, doc->label_size) == 0));
-	return 0;
+	return SIMIDX_ENGINE_ON;
 }
 
 int ht_is_stored(void *state, const ht_doc *doc)
@@ -142,14 +142,15 @@ struct rows {
 	unsigned found;
 };
 
-static int count_rows(void *ctx, size_t probe, const uint64_t *fp, const uint64_t *id, size_t n)
+static enum simidx_engine_next count_rows(void *ctx, size_t probe, const uint64_t *fp,
+					  const uint64_t *id, size_t n)
 {
 	struct rows *rows = ctx;
 
 	for (size_t i = 0; i < n; i++)
 		if (id[i] == rows->doc->id && fp[i] == rows->doc->fp)
 			rows->found |= 1u << probe;
-	return 0;
+	return SIMIDX_ENGINE_ON;
 }
 
 int ht_has_rows(void *state, const ht_doc *doc)
@@ -163,7 +164,8 @@ int ht_has_rows(void *state, const ht_doc *doc)
 		probe[t].prefix = prefix[t];
 		probe[t].table = t;
 	}
-	HT_CODE(hb_engine()->scan(state, probe, HT_TABLES, count_rows, &rows, NULL, &ht_err), SIMIDX_OK);
+	HT_CODE(hb_engine()->scan(state, probe, HT_TABLES, count_rows, &rows, NULL, NULL, &ht_err),
+		SIMIDX_OK);
 	return rows.found == (1u << HT_TABLES) - 1;
 }
 

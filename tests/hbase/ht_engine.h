@@ -65,8 +65,9 @@ void *ht_open(const char *uri, unsigned flags);
 int ht_write(void *state, const ht_doc *before, const ht_doc *after, size_t n, const char *mark,
 	     unsigned durability);
 
-/** Store nothing, but finish what was begun. `flags` as in simidx_engine_batch. */
-int ht_finish(void *state, unsigned flags);
+/** Finish what was begun; ht_resume(): in the place of others that set marks. */
+int ht_begin(void *state);
+int ht_resume(void *state);
 
 /** Whether a look-up by id gives just this document, or nothing where it is not there. */
 int ht_is_stored(void *state, const ht_doc *doc);

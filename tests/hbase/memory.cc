@@ -42,10 +42,10 @@ namespace {
 
 const size_t N = 32; /* two requests of 16, so that two connections are used */
 
-int see(void *ctx, size_t, const simidx_match *)
+enum simidx_engine_next see(void *ctx, size_t, const simidx_match *)
 {
 	++*static_cast<size_t *>(ctx);
-	return 0;
+	return SIMIDX_ENGINE_ON;
 }
 
 /* With the n-th allocation failing. Returns whether there are so many. */

@@ -104,7 +104,7 @@ struct seen {
 	uint64_t last;
 };
 
-static int see(void *ctx, size_t i, const simidx_match *m)
+static enum simidx_engine_next see(void *ctx, size_t i, const simidx_match *m)
 {
 	struct seen *seen = ctx;
 
@@ -112,7 +112,7 @@ static int see(void *ctx, size_t i, const simidx_match *m)
 	HT_CHECK(seen->n == 0 || m->id > seen->last);
 	seen->last = m->id;
 	seen->id[seen->n++] = m->id;
-	return 0;
+	return SIMIDX_ENGINE_ON;
 }
 
 static void check_walk(void *state, size_t step)
@@ -123,7 +123,7 @@ static void check_walk(void *state, size_t step)
 
 	for (;;) {
 		size_t before = seen.n;
-		HT_CODE(hb_engine()->walk(state, from, step, see, &seen, &ht_err), SIMIDX_OK);
+		HT_CODE(hb_engine()->walk(state, from, step, see, &seen, NULL, &ht_err), SIMIDX_OK);
 		HT_CHECK(seen.n - before <= step);
 		if (seen.n - before < step)
 			break;
@@ -139,13 +139,13 @@ struct label_seen {
 	int n;
 };
 
-static int see_label(void *ctx, size_t i, const simidx_match *m)
+static enum simidx_engine_next see_label(void *ctx, size_t i, const simidx_match *m)
 {
 	struct label_seen *seen = ctx;
 
 	HT_CHECK(i == 1 && m->id == seen->doc->id);
 	seen->n++;
-	return 0;
+	return SIMIDX_ENGINE_ON;
 }
 
 static void check_model(void *state)
@@ -185,7 +185,8 @@ struct scan_seen {
 	size_t n[IDS], others;
 };
 
-static int see_rows(void *ctx, size_t probe, const uint64_t *fp, const uint64_t *id, size_t n)
+static enum simidx_engine_next see_rows(void *ctx, size_t probe, const uint64_t *fp,
+					const uint64_t *id, size_t n)
 {
 	struct scan_seen *seen = ctx;
 
@@ -196,7 +197,7 @@ static int see_rows(void *ctx, size_t probe, const uint64_t *fp, const uint64_t 
 			if (model[k].id == id[i] && model[k].there && model[k].fp == fp[i])
 				seen->n[k]++;
 	}
-	return 0;
+	return SIMIDX_ENGINE_ON;
 }
 
 static void check_scan(void *state, uint64_t fp)
@@ -206,7 +207,8 @@ static void check_scan(void *state, uint64_t fp)
 
 	memset(&seen, 0, sizeof(seen));
 	seen.prefix_fp = fp;
-	HT_CODE(hb_engine()->scan(state, &probe, 1, see_rows, &seen, NULL, &ht_err), SIMIDX_OK);
+	HT_CODE(hb_engine()->scan(state, &probe, 1, see_rows, &seen, NULL, NULL, &ht_err),
+		SIMIDX_OK);
 	for (size_t i = 0; i < IDS; i++)
 		HT_CHECK(seen.n[i] == (size_t)(model[i].there && model[i].fp >> 48 == fp >> 48));
 }
@@ -217,17 +219,18 @@ static void check_scan(void *state, uint64_t fp)
 
 struct many {
 	size_t n, calls;
-	int verdict;
+	enum simidx_engine_next next;
 };
 
-static int count_many(void *ctx, size_t probe, const uint64_t *fp, const uint64_t *id, size_t n)
+static enum simidx_engine_next count_many(void *ctx, size_t probe, const uint64_t *fp,
+					  const uint64_t *id, size_t n)
 {
 	struct many *many = ctx;
 
 	(void)probe, (void)fp, (void)id;
 	many->n += n;
 	many->calls++;
-	return many->verdict;
+	return many->next;
 }
 
 /* More rows in a prefix than one answer has, and callers that have seen enough. */
@@ -235,7 +238,7 @@ static void check_pages(void *state)
 {
 	ht_doc *docs = calloc(SAME, sizeof(*docs));
 	simidx_engine_probe probe[2] = { { 0xabcd0000, 0 }, { 0xffff0000, 1 } };
-	struct many many = { 0, 0, 0 };
+	struct many many = { 0, 0, SIMIDX_ENGINE_ON };
 	simidx_engine_cost cost = { 0, 0, 0 };
 	uint64_t first;
 
@@ -249,16 +252,19 @@ static void check_pages(void *state)
 	}
 	for (size_t i = 0; i < SAME; i += 1000)
 		HT_CODE(ht_write(state, NULL, docs + i, 1000, NULL, SIMIDX_DURABILITY_NORMAL), SIMIDX_OK);
-	HT_CODE(hb_engine()->scan(state, probe, 1, count_many, &many, &cost, &ht_err), SIMIDX_OK);
+	HT_CODE(hb_engine()->scan(state, probe, 1, count_many, &many, NULL, &cost, &ht_err),
+		SIMIDX_OK);
 	HT_CHECK(many.n == SAME && many.calls == 2);
 	HT_CHECK(faulty || (cost.round_trips == 2 && cost.requests == 2));
 	memset(&many, 0, sizeof(many));
-	many.verdict = 1;
-	HT_CODE(hb_engine()->scan(state, probe, 1, count_many, &many, NULL, &ht_err), SIMIDX_OK);
+	many.next = SIMIDX_ENGINE_NEXT_PROBE;
+	HT_CODE(hb_engine()->scan(state, probe, 1, count_many, &many, NULL, NULL, &ht_err),
+		SIMIDX_OK);
 	HT_CHECK(many.calls == 1 && many.n < SAME);
 	memset(&many, 0, sizeof(many));
-	many.verdict = 2;
-	HT_CODE(hb_engine()->scan(state, probe, 2, count_many, &many, NULL, &ht_err), SIMIDX_OK);
+	many.next = SIMIDX_ENGINE_END;
+	HT_CODE(hb_engine()->scan(state, probe, 2, count_many, &many, NULL, NULL, &ht_err),
+		SIMIDX_OK);
 	HT_CHECK(many.calls == 1);
 	/* What was left unread must not come as an answer to the next question. */
 	check_scan(state, make_fp());
@@ -270,7 +276,8 @@ static void check_pages(void *state)
 	for (size_t i = 0; i < SAME; i += 1000)
 		HT_CODE(ht_write(state, docs + i, gone + i, 1000, NULL, SIMIDX_DURABILITY_NORMAL), SIMIDX_OK);
 	memset(&many, 0, sizeof(many));
-	HT_CODE(hb_engine()->scan(state, probe, 1, count_many, &many, NULL, &ht_err), SIMIDX_OK);
+	HT_CODE(hb_engine()->scan(state, probe, 1, count_many, &many, NULL, NULL, &ht_err),
+		SIMIDX_OK);
 	HT_CHECK(many.n == 0);
 	free(docs);
 	free(gone);

@@ -107,14 +107,14 @@ struct stored {
 	size_t n, room;
 };
 
-static int note(void *ctx, size_t i, const simidx_match *m)
+static enum simidx_engine_next note(void *ctx, size_t i, const simidx_match *m)
 {
 	struct stored *stored = ctx;
 
 	(void)i;
 	HT_CHECK(stored->n < stored->room);
 	stored->fp[stored->n++] = m->fp;
-	return 0;
+	return SIMIDX_ENGINE_ON;
 }
 
 /* All pairs of all that is stored. */
@@ -125,7 +125,7 @@ static uint64_t count_near(size_t room, size_t *n)
 	uint64_t near = 0;
 
 	HT_CHECK(stored.fp);
-	HT_CODE(hb_engine()->walk(state, 0, room + 1, note, &stored, &ht_err), SIMIDX_OK);
+	HT_CODE(hb_engine()->walk(state, 0, room + 1, note, &stored, NULL, &ht_err), SIMIDX_OK);
 	for (size_t i = 0; i < stored.n; i++)
 		for (size_t k = 0; k < i; k++)
 			near += __builtin_popcountll(stored.fp[i] ^ stored.fp[k]) <= RADIUS;

@@ -123,7 +123,7 @@ static int put(struct handle *h, const ht_doc *doc, const char *mark)
 /* Store what was begun, and nothing else. */
 static int finish(struct handle *h)
 {
-	return ht_finish(h->state, 0);
+	return ht_begin(h->state);
 }
 
 /* Let requests go that were held, when nobody waits for them any more, and wait until they are answered. */
@@ -253,7 +253,7 @@ static void journal_on_its_way(int has_expired)
 	HT_CODE(put(a, &doc[1], "two"), SIMIDX_E_UNKNOWN);
 	if (has_expired)
 		usleep(1100000);
-	HT_CODE(ht_finish(b->state, SIMIDX_ENGINE_RESUME), SIMIDX_OK);
+	HT_CODE(ht_resume(b->state), SIMIDX_OK);
 	HT_CHECK(has_mark(b->state, "one"));
 	HT_CODE(put(b, &doc[2], "three"), SIMIDX_OK);
 	arrive(a);
@@ -276,14 +276,14 @@ static void marks_are_shut_out(void)
 	c = handle("lease=60");
 	HT_CODE(put(a, &doc[0], "one"), SIMIDX_OK);
 	HT_CODE(put(b, &doc[1], NULL), SIMIDX_OK);
-	HT_CODE(ht_finish(c->state, SIMIDX_ENGINE_RESUME), SIMIDX_OK);
+	HT_CODE(ht_resume(c->state), SIMIDX_OK);
 	HT_CODE(put(b, &doc[2], NULL), SIMIDX_OK);
 	for (int i = 0; i < 3; i++)
 		HT_CODE(put(a, &doc[3], "two"), SIMIDX_E_STATE);
 	HT_CODE(put(b, &doc[3], "two"), SIMIDX_E_STATE); /* its first one, but it began before that */
 	HT_CHECK(has_mark(c->state, "one") && is_sound(c->state, 3));
 	HT_CODE(put(a, &doc[3], NULL), SIMIDX_OK);
-	HT_CODE(ht_finish(a->state, SIMIDX_ENGINE_RESUME), SIMIDX_OK);
+	HT_CODE(ht_resume(a->state), SIMIDX_OK);
 	HT_CODE(put(c, &doc[3], "two"), SIMIDX_E_STATE);
 	HT_CHECK(has_mark(c->state, "one") && is_sound(c->state, 4));
 	close_two(a, b);
@@ -299,7 +299,7 @@ static void marks_are_shut_out_later(void)
 	two(&a, &b, "lease=2");
 	HT_CODE(put(a, &doc[0], "one"), SIMIDX_OK);
 	usleep(1200000);
-	HT_CODE(ht_finish(b->state, SIMIDX_ENGINE_RESUME), SIMIDX_OK);
+	HT_CODE(ht_resume(b->state), SIMIDX_OK);
 	HT_CODE(put(a, &doc[1], "two"), SIMIDX_E_STATE);
 	doc[1].there = 0;
 	HT_CHECK(has_mark(b->state, "one") && ht_is_stored(b->state, &doc[1]) && is_sound(b->state, 1));
@@ -313,8 +313,8 @@ static void two_go_on(void)
 	ht_doc doc = ht_document(1, 0x1111);
 
 	two(&a, &b, "lease=60");
-	HT_CODE(ht_finish(a->state, SIMIDX_ENGINE_RESUME), SIMIDX_OK);
-	HT_CODE(ht_finish(b->state, SIMIDX_ENGINE_RESUME), SIMIDX_OK);
+	HT_CODE(ht_resume(a->state), SIMIDX_OK);
+	HT_CODE(ht_resume(b->state), SIMIDX_OK);
 	HT_CODE(put(a, &doc, "one"), SIMIDX_E_STATE);
 	HT_CODE(put(b, &doc, "one"), SIMIDX_OK);
 	HT_CHECK(is_sound(b->state, 1));

@@ -24,10 +24,12 @@ enum { HAS_FP2 = 1, HAS_LABEL = 2, LACKS_FP2 = 4 };
 
 int qr_hbase_has_plan(const char *plan)
 {
-	static const char plans[] = " " SIMIDX_HBASE_PLANS " ";
-	char word[16];
+	static const char *const plans[] = { SIMIDX_HBASE_PLANS };
 
-	return snprintf(word, sizeof(word), " %s ", plan) < (int)sizeof(word) && strstr(plans, word);
+	for (size_t i = 0; i < sizeof(plans) / sizeof(*plans); i++)
+		if (!strcmp(plans[i], plan))
+			return 1;
+	return 0;
 }
 
 static unsigned char *write_be(unsigned char *out, uint64_t value, int bytes)

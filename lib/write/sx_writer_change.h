@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The changes of a writer: documents that are added, replaced and deleted, as rows that wait for
+ * the commit.
+ */
+
+#ifndef SX_WRITER_CHANGE_H
+#define SX_WRITER_CHANGE_H
+
+#include "write/sx_writer.h"
+
+/**
+ * Decide a call in the transaction that has begun, and do it if it is to be done: call->now is what
+ * comes of it, and what that rests on.
+ *
+ * @param blocker  may be NULL
+ * @return call->now.code: SIMIDX_OK, _EXISTS, _DUPLICATE, _NOT_FOUND, or it could not be decided
+ */
+int sx_writer_judge(simidx_writer *writer, sx_call *call, simidx_match *blocker,
+		    simidx_error *err);
+
+#endif /* SX_WRITER_CHANGE_H */
