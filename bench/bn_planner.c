@@ -136,8 +136,8 @@ static void search_by(struct bench *b, sx_template *template, sx_access *access)
 	bn_check(sx_query_init(&q, b->index, &b->query, &err), &err, "query");
 	bn_check(sx_view_renew(&r->view, &err), &err, "snapshot");
 	access->tables.probes.n = 0;
-	if (sx_template_probes(&b->index->schema->plan, template, q.fp, q.max_bits, access->permuted,
-			      &access->tables.probes))
+	if (sx_template_probes(&b->index->schema->plan, template, q.fp, q.max_bits,
+			       access->permuted, &access->tables.probes))
 		bn_die("out of memory");
 	sx_hits_clear(&r->hits);
 	r->matches.n = 0;
@@ -156,7 +156,8 @@ static void make_access(struct bench *b, sx_template *template, sx_access *acces
 	memset(access, 0, sizeof(*access));
 	bn_check(sx_query_init(&q, b->index, &b->query, &err), &err, "query");
 	bn_check(sx_view_renew(&b->reader->view, &err), &err, "snapshot");
-	bn_check(sx_access_make(access, &b->reader->covers, &b->reader->view, &q, 0, &err), &err, "access");
+	bn_check(sx_access_make(access, &b->reader->covers, &b->reader->view, &q, 0, &err),
+		 &err, "access");
 	sx_view_reset(&b->reader->view);
 	access->cover = &template->cover;
 }

@@ -2,11 +2,23 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The seam between an index and what holds its tables: a directory of this machine (lib/local) or an
- * engine (lib/remote, simidx_engine.h). What is above it - limits, the nearest, labels that are unique,
- * rows that wait for a commit - stands there once, and asks nobody which of the two it talks to.
+ * The seam between an index and what holds its tables: a directory of this machine (lib/local) or
+ * an engine (lib/remote, simidx_engine.h). What is above it - limits, the nearest, labels that
+ * are unique, rows that wait for a commit - stands there once, and asks nobody which of the two
+ * it talks to.
  *
  * It is chosen where an index is opened (lib/open), and does not change afterwards.
+ *
+ * Values change hands at eight places. Where a call has a begin and an end, these stand in a struct:
+ *
+ *	snapshot   counts for the planner; what a look-up sees
+ *	near       probes of queries -> near fingerprints   (bulk: of many queries together)
+ *	documents  hits -> their documents, and labels
+ *	document   id or label -> one document
+ *	walk       all documents
+ *	writer     a batch of changes: begin, what it asks for, commit
+ *	check      what is wrong, and mending it
+ *	place      where it is, and what it says of itself
  */
 
 #ifndef SX_BACKEND_H
@@ -57,7 +69,8 @@ typedef struct sx_backend_place {
 	/** Fill in what simidx_get_info() tells; all is zero. */
 	int (*info)(const simidx *index, simidx_info *out, simidx_error *err);
 	/** simidx_get_mark(): SIMIDX_E_NOT_FOUND without setting err. */
-	int (*get_mark)(const simidx *index, void *buffer, size_t size, size_t *n, simidx_error *err);
+	int (*get_mark)(const simidx *index, void *buffer, size_t size, size_t *n,
+			simidx_error *err);
 } sx_backend_place;
 
 /** Snapshots: sx_snapshot.h */
@@ -95,18 +108,23 @@ typedef struct sx_backend_bulk {
 /** Documents, one at a time: sx_documents.h */
 typedef struct sx_backend_documents {
 	/**
-	 * Find a document by id in the tables, not among the rows that are fresh. Its label comes with it
-	 * or is to be asked for. SIMIDX_E_NOT_FOUND without setting err.
+	 * Find a document by id in the tables, not among the rows that are fresh. Its label comes
+	 * with it or is to be asked for. SIMIDX_E_NOT_FOUND without setting err.
 	 *
 	 * @param search  scratch memory, which has the label until the next call; NULL: that is the
 	 *                transaction of a writer, and has it until its end
 	 */
 	int (*by_id)(void *search, const struct sx_snapshot *snapshot, uint64_t id,
 		       struct sx_labelled_doc *out, simidx_error *err);
-	/** The same by label, also if a fresh row is about it: what the tables say does not count then. */
+	/**
+	 * The same by label, also if a fresh row is about it: what the tables say does not count
+	 * then.
+	 */
 	int (*by_label)(void *search, const struct sx_snapshot *snapshot, const void *label,
 			  size_t size, struct sx_labelled_doc *out, simidx_error *err);
-	/** The label that a document has now. SIMIDX_E_NOT_FOUND without setting err: it has none. */
+	/**
+	 * The label that a document has now. SIMIDX_E_NOT_FOUND without setting err: it has none.
+	 */
 	int (*label_of)(const struct sx_snapshot *snapshot, uint64_t id, struct sx_slice *label,
 			simidx_error *err);
 } sx_backend_documents;
@@ -163,9 +181,17 @@ typedef struct sx_backend_walk {
 	void (*close)(void *walk);
 } sx_backend_walk;
 
-/** What only some can do: those that cannot refuse the functions that need it (sx_index_need()). */
+/**
+ * What only some can do. A function that needs it says so by sx_index_need(), or by sx_holder_need()
+ * for an index that is not open, and by nothing else:
+ *
+ *	SX_HAS_TABLES  simidx_backup(), simidx_check_pages(), simidx_clusters(), simidx_compact(),
+ *	               simidx_get_table_info(), simidx_loader_add_index(), simidx_loader_open(),
+ *	               simidx_pairs(), simidx_repair()
+ *	SX_CAN_MEND    simidx_mend()
+ */
 enum sx_capability {
-	SX_HAS_TABLES = 1, /* its sub-databases can be read and copied as such */
+	SX_HAS_TABLES = 1, /* its sub-databases can be read, copied and built as such */
 	SX_CAN_MEND = 2    /* it mends itself */
 };
 
@@ -191,12 +217,15 @@ typedef struct sx_backend {
 	 *
 	 * @param round_trips  raised by the waits for an answer
 	 */
-	int (*near)(void *search, struct sx_finding *const *finding, size_t n, uint64_t *round_trips,
-		    simidx_error *err);
+	int (*near)(void *search, struct sx_finding *const *finding, size_t n,
+		    uint64_t *round_trips, simidx_error *err);
 
-	/** Take the documents of hits [from, to) that the tables have. They are all hits of their distances. */
-	int (*documents)(void *search, struct sx_finding *finding, struct sx_taking *taking, size_t from,
-			 size_t to, simidx_error *err);
+	/**
+	 * Take the documents of hits [from, to) that the tables have. They are all hits of their
+	 * distances.
+	 */
+	int (*documents)(void *search, struct sx_finding *finding, struct sx_taking *taking,
+			 size_t from, size_t to, simidx_error *err);
 
 	/**
 	 * Add the labels of matches [from, from + n) that have not come with them.

@@ -51,5 +51,6 @@ int simidx_mend(simidx *index, unsigned flags,
 	if (index->read_only && !(flags & SIMIDX_MEND_DRY_RUN))
 		return sx_fail(err, SIMIDX_E_READ_ONLY, "%s: opened read-only",
 			       index->backend->place->path(index));
-	return check(index, flags & SIMIDX_MEND_DRY_RUN ? 0 : SX_CHECK_MEND, callback, ctx, out, err);
+	return check(index, flags & SIMIDX_MEND_DRY_RUN ? 0 : SX_CHECK_MEND, callback, ctx,
+		     out, err);
 }

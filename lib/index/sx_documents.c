@@ -151,9 +151,9 @@ int sx_documents_check(const simidx *index, const simidx_doc *doc, simidx_error 
 	if (doc->label && (!doc->label_size || doc->label_size > SIMIDX_MAX_LABEL))
 		return sx_fail(err, SIMIDX_E_RANGE, "a label has 1 to %d bytes, this one %zu",
 			       SIMIDX_MAX_LABEL, doc->label_size);
-	if (!sx_has_ids(index) && (doc->id != SIMIDX_NO_ID || doc->label))
+	if (!index->schema->has_ids && (doc->id != SIMIDX_NO_ID || doc->label))
 		return sx_fail(err, SIMIDX_E_MISMATCH, "the index holds no ids and no labels");
-	if (!(doc->flags & second) != !sx_has_fp2(index))
+	if (!(doc->flags & second) != !index->schema->has_fp2)
 		return sx_fail(err, SIMIDX_E_MISMATCH,
 			       doc->flags & second
 				       ? "the index keeps no second fingerprints, and the document has one"
@@ -164,7 +164,7 @@ int sx_documents_check(const simidx *index, const simidx_doc *doc, simidx_error 
 
 int sx_documents_check_next_id(const simidx *index, uint64_t next_id, simidx_error *err)
 {
-	if (!sx_has_ids(index))
+	if (!index->schema->has_ids)
 		return sx_fail(err, SIMIDX_E_UNSUPPORTED, "the index holds no ids");
 	if (next_id > SIMIDX_MAX_ID + 1)
 		return sx_fail(err, SIMIDX_E_RANGE, "the next id is above %llu",

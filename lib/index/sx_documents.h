@@ -12,8 +12,8 @@
 #include "index/sx_snapshot.h"
 
 /**
- * Find a document by id. Its label may come with it (sx_backend_documents.by_id()). SIMIDX_E_NOT_FOUND without
- * setting err.
+ * Find a document by id. Its label may come with it (sx_backend_documents.by_id()).
+ * SIMIDX_E_NOT_FOUND without setting err.
  */
 int sx_documents_by_id(void *search, const sx_snapshot *snapshot, uint64_t id, sx_labelled_doc *out,
 		       simidx_error *err);

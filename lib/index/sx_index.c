@@ -84,7 +84,7 @@ static int open_permuted(simidx *index, sx_txn *txn, int create, simidx_error *e
 static int open_documents(simidx *index, sx_txn *txn, int create, simidx_error *err)
 {
 	sx_tables *t = &index->tables;
-	unsigned cols = sx_has_fp2(index) ? 2 : 1;
+	unsigned cols = index->schema->has_fp2 ? 2 : 1;
 	int rc = open_table(index, txn, create, &t->postings, "postings", SX_TABLE_PAIRS, cols, err);
 
 	if (!rc)
@@ -108,7 +108,7 @@ int sx_index_open_tables(simidx *index, sx_txn *txn, int create, simidx_error *e
 				SX_FRESH_COLS, err);
 	index->fresh->log.fill = 100; /* only ever appended to */
 	index->fresh->log.checks_rows = 1;
-	if (!rc && sx_has_ids(index))
+	if (!rc && index->schema->has_ids)
 		rc = open_documents(index, txn, create, err);
 	if (rc != SIMIDX_E_NOT_FOUND)
 		return rc;

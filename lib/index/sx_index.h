@@ -34,14 +34,16 @@ typedef struct sx_tuning {
 } sx_tuning;
 
 /**
- * An open index. The handle does not change from opening to closing, but for who hears of progress; what
- * changes is behind its pointers, each of which has functions and locks of its own.
+ * An open index. The handle does not change from opening to closing, but for who hears of
+ * progress; what changes is behind its pointers, each of which has functions and locks of its
+ * own.
  */
 struct simidx {
 	const sx_schema *schema;   /* what it is */
 	const sx_backend *backend; /* what holds the tables: */
 	sx_store *store;           /* a directory (lib/local), or */
-	struct sx_engine *engine;  /* an engine (lib/remote), and then there is no store and no tables */
+	struct sx_engine
+		*engine; /* an engine (lib/remote), and then there is no store and no tables */
 	sx_tables tables;
 	int read_only;
 	int checks;              /* searches check the blocks that they read */
@@ -55,16 +57,6 @@ struct simidx {
 	void (*progress)(void *ctx, const char *phase, uint64_t done, uint64_t total);
 	void *progress_ctx;
 };
-
-static inline int sx_has_ids(const simidx *index)
-{
-	return !(index->schema->flags & SIMIDX_CREATE_NO_IDS);
-}
-
-static inline int sx_has_fp2(const simidx *index)
-{
-	return sx_schema_has_fp2(index->schema);
-}
 
 static inline int sx_is_unknown_fp2(const simidx *index, uint64_t fp2)
 {
@@ -106,8 +98,8 @@ simidx *sx_index_new(const sx_backend *backend, unsigned flags);
 void sx_index_set_schema(simidx *index, sx_schema *schema);
 
 /**
- * A handle to read the pages of the store without LMDB: nothing else can be done with it. Takes the store
- * and the schema over, also on failure.
+ * A handle to read the pages of the store without LMDB: nothing else can be done with it. Takes
+ * the store and the schema over, also on failure.
  */
 int sx_index_describe(sx_store *store, const sx_backend *backend, sx_schema *schema, simidx **out,
 		      simidx_error *err);

@@ -30,8 +30,8 @@ void sx_info_describe(const simidx *index, const sx_header *h, simidx_info *out)
 	out->distinct = h->table[0].rows;
 	out->fresh_rows = h->next_seq - h->first_seq;
 	/* Without ids, rows that repeat a fingerprint are told apart only by the merge. */
-	out->documents = sx_has_ids(index) ? h->documents : out->distinct + out->fresh_rows;
-	out->next_id = sx_has_ids(index) ? h->next_id : SIMIDX_NO_ID;
+	out->documents = index->schema->has_ids ? h->documents : out->distinct + out->fresh_rows;
+	out->next_id = index->schema->has_ids ? h->next_id : SIMIDX_NO_ID;
 	out->labels = h->labels;
 }
 
@@ -59,7 +59,9 @@ static int fp2_column(const simidx *index, const sx_table *table)
 {
 	if (!index->schema->has_unknown_fp2)
 		return -1;
-	return table == &index->tables.postings ? 1 : table == &index->fresh->log ? SX_FRESH_FP2 : -1;
+	return table == &index->tables.postings ? 1
+	       : table == &index->fresh->log    ? SX_FRESH_FP2
+						: -1;
 }
 
 /* Entries and their bytes, by visiting every block. */
@@ -116,12 +118,14 @@ static int describe_number(const simidx *index, const sx_snapshot *s, unsigned i
 			   simidx_table_info *out, simidx_error *err)
 {
 	const sx_tables *t = &index->tables;
-	const sx_table *others[OTHERS] = { [POSTINGS] = &t->postings, [DOCS] = &t->docs,
-					   [FRESH] = &index->fresh->log, [BY_LABEL] = &t->by_label };
+	const sx_table *others[OTHERS] = { [POSTINGS] = &t->postings,
+					   [DOCS] = &t->docs,
+					   [FRESH] = &index->fresh->log,
+					   [BY_LABEL] = &t->by_label };
 	const sx_table *table;
 	unsigned n = index->schema->plan.n_tables, other;
 
-	if (i >= n + (sx_has_ids(index) ? OTHERS : 1))
+	if (i >= n + (index->schema->has_ids ? OTHERS : 1))
 		return sx_fail(err, SIMIDX_E_END, "there are no more sub-databases");
 	if (i < n) {
 		table = &t->permuted[i];
@@ -129,7 +133,7 @@ static int describe_number(const simidx *index, const sx_snapshot *s, unsigned i
 		out->prefix_mask = index->schema->plan.table[i].prefix_mask;
 		out->digest = s->header.table[i].digest;
 	} else {
-		other = sx_has_ids(index) ? i - n : FRESH;
+		other = index->schema->has_ids ? i - n : FRESH;
 		table = others[other];
 		if (other < SX_COUNT_OTHERS)
 			out->digest = s->header.other[other].digest;

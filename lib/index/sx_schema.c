@@ -9,6 +9,13 @@
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 
+void sx_schema_set_flags(sx_schema *schema, uint32_t flags)
+{
+	schema->flags = flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
+	schema->has_ids = !(flags & SIMIDX_CREATE_NO_IDS);
+	schema->has_fp2 = (flags & SIMIDX_CREATE_FP2) != 0;
+}
+
 int sx_schema_new(const char *plan, unsigned bits, sx_schema **out, simidx_error *err)
 {
 	sx_schema *schema = sx_calloc(1, sizeof(*schema));
@@ -18,6 +25,7 @@ int sx_schema_new(const char *plan, unsigned bits, sx_schema **out, simidx_error
 	if (!schema)
 		return sx_fail_nomem(err);
 	schema->bits = bits;
+	schema->has_ids = 1;
 	rc = sx_plan_make(&schema->plan, plan, bits, err);
 	if (!rc)
 		rc = sx_plan_make(&schema->fresh_plan, "4x16", bits, err);
@@ -39,7 +47,7 @@ int sx_schema_of_header(const sx_header *h, sx_schema **out, simidx_error *err)
 		return rc;
 	schema->layout = h->layout;
 	schema->fill = h->fill;
-	schema->flags = h->flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
+	sx_schema_set_flags(schema, h->flags);
 	schema->has_unknown_fp2 = (h->flags & SX_FLAG_UNKNOWN_FP2) != 0;
 	schema->unknown_fp2 = h->unknown_fp2;
 	schema->format_major = h->major;

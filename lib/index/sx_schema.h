@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What an index is: its bits, plan, layout, columns and profile. It is read when the index is opened,
- * and does not change while it is open.
+ * What an index is: its bits, plan, layout, columns and profile. It is read when the index is
+ * opened, and does not change while it is open.
  */
 
 #ifndef SX_SCHEMA_H
@@ -13,7 +13,8 @@
 
 typedef struct sx_schema {
 	unsigned bits, layout, fill;
-	uint32_t flags; /* SIMIDX_CREATE_NO_IDS, SIMIDX_CREATE_FP2 */
+	uint32_t flags; /* SIMIDX_CREATE_NO_IDS, SIMIDX_CREATE_FP2: */
+	int has_ids, has_fp2;
 	unsigned format_major, format_minor;
 	uint32_t ro_compat;
 	sx_plan plan;
@@ -26,7 +27,7 @@ typedef struct sx_schema {
 } sx_schema;
 
 /**
- * A schema with a plan, and all else zero.
+ * A schema with a plan and ids, and all else zero.
  *
  * @return SIMIDX_OK; SIMIDX_E_NOMEM; the codes of sx_plan_make()
  */
@@ -35,13 +36,11 @@ int sx_schema_new(const char *plan, unsigned bits, sx_schema **out, simidx_error
 /** A schema as a header says. Its profile is empty. The codes of sx_schema_new(). */
 int sx_schema_of_header(const sx_header *header, sx_schema **out, simidx_error *err);
 
+/** Set the flags, and what they say. */
+void sx_schema_set_flags(sx_schema *schema, uint32_t flags);
+
 /** NULL is allowed. */
 void sx_schema_free(const sx_schema *schema);
-
-static inline int sx_schema_has_fp2(const sx_schema *schema)
-{
-	return (schema->flags & SIMIDX_CREATE_FP2) != 0;
-}
 
 /** Whether a second fingerprint stands for one that is not known (doc/format.md, "Header"). */
 static inline int sx_schema_is_unknown_fp2(const sx_schema *schema, uint64_t fp2)

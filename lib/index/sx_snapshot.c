@@ -58,7 +58,8 @@ void sx_snapshot_end(sx_snapshot *s)
 	s->txn = NULL;
 }
 
-int sx_snapshot_begin_write(sx_snapshot *s, const simidx *index, int no_meta_sync, simidx_error *err)
+int sx_snapshot_begin_write(sx_snapshot *s, const simidx *index, int no_meta_sync,
+			    simidx_error *err)
 {
 	int rc;
 
@@ -164,7 +165,7 @@ static void take_all(sx_view *view, unsigned map_changes, uint64_t expected)
 	    index->block_index_cache->max_bytes != SIMIDX_BLOCK_INDEX_NEVER) {
 		for (unsigned t = 0; t < index->schema->plan.n_tables; t++)
 			view->is_whole &= take(view, t, map_changes, expected);
-		if (sx_has_ids(index))
+		if (index->schema->has_ids)
 			view->is_whole &= take(view, SX_VIEW_POSTINGS, map_changes, expected);
 	}
 	view->seen = view->snapshot.id;

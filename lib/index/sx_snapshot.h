@@ -2,9 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * One snapshot of an index: a read transaction, or the write transaction, with its header. Where there are
- * no transactions (simidx_engine.h), every look-up sees what is there by then, and the header has the
- * counts, as they were a second ago or later.
+ * One snapshot of an index: a read transaction, or the write transaction, with its header. Where
+ * there are no transactions (simidx_engine.h), every look-up sees what is there by then, and the
+ * header has the counts, as they were a second ago or later.
  */
 
 #ifndef SX_SNAPSHOT_H
@@ -20,7 +20,8 @@ typedef struct sx_snapshot {
 	sx_header header;
 	unsigned map_changes; /* of the store until then */
 	int is_begun;         /* of a writer: its transaction has begun */
-	struct sx_known *known; /* of a writer: what it knows of an engine's documents (lib/remote) */
+	struct sx_known
+		*known; /* of a writer: what it knows of an engine's documents (lib/remote) */
 } sx_snapshot;
 
 /** Whether a writer's snapshot has begun. */

@@ -412,7 +412,7 @@ static int verify_all(struct verify *v)
 {
 	const sx_tables *tables = &v->index->tables;
 	const sx_header *h = &v->snapshot.header;
-	int has_ids = sx_has_ids(v->index);
+	int has_ids = v->index->schema->has_ids;
 	int rc = SIMIDX_OK;
 
 	for (unsigned t = 0; !rc && t < v->index->schema->plan.n_tables; t++)
@@ -497,11 +497,11 @@ static int verify(struct verify *v, const simidx *index, simidx_error *err)
 
 	v->index = index;
 	v->err = err;
-	v->n_steps = index->schema->plan.n_tables + (sx_has_ids(index) ? 6 : 2);
+	v->n_steps = index->schema->plan.n_tables + (index->schema->has_ids ? 6 : 2);
 	rc = begin(v);
 	if (!rc && !v->report.problems) {
 		rc = verify_all(v);
-		v->report.documents = sx_has_ids(index)
+		v->report.documents = index->schema->has_ids
 					      ? h->documents
 					      : v->permuted[0].rows + v->fresh.rows;
 	}
@@ -513,8 +513,8 @@ static int verify(struct verify *v, const simidx *index, simidx_error *err)
 	return rc;
 }
 
-int sx_verify(const simidx *index, void (*callback)(void *ctx, const simidx_problem *problem), void *ctx,
-	      simidx_verify_report *out, simidx_error *err)
+int sx_verify(const simidx *index, void (*callback)(void *ctx, const simidx_problem *problem),
+	      void *ctx, simidx_verify_report *out, simidx_error *err)
 {
 	struct verify *v = sx_calloc(1, sizeof(*v));
 	int rc;

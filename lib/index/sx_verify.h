@@ -11,8 +11,8 @@
 #include "index/sx_index.h"
 
 /** Verify an index whose tables are here: simidx_verify(), as sx_backend.check(). */
-int sx_verify(const simidx *index, void (*callback)(void *ctx, const simidx_problem *problem), void *ctx,
-	      simidx_verify_report *out, simidx_error *err);
+int sx_verify(const simidx *index, void (*callback)(void *ctx, const simidx_problem *problem),
+	      void *ctx, simidx_verify_report *out, simidx_error *err);
 
 /**
  * Verify an index.

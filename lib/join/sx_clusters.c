@@ -297,7 +297,8 @@ static int deliver_piece(struct clusters *c, simidx_member *piece, size_t n)
 
 static int deliver(struct clusters *c)
 {
-	int has_ids = sx_has_ids(c->nodes.join.task.side[0].index), rc = SIMIDX_OK, has_ended = 0;
+	int has_ids = c->nodes.join.task.side[0].index->schema->has_ids, rc = SIMIDX_OK,
+	    has_ended = 0;
 	simidx_member *piece = sx_realloc(NULL, PIECE, sizeof(*piece));
 	size_t n = 0;
 
@@ -366,7 +367,7 @@ static int check(const simidx *index, const simidx_clusters_options *o, simidx_e
 			       "simidx_clusters: unknown link or keep, or a max_size of 1");
 	if (o->keep == SIMIDX_KEEP_LONGEST && !o->length)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_clusters: nobody tells how long texts are");
-	if (index && !sx_has_ids(index) && o->keep >= SIMIDX_KEEP_SMALLEST_LABEL)
+	if (index && !index->schema->has_ids && o->keep >= SIMIDX_KEEP_SMALLEST_LABEL)
 		return sx_fail(err, SIMIDX_E_UNSUPPORTED,
 			       "an index without ids has no labels and knows no texts");
 	return SIMIDX_OK;

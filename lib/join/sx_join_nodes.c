@@ -114,7 +114,7 @@ int sx_join_nodes_best(sx_join_nodes *nodes, const sx_join_doc *docs, size_t n, 
 /* Without ids fingerprints stand for them. */
 void sx_join_nodes_name(const sx_join_nodes *nodes, sx_join_doc *docs, size_t n)
 {
-	for (size_t i = 0; !sx_has_ids(nodes->join.task.side[0].index) && i < n; i++)
+	for (size_t i = 0; !nodes->join.task.side[0].index->schema->has_ids && i < n; i++)
 		docs[i].id = docs[i].fp;
 }
 

@@ -79,8 +79,8 @@ static int check_indexes(const simidx *index, const simidx *other, simidx_error 
 		return sx_fail(err, SIMIDX_E_ARG, "an index is not joined with itself as another one");
 	if (index->schema->bits != other->schema->bits)
 		return sx_fail(err, SIMIDX_E_MISMATCH,
-			       "fingerprints of %u bits are not joined with those of %u", index->schema->bits,
-			       other->schema->bits);
+			       "fingerprints of %u bits are not joined with those of %u",
+			       index->schema->bits, other->schema->bits);
 	if (!same_profile(index, other))
 		return sx_fail(err, SIMIDX_E_MISMATCH,
 			       "texts become fingerprints in different ways in both indexes");
@@ -105,7 +105,7 @@ static int choose(sx_join_pairs *p, simidx_error *err)
 	info->size = sizeof(*info);
 	for (unsigned s = 0; s < task->n_sides; s++) {
 		info->documents += documents_of(&task->side[s]);
-		has_fp2 &= sx_has_fp2(task->side[s].index);
+		has_fp2 &= task->side[s].index->schema->has_fp2;
 	}
 	info->radius = o->radius;
 	if (task->forced && task->forced->many_texts)
@@ -245,7 +245,7 @@ static int find_equal(sx_join_pairs *p, simidx_error *err)
 
 	if (p->task.n_sides == 2)
 		return find_common(p, err);
-	if (!sx_has_ids(side->index))
+	if (!side->index->schema->has_ids)
 		return SIMIDX_OK;
 	if (!side->n_touched && h->documents == h->table[0].rows)
 		return SIMIDX_OK;

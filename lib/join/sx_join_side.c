@@ -40,7 +40,7 @@ static int compare_docs(const void *a, const void *b)
 /* Of the rows with one id, the last one says what has become of the document. */
 static void take_rows(sx_join_side *side, const sx_fresh_row *const *order, size_t n)
 {
-	int has_ids = sx_has_ids(side->index);
+	int has_ids = side->index->schema->has_ids;
 
 	for (size_t i = 0; i < n; i++) {
 		const sx_fresh_row *row = order[i];
@@ -110,8 +110,8 @@ static int load_fresh(sx_join_side *side, simidx_error *err)
 	const sx_header *h = &sx_join_side_snapshot(side)->header;
 	const sx_fresh_row **order;
 	sx_fresh_rows rows = { 0 };
-	int rc = sx_fresh_log_load(sx_join_side_snapshot(side)->txn, &side->index->fresh->log, h->first_seq,
-				   h->next_seq, &rows, err);
+	int rc = sx_fresh_log_load(sx_join_side_snapshot(side)->txn, &side->index->fresh->log,
+				   h->first_seq, h->next_seq, &rows, err);
 
 	if (rc || !rows.n) {
 		free(rows.at);
@@ -202,7 +202,7 @@ struct reading {
 static const sx_table *documents_of(const simidx *index)
 {
 	/* In the first table of every plan, permuted values are the fingerprints themselves. */
-	return sx_has_ids(index) ? &index->tables.postings : &index->tables.permuted[0];
+	return index->schema->has_ids ? &index->tables.postings : &index->tables.permuted[0];
 }
 
 static int next_piece(struct reading *r, simidx_error *err)
@@ -220,8 +220,8 @@ static int seek(struct reading *r, uint64_t fp, simidx_error *err)
 	int rc;
 
 	sx_table_walk_end(&r->walk);
-	rc = sx_table_walk_begin(&r->walk, sx_join_side_snapshot(r->side)->txn, documents_of(r->side->index),
-				 &from, err);
+	rc = sx_table_walk_begin(&r->walk, sx_join_side_snapshot(r->side)->txn,
+				 documents_of(r->side->index), &from, err);
 	return rc ? sx_join_side_failed(r->side, rc, err) : next_piece(r, err);
 }
 
@@ -272,7 +272,7 @@ static int take_documents(struct reading *r, uint64_t fp, size_t *n, simidx_erro
 {
 	sx_join_side *side = r->side;
 	const sx_rows *rows = &r->walk.rows;
-	int has_ids = sx_has_ids(side->index), rc = SIMIDX_OK;
+	int has_ids = side->index->schema->has_ids, rc = SIMIDX_OK;
 	size_t tables, first_fresh = r->fresh;
 
 	*n = 0;
@@ -308,8 +308,8 @@ static int begin(struct reading *r, sx_join_side *side, simidx_error *err)
 
 	memset(r, 0, sizeof(*r));
 	r->side = side;
-	rc = sx_table_walk_begin(&r->walk, sx_join_side_snapshot(side)->txn, documents_of(side->index), NULL,
-				 err);
+	rc = sx_table_walk_begin(&r->walk, sx_join_side_snapshot(side)->txn,
+				 documents_of(side->index), NULL, err);
 	return sx_join_side_failed(side, rc, err);
 }
 

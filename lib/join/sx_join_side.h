@@ -47,7 +47,7 @@ void sx_join_side_end(sx_join_side *side);
 /** Documents with fp2 that is not known have this: whether it is so. */
 static inline int sx_join_lacks_fp2(const sx_join_side *side, const sx_join_doc *doc)
 {
-	return !sx_has_fp2(side->index) ||
+	return !side->index->schema->has_fp2 ||
 	       sx_is_unknown_fp2(side->index, doc->fp2);
 }
 

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The hot loops of a search (sx_kernel_type.h), one set for each level of instructions, chosen at run
- * time.
+ * The hot loops of a search (sx_kernel_type.h), one set for each level of instructions, chosen at
+ * run time.
  */
 
 #ifndef SX_KERNEL_H

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The hot loops of a search: which fingerprints can be near a query, and where the entries of a block's
- * bitmap are. Pure functions; every kernel gives the same answers.
+ * The hot loops of a search: which fingerprints can be near a query, and where the entries of a
+ * block's bitmap are. Pure functions; every kernel gives the same answers.
  */
 
 #ifndef SX_KERNEL_TYPE_H
@@ -54,10 +54,11 @@ typedef struct sx_kernel {
 	unsigned (*near_16)(const uint32_t *words, uint32_t query, unsigned k);
 
 	/**
-	 * Compare entries with the `reach` that come after each, for arrays in which entries that agree
-	 * in the bits `same` stand together. Looks at entries from number *from on, eight at once, and
-	 * writes i << 8 | d, i < n, where entry i differs from entry i + d in at most k bits, d = 1..reach,
-	 * and i << 8 where it agrees in `same` with entry i + reach + 1. Hits of one d come by i.
+	 * Compare entries with the `reach` that come after each, for arrays in which entries that
+	 * agree in the bits `same` stand together. Looks at entries from number *from on, eight
+	 * at once, and writes i << 8 | d, i < n, where entry i differs from entry i + d in at
+	 * most k bits, d = 1..reach, and i << 8 where it agrees in `same` with entry i + reach +
+	 * 1. Hits of one d come by i.
 	 *
 	 * @param v      n entries, and room for 16 + `reach` more, which are read: entry i + d may be
 	 *               one of these
@@ -66,8 +67,8 @@ typedef struct sx_kernel {
 	 * @param hits   room for SX_NEAR_AFTER_ROOM(reach) or more
 	 * @return how many were written
 	 */
-	size_t (*near_after)(const uint64_t *v, size_t *from, size_t n, unsigned reach, uint64_t same,
-			     unsigned k, uint64_t *hits, size_t room);
+	size_t (*near_after)(const uint64_t *v, size_t *from, size_t n, unsigned reach,
+			     uint64_t same, unsigned k, uint64_t *hits, size_t room);
 
 	/**
 	 * ones[i] = the set bits before zero number zeros[i] of a bitmap of little-endian 64-bit

@@ -312,7 +312,8 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 		what = "other columns";
 	else if (strcmp(c->profile, source->schema->profile.text) ||
 		 c->n_check_fps != source->schema->profile.n_check_fps ||
-		 memcmp(c->check_fps, source->schema->profile.check_fps, c->n_check_fps * sizeof(uint64_t)))
+		 memcmp(c->check_fps, source->schema->profile.check_fps,
+			c->n_check_fps * sizeof(uint64_t)))
 		what = "another profile";
 	if (what)
 		return sx_fail(err, SIMIDX_E_MISMATCH, "%s: it has %s",

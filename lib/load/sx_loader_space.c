@@ -61,7 +61,8 @@ uint64_t sx_loader_label_bytes(const simidx *source, const simidx_info *info)
 /* The size of an index of n documents. Of the labels there are some bytes beside their own. */
 static uint64_t index_bytes(const simidx_loader *l, uint64_t n, uint64_t labels, uint64_t label_bytes)
 {
-	int bits = (int)l->target.index->schema->bits - (63 - __builtin_clzll(n | 1)); /* left by log2(n) */
+	int bits = (int)l->target.index->schema->bits -
+		   (63 - __builtin_clzll(n | 1)); /* left by log2(n) */
 	double entry, document = 0;
 
 	if (!n)

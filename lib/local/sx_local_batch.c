@@ -364,7 +364,7 @@ static int read_postings(sx_sorted *s, simidx_reader *r)
 	unsigned bits = sx_reader_index(r)->schema->bits;
 
 	s->n_docs = 0;
-	if (!sx_has_ids(sx_reader_index(r)) || !s->n_hits ||
+	if (!sx_reader_index(r)->schema->has_ids || !s->n_hits ||
 	    !r->view.table[SX_VIEW_POSTINGS].blocks)
 		return 0;
 	if (sx_reserve(&s->item, &s->item_cap, s->n_hits, sizeof(*s->item)))
@@ -413,8 +413,8 @@ static int group_hits(sx_sorted *s)
 }
 
 /* A block that is damaged belongs to the answer of some query: that one is to fail. */
-static int search(void *bulk, simidx_reader *r, const simidx_query *queries, size_t n, int *together,
-		  simidx_error *err)
+static int search(void *bulk, simidx_reader *r, const simidx_query *queries, size_t n,
+		  int *together, simidx_error *err)
 {
 	sx_sorted *s = bulk;
 

@@ -36,7 +36,7 @@ static int by_id(void *search, const sx_snapshot *s, uint64_t id, sx_labelled_do
 
 	(void)search; /* labels are asked for */
 	*doc = (sx_doc){ id, cols[0], 0 };
-	if (rc || !sx_has_fp2(s->index))
+	if (rc || !s->index->schema->has_fp2)
 		return rc;
 	/* No fresh row is about it, so it is in postings, too. */
 	rc = read_row(s, &s->index->tables.postings, (sx_sort_key){ doc->fp, id }, cols, err);

@@ -55,7 +55,7 @@ void *sx_local_search_new(const simidx *index)
 
 	if (!s)
 		return NULL;
-	s->has_ids = sx_has_ids(index);
+	s->has_ids = index->schema->has_ids;
 	sx_rows_init(&s->rows, n_cols);
 	if (sx_lookup_init(&s->near, index->store, index->kernel, index->checks, 0) ||
 	    sx_lookup_init(&s->documents, index->store, index->kernel, index->checks, n_cols)) {
@@ -92,7 +92,8 @@ struct near {
  * tables. Each table has all of them, so it is enough to count those that lie in the slice; but not
  * in the middle of a merge, when one table may have fingerprints that the next has not got yet.
  */
-static int are_hits(const struct near *n, const sx_block_slice *slice, const sx_perm *perm, size_t near)
+static int are_hits(const struct near *n, const sx_block_slice *slice, const sx_perm *perm,
+		    size_t near)
 {
 	const sx_probe *p = &n->task->probe[slice->probe];
 	const sx_hits *hits = n->f->hits;
@@ -112,7 +113,8 @@ static int are_hits(const struct near *n, const sx_block_slice *slice, const sx_
 }
 
 /* Add what is near in a slice, but for what another table reports. */
-static int visit_table(void *ctx, const sx_block_slice *slice, enum sx_next *next, simidx_error *err)
+static int visit_table(void *ctx, const sx_block_slice *slice, enum sx_next *next,
+		       simidx_error *err)
 {
 	struct near *v = ctx;
 	sx_finding *f = v->f;
@@ -316,8 +318,9 @@ static int visit_postings(void *ctx, const sx_block_slice *s, enum sx_next *next
 		if (!rc && t->max && !sx_query_judges(t->q, fp) && rows->n > t->max - t->had)
 			rows->n = (size_t)(t->max - t->had);
 		if (!rc)
-			rc = sx_matches_take(t, fp, rows->col[0], rows->n_cols > 1 ? rows->col[1] : NULL,
-				  rows->n, err);
+			rc = sx_matches_take(t, fp, rows->col[0],
+					     rows->n_cols > 1 ? rows->col[1] : NULL, rows->n,
+					     err);
 	}
 	if (sx_taking_is_full(t))
 		*next = SX_NEXT_PROBE;
@@ -337,7 +340,8 @@ static const sx_local_found *find_read(const sx_local_search *s, uint64_t fp)
 		else
 			high = middle;
 	}
-	if (low == s->n_found || s->found[low].fp != fp || s->found[low].n_docs == SX_LOCAL_NOT_READ)
+	if (low == s->n_found || s->found[low].fp != fp ||
+	    s->found[low].n_docs == SX_LOCAL_NOT_READ)
 		return NULL;
 	return &s->found[low];
 }
@@ -371,7 +375,8 @@ static int read_postings(struct reading *g, sx_view *view, const sx_hits *hits, 
 }
 
 /* Those that a batch has read. */
-static int take_read(struct reading *g, const sx_hits *hits, size_t from, size_t to, simidx_error *err)
+static int take_read(struct reading *g, const sx_hits *hits, size_t from, size_t to,
+		     simidx_error *err)
 {
 	const sx_local_search *s = g->s;
 	sx_taking *t = g->taking;
@@ -382,7 +387,8 @@ static int take_read(struct reading *g, const sx_hits *hits, size_t from, size_t
 		const sx_local_found *read = hit->in_tables ? find_read(s, hit->fp) : NULL;
 
 		t->had = 0;
-		for (uint32_t k = 0; !rc && read && k < read->n_docs && !sx_taking_is_full(t); k++) {
+		for (uint32_t k = 0; !rc && read && k < read->n_docs && !sx_taking_is_full(t);
+		     k++) {
 			const sx_doc *doc = &s->docs[read->docs + k];
 			size_t at = s->deleted.n ? first_deleted(s, doc->fp, doc->id) : 0;
 

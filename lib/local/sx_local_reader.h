@@ -2,8 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What a reader asks of a directory (sx_backend.h): snapshots, which are transactions of its store; the
- * hits that the permuted tables have; the documents of hits, from postings, and their labels.
+ * What a reader asks of a directory (sx_backend.h): snapshots, which are transactions of its
+ * store; the hits that the permuted tables have; the documents of hits, from postings, and their
+ * labels.
  */
 
 #ifndef SX_LOCAL_READER_H

@@ -53,7 +53,7 @@ static void count_read(sx_local_walk *w)
 
 static uint64_t sort_key(const sx_local_walk *w, const sx_fresh_row *row)
 {
-	return sx_has_ids(w->index) ? row->id : row->fp;
+	return w->index->schema->has_ids ? row->id : row->fp;
 }
 
 static int load_fresh(sx_local_walk *w, simidx_error *err)
@@ -103,13 +103,13 @@ static int open_walk(const simidx *index, void **out, simidx_error *err)
 	w->index = index;
 	sx_rows_init(&w->row, index->tables.postings.n_cols);
 	/* In the first table of every plan, permuted values are the fingerprints themselves. */
-	table = sx_has_ids(index) ? &index->tables.docs : &index->tables.permuted[0];
+	table = index->schema->has_ids ? &index->tables.docs : &index->tables.permuted[0];
 	rc = sx_snapshot_begin(&w->snapshot, index, err);
 	if (!rc)
 		rc = load_fresh(w, err);
 	if (!rc)
 		rc = sx_table_walk_begin(&w->table, w->snapshot.txn, table, NULL, err);
-	if (!rc && sx_has_fp2(index))
+	if (!rc && index->schema->has_fp2)
 		rc = sx_cursor_open(w->snapshot.txn, index->tables.postings.dbi, &w->postings, err);
 	if (rc)
 		close_walk(w);
@@ -149,7 +149,8 @@ int sx_local_walk_label(sx_local_walk *w, uint64_t id, sx_slice *label, simidx_e
 static int check_table(const sx_local_walk *w, simidx_error *err)
 {
 	const sx_header *h = &w->snapshot.header;
-	const sx_table_count *count = sx_has_ids(w->index) ? &h->other[SX_COUNT_DOCS] : &h->table[0];
+	const sx_table_count *count = w->index->schema->has_ids ? &h->other[SX_COUNT_DOCS]
+								: &h->table[0];
 
 	if (w->n_rows == count->rows && w->digest == count->digest)
 		return SIMIDX_OK;
@@ -205,7 +206,7 @@ static int check_labels(sx_local_walk *w, simidx_error *err)
 	uint64_t sum = 0;
 	int rc;
 
-	if (w->labels_are_checked || !sx_has_ids(w->index))
+	if (w->labels_are_checked || !w->index->schema->has_ids)
 		return SIMIDX_OK;
 	rc = sx_table_walk_begin(&walk, w->snapshot.txn, by_label, NULL, err);
 	while (!rc && !(rc = sx_table_walk_next(&walk, err)))
@@ -218,9 +219,10 @@ static int check_labels(sx_local_walk *w, simidx_error *err)
 	if (rc != SIMIDX_E_END)
 		return rc;
 	if (sum != w->label_sum)
-		return sx_fail(err, SIMIDX_E_CORRUPT,
-			       "table labels: some label is not the one that was stored, by the hashes "
-			       "in by_label");
+		return sx_fail(
+			err, SIMIDX_E_CORRUPT,
+			"table labels: some label is not the one that was stored, by the hashes "
+			"in by_label");
 	w->labels_are_checked = 1;
 	return SIMIDX_OK;
 }
@@ -243,7 +245,7 @@ static int take_table_row(sx_local_walk *w, simidx_match *out, simidx_error *err
 {
 	uint64_t key = w->table.rows.key[w->at];
 
-	if (!sx_has_ids(w->index)) {
+	if (!w->index->schema->has_ids) {
 		out->id = SIMIDX_NO_ID;
 		out->fp = key;
 		w->at++;
@@ -332,7 +334,7 @@ static int next(void *walk, simidx_match *out, simidx_error *err)
 	int rc;
 
 	count_read(w);
-	if (sx_has_fp2(w->index))
+	if (w->index->schema->has_fp2)
 		out->flags |= SIMIDX_MATCH_FP2;
 	rc = take_next(w, out, &fresh, err);
 	if (rc == SIMIDX_E_END) {
@@ -343,7 +345,7 @@ static int next(void *walk, simidx_match *out, simidx_error *err)
 		out->flags &= ~SIMIDX_MATCH_FP2;
 		out->fp2 = 0;
 	}
-	return rc || !sx_has_ids(w->index) ? rc : add_label(w, out, fresh, err);
+	return rc || !w->index->schema->has_ids ? rc : add_label(w, out, fresh, err);
 }
 
 const sx_backend_walk sx_local_walks = { open_walk, next, close_walk };

@@ -146,9 +146,9 @@ static int lease(simidx_writer *w, uint64_t fp, simidx_error *err)
 /* ---- labels: their bytes are in the transaction ---- */
 
 /*
- * Remove the label that was left because it was the only one, before the commit at the latest. LMDB
- * gives the page of a table that becomes empty to nobody until then: a label that changes hands again
- * and again would take a new page each time.
+ * Remove the label that was left because it was the only one, before the commit at the latest.
+ * LMDB gives the page of a table that becomes empty to nobody until then: a label that changes
+ * hands again and again would take a new page each time.
  */
 static int remove_left_label(simidx_writer *w, simidx_error *err)
 {
@@ -185,7 +185,10 @@ static int remove_label(simidx_writer *w, uint64_t id, sx_slice key, simidx_erro
 	return rc;
 }
 
-/* A deleted document has left its label until the next merge: it is not to be that of another one. */
+/*
+ * A deleted document has left its label until the next merge: it is not to be that of another
+ * one.
+ */
 static int label(simidx_writer *w, uint64_t id, const char *label, size_t size,
 			  simidx_error *err)
 {
@@ -303,4 +306,6 @@ static int merge_now(simidx_writer *w, simidx_error *err)
 	return rc;
 }
 
-const sx_backend_writer sx_local_writer = { open_writer, close_writer, begin, end_writer, prefetch, new_id, use_ids, lease, label, is_unfinished, commit, merge_now };
+const sx_backend_writer sx_local_writer = { open_writer, close_writer,  begin,   end_writer,
+					    prefetch,    new_id,        use_ids, lease,
+					    label,       is_unfinished, commit,  merge_now };

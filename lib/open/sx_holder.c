@@ -22,6 +22,6 @@ int sx_holder_need(const char *path, enum sx_capability capability, const char *
 
 	if (rc || holder.backend->capabilities & capability)
 		return rc;
-	return sx_index_refuse(capability, holder.engine ? holder.engine->name : "a directory", path,
-			       function, err);
+	return sx_index_refuse(capability, holder.engine ? holder.engine->name : "a directory",
+			       path, function, err);
 }

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What holds the tables of an index, or is to hold them, by its path: the only place that knows both
- * sides of the seam (sx_backend.h).
+ * What holds the tables of an index, or is to hold them, by its path: the only place that knows
+ * both sides of the seam (sx_backend.h).
  */
 
 #ifndef SX_HOLDER_H
@@ -21,8 +21,8 @@ typedef struct sx_holder {
 int sx_holder_find(const char *path, sx_holder *out, simidx_error *err);
 
 /**
- * SIMIDX_E_UNSUPPORTED from the function that is named, for the path of an index without a capability;
- * the codes of sx_holder_find().
+ * SIMIDX_E_UNSUPPORTED from the function that is named, for the path of an index without a
+ * capability; the codes of sx_holder_find().
  */
 int sx_holder_need(const char *path, enum sx_capability capability, const char *function,
 		   simidx_error *err);

@@ -27,7 +27,7 @@ typedef struct sx_plan {
 	char name[16];
 	unsigned bits;
 	unsigned n_tables;
-	unsigned text_probes;         /* of a search by the weights of a text that says nothing of them */
+	unsigned text_probes; /* of a search by the weights of a text that says nothing of them */
 	sx_perm table[SX_MAX_TABLES]; /* all with the same number of leads */
 } sx_plan;
 

@@ -36,9 +36,9 @@ size_t sx_engine_scheme(const char *path)
 
 static int has_all(const simidx_engine *e)
 {
-	return e->scheme && e->name && e->plans && e->plans[0] && e->open && e->close && e->info && e->scan &&
-	       e->find_ids && e->find_labels && e->walk && e->begin && e->resume && e->write &&
-	       e->reserve_ids && e->get_mark && e->check;
+	return e->scheme && e->name && e->plans && e->plans[0] && e->open && e->close &&
+	       e->info && e->scan && e->find_ids && e->find_labels && e->walk && e->begin &&
+	       e->resume && e->write && e->reserve_ids && e->get_mark && e->check;
 }
 
 static int is_scheme(const char *scheme)

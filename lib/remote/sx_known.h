@@ -45,7 +45,10 @@ typedef struct sx_known {
 /** NULL: nothing is known of this id. Valid until the next one is added. */
 sx_known_doc *sx_known_find(const sx_known *known, uint64_t id);
 
-/** The label of a document whose pending row has one: the one that was set, or that it had and keeps. */
+/**
+ * The label of a document whose pending row has one: the one that was set, or that it had and
+ * keeps.
+ */
 sx_slice sx_known_label_now(const sx_known_doc *doc);
 
 /** NULL: nothing is known of this label. */

@@ -133,8 +133,8 @@ static int find_once(struct together *t, simidx_reader *r, size_t n, size_t *ope
 	return rc;
 }
 
-static int search(void *bulk, simidx_reader *r, const simidx_query *queries, size_t n, int *together,
-		  simidx_error *err)
+static int search(void *bulk, simidx_reader *r, const simidx_query *queries, size_t n,
+		  int *together, simidx_error *err)
 {
 	struct together *t = bulk;
 	uint64_t round_trips = 0;
@@ -152,7 +152,8 @@ static int search(void *bulk, simidx_reader *r, const simidx_query *queries, siz
 		if (t->asked[i].is_found && t->asked[i].hits.rows.n)
 			t->list[with_rows++] = &t->asked[i].finding;
 	if (!rc)
-		rc = sx_remote_prefetch(r->search, t->list, with_rows, FIRST_PAGE, &round_trips, err);
+		rc = sx_remote_prefetch(r->search, t->list, with_rows, FIRST_PAGE,
+					&round_trips, err);
 	t->asked[0].results.round_trips += round_trips;
 	return rc;
 }
@@ -172,7 +173,10 @@ static int answer(void *bulk, simidx_reader *r, size_t i, simidx_results *out, s
 		return sx_search(r, &a->whole, out, err);
 	a->finding.out = out;
 	rc = sx_search_found(r, &a->finding, 1, err);
-	/* Rows were left over, so that the nearest are fewer than the rows: the rest is farther away. */
+	/*
+	 * Rows were left over, so that the nearest are fewer than the rows: the rest is farther
+	 * away.
+	 */
 	if (!rc && can_grow(a) && r->matches.n < a->whole.asked->limit)
 		rc = sx_search(r, &a->whole, out, err);
 	return rc;

@@ -35,7 +35,8 @@ static void on_progress(void *ctx, const char *phase, uint64_t done, uint64_t to
 	sx_index_progress(c->index, phase, done, total);
 }
 
-int sx_remote_check(const simidx *index, unsigned flags, void (*callback)(void *ctx, const simidx_problem *problem), void *ctx,
+int sx_remote_check(const simidx *index, unsigned flags,
+		    void (*callback)(void *ctx, const simidx_problem *problem), void *ctx,
 		    simidx_verify_report *out, simidx_error *err)
 {
 	struct checking c = { index, callback, ctx };

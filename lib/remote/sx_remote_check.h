@@ -12,7 +12,9 @@
 #include "index/sx_index.h"
 #include "remote/sx_engine.h"
 
-/** sx_backend.check(). SIMIDX_E_CORRUPT where problems are left; the codes of an engine's check(). */
+/**
+ * sx_backend.check(). SIMIDX_E_CORRUPT where problems are left; the codes of an engine's check().
+ */
 int sx_remote_check(const simidx *index, unsigned flags,
 		    void (*callback)(void *ctx, const simidx_problem *problem), void *ctx,
 		    simidx_verify_report *out, simidx_error *err);

@@ -56,7 +56,9 @@ static enum simidx_engine_next on_document(void *ctx, size_t i, const simidx_mat
 	if (rows->at[rows->from + s->origin[i].row].fp != m->fp)
 		return SIMIDX_ENGINE_ON;
 	document = &rows->document[s->origin[i].row];
-	document->fp2 = m->flags & SIMIDX_MATCH_FP2 ? m->fp2 : view->snapshot.index->schema->unknown_fp2;
+	document->fp2 = m->flags & SIMIDX_MATCH_FP2
+				? m->fp2
+				: view->snapshot.index->schema->unknown_fp2;
 	document->label = (sx_slice){ NULL, 0 };
 	if (m->flags & SIMIDX_MATCH_LABEL && f->q->asked->flags & SIMIDX_QUERY_LABELS) {
 		document->label.size = m->label_size;

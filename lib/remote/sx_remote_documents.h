@@ -15,11 +15,11 @@ int sx_remote_prefetch(sx_remote_search *search, sx_finding *const *finding, siz
 		       uint64_t *round_trips, simidx_error *err);
 
 /** sx_backend.documents(): those that were not looked up with others are, a page at a time. */
-int sx_remote_documents(void *search, sx_finding *finding, sx_taking *taking, size_t from, size_t to,
-			simidx_error *err);
+int sx_remote_documents(void *search, sx_finding *finding, sx_taking *taking, size_t from,
+			size_t to, simidx_error *err);
 
 /** sx_backend.labels(): those that wait for the commit of the writer who searches. */
-int sx_remote_labels(sx_matches *matches, const sx_snapshot *snapshot, size_t from, size_t n, int checks,
-		     simidx_error *err);
+int sx_remote_labels(sx_matches *matches, const sx_snapshot *snapshot, size_t from, size_t n,
+		     int checks, simidx_error *err);
 
 #endif /* SX_REMOTE_DOCUMENTS_H */

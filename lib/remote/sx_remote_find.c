@@ -6,7 +6,10 @@
 #include "remote/sx_known.h"
 #include "remote/sx_remote_near.h"
 
-/* Where look-ups are kept: by the transaction, or by the scratch memory of a reader until the next one. */
+/*
+ * Where look-ups are kept: by the transaction, or by the scratch memory of a reader until the
+ * next one.
+ */
 static sx_known *known_of(void *search, const sx_snapshot *s)
 {
 	sx_remote_search *own = search;
@@ -32,7 +35,8 @@ static int by_id(void *search, const sx_snapshot *s, uint64_t id, sx_labelled_do
 		      simidx_error *err)
 {
 	sx_known *known = known_of(search, s);
-	int rc = sx_known_look_up(known, s->index->engine, s->index->schema->unknown_fp2, &id, 1, NULL, 0, err);
+	int rc = sx_known_look_up(known, s->index->engine, s->index->schema->unknown_fp2, &id,
+				  1, NULL, 0, err);
 
 	return rc ? rc : take(known, id, out);
 }
@@ -45,7 +49,8 @@ static int by_label(void *search, const sx_snapshot *s, const void *label, size_
 	sx_known *known = known_of(search, s);
 	const sx_known_label *l;
 	sx_fresh_row row;
-	int rc = sx_known_look_up(known, s->index->engine, s->index->schema->unknown_fp2, NULL, 0, &bytes, 1, err);
+	int rc = sx_known_look_up(known, s->index->engine, s->index->schema->unknown_fp2, NULL,
+				  0, &bytes, 1, err);
 
 	if (rc)
 		return rc;

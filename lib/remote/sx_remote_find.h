@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * One document, from an engine (sx_backend.h). What the transaction of a writer has looked up is not asked
- * for again.
+ * One document, from an engine (sx_backend.h). What the transaction of a writer has looked up is
+ * not asked for again.
  */
 
 #ifndef SX_REMOTE_FIND_H

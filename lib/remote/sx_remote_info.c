@@ -57,7 +57,8 @@ static int get_mark(const simidx *index, void *buffer, size_t size, size_t *n, s
 	if (rc)
 		return rc;
 	if (*n > SIMIDX_MAX_MARK) {
-		rc = sx_fail(err, SIMIDX_E_CORRUPT, "%s: its mark has %zu bytes; there are %d at most",
+		rc = sx_fail(err, SIMIDX_E_CORRUPT,
+			     "%s: its mark has %zu bytes; there are %d at most",
 			     index->engine->uri, *n, SIMIDX_MAX_MARK);
 		*n = 0;
 	}
@@ -69,4 +70,5 @@ static int get_mark(const simidx *index, void *buffer, size_t size, size_t *n, s
 	return rc;
 }
 
-const sx_backend_place sx_remote_info = { path, holder, close_info, check_fork, get_info, get_mark };
+const sx_backend_place sx_remote_info = { path,       holder,   close_info,
+					  check_fork, get_info, get_mark };

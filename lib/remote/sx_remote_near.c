@@ -43,15 +43,16 @@ int sx_remote_outcome(const sx_remote_search *s, int rc, simidx_error *err)
 	sx_err_clear(err);
 	return s->rc == SIMIDX_E_NOMEM
 		       ? sx_fail_nomem(err)
-		       : sx_fail(err, SIMIDX_E_IO, "%s: it sent something else than it was asked for",
+		       : sx_fail(err, SIMIDX_E_IO,
+				 "%s: it sent something else than it was asked for",
 				 s->engine->uri);
 }
 
 /* ---- probes ---- */
 
 /* A range is as many probes as it has whole prefixes. */
-static int add_probe(sx_remote_search *s, const sx_plan *plan, uint32_t owner, const sx_probe *range,
-		     simidx_error *err)
+static int add_probe(sx_remote_search *s, const sx_plan *plan, uint32_t owner,
+		     const sx_probe *range, simidx_error *err)
 {
 	unsigned bits = plan->table[range->table].prefix_bits, below = plan->bits - bits;
 	uint64_t first = range->low >> below, n = ((range->high - range->low) >> below) + 1;
@@ -109,7 +110,10 @@ static size_t count_candidates(sx_finding *f, size_t n)
 	return n;
 }
 
-/* Keep a row whose bits are near enough, unless another table reports it or its weight is too large. */
+/*
+ * Keep a row whose bits are near enough, unless another table reports it or its weight is too
+ * large.
+ */
 static int keep(sx_finding *f, unsigned table, uint64_t fp, uint64_t id)
 {
 	sx_hit_rows *rows = &f->hits->rows;
@@ -146,7 +150,8 @@ static enum simidx_engine_next on_rows(void *ctx, size_t probe, const uint64_t *
 		size_t near = kernel->near_u64(fp + at, some, f->q->fp, f->q->max_bits, s->near);
 
 		for (size_t i = 0; !s->rc && i < near; i++)
-			s->rc = keep(f, s->probe[probe].table, fp[at + s->near[i]], id[at + s->near[i]]);
+			s->rc = keep(f, s->probe[probe].table, fp[at + s->near[i]],
+				     id[at + s->near[i]]);
 	}
 	if (s->rc)
 		return SIMIDX_ENGINE_END;
@@ -257,7 +262,9 @@ static enum simidx_engine_next on_changed(void *ctx, size_t i, const simidx_matc
 	sx_remote_search *s = ctx;
 	const sx_finding *f = s->finding[0];
 	const sx_known_doc *known = sx_known_find(f->conditions->writing->known, m->id);
-	uint64_t fp2 = m->flags & SIMIDX_MATCH_FP2 ? m->fp2 : f->view->snapshot.index->schema->unknown_fp2;
+	uint64_t fp2 = m->flags & SIMIDX_MATCH_FP2
+			       ? m->fp2
+			       : f->view->snapshot.index->schema->unknown_fp2;
 	size_t size = m->flags & SIMIDX_MATCH_LABEL ? m->label_size : 0;
 
 	if (i >= s->n_ids || m->id != s->id[i]) {
@@ -302,9 +309,9 @@ static int add_changed(sx_remote_search *s, uint64_t id, simidx_error *err)
 /* ---- hits ---- */
 
 /*
- * Bring the rows of a query into the order in which their documents are wanted, and add a hit for each
- * of their fingerprints. An engine may have sent a row twice, and a larger radius finds those of a
- * smaller one again.
+ * Bring the rows of a query into the order in which their documents are wanted, and add a hit for
+ * each of their fingerprints. An engine may have sent a row twice, and a larger radius finds
+ * those of a smaller one again.
  */
 static int add_hits(sx_remote_search *s, sx_finding *f, simidx_error *err)
 {

@@ -2,13 +2,13 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Searches in an index that an engine holds (sx_backend.h): probes go to the engine, the rows that come
- * back are filtered, and the documents of those that are near are asked for. Queries that are looked up
- * together share each wait for an answer.
+ * Searches in an index that an engine holds (sx_backend.h): probes go to the engine, the rows
+ * that come back are filtered, and the documents of those that are near are asked for. Queries
+ * that are looked up together share each wait for an answer.
  *
- * An engine has a row for each document, so what is near comes with its id. A row may have been left
- * over by a crash: its document has another fingerprint by then, or is gone. So no match is told before
- * its document has been seen.
+ * An engine has a row for each document, so what is near comes with its id. A row may have been
+ * left over by a crash: its document has another fingerprint by then, or is gone. So no match is
+ * told before its document has been seen.
  */
 
 #ifndef SX_REMOTE_NEAR_H
@@ -50,8 +50,9 @@ void *sx_remote_search_new(const simidx *index);
 void sx_remote_search_free(void *search);
 
 /**
- * sx_backend.near(): the probes of all queries in one call, and one walk over all documents for those
- * that compare with everything. SIMIDX_E_NOMEM; SIMIDX_E_IO, also for something else than was asked for.
+ * sx_backend.near(): the probes of all queries in one call, and one walk over all documents for
+ * those that compare with everything. SIMIDX_E_NOMEM; SIMIDX_E_IO, also for something else than
+ * was asked for.
  */
 int sx_remote_near(void *search, sx_finding *const *finding, size_t n, uint64_t *round_trips,
 		   simidx_error *err);

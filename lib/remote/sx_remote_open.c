@@ -85,8 +85,8 @@ static int make_schema(const sx_engine *engine, const sx_engine_text *t, sx_sche
 	if (rc)
 		return rc;
 	schema->layout = SIMIDX_LAYOUT_ROWS;
-	schema->flags = t->flags;
-	schema->has_unknown_fp2 = sx_schema_has_fp2(schema);
+	sx_schema_set_flags(schema, t->flags);
+	schema->has_unknown_fp2 = schema->has_fp2;
 	schema->unknown_fp2 = schema->has_unknown_fp2 ? SX_UNKNOWN_FP2 : 0;
 	schema->format_minor = t->format;
 	if (engine->text_probes)

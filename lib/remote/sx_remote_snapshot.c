@@ -8,8 +8,8 @@
 #define MAX_AGE 1.0 /* seconds, of what an engine says of itself */
 
 /*
- * The planner thinks of no fewer rows: an engine may know of fewer documents than it has, and a walk
- * over very many would cost far more than probes of a few.
+ * The planner thinks of no fewer rows: an engine may know of fewer documents than it has, and a
+ * walk over very many would cost far more than probes of a few.
  */
 #define LEAST_ROWS 10000
 

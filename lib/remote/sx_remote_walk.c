@@ -52,7 +52,7 @@ static enum simidx_engine_next on_document(void *ctx, size_t i, const simidx_mat
 	    m->fp & ~sx_low_bits(w->index->schema->bits))
 		return SIMIDX_ENGINE_END;
 	*to = (simidx_match){ .id = m->id, .fp = m->fp };
-	if (sx_has_fp2(w->index) && m->flags & SIMIDX_MATCH_FP2) {
+	if (w->index->schema->has_fp2 && m->flags & SIMIDX_MATCH_FP2) {
 		to->fp2 = m->fp2;
 		to->flags |= SIMIDX_MATCH_FP2;
 	}

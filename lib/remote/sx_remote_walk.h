@@ -2,7 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * All documents of an index that an engine holds, by ascending id, read a page at a time (sx_backend.h).
+ * All documents of an index that an engine holds, by ascending id, read a page at a time
+ * (sx_backend.h).
  */
 
 #ifndef SX_REMOTE_WALK_H

@@ -27,7 +27,8 @@ struct own {
 static int open_writer(simidx_writer *w, simidx_error *err)
 {
 	if (w->index->read_only)
-		return sx_fail(err, SIMIDX_E_READ_ONLY, "%s: opened read-only", w->index->engine->uri);
+		return sx_fail(err, SIMIDX_E_READ_ONLY, "%s: opened read-only",
+			       w->index->engine->uri);
 	w->has_conditions = (w->index->engine->capabilities & SIMIDX_ENGINE_CONDITIONS) != 0;
 	w->held = sx_calloc(1, sizeof(struct own));
 	return w->held ? SIMIDX_OK : sx_fail_nomem(err);
@@ -99,7 +100,8 @@ static int look_up(simidx_writer *w, const simidx_doc *docs, size_t n, uint64_t 
 		const simidx_doc *doc = document(docs, i, &own);
 
 		if (!doc)
-			return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_prefetch: bad struct size");
+			return sx_fail(err, SIMIDX_E_ARG,
+				       "simidx_writer_prefetch: bad struct size");
 		n_new += doc->id == SIMIDX_NO_ID;
 		/* Ids above all others need no look-up. */
 		if (doc->id < h->next_id && doc->id <= SIMIDX_MAX_ID)
@@ -108,8 +110,8 @@ static int look_up(simidx_writer *w, const simidx_doc *docs, size_t n, uint64_t 
 			label[n_labels++] = (simidx_engine_bytes){ doc->label, doc->label_size };
 	}
 	r->hint = n_new;
-	return sx_known_look_up(&r->known, w->index->engine, w->index->schema->unknown_fp2, id, n_ids,
-				label, n_labels, err);
+	return sx_known_look_up(&r->known, w->index->engine, w->index->schema->unknown_fp2, id,
+				n_ids, label, n_labels, err);
 }
 
 static int prefetch(simidx_writer *w, const simidx_doc *docs, size_t n, simidx_error *err)
@@ -180,7 +182,8 @@ static int lease(simidx_writer *w, uint64_t fp, simidx_error *err)
 		lease[t] = (simidx_engine_probe){ prefix[t], t };
 	/* Also after a failure: some may have been taken. */
 	r->has_leases = 1;
-	return sx_engine_lease(index->engine, lease, index->schema->plan.n_tables, w->options.wait_ms, err);
+	return sx_engine_lease(index->engine, lease, index->schema->plan.n_tables,
+			       w->options.wait_ms, err);
 }
 
 static int label(simidx_writer *w, uint64_t id, const char *label, size_t size,
@@ -189,7 +192,8 @@ static int label(simidx_writer *w, uint64_t id, const char *label, size_t size,
 	struct own *r = w->held;
 
 	/* A document that gets none needs nothing: its row says so. */
-	return label && sx_known_set_label(&r->known, id, label, size) ? sx_fail_nomem(err) : SIMIDX_OK;
+	return label && sx_known_set_label(&r->known, id, label, size) ? sx_fail_nomem(err)
+								       : SIMIDX_OK;
 }
 
 /* ---- commit ---- */
@@ -211,9 +215,9 @@ static void describe(const simidx *index, uint64_t fp, uint64_t fp2, sx_slice la
 		     uint32_t *prefix, simidx_engine_version *out)
 {
 	*out = (simidx_engine_version){ .fp = fp, .prefix = prefix };
-	if (sx_has_fp2(index) && sx_is_unknown_fp2(index, fp2)) {
+	if (index->schema->has_fp2 && sx_is_unknown_fp2(index, fp2)) {
 		out->flags = SIMIDX_DOC_FP2_UNKNOWN;
-	} else if (sx_has_fp2(index)) {
+	} else if (index->schema->has_fp2) {
 		out->flags = SIMIDX_DOC_FP2;
 		out->fp2 = fp2;
 	}
@@ -251,7 +255,8 @@ static void fold(struct folding *f, const sx_fresh_row *row)
 		change->before = before;
 	}
 	if (is_there) {
-		describe(f->index, row->fp, row->fp2, label, prefix + f->index->schema->plan.n_tables, after);
+		describe(f->index, row->fp, row->fp2, label,
+			 prefix + f->index->schema->plan.n_tables, after);
 		change->after = after;
 	}
 	f->n++;
@@ -394,4 +399,6 @@ static int merge_now(simidx_writer *w, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-const sx_backend_writer sx_remote_writer = { open_writer, close_writer, begin, end_writer, prefetch, new_id, use_ids, lease, label, is_unfinished, commit, merge_now };
+const sx_backend_writer sx_remote_writer = { open_writer, close_writer,  begin,   end_writer,
+					     prefetch,    new_id,        use_ids, lease,
+					     label,       is_unfinished, commit,  merge_now };

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Writers of an index that an engine holds (sx_backend.h). Pending rows are in the memtable as those of any
- * other; what they come to for each document goes to the engine with the commit.
+ * Writers of an index that an engine holds (sx_backend.h). Pending rows are in the memtable as
+ * those of any other; what they come to for each document goes to the engine with the commit.
  */
 
 #ifndef SX_REMOTE_WRITER_H

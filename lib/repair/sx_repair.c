@@ -141,7 +141,7 @@ static int repair(sx_repair *r, const char *path, const char *destination)
 	if (!rc)
 		rc = begin_new(r, destination);
 	if (!rc)
-		rc = sx_has_ids(r->old) ? sx_repair_put_documents(r)
+		rc = sx_repair_old(r)->schema->has_ids ? sx_repair_put_documents(r)
 					: sx_repair_put_fingerprints(r);
 	/* What the sorters have is not needed while the tables are built. */
 	sx_repair_free_sorters(r);

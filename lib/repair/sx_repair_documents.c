@@ -387,10 +387,10 @@ static int put_document(struct join *j)
 	if (rc)
 		return rc;
 	second = find_fp2(k, taken->fp);
-	tell_others(r, k, taken, sx_has_fp2(r->old) ? second : NULL);
+	tell_others(r, k, taken, sx_repair_old(r)->schema->has_fp2 ? second : NULL);
 	doc.id = k->id;
 	doc.fp = taken->fp;
-	if (sx_has_fp2(r->old))
+	if (sx_repair_old(r)->schema->has_fp2)
 		set_fp2(r, &doc, second, &loss);
 	if (k->label.size) {
 		doc.label = k->label.data;
@@ -573,7 +573,8 @@ int sx_repair_put_fingerprints(sx_repair *r)
 			rc = next(&j, r->fingerprints, &fp);
 		distinct++;
 		/* Rows of these tables have no checksum, and one that has changed is in one alone. */
-		if (times == 1 && r->n_joined > 1 && sx_repair_old(r)->schema->layout == SIMIDX_LAYOUT_ROWS)
+		if (times == 1 && r->n_joined > 1 &&
+		    sx_repair_old(r)->schema->layout == SIMIDX_LAYOUT_ROWS)
 			sx_repair_tell(r, &loss, "one table alone has this fingerprint; it is kept");
 		if (!rc)
 			rc = simidx_loader_put(r->loader, &doc, NULL, r->err);

@@ -74,7 +74,7 @@ static void tell_gap(sx_repair *r, uint64_t first, uint64_t end)
 
 	snprintf(range, sizeof(range), n == 1 ? "number %" PRIu64 : "numbers %" PRIu64 " to %" PRIu64,
 		 first, end - 1);
-	if (sx_has_ids(r->old))
+	if (sx_repair_old(r)->schema->has_ids)
 		sx_repair_tell(r, &loss,
 			       "%" PRIu64 " change%s lost, %s: a document that was added then is not "
 			       "there, and one that was deleted or replaced may be as it was before",
@@ -224,7 +224,8 @@ static int read_documents(sx_repair *r)
 static int read_labels(sx_repair *r)
 {
 	sx_repair_tally by_label;
-	int rc = sx_repair_read_table(r, &sx_repair_old(r)->tables.by_label, take_by_label, &by_label);
+	int rc = sx_repair_read_table(r, &sx_repair_old(r)->tables.by_label, take_by_label,
+				      &by_label);
 
 	return rc ? rc : sx_repair_read_labels(r, take_label);
 }

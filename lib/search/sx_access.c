@@ -104,8 +104,8 @@ static int probe_by_cover(sx_access *a, const sx_view *view, const sx_query *q, 
 	a->cover = &cover->cover;
 	a->complete_to = (int)q->radius;
 	a->tables.probes.n = 0;
-	if (sx_template_probes(&view->snapshot.index->schema->plan, cover, q->fp, q->max_bits, a->permuted,
-			       &a->tables.probes))
+	if (sx_template_probes(&view->snapshot.index->schema->plan, cover, q->fp, q->max_bits,
+			       a->permuted, &a->tables.probes))
 		return sx_fail_nomem(err);
 	for (unsigned i = 0; i < a->cover->n; i++) {
 		unsigned t = a->cover->part[i].table;
@@ -135,8 +135,8 @@ uint64_t sx_access_candidates(const sx_access *a, const sx_view *view)
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < a->tables.probes.n; i++)
-		n += real_size((void *)view, a->tables.probes.at[i].table, a->tables.probes.at[i].low,
-			       a->tables.probes.at[i].high);
+		n += real_size((void *)view, a->tables.probes.at[i].table,
+			       a->tables.probes.at[i].low, a->tables.probes.at[i].high);
 	return n;
 }
 
@@ -225,7 +225,8 @@ static int probe_by_patterns(sx_access *a, sx_access_part *part, const sx_costs 
 	if (scans_small(view, q))
 		rc = sx_patterns_scan(plan, &query, &part->probes, &part->end);
 	else if (q->asked->probes)
-		rc = sx_patterns_cheapest(plan, &query, q->asked->probes, &part->probes, &part->end);
+		rc = sx_patterns_cheapest(plan, &query, q->asked->probes, &part->probes,
+					  &part->end);
 	else
 		rc = sx_patterns_complete(plan, &query, distance, costs, rows, &part->probes,
 					  &part->end);
@@ -246,7 +247,9 @@ static int is_split_too_much(const sx_access *a, const sx_costs *costs, const sx
 
 	for (size_t i = 0; i < a->tables.probes.n; i++)
 		n += (double)(((a->tables.probes.at[i].high - a->tables.probes.at[i].low) >>
-			       (plan->bits - plan->table[a->tables.probes.at[i].table].prefix_bits)) + 1);
+			       (plan->bits -
+				plan->table[a->tables.probes.at[i].table].prefix_bits)) +
+			      1);
 	return n > (double)SX_MAX_QUERY_PROBES ||
 	       (n > (double)a->tables.probes.n &&
 		costs->query + sx_costs_probes(costs, 0, n, 0) > sx_costs_scan(costs, rows));
@@ -264,7 +267,8 @@ static int access_by_patterns(sx_access *a, const sx_costs *costs, const sx_view
 	for (unsigned t = 0; t < plan->n_tables; t++)
 		a->permuted[t] = sx_permute(&plan->table[t], q->fp);
 	rc = probe_by_patterns(a, &a->tables, costs, view, q, plan, sx_view_rows(view), err);
-	if (rc || !costs->whole_prefixes || a->tables.end.scan || !is_split_too_much(a, costs, view))
+	if (rc || !costs->whole_prefixes || a->tables.end.scan ||
+	    !is_split_too_much(a, costs, view))
 		return rc;
 	a->complete_to = (int)q->radius;
 	a->tables.probes.n = 0;
@@ -293,7 +297,8 @@ static int make_fresh(sx_access *a, sx_cover_cache *covers, const sx_view *view,
 		return probe_by_patterns(a, &a->fresh, &covers->costs, view, q, plan, rows, err);
 	a->fresh.probes.n = 0;
 	cover = even_cover(covers, &covers->fresh, plan, rows, q);
-	return cover && !sx_template_probes(plan, cover, q->fp, q->max_bits, permuted, &a->fresh.probes)
+	return cover && !sx_template_probes(plan, cover, q->fp, q->max_bits, permuted,
+					    &a->fresh.probes)
 		       ? SIMIDX_OK
 		       : sx_fail_nomem(err);
 }
@@ -344,6 +349,6 @@ unsigned sx_access_others(const sx_access *a, const sx_cover_cache *covers, cons
 	uint64_t rows = q->is_weighted ? sx_view_rows(view) : covers->tables.rows;
 	sx_request request = a->by_sizes ? request_by_sizes(view, q) : request_of(q, rows);
 
-	return sx_planner_others(&view->snapshot.index->schema->plan, &request, &covers->costs, a->cover,
-				 out);
+	return sx_planner_others(&view->snapshot.index->schema->plan, &request, &covers->costs,
+				 a->cover, out);
 }

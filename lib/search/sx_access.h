@@ -3,9 +3,9 @@
 
 /*
  * The access of a query: which probes of which tables find what it asks for, and up to which
- * distance that is complete. It is made once, before anything is looked up. What choosing costs is
- * paid once: covers where all ranges are equally full are kept by radius, with the costs by which they
- * were chosen.
+ * distance that is complete. It is made once, before anything is looked up. What choosing costs
+ * is paid once: covers where all ranges are equally full are kept by radius, with the costs by
+ * which they were chosen.
  */
 
 #ifndef SX_ACCESS_H
@@ -88,7 +88,8 @@ int sx_access_has_fresh(const sx_access *access, const sx_view *view, const sx_q
 uint64_t sx_access_candidates(const sx_access *access, const sx_view *view);
 
 /** The covers that were not chosen, of a query without patterns. Returns how many. */
-unsigned sx_access_others(const sx_access *access, const sx_cover_cache *covers, const sx_view *view,
-			  const sx_query *query, sx_cover out[SX_MAX_OTHERS]);
+unsigned sx_access_others(const sx_access *access, const sx_cover_cache *covers,
+			  const sx_view *view, const sx_query *query,
+			  sx_cover out[SX_MAX_OTHERS]);
 
 #endif /* SX_ACCESS_H */

@@ -113,8 +113,8 @@ static void explain_patterns(const simidx_reader *r, unsigned tables, struct sx_
 		return;
 	}
 	memset(c, 0, sizeof(*c));
-	snprintf(c->text, sizeof(c->text), "%zu patterns by weight, complete to %d", a->tables.probes.n,
-		 a->complete_to);
+	snprintf(c->text, sizeof(c->text), "%zu patterns by weight, complete to %d",
+		 a->tables.probes.n, a->complete_to);
 	c->probes = a->tables.probes.n;
 	c->candidates = (double)sx_access_candidates(a, &r->view);
 	c->microseconds = (costs->query + sx_costs_probes(costs, tables, (double)a->tables.probes.n,

@@ -53,8 +53,9 @@ static int find_fresh(sx_finding *f, simidx_error *err)
 	size_t had = hits->n, kept = 0;
 	int rc;
 
-	rc = sx_fresh_near(snapshot->index->fresh, snapshot->txn, &span, &sx_access_fresh(f->access)->probes, f->q->fp,
-			   f->q->max_bits, &hits->fresh, &f->out->candidates, err);
+	rc = sx_fresh_near(snapshot->index->fresh, snapshot->txn, &span,
+			   &sx_access_fresh(f->access)->probes, f->q->fp, f->q->max_bits,
+			   &hits->fresh, &f->out->candidates, err);
 	for (size_t i = 0; !rc && i < hits->fresh.n; i++) {
 		sx_fresh_row row = hits->fresh.at[i];
 
@@ -177,7 +178,7 @@ simidx_match sx_match_of(const simidx *index, uint64_t id, uint64_t fp, uint64_t
 	simidx_match match = { .id = id,
 			       .fp = fp,
 			       .fp2 = fp2,
-			       .flags = sx_has_fp2(index) ? SIMIDX_MATCH_FP2 : 0 };
+			       .flags = index->schema->has_fp2 ? SIMIDX_MATCH_FP2 : 0 };
 
 	hide_unknown(index, &match);
 	return match;
@@ -212,7 +213,7 @@ int sx_matches_take(sx_taking *t, uint64_t fp, const uint64_t *id, const uint64_
 		*t->count += n;
 		return SIMIDX_OK;
 	}
-	match.flags = sx_has_fp2(t->index) ? SIMIDX_MATCH_FP2 : 0;
+	match.flags = t->index->schema->has_fp2 ? SIMIDX_MATCH_FP2 : 0;
 	sx_query_judge(t->q, &match);
 	if (sx_reserve(&m->at, &m->cap, m->n + n, sizeof(*m->at)))
 		return sx_fail_nomem(err);
@@ -245,7 +246,9 @@ int sx_matches_take(sx_taking *t, uint64_t fp, const uint64_t *id, const uint64_
 	return SIMIDX_OK;
 }
 
-/* Fresh rows of hits [from, to): those of their distances, as hits of one distance come together. */
+/*
+ * Fresh rows of hits [from, to): those of their distances, as hits of one distance come together.
+ */
 static int take_fresh(sx_taking *t, const sx_hits *hits, size_t from, size_t to,
 		      simidx_error *err)
 {
@@ -300,8 +303,8 @@ static void sort_matches(sx_matches *m, size_t from)
 	}
 }
 
-int sx_matches_read(sx_matches *m, void *search, sx_finding *f, size_t from, size_t to, uint64_t max,
-		    uint64_t *count, simidx_error *err)
+int sx_matches_read(sx_matches *m, void *search, sx_finding *f, size_t from, size_t to,
+		    uint64_t max, uint64_t *count, simidx_error *err)
 {
 	const sx_view *view = f->view;
 	const simidx *index = view->snapshot.index;
@@ -312,7 +315,7 @@ int sx_matches_read(sx_matches *m, void *search, sx_finding *f, size_t from, siz
 	if (from == to)
 		return SIMIDX_OK;
 	rc = index->backend->documents(search, f, &taking, from, to, err);
-	if (!rc && f->hits->fresh.n && sx_has_ids(index))
+	if (!rc && f->hits->fresh.n && index->schema->has_ids)
 		rc = take_fresh(&taking, f->hits, from, to, err);
 	/* Those of one fingerprint in postings come in order, and may be millions. */
 	if (!rc && (to - from > 1 || f->hits->fresh.n || f->q->has_fp2))

@@ -2,9 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What a query finds, in two steps. Its hits are the distinct fingerprints that it accepts, of the tables
- * and of the fresh rows. Its matches are their documents, in the form that the caller sees, as copying
- * millions of them into another one would take longer than all else.
+ * What a query finds, in two steps. Its hits are the distinct fingerprints that it accepts, of
+ * the tables and of the fresh rows. Its matches are their documents, in the form that the caller
+ * sees, as copying millions of them into another one would take longer than all else.
  */
 
 #ifndef SX_FINDING_H
@@ -36,7 +36,9 @@ typedef struct sx_row_document {
 	sx_slice label;
 } sx_row_document;
 
-/** The rows of hits, by distance and id, and the documents that were looked up of rows [from, to). */
+/**
+ * The rows of hits, by distance and id, and the documents that were looked up of rows [from, to).
+ */
 typedef struct sx_hit_rows {
 	sx_row *at;
 	size_t n, cap;
@@ -140,12 +142,12 @@ int sx_taking_is_full(const sx_taking *taking);
  * @param fp2  of each; NULL = there are none
  * @return SIMIDX_OK; SIMIDX_E_NOMEM
  */
-int sx_matches_take(sx_taking *taking, uint64_t fp, const uint64_t *id, const uint64_t *fp2, size_t n,
-		    simidx_error *err);
+int sx_matches_take(sx_taking *taking, uint64_t fp, const uint64_t *id, const uint64_t *fp2,
+		    size_t n, simidx_error *err);
 
 /**
- * Append the documents of hits [from, to) that match, by (weighted_distance, id, fingerprint), or count
- * them. Without ids a document is a fingerprint.
+ * Append the documents of hits [from, to) that match, by (weighted_distance, id, fingerprint), or
+ * count them. Without ids a document is a fingerprint.
  *
  * @param search  scratch memory of the searches
  * @param max     so many documents are enough; more of other fingerprints may come; 0 = all

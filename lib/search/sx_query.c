@@ -95,7 +95,7 @@ static int check_values(const simidx *index, const simidx_query *a, simidx_error
 	if (!a->weights && a->radius > index->schema->bits)
 		return sx_fail(err, SIMIDX_E_RANGE, "radius %u: fingerprints have %u bits",
 			       a->radius, index->schema->bits);
-	if (a->flags & SIMIDX_QUERY_FP2 && !sx_has_fp2(index))
+	if (a->flags & SIMIDX_QUERY_FP2 && !index->schema->has_fp2)
 		return sx_fail(err, SIMIDX_E_MISMATCH, "the index has no second fingerprints");
 	return SIMIDX_OK;
 }
@@ -132,7 +132,7 @@ int sx_query_init(sx_query *q, const simidx *index, const simidx_query *a, simid
 		q->max_bits = a->max_bits;
 	q->is_text = (a->flags & SIMIDX_QUERY_TEXT) != 0;
 	q->is_empty = q->is_text &&
-		      is_empty_text(a->fp, sx_has_fp2(index) ? a->fp2 : 0);
+		      is_empty_text(a->fp, index->schema->has_fp2 ? a->fp2 : 0);
 	return SIMIDX_OK;
 }
 
@@ -143,7 +143,8 @@ uint64_t sx_query_enough(const sx_query *q)
 	if (asked->mode == SIMIDX_FIRST)
 		return 1;
 	/* With second fingerprints the order is known only when all have been read. */
-	if (asked->mode == SIMIDX_COUNT || q->has_fp2 || !asked->limit || asked->limit == UINT64_MAX)
+	if (asked->mode == SIMIDX_COUNT || q->has_fp2 || !asked->limit ||
+	    asked->limit == UINT64_MAX)
 		return 0;
 	return asked->limit + 1;
 }
@@ -168,7 +169,7 @@ void sx_query_narrow(sx_query *q, const sx_query *whole, unsigned radius)
 
 static int has_both_fp2(const simidx *index, const simidx_sketch *sketch)
 {
-	return sx_has_fp2(index) && sketch->flags & SIMIDX_SKETCH_FP2;
+	return index->schema->has_fp2 && sketch->flags & SIMIDX_SKETCH_FP2;
 }
 
 static void ask_by_weights(const simidx *index, const simidx_sketch *sketch, int if_new,

@@ -58,8 +58,8 @@ uint64_t sx_query_enough(const sx_query *query);
 uint64_t sx_query_candidates(const sx_query *query);
 
 /**
- * Whether its nearest documents can be searched for within a radius that grows: the order of matches is
- * that of the radius, so that a larger one holds no nearer ones.
+ * Whether its nearest documents can be searched for within a radius that grows: the order of
+ * matches is that of the radius, so that a larger one holds no nearer ones.
  */
 int sx_query_grows(const sx_query *query);
 

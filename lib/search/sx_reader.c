@@ -125,7 +125,7 @@ static int begin_get(simidx_reader *r, simidx_match *out, const char *what, simi
 		memset(out, 0, sizeof(*out));
 	if (!r || !out)
 		return sx_fail(err, SIMIDX_E_ARG, "%s: reader or out is NULL", what);
-	if (!sx_has_ids(sx_reader_index(r)))
+	if (!sx_reader_index(r)->schema->has_ids)
 		return sx_fail(err, SIMIDX_E_UNSUPPORTED, "the index holds no ids and no labels");
 	return sx_reader_begin(r, err);
 }
@@ -155,7 +155,8 @@ int simidx_reader_find_label(simidx_reader *r, const char *label, size_t size, s
 	if (!label && size)
 		rc = sx_fail(err, SIMIDX_E_ARG, "simidx_reader_find_label: label is NULL");
 	else
-		rc = sx_documents_by_label(r->search, sx_reader_snapshot(r), label, size, &found, err);
+		rc = sx_documents_by_label(r->search, sx_reader_snapshot(r), label, size,
+					   &found, err);
 	if (!rc)
 		rc = deliver(r, &found, out, err);
 	sx_reader_end(r);

@@ -82,8 +82,8 @@ static int search_within_radius(simidx_reader *r, sx_finding *f, simidx_error *e
 
 /*
  * The nearest by a radius that grows: each costs several times as much as the one before, so the
- * earlier ones add little. Where a scan is the cheapest access there is no use in growing. Hits of a
- * smaller radius stay: a search that is cut may miss them.
+ * earlier ones add little. Where a scan is the cheapest access there is no use in growing. Hits
+ * of a smaller radius stay: a search that is cut may miss them.
  */
 static int search_nearest(simidx_reader *r, sx_finding *f, simidx_error *err)
 {
@@ -130,7 +130,8 @@ int sx_search(simidx_reader *r, const sx_query *q, simidx_results *out, simidx_e
 
 	r->matches.n = 0;
 	sx_hits_clear(&r->hits);
-	sx_arena_clear(&r->labels);
+	if (r->labels.last)
+		sx_arena_clear(&r->labels);
 	if (q->is_empty) {
 		/* Nothing is looked up; the access is what could be explained. */
 		out->complete_to = (int)q->radius;
@@ -163,9 +164,10 @@ int sx_search_labels(simidx_reader *r, const simidx_query *asked, size_t from, s
 {
 	const simidx *index = sx_reader_index(r);
 
-	if (!(asked->flags & SIMIDX_QUERY_LABELS) || !sx_has_ids(index))
+	if (!(asked->flags & SIMIDX_QUERY_LABELS) || !index->schema->has_ids)
 		return SIMIDX_OK;
-	return index->backend->labels(&r->matches, sx_reader_snapshot(r), from, n, index->checks, err);
+	return index->backend->labels(&r->matches, sx_reader_snapshot(r), from, n,
+				      index->checks, err);
 }
 
 int simidx_reader_search(simidx_reader *r, const simidx_query *query, simidx_results *out,

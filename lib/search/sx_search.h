@@ -18,12 +18,13 @@ int sx_search(simidx_reader *reader, const sx_query *query, simidx_results *out,
 
 /**
  * The same where the tables need not be searched any more, in mode SIMIDX_ALL or _COUNT without
- * weights and max_candidates: finding->hits are what they have for this query, and finding->out says
- * what that took.
+ * weights and max_candidates: finding->hits are what they have for this query, and finding->out
+ * says what that took.
  *
  * @param is_fresh_found  nonzero: they have the fresh rows, too; then any query
  */
-int sx_search_found(simidx_reader *reader, sx_finding *finding, int is_fresh_found, simidx_error *err);
+int sx_search_found(simidx_reader *reader, sx_finding *finding, int is_fresh_found,
+		    simidx_error *err);
 
 /** Add labels to the matches [from, from + n) of the last search, if the query asks for them. */
 int sx_search_labels(simidx_reader *reader, const simidx_query *asked, size_t from, size_t n,

@@ -27,7 +27,10 @@ typedef struct sx_check_text {
  */
 extern const sx_check_text sx_check_texts[SX_N_CHECK_TEXTS];
 
-/** Compare the check fingerprints of an index with this installation's: SIMIDX_E_MISMATCH names one. */
+/**
+ * Compare the check fingerprints of an index with this installation's: SIMIDX_E_MISMATCH names
+ * one.
+ */
 int sx_check_fps_compare(const uint64_t *stored, size_t n_stored, const uint64_t *own,
 		    simidx_error *err);
 

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * From a stretch of normalised text to other tokens than words: Han characters and runs of letters, or
- * single characters. sx_text_filter.h and sx_text_grams.h take them.
+ * From a stretch of normalised text to other tokens than words: Han characters and runs of
+ * letters, or single characters. sx_text_filter.h and sx_text_grams.h take them.
  *
  * words12 without any of the lists does not come here: it counts its words and pairs where they lie
  * (sx_text_words.h, sx_text_features.h), which is faster.

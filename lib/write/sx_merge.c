@@ -228,7 +228,7 @@ static int collect_fingerprints(struct merge *m, sx_u64s *fps, unsigned char *re
 	/* Nobody but the merger changes postings. */
 	int rc = sx_snapshot_begin(&snapshot, m->index, m->err);
 
-	if (!rc && sx_has_ids(m->index))
+	if (!rc && m->index->schema->has_ids)
 		rc = sx_cursor_open(snapshot.txn, m->index->tables.postings.dbi, &postings, m->err);
 	for (size_t i = 0, to; !rc && i < changed->n; i = to) {
 		int is_set = 0, is_empty = 0;
@@ -391,7 +391,7 @@ static int merge_all(struct merge *m)
 	sx_table_count *count = m->snapshot.header.other;
 	int rc = merge_permuted(m);
 
-	if (!sx_has_ids(m->index)) {
+	if (!m->index->schema->has_ids) {
 		if (!rc)
 			rc = begin(m);
 		return rc ? rc : finish(m);
@@ -441,7 +441,7 @@ int sx_merge_fresh(const simidx *index, int no_meta_sync, int *locked, simidx_er
 	m->no_meta_sync = no_meta_sync;
 	m->locked = locked;
 	m->err = err;
-	m->n_steps = index->schema->plan.n_tables + (sx_has_ids(index) ? 4 : 1);
+	m->n_steps = index->schema->plan.n_tables + (index->schema->has_ids ? 4 : 1);
 	rc = load(m);
 	if (!rc && m->rows.n)
 		rc = merge_all(m);

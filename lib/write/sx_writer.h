@@ -3,8 +3,8 @@
 
 /*
  * A writer's transaction: begun with the first call that needs it, ended by a commit or a
- * rollback. Its changes are rows that wait for the commit; what holds the tables has the bytes of labels
- * already (sx_backend.h).
+ * rollback. Its changes are rows that wait for the commit; what holds the tables has the bytes of
+ * labels already (sx_backend.h).
  */
 
 #ifndef SX_WRITER_H

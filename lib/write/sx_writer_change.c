@@ -129,7 +129,7 @@ static int finish(simidx_writer *w, int rc)
 static int check_free(simidx_writer *w, sx_call *c, uint64_t self, simidx_error *err)
 {
 	const simidx_doc *doc = &c->doc;
-	int has_id = sx_has_ids(w->index) && doc->id != SIMIDX_NO_ID && doc->id != self;
+	int has_id = w->index->schema->has_ids && doc->id != SIMIDX_NO_ID && doc->id != self;
 	sx_doc other;
 	int found = 0, rc = SIMIDX_OK;
 
@@ -175,7 +175,7 @@ static int add(simidx_writer *w, sx_call *c, simidx_error *err)
 	const simidx_doc *doc = &c->doc;
 	sx_header *h = &w->snapshot.header;
 	sx_fresh_row row = row_that_puts(w->index, doc, doc->id);
-	int has_ids = sx_has_ids(w->index), rc = SIMIDX_OK;
+	int has_ids = w->index->schema->has_ids, rc = SIMIDX_OK;
 
 	if (has_ids && row.id == SIMIDX_NO_ID)
 		rc = choose_id(w, c, &row.id, err);
@@ -264,7 +264,7 @@ static int put_if_new(simidx_writer *w, sx_call *c, simidx_match *blocker, simid
 
 static int check_has_ids(const simidx_writer *w, simidx_error *err)
 {
-	return sx_has_ids(w->index) ? SIMIDX_OK
+	return w->index->schema->has_ids ? SIMIDX_OK
 				    : sx_fail(err, SIMIDX_E_UNSUPPORTED,
 					      "the index holds no ids and no labels");
 }
@@ -419,8 +419,9 @@ static int begin_with(simidx_writer *w, const simidx_doc *given, simidx_doc *own
 	doc = sx_struct_read(given, SX_STRUCT_TO(simidx_doc, fp), own, sizeof(*own));
 	rc = sx_documents_check(w->index, doc, err);
 	if (!rc && doc->flags & SIMIDX_DOC_FP2_UNKNOWN && !w->index->schema->has_unknown_fp2)
-		rc = sx_fail(err, SIMIDX_E_MISMATCH,
-			     "its second fingerprint is not known, as that of no document in the index: only a new index can take it");
+		rc = sx_fail(
+			err, SIMIDX_E_MISMATCH,
+			"its second fingerprint is not known, as that of no document in the index: only a new index can take it");
 	if (rc)
 		return rc;
 	if (doc != own)
@@ -455,7 +456,8 @@ int simidx_writer_put_if_new(simidx_writer *w, const simidx_doc *given, const si
 		return rc;
 	query = sx_struct_read(query, SX_QUERY_MIN, &own, sizeof(own));
 	if (!query)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_put_if_new: bad query struct size");
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_writer_put_if_new: bad query struct size");
 	c = sx_call_of(SX_CALL_PUT_IF_NEW, &doc, query);
 	return ask(w, &c, blocker, id, err);
 }

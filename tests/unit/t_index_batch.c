@@ -412,7 +412,8 @@ START_TEST(test_query_into_hot_range_goes_alone)
 		unsigned before = search->near.runs;
 		int is_hot = q[i].fp >> 48 == 0xffff;
 
-		ck_assert_sx(sx_local_bulk.answer(sorted, reader, i, &results, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(sx_local_bulk.answer(sorted, reader, i, &results, &sxt_err),
+			     SIMIDX_OK);
 		/* Only a query that is searched for by itself looks anything up again. */
 		ck_assert_int_eq(search->near.runs != before, is_hot);
 		hot += is_hot;

@@ -88,7 +88,8 @@ START_TEST(test_merge_ends_where_it_was_to_end)
 	rewrite(begin_merge);
 	index = sxt_open(t_path, 0);
 	sxt_check_content(&model, ALL, index);
-	index->tuning.merge_blocks = index->tuning.merge_rows = 7; /* several transactions a table */
+	index->tuning.merge_blocks = index->tuning.merge_rows =
+		7; /* several transactions a table */
 	sxt_model_store(&model, ALL, ALL + 20, index);
 	sxt_must_ok(simidx_get_info(index, &info, &sxt_err));
 	ck_assert_uint_eq(info.fresh_rows, (ALL - MERGED) / 2 + 20);

@@ -408,9 +408,11 @@ static void check_cost(const struct subject *s, simidx_reader *reader, uint64_t 
 	ck_assert_uint_eq(results.probes, probes[s->m == 5][k]);
 	ck_assert_uint_eq(reader->access.tables.probes.n, results.probes);
 	for (size_t i = 0; i < reader->access.tables.probes.n; i++)
-		candidates += count_in_range(&s->model,
-					     &sx_reader_index(reader)->schema->plan.table[reader->access.tables.probes.at[i].table],
-					     &reader->access.tables.probes.at[i]);
+		candidates += count_in_range(
+			&s->model,
+			&sx_reader_index(reader)
+				 ->schema->plan.table[reader->access.tables.probes.at[i].table],
+			&reader->access.tables.probes.at[i]);
 	/* With a block index also what lies beside the ranges in the same parts of blocks. */
 	if (sx_reader_index(reader)->block_index_cache->max_bytes == SIMIDX_BLOCK_INDEX_NEVER)
 		ck_assert_uint_eq(results.candidates, candidates);

@@ -141,7 +141,8 @@ static unsigned valid_in(struct t_search *s)
 		sx_table_version version = { is_postings ? &tables->postings : &tables->permuted[t],
 					     count->rows, count->generation, map_changes };
 
-		valid += sx_cached_index_fits(s->index->block_index_cache->table[t].cached, &version);
+		valid += sx_cached_index_fits(s->index->block_index_cache->table[t].cached,
+					      &version);
 	}
 	sx_snapshot_end(&now);
 	return valid;

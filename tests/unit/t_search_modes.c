@@ -222,8 +222,15 @@ static void check_until(struct t_search *s)
 	simidx_reader *r = s->reader;
 	struct seen seen = { &r->hits, 0 };
 	sx_query q;
-	sx_finding f = { .view = &r->view, .q = &q, .access = &r->access, .left = UINT64_MAX,
-			 .until = see_hits, .ctx = &seen, .hits = &r->hits, .out = &out }, *one = &f;
+	sx_finding f = { .view = &r->view,
+			 .q = &q,
+			 .access = &r->access,
+			 .left = UINT64_MAX,
+			 .until = see_hits,
+			 .ctx = &seen,
+			 .hits = &r->hits,
+			 .out = &out },
+		   *one = &f;
 
 	asked.fp = t_search_near(s);
 	asked.radius = s->bits / 2;
@@ -267,7 +274,8 @@ START_TEST(test_modes_equal_the_model)
 	t_search_store(&s, _i % 5 == 4 ? 0 : 450 + 250 * (size_t)(_i % 2));
 	for (int on = 0; on < 2; on++) {
 		t_search_block_indexes(&s, on);
-		s.index->fresh->rows_read = UINT64_MAX / 2; /* fresh rows are looked up from now on */
+		s.index->fresh->rows_read =
+			UINT64_MAX / 2; /* fresh rows are looked up from now on */
 		for (unsigned i = 0; i < (sxt_is_long() ? 200 : 12); i++)
 			check_modes(&s, any_query(&s, weights));
 		for (unsigned i = 0; i < 3; i++) {
