@@ -128,13 +128,7 @@ static int visit_table(void *ctx, const sx_block_slice *slice, enum sx_next *nex
 	size_t near, had = f->hits->n;
 	int rc = SIMIDX_OK;
 
-	if (n > f->left) {
-		n = (size_t)f->left;
-		f->out->truncated |= SIMIDX_CUT_CANDIDATES;
-		f->done = 1;
-	}
-	f->left -= n;
-	f->out->candidates += n;
+	n = sx_finding_candidates(f, n);
 	near = n ? sx_lookup_filter(l, v->task, slice, n, query, f->q->max_bits) : 0;
 	if (near && !f->done && are_hits(v, slice, perm, near))
 		near = 0;

@@ -8,9 +8,12 @@
 
 int sx_holder_find(const char *path, sx_holder *out, simidx_error *err)
 {
-	int rc = sx_engine_find(path, &out->engine, err);
+	const simidx_engine *engine;
+	int rc = sx_engine_find(path, &engine, err);
 
-	out->backend = out->engine ? &sx_remote_backend : &sx_local_backend;
+	*out = (sx_holder){ &sx_local_backend, NULL, "a directory" };
+	if (!rc && engine)
+		*out = (sx_holder){ &sx_remote_backend, engine, engine->name };
 	return rc;
 }
 
@@ -22,6 +25,5 @@ int sx_holder_need(const char *path, enum sx_capability capability, const char *
 
 	if (rc || holder.backend->capabilities & capability)
 		return rc;
-	return sx_index_refuse(capability, holder.engine ? holder.engine->name : "a directory",
-			       path, function, err);
+	return sx_index_refuse(capability, holder.name, path, function, err);
 }

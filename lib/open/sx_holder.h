@@ -15,6 +15,7 @@
 typedef struct sx_holder {
 	const sx_backend *backend;
 	const simidx_engine *engine; /* NULL: a directory of this machine */
+	const char *name;            /* for people */
 } sx_holder;
 
 /** SIMIDX_OK; SIMIDX_E_UNSUPPORTED: the path is a URI whose scheme no engine has. */

@@ -74,13 +74,14 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "simidx_open: SIMIDX_OPEN_CREATE does not go with these options");
 	rc = sx_holder_find(path, &holder, err);
-	if (!rc && holder.engine && create)
-		rc = sx_create_check(path, create, err);
 	if (rc)
 		return rc;
-	if (holder.engine)
-		return sx_remote_open(holder.engine, path, options, create,
-				      creates ? SIMIDX_OPEN_CREATE : 0, out, err);
+	if (holder.engine) {
+		rc = create ? sx_create_check(path, create, err) : SIMIDX_OK;
+		return rc ? rc
+			  : sx_remote_open(holder.engine, path, options, create,
+					   creates ? SIMIDX_OPEN_CREATE : 0, out, err);
+	}
 	return creates ? open_or_create(path, options, out, err)
 		       : sx_index_open(path, &sx_local_backend, options, out, err);
 }

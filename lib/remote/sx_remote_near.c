@@ -97,19 +97,6 @@ static int add_probes(sx_remote_search *s, size_t *walks, simidx_error *err)
 
 /* ---- rows that are near ---- */
 
-/* How many of n further rows a query may compare. */
-static size_t count_candidates(sx_finding *f, size_t n)
-{
-	if (n > f->left) {
-		n = (size_t)f->left;
-		f->out->truncated |= SIMIDX_CUT_CANDIDATES;
-		f->done = 1;
-	}
-	f->left -= n;
-	f->out->candidates += n;
-	return n;
-}
-
 /*
  * Keep a row whose bits are near enough, unless another table reports it or its weight is too
  * large.
@@ -144,7 +131,7 @@ static enum simidx_engine_next on_rows(void *ctx, size_t probe, const uint64_t *
 	f = s->finding[s->owner[probe]];
 	view = f->view;
 	kernel = view->snapshot.index->kernel;
-	n = f->done ? 0 : count_candidates(f, n);
+	n = f->done ? 0 : sx_finding_candidates(f, n);
 	for (size_t at = 0; !s->rc && at < n; at += FILTERED) {
 		size_t some = n - at < FILTERED ? n - at : FILTERED;
 		size_t near = kernel->near_u64(fp + at, some, f->q->fp, f->q->max_bits, s->near);
@@ -175,7 +162,7 @@ static enum simidx_engine_next on_walked(void *ctx, size_t i, const simidx_match
 	for (size_t j = 0; !s->rc && j < s->n; j++) {
 		sx_finding *f = s->finding[j];
 
-		if (sx_access_is_scan(f->access) && !f->done && count_candidates(f, 1) &&
+		if (sx_access_is_scan(f->access) && !f->done && sx_finding_candidates(f, 1) &&
 		    sx_query_accepts(f->q, m->fp))
 			s->rc = keep(f, 0, m->fp, m->id);
 	}

@@ -38,6 +38,18 @@ int sx_hits_add(sx_hits *hits, const sx_query *q, uint64_t fp, int in_tables, si
 	return SIMIDX_OK;
 }
 
+size_t sx_finding_candidates(sx_finding *f, size_t n)
+{
+	if (n > f->left) {
+		n = (size_t)f->left;
+		f->out->truncated |= SIMIDX_CUT_CANDIDATES;
+		f->done = 1;
+	}
+	f->left -= n;
+	f->out->candidates += n;
+	return n;
+}
+
 int sx_hits_ask_until(sx_finding *f, size_t from, simidx_error *err)
 {
 	if (!f->until || f->hits->n == from)

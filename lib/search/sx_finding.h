@@ -87,6 +87,9 @@ void sx_hits_clear(sx_hits *hits);
 int sx_hits_add(sx_hits *hits, const sx_query *query, uint64_t fp, int in_tables,
 		simidx_error *err);
 
+/** How many of n further fingerprints of the tables it may compare: they count as candidates. */
+size_t sx_finding_candidates(sx_finding *finding, size_t n);
+
 /** Ask `until`, if there is one and hits from number `from` on were added. */
 int sx_hits_ask_until(sx_finding *finding, size_t from, simidx_error *err);
 
