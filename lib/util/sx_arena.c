@@ -3,17 +3,18 @@
 
 #include "util/sx_arena.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-
 #define PIECE 65536
+#define ALIGNMENT _Alignof(max_align_t)
 
 struct sx_arena_piece {
 	struct sx_arena_piece *before;
 	size_t size;
-	char bytes[];
+	_Alignas(max_align_t) char bytes[];
 };
 
 static int add_piece(sx_arena *arena, size_t size)
@@ -38,7 +39,8 @@ void *sx_arena_copy(sx_arena *arena, const void *data, size_t size)
 {
 	char *to;
 
-	if ((!arena->last || arena->last->size - arena->used < size) && add_piece(arena, size))
+	arena->used = (arena->used + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	if ((!arena->last || arena->last->size < arena->used || arena->last->size - arena->used < size) && add_piece(arena, size))
 		return NULL;
 	to = arena->last->bytes + arena->used;
 	if (size)

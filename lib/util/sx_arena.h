@@ -19,7 +19,7 @@ typedef struct sx_arena {
 	size_t used;                 /* bytes of it */
 } sx_arena;
 
-/** Copy `size` bytes. NULL when memory is short. */
+/** Copy `size` bytes, to where an object of any type may stand. NULL when memory is short. */
 void *sx_arena_copy(sx_arena *arena, const void *data, size_t size);
 
 /** Forget all that was copied; one piece of memory is kept. */

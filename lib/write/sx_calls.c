@@ -12,12 +12,10 @@
 
 sx_call sx_call_of(enum sx_call_kind kind, const simidx_doc *doc, const simidx_query *query)
 {
-	sx_call c = { .kind = kind, .doc = *doc, .rests_on = SIMIDX_NO_ID, .chosen = SIMIDX_NO_ID };
+	const sx_answer none = { SIMIDX_OK, SIMIDX_NO_ID, SIMIDX_NO_ID };
 
-	if (query)
-		c.query = *query;
-	c.now = c.told = (sx_answer){ SIMIDX_OK, SIMIDX_NO_ID, SIMIDX_NO_ID };
-	return c;
+	return (sx_call){ .kind = kind, .doc = doc, .query = query, .told = none, .now = none,
+			  .rests_on = SIMIDX_NO_ID, .chosen = SIMIDX_NO_ID };
 }
 
 int sx_call_is_decided(int code)
@@ -26,30 +24,32 @@ int sx_call_is_decided(int code)
 	       code == SIMIDX_E_NOT_FOUND;
 }
 
-/* Have what it points to be a copy. NULL stays. Returns -1 when memory is short. */
-static int copy(sx_arena *bytes, const void **at, size_t size)
+/* A copy, or NULL of NULL. `failed` is set when memory is short. */
+static void *copy(sx_arena *bytes, const void *at, size_t size, int *failed)
 {
-	if (!*at || !size)
-		return 0;
-	*at = sx_arena_copy(bytes, *at, size);
-	return *at ? 0 : -1;
+	void *to = at ? sx_arena_copy(bytes, at, size) : NULL;
+
+	*failed |= at && !to;
+	return to;
 }
 
 int sx_calls_keep(sx_calls *all, const sx_call *call, unsigned bits, simidx_error *err)
 {
-	const void *label = call->doc.label, *weights = call->query.weights;
-	const void *weights2 = call->query.weights2;
-	sx_call *kept;
+	int failed = sx_reserve(&all->at, &all->cap, all->n + 1, sizeof(*all->at)) != 0;
+	simidx_doc *doc = copy(&all->bytes, call->doc, sizeof(*doc), &failed);
+	simidx_query *query = copy(&all->bytes, call->query, sizeof(*query), &failed);
 
-	if (sx_reserve(&all->at, &all->cap, all->n + 1, sizeof(*all->at)) ||
-	    copy(&all->bytes, &label, call->doc.label_size) ||
-	    copy(&all->bytes, &weights, bits) || copy(&all->bytes, &weights2, BITS_2))
+	if (doc)
+		doc->label = copy(&all->bytes, doc->label, doc->label_size, &failed);
+	if (query) {
+		query->weights = copy(&all->bytes, query->weights, bits, &failed);
+		query->weights2 = copy(&all->bytes, query->weights2, BITS_2, &failed);
+	}
+	if (failed)
 		return sx_fail_nomem(err);
-	kept = &all->at[all->n++];
-	*kept = *call;
-	kept->doc.label = label;
-	kept->query.weights = weights;
-	kept->query.weights2 = weights2;
+	all->at[all->n] = *call;
+	all->at[all->n].doc = doc;
+	all->at[all->n++].query = query;
 	return SIMIDX_OK;
 }
 

@@ -31,8 +31,8 @@ typedef struct sx_answer {
 
 typedef struct sx_call {
 	enum sx_call_kind kind;
-	simidx_doc doc;     /* that is put; or the id or label that is deleted */
-	simidx_query query; /* of put_if_new */
+	const simidx_doc *doc;     /* that is put; or the id or label that is deleted */
+	const simidx_query *query; /* of put_if_new; else NULL */
 	uint64_t number;    /* of all changes of the writer */
 	sx_answer told;    /* what the call has said */
 	sx_answer now;
@@ -49,7 +49,7 @@ typedef struct sx_calls {
 	sx_arena bytes; /* of labels and weights */
 } sx_calls;
 
-/** One that is not decided, with a query or without one. */
+/** One that is not decided. It points to what is given. */
 sx_call sx_call_of(enum sx_call_kind kind, const simidx_doc *doc, const simidx_query *query);
 
 /**
@@ -59,8 +59,7 @@ sx_call sx_call_of(enum sx_call_kind kind, const simidx_doc *doc, const simidx_q
 int sx_call_is_decided(int code);
 
 /** Keep a copy, before it is decided. `bits`: weights of its query. SIMIDX_E_NOMEM. */
-int sx_calls_keep(sx_calls *calls, const sx_call *call, unsigned bits,
-		     simidx_error *err);
+int sx_calls_keep(sx_calls *calls, const sx_call *call, unsigned bits, simidx_error *err);
 
 /** What came of the one that was kept last. One that could not be decided is forgotten. */
 void sx_calls_decide(sx_calls *calls, const sx_call *call);

@@ -128,7 +128,7 @@ static int finish(simidx_writer *w, int rc)
 /* SIMIDX_E_DUPLICATE if a document other than `self` has the id or label of the call. */
 static int check_free(simidx_writer *w, sx_call *c, uint64_t self, simidx_error *err)
 {
-	const simidx_doc *doc = &c->doc;
+	const simidx_doc *doc = c->doc;
 	int has_id = w->index->schema->has_ids && doc->id != SIMIDX_NO_ID && doc->id != self;
 	sx_doc other;
 	int found = 0, rc = SIMIDX_OK;
@@ -172,7 +172,7 @@ static int choose_id(simidx_writer *w, sx_call *c, uint64_t *id, simidx_error *e
 /* Add a document whose id and label nobody has. */
 static int add(simidx_writer *w, sx_call *c, simidx_error *err)
 {
-	const simidx_doc *doc = &c->doc;
+	const simidx_doc *doc = c->doc;
 	sx_header *h = &w->snapshot.header;
 	sx_fresh_row row = row_that_puts(w->index, doc, doc->id);
 	int has_ids = w->index->schema->has_ids, rc = SIMIDX_OK;
@@ -211,7 +211,7 @@ static int find_blocker(simidx_writer *w, sx_call *c, simidx_match *blocker, int
 			simidx_error *err)
 {
 	simidx_results results = SIMIDX_RESULTS_INIT;
-	simidx_query asked = c->query;
+	simidx_query asked = *c->query;
 	sx_query q;
 	int rc;
 
@@ -246,7 +246,7 @@ static int put_if_new(simidx_writer *w, sx_call *c, simidx_match *blocker, simid
 	int found = 0, rc = check_free(w, c, SIMIDX_NO_ID, err);
 
 	if (!rc)
-		rc = w->index->backend->writer->lease(w, c->doc.fp, err);
+		rc = w->index->backend->writer->lease(w, c->doc->fp, err);
 	if (!rc)
 		rc = find_blocker(w, c, blocker, &found, err);
 	if (!rc && found)
@@ -289,9 +289,9 @@ static int delete_found(simidx_writer *w, sx_call *c, const struct found *f, sim
 static int delete_id(simidx_writer *w, sx_call *c, simidx_error *err)
 {
 	struct found f;
-	int found = 0, rc = find_id(w, c->doc.id, &found, &f.doc, err);
+	int found = 0, rc = find_id(w, c->doc->id, &found, &f.doc, err);
 
-	c->rests_on = c->doc.id;
+	c->rests_on = c->doc->id;
 	if (!rc && !found)
 		rc = sx_fail(err, SIMIDX_E_NOT_FOUND, "no document has this id");
 	if (!rc)
@@ -304,10 +304,10 @@ static int delete_label(simidx_writer *w, sx_call *c, simidx_error *err)
 	struct found f;
 	int found = 0, rc;
 
-	rc = find_label(w, c->doc.label, c->doc.label_size, &found, &f.doc, err);
+	rc = find_label(w, c->doc->label, c->doc->label_size, &found, &f.doc, err);
 	if (!rc && !found)
 		rc = sx_fail(err, SIMIDX_E_NOT_FOUND, "no document has this label");
-	f.label = (sx_slice){ c->doc.label, c->doc.label_size };
+	f.label = (sx_slice){ c->doc->label, c->doc->label_size };
 	return rc ? rc : delete_found(w, c, &f, err);
 }
 
@@ -323,7 +323,7 @@ static int is_same_label(const struct found *f, const simidx_doc *doc)
 /* Replace a document that is there. What is not different is not written, but counts. */
 static int replace_found(simidx_writer *w, sx_call *c, const struct found *f, simidx_error *err)
 {
-	const simidx_doc *doc = &c->doc;
+	const simidx_doc *doc = c->doc;
 	sx_header *h = &w->snapshot.header;
 	sx_fresh_row rows[2] = { row_that_deletes(f), row_that_puts(w->index, doc, f->doc.id) };
 	int has_same_label = is_same_label(f, doc), rc;
@@ -342,7 +342,7 @@ static int replace_found(simidx_writer *w, sx_call *c, const struct found *f, si
 
 static int replace(simidx_writer *w, sx_call *c, simidx_error *err)
 {
-	const simidx_doc *doc = &c->doc;
+	const simidx_doc *doc = c->doc;
 	struct found f;
 	int found = 0, rc;
 
