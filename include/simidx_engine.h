@@ -301,8 +301,7 @@ typedef struct simidx_engine {
 	 *
 	 * With SIMIDX_ENGINE_CONDITIONS it refuses a change one of whose conditions does not
 	 * hold, or whose `before` is not just what is stored, or that gives a document the label
-	 * of another one. It
-	 * must not refuse one for another reason. It compares with what was
+	 * of another one. It must not refuse one for another reason. It compares with what was
 	 * there before the batch, so that changes of one batch do not break each other's
 	 * conditions; but a label is free that another change of the batch takes away, if that
 	 * one is stored. Comparing and storing are one step to all others. The changes that are
