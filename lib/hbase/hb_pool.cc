@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -81,6 +82,27 @@ template <class P> std::unique_ptr<gateway::GatewayClient> make_client(std::shar
 	return std::make_unique<gateway::GatewayClient>(protocol);
 }
 
+/**
+ * The entry of a gateway, for as long as the process lives. It is only looked for when an index is
+ * opened, and what it has can be read and written at any time, also after fork().
+ */
+Health *health_of(Transport transport, const Address &address)
+{
+	static std::mutex mutex;
+	static auto &all = *new std::map<std::pair<Transport, std::string>, Health>;
+	std::lock_guard<std::mutex> lock(mutex);
+
+	return &all[{ transport, address.name() }];
+}
+
+void set_later(std::atomic<Clock::rep> &time, Clock::time_point to)
+{
+	Clock::rep now = time, value = to.time_since_epoch().count();
+
+	while (now < value && !time.compare_exchange_weak(now, value))
+		;
+}
+
 /** HBase is down or not ready, though the gateway says that asking again is of no use. */
 bool is_down(const std::string &message)
 {
@@ -144,9 +166,10 @@ Link::~Link()
 }
 
 Pool::Pool(const Config &config)
-	: config_(config), process_(getpid()), bad_until_(config.gateways.size()),
-	  late_(config.gateways.size())
+	: config_(config), process_(getpid())
 {
+	for (const Address &address : config.gateways)
+		health_.push_back(health_of(config.transport, address));
 	idle_.reserve(config.connections);
 	if (config.transport == Transport::HTTPS)
 		tls_ = std::make_unique<Tls>(config.ca_file);
@@ -193,24 +216,25 @@ void Pool::connect_to(Link &link, const Deadline &deadline)
 
 void Pool::mark_bad(size_t gateway, Clock::duration how_long)
 {
-	std::lock_guard<std::mutex> lock(mutex_);
-
-	bad_until_[gateway] = std::max(bad_until_[gateway], Clock::now() + how_long);
+	set_later(health_[gateway]->bad_until, Clock::now() + how_long);
 }
 
 /** Gateways in the order in which they are tried; if all are bad, first the one that is so no longer soonest. */
 std::vector<size_t> Pool::to_try()
 {
 	std::vector<size_t> good, all(config_.gateways.size());
-	std::lock_guard<std::mutex> lock(mutex_);
-	auto now = Clock::now();
+	std::vector<Clock::rep> until;
+	auto now = Clock::now().time_since_epoch().count();
 
+	/* Others may change them while this goes on. */
+	for (const Health *health : health_)
+		until.push_back(health->bad_until);
 	std::iota(all.begin(), all.end(), 0);
 	for (size_t i : all)
-		if (bad_until_[i] <= now)
+		if (until[i] <= now)
 			good.push_back(i);
 	std::stable_sort(all.begin(), all.end(),
-			 [this](size_t a, size_t b) { return bad_until_[a] < bad_until_[b]; });
+			 [&](size_t a, size_t b) { return until[a] < until[b]; });
 	return good.empty() ? all : good;
 }
 
@@ -245,7 +269,8 @@ void Pool::connect(Link &link, const Deadline &deadline)
 /** Whether an idle connection can be taken to be in order. The lock is held. */
 bool Pool::is_usable(const Link &link) const
 {
-	return Clock::now() - link.last_use < MAX_IDLE && link.last_use > late_[link.gateway];
+	return Clock::now() - link.last_use < MAX_IDLE &&
+	       link.last_use.time_since_epoch().count() > health_[link.gateway]->late;
 }
 
 /** Between one and n connections; fewer where others have them. Empty: there is trouble. */
@@ -328,8 +353,7 @@ void Pool::late(const Lane &lane, Trouble &trouble, const std::string &text)
 	/* Where the time was over before, it was another gateway that was waited for. */
 	if (lane.waited) {
 		mark_bad(lane.link->gateway, LATE_TIME);
-		std::lock_guard<std::mutex> lock(mutex_);
-		late_[lane.link->gateway] = Clock::now();
+		set_later(health_[lane.link->gateway]->late, Clock::now());
 	}
 	trouble.note(Trouble::LATE, SIMIDX_E_IO, text);
 }

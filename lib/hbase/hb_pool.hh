@@ -59,6 +59,15 @@ private:
 
 class Pool;
 
+/**
+ * What is known of a gateway: times of Clock, 0 where there is none. All pools of the process share
+ * it, so that a gateway that hangs is waited for once, however many indexes are opened.
+ */
+struct Health {
+	std::atomic<Clock::rep> bad_until{ 0 }; /**< until then it is passed over */
+	std::atomic<Clock::rep> late{ 0 };      /**< when it did not answer in time */
+};
+
 /** A connection, or one that is being made. It counts among those of its pool as long as it lives. */
 struct Link {
 	/** The pool's lock is held. */
@@ -143,8 +152,7 @@ private:
 	std::vector<std::unique_ptr<Link>> idle_;
 	std::atomic<bool> reached_{ false }; /**< a gateway could be connected to */
 	std::atomic<bool> ever_{ false };    /**< and one has answered */
-	std::vector<Clock::time_point> bad_until_; /**< of each gateway: until then it is passed over */
-	std::vector<Clock::time_point> late_;      /**< and when it was late */
+	std::vector<Health *> health_;       /**< of each gateway */
 };
 
 } // namespace simidx_hbase

@@ -235,6 +235,12 @@ run 0 "$ask" "hbase://127.0.0.1:$good/t" create put 10
 began=$SECONDS
 run 0 "$ask" "hbase://127.0.0.1:$mute,127.0.0.1:$good/t?timeout=60" find 10
 [ $((SECONDS - began)) -lt 20 ] || fail "a silent gateway cost $((SECONDS - began)) s"
+# A load opens the index several times, and waits for it once. Milliseconds, as it is 2 s of 4.
+echo 00000000000000ff >one
+began=$(date +%s%3N)
+run 0 "$load" -q --create if-missing -F lines "hbase://127.0.0.1:$mute,127.0.0.1:$good/loaded" one
+took=$(($(date +%s%3N) - began))
+[ $took -ge 1900 ] && [ $took -lt 3800 ] || fail "a silent gateway cost a load $took ms"
 end good
 gateway slow slow=2500
 refuses 30 E_NOT_FOUND 'there is no such index' "hbase://127.0.0.1:$mute,127.0.0.1:$slow/t?timeout=60"
