@@ -230,9 +230,9 @@ typedef struct simidx_engine {
 
 	/**
 	 * Describe it, with the counts of now. It is called when a transaction begins, and at most
-	 * once a second for searches: one round trip is enough. The first call is made once after open(),
-	 * before anything else; it is the place to complete what writers that are gone have left.
-	 * SIMIDX_E_MOVED: the index was replaced.
+	 * once a second for searches: one round trip is enough. It changes nothing. What writers
+	 * that are gone have left counts when it is completed. SIMIDX_E_MOVED: the index was
+	 * replaced.
 	 */
 	int (*info)(void *state, simidx_engine_info *out, simidx_error *err);
 
@@ -240,6 +240,10 @@ typedef struct simidx_engine {
 	 * Scan n prefixes, in as few round trips as it can. A row may be of a document that is gone.
 	 * `rows` is called from the thread of the call; after it has returned SIMIDX_ENGINE_END
 	 * the call returns SIMIDX_OK.
+	 *
+	 * The first look-up of a state, which is a call of scan(), find_ids(), find_labels() or
+	 * walk(), may first complete what writers that are gone have left, so that searches and
+	 * info() agree afterwards. It may do so where the index is opened read-only, too.
 	 *
 	 * @param version  n of them, or NULL, which it always is without
 	 *                 SIMIDX_ENGINE_CONDITIONS: gets that of each prefix as it was before
@@ -329,7 +333,10 @@ typedef struct simidx_engine {
 	 */
 	int (*get_mark)(void *state, void **data, size_t *size, simidx_error *err);
 
-	/** Compare rows and documents with each other: simidx_verify(), simidx_mend(). */
+	/**
+	 * Compare rows and documents with each other: simidx_verify(), simidx_mend(). Without
+	 * SIMIDX_ENGINE_MEND it changes nothing.
+	 */
 	int (*check)(void *state, simidx_engine_check *check, simidx_error *err);
 
 	/**

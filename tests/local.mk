@@ -497,8 +497,8 @@ EXTRA_DIST += \
 if HAVE_HBASE
 TESTS += tests/hbase/fake.sh tests/hbase/faults.sh tests/hbase/transports.sh
 check_PROGRAMS += tests/hbase/addresses tests/hbase/ask tests/hbase/beside tests/hbase/crash \
-	tests/hbase/damage tests/hbase/fake_gateway tests/hbase/memory tests/hbase/model tests/hbase/race \
-	tests/hbase/unsure tests/hbase/writers
+	tests/hbase/damage tests/hbase/fake_gateway tests/hbase/left tests/hbase/memory \
+	tests/hbase/model tests/hbase/race tests/hbase/unsure tests/hbase/writers
 endif
 
 tests_hbase_addresses_SOURCES = tests/hbase/addresses.cc tests/hbase/ht_engine.h
@@ -549,6 +549,19 @@ tests_hbase_fake_gateway_CPPFLAGS = $(hbase_cppflags)
 tests_hbase_fake_gateway_CXXFLAGS = $(hbase_cxxflags)
 tests_hbase_fake_gateway_LDADD = lib/hbase/libhb-gen.la $(THRIFT_LIBS) $(OPENSSL_LIBS)
 $(tests_hbase_fake_gateway_OBJECTS): lib/hbase/gen/stamp
+
+tests_hbase_left_SOURCES = \
+	tests/hbase/ht_engine.c \
+	tests/hbase/ht_engine.h \
+	tests/hbase/ht_proxy.c \
+	tests/hbase/ht_proxy.h \
+	tests/hbase/ht_raw.cc \
+	tests/hbase/ht_raw.h \
+	tests/hbase/left.c
+tests_hbase_left_CPPFLAGS = $(hbase_test_cppflags) $(hbase_cppflags)
+tests_hbase_left_CXXFLAGS = $(hbase_cxxflags)
+tests_hbase_left_LDADD = lib/hbase/libhb-gen.la $(hbase_test_libs)
+$(tests_hbase_left_OBJECTS): lib/hbase/gen/stamp
 
 tests_hbase_memory_SOURCES = tests/hbase/ht_engine.c tests/hbase/ht_engine.h tests/hbase/memory.cc
 tests_hbase_memory_CPPFLAGS = $(hbase_test_cppflags)

@@ -88,7 +88,10 @@ int hb_walk(void *state, uint64_t from, size_t n_max, simidx_engine_document del
 int hb_begin(void *state, simidx_error *err)
 {
 	return guarded(err, [&] {
-		store_of(state)->begin(false);
+		Store *store = store_of(state);
+		Store::Turn turn(*store);
+
+		store->begin(false);
 		return SIMIDX_OK;
 	});
 }
@@ -96,21 +99,32 @@ int hb_begin(void *state, simidx_error *err)
 int hb_resume(void *state, simidx_error *err)
 {
 	return guarded(err, [&] {
-		store_of(state)->begin(true);
+		Store *store = store_of(state);
+		Store::Turn turn(*store);
+
+		store->begin(true);
 		return SIMIDX_OK;
 	});
 }
 
 int hb_write(void *state, const simidx_engine_batch *batch, simidx_error *err)
 {
-	return guarded(err, [&] { return store_of(state)->write(batch); });
+	return guarded(err, [&] {
+		Store *store = store_of(state);
+		Store::Turn turn(*store);
+
+		return store->write(batch);
+	});
 }
 
 int hb_reserve_ids(void *state, uint64_t n, uint64_t at_least, uint64_t *first, simidx_error *err)
 {
 	*first = SIMIDX_NO_ID;
 	return guarded(err, [&] {
-		*first = store_of(state)->reserve_ids(n, at_least);
+		Store *store = store_of(state);
+		Store::Turn turn(*store);
+
+		*first = store->reserve_ids(n, at_least);
 		return SIMIDX_OK;
 	});
 }
@@ -126,19 +140,32 @@ int hb_get_mark(void *state, void **data, size_t *size, simidx_error *err)
 int hb_check(void *state, simidx_engine_check *check, simidx_error *err)
 {
 	return guarded(err, [&] {
-		store_of(state)->check(check);
+		Store *store = store_of(state);
+		Store::Turn turn(*store);
+
+		store->check(check);
 		return SIMIDX_OK;
 	});
 }
 
 int hb_lease(void *state, const simidx_engine_probe *prefix, size_t n, int wait_ms, simidx_error *err)
 {
-	return guarded(err, [&] { return store_of(state)->lease(prefix, n, wait_ms); });
+	return guarded(err, [&] {
+		Store *store = store_of(state);
+		Store::Turn turn(*store);
+
+		return store->lease(prefix, n, wait_ms);
+	});
 }
 
 int hb_release(void *state, simidx_error *err)
 {
-	return guarded(err, [&] { return store_of(state)->release_leases(); });
+	return guarded(err, [&] {
+		Store *store = store_of(state);
+		Store::Turn turn(*store);
+
+		return store->release_leases();
+	});
 }
 
 const char *const plans[] = { SIMIDX_HBASE_PLANS, nullptr };

@@ -122,9 +122,6 @@ void Store::info(simidx_engine_info *out)
 	int64_t documents = 0, labels = 0;
 	uint64_t next_id = 0;
 
-	if (!is_described_)
-		finish_left();
-	is_described_ = true;
 	/* Batches that are under way do not count yet: searches need not find their documents. */
 	for (const WriterRow &row : writer_rows({ COLUMN_COUNTS }, reading(), &next_id)) {
 		documents += row.documents;
@@ -154,6 +151,7 @@ void Store::scan(const simidx_engine_probe *probe, size_t n, simidx_engine_rows 
 	std::vector<Request *> list;
 	bool stop = false;
 
+	finish_left_once();
 	requests.reserve(n);
 	for (size_t i = 0; i < n; i++) {
 		if (probe[i].table >= n_tables_)
@@ -198,6 +196,7 @@ int Store::find_ids(const uint64_t *id, size_t n, simidx_engine_document deliver
 	std::map<uint64_t, std::vector<size_t>> asked;
 	std::vector<uint64_t> ids;
 
+	finish_left_once();
 	for (size_t i = 0; i < n; i++) {
 		auto &list = asked[id[i]];
 		if (list.empty())
@@ -218,10 +217,11 @@ int Store::find_labels(const simidx_engine_bytes *label, size_t n, simidx_engine
 	std::vector<uint64_t> ids;
 	std::vector<std::vector<uint64_t>> holders(n);
 	std::map<uint64_t, Document> documents;
-	Deadline deadline = reading();
 
 	if (n == 0)
 		return SIMIDX_OK;
+	finish_left_once();
+	Deadline deadline = reading();
 	for (size_t i = 0; i < n; i++)
 		keys.push_back(label_key(label_hash((const char *)label[i].data, label[i].size)));
 	auto rows = get_rows(config_.docs_table(), keys, deadline, cost);
@@ -258,6 +258,7 @@ int Store::find_labels(const simidx_engine_bytes *label, size_t n, simidx_engine
  */
 int Store::walk(uint64_t from, size_t n_max, simidx_engine_document deliver, void *ctx)
 {
+	finish_left_once();
 	Deadline deadline = reading();
 	size_t delivered = 0;
 

@@ -288,6 +288,29 @@ bool Store::put_if(const std::string &row, const std::string &column, const std:
 }
 
 /* ---------------------------------------------------------------------------------------------
+ * Turns
+ */
+
+Store::Turn::Turn(Store &store, bool waits) : store_(store)
+{
+	std::unique_lock<std::mutex> lock(store_.turn_mutex_);
+
+	if (waits)
+		store_.turn_ended_.wait(lock, [&] { return !store_.turn_; });
+	mine_ = !store_.turn_;
+	store_.turn_ = true;
+}
+
+Store::Turn::~Turn()
+{
+	if (!mine_)
+		return;
+	std::lock_guard<std::mutex> lock(store_.turn_mutex_);
+	store_.turn_ = false;
+	store_.turn_ended_.notify_one();
+}
+
+/* ---------------------------------------------------------------------------------------------
  * Timestamps: doc/hbase.md says why there is one for each operation, above all that it replaces.
  */
 

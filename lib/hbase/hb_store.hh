@@ -8,7 +8,10 @@
 
 #include <simidx_engine.h>
 
+#include <atomic>
+#include <condition_variable>
 #include <map>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,6 +72,8 @@ struct WriterRow {
 
 	/** Nobody has the number any more. */
 	bool is_free(int64_t now) const;
+	/** The same for one who only reads, whose clock may be another one than those of writers. */
+	bool is_left(int64_t now) const;
 	/** The one that has the number, or had it last, stores marks, and what it has sent may still arrive. */
 	bool is_marking() const;
 };
@@ -117,6 +122,24 @@ public:
 	/* hb_lease.cc */
 	int lease(const simidx_engine_probe *prefix, size_t n, int wait_ms);
 	int release_leases();
+
+	/**
+	 * What changes something is done by one at a time: a writer of this handle, a check, or a
+	 * look-up that finishes what others have left. The last one does not wait, and has no turn
+	 * if another one has it.
+	 */
+	class Turn {
+	public:
+		explicit Turn(Store &store, bool waits = true);
+		~Turn();
+		Turn(const Turn &) = delete;
+		Turn &operator=(const Turn &) = delete;
+		explicit operator bool() const { return mine_; }
+
+	private:
+		Store &store_;
+		bool mine_;
+	};
 
 	/** Give up without a word to the gateways. */
 	bool forked() const { return pool_.forked(); }
@@ -189,10 +212,11 @@ private:
 	void forget_pieces(unsigned writer, const Deadline &deadline);
 	bool claim_writer(WriterRow &row, const Deadline &deadline);
 	void free_writer(WriterRow &row, const Deadline &deadline);
-	void free_number(unsigned number, const std::string &owner) noexcept;
+	void free_number(unsigned number, const std::string &owner, int ms) noexcept;
 	bool take_number(WriterRow &row, const Deadline &deadline);
 	bool finish_batches(std::vector<WriterRow> &rows, Finish which, const Deadline &deadline);
-	void finish_left() noexcept;
+	void finish_left_once() noexcept;
+	void finish_left();
 	void become_writer(const Deadline &deadline, Finish which = Finish::ENDED);
 	void go_on_after_mark(const Deadline &deadline);
 	void announce_marks(int64_t timestamp, const Deadline &deadline);
@@ -221,7 +245,11 @@ private:
 	/** A number that was claimed, and neither had nor given back since as a request has failed. */
 	unsigned claimed_number_ = 0;
 	std::string claimed_owner_; /**< empty: there is none */
-	bool is_described_ = false; /**< info() was called, which the one that opens does */
+	std::mutex turn_mutex_;
+	std::condition_variable turn_ended_;
+	bool turn_ = false;       /**< somebody has it */
+	std::mutex left_mutex_;   /**< of finish_left_once() */
+	std::atomic<bool> has_finished_left_{ false };
 	bool is_ready_ = false;   /**< batches of others that were under way at the beginning are finished */
 	std::string resumed_;     /**< what resumed() has said at the beginning, or when this one went on */
 	gateway::Durability::type durability_ = gateway::Durability::SYNC;

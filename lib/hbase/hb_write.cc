@@ -268,6 +268,7 @@ void Store::begin(bool resumes)
 				: is_ready_ ? Finish::ENDED
 					    : Finish::ALL);
 	is_ready_ = true;
+	has_finished_left_ = true;
 	give_back_kept();
 }
 

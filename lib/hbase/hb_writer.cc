@@ -22,6 +22,10 @@ const std::vector<std::string> WRITER_COLUMNS = { COLUMN_COUNTS, COLUMN_JOURNAL,
 						  COLUMN_OWNER };
 /* A handle that is closed waits no longer than this for a gateway. */
 const int END_MS = 2000;
+/* A look-up waits so long for what others have left, and no longer than half of its deadline. */
+const int LEFT_MS = 2000;
+/* Who could not finish a batch gives its number back. So long, look-ups do not try again. */
+const int64_t LEFT_PAUSE_MS = 10000;
 
 WriterRow parse_writer(const gateway::Result &row)
 {
@@ -55,6 +59,21 @@ WriterRow parse_writer(const gateway::Result &row)
 bool WriterRow::is_free(int64_t now) const
 {
 	return token_of(owner).empty() || has_passed(until_of(owner), now);
+}
+
+/**
+ * A look-up must not take the number of a writer that is at work, although the clock of this host
+ * may be ahead. So the time of the writer must have passed by once more its length, which is from
+ * when it was stored until when it lasts, both by the writer's clock.
+ */
+bool WriterRow::is_left(int64_t now) const
+{
+	if (token_of(owner).empty())
+		return now < owner_timestamp || now - owner_timestamp > LEFT_PAUSE_MS;
+	int64_t until = until_of(owner), longest = LONGEST_LEASE_S * 1000;
+	int64_t length = until - owner_timestamp;
+
+	return until < now - (length > 0 && length < longest ? length : longest);
 }
 
 bool WriterRow::is_marking() const
@@ -215,21 +234,50 @@ bool Store::finish_batches(std::vector<WriterRow> &rows, Finish which, const Dea
 /**
  * Before the first look-up of a handle, finish what writers that have ended have left, so that look-ups and
  * counts agree. This is no change of the handle's own, so one that only reads does it, too. Where it must
- * not, or cannot now, the next writer does it.
+ * not, or cannot now, the next writer does it; so it does where one of this handle is at work.
  */
-void Store::finish_left() noexcept
+void Store::finish_left_once() noexcept
 {
+	if (has_finished_left_)
+		return;
 	try {
-		Deadline deadline = reading();
-		auto rows = writer_rows({ COLUMN_JOURNAL, COLUMN_OWNER }, deadline);
+		std::lock_guard<std::mutex> others_wait(left_mutex_);
+		Turn turn(*this, false);
 
-		for (WriterRow &row : rows)
-			if (!row.journal.empty() && row.is_free(now()) && claim_writer(row, deadline))
-				free_writer(row, deadline);
+		if (has_finished_left_ || !turn)
+			return;
+		/* A number that is claimed or had is the writer's business. */
+		if (claimed_owner_.empty() && !writer_.mine && !writer_.unfinished)
+			finish_left();
+		has_finished_left_ = true;
 	} catch (...) {
-		if (!claimed_owner_.empty())
-			free_number(claimed_number_, claimed_owner_);
-		claimed_owner_.clear();
+		has_finished_left_ = true;
+	}
+}
+
+void Store::finish_left()
+{
+	int ms = std::min(config_.read_ms / 2, LEFT_MS), end_ms = ms / 4;
+	Deadline deadline(ms - end_ms);
+	std::vector<WriterRow> left;
+
+	for (WriterRow &row : writer_rows({ COLUMN_JOURNAL, COLUMN_OWNER }, deadline))
+		if (!row.journal.empty() && row.is_left(now()))
+			left.push_back(std::move(row));
+	for (size_t i = 0; i < left.size() && deadline.left() > 0; i++) {
+		/* One that cannot be finished must leave time for the others. */
+		Deadline one(i + 1 < left.size() ? deadline.left() / 2 : deadline.left());
+
+		try {
+			if (claim_writer(left[i], one))
+				free_writer(left[i], one);
+		} catch (const Failure &) {
+			/* Whoever comes next may have more luck. */
+		}
+		if (!claimed_owner_.empty()) {
+			free_number(claimed_number_, claimed_owner_, end_ms);
+			claimed_owner_.clear();
+		}
 	}
 }
 
@@ -327,12 +375,12 @@ void Store::announce_marks(int64_t timestamp, const Deadline &deadline)
 	writer_.has_marks = true;
 }
 
-void Store::free_number(unsigned number, const std::string &owner) noexcept
+void Store::free_number(unsigned number, const std::string &owner, int ms) noexcept
 {
 	try {
 		int64_t ts = timestamp();
 		put_if(writer_key(number), COLUMN_OWNER, owner, free_value(token_, ts), ts,
-		       Deadline(std::min(config_.write_ms, END_MS)));
+		       Deadline(ms));
 	} catch (...) {
 		/* Then the number is free when its time has passed. */
 	}
@@ -340,6 +388,8 @@ void Store::free_number(unsigned number, const std::string &owner) noexcept
 
 void Store::end_writing() noexcept
 {
+	int ms = std::min(config_.write_ms, END_MS);
+
 	try {
 		release_leases();
 	} catch (...) {
@@ -347,9 +397,9 @@ void Store::end_writing() noexcept
 	}
 	/* Also where a batch is not finished: its journal cannot arrive any more, or the next writer finds it. */
 	if (writer_.mine)
-		free_number(writer_.number, writer_.owner);
+		free_number(writer_.number, writer_.owner, ms);
 	if (!claimed_owner_.empty())
-		free_number(claimed_number_, claimed_owner_);
+		free_number(claimed_number_, claimed_owner_, ms);
 	claimed_owner_.clear();
 	writer_.mine = false;
 }

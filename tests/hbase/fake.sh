@@ -21,6 +21,7 @@ run 0 timeout 100 "$tests/model" "hbase://127.0.0.1:$port/space:model?connection
 run 0 timeout 100 "$tests/crash" "$port" crash "$([ -n "${SIMIDX_LONG-}" ] && echo 3 || echo 1)" "$load"
 run 0 timeout 100 "$tests/beside" "$port" beside
 run 0 timeout 100 "$tests/unsure" "$port" unsure
+run 0 timeout 100 "$tests/left" "$port" left left_tools "$query"
 run 0 timeout 100 "$tests/damage" "$port" damage
 # Writers of near-duplicates: never two of a group. Without leases there are some.
 for commit in 1 10 100; do

@@ -476,6 +476,32 @@ struct options {
 	int skew;
 };
 
+/*
+ * Count what a search finds: the first look-up may complete what a writer that was killed has left
+ * in an engine. An index in a directory has nothing of that kind. Returns 0 or what the program
+ * ends with.
+ */
+static int look_up_first(struct qr_context *ctx)
+{
+	simidx_match match;
+	simidx_reader *reader;
+	simidx_error err;
+	int rc;
+
+	if (!tl_path_is_uri(ctx->path))
+		return 0;
+	do {
+		rc = simidx_reader_open(ctx->index, &reader, &err);
+		if (!rc) {
+			rc = simidx_reader_find_id(reader, SIMIDX_MAX_ID, &match, &err);
+			simidx_reader_close(reader);
+		}
+		if (!rc || rc == SIMIDX_E_NOT_FOUND || rc == SIMIDX_E_CORRUPT)
+			rc = simidx_get_info(ctx->index, &ctx->info, &err);
+	} while (qr_again(ctx, rc, &err));
+	return rc ? qr_fail(ctx, &err) : 0;
+}
+
 static int run_stats(struct qr_context *ctx, int argc, char **argv)
 {
 	struct table *tables = NULL;
@@ -487,6 +513,8 @@ static int run_stats(struct qr_context *ctx, int argc, char **argv)
 	if (code != TL_PROCEED)
 		return code;
 	code = qr_open(ctx);
+	if (!code)
+		code = look_up_first(ctx);
 	if (!code)
 		code = read_tables(ctx, &tables, &n);
 	if (!code && options.skew)
