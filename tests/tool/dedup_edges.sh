@@ -44,6 +44,25 @@ for i in 1 2; do
 	[ "$(wc -l <out)" -eq $((i == 1 ? 4 : 0)) ] || fail "run $i: $(cat out)"
 done
 
+# So it is where more texts than are compared have the same fingerprints, as of the same symbols in another order.
+if [ -n "${SX_JSON-}" ]; then
+	orders() {
+		local i
+		[ -n "$2" ] || echo "{\"text\":\"${1# }\"}"
+		for ((i = 0; i < ${#2}; i++)); do
+			orders "$1 ${2:i:1}" "${2:0:i}${2:i+1}"
+		done
+	}
+	orders '' ':@|#^' >orders
+	cat orders orders >twice.jsonl
+	for how in '--threads 1' '--memory 64M' '--index crowded'; do
+		run 0 "$dedup" -q --stream $how twice.jsonl
+		cmp orders out || fail "$how: $(wc -l <out) of 120 texts"
+	done
+	run 0 "$dedup" twice.jsonl
+	says ': 120 near to others, in 120 groups'
+fi
+
 # A directory without -r is no input; among others it does not keep them from being read.
 mkdir directory
 cp a directory

@@ -36,4 +36,9 @@ size_t dd_document_bytes(const struct dd_document *document);
  */
 char *dd_document_copy(struct dd_document *to, const struct dd_document *from);
 
+/** Make the sketch of a text without words. All its bytes are one feature: it is near to the same bytes
+ * alone. Returns what simidx_sketch_make() does. */
+int dd_document_sketch_bytes(const struct dd_document *document, unsigned flags, simidx_sketch *sketch,
+			     simidx_error *err);
+
 #endif /* DD_DOCUMENT_H */

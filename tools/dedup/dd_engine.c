@@ -30,6 +30,7 @@ struct item {
 	char *bytes;             /* what the document points to */
 	simidx_sketch sketch;
 	simidx_query query;      /* not made for an empty text */
+	uint64_t crowd;          /* of dd_kept_crowd() */
 	struct dd_shingles set;
 	int has_set, needs_set;
 	struct candidate *found; /* what it was compared with in the index, in the order of ids */
@@ -201,15 +202,6 @@ static int is_empty(const struct item *item)
 	return (item->sketch.flags & SIMIDX_SKETCH_EMPTY) != 0;
 }
 
-/* Of a text without words all bytes are one feature: it is near to the same bytes alone. */
-static int sketch_bytes(struct item *item, unsigned flags)
-{
-	uint64_t hash = simidx_feature_hash(item->document.text, item->document.text_size);
-	const simidx_feature all = { hash, 1, 0 };
-
-	return simidx_sketch_make(&all, 1, SIMIDX_DEFAULT_BITS, flags, &item->sketch, &item->err);
-}
-
 /* The fingerprint and what asks for candidates. */
 static int sketch(struct dd_engine *engine, struct thread *thread, struct item *item)
 {
@@ -228,7 +220,7 @@ static int sketch(struct dd_engine *engine, struct thread *thread, struct item *
 		item->sketch.fp = document->fp;
 	thread->n_empty += is_empty(item);
 	if (!rc && is_empty(item) && document->text_size)
-		rc = sketch_bytes(item, flags);
+		rc = dd_document_sketch_bytes(document, flags, &item->sketch, &item->err);
 	thread->n_not_utf8 += engine->kind == DD_TEXTS && tl_utf8_valid(document->text, document->text_size) <
 							   document->text_size;
 	if (!rc && !is_empty(item))
@@ -447,6 +439,7 @@ static int find_near(struct dd_engine *engine, struct item *item, size_t *n)
 	simidx_results results = SIMIDX_RESULTS_INIT;
 	struct candidate candidate;
 	simidx_reader *reader;
+	simidx_match match;
 	simidx_error err;
 	uint64_t bytes;
 	int code = 0;
@@ -458,15 +451,17 @@ static int find_near(struct dd_engine *engine, struct item *item, size_t *n)
 		return TL_TROUBLE;
 	if (simidx_reader_search(reader, &item->query, &results, &err))
 		return tl_index_error(engine->options->index, &err);
-	for (size_t i = 0; !code && i < results.n && (!*n || engine->options->pairs); i++) {
+	item->crowd = dd_kept_crowd(&item->query, &results, item->document.text, item->document.text_size);
+	for (size_t i = 0; !code && (!*n || engine->options->pairs) &&
+			   dd_kept_candidate(engine->kept, &results, item->crowd, i, &match); i++) {
 		if (tl_stop_requested())
 			return tl_error("stopped by a signal");
-		code = judge_match(engine, item, &results.matches[i], &candidate);
+		code = judge_match(engine, item, &match, &candidate);
 		if (!code && candidate.is_near)
 			code = add_pair(engine, &candidate, (*n)++);
 	}
 	engine->counts.exhausted += engine->verifies && results.truncated && !*n;
-	bytes = results.n * sizeof(*results.matches) + engine->pairs.size;
+	bytes = results.n * sizeof(*results.matches) + engine->pairs.size + dd_kept_bytes(engine->kept);
 	if (bytes > engine->counts.most_bytes)
 		engine->counts.most_bytes = bytes;
 	return code;
@@ -483,7 +478,9 @@ static int keep(struct dd_engine *engine, struct item *item)
 					      document->text_size, &handle))
 		return tl_error("out of memory");
 	engine->kept_at[engine->n_kept++] = (size_t)(item - engine->item);
-	return dd_kept_put(engine->kept, &item->sketch, document->label, document->label_size, &id);
+	if (dd_kept_put(engine->kept, &item->sketch, document->label, document->label_size, &id))
+		return TL_TROUBLE;
+	return dd_kept_note(engine->kept, item->crowd, id);
 }
 
 static int compare_handles(const void *a, const void *b)

@@ -11,7 +11,7 @@
  * So neither the number of threads nor the size of batches changes the result: the candidates of
  * a document are those that its query finds among the documents kept before it, ordered by distance
  * and then by their place in the inputs. Of these the first 64 (DD_MOST_COMPARED), or all, are
- * compared, until one is similar enough.
+ * compared, until one is similar enough; and beyond the 64, one of the same bytes (dd_kept_crowd()).
  */
 
 #ifndef DD_ENGINE_H
@@ -85,7 +85,8 @@ struct dd_counts {
 	uint64_t exhausted; /* documents that were compared with DD_MOST_COMPARED others and had more */
 	uint64_t empty;     /* texts without words, and rows without features */
 	uint64_t not_utf8;  /* texts with bytes that are no UTF-8 */
-	uint64_t most_bytes; /* that were needed for the candidates of a document and what it is near to */
+	uint64_t most_bytes; /* that were needed for the candidates of a document and what it is near to, and
+			      * of dd_kept_bytes() */
 	uint64_t gone[DD_N_AGAIN]; /* comparisons for which an earlier text of this run was not there, and why */
 };
 

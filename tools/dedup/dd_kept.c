@@ -23,6 +23,11 @@ struct stretch {
 	uint64_t n;
 };
 
+/* A text that was noted; hash 0 = the slot is free. */
+struct noted {
+	uint64_t hash, id;
+};
+
 struct dd_kept {
 	const struct dd_options *options;
 	enum dd_kind kind;
@@ -33,6 +38,8 @@ struct dd_kept {
 	char mark[DD_MARK_SIZE]; /* of the run before */
 	struct in_room stretches; /* struct stretch, ascending */
 	size_t n_stretches;
+	struct noted *noted;     /* a slot by the hash, or the next free ones */
+	size_t n_noted, n_slots; /* slots: 0, or a power of two */
 };
 
 static int fail(const struct dd_kept *kept, const simidx_error *err)
@@ -156,6 +163,7 @@ void dd_kept_close(struct dd_kept *kept)
 	simidx_text_close(kept->text);
 	simidx_close(kept->index);
 	free(kept->stretches.bytes);
+	free(kept->noted);
 	free(kept);
 }
 
@@ -233,6 +241,76 @@ int dd_kept_is_near(const simidx_query *query, uint64_t fp, uint64_t fp2, unsign
 		return 1;
 	*distance += weigh(query->fp2 ^ fp2, query->weights2);
 	return *distance <= query->radius2;
+}
+
+/* ---- texts that have a crowd ---- */
+
+uint64_t dd_kept_crowd(const simidx_query *query, const simidx_results *results, const char *text,
+		       size_t size)
+{
+	if (query->limit != DD_MOST_COMPARED || results->n < DD_MOST_COMPARED ||
+	    results->matches[results->n - 1].weighted_distance)
+		return 0;
+	return simidx_feature_hash(text, size) | 1;
+}
+
+static void fill_slot(struct dd_kept *kept, struct noted noted)
+{
+	size_t i = (size_t)(noted.hash >> 1) & (kept->n_slots - 1);
+
+	while (kept->noted[i].hash)
+		i = (i + 1) & (kept->n_slots - 1);
+	kept->noted[i] = noted;
+}
+
+int dd_kept_note(struct dd_kept *kept, uint64_t crowd, uint64_t id)
+{
+	struct noted *old = kept->noted;
+	size_t n = kept->n_slots;
+
+	if (!crowd)
+		return 0;
+	if (2 * (kept->n_noted + 1) > n) {
+		struct noted *slots = calloc(n ? 2 * n : 64, sizeof(*slots));
+
+		if (!slots)
+			return tl_error("out of memory");
+		kept->noted = slots;
+		kept->n_slots = n ? 2 * n : 64;
+		for (size_t i = 0; i < n; i++)
+			if (old[i].hash)
+				fill_slot(kept, old[i]);
+		free(old);
+	}
+	fill_slot(kept, (struct noted){ crowd, id });
+	kept->n_noted++;
+	return 0;
+}
+
+int dd_kept_candidate(const struct dd_kept *kept, const simidx_results *results, uint64_t crowd, size_t i,
+		      simidx_match *match)
+{
+	size_t at = (size_t)(crowd >> 1), mask = kept->n_slots - 1;
+
+	if (i < results->n) {
+		*match = results->matches[i];
+		return 1;
+	}
+	i -= results->n;
+	for (; crowd && kept->n_slots && kept->noted[at & mask].hash; at++) {
+		const struct noted *noted = &kept->noted[at & mask];
+
+		if (noted->hash != crowd || i--)
+			continue;
+		*match = (simidx_match){ .id = noted->id };
+		return 1;
+	}
+	return 0;
+}
+
+size_t dd_kept_bytes(const struct dd_kept *kept)
+{
+	return kept->n_slots * sizeof(*kept->noted);
 }
 
 /* ---- keeping ---- */

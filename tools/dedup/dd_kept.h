@@ -62,6 +62,31 @@ int dd_kept_query(const struct dd_kept *kept, const simidx_sketch *sketch, simid
  */
 int dd_kept_is_near(const simidx_query *query, uint64_t fp, uint64_t fp2, unsigned *distance);
 
+/**
+ * A text has a crowd where all candidates that its search may give are at distance 0, so that one of the same
+ * bytes may be beyond them. Such a text is noted by a hash of its bytes when it is kept. All others are among
+ * the candidates of a text of the same bytes: those before them stay the same.
+ *
+ * @return the hash, or 0: there is no crowd
+ */
+uint64_t dd_kept_crowd(const simidx_query *query, const simidx_results *results, const char *text,
+		       size_t size);
+
+/** Note a document that was just put. Returns 0, also if `crowd` is 0, or TL_TROUBLE with a message. */
+int dd_kept_note(struct dd_kept *kept, uint64_t crowd, uint64_t id);
+
+/**
+ * Candidate number `i` of a text: those of the results, and then those that were noted with its hash.
+ *
+ * @param match  set to it; of one that was noted, to id and distance only
+ * @return 0: there are no more
+ */
+int dd_kept_candidate(const struct dd_kept *kept, const simidx_results *results, uint64_t crowd, size_t i,
+		      simidx_match *match);
+
+/** Bytes of what was noted. */
+size_t dd_kept_bytes(const struct dd_kept *kept);
+
 /** A reader that finds also what is not committed, between dd_kept_begin() and dd_kept_commit(). Returns 0,
  * or TL_TROUBLE with a message. */
 int dd_kept_reader(struct dd_kept *kept, simidx_reader **reader);
