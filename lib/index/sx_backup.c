@@ -32,14 +32,14 @@ static int check_pages(const simidx *index, simidx_error *err)
 	return rc ? sx_fail(err, rc, "nothing is copied: %s", local.text) : SIMIDX_OK;
 }
 
-/* SIMIDX_E_MOVED if another index has taken the place of this one. */
+/* SIMIDX_E_MOVED if another index has taken the place of this one, or somebody has moved it. */
 static int check_place(const simidx *index, simidx_error *err)
 {
 	sx_snapshot s;
 	int rc = sx_snapshot_begin(&s, index, err);
 
 	sx_snapshot_end(&s);
-	return rc;
+	return rc ? rc : sx_store_check_path(index->store, err);
 }
 
 /*

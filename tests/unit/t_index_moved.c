@@ -166,6 +166,63 @@ START_TEST(test_replaced_while_it_is_copied)
 }
 END_TEST
 
+/* As mv does: the handle is not told of it. */
+static void move(const char *from, const char *to)
+{
+	ck_assert_int_eq(rename(from, to), 0);
+}
+
+struct by_hand {
+	char *aside;
+	int is_done;
+};
+
+/* The first call while the copy is verified moves the index away. */
+static void move_while_verified(void *ctx, const char *phase, uint64_t done, uint64_t total)
+{
+	struct by_hand *moved = ctx;
+
+	(void)done;
+	(void)total;
+	if (strcmp(phase, "backup") && !moved->is_done) {
+		move(t_path, moved->aside);
+		moved->is_done = 1;
+	}
+}
+
+/* Nothing in an index tells that its directory was moved by other means than the library's. */
+START_TEST(test_copied_where_it_was_moved_by_hand)
+{
+	char *copy = sxt_path(t_dir, "copy"), *other = sxt_path(t_dir, "other");
+	struct by_hand moved = { sxt_path(t_dir, "aside"), 0 };
+	simidx *index;
+
+	make_900();
+	simidx_close(sxt_create(other, NULL));
+	index = sxt_open(t_path, 0);
+	move(t_path, moved.aside);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_sx(simidx_backup(index, copy, &sxt_err), SIMIDX_E_MOVED);
+		ck_assert(strstr(sxt_err.text, "was replaced or moved away; open it again"));
+		ck_assert_int_ne(access(copy, F_OK), 0);
+		if (!i)
+			move(other, t_path);
+	}
+	move(t_path, other);
+	move(moved.aside, t_path);
+	simidx_set_progress(index, move_while_verified, &moved);
+	ck_assert_sx(simidx_backup(index, copy, &sxt_err), SIMIDX_E_MOVED);
+	ck_assert_int_eq(moved.is_done, 1);
+	ck_assert_int_ne(access(copy, F_OK), 0);
+	move(moved.aside, t_path);
+	ck_assert_sx(simidx_backup(index, copy, &sxt_err), SIMIDX_OK);
+	simidx_close(index);
+	free(copy);
+	free(other);
+	free(moved.aside);
+}
+END_TEST
+
 /* With the flag, a free name is made and what is not an index stays as it is. */
 START_TEST(test_truncate_makes_a_free_name)
 {
@@ -375,6 +432,7 @@ static const sxt_test tests[] = {
 	{ &test_replaced_within_a_process, 0, 1 },
 	{ &test_replaced_by_another_process, 0, 1 },
 	{ &test_replaced_while_it_is_copied, 0, 1 },
+	{ &test_copied_where_it_was_moved_by_hand, 0, 1 },
 	{ &test_truncate_makes_a_free_name, 0, 1 },
 	{ &test_announced_but_never_replaced, 0, 1 },
 	{ &test_handles_are_refused_after_fork, 0, 2 },
