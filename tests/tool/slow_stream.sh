@@ -49,6 +49,33 @@ run 0 "$query" dump index
 cut -f 1 out | cmp - <(seq 0 $((seen - 1))) || fail 'ids are missing'
 for i in $(seq 3); do row "$i"; done | cmp - <(head -3 out | cut -f 2) || fail 'not in their order'
 
+# A row that comes at once, and then none: it is seen while the load waits for the next one. A signal ends that
+# wait, and then the load has nothing left to do.
+for how in end signal; do
+	rm -rf index slow
+	mkfifo slow
+	"$load" -q index -F lines - <slow 2>load.err &
+	loader=$!
+	exec 7>slow
+	row 1 >&7
+	if [ $how = end ]; then
+		until_holds index 1
+		kill -0 $loader || fail "$how: the load has ended: $(cat load.err)"
+		row 2 >&7
+		exec 7>&-
+		wait $loader || fail "$how: $(cat load.err)"
+		run 0 "$query" -q dump index
+		[ "$(wc -l <out)" -eq 2 ] || fail "$how: not both rows are there"
+	else
+		sleep 1
+		kill -TERM $loader
+		wait $loader
+		[ $? -ne 0 ] || fail "$how: the load has gone on"
+		exec 7>&-
+	fi
+done
+rm slow
+
 # All rows of a slow stream that comes to its end are there, once.
 rm -rf index enough
 ( for ((i = 1; i <= 24; i++)); do row $i && sleep 0.3; done ) | "$load" index -F lines - 2>err || fail 'a slow stream'

@@ -7,6 +7,8 @@
 #include "common/tl_number.h"
 #include "common/tl_path.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,12 +166,24 @@ static int take(struct ld_run *run, struct ld_item *item)
 
 /* ---- reading ---- */
 
-/* Whether there is no input for so many milliseconds. */
+/* Whether there is no input for so many milliseconds; a signal that asks to stop ends the wait. */
 static int pauses(int fd, int milliseconds)
 {
 	struct pollfd more = { fd, POLLIN, 0 };
+	int n;
 
-	return poll(&more, 1, milliseconds) == 0;
+	do
+		n = poll(&more, 1, milliseconds);
+	while (n < 0 && errno == EINTR && !tl_stop_requested());
+	return n == 0;
+}
+
+/* Milliseconds until the next commit is due, but at least and at most so many. */
+static int wait_for(const struct ld_run *run, int least, int most)
+{
+	double left = (LD_COMMIT_SECONDS - (tl_seconds() - run->committed_at)) * 1000;
+
+	return left > most ? most : left > least ? (int)left + 1 : least;
 }
 
 /*
@@ -182,16 +196,7 @@ static int is_trickle(const struct ld_run *run, int fd)
 
 	return run->target->state == LD_BUILDING && run->target->is_new && run->is_stdin &&
 	       options->write == LD_WRITE_AUTO && options->create != LD_CREATE_TRUNCATE && !options->from.n &&
-	       run->reader.format != &in_format_full &&
-	       tl_seconds() - run->committed_at >= LD_COMMIT_SECONDS && pauses(fd, TRICKLE_MS);
-}
-
-/* Milliseconds until the next commit is due, but not more than a pause. */
-static int wait_for(const struct ld_run *run)
-{
-	double left = (LD_COMMIT_SECONDS - (tl_seconds() - run->committed_at)) * 1000;
-
-	return left > PAUSE_MS ? PAUSE_MS : left > 0 ? (int)left + 1 : 0;
+	       run->reader.format != &in_format_full && pauses(fd, wait_for(run, TRICKLE_MS, INT_MAX));
 }
 
 /*
@@ -204,7 +209,7 @@ static int commit_in_pause(void *ctx, int fd)
 	struct ld_run *run = ctx;
 	int inserts = run->target->state == LD_INSERTING;
 
-	if (inserts ? !pauses(fd, wait_for(run)) : !is_trickle(run, fd))
+	if (inserts ? !pauses(fd, wait_for(run, 0, PAUSE_MS)) : !is_trickle(run, fd))
 		return 0;
 	if (run->queue)
 		run->pause_code = ld_queue_flush(run->queue);
