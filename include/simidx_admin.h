@@ -322,8 +322,9 @@ int simidx_check_pages(const char *path, unsigned flags,
  * @param destination  must not exist, or be an empty directory, and not be inside the index; appears
  *                     only when the copy is complete, verified and synced
  * @return SIMIDX_OK; SIMIDX_E_CORRUPT: the index is damaged, or the copy, and the text has the first
- *         problem; SIMIDX_E_MOVED: another index has taken its place, before the copy or meanwhile, or
- *         its directory was moved or removed, and there is no copy; SIMIDX_E_EXISTS, SIMIDX_E_NOT_FOUND (parent), SIMIDX_E_PERMISSION,
+ *         problem; SIMIDX_E_MOVED: another index has taken its place, before the copy or
+ *         meanwhile, or its directory was moved or removed, and there is no copy;
+ *         SIMIDX_E_EXISTS, SIMIDX_E_NOT_FOUND (parent), SIMIDX_E_PERMISSION,
  *         SIMIDX_E_NO_SPACE, SIMIDX_E_IO: there is no copy; SIMIDX_E_UNKNOWN: the copy is
  *         complete and in its place, but a power cut may take it away, as the parent directory
  *         could not be synced
