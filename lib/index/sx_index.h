@@ -58,9 +58,10 @@ struct simidx {
 	void *progress_ctx;
 };
 
+/** Whether a second fingerprint stands for one that is not known (doc/format.md, "Header"). */
 static inline int sx_is_unknown_fp2(const simidx *index, uint64_t fp2)
 {
-	return sx_schema_is_unknown_fp2(index->schema, fp2);
+	return index->schema->has_unknown_fp2 && fp2 == index->schema->unknown_fp2;
 }
 
 /** SIMIDX_E_FORK in a child of the process that has opened it. */

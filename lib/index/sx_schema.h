@@ -42,10 +42,4 @@ void sx_schema_set_flags(sx_schema *schema, uint32_t flags);
 /** NULL is allowed. */
 void sx_schema_free(const sx_schema *schema);
 
-/** Whether a second fingerprint stands for one that is not known (doc/format.md, "Header"). */
-static inline int sx_schema_is_unknown_fp2(const sx_schema *schema, uint64_t fp2)
-{
-	return schema->has_unknown_fp2 && fp2 == schema->unknown_fp2;
-}
-
 #endif /* SX_SCHEMA_H */
