@@ -244,6 +244,8 @@ tests_engine_oracle_SOURCES = \
 	tests/engine/memory_write.c \
 	tests/engine/oracle.c \
 	tests/engine/rejudged.c \
+	tests/engine/sides.c \
+	tests/engine/sides.h \
 	tests/engine/subject.c \
 	tests/engine/subject.h \
 	tests/engine/twins.c

@@ -43,10 +43,11 @@ typedef struct sx_condition {
 	uint64_t id;     /* of the document */
 	uint64_t version;
 	uint32_t prefix; /* of a table, aligned to the left */
-	unsigned table;  /* from 0; SX_WHOLE: the index as a whole */
+	unsigned table;  /* from 0; or one of those below */
 } sx_condition;
 
-#define SX_WHOLE UINT32_MAX
+#define SX_WHOLE UINT32_MAX        /* the index as a whole */
+#define SX_CHANGE (UINT32_MAX - 1) /* the transaction's change of the document `version` is stored */
 
 typedef struct sx_conditions {
 	sx_condition *at;

@@ -220,7 +220,7 @@ static int is_pending(const sx_snapshot *snapshot, uint64_t id, int *is, simidx_
 
 /* ---- what a decision rests on ---- */
 
-static int add_condition(sx_conditions *all, uint32_t prefix, unsigned table, uint64_t version,
+static int add_condition(sx_conditions *all, unsigned table, uint32_t prefix, uint64_t version,
 			 simidx_error *err)
 {
 	if (sx_reserve(&all->at, &all->cap, all->n + 1, sizeof(*all->at)))
@@ -235,7 +235,7 @@ static int add_conditions(sx_remote_search *s, const sx_finding *f, simidx_error
 	int rc = SIMIDX_OK;
 
 	for (size_t i = 0; !rc && i < s->n_probes; i++)
-		rc = add_condition(f->conditions, s->probe[i].prefix, s->probe[i].table,
+		rc = add_condition(f->conditions, s->probe[i].table, s->probe[i].prefix,
 				   s->version[i], err);
 	return rc;
 }
@@ -266,9 +266,9 @@ static enum simidx_engine_next on_changed(void *ctx, size_t i, const simidx_matc
 
 /*
  * Rows of documents that the transaction changes do not count, because it has other rows for
- * them. That is only right if its changes are stored. They are not if somebody else has changed
- * such a document before this search: then nothing may rest on the answer. Who changes it after
- * the search raises a version.
+ * them. That is only right if its changes are stored, so the answer rests on them. They are not
+ * stored if somebody else has changed such a document before this search: then nothing may rest
+ * on the answer. Who changes it after the search raises a version.
  */
 static int doubt_changed(sx_remote_search *s, const sx_finding *f, uint64_t *round_trips,
 			 simidx_error *err)
@@ -280,9 +280,11 @@ static int doubt_changed(sx_remote_search *s, const sx_finding *f, uint64_t *rou
 	s->has_changed = 0;
 	rc = sx_engine_find_ids(s->engine, s->id, s->n_ids, on_changed, s, round_trips, err);
 	rc = sx_remote_outcome(s, rc, err);
-	return rc || !s->has_changed
-		       ? rc
-		       : add_condition(f->conditions, 0, SX_WHOLE, SIMIDX_ENGINE_NO_VERSION, err);
+	if (!rc && s->has_changed)
+		rc = add_condition(f->conditions, SX_WHOLE, 0, SIMIDX_ENGINE_NO_VERSION, err);
+	for (size_t i = 0; !rc && i < s->n_ids; i++)
+		rc = add_condition(f->conditions, SX_CHANGE, 0, s->id[i], err);
+	return rc;
 }
 
 static int add_changed(sx_remote_search *s, uint64_t id, simidx_error *err)
@@ -370,7 +372,7 @@ int sx_remote_near(void *search, sx_finding *const *finding, size_t n, uint64_t 
 	if (!rc && walks)
 		rc = walk(s, decides ? &version : NULL, round_trips, err);
 	if (!rc && walks && decides)
-		rc = add_condition(finding[0]->conditions, 0, SX_WHOLE, version, err);
+		rc = add_condition(finding[0]->conditions, SX_WHOLE, 0, version, err);
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = add_hits(s, finding[i], err);
 	return rc || !decides ? rc : doubt_changed(s, finding[0], round_trips, err);

@@ -301,13 +301,60 @@ static int compare_conditions(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
+static int compare_changes(const void *a, const void *b)
+{
+	const simidx_engine_change *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static int has_conditions(const sx_conditions *all, uint64_t id)
+{
+	const sx_condition key = { .id = id };
+
+	return bsearch(&key, all->at, all->n, sizeof(key), compare_conditions) != NULL;
+}
+
+/*
+ * Whether the change of a document may be refused though nobody has changed that document: because
+ * another one has its new label, or for a condition of its own.
+ */
+static int may_be_refused(const struct folding *f, const sx_conditions *all, uint64_t id)
+{
+	const simidx_engine_change key = { .id = id };
+	const simidx_engine_change *c =
+		bsearch(&key, f->change, f->n, sizeof(key), compare_changes);
+	const simidx_engine_version *before = c ? c->before : NULL, *after = c ? c->after : NULL;
+
+	if (after && after->label_size &&
+	    !(before && before->label_size == after->label_size &&
+	      !memcmp(before->label, after->label, after->label_size)))
+		return 1;
+	return c && has_conditions(all, id);
+}
+
+/*
+ * An engine knows conditions on prefixes alone. What rests on another change of this batch waits
+ * for the next one if that change may be refused, and needs no condition if it may not.
+ */
+static size_t add_condition(const struct folding *f, const sx_conditions *all,
+			    const sx_condition *c, simidx_engine_condition *out)
+{
+	*out = (simidx_engine_condition){ c->prefix, c->table, c->version };
+	if (c->table != SX_CHANGE)
+		return 1;
+	*out = (simidx_engine_condition){ 0, SIMIDX_ENGINE_WHOLE, SIMIDX_ENGINE_NO_VERSION };
+	return may_be_refused(f, all, c->version);
+}
+
 /* Give each change the conditions of its document. Both are in the order of ids then. */
 static int add_conditions(struct folding *f, simidx_writer *w, simidx_error *err)
 {
 	sx_conditions *all = &w->conditions;
+	simidx_engine_condition *to;
 	size_t next = 0;
 
-	f->condition = sx_realloc(NULL, all->n ? all->n : 1, sizeof(*f->condition));
+	f->condition = to = sx_realloc(NULL, all->n ? all->n : 1, sizeof(*f->condition));
 	f->refused = sx_calloc(f->n ? f->n : 1, 1);
 	/* Memory is not to be short when something was stored. */
 	if (!f->condition || !f->refused ||
@@ -315,18 +362,14 @@ static int add_conditions(struct folding *f, simidx_writer *w, simidx_error *err
 		return sx_fail_nomem(err);
 	if (all->n > 1)
 		qsort(all->at, all->n, sizeof(*all->at), compare_conditions);
-	for (size_t i = 0; i < all->n; i++)
-		f->condition[i] = (simidx_engine_condition){ all->at[i].prefix, all->at[i].table,
-							     all->at[i].version };
 	for (size_t i = 0; i < f->n; i++) {
 		simidx_engine_change *change = &f->change[i];
 
-		while (next < all->n && all->at[next].id < change->id)
-			next++;
-		change->condition = f->condition + next;
-		while (next < all->n && all->at[next].id == change->id)
-			next++;
-		change->n_conditions = (size_t)(f->condition + next - change->condition);
+		change->condition = to;
+		for (; next < all->n && all->at[next].id <= change->id; next++)
+			if (all->at[next].id == change->id)
+				to += add_condition(f, all, &all->at[next], to);
+		change->n_conditions = (size_t)(to - change->condition);
 	}
 	return SIMIDX_OK;
 }
