@@ -22,7 +22,7 @@ extern "C" {
 
 /**
  * Versions of what the library runs on, for bug reports: LMDB, xxHash, the file format and the
- * instruction set in use. A static string such as "LMDB 0.9.24, xxHash 0.8.1, format 0.2, avx2".
+ * instruction set in use. A static string such as "LMDB 0.9.24, xxHash 0.8.1, format 0.3, avx2".
  * The instruction set is one of avx512, avx2, popcnt, neon and scalar.
  */
 const char *simidx_build_info(void);

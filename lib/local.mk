@@ -115,6 +115,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/table/sx_block_index_cache.h \
 	lib/table/sx_lookup.c \
 	lib/table/sx_lookup.h \
+	lib/table/sx_columns.c \
+	lib/table/sx_columns.h \
 	lib/table/sx_table.c \
 	lib/table/sx_table.h \
 	lib/table/sx_table_append.c \

@@ -46,11 +46,15 @@ const char *sx_block_open(sx_block *b, const void *value, size_t size, unsigned 
 	return open_columns(b, SX_BLOCK_HEADER + b->n * b->width + b->n_words * 8);
 }
 
-int sx_block_is_intact(const sx_block *b)
+/* The checksum of a value, as the table with this number has it. */
+static uint32_t checksum(const unsigned char *data, size_t size, unsigned number)
 {
-	const unsigned char *from = b->data + SX_BLOCK_SHAPE_AT;
+	return number + (uint32_t)sx_hash(data + SX_BLOCK_SHAPE_AT, size - SX_BLOCK_SHAPE_AT);
+}
 
-	return sx_load_le32(b->data) == (uint32_t)sx_hash(from, b->size - SX_BLOCK_SHAPE_AT);
+int sx_block_is_intact(const sx_block *b, unsigned number)
+{
+	return sx_load_le32(b->data) == checksum(b->data, b->size, number);
 }
 
 int sx_block_is_within(const sx_block *b, uint64_t low, uint64_t high)
@@ -242,7 +246,8 @@ static int ascend(const uint64_t *key, size_t n)
 	return ok;
 }
 
-int sx_block_encode(const sx_rows *rows, size_t from, size_t n, void *value, size_t size)
+int sx_block_encode(const sx_rows *rows, size_t from, size_t n, unsigned number, void *value,
+		    size_t size)
 {
 	const uint64_t *key = rows->key + from;
 	unsigned char *data = value, *at;
@@ -264,6 +269,6 @@ int sx_block_encode(const sx_rows *rows, size_t from, size_t n, void *value, siz
 		at = encode_col(rows->col[c] + from, n, s.min[c],
 				sx_bytes_for(s.max[c] - s.min[c]), at);
 	memset(at, 0, size - (size_t)(at - data));
-	sx_store_le32(data, (uint32_t)sx_hash(data + SX_BLOCK_SHAPE_AT, size - SX_BLOCK_SHAPE_AT));
+	sx_store_le32(data, checksum(data, size, number));
 	return 0;
 }

@@ -10,7 +10,8 @@
  * a range covers and completes the rare hit. A column is a base and, for each entry, the
  * difference from it in as few whole bytes as the block needs. doc/format.md, "Blocks". A value is
  *
- *   0  checksum, 4 bytes: low half of XXH3-64 over the rest of the value
+ *   0  checksum, 4 bytes: low half of XXH3-64 over the rest of the value, plus the number of the
+ *      table that the block is for
  *   4  shape, 4 bytes: low bytes a key (4 bits), entries (14), bitmap words (14)
  *   8  high part of the first key, 8 bytes
  *  16  low bytes, then the bitmap, then the columns
@@ -96,9 +97,11 @@ size_t sx_block_bytes(const sx_rows *rows, size_t from, size_t n);
  * Encode rows [from, from + n), 1 <= n <= sx_block_fit(rows, from, size), into a value of
  * exactly `size` bytes: padded with zeros, checksum included.
  *
+ * @param number  of its table
  * @return 0, or -1 if the keys do not ascend: nothing is written
  */
-int sx_block_encode(const sx_rows *rows, size_t from, size_t n, void *value, size_t size);
+int sx_block_encode(const sx_rows *rows, size_t from, size_t n, unsigned number, void *value,
+		    size_t size);
 
 /**
  * Look at a value as a block with `n_cols` columns.
@@ -141,8 +144,8 @@ static inline sx_coded sx_block_coded(const sx_block *b)
 	return (sx_coded){ b->low, b->bitmap, b->n_words, b->width, b->base };
 }
 
-/** True if the checksum is right. */
-int sx_block_is_intact(const sx_block *block);
+/** True if the checksum is right for the table with this number. */
+int sx_block_is_intact(const sx_block *block, unsigned number);
 
 /** True if the first key is `low` or greater and the last one `high` or less. */
 int sx_block_is_within(const sx_block *block, uint64_t low, uint64_t high);

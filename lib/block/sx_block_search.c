@@ -275,7 +275,7 @@ static void count_parts(const sx_block *block, uint64_t span, const sx_kernel *k
 					(UNITS >> s->unit));
 }
 
-const char *sx_samples_make(sx_samples *shared, const void *value, size_t size,
+const char *sx_samples_make(sx_samples *shared, const void *value, size_t size, unsigned number,
 			    const sx_kernel *kernel, sx_samples *out)
 {
 	sx_block block;
@@ -286,7 +286,7 @@ const char *sx_samples_make(sx_samples *shared, const void *value, size_t size,
 	if (wrong)
 		return wrong;
 	/* Samples of a damaged block would stay wrong when the block is mended. */
-	if (!sx_block_is_intact(&block))
+	if (!sx_block_is_intact(&block, number))
 		return "checksum mismatch";
 	shape = sx_load_le32(block.data + SX_BLOCK_SHAPE_AT);
 	span = span_of(sx_block_shape_of(shape));

@@ -97,10 +97,11 @@ int sx_samples_are_due(sx_samples *shared);
 /**
  * Make the samples of a block that are due, and share them unless another thread does.
  *
- * @param out  the samples; sx_samples_locate() can be called with them at once
+ * @param number  of its table
+ * @param out     the samples; sx_samples_locate() can be called with them at once
  * @return NULL, or what is wrong with the block: a static string
  */
-const char *sx_samples_make(sx_samples *shared, const void *value, size_t size,
+const char *sx_samples_make(sx_samples *shared, const void *value, size_t size, unsigned number,
 			    const sx_kernel *kernel, sx_samples *out);
 
 /**

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SX_MAX_COLS 5
+#define SX_MAX_COLS 6
 
 typedef struct sx_rows {
 	size_t n, cap;

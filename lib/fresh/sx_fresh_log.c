@@ -30,12 +30,17 @@ int sx_fresh_log_append(sx_txn *txn, const sx_table *log, const sx_fresh_row *ro
 	sx_delta delta;
 	int rc = SIMIDX_OK;
 
-	sx_rows_init(&batch, SX_FRESH_COLS);
+	sx_rows_init(&batch, log->n_cols);
 	for (size_t i = 0; !rc && i < n; i++) {
 		const sx_fresh_row *r = &rows[i];
-		uint64_t cols[SX_FRESH_COLS] = { r->op, r->id, r->fp, r->fp2, r->label_hash };
+		uint64_t cols[SX_MAX_COLS] = { [SX_LOG_OP] = r->op,
+					       [SX_LOG_ID] = r->id,
+					       [SX_LOG_FP] = r->fp,
+					       [SX_LOG_LABEL_HASH] = r->label_hash };
 		size_t done = 0;
 
+		if (log->columns)
+			sx_values_put(log->columns, &r->values, cols + log->values_at);
 		if (sx_rows_push(&batch, seq + i, cols)) {
 			rc = sx_fail_nomem(err);
 		} else if (batch.n == APPEND_ROWS || i + 1 == n) {
@@ -48,16 +53,12 @@ int sx_fresh_log_append(sx_txn *txn, const sx_table *log, const sx_fresh_row *ro
 }
 
 /* The rows of one block from number *expected on, which is raised, to `end`. */
-static int visit_rows(const sx_rows *rows, uint64_t *expected, uint64_t end,
+static int visit_rows(const sx_table *log, const sx_rows *rows, uint64_t *expected, uint64_t end,
 		      int (*visit)(void *ctx, const sx_fresh_row *row), void *ctx,
 		      simidx_error *err)
 {
 	for (size_t i = 0; i < rows->n && *expected < end; i++) {
-		sx_fresh_row r = { .op = (uint32_t)rows->col[0][i],
-				   .id = rows->col[1][i],
-				   .fp = rows->col[2][i],
-				   .fp2 = rows->col[3][i],
-				   .label_hash = rows->col[4][i] };
+		sx_fresh_row r = sx_fresh_row_of(log, rows, i);
 		int rc;
 
 		if (rows->key[i] < *expected)
@@ -65,12 +66,11 @@ static int visit_rows(const sx_rows *rows, uint64_t *expected, uint64_t end,
 		if (rows->key[i] > *expected)
 			return sx_fail(err, SIMIDX_E_CORRUPT,
 				       "table fresh: row %" PRIu64 " is missing", *expected);
-		if ((rows->col[0][i] & ~(uint64_t)SX_FRESH_LABEL) != SX_FRESH_PUT &&
-		    (rows->col[0][i] & ~(uint64_t)SX_FRESH_LABEL) != SX_FRESH_DELETE)
+		if (!sx_fresh_is_known(rows, i))
 			return sx_fail(err, SIMIDX_E_CORRUPT,
 				       "table fresh: row %" PRIu64 " has operation %" PRIu64
 				       ", which this version of the library does not know",
-				       *expected, rows->col[0][i]);
+				       *expected, rows->col[SX_LOG_OP][i]);
 		rc = visit ? visit(ctx, &r) : SIMIDX_OK;
 		if (rc)
 			return rc;
@@ -93,7 +93,7 @@ int sx_fresh_log_read(sx_txn *txn, const sx_table *log, uint64_t first, uint64_t
 	while (!rc && first < end) {
 		rc = sx_table_walk_next(&walk, err);
 		if (!rc)
-			rc = visit_rows(&walk.rows, &first, end, visit, ctx, err);
+			rc = visit_rows(log, &walk.rows, &first, end, visit, ctx, err);
 	}
 	sx_table_walk_end(&walk);
 	if (rc == SIMIDX_E_END)

@@ -23,8 +23,8 @@
 typedef struct sx_fresh_row {
 	uint64_t id; /* SIMIDX_NO_ID in an index without ids */
 	uint64_t fp;
-	uint64_t fp2;
 	uint64_t label_hash;
+	sx_values values;
 	uint32_t op; /* SX_FRESH_PUT or SX_FRESH_DELETE, and flags */
 } sx_fresh_row;
 
@@ -39,9 +39,26 @@ typedef struct sx_fresh_rows {
 	size_t n, cap;
 } sx_fresh_rows;
 
-/** Columns of the log's table, after its key, the sequence number. */
-#define SX_FRESH_COLS 5
-#define SX_FRESH_FP2 3 /* the one of the second fingerprint */
+/** Columns of the log's table, after its key, the sequence number. The optional ones follow. */
+enum sx_log_column { SX_LOG_OP, SX_LOG_ID, SX_LOG_FP, SX_LOG_LABEL_HASH, SX_LOG_COLUMNS };
+
+/** What a row of the log's table says. */
+static inline sx_fresh_row sx_fresh_row_of(const sx_table *log, const sx_rows *rows, size_t i)
+{
+	return (sx_fresh_row){ .op = (uint32_t)rows->col[SX_LOG_OP][i],
+			       .id = rows->col[SX_LOG_ID][i],
+			       .fp = rows->col[SX_LOG_FP][i],
+			       .label_hash = rows->col[SX_LOG_LABEL_HASH][i],
+			       .values = sx_table_values(log, rows, i) };
+}
+
+/** Whether it has an operation that this version of the library knows. */
+static inline int sx_fresh_is_known(const sx_rows *rows, size_t i)
+{
+	uint64_t op = rows->col[SX_LOG_OP][i] & ~(uint64_t)SX_FRESH_LABEL;
+
+	return op == SX_FRESH_PUT || op == SX_FRESH_DELETE;
+}
 
 /** Append a row to an array. SIMIDX_E_NOMEM. */
 int sx_fresh_rows_push(sx_fresh_rows *rows, const sx_fresh_row *row, simidx_error *err);

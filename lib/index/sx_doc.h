@@ -9,10 +9,12 @@
 #define SX_DOC_H
 
 #include "store/sx_dbi.h"
+#include "table/sx_columns.h"
 
 /** Without its label. */
 typedef struct sx_doc {
-	uint64_t id, fp, fp2;
+	uint64_t id, fp;
+	sx_values values;
 } sx_doc;
 
 /** With it. */

@@ -31,7 +31,7 @@ int sx_documents_by_id(void *search, const sx_snapshot *s, uint64_t id, sx_label
 	if (rc == SIMIDX_E_NOT_FOUND)
 		return s->index->backend->document->by_id(search, s, id, out, err);
 	if (!rc)
-		out->doc = (sx_doc){ id, row.fp, row.fp2 };
+		out->doc = (sx_doc){ id, row.fp, row.values };
 	return !rc && sx_fresh_is_delete(&row) ? SIMIDX_E_NOT_FOUND : rc;
 }
 
@@ -112,7 +112,7 @@ static int by_label_in_rows(const sx_snapshot *s, const sx_fresh_rows *rows, con
 			continue;
 		rc = sx_documents_has_label(s, row->id, label, size, err);
 		if (!rc)
-			*doc = (sx_doc){ row->id, row->fp, row->fp2 };
+			*doc = (sx_doc){ row->id, row->fp, row->values };
 	}
 	return rc;
 }
@@ -160,6 +160,33 @@ int sx_documents_check(const simidx *index, const simidx_doc *doc, simidx_error 
 				       : "the index keeps a second fingerprint with each document, as indexes of "
 					 "texts do, and this one has none");
 	return SIMIDX_OK;
+}
+
+sx_values sx_documents_values(const simidx_doc *doc, uint64_t unknown_fp2)
+{
+	sx_values values = { { 0 } };
+
+	if (doc->flags & SIMIDX_DOC_FP2)
+		values.of[SX_FP2] = doc->fp2;
+	else if (doc->flags & SIMIDX_DOC_FP2_UNKNOWN)
+		values.of[SX_FP2] = unknown_fp2;
+	return values;
+}
+
+void sx_match_set_values(const simidx *index, simidx_match *match, sx_values values)
+{
+	if (!index->schema->has_fp2 || sx_is_unknown_fp2(index, values.of[SX_FP2]))
+		return;
+	match->fp2 = values.of[SX_FP2];
+	match->flags |= SIMIDX_MATCH_FP2;
+}
+
+sx_values sx_match_values(const simidx_match *match, uint64_t unknown_fp2)
+{
+	sx_values values = { { 0 } };
+
+	values.of[SX_FP2] = match->flags & SIMIDX_MATCH_FP2 ? match->fp2 : unknown_fp2;
+	return values;
 }
 
 int sx_documents_check_next_id(const simidx *index, uint64_t next_id, simidx_error *err)

@@ -57,6 +57,18 @@ int sx_documents_label_damaged(uint64_t id, simidx_error *err);
  */
 int sx_documents_check(const simidx *index, const simidx_doc *doc, simidx_error *err);
 
+/** What a document that was checked has in the optional columns. */
+sx_values sx_documents_values(const simidx_doc *doc, uint64_t unknown_fp2);
+
+/**
+ * Tell those of the optional columns in a match. What stands for a second fingerprint that is not
+ * known is shown to nobody.
+ */
+void sx_match_set_values(const simidx *index, simidx_match *match, sx_values values);
+
+/** What a match tells of them. */
+sx_values sx_match_values(const simidx_match *match, uint64_t unknown_fp2);
+
 /** Check what is to become the next id. SIMIDX_E_UNSUPPORTED without ids, SIMIDX_E_RANGE. */
 int sx_documents_check_next_id(const simidx *index, uint64_t next_id, simidx_error *err);
 

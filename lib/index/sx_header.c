@@ -10,7 +10,6 @@
 #include "util/sx_hash.h"
 
 static const unsigned char magic[8] = { 's', 'i', 'm', 'i', 'd', 'x', 0x1a, '\n' };
-static const char fp2_name[8] = "fp2";
 
 /* Places in the record; doc/format.md has the same list. */
 enum {
@@ -39,8 +38,17 @@ enum {
 	UNKNOWN_FP2_AT = 120,
 	COMMIT_AT = 128,
 	N_COLUMNS_AT = 136, /* 1 byte, 7 zero */
-	COLUMNS_AT = 144,   /* names of 8 bytes */
-	TABLES_AT = COLUMNS_AT + 8 * SX_MAX_COLUMNS
+	COLUMNS_AT = 144,
+	COLUMN_SIZE = 24,
+	TABLES_AT = COLUMNS_AT + COLUMN_SIZE * SX_HEADER_COLUMNS
+};
+
+/* The record of an optional column. */
+enum {
+	NAME_AT = 0,      /* 8 bytes */
+	WIDTH_AT = 8,     /* 1 byte */
+	DIGESTED_AT = 9,  /* 1 byte, 6 zero */
+	ABSENT_AT = 16
 };
 
 /* A table's record: its leads, then its counts. */
@@ -64,6 +72,23 @@ static void get_count(const unsigned char *in, sx_table_count *count)
 	count->rows = sx_load_le64(in + ROWS_AT);
 	count->digest = sx_load_le64(in + DIGEST_AT);
 	count->generation = sx_load_le64(in + GENERATION_AT);
+}
+
+/* All records of columns: those that flags ask for, and zeros. */
+static unsigned put_columns(uint32_t flags, unsigned char *out)
+{
+	sx_columns columns = sx_columns_of_flags(flags);
+
+	memset(out, 0, COLUMN_SIZE * SX_HEADER_COLUMNS);
+	for (unsigned c = 0; c < columns.n; c++, out += COLUMN_SIZE) {
+		const sx_column_kind *kind = &sx_column_kinds[columns.kind[c]];
+
+		memcpy(out + NAME_AT, kind->name, sizeof(kind->name));
+		out[WIDTH_AT] = (unsigned char)kind->width;
+		out[DIGESTED_AT] = (unsigned char)kind->is_digested;
+		sx_store_le64(out + ABSENT_AT, kind->absent);
+	}
+	return columns.n;
 }
 
 size_t sx_header_encode(const sx_header *h, unsigned char *out)
@@ -97,10 +122,7 @@ size_t sx_header_encode(const sx_header *h, unsigned char *out)
 	sx_store_le64(out + MERGE_END_AT, h->merge_end);
 	sx_store_le64(out + UNKNOWN_FP2_AT, h->unknown_fp2);
 	sx_store_le64(out + COMMIT_AT, h->commit);
-	if (h->flags & SIMIDX_CREATE_FP2) {
-		out[N_COLUMNS_AT] = 1;
-		memcpy(out + COLUMNS_AT, fp2_name, sizeof(fp2_name));
-	}
+	out[N_COLUMNS_AT] = (unsigned char)put_columns(h->flags, out + COLUMNS_AT);
 	for (unsigned t = 0; t < n; t++, at += TABLE_SIZE) {
 		for (unsigned i = 0; i < SX_MAX_LEADS; i++)
 			sx_store_le64(at + LEADS_AT + 8 * i, h->plan.table[t].lead[i]);
@@ -121,7 +143,7 @@ static int check_version(const sx_header *h, simidx_error *err)
 			       "the index is of format %u.%u, and this library reads %d.%d only: %s",
 			       h->major, h->minor, SX_FORMAT_MAJOR, SX_FORMAT_MINOR,
 			       format < (SX_FORMAT_MAJOR << 16 | SX_FORMAT_MINOR)
-				       ? "load the documents into a new index"
+				       ? "simidx-query of the version that made it can dump it for simidx-load"
 				       : "a later version made it");
 	if (h->incompat & ~SX_KNOWN_INCOMPAT)
 		return sx_fail(err, SIMIDX_E_VERSION,
@@ -132,10 +154,10 @@ static int check_version(const sx_header *h, simidx_error *err)
 
 static int check_columns(const sx_header *h, const unsigned char *in, simidx_error *err)
 {
-	unsigned n = in[N_COLUMNS_AT];
+	unsigned char known[COLUMN_SIZE * SX_HEADER_COLUMNS];
 
-	if (n > SX_MAX_COLUMNS || n != !!(h->flags & SIMIDX_CREATE_FP2) ||
-	    (n && memcmp(in + COLUMNS_AT, fp2_name, sizeof(fp2_name))))
+	if (in[N_COLUMNS_AT] != put_columns(h->flags, known) ||
+	    memcmp(in + COLUMNS_AT, known, sizeof(known)))
 		return sx_fail(err, SIMIDX_E_VERSION,
 			       "the index has columns that this library does not know");
 	return SIMIDX_OK;
@@ -174,7 +196,8 @@ static int is_merge_possible(const sx_header *h)
 
 static int check_values(const sx_header *h, simidx_error *err)
 {
-	const uint32_t flags = SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2 | SX_FLAG_UNKNOWN_FP2;
+	const uint32_t flags =
+		SIMIDX_CREATE_NO_IDS | sx_columns_flags() | SX_FLAG_UNKNOWN_FP2;
 	const uint32_t state = SX_STATE_SUPERSEDED | SX_STATE_MERGING | SX_STATE_PARTIAL;
 	const char *wrong = NULL;
 

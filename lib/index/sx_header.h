@@ -16,14 +16,14 @@
 #include "store/sx_dbi.h"
 
 #define SX_FORMAT_MAJOR 0
-#define SX_FORMAT_MINOR 2
+#define SX_FORMAT_MINOR 3
 
 /* Feature bits. Unknown incompatible ones are refused; unknown read-only compatible ones allow
  * reading. None is defined yet. */
 #define SX_KNOWN_INCOMPAT 0u
 #define SX_KNOWN_RO_COMPAT 0u
 
-/* sx_header.flags: those of simidx_create() that stay, SIMIDX_CREATE_NO_IDS and _FP2, and */
+/* sx_header.flags: those of sx_schema_flags(), and */
 #define SX_FLAG_UNKNOWN_FP2 8u /* unknown_fp2 stands for a second fingerprint that is not known */
 
 /** unknown_fp2 where nothing that is there says otherwise. */
@@ -39,7 +39,7 @@
 #define SX_COUNT_DOCS 1
 #define SX_COUNT_OTHERS 2
 
-#define SX_MAX_COLUMNS 4 /* optional columns of postings */
+#define SX_HEADER_COLUMNS 4 /* optional columns that it has room for */
 
 /** What the header knows of a table. */
 typedef struct sx_table_count {

@@ -50,13 +50,17 @@ const char *simidx_build_info(void)
 	return build_info;
 }
 
+/* `columns`: the optional ones, which follow n_cols others; or NULL. */
 static int open_table(const simidx *index, sx_txn *txn, int create, sx_table *table,
-		      const char *name, enum sx_table_kind kind, unsigned n_cols, simidx_error *err)
+		      const char *name, enum sx_table_kind kind, unsigned n_cols,
+		      const sx_columns *columns, simidx_error *err)
 {
 	memset(table, 0, sizeof(*table));
 	snprintf(table->name, sizeof(table->name), "%s", name);
 	table->kind = kind;
-	table->n_cols = n_cols;
+	table->n_cols = n_cols + (columns ? columns->n : 0);
+	table->columns = columns;
+	table->values_at = n_cols;
 	table->layout = index->schema->layout;
 	table->fill = index->schema->fill;
 	table->block_size = sx_store_block_size(index->store);
@@ -73,9 +77,10 @@ static int open_permuted(simidx *index, sx_txn *txn, int create, simidx_error *e
 		int rc;
 
 		snprintf(name, sizeof(name), "t%02u", t + 1);
-		rc = open_table(index, txn, create, table, name, SX_TABLE_PERMUTED, 0, err);
+		rc = open_table(index, txn, create, table, name, SX_TABLE_PERMUTED, 0, NULL, err);
 		if (rc)
 			return rc;
+		table->number = t + 1;
 		table->perm = &index->schema->plan.table[t];
 	}
 	return SIMIDX_OK;
@@ -84,14 +89,17 @@ static int open_permuted(simidx *index, sx_txn *txn, int create, simidx_error *e
 static int open_documents(simidx *index, sx_txn *txn, int create, simidx_error *err)
 {
 	sx_tables *t = &index->tables;
-	unsigned cols = index->schema->has_fp2 ? 2 : 1;
-	int rc = open_table(index, txn, create, &t->postings, "postings", SX_TABLE_PAIRS, cols, err);
+	int rc = open_table(index, txn, create, &t->postings, "postings", SX_TABLE_PAIRS,
+			    SX_POSTINGS_COLUMNS, &index->schema->columns, err);
 
 	if (!rc)
-		rc = open_table(index, txn, create, &t->docs, "docs", SX_TABLE_NUMBERS, 1, err);
+		rc = open_table(index, txn, create, &t->docs, "docs", SX_TABLE_NUMBERS,
+				SX_DOCS_COLUMNS, NULL, err);
 	if (!rc)
-		rc = open_table(index, txn, create, &t->by_label, "by_label", SX_TABLE_PAIRS, 1,
-				err);
+		rc = open_table(index, txn, create, &t->by_label, "by_label", SX_TABLE_PAIRS,
+				SX_BY_LABEL_COLUMNS, NULL, err);
+	t->postings.number = SX_NUMBER_POSTINGS;
+	t->docs.number = SX_NUMBER_DOCS;
 	t->postings.checks_rows = t->docs.checks_rows = 1;
 	t->by_label.layout = SIMIDX_LAYOUT_ROWS;
 	if (!rc && txn)
@@ -105,8 +113,9 @@ int sx_index_open_tables(simidx *index, sx_txn *txn, int create, simidx_error *e
 
 	if (!rc)
 		rc = open_table(index, txn, create, &index->fresh->log, "fresh", SX_TABLE_NUMBERS,
-				SX_FRESH_COLS, err);
+				SX_LOG_COLUMNS, &index->schema->columns, err);
 	index->fresh->log.fill = 100; /* only ever appended to */
+	index->fresh->log.number = SX_NUMBER_FRESH;
 	index->fresh->log.checks_rows = 1;
 	if (!rc && index->schema->has_ids)
 		rc = open_documents(index, txn, create, err);

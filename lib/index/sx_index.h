@@ -15,6 +15,11 @@
 #include "table/sx_block_index_cache.h"
 #include "table/sx_table.h"
 
+/** Columns of the tables of documents; optional ones follow those of postings. */
+enum sx_postings_column { SX_POSTINGS_ID, SX_POSTINGS_COLUMNS };
+enum sx_docs_column { SX_DOCS_FP, SX_DOCS_COLUMNS };
+enum sx_by_label_column { SX_BY_LABEL_ID, SX_BY_LABEL_COLUMNS };
+
 /** The sub-databases of an index. */
 typedef struct sx_tables {
 	sx_table permuted[SX_MAX_TABLES]; /* "t01".. */

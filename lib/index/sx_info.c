@@ -54,29 +54,22 @@ int simidx_get_info(simidx *index, simidx_info *out, simidx_error *err)
 /* Sub-database number i: the permuted tables, then these; without ids the fresh rows alone. */
 enum { POSTINGS = SX_COUNT_POSTINGS, DOCS = SX_COUNT_DOCS, FRESH, LABELS, BY_LABEL, OTHERS };
 
-/* Column of the second fingerprints, or -1. */
-static int fp2_column(const simidx *index, const sx_table *table)
-{
-	if (!index->schema->has_unknown_fp2)
-		return -1;
-	return table == &index->tables.postings ? 1
-	       : table == &index->fresh->log    ? SX_FRESH_FP2
-						: -1;
-}
-
 /* Entries and their bytes, by visiting every block. */
 static int measure(const sx_snapshot *s, const sx_table *table, simidx_table_info *out,
 		   simidx_error *err)
 {
-	int fp2 = fp2_column(s->index, table);
+	int counts = s->index->schema->has_unknown_fp2 && table->columns;
 	sx_table_walk walk;
 	int rc = sx_table_walk_begin(&walk, s->txn, table, NULL, err);
 
 	while (!rc && !(rc = sx_table_walk_next(&walk, err))) {
 		out->entries += walk.rows.n;
 		out->bytes_used += walk.used;
-		for (size_t i = 0; fp2 >= 0 && i < walk.rows.n; i++)
-			out->unknown_fp2 += walk.rows.col[fp2][i] == s->index->schema->unknown_fp2;
+		for (size_t i = 0; counts && i < walk.rows.n; i++) {
+			sx_values values = sx_table_values(table, &walk.rows, i);
+
+			out->unknown_fp2 += sx_is_unknown_fp2(s->index, values.of[SX_FP2]);
+		}
 	}
 	sx_table_walk_end(&walk);
 	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;

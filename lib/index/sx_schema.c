@@ -9,11 +9,17 @@
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 
+uint32_t sx_schema_flags(void)
+{
+	return SIMIDX_CREATE_NO_IDS | sx_columns_flags();
+}
+
 void sx_schema_set_flags(sx_schema *schema, uint32_t flags)
 {
-	schema->flags = flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
+	schema->flags = flags & sx_schema_flags();
 	schema->has_ids = !(flags & SIMIDX_CREATE_NO_IDS);
-	schema->has_fp2 = (flags & SIMIDX_CREATE_FP2) != 0;
+	schema->columns = sx_columns_of_flags(flags);
+	schema->has_fp2 = sx_columns_find(&schema->columns, SX_FP2) >= 0;
 }
 
 int sx_schema_new(const char *plan, unsigned bits, sx_schema **out, simidx_error *err)

@@ -94,14 +94,16 @@ static int check_stop(struct verify *v)
 static void count_rows(struct tally *tally, const sx_table *table, const sx_rows *rows,
 		       uint64_t *last_fp)
 {
-	int has_fp2 = table->kind == SX_TABLE_PAIRS && table->n_cols > 1;
+	int has_values = table->columns && table->columns->n;
 	uint64_t digest = 0, docs_digest = 0;
 
 	for (size_t i = 0; i < rows->n; i++) {
 		uint64_t hash = sx_table_row_hash(table, rows, i);
 
 		digest += hash;
-		docs_digest += has_fp2 ? sx_hash_u64_pair(rows->key[i], rows->col[0][i]) : hash;
+		docs_digest += has_values ? sx_hash_u64_pair(rows->key[i],
+							     rows->col[SX_POSTINGS_ID][i])
+					  : hash;
 		if (table->kind == SX_TABLE_PAIRS && (!tally->rows || rows->key[i] != *last_fp)) {
 			tally->distinct++;
 			tally->distinct_digest += sx_hash_u64(rows->key[i]);
@@ -203,16 +205,16 @@ static void see_fresh(struct verify *v, const sx_rows *rows)
 		return;
 	}
 	for (size_t i = 0; i < rows->n; i++) {
-		uint64_t op = rows->col[0][i] & ~(uint64_t)SX_FRESH_LABEL;
-		uint64_t one = op == SX_FRESH_DELETE ? UINT64_MAX : 1;
-		int has_label = (rows->col[0][i] & SX_FRESH_LABEL) != 0;
+		sx_fresh_row row = sx_fresh_row_of(&v->index->fresh->log, rows, i);
+		int is_delete = sx_fresh_is_delete(&row), has_label = (row.op & SX_FRESH_LABEL) != 0;
+		uint64_t one = is_delete ? UINT64_MAX : 1;
 
 		v->fresh_documents += one;
 		v->fresh_labels += has_label ? one : 0;
-		if (rows->col[1][i] >= v->fresh_end)
-			v->fresh_end = rows->col[1][i] + 1;
-		v->said[v->n_said++] = (struct said){ rows->col[4][i], rows->col[1][i], rows->key[i],
-						      op == SX_FRESH_DELETE, has_label, 0 };
+		if (row.id >= v->fresh_end)
+			v->fresh_end = row.id + 1;
+		v->said[v->n_said++] = (struct said){ row.label_hash, row.id, rows->key[i],
+						      is_delete, has_label, 0 };
 	}
 }
 
@@ -346,8 +348,8 @@ static int check_labels(struct verify *v)
 static void see_by_label(struct verify *v, const sx_rows *rows)
 {
 	for (size_t i = 0; i < rows->n; i++)
-		if (!is_in_fresh(v, rows->key[i], rows->col[0][i]))
-			check_label(v, "by_label", rows->col[0][i], rows->key[i]);
+		if (!is_in_fresh(v, rows->key[i], rows->col[SX_BY_LABEL_ID][i]))
+			check_label(v, "by_label", rows->col[SX_BY_LABEL_ID][i], rows->key[i]);
 }
 
 /* ---- tables against each other ---- */

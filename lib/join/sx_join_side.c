@@ -50,7 +50,8 @@ static void take_rows(sx_join_side *side, const sx_fresh_row *const *order, size
 		if (has_ids)
 			side->touched[side->n_touched++] = row->id;
 		if (!sx_fresh_is_delete(row))
-			side->fresh[side->n_fresh++] = (sx_join_doc){ row->fp, row->id, row->fp2 };
+			side->fresh[side->n_fresh++] = (sx_join_doc){ row->fp, row->id,
+								      row->values.of[SX_FP2] };
 	}
 	qsort(side->fresh, side->n_fresh, sizeof(*side->fresh), compare_docs);
 	if (has_ids)
@@ -286,8 +287,9 @@ static int take_documents(struct reading *r, uint64_t fp, size_t *n, simidx_erro
 		if (rows->key[r->at] != fp)
 			break;
 		if (has_ids) {
-			doc.id = rows->col[0][r->at];
-			doc.fp2 = rows->n_cols > 1 ? rows->col[1][r->at] : 0;
+			doc.id = rows->col[SX_POSTINGS_ID][r->at];
+			doc.fp2 = sx_table_values(&side->index->tables.postings, rows, r->at)
+					  .of[SX_FP2];
 		}
 		r->at++;
 		if (!has_ids || !is_touched(side, doc.id))

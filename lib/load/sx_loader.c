@@ -141,16 +141,16 @@ static int open_old(simidx_loader *l, simidx_error *err)
 static int prepare_sorters(simidx_loader *l, simidx_error *err)
 {
 	int has_ids = !(l->target.create.flags & SIMIDX_CREATE_NO_IDS);
-	int has_fp2 = (l->target.create.flags & SIMIDX_CREATE_FP2) != 0;
+	unsigned n_values = sx_columns_of_flags(l->target.create.flags).n;
 	const char *dir = sx_loader_tmpdir(l);
 	size_t half = l->memory / 2, eighth = l->memory / 8;
 	int rc;
 
 	/* Documents and labels come in the order of ids, which a stable sort keeps. */
-	rc = sx_sorter_new(has_ids ? 2 + has_fp2 : 1, 1, 0, half, dir, &l->output.by_fp, err);
+	rc = sx_sorter_new(has_ids ? 2 + n_values : 1, 1, 0, half, dir, &l->output.by_fp, err);
 	if (rc || !has_ids)
 		return rc;
-	rc = sx_sorter_new(3 + has_fp2, 1, 0, half, dir, &l->input.by_id, err);
+	rc = sx_sorter_new(3 + n_values, 1, 0, half, dir, &l->input.by_id, err);
 	if (!rc)
 		rc = sx_sorter_new(3, 1, 0, eighth, dir, &l->input.label_rows, err);
 	if (!rc)
@@ -308,7 +308,7 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 	c = &l->target.create;
 	if ((c->bits ? c->bits : SIMIDX_DEFAULT_BITS) != source->schema->bits)
 		what = "another number of bits";
-	else if ((c->flags ^ source->schema->flags) & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2))
+	else if ((c->flags ^ source->schema->flags) & sx_schema_flags())
 		what = "other columns";
 	else if (strcmp(c->profile, source->schema->profile.text) ||
 		 c->n_check_fps != source->schema->profile.n_check_fps ||
@@ -349,11 +349,12 @@ static int check_put(const simidx_loader *l, const simidx_doc *doc, simidx_error
 static int put(simidx_loader *l, const simidx_doc *doc, uint64_t *id, simidx_error *err)
 {
 	uint64_t given = doc->id == SIMIDX_NO_ID ? l->next_id : doc->id;
-	int is_unknown = (doc->flags & SIMIDX_DOC_FP2_UNKNOWN) != 0;
-	uint64_t record[4] = { given, l->n_rows, doc->fp, is_unknown ? l->unknown_fp2 : doc->fp2 };
+	uint64_t record[3 + SX_MAX_COLUMNS] = { given, l->n_rows, doc->fp };
+	sx_values values = sx_documents_values(doc, l->unknown_fp2);
 	int rc;
 
-	l->has_unknown_fp2 |= is_unknown;
+	l->has_unknown_fp2 |= (doc->flags & SIMIDX_DOC_FP2_UNKNOWN) != 0;
+	sx_values_put(&l->target.index->schema->columns, &values, record + 3);
 	if (!l->input.by_id)
 		return sx_sorter_add(l->output.by_fp, &doc->fp, err);
 	rc = sx_sorter_add(l->input.by_id, record, err);

@@ -85,7 +85,7 @@ struct docs {
 	uint64_t candidate_source, candidate_key;
 	sx_loader_bytes label; /* size 0: none */
 	/* those that stay and are not written yet: id, fingerprint; and records of by_fp */
-	uint64_t row[2 * ROWS_AT_ONCE], record[3 * ROWS_AT_ONCE];
+	uint64_t row[2 * ROWS_AT_ONCE], record[(2 + SX_MAX_COLUMNS) * ROWS_AT_ONCE];
 	size_t n_rows;
 	uint64_t label_bytes; /* written since the last commit for them, about */
 	uint64_t done, total;
@@ -103,9 +103,8 @@ static int next_of_source(struct docs *d, size_t i)
 	if (rc)
 		return s->ended ? SIMIDX_OK : sx_loader_blame(d->l, i, rc, d->err);
 	s->key = m.id;
-	s->doc = (sx_doc){ .id = m.id, .fp = m.fp, .fp2 = m.fp2 };
-	if (d->l->has_unknown_fp2 && !(m.flags & SIMIDX_MATCH_FP2))
-		s->doc.fp2 = d->l->unknown_fp2;
+	s->doc = (sx_doc){ m.id, m.fp,
+			   sx_match_values(&m, d->l->has_unknown_fp2 ? d->l->unknown_fp2 : 0) };
 	s->label = (sx_slice){ m.label, m.label_size };
 	return SIMIDX_OK;
 }
@@ -143,7 +142,7 @@ static int next_put(struct docs *d)
 	s->key = record[1];
 	s->doc.id = record[0];
 	s->doc.fp = record[2];
-	s->doc.fp2 = l->target.create.flags & SIMIDX_CREATE_FP2 ? record[3] : 0;
+	s->doc.values = sx_values_get(&l->target.index->schema->columns, record + 3);
 	return find_label(d, s);
 }
 
@@ -198,8 +197,7 @@ static int write_candidate(struct docs *d)
 		l->next_id = d->candidate.id + 1;
 	row[0] = record[1] = d->candidate.id;
 	row[1] = record[0] = d->candidate.fp;
-	if (words > 2)
-		record[2] = d->candidate.fp2;
+	sx_values_put(&l->target.index->schema->columns, &d->candidate.values, record + 2);
 	if (++d->n_rows == ROWS_AT_ONCE)
 		rc = write_rows(d);
 	if (!rc && d->label.size)

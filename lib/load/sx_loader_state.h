@@ -51,7 +51,7 @@ typedef struct sx_loader_sources {
 
 /** What was put. In an index without ids it goes to output.by_fp at once, and by_id is NULL. */
 typedef struct sx_loader_input {
-	sx_sorter *by_id; /* id, row, fingerprint, second fingerprint if there are such */
+	sx_sorter *by_id; /* id, row, fingerprint, optional columns */
 	int is_sorted;    /* by_id has been finished, and rewound */
 	sx_sorter *label_rows;   /* id, row, where the label is: of rows with a label */
 	sx_sorter *label_hashes; /* hash, source, id or row, where, id: to find shared labels */
@@ -61,7 +61,7 @@ typedef struct sx_loader_input {
 
 /** What the new index is made of. */
 typedef struct sx_loader_output {
-	sx_sorter *by_fp;    /* fingerprint, id, second fingerprint; or fingerprint alone */
+	sx_sorter *by_fp;    /* fingerprint, id, optional columns; or fingerprint alone */
 	sx_sorter *by_label; /* hash, id */
 	sx_spill *distinct;  /* frames of fingerprints, ascending */
 	sx_spill *spill;     /* a temporary file that is free to be written again */

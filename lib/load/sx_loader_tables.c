@@ -99,7 +99,7 @@ static int make_postings(simidx_loader *l, simidx_error *err)
 		rc = write_postings(l, &append, err);
 	if (!rc && has_ids) {
 		count[SX_COUNT_POSTINGS].rows = append.count;
-		count[SX_COUNT_POSTINGS].digest = append.table->n_cols > 1
+		count[SX_COUNT_POSTINGS].digest = append.table->columns->n
 							  ? append.digest
 							  : count[SX_COUNT_DOCS].digest;
 		count[SX_COUNT_POSTINGS].generation++;

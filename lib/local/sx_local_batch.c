@@ -332,6 +332,7 @@ static int visit_postings(void *ctx, const sx_block_slice *slice, enum sx_next *
 	struct visiting *v = ctx;
 	sx_sorted *s = v->s;
 	sx_local_search *l = search_of(v->r);
+	sx_value_arrays values;
 	sx_local_found *hit = &s->hit[(uint32_t)s->item[s->owner[slice->probe]]];
 	size_t n = slice->to > slice->from ? (size_t)(slice->to - slice->from) : 0;
 
@@ -353,9 +354,10 @@ static int visit_postings(void *ctx, const sx_block_slice *slice, enum sx_next *
 	if (sx_reserve(&s->doc, &s->doc_cap, s->n_docs + n, sizeof(*s->doc)))
 		return SIMIDX_E_NOMEM;
 	hit->n_docs += (uint32_t)n;
+	values = sx_value_arrays_in(&sx_reader_index(v->r)->schema->columns, &l->rows, SX_POSTINGS_COLUMNS);
 	for (size_t i = 0; i < n; i++)
-		s->doc[s->n_docs++] = (sx_doc){ l->rows.col[0][i], hit->fp,
-						l->rows.n_cols > 1 ? l->rows.col[1][i] : 0 };
+		s->doc[s->n_docs++] = (sx_doc){ l->rows.col[SX_POSTINGS_ID][i], hit->fp,
+						sx_value_arrays_at(&values, i) };
 	return SIMIDX_OK;
 }
 

@@ -6,7 +6,7 @@
 #include "table/sx_table_range.h"
 #include "util/sx_hash.h"
 
-/* The columns of one row of a table, two at most. SIMIDX_E_NOT_FOUND without setting err. */
+/* The columns of one row of a table. SIMIDX_E_NOT_FOUND without setting err. */
 static int read_row(const sx_snapshot *s, const sx_table *table, sx_sort_key place, uint64_t *cols,
 		    simidx_error *err)
 {
@@ -30,17 +30,19 @@ static int read_row(const sx_snapshot *s, const sx_table *table, sx_sort_key pla
 static int by_id(void *search, const sx_snapshot *s, uint64_t id, sx_labelled_doc *out,
 		     simidx_error *err)
 {
+	const sx_table *postings = &s->index->tables.postings;
+	const sx_columns *columns = &s->index->schema->columns;
 	sx_doc *doc = &out->doc;
-	uint64_t cols[2] = { 0, 0 };
+	uint64_t cols[SX_MAX_COLS] = { 0 };
 	int rc = read_row(s, &s->index->tables.docs, (sx_sort_key){ id, 0 }, cols, err);
 
 	(void)search; /* labels are asked for */
-	*doc = (sx_doc){ id, cols[0], 0 };
-	if (rc || !s->index->schema->has_fp2)
+	*doc = (sx_doc){ .id = id, .fp = cols[SX_DOCS_FP] };
+	if (rc || !columns->n)
 		return rc;
 	/* No fresh row is about it, so it is in postings, too. */
-	rc = read_row(s, &s->index->tables.postings, (sx_sort_key){ doc->fp, id }, cols, err);
-	doc->fp2 = cols[1];
+	rc = read_row(s, postings, (sx_sort_key){ doc->fp, id }, cols, err);
+	doc->values = sx_values_get(columns, cols + postings->values_at);
 	return rc == SIMIDX_E_NOT_FOUND ? sx_documents_missing(id, err) : rc;
 }
 
@@ -66,7 +68,7 @@ static int by_label(void *search, const sx_snapshot *s, const void *label, size_
 	if (!rc)
 		rc = SIMIDX_E_NOT_FOUND;
 	for (size_t i = 0; rc == SIMIDX_E_NOT_FOUND && i < ids.n; i++) {
-		uint64_t id = ids.col[0][i];
+		uint64_t id = ids.col[SX_BY_LABEL_ID][i];
 
 		rc = sx_fresh_by_id(s->index->fresh, s->txn, &span, id, &row, err);
 		if (rc == SIMIDX_E_NOT_FOUND) {

@@ -235,10 +235,10 @@ static int has_deleted(const sx_local_search *s, uint64_t fp)
 /* Drop those rows of one fingerprint whose documents were deleted. Ids ascend in both. */
 static void drop_deleted(const sx_local_search *s, uint64_t fp, sx_rows *rows)
 {
-	size_t at = rows->n ? first_deleted(s, fp, rows->col[0][0]) : 0, n = 0;
+	size_t at = rows->n ? first_deleted(s, fp, rows->col[SX_POSTINGS_ID][0]) : 0, n = 0;
 
 	for (size_t i = 0; i < rows->n; i++) {
-		uint64_t id = rows->col[0][i];
+		uint64_t id = rows->col[SX_POSTINGS_ID][i];
 
 		while (at < s->deleted.n && s->deleted.at[at].fp == fp && s->deleted.at[at].id < id)
 			at++;
@@ -311,10 +311,13 @@ static int visit_postings(void *ctx, const sx_block_slice *s, enum sx_next *next
 			drop_deleted(g->s, fp, rows);
 		if (!rc && t->max && !sx_query_judges(t->q, fp) && rows->n > t->max - t->had)
 			rows->n = (size_t)(t->max - t->had);
-		if (!rc)
-			rc = sx_matches_take(t, fp, rows->col[0],
-					     rows->n_cols > 1 ? rows->col[1] : NULL, rows->n,
+		if (!rc) {
+			sx_value_arrays values = sx_value_arrays_in(
+				&t->index->schema->columns, rows, SX_POSTINGS_COLUMNS);
+
+			rc = sx_matches_take(t, fp, rows->col[SX_POSTINGS_ID], &values, rows->n,
 					     err);
+		}
 	}
 	if (sx_taking_is_full(t))
 		*next = SX_NEXT_PROBE;
@@ -389,7 +392,7 @@ static int take_read(struct reading *g, const sx_hits *hits, size_t from, size_t
 			if (at < s->deleted.n && s->deleted.at[at].fp == doc->fp &&
 			    s->deleted.at[at].id == doc->id)
 				continue;
-			rc = sx_matches_take(t, doc->fp, &doc->id, &doc->fp2, 1, err);
+			rc = sx_matches_take_one(t, doc, err);
 		}
 	}
 	return rc;

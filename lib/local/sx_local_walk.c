@@ -27,7 +27,7 @@ struct sx_local_walk {
 	sx_fresh_rows fresh;
 	uint32_t *order;      /* of the fresh rows, by what the walk is ordered by */
 	size_t fresh_at;
-	sx_cursor *postings;  /* for second fingerprints */
+	sx_cursor *postings;  /* for optional columns; NULL: there are none */
 	sx_rows row;          /* of postings */
 	uint64_t label_sum;   /* of those of the rows of the table so far: see check_labels() */
 	int labels_are_checked; /* once is enough: the snapshot stays the same */
@@ -109,7 +109,7 @@ static int open_walk(const simidx *index, void **out, simidx_error *err)
 		rc = load_fresh(w, err);
 	if (!rc)
 		rc = sx_table_walk_begin(&w->table, w->snapshot.txn, table, NULL, err);
-	if (!rc && index->schema->has_fp2)
+	if (!rc && index->schema->has_ids && index->schema->columns.n)
 		rc = sx_cursor_open(w->snapshot.txn, index->tables.postings.dbi, &w->postings, err);
 	if (rc)
 		close_walk(w);
@@ -211,7 +211,7 @@ static int check_labels(sx_local_walk *w, simidx_error *err)
 	rc = sx_table_walk_begin(&walk, w->snapshot.txn, by_label, NULL, err);
 	while (!rc && !(rc = sx_table_walk_next(&walk, err)))
 		for (size_t i = 0; i < walk.rows.n; i++) {
-			if (!has_fresh_row(w, walk.rows.col[0][i]))
+			if (!has_fresh_row(w, walk.rows.col[SX_BY_LABEL_ID][i]))
 				sum += sx_table_row_hash(by_label, &walk.rows, i);
 			count_read(w);
 		}
@@ -227,17 +227,18 @@ static int check_labels(sx_local_walk *w, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-static int second_fingerprint(sx_local_walk *w, simidx_match *out, simidx_error *err)
+static int read_values(sx_local_walk *w, simidx_match *out, simidx_error *err)
 {
+	const sx_table *postings = &w->index->tables.postings;
 	sx_sort_key place = { out->fp, out->id };
 	int rc;
 
 	w->row.n = 0;
-	rc = sx_table_range(&w->index->tables.postings, w->postings, place, place, 1, &w->row, err);
+	rc = sx_table_range(postings, w->postings, place, place, 1, &w->row, err);
 	if (!rc && !w->row.n)
 		rc = sx_documents_missing(out->id, err);
 	if (!rc)
-		out->fp2 = w->row.col[1][0];
+		sx_match_set_values(w->index, out, sx_table_values(postings, &w->row, 0));
 	return rc;
 }
 
@@ -252,8 +253,8 @@ static int take_table_row(sx_local_walk *w, simidx_match *out, simidx_error *err
 		return SIMIDX_OK;
 	}
 	out->id = key;
-	out->fp = w->table.rows.col[0][w->at++];
-	return w->postings ? second_fingerprint(w, out, err) : SIMIDX_OK;
+	out->fp = w->table.rows.col[SX_DOCS_FP][w->at++];
+	return w->postings ? read_values(w, out, err) : SIMIDX_OK;
 }
 
 /*
@@ -295,7 +296,7 @@ static int take_next(sx_local_walk *w, simidx_match *out, const sx_fresh_row **f
 			continue;
 		out->id = row->id;
 		out->fp = row->fp;
-		out->fp2 = row->fp2;
+		sx_match_set_values(w->index, out, row->values);
 		*fresh = row;
 		return SIMIDX_OK;
 	}
@@ -334,16 +335,10 @@ static int next(void *walk, simidx_match *out, simidx_error *err)
 	int rc;
 
 	count_read(w);
-	if (w->index->schema->has_fp2)
-		out->flags |= SIMIDX_MATCH_FP2;
 	rc = take_next(w, out, &fresh, err);
 	if (rc == SIMIDX_E_END) {
 		rc = check_labels(w, err);
 		return rc ? rc : SIMIDX_E_END;
-	}
-	if (sx_is_unknown_fp2(w->index, out->fp2)) {
-		out->flags &= ~SIMIDX_MATCH_FP2;
-		out->fp2 = 0;
 	}
 	return rc || !w->index->schema->has_ids ? rc : add_label(w, out, fresh, err);
 }

@@ -41,7 +41,7 @@ int sx_create_like(const simidx *old, unsigned flags, simidx_create_options *out
 	*out = (simidx_create_options)SIMIDX_CREATE_OPTIONS_INIT;
 	out->bits = old->schema->bits;
 	out->layout = old->schema->layout;
-	out->flags = old->schema->flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
+	out->flags = old->schema->flags;
 	if (flags & SIMIDX_OPEN_FORCE)
 		out->flags |= SIMIDX_CREATE_FORCE;
 	out->fill = old->schema->fill;
@@ -65,7 +65,7 @@ static int make_header(const simidx_create_options *o, sx_header *h, simidx_erro
 	h->bits = bits;
 	h->layout = o->layout;
 	h->fill = o->fill ? o->fill : DEFAULT_FILL;
-	h->flags = o->flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
+	h->flags = o->flags & sx_schema_flags();
 	return SIMIDX_OK;
 }
 

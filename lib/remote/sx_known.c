@@ -174,7 +174,7 @@ static int take(struct asking *a, const simidx_match *m)
 	if (doc->is_there)
 		return SIMIDX_OK;
 	doc->fp = m->fp;
-	doc->fp2 = m->flags & SIMIDX_MATCH_FP2 ? m->fp2 : a->unknown_fp2;
+	doc->values = sx_match_values(m, a->unknown_fp2);
 	if (m->flags & SIMIDX_MATCH_LABEL) {
 		label = sx_arena_copy(&a->known->bytes, m->label, m->label_size);
 		if (!label)

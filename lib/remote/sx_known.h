@@ -10,6 +10,7 @@
 #ifndef SX_KNOWN_H
 #define SX_KNOWN_H
 
+#include "index/sx_documents.h"
 #include "remote/sx_engine.h"
 #include "store/sx_dbi.h"
 #include "util/sx_arena.h"
@@ -19,7 +20,8 @@ typedef struct sx_known_doc {
 	uint64_t id;
 	int is_known;   /* the engine has answered, or cannot have it; else it could not be asked */
 	int is_there;   /* the engine holds it: what follows, but for `now` */
-	uint64_t fp, fp2;
+	uint64_t fp;
+	sx_values values;
 	sx_slice label; /* size 0 = none */
 	sx_slice now;   /* the label that was set; of no meaning without a pending row */
 } sx_known_doc;

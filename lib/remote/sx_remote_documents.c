@@ -56,9 +56,7 @@ static enum simidx_engine_next on_document(void *ctx, size_t i, const simidx_mat
 	if (rows->at[rows->from + s->origin[i].row].fp != m->fp)
 		return SIMIDX_ENGINE_ON;
 	document = &rows->document[s->origin[i].row];
-	document->fp2 = m->flags & SIMIDX_MATCH_FP2
-				? m->fp2
-				: view->snapshot.index->schema->unknown_fp2;
+	document->values = sx_match_values(m, view->snapshot.index->schema->unknown_fp2);
 	document->label = (sx_slice){ NULL, 0 };
 	if (m->flags & SIMIDX_MATCH_LABEL && f->q->asked->flags & SIMIDX_QUERY_LABELS) {
 		document->label.size = m->label_size;
@@ -94,11 +92,13 @@ static int take_row(const sx_finding *f, sx_taking *t, size_t i, simidx_error *e
 	const sx_row_document *document = &rows->document[i - rows->from];
 	sx_matches *m = t->matches;
 	size_t had = m->n;
+	sx_doc doc;
 	int rc;
 
 	if (!document->is_there)
 		return SIMIDX_OK;
-	rc = sx_matches_take(t, rows->at[i].fp, &rows->at[i].id, &document->fp2, 1, err);
+	doc = (sx_doc){ rows->at[i].id, rows->at[i].fp, document->values };
+	rc = sx_matches_take_one(t, &doc, err);
 	if (!rc && m->n > had && document->label.size) {
 		m->at[had].label = document->label.data;
 		m->at[had].label_size = document->label.size;

@@ -26,7 +26,7 @@ static int take(const sx_known *known, uint64_t id, sx_labelled_doc *out)
 
 	if (!k || !k->is_there)
 		return SIMIDX_E_NOT_FOUND;
-	out->doc = (sx_doc){ id, k->fp, k->fp2 };
+	out->doc = (sx_doc){ id, k->fp, k->values };
 	out->label = k->label;
 	return SIMIDX_OK;
 }

@@ -249,17 +249,15 @@ static enum simidx_engine_next on_changed(void *ctx, size_t i, const simidx_matc
 	sx_remote_search *s = ctx;
 	const sx_finding *f = s->finding[0];
 	const sx_known_doc *known = sx_known_find(f->conditions->writing->known, m->id);
-	uint64_t fp2 = m->flags & SIMIDX_MATCH_FP2
-			       ? m->fp2
-			       : f->view->snapshot.index->schema->unknown_fp2;
+	sx_values values = sx_match_values(m, f->view->snapshot.index->schema->unknown_fp2);
 	size_t size = m->flags & SIMIDX_MATCH_LABEL ? m->label_size : 0;
 
 	if (i >= s->n_ids || m->id != s->id[i]) {
 		s->rc = SIMIDX_E_IO;
 		return SIMIDX_ENGINE_END;
 	}
-	s->has_changed |= !known || !known->is_there || known->fp != m->fp || known->fp2 != fp2 ||
-			  known->label.size != size ||
+	s->has_changed |= !known || !known->is_there || known->fp != m->fp ||
+			  !sx_values_are_equal(&known->values, &values) || known->label.size != size ||
 			  (size && memcmp(known->label.data, m->label, size) != 0);
 	return SIMIDX_ENGINE_ON;
 }

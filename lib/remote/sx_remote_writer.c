@@ -211,9 +211,11 @@ struct folding {
 	unsigned char *refused; /* NULL: a change cannot be */
 };
 
-static void describe(const simidx *index, uint64_t fp, uint64_t fp2, sx_slice label,
+static void describe(const simidx *index, uint64_t fp, const sx_values *values, sx_slice label,
 		     uint32_t *prefix, simidx_engine_version *out)
 {
+	uint64_t fp2 = values->of[SX_FP2];
+
 	*out = (simidx_engine_version){ .fp = fp, .prefix = prefix };
 	if (index->schema->has_fp2 && sx_is_unknown_fp2(index, fp2)) {
 		out->flags = SIMIDX_DOC_FP2_UNKNOWN;
@@ -230,7 +232,7 @@ static void describe(const simidx *index, uint64_t fp, uint64_t fp2, sx_slice la
 
 static int is_same(const sx_known_doc *before, const sx_fresh_row *row, sx_slice label)
 {
-	return before->fp == row->fp && before->fp2 == row->fp2 &&
+	return before->fp == row->fp && sx_values_are_equal(&before->values, &row->values) &&
 	       before->label.size == label.size &&
 	       !(label.size && memcmp(before->label.data, label.data, label.size));
 }
@@ -251,11 +253,11 @@ static void fold(struct folding *f, const sx_fresh_row *row)
 		return;
 	*change = (simidx_engine_change){ .id = row->id };
 	if (was_there) {
-		describe(f->index, known->fp, known->fp2, known->label, prefix, before);
+		describe(f->index, known->fp, &known->values, known->label, prefix, before);
 		change->before = before;
 	}
 	if (is_there) {
-		describe(f->index, row->fp, row->fp2, label,
+		describe(f->index, row->fp, &row->values, label,
 			 prefix + f->index->schema->plan.n_tables, after);
 		change->after = after;
 	}

@@ -19,7 +19,8 @@
 
 /* What a table says of an id. */
 struct claim {
-	uint64_t source, fp, fp2;
+	uint64_t source, fp;
+	sx_values values;
 };
 
 /* All that is known of one id. */
@@ -102,8 +103,10 @@ static int consider_label(struct join *j)
  * Take what a table says of a document. The last fresh row about it comes first, and says all: that
  * it is gone, or what it is like. What others say then is how it was before.
  */
-static int hear_claim(struct known *k, const uint64_t *record, simidx_error *err)
+static int hear_claim(struct known *k, const sx_columns *columns, const uint64_t *record,
+		      simidx_error *err)
 {
+	sx_values values = sx_values_get(columns, record + SX_REPAIR_VALUES);
 	uint64_t op = record[1] & ((1u << SX_REPAIR_OP_BITS) - 1);
 	int is_former = k->is_fresh;
 
@@ -111,15 +114,15 @@ static int hear_claim(struct known *k, const uint64_t *record, simidx_error *err
 		if (k->n_claims == MAX_CLAIMS)
 			k->n_claims--; /* that of docs comes last, and stays */
 		k->claim[k->n_claims++] = (struct claim){ record[1] - SX_REPAIR_SOURCE, record[2],
-							  record[3] };
+							  values };
 	} else if (!k->is_fresh) {
 		k->is_fresh = 1;
 		is_former = (op & ~(uint64_t)SX_FRESH_LABEL) == SX_FRESH_DELETE;
 		if (!is_former)
 			k->claim[k->n_claims++] = (struct claim){ SX_REPAIR_FRESH, record[2],
-								  record[3] };
+								  values };
 		if (!is_former && op & SX_FRESH_LABEL)
-			k->hash[k->n_hashes++] = record[4];
+			k->hash[k->n_hashes++] = record[3];
 	}
 	return is_former && sx_u64s_push(&k->former, record[2]) ? sx_fail_nomem(err) : SIMIDX_OK;
 }
@@ -158,7 +161,7 @@ static int next_id(struct join *j)
 	k->is_fresh = k->is_gone = 0;
 	k->label = (sx_slice){ NULL, 0 };
 	while (!rc && j->document && j->document[0] == id) {
-		rc = hear_claim(k, j->document, r->err);
+		rc = hear_claim(k, &sx_repair_old(r)->schema->columns, j->document, r->err);
 		if (!rc)
 			rc = next(j, r->documents, &j->document);
 	}
@@ -236,11 +239,11 @@ static void tell_others(sx_repair *r, const struct known *k, const struct claim 
 			sx_repair_tell(r, &loss,
 				       "another fingerprint was given for the document, %016" PRIx64,
 				       c->fp);
-		else if (second && c->source != SX_REPAIR_DOCS && c->fp2 != second->fp2)
+		else if (second && c->source != SX_REPAIR_DOCS && c->values.of[SX_FP2] != second->values.of[SX_FP2])
 			sx_repair_tell(r, &loss,
 				       "another second fingerprint was given for the document, "
 				       "%016" PRIx64,
-				       c->fp2);
+				       c->values.of[SX_FP2]);
 	}
 }
 
@@ -369,9 +372,9 @@ static void set_fp2(sx_repair *r, simidx_doc *doc, const struct claim *second, s
 		loss->label = NULL;
 		loss->label_size = 0;
 		sx_repair_tell(r, loss, "its second fingerprint is lost");
-	} else if (!r->has_unknown_fp2 || second->fp2 != r->unknown_fp2) {
+	} else if (!r->has_unknown_fp2 || second->values.of[SX_FP2] != r->unknown_fp2) {
 		doc->flags = SIMIDX_DOC_FP2;
-		doc->fp2 = second->fp2;
+		doc->fp2 = second->values.of[SX_FP2];
 	}
 }
 
@@ -415,8 +418,8 @@ static int count(struct join *j, uint64_t first_fp2, uint64_t *taken)
 		j->n_unchecked += k->label.size && !k->n_hashes;
 		for (size_t i = 0; i < k->n_claims; i++)
 			if (k->claim[i].source != SX_REPAIR_DOCS &&
-			    k->claim[i].fp2 - first_fp2 < 64)
-				*taken |= (uint64_t)1 << (k->claim[i].fp2 - first_fp2);
+			    k->claim[i].values.of[SX_FP2] - first_fp2 < 64)
+				*taken |= (uint64_t)1 << (k->claim[i].values.of[SX_FP2] - first_fp2);
 	}
 	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
 }

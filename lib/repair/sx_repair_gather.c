@@ -17,10 +17,11 @@ static int is_whole(const sx_repair_tally *tally, const sx_table_count *count)
 }
 
 static int add_document(sx_repair *r, uint64_t id, enum sx_repair_source source, uint64_t fp,
-			uint64_t fp2)
+			sx_values values)
 {
-	uint64_t record[5] = { id, SX_REPAIR_SOURCE + source, fp, fp2, 0 };
+	uint64_t record[SX_REPAIR_VALUES + SX_MAX_COLUMNS] = { id, SX_REPAIR_SOURCE + source, fp };
 
+	sx_values_put(&sx_repair_old(r)->schema->columns, &values, record + SX_REPAIR_VALUES);
 	return sx_sorter_add(r->documents, record, r->err);
 }
 
@@ -49,8 +50,7 @@ static int is_sound_fresh(sx_repair *r, const sx_table *table, const sx_rows *ro
 
 	if (rows->key[i] < h->first_seq || rows->key[i] >= h->next_seq)
 		wrong = "a row is not of this commit";
-	else if ((rows->col[0][i] & ~(uint64_t)SX_FRESH_LABEL) != SX_FRESH_PUT &&
-		 (rows->col[0][i] & ~(uint64_t)SX_FRESH_LABEL) != SX_FRESH_DELETE)
+	else if (!sx_fresh_is_known(rows, i))
 		wrong = "a row is of an unknown kind";
 	r->has_later_rows |= rows->key[i] >= h->next_seq;
 	if (wrong)
@@ -141,17 +141,18 @@ static int take_fresh(sx_repair *r, const sx_table *table, const sx_rows *rows)
 	int rc = SIMIDX_OK;
 
 	for (size_t i = 0; !rc && i < rows->n; i++) {
-		uint64_t id = rows->col[1][i], fp = rows->col[2][i], op = rows->col[0][i];
-		uint64_t record[5] = { id, 0, fp, rows->col[3][i], rows->col[4][i] };
+		sx_fresh_row row = sx_fresh_row_of(table, rows, i);
+		uint64_t record[SX_REPAIR_VALUES + SX_MAX_COLUMNS] = { row.id, 0, row.fp,
+								       row.label_hash };
 
-		if (!is_sound_fresh(r, table, rows, i) || !can_be(r, table, id, fp))
+		if (!is_sound_fresh(r, table, rows, i) || !can_be(r, table, row.id, row.fp))
 			continue;
 		/* The newest comes first. */
-		record[1] = (next_seq - 1 - rows->key[i]) << SX_REPAIR_OP_BITS | op;
+		record[1] = (next_seq - 1 - rows->key[i]) << SX_REPAIR_OP_BITS | row.op;
+		sx_values_put(table->columns, &row.values, record + SX_REPAIR_VALUES);
 		rc = sx_sorter_add(r->documents, record, r->err);
 		if (!rc)
-			rc = add_change(r, rows->key[i],
-					(op & ~(uint64_t)SX_FRESH_LABEL) == SX_FRESH_DELETE);
+			rc = add_change(r, rows->key[i], sx_fresh_is_delete(&row));
 	}
 	return rc;
 }
@@ -161,19 +162,21 @@ static int take_postings(sx_repair *r, const sx_table *table, const sx_rows *row
 	int rc = SIMIDX_OK;
 
 	for (size_t i = 0; !rc && i < rows->n; i++)
-		if (can_be(r, table, rows->col[0][i], rows->key[i]))
-			rc = add_document(r, rows->col[0][i], SX_REPAIR_POSTINGS, rows->key[i],
-					  rows->n_cols > 1 ? rows->col[1][i] : 0);
+		if (can_be(r, table, rows->col[SX_POSTINGS_ID][i], rows->key[i]))
+			rc = add_document(r, rows->col[SX_POSTINGS_ID][i], SX_REPAIR_POSTINGS,
+					  rows->key[i], sx_table_values(table, rows, i));
 	return rc;
 }
 
 static int take_docs(sx_repair *r, const sx_table *table, const sx_rows *rows)
 {
+	const sx_values none = { { 0 } };
 	int rc = SIMIDX_OK;
 
 	for (size_t i = 0; !rc && i < rows->n; i++)
-		if (can_be(r, table, rows->key[i], rows->col[0][i]))
-			rc = add_document(r, rows->key[i], SX_REPAIR_DOCS, rows->col[0][i], 0);
+		if (can_be(r, table, rows->key[i], rows->col[SX_DOCS_FP][i]))
+			rc = add_document(r, rows->key[i], SX_REPAIR_DOCS, rows->col[SX_DOCS_FP][i],
+					  none);
 	return rc;
 }
 
@@ -185,7 +188,7 @@ static int take_by_label(sx_repair *r, const sx_table *table, const sx_rows *row
 
 	(void)table;
 	for (size_t i = 0; !rc && i < rows->n; i++)
-		rc = add_hash(r, rows->col[0][i], rows->key[i]);
+		rc = add_hash(r, rows->col[SX_BY_LABEL_ID][i], rows->key[i]);
 	return rc;
 }
 
@@ -233,7 +236,8 @@ static int read_labels(sx_repair *r)
 int sx_repair_gather_documents(sx_repair *r)
 {
 	size_t eighth = r->memory / 8;
-	int rc = sx_sorter_new(5, 2, 0, r->memory / 2, r->tmpdir, &r->documents, r->err);
+	unsigned words = SX_REPAIR_VALUES + sx_repair_old(r)->schema->columns.n;
+	int rc = sx_sorter_new(words, 2, 0, r->memory / 2, r->tmpdir, &r->documents, r->err);
 
 	if (!rc)
 		rc = sx_sorter_new(3, 1, 0, eighth, r->tmpdir, &r->labels, r->err);
@@ -293,9 +297,9 @@ static int put_fresh(sx_repair *r, const sx_table *table, const sx_rows *rows)
 	int rc = SIMIDX_OK;
 
 	for (size_t i = 0; !rc && i < rows->n; i++) {
-		if (!is_sound_fresh(r, table, rows, i) || !can_be(r, table, 0, rows->col[2][i]))
+		if (!is_sound_fresh(r, table, rows, i) || !can_be(r, table, 0, rows->col[SX_LOG_FP][i]))
 			continue;
-		doc.fp = rows->col[2][i];
+		doc.fp = rows->col[SX_LOG_FP][i];
 		rc = simidx_loader_put(r->loader, &doc, NULL, r->err);
 		if (!rc)
 			rc = add_change(r, rows->key[i], 0);

@@ -7,7 +7,7 @@
  * A repair reads what is sound in all tables of an index, whatever stands beside it, into sorters.
  * It reads the pages of the file by itself, because LMDB may not survive a damaged one:
  *
- *   documents   id, which table says so, fingerprint, second fingerprint, hash of the label in fresh
+ *   documents   id, which table says so, fingerprint, hash of the label in fresh, optional columns
  *   labels      id, where its label lies in a file, and its size
  *   hashes      id, the hash that its label must have
  *
@@ -38,6 +38,7 @@ enum sx_repair_source { SX_REPAIR_FRESH, SX_REPAIR_POSTINGS, SX_REPAIR_DOCS };
  */
 #define SX_REPAIR_SOURCE (UINT64_MAX - SX_REPAIR_DOCS)
 #define SX_REPAIR_OP_BITS 5
+#define SX_REPAIR_VALUES 4 /* where the optional columns begin in it */
 
 /** What was read of a table. */
 typedef struct sx_repair_tally {

@@ -176,23 +176,11 @@ void sx_matches_free(sx_matches *m)
 	free(m->labels);
 }
 
-/* What stands for a second fingerprint that is not known is shown to nobody. */
-static void hide_unknown(const simidx *index, simidx_match *match)
+simidx_match sx_match_of(const simidx *index, const sx_doc *doc)
 {
-	if (!sx_is_unknown_fp2(index, match->fp2))
-		return;
-	match->fp2 = 0;
-	match->flags &= ~SIMIDX_MATCH_FP2;
-}
+	simidx_match match = { .id = doc->id, .fp = doc->fp };
 
-simidx_match sx_match_of(const simidx *index, uint64_t id, uint64_t fp, uint64_t fp2)
-{
-	simidx_match match = { .id = id,
-			       .fp = fp,
-			       .fp2 = fp2,
-			       .flags = index->schema->has_fp2 ? SIMIDX_MATCH_FP2 : 0 };
-
-	hide_unknown(index, &match);
+	sx_match_set_values(index, &match, doc->values);
 	return match;
 }
 
@@ -211,13 +199,14 @@ int sx_taking_is_full(const sx_taking *t)
 	return t->max && t->had >= t->max;
 }
 
-int sx_matches_take(sx_taking *t, uint64_t fp, const uint64_t *id, const uint64_t *fp2, size_t n,
-		simidx_error *err)
+int sx_matches_take(sx_taking *t, uint64_t fp, const uint64_t *id, const sx_value_arrays *values,
+		    size_t n, simidx_error *err)
 {
 	sx_matches *m = t->matches;
 	simidx_match match = { .fp = fp };
 	size_t had = m->n;
 	int judges = sx_query_judges(t->q, fp);
+	int has_values = values && t->index->schema->columns.n;
 
 	if (!n)
 		return SIMIDX_OK;
@@ -225,7 +214,6 @@ int sx_matches_take(sx_taking *t, uint64_t fp, const uint64_t *id, const uint64_
 		*t->count += n;
 		return SIMIDX_OK;
 	}
-	match.flags = t->index->schema->has_fp2 ? SIMIDX_MATCH_FP2 : 0;
 	sx_query_judge(t->q, &match);
 	if (sx_reserve(&m->at, &m->cap, m->n + n, sizeof(*m->at)))
 		return sx_fail_nomem(err);
@@ -235,17 +223,18 @@ int sx_matches_take(sx_taking *t, uint64_t fp, const uint64_t *id, const uint64_
 
 		for (size_t i = 0; i < n; i++) {
 			like.id = id[i];
-			like.fp2 = fp2 ? fp2[i] : 0;
 			to[i] = like;
 		}
-		for (size_t i = 0; t->index->schema->has_unknown_fp2 && i < n; i++)
-			hide_unknown(t->index, &to[i]);
+		for (size_t i = 0; has_values && i < n; i++)
+			sx_match_set_values(t->index, &to[i], sx_value_arrays_at(values, i));
 		m->n += n;
 		t->had += n;
 		return SIMIDX_OK;
 	}
 	for (size_t i = 0; i < n && !sx_taking_is_full(t); i++) {
-		match = sx_match_of(t->index, id[i], fp, fp2 ? fp2[i] : 0);
+		match = (simidx_match){ .id = id[i], .fp = fp };
+		if (has_values)
+			sx_match_set_values(t->index, &match, sx_value_arrays_at(values, i));
 		if (!sx_query_judge(t->q, &match))
 			continue;
 		m->at[m->n++] = match;
@@ -256,6 +245,13 @@ int sx_matches_take(sx_taking *t, uint64_t fp, const uint64_t *id, const uint64_
 		m->n = had;
 	}
 	return SIMIDX_OK;
+}
+
+int sx_matches_take_one(sx_taking *t, const sx_doc *doc, simidx_error *err)
+{
+	sx_value_arrays values = sx_value_arrays_of(&doc->values);
+
+	return sx_matches_take(t, doc->fp, &doc->id, &values, 1, err);
 }
 
 /*
@@ -273,7 +269,8 @@ static int take_fresh(sx_taking *t, const sx_hits *hits, size_t from, size_t to,
 
 		t->had = 0;
 		if (distance >= low && distance <= high)
-			rc = sx_matches_take(t, row->fp, &row->id, &row->fp2, 1, err);
+			rc = sx_matches_take_one(
+				t, &(sx_doc){ row->id, row->fp, row->values }, err);
 	}
 	return rc;
 }

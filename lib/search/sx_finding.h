@@ -32,7 +32,7 @@ typedef struct sx_row {
 /** What else such a document has. */
 typedef struct sx_row_document {
 	int is_there;
-	uint64_t fp2;
+	sx_values values;
 	sx_slice label;
 } sx_row_document;
 
@@ -131,7 +131,7 @@ typedef struct sx_taking {
 void sx_matches_free(sx_matches *matches);
 
 /** A document as a match at distance 0. */
-simidx_match sx_match_of(const simidx *index, uint64_t id, uint64_t fp, uint64_t fp2);
+simidx_match sx_match_of(const simidx *index, const sx_doc *doc);
 
 /** Append one. */
 int sx_matches_push(sx_matches *matches, const simidx_match *match, simidx_error *err);
@@ -142,11 +142,14 @@ int sx_taking_is_full(const sx_taking *taking);
 /**
  * Take those of n documents of one fingerprint that match.
  *
- * @param fp2  of each; NULL = there are none
+ * @param values  of each; NULL: there are none
  * @return SIMIDX_OK; SIMIDX_E_NOMEM
  */
-int sx_matches_take(sx_taking *taking, uint64_t fp, const uint64_t *id, const uint64_t *fp2,
-		    size_t n, simidx_error *err);
+int sx_matches_take(sx_taking *taking, uint64_t fp, const uint64_t *id,
+		    const sx_value_arrays *values, size_t n, simidx_error *err);
+
+/** Take one document, if it matches. */
+int sx_matches_take_one(sx_taking *taking, const sx_doc *doc, simidx_error *err);
 
 /**
  * Append the documents of hits [from, to) that match, by (weighted_distance, id, fingerprint), or

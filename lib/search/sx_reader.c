@@ -100,7 +100,7 @@ static int deliver(simidx_reader *r, const sx_labelled_doc *found, simidx_match 
 {
 	const sx_doc *doc = &found->doc;
 	const simidx *index = sx_reader_index(r);
-	simidx_match match = sx_match_of(index, doc->id, doc->fp, doc->fp2);
+	simidx_match match = sx_match_of(index, doc);
 	int rc;
 
 	if (found->label.size) {

@@ -194,12 +194,14 @@ static const char *locate_in_block(const sx_lookup *l, const sx_lookup_task *tas
 	if (l->checks && (!s->samples || sx_samples_are_new(s->samples))) {
 		wrong = sx_block_open_keys(&b, s->value, l->block_size);
 		if (!wrong)
-			wrong = sx_table_block_wrong(&b, s->before, s->last);
+			wrong = sx_table_block_wrong(task->view[p->table].table, &b, s->before,
+						     s->last);
 		if (wrong)
 			return wrong;
 	}
 	if (s->samples && sx_samples_are_due(s->samples)) {
-		wrong = sx_samples_make(s->samples, s->value, l->block_size, l->kernel, &made);
+		wrong = sx_samples_make(s->samples, s->value, l->block_size,
+					task->view[p->table].table->number, l->kernel, &made);
 		if (!wrong)
 			locate_by_samples(task, s, &made);
 		return wrong;

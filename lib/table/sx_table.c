@@ -74,14 +74,26 @@ int sx_table_sort_key(const sx_table *table, sx_slice key, sx_sort_key *out)
 	return 0;
 }
 
+/* Fingerprint and id of row i of pairs, and the optional columns that count. */
+static uint64_t hash_with_values(const sx_table *table, const sx_rows *rows, size_t i)
+{
+	uint64_t word[2 + SX_MAX_COLUMNS] = { rows->key[i], rows->col[0][i] };
+	size_t n = 2;
+
+	for (unsigned c = 0; c < table->columns->n; c++)
+		if (sx_column_kinds[table->columns->kind[c]].is_digested)
+			word[n++] = rows->col[table->values_at + c][i];
+	return sx_hash_u64s(word, n);
+}
+
 uint64_t sx_table_row_hash(const sx_table *table, const sx_rows *rows, size_t i)
 {
 	switch (table->kind) {
 	case SX_TABLE_PERMUTED:
 		return sx_hash_u64(sx_unpermute(table->perm, rows->key[i]));
 	case SX_TABLE_PAIRS:
-		if (table->n_cols > 1)
-			return sx_hash_u64_triple(rows->key[i], rows->col[0][i], rows->col[1][i]);
+		if (table->columns && table->columns->n)
+			return hash_with_values(table, rows, i);
 		return sx_hash_u64_pair(rows->key[i], rows->col[0][i]);
 	default: /* a number stands for an id, its first column for the fingerprint */
 		return sx_hash_u64_pair(rows->col[0][i], rows->key[i]);
@@ -107,7 +119,7 @@ int sx_table_block_decode(const sx_table *table, sx_slice key, sx_slice value, s
 	sx_block block;
 	const char *wrong = sx_block_open(&block, value.data, value.size, table->n_cols);
 
-	if (!wrong && !sx_block_is_intact(&block))
+	if (!wrong && !sx_block_is_intact(&block, table->number))
 		wrong = "checksum mismatch";
 	if (!wrong && sx_rows_reserve(rows, block.n))
 		return sx_fail_nomem(err);
@@ -135,9 +147,10 @@ int sx_table_place_before(const sx_table *table, sx_cursor *cursor, int *has, sx
 	return rc ? rc : sx_cursor_next(cursor, &key, &value, err);
 }
 
-const char *sx_table_block_wrong(const sx_block *block, uint64_t before, uint64_t last)
+const char *sx_table_block_wrong(const sx_table *table, const sx_block *block, uint64_t before,
+				 uint64_t last)
 {
-	if (!sx_block_is_intact(block))
+	if (!sx_block_is_intact(block, table->number))
 		return "checksum mismatch";
 	return sx_block_is_within(block, before, last) ? NULL : "its entries belong elsewhere";
 }
@@ -181,16 +194,20 @@ int sx_table_check_order(const sx_table *table, sx_slice key, const sx_rows *row
 
 #define CHECKSUM_SIZE 4
 
-/* The checksum of a row: of its key, at most SX_TABLE_MAX_KEY bytes, and `size` bytes of columns. */
-static uint32_t row_checksum(sx_slice key, const unsigned char *columns, size_t size)
+/*
+ * The checksum of a row: of its key, at most SX_TABLE_MAX_KEY bytes, and `size` bytes of columns,
+ * plus the number of its table.
+ */
+static uint32_t row_checksum(const sx_table *table, sx_slice key, const unsigned char *columns,
+			     size_t size)
 {
 	unsigned char bytes[SX_TABLE_MAX_KEY + 8 * SX_MAX_COLS];
 
-	if (!size) /* postings without second fingerprints, of which a search may read thousands */
-		return (uint32_t)sx_hash(key.data, key.size);
+	if (!size) /* postings without optional columns, of which a search may read thousands */
+		return table->number + (uint32_t)sx_hash(key.data, key.size);
 	memcpy(bytes, key.data, key.size);
 	memcpy(bytes + key.size, columns, size);
-	return (uint32_t)sx_hash(bytes, key.size + size);
+	return table->number + (uint32_t)sx_hash(bytes, key.size + size);
 }
 
 int sx_table_row_decode(const sx_table *table, sx_slice key, sx_slice value, sx_rows *rows,
@@ -206,7 +223,7 @@ int sx_table_row_decode(const sx_table *table, sx_slice key, sx_slice value, sx_
 		return sx_table_damaged(table, key, "its key is not one of this table's", err);
 	if (value.size != size + (table->checks_rows ? CHECKSUM_SIZE : 0))
 		return sx_table_damaged(table, key, "its value has the wrong size", err);
-	if (table->checks_rows && sx_load_le32(bytes + size) != row_checksum(key, bytes, size))
+	if (table->checks_rows && sx_load_le32(bytes + size) != row_checksum(table, key, bytes, size))
 		return sx_table_damaged(table, key, "checksum mismatch", err);
 	cols[0] = place.col0;
 	for (unsigned c = in_key; c < table->n_cols; c++)
@@ -223,6 +240,6 @@ size_t sx_table_row_encode(const sx_table *table, const sx_rows *rows, size_t i,
 		sx_store_le64(out + size, rows->col[c][i]);
 	if (!table->checks_rows)
 		return size;
-	sx_store_le32(out + size, row_checksum(key, out, size));
+	sx_store_le32(out + size, row_checksum(table, key, out, size));
 	return size + CHECKSUM_SIZE;
 }

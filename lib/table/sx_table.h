@@ -23,6 +23,7 @@
 #include "kernel/sx_kernel.h"
 #include "plan/sx_plan.h"
 #include "store/sx_dbi.h"
+#include "table/sx_columns.h"
 #include "util/sx_u64s.h"
 
 enum sx_table_kind { SX_TABLE_PERMUTED, SX_TABLE_PAIRS, SX_TABLE_NUMBERS };
@@ -30,20 +31,39 @@ enum sx_table_kind { SX_TABLE_PERMUTED, SX_TABLE_PAIRS, SX_TABLE_NUMBERS };
 /** What a table is; fixed while the index is open. */
 typedef struct sx_table {
 	char name[16];
+	unsigned number; /* checksums of its blocks and rows cover it */
 	sx_dbi dbi;
 	enum sx_table_kind kind;
 	unsigned layout;      /* enum simidx_layout */
 	unsigned n_cols;
+	const sx_columns *columns; /* optional ones of documents, the last ones of it; NULL: none */
+	unsigned values_at;        /* the number of the first of these */
 	unsigned fill;        /* percent of a block that is filled where there is a choice */
 	size_t block_size;
 	int checks_rows;      /* in the rows layout values end in a checksum */
 	const sx_perm *perm;  /* of a permuted table, else NULL */
 } sx_table;
 
+/**
+ * Numbers of tables: the permuted ones have theirs from 1 on, as in their names. Others have none,
+ * as nothing in them has a checksum.
+ */
+enum sx_table_number { SX_NUMBER_POSTINGS = 101, SX_NUMBER_DOCS, SX_NUMBER_FRESH };
+
 /** A place in the order of a table: column 0 counts for pairs only. */
 typedef struct sx_sort_key {
 	uint64_t key, col0;
 } sx_sort_key;
+
+/** The optional columns of row i. */
+static inline sx_values sx_table_values(const sx_table *table, const sx_rows *rows, size_t i)
+{
+	sx_values values = { { 0 } };
+
+	for (unsigned c = 0; table->columns && c < table->columns->n; c++)
+		values.of[table->columns->kind[c]] = rows->col[table->values_at + c][i];
+	return values;
+}
 
 /** Longest key of a table in the store. */
 #define SX_TABLE_MAX_KEY 16
@@ -74,8 +94,8 @@ static inline int sx_sort_key_cmp(sx_sort_key a, sx_sort_key b)
 }
 
 /**
- * What row i adds to the table's digest: a hash of its fingerprint, with its id and its second
- * fingerprint if it has them.
+ * What row i adds to the table's digest: a hash of its fingerprint, with its id and those optional
+ * columns that count, if it has them.
  */
 uint64_t sx_table_row_hash(const sx_table *table, const sx_rows *rows, size_t i);
 
@@ -104,13 +124,14 @@ int sx_table_place_before(const sx_table *table, sx_cursor *cursor, int *has, sx
 /**
  * Look at a block of which only some entries are going to be read, and not all decoded: its
  * checksum, and that its first and last key lie in [before, last]. So a changed bit is found, and
- * an intact block in the place of another one.
+ * an intact block in the place of another one, of this table or of another one.
  *
  * @param before  key of the place before it
  * @param last    key of its own place
  * @return NULL, or what is wrong: a static string
  */
-const char *sx_table_block_wrong(const sx_block *block, uint64_t before, uint64_t last);
+const char *sx_table_block_wrong(const sx_table *table, const sx_block *block, uint64_t before,
+				 uint64_t last);
 
 /**
  * Check that rows stand where their store key says: they ascend, come after the store key before

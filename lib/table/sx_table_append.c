@@ -77,7 +77,8 @@ static int write_blocks(sx_append *a, int all, simidx_error *err)
 		size_t n = sx_block_fit(&a->rows, from, budget);
 		int rc;
 
-		if (sx_block_encode(&a->rows, from, n, a->value, a->table->block_size))
+		if (sx_block_encode(&a->rows, from, n, a->table->number, a->value,
+				    a->table->block_size))
 			return out_of_order(a, err);
 		rc = put(a, key_of(a, from + n - 1, bytes), a->table->block_size, err);
 		if (rc)
@@ -132,7 +133,7 @@ static int take(sx_append *a, size_t from, simidx_error *err)
 		return out_of_order(a, err);
 	a->count += a->rows.n - from;
 	a->last = sx_sort_key_of(a->table, &a->rows, a->rows.n - 1);
-	if (a->table->kind == SX_TABLE_NUMBERS || a->table->n_cols > 1)
+	if (a->table->kind == SX_TABLE_NUMBERS || (a->table->columns && a->table->columns->n))
 		for (size_t i = from; i < a->rows.n; i++)
 			a->digest += sx_table_row_hash(a->table, &a->rows, i);
 	return a->rows.n >= PENDING_ROWS ? write_pending(a, 0, err) : SIMIDX_OK;

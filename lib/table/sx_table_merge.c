@@ -205,7 +205,7 @@ static int put_block(struct merge *m, size_t from, size_t n, sx_slice key)
 {
 	sx_slice value = { m->value, m->table->block_size };
 
-	if (sx_block_encode(&m->work, from, n, m->value, m->table->block_size))
+	if (sx_block_encode(&m->work, from, n, m->table->number, m->value, m->table->block_size))
 		return sx_table_damaged(m->table, key, "its entries are out of order", m->err);
 	m->delta->written++;
 	return sx_dbi_put(m->txn, m->table->dbi, key, value, m->err);

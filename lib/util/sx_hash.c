@@ -51,14 +51,13 @@ uint64_t sx_hash_u64_pair(uint64_t a, uint64_t b)
 	return XXH3_64bits(bytes, sizeof(bytes));
 }
 
-uint64_t sx_hash_u64_triple(uint64_t a, uint64_t b, uint64_t c)
+uint64_t sx_hash_u64s(const uint64_t *numbers, size_t n)
 {
-	unsigned char bytes[24];
+	unsigned char bytes[8 * SX_HASH_MAX_U64S];
 
-	sx_store_le64(bytes, a);
-	sx_store_le64(bytes + 8, b);
-	sx_store_le64(bytes + 16, c);
-	return XXH3_64bits(bytes, sizeof(bytes));
+	for (size_t i = 0; i < n; i++)
+		sx_store_le64(bytes + 8 * i, numbers[i]);
+	return XXH3_64bits(bytes, 8 * n);
 }
 
 unsigned sx_hash_version(void)

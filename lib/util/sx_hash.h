@@ -29,8 +29,10 @@ void sx_hash_u64s_seed(uint64_t *out, const uint64_t *in, size_t n, uint64_t see
 /** XXH3-64 of the 16 little-endian bytes of a, then b. */
 uint64_t sx_hash_u64_pair(uint64_t a, uint64_t b);
 
-/** XXH3-64 of the 24 little-endian bytes of a, then b, then c. */
-uint64_t sx_hash_u64_triple(uint64_t a, uint64_t b, uint64_t c);
+/** XXH3-64 of the 8 little-endian bytes of each of n numbers, at most SX_HASH_MAX_U64S. */
+uint64_t sx_hash_u64s(const uint64_t *numbers, size_t n);
+
+#define SX_HASH_MAX_U64S 8
 
 /** The version of xxHash that is compiled in, as major * 10000 + minor * 100 + release. */
 unsigned sx_hash_version(void);

@@ -81,7 +81,7 @@ static int finish(struct merge *m)
 /* Postings are done up to this row. A merge that is repeated may not be as far as the first one. */
 static void note_merged(sx_header *h, const sx_rows *rows, size_t done)
 {
-	uint64_t fp = rows->key[done - 1], id = rows->col[0][done - 1];
+	uint64_t fp = rows->key[done - 1], id = rows->col[SX_POSTINGS_ID][done - 1];
 
 	if (h->state & SX_STATE_PARTIAL &&
 	    (fp < h->merged_fp || (fp == h->merged_fp && id < h->merged_id)))
@@ -162,7 +162,7 @@ static int order_by(struct merge *m, uint64_t (*number)(const sx_fresh_row *row)
 
 /*
  * Set m->changed to the changes of a table of documents: docs has (id, fingerprint), by_label
- * (hash, id) of those with a label, postings (fingerprint, id, second fingerprint). Of several rows
+ * (hash, id) of those with a label, postings (fingerprint, id, optional columns). Of several rows
  * about one place the last one counts.
  */
 static int collect_documents(struct merge *m, const sx_table *table,
@@ -177,11 +177,13 @@ static int collect_documents(struct merge *m, const sx_table *table,
 	for (size_t i = 0; !rc && i < m->rows.n; i++) {
 		const sx_fresh_row *row = &m->rows.at[m->order[i]];
 		size_t ahead = i + PREFETCHED < m->rows.n ? i + PREFETCHED : i;
-		uint64_t cols[2] = { key == id_of ? row->fp : row->id, row->fp2 };
+		uint64_t cols[SX_MAX_COLS] = { key == id_of ? row->fp : row->id };
 
 		__builtin_prefetch(&m->rows.at[m->order[ahead]]);
 		if (key == hash_of && !(row->op & SX_FRESH_LABEL))
 			continue;
+		if (table->columns)
+			sx_values_put(table->columns, &row->values, cols + table->values_at);
 		if (changed->n && changed->key[changed->n - 1] == key(row) && last_id == row->id)
 			changed->n--;
 		last_id = row->id;
@@ -208,9 +210,9 @@ static int is_left_empty(struct merge *m, sx_cursor *postings, size_t from, size
 	rc = sx_table_range(table, postings, low, high, to - from + 1, &rows, m->err);
 	*empty = 1;
 	for (size_t i = 0; !rc && *empty && i < rows.n; i++) {
-		while (from < to && changed->col[0][from] < rows.col[0][i])
+		while (from < to && changed->col[SX_POSTINGS_ID][from] < rows.col[SX_POSTINGS_ID][i])
 			from++;
-		*empty = from < to && changed->col[0][from] == rows.col[0][i];
+		*empty = from < to && changed->col[SX_POSTINGS_ID][from] == rows.col[SX_POSTINGS_ID][i];
 	}
 	sx_rows_free(&rows);
 	return rc;

@@ -88,10 +88,11 @@ static int write_label(simidx_writer *w, uint64_t id, const char *label, size_t 
 
 static sx_fresh_row row_that_puts(const simidx *index, const simidx_doc *doc, uint64_t id)
 {
-	sx_fresh_row row = { .id = id, .fp = doc->fp, .op = SX_FRESH_PUT };
+	sx_fresh_row row = { .id = id,
+			     .fp = doc->fp,
+			     .values = sx_documents_values(doc, index->schema->unknown_fp2),
+			     .op = SX_FRESH_PUT };
 
-	if (doc->flags)
-		row.fp2 = doc->flags & SIMIDX_DOC_FP2 ? doc->fp2 : index->schema->unknown_fp2;
 	if (doc->label) {
 		row.op |= SX_FRESH_LABEL;
 		row.label_hash = sx_hash(doc->label, doc->label_size);
@@ -103,7 +104,7 @@ static sx_fresh_row row_that_deletes(const struct found *f)
 {
 	sx_fresh_row row = { .id = f->doc.id,
 			     .fp = f->doc.fp,
-			     .fp2 = f->doc.fp2,
+			     .values = f->doc.values,
 			     .op = SX_FRESH_DELETE };
 
 	if (f->label.size) {
@@ -329,7 +330,8 @@ static int replace_found(simidx_writer *w, sx_call *c, const struct found *f, si
 	int has_same_label = is_same_label(f, doc), rc;
 
 	c->now.id = c->rests_on = f->doc.id;
-	if (has_same_label && rows[0].fp == rows[1].fp && rows[0].fp2 == rows[1].fp2)
+	if (has_same_label && rows[0].fp == rows[1].fp &&
+	    sx_values_are_equal(&rows[0].values, &rows[1].values))
 		return finish(w, SIMIDX_OK);
 	rc = add_rows(w, rows, 2, err);
 	if (rc)

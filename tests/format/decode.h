@@ -15,7 +15,7 @@
 #include "golden.h"
 
 #define MAX_ROWS 4096
-#define MAX_COLS 5
+#define MAX_COLS 6
 #define MAX_TABLES 32
 
 /** The entries of a table. */
@@ -73,8 +73,12 @@ uint64_t permute(const struct permutation *p, uint64_t fp);
 /** Open a sub-database, which must be plain. */
 MDB_dbi open_table(const struct file *file, const char *name);
 
-/** Read a table whole, checking all that the description says of its records. */
-void read_table(const struct file *file, const char *name, enum keys keys,
+/**
+ * Read a table whole, checking all that the description says of its records.
+ *
+ * @param number  of the table, which its checksums cover
+ */
+void read_table(const struct file *file, const char *name, unsigned number, enum keys keys,
 		const struct permutation *p, unsigned n_cols, enum records records,
 		struct rows *rows);
 

@@ -11,6 +11,7 @@
 struct reading {
 	const struct file *file;
 	const char *name;
+	unsigned number;
 	enum keys keys;
 	const struct permutation *p;
 	unsigned n_cols;
@@ -131,7 +132,7 @@ static void parse_block(const struct reading *r, const MDB_val *value)
 	unsigned n;
 
 	must(value->mv_size == size, "%s: block of %zu bytes", r->name, value->mv_size);
-	must(le(b, 4) == (hash(b + 4, size - 4) & 0xffffffff), "%s: checksum", r->name);
+	must(le(b, 4) == ((r->number + hash(b + 4, size - 4)) & 0xffffffff), "%s: checksum", r->name);
 	n = (unsigned)le(b + 4, 4) >> 4 & 0x3fff;
 	must(r->rows->n + n <= MAX_ROWS, "%s: too many entries", r->name);
 	at = parse_keys(r, b, n);
@@ -170,7 +171,7 @@ static void check_row(const struct reading *r, const MDB_val *key, const MDB_val
 	memcpy(bytes, key->mv_data, key->mv_size);
 	memcpy(bytes + key->mv_size, value->mv_data, columns);
 	must(le((const unsigned char *)value->mv_data + columns, 4) ==
-		     (hash(bytes, key->mv_size + columns) & 0xffffffff),
+		     ((r->number + hash(bytes, key->mv_size + columns)) & 0xffffffff),
 	     "%s: checksum of entry %u", r->name, r->rows->n);
 }
 
@@ -193,11 +194,11 @@ static void parse_row(const struct reading *r, const uint64_t *place, const MDB_
 	r->rows->n++;
 }
 
-void read_table(const struct file *file, const char *name, enum keys keys,
+void read_table(const struct file *file, const char *name, unsigned number, enum keys keys,
 		const struct permutation *p, unsigned n_cols, enum records records,
 		struct rows *rows)
 {
-	struct reading r = { file, name, keys, p, n_cols, records, rows };
+	struct reading r = { file, name, number, keys, p, n_cols, records, rows };
 	MDB_dbi dbi = open_table(file, name);
 	MDB_val key, value;
 	MDB_cursor *cursor;

@@ -16,6 +16,8 @@
 #include "support/sxt.h"
 #include "util/sx_hash.h"
 
+#define T_NUMBER 7u /* of the table that blocks are for */
+
 #define T_MOST_ENTRIES 16383
 
 struct t_entry {
@@ -78,7 +80,7 @@ static inline size_t t_block_read(const unsigned char *v, size_t size, unsigned 
 	size_t at = 16, bit, i = 0, c;
 	const unsigned char *bitmap;
 
-	sxt_must_eq(t_le(v, 4), sx_hash(v + 4, size - 4) & 0xffffffff);
+	sxt_must_eq(t_le(v, 4), (uint32_t)(T_NUMBER + sx_hash(v + 4, size - 4)));
 	sxt_must_ge(n, 1);
 	sxt_must_le(w, 8);
 	bitmap = v + 16 + n * w;

@@ -114,7 +114,7 @@ static inline unsigned char *t_encode(const sx_rows *rows, size_t from, size_t n
 	unsigned char *value = malloc(size);
 
 	memset(value, 0xee, size);
-	sx_block_encode(rows, from, n, value, size);
+	sx_block_encode(rows, from, n, T_NUMBER, value, size);
 	return value;
 }
 

@@ -15,13 +15,13 @@
 enum t_lookup_data { T_UNIFORM, T_SKEWED, T_DENSE, T_RUNS, T_FEW, T_NOTHING, T_LOOKUP_DATA };
 
 static const struct t_kind t_lookup_kinds[] = {
-	{ "64", SX_TABLE_PERMUTED, 0, "4x16", 64, 0 },
-	{ "48", SX_TABLE_PERMUTED, 0, "4x16", 48, 2 },
-	{ "33", SX_TABLE_PERMUTED, 0, "10x26", 33, 7 },
-	{ "17", SX_TABLE_PERMUTED, 0, "3x22", 17, 1 },
-	{ "16", SX_TABLE_PERMUTED, 0, "4x16", 16, 3 },
-	{ "pairs", SX_TABLE_PAIRS, 1, NULL, 0, 0 },
-	{ "fp2", SX_TABLE_PAIRS, 2, NULL, 0, 0 },
+	{ "64", SX_TABLE_PERMUTED, 0, "4x16", 64, 0, NULL },
+	{ "48", SX_TABLE_PERMUTED, 0, "4x16", 48, 2, NULL },
+	{ "33", SX_TABLE_PERMUTED, 0, "10x26", 33, 7, NULL },
+	{ "17", SX_TABLE_PERMUTED, 0, "3x22", 17, 1, NULL },
+	{ "16", SX_TABLE_PERMUTED, 0, "4x16", 16, 3, NULL },
+	{ "pairs", SX_TABLE_PAIRS, 1, NULL, 0, 0, NULL },
+	{ "values", SX_TABLE_PAIRS, 1, NULL, 0, 0, &t_all_columns },
 };
 
 #define T_LOOKUP_KINDS (sizeof(t_lookup_kinds) / sizeof(t_lookup_kinds[0]))

@@ -3,6 +3,8 @@
 
 #include "support/sxt_table.h"
 
+const sx_columns t_all_columns = { 1, { SX_FP2 } };
+
 /* ------------------------------------------------------------------------------------------
  * The store
  */
@@ -26,7 +28,10 @@ void t_tab_open(struct t_tab *tab, const struct t_kind *kind, unsigned layout, u
 		     SIMIDX_OK);
 	tab->table.kind = kind->kind;
 	tab->table.layout = layout;
-	tab->table.n_cols = kind->n_cols;
+	tab->table.n_cols = kind->n_cols + (kind->columns ? kind->columns->n : 0);
+	tab->table.columns = kind->columns;
+	tab->table.values_at = kind->n_cols;
+	tab->table.number = T_NUMBER;
 	tab->table.fill = fill;
 	tab->table.block_size = sx_store_block_size(tab->store);
 	tab->table.checks_rows = kind->kind != SX_TABLE_PERMUTED;
@@ -161,7 +166,7 @@ static void put_be(unsigned char *p, uint64_t x, unsigned n)
 
 uint64_t t_row_hash(const struct t_tab *tab, const struct t_row *row)
 {
-	unsigned char bytes[24];
+	unsigned char bytes[8 * (1 + SX_MAX_COLS)];
 
 	if (tab->table.kind == SX_TABLE_PERMUTED) {
 		put_le64(bytes, row->fp);
@@ -170,8 +175,9 @@ uint64_t t_row_hash(const struct t_tab *tab, const struct t_row *row)
 	/* The fingerprint, then the id: for numbers, whose key is the id, it is column 0. */
 	put_le64(bytes, tab->table.kind == SX_TABLE_PAIRS ? row->key : row->col[0]);
 	put_le64(bytes + 8, tab->table.kind == SX_TABLE_PAIRS ? row->col[0] : row->key);
-	put_le64(bytes + 16, row->col[1]);
-	return sx_hash(bytes, tab->table.kind == SX_TABLE_PAIRS && tab->table.n_cols == 2 ? 24 : 16);
+	for (unsigned c = 1; c < tab->table.n_cols; c++)
+		put_le64(bytes + 8 + 8 * c, row->col[c]);
+	return sx_hash(bytes, tab->table.columns ? 8 * (1 + tab->table.n_cols) : 16);
 }
 
 size_t t_row_key(const struct t_tab *tab, const struct t_row *row, unsigned char *out)

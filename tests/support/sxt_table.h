@@ -35,7 +35,11 @@ struct t_kind {
 	unsigned n_cols;
 	const char *plan; /* of a permuted table */
 	unsigned bits, number;
+	const sx_columns *columns; /* that follow n_cols others; NULL: none */
 };
+
+/** All optional columns. */
+extern const sx_columns t_all_columns;
 
 struct t_tab {
 	sx_store *store;

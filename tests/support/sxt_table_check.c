@@ -93,7 +93,7 @@ static void check_record(const struct t_tab *tab, sx_slice key, sx_slice value, 
 	memcpy(bytes + key.size, value.data, columns);
 	if (tab->table.checks_rows)
 		sxt_must_eq(t_le((const unsigned char *)value.data + columns, 4),
-			    (uint32_t)sx_hash(bytes, key.size + columns));
+			    (uint32_t)(T_NUMBER + sx_hash(bytes, key.size + columns)));
 	for (c = first; c < tab->table.n_cols; c++)
 		sxt_must_eq(t_le((const unsigned char *)value.data + 8 * (c - first), 8),
 			    row->col[c]);

@@ -107,7 +107,7 @@ static void check_round_trip(sxt_rng *rng, const sx_rows *rows, size_t from, siz
 	check_entries(entries, rows, from, n);
 
 	sxt_must(!sx_block_open(&block, value, size, rows->n_cols));
-	sxt_must(sx_block_is_intact(&block));
+	sxt_must(sx_block_is_intact(&block, T_NUMBER));
 	sxt_must_eq(block.n, n);
 	sxt_must_eq(block.used, used);
 	sxt_must_eq(block.size, size);
@@ -196,11 +196,12 @@ START_TEST(test_example_of_format)
 	unsigned i;
 
 	memcpy(value + 4, want, sizeof(want));
-	sum = (uint32_t)sx_hash(value + 4, sizeof(value) - 4);
+	sum = T_NUMBER + (uint32_t)sx_hash(value + 4, sizeof(value) - 4);
 	for (i = 0; i < 4; i++)
 		value[i] = (unsigned char)(sum >> (8 * i));
 	sxt_must(!sx_block_open(&block, value, sizeof(value), 0));
-	ck_assert(sx_block_is_intact(&block));
+	ck_assert(sx_block_is_intact(&block, T_NUMBER));
+	ck_assert(!sx_block_is_intact(&block, T_NUMBER + 1));
 	sxt_must_eq(block.n, 3);
 	for (i = 0; i < 3; i++)
 		sxt_must_eq(t_block_key(&block, i), keys[i]);
@@ -209,7 +210,7 @@ START_TEST(test_example_of_format)
 	sxt_must(!sx_block_decode(&block, 0, 3, &rows));
 	ck_assert_mem_eq(rows.key, keys, sizeof(keys));
 	/* 11 bytes with w = 1; more with any other w: the encoder makes the same. */
-	sx_block_encode(&rows, 0, 3, value, sizeof(value));
+	sx_block_encode(&rows, 0, 3, T_NUMBER, value, sizeof(value));
 	ck_assert_mem_eq(value + 4, want, sizeof(want));
 	sxt_must_eq(t_block_read(value, sizeof(value), 0, entries, NULL), 3);
 	for (i = 0; i < 3; i++)
@@ -234,7 +235,7 @@ START_TEST(test_keys_that_descend_are_refused)
 		sx_rows_init(&rows, 1);
 		for (size_t j = 0; j < n; j++)
 			sxt_must(!sx_rows_push(&rows, (1 + j) << shift, cols));
-		sxt_must(!sx_block_encode(&rows, 0, n, value, T_BLOCK_SIZE));
+		sxt_must(!sx_block_encode(&rows, 0, n, T_NUMBER, value, T_BLOCK_SIZE));
 		/* Too great for the key after it, too small for the one before, or two swapped. */
 		middle = rows.key[at];
 		if (i % 3 == 0) {
@@ -247,7 +248,7 @@ START_TEST(test_keys_that_descend_are_refused)
 		}
 		memset(value, 0xa5, sizeof(value));
 		memcpy(before, value, sizeof(value));
-		ck_assert_int_eq(sx_block_encode(&rows, 0, n, value, T_BLOCK_SIZE), -1);
+		ck_assert_int_eq(sx_block_encode(&rows, 0, n, T_NUMBER, value, T_BLOCK_SIZE), -1);
 		ck_assert_mem_eq(value, before, sizeof(value));
 		sx_rows_free(&rows);
 	}

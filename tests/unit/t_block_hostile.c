@@ -22,7 +22,7 @@ static void use_block(sxt_rng *rng, const sx_block *block, size_t size)
 	sxt_must_ge(block->n, 1);
 	sxt_must_le(block->n, T_MOST_ENTRIES);
 	sxt_must_le(block->used, size);
-	(void)sx_block_is_intact(block);
+	(void)sx_block_is_intact(block, T_NUMBER);
 	for (i = 0; i < 12; i++) {
 		uint64_t key = i == 0 ? 0 : i == 1 ? UINT64_MAX : sxt_rng_u64(rng) >> 5 * i;
 
@@ -262,10 +262,10 @@ START_TEST(test_checksum_covers_every_bit)
 	sxt_must_lt(block.used, T_BLOCK_SIZE);
 	for (bit = 0; bit < 8 * T_BLOCK_SIZE; bit++) {
 		value[bit / 8] ^= (unsigned char)(1u << bit % 8);
-		sxt_must(!sx_block_is_intact(&block));
+		sxt_must(!sx_block_is_intact(&block, T_NUMBER));
 		value[bit / 8] ^= (unsigned char)(1u << bit % 8);
 	}
-	sxt_must(sx_block_is_intact(&block));
+	sxt_must(sx_block_is_intact(&block, T_NUMBER));
 	sx_rows_free(&rows);
 	free(value);
 }

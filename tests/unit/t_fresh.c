@@ -11,7 +11,8 @@
 #include "support/sxt_fresh.h"
 #include "support/sxt_table.h"
 
-static const struct t_kind log_kind = { "log", SX_TABLE_NUMBERS, SX_FRESH_COLS, NULL, 0, 0 };
+static const struct t_kind log_kind = { "log", SX_TABLE_NUMBERS, SX_LOG_COLUMNS, NULL, 0, 0,
+					 &t_all_columns };
 
 #define LOG_ROWS 40000
 #define LOG_BASE 1000

@@ -116,7 +116,7 @@ static void undo_last_step(simidx *index, sx_txn *txn)
 	h.state |= SX_STATE_MERGING | SX_STATE_PARTIAL;
 	for (size_t d = MERGED; d < h.merge_end; d++) {
 		const sxt_doc *doc = &model.at[d];
-		sx_fresh_row row = { .id = doc->id, .fp = doc->fp, .fp2 = doc->fp2,
+		sx_fresh_row row = { .id = doc->id, .fp = doc->fp, .values.of[SX_FP2] = doc->fp2,
 				     .op = SX_FRESH_PUT };
 
 		if (doc->label_size) {

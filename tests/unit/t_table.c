@@ -10,18 +10,18 @@
 #include "support/sxt_table.h"
 
 static const struct t_kind kinds[] = {
-	{ "4x16", SX_TABLE_PERMUTED, 0, "4x16", 64, 1 },
-	{ "4x16 f=16", SX_TABLE_PERMUTED, 0, "4x16", 16, 3 },
-	{ "4x16 f=31", SX_TABLE_PERMUTED, 0, "4x16", 31, 0 },
-	{ "10x26", SX_TABLE_PERMUTED, 0, "10x26", 64, 5 },
-	{ "10x26 f=48", SX_TABLE_PERMUTED, 0, "10x26", 48, 9 },
-	{ "16x28 f=32", SX_TABLE_PERMUTED, 0, "16x28", 32, 6 },
-	{ "20x31", SX_TABLE_PERMUTED, 0, "20x31", 64, 0 },
-	{ "20x31 f=63", SX_TABLE_PERMUTED, 0, "20x31", 63, 19 },
-	{ "pairs", SX_TABLE_PAIRS, 1, NULL, 0, 0 },
-	{ "pairs of two", SX_TABLE_PAIRS, 2, NULL, 0, 0 },
-	{ "numbers", SX_TABLE_NUMBERS, 1, NULL, 0, 0 },
-	{ "numbers of five", SX_TABLE_NUMBERS, 5, NULL, 0, 0 },
+	{ "4x16", SX_TABLE_PERMUTED, 0, "4x16", 64, 1, NULL },
+	{ "4x16 f=16", SX_TABLE_PERMUTED, 0, "4x16", 16, 3, NULL },
+	{ "4x16 f=31", SX_TABLE_PERMUTED, 0, "4x16", 31, 0, NULL },
+	{ "10x26", SX_TABLE_PERMUTED, 0, "10x26", 64, 5, NULL },
+	{ "10x26 f=48", SX_TABLE_PERMUTED, 0, "10x26", 48, 9, NULL },
+	{ "16x28 f=32", SX_TABLE_PERMUTED, 0, "16x28", 32, 6, NULL },
+	{ "20x31", SX_TABLE_PERMUTED, 0, "20x31", 64, 0, NULL },
+	{ "20x31 f=63", SX_TABLE_PERMUTED, 0, "20x31", 63, 19, NULL },
+	{ "pairs", SX_TABLE_PAIRS, 1, NULL, 0, 0, NULL },
+	{ "pairs with values", SX_TABLE_PAIRS, 1, NULL, 0, 0, &t_all_columns },
+	{ "numbers", SX_TABLE_NUMBERS, 1, NULL, 0, 0, NULL },
+	{ "numbers of five", SX_TABLE_NUMBERS, 5, NULL, 0, 0, NULL },
 };
 
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))

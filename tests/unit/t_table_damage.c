@@ -10,9 +10,9 @@
 #include "support/sxt_table.h"
 #include "table/sx_lookup.h"
 
-static const struct t_kind permuted = { "permuted", SX_TABLE_PERMUTED, 0, "4x16", 64, 2 };
-static const struct t_kind pairs = { "pairs", SX_TABLE_PAIRS, 1, NULL, 0, 0 };
-static const struct t_kind numbers = { "numbers", SX_TABLE_NUMBERS, 1, NULL, 0, 0 };
+static const struct t_kind permuted = { "permuted", SX_TABLE_PERMUTED, 0, "4x16", 64, 2, NULL };
+static const struct t_kind pairs = { "pairs", SX_TABLE_PAIRS, 1, NULL, 0, 0, NULL };
+static const struct t_kind numbers = { "numbers", SX_TABLE_NUMBERS, 1, NULL, 0, 0, NULL };
 
 /* A copy of record number i; the key as it is shown in messages. */
 static void get_record(struct t_tab *tab, size_t i, unsigned char *key_bytes, sx_slice *key,
@@ -293,7 +293,7 @@ static void put_block(struct t_tab *tab, size_t from, size_t n, size_t fence)
 	sx_rows_init(&rows, tab->table.n_cols);
 	for (i = from; i < from + n; i++)
 		sxt_must(!sx_rows_push(&rows, tab->model.at[i].key, tab->model.at[i].col));
-	sx_block_encode(&rows, 0, n, value, tab->table.block_size);
+	sx_block_encode(&rows, 0, n, T_NUMBER, value, tab->table.block_size);
 	key.size = sx_table_key(&tab->table, place, bytes);
 	ck_assert_sx(sx_dbi_put(tab->txn, tab->table.dbi, key, data, &sxt_err), SIMIDX_OK);
 	sx_rows_free(&rows);

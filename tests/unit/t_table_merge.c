@@ -8,9 +8,9 @@
 #include "support/sxt_table.h"
 #include "table/sx_table_walk.h"
 
-static const struct t_kind permuted = { "permuted", SX_TABLE_PERMUTED, 0, "4x16", 64, 2 };
-static const struct t_kind pairs = { "pairs", SX_TABLE_PAIRS, 1, NULL, 0, 0 };
-static const struct t_kind numbers = { "numbers", SX_TABLE_NUMBERS, 1, NULL, 0, 0 };
+static const struct t_kind permuted = { "permuted", SX_TABLE_PERMUTED, 0, "4x16", 64, 2, NULL };
+static const struct t_kind pairs = { "pairs", SX_TABLE_PAIRS, 1, NULL, 0, 0, NULL };
+static const struct t_kind numbers = { "numbers", SX_TABLE_NUMBERS, 1, NULL, 0, 0, NULL };
 
 /* n random rows of the model, to be removed. */
 static void add_removals(const struct t_tab *tab, sxt_rng *rng, struct t_rows *list, size_t n)
