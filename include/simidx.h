@@ -175,6 +175,7 @@ enum simidx_layout {
 #define SIMIDX_CREATE_TRUNCATE 1u /**< replace an index that is already at the path */
 #define SIMIDX_CREATE_NO_IDS 2u   /**< store distinct fingerprints only: no ids, no labels */
 #define SIMIDX_CREATE_FP2 4u      /**< every document has a second fingerprint */
+#define SIMIDX_CREATE_TIMES 16u   /**< every document has a time, which may be unknown */
 #define SIMIDX_CREATE_FORCE 8u    /**< accept a network file system, at the caller's risk */
 
 /** What an index is made with; fixed for its life. */
@@ -379,7 +380,8 @@ typedef struct simidx_query {
 	                        it takes */
 	unsigned complete; /**< with weights and probes = 0: distance up to which no match may be
 	                        missed; 0 = radius */
-	unsigned reserved;       /**< zero */
+	uint32_t newer_than; /**< leave out documents whose time is known and before this one, in
+	                        seconds since 1970; 0 = none. Only in an index with times */
 	uint64_t max_candidates; /**< max number of fingerprints of the tables to compare with; 0 =
 	                              no limit. Fresh rows are all looked at, or none if the search
 	                              has ended before; SIMIDX_NEAREST keeps what it found before */
@@ -390,6 +392,7 @@ typedef struct simidx_query {
 
 #define SIMIDX_MATCH_FP2 1u   /**< fp2 is set: the index has them, and this one is known */
 #define SIMIDX_MATCH_LABEL 2u /**< label is set: it was asked for, and there is one */
+#define SIMIDX_MATCH_TIME 4u  /**< time is set: the index has times, and this one is known */
 
 /** A document that was found. Arrays of these are returned, so their size never changes. */
 typedef struct simidx_match {
@@ -403,7 +406,8 @@ typedef struct simidx_match {
 	unsigned weighted_distance; /**< distance by the query's weights, with SIMIDX_QUERY_FP2 that
 	                        of both fingerprints; equal to `distance` without either */
 	unsigned distance2; /**< bits in which fp2 differs, with SIMIDX_QUERY_FP2; else 0 */
-	uint64_t reserved;  /**< zero */
+	uint32_t time;      /**< its time in seconds since 1970, with SIMIDX_MATCH_TIME; else 0 */
+	uint32_t reserved;  /**< zero */
 } simidx_match;
 
 #define SIMIDX_CUT_LIMIT 1u      /**< there are more matches than `limit` allows */

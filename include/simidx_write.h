@@ -107,6 +107,10 @@ int simidx_writer_open(simidx *index, const simidx_writer_options *options, simi
                                        loader takes such documents, a writer only into an index
                                        that has some already */
 
+#define SIMIDX_DOC_TIME 4u        /**< time is set. Without this, and in an index with times, a
+                                       document gets the time at which its transaction, or its
+                                       loader, has begun */
+
 /** A document to store. */
 typedef struct simidx_doc {
 	size_t size;       /**< sizeof; SIMIDX_DOC_INIT sets it */
@@ -116,7 +120,7 @@ typedef struct simidx_doc {
 	const char *label; /**< URL, path or any other key; NULL = none. Copied */
 	size_t label_size; /**< in bytes, 1..SIMIDX_MAX_LABEL; not looked at when label is NULL */
 	unsigned flags;    /**< SIMIDX_DOC_ flags */
-	unsigned reserved; /**< zero */
+	uint32_t time;     /**< seconds since 1970, with SIMIDX_DOC_TIME; 0 = unknown */
 } simidx_doc;
 
 #define SIMIDX_DOC_INIT { sizeof(simidx_doc), SIMIDX_NO_ID, 0, 0, NULL, 0, 0, 0 }
@@ -239,6 +243,37 @@ int simidx_writer_delete_id(simidx_writer *writer, uint64_t id,
 
 int simidx_writer_delete_label(simidx_writer *writer, const char *label, size_t size,
 			       simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Delete all documents whose time is known and before `time`: pages that a crawler has not seen for a
+ * month, say. One walk reads the times. It commits by itself, many times, and what was pending before is
+ * committed with the first part; others may write in between, and what they put meanwhile may stay,
+ * old or not. After a failure a part is deleted, and the next call deletes the rest.
+ * simidx_set_progress() tells how far it is ("deleting", documents looked at, all of them).
+ *
+ * @param time  seconds since 1970
+ * @param n     if not NULL: how many documents were deleted and committed, also after a failure
+ * @return SIMIDX_OK, also if there was none; SIMIDX_E_MISMATCH: the index keeps no times;
+ *         SIMIDX_E_UNSUPPORTED in an index of an engine; the codes of simidx_writer_begin() and
+ *         simidx_writer_commit()
+ *
+ * Cost: reads `postings` and `labels` of what is deleted; and the merges that are due.
+ */
+int simidx_writer_delete_older(simidx_writer *writer, uint32_t time, uint64_t *n,
+			       simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Say that a document was seen again: its time becomes `time`, unless it is later already. All else
+ * stays. A set of what was seen needs this where simidx_writer_put_if_new() has found a near document.
+ *
+ * @param time  seconds since 1970
+ * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND: no document has the id; SIMIDX_E_MISMATCH: the index keeps no
+ *         times; SIMIDX_E_UNSUPPORTED in an index without ids; the codes of simidx_writer_begin()
+ *
+ * Cost: O(log N), some pages.
+ */
+int simidx_writer_touch(simidx_writer *writer, uint64_t id, uint32_t time,
+			simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
  * Have the next commit keep ids back: documents that come without an id get `next_id` or a larger one

@@ -165,6 +165,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/local/sx_local_find.h \
 	lib/local/sx_local_info.c \
 	lib/local/sx_local_info.h \
+	lib/local/sx_local_older.c \
+	lib/local/sx_local_older.h \
 	lib/local/sx_local_reader.c \
 	lib/local/sx_local_reader.h \
 	lib/local/sx_local_walk.c \
@@ -250,6 +252,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/write/sx_writer.h \
 	lib/write/sx_writer_change.c \
 	lib/write/sx_writer_change.h \
+	lib/write/sx_writer_older.c \
 	lib/load/sx_compact.c \
 	lib/load/sx_loader.c \
 	lib/load/sx_loader_documents.c \

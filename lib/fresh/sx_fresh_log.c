@@ -11,6 +11,7 @@
 #include "table/sx_table_range.h"
 #include "table/sx_table_walk.h"
 #include "util/sx_err.h"
+#include "util/sx_sort.h"
 
 #define APPEND_ROWS 16384 /* encoded at once */
 
@@ -19,6 +20,31 @@ int sx_fresh_rows_push(sx_fresh_rows *rows, const sx_fresh_row *row, simidx_erro
 	if (sx_reserve(&rows->at, &rows->cap, rows->n + 1, sizeof(*rows->at)))
 		return sx_fail_nomem(err);
 	rows->at[rows->n++] = *row;
+	return SIMIDX_OK;
+}
+
+int sx_fresh_rows_keep_last(sx_fresh_rows *rows, simidx_error *err)
+{
+	uint64_t *id = sx_realloc(NULL, rows->n ? rows->n : 1, sizeof(*id));
+	uint32_t *order = sx_realloc(NULL, rows->n ? rows->n : 1, sizeof(*order));
+	sx_fresh_row *kept = sx_realloc(NULL, rows->n ? rows->n : 1, sizeof(*kept));
+	size_t n = 0;
+	int failed = !id || !order || !kept;
+
+	for (size_t i = 0; !failed && i < rows->n; i++)
+		id[i] = rows->at[i].id;
+	failed = failed || sx_sort_order(id, order, rows->n, 0);
+	for (size_t i = 0; !failed && i < rows->n; i++)
+		if (i + 1 == rows->n || rows->at[order[i]].id != rows->at[order[i + 1]].id)
+			kept[n++] = rows->at[order[i]];
+	free(id);
+	free(order);
+	if (failed) {
+		free(kept);
+		return sx_fail_nomem(err);
+	}
+	free(rows->at);
+	*rows = (sx_fresh_rows){ kept, n, rows->n };
 	return SIMIDX_OK;
 }
 

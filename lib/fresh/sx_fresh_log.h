@@ -63,6 +63,9 @@ static inline int sx_fresh_is_known(const sx_rows *rows, size_t i)
 /** Append a row to an array. SIMIDX_E_NOMEM. */
 int sx_fresh_rows_push(sx_fresh_rows *rows, const sx_fresh_row *row, simidx_error *err);
 
+/** Of the rows with one id keep the last one; they are by id then. SIMIDX_E_NOMEM. */
+int sx_fresh_rows_keep_last(sx_fresh_rows *rows, simidx_error *err);
+
 /** Append n rows to the log, numbered from `seq` on. */
 int sx_fresh_log_append(sx_txn *txn, const sx_table *log, const sx_fresh_row *rows, size_t n,
 			uint64_t seq, simidx_error *err);

@@ -130,6 +130,16 @@ typedef struct sx_backend_documents {
 			simidx_error *err);
 } sx_backend_documents;
 
+/** A walk over all documents that looks for old ones. All zero but for `time` at first. */
+typedef struct sx_older {
+	uint32_t time;            /* documents whose time is known and before this one */
+	struct sx_doc *doc;       /* some of them: the caller frees it */
+	size_t n, cap;
+	uint64_t seen, total;     /* documents so far, and of all, about */
+	uint64_t fp, id;          /* the tables were looked at up to this document */
+	int is_begun, has_ended;
+} sx_older;
+
 /** Writers: sx_writer.h. One thread at a time. */
 typedef struct sx_backend_writer {
 	/**
@@ -173,6 +183,11 @@ typedef struct sx_backend_writer {
 	int (*commit)(simidx_writer *writer, int has_to_store, simidx_error *err);
 	/** Move all fresh rows into the tables. There is no transaction. */
 	int (*merge)(simidx_writer *writer, simidx_error *err);
+	/**
+	 * Set older->doc to further old documents, as they are in the transaction: so many as one
+	 * is to delete, or none. NULL without SX_HAS_TABLES.
+	 */
+	int (*older)(simidx_writer *writer, sx_older *older, simidx_error *err);
 } sx_backend_writer;
 
 /** All documents: simidx_walk_open() and those that follow. */
@@ -188,7 +203,7 @@ typedef struct sx_backend_walk {
  *
  *	SX_HAS_TABLES  simidx_backup(), simidx_check_pages(), simidx_clusters(), simidx_compact(),
  *	               simidx_get_table_info(), simidx_loader_add_index(), simidx_loader_open(),
- *	               simidx_pairs(), simidx_repair()
+ *	               simidx_pairs(), simidx_repair(), simidx_writer_delete_older()
  *	SX_CAN_MEND    simidx_mend()
  */
 enum sx_capability {

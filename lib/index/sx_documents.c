@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
@@ -140,7 +141,8 @@ int sx_documents_check(const simidx *index, const simidx_doc *doc, simidx_error 
 {
 	const unsigned second = SIMIDX_DOC_FP2 | SIMIDX_DOC_FP2_UNKNOWN;
 
-	if (!doc || doc->flags & ~second || (doc->flags & second) == second || doc->reserved)
+	if (!doc || doc->flags & ~(second | SIMIDX_DOC_TIME) || (doc->flags & second) == second ||
+	    (doc->time && !(doc->flags & SIMIDX_DOC_TIME)))
 		return sx_fail(err, SIMIDX_E_ARG, "document: bad struct size or flags");
 	if (doc->fp & ~sx_low_bits(index->schema->bits))
 		return sx_fail(err, SIMIDX_E_RANGE, "the fingerprint has more than %u bits",
@@ -159,12 +161,19 @@ int sx_documents_check(const simidx *index, const simidx_doc *doc, simidx_error 
 				       ? "the index keeps no second fingerprints, and the document has one"
 				       : "the index keeps a second fingerprint with each document, as indexes of "
 					 "texts do, and this one has none");
+	if (doc->flags & SIMIDX_DOC_TIME && !index->schema->has_times)
+		return sx_fail(err, SIMIDX_E_MISMATCH,
+			       "the index keeps no times, and the document has one");
 	return SIMIDX_OK;
 }
 
-sx_values sx_documents_values(const simidx_doc *doc, uint64_t unknown_fp2)
+sx_values sx_documents_values(const simidx *index, const simidx_doc *doc, uint64_t unknown_fp2,
+			      uint32_t now)
 {
 	sx_values values = { { 0 } };
+
+	if (index->schema->has_times)
+		values.of[SX_TIME] = doc->flags & SIMIDX_DOC_TIME ? doc->time : now;
 
 	if (doc->flags & SIMIDX_DOC_FP2)
 		values.of[SX_FP2] = doc->fp2;
@@ -175,10 +184,20 @@ sx_values sx_documents_values(const simidx_doc *doc, uint64_t unknown_fp2)
 
 void sx_match_set_values(const simidx *index, simidx_match *match, sx_values values)
 {
-	if (!index->schema->has_fp2 || sx_is_unknown_fp2(index, values.of[SX_FP2]))
-		return;
-	match->fp2 = values.of[SX_FP2];
-	match->flags |= SIMIDX_MATCH_FP2;
+	if (index->schema->has_fp2 && !sx_is_unknown_fp2(index, values.of[SX_FP2])) {
+		match->fp2 = values.of[SX_FP2];
+		match->flags |= SIMIDX_MATCH_FP2;
+	}
+	match->time = (uint32_t)values.of[SX_TIME];
+	if (match->time)
+		match->flags |= SIMIDX_MATCH_TIME;
+}
+
+uint32_t sx_documents_now(void)
+{
+	time_t now = time(NULL);
+
+	return now < 0 ? 0 : (uint64_t)now < UINT32_MAX ? (uint32_t)now : UINT32_MAX;
 }
 
 sx_values sx_match_values(const simidx_match *match, uint64_t unknown_fp2)
@@ -186,6 +205,7 @@ sx_values sx_match_values(const simidx_match *match, uint64_t unknown_fp2)
 	sx_values values = { { 0 } };
 
 	values.of[SX_FP2] = match->flags & SIMIDX_MATCH_FP2 ? match->fp2 : unknown_fp2;
+	values.of[SX_TIME] = match->time;
 	return values;
 }
 

@@ -57,8 +57,16 @@ int sx_documents_label_damaged(uint64_t id, simidx_error *err);
  */
 int sx_documents_check(const simidx *index, const simidx_doc *doc, simidx_error *err);
 
-/** What a document that was checked has in the optional columns. */
-sx_values sx_documents_values(const simidx_doc *doc, uint64_t unknown_fp2);
+/**
+ * What a document that was checked has in the optional columns.
+ *
+ * @param now  its time, if it has none of its own
+ */
+sx_values sx_documents_values(const simidx *index, const simidx_doc *doc, uint64_t unknown_fp2,
+			      uint32_t now);
+
+/** The clock, as a time of documents. */
+uint32_t sx_documents_now(void);
 
 /**
  * Tell those of the optional columns in a match. What stands for a second fingerprint that is not

@@ -20,6 +20,7 @@ void sx_schema_set_flags(sx_schema *schema, uint32_t flags)
 	schema->has_ids = !(flags & SIMIDX_CREATE_NO_IDS);
 	schema->columns = sx_columns_of_flags(flags);
 	schema->has_fp2 = sx_columns_find(&schema->columns, SX_FP2) >= 0;
+	schema->has_times = sx_columns_find(&schema->columns, SX_TIME) >= 0;
 }
 
 int sx_schema_new(const char *plan, unsigned bits, sx_schema **out, simidx_error *err)

@@ -14,7 +14,7 @@
 typedef struct sx_schema {
 	unsigned bits, layout, fill;
 	uint32_t flags; /* sx_schema_flags() */
-	int has_ids, has_fp2;
+	int has_ids, has_fp2, has_times;
 	sx_columns columns; /* the optional ones of documents */
 	unsigned format_major, format_minor;
 	uint32_t ro_compat;

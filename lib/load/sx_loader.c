@@ -233,6 +233,7 @@ int simidx_loader_open(const char *path, const simidx_create_options *create,
 	l->options = *options;
 	l->wait_ms = options->wait_ms;
 	l->unknown_fp2 = SX_UNKNOWN_FP2;
+	l->now = sx_documents_now();
 	l->target.claim_fd = -1;
 	l->memory = (size_t)(options->memory ? options->memory : DEFAULT_MEMORY);
 	l->target.path = strdup(path);
@@ -350,7 +351,7 @@ static int put(simidx_loader *l, const simidx_doc *doc, uint64_t *id, simidx_err
 {
 	uint64_t given = doc->id == SIMIDX_NO_ID ? l->next_id : doc->id;
 	uint64_t record[3 + SX_MAX_COLUMNS] = { given, l->n_rows, doc->fp };
-	sx_values values = sx_documents_values(doc, l->unknown_fp2);
+	sx_values values = sx_documents_values(l->target.index, doc, l->unknown_fp2, l->now);
 	int rc;
 
 	l->has_unknown_fp2 |= (doc->flags & SIMIDX_DOC_FP2_UNKNOWN) != 0;

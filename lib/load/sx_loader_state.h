@@ -80,6 +80,7 @@ struct simidx_loader {
 	sx_loader_target target;
 	sx_loader_sources sources;
 	uint64_t n_rows, next_id;
+	uint32_t now; /* when it was opened */
 	int is_unknown; /* it may be in its place, and then what was there is in target.dir */
 	uint64_t unknown_fp2; /* what stands for a second fingerprint that is not known */
 	int has_unknown_fp2;  /* some document lacks it */

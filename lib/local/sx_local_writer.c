@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "index/sx_documents.h"
+#include "local/sx_local_older.h"
 #include "store/sx_dir.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
@@ -308,4 +309,5 @@ static int merge_now(simidx_writer *w, simidx_error *err)
 
 const sx_backend_writer sx_local_writer = { open_writer, close_writer,  begin,   end_writer,
 					    prefetch,    new_id,        use_ids, lease,
-					    label,       is_unfinished, commit,  merge_now };
+					    label,       is_unfinished, commit,  merge_now,
+					    sx_local_older };

@@ -59,6 +59,9 @@ static int write_description(const simidx_engine *engine, const char *uri,
 		rc = sx_fail(err, SIMIDX_E_UNSUPPORTED,
 			     "an index of %s has ids: it cannot hold fingerprints alone",
 			     engine->name);
+	if (!rc && o->flags & SIMIDX_CREATE_TIMES)
+		rc = sx_fail(err, SIMIDX_E_UNSUPPORTED, "an index of %s keeps no times",
+			     engine->name);
 	if (!rc)
 		rc = make_plan(engine, o, uri, &plan, err);
 	if (rc)

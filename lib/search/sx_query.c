@@ -59,7 +59,7 @@ static int is_near_alone(const sx_query *q, unsigned distance)
 
 int sx_query_judges(const sx_query *q, uint64_t fp)
 {
-	return q->has_fp2 || (q->is_text && !fp);
+	return q->has_fp2 || q->asked->newer_than || (q->is_text && !fp);
 }
 
 int sx_query_judge(const sx_query *q, simidx_match *match)
@@ -68,6 +68,9 @@ int sx_query_judge(const sx_query *q, simidx_match *match)
 	match->weighted_distance = sx_query_distance(q, match->fp);
 	match->distance2 = 0;
 	if (q->is_text && is_empty_text(match->fp, match->fp2))
+		return 0;
+	/* A time that is not known is 0. */
+	if (match->time && match->time < q->asked->newer_than)
 		return 0;
 	if (!q->has_fp2)
 		return 1;
@@ -97,6 +100,8 @@ static int check_values(const simidx *index, const simidx_query *a, simidx_error
 			       a->radius, index->schema->bits);
 	if (a->flags & SIMIDX_QUERY_FP2 && !index->schema->has_fp2)
 		return sx_fail(err, SIMIDX_E_MISMATCH, "the index has no second fingerprints");
+	if (a->newer_than && !index->schema->has_times)
+		return sx_fail(err, SIMIDX_E_MISMATCH, "the index keeps no times");
 	return SIMIDX_OK;
 }
 
@@ -106,7 +111,7 @@ int sx_query_init(sx_query *q, const simidx *index, const simidx_query *a, simid
 			       SIMIDX_QUERY_SCAN_SMALL;
 	int rc;
 
-	if (a->size != sizeof(*a) || a->flags & ~known || a->mode > SIMIDX_NEAREST || a->reserved)
+	if (a->size != sizeof(*a) || a->flags & ~known || a->mode > SIMIDX_NEAREST)
 		return sx_fail(err, SIMIDX_E_ARG, "query: bad struct size, flags or mode");
 	if (!a->weights && (a->probes || a->complete))
 		return sx_fail(err, SIMIDX_E_ARG, "query: probes or complete without weights");
@@ -142,8 +147,11 @@ uint64_t sx_query_enough(const sx_query *q)
 
 	if (asked->mode == SIMIDX_FIRST)
 		return 1;
-	/* With second fingerprints the order is known only when all have been read. */
-	if (asked->mode == SIMIDX_COUNT || q->has_fp2 || !asked->limit ||
+	/*
+	 * With second fingerprints the order is known only when all have been read; and where times
+	 * count, how many are left.
+	 */
+	if (asked->mode == SIMIDX_COUNT || q->has_fp2 || asked->newer_than || !asked->limit ||
 	    asked->limit == UINT64_MAX)
 		return 0;
 	return asked->limit + 1;
@@ -156,7 +164,8 @@ uint64_t sx_query_candidates(const sx_query *q)
 
 int sx_query_grows(const sx_query *q)
 {
-	return q->asked->mode == SIMIDX_NEAREST && !q->is_weighted && !q->has_fp2;
+	return q->asked->mode == SIMIDX_NEAREST && !q->is_weighted && !q->has_fp2 &&
+	       !q->asked->newer_than;
 }
 
 void sx_query_narrow(sx_query *q, const sx_query *whole, unsigned radius)

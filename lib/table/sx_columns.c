@@ -7,6 +7,7 @@
 
 const sx_column_kind sx_column_kinds[SX_MAX_COLUMNS] = {
 	[SX_FP2] = { "fp2", 8, 1, 0, SIMIDX_CREATE_FP2 },
+	[SX_TIME] = { "time", 4, 1, 0, SIMIDX_CREATE_TIMES },
 };
 
 uint32_t sx_columns_flags(void)

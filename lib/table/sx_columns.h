@@ -17,7 +17,7 @@
 #include "block/sx_rows.h"
 
 /** All that there are, in the order in which they are stored. */
-enum sx_column { SX_FP2, SX_MAX_COLUMNS };
+enum sx_column { SX_FP2, SX_TIME, SX_MAX_COLUMNS };
 
 /** What the header says of one. */
 typedef struct sx_column_kind {

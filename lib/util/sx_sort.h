@@ -15,7 +15,7 @@
 #include "util/sx_bytes.h"
 
 /** Max. words of a record. */
-#define SX_SORT_MAX_WORDS 5
+#define SX_SORT_MAX_WORDS 6
 
 /**
  * Call f(words, ...), an SX_INLINE function, for 1..5 words: strides are constants in each of

@@ -18,6 +18,7 @@ enum sx_call_kind {
 	SX_CALL_PUT,
 	SX_CALL_PUT_IF_NEW,
 	SX_CALL_REPLACE,
+	SX_CALL_TOUCH,
 	SX_CALL_DELETE_ID,
 	SX_CALL_DELETE_LABEL
 };
@@ -31,7 +32,7 @@ typedef struct sx_answer {
 
 typedef struct sx_call {
 	enum sx_call_kind kind;
-	const simidx_doc *doc;     /* that is put; or the id or label that is deleted */
+	const simidx_doc *doc;     /* that is put; or the id or label that is deleted or touched */
 	const simidx_query *query; /* of put_if_new; else NULL */
 	uint64_t number;    /* of all changes of the writer */
 	sx_answer told;    /* what the call has said */

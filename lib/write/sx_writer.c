@@ -5,6 +5,7 @@
 
 #include <simidx_admin.h>
 
+#include "index/sx_documents.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
 #include "write/sx_writer.h"
@@ -73,6 +74,7 @@ int sx_writer_begin(simidx_writer *w, simidx_error *err)
 
 	if (rc || sx_snapshot_is_begun(&w->snapshot))
 		return rc;
+	w->now = sx_documents_now();
 	rc = w->index->backend->writer->begin(w, err);
 	if (rc)
 		sx_writer_drop(w);

@@ -21,6 +21,7 @@ struct simidx_writer {
 	sx_snapshot snapshot;  /* of the write transaction, its header as the commit will have it */
 	sx_fresh_rows pending; /* changes since the last commit; not stored yet */
 	uint64_t changes;      /* documents that they are about */
+	uint32_t now;          /* when the transaction has begun */
 	uint64_t stored;       /* those that this writer has committed */
 	int uses_memtable;     /* pending rows are in the memtable, too */
 	sx_mark mark;          /* for the next commit */

@@ -86,11 +86,13 @@ static int write_label(simidx_writer *w, uint64_t id, const char *label, size_t 
 	return w->index->backend->writer->label(w, id, label, size, err);
 }
 
-static sx_fresh_row row_that_puts(const simidx *index, const simidx_doc *doc, uint64_t id)
+static sx_fresh_row row_that_puts(const simidx_writer *w, const simidx_doc *doc, uint64_t id)
 {
+	const simidx *index = w->index;
 	sx_fresh_row row = { .id = id,
 			     .fp = doc->fp,
-			     .values = sx_documents_values(doc, index->schema->unknown_fp2),
+			     .values = sx_documents_values(index, doc, index->schema->unknown_fp2,
+						    w->now),
 			     .op = SX_FRESH_PUT };
 
 	if (doc->label) {
@@ -175,7 +177,7 @@ static int add(simidx_writer *w, sx_call *c, simidx_error *err)
 {
 	const simidx_doc *doc = c->doc;
 	sx_header *h = &w->snapshot.header;
-	sx_fresh_row row = row_that_puts(w->index, doc, doc->id);
+	sx_fresh_row row = row_that_puts(w, doc, doc->id);
 	int has_ids = w->index->schema->has_ids, rc = SIMIDX_OK;
 
 	if (has_ids && row.id == SIMIDX_NO_ID)
@@ -312,6 +314,44 @@ static int delete_label(simidx_writer *w, sx_call *c, simidx_error *err)
 	return rc ? rc : delete_found(w, c, &f, err);
 }
 
+int sx_writer_delete(simidx_writer *w, const sx_doc *doc, simidx_error *err)
+{
+	sx_call c = sx_call_of(SX_CALL_DELETE_ID, NULL, NULL);
+	struct found f = { .doc = *doc };
+	int rc = find_own_label(w, &f, err);
+
+	if (!rc)
+		rc = delete_found(w, &c, &f, err);
+	return rc;
+}
+
+/* ---- touch ---- */
+
+/* Raise the time of a document. All else stays, its label too. */
+static int touch(simidx_writer *w, sx_call *c, simidx_error *err)
+{
+	uint64_t id = c->doc->id, time = c->doc->time;
+	struct found f;
+	sx_fresh_row rows[2];
+	int found = 0, rc = find_id(w, id, &found, &f.doc, err);
+
+	c->rests_on = id;
+	if (!rc && !found)
+		rc = sx_fail(err, SIMIDX_E_NOT_FOUND, "no document has this id");
+	if (!rc)
+		rc = find_own_label(w, &f, err);
+	if (rc)
+		return rc;
+	c->now.id = id;
+	if (time > f.doc.values.of[SX_TIME]) {
+		rows[0] = rows[1] = row_that_deletes(&f);
+		rows[1].op = SX_FRESH_PUT | (rows[0].op & SX_FRESH_LABEL);
+		rows[1].values.of[SX_TIME] = time;
+		rc = add_rows(w, rows, 2, err);
+	}
+	return rc ? rc : finish(w, SIMIDX_OK);
+}
+
 /* ---- replace ---- */
 
 static int is_same_label(const struct found *f, const simidx_doc *doc)
@@ -326,7 +366,7 @@ static int replace_found(simidx_writer *w, sx_call *c, const struct found *f, si
 {
 	const simidx_doc *doc = c->doc;
 	sx_header *h = &w->snapshot.header;
-	sx_fresh_row rows[2] = { row_that_deletes(f), row_that_puts(w->index, doc, f->doc.id) };
+	sx_fresh_row rows[2] = { row_that_deletes(f), row_that_puts(w, doc, f->doc.id) };
 	int has_same_label = is_same_label(f, doc), rc;
 
 	c->now.id = c->rests_on = f->doc.id;
@@ -373,6 +413,8 @@ static int decide(simidx_writer *w, sx_call *c, simidx_match *blocker, simidx_er
 		return put_if_new(w, c, blocker, err);
 	case SX_CALL_REPLACE:
 		return replace(w, c, err);
+	case SX_CALL_TOUCH:
+		return touch(w, c, err);
 	case SX_CALL_DELETE_ID:
 		return delete_id(w, c, err);
 	default:
@@ -485,9 +527,9 @@ int simidx_writer_replace(simidx_writer *w, const simidx_doc *given, uint64_t *i
 	return ask(w, &c, NULL, id, err);
 }
 
-/* Delete the document with the id or label of one that says nothing else. */
-static int ask_to_delete(simidx_writer *w, enum sx_call_kind kind, const simidx_doc *doc,
-			 simidx_error *err)
+/* Change the document with the id or label of one that says little else. */
+static int ask_about(simidx_writer *w, enum sx_call_kind kind, const simidx_doc *doc,
+		     simidx_error *err)
 {
 	sx_call c = sx_call_of(kind, doc, NULL);
 	int rc = check_has_ids(w, err);
@@ -505,7 +547,7 @@ int simidx_writer_delete_id(simidx_writer *w, uint64_t id, simidx_error *err)
 	if (!w)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_delete_id: writer is NULL");
 	doc.id = id;
-	return ask_to_delete(w, SX_CALL_DELETE_ID, &doc, err);
+	return ask_about(w, SX_CALL_DELETE_ID, &doc, err);
 }
 
 int simidx_writer_delete_label(simidx_writer *w, const char *label, size_t size,
@@ -519,5 +561,19 @@ int simidx_writer_delete_label(simidx_writer *w, const char *label, size_t size,
 			       "simidx_writer_delete_label: writer or label is NULL");
 	doc.label = label;
 	doc.label_size = size;
-	return ask_to_delete(w, SX_CALL_DELETE_LABEL, &doc, err);
+	return ask_about(w, SX_CALL_DELETE_LABEL, &doc, err);
+}
+
+int simidx_writer_touch(simidx_writer *w, uint64_t id, uint32_t time, simidx_error *err)
+{
+	simidx_doc doc = SIMIDX_DOC_INIT;
+
+	sx_err_clear(err);
+	if (!w)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_touch: writer is NULL");
+	if (!w->index->schema->has_times)
+		return sx_fail(err, SIMIDX_E_MISMATCH, "the index keeps no times");
+	doc.id = id;
+	doc.time = time;
+	return ask_about(w, SX_CALL_TOUCH, &doc, err);
 }

@@ -9,6 +9,7 @@
 #ifndef SX_WRITER_CHANGE_H
 #define SX_WRITER_CHANGE_H
 
+#include "index/sx_doc.h"
 #include "write/sx_writer.h"
 
 /**
@@ -20,5 +21,8 @@
  */
 int sx_writer_judge(simidx_writer *writer, sx_call *call, simidx_match *blocker,
 		    simidx_error *err);
+
+/** Delete a document that is there, in the transaction that has begun. A failure has dropped it. */
+int sx_writer_delete(simidx_writer *writer, const sx_doc *doc, simidx_error *err);
 
 #endif /* SX_WRITER_CHANGE_H */

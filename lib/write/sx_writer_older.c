@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Deleting what is older than a time: one walk over the times of all documents, in transactions
+ * of bounded size. Each looks for old documents from where the last one has ended, deletes them,
+ * and is committed. A run that is cut off has deleted a part; the next one finds the others.
+ */
+
+#include <stdlib.h>
+
+#include "util/sx_err.h"
+#include "write/sx_writer_change.h"
+
+/* Delete what one transaction takes; the caller commits. */
+static int delete_some(simidx_writer *w, sx_older *older, simidx_error *err)
+{
+	int rc = sx_writer_begin(w, err);
+
+	if (!rc)
+		rc = w->index->backend->writer->older(w, older, err);
+	for (size_t i = 0; !rc && i < older->n; i++)
+		rc = sx_writer_delete(w, &older->doc[i], err);
+	return rc;
+}
+
+int simidx_writer_delete_older(simidx_writer *w, uint32_t time, uint64_t *n, simidx_error *err)
+{
+	sx_older older = { .time = time };
+	int rc;
+
+	sx_err_clear(err);
+	if (n)
+		*n = 0;
+	if (!w)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_delete_older: writer is NULL");
+	if (!w->index->schema->has_times)
+		return sx_fail(err, SIMIDX_E_MISMATCH, "the index keeps no times");
+	rc = sx_index_need(w->index, SX_HAS_TABLES, "simidx_writer_delete_older", err);
+	while (!rc && !older.has_ended) {
+		rc = delete_some(w, &older, err);
+		if (rc)
+			break;
+		rc = simidx_writer_commit(w, err);
+		if (!rc && n)
+			*n += older.n;
+		if (!rc)
+			sx_index_progress(w->index, "deleting", older.seen, older.total);
+	}
+	if (rc)
+		simidx_writer_rollback(w);
+	free(older.doc);
+	return rc;
+}
