@@ -39,6 +39,8 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_path.h \
 	tools/common/tl_term.c \
 	tools/common/tl_term.h \
+	tools/common/tl_time.c \
+	tools/common/tl_time.h \
 	tools/common/tl_text_options.c \
 	tools/common/tl_text_options.h \
 	tools/common/tl_utf8.c \

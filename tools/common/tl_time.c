@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "common/tl_time.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "common/tl_number.h"
+
+/* Two or four digits at s[at], from `least` to `most`; -1: they are none. */
+static int field(const char *s, size_t at, size_t digits, int least, int most)
+{
+	uint64_t value;
+
+	if (tl_parse_decimal(s + at, digits, (uint64_t)most, &value) || (int)value < least)
+		return -1;
+	return (int)value;
+}
+
+static int days_of(int year, int month)
+{
+	static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+	int is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+
+	return days[month - 1] + (month == 2 && is_leap);
+}
+
+/* "2026-11-26", in seconds since 1970. */
+static int parse_date(const char *s, size_t n, int64_t *out)
+{
+	struct tm tm = { 0 };
+	int year, month, day;
+
+	if (n < 10 || s[4] != '-' || s[7] != '-')
+		return -1;
+	year = field(s, 0, 4, 1970, 2106);
+	month = field(s, 5, 2, 1, 12);
+	if (year < 0 || month < 0)
+		return -1;
+	day = field(s, 8, 2, 1, days_of(year, month));
+	if (day < 0)
+		return -1;
+	tm.tm_year = year - 1900;
+	tm.tm_mon = month - 1;
+	tm.tm_mday = day;
+	*out = (int64_t)timegm(&tm);
+	return 0;
+}
+
+/* "08:15:00", perhaps with a fraction; *used is how long it is. A leap second is 60. */
+static int parse_clock(const char *s, size_t n, int64_t *out, size_t *used)
+{
+	int hour, minute, second;
+	size_t at = 8;
+
+	if (n < 8 || s[2] != ':' || s[5] != ':')
+		return -1;
+	hour = field(s, 0, 2, 0, 23);
+	minute = field(s, 3, 2, 0, 59);
+	second = field(s, 6, 2, 0, 60);
+	if (hour < 0 || minute < 0 || second < 0)
+		return -1;
+	if (at < n && s[at] == '.') {
+		for (at++; at < n && s[at] >= '0' && s[at] <= '9'; at++)
+			;
+		if (at == 9)
+			return -1;
+	}
+	*out = hour * 3600 + minute * 60 + second;
+	*used = at;
+	return 0;
+}
+
+/* "Z" or "+01:00": how far the clock there is ahead. */
+static int parse_zone(const char *s, size_t n, int64_t *out)
+{
+	int hours, minutes;
+
+	*out = 0;
+	if (n == 1 && (s[0] == 'Z' || s[0] == 'z'))
+		return 0;
+	if (n != 6 || (s[0] != '+' && s[0] != '-') || s[3] != ':')
+		return -1;
+	hours = field(s, 1, 2, 0, 23);
+	minutes = field(s, 4, 2, 0, 59);
+	if (hours < 0 || minutes < 0)
+		return -1;
+	*out = (hours * 3600 + minutes * 60) * (s[0] == '-' ? -1 : 1);
+	return 0;
+}
+
+static int keep(int64_t time, uint32_t *out)
+{
+	if (time < 0 || time > UINT32_MAX)
+		return -1;
+	*out = (uint32_t)time;
+	return 0;
+}
+
+int tl_time_parse(const char *s, size_t n, uint32_t *out)
+{
+	int64_t date, clock, zone;
+	uint64_t seconds;
+	size_t used;
+
+	if (!tl_parse_decimal(s, n, UINT32_MAX, &seconds)) {
+		*out = (uint32_t)seconds;
+		return 0;
+	}
+	if (n < 12 || !memchr("Tt ", s[10], 3) || parse_date(s, n, &date) ||
+	    parse_clock(s + 11, n - 11, &clock, &used) ||
+	    parse_zone(s + 11 + used, n - 11 - used, &zone))
+		return -1;
+	return keep(date + clock - zone, out);
+}
+
+int tl_time_parse_cut(const char *s, uint32_t now, uint32_t *out)
+{
+	static const char units[] = "smhdw";
+	static const uint32_t seconds[] = { 1, 60, 3600, 86400, 604800 };
+	size_t n = strlen(s);
+	const char *unit = n ? strchr(units, s[n - 1]) : NULL;
+	uint64_t count;
+	int64_t date;
+
+	if (unit && !tl_parse_decimal(s, n - 1, UINT32_MAX, &count))
+		return keep((int64_t)now - (int64_t)(count * seconds[unit - units]), out);
+	if (n == 10 && !parse_date(s, n, &date))
+		return keep(date, out);
+	return tl_time_parse(s, n, out);
+}
+
+const char *tl_time_write(uint32_t seconds, char out[TL_TIME_SIZE])
+{
+	time_t time = seconds;
+	struct tm tm;
+
+	gmtime_r(&time, &tm);
+	strftime(out, TL_TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return out;
+}

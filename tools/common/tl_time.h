@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Times of documents from text, and as text: seconds since 1970, below 2^32, so up to the year
+ * 2106. No locale, and no time zone of the machine.
+ */
+
+#ifndef TL_TIME_H
+#define TL_TIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** What tl_time_parse() takes, for messages. */
+#define TL_TIME_FORMS "seconds since 1970, or like 2026-11-26T08:15:00Z or 2026-11-26T09:15:00+01:00"
+
+/**
+ * Decimal seconds since 1970, or a date and time with its zone as RFC 3339 writes them. A fraction
+ * of a second does not count.
+ *
+ * @return 0, or -1 if it is none of these, no date of the calendar, or out of range
+ */
+int tl_time_parse(const char *s, size_t n, uint32_t *out);
+
+/** What tl_time_parse_cut() takes, for messages. */
+#define TL_TIME_CUT_FORMS "30d, 12h, 2026-11-26, 2026-11-26T08:15:00Z or seconds since 1970"
+
+/**
+ * A time in the past: a number and "s", "m", "h", "d" or "w" for so many seconds, minutes, hours,
+ * days or weeks before `now`; a date alone for its first second in UTC; or as tl_time_parse().
+ */
+int tl_time_parse_cut(const char *s, uint32_t now, uint32_t *out);
+
+#define TL_TIME_SIZE 21
+
+/** As "2026-11-26T08:15:00Z". Returns `out`. */
+const char *tl_time_write(uint32_t time, char out[TL_TIME_SIZE]);
+
+#endif /* TL_TIME_H */
