@@ -3,7 +3,7 @@
 
 #include "support/sxt_table.h"
 
-const sx_columns t_all_columns = { 1, { SX_FP2 } };
+const sx_columns t_all_columns = { 2, { SX_FP2, SX_TIME } };
 
 /* ------------------------------------------------------------------------------------------
  * The store

@@ -546,8 +546,8 @@ START_TEST(test_bad_query_ends_batch)
 			ck_assert_sx(t_batch_run(index, q, 2000, threads, &c), SIMIDX_E_RANGE);
 			ck_assert(threads > 1 || c.answers == places[p]);
 			*bad = good;
-			bad->reserved = 1;
-			ck_assert_sx(t_batch_run(index, q, 2000, threads, &c), SIMIDX_E_ARG);
+			bad->newer_than = 1;
+			ck_assert_sx(t_batch_run(index, q, 2000, threads, &c), SIMIDX_E_MISMATCH);
 			ck_assert(threads > 1 || c.answers == places[p]);
 			*bad = good;
 		}

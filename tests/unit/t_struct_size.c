@@ -28,7 +28,7 @@ T_ENDS_WITH(simidx_results, round_trips);
 T_ENDS_WITH(simidx_batch_options, stopped);
 T_ENDS_WITH(simidx_writer_options, rejudged_ctx);
 T_ENDS_WITH(simidx_rejudged, reserved);
-T_ENDS_WITH(simidx_doc, reserved);
+T_ENDS_WITH(simidx_doc, time);
 T_ENDS_WITH(simidx_loader_options, reserved);
 T_ENDS_WITH(simidx_loader_report, spill_bytes);
 T_ENDS_WITH(simidx_info, snapshot);
