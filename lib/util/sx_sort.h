@@ -18,13 +18,15 @@
 #define SX_SORT_MAX_WORDS 6
 
 /**
- * Call f(words, ...), an SX_INLINE function, for 1..5 words: strides are constants in each of
- * the five copies.
+ * Call f(words, ...), an SX_INLINE function, for 1..6 words: strides are constants in each of
+ * the six copies.
  */
 #define SX_BY_WORDS(f, words, ...)                                                            \
 	((words) == 1 ? f(1, __VA_ARGS__) : (words) == 2 ? f(2, __VA_ARGS__) :                \
 	 (words) == 3 ? f(3, __VA_ARGS__) : (words) == 4 ? f(4, __VA_ARGS__) :                \
-	 f(5, __VA_ARGS__))
+	 (words) == 5 ? f(5, __VA_ARGS__) : f(6, __VA_ARGS__))
+
+_Static_assert(SX_SORT_MAX_WORDS == 6, "SX_BY_WORDS() has a case for each number of words");
 
 /** A key and what belongs to it: a record of two words with one key. */
 typedef struct sx_sort_item {
