@@ -452,8 +452,9 @@ enum simidx_loss_kind {
 	                               whose they are */
 	SIMIDX_LOSS_DOUBT = 4,    /**< a document is there, but something of it is not certain */
 	SIMIDX_LOSS_RECORD = 5,   /**< the profile or the mark is lost */
-	SIMIDX_LOSS_CHANGES = 6   /**< changes are lost that were not merged yet; the text has how
+	SIMIDX_LOSS_CHANGES = 6,  /**< changes are lost that were not merged yet; the text has how
 	                               many and their numbers */
+	SIMIDX_LOSS_TIME = 7      /**< a document is there, but its time is not known any more */
 };
 
 #define SIMIDX_LOSS_HAS_FP 1u /**< fp is set */
@@ -508,9 +509,10 @@ typedef struct simidx_repair_report {
 	                              document that was added or deleted, two for one that was replaced.
 	                              Not 0: each document that was deleted or replaced by one of them
 	                              may be as it was before */
+	uint64_t times_lost;     /**< _LOSS_TIME */
 } simidx_repair_report;
 
-#define SIMIDX_REPAIR_REPORT_INIT { sizeof(simidx_repair_report), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define SIMIDX_REPAIR_REPORT_INIT { sizeof(simidx_repair_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Make a new index of all that is sound in a damaged one, which is only read.
@@ -519,7 +521,7 @@ typedef struct simidx_repair_report {
  * are in: postings, docs and fresh rows have the documents, the permuted tables their fingerprints
  * once more. So a document that is damaged in one place is not lost. One that docs alone has comes
  * without its second fingerprint: the new index marks it as not known, and a search judges the
- * document by its first (simidx_query). A label is kept if it has the hash that by_label or a
+ * document by its first (simidx_query). Its time is not known then, either. A label is kept if it has the hash that by_label or a
  * fresh row says; where they say nothing it is kept too, and told as a doubt.
  *
  * If tables disagree about the fingerprint of an id, docs is right if its count and digest are

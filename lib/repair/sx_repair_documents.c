@@ -215,8 +215,8 @@ static const struct claim *choose(const sx_repair *r, const struct known *k)
 	return best;
 }
 
-/* Who knows the second fingerprint; NULL: nobody does. */
-static const struct claim *find_fp2(const struct known *k, uint64_t fp)
+/* Who knows the optional columns; NULL: nobody does. */
+static const struct claim *find_values(const struct known *k, uint64_t fp)
 {
 	for (size_t i = 0; i < k->n_claims; i++)
 		if (k->claim[i].fp == fp && k->claim[i].source != SX_REPAIR_DOCS)
@@ -225,7 +225,7 @@ static const struct claim *find_fp2(const struct known *k, uint64_t fp)
 }
 
 static void tell_others(sx_repair *r, const struct known *k, const struct claim *taken,
-			const struct claim *second)
+			const struct claim *values)
 {
 	static const char *const names[] = { "fresh", "postings", "docs" };
 	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT, .id = k->id, .fp = taken->fp,
@@ -233,17 +233,21 @@ static void tell_others(sx_repair *r, const struct known *k, const struct claim 
 
 	for (size_t i = 0; i < k->n_claims; i++) {
 		const struct claim *c = &k->claim[i];
+		int has_values = values && c->source != SX_REPAIR_DOCS;
 
 		loss.table = names[c->source];
 		if (c->fp != taken->fp)
 			sx_repair_tell(r, &loss,
 				       "another fingerprint was given for the document, %016" PRIx64,
 				       c->fp);
-		else if (second && c->source != SX_REPAIR_DOCS && c->values.of[SX_FP2] != second->values.of[SX_FP2])
+		else if (has_values && c->values.of[SX_FP2] != values->values.of[SX_FP2])
 			sx_repair_tell(r, &loss,
 				       "another second fingerprint was given for the document, "
 				       "%016" PRIx64,
 				       c->values.of[SX_FP2]);
+		else if (has_values && c->values.of[SX_TIME] != values->values.of[SX_TIME])
+			sx_repair_tell(r, &loss, "another time was given for the document, %" PRIu64,
+				       c->values.of[SX_TIME]);
 	}
 }
 
@@ -363,18 +367,27 @@ static void tell_nameless(sx_repair *r, const struct known *k)
 	sx_repair_tell(r, &loss, "a label of no document");
 }
 
-static void set_fp2(sx_repair *r, simidx_doc *doc, const struct claim *second, simidx_loss *loss)
+static void set_fp2(sx_repair *r, simidx_doc *doc, const struct claim *values, simidx_loss *loss)
 {
 	doc->flags = SIMIDX_DOC_FP2_UNKNOWN;
-	if (!second) {
+	if (!values) {
 		loss->kind = SIMIDX_LOSS_FP2;
-		loss->table = "postings";
-		loss->label = NULL;
-		loss->label_size = 0;
 		sx_repair_tell(r, loss, "its second fingerprint is lost");
-	} else if (!r->has_unknown_fp2 || second->values.of[SX_FP2] != r->unknown_fp2) {
+	} else if (!r->has_unknown_fp2 || values->values.of[SX_FP2] != r->unknown_fp2) {
 		doc->flags = SIMIDX_DOC_FP2;
-		doc->fp2 = second->values.of[SX_FP2];
+		doc->fp2 = values->values.of[SX_FP2];
+	}
+}
+
+/* A time that is lost is unknown. */
+static void set_time(sx_repair *r, simidx_doc *doc, const struct claim *values, simidx_loss *loss)
+{
+	doc->flags |= SIMIDX_DOC_TIME;
+	if (values && values->values.of[SX_TIME] <= UINT32_MAX) {
+		doc->time = (uint32_t)values->values.of[SX_TIME];
+	} else {
+		loss->kind = SIMIDX_LOSS_TIME;
+		sx_repair_tell(r, loss, "its time is lost");
 	}
 }
 
@@ -382,19 +395,24 @@ static int put_document(struct join *j)
 {
 	const struct known *k = &j->known;
 	sx_repair *r = j->r;
-	const struct claim *taken = choose(r, k), *second;
+	const struct claim *taken = choose(r, k), *values;
 	simidx_doc doc = SIMIDX_DOC_INIT;
 	simidx_loss loss = { .id = k->id, .fp = taken->fp, .flags = SIMIDX_LOSS_HAS_FP };
 	int rc = judge_label(j, &loss);
 
 	if (rc)
 		return rc;
-	second = find_fp2(k, taken->fp);
-	tell_others(r, k, taken, sx_repair_old(r)->schema->has_fp2 ? second : NULL);
+	values = find_values(k, taken->fp);
+	tell_others(r, k, taken, values);
 	doc.id = k->id;
 	doc.fp = taken->fp;
+	loss.table = "postings";
+	loss.label = NULL;
+	loss.label_size = 0;
 	if (sx_repair_old(r)->schema->has_fp2)
-		set_fp2(r, &doc, second, &loss);
+		set_fp2(r, &doc, values, &loss);
+	if (sx_repair_old(r)->schema->has_times)
+		set_time(r, &doc, values, &loss);
 	if (k->label.size) {
 		doc.label = k->label.data;
 		doc.label_size = k->label.size;

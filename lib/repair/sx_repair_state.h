@@ -40,6 +40,8 @@ enum sx_repair_source { SX_REPAIR_FRESH, SX_REPAIR_POSTINGS, SX_REPAIR_DOCS };
 #define SX_REPAIR_OP_BITS 5
 #define SX_REPAIR_VALUES 4 /* where the optional columns begin in it */
 
+_Static_assert(SX_REPAIR_VALUES + SX_MAX_COLUMNS <= SX_SORT_MAX_WORDS, "a record can be sorted");
+
 /** What was read of a table. */
 typedef struct sx_repair_tally {
 	uint64_t rows, digest;

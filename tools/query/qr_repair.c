@@ -29,7 +29,8 @@ static const char *const kinds[] = { [SIMIDX_LOSS_DAMAGE] = "damage",
 				     [SIMIDX_LOSS_LABEL] = "label",
 				     [SIMIDX_LOSS_DOUBT] = "doubt",
 				     [SIMIDX_LOSS_RECORD] = "record",
-				     [SIMIDX_LOSS_CHANGES] = "changes" };
+				     [SIMIDX_LOSS_CHANGES] = "changes",
+				     [SIMIDX_LOSS_TIME] = "time" };
 
 static void print_loss(void *arg, const simidx_loss *loss)
 {
@@ -73,6 +74,7 @@ static int tell_report(const char *path, const simidx_repair_report *report)
 
 	list(lost, sizeof(lost), documents, "document");
 	list(lost, sizeof(lost), report->unknown_fp2, "second fingerprint");
+	list(lost, sizeof(lost), report->times_lost, "time");
 	list(lost, sizeof(lost), report->labels_lost, "label");
 	list(lost, sizeof(lost), report->records_lost, "record");
 	list(lost, sizeof(lost), report->changes_lost, "change");
@@ -221,6 +223,7 @@ static const struct tl_option rows[] = {
 	{ TL_TERM("document", "A document is lost. It may come twice, once with its fingerprint and "
 			      "once with its id or label.") },
 	{ TL_TERM("fp2", "The second fingerprint of a document is lost.") },
+	{ TL_TERM("time", "The time of a document is lost.") },
 	{ TL_TERM("label", "The label of a document is lost. Without an id: labels are lost, and it is "
 			   "not known of which documents; the sentence says how many.") },
 	{ TL_TERM("doubt", "Something of a document is kept, but not certain. Without an id: it is not known "
