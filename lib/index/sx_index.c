@@ -23,6 +23,10 @@
 #define BATCH_SORTED_FROM 10000
 #define BATCH_SLICE 131072
 
+/* While one transaction of a deletion of old documents is at it, others wait. */
+#define OLDER_DELETED 65536
+#define OLDER_SEEN 4000000
+
 const char *simidx_version(void)
 {
 	return SIMIDX_VERSION_STRING;
@@ -162,7 +166,8 @@ simidx *sx_index_new(const sx_backend *backend, unsigned flags)
 	if (!index)
 		return NULL;
 	index->backend = backend;
-	index->tuning = (sx_tuning){ MERGE_BLOCKS, MERGE_ROWS, BATCH_SORTED_FROM, BATCH_SLICE };
+	index->tuning = (sx_tuning){ MERGE_BLOCKS, MERGE_ROWS,    BATCH_SORTED_FROM,
+				     BATCH_SLICE,  OLDER_DELETED, OLDER_SEEN };
 	index->read_only = (flags & (SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC)) != 0;
 	index->fresh = sx_fresh_new();
 	index->block_index_cache = sx_block_index_cache_new();

@@ -36,6 +36,9 @@ typedef struct sx_tuning {
 	uint64_t merge_blocks, merge_rows;
 	size_t batch_sorted_from; /* queries of a batch from which on they are sorted */
 	size_t batch_slice;       /* most queries that are sorted together */
+	/* What one transaction deletes of old documents, and how many it looks at. */
+	size_t older_deleted;
+	uint64_t older_seen;
 } sx_tuning;
 
 /**

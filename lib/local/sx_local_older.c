@@ -9,10 +9,6 @@
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 
-/* What one transaction deletes, and how many documents it looks at, while others wait. */
-#define DELETED 65536
-#define SEEN 4000000
-
 static int is_old(const sx_older *older, sx_values values)
 {
 	uint64_t time = values.of[SX_TIME];
@@ -81,16 +77,17 @@ static int is_after(const sx_older *older, const sx_rows *rows, size_t i)
 static int take_postings(simidx_writer *w, sx_older *older, simidx_error *err)
 {
 	sx_sort_key from = { older->fp, older->id };
-	uint64_t end = older->seen + SEEN;
+	const sx_tuning *tuning = &w->index->tuning;
+	uint64_t end = older->seen + tuning->older_seen;
 	sx_table_walk walk;
 	int rc = sx_table_walk_begin(&walk, w->snapshot.txn, &w->index->tables.postings,
 				     older->seen ? &from : NULL, err);
 
-	while (!rc && older->n < DELETED && older->seen < end) {
+	while (!rc && older->n < tuning->older_deleted && older->seen < end) {
 		const sx_rows *rows = &walk.rows;
 
 		rc = sx_table_walk_next(&walk, err);
-		for (size_t i = 0; !rc && i < rows->n && older->n < DELETED; i++) {
+		for (size_t i = 0; !rc && i < rows->n && older->n < tuning->older_deleted; i++) {
 			if (older->seen && !is_after(older, rows, i))
 				continue;
 			rc = take_row(w, older, rows, i, err);

@@ -119,6 +119,23 @@ uint64_t sxt_live_fp(const sxt_live *live, const sxt_live_set *set, sxt_rng *rng
 	}
 }
 
+uint32_t sxt_live_time(sxt_rng *rng)
+{
+	switch (sxt_rng_below(rng, 8)) {
+	case 0:
+		return 0;
+	case 1: /* the future, and what a signed number does not hold */
+		return UINT32_MAX - (uint32_t)sxt_rng_below(rng, 2);
+	default:
+		return 1 + (uint32_t)sxt_rng_below(rng, 100);
+	}
+}
+
+static int has_times(const sxt_live *live)
+{
+	return (live->flags & SIMIDX_CREATE_TIMES) != 0;
+}
+
 static void choose_label(sxt_live *live, sxt_live_doc *doc)
 {
 	memset(doc->label, 0, sizeof(doc->label));
@@ -135,6 +152,8 @@ static void choose_doc(sxt_live *live, sxt_live_doc *doc)
 	if (live->flags & SIMIDX_CREATE_FP2)
 		doc->fp2 = sxt_rng_flip(&live->rng, doc->fp * UINT64_C(0x9e3779b97f4a7c15), 64,
 					(unsigned)sxt_rng_below(&live->rng, 4));
+	if (has_times(live))
+		doc->time = sxt_live_time(&live->rng);
 	if (!has_ids(live))
 		return;
 	if (!sxt_rng_below(&live->rng, 4))
@@ -150,7 +169,9 @@ static simidx_doc given(const sxt_live *live, const sxt_live_doc *doc)
 	d.id = doc->id;
 	d.fp = doc->fp;
 	d.fp2 = doc->fp2;
+	d.time = doc->time;
 	d.flags = live->flags & SIMIDX_CREATE_FP2 ? SIMIDX_DOC_FP2 : 0;
+	d.flags |= has_times(live) ? SIMIDX_DOC_TIME : 0;
 	if (doc->label_size) {
 		d.label = doc->label;
 		d.label_size = doc->label_size;
@@ -283,8 +304,11 @@ static void choose_replacement(sxt_live *live, sxt_live_doc *doc)
 		memcpy(old.label, doc->label, sizeof(old.label));
 		*doc = old;
 		break;
-	case 2: /* the second fingerprint alone */
-		old.fp2 = doc->fp2;
+	case 2: /* the second fingerprint or the time alone */
+		if (has_times(live) && doc->fp % 2)
+			old.time = doc->time;
+		else
+			old.fp2 = doc->fp2;
 		*doc = old;
 		break;
 	case 3: /* nothing */
@@ -330,21 +354,66 @@ static void replace(sxt_live *live, simidx_writer *writer)
 	live->changes++;
 }
 
+static void touch(sxt_live *live, simidx_writer *writer)
+{
+	sxt_live_set *set = &live->now;
+	uint32_t time = sxt_live_time(&live->rng);
+	uint64_t id = sxt_rng_below(&live->rng, set->next_id + 1);
+	size_t i = find_id(set, id);
+	int code = i < set->n ? SIMIDX_OK : SIMIDX_E_NOT_FOUND;
+
+	if (writer)
+		sxt_must_sx(simidx_writer_touch(writer, id, time, &sxt_err), code);
+	if (code)
+		return;
+	if (set->at[i].time < time)
+		set->at[i].time = time;
+	live->changes++;
+}
+
 /* ---- steps ---- */
 
-void sxt_live_commit(sxt_live *live, simidx_writer *writer)
+static void before_commit(sxt_live *live, simidx_writer *writer)
 {
 	live->commits++;
 	if (live->before_commit)
 		live->before_commit(live);
+	if (!writer)
+		return;
+	sxt_must_eq(simidx_writer_pending(writer), live->changes);
+	sxt_must_ok(simidx_writer_set_mark(writer, &live->commits, sizeof(live->commits), &sxt_err));
+}
+
+void sxt_live_commit(sxt_live *live, simidx_writer *writer)
+{
+	before_commit(live, writer);
 	if (writer) {
-		sxt_must_eq(simidx_writer_pending(writer), live->changes);
-		sxt_must_ok(simidx_writer_set_mark(writer, &live->commits, sizeof(live->commits),
-						   &sxt_err));
 		sxt_commit(writer);
 		sxt_must_eq(simidx_writer_pending(writer), 0);
 	}
 	copy(&live->stored, &live->now);
+	live->changes = 0;
+}
+
+void sxt_live_delete_older(sxt_live *live, simidx_writer *writer)
+{
+	sxt_live_set *set = &live->now;
+	uint32_t time = sxt_live_time(&live->rng);
+	uint64_t n = 0, deleted;
+
+	for (size_t i = 0; i < set->n; i++) {
+		if (set->at[i].time && set->at[i].time < time) {
+			set->at[i--] = set->at[--set->n];
+			n++;
+		}
+	}
+	before_commit(live, writer);
+	if (writer) {
+		sxt_must_ok(simidx_writer_delete_older(writer, time, &deleted, &sxt_err));
+		sxt_must_eq(deleted, n);
+		sxt_must_eq(simidx_writer_pending(writer), 0);
+	}
+	copy(&live->stored, set);
 	live->changes = 0;
 }
 
@@ -374,6 +443,8 @@ enum sxt_live_step sxt_live_step(sxt_live *live, simidx_writer *writer)
 		put_if_new(live, writer);
 	else if (kind < puts)
 		put(live, writer);
+	else if (has_times(live) && kind % 5 == 0)
+		touch(live, writer);
 	else if (kind % 2)
 		delete(live, writer);
 	else
@@ -390,8 +461,10 @@ int sxt_live_is_doc(const sxt_live *live, const sxt_live_doc *doc, const simidx_
 
 	if (labels && doc->label_size)
 		flags |= SIMIDX_MATCH_LABEL;
+	if (doc->time)
+		flags |= SIMIDX_MATCH_TIME;
 	if (match->id != doc->id || match->fp != doc->fp || match->fp2 != doc->fp2 ||
-	    match->flags != flags)
+	    match->time != doc->time || match->flags != flags || match->reserved)
 		return 0;
 	if (!(flags & SIMIDX_MATCH_LABEL))
 		return !match->label && !match->label_size;

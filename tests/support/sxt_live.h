@@ -19,7 +19,8 @@
 typedef struct sxt_live_doc {
 	uint64_t id, fp, fp2;
 	size_t label_size; /* 0 = no label */
-	char label[24];
+	uint32_t time;     /* 0 = unknown */
+	char label[28];
 } sxt_live_doc;
 
 typedef struct sxt_live_set {
@@ -30,7 +31,7 @@ typedef struct sxt_live_set {
 
 typedef struct sxt_live {
 	unsigned bits;
-	unsigned flags;  /* SIMIDX_CREATE_NO_IDS, SIMIDX_CREATE_FP2 */
+	unsigned flags;  /* SIMIDX_CREATE_NO_IDS, _FP2, _TIMES */
 	size_t max;      /* documents that there are to be, nearly */
 	sxt_live_set stored, now;
 	uint64_t changes;  /* pending ones */
@@ -66,6 +67,12 @@ enum sxt_live_step sxt_live_step(sxt_live *live, simidx_writer *writer);
 /** Commit, with the number of the commit as the mark. */
 void sxt_live_commit(sxt_live *live, simidx_writer *writer);
 
+/**
+ * Delete what is older than a random time, as a commit: what is pending goes with it. Not for a writer
+ * that may be killed, as the index commits parts of it.
+ */
+void sxt_live_delete_older(sxt_live *live, simidx_writer *writer);
+
 /** Forget what is pending. */
 void sxt_live_roll_back(sxt_live *live);
 
@@ -91,6 +98,9 @@ void sxt_live_check_batch(sxt_live *live, const sxt_live_asked *asked, size_t n)
 /* ------------------------------------------------------------------------------------------
  * For sxt_live_search.c
  */
+
+/** A time, and now and then 0. Many documents have the same. */
+uint32_t sxt_live_time(sxt_rng *rng);
 
 /** A fingerprint near to others, equal to one, or anywhere. */
 uint64_t sxt_live_fp(const sxt_live *live, const sxt_live_set *set, sxt_rng *rng);

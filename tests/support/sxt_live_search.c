@@ -53,6 +53,8 @@ static int matches(const sxt_live *live, const simidx_query *q, const sxt_live_d
 	unsigned first = sum_of(q->weights, q->fp ^ doc->fp);
 
 	*found = (struct found){ doc, (unsigned)__builtin_popcountll(q->fp ^ doc->fp), first };
+	if (doc->time && doc->time < q->newer_than)
+		return 0;
 	if (q->flags & SIMIDX_QUERY_TEXT) {
 		int has_fp2 = (live->flags & SIMIDX_CREATE_FP2) != 0;
 
@@ -104,6 +106,8 @@ static void choose_query(sxt_live *live, const sxt_live_set *set, simidx_query *
 	q->limit = q->mode == SIMIDX_NEAREST ? 1 + sxt_rng_below(rng, 5)
 					     : sxt_rng_below(rng, 3) * sxt_rng_below(rng, 3);
 	q->flags = sxt_rng_below(rng, 2) ? SIMIDX_QUERY_LABELS : 0;
+	if (live->flags & SIMIDX_CREATE_TIMES && sxt_rng_below(rng, 2))
+		q->newer_than = sxt_live_time(rng);
 	if (!sxt_rng_below(rng, 8))
 		q->max_bits = 1 + (unsigned)sxt_rng_below(rng, 8);
 	if (!sxt_rng_below(rng, 8))
@@ -140,6 +144,8 @@ const sxt_live_doc *sxt_live_choose_blocker(sxt_live *live, simidx_query *q, uin
 	q->flags = SIMIDX_QUERY_LABELS;
 	q->mode = (unsigned)sxt_rng_below(rng, 4); /* is not looked at, nor is the limit */
 	q->limit = sxt_rng_below(rng, 2);
+	if (live->flags & SIMIDX_CREATE_TIMES && sxt_rng_below(rng, 2))
+		q->newer_than = sxt_live_time(rng);
 	if (live->flags & SIMIDX_CREATE_FP2)
 		q->fp2 = fp2;
 	if (live->flags & SIMIDX_CREATE_FP2 && sxt_rng_below(rng, 2)) {
@@ -300,7 +306,8 @@ void sxt_live_check_batch(sxt_live *live, const sxt_live_asked *asked, size_t n)
 	simidx_query *query = calloc(n, sizeof(*query));
 	struct batch batch = { live, asked->set, query, 0 };
 	unsigned radius = (unsigned)sxt_rng_below(&live->asks, 5);
-	unsigned mode = sxt_rng_below(&live->asks, 2) ? SIMIDX_ALL : SIMIDX_COUNT;
+	unsigned mode = (unsigned)sxt_rng_below(&live->asks, 4);
+	unsigned limit = mode == SIMIDX_NEAREST || sxt_rng_below(&live->asks, 2) ? 3 : 0;
 
 	sxt_must(query != NULL);
 	for (size_t i = 0; i < n; i++) {
@@ -308,6 +315,9 @@ void sxt_live_check_batch(sxt_live *live, const sxt_live_asked *asked, size_t n)
 		query[i].fp = sxt_live_fp(live, asked->set, &live->asks);
 		query[i].radius = radius;
 		query[i].mode = mode;
+		query[i].limit = limit;
+		if (live->flags & SIMIDX_CREATE_TIMES && i % 2)
+			query[i].newer_than = sxt_live_time(&live->asks);
 	}
 	options.threads = 1;
 	options.deliver = deliver;

@@ -14,16 +14,17 @@
 #include "support/sxt_fixture.h"
 #include "support/sxt_live.h"
 
-static const unsigned kinds[] = { 0, SIMIDX_CREATE_NO_IDS, SIMIDX_CREATE_FP2 };
+static const unsigned kinds[] = { 0, SIMIDX_CREATE_NO_IDS, SIMIDX_CREATE_FP2, SIMIDX_CREATE_TIMES,
+				  SIMIDX_CREATE_FP2 | SIMIDX_CREATE_TIMES };
 
-#define KINDS 3
+#define KINDS 5
 #define LAYOUTS 2
 #define VARIANTS (SXT_N_PLANS * LAYOUTS * KINDS)
 
-/* 10^6 steps in long runs, over all variants; 10^4 in others. */
+/* 10^6 steps in long runs, over all variants; 2 * 10^4 in others. */
 static unsigned steps(void)
 {
-	return (sxt_is_long() ? 1000000 : 10000) / VARIANTS + 1;
+	return (sxt_is_long() ? 1000000 : 20000) / VARIANTS + 1;
 }
 
 static void set_options(int variant, simidx_create_options *o)
@@ -35,12 +36,14 @@ static void set_options(int variant, simidx_create_options *o)
 	o->bits = variant % 5 ? 64 : 40;
 }
 
-/* Merges in transactions of one or two blocks, and batches that are sorted. */
+/* Merges and deletions in small transactions, and batches that are sorted. */
 static void make_small(simidx *index)
 {
 	index->tuning.merge_blocks = 2;
 	index->tuning.merge_rows = 50;
 	index->tuning.batch_sorted_from = 20;
+	index->tuning.older_deleted = 3;
+	index->tuning.older_seen = 10;
 }
 
 struct subject {
@@ -107,15 +110,72 @@ static void see_loss(void *ctx, const simidx_loss *loss)
 	sxt_fail("repair tells of a sound index: %s", loss->text);
 }
 
-/* A copy, a repaired copy, and the index rebuilt in its place all have what is stored. */
-static void check_copies(struct subject *s)
+static simidx_doc doc_of(const sxt_live *live, const simidx_match *match)
+{
+	simidx_doc doc = SIMIDX_DOC_INIT;
+
+	doc.id = live->flags & SIMIDX_CREATE_NO_IDS ? SIMIDX_NO_ID : match->id;
+	doc.fp = match->fp;
+	doc.fp2 = match->fp2;
+	doc.time = match->time;
+	doc.flags = live->flags & SIMIDX_CREATE_FP2 ? SIMIDX_DOC_FP2 : 0;
+	doc.flags |= live->flags & SIMIDX_CREATE_TIMES ? SIMIDX_DOC_TIME : 0;
+	doc.label = match->label;
+	doc.label_size = match->label_size;
+	return doc;
+}
+
+static void put_all(struct subject *s, simidx_loader *loader)
+{
+	simidx_match match;
+	simidx_walk *walk;
+	simidx_doc doc;
+	int rc;
+
+	sxt_must_ok(simidx_walk_open(s->index, &walk, &sxt_err));
+	while (!(rc = simidx_walk_next(walk, &match, &sxt_err))) {
+		doc = doc_of(&s->live, &match);
+		sxt_must_ok(simidx_loader_put(loader, &doc, NULL, &sxt_err));
+	}
+	sxt_must_eq(rc, SIMIDX_E_END);
+	simidx_walk_close(walk);
+	if (!(s->live.flags & SIMIDX_CREATE_NO_IDS))
+		sxt_must_ok(simidx_loader_reserve_ids(loader, s->live.stored.next_id, &sxt_err));
+}
+
+/* An index that a loader makes of another one, as a whole and document by document. */
+static void check_loaded(struct subject *s, int variant, int by_document)
+{
+	char *path = sxt_path(t_dir, "loaded");
+	simidx_create_options o;
+	simidx_loader *loader;
+
+	set_options(variant, &o);
+	sxt_must_ok(simidx_loader_open(path, &o, NULL, &loader, &sxt_err));
+	if (by_document)
+		put_all(s, loader);
+	else
+		sxt_must_ok(simidx_loader_add_index(loader, s->index, &sxt_err));
+	sxt_must_ok(simidx_loader_finish(loader, NULL, &sxt_err));
+	simidx_loader_close(loader);
+	check_at(s, path);
+	sxt_remove(path);
+	free(path);
+}
+
+/* Copies of all kinds, and the index rebuilt in its place, have what is stored. */
+static void check_copies(struct subject *s, int variant)
 {
 	char *backup = sxt_path(t_dir, "backup"), *repaired = sxt_path(t_dir, "repaired");
 	simidx_loader *loader;
 
 	sxt_must_ok(simidx_backup(s->index, backup, &sxt_err));
 	check_at(s, backup);
+	check_loaded(s, variant, 0);
+	check_loaded(s, variant, 1);
 	close_all(s);
+	sxt_must_ok(simidx_compact(t_path, NULL, NULL, NULL, &sxt_err));
+	check_at(s, t_path);
 	sxt_must_ok(simidx_repair(t_path, repaired, NULL, see_loss, NULL, NULL, &sxt_err));
 	check_at(s, repaired);
 	sxt_must_ok(simidx_loader_open(t_path, NULL, NULL, &loader, &sxt_err));
@@ -150,6 +210,8 @@ START_TEST(test_random_changes_equal_the_model)
 			check(&s, 3);
 		if (step != SXT_LIVE_CHANGE && !sxt_rng_below(&s.live.asks, 12))
 			sxt_must_ok(simidx_writer_merge(s.writer, &sxt_err));
+		if (o.flags & SIMIDX_CREATE_TIMES && !sxt_rng_below(&s.live.asks, 50))
+			sxt_live_delete_older(&s.live, s.writer);
 		if (step != SXT_LIVE_CHANGE && !sxt_rng_below(&s.live.asks, 40)) {
 			close_all(&s);
 			s.index = sxt_open(t_path, 0);
@@ -160,7 +222,7 @@ START_TEST(test_random_changes_equal_the_model)
 		if (i % 6000 == 200) {
 			simidx_writer_rollback(s.writer);
 			sxt_live_roll_back(&s.live);
-			check_copies(&s);
+			check_copies(&s, _i);
 		}
 	}
 	sxt_live_commit(&s.live, s.writer);
