@@ -100,10 +100,10 @@ static int are_hits(const struct near *n, const sx_block_slice *slice, const sx_
 	const sx_snapshot *snapshot = &n->f->view->snapshot;
 	size_t there = 0;
 
-	if (hits->n < near || hits->n > FEW_KNOWN ||
+	if (hits->n - hits->from < near || hits->n - hits->from > FEW_KNOWN ||
 	    snapshot->header.state & SX_STATE_MERGING)
 		return 0;
-	for (size_t i = 0; i < hits->n; i++) {
+	for (size_t i = hits->from; i < hits->n; i++) {
 		uint64_t key = sx_permute(perm, hits->at[i].fp);
 
 		there += hits->at[i].in_tables && key >= p->low && key <= p->high &&

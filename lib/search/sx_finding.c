@@ -23,7 +23,7 @@ void sx_hits_free(sx_hits *hits)
 
 void sx_hits_clear(sx_hits *hits)
 {
-	hits->n = hits->fresh.n = 0;
+	hits->n = hits->from = hits->fresh.n = 0;
 	hits->rows.n = hits->rows.from = hits->rows.to = 0;
 }
 
@@ -136,6 +136,7 @@ int sx_hits_find(void *search, sx_finding *const *finding, size_t n, uint64_t *r
 		sx_fresh_span span = sx_header_fresh(&view->snapshot.header);
 
 		f->done = 0;
+		f->hits->from = f->hits->n;
 		f->hits->fresh.n = 0;
 		f->hits->most = UINT64_MAX;
 		if (sx_view_fresh_rows(f->view))

@@ -49,6 +49,7 @@ typedef struct sx_hit_rows {
 typedef struct sx_hits {
 	sx_hit *at; /* nearest first */
 	size_t n, cap;
+	size_t from;         /* those before are of a smaller radius, and are found once more */
 	sx_fresh_rows fresh; /* the fresh rows that have one of the fingerprints */
 	sx_hit_rows rows;    /* of those in tables, as far as near() has delivered them */
 	uint64_t most;       /* documents that they have at most, as far as that is known */

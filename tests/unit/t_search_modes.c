@@ -404,11 +404,48 @@ START_TEST(test_nearest_is_cut_by_candidates)
 }
 END_TEST
 
+/*
+ * What a smaller radius has found is found again. It must not count twice where a search asks
+ * whether it knows all of a range.
+ */
+START_TEST(test_nearest_of_a_crowd)
+{
+	uint8_t weights[64];
+	struct t_search s;
+
+	t_search_init(&s, _i, 0);
+	s.bits = s.model.bits = 64;
+	for (unsigned i = 0; i < 20000; i++) /* so that a scan is not the cheapest */
+		t_search_add(&s, t_search_any(&s));
+	for (unsigned i = 0; i < 300; i++) {
+		uint64_t centre = s.model.at[i].fp;
+
+		for (unsigned flips = 1; flips < 4; flips++)
+			t_search_add(&s, sxt_rng_flip(&s.rng, centre, 64, flips));
+	}
+	t_search_store(&s, s.model.n);
+	for (unsigned i = 0; i < 300; i++) {
+		simidx_query q = any_query(&s, weights);
+		sxt_found *found;
+		size_t n;
+
+		q.fp = s.model.at[i].fp;
+		q.radius = 1 + i % 4;
+		q.weights = NULL;
+		found = sxt_model_find(&s.model, s.model.n, &q, &n);
+		check_nearest(&s, q, found, n);
+		free(found);
+	}
+	t_search_end(&s);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_modes_equal_the_model, 0, T_SEARCH_COMBINATIONS },
 	{ &test_empty_texts_match_nothing, 0, SXT_N_PLANS * 3 },
 	{ &test_any_radius, 0, SXT_N_PLANS * T_SEARCH_LAYOUTS },
 	{ &test_nearest_is_cut_by_candidates, 0, 1 },
+	{ &test_nearest_of_a_crowd, 0, SXT_N_PLANS * T_SEARCH_LAYOUTS },
 };
 
 SXT_SUITE(search_modes, NULL, NULL);
