@@ -179,6 +179,8 @@ unit_suites = \
 	tests/unit/t_loader_labels.c \
 	tests/unit/t_live_changes.c \
 	tests/unit/t_live_model.c \
+	tests/unit/t_times.c \
+	tests/unit/t_times_older.c \
 	tests/unit/t_compact.c \
 	tests/unit/t_two_writers.c \
 	tests/unit/t_open_create.c \

@@ -135,7 +135,7 @@ typedef struct sx_older {
 	uint32_t time;            /* documents whose time is known and before this one */
 	struct sx_doc *doc;       /* some of them: the caller frees it */
 	size_t n, cap;
-	uint64_t seen, total;     /* documents so far, and of all, about */
+	uint64_t seen, total;     /* rows of the tables so far, and of all at the beginning */
 	uint64_t fp, id;          /* the tables were looked at up to this document */
 	int is_begun, has_ended;
 } sx_older;

@@ -106,11 +106,11 @@ int sx_local_older(simidx_writer *w, sx_older *older, simidx_error *err)
 	int rc = sx_writer_use_memtable(w, err);
 
 	older->n = 0;
-	older->total = w->snapshot.header.other[SX_COUNT_POSTINGS].rows;
 	if (rc)
 		return rc;
 	if (!older->is_begun) {
 		older->is_begun = 1;
+		older->total = w->snapshot.header.other[SX_COUNT_POSTINGS].rows;
 		return take_fresh(w, older, err);
 	}
 	return take_postings(w, older, err);

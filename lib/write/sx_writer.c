@@ -74,8 +74,8 @@ int sx_writer_begin(simidx_writer *w, simidx_error *err)
 
 	if (rc || sx_snapshot_is_begun(&w->snapshot))
 		return rc;
-	w->now = sx_documents_now();
 	rc = w->index->backend->writer->begin(w, err);
+	w->now = sx_documents_now();
 	if (rc)
 		sx_writer_drop(w);
 	return rc;

@@ -24,6 +24,14 @@ static int delete_some(simidx_writer *w, sx_older *older, simidx_error *err)
 	return rc;
 }
 
+/* Documents may have come since the first transaction has counted them. */
+static void tell_progress(const simidx_writer *w, const sx_older *older)
+{
+	uint64_t total = older->seen > older->total ? older->seen : older->total;
+
+	sx_index_progress(w->index, "deleting", older->has_ended ? total : older->seen, total);
+}
+
 int simidx_writer_delete_older(simidx_writer *w, uint32_t time, uint64_t *n, simidx_error *err)
 {
 	sx_older older = { .time = time };
@@ -38,14 +46,17 @@ int simidx_writer_delete_older(simidx_writer *w, uint32_t time, uint64_t *n, sim
 		return sx_fail(err, SIMIDX_E_MISMATCH, "the index keeps no times");
 	rc = sx_index_need(w->index, SX_HAS_TABLES, "simidx_writer_delete_older", err);
 	while (!rc && !older.has_ended) {
+		uint64_t stored = w->stored;
+
 		rc = delete_some(w, &older, err);
 		if (rc)
 			break;
 		rc = simidx_writer_commit(w, err);
-		if (!rc && n)
+		/* Where the merge after it has failed, the commit is stored. */
+		if (n && w->stored != stored)
 			*n += older.n;
 		if (!rc)
-			sx_index_progress(w->index, "deleting", older.seen, older.total);
+			tell_progress(w, &older);
 	}
 	if (rc)
 		simidx_writer_rollback(w);
