@@ -41,10 +41,11 @@ if ENABLE_TESTS
 check_PROGRAMS += tests/unit/run tests/engine/oracle tests/engine/load tests/engine/query \
 	tests/engine/dedup tests/fault/each_call tests/fault/exchanged \
 	tests/fault/failed_write tests/fault/live_kill tests/fault/live_merge \
-	tests/fault/live_processes tests/fault/merge_kill tests/fault/no_memory tests/fault/open_close
+	tests/fault/live_processes tests/fault/merge_kill tests/fault/no_memory tests/fault/older_kill \
+	tests/fault/open_close
 TESTS += tests/unit/run tests/engine/oracle tests/fault/each_call tests/fault/exchanged tests/fault/failed_write \
 	tests/fault/live_kill tests/fault/live_merge tests/fault/live_processes \
-	tests/fault/merge_kill tests/fault/no_memory tests/fault/open_close
+	tests/fault/merge_kill tests/fault/no_memory tests/fault/older_kill tests/fault/open_close
 check_PROGRAMS += tests/fault/damage
 TESTS += tests/fault/damage
 endif
@@ -306,6 +307,11 @@ tests_fault_merge_kill_SOURCES = tests/fault/merge_kill.c
 tests_fault_merge_kill_CPPFLAGS = $(tests_cppflags)
 tests_fault_merge_kill_LDFLAGS = $(tests_ldflags) -Wl,--wrap=mdb_txn_commit
 tests_fault_merge_kill_LDADD = $(tests_libs)
+
+tests_fault_older_kill_SOURCES = tests/fault/older_kill.c
+tests_fault_older_kill_CPPFLAGS = $(tests_cppflags)
+tests_fault_older_kill_LDFLAGS = $(tests_ldflags) -Wl,--wrap=mdb_txn_commit
+tests_fault_older_kill_LDADD = $(tests_libs)
 
 tests_fault_open_close_SOURCES = tests/fault/open_close.c
 tests_fault_open_close_CPPFLAGS = $(tests_cppflags)

@@ -38,6 +38,8 @@ static const sxt_variant variants[] = {
 	{ "4x16", SIMIDX_LAYOUT_ROWS, SIMIDX_CREATE_FP2 },
 	{ "3x22", SIMIDX_LAYOUT_BLOCKS, 0 },
 	{ "10x26", SIMIDX_LAYOUT_ROWS, 0 },
+	{ "4x16", SIMIDX_LAYOUT_BLOCKS, SIMIDX_CREATE_TIMES },
+	{ "4x16", SIMIDX_LAYOUT_ROWS, SIMIDX_CREATE_TIMES | SIMIDX_CREATE_FP2 },
 };
 
 #define N_VARIANTS ((int)(sizeof(variants) / sizeof(variants[0])))

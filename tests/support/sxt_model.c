@@ -133,6 +133,8 @@ void sxt_model_add(sxt_model *m, uint64_t fp, sxt_rng *rng)
 						   m->n, (int)sxt_rng_below(rng, 9), "abcdefghi");
 	if (m->flags & SIMIDX_CREATE_FP2)
 		doc->fp2 = sxt_rng_u64(rng);
+	if (m->flags & SIMIDX_CREATE_TIMES)
+		doc->time = m->n % 6 ? (uint32_t)sxt_rng_below(rng, 1000) : 0;
 	m->n++;
 }
 
@@ -156,6 +158,9 @@ static simidx_doc doc_of(const sxt_model *m, const sxt_doc *doc)
 	d.fp2 = doc->fp2;
 	if (m->flags & SIMIDX_CREATE_FP2)
 		d.flags = doc->lacks_fp2 ? SIMIDX_DOC_FP2_UNKNOWN : SIMIDX_DOC_FP2;
+	d.time = doc->time;
+	if (m->flags & SIMIDX_CREATE_TIMES)
+		d.flags |= SIMIDX_DOC_TIME;
 	if (doc->label_size) {
 		d.label = doc->label;
 		d.label_size = doc->label_size;
@@ -271,8 +276,10 @@ static int is_doc(const sxt_model *m, const sxt_doc *doc, const simidx_match *ma
 
 	if (labels && doc->label_size)
 		flags |= SIMIDX_MATCH_LABEL;
+	if (doc->time)
+		flags |= SIMIDX_MATCH_TIME;
 	if (match->id != doc->id || match->fp != doc->fp || match->fp2 != doc->fp2 ||
-	    match->flags != flags)
+	    match->time != doc->time || match->flags != flags)
 		return 0;
 	if (!(flags & SIMIDX_MATCH_LABEL))
 		return !match->label && !match->label_size;

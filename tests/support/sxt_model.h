@@ -42,13 +42,14 @@ typedef struct sxt_doc {
 	uint64_t id, fp, fp2;
 	int id_given;      /* else the index chooses the id, and must choose this one */
 	int lacks_fp2;     /* its second fingerprint is not known; then fp2 is 0 */
+	uint32_t time;     /* 0 = unknown */
 	size_t label_size; /* 0 = no label */
 	char label[32];
 } sxt_doc;
 
 typedef struct sxt_model {
 	unsigned bits;
-	unsigned flags; /* SIMIDX_CREATE_NO_IDS, SIMIDX_CREATE_FP2 */
+	unsigned flags; /* SIMIDX_CREATE_NO_IDS, _FP2, _TIMES */
 	sxt_doc *at;
 	size_t n, cap;
 	uint64_t next_id;
@@ -61,7 +62,8 @@ void sxt_model_free(sxt_model *model);
 
 /**
  * Append a document. Its id is chosen so that ids are given and left open, ascending and not;
- * every third has a label, and all have second fingerprints if the flags say so.
+ * every third has a label, and all have second fingerprints, and times of 0 to 999, if the flags
+ * say so.
  */
 void sxt_model_add(sxt_model *model, uint64_t fp, sxt_rng *rng);
 

@@ -29,6 +29,8 @@ static int judge(const sxt_model *m, const sxt_doc *doc, const simidx_query *q, 
 	if (q->flags & SIMIDX_QUERY_TEXT && (is_empty_text(doc->fp, doc->fp2, m->flags) ||
 					     is_empty_text(q->fp, q->fp2, m->flags)))
 		return 0;
+	if (doc->time && doc->time < q->newer_than)
+		return 0;
 	out->doc = doc;
 	out->distance = sum(doc->fp ^ q->fp, NULL);
 	out->first = out->weighted_distance = sum(doc->fp ^ q->fp, q->weights);
@@ -86,7 +88,7 @@ static int is_same(const sxt_found *f, const simidx_match *m)
 static void check_fields(const sxt_found *f, const simidx_match *m)
 {
 	if (f->weighted_distance != m->weighted_distance || f->distance != m->distance ||
-	    f->distance2 != m->distance2 || f->doc->fp2 != m->fp2)
+	    f->distance2 != m->distance2 || f->doc->fp2 != m->fp2 || f->doc->time != m->time)
 		ck_abort_msg("id %" PRIu64 ": weighted %u, distance %u and %u; not %u, %u, %u",
 			     m->id, m->weighted_distance, m->distance, m->distance2, f->weighted_distance,
 			     f->distance, f->distance2);
