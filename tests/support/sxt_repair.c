@@ -175,8 +175,11 @@ static int compare_docs(const void *a, const void *b)
 
 void t_repair_begin(int kind)
 {
+	static const unsigned flags[] = { 0, SIMIDX_CREATE_FP2 | SIMIDX_CREATE_TIMES,
+					  SIMIDX_CREATE_NO_IDS, SIMIDX_CREATE_TIMES };
+
 	t_layout = kind & 1 ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS;
-	t_flags = (kind & 2 ? SIMIDX_CREATE_FP2 : 0) | (kind & 4 ? SIMIDX_CREATE_NO_IDS : 0);
+	t_flags = flags[kind / 2];
 	sxt_model_init(&t_model, 64, t_flags);
 	while (t_model.n < T_DOCUMENTS) {
 		/* Without ids a fingerprint is there once, which makes what is expected simple. */
@@ -424,16 +427,6 @@ int t_is_left(size_t d)
 					    : (t_where[d] & (IN_POSTINGS | IN_DOCS | IN_FRESH)) != 0;
 }
 
-int t_has_fp2(size_t d)
-{
-	return t_flags & SIMIDX_CREATE_FP2 && t_where[d] & (IN_POSTINGS | IN_FRESH);
-}
-
-int t_has_label(size_t d)
-{
-	return t_model.at[d].label_size && t_where[d] & IN_LABELS;
-}
-
 /* ---- what is told ---- */
 
 void t_tell(void *ctx, const simidx_loss *loss)
@@ -489,7 +482,7 @@ static void check_named(size_t d)
 static void check_told(const simidx_repair_report *report)
 {
 	int has_ids = !(t_flags & SIMIDX_CREATE_NO_IDS);
-	uint64_t left = 0, fp2 = 0, labels = 0, doubts = 0;
+	uint64_t left = 0, fp2 = 0, times = 0, labels = 0, doubts = 0;
 	uint64_t nameless = 0; /* labels: all of them are told of at once */
 	uint64_t changes = t_damaged_changes(); /* here each one puts */
 
@@ -498,12 +491,15 @@ static void check_told(const simidx_repair_report *report)
 		int lacks_label = t_is_left(d) && doc->label_size && t_where[d] & IN_BY_LABEL &&
 				  !(t_where[d] & IN_LABELS);
 		int doubt = t_is_left(d) && t_has_label(d) && !(t_where[d] & IN_BY_LABEL);
-		int lacks_fp2 = t_is_left(d) && t_flags & SIMIDX_CREATE_FP2 && !t_has_fp2(d);
+		int lacks_values = t_is_left(d) && !t_has_values(d);
+		int lacks_fp2 = lacks_values && t_flags & SIMIDX_CREATE_FP2;
+		int lacks_time = lacks_values && t_flags & SIMIDX_CREATE_TIMES;
 
 		left += (uint64_t)t_is_left(d);
 		labels += (uint64_t)lacks_label;
 		nameless += doc->label_size && !(t_where[d] & (IN_LABELS | IN_BY_LABEL));
 		fp2 += (uint64_t)lacks_fp2;
+		times += (uint64_t)lacks_time;
 		doubts += (uint64_t)doubt;
 		if (!t_is_left(d))
 			check_named(d);
@@ -511,6 +507,7 @@ static void check_told(const simidx_repair_report *report)
 			continue;
 		sxt_must_eq(t_count_told(SIMIDX_LOSS_LABEL, doc->id), (size_t)lacks_label);
 		sxt_must_eq(t_count_told(SIMIDX_LOSS_FP2, doc->id), (size_t)lacks_fp2);
+		sxt_must_eq(t_count_told(SIMIDX_LOSS_TIME, doc->id), (size_t)lacks_time);
 		sxt_must_eq(t_count_told(SIMIDX_LOSS_DOUBT, doc->id), (size_t)doubt);
 	}
 	ck_assert_uint_eq(report->changes_lost, changes);
@@ -520,6 +517,7 @@ static void check_told(const simidx_repair_report *report)
 	ck_assert_uint_eq(report->labels_lost, labels + nameless);
 	ck_assert_uint_eq(t_count_told(SIMIDX_LOSS_LABEL, SIMIDX_NO_ID), labels + (nameless > 0));
 	ck_assert_uint_eq(report->unknown_fp2, fp2);
+	ck_assert_uint_eq(report->times_lost, times);
 	ck_assert_uint_eq(report->records_lost, 0);
 	ck_assert_uint_eq(report->damaged, t_count_told(SIMIDX_LOSS_DAMAGE, SIMIDX_NO_ID));
 	ck_assert_uint_eq(report->named, t_count_told(SIMIDX_LOSS_DOCUMENT, SIMIDX_NO_ID));
@@ -538,6 +536,7 @@ static void check_document(size_t d, const simidx_match *m)
 	sxt_must_eq(m->fp, doc->fp);
 	sxt_must_eq(m->fp2, t_has_fp2(d) ? doc->fp2 : 0);
 	sxt_must_eq((m->flags & SIMIDX_MATCH_FP2) != 0, t_has_fp2(d));
+	sxt_must_eq(m->time, t_has_values(d) ? doc->time : 0);
 	sxt_must(m->label_size == label_size && !memcmp(doc->label, m->label ? m->label : "",
 							label_size));
 }

@@ -72,7 +72,10 @@ extern size_t t_n_told;
 void t_repair_set_up(void);
 void t_repair_tear_down(void);
 
-/** Make an index at t_path. Kind: bit 0 rows, bit 1 second fingerprints, bit 2 without ids. */
+/**
+ * Make an index at t_path. Kind: bit 0 rows; 2 with second fingerprints and times, 4 without ids, 6
+ * with times alone.
+ */
 void t_repair_begin(int kind);
 
 /** Change a byte of an entry where it lies in the file. */
@@ -118,10 +121,24 @@ size_t t_find_doc(uint64_t id);
 /** Set t_where by the entries that are sound. */
 void t_find_left(void);
 
-/** Whether a document must be left, with its second fingerprint, with its label. */
+/** Whether a document must be left. */
 int t_is_left(size_t d);
-int t_has_fp2(size_t d);
-int t_has_label(size_t d);
+
+/** Whether it has its optional columns, a second fingerprint, its label. */
+static inline int t_has_values(size_t d)
+{
+	return (t_where[d] & (IN_POSTINGS | IN_FRESH)) != 0;
+}
+
+static inline int t_has_fp2(size_t d)
+{
+	return t_flags & SIMIDX_CREATE_FP2 && t_has_values(d);
+}
+
+static inline int t_has_label(size_t d)
+{
+	return t_model.at[d].label_size && t_where[d] & IN_LABELS;
+}
 
 /** A callback for simidx_repair(). */
 void t_tell(void *ctx, const simidx_loss *loss);

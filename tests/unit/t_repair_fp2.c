@@ -79,7 +79,7 @@ static sxt_model model_of_left(void)
 		doc->lacks_fp2 = !t_has_fp2(d);
 		doc->id_given = 1;
 		if (doc->lacks_fp2)
-			doc->fp2 = 0;
+			doc->fp2 = doc->time = 0;
 	}
 	return left;
 }
@@ -132,7 +132,7 @@ START_TEST(test_second_fingerprints_that_are_lost)
 	check_all(path, &left);
 
 	/* A copy by a loader, to which one that has no such documents is added. */
-	create.flags = SIMIDX_CREATE_FP2 | SIMIDX_CREATE_TRUNCATE;
+	create.flags = t_flags | SIMIDX_CREATE_TRUNCATE;
 	create.profile = "of tests";
 	ck_assert_sx(simidx_loader_open(copy, &create, NULL, &loader, &sxt_err), SIMIDX_OK);
 	index = sxt_open(path, SIMIDX_OPEN_READ_ONLY);
