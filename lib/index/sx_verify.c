@@ -115,6 +115,23 @@ static void count_rows(struct tally *tally, const sx_table *table, const sx_rows
 	tally->docs_digest += docs_digest;
 }
 
+/* Tell of a value that its column has no room for, of each piece of a table one. */
+static void check_widths(struct verify *v, const sx_table *table, const sx_rows *rows)
+{
+	for (unsigned c = 0; table->columns && c < table->columns->n; c++) {
+		const sx_column_kind *kind = &sx_column_kinds[table->columns->kind[c]];
+		const uint64_t *value = rows->col[table->values_at + c];
+		uint64_t most = UINT64_MAX >> (64 - 8 * kind->width);
+		size_t i = 0;
+
+		while (i < rows->n && value[i] <= most)
+			i++;
+		if (i < rows->n)
+			problem(v, table->name, "a %s of %" PRIu64 " needs more than %u bytes",
+				kind->name, value[i], kind->width);
+	}
+}
+
 /*
  * Walk a table to its end, past damaged blocks. Returns only what stops the whole verification.
  */
@@ -142,6 +159,7 @@ static int read_table(struct verify *v, const sx_table *table, struct tally *tal
 			rc = sx_fail(v->err, rc, "%s", local.text);
 		v->report.entries += walk.rows.n;
 		count_rows(tally, table, &walk.rows, &last_fp);
+		check_widths(v, table, &walk.rows);
 		if (see)
 			see(v, &walk.rows);
 	}

@@ -46,23 +46,31 @@ static void rewrite(void (*change)(simidx *index, sx_txn *txn, sx_header *h))
 	simidx_close(index);
 }
 
-/* Set or remove a row of a table, and tell the header. */
-static void change_row(sx_txn *txn, const sx_table *table, sx_table_count *count, uint64_t key,
-		       uint64_t col, unsigned char remove)
+/* Set or remove a row of a table, and tell the header, if it counts the table. */
+static void change_cols(sx_txn *txn, const sx_table *table, sx_table_count *count, uint64_t key,
+			const uint64_t *cols, unsigned char remove)
 {
 	sx_delta delta = { 0 };
 	size_t done = 0;
 	sx_rows rows;
 
 	sx_rows_init(&rows, table->n_cols);
-	sxt_must(!sx_rows_push(&rows, key, &col));
+	sxt_must(!sx_rows_push(&rows, key, cols));
 	sxt_must_ok(sx_table_merge(txn, table, &(sx_changes){ &rows, &remove }, &done, 1000, &delta,
 				   &sxt_err));
 	sxt_must_eq(done, 1);
-	count->rows += (uint64_t)delta.rows;
-	count->digest += delta.digest;
-	count->generation++;
+	if (count) {
+		count->rows += (uint64_t)delta.rows;
+		count->digest += delta.digest;
+		count->generation++;
+	}
 	sx_rows_free(&rows);
+}
+
+static void change_row(sx_txn *txn, const sx_table *table, sx_table_count *count, uint64_t key,
+		       uint64_t col, unsigned char remove)
+{
+	change_cols(txn, table, count, key, &col, remove);
 }
 
 static void change_table(simidx *index, sx_txn *txn, sx_header *h, uint64_t fp, unsigned char remove)
@@ -122,11 +130,36 @@ static void raise_base(simidx *index, sx_txn *txn, sx_header *h)
 	sxt_must(width);
 	block[SX_BLOCK_HEADER - width] |= 1; /* the lowest bit that none of its keys has */
 	sx_store_le32(block, (uint32_t)sx_hash(block + SX_BLOCK_SHAPE_AT,
-					       postings->block_size - SX_BLOCK_SHAPE_AT));
+					       postings->block_size - SX_BLOCK_SHAPE_AT) +
+				    postings->number);
 	value.data = block;
 	sxt_must_ok(sx_dbi_put(txn, postings->dbi, key, value, &sxt_err));
 	sx_cursor_close(cursor);
 	free(block);
+}
+
+/* A time has 4 bytes in a column that has room for 8. */
+static void widen_time(simidx *index, sx_txn *txn, sx_header *h)
+{
+	const uint64_t cols[] = { 1, UINT64_C(1) << 32 };
+
+	change_cols(txn, &index->tables.postings, &h->other[SX_COUNT_POSTINGS], 16, cols, 0);
+}
+
+static void set_largest_time(simidx *index, sx_txn *txn, sx_header *h)
+{
+	const uint64_t cols[] = { 1, UINT32_MAX };
+
+	change_cols(txn, &index->tables.postings, &h->other[SX_COUNT_POSTINGS], 16, cols, 0);
+}
+
+static void widen_fresh_time(simidx *index, sx_txn *txn, sx_header *h)
+{
+	const uint64_t cols[] = { [SX_LOG_OP] = SX_FRESH_PUT, [SX_LOG_ID] = 1, [SX_LOG_FP] = 16,
+				  [SX_LOG_LABEL_HASH] = 0, UINT64_MAX };
+
+	(void)h;
+	change_cols(txn, &index->fresh->log, NULL, 1, cols, 0);
 }
 
 static const struct forgery {
@@ -142,6 +175,8 @@ static const struct forgery {
 	{ change_id_in_docs, 0, "docs", "its entries are not those of postings" },
 	{ lower_next_id, 0, "docs", "document 49 is there, and the header says that 49 is the next id" },
 	{ raise_base, 0, "postings", "its header is impossible" },
+	{ widen_time, SIMIDX_CREATE_TIMES, "postings",
+	  "a time of 4294967296 needs more than 4 bytes" },
 };
 
 #define N_FORGERIES (sizeof(forgeries) / sizeof(forgeries[0]))
@@ -191,9 +226,53 @@ START_TEST(test_next_id_of_a_fresh_document)
 }
 END_TEST
 
+START_TEST(test_time_of_a_fresh_document)
+{
+	static const struct forgery f = { widen_fresh_time, SIMIDX_CREATE_TIMES, "fresh",
+					  "a time of 18446744073709551615 needs more than 4 bytes" };
+	simidx *index;
+
+	simidx_close(t_numbered(t_path, DOCUMENTS, f.flags));
+	rewrite(f.change);
+	index = sxt_open(t_path, 0);
+	ck_assert_sx(simidx_verify(index, note_problem, (void *)(uintptr_t)&f, NULL, &sxt_err),
+		     SIMIDX_E_CORRUPT);
+	ck_assert_uint_eq(problems, 1);
+	simidx_close(index);
+}
+END_TEST
+
+/* Repair cannot keep it, and says so; the largest one that there can be is sound. */
+START_TEST(test_times_at_the_limit)
+{
+	simidx_repair_report report = SIMIDX_REPAIR_REPORT_INIT;
+	char *path = sxt_path(t_dir, "new");
+	simidx *index;
+
+	make_index(SIMIDX_CREATE_TIMES);
+	rewrite(set_largest_time);
+	index = sxt_open(t_path, 0);
+	sxt_check_sound(index);
+	simidx_close(index);
+	sxt_must_ok(simidx_repair(t_path, path, NULL, NULL, NULL, &report, &sxt_err));
+	ck_assert_uint_eq(report.times_lost, 0);
+	sxt_remove(path);
+	rewrite(widen_time);
+	sxt_must_ok(simidx_repair(t_path, path, NULL, NULL, NULL, &report, &sxt_err));
+	ck_assert_uint_eq(report.times_lost, 1);
+	ck_assert_uint_eq(report.documents, DOCUMENTS);
+	index = sxt_open(path, 0);
+	sxt_check_sound(index);
+	simidx_close(index);
+	free(path);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_verify_finds_what_does_not_agree, 0, N_FORGERIES },
 	{ &test_next_id_of_a_fresh_document, 0, 1 },
+	{ &test_time_of_a_fresh_document, 0, 1 },
+	{ &test_times_at_the_limit, 0, 1 },
 };
 
 SXT_SUITE(verify_forged, sxt_set_up_path, sxt_tear_down);
