@@ -180,6 +180,7 @@ unit_suites = \
 	tests/unit/t_loader_labels.c \
 	tests/unit/t_live_changes.c \
 	tests/unit/t_live_model.c \
+	tests/unit/t_table_exchange.c \
 	tests/unit/t_times.c \
 	tests/unit/t_times_older.c \
 	tests/unit/t_compact.c \

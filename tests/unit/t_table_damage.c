@@ -391,6 +391,62 @@ START_TEST(test_swapped_blocks_are_not_merged)
 }
 END_TEST
 
+/*
+ * Blocks and rows that another table has written, intact and in the place where they would stand here,
+ * too: only the number of the table is another one.
+ */
+START_TEST(test_blocks_of_another_table_are_found)
+{
+	static const struct t_kind *const kinds[] = { &pairs, &numbers, &permuted };
+	sx_sort_key all = { 0, 0 }, last = { UINT64_MAX, UINT64_MAX };
+	sx_probe probe = { .high = UINT64_MAX };
+	sx_table_view view = { 0 };
+	sx_lookup_task task = { .view = &view, .probe = &probe, .n = 1,
+				.first = SX_LOOKUP_SLICES, .visit = visit_any };
+	struct t_rows list = { 0 };
+	size_t rows, bad;
+	sx_lookup lookup;
+	sx_cursor *cursor;
+	struct t_tab tab;
+	sx_rows found;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 1440 + (uint64_t)_i);
+	t_tab_open(&tab, kinds[_i / 2], _i % 2 ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS, 90);
+	t_add_uniform(&tab, &rng, &list, 2000);
+	t_merge(&tab, &list, 0);
+	for (unsigned other = 0; other < 3; other++) {
+		int rc = other ? SIMIDX_E_CORRUPT : SIMIDX_OK;
+
+		/* One more, or what stands in another byte of the checksum. */
+		tab.table.number = T_NUMBER + (other == 2 ? 256 : other);
+		count_walk(&tab, "", &rows, &bad);
+		ck_assert_uint_eq(rows, other ? 0 : tab.model.n);
+		ck_assert_int_eq(bad > 0, other > 0);
+		ck_assert_sx(sx_cursor_open(tab.txn, tab.table.dbi, &cursor, &sxt_err), SIMIDX_OK);
+		sx_rows_init(&found, tab.table.n_cols);
+		ck_assert_sx(sx_table_range(&tab.table, cursor, all, last, 0, &found, &sxt_err), rc);
+		sx_rows_free(&found);
+		sx_cursor_close(cursor);
+		view = (sx_table_view){ .table = &tab.table };
+		task.txn = tab.txn;
+		sxt_must(!sx_lookup_init(&lookup, tab.store, sx_kernel_best(), 1,
+					 tab.table.n_cols));
+		ck_assert_sx(sx_lookup_run(&lookup, &task, &sxt_err), rc);
+		sx_cursor_close(view.cursor);
+		sx_lookup_free(&lookup);
+		list.n = 0;
+		t_rows_add(&tab, &list, tab.model.at[600].key, tab.model.at[600].col, 1);
+		if (other)
+			check_refused(&tab, &list, "");
+	}
+	tab.table.number = T_NUMBER;
+	t_check_all(&tab);
+	t_rows_free(&list);
+	t_tab_close(&tab);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_damaged_block_is_found, 0, 9 },
 	{ &test_wrong_key_is_found, 0, 2 },
@@ -398,6 +454,8 @@ static const sxt_test tests[] = {
 	{ &test_damaged_row_is_found, 0, 2 },
 	{ &test_wrong_order_is_found, 0, 4 },
 	{ &test_swapped_blocks_are_not_merged, 0, 3 },
+	/* Rows of a permuted table have no checksum. */
+	{ &test_blocks_of_another_table_are_found, 0, 5 },
 };
 
 SXT_SUITE(table_damage, NULL, NULL);
