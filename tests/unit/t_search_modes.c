@@ -440,11 +440,107 @@ START_TEST(test_nearest_of_a_crowd)
 }
 END_TEST
 
+/* ---- 128 bits in two fingerprints ---- */
+
+struct wide {
+	uint64_t fp, fp2;
+};
+
+static unsigned wide_distance(struct wide a, uint64_t fp, uint64_t fp2)
+{
+	return (unsigned)(__builtin_popcountll(a.fp ^ fp) + __builtin_popcountll(a.fp2 ^ fp2));
+}
+
+/* One in which n of the 128 bits are others. */
+static struct wide wide_flip(sxt_rng *rng, struct wide w, unsigned n)
+{
+	unsigned low = 0;
+
+	/* How many of the n bits are among the first 64, if they are anywhere. */
+	for (unsigned i = 0; i < n; i++)
+		low += sxt_rng_below(rng, 128 - i) < 64 - low;
+	return (struct wide){ sxt_rng_flip(rng, w.fp, 64, low),
+			      sxt_rng_flip(rng, w.fp2, 64, n - low) };
+}
+
+/* Clusters of documents that differ in 0 to 31 bits from a centre. */
+static void add_wide(struct t_search *s, size_t n)
+{
+	struct wide centre = { 0, 0 }, w;
+
+	for (size_t i = 0; i < n; i++) {
+		if (i % 64 == 0)
+			centre = (struct wide){ sxt_rng_u64(&s->rng), sxt_rng_u64(&s->rng) };
+		w = wide_flip(&s->rng, centre, (unsigned)(i % 64) / 2);
+		t_search_add(s, w.fp);
+		s->model.at[s->model.n - 1].fp2 = w.fp2;
+	}
+}
+
+/* All within k of 128 bits, by a look at every document: how many, and the order of distances. */
+static void check_wide(struct t_search *s, struct wide w, unsigned k, unsigned mode)
+{
+	simidx_results got = SIMIDX_RESULTS_INIT;
+	simidx_query q = SIMIDX_QUERY_INIT;
+	unsigned last = 0;
+	size_t n = 0, nearer = 0;
+
+	for (size_t i = 0; i < s->model.n; i++)
+		n += wide_distance(w, s->model.at[i].fp, s->model.at[i].fp2) <= k;
+	q.fp = w.fp;
+	q.fp2 = w.fp2;
+	q.radius = k < 64 ? k : 64;
+	q.radius2 = k;
+	q.flags = SIMIDX_QUERY_FP2;
+	q.mode = mode;
+	q.limit = mode == SIMIDX_NEAREST ? 3 : 0;
+	sxt_must_ok(simidx_reader_search(s->reader, &q, &got, &sxt_err));
+	if (mode == SIMIDX_COUNT)
+		sxt_must_eq(got.count, n);
+	else
+		sxt_must_eq(got.n, q.limit && n > q.limit ? q.limit : n);
+	for (size_t i = 0; i < got.n; i++) {
+		const simidx_match *m = &got.matches[i];
+
+		sxt_must_eq(m->weighted_distance, wide_distance(w, m->fp, m->fp2));
+		sxt_must_eq(m->weighted_distance, m->distance + m->distance2);
+		sxt_must_le(m->weighted_distance, k);
+		sxt_must_le(last, m->weighted_distance);
+		last = m->weighted_distance;
+		for (size_t j = 0; j < i; j++)
+			sxt_must_ne(got.matches[j].id, m->id);
+	}
+	for (size_t i = 0; got.n && i < s->model.n; i++)
+		nearer += wide_distance(w, s->model.at[i].fp, s->model.at[i].fp2) < last;
+	sxt_must(nearer < got.n || !got.n);
+}
+
+/* radius = radius2 = k finds exactly what differs in k bits of both together. */
+START_TEST(test_wide_fingerprints)
+{
+	static const unsigned radii[] = { 0, 1, 2, 3, 4, 5, 8, 12, 20, 70 };
+	struct t_search s;
+
+	t_search_init(&s, _i, SIMIDX_CREATE_FP2);
+	add_wide(&s, 3000);
+	t_search_store(&s, 2500);
+	for (unsigned i = 0; i < 400; i++) {
+		const sxt_doc *doc = &s.model.at[sxt_rng_below(&s.rng, s.model.n)];
+		struct wide w = { doc->fp, doc->fp2 };
+
+		w = wide_flip(&s.rng, w, (unsigned)sxt_rng_below(&s.rng, 6));
+		check_wide(&s, w, radii[i % 10], i / 10 % 3 ? i / 10 % 3 + 1 : SIMIDX_ALL);
+	}
+	t_search_end(&s);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_modes_equal_the_model, 0, T_SEARCH_COMBINATIONS },
 	{ &test_empty_texts_match_nothing, 0, SXT_N_PLANS * 3 },
 	{ &test_any_radius, 0, SXT_N_PLANS * T_SEARCH_LAYOUTS },
 	{ &test_nearest_is_cut_by_candidates, 0, 1 },
+	{ &test_wide_fingerprints, 0, SXT_N_PLANS * T_SEARCH_LAYOUTS },
 	{ &test_nearest_of_a_crowd, 0, SXT_N_PLANS * T_SEARCH_LAYOUTS },
 };
 
