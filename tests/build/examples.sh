@@ -4,7 +4,7 @@
 #
 # Compiles the examples. text_search finds what simidx-query finds; of several pages that are nearly
 # the same, one is new to two processes of `seen` together. `seen` goes on after bad lines, and fails
-# when its answers cannot be written or the index was replaced.
+# when its answers cannot be written or the index was replaced. wide counts all 128 bits.
 set -eu
 [ -n "${SX_TEXT-}" ] || {
 	echo 'skipped: built without text support'
@@ -16,7 +16,7 @@ cd "$tmp"
 # Some programs called awk cannot repeat their rand().
 random='function rnd() { return (state = state * 16807 % 2147483647) / 2147483647 }'
 
-for example in text_search seen; do
+for example in text_search seen wide; do
 	# shellcheck disable=SC2086
 	$SX_CC $SX_CFLAGS -Wall -Wextra -Werror -I"$SX_SRCDIR/include" -c -o $example.o \
 		"$SX_SRCDIR/examples/$example.c"
@@ -48,6 +48,36 @@ status=0
 status=0
 ./text_search 2>err || status=$?
 [ $status -eq 2 ] && grep usage err
+
+# 128 bits. By hand: lines 0 to 6 differ from the query in 0, 1, 4, 12, 5, 5 and 6 bits.
+cat >wide.txt <<END
+0123456789abcdeffedcba9876543210
+0123456789abcdeefedcba9876543210
+0123456789abcdecfedcba9876543213
+1123456789abcdff1edcba98765432ff
+0123456789abcdeffedcba987654320f
+f123456789abcdeffedcba9876543214
+3123456789abcdeffedcba987654321f
+END
+wide() { ./wide "$@" | cut -f 1,2 | tr '\t\n' ': '; }
+query=0123456789abcdeffedcba9876543210
+[ "$(wide wide.index 5 $query <wide.txt)" = '0:0 1:1 4:2 5:4 5:5 ' ]
+[ "$(wide wide.index 4 $query </dev/null)" = '0:0 1:1 4:2 ' ]
+[ "$(wide wide.index 6 $query </dev/null)" = '0:0 1:1 4:2 5:4 5:5 6:6 ' ]
+[ "$(wide wide.index 0 $query 0123456789abcdeefedcba9876543210 </dev/null)" = '0:0 0:1 ' ]
+[ "$(wide wide.index 128 $query </dev/null)" = '0:0 1:1 4:2 5:4 5:5 6:6 12:3 ' ]
+status=0
+./wide wide.index 3 ffffffffffffffffffffffffffffffff </dev/null >out || status=$?
+[ $status -eq 1 ] && [ ! -s out ]
+for bad in 0123 "${query}0" "x${query#?}"; do
+	status=0
+	echo "$bad" | ./wide wide.index 3 2>err || status=$?
+	[ $status -eq 2 ] && grep "^wide: not 32 hexadecimal digits: $bad$" err
+done
+[ "$(wide wide.index 0 $query </dev/null)" = '0:0 ' ]
+status=0
+./wide 2>err || status=$?
+[ $status -eq 2 ] && grep '^usage: wide' err
 
 # Two processes, asked in turns. The first one makes the index.
 tab=$(printf '\t')
