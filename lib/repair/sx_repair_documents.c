@@ -233,21 +233,18 @@ static void tell_others(sx_repair *r, const struct known *k, const struct claim 
 
 	for (size_t i = 0; i < k->n_claims; i++) {
 		const struct claim *c = &k->claim[i];
-		int has_values = values && c->source != SX_REPAIR_DOCS;
 
 		loss.table = names[c->source];
 		if (c->fp != taken->fp)
 			sx_repair_tell(r, &loss,
 				       "another fingerprint was given for the document, %016" PRIx64,
 				       c->fp);
-		else if (has_values && c->values.of[SX_FP2] != values->values.of[SX_FP2])
+		else if (values && c->source != SX_REPAIR_DOCS &&
+			 !sx_values_are_equal(&c->values, &values->values))
 			sx_repair_tell(r, &loss,
-				       "another second fingerprint was given for the document, "
-				       "%016" PRIx64,
-				       c->values.of[SX_FP2]);
-		else if (has_values && c->values.of[SX_TIME] != values->values.of[SX_TIME])
-			sx_repair_tell(r, &loss, "another time was given for the document, %" PRIu64,
-				       c->values.of[SX_TIME]);
+				       "another second fingerprint or time was given for the document, "
+				       "%016" PRIx64 " and %" PRIu64,
+				       c->values.of[SX_FP2], c->values.of[SX_TIME]);
 	}
 }
 
@@ -367,28 +364,31 @@ static void tell_nameless(sx_repair *r, const struct known *k)
 	sx_repair_tell(r, &loss, "a label of no document");
 }
 
-static void set_fp2(sx_repair *r, simidx_doc *doc, const struct claim *values, simidx_loss *loss)
+static void tell_lost(sx_repair *r, unsigned kind, const simidx_doc *doc, const char *text)
 {
-	doc->flags = SIMIDX_DOC_FP2_UNKNOWN;
-	if (!values) {
-		loss->kind = SIMIDX_LOSS_FP2;
-		sx_repair_tell(r, loss, "its second fingerprint is lost");
-	} else if (!r->has_unknown_fp2 || values->values.of[SX_FP2] != r->unknown_fp2) {
-		doc->flags = SIMIDX_DOC_FP2;
-		doc->fp2 = values->values.of[SX_FP2];
-	}
+	simidx_loss loss = { .kind = kind, .table = "postings", .id = doc->id, .fp = doc->fp,
+			     .flags = SIMIDX_LOSS_HAS_FP };
+
+	sx_repair_tell(r, &loss, "%s", text);
 }
 
-/* A time that is lost is unknown. */
-static void set_time(sx_repair *r, simidx_doc *doc, const struct claim *values, simidx_loss *loss)
+/* The optional columns. A time that is lost is unknown. */
+static void set_values(sx_repair *r, simidx_doc *doc, const struct claim *c)
 {
-	doc->flags |= SIMIDX_DOC_TIME;
-	if (values && values->values.of[SX_TIME] <= UINT32_MAX) {
-		doc->time = (uint32_t)values->values.of[SX_TIME];
-	} else {
-		loss->kind = SIMIDX_LOSS_TIME;
-		sx_repair_tell(r, loss, "its time is lost");
-	}
+	const sx_schema *schema = sx_repair_old(r)->schema;
+	int has_fp2 = c && !(r->has_unknown_fp2 && c->values.of[SX_FP2] == r->unknown_fp2);
+	int has_time = c && c->values.of[SX_TIME] <= UINT32_MAX;
+
+	doc->fp2 = has_fp2 ? c->values.of[SX_FP2] : 0;
+	doc->time = has_time ? (uint32_t)c->values.of[SX_TIME] : 0;
+	if (schema->has_fp2)
+		doc->flags |= has_fp2 ? SIMIDX_DOC_FP2 : SIMIDX_DOC_FP2_UNKNOWN;
+	if (schema->has_times)
+		doc->flags |= SIMIDX_DOC_TIME;
+	if (schema->has_fp2 && !c)
+		tell_lost(r, SIMIDX_LOSS_FP2, doc, "its second fingerprint is lost");
+	if (schema->has_times && !has_time)
+		tell_lost(r, SIMIDX_LOSS_TIME, doc, "its time is lost");
 }
 
 static int put_document(struct join *j)
@@ -406,17 +406,9 @@ static int put_document(struct join *j)
 	tell_others(r, k, taken, values);
 	doc.id = k->id;
 	doc.fp = taken->fp;
-	loss.table = "postings";
-	loss.label = NULL;
-	loss.label_size = 0;
-	if (sx_repair_old(r)->schema->has_fp2)
-		set_fp2(r, &doc, values, &loss);
-	if (sx_repair_old(r)->schema->has_times)
-		set_time(r, &doc, values, &loss);
-	if (k->label.size) {
-		doc.label = k->label.data;
-		doc.label_size = k->label.size;
-	}
+	set_values(r, &doc, values);
+	doc.label = k->label.size ? k->label.data : NULL;
+	doc.label_size = k->label.size;
 	rc = simidx_loader_put(r->loader, &doc, NULL, r->err);
 	if (!rc && j->stored)
 		rc = sx_sorter_add(j->stored, &doc.fp, r->err);
