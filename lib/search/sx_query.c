@@ -147,11 +147,8 @@ uint64_t sx_query_enough(const sx_query *q)
 
 	if (asked->mode == SIMIDX_FIRST)
 		return 1;
-	/*
-	 * With second fingerprints the order is known only when all have been read; and where times
-	 * count, how many are left.
-	 */
-	if (asked->mode == SIMIDX_COUNT || q->has_fp2 || asked->newer_than || !asked->limit ||
+	/* With second fingerprints the order is known only when all have been read. */
+	if (asked->mode == SIMIDX_COUNT || q->has_fp2 || !asked->limit ||
 	    asked->limit == UINT64_MAX)
 		return 0;
 	return asked->limit + 1;
@@ -164,8 +161,7 @@ uint64_t sx_query_candidates(const sx_query *q)
 
 int sx_query_grows(const sx_query *q)
 {
-	return q->asked->mode == SIMIDX_NEAREST && !q->is_weighted && !q->has_fp2 &&
-	       !q->asked->newer_than;
+	return q->asked->mode == SIMIDX_NEAREST && !q->is_weighted && !q->has_fp2;
 }
 
 void sx_query_narrow(sx_query *q, const sx_query *whole, unsigned radius)

@@ -269,6 +269,7 @@ static void change_between(void *ctx, const char *phase, uint64_t done, uint64_t
 		return;
 	ck_assert_uint_ge(done, o->done);
 	ck_assert_uint_le(done, total);
+	ck_assert_uint_ge(total, o->total);
 	o->done = done;
 	o->total = total;
 	if (o->calls++ != 1)
