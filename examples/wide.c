@@ -9,9 +9,9 @@
  *     cc wide.c -o wide $(pkg-config --cflags --libs libsimidx)
  *     ./wide index 5 0123456789abcdef0123456789abcdef <fingerprints
  *
- * Adds the lines of standard input, 32 hexadecimal digits each, to the index, which is made if it is
- * not there. Then prints what it has near to each fingerprint that is asked for, the nearest first:
- * the distance, the id, from 0 on in the order in which lines were added, and the fingerprint.
+ * Adds the lines of standard input, 32 hexadecimal digits each, to the index, which is made if it
+ * is not there. Then prints what it has near to each fingerprint that is asked for, the nearest
+ * first: the distance, the id, from 0 on in the order in which lines were added, the fingerprint.
  *
  * Exit status: 0 something is near, 1 nothing is, 2 it could not be done.
  */

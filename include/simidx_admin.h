@@ -521,8 +521,9 @@ typedef struct simidx_repair_report {
  * are in: postings, docs and fresh rows have the documents, the permuted tables their fingerprints
  * once more. So a document that is damaged in one place is not lost. One that docs alone has comes
  * without its second fingerprint: the new index marks it as not known, and a search judges the
- * document by its first (simidx_query). Its time is not known then, either. A label is kept if it has the hash that by_label or a
- * fresh row says; where they say nothing it is kept too, and told as a doubt.
+ * document by its first (simidx_query). Its time is not known then, either. A label is kept if it has
+ * the hash that by_label or a fresh row says; where they say nothing it is kept too, and told as a
+ * doubt.
  *
  * If tables disagree about the fingerprint of an id, docs is right if its count and digest are
  * those of the header; else the fingerprint that most tables say; among equals that of the fresh

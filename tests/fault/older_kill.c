@@ -2,9 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * A deletion of old documents that is killed at any of its commits, those of its merges included, and
- * done again: what is there then, and the digests of all tables, are those of one that was not
- * disturbed. Linked with --wrap=mdb_txn_commit; its steps and those of merges are made small for it.
+ * A deletion of old documents that is killed at any of its commits, those of its merges included,
+ * and done again: what is there then, and the digests of all tables, are those of one that was not
+ * disturbed. Linked with --wrap=mdb_txn_commit; its steps and those of merges are small here.
  */
 
 #include <stdlib.h>

@@ -381,7 +381,8 @@ static void before_commit(sxt_live *live, simidx_writer *writer)
 	if (!writer)
 		return;
 	sxt_must_eq(simidx_writer_pending(writer), live->changes);
-	sxt_must_ok(simidx_writer_set_mark(writer, &live->commits, sizeof(live->commits), &sxt_err));
+	sxt_must_ok(simidx_writer_set_mark(writer, &live->commits, sizeof(live->commits),
+					   &sxt_err));
 }
 
 void sxt_live_commit(sxt_live *live, simidx_writer *writer)

@@ -68,8 +68,8 @@ enum sxt_live_step sxt_live_step(sxt_live *live, simidx_writer *writer);
 void sxt_live_commit(sxt_live *live, simidx_writer *writer);
 
 /**
- * Delete what is older than a random time, as a commit: what is pending goes with it. Not for a writer
- * that may be killed, as the index commits parts of it.
+ * Delete what is older than a random time, as a commit: what is pending goes with it. Not for a
+ * writer that may be killed, as the index commits parts of it.
  */
 void sxt_live_delete_older(sxt_live *live, simidx_writer *writer);
 

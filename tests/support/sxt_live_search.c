@@ -231,7 +231,8 @@ static void check_answer(const sxt_live *live, const simidx_query *q, const stru
 			if (!is_same(live, &want[i], &got->matches[i], q))
 				sxt_fail("match %zu of fp %016" PRIx64 ", k %u, mode %u is id "
 					 "%" PRIu64 ", not %" PRIu64,
-					 i, q->fp, q->radius, q->mode, got->matches[i].id, want[i].doc->id);
+					 i, q->fp, q->radius, q->mode, got->matches[i].id,
+					 want[i].doc->id);
 		if (q->mode == SIMIDX_ALL)
 			sxt_must_eq(got->truncated != 0, most < n);
 	}

@@ -392,8 +392,8 @@ START_TEST(test_swapped_blocks_are_not_merged)
 END_TEST
 
 /*
- * Blocks and rows that another table has written, intact and in the place where they would stand here,
- * too: only the number of the table is another one.
+ * Blocks and rows that another table has written, intact and in the place where they would stand
+ * here, too: only the number of the table is another one.
  */
 START_TEST(test_blocks_of_another_table_are_found)
 {
@@ -425,7 +425,8 @@ START_TEST(test_blocks_of_another_table_are_found)
 		ck_assert_int_eq(bad > 0, other > 0);
 		ck_assert_sx(sx_cursor_open(tab.txn, tab.table.dbi, &cursor, &sxt_err), SIMIDX_OK);
 		sx_rows_init(&found, tab.table.n_cols);
-		ck_assert_sx(sx_table_range(&tab.table, cursor, all, last, 0, &found, &sxt_err), rc);
+		ck_assert_sx(sx_table_range(&tab.table, cursor, all, last, 0, &found, &sxt_err),
+			     rc);
 		sx_rows_free(&found);
 		sx_cursor_close(cursor);
 		view = (sx_table_view){ .table = &tab.table };
