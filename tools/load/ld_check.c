@@ -76,14 +76,30 @@ static int has_keys(const struct in_format *format)
 	       format == &in_format_csv || format == &in_format_jsonl || format == &in_format_dump;
 }
 
+int ld_check_keys(const struct ld_options *options)
+{
+	static const char takes[] = "--mode delete reads ids, labels, tsv, csv, jsonl or dump, not";
+	const struct in_files_options *inputs = &options->inputs;
+
+	if (inputs->format)
+		return has_keys(inputs->format) ? TL_PROCEED
+						: tl_usage_error("%s %s", takes, inputs->format->name);
+	for (size_t i = 0; i < inputs->n_operands; i++) {
+		const char *reason;
+		const struct in_format *format = in_format_of_path(inputs->operands[i], &reason);
+
+		if (format && !has_keys(format))
+			return tl_usage_error("%s: %s %s: -F tells what it is", inputs->operands[i],
+					      takes, format->name);
+	}
+	return TL_PROCEED;
+}
+
 /* What --mode delete has no use for. */
 static int check_delete(const struct ld_options *options)
 {
 	const struct in_files_options *inputs = &options->inputs;
 
-	if (!has_keys(inputs->format))
-		return tl_usage_error("--mode delete reads ids, labels, tsv, csv, jsonl or dump, not %s",
-				      inputs->format->name);
 	if (inputs->lists.n || inputs->recursive)
 		return tl_usage_error("--mode delete: %s finds files to store, so it does not fit",
 				      inputs->lists.n ? "--files-from" : "-r");

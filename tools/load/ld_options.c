@@ -299,10 +299,9 @@ static const struct tl_option rows[] = {
 	{ TL_SECTION("Formats") },
 	{ ROWS(format_rows) },
 	{ TL_SECTION("Deleting") },
-	{ TL_PARAGRAPH("With --mode delete and without -F an INPUT is the label of a document, even if a "
-		       "file has this name: it is not opened. '-' is standard input with an id a line.") },
-	{ TL_PARAGRAPH("With -F an INPUT is a file that says what to delete. -F ids: an id a line; -F "
-		       "labels: a label a line; -F tsv, csv, jsonl or dump: the id of each row, or its label "
+	{ TL_PARAGRAPH("With --mode delete an INPUT is a file, or '-', that says what to delete. -F ids: an "
+		       "id a line; -F labels: a label a line; -F tsv, csv, jsonl or dump, or a file with "
+		       "such a name: the id of each row, or its label "
 		       "if it has no id; fingerprints and texts are not read and need not be there. Without "
 		       "--header the columns of a table are id, fingerprint and label, or those of --id-field "
 		       "and --label-field.") },
@@ -328,9 +327,9 @@ static const struct tl_option rows[] = {
 		     "The others: pages.jsonl:7, its label, then 42, 1, 9 and http://example.org/ for the seventh line, if it differs from document 42 in one bit of weight 9.") },
 	{ TL_EXAMPLE("simidx-load --mode replace articles.index today.jsonl",
 		     "New versions of articles that are there, and new ones.") },
-	{ TL_EXAMPLE("simidx-load --mode delete articles.index articles/3.txt articles/7.txt",
-		     "Delete two documents by their labels.") },
-	{ TL_EXAMPLE("simidx-load --mode delete index - <ids.txt",
+	{ TL_EXAMPLE("ls articles/old-*.txt | simidx-load --mode delete -F labels articles.index -",
+		     "Delete documents by their labels, one a line.") },
+	{ TL_EXAMPLE("simidx-load --mode delete -F ids index ids.txt",
 		     "Delete documents by their ids, one a line.") },
 	{ TL_EXAMPLE("simidx-load --from old --plan 3x22 new", "The same documents with another plan.") },
 	{ 0 },
@@ -350,16 +349,6 @@ const struct tl_command ld_command = {
 
 /* ---- the command line ---- */
 
-/* Without a format operands are labels, and standard input has ids. */
-static void read_keys_only(struct in_files_options *inputs)
-{
-	inputs->are_labels = !inputs->format;
-	if (!inputs->format)
-		inputs->format = &in_format_ids;
-	inputs->columns.keys_only = 1;
-	inputs->columns.nul_ends = inputs->nul_lists;
-}
-
 static int take_operands(struct ld_options *options, char **operands, size_t n)
 {
 	struct in_files_options *inputs = &options->inputs;
@@ -373,8 +362,8 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 	for (i = 0; i < options->from.n; i++)
 		in_guard_add(options->from.at[i]);
 	inputs->format = in_format_at(inputs->format_word);
-	if (options->mode == LD_DELETE)
-		read_keys_only(inputs);
+	inputs->columns.keys_only = options->mode == LD_DELETE;
+	inputs->columns.nul_ends = inputs->columns.keys_only && inputs->nul_lists;
 	inputs->may_recurse = 1;
 	inputs->operands = operands + 1;
 	inputs->n_operands = n - 1;
@@ -385,6 +374,8 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 	for (i = 0; i < inputs->n_operands; i++)
 		if (strcmp(inputs->operands[i], "-") == 0 && !inputs->format)
 			return tl_usage_error("standard input needs its format: -F FORMAT");
+	if (options->mode == LD_DELETE && ld_check_keys(options) != TL_PROCEED)
+		return TL_TROUBLE;
 	if (in_files_check(inputs, &options->total_bytes))
 		return TL_TROUBLE;
 	code = ld_check_together(options);
