@@ -113,6 +113,8 @@ int ld_mark_begin(const struct ld_options *options, unsigned bits, struct ld_mar
 	/* What was added is not to be deleted by a load that goes on. */
 	if (options->mode != LD_ADD)
 		fprintf(out, " mode %d", (int)options->mode);
+	if (inputs->columns.time)
+		fprintf(out, " time %s", inputs->columns.time);
 	for (i = 0; i < inputs->n_operands && !failed; i++)
 		failed = describe(out, 'o', inputs->operands[i]);
 	for (i = 0; i < inputs->lists.n && !failed; i++)

@@ -79,12 +79,27 @@ static const struct tl_option index_rows[] = {
 		  "does so by itself." },
 	{ 0, "no-fp2", NULL, TL_SET(struct ld_options, fp2, 0),
 	  .help = "without second fingerprints" },
+	{ 0, "times", NULL, TL_FLAG(struct ld_options, times),
+	  .help = "with a time for each document",
+	  .more = "With a time for each document, in seconds since 1970: that of --time, else when it "
+		  "was stored. Then simidx-query can delete the old ones, or leave them out of searches." },
 	{ 0, "permissions", "MODE", TL_CALL(call_permissions),
 	  .help = "of its files, such as 640 (default: 600)",
 	  .more = "Permissions of its files in octal digits, such as 640 or 644 (default: 600), "
 		  "whatever the umask. The directory gets the same and search. Who may search must "
 		  "be able to write lock.mdb, or use --static." },
 	{ TL_PARAGRAPH("An index that is there must agree with those of these options that are given.") },
+	{ 0 },
+};
+
+static const struct tl_option time_rows[] = {
+	{ 0, "time", "NAME", TL_TEXT(struct ld_options, inputs.columns.time),
+	  .help = "tsv, csv, jsonl: the column of times, or its number",
+	  .more = "The column or member that has the time of a document, in an index with --times: a "
+		  "name, or without a header a number. It has seconds since 1970, or a date and time "
+		  "with a zone as RFC 3339 writes them, such as 2026-11-26T09:15:00+01:00; in jsonl "
+		  "a string or a whole number. Where it is empty or missing the time is unknown; a row "
+		  "with anything else is rejected. Times in the future are kept, and counted." },
 	{ 0 },
 };
 
@@ -127,6 +142,11 @@ static const struct tl_option write_rows[] = {
 		  "stricter than a search, as nobody looks at what is left out. Notices "
 		  "made from one template can be as near to each other as copies are; --emit dup "
 		  "shows what is left out." },
+	{ 0, "touch", NULL, TL_FLAG(struct ld_options, touch),
+	  .help = "if-new: what is near gets the time of the row",
+	  .more = "With --mode if-new, in an index with --times: where a row is left out, the nearest "
+		  "document that is near gets its time, that of --time or now, unless it has a later "
+		  "one. So what is still seen does not grow old." },
 	{ 0, "emit", "WHICH", TL_WORD(struct ld_options, emit, emit_words), .standard = "none",
 	  .help = "if-new: print new, dup or all rows",
 	  .more = "With --mode if-new: write rows to standard output, in the order of the input. new: "
@@ -286,6 +306,7 @@ static const struct tl_option format_rows[] = {
 static const struct tl_option rows[] = {
 	{ TL_SECTION("Inputs and how they are written") },
 	{ TL_GROUP(in_files_rows, struct ld_options, inputs) },
+	{ ROWS(time_rows) },
 	{ TL_SECTION("The index, when it is made") },
 	{ ROWS(index_rows) },
 	{ TL_SECTION("How texts become fingerprints, when the index is made") },
@@ -331,6 +352,8 @@ static const struct tl_option rows[] = {
 		     "Delete documents by their labels, one a line.") },
 	{ TL_EXAMPLE("simidx-load --mode delete -F ids index ids.txt",
 		     "Delete documents by their ids, one a line.") },
+	{ TL_EXAMPLE("simidx-load --times --time seen --mode if-new --touch seen pages.jsonl",
+		     "Remember the pages that are new, and of those that are not, when each was seen last.") },
 	{ TL_EXAMPLE("simidx-load --from old --plan 3x22 new", "The same documents with another plan.") },
 	{ 0 },
 };

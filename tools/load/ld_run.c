@@ -494,7 +494,7 @@ static int run_inputs(struct ld_run *run)
 		simidx_writer_rollback(target->writer);
 	tl_progress_clear();
 	if (target->state != LD_DONE || !target->loader)
-		run->report.stored = ld_target_stored(target);
+		run->report.stored = ld_target_stored(target) - run->report.touched;
 	run->report.way = ld_target_way(target);
 	is_measured = measure(run, code != 0);
 	if (code)
