@@ -90,7 +90,7 @@ proposes 'simidx-load --write ' 'auto insert rebuild'
 proposes 'simidx-load -F d' 'dump'
 proposes 'simidx-query search --stop en' 'en'
 proposes 'simidx-load index f' 'file.tsv folder'
-proposes 'simidx-load --t' '--text-field --threads --tmpdir --top'
+proposes 'simidx-load --t' '--text-field --threads --time --times --tmpdir --top --touch'
 sort -u expected >table
 for shell in bash zsh fish; do
 	if ! command -v $shell >/dev/null; then

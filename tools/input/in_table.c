@@ -22,6 +22,7 @@ struct fields {
 	struct in_field id;
 	struct in_field fp;
 	struct in_field label;
+	struct in_field time;
 };
 
 int in_cut_field(struct in_cursor *cursor, char separator, struct in_field *field)
@@ -115,6 +116,8 @@ static enum in_result read_header(struct in_reader *reader, const struct in_synt
 			rc = match_name(reader, &field, fp, n, &table->fp);
 		if (rc == IN_ROW)
 			rc = match_name(reader, &field, label, n, &table->label);
+		if (rc == IN_ROW && columns->time)
+			rc = match_name(reader, &field, columns->time, n, &table->time);
 	}
 	if (rc != IN_ROW)
 		return rc;
@@ -127,6 +130,9 @@ static enum in_result read_header(struct in_reader *reader, const struct in_synt
 	if ((columns->id && !table->id) || (columns->label && !table->label))
 		return in_fail(reader, IN_FATAL, "the header names no column \"%s\", but %s",
 			       columns->id && !table->id ? id : label, names);
+	if (columns->time && !table->time)
+		return in_fail(reader, IN_FATAL, "the header names no column \"%s\", but %s",
+			       columns->time, names);
 	return IN_ROW;
 }
 
@@ -140,6 +146,8 @@ static enum in_result pick_fields(struct in_reader *reader, const struct in_synt
 	struct in_field field;
 	uint64_t n = 0;
 
+	if (table->time > last)
+		last = table->time;
 	memset(fields, 0, sizeof(*fields));
 	while (n < last && syntax->next_field(reader, cursor, &field)) {
 		n++;
@@ -149,6 +157,8 @@ static enum in_result pick_fields(struct in_reader *reader, const struct in_synt
 			fields->fp = field;
 		if (n == table->label)
 			fields->label = field;
+		if (n == table->time)
+			fields->time = field;
 	}
 	if (n < needed && table->exact)
 		return in_fail(reader, IN_REJECTED, COLUMNS "found one column");
@@ -181,7 +191,7 @@ static enum in_result take_label(struct in_reader *reader, struct in_row *row,
 	return IN_ROW;
 }
 
-/* The id may be empty, the label empty or left out. */
+/* The id may be empty, the label and the time empty or left out. */
 static enum in_result take_row(struct in_reader *reader, struct in_row *row,
 			       const struct fields *fields, int escapes)
 {
@@ -198,6 +208,8 @@ static enum in_result take_row(struct in_reader *reader, struct in_row *row,
 			    reader->bits, &row->fp);
 	if (rc == IN_ROW)
 		rc = take_label(reader, row, &fields->label, escapes);
+	if (rc == IN_ROW && reader->columns->time)
+		rc = in_time(reader, fields->time.data, fields->time.size, "time", row);
 	return rc;
 }
 
