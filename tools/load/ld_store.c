@@ -203,7 +203,8 @@ static void fill_document(const struct ld_run *run, const struct ld_item *item, 
 	} else if (item->row.lacks_fp2) {
 		doc->flags |= SIMIDX_DOC_FP2_UNKNOWN;
 	}
-	if (item->row.has_time) {
+	/* A dump has them, whatever the index keeps. */
+	if (item->row.has_time && flags & SIMIDX_CREATE_TIMES) {
 		doc->time = item->row.time;
 		doc->flags |= SIMIDX_DOC_TIME;
 	}
