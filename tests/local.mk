@@ -403,6 +403,7 @@ tool_tests = \
 	tests/tool/dedup_fps.sh \
 	tests/tool/dedup_memory.sh \
 	tests/tool/dedup_stream.sh \
+	tests/tool/delete.sh \
 	tests/tool/dump.sh \
 	tests/tool/empty_texts.sh \
 	tests/tool/engine.sh \
