@@ -437,6 +437,7 @@ tool_tests = \
 	tests/tool/stop.sh \
 	tests/tool/terminal.sh \
 	tests/tool/text.sh \
+	tests/tool/times_load.sh \
 	tests/tool/times_query.sh \
 	tests/tool/untrusted.sh \
 	tests/tool/verify.sh

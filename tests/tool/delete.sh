@@ -116,6 +116,7 @@ refused 'ix is locked by another writer: simidx-load (process ' ix --id 1 --wait
 refused 'ix is locked by another writer: simidx-load (process ' ix --older-than 1d --wait 20
 # A signal ends the wait.
 stopped() { # ARGUMENT...: of delete, with SIGTERM as soon as the index is open
+	# shellcheck disable=SC2016 # it is for another shell
 	run 2 env SX_WHEN_OPEN='kill -TERM $PPID' "$helpers/moved_query" delete "$@"
 }
 stopped ix --id 1

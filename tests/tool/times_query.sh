@@ -68,7 +68,7 @@ done
 run 0 "$query" search plain -k 0 -F dump five.tsv
 [ "$(wc -l <out)" -eq 5 ] || fail 'a dump with times as queries'
 run 1 "$load" -q -F dump none - <<<$'1\ta1\tl\t\tx'
-says 'simidx-load: -:1: expected the columns id, fingerprint, label, found more than four columns'
+says 'simidx-load: -:1: expected the columns id, fingerprint, label, time, found more than four columns'
 run 1 "$load" -q -F dump none - <<<$'1\ta1\tl\t2026-02-29T00:00:00Z'
 says 'simidx-load: -:1: time: expected seconds since 1970, or like '
 

@@ -274,8 +274,7 @@ static enum in_result next_full(struct in_reader *reader, struct in_row *row)
 	if (!json_object_get(object, "fp"))
 		return in_fail(reader, IN_REJECTED, "expected a member \"fp\"");
 	rc = in_jsonl_row(reader, object, row);
-	/* Without a time in a dump that has times, it is not known: the clock does not count. */
-	if (rc == IN_ROW && (full->head.info.flags & SIMIDX_CREATE_TIMES || json_object_get(object, "time")))
+	if (rc == IN_ROW && full->head.info.flags & SIMIDX_CREATE_TIMES)
 		rc = in_jsonl_time(reader, object, "time", row);
 	return rc;
 }

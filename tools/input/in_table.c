@@ -166,8 +166,9 @@ static enum in_result pick_fields(struct in_reader *reader, const struct in_synt
 		return in_fail(reader, IN_REJECTED, "expected %llu columns or more, found %llu",
 			       (unsigned long long)needed, (unsigned long long)n);
 	if (table->exact && cursor->at)
-		return in_fail(reader, IN_REJECTED, COLUMNS "found more than %s columns",
-			       table->time ? "four" : "three");
+		return in_fail(reader, IN_REJECTED, COLUMNS "%s",
+			       syntax->may_have_time ? "time, found more than four columns"
+						     : "found more than three columns");
 	return IN_ROW;
 }
 
@@ -209,7 +210,7 @@ static enum in_result take_row(struct in_reader *reader, struct in_row *row,
 			    reader->bits, &row->fp);
 	if (rc == IN_ROW)
 		rc = take_label(reader, row, &fields->label, escapes);
-	if (rc == IN_ROW && (reader->columns->time || fields->time.data))
+	if (rc == IN_ROW && row->kind != IN_KEY && (reader->columns->time || fields->time.data))
 		rc = in_time(reader, fields->time.data, fields->time.size, "time", row);
 	return rc;
 }
@@ -261,7 +262,7 @@ enum in_result in_table_next(struct in_reader *reader, struct in_row *row,
 			rc = read_header(reader, syntax);
 		else
 			in_columns_number(reader->columns, &state->columns);
-		if (syntax->may_time)
+		if (syntax->may_have_time)
 			state->columns.time = 4;
 	}
 	if (rc == IN_ROW)
@@ -292,6 +293,7 @@ static enum in_result next_tsv(struct in_reader *reader, struct in_row *row)
 	return in_table_next(reader, row, &syntax);
 }
 
+/* Of an index with times, a dump has four columns. */
 static enum in_result next_dump(struct in_reader *reader, struct in_row *row)
 {
 	static const struct in_syntax syntax = { in_table_line, next_field, 1, 1 };

@@ -283,7 +283,7 @@ static const struct tl_option format_rows[] = {
 			 "2^64-1 is assigned.") },
 	{ TL_TERM("npy", "A NumPy array of fingerprints, one dimension, uint64 or int64; ids are "
 			 "assigned.") },
-	{ TL_TERM("dump", "What 'simidx-query dump' prints. Its times count in an index with --times.") },
+	{ TL_TERM("dump", "What 'simidx-query dump' prints; its times count in an index with times.") },
 	{ TL_TERM("full", "What 'simidx-query dump --format full' prints, to make the same index again, or "
 			  "to add it to one of the same kind. The first line says what the index was: a new one "
 			  "gets its bits, profile and kind of documents, and its plan, layout and fill "

@@ -203,7 +203,7 @@ static void fill_document(const struct ld_run *run, const struct ld_item *item, 
 	} else if (item->row.lacks_fp2) {
 		doc->flags |= SIMIDX_DOC_FP2_UNKNOWN;
 	}
-	/* A dump has them, whatever the index keeps. */
+	/* A dump has times also where the index is to have none. */
 	if (item->row.has_time && flags & SIMIDX_CREATE_TIMES) {
 		doc->time = item->row.time;
 		doc->flags |= SIMIDX_DOC_TIME;
@@ -261,7 +261,8 @@ static void remark(struct ld_run *run, const struct ld_item *item)
 		report->empty_texts++;
 	else if (item->flags & SIMIDX_SKETCH_SHORT)
 		report->short_texts++;
-	is_future = item->row.time && item->row.time > time(NULL);
+	is_future = item->row.time && run->target->flags & SIMIDX_CREATE_TIMES &&
+		    item->row.time > time(NULL);
 	if (!item->bad_utf8 && !item->doubt && !is_future)
 		return;
 	in_write_place(item->path, item->line, place, sizeof(place) - 40);
