@@ -18,8 +18,7 @@
 
 int sx_create_check(const char *path, const simidx_create_options *o, simidx_error *err)
 {
-	const unsigned known = SIMIDX_CREATE_TRUNCATE | SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2 |
-			       SIMIDX_CREATE_TIMES | SIMIDX_CREATE_FORCE;
+	const unsigned known = SIMIDX_CREATE_TRUNCATE | SIMIDX_CREATE_FORCE | sx_schema_flags();
 
 	if (!path || !*path || !o || o->flags & ~known)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_create: bad path, options size or flags");
@@ -27,11 +26,9 @@ int sx_create_check(const char *path, const simidx_create_options *o, simidx_err
 		return sx_fail(err, SIMIDX_E_ARG, "layout %u is unknown", o->layout);
 	if (o->fill && (o->fill < 50 || o->fill > 100))
 		return sx_fail(err, SIMIDX_E_ARG, "fill is %u; it may be 50 to 100 percent", o->fill);
-	if (o->flags & SIMIDX_CREATE_NO_IDS && o->flags & SIMIDX_CREATE_FP2)
+	if (o->flags & SIMIDX_CREATE_NO_IDS && o->flags & sx_columns_flags())
 		return sx_fail(err, SIMIDX_E_ARG,
-			       "second fingerprints belong to documents: they need ids");
-	if (o->flags & SIMIDX_CREATE_NO_IDS && o->flags & SIMIDX_CREATE_TIMES)
-		return sx_fail(err, SIMIDX_E_ARG, "times belong to documents: they need ids");
+			       "second fingerprints and times belong to documents: they need ids");
 	if (o->n_check_fps > SX_MAX_CHECK_FPS || (o->n_check_fps && !o->check_fps) ||
 	    (o->profile && strlen(o->profile) > SX_MAX_PROFILE))
 		return sx_fail(err, SIMIDX_E_ARG, "the profile is too long or has too many check texts");

@@ -19,6 +19,14 @@
  * Problems, and what is read
  */
 
+static void tell(sx_pages *c, const sx_page_tree *tree, const char *text)
+{
+	if (!c->problems++)
+		snprintf(c->first, sizeof(c->first), "%s: %s", tree->name, text);
+	if (c->problem)
+		c->problem(c->ctx, tree->name, text);
+}
+
 void sx_pages_bad(sx_pages *c, sx_page_tree *tree, const char *format, ...)
 {
 	char text[200];
@@ -28,12 +36,36 @@ void sx_pages_bad(sx_pages *c, sx_page_tree *tree, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
 	tree->problems++;
+	if (!c->is_quiet)
+		tell(c, tree, text);
+}
+
+/* A file that is cut short lacks very many pages. They are told together when the tree ends. */
+static void note_missing(sx_pages *c, sx_page_tree *tree, uint64_t page)
+{
+	tree->problems++;
 	if (c->is_quiet)
 		return;
-	if (!c->problems++)
-		snprintf(c->first, sizeof(c->first), "%s: %s", tree->name, text);
-	if (c->problem)
-		c->problem(c->ctx, tree->name, text);
+	if (!c->missing_from || page < c->missing_from)
+		c->missing_from = page;
+	if (page > c->missing_to)
+		c->missing_to = page;
+}
+
+/* What a page that is missing leads to is not known, so these are no numbers of single pages. */
+static void tell_missing(sx_pages *c, const sx_page_tree *tree)
+{
+	char text[120];
+
+	if (!c->missing_from)
+		return;
+	snprintf(text, sizeof(text),
+		 c->missing_from == c->missing_to
+			 ? "page %" PRIu64 " is missing: the file is cut short"
+			 : "its pages from %" PRIu64 " to %" PRIu64 " are missing: the file is cut short",
+		 c->missing_from, c->missing_to);
+	c->missing_from = c->missing_to = 0;
+	tell(c, tree, text);
 }
 
 int sx_pages_take(sx_pages *c, sx_page_tree *tree, uint64_t page)
@@ -60,8 +92,7 @@ static int take_used(sx_pages *c, sx_page_tree *tree, uint64_t first, uint64_t n
 		if (!sx_pages_take(c, tree, first + i))
 			return 0;
 		if (first + i >= c->file_end) {
-			sx_pages_bad(c, tree, "page %" PRIu64 " is missing: the file is cut short",
-			    first + i);
+			note_missing(c, tree, first + i);
 			return 0;
 		}
 	}
@@ -80,7 +111,7 @@ int sx_pages_read(sx_pages *c, sx_page_tree *tree, uint64_t page, uint64_t at, v
 		if (got > 0) {
 			done += (size_t)got;
 		} else if (!got) {
-			sx_pages_bad(c, tree, "page %" PRIu64 " is missing: the file is cut short", page);
+			note_missing(c, tree, page);
 			return 0;
 		} else if (errno != EINTR && failures++) { /* a disk may fail for a moment */
 			sx_pages_bad(c, tree, "page %" PRIu64 " cannot be read: %s", page, strerror(errno));
@@ -333,6 +364,7 @@ int sx_pages_check_tree(sx_pages *c, sx_page_tree *tree)
 	}
 	rc = is_empty ? SIMIDX_OK
 		      : check_page(c, tree, r->root, 1, (sx_slice){ 0 }, (sx_slice){ 0 });
+	tell_missing(c, tree);
 	if (!tree->problems && !c->stopped &&
 	    (r->branch_pages != tree->branch_pages || r->leaf_pages != tree->leaf_pages ||
 	     r->overflow_pages != tree->overflow_pages || r->entries != tree->entries))

@@ -47,6 +47,7 @@ typedef struct sx_pages {
 	uint64_t file_end; /* and of those that the file has */
 	uint64_t *seen;    /* a bit for each page, used or free */
 	uint64_t n_seen;
+	uint64_t missing_from, missing_to; /* of the tree at hand, pages that the file lacks; or 0 */
 	uint64_t newest_free; /* the last transaction with a list of free pages */
 	/* A page of each level of the tree, made when needed; the root is at 1. */
 	unsigned char *level[SX_LMDB_MAX_DEPTH + 1];

@@ -118,6 +118,8 @@ static void find_parts(void)
 	ck_assert_uint_ge(get64(value(free_node)), 2);
 }
 
+#define N_TREES 4 /* the tables t and u, the tree of tables, and the free pages */
+
 /* Table "t": values of a page each, then rows in several leaves; other tables; free pages. */
 static void set_up(void)
 {
@@ -488,6 +490,22 @@ START_TEST(test_lost_page)
 }
 END_TEST
 
+/* Of a tree that lacks several pages, all are told at once, between the first and the last of them. */
+START_TEST(test_missing_pages_are_told_together)
+{
+	unsigned n_together = 0;
+
+	for (size_t n = size / page; n > 4; n--) {
+		sxt_file_write(t_data, file, (n - 1) * page);
+		if (check_file() == SIMIDX_OK)
+			continue; /* pages that are free */
+		ck_assert_uint_le(problems, N_TREES);
+		n_together += strstr(first_problem, "its pages from ") != NULL;
+	}
+	ck_assert_uint_gt(n_together, 0);
+}
+END_TEST
+
 /* A number of pages that the file does not have costs neither time nor memory. */
 START_TEST(test_huge_last_page)
 {
@@ -589,6 +607,7 @@ END_TEST
 static const sxt_test tests[] = {
 	{ &test_damage_is_found, 0, sizeof(damages) / sizeof(damages[0]) },
 	{ &test_lost_page, 0, 1 },
+	{ &test_missing_pages_are_told_together, 0, 1 },
 	{ &test_huge_last_page, 0, 1 },
 	{ &test_free_pages_beyond_end, 0, 1 },
 	{ &test_too_many_tables, 0, 1 },
