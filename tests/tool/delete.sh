@@ -106,12 +106,18 @@ mkfifo pipe
 loader=$!
 exec 3>pipe
 echo 0123456789abcdef >&3
-# Whether the loader has the lock is seen by who does not wait for it.
-tries=600
-while "$query" -q delete ix --id 77 --wait 0 2>err; [ $? -eq 1 ] && [ $((tries -= 1)) -gt 0 ]; do
-	sleep 0.1
+# The loader is halted while it has the lock, which is seen by who does not wait for it.
+is_locked() {
+	"$query" -q delete ix --id 77 --wait 0 2>err
+	[ $? -eq 2 ]
+}
+for ((tries = 600; tries; tries--)); do
 	seq 1000000 1000999 >&3
+	is_locked && kill -STOP $loader && is_locked && break
+	kill -CONT $loader
+	sleep 0.1
 done
+[ "$tries" -gt 0 ] || fail 'the loader never has the lock'
 refused 'ix is locked by another writer: simidx-load (process ' ix --id 1 --wait 0
 refused 'ix is locked by another writer: simidx-load (process ' ix --older-than 1d --wait 20
 # A signal ends the wait.
@@ -128,6 +134,7 @@ simidx-query: ix: 0 old documents were deleted; some may be left
 END
 "$query" delete ix --older-than 2026-01-03 2>err &
 waiting=$!
+kill -CONT $loader
 exec 3>&-
 wait $loader || fail 'the load failed'
 wait $waiting || fail 'what has waited was not done'

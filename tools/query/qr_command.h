@@ -101,10 +101,10 @@ int qr_again(struct qr_context *ctx, int rc, simidx_error *err);
 /** As qr_try_open(). Returns 0, or TL_TROUBLE with a message. */
 int qr_open(struct qr_context *ctx);
 
-/** What is called "30d" or so in an option; see tl_time_parse_cut(). Returns 0, or TL_TROUBLE with a message. */
+/** Read the DATE of an option by tl_time_parse_cut(). Returns 0, or TL_TROUBLE with a message. */
 int qr_read_cut(const char *option, const char *text, uint32_t *out);
 
-/** Refuse an option where the index that is open keeps no times. Returns 0, or TL_TROUBLE with a message. */
+/** Refuse an option if the index keeps no times. Returns 0, or TL_TROUBLE with a message. */
 int qr_need_times(const struct qr_context *ctx, const char *option);
 
 /** Tell an error of the library. Returns TL_TROUBLE. */
