@@ -412,6 +412,7 @@ tool_tests = \
 	tests/tool/dedup_fps.sh \
 	tests/tool/dedup_memory.sh \
 	tests/tool/dedup_stream.sh \
+	tests/tool/delete.sh \
 	tests/tool/dump.sh \
 	tests/tool/empty_texts.sh \
 	tests/tool/engine.sh \
@@ -445,6 +446,8 @@ tool_tests = \
 	tests/tool/stop.sh \
 	tests/tool/terminal.sh \
 	tests/tool/text.sh \
+	tests/tool/times_load.sh \
+	tests/tool/times_query.sh \
 	tests/tool/untrusted.sh \
 	tests/tool/verify.sh
 

@@ -166,6 +166,7 @@ tools_libquery_a_SOURCES = \
 	tools/query/qr_command.c \
 	tools/query/qr_command.h \
 	tools/query/qr_compact.c \
+	tools/query/qr_delete.c \
 	tools/query/qr_dump.c \
 	tools/query/qr_explain.c \
 	tools/query/qr_explain.h \

@@ -73,7 +73,8 @@ for plan in $(grep -oE "\"[0-9]+x[0-9]+\"" lib/plan/sx_plan.c | tr -d "\"" | sor
 	has CHANGELOG.md "$plan"
 	has doc/format.md "| \`$plan\` |"
 done
-for command in $("$SX_BUILDDIR/tools/simidx-query" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+commands=$("$SX_BUILDDIR/tools/simidx-query" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+for command in $commands; do
 	has README.md "simidx-query $command"
 done
 
@@ -96,7 +97,7 @@ tools=$SX_BUILDDIR/tools
 	"$tools/simidx-dedup" --help
 	"$tools/simidx-load" --help
 	"$tools/simidx-query" --help
-	for command in search get dump stats verify repair backup export plan idf similar pairs clusters; do
+	for command in $commands; do
 		"$tools/simidx-query" $command --help
 	done
 	grep -hE '^\s*{ .*, "[a-z0-9-]+",' bench/*.c bench/quality/*.c | sed 's/.*, "\([a-z0-9-]*\)",.*/--\1/'

@@ -114,7 +114,7 @@ beside_deletion() {
 	until grep -qsF "$tmp/ix5/data.mdb" /proc/[0-9]*/maps; do
 		sleep 0.02
 	done
-	seq 0 9 | "$load" -q --mode delete ix5 -
+	seq 0 9 | "$load" -q --mode delete -F ids ix5 -
 	cat rest.lines >&4
 	exec 4>&-
 	wait $loader

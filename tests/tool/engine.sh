@@ -64,10 +64,15 @@ both 1 load -q --mode delete -F ids INDEX ids
 printf '%s\n' 00000000000000fe 00000000ffff00fe >more
 both 0 load -q --mode if-new --radius 2 -F lines --emit all INDEX more
 both 1 load -q INDEX changes.tsv
+third=$(sed -n 901p documents.tsv | cut -f1)
+both 1 query --json delete INDEX --id "$third" 999998 "$second"
+says "$second: not found"
+both 0 query --json delete INDEX --label new
+both 1 query --json delete INDEX --label new
 both 0 query dump INDEX
 run 0 "$query" verify "$uri"
 run 0 "$query" stats "$uri" --json
-grep -q '"documents":3001,' out || fail "stats: $(cat out)"
+grep -q '"documents":2999,' out || fail "stats: $(cat out)"
 run 0 "$query" stats "$uri"
 grep -q '^plan  *4x16$' out || fail "stats: $(cat out)"
 run 0 "$query" search "$uri" --explain 00000000000000fe
@@ -175,6 +180,8 @@ refused "not for an index of $name" "$query" pairs "$uri"
 refused "not for an index of $name" "$query" clusters "$uri"
 refused "not for an index of $name" "$query" backup "$uri" copy
 refused "not for an index of $name" "$query" compact "$uri"
+refused 'keeps no times, so --older-than does not fit' "$query" delete "$uri" --older-than 1d
+refused 'keeps no times, so --newer-than does not fit' "$query" search "$uri" --newer-than 1d 00
 refused 'no NEW' "$query" repair "$uri" new
 refused 'NEW is missing' "$query" repair near
 refused 'dry-run' "$query" repair near new --dry-run

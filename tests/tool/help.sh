@@ -53,7 +53,7 @@ options_of() {
 # which each line fits a terminal. Each option that is named is known.
 run 0 "$query" --help
 sed -n '/^Commands:/,/^$/s/^  \([a-z]*\)  .*/\1/p' out >commands
-[ "$(tr '\n' ' ' <commands)" = 'search get dump export pairs clusters stats verify backup compact repair plan idf similar help ' ] ||
+[ "$(tr '\n' ' ' <commands)" = 'search get dump export pairs clusters stats verify backup delete compact repair plan idf similar help ' ] ||
 	fail 'commands are missing from --help'
 options_of out >globals
 [ "$(wc -l <globals)" -ge 9 ] || fail 'options are missing from --help'
@@ -94,7 +94,7 @@ run 2 "$query" serach index
 says "unknown command 'serach'; is search meant?"
 says "Try 'simidx-query --help'."
 run 2 "$query" frobnicate
-says "unknown command 'frobnicate'; there are search, get, dump, export, pairs, clusters, stats, verify, backup, compact, repair, plan, idf, similar, help"
+says "unknown command 'frobnicate'; there are search, get, dump, export, pairs, clusters, stats, verify, backup, delete, compact, repair, plan, idf, similar, help"
 run 2 "$query" help frobnicate
 says "unknown command 'frobnicate'"
 run 2 "$query" index search 0000000000000000

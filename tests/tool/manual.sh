@@ -67,7 +67,7 @@ check_options "$dedup"
 check_options "$load"
 check_options "$query"
 "$query" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\)  .*/\1/p' >commands
-[ "$(wc -l <commands)" -eq 15 ] || fail 'not fifteen commands'
+[ "$(wc -l <commands)" -eq 16 ] || fail 'not sixteen commands'
 while read -r command; do
 	check_options "$query" "$command"
 	grep -q "^\.Cm $command$" "$made/simidx-query.1" || fail "no synopsis: $command"
@@ -90,7 +90,7 @@ proposes 'simidx-load --write ' 'auto insert rebuild'
 proposes 'simidx-load -F d' 'dump'
 proposes 'simidx-query search --stop en' 'en'
 proposes 'simidx-load index f' 'file.tsv folder'
-proposes 'simidx-load --t' '--text-field --threads --tmpdir --top'
+proposes 'simidx-load --t' '--text-field --threads --time --times --tmpdir --top --touch'
 sort -u expected >table
 for shell in bash zsh fish; do
 	if ! command -v $shell >/dev/null; then

@@ -57,13 +57,19 @@ if [ -n "${SX_JSON-}" ]; then
 	same want some
 fi
 
-# Delete: operands are labels, also if a file has that name, and '-' is standard input with ids.
+# Delete: of several inputs all that is there, and what is not is counted.
 fill
-echo 4 >l2
-run 1 "$load" --mode delete ix l2 - nothing <<<$'3\n77'
+printf '2\n9\n' >two.ids
+run 1 "$load" --mode delete -F ids ix two.ids - <<<$'3\n77'
 sums_up '2 documents deleted; index has 4; 2 not there'
 holds ix < <(for i in 1 4 5 6; do printf '%d\t%016x\tl%d\n' $i $i $i; done)
-# Files that say what to delete.
+# Names that say the format need no -F.
+printf '\t\tl4\n' >some.tsv
+printf '5,1\n' >some.csv
+run 0 "$load" --mode delete ix some.tsv some.csv
+sums_up '2 documents deleted; index has 2'
+holds ix < <(for i in 1 6; do printf '%d\t%016x\tl%d\n' $i $i $i; done)
+# Each format.
 deletes() { # FORMAT OPTION...: standard input names documents 2 and 5
 	fill
 	run 0 "$load" --mode delete "${@:2}" -F "$1" ix -
@@ -94,7 +100,7 @@ run 1 "$load" -q --mode delete -F labels ix - <<<'a\b'
 says 'simidx-load: -:1: label: a backslash that begins none of \t \n \r \\ \xHH (-0 reads labels without escapes)'
 printf 'a\\b\0c\nd\0' | run 0 "$load" --mode delete -0 -F labels ix -
 sums_up '2 documents deleted; index has 4'
-run 1 "$load" --mode delete ix - <<<$'x\n\n'
+run 1 "$load" --mode delete -F ids ix - <<<$'x\n\n'
 says 'simidx-load: -:1: id: expected a decimal number in 0..9223372036854775807'
 sums_up '0 documents deleted; index has 4; 3 rows rejected'
 run 1 "$load" --mode delete -F labels ix - <<<''
@@ -103,19 +109,22 @@ run 2 "$load" --mode delete -F tsv --header ix - <<<$'fp\tx'
 says 'simidx-load: -:1: the header names no column "id" and none "label", but "fp", "x"'
 # The id or label is free at once for others, and an id that was deleted is not given again.
 fill
-run 0 "$load" -q --mode delete ix l6 l5
+printf 'l6\nl5\n' >labels
+run 0 "$load" -q --mode delete -F labels ix labels
 printf '\t%016x\tl6\n' 66 | run 0 "$load" -q -F tsv ix -
 run 0 "$query" dump ix
 tail -1 out >last
 printf '7\t%016x\tl6\n' 66 | cmp - last || fail 'an id that is used again'
 # What is deleted is the input of a load that goes on, too.
-run 1 "$load" --commit 1 --rejects rejects --summary summary --mode delete ix l1 l2 l9
-printf 'l9\tis not there\n' | diff - rejects || fail 'which label is not there'
+printf 'l1\nl2\n' >labels
+echo l9 >more
+run 1 "$load" --commit 1 --rejects rejects --summary summary --mode delete -F labels ix labels more
+printf 'more:1\tis not there\n' | diff - rejects || fail 'which label is not there'
 sums_up '2 documents deleted; index has 3; 1 not there'
 grep -q '"stored":2.*"mode":"delete".*"missing":1' summary || fail 'the summary of a deletion'
-run 0 "$load" --resume --mode delete ix l1 l2 l9
+run 0 "$load" --resume --mode delete -F labels ix labels more
 says 'simidx-load: ix: going on after row 3 of this input'
-run 2 "$load" --resume --mode delete ix l1
+run 2 "$load" --resume --mode delete -F labels ix more
 says 'simidx-load: ix: --resume: the last load came to its end, and it had other inputs'
 
 # --merge-only: the fresh rows go into the tables, and the mark of a load stays.
@@ -143,16 +152,16 @@ echo 1234 >fps
 refused '--mode replace changes the index row by row, so --write rebuild does not fit' \
 	--mode replace --write rebuild ix new.tsv
 refused '--mode delete changes the index row by row, so --write rebuild does not fit' \
-	--mode delete --write rebuild ix l1
+	--mode delete --write rebuild -F labels ix more
 refused '--mode if-new changes the index row by row, so --from does not fit' \
 	--mode if-new --from bare ix
 refused '--mode replace needs ids, so --ids none does not fit' --mode replace --ids none none new.tsv
 refused 'bare: has no ids, so --mode replace does not fit' --mode replace bare new.tsv
-refused 'bare: has no ids, so --mode delete does not fit' --mode delete bare l1
+refused 'bare: has no ids, so --mode delete does not fit' --mode delete -F labels bare more
 refused '--on-duplicate goes with --mode add and if-new' --mode replace --on-duplicate first ix new.tsv
 refused '--radius goes with --mode if-new' -k 2 ix new.tsv
 refused '--accept goes with --mode if-new' --mode replace --accept 2 ix new.tsv
-refused '--emit goes with --mode if-new' --mode delete --emit all ix l1
+refused '--emit goes with --mode if-new' --mode delete --emit all -F labels ix more
 refused '--radius asks for the plain distance' --mode if-new -k 2 --accept 9 ix new.tsv
 refused '--accept goes with texts, and no input has any' --mode if-new --accept 9 ix new.tsv
 refused '--emit new writes lines, and the rows of bin are none' --mode if-new --emit new -F bin ix new.tsv
@@ -160,12 +169,16 @@ refused 'of --rejects, --summary and --emit only one can go to standard output' 
 	--mode if-new --emit new --rejects - ix new.tsv
 refused '-F ids goes with --mode delete' -F ids ix new.tsv
 refused '--mode delete reads ids, labels, tsv, csv, jsonl or dump, not lines' --mode delete -F lines ix fps
-refused '--mode delete: -r finds files to store, so it does not fit' --mode delete -r ix .
+refused '--mode delete: -r finds files to store, so it does not fit' --mode delete -F ids -r ix .
 refused '--mode delete: --files-from finds files to store, so it does not fit' \
-	--mode delete --files-from fps ix
+	--mode delete -F ids --files-from fps ix
 refused '--mode delete needs an index that is there, so --create does not fit' \
-	--mode delete --create truncate ix l1
-refused 'none: No such file or directory' --mode delete none l1
+	--mode delete --create truncate -F labels ix more
+refused 'none: No such file or directory' --mode delete -F labels none more
+refused 'l1: --mode delete reads ids, labels, tsv, csv, jsonl or dump, not text: -F tells what it is' \
+	--mode delete ix l1
+refused 'standard input needs its format: -F FORMAT' --mode delete ix -
+refused 'l1: cannot open: No such file or directory' --mode delete -F labels ix l1
 refused 'none: No such file or directory' --merge-only none
 refused '--merge-only stores nothing, so it takes no INPUT' --merge-only ix new.tsv
 refused '--merge-only: options about storing documents do not fit' --merge-only --mode if-new ix

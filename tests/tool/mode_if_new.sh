@@ -190,7 +190,7 @@ loader=$!
 exec 9>pipe
 sed -n 101,150p some.fps >&9
 until_holds ix 150
-seq 0 99 | run 0 "$load" -q --mode delete ix -
+seq 0 99 | run 0 "$load" -q --mode delete -F ids ix -
 run 0 "$query" -q compact ix
 sed -n 151,200p some.fps >&9
 exec 9>&-

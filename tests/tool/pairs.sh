@@ -295,7 +295,7 @@ run 0 "$query" pairs --threads 2 many
 cut -f 1-3 out | sort | diff - pairs || fail 'other pairs with two threads'
 
 # What can go is deleted: then no pairs are left, and what is gone is what was listed.
-"$query" clusters --drop-list many | tee dropped | "$load" -q --mode delete many - ||
+"$query" clusters --drop-list many | tee dropped | "$load" -q --mode delete -F ids many - ||
 	fail 'the list was not deleted'
 sort dropped >drop
 [ -s drop ] || fail 'nothing is dropped'
@@ -364,7 +364,7 @@ for ((i = 0; i < 100; i++)); do
 	[[ $(cat /proc/$orderer/wchan) != *pipe_write* ]] || break
 	sleep 0.05
 done
-printf '%s\n' 1 6 8 | "$load" -q --mode delete changing - || fail 'nothing is deleted beside --order'
+printf '%s\n' 1 6 8 | "$load" -q --mode delete -F ids changing - || fail 'nothing is deleted beside --order'
 head -c 65536 <&3 >/dev/null
 wait $orderer || fail '--order beside a deletion'
 exec 3>&-

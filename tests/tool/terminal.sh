@@ -52,6 +52,26 @@ for columns in 60 80 120; do
 done
 grep -q '  a label that is longer .* to its END$' out || fail 'a label was cut that fits into 120 columns'
 
+# Times, where there are labels and where there are none.
+printf '%s\n' '7	10	ten	2026-01-02T03:04:05Z' '8	11	eleven	' |
+	run 0 "$load" -q --times -F dump times -
+shown 80 0 "$query get times --id 7 8"
+output <<'END'
+id  fingerprint       time                  label
+ 7  0000000000000010  2026-01-02T03:04:05Z  ten
+ 8  0000000000000011                        eleven
+END
+run 0 "$load" -q --times -F dump bare-times - <<<'7	10		2026-01-02T03:04:05Z'
+shown 80 0 "$query get bare-times --id 7"
+output <<'END'
+id  fingerprint       time
+ 7  0000000000000010  2026-01-02T03:04:05Z
+END
+printf '9\t12\t%080d\t1\n' 1 | run 0 "$load" -q -F dump times -
+shown 80 0 "$query get times --id 9"
+awk 'length($0) > 82 { bad = 1 } END { exit bad }' out || fail 'a line with a time that is too long'
+grep -q '1970-01-01T00:00:01Z  …0*1$' out || fail 'a long label beside a time was not cut'
+
 # Groups of simidx-dedup.
 printf '%016x\n' 16 17 255 >two
 shown 80 0 "$dedup -q -F lines two"

@@ -72,7 +72,10 @@ const char *in_columns_check_numbers(const struct in_columns *columns)
 		return "--fp-field: without --header a column number is expected, from 1";
 	if (read_number(columns->label, &number))
 		return "--label-field: without --header a column number is expected, from 1";
-	if (!columns->fp && !columns->keys_only && (columns->id || columns->label))
+	if (read_number(columns->time, &number))
+		return "--time: without --header a column number is expected, from 1";
+	if (!columns->fp && !columns->keys_only &&
+	    (columns->id || columns->label || columns->time))
 		return "--fp-field is needed too: without --header, if one column is given, "
 		       "all are";
 	return NULL;
@@ -91,4 +94,5 @@ void in_columns_number(const struct in_columns *columns, struct in_table *table)
 	read_number(columns->id, &table->id);
 	read_number(columns->fp, &table->fp);
 	read_number(columns->label, &table->label);
+	read_number(columns->time, &table->time);
 }

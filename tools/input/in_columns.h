@@ -18,6 +18,7 @@ struct in_columns {
 	const char *fp;             /* --fp-field */
 	const char *label;          /* --label-field */
 	const char *text;           /* --text-field */
+	const char *time;           /* --time, which simidx-load alone has; NULL = is not read */
 	char delimiter;             /* --delimiter, of csv; 0 = a comma */
 	enum tl_encoding encoding;  /* --fp-encoding */
 	/* No options of their own, but set by the program: */
@@ -30,6 +31,7 @@ struct in_table {
 	uint64_t id;
 	uint64_t fp;
 	uint64_t label;
+	uint64_t time;
 	int exact;  /* there may be no others */
 };
 

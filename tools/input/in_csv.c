@@ -152,7 +152,7 @@ static int next_field(const struct in_reader *reader, struct in_cursor *cursor,
 
 static enum in_result next_csv(struct in_reader *reader, struct in_row *row)
 {
-	static const struct in_syntax syntax = { next_row, next_field, 0 };
+	static const struct in_syntax syntax = { next_row, next_field, 0, 0 };
 
 	return in_table_next(reader, row, &syntax);
 }

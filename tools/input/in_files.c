@@ -242,9 +242,6 @@ static enum in_result next_operand(struct in_files *files, struct in_file *file)
 		return files->walk ? IN_END : fail(files, IN_FATAL, path, "cannot read", errno);
 	}
 	file->path = path;
-	file->is_label = files->options->are_labels && !file->is_stdin;
-	if (file->is_label)
-		return IN_ROW;
 	file->format = files->options->format;
 	if (!file->format)
 		file->format = in_format_of_path(path, &reason);
@@ -321,8 +318,6 @@ static int check_operand(const char *path, const struct in_files_options *option
 		*unknown = 1;
 		return check_format(path, format, &options->columns);
 	}
-	if (options->are_labels)
-		return 0;
 	if (options->may_be_missing && stat(path, &status))
 		return check_format(path, format, &options->columns);
 	if (!options->may_be_missing &&

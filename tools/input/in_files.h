@@ -25,7 +25,6 @@ struct in_files_options {
 	const struct in_format *format; /* of everything; NULL = operands by name, rest text */
 	int may_be_missing;      /* operands that cannot be opened are for the program to tell as it
 	                          * comes to them; in_files_check() passes over them */
-	int are_labels;          /* operands but "-" are labels themselves, and no files */
 	struct in_columns columns;      /* of everything */
 };
 
@@ -37,7 +36,6 @@ struct in_file {
 	const char *path;    /* borrowed until the next call */
 	const struct in_format *format;
 	int is_stdin;
-	int is_label;        /* path is a label and no file; there is no format */
 	int is_found;        /* in a directory, so nobody has named it */
 };
 

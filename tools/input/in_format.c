@@ -86,7 +86,9 @@ const char *in_format_misfit(const struct in_format *format, const struct in_col
 		return "--text-field is for the format jsonl";
 	if (columns->text && columns->fp)
 		return "--text-field and --fp-field exclude each other";
-	if (!columns->id && !columns->fp && !columns->label)
+	if (columns->time && !(format->takes & IN_TAKES_FIELDS))
+		return "--time is for the formats tsv, csv and jsonl";
+	if (!columns->id && !columns->fp && !columns->label && !columns->time)
 		return NULL;
 	if (!(format->takes & IN_TAKES_FIELDS))
 		return "--id-field, --fp-field and --label-field are for the formats tsv, csv "

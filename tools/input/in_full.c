@@ -181,7 +181,7 @@ static enum in_result take_head(struct in_reader *reader, const json_t *object)
 	struct in_head *head = &full->head;
 	const char *format = json_string_value(json_object_get(object, "format"));
 	uint64_t version, bits;
-	int has_ids, has_fp2;
+	int has_ids, has_fp2, has_times = 0;
 
 	if (!format || strcmp(format, IN_FULL_FORMAT))
 		return in_fail(reader, IN_FATAL, "no full dump: expected a first line with \"format\":\""
@@ -195,13 +195,17 @@ static enum in_result take_head(struct in_reader *reader, const json_t *object)
 	if (take_number(reader, object, "bits", SIMIDX_MIN_BITS, SIMIDX_MAX_BITS, &bits) != IN_ROW ||
 	    take_flag(reader, object, "ids", &has_ids) != IN_ROW ||
 	    take_flag(reader, object, "fp2", &has_fp2) != IN_ROW ||
+	    (json_object_get(object, "times") &&
+	     take_flag(reader, object, "times", &has_times) != IN_ROW) ||
 	    take_profile(reader, object) != IN_ROW || take_form(reader, object) != IN_ROW ||
 	    take_next_id(reader, object, has_ids) != IN_ROW ||
 	    take_number(reader, object, "documents", 0, SIMIDX_MAX_ID, &head->info.documents) != IN_ROW ||
 	    take_bytes(reader, object, "mark", SIMIDX_MAX_MARK, &full->mark, &head->mark_size) != IN_ROW)
 		return IN_FATAL;
 	head->info.bits = (unsigned)bits;
-	head->info.flags = (has_ids ? 0 : SIMIDX_CREATE_NO_IDS) | (has_fp2 ? SIMIDX_CREATE_FP2 : 0);
+	head->info.flags = (has_ids ? 0 : SIMIDX_CREATE_NO_IDS) |
+			   (has_fp2 ? SIMIDX_CREATE_FP2 : 0) |
+			   (has_times ? SIMIDX_CREATE_TIMES : 0);
 	head->mark = full->mark.bytes;
 	return IN_ROW;
 }
@@ -269,7 +273,10 @@ static enum in_result next_full(struct in_reader *reader, struct in_row *row)
 		return rc;
 	if (!json_object_get(object, "fp"))
 		return in_fail(reader, IN_REJECTED, "expected a member \"fp\"");
-	return in_jsonl_row(reader, object, row);
+	rc = in_jsonl_row(reader, object, row);
+	if (rc == IN_ROW && full->head.info.flags & SIMIDX_CREATE_TIMES)
+		rc = in_jsonl_time(reader, object, "time", row);
+	return rc;
 }
 
 const struct in_format in_format_full = {

@@ -12,6 +12,7 @@ const struct in_format in_format_jsonl = { .name = "jsonl", .takes = JSONL_TAKES
 #else
 
 #include "common/tl_number.h"
+#include "common/tl_time.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -403,6 +404,25 @@ static enum in_result take_content(struct in_reader *reader, struct in_row *row,
 	return take_fingerprint(reader, fp2, "fp2", SECOND_BITS, &row->fp2);
 }
 
+enum in_result in_jsonl_time(struct in_reader *reader, const json_t *object, const char *key,
+			     struct in_row *row)
+{
+	const json_t *value = json_object_get(object, key);
+	const char *text = json_string_value(value);
+	size_t n = json_string_length(value);
+	char what[64], digits[24];
+
+	snprintf(what, sizeof(what), "\"%s\"", key);
+	if (json_is_integer(value)) {
+		n = (size_t)snprintf(digits, sizeof(digits), "%lld",
+				     (long long)json_integer_value(value));
+		text = digits;
+	} else if (value && !json_is_null(value) && !text) {
+		return in_fail(reader, IN_REJECTED, "%s: expected " TL_TIME_FORMS, what);
+	}
+	return in_time(reader, text, n, what, row);
+}
+
 enum in_result in_jsonl_line(struct in_reader *reader, const json_t **object)
 {
 	const char *line;
@@ -436,6 +456,8 @@ enum in_result in_jsonl_row(struct in_reader *reader, const json_t *object, stru
 		rc = take_content(reader, row, object);
 	if (rc == IN_ROW)
 		rc = take_weights(reader, row, object);
+	if (rc == IN_ROW && reader->columns->time)
+		rc = in_jsonl_time(reader, object, reader->columns->time, row);
 	return rc;
 }
 

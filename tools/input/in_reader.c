@@ -3,6 +3,7 @@
 
 #include "input/in_reader.h"
 
+#include "common/tl_time.h"
 #include "input/in_guard.h"
 
 #include <errno.h>
@@ -233,6 +234,16 @@ enum in_result in_fingerprint(struct in_reader *reader, const char *s, size_t n,
 	if (tl_parse_encoded(reader->columns->encoding, s, n, bits, what, out, reader->reason,
 			     sizeof(reader->reason)))
 		return IN_REJECTED;
+	return IN_ROW;
+}
+
+enum in_result in_time(struct in_reader *reader, const char *s, size_t n, const char *what,
+		       struct in_row *row)
+{
+	row->has_time = 1;
+	row->time = 0;
+	if (n && tl_time_parse(s, n, &row->time))
+		return in_fail(reader, IN_REJECTED, "%s: expected %s", what, TL_TIME_FORMS);
 	return IN_ROW;
 }
 

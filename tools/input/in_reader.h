@@ -165,6 +165,15 @@ uint64_t in_le64(const unsigned char *bytes);
 enum in_result in_fingerprint(struct in_reader *reader, const char *s, size_t n,
 			      const char *what, unsigned bits, uint64_t *out);
 
+/**
+ * The time of a row: seconds since 1970 or RFC 3339; an empty one is not known.
+ *
+ * @param what  its name for the message
+ * @return IN_ROW; IN_REJECTED with a reason
+ */
+enum in_result in_time(struct in_reader *reader, const char *s, size_t n, const char *what,
+		       struct in_row *row);
+
 /** Store a fingerprint that came as a number. Returns as in_fingerprint(). */
 enum in_result in_number(struct in_reader *reader, uint64_t fp, struct in_row *row);
 

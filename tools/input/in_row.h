@@ -39,6 +39,8 @@ struct in_row {
 	enum in_kind kind;
 	int has_fp2;
 	int lacks_fp2;                   /* it is said to have a second one that is not known */
+	int has_time;                    /* `time` is set, and counts in place of the clock */
+	uint32_t time;                   /* seconds since 1970; 0 = not known */
 	uint64_t id;                     /* SIMIDX_NO_ID when it has none */
 	const char *label;               /* NULL when it has none */
 	size_t label_size;

@@ -22,6 +22,7 @@ struct fields {
 	struct in_field id;
 	struct in_field fp;
 	struct in_field label;
+	struct in_field time;
 };
 
 int in_cut_field(struct in_cursor *cursor, char separator, struct in_field *field)
@@ -115,6 +116,8 @@ static enum in_result read_header(struct in_reader *reader, const struct in_synt
 			rc = match_name(reader, &field, fp, n, &table->fp);
 		if (rc == IN_ROW)
 			rc = match_name(reader, &field, label, n, &table->label);
+		if (rc == IN_ROW && columns->time)
+			rc = match_name(reader, &field, columns->time, n, &table->time);
 	}
 	if (rc != IN_ROW)
 		return rc;
@@ -127,6 +130,9 @@ static enum in_result read_header(struct in_reader *reader, const struct in_synt
 	if ((columns->id && !table->id) || (columns->label && !table->label))
 		return in_fail(reader, IN_FATAL, "the header names no column \"%s\", but %s",
 			       columns->id && !table->id ? id : label, names);
+	if (columns->time && !table->time)
+		return in_fail(reader, IN_FATAL, "the header names no column \"%s\", but %s",
+			       columns->time, names);
 	return IN_ROW;
 }
 
@@ -140,6 +146,8 @@ static enum in_result pick_fields(struct in_reader *reader, const struct in_synt
 	struct in_field field;
 	uint64_t n = 0;
 
+	if (table->time > last)
+		last = table->time;
 	memset(fields, 0, sizeof(*fields));
 	while (n < last && syntax->next_field(reader, cursor, &field)) {
 		n++;
@@ -149,6 +157,8 @@ static enum in_result pick_fields(struct in_reader *reader, const struct in_synt
 			fields->fp = field;
 		if (n == table->label)
 			fields->label = field;
+		if (n == table->time)
+			fields->time = field;
 	}
 	if (n < needed && table->exact)
 		return in_fail(reader, IN_REJECTED, COLUMNS "found one column");
@@ -156,7 +166,9 @@ static enum in_result pick_fields(struct in_reader *reader, const struct in_synt
 		return in_fail(reader, IN_REJECTED, "expected %llu columns or more, found %llu",
 			       (unsigned long long)needed, (unsigned long long)n);
 	if (table->exact && cursor->at)
-		return in_fail(reader, IN_REJECTED, COLUMNS "found more than three columns");
+		return in_fail(reader, IN_REJECTED, COLUMNS "%s",
+			       syntax->may_have_time ? "time, found more than four columns"
+						     : "found more than three columns");
 	return IN_ROW;
 }
 
@@ -181,7 +193,7 @@ static enum in_result take_label(struct in_reader *reader, struct in_row *row,
 	return IN_ROW;
 }
 
-/* The id may be empty, the label empty or left out. */
+/* The id may be empty, the label and the time empty or left out. */
 static enum in_result take_row(struct in_reader *reader, struct in_row *row,
 			       const struct fields *fields, int escapes)
 {
@@ -198,6 +210,8 @@ static enum in_result take_row(struct in_reader *reader, struct in_row *row,
 			    reader->bits, &row->fp);
 	if (rc == IN_ROW)
 		rc = take_label(reader, row, &fields->label, escapes);
+	if (rc == IN_ROW && row->kind != IN_KEY && (reader->columns->time || fields->time.data))
+		rc = in_time(reader, fields->time.data, fields->time.size, "time", row);
 	return rc;
 }
 
@@ -248,6 +262,8 @@ enum in_result in_table_next(struct in_reader *reader, struct in_row *row,
 			rc = read_header(reader, syntax);
 		else
 			in_columns_number(reader->columns, &state->columns);
+		if (syntax->may_have_time)
+			state->columns.time = 4;
 	}
 	if (rc == IN_ROW)
 		rc = syntax->next_row(reader, &cursor);
@@ -272,7 +288,15 @@ static int next_field(const struct in_reader *reader, struct in_cursor *cursor,
 
 static enum in_result next_tsv(struct in_reader *reader, struct in_row *row)
 {
-	static const struct in_syntax syntax = { in_table_line, next_field, 1 };
+	static const struct in_syntax syntax = { in_table_line, next_field, 1, 0 };
+
+	return in_table_next(reader, row, &syntax);
+}
+
+/* Of an index with times, a dump has four columns. */
+static enum in_result next_dump(struct in_reader *reader, struct in_row *row)
+{
+	static const struct in_syntax syntax = { in_table_line, next_field, 1, 1 };
 
 	return in_table_next(reader, row, &syntax);
 }
@@ -284,5 +308,5 @@ const struct in_format in_format_tsv = {
 
 /* What simidx-query writes: this is tsv, and nothing about it is to be chosen. */
 const struct in_format in_format_dump = {
-	.name = "dump", .next = next_tsv, .state_size = IN_TABLE_STATE_SIZE, .close = in_table_close
+	.name = "dump", .next = next_dump, .state_size = IN_TABLE_STATE_SIZE, .close = in_table_close
 };

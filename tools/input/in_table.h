@@ -31,6 +31,7 @@ struct in_syntax {
 	int (*next_field)(const struct in_reader *reader, struct in_cursor *cursor,
 			  struct in_field *field);
 	int escapes;  /* labels have backslash escapes */
+	int may_have_time; /* a fourth column is a time */
 };
 
 /** What is remembered of a table between two rows. */

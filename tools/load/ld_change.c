@@ -4,6 +4,7 @@
 #include "load/ld_change.h"
 
 #include <string.h>
+#include <time.h>
 
 #include <simidx_sketch.h>
 
@@ -105,5 +106,18 @@ int ld_change_make(struct ld_target *target, const struct ld_item *item, const s
 	target->has_inserted |= !rc;
 	if (!rc && out->id != SIMIDX_NO_ID && out->id >= target->next_id)
 		target->next_id = out->id + 1;
+	return rc;
+}
+
+int ld_change_touch(struct ld_target *target, const struct ld_item *item,
+		    const struct ld_change *change, int *touched, simidx_error *err)
+{
+	uint32_t when = item->row.has_time ? item->row.time : (uint32_t)time(NULL);
+	int rc = 0;
+
+	*touched = when != 0;
+	if (when)
+		rc = simidx_writer_touch(target->writer, change->blocker.id, when, err);
+	target->has_inserted |= *touched && !rc;
 	return rc;
 }

@@ -34,4 +34,14 @@ unsigned ld_change_sketch_flags(const struct ld_target *target);
 int ld_change_make(struct ld_target *target, const struct ld_item *item, const simidx_doc *doc,
 		   int waits, struct ld_change *out, simidx_error *err);
 
+/**
+ * With --touch, after SIMIDX_E_EXISTS: the document that is near gets the time of the row, if that is
+ * known and later than its own. Its label is not valid any more.
+ *
+ * @param touched  whether there was a time
+ * @return as simidx_writer_touch()
+ */
+int ld_change_touch(struct ld_target *target, const struct ld_item *item,
+		    const struct ld_change *change, int *touched, simidx_error *err);
+
 #endif /* LD_CHANGE_H */

@@ -76,19 +76,36 @@ static int has_keys(const struct in_format *format)
 	       format == &in_format_csv || format == &in_format_jsonl || format == &in_format_dump;
 }
 
+int ld_check_keys(const struct ld_options *options)
+{
+	static const char takes[] = "--mode delete reads ids, labels, tsv, csv, jsonl or dump, not";
+	const struct in_files_options *inputs = &options->inputs;
+
+	if (inputs->format)
+		return has_keys(inputs->format) ? TL_PROCEED
+						: tl_usage_error("%s %s", takes, inputs->format->name);
+	for (size_t i = 0; i < inputs->n_operands; i++) {
+		const char *reason;
+		const struct in_format *format = in_format_of_path(inputs->operands[i], &reason);
+
+		if (format && !has_keys(format))
+			return tl_usage_error("%s: %s %s: -F tells what it is", inputs->operands[i],
+					      takes, format->name);
+	}
+	return TL_PROCEED;
+}
+
 /* What --mode delete has no use for. */
 static int check_delete(const struct ld_options *options)
 {
 	const struct in_files_options *inputs = &options->inputs;
 
-	if (!has_keys(inputs->format))
-		return tl_usage_error("--mode delete reads ids, labels, tsv, csv, jsonl or dump, not %s",
-				      inputs->format->name);
 	if (inputs->lists.n || inputs->recursive)
 		return tl_usage_error("--mode delete: %s finds files to store, so it does not fit",
 				      inputs->lists.n ? "--files-from" : "-r");
-	if (inputs->columns.text)
-		return tl_usage_error("--mode delete reads ids and labels, so --text-field does not fit");
+	if (inputs->columns.text || inputs->columns.time)
+		return tl_usage_error("--mode delete reads ids and labels, so %s does not fit",
+				      inputs->columns.text ? "--text-field" : "--time");
 	if (options->create != LD_CREATE_IF_MISSING)
 		return tl_usage_error("--mode delete needs an index that is there, so --create does not "
 				      "fit");
@@ -102,10 +119,12 @@ static int check_mode(const struct ld_options *options)
 	int by_key = options->mode == LD_REPLACE || options->mode == LD_DELETE;
 
 	if (options->mode != LD_IF_NEW &&
-	    (options->radius >= 0 || options->accept >= 0 || options->emit != LD_EMIT_NONE))
+	    (options->radius >= 0 || options->accept >= 0 || options->touch ||
+	     options->emit != LD_EMIT_NONE))
 		return tl_usage_error("%s goes with --mode if-new",
 				      options->radius >= 0   ? "--radius"
 				      : options->accept >= 0 ? "--accept"
+				      : options->touch	     ? "--touch"
 							     : "--emit");
 	if (tl_check_distances(options->radius, options->accept))
 		return TL_TROUBLE;
@@ -115,6 +134,8 @@ static int check_mode(const struct ld_options *options)
 	if (options->mode != LD_ADD && builds)
 		return tl_usage_error("--mode %s changes the index row by row, so %s does not fit", mode,
 				      builds);
+	if (options->times && options->no_ids > 0)
+		return tl_usage_error("--times needs ids, so --ids none does not fit");
 	if (by_key && options->no_ids > 0)
 		return tl_usage_error("--mode %s needs ids, so --ids none does not fit", mode);
 	if (by_key && options->duplicates != SIMIDX_DUPLICATES_REJECT)

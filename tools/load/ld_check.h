@@ -18,6 +18,13 @@
 int ld_check_merge_only(const struct ld_options *options);
 
 /**
+ * Whether all inputs have keys, as --mode delete needs them; before anything else is known of them.
+ *
+ * @return TL_PROCEED, or TL_TROUBLE with a message
+ */
+int ld_check_keys(const struct ld_options *options);
+
+/**
  * Of any other load, whose inputs are known.
  *
  * @return TL_PROCEED, or TL_TROUBLE with a message

@@ -52,7 +52,28 @@ int ld_fit_options(const struct ld_options *options, const simidx_info *info)
 	if (options->fp2 >= 0 && options->fp2 != has_fp2)
 		return tl_error("%s: has %ssecond fingerprints, so --%s does not fit", path,
 				has_fp2 ? "" : "no ", options->fp2 ? "fp2" : "no-fp2");
-	return 0;
+	return ld_fit_times(options, path, info->flags);
+}
+
+int ld_fit_times(const struct ld_options *options, const char *path, unsigned flags)
+{
+	const char *option = options->times		? "--times"
+			     : options->inputs.columns.time ? "--time"
+			     : options->touch		    ? "--touch"
+							    : NULL;
+
+	if (!option || flags & SIMIDX_CREATE_TIMES)
+		return 0;
+	return tl_error("%s: keeps no times, so %s does not fit", path, option);
+}
+
+int ld_fit_new_times(const struct ld_options *options)
+{
+	const char *option = options->inputs.columns.time ? "--time" : "--touch";
+
+	if (options->times || (!options->inputs.columns.time && !options->touch))
+		return 0;
+	return tl_usage_error("%s: a new index keeps times with --times only", option);
 }
 
 /* The profile begins with the name of the extractor that made the index, or tells who else made

@@ -16,6 +16,11 @@ static const char *fp2_words(const simidx_info *info)
 	return info->flags & SIMIDX_CREATE_FP2 ? "second fingerprints" : "no second fingerprints";
 }
 
+static const char *times_word(const simidx_info *info)
+{
+	return info->flags & SIMIDX_CREATE_TIMES ? "times" : "no times";
+}
+
 static const char *ids_word(const simidx_info *info)
 {
 	return info->flags & SIMIDX_CREATE_NO_IDS ? "no ids" : "ids";
@@ -44,6 +49,9 @@ static int fit(const simidx_info *dump, const simidx_info *there, const char *pl
 	if ((dump->flags ^ there->flags) & SIMIDX_CREATE_FP2)
 		return tl_error("%s: the dump has %s, and %s %s", place, fp2_words(dump), other,
 				fp2_words(there));
+	if ((dump->flags ^ there->flags) & SIMIDX_CREATE_TIMES)
+		return tl_error("%s: the dump has %s, and %s %s", place, times_word(dump), other,
+				times_word(there));
 	if (strcmp(dump->profile, there->profile))
 		return tl_error("%s: the dump is of '%.*s', and %s of '%.*s'", place,
 				profile_length(dump), profile_words(dump), other,
@@ -70,6 +78,8 @@ static int fit_options(const struct ld_options *options, const simidx_info *dump
 	if (options->fp2 >= 0 && options->fp2 != has_fp2)
 		return tl_error("%s: the dump has %s, so --%s does not fit", place, fp2_words(dump),
 				options->fp2 ? "fp2" : "no-fp2");
+	if (options->times && !(dump->flags & SIMIDX_CREATE_TIMES))
+		return tl_error("%s: the dump has no times, so --times does not fit", place);
 	return 0;
 }
 

@@ -54,14 +54,14 @@ static int hash_head(const char *name, uint64_t *hash)
  * A name, and of a regular file what tells it from another one that gets the same name. Returns 0,
  * or something else with a message.
  */
-static int describe(FILE *out, char kind, const char *name, int is_label)
+static int describe(FILE *out, char kind, const char *name)
 {
 	struct stat status;
 	uint64_t hash;
 
 	if (fprintf(out, "%c%s", kind, name) < 0 || fputc('\0', out) < 0)
 		return tl_error("out of memory");
-	if (!is_label && strcmp(name, "-") != 0 && !stat(name, &status) && S_ISREG(status.st_mode)) {
+	if (strcmp(name, "-") != 0 && !stat(name, &status) && S_ISREG(status.st_mode)) {
 		if (hash_head(name, &hash))
 			return -1;
 		if (fprintf(out, "%llu %lld.%09ld %llx", (unsigned long long)status.st_size,
@@ -113,10 +113,12 @@ int ld_mark_begin(const struct ld_options *options, unsigned bits, struct ld_mar
 	/* What was added is not to be deleted by a load that goes on. */
 	if (options->mode != LD_ADD)
 		fprintf(out, " mode %d", (int)options->mode);
+	if (inputs->columns.time)
+		fprintf(out, " time %s", inputs->columns.time);
 	for (i = 0; i < inputs->n_operands && !failed; i++)
-		failed = describe(out, 'o', inputs->operands[i], inputs->are_labels);
+		failed = describe(out, 'o', inputs->operands[i]);
 	for (i = 0; i < inputs->lists.n && !failed; i++)
-		failed = describe(out, 'l', inputs->lists.at[i], 0);
+		failed = describe(out, 'l', inputs->lists.at[i]);
 	if ((fclose(out) || !text) && !failed)
 		failed = tl_error("out of memory");
 	mark->digest = simidx_feature_hash(text, size);

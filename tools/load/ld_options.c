@@ -79,12 +79,27 @@ static const struct tl_option index_rows[] = {
 		  "does so by itself." },
 	{ 0, "no-fp2", NULL, TL_SET(struct ld_options, fp2, 0),
 	  .help = "without second fingerprints" },
+	{ 0, "times", NULL, TL_FLAG(struct ld_options, times),
+	  .help = "with a time for each document",
+	  .more = "With a time for each document, in seconds since 1970: that of --time, else when it "
+		  "was stored. Then simidx-query can delete the old ones, or leave them out of searches." },
 	{ 0, "permissions", "MODE", TL_CALL(call_permissions),
 	  .help = "of its files, such as 640 (default: 600)",
 	  .more = "Permissions of its files in octal digits, such as 640 or 644 (default: 600), "
 		  "whatever the umask. The directory gets the same and search. Who may search must "
 		  "be able to write lock.mdb, or use --static." },
 	{ TL_PARAGRAPH("An index that is there must agree with those of these options that are given.") },
+	{ 0 },
+};
+
+static const struct tl_option time_rows[] = {
+	{ 0, "time", "NAME", TL_TEXT(struct ld_options, inputs.columns.time),
+	  .help = "tsv, csv, jsonl: the column of times, or its number",
+	  .more = "The column or member that has the time of a document, in an index with --times: a "
+		  "name, or without a header a number. It has seconds since 1970, or a date and time "
+		  "with a zone as RFC 3339 writes them, such as 2026-11-26T09:15:00+01:00; in jsonl "
+		  "a string or a whole number. Where it is empty or missing the time is unknown; a row "
+		  "with anything else is rejected. Times in the future are kept, and counted." },
 	{ 0 },
 };
 
@@ -127,6 +142,11 @@ static const struct tl_option write_rows[] = {
 		  "stricter than a search, as nobody looks at what is left out. Notices "
 		  "made from one template can be as near to each other as copies are; --emit dup "
 		  "shows what is left out." },
+	{ 0, "touch", NULL, TL_FLAG(struct ld_options, touch),
+	  .help = "if-new: what is near gets the time of the row",
+	  .more = "With --mode if-new, in an index with --times: where a row is left out, the nearest "
+		  "document that is near gets its time, that of --time or now, unless it has a later "
+		  "one. So what is still seen does not grow old." },
 	{ 0, "emit", "WHICH", TL_WORD(struct ld_options, emit, emit_words), .standard = "none",
 	  .help = "if-new: print new, dup or all rows",
 	  .more = "With --mode if-new: write rows to standard output, in the order of the input. new: "
@@ -263,7 +283,7 @@ static const struct tl_option format_rows[] = {
 			 "2^64-1 is assigned.") },
 	{ TL_TERM("npy", "A NumPy array of fingerprints, one dimension, uint64 or int64; ids are "
 			 "assigned.") },
-	{ TL_TERM("dump", "What 'simidx-query dump' prints.") },
+	{ TL_TERM("dump", "What 'simidx-query dump' prints; its times count in an index with times.") },
 	{ TL_TERM("full", "What 'simidx-query dump --format full' prints, to make the same index again, or "
 			  "to add it to one of the same kind. The first line says what the index was: a new one "
 			  "gets its bits, profile and kind of documents, and its plan, layout and fill "
@@ -286,6 +306,7 @@ static const struct tl_option format_rows[] = {
 static const struct tl_option rows[] = {
 	{ TL_SECTION("Inputs and how they are written") },
 	{ TL_GROUP(in_files_rows, struct ld_options, inputs) },
+	{ ROWS(time_rows) },
 	{ TL_SECTION("The index, when it is made") },
 	{ ROWS(index_rows) },
 	{ TL_SECTION("How texts become fingerprints, when the index is made") },
@@ -299,10 +320,9 @@ static const struct tl_option rows[] = {
 	{ TL_SECTION("Formats") },
 	{ ROWS(format_rows) },
 	{ TL_SECTION("Deleting") },
-	{ TL_PARAGRAPH("With --mode delete and without -F an INPUT is the label of a document, even if a "
-		       "file has this name: it is not opened. '-' is standard input with an id a line.") },
-	{ TL_PARAGRAPH("With -F an INPUT is a file that says what to delete. -F ids: an id a line; -F "
-		       "labels: a label a line; -F tsv, csv, jsonl or dump: the id of each row, or its label "
+	{ TL_PARAGRAPH("With --mode delete an INPUT is a file, or '-', that says what to delete. -F ids: an "
+		       "id a line; -F labels: a label a line; -F tsv, csv, jsonl or dump, or a file with "
+		       "such a name: the id of each row, or its label "
 		       "if it has no id; fingerprints and texts are not read and need not be there. Without "
 		       "--header the columns of a table are id, fingerprint and label, or those of --id-field "
 		       "and --label-field.") },
@@ -328,10 +348,12 @@ static const struct tl_option rows[] = {
 		     "The others: pages.jsonl:7, its label, then 42, 1, 9 and http://example.org/ for the seventh line, if it differs from document 42 in one bit of weight 9.") },
 	{ TL_EXAMPLE("simidx-load --mode replace articles.index today.jsonl",
 		     "New versions of articles that are there, and new ones.") },
-	{ TL_EXAMPLE("simidx-load --mode delete articles.index articles/3.txt articles/7.txt",
-		     "Delete two documents by their labels.") },
-	{ TL_EXAMPLE("simidx-load --mode delete index - <ids.txt",
+	{ TL_EXAMPLE("ls articles/old-*.txt | simidx-load --mode delete -F labels articles.index -",
+		     "Delete documents by their labels, one a line.") },
+	{ TL_EXAMPLE("simidx-load --mode delete -F ids index ids.txt",
 		     "Delete documents by their ids, one a line.") },
+	{ TL_EXAMPLE("simidx-load --times --time seen --mode if-new --touch seen pages.jsonl",
+		     "Remember the pages that are new, and of those that are not, when each was seen last.") },
 	{ TL_EXAMPLE("simidx-load --from old --plan 3x22 new", "The same documents with another plan.") },
 	{ 0 },
 };
@@ -350,16 +372,6 @@ const struct tl_command ld_command = {
 
 /* ---- the command line ---- */
 
-/* Without a format operands are labels, and standard input has ids. */
-static void read_keys_only(struct in_files_options *inputs)
-{
-	inputs->are_labels = !inputs->format;
-	if (!inputs->format)
-		inputs->format = &in_format_ids;
-	inputs->columns.keys_only = 1;
-	inputs->columns.nul_ends = inputs->nul_lists;
-}
-
 static int take_operands(struct ld_options *options, char **operands, size_t n)
 {
 	struct in_files_options *inputs = &options->inputs;
@@ -373,8 +385,8 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 	for (i = 0; i < options->from.n; i++)
 		in_guard_add(options->from.at[i]);
 	inputs->format = in_format_at(inputs->format_word);
-	if (options->mode == LD_DELETE)
-		read_keys_only(inputs);
+	inputs->columns.keys_only = options->mode == LD_DELETE;
+	inputs->columns.nul_ends = inputs->columns.keys_only && inputs->nul_lists;
 	inputs->may_recurse = 1;
 	inputs->operands = operands + 1;
 	inputs->n_operands = n - 1;
@@ -385,6 +397,8 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 	for (i = 0; i < inputs->n_operands; i++)
 		if (strcmp(inputs->operands[i], "-") == 0 && !inputs->format)
 			return tl_usage_error("standard input needs its format: -F FORMAT");
+	if (options->mode == LD_DELETE && ld_check_keys(options) != TL_PROCEED)
+		return TL_TROUBLE;
 	if (in_files_check(inputs, &options->total_bytes))
 		return TL_TROUBLE;
 	code = ld_check_together(options);

@@ -42,6 +42,7 @@ struct ld_options {
 	unsigned permissions;   /* of the files; 0 */
 	int no_ids;             /* 1 = none, 0 = auto, or -1 */
 	int fp2;                /* 1 = --fp2, 0 = --no-fp2, or -1 */
+	int times;
 	int wait_ms;            /* -1 = for ever */
 	unsigned durability;    /* enum simidx_durability */
 	int force;
@@ -50,6 +51,7 @@ struct ld_options {
 	enum ld_mode mode;
 	int radius;             /* -1 */
 	int accept;             /* -1 */
+	int touch;
 	enum ld_emitted emit;
 	uint64_t commit;        /* rows between two commits */
 	int merge_only;

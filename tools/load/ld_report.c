@@ -90,10 +90,12 @@ static int write_summary(struct ld_report *report, int code)
 	tl_json_string(&json, "mode", report->options->merge_only ?
 					      "merge-only" : ld_mode_words[report->options->mode]);
 	tl_json_unsigned(&json, "near", report->near);
+	tl_json_unsigned(&json, "touched", report->touched);
 	tl_json_unsigned(&json, "missing", report->missing);
 	tl_json_unsigned(&json, "empty_texts", report->empty_texts);
 	tl_json_unsigned(&json, "short_texts", report->short_texts);
 	tl_json_unsigned(&json, "not_utf8", report->remarks[LD_NOT_UTF8].n);
+	tl_json_unsigned(&json, "future", report->remarks[LD_FUTURE].n);
 	tl_json_real(&json, "seconds", seconds);
 	tl_json_real(&json, "rows_per_s", seconds > 0 ? (double)report->rows / seconds : 0);
 	tl_json_unsigned(&json, "bytes", report->bytes);
@@ -189,6 +191,7 @@ static void print_remarks(const struct ld_report *report)
 	} texts[LD_N_REMARKS] = {
 		[LD_SKIPPED] = { "file is no text and was skipped",
 				 "files are no texts and were skipped", "" },
+		[LD_FUTURE] = { "row has a time in the future", "rows have times in the future", "" },
 		[LD_NAMED_JSON] = { "file with a name in .json was taken as a text",
 				    "files with names in .json were taken as one text each",
 				    ": -F jsonl reads an object a line" },
@@ -279,6 +282,8 @@ void ld_report_success(struct ld_report *report)
 		fprintf(line, "; %s already there", tl_write_count(report->duplicates, count));
 	if (report->near)
 		fprintf(line, "; %s near to others", tl_write_count(report->near, count));
+	if (report->touched)
+		fprintf(line, ", %s touched", tl_write_count(report->touched, count));
 	if (report->missing)
 		fprintf(line, "; %s not there", tl_write_count(report->missing, count));
 	if (report->rejected) {

@@ -26,6 +26,7 @@ enum ld_remark {
 	LD_NAMED_JSON,   /* inputs named .json that were taken for texts */
 	LD_LISTS_FPS,    /* texts that look like lists of fingerprints */
 	LD_SKIPPED,      /* files in directories that are no texts */
+	LD_FUTURE,       /* rows whose time is later than the clock */
 	LD_N_REMARKS
 };
 
@@ -43,6 +44,7 @@ struct ld_report {
 	uint64_t skipped_named; /* of these, inputs that were named */
 	uint64_t duplicates; /* documents left out because of their id or label */
 	uint64_t near;       /* documents left out because others are near (--mode if-new) */
+	uint64_t touched;    /* of these, rows whose time such a document got (--touch) */
 	uint64_t missing;    /* documents that were to be deleted, and are not there */
 	uint64_t empty_texts; /* without features */
 	uint64_t short_texts; /* not counting these */

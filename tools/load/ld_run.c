@@ -300,24 +300,11 @@ static int leave_out(struct ld_run *run, uint64_t file, const char *path, enum i
 	return take(run, &item);
 }
 
-/* An operand that is a label itself. */
-static int load_label(struct ld_run *run, uint64_t number, const char *label)
-{
-	struct ld_item item = { .result = IN_ROW, .path = label, .file = number };
-
-	item.row = (struct in_row){ .kind = IN_KEY, .id = SIMIDX_NO_ID, .label = label,
-				    .label_size = strlen(label) };
-	run->report.rows++;
-	return take(run, &item);
-}
-
 static int load_file(struct ld_run *run, uint64_t number, const struct in_file *file)
 {
 	uint64_t skipped = number == run->start.files ? run->start.rows : 0;
 	enum in_result rc;
 
-	if (file->is_label)
-		return load_label(run, number, file->path);
 	run->is_stdin = file->is_stdin;
 	rc = in_reader_open(&run->reader, file->path, file->format, file->is_stdin);
 
@@ -507,7 +494,7 @@ static int run_inputs(struct ld_run *run)
 		simidx_writer_rollback(target->writer);
 	tl_progress_clear();
 	if (target->state != LD_DONE || !target->loader)
-		run->report.stored = ld_target_stored(target);
+		run->report.stored = ld_target_stored(target) - run->report.touched;
 	run->report.way = ld_target_way(target);
 	is_measured = measure(run, code != 0);
 	if (code)

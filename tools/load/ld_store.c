@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* More documents than a batch, and than one in so many of the index, are for a rebuild. */
 #define INSERTED_SHARE 20
@@ -108,7 +109,7 @@ static int commit(struct ld_run *run, const struct ld_mark *mark)
 		run->is_unknown = 1;
 	if (run->is_unknown && ld_target_grows(target)) {
 		run->without = info.documents;
-		run->with = run->without + pending;
+		run->with = run->without + pending - run->touched;
 	}
 	return rc ? ld_store_fail(run, &err) : 0;
 }
@@ -122,8 +123,11 @@ int ld_store_commit(struct ld_run *run)
 		rc = commit(run, &run->mark);
 
 	/* If only the merge failed that a commit may end with, the documents are stored. */
-	if (!rc || ld_target_stored(run->target) > stored)
+	if (!rc || ld_target_stored(run->target) > stored) {
 		run->rows_committed = run->mark.total;
+		run->report.touched += run->touched;
+	}
+	run->touched = 0;
 	run->label_bytes = 0;
 	run->uncommitted = 0;
 	run->committed_at = tl_seconds();
@@ -199,6 +203,11 @@ static void fill_document(const struct ld_run *run, const struct ld_item *item, 
 	} else if (item->row.lacks_fp2) {
 		doc->flags |= SIMIDX_DOC_FP2_UNKNOWN;
 	}
+	/* A dump has times also where the index is to have none. */
+	if (item->row.has_time && flags & SIMIDX_CREATE_TIMES) {
+		doc->time = item->row.time;
+		doc->flags |= SIMIDX_DOC_TIME;
+	}
 	/* The path of a text file is our own idea of a label, so it may be dropped. */
 	if (!(flags & SIMIDX_CREATE_NO_IDS) || !item->is_path_label) {
 		doc->label = item->row.label;
@@ -246,14 +255,19 @@ static void remark(struct ld_run *run, const struct ld_item *item)
 {
 	struct ld_report *report = &run->report;
 	char place[LD_PLACE_SIZE];
+	int is_future;
 
 	if (item->flags & SIMIDX_SKETCH_EMPTY)
 		report->empty_texts++;
 	else if (item->flags & SIMIDX_SKETCH_SHORT)
 		report->short_texts++;
-	if (!item->bad_utf8 && !item->doubt)
+	is_future = item->row.time && run->target->flags & SIMIDX_CREATE_TIMES &&
+		    item->row.time > time(NULL);
+	if (!item->bad_utf8 && !item->doubt && !is_future)
 		return;
 	in_write_place(item->path, item->line, place, sizeof(place) - 40);
+	if (is_future)
+		ld_report_remark(report, LD_FUTURE, place);
 	if (item->doubt)
 		ld_report_remark(report,
 				 item->doubt == IN_NAMED_JSON ? LD_NAMED_JSON : LD_LISTS_FPS,
@@ -287,6 +301,18 @@ static int commit_before(struct ld_run *run)
 	code = ld_store_commit(run);
 	run->mark = here;
 	return code;
+}
+
+/* A row is left out, and what is near was seen again. */
+static int touch(struct ld_run *run, const struct ld_item *item, const struct ld_change *change)
+{
+	simidx_error err;
+	int touched;
+
+	if (ld_change_touch(run->target, item, change, &touched, &err))
+		return ld_store_fail(run, &err);
+	run->touched += (unsigned)touched;
+	return 0;
 }
 
 static int put(struct ld_run *run, const struct ld_item *item)
@@ -334,6 +360,8 @@ static int put(struct ld_run *run, const struct ld_item *item)
 		return ld_store_fail(run, &err);
 	ld_emit_row(run->options, item, !rc, &change);
 	remark(run, item);
+	if (rc == SIMIDX_E_EXISTS && run->options->touch)
+		return touch(run, item, &change);
 	if (rc)
 		return 0;
 	run->put++;

@@ -152,7 +152,8 @@ static int take_after_source(struct ld_target *target)
 	do {
 		if (!options->bits)
 			target->bits = target->from.first.bits;
-		if (ld_fit_extractor(options, options->from.at[0], &target->from.first))
+		if (ld_fit_times(options, options->from.at[0], target->from.first.flags) ||
+		    ld_fit_extractor(options, options->from.at[0], &target->from.first))
 			return TL_TROUBLE;
 		rc = fit_text(target, target->from.index[0], options->from.at[0]);
 	} while (rc == SIMIDX_E_MOVED && !(rc = ld_from_again(&target->from, 0)));
@@ -197,6 +198,8 @@ int ld_target_open(struct ld_target *target, const struct ld_options *options)
 		rc = ld_from_open(&target->from, options);
 	if (!rc && !target->index && options->from.n)
 		rc = take_after_source(target);
+	if (!rc && !target->index && !options->from.n)
+		rc = ld_fit_new_times(options);
 	if (!rc && options->radius > (int)target->bits)
 		rc = tl_usage_error("--radius %d: a fingerprint of the index has %u bits",
 				    options->radius, target->bits);
@@ -222,6 +225,8 @@ static int fill_create(struct ld_target *target, int of_texts, simidx_create_opt
 		create->flags |= SIMIDX_CREATE_TRUNCATE;
 	if (options->no_ids > 0)
 		create->flags |= SIMIDX_CREATE_NO_IDS;
+	if (options->times)
+		create->flags |= SIMIDX_CREATE_TIMES;
 	if (options->force)
 		create->flags |= SIMIDX_CREATE_FORCE;
 	if (options->fp2 >= 0 ? options->fp2
@@ -330,7 +335,7 @@ static int create_index(struct ld_target *target, int of_texts)
 	if (!target->loader)
 		return 0;
 	target->state = LD_BUILDING;
-	target->flags = create.flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
+	target->flags = create.flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2 | SIMIDX_CREATE_TIMES);
 	target->profile = strdup(create.profile ? create.profile : "");
 	return target->profile ? 0 : tl_error("out of memory");
 }

@@ -5,6 +5,7 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "common/tl_time.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -55,6 +56,10 @@ const struct tl_option qr_ask_rows[] = {
 		  "lowest first, and 64 more for the second fingerprint. In jsonl rows have lists of "
 		  "their own, weights and weights2." },
 	{ TL_PARAGRAPH("With -k texts are searched as fingerprints are.") },
+	{ 0, "newer-than", "DATE", TL_TEXT(struct qr_ask, newer_text),
+	  .help = "leave out what is older: 30d, or 2026-11-26",
+	  .more = "Leave out documents whose time is before DATE, in an index that keeps times: "
+		  TL_TIME_CUT_FORMS ". Those whose time is not known are not left out." },
 	{ TL_SECTION("How much is printed") },
 	{ 0, "limit", "N", TL_COUNT(struct qr_ask, limit, 1, UINT64_MAX),
 	  .help = "the N nearest of each query",
@@ -109,6 +114,8 @@ int qr_ask_check(struct qr_ask *ask, unsigned rows)
 		return tl_usage_error("--second goes with one fingerprint");
 	if (has_accept && !has_fp2 && (!has_weights || has_radius))
 		return tl_usage_error("--accept goes with weights or second fingerprints");
+	if (ask->newer_text && qr_read_cut("--newer-than", ask->newer_text, &ask->newer_than))
+		return TL_TROUBLE;
 	ask->limit += ask->nearest;
 	ask->mode = ask->count ? SIMIDX_COUNT :
 		    ask->nearest ? SIMIDX_NEAREST :
@@ -205,6 +212,8 @@ int qr_ask_prepare(struct qr_ask *ask, const struct qr_context *ctx, enum tl_enc
 		rc = read_mask("--second", ask->fp2_text, encoding, SECOND_BITS, &ask->fp2);
 	if (!rc && ask->weights_path)
 		rc = read_weights(ask, ctx->info.bits);
+	if (!rc && ask->newer_text)
+		rc = qr_need_times(ctx, "--newer-than");
 	if (rc)
 		return rc;
 	if (ask->fp2_text && !(ctx->info.flags & SIMIDX_CREATE_FP2))
@@ -316,6 +325,7 @@ int qr_ask_query(const struct qr_ask *ask, const struct qr_context *ctx,
 	out->flags |= ask->show == QR_SHOW_MATCHES ? SIMIDX_QUERY_LABELS : 0;
 	out->mode = ask->mode;
 	out->limit = ask->limit;
+	out->newer_than = ask->newer_than;
 	out->max_candidates = ask->max_candidates;
 	return 0;
 }

@@ -34,9 +34,11 @@ struct qr_ask {
 	const char *ignore_text;  /* --ignore, --second, --bit-weights as they were given, or NULL */
 	const char *fp2_text;
 	const char *weights_path;
+	const char *newer_text; /* likewise --newer-than */
 
 	unsigned mode;         /* enum simidx_mode, from qr_ask_check() on */
 	enum qr_show show;
+	uint32_t newer_than;   /* 0 = documents of any age */
 	uint64_t ignore;       /* from qr_ask_prepare() on */
 	uint64_t fp2;
 	uint8_t weights[2][64];

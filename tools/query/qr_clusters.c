@@ -324,7 +324,7 @@ static const struct tl_option rows[] = {
 		  "that can be read. A compressed file counts with its compressed size." },
 	{ 0, "drop-list", NULL, TL_FLAG(struct options, drop_list),
 	  .help = "print only the ids that can go, one a line",
-	  .more = "Print only the ids that can go, one a line, as 'simidx-load --mode delete' reads them; "
+	  .more = "Print only the ids that can go, one a line, as 'simidx-load --mode delete -F ids' reads them; "
 		  "of an index without ids their fingerprints." },
 	{ 0, "order", NULL, TL_FLAG(struct options, order),
 	  .help = "all labels, near documents together",
@@ -346,7 +346,7 @@ static const struct tl_option rows[] = {
 		     "Near-duplicates, and which of them to keep.") },
 	{ TL_EXAMPLE("simidx-query clusters --keep longest --drop-list index",
 		     "The ids of all files but the longest of each cluster.") },
-	{ TL_EXAMPLE("simidx-query clusters --drop-list index | simidx-load --mode delete index -",
+	{ TL_EXAMPLE("simidx-query clusters --drop-list ix | simidx-load --mode delete -F ids ix -",
 		     "Keep one document of each cluster.") },
 	{ TL_EXAMPLE("simidx-query clusters --order index | tar -cT - | zstd --long >all.tar.zst",
 		     "Compress the files that an index is of, near ones one after another.") },

@@ -5,10 +5,12 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
+#include "common/tl_time.h"
 #include "input/in_guard.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 int qr_set_index(struct qr_context *ctx, const char *path)
 {
@@ -39,7 +41,8 @@ int qr_try_open(struct qr_context *ctx, simidx_error *err)
 	simidx_open_options options = SIMIDX_OPEN_OPTIONS_INIT;
 	int rc;
 
-	options.flags = SIMIDX_OPEN_READ_ONLY | (ctx->is_static ? SIMIDX_OPEN_STATIC : 0) |
+	options.flags = (ctx->writes ? 0 : SIMIDX_OPEN_READ_ONLY) |
+			(ctx->is_static ? SIMIDX_OPEN_STATIC : 0) |
 			(ctx->force ? SIMIDX_OPEN_FORCE : 0) |
 			(ctx->is_untrusted ? SIMIDX_OPEN_UNTRUSTED : 0) |
 			(ctx->check ? SIMIDX_OPEN_CHECK : 0);
@@ -90,6 +93,20 @@ int qr_open(struct qr_context *ctx)
 	simidx_error err;
 
 	return qr_try_open(ctx, &err) ? qr_fail(ctx, &err) : 0;
+}
+
+int qr_read_cut(const char *option, const char *text, uint32_t *out)
+{
+	if (!tl_time_parse_cut(text, (uint32_t)time(NULL), out))
+		return 0;
+	return tl_usage_error("%s: expected " TL_TIME_CUT_FORMS ", found '%s'", option, text);
+}
+
+int qr_need_times(const struct qr_context *ctx, const char *option)
+{
+	if (ctx->info.flags & SIMIDX_CREATE_TIMES)
+		return 0;
+	return tl_error("%s: keeps no times, so %s does not fit", ctx->path, option);
 }
 
 int qr_fail(const struct qr_context *ctx, const simidx_error *err)

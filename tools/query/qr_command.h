@@ -21,6 +21,7 @@ struct qr_context {
 	int force;             /* --force */
 	int is_untrusted;      /* --untrusted */
 	int check;             /* --check */
+	int writes;            /* the index is opened to be changed */
 	unsigned threads;      /* --threads; 0 = one a core */
 	uint64_t block_index;  /* --block-index, as block_index_bytes of simidx_open_options */
 	int kernel;            /* --kernel: place in qr_kernels; 0 = the best */
@@ -58,6 +59,7 @@ extern const struct qr_command qr_stats;
 extern const struct qr_command qr_verify;
 extern const struct qr_command qr_repair;
 extern const struct qr_command qr_backup;
+extern const struct qr_command qr_delete;
 extern const struct qr_command qr_compact;
 extern const struct qr_command qr_export;
 extern const struct qr_command qr_plan;
@@ -98,6 +100,12 @@ int qr_again(struct qr_context *ctx, int rc, simidx_error *err);
 
 /** As qr_try_open(). Returns 0, or TL_TROUBLE with a message. */
 int qr_open(struct qr_context *ctx);
+
+/** Read the DATE of an option by tl_time_parse_cut(). Returns 0, or TL_TROUBLE with a message. */
+int qr_read_cut(const char *option, const char *text, uint32_t *out);
+
+/** Refuse an option if the index keeps no times. Returns 0, or TL_TROUBLE with a message. */
+int qr_need_times(const struct qr_context *ctx, const char *option);
 
 /** Tell an error of the library. Returns TL_TROUBLE. */
 int qr_fail(const struct qr_context *ctx, const simidx_error *err);

@@ -28,6 +28,10 @@ static void print_tsv(const struct qr_context *ctx, const simidx_match *document
 	putchar('\t');
 	if (document->label)
 		tl_put_escaped(stdout, document->label, document->label_size);
+	if (ctx->info.flags & SIMIDX_CREATE_TIMES) {
+		putchar('\t');
+		qr_print_time(stdout, document);
+	}
 	putchar('\n');
 }
 
@@ -127,8 +131,10 @@ static const struct tl_option rows[] = {
 	{ 0, "format", "tsv|jsonl|full", TL_WORD(struct options, format, formats),
 	  .help = "how rows are written (default: tsv)",
 	  .more = "tsv (default, except with --json): id, fingerprint and label, separated by tabs; "
-		  "the label has the escapes \\t \\n \\r \\\\ \\xHH. jsonl: objects with the members "
-		  "id, label, fp, and fp2 where the index has it (null where repair has not found it); a label that is not UTF-8 is "
+		  "the label has the escapes \\t \\n \\r \\\\ \\xHH. An index with times has a fourth "
+		  "column, time, such as 2026-11-26T08:15:00Z, empty where it is not known. jsonl: objects "
+		  "with the members id, label, fp, fp2 where the index has it (null where repair has "
+		  "not found it), and time where it is known; a label that is not UTF-8 is "
 		  "hexadecimal in label_hex. full: a first line with all that the index is besides its documents: "
 		  "bits, profile, next_id, the mark of a program and more; the documents as in jsonl; and "
 		  "a last line with their number." },
@@ -136,7 +142,7 @@ static const struct tl_option rows[] = {
 	{ TL_EXAMPLE("simidx-query dump index | simidx-load -F dump copy -",
 		     "Build another index of the same documents.") },
 	{ TL_EXAMPLE("simidx-query dump --format full index | simidx-load -F full copy -",
-		     "The same with all that the index is: profile, second fingerprints, next id.") },
+		     "The same with all that the index is: profile, second fingerprints, times, next id.") },
 	{ TL_EXAMPLE("simidx-query dump index | simidx-query search -F dump index -",
 		     "All near documents of each document of the index.") },
 	{ TL_SECTION("Exit status") },

@@ -88,6 +88,11 @@ static int look_up(struct qr_context *ctx, simidx_reader **reader, enum get_by b
 	return rc;
 }
 
+static int has_times(const struct qr_context *ctx)
+{
+	return (ctx->info.flags & SIMIDX_CREATE_TIMES) != 0;
+}
+
 /* Look up one operand and print it. Returns an exit code as far as this operand goes. */
 static int get_one(struct qr_context *ctx, simidx_reader **reader, enum get_by by,
 		   const char *operand, int *stop)
@@ -100,6 +105,7 @@ static int get_one(struct qr_context *ctx, simidx_reader **reader, enum get_by b
 
 	if (!read_operand(ctx, by, operand, &number))
 		return TL_TROUBLE;
+	look.query.has_time = has_times(ctx);
 	look.query.has_fp = by == BY_FINGERPRINT;
 	look.query.fp = number;
 	rc = look_up(ctx, reader, by, number, &look, &err);
@@ -124,7 +130,8 @@ static int get_all(struct qr_context *ctx, enum get_by by, char **operands, int 
 
 	if (qr_open(ctx))
 		return TL_TROUBLE;
-	qr_print_header(ctx, &(struct qr_query){ .show = QR_SHOW_MATCHES });
+	qr_print_header(ctx, &(struct qr_query){ .show = QR_SHOW_MATCHES,
+						 .has_time = has_times(ctx) });
 	for (i = 0; i < n && !stop; i++) {
 		one = get_one(ctx, &reader, by, operands[i], &stop);
 		if (one > code)
@@ -160,7 +167,9 @@ static const struct tl_option rows[] = {
 	{ 0, "label", NULL, TL_FLAG(struct options, label), .help = "labels",
 	  .more = "Labels, compared byte by byte." },
 	{ TL_SECTION("Output") },
-	{ TL_PARAGRAPH("As for search: query, id, fingerprint, distance (0) and label.") },
+	{ TL_PARAGRAPH("As for search: query, id, fingerprint, distance (0) and label. In an index with "
+		       "times a sixth column has the time, such as 2026-11-26T08:15:00Z; it is empty "
+		       "where it is not known, and JSON has no member time then.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query get index --label articles/1.txt",
 		     "The document of this label.") },

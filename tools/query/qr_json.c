@@ -3,6 +3,7 @@
 
 #include "query/qr_json.h"
 
+#include "common/tl_time.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +35,14 @@ static void put_label(struct tl_json *json, const simidx_match *match)
 		tl_json_bytes(json, "label", match->label, match->label_size);
 }
 
+static void put_time(struct tl_json *json, const simidx_match *match)
+{
+	char text[TL_TIME_SIZE];
+
+	if (match->flags & SIMIDX_MATCH_TIME)
+		tl_json_string(json, "time", tl_time_write(match->time, text));
+}
+
 static void put_match(struct tl_json *json, const struct qr_query *query,
 		      const simidx_match *match, unsigned bits)
 {
@@ -48,6 +57,7 @@ static void put_match(struct tl_json *json, const struct qr_query *query,
 	else if (query->has_fp2)
 		tl_json_null(json, "distance2");
 	put_label(json, match);
+	put_time(json, match);
 	tl_json_close(json, '}');
 }
 
@@ -109,6 +119,7 @@ int qr_json_document(const struct qr_context *ctx, const simidx_match *document)
 		qr_json_fingerprint(&json, "fp2", document->fp2, 64);
 	else if (ctx->info.flags & SIMIDX_CREATE_FP2)
 		tl_json_null(&json, "fp2");
+	put_time(&json, document);
 	return qr_json_end(&json);
 }
 

@@ -8,6 +8,7 @@
 #include "common/tl_number.h"
 #include "common/tl_options.h"
 #include "common/tl_term.h"
+#include "common/tl_time.h"
 #include "query/qr_json.h"
 
 #include <string.h>
@@ -21,6 +22,14 @@ void qr_print_id(FILE *out, uint64_t id)
 {
 	if (id != SIMIDX_NO_ID)
 		fprintf(out, "%llu", (unsigned long long)id);
+}
+
+void qr_print_time(FILE *out, const simidx_match *match)
+{
+	char text[TL_TIME_SIZE];
+
+	if (match->flags & SIMIDX_MATCH_TIME)
+		fputs(tl_time_write(match->time, text), out);
 }
 
 size_t qr_format_fingerprint(char out[QR_FP_SIZE], uint64_t fp, unsigned bits)
@@ -84,6 +93,10 @@ static void print_row(FILE *out, const struct qr_context *ctx, const struct qr_q
 		tl_put_escaped(out, match->label, match->label_size);
 	if (query->has_weight)
 		fprintf(out, "\t%u", match->weighted_distance);
+	if (query->has_time) {
+		putc('\t', out);
+		qr_print_time(out, match);
+	}
 	putc('\n', out);
 }
 
@@ -98,6 +111,7 @@ static void print_number(FILE *out, const struct qr_query *query, uint64_t numbe
 #define GAP 2
 #define DISTANCE_WIDTH 8
 #define WEIGHT_WIDTH 6
+#define TIME_WIDTH 20
 #define NUMBER_WIDTH 13
 #define LEAST_WIDTH 16 /* of names and labels, however narrow the terminal is */
 
@@ -127,6 +141,7 @@ static size_t rest_width(const struct qr_context *ctx, const struct qr_query *qu
 
 	used += query->is_search ? DISTANCE_WIDTH + GAP : 0;
 	used += query->has_weight ? WEIGHT_WIDTH + GAP : 0;
+	used += query->has_time ? TIME_WIDTH + GAP : 0;
 	used = query->show == QR_SHOW_MATCHES ? used : NUMBER_WIDTH + GAP;
 	return ctx->width < (unsigned)used + LEAST_WIDTH ? LEAST_WIDTH : ctx->width - (unsigned)used;
 }
@@ -147,6 +162,8 @@ void qr_print_header(const struct qr_context *ctx, const struct qr_query *query)
 		printf("  %*s", DISTANCE_WIDTH, "distance");
 	if (query->has_weight)
 		printf("  %*s", WEIGHT_WIDTH, "weight");
+	if (query->has_time)
+		printf("  %-*s", ctx->info.labels ? TIME_WIDTH : 0, "time");
 	puts(ctx->info.labels ? "  label" : "");
 }
 
@@ -174,6 +191,12 @@ static void print_cells(FILE *out, const struct qr_context *ctx, const struct qr
 		fprintf(out, "  %*u", WEIGHT_WIDTH, match->weighted_distance);
 	else if (query->has_weight)
 		fprintf(out, "  %*s", WEIGHT_WIDTH, "");
+	if (query->has_time && match) {
+		fputs("  ", out);
+		qr_print_time(out, match);
+		if (match->label && !(match->flags & SIMIDX_MATCH_TIME))
+			fprintf(out, "%*s", TIME_WIDTH, "");
+	}
 }
 
 /* The query itself, in the columns of its matches, so that fingerprints stand below each other. */

@@ -34,12 +34,13 @@ struct qr_query {
 	int is_search;      /* has distances, and JSON how far it is complete */
 	int has_weight;     /* a column for what matches are ordered by besides their distance */
 	int has_fp2;        /* JSON: has distances of second fingerprints */
+	int has_time;       /* a column for times; JSON has them in any case */
 };
 
 /**
  * Print the names of the columns, on a terminal. Before the first query.
  *
- * @param query  show, is_search and has_weight are as those of all queries
+ * @param query  show, is_search, has_weight and has_time are as those of all queries
  */
 void qr_print_header(const struct qr_context *ctx, const struct qr_query *query);
 
@@ -58,6 +59,9 @@ int qr_print_failed(FILE *out);
 
 /** The id of a match as a column: nothing where there is none. */
 void qr_print_id(FILE *out, uint64_t id);
+
+/** The time of a match as a column: nothing where it is not known. */
+void qr_print_time(FILE *out, const simidx_match *match);
 
 /** A fingerprint of `bits` bits in hexadecimal, fixed width. */
 void qr_print_fingerprint(FILE *out, uint64_t fp, unsigned bits);

@@ -394,8 +394,9 @@ static const struct tl_option rows[] = {
 	{ TL_TERM("tokens, short", "Of texts: how many tokens it has, and whether that is few.") },
 	{ TL_TERM("matches", "A list of objects with id, fp, distance (bits), weight (of the bits that "
 			     "differ, in units of --accept; without weights the same as distance), "
-			     "label and, with second fingerprints, distance2 (null where that of the document is not "
-			     "known).") },
+			     "label, with second fingerprints distance2 (null where that of the document is "
+			     "not known), and in an index with times time, such as "
+			     "2026-11-26T08:15:00Z, where it is known.") },
 	{ TL_TERM("count, exists", "Instead of matches, with these options.") },
 	{ TL_TERM("truncated", "Whether the answer was cut.") },
 	{ TL_TERM("complete_to", "Nothing near within this distance was missed; -1: not even at distance 0 "

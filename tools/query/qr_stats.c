@@ -294,6 +294,8 @@ static void print_info(const struct qr_context *ctx, uint64_t unknown)
 	print_word("second fingerprints", info->flags & SIMIDX_CREATE_FP2 ? "yes" : "no");
 	if (unknown)
 		print_count("of them not known", unknown);
+	if (info->flags & SIMIDX_CREATE_TIMES)
+		print_word("times", "yes");
 	print_word("texts by", *info->profile ? info->profile : "-");
 	if (!tl_path_is_uri(ctx->path)) {
 		printf("%-20s  %u.%u\n", "format", info->format_major, info->format_minor);
@@ -404,6 +406,8 @@ static void put_info(struct tl_json *json, const simidx_info *info, int has_file
 	}
 	tl_json_bool(json, "ids", !(info->flags & SIMIDX_CREATE_NO_IDS));
 	tl_json_bool(json, "fp2", (info->flags & SIMIDX_CREATE_FP2) != 0);
+	if (info->flags & SIMIDX_CREATE_TIMES)
+		tl_json_bool(json, "times", 1);
 	tl_json_bytes(json, "profile", info->profile, strlen(info->profile));
 	if (has_file)
 		put_file(json, info);
@@ -543,8 +547,9 @@ static const struct tl_option rows[] = {
 	{ TL_PARAGRAPH("With --json: one object. Its members are documents, distinct (different "
 		       "fingerprints in the tables), fresh_rows (changes that a merge has not yet "
 		       "moved into the tables; every search finds them), labels, next_id, bits, plan, "
-		       "layout, fill, ids, fp2, unknown_fp2 (documents whose second fingerprint "
-		       "repair has not found), profile (how texts become fingerprints), format, "
+		       "layout, fill, ids, fp2, times (true where documents have times), "
+		       "unknown_fp2 (documents whose second fingerprint repair has not found), "
+		       "profile (how texts become fingerprints), format, "
 		       "file_bytes, used_bytes, page_bytes, bytes_per_document, limit_bits and "
 		       "tables. Each of the tables has table (its name), prefix_bits, entries, keys, "
 		       "pages, overflow_pages, bytes_used, bytes_per_entry, fill and digest. With --skew there is a member "
