@@ -127,6 +127,16 @@ beside_deletion with_fault write "$n" gone && fail 'no failure'
 says "simidx-load: ix5: 'simidx-query stats ix5' shows 790 documents if it is stored, 690 if not, "
 [ "$(documents ix5)" = 790 ] || fail 'a commit is lost, though it was written'
 
+# Rows that only touch what is near are no documents more.
+run 0 "$load" -q --times seen -F lines - <<<$'00000000000000aa\nff00000000000000'
+printf '%s\n' 00000000000000ab 0000ffff00000000 ff00000000000001 0000ffff00000000 >again.lines
+touching=("$load" -q --mode if-new --touch --merge never -F lines)
+cp -r seen seen2
+n=$(count_calls write "${touching[@]}" seen2 again.lines)
+run 2 with_fault write "$n" gone "${touching[@]}" seen again.lines
+says "simidx-load: seen: 'simidx-query stats seen' shows 3 documents if it is stored, 2 if not, "
+[ "$(documents seen)" = 3 ] || fail 'a commit is lost, though it was written'
+
 # It was away before: the pages are not there, and so the commit is not.
 cp -r old ix3
 run 2 with_fault write "$((n - 1))" on "$load" -q --write insert --merge never ix3 rest.lines -F lines

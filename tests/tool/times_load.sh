@@ -120,6 +120,14 @@ END
 run 0 "$load" -q --times null --time t -F jsonl - <<<$'{"fp":"aa","t":null}\n{"fp":"ab","t":""}\n{"fp":"ac"}'
 times_of null <<<'0=- 1=- 2=-'
 
+# Texts, whose fingerprints are made by other threads.
+if [ -n "${SX_TEXT-}" ]; then
+	for ((i = 1; i <= 300; i++)); do printf '{"text":"number %d","t":%d}\n' $i $i; done |
+		run 0 "$load" -q --times --time t --no-fp2 texts -F jsonl -
+	for ((i = 1; i <= 300; i++)); do date -u -d @$i "+$((i - 1))=%FT%TZ"; done | paste -sd ' ' >want
+	times_of texts <want
+fi
+
 # ---- the clock ----
 
 begun=$(date +%s)
@@ -296,6 +304,7 @@ refused 'row.tsv: --fp-field is needed too: without --header, if one column is g
 refused 'named.tsv:1: the header names no column "when", but "fp", "t"' --header --time when all named.tsv
 printf 'fp\tt\tt\naa\t5\t6\n' >twice.tsv
 refused 'twice.tsv:1: the header names two columns "t"' --header --time t all twice.tsv
+refused '--merge-only: options about storing documents do not fit' --merge-only --touch all
 [ ! -e none ] || fail 'an index was made'
 times_of all <<<"$taken"
 finish

@@ -152,7 +152,7 @@ int ld_check_merge_only(const struct ld_options *options)
 {
 	if (ld_has_inputs(options) || options->from.n)
 		return tl_usage_error("--merge-only stores nothing, so it takes no INPUT");
-	if (options->mode != LD_ADD || options->resume || options->write != LD_WRITE_AUTO ||
+	if (options->mode != LD_ADD || options->touch || options->resume || options->write != LD_WRITE_AUTO ||
 	    options->create != LD_CREATE_IF_MISSING || options->merge == LD_MERGE_NEVER)
 		return tl_usage_error("--merge-only: options about storing documents do not fit");
 	return TL_PROCEED;
