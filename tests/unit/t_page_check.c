@@ -11,27 +11,8 @@
 
 #include "store/sx_page_check.h"
 #include "support/sxt_fixture.h"
+#include "support/sxt_lmdb.h"
 #include "support/sxt_store.h"
-
-/*
- * Where LMDB 0.9 keeps things, as its documentation of the structs says: in a meta page, in a
- * table's record, in the header of a page and in that of a node.
- */
-#define META_FREE_ROOT 80
-#define META_MAIN_ROOT 128
-#define META_LAST_PAGE 136
-#define META_TXN 144
-#define TREE_FLAGS 4
-#define TREE_DEPTH 6
-#define TREE_ENTRIES 32
-#define TREE_ROOT 40
-#define PAGE_FLAGS 10
-#define PAGE_LOWER 12
-#define PAGE_UPPER 14
-#define PAGE_NODES 16
-#define NODE_FLAGS 4
-#define NODE_KEY_SIZE 6
-#define NODE_KEY 8
 
 static unsigned char *file; /* of a store, to be damaged */
 static size_t size, page;
@@ -39,34 +20,6 @@ static size_t size, page;
 /* In it, of table "t": the root, a branch; its first two leaves; a long value. And other trees. */
 static unsigned char *meta, *record, *branch, *leaf, *next_leaf, *value_node, *value_page;
 static unsigned char *tables_node, *free_leaf, *free_node;
-
-static uint16_t get16(const unsigned char *at)
-{
-	uint16_t x;
-
-	memcpy(&x, at, sizeof(x));
-	return x;
-}
-
-static uint64_t get64(const unsigned char *at)
-{
-	uint64_t x;
-
-	memcpy(&x, at, sizeof(x));
-	return x;
-}
-
-static void put16(unsigned char *at, unsigned x)
-{
-	uint16_t y = (uint16_t)x;
-
-	memcpy(at, &y, sizeof(y));
-}
-
-static void put64(unsigned char *at, uint64_t x)
-{
-	memcpy(at, &x, sizeof(x));
-}
 
 static unsigned char *page_at(uint64_t number)
 {
