@@ -54,7 +54,7 @@ enum simidx_merge_mode {
 typedef struct simidx_rejudged {
 	size_t size;       /**< sizeof; set by the library */
 	uint64_t change;   /**< number of the call: those of simidx_writer_put(), _put_if_new(),
-	                        _replace(), _delete_id() and _delete_label() are counted from 0
+	                        _replace(), _touch(), _delete_id() and _delete_label() are counted from 0
 	                        since the writer was opened, if they returned SIMIDX_OK,
 	                        _EXISTS, _DUPLICATE or _NOT_FOUND */
 	uint64_t id;       /**< with SIMIDX_OK: of the document; otherwise SIMIDX_NO_ID */
@@ -340,7 +340,9 @@ void simidx_writer_rollback(simidx_writer *writer);
  */
 int simidx_writer_merge(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_RESULT;
 
-/** Documents that this writer has added, replaced or deleted by commits since it was opened. */
+/**
+ * Documents that this writer has added, replaced, touched or deleted by commits since it was opened.
+ */
 uint64_t simidx_writer_stored(const simidx_writer *writer);
 
 /** Documents added, replaced or deleted since the last commit or rollback. */
