@@ -291,10 +291,12 @@ static int visit_postings(void *ctx, const sx_block_slice *s, enum sx_next *next
 	struct reading *g = ctx;
 	sx_taking *t = g->taking;
 	size_t n = s->to > s->from ? (size_t)(s->to - s->from) : 0;
+	const sx_columns *columns = &t->index->schema->columns;
 	uint64_t fp = g->task->probe[s->probe].low;
 	int has_less = has_deleted(g->s, fp);
 	int all_match = !sx_query_judges(t->q, fp) && !has_less, rc = SIMIDX_OK;
 	sx_rows *rows = &g->s->rows;
+	sx_value_arrays values;
 
 	if (s->probe != g->probe)
 		t->had = 0;
@@ -311,13 +313,11 @@ static int visit_postings(void *ctx, const sx_block_slice *s, enum sx_next *next
 			drop_deleted(g->s, fp, rows);
 		if (!rc && t->max && !sx_query_judges(t->q, fp) && rows->n > t->max - t->had)
 			rows->n = (size_t)(t->max - t->had);
-		if (!rc) {
-			sx_value_arrays values = sx_value_arrays_in(
-				&t->index->schema->columns, rows, SX_POSTINGS_COLUMNS);
-
-			rc = sx_matches_take(t, fp, rows->col[SX_POSTINGS_ID], &values, rows->n,
-					     err);
-		}
+		if (!rc && columns->n)
+			values = sx_value_arrays_in(columns, rows, SX_POSTINGS_COLUMNS);
+		if (!rc)
+			rc = sx_matches_take(t, fp, rows->col[SX_POSTINGS_ID],
+					     columns->n ? &values : NULL, rows->n, err);
 	}
 	if (sx_taking_is_full(t))
 		*next = SX_NEXT_PROBE;

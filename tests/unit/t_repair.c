@@ -308,7 +308,7 @@ static void change_fp(simidx *index, const sx_table *table, uint64_t id, uint64_
 {
 	int is_docs = table == &index->tables.docs;
 	unsigned char key_bytes[SX_TABLE_MAX_KEY], bytes[64];
-	uint64_t cols[2] = { is_docs ? new_fp : id, fp2 };
+	uint64_t cols[SX_MAX_COLS] = { is_docs ? new_fp : id, fp2 };
 	sx_sort_key old = { is_docs ? id : fp, is_docs ? 0 : id };
 	sx_slice key = { key_bytes, sx_table_key(table, old, key_bytes) }, value = { bytes, 0 };
 	sx_rows row;

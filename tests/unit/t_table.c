@@ -39,7 +39,7 @@ static void add_change(const struct t_tab *tab, sxt_rng *rng, struct t_rows *lis
 	unsigned c;
 
 	for (c = 0; c < SX_MAX_COLS; c++)
-		cols[c] = sxt_rng_u64(rng) >> 8 * (c + list->n % 4);
+		cols[c] = sxt_rng_u64(rng) >> 8 * (c + list->n % 3);
 	switch (sxt_rng_below(rng, 8)) {
 	case 0: /* the ends of the order */
 		key = sxt_rng_below(rng, 2) ? most : 0;
