@@ -16,6 +16,8 @@
  *   end=N            end at the N-th call
  *   down=N           refuse the first N calls as HBase does while it starts
  *   table=NAME       have a table that is somebody else's
+ *   late=N           know nothing of a table that is there when it is read for the first N times, as
+ *                    HBase may while the table is being made
  *   thrift1          say that it is a gateway of Thrift 1
  *   silent           accept connections and never answer
  *   line=TEXT        answer this line
@@ -64,7 +66,7 @@ using namespace simidx_hbase::gateway;
 
 namespace {
 
-int slow_ms, half, twice, idle_ms, down, end_at;
+int slow_ms, half, twice, idle_ms, down, end_at, late;
 bool is_thrift1;
 std::string refusal, foreign;
 
@@ -175,6 +177,8 @@ public:
 			 const std::vector<Get> &gets) override
 	{
 		auto lock = begin();
+		if (tables_.count(table) && late-- > 0)
+			refuse("org.apache.hadoop.hbase.TableNotFoundException: " + table, false);
 		for (const Get &get : gets)
 			results.push_back(read(find(table), get.row, get.columns));
 	}
@@ -499,6 +503,8 @@ bool set(Setup &setup, const std::string &option, const std::string &value)
 		down = atoi(value.c_str());
 	} else if (option == "error") {
 		refusal = value;
+	} else if (option == "late") {
+		late = atoi(value.c_str());
 	} else if (option == "table") {
 		foreign = value;
 	} else if (option == "thrift1") {

@@ -264,6 +264,12 @@ for nth in 4 7 8 11; do
 	end twice
 done
 
+# ---- A table that is named and not there yet, as another process makes it, is waited for
+
+gateway late late=3
+run 0 "$ask" "hbase://127.0.0.1:$late/t?timeout=10" create put 10 find 10
+end late
+
 # ---- A host with two addresses, of which the first one never answers
 
 run 0 timeout 20 "$SX_BUILDDIR/tests/hbase/addresses"

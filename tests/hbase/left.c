@@ -233,7 +233,8 @@ static void batch_that_cannot_be_finished(void)
 	HT_CODE(ht_write(a->state, NULL, &doc[0], 1, NULL, 0), SIMIDX_E_UNKNOWN);
 	usleep(4200000);
 	HT_CHECK(n_left() == 2);
-	r = handle("timeout=30", SIMIDX_OPEN_READ_ONLY, &doc[0]);
+	/* Without a limit of its own it could take half of this, and half of that for one batch. */
+	r = handle("timeout=120", SIMIDX_OPEN_READ_ONLY, &doc[0]);
 	begin = now();
 	HT_CHECK(ht_is_stored(r->state, &doc[1]) && ht_has_rows(r->state, &doc[1]));
 	HT_CHECK(now() - begin < 10);
