@@ -268,6 +268,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/repair/sx_repair.c \
 	lib/repair/sx_repair_documents.c \
 	lib/repair/sx_repair_documents.h \
+	lib/repair/sx_repair_fingerprints.c \
+	lib/repair/sx_repair_fingerprints.h \
 	lib/repair/sx_repair_gather.c \
 	lib/repair/sx_repair_gather.h \
 	lib/repair/sx_repair_read.c \

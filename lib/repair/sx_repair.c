@@ -16,6 +16,7 @@
 #include "local/sx_local.h"
 #include "open/sx_holder.h"
 #include "repair/sx_repair_documents.h"
+#include "repair/sx_repair_fingerprints.h"
 #include "repair/sx_repair_read.h"
 #include "store/sx_dir.h"
 #include "store/sx_mended.h"

@@ -224,6 +224,19 @@ static const struct claim *find_values(const struct known *k, uint64_t fp)
 	return NULL;
 }
 
+static void tell_other_values(sx_repair *r, simidx_loss *loss, const struct claim *c,
+			      const struct claim *taken)
+{
+	uint64_t fp2 = c->values.of[SX_FP2], time = c->values.of[SX_TIME];
+
+	if (fp2 != taken->values.of[SX_FP2])
+		sx_repair_tell(r, loss,
+			       "another second fingerprint was given for the document, %016" PRIx64,
+			       fp2);
+	else if (time != taken->values.of[SX_TIME])
+		sx_repair_tell(r, loss, "another time was given for the document, %" PRIu64, time);
+}
+
 static void tell_others(sx_repair *r, const struct known *k, const struct claim *taken,
 			const struct claim *values)
 {
@@ -239,12 +252,8 @@ static void tell_others(sx_repair *r, const struct known *k, const struct claim 
 			sx_repair_tell(r, &loss,
 				       "another fingerprint was given for the document, %016" PRIx64,
 				       c->fp);
-		else if (values && c->source != SX_REPAIR_DOCS &&
-			 !sx_values_are_equal(&c->values, &values->values))
-			sx_repair_tell(r, &loss,
-				       "another second fingerprint or time was given for the document, "
-				       "%016" PRIx64 " and %" PRIu64,
-				       c->values.of[SX_FP2], c->values.of[SX_TIME]);
+		else if (values && c->source != SX_REPAIR_DOCS)
+			tell_other_values(r, &loss, c, values);
 	}
 }
 
@@ -560,41 +569,4 @@ int sx_repair_put_documents(sx_repair *r)
 	sx_sorter_free(j.stored);
 	sx_sorter_free(j.shared);
 	return rc;
-}
-
-/* ---- fingerprints ---- */
-
-int sx_repair_put_fingerprints(sx_repair *r)
-{
-	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT, .id = SIMIDX_NO_ID,
-			     .flags = SIMIDX_LOSS_HAS_FP };
-	uint64_t distinct = 0, expected = sx_repair_header(r)->table[0].rows;
-	simidx_doc doc = SIMIDX_DOC_INIT;
-	struct join j = { .r = r };
-	const uint64_t *fp = NULL;
-	unsigned times;
-	int rc = sx_repair_gather_fingerprints(r);
-
-	if (!rc)
-		rc = simidx_loader_expect(r->loader, sx_sorter_count(r->fingerprints) / r->n_joined,
-					  0, r->err);
-	if (!rc)
-		rc = next(&j, r->fingerprints, &fp);
-	while (!rc && fp) {
-		doc.fp = loss.fp = fp[0];
-		for (times = 0; !rc && fp && fp[0] == doc.fp; times++)
-			rc = next(&j, r->fingerprints, &fp);
-		distinct++;
-		/* Rows of these tables have no checksum, and one that has changed is in one alone. */
-		if (times == 1 && r->n_joined > 1 &&
-		    sx_repair_old(r)->schema->layout == SIMIDX_LAYOUT_ROWS)
-			sx_repair_tell(r, &loss, "one table alone has this fingerprint; it is kept");
-		if (!rc)
-			rc = simidx_loader_put(r->loader, &doc, NULL, r->err);
-		if (!rc)
-			rc = sx_repair_progress(r, "joining");
-	}
-	if (r->n_joined > 1 && expected > distinct)
-		r->report.documents_lost = expected - distinct;
-	return rc ? rc : sx_repair_put_fresh(r);
 }

@@ -13,7 +13,4 @@
 /** Put the documents of an index with ids into the loader, and tell what is lost of them. */
 int sx_repair_put_documents(sx_repair *repair);
 
-/** Put the fingerprints of an index without ids into the loader. */
-int sx_repair_put_fingerprints(sx_repair *repair);
-
 #endif /* SX_REPAIR_DOCUMENTS_H */
