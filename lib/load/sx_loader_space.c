@@ -58,6 +58,17 @@ uint64_t sx_loader_label_bytes(const simidx *source, const simidx_info *info)
 	return n ? (uint64_t)((double)info->labels * (double)bytes / (double)n) : 0;
 }
 
+/* Bytes of the optional columns of a document, before they are packed. */
+static unsigned values_width(const simidx_loader *l)
+{
+	sx_columns columns = sx_columns_of_flags(l->target.create.flags);
+	unsigned width = 0;
+
+	for (unsigned c = 0; c < columns.n; c++)
+		width += sx_column_kinds[columns.kind[c]].width;
+	return width;
+}
+
 /* The size of an index of n documents. Of the labels there are some bytes beside their own. */
 static uint64_t index_bytes(const simidx_loader *l, uint64_t n, uint64_t labels, uint64_t label_bytes)
 {
@@ -71,7 +82,7 @@ static uint64_t index_bytes(const simidx_loader *l, uint64_t n, uint64_t labels,
 	if (l->target.index->schema->layout == SIMIDX_LAYOUT_ROWS)
 		entry = 32;
 	if (l->input.by_id)
-		document = 22 + (l->target.create.flags & SIMIDX_CREATE_FP2 ? 9 : 0);
+		document = 22 + 9.0 / 8 * values_width(l);
 	return (uint64_t)((double)n * (entry * l->target.index->schema->plan.n_tables + document)) +
 	       labels * BESIDE_A_LABEL + label_bytes;
 }
@@ -88,10 +99,11 @@ static uint64_t sorter_bytes(uint64_t records, unsigned words, unsigned written,
 
 static uint64_t by_fp_bytes(const simidx_loader *l, uint64_t n)
 {
+	unsigned n_values = sx_columns_of_flags(l->target.create.flags).n;
+
 	if (!l->input.by_id)
 		return sorter_bytes(n, 1, 6, l->memory / 2);
-	return l->target.create.flags & SIMIDX_CREATE_FP2 ? sorter_bytes(n, 3, 16, l->memory / 2)
-						   : sorter_bytes(n, 2, 8, l->memory / 2);
+	return sorter_bytes(n, 2 + n_values, 8 + values_width(l), l->memory / 2);
 }
 
 static int fail(const char *where, const char *what, uint64_t needed, uint64_t there,
@@ -163,9 +175,9 @@ int simidx_loader_expect(simidx_loader *l, uint64_t documents, uint64_t label_by
 				  l->sources.label_bytes + label_bytes);
 	needs.sort = by_fp_bytes(l, n) + label_bytes;
 	if (l->input.by_id)
-		needs.sort += l->target.create.flags & SIMIDX_CREATE_FP2
-				      ? sorter_bytes(documents, 4, 18, l->memory / 2)
-				      : sorter_bytes(documents, 3, 10, l->memory / 2);
+		needs.sort += sorter_bytes(documents,
+					   3 + sx_columns_of_flags(l->target.create.flags).n,
+					   10 + values_width(l), l->memory / 2);
 	/* The list of fingerprints, and of the tables the one being written and the next one. */
 	needs.build = n * 6 + 2 * sorter_bytes(n, 1, 6, l->memory / 4);
 	/* What was put already may lie in files already. */
