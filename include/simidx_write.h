@@ -54,8 +54,8 @@ enum simidx_merge_mode {
 typedef struct simidx_rejudged {
 	size_t size;       /**< sizeof; set by the library */
 	uint64_t change;   /**< number of the call: those of simidx_writer_put(), _put_if_new(),
-	                        _replace(), _touch(), _delete_id() and _delete_label() are counted from 0
-	                        since the writer was opened, if they returned SIMIDX_OK,
+	                        _replace(), _touch(), _delete_id() and _delete_label() are
+	                        counted from 0 since the writer was opened, if they returned SIMIDX_OK,
 	                        _EXISTS, _DUPLICATE or _NOT_FOUND */
 	uint64_t id;       /**< with SIMIDX_OK: of the document; otherwise SIMIDX_NO_ID */
 	uint64_t blocker;  /**< with SIMIDX_E_EXISTS: the nearest document that is there; otherwise
@@ -245,30 +245,33 @@ int simidx_writer_delete_label(simidx_writer *writer, const char *label, size_t 
 			       simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
- * Delete all documents whose time is known and before `time`: pages that a crawler has not seen for a
- * month, say. One walk reads the times. It commits by itself, many times, and what was pending before is
- * committed with the first part; others may write in between, and what they put meanwhile may stay,
- * old or not. After a failure a part is deleted, and the next call deletes the rest.
+ * Delete all documents whose time is known and before `time`: pages that a crawler has not seen for
+ * a month, say. One walk reads the times. It commits by itself, many times, and what was pending
+ * before is committed with the first part; others may write in between, and what they put meanwhile
+ * may stay, old or not. After a failure a part is deleted, and the next call deletes the rest.
  * simidx_set_progress() tells how far it is ("deleting", documents looked at, all of them).
  *
  * @param time  seconds since 1970
+ * @param stop  asked between two commits: not 0 ends the call with SIMIDX_E_STOPPED; may be NULL
+ * @param ctx   passed to it
  * @param n     if not NULL: how many documents were deleted and committed, also after a failure
- * @return SIMIDX_OK, also if there was none; SIMIDX_E_MISMATCH: the index keeps no times;
- *         SIMIDX_E_UNSUPPORTED in an index of an engine; the codes of simidx_writer_begin() and
- *         simidx_writer_commit()
+ * @return SIMIDX_OK, also if there was none; SIMIDX_E_STOPPED: a part is deleted, and nothing is
+ *         pending; SIMIDX_E_UNSUPPORTED in an index of an engine; SIMIDX_E_MISMATCH: the index
+ *         keeps no times; the codes of simidx_writer_begin() and simidx_writer_commit()
  *
- * Cost: reads `postings` and `labels` of what is deleted; and the merges that are due.
+ * Cost: reads `postings`, and `labels` of what is deleted; and the merges that are due.
  */
-int simidx_writer_delete_older(simidx_writer *writer, uint32_t time, uint64_t *n,
-			       simidx_error *err) SIMIDX_CHECK_RESULT;
+int simidx_writer_delete_older(simidx_writer *writer, uint32_t time, int (*stop)(void *ctx),
+			       void *ctx, uint64_t *n, simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
  * Say that a document was seen again: its time becomes `time`, unless it is later already. All else
- * stays. A set of what was seen needs this where simidx_writer_put_if_new() has found a near document.
+ * stays. A set of what was seen needs this where simidx_writer_put_if_new() has found a near
+ * document.
  *
  * @param time  seconds since 1970
- * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND: no document has the id; SIMIDX_E_MISMATCH: the index keeps no
- *         times; SIMIDX_E_UNSUPPORTED in an index without ids; the codes of simidx_writer_begin()
+ * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND: no document has the id; SIMIDX_E_MISMATCH: the index keeps
+ *         no times; the codes of simidx_writer_begin()
  *
  * Cost: O(log N), some pages.
  */
@@ -340,12 +343,10 @@ void simidx_writer_rollback(simidx_writer *writer);
  */
 int simidx_writer_merge(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_RESULT;
 
-/**
- * Documents that this writer has added, replaced, touched or deleted by commits since it was opened.
- */
+/** Documents that this writer has added, replaced, touched or deleted by commits so far. */
 uint64_t simidx_writer_stored(const simidx_writer *writer);
 
-/** Documents added, replaced or deleted since the last commit or rollback. */
+/** Documents added, replaced, touched or deleted since the last commit or rollback. */
 uint64_t simidx_writer_pending(const simidx_writer *writer);
 
 /** Roll back and free a writer. NULL is allowed. */

@@ -32,7 +32,8 @@ static void tell_progress(const simidx_writer *w, const sx_older *older)
 	sx_index_progress(w->index, "deleting", older->has_ended ? total : older->seen, total);
 }
 
-int simidx_writer_delete_older(simidx_writer *w, uint32_t time, uint64_t *n, simidx_error *err)
+int simidx_writer_delete_older(simidx_writer *w, uint32_t time, int (*stop)(void *ctx), void *ctx,
+			       uint64_t *n, simidx_error *err)
 {
 	sx_older older = { .time = time };
 	int rc;
@@ -42,9 +43,9 @@ int simidx_writer_delete_older(simidx_writer *w, uint32_t time, uint64_t *n, sim
 		*n = 0;
 	if (!w)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_delete_older: writer is NULL");
-	if (!w->index->schema->has_times)
-		return sx_fail(err, SIMIDX_E_MISMATCH, "the index keeps no times");
 	rc = sx_index_need(w->index, SX_HAS_TABLES, "simidx_writer_delete_older", err);
+	if (!rc && !w->index->schema->has_times)
+		rc = sx_fail(err, SIMIDX_E_MISMATCH, "the index keeps no times");
 	while (!rc && !older.has_ended) {
 		uint64_t stored = w->stored;
 
@@ -57,6 +58,8 @@ int simidx_writer_delete_older(simidx_writer *w, uint32_t time, uint64_t *n, sim
 			*n += older.n;
 		if (!rc)
 			tell_progress(w, &older);
+		if (!rc && !older.has_ended && stop && stop(ctx))
+			rc = sx_fail(err, SIMIDX_E_STOPPED, "stopped; some old documents may be left");
 	}
 	if (rc)
 		simidx_writer_rollback(w);

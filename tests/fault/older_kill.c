@@ -121,7 +121,7 @@ static int delete_until_killed(sxt_proc *me, void *ctx)
 
 	(void)me;
 	sxt_kill_begin(&kill);
-	sxt_must_ok(simidx_writer_delete_older(writer, CUT, NULL, &sxt_err));
+	sxt_must_ok(simidx_writer_delete_older(writer, CUT, NULL, NULL, NULL, &sxt_err));
 	sxt_kill_begin(NULL);
 	simidx_writer_close(writer);
 	simidx_close(index);
@@ -163,7 +163,7 @@ static struct digests finish(uint64_t n)
 	uint64_t deleted;
 	struct digests d;
 
-	sxt_must_ok(simidx_writer_delete_older(writer, CUT, &deleted, &sxt_err));
+	sxt_must_ok(simidx_writer_delete_older(writer, CUT, NULL, NULL, &deleted, &sxt_err));
 	sxt_must_eq(deleted, n);
 	sxt_must_ok(simidx_writer_merge(writer, &sxt_err));
 	simidx_writer_close(writer);

@@ -410,7 +410,7 @@ void sxt_live_delete_older(sxt_live *live, simidx_writer *writer)
 	}
 	before_commit(live, writer);
 	if (writer) {
-		sxt_must_ok(simidx_writer_delete_older(writer, time, &deleted, &sxt_err));
+		sxt_must_ok(simidx_writer_delete_older(writer, time, NULL, NULL, &deleted, &sxt_err));
 		sxt_must_eq(deleted, n);
 		sxt_must_eq(simidx_writer_pending(writer), 0);
 	}

@@ -354,7 +354,7 @@ START_TEST(test_times_in_an_index_without)
 		SAYS("keeps no times");
 	}
 	ck_assert_sx(simidx_writer_touch(writer, 0, 5, &sxt_err), SIMIDX_E_MISMATCH);
-	ck_assert_sx(simidx_writer_delete_older(writer, 5, &n, &sxt_err), SIMIDX_E_MISMATCH);
+	ck_assert_sx(simidx_writer_delete_older(writer, 5, NULL, NULL, &n, &sxt_err), SIMIDX_E_MISMATCH);
 	SAYS("keeps no times");
 	ck_assert_uint_eq(n, 0);
 	q.newer_than = 1;
@@ -384,7 +384,7 @@ START_TEST(test_bad_arguments)
 	SAYS("need ids");
 	ck_assert_sx(simidx_loader_open(t_path, &o, NULL, &loader, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(simidx_writer_touch(NULL, 0, 5, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_writer_delete_older(NULL, 5, &n, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_writer_delete_older(NULL, 5, NULL, NULL, &n, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_uint_eq(n, 0);
 
 	o.flags = SIMIDX_CREATE_TIMES;
@@ -393,7 +393,7 @@ START_TEST(test_bad_arguments)
 	doc.time = 1;
 	ck_assert_sx(simidx_writer_put(writer, &doc, NULL, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(simidx_writer_touch(writer, 0, 1, &sxt_err), SIMIDX_E_NOT_FOUND);
-	ck_assert_sx(simidx_writer_delete_older(writer, 1, NULL, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_writer_delete_older(writer, 1, NULL, NULL, NULL, &sxt_err), SIMIDX_OK);
 	simidx_writer_close(writer);
 	simidx_close(index);
 }

@@ -153,7 +153,7 @@ static uint64_t delete_older(simidx_writer *writer, uint32_t time)
 {
 	uint64_t n = UINT64_MAX;
 
-	ck_assert_sx(simidx_writer_delete_older(writer, time, &n, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_writer_delete_older(writer, time, NULL, NULL, &n, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(simidx_writer_pending(writer), 0);
 	return n;
 }
@@ -406,13 +406,44 @@ START_TEST(test_count_after_a_failure)
 	damage(index);
 	before = t_info(index).documents;
 	writer = sxt_writer(index, 25); /* after the third commit */
-	ck_assert_sx(simidx_writer_delete_older(writer, CUT, &n, &sxt_err), SIMIDX_E_CORRUPT);
+	ck_assert_sx(simidx_writer_delete_older(writer, CUT, NULL, NULL, &n, &sxt_err),
+		     SIMIDX_E_CORRUPT);
 	ck_assert_uint_eq(n, 30);
 	ck_assert_uint_eq(t_info(index).documents, before - 30);
 	simidx_writer_close(writer);
 	/* The next one does the rest, as long as nothing is merged. */
 	writer = sxt_writer(index, 0);
 	ck_assert_uint_eq(delete_older(writer, CUT), count_old(0, 700) - 30);
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+END_TEST
+
+static int stop_at_third(void *ctx)
+{
+	return ++*(unsigned *)ctx == 3;
+}
+
+/* It ends between two commits, and the next call deletes the rest. */
+START_TEST(test_it_can_be_stopped)
+{
+	simidx *index = create(0);
+	uint64_t before, n = UINT64_MAX;
+	simidx_writer *writer;
+	unsigned asked = 0;
+
+	index->tuning.older_deleted = 10;
+	store(index, 0, 700);
+	sxt_merge(index);
+	before = t_info(index).documents;
+	writer = sxt_writer(index, 0);
+	ck_assert_sx(simidx_writer_delete_older(writer, CUT, stop_at_third, &asked, &n, &sxt_err),
+		     SIMIDX_E_STOPPED);
+	ck_assert_uint_eq(asked, 3);
+	ck_assert_uint_eq(n, 20); /* the first transaction looks at fresh rows, and there are none */
+	ck_assert_uint_eq(t_info(index).documents, before - 20);
+	ck_assert_uint_eq(simidx_writer_pending(writer), 0);
+	ck_assert_uint_eq(delete_older(writer, CUT), count_old(0, 700) - 20);
 	simidx_writer_close(writer);
 	simidx_close(index);
 }
@@ -433,7 +464,8 @@ START_TEST(test_pending_changes_go_with_it)
 	ck_assert_uint_eq(t_info(index).documents, 4);
 	sxt_must_ok(simidx_get_mark(index, &mark, sizeof(mark), &size, &sxt_err));
 	ck_assert(size == 8 && !memcmp(&mark, "12345678", 8));
-	ck_assert_sx(simidx_writer_delete_older(writer, CUT + 1, NULL, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_writer_delete_older(writer, CUT + 1, NULL, NULL, NULL, &sxt_err),
+		     SIMIDX_OK);
 	ck_assert_uint_eq(t_info(index).documents, 3);
 	simidx_writer_close(writer);
 	/* Another one has the lock. */
@@ -441,7 +473,7 @@ START_TEST(test_pending_changes_go_with_it)
 		simidx_writer *first = sxt_writer(index, 0), *second = t_impatient_writer(index);
 
 		sxt_must_ok(simidx_writer_begin(first, &sxt_err));
-		ck_assert_sx(simidx_writer_delete_older(second, UINT32_MAX, &n, &sxt_err),
+		ck_assert_sx(simidx_writer_delete_older(second, UINT32_MAX, NULL, NULL, &n, &sxt_err),
 			     SIMIDX_E_BUSY);
 		ck_assert_uint_eq(n, 0);
 		simidx_writer_close(first);
@@ -459,6 +491,7 @@ static const sxt_test tests[] = {
 	{ &test_many_of_one_fingerprint, 0, N_VARIANTS },
 	{ &test_more_than_a_transaction_takes, 0, 1 },
 	{ &test_count_after_a_failure, 0, 1 },
+	{ &test_it_can_be_stopped, 0, 1 },
 	{ &test_pending_changes_go_with_it, 0, N_VARIANTS },
 };
 

@@ -143,20 +143,17 @@ static int tell_stop(const struct deletion *d)
 	return TL_TROUBLE;
 }
 
-/*
- * Called between two transactions of the library. It cannot be told to stop, but may be ended
- * there: nothing is locked, and all that is deleted is committed.
- */
 static void note_progress(void *arg, const char *phase, uint64_t done, uint64_t total)
 {
-	const struct deletion *d = arg;
-
+	(void)arg;
 	if (tl_progress_wanted())
 		tl_progress_phase(NULL, phase, done, total);
-	if (tl_stop_requested() && strcmp(phase, "deleting") == 0) {
-		tl_progress_clear();
-		exit(tl_finish_output(tell_stop(d)));
-	}
+}
+
+static int is_stopped(void *arg)
+{
+	(void)arg;
+	return tl_stop_requested();
 }
 
 /*
@@ -174,8 +171,8 @@ static int delete_older(struct deletion *d)
 		rc = begin(d, &err);
 		if (rc)
 			break;
-		simidx_set_progress(d->ctx->index, note_progress, d);
-		rc = simidx_writer_delete_older(d->writer, d->cut, &d->n, &err);
+		simidx_set_progress(d->ctx->index, note_progress, NULL);
+		rc = simidx_writer_delete_older(d->writer, d->cut, is_stopped, NULL, &d->n, &err);
 		if (rc == SIMIDX_E_BUSY) {
 			close_writer(d);
 			d->slice_ms = d->slice_ms < INT_MAX / 2 ? d->slice_ms * 2 : d->slice_ms;
