@@ -54,36 +54,13 @@ uint64_t hash(const void *data, size_t size)
 	return XXH3_64bits(data, size);
 }
 
-uint64_t hash_1(uint64_t a)
+uint64_t hash_numbers(const uint64_t *number, unsigned n)
 {
-	unsigned char bytes[8];
+	unsigned char bytes[8 * WANTED];
 
-	for (unsigned i = 0; i < 8; i++)
-		bytes[i] = (unsigned char)(a >> 8 * i);
-	return hash(bytes, 8);
-}
-
-uint64_t hash_2(uint64_t a, uint64_t b)
-{
-	unsigned char bytes[16];
-
-	for (unsigned i = 0; i < 8; i++) {
-		bytes[i] = (unsigned char)(a >> 8 * i);
-		bytes[8 + i] = (unsigned char)(b >> 8 * i);
-	}
-	return hash(bytes, 16);
-}
-
-uint64_t hash_3(uint64_t a, uint64_t b, uint64_t c)
-{
-	unsigned char bytes[24];
-
-	for (unsigned i = 0; i < 8; i++) {
-		bytes[i] = (unsigned char)(a >> 8 * i);
-		bytes[8 + i] = (unsigned char)(b >> 8 * i);
-		bytes[16 + i] = (unsigned char)(c >> 8 * i);
-	}
-	return hash(bytes, 24);
+	for (unsigned i = 0; i < 8 * n; i++)
+		bytes[i] = (unsigned char)(number[i / 8] >> (8 * (i % 8)));
+	return hash(bytes, 8 * n);
 }
 
 /* ------------------------------------------------------------------------------------------
@@ -118,18 +95,37 @@ static unsigned n_deleted(const struct file *file)
 	return n;
 }
 
+/* The optional columns of a document, in their order; returns how many. */
+static unsigned values_of(const struct file *file, const struct golden_doc *d, uint64_t *out)
+{
+	unsigned n = 0;
+
+	if (file->golden->flags & GOLDEN_FP2)
+		out[n++] = d->fp2;
+	if (file->golden->flags & GOLDEN_TIMES)
+		out[n++] = d->time;
+	return n;
+}
+
+static unsigned n_values(const struct file *file)
+{
+	uint64_t unused[MAX_VALUES];
+
+	return values_of(file, &docs[0], unused);
+}
+
 static int by_number(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
-	for (unsigned i = 0; i < 3; i++)
+	for (unsigned i = 0; i < WANTED; i++)
 		if (x[i] != y[i])
 			return x[i] < y[i] ? -1 : 1;
 	return 0;
 }
 
-/* Compare a table's entries with `n` expected ones, each a key and two columns, in any order. */
-static void compare_rows(const char *name, uint64_t (*want)[3], unsigned n, unsigned n_cols)
+/* Compare a table's entries with `n` expected ones, each a key and columns, in any order. */
+static void compare_rows(const char *name, uint64_t (*want)[WANTED], unsigned n, unsigned n_cols)
 {
 	qsort(want, n, sizeof(*want), by_number);
 	must(rows.n == n, "%s: %u entries, not %u", name, rows.n, n);
@@ -146,13 +142,16 @@ static void compare_rows(const char *name, uint64_t (*want)[3], unsigned n, unsi
  * Header and profile
  */
 
-static uint64_t digest_of_docs(const struct file *file, int with_fp2)
+static uint64_t digest_of_docs(const struct file *file, int with_values)
 {
 	uint64_t sum = 0;
 
-	for (unsigned i = 0; has_ids(file) && i < n_merged(file); i++)
-		sum += with_fp2 ? hash_3(docs[i].fp, docs[i].id, docs[i].fp2)
-				: hash_2(docs[i].fp, docs[i].id);
+	for (unsigned i = 0; has_ids(file) && i < n_merged(file); i++) {
+		uint64_t number[WANTED] = { docs[i].fp, docs[i].id };
+		unsigned n = 2 + (with_values ? values_of(file, &docs[i], number + 2) : 0);
+
+		sum += hash_numbers(number, n);
+	}
 	return sum;
 }
 
@@ -169,7 +168,7 @@ static unsigned distinct(const struct file *file, uint64_t *digest)
 			j++;
 		if (j < i)
 			continue;
-		*digest += hash_1(docs[i].fp);
+		*digest += hash_numbers(&docs[i].fp, 1);
 		n++;
 	}
 	return n;
@@ -210,21 +209,28 @@ static void check_counts(const struct file *file, const unsigned char *b)
 
 #define TABLES_AT 240
 
+/* Both are in the digest, and 0 where nothing is said. */
+static void put_column(unsigned char *out, const char *name, unsigned width)
+{
+	memcpy(out, name, strlen(name));
+	out[8] = (unsigned char)width;
+	out[9] = 1;
+}
+
 static void check_header(struct file *file, const MDB_val *value)
 {
 	const struct golden *g = file->golden;
 	const unsigned char *b = value->mv_data;
 	unsigned char columns[96] = { 0 };
 	char plan[16] = "";
-	unsigned n, n_columns = g->flags & GOLDEN_FP2 ? 1 : 0;
+	unsigned n, n_columns = 0;
 	uint64_t digest;
 
 	memcpy(plan, g->plan, strlen(g->plan));
-	if (n_columns) {
-		memcpy(columns, "fp2", 3);
-		columns[8] = 8;
-		columns[9] = 1;
-	}
+	if (g->flags & GOLDEN_FP2)
+		put_column(columns + 24 * n_columns++, "fp2", 8);
+	if (g->flags & GOLDEN_TIMES)
+		put_column(columns + 24 * n_columns++, "time", 4);
 	file->n_tables = plan_tables(g->plan, g->bits, file->table);
 	n = file->n_tables;
 	must(value->mv_size == TABLES_AT + 48 * (n + 2) + 8, "header: %zu bytes", value->mv_size);
@@ -246,7 +252,7 @@ static void check_header(struct file *file, const MDB_val *value)
 	}
 	for (unsigned i = 0; i < 2; i++)
 		check_record(b + TABLES_AT + 48 * (n + i), NULL, has_ids(file) ? n_merged(file) : 0,
-			     digest_of_docs(file, !i && g->flags & GOLDEN_FP2), i ? "docs" : "postings");
+			     digest_of_docs(file, !i), i ? "docs" : "postings");
 	must(le(b + value->mv_size - 8, 8) == hash(b, value->mv_size - 8), "header: checksum");
 }
 
@@ -286,7 +292,7 @@ static void check_meta(struct file *file, const char *name)
  * Tables
  */
 
-static uint64_t want[MAX_ROWS][3];
+static uint64_t want[MAX_ROWS][WANTED];
 
 /* The numbers of tables, which checksums cover; the permuted ones have theirs from 1 on. */
 enum { POSTINGS = 101, DOCS, FRESH };
@@ -314,7 +320,7 @@ static void check_permuted(const struct file *file)
 			if (j < i)
 				continue;
 			want[n][0] = permute(&file->table[t], docs[i].fp);
-			want[n][1] = want[n][2] = 0;
+			memset(&want[n][1], 0, sizeof(want[n]) - sizeof(want[n][0]));
 			n++;
 		}
 		compare_rows(name, want, n, 0);
@@ -323,13 +329,13 @@ static void check_permuted(const struct file *file)
 
 static void check_postings(const struct file *file)
 {
-	unsigned n_cols = file->golden->flags & GOLDEN_FP2 ? 2 : 1;
+	unsigned n_cols = 1 + n_values(file);
 
 	read_table(file, "postings", POSTINGS, PAIRS, NULL, n_cols, with_checksum(file), &rows);
 	for (unsigned i = 0; i < n_merged(file); i++) {
 		want[i][0] = docs[i].fp;
 		want[i][1] = docs[i].id;
-		want[i][2] = docs[i].fp2;
+		values_of(file, &docs[i], &want[i][2]);
 	}
 	compare_rows("postings", want, n_merged(file), n_cols);
 }
@@ -340,7 +346,7 @@ static void check_docs(const struct file *file)
 	for (unsigned i = 0; i < n_merged(file); i++) {
 		want[i][0] = docs[i].id;
 		want[i][1] = docs[i].fp;
-		want[i][2] = 0;
+		memset(&want[i][2], 0, MAX_VALUES * sizeof(want[i][0]));
 	}
 	compare_rows("docs", want, n_merged(file), 1);
 }
@@ -349,11 +355,14 @@ static void check_docs(const struct file *file)
 static void check_fresh_row(const struct file *file, unsigned i, unsigned operation,
 			    const struct golden_doc *d)
 {
+	uint64_t value[MAX_VALUES];
+	unsigned n = values_of(file, d, value);
+
 	must(rows.key[i] == n_merged(file) + i, "fresh: sequence number of row %u", i);
 	must(rows.col[0][i] == operation + (d->label_size ? 16 : 0) && rows.col[1][i] == d->id &&
 		     rows.col[2][i] == d->fp &&
 		     rows.col[3][i] == (d->label_size ? hash(d->label, d->label_size) : 0) &&
-		     (!(file->golden->flags & GOLDEN_FP2) || rows.col[4][i] == d->fp2),
+		     (n < 1 || rows.col[4][i] == value[0]) && (n < 2 || rows.col[5][i] == value[1]),
 	     "fresh: row %u", i);
 }
 
@@ -361,8 +370,7 @@ static void check_fresh(const struct file *file)
 {
 	unsigned added = n_docs(file) - n_merged(file), n = added + n_deleted(file), row = added;
 
-	read_table(file, "fresh", FRESH, NUMBERS, NULL, file->golden->flags & GOLDEN_FP2 ? 5 : 4,
-		   with_checksum(file), &rows);
+	read_table(file, "fresh", FRESH, NUMBERS, NULL, 4 + n_values(file), with_checksum(file), &rows);
 	must(rows.n == n, "fresh: %u rows, not %u", rows.n, n);
 	for (unsigned i = 0; i < added; i++)
 		check_fresh_row(file, i, 1, &docs[n_merged(file) + i]);

@@ -16,6 +16,8 @@
 
 #define MAX_ROWS 4096
 #define MAX_COLS 6
+#define MAX_VALUES 2            /* optional columns */
+#define WANTED (2 + MAX_VALUES) /* numbers of an entry that is expected: its key and columns */
 #define MAX_TABLES 32
 
 /** The entries of a table. */
@@ -57,9 +59,7 @@ uint64_t be(const unsigned char *p, unsigned n);
 
 /** XXH3-64 of bytes, and of the 8 little-endian bytes of each of some numbers. */
 uint64_t hash(const void *data, size_t size);
-uint64_t hash_1(uint64_t a);
-uint64_t hash_2(uint64_t a, uint64_t b);
-uint64_t hash_3(uint64_t a, uint64_t b, uint64_t c);
+uint64_t hash_numbers(const uint64_t *number, unsigned n);
 
 /* decode_plan.c */
 

@@ -41,7 +41,9 @@ static void put_part(simidx *index, const struct golden *g, unsigned from, unsig
 		doc.id = d.id;
 		doc.fp = d.fp;
 		doc.fp2 = d.fp2;
-		doc.flags = g->flags & GOLDEN_FP2 ? SIMIDX_DOC_FP2 : 0;
+		doc.time = d.time;
+		doc.flags = (g->flags & GOLDEN_FP2 ? SIMIDX_DOC_FP2 : 0) |
+			    (g->flags & GOLDEN_TIMES ? SIMIDX_DOC_TIME : 0);
 		if (d.label_size) {
 			doc.label = d.label;
 			doc.label_size = d.label_size;
@@ -100,7 +102,8 @@ static void make(const struct golden *g, const char *dir)
 	o.bits = g->bits;
 	o.layout = g->is_rows ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS;
 	o.flags = (g->flags & GOLDEN_NO_IDS ? SIMIDX_CREATE_NO_IDS : 0) |
-		  (g->flags & GOLDEN_FP2 ? SIMIDX_CREATE_FP2 : 0);
+		  (g->flags & GOLDEN_FP2 ? SIMIDX_CREATE_FP2 : 0) |
+		  (g->flags & GOLDEN_TIMES ? SIMIDX_CREATE_TIMES : 0);
 	o.fill = g->fill;
 	o.profile = g->profile;
 	o.check_fps = check_fps;
@@ -120,6 +123,7 @@ static void make(const struct golden *g, const char *dir)
 static int is_doc(const simidx_match *match, const struct golden_doc *d)
 {
 	return match->id == d->id && match->fp == d->fp && match->fp2 == d->fp2 &&
+	       match->time == d->time &&
 	       match->label_size == d->label_size &&
 	       (!d->label_size || !memcmp(match->label, d->label, d->label_size));
 }
