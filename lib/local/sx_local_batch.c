@@ -354,7 +354,8 @@ static int visit_postings(void *ctx, const sx_block_slice *slice, enum sx_next *
 	if (sx_reserve(&s->doc, &s->doc_cap, s->n_docs + n, sizeof(*s->doc)))
 		return SIMIDX_E_NOMEM;
 	hit->n_docs += (uint32_t)n;
-	values = sx_value_arrays_in(&sx_reader_index(v->r)->schema->columns, &l->rows, SX_POSTINGS_COLUMNS);
+	values = sx_value_arrays_in(&sx_reader_index(v->r)->schema->columns, &l->rows,
+				    SX_POSTINGS_COLUMNS);
 	for (size_t i = 0; i < n; i++)
 		s->doc[s->n_docs++] = (sx_doc){ l->rows.col[SX_POSTINGS_ID][i], hit->fp,
 						sx_value_arrays_at(&values, i) };

@@ -56,13 +56,11 @@ static inline int sx_columns_find(const sx_columns *columns, enum sx_column kind
 	return -1;
 }
 
-/** Write the values to numbers that follow each other, as they are stored; returns how many. */
-static inline unsigned sx_values_put(const sx_columns *columns, const sx_values *values,
-				     uint64_t *to)
+/** Write the values to numbers that follow each other, as they are stored. */
+static inline void sx_values_put(const sx_columns *columns, const sx_values *values, uint64_t *to)
 {
 	for (unsigned c = 0; c < columns->n; c++)
 		to[c] = values->of[columns->kind[c]];
-	return columns->n;
 }
 
 /** Read them. */
@@ -89,7 +87,7 @@ typedef struct sx_value_arrays {
 	const uint64_t *of[SX_MAX_COLUMNS];
 } sx_value_arrays;
 
-/** Those of one document, from its i-th value on. */
+/** Those of one document. */
 static inline sx_value_arrays sx_value_arrays_of(const sx_values *values)
 {
 	sx_value_arrays arrays;

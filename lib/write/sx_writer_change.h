@@ -22,7 +22,7 @@
 int sx_writer_judge(simidx_writer *writer, sx_call *call, simidx_match *blocker,
 		    simidx_error *err);
 
-/** Delete a document that is there, in the transaction that has begun. A failure has dropped it. */
+/** Delete a document that is there, in the transaction that has begun. */
 int sx_writer_delete(simidx_writer *writer, const sx_doc *doc, simidx_error *err);
 
 #endif /* SX_WRITER_CHANGE_H */

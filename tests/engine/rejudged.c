@@ -10,6 +10,7 @@
 
 #include "engine/engines.h"
 #include "engine/sides.h"
+#include "support/sxt_index.h"
 
 /* ---- if new ---- */
 
@@ -142,7 +143,7 @@ END_TEST
  */
 START_TEST(test_a_document_that_is_not_deleted_after_all_is_in_the_way)
 {
-	simidx_doc docs[] = { side_doc(5, ~FP, "label") };
+	simidx_doc docs[] = { t_document(5, ~FP, "label") };
 	uint64_t id;
 
 	sides_store(docs, 1);
@@ -163,7 +164,7 @@ END_TEST
 /* Store the document 5, which b then changes. */
 static void store_five(void)
 {
-	simidx_doc docs[] = { side_doc(5, FP, NULL) };
+	simidx_doc docs[] = { t_document(5, FP, NULL) };
 
 	sides_store(docs, 1);
 }
@@ -234,7 +235,7 @@ END_TEST
 /* It is deleted, and its id is for a document that is stored if it is new, and is not. */
 START_TEST(test_a_document_whose_successor_is_refused_may_stay)
 {
-	simidx_doc successor = side_doc(5, ~FP, NULL);
+	simidx_doc successor = t_document(5, ~FP, NULL);
 	simidx_query q = SIMIDX_QUERY_INIT;
 	uint64_t id;
 
@@ -254,7 +255,7 @@ END_TEST
 
 START_TEST(test_two_replace_one_document)
 {
-	simidx_doc docs[] = { side_doc(5, FP, "label") };
+	simidx_doc docs[] = { t_document(5, FP, "label") };
 
 	sides_store(docs, 1);
 	ck_assert_sx(side_replace(&a, 5, 1, "other"), SIMIDX_OK);
@@ -301,7 +302,7 @@ END_TEST
  */
 START_TEST(test_two_delete)
 {
-	simidx_doc docs[] = { side_doc(5, 1, NULL), side_doc(6, 2, NULL), side_doc(7, 3, "label") };
+	simidx_doc docs[] = { t_document(5, 1, NULL), t_document(6, 2, NULL), t_document(7, 3, "label") };
 
 	sides_store(docs, 3);
 	ck_assert_sx(simidx_writer_delete_id(b.w, 5, &sxt_err), SIMIDX_OK);
@@ -326,7 +327,7 @@ END_TEST
 /* b deletes it by its label, and so not by its id. But it has lost its label meanwhile. */
 START_TEST(test_a_document_that_is_there_after_all)
 {
-	simidx_doc docs[] = { side_doc(5, 1, "label") };
+	simidx_doc docs[] = { t_document(5, 1, "label") };
 
 	sides_store(docs, 1);
 	ck_assert_sx(side_delete_label(&b, "label"), SIMIDX_OK);
@@ -360,7 +361,7 @@ END_TEST
 /* b takes a label from its document. But another document has got it meanwhile. */
 START_TEST(test_a_label_that_is_there_after_all)
 {
-	simidx_doc docs[] = { side_doc(5, 1, "label") };
+	simidx_doc docs[] = { t_document(5, 1, "label") };
 
 	sides_store(docs, 1);
 	ck_assert_sx(side_replace(&b, 5, 1, NULL), SIMIDX_OK);
@@ -379,7 +380,7 @@ END_TEST
 /* The label of 3 is for 2, and that of 2 for 1. The change of 3 is refused, and so all are. */
 START_TEST(test_labels_that_change_hands)
 {
-	simidx_doc docs[] = { side_doc(1, 1, NULL), side_doc(2, 2, "two"), side_doc(3, 3, "three") };
+	simidx_doc docs[] = { t_document(1, 1, NULL), t_document(2, 2, "two"), t_document(3, 3, "three") };
 
 	sides_store(docs, 3);
 	ck_assert_sx(side_replace(&b, 3, 3, NULL), SIMIDX_OK);
@@ -464,7 +465,7 @@ END_TEST
 START_TEST(test_nobody_has_to_listen)
 {
 	simidx_writer *w = sxt_writer(b.index, 0);
-	simidx_doc doc = side_doc(SIMIDX_NO_ID, 2, "label");
+	simidx_doc doc = t_document(SIMIDX_NO_ID, 2, "label");
 
 	ck_assert_sx(side_put(&a, SIMIDX_NO_ID, 1, "label"), SIMIDX_OK);
 	ck_assert_sx(simidx_writer_put(w, &doc, NULL, &sxt_err), SIMIDX_OK);

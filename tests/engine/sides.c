@@ -8,6 +8,7 @@
 #include <simidx_admin.h>
 
 #include "engine/engines.h"
+#include "support/sxt_index.h"
 
 struct side a, b;
 
@@ -54,20 +55,9 @@ void sides_end(void)
 	memory_clear();
 }
 
-simidx_doc side_doc(uint64_t id, uint64_t fp, const char *label)
-{
-	simidx_doc doc = SIMIDX_DOC_INIT;
-
-	doc.id = id;
-	doc.fp = fp;
-	doc.label = label;
-	doc.label_size = label ? strlen(label) : 0;
-	return doc;
-}
-
 int side_put_if_new(struct side *s, uint64_t fp, const char *label, unsigned radius, uint64_t *id)
 {
-	simidx_doc doc = side_doc(SIMIDX_NO_ID, fp, label);
+	simidx_doc doc = t_document(SIMIDX_NO_ID, fp, label);
 	simidx_query q = SIMIDX_QUERY_INIT;
 	simidx_match blocker;
 	int rc;
@@ -82,14 +72,14 @@ int side_put_if_new(struct side *s, uint64_t fp, const char *label, unsigned rad
 
 int side_put(struct side *s, uint64_t id, uint64_t fp, const char *label)
 {
-	simidx_doc doc = side_doc(id, fp, label);
+	simidx_doc doc = t_document(id, fp, label);
 
 	return simidx_writer_put(s->w, &doc, NULL, &sxt_err);
 }
 
 int side_replace(struct side *s, uint64_t id, uint64_t fp, const char *label)
 {
-	simidx_doc doc = side_doc(id, fp, label);
+	simidx_doc doc = t_document(id, fp, label);
 
 	return simidx_writer_replace(s->w, &doc, NULL, &sxt_err);
 }

@@ -29,9 +29,6 @@ void sides_begin(void);
 
 void sides_end(void);
 
-/** `label` may be NULL. */
-simidx_doc side_doc(uint64_t id, uint64_t fp, const char *label);
-
 /** Returns the code; *id is that of the document, or of what is in its way. */
 int side_put_if_new(struct side *s, uint64_t fp, const char *label, unsigned radius,
 		    uint64_t *id);

@@ -203,6 +203,7 @@ START_TEST(test_impossible_values_are_refused)
 	change(47, 1, 'x', SIMIDX_E_VERSION);
 	change(48, 4, 0, SIMIDX_E_VERSION); /* a column, but not fp2's flag */
 	change(48, 4, 64 | 8 | 4, SIMIDX_E_CORRUPT);
+	change(48, 4, 16 | 8 | 4, SIMIDX_E_VERSION); /* times, but no column of them */
 	change(48, 4, 4, SIMIDX_E_CORRUPT); /* what stands for unknown, but not its flag */
 	change(52, 4, 6 | 8, SIMIDX_E_CORRUPT);
 	change(52, 4, 6 | 1, SIMIDX_OK);
