@@ -104,6 +104,7 @@ extern "C" {
 #define SIMIDX_NO_ID UINT64_MAX             /**< "none", or "assign one" */
 
 #define SIMIDX_MAX_LABEL 65535  /**< longest label, in bytes */
+#define SIMIDX_MAX_NOTE 8388608  /**< longest note, in bytes */
 
 /* ------------------------------------------------------------------------------------------
  * Errors
@@ -176,6 +177,7 @@ enum simidx_layout {
 #define SIMIDX_CREATE_NO_IDS 2u   /**< store distinct fingerprints only: no ids, no labels */
 #define SIMIDX_CREATE_FP2 4u      /**< every document has a second fingerprint */
 #define SIMIDX_CREATE_TIMES 16u   /**< every document has a time, which may be unknown */
+#define SIMIDX_CREATE_NOTES 32u   /**< documents may have notes: simidx_doc.note */
 #define SIMIDX_CREATE_FORCE 8u    /**< accept a network file system, at the caller's risk */
 
 /** What an index is made with; fixed for its life. */
@@ -497,6 +499,20 @@ int simidx_reader_find_id(simidx_reader *reader, uint64_t id, simidx_match *out,
 
 int simidx_reader_find_label(simidx_reader *reader, const char *label, size_t size,
 			     simidx_match *out, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Read the note of a document: the bytes that a program has stored with it (simidx_doc.note).
+ *
+ * @param note  the bytes; borrowed from the reader until the next call on it. NULL without a note
+ * @param size  their number; 0 without a note
+ * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND: no document has the id; SIMIDX_E_MISMATCH: the index keeps
+ *         no notes; SIMIDX_E_MOVED; SIMIDX_E_CORRUPT: the note is damaged, by its checksum, or
+ *         missing
+ *
+ * Cost: O(log N) and that of copying the bytes.
+ */
+int simidx_reader_note(simidx_reader *reader, uint64_t id, const void **note, size_t *size,
+		       simidx_error *err) SIMIDX_CHECK_RESULT;
 
 #ifdef __cplusplus
 }

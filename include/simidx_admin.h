@@ -36,7 +36,7 @@ typedef struct simidx_info {
 	size_t size;           /**< sizeof; SIMIDX_INFO_INIT sets it */
 	unsigned bits;         /**< f */
 	unsigned layout;       /**< enum simidx_layout */
-	unsigned flags;        /**< SIMIDX_CREATE_NO_IDS, SIMIDX_CREATE_FP2 where they apply */
+	unsigned flags;        /**< SIMIDX_CREATE_NO_IDS, _FP2, _TIMES, _NOTES where they apply */
 	unsigned fill;         /**< percent */
 	unsigned n_tables;     /**< tables of the plan */
 	unsigned format_major; /**< of the file */
@@ -56,10 +56,11 @@ typedef struct simidx_info {
 	uint64_t used_bytes;   /**< of these, not on the free list */
 	uint64_t page_bytes;   /**< size of a page */
 	uint64_t snapshot;     /**< number of the last committed transaction */
+	uint64_t notes;        /**< documents with a note */
 } simidx_info;
 
 #define SIMIDX_INFO_INIT \
-	{ sizeof(simidx_info), 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+	{ sizeof(simidx_info), 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Read an index's description and counts, in a snapshot of its own.
@@ -74,9 +75,10 @@ int simidx_get_info(simidx *index, simidx_info *out, simidx_error *err) SIMIDX_C
 /** One sub-database of an index. */
 typedef struct simidx_table_info {
 	size_t size;         /**< sizeof; SIMIDX_TABLE_INFO_INIT sets it */
-	const char *name;    /**< "t01".., "postings", "docs", "fresh", "labels", "by_label" */
+	const char *name;    /**< "t01".., "postings", "docs", "fresh", "labels", "by_label", and with
+	                          notes "notes" */
 	unsigned prefix_bits; /**< length of the prefix; 0 for what is not a permuted table */
-	uint64_t entries;    /**< fingerprints, documents, rows or labels */
+	uint64_t entries;    /**< fingerprints, documents, rows, labels or notes */
 	uint64_t keys;       /**< keys of the store: blocks, or entries in the rows layout */
 	uint64_t pages;      /**< all pages that belong to it */
 	uint64_t overflow_pages; /**< of these, pages that hold one block each */
@@ -227,6 +229,19 @@ int simidx_walk_open(simidx *index, simidx_walk **out, simidx_error *err) SIMIDX
  * Cost: O(1), and O(log N) for a label and for a second fingerprint; the last call reads one table.
  */
 int simidx_walk_next(simidx_walk *walk, simidx_match *out, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Read the note of the document that simidx_walk_next() has delivered last.
+ *
+ * @param note  the bytes; borrowed from the walk until the next call on it. NULL without a note
+ * @param size  their number; 0 without a note
+ * @return SIMIDX_OK; SIMIDX_E_MISMATCH: the index keeps no notes; SIMIDX_E_STATE: there is no such
+ *         document; SIMIDX_E_CORRUPT: the note is damaged, by its checksum, or missing
+ *
+ * Cost: O(log N), and that of reading the bytes.
+ */
+int simidx_walk_note(simidx_walk *walk, const void **note, size_t *size,
+		     simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /** End a walk. NULL is allowed. */
 void simidx_walk_close(simidx_walk *walk);
@@ -454,7 +469,10 @@ enum simidx_loss_kind {
 	SIMIDX_LOSS_RECORD = 5,   /**< the profile or the mark is lost */
 	SIMIDX_LOSS_CHANGES = 6,  /**< changes are lost that were not merged yet; the text has how
 	                               many and their numbers */
-	SIMIDX_LOSS_TIME = 7      /**< a document is there, but its time is not known any more */
+	SIMIDX_LOSS_TIME = 7,     /**< a document is there, but its time is not known any more */
+	SIMIDX_LOSS_NOTE = 8      /**< a document is there, but for its note; or, without an id, the
+	                               text has how many notes are lost of which nothing says whose
+	                               they are */
 };
 
 #define SIMIDX_LOSS_HAS_FP 1u /**< fp is set */
@@ -510,9 +528,10 @@ typedef struct simidx_repair_report {
 	                              Not 0: each document that was deleted or replaced by one of them
 	                              may be as it was before */
 	uint64_t times_lost;     /**< _LOSS_TIME */
+	uint64_t notes_lost;     /**< _LOSS_NOTE, and those that it tells of together */
 } simidx_repair_report;
 
-#define SIMIDX_REPAIR_REPORT_INIT { sizeof(simidx_repair_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define SIMIDX_REPAIR_REPORT_INIT { sizeof(simidx_repair_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Make a new index of all that is sound in a damaged one, which is only read.

@@ -121,9 +121,12 @@ typedef struct simidx_doc {
 	size_t label_size; /**< in bytes, 1..SIMIDX_MAX_LABEL; not looked at when label is NULL */
 	unsigned flags;    /**< SIMIDX_DOC_ flags */
 	uint32_t time;     /**< seconds since 1970, with SIMIDX_DOC_TIME; 0 = unknown */
+	const void *note;  /**< what a program remembers of it, in an index with notes; NULL = none.
+	                        Copied. The index does not look into it */
+	size_t note_size;  /**< in bytes, 1..SIMIDX_MAX_NOTE; not looked at when note is NULL */
 } simidx_doc;
 
-#define SIMIDX_DOC_INIT { sizeof(simidx_doc), SIMIDX_NO_ID, 0, 0, NULL, 0, 0, 0 }
+#define SIMIDX_DOC_INIT { sizeof(simidx_doc), SIMIDX_NO_ID, 0, 0, NULL, 0, 0, 0, NULL, 0 }
 
 /**
  * Begin a transaction: take the write lock, so that nobody else changes the index until the commit
@@ -145,9 +148,11 @@ int simidx_writer_begin(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_R
  * @param id  if not NULL: the id that the document got. An id that is chosen is above all that
  *            were ever there
  * @return SIMIDX_OK; SIMIDX_E_DUPLICATE: another document has this id or this label;
- *         SIMIDX_E_RANGE: id or fp out of range, label too long or empty; SIMIDX_E_MISMATCH, as
+ *         SIMIDX_E_RANGE: id or fp out of range, label or note too long or empty, or more in
+ *         one transaction than LMDB takes (about 500 MB of notes); SIMIDX_E_MISMATCH, as
  *         for any other document of this kind: fp2 is missing where the index has it (an index of
- *         texts) or given where it has not, an id or label for an index without ids,
+ *         texts) or given where it has not, an id or label for an index without ids, a time or a
+ *         note where the index keeps none,
  *         SIMIDX_DOC_FP2_UNKNOWN where no document of the index lacks its second fingerprint; the
  *         codes of simidx_writer_begin()
  *
@@ -215,7 +220,7 @@ int simidx_writer_reader(simidx_writer *writer, simidx_reader **out,
 /**
  * Add a document, or put it in the place of the one that is there: with `doc->id`, of that id; with
  * SIMIDX_NO_ID, of the one with its label, and the id stays. The document is then as given: one that
- * is replaced without a label has none any more. What is not different is not written; a document
+ * is replaced without a label or a note has none any more. What is not different is not written; a document
  * that is replaced by just what it was counts as replaced.
  *
  * @param id  if not NULL: the id that the document has

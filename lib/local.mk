@@ -148,12 +148,16 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_index.c \
 	lib/index/sx_index.h \
 	lib/index/sx_info.c \
+	lib/index/sx_notes.c \
+	lib/index/sx_notes.h \
 	lib/index/sx_info.h \
 	lib/index/sx_schema.c \
 	lib/index/sx_schema.h \
 	lib/index/sx_snapshot.c \
 	lib/index/sx_snapshot.h \
 	lib/index/sx_verify.c \
+	lib/index/sx_verify_said.c \
+	lib/index/sx_verify_said.h \
 	lib/index/sx_verify.h \
 	lib/index/sx_walk.c \
 	lib/index/sx_walk.h \
@@ -250,6 +254,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/write/sx_calls.h \
 	lib/write/sx_writer.c \
 	lib/write/sx_writer.h \
+	lib/write/sx_writer_ask.c \
 	lib/write/sx_writer_change.c \
 	lib/write/sx_writer_change.h \
 	lib/write/sx_writer_older.c \
@@ -272,6 +277,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/repair/sx_repair_fingerprints.h \
 	lib/repair/sx_repair_gather.c \
 	lib/repair/sx_repair_gather.h \
+	lib/repair/sx_repair_notes.c \
+	lib/repair/sx_repair_notes.h \
 	lib/repair/sx_repair_read.c \
 	lib/repair/sx_repair_read.h \
 	lib/repair/sx_repair_state.c \

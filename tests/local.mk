@@ -184,6 +184,7 @@ unit_suites = \
 	tests/unit/t_table_exchange.c \
 	tests/unit/t_times.c \
 	tests/unit/t_times_older.c \
+	tests/unit/t_notes.c \
 	tests/unit/t_compact.c \
 	tests/unit/t_two_writers.c \
 	tests/unit/t_open_create.c \
@@ -447,6 +448,7 @@ tool_tests = \
 	tests/tool/stop.sh \
 	tests/tool/terminal.sh \
 	tests/tool/text.sh \
+	tests/tool/notes.sh \
 	tests/tool/times_load.sh \
 	tests/tool/times_query.sh \
 	tests/tool/untrusted.sh \

@@ -14,6 +14,8 @@
 #define SX_FRESH_PUT 1u    /* the document was added */
 #define SX_FRESH_DELETE 2u /* it was removed; the row says what it was like */
 #define SX_FRESH_LABEL 16u /* it has a label, whose hash is in the row */
+#define SX_FRESH_NOTE 32u  /* it has a note */
+#define SX_FRESH_HAS (SX_FRESH_LABEL | SX_FRESH_NOTE)
 
 /**
  * One row of the log. A document that changes is removed and added again, with the same id. So of
@@ -30,7 +32,7 @@ typedef struct sx_fresh_row {
 
 static inline int sx_fresh_is_delete(const sx_fresh_row *row)
 {
-	return (row->op & ~SX_FRESH_LABEL) == SX_FRESH_DELETE;
+	return (row->op & ~SX_FRESH_HAS) == SX_FRESH_DELETE;
 }
 
 /** A growable array of rows. All zero is an empty one; the owner frees `at`. */
@@ -55,7 +57,7 @@ static inline sx_fresh_row sx_fresh_row_of(const sx_table *log, const sx_rows *r
 /** Whether it has an operation that this version of the library knows. */
 static inline int sx_fresh_is_known(const sx_rows *rows, size_t i)
 {
-	uint64_t op = rows->col[SX_LOG_OP][i] & ~(uint64_t)SX_FRESH_LABEL;
+	uint64_t op = rows->col[SX_LOG_OP][i] & ~(uint64_t)SX_FRESH_HAS;
 
 	return op == SX_FRESH_PUT || op == SX_FRESH_DELETE;
 }

@@ -128,6 +128,9 @@ typedef struct sx_backend_documents {
 	 */
 	int (*label_of)(const struct sx_snapshot *snapshot, uint64_t id, struct sx_slice *label,
 			simidx_error *err);
+	/** The same for its note. NULL where no index has notes. */
+	int (*note_of)(const struct sx_snapshot *snapshot, uint64_t id, struct sx_slice *note,
+		       simidx_error *err);
 } sx_backend_documents;
 
 /** A walk over all documents that looks for old ones. All zero but for `time` at first. */
@@ -172,6 +175,9 @@ typedef struct sx_backend_writer {
 	/** Set the label of a document whose row waits for the commit; NULL: it gets none. */
 	int (*label)(simidx_writer *writer, uint64_t id, const char *label, size_t size,
 			    simidx_error *err);
+	/** The same for its note. NULL where no index has notes. */
+	int (*note)(simidx_writer *writer, uint64_t id, const void *note, size_t size,
+		    simidx_error *err);
 	/** Whether a commit has something to do though nothing was changed. */
 	int (*is_unfinished)(const simidx_writer *writer);
 	/**
@@ -194,6 +200,11 @@ typedef struct sx_backend_writer {
 typedef struct sx_backend_walk {
 	int (*open)(const simidx *index, void **walk, simidx_error *err);
 	int (*next)(void *walk, simidx_match *out, simidx_error *err);
+	/**
+	 * The note of the last document. SIMIDX_E_NOT_FOUND without setting err: it has none. NULL
+	 * where no index has notes.
+	 */
+	int (*note)(void *walk, struct sx_slice *note, simidx_error *err);
 	void (*close)(void *walk);
 } sx_backend_walk;
 

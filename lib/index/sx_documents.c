@@ -153,6 +153,12 @@ int sx_documents_check(const simidx *index, const simidx_doc *doc, simidx_error 
 	if (doc->label && (!doc->label_size || doc->label_size > SIMIDX_MAX_LABEL))
 		return sx_fail(err, SIMIDX_E_RANGE, "a label has 1 to %d bytes, this one %zu",
 			       SIMIDX_MAX_LABEL, doc->label_size);
+	if (doc->note && (!doc->note_size || doc->note_size > SIMIDX_MAX_NOTE))
+		return sx_fail(err, SIMIDX_E_RANGE, "a note has 1 to %d bytes, this one %zu",
+			       SIMIDX_MAX_NOTE, doc->note_size);
+	if (doc->note && !index->schema->has_notes)
+		return sx_fail(err, SIMIDX_E_MISMATCH,
+			       "the index keeps no notes, and the document has one");
 	if (!index->schema->has_ids && (doc->id != SIMIDX_NO_ID || doc->label))
 		return sx_fail(err, SIMIDX_E_MISMATCH, "the index holds no ids and no labels");
 	if (!(doc->flags & second) != !index->schema->has_fp2)

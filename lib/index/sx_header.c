@@ -38,7 +38,8 @@ enum {
 	UNKNOWN_FP2_AT = 120,
 	COMMIT_AT = 128,
 	N_COLUMNS_AT = 136, /* 1 byte, 7 zero */
-	COLUMNS_AT = 144,
+	NOTES_AT = 144,
+	COLUMNS_AT = 152,
 	COLUMN_SIZE = 24,
 	TABLES_AT = COLUMNS_AT + COLUMN_SIZE * SX_HEADER_COLUMNS
 };
@@ -114,6 +115,7 @@ size_t sx_header_encode(const sx_header *h, unsigned char *out)
 	sx_store_le32(out + STATE_AT, h->state);
 	sx_store_le64(out + DOCUMENTS_AT, h->documents);
 	sx_store_le64(out + LABELS_AT, h->labels);
+	sx_store_le64(out + NOTES_AT, h->notes);
 	sx_store_le64(out + NEXT_ID_AT, h->next_id);
 	sx_store_le64(out + FIRST_SEQ_AT, h->first_seq);
 	sx_store_le64(out + NEXT_SEQ_AT, h->next_seq);
@@ -197,7 +199,7 @@ static int is_merge_possible(const sx_header *h)
 static int check_values(const sx_header *h, simidx_error *err)
 {
 	const uint32_t flags =
-		SIMIDX_CREATE_NO_IDS | sx_columns_flags() | SX_FLAG_UNKNOWN_FP2;
+		SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_NOTES | sx_columns_flags() | SX_FLAG_UNKNOWN_FP2;
 	const uint32_t state = SX_STATE_SUPERSEDED | SX_STATE_MERGING | SX_STATE_PARTIAL;
 	const char *wrong = NULL;
 
@@ -213,6 +215,8 @@ static int check_values(const sx_header *h, simidx_error *err)
 	else if (h->first_seq > h->next_seq || h->next_id > SIMIDX_MAX_ID + 1 ||
 		 !is_merge_possible(h))
 		wrong = "impossible counts";
+	else if (h->flags & SIMIDX_CREATE_NOTES ? h->flags & SIMIDX_CREATE_NO_IDS : h->notes)
+		wrong = "notes where there can be none";
 	return wrong ? sx_fail(err, SIMIDX_E_CORRUPT, "header: %s", wrong) : SIMIDX_OK;
 }
 
@@ -231,6 +235,7 @@ static void get_fixed(sx_header *h, const unsigned char *in)
 	h->state = sx_load_le32(in + STATE_AT);
 	h->documents = sx_load_le64(in + DOCUMENTS_AT);
 	h->labels = sx_load_le64(in + LABELS_AT);
+	h->notes = sx_load_le64(in + NOTES_AT);
 	h->next_id = sx_load_le64(in + NEXT_ID_AT);
 	h->first_seq = sx_load_le64(in + FIRST_SEQ_AT);
 	h->next_seq = sx_load_le64(in + NEXT_SEQ_AT);

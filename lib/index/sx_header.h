@@ -55,7 +55,7 @@ typedef struct sx_header {
 	unsigned bits, layout, fill;
 	uint32_t flags;
 	uint32_t state; /* SX_STATE_ */
-	uint64_t documents, labels, next_id;
+	uint64_t documents, labels, notes, next_id;
 	uint64_t first_seq, next_seq; /* of the fresh rows */
 	uint64_t merged_fp, merged_id;
 	uint64_t merge_end;   /* a merge that has begun takes the fresh rows below it; else 0 */

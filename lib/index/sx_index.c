@@ -108,6 +108,8 @@ static int open_documents(simidx *index, sx_txn *txn, int create, simidx_error *
 	t->by_label.layout = SIMIDX_LAYOUT_ROWS;
 	if (!rc && txn)
 		rc = sx_dbi_open(txn, "labels", create, &t->labels, err);
+	if (!rc && txn && index->schema->has_notes)
+		rc = sx_dbi_open(txn, "notes", create, &t->notes, err);
 	return rc;
 }
 

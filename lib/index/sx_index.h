@@ -27,6 +27,7 @@ typedef struct sx_tables {
 	sx_table docs;
 	sx_table by_label; /* key = hash of the label, column 0 = id; always in the rows layout */
 	sx_dbi labels; /* id -> bytes of the label */
+	sx_dbi notes;  /* id -> note and checksum (sx_notes.h), in an index with notes */
 	sx_meta meta;
 } sx_tables;
 

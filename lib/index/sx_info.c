@@ -33,6 +33,7 @@ void sx_info_describe(const simidx *index, const sx_header *h, simidx_info *out)
 	out->documents = index->schema->has_ids ? h->documents : out->distinct + out->fresh_rows;
 	out->next_id = index->schema->has_ids ? h->next_id : SIMIDX_NO_ID;
 	out->labels = h->labels;
+	out->notes = h->notes;
 }
 
 int simidx_get_info(simidx *index, simidx_info *out, simidx_error *err)
@@ -52,7 +53,7 @@ int simidx_get_info(simidx *index, simidx_info *out, simidx_error *err)
 /* ---- one sub-database ---- */
 
 /* Sub-database number i: the permuted tables, then these; without ids the fresh rows alone. */
-enum { POSTINGS = SX_COUNT_POSTINGS, DOCS = SX_COUNT_DOCS, FRESH, LABELS, BY_LABEL, OTHERS };
+enum { POSTINGS = SX_COUNT_POSTINGS, DOCS = SX_COUNT_DOCS, FRESH, LABELS, BY_LABEL, NOTES };
 
 /* Entries and their bytes, by visiting every block. */
 static int measure(const sx_snapshot *s, const sx_table *table, simidx_table_info *out,
@@ -75,7 +76,7 @@ static int measure(const sx_snapshot *s, const sx_table *table, simidx_table_inf
 	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
 }
 
-static int measure_labels(sx_txn *txn, sx_dbi dbi, simidx_table_info *out, simidx_error *err)
+static int measure_bytes(sx_txn *txn, sx_dbi dbi, simidx_table_info *out, simidx_error *err)
 {
 	sx_slice key, value;
 	sx_cursor *cursor;
@@ -104,21 +105,22 @@ static int describe_table(const sx_snapshot *s, const sx_table *table, sx_dbi db
 	out->pages = stat.branch_pages + stat.leaf_pages + stat.overflow_pages;
 	out->overflow_pages = stat.overflow_pages;
 	return table ? measure(s, table, out, err)
-		     : measure_labels(s->txn, dbi, out, err);
+		     : measure_bytes(s->txn, dbi, out, err);
 }
 
 static int describe_number(const simidx *index, const sx_snapshot *s, unsigned i,
 			   simidx_table_info *out, simidx_error *err)
 {
 	const sx_tables *t = &index->tables;
-	const sx_table *others[OTHERS] = { [POSTINGS] = &t->postings,
+	const sx_table *others[NOTES + 1] = { [POSTINGS] = &t->postings,
 					   [DOCS] = &t->docs,
 					   [FRESH] = &index->fresh->log,
 					   [BY_LABEL] = &t->by_label };
 	const sx_table *table;
-	unsigned n = index->schema->plan.n_tables, other;
+	unsigned n = index->schema->plan.n_tables, other = FRESH;
+	unsigned n_others = index->schema->has_ids ? NOTES + index->schema->has_notes : 1;
 
-	if (i >= n + (index->schema->has_ids ? OTHERS : 1))
+	if (i >= n + n_others)
 		return sx_fail(err, SIMIDX_E_END, "there are no more sub-databases");
 	if (i < n) {
 		table = &t->permuted[i];
@@ -126,13 +128,15 @@ static int describe_number(const simidx *index, const sx_snapshot *s, unsigned i
 		out->prefix_mask = index->schema->plan.table[i].prefix_mask;
 		out->digest = s->header.table[i].digest;
 	} else {
-		other = index->schema->has_ids ? i - n : FRESH;
+		if (index->schema->has_ids)
+			other = i - n;
 		table = others[other];
 		if (other < SX_COUNT_OTHERS)
 			out->digest = s->header.other[other].digest;
 	}
-	out->name = table ? table->name : "labels";
-	return describe_table(s, table, table ? table->dbi : t->labels, out, err);
+	out->name = table ? table->name : other == NOTES ? "notes" : "labels";
+	return describe_table(s, table, table ? table->dbi : other == NOTES ? t->notes : t->labels,
+			      out, err);
 }
 
 int simidx_get_table_info(simidx *index, unsigned i, simidx_table_info *out, simidx_error *err)

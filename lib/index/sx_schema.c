@@ -11,13 +11,14 @@
 
 uint32_t sx_schema_flags(void)
 {
-	return SIMIDX_CREATE_NO_IDS | sx_columns_flags();
+	return SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_NOTES | sx_columns_flags();
 }
 
 void sx_schema_set_flags(sx_schema *schema, uint32_t flags)
 {
 	schema->flags = flags & sx_schema_flags();
 	schema->has_ids = !(flags & SIMIDX_CREATE_NO_IDS);
+	schema->has_notes = (flags & SIMIDX_CREATE_NOTES) != 0;
 	schema->columns = sx_columns_of_flags(flags);
 	schema->has_fp2 = sx_columns_find(&schema->columns, SX_FP2) >= 0;
 	schema->has_times = sx_columns_find(&schema->columns, SX_TIME) >= 0;

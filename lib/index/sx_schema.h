@@ -14,7 +14,7 @@
 typedef struct sx_schema {
 	unsigned bits, layout, fill;
 	uint32_t flags; /* sx_schema_flags() */
-	int has_ids, has_fp2, has_times;
+	int has_ids, has_fp2, has_times, has_notes;
 	sx_columns columns; /* the optional ones of documents */
 	unsigned format_major, format_minor;
 	uint32_t ro_compat;
@@ -37,7 +37,7 @@ int sx_schema_new(const char *plan, unsigned bits, sx_schema **out, simidx_error
 /** A schema as a header says. Its profile is empty. The codes of sx_schema_new(). */
 int sx_schema_of_header(const sx_header *header, sx_schema **out, simidx_error *err);
 
-/** The flags of simidx_create() that say what an index is: SIMIDX_CREATE_NO_IDS, and columns. */
+/** The flags of simidx_create() that say what an index is: ids, notes, and columns. */
 uint32_t sx_schema_flags(void);
 
 /** Set those of these flags that are set, and what they say. */

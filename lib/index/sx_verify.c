@@ -19,6 +19,8 @@
 #include <simidx_admin.h>
 
 #include "index/sx_documents.h"
+#include "index/sx_notes.h"
+#include "index/sx_verify_said.h"
 #include "store/sx_page_check.h"
 #include "table/sx_table_walk.h"
 #include "util/sx_bytes.h"
@@ -34,13 +36,6 @@ struct tally {
 	int damaged;                        /* it could not be read whole: comparing is vain */
 };
 
-/* What a fresh row says of a document and its label. */
-struct said {
-	uint64_t hash, id, seq;
-	unsigned char is_delete, has_label;
-	unsigned char is_gone; /* the document is, by the last row about it, but for its label perhaps */
-};
-
 struct verify {
 	const simidx *index;
 	sx_snapshot snapshot;
@@ -50,12 +45,11 @@ struct verify {
 	void *stop_ctx;
 	simidx_verify_report report;
 	struct tally permuted[SX_MAX_TABLES];
-	struct tally postings, docs, fresh, labels, by_label;
+	struct tally postings, docs, fresh, labels, by_label, notes;
 	/* Documents and labels that the fresh rows add, less those that they delete. */
 	uint64_t fresh_documents, fresh_labels;
 	uint64_t docs_end, fresh_end; /* the largest id, and 1 */
-	struct said *said; /* the fresh rows; once sorted, the last one about each (id, label) */
-	size_t n_said, said_cap;
+	sx_saids said;
 	int no_memory;
 	unsigned step, n_steps;
 	simidx_error *err;
@@ -218,77 +212,34 @@ static void check_label(struct verify *v, const char *table, uint64_t id, uint64
 
 static void see_fresh(struct verify *v, const sx_rows *rows)
 {
-	if (sx_reserve(&v->said, &v->said_cap, v->n_said + rows->n, sizeof(*v->said))) {
-		v->no_memory = 1;
-		return;
-	}
 	for (size_t i = 0; i < rows->n; i++) {
 		sx_fresh_row row = sx_fresh_row_of(&v->index->fresh->log, rows, i);
-		int is_delete = sx_fresh_is_delete(&row), has_label = (row.op & SX_FRESH_LABEL) != 0;
-		uint64_t one = is_delete ? UINT64_MAX : 1;
+		uint64_t one = sx_fresh_is_delete(&row) ? UINT64_MAX : 1;
 
 		v->fresh_documents += one;
-		v->fresh_labels += has_label ? one : 0;
+		v->fresh_labels += row.op & SX_FRESH_LABEL ? one : 0;
 		if (row.id >= v->fresh_end)
 			v->fresh_end = row.id + 1;
-		v->said[v->n_said++] = (struct said){ row.label_hash, row.id, rows->key[i],
-						      is_delete, has_label, 0 };
+		v->no_memory |= sx_saids_push(&v->said, &row, rows->key[i]) != 0;
 	}
 }
 
-static int compare_said(const void *a, const void *b)
+/* What the last rows say that documents have is there. */
+static void check_said(struct verify *v)
 {
-	const struct said *x = a, *y = b;
+	sx_slice note;
 
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	if (x->has_label != y->has_label)
-		return x->has_label - y->has_label;
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
-}
+	sx_saids_keep_last(&v->said);
+	for (size_t i = 0; i < v->said.n; i++) {
+		const sx_said *s = &v->said.at[i];
 
-/* Keep the last row about each label of a document, and check it where there still is one. */
-static void check_fresh_labels(struct verify *v)
-{
-	struct said *s = v->said;
-	size_t n = v->n_said, last, to;
-
-	if (n > 1)
-		qsort(s, n, sizeof(*s), compare_said);
-	v->n_said = 0;
-	for (size_t from = 0; from < n; from = to) {
-		for (last = to = from; to < n && s[to].id == s[from].id; to++)
-			last = s[to].seq > s[last].seq ? to : last;
-		for (size_t i = from; i < to; i++) {
-			if (!s[i].has_label || (i + 1 < to && s[i].hash == s[i + 1].hash))
-				continue;
-			if (!s[i].is_delete)
-				check_label(v, "fresh", s[i].id, s[i].hash);
-			s[i].is_gone = i == last && s[i].is_delete;
-			s[v->n_said++] = s[i];
-		}
+		if (s->has_label && !s->is_delete)
+			check_label(v, "fresh", s->id, s->hash);
+		if (s->has_note && s->is_last && !s->is_delete &&
+		    sx_notes_get(v->snapshot.txn, &v->index->tables, s->id, &note, NULL) ==
+			    SIMIDX_E_NOT_FOUND)
+			problem(v, "fresh", "document %" PRIu64 " has no note", s->id);
 	}
-}
-
-/* Whether a fresh row says what by_label does not know yet. */
-static int is_in_fresh(const struct verify *v, uint64_t hash, uint64_t id)
-{
-	size_t low = 0, high = v->n_said;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct said *l = &v->said[middle];
-
-		if (l->hash == hash && l->id == id)
-			return 1;
-		if (l->id < id || (l->id == id && l->hash < hash))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return 0;
 }
 
 /* The log has every row from first_seq on, and none besides. */
@@ -303,7 +254,7 @@ static int check_fresh(struct verify *v)
 		rc = sx_fail_nomem(v->err);
 	if (rc || v->fresh.damaged)
 		return rc;
-	check_fresh_labels(v);
+	check_said(v);
 	if (v->fresh.rows != h->next_seq - h->first_seq)
 		problem(v, "fresh", "it has %" PRIu64 " rows, the header says %" PRIu64,
 			v->fresh.rows, h->next_seq - h->first_seq);
@@ -317,21 +268,16 @@ static int check_fresh(struct verify *v)
 	return SIMIDX_OK;
 }
 
-/* ---- labels ---- */
+/* ---- labels and notes ---- */
 
-/*
- * Whether a label is one that a deleted document has left until the merge. The row that deletes has
- * its hash. Ids ascend, and so does *at, the place among what the fresh rows say.
- */
+/* The row that deletes a document has the hash of its label, which is left until the merge. */
 static int is_left(struct verify *v, uint64_t id, sx_slice label, size_t *at)
 {
-	const struct said *s = v->said;
+	const sx_said *deleted = sx_saids_deleted(&v->said, id, at);
 
-	while (*at < v->n_said && (s[*at].id < id || (s[*at].id == id && !s[*at].is_gone)))
-		++*at;
-	if (*at == v->n_said || s[*at].id != id)
+	if (!deleted || !deleted->has_label)
 		return 0;
-	if (sx_hash(label.data, label.size) != s[*at].hash)
+	if (sx_hash(label.data, label.size) != deleted->hash)
 		problem(v, "labels", "the hash is not that of document %" PRIu64 "'s label", id);
 	return 1;
 }
@@ -363,10 +309,38 @@ static int check_labels(struct verify *v)
 	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
 }
 
+/* Each note is what was stored with its id. Those of deleted documents do not count. */
+static int check_notes(struct verify *v)
+{
+	sx_slice key, value, note;
+	simidx_error local;
+	sx_cursor *cursor;
+	size_t at = 0;
+	int rc = sx_cursor_open(v->snapshot.txn, v->index->tables.notes, &cursor, v->err);
+
+	if (rc)
+		return rc;
+	for (rc = sx_cursor_first(cursor, &key, &value, v->err); !rc;
+	     rc = sx_cursor_next(cursor, &key, &value, v->err)) {
+		uint64_t id = key.size == 8 ? sx_load_be64(key.data) : 0;
+		const sx_said *deleted = sx_saids_deleted(&v->said, id, &at);
+
+		sx_err_clear(&local);
+		if (key.size != 8)
+			problem(v, "notes", "a key has %zu bytes", key.size);
+		else if (sx_note_decode(id, value, &note, &local))
+			problem(v, "notes", "%s", local.text);
+		v->notes.rows += !deleted || !deleted->has_note;
+	}
+	sx_cursor_close(cursor);
+	step(v);
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
 static void see_by_label(struct verify *v, const sx_rows *rows)
 {
 	for (size_t i = 0; i < rows->n; i++)
-		if (!is_in_fresh(v, rows->key[i], rows->col[SX_BY_LABEL_ID][i]))
+		if (!sx_saids_have_label(&v->said, rows->key[i], rows->col[SX_BY_LABEL_ID][i]))
 			check_label(v, "by_label", rows->col[SX_BY_LABEL_ID][i], rows->key[i]);
 }
 
@@ -388,6 +362,10 @@ static void check_documents_agree(struct verify *v)
 {
 	const sx_header *h = &v->snapshot.header;
 
+	if (v->notes.rows != h->notes && !v->fresh.damaged)
+		problem(v, "notes",
+			"it has %" PRIu64 " entries of documents that are there, the header says %" PRIu64,
+			v->notes.rows, h->notes);
 	if (!v->postings.damaged) {
 		for (unsigned t = 0; t < v->index->schema->plan.n_tables; t++)
 			check_same(v, v->index->tables.permuted[t].name, &v->permuted[t],
@@ -448,6 +426,8 @@ static int verify_all(struct verify *v)
 		rc = check_labels(v);
 	if (!rc && has_ids)
 		rc = read_table(v, &tables->by_label, &v->by_label, see_by_label);
+	if (!rc && v->index->schema->has_notes)
+		rc = check_notes(v);
 	if (rc)
 		return rc;
 	if (has_ids) {
@@ -517,7 +497,8 @@ static int verify(struct verify *v, const simidx *index, simidx_error *err)
 
 	v->index = index;
 	v->err = err;
-	v->n_steps = index->schema->plan.n_tables + (index->schema->has_ids ? 6 : 2);
+	v->n_steps = index->schema->plan.n_tables + (index->schema->has_ids ? 6 : 2) +
+		     (index->schema->has_notes ? 1 : 0);
 	rc = begin(v);
 	if (!rc && !v->report.problems) {
 		rc = verify_all(v);
@@ -526,7 +507,7 @@ static int verify(struct verify *v, const simidx *index, simidx_error *err)
 					      : v->permuted[0].rows + v->fresh.rows;
 	}
 	sx_snapshot_end(&v->snapshot);
-	free(v->said);
+	free(v->said.at);
 	if (!rc && v->report.problems)
 		rc = sx_fail(err, SIMIDX_E_CORRUPT, "%" PRIu64 " problem%s found",
 			     v->report.problems, v->report.problems == 1 ? "" : "s");

@@ -39,6 +39,30 @@ void simidx_walk_close(simidx_walk *w)
 	free(w);
 }
 
+int simidx_walk_note(simidx_walk *w, const void **note, size_t *size, simidx_error *err)
+{
+	sx_slice found = { NULL, 0 };
+	int rc;
+
+	sx_err_clear(err);
+	if (note)
+		*note = NULL;
+	if (size)
+		*size = 0;
+	if (!w || !note || !size)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_walk_note: walk, note or size is NULL");
+	rc = sx_index_check_fork(w->index, err);
+	if (!rc && !w->index->schema->has_notes)
+		rc = sx_fail(err, SIMIDX_E_MISMATCH, "the index keeps no notes");
+	if (!rc)
+		rc = w->index->backend->walk->note(w->walk, &found, err);
+	if (rc)
+		return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
+	*note = found.data;
+	*size = found.size;
+	return SIMIDX_OK;
+}
+
 int simidx_walk_next(simidx_walk *w, simidx_match *out, simidx_error *err)
 {
 	int rc;

@@ -157,6 +157,8 @@ static int prepare_sorters(simidx_loader *l, simidx_error *err)
 		rc = sx_sorter_new(5, 1, 0, eighth, dir, &l->input.label_hashes, err);
 	if (!rc)
 		rc = sx_sorter_new(2, 1, 0, eighth, dir, &l->output.by_label, err);
+	if (!rc && l->target.create.flags & SIMIDX_CREATE_NOTES)
+		rc = sx_sorter_new(4, 1, 0, eighth / 2, dir, &l->input.note_rows, err);
 	return rc;
 }
 
@@ -272,9 +274,11 @@ void simidx_loader_close(simidx_loader *l)
 	sx_sorter_free(l->input.label_rows);
 	sx_sorter_free(l->input.label_hashes);
 	sx_sorter_free(l->input.rejected);
+	sx_sorter_free(l->input.note_rows);
 	sx_sorter_free(l->output.by_fp);
 	sx_sorter_free(l->output.by_label);
 	sx_spill_free(l->input.label_bytes);
+	sx_spill_free(l->input.note_bytes);
 	sx_spill_free(l->output.distinct);
 	sx_spill_free(l->output.spill);
 	if (l->target.locked)
@@ -337,6 +341,7 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 	l->sources.documents += info.documents;
 	l->sources.labels += info.labels;
 	l->sources.label_bytes += sx_loader_label_bytes(source, &info);
+	l->sources.note_bytes += sx_loader_note_bytes(source);
 	return SIMIDX_OK;
 }
 
@@ -361,6 +366,8 @@ static int put(simidx_loader *l, const simidx_doc *doc, uint64_t *id, simidx_err
 	rc = sx_sorter_add(l->input.by_id, record, err);
 	if (!rc && doc->label)
 		rc = sx_loader_put_label(l, doc, given, err);
+	if (!rc && doc->note)
+		rc = sx_loader_put_note(l, doc, given, err);
 	if (rc)
 		return rc;
 	if (given >= l->next_id)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "index/sx_documents.h"
+#include "index/sx_notes.h"
 #include "index/sx_walk.h"
 #include "local/sx_local_walk.h"
 #include "util/sx_bytes.h"
@@ -47,7 +48,7 @@ int sx_loader_read_label(simidx_loader *l, uint64_t where, sx_loader_bytes *labe
 	return sx_spill_read(l->input.label_bytes, where >> SIZE_BITS, label->at, label->size, err);
 }
 
-int sx_loader_copy_label(sx_loader_bytes *to, sx_slice label, simidx_error *err)
+int sx_loader_copy_bytes(sx_loader_bytes *to, sx_slice label, simidx_error *err)
 {
 	if (sx_reserve(&to->at, &to->cap, label.size, 1))
 		return sx_fail_nomem(err);
@@ -61,6 +62,22 @@ uint64_t sx_loader_order(const simidx_loader *l, uint64_t source, uint64_t key)
 	return source < l->sources.n ? source : l->sources.n + key;
 }
 
+/* ---- notes ---- */
+
+int sx_loader_put_note(simidx_loader *l, const simidx_doc *doc, uint64_t id, simidx_error *err)
+{
+	uint64_t row[4] = { id, l->n_rows, 0, doc->note_size };
+	int rc = SIMIDX_OK;
+
+	if (!l->input.note_bytes)
+		rc = sx_spill_new(sx_loader_tmpdir(l), LABEL_BUFFER, &l->input.note_bytes, err);
+	if (rc)
+		return rc;
+	row[2] = sx_spill_size(l->input.note_bytes);
+	rc = sx_spill_write(l->input.note_bytes, doc->note, doc->note_size, err);
+	return rc ? rc : sx_sorter_add(l->input.note_rows, row, err);
+}
+
 /* ---- documents in the order of their ids ---- */
 
 /* The document whose turn it is in one stream. */
@@ -70,24 +87,26 @@ struct stream {
 	sx_doc doc;
 	sx_slice label; /* of a source: in its map */
 	uint64_t where; /* of what was put: its label, 0 = none */
+	uint64_t note_at; /* of what was put: its note */
+	size_t note_size; /* 0 = none */
 };
 
 struct docs {
 	simidx_loader *l;
 	simidx_error *err;
 	struct stream *stream; /* the sources, then what was put */
-	const uint64_t *label_row; /* the next one, or NULL */
+	const uint64_t *label_row, *note_row; /* the next ones, or NULL */
 	const uint64_t *rejected;      /* the next one, or NULL */
 	sx_append append;
 	/* the document that stays unless another one with its id takes its place */
 	int has_candidate;
 	sx_doc candidate;
 	uint64_t candidate_source, candidate_key;
-	sx_loader_bytes label; /* size 0: none */
+	sx_loader_bytes label, note; /* size 0: none */
 	/* those that stay and are not written yet: id, fingerprint; and records of by_fp */
 	uint64_t row[2 * ROWS_AT_ONCE], record[(2 + SX_MAX_COLUMNS) * ROWS_AT_ONCE];
 	size_t n_rows;
-	uint64_t label_bytes; /* written since the last commit for them, about */
+	uint64_t bytes_apart; /* of labels and notes, written since the last commit, about */
 	uint64_t done, total;
 };
 
@@ -129,6 +148,16 @@ static int find_label(struct docs *d, struct stream *s)
 	return next_record(d, d->l->input.label_rows, &d->label_row);
 }
 
+static int find_note(struct docs *d, struct stream *s)
+{
+	s->note_size = 0;
+	if (!d->note_row || d->note_row[1] != s->key)
+		return SIMIDX_OK;
+	s->note_at = d->note_row[2];
+	s->note_size = (size_t)d->note_row[3];
+	return next_record(d, d->l->input.note_rows, &d->note_row);
+}
+
 static int next_put(struct docs *d)
 {
 	simidx_loader *l = d->l;
@@ -143,7 +172,8 @@ static int next_put(struct docs *d)
 	s->doc.id = record[0];
 	s->doc.fp = record[2];
 	s->doc.values = sx_values_get(&l->target.index->schema->columns, record + 3);
-	return find_label(d, s);
+	rc = find_label(d, s);
+	return rc ? rc : find_note(d, s);
 }
 
 static int next(struct docs *d, size_t i)
@@ -165,8 +195,26 @@ static int write_label(struct docs *d, uint64_t id)
 	rc = sx_dbi_append(l->output.txn, l->target.index->tables.labels, key, value, d->err);
 	l->output.header.labels++;
 	/* With its key and what stays free in a page. */
-	d->label_bytes += value.size + value.size / 4 + 32;
+	d->bytes_apart += value.size + value.size / 4 + 32;
 	return rc ? rc : sx_sorter_add(l->output.by_label, record, d->err);
+}
+
+static int write_note(struct docs *d, uint64_t id)
+{
+	simidx_loader *l = d->l;
+	sx_slice note = { d->note.at, d->note.size };
+	unsigned char bytes[8];
+	sx_slice key = { bytes, sizeof(bytes) };
+
+	sx_store_be64(bytes, id);
+	if (sx_reserve(&d->note.at, &d->note.cap, note.size + SX_NOTE_CHECKSUM, 1))
+		return sx_fail_nomem(d->err);
+	note.data = d->note.at;
+	sx_note_checksum(id, note, d->note.at + note.size);
+	l->output.header.notes++;
+	d->bytes_apart += note.size + note.size / 4 + 32;
+	return sx_dbi_append(l->output.txn, l->target.index->tables.notes, key,
+			     (sx_slice){ d->note.at, note.size + SX_NOTE_CHECKSUM }, d->err);
 }
 
 /* Pass on the documents that wait: appending them one by one would cost more. */
@@ -202,27 +250,54 @@ static int write_candidate(struct docs *d)
 		rc = write_rows(d);
 	if (!rc && d->label.size)
 		rc = write_label(d, d->candidate.id);
-	if (!rc && d->label_bytes)
-		rc = sx_loader_pace(l, &d->label_bytes, sx_store_page_size(l->target.index->store),
+	if (!rc && d->note.size)
+		rc = write_note(d, d->candidate.id);
+	if (!rc && d->bytes_apart)
+		rc = sx_loader_pace(l, &d->bytes_apart, sx_store_page_size(l->target.index->store),
 				    d->err);
 	d->append.txn = l->output.txn;
 	return rc;
+}
+
+/* The note of the document that a stream has come to. */
+static int read_note(struct docs *d, size_t i)
+{
+	simidx_loader *l = d->l;
+	const struct stream *s = &d->stream[i];
+	sx_slice note;
+	int rc;
+
+	d->note.size = 0;
+	if (i < l->sources.n) {
+		rc = simidx_walk_note(l->sources.walk[i], &note.data, &note.size, d->err);
+		if (rc)
+			return sx_loader_blame(l, i, rc, d->err);
+		return note.size ? sx_loader_copy_bytes(&d->note, note, d->err) : SIMIDX_OK;
+	}
+	if (!s->note_size)
+		return SIMIDX_OK;
+	if (sx_reserve(&d->note.at, &d->note.cap, s->note_size, 1))
+		return sx_fail_nomem(d->err);
+	d->note.size = s->note_size;
+	return sx_spill_read(l->input.note_bytes, s->note_at, d->note.at, d->note.size, d->err);
 }
 
 /* Take the document of a stream as the one that stays. */
 static int set_candidate(struct docs *d, size_t i)
 {
 	struct stream *s = &d->stream[i];
+	int rc = SIMIDX_OK;
 
 	d->has_candidate = 1;
 	d->candidate = s->doc;
 	d->candidate_source = i;
 	d->candidate_key = s->key;
 	d->label.size = 0;
-	if (i == d->l->sources.n)
-		return s->where ? sx_loader_read_label(d->l, s->where, &d->label, d->err)
-				: SIMIDX_OK;
-	return s->label.size ? sx_loader_copy_label(&d->label, s->label, d->err) : SIMIDX_OK;
+	if (i == d->l->sources.n && s->where)
+		rc = sx_loader_read_label(d->l, s->where, &d->label, d->err);
+	else if (i < d->l->sources.n && s->label.size)
+		rc = sx_loader_copy_bytes(&d->label, s->label, d->err);
+	return !rc && d->l->input.note_rows ? read_note(d, i) : rc;
 }
 
 /* Another document has the id of the candidate. */
@@ -290,6 +365,10 @@ static int open_streams(struct docs *d)
 		rc = sx_sorter_finish(l->input.label_rows, l->memory / 16, d->err);
 	if (!rc)
 		rc = next_record(d, l->input.label_rows, &d->label_row);
+	if (!rc && l->input.note_rows)
+		rc = sx_sorter_finish(l->input.note_rows, l->memory / 32, d->err);
+	if (!rc && l->input.note_rows)
+		rc = next_record(d, l->input.note_rows, &d->note_row);
 	if (!rc && l->input.rejected)
 		rc = next_record(d, l->input.rejected, &d->rejected);
 	for (size_t i = 0; !rc && i <= l->sources.n; i++)
@@ -395,14 +474,21 @@ int sx_loader_write_documents(simidx_loader *l, simidx_error *err)
 	sx_append_end(&d.append);
 	free(d.stream);
 	free(d.label.at);
+	free(d.note.at);
 	out->report.spill_bytes += sx_sorter_spilled(in->by_id) + sx_sorter_spilled(in->label_rows);
+	if (in->note_rows)
+		out->report.spill_bytes += sx_sorter_spilled(in->note_rows);
 	if (in->label_bytes)
 		out->report.spill_bytes += sx_spill_size(in->label_bytes);
+	if (in->note_bytes)
+		out->report.spill_bytes += sx_spill_size(in->note_bytes);
 	sx_spill_free(in->label_bytes);
-	in->label_bytes = NULL;
+	sx_spill_free(in->note_bytes);
+	in->label_bytes = in->note_bytes = NULL;
 	out->distinct = sx_sorter_take_spill(in->by_id);
 	sx_sorter_free(in->by_id);
 	sx_sorter_free(in->label_rows);
-	in->by_id = in->label_rows = NULL;
+	sx_sorter_free(in->note_rows);
+	in->by_id = in->label_rows = in->note_rows = NULL;
 	return rc;
 }

@@ -93,7 +93,7 @@ static int get_label(struct search *s, const uint64_t *record, sx_loader_bytes *
 	if (record[1] == s->l->sources.n)
 		return sx_loader_read_label(s->l, record[3], label, s->err);
 	rc = sx_local_walk_label(s->l->sources.walk[record[1]]->walk, record[2], &stored, s->err);
-	return rc ? rc : sx_loader_copy_label(label, stored, s->err);
+	return rc ? rc : sx_loader_copy_bytes(label, stored, s->err);
 }
 
 static int add_shared(struct search *s, const uint64_t *record)

@@ -4,6 +4,7 @@
 #include "load/sx_loader_space.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
@@ -56,6 +57,19 @@ uint64_t sx_loader_label_bytes(const simidx *source, const simidx_info *info)
 	}
 	sx_snapshot_end(&s);
 	return n ? (uint64_t)((double)info->labels * (double)bytes / (double)n) : 0;
+}
+
+uint64_t sx_loader_note_bytes(const simidx *source)
+{
+	sx_dbi_stat stat = { 0 };
+	sx_snapshot s;
+
+	if (!source->schema->has_notes || sx_snapshot_begin(&s, source, NULL))
+		return 0;
+	if (sx_dbi_stat_get(s.txn, source->tables.notes, &stat, NULL))
+		memset(&stat, 0, sizeof(stat));
+	sx_snapshot_end(&s);
+	return (stat.leaf_pages + stat.overflow_pages) * sx_store_page_size(source->store);
 }
 
 /* Bytes of the optional columns of a document, before they are packed. */
@@ -151,7 +165,9 @@ int sx_loader_check_space(const simidx_loader *l, simidx_error *err)
 		label_bytes += sx_spill_size(l->input.label_bytes);
 	}
 	/* The files of the first sort are there, and go before the tables are made. */
-	needs.index = index_bytes(l, n, labels, label_bytes);
+	needs.index = index_bytes(l, n, labels, label_bytes) + l->sources.note_bytes;
+	if (l->input.note_bytes)
+		needs.index += sx_spill_size(l->input.note_bytes);
 	needs.sort = l->input.by_id ? by_fp_bytes(l, n) : 0;
 	return compare(l, &needs, err);
 }
@@ -172,7 +188,8 @@ int simidx_loader_expect(simidx_loader *l, uint64_t documents, uint64_t label_by
 	n = l->sources.documents + documents;
 	/* How many of them have a label was not said; it has a byte at least. */
 	needs.index = index_bytes(l, n, l->sources.labels + smaller(documents, label_bytes),
-				  l->sources.label_bytes + label_bytes);
+				  l->sources.label_bytes + label_bytes) +
+		      l->sources.note_bytes;
 	needs.sort = by_fp_bytes(l, n) + label_bytes;
 	if (l->input.by_id)
 		needs.sort += sorter_bytes(documents,

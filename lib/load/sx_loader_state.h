@@ -5,7 +5,7 @@
  * The bulk loader's state, and what all of its steps do: ask whether to stop, report progress,
  * commit in time. What is put goes through two external sorts:
  *
- *   by id                   rejects duplicates; writes docs and labels
+ *   by id                   rejects duplicates; writes docs, labels and notes
  *   by (fingerprint, id)    writes postings and the list of distinct fingerprints
  *
  * and each permuted table is made from that list by a stable sort by its prefix; the first one
@@ -47,6 +47,7 @@ typedef struct sx_loader_sources {
 	size_t n;
 	uint64_t documents, labels; /* of all */
 	uint64_t label_bytes;       /* of all, about */
+	uint64_t note_bytes;        /* of all, with their pages */
 } sx_loader_sources;
 
 /** What was put. In an index without ids it goes to output.by_fp at once, and by_id is NULL. */
@@ -57,6 +58,8 @@ typedef struct sx_loader_input {
 	sx_sorter *label_hashes; /* hash, source, id or row, where, id: to find shared labels */
 	sx_spill *label_bytes;   /* one label after another */
 	sx_sorter *rejected;     /* id, sx_loader_order(): documents left out by labels; or NULL */
+	sx_sorter *note_rows;    /* id, row, where the note is, its size; NULL without notes */
+	sx_spill *note_bytes;    /* one note after another */
 } sx_loader_input;
 
 /** What the new index is made of. */

@@ -3,6 +3,7 @@
 
 #include "local/sx_local_find.h"
 
+#include "index/sx_notes.h"
 #include "table/sx_table_range.h"
 #include "util/sx_hash.h"
 
@@ -88,4 +89,9 @@ static int label_of(const sx_snapshot *s, uint64_t id, sx_slice *label, simidx_e
 	return sx_documents_label(s->txn, &s->index->tables, id, label, err);
 }
 
-const sx_backend_documents sx_local_find = { by_id, by_label, label_of };
+static int note_of(const sx_snapshot *s, uint64_t id, sx_slice *note, simidx_error *err)
+{
+	return sx_notes_get(s->txn, &s->index->tables, id, note, err);
+}
+
+const sx_backend_documents sx_local_find = { by_id, by_label, label_of, note_of };

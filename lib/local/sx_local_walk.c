@@ -7,10 +7,12 @@
 
 #include "local/sx_local_walk.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "index/sx_documents.h"
+#include "index/sx_notes.h"
 #include "table/sx_table_range.h"
 #include "table/sx_table_walk.h"
 #include "util/sx_err.h"
@@ -33,6 +35,8 @@ struct sx_local_walk {
 	int labels_are_checked; /* once is enough: the snapshot stays the same */
 	int spares_memory;
 	unsigned read;        /* documents and labels since pages were given back */
+	uint64_t last_id;     /* of the document that was delivered last; SIMIDX_NO_ID: of none */
+	uint32_t last_op;     /* of its fresh row; 0: it has none */
 };
 
 /* What these numbers of documents and labels take is little beside what a loader has. */
@@ -101,6 +105,7 @@ static int open_walk(const simidx *index, void **out, simidx_error *err)
 	if (!w)
 		return sx_fail_nomem(err);
 	w->index = index;
+	w->last_id = SIMIDX_NO_ID;
 	sx_rows_init(&w->row, index->tables.postings.n_cols);
 	/* In the first table of every plan, permuted values are the fingerprints themselves. */
 	table = index->schema->has_ids ? &index->tables.docs : &index->tables.permuted[0];
@@ -129,6 +134,7 @@ int sx_local_walk_rewind(sx_local_walk *w, simidx_error *err)
 	w->n_rows = 0;
 	w->digest = 0;
 	w->label_sum = 0;
+	w->last_id = SIMIDX_NO_ID;
 	return sx_table_walk_begin(&w->table, w->snapshot.txn, table, NULL, err);
 }
 
@@ -335,12 +341,35 @@ static int next(void *walk, simidx_match *out, simidx_error *err)
 	int rc;
 
 	count_read(w);
+	w->last_id = SIMIDX_NO_ID;
 	rc = take_next(w, out, &fresh, err);
 	if (rc == SIMIDX_E_END) {
 		rc = check_labels(w, err);
 		return rc ? rc : SIMIDX_E_END;
 	}
-	return rc || !w->index->schema->has_ids ? rc : add_label(w, out, fresh, err);
+	if (!rc && w->index->schema->has_ids)
+		rc = add_label(w, out, fresh, err);
+	if (!rc) {
+		w->last_id = out->id;
+		w->last_op = fresh ? fresh->op : 0;
+	}
+	return rc;
 }
 
-const sx_backend_walk sx_local_walks = { open_walk, next, close_walk };
+static int note(void *walk, sx_slice *note, simidx_error *err)
+{
+	sx_local_walk *w = walk;
+	int rc;
+
+	if (w->last_id == SIMIDX_NO_ID)
+		return sx_fail(err, SIMIDX_E_STATE, "the walk has delivered no document");
+	rc = sx_notes_get(w->snapshot.txn, &w->index->tables, w->last_id, note, err);
+	count_read(w);
+	if ((!rc || rc == SIMIDX_E_NOT_FOUND) && w->last_op && !rc != !!(w->last_op & SX_FRESH_NOTE))
+		return sx_fail(err, SIMIDX_E_CORRUPT,
+			       "table notes: document %" PRIu64 " has %s, against what the log says",
+			       w->last_id, rc ? "none" : "one");
+	return rc;
+}
+
+const sx_backend_walk sx_local_walks = { open_walk, next, note, close_walk };

@@ -4,8 +4,9 @@
 #include "local/sx_local_writer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "index/sx_documents.h"
+#include "index/sx_notes.h"
 #include "local/sx_local_older.h"
 #include "store/sx_dir.h"
 #include "util/sx_bytes.h"
@@ -15,11 +16,16 @@
 #define MIN_THRESHOLD 65536
 #define MAX_THRESHOLD 1000000
 
+/* Whether an entry that is to be removed stands in `labels` or `notes`, empty, and its id. */
+struct left {
+	int is_there;
+	uint64_t id;
+};
+
 /* What a writer of a directory has besides. */
 struct own {
-	int cleaned;         /* leftovers of builders that died were looked for */
-	int has_left_label;  /* a label that is to be removed stands in `labels`, empty: */
-	uint64_t left_label; /* its id */
+	int cleaned; /* leftovers of builders that died were looked for */
+	struct left label, note;
 };
 
 static int open_writer(simidx_writer *w, simidx_error *err)
@@ -106,7 +112,7 @@ static void end_writer(simidx_writer *w)
 {
 	struct own *own = w->held;
 
-	own->has_left_label = 0;
+	own->label.is_there = own->note.is_there = 0;
 	if (w->locked)
 		sx_store_unlock(w->index->store);
 }
@@ -144,69 +150,99 @@ static int lease(simidx_writer *w, uint64_t fp, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-/* ---- labels: their bytes are in the transaction ---- */
+/* ---- labels and notes: their bytes are in the transaction ---- */
 
 /*
- * Remove the label that was left because it was the only one, before the commit at the latest.
+ * Remove the entry that was left because it was the only one, before the commit at the latest.
  * LMDB gives the page of a table that becomes empty to nobody until then: a label that changes
  * hands again and again would take a new page each time.
  */
-static int remove_left_label(simidx_writer *w, simidx_error *err)
+static int remove_left(simidx_writer *w, sx_dbi dbi, struct left *left, simidx_error *err)
 {
 	unsigned char bytes[8];
-	struct own *own = w->held;
 	sx_slice key = { bytes, sizeof(bytes) };
 
-	if (!own->has_left_label)
+	if (!left->is_there)
 		return SIMIDX_OK;
-	own->has_left_label = 0;
-	sx_store_be64(bytes, own->left_label);
-	return sx_dbi_del(w->snapshot.txn, w->index->tables.labels, key, err);
+	left->is_there = 0;
+	sx_store_be64(bytes, left->id);
+	return sx_dbi_del(w->snapshot.txn, dbi, key, err);
 }
 
-/* SIMIDX_E_NOT_FOUND, without setting err, if the id has no label. */
-static int remove_label(simidx_writer *w, uint64_t id, sx_slice key, simidx_error *err)
+/* SIMIDX_E_NOT_FOUND, without setting err, if the id has none. */
+static int remove_bytes(simidx_writer *w, sx_dbi dbi, struct left *left, uint64_t id, sx_slice key,
+			simidx_error *err)
 {
-	const sx_tables *tables = &w->index->tables;
 	sx_txn *txn = w->snapshot.txn;
-	struct own *own = w->held;
-	sx_slice label;
+	sx_slice there;
 	sx_dbi_stat stat;
-	int rc = sx_dbi_stat_get(txn, tables->labels, &stat, err);
+	int rc = sx_dbi_stat_get(txn, dbi, &stat, err);
 
 	if (rc || stat.keys > 1)
-		return rc ? rc : sx_dbi_del(txn, tables->labels, key, err);
-	rc = sx_documents_label(txn, tables, id, &label, err);
+		return rc ? rc : sx_dbi_del(txn, dbi, key, err);
+	rc = sx_dbi_get(txn, dbi, key, &there, err);
 	if (!rc)
-		rc = sx_dbi_put(txn, tables->labels, key, (sx_slice){ "", 0 }, err);
-	if (!rc) {
-		own->has_left_label = 1;
-		own->left_label = id;
-	}
+		rc = sx_dbi_put(txn, dbi, key, (sx_slice){ "", 0 }, err);
+	if (!rc)
+		*left = (struct left){ 1, id };
 	return rc;
 }
 
 /*
- * A deleted document has left its label until the next merge: it is not to be that of another
- * one.
+ * A deleted document has left its label and its note until the next merge: they are not to be those
+ * of another one. NULL: the document has none.
  */
-static int label(simidx_writer *w, uint64_t id, const char *label, size_t size,
-			  simidx_error *err)
+static int set_bytes(simidx_writer *w, sx_dbi dbi, struct left *left, uint64_t id, sx_slice value,
+		     simidx_error *err)
 {
-	struct own *own = w->held;
 	unsigned char bytes[8];
-	sx_slice key = { bytes, sizeof(bytes) }, value = { label, size };
+	sx_slice key = { bytes, sizeof(bytes) };
 	int rc;
 
 	sx_store_be64(bytes, id);
-	if (!label) {
-		rc = remove_label(w, id, key, err);
+	if (!value.data) {
+		rc = remove_bytes(w, dbi, left, id, key, err);
 		return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
 	}
-	rc = sx_dbi_put(w->snapshot.txn, w->index->tables.labels, key, value, err);
-	if (own->has_left_label && own->left_label == id)
-		own->has_left_label = 0;
-	return rc ? rc : remove_left_label(w, err);
+	rc = sx_dbi_put(w->snapshot.txn, dbi, key, value, err);
+	if (left->is_there && left->id == id)
+		left->is_there = 0;
+	return rc ? rc : remove_left(w, dbi, left, err);
+}
+
+static int label(simidx_writer *w, uint64_t id, const char *label, size_t size, simidx_error *err)
+{
+	struct own *own = w->held;
+
+	return set_bytes(w, w->index->tables.labels, &own->label, id, (sx_slice){ label, size }, err);
+}
+
+static int note(simidx_writer *w, uint64_t id, const void *note, size_t size, simidx_error *err)
+{
+	struct own *own = w->held;
+	sx_slice value = { NULL, 0 };
+	unsigned char *bytes = note ? sx_realloc(NULL, size + SX_NOTE_CHECKSUM, 1) : NULL;
+	int rc;
+
+	if (note && !bytes)
+		return sx_fail_nomem(err);
+	if (note) {
+		memcpy(bytes, note, size);
+		sx_note_checksum(id, (sx_slice){ note, size }, bytes + size);
+		value = (sx_slice){ bytes, size + SX_NOTE_CHECKSUM };
+	}
+	rc = set_bytes(w, w->index->tables.notes, &own->note, id, value, err);
+	free(bytes);
+	return rc;
+}
+
+/* Both are removed where they were the only ones. */
+static int remove_all_left(simidx_writer *w, simidx_error *err)
+{
+	struct own *own = w->held;
+	int rc = remove_left(w, w->index->tables.labels, &own->label, err);
+
+	return rc ? rc : remove_left(w, w->index->tables.notes, &own->note, err);
 }
 
 /* ---- commits and merges ---- */
@@ -217,7 +253,7 @@ static int store_pending(simidx_writer *w, simidx_error *err)
 	const sx_header *h = &s->header;
 	uint64_t id = sx_txn_id(s->txn);
 	enum sx_outcome outcome = SX_NOT_STORED;
-	int rc = remove_left_label(w, err);
+	int rc = remove_all_left(w, err);
 
 	if (!rc)
 		rc = sx_fresh_log_append(s->txn, &w->index->fresh->log, w->pending.at, w->pending.n,
@@ -309,5 +345,5 @@ static int merge_now(simidx_writer *w, simidx_error *err)
 
 const sx_backend_writer sx_local_writer = { open_writer, close_writer,  begin,   end_writer,
 					    prefetch,    new_id,        use_ids, lease,
-					    label,       is_unfinished, commit,  merge_now,
-					    sx_local_older };
+					    label,       note,          is_unfinished, commit,
+					    merge_now,   sx_local_older };

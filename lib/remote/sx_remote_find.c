@@ -85,4 +85,4 @@ static int label_of(const sx_snapshot *s, uint64_t id, sx_slice *label, simidx_e
 	return rc || label->size ? rc : SIMIDX_E_NOT_FOUND;
 }
 
-const sx_backend_documents sx_remote_find = { by_id, by_label, label_of };
+const sx_backend_documents sx_remote_find = { by_id, by_label, label_of, NULL };

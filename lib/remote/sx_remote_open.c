@@ -62,6 +62,9 @@ static int write_description(const simidx_engine *engine, const char *uri,
 	if (!rc && o->flags & SIMIDX_CREATE_TIMES)
 		rc = sx_fail(err, SIMIDX_E_UNSUPPORTED, "an index of %s keeps no times",
 			     engine->name);
+	if (!rc && o->flags & SIMIDX_CREATE_NOTES)
+		rc = sx_fail(err, SIMIDX_E_UNSUPPORTED, "an index of %s keeps no notes",
+			     engine->name);
 	if (!rc)
 		rc = make_plan(engine, o, uri, &plan, err);
 	if (rc)

@@ -106,4 +106,4 @@ static int next(void *walk, simidx_match *out, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-const sx_backend_walk sx_remote_walks = { open_walk, next, close_walk };
+const sx_backend_walk sx_remote_walks = { open_walk, next, NULL, close_walk };

@@ -446,5 +446,5 @@ static int merge_now(simidx_writer *w, simidx_error *err)
 
 const sx_backend_writer sx_remote_writer = { open_writer, close_writer,  begin,   end_writer,
 					     prefetch,    new_id,        use_ids, lease,
-					     label,       is_unfinished, commit,  merge_now,
-					     NULL };
+					     label,       NULL,          is_unfinished, commit,
+					     merge_now,   NULL };

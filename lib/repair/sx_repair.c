@@ -17,6 +17,7 @@
 #include "open/sx_holder.h"
 #include "repair/sx_repair_documents.h"
 #include "repair/sx_repair_fingerprints.h"
+#include "repair/sx_repair_notes.h"
 #include "repair/sx_repair_read.h"
 #include "store/sx_dir.h"
 #include "store/sx_mended.h"
@@ -146,6 +147,7 @@ static int repair(sx_repair *r, const char *path, const char *destination)
 					: sx_repair_put_fingerprints(r);
 	/* What the sorters have is not needed while the tables are built. */
 	sx_repair_free_sorters(r);
+	sx_repair_free_notes(r);
 	if (!rc)
 		rc = simidx_loader_finish(r->loader, &made, r->err);
 	r->report.documents = rc ? 0 : made.documents;

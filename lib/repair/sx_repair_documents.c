@@ -8,6 +8,7 @@
 
 #include "load/sx_loader_state.h"
 #include "repair/sx_repair_gather.h"
+#include "repair/sx_repair_notes.h"
 #include "repair/sx_repair_read.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
@@ -31,6 +32,7 @@ struct known {
 	uint64_t hash[MAX_CLAIMS]; /* of its label: each one may be right */
 	size_t n_hashes;
 	int is_fresh;               /* fresh rows say what has become of it */
+	enum sx_repair_said note;
 	int is_gone;                /* docs, which is whole, has it not */
 	sx_u64s former;             /* fingerprints that it had before, as often as it changed */
 	sx_slice label; /* size 0: none */
@@ -117,7 +119,8 @@ static int hear_claim(struct known *k, const sx_columns *columns, const uint64_t
 							  values };
 	} else if (!k->is_fresh) {
 		k->is_fresh = 1;
-		is_former = (op & ~(uint64_t)SX_FRESH_LABEL) == SX_FRESH_DELETE;
+		k->note = op & SX_FRESH_NOTE ? SX_REPAIR_SAYS_ONE : SX_REPAIR_SAYS_NONE;
+		is_former = (op & ~(uint64_t)SX_FRESH_HAS) == SX_FRESH_DELETE;
 		if (!is_former)
 			k->claim[k->n_claims++] = (struct claim){ SX_REPAIR_FRESH, record[2],
 								  values };
@@ -159,6 +162,7 @@ static int next_id(struct join *j)
 	k->id = id;
 	k->n_claims = k->n_hashes = k->former.n = 0;
 	k->is_fresh = k->is_gone = 0;
+	k->note = SX_REPAIR_SAYS_NOTHING;
 	k->label = (sx_slice){ NULL, 0 };
 	while (!rc && j->document && j->document[0] == id) {
 		rc = hear_claim(k, &sx_repair_old(r)->schema->columns, j->document, r->err);
@@ -418,7 +422,9 @@ static int put_document(struct join *j)
 	set_values(r, &doc, values);
 	doc.label = k->label.size ? k->label.data : NULL;
 	doc.label_size = k->label.size;
-	rc = simidx_loader_put(r->loader, &doc, NULL, r->err);
+	rc = sx_repair_take_note(r, k->note, &doc);
+	if (!rc)
+		rc = simidx_loader_put(r->loader, &doc, NULL, r->err);
 	if (!rc && j->stored)
 		rc = sx_sorter_add(j->stored, &doc.fp, r->err);
 	return rc;
@@ -563,6 +569,8 @@ int sx_repair_put_documents(sx_repair *r)
 		tell_surplus(r, j.n_documents);
 	if (!rc && sx_repair_header(r)->labels > j.n_labels)
 		tell_lost_labels(r, sx_repair_header(r)->labels - j.n_labels);
+	if (!rc)
+		sx_repair_tell_lost_notes(r);
 	sx_u64s_free(&j.known.former);
 	free(j.bytes[0]);
 	free(j.bytes[1]);

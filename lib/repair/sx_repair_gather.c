@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "repair/sx_repair_notes.h"
 #include "repair/sx_repair_read.h"
 #include "util/sx_err.h"
 
@@ -249,6 +250,8 @@ int sx_repair_gather_documents(sx_repair *r)
 		rc = read_documents(r);
 	if (!rc)
 		rc = read_labels(r);
+	if (!rc)
+		rc = sx_repair_gather_notes(r);
 	if (!rc)
 		rc = sx_sorter_finish(r->documents, r->memory / 4, r->err);
 	if (!rc)

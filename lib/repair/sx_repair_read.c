@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "index/sx_notes.h"
 #include "util/sx_alloc.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
@@ -166,7 +167,7 @@ int sx_repair_read_table(sx_repair *r, const sx_table *table, sx_repair_rows_fn 
 	return rc;
 }
 
-/* ---- labels ---- */
+/* ---- labels and notes ---- */
 
 struct labels {
 	sx_repair *r;
@@ -191,6 +192,29 @@ int sx_repair_read_labels(sx_repair *r, sx_repair_label_fn *take)
 	struct labels g = { r, take };
 
 	return read_pages(r, "labels", 1, see_label, &g);
+}
+
+static int see_note(void *ctx, sx_slice key, sx_slice value)
+{
+	struct labels *g = ctx;
+	uint64_t id = key.data && key.size == 8 ? sx_load_be64(key.data) : 0;
+	simidx_error err = { 0 };
+	sx_slice note;
+
+	/* Without its key nothing tells whose a note is, and what follows a gap has no value. */
+	if (!key.data || !value.data)
+		return SIMIDX_OK;
+	if (key.size == 8 && !sx_note_decode(id, value, &note, &err))
+		return g->take(g->r, id, note);
+	sx_repair_tell_damage(g->r, "notes", err.code ? err.text : "a key has a wrong size");
+	return SIMIDX_OK;
+}
+
+int sx_repair_read_notes(sx_repair *r, sx_repair_label_fn *take)
+{
+	struct labels g = { r, take };
+
+	return read_pages(r, "notes", 1, see_note, &g);
 }
 
 /* ---- meta ---- */

@@ -25,11 +25,14 @@ typedef int sx_repair_rows_fn(sx_repair *repair, const sx_table *table, const sx
 int sx_repair_read_table(sx_repair *repair, const sx_table *table, sx_repair_rows_fn *take,
 			 sx_repair_tally *tally);
 
-/** A label. */
+/** A label or a note. */
 typedef int sx_repair_label_fn(sx_repair *repair, uint64_t id, sx_slice label);
 
 /** Hand over all of table labels that can be a label; their bytes are valid during the call. */
 int sx_repair_read_labels(sx_repair *repair, sx_repair_label_fn *take);
+
+/** The same for all of table notes that is sound. */
+int sx_repair_read_notes(sx_repair *repair, sx_repair_label_fn *take);
 
 /**
  * Read the header, the profile and the mark from the copy of each that is sound.

@@ -19,7 +19,8 @@ void sx_repair_tell(sx_repair *r, simidx_loss *loss, const char *format, ...)
 				     [SIMIDX_LOSS_DOUBT] = &r->report.doubts,
 				     [SIMIDX_LOSS_RECORD] = &r->report.records_lost,
 				     [SIMIDX_LOSS_CHANGES] = &r->report.changes_lost,
-				     [SIMIDX_LOSS_TIME] = &r->report.times_lost };
+				     [SIMIDX_LOSS_TIME] = &r->report.times_lost,
+				     [SIMIDX_LOSS_NOTE] = &r->report.notes_lost };
 	char text[512];
 	va_list ap;
 

@@ -10,10 +10,11 @@
  *   documents   id, which table says so, fingerprint, hash of the label in fresh, optional columns
  *   labels      id, where its label lies in a file, and its size
  *   hashes      id, the hash that its label must have
+ *   notes       id, where its note lies in a file, and its size
  *
  *   fingerprints  of the permuted tables
  *
- * and joins the first three by the id. What comes of it is put into a bulk loader, which builds the
+ * and joins all but the fingerprints by the id. What comes of it is put into a bulk loader, which builds the
  * new index and puts it in its place. Fingerprints that no document has belong to documents that
  * are lost; in an index without ids they are all there is.
  */
@@ -37,7 +38,7 @@ enum sx_repair_source { SX_REPAIR_FRESH, SX_REPAIR_POSTINGS, SX_REPAIR_DOCS };
  * what it says counts more than what the tables do.
  */
 #define SX_REPAIR_SOURCE (UINT64_MAX - SX_REPAIR_DOCS)
-#define SX_REPAIR_OP_BITS 5
+#define SX_REPAIR_OP_BITS 6
 #define SX_REPAIR_VALUES 4 /* where the optional columns begin in it */
 
 _Static_assert(SX_REPAIR_VALUES + SX_MAX_COLUMNS <= SX_SORT_MAX_WORDS, "a record can be sorted");
@@ -46,6 +47,16 @@ _Static_assert(SX_REPAIR_VALUES + SX_MAX_COLUMNS <= SX_SORT_MAX_WORDS, "a record
 typedef struct sx_repair_tally {
 	uint64_t rows, digest;
 } sx_repair_tally;
+
+/** Those that are sound: sx_repair_notes.h */
+typedef struct sx_repair_notes {
+	sx_sorter *sorted;    /* NULL: the index keeps none */
+	sx_spill *bytes;
+	const uint64_t *next; /* record of `sorted`, NULL after the last one */
+	unsigned char *note;  /* of the document at hand */
+	size_t cap;
+	uint64_t taken;       /* by documents */
+} sx_repair_notes;
 
 typedef struct sx_repair {
 	const simidx_repair_options *options;
@@ -64,6 +75,7 @@ typedef struct sx_repair {
 	sx_sorter *documents, *labels, *hashes, *fingerprints;
 	sx_sorter *changes;    /* the sequence numbers of the fresh rows, and which ones delete */
 	sx_spill *label_bytes; /* one label after another */
+	sx_repair_notes notes;
 	unsigned n_joined;     /* tables that the fingerprints are from */
 	int has_all_fresh;     /* no fresh row is lost */
 	uint64_t deletions_lost; /* of the fresh rows that are lost, at most */

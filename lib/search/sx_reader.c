@@ -75,6 +75,7 @@ int sx_reader_begin(simidx_reader *r, simidx_error *err)
 	}
 	h->documents = r->writing->header.documents;
 	h->labels = r->writing->header.labels;
+	h->notes = r->writing->header.notes;
 	h->next_id = r->writing->header.next_id;
 	h->next_seq = r->writing->header.next_seq;
 	return SIMIDX_OK;
@@ -142,6 +143,51 @@ int simidx_reader_find_id(simidx_reader *r, uint64_t id, simidx_match *out, simi
 		rc = deliver(r, &found, out, err);
 	sx_reader_end(r);
 	return rc == SIMIDX_E_NOT_FOUND ? sx_fail(err, rc, "no document has this id") : rc;
+}
+
+/* The snapshot may end with the call, so the bytes are copied. */
+static int copy_note(simidx_reader *r, uint64_t id, const void **note, size_t *size,
+		     simidx_error *err)
+{
+	const sx_snapshot *s = sx_reader_snapshot(r);
+	sx_labelled_doc doc;
+	sx_slice found;
+	int rc = sx_documents_by_id(r->search, s, id, &doc, err);
+
+	if (rc == SIMIDX_E_NOT_FOUND)
+		return sx_fail(err, rc, "no document has this id");
+	if (!rc)
+		rc = sx_reader_index(r)->backend->document->note_of(s, id, &found, err);
+	if (rc)
+		return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
+	sx_arena_clear(&r->labels);
+	*note = sx_arena_copy(&r->labels, found.data, found.size);
+	if (!*note)
+		return sx_fail_nomem(err);
+	*size = found.size;
+	return SIMIDX_OK;
+}
+
+int simidx_reader_note(simidx_reader *r, uint64_t id, const void **note, size_t *size,
+		       simidx_error *err)
+{
+	int rc;
+
+	sx_err_clear(err);
+	if (note)
+		*note = NULL;
+	if (size)
+		*size = 0;
+	if (!r || !note || !size)
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_reader_note: reader, note or size is NULL");
+	if (!sx_reader_index(r)->schema->has_notes)
+		return sx_fail(err, SIMIDX_E_MISMATCH, "the index keeps no notes");
+	rc = sx_reader_begin(r, err);
+	if (rc)
+		return rc;
+	rc = copy_note(r, id, note, size, err);
+	sx_reader_end(r);
+	return rc;
 }
 
 int simidx_reader_find_label(simidx_reader *r, const char *label, size_t size, simidx_match *out,

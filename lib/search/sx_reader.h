@@ -17,7 +17,7 @@ struct simidx_reader {
 	void *search;  /* scratch memory of what holds the tables */
 	sx_hits hits;
 	sx_matches matches; /* what the caller sees */
-	sx_arena labels;    /* of documents that come with their labels */
+	sx_arena labels;    /* of documents that come with their labels; or a note */
 	struct sx_explained *explained; /* what the last explanation points to; NULL before */
 	/*
 	 * Of a writer's reader: the snapshot of its transaction, whose changes are found too. Then

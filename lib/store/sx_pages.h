@@ -23,7 +23,7 @@
  */
 typedef void sx_page_problem(void *ctx, const char *table, const char *text);
 
-#define SX_PAGE_MAX_VALUE 131072 /* bytes; longer values are not handed over */
+#define SX_PAGE_MAX_VALUE (SIMIDX_MAX_NOTE + 4096) /* bytes; longer values are not handed over */
 
 /** A value, in a buffer that is valid during the call. A code other than SIMIDX_OK ends the reading. */
 typedef int sx_page_value(void *ctx, sx_slice key, sx_slice value);

@@ -298,10 +298,10 @@ static int merge_documents(struct merge *m, const sx_table *table, sx_table_coun
 	return rc ? rc : merge_table(m, table, count);
 }
 
-/* ---- labels ---- */
+/* ---- labels and notes ---- */
 
-/* Set m->changed to the ids of documents that are gone and had a label. m->order is by id. */
-static int collect_gone(struct merge *m)
+/* Set m->changed to the ids of documents that are gone and had one. m->order is by id. */
+static int collect_gone(struct merge *m, uint32_t had)
 {
 	int rc = SIMIDX_OK;
 
@@ -311,7 +311,7 @@ static int collect_gone(struct merge *m)
 		const sx_fresh_row *row = &m->rows.at[m->order[i]];
 		int is_last = i + 1 == m->rows.n || m->rows.at[m->order[i + 1]].id != row->id;
 
-		if (!is_last || !sx_fresh_is_delete(row) || !(row->op & SX_FRESH_LABEL))
+		if (!is_last || !sx_fresh_is_delete(row) || !(row->op & had))
 			continue;
 		m->remove[m->changed.n] = 1;
 		if (sx_rows_push(&m->changed, row->id, NULL))
@@ -320,8 +320,8 @@ static int collect_gone(struct merge *m)
 	return rc;
 }
 
-/* A later row is about this id: if it has a label now, `labels` has that one. */
-static int spare_label(void *opaque, const sx_fresh_row *row)
+/* A later row is about this id: if it has a label or a note now, the table has that one. */
+static int spare(void *opaque, const sx_fresh_row *row)
 {
 	struct merge *m = opaque;
 	const uint64_t *ids = m->changed.key;
@@ -343,18 +343,18 @@ static int spare_label(void *opaque, const sx_fresh_row *row)
 }
 
 /*
- * Remove labels from number *done on, so many as one transaction takes. Others may have added a
+ * Remove those from number *done on, so many as one transaction takes. Others may have added a
  * document with the same id since the merge began, and then what there is to remove is not this
  * merge's.
  */
-static int remove_labels(struct merge *m, size_t *done)
+static int remove_some(struct merge *m, sx_dbi dbi, size_t *done)
 {
 	const simidx *index = m->index;
 	sx_txn *txn = m->snapshot.txn;
 	uint64_t next_seq = m->snapshot.header.next_seq, removed = 0;
 	unsigned char bytes[8];
 	sx_slice key = { bytes, sizeof(bytes) };
-	int rc = sx_fresh_log_read(txn, &index->fresh->log, m->seen_end, next_seq, spare_label, m,
+	int rc = sx_fresh_log_read(txn, &index->fresh->log, m->seen_end, next_seq, spare, m,
 				   m->err);
 
 	m->seen_end = next_seq;
@@ -362,7 +362,7 @@ static int remove_labels(struct merge *m, size_t *done)
 		if (!m->remove[*done])
 			continue;
 		sx_store_be64(bytes, m->changed.key[*done]);
-		rc = sx_dbi_del(txn, index->tables.labels, key, m->err);
+		rc = sx_dbi_del(txn, dbi, key, m->err);
 		if (rc == SIMIDX_E_NOT_FOUND)
 			rc = SIMIDX_OK; /* a merge that was cut off has done it */
 		removed++;
@@ -370,16 +370,17 @@ static int remove_labels(struct merge *m, size_t *done)
 	return rc;
 }
 
-static int merge_labels(struct merge *m)
+/* Remove what documents that are gone have left in a table of labels or notes. */
+static int remove_left(struct merge *m, sx_dbi dbi, uint32_t had)
 {
 	size_t done = 0;
-	int rc = collect_gone(m);
+	int rc = collect_gone(m, had);
 
 	m->seen_end = m->end;
 	while (!rc && done < m->changed.n) {
 		rc = begin(m);
 		if (!rc)
-			rc = remove_labels(m, &done);
+			rc = remove_some(m, dbi, &done);
 		if (!rc)
 			rc = commit(m);
 	}
@@ -401,7 +402,9 @@ static int merge_all(struct merge *m)
 	if (!rc)
 		rc = merge_documents(m, &tables->docs, &count[SX_COUNT_DOCS], id_of);
 	if (!rc)
-		rc = merge_labels(m);
+		rc = remove_left(m, tables->labels, SX_FRESH_LABEL);
+	if (!rc && m->index->schema->has_notes)
+		rc = remove_left(m, tables->notes, SX_FRESH_NOTE);
 	if (!rc)
 		rc = merge_documents(m, &tables->by_label, NULL, hash_of);
 	if (!rc)
@@ -443,7 +446,8 @@ int sx_merge_fresh(const simidx *index, int no_meta_sync, int *locked, simidx_er
 	m->no_meta_sync = no_meta_sync;
 	m->locked = locked;
 	m->err = err;
-	m->n_steps = index->schema->plan.n_tables + (index->schema->has_ids ? 4 : 1);
+	m->n_steps = index->schema->plan.n_tables + (index->schema->has_ids ? 4 : 1) +
+		     (index->schema->has_notes ? 1 : 0);
 	rc = load(m);
 	if (!rc && m->rows.n)
 		rc = merge_all(m);

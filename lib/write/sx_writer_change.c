@@ -15,7 +15,7 @@
 /* A document that is there. */
 struct found {
 	sx_doc doc;
-	sx_slice label; /* in the map, until labels are written; size 0 = none */
+	sx_slice label, note; /* in the map, until these are written; size 0 = none */
 };
 
 /* ---- looking up ---- */
@@ -61,6 +61,24 @@ static int find_own_label(simidx_writer *w, struct found *f, simidx_error *err)
 	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
 }
 
+static int find_own_note(simidx_writer *w, struct found *f, simidx_error *err)
+{
+	int rc = SIMIDX_E_NOT_FOUND;
+
+	if (w->index->schema->has_notes)
+		rc = w->index->backend->document->note_of(&w->snapshot, f->doc.id, &f->note, err);
+	if (rc == SIMIDX_E_NOT_FOUND)
+		f->note = (sx_slice){ NULL, 0 };
+	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
+}
+
+static int find_own(simidx_writer *w, struct found *f, simidx_error *err)
+{
+	int rc = find_own_label(w, f, err);
+
+	return rc ? rc : find_own_note(w, f, err);
+}
+
 /* ---- rows ---- */
 
 /* Add rows, all or none. */
@@ -86,6 +104,11 @@ static int write_label(simidx_writer *w, uint64_t id, const char *label, size_t 
 	return w->index->backend->writer->label(w, id, label, size, err);
 }
 
+static int write_note(simidx_writer *w, uint64_t id, const simidx_doc *doc, simidx_error *err)
+{
+	return w->index->backend->writer->note(w, id, doc->note, doc->note ? doc->note_size : 0, err);
+}
+
 static sx_fresh_row row_that_puts(const simidx_writer *w, const simidx_doc *doc, uint64_t id)
 {
 	const simidx *index = w->index;
@@ -99,6 +122,8 @@ static sx_fresh_row row_that_puts(const simidx_writer *w, const simidx_doc *doc,
 		row.op |= SX_FRESH_LABEL;
 		row.label_hash = sx_hash(doc->label, doc->label_size);
 	}
+	if (doc->note)
+		row.op |= SX_FRESH_NOTE;
 	return row;
 }
 
@@ -113,6 +138,8 @@ static sx_fresh_row row_that_deletes(const struct found *f)
 		row.op |= SX_FRESH_LABEL;
 		row.label_hash = sx_hash(f->label.data, f->label.size);
 	}
+	if (f->note.size)
+		row.op |= SX_FRESH_NOTE;
 	return row;
 }
 
@@ -172,6 +199,19 @@ static int choose_id(simidx_writer *w, sx_call *c, uint64_t *id, simidx_error *e
 	return rc;
 }
 
+/* Write what stands beside the rows of a new document; one that was deleted may have had its id. */
+static int write_apart(simidx_writer *w, const simidx_doc *doc, uint64_t id, simidx_error *err)
+{
+	int is_used = w->index->schema->has_ids && id < w->snapshot.header.next_id;
+	int rc = SIMIDX_OK;
+
+	if (doc->label || is_used)
+		rc = write_label(w, id, doc->label, doc->label ? doc->label_size : 0, err);
+	if (!rc && (doc->note || (is_used && w->index->schema->has_notes)))
+		rc = write_note(w, id, doc, err);
+	return rc;
+}
+
 /* Add a document whose id and label nobody has. */
 static int add(simidx_writer *w, sx_call *c, simidx_error *err)
 {
@@ -190,10 +230,8 @@ static int add(simidx_writer *w, sx_call *c, simidx_error *err)
 		return rc;
 	h->documents++;
 	h->labels += doc->label != NULL;
-	if (doc->label)
-		rc = write_label(w, row.id, doc->label, doc->label_size, err);
-	else if (has_ids && row.id < h->next_id)
-		rc = write_label(w, row.id, NULL, 0, err);
+	h->notes += doc->note != NULL;
+	rc = write_apart(w, doc, row.id, err);
 	if (has_ids && row.id >= h->next_id)
 		h->next_id = row.id + 1;
 	c->now.id = c->rests_on = row.id;
@@ -265,13 +303,6 @@ static int put_if_new(simidx_writer *w, sx_call *c, simidx_match *blocker, simid
 
 /* ---- delete ---- */
 
-static int check_has_ids(const simidx_writer *w, simidx_error *err)
-{
-	return w->index->schema->has_ids ? SIMIDX_OK
-				    : sx_fail(err, SIMIDX_E_UNSUPPORTED,
-					      "the index holds no ids and no labels");
-}
-
 /*
  * The row says all. The bytes of the label go with the merge, where each page that has some is written
  * once: documents that are deleted lie anywhere, so here each would cost a page of its own.
@@ -285,6 +316,7 @@ static int delete_found(simidx_writer *w, sx_call *c, const struct found *f, sim
 		return rc;
 	w->snapshot.header.documents--;
 	w->snapshot.header.labels -= f->label.size != 0;
+	w->snapshot.header.notes -= f->note.size != 0;
 	c->now.id = c->rests_on = f->doc.id;
 	return finish(w, SIMIDX_OK);
 }
@@ -298,7 +330,7 @@ static int delete_id(simidx_writer *w, sx_call *c, simidx_error *err)
 	if (!rc && !found)
 		rc = sx_fail(err, SIMIDX_E_NOT_FOUND, "no document has this id");
 	if (!rc)
-		rc = find_own_label(w, &f, err);
+		rc = find_own(w, &f, err);
 	return rc ? rc : delete_found(w, c, &f, err);
 }
 
@@ -311,6 +343,8 @@ static int delete_label(simidx_writer *w, sx_call *c, simidx_error *err)
 	if (!rc && !found)
 		rc = sx_fail(err, SIMIDX_E_NOT_FOUND, "no document has this label");
 	f.label = (sx_slice){ c->doc->label, c->doc->label_size };
+	if (!rc)
+		rc = find_own_note(w, &f, err);
 	return rc ? rc : delete_found(w, c, &f, err);
 }
 
@@ -318,7 +352,7 @@ int sx_writer_delete(simidx_writer *w, const sx_doc *doc, simidx_error *err)
 {
 	sx_call c = sx_call_of(SX_CALL_DELETE_ID, NULL, NULL);
 	struct found f = { .doc = *doc };
-	int rc = find_own_label(w, &f, err);
+	int rc = find_own(w, &f, err);
 
 	if (!rc)
 		rc = delete_found(w, &c, &f, err);
@@ -327,7 +361,7 @@ int sx_writer_delete(simidx_writer *w, const sx_doc *doc, simidx_error *err)
 
 /* ---- touch ---- */
 
-/* Raise the time of a document. All else stays, its label too. */
+/* Raise the time of a document. All else stays, its label and its note too. */
 static int touch(simidx_writer *w, sx_call *c, simidx_error *err)
 {
 	uint64_t id = c->doc->id, time = c->doc->time;
@@ -339,13 +373,13 @@ static int touch(simidx_writer *w, sx_call *c, simidx_error *err)
 	if (!rc && !found)
 		rc = sx_fail(err, SIMIDX_E_NOT_FOUND, "no document has this id");
 	if (!rc)
-		rc = find_own_label(w, &f, err);
+		rc = find_own(w, &f, err);
 	if (rc)
 		return rc;
 	c->now.id = id;
 	if (time > f.doc.values.of[SX_TIME]) {
 		rows[0] = rows[1] = row_that_deletes(&f);
-		rows[1].op = SX_FRESH_PUT | (rows[0].op & SX_FRESH_LABEL);
+		rows[1].op = SX_FRESH_PUT | (rows[0].op & SX_FRESH_HAS);
 		rows[1].values.of[SX_TIME] = time;
 		rc = add_rows(w, rows, 2, err);
 	}
@@ -354,11 +388,11 @@ static int touch(simidx_writer *w, sx_call *c, simidx_error *err)
 
 /* ---- replace ---- */
 
-static int is_same_label(const struct found *f, const simidx_doc *doc)
+/* Whether bytes that are there are those that are given; NULL: none. */
+static int is_same(sx_slice there, const void *given, size_t size)
 {
-	size_t size = doc->label ? doc->label_size : 0;
-
-	return f->label.size == size && !(size && memcmp(f->label.data, doc->label, size));
+	size = given ? size : 0;
+	return there.size == size && !(size && memcmp(there.data, given, size));
 }
 
 /* Replace a document that is there. What is not different is not written, but counts. */
@@ -367,10 +401,11 @@ static int replace_found(simidx_writer *w, sx_call *c, const struct found *f, si
 	const simidx_doc *doc = c->doc;
 	sx_header *h = &w->snapshot.header;
 	sx_fresh_row rows[2] = { row_that_deletes(f), row_that_puts(w, doc, f->doc.id) };
-	int has_same_label = is_same_label(f, doc), rc;
+	int has_same_label = is_same(f->label, doc->label, doc->label_size);
+	int has_same_note = is_same(f->note, doc->note, doc->note_size), rc;
 
 	c->now.id = c->rests_on = f->doc.id;
-	if (has_same_label && rows[0].fp == rows[1].fp &&
+	if (has_same_label && has_same_note && rows[0].fp == rows[1].fp &&
 	    sx_values_are_equal(&rows[0].values, &rows[1].values))
 		return finish(w, SIMIDX_OK);
 	rc = add_rows(w, rows, 2, err);
@@ -378,8 +413,13 @@ static int replace_found(simidx_writer *w, sx_call *c, const struct found *f, si
 		return rc;
 	h->labels += doc->label != NULL;
 	h->labels -= f->label.size != 0;
-	return finish(w, has_same_label ? SIMIDX_OK
-					: write_label(w, f->doc.id, doc->label, doc->label_size, err));
+	h->notes += doc->note != NULL;
+	h->notes -= f->note.size != 0;
+	if (!has_same_label)
+		rc = write_label(w, f->doc.id, doc->label, doc->label_size, err);
+	if (!rc && !has_same_note)
+		rc = write_note(w, f->doc.id, doc, err);
+	return finish(w, rc);
 }
 
 static int replace(simidx_writer *w, sx_call *c, simidx_error *err)
@@ -397,6 +437,8 @@ static int replace(simidx_writer *w, sx_call *c, simidx_error *err)
 		rc = check_free(w, c, doc->id, err);
 	if (!rc && found && doc->id != SIMIDX_NO_ID)
 		rc = find_own_label(w, &f, err);
+	if (!rc && found)
+		rc = find_own_note(w, &f, err);
 	if (rc)
 		return rc;
 	return found ? replace_found(w, c, &f, err) : add(w, c, err);
@@ -428,152 +470,4 @@ int sx_writer_judge(simidx_writer *w, sx_call *c, simidx_match *blocker, simidx_
 	c->rests_on = SIMIDX_NO_ID;
 	c->now.code = decide(w, c, blocker, err);
 	return c->now.code;
-}
-
-/* What a call asks for, in a transaction that has begun. */
-static int ask(simidx_writer *w, sx_call *c, simidx_match *blocker, uint64_t *id, simidx_error *err)
-{
-	int rc;
-
-	if (w->has_conditions) {
-		rc = sx_calls_keep(&w->calls, c, w->index->schema->bits, err);
-		if (rc)
-			return rc;
-	}
-	rc = sx_writer_judge(w, c, blocker, err);
-	if (w->has_conditions)
-		sx_calls_decide(&w->calls, c);
-	if (id && !rc)
-		*id = c->now.id;
-	return rc;
-}
-
-/* Read a document and begin. */
-static int begin_with(simidx_writer *w, const simidx_doc *given, simidx_doc *own, uint64_t *id,
-		      const char *function, simidx_error *err)
-{
-	const simidx_doc *doc;
-	int rc;
-
-	sx_err_clear(err);
-	if (id)
-		*id = SIMIDX_NO_ID;
-	if (!w || !given)
-		return sx_fail(err, SIMIDX_E_ARG, "%s: writer or doc is NULL", function);
-	doc = sx_struct_read(given, SX_STRUCT_TO(simidx_doc, fp), own, sizeof(*own));
-	rc = sx_documents_check(w->index, doc, err);
-	if (!rc && doc->flags & SIMIDX_DOC_FP2_UNKNOWN && !w->index->schema->has_unknown_fp2)
-		rc = sx_fail(
-			err, SIMIDX_E_MISMATCH,
-			"its second fingerprint is not known, as that of no document in the index: only a new index can take it");
-	if (rc)
-		return rc;
-	if (doc != own)
-		*own = *doc;
-	return sx_writer_begin(w, err);
-}
-
-int simidx_writer_put(simidx_writer *w, const simidx_doc *given, uint64_t *id, simidx_error *err)
-{
-	simidx_doc doc;
-	sx_call c;
-	int rc = begin_with(w, given, &doc, id, "simidx_writer_put", err);
-
-	if (rc)
-		return rc;
-	c = sx_call_of(SX_CALL_PUT, &doc, NULL);
-	return ask(w, &c, NULL, id, err);
-}
-
-int simidx_writer_put_if_new(simidx_writer *w, const simidx_doc *given, const simidx_query *query,
-			     uint64_t *id, simidx_match *blocker, simidx_error *err)
-{
-	simidx_query own;
-	simidx_doc doc;
-	sx_call c;
-	int rc;
-
-	if (blocker)
-		memset(blocker, 0, sizeof(*blocker));
-	rc = begin_with(w, given, &doc, id, "simidx_writer_put_if_new", err);
-	if (rc)
-		return rc;
-	query = sx_struct_read(query, SX_QUERY_MIN, &own, sizeof(own));
-	if (!query)
-		return sx_fail(err, SIMIDX_E_ARG,
-			       "simidx_writer_put_if_new: bad query struct size");
-	c = sx_call_of(SX_CALL_PUT_IF_NEW, &doc, query);
-	return ask(w, &c, blocker, id, err);
-}
-
-int simidx_writer_replace(simidx_writer *w, const simidx_doc *given, uint64_t *id,
-			  simidx_error *err)
-{
-	simidx_doc doc;
-	sx_call c;
-	int rc;
-
-	sx_err_clear(err);
-	if (id)
-		*id = SIMIDX_NO_ID;
-	if (w && check_has_ids(w, err))
-		return SIMIDX_E_UNSUPPORTED;
-	rc = begin_with(w, given, &doc, id, "simidx_writer_replace", err);
-	if (rc)
-		return rc;
-	if (doc.id == SIMIDX_NO_ID && !doc.label)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_replace: no id and no label");
-	c = sx_call_of(SX_CALL_REPLACE, &doc, NULL);
-	return ask(w, &c, NULL, id, err);
-}
-
-/* Change the document with the id or label of one that says little else. */
-static int ask_about(simidx_writer *w, enum sx_call_kind kind, const simidx_doc *doc,
-		     simidx_error *err)
-{
-	sx_call c = sx_call_of(kind, doc, NULL);
-	int rc = check_has_ids(w, err);
-
-	if (!rc)
-		rc = sx_writer_begin(w, err);
-	return rc ? rc : ask(w, &c, NULL, NULL, err);
-}
-
-int simidx_writer_delete_id(simidx_writer *w, uint64_t id, simidx_error *err)
-{
-	simidx_doc doc = SIMIDX_DOC_INIT;
-
-	sx_err_clear(err);
-	if (!w)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_delete_id: writer is NULL");
-	doc.id = id;
-	return ask_about(w, SX_CALL_DELETE_ID, &doc, err);
-}
-
-int simidx_writer_delete_label(simidx_writer *w, const char *label, size_t size,
-			       simidx_error *err)
-{
-	simidx_doc doc = SIMIDX_DOC_INIT;
-
-	sx_err_clear(err);
-	if (!w || (!label && size))
-		return sx_fail(err, SIMIDX_E_ARG,
-			       "simidx_writer_delete_label: writer or label is NULL");
-	doc.label = label;
-	doc.label_size = size;
-	return ask_about(w, SX_CALL_DELETE_LABEL, &doc, err);
-}
-
-int simidx_writer_touch(simidx_writer *w, uint64_t id, uint32_t time, simidx_error *err)
-{
-	simidx_doc doc = SIMIDX_DOC_INIT;
-
-	sx_err_clear(err);
-	if (!w)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_touch: writer is NULL");
-	if (!w->index->schema->has_times)
-		return sx_fail(err, SIMIDX_E_MISMATCH, "the index keeps no times");
-	doc.id = id;
-	doc.time = time;
-	return ask_about(w, SX_CALL_TOUCH, &doc, err);
 }

@@ -187,16 +187,18 @@ static void check_record(const unsigned char *b, const struct permutation *p, ui
 
 static void check_counts(const struct file *file, const unsigned char *b)
 {
-	uint64_t labels = 0, next_id = 0;
+	uint64_t labels = 0, notes = 0, next_id = 0;
 	unsigned deleted = n_deleted(file);
 
 	for (unsigned i = 0; i < n_docs(file); i++) {
 		labels += docs[i].label_size && !golden_is_deleted(file->golden, i);
+		notes += docs[i].note_size && !golden_is_deleted(file->golden, i);
 		if (has_ids(file) && docs[i].id >= next_id)
 			next_id = docs[i].id + 1;
 	}
 	must(le(b + 56, 8) == n_docs(file) - deleted, "header: documents");
 	must(le(b + 64, 8) == labels, "header: labels");
+	must(le(b + 144, 8) == notes, "header: notes");
 	must(le(b + 72, 8) == next_id, "header: next id");
 	must(le(b + 80, 8) == n_merged(file), "header: first sequence number");
 	must(le(b + 88, 8) == n_docs(file) + deleted, "header: next sequence number");
@@ -207,7 +209,7 @@ static void check_counts(const struct file *file, const unsigned char *b)
 	     "header: commit number");
 }
 
-#define TABLES_AT 240
+#define TABLES_AT 248
 
 /* Both are in the digest, and 0 where nothing is said. */
 static void put_column(unsigned char *out, const char *name, unsigned width)
@@ -244,7 +246,7 @@ static void check_header(struct file *file, const MDB_val *value)
 	must(le(b + 48, 4) == g->flags && !le(b + 52, 4), "header: flags or state");
 	check_counts(file, b);
 	must(b[136] == n_columns && !le(b + 137, 7), "header: number of columns");
-	must(!memcmp(b + 144, columns, sizeof(columns)), "header: columns");
+	must(!memcmp(b + 152, columns, sizeof(columns)), "header: columns");
 	for (unsigned t = 0; t < n; t++) {
 		unsigned entries = distinct(file, &digest);
 
@@ -359,7 +361,8 @@ static void check_fresh_row(const struct file *file, unsigned i, unsigned operat
 	unsigned n = values_of(file, d, value);
 
 	must(rows.key[i] == n_merged(file) + i, "fresh: sequence number of row %u", i);
-	must(rows.col[0][i] == operation + (d->label_size ? 16 : 0) && rows.col[1][i] == d->id &&
+	must(rows.col[0][i] == operation + (d->label_size ? 16 : 0) + (d->note_size ? 32 : 0) &&
+		     rows.col[1][i] == d->id &&
 		     rows.col[2][i] == d->fp &&
 		     rows.col[3][i] == (d->label_size ? hash(d->label, d->label_size) : 0) &&
 		     (n < 1 || rows.col[4][i] == value[0]) && (n < 2 || rows.col[5][i] == value[1]),
@@ -379,7 +382,19 @@ static void check_fresh(const struct file *file)
 			check_fresh_row(file, row++, 2, &docs[i]);
 }
 
-/* Those of deleted documents are there until the merge. */
+static MDB_val value_of(const struct file *file, MDB_dbi dbi, uint64_t id)
+{
+	unsigned char bytes[8];
+	MDB_val key = { 8, bytes }, value;
+
+	for (unsigned b = 0; b < 8; b++)
+		bytes[b] = (unsigned char)(id >> (56 - 8 * b));
+	if (mdb_get(file->txn, dbi, &key, &value))
+		value.mv_size = 0;
+	return value;
+}
+
+/* Those of deleted documents are there until the merge, and so are notes. */
 static void check_labels(const struct file *file)
 {
 	MDB_dbi dbi = open_table(file, "labels");
@@ -387,13 +402,8 @@ static void check_labels(const struct file *file)
 	MDB_stat stat;
 
 	for (unsigned i = 0; i < n_docs(file); i++) {
-		unsigned char bytes[8];
-		MDB_val key = { 8, bytes }, value;
+		MDB_val value = value_of(file, dbi, docs[i].id);
 
-		for (unsigned b = 0; b < 8; b++)
-			bytes[b] = (unsigned char)(docs[i].id >> (56 - 8 * b));
-		if (mdb_get(file->txn, dbi, &key, &value))
-			value.mv_size = 0;
 		must(value.mv_size == docs[i].label_size &&
 			     (!value.mv_size || !memcmp(value.mv_data, docs[i].label, value.mv_size)),
 		     "labels: document %u", i);
@@ -413,6 +423,29 @@ static void check_labels(const struct file *file)
 	compare_rows("by_label", want, merged, 1);
 }
 
+static void check_notes(const struct file *file)
+{
+	MDB_dbi dbi = open_table(file, "notes");
+	unsigned n = 0;
+	MDB_stat stat;
+
+	for (unsigned i = 0; i < n_docs(file); i++) {
+		const struct golden_doc *d = &docs[i];
+		MDB_val value = value_of(file, dbi, d->id);
+		const unsigned char *bytes = value.mv_data;
+		uint64_t number[2] = { hash(d->note, d->note_size), d->id };
+
+		must(value.mv_size == (d->note_size ? d->note_size + 4 : 0), "notes: document %u", i);
+		if (!d->note_size)
+			continue;
+		must(!memcmp(bytes, d->note, d->note_size), "notes: bytes of document %u", i);
+		must(le(bytes + d->note_size, 4) == (uint32_t)hash_numbers(number, 2),
+		     "notes: checksum of document %u", i);
+		n++;
+	}
+	must(!mdb_stat(file->txn, dbi, &stat) && stat.ms_entries == n, "notes: number");
+}
+
 /* No sub-databases but those that the description lists. */
 static void check_names(const struct file *file)
 {
@@ -420,7 +453,8 @@ static void check_names(const struct file *file)
 	MDB_stat stat;
 
 	must(!mdb_stat(file->txn, dbi, &stat), "names");
-	must(stat.ms_entries == file->n_tables + (has_ids(file) ? 7 : 3), "%zu sub-databases",
+	must(stat.ms_entries == file->n_tables + (has_ids(file) ? 7 : 3) +
+					(file->golden->flags & GOLDEN_NOTES ? 1 : 0), "%zu sub-databases",
 	     stat.ms_entries);
 }
 
@@ -449,6 +483,8 @@ static void decode(const struct golden *g, const char *dir)
 		check_docs(&file);
 		check_labels(&file);
 	}
+	if (g->flags & GOLDEN_NOTES)
+		check_notes(&file);
 	mdb_txn_abort(file.txn);
 	mdb_env_close(file.env);
 	printf("%s: %u documents decoded\n", g->name, n_docs(&file));

@@ -22,7 +22,7 @@ struct golden {
 	const char *plan;
 	unsigned bits;
 	unsigned is_rows;
-	unsigned flags; /* 2 without ids, 4 with second fingerprints, 16 with times */
+	unsigned flags; /* 2 without ids, 4 with second fingerprints, 16 with times, 32 with notes */
 	unsigned fill;
 	const char *profile;
 	unsigned n_check_fps;
@@ -33,23 +33,28 @@ struct golden {
 #define GOLDEN_NO_IDS 2
 #define GOLDEN_FP2 4
 #define GOLDEN_TIMES 16
+#define GOLDEN_NOTES 32
 
 static const struct golden goldens[] = {
 	{ "blocks", "4x16", 64, 0, GOLDEN_FP2, 90, "golden v1 bits=64", 3, { 260, 520, 560 }, 0 },
 	{ "rows", "10x26", 32, 1, GOLDEN_TIMES, 90, "", 0, { 70, 120, 150 }, 0 },
 	{ "bare", "10x26", 45, 0, GOLDEN_NO_IDS, 75, "", 0, { 800, 1400, 1430 }, 0 },
-	{ "deleted", "4x16", 64, 0, GOLDEN_FP2 | GOLDEN_TIMES, 90, "", 0, { 100, 200, 230 }, 1 },
+	{ "deleted", "4x16", 64, 0, GOLDEN_FP2 | GOLDEN_TIMES | GOLDEN_NOTES, 90, "", 0,
+	  { 100, 200, 230 }, 1 },
 };
 
 #define N_GOLDENS (sizeof(goldens) / sizeof(goldens[0]))
 
 #define GOLDEN_MAX_LABEL 3000
+#define GOLDEN_MAX_NOTE 5000
 
 struct golden_doc {
 	uint64_t id, fp, fp2;
 	uint32_t time; /* 0 = unknown */
 	unsigned label_size; /* 0 = no label */
 	char label[GOLDEN_MAX_LABEL + 1];
+	unsigned note_size; /* 0 = no note */
+	unsigned char note[GOLDEN_MAX_NOTE];
 };
 
 static inline uint64_t golden_mix(uint64_t x)
@@ -87,6 +92,10 @@ static inline void golden_doc(const struct golden *g, unsigned i, struct golden_
 		d->fp2 = golden_mix(2000000 + i);
 	if (g->flags & GOLDEN_TIMES)
 		d->time = i % 6 == 1 ? 0 : i == 2 ? UINT32_MAX : (uint32_t)golden_mix(3000000 + i);
+	if (g->flags & GOLDEN_NOTES && i % 4 == 1)
+		d->note_size = i == 33 ? GOLDEN_MAX_NOTE : i % 50 + 1;
+	for (unsigned b = 0; b < d->note_size; b++)
+		d->note[b] = (unsigned char)golden_mix(4000000 + i + b);
 	if (i == 30) {
 		d->label_size = GOLDEN_MAX_LABEL;
 		memset(d->label, 'x', d->label_size);

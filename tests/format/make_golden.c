@@ -48,6 +48,8 @@ static void put_part(simidx *index, const struct golden *g, unsigned from, unsig
 			doc.label = d.label;
 			doc.label_size = d.label_size;
 		}
+		doc.note = d.note_size ? d.note : NULL;
+		doc.note_size = d.note_size;
 		must(!simidx_writer_put(writer, &doc, NULL, &err), "put");
 	}
 	must(!simidx_writer_commit(writer, &err), "commit");
@@ -103,7 +105,8 @@ static void make(const struct golden *g, const char *dir)
 	o.layout = g->is_rows ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS;
 	o.flags = (g->flags & GOLDEN_NO_IDS ? SIMIDX_CREATE_NO_IDS : 0) |
 		  (g->flags & GOLDEN_FP2 ? SIMIDX_CREATE_FP2 : 0) |
-		  (g->flags & GOLDEN_TIMES ? SIMIDX_CREATE_TIMES : 0);
+		  (g->flags & GOLDEN_TIMES ? SIMIDX_CREATE_TIMES : 0) |
+		  (g->flags & GOLDEN_NOTES ? SIMIDX_CREATE_NOTES : 0);
 	o.fill = g->fill;
 	o.profile = g->profile;
 	o.check_fps = check_fps;
@@ -126,6 +129,15 @@ static int is_doc(const simidx_match *match, const struct golden_doc *d)
 	       match->time == d->time &&
 	       match->label_size == d->label_size &&
 	       (!d->label_size || !memcmp(match->label, d->label, d->label_size));
+}
+
+static void check_note(simidx_reader *reader, const struct golden_doc *d)
+{
+	const void *note;
+	size_t size;
+
+	must(!simidx_reader_note(reader, d->id, &note, &size, &err), "note");
+	must(size == d->note_size && (!size || !memcmp(note, d->note, size)), "another note");
 }
 
 /*
@@ -163,6 +175,8 @@ static void check(const struct golden *g, const char *dir)
 			at++;
 		must((at == results.n) == golden_is_deleted(g, i),
 		     "a document is missing, or one that was deleted is there");
+		if (g->flags & GOLDEN_NOTES && !golden_is_deleted(g, i))
+			check_note(reader, &d);
 		missing += golden_is_deleted(g, i) || (bare && i > 4 && i % 5 == 4);
 	}
 	simidx_reader_close(reader);

@@ -136,6 +136,26 @@ static int has_times(const sxt_live *live)
 	return (live->flags & SIMIDX_CREATE_TIMES) != 0;
 }
 
+static int has_notes(const sxt_live *live)
+{
+	return (live->flags & SIMIDX_CREATE_NOTES) != 0;
+}
+
+#define MAX_NOTE 9000 /* bytes: some pages */
+
+/* The bytes of a note, valid until the next call; NULL: none. */
+static const void *note_of(uint32_t note, size_t *size)
+{
+	static unsigned char bytes[MAX_NOTE];
+	sxt_rng rng;
+
+	*size = !note ? 0 : note % 8 ? note % 60 + 1 : note % MAX_NOTE + 1;
+	sxt_rng_init(&rng, note);
+	for (size_t i = 0; i < *size; i++)
+		bytes[i] = (unsigned char)sxt_rng_u64(&rng);
+	return note ? bytes : NULL;
+}
+
 static void choose_label(sxt_live *live, sxt_live_doc *doc)
 {
 	memset(doc->label, 0, sizeof(doc->label));
@@ -160,6 +180,8 @@ static void choose_doc(sxt_live *live, sxt_live_doc *doc)
 		doc->id = sxt_rng_below(&live->rng, live->now.next_id + 3);
 	if (sxt_rng_below(&live->rng, 2))
 		choose_label(live, doc);
+	if (has_notes(live) && sxt_rng_below(&live->rng, 2))
+		doc->note = (uint32_t)sxt_rng_below(&live->rng, 100000);
 }
 
 static simidx_doc given(const sxt_live *live, const sxt_live_doc *doc)
@@ -176,6 +198,7 @@ static simidx_doc given(const sxt_live *live, const sxt_live_doc *doc)
 		d.label = doc->label;
 		d.label_size = doc->label_size;
 	}
+	d.note = note_of(doc->note, &d.note_size);
 	return d;
 }
 
@@ -304,8 +327,10 @@ static void choose_replacement(sxt_live *live, sxt_live_doc *doc)
 		memcpy(old.label, doc->label, sizeof(old.label));
 		*doc = old;
 		break;
-	case 2: /* the second fingerprint or the time alone */
-		if (has_times(live) && doc->fp % 2)
+	case 2: /* the second fingerprint, the time or the note alone */
+		if (has_notes(live) && doc->fp % 3)
+			old.note = doc->note;
+		else if (has_times(live) && doc->fp % 2)
 			old.time = doc->time;
 		else
 			old.fp2 = doc->fp2;
@@ -498,7 +523,43 @@ static void check_ids(const sxt_live *live, const sxt_live_set *set, simidx *ind
 		sxt_must_ok(simidx_reader_find_id(reader, set->at[i].id, &match, &sxt_err));
 		sxt_must(sxt_live_is_doc(live, &set->at[i], &match, 1));
 	}
+	sxt_live_check_notes(live, &(sxt_live_asked){ reader, set });
 	simidx_reader_close(reader);
+}
+
+static int is_note(uint32_t note, const void *bytes, size_t size)
+{
+	size_t want_size;
+	const void *want = note_of(note, &want_size);
+
+	if (!want || !bytes)
+		return !want && !bytes && !size;
+	return size == want_size && !memcmp(bytes, want, size);
+}
+
+void sxt_live_check_notes(const sxt_live *live, const sxt_live_asked *asked)
+{
+	const sxt_live_set *set = asked->set;
+	const void *note;
+	size_t size;
+
+	for (size_t i = 0; has_notes(live) && i < set->n; i++) {
+		sxt_must_ok(simidx_reader_note(asked->reader, set->at[i].id, &note, &size, &sxt_err));
+		if (!is_note(set->at[i].note, note, size))
+			sxt_fail("document %llu has a note of %zu bytes",
+				 (unsigned long long)set->at[i].id, size);
+	}
+}
+
+static void check_walk_note(simidx_walk *walk, const sxt_live_doc *doc)
+{
+	const void *note;
+	size_t size;
+
+	sxt_must_ok(simidx_walk_note(walk, &note, &size, &sxt_err));
+	if (!is_note(doc->note, note, size))
+		sxt_fail("document %llu of the walk has a note of %zu bytes",
+			 (unsigned long long)doc->id, size);
 }
 
 void sxt_live_check_content(const sxt_live *live, simidx *index)
@@ -507,7 +568,7 @@ void sxt_live_check_content(const sxt_live *live, simidx *index)
 	simidx_info info = SIMIDX_INFO_INIT;
 	simidx_match match;
 	simidx_walk *walk;
-	uint64_t labels = 0;
+	uint64_t labels = 0, notes = 0;
 
 	copy(&set, &live->stored);
 	if (set.n)
@@ -519,7 +580,10 @@ void sxt_live_check_content(const sxt_live *live, simidx *index)
 		if (!sxt_live_is_doc(live, &set.at[i], &match, 1))
 			sxt_fail("document %zu of the walk is id %llu, not %llu", i,
 				 (unsigned long long)match.id, (unsigned long long)set.at[i].id);
+		if (has_notes(live))
+			check_walk_note(walk, &set.at[i]);
 		labels += set.at[i].label_size != 0;
+		notes += set.at[i].note != 0;
 	}
 	sxt_must_sx(simidx_walk_next(walk, &match, &sxt_err), SIMIDX_E_END);
 	simidx_walk_close(walk);
@@ -527,6 +591,7 @@ void sxt_live_check_content(const sxt_live *live, simidx *index)
 		check_ids(live, &set, index);
 	sxt_must_ok(simidx_get_info(index, &info, &sxt_err));
 	sxt_must_eq(info.labels, labels);
+	sxt_must_eq(info.notes, notes);
 	if (has_ids(live)) {
 		sxt_must_eq(info.documents, set.n);
 		sxt_must_eq(info.next_id, set.next_id);

@@ -20,7 +20,8 @@ typedef struct sxt_live_doc {
 	uint64_t id, fp, fp2;
 	size_t label_size; /* 0 = no label */
 	uint32_t time;     /* 0 = unknown */
-	char label[28];
+	uint32_t note;     /* what its note is made of; 0 = it has none */
+	char label[24];
 } sxt_live_doc;
 
 typedef struct sxt_live_set {
@@ -31,7 +32,7 @@ typedef struct sxt_live_set {
 
 typedef struct sxt_live {
 	unsigned bits;
-	unsigned flags;  /* SIMIDX_CREATE_NO_IDS, _FP2, _TIMES */
+	unsigned flags;  /* SIMIDX_CREATE_NO_IDS, _FP2, _TIMES, _NOTES */
 	size_t max;      /* documents that there are to be, nearly */
 	sxt_live_set stored, now;
 	uint64_t changes;  /* pending ones */
@@ -91,6 +92,9 @@ sxt_live_asked sxt_live_writer(const sxt_live *live, simidx_reader *reader);
 
 /** Ask `n` random questions of all kinds. */
 void sxt_live_check_searches(sxt_live *live, const sxt_live_asked *asked, unsigned n);
+
+/** Compare the notes of all documents. */
+void sxt_live_check_notes(const sxt_live *live, const sxt_live_asked *asked);
 
 /** The same queries as one batch. */
 void sxt_live_check_batch(sxt_live *live, const sxt_live_asked *asked, size_t n);

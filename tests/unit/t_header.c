@@ -30,7 +30,7 @@ static void set_up(void)
 	header.bits = 48;
 	header.layout = SIMIDX_LAYOUT_ROWS;
 	header.fill = 77;
-	header.flags = SIMIDX_CREATE_FP2 | SX_FLAG_UNKNOWN_FP2;
+	header.flags = SIMIDX_CREATE_FP2 | SX_FLAG_UNKNOWN_FP2 | SIMIDX_CREATE_NOTES;
 	header.state = SX_STATE_MERGING | SX_STATE_PARTIAL;
 	header.documents = 1001;
 	header.labels = 1002;
@@ -42,6 +42,7 @@ static void set_up(void)
 	header.merge_end = 1005;
 	header.unknown_fp2 = 1009;
 	header.commit = 1010;
+	header.notes = 1011;
 	for (unsigned t = 0; t < 10; t++) {
 		header.table[t].rows = 2000 + t;
 		header.table[t].digest = 3000 + t;
@@ -65,7 +66,7 @@ static uint64_t at(size_t place, unsigned n)
 	return x;
 }
 
-#define TABLES_AT 240
+#define TABLES_AT 248
 
 START_TEST(test_fields_lie_where_format_says)
 {
@@ -85,7 +86,7 @@ START_TEST(test_fields_lie_where_format_says)
 	ck_assert_uint_eq(at(30, 1), 77);
 	ck_assert_uint_eq(at(31, 1), 10);
 	ck_assert_mem_eq(bytes + 32, name, 16);
-	ck_assert_uint_eq(at(48, 4), 4 | 8);
+	ck_assert_uint_eq(at(48, 4), 4 | 8 | 32);
 	ck_assert_uint_eq(at(52, 4), 6);
 	for (unsigned i = 0; i < 7; i++)
 		ck_assert_uint_eq(at(56 + 8 * i, 8), 1001 + i);
@@ -93,7 +94,8 @@ START_TEST(test_fields_lie_where_format_says)
 	ck_assert_uint_eq(at(120, 8), 1009);
 	ck_assert_uint_eq(at(128, 8), 1010);
 	ck_assert_uint_eq(at(136, 8), 1);
-	ck_assert_mem_eq(bytes + 144, column, sizeof(column));
+	ck_assert_uint_eq(at(144, 8), 1011);
+	ck_assert_mem_eq(bytes + 152, column, sizeof(column));
 	for (unsigned t = 0; t < 12; t++) {
 		uint64_t i = t < 10 ? t : t - 10, base = t < 10 ? 2000 : 5000;
 
@@ -201,10 +203,12 @@ START_TEST(test_impossible_values_are_refused)
 	change(31, 1, 255, SIMIDX_E_CORRUPT);
 	change(32, 1, '2', SIMIDX_E_VERSION);
 	change(47, 1, 'x', SIMIDX_E_VERSION);
-	change(48, 4, 0, SIMIDX_E_VERSION); /* a column, but not fp2's flag */
-	change(48, 4, 64 | 8 | 4, SIMIDX_E_CORRUPT);
-	change(48, 4, 16 | 8 | 4, SIMIDX_E_VERSION); /* times, but no column of them */
-	change(48, 4, 4, SIMIDX_E_CORRUPT); /* what stands for unknown, but not its flag */
+	change(48, 4, 32, SIMIDX_E_VERSION); /* a column, but not fp2's flag */
+	change(48, 4, 64 | 32 | 8 | 4, SIMIDX_E_CORRUPT);
+	change(48, 4, 32 | 8 | 4 | 2, SIMIDX_E_CORRUPT); /* notes without ids */
+	change(48, 4, 8 | 4, SIMIDX_E_CORRUPT); /* notes, but not their flag */
+	change(48, 4, 32 | 16 | 8 | 4, SIMIDX_E_VERSION); /* times, but no column of them */
+	change(48, 4, 32 | 4, SIMIDX_E_CORRUPT); /* what stands for unknown, but not its flag */
 	change(52, 4, 6 | 8, SIMIDX_E_CORRUPT);
 	change(52, 4, 6 | 1, SIMIDX_OK);
 	change(52, 4, 4, SIMIDX_E_CORRUPT); /* partly merged, but no merge has begun */
@@ -219,11 +223,12 @@ START_TEST(test_impossible_values_are_refused)
 	change(128, 8, UINT64_MAX, SIMIDX_OK);
 	change(136, 1, 0, SIMIDX_E_VERSION);
 	change(136, 1, 2, SIMIDX_E_VERSION);
-	change(146, 1, '3', SIMIDX_E_VERSION);
-	change(152, 1, 4, SIMIDX_E_VERSION);
-	change(153, 1, 0, SIMIDX_E_VERSION);
-	change(160, 8, 1, SIMIDX_E_VERSION);
-	change(168, 1, 'x', SIMIDX_E_VERSION);
+	change(144, 8, 0, SIMIDX_OK);
+	change(154, 1, '3', SIMIDX_E_VERSION);
+	change(160, 1, 4, SIMIDX_E_VERSION);
+	change(161, 1, 0, SIMIDX_E_VERSION);
+	change(168, 8, 1, SIMIDX_E_VERSION);
+	change(176, 1, 'x', SIMIDX_E_VERSION);
 	for (unsigned t = 0; t < 10; t++)
 		change(TABLES_AT + 48 * t + 8 * (t % 3), 8, 0xff, SIMIDX_E_VERSION);
 	ck_assert_int_eq(decode(size), SIMIDX_OK);

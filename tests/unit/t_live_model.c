@@ -15,9 +15,10 @@
 #include "support/sxt_live.h"
 
 static const unsigned kinds[] = { 0, SIMIDX_CREATE_NO_IDS, SIMIDX_CREATE_FP2, SIMIDX_CREATE_TIMES,
-				  SIMIDX_CREATE_FP2 | SIMIDX_CREATE_TIMES };
+				  SIMIDX_CREATE_NOTES,
+				  SIMIDX_CREATE_FP2 | SIMIDX_CREATE_TIMES | SIMIDX_CREATE_NOTES };
 
-#define KINDS 5
+#define KINDS 6
 #define LAYOUTS 2
 #define VARIANTS (SXT_N_PLANS * LAYOUTS * KINDS)
 
@@ -86,6 +87,7 @@ static void check_pending(struct subject *s)
 	asked = sxt_live_writer(&s->live, reader);
 	sxt_live_check_searches(&s->live, &asked, 3);
 	sxt_live_check_batch(&s->live, &asked, 21);
+	sxt_live_check_notes(&s->live, &asked);
 	asked = sxt_live_reader(&s->live, s->reader);
 	sxt_live_check_searches(&s->live, &asked, 1);
 }
@@ -135,6 +137,8 @@ static void put_all(struct subject *s, simidx_loader *loader)
 	sxt_must_ok(simidx_walk_open(s->index, &walk, &sxt_err));
 	while (!(rc = simidx_walk_next(walk, &match, &sxt_err))) {
 		doc = doc_of(&s->live, &match);
+		if (s->live.flags & SIMIDX_CREATE_NOTES)
+			sxt_must_ok(simidx_walk_note(walk, &doc.note, &doc.note_size, &sxt_err));
 		sxt_must_ok(simidx_loader_put(loader, &doc, NULL, &sxt_err));
 	}
 	sxt_must_eq(rc, SIMIDX_E_END);
