@@ -26,7 +26,7 @@ struct full {
 	struct in_head head;
 	uint64_t check_fps[MAX_CHECK_FPS];
 	char plan[PLAN_SIZE];
-	struct in_room profile, mark;
+	struct in_room profile, mark, note;
 	uint64_t documents; /* lines of documents so far */
 	int has_begun;
 };
@@ -38,6 +38,7 @@ static void close_full(void *state)
 	in_jsonl_close(&full->jsonl);
 	free(full->profile.bytes);
 	free(full->mark.bytes);
+	free(full->note.bytes);
 }
 
 /* ---- the first line ---- */
@@ -181,7 +182,7 @@ static enum in_result take_head(struct in_reader *reader, const json_t *object)
 	struct in_head *head = &full->head;
 	const char *format = json_string_value(json_object_get(object, "format"));
 	uint64_t version, bits;
-	int has_ids, has_fp2, has_times = 0;
+	int has_ids, has_fp2, has_times = 0, has_notes = 0;
 
 	if (!format || strcmp(format, IN_FULL_FORMAT))
 		return in_fail(reader, IN_FATAL, "no full dump: expected a first line with \"format\":\""
@@ -197,6 +198,8 @@ static enum in_result take_head(struct in_reader *reader, const json_t *object)
 	    take_flag(reader, object, "fp2", &has_fp2) != IN_ROW ||
 	    (json_object_get(object, "times") &&
 	     take_flag(reader, object, "times", &has_times) != IN_ROW) ||
+	    (json_object_get(object, "notes") &&
+	     take_flag(reader, object, "notes", &has_notes) != IN_ROW) ||
 	    take_profile(reader, object) != IN_ROW || take_form(reader, object) != IN_ROW ||
 	    take_next_id(reader, object, has_ids) != IN_ROW ||
 	    take_number(reader, object, "documents", 0, SIMIDX_MAX_ID, &head->info.documents) != IN_ROW ||
@@ -205,12 +208,40 @@ static enum in_result take_head(struct in_reader *reader, const json_t *object)
 	head->info.bits = (unsigned)bits;
 	head->info.flags = (has_ids ? 0 : SIMIDX_CREATE_NO_IDS) |
 			   (has_fp2 ? SIMIDX_CREATE_FP2 : 0) |
-			   (has_times ? SIMIDX_CREATE_TIMES : 0);
+			   (has_times ? SIMIDX_CREATE_TIMES : 0) |
+			   (has_notes ? SIMIDX_CREATE_NOTES : 0);
 	head->mark = full->mark.bytes;
 	return IN_ROW;
 }
 
 /* ---- the others ---- */
+
+/* Of what is not UTF-8 the digits are given. */
+static enum in_result take_note(struct in_reader *reader, const json_t *object, struct in_row *row)
+{
+	struct full *full = reader->state;
+	const json_t *text = json_object_get(object, "note");
+	const json_t *hex = json_object_get(object, "note_hex");
+	const json_t *value = text ? text : hex;
+
+	if (!value)
+		return IN_ROW;
+	if (!json_is_string(value) || (text && hex))
+		return in_fail(reader, IN_REJECTED, "expected one string, \"note\" or \"note_hex\"");
+	row->note = json_string_value(value);
+	row->note_size = json_string_length(value);
+	if (text)
+		return IN_ROW;
+	if (in_room_have(&full->note, row->note_size / 2 + 1))
+		return in_lack_memory(reader);
+	if (tl_parse_hex(row->note, row->note_size, full->note.bytes))
+		return in_fail(reader, IN_REJECTED,
+			       "\"note_hex\": expected an even number of hexadecimal digits");
+	row->note = full->note.bytes;
+	row->note_size /= 2;
+	return IN_ROW;
+}
+
 
 static enum in_result next_first(struct in_reader *reader, struct in_row *row)
 {
@@ -276,6 +307,8 @@ static enum in_result next_full(struct in_reader *reader, struct in_row *row)
 	rc = in_jsonl_row(reader, object, row);
 	if (rc == IN_ROW && full->head.info.flags & SIMIDX_CREATE_TIMES)
 		rc = in_jsonl_time(reader, object, "time", row);
+	if (rc == IN_ROW && full->head.info.flags & SIMIDX_CREATE_NOTES)
+		rc = take_note(reader, object, row);
 	return rc;
 }
 

@@ -44,6 +44,8 @@ struct in_row {
 	uint64_t id;                     /* SIMIDX_NO_ID when it has none */
 	const char *label;               /* NULL when it has none */
 	size_t label_size;
+	const char *note;                /* NULL when it has none */
+	size_t note_size;
 	uint64_t fp;                     /* IN_FINGERPRINT */
 	uint64_t fp2;                    /* IN_FINGERPRINT with has_fp2 */
 	const uint8_t *weights;          /* IN_FINGERPRINT: one a bit of fp; NULL = none */

@@ -99,7 +99,7 @@ void ld_from_describe(const struct ld_options *options, const simidx_info *info,
 		create->flags |= info->flags & SIMIDX_CREATE_NO_IDS;
 	if (options->fp2 < 0)
 		create->flags |= info->flags & SIMIDX_CREATE_FP2;
-	create->flags |= info->flags & SIMIDX_CREATE_TIMES;
+	create->flags |= info->flags & (SIMIDX_CREATE_TIMES | SIMIDX_CREATE_NOTES);
 	create->profile = info->profile;
 	create->check_fps = info->check_fps;
 	create->n_check_fps = info->n_check_fps;

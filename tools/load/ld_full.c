@@ -21,6 +21,11 @@ static const char *times_word(const simidx_info *info)
 	return info->flags & SIMIDX_CREATE_TIMES ? "times" : "no times";
 }
 
+static const char *notes_word(const simidx_info *info)
+{
+	return info->flags & SIMIDX_CREATE_NOTES ? "notes" : "no notes";
+}
+
 static const char *ids_word(const simidx_info *info)
 {
 	return info->flags & SIMIDX_CREATE_NO_IDS ? "no ids" : "ids";
@@ -52,6 +57,9 @@ static int fit(const simidx_info *dump, const simidx_info *there, const char *pl
 	if ((dump->flags ^ there->flags) & SIMIDX_CREATE_TIMES)
 		return tl_error("%s: the dump has %s, and %s %s", place, times_word(dump), other,
 				times_word(there));
+	if ((dump->flags ^ there->flags) & SIMIDX_CREATE_NOTES)
+		return tl_error("%s: the dump has %s, and %s %s", place, notes_word(dump), other,
+				notes_word(there));
 	if (strcmp(dump->profile, there->profile))
 		return tl_error("%s: the dump is of '%.*s', and %s of '%.*s'", place,
 				profile_length(dump), profile_words(dump), other,

@@ -287,6 +287,7 @@ static size_t bytes_of(const struct ld_item *item)
 		return n + strlen(item->reason) + 1;
 	n += item->kept_size;
 	n += item->row.label ? item->row.label_size : 0;
+	n += item->row.note ? item->row.note_size : 0;
 	if (item->row.kind == IN_TEXT)
 		n += item->row.text_size;
 	if (item->row.kind == IN_FEATURES)
@@ -321,6 +322,8 @@ static void append(struct batch *batch, const struct ld_item *item)
 	own->kept = copy(batch, item->kept, item->kept_size);
 	if (item->row.label)
 		own->row.label = copy(batch, item->row.label, item->row.label_size);
+	if (item->row.note)
+		own->row.note = copy(batch, item->row.note, item->row.note_size);
 	if (item->row.kind == IN_TEXT)
 		own->row.text = copy(batch, item->row.text, item->row.text_size);
 	if (item->row.kind == IN_FEATURES) {

@@ -58,8 +58,8 @@ struct ld_run {
 	double committed_at;      /* when the last commit ended, or a writer or loader began; tl_seconds() */
 	int is_stdin;             /* the input that is read is standard input */
 	int pause_code;           /* of a commit while the input paused: 0, or the exit code */
-	uint64_t label_bytes;     /* put since the last commit */
-	uint64_t all_label_bytes; /* put into the loader */
+	uint64_t bytes_apart;     /* of labels and notes put since the last commit */
+	uint64_t all_bytes_apart; /* put into the loader */
 	int space_checked;        /* it was seen whether what is to come will fit */
 	uint64_t rows_committed;  /* as mark.total at the last commit */
 	int is_unknown;           /* whether the last commit, or what was built, is stored */

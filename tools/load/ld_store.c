@@ -25,7 +25,7 @@
 #define SAMPLE_BYTES 4000000
 
 /* A batch ends early when it has so many bytes of labels: LMDB keeps them in memory. */
-#define BATCH_LABEL_BYTES ((uint64_t)16 << 20)
+#define BATCH_BYTES_APART ((uint64_t)16 << 20)
 
 /* The clock is looked at after so many rows. */
 #define CLOCK_ROWS 64
@@ -128,7 +128,7 @@ int ld_store_commit(struct ld_run *run)
 		run->report.touched += run->touched;
 	}
 	run->touched = 0;
-	run->label_bytes = 0;
+	run->bytes_apart = 0;
 	run->uncommitted = 0;
 	run->committed_at = tl_seconds();
 	return rc;
@@ -171,7 +171,7 @@ static int check_space(struct ld_run *run)
 	run->space_checked = 1;
 	documents = in_loader + rows_left(run) / 3 * 2;
 	if (simidx_loader_expect(run->target->loader, documents,
-				 run->all_label_bytes / in_loader * documents, &err))
+				 run->all_bytes_apart / in_loader * documents, &err))
 		return ld_store_fail(run, &err);
 	return 0;
 }
@@ -213,6 +213,8 @@ static void fill_document(const struct ld_run *run, const struct ld_item *item, 
 		doc->label = item->row.label;
 		doc->label_size = item->row.label_size;
 	}
+	doc->note = item->row.note;
+	doc->note_size = item->row.note_size;
 }
 
 /* Errors of a put that are about the document and leave everything else as it was. */
@@ -315,6 +317,12 @@ static int touch(struct ld_run *run, const struct ld_item *item, const struct ld
 	return 0;
 }
 
+/* What stands beside the rows of a document. */
+static size_t bytes_apart(const simidx_doc *doc)
+{
+	return (doc->label ? doc->label_size : 0) + (doc->note ? doc->note_size : 0);
+}
+
 static int put(struct ld_run *run, const struct ld_item *item)
 {
 	simidx_doc doc = SIMIDX_DOC_INIT;
@@ -365,10 +373,10 @@ static int put(struct ld_run *run, const struct ld_item *item)
 	if (rc)
 		return 0;
 	run->put++;
-	if (run->target->state == LD_INSERTING && doc.label)
-		run->label_bytes += doc.label_size;
-	else if (doc.label)
-		run->all_label_bytes += doc.label_size;
+	if (run->target->state == LD_INSERTING)
+		run->bytes_apart += bytes_apart(&doc);
+	else
+		run->all_bytes_apart += bytes_apart(&doc);
 	return 0;
 }
 
@@ -409,7 +417,7 @@ int ld_store_ahead(void *ctx, const struct ld_item *items, size_t n)
 /* Whether the writer has had what it has for long enough, so that others see it and get their turn. */
 static int is_due(const struct ld_run *run)
 {
-	return run->uncommitted >= run->options->commit || run->label_bytes >= BATCH_LABEL_BYTES ||
+	return run->uncommitted >= run->options->commit || run->bytes_apart >= BATCH_BYTES_APART ||
 	       (run->uncommitted && run->mark.total % CLOCK_ROWS == 0 &&
 		tl_seconds() - run->committed_at >= LD_COMMIT_SECONDS);
 }

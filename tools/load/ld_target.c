@@ -335,7 +335,8 @@ static int create_index(struct ld_target *target, int of_texts)
 	if (!target->loader)
 		return 0;
 	target->state = LD_BUILDING;
-	target->flags = create.flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2 | SIMIDX_CREATE_TIMES);
+	target->flags = create.flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2 | SIMIDX_CREATE_TIMES |
+					SIMIDX_CREATE_NOTES);
 	target->profile = strdup(create.profile ? create.profile : "");
 	return target->profile ? 0 : tl_error("out of memory");
 }

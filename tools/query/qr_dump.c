@@ -86,6 +86,8 @@ static int dump(struct qr_context *ctx, enum format format)
 	simidx_match document;
 	simidx_error err;
 	uint64_t done = 0;
+	const void *note = NULL;
+	size_t note_size = 0;
 	int rc, code = 0;
 
 	rc = qr_try_open(ctx, &err);
@@ -97,10 +99,12 @@ static int dump(struct qr_context *ctx, enum format format)
 		rc = simidx_walk_next(walk, &document, &err);
 		if (rc == SIMIDX_E_END)
 			break;
+		if (!rc && format == FULL && ctx->info.flags & SIMIDX_CREATE_NOTES)
+			rc = simidx_walk_note(walk, &note, &note_size, &err);
 		if (rc)
 			code = qr_fail_damaged(ctx, &err);
 		else if (format != TSV)
-			code = qr_json_document(ctx, &document);
+			code = qr_json_document(ctx, &document, note, note_size);
 		else
 			print_tsv(ctx, &document);
 		done += !rc;
@@ -142,7 +146,7 @@ static const struct tl_option rows[] = {
 	{ TL_EXAMPLE("simidx-query dump index | simidx-load -F dump copy -",
 		     "Build another index of the same documents.") },
 	{ TL_EXAMPLE("simidx-query dump --format full index | simidx-load -F full copy -",
-		     "The same with all that the index is: profile, second fingerprints, times, next id.") },
+		     "The same with all that the index is: profile, second fingerprints, times, notes, next id.") },
 	{ TL_EXAMPLE("simidx-query dump index | simidx-query search -F dump index -",
 		     "All near documents of each document of the index.") },
 	{ TL_SECTION("Exit status") },

@@ -52,6 +52,8 @@ int qr_full_first(const simidx_info *info, const struct qr_mark *mark)
 	tl_json_bool(&json, "fp2", (info->flags & SIMIDX_CREATE_FP2) != 0);
 	if (info->flags & SIMIDX_CREATE_TIMES)
 		tl_json_bool(&json, "times", 1);
+	if (info->flags & SIMIDX_CREATE_NOTES)
+		tl_json_bool(&json, "notes", 1);
 	tl_json_string(&json, "plan", info->plan);
 	/* An index of an engine has neither. */
 	if (info->fill) {

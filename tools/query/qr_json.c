@@ -107,7 +107,8 @@ int qr_json_results(FILE *out, const struct qr_context *ctx, const struct qr_que
 	return qr_json_end(&json);
 }
 
-int qr_json_document(const struct qr_context *ctx, const simidx_match *document)
+int qr_json_document(const struct qr_context *ctx, const simidx_match *document, const void *note,
+		     size_t note_size)
 {
 	struct tl_json json = { .out = stdout };
 
@@ -120,6 +121,8 @@ int qr_json_document(const struct qr_context *ctx, const simidx_match *document)
 	else if (ctx->info.flags & SIMIDX_CREATE_FP2)
 		tl_json_null(&json, "fp2");
 	put_time(&json, document);
+	if (note)
+		tl_json_bytes(&json, "note", note, note_size);
 	return qr_json_end(&json);
 }
 

@@ -29,7 +29,8 @@ int qr_json_results(FILE *out, const struct qr_context *ctx, const struct qr_que
 		    const simidx_results *results, int begun);
 
 /** A stored document, as simidx-load takes it back. */
-int qr_json_document(const struct qr_context *ctx, const simidx_match *document);
+int qr_json_document(const struct qr_context *ctx, const simidx_match *document, const void *note,
+		     size_t note_size);
 
 /** Something that verify found. */
 int qr_json_problem(const char *table, const char *text);

@@ -30,7 +30,8 @@ static const char *const kinds[] = { [SIMIDX_LOSS_DAMAGE] = "damage",
 				     [SIMIDX_LOSS_DOUBT] = "doubt",
 				     [SIMIDX_LOSS_RECORD] = "record",
 				     [SIMIDX_LOSS_CHANGES] = "changes",
-				     [SIMIDX_LOSS_TIME] = "time" };
+				     [SIMIDX_LOSS_TIME] = "time",
+				     [SIMIDX_LOSS_NOTE] = "note" };
 
 static void print_loss(void *arg, const simidx_loss *loss)
 {
@@ -75,6 +76,7 @@ static int tell_report(const char *path, const simidx_repair_report *report)
 	list(lost, sizeof(lost), documents, "document");
 	list(lost, sizeof(lost), report->unknown_fp2, "second fingerprint");
 	list(lost, sizeof(lost), report->times_lost, "time");
+	list(lost, sizeof(lost), report->notes_lost, "note");
 	list(lost, sizeof(lost), report->labels_lost, "label");
 	list(lost, sizeof(lost), report->records_lost, "record");
 	list(lost, sizeof(lost), report->changes_lost, "change");
@@ -224,6 +226,7 @@ static const struct tl_option rows[] = {
 			      "once with its id or label.") },
 	{ TL_TERM("fp2", "The second fingerprint of a document is lost.") },
 	{ TL_TERM("time", "The time of a document is lost.") },
+	{ TL_TERM("note", "The note of a document is lost; without an id, several are.") },
 	{ TL_TERM("label", "The label of a document is lost. Without an id: labels are lost, and it is "
 			   "not known of which documents; the sentence says how many.") },
 	{ TL_TERM("doubt", "Something of a document is kept, but not certain. Without an id: it is not known "

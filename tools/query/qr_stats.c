@@ -296,6 +296,8 @@ static void print_info(const struct qr_context *ctx, uint64_t unknown)
 		print_count("of them not known", unknown);
 	if (info->flags & SIMIDX_CREATE_TIMES)
 		print_word("times", "yes");
+	if (info->flags & SIMIDX_CREATE_NOTES)
+		print_count("notes", info->notes);
 	print_word("texts by", *info->profile ? info->profile : "-");
 	if (!tl_path_is_uri(ctx->path)) {
 		printf("%-20s  %u.%u\n", "format", info->format_major, info->format_minor);
@@ -408,6 +410,8 @@ static void put_info(struct tl_json *json, const simidx_info *info, int has_file
 	tl_json_bool(json, "fp2", (info->flags & SIMIDX_CREATE_FP2) != 0);
 	if (info->flags & SIMIDX_CREATE_TIMES)
 		tl_json_bool(json, "times", 1);
+	if (info->flags & SIMIDX_CREATE_NOTES)
+		tl_json_unsigned(json, "notes", info->notes);
 	tl_json_bytes(json, "profile", info->profile, strlen(info->profile));
 	if (has_file)
 		put_file(json, info);
@@ -548,6 +552,7 @@ static const struct tl_option rows[] = {
 		       "fingerprints in the tables), fresh_rows (changes that a merge has not yet "
 		       "moved into the tables; every search finds them), labels, next_id, bits, plan, "
 		       "layout, fill, ids, fp2, times (true where documents have times), "
+		       "notes (documents with a note, in an index that keeps notes), "
 		       "unknown_fp2 (documents whose second fingerprint repair has not found), "
 		       "profile (how texts become fingerprints), format, "
 		       "file_bytes, used_bytes, page_bytes, bytes_per_document, limit_bits and "
