@@ -82,6 +82,7 @@ tests_libsupport_a_SOURCES = \
 	tests/support/sxt_kill.h \
 	tests/support/sxt_live.c \
 	tests/support/sxt_live.h \
+	tests/support/sxt_live_content.c \
 	tests/support/sxt_lmdb.h \
 	tests/support/sxt_live_search.c \
 	tests/support/sxt_load.c \

@@ -100,8 +100,11 @@ void sxt_live_check_notes(const sxt_live *live, const sxt_live_asked *asked);
 void sxt_live_check_batch(sxt_live *live, const sxt_live_asked *asked, size_t n);
 
 /* ------------------------------------------------------------------------------------------
- * For sxt_live_search.c
+ * For the other files of this
  */
+
+/** The bytes of a note, valid until the next call; NULL: none. */
+const void *sxt_live_note(uint32_t note, size_t *size);
 
 /** A time, and now and then 0. Many documents have the same. */
 uint32_t sxt_live_time(sxt_rng *rng);

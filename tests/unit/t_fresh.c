@@ -171,7 +171,7 @@ END_TEST
 
 START_TEST(test_unknown_kind_of_row_is_refused)
 {
-	static const uint32_t ops[] = { 0, 3, 4, 17 + 32, 16, 1u << 31 | 1 };
+	static const uint32_t ops[] = { 0, 3, 4, 17 + 64, 16 + 32, 1u << 31 | 1 };
 	struct visits v = { .next = LOG_BASE };
 	sx_fresh_row *rows;
 	struct t_tab tab;

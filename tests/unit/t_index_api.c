@@ -58,7 +58,7 @@ START_TEST(test_create_refuses_bad_options)
 	REFUSE(SIMIDX_E_ARG, o.bits = 65);
 	REFUSE(SIMIDX_E_ARG, o.bits = 1);
 	REFUSE(SIMIDX_E_ARG, o.layout = 2);
-	REFUSE(SIMIDX_E_ARG, o.flags = 32);
+	REFUSE(SIMIDX_E_ARG, o.flags = 64);
 	REFUSE(SIMIDX_E_ARG, o.fill = 49);
 	REFUSE(SIMIDX_E_ARG, o.fill = 101);
 	REFUSE(SIMIDX_E_ARG, o.plan = "4x17");
@@ -68,6 +68,7 @@ START_TEST(test_create_refuses_bad_options)
 	REFUSE(SIMIDX_E_ARG, (o.n_check_fps = 65, o.check_fps = check_fps));
 	REFUSE(SIMIDX_E_ARG, o.flags = SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2);
 	REFUSE(SIMIDX_E_ARG, o.flags = SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_TIMES);
+	REFUSE(SIMIDX_E_ARG, o.flags = SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_NOTES);
 	ck_assert_sx(simidx_create(NULL, NULL, &index, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_ptr_null(index);
 	ck_assert_sx(simidx_create(t_path, NULL, NULL, &sxt_err), SIMIDX_E_ARG);

@@ -24,7 +24,7 @@ START_TEST(test_refused_rows_are_counted)
 	sxt_heard heard;
 	simidx_loader *loader = sxt_loader(&create, SIMIDX_DUPLICATES_REJECT, &heard);
 	simidx_doc doc = SIMIDX_DOC_INIT;
-	simidx_loader_report report;
+	simidx_loader_report report = { .size = 1 }; /* too small */
 	simidx *index;
 
 	doc.id = 5;
