@@ -50,7 +50,7 @@
 extern "C" {
 #endif
 
-#define SIMIDX_ENGINE_VERSION 2 /**< of this interface; it grows with incompatible changes only */
+#define SIMIDX_ENGINE_VERSION 3 /**< of this interface; it grows with incompatible changes only */
 
 /** What an engine can do beyond what all can. */
 #define SIMIDX_ENGINE_LEASES 1u /**< lease() and release(); simidx_writer_put_if_new() uses them */
@@ -125,7 +125,7 @@ typedef struct simidx_engine_cost {
 } simidx_engine_cost;
 
 /**
- * A document that was looked up. SIMIDX_MATCH_FP2 and SIMIDX_MATCH_LABEL are set where it has them;
+ * A document that was looked up. SIMIDX_MATCH_FP2, _LABEL and _TIME are set where it has them;
  * what it points to is valid during the call.
  *
  * @param i  number of the id or label that was asked for; of a walk, 0
@@ -147,6 +147,8 @@ typedef struct simidx_engine_version {
 	const char *label;      /**< NULL = none */
 	size_t label_size;
 	const uint32_t *prefix; /**< one for each table */
+	uint32_t time;          /**< 0: not known, or the index keeps none */
+	uint32_t reserved;      /**< zero */
 } simidx_engine_version;
 
 /** A version that a decision has seen, as scan() or walk() has told it. */
@@ -216,6 +218,11 @@ typedef struct simidx_engine {
 	const char *name;    /**< for people, such as "HBase" */
 	/** Names of plans that it can hold, such as "4x16": the one for "auto" first, NULL last. */
 	const char *const *plans;
+	/**
+	 * What its indexes can keep with a document beyond what all can: SIMIDX_CREATE_TIMES or 0. No
+	 * engine keeps notes.
+	 */
+	unsigned keeps;
 
 	/**
 	 * Open an index. Nothing is created without SIMIDX_OPEN_CREATE.

@@ -211,7 +211,7 @@ sx_values sx_match_values(const simidx_match *match, uint64_t unknown_fp2)
 	sx_values values = { { 0 } };
 
 	values.of[SX_FP2] = match->flags & SIMIDX_MATCH_FP2 ? match->fp2 : unknown_fp2;
-	values.of[SX_TIME] = match->time;
+	values.of[SX_TIME] = match->flags & SIMIDX_MATCH_TIME ? match->time : 0;
 	return values;
 }
 

@@ -7,12 +7,12 @@
  *	simidx 1
  *	bits 64
  *	plan 4x16
- *	flags fp2
+ *	flags fp2+times
  *	check_fps 2 0123456789abcdef fedcba9876543210
  *	profile 5
  *	words
  *
- * `flags` has "fp2" or "none". The number of the profile is that of its bytes, which end the text.
+ * `flags` has "fp2", "times", both as above, or "none". The number of the profile is that of its bytes, which end the text.
  */
 
 #include "remote/sx_engine_text.h"
@@ -29,6 +29,26 @@
 #define MAX_CHECK_FPS 64
 #define HEAD_SIZE 256 /* of all lines but the fingerprints and the profile */
 
+/* What has another one in it comes before that. */
+static const struct {
+	unsigned flags;
+	const char *word;
+} flags_words[] = { { SIMIDX_CREATE_FP2 | SIMIDX_CREATE_TIMES, "fp2+times" },
+		    { SIMIDX_CREATE_FP2, "fp2" },
+		    { SIMIDX_CREATE_TIMES, "times" },
+		    { 0, "none" } };
+
+#define N_FLAGS_WORDS (sizeof(flags_words) / sizeof(flags_words[0]))
+
+static const char *flags_word(unsigned flags)
+{
+	size_t i = 0;
+
+	while (i + 1 < N_FLAGS_WORDS && flags_words[i].flags != flags)
+		i++;
+	return flags_words[i].word;
+}
+
 int sx_engine_text_write(const sx_engine_text *t, char **out, size_t *size, simidx_error *err)
 {
 	size_t profile = strlen(t->profile), room = HEAD_SIZE + 17 * t->n_check_fps + profile;
@@ -39,7 +59,7 @@ int sx_engine_text_write(const sx_engine_text *t, char **out, size_t *size, simi
 	if (!to)
 		return sx_fail_nomem(err);
 	n = snprintf(to, room, "simidx %u\nbits %u\nplan %s\nflags %s\ncheck_fps %zu", t->format,
-		     t->bits, t->plan, t->flags & SIMIDX_CREATE_FP2 ? "fp2" : "none",
+		     t->bits, t->plan, flags_word(t->flags),
 		     t->n_check_fps);
 	for (size_t i = 0; i < t->n_check_fps; i++)
 		n += snprintf(to + n, room - (size_t)n, " %016" PRIx64, t->check_fps[i]);
@@ -101,6 +121,16 @@ static int pass_plan(struct rest *r, char plan[16])
 	return n > 0;
 }
 
+static int pass_flags(struct rest *r, unsigned *flags)
+{
+	for (size_t i = 0; i < N_FLAGS_WORDS; i++) {
+		*flags = flags_words[i].flags;
+		if (pass(r, flags_words[i].word))
+			return 1;
+	}
+	return 0;
+}
+
 /* All lines after the first one, up to the profile. 0: one of them is not as it should be. */
 static int read_lines(struct rest *r, sx_engine_text *out, uint64_t *fps, size_t *profile)
 {
@@ -110,9 +140,7 @@ static int read_lines(struct rest *r, sx_engine_text *out, uint64_t *fps, size_t
 	    !pass(r, "\nplan ") || !pass_plan(r, out->plan) || !pass(r, "\nflags "))
 		return 0;
 	out->bits = (unsigned)bits;
-	if (pass(r, "fp2"))
-		out->flags = SIMIDX_CREATE_FP2;
-	else if (!pass(r, "none"))
+	if (!pass_flags(r, &out->flags))
 		return 0;
 	if (!pass(r, "\ncheck_fps ") || !pass_number(r, MAX_CHECK_FPS, &out->n_check_fps))
 		return 0;

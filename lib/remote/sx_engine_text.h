@@ -20,7 +20,7 @@
 typedef struct sx_engine_text {
 	unsigned format;
 	unsigned bits;
-	unsigned flags; /* SIMIDX_CREATE_FP2 */
+	unsigned flags; /* SIMIDX_CREATE_FP2, SIMIDX_CREATE_TIMES */
 	char plan[16];
 	const char *profile; /* NUL-terminated */
 	const uint64_t *check_fps;

@@ -59,7 +59,7 @@ static int write_description(const simidx_engine *engine, const char *uri,
 		rc = sx_fail(err, SIMIDX_E_UNSUPPORTED,
 			     "an index of %s has ids: it cannot hold fingerprints alone",
 			     engine->name);
-	if (!rc && o->flags & SIMIDX_CREATE_TIMES)
+	if (!rc && o->flags & SIMIDX_CREATE_TIMES & ~engine->keeps)
 		rc = sx_fail(err, SIMIDX_E_UNSUPPORTED, "an index of %s keeps no times",
 			     engine->name);
 	if (!rc && o->flags & SIMIDX_CREATE_NOTES)
@@ -71,7 +71,7 @@ static int write_description(const simidx_engine *engine, const char *uri,
 		return rc;
 	memcpy(t.plan, plan.name, sizeof(t.plan));
 	t.bits = plan.bits;
-	t.flags = o->flags & SIMIDX_CREATE_FP2;
+	t.flags = o->flags & (SIMIDX_CREATE_FP2 | SIMIDX_CREATE_TIMES);
 	t.profile = o->profile ? o->profile : "";
 	t.check_fps = o->check_fps;
 	t.n_check_fps = o->n_check_fps;
@@ -98,6 +98,9 @@ static int make_schema(const sx_engine *engine, const sx_engine_text *t, sx_sche
 	if (engine->text_probes)
 		schema->text_probes = engine->text_probes;
 	rc = check_plan(engine->calls, engine->uri, schema->plan.name, err);
+	if (!rc && t->flags & SIMIDX_CREATE_TIMES & ~engine->calls->keeps)
+		rc = sx_fail(err, SIMIDX_E_VERSION, "%s: the index has times, which its engine does not keep",
+			     engine->uri);
 	if (rc)
 		sx_schema_free(schema);
 	return rc;

@@ -56,6 +56,10 @@ static enum simidx_engine_next on_document(void *ctx, size_t i, const simidx_mat
 		to->fp2 = m->fp2;
 		to->flags |= SIMIDX_MATCH_FP2;
 	}
+	if (w->index->schema->has_times && m->flags & SIMIDX_MATCH_TIME && m->time) {
+		to->time = m->time;
+		to->flags |= SIMIDX_MATCH_TIME;
+	}
 	if (m->flags & SIMIDX_MATCH_LABEL) {
 		to->label = sx_arena_copy(&w->labels, m->label, m->label_size);
 		to->label_size = m->label_size;

@@ -216,7 +216,8 @@ static void describe(const simidx *index, uint64_t fp, const sx_values *values, 
 {
 	uint64_t fp2 = values->of[SX_FP2];
 
-	*out = (simidx_engine_version){ .fp = fp, .prefix = prefix };
+	*out = (simidx_engine_version){ .fp = fp, .prefix = prefix,
+					.time = (uint32_t)values->of[SX_TIME] };
 	if (index->schema->has_fp2 && sx_is_unknown_fp2(index, fp2)) {
 		out->flags = SIMIDX_DOC_FP2_UNKNOWN;
 	} else if (index->schema->has_fp2) {

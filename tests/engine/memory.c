@@ -297,6 +297,10 @@ static int deliver(const struct doc *doc, size_t i, simidx_engine_document docum
 		match.fp2 = doc->fp2;
 		match.flags |= SIMIDX_MATCH_FP2;
 	}
+	if (doc->time) {
+		match.time = doc->time;
+		match.flags |= SIMIDX_MATCH_TIME;
+	}
 	if (label) {
 		match.label = label;
 		match.label_size = doc->label_size;
@@ -378,6 +382,7 @@ void memory_add(void)
 		.scheme = "memory",
 		.name = "Memory",
 		.plans = plans,
+		.keeps = SIMIDX_CREATE_TIMES,
 		.open = engine_open,
 		.close = engine_close,
 		.info = engine_info,

@@ -86,7 +86,7 @@ static int is_there(const struct store *s, const simidx_engine_change *c)
 	if (!doc || !v)
 		return !doc && !v;
 	return doc->fp == v->fp && doc->flags == v->flags &&
-	       (!(v->flags & SIMIDX_DOC_FP2) || doc->fp2 == v->fp2) &&
+	       (!(v->flags & SIMIDX_DOC_FP2) || doc->fp2 == v->fp2) && doc->time == v->time &&
 	       same_label(doc->label, doc->label_size, v->label, v->label_size);
 }
 

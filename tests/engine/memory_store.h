@@ -30,6 +30,7 @@ struct doc {
 	unsigned flags; /* SIMIDX_DOC_FP2, SIMIDX_DOC_FP2_UNKNOWN */
 	char *label;
 	size_t label_size;
+	uint32_t time; /* 0: not known */
 };
 
 /* Changes of a prefix so far. */

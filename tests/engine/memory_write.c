@@ -92,7 +92,7 @@ static void set_doc(struct store *s, const simidx_engine_change *c)
 		doc = &s->doc[at];
 	}
 	*doc = (struct doc){ c->id, c->after->fp, c->after->fp2, c->after->flags, NULL,
-			     c->after->label_size };
+			     c->after->label_size, c->after->time };
 	if (c->after->label)
 		doc->label = memory_copied(c->after->label, c->after->label_size);
 }
