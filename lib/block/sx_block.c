@@ -57,14 +57,11 @@ int sx_block_is_intact(const sx_block *b, unsigned number)
 	return sx_load_le32(b->data) == checksum(b->data, b->size, number);
 }
 
-int sx_block_is_within(const sx_block *b, uint64_t low, uint64_t high)
+int sx_block_key(const sx_block *b, size_t i, uint64_t *key)
 {
 	sx_coded coded = sx_block_coded(b);
-	uint64_t first, last;
 
-	return sx_kernel_best()->decode(&coded, 0, 1, &first) == 1 &&
-	       sx_kernel_best()->decode(&coded, b->n - 1, 1, &last) == 1 && first >= low &&
-	       last <= high;
+	return sx_kernel_best()->decode(&coded, i, 1, key) == 1 ? 0 : -1;
 }
 
 uint64_t sx_block_col(const sx_block *b, unsigned c, size_t i)

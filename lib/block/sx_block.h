@@ -147,8 +147,8 @@ static inline sx_coded sx_block_coded(const sx_block *b)
 /** True if the checksum is right for the table with this number. */
 int sx_block_is_intact(const sx_block *block, unsigned number);
 
-/** True if the first key is `low` or greater and the last one `high` or less. */
-int sx_block_is_within(const sx_block *block, uint64_t low, uint64_t high);
+/** The key of entry i. Returns 0, or -1 if the bitmap is damaged. */
+int sx_block_key(const sx_block *block, size_t i, uint64_t *key);
 
 /**
  * Append entries [from, from + n) to rows, which have room for them (sx_rows_reserve()).

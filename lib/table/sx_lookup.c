@@ -180,6 +180,22 @@ static void ask_for_pages(sx_lookup *l)
 		l->watch--;
 }
 
+/* Sets *wrong to what is wrong with a block, or to NULL. */
+static int check_block(const sx_lookup *l, const sx_lookup_task *task, const sx_block_slice *s,
+		       const char **wrong, simidx_error *err)
+{
+	const sx_table *table = task->view[task->probe[s->probe].table].table;
+	sx_sort_key before = { s->before, 0 }, last = { s->last, UINT64_MAX };
+	sx_block b;
+
+	*wrong = sx_block_open(&b, s->value, l->block_size, table->n_cols);
+	if (!*wrong)
+		*wrong = sx_table_block_wrong(table, &b, before, last);
+	if (*wrong || table->kind != SX_TABLE_PAIRS)
+		return SIMIDX_OK;
+	return sx_table_pairs_wrong(table, task->txn, &b, wrong, err);
+}
+
 /* Set the entries of a slice by the block itself. Returns what is wrong with that, or NULL. */
 static const char *locate_in_block(const sx_lookup *l, const sx_lookup_task *task,
 				   sx_block_slice *s)
@@ -190,15 +206,6 @@ static const char *locate_in_block(const sx_lookup *l, const sx_lookup_task *tas
 	sx_samples made;
 	sx_block b;
 
-	/* Whoever notes the first read of a block has checked it. */
-	if (l->checks && (!s->samples || sx_samples_are_new(s->samples))) {
-		wrong = sx_block_open_keys(&b, s->value, l->block_size);
-		if (!wrong)
-			wrong = sx_table_block_wrong(task->view[p->table].table, &b, s->before,
-						     s->last);
-		if (wrong)
-			return wrong;
-	}
 	if (s->samples && sx_samples_are_due(s->samples)) {
 		wrong = sx_samples_make(s->samples, s->value, l->block_size,
 					task->view[p->table].table->number, l->kernel, &made);
@@ -217,6 +224,19 @@ static const char *locate_in_block(const sx_lookup *l, const sx_lookup_task *tas
 	return NULL;
 }
 
+/* Whoever notes the first read of a block has checked it. */
+static int check_and_locate(const sx_lookup *l, const sx_lookup_task *task, sx_block_slice *s,
+			    simidx_error *err)
+{
+	int is_new = l->checks && (!s->samples || sx_samples_are_new(s->samples));
+	const char *wrong = NULL;
+	int rc = is_new ? check_block(l, task, s, &wrong, err) : SIMIDX_OK;
+
+	if (!rc && !wrong)
+		wrong = locate_in_block(l, task, s);
+	return rc || !wrong ? rc : sx_lookup_damaged(task, s, wrong, err);
+}
+
 /* The part of its block that a slice is in. */
 static void window_of(const sx_lookup *l, const sx_block_slice *s, const sx_probe *p,
 		      sx_window *window)
@@ -231,10 +251,10 @@ static int locate(sx_lookup *l, const sx_lookup_task *task, simidx_error *err)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		sx_block_slice *s = &l->slice[i];
-		const char *wrong = s->from > s->to ? locate_in_block(l, task, s) : NULL;
+		int rc = s->from > s->to ? check_and_locate(l, task, s, err) : SIMIDX_OK;
 
-		if (wrong)
-			return sx_lookup_damaged(task, s, wrong, err);
+		if (rc)
+			return rc;
 	}
 	for (size_t i = 0; task->exact && i < l->n; i++) {
 		sx_block_slice *s = &l->slice[i];
@@ -300,11 +320,13 @@ static int visit_block(sx_lookup *l, const sx_lookup_task *task, size_t probe, s
 		       uint64_t before, uint64_t last, enum sx_next *next, simidx_error *err)
 {
 	sx_block_slice s = { value.data, NULL, last, before, (uint32_t)probe, 0, 0, 0 };
-	const char *wrong = value.size == l->block_size ? locate_in_block(l, task, &s)
-							    : "its size is not a block's";
+	int rc;
 
-	if (wrong)
-		return sx_lookup_damaged(task, &s, wrong, err);
+	if (value.size != l->block_size)
+		return sx_lookup_damaged(task, &s, "its size is not a block's", err);
+	rc = check_and_locate(l, task, &s, err);
+	if (rc)
+		return rc;
 	l->blocks++;
 	return task->visit(task->ctx, &s, next, err);
 }

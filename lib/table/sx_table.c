@@ -147,12 +147,56 @@ int sx_table_place_before(const sx_table *table, sx_cursor *cursor, int *has, sx
 	return rc ? rc : sx_cursor_next(cursor, &key, &value, err);
 }
 
-const char *sx_table_block_wrong(const sx_table *table, const sx_block *block, uint64_t before,
-				 uint64_t last)
+static const char elsewhere[] = "its entries belong elsewhere";
+
+/* Where an entry belongs. Returns 0, or -1 if the block is damaged. */
+static int place_of(const sx_table *table, const sx_block *block, size_t i, sx_sort_key *place)
 {
+	place->col0 = table->kind == SX_TABLE_PAIRS ? sx_block_col(block, 0, i) : 0;
+	return sx_block_key(block, i, &place->key);
+}
+
+static int comes_before(sx_sort_key a, sx_sort_key b)
+{
+	return a.key < b.key || (a.key == b.key && a.col0 < b.col0);
+}
+
+const char *sx_table_block_wrong(const sx_table *table, const sx_block *block, sx_sort_key before,
+				 sx_sort_key last)
+{
+	sx_sort_key place[2];
+
 	if (!sx_block_is_intact(block, table->number))
 		return "checksum mismatch";
-	return sx_block_is_within(block, before, last) ? NULL : "its entries belong elsewhere";
+	if (place_of(table, block, 0, &place[0]) || place_of(table, block, block->n - 1, &place[1]))
+		return elsewhere;
+	return comes_before(place[0], before) || comes_before(last, place[1]) ? elsewhere : NULL;
+}
+
+int sx_table_pairs_wrong(const sx_table *table, sx_txn *txn, const sx_block *block,
+			 const char **wrong, simidx_error *err)
+{
+	unsigned char bytes[SX_TABLE_MAX_KEY];
+	sx_cursor *cursor;
+	int rc = sx_cursor_open(txn, table->dbi, &cursor, err);
+
+	*wrong = NULL;
+	if (rc)
+		return rc;
+	for (size_t i = 0; !rc && !*wrong && i < 2; i++) {
+		sx_slice from = { bytes, 0 }, key, value;
+		sx_sort_key place;
+
+		if (place_of(table, block, i ? block->n - 1 : 0, &place))
+			break;
+		from.size = sx_table_key(table, place, bytes);
+		rc = sx_cursor_seek(cursor, from, &key, &value, err);
+		if (rc == SIMIDX_E_END || (!rc && value.data != block->data))
+			*wrong = elsewhere;
+		rc = rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+	}
+	sx_cursor_close(cursor);
+	return rc;
 }
 
 /* Whether each row comes after the one before it. Without a branch for each: all are right mostly. */

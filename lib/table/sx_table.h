@@ -123,15 +123,27 @@ int sx_table_place_before(const sx_table *table, sx_cursor *cursor, int *has, sx
 
 /**
  * Look at a block of which only some entries are going to be read, and not all decoded: its
- * checksum, and that its first and last key lie in [before, last]. So a changed bit is found, and
+ * checksum, and that its first and last entry lie in [before, last]. So a changed bit is found, and
  * an intact block in the place of another one, of this table or of another one.
  *
- * @param before  key of the place before it
- * @param last    key of its own place
+ * @param block   of pairs: with its columns
+ * @param before  the place before it; col0 0: only its key is known
+ * @param last    its own place; col0 UINT64_MAX likewise
  * @return NULL, or what is wrong: a static string
  */
-const char *sx_table_block_wrong(const sx_table *table, const sx_block *block, uint64_t before,
-				 uint64_t last);
+const char *sx_table_block_wrong(const sx_table *table, const sx_block *block, sx_sort_key before,
+				 sx_sort_key last);
+
+/**
+ * The same where only the keys of the places are known, which several blocks of pairs may share:
+ * the store is asked whether the first and the last entry lead to this block.
+ *
+ * @param block  with its columns, in the map
+ * @param wrong  set to NULL, or to what is wrong
+ * @return SIMIDX_OK; what the store returns
+ */
+int sx_table_pairs_wrong(const sx_table *table, sx_txn *txn, const sx_block *block,
+			 const char **wrong, simidx_error *err);
 
 /**
  * Check that rows stand where their store key says: they ascend, come after the store key before

@@ -48,7 +48,7 @@ static int range_in_block(const sx_table *table, sx_slice key, sx_slice value, s
 	const char *wrong = sx_block_open(&block, value.data, value.size, table->n_cols);
 
 	if (!wrong)
-		wrong = sx_table_block_wrong(table, &block, before.key, place.key);
+		wrong = sx_table_block_wrong(table, &block, before, place);
 	if (wrong)
 		return sx_table_damaged(table, key, wrong, err);
 	from = block_bound(table, &block, low, 0);

@@ -17,6 +17,7 @@
 #include "support/sxt_index.h"
 
 #define DOCUMENTS 500
+#define CROWD 6000 /* documents on few fingerprints */
 #define MAX_BLOCKS 64
 
 /* Where a block stands, and what it has. */
@@ -117,22 +118,29 @@ static void open_checked(void)
 	sxt_must_ok(simidx_open(t_path, &o, &index_now, &sxt_err));
 }
 
-/* Small keys, too, so that many blocks of one table could stand in the place of another's. */
-static void make(unsigned flags)
+static uint64_t any_fp(sxt_rng *rng, unsigned i, unsigned n)
+{
+	if (n == CROWD)
+		return i % 2 * 1024;
+	/* Small keys, too, so that many blocks of one table could stand in the place of another's. */
+	return i % 2 ? sxt_rng_u64(rng) : i / 3 * 2;
+}
+
+static void make(unsigned n, unsigned flags)
 {
 	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
 	sxt_rng rng;
 
 	sxt_rng_init(&rng, 1450);
 	sxt_model_init(&model, 64, flags);
-	for (unsigned i = 0; i < DOCUMENTS; i++)
-		sxt_model_add(&model, i % 2 ? sxt_rng_u64(&rng) : i / 3 * 2, &rng);
+	for (unsigned i = 0; i < n; i++)
+		sxt_model_add(&model, any_fp(&rng, i, n), &rng);
 	o.plan = "4x16";
 	o.flags = flags;
 	index_now = sxt_create(t_path, &o);
-	sxt_model_store(&model, 0, DOCUMENTS - 60, index_now);
+	sxt_model_store(&model, 0, n - 60, index_now);
 	sxt_merge(index_now);
-	sxt_model_store(&model, DOCUMENTS - 60, DOCUMENTS, index_now);
+	sxt_model_store(&model, n - 60, n, index_now);
 	in_transaction(each_table);
 	simidx_close(index_now);
 	data = sxt_file_read(t_data, &data_size);
@@ -155,18 +163,13 @@ static void judge(int rc, int is_right)
 	}
 }
 
-static void ask_about(simidx_reader *reader, const sxt_doc *doc)
+/* The first ones of all hits. */
+static void ask(simidx_reader *reader, const simidx_query *q, const sxt_hit *hits, size_t n)
 {
 	simidx_results got = SIMIDX_RESULTS_INIT;
-	simidx_query q = SIMIDX_QUERY_INIT;
-	int rc, is_right;
-	simidx_match m;
-	size_t n;
-	sxt_hit *hits = sxt_model_near(&model, model.n, doc->fp, 2, &n);
+	int is_right, rc = simidx_reader_search(reader, q, &got, &sxt_err);
 
-	q.fp = doc->fp;
-	q.radius = 2;
-	rc = simidx_reader_search(reader, &q, &got, &sxt_err);
+	n = q->limit && q->limit < n ? (size_t)q->limit : n;
 	is_right = got.n == n;
 	for (size_t i = 0; !rc && is_right && i < n; i++)
 		is_right = got.matches[i].id == hits[i].doc->id &&
@@ -174,16 +177,33 @@ static void ask_about(simidx_reader *reader, const sxt_doc *doc)
 			   got.matches[i].fp2 == hits[i].doc->fp2 &&
 			   got.matches[i].time == hits[i].doc->time;
 	judge(rc, is_right);
+}
+
+static void ask_about(simidx_reader *reader, const sxt_doc *doc)
+{
+	simidx_query q = SIMIDX_QUERY_INIT;
+	simidx_match m;
+	size_t n;
+	sxt_hit *hits = sxt_model_near(&model, model.n, doc->fp, 2, &n);
+	int rc;
+
+	q.fp = doc->fp;
+	q.radius = 2;
+	ask(reader, &q, hits, n);
+	q.limit = 7;
+	ask(reader, &q, hits, n);
+	q.mode = SIMIDX_NEAREST;
+	ask(reader, &q, hits, n);
 	free(hits);
 	rc = simidx_reader_find_id(reader, doc->id, &m, &sxt_err);
 	judge(rc, !rc && m.fp == doc->fp && m.fp2 == doc->fp2 && m.time == doc->time);
 }
 
-static void ask(void)
+static void ask_all(void)
 {
 	simidx_reader *reader = sxt_reader(index_now);
 
-	for (size_t i = 0; i < model.n; i += 7)
+	for (size_t i = 0; i < model.n; i += model.n / 71)
 		ask_about(reader, &model.at[i]);
 	simidx_reader_close(reader);
 }
@@ -230,7 +250,7 @@ START_TEST(test_contents_that_changed_places)
 					  SIMIDX_CREATE_FP2 | SIMIDX_CREATE_TIMES };
 	unsigned swaps = 0;
 
-	make(flags[_i]);
+	make(DOCUMENTS, flags[_i]);
 	for (size_t a = 0; a < n_blocks; a++) {
 		for (size_t b = a + 1; b < n_blocks; b++, swaps++) {
 			sxt_file_write(t_data, data, data_size);
@@ -239,11 +259,11 @@ START_TEST(test_contents_that_changed_places)
 			swapped[0] = a;
 			swapped[1] = b;
 			in_transaction(write_two);
-			ask();
+			ask_all();
 			walk();
 			ck_assert_uint_ge(verify(), 2);
 			merge();
-			ask();
+			ask_all();
 			walk();
 			simidx_close(index_now);
 		}
@@ -254,8 +274,45 @@ START_TEST(test_contents_that_changed_places)
 }
 END_TEST
 
+/* Many blocks of postings have one key, and differ by their ids alone. */
+START_TEST(test_blocks_of_one_fingerprint)
+{
+	simidx_open_options o = SIMIDX_OPEN_OPTIONS_INIT;
+	unsigned postings = 4, swaps = 0;
+	simidx_reader *reader;
+
+	o.flags = SIMIDX_OPEN_CHECK;
+	o.block_index_bytes = _i ? SIMIDX_BLOCK_INDEX_NEVER : 0;
+	make(CROWD, SIMIDX_CREATE_FP2 | SIMIDX_CREATE_TIMES);
+	for (size_t a = 0; a < n_blocks; a++) {
+		for (size_t b = a + 1; b < n_blocks; b++) {
+			if (blocks[a].table != postings || blocks[b].table != postings)
+				continue;
+			sxt_file_write(t_data, data, data_size);
+			open_checked();
+			swapped[0] = a;
+			swapped[1] = b;
+			in_transaction(write_two);
+			simidx_close(index_now);
+			sxt_must_ok(simidx_open(t_path, &o, &index_now, &sxt_err));
+			reader = sxt_reader(index_now);
+			ask_about(reader, &model.at[swaps % 2]);
+			ask_about(reader, &model.at[swaps % 2]);
+			simidx_reader_close(reader);
+			ck_assert_uint_ge(verify(), 1);
+			swaps++;
+			simidx_close(index_now);
+		}
+	}
+	ck_assert_uint_ge(swaps, 50);
+	ck_assert_uint_gt(told, swaps);
+	ck_assert_uint_gt(right, 0);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_contents_that_changed_places, 0, 3 },
+	{ &test_blocks_of_one_fingerprint, 0, 2 },
 };
 
 SXT_SUITE(table_exchange, sxt_set_up_path, tear_down);
