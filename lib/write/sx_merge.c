@@ -14,6 +14,12 @@
 
 #define PREFETCHED 16 /* rows ahead, where they are read in another order than they lie */
 
+/* Changes of one table, in its order, each place once. */
+struct changes {
+	sx_rows rows;
+	unsigned char *remove; /* one a row: which ones are removals */
+};
+
 struct merge {
 	const simidx *index;
 	int no_meta_sync;
@@ -22,11 +28,8 @@ struct merge {
 	sx_snapshot snapshot; /* of the transaction at hand */
 	uint64_t end;          /* sequence number after the last row that is merged */
 	sx_fresh_rows rows;
-	uint32_t *order;       /* of the rows */
+	uint32_t *order;       /* of the rows: scratch */
 	uint64_t *key;         /* scratch, one a row */
-	sx_rows changed;       /* changes of the table at hand */
-	unsigned char *remove; /* one a row: which changes are removals */
-	uint64_t seen_end;     /* rows from the end on that were looked at, for labels */
 	unsigned step, n_steps;
 };
 
@@ -66,18 +69,6 @@ static int commit(struct merge *m)
 	return end_transaction(m);
 }
 
-/* The last commit: nothing answers from these fresh rows any more. */
-static int finish(struct merge *m)
-{
-	sx_header *h = &m->snapshot.header;
-	int rc = sx_fresh_log_remove(m->snapshot.txn, &m->index->fresh->log, m->end, m->err);
-
-	h->first_seq = m->end;
-	h->state &= ~(SX_STATE_MERGING | SX_STATE_PARTIAL);
-	h->merged_fp = h->merged_id = h->merge_end = 0;
-	return rc ? rc : end_transaction(m);
-}
-
 /* Postings are done up to this row. A merge that is repeated may not be as far as the first one. */
 static void note_merged(sx_header *h, const sx_rows *rows, size_t done)
 {
@@ -91,41 +82,62 @@ static void note_merged(sx_header *h, const sx_rows *rows, size_t done)
 	h->merged_id = id;
 }
 
-/*
- * Merge rows into a table, in as many transactions as it takes. `count` lies in the header, which
- * each transaction reads anew; NULL for by_label. The last one of postings ends the merge.
- */
-static int merge_table(struct merge *m, const sx_table *table, sx_table_count *count)
+/* What the header of the transaction at hand has of a table; NULL of by_label. */
+static sx_table_count *count_of(struct merge *m, const sx_table *table)
 {
-	const sx_rows *rows = &m->changed;
+	const sx_tables *t = &m->index->tables;
+	sx_header *h = &m->snapshot.header;
+
+	if (table->kind == SX_TABLE_PERMUTED)
+		return &h->table[table - t->permuted];
+	if (table == &t->by_label)
+		return NULL;
+	return &h->other[table == &t->docs ? SX_COUNT_DOCS : SX_COUNT_POSTINGS];
+}
+
+static void count_delta(sx_table_count *count, const sx_delta *delta)
+{
+	count->rows += (uint64_t)delta->rows;
+	count->digest += delta->digest;
+	count->generation++;
+}
+
+/*
+ * Merge changes into a table, in as many transactions as it takes. The last one stays open, so that
+ * the caller may do more in it; without changes there is none.
+ */
+static int merge_table(struct merge *m, const sx_table *table, const struct changes *c)
+{
 	const simidx *index = m->index;
 	uint64_t max = table->layout == SIMIDX_LAYOUT_BLOCKS ? index->tuning.merge_blocks
 							     : index->tuning.merge_rows;
-	sx_changes changes = { rows, m->remove };
+	sx_changes changes = { &c->rows, c->remove };
 	size_t done = 0;
-	sx_delta delta;
 	int rc = SIMIDX_OK;
 
-	while (!rc && done < rows->n) {
-		rc = begin(m);
+	while (!rc && done < c->rows.n) {
+		sx_delta delta;
+
+		if (done && table == &index->tables.postings)
+			note_merged(&m->snapshot.header, &c->rows, done);
+		if (done)
+			rc = commit(m);
+		if (!rc)
+			rc = begin(m);
 		if (!rc)
 			rc = sx_table_merge(m->snapshot.txn, table, &changes, &done, max, &delta,
 					    m->err);
-		if (rc)
-			return rc;
-		if (count) {
-			count->rows += (uint64_t)delta.rows;
-			count->digest += delta.digest;
-			count->generation++;
-		}
-		if (table == &index->tables.postings) {
-			if (done == rows->n)
-				return finish(m);
-			note_merged(&m->snapshot.header, rows, done);
-		}
-		rc = commit(m);
+		if (!rc && count_of(m, table))
+			count_delta(count_of(m, table), &delta);
 	}
-	sx_index_progress(index, "merge", ++m->step, m->n_steps);
+	return rc;
+}
+
+static int end_table(struct merge *m)
+{
+	int rc = sx_snapshot_is_begun(&m->snapshot) ? commit(m) : SIMIDX_OK;
+
+	sx_index_progress(m->index, "merge", ++m->step, m->n_steps);
 	return rc;
 }
 
@@ -160,20 +172,33 @@ static int order_by(struct merge *m, uint64_t (*number)(const sx_fresh_row *row)
 	return sx_sort_order(m->key, m->order, n, 1) ? nomem(m) : SIMIDX_OK;
 }
 
+static int begin_changes(struct merge *m, struct changes *c, unsigned n_cols, size_t most)
+{
+	sx_rows_init(&c->rows, n_cols);
+	c->remove = sx_realloc(NULL, most, 1);
+	return c->remove ? SIMIDX_OK : nomem(m);
+}
+
+static void free_changes(struct changes *c)
+{
+	sx_rows_free(&c->rows);
+	free(c->remove);
+}
+
 /*
- * Set m->changed to the changes of a table of documents: docs has (id, fingerprint), by_label
- * (hash, id) of those with a label, postings (fingerprint, id, optional columns). Of several rows
- * about one place the last one counts.
+ * The changes of a table of documents: docs has (id, fingerprint), by_label (hash, id) of those with
+ * a label, postings (fingerprint, id, optional columns). Of several rows about one place the last one
+ * counts. m->order is the order of the table.
  */
 static int collect_documents(struct merge *m, const sx_table *table,
-			     uint64_t (*key)(const sx_fresh_row *row))
+			     uint64_t (*key)(const sx_fresh_row *row), struct changes *c)
 {
-	sx_rows *changed = &m->changed;
-	int rc = order_by(m, key);
+	sx_rows *changed = &c->rows;
 	uint64_t last_id = 0;
+	int rc = begin_changes(m, c, table->n_cols, m->rows.n);
 
-	sx_rows_free(changed);
-	sx_rows_init(changed, table->n_cols);
+	if (!rc)
+		rc = order_by(m, key);
 	for (size_t i = 0; !rc && i < m->rows.n; i++) {
 		const sx_fresh_row *row = &m->rows.at[m->order[i]];
 		size_t ahead = i + PREFETCHED < m->rows.n ? i + PREFETCHED : i;
@@ -187,7 +212,7 @@ static int collect_documents(struct merge *m, const sx_table *table,
 		if (changed->n && changed->key[changed->n - 1] == key(row) && last_id == row->id)
 			changed->n--;
 		last_id = row->id;
-		m->remove[changed->n] = (unsigned char)sx_fresh_is_delete(row);
+		c->remove[changed->n] = (unsigned char)sx_fresh_is_delete(row);
 		if (sx_rows_push(changed, key(row), cols))
 			rc = nomem(m);
 	}
@@ -195,12 +220,12 @@ static int collect_documents(struct merge *m, const sx_table *table,
 }
 
 /*
- * Whether all documents that postings have of a fingerprint are removed by changes [from, to). A
+ * Whether all documents that postings have of a fingerprint are removed by their changes [from, to). A
  * merge that is repeated comes to the same: what postings lack already is no document either.
  */
-static int is_left_empty(struct merge *m, sx_cursor *postings, size_t from, size_t to, int *empty)
+static int is_left_empty(struct merge *m, const sx_rows *changed, sx_cursor *postings, size_t from,
+			 size_t to, int *empty)
 {
-	const sx_rows *changed = &m->changed;
 	const sx_table *table = &m->index->tables.postings;
 	sx_sort_key low = { changed->key[from], 0 }, high = { changed->key[from], UINT64_MAX };
 	sx_rows rows;
@@ -222,99 +247,114 @@ static int is_left_empty(struct merge *m, sx_cursor *postings, size_t from, size
  * From the changes of postings: which fingerprints the tables get, because a document with them
  * was added, and which they lose, because none is left.
  */
-static int collect_fingerprints(struct merge *m, sx_u64s *fps, unsigned char *remove)
+static int collect_fingerprints(struct merge *m, const struct changes *postings, struct changes *fps)
 {
-	const sx_rows *changed = &m->changed;
-	sx_cursor *postings = NULL;
+	const sx_rows *changed = &postings->rows;
+	sx_cursor *cursor = NULL;
 	sx_snapshot snapshot;
 	/* Nobody but the merger changes postings. */
 	int rc = sx_snapshot_begin(&snapshot, m->index, m->err);
 
 	if (!rc && m->index->schema->has_ids)
-		rc = sx_cursor_open(snapshot.txn, m->index->tables.postings.dbi, &postings, m->err);
+		rc = sx_cursor_open(snapshot.txn, m->index->tables.postings.dbi, &cursor, m->err);
+	if (!rc)
+		rc = begin_changes(m, fps, 0, changed->n);
 	for (size_t i = 0, to; !rc && i < changed->n; i = to) {
 		int is_set = 0, is_empty = 0;
 
 		for (to = i; to < changed->n && changed->key[to] == changed->key[i]; to++)
-			is_set |= !m->remove[to];
+			is_set |= !postings->remove[to];
 		if (!is_set)
-			rc = is_left_empty(m, postings, i, to, &is_empty);
+			rc = is_left_empty(m, changed, cursor, i, to, &is_empty);
 		if (rc || !(is_set || is_empty))
 			continue;
-		remove[fps->n] = (unsigned char)is_empty;
-		if (sx_u64s_push(fps, changed->key[i]))
+		fps->remove[fps->rows.n] = (unsigned char)is_empty;
+		if (sx_rows_push(&fps->rows, changed->key[i], NULL))
 			rc = nomem(m);
 	}
-	sx_cursor_close(postings);
+	sx_cursor_close(cursor);
 	sx_snapshot_end(&snapshot);
 	return rc;
 }
 
-/* Set m->changed to those of a permuted table. */
-static int collect_permuted(struct merge *m, const sx_perm *perm, const sx_u64s *fps,
-			    const unsigned char *remove)
+/* The changes of a permuted table: the fingerprints in another order. */
+static int permute_changes(struct merge *m, const sx_perm *perm, const struct changes *fps,
+			   struct changes *c)
 {
-	sx_rows_free(&m->changed);
-	sx_rows_init(&m->changed, 0);
-	for (size_t i = 0; i < fps->n; i++)
-		m->key[i] = sx_permute(perm, fps->at[i]);
-	if (sx_sort_order(m->key, m->order, fps->n, 0) || sx_rows_reserve(&m->changed, fps->n))
-		return nomem(m);
-	for (size_t i = 0; i < fps->n; i++) {
-		m->remove[i] = remove[m->order[i]];
-		m->changed.key[i] = m->key[m->order[i]];
+	size_t n = fps->rows.n;
+	int rc = begin_changes(m, c, 0, n);
+
+	for (size_t i = 0; i < n; i++)
+		m->key[i] = sx_permute(perm, fps->rows.key[i]);
+	if (!rc && (sx_sort_order(m->key, m->order, n, 0) || sx_rows_reserve(&c->rows, n)))
+		rc = nomem(m);
+	for (size_t i = 0; !rc && i < n; i++) {
+		c->remove[i] = fps->remove[m->order[i]];
+		c->rows.key[i] = m->key[m->order[i]];
 	}
-	m->changed.n = fps->n;
-	return SIMIDX_OK;
+	c->rows.n = rc ? 0 : n;
+	return rc;
 }
 
 /* ---- tables ---- */
 
 /* Each permuted table gets and loses the same fingerprints in its own order. */
-static int merge_permuted(struct merge *m)
+static int merge_permuted(struct merge *m, const struct changes *postings)
 {
 	const simidx *index = m->index;
-	unsigned char *remove = sx_realloc(NULL, m->rows.n, 1);
-	sx_u64s fps = { 0 };
-	int rc = remove ? collect_documents(m, &index->tables.postings, fp_of) : nomem(m);
+	struct changes fps = { 0 };
+	int rc = collect_fingerprints(m, postings, &fps);
 
-	if (!rc)
-		rc = collect_fingerprints(m, &fps, remove);
 	for (unsigned t = 0; !rc && t < index->schema->plan.n_tables; t++) {
-		rc = collect_permuted(m, &index->schema->plan.table[t], &fps, remove);
+		struct changes c = { 0 };
+
+		rc = permute_changes(m, &index->schema->plan.table[t], &fps, &c);
 		if (!rc)
-			rc = merge_table(m, &index->tables.permuted[t], &m->snapshot.header.table[t]);
+			rc = merge_table(m, &index->tables.permuted[t], &c);
+		if (!rc)
+			rc = end_table(m);
+		free_changes(&c);
 	}
-	sx_u64s_free(&fps);
-	free(remove);
+	free_changes(&fps);
 	return rc;
 }
 
-static int merge_documents(struct merge *m, const sx_table *table, sx_table_count *count,
+static int merge_documents(struct merge *m, const sx_table *table,
 			   uint64_t (*key)(const sx_fresh_row *row))
 {
-	int rc = collect_documents(m, table, key);
+	struct changes c = { 0 };
+	int rc = collect_documents(m, table, key, &c);
 
-	return rc ? rc : merge_table(m, table, count);
+	if (!rc)
+		rc = merge_table(m, table, &c);
+	if (!rc)
+		rc = end_table(m);
+	free_changes(&c);
+	return rc;
 }
 
 /* ---- labels and notes ---- */
 
-/* Set m->changed to the ids of documents that are gone and had one. m->order is by id. */
-static int collect_gone(struct merge *m, uint32_t had)
-{
-	int rc = SIMIDX_OK;
+/* What documents that are gone have left in a table of labels or notes. */
+struct gone {
+	struct merge *m;
+	struct changes ids;
+	uint64_t seen_end; /* rows from the end on that were looked at */
+};
 
-	sx_rows_free(&m->changed);
-	sx_rows_init(&m->changed, 0);
+/* The ids of documents that are gone and had one. m->order is by id. */
+static int collect_gone(struct merge *m, uint32_t had, struct changes *ids)
+{
+	int rc = begin_changes(m, ids, 0, m->rows.n);
+
 	for (size_t i = 0; !rc && i < m->rows.n; i++) {
 		const sx_fresh_row *row = &m->rows.at[m->order[i]];
 		int is_last = i + 1 == m->rows.n || m->rows.at[m->order[i + 1]].id != row->id;
 
 		if (!is_last || !sx_fresh_is_delete(row) || !(row->op & had))
 			continue;
-		m->remove[m->changed.n] = 1;
-		if (sx_rows_push(&m->changed, row->id, NULL))
+		ids->remove[ids->rows.n] = 1;
+		if (sx_rows_push(&ids->rows, row->id, NULL))
 			rc = nomem(m);
 	}
 	return rc;
@@ -323,9 +363,9 @@ static int collect_gone(struct merge *m, uint32_t had)
 /* A later row is about this id: if it has a label or a note now, the table has that one. */
 static int spare(void *opaque, const sx_fresh_row *row)
 {
-	struct merge *m = opaque;
-	const uint64_t *ids = m->changed.key;
-	size_t low = 0, high = m->changed.n;
+	struct gone *gone = opaque;
+	const uint64_t *ids = gone->ids.rows.key;
+	size_t low = 0, high = gone->ids.rows.n;
 
 	if (sx_fresh_is_delete(row) || row->id > ids[high - 1])
 		return SIMIDX_OK;
@@ -338,7 +378,7 @@ static int spare(void *opaque, const sx_fresh_row *row)
 			high = middle;
 	}
 	if (ids[low] == row->id)
-		m->remove[low] = 0;
+		gone->ids.remove[low] = 0;
 	return SIMIDX_OK;
 }
 
@@ -347,21 +387,22 @@ static int spare(void *opaque, const sx_fresh_row *row)
  * document with the same id since the merge began, and then what there is to remove is not this
  * merge's.
  */
-static int remove_some(struct merge *m, sx_dbi dbi, size_t *done)
+static int remove_some(struct gone *gone, sx_dbi dbi, size_t *done)
 {
+	struct merge *m = gone->m;
 	const simidx *index = m->index;
 	sx_txn *txn = m->snapshot.txn;
 	uint64_t next_seq = m->snapshot.header.next_seq, removed = 0;
 	unsigned char bytes[8];
 	sx_slice key = { bytes, sizeof(bytes) };
-	int rc = sx_fresh_log_read(txn, &index->fresh->log, m->seen_end, next_seq, spare, m,
+	int rc = sx_fresh_log_read(txn, &index->fresh->log, gone->seen_end, next_seq, spare, gone,
 				   m->err);
 
-	m->seen_end = next_seq;
-	for (; !rc && *done < m->changed.n && removed < index->tuning.merge_rows; ++*done) {
-		if (!m->remove[*done])
+	gone->seen_end = next_seq;
+	for (; !rc && *done < gone->ids.rows.n && removed < index->tuning.merge_rows; ++*done) {
+		if (!gone->ids.remove[*done])
 			continue;
-		sx_store_be64(bytes, m->changed.key[*done]);
+		sx_store_be64(bytes, gone->ids.rows.key[*done]);
 		rc = sx_dbi_del(txn, dbi, key, m->err);
 		if (rc == SIMIDX_E_NOT_FOUND)
 			rc = SIMIDX_OK; /* a merge that was cut off has done it */
@@ -370,49 +411,68 @@ static int remove_some(struct merge *m, sx_dbi dbi, size_t *done)
 	return rc;
 }
 
-/* Remove what documents that are gone have left in a table of labels or notes. */
+/* Remove what documents that are gone have left. m->order is by id. */
 static int remove_left(struct merge *m, sx_dbi dbi, uint32_t had)
 {
+	struct gone gone = { .m = m, .seen_end = m->end };
 	size_t done = 0;
-	int rc = collect_gone(m, had);
+	int rc = collect_gone(m, had, &gone.ids);
 
-	m->seen_end = m->end;
-	while (!rc && done < m->changed.n) {
+	while (!rc && done < gone.ids.rows.n) {
 		rc = begin(m);
 		if (!rc)
-			rc = remove_some(m, dbi, &done);
+			rc = remove_some(&gone, dbi, &done);
 		if (!rc)
 			rc = commit(m);
 	}
+	free_changes(&gone.ids);
 	sx_index_progress(m->index, "merge", ++m->step, m->n_steps);
 	return rc;
 }
 
-static int merge_all(struct merge *m)
+/* ---- all of it ---- */
+
+/* The end of a merge: from this commit on nothing answers from these fresh rows. */
+static int finish(struct merge *m)
+{
+	sx_header *h = &m->snapshot.header;
+	int rc = sx_snapshot_is_begun(&m->snapshot) ? SIMIDX_OK : begin(m);
+
+	if (!rc)
+		rc = sx_fresh_log_remove(m->snapshot.txn, &m->index->fresh->log, m->end, m->err);
+	h->first_seq = m->end;
+	h->state &= ~(SX_STATE_MERGING | SX_STATE_PARTIAL);
+	h->merged_fp = h->merged_id = h->merge_end = 0;
+	return rc ? rc : end_transaction(m);
+}
+
+/* The tables beside the permuted ones. Postings come last, with the end of the merge. */
+static int merge_beside(struct merge *m, const struct changes *postings)
 {
 	const sx_tables *tables = &m->index->tables;
-	sx_table_count *count = m->snapshot.header.other;
-	int rc = merge_permuted(m);
+	int rc = merge_documents(m, &tables->docs, id_of);
 
-	if (!m->index->schema->has_ids) {
-		if (!rc)
-			rc = begin(m);
-		return rc ? rc : finish(m);
-	}
-	if (!rc)
-		rc = merge_documents(m, &tables->docs, &count[SX_COUNT_DOCS], id_of);
 	if (!rc)
 		rc = remove_left(m, tables->labels, SX_FRESH_LABEL);
 	if (!rc && m->index->schema->has_notes)
 		rc = remove_left(m, tables->notes, SX_FRESH_NOTE);
 	if (!rc)
-		rc = merge_documents(m, &tables->by_label, NULL, hash_of);
-	if (!rc)
-		rc = merge_documents(m, &tables->postings, &count[SX_COUNT_POSTINGS], fp_of);
-	return rc;
+		rc = merge_documents(m, &tables->by_label, hash_of);
+	return rc ? rc : merge_table(m, &tables->postings, postings);
 }
 
-/* ---- all of it ---- */
+static int merge_all(struct merge *m)
+{
+	struct changes postings = { 0 };
+	int rc = collect_documents(m, &m->index->tables.postings, fp_of, &postings);
+
+	if (!rc)
+		rc = merge_permuted(m, &postings);
+	if (!rc && m->index->schema->has_ids)
+		rc = merge_beside(m, &postings);
+	free_changes(&postings);
+	return rc ? rc : finish(m);
+}
 
 static int load(struct merge *m)
 {
@@ -429,10 +489,9 @@ static int load(struct merge *m)
 	sx_snapshot_end(&snapshot);
 	if (rc)
 		return rc;
-	m->remove = sx_realloc(NULL, m->rows.n, 1);
 	m->order = sx_realloc(NULL, m->rows.n, sizeof(*m->order));
 	m->key = sx_realloc(NULL, m->rows.n, sizeof(*m->key));
-	return m->remove && m->order && m->key && m->rows.n < UINT32_MAX ? SIMIDX_OK : nomem(m);
+	return m->order && m->key && m->rows.n < UINT32_MAX ? SIMIDX_OK : nomem(m);
 }
 
 int sx_merge_fresh(const simidx *index, int no_meta_sync, int *locked, simidx_error *err)
@@ -454,8 +513,6 @@ int sx_merge_fresh(const simidx *index, int no_meta_sync, int *locked, simidx_er
 	if (!rc)
 		sx_index_progress(index, "merge", m->n_steps, m->n_steps);
 	sx_snapshot_end(&m->snapshot);
-	sx_rows_free(&m->changed);
-	free(m->remove);
 	free(m->rows.at);
 	free(m->order);
 	free(m->key);

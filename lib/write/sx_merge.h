@@ -3,7 +3,8 @@
 
 /*
  * Moving the fresh rows into the tables: t01.., docs, by_label and last postings, each in
- * transactions of a bounded number of blocks. After docs, labels of deleted documents are removed. Until postings have what a row says, the row answers:
+ * transactions of a bounded number of blocks. After docs, labels and notes of deleted documents
+ * are removed. Until postings have what a row says, the row answers:
  * a fingerprint that stands in a table but not in postings has no documents there, and a document
  * of postings that a row has deleted is left out. When postings take several transactions, the
  * header says up to which (fingerprint, id) they are done. The transaction with the last of them
