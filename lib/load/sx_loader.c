@@ -340,8 +340,7 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 	sx_local_walk_spare_memory(l->sources.walk[l->sources.n++]->walk);
 	l->sources.documents += info.documents;
 	l->sources.labels += info.labels;
-	l->sources.label_bytes += sx_loader_label_bytes(source, &info);
-	l->sources.note_bytes += sx_loader_note_bytes(source);
+	l->sources.bytes_apart += sx_loader_bytes_apart(source);
 	return SIMIDX_OK;
 }
 

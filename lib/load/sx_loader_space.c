@@ -4,16 +4,11 @@
 #include "load/sx_loader_space.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include "index/sx_snapshot.h"
-#include "util/sx_bytes.h"
 #include "util/sx_err.h"
-
-/* Labels whose mean size is that of all of an index. */
-#define SAMPLES 128
 
 /* What the table of labels and the one of their hashes have for each: rather too little. */
 #define BESIDE_A_LABEL 36
@@ -35,41 +30,29 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-uint64_t sx_loader_label_bytes(const simidx *source, const simidx_info *info)
+/* Bytes of the pages of a table; 0 if they cannot be counted. */
+static uint64_t pages_of(const sx_snapshot *s, sx_dbi dbi)
 {
-	uint64_t n = 0, bytes = 0;
-	unsigned char key[8];
-	sx_cursor *cursor;
-	sx_slice found, label, from = { key, sizeof(key) };
-	sx_snapshot s;
+	sx_dbi_stat stat;
 
-	if (!info->labels || sx_snapshot_begin(&s, source, NULL))
+	if (sx_dbi_stat_get(s->txn, dbi, &stat, NULL))
 		return 0;
-	if (!sx_cursor_open(s.txn, source->tables.labels, &cursor, NULL)) {
-		for (uint64_t i = 0; i < SAMPLES; i++) {
-			sx_store_be64(key, info->next_id / SAMPLES * i);
-			if (sx_cursor_seek(cursor, from, &found, &label, NULL))
-				break;
-			bytes += label.size;
-			n++;
-		}
-		sx_cursor_close(cursor);
-	}
-	sx_snapshot_end(&s);
-	return n ? (uint64_t)((double)info->labels * (double)bytes / (double)n) : 0;
+	return (stat.leaf_pages + stat.overflow_pages) * sx_store_page_size(s->index->store);
 }
 
-uint64_t sx_loader_note_bytes(const simidx *source)
+uint64_t sx_loader_bytes_apart(const simidx *source)
 {
-	sx_dbi_stat stat = { 0 };
+	const sx_tables *tables = &source->tables;
+	uint64_t bytes;
 	sx_snapshot s;
 
-	if (!source->schema->has_notes || sx_snapshot_begin(&s, source, NULL))
+	if (!source->schema->has_ids || sx_snapshot_begin(&s, source, NULL))
 		return 0;
-	if (sx_dbi_stat_get(s.txn, source->tables.notes, &stat, NULL))
-		memset(&stat, 0, sizeof(stat));
+	bytes = pages_of(&s, tables->labels) + pages_of(&s, tables->by_label.dbi);
+	if (source->schema->has_notes)
+		bytes += pages_of(&s, tables->notes);
 	sx_snapshot_end(&s);
-	return (stat.leaf_pages + stat.overflow_pages) * sx_store_page_size(source->store);
+	return bytes;
 }
 
 /* Bytes of the optional columns of a document, before they are packed. */
@@ -157,15 +140,15 @@ static int compare(const simidx_loader *l, const struct needs *needs, simidx_err
 int sx_loader_check_space(const simidx_loader *l, simidx_error *err)
 {
 	uint64_t n = l->sources.documents + sx_sorter_count(sx_loader_put_sorter(l));
-	uint64_t labels = l->sources.labels, label_bytes = l->sources.label_bytes;
+	uint64_t labels = 0, label_bytes = 0;
 	struct needs needs = { 0 };
 
 	if (l->input.label_bytes) {
-		labels += sx_sorter_count(l->input.label_rows);
-		label_bytes += sx_spill_size(l->input.label_bytes);
+		labels = sx_sorter_count(l->input.label_rows);
+		label_bytes = sx_spill_size(l->input.label_bytes);
 	}
 	/* The files of the first sort are there, and go before the tables are made. */
-	needs.index = index_bytes(l, n, labels, label_bytes) + l->sources.note_bytes;
+	needs.index = index_bytes(l, n, labels, label_bytes) + l->sources.bytes_apart;
 	if (l->input.note_bytes)
 		needs.index += sx_spill_size(l->input.note_bytes);
 	needs.sort = l->input.by_id ? by_fp_bytes(l, n) : 0;
@@ -187,9 +170,8 @@ int simidx_loader_expect(simidx_loader *l, uint64_t documents, uint64_t label_by
 		return sx_fail(err, SIMIDX_E_RANGE, "more documents than there are ids");
 	n = l->sources.documents + documents;
 	/* How many of them have a label was not said; it has a byte at least. */
-	needs.index = index_bytes(l, n, l->sources.labels + smaller(documents, label_bytes),
-				  l->sources.label_bytes + label_bytes) +
-		      l->sources.note_bytes;
+	needs.index = index_bytes(l, n, smaller(documents, label_bytes), label_bytes) +
+		      l->sources.bytes_apart;
 	needs.sort = by_fp_bytes(l, n) + label_bytes;
 	if (l->input.by_id)
 		needs.sort += sorter_bytes(documents,

@@ -13,11 +13,8 @@
 
 #include "load/sx_loader_state.h"
 
-/** Bytes of the labels of an index that is taken over, about: from some of all over the ids. */
-uint64_t sx_loader_label_bytes(const simidx *source, const simidx_info *info);
-
-/** Bytes of the notes of an index that is taken over, and of their pages. */
-uint64_t sx_loader_note_bytes(const simidx *source);
+/** Bytes of the labels and notes of an index that is taken over, with their pages. */
+uint64_t sx_loader_bytes_apart(const simidx *source);
 
 /** SIMIDX_E_NO_SPACE if what is there for sure will not fit. */
 int sx_loader_check_space(const simidx_loader *loader, simidx_error *err);

@@ -46,8 +46,7 @@ typedef struct sx_loader_sources {
 	const simidx *index[SX_MAX_SOURCES];
 	size_t n;
 	uint64_t documents, labels; /* of all */
-	uint64_t label_bytes;       /* of all, about */
-	uint64_t note_bytes;        /* of all, with their pages */
+	uint64_t bytes_apart;       /* of the labels and notes of all, with their pages */
 } sx_loader_sources;
 
 /** What was put. In an index without ids it goes to output.by_fp at once, and by_id is NULL. */
