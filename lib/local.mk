@@ -156,8 +156,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_snapshot.c \
 	lib/index/sx_snapshot.h \
 	lib/index/sx_verify.c \
-	lib/index/sx_verify_said.c \
-	lib/index/sx_verify_said.h \
+	lib/index/sx_row_claims.c \
+	lib/index/sx_row_claims.h \
 	lib/index/sx_verify.h \
 	lib/index/sx_walk.c \
 	lib/index/sx_walk.h \
@@ -189,8 +189,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/remote/sx_engine.h \
 	lib/remote/sx_engine_text.c \
 	lib/remote/sx_engine_text.h \
-	lib/remote/sx_known.c \
-	lib/remote/sx_known.h \
+	lib/remote/sx_doc_cache.c \
+	lib/remote/sx_doc_cache.h \
 	lib/remote/sx_remote.c \
 	lib/remote/sx_remote.h \
 	lib/remote/sx_remote_batch.c \

@@ -204,7 +204,7 @@ static int push_equal(const sx_memtable *memtable, struct question *q, enum sx_m
 	while (i != SX_MEMTABLE_NONE && i >= n)
 		i = sx_memtable_older(memtable, key, i);
 	while (!rc && i != SX_MEMTABLE_NONE) {
-		i = all ? i : sx_memtable_standing(memtable, key, i);
+		i = all ? i : sx_memtable_live(memtable, key, i);
 		if (i == SX_MEMTABLE_NONE)
 			break;
 		rc = push_row(q, sx_memtable_row(memtable, i), q->span->first + i);

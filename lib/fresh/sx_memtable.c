@@ -18,7 +18,7 @@
 struct node {
 	sx_fresh_row row;
 	uint32_t older[KEYS];        /* row, by enum sx_memtable_key - 1 */
-	uint32_t standing[KEYS - 1]; /* see sx_memtable_standing(); not by id */
+	uint32_t live[KEYS - 1]; /* see sx_memtable_live(); not by id */
 };
 
 /*
@@ -190,10 +190,10 @@ uint64_t sx_memtable_end(const sx_memtable *memtable)
 }
 
 /* Which row still stands when row n comes after row `older`. */
-static uint32_t find_standing(const sx_memtable *memtable, unsigned key, uint32_t n, uint32_t older)
+static uint32_t find_live(const sx_memtable *memtable, unsigned key, uint32_t n, uint32_t older)
 {
 	const sx_fresh_row *row = &memtable->node[n].row;
-	uint32_t at = sx_memtable_standing(memtable, key, older);
+	uint32_t at = sx_memtable_live(memtable, key, older);
 	const struct node *put;
 
 	if (!sx_fresh_is_delete(row) || at == SX_MEMTABLE_NONE)
@@ -201,7 +201,7 @@ static uint32_t find_standing(const sx_memtable *memtable, unsigned key, uint32_
 	put = &memtable->node[at];
 	return sx_fresh_is_delete(&put->row) || put->row.id != row->id
 		       ? n
-		       : sx_memtable_standing(memtable, key, put->older[key - 1]);
+		       : sx_memtable_live(memtable, key, put->older[key - 1]);
 }
 
 /* Have the CPU fetch, all at once, what adding a row reads in many places. */
@@ -247,7 +247,7 @@ int sx_memtable_add(sx_memtable *memtable, const sx_fresh_row *row)
 			older = row_of(*slot);
 		node->older[key - 1] = older;
 		if (key != SX_BY_ID)
-			node->standing[key - 1] = find_standing(memtable, key, n, older);
+			node->live[key - 1] = find_live(memtable, key, n, older);
 		*slot = key << KEY_SHIFT | n;
 	}
 	return 0;
@@ -302,9 +302,9 @@ uint32_t sx_memtable_older(const sx_memtable *memtable, enum sx_memtable_key key
 	return memtable->node[i].older[key - 1];
 }
 
-uint32_t sx_memtable_standing(const sx_memtable *memtable, enum sx_memtable_key key, uint32_t i)
+uint32_t sx_memtable_live(const sx_memtable *memtable, enum sx_memtable_key key, uint32_t i)
 {
-	return i == SX_MEMTABLE_NONE ? i : memtable->node[i].standing[key - 1];
+	return i == SX_MEMTABLE_NONE ? i : memtable->node[i].live[key - 1];
 }
 
 int sx_memtable_near(const sx_memtable *memtable, const sx_probes *probes, uint64_t query,

@@ -59,7 +59,7 @@ uint32_t sx_memtable_older(const sx_memtable *memtable, enum sx_memtable_key key
  * @param key  SX_BY_FP or SX_BY_LABEL
  * @param i    may be SX_MEMTABLE_NONE
  */
-uint32_t sx_memtable_standing(const sx_memtable *memtable, enum sx_memtable_key key, uint32_t i);
+uint32_t sx_memtable_live(const sx_memtable *memtable, enum sx_memtable_key key, uint32_t i);
 
 /**
  * Append to fps the distinct fingerprints within k bits of `query`: all that the probes cover, and

@@ -129,7 +129,7 @@ void Store::note_lease(const Lease &lease)
  */
 int Store::lease(const simidx_engine_probe *prefix, size_t n, int wait_ms)
 {
-	Deadline deadline = writing(), patience(wait_ms < 0 ? INT32_MAX : wait_ms);
+	Deadline deadline = writing(), wait_limit(wait_ms < 0 ? INT32_MAX : wait_ms);
 	const bool waits = leases_.empty();
 	std::vector<std::string> keys, taken;
 	int pause_ms = FIRST_PAUSE_MS;
@@ -180,16 +180,16 @@ int Store::lease(const simidx_engine_probe *prefix, size_t n, int wait_ms)
 		/* One that was refused may be one's own, of which an answer was lost: it is read again. */
 		if (keys.empty() || !wanted.empty())
 			continue;
-		if (!waits || patience.left() == 0) {
+		if (!waits || wait_limit.left() == 0) {
 			give_back(taken);
 			fail(SIMIDX_E_BUSY, waits ? "another writer has a lease on a prefix" :
 						    "another writer has a lease on a prefix, and may be "
 						    "waiting for one of this transaction: commit it first");
 		}
 		std::this_thread::sleep_for(std::chrono::milliseconds(
-			std::min(pause_ms, std::max(1, patience.left()))));
+			std::min(pause_ms, std::max(1, wait_limit.left()))));
 		pause_ms = std::min(2 * pause_ms, LAST_PAUSE_MS);
-		if (patience.left() > 0)
+		if (wait_limit.left() > 0)
 			deadline = writing();
 		renew_leases(deadline); /* those that were got so far */
 	}

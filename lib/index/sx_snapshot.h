@@ -20,7 +20,7 @@ typedef struct sx_snapshot {
 	sx_header header;
 	unsigned map_changes; /* of the store until then */
 	int is_begun;         /* of a writer: its transaction has begun */
-	struct sx_known
+	struct sx_doc_cache
 		*known; /* of a writer: what it knows of an engine's documents (lib/remote) */
 } sx_snapshot;
 

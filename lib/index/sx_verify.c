@@ -20,7 +20,7 @@
 
 #include "index/sx_documents.h"
 #include "index/sx_notes.h"
-#include "index/sx_verify_said.h"
+#include "index/sx_row_claims.h"
 #include "store/sx_page_check.h"
 #include "table/sx_table_walk.h"
 #include "util/sx_bytes.h"
@@ -49,7 +49,7 @@ struct verify {
 	/* Documents and labels that the fresh rows add, less those that they delete. */
 	uint64_t fresh_documents, fresh_labels;
 	uint64_t docs_end, fresh_end; /* the largest id, and 1 */
-	sx_saids said;
+	sx_row_claims claims;
 	int no_memory;
 	unsigned step, n_steps;
 	simidx_error *err;
@@ -220,18 +220,18 @@ static void see_fresh(struct verify *v, const sx_rows *rows)
 		v->fresh_labels += row.op & SX_FRESH_LABEL ? one : 0;
 		if (row.id >= v->fresh_end)
 			v->fresh_end = row.id + 1;
-		v->no_memory |= sx_saids_push(&v->said, &row, rows->key[i]) != 0;
+		v->no_memory |= sx_row_claims_push(&v->claims, &row, rows->key[i]) != 0;
 	}
 }
 
 /* What the last rows say that documents have is there. */
-static void check_said(struct verify *v)
+static void check_claims(struct verify *v)
 {
 	sx_slice note;
 
-	sx_saids_keep_last(&v->said);
-	for (size_t i = 0; i < v->said.n; i++) {
-		const sx_said *s = &v->said.at[i];
+	sx_row_claims_keep_last(&v->claims);
+	for (size_t i = 0; i < v->claims.n; i++) {
+		const sx_row_claim *s = &v->claims.at[i];
 
 		if (s->has_label && !s->is_delete)
 			check_label(v, "fresh", s->id, s->hash);
@@ -254,7 +254,7 @@ static int check_fresh(struct verify *v)
 		rc = sx_fail_nomem(v->err);
 	if (rc || v->fresh.damaged)
 		return rc;
-	check_said(v);
+	check_claims(v);
 	if (v->fresh.rows != h->next_seq - h->first_seq)
 		problem(v, "fresh", "it has %" PRIu64 " rows, the header says %" PRIu64,
 			v->fresh.rows, h->next_seq - h->first_seq);
@@ -273,7 +273,7 @@ static int check_fresh(struct verify *v)
 /* The row that deletes a document has the hash of its label, which is left until the merge. */
 static int is_left(struct verify *v, uint64_t id, sx_slice label, size_t *at)
 {
-	const sx_said *deleted = sx_saids_deleted(&v->said, id, at);
+	const sx_row_claim *deleted = sx_row_claims_deleted(&v->claims, id, at);
 
 	if (!deleted || !deleted->has_label)
 		return 0;
@@ -323,7 +323,7 @@ static int check_notes(struct verify *v)
 	for (rc = sx_cursor_first(cursor, &key, &value, v->err); !rc;
 	     rc = sx_cursor_next(cursor, &key, &value, v->err)) {
 		uint64_t id = key.size == 8 ? sx_load_be64(key.data) : 0;
-		const sx_said *deleted = sx_saids_deleted(&v->said, id, &at);
+		const sx_row_claim *deleted = sx_row_claims_deleted(&v->claims, id, &at);
 
 		sx_err_clear(&local);
 		if (key.size != 8)
@@ -340,7 +340,7 @@ static int check_notes(struct verify *v)
 static void see_by_label(struct verify *v, const sx_rows *rows)
 {
 	for (size_t i = 0; i < rows->n; i++)
-		if (!sx_saids_have_label(&v->said, rows->key[i], rows->col[SX_BY_LABEL_ID][i]))
+		if (!sx_row_claims_have_label(&v->claims, rows->key[i], rows->col[SX_BY_LABEL_ID][i]))
 			check_label(v, "by_label", rows->col[SX_BY_LABEL_ID][i], rows->key[i]);
 }
 
@@ -507,7 +507,7 @@ static int verify(struct verify *v, const simidx *index, simidx_error *err)
 					      : v->permuted[0].rows + v->fresh.rows;
 	}
 	sx_snapshot_end(&v->snapshot);
-	free(v->said.at);
+	free(v->claims.at);
 	if (!rc && v->report.problems)
 		rc = sx_fail(err, SIMIDX_E_CORRUPT, "%" PRIu64 " problem%s found",
 			     v->report.problems, v->report.problems == 1 ? "" : "s");

@@ -202,11 +202,11 @@ static int add_probes(sx_sorted *s, const sx_block_index *blocks, unsigned bits,
 	for (size_t p = 0; p < s->of_0.n; p++) {
 		sx_probe probe = sx_probe_of(&s->of_0.at[p], key);
 
-		candidates += sx_block_index_crowd(blocks, probe.low, probe.high);
+		candidates += sx_block_index_count_if_large(blocks, probe.low, probe.high);
 		if (push_probe(s, &probe, from))
 			return -1;
 	}
-	is_poor = sx_cover_is_poor(&s->cover, candidates);
+	is_poor = sx_cover_needs_replan(&s->cover, candidates);
 	if (is_poor)
 		s->probes.n = had;
 	/* These lie anywhere, and the visitor needs them soon. */

@@ -18,9 +18,9 @@
 
 int sx_create_check(const char *path, const simidx_create_options *o, simidx_error *err)
 {
-	const unsigned known = SIMIDX_CREATE_TRUNCATE | SIMIDX_CREATE_FORCE | sx_schema_flags();
+	const unsigned allowed = SIMIDX_CREATE_TRUNCATE | SIMIDX_CREATE_FORCE | sx_schema_flags();
 
-	if (!path || !*path || !o || o->flags & ~known)
+	if (!path || !*path || !o || o->flags & ~allowed)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_create: bad path, options size or flags");
 	if (o->layout > SIMIDX_LAYOUT_ROWS)
 		return sx_fail(err, SIMIDX_E_ARG, "layout %u is unknown", o->layout);

@@ -49,7 +49,7 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 		simidx_error *err)
 {
 	static const simidx_open_options defaults = SIMIDX_OPEN_OPTIONS_INIT;
-	const unsigned known = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE |
+	const unsigned allowed = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE |
 			       SIMIDX_OPEN_UNTRUSTED | SIMIDX_OPEN_CHECK | SIMIDX_OPEN_CREATE;
 	const unsigned only_reads = SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC;
 	simidx_create_options own_create;
@@ -63,7 +63,7 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_open: out is NULL");
 	*out = NULL;
 	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
-	if (!path || !options || options->flags & ~known)
+	if (!path || !options || options->flags & ~allowed)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_open: bad path, options size or flags");
 	creates = (options->flags & SIMIDX_OPEN_CREATE) != 0;
 	if (options->create)

@@ -86,7 +86,7 @@ int sx_cover_is_first(const sx_cover *cover, unsigned table, uint64_t differ);
  * Whether the buckets of one query are so much larger than expected that it is worth while to
  * choose a cover for that query alone. `candidates`: the rows in the ranges of its probes.
  */
-static inline int sx_cover_is_poor(const sx_cover *cover, uint64_t candidates)
+static inline int sx_cover_needs_replan(const sx_cover *cover, uint64_t candidates)
 {
 	/* Choosing takes some microseconds, as long as reading some ten thousand rows. */
 	return candidates > 4 * cover->candidates + 16384 && !cover->scan;

@@ -33,7 +33,7 @@ typedef struct sx_request {
  *
  * Without request->size the result depends on nothing but its arguments, so that it can be kept
  * for each radius and about the same number of rows; it is then good for a query until
- * sx_cover_is_poor().
+ * sx_cover_needs_replan().
  *
  * Costs 0.2 to 0.4 microseconds for radius 0, 2 to 4 for radius 3, up to 20 for radius 12; with
  * ignored bits up to 10 more. With request->size it is also called once for each probe that comes into

@@ -133,7 +133,7 @@ static int is_failure(int code)
 }
 
 /* What a call has returned: a failure, or one of two codes that it may return besides, with a text. */
-static int sound_or(const sx_engine *engine, int rc, int also, int or, const char *what,
+static int check_code(const sx_engine *engine, int rc, int also, int or, const char *what,
 		    simidx_error *err)
 {
 	if (!rc)
@@ -158,7 +158,7 @@ static int sound_or(const sx_engine *engine, int rc, int also, int or, const cha
 
 static int sound(const sx_engine *engine, int rc, const char *what, simidx_error *err)
 {
-	return sound_or(engine, rc, SIMIDX_E_IO, SIMIDX_E_IO, what, err);
+	return check_code(engine, rc, SIMIDX_E_IO, SIMIDX_E_IO, what, err);
 }
 
 /* ---- opening ---- */
@@ -238,7 +238,7 @@ int sx_engine_open(const simidx_engine *calls, const char *uri, simidx_engine_op
 		return sx_fail_nomem(err);
 	how->size = sizeof(*how);
 	rc = calls->open(uri, how, &engine->state, err);
-	rc = sound_or(engine, rc, SIMIDX_E_ARG,
+	rc = check_code(engine, rc, SIMIDX_E_ARG,
 		      rc == SIMIDX_E_EXISTS ? SIMIDX_E_EXISTS : SIMIDX_E_NOT_FOUND, "open", err);
 	if (rc) {
 		free_handle(engine);
@@ -299,7 +299,7 @@ int sx_engine_info(sx_engine *engine, double max_age, simidx_engine_info *out, s
 	return SIMIDX_OK;
 }
 
-void sx_engine_forget_info(sx_engine *engine)
+void sx_engine_invalidate_info(sx_engine *engine)
 {
 	pthread_mutex_lock(&engine->lock);
 	engine->info_time = 0;
@@ -425,7 +425,7 @@ int sx_engine_write(sx_engine *e, simidx_engine_batch *batch, simidx_error *err)
 	int rc;
 
 	batch->size = sizeof(*batch);
-	rc = sound_or(e, e->calls->write(e->state, batch, err), SIMIDX_E_UNKNOWN, SIMIDX_E_STATE,
+	rc = check_code(e, e->calls->write(e->state, batch, err), SIMIDX_E_UNKNOWN, SIMIDX_E_STATE,
 		      "write", err);
 	if (!rc || rc == SIMIDX_E_UNKNOWN)
 		set_unfinished(e, rc != SIMIDX_OK);
@@ -435,7 +435,7 @@ int sx_engine_write(sx_engine *e, simidx_engine_batch *batch, simidx_error *err)
 int sx_engine_reserve_ids(sx_engine *e, uint64_t n, uint64_t at_least, uint64_t *first,
 			  simidx_error *err)
 {
-	int rc = sound_or(e, e->calls->reserve_ids(e->state, n, at_least, first, err),
+	int rc = check_code(e, e->calls->reserve_ids(e->state, n, at_least, first, err),
 			  SIMIDX_E_RANGE, SIMIDX_E_RANGE, "reserve ids", err);
 
 	if (!rc && (*first < at_least || *first > SIMIDX_MAX_ID + 1 ||
@@ -455,19 +455,19 @@ int sx_engine_get_mark(sx_engine *e, void **data, size_t *size, simidx_error *er
 int sx_engine_check(sx_engine *e, simidx_engine_check *check, simidx_error *err)
 {
 	check->size = sizeof(*check);
-	return sound_or(e, e->calls->check(e->state, check, err), SIMIDX_E_UNKNOWN, SIMIDX_E_UNKNOWN,
+	return check_code(e, e->calls->check(e->state, check, err), SIMIDX_E_UNKNOWN, SIMIDX_E_UNKNOWN,
 			"check", err);
 }
 
 int sx_engine_lease(sx_engine *e, const simidx_engine_probe *prefix, size_t n, int wait_ms,
 		    simidx_error *err)
 {
-	return sound_or(e, e->calls->lease(e->state, prefix, n, wait_ms, err), SIMIDX_E_STATE, SIMIDX_E_STATE,
+	return check_code(e, e->calls->lease(e->state, prefix, n, wait_ms, err), SIMIDX_E_STATE, SIMIDX_E_STATE,
 			"lease", err);
 }
 
 int sx_engine_release(sx_engine *e, simidx_error *err)
 {
-	return sound_or(e, e->calls->release(e->state, err), SIMIDX_E_STATE, SIMIDX_E_STATE, "release",
+	return check_code(e, e->calls->release(e->state, err), SIMIDX_E_STATE, SIMIDX_E_STATE, "release",
 			err);
 }

@@ -60,7 +60,7 @@ int sx_engine_check_fork(const sx_engine *engine, simidx_error *err);
 int sx_engine_info(sx_engine *engine, double max_age, simidx_engine_info *out, simidx_error *err);
 
 /** What was read is old from now on. */
-void sx_engine_forget_info(sx_engine *engine);
+void sx_engine_invalidate_info(sx_engine *engine);
 
 /**
  * Let one writer of the handle have a transaction at a time, or one check be made.

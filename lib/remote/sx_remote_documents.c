@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "remote/sx_known.h"
+#include "remote/sx_doc_cache.h"
 #include "util/sx_err.h"
 
 #define PAGE 4096 /* documents that are asked for at once */
@@ -147,12 +147,12 @@ int sx_remote_documents(void *search, sx_finding *f, sx_taking *t, size_t from, 
 int sx_remote_labels(sx_matches *m, const sx_snapshot *snapshot, size_t from, size_t n, int checks,
 		     simidx_error *err)
 {
-	const sx_known *known = snapshot->known;
+	const sx_doc_cache *known = snapshot->known;
 	int rc = SIMIDX_OK;
 
 	(void)checks; /* it keeps nothing else of them */
 	for (size_t i = from; known && !rc && i < from + n; i++) {
-		const sx_known_doc *doc = sx_known_find(known, m->at[i].id);
+		const sx_cached_doc *doc = sx_doc_cache_find(known, m->at[i].id);
 		sx_fresh_span span = sx_header_fresh(&snapshot->header);
 		sx_fresh_row row;
 
@@ -160,7 +160,7 @@ int sx_remote_labels(sx_matches *m, const sx_snapshot *snapshot, size_t from, si
 			continue;
 		rc = sx_fresh_by_id(snapshot->index->fresh, NULL, &span, m->at[i].id, &row, err);
 		if (!rc && row.op & SX_FRESH_LABEL) {
-			sx_slice label = sx_known_label_now(doc);
+			sx_slice label = sx_cached_label_now(doc);
 
 			m->at[i].label = label.data;
 			m->at[i].label_size = label.size;

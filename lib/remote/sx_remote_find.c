@@ -3,26 +3,26 @@
 
 #include "remote/sx_remote_find.h"
 
-#include "remote/sx_known.h"
+#include "remote/sx_doc_cache.h"
 #include "remote/sx_remote_near.h"
 
 /*
  * Where look-ups are kept: by the transaction, or by the scratch memory of a reader until the
  * next one.
  */
-static sx_known *known_of(void *search, const sx_snapshot *s)
+static sx_doc_cache *known_of(void *search, const sx_snapshot *s)
 {
 	sx_remote_search *own = search;
 
 	if (s->known)
 		return s->known;
-	sx_known_clear(&own->known);
+	sx_doc_cache_clear(&own->known);
 	return &own->known;
 }
 
-static int take(const sx_known *known, uint64_t id, sx_labelled_doc *out)
+static int take(const sx_doc_cache *known, uint64_t id, sx_labelled_doc *out)
 {
-	const sx_known_doc *k = sx_known_find(known, id);
+	const sx_cached_doc *k = sx_doc_cache_find(known, id);
 
 	if (!k || !k->is_there)
 		return SIMIDX_E_NOT_FOUND;
@@ -34,8 +34,8 @@ static int take(const sx_known *known, uint64_t id, sx_labelled_doc *out)
 static int by_id(void *search, const sx_snapshot *s, uint64_t id, sx_labelled_doc *out,
 		      simidx_error *err)
 {
-	sx_known *known = known_of(search, s);
-	int rc = sx_known_look_up(known, s->index->engine, s->index->schema->unknown_fp2, &id,
+	sx_doc_cache *known = known_of(search, s);
+	int rc = sx_doc_cache_look_up(known, s->index->engine, s->index->schema->unknown_fp2, &id,
 				  1, NULL, 0, err);
 
 	return rc ? rc : take(known, id, out);
@@ -46,15 +46,15 @@ static int by_label(void *search, const sx_snapshot *s, const void *label, size_
 {
 	simidx_engine_bytes bytes = { label, size };
 	sx_fresh_span span = sx_header_fresh(&s->header);
-	sx_known *known = known_of(search, s);
-	const sx_known_label *l;
+	sx_doc_cache *known = known_of(search, s);
+	const sx_cached_label *l;
 	sx_fresh_row row;
-	int rc = sx_known_look_up(known, s->index->engine, s->index->schema->unknown_fp2, NULL,
+	int rc = sx_doc_cache_look_up(known, s->index->engine, s->index->schema->unknown_fp2, NULL,
 				  0, &bytes, 1, err);
 
 	if (rc)
 		return rc;
-	l = sx_known_find_label(known, label, size);
+	l = sx_doc_cache_find_label(known, label, size);
 	if (l->id == SIMIDX_NO_ID)
 		return SIMIDX_E_NOT_FOUND;
 	/* What a pending row is about is told by that, and has another label now, or none. */
@@ -67,7 +67,7 @@ static int by_label(void *search, const sx_snapshot *s, const void *label, size_
 static int label_of(const sx_snapshot *s, uint64_t id, sx_slice *label, simidx_error *err)
 {
 	sx_fresh_span span = sx_header_fresh(&s->header);
-	const sx_known_doc *k;
+	const sx_cached_doc *k;
 	sx_labelled_doc found;
 	sx_fresh_row row;
 	int rc = sx_fresh_by_id(s->index->fresh, s->txn, &span, id, &row, err);
@@ -78,9 +78,9 @@ static int label_of(const sx_snapshot *s, uint64_t id, sx_slice *label, simidx_e
 		if (!rc)
 			*label = found.label;
 	} else if (!rc && row.op & SX_FRESH_LABEL) {
-		k = sx_known_find(s->known, id);
+		k = sx_doc_cache_find(s->known, id);
 		if (k)
-			*label = sx_known_label_now(k);
+			*label = sx_cached_label_now(k);
 	}
 	return rc || label->size ? rc : SIMIDX_E_NOT_FOUND;
 }

@@ -32,7 +32,7 @@ void sx_remote_search_free(void *search)
 	free(s->version);
 	free(s->id);
 	free(s->origin);
-	sx_known_free(&s->known);
+	sx_doc_cache_free(&s->known);
 	free(s);
 }
 
@@ -248,7 +248,7 @@ static enum simidx_engine_next on_changed(void *ctx, size_t i, const simidx_matc
 {
 	sx_remote_search *s = ctx;
 	const sx_finding *f = s->finding[0];
-	const sx_known_doc *known = sx_known_find(f->conditions->writing->known, m->id);
+	const sx_cached_doc *known = sx_doc_cache_find(f->conditions->writing->known, m->id);
 	sx_values values = sx_match_values(m, f->view->snapshot.index->schema->unknown_fp2);
 	size_t size = m->flags & SIMIDX_MATCH_LABEL ? m->label_size : 0;
 

@@ -14,7 +14,7 @@
 #ifndef SX_REMOTE_NEAR_H
 #define SX_REMOTE_NEAR_H
 
-#include "remote/sx_known.h"
+#include "remote/sx_doc_cache.h"
 #include "search/sx_finding.h"
 
 #define SX_REMOTE_FILTERED 4096 /* rows that the kernel compares at once */
@@ -40,7 +40,7 @@ typedef struct sx_remote_search {
 	uint32_t near[SX_REMOTE_FILTERED];
 	int has_changed; /* a document is not any more as a transaction has found it */
 	int rc; /* what ended a call from within */
-	sx_known known; /* the document that was looked up last, by itself */
+	sx_doc_cache known; /* the document that was looked up last, by itself */
 } sx_remote_search;
 
 /** NULL when memory is short. */

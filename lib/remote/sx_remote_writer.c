@@ -14,7 +14,7 @@
 
 /* What a writer has besides. */
 struct own {
-	sx_known known;     /* of the transaction */
+	sx_doc_cache known;     /* of the transaction */
 	uint64_t ids;       /* the next one of those that are reserved, */
 	uint64_t n_ids;     /* and how many there are */
 	uint64_t block;     /* ids that were reserved last */
@@ -38,7 +38,7 @@ static void close_writer(simidx_writer *w)
 {
 	struct own *r = w->held;
 
-	sx_known_free(&r->known);
+	sx_doc_cache_free(&r->known);
 	free(r);
 }
 
@@ -66,10 +66,10 @@ static void end_writer(simidx_writer *w)
 
 	/* Whether one had expired was told by the commit. */
 	if (r->has_leases && sx_engine_release(w->index->engine, NULL))
-		sx_engine_forget_info(w->index->engine);
+		sx_engine_invalidate_info(w->index->engine);
 	r->has_leases = 0;
 	r->hint = r->given_end = 0;
-	sx_known_clear(&r->known);
+	sx_doc_cache_clear(&r->known);
 	if (w->locked)
 		sx_engine_unlock(w->index->engine);
 }
@@ -110,7 +110,7 @@ static int look_up(simidx_writer *w, const simidx_doc *docs, size_t n, uint64_t 
 			label[n_labels++] = (simidx_engine_bytes){ doc->label, doc->label_size };
 	}
 	r->hint = n_new;
-	return sx_known_look_up(&r->known, w->index->engine, w->index->schema->unknown_fp2, id,
+	return sx_doc_cache_look_up(&r->known, w->index->engine, w->index->schema->unknown_fp2, id,
 				n_ids, label, n_labels, err);
 }
 
@@ -192,7 +192,7 @@ static int label(simidx_writer *w, uint64_t id, const char *label, size_t size,
 	struct own *r = w->held;
 
 	/* A document that gets none needs nothing: its row says so. */
-	return label && sx_known_set_label(&r->known, id, label, size) ? sx_fail_nomem(err)
+	return label && sx_doc_cache_set_label(&r->known, id, label, size) ? sx_fail_nomem(err)
 								       : SIMIDX_OK;
 }
 
@@ -200,7 +200,7 @@ static int label(simidx_writer *w, uint64_t id, const char *label, size_t size,
 
 /* What a commit stores, while it is made. Each document has two versions, and prefixes of both. */
 struct folding {
-	const sx_known *known;
+	const sx_doc_cache *known;
 	const simidx *index;
 	const sx_fresh_row **order; /* of the rows */
 	simidx_engine_version *version;
@@ -231,7 +231,7 @@ static void describe(const simidx *index, uint64_t fp, const sx_values *values, 
 	sx_plan_prefixes(&index->schema->plan, fp, prefix);
 }
 
-static int is_same(const sx_known_doc *before, const sx_fresh_row *row, sx_slice label)
+static int is_same(const sx_cached_doc *before, const sx_fresh_row *row, sx_slice label)
 {
 	return before->fp == row->fp && sx_values_are_equal(&before->values, &row->values) &&
 	       before->label.size == label.size &&
@@ -241,7 +241,7 @@ static int is_same(const sx_known_doc *before, const sx_fresh_row *row, sx_slice
 /* What the last row about a document makes of it, if that changes something. */
 static void fold(struct folding *f, const sx_fresh_row *row)
 {
-	const sx_known_doc *known = sx_known_find(f->known, row->id);
+	const sx_cached_doc *known = sx_doc_cache_find(f->known, row->id);
 	simidx_engine_change *change = &f->change[f->n];
 	simidx_engine_version *before = &f->version[2 * f->n], *after = before + 1;
 	uint32_t *prefix = f->prefix + 2 * f->n * f->index->schema->plan.n_tables;
@@ -249,7 +249,7 @@ static void fold(struct folding *f, const sx_fresh_row *row)
 	int was_there = known && known->is_there, is_there = !sx_fresh_is_delete(row);
 
 	if (is_there && row->op & SX_FRESH_LABEL)
-		label = sx_known_label_now(known);
+		label = sx_cached_label_now(known);
 	if (was_there == is_there && (!is_there || is_same(known, row, label)))
 		return;
 	*change = (simidx_engine_change){ .id = row->id };
@@ -416,7 +416,7 @@ static int store(simidx_writer *w, simidx_error *err)
 	for (size_t i = 0; !rc && w->has_conditions && i < f.n; i++)
 		if (f.refused[i])
 			w->refused.at[w->refused.n++] = f.change[i].id;
-	sx_engine_forget_info(engine);
+	sx_engine_invalidate_info(engine);
 	free_folding(&f);
 	return rc;
 }

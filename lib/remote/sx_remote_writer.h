@@ -9,7 +9,7 @@
 #ifndef SX_REMOTE_WRITER_H
 #define SX_REMOTE_WRITER_H
 
-#include "remote/sx_known.h"
+#include "remote/sx_doc_cache.h"
 #include "write/sx_writer.h"
 
 extern const sx_backend_writer sx_remote_writer;

@@ -13,20 +13,20 @@
 
 /* ---- covers that are kept ---- */
 
-static void free_even(sx_even_covers *even)
+static void free_uniform(sx_uniform_covers *uniform)
 {
 	for (unsigned k = 0; k <= SIMIDX_MAX_RADIUS; k++) {
-		if (even->of[k])
-			sx_template_free(even->of[k]);
-		free(even->of[k]);
-		even->of[k] = NULL;
+		if (uniform->of[k])
+			sx_template_free(uniform->of[k]);
+		free(uniform->of[k]);
+		uniform->of[k] = NULL;
 	}
 }
 
 void sx_cover_cache_free(sx_cover_cache *cache)
 {
-	free_even(&cache->tables);
-	free_even(&cache->fresh);
+	free_uniform(&cache->tables);
+	free_uniform(&cache->fresh);
 	sx_template_free(&cache->own);
 }
 
@@ -35,8 +35,8 @@ static void set_costs(sx_cover_cache *cache, const simidx *index, uint64_t rows,
 			      unsigned scan_shared)
 {
 	if (scan_shared != cache->scan_shared) {
-		free_even(&cache->tables);
-		free_even(&cache->fresh);
+		free_uniform(&cache->tables);
+		free_uniform(&cache->fresh);
 	}
 	if (index->costs)
 		cache->costs = *index->costs;
@@ -76,23 +76,23 @@ static sx_template *choose_own(sx_cover_cache *cache, const sx_plan *plan,
  * The cover of a query where all ranges are equally full. Without weights it depends on the radius
  * and about the number of rows, and is kept until that changes. NULL when memory is short.
  */
-static sx_template *even_cover(sx_cover_cache *cache, sx_even_covers *even, const sx_plan *plan,
+static sx_template *uniform_cover(sx_cover_cache *cache, sx_uniform_covers *uniform, const sx_plan *plan,
 				 uint64_t rows, const sx_query *q)
 {
 	sx_request request = request_of(q, rows);
 
 	if (q->is_weighted)
 		return choose_own(cache, plan, &request);
-	if (rows > even->rows + even->rows / 2 || even->rows > rows + rows / 2) {
-		free_even(even);
-		even->rows = rows;
+	if (rows > uniform->rows + uniform->rows / 2 || uniform->rows > rows + rows / 2) {
+		free_uniform(uniform);
+		uniform->rows = rows;
 	}
-	if (!even->of[q->radius]) {
-		even->of[q->radius] = sx_calloc(1, sizeof(*even->of[0]));
-		if (even->of[q->radius])
-			choose(cache, plan, &request, even->of[q->radius]);
+	if (!uniform->of[q->radius]) {
+		uniform->of[q->radius] = sx_calloc(1, sizeof(*uniform->of[0]));
+		if (uniform->of[q->radius])
+			choose(cache, plan, &request, uniform->of[q->radius]);
 	}
-	return even->of[q->radius];
+	return uniform->of[q->radius];
 }
 
 /* ---- covers ---- */
@@ -150,9 +150,9 @@ static int is_poor(const sx_access *a, const sx_view *view)
 		const sx_block_index *b = view->table[p->table].blocks;
 
 		if (b)
-			candidates += sx_block_index_crowd(b, p->low, p->high);
+			candidates += sx_block_index_count_if_large(b, p->low, p->high);
 	}
-	return candidates && sx_cover_is_poor(a->cover, candidates);
+	return candidates && sx_cover_needs_replan(a->cover, candidates);
 }
 
 static sx_request request_by_sizes(const sx_view *view, const sx_query *q)
@@ -181,7 +181,7 @@ static int access_by_cover(sx_access *a, sx_cover_cache *covers, const sx_view *
 {
 	const sx_plan *plan = &view->snapshot.index->schema->plan;
 	sx_request request = request_by_sizes(view, q);
-	sx_template *cover = even_cover(covers, &covers->tables, plan, sx_view_rows(view), q);
+	sx_template *cover = uniform_cover(covers, &covers->tables, plan, sx_view_rows(view), q);
 	int rc;
 
 	if (!cover)
@@ -296,7 +296,7 @@ static int make_fresh(sx_access *a, sx_cover_cache *covers, const sx_view *view,
 	if (!a->cover)
 		return probe_by_patterns(a, &a->fresh, &covers->costs, view, q, plan, rows, err);
 	a->fresh.probes.n = 0;
-	cover = even_cover(covers, &covers->fresh, plan, rows, q);
+	cover = uniform_cover(covers, &covers->fresh, plan, rows, q);
 	return cover && !sx_template_probes(plan, cover, q->fp, q->max_bits, permuted,
 					    &a->fresh.probes)
 		       ? SIMIDX_OK

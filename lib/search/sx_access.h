@@ -17,17 +17,17 @@
 #include "search/sx_query.h"
 
 /** The covers of a plan where all ranges are equally full, by radius; made when first needed. */
-typedef struct sx_even_covers {
+typedef struct sx_uniform_covers {
 	uint64_t rows; /* they are for about this number of rows */
 	sx_template *of[SIMIDX_MAX_RADIUS + 1];
-} sx_even_covers;
+} sx_uniform_covers;
 
 /** All zero is an empty one. */
 typedef struct sx_cover_cache {
 	sx_costs costs;
 	uint64_t costs_rows;           /* rows that the costs are for */
 	unsigned scan_shared;          /* queries that one scan serves, by the costs; 0 = one */
-	sx_even_covers tables, fresh;  /* of the plan of the index, and of the memtable's */
+	sx_uniform_covers tables, fresh;  /* of the plan of the index, and of the memtable's */
 	sx_template own;               /* the last one that was chosen for one query alone */
 } sx_cover_cache;
 

@@ -107,11 +107,11 @@ static int check_values(const simidx *index, const simidx_query *a, simidx_error
 
 int sx_query_init(sx_query *q, const simidx *index, const simidx_query *a, simidx_error *err)
 {
-	const unsigned known = SIMIDX_QUERY_LABELS | SIMIDX_QUERY_FP2 | SIMIDX_QUERY_TEXT |
+	const unsigned allowed = SIMIDX_QUERY_LABELS | SIMIDX_QUERY_FP2 | SIMIDX_QUERY_TEXT |
 			       SIMIDX_QUERY_SCAN_SMALL;
 	int rc;
 
-	if (a->size != sizeof(*a) || a->flags & ~known || a->mode > SIMIDX_NEAREST)
+	if (a->size != sizeof(*a) || a->flags & ~allowed || a->mode > SIMIDX_NEAREST)
 		return sx_fail(err, SIMIDX_E_ARG, "query: bad struct size, flags or mode");
 	if (!a->weights && (a->probes || a->complete))
 		return sx_fail(err, SIMIDX_E_ARG, "query: probes or complete without weights");

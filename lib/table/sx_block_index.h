@@ -107,7 +107,7 @@ uint64_t sx_block_index_count(const sx_block_index *blocks, uint64_t low, uint64
 #define SX_BLOCK_INDEX_CROWD 16
 
 /** The same for ranges that may be crowded; 0 for all others, from the slots alone. */
-static inline uint64_t sx_block_index_crowd(const sx_block_index *b, uint64_t low, uint64_t high)
+static inline uint64_t sx_block_index_count_if_large(const sx_block_index *b, uint64_t low, uint64_t high)
 {
 	uint64_t last = high < b->max ? high : b->max;
 

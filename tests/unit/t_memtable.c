@@ -252,11 +252,11 @@ static void check_standing(const sx_memtable *memtable, const sx_fresh_row *rows
 			stack[top++] = i;
 	}
 	while (top--) {
-		at = sx_memtable_standing(memtable, key, at);
+		at = sx_memtable_live(memtable, key, at);
 		sxt_must_eq(at, stack[top]);
 		at = sx_memtable_older(memtable, key, at);
 	}
-	sxt_must_eq(sx_memtable_standing(memtable, key, at), SX_MEMTABLE_NONE);
+	sxt_must_eq(sx_memtable_live(memtable, key, at), SX_MEMTABLE_NONE);
 	free(stack);
 }
 

@@ -193,8 +193,8 @@ START_TEST(test_cover_avoids_hot_bucket)
 	for (i = 0; i < probes.n; i++)
 		rows += crowd_size(&c, probes.at[i].table, probes.at[i].low,
 				   probes.at[i].high);
-	ck_assert_int_eq(sx_cover_is_poor(&even, rows), 1);
-	ck_assert_int_eq(sx_cover_is_poor(&even, rows - 5000000), 0);
+	ck_assert_int_eq(sx_cover_needs_replan(&even, rows), 1);
+	ck_assert_int_eq(sx_cover_needs_replan(&even, rows - 5000000), 0);
 	sx_planner_choose(&plan, &request, &costs, &s);
 	ck_assert_int_eq(sxt_cover_is_exact(&s), 1);
 	for (i = 0; i < s.n; i++)

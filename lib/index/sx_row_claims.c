@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "index/sx_verify_said.h"
+#include "index/sx_row_claims.h"
 
 #include <stdlib.h>
 
 #include "util/sx_alloc.h"
 
-int sx_saids_push(sx_saids *said, const sx_fresh_row *row, uint64_t seq)
+int sx_row_claims_push(sx_row_claims *claims, const sx_fresh_row *row, uint64_t seq)
 {
-	if (sx_reserve(&said->at, &said->cap, said->n + 1, sizeof(*said->at)))
+	if (sx_reserve(&claims->at, &claims->cap, claims->n + 1, sizeof(*claims->at)))
 		return -1;
-	said->at[said->n++] = (sx_said){ .hash = row->label_hash, .id = row->id, .seq = seq,
+	claims->at[claims->n++] = (sx_row_claim){ .hash = row->label_hash, .id = row->id, .seq = seq,
 					 .is_delete = sx_fresh_is_delete(row) != 0,
 					 .has_label = (row->op & SX_FRESH_LABEL) != 0,
 					 .has_note = (row->op & SX_FRESH_NOTE) != 0 };
@@ -21,7 +21,7 @@ int sx_saids_push(sx_saids *said, const sx_fresh_row *row, uint64_t seq)
 /* Rows without a label have hash 0. */
 static int compare(const void *a, const void *b)
 {
-	const sx_said *x = a, *y = b;
+	const sx_row_claim *x = a, *y = b;
 
 	if (x->id != y->id)
 		return x->id < y->id ? -1 : 1;
@@ -32,14 +32,14 @@ static int compare(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-void sx_saids_keep_last(sx_saids *said)
+void sx_row_claims_keep_last(sx_row_claims *claims)
 {
-	sx_said *s = said->at;
-	size_t n = said->n, last, to;
+	sx_row_claim *s = claims->at;
+	size_t n = claims->n, last, to;
 
 	if (n > 1)
 		qsort(s, n, sizeof(*s), compare);
-	said->n = 0;
+	claims->n = 0;
 	for (size_t from = 0; from < n; from = to) {
 		for (last = to = from; to < n && s[to].id == s[from].id; to++)
 			last = s[to].seq > s[last].seq ? to : last;
@@ -50,19 +50,19 @@ void sx_saids_keep_last(sx_saids *said)
 
 			s[i].is_last = i == last;
 			if (i == last || is_last_of_label)
-				s[said->n++] = s[i];
+				s[claims->n++] = s[i];
 		}
 	}
 }
 
 /* The first one from (id, hash) on. */
-static size_t find(const sx_saids *said, uint64_t id, uint64_t hash)
+static size_t find(const sx_row_claims *claims, uint64_t id, uint64_t hash)
 {
-	size_t low = 0, high = said->n;
+	size_t low = 0, high = claims->n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const sx_said *s = &said->at[middle];
+		const sx_row_claim *s = &claims->at[middle];
 
 		if (s->id < id || (s->id == id && s->hash < hash))
 			low = middle + 1;
@@ -72,21 +72,21 @@ static size_t find(const sx_saids *said, uint64_t id, uint64_t hash)
 	return low;
 }
 
-int sx_saids_have_label(const sx_saids *said, uint64_t hash, uint64_t id)
+int sx_row_claims_have_label(const sx_row_claims *claims, uint64_t hash, uint64_t id)
 {
-	size_t i = find(said, id, hash);
+	size_t i = find(claims, id, hash);
 
-	while (i < said->n && said->at[i].id == id && said->at[i].hash == hash &&
-	       !said->at[i].has_label)
+	while (i < claims->n && claims->at[i].id == id && claims->at[i].hash == hash &&
+	       !claims->at[i].has_label)
 		i++;
-	return i < said->n && said->at[i].id == id && said->at[i].hash == hash;
+	return i < claims->n && claims->at[i].id == id && claims->at[i].hash == hash;
 }
 
-const sx_said *sx_saids_deleted(const sx_saids *said, uint64_t id, size_t *at)
+const sx_row_claim *sx_row_claims_deleted(const sx_row_claims *claims, uint64_t id, size_t *at)
 {
-	const sx_said *s = said->at;
+	const sx_row_claim *s = claims->at;
 
-	while (*at < said->n && (s[*at].id < id || (s[*at].id == id && !s[*at].is_last)))
+	while (*at < claims->n && (s[*at].id < id || (s[*at].id == id && !s[*at].is_last)))
 		++*at;
-	return *at < said->n && s[*at].id == id && s[*at].is_delete ? &s[*at] : NULL;
+	return *at < claims->n && s[*at].id == id && s[*at].is_delete ? &s[*at] : NULL;
 }

@@ -7,8 +7,8 @@
  * reader ask here first.
  */
 
-#ifndef SX_KNOWN_H
-#define SX_KNOWN_H
+#ifndef SX_DOC_CACHE_H
+#define SX_DOC_CACHE_H
 
 #include "index/sx_documents.h"
 #include "remote/sx_engine.h"
@@ -16,7 +16,7 @@
 #include "util/sx_arena.h"
 
 /** A document by id. */
-typedef struct sx_known_doc {
+typedef struct sx_cached_doc {
 	uint64_t id;
 	int is_known;   /* the engine has answered, or cannot have it; else it could not be asked */
 	int is_there;   /* the engine holds it: what follows, but for `now` */
@@ -24,56 +24,56 @@ typedef struct sx_known_doc {
 	sx_values values;
 	sx_slice label; /* size 0 = none */
 	sx_slice now;   /* the label that was set; of no meaning without a pending row */
-} sx_known_doc;
+} sx_cached_doc;
 
 /** A label that was looked up. */
-typedef struct sx_known_label {
+typedef struct sx_cached_label {
 	sx_slice label;
 	int is_known; /* the engine has answered */
 	uint64_t id; /* SIMIDX_NO_ID: no document has it */
-} sx_known_label;
+} sx_cached_label;
 
 /** All zero is one that knows nothing. */
-typedef struct sx_known {
+typedef struct sx_doc_cache {
 	sx_arena bytes;
-	sx_known_doc *doc;
+	sx_cached_doc *doc;
 	size_t n_docs, doc_cap;
-	sx_known_label *label;
+	sx_cached_label *label;
 	size_t n_labels, label_cap;
 	uint32_t *doc_slot, *label_slot; /* hash tables: numbers from 1 on, 0 = free */
 	size_t doc_slots, label_slots;   /* powers of two, or 0 */
-} sx_known;
+} sx_doc_cache;
 
 /** NULL: nothing is known of this id. Valid until the next one is added. */
-sx_known_doc *sx_known_find(const sx_known *known, uint64_t id);
+sx_cached_doc *sx_doc_cache_find(const sx_doc_cache *known, uint64_t id);
 
 /**
  * The label of a document whose pending row has one: the one that was set, or that it had and
  * keeps.
  */
-sx_slice sx_known_label_now(const sx_known_doc *doc);
+sx_slice sx_cached_label_now(const sx_cached_doc *doc);
 
 /** NULL: nothing is known of this label. */
-const sx_known_label *sx_known_find_label(const sx_known *known, const void *label, size_t size);
+const sx_cached_label *sx_doc_cache_find_label(const sx_doc_cache *known, const void *label, size_t size);
 
 /**
  * Set the label that a document gets, which was looked up or has an id that nobody had. 0, or -1 when
  * memory is short.
  */
-int sx_known_set_label(sx_known *known, uint64_t id, const void *label, size_t size);
+int sx_doc_cache_set_label(sx_doc_cache *known, uint64_t id, const void *label, size_t size);
 
 /**
  * Ask an engine for what is not known yet of these ids and labels, each kind in one call.
  *
  * @param unknown_fp2  stands for a second fingerprint that is not known
  */
-int sx_known_look_up(sx_known *known, sx_engine *engine, uint64_t unknown_fp2, const uint64_t *id,
+int sx_doc_cache_look_up(sx_doc_cache *known, sx_engine *engine, uint64_t unknown_fp2, const uint64_t *id,
 		     size_t n_ids, const simidx_engine_bytes *label, size_t n_labels,
 		     simidx_error *err);
 
 /** Forget all. */
-void sx_known_clear(sx_known *known);
+void sx_doc_cache_clear(sx_doc_cache *known);
 
-void sx_known_free(sx_known *known);
+void sx_doc_cache_free(sx_doc_cache *known);
 
-#endif /* SX_KNOWN_H */
+#endif /* SX_DOC_CACHE_H */

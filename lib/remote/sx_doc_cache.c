@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "remote/sx_known.h"
+#include "remote/sx_doc_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +14,12 @@
 
 /* ---- hash tables ---- */
 
-static uint64_t hash_of_doc(const sx_known *k, uint32_t i)
+static uint64_t hash_of_doc(const sx_doc_cache *k, uint32_t i)
 {
 	return sx_hash_u64(k->doc[i].id);
 }
 
-static uint64_t hash_of_label(const sx_known *k, uint32_t i)
+static uint64_t hash_of_label(const sx_doc_cache *k, uint32_t i)
 {
 	return sx_hash(k->label[i].label.data, k->label[i].label.size);
 }
@@ -34,8 +34,8 @@ static void enter(uint32_t *slot, size_t n_slots, uint64_t hash, uint32_t number
 }
 
 /* Make room for one more of n: a table is at most half full. */
-static int make_slots(const sx_known *k, uint32_t **slot, size_t *n_slots, size_t n,
-		      uint64_t (*hash)(const sx_known *k, uint32_t i))
+static int make_slots(const sx_doc_cache *k, uint32_t **slot, size_t *n_slots, size_t n,
+		      uint64_t (*hash)(const sx_doc_cache *k, uint32_t i))
 {
 	size_t more = *n_slots ? *n_slots * 2 : FIRST_SLOTS;
 	uint32_t *grown;
@@ -57,7 +57,7 @@ static int make_slots(const sx_known *k, uint32_t **slot, size_t *n_slots, size_
 
 /* ---- documents ---- */
 
-static sx_known_doc *find(const sx_known *k, uint64_t id)
+static sx_cached_doc *find(const sx_doc_cache *k, uint64_t id)
 {
 	size_t at = (size_t)sx_hash_u64(id) & (k->doc_slots - 1);
 
@@ -69,17 +69,17 @@ static sx_known_doc *find(const sx_known *k, uint64_t id)
 	return NULL;
 }
 
-sx_known_doc *sx_known_find(const sx_known *k, uint64_t id)
+sx_cached_doc *sx_doc_cache_find(const sx_doc_cache *k, uint64_t id)
 {
-	sx_known_doc *doc = find(k, id);
+	sx_cached_doc *doc = find(k, id);
 
 	return doc && doc->is_known ? doc : NULL;
 }
 
 /* One that is not there is added, with nothing but its id. NULL when memory is short. */
-static sx_known_doc *add(sx_known *k, uint64_t id)
+static sx_cached_doc *add(sx_doc_cache *k, uint64_t id)
 {
-	sx_known_doc *doc = find(k, id);
+	sx_cached_doc *doc = find(k, id);
 
 	if (doc)
 		return doc;
@@ -87,14 +87,14 @@ static sx_known_doc *add(sx_known *k, uint64_t id)
 	    sx_reserve(&k->doc, &k->doc_cap, k->n_docs + 1, sizeof(*k->doc)))
 		return NULL;
 	doc = &k->doc[k->n_docs++];
-	*doc = (sx_known_doc){ .id = id };
+	*doc = (sx_cached_doc){ .id = id };
 	enter(k->doc_slot, k->doc_slots, sx_hash_u64(id), (uint32_t)k->n_docs);
 	return doc;
 }
 
-int sx_known_set_label(sx_known *k, uint64_t id, const void *label, size_t size)
+int sx_doc_cache_set_label(sx_doc_cache *k, uint64_t id, const void *label, size_t size)
 {
-	sx_known_doc *doc = add(k, id);
+	sx_cached_doc *doc = add(k, id);
 	void *copy = doc ? sx_arena_copy(&k->bytes, label, size) : NULL;
 
 	if (!copy)
@@ -104,21 +104,21 @@ int sx_known_set_label(sx_known *k, uint64_t id, const void *label, size_t size)
 	return 0;
 }
 
-sx_slice sx_known_label_now(const sx_known_doc *doc)
+sx_slice sx_cached_label_now(const sx_cached_doc *doc)
 {
 	return doc->now.size ? doc->now : doc->label;
 }
 
 /* ---- labels ---- */
 
-static sx_known_label *find_label(const sx_known *k, const void *label, size_t size)
+static sx_cached_label *find_label(const sx_doc_cache *k, const void *label, size_t size)
 {
 	size_t at = (size_t)sx_hash(label, size) & (k->label_slots - 1);
 
 	if (!k->label_slots)
 		return NULL;
 	for (; k->label_slot[at]; at = (at + 1) & (k->label_slots - 1)) {
-		sx_known_label *l = &k->label[k->label_slot[at] - 1];
+		sx_cached_label *l = &k->label[k->label_slot[at] - 1];
 
 		if (l->label.size == size && !memcmp(l->label.data, label, size))
 			return l;
@@ -126,17 +126,17 @@ static sx_known_label *find_label(const sx_known *k, const void *label, size_t s
 	return NULL;
 }
 
-const sx_known_label *sx_known_find_label(const sx_known *k, const void *label, size_t size)
+const sx_cached_label *sx_doc_cache_find_label(const sx_doc_cache *k, const void *label, size_t size)
 {
-	const sx_known_label *l = find_label(k, label, size);
+	const sx_cached_label *l = find_label(k, label, size);
 
 	return l && l->is_known ? l : NULL;
 }
 
 /* One that is not there is added, as nobody's. NULL when memory is short. */
-static sx_known_label *add_label(sx_known *k, const simidx_engine_bytes *label)
+static sx_cached_label *add_label(sx_doc_cache *k, const simidx_engine_bytes *label)
 {
-	sx_known_label *there = find_label(k, label->data, label->size);
+	sx_cached_label *there = find_label(k, label->data, label->size);
 	void *copy;
 
 	if (there)
@@ -147,7 +147,7 @@ static sx_known_label *add_label(sx_known *k, const simidx_engine_bytes *label)
 	    sx_reserve(&k->label, &k->label_cap, k->n_labels + 1, sizeof(*k->label)))
 		return NULL;
 	k->label[k->n_labels++] =
-		(sx_known_label){ { copy, label->size }, 0, SIMIDX_NO_ID };
+		(sx_cached_label){ { copy, label->size }, 0, SIMIDX_NO_ID };
 	enter(k->label_slot, k->label_slots, sx_hash(copy, label->size), (uint32_t)k->n_labels);
 	return &k->label[k->n_labels - 1];
 }
@@ -156,7 +156,7 @@ static sx_known_label *add_label(sx_known *k, const simidx_engine_bytes *label)
 
 /* What an engine is asked for, and where its answers go. */
 struct asking {
-	sx_known *known;
+	sx_doc_cache *known;
 	uint64_t unknown_fp2;
 	const uint64_t *id;               /* by number, or */
 	const simidx_engine_bytes *label;
@@ -166,7 +166,7 @@ struct asking {
 
 static int take(struct asking *a, const simidx_match *m)
 {
-	sx_known_doc *doc = add(a->known, m->id);
+	sx_cached_doc *doc = add(a->known, m->id);
 	void *label;
 
 	if (!doc)
@@ -190,7 +190,7 @@ static enum simidx_engine_next next(const struct asking *a)
 	return a->rc ? SIMIDX_ENGINE_END : SIMIDX_ENGINE_ON;
 }
 
-static enum simidx_engine_next hear_id(void *ctx, size_t i, const simidx_match *m)
+static enum simidx_engine_next on_id(void *ctx, size_t i, const simidx_match *m)
 {
 	struct asking *a = ctx;
 
@@ -198,11 +198,11 @@ static enum simidx_engine_next hear_id(void *ctx, size_t i, const simidx_match *
 	return next(a);
 }
 
-static enum simidx_engine_next hear_label(void *ctx, size_t i, const simidx_match *m)
+static enum simidx_engine_next on_label(void *ctx, size_t i, const simidx_match *m)
 {
 	struct asking *a = ctx;
 	const simidx_engine_bytes *label = a->label + i;
-	sx_known_label *known;
+	sx_cached_label *known;
 
 	a->rc = SIMIDX_E_IO;
 	if (i >= a->n || m->id > SIMIDX_MAX_ID || !(m->flags & SIMIDX_MATCH_LABEL) ||
@@ -215,7 +215,7 @@ static enum simidx_engine_next hear_label(void *ctx, size_t i, const simidx_matc
 	return next(a);
 }
 
-/* What came of a call that hear_...() may have ended. */
+/* What came of a call that on_id() or on_label() may have ended. */
 static int outcome(const struct asking *a, const sx_engine *engine, int rc, simidx_error *err)
 {
 	if (!a->rc)
@@ -235,7 +235,7 @@ static int look_up_ids(struct asking *a, sx_engine *engine, const uint64_t *id, 
 
 	a->n = 0;
 	for (size_t i = 0; !rc && i < n; i++) {
-		if (sx_known_find(a->known, id[i]))
+		if (sx_doc_cache_find(a->known, id[i]))
 			continue;
 		wanted[a->n++] = id[i];
 		if (!add(a->known, id[i]))
@@ -243,7 +243,7 @@ static int look_up_ids(struct asking *a, sx_engine *engine, const uint64_t *id, 
 	}
 	a->id = wanted;
 	if (!rc && a->n)
-		rc = outcome(a, engine, sx_engine_find_ids(engine, wanted, a->n, hear_id, a, NULL, err),
+		rc = outcome(a, engine, sx_engine_find_ids(engine, wanted, a->n, on_id, a, NULL, err),
 			     err);
 	for (size_t i = 0; !rc && i < a->n; i++)
 		find(a->known, wanted[i])->is_known = 1;
@@ -259,7 +259,7 @@ static int look_up_labels(struct asking *a, sx_engine *engine, const simidx_engi
 
 	a->n = 0;
 	for (size_t i = 0; !rc && i < n; i++) {
-		if (sx_known_find_label(a->known, label[i].data, label[i].size))
+		if (sx_doc_cache_find_label(a->known, label[i].data, label[i].size))
 			continue;
 		wanted[a->n++] = label[i];
 		if (!add_label(a->known, &label[i]))
@@ -268,14 +268,14 @@ static int look_up_labels(struct asking *a, sx_engine *engine, const simidx_engi
 	a->label = wanted;
 	if (!rc && a->n)
 		rc = outcome(a, engine,
-			     sx_engine_find_labels(engine, wanted, a->n, hear_label, a, err), err);
+			     sx_engine_find_labels(engine, wanted, a->n, on_label, a, err), err);
 	for (size_t i = 0; !rc && i < a->n; i++)
 		find_label(a->known, wanted[i].data, wanted[i].size)->is_known = 1;
 	free(wanted);
 	return rc;
 }
 
-int sx_known_look_up(sx_known *known, sx_engine *engine, uint64_t unknown_fp2, const uint64_t *id,
+int sx_doc_cache_look_up(sx_doc_cache *known, sx_engine *engine, uint64_t unknown_fp2, const uint64_t *id,
 		     size_t n_ids, const simidx_engine_bytes *label, size_t n_labels,
 		     simidx_error *err)
 {
@@ -291,7 +291,7 @@ int sx_known_look_up(sx_known *known, sx_engine *engine, uint64_t unknown_fp2, c
 
 /* ---- the end ---- */
 
-void sx_known_clear(sx_known *k)
+void sx_doc_cache_clear(sx_doc_cache *k)
 {
 	sx_arena_clear(&k->bytes);
 	k->n_docs = k->n_labels = 0;
@@ -301,7 +301,7 @@ void sx_known_clear(sx_known *k)
 		memset(k->label_slot, 0, k->label_slots * sizeof(*k->label_slot));
 }
 
-void sx_known_free(sx_known *k)
+void sx_doc_cache_free(sx_doc_cache *k)
 {
 	sx_arena_free(&k->bytes);
 	free(k->doc);
