@@ -176,7 +176,7 @@ dup	rows.tsv:1		0	0	0	a
 dup	rows.tsv:2		1	0	0	b
 dup	rows.tsv:3		1	1	1	b
 END
-sums_up '0 documents inserted; index has 2; 3 near to others, 2 touched'
+sums_up '0 documents inserted; index has 2; 3 near to others, 1 touched'
 times_of seen <<<'0=1970-01-01T00:05:00Z 1=1970-01-01T00:03:21Z'
 # Labels stay, and without --touch nothing changes.
 run 0 "$query" dump seen
@@ -200,6 +200,65 @@ run 0 "$load" -q --mode if-new --touch seen -F lines - <<<$'aaaa\n'ffff0000
 run 0 "$query" dump --format jsonl seen
 while read -r time; do is_recent "$time" "$begun"; done < <(sed 's/.*"time":"\([^"]*\)"}/\1/' out)
 [ "$(wc -l <out)" -eq 2 ] || fail 'the touched documents are not two'
+
+# ---- what is seen again by its label or id ----
+
+# The same rows twice, and later the second time: all are there, no error, and none is old then.
+printf 'ff\t1\t1000\nff00\t2\t1001\nff0000\t3\t1002\n' >first.tsv
+sed 's/\t100/\t200/' first.tsv >again.tsv
+for key in --label-field --id-field; do
+	rm -rf own
+	run 0 "$load" -q --times --mode if-new --touch --fp-field 1 $key 2 --time 3 own first.tsv
+	run 0 "$load" --mode if-new --touch --emit all --summary summary --fp-field 1 $key 2 --time 3 own again.tsv
+	output </dev/null
+	sums_up '0 documents inserted; index has 3; 3 already there, 3 touched'
+	grep -q '"rejected":0,.*"duplicates":3,.*"near":0,"touched":3,' summary || fail "the summary with $key"
+	run 0 "$query" dump own
+	cut -f 4 out | diff - <(printf '1970-01-01T00:33:2%dZ\n' 0 1 2) || fail "the times with $key"
+	run 0 "$query" delete own --older-than 1500
+	says 'own: 0 documents older than 1970-01-01T00:25:00Z deleted'
+	# Earlier rows, and one without a time, touch nothing, whatever else they say.
+	printf 'ffffffff\t1\t\n' | cat first.tsv - >late.tsv
+	run 0 "$load" --mode if-new --touch --commit 1 --fp-field 1 $key 2 --time 3 own late.tsv
+	sums_up '0 documents inserted; index has 3; 4 already there'
+	run 0 "$query" delete own --older-than 2001
+	says 'own: 1 document older than 1970-01-01T00:33:21Z deleted'
+	# Without --touch it is an error.
+	run 1 "$load" --mode if-new --fp-field 1 $key 2 --time 3 own - -F tsv <<<$'ffffffff\t3\t5000'
+	says 'is already in use (--on-duplicate first keeps what is there, without an error)'
+done
+# What the same load has put, near ones, and times in the future.
+rm -rf own
+both='--fp-field 1 --id-field 2 --label-field 3 --time 4'
+# shellcheck disable=SC2086
+run 0 "$load" --times --mode if-new --touch $both own -F tsv - <<'END'
+aa	1	a	100
+aa	1	a	200
+ab			300
+bb00	2	b	4000000000
+bb00	2		4000000001
+bb00		b	4000000002
+END
+says '3 rows have times in the future'
+sums_up '2 documents inserted; index has 2; 3 already there; 1 near to others, 4 touched'
+times_of own <<<'1=1970-01-01T00:05:00Z 2=2096-10-02T07:06:42Z'
+# An id and a label that are not of one document are an error, and touch none.
+cat >clash.tsv <<'END'
+ff00ff	1	b	4100000000
+ff00ff	1	c	4100000000
+ff00ff	3	a	4100000000
+END
+# shellcheck disable=SC2086
+run 1 "$load" --mode if-new --touch $both own clash.tsv
+says 'clash.tsv:1: id 1 is already in use (--on-duplicate first keeps what is there, without an error)'
+says 'clash.tsv:2: id 1 is already in use'
+says 'clash.tsv:3: the label is already in use'
+sums_up '0 documents inserted; index has 2; 3 rows rejected'
+# shellcheck disable=SC2086
+run 0 "$load" --mode if-new --touch --on-duplicate first $both own clash.tsv
+sums_up '0 documents inserted; index has 2; 3 already there'
+times_of own <<<'1=1970-01-01T00:05:00Z 2=2096-10-02T07:06:42Z'
+run 0 "$query" verify own
 
 # ---- other indexes and full dumps ----
 
