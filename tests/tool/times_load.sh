@@ -7,7 +7,8 @@
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
 need_json
 
-forms='expected seconds since 1970, or like 2026-11-26T08:15:00Z or 2026-11-26T09:15:00+01:00'
+forms='seconds since 1970, or like 2026-11-26T08:15:00Z or 2026-11-26T09:15:00+01:00'
+range='out of the range 1970-01-01T00:00:00Z to 2106-02-07T06:28:15Z (4294967295)'
 
 # times_of INDEX: ID=TIME of its documents must be the words of standard input; "-" is unknown.
 times_of() {
@@ -70,13 +71,12 @@ done
 run 0 "$load" --times one --time 3 --fp-field 2 -F tsv - < <(sed -n 2,9p taken.tsv)
 says 'simidx-load: 1 row has a time in the future (-:8)'
 
-# refused_rows NAME FORMAT OPTION...: each row of standard input, but the last one, is rejected for what it
-# has in NAME.
+# refused_rows MESSAGE FORMAT OPTION...: each row of standard input, but the last one, is rejected so.
 refused_rows() {
-	local name=$1 format=$2
+	local message=$1 format=$2
 	shift 2
 	cat >rows
-	head -n -1 rows | awk -v said=": $name: $forms" '{ print "simidx-load: rows:" NR said }' >want
+	awk -v said=": $message" 'l { print "simidx-load: rows:" NR - 1 said } { l = $0 !~ /^fp/ }' rows >want
 	for how in rebuild insert; do
 		rm -rf bad
 		run 1 "$load" -q --times --write $how -F "$format" "$@" bad rows
@@ -85,10 +85,9 @@ refused_rows() {
 	done
 }
 
-refused_rows time tsv --fp-field 1 --time 2 <<'END'
+refused_rows "column 2: expected $forms" tsv --fp-field 1 --time 2 <<'END'
 1a	yesterday
 aa	-1
-aa	4294967296
 aa	 5
 aa	1.5
 aa	2026-11-26
@@ -100,15 +99,32 @@ aa	2026-11-26T24:00:00Z
 aa	2026-11-26T08:60:00Z
 aa	2026-02-29T08:15:00Z
 aa	2026-13-01T08:15:00Z
-aa	1970-01-01T00:30:00+01:00
-aa	2106-02-07T06:28:16Z
 aa	2026-11-26T08:15:00Zz
+aa	2016-12-31T08:15:60Z
+aa	2016-12-31T23:59:60+01:00
+aa	2016-12-31T23:58:60Z
 aa	100
 END
-refused_rows '"t"' jsonl --time t <<'END'
+refused_rows "column 2: $range" tsv --fp-field 1 --time 2 <<'END'
+1a	4294967296
+aa	1480000000000
+aa	1969-12-31T23:59:59Z
+aa	0000-02-29T00:00:00Z
+aa	9999-12-31T23:59:60Z
+aa	1970-01-01T00:30:00+01:00
+aa	2106-02-07T06:28:16Z
+aa	2106-02-07T05:29:00-01:00
+aa	100
+END
+refused_rows "\"last seen\": expected $forms" csv --header --time 'last seen' <<'END'
+fp,last seen
+aa,never
+aa,2016-12-31T08:15:60Z
+aa,100
+END
+refused_rows "\"t\": expected $forms" jsonl --time t <<'END'
 {"fp":"aa","t":1.5}
 {"fp":"aa","t":-1}
-{"fp":"aa","t":4294967296}
 {"fp":"aa","t":true}
 {"fp":"aa","t":["100"]}
 {"fp":"aa","t":{"t":100}}
@@ -116,6 +132,17 @@ refused_rows '"t"' jsonl --time t <<'END'
 {"fp":"aa","t":"2026-11-26T08:15:00"}
 {"fp":"aa","t":100}
 END
+refused_rows "\"t\": $range" jsonl --time t <<'END'
+{"fp":"aa","t":4294967296}
+{"fp":"aa","t":"2107-01-01T00:00:00Z"}
+{"fp":"aa","t":100}
+END
+# A leap second is the last one of a day in UTC, wherever the clock is.
+run 0 "$load" -q --times leap --fp-field 1 --time 2 -F tsv - <<'END'
+aa	2016-12-31T23:59:60Z
+ab	2017-01-01T05:29:60.5+05:30
+END
+times_of leap <<<'0=2017-01-01T00:00:00Z 1=2017-01-01T00:00:00Z'
 # What has no value is not known; without --time a member is passed over.
 run 0 "$load" -q --times null --time t -F jsonl - <<<$'{"fp":"aa","t":null}\n{"fp":"ab","t":""}\n{"fp":"ac"}'
 times_of null <<<'0=- 1=- 2=-'
@@ -293,7 +320,7 @@ same out <(cut -f 1-3 all.tsv)
 run 0 "$query" search -F dump -k 0 --count less all.tsv
 [ "$(wc -l <out)" -eq 14 ] || fail 'a search for the rows of a dump with times'
 run 1 "$load" -q --mode replace -F dump copy - <<<$'1\ta1\t\tthen\n2\ta2\t\t\t\n3\ta3\t\n4\ta4\t\t'
-says "simidx-load: -:1: time: $forms"
+says "simidx-load: -:1: time: expected $forms"
 says 'simidx-load: -:2: expected the columns id, fingerprint, label, time, found more than four columns'
 run 0 "$query" get --json copy --id 3
 is_recent "$(sed 's/.*"time":"\([^"]*\)".*/\1/' out)" "$begun"
@@ -321,7 +348,7 @@ run 2 "$load" new2 -F full wrong.full
 says 'wrong.full:1: "times": expected true or false'
 sed 's/"time":"2000[^"]*"/"time":"then"/' all.full >wrong.full
 run 1 "$load" -q new2 -F full wrong.full
-says "simidx-load: wrong.full:8: \"time\": $forms"
+says "simidx-load: wrong.full:8: \"time\": expected $forms"
 run 2 "$load" new3 --from plain --from all
 says 'all: it has other columns'
 
