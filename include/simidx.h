@@ -4,9 +4,9 @@
 /*
  * simidx.h - exact near-duplicate search over SimHash fingerprints, on disk.
  *
- * An index stores documents: an id, an f-bit SimHash fingerprint and, where wanted, a label
- * and a second fingerprint. A search returns every stored document whose fingerprint differs
- * from the query's in at most k bits: none is missed, none is returned twice.
+ * An index stores documents: an id, an f-bit SimHash fingerprint and, where wanted, a label,
+ * a second fingerprint, a time and a note. A search returns every stored document whose
+ * fingerprint differs from the query's in at most k bits: none is missed, none is returned twice.
  *
  * This header has what most programs need: it opens an index and searches, and includes
  *
@@ -453,9 +453,9 @@ typedef struct simidx_results {
  * @param out  the results; borrowed from the reader until the next call on it
  * @return SIMIDX_OK, also when nothing matched (out->n is 0); SIMIDX_E_RANGE: fp wider than f
  *         bits, or a radius above f without weights; SIMIDX_E_MISMATCH: SIMIDX_QUERY_FP2 for an
- *         index without second fingerprints; SIMIDX_E_ARG: unknown flags or mode, probes or
- *         complete without weights, SIMIDX_NEAREST without limit; SIMIDX_E_MOVED;
- *         SIMIDX_E_CORRUPT, the text names the block: see below
+ *         index without second fingerprints, newer_than for one without times;
+ *         SIMIDX_E_ARG: unknown flags or mode, probes or complete without weights, SIMIDX_NEAREST
+ *         without limit; SIMIDX_E_MOVED; SIMIDX_E_CORRUPT, the text names the block: see below
  *
  * What a search promises about damage. It never reads outside the file, whatever bits of blocks,
  * rows or labels have changed.

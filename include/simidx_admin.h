@@ -216,7 +216,7 @@ typedef struct simidx_walk simidx_walk; /**< goes through all documents in order
 int simidx_walk_open(simidx *index, simidx_walk **out, simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
- * The next document, with its label and second fingerprint.
+ * The next document, with its label, its second fingerprint and its time.
  *
  * @param out  borrowed from the walk until the next call on it; distances are 0
  * @return SIMIDX_OK; SIMIDX_E_END after the last one; SIMIDX_E_CORRUPT: a block or row is damaged
@@ -226,7 +226,8 @@ int simidx_walk_open(simidx *index, simidx_walk **out, simidx_error *err) SIMIDX
  *         walked sound; labels are not checked at all in a walk that is begun while a merge is half
  *         done
  *
- * Cost: O(1), and O(log N) for a label and for a second fingerprint; the last call reads one table.
+ * Cost: O(1), and O(log N) for a label, and for a second fingerprint, a time or both; the last call
+ * reads one table.
  */
 int simidx_walk_next(simidx_walk *walk, simidx_match *out, simidx_error *err) SIMIDX_CHECK_RESULT;
 
@@ -412,9 +413,9 @@ typedef struct simidx_compact_report {
  * nothing of documents, labels and fingerprints that were deleted or replaced is left in it. In the
  * old file such bytes can stay until their place is needed.
  *
- * Documents, ids, labels, second fingerprints, the next id, the profile, the mark, the layout and the
- * permissions stay. The old index is verified before, as simidx_verify() does, and the new one before
- * it is put in its place. Whatever fails, the old index is as it was.
+ * Documents, ids, labels, second fingerprints, times, notes, the next id, the profile, the mark, the
+ * layout and the permissions stay. The old index is verified before, as simidx_verify() does, and
+ * the new one before it is put in its place. Whatever fails, the old index is as it was.
  *
  * Without a destination the new index takes the place of the old one in one step. Meanwhile writers
  * wait for the lock, or get SIMIDX_E_BUSY. Who reads goes on with the old index until the exchange,
@@ -468,8 +469,10 @@ enum simidx_loss_kind {
 	SIMIDX_LOSS_DOUBT = 4,    /**< a document is there, but something of it is not certain */
 	SIMIDX_LOSS_RECORD = 5,   /**< the profile or the mark is lost */
 	SIMIDX_LOSS_CHANGES = 6,  /**< changes are lost that were not merged yet; the text has how
-	                               many and their numbers */
-	SIMIDX_LOSS_TIME = 7,     /**< a document is there, but its time is not known any more */
+	                               many and their numbers. Where one of them was a touch, the
+	                               document has an older time again */
+	SIMIDX_LOSS_TIME = 7,     /**< a document is there, but its time is not known any more: it
+	                               never expires, until it is touched */
 	SIMIDX_LOSS_NOTE = 8      /**< a document is there, but for its note; or, without an id, the
 	                               text has how many notes are lost of which nothing says whose
 	                               they are */
@@ -524,9 +527,9 @@ typedef struct simidx_repair_report {
 	uint64_t doubts;         /**< _LOSS_DOUBT */
 	uint64_t records_lost;   /**< _LOSS_RECORD */
 	uint64_t changes_lost;   /**< changes told of by _LOSS_CHANGES, as rows of the log: one for a
-	                              document that was added or deleted, two for one that was replaced.
-	                              Not 0: each document that was deleted or replaced by one of them
-	                              may be as it was before */
+	                              document that was added or deleted, two for one that was replaced
+	                              or touched. Not 0: each document that was deleted, replaced or
+	                              touched by one of them may be as it was before */
 	uint64_t times_lost;     /**< _LOSS_TIME */
 	uint64_t notes_lost;     /**< _LOSS_NOTE, and those that it tells of together */
 } simidx_repair_report;

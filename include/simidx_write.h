@@ -221,7 +221,8 @@ int simidx_writer_reader(simidx_writer *writer, simidx_reader **out,
  * Add a document, or put it in the place of the one that is there: with `doc->id`, of that id; with
  * SIMIDX_NO_ID, of the one with its label, and the id stays. The document is then as given: one that
  * is replaced without a label or a note has none any more. What is not different is not written; a document
- * that is replaced by just what it was counts as replaced.
+ * that is replaced by just what it was counts as replaced. In an index with times one without
+ * SIMIDX_DOC_TIME gets that of the transaction. So it is written also where all else is the same.
  *
  * @param id  if not NULL: the id that the document has
  * @return as simidx_writer_put(); SIMIDX_E_DUPLICATE: another document has the label; SIMIDX_E_ARG

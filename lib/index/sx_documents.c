@@ -194,7 +194,7 @@ void sx_match_set_values(const simidx *index, simidx_match *match, sx_values val
 		match->fp2 = values.of[SX_FP2];
 		match->flags |= SIMIDX_MATCH_FP2;
 	}
-	match->time = (uint32_t)values.of[SX_TIME];
+	match->time = sx_documents_time(&values);
 	if (match->time)
 		match->flags |= SIMIDX_MATCH_TIME;
 }

@@ -33,6 +33,14 @@ int sx_documents_by_label(void *search, const sx_snapshot *snapshot, const void 
 int sx_documents_has_label(const sx_snapshot *snapshot, uint64_t id, const void *label, size_t size,
 			   simidx_error *err);
 
+/** The time of a document; 0: it is not known, nor is one that needs more than 4 bytes. */
+static inline uint32_t sx_documents_time(const sx_values *values)
+{
+	uint64_t time = values->of[SX_TIME];
+
+	return time <= UINT32_MAX ? (uint32_t)time : 0;
+}
+
 /** The label of an id, in the map. SIMIDX_E_NOT_FOUND without setting err. */
 int sx_documents_label(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_slice *label,
 		       simidx_error *err);

@@ -9,6 +9,8 @@
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 
+_Static_assert(SX_MAX_COLUMNS <= SX_HEADER_COLUMNS, "the header has a record for each column");
+
 static const unsigned char magic[8] = { 's', 'i', 'm', 'i', 'd', 'x', 0x1a, '\n' };
 
 /* Places in the record; doc/format.md has the same list. */
@@ -158,7 +160,8 @@ static int check_columns(const sx_header *h, const unsigned char *in, simidx_err
 {
 	unsigned char known[COLUMN_SIZE * SX_HEADER_COLUMNS];
 
-	if (in[N_COLUMNS_AT] != put_columns(h->flags, known) ||
+	/* With the zeros after their number. */
+	if (sx_load_le64(in + N_COLUMNS_AT) != put_columns(h->flags, known) ||
 	    memcmp(in + COLUMNS_AT, known, sizeof(known)))
 		return sx_fail(err, SIMIDX_E_VERSION,
 			       "the index has columns that this library does not know");

@@ -5,13 +5,14 @@
 
 #include <stdlib.h>
 
+#include "index/sx_documents.h"
 #include "table/sx_table_walk.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 
 static int is_old(const sx_older *older, sx_values values)
 {
-	uint64_t time = values.of[SX_TIME];
+	uint32_t time = sx_documents_time(&values);
 
 	return time && time < older->time;
 }

@@ -74,6 +74,8 @@ int sx_table_sort_key(const sx_table *table, sx_slice key, sx_sort_key *out)
 	return 0;
 }
 
+_Static_assert(2 + SX_MAX_COLUMNS <= SX_HASH_MAX_U64S, "the numbers of a row can be hashed");
+
 /* Fingerprint and id of row i of pairs, and the optional columns that count. */
 static uint64_t hash_with_values(const sx_table *table, const sx_rows *rows, size_t i)
 {

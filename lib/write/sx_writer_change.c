@@ -364,7 +364,7 @@ int sx_writer_delete(simidx_writer *w, const sx_doc *doc, simidx_error *err)
 /* Raise the time of a document. All else stays, its label and its note too. */
 static int touch(simidx_writer *w, sx_call *c, simidx_error *err)
 {
-	uint64_t id = c->doc->id, time = c->doc->time;
+	uint64_t id = c->doc->id;
 	struct found f;
 	sx_fresh_row rows[2];
 	int found = 0, rc = find_id(w, id, &found, &f.doc, err);
@@ -377,10 +377,10 @@ static int touch(simidx_writer *w, sx_call *c, simidx_error *err)
 	if (rc)
 		return rc;
 	c->now.id = id;
-	if (time > f.doc.values.of[SX_TIME]) {
+	if (c->doc->time > sx_documents_time(&f.doc.values)) {
 		rows[0] = rows[1] = row_that_deletes(&f);
 		rows[1].op = SX_FRESH_PUT | (rows[0].op & SX_FRESH_HAS);
-		rows[1].values.of[SX_TIME] = time;
+		rows[1].values.of[SX_TIME] = c->doc->time;
 		rc = add_rows(w, rows, 2, err);
 	}
 	return rc ? rc : finish(w, SIMIDX_OK);

@@ -196,4 +196,16 @@ for n in 1 2 3 $((syncs / 2)) "$syncs"; do
 	run 0 "$query" dump killed
 	cut -f 1 out | cmp - expected || fail "not what is left after a kill at call $n of sync"
 done
+# One that fails midway tells how far it has come, and that this is not all.
+rm -rf killed
+cp -r kept killed
+run 2 with_fault sync $((syncs - 1)) once "$query" delete killed --older-than 3000
+says ' old documents were deleted; some may be left'
+grep -q '^simidx-query: killed: [1-9]' err || fail 'not told how many are deleted'
+run 2 with_fault sync 1 once "$query" delete kept --older-than 3000
+says 'simidx-query: kept'
+! grep deleted err || fail 'nothing was deleted, and something is told of it'
+run 0 "$query" -q delete killed --older-than 3000
+run 0 "$query" dump killed
+cut -f 1 out | cmp - expected || fail 'not what is left after a failure'
 finish

@@ -102,6 +102,9 @@ says 'no/new: cannot be made: No such file or directory'
 run 0 "$load" -q --ids none bare -F lines - <<<aa
 run 2 "$query" export --format hbase-sequence bare new
 says 'bare: has no ids, and rows in HBase need them'
+run 0 "$load" -q --times timed -F lines - <<<aa
+run 2 "$query" export --format hbase-sequence timed new
+says 'timed: keeps times, and an index in HBase keeps no times'
 (
 	ulimit -f 1000
 	run 2 "$query" export --format hbase-sequence many new
@@ -125,6 +128,11 @@ fi
 	echo '{"id":1,"fp":"00000000000000ab","fp2":null}'
 	echo '{"documents":2}'
 } >two.full
+sed '1s/"fp2":true/&,"notes":true/' two.full >noted.full
+run 0 "$load" -q noted -F full noted.full
+run 2 "$query" export --format hbase-sequence noted new
+says 'noted: keeps notes, and an index in HBase keeps no notes'
+[ ! -e new ] || fail 'something is left'
 run 0 "$load" -q two -F full two.full
 run 0 "$query" -q export --format hbase-sequence two two.rows
 rows_of two.rows

@@ -7,7 +7,8 @@
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
 need_json
 
-forms='expected seconds since 1970, or like 2026-11-26T08:15:00Z or 2026-11-26T09:15:00+01:00'
+forms='seconds since 1970, or like 2026-11-26T08:15:00Z or 2026-11-26T09:15:00+01:00'
+range='out of the range 1970-01-01T00:00:00Z to 2106-02-07T06:28:15Z (4294967295)'
 
 # times_of INDEX: ID=TIME of its documents must be the words of standard input; "-" is unknown.
 times_of() {
@@ -70,13 +71,12 @@ done
 run 0 "$load" --times one --time 3 --fp-field 2 -F tsv - < <(sed -n 2,9p taken.tsv)
 says 'simidx-load: 1 row has a time in the future (-:8)'
 
-# refused_rows NAME FORMAT OPTION...: each row of standard input, but the last one, is rejected for what it
-# has in NAME.
+# refused_rows MESSAGE FORMAT OPTION...: each row of standard input, but the last one, is rejected so.
 refused_rows() {
-	local name=$1 format=$2
+	local message=$1 format=$2
 	shift 2
 	cat >rows
-	head -n -1 rows | awk -v said=": $name: $forms" '{ print "simidx-load: rows:" NR said }' >want
+	awk -v said=": $message" 'l { print "simidx-load: rows:" NR - 1 said } { l = $0 !~ /^fp/ }' rows >want
 	for how in rebuild insert; do
 		rm -rf bad
 		run 1 "$load" -q --times --write $how -F "$format" "$@" bad rows
@@ -85,10 +85,9 @@ refused_rows() {
 	done
 }
 
-refused_rows time tsv --fp-field 1 --time 2 <<'END'
+refused_rows "column 2: expected $forms" tsv --fp-field 1 --time 2 <<'END'
 1a	yesterday
 aa	-1
-aa	4294967296
 aa	 5
 aa	1.5
 aa	2026-11-26
@@ -100,15 +99,32 @@ aa	2026-11-26T24:00:00Z
 aa	2026-11-26T08:60:00Z
 aa	2026-02-29T08:15:00Z
 aa	2026-13-01T08:15:00Z
-aa	1970-01-01T00:30:00+01:00
-aa	2106-02-07T06:28:16Z
 aa	2026-11-26T08:15:00Zz
+aa	2016-12-31T08:15:60Z
+aa	2016-12-31T23:59:60+01:00
+aa	2016-12-31T23:58:60Z
 aa	100
 END
-refused_rows '"t"' jsonl --time t <<'END'
+refused_rows "column 2: $range" tsv --fp-field 1 --time 2 <<'END'
+1a	4294967296
+aa	1480000000000
+aa	1969-12-31T23:59:59Z
+aa	0000-02-29T00:00:00Z
+aa	9999-12-31T23:59:60Z
+aa	1970-01-01T00:30:00+01:00
+aa	2106-02-07T06:28:16Z
+aa	2106-02-07T05:29:00-01:00
+aa	100
+END
+refused_rows "\"last seen\": expected $forms" csv --header --time 'last seen' <<'END'
+fp,last seen
+aa,never
+aa,2016-12-31T08:15:60Z
+aa,100
+END
+refused_rows "\"t\": expected $forms" jsonl --time t <<'END'
 {"fp":"aa","t":1.5}
 {"fp":"aa","t":-1}
-{"fp":"aa","t":4294967296}
 {"fp":"aa","t":true}
 {"fp":"aa","t":["100"]}
 {"fp":"aa","t":{"t":100}}
@@ -116,6 +132,17 @@ refused_rows '"t"' jsonl --time t <<'END'
 {"fp":"aa","t":"2026-11-26T08:15:00"}
 {"fp":"aa","t":100}
 END
+refused_rows "\"t\": $range" jsonl --time t <<'END'
+{"fp":"aa","t":4294967296}
+{"fp":"aa","t":"2107-01-01T00:00:00Z"}
+{"fp":"aa","t":100}
+END
+# A leap second is the last one of a day in UTC, wherever the clock is.
+run 0 "$load" -q --times leap --fp-field 1 --time 2 -F tsv - <<'END'
+aa	2016-12-31T23:59:60Z
+ab	2017-01-01T05:29:60.5+05:30
+END
+times_of leap <<<'0=2017-01-01T00:00:00Z 1=2017-01-01T00:00:00Z'
 # What has no value is not known; without --time a member is passed over.
 run 0 "$load" -q --times null --time t -F jsonl - <<<$'{"fp":"aa","t":null}\n{"fp":"ab","t":""}\n{"fp":"ac"}'
 times_of null <<<'0=- 1=- 2=-'
@@ -176,7 +203,7 @@ dup	rows.tsv:1		0	0	0	a
 dup	rows.tsv:2		1	0	0	b
 dup	rows.tsv:3		1	1	1	b
 END
-sums_up '0 documents inserted; index has 2; 3 near to others, 2 touched'
+sums_up '0 documents inserted; index has 2; 3 near to others, 1 touched'
 times_of seen <<<'0=1970-01-01T00:05:00Z 1=1970-01-01T00:03:21Z'
 # Labels stay, and without --touch nothing changes.
 run 0 "$query" dump seen
@@ -200,6 +227,65 @@ run 0 "$load" -q --mode if-new --touch seen -F lines - <<<$'aaaa\n'ffff0000
 run 0 "$query" dump --format jsonl seen
 while read -r time; do is_recent "$time" "$begun"; done < <(sed 's/.*"time":"\([^"]*\)"}/\1/' out)
 [ "$(wc -l <out)" -eq 2 ] || fail 'the touched documents are not two'
+
+# ---- what is seen again by its label or id ----
+
+# The same rows twice, and later the second time: all are there, no error, and none is old then.
+printf 'ff\t1\t1000\nff00\t2\t1001\nff0000\t3\t1002\n' >first.tsv
+sed 's/\t100/\t200/' first.tsv >again.tsv
+for key in --label-field --id-field; do
+	rm -rf own
+	run 0 "$load" -q --times --mode if-new --touch --fp-field 1 $key 2 --time 3 own first.tsv
+	run 0 "$load" --mode if-new --touch --emit all --summary summary --fp-field 1 $key 2 --time 3 own again.tsv
+	output </dev/null
+	sums_up '0 documents inserted; index has 3; 3 already there, 3 touched'
+	grep -q '"rejected":0,.*"duplicates":3,.*"near":0,"touched":3,' summary || fail "the summary with $key"
+	run 0 "$query" dump own
+	cut -f 4 out | diff - <(printf '1970-01-01T00:33:2%dZ\n' 0 1 2) || fail "the times with $key"
+	run 0 "$query" delete own --older-than 1500
+	says 'own: 0 documents older than 1970-01-01T00:25:00Z deleted'
+	# Earlier rows, and one without a time, touch nothing, whatever else they say.
+	printf 'ffffffff\t1\t\n' | cat first.tsv - >late.tsv
+	run 0 "$load" --mode if-new --touch --commit 1 --fp-field 1 $key 2 --time 3 own late.tsv
+	sums_up '0 documents inserted; index has 3; 4 already there'
+	run 0 "$query" delete own --older-than 2001
+	says 'own: 1 document older than 1970-01-01T00:33:21Z deleted'
+	# Without --touch it is an error.
+	run 1 "$load" --mode if-new --fp-field 1 $key 2 --time 3 own - -F tsv <<<$'ffffffff\t3\t5000'
+	says 'is already in use (--on-duplicate first keeps what is there, without an error)'
+done
+# What the same load has put, near ones, and times in the future.
+rm -rf own
+both='--fp-field 1 --id-field 2 --label-field 3 --time 4'
+# shellcheck disable=SC2086
+run 0 "$load" --times --mode if-new --touch $both own -F tsv - <<'END'
+aa	1	a	100
+aa	1	a	200
+ab			300
+bb00	2	b	4000000000
+bb00	2		4000000001
+bb00		b	4000000002
+END
+says '3 rows have times in the future'
+sums_up '2 documents inserted; index has 2; 3 already there; 1 near to others, 4 touched'
+times_of own <<<'1=1970-01-01T00:05:00Z 2=2096-10-02T07:06:42Z'
+# An id and a label that are not of one document are an error, and touch none.
+cat >clash.tsv <<'END'
+ff00ff	1	b	4100000000
+ff00ff	1	c	4100000000
+ff00ff	3	a	4100000000
+END
+# shellcheck disable=SC2086
+run 1 "$load" --mode if-new --touch $both own clash.tsv
+says 'clash.tsv:1: id 1 is already in use (--on-duplicate first keeps what is there, without an error)'
+says 'clash.tsv:2: id 1 is already in use'
+says 'clash.tsv:3: the label is already in use'
+sums_up '0 documents inserted; index has 2; 3 rows rejected'
+# shellcheck disable=SC2086
+run 0 "$load" --mode if-new --touch --on-duplicate first $both own clash.tsv
+sums_up '0 documents inserted; index has 2; 3 already there'
+times_of own <<<'1=1970-01-01T00:05:00Z 2=2096-10-02T07:06:42Z'
+run 0 "$query" verify own
 
 # ---- other indexes and full dumps ----
 
@@ -234,7 +320,7 @@ same out <(cut -f 1-3 all.tsv)
 run 0 "$query" search -F dump -k 0 --count less all.tsv
 [ "$(wc -l <out)" -eq 14 ] || fail 'a search for the rows of a dump with times'
 run 1 "$load" -q --mode replace -F dump copy - <<<$'1\ta1\t\tthen\n2\ta2\t\t\t\n3\ta3\t\n4\ta4\t\t'
-says "simidx-load: -:1: time: $forms"
+says "simidx-load: -:1: time: expected $forms"
 says 'simidx-load: -:2: expected the columns id, fingerprint, label, time, found more than four columns'
 run 0 "$query" get --json copy --id 3
 is_recent "$(sed 's/.*"time":"\([^"]*\)".*/\1/' out)" "$begun"
@@ -262,7 +348,7 @@ run 2 "$load" new2 -F full wrong.full
 says 'wrong.full:1: "times": expected true or false'
 sed 's/"time":"2000[^"]*"/"time":"then"/' all.full >wrong.full
 run 1 "$load" -q new2 -F full wrong.full
-says "simidx-load: wrong.full:8: \"time\": $forms"
+says "simidx-load: wrong.full:8: \"time\": expected $forms"
 run 2 "$load" new3 --from plain --from all
 says 'all: it has other columns'
 

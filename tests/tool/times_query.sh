@@ -133,8 +133,6 @@ done <<'END'
 2026-13-01
 2026-00-01
 2026-01-00
-1969-12-31
-2106-02-08
 2026-1-1
 2026-11-26T08:15:00
 2026-11-26T08:15Z
@@ -146,16 +144,28 @@ done <<'END'
 2026-11-26T08:15:00+01
 2026-11-26T08:15:00+24:00
 2026-11-26T08:15:00+01:60
-1970-01-01T00:00:00+00:01
-2106-02-07T06:28:16Z
-4294967296
 30D
 d
 -1d
 1.5d
 30dd
-99999d
+2016-12-31T08:15:60Z
 yesterday
+END
+while read -r date; do
+	run 2 "$query" search five --newer-than "$date" a1
+	says "--newer-than: '$date' is out of the range 1970-01-01T00:00:00Z to 2106-02-07T06:28:15Z (4294967295)"
+	run 2 "$query" delete five --dry-run --older-than "$date"
+	says "--older-than: '$date' is out of the range 1970-01-01T00:00:00Z to 2106-02-07T06:28:15Z (4294967295)"
+done <<'END'
+1969-12-31
+2106-02-08
+1970-01-01T00:00:00+00:01
+2106-02-07T06:28:16Z
+0000-01-01T00:00:00Z
+4294967296
+99999d
+4000000000w
 END
 run 2 "$query" search plain --newer-than 30d a1
 errors <<<'simidx-query: plain: keeps no times, so --newer-than does not fit'

@@ -223,6 +223,8 @@ START_TEST(test_impossible_values_are_refused)
 	change(128, 8, UINT64_MAX, SIMIDX_OK);
 	change(136, 1, 0, SIMIDX_E_VERSION);
 	change(136, 1, 2, SIMIDX_E_VERSION);
+	for (unsigned i = 137; i < 144; i++)
+		change(i, 1, i % 2 ? 1 : 0x80, SIMIDX_E_VERSION);
 	change(144, 8, 0, SIMIDX_OK);
 	change(154, 1, '3', SIMIDX_E_VERSION);
 	change(160, 1, 4, SIMIDX_E_VERSION);

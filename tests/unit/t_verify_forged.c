@@ -146,6 +146,14 @@ static void widen_time(simidx *index, sx_txn *txn, sx_header *h)
 	change_cols(txn, &index->tables.postings, &h->other[SX_COUNT_POSTINGS], 16, cols, 0);
 }
 
+/* The low 4 bytes of it are an old time. */
+static void widen_old_time(simidx *index, sx_txn *txn, sx_header *h)
+{
+	const uint64_t cols[] = { 1, UINT64_C(1) << 32 | 5 };
+
+	change_cols(txn, &index->tables.postings, &h->other[SX_COUNT_POSTINGS], 16, cols, 0);
+}
+
 static void set_largest_time(simidx *index, sx_txn *txn, sx_header *h)
 {
 	const uint64_t cols[] = { 1, UINT32_MAX };
@@ -153,13 +161,24 @@ static void set_largest_time(simidx *index, sx_txn *txn, sx_header *h)
 	change_cols(txn, &index->tables.postings, &h->other[SX_COUNT_POSTINGS], 16, cols, 0);
 }
 
-static void widen_fresh_time(simidx *index, sx_txn *txn, sx_header *h)
+static void set_fresh_time(simidx *index, sx_txn *txn, uint64_t time)
 {
 	const uint64_t cols[] = { [SX_LOG_OP] = SX_FRESH_PUT, [SX_LOG_ID] = 1, [SX_LOG_FP] = 16,
-				  [SX_LOG_LABEL_HASH] = 0, UINT64_MAX };
+				  [SX_LOG_LABEL_HASH] = 0, time };
 
-	(void)h;
 	change_cols(txn, &index->fresh->log, NULL, 1, cols, 0);
+}
+
+static void widen_fresh_time(simidx *index, sx_txn *txn, sx_header *h)
+{
+	(void)h;
+	set_fresh_time(index, txn, UINT64_MAX);
+}
+
+static void widen_old_fresh_time(simidx *index, sx_txn *txn, sx_header *h)
+{
+	(void)h;
+	set_fresh_time(index, txn, UINT64_C(1) << 32 | 5);
 }
 
 static const struct forgery {
@@ -268,11 +287,51 @@ START_TEST(test_times_at_the_limit)
 }
 END_TEST
 
+/* Searches, an expiry and a touch take it for one that is not known. */
+START_TEST(test_wide_time_is_not_known)
+{
+	simidx_query query = SIMIDX_QUERY_INIT;
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	simidx_writer *writer;
+	simidx_reader *reader;
+	simidx *index;
+	simidx_match m;
+	uint64_t n;
+
+	if (_i)
+		simidx_close(t_numbered(t_path, DOCUMENTS, SIMIDX_CREATE_TIMES));
+	else
+		make_index(SIMIDX_CREATE_TIMES);
+	rewrite(_i ? widen_old_fresh_time : widen_old_time);
+	index = sxt_open(t_path, 0);
+	reader = sxt_reader(index);
+	sxt_must_ok(simidx_reader_find_id(reader, 1, &m, &sxt_err));
+	ck_assert_uint_eq(m.time, 0);
+	ck_assert_uint_eq(m.flags & SIMIDX_MATCH_TIME, 0);
+	query.fp = 16;
+	query.radius = 0;
+	query.newer_than = 100;
+	sxt_must_ok(simidx_reader_search(reader, &query, &results, &sxt_err));
+	ck_assert_uint_eq(results.n, 1);
+	writer = sxt_writer(index, 0);
+	sxt_must_ok(simidx_writer_delete_older(writer, 100, NULL, NULL, &n, &sxt_err));
+	ck_assert_uint_eq(n, 0);
+	sxt_must_ok(simidx_writer_touch(writer, 1, 7, &sxt_err));
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+	sxt_must_ok(simidx_reader_find_id(reader, 1, &m, &sxt_err));
+	ck_assert_uint_eq(m.time, 7);
+	simidx_reader_close(reader);
+	simidx_close(index);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_verify_finds_what_does_not_agree, 0, N_FORGERIES },
 	{ &test_next_id_of_a_fresh_document, 0, 1 },
 	{ &test_time_of_a_fresh_document, 0, 1 },
 	{ &test_times_at_the_limit, 0, 1 },
+	{ &test_wide_time_is_not_known, 0, 2 },
 };
 
 SXT_SUITE(verify_forged, sxt_set_up_path, sxt_tear_down);

@@ -34,7 +34,7 @@ static int parse_date(const char *s, size_t n, int64_t *out)
 
 	if (n < 10 || s[4] != '-' || s[7] != '-')
 		return -1;
-	year = field(s, 0, 4, 1970, 2106);
+	year = field(s, 0, 4, 0, 9999);
 	month = field(s, 5, 2, 1, 12);
 	if (year < 0 || month < 0)
 		return -1;
@@ -93,10 +93,13 @@ static int parse_zone(const char *s, size_t n, int64_t *out)
 static int keep(int64_t time, uint32_t *out)
 {
 	if (time < 0 || time > UINT32_MAX)
-		return -1;
+		return TL_TIME_OUT;
 	*out = (uint32_t)time;
 	return 0;
 }
+
+/* Where the seconds of the clock begin in "2026-11-26T08:15:00Z". */
+#define SECONDS_AT 17
 
 int tl_time_parse(const char *s, size_t n, uint32_t *out)
 {
@@ -104,13 +107,13 @@ int tl_time_parse(const char *s, size_t n, uint32_t *out)
 	uint64_t seconds;
 	size_t used;
 
-	if (!tl_parse_decimal(s, n, UINT32_MAX, &seconds)) {
-		*out = (uint32_t)seconds;
-		return 0;
-	}
+	if (!tl_parse_decimal(s, n, INT64_MAX, &seconds))
+		return keep((int64_t)seconds, out);
 	if (n < 12 || !memchr("Tt ", s[10], 3) || parse_date(s, n, &date) ||
 	    parse_clock(s + 11, n - 11, &clock, &used) ||
 	    parse_zone(s + 11 + used, n - 11 - used, &zone))
+		return -1;
+	if (s[SECONDS_AT] == '6' && (date + clock - zone) % 86400)
 		return -1;
 	return keep(date + clock - zone, out);
 }
@@ -124,7 +127,7 @@ int tl_time_parse_cut(const char *s, uint32_t now, uint32_t *out)
 	uint64_t count;
 	int64_t date;
 
-	if (unit && !tl_parse_decimal(s, n - 1, UINT32_MAX, &count))
+	if (unit && !tl_parse_decimal(s, n - 1, INT64_MAX / 604800, &count))
 		return keep((int64_t)now - (int64_t)(count * seconds[unit - units]), out);
 	if (n == 10 && !parse_date(s, n, &date))
 		return keep(date, out);

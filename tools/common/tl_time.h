@@ -15,11 +15,17 @@
 /** What tl_time_parse() takes, for messages. */
 #define TL_TIME_FORMS "seconds since 1970, or like 2026-11-26T08:15:00Z or 2026-11-26T09:15:00+01:00"
 
+/** A time, but none that is from 1970 on and has 32 bits. */
+#define TL_TIME_OUT 1
+
+/** What it is out of, for messages. */
+#define TL_TIME_RANGE "out of the range 1970-01-01T00:00:00Z to 2106-02-07T06:28:15Z (4294967295)"
+
 /**
  * Decimal seconds since 1970, or a date and time with its zone as RFC 3339 writes them. A fraction
- * of a second does not count.
+ * of a second does not count. A leap second is the last one of a day in UTC.
  *
- * @return 0, or -1 if it is none of these, no date of the calendar, or out of range
+ * @return 0; TL_TIME_OUT; -1 if it is none of these, or no date of the calendar
  */
 int tl_time_parse(const char *s, size_t n, uint32_t *out);
 
@@ -29,6 +35,7 @@ int tl_time_parse(const char *s, size_t n, uint32_t *out);
 /**
  * A time in the past: a number and "s", "m", "h", "d" or "w" for so many seconds, minutes, hours,
  * days or weeks before `now`; a date alone for its first second in UTC; or as tl_time_parse().
+ * Returns as that.
  */
 int tl_time_parse_cut(const char *s, uint32_t now, uint32_t *out);
 

@@ -240,11 +240,14 @@ enum in_result in_fingerprint(struct in_reader *reader, const char *s, size_t n,
 enum in_result in_time(struct in_reader *reader, const char *s, size_t n, const char *what,
 		       struct in_row *row)
 {
+	int rc;
+
 	row->has_time = 1;
 	row->time = 0;
-	if (n && tl_time_parse(s, n, &row->time))
-		return in_fail(reader, IN_REJECTED, "%s: expected %s", what, TL_TIME_FORMS);
-	return IN_ROW;
+	rc = n ? tl_time_parse(s, n, &row->time) : 0;
+	if (rc == TL_TIME_OUT)
+		return in_fail(reader, IN_REJECTED, "%s: " TL_TIME_RANGE, what);
+	return rc ? in_fail(reader, IN_REJECTED, "%s: expected " TL_TIME_FORMS, what) : IN_ROW;
 }
 
 enum in_result in_number(struct in_reader *reader, uint64_t fp, struct in_row *row)

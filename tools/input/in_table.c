@@ -193,6 +193,18 @@ static enum in_result take_label(struct in_reader *reader, struct in_row *row,
 	return IN_ROW;
 }
 
+/* The column of times is named as --time names it. */
+static enum in_result take_time(struct in_reader *reader, struct in_row *row,
+				const struct in_field *field)
+{
+	const struct in_columns *columns = reader->columns;
+	char what[64] = "time";
+
+	if (columns->time)
+		snprintf(what, sizeof(what), columns->header ? "\"%s\"" : "column %s", columns->time);
+	return in_time(reader, field->data, field->size, what, row);
+}
+
 /* The id may be empty, the label and the time empty or left out. */
 static enum in_result take_row(struct in_reader *reader, struct in_row *row,
 			       const struct fields *fields, int escapes)
@@ -211,7 +223,7 @@ static enum in_result take_row(struct in_reader *reader, struct in_row *row,
 	if (rc == IN_ROW)
 		rc = take_label(reader, row, &fields->label, escapes);
 	if (rc == IN_ROW && row->kind != IN_KEY && (reader->columns->time || fields->time.data))
-		rc = in_time(reader, fields->time.data, fields->time.size, "time", row);
+		rc = take_time(reader, row, &fields->time);
 	return rc;
 }
 

@@ -109,15 +109,32 @@ int ld_change_make(struct ld_target *target, const struct ld_item *item, const s
 	return rc;
 }
 
-int ld_change_touch(struct ld_target *target, const struct ld_item *item,
-		    const struct ld_change *change, int *touched, simidx_error *err)
+int ld_change_find_own(struct ld_target *target, const simidx_doc *doc, simidx_match *out,
+		       simidx_error *err)
+{
+	simidx_reader *reader;
+	int rc = simidx_writer_reader(target->writer, &reader, err);
+
+	if (rc)
+		return rc;
+	if (doc->id == SIMIDX_NO_ID)
+		return simidx_reader_find_label(reader, doc->label, doc->label_size, out, err);
+	rc = simidx_reader_find_id(reader, doc->id, out, err);
+	if (!rc && doc->label && (!out->label || out->label_size != doc->label_size ||
+				  memcmp(out->label, doc->label, doc->label_size)))
+		return SIMIDX_E_NOT_FOUND;
+	return rc;
+}
+
+int ld_change_touch(struct ld_target *target, const struct ld_item *item, const simidx_match *seen,
+		    int *touched, simidx_error *err)
 {
 	uint32_t when = item->row.has_time ? item->row.time : (uint32_t)time(NULL);
 	int rc = 0;
 
-	*touched = when != 0;
-	if (when)
-		rc = simidx_writer_touch(target->writer, change->blocker.id, when, err);
+	*touched = when > seen->time;
+	if (*touched)
+		rc = simidx_writer_touch(target->writer, seen->id, when, err);
 	target->has_inserted |= *touched && !rc;
 	return rc;
 }

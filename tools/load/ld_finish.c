@@ -138,6 +138,14 @@ static int build(struct ld_run *run, simidx_loader_report *report)
 	return rc ? fail(run, &err) : 0;
 }
 
+/* What a loader has left out is an error of each row, or of none. */
+static void add_duplicates(struct ld_run *run, uint64_t n)
+{
+	run->report.duplicates += n;
+	if (run->options->duplicates == SIMIDX_DUPLICATES_FIRST)
+		run->report.there += n;
+}
+
 static int finish_loader(struct ld_run *run)
 {
 	simidx_loader_report report = SIMIDX_LOADER_REPORT_INIT;
@@ -148,7 +156,7 @@ static int finish_loader(struct ld_run *run)
 		return code;
 	run->target->state = LD_DONE;
 	tell_left_out(run, report.duplicates, run->report.rejected - rejected);
-	run->report.duplicates += report.duplicates;
+	add_duplicates(run, report.duplicates);
 	run->report.stored = run->put - report.left_out;
 	/* And what came from other indexes and stayed. */
 	if (run->options->from.n && report.documents > others + run->report.stored)
@@ -163,7 +171,7 @@ int ld_store_insert(struct ld_run *run)
 
 	if (code)
 		return code;
-	run->report.duplicates += report.duplicates;
+	add_duplicates(run, report.duplicates);
 	run->rows_committed = run->mark.total;
 	run->committed_at = tl_seconds();
 	return ld_target_insert(run->target, run->put - report.left_out);

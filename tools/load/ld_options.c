@@ -143,10 +143,12 @@ static const struct tl_option write_rows[] = {
 		  "made from one template can be as near to each other as copies are; --emit dup "
 		  "shows what is left out." },
 	{ 0, "touch", NULL, TL_FLAG(struct ld_options, touch),
-	  .help = "if-new: what is near gets the time of the row",
+	  .help = "if-new: what is there gets the time of the row",
 	  .more = "With --mode if-new, in an index with --times: where a row is left out, the nearest "
 		  "document that is near gets its time, that of --time or now, unless it has a later "
-		  "one. So what is still seen does not grow old." },
+		  "one. So what is still seen does not grow old. A row whose id or label is in use is "
+		  "no error then: the document that has it gets the time. But where a row has both, "
+		  "and no document has both, nothing is touched, and --on-duplicate says what is done." },
 	{ 0, "emit", "WHICH", TL_WORD(struct ld_options, emit, emit_words), .standard = "none",
 	  .help = "if-new: print new, dup or all rows",
 	  .more = "With --mode if-new: write rows to standard output, in the order of the input. new: "
@@ -177,7 +179,7 @@ static const struct tl_option write_rows[] = {
 	  .standard = "reject", .help = "reject or first",
 	  .more = "What to do when an id or label is already in use. reject: the row is an error; "
 		  "first: keep the document that is there, which is no error. --mode replace is for "
-		  "those that are to take its place." },
+		  "those that are to take its place, and --touch for those that are seen again." },
 	{ 0, "resume", NULL, TL_FLAG(struct ld_options, resume),
 	  .help = "go on with a load that was interrupted",
 	  .more = "Go on with a load by insertion that was interrupted. The inputs must be the same, "

@@ -278,8 +278,8 @@ void ld_report_success(struct ld_report *report)
 		add_time(line, report);
 		add_documents(line, report);
 	}
-	if (report->duplicates && report->options->duplicates == SIMIDX_DUPLICATES_FIRST)
-		fprintf(line, "; %s already there", tl_write_count(report->duplicates, count));
+	if (report->there)
+		fprintf(line, "; %s already there", tl_write_count(report->there, count));
 	if (report->near)
 		fprintf(line, "; %s near to others", tl_write_count(report->near, count));
 	if (report->touched)

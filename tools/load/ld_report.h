@@ -43,8 +43,9 @@ struct ld_report {
 	uint64_t skipped;    /* files that are no texts */
 	uint64_t skipped_named; /* of these, inputs that were named */
 	uint64_t duplicates; /* documents left out because of their id or label */
+	uint64_t there;      /* of these, rows that are no errors: --on-duplicate first, --touch */
 	uint64_t near;       /* documents left out because others are near (--mode if-new) */
-	uint64_t touched;    /* of these, rows whose time such a document got (--touch) */
+	uint64_t touched;    /* rows that were left out, and a document got their time (--touch) */
 	uint64_t missing;    /* documents that were to be deleted, and are not there */
 	uint64_t empty_texts; /* without features */
 	uint64_t short_texts; /* not counting these */

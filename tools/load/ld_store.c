@@ -220,8 +220,7 @@ static void fill_document(const struct ld_run *run, const struct ld_item *item, 
 /* Errors of a put that are about the document and leave everything else as it was. */
 static int is_rejection(int code)
 {
-	return code == SIMIDX_E_DUPLICATE || code == SIMIDX_E_RANGE ||
-	       code == SIMIDX_E_MISMATCH;
+	return code == SIMIDX_E_RANGE || code == SIMIDX_E_MISMATCH;
 }
 
 /* A loader tells of rows by their number. */
@@ -305,16 +304,38 @@ static int commit_before(struct ld_run *run)
 	return code;
 }
 
-/* A row is left out, and what is near was seen again. */
-static int touch(struct ld_run *run, const struct ld_item *item, const struct ld_change *change)
+/* A row is left out, and a document that is near, or its own one, was seen again. */
+static int touch(struct ld_run *run, const struct ld_item *item, const simidx_match *seen)
 {
 	simidx_error err;
 	int touched;
 
-	if (ld_change_touch(run->target, item, change, &touched, &err))
+	if (ld_change_touch(run->target, item, seen, &touched, &err))
 		return ld_store_fail(run, &err);
 	run->touched += (unsigned)touched;
 	return 0;
+}
+
+/* A row whose id or label is in use: of its own document, which may have been seen again, or not. */
+static int leave_out(struct ld_run *run, const struct ld_item *item, const simidx_doc *doc,
+		     const char *reason)
+{
+	simidx_match own;
+	simidx_error err;
+	int rc = SIMIDX_E_NOT_FOUND;
+
+	run->report.duplicates++;
+	if (run->options->touch)
+		rc = ld_change_find_own(run->target, doc, &own, &err);
+	if (rc && rc != SIMIDX_E_NOT_FOUND)
+		return ld_store_fail(run, &err);
+	if (rc && run->options->duplicates != SIMIDX_DUPLICATES_FIRST)
+		return reject(run, item, reason, 1);
+	run->report.there++;
+	if (rc)
+		return 0;
+	remark(run, item);
+	return touch(run, item, &own);
 }
 
 /* What stands beside the rows of a document. */
@@ -356,11 +377,9 @@ static int put(struct ld_run *run, const struct ld_item *item)
 	/* Also where nothing comes of it: the lock was taken to find out. */
 	run->uncommitted++;
 	if (rc == SIMIDX_E_DUPLICATE)
-		run->report.duplicates++;
-	if (rc == SIMIDX_E_DUPLICATE && run->options->duplicates == SIMIDX_DUPLICATES_FIRST)
-		return 0;
+		return leave_out(run, item, &doc, err.text);
 	if (is_rejection(rc))
-		return reject(run, item, err.text, rc == SIMIDX_E_DUPLICATE);
+		return reject(run, item, err.text, 0);
 	run->report.near += rc == SIMIDX_E_EXISTS;
 	if (rc == SIMIDX_E_NOT_FOUND)
 		note_missing(run, item);
@@ -369,7 +388,7 @@ static int put(struct ld_run *run, const struct ld_item *item)
 	ld_emit_row(run->options, item, !rc, &change);
 	remark(run, item);
 	if (rc == SIMIDX_E_EXISTS && run->options->touch)
-		return touch(run, item, &change);
+		return touch(run, item, &change.blocker);
 	if (rc)
 		return 0;
 	run->put++;

@@ -59,7 +59,8 @@ const struct tl_option qr_ask_rows[] = {
 	{ 0, "newer-than", "DATE", TL_TEXT(struct qr_ask, newer_text),
 	  .help = "leave out what is older: 30d, or 2026-11-26",
 	  .more = "Leave out documents whose time is before DATE, in an index that keeps times: "
-		  TL_TIME_CUT_FORMS ". Those whose time is not known are not left out." },
+		  TL_TIME_CUT_FORMS "; 2026-11-26 is its midnight in UTC, when the day begins. "
+		  "Those whose time is not known are not left out." },
 	{ TL_SECTION("How much is printed") },
 	{ 0, "limit", "N", TL_COUNT(struct qr_ask, limit, 1, UINT64_MAX),
 	  .help = "the N nearest of each query",

@@ -97,8 +97,12 @@ int qr_open(struct qr_context *ctx)
 
 int qr_read_cut(const char *option, const char *text, uint32_t *out)
 {
-	if (!tl_time_parse_cut(text, (uint32_t)time(NULL), out))
+	int rc = tl_time_parse_cut(text, (uint32_t)time(NULL), out);
+
+	if (!rc)
 		return 0;
+	if (rc == TL_TIME_OUT)
+		return tl_usage_error("%s: '%s' is " TL_TIME_RANGE, option, text);
 	return tl_usage_error("%s: expected " TL_TIME_CUT_FORMS ", found '%s'", option, text);
 }
 

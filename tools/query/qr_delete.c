@@ -132,15 +132,14 @@ static int tell_older(const struct deletion *d, uint64_t count, int is_dry)
 	return qr_json_end(&json);
 }
 
-static int tell_stop(const struct deletion *d)
+/* It was cut off. */
+static void tell_part(const struct deletion *d)
 {
+	uint64_t count = d->n_before + d->n;
 	char n[TL_NUMBER_SIZE];
 
-	tl_error("stopped by a signal");
-	tl_notice("%s: %s old %s deleted; some may be left", d->ctx->path,
-		  tl_write_count(d->n_before + d->n, n),
-		  d->n_before + d->n == 1 ? "document was" : "documents were");
-	return TL_TROUBLE;
+	tl_notice("%s: %s old %s deleted; some may be left", d->ctx->path, tl_write_count(count, n),
+		  count == 1 ? "document was" : "documents were");
 }
 
 static void note_progress(void *arg, const char *phase, uint64_t done, uint64_t total)
@@ -179,15 +178,15 @@ static int delete_older(struct deletion *d)
 		}
 	} while (again(d, rc, &err));
 	tl_progress_clear();
-	if (rc && tl_stop_requested())
-		return tell_stop(d);
-	if (rc)
+	if (!rc)
+		return tell_older(d, d->n_before + d->n, 0);
+	if (tl_stop_requested())
+		tl_error("stopped by a signal");
+	else
 		qr_fail(d->ctx, &err);
-	if (rc && !d->n_before && !d->n)
-		return TL_TROUBLE;
-	if (tell_older(d, d->n_before + d->n, 0))
-		return TL_TROUBLE;
-	return rc ? TL_TROUBLE : TL_OK;
+	if (tl_stop_requested() || d->n_before || d->n)
+		tell_part(d);
+	return TL_TROUBLE;
 }
 
 /* Only count, in one snapshot. */
@@ -379,13 +378,16 @@ static const struct tl_option rows[] = {
 	  .help = "what has an older time: 30d, or 2026-11-26",
 	  .more = "All documents whose time is before DATE, in an index that keeps times (simidx-load "
 		  "--times). DATE is " TL_TIME_CUT_FORMS "; 30d is 30 days before now, and there are w, "
-		  "d, h, m and s. Documents whose time is not known stay." },
+		  "d, h, m and s; 2026-11-26 is its midnight in UTC, when the day begins. Documents "
+		  "whose time is not known stay." },
 	{ 0, "id", NULL, TL_FLAG(struct options, id), .help = "each KEY is an id" },
 	{ 0, "label", NULL, TL_FLAG(struct options, label), .help = "each KEY is a label",
 	  .more = "Each KEY is a label, compared byte by byte." },
 	{ TL_SECTION("How") },
 	{ 0, "dry-run", NULL, TL_FLAG(struct options, dry_run),
-	  .help = "only count what --older-than would delete" },
+	  .help = "only count what --older-than would delete",
+	  .more = "Only count what --older-than would delete, and change nothing. This reads all "
+		  "documents and their labels, so it is no cheaper than the deletion." },
 	{ 0, "wait", "MS", TL_NUMBER(struct options, wait_ms, 0, INT_MAX),
 	  .help = "longest wait for another writer",
 	  .more = "The longest wait, in milliseconds, for another process that writes the index "
@@ -403,7 +405,9 @@ static const struct tl_option rows[] = {
 		       "time it stands for. A KEY that is not there is told before. With --json an "
 		       "object on standard output: deleted and missing are numbers of documents and "
 		       "of keys; with --older-than it has older_than, a time such as "
-		       "2026-11-26T08:15:00Z, and deleted, or with --dry-run old.") },
+		       "2026-11-26T08:15:00Z, and deleted, or with --dry-run old. Where a deletion "
+		       "fails or is stopped there is no object, but a line on standard error says how "
+		       "many were deleted.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query delete pages --older-than 30d",
 		     "Forget pages that were not seen for 30 days.") },

@@ -170,6 +170,10 @@ static int check(const struct qr_context *ctx, struct export *export, const char
 {
 	if (ctx->info.flags & SIMIDX_CREATE_NO_IDS)
 		return tl_error("%s: has no ids, and rows in HBase need them", ctx->path);
+	if (ctx->info.flags & SIMIDX_CREATE_TIMES)
+		return tl_error("%s: keeps times, and an index in HBase keeps no times", ctx->path);
+	if (ctx->info.flags & SIMIDX_CREATE_NOTES)
+		return tl_error("%s: keeps notes, and an index in HBase keeps no notes", ctx->path);
 	export->hbase.plan = plan ? plan : ctx->info.plan;
 	if (qr_hbase_has_plan(export->hbase.plan))
 		return 0;
@@ -245,7 +249,8 @@ const struct qr_command qr_export = {
 	.line = { .name = "export", .operands = "INDEX DIR", .least = 2, .most = 2,
 		  .summary = "write an index as files for the bulk load of a database",
 		  .about = "Write one snapshot of the index, which may be in use, as files that other "
-			   "programs load into a database at once. DIR is made, and must not exist.",
+			   "programs load into a database at once. DIR is made, and must not exist. An "
+			   "index with times or notes is refused, as one in HBase keeps neither.",
 		  .options = rows, .program = &qr_program },
 	.takes_index = 1,
 	.run = run_export,

@@ -215,6 +215,9 @@ static const struct tl_option rows[] = {
 		       "alone. What lies below a damaged page of the file's trees is found as long as one "
 		       "table alone is damaged. The new index has the plan, layout, profile, mark and next id of "
 		       "INDEX, which is only read.") },
+	{ TL_PARAGRAPH("In an index with times a document whose time is lost has none: it is kept, and "
+		       "'simidx-query delete --older-than' never deletes it, until simidx-load --touch "
+		       "or --mode replace gives it one.") },
 	{ TL_SECTION("Output") },
 	{ TL_PARAGRAPH("A line for each thing that is damaged, lost or not certain, with columns "
 		       "separated by tabs: what it is, the table, the id, the fingerprint, the label "
@@ -235,7 +238,8 @@ static const struct tl_option rows[] = {
 	{ TL_TERM("changes", "Changes are lost that were not merged into the tables yet; the sentence says "
 			     "how many. Documents that they added are lost. Those that they deleted or "
 			     "replaced may be as they were before: deleted ones may be there again, "
-			     "and nothing tells which.") },
+			     "those that were touched may have an older time, and nothing tells "
+			     "which.") },
 	{ TL_PARAGRAPH("With --json an object each, with the members kind, table, id, fp, label (or "
 		       "label_hex) and text; what is not known is left out.") },
 	{ TL_SECTION("Examples") },
