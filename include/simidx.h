@@ -10,6 +10,7 @@
  *
  * This header has what most programs need: it opens an index and searches, and includes
  *
+ *   simidx_error.h   codes and texts of errors
  *   simidx_write.h   adding, replacing and deleting documents
  *
  * Others have the rest, and include this one:
@@ -67,6 +68,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <simidx_error.h>
+
 #if defined(__GNUC__)
 #pragma GCC visibility push(default)
 #endif
@@ -78,16 +81,6 @@ extern "C" {
 #define SIMIDX_VERSION_MINOR 1
 #define SIMIDX_VERSION_PATCH 0
 #define SIMIDX_VERSION_STRING "0.1.0"
-
-#if defined(__GNUC__)
-#define SIMIDX_CHECK_RESULT __attribute__((warn_unused_result))
-#define SIMIDX_CONST __attribute__((const))
-#define SIMIDX_PURE __attribute__((pure))
-#else
-#define SIMIDX_CHECK_RESULT
-#define SIMIDX_CONST
-#define SIMIDX_PURE
-#endif
 
 /* ------------------------------------------------------------------------------------------
  * Limits
@@ -105,57 +98,6 @@ extern "C" {
 
 #define SIMIDX_MAX_LABEL 65535  /**< longest label, in bytes */
 #define SIMIDX_MAX_NOTE 8388608  /**< longest note, in bytes */
-
-/* ------------------------------------------------------------------------------------------
- * Errors
- */
-
-/* Every code once: X(name, value, text). */
-#define SIMIDX_ERRORS(X)                                                                      \
-	X(SIMIDX_OK, 0, "success")                                                            \
-	X(SIMIDX_E_ARG, -1, "invalid argument")                                               \
-	X(SIMIDX_E_NOMEM, -2, "out of memory")                                                \
-	X(SIMIDX_E_STATE, -3, "call not allowed in this state")                               \
-	X(SIMIDX_E_NOT_FOUND, -4, "not found")                                                \
-	X(SIMIDX_E_END, -5, "no more entries")                                                \
-	X(SIMIDX_E_EXISTS, -6, "already exists")                                              \
-	X(SIMIDX_E_DUPLICATE, -7, "id or label is already in use")                            \
-	X(SIMIDX_E_RANGE, -8, "value out of range")                                           \
-	X(SIMIDX_E_MISMATCH, -9, "does not fit this index")                                   \
-	X(SIMIDX_E_NOT_INDEX, -10, "not a simidx index")                                      \
-	X(SIMIDX_E_VERSION, -11, "index format of another version")                           \
-	X(SIMIDX_E_CORRUPT, -12, "index is damaged")                                          \
-	X(SIMIDX_E_IO, -13, "input/output error")                                             \
-	X(SIMIDX_E_NO_SPACE, -14, "no space left on the file system")                         \
-	X(SIMIDX_E_MAP_FULL, -15, "memory map is full")                                       \
-	X(SIMIDX_E_PERMISSION, -16, "permission denied")                                      \
-	X(SIMIDX_E_READ_ONLY, -17, "index was opened read-only")                              \
-	X(SIMIDX_E_BUSY, -18, "locked by another writer")                                     \
-	X(SIMIDX_E_MOVED, -19, "index was replaced by another one; open it again")            \
-	X(SIMIDX_E_FORK, -20, "handle was opened before fork()")                              \
-	X(SIMIDX_E_UNSUPPORTED, -21, "not supported here")                                    \
-	X(SIMIDX_E_STOPPED, -22, "stopped by the caller")                                     \
-	X(SIMIDX_E_UNKNOWN, -23, "the outcome is not known")
-
-enum simidx_code {
-#define SIMIDX_ENUM(name, value, text) name = value,
-	SIMIDX_ERRORS(SIMIDX_ENUM)
-#undef SIMIDX_ENUM
-};
-
-/** What went wrong, in a struct that the caller owns. */
-typedef struct simidx_error {
-	int code;           /**< the SIMIDX_E_ code that the call returned, 0 if it succeeded */
-	int sys_errno;      /**< the errno that caused it, or 0 */
-	char text[496];     /**< one sentence, NUL-terminated, never empty on failure */
-	uint64_t reserved;  /**< zero */
-} simidx_error;
-
-/** The fixed text of a code, a static string; "unknown error" for any other int. */
-const char *simidx_strerror(int code) SIMIDX_CONST;
-
-/** Its name, such as "SIMIDX_E_BUSY", a static string; "SIMIDX_E_?" for any other int. */
-const char *simidx_error_name(int code) SIMIDX_CONST;
 
 /** The version of the library that is running, such as "0.1.0". A static string. */
 const char *simidx_version(void) SIMIDX_CONST;
@@ -214,8 +156,8 @@ typedef struct simidx_create_options {
  * SIMIDX_E_MOVED. Its pages are checked before (SIMIDX_OPEN_UNTRUSTED): one that is damaged stays,
  * and has to be removed by other means.
  *
- * Where the path is the URI of an engine that was added (simidx_engine.h), the engine makes the index:
- * it takes bits, flags, plan (NULL or "auto": its first one), profile and check fingerprints.
+ * Where the path is the URI of an engine (simidx_engine.h), that makes the index: it takes bits,
+ * flags, plan (NULL or "auto": its first one), profile and check fingerprints.
  *
  * @param path     directory to make; its parent must exist
  * @param options  NULL for the defaults; all pointers are copied
@@ -240,8 +182,7 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 #define SIMIDX_OPEN_STATIC 2u    /**< nothing is written while this is open: take no locks */
 #define SIMIDX_OPEN_FORCE 4u     /**< accept a network file system, at the caller's risk */
 #define SIMIDX_OPEN_UNTRUSTED 8u /**< check the pages of the file before LMDB reads them */
-#define SIMIDX_OPEN_CHECK 16u    /**< searches check the blocks that they read, which makes the first
-                                    ones slower: simidx_reader_search() */
+#define SIMIDX_OPEN_CHECK 16u    /**< searches check the blocks that they read for the first time */
 #define SIMIDX_OPEN_CREATE 32u   /**< make an index where none is: simidx_open_options.create */
 
 /** How to open an index. */
@@ -262,9 +203,9 @@ typedef struct simidx_open_options {
 #define SIMIDX_OPEN_OPTIONS_INIT { sizeof(simidx_open_options), 0, 0, 0, NULL, NULL }
 
 /**
- * Open an index: a directory or, as "scheme://...", one that an engine holds (simidx_engine.h). Of an
- * engine SIMIDX_OPEN_READ_ONLY and _CREATE count, and the kernel. A path that begins like a URI is written
- * "./scheme://...".
+ * Open an index: a directory or, as "scheme://...", one that an engine holds (simidx_engine.h). Of
+ * an engine SIMIDX_OPEN_READ_ONLY and _CREATE count, and the kernel. A path that begins like a URI
+ * is written "./scheme://...".
  *
  * A second open of the same directory in one process shares the first one's memory map; both
  * are closed on their own. If the first one was read-only, so are all until it is closed.
@@ -277,13 +218,8 @@ typedef struct simidx_open_options {
  * opened as it is, whatever `create` says: simidx_get_info() tells what it is like. Where one is to
  * be made, the codes of simidx_create() are returned, too.
  *
- * LMDB, which reads and writes the file, trusts it: a damaged or forged page makes it end the
- * process by an assertion or a signal, or hang. Two things prevent that, and they look at the same:
- * simidx_verify() on a handle that was opened with SIMIDX_OPEN_UNTRUSTED, and this flag by itself.
- * With it a file that LMDB could not read or write safely is not opened, and searches check what
- * they read, as with SIMIDX_OPEN_CHECK. Use it for a file that others could write, and
- * after a crash of the disk. It does not help against somebody who changes the file while it is
- * open.
+ * SIMIDX_OPEN_UNTRUSTED is for a file that others could write, and for the time after a crash of
+ * the disk: simidx_admin.h, "Damage".
  *
  * @param options  NULL for the defaults
  * @param out      the handle, for simidx_close()
@@ -292,13 +228,11 @@ typedef struct simidx_open_options {
  *         SIMIDX_E_CORRUPT: it is cut short or its header is damaged, with _UNTRUSTED any page;
  *         SIMIDX_E_PERMISSION, the text names SIMIDX_OPEN_STATIC where that would help;
  *         SIMIDX_E_UNSUPPORTED: a network file system, LMDB not of the 0.9 series, another page
- *         size or byte order, a kernel that this CPU cannot run, or a URI without an engine for it; SIMIDX_E_BUSY: open in this
- *         process with _STATIC and without; SIMIDX_E_NO_SPACE: the disk is full and the lock file
- *         needs space (once it is made, that is so only where a file system copies on write and the
- *         file came from elsewhere), _STATIC helps here, too
+ *         size or byte order, a kernel that this CPU cannot run, a URI without an engine for it;
+ *         SIMIDX_E_BUSY: open in this process with _STATIC and without; SIMIDX_E_NO_SPACE: the
+ *         disk is full and the lock file needs space; _STATIC helps here, too
  *
- * Cost: some pages, whatever the size. With SIMIDX_OPEN_UNTRUSTED a look at every page: a quarter of
- * a second for 10 million documents in blocks, or a million in rows, that are in memory.
+ * Cost: some pages, whatever the size. With SIMIDX_OPEN_UNTRUSTED a look at every page.
  */
 int simidx_open(const char *path, const simidx_open_options *options, simidx **out,
 		simidx_error *err) SIMIDX_CHECK_RESULT;
@@ -361,9 +295,8 @@ enum simidx_mode {
  * probes reach. A probe looks up one range of one table.
  *
  * In a small index probes save nothing. With SIMIDX_QUERY_SCAN_SMALL a search goes through all
- * fingerprints, and finds all matches, in an index of up to 128 documents for each of its probes;
- * a larger index is probed. So it depends on nothing but these two numbers, and is the same for
- * every layout, machine and thread.
+ * fingerprints, and finds all matches, in an index of up to 128 documents for each of its probes:
+ * that depends on these two numbers alone.
  */
 typedef struct simidx_query {
 	size_t size;    /**< sizeof; SIMIDX_QUERY_INIT sets it */
@@ -448,38 +381,21 @@ typedef struct simidx_results {
  * Find the documents near to a fingerprint (Manku et al., section 3), exactly.
  *
  * Each query is planned by its radius and weights, the plan of the index and how full the ranges
- * are that would be read: probes of some tables, or a scan of one where that is cheaper. Any radius is exact; simidx_reader_explain() tells what a search does and costs.
+ * are that would be read: probes of some tables, or a scan of one where that is cheaper. Any radius
+ * is exact; simidx_reader_explain() tells what a search does and costs.
  *
  * @param out  the results; borrowed from the reader until the next call on it
  * @return SIMIDX_OK, also when nothing matched (out->n is 0); SIMIDX_E_RANGE: fp wider than f
  *         bits, or a radius above f without weights; SIMIDX_E_MISMATCH: SIMIDX_QUERY_FP2 for an
  *         index without second fingerprints, newer_than for one without times;
  *         SIMIDX_E_ARG: unknown flags or mode, probes or complete without weights, SIMIDX_NEAREST
- *         without limit; SIMIDX_E_MOVED; SIMIDX_E_CORRUPT, the text names the block: see below
+ *         without limit; SIMIDX_E_MOVED; SIMIDX_E_CORRUPT, the text names the block
  *
- * What a search promises about damage. It never reads outside the file, whatever bits of blocks,
- * rows or labels have changed.
- *  - With SIMIDX_OPEN_CHECK each block is checked when a handle reads it for the first time after
- *    the last merge, and each time as long as there is no block index (simidx_open_options): its
- *    checksum, and that its keys belong where it stands. Each label is compared with the hash that
- *    is kept of it. So changed bits, and intact blocks in the place of others, are SIMIDX_E_CORRUPT.
- *    What changes after its check is not noticed.
- *  - Without, SIMIDX_E_CORRUPT comes from a block whose sizes are impossible, and from a changed
- *    one when it is read about the ninth time. Before, a changed block may make answers wrong:
- *    documents that match are missing, or others are there, or ids and labels are not those that
- *    were stored. A block in the place of another one is not noticed.
- * In the rows layout all rows of postings and docs are checked, with the flag or without; a row of
- * the other tables is its key alone, and a changed one is found by simidx_verify(), or when its
- * prefix and its fingerprint contradict each other: it may hide its document from some searches.
- * Fresh rows are always checked, and so is all that other functions read: look-ups of ids and
- * labels, walks, merges, the loader, simidx_backup(), simidx_verify(). Damage of LMDB's own pages
- * is another matter: simidx_verify().
+ * What a search tells of damage is in simidx_admin.h. It never reads outside the file.
  *
- * Cost: O(log N) for each probe and O(1) for each candidate, at most O(N) in all; radius 3 with
- * plan 4x16 takes 4 probes of about N/65,536 candidates each. Then one look-up for each
- * fingerprint that matches; documents beyond a limit are not read, except where their second
- * fingerprints decide (SIMIDX_QUERY_FP2). All fresh rows of such a fingerprint are read, those of
- * documents that were deleted, too, until a merge. The first searches of a handle are slower.
+ * Cost: O(log N) for each probe and O(1) for each candidate, at most O(N) in all. Then one look-up
+ * for each fingerprint that matches; documents beyond a limit are not read, except where their
+ * second fingerprints or times decide. The first searches of a handle are slower.
  */
 int simidx_reader_search(simidx_reader *reader, const simidx_query *query, simidx_results *out,
 			 simidx_error *err) SIMIDX_CHECK_RESULT;

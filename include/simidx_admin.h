@@ -248,6 +248,37 @@ int simidx_walk_note(simidx_walk *walk, const void **note, size_t *size,
 void simidx_walk_close(simidx_walk *walk);
 
 /* ------------------------------------------------------------------------------------------
+ * Damage
+ */
+
+/*
+ * LMDB, which reads and writes the file, trusts it: a damaged or forged page makes it end the
+ * process by an assertion or a signal, or hang. Two things prevent that, and they look at the same:
+ * simidx_verify(), and SIMIDX_OPEN_UNTRUSTED. With the flag a file that LMDB could not read or write
+ * safely is not opened, and searches check what they read, as with SIMIDX_OPEN_CHECK. Use it for a
+ * file that others could write, and after a crash of the disk. It does not help against a process
+ * that changes the file while it is open.
+ *
+ * What a search promises about damage. It never reads outside the file, whatever bits of blocks,
+ * rows or labels have changed.
+ *  - With SIMIDX_OPEN_CHECK each block is checked when a handle reads it for the first time after
+ *    the last merge, and each time as long as there is no block index (simidx_open_options): its
+ *    checksum, and that its keys belong where it stands. Each label is compared with the hash that
+ *    is kept of it. So changed bits, and intact blocks in the place of others, are SIMIDX_E_CORRUPT.
+ *    What changes after its check is not noticed.
+ *  - Without, SIMIDX_E_CORRUPT comes from a block whose sizes are impossible, and from a changed
+ *    one when it is read about the ninth time. Before, a changed block may make answers wrong:
+ *    documents that match are missing, or others are there, or ids and labels are not those that
+ *    were stored. A block in the place of another one is not noticed.
+ * In the rows layout all rows of postings and docs are checked, with the flag or without; a row of
+ * the other tables is its key alone, and a changed one is found by simidx_verify(), or when its
+ * prefix and its fingerprint contradict each other: it may hide its document from some searches.
+ * Fresh rows are always checked, and so is all that other functions read: look-ups of ids and
+ * labels, walks, merges, the loader, simidx_backup(), simidx_verify(). Damage of LMDB's own pages
+ * is another matter: simidx_verify().
+ */
+
+/* ------------------------------------------------------------------------------------------
  * Checking and copying
  */
 

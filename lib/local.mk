@@ -10,6 +10,7 @@ include_HEADERS += \
 	include/simidx_admin.h \
 	include/simidx_batch.h \
 	include/simidx_engine.h \
+	include/simidx_error.h \
 	include/simidx_join.h \
 	include/simidx_load.h \
 	include/simidx_sketch.h \
