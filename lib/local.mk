@@ -71,6 +71,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/store/sx_lock_file.h \
 	lib/store/sx_mended.c \
 	lib/store/sx_mended.h \
+	lib/store/sx_lost_pages.c \
+	lib/store/sx_lost_pages.h \
 	lib/store/sx_page_check.c \
 	lib/store/sx_page_check.h \
 	lib/store/sx_page_nodes.c \

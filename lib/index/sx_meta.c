@@ -311,11 +311,12 @@ static int see_header(void *ctx, sx_slice key, sx_slice value)
 
 int sx_meta_find_commit(sx_txn *txn, sx_page_roots *roots, uint64_t *commit, simidx_error *err)
 {
+	sx_page_reading reading = { .value = see_header, .ctx = commit };
 	int rc = SIMIDX_OK;
 
 	*commit = 0;
 	for (unsigned i = 0; i < SX_META_COPIES && (!rc || rc == SIMIDX_E_NOT_FOUND); i++)
-		rc = sx_page_read(txn, roots, sx_meta_names[i], see_header, NULL, commit, err);
+		rc = sx_page_read(txn, roots, sx_meta_names[i], &reading, err);
 	if (rc == SIMIDX_E_NOMEM)
 		return sx_fail_nomem(err);
 	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "load/sx_loader_state.h"
 #include "repair/sx_repair_gather.h"
@@ -34,6 +35,7 @@ struct known {
 	int is_fresh;               /* fresh rows say what has become of it */
 	enum sx_repair_said note;
 	int is_gone;                /* docs, which is whole, has it not */
+	int has_found_label;        /* one that counts only with the right hash */
 	sx_u64s former;             /* fingerprints that it had before, as often as it changed */
 	sx_slice label; /* size 0: none */
 };
@@ -93,12 +95,32 @@ static int consider_label(struct join *j)
 {
 	struct known *k = &j->known;
 	unsigned char *bytes = j->bytes[k->label.data == j->bytes[0]];
-	sx_slice label = { bytes, (size_t)j->label[2] };
+	sx_slice label = { bytes, (size_t)(j->label[2] & ~SX_REPAIR_LABEL_FOUND) };
+	int is_found = label.size != j->label[2];
 	int rc = sx_spill_read(j->r->label_bytes, j->label[1], bytes, label.size, j->r->err);
 
-	if (!rc && (!k->label.size || has_hash(k, label)))
+	k->has_found_label |= is_found;
+	if (!rc && ((!k->label.size && !is_found) || has_hash(k, label)))
 		k->label = label;
 	return rc;
+}
+
+static int is_known(const struct known *k, uint64_t source, uint64_t fp, const sx_values *values)
+{
+	for (size_t i = 0; i < k->n_claims; i++)
+		if (k->claim[i].source == source && k->claim[i].fp == fp &&
+		    !memcmp(&k->claim[i].values, values, sizeof(*values)))
+			return 1;
+	return 0;
+}
+
+static void hear_hash(struct known *k, uint64_t hash)
+{
+	for (size_t i = 0; i < k->n_hashes; i++)
+		if (k->hash[i] == hash)
+			return;
+	if (k->n_hashes < MAX_CLAIMS)
+		k->hash[k->n_hashes++] = hash;
 }
 
 /*
@@ -113,6 +135,9 @@ static int hear_claim(struct known *k, const sx_columns *columns, const uint64_t
 	int is_former = k->is_fresh;
 
 	if (record[1] >= SX_REPAIR_SOURCE && !k->is_fresh) {
+		/* Old blocks say the same many times. */
+		if (is_known(k, record[1] - SX_REPAIR_SOURCE, record[2], &values))
+			return SIMIDX_OK;
 		if (k->n_claims == MAX_CLAIMS)
 			k->n_claims--; /* that of docs comes last, and stays */
 		k->claim[k->n_claims++] = (struct claim){ record[1] - SX_REPAIR_SOURCE, record[2],
@@ -161,7 +186,7 @@ static int next_id(struct join *j)
 	id = j->hash && j->hash[0] < id ? j->hash[0] : id;
 	k->id = id;
 	k->n_claims = k->n_hashes = k->former.n = 0;
-	k->is_fresh = k->is_gone = 0;
+	k->is_fresh = k->is_gone = k->has_found_label = 0;
 	k->note = SX_REPAIR_SAYS_NOTHING;
 	k->label = (sx_slice){ NULL, 0 };
 	while (!rc && j->document && j->document[0] == id) {
@@ -170,8 +195,8 @@ static int next_id(struct join *j)
 			rc = next(j, r->documents, &j->document);
 	}
 	for (; !rc && j->hash && j->hash[0] == id; rc = next(j, r->hashes, &j->hash))
-		if (!k->is_fresh && k->n_hashes < MAX_CLAIMS)
-			k->hash[k->n_hashes++] = j->hash[1];
+		if (!k->is_fresh)
+			hear_hash(k, j->hash[1]);
 	while (!rc && j->label && j->label[0] == id) {
 		rc = consider_label(j);
 		if (!rc)
@@ -290,6 +315,8 @@ static int judge_label(struct join *j, simidx_loss *loss)
 		wrong = "its label is damaged: it has another hash";
 	else if (!k->label.size && k->n_hashes)
 		wrong = "its label is missing";
+	else if (!k->label.size && k->has_found_label)
+		wrong = "a label that may be its own is left out, as nothing is left to check it by";
 	if (wrong) {
 		k->label.size = 0;
 		loss->kind = SIMIDX_LOSS_LABEL;
@@ -454,7 +481,7 @@ static int survey(struct join *j)
 {
 	sx_repair *r = j->r;
 	const sx_header *h = sx_repair_header(r);
-	uint64_t first = sx_hash_u64(h->next_id) & ~(uint64_t)63, taken;
+	uint64_t first = SX_UNKNOWN_FP2, taken; /* by which a repair without a header would know it */
 	int rc;
 
 	while (!(rc = count(j, first, &taken)) && !~taken)
@@ -527,7 +554,7 @@ static void tell_surplus(sx_repair *r, uint64_t n)
 	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT, .id = SIMIDX_NO_ID };
 	uint64_t had = sx_repair_header(r)->documents + r->deletions_lost;
 
-	if (n > had)
+	if (n > had && !r->is_header_old)
 		sx_repair_tell(r, &loss,
 			       "%" PRIu64 " document%s more than the header counts: tables have rows of "
 			       "an older commit, and nothing tells which",
@@ -556,7 +583,7 @@ int sx_repair_put_documents(sx_repair *r)
 			rc = put_document(&j);
 		else if (j.known.is_gone)
 			tell_gone(r, &j.known);
-		else if (!j.known.is_fresh)
+		else if (!j.known.is_fresh && (j.known.label.size || j.known.n_hashes))
 			tell_nameless(r, &j.known);
 		/* Tables may still have these, though no document is missing that had them. */
 		for (size_t i = 0; !rc && j.stored && i < j.known.former.n; i++)
