@@ -193,7 +193,7 @@ struct labels {
 	sx_repair_label_fn *take;
 };
 
-/* Whether what was found is of another table that has ids or numbers for its keys: those have checksums. */
+/* Whether what was found is of another table with ids or numbers for its keys: those have checksums. */
 static int is_of_other(sx_repair *r, sx_slice key, sx_slice value, int *yes)
 {
 	const sx_table *tables[] = { &sx_repair_old(r)->tables.docs, &sx_repair_old(r)->fresh->log };
@@ -352,7 +352,7 @@ static int choose_commit(sx_repair *r)
 	return SIMIDX_OK;
 }
 
-/* What the index is at least, where the header of the last commit is lost. Counts and the mark are old then. */
+/* What the index is at least, where the last header is lost. Counts and the mark are old then. */
 static int find_older(struct meta *m)
 {
 	sx_repair *r = m->r;

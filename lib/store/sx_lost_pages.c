@@ -49,8 +49,8 @@ static int find_owner(sx_pages *c, sx_page_tree *tree, const sx_page_tree *table
 enum place { NOTHING, SOUND, LOST };
 
 /* What comes first at a key or after it, below a page: an entry, or a damaged page. */
-static enum place find_from(sx_pages *c, sx_page_tree *tree, uint64_t number, unsigned level, sx_slice key,
-			    unsigned *left)
+static enum place find_from(sx_pages *c, sx_page_tree *tree, uint64_t number, unsigned level,
+			    sx_slice key, unsigned *left)
 {
 	int is_leaf = level == tree->record.depth;
 	unsigned char *page = c->level[level];
@@ -152,7 +152,7 @@ static void hand_over_own(sx_pages *c, sx_page_tree *tree)
 			c->stopped = c->value(c->ctx, none, value);
 }
 
-/* A node of a leaf that may be any table's. Nothing leads there, so nothing of it is taken for granted. */
+/* A node of a leaf that may be any table's. Nothing of it is taken for granted, as nothing leads there. */
 static void hand_over_node(sx_pages *c, sx_page_tree *tree, const sx_page_node *node, int is_of_last)
 {
 	sx_slice value = { node->value, node->size };
