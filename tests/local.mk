@@ -155,6 +155,7 @@ unit_suites = \
 	tests/unit/t_search_skew.c \
 	tests/unit/t_search_damage.c \
 	tests/unit/t_repair.c \
+	tests/unit/t_repair_cut.c \
 	tests/unit/t_repair_fp2.c \
 	tests/unit/t_repair_changes.c \
 	tests/unit/t_repair_live.c \

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Repairing a file that was cut short. What must be left is counted here, by a reader of the file's pages
+ * and blocks that was written from doc/format.md: all documents of which a block or a row of the last commit
+ * lies before the cut. What comes back besides must have been there some time.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <simidx_admin.h>
+#include <simidx_load.h>
+
+#include "support/sxt_fixture.h"
+#include "support/sxt_lmdb.h"
+#include "support/sxt_model.h"
+#include "util/sx_bytes.h"
+#include "util/sx_hash.h"
+
+#define N_DOCS 3000
+#define MOST_STATES 4
+#define CUTS 20
+
+#define PAGE ((size_t)sysconf(_SC_PAGESIZE))
+
+#ifdef __SANITIZE_ADDRESS__
+#define T_SOME(n) (((n) + 3) / 4)
+#else
+#define T_SOME(n) (n)
+#endif
+
+/* ---- what was stored ---- */
+
+struct state {
+	uint64_t fp, fp2;
+	uint32_t time;
+	char label[24], note[24]; /* "": none */
+};
+
+/* A document, whose id is its number, and all that it ever was; the last one counts. */
+static struct doc {
+	struct state was[MOST_STATES];
+	unsigned n_was;
+	int is_there;
+} docs[N_DOCS];
+
+static sxt_rng rng;
+static unsigned t_flags, t_layout;
+
+static int has_ids(void)
+{
+	return !(t_flags & SIMIDX_CREATE_NO_IDS);
+}
+
+static struct state *new_state(unsigned i)
+{
+	struct state *s = &docs[i].was[docs[i].n_was++];
+
+	sxt_must(docs[i].n_was <= MOST_STATES);
+	docs[i].is_there = 1;
+	s->fp = sxt_rng_u64(&rng);
+	s->fp2 = sxt_rng_u64(&rng);
+	s->time = (uint32_t)sxt_rng_below(&rng, 1000) + 1;
+	if (i % 3 == 0)
+		snprintf(s->label, sizeof(s->label), "label %u of %u", docs[i].n_was, i);
+	if (i % 5 == 0)
+		snprintf(s->note, sizeof(s->note), "note %u of %u", docs[i].n_was, i);
+	return s;
+}
+
+static simidx_doc doc_of(unsigned i, const struct state *s)
+{
+	simidx_doc doc = SIMIDX_DOC_INIT;
+
+	doc.fp = s->fp;
+	if (!has_ids())
+		return doc;
+	doc.id = i;
+	doc.label = *s->label ? s->label : NULL;
+	doc.label_size = strlen(s->label);
+	if (t_flags & SIMIDX_CREATE_FP2) {
+		doc.fp2 = s->fp2;
+		doc.flags |= SIMIDX_DOC_FP2;
+	}
+	if (t_flags & SIMIDX_CREATE_TIMES) {
+		doc.time = s->time;
+		doc.flags |= SIMIDX_DOC_TIME;
+	}
+	doc.note = t_flags & SIMIDX_CREATE_NOTES && *s->note ? s->note : NULL;
+	doc.note_size = strlen(s->note);
+	return doc;
+}
+
+enum change { ADD, REPLACE, DELETE };
+
+/* Change every `step`th document of a range, from `first` on, in one commit. */
+static void change(simidx *index, enum change what, unsigned first, unsigned end, unsigned step)
+{
+	simidx_writer *writer = sxt_writer(index, 0);
+
+	for (unsigned i = first; i < end; i += step) {
+		simidx_doc doc;
+
+		if (what == DELETE && docs[i].is_there) {
+			sxt_must_ok(simidx_writer_delete_id(writer, i, &sxt_err));
+			docs[i].is_there = 0;
+		}
+		if (what == DELETE || (what == REPLACE && !docs[i].is_there))
+			continue;
+		doc = doc_of(i, new_state(i));
+		if (what == ADD)
+			sxt_must_ok(simidx_writer_put(writer, &doc, NULL, &sxt_err));
+		else
+			sxt_must_ok(simidx_writer_replace(writer, &doc, NULL, &sxt_err));
+	}
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+}
+
+static void make_by_commits(const simidx_create_options *o)
+{
+	simidx *index = sxt_create(t_path, o);
+
+	for (unsigned i = 0; i < 2000; i += 500) {
+		change(index, ADD, i, i + 500, 1);
+		if (i % 1000)
+			sxt_merge(index);
+	}
+	if (has_ids()) {
+		change(index, DELETE, 4, 2000, 9);
+		change(index, REPLACE, 3, 2000, 7);
+		sxt_merge(index);
+	}
+	change(index, ADD, 2000, 2500, 1);
+	sxt_merge(index);
+	if (has_ids()) {
+		change(index, REPLACE, 5, 2500, 11);
+		change(index, DELETE, 6, 2500, 13);
+	}
+	change(index, ADD, 2500, N_DOCS, 1);
+	simidx_close(index);
+}
+
+static void make_by_load(const simidx_create_options *o)
+{
+	simidx_loader_options how = SIMIDX_LOADER_OPTIONS_INIT;
+	simidx_loader *loader;
+
+	how.memory = 64 << 20;
+	sxt_must_ok(simidx_loader_open(t_path, o, &how, &loader, &sxt_err));
+	for (unsigned i = 0; i < N_DOCS; i++) {
+		simidx_doc doc = doc_of(i, new_state(i));
+
+		sxt_must_ok(simidx_loader_put(loader, &doc, NULL, &sxt_err));
+	}
+	sxt_must_ok(simidx_loader_finish(loader, NULL, &sxt_err));
+	simidx_loader_close(loader);
+}
+
+/* ---- what the file has, of the last commit ---- */
+
+enum { POSTINGS = 101, DOCS, FRESH, LABELS, BY_LABEL, NOTES };
+
+/* An entry, and where the page ends that it needs. */
+struct entry {
+	unsigned table;
+	uint64_t id; /* or, without ids, the fingerprint */
+	uint64_t seq;
+	int is_delete;
+	size_t end;
+};
+
+static struct entry *entries;
+static size_t n_entries;
+
+/* Parts of a permuted value are 16 bits, then the others: plan 4x16. */
+static uint64_t unpermute(unsigned table, uint64_t value)
+{
+	unsigned at = 16 * (table - 1);
+	uint64_t rest = value & 0xffffffffffff, before = at ? rest >> (48 - at) << (64 - at) : 0;
+
+	return before | value >> 48 << (48 - at) | (at == 48 ? 0 : rest & (UINT64_C(0xffffffffffff) >> at));
+}
+
+static uint64_t le(const unsigned char *p, unsigned n)
+{
+	uint64_t x = 0;
+
+	while (n--)
+		x = x << 8 | p[n];
+	return x;
+}
+
+static void add_entry(unsigned table, size_t end, uint64_t key, const uint64_t *col)
+{
+	struct entry *e;
+
+	if (!(n_entries & (n_entries - 1)))
+		entries = realloc(entries, (n_entries ? 2 * n_entries : 1) * sizeof(*entries));
+	e = &entries[n_entries++];
+	*e = (struct entry){ table, key, 0, 0, end };
+	if (table < POSTINGS)
+		e->id = unpermute(table, key);
+	if (table == POSTINGS || table == BY_LABEL)
+		e->id = col[0];
+	if (table == FRESH)
+		*e = (struct entry){ table, has_ids() ? col[1] : col[2], key, (col[0] & 15) == 2, end };
+}
+
+static unsigned columns_of(unsigned table)
+{
+	unsigned values = ((t_flags & SIMIDX_CREATE_FP2) != 0) + ((t_flags & SIMIDX_CREATE_TIMES) != 0);
+
+	return table < POSTINGS ? 0 : table == POSTINGS ? 1 + values : table == FRESH ? 4 + values : 1;
+}
+
+static void read_block(unsigned table, const unsigned char *b, size_t end)
+{
+	static uint64_t key[16384], col[16384][6];
+	unsigned shape = (unsigned)le(b + 4, 4), w = shape & 15, n = shape >> 4 & 16383, i = 0;
+	const unsigned char *bitmap = b + 16 + n * w, *at = bitmap + 8 * (shape >> 18);
+
+	sxt_must_eq(le(b, 4), (uint32_t)(table + sx_hash(b + 4, PAGE - 20)));
+	for (unsigned bit = 0; i < n; bit++) {
+		if (!(bitmap[bit / 8] >> bit % 8 & 1))
+			continue;
+		key[i] = le(b + 16 + i * w, w) | (w < 8 ? (le(b + 8, 8) + bit - i) << 8 * w : 0);
+		i++;
+	}
+	for (unsigned c = 0; c < columns_of(table); c++) {
+		unsigned v = at[8];
+
+		for (i = 0; i < n; i++)
+			col[i][c] = le(at, 8) + le(at + 9 + i * v, v);
+		at += 9 + n * v;
+	}
+	for (i = 0; i < n; i++)
+		add_entry(table, end, key[i], col[i]);
+}
+
+static void read_node(unsigned table, const unsigned char *file, const unsigned char *node, size_t end)
+{
+	size_t key_size = get16(node + NODE_KEY_SIZE), size = get16(node) | (size_t)get16(node + 2) << 16;
+	const unsigned char *key = node + NODE_KEY, *value = key + key_size;
+	uint64_t col[6] = { 0 }, number = 0;
+	unsigned in_key = key_size == 16, n = columns_of(table);
+
+	if (node[NODE_FLAGS] & 1) {
+		number = get64(value);
+		end = (size_t)(number + (size + 16 + PAGE - 1) / PAGE) * PAGE;
+	}
+	if (number && table <= FRESH) {
+		read_block(table, file + number * PAGE + 16, end);
+		return;
+	}
+	if (table == LABELS || table == NOTES)
+		n = 0;
+	if (in_key)
+		col[0] = sx_load_be64(key + 8);
+	for (unsigned c = in_key; c < n; c++)
+		col[c] = le(value + 8 * (c - in_key), 8);
+	if (table < POSTINGS) { /* a prefix of two bytes, then the fingerprint as it is */
+		add_entry(POSTINGS, end, 0, col);
+		entries[n_entries - 1] = (struct entry){ table, sx_load_be64(key + 2), 0, 0, end };
+		return;
+	}
+	add_entry(table, end, sx_load_be64(key), col);
+}
+
+static unsigned number_of(const char *name)
+{
+	static const char *const names[] = { "postings", "docs", "fresh", "labels", "by_label", "notes" };
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return POSTINGS + i;
+	return *name == 't' ? (unsigned)atoi(name + 1) : 0;
+}
+
+/* All of a tree; without a table that of the tables. */
+static void read_tree(const unsigned char *file, uint64_t root, unsigned table)
+{
+	const unsigned char *page = file + root * PAGE;
+
+	if (root == UINT64_MAX)
+		return;
+	sxt_must_eq(get64(page), root);
+	for (size_t i = 0; i < (get16(page + PAGE_LOWER) - PAGE_NODES) / 2u; i++) {
+		const unsigned char *node = page + get16(page + PAGE_NODES + 2 * i);
+		char name[16] = "";
+		size_t size = get16(node + NODE_KEY_SIZE);
+
+		if (page[PAGE_FLAGS] & 1) {
+			read_tree(file, le(node, 6), table);
+		} else if (table) {
+			read_node(table, file, node, (root + 1) * PAGE);
+		} else {
+			memcpy(name, node + NODE_KEY, size);
+			if (number_of(name))
+				read_tree(file, get64(node + NODE_KEY + size + TREE_ROOT), number_of(name));
+		}
+	}
+}
+
+static void read_entries(const unsigned char *file)
+{
+	const unsigned char *meta = file;
+
+	if (get64(file + PAGE + META_TXN) > get64(file + META_TXN))
+		meta += PAGE;
+	n_entries = 0;
+	read_tree(file, get64(meta + META_MAIN_ROOT), 0);
+	sxt_must_gt(n_entries, N_DOCS);
+}
+
+/* ---- what must be left ---- */
+
+/* Of each document, what lies before the cut. */
+static struct left {
+	int document;         /* itself: in postings, docs or the last row about it */
+	int label, hash, note;
+	uint64_t last_seq;    /* of the last row about it, wherever it lies, and 1 */
+} left[N_DOCS];
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Returns how many documents must be left. */
+static size_t find_left(size_t cut)
+{
+	size_t n = 0;
+
+	memset(left, 0, sizeof(left));
+	for (size_t i = 0; i < n_entries; i++)
+		if (entries[i].table == FRESH && entries[i].seq >= left[entries[i].id].last_seq)
+			left[entries[i].id].last_seq = entries[i].seq + 1;
+	for (size_t i = 0; i < n_entries; i++) {
+		const struct entry *e = &entries[i];
+		struct left *l = e->table < POSTINGS ? NULL : &left[e->id];
+		int is_last = l && e->table == FRESH && e->seq + 1 == l->last_seq && !e->is_delete;
+
+		if (!l || e->end > cut)
+			continue;
+		/* Where the last row is lost the one before it counts, which may delete. */
+		l->document |= is_last || (!l->last_seq && (e->table == POSTINGS || e->table == DOCS));
+		l->label |= e->table == LABELS;
+		l->note |= e->table == NOTES;
+		l->hash |= is_last || (!l->last_seq && e->table == BY_LABEL);
+	}
+	for (unsigned i = 0; i < N_DOCS; i++) {
+		left[i].document &= docs[i].is_there;
+		n += (size_t)left[i].document;
+	}
+	return n;
+}
+
+/* ---- repairing ---- */
+
+static struct told {
+	int of_free_pages, of_header;
+} told;
+
+static void note_loss(void *ctx, const simidx_loss *loss)
+{
+	(void)ctx;
+	if (loss->kind != SIMIDX_LOSS_DOUBT || !loss->table)
+		return;
+	told.of_free_pages |= !strcmp(loss->table, "free pages");
+	told.of_header |= !strcmp(loss->table, "about");
+}
+
+/* What it was like; -1: it never was. */
+static int find_state(const simidx_match *m, const void *note, size_t note_size)
+{
+	const struct doc *d = &docs[m->id];
+
+	for (unsigned i = d->n_was; i-- > 0;) {
+		const struct state *s = &d->was[i];
+
+		if (m->fp != s->fp || (m->flags & SIMIDX_MATCH_FP2 && m->fp2 != s->fp2) ||
+		    (m->time && m->time != s->time))
+			continue;
+		/* Labels and notes stand elsewhere, and may be those of another time. */
+		for (unsigned k = 0; k <= d->n_was; k++) {
+			sxt_must(!m->label_size || k < d->n_was);
+			if (!m->label_size || (strlen(d->was[k].label) == m->label_size &&
+					       !memcmp(d->was[k].label, m->label, m->label_size)))
+				break;
+		}
+		for (unsigned k = 0; k <= d->n_was; k++) {
+			sxt_must(!note_size || k < d->n_was);
+			if (!note_size || (strlen(d->was[k].note) == note_size &&
+					   !memcmp(d->was[k].note, note, note_size)))
+				break;
+		}
+		return (int)i;
+	}
+	return -1;
+}
+
+/* With ids. `is_certain`: nothing was told that makes it doubtful. */
+static void check_documents(simidx *index, int is_certain)
+{
+	static unsigned char is_there[N_DOCS];
+	const void *note = NULL;
+	simidx_walk *walk;
+	simidx_match m;
+	size_t size = 0;
+	int rc;
+
+	memset(is_there, 0, sizeof(is_there));
+	sxt_must_ok(simidx_walk_open(index, &walk, &sxt_err));
+	while (!(rc = simidx_walk_next(walk, &m, &sxt_err))) {
+		const struct left *l = &left[m.id];
+		int state;
+
+		sxt_must(m.id < N_DOCS && !is_there[m.id]);
+		is_there[m.id] = 1;
+		if (t_flags & SIMIDX_CREATE_NOTES)
+			sxt_must_ok(simidx_walk_note(walk, &note, &size, &sxt_err));
+		state = find_state(&m, note, size);
+		sxt_must_ge(state, 0);
+		if (is_certain) {
+			sxt_must(l->document);
+			sxt_must_eq(state, (int)docs[m.id].n_was - 1);
+		}
+		if (l->document && l->label && l->hash && m.id % 3 == 0)
+			sxt_must(m.label_size);
+		if (l->document && l->note && m.id % 5 == 0 && t_flags & SIMIDX_CREATE_NOTES)
+			sxt_must(size);
+	}
+	sxt_must_eq(rc, SIMIDX_E_END);
+	simidx_walk_close(walk);
+	for (unsigned i = 0; i < N_DOCS; i++)
+		sxt_must(is_there[i] || !left[i].document);
+}
+
+/* Without ids: the fingerprints, of which none was ever deleted. Returns how many must be there. */
+static size_t find_fingerprints(size_t cut, uint64_t *out)
+{
+	size_t n = 0, distinct = 0;
+
+	for (size_t i = 0; i < n_entries; i++)
+		if (entries[i].end <= cut)
+			out[n++] = entries[i].id;
+	qsort(out, n, sizeof(*out), compare_u64);
+	for (size_t i = 0; i < n; i++)
+		if (!distinct || out[i] != out[distinct - 1])
+			out[distinct++] = out[i];
+	return distinct;
+}
+
+static void check_fingerprints(simidx *index, const uint64_t *want, size_t n)
+{
+	uint64_t all[N_DOCS];
+	simidx_walk *walk;
+	simidx_match m;
+	size_t at = 0;
+	int rc;
+
+	for (unsigned i = 0; i < N_DOCS; i++)
+		all[i] = docs[i].was[0].fp;
+	qsort(all, N_DOCS, sizeof(*all), compare_u64);
+	sxt_must_ok(simidx_walk_open(index, &walk, &sxt_err));
+	while (!(rc = simidx_walk_next(walk, &m, &sxt_err))) {
+		sxt_must(bsearch(&m.fp, all, N_DOCS, sizeof(*all), compare_u64) != NULL);
+		at += at < n && want[at] == m.fp;
+	}
+	sxt_must_eq(rc, SIMIDX_E_END);
+	sxt_must_eq(at, n);
+	simidx_walk_close(walk);
+}
+
+/* Returns how many documents must be left, and are. */
+static size_t check_cut(const char *path, size_t cut)
+{
+	uint64_t *fps = calloc(n_entries, sizeof(*fps));
+	size_t n = has_ids() ? find_left(cut) : find_fingerprints(cut, fps);
+	simidx_repair_report report = SIMIDX_REPAIR_REPORT_INIT;
+	simidx_repair_options how = SIMIDX_REPAIR_OPTIONS_INIT;
+	simidx_info info = SIMIDX_INFO_INIT;
+	simidx *index;
+	int rc;
+
+	memset(&told, 0, sizeof(told));
+	how.memory = 128 << 20;
+	how.threads = 1;
+	ck_assert_int_eq(truncate(t_data, (off_t)cut), 0);
+	rc = simidx_repair(t_path, path, &how, note_loss, NULL, &report, &sxt_err);
+	if (rc == SIMIDX_E_CORRUPT && !n) {
+		ck_assert_ptr_nonnull(strstr(sxt_err.text, "header"));
+		ck_assert_int_ne(access(path, F_OK), 0);
+		free(fps);
+		return 0;
+	}
+	ck_assert_msg(!rc, "cut at %zu: %s", cut, sxt_err.text);
+	ck_assert_uint_eq(report.header_lost, told.of_header);
+	index = sxt_open(path, 0);
+	sxt_check_sound(index);
+	ck_assert_sx(simidx_get_info(index, &info, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(info.flags, t_flags);
+	ck_assert_uint_eq(info.layout, t_layout);
+	ck_assert_str_eq(info.profile, "of tests");
+	if (has_ids())
+		check_documents(index, !told.of_free_pages && !told.of_header && !report.changes_lost);
+	else
+		check_fingerprints(index, fps, n);
+	simidx_close(index);
+	sxt_remove(path);
+	free(fps);
+	return n;
+}
+
+static void begin(int kind)
+{
+	static const unsigned flags[] = { 0, SIMIDX_CREATE_FP2 | SIMIDX_CREATE_TIMES | SIMIDX_CREATE_NOTES,
+					  SIMIDX_CREATE_NO_IDS };
+	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
+
+	sxt_rng_init(&rng, 82 + (uint64_t)kind);
+	memset(docs, 0, sizeof(docs));
+	entries = NULL;
+	o.layout = t_layout = kind & 1 ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS;
+	o.flags = t_flags = flags[kind / 2 % 3];
+	o.plan = "4x16";
+	o.profile = "of tests";
+	if (kind / 6)
+		make_by_load(&o);
+	else
+		make_by_commits(&o);
+}
+
+/* Blocks and rows, each plain, with all columns and notes, or without ids; by commits, and by a bulk load. */
+START_TEST(test_cut_files)
+{
+	char *path = sxt_path(t_dir, "new");
+	size_t size, n = 0, last = 0;
+	unsigned char *file;
+
+	begin(_i);
+	file = sxt_file_read(t_data, &size);
+	read_entries(file);
+	for (size_t i = 0; i < CUTS; i++) {
+		/* Between pages and within them, and the last one just before the end. */
+		size_t cut = 2 * PAGE + (size - 2 * PAGE) * i / (CUTS - 1) - (i == CUTS - 1);
+
+		if (i % 2)
+			cut = cut / PAGE * PAGE;
+		sxt_file_write(t_data, file, size);
+		last = check_cut(path, cut);
+		n += last;
+	}
+	/* More than a page is hardly ever lost at the end. */
+	ck_assert_uint_gt(last, N_DOCS / 2);
+	ck_assert_uint_gt(n, N_DOCS * 4);
+	free(entries);
+	free(file);
+	free(path);
+}
+END_TEST
+
+static const sxt_test tests[] = {
+	{ &test_cut_files, 0, T_SOME(12) },
+};
+
+SXT_SUITE(repair_cut, sxt_set_up_path, sxt_tear_down);
