@@ -72,6 +72,8 @@ tests_libsupport_a_SOURCES = \
 	tests/support/sxt_block_rows.h \
 	tests/support/sxt_cover.c \
 	tests/support/sxt_cover.h \
+	tests/support/sxt_entries.c \
+	tests/support/sxt_entries.h \
 	tests/support/sxt_fixture.c \
 	tests/support/sxt_fixture.h \
 	tests/support/sxt_fresh.h \

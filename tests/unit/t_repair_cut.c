@@ -2,9 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Repairing a file that was cut short. What must be left is counted here, by a reader of the file's pages
- * and blocks that was written from doc/format.md: all documents of which a block or a row of the last commit
- * lies before the cut. What comes back besides must have been there some time.
+ * Repairing a file that was cut short. What must be left is counted by sxt_entries.h: all documents of which a
+ * block or a row of the last commit lies before the cut. What comes back besides must have been there some
+ * time.
  */
 
 #include <stdio.h>
@@ -15,11 +15,10 @@
 #include <simidx_admin.h>
 #include <simidx_load.h>
 
+#include "support/sxt_entries.h"
 #include "support/sxt_fixture.h"
 #include "support/sxt_lmdb.h"
 #include "support/sxt_model.h"
-#include "util/sx_bytes.h"
-#include "util/sx_hash.h"
 
 #define N_DOCS 3000
 #define MOST_STATES 4
@@ -163,158 +162,19 @@ static void make_by_load(const simidx_create_options *o)
 
 /* ---- what the file has, of the last commit ---- */
 
-enum { POSTINGS = 101, DOCS, FRESH, LABELS, BY_LABEL, NOTES };
-
-/* An entry, and where the page ends that it needs. */
-struct entry {
-	unsigned table;
-	uint64_t id; /* or, without ids, the fingerprint */
-	uint64_t seq;
-	int is_delete;
-	size_t end;
-};
-
-static struct entry *entries;
+static sxt_entry *entries;
 static size_t n_entries;
-
-/* Parts of a permuted value are 16 bits, then the others: plan 4x16. */
-static uint64_t unpermute(unsigned table, uint64_t value)
-{
-	unsigned at = 16 * (table - 1);
-	uint64_t rest = value & 0xffffffffffff, before = at ? rest >> (48 - at) << (64 - at) : 0;
-
-	return before | value >> 48 << (48 - at) | (at == 48 ? 0 : rest & (UINT64_C(0xffffffffffff) >> at));
-}
-
-static uint64_t le(const unsigned char *p, unsigned n)
-{
-	uint64_t x = 0;
-
-	while (n--)
-		x = x << 8 | p[n];
-	return x;
-}
-
-static void add_entry(unsigned table, size_t end, uint64_t key, const uint64_t *col)
-{
-	struct entry *e;
-
-	if (!(n_entries & (n_entries - 1)))
-		entries = realloc(entries, (n_entries ? 2 * n_entries : 1) * sizeof(*entries));
-	e = &entries[n_entries++];
-	*e = (struct entry){ table, key, 0, 0, end };
-	if (table < POSTINGS)
-		e->id = unpermute(table, key);
-	if (table == POSTINGS || table == BY_LABEL)
-		e->id = col[0];
-	if (table == FRESH)
-		*e = (struct entry){ table, has_ids() ? col[1] : col[2], key, (col[0] & 15) == 2, end };
-}
-
-static unsigned columns_of(unsigned table)
-{
-	unsigned values = ((t_flags & SIMIDX_CREATE_FP2) != 0) + ((t_flags & SIMIDX_CREATE_TIMES) != 0);
-
-	return table < POSTINGS ? 0 : table == POSTINGS ? 1 + values : table == FRESH ? 4 + values : 1;
-}
-
-static void read_block(unsigned table, const unsigned char *b, size_t end)
-{
-	static uint64_t key[16384], col[16384][6];
-	unsigned shape = (unsigned)le(b + 4, 4), w = shape & 15, n = shape >> 4 & 16383, i = 0;
-	const unsigned char *bitmap = b + 16 + n * w, *at = bitmap + 8 * (shape >> 18);
-
-	sxt_must_eq(le(b, 4), (uint32_t)(table + sx_hash(b + 4, PAGE - 20)));
-	for (unsigned bit = 0; i < n; bit++) {
-		if (!(bitmap[bit / 8] >> bit % 8 & 1))
-			continue;
-		key[i] = le(b + 16 + i * w, w) | (w < 8 ? (le(b + 8, 8) + bit - i) << 8 * w : 0);
-		i++;
-	}
-	for (unsigned c = 0; c < columns_of(table); c++) {
-		unsigned v = at[8];
-
-		for (i = 0; i < n; i++)
-			col[i][c] = le(at, 8) + le(at + 9 + i * v, v);
-		at += 9 + n * v;
-	}
-	for (i = 0; i < n; i++)
-		add_entry(table, end, key[i], col[i]);
-}
-
-static void read_node(unsigned table, const unsigned char *file, const unsigned char *node, size_t end)
-{
-	size_t key_size = get16(node + NODE_KEY_SIZE), size = get16(node) | (size_t)get16(node + 2) << 16;
-	const unsigned char *key = node + NODE_KEY, *value = key + key_size;
-	uint64_t col[6] = { 0 }, number = 0;
-	unsigned in_key = key_size == 16, n = columns_of(table);
-
-	if (node[NODE_FLAGS] & 1) {
-		number = get64(value);
-		end = (size_t)(number + (size + 16 + PAGE - 1) / PAGE) * PAGE;
-	}
-	if (number && table <= FRESH) {
-		read_block(table, file + number * PAGE + 16, end);
-		return;
-	}
-	if (table == LABELS || table == NOTES)
-		n = 0;
-	if (in_key)
-		col[0] = sx_load_be64(key + 8);
-	for (unsigned c = in_key; c < n; c++)
-		col[c] = le(value + 8 * (c - in_key), 8);
-	if (table < POSTINGS) { /* a prefix of two bytes, then the fingerprint as it is */
-		add_entry(POSTINGS, end, 0, col);
-		entries[n_entries - 1] = (struct entry){ table, sx_load_be64(key + 2), 0, 0, end };
-		return;
-	}
-	add_entry(table, end, sx_load_be64(key), col);
-}
-
-static unsigned number_of(const char *name)
-{
-	static const char *const names[] = { "postings", "docs", "fresh", "labels", "by_label", "notes" };
-
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(name, names[i]))
-			return POSTINGS + i;
-	return *name == 't' ? (unsigned)atoi(name + 1) : 0;
-}
-
-/* All of a tree; without a table that of the tables. */
-static void read_tree(const unsigned char *file, uint64_t root, unsigned table)
-{
-	const unsigned char *page = file + root * PAGE;
-
-	if (root == UINT64_MAX)
-		return;
-	sxt_must_eq(get64(page), root);
-	for (size_t i = 0; i < (get16(page + PAGE_LOWER) - PAGE_NODES) / 2u; i++) {
-		const unsigned char *node = page + get16(page + PAGE_NODES + 2 * i);
-		char name[16] = "";
-		size_t size = get16(node + NODE_KEY_SIZE);
-
-		if (page[PAGE_FLAGS] & 1) {
-			read_tree(file, le(node, 6), table);
-		} else if (table) {
-			read_node(table, file, node, (root + 1) * PAGE);
-		} else {
-			memcpy(name, node + NODE_KEY, size);
-			if (number_of(name))
-				read_tree(file, get64(node + NODE_KEY + size + TREE_ROOT), number_of(name));
-		}
-	}
-}
 
 static void read_entries(const unsigned char *file)
 {
-	const unsigned char *meta = file;
+	unsigned values = ((t_flags & SIMIDX_CREATE_FP2) != 0) + ((t_flags & SIMIDX_CREATE_TIMES) != 0);
 
-	if (get64(file + PAGE + META_TXN) > get64(file + META_TXN))
-		meta += PAGE;
-	n_entries = 0;
-	read_tree(file, get64(meta + META_MAIN_ROOT), 0);
+	entries = sxt_entries_read(file, values, &n_entries);
 	sxt_must_gt(n_entries, N_DOCS);
+	/* Without ids a document is its fingerprint. */
+	for (size_t i = 0; i < n_entries && !has_ids(); i++)
+		if (entries[i].table == SXT_FRESH)
+			entries[i].id = entries[i].fp;
 }
 
 /* ---- what must be left ---- */
@@ -340,20 +200,20 @@ static size_t find_left(size_t cut)
 
 	memset(left, 0, sizeof(left));
 	for (size_t i = 0; i < n_entries; i++)
-		if (entries[i].table == FRESH && entries[i].seq >= left[entries[i].id].last_seq)
+		if (entries[i].table == SXT_FRESH && entries[i].seq >= left[entries[i].id].last_seq)
 			left[entries[i].id].last_seq = entries[i].seq + 1;
 	for (size_t i = 0; i < n_entries; i++) {
-		const struct entry *e = &entries[i];
-		struct left *l = e->table < POSTINGS ? NULL : &left[e->id];
-		int is_last = l && e->table == FRESH && e->seq + 1 == l->last_seq && !e->is_delete;
+		const sxt_entry *e = &entries[i];
+		struct left *l = e->table < SXT_POSTINGS ? NULL : &left[e->id];
+		int is_last = l && e->table == SXT_FRESH && e->seq + 1 == l->last_seq && !e->is_delete;
 
 		if (!l || e->end > cut)
 			continue;
 		/* Where the last row is lost the one before it counts, which may delete. */
-		l->document |= is_last || (!l->last_seq && (e->table == POSTINGS || e->table == DOCS));
-		l->label |= e->table == LABELS;
-		l->note |= e->table == NOTES;
-		l->hash |= is_last || (!l->last_seq && e->table == BY_LABEL);
+		l->document |= is_last || (!l->last_seq && (e->table == SXT_POSTINGS || e->table == SXT_DOCS));
+		l->label |= e->table == SXT_LABELS;
+		l->note |= e->table == SXT_NOTES;
+		l->hash |= is_last || (!l->last_seq && e->table == SXT_BY_LABEL);
 	}
 	for (unsigned i = 0; i < N_DOCS; i++) {
 		left[i].document &= docs[i].is_there;
@@ -567,8 +427,129 @@ START_TEST(test_cut_files)
 }
 END_TEST
 
+/* ---- trees decide what they still lead to ---- */
+
+static uint64_t key_of(const sxt_entry *e)
+{
+	return e->table == SXT_POSTINGS ? e->fp : e->id;
+}
+
+/* Damage a page in the middle of a table, and say between which keys entries are lost. */
+static size_t damage_leaf(unsigned char *file, unsigned table, uint64_t *low, uint64_t *high)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	size_t end = 0, n = 0, at = 0;
+
+	for (size_t i = 0; i < n_entries; i++)
+		n += entries[i].table == table;
+	for (size_t i = 0; i < n_entries; i++)
+		if (entries[i].table == table && at++ == n / 2)
+			end = entries[i].end;
+	for (size_t i = 0; i < n_entries; i++) {
+		const sxt_entry *e = &entries[i];
+
+		if (e->table != table || e->end != end)
+			continue;
+		first = key_of(e) < first ? key_of(e) : first;
+		last = key_of(e) > last ? key_of(e) : last;
+	}
+	*low = 0;
+	*high = UINT64_MAX;
+	for (size_t i = 0; i < n_entries; i++) {
+		uint64_t key = key_of(&entries[i]);
+
+		if (entries[i].table == table && key < first && key > *low)
+			*low = key;
+		if (entries[i].table == table && key > last && key < *high)
+			*high = key;
+	}
+	file[end - PAGE] ^= 0x40;
+	return end;
+}
+
+/*
+ * Leaves of two tables are damaged, and the list of free pages: so nothing tells old rows from lost ones. They
+ * come back between the keys that are lost, and nowhere else.
+ */
+START_TEST(test_trees_decide)
+{
+	simidx_repair_report report = SIMIDX_REPAIR_REPORT_INIT;
+	simidx_repair_options how = SIMIDX_REPAIR_OPTIONS_INIT;
+	uint64_t low[2], high[2];
+	char *path = sxt_path(t_dir, "new");
+	size_t size, end[2], n = 0;
+	unsigned char *file, *meta;
+	simidx_walk *walk;
+	simidx_match m;
+	simidx *index;
+
+	begin(1 + 2 * _i);
+	file = sxt_file_read(t_data, &size);
+	meta = file + (get64(file + PAGE + META_TXN) > get64(file + META_TXN) ? PAGE : 0);
+	read_entries(file);
+	end[0] = damage_leaf(file, SXT_POSTINGS, &low[0], &high[0]);
+	end[1] = damage_leaf(file, SXT_DOCS, &low[1], &high[1]);
+	file[get64(meta + META_FREE_ROOT) * PAGE] ^= 0x40;
+	for (size_t i = 0; i < n_entries; i++)
+		if (entries[i].end == end[0] || entries[i].end == end[1])
+			entries[i].end = size + PAGE;
+	find_left(size);
+	sxt_file_write(t_data, file, size);
+	memset(&told, 0, sizeof(told));
+	how.memory = 128 << 20;
+	ck_assert_sx(simidx_repair(t_path, path, &how, note_loss, NULL, &report, &sxt_err), SIMIDX_OK);
+	ck_assert(!told.of_header);
+	ck_assert_uint_eq(report.changes_lost, 0);
+	index = sxt_open(path, 0);
+	sxt_check_sound(index);
+	ck_assert_sx(simidx_walk_open(index, &walk, &sxt_err), SIMIDX_OK);
+	while (!simidx_walk_next(walk, &m, &sxt_err)) {
+		n += (size_t)left[m.id].document;
+		sxt_must_ge(find_state(&m, NULL, 0), 0);
+		if (!docs[m.id].is_there)
+			sxt_must((m.fp > low[0] && m.fp < high[0]) || (m.id > low[1] && m.id < high[1]));
+	}
+	simidx_walk_close(walk);
+	simidx_close(index);
+	ck_assert_uint_eq(n, find_left(size));
+	ck_assert_uint_gt(n, N_DOCS * 3 / 4);
+	free(entries);
+	free(file);
+	free(path);
+}
+END_TEST
+
+/* ---- a cut by far ---- */
+
+/* So much is missing that the file cannot be opened for anything else. */
+START_TEST(test_cut_by_far)
+{
+	char *path = sxt_path(t_dir, "new");
+	size_t size, n;
+	unsigned char *file;
+	simidx *index;
+
+	begin(6);
+	file = sxt_file_read(t_data, &size);
+	read_entries(file);
+	n = find_left(size);
+	for (size_t meta = 0; meta <= PAGE; meta += PAGE)
+		put64(file + meta + META_LAST_PAGE, get64(file + meta + META_LAST_PAGE) + (1 << 20));
+	sxt_file_write(t_data, file, size);
+	ck_assert_sx(simidx_open(t_path, NULL, &index, &sxt_err), SIMIDX_E_CORRUPT);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, "cut short"));
+	ck_assert_uint_eq(check_cut(path, size), n);
+	ck_assert_uint_eq(n, N_DOCS);
+	free(entries);
+	free(file);
+	free(path);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_cut_files, 0, T_SOME(12) },
+	{ &test_trees_decide, 0, 2 },
+	{ &test_cut_by_far, 0, 1 },
 };
 
 SXT_SUITE(repair_cut, sxt_set_up_path, sxt_tear_down);
