@@ -147,8 +147,8 @@ static void tell_old_pages(sx_repair *r)
 	if (r->has_old_pages)
 		sx_repair_tell(r, &loss,
 			       "the list of free pages is damaged, so what is old cannot be told from what is "
-			       "not: documents that were deleted may be there again, and others, and labels, "
-			       "may be as they were before");
+			       "not: documents that were deleted may be there again, and others, with their "
+			       "labels and notes, may be as they were before");
 }
 
 static int repair(sx_repair *r, const char *path, const char *destination)

@@ -187,7 +187,8 @@ static int judge_label(struct join *j, simidx_loss *loss)
 /*
  * Two documents cannot have one label, and the loader would leave one of them out. A label that
  * could not be checked gives way, and so does one that no fresh row has: the row that deleted its
- * document may be lost. Ids whose label gives way come out in ascending order.
+ * document may be lost, or old pages may have brought it back. Ids whose label gives way come out in
+ * ascending order.
  */
 static int find_shared(struct join *j)
 {
@@ -340,7 +341,7 @@ static int survey(struct join *j)
 
 	while (!(rc = count(j, first, &taken)) && !~taken)
 		first += 64;
-	if (!rc && (j->n_unchecked || !r->has_all_fresh))
+	if (!rc && (j->n_unchecked || !r->has_all_fresh || r->has_old_pages))
 		rc = find_shared(j);
 	if (rc)
 		return rc;

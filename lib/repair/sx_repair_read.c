@@ -249,8 +249,10 @@ static int see_note(void *ctx, sx_slice key, sx_slice value)
 	/* Without its key nothing tells whose a note is, and what follows a gap has no value. */
 	if (!key.data || !value.data)
 		return SIMIDX_OK;
-	if (key.size == 8 && !sx_note_decode(id, value, &note, &err))
+	if (key.size == 8 && !sx_note_decode(id, value, &note, &err)) {
+		g->r->has_old_pages |= g->r->reading.whose == SX_PAGES_ANY;
 		return g->take(g->r, id, note);
+	}
 	if (!sx_repair_is_found(g->r))
 		sx_repair_tell_damage(g->r, "notes", err.code ? err.text
 							     : "a key has a wrong size");
