@@ -563,9 +563,13 @@ typedef struct simidx_repair_report {
 	                              touched by one of them may be as it was before */
 	uint64_t times_lost;     /**< _LOSS_TIME */
 	uint64_t notes_lost;     /**< _LOSS_NOTE, and those that it tells of together */
+	uint64_t header_lost;    /**< 1: the header of the last commit is lost, which counts what there
+	                              was. How many documents, labels and changes are lost is not
+	                              known then, and documents_lost and changes_lost are 0 */
 } simidx_repair_report;
 
-#define SIMIDX_REPAIR_REPORT_INIT { sizeof(simidx_repair_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define SIMIDX_REPAIR_REPORT_INIT \
+	{ sizeof(simidx_repair_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Make a new index of all that is sound in a damaged one, which is only read.
@@ -595,8 +599,18 @@ typedef struct simidx_repair_report {
  * The new index has the options, the profile, the mark and the next id of the old one. Where the
  * profile or the mark is damaged it has none, which is told.
  *
- * Where pages of LMDB's trees are damaged, what lies below them is found if nothing but pages of one
- * table is damaged. Where a header page has a changed transaction number, so that LMDB takes an older
+ * Where pages of LMDB's trees are damaged, what lies below them is found among the pages that nothing else
+ * uses. If one table alone is damaged these are its own. If several are, or the list of tables, which LMDB
+ * keeps and which leads to all of them, checksums tell which table a block or a row of documents is of. A
+ * label has none: it is taken if its hash is known, and else left out and told as SIMIDX_LOSS_LABEL.
+ *
+ * A file may end early, wherever it was cut. If the headers are lost with its end, a copy of what never
+ * changes, at the front of the file, tells what the index is, and header_lost is set. If the list of free
+ * pages is lost, too, blocks of older commits look like those of the last one. They count only where the
+ * trees of the last commit do not decide, and that is told as a doubt: documents that were deleted may be
+ * there again, and others as they were before.
+ *
+ * Where a header page has a changed transaction number, so that LMDB takes an older
  * commit for the last one, the later one is read, and the number is told as damage.
  *
  * LMDB opens no file in which the marks of either header page are damaged. Then a copy beside
@@ -611,9 +625,8 @@ typedef struct simidx_repair_report {
  * @param ctx          passed to it
  * @param out          may be NULL; what was told is counted also after an error
  * @return SIMIDX_OK, whatever is lost: see `out`; SIMIDX_E_CORRUPT: the file is so damaged that it
- *         cannot be opened, or no sound header is left, or the list of tables, which LMDB keeps and
- *         which leads to the header, is damaged; the other codes of
- *         simidx_open(); those of simidx_loader_open() and simidx_loader_finish() for the new
+ *         cannot be opened, or no sound header is left, or neither the last one nor any document; the
+ *         other codes of simidx_open(); those of simidx_loader_open() and simidx_loader_finish() for the new
  *         index, such as SIMIDX_E_EXISTS and SIMIDX_E_NO_SPACE; SIMIDX_E_STOPPED
  *
  * Cost: that of building the new index with simidx_loader_finish(), and reads the old one once or

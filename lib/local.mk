@@ -72,6 +72,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/store/sx_lock_file.h \
 	lib/store/sx_mended.c \
 	lib/store/sx_mended.h \
+	lib/store/sx_lost_pages.c \
+	lib/store/sx_lost_pages.h \
 	lib/store/sx_page_check.c \
 	lib/store/sx_page_check.h \
 	lib/store/sx_page_nodes.c \
@@ -278,6 +280,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/repair/sx_repair_fingerprints.h \
 	lib/repair/sx_repair_gather.c \
 	lib/repair/sx_repair_gather.h \
+	lib/repair/sx_repair_known.c \
+	lib/repair/sx_repair_known.h \
 	lib/repair/sx_repair_notes.c \
 	lib/repair/sx_repair_notes.h \
 	lib/repair/sx_repair_read.c \

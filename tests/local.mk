@@ -72,6 +72,8 @@ tests_libsupport_a_SOURCES = \
 	tests/support/sxt_block_rows.h \
 	tests/support/sxt_cover.c \
 	tests/support/sxt_cover.h \
+	tests/support/sxt_entries.c \
+	tests/support/sxt_entries.h \
 	tests/support/sxt_fixture.c \
 	tests/support/sxt_fixture.h \
 	tests/support/sxt_fresh.h \
@@ -155,6 +157,7 @@ unit_suites = \
 	tests/unit/t_search_skew.c \
 	tests/unit/t_search_damage.c \
 	tests/unit/t_repair.c \
+	tests/unit/t_repair_cut.c \
 	tests/unit/t_repair_fp2.c \
 	tests/unit/t_repair_changes.c \
 	tests/unit/t_repair_live.c \

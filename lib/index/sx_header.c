@@ -291,3 +291,10 @@ uint64_t sx_header_commit(sx_slice bytes)
 		return 0;
 	return sx_load_le64(in + COMMIT_AT);
 }
+
+int sx_header_is_alike(const sx_header *a, const sx_header *b)
+{
+	return a->page_size == b->page_size && a->bits == b->bits && a->layout == b->layout &&
+	       a->fill == b->fill && !strcmp(a->plan.name, b->plan.name) &&
+	       !((a->flags ^ b->flags) & ~SX_FLAG_UNKNOWN_FP2);
+}

@@ -101,6 +101,9 @@ size_t sx_header_encode(const sx_header *header, unsigned char *out);
  */
 int sx_header_decode(sx_header *header, sx_slice bytes, simidx_error *err);
 
+/** Whether two headers say the same of what never changes in an index. */
+int sx_header_is_alike(const sx_header *a, const sx_header *b);
+
 /** The number of the commit that wrote a header; 0 if it is damaged. Checks no more than that. */
 uint64_t sx_header_commit(sx_slice bytes);
 

@@ -13,6 +13,7 @@
 #include "util/sx_hash.h"
 
 const char *const sx_meta_names[SX_META_COPIES] = { "meta", "meta2" };
+const char *const sx_meta_about = "about";
 
 /* The profile and the mark end in XXH3 of all bytes before it. */
 #define CHECKSUM_SIZE 8
@@ -71,15 +72,6 @@ static const struct record mark_record = { { "mark", 4 }, check_mark, 1 };
 
 /* ---- both copies ---- */
 
-int sx_meta_create(sx_txn *txn, sx_meta *meta, simidx_error *err)
-{
-	int rc = SIMIDX_OK;
-
-	for (unsigned i = 0; !rc && i < SX_META_COPIES; i++)
-		rc = sx_dbi_open(txn, sx_meta_names[i], 1, &meta->copy[i], err);
-	return rc;
-}
-
 /* A file of format 0.1 has `meta` alone: its header tells. */
 int sx_meta_open(sx_txn *txn, sx_meta *meta, sx_header *header, simidx_error *err)
 {
@@ -102,7 +94,12 @@ int sx_meta_open(sx_txn *txn, sx_meta *meta, sx_header *header, simidx_error *er
 	rc = sx_meta_read_header(txn, meta, header, err);
 	if (!rc && missing >= 0)
 		rc = sx_fail(err, SIMIDX_E_CORRUPT, "table %s is missing", sx_meta_names[missing]);
-	return rc;
+	if (!rc)
+		rc = sx_dbi_open(txn, sx_meta_about, 0, &meta->about, err);
+	if (rc != SIMIDX_E_NOT_FOUND)
+		return rc;
+	sx_err_clear(err);
+	return sx_fail(err, SIMIDX_E_CORRUPT, "table %s is missing", sx_meta_about);
 }
 
 /* One copy of a record. SIMIDX_E_NOT_FOUND without setting err; else LMDB cannot read its page. */
@@ -183,6 +180,49 @@ static int write_record(sx_txn *txn, const sx_meta *meta, const struct record *r
 
 	for (unsigned i = 0; !rc && i < SX_META_COPIES; i++)
 		rc = sx_dbi_put(txn, meta->copy[i], r->key, value, err);
+	return rc;
+}
+
+/* The record `profile`, which the caller frees; NULL when memory is short. */
+static unsigned char *encode_profile(const sx_profile *profile, size_t *size)
+{
+	size_t length = strlen(profile->text), n = profile->n_check_fps;
+	unsigned char *bytes;
+
+	*size = PROFILE_FIXED + length + 8 * n;
+	bytes = sx_calloc(1, *size + CHECKSUM_SIZE);
+	if (!bytes)
+		return NULL;
+	sx_store_le32(bytes, (uint32_t)length);
+	sx_store_le32(bytes + 4, (uint32_t)n);
+	memcpy(bytes + PROFILE_FIXED, profile->text, length);
+	for (size_t i = 0; i < n; i++)
+		sx_store_le64(bytes + PROFILE_FIXED + length + 8 * i, profile->check_fps[i]);
+	sx_store_le64(bytes + *size, sx_hash(bytes, *size));
+	*size += CHECKSUM_SIZE;
+	return bytes;
+}
+
+/* `about` comes first: so its pages are the first ones of the file, and never written again. */
+int sx_meta_create(sx_txn *txn, sx_meta *meta, const sx_header *header, const sx_profile *profile,
+		   simidx_error *err)
+{
+	unsigned char bytes[SX_HEADER_MAX_SIZE];
+	sx_slice value = { bytes, sx_header_encode(header, bytes) }, text;
+	int rc = sx_dbi_open(txn, sx_meta_about, 1, &meta->about, err);
+
+	text.data = encode_profile(profile, &text.size);
+	if (!rc && !text.data)
+		rc = sx_fail_nomem(err);
+	if (!rc)
+		rc = sx_dbi_put(txn, meta->about, header_record.key, value, err);
+	if (!rc)
+		rc = sx_dbi_put(txn, meta->about, profile_record.key, text, err);
+	for (unsigned i = 0; !rc && i < SX_META_COPIES; i++)
+		rc = sx_dbi_open(txn, sx_meta_names[i], 1, &meta->copy[i], err);
+	if (!rc)
+		rc = write_record(txn, meta, &profile_record, text, err);
+	free((void *)text.data);
 	return rc;
 }
 
@@ -271,11 +311,12 @@ static int see_header(void *ctx, sx_slice key, sx_slice value)
 
 int sx_meta_find_commit(sx_txn *txn, sx_page_roots *roots, uint64_t *commit, simidx_error *err)
 {
+	sx_page_reading reading = { .value = see_header, .ctx = commit };
 	int rc = SIMIDX_OK;
 
 	*commit = 0;
 	for (unsigned i = 0; i < SX_META_COPIES && (!rc || rc == SIMIDX_E_NOT_FOUND); i++)
-		rc = sx_page_read(txn, roots, sx_meta_names[i], see_header, NULL, commit, err);
+		rc = sx_page_read(txn, roots, sx_meta_names[i], &reading, err);
 	if (rc == SIMIDX_E_NOMEM)
 		return sx_fail_nomem(err);
 	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
@@ -354,26 +395,43 @@ int sx_meta_check(sx_txn *txn, const sx_meta *meta,
 	return SIMIDX_OK;
 }
 
-/* ---- the profile and the mark ---- */
+/* ---- what never changes ---- */
 
-int sx_meta_write_profile(sx_txn *txn, const sx_meta *meta, const char *text,
-			  const uint64_t *check_fps, size_t n_check_fps, simidx_error *err)
+int sx_meta_check_about(sx_txn *txn, const sx_meta *meta, const sx_header *header,
+			void (*report)(void *ctx, const char *name, const char *what), void *ctx,
+			simidx_error *err)
 {
-	size_t length = strlen(text), size = PROFILE_FIXED + length + 8 * n_check_fps;
-	unsigned char *bytes = sx_calloc(1, size + CHECKSUM_SIZE);
-	int rc;
+	static const struct record *const records[] = { &header_record, &profile_record };
+	sx_header *about = sx_calloc(1, sizeof(*about)); /* larger than a slice */
+	sx_slice value[2], sound;
 
-	if (!bytes)
+	if (!about)
 		return sx_fail_nomem(err);
-	sx_store_le32(bytes, (uint32_t)length);
-	sx_store_le32(bytes + 4, (uint32_t)n_check_fps);
-	memcpy(bytes + PROFILE_FIXED, text, length);
-	for (size_t i = 0; i < n_check_fps; i++)
-		sx_store_le64(bytes + PROFILE_FIXED + length + 8 * i, check_fps[i]);
-	rc = write_checked(txn, meta, &profile_record, bytes, size, err);
-	free(bytes);
-	return rc;
+	for (int r = 0; r < 2; r++) {
+		simidx_error local = { 0 };
+		int rc = sx_dbi_get(txn, meta->about, records[r]->key, &value[r], &local);
+		int is_other = 0;
+
+		if (rc == SIMIDX_E_NOT_FOUND)
+			rc = sx_fail(&local, rc, "the %s record is missing",
+				     (const char *)records[r]->key.data);
+		if (!rc)
+			rc = records[r]->check(value[r], about, &local);
+		if (!rc && !r)
+			is_other = !sx_header_is_alike(about, header);
+		else if (!rc && !read_record(txn, meta, &profile_record, &sound, NULL))
+			is_other = !is_same(value[r], sound);
+		if (is_other)
+			sx_fail(&local, SIMIDX_E_CORRUPT, "the %s record is not that of %s",
+				(const char *)records[r]->key.data, sx_meta_names[0]);
+		if (local.code)
+			report(ctx, sx_meta_about, local.text);
+	}
+	free(about);
+	return SIMIDX_OK;
 }
+
+/* ---- the profile and the mark ---- */
 
 int sx_meta_decode_profile(sx_slice value, sx_profile *out, simidx_error *err)
 {

@@ -6,6 +6,8 @@
  * sub-databases `meta` and `meta2`, so that one damaged page does not take them all. A reader takes
  * a copy that is sound, if both are the one whose header is of the later commit; each commit writes
  * the header twice and mends the other records. doc/format.md, "Header", "Profile" and "Mark".
+ *
+ * What never changes stands a third time in the sub-database `about`, for a repair of a file that was cut.
  */
 
 #ifndef SX_META_H
@@ -21,22 +23,44 @@
 /** Their names. */
 extern const char *const sx_meta_names[SX_META_COPIES];
 
-/** Both sub-databases. Each has pages of its own. */
+/**
+ * The name of the sub-database that says what an index is as its header and profile did when it was
+ * made. It is written first and never again, so it stays at the front of the file.
+ */
+extern const char *const sx_meta_about;
+
+/** The sub-databases. Each has pages of its own. */
 typedef struct sx_meta {
+	sx_dbi about;
 	sx_dbi copy[SX_META_COPIES];
 	int only; /* the copy to read where pages of the other one cannot be; SX_META_BOTH */
 } sx_meta;
 
 #define SX_META_BOTH (-1)
 
-/** Make them, empty, in a write transaction. */
-int sx_meta_create(sx_txn *txn, sx_meta *meta, simidx_error *err);
+/** The record `profile`: how texts become fingerprints, for programs to compare. */
+#define SX_MAX_PROFILE 4096
+#define SX_MAX_CHECK_FPS 64
+
+typedef struct sx_profile {
+	char *text; /* NUL-terminated, never NULL once read */
+	uint64_t *check_fps; /* fingerprints of check texts */
+	size_t n_check_fps;
+} sx_profile;
+
+/**
+ * Make them in the first write transaction of a store, before anything else. The header is written to
+ * `about` alone, and says what the index is: all that changes is zero in it, its commit number too. The
+ * profile, which is within the limits, is written to all.
+ */
+int sx_meta_create(sx_txn *txn, sx_meta *meta, const sx_header *header, const sx_profile *profile,
+		   simidx_error *err);
 
 /**
  * Find them, and read the header. meta->only is set before.
  *
  * @return SIMIDX_OK; SIMIDX_E_NOT_INDEX if there are neither, or no header; SIMIDX_E_CORRUPT if
- *         one of them is missing; the codes of sx_meta_read_header(). LMDB allows no further
+ *         one of them or `about` is missing; the codes of sx_meta_read_header(). LMDB allows no further
  *         reading in a transaction in which it met a page that it cannot read: begin another one
  *         and read one copy alone
  */
@@ -69,22 +93,20 @@ int sx_meta_check(sx_txn *txn, const sx_meta *meta,
 		  void (*report)(void *ctx, const char *name, const char *what), void *ctx,
 		  uint64_t *n_mended, simidx_error *err);
 
-/* ------------------------------------------------------------------------------------------
- * The profile record: how texts become fingerprints, for programs to compare
+/**
+ * Call report() for each record of `about` that is damaged, missing, or that of another index. No commit
+ * mends it.
+ *
+ * @param header  the index's, which is sound
+ * @return SIMIDX_OK, whatever was reported, or SIMIDX_E_NOMEM
  */
+int sx_meta_check_about(sx_txn *txn, const sx_meta *meta, const sx_header *header,
+			void (*report)(void *ctx, const char *name, const char *what), void *ctx,
+			simidx_error *err);
 
-#define SX_MAX_PROFILE 4096
-#define SX_MAX_CHECK_FPS 64
-
-typedef struct sx_profile {
-	char *text; /* NUL-terminated, never NULL once read */
-	uint64_t *check_fps; /* fingerprints of check texts */
-	size_t n_check_fps;
-} sx_profile;
-
-/** Write both copies; text and fingerprints are within the limits. */
-int sx_meta_write_profile(sx_txn *txn, const sx_meta *meta, const char *text,
-			  const uint64_t *check_fps, size_t n_check_fps, simidx_error *err);
+/* ------------------------------------------------------------------------------------------
+ * The profile record
+ */
 
 /** Read the record; SIMIDX_E_CORRUPT if no copy is sound. */
 int sx_meta_read_profile(sx_txn *txn, const sx_meta *meta, sx_profile *out, simidx_error *err);

@@ -68,10 +68,12 @@ static int make_header(const simidx_create_options *o, sx_header *h, simidx_erro
 	return SIMIDX_OK;
 }
 
-/* Tables, header and profile of a new index, in one transaction. */
+/* Tables, header and profile of a new index, in one transaction. What never changes comes first. */
 static int fill_store(sx_store *store, sx_header *h, const simidx_create_options *o,
 		      simidx_error *err)
 {
+	const sx_profile profile = { (char *)(o->profile ? o->profile : ""), (uint64_t *)o->check_fps,
+				     o->n_check_fps };
 	simidx *index = sx_index_new(&sx_local_backend, 0);
 	sx_schema *schema = NULL;
 	sx_txn *txn = NULL;
@@ -87,12 +89,9 @@ static int fill_store(sx_store *store, sx_header *h, const simidx_create_options
 	sx_dbi_lock(store);
 	rc = sx_txn_begin_write(store, 0, &txn, err);
 	if (!rc)
-		rc = sx_meta_create(txn, &index->tables.meta, err);
+		rc = sx_meta_create(txn, &index->tables.meta, h, &profile, err);
 	if (!rc)
 		rc = sx_index_open_tables(index, txn, 1, err);
-	if (!rc)
-		rc = sx_meta_write_profile(txn, &index->tables.meta, o->profile ? o->profile : "",
-					   o->check_fps, o->n_check_fps, err);
 	if (!rc)
 		rc = sx_meta_write_header(txn, &index->tables.meta, h, err);
 	if (rc)

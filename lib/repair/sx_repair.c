@@ -51,6 +51,13 @@ static int open_store(sx_repair *r, const char *path, const char *destination, s
 
 	if (rc == SIMIDX_E_CORRUPT)
 		mended = sx_store_open_mended(path, destination, force, store, r->err);
+	/* Or it was cut too short to be opened for anything else. */
+	how.flags |= SX_STORE_CUT;
+	if (rc == SIMIDX_E_CORRUPT && mended == SIMIDX_E_NOT_FOUND &&
+	    !sx_store_open(path, &how, store, NULL)) {
+		sx_repair_tell_damage(r, "tables", refused.text);
+		return SIMIDX_OK;
+	}
 	if (mended == SIMIDX_OK) {
 		sx_repair_tell_damage(r, "tables", refused.text);
 		sx_repair_tell(r, &loss,
@@ -133,6 +140,17 @@ static int begin_new(sx_repair *r, const char *destination)
 			    : SIMIDX_OK;
 }
 
+static void tell_old_pages(sx_repair *r)
+{
+	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT, .table = "free pages", .id = SIMIDX_NO_ID };
+
+	if (r->has_old_pages)
+		sx_repair_tell(r, &loss,
+			       "the list of free pages is damaged, so what is old cannot be told from what is "
+			       "not: documents that were deleted may be there again, and others, with their "
+			       "labels and notes, may be as they were before");
+}
+
 static int repair(sx_repair *r, const char *path, const char *destination)
 {
 	simidx_loader_report made = SIMIDX_LOADER_REPORT_INIT;
@@ -145,6 +163,10 @@ static int repair(sx_repair *r, const char *path, const char *destination)
 	if (!rc)
 		rc = sx_repair_old(r)->schema->has_ids ? sx_repair_put_documents(r)
 					: sx_repair_put_fingerprints(r);
+	if (!rc && r->is_header_old && !r->loader->n_rows)
+		rc = sx_fail(r->err, SIMIDX_E_CORRUPT,
+			     "neither the header of the last commit nor any document is left");
+	tell_old_pages(r);
 	/* What the sorters have is not needed while the tables are built. */
 	sx_repair_free_sorters(r);
 	sx_repair_free_notes(r);

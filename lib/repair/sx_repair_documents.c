@@ -8,42 +8,19 @@
 
 #include "load/sx_loader_state.h"
 #include "repair/sx_repair_gather.h"
+#include "repair/sx_repair_known.h"
 #include "repair/sx_repair_notes.h"
 #include "repair/sx_repair_read.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
-#include "util/sx_u64s.h"
-
-/* Of what is said of one id beyond that the last counts: three tables can name it once each. */
-#define MAX_CLAIMS 16
-
-/* What a table says of an id. */
-struct claim {
-	uint64_t source, fp;
-	sx_values values;
-};
-
-/* All that is known of one id. */
-struct known {
-	uint64_t id;
-	struct claim claim[MAX_CLAIMS];
-	size_t n_claims;
-	uint64_t hash[MAX_CLAIMS]; /* of its label: each one may be right */
-	size_t n_hashes;
-	int is_fresh;               /* fresh rows say what has become of it */
-	enum sx_repair_said note;
-	int is_gone;                /* docs, which is whole, has it not */
-	sx_u64s former;             /* fingerprints that it had before, as often as it changed */
-	sx_slice label; /* size 0: none */
-};
 
 struct join {
 	sx_repair *r;
 	const uint64_t *document, *label, *hash; /* next record of each sorter, NULL after the last */
 	sx_sorter *shared; /* ids whose label is another document's too; or NULL */
 	const uint64_t *next_shared;
-	struct known known;
+	sx_repair_known known;
 	unsigned char *bytes[2]; /* of its label, and of another one */
 	sx_sorter *stored; /* fingerprints of the documents; or NULL */
 	/* what the first pass finds out */
@@ -78,78 +55,25 @@ static int begin(struct join *j)
 	return rc ? rc : next(j, r->hashes, &j->hash);
 }
 
-static int has_hash(const struct known *k, sx_slice label)
-{
-	uint64_t hash = sx_hash(label.data, label.size);
-
-	for (size_t i = 0; i < k->n_hashes; i++)
-		if (k->hash[i] == hash)
-			return 1;
-	return 0;
-}
-
 /* Keep the label that has the right hash, or the first one. */
 static int consider_label(struct join *j)
 {
-	struct known *k = &j->known;
+	sx_repair_known *k = &j->known;
 	unsigned char *bytes = j->bytes[k->label.data == j->bytes[0]];
-	sx_slice label = { bytes, (size_t)j->label[2] };
+	sx_slice label = { bytes, (size_t)(j->label[2] & ~SX_REPAIR_LABEL_FOUND) };
+	int is_found = label.size != j->label[2];
 	int rc = sx_spill_read(j->r->label_bytes, j->label[1], bytes, label.size, j->r->err);
 
-	if (!rc && (!k->label.size || has_hash(k, label)))
+	k->has_found_label |= is_found;
+	if (!rc && ((!k->label.size && !is_found) || sx_repair_known_has_hash(k, label)))
 		k->label = label;
 	return rc;
-}
-
-/*
- * Take what a table says of a document. The last fresh row about it comes first, and says all: that
- * it is gone, or what it is like. What others say then is how it was before.
- */
-static int hear_claim(struct known *k, const sx_columns *columns, const uint64_t *record,
-		      simidx_error *err)
-{
-	sx_values values = sx_values_get(columns, record + SX_REPAIR_VALUES);
-	uint64_t op = record[1] & ((1u << SX_REPAIR_OP_BITS) - 1);
-	int is_former = k->is_fresh;
-
-	if (record[1] >= SX_REPAIR_SOURCE && !k->is_fresh) {
-		if (k->n_claims == MAX_CLAIMS)
-			k->n_claims--; /* that of docs comes last, and stays */
-		k->claim[k->n_claims++] = (struct claim){ record[1] - SX_REPAIR_SOURCE, record[2],
-							  values };
-	} else if (!k->is_fresh) {
-		k->is_fresh = 1;
-		k->note = op & SX_FRESH_NOTE ? SX_REPAIR_SAYS_ONE : SX_REPAIR_SAYS_NONE;
-		is_former = (op & ~(uint64_t)SX_FRESH_HAS) == SX_FRESH_DELETE;
-		if (!is_former)
-			k->claim[k->n_claims++] = (struct claim){ SX_REPAIR_FRESH, record[2],
-								  values };
-		if (!is_former && op & SX_FRESH_LABEL)
-			k->hash[k->n_hashes++] = record[3];
-	}
-	return is_former && sx_u64s_push(&k->former, record[2]) ? sx_fail_nomem(err) : SIMIDX_OK;
-}
-
-/*
- * Damaged postings may have rows of an older commit, with documents that were deleted since. A merge is
- * done with docs before it begins with postings, so docs that is whole has every document of theirs.
- */
-static void judge_claims(const sx_repair *r, struct known *k)
-{
-	int is_gone = r->has_whole_docs && !k->is_fresh && k->n_claims > 0;
-
-	for (size_t i = 0; i < k->n_claims; i++)
-		is_gone &= k->claim[i].source != SX_REPAIR_DOCS;
-	if (!is_gone)
-		return;
-	k->is_gone = 1;
-	k->n_claims = 0;
 }
 
 /* All that is known of the next id. SIMIDX_E_END after the last one. */
 static int next_id(struct join *j)
 {
-	struct known *k = &j->known;
+	sx_repair_known *k = &j->known;
 	sx_repair *r = j->r;
 	uint64_t id = UINT64_MAX;
 	int rc = SIMIDX_OK;
@@ -159,77 +83,32 @@ static int next_id(struct join *j)
 	id = j->document && j->document[0] < id ? j->document[0] : id;
 	id = j->label && j->label[0] < id ? j->label[0] : id;
 	id = j->hash && j->hash[0] < id ? j->hash[0] : id;
-	k->id = id;
-	k->n_claims = k->n_hashes = k->former.n = 0;
-	k->is_fresh = k->is_gone = 0;
-	k->note = SX_REPAIR_SAYS_NOTHING;
-	k->label = (sx_slice){ NULL, 0 };
+	sx_repair_known_begin(k, id);
 	while (!rc && j->document && j->document[0] == id) {
-		rc = hear_claim(k, &sx_repair_old(r)->schema->columns, j->document, r->err);
+		rc = sx_repair_known_hear(k, r, j->document);
 		if (!rc)
 			rc = next(j, r->documents, &j->document);
 	}
 	for (; !rc && j->hash && j->hash[0] == id; rc = next(j, r->hashes, &j->hash))
-		if (!k->is_fresh && k->n_hashes < MAX_CLAIMS)
-			k->hash[k->n_hashes++] = j->hash[1];
+		if (!k->is_fresh)
+			sx_repair_known_hear_hash(k, j->hash[1]);
 	while (!rc && j->label && j->label[0] == id) {
 		rc = consider_label(j);
 		if (!rc)
 			rc = next(j, r->labels, &j->label);
 	}
 	if (!rc)
-		judge_claims(r, k);
+		sx_repair_known_judge(k, r);
 	/* What a deleted document has left until the merge is nobody's label. */
 	if ((k->is_fresh || k->is_gone) && !k->n_claims)
 		k->label.size = 0;
 	return rc ? rc : sx_repair_progress(r, "joining");
 }
 
-/* ---- what to believe ---- */
+/* ---- what is not believed ---- */
 
-static uint64_t rank(const sx_repair *r, const struct claim *c)
-{
-	return c->source == SX_REPAIR_DOCS && r->has_whole_docs ? 0 : c->source + 1;
-}
-
-static unsigned votes(const struct known *k, uint64_t fp)
-{
-	unsigned sources = 0;
-
-	for (size_t i = 0; i < k->n_claims; i++)
-		if (k->claim[i].fp == fp)
-			sources |= 1u << k->claim[i].source;
-	return (unsigned)__builtin_popcount(sources);
-}
-
-/* docs that is whole is right. Otherwise what most tables say counts, then who says it. */
-static const struct claim *choose(const sx_repair *r, const struct known *k)
-{
-	const struct claim *best = NULL;
-
-	for (size_t i = 0; i < k->n_claims; i++) {
-		const struct claim *c = &k->claim[i];
-		int more = best ? (int)votes(k, c->fp) - (int)votes(k, best->fp) : 1;
-
-		if (best && (!rank(r, c) || !rank(r, best)))
-			more = (rank(r, best) > rank(r, c)) - (rank(r, best) < rank(r, c));
-		if (more > 0 || (!more && rank(r, c) < rank(r, best)))
-			best = c;
-	}
-	return best;
-}
-
-/* Who knows the optional columns; NULL: nobody does. */
-static const struct claim *find_values(const struct known *k, uint64_t fp)
-{
-	for (size_t i = 0; i < k->n_claims; i++)
-		if (k->claim[i].fp == fp && k->claim[i].source != SX_REPAIR_DOCS)
-			return &k->claim[i];
-	return NULL;
-}
-
-static void tell_other_values(sx_repair *r, simidx_loss *loss, const struct claim *c,
-			      const struct claim *taken)
+static void tell_other_values(sx_repair *r, simidx_loss *loss, const sx_repair_claim *c,
+			      const sx_repair_claim *taken)
 {
 	uint64_t fp2 = c->values.of[SX_FP2], time = c->values.of[SX_TIME];
 
@@ -241,15 +120,15 @@ static void tell_other_values(sx_repair *r, simidx_loss *loss, const struct clai
 		sx_repair_tell(r, loss, "another time was given for the document, %" PRIu64, time);
 }
 
-static void tell_others(sx_repair *r, const struct known *k, const struct claim *taken,
-			const struct claim *values)
+static void tell_others(sx_repair *r, const sx_repair_known *k, const sx_repair_claim *taken,
+			const sx_repair_claim *values)
 {
 	static const char *const names[] = { "fresh", "postings", "docs" };
 	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT, .id = k->id, .fp = taken->fp,
 			     .flags = SIMIDX_LOSS_HAS_FP };
 
 	for (size_t i = 0; i < k->n_claims; i++) {
-		const struct claim *c = &k->claim[i];
+		const sx_repair_claim *c = &k->claim[i];
 
 		loss.table = names[c->source];
 		if (c->fp != taken->fp)
@@ -276,7 +155,7 @@ static int is_shared(struct join *j, int *yes)
 /* Take the label out if it is not the document's own; tell of that and of one that is missing. */
 static int judge_label(struct join *j, simidx_loss *loss)
 {
-	struct known *k = &j->known;
+	sx_repair_known *k = &j->known;
 	sx_repair *r = j->r;
 	const char *wrong = NULL;
 	int shared, rc = is_shared(j, &shared);
@@ -286,10 +165,12 @@ static int judge_label(struct join *j, simidx_loss *loss)
 	loss->table = "labels";
 	if (shared)
 		wrong = "its label may be that of another document, which has it now";
-	else if (k->label.size && k->n_hashes && !has_hash(k, k->label))
+	else if (k->label.size && k->n_hashes && !sx_repair_known_has_hash(k, k->label))
 		wrong = "its label is damaged: it has another hash";
 	else if (!k->label.size && k->n_hashes)
 		wrong = "its label is missing";
+	else if (!k->label.size && k->has_found_label)
+		wrong = "a label that may be its own is left out, as nothing is left to check it by";
 	if (wrong) {
 		k->label.size = 0;
 		loss->kind = SIMIDX_LOSS_LABEL;
@@ -306,7 +187,8 @@ static int judge_label(struct join *j, simidx_loss *loss)
 /*
  * Two documents cannot have one label, and the loader would leave one of them out. A label that
  * could not be checked gives way, and so does one that no fresh row has: the row that deleted its
- * document may be lost. Ids whose label gives way come out in ascending order.
+ * document may be lost, or old pages may have brought it back. Ids whose label gives way come out in
+ * ascending order.
  */
 static int find_shared(struct join *j)
 {
@@ -322,9 +204,9 @@ static int find_shared(struct join *j)
 	if (!rc)
 		rc = begin(j);
 	while (!rc && !(rc = next_id(j))) {
-		struct known *k = &j->known;
+		sx_repair_known *k = &j->known;
 
-		if (!k->n_claims || !k->label.size || (k->n_hashes && !has_hash(k, k->label)))
+		if (!k->n_claims || !k->label.size || (k->n_hashes && !sx_repair_known_has_hash(k, k->label)))
 			continue;
 		record[0] = sx_hash(k->label.data, k->label.size);
 		record[1] = !k->n_hashes ? 2 : !k->is_fresh;
@@ -352,7 +234,7 @@ static int find_shared(struct join *j)
 
 /* ---- documents ---- */
 
-static void tell_gone(sx_repair *r, const struct known *k)
+static void tell_gone(sx_repair *r, const sx_repair_known *k)
 {
 	simidx_loss loss = { .kind = SIMIDX_LOSS_DAMAGE, .table = "postings", .id = k->id,
 			     .fp = k->claim[0].fp, .flags = SIMIDX_LOSS_HAS_FP };
@@ -361,11 +243,11 @@ static void tell_gone(sx_repair *r, const struct known *k)
 }
 
 /* Its fingerprint is lost, and perhaps found below among those that no document has. */
-static void tell_nameless(sx_repair *r, const struct known *k)
+static void tell_nameless(sx_repair *r, const sx_repair_known *k)
 {
 	simidx_loss loss = { .kind = SIMIDX_LOSS_DOCUMENT, .id = k->id, .table = "labels" };
 
-	if (k->label.size && (!k->n_hashes || has_hash(k, k->label))) {
+	if (k->label.size && (!k->n_hashes || sx_repair_known_has_hash(k, k->label))) {
 		loss.label = k->label.data;
 		loss.label_size = k->label.size;
 	}
@@ -386,7 +268,7 @@ static void tell_lost(sx_repair *r, unsigned kind, const simidx_doc *doc, const 
 }
 
 /* The optional columns. A time that is lost is unknown. */
-static void set_values(sx_repair *r, simidx_doc *doc, const struct claim *c)
+static void set_values(sx_repair *r, simidx_doc *doc, const sx_repair_claim *c)
 {
 	const sx_schema *schema = sx_repair_old(r)->schema;
 	int has_fp2 = c && !(r->has_unknown_fp2 && c->values.of[SX_FP2] == r->unknown_fp2);
@@ -406,16 +288,16 @@ static void set_values(sx_repair *r, simidx_doc *doc, const struct claim *c)
 
 static int put_document(struct join *j)
 {
-	const struct known *k = &j->known;
+	const sx_repair_known *k = &j->known;
 	sx_repair *r = j->r;
-	const struct claim *taken = choose(r, k), *values;
+	const sx_repair_claim *taken = sx_repair_known_choose(k, r), *values;
 	simidx_doc doc = SIMIDX_DOC_INIT;
 	simidx_loss loss = { .id = k->id, .fp = taken->fp, .flags = SIMIDX_LOSS_HAS_FP };
 	int rc = judge_label(j, &loss);
 
 	if (rc)
 		return rc;
-	values = find_values(k, taken->fp);
+	values = sx_repair_known_values(k, taken->fp);
 	tell_others(r, k, taken, values);
 	doc.id = k->id;
 	doc.fp = taken->fp;
@@ -433,7 +315,7 @@ static int put_document(struct join *j)
 /* How much there is, and which of 64 second fingerprints the documents have. */
 static int count(struct join *j, uint64_t first_fp2, uint64_t *taken)
 {
-	const struct known *k = &j->known;
+	const sx_repair_known *k = &j->known;
 	int rc = begin(j);
 
 	j->n_documents = j->label_bytes = j->n_unchecked = *taken = 0;
@@ -454,12 +336,12 @@ static int survey(struct join *j)
 {
 	sx_repair *r = j->r;
 	const sx_header *h = sx_repair_header(r);
-	uint64_t first = sx_hash_u64(h->next_id) & ~(uint64_t)63, taken;
+	uint64_t first = SX_UNKNOWN_FP2, taken; /* by which a repair without a header would know it */
 	int rc;
 
 	while (!(rc = count(j, first, &taken)) && !~taken)
 		first += 64;
-	if (!rc && (j->n_unchecked || !r->has_all_fresh))
+	if (!rc && (j->n_unchecked || !r->has_all_fresh || r->has_old_pages))
 		rc = find_shared(j);
 	if (rc)
 		return rc;
@@ -527,7 +409,7 @@ static void tell_surplus(sx_repair *r, uint64_t n)
 	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT, .id = SIMIDX_NO_ID };
 	uint64_t had = sx_repair_header(r)->documents + r->deletions_lost;
 
-	if (n > had)
+	if (n > had && !r->is_header_old)
 		sx_repair_tell(r, &loss,
 			       "%" PRIu64 " document%s more than the header counts: tables have rows of "
 			       "an older commit, and nothing tells which",
@@ -556,7 +438,7 @@ int sx_repair_put_documents(sx_repair *r)
 			rc = put_document(&j);
 		else if (j.known.is_gone)
 			tell_gone(r, &j.known);
-		else if (!j.known.is_fresh)
+		else if (!j.known.is_fresh && (j.known.label.size || j.known.n_hashes))
 			tell_nameless(r, &j.known);
 		/* Tables may still have these, though no document is missing that had them. */
 		for (size_t i = 0; !rc && j.stored && i < j.known.former.n; i++)

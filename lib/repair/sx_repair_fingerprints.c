@@ -19,7 +19,7 @@ int sx_repair_put_fingerprints(sx_repair *r)
 {
 	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT, .id = SIMIDX_NO_ID,
 			     .flags = SIMIDX_LOSS_HAS_FP };
-	uint64_t distinct = 0, expected = sx_repair_header(r)->table[0].rows;
+	uint64_t distinct = 0, expected = r->is_header_old ? 0 : sx_repair_header(r)->table[0].rows;
 	simidx_doc doc = SIMIDX_DOC_INIT;
 	const uint64_t *fp = NULL;
 	unsigned times;

@@ -12,9 +12,9 @@
 
 #define LABEL_BUFFER ((size_t)1 << 20)
 
-static int is_whole(const sx_repair_tally *tally, const sx_table_count *count)
+static int is_whole(const sx_repair *r, const sx_repair_tally *tally, const sx_table_count *count)
 {
-	return tally->rows == count->rows && tally->digest == count->digest;
+	return !r->is_header_old && tally->rows == count->rows && tally->digest == count->digest;
 }
 
 static int add_document(sx_repair *r, uint64_t id, enum sx_repair_source source, uint64_t fp,
@@ -40,7 +40,8 @@ static int can_be(sx_repair *r, const sx_table *table, uint64_t id, uint64_t fp)
 {
 	if (id <= SIMIDX_MAX_ID && !(fp & ~sx_low_bits(sx_repair_old(r)->schema->bits)))
 		return 1;
-	sx_repair_tell_damage(r, table->name, "a row has an impossible id or fingerprint");
+	if (!sx_repair_is_found(r))
+		sx_repair_tell_damage(r, table->name, "a row has an impossible id or fingerprint");
 	return 0;
 }
 
@@ -53,6 +54,8 @@ static int is_sound_fresh(sx_repair *r, const sx_table *table, const sx_rows *ro
 		wrong = "a row is not of this commit";
 	else if (!sx_fresh_is_known(rows, i))
 		wrong = "a row is of an unknown kind";
+	if (wrong && sx_repair_is_found(r))
+		return 0;
 	r->has_later_rows |= rows->key[i] >= h->next_seq;
 	if (wrong)
 		sx_repair_tell_damage(r, table->name, wrong);
@@ -119,13 +122,13 @@ static int read_fresh(sx_repair *r,
 	while (!rc && !(rc = sx_sorter_next(r->changes, &change, r->err))) {
 		if (change[0] < expected)
 			continue; /* a second time */
-		if (change[0] > expected)
+		if (change[0] > expected && !r->is_header_old)
 			tell_gap(r, expected, change[0]);
 		expected = change[0] + 1;
 		read++;
 		deleted += change[1];
 	}
-	if (rc == SIMIDX_E_END && expected < h->next_seq)
+	if (rc == SIMIDX_E_END && expected < h->next_seq && !r->is_header_old)
 		tell_gap(r, expected, h->next_seq);
 	if (r->has_later_rows)
 		sx_repair_tell(r, &later, "the log has rows of a later commit than the header is of: what "
@@ -195,7 +198,8 @@ static int take_by_label(sx_repair *r, const sx_table *table, const sx_rows *row
 
 static int take_label(sx_repair *r, uint64_t id, sx_slice label)
 {
-	uint64_t record[3] = { id, sx_spill_size(r->label_bytes), label.size };
+	uint64_t found = sx_repair_is_found(r) ? SX_REPAIR_LABEL_FOUND : 0;
+	uint64_t record[3] = { id, sx_spill_size(r->label_bytes), label.size | found };
 	int rc = sx_spill_write(r->label_bytes, label.data, label.size, r->err);
 
 	return rc ? rc : sx_sorter_add(r->labels, record, r->err);
@@ -210,17 +214,17 @@ static int read_documents(sx_repair *r)
 	sx_repair_tally postings, docs;
 	int rc = read_fresh(r, take_fresh);
 
-	r->has_all_fresh = !r->report.changes_lost;
+	r->has_all_fresh = !r->report.changes_lost && !r->is_header_old;
 	if (!rc)
 		rc = sx_repair_read_table(r, &tables->postings, take_postings, &postings);
 	if (rc)
 		return rc;
 	r->has_all_documents =
-		r->has_all_fresh && is_whole(&postings, &count[SX_COUNT_POSTINGS]);
+		r->has_all_fresh && is_whole(r, &postings, &count[SX_COUNT_POSTINGS]);
 	if (r->has_all_documents)
 		return SIMIDX_OK;
 	rc = sx_repair_read_table(r, &tables->docs, take_docs, &docs);
-	r->has_whole_docs = is_whole(&docs, &count[SX_COUNT_DOCS]);
+	r->has_whole_docs = is_whole(r, &docs, &count[SX_COUNT_DOCS]);
 	r->has_all_documents = r->has_all_fresh && r->has_whole_docs;
 	return rc;
 }
@@ -282,7 +286,7 @@ int sx_repair_gather_fingerprints(sx_repair *r)
 
 	for (unsigned t = 0; !rc && t < n && whole == n; t++) {
 		rc = sx_repair_read_table(r, &table[t], NULL, &tally);
-		if (is_whole(&tally, &sx_repair_header(r)->table[t]))
+		if (is_whole(r, &tally, &sx_repair_header(r)->table[t]))
 			whole = t;
 	}
 	for (unsigned t = 0; !rc && t < n; t++)

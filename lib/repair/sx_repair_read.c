@@ -24,12 +24,12 @@ struct reading {
 	sx_sort_key last; /* entry of the last block that was sound */
 };
 
-/* What is damaged is told; anything else ends the repair. */
+/* What is damaged is told; anything else ends the repair. What was found may be sound elsewhere. */
 static int pass_over(struct reading *g, const simidx_error *err)
 {
 	if (err->code != SIMIDX_E_CORRUPT)
 		return sx_fail(g->r->err, err->code, "%s", err->text);
-	if (g->tally)
+	if (g->tally && !sx_repair_is_found(g->r))
 		sx_repair_tell_damage(g->r, g->table->name, err->text);
 	return SIMIDX_OK;
 }
@@ -46,6 +46,17 @@ static int hand_over(struct reading *g)
 		rc = g->take(g->r, g->table, &g->rows);
 	g->rows.n = 0;
 	return rc;
+}
+
+/* Where a tree decides, old blocks do not count. */
+static int is_wanted(sx_repair *r, sx_slice key)
+{
+	if (r->reading.whose != SX_PAGES_ANY)
+		return 1;
+	if (!sx_page_is_lost(&r->reading, key))
+		return 0;
+	r->has_old_pages = 1;
+	return 1;
 }
 
 /*
@@ -71,13 +82,13 @@ static int read_block(struct reading *g, sx_slice key, sx_slice value)
 	if (!rc)
 		rc = sx_table_check_order(g->table, key, &g->rows, g->has_last ? &g->last : NULL,
 					  &fence, &err);
-	if (!rc) {
+	if (!rc && is_wanted(g->r, key)) {
 		g->last = sx_sort_key_of(g->table, &g->rows, g->rows.n - 1);
 		g->has_last = 1;
 		return hand_over(g);
 	}
 	g->rows.n = 0;
-	return pass_over(g, &err);
+	return rc ? pass_over(g, &err) : SIMIDX_OK;
 }
 
 static int read_row(struct reading *g, sx_slice key, sx_slice value)
@@ -87,6 +98,7 @@ static int read_row(struct reading *g, sx_slice key, sx_slice value)
 
 	if (rc)
 		return pass_over(g, &err);
+	g->r->has_old_pages |= g->r->reading.whose == SX_PAGES_ANY;
 	return g->rows.n == ROWS_AT_ONCE ? hand_over(g) : SIMIDX_OK;
 }
 
@@ -119,13 +131,17 @@ static void tell_page(void *ctx, const char *table, const char *text)
 		sx_repair_tell_damage(p->r, table, text);
 }
 
-static int read_pages(sx_repair *r, const char *table, int tells,
+/* `finds`: also what may be other tables', which `see` tells apart. */
+static int read_pages(sx_repair *r, const char *table, int tells, unsigned finds,
 		      int (*see)(void *ctx, sx_slice key, sx_slice value), void *ctx)
 {
 	struct pages p = { r, tells ? table : NULL, see, ctx };
 	simidx_error err = { 0 };
-	int rc = sx_page_read(r->txn, &r->roots, table, see_value, tell_page, &p, &err);
+	int rc;
 
+	r->reading = (sx_page_reading){ .value = see_value, .problem = tell_page, .ctx = &p,
+					.finds = finds };
+	rc = sx_page_read(r->txn, &r->roots, table, &r->reading, &err);
 	if (rc == SIMIDX_E_NOT_FOUND) {
 		if (tells)
 			sx_repair_tell_damage(r, table,
@@ -160,7 +176,10 @@ int sx_repair_read_table(sx_repair *r, const sx_table *table, sx_repair_rows_fn 
 	if (tally)
 		memset(tally, 0, sizeof(*tally));
 	sx_rows_init(&g.rows, table->n_cols);
-	rc = read_pages(r, table->name, tally != NULL, see_key, &g);
+	rc = read_pages(r, table->name, tally != NULL,
+			table->layout == SIMIDX_LAYOUT_BLOCKS ? SX_PAGES_FIND_BLOCKS
+							      : SX_PAGES_FIND_LEAVES,
+			see_key, &g);
 	if (!rc)
 		rc = hand_over(&g);
 	sx_rows_free(&g.rows);
@@ -174,24 +193,50 @@ struct labels {
 	sx_repair_label_fn *take;
 };
 
+/* Whether what was found is of another table with ids or numbers for its keys: those have checksums. */
+static int is_of_other(sx_repair *r, sx_slice key, sx_slice value, int *yes)
+{
+	const sx_table *tables[] = { &sx_repair_old(r)->tables.docs, &sx_repair_old(r)->fresh->log };
+	sx_slice note;
+	int rc = SIMIDX_OK;
+
+	*yes = sx_repair_is_found(r) && !sx_note_decode(sx_load_be64(key.data), value, &note, NULL);
+	for (int t = 0; t < 2 && !rc && !*yes && sx_repair_is_found(r); t++) {
+		sx_rows rows;
+
+		sx_rows_init(&rows, tables[t]->n_cols);
+		rc = tables[t]->layout == SIMIDX_LAYOUT_BLOCKS
+			     ? sx_table_block_decode(tables[t], key, value, &rows, NULL, NULL)
+			     : sx_table_row_decode(tables[t], key, value, &rows, NULL);
+		*yes = !rc;
+		rc = rc == SIMIDX_E_CORRUPT ? SIMIDX_OK : rc;
+		sx_rows_free(&rows);
+	}
+	return rc ? sx_fail_nomem(r->err) : SIMIDX_OK;
+}
+
 static int see_label(void *ctx, sx_slice key, sx_slice value)
 {
 	struct labels *g = ctx;
+	int is_label = key.size == 8 && value.size && value.size <= SIMIDX_MAX_LABEL;
+	int is_other, rc;
 
 	/* The document of a label whose key is lost cannot be known. */
 	if (!key.data)
 		return SIMIDX_OK;
-	if (key.size == 8 && value.size && value.size <= SIMIDX_MAX_LABEL)
-		return g->take(g->r, sx_load_be64(key.data), value);
-	sx_repair_tell_damage(g->r, "labels", "an entry has a key or value of a wrong size");
-	return SIMIDX_OK;
+	if (!is_label && !sx_repair_is_found(g->r))
+		sx_repair_tell_damage(g->r, "labels", "an entry has a key or value of a wrong size");
+	if (!is_label)
+		return SIMIDX_OK;
+	rc = is_of_other(g->r, key, value, &is_other);
+	return rc || is_other ? rc : g->take(g->r, sx_load_be64(key.data), value);
 }
 
 int sx_repair_read_labels(sx_repair *r, sx_repair_label_fn *take)
 {
 	struct labels g = { r, take };
 
-	return read_pages(r, "labels", 1, see_label, &g);
+	return read_pages(r, "labels", 1, SX_PAGES_FIND_LEAVES, see_label, &g);
 }
 
 static int see_note(void *ctx, sx_slice key, sx_slice value)
@@ -204,9 +249,13 @@ static int see_note(void *ctx, sx_slice key, sx_slice value)
 	/* Without its key nothing tells whose a note is, and what follows a gap has no value. */
 	if (!key.data || !value.data)
 		return SIMIDX_OK;
-	if (key.size == 8 && !sx_note_decode(id, value, &note, &err))
+	if (key.size == 8 && !sx_note_decode(id, value, &note, &err)) {
+		g->r->has_old_pages |= g->r->reading.whose == SX_PAGES_ANY;
 		return g->take(g->r, id, note);
-	sx_repair_tell_damage(g->r, "notes", err.code ? err.text : "a key has a wrong size");
+	}
+	if (!sx_repair_is_found(g->r))
+		sx_repair_tell_damage(g->r, "notes", err.code ? err.text
+							     : "a key has a wrong size");
 	return SIMIDX_OK;
 }
 
@@ -214,12 +263,12 @@ int sx_repair_read_notes(sx_repair *r, sx_repair_label_fn *take)
 {
 	struct labels g = { r, take };
 
-	return read_pages(r, "notes", 1, see_note, &g);
+	return read_pages(r, "notes", 1, SX_PAGES_FIND_LEAVES, see_note, &g);
 }
 
 /* ---- meta ---- */
 
-/* The records of both copies; of two that are sound the one of the later commit stays. */
+/* The records of all copies; of those that are sound the one of the latest commit stays. */
 struct meta {
 	sx_repair *r;
 	const char *name; /* of the copy at hand */
@@ -249,10 +298,12 @@ static int see_record(void *ctx, sx_slice key, sx_slice value)
 		header = sx_calloc(1, sizeof(*header));
 		rc = header ? sx_header_decode(header, value, &err) : sx_fail_nomem(&err);
 		m->is_newer = !rc && header->commit >= r->header.commit;
-		if (m->is_newer)
+		if (m->is_newer) {
 			r->header = *header;
-		else if (rc && !m->err.code)
+			r->is_header_old = !header->commit || r->reading.whose == SX_PAGES_ANY;
+		} else if (rc && !m->err.code) {
 			m->err = err;
+		}
 		m->has_header |= !rc;
 		free(header);
 	} else if (is_key(key, "profile")) {
@@ -275,7 +326,7 @@ static int see_record(void *ctx, sx_slice key, sx_slice value)
 	if (rc == SIMIDX_E_NOMEM)
 		return sx_fail_nomem(r->err);
 	/* A header of another version is not damaged. */
-	if (rc && rc != SIMIDX_E_VERSION)
+	if (rc && rc != SIMIDX_E_VERSION && !sx_repair_is_found(r))
 		sx_repair_tell_damage(r, m->name, err.text);
 	return SIMIDX_OK;
 }
@@ -294,12 +345,43 @@ static int choose_commit(sx_repair *r)
 		rc = sx_page_other(r->txn, &r->roots, &other, r->err);
 	if (!rc)
 		rc = sx_meta_find_commit(r->txn, &other, &other_commit, r->err);
-	if (rc || other_commit <= commit)
+	if (rc || !commit || other_commit <= commit)
 		return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
 	r->roots = other;
 	sx_repair_tell_damage(r, SX_PAGE_TABLES,
 			      "a header page has another transaction number than its commit, so that an "
 			      "older commit is shown; the later one is read");
+	return SIMIDX_OK;
+}
+
+/* What the index is at least, where the last header is lost. Counts and the mark are old then. */
+static int find_older(struct meta *m)
+{
+	sx_repair *r = m->r;
+	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT, .table = sx_meta_about, .id = SIMIDX_NO_ID };
+	int rc;
+
+	m->is_newer = 0;
+	/* Of no table: all that nothing leads to. */
+	rc = read_pages(r, "", 0, SX_PAGES_FIND_LEAVES, see_record, m);
+	if (rc || !m->has_header || !r->is_header_old)
+		return rc;
+	sx_repair_tell(r, &loss,
+		       "the header of the last commit is lost; an older copy tells what the index is, but "
+		       "not how many documents, labels and changes are lost, and ids that were given may be "
+		       "given again");
+	if (m->saw_mark)
+		sx_repair_tell_record(r, "the mark is lost: the new index has none");
+	r->report.header_lost = 1;
+	m->saw_mark = 0;
+	r->mark.size = 0;
+	r->header.state = 0;
+	r->header.documents = r->header.labels = r->header.notes = 0;
+	r->header.next_seq = SX_REPAIR_MAX_SEQ;
+	if (r->header.flags & SIMIDX_CREATE_FP2 && !(r->header.flags & SX_FLAG_UNKNOWN_FP2)) {
+		r->header.flags |= SX_FLAG_UNKNOWN_FP2;
+		r->header.unknown_fp2 = SX_UNKNOWN_FP2;
+	}
 	return SIMIDX_OK;
 }
 
@@ -311,19 +393,23 @@ int sx_repair_read_meta(sx_repair *r, sx_profile *profile)
 	for (unsigned i = 0; !rc && i < SX_META_COPIES; i++) {
 		m.name = sx_meta_names[i];
 		m.is_newer = 0;
-		rc = read_pages(r, m.name, 1, see_record, &m);
+		rc = read_pages(r, m.name, 1, 0, see_record, &m);
 	}
+	m.name = sx_meta_about;
+	m.is_newer = 0;
+	if (!rc && m.err.code != SIMIDX_E_VERSION && (!m.has_header || !m.has_profile))
+		rc = read_pages(r, m.name, 0, 0, see_record, &m);
+	if (!rc && m.err.code != SIMIDX_E_VERSION && (!m.has_header || r->is_header_old))
+		rc = find_older(&m);
 	*profile = m.profile;
 	if (rc)
 		return rc;
 	if (!m.has_header && m.err.code)
 		return sx_fail(r->err, m.err.code, "%s", m.err.text);
-	if (!m.has_header && *r->tables_problem)
-		return sx_fail(r->err, SIMIDX_E_CORRUPT,
-			       "no sound header can be reached, as the list of tables is damaged: %s",
-			       r->tables_problem);
 	if (!m.has_header)
-		return sx_fail(r->err, SIMIDX_E_CORRUPT, "both copies of its header are lost");
+		return sx_fail(r->err, SIMIDX_E_CORRUPT, "no sound copy of its header is left%s%s",
+			       *r->tables_problem ? "; the list of tables is damaged: " : "",
+			       r->tables_problem);
 	if (!m.has_profile)
 		sx_repair_tell_record(r, "the profile is damaged: the new index has none");
 	if (m.saw_mark && !m.has_mark)

@@ -39,7 +39,14 @@ enum sx_repair_source { SX_REPAIR_FRESH, SX_REPAIR_POSTINGS, SX_REPAIR_DOCS };
  */
 #define SX_REPAIR_SOURCE (UINT64_MAX - SX_REPAIR_DOCS)
 #define SX_REPAIR_OP_BITS 6
+#define SX_REPAIR_MAX_SEQ ((uint64_t)1 << 57) /* sequence numbers are below it */
 #define SX_REPAIR_VALUES 4 /* where the optional columns begin in it */
+
+/*
+ * Beside the size of a label in its record: it was found where any table may have it, and counts only if it
+ * has the right hash.
+ */
+#define SX_REPAIR_LABEL_FOUND ((uint64_t)1 << 32)
 
 _Static_assert(SX_REPAIR_VALUES + SX_MAX_COLUMNS <= SX_SORT_MAX_WORDS, "a record can be sorted");
 
@@ -66,7 +73,10 @@ typedef struct sx_repair {
 	sx_txn *txn;          /* the snapshot that is read; LMDB reads nothing in it */
 	sx_page_roots roots;  /* of it */
 	char tables_problem[200]; /* the first one in the tree of tables, which leads to all others */
+	sx_page_reading reading; /* whose it is that is handed over at the moment */
+	int has_old_pages; /* something came from pages of any commit */
 	sx_header header;
+	int is_header_old; /* it need not be that of the last commit: its counts mean nothing */
 	sx_mark mark;
 	simidx *old;          /* what the header says it is */
 	simidx_loader *loader;
@@ -97,6 +107,12 @@ static inline const sx_header *sx_repair_header(const sx_repair *repair)
 static inline const simidx *sx_repair_old(const sx_repair *repair)
 {
 	return repair->old;
+}
+
+/** Whether what is handed over may be another table's. Then nobody is told what it is not. */
+static inline int sx_repair_is_found(const sx_repair *repair)
+{
+	return repair->reading.whose != SX_PAGES_OWN;
 }
 
 /** Tell the caller of a loss; what is not set in it counts as unknown. Counts it in the report. */

@@ -197,7 +197,7 @@ static int fail_kinds(const char *dir, enum meta_kind first, enum meta_kind seco
 		       "%s/" SX_DATA_NAME ": the header pages are damaged", dir);
 }
 
-int sx_file_check_data(const char *dir, int fd, simidx_error *err)
+int sx_file_check_data(const char *dir, int fd, int takes_cut, simidx_error *err)
 {
 	uint64_t need, page_size = sx_file_check_page_size();
 	enum meta_kind kind[2];
@@ -219,7 +219,7 @@ int sx_file_check_data(const char *dir, int fd, simidx_error *err)
 		return sx_fail(err, SIMIDX_E_CORRUPT,
 			       "%s/" SX_DATA_NAME ": the %s header page, which counts, is damaged",
 			       dir, which ? "second" : "first");
-	else if (meta[which].last_page > (uint64_t)st.st_size / page_size + SX_LMDB_MAX_DIRTY)
+	else if (!takes_cut && meta[which].last_page > (uint64_t)st.st_size / page_size + SX_LMDB_MAX_DIRTY)
 		need = (meta[which].last_page + 1) * page_size;
 	else
 		need = 2 * page_size;

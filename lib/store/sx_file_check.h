@@ -43,11 +43,12 @@ int sx_file_check_open(const char *dir, int dir_fd, int *fd, struct stat *st, si
  * uses must be good, but both must be marked as LMDB's. A file that ends before its last page is
  * accepted here if free pages alone may be missing: sx_store_is_short().
  *
+ * @param takes_cut  accept it wherever it ends behind the meta pages
  * @return SIMIDX_OK; SIMIDX_E_NOT_INDEX when it is not LMDB's; SIMIDX_E_UNSUPPORTED when it is of
  *         another page size, word size, byte order or version; SIMIDX_E_CORRUPT when it is
  *         damaged or cut short; the code of a failed system call
  */
-int sx_file_check_data(const char *dir, int fd, simidx_error *err);
+int sx_file_check_data(const char *dir, int fd, int takes_cut, simidx_error *err);
 
 /** A meta page that can stand in for one that is lost. */
 typedef struct sx_lost_meta {

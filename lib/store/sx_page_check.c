@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/sx_pages.h"
 #include "store/sx_store_handle.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
@@ -44,109 +43,6 @@ static int check_trees(sx_pages *c, const sx_lmdb_meta *meta)
 	if (!rc && !c->problems && c->n_seen + 2 != meta->last_page + 1)
 		sx_pages_bad(c, &free_pages, "pages neither used nor free: %" PRIu64,
 		    meta->last_page - 1 - c->n_seen);
-	return rc;
-}
-
-/* ------------------------------------------------------------------------------------------
- * Pages that nothing leads to
- */
-
-/*
- * Each page is used or free. So if all is sound but one table, the pages that were neither met in a tree
- * nor are free are that table's, and none of them is of an older commit: they lie below its damaged
- * pages. If anything else is damaged as well it is not certain whose they are.
- */
-static int is_owner_certain(sx_pages *c, sx_page_tree *tree, sx_page_tree *tables,
-			    const sx_lmdb_meta *meta, int *yes)
-{
-	sx_page_tree free_pages = { .kind = SX_PAGES_FREE, .name = "free pages",
-				   .record = meta->free_pages };
-	sx_page_value *value = c->value;
-	uint64_t others = tables->problems;
-	int rc = SIMIDX_OK;
-
-	c->value = NULL;
-	c->is_quiet = 1;
-	for (unsigned t = 0; !rc && t < c->n_tables; t++) {
-		if (&c->table[t] == tree)
-			continue;
-		rc = sx_pages_check_tree(c, &c->table[t]);
-		others += c->table[t].problems;
-	}
-	if (!rc)
-		rc = sx_pages_check_tree(c, &free_pages);
-	c->value = value;
-	c->is_quiet = 0;
-	*yes = !others && !free_pages.problems &&
-	       (!c->newest_free || c->newest_free == c->txn);
-	return rc;
-}
-
-/*
- * The next page from `number` on that nothing leads to, read to level 1; 0 after the last one. Of a value
- * with several pages only the first has a header, and what is in the others may look like one.
- */
-static uint64_t next_lost(sx_pages *c, sx_page_tree *tree, uint64_t number, sx_lmdb_header *header,
-			  uint32_t *n_pages)
-{
-	uint64_t end = c->end < c->file_end ? c->end : c->file_end;
-
-	for (; number < end; number++) {
-		if (c->seen[number / 64] >> number % 64 & 1 ||
-		    !sx_pages_read(c, tree, number, 0, c->level[1], c->page_size))
-			continue;
-		memcpy(header, c->level[1], sizeof(*header));
-		*n_pages = 1;
-		if (header->flags == SX_LMDB_OVERFLOW)
-			memcpy(n_pages, &header->lower, sizeof(*n_pages));
-		if (header->number == number && *n_pages)
-			return number;
-	}
-	return 0;
-}
-
-/*
- * Hand over what is in such pages: first that in leaves, then values of one page whose key is lost, as
- * the leaf with it is damaged.
- */
-static void hand_over_lost(sx_pages *c, sx_page_tree *tree)
-{
-	const sx_slice none = { NULL, 0 };
-	unsigned char *page = c->level[1];
-	sx_slice value = { page + sizeof(sx_lmdb_header), c->page_size - sizeof(sx_lmdb_header) };
-	char wrong[SX_PAGE_WRONG];
-	sx_lmdb_header header;
-	uint32_t n_pages;
-
-	for (uint64_t at = 2; !c->stopped && (at = next_lost(c, tree, at, &header, &n_pages)) != 0;
-	     at += n_pages) {
-		size_t n = header.flags == SX_LMDB_LEAF
-				   ? sx_page_nodes(page, c->page_size, 1, c->sizes, wrong)
-				   : 0;
-
-		if (n && sx_pages_take(c, tree, at))
-			c->stopped = c->value(c->ctx, none, none);
-		for (size_t i = 0; !c->stopped && i < n; i++) {
-			sx_page_node node = sx_page_node_of(page, i);
-
-			sx_pages_check_value(c, tree, at, &node);
-		}
-	}
-	for (uint64_t at = 2; !c->stopped && (at = next_lost(c, tree, at, &header, &n_pages)) != 0;
-	     at += n_pages)
-		if (header.flags == SX_LMDB_OVERFLOW && n_pages == 1)
-			c->stopped = c->value(c->ctx, none, value);
-}
-
-static int read_table(sx_pages *c, sx_page_tree *tree, sx_page_tree *tables,
-		      const sx_lmdb_meta *meta)
-{
-	int rc = sx_pages_check_tree(c, tree), yes = 0;
-
-	if (!rc && tree->problems && !c->stopped && c->level[1])
-		rc = is_owner_certain(c, tree, tables, meta, &yes);
-	if (!rc && yes)
-		hand_over_lost(c, tree);
 	return rc;
 }
 
@@ -208,7 +104,7 @@ static int begin_check(sx_txn *txn, sx_lmdb_meta *meta, sx_pages **out, simidx_e
 	if (rc)
 		return rc;
 	c->txn = meta->txn;
-	c->end = meta->last_page + 1;
+	c->end = c->named_end = meta->last_page + 1;
 	if (fstat(c->fd, &st))
 		return sx_fail_errno(err, errno, "%s", sx_store_path(txn->store));
 	c->file_end = (uint64_t)st.st_size / c->page_size;
@@ -241,32 +137,46 @@ int sx_page_check(sx_txn *txn, sx_page_problem *problem, void *ctx, simidx_error
 	return rc;
 }
 
-int sx_page_read(sx_txn *txn, sx_page_roots *roots, const char *table, sx_page_value *value,
-		 sx_page_problem *problem, void *ctx, simidx_error *err)
+int sx_page_read(sx_txn *txn, sx_page_roots *roots, const char *table, sx_page_reading *reading,
+		 simidx_error *err)
 {
 	sx_page_tree tables = { .kind = SX_PAGES_TABLES, .name = SX_PAGE_TABLES };
-	sx_pages *c;
+	sx_page_tree unknown = { .kind = SX_PAGES_TABLE }, *tree;
+	int rc = begin_check(txn, roots, &reading->pages, err);
+	sx_pages *c = reading->pages;
 	unsigned t = 0;
-	int rc = begin_check(txn, roots, &c, err);
 
+	reading->whose = SX_PAGES_OWN;
 	if (!rc) {
-		c->problem = problem;
-		c->ctx = ctx;
-		c->value = value;
+		c->problem = reading->problem;
+		c->ctx = reading->ctx;
+		c->value = reading->value;
 		c->bytes = sx_calloc(1, SX_PAGE_MAX_VALUE);
 		tables.record = roots->tables;
 		rc = c->bytes ? sx_pages_check_tree(c, &tables) : SIMIDX_E_NOMEM;
 		while (t < c->n_tables && strcmp(c->table[t].name, table))
 			t++;
-		if (!rc)
-			rc = t < c->n_tables ? read_table(c, &c->table[t], &tables, roots)
-					     : SIMIDX_E_NOT_FOUND;
-		if (rc == SIMIDX_E_NOMEM)
+		tree = reading->tree = t < c->n_tables ? &c->table[t] : &unknown;
+		if (!rc && tree != &unknown)
+			rc = sx_pages_check_tree(c, tree);
+		if (!rc && !c->stopped && (tree == &unknown ? reading->finds != 0 : tree->problems != 0))
+			rc = sx_lost_pages_read(c, tree, &tables, roots, reading->finds, &reading->whose);
+		if (rc)
 			sx_fail_nomem(err);
-		rc = rc ? rc : c->stopped;
+		else if (c->stopped)
+			rc = c->stopped;
+		else if (tree == &unknown)
+			rc = SIMIDX_E_NOT_FOUND;
 	}
 	free_check(c);
+	reading->pages = NULL;
+	reading->tree = NULL;
 	return rc;
+}
+
+int sx_page_is_lost(const sx_page_reading *reading, sx_slice key)
+{
+	return sx_lost_pages_have(reading->pages, reading->tree, key);
 }
 
 /*

@@ -11,7 +11,7 @@
 #ifndef SX_PAGE_CHECK_H
 #define SX_PAGE_CHECK_H
 
-#include "store/sx_pages.h"
+#include "store/sx_lost_pages.h"
 
 /**
  * Check the pages of a read transaction in which nothing was read yet. LMDB touches none of them:
@@ -37,6 +37,17 @@ int sx_page_check(sx_txn *txn, sx_page_problem *problem, void *ctx, simidx_error
  */
 typedef sx_lmdb_meta sx_page_roots;
 
+/** How a table is read. */
+typedef struct sx_page_reading {
+	sx_page_value *value;
+	sx_page_problem *problem; /* may be NULL */
+	void *ctx;                /* passed to both */
+	unsigned finds;           /* SX_PAGES_FIND_: also what may be other tables' */
+	enum sx_page_whose whose; /* set before `value` is called: whose it is */
+	sx_pages *pages;          /* for sx_page_is_lost() */
+	sx_page_tree *tree;
+} sx_page_reading;
+
 /**
  * Hand over what is in the sound pages of a table, in the order of the keys or, where that is
  * damaged, in another one. Pages and values that are not sound are told as by sx_page_check(), but
@@ -47,13 +58,24 @@ typedef sx_lmdb_meta sx_page_roots;
  * before what follows in another order, `value` is called with NULL for both key and value. Of values
  * with a page of their own whose leaf is damaged the key is lost: it is NULL.
  *
+ * Elsewhere such pages may be any table's. `finds` asks for them: then entries of leaves, with their
+ * keys, or values that fill a page, without, are handed over for the caller to tell whose they are. Where
+ * the list of free pages is damaged, too, they may be of any commit. Then entries come only if the key's place
+ * in the table is lost; of other values the caller asks sx_page_is_lost().
+ *
  * @param txn    as for sx_page_check(); the same one, and `roots`, for all tables that are to be of
  *               one snapshot
  * @return SIMIDX_OK, whatever is damaged; SIMIDX_E_NOT_FOUND without setting err if there is no such
  *         table; the code of `value`; SIMIDX_E_BUSY, SIMIDX_E_NOMEM, as sx_txn_renew()
  */
-int sx_page_read(sx_txn *txn, sx_page_roots *roots, const char *table, sx_page_value *value,
-		 sx_page_problem *problem, void *ctx, simidx_error *err);
+int sx_page_read(sx_txn *txn, sx_page_roots *roots, const char *table, sx_page_reading *reading,
+		 simidx_error *err);
+
+/**
+ * Whether the place of a key in the table is below a damaged page, or all of the table is lost. For `value`,
+ * during the call.
+ */
+int sx_page_is_lost(const sx_page_reading *reading, sx_slice key);
 
 /**
  * The roots of the other header page, the one that LMDB does not use, where the numbers of the two say that

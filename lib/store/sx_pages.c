@@ -72,6 +72,10 @@ int sx_pages_take(sx_pages *c, sx_page_tree *tree, uint64_t page)
 {
 	uint64_t bit = (uint64_t)1 << page % 64;
 
+	if (page >= c->end && page < c->named_end) {
+		note_missing(c, tree, page);
+		return 0;
+	}
 	if (page < 2 || page >= c->end) {
 		sx_pages_bad(c, tree, "there is no page %" PRIu64, page);
 		return 0;
@@ -309,28 +313,37 @@ void sx_pages_check_value(sx_pages *c, sx_page_tree *tree, uint64_t number, cons
  * Trees
  */
 
+size_t sx_pages_nodes(sx_pages *c, sx_page_tree *tree, uint64_t number, int is_leaf,
+		      unsigned char *page)
+{
+	char wrong[SX_PAGE_WRONG];
+	sx_lmdb_header header;
+	size_t n;
+
+	if (!sx_pages_read(c, tree, number, 0, page, c->page_size))
+		return 0;
+	memcpy(&header, page, sizeof(header));
+	if (!check_header(c, tree, number, &header, is_leaf ? SX_LMDB_LEAF : SX_LMDB_BRANCH))
+		return 0;
+	n = sx_page_nodes(page, c->page_size, is_leaf, c->sizes, wrong);
+	if (!n)
+		sx_pages_bad(c, tree, "page %" PRIu64 "%s", number, wrong);
+	return n;
+}
+
 /* A page and all below it. Each level keeps its page, which has the bounds of the next. */
 static int check_page(sx_pages *c, sx_page_tree *tree, uint64_t number, unsigned level,
 		      sx_slice low, sx_slice high)
 {
 	int is_leaf = level == tree->record.depth, rc = SIMIDX_OK;
 	unsigned char *page = c->level[level];
-	char wrong[SX_PAGE_WRONG];
-	sx_lmdb_header header;
 	size_t n;
 
 	if (!page)
 		page = c->level[level] = sx_calloc(1, c->page_size);
 	if (!page)
 		return SIMIDX_E_NOMEM;
-	if (!take_used(c, tree, number, 1) || !sx_pages_read(c, tree, number, 0, page, c->page_size))
-		return SIMIDX_OK;
-	memcpy(&header, page, sizeof(header));
-	if (!check_header(c, tree, number, &header, is_leaf ? SX_LMDB_LEAF : SX_LMDB_BRANCH))
-		return SIMIDX_OK;
-	n = sx_page_nodes(page, c->page_size, is_leaf, c->sizes, wrong);
-	if (!n)
-		sx_pages_bad(c, tree, "page %" PRIu64 "%s", number, wrong);
+	n = take_used(c, tree, number, 1) ? sx_pages_nodes(c, tree, number, is_leaf, page) : 0;
 	if (!n || (!c->value && !check_keys(c, tree, number, page, n, is_leaf, low, high)))
 		return SIMIDX_OK;
 	if (is_leaf)

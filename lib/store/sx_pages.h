@@ -45,11 +45,12 @@ typedef struct sx_pages {
 	uint64_t txn;
 	uint64_t end;      /* numbers of pages are below it */
 	uint64_t file_end; /* and of those that the file has */
+	uint64_t named_end; /* the end that the header page says */
 	uint64_t *seen;    /* a bit for each page, used or free */
 	uint64_t n_seen;
 	uint64_t missing_from, missing_to; /* of the tree at hand, pages that the file lacks; or 0 */
 	uint64_t newest_free; /* the last transaction with a list of free pages */
-	/* A page of each level of the tree, made when needed; the root is at 1. */
+	/* A page of each level of the tree, made when needed; the root is at 1, and 0 is for others. */
 	unsigned char *level[SX_LMDB_MAX_DEPTH + 1];
 	uint16_t *sizes; /* of the node at each even offset of a page, or 0 */
 	sx_page_tree table[SX_DBI_MAX]; /* what the tree of tables says */
@@ -77,6 +78,14 @@ int sx_pages_read(sx_pages *c, sx_page_tree *tree, uint64_t page, uint64_t at, v
 
 /** Check a node of a leaf, and hand its value over if values are read. */
 void sx_pages_check_value(sx_pages *c, sx_page_tree *tree, uint64_t number, const sx_page_node *node);
+
+/**
+ * Read a page of a tree. Returns how many nodes it has; 0, and tells it, if it is not sound.
+ *
+ * @param page  room for it
+ */
+size_t sx_pages_nodes(sx_pages *c, sx_page_tree *tree, uint64_t number, int is_leaf,
+		      unsigned char *page);
 
 /** Check all of a tree. SIMIDX_OK, whatever is told, or SIMIDX_E_NOMEM. */
 int sx_pages_check_tree(sx_pages *c, sx_page_tree *tree);

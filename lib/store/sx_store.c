@@ -353,7 +353,7 @@ static int open_locked(const char *dir, const sx_store_options *options, sx_stor
 	if (!rc) {
 		store = find_open(&st);
 		if (!store)
-			rc = sx_file_check_data(dir, fd, err);
+			rc = sx_file_check_data(dir, fd, options->flags & SX_STORE_CUT, err);
 		close(fd);
 	}
 	if (!rc)

@@ -24,6 +24,7 @@ typedef struct sx_store sx_store;
 #define SX_STORE_READ_ONLY 1u /* never write, even if the file could be written */
 #define SX_STORE_STATIC 2u    /* no locks: no process writes meanwhile */
 #define SX_STORE_FORCE 4u     /* accept a network file system */
+#define SX_STORE_CUT 8u       /* accept a file that ends early: LMDB must read nothing in it */
 
 typedef struct sx_store_options {
 	unsigned flags;

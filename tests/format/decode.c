@@ -290,6 +290,37 @@ static void check_meta(struct file *file, const char *name)
 	check_profile(file, &value);
 }
 
+/* What never changes, as it was when the index was made: all else in the header is zero. */
+static void check_about(struct file *file)
+{
+	const struct golden *g = file->golden;
+	MDB_dbi dbi = open_table(file, "about"), meta = open_table(file, "meta");
+	unsigned char want[2048] = { 0 };
+	MDB_val key = { 6, (void *)(uintptr_t)"header" }, value, now;
+	unsigned n = file->n_tables;
+	MDB_stat stat;
+	uint64_t sum;
+
+	must(!mdb_stat(file->txn, dbi, &stat) && stat.ms_entries == 2, "about: records");
+	must(!mdb_get(file->txn, dbi, &key, &value), "about: no header");
+	must(!mdb_get(file->txn, meta, &key, &now), "meta: no header");
+	must(value.mv_size == now.mv_size && value.mv_size <= sizeof(want), "about: %zu bytes",
+	     value.mv_size);
+	/* Up to the flags, then the columns, then the leads of the tables of the plan. */
+	memcpy(want, now.mv_data, 52);
+	memcpy(want + 136, (unsigned char *)now.mv_data + 136, 8);
+	memcpy(want + 152, (unsigned char *)now.mv_data + 152, TABLES_AT - 152);
+	for (unsigned t = 0; t < n; t++)
+		memcpy(want + TABLES_AT + 48 * t, (unsigned char *)now.mv_data + TABLES_AT + 48 * t, 24);
+	must(le(want + 48, 4) == g->flags, "about: flags");
+	must(!memcmp(value.mv_data, want, value.mv_size - 8), "about: header");
+	sum = hash(want, value.mv_size - 8);
+	must(le((unsigned char *)value.mv_data + value.mv_size - 8, 8) == sum, "about: checksum");
+	key = (MDB_val){ 7, (void *)(uintptr_t)"profile" };
+	must(!mdb_get(file->txn, dbi, &key, &value), "about: no profile");
+	check_profile(file, &value);
+}
+
 /* ------------------------------------------------------------------------------------------
  * Tables
  */
@@ -453,7 +484,7 @@ static void check_names(const struct file *file)
 	MDB_stat stat;
 
 	must(!mdb_stat(file->txn, dbi, &stat), "names");
-	must(stat.ms_entries == file->n_tables + (has_ids(file) ? 7 : 3) +
+	must(stat.ms_entries == file->n_tables + (has_ids(file) ? 8 : 4) +
 					(file->golden->flags & GOLDEN_NOTES ? 1 : 0), "%zu sub-databases",
 	     stat.ms_entries);
 }
@@ -475,6 +506,7 @@ static void decode(const struct golden *g, const char *dir)
 	must(!mdb_txn_begin(file.env, NULL, MDB_RDONLY, &file.txn), "transaction");
 	check_meta(&file, "meta");
 	check_meta(&file, "meta2");
+	check_about(&file);
 	check_names(&file);
 	check_permuted(&file);
 	check_fresh(&file);

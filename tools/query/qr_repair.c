@@ -69,9 +69,9 @@ static void list(char *out, size_t size, uint64_t n, const char *what)
 /* Returns the exit code. */
 static int tell_report(const char *path, const simidx_repair_report *report)
 {
-	/* Documents that only their names show, where the header does not count them. */
+	/* Documents that only their names show, where no header counts them. */
 	uint64_t documents = report->documents_lost ? report->documents_lost : report->named;
-	char lost[256] = "", n[2][TL_NUMBER_SIZE];
+	char lost[320] = "", n[2][TL_NUMBER_SIZE];
 
 	list(lost, sizeof(lost), documents, "document");
 	list(lost, sizeof(lost), report->unknown_fp2, "second fingerprint");
@@ -80,6 +80,10 @@ static int tell_report(const char *path, const simidx_repair_report *report)
 	list(lost, sizeof(lost), report->labels_lost, "label");
 	list(lost, sizeof(lost), report->records_lost, "record");
 	list(lost, sizeof(lost), report->changes_lost, "change");
+	if (report->header_lost)
+		snprintf(lost + strlen(lost), sizeof(lost) - strlen(lost),
+			 "%s, as the header that counts what there was is lost",
+			 *lost ? ", and perhaps more" : "not known");
 	tl_notice("%s: made, with %s document%s; lost: %s%s", path,
 		  tl_write_count(report->documents, n[0]), report->documents == 1 ? "" : "s",
 		  documents && report->changes_lost ? "at most " : "", *lost ? lost : "nothing");
@@ -212,12 +216,16 @@ static const struct tl_option rows[] = {
 	{ TL_PARAGRAPH("Each block or row is judged by itself, and what sound ones say is joined: a "
 		       "document is lost only if it is damaged wherever it stands. A document whose "
 		       "second fingerprint is lost is marked, and searches judge it by the first one "
-		       "alone. What lies below a damaged page of the file's trees is found as long as one "
-		       "table alone is damaged. The new index has the plan, layout, profile, mark and next id of "
+		       "alone. The new index has the plan, layout, profile, mark and next id of "
 		       "INDEX, which is only read.") },
 	{ TL_PARAGRAPH("In an index with times a document whose time is lost has none: it is kept, and "
 		       "'simidx-query delete --older-than' never deletes it, until simidx-load --touch "
 		       "or --mode replace gives it one.") },
+	{ TL_PARAGRAPH("What lies below a damaged page of the file's trees is found, too. Of a file that was cut "
+		       "short all is taken that lies before the cut. If the list of free pages is lost with "
+		       "the rest, documents that were deleted may be there again, and others may be as they "
+		       "were before; a doubt says so. Labels are left out then where nothing is left to check "
+		       "them by.") },
 	{ TL_SECTION("Output") },
 	{ TL_PARAGRAPH("A line for each thing that is damaged, lost or not certain, with columns "
 		       "separated by tabs: what it is, the table, the id, the fingerprint, the label "
