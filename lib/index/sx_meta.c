@@ -13,7 +13,7 @@
 #include "util/sx_hash.h"
 
 const char *const sx_meta_names[SX_META_COPIES] = { "meta", "meta2" };
-const char *const sx_meta_origin = "origin";
+const char *const sx_meta_basis = "basis";
 
 /* The profile and the mark end in XXH3 of all bytes before it. */
 #define CHECKSUM_SIZE 8
@@ -95,11 +95,11 @@ int sx_meta_open(sx_txn *txn, sx_meta *meta, sx_header *header, simidx_error *er
 	if (!rc && missing >= 0)
 		rc = sx_fail(err, SIMIDX_E_CORRUPT, "table %s is missing", sx_meta_names[missing]);
 	if (!rc)
-		rc = sx_dbi_open(txn, sx_meta_origin, 0, &meta->origin, err);
+		rc = sx_dbi_open(txn, sx_meta_basis, 0, &meta->basis, err);
 	if (rc != SIMIDX_E_NOT_FOUND)
 		return rc;
 	sx_err_clear(err);
-	return sx_fail(err, SIMIDX_E_CORRUPT, "table %s is missing", sx_meta_origin);
+	return sx_fail(err, SIMIDX_E_CORRUPT, "table %s is missing", sx_meta_basis);
 }
 
 /* One copy of a record. SIMIDX_E_NOT_FOUND without setting err; else LMDB cannot read its page. */
@@ -203,21 +203,21 @@ static unsigned char *encode_profile(const sx_profile *profile, size_t *size)
 	return bytes;
 }
 
-/* `origin` comes first: so its pages are the first ones of the file, and never written again. */
+/* `basis` comes first: so its pages are the first ones of the file, and never written again. */
 int sx_meta_create(sx_txn *txn, sx_meta *meta, const sx_header *header, const sx_profile *profile,
 		   simidx_error *err)
 {
 	unsigned char bytes[SX_HEADER_MAX_SIZE];
 	sx_slice value = { bytes, sx_header_encode(header, bytes) }, text;
-	int rc = sx_dbi_open(txn, sx_meta_origin, 1, &meta->origin, err);
+	int rc = sx_dbi_open(txn, sx_meta_basis, 1, &meta->basis, err);
 
 	text.data = encode_profile(profile, &text.size);
 	if (!rc && !text.data)
 		rc = sx_fail_nomem(err);
 	if (!rc)
-		rc = sx_dbi_put(txn, meta->origin, header_record.key, value, err);
+		rc = sx_dbi_put(txn, meta->basis, header_record.key, value, err);
 	if (!rc)
-		rc = sx_dbi_put(txn, meta->origin, profile_record.key, text, err);
+		rc = sx_dbi_put(txn, meta->basis, profile_record.key, text, err);
 	for (unsigned i = 0; !rc && i < SX_META_COPIES; i++)
 		rc = sx_dbi_open(txn, sx_meta_names[i], 1, &meta->copy[i], err);
 	if (!rc)
@@ -397,7 +397,7 @@ int sx_meta_check(sx_txn *txn, const sx_meta *meta,
 
 /* ---- what never changes ---- */
 
-int sx_meta_check_origin(sx_txn *txn, const sx_meta *meta, const sx_header *header,
+int sx_meta_check_basis(sx_txn *txn, const sx_meta *meta, const sx_header *header,
 			void (*report)(void *ctx, const char *name, const char *what), void *ctx,
 			simidx_error *err)
 {
@@ -409,7 +409,7 @@ int sx_meta_check_origin(sx_txn *txn, const sx_meta *meta, const sx_header *head
 		return sx_fail_nomem(err);
 	for (int r = 0; r < 2; r++) {
 		simidx_error local = { 0 };
-		int rc = sx_dbi_get(txn, meta->origin, records[r]->key, &value[r], &local);
+		int rc = sx_dbi_get(txn, meta->basis, records[r]->key, &value[r], &local);
 		int is_other = 0;
 
 		if (rc == SIMIDX_E_NOT_FOUND)
@@ -425,7 +425,7 @@ int sx_meta_check_origin(sx_txn *txn, const sx_meta *meta, const sx_header *head
 			sx_fail(&local, SIMIDX_E_CORRUPT, "the %s record is not that of %s",
 				(const char *)records[r]->key.data, sx_meta_names[0]);
 		if (local.code)
-			report(ctx, sx_meta_origin, local.text);
+			report(ctx, sx_meta_basis, local.text);
 	}
 	free(about);
 	return SIMIDX_OK;

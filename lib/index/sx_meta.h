@@ -7,7 +7,7 @@
  * a copy that is sound, if both are the one whose header is of the later commit; each commit writes
  * the header twice and mends the other records. doc/format.md, "Header", "Profile" and "Mark".
  *
- * What never changes stands a third time in the sub-database `origin`, for a repair of a file that was cut.
+ * What never changes stands a third time in the sub-database `basis`, for a repair of a file that was cut.
  */
 
 #ifndef SX_META_H
@@ -27,11 +27,11 @@ extern const char *const sx_meta_names[SX_META_COPIES];
  * The name of the sub-database that says what an index is as its header and profile did when it was
  * made. It is written first and never again, so it stays at the front of the file.
  */
-extern const char *const sx_meta_origin;
+extern const char *const sx_meta_basis;
 
 /** The sub-databases. Each has pages of its own. */
 typedef struct sx_meta {
-	sx_dbi origin;
+	sx_dbi basis;
 	sx_dbi copy[SX_META_COPIES];
 	int only; /* the copy to read where pages of the other one cannot be; SX_META_BOTH */
 } sx_meta;
@@ -50,7 +50,7 @@ typedef struct sx_profile {
 
 /**
  * Make them in the first write transaction of a store, before anything else. The header is written to
- * `origin` alone, and says what the index is: all that changes is zero in it, its commit number too. The
+ * `basis` alone, and says what the index is: all that changes is zero in it, its commit number too. The
  * profile, which is within the limits, is written to all.
  */
 int sx_meta_create(sx_txn *txn, sx_meta *meta, const sx_header *header, const sx_profile *profile,
@@ -60,7 +60,7 @@ int sx_meta_create(sx_txn *txn, sx_meta *meta, const sx_header *header, const sx
  * Find them, and read the header. meta->only is set before.
  *
  * @return SIMIDX_OK; SIMIDX_E_NOT_INDEX if there are neither, or no header; SIMIDX_E_CORRUPT if
- *         one of them or `origin` is missing; the codes of sx_meta_read_header(). LMDB allows no further
+ *         one of them or `basis` is missing; the codes of sx_meta_read_header(). LMDB allows no further
  *         reading in a transaction in which it met a page that it cannot read: begin another one
  *         and read one copy alone
  */
@@ -94,13 +94,13 @@ int sx_meta_check(sx_txn *txn, const sx_meta *meta,
 		  uint64_t *n_mended, simidx_error *err);
 
 /**
- * Call report() for each record of `origin` that is damaged, missing, or that of another index. No commit
+ * Call report() for each record of `basis` that is damaged, missing, or that of another index. No commit
  * mends it.
  *
  * @param header  the index's, which is sound
  * @return SIMIDX_OK, whatever was reported, or SIMIDX_E_NOMEM
  */
-int sx_meta_check_origin(sx_txn *txn, const sx_meta *meta, const sx_header *header,
+int sx_meta_check_basis(sx_txn *txn, const sx_meta *meta, const sx_header *header,
 			void (*report)(void *ctx, const char *name, const char *what), void *ctx,
 			simidx_error *err);
 

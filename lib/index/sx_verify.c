@@ -438,7 +438,7 @@ static int verify_all(struct verify *v)
 		check_documents_agree(v);
 	else if (!(h->state & SX_STATE_MERGING))
 		check_tables_agree(v);
-	rc = sx_meta_check_origin(v->snapshot.txn, &tables->meta, h, report_meta, v, v->err);
+	rc = sx_meta_check_basis(v->snapshot.txn, &tables->meta, h, report_meta, v, v->err);
 	if (rc)
 		return rc;
 	/* Last, as a copy that cannot be read ends all reading in this transaction. */

@@ -358,7 +358,7 @@ static int choose_commit(sx_repair *r)
 static int find_older(struct meta *m)
 {
 	sx_repair *r = m->r;
-	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT, .table = sx_meta_origin, .id = SIMIDX_NO_ID };
+	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT, .table = sx_meta_basis, .id = SIMIDX_NO_ID };
 	int rc;
 
 	m->is_newer = 0;
@@ -395,7 +395,7 @@ int sx_repair_read_meta(sx_repair *r, sx_profile *profile)
 		m.is_newer = 0;
 		rc = read_pages(r, m.name, 1, 0, see_record, &m);
 	}
-	m.name = sx_meta_origin;
+	m.name = sx_meta_basis;
 	m.is_newer = 0;
 	if (!rc && m.err.code != SIMIDX_E_VERSION && (!m.has_header || !m.has_profile))
 		rc = read_pages(r, m.name, 0, 0, see_record, &m);

@@ -291,10 +291,10 @@ static void check_meta(struct file *file, const char *name)
 }
 
 /* What never changes, as it was when the index was made: all else in the header is zero. */
-static void check_origin(struct file *file)
+static void check_basis(struct file *file)
 {
 	const struct golden *g = file->golden;
-	MDB_dbi dbi = open_table(file, "origin"), meta = open_table(file, "meta");
+	MDB_dbi dbi = open_table(file, "basis"), meta = open_table(file, "meta");
 	unsigned char want[2048] = { 0 };
 	MDB_val key = { 6, (void *)(uintptr_t)"header" }, value, now;
 	unsigned n = file->n_tables;
@@ -506,7 +506,7 @@ static void decode(const struct golden *g, const char *dir)
 	must(!mdb_txn_begin(file.env, NULL, MDB_RDONLY, &file.txn), "transaction");
 	check_meta(&file, "meta");
 	check_meta(&file, "meta2");
-	check_origin(&file);
+	check_basis(&file);
 	check_names(&file);
 	check_permuted(&file);
 	check_fresh(&file);

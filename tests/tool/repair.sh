@@ -157,7 +157,7 @@ says 'simidx-query: new: 2 things are not certain'
 run 0 "$query" verify new
 rm -rf new
 run 1 "$query" --json repair cut new
-grep -qF '{"kind":"doubt","table":"origin","text":"the header of the last commit is lost' out ||
+grep -qF '{"kind":"doubt","table":"basis","text":"the header of the last commit is lost' out ||
 	fail 'no JSON of a lost header'
 
 # Where nothing is left, repair does not advise itself.

@@ -428,34 +428,34 @@ END_TEST
  * The copy of what never changes
  */
 
-static void damage_origin(simidx *index, sx_txn *txn, int i)
+static void damage_basis(simidx *index, sx_txn *txn, int i)
 {
 	static const char *const keys[] = { "header", "profile" };
 	sx_slice key = { keys[i % 2], strlen(keys[i % 2]) }, value;
 	unsigned char bytes[SX_HEADER_MAX_SIZE];
 
 	if (i / 2 == 0) {
-		sxt_must_ok(sx_dbi_del(txn, index->tables.meta.origin, key, &sxt_err));
+		sxt_must_ok(sx_dbi_del(txn, index->tables.meta.basis, key, &sxt_err));
 		return;
 	}
-	sxt_must_ok(sx_dbi_get(txn, index->tables.meta.origin, key, &value, &sxt_err));
+	sxt_must_ok(sx_dbi_get(txn, index->tables.meta.basis, key, &value, &sxt_err));
 	memcpy(bytes, value.data, value.size);
 	value.data = bytes;
 	bytes[i % 2 ? 9 : 30]--; /* a letter, or the fill factor */
 	if (i / 2 == 2)
 		sx_store_le64(bytes + value.size - 8, sx_hash(bytes, value.size - 8));
-	sxt_must_ok(sx_dbi_put(txn, index->tables.meta.origin, key, value, &sxt_err));
+	sxt_must_ok(sx_dbi_put(txn, index->tables.meta.basis, key, value, &sxt_err));
 }
 
-static void note_origin(void *ctx, const simidx_problem *problem)
+static void note_basis(void *ctx, const simidx_problem *problem)
 {
-	ck_assert_str_eq(problem->table, "origin");
+	ck_assert_str_eq(problem->table, "basis");
 	ck_assert_ptr_nonnull(strstr(problem->text, ctx));
 	problems++;
 }
 
 /* A record that is missing, changed, or another index's: told by verification, and not used. */
-START_TEST(test_damaged_origin)
+START_TEST(test_damaged_basis)
 {
 	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
 	char key[8];
@@ -463,10 +463,10 @@ START_TEST(test_damaged_origin)
 
 	strcpy(key, _i % 2 ? "profile" : "header");
 	make_index(SIMIDX_LAYOUT_BLOCKS);
-	rewrite(damage_origin, _i);
+	rewrite(damage_basis, _i);
 	index = sxt_open(t_path, 0);
 	problems = 0;
-	ck_assert_sx(simidx_verify(index, note_origin, key, &report, &sxt_err), SIMIDX_E_CORRUPT);
+	ck_assert_sx(simidx_verify(index, note_basis, key, &report, &sxt_err), SIMIDX_E_CORRUPT);
 	ck_assert_uint_eq(problems, 1);
 	ck_assert_uint_eq(report.mended, 0);
 	sxt_model_store(&model, ALL, ALL + 10, index);
@@ -501,7 +501,7 @@ static void check_front(const char *path, unsigned char *before)
 }
 
 /* Whatever happens to an index, with as much to say of it as can be. */
-START_TEST(test_about_stays_in_front)
+START_TEST(test_basis_stays_in_front)
 {
 	char *backup = sxt_path(t_dir, "backup"), *compact = sxt_path(t_dir, "compact");
 	uint64_t fps[SX_MAX_CHECK_FPS] = { 1, 2, 3 };
@@ -550,8 +550,8 @@ static const sxt_test tests[] = {
 	{ &test_two_damaged_copies_are_refused, 0, 3 * 16 },
 	{ &test_no_sound_header_is_damage, 0, 1 },
 	{ &test_unreadable_page_of_one_copy, 0, 2 },
-	{ &test_damaged_origin, 0, 6 },
-	{ &test_about_stays_in_front, 0, 2 },
+	{ &test_damaged_basis, 0, 6 },
+	{ &test_basis_stays_in_front, 0, 2 },
 };
 
 SXT_SUITE(index_meta, set_up, tear_down);

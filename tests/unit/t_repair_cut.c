@@ -246,7 +246,7 @@ static void note_loss(void *ctx, const simidx_loss *loss)
 	if (loss->kind != SIMIDX_LOSS_DOUBT || !loss->table)
 		return;
 	told.of_free_pages |= !strcmp(loss->table, "free pages");
-	told.of_header |= !strcmp(loss->table, "origin");
+	told.of_header |= !strcmp(loss->table, "basis");
 }
 
 /* What it was like; -1: it never was. */
