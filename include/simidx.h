@@ -21,6 +21,7 @@
  *   simidx_load.h    building a whole index at once
  *   simidx_engine.h  what holds indexes elsewhere than in a directory
  *   simidx_admin.h   describing, explaining, predicting, walking, checking, copying; marks
+ *   simidx_repair.h  what is sound in a damaged index
  *   simidx_text.h    fingerprints from UTF-8 text (libsimidx-text)
  *
  * The methods: Charikar, "Similarity Estimation Techniques from Rounding Algorithms" (STOC 2002);

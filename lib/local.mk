@@ -13,6 +13,7 @@ include_HEADERS += \
 	include/simidx_error.h \
 	include/simidx_join.h \
 	include/simidx_load.h \
+	include/simidx_repair.h \
 	include/simidx_sketch.h \
 	include/simidx_write.h
 nodist_pkgconfig_DATA += lib/libsimidx.pc
@@ -267,6 +268,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/load/sx_loader_documents.h \
 	lib/load/sx_loader_duplicates.c \
 	lib/load/sx_loader_duplicates.h \
+	lib/load/sx_loader_repair.c \
+	lib/load/sx_loader_repair.h \
 	lib/load/sx_loader_space.c \
 	lib/load/sx_loader_space.h \
 	lib/load/sx_loader_state.c \

@@ -10,9 +10,10 @@
 #include <string.h>
 
 #include <simidx_admin.h>
+#include <simidx_repair.h>
 
 #include "open/sx_create.h"
-#include "load/sx_loader_state.h"
+#include "load/sx_loader_repair.h"
 #include "local/sx_local.h"
 #include "open/sx_holder.h"
 #include "repair/sx_repair_documents.h"
@@ -105,6 +106,22 @@ static int open_old(sx_repair *r, const char *path, const char *destination)
 	return sx_index_describe(store, &sx_local_backend, schema, &r->old, r->err);
 }
 
+/* The loader has one context for all that it calls. */
+static void tell_progress(void *ctx, const char *phase, uint64_t done, uint64_t total)
+{
+	const simidx_repair_options *o = ((sx_repair *)ctx)->options;
+
+	if (o->progress)
+		o->progress(o->ctx, phase, done, total);
+}
+
+static int ask_stop(void *ctx)
+{
+	const simidx_repair_options *o = ((sx_repair *)ctx)->options;
+
+	return o->stop && o->stop(o->ctx);
+}
+
 /* The last resort: two documents have one label, which sx_repair_documents.c should have seen. */
 static void note_rejected(void *ctx, uint64_t row, const char *reason)
 {
@@ -127,17 +144,19 @@ static int begin_new(sx_repair *r, const char *destination)
 	o.tmpdir = r->options->tmpdir;
 	o.threads = r->options->threads;
 	o.wait_ms = 0;
-	o.progress = r->options->progress;
-	o.stop = r->options->stop;
-	o.ctx = r->options->ctx;
+	o.progress = tell_progress;
+	o.stop = ask_stop;
+	o.rejected = note_rejected;
+	o.ctx = r;
 	rc = simidx_loader_open(destination, &create, &o, &r->loader, r->err);
 	if (rc)
 		return rc;
-	r->loader->next_id = sx_repair_header(r)->next_id;
-	r->tmpdir = sx_loader_tmpdir(r->loader);
-	r->loader->options.rejected = note_rejected;
-	return r->mark.size ? simidx_loader_set_mark(r->loader, r->mark.bytes, r->mark.size, r->err)
-			    : SIMIDX_OK;
+	r->tmpdir = sx_loader_temporary(r->loader);
+	if (r->old->schema->has_ids)
+		rc = simidx_loader_reserve_ids(r->loader, sx_repair_header(r)->next_id, r->err);
+	if (!rc && r->mark.size)
+		rc = simidx_loader_set_mark(r->loader, r->mark.bytes, r->mark.size, r->err);
+	return rc;
 }
 
 static void tell_old_pages(sx_repair *r)
@@ -163,7 +182,7 @@ static int repair(sx_repair *r, const char *path, const char *destination)
 	if (!rc)
 		rc = sx_repair_old(r)->schema->has_ids ? sx_repair_put_documents(r)
 					: sx_repair_put_fingerprints(r);
-	if (!rc && r->is_header_old && !r->loader->n_rows)
+	if (!rc && r->is_header_old && !sx_loader_rows(r->loader))
 		rc = sx_fail(r->err, SIMIDX_E_CORRUPT,
 			     "neither the header of the last commit nor any document is left");
 	tell_old_pages(r);

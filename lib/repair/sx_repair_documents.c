@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "load/sx_loader_state.h"
+#include "load/sx_loader_repair.h"
 #include "repair/sx_repair_gather.h"
 #include "repair/sx_repair_known.h"
 #include "repair/sx_repair_notes.h"
@@ -348,7 +348,7 @@ static int survey(struct join *j)
 	r->has_unknown_fp2 = (h->flags & SX_FLAG_UNKNOWN_FP2) != 0;
 	r->unknown_fp2 = r->has_unknown_fp2 ? h->unknown_fp2
 					    : first + (uint64_t)__builtin_ctzll(~taken);
-	r->loader->unknown_fp2 = r->unknown_fp2;
+	sx_loader_set_unknown_fp2(r->loader, r->unknown_fp2);
 	return simidx_loader_expect(r->loader, j->n_documents, j->label_bytes, r->err);
 }
 

@@ -23,6 +23,7 @@
 #define SX_REPAIR_STATE_H
 
 #include <simidx_admin.h>
+#include <simidx_repair.h>
 #include <simidx_load.h>
 
 #include "index/sx_index.h"

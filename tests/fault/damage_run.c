@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
+#include <simidx_repair.h>
+
 #include "damage_run.h"
 
 #include <errno.h>

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include <simidx_admin.h>
+#include <simidx_repair.h>
 
 #include "index/sx_index.h"
 #include "support/sxt_fixture.h"

@@ -11,6 +11,7 @@
 #define SXT_REPAIR_H
 
 #include <simidx_admin.h>
+#include <simidx_repair.h>
 
 #include "support/sxt_model.h"
 

@@ -149,7 +149,7 @@ rm -rf new cut
 cp -r loose cut
 truncate -s -32768 cut/data.mdb
 run 1 "$query" repair cut new
-grep -q '^doubt	about				the header of the last commit is lost' out || fail 'no word of the lost header'
+grep -q '^doubt	basis				the header of the last commit is lost' out || fail 'no word of the lost header'
 grep -q '^doubt	free pages				the list of free pages is damaged' out || fail 'no word of old blocks'
 says 'simidx-query: new: made, with 3,000 documents; lost: not known, as the header that counts what there was is lost'
 says 'simidx-query: new: 2 things are not certain'

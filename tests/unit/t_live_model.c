@@ -7,6 +7,7 @@
  */
 
 #include <simidx_admin.h>
+#include <simidx_repair.h>
 #include <simidx_load.h>
 #include <stdlib.h>
 

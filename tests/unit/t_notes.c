@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <simidx_admin.h>
+#include <simidx_repair.h>
 #include <simidx_load.h>
 
 #include "index/sx_index.h"

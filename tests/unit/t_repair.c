@@ -5,6 +5,7 @@
  * Repairing an index in which blocks, rows or records are damaged: what is left, and what is told.
  */
 
+#include <simidx_repair.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -7,6 +7,7 @@
  * how many changes or documents are lost.
  */
 
+#include <simidx_repair.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

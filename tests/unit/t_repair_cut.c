@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <simidx_admin.h>
+#include <simidx_repair.h>
 #include <simidx_load.h>
 
 #include "support/sxt_entries.h"

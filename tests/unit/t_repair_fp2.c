@@ -6,6 +6,7 @@
  * stay what they are.
  */
 
+#include <simidx_repair.h>
 #include <stdlib.h>
 
 #include <simidx_load.h>

@@ -6,6 +6,7 @@
  * whatever older tables say, and none of it is told as lost.
  */
 
+#include <simidx_repair.h>
 #include <stdio.h>
 #include <stdlib.h>
 

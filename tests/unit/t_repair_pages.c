@@ -5,6 +5,7 @@
  * Repairing a file whose pages are damaged: those of LMDB's trees, and its two header pages.
  */
 
+#include <simidx_repair.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <simidx_admin.h>
+#include <simidx_repair.h>
 #include <simidx_batch.h>
 #include <simidx_join.h>
 #include <simidx_load.h>

@@ -9,6 +9,7 @@
 #define QR_JSON_H
 
 #include <simidx_admin.h>
+#include <simidx_repair.h>
 
 #include "common/tl_json.h"
 #include "query/qr_print.h"

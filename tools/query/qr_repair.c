@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
+#include <simidx_repair.h>
+
 #include "query/qr_command.h"
 
 #include "common/tl_escape.h"
