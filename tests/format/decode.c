@@ -301,10 +301,10 @@ static void check_basis(struct file *file)
 	MDB_stat stat;
 	uint64_t sum;
 
-	must(!mdb_stat(file->txn, dbi, &stat) && stat.ms_entries == 2, "about: records");
-	must(!mdb_get(file->txn, dbi, &key, &value), "about: no header");
+	must(!mdb_stat(file->txn, dbi, &stat) && stat.ms_entries == 2, "basis: records");
+	must(!mdb_get(file->txn, dbi, &key, &value), "basis: no header");
 	must(!mdb_get(file->txn, meta, &key, &now), "meta: no header");
-	must(value.mv_size == now.mv_size && value.mv_size <= sizeof(want), "about: %zu bytes",
+	must(value.mv_size == now.mv_size && value.mv_size <= sizeof(want), "basis: %zu bytes",
 	     value.mv_size);
 	/* Up to the flags, then the columns, then the leads of the tables of the plan. */
 	memcpy(want, now.mv_data, 52);
@@ -312,12 +312,12 @@ static void check_basis(struct file *file)
 	memcpy(want + 152, (unsigned char *)now.mv_data + 152, TABLES_AT - 152);
 	for (unsigned t = 0; t < n; t++)
 		memcpy(want + TABLES_AT + 48 * t, (unsigned char *)now.mv_data + TABLES_AT + 48 * t, 24);
-	must(le(want + 48, 4) == g->flags, "about: flags");
-	must(!memcmp(value.mv_data, want, value.mv_size - 8), "about: header");
+	must(le(want + 48, 4) == g->flags, "basis: flags");
+	must(!memcmp(value.mv_data, want, value.mv_size - 8), "basis: header");
 	sum = hash(want, value.mv_size - 8);
-	must(le((unsigned char *)value.mv_data + value.mv_size - 8, 8) == sum, "about: checksum");
+	must(le((unsigned char *)value.mv_data + value.mv_size - 8, 8) == sum, "basis: checksum");
 	key = (MDB_val){ 7, (void *)(uintptr_t)"profile" };
-	must(!mdb_get(file->txn, dbi, &key, &value), "about: no profile");
+	must(!mdb_get(file->txn, dbi, &key, &value), "basis: no profile");
 	check_profile(file, &value);
 }
 

@@ -194,7 +194,7 @@ START_TEST(test_damaged_copy_of_a_record)
 }
 END_TEST
 
-/* Both copies of a record, and that of about: first without it, then with it. */
+/* Both copies of a record, and that of the basis: first without it, then with it. */
 START_TEST(test_all_copies_of_a_record)
 {
 	static const char *const keys[] = { "headersimidx", "profile\x08", "markas far" };
