@@ -235,8 +235,6 @@ lib_libsx_core_la_SOURCES = \
 	lib/join/sx_join_nodes.h \
 	lib/join/sx_join_pairs.c \
 	lib/join/sx_join_pairs.h \
-	lib/join/sx_join_sample.c \
-	lib/join/sx_join_sample.h \
 	lib/join/sx_join_set.c \
 	lib/join/sx_join_set.h \
 	lib/join/sx_join_side.c \

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "join/sx_join_sample.h"
 #include "kernel/sx_bits.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
@@ -99,8 +98,7 @@ static int choose(sx_join_pairs *p, simidx_error *err)
 	sx_join_task *task = &p->task;
 	simidx_join_info *info = &p->info;
 	uint64_t many_texts = MANY_TEXTS;
-	double pairs;
-	int has_fp2 = 1, rc;
+	int has_fp2 = 1;
 
 	info->size = sizeof(*info);
 	for (unsigned s = 0; s < task->n_sides; s++) {
@@ -132,10 +130,7 @@ static int choose(sx_join_pairs *p, simidx_error *err)
 	task->progress = o->progress;
 	task->stop = o->stop;
 	task->ctx = o->ctx;
-	rc = sx_join_sample(task, &pairs, err);
-	if (rc)
-		return rc;
-	p->way = sx_join_choose(task, pairs);
+	p->way = sx_join_choose(task);
 	info->method = p->way.scans ? SIMIDX_JOIN_SCAN : SIMIDX_JOIN_BLOCKS;
 	info->seconds = p->way.seconds;
 	return SIMIDX_OK;

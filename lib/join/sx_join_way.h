@@ -30,11 +30,11 @@ typedef struct sx_join_task {
 typedef struct sx_join_way {
 	int scans;      /* everything is compared with everything, or else */
 	int by_leads;   /* parts are cut in this way: sx_join_cut() */
-	double seconds; /* about, of one thread */
+	double seconds; /* about, of one thread, without what the pairs take that are found */
 } sx_join_way;
 
-/** `pairs`: of fingerprints, about, that are going to be found. */
-sx_join_way sx_join_choose(const sx_join_task *task, double pairs);
+/** Choose what takes least time for as many fingerprints as there are. */
+sx_join_way sx_join_choose(const sx_join_task *task);
 
 /** Ask the caller whether to stop. SIMIDX_OK or SIMIDX_E_STOPPED. */
 int sx_join_ask(const sx_join_task *task, simidx_error *err);
