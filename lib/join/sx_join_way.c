@@ -53,7 +53,7 @@ static double cost_of_parts(const sx_join_task *task, int by_leads, double n)
 sx_join_way sx_join_choose(const sx_join_task *task)
 {
 	sx_join_shape all = { .bits = task->side[0].index->schema->bits, .k = 1 };
-	unsigned cut = task->forced ? task->forced->cut : 0;
+	const sx_join_tuning *tuning = sx_join_tuned(task);
 	double n = 0, scan, blocks, leads;
 	int by_leads;
 
@@ -68,9 +68,9 @@ sx_join_way sx_join_choose(const sx_join_task *task)
 		return (sx_join_way){ 1, 0, scan / 1e9 };
 	blocks = cost_of_parts(task, 0, n);
 	leads = cost_of_parts(task, 1, n);
-	by_leads = leads >= 0 && (cut ? cut == 1 : leads < blocks);
+	by_leads = leads >= 0 && (tuning->cut ? tuning->cut == 1 : leads < blocks);
 	blocks = by_leads ? leads : blocks;
-	if (task->forced ? task->forced->scans : scan < blocks)
+	if (tuning->method ? tuning->method == 2 : scan < blocks)
 		return (sx_join_way){ 1, 0, scan / 1e9 };
 	return (sx_join_way){ 0, by_leads, blocks / 1e9 };
 }
