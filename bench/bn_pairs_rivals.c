@@ -170,7 +170,8 @@ static int go_on(void *ctx)
 void bn_join_arrays_find(struct bn_join_arrays *a, struct bn_found *found)
 {
 	const sx_join_sink sink = { take, go_on, a };
-	sx_joiner *joiner = sx_joiner_new(sx_kernel_best(), NULL, &sink);
+	const sx_join_tuning usual = { 0 };
+	sx_joiner *joiner = sx_joiner_new(sx_kernel_best(), &usual, &sink);
 	uint64_t n = a->docs->n;
 
 	if (!joiner)

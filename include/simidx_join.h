@@ -45,7 +45,8 @@ typedef struct simidx_join_info {
 	                              not compared */
 	unsigned method;         /**< enum simidx_join_method */
 	unsigned threads;        /**< that are used */
-	double seconds;          /**< that finding takes about, with one thread of a typical machine */
+	double seconds;          /**< that comparing takes about, with one thread of a typical machine,
+	                              by the number of documents alone: pairs take more */
 	uint64_t documents;      /**< of the index, or of both */
 	uint64_t fingerprint_pairs; /**< pairs of fingerprints within the radius; one that several
 	                              documents have makes a pair with itself */

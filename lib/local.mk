@@ -40,6 +40,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/util/sx_frames.h \
 	lib/util/sx_hash.c \
 	lib/util/sx_hash.h \
+	lib/util/sx_pool.c \
+	lib/util/sx_pool.h \
 	lib/util/sx_sort.c \
 	lib/util/sx_sort.h \
 	lib/util/sx_sorter.c \
@@ -239,8 +241,6 @@ lib_libsx_core_la_SOURCES = \
 	lib/join/sx_join_nodes.h \
 	lib/join/sx_join_pairs.c \
 	lib/join/sx_join_pairs.h \
-	lib/join/sx_join_sample.c \
-	lib/join/sx_join_sample.h \
 	lib/join/sx_join_set.c \
 	lib/join/sx_join_set.h \
 	lib/join/sx_join_side.c \
@@ -250,7 +250,6 @@ lib_libsx_core_la_SOURCES = \
 	lib/join/sx_join_way.c \
 	lib/join/sx_join_way.h \
 	lib/join/sx_pairs.c \
-	lib/join/sx_pairs.h \
 	lib/write/sx_commit.c \
 	lib/write/sx_merge.c \
 	lib/write/sx_merge.h \

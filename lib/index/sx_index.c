@@ -168,8 +168,8 @@ simidx *sx_index_new(const sx_backend *backend, unsigned flags)
 	if (!index)
 		return NULL;
 	index->backend = backend;
-	index->tuning = (sx_tuning){ MERGE_BLOCKS, MERGE_ROWS,    BATCH_SORTED_FROM,
-				     BATCH_SLICE,  OLDER_DELETED, OLDER_SEEN };
+	index->tuning = (sx_tuning){ MERGE_BLOCKS,  MERGE_ROWS, BATCH_SORTED_FROM, BATCH_SLICE,
+				     OLDER_DELETED, OLDER_SEEN, { 0 } };
 	index->read_only = (flags & (SIMIDX_OPEN_READ_ONLY | SIMIDX_OPEN_STATIC)) != 0;
 	index->fresh = sx_fresh_new();
 	index->block_index_cache = sx_block_index_cache_new();

@@ -31,6 +31,18 @@ typedef struct sx_tables {
 	sx_meta meta;
 } sx_tables;
 
+/** What a join does instead of what is cheapest, or usual, which 0 is. Tests need it for small sets. */
+typedef struct sx_join_tuning {
+	unsigned method;       /* 1: bucket by bucket; 2: everything is compared with everything */
+	unsigned cut;          /* into parts: 1, by the leads of tables; 2, as 4x16 */
+	unsigned width;        /* bits of each sub-block, at most */
+	size_t compare_below;  /* sets of fewer are not split */
+	size_t split_above;    /* groups of more are sets of their own */
+	size_t bucket_entries; /* that there is room for */
+	size_t scanned;        /* fingerprints that are compared with all others at once */
+	uint64_t many_texts;   /* more have a smaller default radius */
+} sx_join_tuning;
+
 /** Numbers that tests and benchmarks set to others. */
 typedef struct sx_tuning {
 	/* What one transaction of a merge writes: about this many blocks, or rows. */
@@ -40,6 +52,7 @@ typedef struct sx_tuning {
 	/* What one transaction deletes of old documents, and how many it looks at. */
 	size_t older_deleted;
 	uint64_t older_seen;
+	sx_join_tuning join;
 } sx_tuning;
 
 /**

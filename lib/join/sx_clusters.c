@@ -397,7 +397,7 @@ int simidx_clusters(simidx *index, const simidx_join_options *options,
 	c->nodes.options = *clusters;
 	c->take = take;
 	c->nodes.err = err;
-	rc = sx_join_pairs_begin(&c->nodes.join, index, NULL, options, NULL, err);
+	rc = sx_join_pairs_begin(&c->nodes.join, index, NULL, options, err);
 	if (!rc)
 		rc = run(c);
 	free_clusters(c);

@@ -4,7 +4,6 @@
 #include "join/sx_join_find.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "util/sx_alloc.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
+#include "util/sx_pool.h"
 
 #define PIECE_BITS 6   /* threads take 2^6 pieces of a part in turn */
 #define CHUNK 4096     /* fingerprints of a scan that are compared at once: in the nearest cache */
@@ -41,9 +41,7 @@ struct find {
 	/* of a scan: the fingerprints that all after the first of them are compared with */
 	sx_join_batch tile;
 	uint64_t done, total; /* for progress */
-	atomic_int ended;
-	int rc; /* of the first thread that failed */
-	simidx_error err;
+	sx_pool pool;
 };
 
 /* One thread. */
@@ -59,23 +57,12 @@ struct worker {
 
 /* ---- threads ---- */
 
-/* The first failure counts: those that follow may be its consequences. */
-static void end_early(struct worker *w, int rc)
-{
-	struct find *f = w->f;
-
-	if (atomic_exchange(&f->ended, 1))
-		return;
-	f->rc = rc;
-	f->err = w->err;
-}
-
 static int pause_work(void *ctx)
 {
 	struct worker *w = ctx;
 	int rc;
 
-	if (atomic_load(&w->f->ended))
+	if (sx_pool_has_ended(&w->f->pool))
 		return SIMIDX_E_STOPPED;
 	pthread_mutex_lock(&w->f->lock);
 	rc = sx_join_ask(w->f->task, &w->err);
@@ -120,28 +107,6 @@ static int read_batch(struct worker *w, unsigned shift, size_t max)
 			       f->total);
 	pthread_mutex_unlock(&f->lock);
 	return rc;
-}
-
-/* Work in this thread and in as many others as can be started. Signals are left to other threads. */
-static int run_threads(struct find *f, void *(*run)(void *), simidx_error *err)
-{
-	unsigned threads = f->task->threads, n = 0;
-	pthread_t thread[SX_JOIN_MAX_THREADS];
-	sigset_t all, before;
-
-	if (threads > 1) {
-		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &before);
-		while (n < threads - 1 && !pthread_create(&thread[n], NULL, run, f))
-			n++;
-		pthread_sigmask(SIG_SETMASK, &before, NULL);
-	}
-	run(f);
-	while (n)
-		pthread_join(thread[--n], NULL);
-	if (f->rc && err)
-		*err = f->err;
-	return f->rc;
 }
 
 static int tell_sorting(void *ctx, uint64_t done, uint64_t total, simidx_error *err)
@@ -247,7 +212,7 @@ static int join_batches(struct worker *w)
 	struct find *f = w->f;
 	const sx_join_batch *b = &w->batch;
 
-	while (!atomic_load(&f->ended)) {
+	while (!sx_pool_has_ended(&f->pool)) {
 		int rc = read_batch(w, f->shape.bits - f->part->width, f->max);
 
 		if (!rc && b->n)
@@ -265,7 +230,7 @@ static int join_pieces(struct worker *w)
 	unsigned shift = f->shape.bits - f->part->width, bits = f->shape.bits - f->piece_bits;
 	int rc = SIMIDX_OK;
 
-	while (!rc && !atomic_load(&f->ended)) {
+	while (!rc && !sx_pool_has_ended(&f->pool)) {
 		uint64_t piece = atomic_fetch_add(&f->next, 1), from = 0, last = UINT64_MAX;
 
 		if (piece >> f->piece_bits)
@@ -282,7 +247,7 @@ static int join_pieces(struct worker *w)
 				break;
 			from = (w->batch.large | sx_low_bits(shift)) + 1;
 			rc = join_large(w);
-		} while (!rc && from && from <= last && !atomic_load(&f->ended));
+		} while (!rc && from && from <= last && !sx_pool_has_ended(&f->pool));
 		sx_join_stream_end(&w->stream[0]);
 		sx_join_stream_end(&w->stream[1]);
 	}
@@ -301,19 +266,20 @@ static int join_shared(struct worker *w)
 		if (rc || !w->batch.has_large)
 			break;
 		rc = join_large(w);
-	} while (!rc && !atomic_load(&w->f->ended));
+	} while (!rc && !sx_pool_has_ended(&w->f->pool));
 	return rc;
 }
 
-static void *run_part(void *ctx)
+static void run_part(void *ctx, unsigned number)
 {
 	struct find *f = ctx;
 	struct worker w = { .f = f };
 	const sx_join_sink sink = { take_permuted, pause_work, &w };
 	int rc;
 
+	(void)number;
 	sx_err_clear(&w.err);
-	w.joiner = sx_joiner_new(sx_join_kernel(f->task), f->task->forced, &sink);
+	w.joiner = sx_joiner_new(sx_join_kernel(f->task), sx_join_tuned(f->task), &sink);
 	rc = w.joiner ? SIMIDX_OK : SIMIDX_E_NOMEM;
 	if (!rc) {
 		sx_joiner_begin(w.joiner, &f->shape);
@@ -324,10 +290,9 @@ static void *run_part(void *ctx)
 	if (rc == SIMIDX_E_NOMEM)
 		sx_fail_nomem(&w.err); /* unless it is said already of what */
 	if (rc)
-		end_early(&w, rc);
+		sx_pool_fail(&f->pool, rc, &w.err);
 	sx_join_batch_free(&w.batch);
 	sx_joiner_free(w.joiner);
-	return NULL;
 }
 
 static int find_by_parts(struct find *f, int by_leads, simidx_error *err)
@@ -348,10 +313,10 @@ static int find_by_parts(struct find *f, int by_leads, simidx_error *err)
 			f->piece_bits = 0;
 		atomic_store(&f->next, 0);
 		rc = begin_sources(f, &parts[p].perm, 0, err);
-		if (f->task->forced && f->task->forced->max)
-			f->max = f->task->forced->max;
+		if (sx_join_tuned(f->task)->bucket_entries)
+			f->max = sx_join_tuned(f->task)->bucket_entries;
 		if (!rc)
-			rc = run_threads(f, run_part, err);
+			rc = sx_pool_run(&f->pool, f->task->threads, run_part, f, err);
 		end_sources(f);
 	}
 	return rc;
@@ -409,17 +374,18 @@ static int compare_chunk(struct worker *w, size_t from, uint32_t *hits)
 	return rc;
 }
 
-static void *run_scan(void *ctx)
+static void run_scan(void *ctx, unsigned number)
 {
 	struct find *f = ctx;
 	struct worker w = { .f = f };
 	uint32_t *hits = sx_realloc(NULL, CHUNK, sizeof(*hits));
 	int rc = SIMIDX_OK;
 
+	(void)number;
 	sx_err_clear(&w.err);
 	if (!hits)
 		rc = sx_fail_nomem(&w.err);
-	while (!rc && !atomic_load(&f->ended)) {
+	while (!rc && !sx_pool_has_ended(&f->pool)) {
 		rc = read_batch(&w, 64, SIZE_MAX);
 		if (rc || !w.batch.n)
 			break;
@@ -432,10 +398,9 @@ static void *run_scan(void *ctx)
 	if (!rc && w.n_pairs)
 		rc = add_pairs(&w, w.pair, w.n_pairs);
 	if (rc)
-		end_early(&w, rc);
+		sx_pool_fail(&f->pool, rc, &w.err);
 	sx_join_batch_free(&w.batch);
 	free(hits);
-	return NULL;
 }
 
 /* Fill the tile with the next `max` fingerprints after `*last`, all if it is NULL. */
@@ -471,8 +436,8 @@ static int fill_tile(struct find *f, const uint64_t *last, size_t max, simidx_er
 /* As many as there is room for are compared with all that come after each of them; then the next. */
 static int find_by_scan(struct find *f, simidx_error *err)
 {
-	const sx_join_forced *forced = f->task->forced;
-	size_t max = forced && forced->tile ? forced->tile : f->task->space.memory / 2 / 9;
+	size_t tuned = sx_join_tuned(f->task)->scanned;
+	size_t max = tuned ? tuned : f->task->space.memory / 2 / 9;
 	uint64_t last = 0;
 	int is_first = 1, rc;
 
@@ -490,7 +455,7 @@ static int find_by_scan(struct find *f, simidx_error *err)
 		is_first = 0;
 		rc = begin_sources(f, &identity, 1, err);
 		if (!rc)
-			rc = run_threads(f, run_scan, err);
+			rc = sx_pool_run(&f->pool, f->task->threads, run_scan, f, err);
 		end_sources(f);
 	} while (!rc && f->tile.n == max);
 	sx_join_batch_free(&f->tile);
@@ -508,7 +473,6 @@ int sx_join_find(sx_join_task *task, const sx_join_way *way, sx_sorter *pairs, s
 		f.total += sx_join_rows(&task->side[s]);
 	if (pthread_mutex_init(&f.lock, NULL) || pthread_mutex_init(&f.store, NULL))
 		return sx_fail_nomem(err);
-	sx_err_clear(&f.err);
 	rc = way->scans ? find_by_scan(&f, err) : find_by_parts(&f, way->by_leads, err);
 	pthread_mutex_destroy(&f.lock);
 	pthread_mutex_destroy(&f.store);

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "join/sx_join_sample.h"
 #include "kernel/sx_bits.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
+#include "util/sx_pool.h"
 #include "util/sx_struct.h"
 
 #define LEAST_MEMORY ((uint64_t)16 << 20)
@@ -20,13 +20,6 @@
 #define MANY_TEXTS 100000000 /* above, the usual radius */
 
 /* ---- beginning ---- */
-
-static unsigned cores(void)
-{
-	long n = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return n > 0 ? (unsigned)n : 1;
-}
 
 /* What the machine has is enough: sorters allocate their share before they know how much comes. */
 static uint64_t limit_memory(uint64_t memory)
@@ -99,8 +92,7 @@ static int choose(sx_join_pairs *p, simidx_error *err)
 	sx_join_task *task = &p->task;
 	simidx_join_info *info = &p->info;
 	uint64_t many_texts = MANY_TEXTS;
-	double pairs;
-	int has_fp2 = 1, rc;
+	int has_fp2 = 1;
 
 	info->size = sizeof(*info);
 	for (unsigned s = 0; s < task->n_sides; s++) {
@@ -108,8 +100,8 @@ static int choose(sx_join_pairs *p, simidx_error *err)
 		has_fp2 &= task->side[s].index->schema->has_fp2;
 	}
 	info->radius = o->radius;
-	if (task->forced && task->forced->many_texts)
-		many_texts = task->forced->many_texts;
+	if (sx_join_tuned(task)->many_texts)
+		many_texts = sx_join_tuned(task)->many_texts;
 	if (o->radius == SIMIDX_JOIN_DEFAULT_RADIUS)
 		info->radius = o->flags & SIMIDX_JOIN_TEXT && info->documents <= many_texts
 				       ? TEXT_RADIUS
@@ -122,9 +114,7 @@ static int choose(sx_join_pairs *p, simidx_error *err)
 	if (p->compares_fp2)
 		info->radius2 = o->radius2 == SIMIDX_JOIN_DEFAULT_RADIUS ? SIMIDX_JOIN_DEFAULT_RADIUS2
 									: o->radius2;
-	info->threads = o->threads ? o->threads : cores();
-	if (info->threads > SX_JOIN_MAX_THREADS)
-		info->threads = SX_JOIN_MAX_THREADS;
+	info->threads = sx_pool_threads(o->threads);
 	task->k = info->radius;
 	task->threads = info->threads;
 	task->space.memory = (size_t)limit_memory(o->memory ? o->memory : DEFAULT_MEMORY);
@@ -132,18 +122,14 @@ static int choose(sx_join_pairs *p, simidx_error *err)
 	task->progress = o->progress;
 	task->stop = o->stop;
 	task->ctx = o->ctx;
-	rc = sx_join_sample(task, &pairs, err);
-	if (rc)
-		return rc;
-	p->way = sx_join_choose(task, pairs);
+	p->way = sx_join_choose(task);
 	info->method = p->way.scans ? SIMIDX_JOIN_SCAN : SIMIDX_JOIN_BLOCKS;
 	info->seconds = p->way.seconds;
 	return SIMIDX_OK;
 }
 
 int sx_join_pairs_begin(sx_join_pairs *p, const simidx *index, const simidx *other,
-			const simidx_join_options *options, const sx_join_forced *forced,
-			simidx_error *err)
+			const simidx_join_options *options, simidx_error *err)
 {
 	int rc = read_options(p, options, err);
 
@@ -152,7 +138,6 @@ int sx_join_pairs_begin(sx_join_pairs *p, const simidx *index, const simidx *oth
 	if (rc)
 		return rc;
 	p->task.n_sides = other ? 2 : 1;
-	p->task.forced = forced;
 	p->task.side[0].is_of_two = p->task.side[1].is_of_two = other != NULL;
 	rc = sx_join_side_begin(&p->task.side[0], index, err);
 	if (!rc && other)

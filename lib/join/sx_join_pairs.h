@@ -41,8 +41,7 @@ typedef struct sx_join_pairs {
  * case.
  */
 int sx_join_pairs_begin(sx_join_pairs *p, const simidx *index, const simidx *other,
-			const simidx_join_options *options, const sx_join_forced *forced,
-			simidx_error *err);
+			const simidx_join_options *options, simidx_error *err);
 
 /** Say what is planned, and find the pairs of fingerprints. */
 int sx_join_pairs_find(sx_join_pairs *p, simidx_error *err);

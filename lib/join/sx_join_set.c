@@ -54,7 +54,7 @@ struct set {
 struct sx_joiner {
 	const sx_kernel *kernel;
 	double cost_pair;
-	sx_join_forced forced;
+	sx_join_tuning tuning;
 	sx_join_sink sink;
 	sx_join_shape shape;
 	size_t end[RUN];
@@ -82,7 +82,7 @@ static double cost_of_pair(const sx_kernel *kernel)
 	return strcmp(kernel->name, "avx2") ? 0.9 : 0.45;
 }
 
-sx_joiner *sx_joiner_new(const sx_kernel *kernel, const sx_join_forced *forced,
+sx_joiner *sx_joiner_new(const sx_kernel *kernel, const sx_join_tuning *tuning,
 			 const sx_join_sink *sink)
 {
 	sx_joiner *j = sx_calloc(1, sizeof(*j));
@@ -92,8 +92,7 @@ sx_joiner *sx_joiner_new(const sx_kernel *kernel, const sx_join_forced *forced,
 	j->kernel = kernel;
 	j->cost_pair = cost_of_pair(kernel);
 	j->sink = *sink;
-	if (forced)
-		j->forced = *forced;
+	j->tuning = *tuning;
 	for (unsigned i = 0; i < SX_JOIN_PADDING; i++)
 		j->padding[i] = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
 	return j;
@@ -190,22 +189,22 @@ static double cost_of(const struct split *s, size_t n, double cost_pair)
 
 /* How to split sets of n entries that are like this one. */
 static struct split choose_split(const struct set *set, size_t n, const sx_join_shape *shape,
-				 double cost_pair, const sx_join_forced *forced)
+				 double cost_pair, const sx_join_tuning *tuning)
 {
 	uint64_t free_bits = sx_low_bits(shape->bits) & ~set->agreed, region = free_bits;
 	uint64_t mask[MAX_MUST];
 	int n_masks = disjoint_masks(set->must, set->n_must, free_bits, mask);
 	double size = (double)n;
 	struct split best = { .cost = size * size / 2 * cost_pair + 0.3 * size };
-	unsigned most = forced->width && forced->width < MAX_WIDTH ? forced->width : MAX_WIDTH;
+	unsigned most = tuning->width && tuning->width < MAX_WIDTH ? tuning->width : MAX_WIDTH;
 
 	if (n_masks < 0 || (unsigned)n_masks > shape->k) {
 		best.is_empty = 1;
 		return best;
 	}
-	if (n < forced->compare_below)
+	if (n < tuning->compare_below)
 		return best;
-	if (forced->compare_below || forced->width)
+	if (tuning->compare_below || tuning->width)
 		best.cost = 1e300;
 	/* Leave none of the masks out of the region, then one, ... */
 	for (unsigned out = 0; out <= (unsigned)n_masks; out++) {
@@ -218,7 +217,7 @@ static struct split choose_split(const struct set *set, size_t n, const sx_join_
 				break;
 			s.first_is_in_order = is_in_order(free_bits, sub_block(&s, 0));
 			s.cost = cost_of(&s, n, cost_pair);
-			if (s.cost < best.cost || (forced->width && best.width < s.width))
+			if (s.cost < best.cost || (tuning->width && best.width < s.width))
 				best = s;
 		}
 	}
@@ -233,7 +232,7 @@ static const struct split *known_split(sx_joiner *j, const struct set *set)
 	unsigned class = 2 * log + (log && n >> (log - 1) & 1);
 
 	if (!j->has_split[class]) {
-		j->split[class] = choose_split(set, n, &j->shape, j->cost_pair, &j->forced);
+		j->split[class] = choose_split(set, n, &j->shape, j->cost_pair, &j->tuning);
 		j->has_split[class] = 1;
 	}
 	return &j->split[class];
@@ -241,7 +240,7 @@ static const struct split *known_split(sx_joiner *j, const struct set *set)
 
 double sx_join_set_cost(const sx_kernel *kernel, const sx_join_shape *shape, size_t n)
 {
-	const sx_join_forced none = { 0 };
+	const sx_join_tuning none = { 0 };
 	struct set set = { .agreed = shape->agreed, .n_must = shape->n_must };
 
 	memcpy(set.must, shape->must, sizeof(shape->must));
@@ -462,13 +461,13 @@ static void join_groups(sx_joiner *j, unsigned depth, unsigned n_must, const uin
 static void join(sx_joiner *j, unsigned depth)
 {
 	struct set *set = &j->set[depth];
-	size_t limit = j->forced.split_above ? j->forced.split_above : SPLIT_ABOVE;
+	size_t limit = j->tuning.split_above ? j->tuning.split_above : SPLIT_ABOVE;
 	unsigned n_must = set->n_must, reach;
 	struct split s;
 
 	if (set->n < 2 || j->rc)
 		return;
-	s = depth ? choose_split(set, set->n, &j->shape, j->cost_pair, &j->forced)
+	s = depth ? choose_split(set, set->n, &j->shape, j->cost_pair, &j->tuning)
 		  : *known_split(j, set);
 	if (s.is_empty)
 		return;

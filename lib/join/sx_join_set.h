@@ -21,6 +21,7 @@
 
 #include <simidx.h>
 
+#include "index/sx_index.h"
 #include "kernel/sx_kernel.h"
 
 /** Largest radius of this method. */
@@ -37,18 +38,6 @@
 
 /** Entries behind the last one of a set that can be read. What they are does not matter. */
 #define SX_JOIN_PADDING 32
-
-/** What the planner would choose otherwise. Tests make all of it happen on small sets. */
-typedef struct sx_join_forced {
-	unsigned width;       /* bits of each sub-block, at most; 0 = as it is cheapest */
-	size_t compare_below; /* sets of fewer are not split; 0 = as it is cheapest */
-	size_t split_above;   /* groups of more are sets of their own; 0 = the usual */
-	int scans;            /* everything is compared with everything, */
-	size_t tile;          /* this many fingerprints at once; 0 = what memory allows */
-	size_t max;           /* the same for entries of a bucket */
-	unsigned cut;         /* into parts: 1, by the leads of tables; 2, as 4x16; 0 = as it is cheapest */
-	uint64_t many_texts;  /* more have a smaller default radius; 0 = the usual number */
-} sx_join_forced;
 
 /** What is known of the pairs that a set is to report. Masks are of permuted values. */
 typedef struct sx_join_shape {
@@ -71,8 +60,8 @@ typedef struct sx_join_sink {
 	void *ctx;
 } sx_join_sink;
 
-/** NULL when memory is short. `forced` may be NULL. */
-sx_joiner *sx_joiner_new(const sx_kernel *kernel, const sx_join_forced *forced,
+/** NULL when memory is short. */
+sx_joiner *sx_joiner_new(const sx_kernel *kernel, const sx_join_tuning *tuning,
 			 const sx_join_sink *sink);
 
 /** NULL is allowed. */

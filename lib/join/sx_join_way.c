@@ -8,8 +8,6 @@
 /* Nanoseconds a fingerprint. */
 #define COST_READ 4.0   /* from a table */
 #define COST_SORT 20.0  /* for a part that no table has */
-/* Nanoseconds a pair of fingerprints, to sort it and to deliver its documents. */
-#define COST_PAIR 300.0
 
 int sx_join_ask(const sx_join_task *task, simidx_error *err)
 {
@@ -52,11 +50,11 @@ static double cost_of_parts(const sx_join_task *task, int by_leads, double n)
 	return cost;
 }
 
-sx_join_way sx_join_choose(const sx_join_task *task, double pairs)
+sx_join_way sx_join_choose(const sx_join_task *task)
 {
 	sx_join_shape all = { .bits = task->side[0].index->schema->bits, .k = 1 };
-	unsigned cut = task->forced ? task->forced->cut : 0;
-	double n = 0, scan, blocks, leads, deliver = pairs * COST_PAIR;
+	const sx_join_tuning *tuning = sx_join_tuned(task);
+	double n = 0, scan, blocks, leads;
 	int by_leads;
 
 	for (unsigned s = 0; s < task->n_sides; s++)
@@ -67,12 +65,12 @@ sx_join_way sx_join_choose(const sx_join_task *task, double pairs)
 	if (!task->k)
 		return (sx_join_way){ 0, 0, 0 };
 	if (task->k > SX_JOIN_MAX_RADIUS || task->k >= all.bits)
-		return (sx_join_way){ 1, 0, (scan + deliver) / 1e9 };
+		return (sx_join_way){ 1, 0, scan / 1e9 };
 	blocks = cost_of_parts(task, 0, n);
 	leads = cost_of_parts(task, 1, n);
-	by_leads = leads >= 0 && (cut ? cut == 1 : leads < blocks);
+	by_leads = leads >= 0 && (tuning->cut ? tuning->cut == 1 : leads < blocks);
 	blocks = by_leads ? leads : blocks;
-	if (task->forced ? task->forced->scans : scan < blocks)
-		return (sx_join_way){ 1, 0, (scan + deliver) / 1e9 };
-	return (sx_join_way){ 0, by_leads, (blocks + deliver) / 1e9 };
+	if (tuning->method ? tuning->method == 2 : scan < blocks)
+		return (sx_join_way){ 1, 0, scan / 1e9 };
+	return (sx_join_way){ 0, by_leads, blocks / 1e9 };
 }

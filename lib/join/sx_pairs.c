@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "join/sx_pairs.h"
+/*
+ * Pairs of documents, made of pairs of fingerprints: simidx_join.h.
+ */
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "join/sx_join_pairs.h"
 #include "kernel/sx_bits.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
@@ -449,8 +452,8 @@ static int run(struct pairs *p)
 	return !rc && p->taker->pairs ? deliver_piece(p) : rc;
 }
 
-int sx_pairs(const simidx *index, const simidx *other, const simidx_join_options *options,
-	     const simidx_pairs_taker *taker, const sx_join_forced *forced, simidx_error *err)
+int simidx_pairs(simidx *index, simidx *other, const simidx_join_options *options,
+		 const simidx_pairs_taker *taker, simidx_error *err)
 {
 	simidx_pairs_taker own;
 	struct pairs *p;
@@ -465,15 +468,9 @@ int sx_pairs(const simidx *index, const simidx *other, const simidx_join_options
 		return sx_fail_nomem(err);
 	p->taker = taker;
 	p->err = err;
-	rc = sx_join_pairs_begin(&p->join, index, other, options, forced, err);
+	rc = sx_join_pairs_begin(&p->join, index, other, options, err);
 	if (!rc)
 		rc = run(p);
 	free_pairs(p);
 	return rc;
-}
-
-int simidx_pairs(simidx *index, simidx *other, const simidx_join_options *options,
-		 const simidx_pairs_taker *taker, simidx_error *err)
-{
-	return sx_pairs(index, other, options, taker, NULL, err);
 }

@@ -8,16 +8,12 @@
 
 #include "search/sx_batch.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "search/sx_search.h"
 #include "util/sx_err.h"
 
 #define TASK 256        /* queries that are handed out together where they are not sorted */
-#define MAX_THREADS 256 /* each has a reader slot, which other processes need too */
 #define PIECE 65536     /* matches that are delivered together */
 
 /* Hand the answer to query number i to the caller in pieces, and look up the labels of each. */
@@ -29,7 +25,7 @@ static int deliver(sx_batch *batch, simidx_reader *reader, size_t i, const simid
 	size_t at = 0;
 	int rc;
 
-	if (atomic_load(&batch->ended))
+	if (sx_pool_has_ended(&batch->pool))
 		return SIMIDX_E_STOPPED;
 	for (;;) {
 		piece.n = found->n - at < PIECE ? found->n - at : PIECE;
@@ -74,17 +70,6 @@ static int run_task(sx_batch *batch, simidx_reader *reader, void *bulk, size_t f
 	return rc;
 }
 
-/* The first failure counts: those that follow may be its consequences. */
-static void end_early(sx_batch *batch, int rc, const simidx_error *err)
-{
-	if (atomic_exchange(&batch->ended, 1))
-		return;
-	batch->rc = rc;
-	batch->err = *err;
-	if (batch->options->stopped)
-		batch->options->stopped(batch->options->ctx);
-}
-
 /* Answer tasks until there are none or the batch ends. The reader has a snapshot. */
 static void work(sx_batch *batch, simidx_reader *reader)
 {
@@ -94,7 +79,7 @@ static void work(sx_batch *batch, simidx_reader *reader)
 	int rc = SIMIDX_OK;
 
 	sx_err_clear(&err);
-	while (!rc && !atomic_load(&batch->ended)) {
+	while (!rc && !sx_pool_has_ended(&batch->pool)) {
 		size_t from = atomic_fetch_add(&batch->next, batch->task), to;
 
 		if (from >= batch->n)
@@ -103,49 +88,28 @@ static void work(sx_batch *batch, simidx_reader *reader)
 		rc = run_task(batch, reader, bulk, from, to, &err);
 	}
 	calls->destroy(bulk);
-	if (rc)
-		end_early(batch, rc, &err);
+	if (rc && sx_pool_fail(&batch->pool, rc, &err) && batch->options->stopped)
+		batch->options->stopped(batch->options->ctx);
 }
 
-/* A thread that gets no reader or snapshot leaves the queries to the others. */
-static void *run_thread(void *opaque)
+/*
+ * The caller's thread has a reader. Another one that gets none, or no snapshot, leaves the queries
+ * to the others.
+ */
+static void run_thread(void *opaque, unsigned number)
 {
 	sx_batch *batch = opaque;
 	simidx_reader *reader;
 
+	if (!number) {
+		work(batch, batch->reader);
+		return;
+	}
 	if (sx_reader_open(batch->index, &reader, NULL))
-		return NULL;
+		return;
 	if (!sx_view_renew(&reader->view, NULL))
 		work(batch, reader);
 	simidx_reader_close(reader);
-	return NULL;
-}
-
-/* Work in this thread and in as many others as can be started. Signals are left to other threads. */
-static void run(sx_batch *batch, simidx_reader *reader)
-{
-	pthread_t thread[MAX_THREADS];
-	sigset_t all, before;
-	unsigned n = 0;
-
-	if (batch->threads > 1) {
-		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &before);
-		while (n < batch->threads - 1 &&
-		       !pthread_create(&thread[n], NULL, run_thread, batch))
-			n++;
-		pthread_sigmask(SIG_SETMASK, &before, NULL);
-	}
-	work(batch, reader);
-	while (n)
-		pthread_join(thread[--n], NULL);
-}
-
-static unsigned cores(void)
-{
-	long n = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return n > 0 ? (unsigned)n : 1;
 }
 
 /* Slices are as large as possible, because large ones share more, but there is one a thread. */
@@ -153,9 +117,8 @@ void sx_batch_divide(sx_batch *batch)
 {
 	size_t tasks, max = batch->index->tuning.batch_slice;
 
-	batch->threads = batch->options->threads ? batch->options->threads : cores();
-	if (batch->threads > MAX_THREADS)
-		batch->threads = MAX_THREADS;
+	/* Each has a reader slot, which other processes need too. */
+	batch->threads = sx_pool_threads(batch->options->threads);
 	batch->task = TASK;
 	if (batch->together && batch->index->backend->bulk->most) {
 		batch->task = batch->index->backend->bulk->most;
@@ -225,13 +188,12 @@ int simidx_reader_search_batch(simidx_reader *reader, const simidx_query *querie
 		/* Other readers do not see what a writer's transaction has changed. */
 		if (reader->writing)
 			batch.threads = 1;
-		run(&batch, reader);
-		if (batch.rc && err)
-			*err = batch.err;
+		batch.reader = reader;
+		rc = sx_pool_run(&batch.pool, batch.threads, run_thread, &batch, err);
 	}
 	/* A child after fork() must not touch the parent's transaction. */
 	if (!sx_index_check_fork(sx_reader_index(reader), NULL))
 		sx_reader_end(reader);
 	free(converted);
-	return batch.rc;
+	return rc;
 }

@@ -15,6 +15,7 @@
 #include <simidx_batch.h>
 
 #include "search/sx_reader.h"
+#include "util/sx_pool.h"
 
 typedef struct sx_batch {
 	const simidx *index;
@@ -25,9 +26,8 @@ typedef struct sx_batch {
 	unsigned threads;
 	size_t task;        /* queries of each task; the last one may have fewer */
 	atomic_size_t next; /* the first query that no thread has taken */
-	atomic_int ended;   /* early, for the reason that follows; set by one thread */
-	int rc;
-	simidx_error err;
+	simidx_reader *reader; /* of the caller's thread */
+	sx_pool pool;
 } sx_batch;
 
 /** Set how many queries a task has, and how many threads there are: no more than tasks. */

@@ -11,7 +11,7 @@
 #include <simidx_load.h>
 
 #include "index/sx_index.h"
-#include "join/sx_pairs.h"
+#include "join/sx_join_set.h"
 #include "support/sxt_fixture.h"
 #include "support/sxt_join.h"
 
@@ -54,15 +54,16 @@ static simidx_join_options options_of(sxt_join_pairs *got, unsigned radius, unsi
 /* Join, and compare with what is expected; then the same by groups. */
 static void check(simidx *index, simidx *other, const sxt_join_docs *docs,
 		  const sxt_join_docs *others, unsigned k, unsigned flags, unsigned threads,
-		  const sx_join_forced *forced)
+		  const sx_join_tuning *tuning)
 {
 	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
 	sxt_join_pairs got, by_groups;
 	simidx_join_options o = options_of(&got, k, flags, threads);
 	sxt_join_pairs want = sxt_join_expect(docs, others, &o);
 
+	index->tuning.join = tuning ? *tuning : (sx_join_tuning){ 0 };
 	taker.pairs = sxt_join_take;
-	sxt_must_ok(sx_pairs(index, other, &o, &taker, forced, &sxt_err));
+	sxt_must_ok(simidx_pairs(index, other, &o, &taker, &sxt_err));
 	sxt_must_eq(got.planned.radius, k);
 	sxt_must_eq(got.planned.pairs, 0);
 	sxt_must_eq(got.found.pairs, want.n);
@@ -73,7 +74,7 @@ static void check(simidx *index, simidx *other, const sxt_join_docs *docs,
 	o = options_of(&by_groups, k, flags, threads);
 	taker.pairs = NULL;
 	taker.groups = sxt_join_take_groups;
-	sxt_must_ok(sx_pairs(index, other, &o, &taker, forced, &sxt_err));
+	sxt_must_ok(simidx_pairs(index, other, &o, &taker, &sxt_err));
 	sxt_must_eq(by_groups.found.pairs, want.n);
 	sxt_must_eq(by_groups.n, want.n);
 	free(by_groups.at);
@@ -84,14 +85,27 @@ static void check(simidx *index, simidx *other, const sxt_join_docs *docs,
  * The planner as it is; each width; sets within sets; everything compared; scans in tiles; small
  * buckets; parts by the leads of tables, or as those of 4x16.
  */
-static const sx_join_forced ways[] = {
-	{ 0, 0, 0, 0, 0, 0, 0, 0 }, { 1, 2, 1, 0, 0, 0, 0, 0 }, { 2, 2, 2, 0, 0, 0, 0, 0 },
-	{ 3, 2, 1, 0, 0, 0, 0, 0 }, { 4, 4, 3, 0, 0, 0, 0, 0 }, { 5, 4, 3, 0, 0, 0, 0, 0 },
-	{ 6, 8, 7, 0, 0, 0, 0, 0 }, { 7, 16, 15, 0, 0, 0, 0, 0 }, { 8, 16, 15, 0, 0, 0, 0, 0 },
-	{ 9, 30, 20, 0, 0, 0, 0, 0 }, { 10, 30, 25, 0, 0, 0, 0, 0 }, { 11, 40, 30, 0, 0, 0, 0, 0 },
-	{ 12, 40, 30, 0, 0, 0, 0, 0 }, { 0, 2, 1, 0, 0, 0, 0, 0 }, { 0, 1u << 30, 0, 0, 0, 0, 0, 0 },
-	{ 0, 0, 0, 1, 0, 0, 0, 0 }, { 0, 0, 0, 1, 100, 0, 0, 0 }, { 0, 0, 0, 0, 0, 100, 0, 0 },
-	{ 0, 0, 0, 0, 0, 0, 1, 0 }, { 0, 0, 0, 0, 0, 0, 2, 0 },
+static const sx_join_tuning ways[] = {
+	{ .method = 1 },
+	{ .method = 1, .width = 1, .compare_below = 2, .split_above = 1 },
+	{ .method = 1, .width = 2, .compare_below = 2, .split_above = 2 },
+	{ .method = 1, .width = 3, .compare_below = 2, .split_above = 1 },
+	{ .method = 1, .width = 4, .compare_below = 4, .split_above = 3 },
+	{ .method = 1, .width = 5, .compare_below = 4, .split_above = 3 },
+	{ .method = 1, .width = 6, .compare_below = 8, .split_above = 7 },
+	{ .method = 1, .width = 7, .compare_below = 16, .split_above = 15 },
+	{ .method = 1, .width = 8, .compare_below = 16, .split_above = 15 },
+	{ .method = 1, .width = 9, .compare_below = 30, .split_above = 20 },
+	{ .method = 1, .width = 10, .compare_below = 30, .split_above = 25 },
+	{ .method = 1, .width = 11, .compare_below = 40, .split_above = 30 },
+	{ .method = 1, .width = 12, .compare_below = 40, .split_above = 30 },
+	{ .method = 1, .compare_below = 2, .split_above = 1 },
+	{ .method = 1, .compare_below = 1u << 30 },
+	{ .method = 2 },
+	{ .method = 2, .scanned = 100 },
+	{ .method = 1, .bucket_entries = 100 },
+	{ .method = 1, .cut = 1 },
+	{ .method = 1, .cut = 2 },
 };
 
 #define N_WAYS (sizeof(ways) / sizeof(ways[0]))
@@ -235,7 +249,8 @@ START_TEST(test_large_buckets)
 {
 	static const char *const plan[][2] = { { "4x16", "4x16" }, { "4x16", "4x16" }, { "3x22", "3x22" },
 					       { "3x22", "2x32" }, { "2x32", "4x16" }, { "10x26", "10x26" } };
-	static const sx_join_forced few = { .max = 100, .cut = 1 }, fewer = { .max = 16, .cut = 2 };
+	static const sx_join_tuning few = { .method = 1, .cut = 1, .bucket_entries = 100 };
+	static const sx_join_tuning fewer = { .method = 1, .cut = 2, .bucket_entries = 16 };
 	sxt_join_docs x = sxt_join_make(SXT_JOIN_UNIFORM, 1202, 64, 0, &rng);
 	sxt_join_docs y = sxt_join_make(SXT_JOIN_UNIFORM, 501, 64, 0, &rng);
 	unsigned shift = 48 - 16 * ((unsigned)_i % 4);
@@ -475,12 +490,12 @@ END_TEST
 START_TEST(test_default_radius)
 {
 	sxt_join_docs docs = sxt_join_make(SXT_JOIN_CLUSTERED, 401, 64, 0, &rng);
-	const sx_join_forced as_many = { .many_texts = 401 }, fewer = { .many_texts = 400 };
+	const uint64_t as_many = 401, fewer = 400;
 	const struct {
-		const sx_join_forced *forced;
+		uint64_t many_texts;
 		unsigned flags, radius;
-	} all[] = { { NULL, 0, 3 }, { NULL, SIMIDX_JOIN_TEXT, 7 }, { &as_many, SIMIDX_JOIN_TEXT, 7 },
-		    { &fewer, SIMIDX_JOIN_TEXT, 3 }, { &as_many, 0, 3 } };
+	} all[] = { { 0, 0, 3 }, { 0, SIMIDX_JOIN_TEXT, 7 }, { as_many, SIMIDX_JOIN_TEXT, 7 },
+		    { fewer, SIMIDX_JOIN_TEXT, 3 }, { as_many, 0, 3 } };
 	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
 	simidx *index = make(t_path, "4x16", 0, &docs);
 
@@ -491,7 +506,9 @@ START_TEST(test_default_radius)
 		simidx_join_options o =
 			options_of(&got, SIMIDX_JOIN_DEFAULT_RADIUS, all[i].flags, 1);
 
-		sxt_must_ok(sx_pairs(index, NULL, &o, &taker, all[i].forced, &sxt_err));
+		index->tuning.join = (sx_join_tuning){ .method = all[i].many_texts ? 1 : 0,
+						       .many_texts = all[i].many_texts };
+		sxt_must_ok(simidx_pairs(index, NULL, &o, &taker, &sxt_err));
 		sxt_must_eq(got.planned.radius, all[i].radius);
 		sxt_must_eq(got.planned.radius2, SIMIDX_JOIN_NO_RADIUS2);
 		o.radius = all[i].radius;

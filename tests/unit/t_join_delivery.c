@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "join/sx_pairs.h"
+#include <simidx_join.h>
+
+#include "index/sx_index.h"
 #include "support/sxt_fixture.h"
 #include "support/sxt_index.h"
 #include "support/sxt_join.h"
@@ -246,12 +248,12 @@ START_TEST(test_stopped)
 	sxt_join_docs docs = sxt_join_make(SXT_JOIN_CLUSTERED, 601, 64, 0, &rng);
 	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx *index;
-	const sx_join_forced by_parts = { .scans = 0 }; /* a small index is scanned otherwise */
 	struct heard heard = { .stop_at = 0 };
 	uint64_t all;
 
 	create.plan = "3x22";
 	index = sxt_create(t_path, &create);
+	index->tuning.join.method = 1; /* a small index is scanned otherwise */
 	sxt_join_store(&docs, 0, docs.n, index);
 	taker.groups = hear_groups;
 	o.stop = hear_stop;
@@ -260,13 +262,13 @@ START_TEST(test_stopped)
 	o.ctx = &heard;
 	o.tmpdir = t_dir;
 	o.threads = 1;
-	ck_assert_sx(sx_pairs(index, NULL, &o, &taker, &by_parts, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_OK);
 	all = heard.stops;
 	sxt_must_gt(heard.sorts, 0);
 	sxt_must_gt(all, 3);
 	for (uint64_t at = 1; at <= all; at++) {
 		heard = (struct heard){ .stop_at = at };
-		sxt_must_sx(sx_pairs(index, NULL, &o, &taker, &by_parts, &sxt_err), SIMIDX_E_STOPPED);
+		sxt_must_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_E_STOPPED);
 		sxt_must_eq(heard.stops, at);
 	}
 	simidx_close(index);

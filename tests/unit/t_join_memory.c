@@ -2,8 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Joins of more fingerprints than the memory of the options has room for, and how many pairs are
- * foretold.
+ * Joins of more fingerprints than the memory of the options has room for.
  */
 
 #include <stdlib.h>
@@ -11,8 +10,6 @@
 
 #include <simidx_load.h>
 
-#include "join/sx_join_pairs.h"
-#include "join/sx_join_sample.h"
 #include "support/sxt_fixture.h"
 #include "support/sxt_join.h"
 #include "util/sx_alloc.h"
@@ -135,67 +132,7 @@ START_TEST(test_large_buckets_in_little_memory)
 }
 END_TEST
 
-static double foretell(simidx *index, simidx *other, unsigned radius)
-{
-	simidx_join_options o = SIMIDX_JOIN_OPTIONS_INIT;
-	sx_join_pairs p = { .info = { 0 } };
-	double pairs;
-
-	o.radius = radius;
-	sxt_must_ok(sx_join_pairs_begin(&p, index, other, &o, NULL, &sxt_err));
-	sxt_must_ok(sx_join_sample(&p.task, &pairs, &sxt_err));
-	sx_join_pairs_end(&p);
-	return pairs;
-}
-
-/*
- * Groups of _i fingerprints, one and others 1 to 3 bits apart from it, so that at least _i - 1 pairs
- * of each are near; by chance nearly none. What differs may lie in the bits of a bucket, so not all
- * can be seen: about 1 in 40 of those of the sample is what they deviate by.
- */
-START_TEST(test_pairs_are_foretold)
-{
-	enum { N = 40000 };
-	uint64_t *fp = sx_calloc(N, sizeof(*fp));
-	size_t near = 0;
-	char *path = sxt_path(t_dir, "other");
-	simidx *index, *other, *none;
-	double got;
-
-	for (size_t i = 0; i < N; i++)
-		fp[i] = i % (size_t)_i ? sxt_rng_flip(&rng, fp[i / (size_t)_i * (size_t)_i], 64,
-						      1 + (unsigned)(i % 3))
-				       : sxt_rng_u64(&rng);
-	for (size_t i = 0; i < N; i++)
-		for (size_t j = i + 1; j < N && j / (size_t)_i == i / (size_t)_i; j++)
-			near += fp[i] != fp[j] && __builtin_popcountll(fp[i] ^ fp[j]) <= 3;
-	index = load(t_path, "4x16", fp, N);
-	got = foretell(index, NULL, 3);
-	sxt_must(got > 0.85 * (double)near && got < 1.15 * (double)near);
-
-	/* Of two indexes, one of which has the first of each group, the pairs with these count. */
-	for (size_t i = 0; i * (size_t)_i < N; i++)
-		fp[i] = fp[i * (size_t)_i];
-	other = load(path, "3x22", fp, (size_t)(N / _i));
-	near = N - (size_t)(N / _i);
-	got = foretell(other, index, 3);
-	sxt_must(got > 0.85 * (double)near && got < 1.15 * (double)near);
-	simidx_close(other);
-	free(path);
-
-	path = sxt_path(t_dir, "none");
-	none = load(path, "4x16", fp, 0);
-	sxt_must(foretell(none, NULL, 3) == 0);
-	sxt_must(foretell(none, index, 64) == 0);
-	simidx_close(none);
-	simidx_close(index);
-	free(path);
-	free(fp);
-}
-END_TEST
-
 static const sxt_test tests[] = {
-	{ &test_pairs_are_foretold, 2, 6 },
 	{ &test_large_buckets_in_little_memory, 0, 12 },
 };
 
