@@ -137,10 +137,9 @@ typedef struct simidx_create_options {
 	const uint64_t *check_fps; /**< fingerprints of the profile's check texts; may be NULL */
 	size_t n_check_fps;      /**< their number, at most 64 */
 	uint64_t map_size;       /**< address space to reserve, bytes; 0 = 1 TiB or what there is */
-	unsigned mode;           /**< permissions of the files, whatever the umask; 0 = 0600. The
-	                              directory has these, and x where they have r. Others who
-	                              search must be able to write the lock file, too (0660 for a
-	                              group), or use SIMIDX_OPEN_STATIC */
+	unsigned mode;           /**< permissions of the files, whatever the umask; 0 = 0600. Who
+	                              searches must be able to write the lock file, too (0660 for
+	                              a group), or use SIMIDX_OPEN_STATIC */
 	uint64_t expect;         /**< documents that the index is going to have; 0 = not known */
 } simidx_create_options;
 
@@ -282,14 +281,13 @@ enum simidx_mode {
  * first. A match has a distance of at most `radius` and differs in at most `max_bits` bits. With
  * SIMIDX_QUERY_FP2 the distances of both fingerprints must besides add up to at most `radius2`.
  *
- * A document can lack its second fingerprint, after simidx_repair(). With SIMIDX_QUERY_FP2 it is
- * then judged by the first one alone: its distance must be at most `radius2` and, with weights, at
- * most 59/144 of that: what SIMIDX_TEXT_RADIUS_NO_FP2 is of SIMIDX_TEXT_RADIUS (simidx_sketch.h).
+ * A document can lack its second fingerprint, after simidx_repair(). With SIMIDX_QUERY_FP2 its
+ * distance must then be at most `radius2` and, with weights, at most 59/144 of that
+ * (SIMIDX_TEXT_RADIUS_NO_FP2 of simidx_sketch.h).
  *
- * A text without features has fingerprint 0 and second fingerprint 0. With SIMIDX_QUERY_TEXT such
- * a text is near to nothing: as a document it does not match, and as a query it matches nothing.
- * Both fingerprints count where the index has both, so `fp2` is to be set then, also without
- * SIMIDX_QUERY_FP2; elsewhere `fp` alone does, and a real text has 0 there once in 2^f.
+ * A text without features has fingerprint 0 and second fingerprint 0. With SIMIDX_QUERY_TEXT it is
+ * near to nothing: it does not match, and as a query it matches nothing. Where the index has second
+ * fingerprints, `fp2` is to be set for that, also without SIMIDX_QUERY_FP2.
  *
  * By default all matches are found. `probes` or `complete` make a weighted search cheaper:
  * what lies within simidx_results.complete_to is found for certain, the rest as far as the
