@@ -282,8 +282,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/repair/sx_repair_fingerprints.h \
 	lib/repair/sx_repair_gather.c \
 	lib/repair/sx_repair_gather.h \
-	lib/repair/sx_repair_known.c \
-	lib/repair/sx_repair_known.h \
+	lib/repair/sx_repair_claims.c \
+	lib/repair/sx_repair_claims.h \
 	lib/repair/sx_repair_notes.c \
 	lib/repair/sx_repair_notes.h \
 	lib/repair/sx_repair_read.c \

@@ -8,7 +8,7 @@
 
 #include "load/sx_loader_repair.h"
 #include "repair/sx_repair_gather.h"
-#include "repair/sx_repair_known.h"
+#include "repair/sx_repair_claims.h"
 #include "repair/sx_repair_notes.h"
 #include "repair/sx_repair_read.h"
 #include "util/sx_alloc.h"
@@ -20,7 +20,7 @@ struct join {
 	const uint64_t *document, *label, *hash; /* next record of each sorter, NULL after the last */
 	sx_sorter *shared; /* ids whose label is another document's too; or NULL */
 	const uint64_t *next_shared;
-	sx_repair_known known;
+	sx_repair_claims claims;
 	unsigned char *bytes[2]; /* of its label, and of another one */
 	sx_sorter *stored; /* fingerprints of the documents; or NULL */
 	/* what the first pass finds out */
@@ -58,22 +58,22 @@ static int begin(struct join *j)
 /* Keep the label that has the right hash, or the first one. */
 static int consider_label(struct join *j)
 {
-	sx_repair_known *k = &j->known;
+	sx_repair_claims *k = &j->claims;
 	unsigned char *bytes = j->bytes[k->label.data == j->bytes[0]];
 	sx_slice label = { bytes, (size_t)(j->label[2] & ~SX_REPAIR_LABEL_FOUND) };
 	int is_found = label.size != j->label[2];
 	int rc = sx_spill_read(j->r->label_bytes, j->label[1], bytes, label.size, j->r->err);
 
 	k->has_found_label |= is_found;
-	if (!rc && ((!k->label.size && !is_found) || sx_repair_known_has_hash(k, label)))
+	if (!rc && ((!k->label.size && !is_found) || sx_repair_claims_has_hash(k, label)))
 		k->label = label;
 	return rc;
 }
 
-/* All that is known of the next id. SIMIDX_E_END after the last one. */
+/* All that is said of the next id. SIMIDX_E_END after the last one. */
 static int next_id(struct join *j)
 {
-	sx_repair_known *k = &j->known;
+	sx_repair_claims *k = &j->claims;
 	sx_repair *r = j->r;
 	uint64_t id = UINT64_MAX;
 	int rc = SIMIDX_OK;
@@ -83,22 +83,22 @@ static int next_id(struct join *j)
 	id = j->document && j->document[0] < id ? j->document[0] : id;
 	id = j->label && j->label[0] < id ? j->label[0] : id;
 	id = j->hash && j->hash[0] < id ? j->hash[0] : id;
-	sx_repair_known_begin(k, id);
+	sx_repair_claims_begin(k, id);
 	while (!rc && j->document && j->document[0] == id) {
-		rc = sx_repair_known_hear(k, r, j->document);
+		rc = sx_repair_claims_add(k, r, j->document);
 		if (!rc)
 			rc = next(j, r->documents, &j->document);
 	}
 	for (; !rc && j->hash && j->hash[0] == id; rc = next(j, r->hashes, &j->hash))
 		if (!k->is_fresh)
-			sx_repair_known_hear_hash(k, j->hash[1]);
+			sx_repair_claims_add_hash(k, j->hash[1]);
 	while (!rc && j->label && j->label[0] == id) {
 		rc = consider_label(j);
 		if (!rc)
 			rc = next(j, r->labels, &j->label);
 	}
 	if (!rc)
-		sx_repair_known_judge(k, r);
+		sx_repair_claims_judge(k, r);
 	/* What a deleted document has left until the merge is nobody's label. */
 	if ((k->is_fresh || k->is_gone) && !k->n_claims)
 		k->label.size = 0;
@@ -120,7 +120,7 @@ static void tell_other_values(sx_repair *r, simidx_loss *loss, const sx_repair_c
 		sx_repair_tell(r, loss, "another time was given for the document, %" PRIu64, time);
 }
 
-static void tell_others(sx_repair *r, const sx_repair_known *k, const sx_repair_claim *taken,
+static void tell_others(sx_repair *r, const sx_repair_claims *k, const sx_repair_claim *taken,
 			const sx_repair_claim *values)
 {
 	static const char *const names[] = { "fresh", "postings", "docs" };
@@ -146,16 +146,16 @@ static int is_shared(struct join *j, int *yes)
 {
 	int rc = SIMIDX_OK;
 
-	while (!rc && j->next_shared && j->next_shared[0] < j->known.id)
+	while (!rc && j->next_shared && j->next_shared[0] < j->claims.id)
 		rc = next(j, j->shared, &j->next_shared);
-	*yes = j->next_shared && j->next_shared[0] == j->known.id;
+	*yes = j->next_shared && j->next_shared[0] == j->claims.id;
 	return rc;
 }
 
 /* Take the label out if it is not the document's own; tell of that and of one that is missing. */
 static int judge_label(struct join *j, simidx_loss *loss)
 {
-	sx_repair_known *k = &j->known;
+	sx_repair_claims *k = &j->claims;
 	sx_repair *r = j->r;
 	const char *wrong = NULL;
 	int shared, rc = is_shared(j, &shared);
@@ -165,7 +165,7 @@ static int judge_label(struct join *j, simidx_loss *loss)
 	loss->table = "labels";
 	if (shared)
 		wrong = "its label may be that of another document, which has it now";
-	else if (k->label.size && k->n_hashes && !sx_repair_known_has_hash(k, k->label))
+	else if (k->label.size && k->n_hashes && !sx_repair_claims_has_hash(k, k->label))
 		wrong = "its label is damaged: it has another hash";
 	else if (!k->label.size && k->n_hashes)
 		wrong = "its label is missing";
@@ -204,9 +204,9 @@ static int find_shared(struct join *j)
 	if (!rc)
 		rc = begin(j);
 	while (!rc && !(rc = next_id(j))) {
-		sx_repair_known *k = &j->known;
+		sx_repair_claims *k = &j->claims;
 
-		if (!k->n_claims || !k->label.size || (k->n_hashes && !sx_repair_known_has_hash(k, k->label)))
+		if (!k->n_claims || !k->label.size || (k->n_hashes && !sx_repair_claims_has_hash(k, k->label)))
 			continue;
 		record[0] = sx_hash(k->label.data, k->label.size);
 		record[1] = !k->n_hashes ? 2 : !k->is_fresh;
@@ -234,7 +234,7 @@ static int find_shared(struct join *j)
 
 /* ---- documents ---- */
 
-static void tell_gone(sx_repair *r, const sx_repair_known *k)
+static void tell_gone(sx_repair *r, const sx_repair_claims *k)
 {
 	simidx_loss loss = { .kind = SIMIDX_LOSS_DAMAGE, .table = "postings", .id = k->id,
 			     .fp = k->claim[0].fp, .flags = SIMIDX_LOSS_HAS_FP };
@@ -243,11 +243,11 @@ static void tell_gone(sx_repair *r, const sx_repair_known *k)
 }
 
 /* Its fingerprint is lost, and perhaps found below among those that no document has. */
-static void tell_nameless(sx_repair *r, const sx_repair_known *k)
+static void tell_nameless(sx_repair *r, const sx_repair_claims *k)
 {
 	simidx_loss loss = { .kind = SIMIDX_LOSS_DOCUMENT, .id = k->id, .table = "labels" };
 
-	if (k->label.size && (!k->n_hashes || sx_repair_known_has_hash(k, k->label))) {
+	if (k->label.size && (!k->n_hashes || sx_repair_claims_has_hash(k, k->label))) {
 		loss.label = k->label.data;
 		loss.label_size = k->label.size;
 	}
@@ -288,16 +288,16 @@ static void set_values(sx_repair *r, simidx_doc *doc, const sx_repair_claim *c)
 
 static int put_document(struct join *j)
 {
-	const sx_repair_known *k = &j->known;
+	const sx_repair_claims *k = &j->claims;
 	sx_repair *r = j->r;
-	const sx_repair_claim *taken = sx_repair_known_choose(k, r), *values;
+	const sx_repair_claim *taken = sx_repair_claims_choose(k, r), *values;
 	simidx_doc doc = SIMIDX_DOC_INIT;
 	simidx_loss loss = { .id = k->id, .fp = taken->fp, .flags = SIMIDX_LOSS_HAS_FP };
 	int rc = judge_label(j, &loss);
 
 	if (rc)
 		return rc;
-	values = sx_repair_known_values(k, taken->fp);
+	values = sx_repair_claims_values(k, taken->fp);
 	tell_others(r, k, taken, values);
 	doc.id = k->id;
 	doc.fp = taken->fp;
@@ -315,7 +315,7 @@ static int put_document(struct join *j)
 /* How much there is, and which of 64 second fingerprints the documents have. */
 static int count(struct join *j, uint64_t first_fp2, uint64_t *taken)
 {
-	const sx_repair_known *k = &j->known;
+	const sx_repair_claims *k = &j->claims;
 	int rc = begin(j);
 
 	j->n_documents = j->label_bytes = j->n_unchecked = *taken = 0;
@@ -432,17 +432,17 @@ int sx_repair_put_documents(sx_repair *r)
 		rc = begin(&j);
 	while (!rc && !(rc = next_id(&j))) {
 		/* A label of no document is not one that the header counts. */
-		if (j.known.n_claims || !r->has_all_documents)
-			j.n_labels += j.known.label.size || j.known.n_hashes;
-		if (j.known.n_claims)
+		if (j.claims.n_claims || !r->has_all_documents)
+			j.n_labels += j.claims.label.size || j.claims.n_hashes;
+		if (j.claims.n_claims)
 			rc = put_document(&j);
-		else if (j.known.is_gone)
-			tell_gone(r, &j.known);
-		else if (!j.known.is_fresh && (j.known.label.size || j.known.n_hashes))
-			tell_nameless(r, &j.known);
+		else if (j.claims.is_gone)
+			tell_gone(r, &j.claims);
+		else if (!j.claims.is_fresh && (j.claims.label.size || j.claims.n_hashes))
+			tell_nameless(r, &j.claims);
 		/* Tables may still have these, though no document is missing that had them. */
-		for (size_t i = 0; !rc && j.stored && i < j.known.former.n; i++)
-			rc = sx_sorter_add(j.stored, &j.known.former.at[i], r->err);
+		for (size_t i = 0; !rc && j.stored && i < j.claims.former.n; i++)
+			rc = sx_sorter_add(j.stored, &j.claims.former.at[i], r->err);
 	}
 	if (rc == SIMIDX_E_END)
 		rc = j.stored ? tell_left_over(&j) : SIMIDX_OK;
@@ -453,7 +453,7 @@ int sx_repair_put_documents(sx_repair *r)
 		tell_lost_labels(r, sx_repair_header(r)->labels - j.n_labels);
 	if (!rc)
 		sx_repair_tell_lost_notes(r);
-	sx_u64s_free(&j.known.former);
+	sx_u64s_free(&j.claims.former);
 	free(j.bytes[0]);
 	free(j.bytes[1]);
 	sx_sorter_free(j.stored);

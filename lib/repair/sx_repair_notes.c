@@ -49,7 +49,7 @@ int sx_repair_gather_notes(sx_repair *r)
 	return rc ? rc : next(r);
 }
 
-int sx_repair_take_note(sx_repair *r, enum sx_repair_said said, simidx_doc *doc)
+int sx_repair_take_note(sx_repair *r, enum sx_repair_note_claim said, simidx_doc *doc)
 {
 	simidx_loss loss = { .kind = SIMIDX_LOSS_NOTE, .table = "notes", .id = doc->id,
 			     .fp = doc->fp, .flags = SIMIDX_LOSS_HAS_FP };

@@ -12,7 +12,7 @@
 #include "repair/sx_repair_state.h"
 
 /** What a fresh row says of a document's note. */
-enum sx_repair_said { SX_REPAIR_SAYS_NOTHING, SX_REPAIR_SAYS_NONE, SX_REPAIR_SAYS_ONE };
+enum sx_repair_note_claim { SX_REPAIR_SAYS_NOTHING, SX_REPAIR_SAYS_NONE, SX_REPAIR_SAYS_ONE };
 
 /** Read the sound ones into a sorter and a file. Nothing in an index without notes. */
 int sx_repair_gather_notes(sx_repair *repair);
@@ -22,7 +22,7 @@ int sx_repair_gather_notes(sx_repair *repair);
  *
  * @param doc  gets bytes that are valid until the next call
  */
-int sx_repair_take_note(sx_repair *repair, enum sx_repair_said said, simidx_doc *doc);
+int sx_repair_take_note(sx_repair *repair, enum sx_repair_note_claim said, simidx_doc *doc);
 
 /** Tell how many notes the header counts besides those that were taken or told of. */
 void sx_repair_tell_lost_notes(sx_repair *repair);

@@ -5,14 +5,14 @@
  * What all tables say of one id, and what of it to believe.
  */
 
-#ifndef SX_REPAIR_KNOWN_H
-#define SX_REPAIR_KNOWN_H
+#ifndef SX_REPAIR_CLAIMS_H
+#define SX_REPAIR_CLAIMS_H
 
 #include "repair/sx_repair_notes.h"
 #include "util/sx_u64s.h"
 
 /* Of what is said of one id beyond that the last counts: three tables can name it once each. */
-#define SX_REPAIR_CLAIMS 16
+#define SX_REPAIR_MAX_CLAIMS 16
 
 /** What a table says of an id. */
 typedef struct sx_repair_claim {
@@ -20,43 +20,43 @@ typedef struct sx_repair_claim {
 	sx_values values;
 } sx_repair_claim;
 
-/** All that is known of one id. */
-typedef struct sx_repair_known {
+/** All that is said of one id. */
+typedef struct sx_repair_claims {
 	uint64_t id;
-	sx_repair_claim claim[SX_REPAIR_CLAIMS];
+	sx_repair_claim claim[SX_REPAIR_MAX_CLAIMS];
 	size_t n_claims;
-	uint64_t hash[SX_REPAIR_CLAIMS]; /* of its label: each one may be right */
+	uint64_t hash[SX_REPAIR_MAX_CLAIMS]; /* of its label: each one may be right */
 	size_t n_hashes;
 	int is_fresh;               /* fresh rows say what has become of it */
-	enum sx_repair_said note;
+	enum sx_repair_note_claim note;
 	int is_gone;                /* docs, which is whole, has it not */
 	int has_found_label;        /* one that counts only with the right hash */
 	sx_u64s former;             /* fingerprints that it had before, as often as it changed */
 	sx_slice label; /* size 0: none */
-} sx_repair_known;
+} sx_repair_claims;
 
 /** Forget all, and begin with another id. */
-void sx_repair_known_begin(sx_repair_known *known, uint64_t id);
+void sx_repair_claims_begin(sx_repair_claims *claims, uint64_t id);
 
 /**
  * Take what a table says of a document, a record of the sorter. The last fresh row about it comes first, and
  * says all: that it is gone, or what it is like. What others say then is how it was before. SIMIDX_E_NOMEM.
  */
-int sx_repair_known_hear(sx_repair_known *known, sx_repair *repair, const uint64_t *record);
+int sx_repair_claims_add(sx_repair_claims *claims, sx_repair *repair, const uint64_t *record);
 
 /** A hash that its label may have. */
-void sx_repair_known_hear_hash(sx_repair_known *known, uint64_t hash);
+void sx_repair_claims_add_hash(sx_repair_claims *claims, uint64_t hash);
 
 /** Whether a label has one of the hashes. */
-int sx_repair_known_has_hash(const sx_repair_known *known, sx_slice label);
+int sx_repair_claims_has_hash(const sx_repair_claims *claims, sx_slice label);
 
 /** When all was heard: whether it is gone. */
-void sx_repair_known_judge(sx_repair_known *known, const sx_repair *repair);
+void sx_repair_claims_judge(sx_repair_claims *claims, const sx_repair *repair);
 
 /** What to believe; NULL without a claim. */
-const sx_repair_claim *sx_repair_known_choose(const sx_repair_known *known, const sx_repair *repair);
+const sx_repair_claim *sx_repair_claims_choose(const sx_repair_claims *claims, const sx_repair *repair);
 
 /** Who knows the optional columns of the document with this fingerprint; NULL: nobody does. */
-const sx_repair_claim *sx_repair_known_values(const sx_repair_known *known, uint64_t fp);
+const sx_repair_claim *sx_repair_claims_values(const sx_repair_claims *claims, uint64_t fp);
 
-#endif /* SX_REPAIR_KNOWN_H */
+#endif /* SX_REPAIR_CLAIMS_H */

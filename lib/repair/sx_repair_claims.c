@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "repair/sx_repair_known.h"
+#include "repair/sx_repair_claims.h"
 
 #include <string.h>
 
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 
-void sx_repair_known_begin(sx_repair_known *k, uint64_t id)
+void sx_repair_claims_begin(sx_repair_claims *k, uint64_t id)
 {
 	k->id = id;
 	k->n_claims = k->n_hashes = k->former.n = 0;
@@ -17,7 +17,7 @@ void sx_repair_known_begin(sx_repair_known *k, uint64_t id)
 	k->label = (sx_slice){ NULL, 0 };
 }
 
-int sx_repair_known_has_hash(const sx_repair_known *k, sx_slice label)
+int sx_repair_claims_has_hash(const sx_repair_claims *k, sx_slice label)
 {
 	uint64_t hash = sx_hash(label.data, label.size);
 
@@ -27,7 +27,7 @@ int sx_repair_known_has_hash(const sx_repair_known *k, sx_slice label)
 	return 0;
 }
 
-static int is_known(const sx_repair_known *k, uint64_t source, uint64_t fp, const sx_values *values)
+static int is_claimed(const sx_repair_claims *k, uint64_t source, uint64_t fp, const sx_values *values)
 {
 	for (size_t i = 0; i < k->n_claims; i++)
 		if (k->claim[i].source == source && k->claim[i].fp == fp &&
@@ -36,12 +36,12 @@ static int is_known(const sx_repair_known *k, uint64_t source, uint64_t fp, cons
 	return 0;
 }
 
-void sx_repair_known_hear_hash(sx_repair_known *k, uint64_t hash)
+void sx_repair_claims_add_hash(sx_repair_claims *k, uint64_t hash)
 {
 	for (size_t i = 0; i < k->n_hashes; i++)
 		if (k->hash[i] == hash)
 			return;
-	if (k->n_hashes < SX_REPAIR_CLAIMS)
+	if (k->n_hashes < SX_REPAIR_MAX_CLAIMS)
 		k->hash[k->n_hashes++] = hash;
 }
 
@@ -50,7 +50,7 @@ void sx_repair_known_hear_hash(sx_repair_known *k, uint64_t hash)
  * what the log does not know are newer than such a row, or their blocks are old, too. A document is rather
  * kept than lost; what it is like is taken from tables if no header tells which rows are merged at least.
  */
-static void doubt_log(sx_repair_known *k, const sx_repair *r, uint64_t fp)
+static void doubt_log(sx_repair_claims *k, const sx_repair *r, uint64_t fp)
 {
 	if (!k->is_fresh || !r->is_header_old || (k->n_claims && sx_repair_header(r)->commit) ||
 	    (k->n_claims && k->claim[0].fp == fp))
@@ -63,7 +63,7 @@ static void doubt_log(sx_repair_known *k, const sx_repair *r, uint64_t fp)
 	k->note = SX_REPAIR_SAYS_NOTHING;
 }
 
-int sx_repair_known_hear(sx_repair_known *k, sx_repair *r, const uint64_t *record)
+int sx_repair_claims_add(sx_repair_claims *k, sx_repair *r, const uint64_t *record)
 {
 	sx_values values = sx_values_get(&sx_repair_old(r)->schema->columns, record + SX_REPAIR_VALUES);
 	uint64_t op = record[1] & ((1u << SX_REPAIR_OP_BITS) - 1);
@@ -74,9 +74,9 @@ int sx_repair_known_hear(sx_repair_known *k, sx_repair *r, const uint64_t *recor
 	is_former = k->is_fresh;
 	if (record[1] >= SX_REPAIR_SOURCE && !k->is_fresh) {
 		/* Old blocks say the same many times. */
-		if (is_known(k, record[1] - SX_REPAIR_SOURCE, record[2], &values))
+		if (is_claimed(k, record[1] - SX_REPAIR_SOURCE, record[2], &values))
 			return SIMIDX_OK;
-		if (k->n_claims == SX_REPAIR_CLAIMS)
+		if (k->n_claims == SX_REPAIR_MAX_CLAIMS)
 			k->n_claims--; /* that of docs comes last, and stays */
 		k->claim[k->n_claims++] = (sx_repair_claim){ record[1] - SX_REPAIR_SOURCE, record[2],
 							  values };
@@ -97,7 +97,7 @@ int sx_repair_known_hear(sx_repair_known *k, sx_repair *r, const uint64_t *recor
  * Damaged postings may have rows of an older commit, with documents that were deleted since. A merge is
  * done with docs before it begins with postings, so docs that is whole has every document of theirs.
  */
-void sx_repair_known_judge(sx_repair_known *k, const sx_repair *r)
+void sx_repair_claims_judge(sx_repair_claims *k, const sx_repair *r)
 {
 	int is_gone = r->has_whole_docs && !k->is_fresh && k->n_claims > 0;
 
@@ -114,7 +114,7 @@ static uint64_t rank(const sx_repair *r, const sx_repair_claim *c)
 	return c->source == SX_REPAIR_DOCS && r->has_whole_docs ? 0 : c->source + 1;
 }
 
-static unsigned votes(const sx_repair_known *k, uint64_t fp)
+static unsigned votes(const sx_repair_claims *k, uint64_t fp)
 {
 	unsigned sources = 0;
 
@@ -125,7 +125,7 @@ static unsigned votes(const sx_repair_known *k, uint64_t fp)
 }
 
 /* docs that is whole is right. Otherwise what most tables say counts, then who says it. */
-const sx_repair_claim *sx_repair_known_choose(const sx_repair_known *k, const sx_repair *r)
+const sx_repair_claim *sx_repair_claims_choose(const sx_repair_claims *k, const sx_repair *r)
 {
 	const sx_repair_claim *best = NULL;
 
@@ -141,7 +141,7 @@ const sx_repair_claim *sx_repair_known_choose(const sx_repair_known *k, const sx
 	return best;
 }
 
-const sx_repair_claim *sx_repair_known_values(const sx_repair_known *k, uint64_t fp)
+const sx_repair_claim *sx_repair_claims_values(const sx_repair_claims *k, uint64_t fp)
 {
 	for (size_t i = 0; i < k->n_claims; i++)
 		if (k->claim[i].fp == fp && k->claim[i].source != SX_REPAIR_DOCS)
