@@ -44,7 +44,8 @@ typedef struct sx_fresh_rows {
 /** Columns of the log's table, after its key, the sequence number. The optional ones follow. */
 enum sx_log_column { SX_LOG_OP, SX_LOG_ID, SX_LOG_FP, SX_LOG_LABEL_HASH, SX_LOG_COLUMNS };
 
-_Static_assert((int)SX_LOG_COLUMNS + (int)SX_MAX_COLUMNS <= SX_MAX_COLS, "a row of the log has room");
+_Static_assert((int)SX_LOG_COLUMNS + (int)SX_MAX_COLUMNS <= SX_MAX_COLS,
+	       "a row of the log has room for all columns");
 
 /** What a row of the log's table says. */
 static inline sx_fresh_row sx_fresh_row_of(const sx_table *log, const sx_rows *rows, size_t i)

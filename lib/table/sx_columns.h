@@ -24,8 +24,8 @@ typedef struct sx_column_kind {
 	char name[8];     /* zeros after it */
 	unsigned width;   /* bytes that a value needs at most */
 	int is_digested;  /* the digest of postings has it */
-	uint64_t absent;  /* the value of a document of which nothing is said: 0, which is taken for
-			   * granted here, and is in the header for other readers */
+	uint64_t absent;  /* the value of a document of which nothing is said: always 0 here, which
+			   * the code takes for granted. The header tells it to other readers */
 	uint32_t flag;    /* of simidx_create() */
 } sx_column_kind;
 

@@ -201,7 +201,8 @@ static enum in_result take_time(struct in_reader *reader, struct in_row *row,
 	char what[64] = "time";
 
 	if (columns->time)
-		snprintf(what, sizeof(what), columns->header ? "\"%s\"" : "column %s", columns->time);
+		snprintf(what, sizeof(what), columns->header ? "\"%s\"" : "column %s",
+			 columns->time);
 	return in_time(reader, field->data, field->size, what, row);
 }
 

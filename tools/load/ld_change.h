@@ -35,8 +35,8 @@ int ld_change_make(struct ld_target *target, const struct ld_item *item, const s
 		   int waits, struct ld_change *out, simidx_error *err);
 
 /**
- * With --mode if-new, after SIMIDX_E_DUPLICATE: find the document that has the id of a row, or where none
- * is given its label. Where a row has both, both must be those of the document.
+ * With --mode if-new, after SIMIDX_E_DUPLICATE: find the document that has the id of a row, or
+ * where none is given its label. Where a row has both, both must be those of the document.
  *
  * @param out  its label is valid until the next change
  * @return 0; SIMIDX_E_NOT_FOUND: there is no such document; as simidx_reader_find_id()
@@ -45,8 +45,8 @@ int ld_change_find_own(struct ld_target *target, const simidx_doc *doc, simidx_m
 		       simidx_error *err);
 
 /**
- * With --touch: a document that was seen again gets the time of the row, if that is known and later than
- * its own. Its label is not valid any more.
+ * With --touch: a document that was seen again gets the time of the row, if that is known and
+ * later than its own. Its label is not valid any more.
  *
  * @param touched  whether it has got it
  * @return as simidx_writer_touch()

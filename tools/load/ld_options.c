@@ -146,9 +146,10 @@ static const struct tl_option write_rows[] = {
 	  .help = "if-new: what is there gets the time of the row",
 	  .more = "With --mode if-new, in an index with --times: where a row is left out, the nearest "
 		  "document that is near gets its time, that of --time or now, unless it has a later "
-		  "one. So what is still seen does not grow old. A row whose id or label is in use is "
-		  "no error then: the document that has it gets the time. But where a row has both, "
-		  "and no document has both, nothing is touched, and --on-duplicate says what is done." },
+		  "one. So what is still seen does not grow old. A row whose id or label is in use "
+		  "is no error then: the document that has it gets the time. But where a row has "
+		  "both, and no document has both, nothing is touched, and --on-duplicate says what "
+		  "is done." },
 	{ 0, "emit", "WHICH", TL_WORD(struct ld_options, emit, emit_words), .standard = "none",
 	  .help = "if-new: print new, dup or all rows",
 	  .more = "With --mode if-new: write rows to standard output, in the order of the input. new: "

@@ -53,7 +53,7 @@ struct ld_run {
 	size_t n_late;
 	uint64_t put;             /* documents, in this run */
 	uint64_t uncommitted;     /* rows since the last commit that were given to the writer */
-	uint64_t touched;         /* of these, rows that gave their time to a document that is there */
+	uint64_t touched;         /* of these, rows that gave their time to a document */
 	uint64_t queued;          /* rows in the queue */
 	double committed_at;      /* when the last commit ended, or a writer or loader began; tl_seconds() */
 	int is_stdin;             /* the input that is read is standard input */

@@ -122,8 +122,8 @@ static const struct tl_option rows[] = {
 	{ TL_PARAGRAPH("A new index is built from the documents of INDEX, with everything merged. The "
 		       "bytes of documents that were deleted or replaced can still stand in the file "
 		       "of INDEX, in pages that are free; they are not in the new one. Ids, labels, "
-		       "times, notes, the next id, the profile, the mark of simidx-load --resume, the "
-		       "layout and the permissions stay.") },
+		       "times, notes, the next id, the profile, the mark of simidx-load --resume, "
+		       "the layout and the permissions stay.") },
 	{ TL_PARAGRAPH("Without NEW the new index takes the place of the old one in one step, and the "
 		       "old files are removed. Programs that read go on; programs that write wait, "
 		       "or are told that the index is locked. If the command is killed, INDEX is the "

@@ -406,8 +406,8 @@ static const struct tl_option rows[] = {
 		       "object on standard output: deleted and missing are numbers of documents and "
 		       "of keys; with --older-than it has older_than, a time such as "
 		       "2026-11-26T08:15:00Z, and deleted, or with --dry-run old. Where a deletion "
-		       "fails or is stopped there is no object, but a line on standard error says how "
-		       "many were deleted.") },
+		       "fails or is stopped there is no object, but a line on standard error says "
+		       "how many were deleted.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query delete pages --older-than 30d",
 		     "Forget pages that were not seen for 30 days.") },

@@ -249,8 +249,8 @@ const struct qr_command qr_export = {
 	.line = { .name = "export", .operands = "INDEX DIR", .least = 2, .most = 2,
 		  .summary = "write an index as files for the bulk load of a database",
 		  .about = "Write one snapshot of the index, which may be in use, as files that other "
-			   "programs load into a database at once. DIR is made, and must not exist. An "
-			   "index with times or notes is refused, as one in HBase keeps neither.",
+			   "programs load into a database at once. DIR is made, and must not exist. "
+			   "An index with times or notes is refused, as one in HBase keeps neither.",
 		  .options = rows, .program = &qr_program },
 	.takes_index = 1,
 	.run = run_export,

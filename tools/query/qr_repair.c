@@ -215,9 +215,9 @@ static const struct tl_option rows[] = {
 		       "alone. What lies below a damaged page of the file's trees is found as long as one "
 		       "table alone is damaged. The new index has the plan, layout, profile, mark and next id of "
 		       "INDEX, which is only read.") },
-	{ TL_PARAGRAPH("In an index with times a document whose time is lost has none: it is kept, and "
-		       "'simidx-query delete --older-than' never deletes it, until simidx-load --touch "
-		       "or --mode replace gives it one.") },
+	{ TL_PARAGRAPH("In an index with times a document whose time is lost has none: it is kept, "
+		       "and 'simidx-query delete --older-than' never deletes it, until simidx-load "
+		       "--touch or --mode replace gives it one.") },
 	{ TL_SECTION("Output") },
 	{ TL_PARAGRAPH("A line for each thing that is damaged, lost or not certain, with columns "
 		       "separated by tabs: what it is, the table, the id, the fingerprint, the label "
