@@ -14,6 +14,7 @@
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_pool.h"
+#include "util/sx_u64s.h"
 
 #define PIECE_BITS 6   /* threads take 2^6 pieces of a part in turn */
 #define CHUNK 4096     /* fingerprints of a scan that are compared at once: in the nearest cache */
@@ -334,22 +335,6 @@ static int push_pair(struct worker *w, uint64_t a, uint64_t b)
 	return add_pairs(w, w->pair, sizeof(w->pair) / 2 / sizeof(*w->pair));
 }
 
-/* How many of the tile come before a fingerprint. */
-static size_t before(const sx_join_batch *tile, uint64_t fp)
-{
-	size_t low = 0, high = tile->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (tile->v[middle] < fp)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Compare each of a batch with those of a chunk of the tile that come before it. */
 static int compare_chunk(struct worker *w, size_t from, uint32_t *hits)
 {
@@ -359,7 +344,7 @@ static int compare_chunk(struct worker *w, size_t from, uint32_t *hits)
 	int has_sides = f->task->n_sides == 2, rc = SIMIDX_OK;
 
 	for (size_t i = 0; !rc && i < b->n; i++) {
-		size_t n = before(tile, b->v[i]), found;
+		size_t n = sx_u64s_below(tile->v, tile->n, b->v[i]), found;
 
 		n = n < from ? 0 : n - from < CHUNK ? n - from : CHUNK;
 		found = kernel->near_u64(tile->v + from, n, b->v[i], f->task->k, hits);

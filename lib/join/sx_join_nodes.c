@@ -409,8 +409,8 @@ int sx_join_nodes_pairs(sx_join_nodes *nodes, int distance, sx_join_visit_nodes 
 		here = sx_count_plain(record[0] ^ record[1]);
 		if (rc || (distance >= 0 && here != (unsigned)distance))
 			continue;
-		rc = visit_classes(nodes, sx_join_number_of(&nodes->fps, record[0]),
-				   sx_join_number_of(&nodes->fps, record[1]), here, visit, ctx);
+		rc = visit_classes(nodes, sx_u64s_below(nodes->fps.at, nodes->fps.n, record[0]),
+				   sx_u64s_below(nodes->fps.at, nodes->fps.n, record[1]), here, visit, ctx);
 	}
 	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
 }

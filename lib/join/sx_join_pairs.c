@@ -329,38 +329,3 @@ int sx_join_pairs_are_near(const sx_join_pairs *p, unsigned distance, const sx_j
 	*distance2 = (int)sx_count_plain(a->fp2 ^ b->fp2);
 	return distance + (unsigned)*distance2 <= p->info.radius2;
 }
-
-/*
- * Most fingerprints are spread evenly, also between two of them: from where it would be then, and then
- * again by how far off that is, steps that double, and halving. It reads few cache lines.
- */
-size_t sx_join_number_of(const sx_u64s *fps, uint64_t fp)
-{
-	const uint64_t *at = fps->at;
-	double last = (double)(fps->n - 1), scale = last / ((double)(at[fps->n - 1] - at[0]) + 1);
-	size_t low = 0, high, step = 4;
-
-	for (unsigned i = 0; i < 3; i++) {
-		double place = (double)low + ((double)fp - (double)at[low]) * scale;
-
-		low = place <= 0 ? 0 : place >= last ? fps->n - 1 : (size_t)place;
-	}
-	high = low + 1;
-	for (; at[low] > fp; step *= 2) {
-		high = low;
-		low = low > step ? low - step : 0;
-	}
-	for (; high < fps->n && at[high] <= fp; step *= 2) {
-		low = high;
-		high = fps->n - high > step ? high + step : fps->n;
-	}
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (at[middle] <= fp)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}

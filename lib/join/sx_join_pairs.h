@@ -71,7 +71,4 @@ int sx_join_pairs_classes(const sx_join_pairs *p, const sx_join_side *side, sx_j
 int sx_join_pairs_are_near(const sx_join_pairs *p, unsigned distance, const sx_join_class *a,
 			   const sx_join_class *b, int *distance2);
 
-/** Which of some ascending fingerprints this one is: it is one of them. */
-size_t sx_join_number_of(const sx_u64s *fps, uint64_t fp);
-
 #endif /* SX_JOIN_PAIRS_H */

@@ -11,7 +11,7 @@
 #include "table/sx_table_walk.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
-#include "util/sx_hash.h"
+#include "util/sx_u64s.h"
 
 #define PIECES_IN_A_ROW 2 /* that are read before a seek is quicker */
 
@@ -63,47 +63,11 @@ static void take_rows(sx_join_side *side, const sx_fresh_row *const *order, size
 			side->fresh[side->n_fresh++] = side->fresh[i];
 }
 
-static uint64_t filter_place(const sx_join_side *side, uint64_t id)
-{
-	return sx_hash_u64(id) >> (64 - side->filter_bits);
-}
-
-/* Ids that fresh rows are not about are found out by one look at a bit, mostly. */
-static int make_filter(sx_join_side *side)
-{
-	side->filter_bits = 10;
-	while ((UINT64_C(1) << side->filter_bits) < 16 * (uint64_t)side->n_touched)
-		side->filter_bits++;
-	side->filter = sx_calloc((size_t)1 << (side->filter_bits - 3), 1);
-	if (!side->filter)
-		return -1;
-	for (size_t i = 0; i < side->n_touched; i++) {
-		uint64_t place = filter_place(side, side->touched[i]);
-
-		side->filter[place / 8] |= (unsigned char)(1u << place % 8);
-	}
-	return 0;
-}
-
 static int is_touched(const sx_join_side *side, uint64_t id)
 {
-	size_t low = 0, high = side->n_touched;
-	uint64_t place;
+	size_t at = sx_u64s_below(side->touched, side->n_touched, id);
 
-	if (!high)
-		return 0;
-	place = filter_place(side, id);
-	if (!(side->filter[place / 8] >> place % 8 & 1))
-		return 0;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (side->touched[middle] < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < side->n_touched && side->touched[low] == id;
+	return at < side->n_touched && side->touched[at] == id;
 }
 
 static int load_fresh(sx_join_side *side, simidx_error *err)
@@ -127,7 +91,7 @@ static int load_fresh(sx_join_side *side, simidx_error *err)
 		qsort(order, rows.n, sizeof(*order), compare_rows);
 		take_rows(side, order, rows.n);
 	}
-	if (!order || !side->fresh || !side->touched || make_filter(side))
+	if (!order || !side->fresh || !side->touched)
 		rc = sx_fail_nomem(err);
 	free(order);
 	free(rows.at);
@@ -151,7 +115,6 @@ void sx_join_side_end(sx_join_side *side)
 		sx_snapshot_end(&side->snapshot);
 	free(side->fresh);
 	free(side->touched);
-	free(side->filter);
 	free(side->doc);
 }
 
@@ -237,25 +200,8 @@ static int go_to(struct reading *r, uint64_t fp, simidx_error *err)
 		rc = tried++ == PIECES_IN_A_ROW ? seek(r, fp, err) : next_piece(r, err);
 	if (rc || r->has_ended)
 		return rc;
-	/* It is near, mostly: steps that double, and halving. */
-	if (rows->key[r->at] < fp) {
-		size_t low = r->at, step = 4, high;
-
-		while (low + step < rows->n && rows->key[low + step] < fp) {
-			low += step;
-			step *= 2;
-		}
-		high = low + step < rows->n ? low + step : rows->n - 1;
-		while (high - low > 1) {
-			size_t middle = low + (high - low) / 2;
-
-			if (rows->key[middle] < fp)
-				low = middle;
-			else
-				high = middle;
-		}
-		r->at = high;
-	}
+	if (rows->key[r->at] < fp)
+		r->at += sx_u64s_below(rows->key + r->at, rows->n - r->at, fp);
 	return SIMIDX_OK;
 }
 

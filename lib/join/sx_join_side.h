@@ -22,8 +22,6 @@ typedef struct sx_join_side {
 	size_t n_fresh;
 	uint64_t *touched;  /* ids of fresh rows, ascending: the tables say nothing of them */
 	size_t n_touched;
-	unsigned char *filter; /* a bit for each hash of those ids */
-	unsigned filter_bits;
 	sx_join_doc *doc;      /* those of the fingerprint that is visited */
 	size_t docs_cap;
 	int is_of_two;         /* there is another one: errors name the path of their index */

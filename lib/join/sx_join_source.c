@@ -10,6 +10,7 @@
 #include "util/sx_alloc.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
+#include "util/sx_u64s.h"
 
 #define AT_ONCE 16384               /* entries of a batch: they stay in the second cache */
 #define ASIDE_BUFFER ((size_t)65536) /* bytes of a bucket that is set aside */
@@ -208,22 +209,6 @@ void sx_join_source_end(sx_join_source *s)
 	memset(s, 0, sizeof(*s));
 }
 
-/* Of n ascending values, how many are below x. */
-static size_t count_below(const uint64_t *v, size_t n, uint64_t x)
-{
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (v[middle] < x)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static void lock(const sx_join_source *s)
 {
 	if (s->lock)
@@ -245,7 +230,7 @@ int sx_join_stream_begin(sx_join_stream *s, const sx_join_source *source, uint64
 	s->source = source;
 	s->from = from;
 	s->last = last;
-	s->fresh_at = count_below(source->fresh, source->n_fresh, from);
+	s->fresh_at = sx_u64s_below(source->fresh, source->n_fresh, from);
 	if (source->sorter)
 		return SIMIDX_OK;
 	if (source->spill) {
@@ -328,9 +313,9 @@ int sx_join_stream_more(sx_join_stream *s, simidx_error *err)
 		if (!rc) {
 			n = rows->n;
 			if (n && rows->key[0] < s->from)
-				from = count_below(rows->key, n, s->from);
+				from = sx_u64s_below(rows->key, n, s->from);
 			if (n && rows->key[n - 1] >= s->last) {
-				n = s->last == UINT64_MAX ? n : count_below(rows->key, n, s->last + 1);
+				n = s->last == UINT64_MAX ? n : sx_u64s_below(rows->key, n, s->last + 1);
 				s->has_ended = 1;
 			}
 		}

@@ -20,7 +20,6 @@
 #define PAIR_BYTES 152  /* of memory at most for a pair of fingerprints of a chunk, without ids */
 #define LEAST_CHUNK 1024
 #define ASK_AFTER 65536 /* classes that are compared */
-#define AHEAD 32        /* pairs whose documents are fetched together */
 #define MOST_CHUNK ((size_t)1 << 28)
 
 /* The documents that a side has of the fingerprints of a chunk. */
@@ -328,36 +327,16 @@ static int join_documents(struct pairs *p, size_t a, size_t b)
 	return rc || a == b ? rc : join_classes(p, x, b, y, a);
 }
 
-/* Have the CPU fetch classes and ids of some fingerprints, one step for all before the next. */
-static void prefetch(const struct pairs *p, const size_t *number, size_t n)
-{
-	for (unsigned s = 0; s < p->join.task.n_sides; s++) {
-		const struct documents *d = &p->chunk.side[s];
-
-		for (size_t i = 0; i < n; i++)
-			__builtin_prefetch(&d->first[number[i]]);
-		for (size_t i = 0; i < n; i++)
-			__builtin_prefetch(d->classes.at + d->first[number[i]]);
-	}
-}
-
 static int take_chunk(struct pairs *p)
 {
 	struct chunk *c = &p->chunk;
-	size_t a[AHEAD], b[AHEAD], at = 0;
+	size_t at = 0;
 	int rc = SIMIDX_OK;
 
-	for (size_t i = 0, n; !rc && i < c->used; i += n) {
-		n = c->used - i < AHEAD ? c->used - i : AHEAD;
-		for (size_t k = 0; k < n; k++) {
-			while (c->fps.at[at] < c->pair[2 * (i + k)])
-				at++;
-			a[k] = at;
-			b[k] = c->second[i + k];
-		}
-		prefetch(p, b, n);
-		for (size_t k = 0; !rc && k < n; k++)
-			rc = join_documents(p, a[k], b[k]);
+	for (size_t i = 0; !rc && i < c->used; i++) {
+		while (c->fps.at[at] < c->pair[2 * i])
+			at++;
+		rc = join_documents(p, at, c->second[i]);
 	}
 	if (!rc && !p->counts) {
 		/* What groups point to is gone with the chunk. */
