@@ -59,7 +59,7 @@ struct sx_joiner {
 	uint32_t count[1 << MAX_WIDTH];
 	uint32_t *hits;
 	size_t hits_cap;
-	const uint8_t *sides; /* of the entries of set[0] */
+	const uint8_t *inputs; /* of the entries of set[0] */
 	uint64_t near[NEAR_AT_ONCE];
 	uint64_t padding[SX_JOIN_PADDING]; /* entries that are near to none: compared, and passed */
 	uint64_t pair[2 * PAIRS_AT_ONCE];
@@ -268,7 +268,7 @@ static size_t place_of(const struct set *set, uint64_t entry)
 
 static int is_mixed(const sx_joiner *j, uint64_t a, uint64_t b)
 {
-	unsigned x = j->sides[place_of(&j->set[0], a)], y = j->sides[place_of(&j->set[0], b)];
+	unsigned x = j->inputs[place_of(&j->set[0], a)], y = j->inputs[place_of(&j->set[0], b)];
 
 	if (x >> SX_JOIN_CHUNK_SHIFT && !((x ^ y) >> SX_JOIN_CHUNK_SHIFT))
 		return 0;
@@ -281,7 +281,7 @@ static void report(sx_joiner *j, const struct set *set, unsigned n_must, uint64_
 	for (unsigned m = 0; m < n_must; m++)
 		if (!((a ^ b) & set->must[m]))
 			return;
-	if (j->sides && !is_mixed(j, a, b))
+	if (j->inputs && !is_mixed(j, a, b))
 		return;
 	j->pair[2 * j->n_pairs] = a;
 	j->pair[2 * j->n_pairs + 1] = b;
@@ -491,20 +491,20 @@ static size_t bucket_end(const uint64_t *v, size_t from, size_t n, uint64_t agre
 	return end;
 }
 
-static int has_both_sides(const uint8_t *sides, size_t n)
+static int has_both_inputs(const uint8_t *inputs, size_t n)
 {
 	unsigned both = 0;
 
 	for (size_t i = 0; i < n && both != 3; i++)
-		both |= sides[i] & 3u;
+		both |= inputs[i] & 3u;
 	return both == 3;
 }
 
-static void join_bucket(sx_joiner *j, const uint64_t *v, const uint8_t *sides, size_t n)
+static void join_bucket(sx_joiner *j, const uint64_t *v, const uint8_t *inputs, size_t n)
 {
 	struct set *set = &j->set[0];
 
-	j->sides = sides;
+	j->inputs = inputs;
 	set->v = v;
 	set->n = n;
 	set->agreed = j->shape.agreed;
@@ -513,13 +513,13 @@ static void join_bucket(sx_joiner *j, const uint64_t *v, const uint8_t *sides, s
 	join(j, 0);
 }
 
-int sx_joiner_run(sx_joiner *j, const uint64_t *v, const uint8_t *sides, size_t n)
+int sx_joiner_run(sx_joiner *j, const uint64_t *v, const uint8_t *inputs, size_t n)
 {
 	for (size_t i = 0, end; i < n && !j->rc; i = end) {
 		end = bucket_end(v, i, n, j->shape.agreed);
-		if (end - i < 2 || (sides && !has_both_sides(sides + i, end - i)))
+		if (end - i < 2 || (inputs && !has_both_inputs(inputs + i, end - i)))
 			continue;
-		join_bucket(j, v + i, sides ? sides + i : NULL, end - i);
+		join_bucket(j, v + i, inputs ? inputs + i : NULL, end - i);
 	}
 	return j->rc;
 }
