@@ -50,9 +50,7 @@ static void radix_sort(uint64_t **v, uint64_t **scratch, uint64_t n, unsigned sh
 /* Which of the fingerprints this one is: it is one of them. */
 static uint64_t number_of(const struct bn_docs *docs, uint64_t fp)
 {
-	sx_u64s fps = { .at = docs->fp, .n = (size_t)docs->n };
-
-	return sx_join_number_of(&fps, fp);
+	return sx_u64s_below(docs->fp, (size_t)docs->n, fp);
 }
 
 void bn_docs_make(struct bn_docs *docs, const struct bn_set *set)

@@ -23,7 +23,7 @@
 struct clusters {
 	sx_join_nodes nodes;
 	uint32_t *leader;
-	uint32_t *rank;        /* of each node by merit; NULL where ids tell */
+	uint32_t *rank;        /* of each node by score; NULL where ids tell */
 	unsigned char *joined; /* a bit for each node: others have joined it */
 	sx_sorter *ranks;      /* pairs of them */
 	size_t next;           /* node that is visited */
@@ -102,7 +102,7 @@ static int link_single(struct clusters *c)
 	uint32_t *order = NULL;
 	int rc = SIMIDX_OK;
 
-	if (c->nodes.merit) {
+	if (c->nodes.score) {
 		order = new_numbers(c);
 		c->rank = new_numbers(c);
 		rc = order && c->rank ? sx_join_nodes_rank(&c->nodes, order, c->rank)
@@ -218,7 +218,7 @@ static int push_pieces(struct clusters *c, const sx_join_doc *docs, size_t n)
 	for (size_t from = 0; from < n;) {
 		size_t some = n - from < max ? n - from : (size_t)max;
 		size_t used = c->nodes.labels_used;
-		sx_join_merit best;
+		sx_join_score best;
 		int rc = sx_join_nodes_best(&c->nodes, docs + from, some, &best);
 
 		c->nodes.labels_used = used;
@@ -258,7 +258,7 @@ static int visit_members(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
 	(void)fp; /* documents have it, too */
 	sx_join_nodes_name(&c->nodes, docs, n);
 	c->nodes.classes.n = 0;
-	rc = sx_join_pairs_classes(join, &join->task.side[0], docs, &n, 0, &c->nodes.classes,
+	rc = sx_join_pairs_classes(join, &join->task.input[0], docs, &n, 0, &c->nodes.classes,
 				   c->nodes.err);
 	for (size_t i = 0; !rc && i < c->nodes.classes.n; i++)
 		rc = push_class(c, &c->nodes.classes.at[i], docs);
@@ -277,7 +277,7 @@ static int add_labels(struct clusters *c, simidx_member *members, size_t n)
 	for (size_t i = 0; !rc && i < n; i++) {
 		sx_slice label;
 
-		rc = sx_join_side_label(&c->nodes.join.task.side[0], members[i].id, &label,
+		rc = sx_join_input_label(&c->nodes.join.task.input[0], members[i].id, &label,
 					c->nodes.err);
 		members[i].label = rc ? NULL : label.data;
 		members[i].label_size = rc ? 0 : label.size;
@@ -297,7 +297,7 @@ static int deliver_piece(struct clusters *c, simidx_member *piece, size_t n)
 
 static int deliver(struct clusters *c)
 {
-	int has_ids = c->nodes.join.task.side[0].index->schema->has_ids, rc = SIMIDX_OK,
+	int has_ids = c->nodes.join.task.input[0].index->schema->has_ids, rc = SIMIDX_OK,
 	    has_ended = 0;
 	simidx_member *piece = sx_realloc(NULL, PIECE, sizeof(*piece));
 	size_t n = 0;
@@ -340,7 +340,7 @@ static int run(struct clusters *c)
 			   c->nodes.err);
 	c->nodes.at = 0;
 	if (!rc)
-		rc = sx_join_side_documents(&task->side[0], c->nodes.fps.at, c->nodes.fps.n,
+		rc = sx_join_input_documents(&task->input[0], c->nodes.fps.at, c->nodes.fps.n,
 					    visit_members, c, c->nodes.err);
 	if (!rc)
 		rc = sx_sorter_finish(c->members, task->space.memory / 4, c->nodes.err);

@@ -14,6 +14,7 @@
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_pool.h"
+#include "util/sx_u64s.h"
 
 #define PIECE_BITS 6   /* threads take 2^6 pieces of a part in turn */
 #define CHUNK 4096     /* fingerprints of a scan that are compared at once: in the nearest cache */
@@ -39,7 +40,7 @@ struct find {
 	atomic_uint next; /* of 2^piece_bits pieces of the part, by its first bits */
 	unsigned piece_bits;
 	/* of a scan: the fingerprints that all after the first of them are compared with */
-	sx_join_batch tile;
+	sx_join_batch scanned;
 	uint64_t done, total; /* for progress */
 	sx_pool pool;
 };
@@ -94,13 +95,13 @@ static int read_batch(struct worker *w, unsigned shift, size_t max)
 	int rc = SIMIDX_OK;
 
 	if (!f->is_shared)
-		rc = sx_join_batch_read(&w->batch, w->stream, task->n_sides, shift, max, &w->err);
+		rc = sx_join_batch_read(&w->batch, w->stream, task->n_inputs, shift, max, &w->err);
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&f->lock);
 	rc = sx_join_ask(task, &w->err);
 	if (!rc && f->is_shared)
-		rc = sx_join_batch_read(&w->batch, f->stream, task->n_sides, shift, max, &w->err);
+		rc = sx_join_batch_read(&w->batch, f->stream, task->n_inputs, shift, max, &w->err);
 	f->done += w->batch.n;
 	if (!rc && task->progress)
 		task->progress(task->ctx, "finding pairs", f->done < f->total ? f->done : f->total,
@@ -128,12 +129,12 @@ static int begin_sources(struct find *f, const sx_perm *perm, int is_shared, sim
 	space.sorting = tell_sorting;
 	space.ctx = f->task;
 	f->is_shared = is_shared;
-	for (unsigned s = 0; !rc && s < f->task->n_sides; s++) {
-		rc = sx_join_source_begin(&f->source[s], &f->task->side[s], perm, &space, &f->store,
+	for (unsigned s = 0; !rc && s < f->task->n_inputs; s++) {
+		rc = sx_join_source_begin(&f->source[s], &f->task->input[s], perm, &space, &f->store,
 					  err);
 		f->is_shared |= f->source[s].sorter != NULL;
 	}
-	for (unsigned s = 0; !rc && f->is_shared && s < f->task->n_sides; s++)
+	for (unsigned s = 0; !rc && f->is_shared && s < f->task->n_inputs; s++)
 		rc = sx_join_stream_begin(&f->stream[s], &f->source[s], 0, UINT64_MAX, err);
 	return rc;
 }
@@ -174,14 +175,14 @@ static int join_batch(struct worker *w)
 {
 	const sx_join_batch *b = &w->batch;
 
-	return sx_joiner_run(w->joiner, b->v, w->f->task->n_sides == 2 ? b->sides : NULL, b->n);
+	return sx_joiner_run(w->joiner, b->v, w->f->task->n_inputs == 2 ? b->inputs : NULL, b->n);
 }
 
 static int begin_range(struct worker *w, uint64_t from, uint64_t last)
 {
 	int rc = SIMIDX_OK;
 
-	for (unsigned s = 0; s < w->f->task->n_sides; s++) {
+	for (unsigned s = 0; s < w->f->task->n_inputs; s++) {
 		sx_join_stream_end(&w->stream[s]);
 		if (!rc)
 			rc = sx_join_stream_begin(&w->stream[s], &w->f->source[s], from, last, &w->err);
@@ -196,7 +197,7 @@ static int join_large(struct worker *w)
 	unsigned shift = f->shape.bits - f->part->width;
 	uint64_t from = w->batch.large >> shift << shift;
 	sx_join_large large = {
-		.source = f->is_shared ? w->batch.aside : f->source, .n_sides = f->task->n_sides,
+		.source = f->is_shared ? w->batch.spilled : f->source, .n_inputs = f->task->n_inputs,
 		.from = from, .last = from | sx_low_bits(shift), .shape = &f->shape,
 		.joiner = w->joiner, .room = &w->batch, .max = f->max, .pause = pause_work, .ctx = w,
 	};
@@ -334,41 +335,25 @@ static int push_pair(struct worker *w, uint64_t a, uint64_t b)
 	return add_pairs(w, w->pair, sizeof(w->pair) / 2 / sizeof(*w->pair));
 }
 
-/* How many of the tile come before a fingerprint. */
-static size_t before(const sx_join_batch *tile, uint64_t fp)
-{
-	size_t low = 0, high = tile->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (tile->v[middle] < fp)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Compare each of a batch with those of a chunk of the tile that come before it. */
+/* Compare each of a batch with those of a chunk of the scanned that come before it. */
 static int compare_chunk(struct worker *w, size_t from, uint32_t *hits)
 {
 	const struct find *f = w->f;
-	const sx_join_batch *tile = &f->tile, *b = &w->batch;
+	const sx_join_batch *scanned = &f->scanned, *b = &w->batch;
 	const sx_kernel *kernel = sx_join_kernel(f->task);
-	int has_sides = f->task->n_sides == 2, rc = SIMIDX_OK;
+	int has_inputs = f->task->n_inputs == 2, rc = SIMIDX_OK;
 
 	for (size_t i = 0; !rc && i < b->n; i++) {
-		size_t n = before(tile, b->v[i]), found;
+		size_t n = sx_u64s_below(scanned->v, scanned->n, b->v[i]), found;
 
 		n = n < from ? 0 : n - from < CHUNK ? n - from : CHUNK;
-		found = kernel->near_u64(tile->v + from, n, b->v[i], f->task->k, hits);
+		found = kernel->near_u64(scanned->v + from, n, b->v[i], f->task->k, hits);
 		for (size_t h = 0; !rc && h < found; h++) {
 			size_t at = from + hits[h];
-			unsigned x = has_sides ? tile->sides[at] : 3, y = has_sides ? b->sides[i] : 3;
+			unsigned x = has_inputs ? scanned->inputs[at] : 3, y = has_inputs ? b->inputs[i] : 3;
 
 			if ((x & 1 && y & 2) || (x & 2 && y & 1))
-				rc = push_pair(w, tile->v[at], b->v[i]);
+				rc = push_pair(w, scanned->v[at], b->v[i]);
 		}
 	}
 	return rc;
@@ -389,7 +374,7 @@ static void run_scan(void *ctx, unsigned number)
 		rc = read_batch(&w, 64, SIZE_MAX);
 		if (rc || !w.batch.n)
 			break;
-		for (size_t from = 0; !rc && from < f->tile.n; from += CHUNK) {
+		for (size_t from = 0; !rc && from < f->scanned.n; from += CHUNK) {
 			rc = compare_chunk(&w, from, hits);
 			if (!rc && from / CHUNK % 64 == 63)
 				rc = pause_work(&w);
@@ -403,30 +388,30 @@ static void run_scan(void *ctx, unsigned number)
 	free(hits);
 }
 
-/* Fill the tile with the next `max` fingerprints after `*last`, all if it is NULL. */
-static int fill_tile(struct find *f, const uint64_t *last, size_t max, simidx_error *err)
+/* Fill the scanned with the next `max` fingerprints after `*last`, all if it is NULL. */
+static int fill_scanned(struct find *f, const uint64_t *last, size_t max, simidx_error *err)
 {
-	sx_join_batch *tile = &f->tile, some = { 0 };
-	unsigned n_sides = f->task->n_sides;
+	sx_join_batch *scanned = &f->scanned, some = { 0 };
+	unsigned n_inputs = f->task->n_inputs;
 	int rc = SIMIDX_OK;
 
-	tile->n = 0;
-	while (!rc && tile->n < max) {
-		rc = sx_join_batch_read(&some, f->stream, n_sides, 64, SIZE_MAX, err);
+	scanned->n = 0;
+	while (!rc && scanned->n < max) {
+		rc = sx_join_batch_read(&some, f->stream, n_inputs, 64, SIZE_MAX, err);
 		if (rc || !some.n)
 			break;
-		if (sx_reserve(&tile->v, &tile->v_cap, tile->n + some.n, sizeof(*tile->v)) ||
-		    (n_sides == 2 &&
-		     sx_reserve(&tile->sides, &tile->sides_cap, tile->n + some.n, 1))) {
+		if (sx_reserve(&scanned->v, &scanned->v_cap, scanned->n + some.n, sizeof(*scanned->v)) ||
+		    (n_inputs == 2 &&
+		     sx_reserve(&scanned->inputs, &scanned->inputs_cap, scanned->n + some.n, 1))) {
 			rc = sx_fail_nomem(err);
 			break;
 		}
-		for (size_t i = 0; i < some.n && tile->n < max; i++) {
+		for (size_t i = 0; i < some.n && scanned->n < max; i++) {
 			if (last && some.v[i] <= *last)
 				continue;
-			if (n_sides == 2)
-				tile->sides[tile->n] = some.sides[i];
-			tile->v[tile->n++] = some.v[i];
+			if (n_inputs == 2)
+				scanned->inputs[scanned->n] = some.inputs[i];
+			scanned->v[scanned->n++] = some.v[i];
 		}
 	}
 	sx_join_batch_free(&some);
@@ -447,33 +432,34 @@ static int find_by_scan(struct find *f, simidx_error *err)
 
 		rc = begin_sources(f, &identity, 1, err);
 		if (!rc)
-			rc = fill_tile(f, is_first ? NULL : &last, max, err);
+			rc = fill_scanned(f, is_first ? NULL : &last, max, err);
 		end_sources(f);
-		if (rc || !f->tile.n)
+		if (rc || !f->scanned.n)
 			break;
-		last = f->tile.v[f->tile.n - 1];
+		last = f->scanned.v[f->scanned.n - 1];
 		is_first = 0;
 		rc = begin_sources(f, &identity, 1, err);
 		if (!rc)
 			rc = sx_pool_run(&f->pool, f->task->threads, run_scan, f, err);
 		end_sources(f);
-	} while (!rc && f->tile.n == max);
-	sx_join_batch_free(&f->tile);
+	} while (!rc && f->scanned.n == max);
+	sx_join_batch_free(&f->scanned);
 	return rc;
 }
 
-int sx_join_find(sx_join_task *task, const sx_join_way *way, sx_sorter *pairs, simidx_error *err)
+int sx_join_find(sx_join_task *task, const sx_join_method *method, sx_sorter *pairs,
+		 simidx_error *err)
 {
 	struct find f = { .task = task, .pairs = pairs };
 	int rc;
 
 	if (!task->k)
 		return SIMIDX_OK;
-	for (unsigned s = 0; s < task->n_sides; s++)
-		f.total += sx_join_rows(&task->side[s]);
+	for (unsigned s = 0; s < task->n_inputs; s++)
+		f.total += sx_join_rows(&task->input[s]);
 	if (pthread_mutex_init(&f.lock, NULL) || pthread_mutex_init(&f.store, NULL))
 		return sx_fail_nomem(err);
-	rc = way->scans ? find_by_scan(&f, err) : find_by_parts(&f, way->by_leads, err);
+	rc = method->scans ? find_by_scan(&f, err) : find_by_parts(&f, method->by_leads, err);
 	pthread_mutex_destroy(&f.lock);
 	pthread_mutex_destroy(&f.store);
 	return rc;

@@ -9,13 +9,14 @@
 #ifndef SX_JOIN_FIND_H
 #define SX_JOIN_FIND_H
 
-#include "join/sx_join_way.h"
+#include "join/sx_join_method.h"
 
 /**
  * Add each pair once to a sorter of two words, the smaller one first.
  *
  * @return SIMIDX_OK; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM; the codes of a walk and of a sorter
  */
-int sx_join_find(sx_join_task *task, const sx_join_way *way, sx_sorter *pairs, simidx_error *err);
+int sx_join_find(sx_join_task *task, const sx_join_method *method, sx_sorter *pairs,
+		 simidx_error *err);
 
 #endif /* SX_JOIN_FIND_H */

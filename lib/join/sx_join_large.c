@@ -37,7 +37,7 @@ static int begin(struct reading *r)
 	int rc = SIMIDX_OK;
 
 	r->at = r->some.n = 0;
-	for (unsigned s = 0; s < l->n_sides; s++) {
+	for (unsigned s = 0; s < l->n_inputs; s++) {
 		sx_join_stream_end(&r->stream[s]);
 		if (!rc)
 			rc = sx_join_stream_begin(&r->stream[s], &l->source[s], l->from, l->last,
@@ -55,7 +55,7 @@ static int more(struct reading *r)
 	if (r->at < r->some.n)
 		return SIMIDX_OK;
 	r->at = 0;
-	rc = sx_join_batch_read(&r->some, r->stream, l->n_sides, 64, SIZE_MAX, r->err);
+	rc = sx_join_batch_read(&r->some, r->stream, l->n_inputs, 64, SIZE_MAX, r->err);
 	return rc ? rc : l->pause(l->ctx);
 }
 
@@ -72,7 +72,7 @@ static int fill(struct reading *r, const struct class *c, size_t n)
 			if ((x & c->mask) != c->value)
 				continue;
 			b->v[b->n] = x;
-			b->sides[b->n++] = r->l->n_sides == 2 ? r->some.sides[r->at] : 3;
+			b->inputs[b->n++] = r->l->n_inputs == 2 ? r->some.inputs[r->at] : 3;
 		}
 	memset(b->v + b->n, 0, SX_JOIN_PADDING * sizeof(*b->v));
 	return rc;
@@ -97,14 +97,14 @@ static int survey(struct reading *r, uint64_t *n, uint64_t *varies)
 
 /* ---- joining ---- */
 
-static int join(struct reading *r, const struct class *c, int has_sides)
+static int join(struct reading *r, const struct class *c, int has_inputs)
 {
 	const sx_join_batch *b = r->l->room;
 	sx_join_shape shape = c->shape;
 
 	shape.agreed |= c->mask;
 	sx_joiner_begin(r->l->joiner, &shape);
-	return sx_joiner_run(r->l->joiner, b->v, has_sides ? b->sides : NULL, b->n);
+	return sx_joiner_run(r->l->joiner, b->v, has_inputs ? b->inputs : NULL, b->n);
 }
 
 /* Cut a class in chunks of which two have room: each is joined, and then each with each later one. */
@@ -123,18 +123,18 @@ static int join_chunks(struct reading *r, const struct class *c)
 		}
 		n = b->n;
 		if (!rc && n)
-			rc = join(r, c, r->l->n_sides == 2);
+			rc = join(r, c, r->l->n_inputs == 2);
 		if (rc || n < half)
 			return rc;
 		for (size_t i = 0; i < n; i++)
-			b->sides[i] |= FIRST_CHUNK;
+			b->inputs[i] |= FIRST_CHUNK;
 		for (;;) {
 			b->n = n;
 			rc = fill(r, c, 2 * half);
 			if (rc || b->n == n)
 				break;
 			for (size_t i = n; i < b->n; i++)
-				b->sides[i] |= SECOND_CHUNK;
+				b->inputs[i] |= SECOND_CHUNK;
 			rc = join(r, c, 1);
 			if (rc)
 				break;
@@ -153,7 +153,7 @@ static int join_class(struct reading *r, const struct class *c)
 		rc = fill(r, c, r->l->max + 1);
 	if (rc)
 		return rc;
-	return r->l->room->n > r->l->max ? join_chunks(r, c) : join(r, c, r->l->n_sides == 2);
+	return r->l->room->n > r->l->max ? join_chunks(r, c) : join(r, c, r->l->n_inputs == 2);
 }
 
 /*
@@ -197,10 +197,10 @@ int sx_join_large_run(const sx_join_large *l, simidx_error *err)
 	int rc;
 
 	if (sx_reserve(&l->room->v, &l->room->v_cap, n + SX_JOIN_PADDING, sizeof(*l->room->v)) ||
-	    sx_reserve(&l->room->sides, &l->room->sides_cap, n, 1))
+	    sx_reserve(&l->room->inputs, &l->room->inputs_cap, n, 1))
 		return sx_fail_nomem(err);
 	rc = run(&r);
-	for (unsigned s = 0; s < l->n_sides; s++) {
+	for (unsigned s = 0; s < l->n_inputs; s++) {
 		sx_join_stream_end(&r.stream[s]);
 		sx_join_stream_free(&r.stream[s]);
 	}

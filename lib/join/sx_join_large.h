@@ -11,12 +11,12 @@
 #include "join/sx_join_source.h"
 
 typedef struct sx_join_large {
-	const sx_join_source *source; /* n_sides of one order, that can be read several times: */
-	unsigned n_sides;
+	const sx_join_source *source; /* n_inputs of one order, that can be read several times: */
+	unsigned n_inputs;
 	uint64_t from, last;          /* the bucket is what they have in this range */
 	const sx_join_shape *shape;   /* of the bucket */
 	sx_joiner *joiner;            /* what it has begun with is lost */
-	sx_join_batch *room;          /* for entries; what it has is lost, but what is set aside */
+	sx_join_batch *room;          /* for entries; what it has is lost, but what is spilled */
 	size_t max;                   /* entries that there is room for, at least 4 */
 	int (*pause)(void *ctx);      /* as that of sx_join_sink; called more often */
 	void *ctx;

@@ -10,9 +10,9 @@
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 
-/* ---- merits ---- */
+/* ---- scores ---- */
 
-static int compare_labels(const sx_join_nodes *nodes, const sx_join_merit *a, const sx_join_merit *b)
+static int compare_labels(const sx_join_nodes *nodes, const sx_join_score *a, const sx_join_score *b)
 {
 	size_t n = a->label_size < b->label_size ? a->label_size : b->label_size;
 	int order = n ? memcmp(nodes->labels + a->label, nodes->labels + b->label, n) : 0;
@@ -22,7 +22,7 @@ static int compare_labels(const sx_join_nodes *nodes, const sx_join_merit *a, co
 	return a->label_size < b->label_size ? -1 : a->label_size > b->label_size;
 }
 
-static int compare_merits(const sx_join_nodes *nodes, const sx_join_merit *a, const sx_join_merit *b)
+static int compare_scores(const sx_join_nodes *nodes, const sx_join_score *a, const sx_join_score *b)
 {
 	int order = 0;
 
@@ -36,10 +36,10 @@ static int compare_merits(const sx_join_nodes *nodes, const sx_join_merit *a, co
 }
 
 /* The label is put behind those that are kept. */
-static int read_label(sx_join_nodes *nodes, sx_join_merit *m)
+static int read_label(sx_join_nodes *nodes, sx_join_score *m)
 {
 	sx_slice label;
-	int rc = sx_join_side_label(&nodes->join.task.side[0], m->id, &label, nodes->err);
+	int rc = sx_join_input_label(&nodes->join.task.input[0], m->id, &label, nodes->err);
 
 	if (rc)
 		return rc;
@@ -55,12 +55,12 @@ static int read_label(sx_join_nodes *nodes, sx_join_merit *m)
 	return SIMIDX_OK;
 }
 
-static sx_join_merit merit_of_id(const sx_join_nodes *nodes, uint64_t id)
+static sx_join_score score_of_id(const sx_join_nodes *nodes, uint64_t id)
 {
-	return (sx_join_merit){ nodes->options.keep == SIMIDX_KEEP_LARGEST_ID ? ~id : 0, id, 0, 0 };
+	return (sx_join_score){ nodes->options.keep == SIMIDX_KEEP_LARGEST_ID ? ~id : 0, id, 0, 0 };
 }
 
-static int ask_length(sx_join_nodes *nodes, sx_join_merit *m)
+static int ask_length(sx_join_nodes *nodes, sx_join_score *m)
 {
 	const simidx_join_options *o = &nodes->join.options;
 	sx_slice label = { NULL, 0 };
@@ -68,7 +68,7 @@ static int ask_length(sx_join_nodes *nodes, sx_join_merit *m)
 	int rc = SIMIDX_OK;
 
 	if (o->flags & SIMIDX_JOIN_LABELS)
-		rc = sx_join_side_label(&nodes->join.task.side[0], m->id, &label, nodes->err);
+		rc = sx_join_input_label(&nodes->join.task.input[0], m->id, &label, nodes->err);
 	if (rc)
 		return rc;
 	if (nodes->options.length(o->ctx, m->id, label.data, label.size, &length))
@@ -77,9 +77,9 @@ static int ask_length(sx_join_nodes *nodes, sx_join_merit *m)
 	return SIMIDX_OK;
 }
 
-static int find_merit(sx_join_nodes *nodes, const sx_join_doc *doc, sx_join_merit *m)
+static int find_score(sx_join_nodes *nodes, const sx_join_doc *doc, sx_join_score *m)
 {
-	*m = merit_of_id(nodes, doc->id);
+	*m = score_of_id(nodes, doc->id);
 	switch (nodes->options.keep) {
 	case SIMIDX_KEEP_SMALLEST_LABEL:
 		return read_label(nodes, m);
@@ -89,15 +89,15 @@ static int find_merit(sx_join_nodes *nodes, const sx_join_doc *doc, sx_join_meri
 	return SIMIDX_OK;
 }
 
-int sx_join_nodes_best(sx_join_nodes *nodes, const sx_join_doc *docs, size_t n, sx_join_merit *best)
+int sx_join_nodes_best(sx_join_nodes *nodes, const sx_join_doc *docs, size_t n, sx_join_score *best)
 {
 	for (size_t i = 0; i < n; i++) {
-		sx_join_merit m;
-		int rc = find_merit(nodes, &docs[i], &m);
+		sx_join_score m;
+		int rc = find_score(nodes, &docs[i], &m);
 
 		if (rc)
 			return rc;
-		if (i && compare_merits(nodes, &m, best) > 0)
+		if (i && compare_scores(nodes, &m, best) > 0)
 			continue;
 		if (i && m.label_size) { /* in the place of the one directly before it */
 			memmove(nodes->labels + best->label, nodes->labels + m.label, m.label_size);
@@ -114,7 +114,7 @@ int sx_join_nodes_best(sx_join_nodes *nodes, const sx_join_doc *docs, size_t n, 
 /* Without ids fingerprints stand for them. */
 void sx_join_nodes_name(const sx_join_nodes *nodes, sx_join_doc *docs, size_t n)
 {
-	for (size_t i = 0; !nodes->join.task.side[0].index->schema->has_ids && i < n; i++)
+	for (size_t i = 0; !nodes->join.task.input[0].index->schema->has_ids && i < n; i++)
 		docs[i].id = docs[i].fp;
 }
 
@@ -191,7 +191,7 @@ static int reserve(sx_join_nodes *nodes, size_t room)
 	    (o->keep != SIMIDX_KEEP_SMALLEST_ID &&
 	     resize(&nodes->best, room, sizeof(*nodes->best))) ||
 	    (o->keep >= SIMIDX_KEEP_SMALLEST_LABEL &&
-	     resize(&nodes->merit, room, sizeof(*nodes->merit))) ||
+	     resize(&nodes->score, room, sizeof(*nodes->score))) ||
 	    (o->max_size && resize(&nodes->size, room, sizeof(*nodes->size))) ||
 	    (nodes->join.compares_fp2 && resize(&nodes->fp2, room, sizeof(*nodes->fp2))))
 		return sx_fail_nomem(nodes->err);
@@ -203,7 +203,7 @@ static int reserve(sx_join_nodes *nodes, size_t room)
 static int add_node(sx_join_nodes *nodes, const sx_join_class *class, const sx_join_doc *docs)
 {
 	size_t n = nodes->n_nodes;
-	sx_join_merit best;
+	sx_join_score best;
 	int rc = SIMIDX_OK;
 
 	if (n == nodes->room)
@@ -215,8 +215,8 @@ static int add_node(sx_join_nodes *nodes, const sx_join_class *class, const sx_j
 	nodes->least[n] = docs[class->from].id;
 	if (nodes->best)
 		nodes->best[n] = best.id;
-	if (nodes->merit)
-		nodes->merit[n] = best;
+	if (nodes->score)
+		nodes->score[n] = best;
 	if (nodes->size)
 		nodes->size[n] = class->n;
 	if (nodes->fp2)
@@ -245,7 +245,7 @@ static int visit_nodes(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
 	(void)fp; /* number nodes->at */
 	sx_join_nodes_name(nodes, docs, n);
 	nodes->classes.n = 0;
-	rc = sx_join_pairs_classes(join, &join->task.side[0], docs, &n, 0, &nodes->classes,
+	rc = sx_join_pairs_classes(join, &join->task.input[0], docs, &n, 0, &nodes->classes,
 				   nodes->err);
 	if (!rc && nodes->classes.n != 1 && !nodes->first)
 		rc = begin_first(nodes);
@@ -267,7 +267,7 @@ int sx_join_nodes_make(sx_join_nodes *nodes)
 	if (!rc)
 		rc = reserve(nodes, nodes->fps.n); /* mostly a fingerprint is one node */
 	if (!rc)
-		rc = sx_join_side_documents(&nodes->join.task.side[0], nodes->fps.at, nodes->fps.n,
+		rc = sx_join_input_documents(&nodes->join.task.input[0], nodes->fps.at, nodes->fps.n,
 					    visit_nodes, nodes, nodes->err);
 	return rc;
 }
@@ -292,7 +292,7 @@ uint64_t sx_join_nodes_fp(const sx_join_nodes *nodes, uint32_t node)
 /* ---- ranks ---- */
 
 /* A merge sort, as labels are compared, and qsort() has no context. */
-static int sort_by_merit(const sx_join_nodes *nodes, uint32_t *order, uint32_t *scratch)
+static int sort_by_score(const sx_join_nodes *nodes, uint32_t *order, uint32_t *scratch)
 {
 	size_t n = nodes->n_nodes;
 
@@ -304,8 +304,8 @@ static int sort_by_merit(const sx_join_nodes *nodes, uint32_t *order, uint32_t *
 
 			for (size_t out = from; out < end; out++) {
 				int takes_j = i == middle ||
-					      (j < end && compare_merits(nodes, &nodes->merit[order[j]],
-									 &nodes->merit[order[i]]) < 0);
+					      (j < end && compare_scores(nodes, &nodes->score[order[j]],
+									 &nodes->score[order[i]]) < 0);
 
 				scratch[out] = takes_j ? order[j++] : order[i++];
 			}
@@ -350,12 +350,12 @@ int sx_join_nodes_rank(sx_join_nodes *nodes, uint32_t *order, uint32_t *rank)
 
 	for (size_t i = 0; i < nodes->n_nodes; i++)
 		order[i] = (uint32_t)i;
-	rc = nodes->merit ? sort_by_merit(nodes, order, rank) : sort_by_id(nodes, order);
+	rc = nodes->score ? sort_by_score(nodes, order, rank) : sort_by_id(nodes, order);
 	for (size_t i = 0; i < nodes->n_nodes; i++)
 		rank[order[i]] = (uint32_t)i;
-	free(nodes->merit);
+	free(nodes->score);
 	free(nodes->labels);
-	nodes->merit = NULL;
+	nodes->score = NULL;
 	nodes->labels = NULL;
 	nodes->labels_used = nodes->labels_cap = 0;
 	return rc;
@@ -377,7 +377,7 @@ static int visit_classes(sx_join_nodes *nodes, size_t a, size_t b, unsigned dist
 			if (!(j & 0xffff))
 				rc = sx_join_ask(&nodes->join.task, nodes->err);
 			if (!rc && nodes->fp2) {
-				const simidx *index = nodes->join.task.side[0].index;
+				const simidx *index = nodes->join.task.input[0].index;
 				sx_join_class x = { nodes->fp2[i], sx_is_unknown_fp2(index, nodes->fp2[i]), 0, 0 };
 				sx_join_class y = { nodes->fp2[j], sx_is_unknown_fp2(index, nodes->fp2[j]), 0, 0 };
 
@@ -409,8 +409,8 @@ int sx_join_nodes_pairs(sx_join_nodes *nodes, int distance, sx_join_visit_nodes 
 		here = sx_count_plain(record[0] ^ record[1]);
 		if (rc || (distance >= 0 && here != (unsigned)distance))
 			continue;
-		rc = visit_classes(nodes, sx_join_number_of(&nodes->fps, record[0]),
-				   sx_join_number_of(&nodes->fps, record[1]), here, visit, ctx);
+		rc = visit_classes(nodes, sx_u64s_below(nodes->fps.at, nodes->fps.n, record[0]),
+				   sx_u64s_below(nodes->fps.at, nodes->fps.n, record[1]), here, visit, ctx);
 	}
 	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
 }
@@ -422,7 +422,7 @@ void sx_join_nodes_end(sx_join_nodes *nodes)
 	free(nodes->best);
 	free(nodes->size);
 	free(nodes->fp2);
-	free(nodes->merit);
+	free(nodes->score);
 	free(nodes->first);
 	free(nodes->classes.at);
 	free(nodes->labels);

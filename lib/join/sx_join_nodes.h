@@ -14,10 +14,10 @@
 #define SX_JOIN_NO_NODE UINT32_MAX
 
 /** How well a document is suited as a keeper: the smallest key is the best, then the smallest id. */
-typedef struct sx_join_merit {
+typedef struct sx_join_score {
 	uint64_t key, id;
 	size_t label, label_size; /* place in labels[], with SIMIDX_KEEP_SMALLEST_LABEL */
-} sx_join_merit;
+} sx_join_score;
 
 /* There may be many nodes: what few joins need is in arrays that are NULL for the others. */
 typedef struct sx_join_nodes {
@@ -29,7 +29,7 @@ typedef struct sx_join_nodes {
 	uint64_t *best;  /* id of its best document; NULL with SIMIDX_KEEP_SMALLEST_ID */
 	uint64_t *size;  /* its documents; NULL where a cluster can have any number */
 	uint64_t *fp2;   /* of it; NULL where these do not count */
-	sx_join_merit *merit; /* of its best document; NULL where it follows from the id */
+	sx_join_score *score; /* of its best document; NULL where it follows from the id */
 	uint32_t *first; /* node of each fingerprint, and the end; NULL while each has one node */
 	sx_join_classes classes; /* of one fingerprint */
 	char *labels;
@@ -54,7 +54,7 @@ int sx_join_nodes_pairs(sx_join_nodes *nodes, int distance, sx_join_visit_nodes 
 uint64_t sx_join_nodes_fp(const sx_join_nodes *nodes, uint32_t node);
 
 /**
- * Sort all nodes by their best documents, the best one first, and free the merits.
+ * Sort all nodes by their best documents, the best one first, and free the scores.
  *
  * @param order  room for n_nodes: the nodes in order
  * @param rank   the same: the place of each node in that order
@@ -62,7 +62,7 @@ uint64_t sx_join_nodes_fp(const sx_join_nodes *nodes, uint32_t node);
 int sx_join_nodes_rank(sx_join_nodes *nodes, uint32_t *order, uint32_t *rank);
 
 /** The best of n documents, at least one. Its label is put behind those that are there. */
-int sx_join_nodes_best(sx_join_nodes *nodes, const sx_join_doc *docs, size_t n, sx_join_merit *best);
+int sx_join_nodes_best(sx_join_nodes *nodes, const sx_join_doc *docs, size_t n, sx_join_score *best);
 
 /** Let fingerprints stand for ids where there are none. */
 void sx_join_nodes_name(const sx_join_nodes *nodes, sx_join_doc *docs, size_t n);

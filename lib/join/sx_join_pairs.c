@@ -80,9 +80,9 @@ static int check_indexes(const simidx *index, const simidx *other, simidx_error 
 	return SIMIDX_OK;
 }
 
-static uint64_t documents_of(const sx_join_side *side)
+static uint64_t documents_of(const sx_join_input *input)
 {
-	return sx_join_side_snapshot(side)->header.documents;
+	return sx_join_input_snapshot(input)->header.documents;
 }
 
 /* The radii that are used, and how. */
@@ -95,9 +95,9 @@ static int choose(sx_join_pairs *p, simidx_error *err)
 	int has_fp2 = 1;
 
 	info->size = sizeof(*info);
-	for (unsigned s = 0; s < task->n_sides; s++) {
-		info->documents += documents_of(&task->side[s]);
-		has_fp2 &= task->side[s].index->schema->has_fp2;
+	for (unsigned s = 0; s < task->n_inputs; s++) {
+		info->documents += documents_of(&task->input[s]);
+		has_fp2 &= task->input[s].index->schema->has_fp2;
 	}
 	info->radius = o->radius;
 	if (sx_join_tuned(task)->many_texts)
@@ -106,9 +106,9 @@ static int choose(sx_join_pairs *p, simidx_error *err)
 		info->radius = o->flags & SIMIDX_JOIN_TEXT && info->documents <= many_texts
 				       ? TEXT_RADIUS
 				       : SIMIDX_DEFAULT_RADIUS;
-	if (info->radius > task->side[0].index->schema->bits)
+	if (info->radius > task->input[0].index->schema->bits)
 		return sx_fail(err, SIMIDX_E_RANGE, "a radius of %u for fingerprints of %u bits",
-			       info->radius, task->side[0].index->schema->bits);
+			       info->radius, task->input[0].index->schema->bits);
 	info->radius2 = SIMIDX_JOIN_NO_RADIUS2;
 	p->compares_fp2 = o->flags & SIMIDX_JOIN_FP2 && has_fp2;
 	if (p->compares_fp2)
@@ -122,9 +122,9 @@ static int choose(sx_join_pairs *p, simidx_error *err)
 	task->progress = o->progress;
 	task->stop = o->stop;
 	task->ctx = o->ctx;
-	p->way = sx_join_choose(task);
-	info->method = p->way.scans ? SIMIDX_JOIN_SCAN : SIMIDX_JOIN_BLOCKS;
-	info->seconds = p->way.seconds;
+	p->method = sx_join_choose(task);
+	info->method = p->method.scans ? SIMIDX_JOIN_SCAN : SIMIDX_JOIN_BLOCKS;
+	info->seconds = p->method.seconds;
 	return SIMIDX_OK;
 }
 
@@ -137,19 +137,19 @@ int sx_join_pairs_begin(sx_join_pairs *p, const simidx *index, const simidx *oth
 		rc = check_indexes(index, other, err);
 	if (rc)
 		return rc;
-	p->task.n_sides = other ? 2 : 1;
-	p->task.side[0].is_of_two = p->task.side[1].is_of_two = other != NULL;
-	rc = sx_join_side_begin(&p->task.side[0], index, err);
+	p->task.n_inputs = other ? 2 : 1;
+	p->task.input[0].is_of_two = p->task.input[1].is_of_two = other != NULL;
+	rc = sx_join_input_begin(&p->task.input[0], index, err);
 	if (!rc && other)
-		rc = sx_join_side_begin(&p->task.side[1], other, err);
+		rc = sx_join_input_begin(&p->task.input[1], other, err);
 	return rc ? rc : choose(p, err);
 }
 
 void sx_join_pairs_end(sx_join_pairs *p)
 {
 	sx_sorter_free(p->sorter);
-	sx_join_side_end(&p->task.side[0]);
-	sx_join_side_end(&p->task.side[1]);
+	sx_join_input_end(&p->task.input[0]);
+	sx_join_input_end(&p->task.input[1]);
 }
 
 int sx_join_pairs_tell(const sx_join_pairs *p, const char *phase, uint64_t done, uint64_t total,
@@ -197,7 +197,7 @@ static int find_common(sx_join_pairs *p, simidx_error *err)
 	int rc = SIMIDX_OK;
 
 	for (unsigned s = 0; !rc && s < 2; s++) {
-		rc = sx_join_source_begin(&source[s], &p->task.side[s], &identity, &p->task.space,
+		rc = sx_join_source_begin(&source[s], &p->task.input[s], &identity, &p->task.space,
 					  NULL, err);
 		if (!rc)
 			rc = sx_join_stream_begin(&stream[s], &source[s], 0, UINT64_MAX, err);
@@ -207,7 +207,7 @@ static int find_common(sx_join_pairs *p, simidx_error *err)
 		if (rc || !batch.n)
 			break;
 		for (size_t i = 0; !rc && i < batch.n; i++)
-			if (batch.sides[i] == 3)
+			if (batch.inputs[i] == 3)
 				rc = add_equal(p, batch.v[i], err);
 		if (!rc)
 			rc = sx_join_ask(&p->task, err);
@@ -224,17 +224,17 @@ static int find_common(sx_join_pairs *p, simidx_error *err)
 /* Fingerprints that several documents have. */
 static int find_equal(sx_join_pairs *p, simidx_error *err)
 {
-	sx_join_side *side = &p->task.side[0];
-	const sx_header *h = &sx_join_side_snapshot(side)->header;
+	sx_join_input *input = &p->task.input[0];
+	const sx_header *h = &sx_join_input_snapshot(input)->header;
 	struct equal e = { p, 0, err };
 
-	if (p->task.n_sides == 2)
+	if (p->task.n_inputs == 2)
 		return find_common(p, err);
-	if (!side->index->schema->has_ids)
+	if (!input->index->schema->has_ids)
 		return SIMIDX_OK;
-	if (!side->n_touched && h->documents == h->table[0].rows)
+	if (!input->n_touched && h->documents == h->table[0].rows)
 		return SIMIDX_OK;
-	return sx_join_side_repeated(side, visit_equal, &e, err);
+	return sx_join_input_repeated(input, visit_equal, &e, err);
 }
 
 int sx_join_pairs_find(sx_join_pairs *p, simidx_error *err)
@@ -249,7 +249,7 @@ int sx_join_pairs_find(sx_join_pairs *p, simidx_error *err)
 	if (!rc)
 		rc = find_equal(p, err);
 	if (!rc)
-		rc = sx_join_find(&p->task, &p->way, p->sorter, err);
+		rc = sx_join_find(&p->task, &p->method, p->sorter, err);
 	if (!rc)
 		rc = sx_sorter_finish(p->sorter, memory, err);
 	p->info.fingerprint_pairs = rc ? 0 : sx_sorter_count(p->sorter);
@@ -276,12 +276,12 @@ static int by_fp2(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static int is_empty_text(const sx_join_side *side, const sx_join_doc *doc)
+static int is_empty_text(const sx_join_input *input, const sx_join_doc *doc)
 {
-	return !doc->fp && (!doc->fp2 || sx_join_lacks_fp2(side, doc));
+	return !doc->fp && (!doc->fp2 || sx_join_lacks_fp2(input, doc));
 }
 
-int sx_join_pairs_classes(const sx_join_pairs *p, const sx_join_side *side, sx_join_doc *docs,
+int sx_join_pairs_classes(const sx_join_pairs *p, const sx_join_input *input, sx_join_doc *docs,
 			  size_t *n_docs, size_t base, sx_join_classes *out, simidx_error *err)
 {
 	int counts = p->compares_fp2;
@@ -290,7 +290,7 @@ int sx_join_pairs_classes(const sx_join_pairs *p, const sx_join_side *side, sx_j
 	if (p->options.flags & SIMIDX_JOIN_TEXT && n && !docs->fp) {
 		n = 0;
 		for (size_t i = 0; i < *n_docs; i++)
-			if (!is_empty_text(side, &docs[i]))
+			if (!is_empty_text(input, &docs[i]))
 				docs[n++] = docs[i];
 		*n_docs = n;
 	}
@@ -310,7 +310,7 @@ int sx_join_pairs_classes(const sx_join_pairs *p, const sx_join_side *side, sx_j
 			return sx_fail_nomem(err);
 		c = &out->at[out->n];
 		c->fp2 = docs[i].fp2;
-		c->lacks_fp2 = sx_join_lacks_fp2(side, &docs[i]);
+		c->lacks_fp2 = sx_join_lacks_fp2(input, &docs[i]);
 		c->from = base + i;
 		c->n = end - i;
 		out->n++;
@@ -328,39 +328,4 @@ int sx_join_pairs_are_near(const sx_join_pairs *p, unsigned distance, const sx_j
 		return distance <= p->info.radius2;
 	*distance2 = (int)sx_count_plain(a->fp2 ^ b->fp2);
 	return distance + (unsigned)*distance2 <= p->info.radius2;
-}
-
-/*
- * Most fingerprints are spread evenly, also between two of them: from where it would be then, and then
- * again by how far off that is, steps that double, and halving. It reads few cache lines.
- */
-size_t sx_join_number_of(const sx_u64s *fps, uint64_t fp)
-{
-	const uint64_t *at = fps->at;
-	double last = (double)(fps->n - 1), scale = last / ((double)(at[fps->n - 1] - at[0]) + 1);
-	size_t low = 0, high, step = 4;
-
-	for (unsigned i = 0; i < 3; i++) {
-		double place = (double)low + ((double)fp - (double)at[low]) * scale;
-
-		low = place <= 0 ? 0 : place >= last ? fps->n - 1 : (size_t)place;
-	}
-	high = low + 1;
-	for (; at[low] > fp; step *= 2) {
-		high = low;
-		low = low > step ? low - step : 0;
-	}
-	for (; high < fps->n && at[high] <= fp; step *= 2) {
-		low = high;
-		high = fps->n - high > step ? high + step : fps->n;
-	}
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (at[middle] <= fp)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
 }

@@ -2,8 +2,18 @@
 /* Copyright the libsimidx authors */
 
 /*
- * A join that has been begun: its options, its snapshots, and the pairs of fingerprints once they
- * are found. Pairs and clusters of documents are made of these.
+ * A join that has been begun: its options, its inputs, and the pairs of fingerprints once they are
+ * found. Pairs and clusters of documents are made of these.
+ *
+ * The line of every join:
+ *
+ *     options                sx_join_pairs_begin()  -> simidx_join_options, simidx_join_info
+ *     inputs                 sx_join_input          one snapshot of an index each, and its fresh rows
+ *     method                 sx_join_choose()       -> sx_join_method: which parts, or a scan
+ *     pairs of fingerprints  sx_join_find()         threads read buckets (sx_join_source), join them
+ *                                                   (sx_join_set, sx_join_large), and sort the pairs
+ *     documents              sx_join_input_documents()
+ *     delivery               sx_pairs; of clusters  sx_join_nodes and sx_clusters
  */
 
 #ifndef SX_JOIN_PAIRS_H
@@ -30,7 +40,7 @@ typedef struct sx_join_pairs {
 	sx_join_task task;
 	simidx_join_options options;
 	simidx_join_info info;
-	sx_join_way way;
+	sx_join_method method;
 	int compares_fp2;  /* second fingerprints count */
 	sx_sorter *sorter; /* two words: fingerprints, the smaller one first; equal ones where several
 	                      documents have one */
@@ -60,7 +70,7 @@ int sx_join_pairs_tell(const sx_join_pairs *p, const char *phase, uint64_t done,
  * class by class, in each by id. Empty texts are left out, and *n is lowered. `from` counts from
  * `base` for the first document. SIMIDX_E_NOMEM.
  */
-int sx_join_pairs_classes(const sx_join_pairs *p, const sx_join_side *side, sx_join_doc *docs,
+int sx_join_pairs_classes(const sx_join_pairs *p, const sx_join_input *input, sx_join_doc *docs,
 			  size_t *n, size_t base, sx_join_classes *out, simidx_error *err);
 
 /**
@@ -70,8 +80,5 @@ int sx_join_pairs_classes(const sx_join_pairs *p, const sx_join_side *side, sx_j
  */
 int sx_join_pairs_are_near(const sx_join_pairs *p, unsigned distance, const sx_join_class *a,
 			   const sx_join_class *b, int *distance2);
-
-/** Which of some ascending fingerprints this one is: it is one of them. */
-size_t sx_join_number_of(const sx_u64s *fps, uint64_t fp);
 
 #endif /* SX_JOIN_PAIRS_H */

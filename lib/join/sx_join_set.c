@@ -17,7 +17,6 @@
 #define NEAR_AT_ONCE 512    /* hits of neighbours; at least SX_NEAR_AFTER_ROOM of any reach */
 #define PAUSE_AFTER (1u << 26) /* comparisons */
 #define SIZE_CLASSES 128    /* half powers of two */
-#define RUN 2048            /* entries of buckets that are joined together: in the nearest cache */
 
 /* Nanoseconds, measured with AVX-512 on 64 bits. */
 #define COST_GROUPED 2.0    /* to bring an entry into its group, and compare it with its neighbours */
@@ -37,15 +36,10 @@ struct split {
 	double cost;
 };
 
-/*
- * A set, and what its pairs are like. Or several that stand one after another and are split in the
- * same way, as the work between two small ones takes longer than they do.
- */
+/* A set, and what its pairs are like. */
 struct set {
 	const uint64_t *v;
 	size_t n;
-	size_t n_buckets;
-	const size_t *end; /* of each */
 	uint64_t agreed;
 	uint64_t must[MAX_MUST];
 	unsigned n_must;
@@ -57,7 +51,6 @@ struct sx_joiner {
 	sx_join_tuning tuning;
 	sx_join_sink sink;
 	sx_join_shape shape;
-	size_t end[RUN];
 	struct split split[SIZE_CLASSES]; /* of the sets that are not within others; by size */
 	uint8_t has_split[SIZE_CLASSES];
 	struct set set[MAX_DEPTH + 1];    /* the one at hand, and those that it is within */
@@ -66,7 +59,7 @@ struct sx_joiner {
 	uint32_t count[1 << MAX_WIDTH];
 	uint32_t *hits;
 	size_t hits_cap;
-	const uint8_t *sides; /* of the entries of set[0] */
+	const uint8_t *inputs; /* of the entries of set[0] */
 	uint64_t near[NEAR_AT_ONCE];
 	uint64_t padding[SX_JOIN_PADDING]; /* entries that are near to none: compared, and passed */
 	uint64_t pair[2 * PAIRS_AT_ONCE];
@@ -227,7 +220,7 @@ static struct split choose_split(const struct set *set, size_t n, const sx_join_
 /* Of sets that are not within others there are millions of nearly the same sizes. */
 static const struct split *known_split(sx_joiner *j, const struct set *set)
 {
-	size_t n = set->n / set->n_buckets;
+	size_t n = set->n;
 	unsigned log = 63 - (unsigned)__builtin_clzll(n | 1);
 	unsigned class = 2 * log + (log && n >> (log - 1) & 1);
 
@@ -275,7 +268,7 @@ static size_t place_of(const struct set *set, uint64_t entry)
 
 static int is_mixed(const sx_joiner *j, uint64_t a, uint64_t b)
 {
-	unsigned x = j->sides[place_of(&j->set[0], a)], y = j->sides[place_of(&j->set[0], b)];
+	unsigned x = j->inputs[place_of(&j->set[0], a)], y = j->inputs[place_of(&j->set[0], b)];
 
 	if (x >> SX_JOIN_CHUNK_SHIFT && !((x ^ y) >> SX_JOIN_CHUNK_SHIFT))
 		return 0;
@@ -288,7 +281,7 @@ static void report(sx_joiner *j, const struct set *set, unsigned n_must, uint64_
 	for (unsigned m = 0; m < n_must; m++)
 		if (!((a ^ b) & set->must[m]))
 			return;
-	if (j->sides && !is_mixed(j, a, b))
+	if (j->inputs && !is_mixed(j, a, b))
 		return;
 	j->pair[2 * j->n_pairs] = a;
 	j->pair[2 * j->n_pairs + 1] = b;
@@ -318,9 +311,8 @@ static void compare_one(sx_joiner *j, const struct set *set, unsigned n_must, co
 
 static void compare_all(sx_joiner *j, const struct set *set)
 {
-	for (size_t b = 0, i = 0; b < set->n_buckets && !j->rc; i = set->end[b++])
-		for (; i + 1 < set->end[b] && !j->rc; i++)
-			compare_one(j, set, set->n_must, set->v, i, i + 1, set->end[b]);
+	for (size_t i = 0; i + 1 < set->n && !j->rc; i++)
+		compare_one(j, set, set->n_must, set->v, i, i + 1, set->n);
 }
 
 /* Neighbours that are compared at once; beyond, the rest of a group is compared for itself. */
@@ -397,14 +389,6 @@ static void group(uint32_t *count, const uint64_t *v, size_t n, unsigned shift, 
 	}
 }
 
-static void group_buckets(sx_joiner *j, const struct set *set, unsigned shift, unsigned width,
-			  uint64_t *out)
-{
-	for (size_t b = 0, from = 0; b < set->n_buckets; from = set->end[b++])
-		group(j->count, set->v + from, set->end[b] - from, shift, width, out + from);
-	memcpy(out + set->n, j->padding, sizeof(j->padding));
-}
-
 /* Whether there may be a group of more than `limit` entries; those of twice as many are seen. */
 static int has_long_group(const uint64_t *v, size_t n, uint64_t same, size_t limit)
 {
@@ -427,8 +411,6 @@ static void join_group(sx_joiner *j, unsigned depth, unsigned n_must, const uint
 
 	set->v = v;
 	set->n = n;
-	set->n_buckets = 1;
-	set->end = &set->n;
 	set->agreed = parent->agreed | same;
 	memcpy(set->must, parent->must, n_must * sizeof(*set->must));
 	set->n_must = n_must;
@@ -478,14 +460,15 @@ static void join(sx_joiner *j, unsigned depth)
 		compare_all(j, set);
 		return;
 	}
-	reach = reach_of(set->n / set->n_buckets, s.width);
+	reach = reach_of(set->n, s.width);
 	for (unsigned i = 0; i < s.n && !j->rc; i++) {
 		uint64_t same = sub_block(&s, i) | set->agreed;
 		const uint64_t *v = set->v;
 
 		if (i || !s.first_is_in_order) {
 			v = j->grouped[depth];
-			group_buckets(j, set, s.shift[i], s.width, j->grouped[depth]);
+			group(j->count, set->v, set->n, s.shift[i], s.width, j->grouped[depth]);
+			memcpy(j->grouped[depth] + set->n, j->padding, sizeof(j->padding));
 		}
 		if (depth < MAX_DEPTH && has_long_group(v, set->n, same, limit))
 			join_groups(j, depth, n_must, v, set->n, same, reach, limit);
@@ -508,55 +491,35 @@ static size_t bucket_end(const uint64_t *v, size_t from, size_t n, uint64_t agre
 	return end;
 }
 
-static int has_both_sides(const uint8_t *sides, size_t n)
+static int has_both_inputs(const uint8_t *inputs, size_t n)
 {
 	unsigned both = 0;
 
 	for (size_t i = 0; i < n && both != 3; i++)
-		both |= sides[i] & 3u;
+		both |= inputs[i] & 3u;
 	return both == 3;
 }
 
-/* Join the buckets of set[0], which are known, if there are some. */
-static void join_run(sx_joiner *j, const uint64_t *v, size_t n_buckets)
+static void join_bucket(sx_joiner *j, const uint64_t *v, const uint8_t *inputs, size_t n)
 {
 	struct set *set = &j->set[0];
 
-	if (!n_buckets)
-		return;
+	j->inputs = inputs;
 	set->v = v;
-	set->n = j->end[n_buckets - 1];
-	set->n_buckets = n_buckets;
-	set->end = j->end;
+	set->n = n;
 	set->agreed = j->shape.agreed;
 	memcpy(set->must, j->shape.must, sizeof(j->shape.must));
 	set->n_must = j->shape.n_must;
 	join(j, 0);
 }
 
-int sx_joiner_run(sx_joiner *j, const uint64_t *v, const uint8_t *sides, size_t n)
+int sx_joiner_run(sx_joiner *j, const uint64_t *v, const uint8_t *inputs, size_t n)
 {
-	size_t start = 0, n_buckets = 0; /* of the run */
-
 	for (size_t i = 0, end; i < n && !j->rc; i = end) {
-		int counts;
-
 		end = bucket_end(v, i, n, j->shape.agreed);
-		counts = !sides || has_both_sides(sides + i, end - i);
-		/* One that is left out ends a run, and so does one that is much larger. */
-		if (!counts || end - start > RUN ||
-		    (n_buckets && end - i > 4 * ((i - start) / n_buckets) + 64)) {
-			j->sides = sides ? sides + start : NULL;
-			join_run(j, v + start, n_buckets);
-			n_buckets = 0;
-			start = i;
-		}
-		if (counts)
-			j->end[n_buckets++] = end - start;
-		else
-			start = end;
+		if (end - i < 2 || (inputs && !has_both_inputs(inputs + i, end - i)))
+			continue;
+		join_bucket(j, v + i, inputs ? inputs + i : NULL, end - i);
 	}
-	j->sides = sides ? sides + start : NULL;
-	join_run(j, v + start, n_buckets);
 	return j->rc;
 }

@@ -33,7 +33,7 @@
 /** Most masks in which a pair must differ that a set can begin with: parts, and choices of more bits. */
 #define SX_JOIN_MAX_MUST (2 * SX_JOIN_MAX_PARTS)
 
-/** From this bit on the sides of an entry have the number of its chunk, if there are chunks. */
+/** From this bit on the inputs of an entry have the number of its chunk, if there are chunks. */
 #define SX_JOIN_CHUNK_SHIFT 2
 
 /** Entries behind the last one of a set that can be read. What they are does not matter. */
@@ -75,12 +75,12 @@ void sx_joiner_begin(sx_joiner *joiner, const sx_join_shape *shape);
  * A bucket is the entries that agree in the bits of the shape.
  *
  * @param v      n distinct entries, ascending, and SX_JOIN_PADDING that can be read
- * @param sides  of each entry: bit 0, it is of one index, bit 1, of the other; then pairs are
+ * @param inputs  of each entry: bit 0, it is of one index, bit 1, of the other; then pairs are
  *               reported of which one entry is of one and the other one of the other. With numbers
  *               of chunks, which begin at 1, only pairs of different chunks are. NULL = all
  * @return SIMIDX_OK; SIMIDX_E_NOMEM; what the sink returned
  */
-int sx_joiner_run(sx_joiner *joiner, const uint64_t *v, const uint8_t *sides, size_t n);
+int sx_joiner_run(sx_joiner *joiner, const uint64_t *v, const uint8_t *inputs, size_t n);
 
 /** Hand over the pairs that the sink has not taken yet. Returns what it returns. */
 int sx_joiner_flush(sx_joiner *joiner);

@@ -6,116 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/sx_bits.h"
 #include "util/sx_alloc.h"
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
+#include "util/sx_u64s.h"
 
 #define AT_ONCE 16384               /* entries of a batch: they stay in the second cache */
-#define ASIDE_BUFFER ((size_t)65536) /* bytes of a bucket that is set aside */
-
-/* ---- parts ---- */
-
-static int by_width(const void *a, const void *b)
-{
-	const sx_join_part *x = a, *y = b;
-
-	if (x->is_stored != y->is_stored)
-		return x->is_stored - y->is_stored;
-	if (x->width != y->width)
-		return x->width < y->width ? -1 : 1;
-	/* Each table has the highest of the other bits next: the pairs of those are found last. */
-	return x->mask > y->mask ? -1 : x->mask < y->mask;
-}
-
-/* Cut the widest parts in halves until there are enough. Returns 0, or -1 where bits are too few. */
-static int cut_halves(uint64_t *mask, unsigned *n, unsigned want)
-{
-	while (*n < want) {
-		unsigned widest = 0, width;
-		uint64_t low = 0, rest;
-
-		for (unsigned i = 1; i < *n; i++)
-			if (sx_count_plain(mask[i]) > sx_count_plain(mask[widest]))
-				widest = i;
-		width = sx_count_plain(mask[widest]);
-		if (width < 2)
-			return -1;
-		rest = mask[widest];
-		for (unsigned i = 0; i < width / 2; i++, rest &= rest - 1)
-			low |= rest & -rest;
-		mask[widest] &= ~low;
-		mask[(*n)++] = low;
-	}
-	return 0;
-}
-
-/* The different leads of a plan's tables, of each the first. */
-static unsigned leads_of(const sx_plan *plan, uint64_t *mask)
-{
-	unsigned n = 0;
-
-	for (unsigned t = 0; t < plan->n_tables && n < SX_JOIN_MAX_PARTS; t++) {
-		unsigned i = 0;
-
-		while (i < n && mask[i] != plan->table[t].lead[0])
-			i++;
-		if (i == n)
-			mask[n++] = plan->table[t].lead[0];
-	}
-	return n;
-}
-
-/* An order in which the part comes first. */
-static void choose_order(sx_join_part *part, const sx_plan *plan)
-{
-	for (unsigned t = 0; t < plan->n_tables; t++) {
-		if (sx_perm_leading_mask(&plan->table[t], part->width) != part->mask)
-			continue;
-		part->perm = plan->table[t];
-		part->is_stored = 1;
-		return;
-	}
-	/* It cannot fail: the part is a mask of 1 to 32 of the f bits. */
-	sx_perm_init(&part->perm, plan->bits, &part->mask, 1);
-}
-
-unsigned sx_join_cut(const sx_plan *plan, unsigned k, int by_leads,
-		     sx_join_part parts[SX_JOIN_MAX_PARTS])
-{
-	uint64_t mask[SX_JOIN_MAX_PARTS];
-	sx_join_part all[SX_JOIN_MAX_PARTS];
-	unsigned n, want = k + 1;
-	sx_plan four;
-
-	/* It is known and possible for every f. */
-	sx_plan_make(&four, "4x16", plan->bits, NULL);
-	n = leads_of(by_leads ? plan : &four, mask);
-	memset(all, 0, sizeof(all));
-	if (cut_halves(mask, &n, want))
-		return 0;
-	for (unsigned i = 0; i < n; i++) {
-		all[i].mask = mask[i];
-		all[i].width = sx_count_plain(mask[i]);
-		if (all[i].width > SX_MAX_PREFIX_BITS)
-			return 0;
-		choose_order(&all[i], plan);
-	}
-	qsort(all, n, sizeof(*all), by_width);
-	memcpy(parts, all + n - want, want * sizeof(*parts));
-	return want;
-}
-
-sx_join_shape sx_join_shape_of(const sx_join_part *parts, unsigned n, unsigned p, unsigned k)
-{
-	const sx_join_part *part = &parts[p];
-	sx_join_shape shape = { .bits = part->perm.bits, .k = k };
-
-	shape.agreed = sx_low_bits(part->width) << (shape.bits - part->width);
-	for (unsigned i = p + 1; i < n; i++)
-		shape.must[shape.n_must++] = sx_permute(&part->perm, parts[i].mask);
-	return shape;
-}
+#define SPILL_BUFFER ((size_t)65536) /* to write a bucket to a temporary file */
 
 /* ---- streams ---- */
 
@@ -141,18 +38,18 @@ static const sx_table *table_of(const simidx *index, const sx_perm *perm)
 
 static int take_fresh(sx_join_source *s, const sx_perm *perm, simidx_error *err)
 {
-	const sx_join_side *side = s->side;
+	const sx_join_input *input = s->input;
 
-	if (!side->n_fresh)
+	if (!input->n_fresh)
 		return SIMIDX_OK;
-	s->fresh = sx_realloc(NULL, side->n_fresh, sizeof(*s->fresh));
+	s->fresh = sx_realloc(NULL, input->n_fresh, sizeof(*s->fresh));
 	if (!s->fresh)
 		return sx_fail_nomem(err);
-	for (size_t i = 0; i < side->n_fresh; i++)
-		s->fresh[i] = permute(perm, side->fresh[i].fp);
-	if (sx_sort_u64(s->fresh, side->n_fresh))
+	for (size_t i = 0; i < input->n_fresh; i++)
+		s->fresh[i] = permute(perm, input->fresh[i].fp);
+	if (sx_sort_u64(s->fresh, input->n_fresh))
 		return sx_fail_nomem(err);
-	s->n_fresh = sx_unique_u64(s->fresh, side->n_fresh);
+	s->n_fresh = sx_unique_u64(s->fresh, input->n_fresh);
 	return SIMIDX_OK;
 }
 
@@ -162,14 +59,16 @@ static int sort(sx_join_source *s, const sx_perm *perm, const sx_join_space *spa
 {
 	static const sx_perm identity;
 	uint64_t some[SX_SORTER_SOME], done = 0;
-	uint64_t total = sx_join_side_snapshot(s->side)->header.table[0].rows + s->side->n_fresh;
-	sx_join_source as_stored = { 0 };
+	uint64_t total = sx_join_input_snapshot(s->input)->header.table[0].rows + s->input->n_fresh;
+	/* The order of the first table is that of fingerprints. */
+	sx_join_source as_stored = { .input = s->input,
+				     .table = &s->input->index->tables.permuted[0] };
 	sx_join_stream from = { 0 };
 	int rc = sx_sorter_new(1, 1, perm->bits - perm->prefix_bits, space->memory, space->dir,
 			       &s->sorter, err);
 
 	if (!rc)
-		rc = sx_join_source_begin(&as_stored, s->side, &identity, space, NULL, err);
+		rc = take_fresh(&as_stored, &identity, err);
 	if (!rc)
 		rc = sx_join_stream_begin(&from, &as_stored, 0, UINT64_MAX, err);
 	while (!rc && !(rc = sx_join_stream_more(&from, err))) {
@@ -190,13 +89,13 @@ static int sort(sx_join_source *s, const sx_perm *perm, const sx_join_space *spa
 	return rc == SIMIDX_E_END ? sx_sorter_finish(s->sorter, space->memory, err) : rc;
 }
 
-int sx_join_source_begin(sx_join_source *s, sx_join_side *side, const sx_perm *perm,
+int sx_join_source_begin(sx_join_source *s, sx_join_input *input, const sx_perm *perm,
 			 const sx_join_space *space, pthread_mutex_t *lock, simidx_error *err)
 {
-	s->side = side;
+	s->input = input;
 	s->dir = space->dir;
 	s->lock = lock;
-	s->table = table_of(side->index, perm);
+	s->table = table_of(input->index, perm);
 	return s->table ? take_fresh(s, perm, err) : sort(s, perm, space, err);
 }
 
@@ -206,22 +105,6 @@ void sx_join_source_end(sx_join_source *s)
 	sx_spill_free(s->spill);
 	free(s->fresh);
 	memset(s, 0, sizeof(*s));
-}
-
-/* Of n ascending values, how many are below x. */
-static size_t count_below(const uint64_t *v, size_t n, uint64_t x)
-{
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (v[middle] < x)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
 }
 
 static void lock(const sx_join_source *s)
@@ -245,20 +128,20 @@ int sx_join_stream_begin(sx_join_stream *s, const sx_join_source *source, uint64
 	s->source = source;
 	s->from = from;
 	s->last = last;
-	s->fresh_at = count_below(source->fresh, source->n_fresh, from);
+	s->fresh_at = sx_u64s_below(source->fresh, source->n_fresh, from);
 	if (source->sorter)
 		return SIMIDX_OK;
 	if (source->spill) {
-		rc = sx_frames_init(&s->frames, source->spill, 1, ASIDE_BUFFER, err);
+		rc = sx_frames_init(&s->frames, source->spill, 1, SPILL_BUFFER, err);
 		sx_frames_seek(&s->frames, 0, sx_spill_size(source->spill));
 		return rc;
 	}
 	lock(source);
-	rc = sx_table_walk_begin(&s->walk, sx_join_side_snapshot(source->side)->txn, source->table,
+	rc = sx_table_walk_begin(&s->walk, sx_join_input_snapshot(source->input)->txn, source->table,
 				 from ? &key : NULL, err);
 	unlock(source);
 	sx_table_walk_share(&s->walk, source->lock);
-	return sx_join_side_failed(source->side, rc, err);
+	return sx_join_input_failed(source->input, rc, err);
 }
 
 void sx_join_stream_end(sx_join_stream *s)
@@ -324,13 +207,13 @@ int sx_join_stream_more(sx_join_stream *s, simidx_error *err)
 		int rc = sx_table_walk_next(&s->walk, err);
 
 		if (rc && rc != SIMIDX_E_END)
-			return sx_join_side_failed(s->source->side, rc, err);
+			return sx_join_input_failed(s->source->input, rc, err);
 		if (!rc) {
 			n = rows->n;
 			if (n && rows->key[0] < s->from)
-				from = count_below(rows->key, n, s->from);
+				from = sx_u64s_below(rows->key, n, s->from);
 			if (n && rows->key[n - 1] >= s->last) {
-				n = s->last == UINT64_MAX ? n : count_below(rows->key, n, s->last + 1);
+				n = s->last == UINT64_MAX ? n : sx_u64s_below(rows->key, n, s->last + 1);
 				s->has_ended = 1;
 			}
 		}
@@ -353,36 +236,36 @@ int sx_join_stream_more(sx_join_stream *s, simidx_error *err)
 void sx_join_batch_free(sx_join_batch *batch)
 {
 	free(batch->v);
-	free(batch->sides);
-	sx_join_source_end(&batch->aside[0]);
-	sx_join_source_end(&batch->aside[1]);
+	free(batch->inputs);
+	sx_join_source_end(&batch->spilled[0]);
+	sx_join_source_end(&batch->spilled[1]);
 	memset(batch, 0, sizeof(*batch));
 }
 
-static int reserve(sx_join_batch *b, size_t n, int has_sides, simidx_error *err)
+static int reserve(sx_join_batch *b, size_t n, int has_inputs, simidx_error *err)
 {
 	if (sx_reserve(&b->v, &b->v_cap, n + SX_JOIN_PADDING, sizeof(*b->v)) ||
-	    (has_sides && sx_reserve(&b->sides, &b->sides_cap, n, 1)))
+	    (has_inputs && sx_reserve(&b->inputs, &b->inputs_cap, n, 1)))
 		return sx_fail_nomem(err);
 	return SIMIDX_OK;
 }
 
-/* Set a bucket aside: the entries of stream number i that were read into the batch, and its others. */
-static int set_aside(sx_join_batch *b, size_t from, size_t end, sx_join_stream *s, unsigned i,
-		     unsigned shift, int has_sides, simidx_error *err)
+/* Spill a bucket: the entries of stream number i that were read into the batch, and its others. */
+static int spill_bucket(sx_join_batch *b, size_t from, size_t end, sx_join_stream *s, unsigned i,
+		     unsigned shift, int has_inputs, simidx_error *err)
 {
-	sx_join_source *to = &b->aside[i];
+	sx_join_source *to = &b->spilled[i];
 	uint64_t some[SX_FRAME_RECORDS];
 	int rc;
 
-	to->side = s->source->side;
+	to->input = s->source->input;
 	to->dir = s->source->dir;
-	rc = sx_spill_new(to->dir, ASIDE_BUFFER, &to->spill, err);
+	rc = sx_spill_new(to->dir, SPILL_BUFFER, &to->spill, err);
 	while (!rc && from < end) {
 		size_t n = 0;
 
 		for (; n < SX_FRAME_RECORDS && from < end; from++)
-			if (!has_sides || b->sides[from] >> i & 1)
+			if (!has_inputs || b->inputs[from] >> i & 1)
 				some[n++] = b->v[from];
 		rc = sx_frames_write(to->spill, some, n, 1, err);
 	}
@@ -413,7 +296,7 @@ static int leave_out(sx_join_batch *b, sx_join_stream *streams, unsigned n_strea
 	for (unsigned i = 0; i < n_streams; i++)
 		is_sorted |= streams[i].source->sorter != NULL;
 	for (unsigned i = 0; is_sorted && !rc && i < n_streams; i++)
-		rc = set_aside(b, b->n, end, &streams[i], i, shift, n_streams == 2, err);
+		rc = spill_bucket(b, b->n, end, &streams[i], i, shift, n_streams == 2, err);
 	return rc;
 }
 
@@ -488,18 +371,18 @@ static int read_two(sx_join_batch *b, sx_join_stream *s, unsigned shift, size_t 
 			return SIMIDX_OK;
 		if (b->n == max)
 			return leave_out(b, s, 2, shift, err);
-		if (b->n + SX_JOIN_PADDING >= b->v_cap || b->n >= b->sides_cap) {
+		if (b->n + SX_JOIN_PADDING >= b->v_cap || b->n >= b->inputs_cap) {
 			int rc = reserve(b, b->n + AT_ONCE, 1, err);
 
 			if (rc)
 				return rc;
 		}
 		b->v[b->n] = next;
-		b->sides[b->n] = 0;
+		b->inputs[b->n] = 0;
 		for (unsigned i = 0; i < 2; i++) {
 			if (!has[i] || s[i].piece[s[i].at] != next)
 				continue;
-			b->sides[b->n] |= (uint8_t)(1u << i);
+			b->inputs[b->n] |= (uint8_t)(1u << i);
 			s[i].at++;
 		}
 		b->n++;
@@ -513,8 +396,8 @@ int sx_join_batch_read(sx_join_batch *b, sx_join_stream *streams, unsigned n_str
 
 	b->n = 0;
 	b->has_large = 0;
-	sx_join_source_end(&b->aside[0]);
-	sx_join_source_end(&b->aside[1]);
+	sx_join_source_end(&b->spilled[0]);
+	sx_join_source_end(&b->spilled[1]);
 	rc = n_streams == 1 ? read_one(b, streams, shift, max, err)
 			    : read_two(b, streams, shift, max, err);
 	if (!rc && b->n)

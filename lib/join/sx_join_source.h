@@ -2,10 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Where the sets of a join come from. The bits are cut into more *parts* than a pair has errors, so
- * that a pair agrees in at least one of them. For each part the fingerprints are read in an order in
- * which it comes first: from a table that has this order, or else sorted for it. Those that agree in
- * the part are a *bucket*, one set to join.
+ * Where the sets of a join come from. For each part of the bits (sx_join_method.h) the fingerprints
+ * are read in an order in which it comes first: from a table that has this order, or else sorted for
+ * it. Those that agree in the part are a *bucket*, one set to join.
  */
 
 #ifndef SX_JOIN_SOURCE_H
@@ -14,34 +13,10 @@
 #include <pthread.h>
 
 #include "join/sx_join_set.h"
-#include "join/sx_join_side.h"
+#include "join/sx_join_input.h"
 #include "table/sx_table_walk.h"
 #include "util/sx_frames.h"
 #include "util/sx_sorter.h"
-
-/* ------------------------------------------------------------------------------------------
- * Parts
- */
-
-typedef struct sx_join_part {
-	uint64_t mask;  /* of the fingerprint */
-	unsigned width; /* its bits */
-	sx_perm perm;   /* an order in which it comes first: that of a table, if there is one */
-	int is_stored;  /* there is one */
-} sx_join_part;
-
-/**
- * Cut the bits into k + 1 parts, k = 1..SX_JOIN_MAX_RADIUS.
- *
- * @param by_leads  as the leads of the plan's tables do, of which few have to be sorted but some may
- *                  be narrow; else as 4x16 does. Parts are cut in halves as they are needed
- * @return how many; 0 = there are not so many, with by_leads only
- */
-unsigned sx_join_cut(const sx_plan *plan, unsigned k, int by_leads,
-		     sx_join_part parts[SX_JOIN_MAX_PARTS]);
-
-/** What the buckets of part p report: the pairs that agree in it and in no later part. */
-sx_join_shape sx_join_shape_of(const sx_join_part *parts, unsigned n, unsigned p, unsigned k);
 
 /* ------------------------------------------------------------------------------------------
  * Sources and streams
@@ -58,10 +33,10 @@ typedef struct sx_join_space {
 
 /** The distinct fingerprints of one index, permuted, ascending. */
 typedef struct sx_join_source {
-	sx_join_side *side;
+	sx_join_input *input;
 	const sx_table *table; /* that has them in this order, or NULL: */
 	sx_sorter *sorter;     /* then they have been sorted, or */
-	sx_spill *spill;       /* are a bucket that was set aside */
+	sx_spill *spill;       /* are a bucket that was spilled */
 	uint64_t *fresh;       /* those of fresh rows, permuted, ascending */
 	size_t n_fresh;
 	const char *dir;       /* of temporary files */
@@ -74,7 +49,7 @@ typedef struct sx_join_source {
  * @param perm  the order; of sx_join_part, or the identity (prefix_mask is 0)
  * @param lock  NULL where one thread reads; or what several threads ask the store under
  */
-int sx_join_source_begin(sx_join_source *source, sx_join_side *side, const sx_perm *perm,
+int sx_join_source_begin(sx_join_source *source, sx_join_input *input, const sx_perm *perm,
 			 const sx_join_space *space, pthread_mutex_t *lock, simidx_error *err);
 
 void sx_join_source_end(sx_join_source *source);
@@ -84,7 +59,7 @@ typedef struct sx_join_stream {
 	const sx_join_source *source;
 	uint64_t from, last;
 	sx_table_walk walk;
-	sx_frames frames; /* of a bucket that was set aside */
+	sx_frames frames; /* of a bucket that was spilled */
 	size_t fresh_at;
 	uint64_t *merged; /* a piece of the table, and the fresh ones within */
 	size_t merged_cap;
@@ -97,7 +72,7 @@ typedef struct sx_join_stream {
  * Begin. All zero before; sx_join_stream_end() is called in any case.
  *
  * @param from, last  the range, both included. A source that was sorted is read once, by one
- *                    stream, with 0 and UINT64_MAX; of a bucket that was set aside all is read
+ *                    stream, with 0 and UINT64_MAX; of a bucket that was spilled all is read
  */
 int sx_join_stream_begin(sx_join_stream *stream, const sx_join_source *source, uint64_t from,
 			 uint64_t last, simidx_error *err);
@@ -113,15 +88,15 @@ int sx_join_stream_more(sx_join_stream *stream, simidx_error *err);
  * Batches of buckets
  */
 
-/** Whole buckets; sides as sx_joiner_run() takes them, for two streams. All zero is an empty one. */
+/** Whole buckets; inputs as sx_joiner_run() takes them, for two streams. All zero is an empty one. */
 typedef struct sx_join_batch {
 	uint64_t *v;
-	uint8_t *sides;
-	size_t n, v_cap, sides_cap;
+	uint8_t *inputs;
+	size_t n, v_cap, inputs_cap;
 	int has_large;  /* after them comes one that has no room, of which this is an entry: */
 	uint64_t large;
 	/* What each stream had of it, if a source was sorted; until the next batch is read. */
-	sx_join_source aside[2];
+	sx_join_source spilled[2];
 } sx_join_batch;
 
 void sx_join_batch_free(sx_join_batch *batch);
@@ -133,7 +108,7 @@ void sx_join_batch_free(sx_join_batch *batch);
  * @param shift    entries that agree in the bits from here on up are one bucket; 64 = every entry is
  *                 one of its own
  * @param max      most entries, at least 2. A bucket with more is left out, and perhaps one with more
- *                 than half as many: where a source was sorted, the bucket is set aside in temporary
+ *                 than half as many: where a source was sorted, the bucket is spilled to temporary
  *                 files; where none was, its rest is not read
  * @return SIMIDX_OK, also with none: that is the end, unless has_large; SIMIDX_E_NOMEM; the codes of
  *         a walk, and of a temporary file

@@ -20,10 +20,9 @@
 #define PAIR_BYTES 152  /* of memory at most for a pair of fingerprints of a chunk, without ids */
 #define LEAST_CHUNK 1024
 #define ASK_AFTER 65536 /* classes that are compared */
-#define AHEAD 32        /* pairs whose documents are fetched together */
 #define MOST_CHUNK ((size_t)1 << 28)
 
-/* The documents that a side has of the fingerprints of a chunk. */
+/* The documents that a input has of the fingerprints of a chunk. */
 struct documents {
 	size_t *first; /* class of each fingerprint, and the end */
 	size_t first_cap, n;
@@ -39,7 +38,7 @@ struct chunk {
 	uint32_t *second; /* number among fps of the second fingerprint of each */
 	sx_sort_item *item, *scratch; /* to find these out */
 	sx_u64s fps;    /* distinct, ascending */
-	struct documents side[2];
+	struct documents input[2];
 	int is_last, is_loaded;
 };
 
@@ -61,7 +60,7 @@ struct pairs {
 
 struct loading {
 	const struct pairs *p;
-	const sx_join_side *side;
+	const sx_join_input *input;
 	struct documents *to;
 	size_t max; /* documents */
 	simidx_error *err;
@@ -74,7 +73,7 @@ static int take_documents(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
 {
 	struct loading *l = ctx;
 	struct documents *to = l->to;
-	int rc = sx_join_pairs_classes(&l->p->join, l->side, docs, &n, to->ids.n, &to->classes,
+	int rc = sx_join_pairs_classes(&l->p->join, l->input, docs, &n, to->ids.n, &to->classes,
 				       l->err);
 
 	(void)fp;
@@ -128,20 +127,20 @@ static int load_documents(struct pairs *p)
 {
 	struct chunk *c = &p->chunk;
 	sx_join_task *task = &p->join.task;
-	size_t max = task->space.memory / 4 / sizeof(uint64_t) / task->n_sides;
+	size_t max = task->space.memory / 4 / sizeof(uint64_t) / task->n_inputs;
 	int rc = number_fingerprints(p);
 
 	if (c->used == 1)
 		max = SIZE_MAX; /* a pair is delivered however many documents it has */
-	for (unsigned s = 0; !rc && s < task->n_sides; s++) {
-		struct documents *to = &c->side[s];
-		struct loading l = { p, &task->side[s], to, max, p->err };
+	for (unsigned s = 0; !rc && s < task->n_inputs; s++) {
+		struct documents *to = &c->input[s];
+		struct loading l = { p, &task->input[s], to, max, p->err };
 
 		to->n = to->ids.n = to->classes.n = 0;
 		if (sx_reserve(&to->first, &to->first_cap, c->fps.n + 1, sizeof(*to->first)))
 			return sx_fail_nomem(p->err);
 		to->first[0] = 0;
-		rc = sx_join_side_documents(&task->side[s], c->fps.at, c->fps.n, take_documents, &l,
+		rc = sx_join_input_documents(&task->input[s], c->fps.at, c->fps.n, take_documents, &l,
 					    p->err);
 	}
 	return rc;
@@ -188,19 +187,19 @@ static int stopped(struct pairs *p)
 /* The labels are those of the map: they stay as long as the snapshot. */
 static int add_labels(struct pairs *p)
 {
-	const sx_join_side *a = &p->join.task.side[0], *b = &p->join.task.side[p->join.task.n_sides - 1];
+	const sx_join_input *a = &p->join.task.input[0], *b = &p->join.task.input[p->join.task.n_inputs - 1];
 	int rc = SIMIDX_OK;
 
 	for (size_t i = 0; !rc && i < p->n_piece; i++) {
 		simidx_pair *pair = &p->piece[i];
 		sx_slice label;
 
-		rc = sx_join_side_label(a, pair->id_a, &label, p->err);
+		rc = sx_join_input_label(a, pair->id_a, &label, p->err);
 		if (rc)
 			break;
 		pair->label_a = label.data;
 		pair->label_size_a = label.size;
-		rc = sx_join_side_label(b, pair->id_b, &label, p->err);
+		rc = sx_join_input_label(b, pair->id_b, &label, p->err);
 		pair->label_b = rc ? NULL : label.data;
 		pair->label_size_b = rc ? 0 : label.size;
 	}
@@ -233,7 +232,7 @@ static int deliver_groups(struct pairs *p)
 /* Each document of a group with each other one. */
 static int multiply_out(struct pairs *p, const simidx_pair_group *g)
 {
-	int is_own = !g->ids_b, orders = p->join.task.n_sides == 1;
+	int is_own = !g->ids_b, orders = p->join.task.n_inputs == 1;
 	const uint64_t *ids_b = is_own ? g->ids_a : g->ids_b;
 	size_t n_b = is_own ? g->n_a : g->n_b;
 
@@ -319,45 +318,25 @@ static int join_classes(struct pairs *p, const struct documents *x, size_t a,
 /* The documents of fingerprint a with those of b. */
 static int join_documents(struct pairs *p, size_t a, size_t b)
 {
-	const struct documents *x = &p->chunk.side[0], *y = &p->chunk.side[1];
+	const struct documents *x = &p->chunk.input[0], *y = &p->chunk.input[1];
 	int rc;
 
-	if (p->join.task.n_sides == 1)
+	if (p->join.task.n_inputs == 1)
 		return join_classes(p, x, a, x, b);
 	rc = join_classes(p, x, a, y, b);
 	return rc || a == b ? rc : join_classes(p, x, b, y, a);
 }
 
-/* Have the CPU fetch classes and ids of some fingerprints, one step for all before the next. */
-static void prefetch(const struct pairs *p, const size_t *number, size_t n)
-{
-	for (unsigned s = 0; s < p->join.task.n_sides; s++) {
-		const struct documents *d = &p->chunk.side[s];
-
-		for (size_t i = 0; i < n; i++)
-			__builtin_prefetch(&d->first[number[i]]);
-		for (size_t i = 0; i < n; i++)
-			__builtin_prefetch(d->classes.at + d->first[number[i]]);
-	}
-}
-
 static int take_chunk(struct pairs *p)
 {
 	struct chunk *c = &p->chunk;
-	size_t a[AHEAD], b[AHEAD], at = 0;
+	size_t at = 0;
 	int rc = SIMIDX_OK;
 
-	for (size_t i = 0, n; !rc && i < c->used; i += n) {
-		n = c->used - i < AHEAD ? c->used - i : AHEAD;
-		for (size_t k = 0; k < n; k++) {
-			while (c->fps.at[at] < c->pair[2 * (i + k)])
-				at++;
-			a[k] = at;
-			b[k] = c->second[i + k];
-		}
-		prefetch(p, b, n);
-		for (size_t k = 0; !rc && k < n; k++)
-			rc = join_documents(p, a[k], b[k]);
+	for (size_t i = 0; !rc && i < c->used; i++) {
+		while (c->fps.at[at] < c->pair[2 * i])
+			at++;
+		rc = join_documents(p, at, c->second[i]);
 	}
 	if (!rc && !p->counts) {
 		/* What groups point to is gone with the chunk. */
@@ -419,9 +398,9 @@ static int make_room(struct pairs *p)
 static void free_pairs(struct pairs *p)
 {
 	for (unsigned s = 0; s < 2; s++) {
-		free(p->chunk.side[s].first);
-		free(p->chunk.side[s].classes.at);
-		sx_u64s_free(&p->chunk.side[s].ids);
+		free(p->chunk.input[s].first);
+		free(p->chunk.input[s].classes.at);
+		sx_u64s_free(&p->chunk.input[s].ids);
 	}
 	free(p->chunk.pair);
 	free(p->chunk.second);

@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * A growable array of 64-bit numbers. All zero is an empty one.
+ * A growable array of 64-bit numbers, of which all zero is an empty one; and numbers in order.
  */
 
 #ifndef SX_U64S_H
@@ -32,6 +32,22 @@ static inline void sx_u64s_free(sx_u64s *a)
 	free(a->at);
 	a->at = NULL;
 	a->n = a->cap = 0;
+}
+
+/** Of n ascending numbers, how many are below x. */
+static inline size_t sx_u64s_below(const uint64_t *v, size_t n, uint64_t x)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (v[middle] < x)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 #endif /* SX_U64S_H */
