@@ -37,6 +37,7 @@ struct sx_local_walk {
 	unsigned read;        /* documents and labels since pages were given back */
 	uint64_t last_id;     /* of the document that was delivered last; SIMIDX_NO_ID: of none */
 	uint32_t last_op;     /* of its fresh row; 0: it has none */
+	uint64_t documents, asked, notes; /* delivered; whose note was asked for; that had one */
 };
 
 /* What these numbers of documents and labels take is little beside what a loader has. */
@@ -134,6 +135,7 @@ int sx_local_walk_rewind(sx_local_walk *w, simidx_error *err)
 	w->n_rows = 0;
 	w->digest = 0;
 	w->label_sum = 0;
+	w->documents = w->asked = w->notes = 0;
 	w->last_id = SIMIDX_NO_ID;
 	return sx_table_walk_begin(&w->table, w->snapshot.txn, table, NULL, err);
 }
@@ -231,6 +233,18 @@ static int check_labels(sx_local_walk *w, simidx_error *err)
 			"in by_label");
 	w->labels_are_checked = 1;
 	return SIMIDX_OK;
+}
+
+/* Each has a checksum; who asked for all of them also hears whether some are missing. */
+static int check_notes(const sx_local_walk *w, simidx_error *err)
+{
+	uint64_t has = w->snapshot.header.notes;
+
+	if (w->asked != w->documents || w->notes == has)
+		return SIMIDX_OK;
+	return sx_fail(err, SIMIDX_E_CORRUPT,
+		       "table notes: it has %" PRIu64 " notes of documents that are there, the header "
+		       "says %" PRIu64, w->notes, has);
 }
 
 static int read_values(sx_local_walk *w, simidx_match *out, simidx_error *err)
@@ -345,6 +359,8 @@ static int next(void *walk, simidx_match *out, simidx_error *err)
 	rc = take_next(w, out, &fresh, err);
 	if (rc == SIMIDX_E_END) {
 		rc = check_labels(w, err);
+		if (!rc)
+			rc = check_notes(w, err);
 		return rc ? rc : SIMIDX_E_END;
 	}
 	if (!rc && w->index->schema->has_ids)
@@ -352,6 +368,7 @@ static int next(void *walk, simidx_match *out, simidx_error *err)
 	if (!rc) {
 		w->last_id = out->id;
 		w->last_op = fresh ? fresh->op : 0;
+		w->documents++;
 	}
 	return rc;
 }
@@ -365,6 +382,8 @@ static int note(void *walk, sx_slice *note, simidx_error *err)
 		return sx_fail(err, SIMIDX_E_STATE, "the walk has delivered no document");
 	rc = sx_notes_get(w->snapshot.txn, &w->index->tables, w->last_id, note, err);
 	count_read(w);
+	w->asked++;
+	w->notes += !rc;
 	if ((!rc || rc == SIMIDX_E_NOT_FOUND) && w->last_op && !rc != !!(w->last_op & SX_FRESH_NOTE))
 		return sx_fail(err, SIMIDX_E_CORRUPT,
 			       "table notes: document %" PRIu64 " has %s, against what the log says",

@@ -10,16 +10,33 @@
 #include "index/sx_notes.h"
 #include "repair/sx_repair_read.h"
 #include "util/sx_err.h"
+#include "util/sx_hash.h"
 
 #define NOTE_BUFFER ((size_t)1 << 20)
+
+/* Pages of older commits may have the same notes again and again: most of these are passed over. */
+#define MET ((size_t)1 << 16)
+
+static int is_met(sx_repair_notes *n, uint64_t id, sx_slice note)
+{
+	uint64_t hash = sx_hash_u64_pair(sx_hash(note.data, note.size), id);
+	uint64_t *slot = &n->met[hash % MET];
+	int yes = *slot == hash;
+
+	*slot = hash;
+	return yes;
+}
 
 /* Bytes that are read again when their document's turn comes. */
 static int gather(sx_repair *r, uint64_t id, sx_slice note)
 {
 	sx_repair_notes *n = &r->notes;
 	uint64_t record[3] = { id, sx_spill_size(n->bytes), note.size };
-	int rc = sx_spill_write(n->bytes, note.data, note.size, r->err);
+	int rc;
 
+	if (is_met(n, id, note))
+		return SIMIDX_OK;
+	rc = sx_spill_write(n->bytes, note.data, note.size, r->err);
 	return rc ? rc : sx_sorter_add(n->sorted, record, r->err);
 }
 
@@ -39,7 +56,9 @@ int sx_repair_gather_notes(sx_repair *r)
 
 	if (!sx_repair_old(r)->schema->has_notes)
 		return SIMIDX_OK;
-	rc = sx_sorter_new(3, 1, 0, r->memory / 16, r->tmpdir, &n->sorted, r->err);
+	n->met = sx_calloc(MET, sizeof(*n->met));
+	rc = n->met ? sx_sorter_new(3, 1, 0, r->memory / 16, r->tmpdir, &n->sorted, r->err)
+		    : sx_fail_nomem(r->err);
 	if (!rc)
 		rc = sx_spill_new(r->tmpdir, NOTE_BUFFER, &n->bytes, r->err);
 	if (!rc)
@@ -91,5 +110,6 @@ void sx_repair_free_notes(sx_repair *r)
 	sx_sorter_free(r->notes.sorted);
 	sx_spill_free(r->notes.bytes);
 	free(r->notes.note);
+	free(r->notes.met);
 	memset(&r->notes, 0, sizeof(r->notes));
 }

@@ -61,6 +61,7 @@ typedef struct sx_repair_notes {
 	sx_sorter *sorted;    /* NULL: the index keeps none */
 	sx_spill *bytes;
 	const uint64_t *next; /* record of `sorted`, NULL after the last one */
+	uint64_t *met;        /* some of the hashes of those that were read: sx_repair_notes.c */
 	unsigned char *note;  /* of the document at hand */
 	size_t cap;
 	uint64_t taken;       /* by documents */

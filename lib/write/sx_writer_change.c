@@ -61,6 +61,7 @@ static int find_own_label(simidx_writer *w, struct found *f, simidx_error *err)
 	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
 }
 
+/* A note that is damaged is there all the same, and is none that could be given. */
 static int find_own_note(simidx_writer *w, struct found *f, simidx_error *err)
 {
 	int rc = SIMIDX_E_NOT_FOUND;
@@ -69,6 +70,11 @@ static int find_own_note(simidx_writer *w, struct found *f, simidx_error *err)
 		rc = w->index->backend->document->note_of(&w->snapshot, f->doc.id, &f->note, err);
 	if (rc == SIMIDX_E_NOT_FOUND)
 		f->note = (sx_slice){ NULL, 0 };
+	if (rc == SIMIDX_E_CORRUPT) {
+		sx_err_clear(err);
+		f->note = (sx_slice){ NULL, SIZE_MAX };
+		rc = SIMIDX_OK;
+	}
 	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
 }
 

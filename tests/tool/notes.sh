@@ -101,8 +101,8 @@ run 1 "$load" -q new3 -F full wrong.full
 says 'wrong.full:5: a note has 1 to 8388608 bytes, this one 0'
 # What says of itself that it has no notes has none.
 sed '1s/"notes":true,//' all.full >none.full
-run 0 "$load" -q none -F full none.full
-"$query" dump --format full none | grep -q note && fail 'a dump without notes gave some'
+run 1 "$load" -q none -F full none.full
+says 'none.full:2: has a note, against what the first line of the dump says'
 run 2 "$load" new4 --from plain --from copy
 says 'copy: it has other columns'
 

@@ -425,6 +425,26 @@ static void repair_and_check(uint64_t id)
 	free(path);
 }
 
+/* What is damaged can be replaced and deleted. The file is then as it was before. */
+static void check_changes(void)
+{
+	size_t data_size;
+	unsigned char *data = sxt_file_read(t_data, &data_size);
+	simidx *index = sxt_open(t_path, 0);
+	simidx_writer *writer = sxt_writer(index, 0);
+
+	sxt_must_ok(replace(writer, 2, "note 2"));
+	sxt_must_ok(simidx_writer_delete_id(writer, 2, &sxt_err));
+	sxt_commit(writer);
+	sxt_must_ok(simidx_writer_merge(writer, &sxt_err));
+	simidx_writer_close(writer);
+	sxt_check_sound(index);
+	ck_assert_uint_eq(t_info(index).notes, 4);
+	simidx_close(index);
+	sxt_file_write(t_data, data, data_size);
+	free(data);
+}
+
 /* Bytes that are not those that were stored, or are those of another document. */
 START_TEST(test_a_damaged_note)
 {
@@ -455,12 +475,39 @@ START_TEST(test_a_damaged_note)
 	ck_assert_sx(simidx_walk_note(walk, &note, &size, &sxt_err), SIMIDX_E_CORRUPT);
 	simidx_walk_close(walk);
 	expect_problem("the note of document 2 is not the one that was stored");
+	simidx_close(index_now);
+	check_changes();
+	index_now = sxt_open(t_path, 0);
 	repair_and_check(2);
 	/* Of a merged document nothing tells that it had one, but the header counts them. */
 	ck_assert_uint_eq(lost_with_id, !(_i & 1));
 	ck_assert_uint_eq(lost_together, _i & 1);
 }
 END_TEST
+
+/* A row of the log tells at once, the count of the header at the end. */
+static void expect_walk_to_tell(int at_end)
+{
+	const void *note;
+	simidx_walk *walk;
+	simidx_match m;
+	size_t size;
+	int rc;
+
+	sxt_must_ok(simidx_walk_open(index_now, &walk, &sxt_err));
+	while (!(rc = simidx_walk_next(walk, &m, &sxt_err)) &&
+	       !(rc = simidx_walk_note(walk, &note, &size, &sxt_err)))
+		;
+	ck_assert_sx(rc, SIMIDX_E_CORRUPT);
+	ck_assert_uint_eq(m.id, at_end ? 0 : 2);
+	simidx_walk_close(walk);
+	/* Who does not ask for notes is not concerned. */
+	sxt_must_ok(simidx_walk_open(index_now, &walk, &sxt_err));
+	while (!(rc = simidx_walk_next(walk, &m, &sxt_err)))
+		;
+	ck_assert_sx(rc, SIMIDX_E_END);
+	simidx_walk_close(walk);
+}
 
 START_TEST(test_a_missing_note)
 {
@@ -469,6 +516,7 @@ START_TEST(test_a_missing_note)
 	if (_i)
 		sxt_merge(index_now);
 	forge(2, NULL, 0);
+	expect_walk_to_tell(_i);
 	expect_problem(_i ? "it has 4 entries of documents that are there, the header says 5" : "");
 	repair_and_check(2);
 }

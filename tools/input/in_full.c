@@ -307,8 +307,11 @@ static enum in_result next_full(struct in_reader *reader, struct in_row *row)
 	rc = in_jsonl_row(reader, object, row);
 	if (rc == IN_ROW && full->head.info.flags & SIMIDX_CREATE_TIMES)
 		rc = in_jsonl_time(reader, object, "time", row);
-	if (rc == IN_ROW && full->head.info.flags & SIMIDX_CREATE_NOTES)
+	if (rc == IN_ROW)
 		rc = take_note(reader, object, row);
+	if (rc == IN_ROW && row->note && !(full->head.info.flags & SIMIDX_CREATE_NOTES))
+		return in_fail(reader, IN_REJECTED,
+			       "has a note, against what the first line of the dump says");
 	return rc;
 }
 
