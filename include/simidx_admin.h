@@ -237,7 +237,9 @@ int simidx_walk_next(simidx_walk *walk, simidx_match *out, simidx_error *err) SI
  * @param note  the bytes; borrowed from the walk until the next call on it. NULL without a note
  * @param size  their number; 0 without a note
  * @return SIMIDX_OK; SIMIDX_E_MISMATCH: the index keeps no notes; SIMIDX_E_STATE: there is no such
- *         document; SIMIDX_E_CORRUPT: the note is damaged, by its checksum, or missing
+ *         document; SIMIDX_E_CORRUPT: the note is damaged, by its checksum, or missing. Where the
+ *         notes of all documents were read, simidx_walk_next() tells at the end if some are
+ *         missing
  *
  * Cost: O(log N), and that of reading the bytes.
  */

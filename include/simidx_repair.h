@@ -126,8 +126,8 @@ typedef struct simidx_repair_report {
  *
  * Changes that are not merged yet stand in the log of fresh rows alone, and are numbered. Where some
  * are lost, which the numbers show, nothing else tells what they were: documents that they added are
- * lost, and those that they deleted or replaced may be as they were before, with the old fingerprint and
- * label. Each row that is missing is told as SIMIDX_LOSS_CHANGES, and any document may be concerned.
+ * lost, and those that they deleted or replaced may be as they were before, with the old fingerprint,
+ * label or note, of which one may be of another time than the others. Each row that is missing is told as SIMIDX_LOSS_CHANGES, and any document may be concerned.
  *
  * The new index has the options, the profile, the mark and the next id of the old one. Where the
  * profile or the mark is damaged it has none, which is told.
@@ -163,7 +163,7 @@ typedef struct simidx_repair_report {
  *         index, such as SIMIDX_E_EXISTS and SIMIDX_E_NO_SPACE; SIMIDX_E_STOPPED
  *
  * Cost: that of building the new index with simidx_loader_finish(), and reads the old one once or
- * twice; temporary space of 32 bytes a document besides. It pins a snapshot meanwhile.
+ * twice; temporary space of 32 bytes a document and the notes besides. It pins a snapshot meanwhile.
  */
 int simidx_repair(const char *path, const char *destination, const simidx_repair_options *options,
 		  void (*callback)(void *ctx, const simidx_loss *loss), void *ctx,
