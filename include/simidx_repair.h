@@ -127,7 +127,8 @@ typedef struct simidx_repair_report {
  * Changes that are not merged yet stand in the log of fresh rows alone, and are numbered. Where some
  * are lost, which the numbers show, nothing else tells what they were: documents that they added are
  * lost, and those that they deleted or replaced may be as they were before, with the old fingerprint,
- * label or note, of which one may be of another time than the others. Each row that is missing is told as SIMIDX_LOSS_CHANGES, and any document may be concerned.
+ * label or note, of which one may be of another time than the others. Each row that is missing is
+ * told as SIMIDX_LOSS_CHANGES, and any document may be concerned.
  *
  * The new index has the options, the profile, the mark and the next id of the old one. Where the
  * profile or the mark is damaged it has none, which is told.
