@@ -54,7 +54,8 @@ static int get_mark(const simidx *index, void *buffer, size_t size, size_t *n, s
 		rc = sx_meta_read_mark(s.txn, &index->tables.meta, &mark, err);
 	if (!rc) {
 		*n = mark.size;
-		memcpy(buffer, mark.data, mark.size < size ? mark.size : size);
+		if (size)
+			memcpy(buffer, mark.data, mark.size < size ? mark.size : size);
 	}
 	sx_snapshot_end(&s);
 	return rc;
