@@ -62,9 +62,9 @@ static int get_mark(const simidx *index, void *buffer, size_t size, size_t *n, s
 			     index->engine->uri, *n, SIMIDX_MAX_MARK);
 		*n = 0;
 	}
-	if (*n)
+	if (size && *n)
 		memcpy(buffer, mark, *n < size ? *n : size);
-	else if (!rc)
+	if (!*n && !rc)
 		rc = SIMIDX_E_NOT_FOUND;
 	free(mark);
 	return rc;
