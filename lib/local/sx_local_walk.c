@@ -37,6 +37,7 @@ struct sx_local_walk {
 	unsigned read;        /* documents and labels since pages were given back */
 	uint64_t last_id;     /* of the document that was delivered last; SIMIDX_NO_ID: of none */
 	uint32_t last_op;     /* of its fresh row; 0: it has none */
+	int is_asked;         /* for its note */
 	uint64_t documents, asked, notes; /* delivered; whose note was asked for; that had one */
 };
 
@@ -368,6 +369,7 @@ static int next(void *walk, simidx_match *out, simidx_error *err)
 	if (!rc) {
 		w->last_id = out->id;
 		w->last_op = fresh ? fresh->op : 0;
+		w->is_asked = 0;
 		w->documents++;
 	}
 	return rc;
@@ -382,8 +384,9 @@ static int note(void *walk, sx_slice *note, simidx_error *err)
 		return sx_fail(err, SIMIDX_E_STATE, "the walk has delivered no document");
 	rc = sx_notes_get(w->snapshot.txn, &w->index->tables, w->last_id, note, err);
 	count_read(w);
-	w->asked++;
-	w->notes += !rc;
+	w->asked += !w->is_asked;
+	w->notes += !w->is_asked && !rc;
+	w->is_asked = 1;
 	if ((!rc || rc == SIMIDX_E_NOT_FOUND) && w->last_op && !rc != !!(w->last_op & SX_FRESH_NOTE))
 		return sx_fail(err, SIMIDX_E_CORRUPT,
 			       "table notes: document %" PRIu64 " has %s, against what the log says",

@@ -117,6 +117,28 @@ START_TEST(test_a_note_stays_with_its_document)
 }
 END_TEST
 
+/* As often as there are documents, but not for each: nothing is said of those that were left out. */
+START_TEST(test_a_walk_may_ask_twice)
+{
+	const void *note;
+	simidx_walk *walk;
+	simidx_match m;
+	size_t size;
+
+	create(SIMIDX_CREATE_NOTES);
+	put_all();
+	sxt_must_ok(simidx_walk_open(index_now, &walk, &sxt_err));
+	sxt_must_ok(simidx_walk_next(walk, &m, &sxt_err));
+	for (int i = 0; i < 10; i++)
+		sxt_must_ok(simidx_walk_note(walk, &note, &size, &sxt_err));
+	for (int i = 1; i < 10; i++)
+		sxt_must_ok(simidx_walk_next(walk, &m, &sxt_err));
+	ck_assert_sx(simidx_walk_next(walk, &m, &sxt_err), SIMIDX_E_END);
+	simidx_walk_close(walk);
+	simidx_close(index_now);
+}
+END_TEST
+
 /* A document that is gone leaves its note until the merge; it is nobody else's. */
 START_TEST(test_a_note_is_not_inherited)
 {
@@ -539,6 +561,7 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_a_note_stays_with_its_document, 0, 1 },
+	{ &test_a_walk_may_ask_twice, 0, 1 },
 	{ &test_a_note_is_not_inherited, 0, 2 },
 	{ &test_rows_of_a_replacement, 0, 1 },
 	{ &test_the_only_note_takes_no_new_pages, 0, 1 },
