@@ -3,7 +3,7 @@
 
 /*
  * simidx_admin.h - what an index is and holds, how it is searched and what that costs, all of its
- * documents one after another, whether it is sound; copies and repairs; and marks.
+ * documents one after another, whether it is sound; copies; and marks. Repairs: simidx_repair.h.
  *
  * The conventions of simidx.h hold here too.
  */
