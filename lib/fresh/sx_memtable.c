@@ -22,9 +22,14 @@ struct node {
 };
 
 /*
- * A slot is a link to the newest row of a chain: the key and the number of the row. FREE ends the
+ * A slot has a link to the newest row of a chain: the key and the number of the row. FREE ends the
  * search for a value, GONE does not: in the old table, what was there has moved or was dropped.
+ * The hash of the value saves reading rows, each of which lies in a place of its own.
  */
+struct slot {
+	uint32_t hash, link;
+};
+
 #define FREE 0u
 #define GONE 1u
 
@@ -37,7 +42,7 @@ struct sx_memtable {
 	uint64_t base;
 	struct node *node;
 	size_t n, cap;
-	uint32_t *slot, *old;    /* old is NULL when everything has moved */
+	struct slot *slot, *old; /* old is NULL when everything has moved */
 	size_t mask, old_mask;   /* number of slots - 1 */
 	size_t moved;            /* slots of the old table that have moved */
 	size_t used;             /* chains */
@@ -61,46 +66,62 @@ static uint32_t row_of(uint32_t link)
 	return link & (MAX_ROWS - 1);
 }
 
-static size_t home_of(unsigned key, uint64_t value, size_t mask)
+static uint32_t hash_of(unsigned key, uint64_t value)
 {
-	return (size_t)sx_hash_u64(value + key) & mask;
+	return (uint32_t)(sx_hash_u64(value + key) >> 32);
+}
+
+/* By the leading bits, so that slots that move go to places that follow one another. */
+static size_t home_of(uint32_t hash, size_t mask)
+{
+	return (size_t)((uint64_t)hash * ((uint64_t)mask + 1) >> 32);
 }
 
 /* The slot of a value in one of the two tables, or the free one where it belongs. */
-static uint32_t *find_in(const sx_memtable *memtable, uint32_t *slot, size_t mask, unsigned key,
-			 uint64_t value)
+static struct slot *find_in(const sx_memtable *memtable, struct slot *slot, size_t mask,
+			    unsigned key, uint64_t value, uint32_t hash)
 {
-	size_t i = home_of(key, value, mask);
+	size_t i = home_of(hash, mask);
 
 	for (;; i = (i + 1) & mask)
-		if (slot[i] == FREE ||
-		    (slot[i] >> KEY_SHIFT == key &&
-		     value_of(&memtable->node[row_of(slot[i])].row, key) == value))
+		if (slot[i].link == FREE ||
+		    (slot[i].hash == hash && slot[i].link >> KEY_SHIFT == key &&
+		     value_of(&memtable->node[row_of(slot[i].link)].row, key) == value))
 			return &slot[i];
 }
 
 /* The slot of a value, or the free one where it belongs. */
-static uint32_t *find(const sx_memtable *memtable, unsigned key, uint64_t value)
+static struct slot *find(const sx_memtable *memtable, unsigned key, uint64_t value)
 {
-	uint32_t *slot = find_in(memtable, memtable->slot, memtable->mask, key, value), *old;
+	uint32_t hash = hash_of(key, value);
+	struct slot *slot = find_in(memtable, memtable->slot, memtable->mask, key, value, hash);
+	struct slot *old;
 
-	if (*slot != FREE || !memtable->old)
+	if (slot->link != FREE || !memtable->old)
 		return slot;
-	old = find_in(memtable, memtable->old, memtable->old_mask, key, value);
-	return *old != FREE ? old : slot;
+	old = find_in(memtable, memtable->old, memtable->old_mask, key, value, hash);
+	return old->link != FREE ? old : slot;
+}
+
+/* The free slot for a value that is not in the table in use. */
+static struct slot *free_from(const sx_memtable *memtable, uint32_t hash)
+{
+	size_t i = home_of(hash, memtable->mask);
+
+	while (memtable->slot[i].link != FREE)
+		i = (i + 1) & memtable->mask;
+	return &memtable->slot[i];
 }
 
 /* Move the next n slots of the old table. */
 static void move_slots(sx_memtable *memtable, size_t n)
 {
 	for (; memtable->old && n; n--) {
-		uint32_t *slot = &memtable->old[memtable->moved];
-		unsigned key = *slot >> KEY_SHIFT;
+		struct slot *slot = &memtable->old[memtable->moved];
 
-		if (key) {
-			*find_in(memtable, memtable->slot, memtable->mask, key,
-				 value_of(&memtable->node[row_of(*slot)].row, key)) = *slot;
-			*slot = GONE;
+		if (slot->link >> KEY_SHIFT) {
+			*free_from(memtable, slot->hash) = *slot;
+			slot->link = GONE;
 		}
 		if (memtable->moved++ == memtable->old_mask) {
 			free(memtable->old);
@@ -115,27 +136,24 @@ static void free_slot(sx_memtable *memtable, size_t i)
 	size_t mask = memtable->mask, j = i;
 
 	for (;;) {
-		uint32_t link;
-		unsigned key;
+		struct slot slot;
 
 		j = (j + 1) & mask;
-		link = memtable->slot[j];
-		key = link >> KEY_SHIFT;
-		if (link == FREE)
+		slot = memtable->slot[j];
+		if (slot.link == FREE)
 			break;
-		if (((j - home_of(key, value_of(&memtable->node[row_of(link)].row, key), mask)) &
-		     mask) < ((j - i) & mask))
+		if (((j - home_of(slot.hash, mask)) & mask) < ((j - i) & mask))
 			continue; /* it belongs after the slot that becomes free */
-		memtable->slot[i] = link;
+		memtable->slot[i] = slot;
 		i = j;
 	}
-	memtable->slot[i] = FREE;
+	memtable->slot[i].link = FREE;
 }
 
 /* Have slots for a row. At least half of them stay free. */
 static int reserve_slots(sx_memtable *memtable)
 {
-	uint32_t *slot;
+	struct slot *slot;
 
 	move_slots(memtable, MOVES_A_ROW);
 	if (2 * (memtable->used + KEYS) <= memtable->mask)
@@ -208,13 +226,13 @@ static uint32_t find_live(const sx_memtable *memtable, unsigned key, uint32_t n,
 static void prefetch_for(const sx_memtable *memtable, const sx_fresh_row *row)
 {
 	for (unsigned key = SX_BY_FP; key <= SX_BY_LABEL; key++) {
-		uint64_t value = value_of(row, key);
+		uint32_t hash = hash_of(key, value_of(row, key));
 
 		if (!has_value(row, key))
 			continue;
-		__builtin_prefetch(&memtable->slot[home_of(key, value, memtable->mask)], 1);
+		__builtin_prefetch(&memtable->slot[home_of(hash, memtable->mask)], 1);
 		if (memtable->old)
-			__builtin_prefetch(&memtable->old[home_of(key, value, memtable->old_mask)]);
+			__builtin_prefetch(&memtable->old[home_of(hash, memtable->old_mask)]);
 	}
 	sx_memtable_buckets_prefetch_add(memtable->buckets, row->fp);
 }
@@ -229,26 +247,27 @@ int sx_memtable_add(sx_memtable *memtable, const sx_fresh_row *row)
 	if (n == MAX_ROWS || reserve_slots(memtable) ||
 	    sx_reserve(&memtable->node, &memtable->cap, (size_t)n + 1, sizeof(*node)))
 		return -1;
-	if (*find(memtable, SX_BY_FP, row->fp) == FREE &&
+	if (find(memtable, SX_BY_FP, row->fp)->link == FREE &&
 	    sx_memtable_buckets_add(memtable->buckets, row->fp))
 		return -1;
 	node = &memtable->node[n];
 	node->row = *row;
 	memtable->n++;
 	for (unsigned key = SX_BY_FP; key <= SX_BY_ID; key++) {
-		uint32_t *slot, older = SX_MEMTABLE_NONE;
+		uint32_t older = SX_MEMTABLE_NONE;
+		struct slot *slot;
 
 		if (!has_value(row, key))
 			continue;
 		slot = find(memtable, key, value_of(row, key));
-		if (*slot == FREE)
+		if (slot->link == FREE)
 			memtable->used++;
 		else
-			older = row_of(*slot);
+			older = row_of(slot->link);
 		node->older[key - 1] = older;
 		if (key != SX_BY_ID)
 			node->live[key - 1] = find_live(memtable, key, n, older);
-		*slot = key << KEY_SHIFT | n;
+		*slot = (struct slot){ hash_of(key, value_of(row, key)), key << KEY_SHIFT | n };
 	}
 	return 0;
 }
@@ -259,20 +278,20 @@ static void drop_last(sx_memtable *memtable)
 	const struct node *node = &memtable->node[memtable->n - 1];
 
 	for (unsigned key = SX_BY_FP; key <= SX_BY_ID; key++) {
-		uint32_t *slot;
+		struct slot *slot;
 
 		if (!has_value(&node->row, key))
 			continue;
 		slot = find(memtable, key, value_of(&node->row, key));
 		if (node->older[key - 1] != SX_MEMTABLE_NONE) {
-			*slot = key << KEY_SHIFT | node->older[key - 1];
+			slot->link = key << KEY_SHIFT | node->older[key - 1];
 			continue;
 		}
 		memtable->used--;
 		if (slot >= memtable->slot && slot <= memtable->slot + memtable->mask)
 			free_slot(memtable, (size_t)(slot - memtable->slot));
 		else
-			*slot = GONE;
+			slot->link = GONE;
 		if (key == SX_BY_FP)
 			sx_memtable_buckets_drop_last(memtable->buckets);
 	}
@@ -292,7 +311,7 @@ const sx_fresh_row *sx_memtable_row(const sx_memtable *memtable, uint32_t i)
 
 uint32_t sx_memtable_newest(const sx_memtable *memtable, enum sx_memtable_key key, uint64_t value)
 {
-	uint32_t link = *find(memtable, key, value);
+	uint32_t link = find(memtable, key, value)->link;
 
 	return link ? row_of(link) : SX_MEMTABLE_NONE;
 }

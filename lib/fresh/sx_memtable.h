@@ -65,7 +65,7 @@ uint32_t sx_memtable_live(const sx_memtable *memtable, enum sx_memtable_key key,
  * Append to fps the distinct fingerprints within k bits of `query`: all that the probes cover, and
  * perhaps others. A reader with an older snapshot finds by sx_memtable_newest() which of them it has.
  *
- * @param probes      of plan 4x16 for the same f
+ * @param probes      of plan 4x16 for the same f; the `rest` of each counts
  * @param candidates  raised by the fingerprints compared
  * @return 0, or -1 when memory is short
  */

@@ -23,6 +23,7 @@
 #define MAX_CHUNKS 32    /* allocated together: a huge page */
 #define MAX_VISITS 512   /* buckets that one question reads */
 #define VISIT_ENTRIES 64 /* fingerprints that can be compared in the time of a visit */
+#define MAX_CANDIDATES 64 /* lines whose entries are compared together */
 #define MAX_PREFETCH 16
 #define SCAN_ENTRIES 1024 /* compared at once where all are */
 
@@ -323,60 +324,115 @@ void sx_memtable_buckets_drop_last(sx_memtable_buckets *l)
 
 /* ---- looking up ---- */
 
-/* Which buckets of which tables are read: table in the upper half, bucket in the lower. */
+/*
+ * Which buckets of which tables are read: the table, the bucket, and how many bits less than NO_BITS
+ * a match can differ in after the prefix.
+ */
 struct visits {
 	uint64_t at[MAX_VISITS];
 	size_t n;
 };
 
+#define VISIT_TABLE 40
+#define VISIT_BUCKET 8
+#define NO_BITS 255u
+
 /*
- * The buckets that the probes fall into, each once. 0 = too many, so that it is cheaper to look
- * at everything.
+ * The buckets that the probes fall into, each once, with the most bits of its probes. 0 = too many,
+ * so that it is cheaper to look at everything.
  */
 static int choose_visits(const sx_memtable_buckets *l, const sx_probes *probes, struct visits *visits)
 {
 	unsigned shift = l->plan.bits - 1 - l->b;
+	int has_wide = 0;
+	size_t n = 0;
 
 	visits->n = 0;
 	for (size_t i = 0; i < probes->n; i++) {
 		const sx_probe *probe = &probes->at[i];
 		uint64_t low = probe->low >> shift, high = probe->high >> shift;
 
+		if (probe->rest < 0)
+			continue;
+		has_wide |= l->plan.table[probe->table].prefix_bits > l->b;
 		if (high - low >= MAX_VISITS - visits->n)
 			return 0;
 		for (; low <= high; low++)
-			visits->at[visits->n++] = (uint64_t)probe->table << 32 | bucket_of(l, low);
+			visits->at[visits->n++] = (uint64_t)probe->table << VISIT_TABLE |
+						  (uint64_t)bucket_of(l, low) << VISIT_BUCKET |
+						  (NO_BITS - (unsigned)probe->rest);
 	}
 	if (visits->n * VISIT_ENTRIES > l->n)
 		return 0;
-	/* Several probes of a table end in one bucket where that is wider than a prefix. */
+	/* Several probes of a table end in one bucket only where that is wider than a prefix. */
+	if (!has_wide)
+		return 1;
 	if (sx_sort_u64(visits->at, visits->n))
 		return 0;
-	visits->n = sx_unique_u64(visits->at, visits->n);
+	for (size_t i = 0; i < visits->n; i++)
+		if (!n || visits->at[i] >> VISIT_BUCKET != visits->at[n - 1] >> VISIT_BUCKET)
+			visits->at[n++] = visits->at[i];
+	visits->n = n;
 	return 1;
+}
+
+static unsigned table_of_visit(uint64_t visit)
+{
+	return (unsigned)(visit >> VISIT_TABLE);
 }
 
 static struct line *line_of_visit(const sx_memtable_buckets *l, uint64_t visit)
 {
-	return line_at(&l->table[visit >> 32].first, (uint32_t)visit);
+	return line_at(&l->table[table_of_visit(visit)].first, (uint32_t)(visit >> VISIT_BUCKET));
 }
 
-static int near_in_bucket(const sx_memtable_buckets *l, uint64_t visit, uint64_t query, unsigned k,
-			  sx_u64s *fps, uint64_t *candidates)
+/* Entries whose tag is near: to be compared when what all of them need was asked for. */
+struct candidates {
+	const struct line *line[MAX_CANDIDATES];
+	uint32_t near[MAX_CANDIDATES]; /* bit i: entry i of the line */
+	size_t n;
+};
+
+/* Compare the candidates, and forget them. */
+static int compare(const sx_memtable_buckets *l, struct candidates *c, uint64_t query, unsigned k,
+		   sx_u64s *fps, uint64_t *compared)
 {
-	unsigned t = (unsigned)(visit >> 32);
+	size_t n = c->n;
+
+	c->n = 0;
+	for (size_t i = 0; i < n; i++) {
+		c->near[i] &= (1u << c->line[i]->used) - 1;
+		for (uint32_t near = c->near[i]; near; near &= near - 1)
+			sx_prefetch(&l->fp[c->line[i]->entry[__builtin_ctz(near)]]);
+	}
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t near = c->near[i]; near; near &= near - 1) {
+			uint64_t fp = l->fp[c->line[i]->entry[__builtin_ctz(near)]];
+
+			++*compared;
+			if (simidx_is_near(fp, query, k) && sx_u64s_push(fps, fp))
+				return -1;
+		}
+	return 0;
+}
+
+/* Add what is near in a bucket to the candidates. */
+static int near_in_bucket(const sx_memtable_buckets *l, uint64_t visit, uint64_t query, unsigned k,
+			  struct candidates *c, sx_u64s *fps, uint64_t *compared)
+{
+	unsigned t = table_of_visit(visit), rest = NO_BITS - (visit & NO_BITS);
 	uint32_t tag = tag_of(l, t, aligned(l, t, query));
 	const struct line *line = line_of_visit(l, visit);
 
 	for (;;) {
 		/* The first of the 16 words is not a tag. */
-		unsigned near = l->kernel->near_16(line->word, tag, k) >> 1;
+		uint32_t near = l->kernel->near_16(line->word, tag, rest < k ? rest : k) >> 1;
 
-		for (near &= (1u << line->used) - 1; near; near &= near - 1) {
-			uint32_t e = line->entry[__builtin_ctz(near)];
-
-			++*candidates;
-			if (simidx_is_near(l->fp[e], query, k) && sx_u64s_push(fps, l->fp[e]))
+		if (near) {
+			sx_prefetch(&line->used);
+			c->line[c->n] = line;
+			c->near[c->n++] = near;
+			if (c->n == MAX_CANDIDATES && compare(l, c, query, k, fps, compared))
 				return -1;
 		}
 		if (line->word[0] == NO_LINE)
@@ -406,6 +462,7 @@ static int near_of_all(const sx_memtable_buckets *l, uint64_t query, unsigned k,
 int sx_memtable_buckets_near(const sx_memtable_buckets *l, const sx_probes *probes,
 			     uint64_t query, unsigned k, sx_u64s *fps, uint64_t *candidates)
 {
+	struct candidates c;
 	struct visits visits;
 	size_t first = fps->n;
 
@@ -418,11 +475,14 @@ int sx_memtable_buckets_near(const sx_memtable_buckets *l, const sx_probes *prob
 		uint32_t next = line_of_visit(l, visits.at[i])->word[0];
 
 		if (next != NO_LINE)
-			sx_prefetch(line_at(&l->table[visits.at[i] >> 32].more, next));
+			sx_prefetch(line_at(&l->table[table_of_visit(visits.at[i])].more, next));
 	}
+	c.n = 0;
 	for (size_t i = 0; i < visits.n; i++)
-		if (near_in_bucket(l, visits.at[i], query, k, fps, candidates))
+		if (near_in_bucket(l, visits.at[i], query, k, &c, fps, candidates))
 			return -1;
+	if (compare(l, &c, query, k, fps, candidates))
+		return -1;
 	if (fps->n - first < 2)
 		return 0;
 	if (sx_sort_u64(fps->at + first, fps->n - first))

@@ -79,9 +79,9 @@ static const sx_probes *probes_of(unsigned bits, uint64_t query, unsigned k)
 	for (unsigned t = 0; t <= k && k < 4; t++)
 		sx_probes_add(&probes, &plan, t,
 			      sx_prefix_of(&plan.table[t], sx_permute(&plan.table[t], query)),
-			      plan.table[t].prefix_bits, 0);
+			      plan.table[t].prefix_bits, (int)k);
 	if (k >= 4)
-		sx_probes_add(&probes, &plan, 0, 0, 0, 0);
+		sx_probes_add(&probes, &plan, 0, 0, 0, (int)k);
 	return &probes;
 }
 
